@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+# lfproxy: build, test, install.  `make help` lists the targets.
+
+VERSION     := 0.1.0
+MODE        ?= release
+PREFIX      ?= /usr/local
+SYSCONFDIR  ?= /etc
+LOCALSTATEDIR ?= /var
+UNITDIR     ?= $(PREFIX)/lib/systemd/system
+CC          ?= gcc
+AR          ?= ar
+PKG_CONFIG  ?= pkg-config
+V           ?= 0
+Q           := $(if $(filter 1,$(V)),,@)
+say          = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
+
+B           := build/$(MODE)
+
+# The house: every folder of src and the folders below it that it may use.
+# check-layers reads the includes against this table; a unit test links only
+# its own floor and those below, so a wrong arrow is a link error as well.
+FLOORS      := base net lf model config proxy check control admin
+BELOW_base  :=
+BELOW_net   := base
+BELOW_lf    := base
+BELOW_model := net base
+BELOW_config  := model net base
+BELOW_proxy   := lf model net base
+BELOW_check   := model net base
+BELOW_control := check proxy config model lf net base
+BELOW_admin   := control check proxy config model lf net base
+BELOW_main    := admin control check proxy config model lf net base
+
+# What the compiler needs (+=) and what a packager may set (?=).
+CFLAGS_release := -O2 -g
+CFLAGS_debug   := -O0 -g3
+CFLAGS_asan    := -O1 -g -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_tsan    := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+LDFLAGS_asan   := -fsanitize=address,undefined
+LDFLAGS_tsan   := -fsanitize=thread
+# The sanitizers' own checks and _FORTIFY_SOURCE get in each other's way.
+HARDEN_release := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+HARDENLD_release := -pie -Wl,-z,relro,-z,now
+
+CPPFLAGS    ?= $(filter -D%,$(HARDEN_$(MODE)))
+CFLAGS      ?= $(CFLAGS_$(MODE)) $(filter-out -D%,$(HARDEN_$(MODE)))
+LDFLAGS     ?= $(HARDENLD_$(MODE))
+ifneq ($(filter asan tsan,$(MODE)),)
+LDFLAGS     += $(LDFLAGS_$(MODE))
+endif
+WARNINGS    := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
+	-Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wcast-qual \
+	-Wimplicit-fallthrough
+WERROR      ?=
+ALL_CFLAGS  = -std=gnu11 -pthread -Isrc -D_GNU_SOURCE \
+	-DLFPROXY_VERSION='"$(VERSION)"' -DLFPROXY_SYSCONFDIR='"$(SYSCONFDIR)"' \
+	-MMD -MP $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
+
+# Debian ships no libev.pc, hence the fall-back.
+lib          = $(or $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null),$(2))
+LIB_EV      := $(call lib,libev,-lev)
+LIB_INI     := $(call lib,inih,-linih)
+LIB_CURL    := $(call lib,libcurl,-lcurl)
+LIBS        := $(LIB_EV) $(LIB_INI) $(LIB_CURL) -pthread -lm
+
+floor_src    = $(wildcard src/$(1)/*.c)
+floor_lib    = $(B)/lib/liblf_$(1).a
+archives     = $(foreach f,$(1),$(call floor_lib,$(f)))
+
+PROGRAMS    := $(B)/lfproxy $(B)/lfproxyctl
+CTL_SRC     := src/main/lfproxyctl.c
+MAIN_SRC    := $(filter-out $(CTL_SRC),$(wildcard src/main/*.c))
+TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+# tests/unit/FLOOR/test_*.c is one program each; other files there are shared.
+UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
+UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
+
+.PHONY: all help run clean install uninstall deb tools units
+all: $(PROGRAMS)
+
+help:
+	@sed -n 's/^\([a-z][a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+$(B)/obj/%.o: src/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+define floor_rule
+$(call floor_lib,$(1)): $(patsubst src/%.c,$(B)/obj/%.o,$(call floor_src,$(1)))
+	$$(call say,AR,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
+endef
+$(foreach f,$(FLOORS),$(eval $(call floor_rule,$(f))))
+
+$(B)/lfproxy: $(patsubst src/%.c,$(B)/obj/%.o,$(MAIN_SRC)) \
+    $(call archives,$(BELOW_main))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/lfproxyctl: $(patsubst src/%.c,$(B)/obj/%.o,$(CTL_SRC)) \
+    $(call archives,net base)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
+tools: $(TOOLS)
+$(B)/tools/%: tests/tools/%.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread
+
+# A unit test of floor F links its own file, the files beside it that do not
+# start with test_, and the archives of F and of the floors below F.
+units: $(UNITS)
+define unit_rule
+$(B)/unit/$(1)/test_%: tests/unit/$(1)/test_%.c \
+    $(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c)) \
+    $(call archives,$(1) $(BELOW_$(1)))
+	$$(call say,CC,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit $(LDFLAGS) -o $$@ \
+	    $$(filter %.c,$$^) $$(filter %.a,$$^) $(LIBS) -lcmocka
+endef
+$(foreach f,$(FLOORS),$(eval $(call unit_rule,$(f))))
+
+clean: ## remove everything that was built
+	$(Q)rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

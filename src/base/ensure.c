@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * See ensure.h.
+ */
+#include "base/ensure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void
+ensure_failed(const char *condition, const char *file, int line)
+{
+	fprintf(stderr,
+	    "lfproxy: %s:%d: this must hold and does not: %s; "
+	    "please report it with the log that led here\n",
+	    file, line, condition);
+	abort();
+}

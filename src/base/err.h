@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * Errors for people: one sentence, or a list of sentences with their places.
+ *
+ * A sentence says what was found and what is allowed or what to do; it starts
+ * in lower case and has no full stop, so that it can follow a place.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct err {
+	char text[512];
+};
+
+/* Sets the sentence (cut to fit).  Always false: `return err_set(e, ...);`
+ * err may be NULL when the caller does not want to know. */
+bool err_set(struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* An entry of a list; line 0 means that the whole file is meant. */
+struct err_entry {
+	char *file;
+	unsigned line;
+	char *text;
+};
+
+struct err_list {
+	struct err_entry *entries;
+	size_t n;
+};
+
+void err_list_init(struct err_list *list);
+void err_list_fini(struct err_list *list);
+
+/* Copies file and text.  When memory is short the entry is lost, but n is
+ * counted up all the same, so that an error never turns into success. */
+void err_list_add(struct err_list *list, const char *file, unsigned line,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* By file in order of first appearance, then by line; `FILE:LINE: text`. */
+void err_list_print(const struct err_list *list, FILE *out);
+
+#endif

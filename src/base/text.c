@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ * See text.h.
+ */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Largest first: text_duration takes the first that divides. */
+static const struct {
+	const char *name;
+	uint64_t ms;
+} units[] = {
+    {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+
+#define UNITS (sizeof(units) / sizeof(units[0]))
+
+/* Leading decimal digits; false when there are none or they overflow. */
+static bool
+parse_digits(const char *s, const char **ret_rest, uint64_t *ret_number)
+{
+	const char *p = s;
+	uint64_t n = 0;
+
+	for (; isdigit((unsigned char)*p); p++) {
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+			return false;
+	}
+	if (p == s)
+		return false;
+	*ret_rest = p;
+	*ret_number = n;
+	return true;
+}
+
+const char *
+text_duration(uint64_t ms, char out[TEXT_DURATION_SIZE])
+{
+	size_t i = 0;
+
+	while (i < UNITS - 1 && (ms == 0 || ms % units[i].ms != 0))
+		i++;
+	snprintf(out, TEXT_DURATION_SIZE, "%" PRIu64 "%s", ms / units[i].ms,
+	    units[i].name);
+	return out;
+}
+
+bool
+text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
+    uint64_t *ret_ms, struct err *err)
+{
+	char low[TEXT_DURATION_SIZE], high[TEXT_DURATION_SIZE];
+	const char *unit;
+	uint64_t n, ms;
+	size_t i = 0;
+
+	if (!parse_digits(s, &unit, &n))
+		return err_set(err,
+		    "'%s' is no duration; write a whole number and a unit "
+		    "(ms, s, m, h, d), as in 5s",
+		    s);
+	if (!*unit)
+		return err_set(err,
+		    "'%s' has no unit; write %ss or %sms (ms, s, m, h, d)", s,
+		    s, s);
+	while (i < UNITS && strcmp(unit, units[i].name) != 0)
+		i++;
+	if (i == UNITS)
+		return err_set(err,
+		    "'%s' has the unknown unit '%s'; allowed are ms, s, m, h, d",
+		    s, unit);
+	if (__builtin_mul_overflow(n, units[i].ms, &ms) || ms < min_ms ||
+	    ms > max_ms)
+		return err_set(err, "'%s' is out of range; allowed is %s to %s",
+		    s, text_duration(min_ms, low), text_duration(max_ms, high));
+	*ret_ms = ms;
+	return true;
+}
+
+bool
+text_parse_number(const char *s, uint64_t min, uint64_t max,
+    uint64_t *ret_number, struct err *err)
+{
+	const char *rest;
+	uint64_t n;
+
+	if (!parse_digits(s, &rest, &n) || *rest || n < min || n > max)
+		return err_set(err,
+		    "'%s' is no whole number from %" PRIu64 " to %" PRIu64, s,
+		    min, max);
+	*ret_number = n;
+	return true;
+}
+
+bool
+text_parse_mode(const char *s, uint32_t *ret_mode, struct err *err)
+{
+	uint32_t mode = 0;
+	size_t len = strlen(s);
+
+	if (len == 0 || len > 4 || strspn(s, "01234567") != len)
+		goto bad;
+	for (size_t i = 0; i < len; i++)
+		mode = mode * 8 + (uint32_t)(s[i] - '0');
+	if (mode > 0777)
+		goto bad;
+	*ret_mode = mode;
+	return true;
+bad:
+	return err_set(
+	    err, "'%s' is no file mode; write it in octal, as in 0660", s);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * Values as people write them: durations, numbers.
+ *
+ * Parsers take the whole string or refuse it; the output is untouched on
+ * failure and err then says what was found and what is allowed.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* A whole number with one unit: ms, s, m, h or d, as in `250ms` or `5m`.
+ * The unit is required: `30` is milliseconds to HAProxy and seconds to nginx,
+ * so a bare number would surprise half of its readers. */
+bool text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
+    uint64_t *ret_ms, struct err *err);
+
+/* A decimal number between min and max, both included. */
+bool text_parse_number(const char *s, uint64_t min, uint64_t max,
+    uint64_t *ret_number, struct err *err);
+
+/* An octal file mode of up to four digits, 0 to 0777. */
+bool text_parse_mode(const char *s, uint32_t *ret_mode, struct err *err);
+
+/* The shortest exact form (`90s`, `5m`, `1500ms`); returns out. */
+#define TEXT_DURATION_SIZE 24
+const char *text_duration(uint64_t ms, char out[TEXT_DURATION_SIZE]);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * Counters of frontends, backends and servers.
+ *
+ * Each object has one block of words per stripe; a thread adds to the stripe
+ * of its index, so that two threads rarely meet on a cache line, and readers
+ * sum the stripes.  Any thread may add and read; a sum read while others add
+ * is a value each word had during the call.
+ */
+#ifndef MODEL_COUNTERS_H
+#define MODEL_COUNTERS_H
+
+#include <stdint.h>
+
+#include "base/atomics.h"
+
+/* X(identifier, what it counts) -- the one list of them. */
+#define COUNTERS_TABLE(X)                                                      \
+	X(COUNTER_SESSIONS, "sessions opened")                                 \
+	X(COUNTER_BYTES_IN, "bytes from the client side")                      \
+	X(COUNTER_BYTES_OUT, "bytes towards the client side")                  \
+	X(COUNTER_CONNECT_ERRORS, "connects that failed or timed out")         \
+	X(COUNTER_RESPONSE_ERRORS, "sessions the server side broke off")       \
+	X(COUNTER_RETRIES, "connects tried again on the same server")          \
+	X(COUNTER_REDISPATCHES, "connects tried again on another server")      \
+	X(COUNTER_REQUEST_ERRORS, "sessions the client broke off early")       \
+	X(COUNTER_CLIENT_ABORTS, "sessions the client side broke off")         \
+	X(COUNTER_SERVER_ABORTS, "sessions the server side broke off")         \
+	X(COUNTER_INTERNAL_ERRORS, "sessions ended by a lack of resources")    \
+	X(COUNTER_SELECTED, "times chosen by the balancing")                   \
+	X(COUNTER_CONNECTS, "connect attempts")
+
+enum counter {
+#define X(id, text) id,
+	COUNTERS_TABLE(X)
+#undef X
+	    COUNTERS
+};
+
+struct counters;
+
+/* Call once, on the control thread, before the first counters_new: rounded up
+ * to a power of two, at most 16. */
+void counters_set_stripes(unsigned stripes);
+
+/* NULL when memory is short. */
+struct counters *counters_new(void);
+void counters_free(struct counters *counters);
+
+/* thread: the index of the calling thread; does not wait, relaxed order. */
+void counters_add(struct counters *counters, unsigned thread,
+    enum counter which, uint64_t n);
+
+uint64_t counters_sum(const struct counters *counters, enum counter which);
+
+/* Back to zero.  What other threads add meanwhile may be lost or kept. */
+void counters_clear(struct counters *counters);
+
+/* A number of things that exist now, with its peak: any thread. */
+struct gauge {
+	uint32_t now, peak;
+};
+
+static inline uint32_t
+gauge_up(struct gauge *g)
+{
+	uint32_t now = atomic_add_relaxed(&g->now, 1u) + 1;
+	uint32_t peak = atomic_load_relaxed(&g->peak);
+
+	while (now > peak && !atomic_cas_relaxed(&g->peak, &peak, now))
+		;
+	return now;
+}
+
+static inline uint32_t
+gauge_down(struct gauge *g)
+{
+	return atomic_sub_relaxed(&g->now, 1u) - 1;
+}
+
+/* Events per second: the control thread feeds it the running total. */
+struct rate {
+	uint64_t total_before;
+	uint32_t per_second, peak;
+};
+
+void rate_tick(struct rate *rate, uint64_t total);
+
+#endif

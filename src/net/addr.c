@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * See addr.h.
+ */
+#include "net/addr.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static bool
+parse_unix(const char *path, struct addr *ret_addr, struct err *err)
+{
+	struct addr a = {.un.sun_family = AF_UNIX};
+
+	if (path[0] != '/')
+		return err_set(err,
+		    "'unix:%s' has no absolute path; write unix:/path", path);
+	if (strlen(path) >= sizeof(a.un.sun_path))
+		return err_set(err, "the path '%s' is longer than %zu bytes",
+		    path, sizeof(a.un.sun_path) - 1);
+	strcpy(a.un.sun_path, path);
+	a.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+	    strlen(path) + 1);
+	*ret_addr = a;
+	return true;
+}
+
+static bool
+resolve(const char *host, const char *port, enum addr_use use,
+    struct addr *ret_addr, struct err *err)
+{
+	struct addrinfo hints = {
+	    .ai_family = AF_UNSPEC,
+	    .ai_socktype = SOCK_STREAM,
+	    .ai_flags = AI_NUMERICSERV |
+	        (use == ADDR_LISTEN ? AI_NUMERICHOST : 0),
+	};
+	struct addrinfo *found;
+	struct addr a = {.len = 0};
+	int rc;
+
+	rc = getaddrinfo(host, port, &hints, &found);
+	if (rc == EAI_NONAME && use == ADDR_LISTEN)
+		return err_set(err,
+		    "'%s' is no IP address; listen on an address of this host, "
+		    "on *, or on unix:/path",
+		    host);
+	if (rc != 0)
+		return err_set(err, "'%s' cannot be resolved: %s", host,
+		    gai_strerror(rc));
+	memcpy(&a.sa, found->ai_addr, found->ai_addrlen);
+	a.len = found->ai_addrlen;
+	freeaddrinfo(found);
+	*ret_addr = a;
+	return true;
+}
+
+bool
+addr_parse(const char *s, enum addr_use use, struct addr *ret_addr,
+    struct err *err)
+{
+	const char *colon = strrchr(s, ':');
+	const char *host_end = colon;
+	char host[256];
+	uint64_t port;
+	size_t len;
+
+	if (strncmp(s, "unix:", 5) == 0)
+		return parse_unix(s + 5, ret_addr, err);
+	if (!colon || (s[0] == '[' && colon > s && colon[-1] != ']'))
+		return err_set(err,
+		    "'%s' has no port; write HOST:PORT, [V6]:PORT or unix:/path",
+		    s);
+	if (!text_parse_number(
+		colon + 1, use == ADDR_LISTEN ? 0 : 1, 65535, &port, NULL))
+		return err_set(err, "'%s' has no port from 1 to 65535", s);
+	if (s[0] == '[') {
+		s++;
+		host_end--;
+	} else if (memchr(s, ':', (size_t)(colon - s))) {
+		return err_set(err,
+		    "'%s' is ambiguous; write an IPv6 address in brackets, as "
+		    "in [::1]:80",
+		    s);
+	}
+	len = (size_t)(host_end - s);
+	if (len >= sizeof(host))
+		return err_set(err, "the host in '%s' is too long", s);
+	memcpy(host, s, len);
+	host[len] = '\0';
+	if (len > 0 && strcmp(host, "*") != 0)
+		return resolve(host, colon + 1, use, ret_addr, err);
+	if (use == ADDR_CONNECT)
+		return err_set(err,
+		    "'%s' names no host; write HOST:PORT or unix:/path", s);
+	*ret_addr = (struct addr){
+	    .in6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)},
+	    .len = sizeof(struct sockaddr_in6)};
+	return true;
+}
+
+void
+endpoint_set(
+    struct endpoint *endpoint, const struct sockaddr *sa, socklen_t len)
+{
+	struct endpoint e = {.family = sa->sa_family};
+
+	if (len < sizeof(sa_family_t)) {
+		e.family = AF_UNIX;
+	} else if (sa->sa_family == AF_INET) {
+		struct sockaddr_in in;
+
+		memcpy(&in, sa, sizeof(in));
+		e.port = ntohs(in.sin_port);
+		memcpy(e.ip, &in.sin_addr, 4);
+	} else if (sa->sa_family == AF_INET6) {
+		struct sockaddr_in6 in6;
+
+		memcpy(&in6, sa, sizeof(in6));
+		e.port = ntohs(in6.sin6_port);
+		if (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr)) {
+			e.family = AF_INET;
+			memcpy(e.ip, &in6.sin6_addr.s6_addr[12], 4);
+		} else {
+			e.scope = in6.sin6_scope_id;
+			memcpy(e.ip, &in6.sin6_addr, 16);
+		}
+	}
+	*endpoint = e;
+}
+
+const char *
+endpoint_host(const struct endpoint *endpoint, char out[INET6_ADDRSTRLEN])
+{
+	if (endpoint->family == AF_INET || endpoint->family == AF_INET6)
+		inet_ntop(endpoint->family, endpoint->ip, out, INET6_ADDRSTRLEN);
+	else
+		strcpy(out, endpoint->family == AF_UNIX ? "unix" : "-");
+	return out;
+}
+
+const char *
+addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE])
+{
+	char host[INET6_ADDRSTRLEN];
+	struct endpoint e;
+
+	if (addr->sa.sa_family == AF_UNIX) {
+		snprintf(out, ADDR_TEXT_SIZE, "unix:%.*s",
+		    (int)sizeof(addr->un.sun_path), addr->un.sun_path);
+		return out;
+	}
+	endpoint_set(&e, &addr->sa, addr->len);
+	snprintf(out, ADDR_TEXT_SIZE, e.family == AF_INET6 ? "[%s]:%u" : "%s:%u",
+	    endpoint_host(&e, host), e.port);
+	return out;
+}
+
+bool
+addr_equal(const struct addr *a, const struct addr *b)
+{
+	return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
+}
