@@ -129,12 +129,15 @@ $(foreach f,$(FLOORS),$(eval $(call unit_rule,$(f))))
 clean: ## remove everything that was built
 	$(Q)rm -rf build
 
+# Nothing to say when nothing is to be done.
+all tools units: ; @:
+
 # What follows needs other packages than the compiler's: install-deps brings
 # those that are missing, and does nothing when all are there.
 run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C
 	@scripts/install-deps run
 	@$(MAKE) --no-print-directory all tools
-	@LFPROXY_BUILD=$(B) scripts/demo
+	@exec env LFPROXY_BUILD=$(B) scripts/demo
 
 check: ## build and run every test: house rules, unit, behaviour
 	@scripts/install-deps check
