@@ -146,10 +146,11 @@ check: ## build and run every test: house rules, unit, behaviour
 
 check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 	@scripts/install-deps check
-	@for mode in asan tsan; do \
+	@rc=0; for mode in asan tsan; do \
+		echo "== $$mode"; \
 		$(MAKE) --no-print-directory MODE=$$mode all tools units && \
-		scripts/run-tests $$mode quick || exit 1; \
-	done
+		scripts/run-tests $$mode quick || rc=1; \
+	done; exit $$rc
 
 check-layers: ## no file of src includes from a floor above its own
 	@scripts/check-layers $(foreach f,$(FLOORS) main,'$(f)=$(BELOW_$(f))')

@@ -49,6 +49,11 @@ function failure(text)
 	next
 }
 
+# How cmocka sums up a group.
+/^# (not )?ok - / {
+	next
+}
+
 # What is said after a failure is about it; what is said otherwise may be
 # about the next one.
 telling && /^#/ {
