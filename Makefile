@@ -76,10 +76,11 @@ TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all help run clean install uninstall deb tools units
-all: $(PROGRAMS)
+.PHONY: all help run clean install uninstall deb tools units check check-san \
+	check-layers check-docs lint
+all: $(PROGRAMS) ## build lfproxy and lfproxyctl (the default)
 
-help:
+help: ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 $(B)/obj/%.o: src/%.c
@@ -105,7 +106,7 @@ $(B)/lfproxyctl: $(patsubst src/%.c,$(B)/obj/%.o,$(CTL_SRC)) \
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
-tools: $(TOOLS)
+tools: $(TOOLS) ## build the tests' servers and clients
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
@@ -113,7 +114,7 @@ $(B)/tools/%: tests/tools/%.c
 
 # A unit test of floor F links its own file, the files beside it that do not
 # start with test_, and the archives of F and of the floors below F.
-units: $(UNITS)
+units: $(UNITS) ## build the unit tests
 define unit_rule
 $(B)/unit/$(1)/test_%: tests/unit/$(1)/test_%.c \
     $(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c)) \
@@ -127,5 +128,97 @@ $(foreach f,$(FLOORS),$(eval $(call unit_rule,$(f))))
 
 clean: ## remove everything that was built
 	$(Q)rm -rf build
+
+# Nothing to say when nothing is to be done.
+all tools units: ; @:
+
+# What follows needs other packages than the compiler's: install-deps brings
+# those that are missing, and does nothing when all are there.
+run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C
+	@scripts/install-deps run
+	@$(MAKE) --no-print-directory all tools
+	@exec env LFPROXY_BUILD=$(B) scripts/demo
+
+check: ## build and run every test: house rules, unit, behaviour
+	@scripts/install-deps check
+	@$(MAKE) --no-print-directory all tools units
+	@scripts/run-tests $(MODE)
+
+check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
+	@scripts/install-deps check
+	@rc=0; for mode in asan tsan; do \
+		echo "== $$mode"; \
+		$(MAKE) --no-print-directory MODE=$$mode all tools units && \
+		scripts/run-tests $$mode quick || rc=1; \
+	done; exit $$rc
+
+check-layers: ## no file of src includes from a floor above its own
+	@scripts/check-layers $(foreach f,$(FLOORS) main,'$(f)=$(BELOW_$(f))')
+
+check-docs: all ## every key and command is in the man pages, examples are valid
+	@scripts/check-docs $(B)
+
+C_FILES      = $(shell find src tests -name '*.[ch]' 2>/dev/null)
+SH_FILES     = .ci/run $(filter-out %.awk %.supp,$(wildcard scripts/*)) \
+	$(wildcard packaging/debian/*.postrm) \
+	$(shell find tests -name '*.bash' 2>/dev/null)
+COMPLETIONS := $(wildcard etc/completion/*)
+MAN_PAGES   := $(wildcard man/*)
+
+lint: ## clang-format, compiler and cppcheck warnings, shellcheck, mandoc
+	@scripts/install-deps lint
+	clang-format --dry-run -Werror $(C_FILES)
+	printf '%s\n' $(filter src/%.c tests/tools/%.c,$(C_FILES)) | \
+	    xargs -n 8 -P 2 $(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) \
+	    -Werror -fsyntax-only
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+	    --inline-suppr --suppressions-list=scripts/cppcheck.supp \
+	    --error-exitcode=1 -Isrc -D_GNU_SOURCE src $(wildcard tests/tools)
+	shellcheck $(SH_FILES)
+	shellcheck --shell=bash $(COMPLETIONS)
+	mandoc -Tlint -W warning $(MAN_PAGES)
+
+SBINDIR     := $(PREFIX)/sbin
+BINDIR      := $(PREFIX)/bin
+MANDIR      := $(PREFIX)/share/man
+EXAMPLEDIR  := $(PREFIX)/share/doc/lfproxy/examples
+COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
+SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
+EXAMPLES    := $(wildcard etc/examples/*.ini)
+INI         := $(SYSCONFDIR)/lfproxy/lfproxy.ini
+
+install: all ## install below DESTDIR and PREFIX; an existing lfproxy.ini stays
+	install -D -m 755 $(B)/lfproxy $(DESTDIR)$(SBINDIR)/lfproxy
+	install -D -m 755 $(B)/lfproxyctl $(DESTDIR)$(BINDIR)/lfproxyctl
+	install -d $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8
+	install -m 644 $(filter %.5,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man5
+	install -m 644 $(filter %.8,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man8
+	install -d $(DESTDIR)$(COMPLETIONDIR) $(DESTDIR)$(EXAMPLEDIR)
+	install -m 644 $(COMPLETIONS) $(DESTDIR)$(COMPLETIONDIR)
+	install -m 644 $(EXAMPLES) $(DESTDIR)$(EXAMPLEDIR)
+	install -D -m 644 packaging/systemd/lfproxy.sysusers \
+	    $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
+	install -d $(DESTDIR)$(UNITDIR)
+	sed -e 's|@SBINDIR@|$(SBINDIR)|g' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|g' \
+	    packaging/systemd/lfproxy.service.in \
+	    >$(DESTDIR)$(UNITDIR)/lfproxy.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/lfproxy.service
+	test -e $(DESTDIR)$(INI) || \
+	    install -D -m 644 etc/lfproxy.ini $(DESTDIR)$(INI)
+
+uninstall: ## remove what install installed, but for lfproxy.ini
+	rm -f $(DESTDIR)$(SBINDIR)/lfproxy $(DESTDIR)$(BINDIR)/lfproxyctl
+	rm -f $(foreach s,5 8,$(patsubst man/%,$(DESTDIR)$(MANDIR)/man$(s)/%, \
+	    $(filter %.$(s),$(MAN_PAGES))))
+	rm -f $(patsubst etc/completion/%,$(DESTDIR)$(COMPLETIONDIR)/%, \
+	    $(COMPLETIONS))
+	rm -f $(patsubst etc/examples/%,$(DESTDIR)$(EXAMPLEDIR)/%,$(EXAMPLES))
+	rm -f $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
+	rm -f $(DESTDIR)$(UNITDIR)/lfproxy.service
+	rmdir $(DESTDIR)$(EXAMPLEDIR) $(DESTDIR)$(dir $(EXAMPLEDIR)) || :
+
+deb: ## build the Debian package into build/deb and check it with lintian
+	@scripts/install-deps deb
+	scripts/build-deb $(VERSION)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

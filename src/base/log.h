@@ -33,7 +33,7 @@ void log_limited(struct log_limit *limit, enum log_level level,
 /* A line made later, by the writer thread: render gets the record's bytes and
  * appends one line with its newline to out, at most size bytes; it returns the
  * length. */
-#define LOG_RECORD_SIZE 240
+#define LOG_RECORD_SIZE 368
 typedef size_t (*log_render)(const void *record, char *out, size_t size);
 
 /* Copies size (<= LOG_RECORD_SIZE) bytes; false when the line was dropped.

@@ -2,8 +2,16 @@
  * The control river: one thread, one libev loop, that owns everything that is
  * not a session.
  *
- * config -> model -> pools, listeners, backends -> checks -> admin.  All
- * functions are for the control thread.
+ * spec -> model -> listeners, pools, checks -> admin.  All functions are for
+ * the control thread, which is the thread that calls control_new.
+ *
+ *   control_new --(open what needs rights)--> control_start --> control_run
+ *
+ *   RUNNING --SIGTERM, SIGINT--> DRAINING --no session left--> stopped
+ *                                  |   ^
+ *                     drain_timeout|   | sessions end
+ *                  or a second one v   |
+ *                               KILLING --no session left, or 1 s--> stopped
  */
 #ifndef CONTROL_CONTROL_H
 #define CONTROL_CONTROL_H
@@ -18,15 +26,19 @@
 
 struct control;
 
-/* Binds the listeners, starts the pools and the checks.  Takes the spec over,
- * also on failure; NULL with err set when something could not be bound or the
- * system refused. */
+/* Makes the model and binds the listeners; nothing is accepted so far.  Takes
+ * the spec over, also on failure; NULL with err set when something could not be
+ * bound or the system refused. */
 struct control *control_new(struct spec *spec, struct err *err);
 
-/* Runs until it was told to stop and everything is stopped.  SIGTERM and
- * SIGINT drain: listeners close, sessions may end until drain_timeout has
- * passed; a second one ends them at once. */
+/* Becomes the configured user, starts the log's writer, pools, acceptors and
+ * checks.  False with err set when the system refused; call control_free. */
+bool control_start(struct control *control, struct err *err);
+
+/* Runs until it was told to stop and every pool has ended. */
 void control_run(struct control *control);
+
+/* NULL is fine. */
 void control_free(struct control *control);
 
 struct ev_loop *control_loop(struct control *control);
@@ -35,7 +47,9 @@ size_t control_pools(const struct control *control);
 struct pool *control_pool(struct control *control, size_t i);
 bool control_draining(const struct control *control);
 
-/* The number of descriptors the process may have (RLIMIT_NOFILE). */
+/* The number of descriptors the process may have (RLIMIT_NOFILE), and of
+ * sessions that follows from it. */
 size_t control_descriptor_limit(const struct control *control);
+size_t control_session_limit(const struct control *control);
 
 #endif

@@ -26,6 +26,7 @@ struct pool_thread {
 	unsigned index;  /* among all threads of the process: counters' stripe */
 	uint64_t now_ns; /* when the present turn began */
 	void *local;     /* the upper floors' per-thread state */
+	struct service_time service_time; /* what its turns have taken */
 	struct member member;       /* its parking place */
 	struct thread_stats stats;  /* written by the thread alone */
 	struct grace_reader reader; /* inside a grace section while it works */
@@ -42,8 +43,9 @@ struct pool_options {
 	struct grace *grace;    /* borrowed */
 	/* Called on each thread before it first joins (false: no memory, the
 	 * pool is not started) and after it retired. */
-	bool (*thread_init)(struct pool_thread *self);
+	bool (*thread_init)(struct pool_thread *self, void *arg);
 	void (*thread_fini)(struct pool_thread *self);
+	void *thread_arg;
 };
 
 /* 0 or -errno (then nothing was started). */

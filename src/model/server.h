@@ -51,11 +51,11 @@ struct server {
 	/* Shared.  up: written by the control thread, read by all, relaxed:
 	 * the lineup, not this word, decides where sessions go. */
 	bool up;
-	struct gauge sessions;
 	struct counters *counters;
+	struct gauge sessions CACHE_LINE_ALIGNED;
 
 	/* Control thread only. */
-	struct check_result last; /* the result of the last check */
+	struct check_result last CACHE_LINE_ALIGNED; /* check */
 	unsigned streak;          /* of checks against the present state */
 	uint64_t checks_failed;   /* while up */
 	uint64_t times_down;

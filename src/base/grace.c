@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * See grace.h.
+ *
+ * The epoch only grows, from 1.  A reader announces the epoch
+ * it found; the writer retires an object with the epoch of that moment and then
+ * moves the epoch on.  An object may go once no reader announces an epoch up to
+ * the object's own.
+ */
+#include "base/grace.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/ensure.h"
+
+struct retired {
+	struct retired *next;
+	uint64_t epoch;
+	void (*free_it)(void *object);
+	void *object;
+};
+
+struct grace {
+	uint64_t epoch CACHE_LINE_ALIGNED; /* written by control alone */
+	pthread_mutex_t lock;              /* of readers */
+	struct grace_reader *readers;
+	struct retired *oldest, **newest; /* control thread only */
+};
+
+struct grace *
+grace_new(void)
+{
+	struct grace *g = aligned_alloc(CACHE_LINE, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->epoch = 1;
+	g->readers = NULL;
+	g->oldest = NULL;
+	g->newest = &g->oldest;
+	pthread_mutex_init(&g->lock, NULL);
+	return g;
+}
+
+void
+grace_register(struct grace *grace, struct grace_reader *reader)
+{
+	reader->epoch = 0;
+	pthread_mutex_lock(&grace->lock);
+	reader->next = grace->readers;
+	grace->readers = reader;
+	pthread_mutex_unlock(&grace->lock);
+}
+
+void
+grace_unregister(struct grace *grace, struct grace_reader *reader)
+{
+	struct grace_reader **link = &grace->readers;
+
+	pthread_mutex_lock(&grace->lock);
+	while (*link && *link != reader)
+		link = &(*link)->next;
+	ENSURE(*link == reader && reader->epoch == 0);
+	*link = reader->next;
+	pthread_mutex_unlock(&grace->lock);
+}
+
+void
+grace_enter(struct grace *grace, struct grace_reader *reader)
+{
+	/* The announcement must be visible before any published pointer is
+	 * read, hence the swap.  [P3] */
+	(void)atomic_swap_seq(
+	    &reader->epoch, atomic_load_relaxed(&grace->epoch));
+}
+
+void
+grace_leave(struct grace_reader *reader)
+{
+	/* What was read inside was read before this.  [P3] */
+	atomic_store_release(&reader->epoch, 0);
+}
+
+/* The oldest epoch that some reader is still in, or the present one. */
+static uint64_t
+oldest_epoch(struct grace *grace)
+{
+	uint64_t oldest = atomic_load_relaxed(&grace->epoch);
+
+	pthread_mutex_lock(&grace->lock);
+	for (struct grace_reader *r = grace->readers; r; r = r->next) {
+		uint64_t e = atomic_load_seq(&r->epoch); /* [P3] */
+
+		if (e != 0 && e < oldest)
+			oldest = e;
+	}
+	pthread_mutex_unlock(&grace->lock);
+	return oldest;
+}
+
+void
+grace_poll(struct grace *grace)
+{
+	uint64_t oldest;
+
+	if (!grace->oldest)
+		return;
+	oldest = oldest_epoch(grace);
+	while (grace->oldest && grace->oldest->epoch < oldest) {
+		struct retired *r = grace->oldest;
+
+		grace->oldest = r->next;
+		if (!grace->oldest)
+			grace->newest = &grace->oldest;
+		r->free_it(r->object);
+		free(r);
+	}
+}
+
+void
+grace_retire(struct grace *grace, void (*free_it)(void *object), void *object)
+{
+	/* The swap orders the caller's replacement of the pointer before the
+	 * look at the readers' announcements. */
+	uint64_t epoch = atomic_load_relaxed(&grace->epoch);
+	struct retired *r;
+
+	if (!object)
+		return;
+	(void)atomic_swap_seq(&grace->epoch, epoch + 1);
+	r = malloc(sizeof(*r));
+	if (!r) {
+		while (oldest_epoch(grace) <= epoch)
+			sched_yield();
+		free_it(object);
+		return;
+	}
+	*r = (struct retired){
+	    .epoch = epoch, .free_it = free_it, .object = object};
+	*grace->newest = r;
+	grace->newest = &r->next;
+	grace_poll(grace);
+}
+
+void
+grace_free(struct grace *grace)
+{
+	if (!grace)
+		return;
+	ENSURE(!grace->readers);
+	grace_poll(grace);
+	ENSURE(!grace->oldest);
+	pthread_mutex_destroy(&grace->lock);
+	free(grace);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * A bounded ring of records: many threads put, one takes, nobody waits.
+ *
+ * Vyukov's bounded queue: every cell has a sequence number that says whose turn
+ * it is.  A full ring refuses.
+ */
+#ifndef BASE_RING_H
+#define BASE_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring;
+
+/* cells: a power of two; size: of a record.  NULL when memory is short. */
+struct ring *ring_new(size_t cells, size_t size);
+void ring_free(struct ring *ring);
+
+/* Any thread; copies size bytes of record; false when the ring is full.  A put
+ * is a sequentially consistent write: a load_seq that follows it may look
+ * whether the taker sleeps. */
+bool ring_put(struct ring *ring, const void *record);
+
+/* One thread at a time; false when there is none. */
+bool ring_take(struct ring *ring, void *ret_record);
+
+#endif

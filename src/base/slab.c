@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * See slab.h.
+ */
+#include "base/slab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/ensure.h"
+
+struct slab_chunk {
+	uint32_t next[SLAB_CHUNK]; /* the free list's links: index + 1 */
+	uint8_t objects[] CACHE_LINE_ALIGNED;
+};
+
+static size_t
+chunk_size(const struct slab *slab)
+{
+	return sizeof(struct slab_chunk) + SLAB_CHUNK * slab->options.size;
+}
+
+int
+slab_init(struct slab *slab, const struct slab_options *options)
+{
+	size_t chunks = options->max / SLAB_CHUNK + 1;
+
+	*slab = (struct slab){.options = *options};
+	slab->options.size =
+	    (options->size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	slab->chunks = calloc(chunks, sizeof(*slab->chunks));
+	if (!slab->chunks)
+		return -ENOMEM;
+	pthread_mutex_init(&slab->grow, NULL);
+	return 0;
+}
+
+void
+slab_fini(struct slab *slab)
+{
+	if (!slab->chunks)
+		return;
+	for (uint32_t i = 0; i < slab->made; i += SLAB_CHUNK)
+		munmap(slab->chunks[i / SLAB_CHUNK], chunk_size(slab));
+	free(slab->chunks);
+	slab->chunks = NULL;
+	pthread_mutex_destroy(&slab->grow);
+}
+
+void *
+slab_at(const struct slab *slab, uint32_t index)
+{
+	struct slab_chunk *c =
+	    atomic_load_acquire(&slab->chunks[index / SLAB_CHUNK]); /* [P5] */
+
+	return c->objects + index % SLAB_CHUNK * slab->options.size;
+}
+
+static uint32_t *
+next_of(const struct slab *slab, uint32_t index)
+{
+	struct slab_chunk *c =
+	    atomic_load_acquire(&slab->chunks[index / SLAB_CHUNK]); /* [P5] */
+
+	return &c->next[index % SLAB_CHUNK];
+}
+
+static void
+push(struct slab *slab, uint32_t index)
+{
+	uint64_t top = atomic_load_relaxed(&slab->free), new_top;
+
+	do {
+		atomic_store_relaxed(next_of(slab, index), (uint32_t)top);
+		new_top = ((top >> 32) + 1) << 32 | (index + 1);
+	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
+}
+
+/* The tag grows with every change, so a top that left and came back between
+ * the read of its link and the exchange is noticed. */
+static bool
+pop(struct slab *slab, uint32_t *ret_index)
+{
+	uint64_t top = atomic_load_acquire(&slab->free), new_top;
+	uint32_t index;
+
+	do {
+		if ((uint32_t)top == 0)
+			return false;
+		index = (uint32_t)top - 1;
+		new_top = ((top >> 32) + 1) << 32 |
+		    atomic_load_relaxed(next_of(slab, index));
+	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
+	*ret_index = index;
+	return true;
+}
+
+/* mmap, not malloc: whole pages that are zero, are touched only when used, and
+ * never mix with the heap. */
+static bool
+grow_locked(struct slab *slab)
+{
+	struct slab_chunk *c;
+	uint32_t first = slab->made;
+
+	if (slab->options.max - first < SLAB_CHUNK &&
+	    (first >= slab->options.max))
+		return false;
+	c = mmap(NULL, chunk_size(slab), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (c == MAP_FAILED)
+		return false;
+	for (uint32_t i = 0; slab->options.construct && i < SLAB_CHUNK; i++) {
+		if (!slab->options.construct(
+			c->objects + i * slab->options.size, first + i,
+			slab->options.arg)) {
+			munmap(c, chunk_size(slab));
+			return false;
+		}
+	}
+	atomic_store_release(&slab->chunks[first / SLAB_CHUNK], c); /* [P5] */
+	atomic_store_release(&slab->made, first + SLAB_CHUNK);      /* [P5] */
+	for (uint32_t i = SLAB_CHUNK; i-- > 0;)
+		push(slab, first + i);
+	return true;
+}
+
+void *
+slab_take(struct slab *slab, uint32_t *ret_index)
+{
+	bool grown = true;
+	uint32_t index;
+
+	while (!pop(slab, &index)) {
+		if (!grown)
+			return NULL;
+		pthread_mutex_lock(&slab->grow);
+		/* Another thread may have grown it while this one waited. */
+		if ((uint32_t)atomic_load_acquire(&slab->free) == 0)
+			grown = grow_locked(slab);
+		pthread_mutex_unlock(&slab->grow);
+	}
+	if (atomic_add_relaxed(&slab->used, 1u) >= slab->options.max) {
+		slab_give(slab, index);
+		return NULL;
+	}
+	*ret_index = index;
+	return slab_at(slab, index);
+}
+
+void
+slab_give(struct slab *slab, uint32_t index)
+{
+	atomic_sub_relaxed(&slab->used, 1u);
+	push(slab, index);
+}

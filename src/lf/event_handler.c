@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * See event_handler.h.
+ *
+ * Slots are found in a table of two levels whose parts are made on demand and
+ * never freed: a stale event may name any slot that was ever given out.
+ */
+#include "lf/event_handler.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define PART  4096u
+#define PARTS 1024u
+
+/* More rounds than this without a pause would let one busy session keep a
+ * thread for itself. */
+#define ROUNDS 4
+
+static struct event_handler **parts[PARTS];
+static uint32_t slots;
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool
+enter_locked(struct event_handler *handler)
+{
+	uint32_t slot = slots;
+
+	if (slot == PARTS * PART)
+		return false;
+	if (!parts[slot / PART]) {
+		struct event_handler **part = calloc(PART, sizeof(*part));
+
+		if (!part)
+			return false;
+		atomic_store_release(&parts[slot / PART], part); /* [P8] */
+	}
+	handler->slot = slot;
+	atomic_store_release(&parts[slot / PART][slot % PART], handler);
+	slots++;
+	return true;
+}
+
+bool
+event_handler_init(struct event_handler *handler,
+    const struct event_handler_ops *ops, enum handle_side first_side)
+{
+	bool entered;
+
+	handler->ops = ops;
+	handler->first_side = first_side;
+	handler->shard = NULL;
+	handler->next = NULL;
+	claim_init(&handler->claim);
+	pthread_mutex_lock(&slots_lock);
+	entered = enter_locked(handler);
+	pthread_mutex_unlock(&slots_lock);
+	return entered;
+}
+
+struct event_handler *
+event_handler_at(uint32_t slot)
+{
+	struct event_handler **part;
+
+	ENSURE(slot < PARTS * PART);
+	part = atomic_load_acquire(&parts[slot / PART]); /* [P8] */
+	ENSURE(part);
+	return atomic_load_acquire(&part[slot % PART]);
+}
+
+enum turn
+event_handler_run(struct event_handler *handler, struct pool_thread *self)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t pending = claim_take(&handler->claim);
+		enum turn turn = handler->ops->turn(handler, pending, self);
+
+		if (turn != TURN_DONE)
+			return turn;
+		if (claim_drop(&handler->claim))
+			return TURN_DONE;
+	}
+	return TURN_MORE;
+}

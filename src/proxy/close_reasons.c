@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * See close_reasons.h.
+ */
+#include "proxy/close_reasons.h"
+
+static const struct {
+	const char *code;
+	enum close_blame blame;
+	const char *text;
+} reasons[CLOSE_REASONS] = {
+#define X(id, code, blame, text) [id] = {code, blame, text},
+    CLOSE_REASONS_TABLE(X)
+#undef X
+};
+
+const char *
+close_reason_code(enum close_reason reason)
+{
+	return reasons[reason].code;
+}
+
+const char *
+close_reason_text(enum close_reason reason)
+{
+	return reasons[reason].text;
+}
+
+enum close_blame
+close_reason_blame(enum close_reason reason)
+{
+	return reasons[reason].blame;
+}

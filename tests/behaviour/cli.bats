@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+# The command line of lfproxy.
+
+load helpers
+
+# usage_error ARGUMENT...: exits with 2, says something, serves nothing.
+usage_error() {
+	run -2 timeout 10 "$LFPROXY" "$@"
+	echo "$output"
+	[[ $output == *lfproxy* ]]
+}
+
+@test "cli: listeners and servers without a file" {
+	start_app a
+	start_app b
+	launch_lfproxy -l 127.0.0.1:0 -s "$(addr a)" -s "$(addr b)"
+	address=$(sed -n \
+	    's/^lfproxy: .*listening on \([^ ]*\).*/\1/p' "$LFPROXY_LOG")
+	equal "the names" "a b" "$(fetch -H 'Connection: close' \
+	    "http://$address/?[1-10]" | sort -u | xargs)"
+	wait_for 10 sessions_ended 10
+}
+
+@test "cli: several listeners, one of them a unix socket" {
+	start_app a
+	launch_lfproxy -l 127.0.0.1:0 -l "unix:$T/web.sock" -s "$(addr a)"
+	equal "the answer" a "$(fetch --unix-socket "$T/web.sock" http://web/)"
+	stop_lfproxy
+	[ ! -e "$T/web.sock" ]
+}
+
+@test "cli: -V prints the version" {
+	run -0 "$LFPROXY" -V
+	[[ ${lines[0]} =~ ^lfproxy\ [0-9]+\.[0-9]+\.[0-9]+ ]]
+}
+
+@test "cli: -h prints how to use it, on stdout" {
+	run -0 --separate-stderr "$LFPROXY" -h
+	[[ $output == *"-c"* && $output == *"-l"* && $output == *"-s"* ]]
+	[[ $output == *"-t"* && $output == *"-V"* ]]
+	equal "stderr" "" "$stderr"
+}
+
+@test "cli: nothing to do is a usage error" {
+	usage_error
+}
+
+@test "cli: an unknown option is a usage error" {
+	usage_error -Z
+}
+
+@test "cli: an option without its value is a usage error" {
+	usage_error -c
+	usage_error -l
+}
+
+@test "cli: a listener without a server is a usage error" {
+	usage_error -l 127.0.0.1:0
+}
+
+@test "cli: a server without a listener is a usage error" {
+	usage_error -s 127.0.0.1:80
+}
+
+@test "cli: a file and listeners together are a usage error" {
+	echo >"$T/lfproxy.ini"
+	usage_error -c "$T/lfproxy.ini" -l 127.0.0.1:0 -s 127.0.0.1:80
+}
+
+@test "cli: words that are no options are a usage error" {
+	usage_error -l 127.0.0.1:0 -s 127.0.0.1:80 more
+}

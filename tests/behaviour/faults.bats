@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+# Servers, clients and the system let lfproxy down.
+
+load helpers
+
+CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
+
+@test "faults: a server killed in mid-traffic takes only its own sessions" {
+	local n
+
+	start_streams a
+	start_streams b
+	BACKEND=$CHECKED web a b
+	spawn client "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
+	    --connections 16 --duration $((5 * PATIENCE)) --up 20000 \
+	    --down 20000 --chunk 0 --pause 5 --allow-loss b --deadline 100
+	wait_for 10 session_like ' app/b .* -- '
+	end b KILL
+	wait_for 10 says_down app/b
+	n=$(sessions | wc -l)
+	wait_for 10 sessions_ended $((n + 100))
+	# What ended since is a's, but for 16 that may have been under way.
+	equal "new sessions of b" 0 "$(sessions | tail -n +$((n + 17)) |
+	    grep -c ' app/b ')"
+	LISTEN=$(addr b) start_streams b
+	wait_for 10 says_up app/b
+	n=$(sessions | wc -l)
+	run -0 finish client 60
+	echo "$output"
+	[[ $output == *" failed=0 "* ]]
+	sessions | tail -n +$((n + 1)) | grep -q ' app/b .* -- '
+	# Nobody else lost anything.
+	equal "broken sessions of others" "" \
+	    "$(sessions | grep -v ' app/b ' | grep -v ' -- ')"
+}
+
+@test "faults: a refused connect is tried on another server, unnoticed" {
+	start_bad r refuse
+	start_streams a
+	web r a
+	streams "127.0.0.1:$(port web)" --connections 10 --repeat 10 \
+	    --up 5000 --down 5000
+	[[ $output == *"ok=100 "*"failed=0 "* ]]
+	wait_for 10 sessions_ended 100
+	refute session_like ' app/r '
+	session_like ' app/a .* -- [0-9/]+/\+?1 0/0$'
+	refute session_like ' [A-Za-z]. [0-9]+/'
+}
+
+@test "faults: a server that resets each connection at once is no endless retry" {
+	start_bad s reset
+	web s
+	run fetch "$(url)"
+	[ "$status" -ne 0 ]
+	last_session
+	[[ ${S[code]} == S[CD] ]]
+}
+
+@test "faults: every server refuses: the session ends with SC" {
+	start_bad r refuse
+	start_bad q refuse
+	web r q
+	run fetch "$(url)"
+	[[ $status -eq 52 || $status -eq 56 ]]
+	last_session
+	equal "the code" SC "${S[code]}"
+	equal "the bytes" 0 "${S[bytes]}"
+}
+
+@test "faults: every server is down: the session ends with SC, without one" {
+	local began
+
+	start_bad r refuse
+	start_bad q refuse
+	BACKEND=$CHECKED web r q
+	wait_for 10 says_down app/r
+	wait_for 10 says_down app/q
+	began=$(now_ms)
+	run fetch "$(url)"
+	[[ $status -eq 52 || $status -eq 56 ]]
+	[ $(($(now_ms) - began)) -lt $((3000 * PATIENCE)) ]
+	last_session
+	equal "the code" SC "${S[code]}"
+	equal "the server" '<NOSRV>' "${S[server]}"
+	# And one that comes back is used.
+	end r
+	restart_app r
+	wait_for 10 says_up app/r
+	equal "the answer" r "$(fetch "$(url)")"
+}
+
+@test "faults: a connect without an answer ends with sC" {
+	start_bad f full
+	DEFAULTS=$'timeout_connect = 300ms\nretries = 0' web f
+	run fetch "$(url)"
+	[ "$status" -ne 0 ]
+	last_session
+	equal "the code" sC "${S[code]}"
+	[ "${S[tt]}" -ge 290 ]
+	[ "${S[tt]}" -le $((3000 * PATIENCE)) ]
+}
+
+@test "faults: a connect without an answer is tried on another server" {
+	start_bad f full
+	start_app a
+	DEFAULTS=$'timeout_connect = 300ms' web f a
+	equal "the answer" a "$(fetch "$(url)")"
+	equal "the answer" a "$(fetch "$(url)")"
+	wait_for 10 sessions_ended 2
+	session_like ' app/a .* -- [0-9/]+/\+?1 0/0$'
+}
+
+@test "faults: a client that sends nothing ends by timeout_client" {
+	start_app a
+	DEFAULTS=$'timeout_client = 500ms\ntimeout_server = 30s' web a
+	run -0 "$TOOLS/badclient" silent "127.0.0.1:$(port web)" --count 3 \
+	    --deadline $((10 * PATIENCE))
+	last_session 3
+	equal "the code" cD "${S[code]}"
+	[ "${S[tt]}" -ge 490 ]
+	[ "${S[tt]}" -le $((3000 * PATIENCE)) ]
+}
+
+@test "faults: a client that never reads ends by timeout_client" {
+	start_app a --body-bytes 1000000
+	DEFAULTS=$'timeout_client = 1s\ntimeout_server = 30s' web a
+	run -0 "$TOOLS/badclient" never-read "127.0.0.1:$(port web)" \
+	    --deadline $((20 * PATIENCE))
+	last_session
+	equal "the code" cD "${S[code]}"
+}
+
+@test "faults: a server that never answers ends by timeout_server" {
+	start_bad s silent
+	DEFAULTS=$'timeout_client = 30s\ntimeout_server = 500ms' web s
+	run fetch "$(url)"
+	[ "$status" -ne 0 ]
+	last_session
+	equal "the code" sD "${S[code]}"
+	[ "${S[tt]}" -ge 490 ]
+	[ "${S[tt]}" -le $((3000 * PATIENCE)) ]
+}
+
+@test "faults: clients that leave at every stage leave nothing behind" {
+	local before at how n
+
+	n=$(scaled 100)
+	start_app a --body-bytes 3000000
+	web a
+	fetch -o /dev/null "$(url)"
+	wait_for 10 sessions_ended 1
+	before=$(fd_count)
+	for at in connect partial half-close response; do
+		for how in fin rst; do
+			run -0 "$TOOLS/badclient" leave \
+			    "127.0.0.1:$(port web)" --at $at --how $how \
+			    --count "$n" --rate 2000 --deadline 60
+		done
+	done
+	wait_for 20 sessions_ended $((1 + 8 * n))
+	wait_for 10 fds_at_most "$before"
+	equal "sessions" $((1 + 8 * n)) "$(sessions | wc -l)"
+	fetch -o /dev/null "$(url)"
+	quiet 10
+}
+
+@test "faults: servers that misbehave leave nothing behind" {
+	local before n
+
+	n=$(scaled 80)
+	start_app a
+	start_bad reset reset
+	start_bad close close
+	start_bad reply reply-reset
+	start_bad refuse refuse
+	web a reset close reply refuse
+	for _ in 1 2 3 4 5; do
+		fetch -o /dev/null "$(url)" || true
+	done
+	wait_for 10 sessions_ended 5
+	before=$(fd_count)
+	for _ in $(seq "$n"); do
+		fetch -o /dev/null "$(url)" || true
+	done
+	wait_for 10 sessions_ended $((5 + n))
+	wait_for 10 fds_at_most "$before"
+	quiet 10
+}
+
+# refuses PATTERN COMMAND...: lfproxy does not start, says so, exits with 3.
+refuses() {
+	local pattern=$1
+
+	shift
+	run -3 timeout 10 "$@"
+	echo "$output"
+	[[ $output =~ ^lfproxy:\ .*$pattern ]]
+}
+
+@test "faults: a port in use" {
+	start_app a
+	refuses "$(addr a).*in use" "$LFPROXY" -l "$(addr a)" -s 127.0.0.1:9
+}
+
+@test "faults: a port in use, among several, in a file" {
+	start_app a
+	cat >"$T/lfproxy.ini" <<-END
+		$(common)
+		[frontend web]
+		listen = 127.0.0.1:0
+		listen = $(addr a)
+		listen = unix:$T/web.sock
+		backend = app
+		pool = main
+		[backend app]
+		server = a $(addr a)
+	END
+	refuses "$(addr a).*in use" "$LFPROXY" -c "$T/lfproxy.ini"
+	[ ! -e "$T/web.sock" ]
+}
+
+@test "faults: a privileged port without the right" {
+	local start as=()
+
+	start=$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)
+	[ "$start" -gt 1 ] || skip "every port is open to everyone here"
+	[ "$(id -u)" -ne 0 ] || as=(setpriv --bounding-set=-net_bind_service
+		--inh-caps=-net_bind_service)
+	refuses '127.0.0.1:1.*ermi' "${as[@]}" "$LFPROXY" -l 127.0.0.1:1 \
+	    -s 127.0.0.1:9
+}
+
+@test "faults: an address that is not ours" {
+	refuses '192.0.2.1:8080' "$LFPROXY" -l 192.0.2.1:8080 -s 127.0.0.1:9
+}
+
+@test "faults: a unix socket's folder that does not exist" {
+	refuses "$T/none/web.sock" "$LFPROXY" -l "unix:$T/none/web.sock" \
+	    -s 127.0.0.1:9
+}
+
+@test "faults: out of descriptors, accepted sessions are served" {
+	start_streams s
+	LIMIT='prlimit --nofile=64' web s
+	streams "127.0.0.1:$(port web)" --connections 60 --repeat 5 \
+	    --up 10000 --down 10000
+	[[ $output == *"ok=300 "*"failed=0 "* ]]
+}
+
+@test "faults: out of descriptors, lfproxy neither spins nor stays so" {
+	start_app a
+	LIMIT='prlimit --nofile=64' web a
+	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+	    --count 100 --deadline 120
+	wait_for 10 has_line idle '^established 100$'
+	quiet 20
+	[ -d "/proc/$LFPROXY_PID" ]
+	end idle
+	equal "the answer" a "$(fetch "$(url)")"
+	wait_for 10 fds_at_most 32
+}

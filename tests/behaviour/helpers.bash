@@ -1,0 +1,502 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What the behaviour tests share; `load helpers` in a .bats file.
+#
+# Every process a test starts has a name and is ended by teardown, which also
+# fails the test when lfproxy did not stop cleanly.  Environment:
+#   LFPROXY_BUILD  what is tested (build/release)
+#   LFPROXY_TOOLS  the test tools ($LFPROXY_BUILD/tools)
+
+bats_require_minimum_version 1.5.0
+
+ROOT=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
+BUILD=${LFPROXY_BUILD:-build/release}
+[[ $BUILD == /* ]] || BUILD=$ROOT/$BUILD
+TOOLS=${LFPROXY_TOOLS:-$BUILD/tools}
+[[ $TOOLS == /* ]] || TOOLS=$ROOT/$TOOLS
+LFPROXY=$BUILD/lfproxy
+PATH=$PATH:/usr/sbin:/sbin
+
+# A sanitizer makes lfproxy slower: sizes are divided by SCALE, see scaled, and
+# deadlines multiplied by PATIENCE.
+case ${BUILD##*/} in
+asan) SCALE=8 PATIENCE=3 ;;
+tsan) SCALE=16 PATIENCE=5 ;;
+*) SCALE=1 PATIENCE=1 ;;
+esac
+
+T=$BATS_TEST_TMPDIR
+LFPROXY_LOG=$T/lfproxy.log
+LFPROXY_PID=
+declare -gA PIDS=() ADDRS=()
+
+# The start of every configuration; a test that wants others sets them first.
+common() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = ${DRAIN_TIMEOUT:-20s}
+		[pool main]
+		threads = ${THREADS:-2}
+		promotion = ${PROMOTION:-adaptive}
+	END
+}
+
+# -- asserting --
+
+fail() {
+	echo "failed: $*"
+	return 1
+}
+
+# equal WHAT EXPECTED GOT
+equal() {
+	[ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
+}
+
+# Unlike `!`, it ends the test.
+refute() {
+	if "$@"; then
+		fail "not expected to succeed: $*"
+	fi
+}
+
+# scaled N: N for a release build, less under a sanitizer.
+scaled() {
+	echo $(($1 / SCALE > 0 ? $1 / SCALE : 1))
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds.
+wait_for() {
+	local end=$((${EPOCHREALTIME/[.,]/} + $1 * PATIENCE * 1000000))
+	local seconds=$1
+
+	shift
+	until "$@"; do
+		if ((${EPOCHREALTIME/[.,]/} > end)); then
+			fail "not within $((seconds * PATIENCE)) s: $*"
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
+now_ms() {
+	echo $((${EPOCHREALTIME/[.,]/} / 1000))
+}
+
+# -- processes --
+
+ended() {
+	[ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+# spawn NAME COMMAND...: in the background, output in $T/NAME.out and .err.
+spawn() {
+	local name=$1
+
+	shift
+	"$@" </dev/null >"$T/$name.out" 2>"$T/$name.err" 3>&- &
+	PIDS[$name]=$!
+}
+
+# finish NAME [SECONDS]: waits for it; its exit code.  Prints its output.
+finish() {
+	local pid=${PIDS[$1]} rc=0
+
+	wait_for "${2:-30}" ended "$pid" || return 1
+	wait "$pid" || rc=$?
+	unset "PIDS[$1]"
+	cat "$T/$1.out" "$T/$1.err"
+	return $rc
+}
+
+# signal NAME SIGNAL
+signal() {
+	kill "-$2" "${PIDS[$1]}"
+}
+
+# end NAME [SIGNAL]: ends it and waits.
+end() {
+	signal "$1" "${2:-TERM}"
+	wait_for 10 ended "${PIDS[$1]}"
+	wait "${PIDS[$1]}" || true
+	unset "PIDS[$1]"
+}
+
+has_line() {
+	grep -qE -- "$2" "$T/$1.out"
+}
+
+listens_or_ended() {
+	has_line "$1" '^listening on ' || ended "${PIDS[$1]}"
+}
+
+# serve NAME COMMAND...: one that prints `listening on ADDRESS`; see addr.
+serve() {
+	spawn "$@"
+	wait_for 10 listens_or_ended "$1"
+	ADDRS[$1]=$(sed -n 's/^listening on //p' "$T/$1.out")
+	[ -n "${ADDRS[$1]}" ] || fail "$1 does not listen: $(cat "$T/$1.err")"
+}
+
+addr() {
+	echo "${ADDRS[$1]}"
+}
+
+# start_app NAME [OPTION...]: an application server, see tests/tools.
+start_app() {
+	local name=$1
+
+	shift
+	serve "$name" "$TOOLS/appserver" --name "$name" \
+	    --listen "${LISTEN:-127.0.0.1:0}" --deadline 600 "$@"
+}
+
+# restart_app NAME [OPTION...]: one that was ended, on the address it had.
+restart_app() {
+	LISTEN=$(addr "$1") start_app "$@"
+}
+
+# start_streams NAME [OPTION...]: the server for verified streams.
+start_streams() {
+	local name=$1
+
+	shift
+	serve "$name" "$TOOLS/streamer" server "${LISTEN:-127.0.0.1:0}" \
+	    --name "$name" --deadline 600 "$@"
+}
+
+# streams ADDRESS [OPTION...]: the client; what it prints is in $output.
+streams() {
+	local address=$1
+
+	shift
+	run -0 "$TOOLS/streamer" client "$address" --deadline 300 "$@"
+}
+
+# start_bad NAME MODE [OPTION...]: a server that misbehaves.
+start_bad() {
+	local name=$1 mode=$2
+
+	shift 2
+	serve "$name" "$TOOLS/badserver" "$mode" 127.0.0.1:0 --deadline 600 "$@"
+}
+
+free_port() {
+	local line
+
+	read -r line < <("$TOOLS/badserver" refuse 127.0.0.1:0 --deadline 1)
+	echo "${line##*:}"
+}
+
+# on_free_port NAME READY COMMAND...: for programs that cannot let the kernel
+# choose: `PORT` in COMMAND is replaced; tries again when another one was
+# quicker.  READY is a command that succeeds when it serves.
+on_free_port() {
+	local name=$1 ready=$2 port try
+
+	shift 2
+	for try in 1 2 3 4 5; do
+		port=$(free_port)
+		spawn "$name" "${@//PORT/$port}"
+		ADDRS[$name]=127.0.0.1:$port
+		wait_for 10 ready_or_ended "$name" "$ready" "$port"
+		ended "${PIDS[$name]}" || return 0
+		unset "PIDS[$name]"
+	done
+	fail "$name did not start ($try times): $(cat "$T/$name".*)"
+}
+
+ready_or_ended() {
+	"$2" "$3" || ended "${PIDS[$1]}"
+}
+
+redis_ready() {
+	[ "$(redis-cli -p "$1" ping 2>/dev/null)" = PONG ]
+}
+
+start_redis() {
+	on_free_port redis redis_ready redis-server --port PORT \
+	    --bind 127.0.0.1 --save '' --appendonly no --dir "$T"
+}
+
+nginx_ready() {
+	curl -s -o /dev/null -m 2 "http://127.0.0.1:$1/"
+}
+
+# start_nginx: serves $T/www; its log is $T/nginx.err.
+start_nginx() {
+	mkdir -p "$T/www"
+	echo nginx >"$T/www/index.html"
+	on_free_port nginx nginx_ready sh -c "
+		sed 's/@LISTEN@/PORT/' '$T/nginx.in' >'$T/nginx.conf'
+		exec nginx -p '$T' -e stderr -c '$T/nginx.conf'"
+}
+
+# Its workers stay the user it was started as, so that they can read $T.
+nginx_config() {
+	cat <<-END
+		daemon off;
+		pid $T/nginx.pid;
+		user $(id -un) $(id -gn);
+		worker_processes 1;
+		events { worker_connections 1024; }
+		http {
+		  access_log off;
+		  client_body_temp_path $T/body;
+		  proxy_temp_path $T/proxy;
+		  fastcgi_temp_path $T/fastcgi;
+		  uwsgi_temp_path $T/uwsgi;
+		  scgi_temp_path $T/scgi;
+		  server { listen 127.0.0.1:@LISTEN@; root $T/www; }
+		}
+	END
+}
+
+# -- lfproxy --
+
+lfproxy_said() {
+	grep -qE -- "$1" "$LFPROXY_LOG"
+}
+
+lfproxy_ready_or_ended() {
+	lfproxy_said '^lfproxy: .*ready' || ended "$LFPROXY_PID"
+}
+
+# launch_lfproxy ARGUMENT...: returns when it serves.  LIMIT: a command that
+# starts it, as in `prlimit --nofile=64`.  In a session of its own, so that
+# teardown can tell whether it left a process behind.
+launch_lfproxy() {
+	: >"$LFPROXY_LOG"
+	# shellcheck disable=SC2086
+	setsid ${LIMIT:-} "$LFPROXY" "$@" </dev/null >"$T/lfproxy.out" \
+	    2>"$LFPROXY_LOG" 3>&- &
+	LFPROXY_PID=$!
+	wait_for 10 lfproxy_ready_or_ended
+	refute ended "$LFPROXY_PID"
+}
+
+# start_lfproxy: the configuration comes on stdin.
+start_lfproxy() {
+	cat >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+# web NAME...: lfproxy with a frontend `web` in front of these servers; after a
+# NAME there may be options, as in 'a weight=3'.  DEFAULTS and BACKEND hold
+# further lines of these sections, `check = off` if BACKEND has none.
+web() {
+	local server name
+
+	{
+		common
+		printf '[defaults]\n%s\n' "${DEFAULTS:-}"
+		printf '[frontend web]\nlisten = %s\n' "${WEB:-127.0.0.1:0}"
+		printf 'backend = app\npool = main\n'
+		printf '[backend app]\nbalance = roundrobin\n%s\n' \
+		    "${BACKEND:-check = off}"
+		for server in "$@"; do
+			name=${server%% *}
+			echo "server = $name $(addr "$name")${server#"$name"}"
+		done
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+# listening NAME [N]: the Nth address of frontend NAME.
+listening() {
+	sed -n "s/^lfproxy: .*listening on \(.*\) (frontend $1)\$/\1/p" \
+	    "$LFPROXY_LOG" | sed -n "${2:-1}p"
+}
+
+# port NAME [N]: its port.
+port() {
+	local address
+
+	address=$(listening "$@")
+	echo "${address##*:}"
+}
+
+url() {
+	echo "http://127.0.0.1:$(port "${1:-web}")/"
+}
+
+fetch() {
+	curl -sS -m $((20 * PATIENCE)) "$@"
+}
+
+# SIGTERM; lfproxy must exit with 0, in time, alone, and without a sanitizer's
+# report.
+stop_lfproxy() {
+	kill -TERM "$LFPROXY_PID" || true
+	await_lfproxy 15
+}
+
+# await_lfproxy SECONDS: as stop_lfproxy, when it was already told to stop.
+await_lfproxy() {
+	local pid=$LFPROXY_PID rc=0
+
+	LFPROXY_PID=
+	if ! wait_for "$1" ended "$pid"; then
+		kill -ABRT "$pid" || true
+		wait_for 5 ended "$pid" || kill -KILL "$pid"
+		fail "lfproxy did not stop"
+		return 1
+	fi
+	wait "$pid" || rc=$?
+	if pgrep -s "$pid" >/dev/null; then
+		pkill -KILL -s "$pid"
+		fail "lfproxy left processes"
+		return 1
+	fi
+	no_report && equal "lfproxy's exit code" 0 $rc
+}
+
+no_report() {
+	refute lfproxy_said 'Sanitizer|runtime error:|bug in lfproxy'
+}
+
+fd_count() {
+	find "/proc/$LFPROXY_PID/fd" -mindepth 1 2>/dev/null | wc -l
+}
+
+fds_at_most() {
+	[ "$(fd_count)" -le "$1" ]
+}
+
+rss_kib() {
+	awk '/^VmRSS/ { print $2 }' "/proc/$LFPROXY_PID/status"
+}
+
+# User and system time in ticks of 10 ms.
+cpu_ticks() {
+	awk '{ print $14 + $15 }' "/proc/$LFPROXY_PID/stat"
+}
+
+# quiet SECONDS: until lfproxy used no time worth mentioning for half a second.
+quiet() {
+	wait_for "$1" idle_for_a_while
+}
+
+idle_for_a_while() {
+	local before
+
+	before=$(cpu_ticks)
+	sleep 0.5
+	[ $(($(cpu_ticks) - before)) -le 1 ]
+}
+
+# said_times N PATTERN: at least N lines, in upper or lower case.
+said_times() {
+	[ "$(grep -ciE -- "$2" "$LFPROXY_LOG")" -ge "$1" ]
+}
+
+# The messages that a server's state changed.
+says_down() {
+	said_times "${2:-1}" "^lfproxy: .*\\<$1\\>.*\\<down\\>"
+}
+
+says_up() {
+	said_times "${2:-1}" "^lfproxy: .*\\<$1\\>.*\\<up\\>"
+}
+
+# Nobody listens there.
+refused() {
+	local rc=0
+
+	curl -s -o /dev/null -m 5 "$1" || rc=$?
+	[ $rc -eq 7 ]
+}
+
+# -- the access log --
+
+# Sessions that ended, one line each: what is no message of lfproxy itself.
+sessions() {
+	grep -v '^lfproxy: ' "$LFPROXY_LOG" || true
+}
+
+sessions_ended() {
+	[ "$(sessions | wc -l)" -ge "$1" ]
+}
+
+# session_like PATTERN: a session's line matches.
+session_like() {
+	sessions | grep -qE -- "$1"
+}
+
+# HAProxy's tcplog; the parts are in BASH_REMATCH, see parse_session.
+SESSION='^([^ ]+) \[([0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}(:[0-9]{2}){3}\.[0-9]{3})\]'
+SESSION+=' ([^ ]+) ([^ /]+)/([^ /]+) (-?[0-9]+)/(-?[0-9]+)/([0-9]+) ([0-9]+)'
+SESSION+=' ([-A-Za-z]{2}) ([0-9]+)/([0-9]+)/([0-9]+)/([0-9]+)/(\+?[0-9]+)'
+SESSION+=' ([0-9]+)/([0-9]+)$'
+
+# parse_session LINE: sets S[client date frontend backend server ...].
+declare -gA S
+# shellcheck disable=SC2034 # S is for the tests.
+parse_session() {
+	[[ $1 =~ $SESSION ]] || fail "no tcplog line: '$1'"
+	S=([client]="${BASH_REMATCH[1]}" [date]="${BASH_REMATCH[2]}"
+		[frontend]="${BASH_REMATCH[4]}"
+		[backend]="${BASH_REMATCH[5]}" [server]="${BASH_REMATCH[6]}"
+		[tw]="${BASH_REMATCH[7]}" [tc]="${BASH_REMATCH[8]}"
+		[tt]="${BASH_REMATCH[9]}" [bytes]="${BASH_REMATCH[10]}"
+		[code]="${BASH_REMATCH[11]}" [retries]="${BASH_REMATCH[16]}")
+}
+
+# last_session: waits for N (default 1) sessions, parses the last one.
+last_session() {
+	wait_for 10 sessions_ended "${1:-1}"
+	parse_session "$(sessions | tail -n 1)"
+}
+
+# -- bats --
+
+setup() {
+	nginx_config >"$T/nginx.in"
+}
+
+stop_others() {
+	local name
+
+	for name in "${!PIDS[@]}"; do
+		kill -CONT "${PIDS[$name]}" 2>/dev/null || true
+		kill -TERM "${PIDS[$name]}" 2>/dev/null || true
+	done
+	for name in "${!PIDS[@]}"; do
+		wait_for 5 ended "${PIDS[$name]}" ||
+		    kill -KILL "${PIDS[$name]}" || true
+		wait "${PIDS[$name]}" 2>/dev/null || true
+	done
+}
+
+explain_failure() {
+	local f
+
+	if [ -e "$T/lfproxy.ini" ]; then
+		echo "--- lfproxy.ini"
+		cat "$T/lfproxy.ini"
+	fi
+	if [ -e "$LFPROXY_LOG" ]; then
+		echo "--- lfproxy's log, the end"
+		tail -n 40 "$LFPROXY_LOG"
+	fi
+	for f in "$T"/*.err; do
+		[ -s "$f" ] || continue
+		echo "--- ${f##*/}, the end"
+		tail -n 5 "$f"
+	done
+}
+
+teardown() {
+	local rc=0
+
+	stop_others
+	if [ -n "$LFPROXY_PID" ]; then
+		stop_lfproxy || rc=1
+	fi
+	if [ $rc -ne 0 ] || [ -z "${BATS_TEST_COMPLETED:-}" ]; then
+		explain_failure
+	fi
+	return $rc
+}

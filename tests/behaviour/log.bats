@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+# One line for each session, in HAProxy's tcplog format, and true.
+
+load helpers
+
+@test "log: one line for each session, every field as in tcplog" {
+	local now line
+
+	start_app a
+	web a
+	now=$(date +%s)
+	fetch "$(url)?[1-5]" -H 'Connection: close' -o /dev/null
+	last_session 5
+	equal "lines" 5 "$(sessions | wc -l)"
+	while read -r line; do
+		parse_session "$line"
+		[[ ${S[client]} =~ ^127\.0\.0\.1:[0-9]+$ ]]
+		equal "frontend" web "${S[frontend]}"
+		equal "backend" app "${S[backend]}"
+		equal "server" a "${S[server]}"
+		equal "code" -- "${S[code]}"
+		equal "retries" 0 "${S[retries]}"
+		[ "${S[tw]}" -ge 0 ] && [ "${S[tc]}" -ge "${S[tw]}" ]
+		[ "${S[tt]}" -ge "${S[tc]}" ]
+		line=${S[date]//\// }
+		line=$(date -d "${line/:/ }" +%s)
+		[ "$line" -ge $((now - 1)) ] && [ "$line" -le $((now + 30)) ]
+	done < <(sessions)
+}
+
+@test "log: the client's port is the one it came from" {
+	local port
+
+	start_app a
+	web a
+	port=$(fetch -o /dev/null -w '%{local_port}' "$(url)")
+	last_session
+	equal "client" "127.0.0.1:$port" "${S[client]}"
+}
+
+@test "log: the bytes are those that the server sent" {
+	local n
+
+	start_app a
+	web a
+	n=$(fetch -i "$(url)bytes/1234567" | wc -c)
+	last_session
+	equal "bytes" "$n" "${S[bytes]}"
+	n=$(fetch -i "$(url)" | wc -c)
+	last_session 2
+	equal "bytes" "$n" "${S[bytes]}"
+}
+
+@test "log: the timers tell where the time went" {
+	start_app a --delay 400
+	web a
+	fetch -o /dev/null "$(url)"
+	last_session
+	[ "${S[tc]}" -lt $((300 * PATIENCE)) ]
+	[ "${S[tt]}" -ge 390 ]
+	[ "${S[tt]}" -lt $((2000 * PATIENCE)) ]
+}
+
+@test "log: a session that did not end has no line" {
+	start_app a
+	web a
+	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+	    --count 3 --deadline 60
+	wait_for 10 has_line idle established
+	fetch -o /dev/null "$(url)"
+	last_session
+	equal "lines" 1 "$(sessions | wc -l)"
+	end idle
+	wait_for 10 sessions_ended 4
+	equal "lines that end well" 4 "$(sessions | grep -c ' -- ')"
+}
+
+@test "log: CD when the client resets" {
+	start_app a --body-bytes 100000000
+	web a
+	run -0 "$TOOLS/badclient" leave "127.0.0.1:$(port web)" \
+	    --at response --how rst --deadline 20
+	last_session
+	equal "code" CD "${S[code]}"
+	[ "${S[bytes]}" -gt 0 ]
+}
+
+@test "log: SD when the server resets" {
+	start_bad s reply-reset --bytes 3000
+	web s
+	run fetch --http0.9 -o /dev/null "$(url)"
+	last_session
+	equal "code" SD "${S[code]}"
+	equal "bytes" 3000 "${S[bytes]}"
+}
+
+@test "log: SC, no connect time and every retry when the server refuses" {
+	start_bad r refuse
+	BACKEND=$'check = off\nretries = 2' web r
+	run fetch "$(url)"
+	last_session
+	equal "code" SC "${S[code]}"
+	equal "connect time" -1 "${S[tc]}"
+	equal "retries" 2 "${S[retries]#+}"
+}
+
+@test "log: a plus before the retries when another server got the session" {
+	start_bad r refuse
+	start_app a
+	BACKEND=$'check = off\nretries = 3' web r a
+	fetch -o /dev/null "$(url)?[1-2]" -H 'Connection: close'
+	wait_for 10 sessions_ended 2
+	equal "sessions of a" 2 "$(sessions | grep -c ' app/a .* -- ')"
+	equal "sent on" 1 "$(sessions | grep -c '/+1 0/0$')"
+}
+
+@test "log: sessions under way are counted where they are" {
+	start_app a
+	web a
+	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+	    --count 4 --deadline 60
+	wait_for 10 has_line idle established
+	fetch -o /dev/null "$(url)"
+	last_session
+	sessions | grep -qE ' -- [0-9]+/[45]/[45]/[45]/0 0/0$'
+}
+
+@test "log: every line is whole, also when many sessions end at once" {
+	local n line
+
+	n=$(($(scaled 3200) / 32))
+	start_streams s
+	THREADS=4 web s
+	streams "127.0.0.1:$(port web)" --connections 32 --repeat "$n" --up 10
+	wait_for 20 sessions_ended $((32 * n))
+	equal "lines" $((32 * n)) "$(sessions | wc -l)"
+	equal "lines that are none" "" "$(sessions | grep -vE "$SESSION")"
+}
+
+@test "log: off" {
+	start_app a
+	start_lfproxy <<-END
+		[global]
+		log = off
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		server = a $(addr a)
+		check = off
+	END
+	fetch -o /dev/null "$(url)?[1-5]" -H 'Connection: close'
+	stop_lfproxy
+	equal "lines" "" "$(sessions)"
+}

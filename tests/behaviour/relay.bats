@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+# What goes in at one end comes out at the other, and nothing else.
+
+load helpers
+
+@test "relay: an IPv4 listener in front of an IPv4 server" {
+	start_app a
+	web a
+	equal "the answer" a "$(fetch "$(url)")"
+}
+
+@test "relay: an IPv6 listener in front of an IPv6 server" {
+	grep -q '^0*1 ' /proc/net/if_inet6 || skip "no IPv6 on this machine"
+	LISTEN='[::1]:0' start_app a
+	WEB='[::1]:0' web a
+	equal "the answer" a "$(fetch "http://[::1]:$(port web)/")"
+	last_session
+	[[ ${S[client]} =~ ^\[?::1\]?:[0-9]+$ ]]
+}
+
+@test "relay: a listener without a host takes IPv4 and IPv6" {
+	grep -q '^0*1 ' /proc/net/if_inet6 || skip "no IPv6 on this machine"
+	start_app a
+	WEB=':0' web a
+	equal "over IPv4" a "$(fetch "http://127.0.0.1:$(port web)/")"
+	equal "over IPv6" a "$(fetch "http://[::1]:$(port web)/")"
+	last_session 2
+}
+
+@test "relay: a unix listener in front of a TCP server" {
+	start_app a
+	WEB="unix:$T/web.sock" web a
+	equal "the answer" a \
+	    "$(fetch --unix-socket "$T/web.sock" http://web/)"
+	last_session
+	equal "the server" a "${S[server]}"
+}
+
+@test "relay: a TCP listener in front of a unix server" {
+	LISTEN="unix:$T/a.sock" start_app a
+	web a
+	equal "the answer" a "$(fetch "$(url)")"
+}
+
+@test "relay: frontends and backends do not mix" {
+	start_app a
+	start_app b
+	LISTEN="unix:$T/c.sock" start_app c
+	start_lfproxy <<-END
+		$(common)
+		[frontend one]
+		listen = 127.0.0.1:0
+		listen = unix:$T/one.sock
+		backend = first
+		pool = main
+		[frontend two]
+		listen = 127.0.0.1:0
+		listen = 127.0.0.1:0
+		backend = second
+		pool = main
+		[backend first]
+		server = a $(addr a)
+		check = off
+		[backend second]
+		server = b $(addr b)
+		server = c $(addr c)
+		check = off
+	END
+	for i in 1 2 3; do
+		equal "one, TCP" a "$(fetch "$(url one)")"
+		equal "one, unix" a \
+		    "$(fetch --unix-socket "$T/one.sock" http://one/)"
+		equal "two" "b c" "$({
+			fetch "http://127.0.0.1:$(port two 1)/"
+			fetch "http://127.0.0.1:$(port two 2)/"
+		} | sort | xargs)"
+	done
+	wait_for 10 sessions_ended 12
+	equal "sessions of one" 6 "$(sessions | grep -c ' one first/a ')"
+	equal "sessions of two" 6 "$(sessions | grep -c ' two second/[bc] ')"
+}
+
+# A stream of SIZE bytes from client to server; both ends say what it was.
+upload() {
+	local size=$1 sum
+
+	spawn sink sh -c \
+	    "socat -u -b 65536 UNIX-LISTEN:$T/s.sock - | sha256sum"
+	wait_for 10 test -S "$T/s.sock"
+	ADDRS[s]=unix:$T/s.sock
+	web s
+	sum=$("$TOOLS/streamer" generate --up "$size" | tee \
+	    >(socat -u -b 65536 - "TCP:127.0.0.1:$(port web)") | sha256sum)
+	equal "the sum at the server" "$sum" "$(finish sink 120)"
+	last_session
+	equal "the code" -- "${S[code]}"
+}
+
+# And from server to client.
+download() {
+	local size=$1 sum
+
+	sum=$("$TOOLS/streamer" generate --up "$size" | sha256sum)
+	spawn source sh -c "'$TOOLS/streamer' generate --up $size |
+	    socat -u -b 65536 - UNIX-LISTEN:$T/s.sock"
+	wait_for 10 test -S "$T/s.sock"
+	ADDRS[s]=unix:$T/s.sock
+	web s
+	equal "the sum at the client" "$sum" "$(timeout 120 socat -u -b 65536 \
+	    "TCP:127.0.0.1:$(port web)" - | sha256sum)"
+	last_session
+	equal "the code" -- "${S[code]}"
+	equal "bytes in the log" "$size" "${S[bytes]}"
+}
+
+@test "relay: 64 MiB from client to server arrive unchanged" {
+	upload "$(scaled 67108864)"
+}
+
+@test "relay: 64 MiB from server to client arrive unchanged" {
+	download "$(scaled 67108864)"
+}
+
+# bats test_tags=slow
+@test "relay: 1 GiB from client to server arrives unchanged" {
+	upload "$(scaled 1073741824)"
+}
+
+# bats test_tags=slow
+@test "relay: 1 GiB from server to client arrives unchanged" {
+	download "$(scaled 1073741824)"
+}
+
+@test "relay: both directions at full speed at once" {
+	local size
+
+	size=$(scaled 134217728)
+	start_streams s
+	web s
+	streams "127.0.0.1:$(port web)" --up "$size" --down "$size" --seed 7
+	[[ $output == *"ok=1 "*"failed=0 up=$size down=$size "* ]]
+}
+
+@test "relay: a client that ended its half still gets the whole answer" {
+	# sha256sum answers only after the end of what it reads.
+	spawn s socat "UNIX-LISTEN:$T/s.sock,fork" EXEC:sha256sum
+	wait_for 10 test -S "$T/s.sock"
+	ADDRS[s]=unix:$T/s.sock
+	web s
+	equal "the answer" "$(seq 100000 | sha256sum)" "$(seq 100000 |
+	    timeout 20 socat -t 15 - "TCP:127.0.0.1:$(port web)")"
+}
+
+@test "relay: the end of the client's half comes after its last byte" {
+	start_streams s
+	web s
+	streams "127.0.0.1:$(port web)" --connections 32 --up 300000 \
+	    --down 300000 --chunk 0
+	[[ $output == *"ok=32 "*"failed=0 "* ]]
+	streams "127.0.0.1:$(port web)" --connections 8 --repeat 8 --up 1 \
+	    --down 0
+	[[ $output == *"ok=64 "*"failed=0 "* ]]
+}
+
+@test "relay: a server that ended its half still gets the client's bytes" {
+	start_streams s
+	web s
+	streams "127.0.0.1:$(port web)" --mode first --connections 32 \
+	    --up 600001 --down 10000 --chunk 0
+	[[ $output == *"ok=32 "*"failed=0 "* ]]
+	wait_for 10 has_line s "^ok=32 lost=0 unnamed=0 failed=0 up=$((32 *
+	    600001)) "
+}
+
+@test "relay: bytes before a server's close arrive" {
+	start_bad s half-close --bytes 1000000
+	web s
+	equal "bytes" 1000000 "$(fetch --http0.9 "$(url)" | wc -c)"
+}
+
+@test "relay: a server that closes at once closes the client with FIN" {
+	start_bad s close
+	web s
+	run -0 "$TOOLS/badclient" silent "127.0.0.1:$(port web)" --deadline 20
+	[[ $output == *"closed how=fin "* ]]
+}
+
+@test "relay: a server's RST after its bytes is passed on as RST" {
+	start_bad s reply-reset --bytes 5000
+	web s
+	run "$TOOLS/badclient" slow "127.0.0.1:$(port web)" --rate 1000000 \
+	    --bytes 5000 --deadline 20
+	equal "badclient's exit code ($output)" 0 "$status"
+	[[ $output == *"closed how=rst "*" received=5000"* ]]
+}
+
+@test "relay: a client's RST is passed on as RST, after its bytes" {
+	# It reads the first byte of the answer, so the server has its request.
+	start_bad s slow --bytes 1000000 --rate 1000
+	web s
+	run -0 "$TOOLS/badclient" leave "127.0.0.1:$(port web)" --at response \
+	    --how rst --send 0123456789 --deadline 20
+	wait_for 10 has_line s '^closed how=rst sent=[0-9]+ received=10$'
+}
+
+@test "relay: a client's FIN is passed on as FIN, after its bytes" {
+	start_bad s silent
+	web s
+	run -0 "$TOOLS/badclient" leave "127.0.0.1:$(port web)" \
+	    --at half-close --how fin --send 0123456789 --deadline 20
+	wait_for 10 has_line s '^closed how=(fin|rst) sent=0 received=10$'
+}
+
+# Nobody reads: what is under way waits in the kernel and at its sender.
+memory_is_bounded() {
+	local growth
+
+	quiet 30
+	growth=$(($(rss_kib) - $1))
+	echo "grown by $growth KiB"
+	[ $growth -le $((SCALE > 1 ? 131072 : 16384)) ]
+}
+
+@test "relay: memory is bounded while 64 clients do not read" {
+	local before size=8388608
+
+	start_streams s
+	web s
+	streams "127.0.0.1:$(port web)" --up 1000 --down 1000
+	before=$(rss_kib)
+	spawn c "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
+	    --connections 64 --down $size --hold-reading --deadline 200
+	wait_for 10 has_line c established
+	memory_is_bounded "$before"
+	signal c USR1
+	run -0 finish c 100
+	[[ $output == *"ok=64 "*"failed=0 up=0 down=$((64 * size)) "* ]]
+}
+
+@test "relay: memory is bounded while a server does not read 64 clients" {
+	local before size=8388608
+
+	start_streams warm
+	start_streams s --hold-reading
+	web 'warm weight=1' 's weight=0'
+	streams "127.0.0.1:$(port web)" --up 1000 --down 1000
+	stop_lfproxy
+	web s
+	before=$(rss_kib)
+	spawn c "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
+	    --connections 64 --up $size --deadline 200
+	wait_for 10 has_line c established
+	memory_is_bounded "$before"
+	signal s USR1
+	run -0 finish c 100
+	[[ $output == *"ok=64 "*"failed=0 up=$((64 * size)) "* ]]
+}
+
+# echoes PROMOTION THREADS
+echoes() {
+	start_streams s
+	PROMOTION=$1 THREADS=$2 web s
+	streams "127.0.0.1:$(port web)" --mode echo --connections 64 \
+	    --up "$(scaled 1048577)" --chunk 0 --pause 4 --seed "$2"
+	[[ $output == *"ok=64 "*"failed=0 "* ]]
+	streams "127.0.0.1:$(port web)" --mode echo --connections 64 \
+	    --up 3000 --chunk 0 --repeat "$(scaled 16)"
+	[[ $output == *"failed=0 "* ]]
+	wait_for 10 sessions_ended $((64 + 64 * $(scaled 16)))
+	refute session_like ' [^ ]*[A-Za-z][^ ]* [0-9]+/[0-9]+/[0-9]+/[0-9]+/'
+}
+
+@test "relay: 64 echoed streams, adaptive, 1 thread" {
+	echoes adaptive 1
+}
+
+@test "relay: 64 echoed streams, adaptive, 2 threads" {
+	echoes adaptive 2
+}
+
+@test "relay: 64 echoed streams, adaptive, 4 threads" {
+	echoes adaptive 4
+}
+
+@test "relay: 64 echoed streams, always, 1 thread" {
+	echoes always 1
+}
+
+@test "relay: 64 echoed streams, always, 2 threads" {
+	echoes always 2
+}
+
+@test "relay: 64 echoed streams, always, 4 threads" {
+	echoes always 4
+}
