@@ -35,7 +35,7 @@ static const struct key global_keys[] = {
     {.name = "admin",
         .type = &type_admin,
         .offset = offsetof(struct global_spec, admin),
-        .allowed = "an absolute path",
+        .allowed = "a path",
         .default_note = "none",
         .options = admin_options,
         .help = "path of the admin socket, for lfproxyctl"},
@@ -261,7 +261,7 @@ static const struct key backend_keys[] = {
         .flags = KEY_IN_DEFAULTS,
         .min = TIMEOUT_MIN,
         .max = TIMEOUT_MAX,
-        .default_text = "30s",
+        .default_text = "5m",
         .help = "longest silence of a server once one side has ended"},
     {.name = NULL}};
 

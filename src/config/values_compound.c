@@ -32,19 +32,13 @@ parse_admin(const struct value *v)
 	struct global_spec *g = v->object;
 	struct words words;
 	struct addr addr;
-	char text[DRAFT_VALUE_MAX + sizeof("unix:")];
-	struct err err;
 	bool ok;
 
 	words_split(&words, v->text);
 	ok = options_read(v, &words, 1, g, 0, "");
-	if (words.word[0][0] != '/')
-		return value_fail(v,
-		    "'%s' is no absolute path; write /path/of/socket",
-		    words.word[0]);
-	snprintf(text, sizeof(text), "unix:%s", words.word[0]);
-	if (!addr_parse(text, ADDR_LISTEN, &addr, &err))
-		return value_fail(v, "%s", err.text);
+	if (strlen(words.word[0]) >= sizeof(addr.un.sun_path))
+		return value_fail(v, "the path '%s' is longer than %zu bytes",
+		    words.word[0], sizeof(addr.un.sun_path) - 1);
 	return value_set_string(v, &g->admin, words.word[0]) && ok;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "admin/admin.h"
+#include "admin/command.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
@@ -57,11 +58,16 @@ run(struct spec *spec)
 	control = control_new(spec, &err);
 	if (!control)
 		return fail(status, &err);
-	admin = admin_open(control, &err);
-	if (admin && control_start(control, &err)) {
+	if (control_model(control)->spec->global.admin) {
+		admin = admin_open(control, &err);
+		if (!admin)
+			goto out;
+	}
+	if (control_start(control, &err)) {
 		control_run(control);
 		status = EXIT_STATUS_OK;
 	}
+out:
 	admin_close(admin);
 	control_free(control);
 	return status == EXIT_STATUS_OK ? status : fail(status, &err);
