@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: MIT
  * Promotion: who leads a shard, and who is next.
  *
- * The paper's promotion protocol behind a table, so that its textbook form and
- * faster ones can be exchanged and held against each other by the same tests.
+ * The paper's promotion protocol behind a table, so that its textbook form
+ * (promotion_mutex) and the fast one (promotion_futex) can be exchanged and held
+ * against each other by the same tests.
  *
- *            join, nobody leads
- *      +-------------------------------------> LEADING
- *      |                                       |    ^
- *   joining                        promote     |    | a leader's promote
- *      |                                       v    | or close
- *      |   join, somebody leads           PROCESSING|
- *      +-------------------> PARKED ----------------+
- *                               \  close
- *                                +-----------> RETIRED
+ *                   join, nobody leads
+ *        +--------------------------------------> LEADING <--+
+ *        |                                        |  |  |    | resume
+ *     joining ----join, the leader is busy: -------+  |  +-> BUSY (inline turn)
+ *        ^        take it over                        |       |
+ *        |                               promote      |       | taken over
+ *        |   LEAD                                     v       v
+ *      PARKED <---join, somebody leads-- joining <-- PROCESSING
+ *        |
+ *        +--RETIRE, MOVE, WORK--> leaves the stand, or joins again
  *
- * Invariants: at most one member leads; a parked member gets exactly one
- * command; nobody stays parked while nobody leads, unless every member is
- * parked in join itself; after close every join answers MEMBER_RETIRE.
+ * Leadership is a token: whoever holds it may look at the parked members and
+ * call them, nobody else.  Busy means that the token lies on the table: the
+ * leader runs a handler and anybody may pick it up.
+ *
+ * Invariants, checked by tests/unit/lf for every kind and by the SPIN models:
+ * at most one member holds the token; a parked member gets exactly one command;
+ * nobody is parked while the token is with nobody; what a holder wrote before it
+ * passed the token on, or laid it down, the next holder sees.
  */
 #ifndef LF_PROMOTION_H
 #define LF_PROMOTION_H
@@ -26,47 +33,91 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "base/list.h"
 
 enum member_command {
 	MEMBER_WAIT,   /* parked: no command so far */
 	MEMBER_LEAD,   /* the caller leads */
 	MEMBER_RETIRE, /* the caller must leave */
+	MEMBER_MOVE,   /* the caller's place has changed: join there */
+	MEMBER_WORK,   /* the caller's own mailbox has work */
 };
 
-/* A thread's place in the stand; the thread owns the memory, the promotion the
- * contents. */
-struct member {
-	struct member *next; /* below it in the stack of the parked */
-	enum member_command command;
-	pthread_cond_t called;
+/* Which parked member is promoted. */
+enum promotion_order {
+	ORDER_LIFO,     /* the last to park: its caches are warm */
+	ORDER_FIFO,     /* the first to park: all take their turn */
+	ORDER_PRIORITY, /* the best class, in it the last to park */
 };
+
+struct event_handler;
+
+/* A thread's place at the stand.  The thread owns the memory; it must not move
+ * while the thread is between join and the end of join. */
+struct member {
+	uint32_t command;  /* the caller writes, the parked thread reads */
+	uint16_t id;       /* 1 to 1024, unique in its promotion's pool */
+	uint16_t grade;    /* class for ORDER_PRIORITY, 0 is the best */
+	struct member *below; /* in the stack of those who have just parked */
+	struct list bench;    /* among those the holder has seen parked */
+	uint64_t called_ns;   /* when it was promoted, for the delay */
+	pthread_cond_t called; /* promotion_mutex only */
+
+	/* What others want of the thread.  Set by anybody, followed by an order
+	 * to the shard; join looks at both after it has parked.  [P10] */
+	uint32_t summons;               /* MEMBER_RETIRE or MEMBER_MOVE, or 0 */
+	struct event_handler *mailbox;  /* owned handlers bound to it */
+} CACHE_LINE_ALIGNED;
+
+static inline bool
+member_wanted(const struct member *member)
+{
+	return atomic_load_seq(&member->summons) != 0 ||
+	    atomic_load_seq(&member->mailbox) != NULL; /* [P10] */
+}
 
 struct promotion;
 
+/* What a member should do, asked by sweep: MEMBER_WAIT leaves it parked. */
+typedef enum member_command (*promotion_ask)(struct member *member, void *arg);
+
 struct promotion_ops {
 	const char *name;
-	int (*create)(struct promotion **ret_promotion); /* 0 or -errno */
-	void (*free)(struct promotion *promotion);       /* no member is left */
-	/* Leads at once if nobody does, else parks until a command comes.  What
-	 * the last leader wrote before it gave leadership up is seen.  Blocks.
-	 */
+	/* kick(arg): makes the holder sweep soon.  0 or -errno. */
+	int (*create)(void (*kick)(void *arg), void *arg,
+	    struct promotion **ret_promotion);
+	void (*free)(struct promotion *promotion); /* no member is left */
+
+	/* Any thread. */
+	/* Leads if nobody does or the leader is busy; else parks until a command
+	 * comes.  Blocks. */
 	enum member_command (*join)(
 	    struct promotion *promotion, struct member *self);
-	/* The leader: gives leadership to the follower that parked last, or,
-	 * when none is parked, to whoever joins next.  True if one was woken.
-	 */
+	/* Takes the token if it is with nobody; if busy_too, also from a busy
+	 * leader.  Does not block. */
+	bool (*try_lead)(struct promotion *promotion, bool busy_too);
+
+	/* The holder. */
+	/* Passes the token to a parked member by the order; when none is parked
+	 * it is with nobody.  True if one was called. */
 	bool (*promote)(struct promotion *promotion);
-	/* Any thread: every parked member and every later join gets
-	 * MEMBER_RETIRE.  The leader is not told: wake it, it will join. */
-	void (*close)(struct promotion *promotion);
+	/* Lays the token on the table; returns a ticket for resume. */
+	uint64_t (*busy)(struct promotion *promotion);
+	/* Gives commands to the parked members that ask names. */
+	void (*sweep)(
+	    struct promotion *promotion, promotion_ask ask, void *arg);
+
+	/* Who called busy: true if the token was still there and is taken. */
+	bool (*resume)(struct promotion *promotion, uint64_t ticket);
 };
 
-/* What every kind starts with.  Written by the operations, read relaxed by
- * anybody: advice and statistics, not a basis for correctness. */
+/* What every kind starts with.  Read relaxed by anybody: advice and statistics,
+ * not a basis for correctness. */
 struct promotion {
 	const struct promotion_ops *ops;
-	uint32_t parked; /* followers */
-	uint32_t led;    /* somebody leads */
+	uint32_t order;  /* enum promotion_order; the control thread writes */
+	uint32_t parked; /* members */
+	uint64_t taken_over;
 };
 
 static inline enum member_command
@@ -76,30 +127,53 @@ promotion_join(struct promotion *promotion, struct member *self)
 }
 
 static inline bool
+promotion_try_lead(struct promotion *promotion, bool busy_too)
+{
+	return promotion->ops->try_lead(promotion, busy_too);
+}
+
+static inline bool
 promotion_promote(struct promotion *promotion)
 {
 	return promotion->ops->promote(promotion);
 }
 
-static inline void
-promotion_close(struct promotion *promotion)
+static inline uint64_t
+promotion_busy(struct promotion *promotion)
 {
-	promotion->ops->close(promotion);
+	return promotion->ops->busy(promotion);
+}
+
+static inline bool
+promotion_resume(struct promotion *promotion, uint64_t ticket)
+{
+	return promotion->ops->resume(promotion, ticket);
+}
+
+static inline void
+promotion_sweep(struct promotion *promotion, promotion_ask ask, void *arg)
+{
+	promotion->ops->sweep(promotion, ask, arg);
 }
 
 static inline uint32_t
 promotion_parked(const struct promotion *promotion)
 {
-	return atomic_load_relaxed(&promotion->parked);
+	int32_t n = (int32_t)atomic_load_relaxed(&promotion->parked);
+
+	/* A member may be called before it has counted itself. */
+	return n > 0 ? (uint32_t)n : 0;
 }
 
-static inline bool
-promotion_led(const struct promotion *promotion)
-{
-	return atomic_load_relaxed(&promotion->led);
-}
+/* The holder: which of the bench (oldest first, not empty) the order prefers. */
+struct member *promotion_pick(
+    const struct promotion *promotion, struct list *bench);
+
+const char *promotion_order_name(enum promotion_order order);
 
 /* The textbook version: one mutex, a condition variable for each follower. */
 extern const struct promotion_ops promotion_mutex;
+/* One atomic word, a futex word for each follower. */
+extern const struct promotion_ops promotion_futex;
 
 #endif

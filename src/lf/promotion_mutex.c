@@ -2,21 +2,27 @@
  * Promotion as the paper has it (POSA2, Leader/Followers, steps 4 and 5):
  * a mutex around the state, and followers asleep on condition variables.
  *
- * One condition variable for each follower instead of one for all: the paper
- * leaves open who is woken, and the last to park has the warmest caches.
+ * One condition variable for each follower instead of one for all, because the
+ * paper leaves open who is woken, and here the order decides.
  */
 #include "lf/promotion.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/ensure.h"
+
+enum token { NOBODY, HELD, TABLE };
 
 struct promotion_by_mutex {
 	struct promotion promotion;
+	void (*kick)(void *arg);
+	void *kick_arg;
 	pthread_mutex_t lock;
-	struct member *top; /* the stack of parked followers */
-	bool led, closed;
+	enum token token;
+	uint64_t times; /* the token has changed: what a ticket remembers */
+	struct list bench; /* the parked, oldest first */
 };
 
 static struct promotion_by_mutex *
@@ -26,13 +32,17 @@ self_of(struct promotion *promotion)
 }
 
 static int
-mutex_create(struct promotion **ret_promotion)
+mutex_create(
+    void (*kick)(void *arg), void *arg, struct promotion **ret_promotion)
 {
 	struct promotion_by_mutex *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
 	p->promotion.ops = &promotion_mutex;
+	p->kick = kick;
+	p->kick_arg = arg;
+	list_init(&p->bench);
 	pthread_mutex_init(&p->lock, NULL);
 	*ret_promotion = &p->promotion;
 	return 0;
@@ -43,90 +53,148 @@ mutex_free(struct promotion *promotion)
 {
 	struct promotion_by_mutex *p = self_of(promotion);
 
-	ENSURE(!p->top);
+	if (!p)
+		return;
+	ENSURE(list_empty(&p->bench));
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
 
 static void
-set_led_locked(struct promotion_by_mutex *p, bool led)
+set_token_locked(struct promotion_by_mutex *p, enum token token)
 {
-	p->led = led;
-	atomic_store_relaxed(&p->promotion.led, led);
+	p->token = token;
+	p->times++;
 }
 
-static void
+static bool
+take_locked(struct promotion_by_mutex *p, bool busy_too)
+{
+	if (p->token == HELD || (p->token == TABLE && !busy_too))
+		return false;
+	if (p->token == TABLE)
+		atomic_add_relaxed(&p->promotion.taken_over, 1u);
+	set_token_locked(p, HELD);
+	return true;
+}
+
+/* Others are told without the lock: kick may wake the holder, who needs it. */
+static enum member_command
 park_locked(struct promotion_by_mutex *p, struct member *self)
 {
-	self->command = MEMBER_WAIT;
-	self->next = p->top;
-	p->top = self;
+	atomic_store_relaxed(&self->command, MEMBER_WAIT);
+	list_append(&p->bench, &self->bench);
 	atomic_add_relaxed(&p->promotion.parked, 1u);
 	pthread_cond_init(&self->called, NULL);
-	while (self->command == MEMBER_WAIT)
+	if (member_wanted(self)) { /* [P10] */
+		pthread_mutex_unlock(&p->lock);
+		p->kick(p->kick_arg);
+		pthread_mutex_lock(&p->lock);
+	}
+	while (atomic_load_relaxed(&self->command) == MEMBER_WAIT)
 		pthread_cond_wait(&self->called, &p->lock);
 	pthread_cond_destroy(&self->called);
-}
-
-/* The follower is told under the lock: once it has been let go, its memory is
- * its own again. */
-static void
-call_top_locked(struct promotion_by_mutex *p, enum member_command command)
-{
-	struct member *m = p->top;
-
-	p->top = m->next;
-	atomic_sub_relaxed(&p->promotion.parked, 1u);
-	m->command = command;
-	pthread_cond_signal(&m->called);
+	return (enum member_command)atomic_load_relaxed(&self->command);
 }
 
 static enum member_command
 mutex_join(struct promotion *promotion, struct member *self)
 {
 	struct promotion_by_mutex *p = self_of(promotion);
-	enum member_command command;
+	enum member_command command = MEMBER_LEAD;
 
 	pthread_mutex_lock(&p->lock);
-	if (p->closed) {
-		command = MEMBER_RETIRE;
-	} else if (!p->led) {
-		set_led_locked(p, true);
-		command = MEMBER_LEAD;
-	} else {
-		park_locked(p, self);
-		command = self->command;
-	}
+	if (!take_locked(p, true))
+		command = park_locked(p, self);
 	pthread_mutex_unlock(&p->lock);
 	return command;
+}
+
+static bool
+mutex_try_lead(struct promotion *promotion, bool busy_too)
+{
+	struct promotion_by_mutex *p = self_of(promotion);
+	bool taken;
+
+	pthread_mutex_lock(&p->lock);
+	taken = take_locked(p, busy_too);
+	pthread_mutex_unlock(&p->lock);
+	return taken;
+}
+
+/* The member is told under the lock: once it has been let go, its memory is its
+ * own again. */
+static void
+call_locked(
+    struct promotion_by_mutex *p, struct member *m, enum member_command command)
+{
+	list_remove(&m->bench);
+	atomic_sub_relaxed(&p->promotion.parked, 1u);
+	atomic_store_relaxed(&m->command, command);
+	pthread_cond_signal(&m->called);
 }
 
 static bool
 mutex_promote(struct promotion *promotion)
 {
 	struct promotion_by_mutex *p = self_of(promotion);
-	bool woken;
+	bool called;
 
 	pthread_mutex_lock(&p->lock);
-	ENSURE(p->led);
-	woken = p->top != NULL;
-	if (woken)
-		call_top_locked(p, MEMBER_LEAD);
-	else
-		set_led_locked(p, false);
+	ENSURE(p->token == HELD);
+	called = !list_empty(&p->bench);
+	if (called) {
+		struct member *m = promotion_pick(promotion, &p->bench);
+
+		m->called_ns = clock_now_ns();
+		call_locked(p, m, MEMBER_LEAD);
+	} else {
+		set_token_locked(p, NOBODY);
+	}
 	pthread_mutex_unlock(&p->lock);
-	return woken;
+	return called;
+}
+
+static uint64_t
+mutex_busy(struct promotion *promotion)
+{
+	struct promotion_by_mutex *p = self_of(promotion);
+	uint64_t ticket;
+
+	pthread_mutex_lock(&p->lock);
+	set_token_locked(p, TABLE);
+	ticket = p->times;
+	pthread_mutex_unlock(&p->lock);
+	return ticket;
+}
+
+static bool
+mutex_resume(struct promotion *promotion, uint64_t ticket)
+{
+	struct promotion_by_mutex *p = self_of(promotion);
+	bool mine;
+
+	pthread_mutex_lock(&p->lock);
+	mine = p->token == TABLE && p->times == ticket;
+	if (mine)
+		set_token_locked(p, HELD);
+	pthread_mutex_unlock(&p->lock);
+	return mine;
 }
 
 static void
-mutex_close(struct promotion *promotion)
+mutex_sweep(struct promotion *promotion, promotion_ask ask, void *arg)
 {
 	struct promotion_by_mutex *p = self_of(promotion);
 
 	pthread_mutex_lock(&p->lock);
-	p->closed = true;
-	while (p->top)
-		call_top_locked(p, MEMBER_RETIRE);
+	list_for_each_safe (n, &p->bench) {
+		struct member *m = container_of(n, struct member, bench);
+		enum member_command c = ask(m, arg);
+
+		if (c != MEMBER_WAIT)
+			call_locked(p, m, c);
+	}
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -135,6 +203,9 @@ const struct promotion_ops promotion_mutex = {
     .create = mutex_create,
     .free = mutex_free,
     .join = mutex_join,
+    .try_lead = mutex_try_lead,
     .promote = mutex_promote,
-    .close = mutex_close,
+    .busy = mutex_busy,
+    .resume = mutex_resume,
+    .sweep = mutex_sweep,
 };

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * A histogram of times: log-linear, so that a value is known to within a fifth
+ * from nanoseconds to minutes.
+ *
+ * Each power of two is split into four.  One thread adds; any thread reads,
+ * word by word: a reading while somebody adds may lack the last few values.
+ */
+#ifndef BASE_HISTOGRAM_H
+#define BASE_HISTOGRAM_H
+
+#include <stdint.h>
+
+#include "base/atomics.h"
+
+#define HISTOGRAM_BUCKETS 160 /* up to 2^41 ns, 36 minutes; more counts there */
+
+struct histogram {
+	uint64_t n[HISTOGRAM_BUCKETS];
+	uint64_t max_ns;
+};
+
+/* The bucket of a value, and the first value of a bucket. */
+unsigned histogram_bucket(uint64_t ns);
+uint64_t histogram_bucket_start_ns(unsigned bucket);
+
+/* The thread that owns the histogram. */
+void histogram_add(struct histogram *histogram, uint64_t ns);
+
+/* Adds from's counts to into, which belongs to the caller. */
+void histogram_merge(struct histogram *into, const struct histogram *from);
+
+uint64_t histogram_count(const struct histogram *histogram);
+
+/* The value that a share (0 to 1) of all values do not exceed: the end of its
+ * bucket, or the greatest value seen if that is less; 0 if there are none. */
+uint64_t histogram_quantile_ns(const struct histogram *histogram, double share);
+
+#endif

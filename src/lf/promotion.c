@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * What the kinds of promotion have in common.  See promotion.h.
+ */
+#include "lf/promotion.h"
+
+const char *
+promotion_order_name(enum promotion_order order)
+{
+	static const char *const names[] = {
+	    [ORDER_LIFO] = "lifo",
+	    [ORDER_FIFO] = "fifo",
+	    [ORDER_PRIORITY] = "priority",
+	};
+
+	return names[order];
+}
+
+static struct member *
+member_of(struct list *node)
+{
+	return container_of(node, struct member, bench);
+}
+
+/* There are at most as many as threads, and a promotion costs a wake-up of some
+ * microseconds: looking at each is not what takes time. */
+static struct member *
+best_of(struct list *bench)
+{
+	struct member *best = member_of(bench->prev);
+
+	for (struct list *n = bench->prev; n != bench; n = n->prev)
+		if (member_of(n)->grade < best->grade)
+			best = member_of(n);
+	return best;
+}
+
+struct member *
+promotion_pick(const struct promotion *promotion, struct list *bench)
+{
+	switch ((enum promotion_order)atomic_load_relaxed(&promotion->order)) {
+	case ORDER_FIFO:
+		return member_of(bench->next);
+	case ORDER_PRIORITY:
+		return best_of(bench);
+	case ORDER_LIFO:
+		break;
+	}
+	return member_of(bench->prev);
+}
