@@ -154,7 +154,7 @@ show_stat(struct control *control, const char *const *args, FILE *out,
 	const struct model *model = control_model(control);
 	struct stat_filter filter = {.iid = -1, .types = -1, .sid = -1};
 	struct stat_facts facts = {
-	    .sessions_max = control_descriptor_limit(control) / 2,
+	    .sessions_max = control_session_limit(control),
 	    .stopping = control_draining(control),
 	};
 
