@@ -77,7 +77,8 @@ UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run clean install uninstall deb tools units check check-san \
-	check-layers check-docs lint
+	check-layers check-docs lint lint-deps lint-format lint-warnings \
+	lint-cppcheck lint-shell lint-man format
 all: $(PROGRAMS) ## build lfproxy and lfproxyctl (the default)
 
 help: ## list these targets
@@ -165,18 +166,33 @@ SH_FILES     = .ci/run $(filter-out %.awk %.supp,$(wildcard scripts/*)) \
 COMPLETIONS := $(wildcard etc/completion/*)
 MAN_PAGES   := $(wildcard man/*)
 
-lint: ## clang-format, compiler and cppcheck warnings, shellcheck, mandoc
+# Parts of their own, so that `make -k lint` finds everything at once.
+lint: lint-format lint-warnings lint-cppcheck lint-shell lint-man ## clang-format, compiler and cppcheck warnings, shellcheck, mandoc
+lint-deps:
 	@scripts/install-deps lint
-	clang-format --dry-run -Werror $(C_FILES)
-	printf '%s\n' $(filter src/%.c tests/tools/%.c,$(C_FILES)) | \
+lint-format: lint-deps
+	$(call say,LINT,clang-format)
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+lint-warnings: lint-deps
+	$(call say,LINT,$(CC))
+	$(Q)printf '%s\n' $(filter src/%.c tests/tools/%.c,$(C_FILES)) | \
 	    xargs -n 8 -P 2 $(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) \
 	    -Werror -fsyntax-only
-	cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+lint-cppcheck: lint-deps
+	$(call say,LINT,cppcheck)
+	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability \
 	    --inline-suppr --suppressions-list=scripts/cppcheck.supp \
 	    --error-exitcode=1 -Isrc -D_GNU_SOURCE src $(wildcard tests/tools)
-	shellcheck $(SH_FILES)
-	shellcheck --shell=bash $(COMPLETIONS)
-	mandoc -Tlint -W warning $(MAN_PAGES)
+lint-shell: lint-deps
+	$(call say,LINT,shellcheck)
+	$(Q)shellcheck $(SH_FILES)
+	$(Q)shellcheck --shell=bash $(COMPLETIONS)
+lint-man: lint-deps
+	$(call say,LINT,mandoc)
+	$(Q)mandoc -Tlint -W warning $(MAN_PAGES)
+
+format: ## bring every C file into the form that lint asks for
+	clang-format -i $(C_FILES)
 
 SBINDIR     := $(PREFIX)/sbin
 BINDIR      := $(PREFIX)/bin

@@ -23,17 +23,12 @@
 #define atomic_store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define atomic_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
-#define atomic_add_relaxed(p, v)                                               \
-	__atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define atomic_sub_relaxed(p, v)                                               \
-	__atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)
-#define atomic_add_acq_rel(p, v)                                               \
-	__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
-#define atomic_sub_acq_rel(p, v)                                               \
-	__atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
-#define atomic_and_acq_rel(p, v)                                               \
-	__atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
-#define atomic_or_acq_rel(p, v) __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define atomic_sub_relaxed(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)
+#define atomic_add_acq_rel(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_sub_acq_rel(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_and_acq_rel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_or_acq_rel(p, v)  __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
 
 #define atomic_swap_acq_rel(p, v)                                              \
 	__atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
@@ -41,11 +36,11 @@
 
 /* On failure *(expected) holds the value found. */
 #define atomic_cas_acq_rel(p, expected, v)                                     \
-	__atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, \
-	    __ATOMIC_ACQUIRE)
+	__atomic_compare_exchange_n(                                           \
+	    (p), (expected), (v), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #define atomic_cas_relaxed(p, expected, v)                                     \
-	__atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_RELAXED, \
-	    __ATOMIC_RELAXED)
+	__atomic_compare_exchange_n(                                           \
+	    (p), (expected), (v), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 
 /* Only the thread that writes a statistics word may use this: no lock prefix,
  * yet readers on other threads see whole values. */

@@ -118,12 +118,14 @@ err_list_print(const struct err_list *list, FILE *out)
 	qsort_r(sorted, list->n, sizeof(*sorted), compare_places,
 	    (void *)(uintptr_t)list);
 	for (size_t i = 0; i < list->n; i++) {
-		if (sorted[i]->line > 0)
+		if (!*sorted[i]->file)
+			fprintf(out, "%s\n", sorted[i]->text);
+		else if (sorted[i]->line > 0)
 			fprintf(out, "%s:%u: %s\n", sorted[i]->file,
 			    sorted[i]->line, sorted[i]->text);
 		else
-			fprintf(out, "%s: %s\n", sorted[i]->file,
-			    sorted[i]->text);
+			fprintf(
+			    out, "%s: %s\n", sorted[i]->file, sorted[i]->text);
 	}
 	free(sorted);
 }

@@ -208,7 +208,8 @@ log_info(const char *fmt, ...)
 void
 log_limited(struct log_limit *limit, enum log_level level, const char *fmt, ...)
 {
-	uint64_t now = clock_now_ms(), next = atomic_load_relaxed(&limit->next_ms);
+	uint64_t now = clock_now_ms(),
+	         next = atomic_load_relaxed(&limit->next_ms);
 	uint64_t left_out;
 	char text[LOG_RECORD_SIZE];
 	va_list ap;

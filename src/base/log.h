@@ -27,8 +27,8 @@ struct log_limit {
 	uint64_t next_ms; /* relaxed */
 	uint64_t left_out;
 };
-void log_limited(struct log_limit *limit, enum log_level level,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void log_limited(struct log_limit *limit, enum log_level level, const char *fmt,
+    ...) __attribute__((format(printf, 3, 4)));
 
 /* A line made later, by the writer thread: render gets the record's bytes and
  * appends one line with its newline to out, at most size bytes; it returns the

@@ -25,7 +25,7 @@ static struct cell *
 cell_at(const struct ring *ring, uint64_t position)
 {
 	return (struct cell *)(void *)(ring->cells +
-	    (position & ring->mask) * ring->stride);
+	                               (position & ring->mask) * ring->stride);
 }
 
 struct ring *
@@ -73,7 +73,7 @@ ring_put(struct ring *ring, const void *record)
 		if (turn > position)
 			position = atomic_load_relaxed(&ring->head);
 		else if (atomic_cas_relaxed(
-			     &ring->head, &position, position + 1))
+		             &ring->head, &position, position + 1))
 			break;
 	}
 	memcpy(c->record, record, ring->size);

@@ -89,7 +89,7 @@ pop(struct slab *slab, uint32_t *ret_index)
 			return false;
 		index = (uint32_t)top - 1;
 		new_top = ((top >> 32) + 1) << 32 |
-		    atomic_load_relaxed(next_of(slab, index));
+		          atomic_load_relaxed(next_of(slab, index));
 	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
 	*ret_index = index;
 	return true;
@@ -112,8 +112,8 @@ grow_locked(struct slab *slab)
 		return false;
 	for (uint32_t i = 0; slab->options.construct && i < SLAB_CHUNK; i++) {
 		if (!slab->options.construct(
-			c->objects + i * slab->options.size, first + i,
-			slab->options.arg)) {
+		        c->objects + i * slab->options.size, first + i,
+		        slab->options.arg)) {
 			munmap(c, chunk_size(slab));
 			return false;
 		}

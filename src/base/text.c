@@ -17,7 +17,8 @@ static const struct {
 
 #define UNITS (sizeof(units) / sizeof(units[0]))
 
-/* Leading decimal digits; false when there are none or they overflow. */
+/* Leading decimal digits, UINT64_MAX when they are more than fit; false when
+ * there are none. */
 static bool
 parse_digits(const char *s, const char **ret_rest, uint64_t *ret_number)
 {
@@ -25,9 +26,9 @@ parse_digits(const char *s, const char **ret_rest, uint64_t *ret_number)
 	uint64_t n = 0;
 
 	for (; isdigit((unsigned char)*p); p++) {
-		if (__builtin_mul_overflow(n, 10u, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return false;
+		unsigned digit = (unsigned)(*p - '0');
+
+		n = n > (UINT64_MAX - digit) / 10 ? UINT64_MAX : n * 10 + digit;
 	}
 	if (p == s)
 		return false;
@@ -57,7 +58,8 @@ text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
 	uint64_t n, ms;
 	size_t i = 0;
 
-	if (!parse_digits(s, &unit, &n))
+	/* A fraction is no unknown unit to the one who wrote it. */
+	if (!parse_digits(s, &unit, &n) || *unit == '.' || *unit == ',')
 		return err_set(err,
 		    "'%s' is no duration; write a whole number and a unit "
 		    "(ms, s, m, h, d), as in 5s",
@@ -70,7 +72,8 @@ text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
 		i++;
 	if (i == UNITS)
 		return err_set(err,
-		    "'%s' has the unknown unit '%s'; allowed are ms, s, m, h, d",
+		    "'%s' has the unknown unit '%s'; allowed are ms, s, m, h, "
+		    "d",
 		    s, unit);
 	if (__builtin_mul_overflow(n, units[i].ms, &ms) || ms < min_ms ||
 	    ms > max_ms)

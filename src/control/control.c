@@ -118,7 +118,7 @@ on_drain(struct ev_loop *loop, ev_timer *timer, int events)
 	if (c->phase == KILLING)
 		proxy_kill_all(&c->proxy);
 	if ((listeners_stopped(c->listeners) &&
-		proxy_sessions(&c->proxy) == 0) ||
+	        proxy_sessions(&c->proxy) == 0) ||
 	    (c->phase == KILLING && now_ms >= c->phase_ends_ms))
 		ev_break(loop, EVBREAK_ALL);
 }
@@ -134,7 +134,7 @@ on_stop(struct ev_loop *loop, ev_signal *signal, int events)
 		uint64_t drain_ms = c->model->spec->global.drain_timeout_ms;
 
 		log_info("draining: %u sessions may end within %s; a second "
-			 "signal stops at once",
+		         "signal stops at once",
 		    proxy_sessions(&c->proxy), text_duration(drain_ms, limit));
 		c->phase = DRAINING;
 		c->phase_ends_ms = clock_now_ms() + drain_ms;
@@ -153,7 +153,7 @@ on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 	(void)signal;
 	(void)events;
 	log_warning("SIGHUP: this version reads its configuration only at "
-		    "start; restart to apply a changed file");
+	            "start; restart to apply a changed file");
 }
 
 static void
@@ -181,7 +181,8 @@ watch(struct control *c)
 	watch_signal(c, &c->term, SIGTERM, on_stop);
 	watch_signal(c, &c->interrupt, SIGINT, on_stop);
 	watch_signal(c, &c->hangup, SIGHUP, on_hangup);
-	watch_timer(c, &c->reap, reap_interval_s(c->model->spec), true, on_reap);
+	watch_timer(
+	    c, &c->reap, reap_interval_s(c->model->spec), true, on_reap);
 	watch_timer(c, &c->second, 1, true, on_second);
 	watch_timer(c, &c->drain, DRAIN_TICK_MS / 1000.0, false, on_drain);
 }
@@ -233,7 +234,8 @@ fail:
 }
 
 static int
-start_pool(struct control *c, const struct pool_spec *spec, unsigned first_index)
+start_pool(
+    struct control *c, const struct pool_spec *spec, unsigned first_index)
 {
 	struct pool_options options = {
 	    .name = spec->name,
@@ -284,18 +286,18 @@ control_start(struct control *control, struct err *err)
 		return false;
 	rc = log_start();
 	if (rc < 0)
-		return err_set(err, "the log cannot be started: %s",
-		    strerror(-rc));
+		return err_set(
+		    err, "the log cannot be started: %s", strerror(-rc));
 	if (!start_pools(c, err) ||
 	    !listeners_open(c->listeners, c->pools, err))
 		return false;
 	rc = checker_new(c->loop, c->model, &c->checker);
 	if (rc < 0)
-		return err_set(err, "health checks cannot be started: %s",
-		    strerror(-rc));
+		return err_set(
+		    err, "health checks cannot be started: %s", strerror(-rc));
 	watch(c);
-	log_info("up to %u sessions (%zu descriptors)", c->sessions,
-	    c->descriptors);
+	log_info(
+	    "up to %u sessions (%zu descriptors)", c->sessions, c->descriptors);
 	log_info("ready");
 	return true;
 }
@@ -316,8 +318,8 @@ void
 control_run(struct control *control)
 {
 	ev_run(control->loop, 0);
-	log_info("stopped with %u sessions left",
-	    proxy_sessions(&control->proxy));
+	log_info(
+	    "stopped with %u sessions left", proxy_sessions(&control->proxy));
 }
 
 /* The log's lines name things of the model, so its writer ends before that. */

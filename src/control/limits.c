@@ -56,8 +56,9 @@ static bool
 become_group(const struct global_spec *global, gid_t gid, struct err *err)
 {
 	if (global->user && initgroups(global->user, gid) < 0)
-		return err_set(err, "cannot take on the groups of user '%s': %s",
-		    global->user, strerror(errno));
+		return err_set(err,
+		    "cannot take on the groups of user '%s': %s", global->user,
+		    strerror(errno));
 	if (setgid(gid) < 0)
 		return err_set(
 		    err, "cannot become group %u: %s", gid, strerror(errno));

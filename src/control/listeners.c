@@ -103,8 +103,9 @@ listeners_open(
 		int rc = acceptor_open(l->acceptor, pool_shard(pool));
 
 		if (rc < 0)
-			return err_set(err, "cannot wait for connections on %s: "
-					    "%s",
+			return err_set(err,
+			    "cannot wait for connections on %s: "
+			    "%s",
 			    l->spec->text, strerror(-rc));
 		l->opened = true;
 	}

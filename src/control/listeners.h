@@ -22,8 +22,8 @@ struct listeners *listeners_bind(
 bool listeners_open(
     struct listeners *listeners, struct pool *const *pools, struct err *err);
 
-/* Closes them, unix sockets' files included.  Returns at once; a connection that
- * is being accepted still becomes a session. */
+/* Closes them, unix sockets' files included.  Returns at once; a connection
+ * that is being accepted still becomes a session. */
 void listeners_stop(struct listeners *listeners);
 bool listeners_stopped(const struct listeners *listeners);
 

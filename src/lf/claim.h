@@ -103,7 +103,7 @@ claim_post(struct claim *claim, uint32_t generation, uint32_t bits)
 		if ((uint32_t)(word >> 32) != generation)
 			return CLAIM_STALE;
 		if (atomic_cas_acq_rel(&claim->word, &word,
-			word | (uint64_t)bits << 1 | CLAIM_OWNED)) /* [P1] */
+		        word | (uint64_t)bits << 1 | CLAIM_OWNED)) /* [P1] */
 			return word & CLAIM_OWNED ? CLAIM_LEFT : CLAIM_TAKEN;
 	}
 }
@@ -130,7 +130,8 @@ claim_drop(struct claim *claim)
 
 /* The owner, of a handler that exchanges one of its descriptors and goes on:
  * events of the old generation are refused from here on, of the pending bits
- * only those in keep stay.  The other descriptors have to be registered anew. */
+ * only those in keep stay.  The other descriptors have to be registered anew.
+ */
 static inline void
 claim_renew(struct claim *claim, uint32_t keep)
 {

@@ -38,11 +38,11 @@ struct event_handler_ops {
 
 struct event_handler {
 	struct claim claim;
-	const struct event_handler_ops *ops;  /* fixed */
-	struct shard *shard;                  /* where its handles are */
-	struct event_handler *next;           /* in a mailbox or a backlog */
-	uint32_t slot;                        /* fixed */
-	enum handle_side first_side;          /* fixed: what kind it is */
+	const struct event_handler_ops *ops; /* fixed */
+	struct shard *shard;                 /* where its handles are */
+	struct event_handler *next;          /* in a mailbox or a backlog */
+	uint32_t slot;                       /* fixed */
+	enum handle_side first_side;         /* fixed: what kind it is */
 };
 
 /* Gives a new handler its slot, for ever, and a free claim.  Takes a lock.

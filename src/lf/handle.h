@@ -15,7 +15,8 @@
 
 #include <stdint.h>
 
-typedef uint64_t handle_t; /* a number, not a struct: it travels in epoll_data */
+typedef uint64_t
+    handle_t; /* a number, not a struct: it travels in epoll_data */
 
 enum handle_side {
 	HANDLE_CLIENT,   /* of a session */
@@ -62,9 +63,8 @@ handle_side(handle_t handle)
 static inline uint32_t
 handle_pending(handle_t handle, uint32_t ready)
 {
-	return handle_side(handle) == HANDLE_SERVER
-	    ? ready << HANDLE_SIDE_SHIFT
-	    : ready;
+	return handle_side(handle) == HANDLE_SERVER ? ready << HANDLE_SIDE_SHIFT
+	                                            : ready;
 }
 
 #endif

@@ -33,17 +33,17 @@ struct handle_set;
 struct handle_set_ops {
 	/* Events of fd from now on, the present state included, for the bits in
 	 * interest (hang-up and error always).  0 or -errno. */
-	int (*add)(struct handle_set *set, int fd, handle_t handle,
-	    uint32_t interest);
+	int (*add)(
+	    struct handle_set *set, int fd, handle_t handle, uint32_t interest);
 	/* Closing a descriptor removes it, if no duplicate exists. */
 	int (*remove)(struct handle_set *set, int fd);
 	/* Reports the present state once more. */
-	int (*reactivate)(struct handle_set *set, int fd, handle_t handle,
-	    uint32_t interest);
+	int (*reactivate)(
+	    struct handle_set *set, int fd, handle_t handle, uint32_t interest);
 	/* Up to max events; timeout_ms as in epoll_wait(2).  The number of
 	 * events, 0 also when woken or interrupted; or -errno. */
-	int (*wait)(struct handle_set *set, struct handle_event *events, int max,
-	    int timeout_ms);
+	int (*wait)(struct handle_set *set, struct handle_event *events,
+	    int max, int timeout_ms);
 	/* Makes the present or the next wait return. */
 	void (*wake)(struct handle_set *set);
 	void (*free)(struct handle_set *set);
@@ -74,8 +74,8 @@ handle_set_reactivate(
 }
 
 static inline int
-handle_set_wait(
-    struct handle_set *set, struct handle_event *events, int max, int timeout_ms)
+handle_set_wait(struct handle_set *set, struct handle_event *events, int max,
+    int timeout_ms)
 {
 	return set->ops->wait(set, events, max, timeout_ms);
 }

@@ -47,15 +47,15 @@ static uint32_t
 from_epoll(uint32_t e)
 {
 	return (e & EPOLLIN ? HANDLE_READABLE : 0) |
-	    (e & EPOLLOUT ? HANDLE_WRITABLE : 0) |
-	    (e & EPOLLRDHUP ? HANDLE_READ_CLOSED : 0) |
-	    (e & EPOLLHUP ? HANDLE_HUNG_UP : 0) |
-	    (e & EPOLLERR ? HANDLE_ERROR : 0);
+	       (e & EPOLLOUT ? HANDLE_WRITABLE : 0) |
+	       (e & EPOLLRDHUP ? HANDLE_READ_CLOSED : 0) |
+	       (e & EPOLLHUP ? HANDLE_HUNG_UP : 0) |
+	       (e & EPOLLERR ? HANDLE_ERROR : 0);
 }
 
 static int
-control(struct handle_set *set, int op, int fd, handle_t handle,
-    uint32_t interest)
+control(
+    struct handle_set *set, int op, int fd, handle_t handle, uint32_t interest)
 {
 	struct epoll_event e = {
 	    .events = to_epoll(interest), .data = {.u64 = handle}};
@@ -64,8 +64,7 @@ control(struct handle_set *set, int op, int fd, handle_t handle,
 }
 
 static int
-epoll_add(
-    struct handle_set *set, int fd, handle_t handle, uint32_t interest)
+epoll_add(struct handle_set *set, int fd, handle_t handle, uint32_t interest)
 {
 	return control(set, EPOLL_CTL_ADD, fd, handle, interest);
 }
@@ -84,8 +83,8 @@ epoll_reactivate(
 }
 
 static int
-epoll_set_wait(
-    struct handle_set *set, struct handle_event *events, int max, int timeout_ms)
+epoll_set_wait(struct handle_set *set, struct handle_event *events, int max,
+    int timeout_ms)
 {
 	struct epoll_event found[MAX_EVENTS];
 	int n, kept = 0;

@@ -32,7 +32,7 @@ policy_promotes(enum policy_kind policy, const struct service_time *times,
 	if (parked == 0)
 		return false;
 	rest_ns = backlog->relays * service_time_ns(times, TURN_RELAY) +
-	    backlog->accepts * service_time_ns(times, TURN_ACCEPT);
+	          backlog->accepts * service_time_ns(times, TURN_ACCEPT);
 	return rest_ns > POLICY_WAKE_NS;
 }
 

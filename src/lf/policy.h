@@ -5,8 +5,8 @@
  *   follower needs 15 to 25 us until it runs, for an event that is often
  *   processed in 5.
  * adaptive: the leader keeps leading while the rest of what it has fetched is
- *   worth less than a wake-up, and promotes when a follower would finish sooner.
- *   What an event is worth comes from moving averages, one for turns on
+ *   worth less than a wake-up, and promotes when a follower would finish
+ * sooner. What an event is worth comes from moving averages, one for turns on
  *   sessions and one for turns on listeners: accepting and connecting takes
  *   several times as long as relaying a small message, and a fixed number of
  *   events would be right for only one of them.

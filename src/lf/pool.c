@@ -55,7 +55,7 @@ thread_main(void *arg)
 	    (unsigned)(self - pool->threads) % 10000);
 	pthread_setname_np(pthread_self(), name);
 	ready = !pool->options.thread_init ||
-	    pool->options.thread_init(self, pool->options.thread_arg);
+	        pool->options.thread_init(self, pool->options.thread_arg);
 	if (ready)
 		grace_register(pool->options.grace, &self->reader);
 	if (report_and_wait(pool, ready))
@@ -205,8 +205,8 @@ mean_turn_ns(const struct pool *pool, enum turn_kind kind)
 	for (unsigned i = 0; i < pool->started; i++) {
 		const struct thread_stats *s = &pool->threads[i].stats;
 		uint64_t ns = kind == TURN_RELAY
-		    ? atomic_load_relaxed(&s->relay_turn_ns)
-		    : atomic_load_relaxed(&s->accept_turn_ns);
+		                  ? atomic_load_relaxed(&s->relay_turn_ns)
+		                  : atomic_load_relaxed(&s->accept_turn_ns);
 
 		sum += ns;
 		n += ns > 0;

@@ -23,24 +23,24 @@ struct grace;
 struct pool_thread {
 	struct pool *pool;
 	struct shard *shard;
-	unsigned index;  /* among all threads of the process: counters' stripe */
+	unsigned index; /* among all threads of the process: counters' stripe */
 	uint64_t now_ns; /* when the present turn began */
 	void *local;     /* the upper floors' per-thread state */
 	struct service_time service_time; /* what its turns have taken */
-	struct member member;       /* its parking place */
-	struct thread_stats stats;  /* written by the thread alone */
+	struct member member;             /* its parking place */
+	struct thread_stats stats;        /* written by the thread alone */
 	struct grace_reader reader; /* inside a grace section while it works */
 	pthread_t id;
 };
 
 struct pool_options {
-	const char *name; /* copied */
-	unsigned threads; /* 1 to 1024 */
+	const char *name;     /* copied */
+	unsigned threads;     /* 1 to 1024 */
 	unsigned first_index; /* of its first thread among all threads */
 	enum policy_kind policy;
 	const struct promotion_ops *promotion; /* NULL: the default */
-	struct handle_set *set; /* taken over, also on failure */
-	struct grace *grace;    /* borrowed */
+	struct handle_set *set;                /* taken over, also on failure */
+	struct grace *grace;                   /* borrowed */
 	/* Called on each thread before it first joins (false: no memory, the
 	 * pool is not started) and after it retired. */
 	bool (*thread_init)(struct pool_thread *self, void *arg);
@@ -65,14 +65,14 @@ struct shard *pool_shard(struct pool *pool);
 struct pool_status {
 	unsigned threads;
 	unsigned leading, processing, following;
-	uint64_t waits;      /* calls to the handle set's wait */
-	uint64_t fetched;    /* events from the handle set */
-	uint64_t dispatched; /* events that found their handler free */
-	uint64_t merged;     /* events left to the handler's owner */
-	uint64_t stale;      /* events of a handle that was gone */
-	uint64_t in_batch;   /* fetched and not looked at so far */
-	uint64_t resumed;    /* handlers taken up from the mailbox */
-	uint64_t turns;      /* calls of a handler */
+	uint64_t waits;          /* calls to the handle set's wait */
+	uint64_t fetched;        /* events from the handle set */
+	uint64_t dispatched;     /* events that found their handler free */
+	uint64_t merged;         /* events left to the handler's owner */
+	uint64_t stale;          /* events of a handle that was gone */
+	uint64_t in_batch;       /* fetched and not looked at so far */
+	uint64_t resumed;        /* handlers taken up from the mailbox */
+	uint64_t turns;          /* calls of a handler */
 	uint64_t inline_turns;   /* of these, while still leading */
 	uint64_t promotions;     /* leadership given up before a turn */
 	uint64_t wakes;          /* of these, to a parked follower */

@@ -46,13 +46,15 @@ struct promotion;
 struct promotion_ops {
 	const char *name;
 	int (*create)(struct promotion **ret_promotion); /* 0 or -errno */
-	void (*free)(struct promotion *promotion); /* no member is left */
+	void (*free)(struct promotion *promotion);       /* no member is left */
 	/* Leads at once if nobody does, else parks until a command comes.  What
-	 * the last leader wrote before it gave leadership up is seen.  Blocks. */
+	 * the last leader wrote before it gave leadership up is seen.  Blocks.
+	 */
 	enum member_command (*join)(
 	    struct promotion *promotion, struct member *self);
 	/* The leader: gives leadership to the follower that parked last, or,
-	 * when none is parked, to whoever joins next.  True if one was woken. */
+	 * when none is parked, to whoever joins next.  True if one was woken.
+	 */
 	bool (*promote)(struct promotion *promotion);
 	/* Any thread: every parked member and every later join gets
 	 * MEMBER_RETIRE.  The leader is not told: wake it, it will join. */

@@ -50,7 +50,7 @@ shard_submit(struct shard *shard, struct event_handler *handler)
 		atomic_store_relaxed(&handler->next, top);
 	while (!__atomic_compare_exchange_n(&shard->mailbox, &top, handler, 0,
 	    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); /* [P2] */
-	if (atomic_load_seq(&shard->asleep) && /* [P2] */
+	if (atomic_load_seq(&shard->asleep) &&    /* [P2] */
 	    atomic_swap_seq(&shard->asleep, 0u))
 		handle_set_wake(shard->set);
 }
@@ -211,9 +211,8 @@ measure(struct pool_thread *self, enum turn_kind kind)
 
 	service_time_add(times, kind, now_ns - self->now_ns);
 	self->now_ns = now_ns;
-	atomic_store_relaxed(
-	    kind == TURN_RELAY ? &self->stats.relay_turn_ns
-	                       : &self->stats.accept_turn_ns,
+	atomic_store_relaxed(kind == TURN_RELAY ? &self->stats.relay_turn_ns
+	                                        : &self->stats.accept_turn_ns,
 	    times->average_ns[kind]);
 }
 

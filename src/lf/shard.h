@@ -58,8 +58,8 @@ struct shard {
 	/* The leader's alone; the promotion hands them on. */
 	struct handle_event batch[SHARD_BATCH] CACHE_LINE_ALIGNED;
 	unsigned batch_next, batch_end;
-	struct backlog backlog;         /* of the batch: by kind */
-	struct event_handler *resumed;  /* drained, oldest first */
+	struct backlog backlog;        /* of the batch: by kind */
+	struct event_handler *resumed; /* drained, oldest first */
 	struct event_handler **resumed_end;
 	unsigned resumed_n;
 	bool looked; /* at the kernel since the last one was resumed */

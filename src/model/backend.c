@@ -67,7 +67,7 @@ note_usable(struct backend *b, unsigned usable)
 		b->times_down++;
 		b->changed_ms = now;
 		log_error("backend %s has no usable server; its sessions are "
-			  "closed until one is back",
+		          "closed until one is back",
 		    b->spec->name);
 	} else if (b->usable == 0 && usable > 0 && b->times_down > 0) {
 		b->down_ms += now - b->changed_ms;
@@ -90,10 +90,11 @@ backend_rebuild(struct backend *backend)
 }
 
 struct server *
-backend_choose(struct backend *backend, struct server *const *tried,
-    unsigned tried_n)
+backend_choose(
+    struct backend *backend, struct server *const *tried, unsigned tried_n)
 {
-	const struct lineup *l = atomic_load_acquire(&backend->lineup); /* [P4] */
+	const struct lineup *l =
+	    atomic_load_acquire(&backend->lineup); /* [P4] */
 
 	if (l->servers_n == 0)
 		return NULL;
@@ -137,7 +138,8 @@ backend_free(struct backend *backend)
 {
 	if (!backend)
 		return;
-	for (size_t i = 0; backend->servers && i < backend->spec->servers_n; i++)
+	for (size_t i = 0; backend->servers && i < backend->spec->servers_n;
+	     i++)
 		server_free(backend->servers[i]);
 	free(backend->servers);
 	lineup_free(backend->lineup);

@@ -22,7 +22,7 @@ struct backend {
 	struct server **servers;         /* spec->servers_n of them */
 
 	/* Shared. */
-	struct lineup *lineup;   /* [P4] released by control, acquired by data */
+	struct lineup *lineup; /* [P4] released by control, acquired by data */
 	uint64_t cursor CACHE_LINE_ALIGNED; /* round robin's place, relaxed */
 	struct gauge sessions CACHE_LINE_ALIGNED;
 	struct counters *counters;
@@ -47,7 +47,7 @@ int backend_rebuild(struct backend *backend);
 /* Data threads, in a grace section: the server for a new session, or NULL when
  * none is usable.  Servers among the first tried_n of tried are passed over as
  * long as there is another one. */
-struct server *backend_choose(struct backend *backend,
-    struct server *const *tried, unsigned tried_n);
+struct server *backend_choose(
+    struct backend *backend, struct server *const *tried, unsigned tried_n);
 
 #endif

@@ -89,8 +89,8 @@ prepare(struct lineup *lineup)
 }
 
 static bool
-was_tried(const struct server *server, struct server *const *tried,
-    unsigned tried_n)
+was_tried(
+    const struct server *server, struct server *const *tried, unsigned tried_n)
 {
 	for (unsigned i = 0; i < tried_n; i++)
 		if (tried[i] == server)
@@ -109,8 +109,9 @@ choose(struct backend *backend, const struct lineup *lineup,
 	if (!was_tried(first, tried, tried_n))
 		return first;
 	for (size_t i = 1; i < lineup->cycle_n; i++) {
-		struct server *s = lineup->servers[lineup->cycle[(place + i) %
-		    lineup->cycle_n]];
+		struct server *s =
+		    lineup
+		        ->servers[lineup->cycle[(place + i) % lineup->cycle_n]];
 
 		if (!was_tried(s, tried, tried_n))
 			return s;

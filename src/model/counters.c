@@ -33,8 +33,8 @@ counters_new(void)
 {
 	struct counters *c;
 
-	c = aligned_alloc(CACHE_LINE,
-	    sizeof(*c) + stripes_now * sizeof(struct stripe));
+	c = aligned_alloc(
+	    CACHE_LINE, sizeof(*c) + stripes_now * sizeof(struct stripe));
 	if (!c)
 		return NULL;
 	c->stripes = stripes_now;
@@ -49,8 +49,8 @@ counters_free(struct counters *counters)
 }
 
 void
-counters_add(struct counters *counters, unsigned thread, enum counter which,
-    uint64_t n)
+counters_add(
+    struct counters *counters, unsigned thread, enum counter which, uint64_t n)
 {
 	struct stripe *s = &counters->stripe[thread & (counters->stripes - 1)];
 

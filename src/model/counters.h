@@ -47,8 +47,8 @@ struct counters *counters_new(void);
 void counters_free(struct counters *counters);
 
 /* thread: the index of the calling thread; does not wait, relaxed order. */
-void counters_add(struct counters *counters, unsigned thread,
-    enum counter which, uint64_t n);
+void counters_add(
+    struct counters *counters, unsigned thread, enum counter which, uint64_t n);
 
 uint64_t counters_sum(const struct counters *counters, enum counter which);
 

@@ -58,8 +58,8 @@ populate(struct model *m, struct grace *grace)
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
-		m->frontends[i] = frontend_new(
-		    f, id + (unsigned)i, m->backends[f->backend]);
+		m->frontends[i] =
+		    frontend_new(f, id + (unsigned)i, m->backends[f->backend]);
 		if (!m->frontends[i])
 			return false;
 	}
@@ -92,7 +92,8 @@ model_free(struct model *model)
 {
 	if (!model)
 		return;
-	for (size_t i = 0; model->frontends && i < model->spec->frontends_n; i++)
+	for (size_t i = 0; model->frontends && i < model->spec->frontends_n;
+	     i++)
 		frontend_free(model->frontends[i]);
 	for (size_t i = 0; model->backends && i < model->spec->backends_n; i++)
 		backend_free(model->backends[i]);
@@ -118,7 +119,8 @@ model_tick(struct model *model)
 	for (size_t i = 0; i < model->spec->backends_n; i++) {
 		struct backend *b = model->backends[i];
 
-		rate_tick(&b->rate, counters_sum(b->counters, COUNTER_SESSIONS));
+		rate_tick(
+		    &b->rate, counters_sum(b->counters, COUNTER_SESSIONS));
 		for (size_t j = 0; j < b->spec->servers_n; j++) {
 			struct server *s = b->servers[j];
 

@@ -31,8 +31,7 @@ check_status_name(enum check_status status)
 }
 
 struct server *
-server_new(
-    const struct server_spec *spec, struct backend *backend, unsigned id)
+server_new(const struct server_spec *spec, struct backend *backend, unsigned id)
 {
 	struct server *s = aligned_alloc(CACHE_LINE, sizeof(*s));
 
@@ -72,14 +71,14 @@ log_change(const struct server *server, bool up)
 
 	if (up)
 		log_info("server %s/%s is up: %s%s%s in %llu ms; "
-			 "%u of %zu servers are usable",
+		         "%u of %zu servers are usable",
 		    b->spec->name, server->spec->name,
 		    check_status_name(r->status), r->text[0] ? ", " : "",
 		    r->text, (unsigned long long)r->duration_ms, b->usable,
 		    b->spec->servers_n);
 	else
 		log_warning("server %s/%s is down: %s%s%s after %llu ms; "
-			    "%u of %zu servers are usable",
+		            "%u of %zu servers are usable",
 		    b->spec->name, server->spec->name,
 		    check_status_name(r->status), r->text[0] ? ", " : "",
 		    r->text, (unsigned long long)r->duration_ms, b->usable,
@@ -100,7 +99,7 @@ set_up(struct server *server, bool up)
 	atomic_store_relaxed(&server->up, up);
 	if (backend_rebuild(server->backend) < 0)
 		log_error("out of memory: backend %s keeps choosing from its "
-			  "former servers",
+		          "former servers",
 		    server->backend->spec->name);
 	log_change(server, up);
 }

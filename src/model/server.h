@@ -18,18 +18,18 @@ struct backend;
 
 /* How the last check ended; the short names are HAProxy's. */
 enum check_status {
-	CHECK_STATUS_NONE,     /* not checked */
-	CHECK_STATUS_INI,      /* no check has ended so far */
-	CHECK_STATUS_SOCKERR,  /* no socket, no route */
-	CHECK_STATUS_L4OK,     /* the connection was accepted */
-	CHECK_STATUS_L4TOUT,   /* no answer to the connect in time */
-	CHECK_STATUS_L4CON,    /* refused, reset, unreachable */
-	CHECK_STATUS_L6RSP,    /* TLS broke */
-	CHECK_STATUS_L6TOUT,   /* TLS did not finish in time */
-	CHECK_STATUS_L7OK,     /* the answer was the one asked for */
-	CHECK_STATUS_L7TOUT,   /* connected, then no answer in time */
-	CHECK_STATUS_L7RSP,    /* an answer that is not the protocol */
-	CHECK_STATUS_L7STS,    /* an answer that says no */
+	CHECK_STATUS_NONE,    /* not checked */
+	CHECK_STATUS_INI,     /* no check has ended so far */
+	CHECK_STATUS_SOCKERR, /* no socket, no route */
+	CHECK_STATUS_L4OK,    /* the connection was accepted */
+	CHECK_STATUS_L4TOUT,  /* no answer to the connect in time */
+	CHECK_STATUS_L4CON,   /* refused, reset, unreachable */
+	CHECK_STATUS_L6RSP,   /* TLS broke */
+	CHECK_STATUS_L6TOUT,  /* TLS did not finish in time */
+	CHECK_STATUS_L7OK,    /* the answer was the one asked for */
+	CHECK_STATUS_L7TOUT,  /* connected, then no answer in time */
+	CHECK_STATUS_L7RSP,   /* an answer that is not the protocol */
+	CHECK_STATUS_L7STS,   /* an answer that says no */
 };
 
 /* "L4OK" and so on, "" for NONE. */
@@ -56,11 +56,11 @@ struct server {
 
 	/* Control thread only. */
 	struct check_result last CACHE_LINE_ALIGNED; /* check */
-	unsigned streak;          /* of checks against the present state */
-	uint64_t checks_failed;   /* while up */
+	unsigned streak;        /* of checks against the present state */
+	uint64_t checks_failed; /* while up */
 	uint64_t times_down;
-	uint64_t changed_ms;      /* clock_now_ms of the last up or down */
-	uint64_t down_ms;         /* total time down before changed_ms */
+	uint64_t changed_ms; /* clock_now_ms of the last up or down */
+	uint64_t down_ms;    /* total time down before changed_ms */
 	struct rate rate;
 };
 

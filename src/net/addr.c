@@ -4,10 +4,12 @@
 #include "net/addr.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 
@@ -24,8 +26,41 @@ parse_unix(const char *path, struct addr *ret_addr, struct err *err)
 		    path, sizeof(a.un.sun_path) - 1);
 	strcpy(a.un.sun_path, path);
 	a.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
-	    strlen(path) + 1);
+	                    strlen(path) + 1);
 	*ret_addr = a;
+	return true;
+}
+
+/* getaddrinfo(3) takes everything that inet_aton(3) does: `10.1` for 10.0.0.1,
+ * `010.0.0.1` for 8.0.0.1, `0x7f.1`.  Nobody means that here: a host that ends
+ * in a number must be four of them. */
+static bool
+looks_like_ipv4(const char *host)
+{
+	const char *dot = strrchr(host, '.');
+	const char *last = dot ? dot + 1 : host;
+
+	return (*last && last[strspn(last, "0123456789")] == '\0') ||
+	       strncasecmp(last, "0x", 2) == 0;
+}
+
+/* What getaddrinfo would misread, or what stands in brackets but is no IPv6
+ * address. */
+static bool
+check_host(const char *host, bool bracketed, struct err *err)
+{
+	struct in_addr in;
+
+	if (bracketed && !strchr(host, ':'))
+		return err_set(err,
+		    "'[%s]' is no IPv6 address; brackets are for those only",
+		    host);
+	if (!bracketed && looks_like_ipv4(host) &&
+	    inet_pton(AF_INET, host, &in) != 1)
+		return err_set(err,
+		    "'%s' is no IPv4 address; write four numbers from 0 to "
+		    "255 without leading zeros",
+		    host);
 	return true;
 }
 
@@ -36,14 +71,17 @@ resolve(const char *host, const char *port, enum addr_use use,
 	struct addrinfo hints = {
 	    .ai_family = AF_UNSPEC,
 	    .ai_socktype = SOCK_STREAM,
-	    .ai_flags = AI_NUMERICSERV |
-	        (use == ADDR_LISTEN ? AI_NUMERICHOST : 0),
+	    .ai_flags =
+	        AI_NUMERICSERV |
+	        (use == ADDR_LISTEN || strchr(host, ':') ? AI_NUMERICHOST : 0),
 	};
 	struct addrinfo *found;
 	struct addr a = {.len = 0};
 	int rc;
 
 	rc = getaddrinfo(host, port, &hints, &found);
+	if (rc == EAI_NONAME && strchr(host, ':'))
+		return err_set(err, "'%s' is no IPv6 address", host);
 	if (rc == EAI_NONAME && use == ADDR_LISTEN)
 		return err_set(err,
 		    "'%s' is no IP address; listen on an address of this host, "
@@ -51,7 +89,7 @@ resolve(const char *host, const char *port, enum addr_use use,
 		    host);
 	if (rc != 0)
 		return err_set(err, "'%s' cannot be resolved: %s", host,
-		    gai_strerror(rc));
+		    rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
 	memcpy(&a.sa, found->ai_addr, found->ai_addrlen);
 	a.len = found->ai_addrlen;
 	freeaddrinfo(found);
@@ -60,25 +98,27 @@ resolve(const char *host, const char *port, enum addr_use use,
 }
 
 bool
-addr_parse(const char *s, enum addr_use use, struct addr *ret_addr,
-    struct err *err)
+addr_parse(
+    const char *s, enum addr_use use, struct addr *ret_addr, struct err *err)
 {
 	const char *colon = strrchr(s, ':');
 	const char *host_end = colon;
 	char host[256];
 	uint64_t port;
 	size_t len;
+	bool bracketed = s[0] == '[';
 
 	if (strncmp(s, "unix:", 5) == 0)
 		return parse_unix(s + 5, ret_addr, err);
-	if (!colon || (s[0] == '[' && colon > s && colon[-1] != ']'))
+	if (!colon || (bracketed && colon[-1] != ']'))
 		return err_set(err,
-		    "'%s' has no port; write HOST:PORT, [V6]:PORT or unix:/path",
+		    "'%s' has no port; write HOST:PORT, [V6]:PORT or "
+		    "unix:/path",
 		    s);
 	if (!text_parse_number(
-		colon + 1, use == ADDR_LISTEN ? 0 : 1, 65535, &port, NULL))
+	        colon + 1, use == ADDR_LISTEN ? 0 : 1, 65535, &port, NULL))
 		return err_set(err, "'%s' has no port from 1 to 65535", s);
-	if (s[0] == '[') {
+	if (bracketed) {
 		s++;
 		host_end--;
 	} else if (memchr(s, ':', (size_t)(colon - s))) {
@@ -92,13 +132,14 @@ addr_parse(const char *s, enum addr_use use, struct addr *ret_addr,
 		return err_set(err, "the host in '%s' is too long", s);
 	memcpy(host, s, len);
 	host[len] = '\0';
-	if (len > 0 && strcmp(host, "*") != 0)
-		return resolve(host, colon + 1, use, ret_addr, err);
+	if (bracketed || (len > 0 && strcmp(host, "*") != 0))
+		return check_host(host, bracketed, err) &&
+		       resolve(host, colon + 1, use, ret_addr, err);
 	if (use == ADDR_CONNECT)
 		return err_set(err,
 		    "'%s' names no host; write HOST:PORT or unix:/path", s);
-	*ret_addr = (struct addr){
-	    .in6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)},
+	*ret_addr = (struct addr){.in6 = {.sin6_family = AF_INET6,
+	                              .sin6_port = htons((uint16_t)port)},
 	    .len = sizeof(struct sockaddr_in6)};
 	return true;
 }
@@ -107,17 +148,18 @@ void
 endpoint_set(
     struct endpoint *endpoint, const struct sockaddr *sa, socklen_t len)
 {
-	struct endpoint e = {.family = sa->sa_family};
+	struct endpoint e = {.family = AF_UNIX};
 
-	if (len < sizeof(sa_family_t)) {
-		e.family = AF_UNIX;
-	} else if (sa->sa_family == AF_INET) {
+	/* An unnamed unix peer has no address at all, not even its family. */
+	if (len >= sizeof(sa_family_t))
+		e.family = sa->sa_family;
+	if (e.family == AF_INET) {
 		struct sockaddr_in in;
 
 		memcpy(&in, sa, sizeof(in));
 		e.port = ntohs(in.sin_port);
 		memcpy(e.ip, &in.sin_addr, 4);
-	} else if (sa->sa_family == AF_INET6) {
+	} else if (e.family == AF_INET6) {
 		struct sockaddr_in6 in6;
 
 		memcpy(&in6, sa, sizeof(in6));
@@ -137,7 +179,8 @@ const char *
 endpoint_host(const struct endpoint *endpoint, char out[INET6_ADDRSTRLEN])
 {
 	if (endpoint->family == AF_INET || endpoint->family == AF_INET6)
-		inet_ntop(endpoint->family, endpoint->ip, out, INET6_ADDRSTRLEN);
+		inet_ntop(
+		    endpoint->family, endpoint->ip, out, INET6_ADDRSTRLEN);
 	else
 		strcpy(out, endpoint->family == AF_UNIX ? "unix" : "-");
 	return out;
@@ -155,8 +198,14 @@ addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 		return out;
 	}
 	endpoint_set(&e, &addr->sa, addr->len);
-	snprintf(out, ADDR_TEXT_SIZE, e.family == AF_INET6 ? "[%s]:%u" : "%s:%u",
-	    endpoint_host(&e, host), e.port);
+	endpoint_host(&e, host);
+	if (e.family != AF_INET6)
+		snprintf(out, ADDR_TEXT_SIZE, "%s:%u", host, e.port);
+	else if (e.scope == 0)
+		snprintf(out, ADDR_TEXT_SIZE, "[%s]:%u", host, e.port);
+	else
+		snprintf(
+		    out, ADDR_TEXT_SIZE, "[%s%%%u]:%u", host, e.scope, e.port);
 	return out;
 }
 

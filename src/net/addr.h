@@ -43,11 +43,11 @@ enum addr_use {
  * both families.  For ADDR_CONNECT a HOST that is a name is resolved with
  * getaddrinfo(3) and its first address taken: this blocks, so only the
  * control thread may call it, before traffic. */
-bool addr_parse(const char *s, enum addr_use use, struct addr *ret_addr,
-    struct err *err);
+bool addr_parse(
+    const char *s, enum addr_use use, struct addr *ret_addr, struct err *err);
 
 /* `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`; v4-mapped addresses as
- * IPv4; returns out. */
+ * IPv4; a link-local address with its scope as a number; returns out. */
 #define ADDR_TEXT_SIZE 128
 const char *addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 

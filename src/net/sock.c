@@ -19,8 +19,7 @@
 static int
 stream_socket(int family)
 {
-	int fd =
-	    socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -104,8 +103,8 @@ v4_wildcard(const struct addr *v6)
 }
 
 int
-sock_listen(const struct addr *addr, bool both_families, uint32_t mode,
-    struct err *err)
+sock_listen(
+    const struct addr *addr, bool both_families, uint32_t mode, struct err *err)
 {
 	char text[ADDR_TEXT_SIZE];
 	struct addr v4;

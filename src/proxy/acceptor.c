@@ -61,9 +61,9 @@ static bool
 only_this_connection(int error)
 {
 	return error == EINTR || error == ECONNABORTED || error == EPROTO ||
-	    error == EPERM || error == ENETDOWN || error == ENOPROTOOPT ||
-	    error == EHOSTDOWN || error == ENONET || error == EHOSTUNREACH ||
-	    error == ENETUNREACH || error == EOPNOTSUPP;
+	       error == EPERM || error == ENETDOWN || error == ENOPROTOOPT ||
+	       error == EHOSTDOWN || error == ENONET || error == EHOSTUNREACH ||
+	       error == ENETUNREACH || error == EOPNOTSUPP;
 }
 
 /* Takes a session first: a connection that could not be served is not taken
@@ -103,8 +103,8 @@ accept_one(struct acceptor *a, struct pool_thread *self)
 }
 
 static enum turn
-acceptor_turn(struct event_handler *handler, uint32_t pending,
-    struct pool_thread *self)
+acceptor_turn(
+    struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 {
 	struct acceptor *a = acceptor_of(handler);
 
@@ -124,8 +124,8 @@ acceptor_new(struct proxy *proxy, struct frontend *frontend, int fd,
 {
 	struct acceptor *a = calloc(1, sizeof(*a));
 
-	if (!a || !event_handler_init(
-		      &a->handler, &acceptor_ops, HANDLE_LISTENER)) {
+	if (!a ||
+	    !event_handler_init(&a->handler, &acceptor_ops, HANDLE_LISTENER)) {
 		free(a);
 		close(fd);
 		return -ENOMEM;

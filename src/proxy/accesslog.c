@@ -34,8 +34,8 @@ date_text(uint64_t wall_us, char out[40])
 
 	localtime_r(&seconds, &tm);
 	len = strftime(out, 40, "%d/%b/%Y:%H:%M:%S", &tm);
-	snprintf(out + len, 40 - len, ".%03u",
-	    (unsigned)(wall_us / 1000 % 1000));
+	snprintf(
+	    out + len, 40 - len, ".%03u", (unsigned)(wall_us / 1000 % 1000));
 }
 
 static size_t

@@ -19,7 +19,7 @@ static bool
 is_lack_of_resources(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOBUFS ||
-	    error == ENOMEM || error == EADDRNOTAVAIL;
+	       error == ENOMEM || error == EADDRNOTAVAIL;
 }
 
 static bool
@@ -131,8 +131,8 @@ choose(const struct session *s)
 }
 
 static void
-count_retry(struct session *s, const struct server *next,
-    struct pool_thread *self)
+count_retry(
+    struct session *s, const struct server *next, struct pool_thread *self)
 {
 	bool again = was_tried(s, next);
 

@@ -57,8 +57,8 @@ proxy_fini(struct proxy *proxy)
 bool
 proxy_thread_init(struct pool_thread *self, void *proxy)
 {
-	struct proxy_thread *t = aligned_alloc(4096,
-	    (sizeof(*t) + 4095) / 4096 * 4096);
+	struct proxy_thread *t =
+	    aligned_alloc(4096, (sizeof(*t) + 4095) / 4096 * 4096);
 
 	if (!t)
 		return false;

@@ -25,9 +25,9 @@ struct proxy {
 	struct slab sessions;
 	struct slab spills;
 	/* When each session is to be looked at, clock_now_ms, 0: never.  An
-	 * array of its own, by the session's index: the reaper reads it from end
-	 * to end, and 100 000 sessions are then 800 KB and not 100 000 cache
-	 * misses.  The owner writes, the reaper reads, relaxed. */
+	 * array of its own, by the session's index: the reaper reads it from
+	 * end to end, and 100 000 sessions are then 800 KB and not 100 000
+	 * cache misses.  The owner writes, the reaper reads, relaxed. */
 	uint64_t *deadlines;
 };
 

@@ -90,8 +90,8 @@ write_spill(struct session *s, enum handle_side to, struct pool_thread *self)
 
 	if (!spill)
 		return true;
-	spill->from += (uint32_t)write_some(s, to, spill->data + spill->from,
-	    spill->to - spill->from, self);
+	spill->from += (uint32_t)write_some(
+	    s, to, spill->data + spill->from, spill->to - spill->from, self);
 	if (s->side[to].broken)
 		return true; /* side_broke gave the spill back */
 	if (spill->from < spill->to)
@@ -183,7 +183,8 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 		written = write_some(s, to, t->buffer, (size_t)n, self);
 		if (written == (size_t)n)
 			continue;
-		if (!keep(s, to, t->buffer + written, (size_t)n - written, self))
+		if (!keep(
+		        s, to, t->buffer + written, (size_t)n - written, self))
 			return FLOW_NO_MEMORY;
 		break;
 	}
@@ -222,8 +223,8 @@ end_broken(struct session *s, struct pool_thread *self)
 	    s->side[HANDLE_CLIENT].broken ? HANDLE_CLIENT : HANDLE_SERVER;
 	struct side *left = &s->side[!gone];
 
-	if (left->broken || (finished(s, gone) &&
-				sock_unacknowledged(left->fd) == 0))
+	if (left->broken ||
+	    (finished(s, gone) && sock_unacknowledged(left->fd) == 0))
 		return session_close(s, (enum close_reason)s->reason, self);
 	if (s->state != SESSION_FLUSHING)
 		left->active_ms = turn_now_ms(self);
@@ -268,14 +269,16 @@ relay_side_deadline(const struct session *session, enum handle_side side)
 {
 	const struct frontend_spec *f = session->frontend->spec;
 	const struct backend_spec *b = session->frontend->backend->spec;
-	bool fin = session->side[side].shut ||
-	    session->state == SESSION_FLUSHING;
+	bool fin =
+	    session->side[side].shut || session->state == SESSION_FLUSHING;
 	uint64_t limit_ms;
 
 	if (side == HANDLE_CLIENT)
-		limit_ms = fin ? f->timeout_client_fin_ms : f->timeout_client_ms;
+		limit_ms =
+		    fin ? f->timeout_client_fin_ms : f->timeout_client_ms;
 	else
-		limit_ms = fin ? b->timeout_server_fin_ms : b->timeout_server_ms;
+		limit_ms =
+		    fin ? b->timeout_server_fin_ms : b->timeout_server_ms;
 	return session->side[side].active_ms + limit_ms;
 }
 
@@ -289,8 +292,8 @@ relay_timeout(struct session *session, struct pool_thread *self)
 
 	if (s->state == SESSION_FLUSHING) {
 		enum handle_side left = !s->side[HANDLE_CLIENT].broken
-		    ? HANDLE_CLIENT
-		    : HANDLE_SERVER;
+		                            ? HANDLE_CLIENT
+		                            : HANDLE_SERVER;
 
 		if (relay_side_deadline(s, left) <= now_ms)
 			return session_close(

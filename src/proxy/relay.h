@@ -12,13 +12,13 @@
 /* What a side could not take at once.  One read's worth at most: a direction
  * with a spill does not read. */
 struct spill {
-	uint32_t index; /* in the slab, fixed */
+	uint32_t index;    /* in the slab, fixed */
 	uint32_t from, to; /* the unsent bytes of data */
 	uint8_t data[RELAY_BUFFER];
 };
 
-/* The owner, from RELAYING on: moves what can be moved within the budget, passes
- * on ends and resets. */
+/* The owner, from RELAYING on: moves what can be moved within the budget,
+ * passes on ends and resets. */
 enum turn relay_step(struct session *session, struct pool_thread *self);
 
 /* The owner, from RELAYING on: a deadline has passed; ends the session if one

@@ -60,8 +60,8 @@ deadline_passed(const struct session *s, struct pool_thread *self)
 }
 
 static enum turn
-session_turn(struct event_handler *handler, uint32_t pending,
-    struct pool_thread *self)
+session_turn(
+    struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 {
 	struct session *s = session_of(handler);
 
@@ -129,8 +129,8 @@ session_start(struct session *session, struct shard *shard,
 	session_set_state(s, SESSION_CONNECTING, self);
 
 	if (handle_set_add(shard->set, fd,
-		event_handler_handle(&s->handler, HANDLE_CLIENT),
-		HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED) < 0) {
+	        event_handler_handle(&s->handler, HANDLE_CLIENT),
+	        HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED) < 0) {
 		session_close(s, CLOSE_NO_RESOURCE_CONNECT, self);
 		return;
 	}
@@ -142,8 +142,8 @@ session_start(struct session *session, struct shard *shard,
 }
 
 void
-session_set_state(struct session *session, enum session_state state,
-    struct pool_thread *self)
+session_set_state(
+    struct session *session, enum session_state state, struct pool_thread *self)
 {
 	session->state = state;
 	session_set_deadline(session, self);
@@ -167,7 +167,7 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 		break;
 	case SESSION_CONNECTING:
 		deadline = (s->connecting_ms > 0 ? s->connecting_ms : now_ms) +
-		    b->timeout_connect_ms;
+		           b->timeout_connect_ms;
 		break;
 	case SESSION_PAUSING:
 		deadline = now_ms + min_u64(1000, b->timeout_connect_ms);
@@ -211,10 +211,10 @@ session_count_bytes(struct session *session, struct pool_thread *self)
 }
 
 static void
-count_for_server(struct session *s, struct pool_thread *self, enum counter which)
+count_for_server(
+    struct session *s, struct pool_thread *self, enum counter which)
 {
-	counters_add(
-	    s->frontend->backend->counters, self->index, which, 1);
+	counters_add(s->frontend->backend->counters, self->index, which, 1);
 	if (s->server)
 		counters_add(s->server->counters, self->index, which, 1);
 }

@@ -36,16 +36,18 @@ enum session_state {
 	/* The slot is free. */
 	SESSION_FREE,
 	/* A connect to a server is under way.  The client's bytes stay unread,
-	 * so that nothing is lost if another server has to be tried.  Bounded by
-	 * timeout_connect. */
+	 * so that nothing is lost if another server has to be tried.  Bounded
+	 * by timeout_connect. */
 	SESSION_CONNECTING,
-	/* Every server was tried: a pause before the same one is tried again. */
+	/* Every server was tried: a pause before the same one is tried again.
+	 */
 	SESSION_PAUSING,
 	/* Both directions are open.  Bounded by timeout_client and
 	 * timeout_server without a byte. */
 	SESSION_RELAYING,
 	/* The client has sent its FIN and the server was told; the server may
-	 * go on sending.  Bounded by timeout_server_fin on the server's side. */
+	 * go on sending.  Bounded by timeout_server_fin on the server's side.
+	 */
 	SESSION_CLIENT_EOF,
 	/* The other way round. */
 	SESSION_SERVER_EOF,
@@ -60,7 +62,7 @@ enum session_state {
 
 /* One of the two connections; the index is enum handle_side. */
 struct side {
-	int fd;              /* -1: none */
+	int fd;               /* -1: none */
 	bool readable : 1;    /* a read may find something */
 	bool writable : 1;    /* a write may find room */
 	bool read_closed : 1; /* the receive queue ends: read to that end */
@@ -69,20 +71,20 @@ struct side {
 	bool shut : 1;        /* we have sent our FIN */
 	bool broken : 1;      /* the connection is gone: no use in writing */
 	bool reset : 1;       /* and it went without a FIN */
-	uint64_t active_ms;  /* when a byte last went in or came out */
-	uint64_t received;   /* bytes read from it */
-	uint64_t counted;    /* of these, in the counters */
+	uint64_t active_ms;   /* when a byte last went in or came out */
+	uint64_t received;    /* bytes read from it */
+	uint64_t counted;     /* of these, in the counters */
 };
 
 struct spill;
 
 struct session {
 	struct event_handler handler;
-	uint32_t index; /* in the slab, fixed */
-	uint8_t state;  /* enum session_state */
-	uint8_t reason; /* enum close_reason, once FLUSHING */
-	uint8_t tries;  /* connects so far */
-	uint8_t tried_n; /* of tried */
+	uint32_t index;    /* in the slab, fixed */
+	uint8_t state;     /* enum session_state */
+	uint8_t reason;    /* enum close_reason, once FLUSHING */
+	uint8_t tries;     /* connects so far */
+	uint8_t tried_n;   /* of tried */
 	bool redispatched; /* the last connect went to another server */
 	struct side side[2];
 	struct spill *spill[2]; /* what waits to be written to that side */
@@ -109,11 +111,12 @@ void session_set_state(struct session *session, enum session_state state,
 
 /* The deadline that follows from state and activity; the reaper posts
  * NOTE_TIMEOUT when it has passed.  Activity alone does not call this: the
- * session finds out at the old deadline that it was busy, and sets a new one. */
+ * session finds out at the old deadline that it was busy, and sets a new one.
+ */
 void session_set_deadline(struct session *session, struct pool_thread *self);
 
-/* The end, always TURN_RETIRED: logs, counts, closes what is open, and gives the
- * slot back.  The session must not be touched afterwards. */
+/* The end, always TURN_RETIRED: logs, counts, closes what is open, and gives
+ * the slot back.  The session must not be touched afterwards. */
 enum turn session_close(struct session *session, enum close_reason reason,
     struct pool_thread *self);
 

@@ -100,15 +100,16 @@ spawn() {
 	PIDS[$name]=$!
 }
 
-# finish NAME [SECONDS]: waits for it; its exit code.  Prints its output.
+# finish NAME [SECONDS]: waits for it; it must exit with 0.  What it printed is
+# in $output.  Not for subshells: only its parent can wait for it.
 finish() {
 	local pid=${PIDS[$1]} rc=0
 
-	wait_for "${2:-30}" ended "$pid" || return 1
+	wait_for "${2:-30}" ended "$pid"
 	wait "$pid" || rc=$?
 	unset "PIDS[$1]"
-	cat "$T/$1.out" "$T/$1.err"
-	return $rc
+	output=$(cat "$T/$1.out" "$T/$1.err")
+	equal "the exit code of $1 ($output)" 0 $rc
 }
 
 # signal NAME SIGNAL
@@ -125,7 +126,7 @@ end() {
 }
 
 has_line() {
-	grep -qE -- "$2" "$T/$1.out"
+	grep -qsE -- "$2" "$T/$1.out"
 }
 
 listens_or_ended() {
@@ -363,6 +364,10 @@ fd_count() {
 
 fds_at_most() {
 	[ "$(fd_count)" -le "$1" ]
+}
+
+fds_at_least() {
+	[ "$(fd_count)" -ge "$1" ]
 }
 
 rss_kib() {

@@ -20,11 +20,13 @@ load helpers
 		equal "server" a "${S[server]}"
 		equal "code" -- "${S[code]}"
 		equal "retries" 0 "${S[retries]}"
-		[ "${S[tw]}" -ge 0 ] && [ "${S[tc]}" -ge "${S[tw]}" ]
+		[ "${S[tw]}" -ge 0 ]
+		[ "${S[tc]}" -ge 0 ]
 		[ "${S[tt]}" -ge "${S[tc]}" ]
 		line=${S[date]//\// }
 		line=$(date -d "${line/:/ }" +%s)
-		[ "$line" -ge $((now - 1)) ] && [ "$line" -le $((now + 30)) ]
+		[ "$line" -ge $((now - 1)) ]
+		[ "$line" -le $((now + 30)) ]
 	done < <(sessions)
 }
 
@@ -108,10 +110,11 @@ load helpers
 	start_bad r refuse
 	start_app a
 	BACKEND=$'check = off\nretries = 3' web r a
-	fetch -o /dev/null "$(url)?[1-2]" -H 'Connection: close'
-	wait_for 10 sessions_ended 2
-	equal "sessions of a" 2 "$(sessions | grep -c ' app/a .* -- ')"
-	equal "sent on" 1 "$(sessions | grep -c '/+1 0/0$')"
+	fetch -o /dev/null "$(url)?[1-4]" -H 'Connection: close'
+	wait_for 10 sessions_ended 4
+	equal "sessions of a" 4 "$(sessions |
+	    grep -cE ' app/a .* -- [0-9/]+/(0|\+1) 0/0$')"
+	session_like '/\+1 0/0$'
 }
 
 @test "log: sessions under way are counted where they are" {

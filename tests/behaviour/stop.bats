@@ -12,7 +12,8 @@ load helpers
 	kill -TERM "$LFPROXY_PID"
 	wait_for 5 refused "$url"
 	[ -d "/proc/$LFPROXY_PID" ]
-	equal "bytes" 60000 "$(finish client | wc -c)"
+	finish client
+	equal "bytes" 60000 "$(wc -c <"$T/client.out")"
 	await_lfproxy 5
 	last_session
 	equal "code" -- "${S[code]}"
@@ -52,7 +53,7 @@ load helpers
 	await_lfproxy 10
 	[ $(($(now_ms) - began)) -ge 900 ]
 	[ $(($(now_ms) - began)) -lt $((5000 * PATIENCE)) ]
-	run -0 finish idle 5
+	finish idle 5
 	[[ $output == *"open 0"* ]]
 	equal "killed sessions" 3 "$(sessions | grep -cE ' K[CD-] ')"
 }
@@ -74,7 +75,7 @@ load helpers
 	kill -TERM "$LFPROXY_PID"
 	await_lfproxy 5
 	[ $(($(now_ms) - began)) -lt $((3000 * PATIENCE)) ]
-	run -0 finish idle 5
+	finish idle 5
 	equal "killed sessions" 3 "$(sessions | grep -cE ' K[CD-] ')"
 }
 

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+ * See build.h.  Two passes over the sections: the first makes the objects, so
+ * that every name is known, the second reads the keys into them.  Defaults do
+ * not overwrite and are not overwritten: a key that a section does not have
+ * is taken from [defaults], or else from the table.
+ */
+#include "config/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ensure.h"
+#include "config/build_check.h"
+#include "config/hint.h"
+#include "config/keys.h"
+#include "config/values.h"
+
+struct build {
+	struct draft *draft;
+	struct spec *spec;
+	struct err_list *errors;
+	const struct draft_section *defaults; /* NULL: the file has none */
+};
+
+/* Splits the head and finds its kind; SECTION_KINDS after an error. */
+static enum section_kind
+classify(struct build *b, struct draft_section *s)
+{
+	size_t len = strcspn(s->head, " \t");
+	struct hint hint;
+	char word[DRAFT_VALUE_MAX + 1];
+
+	s->name = s->head + len + strspn(s->head + len, " \t");
+	if (len == 0 || len >= sizeof(word))
+		return SECTION_KINDS;
+	memcpy(word, s->head, len);
+	word[len] = '\0';
+	hint_init(&hint, word);
+	for (enum section_kind k = 0; k < SECTION_KINDS; k++) {
+		if (strcmp(word, sections[k].name) == 0)
+			return k;
+		hint_offer(&hint, sections[k].name);
+	}
+	draft_section_error(s, b->errors, "unknown section [%s]; %s", s->head,
+	    hint_text(&hint, "allowed"));
+	return SECTION_KINDS;
+}
+
+static void
+check_head(struct build *b, const struct draft_section *s)
+{
+	const struct section *kind = &sections[s->kind];
+	struct err err;
+
+	if (!kind->named && *s->name)
+		draft_section_error(s, b->errors,
+		    "[%s] has a name; write %s, of which there is one", s->head,
+		    kind->head);
+	else if (kind->named && !*s->name)
+		draft_section_error(s, b->errors, "[%s] has no name; write %s",
+		    s->head, kind->head);
+	else if (kind->named && !name_check(s->name, NAME_MAX_LEN, &err))
+		draft_section_error(
+		    s, b->errors, "[%s]: %s", s->head, err.text);
+}
+
+static void
+check_duplicate(struct build *b, const struct draft_section *s)
+{
+	char first[DRAFT_FIRST_SIZE];
+
+	for (const struct draft_section *o = b->draft->sections; o < s; o++) {
+		if (o->kind != s->kind ||
+		    (sections[s->kind].named &&
+		        (!*s->name || strcmp(o->name, s->name) != 0)))
+			continue;
+		draft_section_error(s, b->errors,
+		    "there is a second [%s]%s; make one of them", s->head,
+		    draft_first(o->place, s->place, first));
+		return;
+	}
+}
+
+/* Makes the section's object in arrays that have room for it. */
+static bool
+make_object(struct build *b, struct draft_section *s)
+{
+	struct spec *spec = b->spec;
+	char *name;
+
+	if (!sections[s->kind].named)
+		return true;
+	name = strdup(s->name);
+	if (!name)
+		return false;
+	if (s->kind == SECTION_POOL) {
+		s->index = spec->pools_n++;
+		spec->pools[s->index].name = name;
+		spec->pools[s->index].place = s->place;
+	} else if (s->kind == SECTION_FRONTEND) {
+		s->index = spec->frontends_n++;
+		spec->frontends[s->index].name = name;
+		spec->frontends[s->index].place = s->place;
+	} else {
+		s->index = spec->backends_n++;
+		spec->backends[s->index].name = name;
+		spec->backends[s->index].place = s->place;
+	}
+	return true;
+}
+
+/* The pool that is there when the file names none. */
+static bool
+make_main_pool(struct spec *spec)
+{
+	const struct key *k;
+	enum section_kind home;
+	size_t position = 0;
+
+	spec->pools[0].name = strdup("main");
+	if (!spec->pools[0].name)
+		return false;
+	spec->pools_n = 1;
+	while ((k = key_next(SECTION_POOL, &position, &home)))
+		if (!value_set_default(k, &spec->pools[0], spec))
+			return false;
+	return true;
+}
+
+static bool
+make_objects(struct build *b)
+{
+	struct draft *draft = b->draft;
+	struct spec *spec = b->spec;
+	size_t room = draft->sections_n + 1;
+
+	spec->pools = calloc(room, sizeof(*spec->pools));
+	spec->frontends = calloc(room, sizeof(*spec->frontends));
+	spec->backends = calloc(room, sizeof(*spec->backends));
+	if (!spec->pools || !spec->frontends || !spec->backends)
+		return false;
+	for (size_t i = 0; i < draft->sections_n; i++) {
+		struct draft_section *s = &draft->sections[i];
+
+		s->kind = classify(b, s);
+		if (s->kind == SECTION_KINDS)
+			continue;
+		check_head(b, s);
+		check_duplicate(b, s);
+		if (!make_object(b, s))
+			return false;
+		if (s->kind == SECTION_DEFAULTS && !b->defaults)
+			b->defaults = s;
+	}
+	return spec->pools_n > 0 || make_main_pool(spec);
+}
+
+static void *
+object_of(struct spec *spec, enum section_kind kind, size_t index)
+{
+	switch (kind) {
+	case SECTION_GLOBAL:
+		return &spec->global;
+	case SECTION_POOL:
+		return &spec->pools[index];
+	case SECTION_FRONTEND:
+		return &spec->frontends[index];
+	case SECTION_BACKEND:
+		return &spec->backends[index];
+	case SECTION_DEFAULTS:
+	case SECTION_KINDS:
+		break;
+	}
+	return NULL;
+}
+
+static void
+report_unknown_key(
+    struct build *b, const struct draft_section *s, const struct draft_entry *e)
+{
+	size_t len = strcspn(e->name, " \t");
+	enum section_kind home, ignored;
+	const struct key *k;
+	size_t position = 0;
+	struct hint hint;
+
+	/* `server app1 10.0.0.1:80`, as HAProxy has it. */
+	if (e->name[len]) {
+		draft_entry_error(
+		    e, b->errors, "'%s' is no key; write KEY = VALUE", e->name);
+		return;
+	}
+	for (home = 0; home < SECTION_KINDS; home++) {
+		if (home == SECTION_DEFAULTS ||
+		    !key_find(home, e->name, &ignored))
+			continue;
+		draft_entry_error(e, b->errors,
+		    "the key '%s' does not belong in [%s] but in %s", e->name,
+		    s->head, sections[home].head);
+		return;
+	}
+	hint_init(&hint, e->name);
+	while ((k = key_next(s->kind, &position, &home)))
+		hint_offer(&hint, k->name);
+	draft_entry_error(e, b->errors, "unknown key '%s' in [%s]; %s", e->name,
+	    s->head, hint_text(&hint, "allowed"));
+}
+
+/* What every value must be, whatever its type; the command line could give
+ * others, a file has been looked at by line. */
+static bool
+check_value(struct build *b, const struct draft_entry *e)
+{
+	const char *v = e->value;
+	size_t len = strlen(v);
+
+	if (v[strspn(v, " \t")] == '\0') {
+		draft_entry_error(e, b->errors, "%s has no value", e->name);
+		return false;
+	}
+	if (len > DRAFT_VALUE_MAX) {
+		draft_entry_error(e, b->errors,
+		    "the value of %s has %zu characters; at most %d are "
+		    "allowed",
+		    e->name, len, DRAFT_VALUE_MAX);
+		return false;
+	}
+	for (; *v; v++) {
+		if (((unsigned char)*v < ' ' && *v != '\t') || *v == 0x7f) {
+			draft_entry_error(e, b->errors,
+			    "the value of %s has the control character 0x%02x",
+			    e->name, *v);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Whether the key stood above in the same section already. */
+static void
+check_repeated(
+    struct build *b, const struct draft_section *s, const struct draft_entry *e)
+{
+	char first[DRAFT_FIRST_SIZE];
+
+	for (const struct draft_entry *o = s->entries; o < e; o++) {
+		if (strcmp(o->name, e->name) != 0)
+			continue;
+		draft_entry_error(e, b->errors,
+		    "%s stands twice in [%s]%s; keep one", e->name, s->head,
+		    draft_first(o->place, e->place, first));
+		return;
+	}
+}
+
+static void
+read_entry(struct build *b, const struct draft_section *s,
+    const struct draft_entry *e, struct spec *into)
+{
+	struct value v = {.text = e->value,
+	    .spec = into,
+	    .section = s,
+	    .entry = e,
+	    .errors = b->errors};
+	enum section_kind home;
+
+	v.key = key_find(s->kind, e->name, &home);
+	if (!v.key) {
+		report_unknown_key(b, s, e);
+		return;
+	}
+	if (!(v.key->flags & KEY_REPEATABLE))
+		check_repeated(b, s, e);
+	if (!check_value(b, e))
+		return;
+	v.object = object_of(into, home, s->index);
+	value_parse(&v);
+}
+
+static const struct draft_entry *
+find_entry(const struct draft_section *s, const char *name)
+{
+	for (size_t i = 0; s && i < s->entries_n; i++)
+		if (strcmp(s->entries[i].name, name) == 0)
+			return &s->entries[i];
+	return NULL;
+}
+
+/* Sets the key from [defaults]; false when that does not have it, or when it
+ * has an error, which read_defaults() has told. */
+static bool
+set_from_defaults(struct build *b, const struct key *key, void *object)
+{
+	const struct draft_entry *e = NULL;
+	struct value v = {.key = key, .object = object, .spec = b->spec};
+
+	if (key->flags & KEY_IN_DEFAULTS)
+		e = find_entry(b->defaults, key->name);
+	if (!e || strlen(e->value) > DRAFT_VALUE_MAX || !*e->value)
+		return false;
+	v.text = e->value;
+	v.section = b->defaults;
+	v.entry = e;
+	return value_parse(&v);
+}
+
+static void
+report_missing(
+    struct build *b, const struct draft_section *s, const struct key *key)
+{
+	char allowed[KEY_ALLOWED_SIZE];
+	struct hint hint;
+
+	if (key->type != &type_backend) {
+		draft_section_error(s, b->errors,
+		    "[%s] has no %s; write %s = ... (%s)", s->head, key->name,
+		    key->name, key_allowed(key, allowed));
+		return;
+	}
+	hint_init(&hint, "");
+	for (size_t i = 0; i < b->spec->backends_n; i++)
+		hint_offer(&hint, b->spec->backends[i].name);
+	draft_section_error(s, b->errors,
+	    "[%s] has no backend; write backend = NAME, %s", s->head,
+	    hint_text(&hint, "there"));
+}
+
+static void
+read_section(struct build *b, const struct draft_section *s)
+{
+	void *object = object_of(b->spec, s->kind, s->index);
+	const struct key *k;
+	enum section_kind home;
+	size_t position = 0;
+
+	for (size_t i = 0; i < s->entries_n; i++)
+		read_entry(b, s, &s->entries[i], b->spec);
+	while ((k = key_next(s->kind, &position, &home))) {
+		if (find_entry(s, k->name))
+			continue;
+		if (k->flags & KEY_REQUIRED)
+			report_missing(b, s, k);
+		else if (!set_from_defaults(b, k, object) &&
+		         !value_set_default(k, object, b->spec))
+			draft_section_error(s, b->errors, "out of memory");
+	}
+}
+
+/* Reads [defaults] into objects of its own, for its errors alone. */
+static bool
+read_defaults(struct build *b, const struct draft_section *s)
+{
+	struct spec *scratch = calloc(1, sizeof(*scratch));
+	bool ok = false;
+
+	if (!scratch)
+		return false;
+	scratch->frontends = calloc(1, sizeof(*scratch->frontends));
+	scratch->backends = calloc(1, sizeof(*scratch->backends));
+	if (!scratch->frontends || !scratch->backends)
+		goto out;
+	scratch->frontends_n = scratch->backends_n = 1;
+	for (size_t i = 0; i < s->entries_n; i++)
+		read_entry(b, s, &s->entries[i], scratch);
+	ok = true;
+out:
+	spec_free(scratch);
+	return ok;
+}
+
+/* A file without [global] has its defaults all the same; and a host may have
+ * a name that no key would take. */
+static bool
+complete_global(struct build *b)
+{
+	struct draft_section none = {.kind = SECTION_GLOBAL, .head = NULL};
+	struct global_spec *g = &b->spec->global;
+	char host[64 + 1] = "";
+	bool written = false;
+
+	for (size_t i = 0; i < b->draft->sections_n; i++)
+		written |= b->draft->sections[i].kind == SECTION_GLOBAL;
+	if (!written)
+		read_section(b, &none);
+	if (g->node)
+		return true;
+	if (gethostname(host, sizeof(host)) < 0 || host[sizeof(host) - 1] ||
+	    !name_check(host, sizeof(host) - 1, NULL))
+		strcpy(host, "localhost");
+	g->node = strdup(host);
+	return g->node != NULL;
+}
+
+static bool
+read_sections(struct build *b)
+{
+	for (size_t i = 0; i < b->draft->sections_n; i++) {
+		const struct draft_section *s = &b->draft->sections[i];
+
+		if (s->kind == SECTION_KINDS)
+			continue;
+		if (s->kind != SECTION_DEFAULTS)
+			read_section(b, s);
+		else if (!read_defaults(b, s))
+			return false;
+	}
+	return complete_global(b);
+}
+
+struct spec *
+build_spec(struct draft *draft, struct err_list *errors)
+{
+	struct build b = {.draft = draft, .errors = errors};
+	const char *file = draft->files_n > 0 ? draft->files[0] : NULL;
+	size_t errors_before = errors->n;
+
+	b.spec = calloc(1, sizeof(*b.spec));
+	if (!b.spec || !make_objects(&b) || !read_sections(&b))
+		err_list_add(errors, file, 0, "out of memory");
+	else
+		build_check(b.spec, file, draft->sections_n == 0, errors);
+	if (errors->n != errors_before) {
+		spec_free(b.spec);
+		return NULL;
+	}
+	b.spec->files = draft->files;
+	b.spec->files_n = draft->files_n;
+	draft->files = NULL;
+	draft->files_n = 0;
+	return b.spec;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * What only shows when the whole configuration is known.
+ */
+#ifndef CONFIG_BUILD_CHECK_H
+#define CONFIG_BUILD_CHECK_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "model/spec.h"
+
+/* Adds an error for each address that two sockets want, and for a missing
+ * frontend or backend; the latter with the file (NULL: the command line).
+ * empty: there was not a single section. */
+void build_check(const struct spec *spec, const char *file, bool empty,
+    struct err_list *errors);
+
+#endif

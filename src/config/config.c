@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * See config.h.
+ */
+#include "config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/build.h"
+#include "config/draft.h"
+#include "config/ini.h"
+#include "config/values.h"
+
+bool
+config_load(const char *path, struct spec **ret_spec, struct err_list *errors)
+{
+	size_t errors_before = errors->n;
+	struct draft draft;
+	struct spec *spec = NULL;
+
+	draft_init(&draft);
+	ini_load(path, &draft, errors);
+	/* Lines that were not understood do not make the others right, but a
+	 * file of which nothing is known has nothing to look into. */
+	if (errors->n == errors_before || draft.sections_n > 0)
+		spec = build_spec(&draft, errors);
+	draft_fini(&draft);
+	if (errors->n != errors_before) {
+		spec_free(spec);
+		return false;
+	}
+	*ret_spec = spec;
+	return true;
+}
+
+/* Adds `key = value` under the label `OPTION GIVEN`; nothing when the option
+ * was not given. */
+static bool
+add_option(struct draft *draft, const char *option, const char *given,
+    const char *key, const char *value)
+{
+	char *label;
+	bool ok;
+
+	if (!given)
+		return true;
+	if (asprintf(&label, "%s %s", option, given) < 0)
+		return false;
+	ok = draft_add_entry(
+	    draft, (struct spec_place){.file = NULL}, label, key, value);
+	free(label);
+	return ok;
+}
+
+/* The length of NAME in NAME=ADDR, or 0: an address may have a '=' as well,
+ * but only after a '/', and an option of it only after a blank. */
+static size_t
+name_length(const char *server)
+{
+	size_t len = strcspn(server, "=/ \t");
+
+	return server[len] == '=' ? len : 0;
+}
+
+static bool
+name_is_given(const struct config_options *o, const char *name)
+{
+	for (size_t i = 0; i < o->servers_n; i++) {
+		size_t len = name_length(o->servers[i]);
+
+		if (len == strlen(name) &&
+		    strncmp(o->servers[i], name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+add_server(struct draft *draft, const struct config_options *o, size_t i,
+    size_t *number)
+{
+	const char *given = o->servers[i];
+	size_t len = name_length(given);
+	char name[32];
+	char *value;
+	bool ok;
+	int n;
+
+	if (given[0] == '\0') {
+		n = asprintf(&value, "%s", given);
+	} else if (len > 0) {
+		n = asprintf(
+		    &value, "%.*s %s", (int)len, given, given + len + 1);
+	} else {
+		do
+			snprintf(name, sizeof(name), "s%zu", (*number)++);
+		while (name_is_given(o, name));
+		n = asprintf(&value, "%s %s", name, given);
+	}
+	if (n < 0)
+		return false;
+	ok = add_option(draft, "-s", given, "server", value);
+	free(value);
+	return ok;
+}
+
+/* `http:/path` is short for `http path=/path`. */
+static bool
+add_check(struct draft *draft, const char *given)
+{
+	const char *path = given ? given + strlen("http:") : "";
+	char *value;
+	bool ok;
+
+	if (!given || strncmp(given, "http:", strlen("http:")) != 0)
+		return add_option(draft, "-k", given, "check", given);
+	if (asprintf(&value, "http path=%s", path) < 0)
+		return false;
+	ok = add_option(draft, "-k", given, "check", value);
+	free(value);
+	return ok;
+}
+
+static bool
+draft_options(struct draft *draft, const struct config_options *o)
+{
+	const struct spec_place nowhere = {.file = NULL};
+	size_t number = 1;
+	bool ok;
+
+	ok = draft_add_section(draft, nowhere, "global") &&
+	     add_option(draft, "-a", o->admin, "admin", o->admin) &&
+	     draft_add_section(draft, nowhere, "pool main") &&
+	     add_option(draft, "-n", o->threads, "threads", o->threads) &&
+	     draft_add_section(draft, nowhere, "frontend main") &&
+	     draft_add_entry(draft, nowhere, NULL, "backend", "main");
+	for (size_t i = 0; ok && i < o->listens_n; i++)
+		ok = add_option(
+		    draft, "-l", o->listens[i], "listen", o->listens[i]);
+	ok = ok && draft_add_section(draft, nowhere, "backend main") &&
+	     add_option(draft, "-b", o->balance, "balance", o->balance) &&
+	     add_check(draft, o->check);
+	for (size_t i = 0; ok && i < o->servers_n; i++)
+		ok = add_server(draft, o, i, &number);
+	return ok;
+}
+
+bool
+config_from_options(const struct config_options *options,
+    struct spec **ret_spec, struct err_list *errors)
+{
+	struct spec *spec = NULL;
+	struct draft draft;
+
+	draft_init(&draft);
+	if (draft_options(&draft, options))
+		spec = build_spec(&draft, errors);
+	else
+		err_list_add(errors, NULL, 0, "out of memory");
+	draft_fini(&draft);
+	if (spec)
+		*ret_spec = spec;
+	return spec != NULL;
+}

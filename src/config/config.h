@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * From a file, or from the command line, to a spec; and back to text.
+ *
+ * Control thread only: reading blocks on the disk, and on the resolver where
+ * a server is given by name.
+ */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "model/spec.h"
+
+/* Reads the file.  True with a spec for the caller to spec_free(), or false
+ * after every error of the file was added to errors. */
+bool config_load(
+    const char *path, struct spec **ret_spec, struct err_list *errors);
+
+/* The form without a file: one frontend, one backend and one pool, all with
+ * the name `main`.  The texts are those of the options, or NULL for one that
+ * was not given. */
+struct config_options {
+	const char **listens; /* -l */
+	size_t listens_n;
+	const char **servers; /* -s [NAME=]ADDR; unnamed: s1, s2, ... */
+	size_t servers_n;
+	const char *balance; /* -b */
+	const char *check;   /* -k connect|http[:/path]|off */
+	const char *threads; /* -n */
+	const char *admin;   /* -a */
+};
+
+/* As config_load.  An error has the option in the place of the file:
+ * `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
+bool config_from_options(const struct config_options *options,
+    struct spec **ret_spec, struct err_list *errors);
+
+/* Writes the effective configuration, each key with its value, as a file that
+ * config_load reads into an equal spec. */
+void config_print(const struct spec *spec, FILE *out);
+
+#endif

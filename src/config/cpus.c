@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * See cpus.h.  The files are described in the kernel's
+ * Documentation/admin-guide/cgroup-v2.rst, under "cpu.max".
+ */
+#include "config/cpus.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* `150000 100000`: 150 ms of CPU time in every 100 ms; or `max 100000`. */
+static unsigned
+read_cpu_max(const char *root, const char *cgroup)
+{
+	char path[PATH_MAX + 64];
+	uint64_t quota, period, cpus = 0;
+	FILE *f;
+
+	snprintf(
+	    path, sizeof(path), "%s/sys/fs/cgroup%s/cpu.max", root, cgroup);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%" SCNu64 " %" SCNu64, &quota, &period) == 2 &&
+	    quota > 0 && period > 0)
+		cpus = quota / period + (quota % period > 0);
+	fclose(f);
+	return cpus > UINT_MAX ? UINT_MAX : (unsigned)cpus;
+}
+
+/* The path of our cgroup from the line `0::PATH`; "" for the root. */
+static bool
+read_own_cgroup(const char *root, char *ret_path, size_t size)
+{
+	char name[PATH_MAX], line[PATH_MAX];
+	bool found = false;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/proc/self/cgroup", root);
+	f = fopen(name, "re");
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		found = strncmp(line, "0::/", 4) == 0;
+	}
+	fclose(f);
+	if (!found)
+		return false;
+	/* `/..`: ours lies outside of what this mount shows. */
+	snprintf(ret_path, size, "%s", strstr(line, "/..") ? "" : line + 3);
+	if (strcmp(ret_path, "/") == 0)
+		ret_path[0] = '\0';
+	return true;
+}
+
+/* A container may see only its own part of the tree, mounted as the root,
+ * while the path names all of it: hence no error when a folder is missing. */
+unsigned
+cpus_quota(const char *root)
+{
+	char path[PATH_MAX];
+	unsigned least = 0;
+
+	if (!read_own_cgroup(root, path, sizeof(path)))
+		return 0;
+	for (;;) {
+		unsigned cpus = read_cpu_max(root, path);
+		char *slash;
+
+		if (cpus > 0 && (least == 0 || cpus < least))
+			least = cpus;
+		slash = strrchr(path, '/');
+		if (!slash)
+			return least;
+		*slash = '\0';
+	}
+}
+
+/* The set must be as large as the kernel's, which is not known beforehand. */
+static unsigned
+count_affinity(void)
+{
+	for (size_t n = 1024; n <= 1u << 20; n *= 2) {
+		cpu_set_t *set = CPU_ALLOC(n);
+		size_t size = CPU_ALLOC_SIZE(n);
+		int count = 0;
+		bool again;
+
+		if (!set)
+			return 1;
+		again = sched_getaffinity(0, size, set) < 0;
+		if (!again)
+			count = CPU_COUNT_S(size, set);
+		again = again && errno == EINVAL;
+		CPU_FREE(set);
+		if (!again)
+			return count > 0 ? (unsigned)count : 1;
+	}
+	return 1;
+}
+
+unsigned
+cpus_usable(const char *root)
+{
+	unsigned cpus = count_affinity();
+	unsigned quota = cpus_quota(root);
+
+	return quota > 0 && quota < cpus ? quota : cpus;
+}

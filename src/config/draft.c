@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * See draft.h.
+ */
+#include "config/draft.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ensure.h"
+
+void
+draft_init(struct draft *draft)
+{
+	*draft = (struct draft){.files = NULL};
+}
+
+static void
+entry_fini(struct draft_entry *e)
+{
+	free(e->label);
+	free(e->name);
+	free(e->value);
+}
+
+void
+draft_fini(struct draft *draft)
+{
+	for (size_t i = 0; i < draft->sections_n; i++) {
+		struct draft_section *s = &draft->sections[i];
+
+		for (size_t j = 0; j < s->entries_n; j++)
+			entry_fini(&s->entries[j]);
+		free(s->entries);
+		free(s->head);
+	}
+	free(draft->sections);
+	for (size_t i = 0; i < draft->files_n; i++)
+		free(draft->files[i]);
+	free(draft->files);
+	draft_init(draft);
+}
+
+const char *
+draft_add_file(struct draft *draft, const char *path)
+{
+	char **grown =
+	    reallocarray(draft->files, draft->files_n + 1, sizeof(*grown));
+	char *copy;
+
+	if (!grown)
+		return NULL;
+	draft->files = grown;
+	copy = strdup(path);
+	if (copy)
+		draft->files[draft->files_n++] = copy;
+	return copy;
+}
+
+bool
+draft_add_section(
+    struct draft *draft, struct spec_place place, const char *head)
+{
+	struct draft_section s = {.place = place, .kind = SECTION_KINDS};
+	struct draft_section *grown = reallocarray(
+	    draft->sections, draft->sections_n + 1, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	draft->sections = grown;
+	s.head = strdup(head);
+	if (!s.head)
+		return false;
+	draft->sections[draft->sections_n++] = s;
+	return true;
+}
+
+bool
+draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
+    const char *name, const char *value)
+{
+	struct draft_entry e = {.place = place};
+	struct draft_section *s;
+	struct draft_entry *grown;
+
+	ENSURE(draft->sections_n > 0);
+	s = &draft->sections[draft->sections_n - 1];
+	grown = reallocarray(s->entries, s->entries_n + 1, sizeof(*grown));
+	if (!grown)
+		return false;
+	s->entries = grown;
+	e.label = label ? strdup(label) : NULL;
+	e.name = strdup(name);
+	e.value = strdup(value);
+	if ((label && !e.label) || !e.name || !e.value) {
+		entry_fini(&e);
+		return false;
+	}
+	s->entries[s->entries_n++] = e;
+	return true;
+}
+
+static void
+add_error(struct err_list *errors, const char *file, unsigned line,
+    const char *fmt, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	err_list_add(errors, file, line, "%s", text ? text : "out of memory");
+	free(text);
+}
+
+void
+draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
+    const char *fmt, ...)
+{
+	const char *file = entry->label ? entry->label : entry->place.file;
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_error(errors, file, entry->place.line, fmt, ap);
+	va_end(ap);
+}
+
+void
+draft_section_error(const struct draft_section *section,
+    struct err_list *errors, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_error(errors, section->place.file, section->place.line, fmt, ap);
+	va_end(ap);
+}
+
+const char *
+draft_first(
+    struct spec_place first, struct spec_place here, char out[DRAFT_FIRST_SIZE])
+{
+	if (!first.file)
+		out[0] = '\0';
+	else if (here.file && strcmp(first.file, here.file) == 0)
+		snprintf(
+		    out, DRAFT_FIRST_SIZE, ", first in line %u", first.line);
+	else
+		snprintf(out, DRAFT_FIRST_SIZE, ", first in %s:%u", first.file,
+		    first.line);
+	return out;
+}

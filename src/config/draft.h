@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * The configuration as it was written: sections and their `key = value`
+ * entries with their places, before anything is known of their meaning.
+ *
+ * Readers (the file's, the command line's) append to a draft; config/build.h
+ * turns it into a spec.  A file that includes others will append theirs to
+ * the same draft, hence the list of files.
+ */
+#ifndef CONFIG_DRAFT_H
+#define CONFIG_DRAFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "config/keys.h"
+#include "model/spec.h"
+
+/* A value is at most this long, wherever it comes from, so that its key, all
+ * options at their defaults left out, fits into a line that inih can read. */
+#define DRAFT_VALUE_MAX 180
+
+struct draft_entry {
+	struct spec_place place;
+	char *label; /* `-s 10.0.0.1` when it was an option, else NULL */
+	char *name;
+	char *value;
+};
+
+struct draft_section {
+	struct spec_place place;
+	char *head; /* between the brackets; empty: an error told already */
+	struct draft_entry *entries;
+	size_t entries_n;
+
+	/* Filled in by config/build.c. */
+	enum section_kind kind;
+	const char *name; /* in head */
+	size_t index;     /* in the spec's array of that kind */
+};
+
+struct draft {
+	char **files; /* places point here */
+	size_t files_n;
+	struct draft_section *sections;
+	size_t sections_n;
+};
+
+void draft_init(struct draft *draft);
+void draft_fini(struct draft *draft);
+
+/* Each appends a copy of its arguments.  When memory is short, NULL or false,
+ * and the draft is as it was. */
+const char *draft_add_file(struct draft *draft, const char *path);
+bool draft_add_section(
+    struct draft *draft, struct spec_place place, const char *head);
+/* To the last section; label may be NULL. */
+bool draft_add_entry(struct draft *draft, struct spec_place place,
+    const char *label, const char *name, const char *value);
+
+/* Adds an error with the place of the entry or of the section. */
+void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void draft_section_error(const struct draft_section *section,
+    struct err_list *errors, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* `, first in line 7`, or `, first in FILE:7` when that is another file than
+ * here, or nothing on the command line; returns out. */
+#define DRAFT_FIRST_SIZE 300
+const char *draft_first(struct spec_place first, struct spec_place here,
+    char out[DRAFT_FIRST_SIZE]);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * What is allowed instead: a list of words, and the one that was meant.
+ */
+#ifndef CONFIG_HINT_H
+#define CONFIG_HINT_H
+
+#include <stddef.h>
+
+struct hint {
+	const char *word;  /* what was found; borrowed */
+	const char *near;  /* the nearest candidate, or NULL; borrowed */
+	unsigned distance; /* its number of slips of the pen */
+	size_t offered;    /* how many candidates there were */
+	size_t listed_len;
+	char listed[400]; /* `a, b, c` */
+	char text[520];
+};
+
+void hint_init(struct hint *hint, const char *word);
+/* An empty candidate is none: some name could not be read. */
+void hint_offer(struct hint *hint, const char *candidate);
+
+/* `did you mean 'x'? allowed are a, x, z`, without the question when nothing
+ * comes near, and with `is` for a single one; `what` takes the place of
+ * `allowed`.  Points into hint. */
+const char *hint_text(struct hint *hint, const char *what);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Reads an INI file into a draft.  The only file that knows inih.
+ *
+ * inih splits names from values and takes comments off.  Three things it does
+ * not do are done here, by a reader that hands it one line at a time: it does
+ * not say in which line a value stood, it cuts what is longer than its
+ * buffers, and it takes an indented line for a continuation of the value
+ * before (here, indentation means nothing).
+ *
+ * The form of a file: `[section]` heads; `key = value` or `key: value`;
+ * comments from `;` or `#` at the start of a line, or from a `;` after a blank
+ * to the end of it; blank lines.  LF or CRLF, a byte-order mark or none.
+ */
+#ifndef CONFIG_INI_H
+#define CONFIG_INI_H
+
+#include "base/err.h"
+#include "config/draft.h"
+
+/* Larger files are refused: someone named a disk, or /dev/zero. */
+#define INI_FILE_MAX (16u << 20)
+
+/* Appends what the file says to the draft, and one error for each line that
+ * is not understood.  A file that cannot be read is one error.  Blocks on the
+ * disk. */
+void ini_load(const char *path, struct draft *draft, struct err_list *errors);
+
+#endif

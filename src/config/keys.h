@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * Every key of the configuration, once: where it may stand, how its value is
+ * read and printed, what is allowed, its default, and a line of help.
+ *
+ * The table drives the parser, `-T`, the error texts and `--list-keys` (which
+ * the man page is checked against).  The options of a value, as in
+ * `server = NAME ADDR weight=50`, are keys as well: of the struct that the
+ * value makes.
+ */
+#ifndef CONFIG_KEYS_H
+#define CONFIG_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum section_kind {
+	SECTION_GLOBAL,
+	SECTION_POOL,
+	SECTION_DEFAULTS,
+	SECTION_FRONTEND,
+	SECTION_BACKEND,
+	SECTION_KINDS, /* how many; also: unknown */
+};
+
+enum key_flag {
+	KEY_REPEATABLE = 1 << 0,
+	KEY_REQUIRED = 1 << 1,
+	KEY_IN_DEFAULTS = 1 << 2, /* may stand in [defaults] as well */
+	KEY_HTTP_ONLY = 1 << 3,   /* an option of `check = http` only */
+	KEY_UNIX_ONLY = 1 << 4,   /* an option of unix sockets only */
+};
+
+struct value_type;
+
+struct key {
+	const char *name;
+	const struct value_type *type; /* config/values.h */
+	size_t offset;                 /* in the spec struct of its section */
+	unsigned flags;
+	uint64_t min, max;          /* milliseconds, or a plain number */
+	const char *const *choices; /* in the order of the enum; NULL at end */
+	const char *allowed;        /* in words, NULL: see min, max, choices */
+	const char *default_text;   /* as it would be written, or NULL: */
+	const char *default_note;   /* what happens without it */
+	const struct key *options;  /* of the value; name NULL at the end */
+	const char *help;
+};
+
+struct section {
+	const char *name; /* `frontend` */
+	const char *head; /* `[frontend NAME]` */
+	bool named;
+	const struct key *keys; /* name NULL at the end; defaults: NULL */
+};
+
+extern const struct section sections[SECTION_KINDS];
+
+/* Names of sections and servers. */
+#define NAME_ALLOWED "letters, digits and -_.:"
+#define NAME_MAX_LEN 40
+
+/* Steps over the keys that may stand in a section of that kind; *position
+ * starts at 0.  NULL at the end.  For [defaults] ret_home says in which
+ * section's struct the key lives; else it is kind. */
+const struct key *key_next(
+    enum section_kind kind, size_t *position, enum section_kind *ret_home);
+
+/* NULL: no such key there. */
+const struct key *key_find(
+    enum section_kind kind, const char *name, enum section_kind *ret_home);
+
+/* What a value may be, for people: `10ms to 30d`; returns out. */
+#define KEY_ALLOWED_SIZE 160
+const char *key_allowed(const struct key *key, char out[KEY_ALLOWED_SIZE]);
+
+/* One line for each key and each option, in the order of the table:
+ * SECTION, KEY, default, what is allowed, help; separated by tabs.  An option
+ * is written as KEY:OPTION.  Keys of [defaults] come under that name too. */
+void keys_list(FILE *out);
+
+#endif

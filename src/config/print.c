@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * config_print: see config.h.
+ */
+#include <stdio.h>
+
+#include "config/config.h"
+#include "config/keys.h"
+#include "config/values.h"
+
+/* A key without a value is there as a comment, to show that it exists. */
+static void
+print_keys(const struct spec *spec, enum section_kind kind, const void *object,
+    FILE *out)
+{
+	struct shown s = {.object = object, .spec = spec};
+	enum section_kind home;
+	size_t position = 0;
+
+	while ((s.key = key_next(kind, &position, &home))) {
+		char text[VALUE_TEXT_SIZE];
+		size_t i = 0;
+
+		for (; s.key->type->print(&s, i, text); i++)
+			fprintf(out, "%s = %s\n", s.key->name, text);
+		if (i == 0)
+			fprintf(out, "; %s is not set: %s\n", s.key->name,
+			    s.key->default_note);
+	}
+}
+
+static void
+print_section(const struct spec *spec, enum section_kind kind, const char *name,
+    const void *object, FILE *out)
+{
+	fprintf(out, "\n[%s%s%s]\n", sections[kind].name, name ? " " : "",
+	    name ? name : "");
+	print_keys(spec, kind, object, out);
+}
+
+void
+config_print(const struct spec *spec, FILE *out)
+{
+	fputs("; lfproxy " LFPROXY_VERSION
+	      ": the effective configuration, with every default\n",
+	    out);
+	print_section(spec, SECTION_GLOBAL, NULL, &spec->global, out);
+	for (size_t i = 0; i < spec->pools_n; i++)
+		print_section(spec, SECTION_POOL, spec->pools[i].name,
+		    &spec->pools[i], out);
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		print_section(spec, SECTION_FRONTEND, spec->frontends[i].name,
+		    &spec->frontends[i], out);
+	for (size_t i = 0; i < spec->backends_n; i++)
+		print_section(spec, SECTION_BACKEND, spec->backends[i].name,
+		    &spec->backends[i], out);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * See values.h: what the types share, and the options of compound values.
+ */
+#include "config/values.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ensure.h"
+#include "config/hint.h"
+
+bool
+value_parse(const struct value *value)
+{
+	return value->key->type->parse(value);
+}
+
+bool
+value_set_default(const struct key *key, void *object, struct spec *spec)
+{
+	struct value v = {.key = key,
+	    .text = key->default_text,
+	    .object = object,
+	    .spec = spec};
+
+	return !key->default_text || value_parse(&v);
+}
+
+bool
+value_fail(const struct value *value, const char *fmt, ...)
+{
+	const struct key *key = value->key;
+	const struct key *within = value->within;
+	/* On the command line the option that is at fault stands before. */
+	const char *outer = within ? within->name : key->name;
+	bool bare = value->entry && value->entry->label;
+	char *text;
+	va_list ap;
+
+	if (!value->errors)
+		return false;
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	draft_entry_error(value->entry, value->errors, "%s%s%s%s%s",
+	    bare ? "" : outer, bare ? "" : ": ", within ? key->name : "",
+	    within ? ": " : "", text ? text : "out of memory");
+	free(text);
+	return false;
+}
+
+bool
+value_set_string(const struct value *value, char **string, const char *s)
+{
+	char *copy = strdup(s);
+
+	if (!copy)
+		return value_fail(value, "out of memory");
+	free(*string);
+	*string = copy;
+	return true;
+}
+
+void
+words_split(struct words *words, const char *text)
+{
+	char *rest = words->copy, *word;
+
+	ENSURE(strlen(text) <= DRAFT_VALUE_MAX);
+	strcpy(words->copy, text);
+	words->n = 0;
+	while ((word = strsep(&rest, " \t")))
+		if (*word)
+			words->word[words->n++] = word;
+}
+
+/* The option that the word sets, or NULL after an error. */
+static const struct key *
+find_option(
+    const struct value *v, const char *name, unsigned allowed, const char *why)
+{
+	struct hint hint;
+
+	hint_init(&hint, name);
+	for (const struct key *o = v->key->options; o->name; o++) {
+		if (o->flags & ~allowed) {
+			if (strcmp(o->name, name) != 0)
+				continue;
+			value_fail(v, "the option '%s' is for %s", name, why);
+			return NULL;
+		}
+		if (strcmp(o->name, name) == 0)
+			return o;
+		hint_offer(&hint, o->name);
+	}
+	value_fail(
+	    v, "unknown option '%s'; %s", name, hint_text(&hint, "allowed"));
+	return NULL;
+}
+
+static bool
+read_option(const struct value *v, char *word, void *object, unsigned allowed,
+    const char *why, uint64_t *seen)
+{
+	char *text = strchr(word, '=');
+	const struct key *option;
+	struct value inner = *v;
+	uint64_t bit;
+
+	if (text)
+		*text++ = '\0';
+	option = find_option(v, word, allowed, why);
+	if (!option)
+		return false;
+	inner.key = option;
+	inner.within = v->key;
+	inner.text = text;
+	inner.object = object;
+	if (!text || !*text)
+		return value_fail(
+		    &inner, "the value is missing; write %s=...", option->name);
+	bit = UINT64_C(1) << (option - v->key->options);
+	if (*seen & bit)
+		return value_fail(&inner, "given twice; keep one");
+	*seen |= bit;
+	return value_parse(&inner);
+}
+
+bool
+options_read(const struct value *value, const struct words *words, size_t from,
+    void *object, unsigned allowed, const char *why)
+{
+	uint64_t seen = 0;
+	bool ok = true;
+
+	for (const struct key *o = value->key->options; o->name; o++)
+		if (!(o->flags & ~allowed) &&
+		    !value_set_default(o, object, value->spec))
+			ok = value_fail(value, "out of memory");
+	for (size_t i = from; i < words->n; i++)
+		ok &= read_option(
+		    value, words->word[i], object, allowed, why, &seen);
+	return ok;
+}
+
+void
+options_print(const struct key *options, const void *object,
+    const struct spec *spec, unsigned allowed, bool all,
+    char out[VALUE_TEXT_SIZE])
+{
+	size_t len = strlen(out);
+
+	for (const struct key *o = options; o->name; o++) {
+		struct shown s = {.key = o, .object = object, .spec = spec};
+		char text[VALUE_TEXT_SIZE];
+
+		if ((o->flags & ~allowed) || !o->type->print(&s, 0, text))
+			continue;
+		if (!all && o->default_text &&
+		    strcmp(text, o->default_text) == 0)
+			continue;
+		len += (size_t)snprintf(
+		    out + len, VALUE_TEXT_SIZE - len, " %s=%s", o->name, text);
+		ENSURE(len < VALUE_TEXT_SIZE);
+	}
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * lfproxy: the program.  Options, configuration, then the two rivers.
+ */
+#include <curl/curl.h>
+#include <ev.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "admin/admin.h"
+#include "admin/command.h"
+#include "config/config.h"
+#include "config/keys.h"
+#include "control/control.h"
+#include "lf/policy.h"
+#include "main/options.h"
+
+static int
+fail(int status, const struct err *err)
+{
+	fprintf(stderr, "lfproxy: error: %s\n", err->text);
+	return status;
+}
+
+static void
+print_version(void)
+{
+	printf("lfproxy %s\n"
+	       "promotion: %s, %s\n"
+	       "checks: connect, http\n"
+	       "libev %d.%d, %s\n",
+	    LFPROXY_VERSION, policy_name(POLICY_ADAPTIVE),
+	    policy_name(POLICY_ALWAYS), ev_version_major(), ev_version_minor(),
+	    curl_version());
+}
+
+static bool
+load(const struct options *options, struct spec **ret_spec)
+{
+	struct err_list errors;
+	bool ok;
+
+	err_list_init(&errors);
+	ok = options_load(options, ret_spec, &errors);
+	if (!ok)
+		err_list_print(&errors, stderr);
+	err_list_fini(&errors);
+	return ok;
+}
+
+static int
+run(struct spec *spec)
+{
+	struct control *control;
+	struct admin *admin = NULL;
+	struct err err;
+	int status = EXIT_STATUS_SYSTEM;
+
+	control = control_new(spec, &err);
+	if (!control)
+		return fail(status, &err);
+	if (control_model(control)->spec->global.admin) {
+		admin = admin_open(control, &err);
+		if (!admin)
+			goto out;
+	}
+	if (control_start(control, &err)) {
+		control_run(control);
+		status = EXIT_STATUS_OK;
+	}
+out:
+	admin_close(admin);
+	control_free(control);
+	return status == EXIT_STATUS_OK ? status : fail(status, &err);
+}
+
+static int
+act_on_configuration(const struct options *options)
+{
+	struct spec *spec;
+
+	if (!load(options, &spec))
+		return EXIT_STATUS_CONFIG;
+	if (options->action == OPTIONS_RUN)
+		return run(spec);
+	if (options->action == OPTIONS_PRINT)
+		config_print(spec, stdout);
+	else
+		printf("%s: configuration is valid\n",
+		    options->file ? options->file : "command line");
+	spec_free(spec);
+	return EXIT_STATUS_OK;
+}
+
+static int
+act(const struct options *options)
+{
+	switch (options->action) {
+	case OPTIONS_VERSION:
+		print_version();
+		return EXIT_STATUS_OK;
+	case OPTIONS_HELP:
+		options_help(stdout);
+		return EXIT_STATUS_OK;
+	case OPTIONS_LIST_KEYS:
+		keys_list(stdout);
+		return EXIT_STATUS_OK;
+	case OPTIONS_LIST_COMMANDS:
+		admin_list_commands(stdout);
+		return EXIT_STATUS_OK;
+	case OPTIONS_RUN:
+	case OPTIONS_TEST:
+	case OPTIONS_PRINT:
+		break;
+	}
+	return act_on_configuration(options);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options;
+	struct err err;
+	int status;
+
+	if (!options_parse(argc, argv, &options, &err))
+		return fail(EXIT_STATUS_USAGE, &err);
+	status = act(&options);
+	options_fini(&options);
+	/* A full disk must not pass for a printed configuration. */
+	if (fflush(stdout) != 0 && status == EXIT_STATUS_OK)
+		status = EXIT_STATUS_SYSTEM;
+	return status;
+}
