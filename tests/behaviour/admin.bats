@@ -31,7 +31,7 @@ talk() {
 
 # said TEXT: what comes back for it, with a `|` for each line end.
 said() {
-	printf "$1" | talk | tr '\n' '|'
+	printf '%b' "$1" | talk | tr '\n' '|'
 }
 
 two_apps() {
