@@ -50,7 +50,7 @@ smallest_file_gets_every_default(void **state)
 	assert_int_equal(b->retries, 3);
 	assert_int_equal(b->timeout_connect_ms, 5000);
 	assert_int_equal(b->timeout_server_ms, 300000);
-	assert_int_equal(b->timeout_server_fin_ms, 30000);
+	assert_int_equal(b->timeout_server_fin_ms, 300000);
 	assert_int_equal(b->servers[0].weight, WEIGHT_DEFAULT);
 	assert_int_equal(b->check.kind, CHECK_CONNECT);
 	assert_int_equal(b->check.interval_ms, 2000);

@@ -75,7 +75,7 @@ every_default_is_printed(void **state)
 	    "retries = 3\n"
 	    "timeout_connect = 5s\n"
 	    "timeout_server = 5m\n"
-	    "timeout_server_fin = 30s\n");
+	    "timeout_server_fin = 5m\n");
 	free(printed);
 }
 
