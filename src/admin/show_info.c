@@ -39,15 +39,14 @@ put_uptime(FILE *out, uint64_t s)
 	put(out, "Uptime_sec", s);
 }
 
-/* A session takes two descriptors. */
 static void
 put_limits(FILE *out, const struct info_facts *facts)
 {
 	put(out, "Memmax_MB", 0);
 	put(out, "Ulimit-n", facts->descriptors);
 	put(out, "Maxsock", facts->descriptors);
-	put(out, "Maxconn", facts->descriptors / 2);
-	put(out, "Hard_maxconn", facts->descriptors / 2);
+	put(out, "Maxconn", facts->sessions_max);
+	put(out, "Hard_maxconn", facts->sessions_max);
 }
 
 static uint64_t
@@ -117,6 +116,7 @@ show_info(struct control *control, FILE *out)
 {
 	struct info_facts facts = {
 	    .descriptors = control_descriptor_limit(control),
+	    .sessions_max = control_session_limit(control),
 	    .stopping = control_draining(control),
 	};
 

@@ -15,6 +15,7 @@ struct info_facts {
 	unsigned threads;     /* of all pools */
 	uint64_t waiting;     /* events fetched and not looked at so far */
 	uint64_t descriptors; /* the process may have */
+	uint64_t sessions_max;
 	bool stopping;
 };
 

@@ -124,26 +124,28 @@ parse_int(const char *text, int *ret_n)
 	return true;
 }
 
-static bool
-parse_filter(const struct model *model, const char *const *args,
-    struct stat_filter *filter, struct err *err)
+bool
+stat_filter_parse(const struct model *model, const char *const *args,
+    struct stat_filter *ret_filter, struct err *err)
 {
-	if (!args[0])
-		return true;
-	if (!args[1] || !args[2] || args[3])
+	struct stat_filter filter = {.iid = -1, .types = -1, .sid = -1};
+
+	if (args[0] && (!args[1] || !args[2] || args[3]))
 		return err_set(err,
 		    "Expects nothing or <iid|proxy> <type> <sid>, as in "
 		    "'show stat -1 4 -1'.");
-	if (proxy_exists(model, args[0]))
-		filter->proxy = args[0];
-	else if (!parse_int(args[0], &filter->iid) || filter->iid == 0)
+	if (args[0] && proxy_exists(model, args[0]))
+		filter.proxy = args[0];
+	else if (args[0] &&
+	         (!parse_int(args[0], &filter.iid) || filter.iid == 0))
 		return err_set(err, "No such proxy.");
-	if (!parse_int(args[1], &filter->types) ||
-	    !parse_int(args[2], &filter->sid))
+	if (args[0] && (!parse_int(args[1], &filter.types) ||
+	                   !parse_int(args[2], &filter.sid)))
 		return err_set(err,
 		    "Type and sid are numbers: a sum of 1 (frontends), 2 "
 		    "(backends) and 4 (servers), and a server's sid, or -1 "
 		    "for all.");
+	*ret_filter = filter;
 	return true;
 }
 
@@ -152,13 +154,13 @@ show_stat(struct control *control, const char *const *args, FILE *out,
     struct err *err)
 {
 	const struct model *model = control_model(control);
-	struct stat_filter filter = {.iid = -1, .types = -1, .sid = -1};
+	struct stat_filter filter;
 	struct stat_facts facts = {
-	    .sessions_max = control_descriptor_limit(control) / 2,
+	    .sessions_max = control_session_limit(control),
 	    .stopping = control_draining(control),
 	};
 
-	if (!parse_filter(model, args, &filter, err))
+	if (!stat_filter_parse(model, args, &filter, err))
 		return false;
 	show_stat_render(out, model, &filter, &facts);
 	return true;

@@ -38,6 +38,11 @@ struct stat_facts {
 void show_stat_render(FILE *out, const struct model *model,
     const struct stat_filter *filter, const struct stat_facts *facts);
 
+/* From a command's words, NULL-terminated: none, or proxy, type and sid.  proxy
+ * is borrowed from args.  False with err set when they make no sense. */
+bool stat_filter_parse(const struct model *model, const char *const *args,
+    struct stat_filter *ret_filter, struct err *err);
+
 /* args: the command's words, NULL-terminated.  False with err set when they
  * make no sense. */
 bool show_stat(struct control *control, const char *const *args, FILE *out,

@@ -93,13 +93,16 @@ void
 check_skip(struct check *check, int error)
 {
 	static struct log_limit limit;
+	bool files = error == EMFILE || error == ENFILE;
 
 	ENSURE(!check->run);
 	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "server %s/%s was not checked: %s; raise the limit on open files "
-	    "(LimitNOFILE= in the unit) or lower the number of sessions",
+	    "server %s/%s was not checked and keeps its state: %s%s",
 	    check->server->backend->spec->name, check->server->spec->name,
-	    strerror(error));
+	    strerror(error),
+	    files ? "; raise the limit on open files (LimitNOFILE= in the "
+	            "unit)"
+	          : "; lfproxy needs more memory");
 	wait_for_next(check);
 }
 

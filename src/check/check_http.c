@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "check/check_kind.h"
 
@@ -22,7 +23,8 @@ struct http_run {
 	struct check *check;
 	struct curl_slist *headers;
 	size_t head_bytes, body_bytes;
-	char reason[64]; /* of the last status line */
+	int socket_error; /* why there is no socket */
+	char reason[64];  /* of the last status line */
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -67,6 +69,21 @@ on_body(char *data, size_t size, size_t n, void *arg)
 	(void)data;
 	run->body_bytes += size * n;
 	return run->body_bytes > BODY_MAX_BYTES ? 0 : size * n;
+}
+
+/* As curl would, but it would not say why it failed. */
+static curl_socket_t
+on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct http_run *run = arg;
+	int fd = socket(address->family,
+	    address->socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+	    address->protocol);
+
+	(void)purpose;
+	if (fd < 0)
+		run->socket_error = errno;
+	return fd;
 }
 
 static void
@@ -123,22 +140,28 @@ static void
 judge_no_connection(struct check *check)
 {
 	struct http_run *run = check->run;
-	long error = 0;
+	long error = run->socket_error;
 
-	curl_easy_getinfo(run->transfer.easy, CURLINFO_OS_ERRNO, &error);
+	if (!error)
+		curl_easy_getinfo(
+		    run->transfer.easy, CURLINFO_OS_ERRNO, &error);
 	run_free(check);
 	check_connect_failed(check, error ? (int)error : ECONNREFUSED);
 }
 
-/* Connected, and then something that is not an HTTP answer. */
+/* Connected, and then something that is not an HTTP answer.  curl says `out of
+ * memory` of a line in the head that is longer than it takes. */
 static void
 judge_nonsense(struct check *check, CURLcode code)
 {
 	struct http_run *run = check->run;
 	char text[CURL_ERROR_SIZE];
 
-	snprintf(text, sizeof(text), "%s",
-	    run->error[0] ? run->error : curl_easy_strerror(code));
+	if (code == CURLE_OUT_OF_MEMORY || code == CURLE_WRITE_ERROR)
+		strcpy(text, "the head of the answer is too long");
+	else
+		snprintf(text, sizeof(text), "%s",
+		    run->error[0] ? run->error : curl_easy_strerror(code));
 	run_free(check);
 	check_done(check, CHECK_STATUS_L7RSP, 0, text);
 }
@@ -160,7 +183,8 @@ on_transfer_done(struct curl_transfer *transfer, CURLcode code)
 		judge_timeout(check);
 	} else if (code == CURLE_COULDNT_CONNECT) {
 		judge_no_connection(check);
-	} else if (code == CURLE_OUT_OF_MEMORY) {
+	} else if (code == CURLE_OUT_OF_MEMORY &&
+	           !was_connected(transfer->easy)) {
 		run_free(check);
 		check_skip(check, ENOMEM);
 	} else {
@@ -245,6 +269,8 @@ set_manners(struct http_run *run)
 	    easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, run->error);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, run);
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, run);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);

@@ -67,10 +67,10 @@ value_set_string(const struct value *value, char **string, const char *s)
 void
 words_split(struct words *words, const char *text)
 {
-	char *rest = words->copy, *word;
+	char *rest, *word;
 
 	ENSURE(strlen(text) <= DRAFT_VALUE_MAX);
-	strcpy(words->copy, text);
+	rest = strcpy(words->copy, text);
 	words->n = 0;
 	while ((word = strsep(&rest, " \t")))
 		if (*word)

@@ -318,13 +318,14 @@ main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!make_line(&line, argv + optind)) {
+	if (make_line(&line, argv + optind)) {
+		code = talk(path, &line);
+	} else {
 		fputs("lfproxyctl: a command is one line; leave the line end "
 		      "out\n",
 		    stderr);
-		return EXIT_USAGE;
+		code = EXIT_USAGE;
 	}
-	code = talk(path, &line);
 	free(line.data);
 	return code;
 }

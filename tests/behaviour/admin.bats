@@ -1,0 +1,367 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The admin socket and lfproxyctl, over the wire.
+
+load helpers
+
+ADMIN=$T/admin.sock
+
+common() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = 20s
+		node = edge-1
+		admin = $ADMIN mode=0600
+		[pool main]
+		threads = 2
+		[pool slow]
+		threads = 1
+	END
+}
+
+ctl() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+}
+
+# talk: stdin goes to the socket as it is, what comes back to stdout.
+talk() {
+	socat -t 10 - "UNIX-CONNECT:$ADMIN"
+}
+
+# said TEXT: what comes back for it, with a `|` for each line end.
+said() {
+	printf '%b' "$1" | talk | tr '\n' '|'
+}
+
+two_apps() {
+	start_app a
+	start_app b
+	web a 'b weight=50'
+}
+
+@test "admin: show info, by socat and by lfproxyctl" {
+	two_apps
+	fetch "$(url)" >/dev/null
+	wait_for 10 sessions_ended 1
+	run -0 ctl show info
+	[[ $output == "Name: lfproxy"$'\n'"Version: 2."* ]]
+	[[ $output == *$'\n'"Nbthread: 3"$'\n'* ]]
+	[[ $output == *$'\n'"Pid: $LFPROXY_PID"$'\n'* ]]
+	[[ $output == *$'\n'"CumConns: 1"$'\n'* ]]
+	[[ $output == *$'\n'"CurrConns: 0"$'\n'* ]]
+	[[ $output == *$'\n'"node: edge-1"$'\n'* ]]
+	[[ $output == *$'\n'"Stopping: 0"$'\n'* ]]
+	refute grep -vqE '^[^:]+: [^:]+$' <<<"$output"
+	printf 'show info\n' | talk >"$T/raw"
+	equal "the end" "0a0a" "$(tail -c 2 "$T/raw" | od -An -tx1 | tr -d ' ')"
+	equal "the keys" "$(cut -d: -f1 <<<"$output")" \
+	    "$(sed '$d' "$T/raw" | cut -d: -f1)"
+}
+
+@test "admin: show stat is CSV, every row as long as its header" {
+	two_apps
+	for _ in 1 2 3; do
+		fetch "$(url)" >/dev/null
+	done
+	wait_for 10 sessions_ended 3
+	ctl show stat | python3 -c '
+import csv, sys
+header, *rows = list(csv.reader(sys.stdin))
+assert header[0] == "# pxname", header[0]
+assert header[-2:] == ["-", ""], header
+for row in rows:
+    assert len(row) == len(header), row
+rows = {(r[0], r[1]): dict(zip(header, r)) for r in rows}
+assert sorted(rows) == [("app", "BACKEND"), ("app", "a"), ("app", "b"),
+                        ("web", "FRONTEND")], rows.keys()
+def value(proxy, service, column):
+    return rows[proxy, service][column]
+assert value("web", "FRONTEND", "status") == "OPEN"
+assert value("web", "FRONTEND", "stot") == "3"
+assert value("web", "FRONTEND", "scur") == "0"
+assert int(value("web", "FRONTEND", "bout")) > 0
+assert value("app", "BACKEND", "stot") == "3"
+assert value("app", "a", "lbtot") == "2", value("app", "a", "lbtot")
+assert value("app", "b", "lbtot") == "1"
+assert value("app", "b", "weight") == "50"
+assert value("app", "b", "mode") == "tcp"
+'
+}
+
+@test "admin: show stat has HAProxy's columns" {
+	command -v haproxy >/dev/null || skip "no haproxy here"
+	two_apps
+	printf 'global\n stats socket %s\nfrontend f\n mode tcp\n timeout client 1s\n bind unix@%s\n' \
+	    "$T/ha.sock" "$T/f.sock" >"$T/ha.cfg"
+	spawn haproxy haproxy -db -q -f "$T/ha.cfg"
+	wait_for 10 test -S "$T/ha.sock"
+	printf 'show stat\n' | socat -t 10 - "UNIX-CONNECT:$T/ha.sock" \
+	    >"$T/theirs"
+	equal "the columns" "$(head -n 1 "$T/theirs" | sed 's/,-,.*/,-,/')" \
+	    "$(ctl show stat | head -n 1)"
+}
+
+@test "admin: show stat of one proxy, type and server" {
+	two_apps
+	equal "servers of app" "a b" \
+	    "$(ctl show stat app 4 -1 | sed 1d | cut -d, -f2 | xargs)"
+	equal "by iid" "app,BACKEND" \
+	    "$(ctl show stat 3 2 -1 | sed 1d | cut -d, -f1,2)"
+	equal "server 2" b "$(ctl show stat app 4 2 | sed 1d | cut -d, -f2)"
+	run -1 ctl show stat nope 4 -1
+	equal "the answer" "No such proxy." "$output"
+	run -1 ctl show stat typed
+}
+
+@test "admin: show pool, all of them or one" {
+	two_apps
+	fetch "$(url)" >/dev/null
+	equal "the pools" "pool main pool slow" \
+	    "$(ctl show pool | grep '^pool' | xargs)"
+	run -0 ctl show pool main
+	[[ $output =~ ledger\ +fetched\ [1-9] ]]
+	[[ $output =~ threads\ +2 ]]
+	[[ $output != *"pool slow"* ]]
+	run -1 ctl show pool nope
+	equal "the answer" "No such pool 'nope'. There is: main, slow." \
+	    "$output"
+}
+
+@test "admin: the ledger of a quiet pool balances" {
+	two_apps
+	for _ in 1 2 3 4 5 6 7 8; do
+		fetch "$(url)" >/dev/null
+	done
+	wait_for 10 balances
+}
+
+balances() {
+	[[ $(ctl show pool main) =~ fetched\ ([0-9]+)\ =\ dispatched\ ([0-9]+)\ \+\ merged\ ([0-9]+)\ \+\ stale\ ([0-9]+)\ \+\ in\ batch\ ([0-9]+) ]] &&
+	    ((BASH_REMATCH[1] > 0)) &&
+	    ((BASH_REMATCH[1] == BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4] + BASH_REMATCH[5]))
+}
+
+@test "admin: help and unknown commands" {
+	two_apps
+	run -0 ctl help
+	[[ $output == "The following commands are valid at this level:"* ]]
+	[[ $output == *$'\n  show pool [<pool>] '* ]]
+	run -1 ctl shew info
+	[[ $output == "Unknown command. Please enter one of"* ]]
+	run -1 ctl show me
+	[[ $output == "Unknown command, but maybe one of"* ]]
+	run -0 bash -c "printf 'xyz\n' | socat -t 10 - UNIX-CONNECT:$ADMIN"
+	[[ $output == "Unknown command. Please enter one of"* ]]
+}
+
+@test "admin: the wire as HAProxy has it" {
+	two_apps
+	equal "a line" 'admin||' "$(said 'show cli level\n')"
+	equal "CRLF" 'admin||' "$(said 'show cli level\r\n')"
+	equal "three commands" 'admin|||user||' \
+	    "$(said 'show cli level;user;show cli level\n')"
+	equal "two lines" 'admin||' "$(said 'show cli level\nshow cli level\n')"
+	equal "prompt" '|> admin||> |' \
+	    "$(said 'prompt\nshow cli level\nprompt\nshow cli level\n')"
+	equal "quit" '|> ' "$(said 'prompt;quit;show cli level\n')"
+	equal "severity" '|[3]: No such proxy.||' \
+	    "$(said 'set severity-output number;show stat x 1 1\n')"
+}
+
+@test "admin: half a line is no command" {
+	two_apps
+	equal "the answer" '' "$(said 'show cli level')"
+	equal "in two halves" 'admin||' \
+	    "$({ printf 'show c'; sleep 0.2; printf 'li level\n'; } | talk | tr '\n' '|')"
+}
+
+@test "admin: garbage and a line of a megabyte" {
+	two_apps
+	head -c 8000 /dev/urandom | tr -d '\n;' >"$T/garbage"
+	echo >>"$T/garbage"
+	talk <"$T/garbage" >"$T/answer"
+	grep -qE '^(Unknown command|Too many words)' "$T/answer"
+	head -c 1048576 /dev/zero | tr '\0' a |
+	    { talk || true; } >"$T/answer" 2>/dev/null
+	equal "the answer" "Line too long: a line has at most 16384 bytes." \
+	    "$(head -n 1 "$T/answer")"
+	run -1 ctl "$(head -c 100000 /dev/zero | tr '\0' a)"
+	[[ $output == "Line too long"* ]]
+	run -0 ctl show cli level
+}
+
+@test "admin: a hundred stalled clients do not lock anybody out" {
+	local fds
+
+	two_apps
+	ctl show cli level
+	fds=$(fd_count)
+	spawn stalled python3 -c '
+import socket, sys, time
+socks = []
+for i in range(100):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.send(b"show st")
+    socks.append(s)
+print("ready", flush=True)
+time.sleep(600)
+' "$ADMIN"
+	wait_for 10 has_line stalled '^ready$'
+	for _ in 1 2 3 4 5; do
+		equal "the answer" admin "$(timeout 2 "$BUILD/lfproxyctl" \
+		    -S "$ADMIN" show cli level)"
+	done
+	fds_at_most $((fds + 70))
+	end stalled
+	wait_for 10 fds_at_most "$fds"
+}
+
+@test "admin: clients that never read do not hold up the others" {
+	local fds
+
+	two_apps
+	ctl show cli level
+	fds=$(fd_count)
+	spawn deaf python3 -c '
+import socket, sys, time
+socks = []
+for i in range(50):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.setblocking(False)
+    s.send(b"prompt\n")
+    try:
+        while True:
+            s.send(b"help;" * 1000 + b"\n")
+    except BlockingIOError:
+        pass
+    socks.append(s)
+print("ready", flush=True)
+time.sleep(600)
+' "$ADMIN"
+	wait_for 20 has_line deaf '^ready$'
+	equal "the answer" admin "$(timeout $((2 * PATIENCE)) \
+	    "$BUILD/lfproxyctl" -S "$ADMIN" show cli level)"
+	equal "who answers" a "$(fetch "$(url)")"
+	wait_for 20 fds_at_most "$fds"
+	end deaf
+}
+
+@test "admin: a client that talks keeps its place, a silent one is closed" {
+	two_apps
+	run -0 timeout $((5 * PATIENCE)) python3 -c '
+import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.send(b"prompt;set timeout cli 1\n")
+s.settimeout(10)
+began = time.monotonic()
+while s.recv(4096):
+    pass
+print(time.monotonic() - began > 0.9)
+' "$ADMIN"
+	equal "closed after its timeout" True "$output"
+}
+
+@test "admin: the socket has its mode, and goes with lfproxy" {
+	two_apps
+	equal "the mode" 600 "$(stat -c %a "$ADMIN")"
+	stop_lfproxy
+	[ ! -e "$ADMIN" ]
+}
+
+@test "admin: the socket of a killed lfproxy is replaced" {
+	local pid
+
+	two_apps
+	pid=$LFPROXY_PID
+	LFPROXY_PID=
+	kill -KILL "$pid"
+	wait_for 5 ended "$pid"
+	[ -S "$ADMIN" ]
+	launch_lfproxy -c "$T/lfproxy.ini"
+	run -0 ctl show cli level
+}
+
+@test "admin: the socket of a live lfproxy and other files are left alone" {
+	two_apps
+	run -3 "$LFPROXY" -c "$T/lfproxy.ini"
+	[[ $output == *"another lfproxy"* && $output == *"$ADMIN"* ]]
+	run -0 ctl show cli level
+	stop_lfproxy
+	echo precious >"$ADMIN"
+	run -3 "$LFPROXY" -c "$T/lfproxy.ini"
+	[[ $output == *"$ADMIN"* ]]
+	equal "the file" precious "$(cat "$ADMIN")"
+}
+
+@test "admin: three hundred connections leave no descriptor behind" {
+	local fds
+
+	two_apps
+	ctl show cli level
+	fds=$(fd_count)
+	python3 -c '
+import socket, sys
+for i in range(300):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.send([b"show stat\n", b"show st", b"", b"prompt\n"][i % 4])
+    if i % 2:
+        s.recv(1) if i % 4 == 3 else None
+    s.close()
+' "$ADMIN"
+	wait_for 10 fds_at_most "$fds"
+	run -0 ctl show cli level
+}
+
+@test "admin: a stopping lfproxy says so" {
+	two_apps
+	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+	    --count 1 --deadline 120
+	wait_for 10 has_line idle '^established 1$'
+	kill -TERM "$LFPROXY_PID"
+	wait_for 10 stopping
+	equal "the frontend" STOP "$(ctl show stat web 1 -1 | sed 1d | cut -d, -f18)"
+	end idle
+	await_lfproxy 15
+}
+
+stopping() {
+	ctl show info | grep -qx 'Stopping: 1'
+}
+
+@test "lfproxyctl: usage, version, and where the socket is" {
+	two_apps
+	run -2 "$BUILD/lfproxyctl"
+	run -2 "$BUILD/lfproxyctl" -x
+	run -2 ctl $'show\ninfo'
+	run -0 "$BUILD/lfproxyctl" -h
+	[[ $output == usage:* ]]
+	run -0 "$BUILD/lfproxyctl" -V
+	[[ $output =~ ^lfproxyctl\ [0-9]+\.[0-9]+ ]]
+	LFPROXY_ADMIN=$ADMIN run -0 "$BUILD/lfproxyctl" show cli level
+	equal "the answer" admin "$output"
+	LFPROXY_ADMIN=/nowhere run -0 ctl "show cli level"
+}
+
+@test "lfproxyctl: words are taken as they stand" {
+	two_apps
+	run -1 ctl show pool 'a;quit'
+	[[ $output == "No such pool 'a;quit'."* ]]
+	run -1 ctl show pool 'a\b'
+	[[ $output == "No such pool 'a\\b'."* ]]
+}
+
+@test "lfproxyctl: nobody there, no permission, no answer" {
+	run -3 ctl show info
+	[[ $output == *"$ADMIN"*"No such file"*"is lfproxy running"* ]]
+	spawn mute socat "UNIX-LISTEN:$T/mute.sock" 'EXEC:true'
+	wait_for 10 test -S "$T/mute.sock"
+	run -3 "$BUILD/lfproxyctl" -S "$T/mute.sock" show info
+	[[ $output == *"$T/mute.sock"* ]]
+	run -3 "$BUILD/lfproxyctl" -S "/$(printf 'x%.0s' {1..200})" show info
+	[[ $output == *"too long"* ]]
+}

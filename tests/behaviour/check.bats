@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Active health checks against real servers, seen through the admin socket.
+
+load helpers
+
+ADMIN=$T/admin.sock
+
+common() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = 20s
+		admin = $ADMIN
+		[pool main]
+		threads = 2
+	END
+}
+
+# column NAME COLUMN: of server NAME in `show stat`.
+column() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 | python3 -c '
+import csv, sys
+rows = csv.DictReader(sys.stdin)
+print([r[sys.argv[2]] for r in rows if r["svname"] == sys.argv[1]][0])
+' "$1" "$2"
+}
+
+column_is() {
+	[ "$(column "$1" "$2")" = "$3" ]
+}
+
+column_like() {
+	[[ $(column "$1" "$2") =~ $3 ]]
+}
+
+# until_column SECONDS NAME COLUMN VALUE
+until_column() {
+	wait_for "$1" column_is "$2" "$3" "$4" ||
+	    fail "$2's $3 is '$(column "$2" "$3")', not '$4'"
+}
+
+checked() {
+	echo "check = $* interval=100ms timeout=$((300 * PATIENCE))ms"
+}
+
+@test "check: a server that ends goes down after fall, and comes back after rise" {
+	start_app a
+	start_app b
+	BACKEND="$(checked connect fall=3 rise=2)" web a b
+	until_column 10 a check_status L4OK
+	equal "a's status" UP "$(column a status)"
+
+	end a
+	until_column 10 a status DOWN
+	equal "failures while up" 3 "$(column a chkfail)"
+	equal "times down" 1 "$(column a chkdown)"
+	equal "the check" L4CON "$(column a check_status)"
+	equal "the reason" "Connection refused" "$(column a last_chk)"
+	says_down app/a
+	for _ in 1 2 3 4; do
+		equal "who answers" b "$(fetch "$(url)")"
+	done
+
+	restart_app a
+	until_column 10 a status UP
+	says_up app/a
+	equal "the answers" "a b" \
+	    "$(for _ in 1 2; do fetch "$(url)"; done | sort | xargs)"
+}
+
+@test "check: the status tells how many failures are left" {
+	start_app a
+	BACKEND="$(checked connect fall=1000 rise=2)" web a
+	until_column 10 a check_status L4OK
+	end a
+	wait_for 10 column_like a status '^UP [0-9]+/1000$'
+	equal "times down" 0 "$(column a chkdown)"
+}
+
+@test "check: http, a good status" {
+	start_app a
+	BACKEND="$(checked http path=/healthz)" web a
+	until_column 10 a check_status L7OK
+	equal "the code" 200 "$(column a check_code)"
+}
+
+@test "check: http, a bad status with its reason" {
+	start_app a
+	BACKEND="$(checked http path=/status/503 fall=2)" web a
+	until_column 10 a status DOWN
+	equal "the check" L7STS "$(column a check_status)"
+	equal "the code" 503 "$(column a check_code)"
+	[ -n "$(column a last_chk)" ]
+}
+
+@test "check: http, a status that was declared good" {
+	start_app a
+	BACKEND="$(checked http path=/status/503 status=500-599)" web a
+	until_column 10 a check_status L7OK
+	equal "the code" 503 "$(column a check_code)"
+}
+
+@test "check: http, silence is a timeout of the answer" {
+	start_bad a silent
+	BACKEND="$(checked http fall=1)" web a
+	until_column 10 a status DOWN
+	equal "the check" L7TOUT "$(column a check_status)"
+}
+
+@test "check: http, a refused connect" {
+	start_bad a refuse
+	BACKEND="$(checked http fall=1)" web a
+	until_column 10 a status DOWN
+	equal "the check" L4CON "$(column a check_status)"
+}
+
+@test "check: http, no answer to the connect" {
+	start_bad a full
+	BACKEND="$(checked http fall=1)" web a
+	until_column 20 a status DOWN
+	equal "the check" L4TOUT "$(column a check_status)"
+}
+
+@test "check: http, something that is not HTTP" {
+	start_bad a half-close
+	BACKEND="$(checked http fall=1)" web a
+	until_column 10 a status DOWN
+	equal "the check" L7RSP "$(column a check_status)"
+}
+
+@test "check: connect, no answer" {
+	start_bad a full
+	BACKEND="$(checked connect fall=1)" web a
+	until_column 20 a status DOWN
+	equal "the check" L4TOUT "$(column a check_status)"
+}
+
+@test "check: http against nginx, with HEAD" {
+	start_nginx
+	BACKEND="$(checked http path=/index.html method=HEAD)" web nginx
+	until_column 10 nginx check_status L7OK
+	equal "the code" 200 "$(column nginx check_code)"
+}
+
+@test "check: a server on a unix socket" {
+	LISTEN=unix:$T/a.sock start_app a
+	BACKEND="$(checked http path=/healthz fall=1 rise=1)" web a
+	until_column 10 a check_status L7OK
+	end a
+	until_column 10 a status DOWN
+	equal "the check" L4CON "$(column a check_status)"
+}
+
+@test "check: servers without a check have none" {
+	start_app a
+	web a
+	equal "the status" "no check" "$(column a status)"
+	equal "the check" "" "$(column a check_status)"
+}
+
+@test "check: a hundred checks leave no descriptor behind" {
+	local fds
+
+	start_app a
+	start_bad b silent
+	BACKEND="check = http interval=20ms timeout=20ms fall=1000" web a b
+	until_column 10 b check_status L7TOUT
+	fds=$(fd_count)
+	wait_for 30 column_like b chkfail '^[0-9]{3,}$'
+	wait_for 10 fds_at_most $((fds + 2))
+}
+
+@test "check: a check under way does not hold up the end" {
+	start_bad a silent
+	BACKEND="check = http interval=60s timeout=60s" web a
+	wait_for 10 column_is a check_status INI
+	stop_lfproxy
+}
