@@ -50,6 +50,7 @@ event_handler_init(struct event_handler *handler,
 	handler->first_side = first_side;
 	handler->shard = NULL;
 	handler->next = NULL;
+	handler->bound = NULL;
 	claim_init(&handler->claim);
 	pthread_mutex_lock(&slots_lock);
 	entered = enter_locked(handler);
@@ -81,4 +82,33 @@ event_handler_run(struct event_handler *handler, struct pool_thread *self)
 			return TURN_DONE;
 	}
 	return TURN_MORE;
+}
+
+void
+event_handler_push(struct event_handler **mailbox, struct event_handler *handler)
+{
+	struct event_handler *newest = atomic_load_relaxed(mailbox);
+
+	do
+		handler->next = newest;
+	while (!atomic_cas_seq(mailbox, &newest, handler));
+}
+
+struct event_handler *
+event_handler_take_all(
+    struct event_handler **mailbox, struct event_handler **ret_newest)
+{
+	struct event_handler *h = atomic_swap_acq_rel(mailbox, NULL);
+	struct event_handler *oldest = NULL;
+
+	if (h)
+		*ret_newest = h;
+	while (h) {
+		struct event_handler *older = h->next;
+
+		h->next = oldest;
+		oldest = h;
+		h = older;
+	}
+	return oldest;
 }

@@ -41,6 +41,7 @@ struct event_handler {
 	const struct event_handler_ops *ops; /* fixed */
 	struct shard *shard;                 /* where its handles are */
 	struct event_handler *next;          /* in a mailbox or a backlog */
+	struct pool_thread *bound;           /* the one that serves it, or NULL */
 	uint32_t slot;                       /* fixed */
 	enum handle_side first_side;         /* fixed: what kind it is */
 };
@@ -58,6 +59,14 @@ struct event_handler *event_handler_at(uint32_t slot);
  * caller still owns it and has to bring it back). */
 enum turn event_handler_run(
     struct event_handler *handler, struct pool_thread *self);
+
+/* A mailbox is a pointer to the handler that came last.  Any thread that owns
+ * the handler may push it; a push is a sequentially consistent write.  One that
+ * takes gets all, oldest first and linked by next, or NULL. */
+void event_handler_push(
+    struct event_handler **mailbox, struct event_handler *handler);
+struct event_handler *event_handler_take_all(
+    struct event_handler **mailbox, struct event_handler **ret_newest);
 
 /* The name of one of its descriptors in the present generation. */
 static inline handle_t

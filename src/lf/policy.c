@@ -10,7 +10,7 @@ uint64_t
 service_time_ns(const struct service_time *times, enum turn_kind kind)
 {
 	return times->average_ns[kind] > 0 ? times->average_ns[kind]
-	                                   : assumed_ns[kind];
+					   : assumed_ns[kind];
 }
 
 void
@@ -23,7 +23,7 @@ service_time_add(struct service_time *times, enum turn_kind kind, uint64_t ns)
 
 bool
 policy_promotes(enum policy_kind policy, const struct service_time *times,
-    const struct backlog *backlog, unsigned parked)
+    const struct backlog *backlog, unsigned parked, uint64_t wake_ns)
 {
 	uint64_t rest_ns;
 
@@ -32,12 +32,18 @@ policy_promotes(enum policy_kind policy, const struct service_time *times,
 	if (parked == 0)
 		return false;
 	rest_ns = backlog->relays * service_time_ns(times, TURN_RELAY) +
-	          backlog->accepts * service_time_ns(times, TURN_ACCEPT);
-	return rest_ns > POLICY_WAKE_NS;
+	    backlog->accepts * service_time_ns(times, TURN_ACCEPT);
+	return rest_ns > wake_ns;
 }
 
 const char *
 policy_name(enum policy_kind policy)
 {
-	return policy == POLICY_ALWAYS ? "always" : "adaptive";
+	static const char *const names[] = {
+	    [POLICY_ADAPTIVE] = "adaptive",
+	    [POLICY_ALWAYS] = "always",
+	    [POLICY_KERNEL] = "kernel",
+	};
+
+	return names[policy];
 }

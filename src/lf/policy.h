@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Policy: when the leader promotes a follower, before it processes an event.
+ * Policy: who waits for events, and when the leader promotes a follower.
  *
- * always: the paper's rule.  A wake-up costs the leader some 7 us and the
- *   follower needs 15 to 25 us until it runs, for an event that is often
- *   processed in 5.
+ * always: the paper's rule, promote before every turn.  A wake-up costs the
+ *   leader some 7 us and the follower needs 15 to 25 us until it runs, for a
+ *   turn that often takes 5.
  * adaptive: the leader keeps leading while the rest of what it has fetched is
- *   worth less than a wake-up, and promotes when a follower would finish
- * sooner. What an event is worth comes from moving averages, one for turns on
+ *   worth less than a wake-up, and promotes when a follower would finish sooner.
+ *   What an event is worth comes from moving averages, one for turns on
  *   sessions and one for turns on listeners: accepting and connecting takes
  *   several times as long as relaying a small message, and a fixed number of
  *   events would be right for only one of them.
+ * kernel: no leader; all threads wait on the handle set, and the kernel wakes
+ *   one for each edge.
  */
 #ifndef LF_POLICY_H
 #define LF_POLICY_H
@@ -17,11 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum policy_kind { POLICY_ADAPTIVE, POLICY_ALWAYS };
+enum policy_kind { POLICY_ADAPTIVE, POLICY_ALWAYS, POLICY_KERNEL };
 
-/* From the decision to wake a follower until it runs, plus what that costs the
- * leader: measured 22 to 32 us with two cores. */
-#define POLICY_WAKE_NS 25000u
+const char *policy_name(enum policy_kind policy);
 
 enum turn_kind { TURN_RELAY, TURN_ACCEPT, TURN_KINDS };
 
@@ -42,10 +42,14 @@ struct backlog {
 	unsigned relays, accepts;
 };
 
-/* The leader asks before it processes an event; parked: followers. */
+/* The leader asks before it processes an event.  parked: followers; wake_ns:
+ * what waking one costs (policy_calibrate). */
 bool policy_promotes(enum policy_kind policy, const struct service_time *times,
-    const struct backlog *backlog, unsigned parked);
+    const struct backlog *backlog, unsigned parked, uint64_t wake_ns);
 
-const char *policy_name(enum policy_kind policy);
+/* Measures, on two threads of its own, how long it takes from the decision to
+ * wake a thread until it runs: the median of some dozens, between 5 and 200 us.
+ * Takes a few milliseconds.  25 us if it cannot be measured. */
+uint64_t policy_calibrate(void);
 
 #endif

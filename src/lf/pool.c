@@ -4,140 +4,130 @@
 #include "lf/pool.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ensure.h"
+#include "lf/pool_internal.h"
 
-struct pool {
-	struct shard shard;
-	struct pool_options options;
-	char *name;
-	struct pool_thread *threads;
-	unsigned started;
-	/* The start's own meeting point: threads report, then wait. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	unsigned ready, failed;
-	bool go;
-};
+/* Guard calls without a turn in between until the guard may sleep. */
+#define GUARD_IDLE 100
 
-/* Tells pool_new how initialization went and waits for its verdict. */
-static bool
-report_and_wait(struct pool *pool, bool ready)
+static struct shard *
+make_shard(struct pool *pool, int *ret_rc)
 {
-	bool go;
+	const struct promotion_ops *promotion = pool->options.promotion
+	    ? pool->options.promotion
+	    : &promotion_futex;
+	struct shard *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+	struct handle_set *set;
+	int rc;
 
-	pthread_mutex_lock(&pool->lock);
-	if (ready)
-		pool->ready++;
-	else
-		pool->failed++;
-	pthread_cond_broadcast(&pool->changed);
-	while (!pool->go && pool->failed == 0)
-		pthread_cond_wait(&pool->changed, &pool->lock);
-	go = pool->go && ready;
-	pthread_mutex_unlock(&pool->lock);
-	return go;
-}
-
-static void *
-thread_main(void *arg)
-{
-	struct pool_thread *self = arg;
-	struct pool *pool = self->pool;
-	char name[16];
-	bool ready;
-
-	snprintf(name, sizeof(name), "lf-%.6s-%u", pool->name,
-	    (unsigned)(self - pool->threads) % 10000);
-	pthread_setname_np(pthread_self(), name);
-	ready = !pool->options.thread_init ||
-	        pool->options.thread_init(self, pool->options.thread_arg);
-	if (ready)
-		grace_register(pool->options.grace, &self->reader);
-	if (report_and_wait(pool, ready))
-		shard_serve(self->shard, self);
-	if (ready) {
-		grace_unregister(pool->options.grace, &self->reader);
-		if (pool->options.thread_fini)
-			pool->options.thread_fini(self);
+	rc = s ? pool->options.new_set(pool->options.arg, &set) : -ENOMEM;
+	if (rc == 0)
+		rc = shard_init(s, pool, pool->shards_made, set, promotion);
+	if (rc < 0) {
+		free(s);
+		*ret_rc = rc;
+		return NULL;
 	}
-	return NULL;
+	s->policy = pool->options.policy;
+	s->promotion->order = pool->options.order;
+	s->closed = 1;
+	return s;
 }
 
-/* Signals are for the control thread, so the pool's threads block them. */
+/* Makes sure that there are so many; they stay closed.  0 or -errno. */
 static int
-start_threads(struct pool *pool)
+make_shards(struct pool *pool, unsigned n)
 {
-	sigset_t all, old;
 	int rc = 0;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	for (unsigned i = 0; i < pool->options.threads && rc == 0; i++) {
-		struct pool_thread *t = &pool->threads[i];
+	while (pool->shards_made < n) {
+		struct shard *s = make_shard(pool, &rc);
 
-		t->pool = pool;
-		t->shard = &pool->shard;
-		t->index = pool->options.first_index + i;
-		rc = -pthread_create(&t->id, NULL, thread_main, t);
-		if (rc == 0)
-			pool->started++;
+		if (!s)
+			return rc;
+		atomic_store_release(&pool->shards[pool->shards_made], s);
+		pool->shards_made++;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return 0;
+}
 
-	pthread_mutex_lock(&pool->lock);
-	while (rc == 0 && pool->failed == 0 && pool->ready < pool->started)
-		pthread_cond_wait(&pool->changed, &pool->lock);
-	if (rc == 0 && pool->failed > 0)
-		rc = -ENOMEM;
-	if (rc == 0)
-		pool->go = true;
-	else
-		pool->failed++;
-	pthread_cond_broadcast(&pool->changed);
-	pthread_mutex_unlock(&pool->lock);
-	return rc;
+static void
+open_shards(struct pool *pool, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		atomic_store_relaxed(&pool->shards[i]->closed, 0u);
+	if (n > pool->shards_n)
+		atomic_store_release(&pool->shards_n, n);
+	atomic_store_release(&pool->shards_open, n);
+}
+
+static unsigned
+total_threads(const struct pool_class *classes, unsigned n)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += classes[i].threads;
+	return sum;
+}
+
+static void
+remember_classes(
+    struct pool *pool, const struct pool_class *classes, unsigned n)
+{
+	memcpy(pool->classes, classes, n * sizeof(*classes));
+	pool->classes_n = n;
+}
+
+/* 0 or -errno; what was started before an error stays. */
+static int
+start_missing(struct pool *pool)
+{
+	for (unsigned g = 0; g < pool->classes_n; g++) {
+		unsigned n = pool_count_running(pool, (int)g);
+
+		for (; n < pool->classes[g].threads; n++) {
+			int rc = pool_start_thread(pool, g);
+
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
 }
 
 int
 pool_new(const struct pool_options *options, struct pool **ret_pool)
 {
-	struct pool *p = aligned_alloc(CACHE_LINE, sizeof(*p));
-	const struct promotion_ops *promotion =
-	    options->promotion ? options->promotion : &promotion_mutex;
-	size_t size = options->threads * sizeof(struct pool_thread);
+	struct pool *p = calloc(1, sizeof(*p));
 	int rc;
 
-	ENSURE(options->threads >= 1);
-	if (!p) {
-		handle_set_free(options->set);
+	if (!p)
 		return -ENOMEM;
-	}
-	memset(p, 0, sizeof(*p));
-	rc = shard_init(&p->shard, options->set, promotion, options->policy,
-	    options->grace);
-	if (rc < 0) {
-		free(p);
-		return rc;
-	}
 	p->options = *options;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);
+	remember_classes(p, options->classes, options->classes_n);
+	ENSURE(options->shards >= 1 &&
+	    options->shards <= total_threads(p->classes, p->classes_n));
+	if (options->cpus)
+		p->cpus = *options->cpus;
+	else
+		sched_getaffinity(0, sizeof(p->cpus), &p->cpus);
 	p->name = strdup(options->name);
-	p->threads = aligned_alloc(CACHE_LINE, size);
-	rc = p->name && p->threads ? 0 : -ENOMEM;
+	rc = p->name ? make_shards(p, options->shards) : -ENOMEM;
 	if (rc == 0) {
-		memset(p->threads, 0, size);
-		rc = start_threads(p);
+		open_shards(p, options->shards);
+		rc = start_missing(p);
 	}
 	if (rc < 0) {
 		pool_free(p);
 		return rc;
 	}
+	pool_assign_homes(p);
 	*ret_pool = p;
 	return 0;
 }
@@ -145,7 +135,10 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 void
 pool_stop(struct pool *pool)
 {
-	shard_stop(&pool->shard);
+	for (unsigned i = 0; i < pool->places_n; i++)
+		if (pool->places[i]->state == THREAD_RUNNING)
+			pool_retire_thread(pool, pool->places[i]);
+	pool_order_all(pool);
 }
 
 void
@@ -154,14 +147,237 @@ pool_free(struct pool *pool)
 	if (!pool)
 		return;
 	pool_stop(pool);
-	for (unsigned i = 0; i < pool->started; i++)
-		pthread_join(pool->threads[i].id, NULL);
-	shard_fini(&pool->shard);
+	(void)pool_reap_threads(pool, true);
+	for (unsigned i = 0; i < pool->shards_made; i++) {
+		shard_fini(pool->shards[i]);
+		free(pool->shards[i]);
+	}
+	for (unsigned i = 0; i < pool->places_n; i++)
+		free(pool->places[i]);
 	pthread_mutex_destroy(&pool->lock);
 	pthread_cond_destroy(&pool->changed);
-	free(pool->threads);
 	free(pool->name);
 	free(pool);
+}
+
+/* The youngest places go first, so that the others keep their rank and with it
+ * their home. */
+static void
+retire_surplus(struct pool *pool)
+{
+	for (unsigned i = pool->places_n; i-- > 0;) {
+		struct pool_thread *t = pool->places[i];
+		unsigned grade = t->member.grade;
+		unsigned wanted = grade < pool->classes_n
+		    ? pool->classes[grade].threads
+		    : 0;
+
+		if (t->state == THREAD_RUNNING &&
+		    pool_count_running(pool, (int)grade) > wanted)
+			pool_retire_thread(pool, t);
+	}
+}
+
+static bool
+threads_allowed(const struct pool *pool, const struct pool_class *classes,
+    unsigned n, struct err *err)
+{
+	unsigned total = total_threads(classes, n);
+
+	if (total < 1 || total > POOL_THREADS_LIMIT)
+		return err_set(err,
+		    "%u threads are not possible; allowed are 1 to %u", total,
+		    POOL_THREADS_LIMIT);
+	if (total < pool->shards_open)
+		return err_set(err,
+		    "%u threads cannot serve %u shards; use at least as many "
+		    "threads, or fewer shards first",
+		    total, pool->shards_open);
+	return true;
+}
+
+/* First the new ones, then the surplus, so that there is always somebody. */
+bool
+pool_set_threads(struct pool *pool, const struct pool_class *classes,
+    unsigned classes_n, struct err *err)
+{
+	struct pool_class before[POOL_CLASSES_MAX];
+	unsigned before_n = pool_classes(pool, before);
+	int rc;
+
+	if (!threads_allowed(pool, classes, classes_n, err))
+		return false;
+	(void)pool_reap_threads(pool, false);
+	remember_classes(pool, classes, classes_n);
+	rc = start_missing(pool);
+	if (rc < 0) {
+		remember_classes(pool, before, before_n);
+		err_set(err, "the threads cannot be started: %s",
+		    strerror(-rc));
+	}
+	retire_surplus(pool);
+	pool_assign_homes(pool);
+	return rc == 0;
+}
+
+static void
+settle(void *arg)
+{
+	struct pool *pool = arg;
+
+	atomic_add_relaxed(&pool->settled, 1u);
+}
+
+bool
+pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
+{
+	unsigned threads = pool_threads(pool);
+	int rc;
+
+	if (shards < 1 || shards > threads)
+		return err_set(err,
+		    "%u shards are not possible with %u threads; allowed are 1 "
+		    "to as many as threads",
+		    shards, threads);
+	rc = make_shards(pool, shards);
+	if (rc < 0)
+		return err_set(err, "a shard cannot be made: %s", strerror(-rc));
+	open_shards(pool, shards);
+	/* Until every turn that may have chosen a shard before has ended, an
+	 * empty shard may still get a handler. */
+	atomic_store_relaxed(&pool->settled, 0u);
+	grace_retire(pool->options.grace, settle, pool);
+	pool_assign_homes(pool);
+	return true;
+}
+
+/* Closing shards go from the end, once nothing is registered there. */
+static bool
+close_empty_shards(struct pool *pool)
+{
+	if (pool->shards_n == pool->shards_open)
+		return false;
+	grace_poll(pool->options.grace);
+	if (!atomic_load_relaxed(&pool->settled))
+		return true;
+	while (pool->shards_n > pool->shards_open) {
+		struct shard *s = pool->shards[pool->shards_n - 1];
+
+		if (atomic_load_acquire(&s->handlers) > 0 ||
+		    atomic_load_acquire(&s->mailbox))
+			return true;
+		atomic_store_relaxed(&s->closed, 1u);
+		shard_order(s);
+		atomic_store_release(&pool->shards_n, pool->shards_n - 1);
+	}
+	pool_assign_homes(pool);
+	return false;
+}
+
+bool
+pool_tick(struct pool *pool)
+{
+	bool retiring = pool_reap_threads(pool, false) > 0;
+
+	return close_empty_shards(pool) || retiring;
+}
+
+void
+pool_set_policy(struct pool *pool, enum policy_kind policy)
+{
+	pool->options.policy = policy;
+	for (unsigned i = 0; i < pool->shards_made; i++)
+		atomic_store_relaxed(
+		    &pool->shards[i]->policy, (uint32_t)policy);
+	pool_order_all(pool);
+}
+
+void
+pool_set_order(struct pool *pool, enum promotion_order order)
+{
+	pool->options.order = order;
+	for (unsigned i = 0; i < pool->shards_made; i++)
+		atomic_store_relaxed(
+		    &pool->shards[i]->promotion->order, (uint32_t)order);
+}
+
+bool
+pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
+{
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		struct pool_thread *t = pool->places[i];
+		int rc = 0;
+
+		if (t->state == THREAD_RUNNING)
+			rc = pthread_setaffinity_np(
+			    t->id, sizeof(*cpus), cpus);
+		if (rc != 0)
+			return err_set(err, "the CPUs are refused: %s",
+			    strerror(rc));
+	}
+	pool->cpus = *cpus;
+	return true;
+}
+
+static uint64_t
+count_turns(const struct pool *pool)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < pool->places_n; i++)
+		n += atomic_load_relaxed(&pool->places[i]->stats.turns);
+	return n;
+}
+
+/* A shard that nobody leads although another has a parked thread: that one's
+ * holder is asked to send it over. */
+static void
+lend(struct pool *pool, const struct shard *lacking)
+{
+	for (unsigned i = 0; i < pool->shards_n; i++) {
+		struct shard *s = pool->shards[i];
+
+		if (s == lacking || promotion_parked(s->promotion) == 0)
+			continue;
+		atomic_store_relaxed(&s->lends_to, lacking->id + 1);
+		shard_order(s);
+		return;
+	}
+}
+
+static bool
+any_turn_under_way(const struct pool *pool)
+{
+	for (unsigned i = 0; i < pool->places_n; i++)
+		if (atomic_load_relaxed(&pool->places[i]->reader.epoch) != 0)
+			return true;
+	return false;
+}
+
+bool
+pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
+{
+	uint64_t turns = count_turns(pool);
+
+	for (unsigned i = 0; i < pool->shards_n; i++) {
+		struct shard *s = pool->shards[i];
+
+		if (shard_guard(s, now_ns, limit_ns))
+			pool->guarded++;
+		else if (promotion_token(s->promotion) == TOKEN_NOBODY &&
+		    pool->options.policy != POLICY_KERNEL)
+			lend(pool, s);
+	}
+	if (turns != pool->guard_turns || any_turn_under_way(pool)) {
+		pool->guard_turns = turns;
+		pool->guard_idle = 0;
+		return true;
+	}
+	if (++pool->guard_idle < GUARD_IDLE)
+		return true;
+	for (unsigned i = 0; i < pool->shards_n; i++)
+		atomic_store_relaxed(&pool->shards[i]->unguarded, 1u);
+	return false;
 }
 
 const char *
@@ -170,69 +386,88 @@ pool_name(const struct pool *pool)
 	return pool->name;
 }
 
-struct shard *
-pool_shard(struct pool *pool)
+unsigned
+pool_classes(const struct pool *pool, struct pool_class ret[POOL_CLASSES_MAX])
 {
-	return &pool->shard;
+	memcpy(ret, pool->classes, sizeof(pool->classes));
+	return pool->classes_n;
 }
 
-static void
-add_thread(const struct thread_stats *stats, struct pool_status *s)
+unsigned
+pool_threads(const struct pool *pool)
 {
-	switch ((enum thread_role)atomic_load_relaxed(&stats->role)) {
-	case ROLE_FOLLOWING:
-		s->following++;
-		break;
-	case ROLE_LEADING:
-		s->leading++;
-		break;
-	case ROLE_PROCESSING:
-		s->processing++;
-		break;
-	}
-	s->turns += atomic_load_relaxed(&stats->turns);
-	s->inline_turns += atomic_load_relaxed(&stats->inline_turns);
-	s->promotions += atomic_load_relaxed(&stats->promotions);
-	s->wakes += atomic_load_relaxed(&stats->wakes);
+	return total_threads(pool->classes, pool->classes_n);
 }
 
-/* The mean of the threads that have an average at all. */
-static uint64_t
-mean_turn_ns(const struct pool *pool, enum turn_kind kind)
+unsigned
+pool_shards_wanted(const struct pool *pool)
 {
-	uint64_t sum = 0, n = 0;
+	return pool->shards_open;
+}
 
-	for (unsigned i = 0; i < pool->started; i++) {
-		const struct thread_stats *s = &pool->threads[i].stats;
-		uint64_t ns = kind == TURN_RELAY
-		                  ? atomic_load_relaxed(&s->relay_turn_ns)
-		                  : atomic_load_relaxed(&s->accept_turn_ns);
+struct grace *
+pool_grace(const struct pool *pool)
+{
+	return pool->options.grace;
+}
 
-		sum += ns;
-		n += ns > 0;
-	}
-	return n > 0 ? sum / n : 0;
+uint64_t
+pool_wake_ns(const struct pool *pool)
+{
+	return pool->options.wake_ns;
 }
 
 void
-pool_status(struct pool *pool, struct pool_status *ret_status)
+pool_call_guard(struct pool *pool)
 {
-	const struct ledger *l = &pool->shard.ledger;
-	struct pool_status s = {
-	    .threads = pool->started,
-	    .policy = pool->options.policy,
-	    .waits = atomic_load_relaxed(&l->waits),
-	    .fetched = atomic_load_relaxed(&l->fetched),
-	    .dispatched = atomic_load_relaxed(&l->dispatched),
-	    .merged = atomic_load_relaxed(&l->merged),
-	    .stale = atomic_load_relaxed(&l->stale),
-	    .in_batch = atomic_load_relaxed(&l->in_batch),
-	    .resumed = atomic_load_relaxed(&l->resumed),
-	};
+	if (pool->options.call_guard)
+		pool->options.call_guard(pool->options.arg);
+}
 
-	for (unsigned i = 0; i < pool->started; i++)
-		add_thread(&pool->threads[i].stats, &s);
-	s.relay_turn_ns = mean_turn_ns(pool, TURN_RELAY);
-	s.accept_turn_ns = mean_turn_ns(pool, TURN_ACCEPT);
-	*ret_status = s;
+unsigned
+pool_shards(const struct pool *pool)
+{
+	return atomic_load_acquire(&pool->shards_n);
+}
+
+struct shard *
+pool_shard(struct pool *pool, unsigned id)
+{
+	return atomic_load_acquire(&pool->shards[id]);
+}
+
+/* xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift
+ * generators", 2016). */
+static uint32_t
+next_random(struct pool_thread *self)
+{
+	uint64_t x = self->random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	self->random = x;
+	return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 32);
+}
+
+struct shard *
+pool_place(struct pool *pool, struct pool_thread *self)
+{
+	uint32_t n = atomic_load_acquire(&pool->shards_open);
+	struct shard *a, *b;
+
+	if (n == 1)
+		return pool_shard(pool, 0);
+	a = pool_shard(pool, next_random(self) % n);
+	b = pool_shard(pool, next_random(self) % n);
+	return atomic_load_relaxed(&a->handlers) <=
+		atomic_load_relaxed(&b->handlers)
+	    ? a
+	    : b;
+}
+
+struct shard *
+pool_home_of(struct pool *pool, uint32_t slot)
+{
+	return pool_shard(pool, slot % atomic_load_acquire(&pool->shards_open));
 }

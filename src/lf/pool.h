@@ -1,85 +1,206 @@
 /* SPDX-License-Identifier: MIT
- * A pool: a named group of threads that take turns leading on a shard.
+ * A pool: a named group of threads that take turns leading on its shards.
  *
  * Leader/Followers (Schmidt, O'Ryan, Kircher, Pyarali, Buschmann, POSA2,
  * chapter 5): at any time at most one thread of a shard, the leader, waits on
- * the handle set; the followers are parked; the others are processing.
+ * the handle set; the followers are parked; the others are processing.  With as
+ * many shards as threads every thread leads its own and none is ever parked: a
+ * reactor for each thread.
+ *
+ * Threads and shards come and go while events flow.  The control thread decides
+ * and writes down what it wants (a thread's summons and home, a shard's state);
+ * the threads find it at the next step they take.  A thread that is gone leaves
+ * its place, with its statistics, for the next one.
  */
 #ifndef LF_POOL_H
 #define LF_POOL_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 
+#include "base/err.h"
+#include "base/histogram.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"
 #include "lf/shard.h"
 
+#define POOL_THREADS_LIMIT 1024
+#define POOL_CLASSES_MAX   4
+
 struct pool;
 struct grace;
+
+enum thread_role { ROLE_FOLLOWING, ROLE_LEADING, ROLE_PROCESSING, ROLES };
+
+const char *thread_role_name(enum thread_role role);
+
+/* Written by one thread, read by any: relaxed words.  Over all threads
+ * fetched = dispatched + merged + stale + in batches, exactly, whenever the pool
+ * is quiet: the ledger. */
+struct thread_stats {
+	uint64_t waits;      /* looks at the handle set */
+	uint64_t fetched;    /* events they brought */
+	uint64_t dispatched; /* of these, that found their handler free */
+	uint64_t merged;     /* left to the handler's owner */
+	uint64_t stale;      /* of a handle that was gone */
+	uint64_t resumed;    /* handlers taken up from a shard's mailbox */
+	uint64_t turns;      /* runs of a handler */
+	uint64_t inline_turns; /* of these, while leading */
+	uint64_t promotions;   /* leadership given up before a turn */
+	uint64_t wakes;        /* parked members called, to lead */
+	uint64_t hand_offs;    /* handlers given to the thread they are bound to */
+	uint64_t adoptions;    /* leadership of another shard than home */
+	uint64_t wait_errors;
+	uint64_t turn_ns[TURN_KINDS]; /* moving averages */
+	uint64_t role_ns[ROLES];      /* time in each role before this one */
+	uint64_t role_since_ns;
+	uint32_t role;
+	struct histogram promotion_delay; /* called until running */
+	struct histogram eyes_closed;     /* between two looks, events waiting */
+	struct histogram service;         /* a run of a handler */
+} CACHE_LINE_ALIGNED;
 
 /* One thread of a pool.  Handlers get it as `self`; its plain fields belong to
  * the thread itself. */
 struct pool_thread {
+	struct member member; /* first: aligned */
 	struct pool *pool;
-	struct shard *shard;
-	unsigned index; /* among all threads of the process: counters' stripe */
-	uint64_t now_ns; /* when the present turn began */
-	void *local;     /* the upper floors' per-thread state */
-	struct service_time service_time; /* what its turns have taken */
-	struct member member;             /* its parking place */
-	struct thread_stats stats;        /* written by the thread alone */
+	struct shard *home; /* the control thread writes, released [P10] */
+	unsigned index;     /* among all threads of the process */
+	uint32_t visits;    /* id + 1 of a shard to lead, set when called */
+	uint64_t now_ns;    /* when the present turn began */
+	uint64_t random;    /* for pool_place */
+	void *local;        /* the upper floors' per-thread state */
+	struct service_time service_time;
+	uint32_t closed; /* its mailbox takes no more [P12] */
+	struct thread_stats stats;
 	struct grace_reader reader; /* inside a grace section while it works */
+	struct batch batch;         /* its own, under POLICY_KERNEL */
+
+	/* The control thread's. */
 	pthread_t id;
+	uint32_t state; /* enum thread_state in pool_threads.h */
+	int tid;        /* the kernel's id, for nice and CPUs */
+};
+
+static inline struct pool_thread *
+pool_thread_of(struct member *member)
+{
+	return (struct pool_thread *)(void *)member;
+}
+
+/* Threads of one scheduling class; the first class is the best (grade 0). */
+struct pool_class {
+	unsigned threads;
+	int nice; /* -20 to 19, see setpriority(2) */
 };
 
 struct pool_options {
-	const char *name;     /* copied */
-	unsigned threads;     /* 1 to 1024 */
-	unsigned first_index; /* of its first thread among all threads */
+	const char *name; /* copied */
+	struct pool_class classes[POOL_CLASSES_MAX];
+	unsigned classes_n;
+	unsigned shards; /* 1 to the number of threads */
 	enum policy_kind policy;
-	const struct promotion_ops *promotion; /* NULL: the default */
-	struct handle_set *set;                /* taken over, also on failure */
-	struct grace *grace;                   /* borrowed */
-	/* Called on each thread before it first joins (false: no memory, the
-	 * pool is not started) and after it retired. */
+	enum promotion_order order;
+	const struct promotion_ops *promotion; /* NULL: promotion_futex */
+	const cpu_set_t *cpus;                 /* copied; NULL: all */
+	unsigned first_index; /* of its first thread among all threads */
+	uint64_t wake_ns;     /* policy_calibrate */
+	struct grace *grace;  /* borrowed */
+	/* A handle set for a new shard; 0 or -errno. */
+	int (*new_set)(void *arg, struct handle_set **ret_set);
+	/* Called on each thread before it first joins (false: no memory, it
+	 * does not start) and after it retired. */
 	bool (*thread_init)(struct pool_thread *self, void *arg);
 	void (*thread_fini)(struct pool_thread *self);
-	void *thread_arg;
+	/* Any pool thread: the pool works again, the guard should too.  May be
+	 * NULL. */
+	void (*call_guard)(void *arg);
+	void *arg; /* of all of these */
 };
+
+/* Control thread, as all that follows unless it says otherwise. */
 
 /* 0 or -errno (then nothing was started). */
 int pool_new(const struct pool_options *options, struct pool **ret_pool);
 
-/* Any thread: no thread of the pool takes another turn; returns at once. */
+/* No thread of the pool takes another turn; returns at once. */
 void pool_stop(struct pool *pool);
 
 /* Waits until all threads ended, then frees; NULL is fine. */
 void pool_free(struct pool *pool);
 
-const char *pool_name(const struct pool *pool);
-struct shard *pool_shard(struct pool *pool);
+/* Live changes.  Each takes effect while events flow and returns at once; a
+ * false one has changed nothing and says why.  New threads are running when
+ * pool_set_threads returns; those that leave do so at their next step. */
+bool pool_set_threads(struct pool *pool, const struct pool_class *classes,
+    unsigned classes_n, struct err *err);
+/* More: new sessions are spread over all.  Fewer: what is registered on those
+ * that go has to be moved (pool_home_of) before they close; the caller leaves a
+ * note with all sessions, and pool_tick goes on. */
+bool pool_set_shards(struct pool *pool, unsigned shards, struct err *err);
+void pool_set_policy(struct pool *pool, enum policy_kind policy);
+void pool_set_order(struct pool *pool, enum promotion_order order);
+bool pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err);
 
-/* What `show pool` shows: sums over threads, exact when the pool is quiet.
- * Any thread. */
+/* Now and then: brings in threads that have ended and closes shards that are
+ * empty.  True while something is under way: sessions of closing shards should
+ * get their note again. */
+bool pool_tick(struct pool *pool);
+
+/* Every millisecond or so while the pool works: sees to it that no shard's eyes
+ * stay closed for longer than limit_ns.  False when the pool has slept for a
+ * while: the guard may stop until call_guard. */
+bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
+
+const char *pool_name(const struct pool *pool);
+unsigned pool_classes(
+    const struct pool *pool, struct pool_class ret[POOL_CLASSES_MAX]);
+/* As asked for; shards that are closing do not count. */
+unsigned pool_threads(const struct pool *pool);
+unsigned pool_shards_wanted(const struct pool *pool);
+
+/* Any thread. */
+struct grace *pool_grace(const struct pool *pool);
+uint64_t pool_wake_ns(const struct pool *pool);
+void pool_call_guard(struct pool *pool);
+unsigned pool_shards(const struct pool *pool); /* closing ones included */
+struct shard *pool_shard(struct pool *pool, unsigned id);
+
+/* A pool thread, inside a grace section up to and including the registration:
+ * the less loaded of two shards chosen at random. */
+struct shard *pool_place(struct pool *pool, struct pool_thread *self);
+/* Likewise: where the handler of a slot should be after the shards changed. */
+struct shard *pool_home_of(struct pool *pool, uint32_t slot);
+
+/* What `show pool` shows: sums over threads, exact when the pool is quiet. */
 struct pool_status {
-	unsigned threads;
-	unsigned leading, processing, following;
-	uint64_t waits;          /* calls to the handle set's wait */
-	uint64_t fetched;        /* events from the handle set */
-	uint64_t dispatched;     /* events that found their handler free */
-	uint64_t merged;         /* events left to the handler's owner */
-	uint64_t stale;          /* events of a handle that was gone */
-	uint64_t in_batch;       /* fetched and not looked at so far */
-	uint64_t resumed;        /* handlers taken up from the mailbox */
-	uint64_t turns;          /* calls of a handler */
-	uint64_t inline_turns;   /* of these, while still leading */
-	uint64_t promotions;     /* leadership given up before a turn */
-	uint64_t wakes;          /* of these, to a parked follower */
-	uint64_t relay_turn_ns;  /* moving average of a turn on a session */
-	uint64_t accept_turn_ns; /* and of a turn on a listener */
+	unsigned threads, shards;
+	unsigned roles[ROLES]; /* threads in each */
+	uint64_t in_batch;     /* fetched and not looked at so far */
+	uint64_t taken_over;   /* tokens picked up from a busy leader */
+	uint64_t guarded;      /* of these, by the guard */
+	uint64_t handlers;     /* registered */
+	uint64_t turn_ns[TURN_KINDS];
+	uint64_t wake_ns;
 	enum policy_kind policy;
+	enum promotion_order order;
+	struct thread_stats sum; /* the counters and histograms */
 };
 void pool_status(struct pool *pool, struct pool_status *ret_status);
+
+/* One thread, for `show threads`: place from 0; false when there is none. */
+struct thread_status {
+	unsigned place;
+	int tid, nice;
+	unsigned grade, shard;
+	bool retiring;
+	enum thread_role role;
+	uint64_t role_ns[ROLES]; /* up to now */
+	const struct thread_stats *stats;
+};
+bool pool_thread_status(
+    struct pool *pool, unsigned place, struct thread_status *ret_status);
 
 #endif

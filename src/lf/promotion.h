@@ -43,6 +43,10 @@ enum member_command {
 	MEMBER_WORK,   /* the caller's own mailbox has work */
 };
 
+/* Where the token is: with nobody, with a holder, or laid on the table by a
+ * leader that is busy. */
+enum promotion_token { TOKEN_NOBODY, TOKEN_HELD, TOKEN_TABLE };
+
 /* Which parked member is promoted. */
 enum promotion_order {
 	ORDER_LIFO,     /* the last to park: its caches are warm */
@@ -96,6 +100,8 @@ struct promotion_ops {
 	/* Takes the token if it is with nobody; if busy_too, also from a busy
 	 * leader.  Does not block. */
 	bool (*try_lead)(struct promotion *promotion, bool busy_too);
+	/* As it was a moment ago. */
+	enum promotion_token (*token)(const struct promotion *promotion);
 
 	/* The holder. */
 	/* Passes the token to a parked member by the order; when none is parked
@@ -130,6 +136,12 @@ static inline bool
 promotion_try_lead(struct promotion *promotion, bool busy_too)
 {
 	return promotion->ops->try_lead(promotion, busy_too);
+}
+
+static inline enum promotion_token
+promotion_token(const struct promotion *promotion)
+{
+	return promotion->ops->token(promotion);
 }
 
 static inline bool

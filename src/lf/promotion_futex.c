@@ -38,9 +38,9 @@
 
 #define TOP_MASK   0xffffull
 #define STATE_MASK (3ull << 16)
-#define NOBODY     (0ull << 16)
-#define HELD       (1ull << 16)
-#define TABLE      (2ull << 16)
+#define NOBODY     ((uint64_t)TOKEN_NOBODY << 16)
+#define HELD       ((uint64_t)TOKEN_HELD << 16)
+#define TABLE      ((uint64_t)TOKEN_TABLE << 16)
 #define TAG_ONE    (1ull << 18)
 #define MEMBERS    1025 /* ids from 1 */
 
@@ -146,8 +146,7 @@ futex_join(struct promotion *promotion, struct member *self)
 		} else {
 			next = with_state(word, HELD);
 		}
-	} while (!__atomic_compare_exchange_n(&p->word, &word, next, 0,
-	    __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)); /* [P10] [P11] */
+	} while (!atomic_cas_seq(&p->word, &word, next)); /* [P10] [P11] */
 	if (state == HELD)
 		return parked(p, self);
 	if (state == TABLE)
@@ -171,6 +170,16 @@ futex_try_lead(struct promotion *promotion, bool busy_too)
 	if ((word & STATE_MASK) == TABLE)
 		atomic_add_relaxed(&promotion->taken_over, 1u);
 	return true;
+}
+
+static enum promotion_token
+futex_token(const struct promotion *promotion)
+{
+	const struct promotion_by_futex *p =
+	    (const struct promotion_by_futex *)(const void *)promotion;
+
+	return (enum promotion_token)(
+	    (atomic_load_relaxed(&p->word) & STATE_MASK) >> 16);
 }
 
 /* The holder: those who have parked since go to the bench's young end. */
@@ -281,6 +290,7 @@ const struct promotion_ops promotion_futex = {
     .free = futex_free,
     .join = futex_join,
     .try_lead = futex_try_lead,
+    .token = futex_token,
     .promote = futex_promote,
     .busy = futex_busy,
     .resume = futex_resume,

@@ -13,14 +13,12 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 
-enum token { NOBODY, HELD, TABLE };
-
 struct promotion_by_mutex {
 	struct promotion promotion;
 	void (*kick)(void *arg);
 	void *kick_arg;
 	pthread_mutex_t lock;
-	enum token token;
+	uint32_t token; /* enum promotion_token; also read without the lock */
 	uint64_t times; /* the token has changed: what a ticket remembers */
 	struct list bench; /* the parked, oldest first */
 };
@@ -61,20 +59,20 @@ mutex_free(struct promotion *promotion)
 }
 
 static void
-set_token_locked(struct promotion_by_mutex *p, enum token token)
+set_token_locked(struct promotion_by_mutex *p, enum promotion_token token)
 {
-	p->token = token;
+	atomic_store_relaxed(&p->token, (uint32_t)token);
 	p->times++;
 }
 
 static bool
 take_locked(struct promotion_by_mutex *p, bool busy_too)
 {
-	if (p->token == HELD || (p->token == TABLE && !busy_too))
+	if (p->token == TOKEN_HELD || (p->token == TOKEN_TABLE && !busy_too))
 		return false;
-	if (p->token == TABLE)
+	if (p->token == TOKEN_TABLE)
 		atomic_add_relaxed(&p->promotion.taken_over, 1u);
-	set_token_locked(p, HELD);
+	set_token_locked(p, TOKEN_HELD);
 	return true;
 }
 
@@ -134,6 +132,15 @@ call_locked(
 	pthread_cond_signal(&m->called);
 }
 
+static enum promotion_token
+mutex_token(const struct promotion *promotion)
+{
+	const struct promotion_by_mutex *p =
+	    (const struct promotion_by_mutex *)(const void *)promotion;
+
+	return (enum promotion_token)atomic_load_relaxed(&p->token);
+}
+
 static bool
 mutex_promote(struct promotion *promotion)
 {
@@ -141,7 +148,7 @@ mutex_promote(struct promotion *promotion)
 	bool called;
 
 	pthread_mutex_lock(&p->lock);
-	ENSURE(p->token == HELD);
+	ENSURE(p->token == TOKEN_HELD);
 	called = !list_empty(&p->bench);
 	if (called) {
 		struct member *m = promotion_pick(promotion, &p->bench);
@@ -149,7 +156,7 @@ mutex_promote(struct promotion *promotion)
 		m->called_ns = clock_now_ns();
 		call_locked(p, m, MEMBER_LEAD);
 	} else {
-		set_token_locked(p, NOBODY);
+		set_token_locked(p, TOKEN_NOBODY);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return called;
@@ -162,7 +169,7 @@ mutex_busy(struct promotion *promotion)
 	uint64_t ticket;
 
 	pthread_mutex_lock(&p->lock);
-	set_token_locked(p, TABLE);
+	set_token_locked(p, TOKEN_TABLE);
 	ticket = p->times;
 	pthread_mutex_unlock(&p->lock);
 	return ticket;
@@ -175,9 +182,9 @@ mutex_resume(struct promotion *promotion, uint64_t ticket)
 	bool mine;
 
 	pthread_mutex_lock(&p->lock);
-	mine = p->token == TABLE && p->times == ticket;
+	mine = p->token == TOKEN_TABLE && p->times == ticket;
 	if (mine)
-		set_token_locked(p, HELD);
+		set_token_locked(p, TOKEN_HELD);
 	pthread_mutex_unlock(&p->lock);
 	return mine;
 }
@@ -204,6 +211,7 @@ const struct promotion_ops promotion_mutex = {
     .free = mutex_free,
     .join = mutex_join,
     .try_lead = mutex_try_lead,
+    .token = mutex_token,
     .promote = mutex_promote,
     .busy = mutex_busy,
     .resume = mutex_resume,

@@ -10,20 +10,33 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "lf/pool.h"
+#include "lf/turns.h"
+
+void
+batch_init(struct batch *batch)
+{
+	memset(batch, 0, sizeof(*batch));
+	batch->resumed_end = &batch->resumed;
+}
+
+static void
+kick(void *arg)
+{
+	shard_order(arg);
+}
 
 int
-shard_init(struct shard *shard, struct handle_set *set,
-    const struct promotion_ops *promotion, enum policy_kind policy,
-    struct grace *grace)
+shard_init(struct shard *shard, struct pool *pool, unsigned id,
+    struct handle_set *set, const struct promotion_ops *promotion)
 {
 	int rc;
 
 	memset(shard, 0, sizeof(*shard));
+	shard->pool = pool;
+	shard->id = id;
 	shard->set = set;
-	shard->policy = policy;
-	shard->grace = grace;
-	shard->resumed_end = &shard->resumed;
-	rc = promotion->create(&shard->promotion);
+	batch_init(&shard->batch);
+	rc = promotion->create(kick, shard, &shard->promotion);
 	if (rc < 0)
 		handle_set_free(set);
 	return rc;
@@ -37,22 +50,27 @@ shard_fini(struct shard *shard)
 }
 
 /* Note: asleep and mailbox.
- * The leader sets asleep, then looks at the mailbox, then waits; a thread that
- * submits pushes, then looks at asleep.  Both first steps are read-modify-
- * writes in one total order, so at least one of the two sees the other: no
- * handler lies in the mailbox of a leader that sleeps.  [P2] */
-void
-shard_submit(struct shard *shard, struct event_handler *handler)
+ * A leader sets asleep, then looks at the mailbox and at orders, then waits; a
+ * thread that submits or orders writes, then looks at asleep.  Both first steps
+ * are read-modify-writes in one total order, so at least one of the two sees the
+ * other: nothing lies with a leader that sleeps.  Under POLICY_KERNEL sleepers
+ * counts in the place of asleep.  [P2] */
+static void
+wake(struct shard *shard)
 {
-	struct event_handler *top = atomic_load_relaxed(&shard->mailbox);
-
-	do
-		atomic_store_relaxed(&handler->next, top);
-	while (!__atomic_compare_exchange_n(&shard->mailbox, &top, handler, 0,
-	    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); /* [P2] */
-	if (atomic_load_seq(&shard->asleep) &&    /* [P2] */
-	    atomic_swap_seq(&shard->asleep, 0u))
+	if (atomic_load_seq(&shard->sleepers) > 0 || /* [P2] */
+	    (atomic_load_seq(&shard->asleep) &&  /* [P2] */
+		atomic_swap_seq(&shard->asleep, 0u)))
 		handle_set_wake(shard->set);
+}
+
+void
+shard_submit(struct event_handler *handler)
+{
+	struct shard *shard = handler->shard;
+
+	event_handler_push(&shard->mailbox, handler); /* [P2] */
+	wake(shard);
 }
 
 bool
@@ -66,248 +84,442 @@ shard_note(struct event_handler *handler, uint32_t generation, uint32_t note)
 	case CLAIM_TAKEN:
 		break;
 	}
-	shard_submit(handler->shard, handler);
+	shard_submit(handler);
 	return true;
 }
 
 void
-shard_stop(struct shard *shard)
+shard_order(struct shard *shard)
 {
-	atomic_store_release(&shard->stopping, 1u);
-	promotion_close(shard->promotion);
-	handle_set_wake(shard->set);
-}
-
-static bool
-stopping(const struct shard *shard)
-{
-	return atomic_load_acquire(&shard->stopping);
+	(void)atomic_swap_seq(&shard->orders, 1u); /* [P2] [P10] */
+	wake(shard);
 }
 
 /* The stack becomes the tail of the backlog, oldest first. */
 static void
-drain_mailbox(struct shard *shard)
+drain_mailbox(struct shard *shard, struct batch *b)
 {
-	struct event_handler *h, *oldest = NULL, **end = NULL;
+	struct event_handler *h, *newest;
 
 	if (!atomic_load_relaxed(&shard->mailbox))
 		return;
-	h = atomic_swap_acq_rel(&shard->mailbox, NULL); /* [P2] */
-	while (h) {
-		struct event_handler *below = atomic_load_relaxed(&h->next);
-
-		atomic_store_relaxed(&h->next, oldest);
-		if (!oldest)
-			end = &h->next;
-		oldest = h;
-		h = below;
-		shard->resumed_n++;
-	}
-	*shard->resumed_end = oldest;
-	shard->resumed_end = end;
+	h = event_handler_take_all(&shard->mailbox, &newest); /* [P2] */
+	if (!h)
+		return;
+	*b->resumed_end = h;
+	b->resumed_end = &newest->next;
+	for (; h; h = h->next)
+		b->resumed_n++;
 }
 
+/* The leader's wait. */
 static int
-wait_for_events(struct shard *shard)
+wait_as_leader(struct shard *shard, struct batch *b)
 {
-	int timeout_ms = 0;
+	int timeout_ms = 0, n;
 
-	if (!shard->resumed && !atomic_load_relaxed(&shard->mailbox)) {
-		(void)atomic_swap_seq(&shard->asleep, 1u); /* [P2] */
-		if (!atomic_load_seq(&shard->mailbox))     /* [P2] */
+	if (!b->resumed && !atomic_load_relaxed(&shard->mailbox)) {
+		(void)atomic_swap_seq(&shard->asleep, 1u);  /* [P2] */
+		if (!atomic_load_seq(&shard->mailbox) &&    /* [P2] */
+		    !atomic_load_seq(&shard->orders))
 			timeout_ms = -1;
 	}
-	return handle_set_wait(
-	    shard->set, shard->batch, SHARD_BATCH, timeout_ms);
-}
-
-/* The leader, with an empty batch: waits for events and for the mailbox. */
-static void
-fetch(struct shard *shard, struct pool_thread *self)
-{
-	static struct log_limit limit;
-	int n = wait_for_events(shard);
-
+	n = handle_set_wait(shard->set, b->events, SHARD_BATCH, timeout_ms);
 	if (atomic_load_relaxed(&shard->asleep))
 		atomic_store_relaxed(&shard->asleep, 0u);
+	return n;
+}
+
+/* How long a thread may not notice, under POLICY_KERNEL, that something is
+ * wanted of it: an eventfd wakes any one of those who wait, and a particular one
+ * cannot be chosen. */
+#define KERNEL_LOOK_MS 50
+
+static int
+wait_with_others(struct shard *shard, struct batch *b)
+{
+	int timeout_ms = 0, n;
+
+	if (!b->resumed) {
+		(void)atomic_add_seq(&shard->sleepers, 1u); /* [P2] */
+		if (!atomic_load_seq(&shard->mailbox))      /* [P2] */
+			timeout_ms = KERNEL_LOOK_MS;
+	}
+	n = handle_set_wait(
+	    shard->set, b->events, SHARD_BATCH_KERNEL, timeout_ms);
+	if (!b->resumed)
+		atomic_sub_relaxed(&shard->sleepers, 1u);
+	return n;
+}
+
+/* What the look has found, into the books. */
+static void
+enter(struct batch *b, int n, struct pool_thread *self)
+{
+	b->next = 0;
+	b->end = (unsigned)n;
+	b->backlog = (struct backlog){0};
+	for (int i = 0; i < n; i++) {
+		if (handle_side(b->events[i].handle) == HANDLE_LISTENER)
+			b->backlog.accepts++;
+		else
+			b->backlog.relays++;
+	}
+	atomic_bump_own(&self->stats.waits, 1u);
+	atomic_bump_own(&self->stats.fetched, (unsigned)n);
+	atomic_store_relaxed(&b->left, (unsigned)n);
+	b->looked = true;
+}
+
+/* Eyes closed: from the end of one look at the kernel to the start of the next,
+ * if that one found events at once: they may have waited as long. */
+static void
+measure_eyes(struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
+{
+	if (n > 0 && b->looked_ns > 0 && self->now_ns - from_ns < 10000)
+		histogram_add(
+		    &self->stats.eyes_closed, from_ns - b->looked_ns);
+	b->looked_ns = self->now_ns;
+}
+
+/* With an empty batch: waits for events and for the mailbox. */
+static void
+fetch(struct shard *shard, struct batch *b, bool leading,
+    struct pool_thread *self)
+{
+	static struct log_limit limit;
+	uint64_t from_ns = self->now_ns;
+	int n;
+
+	n = leading ? wait_as_leader(shard, b) : wait_with_others(shard, b);
 	if (n < 0) {
-		atomic_bump_own(&shard->ledger.wait_errors, 1u);
+		atomic_bump_own(&self->stats.wait_errors, 1u);
 		log_limited(&limit, LOG_LEVEL_ERROR,
 		    "waiting for events failed: %s", strerror(-n));
 		n = 0;
 	}
-	shard->batch_next = 0;
-	shard->batch_end = (unsigned)n;
-	shard->backlog = (struct backlog){0};
-	for (int i = 0; i < n; i++) {
-		if (handle_side(shard->batch[i].handle) == HANDLE_LISTENER)
-			shard->backlog.accepts++;
-		else
-			shard->backlog.relays++;
-	}
-	atomic_bump_own(&shard->ledger.waits, 1u);
-	atomic_bump_own(&shard->ledger.fetched, (unsigned)n);
-	atomic_store_relaxed(&shard->ledger.in_batch, (unsigned)n);
-	drain_mailbox(shard);
-	shard->looked = true;
 	self->now_ns = clock_now_ns();
+	enter(b, n, self);
+	measure_eyes(b, n, from_ns, self);
+	drain_mailbox(shard, b);
+	if (atomic_load_relaxed(&shard->unguarded) &&
+	    atomic_swap_acq_rel(&shard->unguarded, 0u))
+		pool_call_guard(shard->pool);
 }
 
-/* The leader: claims the handler of the next event that is still meant for
- * somebody; NULL when the batch is used up. */
+/* Claims the handler of the next event that is still meant for somebody; NULL
+ * when the batch is used up. */
 static struct event_handler *
-claim_next(struct shard *shard)
+claim_next(struct batch *b, struct pool_thread *self)
 {
-	while (shard->batch_next < shard->batch_end) {
-		struct handle_event *e = &shard->batch[shard->batch_next++];
+	while (b->next < b->end) {
+		struct handle_event *e = &b->events[b->next++];
 		struct event_handler *h =
 		    event_handler_at(handle_slot(e->handle));
 
 		if (handle_side(e->handle) == HANDLE_LISTENER)
-			shard->backlog.accepts--;
+			b->backlog.accepts--;
 		else
-			shard->backlog.relays--;
-		atomic_store_relaxed(&shard->ledger.in_batch,
-		    shard->batch_end - shard->batch_next);
+			b->backlog.relays--;
+		atomic_store_relaxed(&b->left, b->end - b->next);
 		switch (claim_post(&h->claim, handle_generation(e->handle),
 		    handle_pending(e->handle, e->ready))) {
 		case CLAIM_STALE:
-			atomic_bump_own(&shard->ledger.stale, 1u);
+			atomic_bump_own(&self->stats.stale, 1u);
 			break;
 		case CLAIM_LEFT:
-			atomic_bump_own(&shard->ledger.merged, 1u);
+			atomic_bump_own(&self->stats.merged, 1u);
 			break;
 		case CLAIM_TAKEN:
-			atomic_bump_own(&shard->ledger.dispatched, 1u);
+			atomic_bump_own(&self->stats.dispatched, 1u);
 			return h;
 		}
 	}
 	return NULL;
 }
 
-/* The leader: a handler that was brought by the mailbox.  One for each look at
- * the kernel: these turns are long, and new events must not wait for all. */
+/* A handler that was brought by the mailbox.  One for each look at the kernel:
+ * these turns are long, and new events must not wait for all. */
 static struct event_handler *
-resume_next(struct shard *shard)
+resume_next(struct batch *b, struct pool_thread *self)
 {
-	struct event_handler *h = shard->resumed;
+	struct event_handler *h = b->resumed;
 
-	if (!h || !shard->looked)
+	if (!h || !b->looked)
 		return NULL;
-	shard->looked = false;
-	shard->resumed_n--;
-	shard->resumed = atomic_load_relaxed(&h->next);
-	if (!shard->resumed)
-		shard->resumed_end = &shard->resumed;
-	atomic_bump_own(&shard->ledger.resumed, 1u);
+	b->looked = false;
+	b->resumed_n--;
+	b->resumed = h->next;
+	if (!b->resumed)
+		b->resumed_end = &b->resumed;
+	atomic_bump_own(&self->stats.resumed, 1u);
 	return h;
 }
 
-static void
-measure(struct pool_thread *self, enum turn_kind kind)
+static struct event_handler *
+next(struct batch *b, struct pool_thread *self)
 {
-	struct service_time *times = &self->service_time;
-	uint64_t now_ns = clock_now_ns();
+	struct event_handler *h = claim_next(b, self);
 
-	service_time_add(times, kind, now_ns - self->now_ns);
-	self->now_ns = now_ns;
-	atomic_store_relaxed(kind == TURN_RELAY ? &self->stats.relay_turn_ns
-	                                        : &self->stats.accept_turn_ns,
-	    times->average_ns[kind]);
+	return h ? h : resume_next(b, self);
 }
 
-/* Runs the handler's turn; afterwards the handler may be anybody's. */
-static enum turn
-run(struct shard *shard, struct event_handler *h, struct pool_thread *self)
-{
-	enum turn_kind kind =
-	    h->first_side == HANDLE_LISTENER ? TURN_ACCEPT : TURN_RELAY;
-	enum turn turn;
-
-	grace_enter(shard->grace, &self->reader);
-	turn = event_handler_run(h, self);
-	grace_leave(&self->reader);
-	atomic_bump_own(&self->stats.turns, 1u);
-	measure(self, kind);
-	return turn;
-}
-
-/* After promotion: nobody else waits for this thread, so a handler that wants
- * to go on may, as long as the leader has nothing to do either.  Otherwise it
- * takes its place behind what is ready. */
+/* After promotion: nobody else waits for this thread, so a handler that wants to
+ * go on may, as long as the leader has nothing to do either.  Otherwise it takes
+ * its place behind what is ready. */
 static void
-process(struct shard *shard, struct event_handler *h, struct pool_thread *self)
+process(struct event_handler *h, struct pool_thread *self)
 {
-	atomic_store_relaxed(&self->stats.role, ROLE_PROCESSING);
-	while (run(shard, h, self) == TURN_MORE) {
-		if (atomic_load_relaxed(&shard->asleep) && !stopping(shard))
+	turns_set_role(self, ROLE_PROCESSING);
+	while (turns_run(h, self) == TURN_MORE) {
+		if (atomic_load_relaxed(&h->shard->asleep) &&
+		    !atomic_load_relaxed(&self->member.summons))
 			continue;
-		shard_submit(shard, h);
+		shard_submit(h);
 		break;
 	}
 }
 
-static void
-process_inline(
+/* With the token on the table, if there is anybody who could take it; false if
+ * somebody has. */
+static bool
+process_leading(
     struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
+	bool shared = !atomic_load_relaxed(&shard->sole);
+	uint64_t ticket = 0;
+
+	if (shared) {
+		atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
+		ticket = promotion_busy(shard->promotion);
+	}
 	atomic_bump_own(&self->stats.inline_turns, 1u);
-	if (run(shard, h, self) == TURN_MORE)
-		shard_submit(shard, h);
+	if (turns_run(h, self) == TURN_MORE)
+		shard_submit(h);
+	return !shared || promotion_resume(shard->promotion, ticket);
+}
+
+/* The holder, on behalf of whoever gave the order. */
+static enum member_command
+ask_member(struct member *m, void *arg)
+{
+	struct shard *shard = arg;
+	uint32_t summons = atomic_load_seq(&m->summons); /* [P10] */
+	uint32_t lends_to;
+
+	if (summons != 0)
+		return (enum member_command)summons;
+	if (atomic_load_seq(&m->mailbox)) /* [P10] */
+		return MEMBER_WORK;
+	lends_to = atomic_load_relaxed(&shard->lends_to);
+	if (lends_to == 0)
+		return MEMBER_WAIT;
+	atomic_store_relaxed(&shard->lends_to, 0u);
+	pool_thread_of(m)->visits = lends_to;
+	return MEMBER_MOVE;
 }
 
 static void
-give_up_leadership(struct shard *shard, struct pool_thread *self)
+obey_orders(struct shard *shard)
 {
-	atomic_bump_own(&self->stats.promotions, 1u);
-	if (promotion_promote(shard->promotion))
-		atomic_bump_own(&self->stats.wakes, 1u);
+	if (!atomic_load_relaxed(&shard->orders))
+		return;
+	(void)atomic_swap_seq(&shard->orders, 0u); /* [P10] */
+	promotion_sweep(shard->promotion, ask_member, shard);
 }
 
 static bool
 worth_promoting(const struct shard *shard, const struct pool_thread *self)
 {
-	struct backlog rest = shard->backlog;
+	struct backlog rest = shard->batch.backlog;
 
-	rest.relays += shard->resumed_n;
-	return policy_promotes(shard->policy, &self->service_time, &rest,
-	    promotion_parked(shard->promotion));
+	rest.relays += shard->batch.resumed_n;
+	return policy_promotes(atomic_load_relaxed(&shard->policy),
+	    &self->service_time, &rest, promotion_parked(shard->promotion),
+	    pool_wake_ns(shard->pool));
 }
 
-/* Leads until a follower is promoted or the shard stops. */
+static void
+give_up(struct shard *shard, struct pool_thread *self)
+{
+	if (promotion_promote(shard->promotion))
+		atomic_bump_own(&self->stats.wakes, 1u);
+}
+
+/* A handler that is bound to another thread goes to that one's own mailbox; the
+ * holder calls the thread if it is parked, and the thread looks for itself
+ * before and after it parks.  [P10] */
+static bool
+hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
+{
+	if (!h->bound || h->bound == self || !turns_hand_off(h, self))
+		return false;
+	promotion_sweep(shard->promotion, ask_member, shard);
+	return true;
+}
+
+/* The shard is to have no leader, and what this one has fetched is done. */
+static bool
+given_up(const struct shard *shard)
+{
+	return (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
+		   atomic_load_relaxed(&shard->closed)) &&
+	    !shard->batch.resumed;
+}
+
+/* Leads until a follower is promoted, the token is taken over, or something is
+ * wanted of this thread. */
 static void
 lead(struct shard *shard, struct pool_thread *self)
 {
-	atomic_store_relaxed(&self->stats.role, ROLE_LEADING);
-	self->now_ns = clock_now_ns();
-	while (!stopping(shard)) {
-		struct event_handler *h = claim_next(shard);
+	turns_set_role(self, ROLE_LEADING);
+	while (!member_wanted(&self->member)) {
+		struct event_handler *h;
 
-		if (!h)
-			h = resume_next(shard);
+		obey_orders(shard);
+		h = next(&shard->batch, self);
 		if (!h) {
-			fetch(shard, self);
+			if (given_up(shard))
+				break;
+			fetch(shard, &shard->batch, true, self);
+		} else if (hand_off(shard, h, self)) {
 			continue;
+		} else if (worth_promoting(shard, self)) {
+			atomic_bump_own(&self->stats.promotions, 1u);
+			give_up(shard, self);
+			process(h, self);
+			return;
+		} else if (!process_leading(shard, h, self)) {
+			return;
 		}
-		if (!worth_promoting(shard, self)) {
-			process_inline(shard, h, self);
-			continue;
-		}
-		give_up_leadership(shard, self);
-		process(shard, h, self);
-		return;
 	}
-	promotion_promote(shard->promotion);
+	give_up(shard, self);
+}
+
+/* POLICY_KERNEL: no leader; every thread has a batch of its own. */
+static void
+serve_with_others(struct shard *shard, struct pool_thread *self)
+{
+	struct batch *b = &self->batch;
+
+	turns_set_role(self, ROLE_LEADING);
+	while (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
+	    !atomic_load_relaxed(&shard->closed) && !member_wanted(&self->member)) {
+		struct event_handler *h;
+
+		fetch(shard, b, false, self);
+		while ((h = next(b, self)) || b->resumed) {
+			if (!h) /* the rest of the mailbox needs no look */
+				b->looked = true;
+			else if (turns_run(h, self) == TURN_MORE)
+				shard_submit(h);
+		}
+	}
+	/* Somebody else may wait in there, and not for what this one was. */
+	wake(shard);
+}
+
+/* Leads a shard that has no leader: home first, then next door. */
+static bool
+adopt(struct shard *home, struct pool_thread *self)
+{
+	unsigned n = pool_shards(self->pool);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct shard *s = pool_shard(self->pool, (home->id + i) % n);
+
+		if (!promotion_try_lead(s->promotion, s == home))
+			continue;
+		if (s != home)
+			atomic_bump_own(&self->stats.adoptions, 1u);
+		lead(s, self);
+		return true;
+	}
+	return false;
+}
+
+/* The shard that asked for a thread, if it still lacks one. */
+static void
+visit(struct pool_thread *self)
+{
+	struct shard *s = pool_shard(self->pool, self->visits - 1);
+
+	self->visits = 0;
+	if (!promotion_try_lead(s->promotion, false))
+		return;
+	atomic_bump_own(&self->stats.adoptions, 1u);
+	lead(s, self);
+}
+
+static void
+follow(struct shard *home, struct pool_thread *self)
+{
+	enum member_command command;
+
+	turns_set_role(self, ROLE_FOLLOWING);
+	command = promotion_join(home->promotion, &self->member);
+	self->now_ns = clock_now_ns();
+	switch (command) {
+	case MEMBER_LEAD:
+		if (self->member.called_ns > 0)
+			histogram_add(&self->stats.promotion_delay,
+			    self->now_ns - self->member.called_ns);
+		self->member.called_ns = 0;
+		lead(home, self);
+		break;
+	case MEMBER_MOVE:
+		if (self->visits > 0)
+			visit(self);
+		break;
+	case MEMBER_WAIT:
+	case MEMBER_RETIRE:
+	case MEMBER_WORK:
+		/* The loop below sees why. */
+		break;
+	}
 }
 
 void
-shard_serve(struct shard *shard, struct pool_thread *self)
+shard_serve(struct pool_thread *self)
 {
+	self->now_ns = clock_now_ns();
 	for (;;) {
-		atomic_store_relaxed(&self->stats.role, ROLE_FOLLOWING);
-		if (promotion_join(shard->promotion, &self->member) ==
-		    MEMBER_RETIRE)
+		uint32_t summons;
+		struct shard *home;
+
+		turns_work_mailbox(self);
+		summons = atomic_load_seq(&self->member.summons); /* [P10] */
+		if (summons == MEMBER_RETIRE)
 			return;
-		lead(shard, self);
+		if (summons == MEMBER_MOVE && !atomic_cas_seq(
+			&self->member.summons, &summons, 0u))
+			continue;
+		home = atomic_load_acquire(&self->home); /* [P10] */
+		if (atomic_load_relaxed(&home->policy) == POLICY_KERNEL)
+			serve_with_others(home, self);
+		else if (!adopt(home, self))
+			follow(home, self);
 	}
+}
+
+bool
+shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
+{
+	uint64_t since_ns = atomic_load_relaxed(&shard->busy_since_ns);
+
+	switch (promotion_token(shard->promotion)) {
+	case TOKEN_HELD:
+		return false;
+	case TOKEN_TABLE:
+		if (promotion_parked(shard->promotion) == 0 ||
+		    now_ns < since_ns + limit_ns)
+			return false;
+		break;
+	case TOKEN_NOBODY:
+		break;
+	}
+	/* The token is this thread's for a moment: it never leads. */
+	return promotion_parked(shard->promotion) > 0 &&
+	    promotion_try_lead(shard->promotion, true) &&
+	    promotion_promote(shard->promotion);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A shard: one handle set with its leadership, its batch and its mailbox.
  *
- *   kernel --wait--> batch --claim--> turn        (the leader's way)
+ *   kernel --wait--> batch --claim--> turn           (the leader's way)
  *   owner  --submit--> mailbox --drain--> backlog --> turn
  *
  * The batch is what one wait has fetched.  It belongs to the shard, not to the
@@ -9,6 +9,9 @@
  * The mailbox brings handlers that are already owned: a turn that used up its
  * budget, a deadline that passed.  Ownership travels with them, so the mailbox
  * needs no memory, has no limit and never holds a stale entry.
+ *
+ * Shards are never freed before their pool: whoever owns a handler may follow
+ * its shard pointer.
  */
 #ifndef LF_SHARD_H
 #define LF_SHARD_H
@@ -22,69 +25,78 @@
 #include "lf/policy.h"
 #include "lf/promotion.h"
 
-#define SHARD_BATCH 64
+#define SHARD_BATCH        64
+/* Without a leader there is nobody to hand a batch on to: small ones. */
+#define SHARD_BATCH_KERNEL 8
 
-enum thread_role { ROLE_FOLLOWING, ROLE_LEADING, ROLE_PROCESSING };
+struct pool;
+struct pool_thread;
 
-/* Written by one thread, read by any: relaxed words on their own lines. */
-struct thread_stats {
-	uint64_t turns;        /* calls of a handler */
-	uint64_t inline_turns; /* of these, while leading */
-	uint64_t promotions;   /* leadership given up before a turn */
-	uint64_t wakes;        /* of these, to a parked follower */
-	uint64_t relay_turn_ns, accept_turn_ns; /* moving averages */
-	uint32_t role;                          /* enum thread_role */
-} CACHE_LINE_ALIGNED;
-
-/* fetched = dispatched + merged + stale + in batch, exactly, whenever no leader
- * is between two steps.  Written by the leader alone. */
-struct ledger {
-	uint64_t waits, fetched, dispatched, merged, stale, in_batch;
-	uint64_t resumed; /* handlers taken up from the mailbox */
-	uint64_t wait_errors;
+/* Events that were fetched, and owned handlers that were brought. */
+struct batch {
+	struct handle_event events[SHARD_BATCH];
+	unsigned next, end;
+	uint32_t left;                 /* end - next, for readers elsewhere */
+	struct backlog backlog;        /* of the events left, by kind */
+	struct event_handler *resumed; /* drained mailbox, oldest first */
+	struct event_handler **resumed_end;
+	unsigned resumed_n;
+	bool looked;        /* at the kernel since the last one was resumed */
+	uint64_t looked_ns; /* when the last look ended */
 };
+
+void batch_init(struct batch *batch);
 
 struct shard {
 	struct handle_set *set;
 	struct promotion *promotion;
-	struct grace *grace;
-	enum policy_kind policy;
-	uint32_t stopping;
+	struct pool *pool;
+	unsigned id;
 
-	/* Any thread pushes (a stack), the leader takes all. */
+	/* The control thread writes, all read: relaxed. */
+	uint32_t policy;   /* enum policy_kind */
+	uint32_t closed;   /* no handler is or will be here: leave */
+	uint32_t sole;     /* its one thread never shares it: see lead */
+	uint32_t lends_to; /* id + 1 of a shard that needs a thread, or 0 */
+	/* Handlers registered here. */
+	uint32_t handlers;
+
+	/* Any thread pushes (a stack), a leader takes all. */
 	struct event_handler *mailbox CACHE_LINE_ALIGNED; /* [P2] */
-	uint32_t asleep; /* the leader waits without a time-out [P2] */
+	uint32_t asleep;   /* a leader waits without a time-out [P2] */
+	uint32_t sleepers; /* threads in wait under POLICY_KERNEL [P2] */
+	uint32_t orders;   /* something is wanted of members [P10] */
+	uint32_t unguarded; /* the guard has gone to sleep */
+	uint64_t busy_since_ns; /* when the leader's present turn began */
 
-	/* The leader's alone; the promotion hands them on. */
-	struct handle_event batch[SHARD_BATCH] CACHE_LINE_ALIGNED;
-	unsigned batch_next, batch_end;
-	struct backlog backlog;        /* of the batch: by kind */
-	struct event_handler *resumed; /* drained, oldest first */
-	struct event_handler **resumed_end;
-	unsigned resumed_n;
-	bool looked; /* at the kernel since the last one was resumed */
-
-	struct ledger ledger CACHE_LINE_ALIGNED;
+	/* The holder's alone; the promotion hands them on. */
+	struct batch batch CACHE_LINE_ALIGNED;
 };
 
 /* Takes the set over, also on failure.  0 or -errno. */
-int shard_init(struct shard *shard, struct handle_set *set,
-    const struct promotion_ops *promotion, enum policy_kind policy,
-    struct grace *grace);
+int shard_init(struct shard *shard, struct pool *pool, unsigned id,
+    struct handle_set *set, const struct promotion_ops *promotion);
 void shard_fini(struct shard *shard);
 
-/* A pool thread: serves the shard until shard_stop. */
-void shard_serve(struct shard *shard, struct pool_thread *self);
+/* A pool thread: serves its home shard, or one that lacks a leader, until it is
+ * summoned to retire. */
+void shard_serve(struct pool_thread *self);
 
-/* Any thread that owns the handler: some thread of the shard will run it. */
-void shard_submit(struct shard *shard, struct event_handler *handler);
+/* Any thread that owns the handler: some thread of its shard will run it. */
+void shard_submit(struct event_handler *handler);
 
 /* Any thread: leaves a note with the handler of that generation, and sees to it
  * that it is read.  False when the handler has ended. */
 bool shard_note(
     struct event_handler *handler, uint32_t generation, uint32_t note);
 
-/* Any thread: every thread leaves after the turn it is in. */
-void shard_stop(struct shard *shard);
+/* Any thread: the holder sweeps soon, and waiting threads look at summons and
+ * policy. */
+void shard_order(struct shard *shard);
+
+/* Control thread: if the leader has been inside a handler for longer than
+ * limit_ns, or nobody leads, gives the token to a parked member.  True if one
+ * was called. */
+bool shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns);
 
 #endif

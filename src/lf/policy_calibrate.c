@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * What a wake-up costs on this machine.  See policy_calibrate in policy.h.
+ *
+ * The same means as promotion's: a member parks, is called, and says when it
+ * ran.  The caller waits a moment before each call, so that the member really
+ * sleeps, as followers do.
+ */
+#include "lf/policy.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "lf/promotion.h"
+
+#define ROUNDS     33
+#define ASSUMED_NS 25000u
+#define LEAST_NS   5000u
+#define MOST_NS    200000u
+
+struct partner {
+	struct promotion *promotion;
+	struct member member;
+	uint64_t delay_ns[ROUNDS];
+	uint32_t rounds; /* done */
+};
+
+static void
+no_kick(void *arg)
+{
+	(void)arg;
+}
+
+/* Parks, notes the delay, hands the token back to nobody, and parks again: the
+ * other side has taken the token in the meantime. */
+static void *
+partner_main(void *arg)
+{
+	struct partner *p = arg;
+
+	while (promotion_join(p->promotion, &p->member) == MEMBER_LEAD) {
+		uint32_t round = atomic_load_relaxed(&p->rounds);
+
+		if (round < ROUNDS)
+			p->delay_ns[round] =
+			    clock_now_ns() - p->member.called_ns;
+		atomic_store_release(&p->rounds, round + 1);
+		promotion_promote(p->promotion);
+		while (promotion_token(p->promotion) == TOKEN_NOBODY)
+			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	}
+	return NULL;
+}
+
+static enum member_command
+ask_to_retire(struct member *member, void *arg)
+{
+	(void)member;
+	(void)arg;
+	return MEMBER_RETIRE;
+}
+
+static void
+wait_until_parked(struct partner *p)
+{
+	while (promotion_parked(p->promotion) == 0)
+		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	/* It has counted itself; until it sleeps takes a little longer. */
+	nanosleep(&(struct timespec){.tv_nsec = 30000}, NULL);
+}
+
+static void
+play(struct partner *p)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		wait_until_parked(p);
+		promotion_promote(p->promotion);
+		while (!promotion_try_lead(p->promotion, false))
+			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	}
+	wait_until_parked(p);
+	promotion_sweep(p->promotion, ask_to_retire, NULL);
+}
+
+static int
+compare_ns(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool
+measure(struct partner *p)
+{
+	pthread_t thread;
+	sigset_t all, old;
+	int rc;
+
+	if (promotion_futex.create(no_kick, NULL, &p->promotion) < 0)
+		return false;
+	p->member.id = 1;
+	/* This side leads first. */
+	(void)promotion_try_lead(p->promotion, false);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&thread, NULL, partner_main, p);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc == 0) {
+		play(p);
+		pthread_join(thread, NULL);
+	}
+	p->promotion->ops->free(p->promotion);
+	return rc == 0;
+}
+
+uint64_t
+policy_calibrate(void)
+{
+	struct partner *p = aligned_alloc(CACHE_LINE, sizeof(*p));
+	uint64_t median = ASSUMED_NS;
+
+	if (!p)
+		return median;
+	*p = (struct partner){.rounds = 0};
+	if (measure(p)) {
+		qsort(p->delay_ns, ROUNDS, sizeof(*p->delay_ns), compare_ns);
+		median = p->delay_ns[ROUNDS / 2];
+	}
+	free(p);
+	if (median < LEAST_NS)
+		return LEAST_NS;
+	return median > MOST_NS ? MOST_NS : median;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the pool share.  Nobody else includes this.
+ */
+#ifndef LF_POOL_INTERNAL_H
+#define LF_POOL_INTERNAL_H
+
+#include "lf/pool.h"
+
+enum thread_state {
+	THREAD_NONE,     /* the place is empty */
+	THREAD_STARTING, /* pool_new or pool_set_threads waits for it */
+	THREAD_FAILED,   /* its initialization failed */
+	THREAD_RUNNING,
+	THREAD_RETIRING, /* summoned */
+	THREAD_ENDED,    /* may be joined */
+};
+
+struct pool {
+	struct pool_options options;
+	char *name;
+	cpu_set_t cpus;
+	/* Places, made once and used again; up to places_n are made. */
+	struct pool_thread *places[POOL_THREADS_LIMIT];
+	unsigned places_n;
+	struct pool_class classes[POOL_CLASSES_MAX]; /* as asked for */
+	unsigned classes_n;
+
+	/* Shards, made once and used again; never freed before the pool. */
+	struct shard *shards[POOL_THREADS_LIMIT];
+	unsigned shards_made;
+	uint32_t shards_n;    /* served, closing ones included */
+	uint32_t shards_open; /* new handlers are placed on these */
+	uint32_t settled;     /* a grace period has passed since that fell */
+
+	/* The start's meeting point: threads report. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+
+	uint64_t guarded;
+	uint64_t guard_turns; /* seen by the last guard */
+	unsigned guard_idle;  /* calls without a turn in between */
+};
+
+/* Starts a thread of that class and waits until it runs.  0 or -errno. */
+int pool_start_thread(struct pool *pool, unsigned grade);
+
+/* Summons the thread to retire. */
+void pool_retire_thread(struct pool *pool, struct pool_thread *thread);
+
+/* Joins the threads that have ended; waits for those that are retiring if wait
+ * is set.  The number still retiring. */
+unsigned pool_reap_threads(struct pool *pool, bool wait);
+
+/* Gives every running thread its home: the r-th of them shard r modulo the open
+ * ones. */
+void pool_assign_homes(struct pool *pool);
+
+unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);
+
+/* Every waiting thread of every shard looks at what is wanted of it. */
+void pool_order_all(struct pool *pool);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * What a pool tells of itself.  See pool_status in pool.h.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "lf/pool_internal.h"
+
+const char *
+thread_role_name(enum thread_role role)
+{
+	static const char *const names[] = {
+	    [ROLE_FOLLOWING] = "following",
+	    [ROLE_LEADING] = "leading",
+	    [ROLE_PROCESSING] = "processing",
+	};
+
+	return names[role];
+}
+
+static void
+add(uint64_t *into, const uint64_t *from)
+{
+	*into += atomic_load_relaxed(from);
+}
+
+static void
+add_stats(struct thread_stats *sum, const struct thread_stats *s)
+{
+	add(&sum->waits, &s->waits);
+	add(&sum->fetched, &s->fetched);
+	add(&sum->dispatched, &s->dispatched);
+	add(&sum->merged, &s->merged);
+	add(&sum->stale, &s->stale);
+	add(&sum->resumed, &s->resumed);
+	add(&sum->turns, &s->turns);
+	add(&sum->inline_turns, &s->inline_turns);
+	add(&sum->promotions, &s->promotions);
+	add(&sum->wakes, &s->wakes);
+	add(&sum->hand_offs, &s->hand_offs);
+	add(&sum->adoptions, &s->adoptions);
+	add(&sum->wait_errors, &s->wait_errors);
+	histogram_merge(&sum->promotion_delay, &s->promotion_delay);
+	histogram_merge(&sum->eyes_closed, &s->eyes_closed);
+	histogram_merge(&sum->service, &s->service);
+}
+
+static bool
+present(const struct pool_thread *t)
+{
+	return t->state == THREAD_RUNNING || t->state == THREAD_RETIRING;
+}
+
+/* The mean of the present threads that have an average at all. */
+static uint64_t
+mean_turn_ns(const struct pool *pool, enum turn_kind kind)
+{
+	uint64_t sum = 0, n = 0;
+
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		const struct pool_thread *t = pool->places[i];
+		uint64_t ns = atomic_load_relaxed(&t->stats.turn_ns[kind]);
+
+		if (!present(t))
+			continue;
+		sum += ns;
+		n += ns > 0;
+	}
+	return n > 0 ? sum / n : 0;
+}
+
+static void
+add_shard(const struct shard *shard, struct pool_status *s)
+{
+	s->in_batch += atomic_load_relaxed(&shard->batch.left);
+	s->taken_over += atomic_load_relaxed(&shard->promotion->taken_over);
+	s->handlers += atomic_load_relaxed(&shard->handlers);
+}
+
+void
+pool_status(struct pool *pool, struct pool_status *ret_status)
+{
+	struct pool_status *s = ret_status;
+
+	memset(s, 0, sizeof(*s));
+	s->shards = pool->shards_open;
+	s->policy = pool->options.policy;
+	s->order = pool->options.order;
+	s->wake_ns = pool->options.wake_ns;
+	s->guarded = pool->guarded;
+	for (unsigned i = 0; i < pool->shards_made; i++)
+		add_shard(pool->shards[i], s);
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		const struct pool_thread *t = pool->places[i];
+
+		add_stats(&s->sum, &t->stats);
+		s->in_batch += atomic_load_relaxed(&t->batch.left);
+		if (!present(t))
+			continue;
+		s->threads++;
+		s->roles[atomic_load_relaxed(&t->stats.role)]++;
+	}
+	for (int kind = 0; kind < TURN_KINDS; kind++)
+		s->turn_ns[kind] = mean_turn_ns(pool, (enum turn_kind)kind);
+}
+
+bool
+pool_thread_status(
+    struct pool *pool, unsigned place, struct thread_status *ret_status)
+{
+	struct pool_thread *t;
+	uint64_t now_ns = clock_now_ns(), since_ns;
+
+	while (place < pool->places_n && !present(pool->places[place]))
+		place++;
+	if (place >= pool->places_n)
+		return false;
+	t = pool->places[place];
+	*ret_status = (struct thread_status){
+	    .place = place,
+	    .tid = t->tid,
+	    .nice = pool->classes[t->member.grade].nice,
+	    .grade = t->member.grade,
+	    .shard = t->home->id,
+	    .retiring = t->state == THREAD_RETIRING,
+	    .role = (enum thread_role)atomic_load_relaxed(&t->stats.role),
+	    .stats = &t->stats,
+	};
+	for (int r = 0; r < ROLES; r++)
+		ret_status->role_ns[r] =
+		    atomic_load_relaxed(&t->stats.role_ns[r]);
+	since_ns = atomic_load_relaxed(&t->stats.role_since_ns);
+	if (now_ns > since_ns)
+		ret_status->role_ns[ret_status->role] += now_ns - since_ns;
+	return true;
+}

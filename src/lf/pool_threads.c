@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * A pool's threads: starting, finding their homes, retiring.
+ */
+#include "lf/pool_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "lf/turns.h"
+
+static void
+set_state(struct pool *pool, struct pool_thread *t, enum thread_state state)
+{
+	pthread_mutex_lock(&pool->lock);
+	t->state = state;
+	pthread_cond_broadcast(&pool->changed);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+static void
+name_thread(const struct pool_thread *self)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "lf-%.6s-%u", self->pool->name,
+	    self->member.id - 1u);
+	pthread_setname_np(pthread_self(), name);
+}
+
+static void
+set_nice(const struct pool_thread *self, int nice)
+{
+	static struct log_limit limit;
+
+	if (nice != 0 && setpriority(PRIO_PROCESS, (id_t)self->tid, nice) < 0)
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "pool %s: nice %d was refused: %s; its threads run without "
+		    "it",
+		    self->pool->name, nice, strerror(errno));
+}
+
+static void *
+thread_main(void *arg)
+{
+	struct pool_thread *self = arg;
+	struct pool *pool = self->pool;
+
+	self->tid = (int)syscall(SYS_gettid);
+	name_thread(self);
+	set_nice(self, pool->classes[self->member.grade].nice);
+	if (pool->options.thread_init &&
+	    !pool->options.thread_init(self, pool->options.arg)) {
+		set_state(pool, self, THREAD_FAILED);
+		return NULL;
+	}
+	grace_register(pool->options.grace, &self->reader);
+	set_state(pool, self, THREAD_RUNNING);
+	shard_serve(self);
+	turns_close_mailbox(self);
+	self->now_ns = clock_now_ns();
+	turns_set_role(self, ROLE_FOLLOWING);
+	grace_unregister(pool->options.grace, &self->reader);
+	if (pool->options.thread_fini)
+		pool->options.thread_fini(self);
+	set_state(pool, self, THREAD_ENDED);
+	return NULL;
+}
+
+/* An empty place, or a new one. */
+static struct pool_thread *
+find_place(struct pool *pool)
+{
+	struct pool_thread *t;
+
+	for (unsigned i = 0; i < pool->places_n; i++)
+		if (pool->places[i]->state == THREAD_NONE)
+			return pool->places[i];
+	if (pool->places_n == POOL_THREADS_LIMIT)
+		return NULL;
+	t = aligned_alloc(CACHE_LINE, sizeof(*t));
+	if (!t)
+		return NULL;
+	memset(t, 0, sizeof(*t));
+	t->pool = pool;
+	t->member.id = (uint16_t)(pool->places_n + 1);
+	t->index = pool->options.first_index + pool->places_n;
+	t->random = 0x9e3779b97f4a7c15u * (t->index + 1u);
+	atomic_store_release(&pool->places[pool->places_n], t);
+	pool->places_n++;
+	return t;
+}
+
+static void
+prepare(struct pool *pool, struct pool_thread *t, unsigned grade)
+{
+	unsigned rank = pool_count_running(pool, -1);
+
+	t->member.grade = (uint16_t)grade;
+	t->member.summons = 0;
+	t->member.called_ns = 0;
+	t->visits = 0;
+	t->service_time = (struct service_time){{0}};
+	t->stats.role = ROLE_FOLLOWING;
+	t->stats.role_since_ns = clock_now_ns();
+	batch_init(&t->batch);
+	atomic_store_relaxed(&t->closed, 0u);
+	atomic_store_release(
+	    &t->home, pool->shards[rank % pool->shards_open]); /* [P10] */
+	t->state = THREAD_STARTING;
+}
+
+/* Signals are for the control thread, so the pool's threads block them. */
+static int
+create(struct pool *pool, struct pool_thread *t)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int rc;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(pool->cpus), &pool->cpus);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&t->id, &attr, thread_main, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return -rc;
+}
+
+int
+pool_start_thread(struct pool *pool, unsigned grade)
+{
+	struct pool_thread *t = find_place(pool);
+	bool failed;
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	prepare(pool, t, grade);
+	rc = create(pool, t);
+	if (rc < 0) {
+		t->state = THREAD_NONE;
+		return rc;
+	}
+	pthread_mutex_lock(&pool->lock);
+	while (t->state == THREAD_STARTING)
+		pthread_cond_wait(&pool->changed, &pool->lock);
+	failed = t->state == THREAD_FAILED;
+	pthread_mutex_unlock(&pool->lock);
+	if (!failed)
+		return 0;
+	pthread_join(t->id, NULL);
+	t->state = THREAD_NONE;
+	return -ENOMEM;
+}
+
+void
+pool_retire_thread(struct pool *pool, struct pool_thread *thread)
+{
+	set_state(pool, thread, THREAD_RETIRING);
+	(void)atomic_swap_seq(
+	    &thread->member.summons, (uint32_t)MEMBER_RETIRE); /* [P10] */
+}
+
+unsigned
+pool_reap_threads(struct pool *pool, bool wait)
+{
+	unsigned retiring = 0;
+
+	pthread_mutex_lock(&pool->lock);
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		struct pool_thread *t = pool->places[i];
+
+		while (wait && t->state == THREAD_RETIRING)
+			pthread_cond_wait(&pool->changed, &pool->lock);
+		if (t->state == THREAD_RETIRING)
+			retiring++;
+		if (t->state != THREAD_ENDED)
+			continue;
+		/* It has nothing left to do that needs the lock. */
+		pthread_join(t->id, NULL);
+		t->state = THREAD_NONE;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return retiring;
+}
+
+unsigned
+pool_count_running(const struct pool *pool, int grade)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		const struct pool_thread *t = pool->places[i];
+
+		n += t->state == THREAD_RUNNING &&
+		    (grade < 0 || t->member.grade == grade);
+	}
+	return n;
+}
+
+static void
+set_home(struct pool_thread *t, struct shard *home)
+{
+	uint32_t none = 0;
+
+	if (t->home == home)
+		return;
+	atomic_store_release(&t->home, home); /* [P10] */
+	/* One that is summoned to retire goes in any case. */
+	(void)atomic_cas_seq(
+	    &t->member.summons, &none, (uint32_t)MEMBER_MOVE); /* [P10] */
+}
+
+void
+pool_assign_homes(struct pool *pool)
+{
+	unsigned rank = 0;
+
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		struct pool_thread *t = pool->places[i];
+
+		if (t->state == THREAD_RUNNING)
+			set_home(t, pool->shards[rank++ % pool->shards_open]);
+	}
+	for (unsigned i = 0; i < pool->shards_made; i++)
+		atomic_store_relaxed(&pool->shards[i]->sole,
+		    (uint32_t)(rank == pool->shards_open &&
+			pool->shards_n == pool->shards_open));
+	pool_order_all(pool);
+}
+
+void
+pool_order_all(struct pool *pool)
+{
+	for (unsigned i = 0; i < pool->shards_made; i++)
+		shard_order(pool->shards[i]);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * See turns.h.
+ */
+#include "lf/turns.h"
+
+#include "base/clock.h"
+
+void
+turns_set_role(struct pool_thread *self, enum thread_role role)
+{
+	struct thread_stats *s = &self->stats;
+	uint32_t was = atomic_load_relaxed(&s->role);
+
+	if (was == role)
+		return;
+	atomic_bump_own(&s->role_ns[was],
+	    self->now_ns - atomic_load_relaxed(&s->role_since_ns));
+	atomic_store_relaxed(&s->role_since_ns, self->now_ns);
+	atomic_store_relaxed(&s->role, (uint32_t)role);
+}
+
+static void
+measure(struct pool_thread *self, enum turn_kind kind)
+{
+	struct service_time *times = &self->service_time;
+	uint64_t now_ns = clock_now_ns();
+
+	service_time_add(times, kind, now_ns - self->now_ns);
+	histogram_add(&self->stats.service, now_ns - self->now_ns);
+	self->now_ns = now_ns;
+	atomic_store_relaxed(
+	    &self->stats.turn_ns[kind], times->average_ns[kind]);
+}
+
+enum turn
+turns_run(struct event_handler *handler, struct pool_thread *self)
+{
+	enum turn_kind kind =
+	    handler->first_side == HANDLE_LISTENER ? TURN_ACCEPT : TURN_RELAY;
+	enum turn turn;
+
+	grace_enter(pool_grace(self->pool), &self->reader);
+	turn = event_handler_run(handler, self);
+	grace_leave(&self->reader);
+	atomic_bump_own(&self->stats.turns, 1u);
+	measure(self, kind);
+	return turn;
+}
+
+/* Note: a retiring thread's mailbox.
+ * The thread closes (a swap), then takes what is there; whoever hands off pushes,
+ * then looks whether it is closed, and if so takes what is there.  One of the two
+ * takes it.  [P12] */
+static void
+give_back(struct pool_thread *to)
+{
+	struct event_handler *newest;
+	struct event_handler *h =
+	    event_handler_take_all(&to->member.mailbox, &newest);
+
+	while (h) {
+		struct event_handler *following = h->next;
+
+		h->bound = NULL;
+		shard_submit(h);
+		h = following;
+	}
+}
+
+bool
+turns_hand_off(struct event_handler *handler, struct pool_thread *self)
+{
+	struct pool_thread *to = handler->bound;
+
+	if (atomic_load_relaxed(&to->closed)) {
+		handler->bound = self;
+		return false;
+	}
+	event_handler_push(&to->member.mailbox, handler); /* [P10] [P12] */
+	atomic_bump_own(&self->stats.hand_offs, 1u);
+	if (atomic_load_seq(&to->closed)) /* [P12] */
+		give_back(to);
+	return true;
+}
+
+void
+turns_work_mailbox(struct pool_thread *self)
+{
+	struct event_handler *h, *newest;
+
+	if (!atomic_load_relaxed(&self->member.mailbox))
+		return;
+	turns_set_role(self, ROLE_PROCESSING);
+	h = event_handler_take_all(&self->member.mailbox, &newest); /* [P10] */
+	while (h) {
+		struct event_handler *following = h->next;
+
+		if (turns_run(h, self) == TURN_MORE)
+			shard_submit(h);
+		h = following;
+	}
+}
+
+void
+turns_close_mailbox(struct pool_thread *self)
+{
+	(void)atomic_swap_seq(&self->closed, 1u); /* [P12] */
+	give_back(self);
+}
