@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The configuration as an operator meets it: lfproxy -t, -T, -l and -s.
+
+setup() {
+	lfproxy=${LFPROXY_BUILD:?names the folder of the build}/lfproxy
+	ini=$BATS_TEST_TMPDIR/lfproxy.ini
+	bats_require_minimum_version 1.5.0
+}
+
+# Writes the configuration from standard input; a file that is complete.
+write() {
+	cat >"$ini"
+}
+
+write_good() {
+	write <<-'EOF'
+	; two servers behind one port
+	[global]
+	node = lb1
+
+	[defaults]
+	timeout_client = 90s
+
+	[frontend web]
+	listen  = 127.0.0.1:0
+	    listen = unix:/run/web.sock mode=0600
+	backend = app
+
+	[backend app]
+	server = app1 10.0.0.11:8080
+	server = app2 10.0.0.12:8080 weight=50   ; the small one
+	check  = http path=/healthz
+	EOF
+}
+
+@test "config: -t says that a good file is valid" {
+	write_good
+	run -0 --separate-stderr "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini: configuration is valid" ]
+	[ -z "$stderr" ]
+}
+
+@test "config: -t tells every error with its line, and exits with 1" {
+	write <<-'EOF'
+	early = 1
+	[frontend web]
+	listen = 80
+	backend = ap
+	plain
+	[backend app]
+	sever = a 10.0.0.1:80
+	server = a 10.0.0.1:80 weight=300
+	timeout_server = 30
+	[backend app]
+	server = a 10.0.0.1:80
+	EOF
+	run -1 --separate-stderr "$lfproxy" -t -c "$ini"
+	[ -z "$output" ]
+	expected=(
+		"$ini:1: the key 'early' stands before any section"
+		"$ini:3: listen: '80' has no port"
+		"$ini:4: backend: there is no backend 'ap'; did you mean 'app'?"
+		"$ini:5: the line is neither [section] nor 'key = value'"
+		"$ini:7: unknown key 'sever' in [backend app]; did you mean 'server'?"
+		"$ini:8: server: weight: '300' is no whole number from 0 to 256"
+		"$ini:9: timeout_server: '30' has no unit; write 30s or 30ms"
+		"$ini:10: there is a second [backend app], first in line 6"
+	)
+	[ "${#stderr_lines[@]}" -eq "${#expected[@]}" ]
+	for i in "${!expected[@]}"; do
+		[[ "${stderr_lines[i]}" == "${expected[i]}"* ]]
+	done
+}
+
+@test "config: a line longer than inih reads is an error with its line" {
+	write_good
+	printf 'retries = %0200d\n' 3 >>"$ini"
+	run -1 "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini:17: the line has 210 characters; at most 199 are allowed" ]
+}
+
+@test "config: a NUL byte is an error with its line" {
+	write_good
+	printf 'retries = 3\0000\n' >>"$ini"
+	run -1 "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini:17: the line has a NUL byte; this must be a text file" ]
+}
+
+@test "config: a missing newline at the end is fine" {
+	write_good
+	printf 'retries = 9' >>"$ini"
+	"$lfproxy" -t -c "$ini"
+	"$lfproxy" -T -c "$ini" | grep -qx 'retries = 9'
+}
+
+@test "config: an empty file is an error" {
+	write </dev/null
+	run -1 "$lfproxy" -t -c "$ini"
+	[[ "$output" == "$ini: the file is empty or has comments only"* ]]
+}
+
+@test "config: a file that is not there, and a directory, are errors" {
+	run -1 "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini: cannot be read: No such file or directory" ]
+	run -1 "$lfproxy" -t -c "$BATS_TEST_TMPDIR"
+	[ "$output" = "$BATS_TEST_TMPDIR: is a directory; name a file" ]
+}
+
+@test "config: a file without the right to read it is an error" {
+	[ "$(id -u)" -ne 0 ] || skip "root may read every file"
+	write_good
+	chmod 0 "$ini"
+	run -1 "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini: cannot be read: Permission denied" ]
+}
+
+@test "config: a bad file does not start anything" {
+	write <<<'[frontend web]'
+	run -1 timeout 20 "$lfproxy" -c "$ini"
+	[[ "$output" == *"$ini: there is no backend; write a [backend NAME]"* ]]
+}
+
+@test "config: -T prints what it would print again" {
+	write_good
+	"$lfproxy" -T -c "$ini" >"$BATS_TEST_TMPDIR/once.ini"
+	"$lfproxy" -T -c "$BATS_TEST_TMPDIR/once.ini" >"$BATS_TEST_TMPDIR/twice.ini"
+	diff "$BATS_TEST_TMPDIR/once.ini" "$BATS_TEST_TMPDIR/twice.ini"
+	for line in 'node = lb1' 'timeout_client = 90s' 'timeout_server = 5m' \
+	    'listen = unix:/run/web.sock mode=0600' \
+	    'server = app1 10.0.0.11:8080 weight=100' \
+	    'server = app2 10.0.0.12:8080 weight=50' \
+	    'check = http path=/healthz method=GET status=200-399 interval=2s timeout=2s fall=3 rise=2'; do
+		grep -qxF "$line" "$BATS_TEST_TMPDIR/once.ini"
+	done
+	grep -qx 'threads = auto ; here [1-9][0-9]*' "$BATS_TEST_TMPDIR/once.ini"
+}
+
+@test "config: -l and -s make a configuration without a file" {
+	"$lfproxy" -T -l :8080 -s 10.0.0.11:80 -s web=10.0.0.12:80 \
+	    -b roundrobin -k http:/up -n 3 -a /run/a.sock >"$ini"
+	for line in 'admin = /run/a.sock mode=0660' 'threads = 3' \
+	    'listen = :8080' 'server = s1 10.0.0.11:80 weight=100' \
+	    'server = web 10.0.0.12:80 weight=100'; do
+		grep -qxF "$line" "$ini"
+	done
+	grep -q '^check = http path=/up ' "$ini"
+	"$lfproxy" -t -c "$ini"
+}
+
+@test "config: errors of -l and -s name the option, and exit with 1" {
+	run -1 --separate-stderr "$lfproxy" -t -l 80 -s 10.0.0.1 -n 0
+	[ "${#stderr_lines[@]}" -eq 3 ]
+	[[ "$stderr" == *"-l 80: '80' has no port; "* ]]
+	[[ "$stderr" == *"-s 10.0.0.1: '10.0.0.1' has no port; "* ]]
+	[[ "$stderr" == *"-n 0: '0' is no number of threads; "* ]]
+}
+
+@test "config: wrong use is told with a way to help, and exits with 2" {
+	for args in "" "-t" "-l :80" "-s h:80" "-c f -l :80" "-c f -n 2" \
+	    "-c f g" "-c" "-x" "--nonsense" "-c f -c g"; do
+		# shellcheck disable=SC2086 # cut into words on purpose
+		run -2 --separate-stderr "$lfproxy" $args
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ "$stderr" == *"; try lfproxy -h" ]]
+	done
+}
+
+@test "config: -h and -V answer on standard output and exit with 0" {
+	run -0 --separate-stderr "$lfproxy" -h
+	[[ "$output" == *"usage: lfproxy -c FILE"* ]]
+	[ -z "$stderr" ]
+	run -0 --separate-stderr "$lfproxy" -V
+	[[ "${lines[0]}" == "lfproxy "[0-9]* ]]
+	[ -z "$stderr" ]
+}
+
+@test "config: every key that is listed is one that -T prints" {
+	write_good
+	"$lfproxy" -T -c "$ini" >"$BATS_TEST_TMPDIR/printed"
+	"$lfproxy" --list-keys >"$BATS_TEST_TMPDIR/keys"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/keys")" -gt 20 ]
+	while IFS=$'\t' read -r section key _; do
+		case $section,$key in
+		defaults,* | *:*) continue ;;
+		esac
+		grep -Eq "^(; )?$key (=|is not set)" "$BATS_TEST_TMPDIR/printed"
+	done <"$BATS_TEST_TMPDIR/keys"
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ * The form of a file: what a line may be, and in which line an error stood.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "config/draft.h"
+#include "config/ini.h"
+#include "config/support.h"
+
+/* A draft as text: `1[head]` and `2 key=value` lines. */
+static char *
+draft_text(const char *file, struct err_list *errors)
+{
+	struct draft draft;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	draft_init(&draft);
+	ini_load(file, &draft, errors);
+	for (size_t i = 0; i < draft.sections_n; i++) {
+		const struct draft_section *s = &draft.sections[i];
+
+		fprintf(f, "%u[%s]\n", s->place.line, s->head);
+		for (size_t j = 0; j < s->entries_n; j++)
+			fprintf(f, "%u %s=%s\n", s->entries[j].place.line,
+			    s->entries[j].name, s->entries[j].value);
+	}
+	fclose(f);
+	draft_fini(&draft);
+	return text;
+}
+
+static void
+write_file(char path[32], const void *bytes, size_t size)
+{
+	int fd;
+
+	strcpy(path, "/tmp/lfproxy-ini-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+}
+
+static void
+assert_draft_of(const void *bytes, size_t size, const char *expected)
+{
+	struct err_list errors;
+	char path[32], *text;
+
+	err_list_init(&errors);
+	write_file(path, bytes, size);
+	text = draft_text(path, &errors);
+	unlink(path);
+	err_list_print(&errors, stderr);
+	assert_int_equal(errors.n, 0);
+	assert_string_equal(text, expected);
+	err_list_fini(&errors);
+	free(text);
+}
+
+static void
+assert_draft(const char *ini, const char *expected)
+{
+	assert_draft_of(ini, strlen(ini), expected);
+}
+
+static void
+entries_have_their_lines(void **state)
+{
+	(void)state;
+	assert_draft("\n[a]\nx = 1\n\n; c\ny = 2\n[b c]\nz=3\n",
+	    "2[a]\n3 x=1\n6 y=2\n7[b c]\n8 z=3\n");
+}
+
+static void
+equals_and_colon_separate(void **state)
+{
+	(void)state;
+	assert_draft("[a]\nx=1\nx = 1\nx: 1\nx:1\nu = unix:/a=b\n",
+	    "1[a]\n2 x=1\n3 x=1\n4 x=1\n5 x=1\n6 u=unix:/a=b\n");
+}
+
+static void
+indentation_means_nothing(void **state)
+{
+	(void)state;
+	assert_draft("[a]\nx = 1\n  y = 2\n\t[b]\n \t z = 3  \n  ; c\n",
+	    "1[a]\n2 x=1\n3 y=2\n4[b]\n5 z=3\n");
+}
+
+static void
+comments_end_lines(void **state)
+{
+	(void)state;
+	assert_draft("# c\n;c\n[a] ; c\nx = 1 ; c\ny = a;b\nz = ; c\n",
+	    "3[a]\n4 x=1\n5 y=a;b\n6 z=\n");
+}
+
+static void
+empty_and_repeated_sections_are_seen(void **state)
+{
+	(void)state;
+	assert_draft("[a]\n[b]\n[a]\n", "1[a]\n2[b]\n3[a]\n");
+}
+
+static void
+line_ends_and_byte_order_marks_are_accepted(void **state)
+{
+	(void)state;
+	assert_draft("[a]\r\nx = 1\r\n\r\ny = 2", "1[a]\n2 x=1\n4 y=2\n");
+	assert_draft("[a]\r\nx = 1\r", "1[a]\n2 x=1\n");
+	assert_draft("\xef\xbb\xbf[a]\nx = 1\n", "1[a]\n2 x=1\n");
+}
+
+static void
+missing_newline_at_the_end_is_fine(void **state)
+{
+	(void)state;
+	assert_draft("[a]\nx = 1", "1[a]\n2 x=1\n");
+	assert_draft("[a]\n[b]", "1[a]\n2[b]\n");
+	assert_draft("[a]\n; c", "1[a]\n");
+}
+
+/* A name that inih would cut at 49 characters, silently. */
+static void
+long_names_are_not_cut(void **state)
+{
+	char ini[200], expected[200];
+
+	(void)state;
+	snprintf(ini, sizeof(ini), "[%060d]\n%060d = v\n", 1, 2);
+	snprintf(expected, sizeof(expected), "1[%060d]\n2 %060d=v\n", 1, 2);
+	assert_draft(ini, expected);
+}
+
+/* 199 characters are what inih takes; blanks around them do not count. */
+static void
+longest_line_is_whole(void **state)
+{
+	char ini[300], expected[300];
+
+	(void)state;
+	snprintf(ini, sizeof(ini), "[a]\n     x=%0197d    \n", 7);
+	snprintf(expected, sizeof(expected), "1[a]\n2 x=%0197d\n", 7);
+	assert_draft(ini, expected);
+}
+
+static void
+longer_line_is_an_error_with_its_line(void **state)
+{
+	char ini[2000];
+
+	(void)state;
+	snprintf(ini, sizeof(ini),
+	    FRONTEND "retries=%0192d\n" BACKEND "retries=%01000d\nx = 1\n", 7,
+	    7);
+	assert_errors(ini,
+	    "4: the line has 200 characters; at most 199 are allowed\n"
+	    "7: the line has 1008 characters; at most 199 are allowed\n"
+	    "8: unknown key 'x' in [backend b]");
+}
+
+static void
+long_head_keeps_its_keys_from_the_section_above(void **state)
+{
+	char ini[2000];
+
+	(void)state;
+	snprintf(ini, sizeof(ini),
+	    FRONTEND BACKEND "[frontend %0300d]\nlisten = :80\n", 7);
+	assert_errors(ini, "6: the line has 311 characters");
+}
+
+static void
+long_comment_is_fine(void **state)
+{
+	char ini[2000];
+
+	(void)state;
+	snprintf(ini, sizeof(ini), "; %01000d\n[a]\nx = 1\n", 7);
+	assert_draft(ini, "2[a]\n3 x=1\n");
+}
+
+static void
+nul_bytes_are_errors(void **state)
+{
+	static const char ini[] = FRONTEND BACKEND "retries = 1\0001\n\0\n"
+	                                           "; c\0\nx = 1\n";
+	char *errors;
+
+	(void)state;
+	assert_null(load_bytes(ini, sizeof(ini) - 1, &errors));
+	assert_string_equal(errors,
+	    "6: the line has a NUL byte; this must be a text file\n"
+	    "7: the line has a NUL byte; this must be a text file\n"
+	    "8: the line has a NUL byte; this must be a text file\n"
+	    "9: unknown key 'x' in [backend b]; allowed are balance, server, "
+	    "check, retries, timeout_connect, timeout_server, "
+	    "timeout_server_fin\n");
+	free(errors);
+}
+
+static void
+control_characters_are_errors(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND BACKEND "retries = \x1b[1m\nx\ry = 1\n\x7f\n",
+	    "6: the line has the control character 0x1b; only printable\n"
+	    "7: the line has the control character 0x0d\n"
+	    "8: the line has the control character 0x7f");
+	/* A tab is a blank. */
+	assert_draft("[a]\nx\t=\t1\t2\n", "1[a]\n2 x=1\t2\n");
+}
+
+static void
+lines_of_no_kind_are_errors(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND BACKEND "plain\nretries 3\n= 3\n : \nlast",
+	    "6: the line is neither [section] nor 'key = value' nor a comment\n"
+	    "7: the line is neither [section] nor 'key = value' nor a comment\n"
+	    "8: there is no key before the '='\n"
+	    "9: there is no key before the '='\n"
+	    "10: the line is neither [section] nor 'key = value' nor a ");
+}
+
+static void
+malformed_heads_are_errors(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND "[backend b\nserver = s 10.0.0.1:80\n",
+	    "4: the section has no ']'; write [section] or [section NAME]");
+	assert_errors(FRONTEND BACKEND "[]\nx = 1\n[ \t]\n[pool p] x\n",
+	    "6: the section has no name; write [section]\n"
+	    "8: the section has no name; write [section]\n"
+	    "9: 'x' stands after the section's ']'; only a comment");
+	assert_errors(FRONTEND "[backend b ; c]\nserver = s 10.0.0.1:80\n",
+	    "3: backend: there is no backend 'b'; there is b ; c\n"
+	    "4: [backend b ; c]: 'b ; c' is no name; allowed are letters");
+}
+
+static void
+key_before_any_section_is_an_error(void **state)
+{
+	(void)state;
+	assert_errors("a = 1\nb = 2\n" FRONTEND BACKEND,
+	    "1: the key 'a' stands before any section; write a [section]\n"
+	    "2: the key 'b' stands before any section; write a [section]");
+	assert_errors("a = 1\n", "1: the key 'a' stands before any section");
+}
+
+static void
+assert_path_error(const char *path, const char *expected)
+{
+	struct err_list errors;
+	struct spec *spec = NULL;
+
+	err_list_init(&errors);
+	assert_false(config_load(path, &spec, &errors));
+	assert_null(spec);
+	assert_int_equal(errors.n, 1);
+	assert_string_equal(errors.entries[0].file, path);
+	assert_int_equal(errors.entries[0].line, 0);
+	assert_string_equal(errors.entries[0].text, expected);
+	err_list_fini(&errors);
+}
+
+static void
+unreadable_files_are_errors_of_their_kind(void **state)
+{
+	char path[32];
+
+	(void)state;
+	assert_path_error("/nonexistent/lfproxy.ini",
+	    "cannot be read: No such file or directory");
+	assert_path_error("/proc", "is a directory; name a file");
+	assert_path_error(
+	    "/dev/zero", "is larger than 16 MiB; this is no configuration");
+	write_file(path, "x", 1);
+	assert_int_equal(chmod(path, 0), 0);
+	if (geteuid() != 0)
+		assert_path_error(path, "cannot be read: Permission denied");
+	unlink(path);
+	/* A file that opens and cannot be read, whoever reads. */
+	assert_path_error(
+	    "/proc/self/mem", "cannot be read: Input/output error");
+}
+
+static void
+empty_files_are_an_error(void **state)
+{
+	static const char *const empty[] = {
+	    "", "\n", "; only\n# comments\n\n", "\xef\xbb\xbf"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
+		assert_errors(
+		    empty[i], " the file is empty or has comments only; it");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(entries_have_their_lines),
+	    cmocka_unit_test(equals_and_colon_separate),
+	    cmocka_unit_test(indentation_means_nothing),
+	    cmocka_unit_test(comments_end_lines),
+	    cmocka_unit_test(empty_and_repeated_sections_are_seen),
+	    cmocka_unit_test(line_ends_and_byte_order_marks_are_accepted),
+	    cmocka_unit_test(missing_newline_at_the_end_is_fine),
+	    cmocka_unit_test(long_names_are_not_cut),
+	    cmocka_unit_test(longest_line_is_whole),
+	    cmocka_unit_test(longer_line_is_an_error_with_its_line),
+	    cmocka_unit_test(long_head_keeps_its_keys_from_the_section_above),
+	    cmocka_unit_test(long_comment_is_fine),
+	    cmocka_unit_test(nul_bytes_are_errors),
+	    cmocka_unit_test(control_characters_are_errors),
+	    cmocka_unit_test(lines_of_no_kind_are_errors),
+	    cmocka_unit_test(malformed_heads_are_errors),
+	    cmocka_unit_test(key_before_any_section_is_an_error),
+	    cmocka_unit_test(unreadable_files_are_errors_of_their_kind),
+	    cmocka_unit_test(empty_files_are_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
