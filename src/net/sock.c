@@ -53,13 +53,18 @@ bind_failed(int fd, int error, const struct addr *addr, struct err *err)
 	return -1;
 }
 
-/* True when nobody listens on the unix socket any more. */
+/* True when nobody listens on the unix socket any more.  A connect to any other
+ * kind of file is refused as well: that one is not ours to replace. */
 static bool
 is_stale(const struct addr *addr)
 {
-	int fd = stream_socket(AF_UNIX);
+	struct stat st;
 	bool stale;
+	int fd;
 
+	if (lstat(addr->un.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	fd = stream_socket(AF_UNIX);
 	if (fd < 0)
 		return false;
 	stale = connect(fd, &addr->sa, addr->len) < 0 && errno == ECONNREFUSED;

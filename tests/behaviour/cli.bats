@@ -70,3 +70,12 @@ usage_error() {
 @test "cli: words that are no options are a usage error" {
 	usage_error -l 127.0.0.1:0 -s 127.0.0.1:80 more
 }
+
+@test "cli: a file that is no socket is not replaced by a unix listener" {
+	echo precious >"$BATS_TEST_TMPDIR/file"
+	run "$LFPROXY_BUILD/lfproxy" -l "unix:$BATS_TEST_TMPDIR/file" \
+	    -s 127.0.0.1:9
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"Address already in use"* ]]
+	[ "$(cat "$BATS_TEST_TMPDIR/file")" = precious ]
+}

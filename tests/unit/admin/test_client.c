@@ -263,6 +263,8 @@ peer_that_does_not_read_is_not_read_from(void **state)
 	}
 	assert_false(gone);
 	assert_false(client_is_idle(client));
+	/* Or the loop would spin on the input that waits. */
+	assert_int_equal(client->io.events & (EV_READ | EV_WRITE), EV_WRITE);
 	wanted = 3 + sent * help_size();
 	while (received < wanted && clock_now_ms() < deadline) {
 		got_n = 0;
