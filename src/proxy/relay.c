@@ -45,7 +45,7 @@ side_broke(struct session *s, enum handle_side which, struct pool_thread *self)
 	if (s->reason == CLOSE_DONE)
 		s->reason = (uint8_t)reset_reason(which);
 	side->broken = true;
-	side->readable = side->read_closed = true;
+	side->readable = side->read_on = true;
 	if (s->spill[which]) {
 		slab_give(&proxy_of(self)->spills, s->spill[which]->index);
 		s->spill[which] = NULL;
@@ -135,7 +135,8 @@ read_ended(struct session *s, enum handle_side from, ssize_t n,
 
 /* A read of less than was asked for has emptied the receive queue, so with
  * edge-triggering it need not be tried again: whatever comes later makes a new
- * event.  Only the end makes none if it has been announced already. */
+ * event.  Only the end makes none if it has been announced already, and urgent
+ * data, at which a read stops (HANDLE_READ_ON). */
 static ssize_t
 read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 {
@@ -148,12 +149,12 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 	while (n < 0 && errno == EINTR);
 	if (n > 0) {
 		side->readable =
-		    n == (ssize_t)sizeof(t->buffer) || side->read_closed;
+		    n == (ssize_t)sizeof(t->buffer) || side->read_on;
 		side->received += (uint64_t)n;
 		side->active_ms = turn_now_ms(self);
 	} else if (n < 0 && errno == EAGAIN) {
 		side->readable = false;
-		side->read_closed = false;
+		side->read_on = false;
 	} else {
 		read_ended(s, from, n, self);
 	}

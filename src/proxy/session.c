@@ -40,9 +40,9 @@ note_events(struct session *s, uint32_t pending)
 
 		if (ready & ~HANDLE_WRITABLE)
 			side->readable = true;
-		if (ready &
-		    (HANDLE_READ_CLOSED | HANDLE_HUNG_UP | HANDLE_ERROR))
-			side->read_closed = true;
+		if (ready & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP |
+		                HANDLE_ERROR | HANDLE_READ_ON))
+			side->read_on = true;
 		if (ready & (HANDLE_WRITABLE | HANDLE_ERROR))
 			side->writable = true;
 		if (ready & (HANDLE_ERROR | HANDLE_HUNG_UP))
