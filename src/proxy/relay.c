@@ -98,6 +98,9 @@ write_spill(struct session *s, enum handle_side to, struct pool_thread *self)
 		return false;
 	slab_give(&proxy_of(self)->spills, spill->index);
 	s->spill[to] = NULL;
+	/* Nobody read the other side meanwhile: its silence begins now. */
+	s->side[!to].active_ms = turn_now_ms(self);
+	session_set_deadline(s, self);
 	return true;
 }
 
@@ -265,6 +268,18 @@ relay_step(struct session *session, struct pool_thread *self)
 	return TURN_DONE;
 }
 
+/* True when the side is to do something: to send, or to take what is there.  It
+ * cannot be blamed for silence after its end was read, nor while it is not read
+ * because the other side takes nothing.  Of two sides one is always awaited, or
+ * both have finished. */
+static bool
+awaited(const struct session *s, enum handle_side side)
+{
+	if (s->spill[side] || s->state == SESSION_FLUSHING)
+		return true;
+	return !s->side[side].eof && !s->spill[!side];
+}
+
 uint64_t
 relay_side_deadline(const struct session *session, enum handle_side side)
 {
@@ -274,6 +289,8 @@ relay_side_deadline(const struct session *session, enum handle_side side)
 	    session->side[side].shut || session->state == SESSION_FLUSHING;
 	uint64_t limit_ms;
 
+	if (!awaited(session, side))
+		return UINT64_MAX;
 	if (side == HANDLE_CLIENT)
 		limit_ms =
 		    fin ? f->timeout_client_fin_ms : f->timeout_client_ms;
