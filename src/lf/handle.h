@@ -32,7 +32,8 @@ enum handle_side {
 #define HANDLE_READ_CLOSED 0x04u /* the peer will send no more */
 #define HANDLE_HUNG_UP     0x08u /* both directions are closed */
 #define HANDLE_ERROR       0x10u /* an error waits to be fetched */
-#define HANDLE_ALL         0x1fu
+#define HANDLE_READ_ON     0x20u /* a short read has not emptied the queue */
+#define HANDLE_ALL         0x3fu
 #define HANDLE_SIDE_SHIFT  8
 
 static inline handle_t

@@ -35,7 +35,7 @@ to_epoll(uint32_t interest)
 	uint32_t e = EPOLLET;
 
 	if (interest & HANDLE_READABLE)
-		e |= EPOLLIN;
+		e |= EPOLLIN | EPOLLPRI;
 	if (interest & HANDLE_WRITABLE)
 		e |= EPOLLOUT;
 	if (interest & HANDLE_READ_CLOSED)
@@ -43,10 +43,13 @@ to_epoll(uint32_t interest)
 	return e;
 }
 
+/* A read stops at urgent data, though more may lie behind it: a short read then
+ * does not mean that the queue is empty, just as when its end is near. */
 static uint32_t
 from_epoll(uint32_t e)
 {
-	return (e & EPOLLIN ? HANDLE_READABLE : 0) |
+	return (e & (EPOLLIN | EPOLLPRI) ? HANDLE_READABLE : 0) |
+	       (e & EPOLLPRI ? HANDLE_READ_ON : 0) |
 	       (e & EPOLLOUT ? HANDLE_WRITABLE : 0) |
 	       (e & EPOLLRDHUP ? HANDLE_READ_CLOSED : 0) |
 	       (e & EPOLLHUP ? HANDLE_HUNG_UP : 0) |

@@ -45,7 +45,7 @@ side_broke(struct session *s, enum handle_side which, struct pool_thread *self)
 	if (s->reason == CLOSE_DONE)
 		s->reason = (uint8_t)reset_reason(which);
 	side->broken = true;
-	side->readable = side->read_closed = true;
+	side->readable = side->read_on = true;
 	if (s->spill[which]) {
 		slab_give(&proxy_of(self)->spills, s->spill[which]->index);
 		s->spill[which] = NULL;
@@ -98,6 +98,9 @@ write_spill(struct session *s, enum handle_side to, struct pool_thread *self)
 		return false;
 	slab_give(&proxy_of(self)->spills, spill->index);
 	s->spill[to] = NULL;
+	/* Nobody read the other side meanwhile: its silence begins now. */
+	s->side[!to].active_ms = turn_now_ms(self);
+	session_set_deadline(s, self);
 	return true;
 }
 
@@ -135,7 +138,8 @@ read_ended(struct session *s, enum handle_side from, ssize_t n,
 
 /* A read of less than was asked for has emptied the receive queue, so with
  * edge-triggering it need not be tried again: whatever comes later makes a new
- * event.  Only the end makes none if it has been announced already. */
+ * event.  Only the end makes none if it has been announced already, and urgent
+ * data, at which a read stops (HANDLE_READ_ON). */
 static ssize_t
 read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 {
@@ -148,12 +152,12 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 	while (n < 0 && errno == EINTR);
 	if (n > 0) {
 		side->readable =
-		    n == (ssize_t)sizeof(t->buffer) || side->read_closed;
+		    n == (ssize_t)sizeof(t->buffer) || side->read_on;
 		side->received += (uint64_t)n;
 		side->active_ms = turn_now_ms(self);
 	} else if (n < 0 && errno == EAGAIN) {
 		side->readable = false;
-		side->read_closed = false;
+		side->read_on = false;
 	} else {
 		read_ended(s, from, n, self);
 	}
@@ -264,6 +268,18 @@ relay_step(struct session *session, struct pool_thread *self)
 	return TURN_DONE;
 }
 
+/* True when the side is to do something: to send, or to take what is there.  It
+ * cannot be blamed for silence after its end was read, nor while it is not read
+ * because the other side takes nothing.  Of two sides one is always awaited, or
+ * both have finished. */
+static bool
+awaited(const struct session *s, enum handle_side side)
+{
+	if (s->spill[side] || s->state == SESSION_FLUSHING)
+		return true;
+	return !s->side[side].eof && !s->spill[!side];
+}
+
 uint64_t
 relay_side_deadline(const struct session *session, enum handle_side side)
 {
@@ -273,6 +289,8 @@ relay_side_deadline(const struct session *session, enum handle_side side)
 	    session->side[side].shut || session->state == SESSION_FLUSHING;
 	uint64_t limit_ms;
 
+	if (!awaited(session, side))
+		return UINT64_MAX;
 	if (side == HANDLE_CLIENT)
 		limit_ms =
 		    fin ? f->timeout_client_fin_ms : f->timeout_client_ms;

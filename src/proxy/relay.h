@@ -25,7 +25,8 @@ enum turn relay_step(struct session *session, struct pool_thread *self);
  * really has. */
 enum turn relay_timeout(struct session *session, struct pool_thread *self);
 
-/* When that side's silence ends the session, clock_now_ms. */
+/* When that side's silence ends the session, clock_now_ms; UINT64_MAX when it
+ * is not its turn. */
 uint64_t relay_side_deadline(
     const struct session *session, enum handle_side side);
 

@@ -40,9 +40,9 @@ note_events(struct session *s, uint32_t pending)
 
 		if (ready & ~HANDLE_WRITABLE)
 			side->readable = true;
-		if (ready &
-		    (HANDLE_READ_CLOSED | HANDLE_HUNG_UP | HANDLE_ERROR))
-			side->read_closed = true;
+		if (ready & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP |
+		                HANDLE_ERROR | HANDLE_READ_ON))
+			side->read_on = true;
 		if (ready & (HANDLE_WRITABLE | HANDLE_ERROR))
 			side->writable = true;
 		if (ready & (HANDLE_ERROR | HANDLE_HUNG_UP))
@@ -182,7 +182,8 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 		deadline = now_ms + FLUSH_POLL_MS;
 		break;
 	}
-	atomic_store_relaxed(&proxy_of(self)->deadlines[s->index], deadline);
+	atomic_store_release(/* [P10] */
+	    &proxy_of(self)->deadlines[s->index], deadline);
 }
 
 void

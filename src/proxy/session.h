@@ -62,18 +62,18 @@ enum session_state {
 
 /* One of the two connections; the index is enum handle_side. */
 struct side {
-	int fd;               /* -1: none */
-	bool readable : 1;    /* a read may find something */
-	bool writable : 1;    /* a write may find room */
-	bool read_closed : 1; /* the receive queue ends: read to that end */
-	bool error : 1;       /* the kernel has reported an error */
-	bool eof : 1;         /* the end was read: a FIN or an error */
-	bool shut : 1;        /* we have sent our FIN */
-	bool broken : 1;      /* the connection is gone: no use in writing */
-	bool reset : 1;       /* and it went without a FIN */
-	uint64_t active_ms;   /* when a byte last went in or came out */
-	uint64_t received;    /* bytes read from it */
-	uint64_t counted;     /* of these, in the counters */
+	int fd;             /* -1: none */
+	bool readable : 1;  /* a read may find something */
+	bool writable : 1;  /* a write may find room */
+	bool read_on : 1;   /* read until nothing is left, or the end */
+	bool error : 1;     /* the kernel has reported an error */
+	bool eof : 1;       /* the end was read: a FIN or an error */
+	bool shut : 1;      /* we have sent our FIN */
+	bool broken : 1;    /* the connection is gone: no use in writing */
+	bool reset : 1;     /* and it went without a FIN */
+	uint64_t active_ms; /* when a byte last went in or came out */
+	uint64_t received;  /* bytes read from it */
+	uint64_t counted;   /* of these, in the counters */
 };
 
 struct spill;
