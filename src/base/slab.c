@@ -103,8 +103,7 @@ grow_locked(struct slab *slab)
 	struct slab_chunk *c;
 	uint32_t first = slab->made;
 
-	if (slab->options.max - first < SLAB_CHUNK &&
-	    (first >= slab->options.max))
+	if (first >= slab->options.max)
 		return false;
 	c = mmap(NULL, chunk_size(slab), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
