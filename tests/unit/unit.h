@@ -65,20 +65,38 @@ unit_nap(void)
 
 #define UNIT_THREADS_MAX 8
 
-/* Threads that start together; main_of gets the same arg in each of them. */
+/* Threads that start together: all are there before the first begins.  Every
+ * one runs main_of with the same arg. */
 struct unit_threads {
 	pthread_t ids[UNIT_THREADS_MAX];
 	unsigned n;
+	pthread_barrier_t gate;
+	void *(*main_of)(void *arg);
+	void *arg;
 };
 
+static inline void *
+unit_thread_main(void *threads)
+{
+	struct unit_threads *t = threads;
+
+	pthread_barrier_wait(&t->gate);
+	return t->main_of(t->arg);
+}
+
+/* t stays where it is until the join. */
 static inline void
 unit_threads_start(
     struct unit_threads *t, unsigned n, void *(*main_of)(void *arg), void *arg)
 {
 	assert_true(n <= UNIT_THREADS_MAX);
+	t->main_of = main_of;
+	t->arg = arg;
+	pthread_barrier_init(&t->gate, NULL, n);
 	for (t->n = 0; t->n < n; t->n++)
 		assert_int_equal(
-		    pthread_create(&t->ids[t->n], NULL, main_of, arg), 0);
+		    pthread_create(&t->ids[t->n], NULL, unit_thread_main, t),
+		    0);
 }
 
 static inline void
@@ -86,6 +104,7 @@ unit_threads_join(struct unit_threads *t)
 {
 	while (t->n > 0)
 		assert_int_equal(pthread_join(t->ids[--t->n], NULL), 0);
+	pthread_barrier_destroy(&t->gate);
 }
 
 /* A number of its own for each of the threads that share *next. */
