@@ -15,6 +15,7 @@
 #include "check/check.h"
 #include "control/limits.h"
 #include "control/listeners.h"
+#include "control/pools.h"
 #include "proxy/proxy.h"
 
 #define DRAIN_TICK_MS 20
@@ -28,8 +29,7 @@ struct control {
 	struct model *model;
 	struct proxy proxy;
 	struct listeners *listeners;
-	struct pool **pools;
-	size_t pools_n;
+	struct pools *pools;
 	struct checker *checker;
 	size_t descriptors;
 	uint32_t sessions;
@@ -193,7 +193,8 @@ count_threads(const struct spec *spec)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < spec->pools_n; i++)
-		n += spec->pools[i].threads;
+		for (unsigned j = 0; j < spec->pools[i].classes_n; j++)
+			n += spec->pools[i].classes[j].threads;
 	return n;
 }
 
@@ -233,49 +234,6 @@ fail:
 	return NULL;
 }
 
-static int
-start_pool(
-    struct control *c, const struct pool_spec *spec, unsigned first_index)
-{
-	struct pool_options options = {
-	    .name = spec->name,
-	    .threads = spec->threads,
-	    .first_index = first_index,
-	    .policy = spec->promotion == PROMOTION_ALWAYS ? POLICY_ALWAYS
-	                                                  : POLICY_ADAPTIVE,
-	    .grace = c->grace,
-	    .thread_init = proxy_thread_init,
-	    .thread_fini = proxy_thread_fini,
-	    .thread_arg = &c->proxy,
-	};
-	int rc = handle_set_epoll_new(&options.set);
-
-	return rc < 0 ? rc : pool_new(&options, &c->pools[c->pools_n]);
-}
-
-static bool
-start_pools(struct control *c, struct err *err)
-{
-	const struct spec *spec = c->model->spec;
-	unsigned first_index = 0;
-
-	c->pools = calloc(spec->pools_n, sizeof(*c->pools));
-	if (!c->pools)
-		return err_set(err, "out of memory");
-	for (size_t i = 0; i < spec->pools_n; i++) {
-		const struct pool_spec *p = &spec->pools[i];
-		int rc = start_pool(c, p, first_index);
-
-		if (rc < 0)
-			return err_set(err,
-			    "pool %s with %u threads cannot be started: %s",
-			    p->name, p->threads, strerror(-rc));
-		c->pools_n++;
-		first_index += p->threads;
-	}
-	return true;
-}
-
 bool
 control_start(struct control *control, struct err *err)
 {
@@ -288,8 +246,9 @@ control_start(struct control *control, struct err *err)
 	if (rc < 0)
 		return err_set(
 		    err, "the log cannot be started: %s", strerror(-rc));
-	if (!start_pools(c, err) ||
-	    !listeners_open(c->listeners, c->pools, err))
+	c->pools = pools_start(
+	    c->loop, c->model->spec, &c->proxy, c->grace, err);
+	if (!c->pools || !listeners_open(c->listeners, c->pools, err))
 		return false;
 	rc = checker_new(c->loop, c->model, &c->checker);
 	if (rc < 0)
@@ -300,18 +259,6 @@ control_start(struct control *control, struct err *err)
 	    "up to %u sessions (%zu descriptors)", c->sessions, c->descriptors);
 	log_info("ready");
 	return true;
-}
-
-static void
-stop_pools(struct control *c)
-{
-	for (size_t i = 0; i < c->pools_n; i++)
-		pool_stop(c->pools[i]);
-	for (size_t i = 0; i < c->pools_n; i++)
-		pool_free(c->pools[i]);
-	free(c->pools);
-	c->pools = NULL;
-	c->pools_n = 0;
 }
 
 void
@@ -331,7 +278,7 @@ control_free(struct control *control)
 	if (!c)
 		return;
 	checker_free(c->checker);
-	stop_pools(c);
+	pools_free(c->pools);
 	listeners_free(c->listeners);
 	log_stop();
 	proxy_fini(&c->proxy);
@@ -354,16 +301,10 @@ control_model(struct control *control)
 	return control->model;
 }
 
-size_t
-control_pools(const struct control *control)
+struct pools *
+control_pools(struct control *control)
 {
-	return control->pools_n;
-}
-
-struct pool *
-control_pool(struct control *control, size_t i)
-{
-	return control->pools[i];
+	return control->pools;
 }
 
 bool

@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "lf/pool.h"
+#include "control/pools.h"
 #include "model/model.h"
 
 struct control;
@@ -43,8 +43,8 @@ void control_free(struct control *control);
 
 struct ev_loop *control_loop(struct control *control);
 struct model *control_model(struct control *control);
-size_t control_pools(const struct control *control);
-struct pool *control_pool(struct control *control, size_t i);
+/* NULL before control_start. */
+struct pools *control_pools(struct control *control);
 bool control_draining(const struct control *control);
 
 /* The number of descriptors the process may have (RLIMIT_NOFILE), and of

@@ -95,12 +95,12 @@ fail:
 
 bool
 listeners_open(
-    struct listeners *listeners, struct pool *const *pools, struct err *err)
+    struct listeners *listeners, struct pools *pools, struct err *err)
 {
 	for (size_t i = 0; i < listeners->n; i++) {
 		struct listener *l = &listeners->all[i];
-		struct pool *pool = pools[l->frontend->spec->pool];
-		int rc = acceptor_open(l->acceptor, pool_shard(pool));
+		struct pool *pool = pools_at(pools, l->frontend->spec->pool);
+		int rc = acceptor_open(l->acceptor, pool_shard(pool, 0));
 
 		if (rc < 0)
 			return err_set(err,

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "lf/pool.h"
+#include "control/pools.h"
 #include "model/model.h"
 #include "proxy/proxy.h"
 
@@ -20,7 +20,7 @@ struct listeners *listeners_bind(
 
 /* Starts accepting; pools in the order of the spec. */
 bool listeners_open(
-    struct listeners *listeners, struct pool *const *pools, struct err *err);
+    struct listeners *listeners, struct pools *pools, struct err *err);
 
 /* Closes them, unix sockets' files included.  Returns at once; a connection
  * that is being accepted still becomes a session. */

@@ -21,6 +21,7 @@ struct event_handler;
 /* Pending bits that do not come from the kernel. */
 #define NOTE_TIMEOUT 0x00010000u /* the deadline has passed, look at it */
 #define NOTE_KILL    0x00020000u /* end now */
+#define NOTE_MOVE    0x00080000u /* the shards changed, find your place */
 #define NOTE_RESUME  0x00040000u /* go on where the last turn stopped */
 
 enum turn {

@@ -23,7 +23,8 @@
 struct partner {
 	struct promotion *promotion;
 	struct member member;
-	uint64_t delay_ns[ROUNDS];
+	uint64_t delay_ns[ROUNDS]; /* from the call until it ran */
+	uint64_t call_ns[ROUNDS];  /* what the call took */
 	uint32_t rounds; /* done */
 };
 
@@ -75,8 +76,12 @@ static void
 play(struct partner *p)
 {
 	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t from_ns;
+
 		wait_until_parked(p);
+		from_ns = clock_now_ns();
 		promotion_promote(p->promotion);
+		p->call_ns[i] = clock_now_ns() - from_ns;
 		while (!promotion_try_lead(p->promotion, false))
 			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 	}
@@ -90,6 +95,13 @@ compare_ns(const void *a, const void *b)
 	const uint64_t *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
+}
+
+static uint64_t
+median_ns(uint64_t values[ROUNDS])
+{
+	qsort(values, ROUNDS, sizeof(*values), compare_ns);
+	return values[ROUNDS / 2];
 }
 
 static bool
@@ -125,10 +137,8 @@ policy_calibrate(void)
 	if (!p)
 		return median;
 	*p = (struct partner){.rounds = 0};
-	if (measure(p)) {
-		qsort(p->delay_ns, ROUNDS, sizeof(*p->delay_ns), compare_ns);
-		median = p->delay_ns[ROUNDS / 2];
-	}
+	if (measure(p))
+		median = median_ns(p->call_ns) + median_ns(p->delay_ns);
 	free(p);
 	if (median < LEAST_NS)
 		return LEAST_NS;

@@ -136,7 +136,7 @@ void
 pool_stop(struct pool *pool)
 {
 	for (unsigned i = 0; i < pool->places_n; i++)
-		if (pool->places[i]->state == THREAD_RUNNING)
+		if (pool_thread_state(pool->places[i]) == THREAD_RUNNING)
 			pool_retire_thread(pool, pool->places[i]);
 	pool_order_all(pool);
 }
@@ -172,7 +172,7 @@ retire_surplus(struct pool *pool)
 		    ? pool->classes[grade].threads
 		    : 0;
 
-		if (t->state == THREAD_RUNNING &&
+		if (pool_thread_state(t) == THREAD_RUNNING &&
 		    pool_count_running(pool, (int)grade) > wanted)
 			pool_retire_thread(pool, t);
 	}
@@ -308,7 +308,7 @@ pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
 		struct pool_thread *t = pool->places[i];
 		int rc = 0;
 
-		if (t->state == THREAD_RUNNING)
+		if (pool_thread_state(t) == THREAD_RUNNING)
 			rc = pthread_setaffinity_np(
 			    t->id, sizeof(*cpus), cpus);
 		if (rc != 0)

@@ -41,6 +41,13 @@ struct pool {
 	unsigned guard_idle;  /* calls without a turn in between */
 };
 
+/* Written under the lock, where others wait for it; read relaxed by anybody. */
+static inline enum thread_state
+pool_thread_state(const struct pool_thread *thread)
+{
+	return (enum thread_state)atomic_load_relaxed(&thread->state);
+}
+
 /* Starts a thread of that class and waits until it runs.  0 or -errno. */
 int pool_start_thread(struct pool *pool, unsigned grade);
 

@@ -48,7 +48,7 @@ add_stats(struct thread_stats *sum, const struct thread_stats *s)
 static bool
 present(const struct pool_thread *t)
 {
-	return t->state == THREAD_RUNNING || t->state == THREAD_RETIRING;
+	return pool_thread_state(t) == THREAD_RUNNING || pool_thread_state(t) == THREAD_RETIRING;
 }
 
 /* The mean of the present threads that have an average at all. */
@@ -122,7 +122,7 @@ pool_thread_status(
 	    .nice = pool->classes[t->member.grade].nice,
 	    .grade = t->member.grade,
 	    .shard = t->home->id,
-	    .retiring = t->state == THREAD_RETIRING,
+	    .retiring = pool_thread_state(t) == THREAD_RETIRING,
 	    .role = (enum thread_role)atomic_load_relaxed(&t->stats.role),
 	    .stats = &t->stats,
 	};

@@ -21,7 +21,7 @@ static void
 set_state(struct pool *pool, struct pool_thread *t, enum thread_state state)
 {
 	pthread_mutex_lock(&pool->lock);
-	t->state = state;
+	atomic_store_relaxed(&t->state, (uint32_t)state);
 	pthread_cond_broadcast(&pool->changed);
 	pthread_mutex_unlock(&pool->lock);
 }
@@ -82,7 +82,7 @@ find_place(struct pool *pool)
 	struct pool_thread *t;
 
 	for (unsigned i = 0; i < pool->places_n; i++)
-		if (pool->places[i]->state == THREAD_NONE)
+		if (pool_thread_state(pool->places[i]) == THREAD_NONE)
 			return pool->places[i];
 	if (pool->places_n == POOL_THREADS_LIMIT)
 		return NULL;
@@ -115,7 +115,7 @@ prepare(struct pool *pool, struct pool_thread *t, unsigned grade)
 	atomic_store_relaxed(&t->closed, 0u);
 	atomic_store_release(
 	    &t->home, pool->shards[rank % pool->shards_open]); /* [P10] */
-	t->state = THREAD_STARTING;
+	atomic_store_relaxed(&t->state, (uint32_t)THREAD_STARTING);
 }
 
 /* Signals are for the control thread, so the pool's threads block them. */
@@ -148,18 +148,18 @@ pool_start_thread(struct pool *pool, unsigned grade)
 	prepare(pool, t, grade);
 	rc = create(pool, t);
 	if (rc < 0) {
-		t->state = THREAD_NONE;
+		atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
 		return rc;
 	}
 	pthread_mutex_lock(&pool->lock);
-	while (t->state == THREAD_STARTING)
+	while (pool_thread_state(t) == THREAD_STARTING)
 		pthread_cond_wait(&pool->changed, &pool->lock);
-	failed = t->state == THREAD_FAILED;
+	failed = pool_thread_state(t) == THREAD_FAILED;
 	pthread_mutex_unlock(&pool->lock);
 	if (!failed)
 		return 0;
 	pthread_join(t->id, NULL);
-	t->state = THREAD_NONE;
+	atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
 	return -ENOMEM;
 }
 
@@ -180,15 +180,15 @@ pool_reap_threads(struct pool *pool, bool wait)
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		struct pool_thread *t = pool->places[i];
 
-		while (wait && t->state == THREAD_RETIRING)
+		while (wait && pool_thread_state(t) == THREAD_RETIRING)
 			pthread_cond_wait(&pool->changed, &pool->lock);
-		if (t->state == THREAD_RETIRING)
+		if (pool_thread_state(t) == THREAD_RETIRING)
 			retiring++;
-		if (t->state != THREAD_ENDED)
+		if (pool_thread_state(t) != THREAD_ENDED)
 			continue;
 		/* It has nothing left to do that needs the lock. */
 		pthread_join(t->id, NULL);
-		t->state = THREAD_NONE;
+		atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return retiring;
@@ -202,7 +202,7 @@ pool_count_running(const struct pool *pool, int grade)
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		const struct pool_thread *t = pool->places[i];
 
-		n += t->state == THREAD_RUNNING &&
+		n += pool_thread_state(t) == THREAD_RUNNING &&
 		    (grade < 0 || t->member.grade == grade);
 	}
 	return n;
@@ -229,7 +229,7 @@ pool_assign_homes(struct pool *pool)
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		struct pool_thread *t = pool->places[i];
 
-		if (t->state == THREAD_RUNNING)
+		if (pool_thread_state(t) == THREAD_RUNNING)
 			set_home(t, pool->shards[rank++ % pool->shards_open]);
 	}
 	for (unsigned i = 0; i < pool->shards_made; i++)

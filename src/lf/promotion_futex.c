@@ -79,6 +79,13 @@ with_state(uint64_t word, uint64_t state)
 	return ((word & ~STATE_MASK) | state) + TAG_ONE;
 }
 
+/* Once entered, a member stays where it is for the promotion's life. */
+static struct member *
+member_at(struct promotion_by_futex *p, uint64_t word)
+{
+	return atomic_load_acquire(&p->members[word & TOP_MASK]);
+}
+
 static int
 futex_create(
     void (*kick)(void *arg), void *arg, struct promotion **ret_promotion)
@@ -141,7 +148,7 @@ futex_join(struct promotion *promotion, struct member *self)
 	do {
 		state = word & STATE_MASK;
 		if (state == HELD) {
-			self->below = p->members[word & TOP_MASK];
+			self->below = member_at(p, word);
 			next = ((word & ~TOP_MASK) | self->id) + TAG_ONE;
 		} else {
 			next = with_state(word, HELD);
@@ -194,7 +201,7 @@ seat(struct promotion_by_futex *p)
 	while (!atomic_cas_acq_rel(&p->word, &word, word & ~TOP_MASK))
 		; /* [P11] */
 	list_init(&young);
-	for (struct member *m = p->members[word & TOP_MASK]; m; m = m->below) {
+	for (struct member *m = member_at(p, word); m; m = m->below) {
 		list_init(&m->bench);
 		list_append(young.next, &m->bench);
 	}

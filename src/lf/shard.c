@@ -176,7 +176,8 @@ enter(struct batch *b, int n, struct pool_thread *self)
 static void
 measure_eyes(struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
 {
-	if (n > 0 && b->looked_ns > 0 && self->now_ns - from_ns < 10000)
+	if (n > 0 && b->looked_ns > 0 && b->looked_ns < from_ns &&
+	    self->now_ns - from_ns < 10000)
 		histogram_add(
 		    &self->stats.eyes_closed, from_ns - b->looked_ns);
 	b->looked_ns = self->now_ns;
@@ -372,6 +373,7 @@ given_up(const struct shard *shard)
 static void
 lead(struct shard *shard, struct pool_thread *self)
 {
+	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
 	while (!member_wanted(&self->member)) {
 		struct event_handler *h;
@@ -379,8 +381,10 @@ lead(struct shard *shard, struct pool_thread *self)
 		obey_orders(shard);
 		h = next(&shard->batch, self);
 		if (!h) {
-			if (given_up(shard))
+			if (given_up(shard)) {
+				shard->batch.looked_ns = 0;
 				break;
+			}
 			fetch(shard, &shard->batch, true, self);
 		} else if (hand_off(shard, h, self)) {
 			continue;
@@ -402,6 +406,7 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 {
 	struct batch *b = &self->batch;
 
+	b->looked_ns = 0;
 	turns_set_role(self, ROLE_LEADING);
 	while (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
 	    !atomic_load_relaxed(&shard->closed) && !member_wanted(&self->member)) {

@@ -73,6 +73,21 @@ struct shard {
 	struct batch batch CACHE_LINE_ALIGNED;
 };
 
+/* The owner of a handler, inside a grace section together with pool_place: it
+ * is registered here from now on, or no longer. */
+static inline void
+shard_enter(struct shard *shard, struct event_handler *handler)
+{
+	atomic_store_relaxed(&handler->shard, shard);
+	atomic_add_relaxed(&shard->handlers, 1u);
+}
+
+static inline void
+shard_leave(struct event_handler *handler)
+{
+	atomic_sub_acq_rel(&handler->shard->handlers, 1u);
+}
+
 /* Takes the set over, also on failure.  0 or -errno. */
 int shard_init(struct shard *shard, struct pool *pool, unsigned id,
     struct handle_set *set, const struct promotion_ops *promotion);

@@ -9,6 +9,7 @@
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,17 +33,41 @@ struct global_spec {
 	uint64_t drain_timeout_ms;
 };
 
-/* When the leader passes leadership on: see lf/policy.h. */
-enum promotion_policy { PROMOTION_ADAPTIVE, PROMOTION_ALWAYS };
+/* When the leader passes leadership on, and to whom: see lf/policy.h and
+ * lf/promotion.h.  The values are those of enum policy_kind and promotion_order.
+ */
+enum promotion_policy {
+	PROMOTION_ADAPTIVE,
+	PROMOTION_ALWAYS,
+	PROMOTION_KERNEL,
+};
+enum follower_order { FOLLOWER_LIFO, FOLLOWER_FIFO, FOLLOWER_PRIORITY };
 
-#define POOL_THREADS_MAX 1024
+#define POOL_THREADS_MAX         1024
+#define POOL_THREAD_CLASSES_MAX 4
+
+/* `4 nice=0`: so many threads of one scheduling class. */
+struct thread_class_spec {
+	unsigned threads;
+	int nice;
+};
 
 struct pool_spec {
 	char *name;
 	struct spec_place place;
-	unsigned threads; /* already resolved when the file says auto */
+	/* Already resolved when the file says auto; one class at least. */
+	struct thread_class_spec classes[POOL_THREAD_CLASSES_MAX];
+	unsigned classes_n;
 	bool threads_auto;
+	/* `2..8`: the pool grows and shrinks between these; it starts with the
+	 * first, in one class.  Both 0: it does not. */
+	unsigned threads_min, threads_max;
+	unsigned shards; /* resolved; at most as many as threads */
+	bool shards_auto;
 	enum promotion_policy promotion;
+	enum follower_order order;
+	bool cpus_given;
+	cpu_set_t cpus; /* where its threads run, if given */
 };
 
 struct listen_spec {
@@ -60,6 +85,7 @@ struct frontend_spec {
 	size_t listens_n;
 	size_t backend; /* index into spec.backends */
 	size_t pool;    /* index into spec.pools */
+	bool bound; /* a session stays with the thread that accepted it */
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;
 };

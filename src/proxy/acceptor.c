@@ -89,8 +89,7 @@ accept_one(struct acceptor *a, struct pool_thread *self)
 	fd = accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		endpoint_set(&client, &peer.sa, len);
-		session_start(
-		    s, a->handler.shard, a->frontend, fd, &client, self);
+		session_start(s, a->frontend, fd, &client, self);
 		return true;
 	}
 	error = errno;
@@ -144,12 +143,12 @@ acceptor_open(struct acceptor *acceptor, struct shard *shard)
 	int rc;
 
 	claim_open(&h->claim);
-	h->shard = shard;
+	atomic_store_relaxed(&h->shard, shard);
 	rc = handle_set_add(shard->set, acceptor->fd,
 	    event_handler_handle(h, HANDLE_LISTENER), HANDLE_READABLE);
 	/* Bits that have come already need a thread to look at them. */
 	if (!claim_drop(&h->claim))
-		shard_submit(shard, h);
+		shard_submit(h);
 	return rc;
 }
 

@@ -12,7 +12,7 @@
 #include "net/sock.h"
 #include "proxy/relay.h"
 
-#define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_RESUME)
+#define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME)
 
 /* Our own lack, not the server's fault: another server would not help. */
 static bool

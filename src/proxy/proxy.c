@@ -80,7 +80,7 @@ proxy_thread_fini(struct pool_thread *self)
  * have no deadline, and the generation is read first: a session that ends in
  * between clears its deadline, then changes its generation, and the post is
  * refused.  The slot may have a new session by the time the note arrives; that
- * one looks at its own deadline and finds that it is not meant.  [P10] */
+ * one looks at its own deadline and finds that it is not meant.  [P13] */
 static void
 note_session(
     struct proxy *proxy, uint32_t index, uint64_t due_ms, uint32_t note)
@@ -117,4 +117,20 @@ proxy_kill_all(struct proxy *proxy)
 	for (uint32_t i = 0; i < made; i++)
 		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0)
 			note_session(proxy, i, UINT64_MAX, NOTE_KILL);
+}
+
+void
+proxy_move_all(struct proxy *proxy, struct pool *pool)
+{
+	uint32_t made = slab_made(&proxy->sessions);
+
+	for (uint32_t i = 0; i < made; i++) {
+		const struct session *s = slab_at(&proxy->sessions, i);
+		const struct shard *at = atomic_load_relaxed(&s->handler.shard);
+
+		/* One that begins now finds the right place by itself. */
+		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0 && at &&
+		    at->pool == pool)
+			note_session(proxy, i, UINT64_MAX, NOTE_MOVE);
+	}
 }

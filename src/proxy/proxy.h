@@ -28,7 +28,7 @@ struct proxy {
 	 * array of its own, by the session's index: the reaper reads it from
 	 * end to end, and 100 000 sessions are then 800 KB and not 100 000
 	 * cache misses.  The owner writes, released; it is 0 whenever the slot
-	 * is free.  [P10] */
+	 * is free.  [P13] */
 	uint64_t *deadlines;
 };
 
@@ -63,5 +63,9 @@ void proxy_reap(struct proxy *proxy, uint64_t now_ms);
  * meanwhile may be missed: stop the acceptors first, and repeat until
  * proxy_sessions is 0. */
 void proxy_kill_all(struct proxy *proxy);
+
+/* Control thread: tells every session of the pool to find its shard, because the
+ * pool's shards have changed. */
+void proxy_move_all(struct proxy *proxy, struct pool *pool);
 
 #endif

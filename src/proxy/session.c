@@ -59,6 +59,39 @@ deadline_passed(const struct session *s, struct pool_thread *self)
 	return deadline != 0 && deadline <= turn_now_ms(self);
 }
 
+/* From one handle set to another.  Adding reports the present state, so nothing
+ * that happens in between is missed; what the old shard still has in its batch
+ * is of the same descriptors and as true as before. */
+static int
+move(struct session *s, struct shard *to)
+{
+	struct event_handler *h = &s->handler;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		if (s->side[i].fd < 0)
+			continue;
+		rc = handle_set_remove(h->shard->set, s->side[i].fd);
+		if (rc == 0)
+			rc = handle_set_add(to->set, s->side[i].fd,
+			    event_handler_handle(h, (enum handle_side)i),
+			    HANDLE_READABLE | HANDLE_WRITABLE |
+				HANDLE_READ_CLOSED);
+	}
+	shard_leave(h);
+	shard_enter(to, h);
+	return rc;
+}
+
+/* True when the session has its place. */
+static bool
+find_place(struct session *s, struct pool_thread *self)
+{
+	struct shard *to = pool_home_of(self->pool, s->handler.slot);
+
+	return to == s->handler.shard || move(s, to) == 0;
+}
+
 static enum turn
 session_turn(
     struct event_handler *handler, uint32_t pending, struct pool_thread *self)
@@ -69,6 +102,11 @@ session_turn(
 	if (pending & NOTE_KILL)
 		return session_close(s,
 		    connecting(s) ? CLOSE_KILLED_CONNECT : CLOSE_KILLED_DATA,
+		    self);
+	if (pending & NOTE_MOVE && !find_place(s, self))
+		return session_close(s,
+		    connecting(s) ? CLOSE_NO_RESOURCE_CONNECT
+				  : CLOSE_NO_RESOURCE_DATA,
 		    self);
 	if (pending & NOTE_TIMEOUT && deadline_passed(s, self))
 		return connecting(s) ? connect_timeout(s, self)
@@ -103,15 +141,15 @@ count_open(struct session *s, struct pool_thread *self)
 }
 
 void
-session_start(struct session *session, struct shard *shard,
-    struct frontend *frontend, int fd, const struct endpoint *client,
-    struct pool_thread *self)
+session_start(struct session *session, struct frontend *frontend, int fd,
+    const struct endpoint *client, struct pool_thread *self)
 {
 	struct session *s = session;
 	uint64_t now_ms = turn_now_ms(self);
 
 	claim_open(&s->handler.claim);
-	s->handler.shard = shard;
+	shard_enter(pool_place(self->pool, self), &s->handler);
+	s->handler.bound = frontend->spec->bound ? self : NULL;
 	s->tries = s->tried_n = 0;
 	s->redispatched = false;
 	s->reason = CLOSE_DONE;
@@ -128,7 +166,7 @@ session_start(struct session *session, struct shard *shard,
 	count_open(s, self);
 	session_set_state(s, SESSION_CONNECTING, self);
 
-	if (handle_set_add(shard->set, fd,
+	if (handle_set_add(s->handler.shard->set, fd,
 	        event_handler_handle(&s->handler, HANDLE_CLIENT),
 	        HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED) < 0) {
 		session_close(s, CLOSE_NO_RESOURCE_CONNECT, self);
@@ -138,7 +176,7 @@ session_start(struct session *session, struct shard *shard,
 		return;
 	/* What came meanwhile was left to this thread, the owner. */
 	if (event_handler_run(&s->handler, self) == TURN_MORE)
-		shard_submit(shard, &s->handler);
+		shard_submit(&s->handler);
 }
 
 void
@@ -182,7 +220,7 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 		deadline = now_ms + FLUSH_POLL_MS;
 		break;
 	}
-	atomic_store_release(/* [P10] */
+	atomic_store_release(/* [P13] */
 	    &proxy_of(self)->deadlines[s->index], deadline);
 }
 
@@ -290,6 +328,7 @@ session_close(
 	for (int i = 0; i < 2; i++)
 		if (s->spill[i])
 			slab_give(&proxy->spills, s->spill[i]->index);
+	shard_leave(&s->handler);
 	slab_give(&proxy->sessions, s->index);
 	return TURN_RETIRED;
 }

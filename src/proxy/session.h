@@ -102,9 +102,8 @@ bool session_construct(void *object, uint32_t index, void *arg);
 
 /* An acceptor's thread: a session for an accepted connection, which is taken
  * over; starts the connect.  The session may have ended when this returns. */
-void session_start(struct session *session, struct shard *shard,
-    struct frontend *frontend, int fd, const struct endpoint *client,
-    struct pool_thread *self);
+void session_start(struct session *session, struct frontend *frontend, int fd,
+    const struct endpoint *client, struct pool_thread *self);
 
 void session_set_state(struct session *session, enum session_state state,
     struct pool_thread *self);
