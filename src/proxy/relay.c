@@ -212,6 +212,24 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 	    self);
 }
 
+/* A client that breaks off after its FIN: nothing is left to be read that would
+ * tell, and to write there may be nothing for a long time. */
+static void
+look_for_reset(struct session *s, struct pool_thread *self)
+{
+	struct side *client = &s->side[HANDLE_CLIENT];
+	int error;
+
+	if (!client->error || !client->eof || client->broken)
+		return;
+	client->error = false;
+	error = sock_take_error(client->fd);
+	if (error == 0)
+		return;
+	client->reset = error != EPIPE;
+	side_broke(s, HANDLE_CLIENT, self);
+}
+
 static bool
 finished(const struct session *s, enum handle_side from)
 {
@@ -253,6 +271,7 @@ relay_step(struct session *session, struct pool_thread *self)
 	 * sent before still belongs to the server. */
 	if (any_broken(s) && up == FLOW_DRY)
 		up = flow(s, HANDLE_CLIENT, self);
+	look_for_reset(s, self);
 	if (turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)

@@ -31,3 +31,13 @@ load helpers
 	last_session
 	equal "the code" -- "${S[code]}"
 }
+
+@test "regress: a client's RST after its FIN ends the session at once" {
+	start_bad s never-read
+	web s
+	# Ends its half at once, resets half a second later.
+	printf hello |
+	    socat -t 0.5 - "TCP:127.0.0.1:$(port web),linger=0" || true
+	last_session
+	equal "the code" CD "${S[code]}"
+}
