@@ -266,6 +266,7 @@ relay_step(struct session *session, struct pool_thread *self)
 	struct session *s = session;
 	enum flow up = flow(s, HANDLE_CLIENT, self);
 	enum flow down = flow(s, HANDLE_SERVER, self);
+	bool more;
 
 	/* Writing to the client may have shown that it is gone; what it had
 	 * sent before still belongs to the server. */
@@ -276,15 +277,15 @@ relay_step(struct session *session, struct pool_thread *self)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
 		return session_close(s, CLOSE_NO_RESOURCE_DATA, self);
-	if (up == FLOW_MORE || down == FLOW_MORE)
-		return TURN_MORE;
+	more = up == FLOW_MORE || down == FLOW_MORE;
 	if (any_broken(s))
-		return end_broken(s, self);
+		return more ? TURN_MORE : end_broken(s, self);
 	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER))
 		return session_close(s, CLOSE_DONE, self);
+	/* An end does not wait for the other direction to pause. */
 	pass_on_end(s, HANDLE_CLIENT, self);
 	pass_on_end(s, HANDLE_SERVER, self);
-	return TURN_DONE;
+	return more ? TURN_MORE : TURN_DONE;
 }
 
 /* True when the side is to do something: to send, or to take what is there.  It
