@@ -232,13 +232,15 @@ run(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 	return turn;
 }
 
-/* After promotion: nobody else waits for this thread, so a handler that wants
- * to go on may, as long as the leader has nothing to do either.  Otherwise it
- * takes its place behind what is ready. */
+/* After promotion, whose cost is none of the turn's: counted as one it made
+ * turns look dear, and dear turns make more promotions.  Nobody else waits for
+ * this thread, so a handler that wants to go on may, as long as the leader has
+ * nothing to do either.  Otherwise it takes its place behind what is ready. */
 static void
 process(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
 	atomic_store_relaxed(&self->stats.role, ROLE_PROCESSING);
+	self->now_ns = clock_now_ns();
 	while (run(shard, h, self) == TURN_MORE) {
 		if (atomic_load_relaxed(&shard->asleep) && !stopping(shard))
 			continue;
