@@ -36,6 +36,7 @@ static struct {
 	uint32_t asleep;   /* the writer is in sem_wait or about to be */
 	uint32_t stopping; /* the writer ends when the ring is empty */
 	uint64_t dropped;
+	uint64_t reported; /* of these; the writer's */
 } logger;
 
 static size_t
@@ -67,7 +68,25 @@ write_all(const char *p, size_t len)
 	}
 }
 
-/* Writes out what the ring holds, several lines to a call.  True if any. */
+static void
+report_dropped(void)
+{
+	uint64_t dropped = atomic_load_relaxed(&logger.dropped);
+	char line[128];
+	int n;
+
+	if (dropped == logger.reported)
+		return;
+	n = snprintf(line, sizeof(line),
+	    "lfproxy: warning: %llu log lines were dropped, the log's reader "
+	    "is too slow\n",
+	    (unsigned long long)(dropped - logger.reported));
+	logger.reported = dropped;
+	write_all(line, (size_t)n);
+}
+
+/* Writes out what the ring holds, several lines to a call, and how many lines
+ * it could not hold.  True if it held any. */
 static bool
 drain(void)
 {
@@ -81,48 +100,37 @@ drain(void)
 		len += r.render(r.bytes, out + len, sizeof(out) - len);
 		if (sizeof(out) - len < 1024) {
 			write_all(out, len);
+			/* Under overload the ring may never run dry. */
+			report_dropped();
 			len = 0;
 		}
 	}
 	write_all(out, len);
+	report_dropped();
 	return any;
-}
-
-static void
-report_dropped(uint64_t *reported)
-{
-	uint64_t dropped = atomic_load_relaxed(&logger.dropped);
-	char line[128];
-	int n;
-
-	if (dropped == *reported)
-		return;
-	n = snprintf(line, sizeof(line),
-	    "lfproxy: warning: %llu log lines were dropped, the log's reader "
-	    "is too slow\n",
-	    (unsigned long long)(dropped - *reported));
-	*reported = dropped;
-	write_all(line, (size_t)n);
 }
 
 static void *
 writer_main(void *arg)
 {
 	struct timespec nap = {.tv_nsec = NAP_NS};
-	uint64_t reported = 0;
 
 	for (;;) {
+		/* Before the look at the ring: what was put before the stop is
+		 * then seen by it. */
+		bool last = atomic_load_acquire(&logger.stopping);
+
 		if (drain()) {
-			report_dropped(&reported);
 			nanosleep(&nap, NULL);
 			continue;
 		}
-		if (atomic_load_acquire(&logger.stopping))
+		if (last)
 			break;
-		/* Say so, then look once more: a line put before that is seen
-		 * now, one put later finds the word set.  [P7] */
+		/* Say so, then look once more: a line put or a stop asked for
+		 * before that is seen now, a later one finds the word set.
+		 * [P7] */
 		(void)atomic_swap_seq(&logger.asleep, 1u);
-		if (drain()) {
+		if (drain() || atomic_load_seq(&logger.stopping)) {
 			(void)atomic_swap_seq(&logger.asleep, 0u);
 			continue;
 		}
@@ -247,6 +255,7 @@ log_start(void)
 		return -ENOMEM;
 	sem_init(&logger.wake, 0, 0);
 	logger.asleep = logger.stopping = 0;
+	logger.reported = logger.dropped;
 	/* Signals are for the control thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

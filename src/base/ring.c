@@ -33,7 +33,8 @@ ring_new(size_t cells, size_t size)
 {
 	struct ring *r = aligned_alloc(CACHE_LINE, sizeof(*r));
 
-	ENSURE(cells > 0 && (cells & (cells - 1)) == 0);
+	/* In a single cell `filled` and `free for the next lap` look alike. */
+	ENSURE(cells > 1 && (cells & (cells - 1)) == 0);
 	if (!r)
 		return NULL;
 	*r = (struct ring){.mask = cells - 1, .size = size};

@@ -13,7 +13,8 @@
 
 struct ring;
 
-/* cells: a power of two; size: of a record.  NULL when memory is short. */
+/* cells: a power of two, 2 or more; size: of a record.  NULL when memory is
+ * short. */
 struct ring *ring_new(size_t cells, size_t size);
 void ring_free(struct ring *ring);
 

@@ -46,6 +46,8 @@ bind_failed(int fd, int error, const struct addr *addr, struct err *err)
 		       "another address";
 	else if (error == EACCES && addr->sa.sa_family != AF_UNIX)
 		hint = "; ports below 1024 need root or CAP_NET_BIND_SERVICE";
+	else if (error == ENOTSOCK)
+		hint = "; a file that is no socket is in the way";
 	else if (error == EADDRNOTAVAIL)
 		hint = "; it is not an address of this host";
 	err_set(err, "cannot listen on %s: %s%s", addr_text(addr, text),
@@ -53,18 +55,23 @@ bind_failed(int fd, int error, const struct addr *addr, struct err *err)
 	return -1;
 }
 
-/* True when nobody listens on the unix socket any more.  A connect to any other
- * kind of file is refused as well: that one is not ours to replace. */
+/* connect(2) refuses a file of any other kind as it refuses a stale socket, and
+ * such a file must not be taken for one. */
+static bool
+is_socket(const struct addr *addr)
+{
+	struct stat st;
+
+	return lstat(addr->un.sun_path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* True when nobody listens on the unix socket any more. */
 static bool
 is_stale(const struct addr *addr)
 {
-	struct stat st;
+	int fd = stream_socket(AF_UNIX);
 	bool stale;
-	int fd;
 
-	if (lstat(addr->un.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
-		return false;
-	fd = stream_socket(AF_UNIX);
 	if (fd < 0)
 		return false;
 	stale = connect(fd, &addr->sa, addr->len) < 0 && errno == ECONNREFUSED;
@@ -79,8 +86,10 @@ bind_unix(int fd, const struct addr *addr, uint32_t mode)
 	mode_t old = umask(0777 & ~(mode_t)mode);
 	int rc = bind(fd, &addr->sa, addr->len) < 0 ? -errno : 0;
 
-	if (rc == -EADDRINUSE && is_stale(addr) &&
-	    unlink(addr->un.sun_path) == 0)
+	if (rc == -EADDRINUSE && !is_socket(addr))
+		rc = -ENOTSOCK;
+	else if (rc == -EADDRINUSE && is_stale(addr) &&
+	         unlink(addr->un.sun_path) == 0)
 		rc = bind(fd, &addr->sa, addr->len) < 0 ? -errno : 0;
 	umask(old);
 	return rc;

@@ -16,7 +16,7 @@
  * for every accepted connection (Linux hands it on).  both_families: an IPv6
  * wildcard also takes IPv4; on a host without IPv6 it becomes the IPv4 one.
  * unix: the file gets the mode; the file of a listener that is gone is
- * replaced, that of a live one is an error. */
+ * replaced, that of a live one is an error, and so is any other file. */
 int sock_listen(const struct addr *addr, bool both_families, uint32_t mode,
     struct err *err);
 

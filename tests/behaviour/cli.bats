@@ -76,6 +76,6 @@ usage_error() {
 	run "$LFPROXY_BUILD/lfproxy" -l "unix:$BATS_TEST_TMPDIR/file" \
 	    -s 127.0.0.1:9
 	[ "$status" -eq 3 ]
-	[[ "$output" == *"Address already in use"* ]]
+	[[ "$output" == *"not a socket"* || "$output" == *"non-socket"* ]]
 	[ "$(cat "$BATS_TEST_TMPDIR/file")" = precious ]
 }

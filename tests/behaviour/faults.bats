@@ -12,7 +12,7 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	start_streams b
 	BACKEND=$CHECKED web a b
 	spawn client "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
-	    --connections 16 --duration $((5 * PATIENCE)) --up 20000 \
+	    --connections 16 --duration $((4 + PATIENCE)) --up 20000 \
 	    --down 20000 --chunk 0 --pause 5 --allow-loss b --deadline 100
 	wait_for 10 session_like ' app/b .* -- '
 	end b KILL

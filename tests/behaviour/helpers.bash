@@ -91,12 +91,13 @@ ended() {
 	[ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 
-# spawn NAME COMMAND...: in the background, output in $T/NAME.out and .err.
+# spawn NAME COMMAND...: in the background, output in $T/NAME.out and .err.  A
+# process group of its own, so that the parts of a pipeline end with it.
 spawn() {
 	local name=$1
 
 	shift
-	"$@" </dev/null >"$T/$name.out" 2>"$T/$name.err" 3>&- &
+	setsid "$@" </dev/null >"$T/$name.out" 2>"$T/$name.err" 3>&- &
 	PIDS[$name]=$!
 }
 
@@ -173,7 +174,8 @@ streams() {
 	local address=$1
 
 	shift
-	run -0 "$TOOLS/streamer" client "$address" --deadline 300 "$@"
+	run -0 "$TOOLS/streamer" client "$address" \
+	    --deadline $((60 * PATIENCE)) "$@"
 }
 
 # start_bad NAME MODE [OPTION...]: a server that misbehaves.
@@ -466,11 +468,11 @@ stop_others() {
 
 	for name in "${!PIDS[@]}"; do
 		kill -CONT "${PIDS[$name]}" 2>/dev/null || true
-		kill -TERM "${PIDS[$name]}" 2>/dev/null || true
+		kill -TERM -- "-${PIDS[$name]}" 2>/dev/null || true
 	done
 	for name in "${!PIDS[@]}"; do
-		wait_for 5 ended "${PIDS[$name]}" ||
-		    kill -KILL "${PIDS[$name]}" || true
+		wait_for 5 ended "${PIDS[$name]}" || true
+		kill -KILL -- "-${PIDS[$name]}" 2>/dev/null || true
 		wait "${PIDS[$name]}" 2>/dev/null || true
 	done
 }
