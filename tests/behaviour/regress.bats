@@ -100,3 +100,13 @@ stat_of() {
 		server = a 127.0.0.1:9
 	END
 }
+
+@test "regress: SIGUSR1 and SIGUSR2 do not end it" {
+	start_app a
+	web a
+	kill -USR1 "$LFPROXY_PID"
+	kill -USR2 "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'SIGUSR1.*ignored'
+	wait_for 10 lfproxy_said 'SIGUSR2.*ignored'
+	equal "the answer" a "$(fetch "$(url)")"
+}
