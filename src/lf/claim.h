@@ -77,6 +77,15 @@ claim_generation(const struct claim *claim)
 	return (uint32_t)(atomic_load_relaxed(&claim->word) >> 32);
 }
 
+/* Any thread that is not the owner and means to post: what is read after this
+ * belongs to this generation or to a later one, and a later one is refused.
+ */
+static inline uint32_t
+claim_generation_acquire(const struct claim *claim)
+{
+	return (uint32_t)(atomic_load_acquire(&claim->word) >> 32);
+}
+
 static inline bool
 claim_owned(const struct claim *claim)
 {

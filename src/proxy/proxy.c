@@ -74,17 +74,25 @@ proxy_thread_fini(struct pool_thread *self)
 	self->local = NULL;
 }
 
-static bool
-note_session(struct proxy *proxy, uint32_t index, uint32_t note)
+/* Leaves the note if the session has a deadline, due by then.
+ *
+ * A free slot must not get one: nobody owns it, so the post would.  Free slots
+ * have no deadline, and the generation is read first: a session that ends in
+ * between clears its deadline, then changes its generation, and the post is
+ * refused.  The slot may have a new session by the time the note arrives; that
+ * one looks at its own deadline and finds that it is not meant.  [P10] */
+static void
+note_session(
+    struct proxy *proxy, uint32_t index, uint64_t due_ms, uint32_t note)
 {
 	struct session *s = slab_at(&proxy->sessions, index);
+	uint32_t generation = claim_generation_acquire(&s->handler.claim);
+	uint64_t deadline = atomic_load_acquire(&proxy->deadlines[index]);
 
-	return shard_note(
-	    &s->handler, claim_generation(&s->handler.claim), note);
+	if (deadline != 0 && deadline <= due_ms)
+		(void)shard_note(&s->handler, generation, note);
 }
 
-/* The slot may have a new session by the time the note arrives; that one looks
- * at its own deadline and finds that it is not meant. */
 void
 proxy_reap(struct proxy *proxy, uint64_t now_ms)
 {
@@ -95,8 +103,9 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 	for (uint32_t i = 0; i < made; i++) {
 		uint64_t deadline = atomic_load_relaxed(&proxy->deadlines[i]);
 
+		/* Most are not due: their sessions are not looked at. */
 		if (deadline != 0 && deadline <= now_ms)
-			(void)note_session(proxy, i, NOTE_TIMEOUT);
+			note_session(proxy, i, now_ms, NOTE_TIMEOUT);
 	}
 }
 
@@ -107,5 +116,5 @@ proxy_kill_all(struct proxy *proxy)
 
 	for (uint32_t i = 0; i < made; i++)
 		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0)
-			(void)note_session(proxy, i, NOTE_KILL);
+			note_session(proxy, i, UINT64_MAX, NOTE_KILL);
 }

@@ -27,7 +27,8 @@ struct proxy {
 	/* When each session is to be looked at, clock_now_ms, 0: never.  An
 	 * array of its own, by the session's index: the reaper reads it from
 	 * end to end, and 100 000 sessions are then 800 KB and not 100 000
-	 * cache misses.  The owner writes, the reaper reads, relaxed. */
+	 * cache misses.  The owner writes, released; it is 0 whenever the slot
+	 * is free.  [P10] */
 	uint64_t *deadlines;
 };
 

@@ -182,7 +182,8 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 		deadline = now_ms + FLUSH_POLL_MS;
 		break;
 	}
-	atomic_store_relaxed(&proxy_of(self)->deadlines[s->index], deadline);
+	atomic_store_release(/* [P10] */
+	    &proxy_of(self)->deadlines[s->index], deadline);
 }
 
 void
