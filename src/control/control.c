@@ -36,7 +36,7 @@ struct control {
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of DRAINING and KILLING */
 	ev_timer reap, second, drain;
-	ev_signal term, interrupt, hangup;
+	ev_signal term, interrupt, hangup, user1, user2;
 };
 
 /* Ticks often enough that a deadline is met within a quarter of the shortest
@@ -156,6 +156,17 @@ on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 	            "start; restart to apply a changed file");
 }
 
+/* Other proxies stop softly or reopen their log then; nobody who asks for that
+ * wants every session to be cut. */
+static void
+on_unused(struct ev_loop *loop, ev_signal *signal, int events)
+{
+	(void)loop;
+	(void)events;
+	log_warning("SIG%s has no meaning here and was ignored; SIGTERM drains",
+	    sigabbrev_np(signal->signum));
+}
+
 static void
 watch_signal(struct control *c, ev_signal *watcher, int number,
     void (*callback)(struct ev_loop *, ev_signal *, int))
@@ -181,6 +192,8 @@ watch(struct control *c)
 	watch_signal(c, &c->term, SIGTERM, on_stop);
 	watch_signal(c, &c->interrupt, SIGINT, on_stop);
 	watch_signal(c, &c->hangup, SIGHUP, on_hangup);
+	watch_signal(c, &c->user1, SIGUSR1, on_unused);
+	watch_signal(c, &c->user2, SIGUSR2, on_unused);
 	watch_timer(
 	    c, &c->reap, reap_interval_s(c->model->spec), true, on_reap);
 	watch_timer(c, &c->second, 1, true, on_second);

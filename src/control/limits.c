@@ -76,7 +76,8 @@ limits_become_user(const struct global_spec *global, struct err *err)
 	if (global->group && !(group = getgrnam(global->group)))
 		return err_set(err, "there is no group '%s'", global->group);
 	/* Already there: a service manager has done it. */
-	if (user && user->pw_uid == geteuid() && !group)
+	if (user && user->pw_uid == geteuid() &&
+	    (!group || group->gr_gid == getegid()))
 		return true;
 	if (user || group) {
 		gid_t gid = group ? group->gr_gid : user->pw_gid;

@@ -265,12 +265,14 @@ next(struct batch *b, struct pool_thread *self)
 	return h ? h : resume_next(b, self);
 }
 
-/* After promotion: nobody else waits for this thread, so a handler that wants to
- * go on may, as long as the leader has nothing to do either.  Otherwise it takes
- * its place behind what is ready. */
+/* After promotion, whose cost is none of the turn's: counted as one it made turns
+ * look dear, and dear turns make more promotions.  Nobody else waits for this
+ * thread, so a handler that wants to go on may, as long as the leader has nothing
+ * to do either.  Otherwise it takes its place behind what is ready. */
 static void
 process(struct event_handler *h, struct pool_thread *self)
 {
+	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_PROCESSING);
 	while (turns_run(h, self) == TURN_MORE) {
 		if (atomic_load_relaxed(&h->shard->asleep) &&

@@ -18,7 +18,7 @@
 	X(COUNTER_SESSIONS, "sessions opened")                                 \
 	X(COUNTER_BYTES_IN, "bytes from the client side")                      \
 	X(COUNTER_BYTES_OUT, "bytes towards the client side")                  \
-	X(COUNTER_CONNECT_ERRORS, "connects that failed or timed out")         \
+	X(COUNTER_CONNECT_ERRORS, "sessions that could not be connected")      \
 	X(COUNTER_RESPONSE_ERRORS, "sessions the server side broke off")       \
 	X(COUNTER_RETRIES, "connects tried again on the same server")          \
 	X(COUNTER_REDISPATCHES, "connects tried again on another server")      \

@@ -14,12 +14,13 @@
 
 #define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME)
 
-/* Our own lack, not the server's fault: another server would not help. */
+/* Our own lack, not the server's fault: another server would not help.  ENOSPC
+ * is the handle set's (fs.epoll.max_user_watches). */
 static bool
 is_lack_of_resources(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOBUFS ||
-	       error == ENOMEM || error == EADDRNOTAVAIL;
+	       error == ENOMEM || error == ENOSPC;
 }
 
 static bool
@@ -67,11 +68,14 @@ drop_server_side(struct session *s)
 	    HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED);
 }
 
+/* The session gets no server.  Attempts that were followed by another one are
+ * counted as retries. */
 static void
 count_failure(struct session *s, struct pool_thread *self)
 {
-	counters_add(
-	    s->server->counters, self->index, COUNTER_CONNECT_ERRORS, 1);
+	if (s->server)
+		counters_add(s->server->counters, self->index,
+		    COUNTER_CONNECT_ERRORS, 1);
 	counters_add(s->frontend->backend->counters, self->index,
 	    COUNTER_CONNECT_ERRORS, 1);
 }
@@ -159,13 +163,22 @@ try_server(struct session *s, struct server *server, struct pool_thread *self)
 	return rc == 1 ? connected(s, self) : TURN_DONE;
 }
 
+/* Ports run out for each server by itself, so EADDRNOTAVAIL is worth another
+ * try, but it is not the server's fault. */
 static enum close_reason
 reason_of(int error)
 {
-	if (is_lack_of_resources(error))
+	if (is_lack_of_resources(error) || error == EADDRNOTAVAIL)
 		return CLOSE_NO_RESOURCE_CONNECT;
 	return error == ETIMEDOUT ? CLOSE_CONNECT_TIMEOUT
 	                          : CLOSE_CONNECT_FAILED;
+}
+
+static enum turn
+give_up(struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	count_failure(s, self);
+	return session_close(s, reason, self);
 }
 
 /* The attempt has failed.  Recursion is bounded by retries. */
@@ -178,16 +191,15 @@ failed(struct session *s, int error, struct pool_thread *self)
 	log_limited(&limit, LOG_LEVEL_WARNING, "connect to %s/%s failed: %s",
 	    s->frontend->backend->spec->name, s->server->spec->name,
 	    strerror(error));
-	count_failure(s, self);
 	if (is_lack_of_resources(error) ||
 	    s->tries > s->frontend->backend->spec->retries)
-		return session_close(s, reason_of(error), self);
+		return give_up(s, reason_of(error), self);
 	leave_server(s);
 	if (drop_server_side(s) < 0)
-		return session_close(s, CLOSE_NO_RESOURCE_CONNECT, self);
+		return give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
 	next = choose(s);
 	if (!next)
-		return session_close(s, reason_of(error), self);
+		return give_up(s, reason_of(error), self);
 	if (was_tried(s, next))
 		return pause_before(s, self);
 	return try_server(s, next, self);
@@ -199,7 +211,7 @@ connect_start(struct session *session, struct pool_thread *self)
 	struct server *server = choose(session);
 
 	if (!server)
-		return session_close(session, CLOSE_NO_SERVER, self);
+		return give_up(session, CLOSE_NO_SERVER, self);
 	return try_server(session, server, self);
 }
 
@@ -236,7 +248,7 @@ connect_timeout(struct session *session, struct pool_thread *self)
 		struct server *next = choose(s);
 
 		if (!next)
-			return session_close(s, CLOSE_CONNECT_FAILED, self);
+			return give_up(s, CLOSE_CONNECT_FAILED, self);
 		return try_server(s, next, self);
 	}
 	return failed(s, ETIMEDOUT, self);

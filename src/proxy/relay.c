@@ -212,6 +212,24 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 	    self);
 }
 
+/* A client that breaks off after its FIN: nothing is left to be read that would
+ * tell, and to write there may be nothing for a long time. */
+static void
+look_for_reset(struct session *s, struct pool_thread *self)
+{
+	struct side *client = &s->side[HANDLE_CLIENT];
+	int error;
+
+	if (!client->error || !client->eof || client->broken)
+		return;
+	client->error = false;
+	error = sock_take_error(client->fd);
+	if (error == 0)
+		return;
+	client->reset = error != EPIPE;
+	side_broke(s, HANDLE_CLIENT, self);
+}
+
 static bool
 finished(const struct session *s, enum handle_side from)
 {
@@ -248,24 +266,26 @@ relay_step(struct session *session, struct pool_thread *self)
 	struct session *s = session;
 	enum flow up = flow(s, HANDLE_CLIENT, self);
 	enum flow down = flow(s, HANDLE_SERVER, self);
+	bool more;
 
 	/* Writing to the client may have shown that it is gone; what it had
 	 * sent before still belongs to the server. */
 	if (any_broken(s) && up == FLOW_DRY)
 		up = flow(s, HANDLE_CLIENT, self);
+	look_for_reset(s, self);
 	if (turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
 		return session_close(s, CLOSE_NO_RESOURCE_DATA, self);
-	if (up == FLOW_MORE || down == FLOW_MORE)
-		return TURN_MORE;
+	more = up == FLOW_MORE || down == FLOW_MORE;
 	if (any_broken(s))
-		return end_broken(s, self);
+		return more ? TURN_MORE : end_broken(s, self);
 	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER))
 		return session_close(s, CLOSE_DONE, self);
+	/* An end does not wait for the other direction to pause. */
 	pass_on_end(s, HANDLE_CLIENT, self);
 	pass_on_end(s, HANDLE_SERVER, self);
-	return TURN_DONE;
+	return more ? TURN_MORE : TURN_DONE;
 }
 
 /* True when the side is to do something: to send, or to take what is there.  It

@@ -31,3 +31,82 @@ load helpers
 	last_session
 	equal "the code" -- "${S[code]}"
 }
+
+@test "regress: a client's RST after its FIN ends the session at once" {
+	start_bad s never-read
+	web s
+	# Ends its half at once, resets half a second later.
+	printf hello |
+	    socat -t 0.5 - "TCP:127.0.0.1:$(port web),linger=0" || true
+	last_session
+	equal "the code" CD "${S[code]}"
+}
+
+# stat_of PROXY NAME COLUMN
+stat_of() {
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" show stat | awk -F, \
+	    -v proxy="$1" -v name="$2" -v column="$3" '
+	    NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+	    $1 == proxy && $2 == name { print $at }'
+}
+
+@test "regress: a session that finds no server is counted, a retry is none" {
+	start_app a
+	start_bad r refuse
+	start_lfproxy <<-END
+		[global]
+		admin = $T/admin.sock
+		[defaults]
+		check = off
+		retries = 1
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[frontend empty]
+		listen = 127.0.0.1:0
+		backend = none
+		[backend app]
+		server = r $(addr r)
+		server = a $(addr a)
+		[backend none]
+		server = a $(addr a) weight=0
+	END
+	equal "the answer" a "$(fetch "$(url)")"
+	last_session
+	equal "econ after a retry" 0 "$(stat_of app BACKEND econ)"
+	equal "econ of the one that refused" 0 "$(stat_of app r econ)"
+	equal "wredis" 1 "$(stat_of app BACKEND wredis)"
+	run fetch "$(url empty)"
+	last_session 2
+	equal "the code" SC "${S[code]}"
+	equal "econ without a server" 1 "$(stat_of none BACKEND econ)"
+}
+
+@test "regress: user and group that it is already need no right" {
+	local as=()
+
+	# As root, without the right to choose groups: as a service would be.
+	[ "$(id -u)" -ne 0 ] || as=(setpriv --bounding-set=-setgid
+		--inh-caps=-setgid)
+	LIMIT="${as[*]}" start_lfproxy <<-END
+		[global]
+		user = $(id -un)
+		group = $(id -gn)
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = off
+		server = a 127.0.0.1:9
+	END
+}
+
+@test "regress: SIGUSR1 and SIGUSR2 do not end it" {
+	start_app a
+	web a
+	kill -USR1 "$LFPROXY_PID"
+	kill -USR2 "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'SIGUSR1.*ignored'
+	wait_for 10 lfproxy_said 'SIGUSR2.*ignored'
+	equal "the answer" a "$(fetch "$(url)")"
+}
