@@ -3,8 +3,10 @@
  */
 #include <curl/curl.h>
 #include <ev.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "admin/admin.h"
 #include "admin/command.h"
@@ -115,6 +117,20 @@ act(const struct options *options)
 	return act_on_configuration(options);
 }
 
+/* Whoever starts us without a standard error must not find log lines in the
+ * connection that would get its number. */
+static void
+fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -122,6 +138,7 @@ main(int argc, char **argv)
 	struct err err;
 	int status;
 
+	fill_standard_descriptors();
 	if (!options_parse(argc, argv, &options, &err))
 		return fail(EXIT_STATUS_USAGE, &err);
 	status = act(&options);

@@ -156,3 +156,18 @@ load helpers
 	stop_lfproxy
 	equal "lines" "" "$(sessions)"
 }
+
+@test "log: started with standard descriptors closed, no connection gets them" {
+	local fd pid
+
+	start_app a
+	spawn lfproxy sh -c "exec '$LFPROXY' -l 'unix:$T/web.sock' \
+	    -s '$(addr a)' <&- >&- 2>&-"
+	pid=${PIDS[lfproxy]}
+	wait_for 10 fetch -o /dev/null --unix-socket "$T/web.sock" http://app/
+	for fd in 0 1 2; do
+		equal "descriptor $fd" /dev/null "$(readlink "/proc/$pid/fd/$fd")"
+	done
+	equal "the answer" a "$(fetch --unix-socket "$T/web.sock" http://app/)"
+	end lfproxy
+}
