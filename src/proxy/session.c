@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "lf/pool.h"
 #include "net/sock.h"
+#include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
 #include "proxy/connect.h"
 #include "proxy/relay.h"
@@ -291,5 +292,6 @@ session_close(
 		if (s->spill[i])
 			slab_give(&proxy->spills, s->spill[i]->index);
 	slab_give(&proxy->sessions, s->index);
+	acceptors_resume(proxy);
 	return TURN_RETIRED;
 }
