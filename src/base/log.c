@@ -271,13 +271,13 @@ log_start(void)
 	return 0;
 }
 
-void
+bool
 log_stop(void)
 {
 	struct timespec limit;
 
 	if (!atomic_load_acquire(&logger.running))
-		return;
+		return true;
 	atomic_store_release(&logger.running, 0u);
 	(void)atomic_swap_seq(&logger.stopping, 1u);
 	wake_writer();
@@ -285,9 +285,10 @@ log_stop(void)
 	limit.tv_sec += 1;
 	/* A writer that is stuck in write(2) is left behind with its ring. */
 	if (pthread_timedjoin_np(logger.writer, NULL, &limit) != 0)
-		return;
+		return false;
 	ring_free(logger.ring);
 	sem_destroy(&logger.wake);
+	return true;
 }
 
 uint64_t

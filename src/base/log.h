@@ -42,8 +42,9 @@ bool log_record(log_render render, const void *record, size_t size);
 
 /* 0 or -errno. */
 int log_start(void);
-/* Writes out what is queued, for at most a second, and ends the writer. */
-void log_stop(void);
+/* Writes out what is queued, for at most a second, and ends the writer.  False
+ * if it is stuck: then it may still touch what records point to. */
+bool log_stop(void);
 uint64_t log_dropped(void);
 
 #endif

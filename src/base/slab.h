@@ -33,7 +33,8 @@ struct slab_options {
 struct slab {
 	uint64_t free CACHE_LINE_ALIGNED; /* tag 32 | index + 1: the top */
 	uint32_t used CACHE_LINE_ALIGNED; /* taken now */
-	uint32_t made; /* in chunks so far; [P5] released with a chunk */
+	/* In chunks so far; [P5] released with a chunk. */
+	uint32_t made CACHE_LINE_ALIGNED;
 	struct slab_options options;
 	struct slab_chunk **chunks;
 	pthread_mutex_t grow;

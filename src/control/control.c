@@ -16,6 +16,7 @@
 #include "control/limits.h"
 #include "control/listeners.h"
 #include "control/pools.h"
+#include "proxy/acceptor.h"
 #include "proxy/proxy.h"
 
 #define DRAIN_TICK_MS 20
@@ -76,7 +77,7 @@ on_reap(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)events;
 	proxy_reap(&c->proxy, clock_now_ms());
 	if (c->phase == RUNNING)
-		listeners_resume(c->listeners);
+		acceptors_resume(&c->proxy);
 	grace_poll(c->grace);
 }
 
@@ -225,6 +226,14 @@ control_new(struct spec *spec, struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	c->descriptors = limits_raise_descriptors();
 	c->sessions = limits_sessions(c->descriptors, spec);
+	if (c->descriptors < LIMITS_DESCRIPTORS_MIN) {
+		spec_free(spec);
+		err_set(err,
+		    "%zu open descriptors are not enough; allow at least %d, "
+		    "two for each session are needed (ulimit -n)",
+		    c->descriptors, LIMITS_DESCRIPTORS_MIN);
+		goto fail;
+	}
 	counters_set_stripes(count_threads(spec));
 	c->loop = ev_default_loop(EVFLAG_AUTO);
 	c->grace = grace_new();
@@ -287,15 +296,18 @@ void
 control_free(struct control *control)
 {
 	struct control *c = control;
+	bool written;
 
 	if (!c)
 		return;
 	checker_free(c->checker);
 	pools_free(c->pools);
 	listeners_free(c->listeners);
-	log_stop();
+	written = log_stop();
 	proxy_fini(&c->proxy);
-	model_free(c->model);
+	/* A writer that is stuck may still come back to its lines. */
+	if (written)
+		model_free(c->model);
 	grace_free(c->grace);
 	if (c->loop)
 		ev_loop_destroy(c->loop);

@@ -11,6 +11,9 @@
 #include "base/err.h"
 #include "model/spec.h"
 
+/* With fewer the process could not serve a single session. */
+#define LIMITS_DESCRIPTORS_MIN 32
+
 /* Raises the soft limit of open descriptors to the hard one; the result. */
 size_t limits_raise_descriptors(void);
 

@@ -145,13 +145,6 @@ listeners_stopped(const struct listeners *listeners)
 }
 
 void
-listeners_resume(struct listeners *listeners)
-{
-	for (size_t i = 0; i < listeners->n; i++)
-		acceptor_resume(listeners->all[i].acceptor);
-}
-
-void
 listeners_free(struct listeners *listeners)
 {
 	if (!listeners)

@@ -27,9 +27,6 @@ bool listeners_open(
 void listeners_stop(struct listeners *listeners);
 bool listeners_stopped(const struct listeners *listeners);
 
-/* Now and then: goes on where accepting had to pause. */
-void listeners_resume(struct listeners *listeners);
-
 /* After the pools have ended; NULL is fine. */
 void listeners_free(struct listeners *listeners);
 

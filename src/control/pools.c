@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/cpus.h"
 #include "control/autoscale.h"
 
 /* While a change is under way its progress is looked at this often. */
@@ -189,6 +190,7 @@ start_one(struct pools *p, const struct pool_spec *spec, unsigned first_index)
 	    .policy = (enum policy_kind)spec->promotion,
 	    .order = (enum promotion_order)spec->order,
 	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
+	    .cpus_quota = cpus_quota(""),
 	    .first_index = first_index,
 	    .wake_ns = p->wake_ns,
 	    .grace = p->grace,

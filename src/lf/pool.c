@@ -316,6 +316,7 @@ pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
 			    strerror(rc));
 	}
 	pool->cpus = *cpus;
+	pool_assign_homes(pool);
 	return true;
 }
 

@@ -105,6 +105,7 @@ struct pool_options {
 	enum promotion_order order;
 	const struct promotion_ops *promotion; /* NULL: promotion_futex */
 	const cpu_set_t *cpus;                 /* copied; NULL: all */
+	unsigned cpus_quota; /* CPUs' worth of time the process has, 0: all */
 	unsigned first_index; /* of its first thread among all threads */
 	uint64_t wake_ns;     /* policy_calibrate */
 	struct grace *grace;  /* borrowed */

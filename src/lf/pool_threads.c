@@ -221,6 +221,30 @@ set_home(struct pool_thread *t, struct shard *home)
 	    &t->member.summons, &none, (uint32_t)MEMBER_MOVE); /* [P10] */
 }
 
+static unsigned
+usable_cpus(const struct pool *pool)
+{
+	unsigned n = (unsigned)CPU_COUNT(&pool->cpus);
+
+	if (pool->options.cpus_quota > 0 && pool->options.cpus_quota < n)
+		n = pool->options.cpus_quota;
+	return n;
+}
+
+/* What the shard's leaders need to know of their number. */
+static void
+describe_shard(const struct pool *pool, struct shard *shard, unsigned threads)
+{
+	unsigned n = pool->shards_open, homes;
+
+	homes = shard->id < n ? (threads + n - 1 - shard->id) / n : 0;
+	atomic_store_relaxed(&shard->homes, homes);
+	atomic_store_relaxed(
+	    &shard->parallel, (usable_cpus(pool) + n - 1) / n);
+	atomic_store_relaxed(
+	    &shard->sole, (uint32_t)(threads == n && pool->shards_n == n));
+}
+
 void
 pool_assign_homes(struct pool *pool)
 {
@@ -233,9 +257,7 @@ pool_assign_homes(struct pool *pool)
 			set_home(t, pool->shards[rank++ % pool->shards_open]);
 	}
 	for (unsigned i = 0; i < pool->shards_made; i++)
-		atomic_store_relaxed(&pool->shards[i]->sole,
-		    (uint32_t)(rank == pool->shards_open &&
-			pool->shards_n == pool->shards_open));
+		describe_shard(pool, pool->shards[i], rank);
 	pool_order_all(pool);
 }
 

@@ -331,14 +331,29 @@ obey_orders(struct shard *shard)
 	promotion_sweep(shard->promotion, ask_member, shard);
 }
 
+/* Turns do not block, so more running threads than CPUs would only take turns on
+ * them; one whose turn does last is the guard's business.  Those that run come
+ * back by themselves and take the token from the table, without a wake-up: with
+ * 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
+static bool
+room_for_more(const struct shard *shard, uint32_t parked)
+{
+	uint32_t homes = atomic_load_relaxed(&shard->homes);
+
+	return homes < parked + atomic_load_relaxed(&shard->parallel);
+}
+
 static bool
 worth_promoting(const struct shard *shard, const struct pool_thread *self)
 {
 	struct backlog rest = shard->batch.backlog;
+	enum policy_kind policy = atomic_load_relaxed(&shard->policy);
+	uint32_t parked = promotion_parked(shard->promotion);
 
+	if (policy == POLICY_ADAPTIVE && !room_for_more(shard, parked))
+		return false;
 	rest.relays += shard->batch.resumed_n;
-	return policy_promotes(atomic_load_relaxed(&shard->policy),
-	    &self->service_time, &rest, promotion_parked(shard->promotion),
+	return policy_promotes(policy, &self->service_time, &rest, parked,
 	    pool_wake_ns(shard->pool));
 }
 

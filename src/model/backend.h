@@ -23,13 +23,13 @@ struct backend {
 
 	/* Shared. */
 	struct lineup *lineup; /* [P4] released by control, acquired by data */
+	struct counters *counters;
 	uint64_t cursor CACHE_LINE_ALIGNED; /* round robin's place, relaxed */
 	struct gauge sessions CACHE_LINE_ALIGNED;
-	struct counters *counters;
 
 	/* Control thread only. */
-	unsigned usable;     /* servers in the lineup */
-	uint64_t times_down; /* no server was usable */
+	unsigned usable CACHE_LINE_ALIGNED; /* servers in the lineup */
+	uint64_t times_down;                /* no server was usable */
 	uint64_t changed_ms;
 	uint64_t down_ms;
 	struct rate rate;

@@ -15,11 +15,11 @@ struct frontend {
 	struct backend *backend;
 
 	/* Shared. */
-	struct gauge sessions CACHE_LINE_ALIGNED;
 	struct counters *counters;
+	struct gauge sessions CACHE_LINE_ALIGNED;
 
 	/* Control thread only. */
-	struct rate rate;
+	struct rate rate CACHE_LINE_ALIGNED;
 };
 
 struct model {

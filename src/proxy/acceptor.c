@@ -21,7 +21,8 @@ struct acceptor {
 	struct proxy *proxy;
 	struct frontend *frontend;
 	int fd;
-	uint32_t paused; /* the owner sets, the control thread clears */
+	uint32_t paused; /* it is, or is about to be, in proxy->paused */
+	struct acceptor *next_paused;
 	uint32_t closed; /* [P9] */
 };
 
@@ -41,13 +42,19 @@ stop(struct acceptor *a)
 	return TURN_RETIRED;
 }
 
-/* Connections wait in the kernel's backlog until acceptor_resume. */
+/* Connections wait in the kernel's backlog until a session has ended, or the
+ * control thread has come by. */
 static enum turn
 pause_accepting(struct acceptor *a, const char *why)
 {
 	static struct log_limit limit;
+	struct acceptor *top = atomic_load_relaxed(&a->proxy->paused);
 
-	atomic_store_relaxed(&a->paused, 1u);
+	if (!atomic_swap_acq_rel(&a->paused, 1u)) {
+		do
+			a->next_paused = top;
+		while (!atomic_cas_acq_rel(&a->proxy->paused, &top, a));
+	}
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "frontend %s accepts no connections for now: %s; they wait in the "
 	    "backlog, raise the limit if this comes often",
@@ -107,6 +114,8 @@ acceptor_turn(
 {
 	struct acceptor *a = acceptor_of(handler);
 
+	if (a->fd < 0)
+		return TURN_DONE; /* a note that came after the end */
 	if (pending & NOTE_KILL)
 		return stop(a);
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++)
@@ -161,13 +170,23 @@ acceptor_stop(struct acceptor *acceptor)
 }
 
 void
-acceptor_resume(struct acceptor *acceptor)
+acceptors_resume(struct proxy *proxy)
 {
-	struct event_handler *h = &acceptor->handler;
+	struct acceptor *a;
 
-	if (atomic_load_relaxed(&acceptor->paused) &&
-	    atomic_swap_acq_rel(&acceptor->paused, 0u))
-		(void)shard_note(h, claim_generation(&h->claim), NOTE_RESUME);
+	if (!atomic_load_relaxed(&proxy->paused))
+		return;
+	a = atomic_swap_acq_rel(&proxy->paused, NULL);
+	while (a) {
+		struct acceptor *next = a->next_paused;
+		struct claim *claim = &a->handler.claim;
+		uint32_t generation = claim_generation(claim);
+
+		/* From here on it may pause again, and be linked anew. */
+		(void)atomic_swap_acq_rel(&a->paused, 0u);
+		(void)shard_note(&a->handler, generation, NOTE_RESUME);
+		a = next;
+	}
 }
 
 bool

@@ -21,9 +21,9 @@ int acceptor_open(struct acceptor *acceptor, struct shard *shard);
 /* Control thread: the listening socket will be closed; returns at once. */
 void acceptor_stop(struct acceptor *acceptor);
 
-/* Control thread, now and then: goes on accepting if descriptors, memory or
- * sessions had run out. */
-void acceptor_resume(struct acceptor *acceptor);
+/* Any thread: those that had to pause, because descriptors, memory or sessions
+ * had run out, go on accepting.  Cheap when there are none. */
+void acceptors_resume(struct proxy *proxy);
 
 /* Any thread: it was stopped and the socket is closed. */
 bool acceptor_closed(const struct acceptor *acceptor);

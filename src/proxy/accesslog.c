@@ -63,6 +63,14 @@ since(uint64_t from_ms, uint64_t to_ms)
 	return to_ms == 0 ? -1 : (int64_t)(to_ms - from_ms);
 }
 
+static uint32_t
+others(const struct gauge *gauge)
+{
+	uint32_t now = atomic_load_relaxed(&gauge->now);
+
+	return now > 0 ? now - 1 : 0;
+}
+
 void
 accesslog_write(const struct session *session, enum close_reason reason,
     struct pool_thread *self)
@@ -82,9 +90,9 @@ accesslog_write(const struct session *session, enum close_reason reason,
 	    .bytes = s->side[HANDLE_SERVER].received,
 	    .active = atomic_load_relaxed(&m->sessions.now),
 	    .frontend_active = atomic_load_relaxed(&s->frontend->sessions.now),
-	    .backend_active = atomic_load_relaxed(&b->sessions.now),
-	    .server_active =
-	        s->server ? atomic_load_relaxed(&s->server->sessions.now) : 0,
+	    /* These two without this session, as HAProxy counts them. */
+	    .backend_active = others(&b->sessions),
+	    .server_active = s->server ? others(&s->server->sessions) : 0,
 	    .retries = s->tries > 0 ? s->tries - 1u : 0,
 	    .redispatched = s->redispatched,
 	    .reason = reason,

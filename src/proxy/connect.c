@@ -222,11 +222,7 @@ connect_step(struct session *session, struct pool_thread *self)
 	struct side *side = &s->side[HANDLE_SERVER];
 	int error;
 
-	if (s->side[HANDLE_CLIENT].error && s->client.family != AF_UNIX)
-		return session_close(s, CLOSE_CLIENT_GONE, self);
-	if (s->state == SESSION_PAUSING)
-		return TURN_DONE;
-	if (side->error) {
+	if (s->state == SESSION_CONNECTING && side->error) {
 		side->error = false;
 		error = sock_take_error(side->fd);
 		if (error != 0)
@@ -234,8 +230,12 @@ connect_step(struct session *session, struct pool_thread *self)
 	}
 	/* A server that says something has accepted, and most that accept make
 	 * the socket writable: no system call is needed to know it. */
-	if (side->writable)
+	if (s->state == SESSION_CONNECTING && side->writable)
 		return connected(s, self);
+	/* Once a server is there it gets what a client sent before its reset.
+	 */
+	if (s->side[HANDLE_CLIENT].error && s->client.family != AF_UNIX)
+		return session_close(s, CLOSE_CLIENT_GONE, self);
 	return TURN_DONE;
 }
 

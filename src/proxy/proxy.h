@@ -24,6 +24,7 @@ struct proxy {
 	struct model *model; /* borrowed */
 	struct slab sessions;
 	struct slab spills;
+	struct acceptor *paused; /* those that had to stop accepting, a stack */
 	/* When each session is to be looked at, clock_now_ms, 0: never.  An
 	 * array of its own, by the session's index: the reaper reads it from
 	 * end to end, and 100 000 sessions are then 800 KB and not 100 000

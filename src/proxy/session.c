@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "lf/pool.h"
 #include "net/sock.h"
+#include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
 #include "proxy/connect.h"
 #include "proxy/relay.h"
@@ -295,13 +296,16 @@ count_close(struct session *s, struct pool_thread *self)
 	gauge_down(&proxy_of(self)->model->sessions);
 }
 
-/* A side whose opposite went with a reset gets a reset as well. */
+/* A side whose opposite went with a reset gets a reset as well, and so does one
+ * for which bytes were left: what it has got must not look complete. */
 static void
-close_side(struct side *side, const struct side *opposite)
+close_side(struct session *s, enum handle_side which)
 {
+	struct side *side = &s->side[which];
+
 	if (side->fd < 0)
 		return;
-	if (opposite->reset && !side->broken)
+	if ((s->side[!which].reset || s->spill[which]) && !side->broken)
 		sock_close_reset(side->fd);
 	else
 		close(side->fd);
@@ -323,12 +327,13 @@ session_close(
 
 	/* From here on events of these descriptors are stale. */
 	claim_retire(&s->handler.claim);
-	close_side(&s->side[HANDLE_CLIENT], &s->side[HANDLE_SERVER]);
-	close_side(&s->side[HANDLE_SERVER], &s->side[HANDLE_CLIENT]);
+	close_side(s, HANDLE_CLIENT);
+	close_side(s, HANDLE_SERVER);
 	for (int i = 0; i < 2; i++)
 		if (s->spill[i])
 			slab_give(&proxy->spills, s->spill[i]->index);
 	shard_leave(&s->handler);
 	slab_give(&proxy->sessions, s->index);
+	acceptors_resume(proxy);
 	return TURN_RETIRED;
 }

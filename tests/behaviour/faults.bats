@@ -266,3 +266,20 @@ refuses() {
 	equal "the answer" a "$(fetch "$(url)")"
 	wait_for 10 fds_at_most 32
 }
+
+@test "faults: a limit of descriptors that no session could be served with is refused" {
+	run prlimit --nofile=16:16 "$LFPROXY_BUILD/lfproxy" -l 127.0.0.1:0 \
+	    -s 127.0.0.1:9
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"16 open descriptors are not enough"* ]]
+}
+
+@test "faults: with all sessions in use the next waits for one to end, not for a timer" {
+	start_app a
+	LIMIT='prlimit --nofile=36' web a
+	run wrk -c20 -t1 -d2 -H "Connection: close" "$(url)"
+	[ "$status" -eq 0 ]
+	requests=$(awk '/requests in/ { print $1 }' <<<"$output")
+	# By the timer alone, four times a second, it would be some hundred.
+	[ "$requests" -gt $((2000 / SCALE)) ]
+}
