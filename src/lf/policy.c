@@ -33,7 +33,9 @@ policy_promotes(enum policy_kind policy, const struct service_time *times,
 		return false;
 	rest_ns = backlog->relays * service_time_ns(times, TURN_RELAY) +
 	    backlog->accepts * service_time_ns(times, TURN_ACCEPT);
-	return rest_ns > wake_ns;
+	if (backlog->busy_ns > POLICY_BUSY_NS)
+		return rest_ns > wake_ns;
+	return rest_ns > wake_ns * POLICY_BURST;
 }
 
 const char *

@@ -40,7 +40,7 @@ enum member_command {
 	MEMBER_LEAD,   /* the caller leads */
 	MEMBER_RETIRE, /* the caller must leave */
 	MEMBER_MOVE,   /* the caller's place has changed: join there */
-	MEMBER_WORK,   /* the caller's own mailbox has work */
+	MEMBER_WORK,   /* there is work: look into the mailbox, join again */
 };
 
 /* Where the token is: with nobody, with a holder, or laid on the table by a
@@ -107,6 +107,9 @@ struct promotion_ops {
 	/* Passes the token to a parked member by the order; when none is parked
 	 * it is with nobody.  True if one was called. */
 	bool (*promote)(struct promotion *promotion);
+	/* Calls a parked member by the order to come and join again (MEMBER_WORK);
+	 * the token stays.  True if one was called. */
+	bool (*invite)(struct promotion *promotion);
 	/* Lays the token on the table; returns a ticket for resume. */
 	uint64_t (*busy)(struct promotion *promotion);
 	/* Gives commands to the parked members that ask names. */
@@ -148,6 +151,12 @@ static inline bool
 promotion_promote(struct promotion *promotion)
 {
 	return promotion->ops->promote(promotion);
+}
+
+static inline bool
+promotion_invite(struct promotion *promotion)
+{
+	return promotion->ops->invite(promotion);
 }
 
 static inline uint64_t

@@ -249,6 +249,21 @@ futex_promote(struct promotion *promotion)
 	}
 }
 
+static bool
+futex_invite(struct promotion *promotion)
+{
+	struct promotion_by_futex *p = self_of(promotion);
+	struct member *m;
+
+	seat(p);
+	if (list_empty(&p->bench))
+		return false;
+	m = promotion_pick(promotion, &p->bench);
+	m->called_ns = clock_now_ns();
+	call(p, m, MEMBER_WORK);
+	return true;
+}
+
 static uint64_t
 futex_busy(struct promotion *promotion)
 {
@@ -299,6 +314,7 @@ const struct promotion_ops promotion_futex = {
     .try_lead = futex_try_lead,
     .token = futex_token,
     .promote = futex_promote,
+    .invite = futex_invite,
     .busy = futex_busy,
     .resume = futex_resume,
     .sweep = futex_sweep,

@@ -181,6 +181,8 @@ measure_eyes(struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
 		histogram_add(
 		    &self->stats.eyes_closed, from_ns - b->looked_ns);
 	b->looked_ns = self->now_ns;
+	if (n == 0 || self->now_ns - from_ns > 5000)
+		b->rested_ns = self->now_ns;
 }
 
 /* With an empty batch: waits for events and for the mailbox. */
@@ -344,7 +346,7 @@ room_for_more(const struct shard *shard, uint32_t parked)
 }
 
 static bool
-worth_promoting(const struct shard *shard, const struct pool_thread *self)
+worth_help(const struct shard *shard, const struct pool_thread *self)
 {
 	struct backlog rest = shard->batch.backlog;
 	enum policy_kind policy = atomic_load_relaxed(&shard->policy);
@@ -352,6 +354,7 @@ worth_promoting(const struct shard *shard, const struct pool_thread *self)
 
 	if (policy == POLICY_ADAPTIVE && !room_for_more(shard, parked))
 		return false;
+	rest.busy_ns = self->now_ns - shard->batch.rested_ns;
 	rest.relays += shard->batch.resumed_n;
 	return policy_promotes(policy, &self->service_time, &rest, parked,
 	    pool_wake_ns(shard->pool));
@@ -403,16 +406,21 @@ lead(struct shard *shard, struct pool_thread *self)
 				break;
 			}
 			fetch(shard, &shard->batch, true, self);
-		} else if (hand_off(shard, h, self)) {
 			continue;
-		} else if (worth_promoting(shard, self)) {
+		}
+		if (hand_off(shard, h, self))
+			continue;
+		if (atomic_load_relaxed(&shard->policy) == POLICY_ALWAYS) {
 			atomic_bump_own(&self->stats.promotions, 1u);
 			give_up(shard, self);
 			process(h, self);
 			return;
-		} else if (!process_leading(shard, h, self)) {
-			return;
 		}
+		if (worth_help(shard, self) &&
+		    promotion_invite(shard->promotion))
+			atomic_bump_own(&self->stats.wakes, 1u);
+		if (!process_leading(shard, h, self))
+			return;
 	}
 	give_up(shard, self);
 }
@@ -460,6 +468,8 @@ adopt(struct shard *home, struct pool_thread *self)
 	return false;
 }
 
+#define JOIN_SPINS 32
+
 /* The shard that asked for a thread, if it still lacks one. */
 static void
 visit(struct pool_thread *self)
@@ -473,20 +483,37 @@ visit(struct pool_thread *self)
 	lead(s, self);
 }
 
+/* Between two turns a leader holds the token for some hundred nanoseconds; to
+ * park for that would cost a wake-up.  True when the token can be had. */
+static bool
+token_comes_free(const struct shard *home)
+{
+	for (int i = 0; i < JOIN_SPINS; i++) {
+		if (promotion_token(home->promotion) != TOKEN_HELD)
+			return true;
+		if (atomic_load_relaxed(&home->asleep))
+			return false;
+		cpu_relax();
+	}
+	return false;
+}
+
 static void
 follow(struct shard *home, struct pool_thread *self)
 {
 	enum member_command command;
 
+	if (token_comes_free(home))
+		return;
 	turns_set_role(self, ROLE_FOLLOWING);
 	command = promotion_join(home->promotion, &self->member);
 	self->now_ns = clock_now_ns();
+	if (self->member.called_ns > 0)
+		histogram_add(&self->stats.promotion_delay,
+		    self->now_ns - self->member.called_ns);
+	self->member.called_ns = 0;
 	switch (command) {
 	case MEMBER_LEAD:
-		if (self->member.called_ns > 0)
-			histogram_add(&self->stats.promotion_delay,
-			    self->now_ns - self->member.called_ns);
-		self->member.called_ns = 0;
 		lead(home, self);
 		break;
 	case MEMBER_MOVE:

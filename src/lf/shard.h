@@ -43,6 +43,7 @@ struct batch {
 	unsigned resumed_n;
 	bool looked;        /* at the kernel since the last one was resumed */
 	uint64_t looked_ns; /* when the last look ended */
+	uint64_t rested_ns; /* when the last look that had to wait ended */
 };
 
 void batch_init(struct batch *batch);
