@@ -25,7 +25,7 @@ struct partner {
 	struct member member;
 	uint64_t delay_ns[ROUNDS]; /* from the call until it ran */
 	uint64_t call_ns[ROUNDS];  /* what the call took */
-	uint32_t rounds; /* done */
+	uint32_t rounds;           /* done */
 };
 
 static void
@@ -97,7 +97,8 @@ compare_ns(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The lower quartile: whatever else the machine does at the moment only adds. */
+/* The lower quartile: whatever else the machine does at the moment only adds.
+ */
 static uint64_t
 typical_ns(uint64_t values[ROUNDS])
 {

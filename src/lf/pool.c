@@ -17,8 +17,8 @@ static struct shard *
 make_shard(struct pool *pool, int *ret_rc)
 {
 	const struct promotion_ops *promotion = pool->options.promotion
-	    ? pool->options.promotion
-	    : &promotion_futex;
+	                                            ? pool->options.promotion
+	                                            : &promotion_futex;
 	struct shard *s = aligned_alloc(CACHE_LINE, sizeof(*s));
 	struct handle_set *set;
 	int rc;
@@ -112,7 +112,7 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	pthread_cond_init(&p->changed, NULL);
 	remember_classes(p, options->classes, options->classes_n);
 	ENSURE(options->shards >= 1 &&
-	    options->shards <= total_threads(p->classes, p->classes_n));
+	       options->shards <= total_threads(p->classes, p->classes_n));
 	if (options->cpus)
 		p->cpus = *options->cpus;
 	else
@@ -168,9 +168,8 @@ retire_surplus(struct pool *pool)
 	for (unsigned i = pool->places_n; i-- > 0;) {
 		struct pool_thread *t = pool->places[i];
 		unsigned grade = t->member.grade;
-		unsigned wanted = grade < pool->classes_n
-		    ? pool->classes[grade].threads
-		    : 0;
+		unsigned wanted =
+		    grade < pool->classes_n ? pool->classes[grade].threads : 0;
 
 		if (pool_thread_state(t) == THREAD_RUNNING &&
 		    pool_count_running(pool, (int)grade) > wanted)
@@ -212,8 +211,8 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 	rc = start_missing(pool);
 	if (rc < 0) {
 		remember_classes(pool, before, before_n);
-		err_set(err, "the threads cannot be started: %s",
-		    strerror(-rc));
+		err_set(
+		    err, "the threads cannot be started: %s", strerror(-rc));
 	}
 	retire_surplus(pool);
 	pool_assign_homes(pool);
@@ -241,7 +240,8 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 		    shards, threads);
 	rc = make_shards(pool, shards);
 	if (rc < 0)
-		return err_set(err, "a shard cannot be made: %s", strerror(-rc));
+		return err_set(
+		    err, "a shard cannot be made: %s", strerror(-rc));
 	open_shards(pool, shards);
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */
@@ -309,11 +309,10 @@ pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
 		int rc = 0;
 
 		if (pool_thread_state(t) == THREAD_RUNNING)
-			rc = pthread_setaffinity_np(
-			    t->id, sizeof(*cpus), cpus);
+			rc = pthread_setaffinity_np(t->id, sizeof(*cpus), cpus);
 		if (rc != 0)
-			return err_set(err, "the CPUs are refused: %s",
-			    strerror(rc));
+			return err_set(
+			    err, "the CPUs are refused: %s", strerror(rc));
 	}
 	pool->cpus = *cpus;
 	pool_assign_homes(pool);
@@ -366,7 +365,7 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 		if (shard_guard(s, now_ns, limit_ns))
 			pool->guarded++;
 		else if (promotion_token(s->promotion) == TOKEN_NOBODY &&
-		    pool->options.policy != POLICY_KERNEL)
+		         pool->options.policy != POLICY_KERNEL)
 			lend(pool, s);
 	}
 	if (turns != pool->guard_turns || any_turn_under_way(pool)) {
@@ -462,9 +461,9 @@ pool_place(struct pool *pool, struct pool_thread *self)
 	a = pool_shard(pool, next_random(self) % n);
 	b = pool_shard(pool, next_random(self) % n);
 	return atomic_load_relaxed(&a->handlers) <=
-		atomic_load_relaxed(&b->handlers)
-	    ? a
-	    : b;
+	               atomic_load_relaxed(&b->handlers)
+	           ? a
+	           : b;
 }
 
 struct shard *

@@ -36,29 +36,29 @@ enum thread_role { ROLE_FOLLOWING, ROLE_LEADING, ROLE_PROCESSING, ROLES };
 const char *thread_role_name(enum thread_role role);
 
 /* Written by one thread, read by any: relaxed words.  Over all threads
- * fetched = dispatched + merged + stale + in batches, exactly, whenever the pool
- * is quiet: the ledger. */
+ * fetched = dispatched + merged + stale + in batches, exactly, whenever the
+ * pool is quiet: the ledger. */
 struct thread_stats {
-	uint64_t waits;      /* looks at the handle set */
-	uint64_t fetched;    /* events they brought */
-	uint64_t dispatched; /* of these, that found their handler free */
-	uint64_t merged;     /* left to the handler's owner */
-	uint64_t stale;      /* of a handle that was gone */
-	uint64_t resumed;    /* handlers taken up from a shard's mailbox */
-	uint64_t turns;      /* runs of a handler */
+	uint64_t waits;        /* looks at the handle set */
+	uint64_t fetched;      /* events they brought */
+	uint64_t dispatched;   /* of these, that found their handler free */
+	uint64_t merged;       /* left to the handler's owner */
+	uint64_t stale;        /* of a handle that was gone */
+	uint64_t resumed;      /* handlers taken up from a shard's mailbox */
+	uint64_t turns;        /* runs of a handler */
 	uint64_t inline_turns; /* of these, while leading */
 	uint64_t promotions;   /* leadership given up before a turn */
 	uint64_t wakes;        /* parked members called, to lead */
-	uint64_t hand_offs;    /* handlers given to the thread they are bound to */
-	uint64_t adoptions;    /* leadership of another shard than home */
+	uint64_t hand_offs; /* handlers given to the thread they are bound to */
+	uint64_t adoptions; /* leadership of another shard than home */
 	uint64_t wait_errors;
 	uint64_t turn_ns[TURN_KINDS]; /* moving averages */
 	uint64_t role_ns[ROLES];      /* time in each role before this one */
 	uint64_t role_since_ns;
 	uint32_t role;
 	struct histogram promotion_delay; /* called until running */
-	struct histogram eyes_closed;     /* between two looks, events waiting */
-	struct histogram service;         /* a run of a handler */
+	struct histogram eyes_closed; /* between two looks, events waiting */
+	struct histogram service;     /* a run of a handler */
 } CACHE_LINE_ALIGNED;
 
 /* One thread of a pool.  Handlers get it as `self`; its plain fields belong to
@@ -105,7 +105,7 @@ struct pool_options {
 	enum promotion_order order;
 	const struct promotion_ops *promotion; /* NULL: promotion_futex */
 	const cpu_set_t *cpus;                 /* copied; NULL: all */
-	unsigned cpus_quota; /* CPUs' worth of time the process has, 0: all */
+	unsigned cpus_quota;  /* CPUs' worth of time the process has, 0: all */
 	unsigned first_index; /* of its first thread among all threads */
 	uint64_t wake_ns;     /* policy_calibrate */
 	struct grace *grace;  /* borrowed */

@@ -203,7 +203,7 @@ pool_count_running(const struct pool *pool, int grade)
 		const struct pool_thread *t = pool->places[i];
 
 		n += pool_thread_state(t) == THREAD_RUNNING &&
-		    (grade < 0 || t->member.grade == grade);
+		     (grade < 0 || t->member.grade == grade);
 	}
 	return n;
 }
@@ -239,8 +239,7 @@ describe_shard(const struct pool *pool, struct shard *shard, unsigned threads)
 
 	homes = shard->id < n ? (threads + n - 1 - shard->id) / n : 0;
 	atomic_store_relaxed(&shard->homes, homes);
-	atomic_store_relaxed(
-	    &shard->parallel, (usable_cpus(pool) + n - 1) / n);
+	atomic_store_relaxed(&shard->parallel, (usable_cpus(pool) + n - 1) / n);
 	atomic_store_relaxed(
 	    &shard->sole, (uint32_t)(threads == n && pool->shards_n == n));
 }

@@ -52,15 +52,15 @@ shard_fini(struct shard *shard)
 /* Note: asleep and mailbox.
  * A leader sets asleep, then looks at the mailbox and at orders, then waits; a
  * thread that submits or orders writes, then looks at asleep.  Both first steps
- * are read-modify-writes in one total order, so at least one of the two sees the
- * other: nothing lies with a leader that sleeps.  Under POLICY_KERNEL sleepers
- * counts in the place of asleep.  [P2] */
+ * are read-modify-writes in one total order, so at least one of the two sees
+ * the other: nothing lies with a leader that sleeps.  Under POLICY_KERNEL
+ * sleepers counts in the place of asleep.  [P2] */
 static void
 wake(struct shard *shard)
 {
 	if (atomic_load_seq(&shard->sleepers) > 0 || /* [P2] */
-	    (atomic_load_seq(&shard->asleep) &&  /* [P2] */
-		atomic_swap_seq(&shard->asleep, 0u)))
+	    (atomic_load_seq(&shard->asleep) &&      /* [P2] */
+	        atomic_swap_seq(&shard->asleep, 0u)))
 		handle_set_wake(shard->set);
 }
 
@@ -119,8 +119,8 @@ wait_as_leader(struct shard *shard, struct batch *b)
 	int timeout_ms = 0, n;
 
 	if (!b->resumed && !atomic_load_relaxed(&shard->mailbox)) {
-		(void)atomic_swap_seq(&shard->asleep, 1u);  /* [P2] */
-		if (!atomic_load_seq(&shard->mailbox) &&    /* [P2] */
+		(void)atomic_swap_seq(&shard->asleep, 1u); /* [P2] */
+		if (!atomic_load_seq(&shard->mailbox) &&   /* [P2] */
 		    !atomic_load_seq(&shard->orders))
 			timeout_ms = -1;
 	}
@@ -131,8 +131,8 @@ wait_as_leader(struct shard *shard, struct batch *b)
 }
 
 /* How long a thread may not notice, under POLICY_KERNEL, that something is
- * wanted of it: an eventfd wakes any one of those who wait, and a particular one
- * cannot be chosen. */
+ * wanted of it: an eventfd wakes any one of those who wait, and a particular
+ * one cannot be chosen. */
 #define KERNEL_LOOK_MS 50
 
 static int
@@ -178,8 +178,7 @@ measure_eyes(struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
 {
 	if (n > 0 && b->looked_ns > 0 && b->looked_ns < from_ns &&
 	    self->now_ns - from_ns < 10000)
-		histogram_add(
-		    &self->stats.eyes_closed, from_ns - b->looked_ns);
+		histogram_add(&self->stats.eyes_closed, from_ns - b->looked_ns);
 	b->looked_ns = self->now_ns;
 	if (n == 0 || self->now_ns - from_ns > 5000)
 		b->rested_ns = self->now_ns;
@@ -267,10 +266,10 @@ next(struct batch *b, struct pool_thread *self)
 	return h ? h : resume_next(b, self);
 }
 
-/* After promotion, whose cost is none of the turn's: counted as one it made turns
- * look dear, and dear turns make more promotions.  Nobody else waits for this
- * thread, so a handler that wants to go on may, as long as the leader has nothing
- * to do either.  Otherwise it takes its place behind what is ready. */
+/* After promotion, whose cost is none of the turn's: counted as one it made
+ * turns look dear, and dear turns make more promotions.  Nobody else waits for
+ * this thread, so a handler that wants to go on may, as long as the leader has
+ * nothing to do either.  Otherwise it takes its place behind what is ready. */
 static void
 process(struct event_handler *h, struct pool_thread *self)
 {
@@ -333,10 +332,10 @@ obey_orders(struct shard *shard)
 	promotion_sweep(shard->promotion, ask_member, shard);
 }
 
-/* Turns do not block, so more running threads than CPUs would only take turns on
- * them; one whose turn does last is the guard's business.  Those that run come
- * back by themselves and take the token from the table, without a wake-up: with
- * 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
+/* Turns do not block, so more running threads than CPUs would only take turns
+ * on them; one whose turn does last is the guard's business.  Those that run
+ * come back by themselves and take the token from the table, without a wake-up:
+ * with 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
 static bool
 room_for_more(const struct shard *shard, uint32_t parked)
 {
@@ -384,8 +383,8 @@ static bool
 given_up(const struct shard *shard)
 {
 	return (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
-		   atomic_load_relaxed(&shard->closed)) &&
-	    !shard->batch.resumed;
+	           atomic_load_relaxed(&shard->closed)) &&
+	       !shard->batch.resumed;
 }
 
 /* Leads until a follower is promoted, the token is taken over, or something is
@@ -434,7 +433,8 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 	b->looked_ns = 0;
 	turns_set_role(self, ROLE_LEADING);
 	while (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
-	    !atomic_load_relaxed(&shard->closed) && !member_wanted(&self->member)) {
+	       !atomic_load_relaxed(&shard->closed) &&
+	       !member_wanted(&self->member)) {
 		struct event_handler *h;
 
 		fetch(shard, b, false, self);
@@ -540,8 +540,8 @@ shard_serve(struct pool_thread *self)
 		summons = atomic_load_seq(&self->member.summons); /* [P10] */
 		if (summons == MEMBER_RETIRE)
 			return;
-		if (summons == MEMBER_MOVE && !atomic_cas_seq(
-			&self->member.summons, &summons, 0u))
+		if (summons == MEMBER_MOVE &&
+		    !atomic_cas_seq(&self->member.summons, &summons, 0u))
 			continue;
 		home = atomic_load_acquire(&self->home); /* [P10] */
 		if (atomic_load_relaxed(&home->policy) == POLICY_KERNEL)
@@ -569,6 +569,6 @@ shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
 	}
 	/* The token is this thread's for a moment: it never leads. */
 	return promotion_parked(shard->promotion) > 0 &&
-	    promotion_try_lead(shard->promotion, true) &&
-	    promotion_promote(shard->promotion);
+	       promotion_try_lead(shard->promotion, true) &&
+	       promotion_promote(shard->promotion);
 }

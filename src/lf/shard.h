@@ -25,7 +25,7 @@
 #include "lf/policy.h"
 #include "lf/promotion.h"
 
-#define SHARD_BATCH        64
+#define SHARD_BATCH 64
 /* Without a leader there is nobody to hand a batch on to: small ones. */
 #define SHARD_BATCH_KERNEL 8
 
@@ -66,10 +66,10 @@ struct shard {
 
 	/* Any thread pushes (a stack), a leader takes all. */
 	struct event_handler *mailbox CACHE_LINE_ALIGNED; /* [P2] */
-	uint32_t asleep;   /* a leader waits without a time-out [P2] */
-	uint32_t sleepers; /* threads in wait under POLICY_KERNEL [P2] */
-	uint32_t orders;   /* something is wanted of members [P10] */
-	uint32_t unguarded; /* the guard has gone to sleep */
+	uint32_t asleep;        /* a leader waits without a time-out [P2] */
+	uint32_t sleepers;      /* threads in wait under POLICY_KERNEL [P2] */
+	uint32_t orders;        /* something is wanted of members [P10] */
+	uint32_t unguarded;     /* the guard has gone to sleep */
 	uint64_t busy_since_ns; /* when the leader's present turn began */
 
 	/* The holder's alone; the promotion hands them on. */
