@@ -17,7 +17,7 @@
 
 /* In the order of their enums in model/spec.h. */
 static const char *const log_targets[] = {"stderr", "off", NULL};
-static const char *const promotions[] = {"adaptive", "always", NULL};
+static const char *const promotions[] = {"adaptive", "always", "kernel", NULL};
 static const char *const balances[] = {"roundrobin", NULL};
 
 static const char *const methods[] = {"GET", "HEAD", "OPTIONS", NULL};

@@ -217,6 +217,16 @@ print_status(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
+/* One class; a shard for every four threads. */
+static void
+set_threads(struct pool_spec *pool, unsigned n)
+{
+	pool->classes[0] = (struct thread_class_spec){.threads = n};
+	pool->classes_n = 1;
+	pool->shards = (n + 3) / 4;
+	pool->shards_auto = true;
+}
+
 static bool
 parse_threads(const struct value *v)
 {
@@ -226,17 +236,17 @@ parse_threads(const struct value *v)
 	if (strcmp(v->text, "auto") == 0) {
 		unsigned cpus = cpus_usable("");
 
-		pool->threads =
-		    cpus < POOL_THREADS_MAX ? cpus : POOL_THREADS_MAX;
+		n = cpus < POOL_THREADS_MAX ? cpus : POOL_THREADS_MAX;
 		pool->threads_auto = true;
+		set_threads(pool, (unsigned)n);
 		return true;
 	}
 	if (!text_parse_number(v->text, v->key->min, v->key->max, &n, NULL))
 		return value_fail(v,
 		    "'%s' is no number of threads; allowed are %s", v->text,
 		    v->key->allowed);
-	pool->threads = (unsigned)n;
 	pool->threads_auto = false;
+	set_threads(pool, (unsigned)n);
 	return true;
 }
 
@@ -248,9 +258,10 @@ print_threads(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	if (i > 0)
 		return false;
 	if (pool->threads_auto)
-		snprintf(out, VALUE_TEXT_SIZE, "auto ; here %u", pool->threads);
+		snprintf(out, VALUE_TEXT_SIZE, "auto ; here %u",
+		    pool->classes[0].threads);
 	else
-		snprintf(out, VALUE_TEXT_SIZE, "%u", pool->threads);
+		snprintf(out, VALUE_TEXT_SIZE, "%u", pool->classes[0].threads);
 	return true;
 }
 
