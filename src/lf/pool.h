@@ -67,6 +67,7 @@ struct pool_thread {
 	struct member member; /* first: aligned */
 	struct pool *pool;
 	struct shard *home; /* the control thread writes, released [P10] */
+	struct shard *at;   /* the one it leads or led last [P10] */
 	unsigned index;     /* among all threads of the process */
 	uint32_t visits;    /* id + 1 of a shard to lead, set when called */
 	uint64_t now_ns;    /* when the present turn began */
@@ -172,6 +173,8 @@ struct shard *pool_shard(struct pool *pool, unsigned id);
 /* A pool thread, inside a grace section up to and including the registration:
  * the less loaded of two shards chosen at random. */
 struct shard *pool_place(struct pool *pool, struct pool_thread *self);
+/* Likewise: the thread's own, for a session that is bound to it. */
+struct shard *pool_home(const struct pool_thread *self);
 /* Likewise: where the handler of a slot should be after the shards changed. */
 struct shard *pool_home_of(struct pool *pool, uint32_t slot);
 

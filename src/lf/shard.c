@@ -277,7 +277,7 @@ process(struct event_handler *h, struct pool_thread *self)
 	turns_set_role(self, ROLE_PROCESSING);
 	while (turns_run(h, self) == TURN_MORE) {
 		if (atomic_load_relaxed(&h->shard->asleep) &&
-		    !atomic_load_relaxed(&self->member.summons))
+		    !member_wanted(&self->member))
 			continue;
 		shard_submit(h);
 		break;
@@ -372,9 +372,19 @@ give_up(struct shard *shard, struct pool_thread *self)
 static bool
 hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
-	if (!h->bound || h->bound == self || !turns_hand_off(h, self))
+	struct pool_thread *to = h->bound;
+	struct shard *home, *at;
+
+	if (!to || to == self || !turns_hand_off(h, self))
 		return false;
 	promotion_sweep(shard->promotion, ask_member, shard);
+	/* It may be parked or lead elsewhere. */
+	home = atomic_load_acquire(&to->home);
+	at = atomic_load_seq(&to->at); /* [P10] */
+	if (home != shard)
+		shard_order(home);
+	if (at && at != shard && at != home)
+		shard_order(at);
 	return true;
 }
 
@@ -392,6 +402,7 @@ given_up(const struct shard *shard)
 static void
 lead(struct shard *shard, struct pool_thread *self)
 {
+	(void)atomic_swap_seq(&self->at, shard); /* [P10] */
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
 	while (!member_wanted(&self->member)) {

@@ -153,8 +153,10 @@ session_start(struct session *session, const struct shard *at,
 	uint64_t now_ms = turn_now_ms(self);
 
 	claim_open(&s->handler.claim);
-	shard_enter(pool_place(self->pool, self), &s->handler);
 	s->handler.bound = frontend->spec->bound ? self : NULL;
+	shard_enter(s->handler.bound ? pool_home(self)
+				     : pool_place(self->pool, self),
+	    &s->handler);
 	s->tries = s->tried_n = 0;
 	s->redispatched = false;
 	s->reason = CLOSE_DONE;
