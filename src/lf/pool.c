@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "lf/pool_internal.h"
 
@@ -57,8 +58,14 @@ make_shards(struct pool *pool, unsigned n)
 static void
 open_shards(struct pool *pool, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++)
-		atomic_store_relaxed(&pool->shards[i]->closed, 0u);
+	for (unsigned i = 0; i < n; i++) {
+		struct shard *s = pool->shards[i];
+
+		if (!s->closed)
+			continue;
+		atomic_store_relaxed(&s->changed_ns, clock_now_ns());
+		atomic_store_relaxed(&s->closed, 0u);
+	}
 	if (n > pool->shards_n)
 		atomic_store_release(&pool->shards_n, n);
 	atomic_store_release(&pool->shards_open, n);
@@ -291,9 +298,12 @@ void
 pool_set_policy(struct pool *pool, enum policy_kind policy)
 {
 	pool->options.policy = policy;
-	for (unsigned i = 0; i < pool->shards_made; i++)
-		atomic_store_relaxed(
-		    &pool->shards[i]->policy, (uint32_t)policy);
+	for (unsigned i = 0; i < pool->shards_made; i++) {
+		struct shard *s = pool->shards[i];
+
+		atomic_store_relaxed(&s->changed_ns, clock_now_ns());
+		atomic_store_relaxed(&s->policy, (uint32_t)policy);
+	}
 	pool_order_all(pool);
 }
 

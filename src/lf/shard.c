@@ -202,6 +202,9 @@ fetch(struct shard *shard, struct batch *b, bool leading,
 	}
 	self->now_ns = clock_now_ns();
 	enter(b, n, self);
+	/* Nobody had to look while it was closed or led in another way. */
+	if (b->looked_ns < atomic_load_relaxed(&shard->changed_ns))
+		b->looked_ns = 0;
 	measure_eyes(b, n, from_ns, self);
 	drain_mailbox(shard, b);
 	if (atomic_load_relaxed(&shard->unguarded) &&
@@ -411,10 +414,8 @@ lead(struct shard *shard, struct pool_thread *self)
 		obey_orders(shard);
 		h = next(&shard->batch, self);
 		if (!h) {
-			if (given_up(shard)) {
-				shard->batch.looked_ns = 0;
+			if (given_up(shard))
 				break;
-			}
 			fetch(shard, &shard->batch, true, self);
 			continue;
 		}
@@ -441,7 +442,6 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 {
 	struct batch *b = &self->batch;
 
-	b->looked_ns = 0;
 	turns_set_role(self, ROLE_LEADING);
 	while (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
 	       !atomic_load_relaxed(&shard->closed) &&
