@@ -67,6 +67,7 @@ struct pool_thread {
 	struct member member; /* first: aligned */
 	struct pool *pool;
 	struct shard *home; /* the control thread writes, released [P10] */
+	struct shard *at;   /* where it leads or parks; read by others [P10] */
 	unsigned index;     /* among all threads of the process */
 	uint32_t visits;    /* id + 1 of a shard to lead, set when called */
 	uint64_t now_ns;    /* when the present turn began */
