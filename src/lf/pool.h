@@ -134,7 +134,8 @@ void pool_free(struct pool *pool);
 
 /* Live changes.  Each takes effect while events flow and returns at once; a
  * false one has changed nothing and says why.  New threads are running when
- * pool_set_threads returns; those that leave do so at their next step. */
+ * pool_set_threads returns; those that leave do so at their next step, or, while
+ * shards are closing that need them, when pool_tick has closed these. */
 bool pool_set_threads(struct pool *pool, const struct pool_class *classes,
     unsigned classes_n, struct err *err);
 /* More: new sessions are spread over all.  Fewer: what is registered on those

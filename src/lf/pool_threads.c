@@ -114,7 +114,7 @@ prepare(struct pool *pool, struct pool_thread *t, unsigned grade)
 	batch_init(&t->batch);
 	atomic_store_relaxed(&t->closed, 0u);
 	atomic_store_release(
-	    &t->home, pool->shards[rank % pool->shards_open]); /* [P10] */
+	    &t->home, pool->shards[rank % pool->shards_n]); /* [P10] */
 	atomic_store_relaxed(&t->state, (uint32_t)THREAD_STARTING);
 }
 
@@ -230,7 +230,7 @@ pool_assign_homes(struct pool *pool)
 		struct pool_thread *t = pool->places[i];
 
 		if (pool_thread_state(t) == THREAD_RUNNING)
-			set_home(t, pool->shards[rank++ % pool->shards_open]);
+			set_home(t, pool->shards[rank++ % pool->shards_n]);
 	}
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		atomic_store_relaxed(&pool->shards[i]->sole,
