@@ -58,8 +58,8 @@ void pool_retire_thread(struct pool *pool, struct pool_thread *thread);
  * is set.  The number still retiring. */
 unsigned pool_reap_threads(struct pool *pool, bool wait);
 
-/* Gives every running thread its home: the r-th of them shard r modulo the open
- * ones. */
+/* Gives every running thread its home: the r-th of them shard r modulo those
+ * that are served, closing ones included. */
 void pool_assign_homes(struct pool *pool);
 
 unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);

@@ -369,24 +369,32 @@ give_up(struct shard *shard, struct pool_thread *self)
 		atomic_bump_own(&self->stats.wakes, 1u);
 }
 
-/* A handler that is bound to another thread goes to that one's own mailbox; the
- * holder calls the thread if it is parked, and the thread looks for itself
- * before and after it parks.  [P10] */
+/* Where others find this thread: written before it looks whether it is wanted,
+ * as they put something into its mailbox before they look where it is.  [P10]
+ */
+static void
+come_to(struct shard *shard, struct pool_thread *self)
+{
+	if (atomic_load_relaxed(&self->at) != shard)
+		(void)atomic_swap_seq(&self->at, shard); /* [P10] */
+}
+
+/* A handler that is bound to another thread goes to that one's own mailbox. The
+ * holder calls the thread if it is parked here; at another shard, where it may
+ * sleep as leader, the order wakes that one's holder.  In any case the thread
+ * looks for itself before it waits and after it has parked.  [P10] */
 static bool
 hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
 	struct pool_thread *to = h->bound;
-	struct shard *home, *at;
+	struct shard *at;
 
 	if (!to || to == self || !turns_hand_off(h, self))
 		return false;
-	promotion_sweep(shard->promotion, ask_member, shard);
-	/* It may be parked or lead elsewhere. */
-	home = atomic_load_acquire(&to->home);
 	at = atomic_load_seq(&to->at); /* [P10] */
-	if (home != shard)
-		shard_order(home);
-	if (at && at != shard && at != home)
+	if (at == shard)
+		promotion_sweep(shard->promotion, ask_member, shard);
+	else if (at)
 		shard_order(at);
 	return true;
 }
@@ -405,9 +413,9 @@ given_up(const struct shard *shard)
 static void
 lead(struct shard *shard, struct pool_thread *self)
 {
-	(void)atomic_swap_seq(&self->at, shard); /* [P10] */
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
+	come_to(shard, self);
 	while (!member_wanted(&self->member)) {
 		struct event_handler *h;
 
@@ -517,6 +525,7 @@ follow(struct shard *home, struct pool_thread *self)
 	if (token_comes_free(home))
 		return;
 	turns_set_role(self, ROLE_FOLLOWING);
+	come_to(home, self);
 	command = promotion_join(home->promotion, &self->member);
 	self->now_ns = clock_now_ns();
 	if (self->member.called_ns > 0)
