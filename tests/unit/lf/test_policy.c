@@ -14,7 +14,9 @@ static const struct service_time times = {
 static bool
 adaptive(unsigned relays, unsigned accepts, unsigned parked)
 {
-	struct backlog rest = {.relays = relays, .accepts = accepts};
+	struct backlog rest = {.relays = relays,
+	    .accepts = accepts,
+	    .busy_ns = POLICY_BUSY_NS + 1};
 
 	return policy_promotes(POLICY_ADAPTIVE, &times, &rest, parked, WAKE_NS);
 }
@@ -66,7 +68,8 @@ adaptive_goes_by_the_experience_of_the_thread(void **state)
 {
 	struct service_time slow = {.average_ns = {[TURN_RELAY] = 30000}};
 	struct service_time quick = {.average_ns = {[TURN_RELAY] = 300}};
-	struct backlog one = {.relays = 1}, batch = {.relays = 63};
+	struct backlog one = {.relays = 1, .busy_ns = POLICY_BUSY_NS + 1};
+	struct backlog batch = {.relays = 63, .busy_ns = POLICY_BUSY_NS + 1};
 
 	(void)state;
 	assert_true(policy_promotes(POLICY_ADAPTIVE, &slow, &one, 1, WAKE_NS));
@@ -77,11 +80,26 @@ adaptive_goes_by_the_experience_of_the_thread(void **state)
 static void
 adaptive_goes_by_what_a_wake_costs_on_this_machine(void **state)
 {
-	struct backlog four = {.relays = 4}; /* 20 us */
+	/* 20 us */
+	struct backlog four = {.relays = 4, .busy_ns = POLICY_BUSY_NS + 1};
 
 	(void)state;
 	assert_true(policy_promotes(POLICY_ADAPTIVE, &times, &four, 1, 19999));
 	assert_false(policy_promotes(POLICY_ADAPTIVE, &times, &four, 1, 20000));
+}
+
+static void
+adaptive_wants_more_from_a_leader_that_has_rested(void **state)
+{
+	struct backlog rest = {.relays = 1, .busy_ns = POLICY_BUSY_NS};
+	uint64_t relay_ns = service_time_ns(&times, TURN_RELAY);
+
+	(void)state;
+	assert_false(policy_promotes(
+	    POLICY_ADAPTIVE, &times, &rest, 1, relay_ns / POLICY_BURST));
+	rest.relays = 2;
+	assert_true(policy_promotes(
+	    POLICY_ADAPTIVE, &times, &rest, 1, relay_ns / POLICY_BURST));
 }
 
 static void
@@ -176,6 +194,7 @@ main(void)
 	    cmocka_unit_test(adaptive_goes_by_the_experience_of_the_thread),
 	    cmocka_unit_test(
 	        adaptive_goes_by_what_a_wake_costs_on_this_machine),
+	    cmocka_unit_test(adaptive_wants_more_from_a_leader_that_has_rested),
 	    cmocka_unit_test(the_wake_is_measured_within_bounds),
 	    cmocka_unit_test(before_the_first_turn_an_accept_counts_for_more),
 	    cmocka_unit_test(the_average_moves_a_sixteenth_of_the_way),

@@ -211,12 +211,12 @@ the_rest_of_a_large_batch_goes_to_a_follower(void **state)
 	struct rig rig;
 
 	rig_start(&rig, *state);
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < 60; i++)
 		rig_fake(&rig, the_first_waits_for_the_others);
-	rig_feed_each(&rig, 0, 40);
+	rig_feed_each(&rig, 0, 60);
 	rig_finish(&rig);
 	assert_int_equal(rig.late, 0);
-	assert_int_equal(rig.status.sum.dispatched, 40);
+	assert_int_equal(rig.status.sum.dispatched, 60);
 	assert_true(rig.status.sum.wakes >= 1);
 }
 
