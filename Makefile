@@ -62,7 +62,8 @@ lib          = $(or $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null),$(2))
 LIB_EV      := $(call lib,libev,-lev)
 LIB_INI     := $(call lib,inih,-linih)
 LIB_CURL    := $(call lib,libcurl,-lcurl)
-LIBS        := $(LIB_EV) $(LIB_INI) $(LIB_CURL) -pthread -lm
+LIB_JANSSON := $(call lib,jansson,-ljansson)
+LIBS        := $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) -pthread -lm
 
 floor_src    = $(wildcard src/$(1)/*.c)
 floor_lib    = $(B)/lib/liblf_$(1).a

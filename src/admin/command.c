@@ -3,12 +3,15 @@
  */
 #include "admin/command.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "admin/set_pool.h"
 #include "admin/show_info.h"
 #include "admin/show_pool.h"
 #include "admin/show_stat.h"
+#include "admin/show_threads.h"
 #include "base/text.h"
 
 #define WORDS_MAX 64 /* as in HAProxy */
@@ -155,15 +158,72 @@ run_show_info(struct call *call)
 	return true;
 }
 
+/* Errors of the floors below begin in lower case and have no full stop. */
+static bool
+as_sentence(struct err *err)
+{
+	size_t len = strlen(err->text);
+
+	err->text[0] = (char)toupper((unsigned char)err->text[0]);
+	if (len + 1 < sizeof(err->text))
+		strcpy(err->text + len, ".");
+	return false;
+}
+
+/* `[POOL] [json]`; the pool is NULL when all are meant. */
+static bool
+take_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
+{
+	char **args = call->args;
+	size_t n = 0;
+
+	while (args[n])
+		n++;
+	*ret_json = n > 0 && strcmp(args[n - 1], "json") == 0;
+	n -= *ret_json;
+	*ret_pool = NULL;
+	if (n > 1)
+		return err_set(call->err,
+		    "Unexpected argument '%s'; give one pool's name or none, "
+		    "and json or nothing.",
+		    args[1]);
+	if (n == 0)
+		return true;
+	*ret_pool =
+	    pools_find(control_pools(call->env->control), args[0], call->err);
+	return *ret_pool || as_sentence(call->err);
+}
+
 static bool
 run_show_pool(struct call *call)
 {
-	if (call->args[0] && call->args[1])
-		return err_set(call->err,
-		    "Unexpected argument '%s'; give one pool's name, or none.",
-		    call->args[1]);
-	return show_pool(
-	    call->env->control, call->args[0], call->out, call->err);
+	struct pool *pool;
+	bool json;
+
+	return take_pool(call, &pool, &json) &&
+	       (show_pool(control_pools(call->env->control), pool, json,
+	            call->out, call->err) ||
+	           as_sentence(call->err));
+}
+
+static bool
+run_show_threads(struct call *call)
+{
+	struct pool *pool;
+	bool json;
+
+	return take_pool(call, &pool, &json) &&
+	       (show_threads(control_pools(call->env->control), pool, json,
+	            call->out, call->err) ||
+	           as_sentence(call->err));
+}
+
+static bool
+run_set_pool(struct call *call)
+{
+	return set_pool(
+	           control_pools(call->env->control), call->args, call->err) ||
+	       as_sentence(call->err);
 }
 
 static bool
@@ -176,6 +236,8 @@ run_show_stat(struct call *call)
 static const struct command commands[] = {
     {"operator", LEVEL_OPERATOR, run_operator, "",
         "lower the level of the current CLI session to operator"},
+    {"set pool", LEVEL_ADMIN, run_set_pool, "<pool> <what> <value>",
+        "change threads, shards, promotion, order, or cpus of a pool"},
     {"set severity-output", LEVEL_USER, run_set_severity,
         "[none|number|string]",
         "set presence of severity level in feedback information"},
@@ -185,10 +247,12 @@ static const struct command commands[] = {
         "display the level of the current CLI session"},
     {"show info", LEVEL_USER, run_show_info, "",
         "report information about the running process"},
-    {"show pool", LEVEL_USER, run_show_pool, "[<pool>]",
+    {"show pool", LEVEL_USER, run_show_pool, "[<pool>] [json]",
         "report the Leader/Followers counters of all pools or one"},
     {"show stat", LEVEL_USER, run_show_stat, "[<iid|proxy> <type> <sid>]",
         "report counters for each proxy and server"},
+    {"show threads", LEVEL_USER, run_show_threads, "[<pool>] [json]",
+        "report what each thread of all pools or of one does"},
     {"user", LEVEL_USER, run_user, "",
         "lower the level of the current CLI session to user"},
     {"help", LEVEL_USER, run_help, "[<command>]",

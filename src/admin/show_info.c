@@ -114,16 +114,17 @@ show_info_render(
 void
 show_info(struct control *control, FILE *out)
 {
+	struct pools *pools = control_pools(control);
 	struct info_facts facts = {
 	    .descriptors = control_descriptor_limit(control),
 	    .sessions_max = control_session_limit(control),
 	    .stopping = control_draining(control),
 	};
 
-	for (size_t i = 0; i < control_pools(control); i++) {
+	for (size_t i = 0; i < pools_count(pools); i++) {
 		struct pool_status status;
 
-		pool_status(control_pool(control, i), &status);
+		pool_status(pools_at(pools, i), &status);
 		facts.threads += status.threads;
 		facts.waiting += status.in_batch;
 	}

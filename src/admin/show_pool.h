@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `show pool`: the roles of a pool's threads and what happened to its events.
+ * `show pool`: what a pool is made of, what its threads do, and what happened
+ * to its events.  For people: a fact group a line.
  */
 #ifndef ADMIN_SHOW_POOL_H
 #define ADMIN_SHOW_POOL_H
@@ -7,15 +8,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "control/control.h"
+#include "admin/pool_facts.h"
 
 /* The ledger's line has a `~` for the `=` while events move between the
  * counters that it reads; a quiet pool's always has the `=`. */
-void show_pool_render(
-    FILE *out, const char *name, const struct pool_status *status);
+void show_pool_render(FILE *out, const struct pool_facts *facts);
 
-/* name NULL: all of them.  False with err set when there is no such pool. */
-bool show_pool(
-    struct control *control, const char *name, FILE *out, struct err *err);
+/* pool NULL: all of them.  False with err set when memory is short. */
+bool show_pool(struct pools *pools, struct pool *pool, bool json, FILE *out,
+    struct err *err);
 
 #endif

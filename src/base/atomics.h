@@ -47,6 +47,15 @@
 	__atomic_compare_exchange_n(                                           \
 	    (p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)
 
+/* In a loop that waits for another thread. */
+#if defined(__x86_64__) || defined(__i386__)
+#define cpu_relax() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define cpu_relax() __asm__ volatile("yield")
+#else
+#define cpu_relax() ((void)0)
+#endif
+
 /* Only the thread that writes a statistics word may use this: no lock prefix,
  * yet readers on other threads see whole values. */
 #define atomic_bump_own(p, v)                                                  \

@@ -12,7 +12,9 @@
 
 #include "base/atomics.h"
 
-#define HISTOGRAM_BUCKETS 160 /* up to 2^41 ns, 36 minutes; more counts there */
+#define HISTOGRAM_BUCKETS                                                      \
+	160 /* up to 2^41 ns, 36 minutes; more counts there                    \
+	     */
 
 struct histogram {
 	uint64_t n[HISTOGRAM_BUCKETS];

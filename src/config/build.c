@@ -12,6 +12,7 @@
 
 #include "base/ensure.h"
 #include "config/build_check.h"
+#include "config/build_pool.h"
 #include "config/hint.h"
 #include "config/keys.h"
 #include "config/values.h"
@@ -125,6 +126,7 @@ make_main_pool(struct spec *spec)
 	while ((k = key_next(SECTION_POOL, &position, &home)))
 		if (!value_set_default(k, &spec->pools[0], spec))
 			return false;
+	build_pool(&spec->pools[0], NULL, NULL);
 	return true;
 }
 
@@ -345,6 +347,8 @@ read_section(struct build *b, const struct draft_section *s)
 		         !value_set_default(k, object, b->spec))
 			draft_section_error(s, b->errors, "out of memory");
 	}
+	if (s->kind == SECTION_POOL)
+		build_pool(object, s, b->errors);
 }
 
 /* Reads [defaults] into objects of its own, for its errors alone. */

@@ -80,6 +80,21 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 	}
 }
 
+/* The thread that a session is bound to gets its events from the leader. */
+static void
+check_association(const struct spec *spec, const struct frontend_spec *f,
+    struct err_list *errors)
+{
+	const struct pool_spec *pool = &spec->pools[f->pool];
+
+	if (f->bound && pool->promotion == PROMOTION_KERNEL)
+		err_list_add(errors, f->place.file, f->place.line,
+		    "[frontend %s]: association = bound needs a leader, and "
+		    "[pool %s] has promotion = kernel; use unbound here, or "
+		    "adaptive or always there",
+		    f->name, pool->name);
+}
+
 void
 build_check(const struct spec *spec, const char *file, bool empty,
     struct err_list *errors)
@@ -101,6 +116,7 @@ build_check(const struct spec *spec, const char *file, bool empty,
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
+		check_association(spec, f, errors);
 		for (size_t j = 0; j < f->listens_n; j++)
 			check_listen(spec, &f->listens[j], errors);
 	}

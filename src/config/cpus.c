@@ -81,27 +81,49 @@ cpus_quota(const char *root)
 	}
 }
 
-/* The set must be as large as the kernel's, which is not known beforehand. */
+/* The set must be as large as the kernel's, which is not known beforehand.  To
+ * be freed; NULL when that fails. */
+static cpu_set_t *
+read_affinity(size_t *ret_size)
+{
+	for (size_t n = CPU_SETSIZE; n <= 1u << 20; n *= 2) {
+		cpu_set_t *set = CPU_ALLOC(n);
+		size_t size = CPU_ALLOC_SIZE(n);
+
+		if (set && sched_getaffinity(0, size, set) == 0) {
+			*ret_size = size;
+			return set;
+		}
+		CPU_FREE(set);
+		if (!set || errno != EINVAL)
+			return NULL;
+	}
+	return NULL;
+}
+
 static unsigned
 count_affinity(void)
 {
-	for (size_t n = 1024; n <= 1u << 20; n *= 2) {
-		cpu_set_t *set = CPU_ALLOC(n);
-		size_t size = CPU_ALLOC_SIZE(n);
-		int count = 0;
-		bool again;
+	size_t size;
+	cpu_set_t *set = read_affinity(&size);
+	int n = set ? CPU_COUNT_S(size, set) : 0;
 
-		if (!set)
-			return 1;
-		again = sched_getaffinity(0, size, set) < 0;
-		if (!again)
-			count = CPU_COUNT_S(size, set);
-		again = again && errno == EINVAL;
-		CPU_FREE(set);
-		if (!again)
-			return count > 0 ? (unsigned)count : 1;
-	}
-	return 1;
+	CPU_FREE(set);
+	return n > 0 ? (unsigned)n : 1;
+}
+
+void
+cpus_allowed(cpu_set_t *ret_cpus)
+{
+	size_t size;
+	cpu_set_t *set = read_affinity(&size);
+
+	CPU_ZERO(ret_cpus);
+	if (set)
+		memcpy(ret_cpus, set, sizeof(*ret_cpus));
+	if (CPU_COUNT(ret_cpus) == 0)
+		CPU_SET(0, ret_cpus);
+	CPU_FREE(set);
 }
 
 unsigned

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * How many CPUs this process may use, for `threads = auto`.
+ * Which CPUs this process may use, and how many: for `cpus` and for
+ * `threads = auto`.
  */
 #ifndef CONFIG_CPUS_H
 #define CONFIG_CPUS_H
+
+#include <sched.h>
+
+/* Those of the calling thread (sched_getaffinity(2)), at least one; those
+ * beyond CPU_SETSIZE are left out. */
+void cpus_allowed(cpu_set_t *ret_cpus);
 
 /* CPUs that the cgroup (version 2) and its ancestors grant, a part of a CPU
  * counted as a whole one; 0 when nothing limits them.  `root` is where /proc

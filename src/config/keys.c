@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "config/pool_text.h"
 #include "config/values.h"
 #include "model/spec.h"
 
@@ -17,7 +18,9 @@
 
 /* In the order of their enums in model/spec.h. */
 static const char *const log_targets[] = {"stderr", "off", NULL};
-static const char *const promotions[] = {"adaptive", "always", NULL};
+static const char *const promotions[] = {"adaptive", "always", "kernel", NULL};
+static const char *const orders[] = {"lifo", "fifo", "priority", NULL};
+static const char *const associations[] = {"unbound", "bound", NULL};
 static const char *const balances[] = {"roundrobin", NULL};
 
 static const char *const methods[] = {"GET", "HEAD", "OPTIONS", NULL};
@@ -76,17 +79,31 @@ static const struct key global_keys[] = {
 static const struct key pool_keys[] = {
     {.name = "threads",
         .type = &type_threads,
-        .min = 1,
-        .max = POOL_THREADS_MAX,
-        .allowed = "auto, or 1 to 1024",
+        .allowed = THREADS_ALLOWED,
         .default_text = "auto",
         .help = "threads of the pool; auto: one for each usable CPU"},
+    {.name = "shards",
+        .type = &type_shards,
+        .allowed = "auto, or 1 to the number of threads",
+        .default_text = "auto",
+        .help = "handle sets with a leader each; auto: one for four threads"},
     {.name = "promotion",
         .type = &type_choice,
         .offset = offsetof(struct pool_spec, promotion),
         .choices = promotions,
         .default_text = "adaptive",
         .help = "when the leader passes leadership on"},
+    {.name = "order",
+        .type = &type_choice,
+        .offset = offsetof(struct pool_spec, order),
+        .choices = orders,
+        .default_text = "lifo",
+        .help = "which of the waiting threads is promoted"},
+    {.name = "cpus",
+        .type = &type_cpus,
+        .allowed = "all, or numbers and ranges as in 0-3,5",
+        .default_text = "all",
+        .help = "CPUs that the threads run on"},
     {.name = NULL}};
 
 static const struct key listen_options[] = {
@@ -120,6 +137,11 @@ static const struct key frontend_keys[] = {
         .allowed = "the name of a [pool NAME]",
         .default_note = "the first pool",
         .help = "pool of threads that does the work"},
+    {.name = "association",
+        .type = &type_association,
+        .choices = associations,
+        .default_text = "unbound",
+        .help = "whether sessions stay with the thread that accepted them"},
     {.name = "timeout_client",
         .type = &type_duration,
         .offset = offsetof(struct frontend_spec, timeout_client_ms),

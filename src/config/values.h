@@ -54,7 +54,12 @@ extern const struct value_type type_choice_text; /* char *, of key->choices */
 extern const struct value_type type_url_path;    /* char * */
 extern const struct value_type type_http_host;   /* char * */
 extern const struct value_type type_status;      /* two unsigned, min and max */
+
+/* Values of pools: values_pool.c. */
 extern const struct value_type type_threads;     /* struct pool_spec */
+extern const struct value_type type_shards;      /* struct pool_spec */
+extern const struct value_type type_cpus;        /* struct pool_spec */
+extern const struct value_type type_association; /* struct frontend_spec */
 
 /* Values that name something: values_names.c. */
 extern const struct value_type type_user;    /* char * */

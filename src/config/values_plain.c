@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "config/cpus.h"
 #include "config/hint.h"
 
 static void *
@@ -217,43 +216,6 @@ print_status(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-static bool
-parse_threads(const struct value *v)
-{
-	struct pool_spec *pool = v->object;
-	uint64_t n;
-
-	if (strcmp(v->text, "auto") == 0) {
-		unsigned cpus = cpus_usable("");
-
-		pool->threads =
-		    cpus < POOL_THREADS_MAX ? cpus : POOL_THREADS_MAX;
-		pool->threads_auto = true;
-		return true;
-	}
-	if (!text_parse_number(v->text, v->key->min, v->key->max, &n, NULL))
-		return value_fail(v,
-		    "'%s' is no number of threads; allowed are %s", v->text,
-		    v->key->allowed);
-	pool->threads = (unsigned)n;
-	pool->threads_auto = false;
-	return true;
-}
-
-static bool
-print_threads(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
-{
-	const struct pool_spec *pool = s->object;
-
-	if (i > 0)
-		return false;
-	if (pool->threads_auto)
-		snprintf(out, VALUE_TEXT_SIZE, "auto ; here %u", pool->threads);
-	else
-		snprintf(out, VALUE_TEXT_SIZE, "%u", pool->threads);
-	return true;
-}
-
 const struct value_type type_duration = {parse_duration, print_duration};
 const struct value_type type_number = {parse_number, print_number};
 const struct value_type type_mode = {parse_mode, print_mode};
@@ -262,4 +224,3 @@ const struct value_type type_choice_text = {parse_choice_text, print_string};
 const struct value_type type_url_path = {parse_url_path, print_string};
 const struct value_type type_http_host = {parse_http_host, print_string};
 const struct value_type type_status = {parse_status, print_status};
-const struct value_type type_threads = {parse_threads, print_threads};

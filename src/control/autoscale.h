@@ -4,9 +4,9 @@
  * Only arithmetic: the caller samples the pool and changes it.  A pool lacks
  * threads while no follower is parked and nobody sleeps on the handle set:
  * whatever comes next has to wait for a turn to end.  It has too many while two
- * or more are always parked.  A late promotion, when a thread was called and the
- * machine had no CPU for it, speaks against more threads: they would only wait
- * for the same CPUs.
+ * or more are always parked.  A late promotion, when a thread was called and
+ * the machine had no CPU for it, speaks against more threads: they would only
+ * wait for the same CPUs.
  */
 #ifndef CONTROL_AUTOSCALE_H
 #define CONTROL_AUTOSCALE_H
@@ -22,7 +22,7 @@
 #define AUTOSCALE_LATE_NS 2000000u
 
 struct autoscale {
-	unsigned min, max; /* threads */
+	unsigned min, max;                /* threads */
 	unsigned samples, lacking, spare; /* of the present window */
 	uint64_t promotions, late;        /* totals at its start */
 	unsigned grow_windows, shrink_windows;

@@ -268,8 +268,8 @@ control_start(struct control *control, struct err *err)
 	if (rc < 0)
 		return err_set(
 		    err, "the log cannot be started: %s", strerror(-rc));
-	c->pools = pools_start(
-	    c->loop, c->model->spec, &c->proxy, c->grace, err);
+	c->pools =
+	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
 	if (!c->pools || !listeners_open(c->listeners, c->pools, err))
 		return false;
 	rc = checker_new(c->loop, c->model, &c->checker);

@@ -77,8 +77,8 @@ on_guard(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)events;
 	for (size_t i = 0; i < p->n; i++)
-		working |= pool_guard(p->entries[i].pool, now_ns,
-		    POOLS_GUARD_MS * NS_PER_MS);
+		working |= pool_guard(
+		    p->entries[i].pool, now_ns, POOLS_GUARD_MS * NS_PER_MS);
 	if (!working)
 		ev_timer_stop(loop, timer);
 }
@@ -141,17 +141,17 @@ scale(struct pools *p, struct entry *e)
 
 		sample.parked += promotion_parked(s->promotion);
 		sample.asleep += atomic_load_relaxed(&s->asleep) +
-		    atomic_load_relaxed(&s->sleepers);
+		                 atomic_load_relaxed(&s->sleepers);
 	}
 	step = autoscale_step(&e->autoscale, &sample);
 	if (step == 0)
 		return;
 	class.threads = sample.threads + (unsigned)step;
 	if (pool_set_threads(e->pool, &class, 1, &err))
-		log_info("pool %s: %u threads now, after %s", pool_name(e->pool),
-		    class.threads,
+		log_info("pool %s: %u threads now, after %s",
+		    pool_name(e->pool), class.threads,
 		    step > 0 ? "two seconds without a parked follower"
-			     : "ten seconds with two and more parked");
+		             : "ten seconds with two and more parked");
 	changed(p);
 }
 
@@ -202,9 +202,9 @@ start_one(struct pools *p, const struct pool_spec *spec, unsigned first_index)
 	};
 
 	for (unsigned i = 0; i < spec->classes_n; i++)
-		options.classes[i] = (struct pool_class){
-		    .threads = spec->classes[i].threads,
-		    .nice = spec->classes[i].nice};
+		options.classes[i] =
+		    (struct pool_class){.threads = spec->classes[i].threads,
+		        .nice = spec->classes[i].nice};
 	return pool_new(&options, &p->entries[p->n].pool);
 }
 
@@ -224,7 +224,7 @@ start_all(struct pools *p, const struct spec *spec, struct err *err)
 		first_index += pool_threads(p->entries[i].pool);
 		if (s->threads_max > 0 &&
 		    !pools_set_autoscale(p, p->entries[i].pool, s->threads_min,
-			s->threads_max, err))
+		        s->threads_max, err))
 			return false;
 	}
 	for (size_t i = 0; i < spec->frontends_n; i++)
@@ -386,8 +386,8 @@ pools_set_cpus(struct pools *pools, struct pool *pool, const cpu_set_t *cpus,
 	(void)pools;
 	if (!pool_set_cpus(pool, cpus, err))
 		return false;
-	log_info("pool %s: runs on %d CPUs now", pool_name(pool),
-	    CPU_COUNT(cpus));
+	log_info(
+	    "pool %s: runs on %d CPUs now", pool_name(pool), CPU_COUNT(cpus));
 	return true;
 }
 
@@ -397,8 +397,9 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 {
 	struct entry *e = entry_of(pools, pool);
 	unsigned threads = pool_threads(pool);
-	struct pool_class class = {
-	    .threads = threads < min ? min : threads > max ? max : threads};
+	struct pool_class class = {.threads = threads < min   ? min
+	                                      : threads > max ? max
+	                                                      : threads};
 
 	if (min < 1 || max > POOL_THREADS_LIMIT || min > max)
 		return err_set(err,

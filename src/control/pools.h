@@ -19,8 +19,8 @@ struct pools;
 /* Eyes closed for longer than this are opened by the guard. */
 #define POOLS_GUARD_MS 1
 
-/* Control thread, as all of these.  Starts every pool of the spec; NULL with err
- * set if one cannot be started.  Everything is borrowed. */
+/* Control thread, as all of these.  Starts every pool of the spec; NULL with
+ * err set if one cannot be started.  Everything is borrowed. */
 struct pools *pools_start(struct ev_loop *loop, const struct spec *spec,
     struct proxy *proxy, struct grace *grace, struct err *err);
 
@@ -30,8 +30,7 @@ void pools_free(struct pools *pools);
 size_t pools_count(const struct pools *pools);
 struct pool *pools_at(struct pools *pools, size_t i);
 /* By name; NULL with err naming those that exist. */
-struct pool *pools_find(
-    struct pools *pools, const char *name, struct err *err);
+struct pool *pools_find(struct pools *pools, const char *name, struct err *err);
 
 /* Live changes, while traffic flows; see pool.h.  A change of the threads ends
  * autoscaling of that pool.  All are logged. */

@@ -85,7 +85,8 @@ event_handler_run(struct event_handler *handler, struct pool_thread *self)
 }
 
 void
-event_handler_push(struct event_handler **mailbox, struct event_handler *handler)
+event_handler_push(
+    struct event_handler **mailbox, struct event_handler *handler)
 {
 	struct event_handler *newest = atomic_load_relaxed(mailbox);
 

@@ -42,9 +42,9 @@ struct event_handler {
 	const struct event_handler_ops *ops; /* fixed */
 	struct shard *shard;                 /* where its handles are */
 	struct event_handler *next;          /* in a mailbox or a backlog */
-	struct pool_thread *bound;           /* the one that serves it, or NULL */
-	uint32_t slot;                       /* fixed */
-	enum handle_side first_side;         /* fixed: what kind it is */
+	struct pool_thread *bound;   /* the one that serves it, or NULL */
+	uint32_t slot;               /* fixed */
+	enum handle_side first_side; /* fixed: what kind it is */
 };
 
 /* Gives a new handler its slot, for ever, and a free claim.  Takes a lock.

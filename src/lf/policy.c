@@ -10,7 +10,7 @@ uint64_t
 service_time_ns(const struct service_time *times, enum turn_kind kind)
 {
 	return times->average_ns[kind] > 0 ? times->average_ns[kind]
-					   : assumed_ns[kind];
+	                                   : assumed_ns[kind];
 }
 
 void
@@ -32,8 +32,10 @@ policy_promotes(enum policy_kind policy, const struct service_time *times,
 	if (parked == 0)
 		return false;
 	rest_ns = backlog->relays * service_time_ns(times, TURN_RELAY) +
-	    backlog->accepts * service_time_ns(times, TURN_ACCEPT);
-	return rest_ns > wake_ns;
+	          backlog->accepts * service_time_ns(times, TURN_ACCEPT);
+	if (backlog->busy_ns > POLICY_BUSY_NS)
+		return rest_ns > wake_ns;
+	return rest_ns > wake_ns * POLICY_BURST;
 }
 
 const char *

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "lf/pool_internal.h"
 
@@ -17,8 +18,8 @@ static struct shard *
 make_shard(struct pool *pool, int *ret_rc)
 {
 	const struct promotion_ops *promotion = pool->options.promotion
-	    ? pool->options.promotion
-	    : &promotion_futex;
+	                                            ? pool->options.promotion
+	                                            : &promotion_futex;
 	struct shard *s = aligned_alloc(CACHE_LINE, sizeof(*s));
 	struct handle_set *set;
 	int rc;
@@ -57,8 +58,14 @@ make_shards(struct pool *pool, unsigned n)
 static void
 open_shards(struct pool *pool, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++)
-		atomic_store_relaxed(&pool->shards[i]->closed, 0u);
+	for (unsigned i = 0; i < n; i++) {
+		struct shard *s = pool->shards[i];
+
+		if (!s->closed)
+			continue;
+		atomic_store_relaxed(&s->changed_ns, clock_now_ns());
+		atomic_store_relaxed(&s->closed, 0u);
+	}
 	if (n > pool->shards_n)
 		atomic_store_release(&pool->shards_n, n);
 	atomic_store_release(&pool->shards_open, n);
@@ -112,7 +119,7 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	pthread_cond_init(&p->changed, NULL);
 	remember_classes(p, options->classes, options->classes_n);
 	ENSURE(options->shards >= 1 &&
-	    options->shards <= total_threads(p->classes, p->classes_n));
+	       options->shards <= total_threads(p->classes, p->classes_n));
 	if (options->cpus)
 		p->cpus = *options->cpus;
 	else
@@ -148,6 +155,11 @@ pool_free(struct pool *pool)
 		return;
 	pool_stop(pool);
 	(void)pool_reap_threads(pool, true);
+	/* Other pools' turns are bounded, so this is soon over. */
+	while (pool->settling > 0) {
+		grace_poll(pool->options.grace);
+		sched_yield();
+	}
 	for (unsigned i = 0; i < pool->shards_made; i++) {
 		shard_fini(pool->shards[i]);
 		free(pool->shards[i]);
@@ -168,9 +180,8 @@ retire_surplus(struct pool *pool)
 	for (unsigned i = pool->places_n; i-- > 0;) {
 		struct pool_thread *t = pool->places[i];
 		unsigned grade = t->member.grade;
-		unsigned wanted = grade < pool->classes_n
-		    ? pool->classes[grade].threads
-		    : 0;
+		unsigned wanted =
+		    grade < pool->classes_n ? pool->classes[grade].threads : 0;
 
 		if (pool_thread_state(t) == THREAD_RUNNING &&
 		    pool_count_running(pool, (int)grade) > wanted)
@@ -212,8 +223,8 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 	rc = start_missing(pool);
 	if (rc < 0) {
 		remember_classes(pool, before, before_n);
-		err_set(err, "the threads cannot be started: %s",
-		    strerror(-rc));
+		err_set(
+		    err, "the threads cannot be started: %s", strerror(-rc));
 	}
 	retire_surplus(pool);
 	pool_assign_homes(pool);
@@ -225,7 +236,7 @@ settle(void *arg)
 {
 	struct pool *pool = arg;
 
-	atomic_add_relaxed(&pool->settled, 1u);
+	pool->settling--;
 }
 
 bool
@@ -241,11 +252,12 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 		    shards, threads);
 	rc = make_shards(pool, shards);
 	if (rc < 0)
-		return err_set(err, "a shard cannot be made: %s", strerror(-rc));
+		return err_set(
+		    err, "a shard cannot be made: %s", strerror(-rc));
 	open_shards(pool, shards);
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */
-	atomic_store_relaxed(&pool->settled, 0u);
+	pool->settling++;
 	grace_retire(pool->options.grace, settle, pool);
 	pool_assign_homes(pool);
 	return true;
@@ -258,7 +270,7 @@ close_empty_shards(struct pool *pool)
 	if (pool->shards_n == pool->shards_open)
 		return false;
 	grace_poll(pool->options.grace);
-	if (!atomic_load_relaxed(&pool->settled))
+	if (pool->settling > 0)
 		return true;
 	while (pool->shards_n > pool->shards_open) {
 		struct shard *s = pool->shards[pool->shards_n - 1];
@@ -286,9 +298,12 @@ void
 pool_set_policy(struct pool *pool, enum policy_kind policy)
 {
 	pool->options.policy = policy;
-	for (unsigned i = 0; i < pool->shards_made; i++)
-		atomic_store_relaxed(
-		    &pool->shards[i]->policy, (uint32_t)policy);
+	for (unsigned i = 0; i < pool->shards_made; i++) {
+		struct shard *s = pool->shards[i];
+
+		atomic_store_relaxed(&s->changed_ns, clock_now_ns());
+		atomic_store_relaxed(&s->policy, (uint32_t)policy);
+	}
 	pool_order_all(pool);
 }
 
@@ -309,11 +324,10 @@ pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
 		int rc = 0;
 
 		if (pool_thread_state(t) == THREAD_RUNNING)
-			rc = pthread_setaffinity_np(
-			    t->id, sizeof(*cpus), cpus);
+			rc = pthread_setaffinity_np(t->id, sizeof(*cpus), cpus);
 		if (rc != 0)
-			return err_set(err, "the CPUs are refused: %s",
-			    strerror(rc));
+			return err_set(
+			    err, "the CPUs are refused: %s", strerror(rc));
 	}
 	pool->cpus = *cpus;
 	pool_assign_homes(pool);
@@ -366,7 +380,7 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 		if (shard_guard(s, now_ns, limit_ns))
 			pool->guarded++;
 		else if (promotion_token(s->promotion) == TOKEN_NOBODY &&
-		    pool->options.policy != POLICY_KERNEL)
+		         pool->options.policy != POLICY_KERNEL)
 			lend(pool, s);
 	}
 	if (turns != pool->guard_turns || any_turn_under_way(pool)) {
@@ -462,13 +476,24 @@ pool_place(struct pool *pool, struct pool_thread *self)
 	a = pool_shard(pool, next_random(self) % n);
 	b = pool_shard(pool, next_random(self) % n);
 	return atomic_load_relaxed(&a->handlers) <=
-		atomic_load_relaxed(&b->handlers)
-	    ? a
-	    : b;
+	               atomic_load_relaxed(&b->handlers)
+	           ? a
+	           : b;
 }
 
 struct shard *
 pool_home_of(struct pool *pool, uint32_t slot)
 {
 	return pool_shard(pool, slot % atomic_load_acquire(&pool->shards_open));
+}
+
+struct shard *
+pool_home(const struct pool_thread *self)
+{
+	struct shard *home = atomic_load_acquire(&self->home);
+
+	/* It may have been closing since before this section began. */
+	if (home->id < atomic_load_acquire(&self->pool->shards_open))
+		return home;
+	return pool_shard(self->pool, 0);
 }

@@ -36,29 +36,29 @@ enum thread_role { ROLE_FOLLOWING, ROLE_LEADING, ROLE_PROCESSING, ROLES };
 const char *thread_role_name(enum thread_role role);
 
 /* Written by one thread, read by any: relaxed words.  Over all threads
- * fetched = dispatched + merged + stale + in batches, exactly, whenever the pool
- * is quiet: the ledger. */
+ * fetched = dispatched + merged + stale + in batches, exactly, whenever the
+ * pool is quiet: the ledger. */
 struct thread_stats {
-	uint64_t waits;      /* looks at the handle set */
-	uint64_t fetched;    /* events they brought */
-	uint64_t dispatched; /* of these, that found their handler free */
-	uint64_t merged;     /* left to the handler's owner */
-	uint64_t stale;      /* of a handle that was gone */
-	uint64_t resumed;    /* handlers taken up from a shard's mailbox */
-	uint64_t turns;      /* runs of a handler */
+	uint64_t waits;        /* looks at the handle set */
+	uint64_t fetched;      /* events they brought */
+	uint64_t dispatched;   /* of these, that found their handler free */
+	uint64_t merged;       /* left to the handler's owner */
+	uint64_t stale;        /* of a handle that was gone */
+	uint64_t resumed;      /* handlers taken up from a shard's mailbox */
+	uint64_t turns;        /* runs of a handler */
 	uint64_t inline_turns; /* of these, while leading */
 	uint64_t promotions;   /* leadership given up before a turn */
 	uint64_t wakes;        /* parked members called, to lead */
-	uint64_t hand_offs;    /* handlers given to the thread they are bound to */
-	uint64_t adoptions;    /* leadership of another shard than home */
+	uint64_t hand_offs; /* handlers given to the thread they are bound to */
+	uint64_t adoptions; /* leadership of another shard than home */
 	uint64_t wait_errors;
 	uint64_t turn_ns[TURN_KINDS]; /* moving averages */
 	uint64_t role_ns[ROLES];      /* time in each role before this one */
 	uint64_t role_since_ns;
 	uint32_t role;
 	struct histogram promotion_delay; /* called until running */
-	struct histogram eyes_closed;     /* between two looks, events waiting */
-	struct histogram service;         /* a run of a handler */
+	struct histogram eyes_closed; /* between two looks, events waiting */
+	struct histogram service;     /* a run of a handler */
 } CACHE_LINE_ALIGNED;
 
 /* One thread of a pool.  Handlers get it as `self`; its plain fields belong to
@@ -67,6 +67,7 @@ struct pool_thread {
 	struct member member; /* first: aligned */
 	struct pool *pool;
 	struct shard *home; /* the control thread writes, released [P10] */
+	struct shard *at;   /* the one it leads or led last [P10] */
 	unsigned index;     /* among all threads of the process */
 	uint32_t visits;    /* id + 1 of a shard to lead, set when called */
 	uint64_t now_ns;    /* when the present turn began */
@@ -105,7 +106,7 @@ struct pool_options {
 	enum promotion_order order;
 	const struct promotion_ops *promotion; /* NULL: promotion_futex */
 	const cpu_set_t *cpus;                 /* copied; NULL: all */
-	unsigned cpus_quota; /* CPUs' worth of time the process has, 0: all */
+	unsigned cpus_quota;  /* CPUs' worth of time the process has, 0: all */
 	unsigned first_index; /* of its first thread among all threads */
 	uint64_t wake_ns;     /* policy_calibrate */
 	struct grace *grace;  /* borrowed */
@@ -172,6 +173,8 @@ struct shard *pool_shard(struct pool *pool, unsigned id);
 /* A pool thread, inside a grace section up to and including the registration:
  * the less loaded of two shards chosen at random. */
 struct shard *pool_place(struct pool *pool, struct pool_thread *self);
+/* Likewise: the thread's own, for a session that is bound to it. */
+struct shard *pool_home(const struct pool_thread *self);
 /* Likewise: where the handler of a slot should be after the shards changed. */
 struct shard *pool_home_of(struct pool *pool, uint32_t slot);
 

@@ -30,7 +30,7 @@ struct pool {
 	unsigned shards_made;
 	uint32_t shards_n;    /* served, closing ones included */
 	uint32_t shards_open; /* new handlers are placed on these */
-	uint32_t settled;     /* a grace period has passed since that fell */
+	uint32_t settling;    /* grace periods still to pass since that fell */
 
 	/* The start's meeting point: threads report. */
 	pthread_mutex_t lock;

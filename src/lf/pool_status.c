@@ -48,7 +48,8 @@ add_stats(struct thread_stats *sum, const struct thread_stats *s)
 static bool
 present(const struct pool_thread *t)
 {
-	return pool_thread_state(t) == THREAD_RUNNING || pool_thread_state(t) == THREAD_RETIRING;
+	return pool_thread_state(t) == THREAD_RUNNING ||
+	       pool_thread_state(t) == THREAD_RETIRING;
 }
 
 /* The mean of the present threads that have an average at all. */

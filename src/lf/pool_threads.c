@@ -108,6 +108,7 @@ prepare(struct pool *pool, struct pool_thread *t, unsigned grade)
 	t->member.summons = 0;
 	t->member.called_ns = 0;
 	t->visits = 0;
+	t->at = NULL;
 	t->service_time = (struct service_time){{0}};
 	t->stats.role = ROLE_FOLLOWING;
 	t->stats.role_since_ns = clock_now_ns();
@@ -203,7 +204,7 @@ pool_count_running(const struct pool *pool, int grade)
 		const struct pool_thread *t = pool->places[i];
 
 		n += pool_thread_state(t) == THREAD_RUNNING &&
-		    (grade < 0 || t->member.grade == grade);
+		     (grade < 0 || t->member.grade == grade);
 	}
 	return n;
 }
@@ -239,8 +240,7 @@ describe_shard(const struct pool *pool, struct shard *shard, unsigned threads)
 
 	homes = shard->id < n ? (threads + n - 1 - shard->id) / n : 0;
 	atomic_store_relaxed(&shard->homes, homes);
-	atomic_store_relaxed(
-	    &shard->parallel, (usable_cpus(pool) + n - 1) / n);
+	atomic_store_relaxed(&shard->parallel, (usable_cpus(pool) + n - 1) / n);
 	atomic_store_relaxed(
 	    &shard->sole, (uint32_t)(threads == n && pool->shards_n == n));
 }

@@ -2,8 +2,8 @@
  * Promotion: who leads a shard, and who is next.
  *
  * The paper's promotion protocol behind a table, so that its textbook form
- * (promotion_mutex) and the fast one (promotion_futex) can be exchanged and held
- * against each other by the same tests.
+ * (promotion_mutex) and the fast one (promotion_futex) can be exchanged and
+ * held against each other by the same tests.
  *
  *                   join, nobody leads
  *        +--------------------------------------> LEADING <--+
@@ -22,8 +22,8 @@
  *
  * Invariants, checked by tests/unit/lf for every kind and by the SPIN models:
  * at most one member holds the token; a parked member gets exactly one command;
- * nobody is parked while the token is with nobody; what a holder wrote before it
- * passed the token on, or laid it down, the next holder sees.
+ * nobody is parked while the token is with nobody; what a holder wrote before
+ * it passed the token on, or laid it down, the next holder sees.
  */
 #ifndef LF_PROMOTION_H
 #define LF_PROMOTION_H
@@ -40,7 +40,7 @@ enum member_command {
 	MEMBER_LEAD,   /* the caller leads */
 	MEMBER_RETIRE, /* the caller must leave */
 	MEMBER_MOVE,   /* the caller's place has changed: join there */
-	MEMBER_WORK,   /* the caller's own mailbox has work */
+	MEMBER_WORK,   /* there is work: look into the mailbox, join again */
 };
 
 /* Where the token is: with nobody, with a holder, or laid on the table by a
@@ -59,25 +59,25 @@ struct event_handler;
 /* A thread's place at the stand.  The thread owns the memory; it must not move
  * while the thread is between join and the end of join. */
 struct member {
-	uint32_t command;  /* the caller writes, the parked thread reads */
-	uint16_t id;       /* 1 to 1024, unique in its promotion's pool */
-	uint16_t grade;    /* class for ORDER_PRIORITY, 0 is the best */
-	struct member *below; /* in the stack of those who have just parked */
-	struct list bench;    /* among those the holder has seen parked */
-	uint64_t called_ns;   /* when it was promoted, for the delay */
+	uint32_t command;      /* the caller writes, the parked thread reads */
+	uint16_t id;           /* 1 to 1024, unique in its promotion's pool */
+	uint16_t grade;        /* class for ORDER_PRIORITY, 0 is the best */
+	struct member *below;  /* in the stack of those who have just parked */
+	struct list bench;     /* among those the holder has seen parked */
+	uint64_t called_ns;    /* when it was promoted, for the delay */
 	pthread_cond_t called; /* promotion_mutex only */
 
 	/* What others want of the thread.  Set by anybody, followed by an order
 	 * to the shard; join looks at both after it has parked.  [P10] */
-	uint32_t summons;               /* MEMBER_RETIRE or MEMBER_MOVE, or 0 */
-	struct event_handler *mailbox;  /* owned handlers bound to it */
+	uint32_t summons;              /* MEMBER_RETIRE or MEMBER_MOVE, or 0 */
+	struct event_handler *mailbox; /* owned handlers bound to it */
 } CACHE_LINE_ALIGNED;
 
 static inline bool
 member_wanted(const struct member *member)
 {
 	return atomic_load_seq(&member->summons) != 0 ||
-	    atomic_load_seq(&member->mailbox) != NULL; /* [P10] */
+	       atomic_load_seq(&member->mailbox) != NULL; /* [P10] */
 }
 
 struct promotion;
@@ -93,8 +93,8 @@ struct promotion_ops {
 	void (*free)(struct promotion *promotion); /* no member is left */
 
 	/* Any thread. */
-	/* Leads if nobody does or the leader is busy; else parks until a command
-	 * comes.  Blocks. */
+	/* Leads if nobody does or the leader is busy; else parks until a
+	 * command comes.  Blocks. */
 	enum member_command (*join)(
 	    struct promotion *promotion, struct member *self);
 	/* Takes the token if it is with nobody; if busy_too, also from a busy
@@ -107,6 +107,9 @@ struct promotion_ops {
 	/* Passes the token to a parked member by the order; when none is parked
 	 * it is with nobody.  True if one was called. */
 	bool (*promote)(struct promotion *promotion);
+	/* Calls a parked member by the order to come and join again
+	 * (MEMBER_WORK); the token stays.  True if one was called. */
+	bool (*invite)(struct promotion *promotion);
 	/* Lays the token on the table; returns a ticket for resume. */
 	uint64_t (*busy)(struct promotion *promotion);
 	/* Gives commands to the parked members that ask names. */
@@ -150,6 +153,12 @@ promotion_promote(struct promotion *promotion)
 	return promotion->ops->promote(promotion);
 }
 
+static inline bool
+promotion_invite(struct promotion *promotion)
+{
+	return promotion->ops->invite(promotion);
+}
+
 static inline uint64_t
 promotion_busy(struct promotion *promotion)
 {
@@ -177,7 +186,8 @@ promotion_parked(const struct promotion *promotion)
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-/* The holder: which of the bench (oldest first, not empty) the order prefers. */
+/* The holder: which of the bench (oldest first, not empty) the order prefers.
+ */
 struct member *promotion_pick(
     const struct promotion *promotion, struct list *bench);
 

@@ -17,8 +17,8 @@
  * holder takes the whole stack at once and keeps those members on a bench that
  * only the holder touches, from which the order picks.  As there is no pop of a
  * single one, a stack link cannot go stale (no ABA); the tag is for resume: a
- * leader whose token was taken from the table while it was busy must not mistake
- * the next leader's busy for its own.
+ * leader whose token was taken from the table while it was busy must not
+ * mistake the next leader's busy for its own.
  *
  * A member's command word goes WAIT -> command once for each time it parks.
  * [P11]: the word's release is for the member alone; what the holder's data is
@@ -49,7 +49,7 @@ struct promotion_by_futex {
 	void (*kick)(void *arg);
 	void *kick_arg;
 	struct list bench; /* the holder's: parked members, oldest first */
-	struct member *members[MEMBERS]; /* by id; written before a push */
+	struct member *members[MEMBERS];  /* by id; written before a push */
 	uint64_t word CACHE_LINE_ALIGNED; /* [P11] */
 } CACHE_LINE_ALIGNED;
 
@@ -63,8 +63,8 @@ static void
 futex_wait(uint32_t *word, uint32_t while_equal)
 {
 	/* EAGAIN and EINTR: the caller looks again in any case. */
-	(void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, while_equal, NULL,
-	    NULL, 0);
+	(void)syscall(
+	    SYS_futex, word, FUTEX_WAIT_PRIVATE, while_equal, NULL, NULL, 0);
 }
 
 static void
@@ -243,10 +243,25 @@ futex_promote(struct promotion *promotion)
 		ENSURE((word & STATE_MASK) == HELD);
 		/* Only if nobody has parked meanwhile. */
 		if ((word & TOP_MASK) == 0 &&
-		    atomic_cas_acq_rel(&p->word, &word,
-			with_state(word, NOBODY))) /* [P11] */
+		    atomic_cas_acq_rel(
+		        &p->word, &word, with_state(word, NOBODY))) /* [P11] */
 			return false;
 	}
+}
+
+static bool
+futex_invite(struct promotion *promotion)
+{
+	struct promotion_by_futex *p = self_of(promotion);
+	struct member *m;
+
+	seat(p);
+	if (list_empty(&p->bench))
+		return false;
+	m = promotion_pick(promotion, &p->bench);
+	m->called_ns = clock_now_ns();
+	call(p, m, MEMBER_WORK);
+	return true;
 }
 
 static uint64_t
@@ -271,7 +286,7 @@ futex_resume(struct promotion *promotion, uint64_t ticket)
 
 	while ((word & ~TOP_MASK) == ticket)
 		if (atomic_cas_acq_rel(
-			&p->word, &word, with_state(word, HELD))) /* [P11] */
+		        &p->word, &word, with_state(word, HELD))) /* [P11] */
 			return true;
 	return false;
 }
@@ -299,6 +314,7 @@ const struct promotion_ops promotion_futex = {
     .try_lead = futex_try_lead,
     .token = futex_token,
     .promote = futex_promote,
+    .invite = futex_invite,
     .busy = futex_busy,
     .resume = futex_resume,
     .sweep = futex_sweep,

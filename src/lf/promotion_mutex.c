@@ -162,6 +162,24 @@ mutex_promote(struct promotion *promotion)
 	return called;
 }
 
+static bool
+mutex_invite(struct promotion *promotion)
+{
+	struct promotion_by_mutex *p = self_of(promotion);
+	bool called;
+
+	pthread_mutex_lock(&p->lock);
+	called = !list_empty(&p->bench);
+	if (called) {
+		struct member *m = promotion_pick(promotion, &p->bench);
+
+		m->called_ns = clock_now_ns();
+		call_locked(p, m, MEMBER_WORK);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return called;
+}
+
 static uint64_t
 mutex_busy(struct promotion *promotion)
 {
@@ -213,6 +231,7 @@ const struct promotion_ops promotion_mutex = {
     .try_lead = mutex_try_lead,
     .token = mutex_token,
     .promote = mutex_promote,
+    .invite = mutex_invite,
     .busy = mutex_busy,
     .resume = mutex_resume,
     .sweep = mutex_sweep,

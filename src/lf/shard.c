@@ -52,15 +52,15 @@ shard_fini(struct shard *shard)
 /* Note: asleep and mailbox.
  * A leader sets asleep, then looks at the mailbox and at orders, then waits; a
  * thread that submits or orders writes, then looks at asleep.  Both first steps
- * are read-modify-writes in one total order, so at least one of the two sees the
- * other: nothing lies with a leader that sleeps.  Under POLICY_KERNEL sleepers
- * counts in the place of asleep.  [P2] */
+ * are read-modify-writes in one total order, so at least one of the two sees
+ * the other: nothing lies with a leader that sleeps.  Under POLICY_KERNEL
+ * sleepers counts in the place of asleep.  [P2] */
 static void
 wake(struct shard *shard)
 {
 	if (atomic_load_seq(&shard->sleepers) > 0 || /* [P2] */
-	    (atomic_load_seq(&shard->asleep) &&  /* [P2] */
-		atomic_swap_seq(&shard->asleep, 0u)))
+	    (atomic_load_seq(&shard->asleep) &&      /* [P2] */
+	        atomic_swap_seq(&shard->asleep, 0u)))
 		handle_set_wake(shard->set);
 }
 
@@ -119,8 +119,8 @@ wait_as_leader(struct shard *shard, struct batch *b)
 	int timeout_ms = 0, n;
 
 	if (!b->resumed && !atomic_load_relaxed(&shard->mailbox)) {
-		(void)atomic_swap_seq(&shard->asleep, 1u);  /* [P2] */
-		if (!atomic_load_seq(&shard->mailbox) &&    /* [P2] */
+		(void)atomic_swap_seq(&shard->asleep, 1u); /* [P2] */
+		if (!atomic_load_seq(&shard->mailbox) &&   /* [P2] */
 		    !atomic_load_seq(&shard->orders))
 			timeout_ms = -1;
 	}
@@ -131,8 +131,8 @@ wait_as_leader(struct shard *shard, struct batch *b)
 }
 
 /* How long a thread may not notice, under POLICY_KERNEL, that something is
- * wanted of it: an eventfd wakes any one of those who wait, and a particular one
- * cannot be chosen. */
+ * wanted of it: an eventfd wakes any one of those who wait, and a particular
+ * one cannot be chosen. */
 #define KERNEL_LOOK_MS 50
 
 static int
@@ -178,9 +178,10 @@ measure_eyes(struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
 {
 	if (n > 0 && b->looked_ns > 0 && b->looked_ns < from_ns &&
 	    self->now_ns - from_ns < 10000)
-		histogram_add(
-		    &self->stats.eyes_closed, from_ns - b->looked_ns);
+		histogram_add(&self->stats.eyes_closed, from_ns - b->looked_ns);
 	b->looked_ns = self->now_ns;
+	if (n == 0 || self->now_ns - from_ns > 5000)
+		b->rested_ns = self->now_ns;
 }
 
 /* With an empty batch: waits for events and for the mailbox. */
@@ -201,6 +202,9 @@ fetch(struct shard *shard, struct batch *b, bool leading,
 	}
 	self->now_ns = clock_now_ns();
 	enter(b, n, self);
+	/* Nobody had to look while it was closed or led in another way. */
+	if (b->looked_ns < atomic_load_relaxed(&shard->changed_ns))
+		b->looked_ns = 0;
 	measure_eyes(b, n, from_ns, self);
 	drain_mailbox(shard, b);
 	if (atomic_load_relaxed(&shard->unguarded) &&
@@ -265,10 +269,10 @@ next(struct batch *b, struct pool_thread *self)
 	return h ? h : resume_next(b, self);
 }
 
-/* After promotion, whose cost is none of the turn's: counted as one it made turns
- * look dear, and dear turns make more promotions.  Nobody else waits for this
- * thread, so a handler that wants to go on may, as long as the leader has nothing
- * to do either.  Otherwise it takes its place behind what is ready. */
+/* After promotion, whose cost is none of the turn's: counted as one it made
+ * turns look dear, and dear turns make more promotions.  Nobody else waits for
+ * this thread, so a handler that wants to go on may, as long as the leader has
+ * nothing to do either.  Otherwise it takes its place behind what is ready. */
 static void
 process(struct event_handler *h, struct pool_thread *self)
 {
@@ -276,7 +280,7 @@ process(struct event_handler *h, struct pool_thread *self)
 	turns_set_role(self, ROLE_PROCESSING);
 	while (turns_run(h, self) == TURN_MORE) {
 		if (atomic_load_relaxed(&h->shard->asleep) &&
-		    !atomic_load_relaxed(&self->member.summons))
+		    !member_wanted(&self->member))
 			continue;
 		shard_submit(h);
 		break;
@@ -331,10 +335,10 @@ obey_orders(struct shard *shard)
 	promotion_sweep(shard->promotion, ask_member, shard);
 }
 
-/* Turns do not block, so more running threads than CPUs would only take turns on
- * them; one whose turn does last is the guard's business.  Those that run come
- * back by themselves and take the token from the table, without a wake-up: with
- * 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
+/* Turns do not block, so more running threads than CPUs would only take turns
+ * on them; one whose turn does last is the guard's business.  Those that run
+ * come back by themselves and take the token from the table, without a wake-up:
+ * with 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
 static bool
 room_for_more(const struct shard *shard, uint32_t parked)
 {
@@ -344,7 +348,7 @@ room_for_more(const struct shard *shard, uint32_t parked)
 }
 
 static bool
-worth_promoting(const struct shard *shard, const struct pool_thread *self)
+worth_help(const struct shard *shard, const struct pool_thread *self)
 {
 	struct backlog rest = shard->batch.backlog;
 	enum policy_kind policy = atomic_load_relaxed(&shard->policy);
@@ -352,6 +356,7 @@ worth_promoting(const struct shard *shard, const struct pool_thread *self)
 
 	if (policy == POLICY_ADAPTIVE && !room_for_more(shard, parked))
 		return false;
+	rest.busy_ns = self->now_ns - shard->batch.rested_ns;
 	rest.relays += shard->batch.resumed_n;
 	return policy_promotes(policy, &self->service_time, &rest, parked,
 	    pool_wake_ns(shard->pool));
@@ -370,9 +375,19 @@ give_up(struct shard *shard, struct pool_thread *self)
 static bool
 hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
-	if (!h->bound || h->bound == self || !turns_hand_off(h, self))
+	struct pool_thread *to = h->bound;
+	struct shard *home, *at;
+
+	if (!to || to == self || !turns_hand_off(h, self))
 		return false;
 	promotion_sweep(shard->promotion, ask_member, shard);
+	/* It may be parked or lead elsewhere. */
+	home = atomic_load_acquire(&to->home);
+	at = atomic_load_seq(&to->at); /* [P10] */
+	if (home != shard)
+		shard_order(home);
+	if (at && at != shard && at != home)
+		shard_order(at);
 	return true;
 }
 
@@ -381,8 +396,8 @@ static bool
 given_up(const struct shard *shard)
 {
 	return (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
-		   atomic_load_relaxed(&shard->closed)) &&
-	    !shard->batch.resumed;
+	           atomic_load_relaxed(&shard->closed)) &&
+	       !shard->batch.resumed;
 }
 
 /* Leads until a follower is promoted, the token is taken over, or something is
@@ -390,6 +405,7 @@ given_up(const struct shard *shard)
 static void
 lead(struct shard *shard, struct pool_thread *self)
 {
+	(void)atomic_swap_seq(&self->at, shard); /* [P10] */
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
 	while (!member_wanted(&self->member)) {
@@ -398,21 +414,24 @@ lead(struct shard *shard, struct pool_thread *self)
 		obey_orders(shard);
 		h = next(&shard->batch, self);
 		if (!h) {
-			if (given_up(shard)) {
-				shard->batch.looked_ns = 0;
+			if (given_up(shard))
 				break;
-			}
 			fetch(shard, &shard->batch, true, self);
-		} else if (hand_off(shard, h, self)) {
 			continue;
-		} else if (worth_promoting(shard, self)) {
+		}
+		if (hand_off(shard, h, self))
+			continue;
+		if (atomic_load_relaxed(&shard->policy) == POLICY_ALWAYS) {
 			atomic_bump_own(&self->stats.promotions, 1u);
 			give_up(shard, self);
 			process(h, self);
 			return;
-		} else if (!process_leading(shard, h, self)) {
-			return;
 		}
+		if (worth_help(shard, self) &&
+		    promotion_invite(shard->promotion))
+			atomic_bump_own(&self->stats.wakes, 1u);
+		if (!process_leading(shard, h, self))
+			return;
 	}
 	give_up(shard, self);
 }
@@ -423,10 +442,10 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 {
 	struct batch *b = &self->batch;
 
-	b->looked_ns = 0;
 	turns_set_role(self, ROLE_LEADING);
 	while (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
-	    !atomic_load_relaxed(&shard->closed) && !member_wanted(&self->member)) {
+	       !atomic_load_relaxed(&shard->closed) &&
+	       !member_wanted(&self->member)) {
 		struct event_handler *h;
 
 		fetch(shard, b, false, self);
@@ -460,6 +479,8 @@ adopt(struct shard *home, struct pool_thread *self)
 	return false;
 }
 
+#define JOIN_SPINS 32
+
 /* The shard that asked for a thread, if it still lacks one. */
 static void
 visit(struct pool_thread *self)
@@ -473,20 +494,37 @@ visit(struct pool_thread *self)
 	lead(s, self);
 }
 
+/* Between two turns a leader holds the token for some hundred nanoseconds; to
+ * park for that would cost a wake-up.  True when the token can be had. */
+static bool
+token_comes_free(const struct shard *home)
+{
+	for (int i = 0; i < JOIN_SPINS; i++) {
+		if (promotion_token(home->promotion) != TOKEN_HELD)
+			return true;
+		if (atomic_load_relaxed(&home->asleep))
+			return false;
+		cpu_relax();
+	}
+	return false;
+}
+
 static void
 follow(struct shard *home, struct pool_thread *self)
 {
 	enum member_command command;
 
+	if (token_comes_free(home))
+		return;
 	turns_set_role(self, ROLE_FOLLOWING);
 	command = promotion_join(home->promotion, &self->member);
 	self->now_ns = clock_now_ns();
+	if (self->member.called_ns > 0)
+		histogram_add(&self->stats.promotion_delay,
+		    self->now_ns - self->member.called_ns);
+	self->member.called_ns = 0;
 	switch (command) {
 	case MEMBER_LEAD:
-		if (self->member.called_ns > 0)
-			histogram_add(&self->stats.promotion_delay,
-			    self->now_ns - self->member.called_ns);
-		self->member.called_ns = 0;
 		lead(home, self);
 		break;
 	case MEMBER_MOVE:
@@ -513,8 +551,8 @@ shard_serve(struct pool_thread *self)
 		summons = atomic_load_seq(&self->member.summons); /* [P10] */
 		if (summons == MEMBER_RETIRE)
 			return;
-		if (summons == MEMBER_MOVE && !atomic_cas_seq(
-			&self->member.summons, &summons, 0u))
+		if (summons == MEMBER_MOVE &&
+		    !atomic_cas_seq(&self->member.summons, &summons, 0u))
 			continue;
 		home = atomic_load_acquire(&self->home); /* [P10] */
 		if (atomic_load_relaxed(&home->policy) == POLICY_KERNEL)
@@ -542,6 +580,6 @@ shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
 	}
 	/* The token is this thread's for a moment: it never leads. */
 	return promotion_parked(shard->promotion) > 0 &&
-	    promotion_try_lead(shard->promotion, true) &&
-	    promotion_promote(shard->promotion);
+	       promotion_try_lead(shard->promotion, true) &&
+	       promotion_promote(shard->promotion);
 }

@@ -25,7 +25,7 @@
 #include "lf/policy.h"
 #include "lf/promotion.h"
 
-#define SHARD_BATCH        64
+#define SHARD_BATCH 64
 /* Without a leader there is nobody to hand a batch on to: small ones. */
 #define SHARD_BATCH_KERNEL 8
 
@@ -43,6 +43,7 @@ struct batch {
 	unsigned resumed_n;
 	bool looked;        /* at the kernel since the last one was resumed */
 	uint64_t looked_ns; /* when the last look ended */
+	uint64_t rested_ns; /* when the last look that had to wait ended */
 };
 
 void batch_init(struct batch *batch);
@@ -60,15 +61,16 @@ struct shard {
 	uint32_t parallel; /* of these, how many CPUs there are for */
 	uint32_t sole;     /* its one thread never shares it: see lead */
 	uint32_t lends_to; /* id + 1 of a shard that needs a thread, or 0 */
+	uint64_t changed_ns; /* when it was opened, or got its policy */
 	/* Handlers registered here. */
 	uint32_t handlers;
 
 	/* Any thread pushes (a stack), a leader takes all. */
 	struct event_handler *mailbox CACHE_LINE_ALIGNED; /* [P2] */
-	uint32_t asleep;   /* a leader waits without a time-out [P2] */
-	uint32_t sleepers; /* threads in wait under POLICY_KERNEL [P2] */
-	uint32_t orders;   /* something is wanted of members [P10] */
-	uint32_t unguarded; /* the guard has gone to sleep */
+	uint32_t asleep;        /* a leader waits without a time-out [P2] */
+	uint32_t sleepers;      /* threads in wait under POLICY_KERNEL [P2] */
+	uint32_t orders;        /* something is wanted of members [P10] */
+	uint32_t unguarded;     /* the guard has gone to sleep */
 	uint64_t busy_since_ns; /* when the leader's present turn began */
 
 	/* The holder's alone; the promotion hands them on. */

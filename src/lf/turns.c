@@ -48,9 +48,9 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 }
 
 /* Note: a retiring thread's mailbox.
- * The thread closes (a swap), then takes what is there; whoever hands off pushes,
- * then looks whether it is closed, and if so takes what is there.  One of the two
- * takes it.  [P12] */
+ * The thread closes (a swap), then takes what is there; whoever hands off
+ * pushes, then looks whether it is closed, and if so takes what is there.  One
+ * of the two takes it.  [P12] */
 static void
 give_back(struct pool_thread *to)
 {

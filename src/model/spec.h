@@ -34,7 +34,8 @@ struct global_spec {
 };
 
 /* When the leader passes leadership on, and to whom: see lf/policy.h and
- * lf/promotion.h.  The values are those of enum policy_kind and promotion_order.
+ * lf/promotion.h.  The values are those of enum policy_kind and
+ * promotion_order.
  */
 enum promotion_policy {
 	PROMOTION_ADAPTIVE,
@@ -43,7 +44,7 @@ enum promotion_policy {
 };
 enum follower_order { FOLLOWER_LIFO, FOLLOWER_FIFO, FOLLOWER_PRIORITY };
 
-#define POOL_THREADS_MAX         1024
+#define POOL_THREADS_MAX        1024
 #define POOL_THREAD_CLASSES_MAX 4
 
 /* `4 nice=0`: so many threads of one scheduling class. */
@@ -85,7 +86,7 @@ struct frontend_spec {
 	size_t listens_n;
 	size_t backend; /* index into spec.backends */
 	size_t pool;    /* index into spec.pools */
-	bool bound; /* a session stays with the thread that accepted it */
+	bool bound;     /* a session stays with the thread that accepted it */
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;
 };

@@ -96,7 +96,8 @@ accept_one(struct acceptor *a, struct pool_thread *self)
 	fd = accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		endpoint_set(&client, &peer.sa, len);
-		session_start(s, a->frontend, fd, &client, self);
+		session_start(
+		    s, a->handler.shard, a->frontend, fd, &client, self);
 		return true;
 	}
 	error = errno;

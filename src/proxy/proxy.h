@@ -65,8 +65,8 @@ void proxy_reap(struct proxy *proxy, uint64_t now_ms);
  * proxy_sessions is 0. */
 void proxy_kill_all(struct proxy *proxy);
 
-/* Control thread: tells every session of the pool to find its shard, because the
- * pool's shards have changed. */
+/* Control thread: tells every session of the pool to find its shard, because
+ * the pool's shards have changed. */
 void proxy_move_all(struct proxy *proxy, struct pool *pool);
 
 #endif

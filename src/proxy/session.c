@@ -28,7 +28,8 @@ session_of(struct event_handler *handler)
 static bool
 connecting(const struct session *s)
 {
-	return s->state == SESSION_CONNECTING || s->state == SESSION_PAUSING;
+	return s->state == SESSION_ACCEPTED || s->state == SESSION_CONNECTING ||
+	       s->state == SESSION_PAUSING;
 }
 
 /* The kernel's bits become what is known of each side. */
@@ -77,7 +78,7 @@ move(struct session *s, struct shard *to)
 			rc = handle_set_add(to->set, s->side[i].fd,
 			    event_handler_handle(h, (enum handle_side)i),
 			    HANDLE_READABLE | HANDLE_WRITABLE |
-				HANDLE_READ_CLOSED);
+			        HANDLE_READ_CLOSED);
 	}
 	shard_leave(h);
 	shard_enter(to, h);
@@ -107,8 +108,10 @@ session_turn(
 	if (pending & NOTE_MOVE && !find_place(s, self))
 		return session_close(s,
 		    connecting(s) ? CLOSE_NO_RESOURCE_CONNECT
-				  : CLOSE_NO_RESOURCE_DATA,
+		                  : CLOSE_NO_RESOURCE_DATA,
 		    self);
+	if (s->state == SESSION_ACCEPTED)
+		return connect_start(s, self);
 	if (pending & NOTE_TIMEOUT && deadline_passed(s, self))
 		return connecting(s) ? connect_timeout(s, self)
 		                     : relay_timeout(s, self);
@@ -142,15 +145,18 @@ count_open(struct session *s, struct pool_thread *self)
 }
 
 void
-session_start(struct session *session, struct frontend *frontend, int fd,
-    const struct endpoint *client, struct pool_thread *self)
+session_start(struct session *session, const struct shard *at,
+    struct frontend *frontend, int fd, const struct endpoint *client,
+    struct pool_thread *self)
 {
 	struct session *s = session;
 	uint64_t now_ms = turn_now_ms(self);
 
 	claim_open(&s->handler.claim);
-	shard_enter(pool_place(self->pool, self), &s->handler);
 	s->handler.bound = frontend->spec->bound ? self : NULL;
+	shard_enter(s->handler.bound ? pool_home(self)
+				     : pool_place(self->pool, self),
+	    &s->handler);
 	s->tries = s->tried_n = 0;
 	s->redispatched = false;
 	s->reason = CLOSE_DONE;
@@ -165,7 +171,7 @@ session_start(struct session *session, struct frontend *frontend, int fd,
 	s->connecting_ms = s->connected_ms = 0;
 	s->accepted_wall_us = clock_wall_us();
 	count_open(s, self);
-	session_set_state(s, SESSION_CONNECTING, self);
+	session_set_state(s, SESSION_ACCEPTED, self);
 
 	if (handle_set_add(s->handler.shard->set, fd,
 	        event_handler_handle(&s->handler, HANDLE_CLIENT),
@@ -173,10 +179,12 @@ session_start(struct session *session, struct frontend *frontend, int fd,
 		session_close(s, CLOSE_NO_RESOURCE_CONNECT, self);
 		return;
 	}
-	if (connect_start(s, self) == TURN_RETIRED)
-		return;
+	/* Its own shard's threads connect it: else one shard would make the
+	 * connections of all. */
+	if (s->handler.shard != at)
+		shard_submit(&s->handler);
 	/* What came meanwhile was left to this thread, the owner. */
-	if (event_handler_run(&s->handler, self) == TURN_MORE)
+	else if (event_handler_run(&s->handler, self) == TURN_MORE)
 		shard_submit(&s->handler);
 }
 
@@ -204,6 +212,7 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 	switch ((enum session_state)s->state) {
 	case SESSION_FREE:
 		break;
+	case SESSION_ACCEPTED:
 	case SESSION_CONNECTING:
 		deadline = (s->connecting_ms > 0 ? s->connecting_ms : now_ms) +
 		           b->timeout_connect_ms;

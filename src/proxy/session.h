@@ -2,7 +2,7 @@
  * A session: one client connection and its way to a server.
  *
  *                    choose, connect
- *      (accepted) ------------------> CONNECTING --connected--> RELAYING
+ *       ACCEPTED  ------------------> CONNECTING --connected--> RELAYING
  *                                      |  ^  |                   |    |
  *                       all tried, wait|  |  |failed: another    |    |
  *                                      v  |  |server, connect    |    |
@@ -35,6 +35,9 @@
 enum session_state {
 	/* The slot is free. */
 	SESSION_FREE,
+	/* Nothing has been done but to accept.  It is on its way to the shard
+	 * it was placed on, if that is another than the acceptor's. */
+	SESSION_ACCEPTED,
 	/* A connect to a server is under way.  The client's bytes stay unread,
 	 * so that nothing is lost if another server has to be tried.  Bounded
 	 * by timeout_connect. */
@@ -101,9 +104,12 @@ struct session {
 bool session_construct(void *object, uint32_t index, void *arg);
 
 /* An acceptor's thread: a session for an accepted connection, which is taken
- * over; starts the connect.  The session may have ended when this returns. */
-void session_start(struct session *session, struct frontend *frontend, int fd,
-    const struct endpoint *client, struct pool_thread *self);
+ * over; starts the connect if the session was placed on the acceptor's own
+ * shard, at, else leaves that to a thread of its shard.  The session may have
+ * ended when this returns. */
+void session_start(struct session *session, const struct shard *at,
+    struct frontend *frontend, int fd, const struct endpoint *client,
+    struct pool_thread *self);
 
 void session_set_state(struct session *session, enum session_state state,
     struct pool_thread *self);

@@ -22,10 +22,13 @@ struct connection {
 	uint64_t skip;      /* bytes of a request body still to be read */
 	uint64_t body_left; /* bytes to send after those in out */
 	uint64_t due_ms;
-	struct connection *next; /* in the delay queue */
+	struct connection *next;          /* in the delay queue */
+	struct connection *other, **link; /* among all */
 	size_t in_len, out_len, out_sent;
 	char in[IN_SIZE], out[OUT_SIZE];
 };
+
+static struct connection *connections;
 
 struct request {
 	char method[16], target[1024];
@@ -241,6 +244,9 @@ drop(struct connection *c)
 		if (delayed_end == &c->next)
 			delayed_end = p;
 	}
+	*c->link = c->other;
+	if (c->other)
+		c->other->link = c->link;
 	close(c->fd);
 	free(c);
 }
@@ -350,6 +356,11 @@ accept_all(int listener)
 		memset(c, 0, offsetof(struct connection, in));
 		c->fd = fd;
 		c->interest = EPOLLIN;
+		c->other = connections;
+		c->link = &connections;
+		if (c->other)
+			c->other->link = &c->other;
+		connections = c;
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 		ev.data.ptr = c;
 		if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
@@ -439,6 +450,8 @@ main(int argc, char **argv)
 	tool_raise_descriptors();
 	tool_set_deadline(deadline);
 	run(tool_listen(address, 4096));
+	while (connections)
+		drop(connections);
 	printf("connections=%llu requests=%llu\n",
 	    (unsigned long long)connections_served,
 	    (unsigned long long)requests_served);

@@ -97,7 +97,7 @@ help_lists_all_or_those_that_match(void **state)
 	assert_non_null(strstr(text, "\n  set timeout cli <delay> "));
 	text = run(*state, "help show");
 	assert_null(strstr(text, "\n  set timeout cli <delay> "));
-	assert_non_null(strstr(text, "\n  show pool [<pool>] "));
+	assert_non_null(strstr(text, "\n  show pool [<pool>] [json] "));
 }
 
 static void
@@ -154,6 +154,8 @@ lowered_level_cannot_be_raised(void **state)
 	run(*state, "user");
 	assert_string_equal(run(*state, "show cli level"), "user\n");
 	assert_string_equal(run(*state, "operator"), "Permission denied\n");
+	assert_string_equal(
+	    run(*state, "set pool main threads 2"), "Permission denied\n");
 	assert_null(strstr(run(*state, "help"), "\n  operator"));
 }
 
@@ -174,6 +176,9 @@ surplus_words_are_refused(void **state)
 {
 	assert_true(starts(run(*state, "show info typed"), "Unexpected"));
 	assert_true(starts(run(*state, "show pool a b"), "Unexpected"));
+	assert_true(starts(run(*state, "show pool a b json"), "Unexpected"));
+	assert_true(starts(run(*state, "show pool json a"), "Unexpected"));
+	assert_true(starts(run(*state, "show threads a b"), "Unexpected"));
 }
 
 static void
@@ -185,7 +190,8 @@ list_has_a_line_of_three_parts_per_command(void **state)
 	admin_list_commands(output(f));
 	text = written(f);
 	assert_true(starts(text, "operator\toperator\tlower the level"));
-	assert_non_null(strstr(text, "\nuser\tshow pool [<pool>]\treport "));
+	assert_non_null(
+	    strstr(text, "\nuser\tshow pool [<pool>] [json]\treport "));
 }
 
 #undef TEST

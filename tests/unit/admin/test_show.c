@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * `show info` and `show pool`, rendered.
+ * `show info`, rendered.
  */
 #include "admin/fixture.h"
 
 #include <string.h>
 
 #include "admin/show_info.h"
-#include "admin/show_pool.h"
 
 static const char *
 info(struct fixture *f)
@@ -88,45 +87,6 @@ long_uptime_is_days_hours_minutes_seconds(void **state)
 	assert_non_null(strstr(info(f), "\nUptime_sec: 183845\n"));
 }
 
-static const struct pool_status quiet = {.threads = 4,
-    .leading = 1,
-    .following = 3,
-    .fetched = 100,
-    .dispatched = 60,
-    .merged = 30,
-    .stale = 9,
-    .in_batch = 1,
-    .policy = POLICY_ALWAYS};
-
-static void
-pool_shows_roles_and_a_ledger_that_balances(void **state)
-{
-	struct fixture *f = *state;
-	const char *text;
-
-	show_pool_render(output(f), "main", &quiet);
-	text = written(f);
-	assert_ptr_equal(strstr(text, "pool main\n"), text);
-	assert_non_null(strstr(text, " threads         4\n"));
-	assert_non_null(strstr(text, " leading         1\n"));
-	assert_non_null(strstr(text, " following       3\n"));
-	assert_non_null(strstr(text, " promotion       always\n"));
-	assert_non_null(strstr(text, " fetched 100 = dispatched 60 + merged 30 "
-	                             "+ stale 9 + in batch 1\n"));
-	assert_null(strstr(text, "\n\n"));
-}
-
-static void
-ledger_in_motion_does_not_claim_to_balance(void **state)
-{
-	struct fixture *f = *state;
-	struct pool_status moving = quiet;
-
-	moving.fetched++;
-	show_pool_render(output(f), "main", &moving);
-	assert_non_null(strstr(written(f), " fetched 101 ~ dispatched 60 "));
-}
-
 int
 main(void)
 {
@@ -135,8 +95,6 @@ main(void)
 	    TEST(info_has_the_keys_that_hatop_needs),
 	    TEST(info_tells_facts_and_sums),
 	    TEST(long_uptime_is_days_hours_minutes_seconds),
-	    TEST(pool_shows_roles_and_a_ledger_that_balances),
-	    TEST(ledger_in_motion_does_not_claim_to_balance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

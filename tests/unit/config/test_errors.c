@@ -45,13 +45,14 @@ unknown_keys(void **state)
 	        "allowed are admin, log, user, group, node, drain_timeout"},
 	    {"pool p", "thread = 1",
 	        "unknown key 'thread' in [pool p]; did you mean 'threads'? "
-	        "allowed are threads, promotion"},
+	        "allowed are threads, shards, promotion, order, cpus"},
 	    {"defaults", "timeout-client = 1s",
 	        "unknown key 'timeout-client' in [defaults]; did you mean "
 	        "'timeout_client'? allowed are timeout_client, "},
 	    {"frontend web", "xyzzy = 1",
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
-	        "backend, pool, timeout_client, timeout_client_fin"},
+	        "backend, pool, association, timeout_client, "
+	        "timeout_client_fin"},
 	    {"backend x", "Retries = 1",
 	        "unknown key 'Retries' in [backend x]; did you mean"},
 	    {"defaults", "listen = :80",
@@ -191,12 +192,28 @@ numbers_and_choices(void **state)
 	    {"defaults", "retries = -1",
 	        "retries: '-1' is no whole number from 0 to 10"},
 	    {"pool x", "threads = 0",
-	        "threads: '0' is no number of threads; allowed are auto, or 1 "
-	        "to 1024"},
+	        "threads: '0' is no number of threads; allowed are auto, 1 "
+	        "to 1024, a range as in 2..8, or classes as in 4 nice=0, 2 "
+	        "nice=5 (at most 4)"},
 	    {"pool x", "threads = 1025", "threads: '1025' is no number of"},
 	    {"pool x", "promotion = adaptiv",
 	        "promotion: 'adaptiv' is unknown; did you mean 'adaptive'? "
-	        "allowed are adaptive, always"},
+	        "allowed are adaptive, always, kernel"},
+	    {"pool x", "order = random",
+	        "order: 'random' is unknown; allowed are lifo, fifo, "
+	        "priority"},
+	    {"frontend x", "association = bond",
+	        "association: 'bond' is unknown; did you mean 'bound'? "
+	        "allowed are unbound, bound"},
+	    {"pool x", "shards = 0",
+	        "shards: '0' is no number of shards; allowed are auto, or 1 to "
+	        "the number of threads"},
+	    {"pool x", "cpus = 1024",
+	        "cpus: CPU 1024 does not exist or may not be used here; "
+	        "allowed are "},
+	    {"pool x", "cpus = one",
+	        "cpus: 'one' is no list of CPUs; write numbers and ranges, as "
+	        "in 0-3,5; allowed are "},
 	    {"backend x", "balance = leastconn",
 	        "balance: 'leastconn' is unknown; allowed is roundrobin"},
 	    {"global", "log = syslog",
@@ -205,6 +222,32 @@ numbers_and_choices(void **state)
 
 	(void)state;
 	ASSERT_ROWS(rows);
+}
+
+static void
+more_shards_than_threads(void **state)
+{
+	(void)state;
+	assert_errors("[pool p]\nshards = 5\nthreads = 2 nice=0, 2 nice=1\n"
+	              "[pool q]\nthreads = 2..8\nshards = 3\n"
+	              "[pool r]\nthreads = 0\nshards = 2\n" FRONTEND BACKEND,
+	    "2: shards: 5 shards need at least 5 threads, and there are 4; "
+	    "allowed are 1 to 4, or use more threads\n"
+	    "6: shards: 3 shards need at least 3 threads, and autoscaling may "
+	    "leave 2; allowed are 1 to 2, or use more threads\n"
+	    "8: threads: '0' is no number of threads");
+}
+
+static void
+bound_sessions_where_nobody_leads(void **state)
+{
+	(void)state;
+	assert_errors("[pool k]\npromotion = kernel\n"
+	              "[frontend g]\nlisten = :81\nbackend = b\n"
+	              "association = bound\npool = k\n" FRONTEND BACKEND,
+	    "3: [frontend g]: association = bound needs a leader, and [pool k] "
+	    "has promotion = kernel; use unbound here, or adaptive or always "
+	    "there");
 }
 
 static void
@@ -503,6 +546,8 @@ main(void)
 	    cmocka_unit_test(dangling_references),
 	    cmocka_unit_test(durations),
 	    cmocka_unit_test(numbers_and_choices),
+	    cmocka_unit_test(more_shards_than_threads),
+	    cmocka_unit_test(bound_sessions_where_nobody_leads),
 	    cmocka_unit_test(global_names_and_paths),
 	    cmocka_unit_test(addresses_to_listen_on),
 	    cmocka_unit_test(servers),

@@ -34,8 +34,15 @@ smallest_file_gets_every_default(void **state)
 	assert_int_equal(s->pools_n, 1);
 	assert_string_equal(s->pools[0].name, "main");
 	assert_true(s->pools[0].threads_auto);
-	assert_int_equal(s->pools[0].threads, cpus_usable(""));
+	assert_int_equal(s->pools[0].classes[0].threads, cpus_usable(""));
+	assert_int_equal(s->pools[0].classes_n, 1);
+	assert_int_equal(s->pools[0].threads_max, 0);
+	assert_true(s->pools[0].shards_auto);
+	assert_int_equal(s->pools[0].shards, (cpus_usable("") + 3) / 4);
 	assert_int_equal(s->pools[0].promotion, PROMOTION_ADAPTIVE);
+	assert_int_equal(s->pools[0].order, FOLLOWER_LIFO);
+	assert_false(s->pools[0].cpus_given);
+	assert_false(f->bound);
 
 	assert_int_equal(s->frontends_n, 1);
 	assert_string_equal(f->name, "f");
@@ -113,13 +120,87 @@ pools_are_taken_and_the_first_is_the_default(void **state)
 	(void)state;
 	assert_int_equal(s->pools_n, 2);
 	assert_string_equal(s->pools[0].name, "fast");
-	assert_int_equal(s->pools[0].threads, 1024);
+	assert_int_equal(s->pools[0].classes[0].threads, 1024);
 	assert_false(s->pools[0].threads_auto);
 	assert_int_equal(s->pools[0].promotion, PROMOTION_ALWAYS);
-	assert_int_equal(s->pools[1].threads, 1);
+	assert_int_equal(s->pools[1].classes[0].threads, 1);
 	assert_int_equal(s->pools[1].promotion, PROMOTION_ADAPTIVE);
 	assert_int_equal(s->frontends[0].pool, 1);
 	assert_int_equal(s->frontends[1].pool, 0);
+	spec_free(s);
+}
+
+static void
+pools_take_classes_ranges_shards_and_orders(void **state)
+{
+	struct spec *s = load("[pool a]\nthreads = 4 nice=-5,2\tnice=19 , 1\n"
+	                      "shards = 7\norder = priority\n"
+	                      "promotion = kernel\n"
+	                      "[pool b]\nshards = 2\nthreads = 2..8\n"
+	                      "order = fifo\n"
+	                      "[pool c]\nthreads = 9..9\n" FRONTEND BACKEND);
+	const struct pool_spec *p = s->pools;
+
+	(void)state;
+	assert_int_equal(p[0].classes_n, 3);
+	assert_int_equal(p[0].classes[0].threads, 4);
+	assert_int_equal(p[0].classes[0].nice, -5);
+	assert_int_equal(p[0].classes[1].threads, 2);
+	assert_int_equal(p[0].classes[1].nice, 19);
+	assert_int_equal(p[0].classes[2].threads, 1);
+	assert_int_equal(p[0].classes[2].nice, 0);
+	assert_int_equal(p[0].shards, 7);
+	assert_false(p[0].shards_auto);
+	assert_int_equal(p[0].order, FOLLOWER_PRIORITY);
+	assert_int_equal(p[0].promotion, PROMOTION_KERNEL);
+
+	assert_int_equal(p[1].threads_min, 2);
+	assert_int_equal(p[1].threads_max, 8);
+	assert_int_equal(p[1].classes_n, 1);
+	assert_int_equal(p[1].classes[0].threads, 2);
+	assert_int_equal(p[1].shards, 2);
+	assert_int_equal(p[1].order, FOLLOWER_FIFO);
+
+	assert_int_equal(p[2].threads_max, 0);
+	assert_int_equal(p[2].classes[0].threads, 9);
+	assert_int_equal(p[2].shards, 3);
+	spec_free(s);
+}
+
+static void
+pool_on_given_cpus_has_that_many_threads(void **state)
+{
+	char text[300];
+	cpu_set_t usable;
+	struct spec *s;
+	int cpu = 0;
+
+	(void)state;
+	cpus_allowed(&usable);
+	while (!CPU_ISSET(cpu, &usable))
+		cpu++;
+	snprintf(text, sizeof(text),
+	    "[pool p]\nthreads = auto\ncpus = %d\n" FRONTEND BACKEND, cpu);
+	s = load(text);
+	assert_true(s->pools[0].cpus_given);
+	assert_int_equal(CPU_COUNT(&s->pools[0].cpus), 1);
+	assert_true(CPU_ISSET(cpu, &s->pools[0].cpus));
+	assert_int_equal(s->pools[0].classes[0].threads, 1);
+	assert_int_equal(s->pools[0].shards, 1);
+	spec_free(s);
+}
+
+static void
+frontends_bind_sessions_or_do_not(void **state)
+{
+	struct spec *s = load(FRONTEND "association = bound\n"
+	                               "[frontend g]\nlisten = :81\n"
+	                               "backend = b\n"
+	                               "association = unbound\n" BACKEND);
+
+	(void)state;
+	assert_true(s->frontends[0].bound);
+	assert_false(s->frontends[1].bound);
 	spec_free(s);
 }
 
@@ -271,6 +352,9 @@ main(void)
 	    cmocka_unit_test(places_name_file_and_line),
 	    cmocka_unit_test(global_keys_are_taken),
 	    cmocka_unit_test(pools_are_taken_and_the_first_is_the_default),
+	    cmocka_unit_test(pools_take_classes_ranges_shards_and_orders),
+	    cmocka_unit_test(pool_on_given_cpus_has_that_many_threads),
+	    cmocka_unit_test(frontends_bind_sessions_or_do_not),
 	    cmocka_unit_test(listen_addresses_are_taken),
 	    cmocka_unit_test(servers_are_taken_in_order),
 	    cmocka_unit_test(frontends_refer_to_backends_below_them),

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "config/cpus.h"
+#include "config/pool_text.h"
 #include "config/support.h"
 #include "main/options.c"
 
@@ -255,7 +256,7 @@ short_form_makes_one_of_each(void **state)
 	assert_null(s->global.admin);
 	assert_int_equal(s->pools_n, 1);
 	assert_string_equal(s->pools[0].name, "main");
-	assert_int_equal(s->pools[0].threads, cpus_usable(""));
+	assert_int_equal(s->pools[0].classes[0].threads, cpus_usable(""));
 	assert_int_equal(s->frontends_n, 1);
 	assert_string_equal(s->frontends[0].name, "main");
 	assert_null(s->frontends[0].place.file);
@@ -282,7 +283,7 @@ short_form_takes_its_options(void **state)
 	                           "-k http:/healthz -n 7 -a /run/a");
 
 	(void)state;
-	assert_int_equal(s->pools[0].threads, 7);
+	assert_int_equal(s->pools[0].classes[0].threads, 7);
 	assert_string_equal(s->global.admin, "/run/a");
 	assert_int_equal(s->global.admin_mode, 0660);
 	assert_int_equal(s->backends[0].check.kind, CHECK_HTTP);
@@ -324,8 +325,8 @@ short_form_errors_name_the_option(void **state)
 	    "[V6]:PORT or unix:/path\n");
 	assert_load_fails(
 	    "-l 80 -s a=10.0.0.1:80 -s a=10.0.0.2:80 -b rr -k https -n 0",
-	    "-n 0: '0' is no number of threads; allowed are auto, or 1 to "
-	    "1024\n"
+	    "-n 0: '0' is no number of threads; allowed are " THREADS_ALLOWED
+	    "\n"
 	    "-l 80: '80' has no port; write HOST:PORT, [V6]:PORT or "
 	    "unix:/path\n"
 	    "-b rr: 'rr' is unknown; allowed is roundrobin\n"

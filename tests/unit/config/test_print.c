@@ -12,7 +12,9 @@
 
 #include "base/text.h"
 #include "config/config.h"
+#include "config/cpus.h"
 #include "config/keys.h"
+#include "config/pool_text.h"
 #include "config/support.h"
 #include "config/values.h"
 
@@ -61,11 +63,15 @@ every_default_is_printed(void **state)
 	    "drain_timeout = 30s\n"
 	    "\n[pool main]\n"
 	    "threads = 2\n"
+	    "shards = auto ; here 1\n"
 	    "promotion = adaptive\n"
+	    "order = lifo\n"
+	    "cpus = all\n"
 	    "\n[frontend f]\n"
 	    "listen = :80\n"
 	    "backend = b\n"
 	    "pool = main\n"
+	    "association = unbound\n"
 	    "timeout_client = 5m\n"
 	    "timeout_client_fin = 30s\n"
 	    "\n[backend b]\n"
@@ -103,6 +109,42 @@ what_was_set_is_printed(void **state)
 }
 
 static void
+pools_are_printed_as_short_as_they_can_be_written(void **state)
+{
+	(void)state;
+	assert_prints("[pool p]\nthreads=2..8\nshards=2\n" FRONTEND BACKEND,
+	    "\nthreads = 2..8\nshards = 2\n");
+	assert_prints("[pool p]\nthreads=4 nice=0\n" FRONTEND BACKEND,
+	    "\nthreads = 4\nshards = auto ; here 1\n");
+	assert_prints("[pool p]\nthreads=4  nice=3\n" FRONTEND BACKEND,
+	    "\nthreads = 4 nice=3\n");
+	assert_prints("[pool p]\nthreads=4,2 nice=-1\n" FRONTEND BACKEND,
+	    "\nthreads = 4 nice=0, 2 nice=-1\n");
+	assert_prints(
+	    "[pool p]\norder=priority\npromotion=kernel\n" FRONTEND BACKEND,
+	    "\npromotion = kernel\norder = priority\n");
+	assert_prints(
+	    FRONTEND "association=bound\n" BACKEND, "\nassociation = bound\n");
+}
+
+static void
+cpus_are_printed_as_a_list(void **state)
+{
+	char list[CPU_LIST_TEXT_SIZE], text[3000], line[3000];
+	cpu_set_t usable;
+
+	(void)state;
+	cpus_allowed(&usable);
+	cpu_list_text(&usable, list);
+	if (strlen(list) > 100)
+		skip();
+	snprintf(
+	    text, sizeof(text), "[pool p]\ncpus = %s\n" FRONTEND BACKEND, list);
+	snprintf(line, sizeof(line), "\ncpus = %s\n", list);
+	assert_prints(text, line);
+}
+
+static void
 automatic_threads_stay_automatic(void **state)
 {
 	struct spec *spec = load(FRONTEND BACKEND);
@@ -110,7 +152,7 @@ automatic_threads_stay_automatic(void **state)
 
 	(void)state;
 	snprintf(expected, sizeof(expected), "\nthreads = auto ; here %u\n",
-	    spec->pools[0].threads);
+	    spec->pools[0].classes[0].threads);
 	spec_free(spec);
 	assert_prints(FRONTEND BACKEND, expected);
 }
@@ -211,7 +253,7 @@ list_has_a_line_for_each_key_and_option(void **state)
 	static const char *const lines[] = {
 	    "global\tdrain_timeout\t30s\t10ms to 30d\t",
 	    "global\tadmin:mode\t0660\tan octal file mode\t",
-	    "pool\tthreads\tauto\tauto, or 1 to 1024\t",
+	    "pool\tthreads\tauto\t" THREADS_ALLOWED "\t",
 	    "defaults\ttimeout_client\t5m\t10ms to 30d\t",
 	    "defaults\tcheck:interval\t2s\t10ms to 1d\t",
 	    "frontend\ttimeout_client\t5m\t10ms to 30d\t",
@@ -250,6 +292,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_default_is_printed),
 	    cmocka_unit_test(what_was_set_is_printed),
+	    cmocka_unit_test(pools_are_printed_as_short_as_they_can_be_written),
+	    cmocka_unit_test(cpus_are_printed_as_a_list),
 	    cmocka_unit_test(automatic_threads_stay_automatic),
 	    cmocka_unit_test(longest_values_come_back),
 	    cmocka_unit_test(defaults_in_the_table_are_canonical),

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ * See pool_text.h.
+ */
+#include "config/pool_text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "config/cpus.h"
+
+#define NICE_MIN (-20)
+#define NICE_MAX 19
+
+static bool
+fail_threads(const char *s, struct err *err)
+{
+	return err_set(err,
+	    "'%.100s' is no number of threads; allowed are " THREADS_ALLOWED,
+	    s);
+}
+
+static bool
+parse_count(const char *s, unsigned *ret_n)
+{
+	uint64_t n;
+
+	if (!text_parse_number(s, 1, POOL_THREADS_MAX, &n, NULL))
+		return false;
+	*ret_n = (unsigned)n;
+	return true;
+}
+
+/* `2..8`; a range of one number is that number. */
+static bool
+parse_range(
+    const char *s, char *copy, struct threads_wish *wish, struct err *err)
+{
+	char *high = strstr(copy, "..");
+	unsigned min, max;
+
+	*high = '\0';
+	high += 2;
+	if (!parse_count(copy, &min) || !parse_count(high, &max) || min > max)
+		return err_set(err,
+		    "'%.100s' is no range of threads; write the smaller number "
+		    "first, as in 2..8, both from 1 to %u",
+		    s, POOL_THREADS_MAX);
+	wish->classes[0].threads = min;
+	wish->classes_n = 1;
+	if (min < max) {
+		wish->min = min;
+		wish->max = max;
+	}
+	return true;
+}
+
+static bool
+parse_nice(const char *s, int *ret_nice, struct err *err)
+{
+	bool negative = *s == '-';
+	uint64_t n;
+
+	if (!text_parse_number(s + negative, 0,
+	        negative ? -(int)NICE_MIN : NICE_MAX, &n, NULL))
+		return err_set(err,
+		    "'nice=%.40s' is not possible; allowed are nice=%d (runs "
+		    "first) to nice=%d",
+		    s, NICE_MIN, NICE_MAX);
+	*ret_nice = negative ? -(int)n : (int)n;
+	return true;
+}
+
+/* `4` or `4 nice=5`; s is the whole text, for the message. */
+static bool
+parse_class(const char *s, char *class, struct thread_class_spec *ret_class,
+    struct err *err)
+{
+	struct thread_class_spec c = {0};
+	char *rest = class, *word;
+	unsigned words = 0;
+
+	while ((word = strsep(&rest, " \t"))) {
+		if (!*word)
+			continue;
+		if (words == 0 && !parse_count(word, &c.threads))
+			return fail_threads(s, err);
+		if (words == 1 && strncmp(word, "nice=", 5) != 0)
+			return fail_threads(s, err);
+		if (words == 1 && !parse_nice(word + 5, &c.nice, err))
+			return false;
+		words++;
+	}
+	if (words < 1 || words > 2)
+		return fail_threads(s, err);
+	*ret_class = c;
+	return true;
+}
+
+static bool
+parse_classes(
+    const char *s, char *copy, struct threads_wish *wish, struct err *err)
+{
+	unsigned total = 0;
+	char *class;
+
+	while ((class = strsep(&copy, ","))) {
+		if (wish->classes_n == POOL_THREAD_CLASSES_MAX)
+			return err_set(err,
+			    "'%.100s' has too many classes; at most %d are "
+			    "allowed",
+			    s, POOL_THREAD_CLASSES_MAX);
+		if (!parse_class(
+		        s, class, &wish->classes[wish->classes_n], err))
+			return false;
+		total += wish->classes[wish->classes_n++].threads;
+	}
+	if (total > POOL_THREADS_MAX)
+		return err_set(err,
+		    "'%.100s' makes %u threads; allowed are 1 to %u in total",
+		    s, total, POOL_THREADS_MAX);
+	return true;
+}
+
+bool
+threads_parse(const char *s, struct threads_wish *ret_wish, struct err *err)
+{
+	struct threads_wish wish = {.is_auto = strcmp(s, "auto") == 0};
+	char copy[256];
+
+	if (strlen(s) >= sizeof(copy))
+		return fail_threads(s, err);
+	strcpy(copy, s);
+	if (!wish.is_auto &&
+	    !(strstr(s, "..") ? parse_range(s, copy, &wish, err)
+	                      : parse_classes(s, copy, &wish, err)))
+		return false;
+	*ret_wish = wish;
+	return true;
+}
+
+unsigned
+threads_auto(const cpu_set_t *cpus)
+{
+	unsigned n = cpus_usable("");
+
+	if (cpus && (unsigned)CPU_COUNT(cpus) < n)
+		n = (unsigned)CPU_COUNT(cpus);
+	return n < POOL_THREADS_MAX ? n : POOL_THREADS_MAX;
+}
+
+const char *
+threads_text(const struct thread_class_spec *classes, unsigned classes_n,
+    char out[THREADS_TEXT_SIZE])
+{
+	size_t len = 0;
+
+	for (unsigned i = 0; i < classes_n; i++) {
+		len += (size_t)snprintf(out + len, THREADS_TEXT_SIZE - len,
+		    "%s%u", i > 0 ? ", " : "", classes[i].threads);
+		if (classes_n > 1 || classes[i].nice != 0)
+			len +=
+			    (size_t)snprintf(out + len, THREADS_TEXT_SIZE - len,
+			        " nice=%d", classes[i].nice);
+	}
+	return out;
+}
+
+bool
+shards_parse(const char *s, unsigned *ret_shards, struct err *err)
+{
+	unsigned n = 0;
+
+	if (strcmp(s, "auto") != 0 && !parse_count(s, &n))
+		return err_set(err,
+		    "'%.100s' is no number of shards; allowed are auto, or 1 "
+		    "to the number of threads",
+		    s);
+	*ret_shards = n;
+	return true;
+}
+
+unsigned
+shards_auto(unsigned threads)
+{
+	return (threads + 3) / 4;
+}
+
+bool
+shards_fit(unsigned shards, unsigned threads, bool autoscaled, struct err *err)
+{
+	if (shards <= threads)
+		return true;
+	return err_set(err,
+	    "%u shards need at least %u threads, and %s %u; allowed are 1 to "
+	    "%u, or use more threads",
+	    shards, shards, autoscaled ? "autoscaling may leave" : "there are",
+	    threads, threads);
+}
+
+/* A number of up to six digits at *s, which is moved behind it. */
+static bool
+take_cpu(const char **s, int *ret_cpu)
+{
+	int n = 0, digits = 0;
+
+	for (; isdigit((unsigned char)**s) && digits < 6; (*s)++, digits++)
+		n = n * 10 + **s - '0';
+	if (digits == 0 || isdigit((unsigned char)**s))
+		return false;
+	*ret_cpu = n;
+	return true;
+}
+
+static void
+skip_blanks(const char **s)
+{
+	*s += strspn(*s, " \t");
+}
+
+/* `5` or `0-3`. */
+static bool
+take_range(const char **s, int *ret_first, int *ret_last)
+{
+	skip_blanks(s);
+	if (!take_cpu(s, ret_first))
+		return false;
+	*ret_last = *ret_first;
+	if (**s == '-') {
+		(*s)++;
+		if (!take_cpu(s, ret_last) || *ret_last < *ret_first)
+			return false;
+	}
+	skip_blanks(s);
+	return true;
+}
+
+static bool
+add_range(int first, int last, const cpu_set_t *usable, cpu_set_t *cpus,
+    struct err *err)
+{
+	char text[CPU_LIST_TEXT_SIZE];
+
+	for (int cpu = first; cpu <= last; cpu++) {
+		if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, usable))
+			return err_set(err,
+			    "CPU %d does not exist or may not be used here; "
+			    "allowed are %.300s, or all",
+			    cpu, cpu_list_text(usable, text));
+		CPU_SET(cpu, cpus);
+	}
+	return true;
+}
+
+bool
+cpu_list_parse(const char *s, const cpu_set_t *usable, cpu_set_t *ret_cpus,
+    struct err *err)
+{
+	char text[CPU_LIST_TEXT_SIZE];
+	const char *at = s;
+	cpu_set_t cpus;
+	int first, last;
+
+	CPU_ZERO(&cpus);
+	if (strcmp(s, "all") == 0) {
+		*ret_cpus = *usable;
+		return true;
+	}
+	for (;;) {
+		if (!take_range(&at, &first, &last) || (*at && *at != ','))
+			return err_set(err,
+			    "'%.100s' is no list of CPUs; write numbers and "
+			    "ranges, as in 0-3,5; allowed are %.200s, or all",
+			    s, cpu_list_text(usable, text));
+		if (!add_range(first, last, usable, &cpus, err))
+			return false;
+		if (!*at++)
+			break;
+	}
+	*ret_cpus = cpus;
+	return true;
+}
+
+const char *
+cpu_list_text(const cpu_set_t *cpus, char out[CPU_LIST_TEXT_SIZE])
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		int last = cpu;
+
+		if (!CPU_ISSET(cpu, cpus))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, cpus))
+			last++;
+		len += (size_t)snprintf(out + len, CPU_LIST_TEXT_SIZE - len,
+		    "%s%d", len > 0 ? "," : "", cpu);
+		if (last > cpu)
+			len += (size_t)snprintf(
+			    out + len, CPU_LIST_TEXT_SIZE - len, "-%d", last);
+		cpu = last;
+	}
+	return out;
+}
