@@ -55,12 +55,12 @@ struct shard {
 	unsigned id;
 
 	/* The control thread writes, all read: relaxed. */
-	uint32_t policy;   /* enum policy_kind */
-	uint32_t closed;   /* no handler is or will be here: leave */
-	uint32_t homes;    /* threads whose home it is */
-	uint32_t parallel; /* of these, how many CPUs there are for */
-	uint32_t sole;     /* its one thread never shares it: see lead */
-	uint32_t lends_to; /* id + 1 of a shard that needs a thread, or 0 */
+	uint32_t policy;     /* enum policy_kind */
+	uint32_t closed;     /* no handler is or will be here: leave */
+	uint32_t homes;      /* threads whose home it is */
+	uint32_t parallel;   /* of these, how many CPUs there are for */
+	uint32_t sole;       /* its one thread never shares it: see lead */
+	uint32_t lends_to;   /* id + 1 of a shard that needs a thread, or 0 */
 	uint64_t changed_ns; /* when it was opened, or got its policy */
 	/* Handlers registered here. */
 	uint32_t handlers;
