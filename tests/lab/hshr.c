@@ -8,9 +8,9 @@
  *
  * One thread of the shard waits for events and claims their handlers; the
  * others take them from a bounded queue, a mutex with two condition variables,
- * and run the turns.  It is kind to the pattern: the queue carries a pointer and
- * no request, nobody allocates or copies, and no worker is signalled unless one
- * waits.  Everything above shard.h is lfproxy's own.
+ * and run the turns.  It is kind to the pattern: the queue carries a pointer
+ * and no request, nobody allocates or copies, and no worker is signalled unless
+ * one waits.  Everything above shard.h is lfproxy's own.
  */
 #include "lf/shard.h"
 
@@ -242,8 +242,8 @@ do_io(struct shard *shard, struct pool_thread *self)
 		(void)atomic_swap_seq(&shard->asleep, 1u);
 		if (!atomic_load_seq(&shard->mailbox) && !summoned(self))
 			timeout_ms = -1;
-		n = handle_set_wait(shard->set, shard->batch.events,
-		    SHARD_BATCH, timeout_ms);
+		n = handle_set_wait(
+		    shard->set, shard->batch.events, SHARD_BATCH, timeout_ms);
 		atomic_store_relaxed(&shard->asleep, 0u);
 		if (n < 0)
 			n = 0;

@@ -18,8 +18,8 @@
 struct lab_faults {
 	unsigned slow_percent; /* of all sessions, by their slot */
 	unsigned slow_ms;      /* each of their turns blocks for so long */
-	uint64_t wake_ns;      /* in the place of what was measured; 0: measure */
-	bool mutex;            /* promotion_mutex instead of promotion_futex */
+	uint64_t wake_ns; /* in the place of what was measured; 0: measure */
+	bool mutex;       /* promotion_mutex instead of promotion_futex */
 };
 
 extern struct lab_faults lab_faults;

@@ -23,7 +23,7 @@ static bool
 slow(const struct event_handler *handler)
 {
 	return handler->first_side != HANDLE_LISTENER &&
-	    handler->slot % 100 < lab_faults.slow_percent;
+	       handler->slot % 100 < lab_faults.slow_percent;
 }
 
 /* A handler that blocks, as one does that reads a file or asks a resolver. */
@@ -46,7 +46,7 @@ uint64_t
 __wrap_policy_calibrate(void)
 {
 	return lab_faults.wake_ns > 0 ? lab_faults.wake_ns
-				      : __real_policy_calibrate();
+	                              : __real_policy_calibrate();
 }
 
 int

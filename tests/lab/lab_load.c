@@ -64,8 +64,7 @@ note(struct connection *c, uint64_t took_ns)
 
 	if (c->n == c->room) {
 		c->room = c->room > 0 ? c->room * 2 : 1024;
-		c->took_us =
-		    realloc(c->took_us, c->room * sizeof(*c->took_us));
+		c->took_us = realloc(c->took_us, c->room * sizeof(*c->took_us));
 		if (!c->took_us)
 			tool_die(TOOL_SYSTEM, "no memory");
 	}
@@ -158,15 +157,15 @@ time_left(uint64_t until_ns)
 	uint64_t at_ns = now_ns();
 	uint64_t left_ns = until_ns > at_ns ? until_ns - at_ns : 0;
 
-	return (struct timespec){.tv_sec = (time_t)(left_ns / NS),
-	    .tv_nsec = (long)(left_ns % NS)};
+	return (struct timespec){
+	    .tv_sec = (time_t)(left_ns / NS), .tv_nsec = (long)(left_ns % NS)};
 }
 
 static void
 run(struct connection *all, const struct plan *plan, int epoll_fd)
 {
-	double mean_ns = (double)NS * (double)plan->connections /
-	    (double)plan->rate;
+	double mean_ns =
+	    (double)NS * (double)plan->connections / (double)plan->rate;
 	uint64_t from_ns = now_ns(), until_ns;
 	struct epoll_event events[64];
 
@@ -193,8 +192,7 @@ open_all(const char *address, size_t n, int epoll_fd)
 	if (!all)
 		tool_die(TOOL_SYSTEM, "no memory");
 	for (size_t i = 0; i < n; i++) {
-		struct epoll_event e = {
-		    .events = EPOLLIN, .data.ptr = &all[i]};
+		struct epoll_event e = {.events = EPOLLIN, .data.ptr = &all[i]};
 
 		all[i].fd = tool_connect(&to);
 		all[i].least_us = UINT32_MAX;
@@ -271,12 +269,12 @@ main(int argc, char **argv)
 	struct connection *all;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		uint64_t *to = option == 'c' ? &plan.connections
-		    : option == 'r'          ? &plan.rate
-		    : option == 'd'          ? &plan.ms
-		    : option == 'w'          ? &plan.warm_ms
-		    : option == 's'          ? &plan.slow_us
-					     : NULL;
+		uint64_t *to = option == 'c'   ? &plan.connections
+		               : option == 'r' ? &plan.rate
+		               : option == 'd' ? &plan.ms
+		               : option == 'w' ? &plan.warm_ms
+		               : option == 's' ? &plan.slow_us
+		                               : NULL;
 
 		if (!to)
 			usage();

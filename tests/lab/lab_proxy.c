@@ -90,8 +90,8 @@ choice(const char *s, const char *const names[], unsigned n)
 static void
 set_slow(const char *s)
 {
-	if (sscanf(s, "%u:%u", &lab_faults.slow_percent,
-		&lab_faults.slow_ms) != 2)
+	if (sscanf(s, "%u:%u", &lab_faults.slow_percent, &lab_faults.slow_ms) !=
+	    2)
 		usage();
 }
 
@@ -187,8 +187,7 @@ fill_frontend(struct spec *spec, const struct lab *lab)
 	f->listens = zeroed(1, sizeof(*f->listens));
 	f->listens_n = 1;
 	f->listens->text = copy("127.0.0.1:0");
-	if (!addr_parse(
-		f->listens->text, ADDR_LISTEN, &f->listens->addr, &err))
+	if (!addr_parse(f->listens->text, ADDR_LISTEN, &f->listens->addr, &err))
 		die(err.text);
 	spec->frontends = f;
 	spec->frontends_n = 1;

@@ -2,8 +2,8 @@
  * The promotion's ceiling: a pool on handle sets that always have events, with
  * handlers that do nothing, or keep the CPU busy for a given time.
  *
- * What is left is the core itself: fetch, claim, promote, join.  Prints one line
- * of JSON.  promotion_futex is compiled into it once more, counting the
+ * What is left is the core itself: fetch, claim, promote, join.  Prints one
+ * line of JSON.  promotion_futex is compiled into it once more, counting the
  * compare-and-swaps that had to be repeated.
  */
 #include <getopt.h>
@@ -64,8 +64,8 @@ self_of(struct handle_set *set)
 }
 
 static int
-null_wait(
-    struct handle_set *set, struct handle_event *events, int max, int timeout_ms)
+null_wait(struct handle_set *set, struct handle_event *events, int max,
+    int timeout_ms)
 {
 	struct null_set *s = self_of(set);
 	uint64_t first;
@@ -118,7 +118,7 @@ new_set(void *arg, struct handle_set **ret_set)
 	s->set.ops = &null_ops;
 	for (unsigned i = 0; i < HANDLERS; i++)
 		if (!event_handler_init(
-			&s->handlers[i], &null_handler_ops, HANDLE_CLIENT))
+		        &s->handlers[i], &null_handler_ops, HANDLE_CLIENT))
 			abort();
 	*ret_set = &s->set;
 	return 0;
@@ -157,7 +157,8 @@ read_all(struct pool *pool, struct reading *r)
 
 	r->now_ns = clock_now_ns();
 	getrusage(RUSAGE_SELF, &u);
-	r->cpu_us = (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+	r->cpu_us =
+	    (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
 	    (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 	r->failures = lab_cas_failures();
 	pool_status(pool, &r->status);
@@ -191,8 +192,8 @@ run(const struct plan *plan)
 	atomic_store_relaxed(&running, 1u);
 	nanosleep(&part, NULL);
 	read_all(pool, &before);
-	part = (struct timespec){.tv_sec = plan->ms / 1000,
-	    .tv_nsec = plan->ms % 1000 * 1000000L};
+	part = (struct timespec){
+	    .tv_sec = plan->ms / 1000, .tv_nsec = plan->ms % 1000 * 1000000L};
 	nanosleep(&part, NULL);
 	read_all(pool, &after);
 	print(&before, &after);
