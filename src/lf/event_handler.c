@@ -47,7 +47,8 @@ event_handler_init(struct event_handler *handler,
 	bool entered;
 
 	handler->ops = ops;
-	handler->first_side = first_side;
+	handler->first_side = (uint8_t)first_side;
+	handler->long_turns = 0;
 	handler->shard = NULL;
 	handler->next = NULL;
 	handler->bound = NULL;

@@ -42,9 +42,12 @@ struct event_handler {
 	const struct event_handler_ops *ops; /* fixed */
 	struct shard *shard;                 /* where its handles are */
 	struct event_handler *next;          /* in a mailbox or a backlog */
-	struct pool_thread *bound;   /* the one that serves it, or NULL */
-	uint32_t slot;               /* fixed */
-	enum handle_side first_side; /* fixed: what kind it is */
+	struct pool_thread *bound; /* the one that serves it, or NULL */
+	uint32_t slot;             /* fixed */
+	uint8_t first_side; /* enum handle_side, fixed: what kind it is */
+	/* Long turns in a row: advice, any thread reads and writes it, relaxed;
+	 * it may be that of the slot's handler before. */
+	uint8_t long_turns;
 };
 
 /* Gives a new handler its slot, for ever, and a free claim.  Takes a lock.

@@ -27,6 +27,13 @@
 #define POLICY_BURST   50
 #define POLICY_BUSY_NS 10000000u
 
+/* A handler whose last turns were all longer than this is expected to go on
+ * like that: the leader promotes before it runs one more.  A turn's budget is
+ * some 50 us; one long turn may be the kernel's doing, which took the CPU away.
+ */
+#define POLICY_LONG_NS    500000u
+#define POLICY_LONG_TURNS 2
+
 enum policy_kind { POLICY_ADAPTIVE, POLICY_ALWAYS, POLICY_KERNEL };
 
 const char *policy_name(enum policy_kind policy);

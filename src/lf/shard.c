@@ -362,6 +362,17 @@ worth_help(const struct shard *shard, const struct pool_thread *self)
 	    pool_wake_ns(shard->pool));
 }
 
+/* The paper's rule for all, or for what is going to last: those who wait behind
+ * it would wait for the guard. */
+static bool
+has_to_promote(const struct shard *shard, const struct event_handler *h)
+{
+	if (atomic_load_relaxed(&shard->policy) == POLICY_ALWAYS)
+		return true;
+	return atomic_load_relaxed(&h->long_turns) >= POLICY_LONG_TURNS &&
+	       promotion_parked(shard->promotion) > 0;
+}
+
 static void
 give_up(struct shard *shard, struct pool_thread *self)
 {
@@ -429,7 +440,7 @@ lead(struct shard *shard, struct pool_thread *self)
 		}
 		if (hand_off(shard, h, self))
 			continue;
-		if (atomic_load_relaxed(&shard->policy) == POLICY_ALWAYS) {
+		if (has_to_promote(shard, h)) {
 			atomic_bump_own(&self->stats.promotions, 1u);
 			give_up(shard, self);
 			process(h, self);

@@ -19,17 +19,33 @@ turns_set_role(struct pool_thread *self, enum thread_role role)
 	atomic_store_relaxed(&s->role, (uint32_t)role);
 }
 
-static void
+/* The time that the turn took. */
+static uint64_t
 measure(struct pool_thread *self, enum turn_kind kind)
 {
 	struct service_time *times = &self->service_time;
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_now_ns(), took_ns = now_ns - self->now_ns;
 
-	service_time_add(times, kind, now_ns - self->now_ns);
-	histogram_add(&self->stats.service, now_ns - self->now_ns);
+	service_time_add(times, kind, took_ns);
+	histogram_add(&self->stats.service, took_ns);
 	self->now_ns = now_ns;
 	atomic_store_relaxed(
 	    &self->stats.turn_ns[kind], times->average_ns[kind]);
+	return took_ns;
+}
+
+/* The handler may be anybody's by now, and so may its slot: what is written is
+ * advice, and seldom. */
+static void
+note_length(struct event_handler *handler, uint64_t took_ns)
+{
+	uint8_t turns = atomic_load_relaxed(&handler->long_turns);
+
+	if (took_ns < POLICY_LONG_NS && turns > 0)
+		atomic_store_relaxed(&handler->long_turns, (uint8_t)0);
+	else if (took_ns >= POLICY_LONG_NS && turns < POLICY_LONG_TURNS)
+		atomic_store_relaxed(
+		    &handler->long_turns, (uint8_t)(turns + 1));
 }
 
 enum turn
@@ -43,7 +59,7 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 	turn = event_handler_run(handler, self);
 	grace_leave(&self->reader);
 	atomic_bump_own(&self->stats.turns, 1u);
-	measure(self, kind);
+	note_length(handler, measure(self, kind));
 	return turn;
 }
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * What the laboratory changes in the core, by --wrap of the linker.
+ */
+#include <time.h>
+
+#include "lab.h"
+#include "lf/event_handler.h"
+
+struct lab_faults lab_faults;
+
+enum turn __real_event_handler_run(
+    struct event_handler *handler, struct pool_thread *self);
+enum turn __wrap_event_handler_run(
+    struct event_handler *handler, struct pool_thread *self);
+uint64_t __real_policy_calibrate(void);
+uint64_t __wrap_policy_calibrate(void);
+int __real_pool_new(const struct pool_options *options, struct pool **ret_pool);
+int __wrap_pool_new(const struct pool_options *options, struct pool **ret_pool);
+
+/* Slots are given out one after the other, so of a hundred sessions that are
+ * open at a time about slow_percent are slow ones. */
+static bool
+slow(const struct event_handler *handler)
+{
+	return handler->first_side != HANDLE_LISTENER &&
+	       handler->slot % 100 < lab_faults.slow_percent;
+}
+
+/* A handler that blocks, as one does that reads a file or asks a resolver. */
+enum turn
+__wrap_event_handler_run(
+    struct event_handler *handler, struct pool_thread *self)
+{
+	if (slow(handler)) {
+		struct timespec ts = {
+		    .tv_sec = lab_faults.slow_ms / 1000,
+		    .tv_nsec = lab_faults.slow_ms % 1000 * 1000000L,
+		};
+
+		nanosleep(&ts, NULL);
+	}
+	return __real_event_handler_run(handler, self);
+}
+
+uint64_t
+__wrap_policy_calibrate(void)
+{
+	return lab_faults.wake_ns > 0 ? lab_faults.wake_ns
+	                              : __real_policy_calibrate();
+}
+
+int
+__wrap_pool_new(const struct pool_options *options, struct pool **ret_pool)
+{
+	struct pool_options mine = *options;
+
+	if (lab_faults.mutex)
+		mine.promotion = &promotion_mutex;
+	return __real_pool_new(&mine, ret_pool);
+}

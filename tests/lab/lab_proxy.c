@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ * The laboratory's proxy: lfproxy's floors with one frontend, one backend and
+ * one pool, whose knobs are options, and with knobs that lfproxy does not have.
+ *
+ * It listens on a port of 127.0.0.1 that the kernel chooses and says so on
+ * stderr, as lfproxy does.  A line on stdin is answered by one on stdout: what
+ * was counted so far, as JSON.  The end of stdin ends it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/control.h"
+#include "lab.h"
+
+enum knob {
+	OPTION_THREADS,
+	OPTION_SHARDS,
+	OPTION_PROMOTION,
+	OPTION_ORDER,
+	OPTION_BOUND,
+	OPTION_MUTEX,
+	OPTION_WAKE_NS,
+	OPTION_SLOW,
+	OPTION_NO_GUARD,
+};
+
+static const struct option options[] = {
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"shards", required_argument, NULL, OPTION_SHARDS},
+    {"promotion", required_argument, NULL, OPTION_PROMOTION},
+    {"order", required_argument, NULL, OPTION_ORDER},
+    {"bound", no_argument, NULL, OPTION_BOUND},
+    {"mutex", no_argument, NULL, OPTION_MUTEX},
+    {"wake-ns", required_argument, NULL, OPTION_WAKE_NS},
+    {"slow", required_argument, NULL, OPTION_SLOW},
+    {"no-guard", no_argument, NULL, OPTION_NO_GUARD},
+    {0},
+};
+
+struct lab {
+	struct control *control;
+	unsigned threads, shards;
+	enum promotion_policy promotion;
+	enum follower_order order;
+	bool bound, no_guard;
+};
+
+_Noreturn static void
+die(const char *text)
+{
+	fprintf(stderr, "lab_proxy: %s\n", text);
+	exit(2);
+}
+
+_Noreturn static void
+usage(void)
+{
+	fputs("usage: lab_proxy [--threads N] [--shards N] [--bound]\n"
+	      "    [--promotion adaptive|always|kernel] [--order lifo|fifo]\n"
+	      "    [--mutex] [--wake-ns N] [--slow PERCENT:MS] [--no-guard]\n"
+	      "    SERVER...\n",
+	    stderr);
+	exit(2);
+}
+
+static unsigned
+number(const char *s, unsigned max)
+{
+	char *end;
+	unsigned long n = strtoul(s, &end, 10);
+
+	if (*s < '0' || *s > '9' || *end || n > max)
+		usage();
+	return (unsigned)n;
+}
+
+static unsigned
+choice(const char *s, const char *const names[], unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(s, names[i]) == 0)
+			return i;
+	usage();
+}
+
+static void
+set_slow(const char *s)
+{
+	if (sscanf(s, "%u:%u", &lab_faults.slow_percent, &lab_faults.slow_ms) !=
+	    2)
+		usage();
+}
+
+static void
+set(struct lab *lab, int option)
+{
+	static const char *const promotions[] = {
+	    [PROMOTION_ADAPTIVE] = "adaptive",
+	    [PROMOTION_ALWAYS] = "always",
+	    [PROMOTION_KERNEL] = "kernel",
+	};
+	static const char *const orders[] = {
+	    [FOLLOWER_LIFO] = "lifo", [FOLLOWER_FIFO] = "fifo"};
+
+	switch (option) {
+	case OPTION_THREADS:
+		lab->threads = number(optarg, POOL_THREADS_MAX);
+		break;
+	case OPTION_SHARDS:
+		lab->shards = number(optarg, POOL_THREADS_MAX);
+		break;
+	case OPTION_PROMOTION:
+		lab->promotion = choice(optarg, promotions, 3);
+		break;
+	case OPTION_ORDER:
+		lab->order = choice(optarg, orders, 2);
+		break;
+	case OPTION_BOUND:
+		lab->bound = true;
+		break;
+	case OPTION_MUTEX:
+		lab_faults.mutex = true;
+		break;
+	case OPTION_WAKE_NS:
+		lab_faults.wake_ns = number(optarg, 1000000000);
+		break;
+	case OPTION_SLOW:
+		set_slow(optarg);
+		break;
+	case OPTION_NO_GUARD:
+		lab->no_guard = true;
+		break;
+	default:
+		usage();
+	}
+}
+
+static void *
+zeroed(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p)
+		die("no memory");
+	return p;
+}
+
+static char *
+copy(const char *s)
+{
+	char *c = strdup(s);
+
+	if (!c)
+		die("no memory");
+	return c;
+}
+
+static void
+fill_pool(struct spec *spec, const struct lab *lab)
+{
+	struct pool_spec *p = zeroed(1, sizeof(*p));
+
+	p->name = copy("lab");
+	p->classes[0].threads = lab->threads;
+	p->classes_n = 1;
+	p->shards = lab->shards;
+	p->promotion = lab->promotion;
+	p->order = lab->order;
+	spec->pools = p;
+	spec->pools_n = 1;
+}
+
+static void
+fill_frontend(struct spec *spec, const struct lab *lab)
+{
+	struct frontend_spec *f = zeroed(1, sizeof(*f));
+	struct err err;
+
+	f->name = copy("lab");
+	f->bound = lab->bound;
+	f->timeout_client_ms = 300000;
+	f->timeout_client_fin_ms = 30000;
+	f->listens = zeroed(1, sizeof(*f->listens));
+	f->listens_n = 1;
+	f->listens->text = copy("127.0.0.1:0");
+	if (!addr_parse(f->listens->text, ADDR_LISTEN, &f->listens->addr, &err))
+		die(err.text);
+	spec->frontends = f;
+	spec->frontends_n = 1;
+}
+
+/* No checks: the control thread has nothing to do but guard. */
+static void
+fill_backend(struct spec *spec, char **servers, size_t n)
+{
+	struct backend_spec *b = zeroed(1, sizeof(*b));
+	struct err err;
+
+	b->name = copy("lab");
+	b->retries = 3;
+	b->timeout_connect_ms = 5000;
+	b->timeout_server_ms = 300000;
+	b->timeout_server_fin_ms = 30000;
+	b->servers = zeroed(n, sizeof(*b->servers));
+	b->servers_n = n;
+	for (size_t i = 0; i < n; i++) {
+		struct server_spec *s = &b->servers[i];
+
+		s->name = copy(servers[i]);
+		s->address = copy(servers[i]);
+		s->weight = WEIGHT_DEFAULT;
+		if (!addr_parse(servers[i], ADDR_CONNECT, &s->addr, &err))
+			die(err.text);
+	}
+	spec->backends = b;
+	spec->backends_n = 1;
+}
+
+static struct spec *
+make_spec(const struct lab *lab, char **servers, size_t servers_n)
+{
+	struct spec *spec = zeroed(1, sizeof(*spec));
+
+	spec->global.log = LOG_TARGET_OFF;
+	spec->global.drain_timeout_ms = 1;
+	fill_pool(spec, lab);
+	fill_frontend(spec, lab);
+	fill_backend(spec, servers, servers_n);
+	return spec;
+}
+
+static struct pool *
+pool_of(const struct lab *lab)
+{
+	return pools_at(control_pools(lab->control), 0);
+}
+
+static void
+on_stdin(struct ev_loop *loop, ev_io *io, int events)
+{
+	const struct lab *lab = io->data;
+	char text[256];
+	ssize_t n = read(STDIN_FILENO, text, sizeof(text));
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		ev_io_stop(loop, io);
+		kill(getpid(), SIGTERM);
+		return;
+	}
+	for (ssize_t i = 0; i < n; i++)
+		if (text[i] == '\n')
+			lab_status_print(stdout, pool_of(lab));
+}
+
+static void
+run(struct lab *lab)
+{
+	struct ev_loop *loop = control_loop(lab->control);
+	ev_io io;
+
+	if (lab->no_guard)
+		pools_set_guard(control_pools(lab->control), false);
+	ev_io_init(&io, on_stdin, STDIN_FILENO, EV_READ);
+	io.data = lab;
+	ev_io_start(loop, &io);
+	control_run(lab->control);
+	ev_io_stop(loop, &io);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct lab lab = {.threads = 2, .shards = 1};
+	struct err err;
+	int option;
+
+	lab_allocations_exempt();
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		set(&lab, option);
+	if (optind == argc || lab.threads == 0 || lab.shards == 0 ||
+	    lab.shards > lab.threads)
+		usage();
+	lab.control = control_new(
+	    make_spec(&lab, argv + optind, (size_t)(argc - optind)), &err);
+	if (!lab.control || !control_start(lab.control, &err))
+		die(err.text);
+	run(&lab);
+	control_free(lab.control);
+	return 0;
+}

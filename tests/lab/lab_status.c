@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * The laboratory's reading of a running proxy.
+ */
+#include <inttypes.h>
+#include <sys/resource.h>
+
+#include "lab.h"
+
+static uint64_t
+microseconds(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
+}
+
+static void
+print(FILE *out, const char *name, uint64_t value)
+{
+	fprintf(out, ", \"%s\": %" PRIu64, name, value);
+}
+
+static void
+print_histogram(FILE *out, const char *name, const struct histogram *h)
+{
+	fprintf(out,
+	    ", \"%s\": {\"n\": %" PRIu64 ", \"p50_ns\": %" PRIu64
+	    ", \"p99_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64 "}",
+	    name, histogram_count(h), histogram_quantile_ns(h, 0.5),
+	    histogram_quantile_ns(h, 0.99), atomic_load_relaxed(&h->max_ns));
+}
+
+static void
+print_sum(FILE *out, const struct thread_stats *sum)
+{
+	print(out, "waits", sum->waits);
+	print(out, "fetched", sum->fetched);
+	print(out, "dispatched", sum->dispatched);
+	print(out, "merged", sum->merged);
+	print(out, "stale", sum->stale);
+	print(out, "resumed", sum->resumed);
+	print(out, "turns", sum->turns);
+	print(out, "inline_turns", sum->inline_turns);
+	print(out, "promotions", sum->promotions);
+	print(out, "wakes", sum->wakes);
+	print(out, "hand_offs", sum->hand_offs);
+	print(out, "adoptions", sum->adoptions);
+	print_histogram(out, "promotion_delay", &sum->promotion_delay);
+	print_histogram(out, "eyes_closed", &sum->eyes_closed);
+	print_histogram(out, "service", &sum->service);
+}
+
+void
+lab_status_print(FILE *out, struct pool *pool)
+{
+	struct pool_status status;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	pool_status(pool, &status);
+	fprintf(out, "{\"user_us\": %" PRIu64, microseconds(&usage.ru_utime));
+	print(out, "system_us", microseconds(&usage.ru_stime));
+	print(out, "allocations", lab_allocations());
+	print(out, "in_batch", status.in_batch);
+	print(out, "taken_over", status.taken_over);
+	print(out, "guarded", status.guarded);
+	print(out, "wake_ns", status.wake_ns);
+	print(out, "relay_ns", status.turn_ns[TURN_RELAY]);
+	print(out, "accept_ns", status.turn_ns[TURN_ACCEPT]);
+	print_sum(out, &status.sum);
+	fputs("}\n", out);
+	fflush(out);
+}
