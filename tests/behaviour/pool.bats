@@ -292,7 +292,7 @@ quiet_ledger() {
 @test "pool: bound sessions are handed off, and keep their leader" {
 	start_streams a
 	{
-		MAIN='threads = 3' common
+		MAIN=$'threads = 3\npromotion = always' common
 		echo $'[frontend web]\nlisten = 127.0.0.1:0\nbackend = app'
 		echo $'association = bound\n[backend app]\ncheck = off'
 		echo "server = a $(addr a)"
