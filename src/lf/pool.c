@@ -148,6 +148,11 @@ pool_free(struct pool *pool)
 		return;
 	pool_stop(pool);
 	(void)pool_reap_threads(pool, true);
+	/* Their turns are over, other pools' are bounded. */
+	while (pool->unsettled > 0) {
+		sched_yield();
+		grace_poll(pool->options.grace);
+	}
 	for (unsigned i = 0; i < pool->shards_made; i++) {
 		shard_fini(pool->shards[i]);
 		free(pool->shards[i]);
@@ -228,7 +233,7 @@ settle(void *arg)
 {
 	struct pool *pool = arg;
 
-	atomic_add_relaxed(&pool->settled, 1u);
+	pool->unsettled--;
 }
 
 bool
@@ -248,7 +253,7 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 	open_shards(pool, shards);
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */
-	atomic_store_relaxed(&pool->settled, 0u);
+	pool->unsettled++;
 	grace_retire(pool->options.grace, settle, pool);
 	pool_assign_homes(pool);
 	return true;
@@ -261,7 +266,7 @@ close_empty_shards(struct pool *pool)
 	if (pool->shards_n == pool->shards_open)
 		return false;
 	grace_poll(pool->options.grace);
-	if (!atomic_load_relaxed(&pool->settled))
+	if (pool->unsettled > 0)
 		return true;
 	while (pool->shards_n > pool->shards_open) {
 		struct shard *s = pool->shards[pool->shards_n - 1];

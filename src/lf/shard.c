@@ -276,7 +276,7 @@ process(struct event_handler *h, struct pool_thread *self)
 	turns_set_role(self, ROLE_PROCESSING);
 	while (turns_run(h, self) == TURN_MORE) {
 		if (atomic_load_relaxed(&h->shard->asleep) &&
-		    !atomic_load_relaxed(&self->member.summons))
+		    !member_wanted(&self->member))
 			continue;
 		shard_submit(h);
 		break;
