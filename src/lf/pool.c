@@ -155,10 +155,10 @@ pool_free(struct pool *pool)
 		return;
 	pool_stop(pool);
 	(void)pool_reap_threads(pool, true);
-	/* Other pools' turns are bounded, so this is soon over. */
-	while (pool->settling > 0) {
-		grace_poll(pool->options.grace);
+	/* Their turns are over, other pools' are bounded. */
+	while (pool->unsettled > 0) {
 		sched_yield();
+		grace_poll(pool->options.grace);
 	}
 	for (unsigned i = 0; i < pool->shards_made; i++) {
 		shard_fini(pool->shards[i]);
@@ -239,7 +239,7 @@ settle(void *arg)
 {
 	struct pool *pool = arg;
 
-	pool->settling--;
+	pool->unsettled--;
 }
 
 bool
@@ -260,7 +260,7 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 	open_shards(pool, shards);
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */
-	pool->settling++;
+	pool->unsettled++;
 	grace_retire(pool->options.grace, settle, pool);
 	pool_assign_homes(pool);
 	return true;
@@ -273,7 +273,7 @@ close_empty_shards(struct pool *pool)
 	if (pool->shards_n == pool->shards_open)
 		return false;
 	grace_poll(pool->options.grace);
-	if (pool->settling > 0)
+	if (pool->unsettled > 0)
 		return true;
 	while (pool->shards_n > pool->shards_open) {
 		struct shard *s = pool->shards[pool->shards_n - 1];

@@ -116,8 +116,8 @@ struct pool_options {
 	 * does not start) and after it retired. */
 	bool (*thread_init)(struct pool_thread *self, void *arg);
 	void (*thread_fini)(struct pool_thread *self);
-	/* Any pool thread: the pool works again, the guard should too.  May be
-	 * NULL. */
+	/* Any pool thread, and the control thread inside a live change: the
+	 * pool works again, the guard should too.  May be NULL. */
 	void (*call_guard)(void *arg);
 	void *arg; /* of all of these */
 };

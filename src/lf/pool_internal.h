@@ -30,7 +30,8 @@ struct pool {
 	unsigned shards_made;
 	uint32_t shards_n;    /* served, closing ones included */
 	uint32_t shards_open; /* new handlers are placed on these */
-	uint32_t settling;    /* grace periods still to pass since that fell */
+	/* Changes of that, by the control thread, with a grace period to go. */
+	unsigned unsettled;
 
 	/* The start's meeting point: threads report. */
 	pthread_mutex_t lock;
@@ -64,7 +65,8 @@ void pool_assign_homes(struct pool *pool);
 
 unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);
 
-/* Every waiting thread of every shard looks at what is wanted of it. */
+/* Every waiting thread of every shard looks at what is wanted of it, and the
+ * guard at the shards that are without a leader for it. */
 void pool_order_all(struct pool *pool);
 
 #endif

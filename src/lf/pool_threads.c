@@ -266,4 +266,6 @@ pool_order_all(struct pool *pool)
 {
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		shard_order(pool->shards[i]);
+	pool->guard_idle = 0;
+	pool_call_guard(pool);
 }

@@ -109,7 +109,7 @@ drain_mailbox(struct shard *shard, struct batch *b)
 	*b->resumed_end = h;
 	b->resumed_end = &newest->next;
 	for (; h; h = h->next)
-		b->resumed_n++;
+		atomic_store_relaxed(&b->resumed_n, b->resumed_n + 1);
 }
 
 /* The leader's wait. */
@@ -253,7 +253,7 @@ resume_next(struct batch *b, struct pool_thread *self)
 	if (!h || !b->looked)
 		return NULL;
 	b->looked = false;
-	b->resumed_n--;
+	atomic_store_relaxed(&b->resumed_n, b->resumed_n - 1);
 	b->resumed = h->next;
 	if (!b->resumed)
 		b->resumed_end = &b->resumed;
@@ -410,13 +410,30 @@ hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 	return true;
 }
 
-/* The shard is to have no leader, and what this one has fetched is done. */
+/* The shard is to have no leader. */
 static bool
-given_up(const struct shard *shard)
+leaderless(const struct shard *shard)
 {
-	return (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
-	           atomic_load_relaxed(&shard->closed)) &&
-	       !shard->batch.resumed;
+	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
+	       atomic_load_relaxed(&shard->closed);
+}
+
+/* Fetched or brought, and not looked at.  The holder knows; others may ask what
+ * the last one has left. */
+static bool
+has_rest(const struct shard *shard)
+{
+	return atomic_load_relaxed(&shard->batch.left) > 0 ||
+	       atomic_load_relaxed(&shard->batch.resumed_n) > 0;
+}
+
+/* The rest goes to the next leader; where there will be none it is done first.
+ */
+static bool
+may_leave(const struct shard *shard, const struct pool_thread *self)
+{
+	return member_wanted(&self->member) &&
+	       !(leaderless(shard) && has_rest(shard));
 }
 
 /* Leads until a follower is promoted, the token is taken over, or something is
@@ -427,14 +444,19 @@ lead(struct shard *shard, struct pool_thread *self)
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
 	come_to(shard, self);
-	while (!member_wanted(&self->member)) {
+	while (!may_leave(shard, self)) {
 		struct event_handler *h;
 
 		obey_orders(shard);
 		h = next(&shard->batch, self);
 		if (!h) {
-			if (given_up(shard))
-				break;
+			if (leaderless(shard)) {
+				if (!has_rest(shard))
+					break;
+				/* The rest of the mailbox needs no look. */
+				shard->batch.looked = true;
+				continue;
+			}
 			fetch(shard, &shard->batch, true, self);
 			continue;
 		}
@@ -467,6 +489,12 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 	       !member_wanted(&self->member)) {
 		struct event_handler *h;
 
+		/* Of a leader that promoted nobody and then saw the policy. */
+		if (has_rest(shard) &&
+		    promotion_try_lead(shard->promotion, true)) {
+			lead(shard, self);
+			continue;
+		}
 		fetch(shard, b, false, self);
 		while ((h = next(b, self)) || b->resumed) {
 			if (!h) /* the rest of the mailbox needs no look */

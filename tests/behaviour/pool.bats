@@ -304,7 +304,7 @@ quiet_ledger() {
 	    main promotion kernel
 	set_main threads 1
 	streams "127.0.0.1:$(port web)" --connections 8 --up 10000 --down 10000
-	sed -i 's/^threads = 3/&\npromotion = kernel/' "$T/lfproxy.ini"
+	sed -i 's/^promotion = always/promotion = kernel/' "$T/lfproxy.ini"
 	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output == *"[frontend web]: association = bound needs a leader, and [pool main] has promotion = kernel"* ]]
 }

@@ -284,11 +284,13 @@ count_queued(struct rig *rig)
 	return n;
 }
 
+/* Acquired: what the last owner wrote can be read when nobody owns it. */
 static bool
 any_owned(const struct rig *rig)
 {
 	for (unsigned i = 0; i < rig->fakes_n; i++)
-		if (claim_owned(&rig->fakes[i]->handler.claim))
+		if (atomic_load_acquire(&rig->fakes[i]->handler.claim.word) &
+		    CLAIM_OWNED)
 			return true;
 	return false;
 }
@@ -347,7 +349,9 @@ rig_finish(struct rig *rig)
 	assert_int_equal(handlers, rig->status.handlers);
 	for (unsigned i = 0; i < rig->fakes_n; i++)
 		assert_int_equal(
-		    rig->fakes[i]->handler.claim.word & CLAIM_PENDING, 0);
+		    atomic_load_acquire(&rig->fakes[i]->handler.claim.word) &
+		        CLAIM_PENDING,
+		    0);
 	end_pool(rig);
 }
 
