@@ -86,11 +86,9 @@ leave_notes(void *arg)
 
 	while (!atomic_load_relaxed(&l->stop)) {
 		struct fake *f = l->rig->fakes[unit_random(&random) % HANDLERS];
-		struct event_handler *h = &f->handler;
 
 		atomic_add_relaxed(&f->want, 1u);
-		l->notes += shard_note(
-		    h, claim_generation_acquire(&h->claim), NOTE_RESUME);
+		l->notes += fake_note(f, NOTE_RESUME);
 		/* A thread that sleeps now and then, as control does, sees
 		 * leaders that sleep. */
 		if (random % 8 == 0)
@@ -106,7 +104,6 @@ wake_from_sleep(struct rig *rig)
 {
 	for (unsigned i = 0; i < HANDLERS; i++) {
 		struct fake *f = rig->fakes[i];
-		struct event_handler *h = &f->handler;
 		uint64_t turns = f->turns;
 
 		machine_write(rig->machine, (int)i, 1);
@@ -114,8 +111,7 @@ wake_from_sleep(struct rig *rig)
 		assert_true(f->turns > turns);
 		f->left++;
 		turns = f->turns;
-		assert_true(shard_note(
-		    h, claim_generation_acquire(&h->claim), NOTE_RESUME));
+		assert_true(fake_note(f, NOTE_RESUME));
 		assert_true(rig_quiet(rig));
 		assert_true(f->turns > turns);
 	}

@@ -141,7 +141,7 @@ rig_start(struct rig *rig, const struct rig_setup *setup)
 	    .policy = setup->policy,
 	    .order = setup->order,
 	    .promotion = setup->promotion,
-	    .wake_ns = 5000,
+	    .wake_ns = 25000,
 	    .grace = rig->grace,
 	    .new_set = new_set,
 	    .thread_init = count_allocations,
@@ -172,6 +172,7 @@ rig_fake(struct rig *rig, fake_turn turn)
 	f->turn = turn;
 	f->number = rig->fakes_n;
 	claim_open(&f->handler.claim);
+	f->open = 1;
 	enter(f, shard_for(rig, f));
 	ENSURE(claim_drop(&f->handler.claim));
 	rig->fakes[rig->fakes_n++] = f;
@@ -186,6 +187,7 @@ fake_retire(struct fake *fake)
 	ENSURE(handle_set_remove(h->shard->set, (int)fake->number) == 0);
 	shard_leave(h);
 	atomic_sub_relaxed(&fake->inside, 1u);
+	atomic_store_release(&fake->open, 0u);
 	claim_retire(&h->claim);
 	return TURN_RETIRED;
 }
@@ -197,6 +199,7 @@ fake_reincarnate(struct fake *fake, struct pool_thread *self)
 
 	(void)fake_retire(fake);
 	claim_open(&h->claim);
+	atomic_store_release(&fake->open, 1u);
 	h->bound = fake->rig->setup.bound ? self : NULL;
 	fake->first = h->bound;
 	enter(fake, pool_place(self->pool, self));
@@ -231,15 +234,24 @@ rig_feed_each(struct rig *rig, unsigned first, unsigned n)
 	scripted_feed(rig_script(rig), events, n);
 }
 
+/* The generation is read first: one that ends in between says so, then changes
+ * its generation, and the note is refused.  A free slot must not get a note, as
+ * nobody owns it. */
+bool
+fake_note(struct fake *fake, uint32_t note)
+{
+	struct event_handler *h = &fake->handler;
+	uint32_t generation = claim_generation_acquire(&h->claim);
+
+	return atomic_load_acquire(&fake->open) &&
+	       shard_note(h, generation, note);
+}
+
 static void
 note_all_to_move(struct rig *rig)
 {
-	for (unsigned i = 0; i < rig->fakes_n; i++) {
-		struct event_handler *h = &rig->fakes[i]->handler;
-
-		(void)shard_note(
-		    h, claim_generation_acquire(&h->claim), NOTE_MOVE);
-	}
+	for (unsigned i = 0; i < rig->fakes_n; i++)
+		(void)fake_note(rig->fakes[i], NOTE_MOVE);
 }
 
 void

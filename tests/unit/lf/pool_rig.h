@@ -37,6 +37,7 @@ struct fake {
 	struct event_handler handler; /* first */
 	struct rig *rig;
 	fake_turn turn; /* what its turn answers; NULL: TURN_DONE */
+	uint32_t open;  /* others look at it after the generation */
 	uint32_t inside, overlaps;
 	/* Whoever posts something counts want up beforehand; the turn that gets
 	 * it copies want to seen.  Equal in the end: nothing was lost. */
@@ -84,6 +85,10 @@ struct scripted *rig_script(struct rig *rig);
 
 /* To shard 0: a batch of one event for each of n fakes, from the first on. */
 void rig_feed_each(struct rig *rig, unsigned first, unsigned n);
+
+/* Any thread: as for sessions, whose slots are used again.  False if the
+ * handler has ended, or is about to begin anew. */
+bool fake_note(struct fake *fake, uint32_t note);
 
 /* The control thread's work that is due: guard, tick, notes to those that have
  * to move. */

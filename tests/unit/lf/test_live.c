@@ -326,8 +326,7 @@ a_busy_bound_session_does_not_starve_those_beside_it(void **state)
 	busy->left = 3000000;
 	machine_write(rig.machine, 0, 1);
 	assert_true(unit_wait(atomic_load_relaxed(&busy->left) < 2999000));
-	assert_true(shard_note(&second->handler,
-	    claim_generation_acquire(&second->handler.claim), NOTE_RESUME));
+	assert_true(fake_note(second, NOTE_RESUME));
 	rig_finish(&rig);
 	assert_int_equal(rig.late, 0);
 	assert_int_equal(second->astray, 0);
