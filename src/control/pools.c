@@ -124,7 +124,7 @@ count_late(const struct histogram *h)
 static void
 scale(struct pools *p, struct entry *e)
 {
-	struct pool_class class = {0};
+	struct pool_class classes[POOL_CLASSES_MAX];
 	struct autoscale_sample sample;
 	struct pool_status status;
 	struct err err;
@@ -146,10 +146,11 @@ scale(struct pools *p, struct entry *e)
 	step = autoscale_step(&e->autoscale, &sample);
 	if (step == 0)
 		return;
-	class.threads = sample.threads + (unsigned)step;
-	if (pool_set_threads(e->pool, &class, 1, &err))
+	(void)pool_classes(e->pool, classes);
+	classes[0].threads = sample.threads + (unsigned)step;
+	if (pool_set_threads(e->pool, classes, 1, &err))
 		log_info("pool %s: %u threads now, after %s",
-		    pool_name(e->pool), class.threads,
+		    pool_name(e->pool), classes[0].threads,
 		    step > 0 ? "two seconds without a parked follower"
 		             : "ten seconds with two and more parked");
 	changed(p);
@@ -397,9 +398,7 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 {
 	struct entry *e = entry_of(pools, pool);
 	unsigned threads = pool_threads(pool);
-	struct pool_class class = {.threads = threads < min   ? min
-	                                      : threads > max ? max
-	                                                      : threads};
+	struct pool_class classes[POOL_CLASSES_MAX];
 
 	if (min < 1 || max > POOL_THREADS_LIMIT || min > max)
 		return err_set(err,
@@ -411,8 +410,14 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 		    "%u threads cannot serve %u shards; use at least as many "
 		    "threads, or fewer shards first",
 		    min, pool_shards_wanted(pool));
-	if (!pool_set_threads(pool, &class, 1, err))
+	(void)pool_classes(pool, classes);
+	classes[0].threads = threads < min   ? min
+	                     : threads > max ? max
+	                                     : threads;
+	if (!pool_set_threads(pool, classes, 1, err))
 		return false;
+	log_info("pool %s: %u to %u threads now, by load", pool_name(pool), min,
+	    max);
 	autoscale_init(&e->autoscale, min, max);
 	e->autoscaled = min < max;
 	if (e->autoscaled && !ev_is_active(&pools->scale))

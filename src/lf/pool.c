@@ -230,6 +230,7 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 		    err, "the threads cannot be started: %s", strerror(-rc));
 	}
 	retire_surplus(pool);
+	pool_renice(pool, before);
 	pool_assign_homes(pool);
 	return rc == 0;
 }
@@ -322,8 +323,9 @@ pool_set_order(struct pool *pool, enum promotion_order order)
 		    &pool->shards[i]->promotion->order, (uint32_t)order);
 }
 
-bool
-pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
+/* 0 or the error of the first thread that was refused. */
+static int
+move_to_cpus(struct pool *pool, const cpu_set_t *cpus)
 {
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		struct pool_thread *t = pool->places[i];
@@ -332,8 +334,19 @@ pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
 		if (pool_thread_state(t) == THREAD_RUNNING)
 			rc = pthread_setaffinity_np(t->id, sizeof(*cpus), cpus);
 		if (rc != 0)
-			return err_set(
-			    err, "the CPUs are refused: %s", strerror(rc));
+			return rc;
+	}
+	return 0;
+}
+
+bool
+pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
+{
+	int rc = move_to_cpus(pool, cpus);
+
+	if (rc != 0) {
+		(void)move_to_cpus(pool, &pool->cpus);
+		return err_set(err, "the CPUs are refused: %s", strerror(rc));
 	}
 	pool->cpus = *cpus;
 	pool_assign_homes(pool);

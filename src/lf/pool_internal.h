@@ -63,6 +63,9 @@ unsigned pool_reap_threads(struct pool *pool, bool wait);
  * that are served, closing ones included. */
 void pool_assign_homes(struct pool *pool);
 
+/* Running threads whose class had another nice value before get the present. */
+void pool_renice(struct pool *pool, const struct pool_class *before);
+
 unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);
 
 /* Every waiting thread of every shard looks at what is wanted of it, and the

@@ -349,3 +349,13 @@ complete_ctl() {
 	    "$(complete_ctl -S "$ADMIN" set pool main order '')"
 	equal "nobody there" "" "$(complete_ctl -S /nowhere set pool '')"
 }
+
+@test "pool: a new nice value is that of the threads that are there, too" {
+	start_app a
+	MAIN="threads = 2" web a
+	set_main threads 2 nice=9
+	for tid in $(threads '" ".join(str(x["tid"]) for x in t)'); do
+		equal "nice of $tid" 9 "$(awk '{ print $19 }' \
+		    "/proc/$LFPROXY_PID/task/$tid/stat")"
+	done
+}
