@@ -267,30 +267,37 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 	return true;
 }
 
-/* Closing shards go from the end, once nothing is registered there. */
+static bool
+is_empty(const struct shard *shard)
+{
+	return atomic_load_acquire(&shard->handlers) == 0 &&
+	       !atomic_load_acquire(&shard->mailbox) &&
+	       atomic_load_relaxed(&shard->batch.left) == 0;
+}
+
+/* Closing shards go from the end, once nothing is registered there, and with
+ * them those threads that have stayed for them. */
 static bool
 close_empty_shards(struct pool *pool)
 {
+	uint32_t before = pool->shards_n;
+
 	if (pool->shards_n == pool->shards_open)
 		return false;
 	grace_poll(pool->options.grace);
 	if (pool->unsettled > 0)
 		return true;
-	while (pool->shards_n > pool->shards_open) {
-		struct shard *s = pool->shards[pool->shards_n - 1];
-
-		if (atomic_load_acquire(&s->handlers) > 0 ||
-		    atomic_load_acquire(&s->mailbox) ||
-		    atomic_load_relaxed(&s->batch.left) > 0)
-			return true;
-		atomic_store_relaxed(&s->closed, 1u);
-		shard_order(s);
+	while (pool->shards_n > pool->shards_open &&
+	       is_empty(pool->shards[pool->shards_n - 1])) {
+		atomic_store_relaxed(
+		    &pool->shards[pool->shards_n - 1]->closed, 1u);
 		atomic_store_release(&pool->shards_n, pool->shards_n - 1);
 	}
-	/* Those who stayed for the shards that are gone. */
-	retire_surplus(pool);
-	pool_assign_homes(pool);
-	return false;
+	if (pool->shards_n < before) {
+		retire_surplus(pool);
+		pool_assign_homes(pool);
+	}
+	return pool->shards_n > pool->shards_open;
 }
 
 bool

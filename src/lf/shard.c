@@ -444,10 +444,13 @@ lead(struct shard *shard, struct pool_thread *self)
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
 	come_to(shard, self);
-	while (!may_leave(shard, self)) {
+	for (;;) {
 		struct event_handler *h;
 
+		/* First: an order may be for this thread, and is taken now. */
 		obey_orders(shard);
+		if (may_leave(shard, self))
+			break;
 		h = next(&shard->batch, self);
 		if (!h) {
 			if (leaderless(shard)) {
@@ -503,8 +506,19 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 				shard_submit(h);
 		}
 	}
-	/* Somebody else may wait in there, and not for what this one was. */
-	wake(shard);
+	/* What woke this thread last may have been meant for another one: for a
+	 * leader, now that there is one again, or for somebody who is to leave.
+	 * Whoever gets this passes it on in the same way. */
+	handle_set_wake(shard->set);
+}
+
+/* While the leader from before the policy changed still waits, others would
+ * take the wake-ups that are meant for it: until it has gone they follow. */
+static bool
+has_no_leader(const struct shard *shard)
+{
+	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
+	       promotion_token(shard->promotion) == TOKEN_NOBODY;
 }
 
 /* Leads a shard that has no leader: home first, then next door. */
@@ -603,7 +617,7 @@ shard_serve(struct pool_thread *self)
 		    !atomic_cas_seq(&self->member.summons, &summons, 0u))
 			continue;
 		home = atomic_load_acquire(&self->home); /* [P10] */
-		if (atomic_load_relaxed(&home->policy) == POLICY_KERNEL)
+		if (has_no_leader(home))
 			serve_with_others(home, self);
 		else if (!adopt(home, self))
 			follow(home, self);

@@ -141,7 +141,7 @@ rig_start(struct rig *rig, const struct rig_setup *setup)
 	    .policy = setup->policy,
 	    .order = setup->order,
 	    .promotion = setup->promotion,
-	    .wake_ns = 25000,
+	    .wake_ns = 5000,
 	    .grace = rig->grace,
 	    .new_set = new_set,
 	    .thread_init = count_allocations,
