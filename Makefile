@@ -117,13 +117,16 @@ $(B)/tools/%: tests/tools/%.c
 # A unit test of floor F links its own file, the files beside it that do not
 # start with test_, and the archives of F and of the floors below F.
 units: $(UNITS) ## build the unit tests
+# The core's tests count what is taken from the heap (lf/alloc_count.h).
+UNIT_LDFLAGS_lf := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 define unit_rule
 $(B)/unit/$(1)/test_%: tests/unit/$(1)/test_%.c \
     $(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c)) \
     $(call archives,$(1) $(BELOW_$(1)))
 	$$(call say,CC,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit $(LDFLAGS) -o $$@ \
+	$$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit $(LDFLAGS) \
+	    $(UNIT_LDFLAGS_$(1)) -o $$@ \
 	    $$(filter %.c,$$^) $$(filter %.a,$$^) $(LIBS) -lcmocka
 endef
 $(foreach f,$(FLOORS),$(eval $(call unit_rule,$(f))))

@@ -155,10 +155,10 @@ pool_free(struct pool *pool)
 		return;
 	pool_stop(pool);
 	(void)pool_reap_threads(pool, true);
-	/* Other pools' turns are bounded, so this is soon over. */
-	while (pool->settling > 0) {
-		grace_poll(pool->options.grace);
+	/* Their turns are over, other pools' are bounded. */
+	while (pool->unsettled > 0) {
 		sched_yield();
+		grace_poll(pool->options.grace);
 	}
 	for (unsigned i = 0; i < pool->shards_made; i++) {
 		shard_fini(pool->shards[i]);
@@ -173,7 +173,8 @@ pool_free(struct pool *pool)
 }
 
 /* The youngest places go first, so that the others keep their rank and with it
- * their home. */
+ * their home.  Every shard needs a thread, also one that is closing: nobody
+ * else would bring its handlers to the notes that tell them to move. */
 static void
 retire_surplus(struct pool *pool)
 {
@@ -183,6 +184,8 @@ retire_surplus(struct pool *pool)
 		unsigned wanted =
 		    grade < pool->classes_n ? pool->classes[grade].threads : 0;
 
+		if (pool_count_running(pool, -1) <= pool->shards_n)
+			return;
 		if (pool_thread_state(t) == THREAD_RUNNING &&
 		    pool_count_running(pool, (int)grade) > wanted)
 			pool_retire_thread(pool, t);
@@ -236,7 +239,7 @@ settle(void *arg)
 {
 	struct pool *pool = arg;
 
-	pool->settling--;
+	pool->unsettled--;
 }
 
 bool
@@ -257,7 +260,7 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 	open_shards(pool, shards);
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */
-	pool->settling++;
+	pool->unsettled++;
 	grace_retire(pool->options.grace, settle, pool);
 	pool_assign_homes(pool);
 	return true;
@@ -270,18 +273,21 @@ close_empty_shards(struct pool *pool)
 	if (pool->shards_n == pool->shards_open)
 		return false;
 	grace_poll(pool->options.grace);
-	if (pool->settling > 0)
+	if (pool->unsettled > 0)
 		return true;
 	while (pool->shards_n > pool->shards_open) {
 		struct shard *s = pool->shards[pool->shards_n - 1];
 
 		if (atomic_load_acquire(&s->handlers) > 0 ||
-		    atomic_load_acquire(&s->mailbox))
+		    atomic_load_acquire(&s->mailbox) ||
+		    atomic_load_relaxed(&s->batch.left) > 0)
 			return true;
 		atomic_store_relaxed(&s->closed, 1u);
 		shard_order(s);
 		atomic_store_release(&pool->shards_n, pool->shards_n - 1);
 	}
+	/* Those who stayed for the shards that are gone. */
+	retire_surplus(pool);
 	pool_assign_homes(pool);
 	return false;
 }
@@ -289,9 +295,9 @@ close_empty_shards(struct pool *pool)
 bool
 pool_tick(struct pool *pool)
 {
-	bool retiring = pool_reap_threads(pool, false) > 0;
+	bool closing = close_empty_shards(pool);
 
-	return close_empty_shards(pool) || retiring;
+	return pool_reap_threads(pool, false) > 0 || closing;
 }
 
 void

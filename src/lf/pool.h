@@ -67,7 +67,7 @@ struct pool_thread {
 	struct member member; /* first: aligned */
 	struct pool *pool;
 	struct shard *home; /* the control thread writes, released [P10] */
-	struct shard *at;   /* the one it leads or led last [P10] */
+	struct shard *at;   /* where it leads or parks; read by others [P10] */
 	unsigned index;     /* among all threads of the process */
 	uint32_t visits;    /* id + 1 of a shard to lead, set when called */
 	uint64_t now_ns;    /* when the present turn began */
@@ -116,8 +116,8 @@ struct pool_options {
 	 * does not start) and after it retired. */
 	bool (*thread_init)(struct pool_thread *self, void *arg);
 	void (*thread_fini)(struct pool_thread *self);
-	/* Any pool thread: the pool works again, the guard should too.  May be
-	 * NULL. */
+	/* Any pool thread, and the control thread inside a live change: the
+	 * pool works again, the guard should too.  May be NULL. */
 	void (*call_guard)(void *arg);
 	void *arg; /* of all of these */
 };
@@ -135,7 +135,8 @@ void pool_free(struct pool *pool);
 
 /* Live changes.  Each takes effect while events flow and returns at once; a
  * false one has changed nothing and says why.  New threads are running when
- * pool_set_threads returns; those that leave do so at their next step. */
+ * pool_set_threads returns; those that leave do so at their next step, or,
+ * while shards are closing that need them, when pool_tick has closed these. */
 bool pool_set_threads(struct pool *pool, const struct pool_class *classes,
     unsigned classes_n, struct err *err);
 /* More: new sessions are spread over all.  Fewer: what is registered on those

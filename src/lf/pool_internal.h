@@ -30,7 +30,8 @@ struct pool {
 	unsigned shards_made;
 	uint32_t shards_n;    /* served, closing ones included */
 	uint32_t shards_open; /* new handlers are placed on these */
-	uint32_t settling;    /* grace periods still to pass since that fell */
+	/* Changes of that, by the control thread, with a grace period to go. */
+	unsigned unsettled;
 
 	/* The start's meeting point: threads report. */
 	pthread_mutex_t lock;
@@ -58,13 +59,14 @@ void pool_retire_thread(struct pool *pool, struct pool_thread *thread);
  * is set.  The number still retiring. */
 unsigned pool_reap_threads(struct pool *pool, bool wait);
 
-/* Gives every running thread its home: the r-th of them shard r modulo the open
- * ones. */
+/* Gives every running thread its home: the r-th of them shard r modulo those
+ * that are served, closing ones included. */
 void pool_assign_homes(struct pool *pool);
 
 unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);
 
-/* Every waiting thread of every shard looks at what is wanted of it. */
+/* Every waiting thread of every shard looks at what is wanted of it, and the
+ * guard at the shards that are without a leader for it. */
 void pool_order_all(struct pool *pool);
 
 #endif

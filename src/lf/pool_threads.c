@@ -115,7 +115,7 @@ prepare(struct pool *pool, struct pool_thread *t, unsigned grade)
 	batch_init(&t->batch);
 	atomic_store_relaxed(&t->closed, 0u);
 	atomic_store_release(
-	    &t->home, pool->shards[rank % pool->shards_open]); /* [P10] */
+	    &t->home, pool->shards[rank % pool->shards_n]); /* [P10] */
 	atomic_store_relaxed(&t->state, (uint32_t)THREAD_STARTING);
 }
 
@@ -236,13 +236,13 @@ usable_cpus(const struct pool *pool)
 static void
 describe_shard(const struct pool *pool, struct shard *shard, unsigned threads)
 {
-	unsigned n = pool->shards_open, homes;
+	unsigned n = pool->shards_n, homes;
 
 	homes = shard->id < n ? (threads + n - 1 - shard->id) / n : 0;
 	atomic_store_relaxed(&shard->homes, homes);
 	atomic_store_relaxed(&shard->parallel, (usable_cpus(pool) + n - 1) / n);
 	atomic_store_relaxed(
-	    &shard->sole, (uint32_t)(threads == n && pool->shards_n == n));
+	    &shard->sole, (uint32_t)(threads == n && pool->shards_open == n));
 }
 
 void
@@ -254,7 +254,7 @@ pool_assign_homes(struct pool *pool)
 		struct pool_thread *t = pool->places[i];
 
 		if (pool_thread_state(t) == THREAD_RUNNING)
-			set_home(t, pool->shards[rank++ % pool->shards_open]);
+			set_home(t, pool->shards[rank++ % pool->shards_n]);
 	}
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		describe_shard(pool, pool->shards[i], rank);
@@ -266,4 +266,6 @@ pool_order_all(struct pool *pool)
 {
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		shard_order(pool->shards[i]);
+	pool->guard_idle = 0;
+	pool_call_guard(pool);
 }

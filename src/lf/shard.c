@@ -109,7 +109,7 @@ drain_mailbox(struct shard *shard, struct batch *b)
 	*b->resumed_end = h;
 	b->resumed_end = &newest->next;
 	for (; h; h = h->next)
-		b->resumed_n++;
+		atomic_store_relaxed(&b->resumed_n, b->resumed_n + 1);
 }
 
 /* The leader's wait. */
@@ -253,7 +253,7 @@ resume_next(struct batch *b, struct pool_thread *self)
 	if (!h || !b->looked)
 		return NULL;
 	b->looked = false;
-	b->resumed_n--;
+	atomic_store_relaxed(&b->resumed_n, b->resumed_n - 1);
 	b->resumed = h->next;
 	if (!b->resumed)
 		b->resumed_end = &b->resumed;
@@ -380,35 +380,60 @@ give_up(struct shard *shard, struct pool_thread *self)
 		atomic_bump_own(&self->stats.wakes, 1u);
 }
 
-/* A handler that is bound to another thread goes to that one's own mailbox; the
- * holder calls the thread if it is parked, and the thread looks for itself
- * before and after it parks.  [P10] */
+/* Where others find this thread: written before it looks whether it is wanted,
+ * as they put something into its mailbox before they look where it is.  [P10]
+ */
+static void
+come_to(struct shard *shard, struct pool_thread *self)
+{
+	if (atomic_load_relaxed(&self->at) != shard)
+		(void)atomic_swap_seq(&self->at, shard); /* [P10] */
+}
+
+/* A handler that is bound to another thread goes to that one's own mailbox. The
+ * holder calls the thread if it is parked here; at another shard, where it may
+ * sleep as leader, the order wakes that one's holder.  In any case the thread
+ * looks for itself before it waits and after it has parked.  [P10] */
 static bool
 hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
 	struct pool_thread *to = h->bound;
-	struct shard *home, *at;
+	struct shard *at;
 
 	if (!to || to == self || !turns_hand_off(h, self))
 		return false;
-	promotion_sweep(shard->promotion, ask_member, shard);
-	/* It may be parked or lead elsewhere. */
-	home = atomic_load_acquire(&to->home);
 	at = atomic_load_seq(&to->at); /* [P10] */
-	if (home != shard)
-		shard_order(home);
-	if (at && at != shard && at != home)
+	if (at == shard)
+		promotion_sweep(shard->promotion, ask_member, shard);
+	else if (at)
 		shard_order(at);
 	return true;
 }
 
-/* The shard is to have no leader, and what this one has fetched is done. */
+/* The shard is to have no leader. */
 static bool
-given_up(const struct shard *shard)
+leaderless(const struct shard *shard)
 {
-	return (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
-	           atomic_load_relaxed(&shard->closed)) &&
-	       !shard->batch.resumed;
+	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
+	       atomic_load_relaxed(&shard->closed);
+}
+
+/* Fetched or brought, and not looked at.  The holder knows; others may ask what
+ * the last one has left. */
+static bool
+has_rest(const struct shard *shard)
+{
+	return atomic_load_relaxed(&shard->batch.left) > 0 ||
+	       atomic_load_relaxed(&shard->batch.resumed_n) > 0;
+}
+
+/* The rest goes to the next leader; where there will be none it is done first.
+ */
+static bool
+may_leave(const struct shard *shard, const struct pool_thread *self)
+{
+	return member_wanted(&self->member) &&
+	       !(leaderless(shard) && has_rest(shard));
 }
 
 /* Leads until a follower is promoted, the token is taken over, or something is
@@ -416,17 +441,22 @@ given_up(const struct shard *shard)
 static void
 lead(struct shard *shard, struct pool_thread *self)
 {
-	(void)atomic_swap_seq(&self->at, shard); /* [P10] */
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
-	while (!member_wanted(&self->member)) {
+	come_to(shard, self);
+	while (!may_leave(shard, self)) {
 		struct event_handler *h;
 
 		obey_orders(shard);
 		h = next(&shard->batch, self);
 		if (!h) {
-			if (given_up(shard))
-				break;
+			if (leaderless(shard)) {
+				if (!has_rest(shard))
+					break;
+				/* The rest of the mailbox needs no look. */
+				shard->batch.looked = true;
+				continue;
+			}
 			fetch(shard, &shard->batch, true, self);
 			continue;
 		}
@@ -459,6 +489,12 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 	       !member_wanted(&self->member)) {
 		struct event_handler *h;
 
+		/* Of a leader that promoted nobody and then saw the policy. */
+		if (has_rest(shard) &&
+		    promotion_try_lead(shard->promotion, true)) {
+			lead(shard, self);
+			continue;
+		}
 		fetch(shard, b, false, self);
 		while ((h = next(b, self)) || b->resumed) {
 			if (!h) /* the rest of the mailbox needs no look */
@@ -528,6 +564,7 @@ follow(struct shard *home, struct pool_thread *self)
 	if (token_comes_free(home))
 		return;
 	turns_set_role(self, ROLE_FOLLOWING);
+	come_to(home, self);
 	command = promotion_join(home->promotion, &self->member);
 	self->now_ns = clock_now_ns();
 	if (self->member.called_ns > 0)

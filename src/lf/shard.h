@@ -40,7 +40,7 @@ struct batch {
 	struct backlog backlog;        /* of the events left, by kind */
 	struct event_handler *resumed; /* drained mailbox, oldest first */
 	struct event_handler **resumed_end;
-	unsigned resumed_n;
+	uint32_t resumed_n; /* how many, for readers elsewhere */
 	bool looked;        /* at the kernel since the last one was resumed */
 	uint64_t looked_ns; /* when the last look ended */
 	uint64_t rested_ns; /* when the last look that had to wait ended */

@@ -66,7 +66,8 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 /* Note: a retiring thread's mailbox.
  * The thread closes (a swap), then takes what is there; whoever hands off
  * pushes, then looks whether it is closed, and if so takes what is there.  One
- * of the two takes it.  [P12] */
+ * of the two takes it.  [P12] The handlers stay bound to the closed thread
+ * until somebody is about to run them: turns_hand_off then binds them anew. */
 static void
 give_back(struct pool_thread *to)
 {
@@ -77,7 +78,6 @@ give_back(struct pool_thread *to)
 	while (h) {
 		struct event_handler *following = h->next;
 
-		h->bound = NULL;
 		shard_submit(h);
 		h = following;
 	}

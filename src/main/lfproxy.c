@@ -14,6 +14,7 @@
 #include "config/keys.h"
 #include "control/control.h"
 #include "lf/policy.h"
+#include "lf/promotion.h"
 #include "main/options.h"
 
 static int
@@ -27,12 +28,15 @@ static void
 print_version(void)
 {
 	printf("lfproxy %s\n"
-	       "promotion: %s, %s\n"
+	       "promotion: %s, %s, %s\n"
+	       "order: %s, %s, %s\n"
 	       "checks: connect, http\n"
 	       "libev %d.%d, %s\n",
 	    LFPROXY_VERSION, policy_name(POLICY_ADAPTIVE),
-	    policy_name(POLICY_ALWAYS), ev_version_major(), ev_version_minor(),
-	    curl_version());
+	    policy_name(POLICY_ALWAYS), policy_name(POLICY_KERNEL),
+	    promotion_order_name(ORDER_LIFO), promotion_order_name(ORDER_FIFO),
+	    promotion_order_name(ORDER_PRIORITY), ev_version_major(),
+	    ev_version_minor(), curl_version());
 }
 
 static bool

@@ -154,8 +154,8 @@ session_start(struct session *session, const struct shard *at,
 
 	claim_open(&s->handler.claim);
 	s->handler.bound = frontend->spec->bound ? self : NULL;
-	shard_enter(s->handler.bound ? pool_home(self)
-				     : pool_place(self->pool, self),
+	shard_enter(
+	    s->handler.bound ? pool_home(self) : pool_place(self->pool, self),
 	    &s->handler);
 	s->tries = s->tried_n = 0;
 	s->redispatched = false;

@@ -124,7 +124,7 @@ assert value("app", "b", "mode") == "tcp"
 	[[ $output =~ threads\ +2 ]]
 	[[ $output != *"pool slow"* ]]
 	run -1 ctl show pool nope
-	equal "the answer" "No such pool 'nope'. There is: main, slow." \
+	equal "the answer" "There is no pool 'nope'; there are main, slow." \
 	    "$output"
 }
 
@@ -146,7 +146,7 @@ balances() {
 	two_apps
 	run -0 ctl help
 	[[ $output == "The following commands are valid at this level:"* ]]
-	[[ $output == *$'\n  show pool [<pool>] '* ]]
+	[[ $output == *$'\n  show pool [<pool>] [json] '* ]]
 	run -1 ctl shew info
 	[[ $output == "Unknown command. Please enter one of"* ]]
 	run -1 ctl show me
@@ -350,9 +350,9 @@ stopping() {
 @test "lfproxyctl: words are taken as they stand" {
 	two_apps
 	run -1 ctl show pool 'a;quit'
-	[[ $output == "No such pool 'a;quit'."* ]]
+	[[ $output == "There is no pool 'a;quit';"* ]]
 	run -1 ctl show pool 'a\b'
-	[[ $output == "No such pool 'a\\b'."* ]]
+	[[ $output == "There is no pool 'a\\b';"* ]]
 }
 
 @test "lfproxyctl: nobody there, no permission, no answer" {

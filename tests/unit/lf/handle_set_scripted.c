@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * See handle_set_scripted.h.
+ *
+ * One lock for the whole machine: a wire's bytes, its place on a list and its
+ * set change together.
  */
 #include "lf/handle_set_scripted.h"
 
@@ -10,24 +13,43 @@
 #include <time.h>
 
 #include "base/ensure.h"
+#include "base/list.h"
 
-struct batch {
-	struct batch *next;
+#define SETS_MAX 16
+
+struct feed {
+	struct feed *next;
 	unsigned n, returned;
 	struct handle_event events[];
 };
 
+struct wire {
+	uint32_t unread;
+	struct scripted *set; /* NULL: not registered */
+	handle_t handle;
+	uint32_t interest;
+	uint32_t ready;   /* to be returned; 0: not on the list */
+	struct list node; /* of the set's ready list */
+};
+
 struct scripted {
 	struct handle_set set;
-	pthread_mutex_t lock;
+	struct machine *machine;
 	pthread_cond_t changed;
-	struct batch *oldest, **newest;
+	struct feed *oldest, **newest;
+	struct list ready;
 	struct scripted_counts counts;
-	struct scripted_handle *handles;
-	unsigned handles_n;
 	unsigned in_wait;
 	bool woken;
-	int wait_error, add_error;
+	int wait_error;
+};
+
+struct machine {
+	pthread_mutex_t lock;
+	struct scripted sets[SETS_MAX];
+	unsigned sets_n;
+	unsigned wires_n;
+	struct wire wires[];
 };
 
 static struct scripted *
@@ -36,50 +58,83 @@ self_of(struct handle_set *set)
 	return (struct scripted *)(void *)set;
 }
 
+static struct wire *
+wire_at(struct machine *m, int fd)
+{
+	ENSURE(fd >= 0 && (unsigned)fd < m->wires_n);
+	return &m->wires[fd];
+}
+
+/* An edge. */
+static void
+raise_locked(struct wire *w, uint32_t ready)
+{
+	struct scripted *s = w->set;
+
+	if (!s || (ready & w->interest) == 0)
+		return;
+	if (w->ready == 0) {
+		list_append(&s->ready, &w->node);
+		s->counts.queued++;
+	}
+	w->ready |= ready & w->interest;
+	pthread_cond_signal(&s->changed);
+}
+
+static void
+lower_locked(struct wire *w)
+{
+	if (w->ready == 0)
+		return;
+	w->ready = 0;
+	list_remove(&w->node);
+	w->set->counts.queued--;
+}
+
+static void
+report_state_locked(struct wire *w)
+{
+	raise_locked(w, (w->unread > 0 ? HANDLE_READABLE : 0) |
+	                    (w->interest & HANDLE_WRITABLE));
+}
+
 static int
 scripted_add(struct handle_set *set, int fd, handle_t handle, uint32_t interest)
 {
 	struct scripted *s = self_of(set);
-	int error;
+	struct wire *w = wire_at(s->machine, fd);
+	int rc = 0;
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->machine->lock);
 	s->counts.adds++;
-	error = s->add_error;
-	s->add_error = 0;
-	if (error == 0) {
-		s->handles = reallocarray(
-		    s->handles, s->handles_n + 1, sizeof(*s->handles));
-		ENSURE(s->handles);
-		s->handles[s->handles_n++] = (struct scripted_handle){
-		    .fd = fd, .handle = handle, .interest = interest};
+	if (w->set) {
+		rc = -EEXIST;
+	} else {
+		w->set = s;
+		w->handle = handle;
+		w->interest = interest;
+		report_state_locked(w);
 	}
-	pthread_mutex_unlock(&s->lock);
-	return -error;
-}
-
-/* The registration of fd that counts, or NULL. */
-static struct scripted_handle *
-find_locked(struct scripted *s, int fd)
-{
-	for (unsigned i = s->handles_n; i-- > 0;)
-		if (s->handles[i].fd == fd && !s->handles[i].removed)
-			return &s->handles[i];
-	return NULL;
+	pthread_mutex_unlock(&s->machine->lock);
+	return rc;
 }
 
 static int
 scripted_remove(struct handle_set *set, int fd)
 {
 	struct scripted *s = self_of(set);
-	struct scripted_handle *h;
+	struct wire *w = wire_at(s->machine, fd);
+	int rc = -ENOENT;
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->machine->lock);
 	s->counts.removes++;
-	h = find_locked(s, fd);
-	if (h)
-		h->removed = true;
-	pthread_mutex_unlock(&s->lock);
-	return h ? 0 : -ENOENT;
+	if (w->set == s) {
+		lower_locked(w);
+		w->set = NULL;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&s->machine->lock);
+	return rc;
 }
 
 static int
@@ -87,28 +142,30 @@ scripted_reactivate(
     struct handle_set *set, int fd, handle_t handle, uint32_t interest)
 {
 	struct scripted *s = self_of(set);
-	struct scripted_handle *h;
+	struct wire *w = wire_at(s->machine, fd);
+	int rc = -ENOENT;
 
-	pthread_mutex_lock(&s->lock);
-	s->counts.reactivates++;
-	h = find_locked(s, fd);
-	if (h) {
-		h->handle = handle;
-		h->interest = interest;
+	pthread_mutex_lock(&s->machine->lock);
+	if (w->set == s) {
+		w->handle = handle;
+		w->interest = interest;
+		report_state_locked(w);
+		rc = 0;
 	}
-	pthread_mutex_unlock(&s->lock);
-	return h ? 0 : -ENOENT;
+	pthread_mutex_unlock(&s->machine->lock);
+	return rc;
 }
 
 static bool
 blocked_locked(const struct scripted *s)
 {
-	return !s->oldest && !s->woken && s->wait_error == 0;
+	return s->counts.queued == 0 && !s->woken && s->wait_error == 0;
 }
 
 static void
 block_locked(struct scripted *s, int timeout_ms)
 {
+	pthread_mutex_t *lock = &s->machine->lock;
 	struct timespec end;
 	int rc = 0;
 
@@ -121,34 +178,65 @@ block_locked(struct scripted *s, int timeout_ms)
 		end.tv_sec++;
 		end.tv_nsec -= 1000000000L;
 	}
-	s->counts.waiting = true;
+	s->counts.waiting++;
 	while (blocked_locked(s) && rc == 0)
 		rc = timeout_ms < 0
-		         ? pthread_cond_wait(&s->changed, &s->lock)
-		         : pthread_cond_timedwait(&s->changed, &s->lock, &end);
-	s->counts.waiting = false;
+		         ? pthread_cond_wait(&s->changed, lock)
+		         : pthread_cond_timedwait(&s->changed, lock, &end);
+	s->counts.waiting--;
+}
+
+static unsigned
+take_feed_locked(struct scripted *s, struct handle_event *events, unsigned max)
+{
+	struct feed *f = s->oldest;
+	unsigned n = f->n - f->returned;
+
+	if (n > max)
+		n = max;
+	memcpy(events, f->events + f->returned, n * sizeof(*events));
+	f->returned += n;
+	if (f->returned == f->n) {
+		s->oldest = f->next;
+		if (!s->oldest)
+			s->newest = &s->oldest;
+		free(f);
+	}
+	s->counts.queued -= n;
+	return n;
+}
+
+static unsigned
+take_wires_locked(struct scripted *s, struct handle_event *events, unsigned max)
+{
+	unsigned n = 0;
+
+	while (n < max && !list_empty(&s->ready)) {
+		struct wire *w = container_of(s->ready.next, struct wire, node);
+
+		events[n++] = (struct handle_event){
+		    .handle = w->handle, .ready = w->ready};
+		lower_locked(w);
+	}
+	return n;
 }
 
 static int
-take_locked(struct scripted *s, struct handle_event *events, int max)
+take_locked(struct scripted *s, struct handle_event *events, unsigned max)
 {
-	struct batch *b = s->oldest;
 	unsigned n;
+	int error = s->wait_error;
 
-	if (!b)
-		return 0;
-	n = b->n - b->returned;
-	if (n > (unsigned)max)
-		n = (unsigned)max;
-	memcpy(events, b->events + b->returned, n * sizeof(*events));
-	b->returned += n;
-	s->counts.queued -= n;
-	if (b->returned == b->n) {
-		s->oldest = b->next;
-		if (!s->oldest)
-			s->newest = &s->oldest;
-		free(b);
-	}
+	s->woken = false;
+	s->wait_error = 0;
+	if (error != 0)
+		return -error;
+	n = s->oldest ? take_feed_locked(s, events, max)
+	              : take_wires_locked(s, events, max);
+	s->counts.returned += n;
+	/* Another one that waits may have the rest. */
+	if (s->counts.queued > 0)
+		pthread_cond_signal(&s->changed);
 	return (int)n;
 }
 
@@ -159,19 +247,15 @@ scripted_wait(struct handle_set *set, struct handle_event *events, int max,
 	struct scripted *s = self_of(set);
 	int n;
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->machine->lock);
 	s->counts.waits++;
 	if (s->in_wait++ > 0)
 		s->counts.double_waits++;
 	if (blocked_locked(s))
 		block_locked(s, timeout_ms);
-	s->woken = false;
-	n = -s->wait_error;
-	s->wait_error = 0;
-	if (n == 0)
-		n = take_locked(s, events, max);
+	n = take_locked(s, events, (unsigned)max);
 	s->in_wait--;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->machine->lock);
 	return n;
 }
 
@@ -180,21 +264,21 @@ scripted_wake(struct handle_set *set)
 {
 	struct scripted *s = self_of(set);
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->machine->lock);
 	s->counts.wakes++;
 	s->woken = true;
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	pthread_cond_signal(&s->changed);
+	pthread_mutex_unlock(&s->machine->lock);
 }
 
 static void
-scripted_set_free(struct handle_set *set)
+scripted_free(struct handle_set *set)
 {
 	struct scripted *s = self_of(set);
 
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->machine->lock);
 	s->counts.freed++;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->machine->lock);
 }
 
 static const struct handle_set_ops scripted_ops = {
@@ -203,43 +287,110 @@ static const struct handle_set_ops scripted_ops = {
     .reactivate = scripted_reactivate,
     .wait = scripted_wait,
     .wake = scripted_wake,
-    .free = scripted_set_free,
+    .free = scripted_free,
 };
 
-struct scripted *
-scripted_new(void)
+struct machine *
+machine_new(unsigned wires)
 {
-	struct scripted *s = calloc(1, sizeof(*s));
+	struct machine *m = calloc(1, sizeof(*m) + wires * sizeof(struct wire));
 
-	ENSURE(s);
-	s->set.ops = &scripted_ops;
-	s->newest = &s->oldest;
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->changed, NULL);
-	return s;
+	ENSURE(m);
+	m->wires_n = wires;
+	pthread_mutex_init(&m->lock, NULL);
+	return m;
 }
 
 void
-scripted_free(struct scripted *scripted)
+machine_free(struct machine *machine)
 {
-	struct scripted *s = scripted;
+	struct machine *m = machine;
 
-	while (s->oldest) {
-		struct batch *b = s->oldest;
+	for (unsigned i = 0; i < m->sets_n; i++) {
+		struct scripted *s = &m->sets[i];
 
-		s->oldest = b->next;
-		free(b);
+		while (s->oldest) {
+			struct feed *f = s->oldest;
+
+			s->oldest = f->next;
+			free(f);
+		}
+		pthread_cond_destroy(&s->changed);
 	}
-	free(s->handles);
-	pthread_cond_destroy(&s->changed);
-	pthread_mutex_destroy(&s->lock);
-	free(s);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
 }
 
-struct handle_set *
-scripted_set(struct scripted *scripted)
+int
+machine_new_set(void *machine, struct handle_set **ret_set)
 {
-	return &scripted->set;
+	struct machine *m = machine;
+	struct scripted *s;
+
+	pthread_mutex_lock(&m->lock);
+	ENSURE(m->sets_n < SETS_MAX);
+	s = &m->sets[m->sets_n++];
+	s->set.ops = &scripted_ops;
+	s->machine = m;
+	s->newest = &s->oldest;
+	list_init(&s->ready);
+	pthread_cond_init(&s->changed, NULL);
+	pthread_mutex_unlock(&m->lock);
+	*ret_set = &s->set;
+	return 0;
+}
+
+struct scripted *
+machine_set(struct machine *machine, unsigned i)
+{
+	return &machine->sets[i];
+}
+
+unsigned
+machine_sets(struct machine *machine)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&machine->lock);
+	n = machine->sets_n;
+	pthread_mutex_unlock(&machine->lock);
+	return n;
+}
+
+void
+machine_write(struct machine *machine, int fd, uint32_t bytes)
+{
+	struct wire *w = wire_at(machine, fd);
+
+	pthread_mutex_lock(&machine->lock);
+	w->unread += bytes;
+	raise_locked(w, HANDLE_READABLE);
+	pthread_mutex_unlock(&machine->lock);
+}
+
+uint32_t
+machine_read(struct machine *machine, int fd, uint32_t max)
+{
+	struct wire *w = wire_at(machine, fd);
+	uint32_t n;
+
+	pthread_mutex_lock(&machine->lock);
+	n = w->unread < max ? w->unread : max;
+	w->unread -= n;
+	pthread_mutex_unlock(&machine->lock);
+	return n;
+}
+
+uint64_t
+machine_unread(struct machine *machine)
+{
+	uint64_t n = 0;
+
+	pthread_mutex_lock(&machine->lock);
+	for (unsigned i = 0; i < machine->wires_n; i++)
+		n += machine->wires[i].unread;
+	pthread_mutex_unlock(&machine->lock);
+	return n;
 }
 
 void
@@ -247,35 +398,26 @@ scripted_feed(
     struct scripted *scripted, const struct handle_event *events, unsigned n)
 {
 	struct scripted *s = scripted;
-	struct batch *b = malloc(sizeof(*b) + n * sizeof(*events));
+	struct feed *f = malloc(sizeof(*f) + n * sizeof(*events));
 
-	ENSURE(b && n > 0);
-	*b = (struct batch){.n = n};
-	memcpy(b->events, events, n * sizeof(*events));
-	pthread_mutex_lock(&s->lock);
-	*s->newest = b;
-	s->newest = &b->next;
-	s->counts.fed += n;
+	ENSURE(f && n > 0);
+	*f = (struct feed){.n = n};
+	memcpy(f->events, events, n * sizeof(*events));
+	pthread_mutex_lock(&s->machine->lock);
+	*s->newest = f;
+	s->newest = &f->next;
 	s->counts.queued += n;
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	pthread_cond_signal(&s->changed);
+	pthread_mutex_unlock(&s->machine->lock);
 }
 
 void
 scripted_fail_wait(struct scripted *scripted, int error)
 {
-	pthread_mutex_lock(&scripted->lock);
+	pthread_mutex_lock(&scripted->machine->lock);
 	scripted->wait_error = error;
-	pthread_cond_broadcast(&scripted->changed);
-	pthread_mutex_unlock(&scripted->lock);
-}
-
-void
-scripted_fail_add(struct scripted *scripted, int error)
-{
-	pthread_mutex_lock(&scripted->lock);
-	scripted->add_error = error;
-	pthread_mutex_unlock(&scripted->lock);
+	pthread_cond_signal(&scripted->changed);
+	pthread_mutex_unlock(&scripted->machine->lock);
 }
 
 struct scripted_counts
@@ -283,22 +425,8 @@ scripted_counts(struct scripted *scripted)
 {
 	struct scripted_counts c;
 
-	pthread_mutex_lock(&scripted->lock);
+	pthread_mutex_lock(&scripted->machine->lock);
 	c = scripted->counts;
-	pthread_mutex_unlock(&scripted->lock);
+	pthread_mutex_unlock(&scripted->machine->lock);
 	return c;
-}
-
-bool
-scripted_handle_at(
-    struct scripted *scripted, unsigned i, struct scripted_handle *ret_handle)
-{
-	bool found;
-
-	pthread_mutex_lock(&scripted->lock);
-	found = i < scripted->handles_n;
-	if (found)
-		*ret_handle = scripted->handles[i];
-	pthread_mutex_unlock(&scripted->lock);
-	return found;
 }

@@ -188,6 +188,76 @@ retired_is_not_touched_again(void **state)
 	assert_int_equal(h->handler.claim.word, claim_word(2, 0, false));
 }
 
+static void
+a_mailbox_gives_all_oldest_first_and_is_empty_then(void **state)
+{
+	struct event_handler a = {.slot = 1}, b = {.slot = 2}, c = {.slot = 3};
+	struct event_handler *mailbox = NULL, *newest = NULL, *h;
+
+	(void)state;
+	assert_null(event_handler_take_all(&mailbox, &newest));
+	assert_null(newest);
+	event_handler_push(&mailbox, &a);
+	event_handler_push(&mailbox, &b);
+	event_handler_push(&mailbox, &c);
+	h = event_handler_take_all(&mailbox, &newest);
+	assert_ptr_equal(h, &a);
+	assert_ptr_equal(h->next, &b);
+	assert_ptr_equal(h->next->next, &c);
+	assert_null(h->next->next->next);
+	assert_ptr_equal(newest, &c);
+	assert_null(mailbox);
+	event_handler_push(&mailbox, &b);
+	assert_ptr_equal(event_handler_take_all(&mailbox, &newest), &b);
+	assert_null(b.next);
+}
+
+#define POSTED 20000
+
+struct post {
+	struct event_handler *mailbox;
+	struct event_handler handlers[4][POSTED];
+	uint32_t ticket, ended;
+};
+
+static void *
+push_all(void *arg)
+{
+	struct post *p = arg;
+	uint32_t n = unit_ticket(&p->ticket);
+
+	for (uint32_t i = 0; i < POSTED; i++) {
+		p->handlers[n][i].slot = n * POSTED + i;
+		event_handler_push(&p->mailbox, &p->handlers[n][i]);
+	}
+	atomic_add_acq_rel(&p->ended, 1u);
+	return NULL;
+}
+
+static void
+a_mailbox_loses_nothing_and_keeps_each_senders_order(void **state)
+{
+	static struct post p;
+	uint32_t next[4] = {0}, total = 0;
+	struct unit_threads threads;
+
+	(void)state;
+	unit_threads_start(&threads, 4, push_all, &p);
+	while (total < 4 * POSTED) {
+		bool last = atomic_load_acquire(&p.ended) == 4;
+		struct event_handler *newest;
+		struct event_handler *h =
+		    event_handler_take_all(&p.mailbox, &newest);
+
+		assert_false(last && !h);
+		for (; h; h = h->next, total++)
+			assert_int_equal(
+			    h->slot % POSTED, next[h->slot / POSTED]++);
+	}
+	unit_threads_join(&threads);
+	assert_null(p.mailbox);
+}
+
 int
 main(void)
 {
@@ -201,6 +271,10 @@ main(void)
 	    cmocka_unit_test(run_ends_after_a_few_rounds_and_keeps_the_claim),
 	    cmocka_unit_test(more_keeps_the_claim_and_leaves_the_bits),
 	    cmocka_unit_test(retired_is_not_touched_again),
+	    cmocka_unit_test(
+	        a_mailbox_gives_all_oldest_first_and_is_empty_then),
+	    cmocka_unit_test(
+	        a_mailbox_loses_nothing_and_keeps_each_senders_order),
 	};
 
 	unit_watchdog();

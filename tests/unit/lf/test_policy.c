@@ -9,12 +9,16 @@
 static const struct service_time times = {
     .average_ns = {[TURN_RELAY] = 5000, [TURN_ACCEPT] = 12500}};
 
+#define WAKE_NS 25000u
+
 static bool
 adaptive(unsigned relays, unsigned accepts, unsigned parked)
 {
-	struct backlog rest = {.relays = relays, .accepts = accepts};
+	struct backlog rest = {.relays = relays,
+	    .accepts = accepts,
+	    .busy_ns = POLICY_BUSY_NS + 1};
 
-	return policy_promotes(POLICY_ADAPTIVE, &times, &rest, parked);
+	return policy_promotes(POLICY_ADAPTIVE, &times, &rest, parked, WAKE_NS);
 }
 
 static void
@@ -24,10 +28,10 @@ always_promotes_whatever_the_backlog(void **state)
 
 	(void)state;
 	for (unsigned parked = 0; parked < 3; parked++) {
-		assert_true(
-		    policy_promotes(POLICY_ALWAYS, &times, &none, parked));
-		assert_true(
-		    policy_promotes(POLICY_ALWAYS, &times, &some, parked));
+		assert_true(policy_promotes(
+		    POLICY_ALWAYS, &times, &none, parked, WAKE_NS));
+		assert_true(policy_promotes(
+		    POLICY_ALWAYS, &times, &some, parked, WAKE_NS));
 	}
 }
 
@@ -43,7 +47,6 @@ static void
 adaptive_promotes_when_the_rest_is_worth_more_than_a_wake(void **state)
 {
 	(void)state;
-	assert_int_equal(POLICY_WAKE_NS, 25000);
 	assert_false(adaptive(0, 0, 1));
 	assert_false(adaptive(5, 0, 1)); /* exactly a wake's worth */
 	assert_true(adaptive(6, 0, 1));
@@ -65,11 +68,50 @@ adaptive_goes_by_the_experience_of_the_thread(void **state)
 {
 	struct service_time slow = {.average_ns = {[TURN_RELAY] = 30000}};
 	struct service_time quick = {.average_ns = {[TURN_RELAY] = 300}};
-	struct backlog one = {.relays = 1}, batch = {.relays = 63};
+	struct backlog one = {.relays = 1, .busy_ns = POLICY_BUSY_NS + 1};
+	struct backlog batch = {.relays = 63, .busy_ns = POLICY_BUSY_NS + 1};
 
 	(void)state;
-	assert_true(policy_promotes(POLICY_ADAPTIVE, &slow, &one, 1));
-	assert_false(policy_promotes(POLICY_ADAPTIVE, &quick, &batch, 1));
+	assert_true(policy_promotes(POLICY_ADAPTIVE, &slow, &one, 1, WAKE_NS));
+	assert_false(
+	    policy_promotes(POLICY_ADAPTIVE, &quick, &batch, 1, WAKE_NS));
+}
+
+static void
+adaptive_goes_by_what_a_wake_costs_on_this_machine(void **state)
+{
+	/* 20 us */
+	struct backlog four = {.relays = 4, .busy_ns = POLICY_BUSY_NS + 1};
+
+	(void)state;
+	assert_true(policy_promotes(POLICY_ADAPTIVE, &times, &four, 1, 19999));
+	assert_false(policy_promotes(POLICY_ADAPTIVE, &times, &four, 1, 20000));
+}
+
+static void
+adaptive_wants_more_from_a_leader_that_has_rested(void **state)
+{
+	struct backlog rest = {.relays = 1, .busy_ns = POLICY_BUSY_NS};
+	uint64_t relay_ns = service_time_ns(&times, TURN_RELAY);
+
+	(void)state;
+	assert_false(policy_promotes(
+	    POLICY_ADAPTIVE, &times, &rest, 1, relay_ns / POLICY_BURST));
+	rest.relays = 2;
+	assert_true(policy_promotes(
+	    POLICY_ADAPTIVE, &times, &rest, 1, relay_ns / POLICY_BURST));
+}
+
+static void
+the_wake_is_measured_within_bounds(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		uint64_t from_ms = unit_now_ms();
+
+		assert_in_range(policy_calibrate(), 5000, 200000);
+		assert_true(unit_now_ms() - from_ms < 2000);
+	}
 }
 
 static void
@@ -137,6 +179,7 @@ policies_have_the_names_of_the_configuration(void **state)
 	(void)state;
 	assert_string_equal(policy_name(POLICY_ALWAYS), "always");
 	assert_string_equal(policy_name(POLICY_ADAPTIVE), "adaptive");
+	assert_string_equal(policy_name(POLICY_KERNEL), "kernel");
 }
 
 int
@@ -149,6 +192,10 @@ main(void)
 	        adaptive_promotes_when_the_rest_is_worth_more_than_a_wake),
 	    cmocka_unit_test(adaptive_adds_relays_and_accepts),
 	    cmocka_unit_test(adaptive_goes_by_the_experience_of_the_thread),
+	    cmocka_unit_test(
+	        adaptive_goes_by_what_a_wake_costs_on_this_machine),
+	    cmocka_unit_test(adaptive_wants_more_from_a_leader_that_has_rested),
+	    cmocka_unit_test(the_wake_is_measured_within_bounds),
 	    cmocka_unit_test(before_the_first_turn_an_accept_counts_for_more),
 	    cmocka_unit_test(the_average_moves_a_sixteenth_of_the_way),
 	    cmocka_unit_test(the_average_arrives_where_the_turns_are),

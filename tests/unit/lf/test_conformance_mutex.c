@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT
+ * The conformance suite on the textbook promotion, a shorter run.
+ */
+#include "lf/conformance.h"
+
+int
+main(void)
+{
+	return conformance_run("conformance, mutex", &promotion_mutex, 60);
+}

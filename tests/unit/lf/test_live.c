@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ * Live changes: what is refused, what moves, who is told.
+ */
+#include "lf/pool.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "lf/pool_rig.h"
+#include "unit.h"
+
+static bool
+set_threads(struct rig *rig, unsigned threads, struct err *err)
+{
+	struct pool_class class = {.threads = threads};
+
+	return pool_set_threads(rig->pool, &class, 1, err);
+}
+
+static void
+impossible_sizes_are_refused_and_change_nothing(void **state)
+{
+	static const struct rig_setup setup = {.threads = 4, .shards = 2};
+	struct err err;
+	struct rig rig;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	assert_false(set_threads(&rig, 0, &err));
+	assert_non_null(strstr(err.text, "1 to 1024"));
+	assert_false(set_threads(&rig, POOL_THREADS_LIMIT + 1, &err));
+	assert_non_null(strstr(err.text, "1025"));
+	assert_false(set_threads(&rig, 1, &err));
+	assert_non_null(strstr(err.text, "2 shards"));
+	assert_false(pool_set_shards(rig.pool, 0, &err));
+	assert_false(pool_set_shards(rig.pool, 5, &err));
+	assert_non_null(strstr(err.text, "4 threads"));
+	assert_int_equal(pool_threads(rig.pool), 4);
+	assert_int_equal(pool_shards_wanted(rig.pool), 2);
+	assert_int_equal(pool_shards(rig.pool), 2);
+	rig_finish(&rig);
+	assert_int_equal(rig.status.threads, 4);
+}
+
+static void
+cpus_that_do_not_exist_are_refused(void **state)
+{
+	static const struct rig_setup setup = {.threads = 2, .shards = 1};
+	cpu_set_t none, all;
+	struct err err;
+	struct rig rig;
+
+	(void)state;
+	CPU_ZERO(&none);
+	CPU_SET(CPU_SETSIZE - 1, &none);
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	rig_start(&rig, &setup);
+	assert_false(pool_set_cpus(rig.pool, &none, &err));
+	assert_non_null(strstr(err.text, "CPU"));
+	assert_true(pool_set_cpus(rig.pool, &all, &err));
+	rig_finish(&rig);
+}
+
+/* Symptom: with the guard asleep a shard that lost its leader by a change
+ * stayed without one while threads were parked at another. */
+static void
+a_change_calls_the_guard(void **state)
+{
+	static const struct rig_setup setup = {.threads = 3, .shards = 2};
+	struct rig rig;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 1000 && rig.guarding; i++)
+		rig.guarding = pool_guard(rig.pool, clock_now_ns(), NS_PER_MS);
+	assert_false(rig.guarding);
+	atomic_store_relaxed(&rig.guard_called, 0u);
+	rig_set_threads(&rig, 2);
+	assert_int_equal(atomic_load_relaxed(&rig.guard_called), 1);
+	assert_true(pool_guard(rig.pool, clock_now_ns(), NS_PER_MS));
+	rig_finish(&rig);
+	assert_int_equal(rig.status.roles[ROLE_LEADING], 2);
+}
+
+/* What a session is to the grace domain while it chooses a shard. */
+static void
+shards_stay_until_whoever_may_have_chosen_them_is_done(void **state)
+{
+	static const struct rig_setup setup = {.threads = 2, .shards = 2};
+	struct grace_reader before = {0}, between = {0};
+	struct rig rig;
+	struct err err;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	grace_register(rig.grace, &before);
+	grace_register(rig.grace, &between);
+	grace_enter(rig.grace, &before);
+	assert_true(pool_set_shards(rig.pool, 1, &err));
+	grace_enter(rig.grace, &between);
+	assert_true(pool_set_shards(rig.pool, 2, &err));
+	assert_true(pool_set_shards(rig.pool, 1, &err));
+	(void)pool_tick(rig.pool);
+	assert_int_equal(pool_shards(rig.pool), 2);
+	/* The first change's grace period ends here, the last one's does not.
+	 */
+	grace_leave(&before);
+	(void)pool_tick(rig.pool);
+	assert_int_equal(pool_shards(rig.pool), 2);
+	grace_leave(&between);
+	(void)pool_tick(rig.pool);
+	assert_int_equal(pool_shards(rig.pool), 1);
+	grace_unregister(rig.grace, &before);
+	grace_unregister(rig.grace, &between);
+	rig_finish(&rig);
+}
+
+struct stay {
+	struct grace_reader reader;
+	uint32_t end;
+};
+
+static void *
+leave_later(void *arg)
+{
+	struct stay *s = arg;
+
+	(void)unit_wait(atomic_load_acquire(&s->end));
+	for (int i = 0; i < 50; i++)
+		unit_nap();
+	grace_leave(&s->reader);
+	return NULL;
+}
+
+/* Symptom: a pool that ended right after its shards had changed was written to
+ * when the grace period ended. */
+static void
+a_pool_can_end_while_its_shards_settle(void **state)
+{
+	static const struct rig_setup setup = {.threads = 2, .shards = 2};
+	struct stay s = {.end = 0};
+	struct rig rig;
+	struct err err;
+	pthread_t id;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	grace_register(rig.grace, &s.reader);
+	grace_enter(rig.grace, &s.reader);
+	assert_int_equal(pthread_create(&id, NULL, leave_later, &s), 0);
+	assert_true(pool_set_shards(rig.pool, 1, &err));
+	atomic_store_release(&s.end, 1u);
+	pool_free(rig.pool);
+	assert_int_equal(pthread_join(id, NULL), 0);
+	grace_unregister(rig.grace, &s.reader);
+	grace_free(rig.grace);
+	machine_free(rig.machine);
+}
+
+static enum turn
+read_all(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)pending;
+	(void)self;
+	fake->read += machine_read(fake->rig->machine, (int)fake->number, 1000);
+	return TURN_DONE;
+}
+
+static void
+write_to_each(struct rig *rig)
+{
+	for (unsigned i = 0; i < rig->fakes_n; i++)
+		machine_write(rig->machine, (int)i, 1);
+}
+
+static void
+each_has_read(const struct rig *rig, uint64_t bytes)
+{
+	for (unsigned i = 0; i < rig->fakes_n; i++)
+		assert_int_equal(rig->fakes[i]->read, bytes);
+}
+
+/* Symptom: sessions of shards that were closing stood still when the threads
+ * went at the same time. */
+static void
+sessions_of_closing_shards_move_although_threads_go(void **state)
+{
+	static const enum policy_kind policies[] = {
+	    POLICY_ADAPTIVE, POLICY_ALWAYS, POLICY_KERNEL};
+
+	(void)state;
+	for (size_t p = 0; p < UNIT_N(policies); p++) {
+		const struct rig_setup setup = {
+		    .policy = policies[p], .threads = 4, .shards = 4};
+		struct rig rig;
+
+		rig_start(&rig, &setup);
+		for (int i = 0; i < 16; i++)
+			rig_fake(&rig, read_all);
+		rig_set_shards(&rig, 1);
+		rig_set_threads(&rig, 1);
+		write_to_each(&rig);
+		assert_true(rig_quiet(&rig));
+		each_has_read(&rig, 1);
+		for (int i = 0; i < 16; i++)
+			assert_int_equal(rig.fakes[i]->handler.shard->id, 0);
+		rig_finish(&rig);
+		assert_int_equal(rig.status.threads, 1);
+		assert_int_equal(rig.status.handlers, 16);
+	}
+}
+
+static enum turn
+bind_once(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	if (!fake->first)
+		fake->handler.bound = fake->first = self;
+	if (fake->handler.bound != self)
+		fake->astray++;
+	return read_all(fake, pending, self);
+}
+
+/* Symptom: an event for a bound session on one shard was not served while its
+ * thread slept as the leader of another. */
+static void
+a_bound_session_of_another_shard_wakes_its_thread(void **state)
+{
+	static const struct rig_setup setup = {
+	    .bound = true, .threads = 2, .shards = 2};
+	struct rig rig;
+	struct err err;
+	unsigned crossed = 0;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 16; i++)
+		rig_fake(&rig, bind_once);
+	write_to_each(&rig);
+	assert_true(rig_quiet(&rig));
+	/* Their places change, their threads do not. */
+	rig_set_shards(&rig, 1);
+	assert_true(rig_quiet(&rig));
+	assert_true(pool_set_shards(rig.pool, 2, &err));
+	assert_true(rig_quiet(&rig));
+	for (int i = 0; i < 16; i++) {
+		struct fake *f = rig.fakes[i];
+		uint64_t read = f->read;
+
+		crossed += f->first->home != f->handler.shard;
+		machine_write(rig.machine, i, 1);
+		assert_true(rig_quiet(&rig));
+		assert_int_equal(f->read, read + 1);
+		assert_int_equal(f->astray, 0);
+	}
+	assert_true(crossed > 0);
+	rig_finish(&rig);
+	assert_true(rig.status.sum.hand_offs > 0);
+}
+
+/* Symptom: after its thread had retired, a bound session ran on any. */
+static void
+a_bound_session_is_bound_anew_when_its_thread_retires(void **state)
+{
+	static const struct rig_setup setup = {
+	    .bound = true, .threads = 4, .shards = 4};
+	struct rig rig;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 16; i++)
+		rig_fake(&rig, bind_once);
+	write_to_each(&rig);
+	assert_true(rig_quiet(&rig));
+	for (uint32_t round = 2; round < 40; round++) {
+		bool many = round % 2 == 1;
+
+		rig_set_threads(&rig, 4);
+		rig_set_shards(&rig, many ? 4 : 1);
+		rig_set_threads(&rig, many ? 4 : 1);
+		write_to_each(&rig);
+		assert_true(rig_quiet(&rig));
+		each_has_read(&rig, round);
+		for (int i = 0; i < 16; i++) {
+			assert_non_null(rig.fakes[i]->handler.bound);
+			assert_int_equal(rig.fakes[i]->astray, 0);
+		}
+	}
+	rig_finish(&rig);
+}
+
+static enum turn
+go_on_until_the_second_ran(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	struct fake *second = fake->rig->fakes[1];
+
+	(void)bind_once(fake, pending, self);
+	if (atomic_load_relaxed(&fake->left) == 0 ||
+	    atomic_load_acquire(&second->bits) & NOTE_RESUME)
+		return TURN_DONE;
+	if (atomic_sub_relaxed(&fake->left, 1u) == 1)
+		atomic_add_relaxed(&fake->rig->late, 1u);
+	return TURN_MORE;
+}
+
+/* Symptom: a bound session that always had more to do kept its thread from the
+ * other sessions that are bound to it. */
+static void
+a_busy_bound_session_does_not_starve_those_beside_it(void **state)
+{
+	static const struct rig_setup setup = {
+	    .policy = POLICY_ALWAYS, .bound = true, .threads = 2, .shards = 1};
+	struct rig rig;
+	struct fake *busy, *second;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	busy = rig_fake(&rig, go_on_until_the_second_ran);
+	second = rig_fake(&rig, bind_once);
+	write_to_each(&rig);
+	assert_true(rig_quiet(&rig));
+	second->handler.bound = second->first = busy->first;
+	busy->left = 3000000;
+	machine_write(rig.machine, 0, 1);
+	assert_true(unit_wait(atomic_load_relaxed(&busy->left) < 2999000));
+	assert_true(shard_note(&second->handler,
+	    claim_generation_acquire(&second->handler.claim), NOTE_RESUME));
+	rig_finish(&rig);
+	assert_int_equal(rig.late, 0);
+	assert_int_equal(second->astray, 0);
+}
+
+/* Symptom: events that a leader had fetched before the policy became kernel
+ * were never looked at. */
+static void
+what_was_fetched_before_kernel_is_not_forgotten(void **state)
+{
+	static const struct rig_setup setup = {
+	    .policy = POLICY_ALWAYS, .threads = 1, .shards = 1};
+
+	(void)state;
+	for (uint64_t round = 1; round <= 100; round++) {
+		struct rig rig;
+
+		rig_start(&rig, &setup);
+		for (int i = 0; i < 16; i++)
+			rig_fake(&rig, read_all);
+		rig_feed_each(&rig, 0, 16);
+		for (uint64_t spin = 0; spin < round * 10; spin++)
+			sched_yield();
+		pool_set_policy(rig.pool, POLICY_KERNEL);
+		rig_finish(&rig);
+		for (int i = 0; i < 16; i++)
+			assert_int_equal(rig.fakes[i]->turns, 1);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(impossible_sizes_are_refused_and_change_nothing),
+	    cmocka_unit_test(cpus_that_do_not_exist_are_refused),
+	    cmocka_unit_test(a_change_calls_the_guard),
+	    cmocka_unit_test(
+	        shards_stay_until_whoever_may_have_chosen_them_is_done),
+	    cmocka_unit_test(a_pool_can_end_while_its_shards_settle),
+	    cmocka_unit_test(
+	        sessions_of_closing_shards_move_although_threads_go),
+	    cmocka_unit_test(a_bound_session_of_another_shard_wakes_its_thread),
+	    cmocka_unit_test(
+	        a_bound_session_is_bound_anew_when_its_thread_retires),
+	    cmocka_unit_test(
+	        a_busy_bound_session_does_not_starve_those_beside_it),
+	    cmocka_unit_test(what_was_fetched_before_kernel_is_not_forgotten),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests_name("live changes", tests, NULL, NULL);
+}

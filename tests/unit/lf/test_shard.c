@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT
+ * A shard's leaders: what becomes of the events of a batch.
+ */
+#include "lf/shard.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lf/alloc_count.h"
+#include "lf/pool_rig.h"
+#include "unit.h"
+
+static void
+every_event_reaches_its_handler(void **state)
+{
+	uint32_t random = 42, fed[32] = {0};
+	struct handle_event batch[SHARD_BATCH];
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	for (int i = 0; i < 32; i++)
+		rig_fake(&rig, NULL);
+	for (int b = 0; b < 300; b++) {
+		unsigned n = unit_random(&random) % SHARD_BATCH + 1;
+
+		for (unsigned i = 0; i < n; i++) {
+			uint32_t which = unit_random(&random) % 32;
+			uint32_t ready = 1u << unit_random(&random) % 5;
+			enum handle_side side = unit_random(&random) & 1
+			                            ? HANDLE_CLIENT
+			                            : HANDLE_SERVER;
+
+			batch[i] = rig_event(rig.fakes[which], side, ready);
+			fed[which] |= handle_pending(batch[i].handle, ready);
+		}
+		scripted_feed(rig_script(&rig), batch, n);
+	}
+	rig_finish(&rig);
+	assert_int_equal(rig.status.sum.stale, 0);
+	assert_true(rig.status.sum.dispatched > 0);
+	assert_true(rig.status.sum.turns >= rig.status.sum.dispatched);
+	for (int i = 0; i < 32; i++) {
+		assert_int_equal(rig.fakes[i]->seen, rig.fakes[i]->want);
+		assert_int_equal(rig.fakes[i]->bits, fed[i]);
+	}
+}
+
+static void
+a_batch_larger_than_the_shards_is_fetched_in_parts(void **state)
+{
+	struct handle_event events[3 * SHARD_BATCH];
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	rig_fake(&rig, NULL);
+	for (size_t i = 0; i < UNIT_N(events); i++)
+		events[i] =
+		    rig_event(rig.fakes[0], HANDLE_CLIENT, HANDLE_READABLE);
+	scripted_feed(rig_script(&rig), events, UNIT_N(events));
+	rig_finish(&rig);
+	assert_int_equal(rig.status.sum.fetched, UNIT_N(events));
+	assert_int_equal(rig.fakes[0]->seen, UNIT_N(events));
+}
+
+static void
+events_of_another_generation_are_not_dispatched(void **state)
+{
+	struct handle_event events[4];
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	for (int i = 0; i < 2; i++)
+		rig_fake(&rig, NULL);
+	for (int i = 0; i < 4; i++) {
+		struct event_handler *h = &rig.fakes[i % 2]->handler;
+
+		events[i] = (struct handle_event){
+		    .handle =
+		        handle_make(i < 2 ? 0 : 2, h->slot, HANDLE_SERVER),
+		    .ready = HANDLE_ALL};
+	}
+	scripted_feed(rig_script(&rig), events, 4);
+	rig_finish(&rig);
+	assert_int_equal(rig.status.sum.stale, 4);
+	assert_int_equal(rig.status.sum.dispatched, 0);
+	assert_int_equal(rig.status.sum.turns, 0);
+	assert_int_equal(rig.fakes[0]->turns + rig.fakes[1]->turns, 0);
+}
+
+static enum turn
+retire_at_once(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)pending;
+	(void)self;
+	return fake_retire(fake);
+}
+
+static void
+a_handler_that_ended_gets_nothing_more(void **state)
+{
+	struct handle_event events[8];
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	rig_fake(&rig, retire_at_once);
+	for (size_t i = 0; i < UNIT_N(events); i++)
+		events[i] =
+		    rig_event(rig.fakes[0], HANDLE_CLIENT, HANDLE_READABLE);
+	scripted_feed(rig_script(&rig), events, UNIT_N(events));
+	/* And those that were under way to the next batch. */
+	scripted_feed(rig_script(&rig), events, UNIT_N(events));
+	rig_finish(&rig);
+	assert_int_equal(rig.fakes[0]->turns, 1);
+	assert_int_equal(rig.status.sum.dispatched, 1);
+	assert_int_equal(rig.status.sum.stale + rig.status.sum.merged, 15);
+	assert_int_equal(claim_generation(&rig.fakes[0]->handler.claim), 2);
+	if (rig.setup.threads == 1)
+		assert_int_equal(rig.status.sum.merged, 0);
+}
+
+/* Wants to go on until its neighbour has had the event it fed itself. */
+static enum turn
+go_on_until_the_neighbour_ran(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	struct fake *neighbour = fake->rig->fakes[1];
+	struct handle_event e;
+
+	(void)pending;
+	(void)self;
+	if (fake->turns == 1) {
+		fake->left = 2000000;
+		e = rig_event(neighbour, HANDLE_CLIENT, HANDLE_READABLE);
+		/* Feeding takes memory; that is the test's, not the pool's. */
+		alloc_count_thread(false);
+		scripted_feed(rig_script(fake->rig), &e, 1);
+		alloc_count_thread(true);
+	}
+	if (atomic_load_acquire(&neighbour->seen) == 1)
+		return TURN_DONE;
+	if (--fake->left > 0)
+		return TURN_MORE;
+	atomic_add_relaxed(&fake->rig->late, 1u);
+	return TURN_DONE;
+}
+
+static void
+a_handler_with_more_to_do_does_not_starve_new_events(void **state)
+{
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	rig_fake(&rig, go_on_until_the_neighbour_ran);
+	rig_fake(&rig, NULL);
+	rig_feed_each(&rig, 0, 1);
+	rig_finish(&rig);
+	assert_int_equal(rig.late, 0);
+	assert_int_equal(rig.fakes[1]->turns, 1);
+	if (rig.setup.threads == 1)
+		assert_true(rig.status.sum.resumed > 0);
+}
+
+static char order[64];
+
+static enum turn
+three_turns_each(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	size_t len = strlen(order);
+
+	(void)pending;
+	(void)self;
+	order[len] = (char)('a' + fake->number);
+	order[len + 1] = '\0';
+	return fake->turns % 3 != 0 ? TURN_MORE : TURN_DONE;
+}
+
+static void
+handlers_with_more_to_do_go_on_in_turn(void **state)
+{
+	struct rig rig;
+
+	order[0] = '\0';
+	rig_start(&rig, *state);
+	for (int i = 0; i < 4; i++)
+		rig_fake(&rig, three_turns_each);
+	rig_feed_each(&rig, 0, 4);
+	rig_finish(&rig);
+	assert_string_equal(order, "abcdabcdabcd");
+	assert_int_equal(rig.status.sum.resumed, 8);
+	assert_int_equal(rig.status.sum.turns, 12);
+}
+
+/* The first one to run waits for ten others to have run. */
+static enum turn
+the_first_waits_for_the_others(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	struct rig *rig = fake->rig;
+
+	(void)pending;
+	(void)self;
+	if (unit_ticket(&rig->ticket) == 0 &&
+	    !unit_wait(atomic_load_relaxed(&rig->ticket) > 10))
+		atomic_add_relaxed(&rig->late, 1u);
+	return TURN_DONE;
+}
+
+static void
+the_rest_of_a_large_batch_goes_to_a_follower(void **state)
+{
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	for (int i = 0; i < 60; i++)
+		rig_fake(&rig, the_first_waits_for_the_others);
+	rig_feed_each(&rig, 0, 60);
+	rig_finish(&rig);
+	assert_int_equal(rig.late, 0);
+	assert_int_equal(rig.status.sum.dispatched, 60);
+	assert_true(rig.status.sum.wakes >= 1);
+}
+
+static void
+single_events_are_promoted_for_by_always_only(void **state)
+{
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	rig_fake(&rig, NULL);
+	for (int i = 0; i < 50; i++) {
+		rig_feed_each(&rig, 0, 1);
+		assert_true(rig_quiet(&rig));
+	}
+	rig_finish(&rig);
+	assert_int_equal(rig.status.sum.dispatched, 50);
+	assert_int_equal(rig.status.sum.turns, 50);
+	if (rig.setup.policy == POLICY_ALWAYS) {
+		assert_int_equal(rig.status.sum.promotions, 50);
+		assert_int_equal(rig.status.sum.inline_turns, 0);
+		assert_true(rig.setup.threads == 1 ? rig.status.sum.wakes == 0
+		                                   : rig.status.sum.wakes > 0);
+	} else {
+		assert_int_equal(rig.status.sum.promotions, 0);
+		assert_int_equal(rig.status.sum.wakes, 0);
+		assert_int_equal(rig.status.sum.inline_turns, 50);
+	}
+}
+
+static uint64_t
+count_wait_errors(struct rig *rig)
+{
+	struct pool_status s;
+
+	pool_status(rig->pool, &s);
+	return s.sum.wait_errors;
+}
+
+static void
+a_wait_that_fails_is_counted_and_tried_again(void **state)
+{
+	struct unit_stderr s;
+	struct rig rig;
+	char text[1024];
+
+	rig_start(&rig, *state);
+	rig_fake(&rig, NULL);
+	unit_stderr_begin(&s);
+	scripted_fail_wait(rig_script(&rig), EBADF);
+	assert_true(unit_wait(count_wait_errors(&rig) == 1));
+	rig_feed_each(&rig, 0, 1);
+	assert_true(rig_quiet(&rig));
+	unit_stderr_end(&s, text, sizeof(text));
+	rig_finish(&rig);
+	assert_int_equal(rig.fakes[0]->turns, 1);
+}
+
+static void
+a_note_to_a_handler_that_ended_is_refused(void **state)
+{
+	struct rig rig;
+	unsigned wakes;
+
+	rig_start(&rig, *state);
+	rig_fake(&rig, NULL);
+	wakes = scripted_counts(rig_script(&rig)).wakes;
+	assert_false(shard_note(&rig.fakes[0]->handler, 0, NOTE_KILL));
+	assert_false(shard_note(&rig.fakes[0]->handler, 2, NOTE_KILL));
+	assert_int_equal(scripted_counts(rig_script(&rig)).wakes, wakes);
+	rig_finish(&rig);
+	assert_int_equal(rig.fakes[0]->turns, 0);
+}
+
+static void
+a_note_reaches_a_handler_of_a_sleeping_leader(void **state)
+{
+	struct rig rig;
+	struct fake *f;
+
+	rig_start(&rig, *state);
+	f = rig_fake(&rig, NULL);
+	atomic_add_relaxed(&f->want, 1u);
+	assert_true(shard_note(&f->handler, 1, NOTE_TIMEOUT));
+	assert_true(unit_wait(atomic_load_acquire(&f->seen) == 1));
+	rig_finish(&rig);
+	assert_int_equal(f->bits, NOTE_TIMEOUT);
+	assert_int_equal(f->turns, 1);
+	assert_int_equal(rig.status.sum.resumed, 1);
+	assert_int_equal(rig.status.sum.fetched, 0);
+}
+
+static enum turn
+allocate_once(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	void *volatile memory = malloc(16);
+
+	(void)fake;
+	(void)pending;
+	(void)self;
+	free(memory);
+	return TURN_DONE;
+}
+
+/* What every other test relies on when it ends with none. */
+static void
+an_allocation_on_a_pool_thread_is_counted(void **state)
+{
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	rig_fake(&rig, allocate_once);
+	for (int i = 0; i < 3; i++) {
+		rig_feed_each(&rig, 0, 1);
+		assert_true(rig_quiet(&rig));
+	}
+	assert_int_equal(alloc_count(), rig.allocations + 3);
+	rig.allocations += 3;
+	rig_finish(&rig);
+}
+
+int
+main(void)
+{
+	static const struct rig_test tests[] = {
+	    RIG_TEST(every_event_reaches_its_handler),
+	    RIG_TEST(a_batch_larger_than_the_shards_is_fetched_in_parts),
+	    RIG_TEST(events_of_another_generation_are_not_dispatched),
+	    RIG_TEST(a_handler_that_ended_gets_nothing_more),
+	    RIG_TEST(a_handler_with_more_to_do_does_not_starve_new_events),
+	    RIG_TEST_FOR(handlers_with_more_to_do_go_on_in_turn, 1, 1),
+	    RIG_TEST_FOR(the_rest_of_a_large_batch_goes_to_a_follower, 2, 4),
+	    RIG_TEST(single_events_are_promoted_for_by_always_only),
+	    RIG_TEST(a_wait_that_fails_is_counted_and_tried_again),
+	    RIG_TEST(a_note_to_a_handler_that_ended_is_refused),
+	    RIG_TEST(a_note_reaches_a_handler_of_a_sleeping_leader),
+	    RIG_TEST(an_allocation_on_a_pool_thread_is_counted),
+	};
+
+	return rig_run("shard", tests, UNIT_N(tests));
+}
