@@ -188,7 +188,7 @@ check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 lab: ## the pattern's claims as experiments, with a verdict on each; 8 minutes
 	@scripts/install-deps lab
 	@$(MAKE) --no-print-directory $(LAB) $(B)/tools/appserver
-	@tests/lab/lab.py $(B) build/lab.md
+	@python3 -B tests/lab/lab.py $(B) build/lab.md
 
 check-layers: ## no file of src includes from a floor above its own
 	@scripts/check-layers $(foreach f,$(FLOORS) main,'$(f)=$(BELOW_$(f))')

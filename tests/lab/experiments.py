@@ -157,7 +157,8 @@ def slow_handlers(bench, rounds, verdicts):
                 if "mutex" not in name}
     variants["adaptive, none slow"] = proxy(threads=threads)
     taken = interleave(variants, rounds,
-                       lambda v: bench.at_a_rate(v, 8000, 5), "slow handlers")
+                       lambda v: bench.with_slow_ones(v, 8000, 5),
+                       "slow handlers")
     verdicts.ratio(OURS, "with 1 % slow handlers the others' p99 is lower "
                    "than with a reactor per thread", taken, "p99_us",
                    ("adaptive, slow", "reactor per thread, slow"))
@@ -263,12 +264,12 @@ def no_futex(bench, _, verdicts):
 
 
 ALL = {
-    "keep-alive": (keep_alive, 7),
-    "connections": (connections, 5),
+    "keep-alive": (keep_alive, 11),
+    "connections": (connections, 7),
     "rate": (at_a_rate, 5),
     "orders": (orders, 5),
     "wake": (thresholds, 5),
-    "slow": (slow_handlers, 5),
+    "slow": (slow_handlers, 7),
     "guard": (guard, 5),
     "ceiling": (ceiling, 3),
     "futex": (no_futex, 1),

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: MIT
 """The laboratory: the claims of the Leader/Followers paper and of lfproxy as
 experiments, with a verdict on each.
@@ -17,7 +17,7 @@ import sys
 import time
 
 import experiments
-from measure import Bench, quartiles, values
+from measure import Bench, figure, quartiles, values
 from rig import AppServer, LabError, perf_counts_futexes
 from verdict import Verdicts
 
@@ -26,12 +26,8 @@ def cell(rows, metric):
     numbers = values(rows, metric)
     if not numbers:
         return "–"
-    lower, middle, upper = quartiles(numbers)
-    if lower == upper:
-        return f"{middle:.3g}"
-    if middle >= 1000:
-        return f"{middle:.0f} ({lower:.0f}–{upper:.0f})"
-    return f"{middle:.3g} ({lower:.3g}–{upper:.3g})"
+    lower, middle, upper = (figure(n) for n in quartiles(numbers))
+    return middle if lower == upper else f"{middle} ({lower}–{upper})"
 
 
 def table(head, rows):

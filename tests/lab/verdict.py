@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Claims, and what the figures say of them."""
 
-from measure import quartiles, values
+from measure import figure, quartiles, values
 
 HOLDS = "holds"
 FAILS = "does not hold"
@@ -17,9 +17,9 @@ def judge(numbers, limit):
     return FAILS if lower > limit else UNCLEAR
 
 
-def three(numbers, digits=3):
-    lower, middle, upper = quartiles(numbers)
-    return f"{middle:.{digits}g} ({lower:.{digits}g}–{upper:.{digits}g})"
+def three(numbers):
+    lower, middle, upper = (figure(n) for n in quartiles(numbers))
+    return f"{middle} ({lower}–{upper})"
 
 
 class Verdicts:
@@ -47,7 +47,7 @@ class Verdicts:
         ratios = [x / y for x, y in zip(a, b)]
         self.add(whose, claim, judge(ratios, limit),
                  f"{three(ratios)} ×, allowed {limit:g}; medians "
-                 f"{quartiles(a)[1]:.3g} and {quartiles(b)[1]:.3g}")
+                 f"{figure(quartiles(a)[1])} and {figure(quartiles(b)[1])}")
 
     def at_most(self, whose, claim, taken, metric, name, limit):
         numbers = values(taken[name], metric)
