@@ -64,9 +64,8 @@ bool policy_promotes(enum policy_kind policy, const struct service_time *times,
     const struct backlog *backlog, unsigned parked, uint64_t wake_ns);
 
 /* Measures, on two threads of its own, how long it takes from the decision to
- * wake a thread until it runs, and what that costs the one who wakes: between 5
- * and 200 us.
- * Takes a few milliseconds.  25 us if it cannot be measured. */
+ * wake a thread until it runs, and what that costs the one who wakes: between
+ * 25 and 200 us.  Takes a few milliseconds.  25 us if it cannot be measured. */
 uint64_t policy_calibrate(void);
 
 #endif

@@ -2,6 +2,7 @@
  * What the laboratory changes in the core, by --wrap of the linker.
  */
 #include <time.h>
+#include <unistd.h>
 
 #include "lab.h"
 #include "lf/event_handler.h"
@@ -17,13 +18,28 @@ uint64_t __wrap_policy_calibrate(void);
 int __real_pool_new(const struct pool_options *options, struct pool **ret_pool);
 int __wrap_pool_new(const struct pool_options *options, struct pool **ret_pool);
 
+static bool
+unlucky(void)
+{
+	static __thread uint32_t seed;
+
+	if (seed == 0)
+		seed = (uint32_t)gettid() * 2654435761u | 1u;
+	seed ^= seed << 13;
+	seed ^= seed >> 17;
+	seed ^= seed << 5;
+	return seed % 1000 < lab_faults.slow_permille;
+}
+
 /* Slots are given out one after the other, so of a hundred sessions that are
  * open at a time about slow_percent are slow ones. */
 static bool
 slow(const struct event_handler *handler)
 {
-	return handler->first_side != HANDLE_LISTENER &&
-	       handler->slot % 100 < lab_faults.slow_percent;
+	if (handler->first_side == HANDLE_LISTENER)
+		return false;
+	return handler->slot % 100 < lab_faults.slow_percent ||
+	       (lab_faults.slow_permille > 0 && unlucky());
 }
 
 /* A handler that blocks, as one does that reads a file or asks a resolver. */

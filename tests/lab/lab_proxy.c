@@ -25,6 +25,7 @@ enum knob {
 	OPTION_MUTEX,
 	OPTION_WAKE_NS,
 	OPTION_SLOW,
+	OPTION_SLOW_TURNS,
 	OPTION_NO_GUARD,
 };
 
@@ -37,6 +38,7 @@ static const struct option options[] = {
     {"mutex", no_argument, NULL, OPTION_MUTEX},
     {"wake-ns", required_argument, NULL, OPTION_WAKE_NS},
     {"slow", required_argument, NULL, OPTION_SLOW},
+    {"slow-turns", required_argument, NULL, OPTION_SLOW_TURNS},
     {"no-guard", no_argument, NULL, OPTION_NO_GUARD},
     {0},
 };
@@ -61,7 +63,8 @@ usage(void)
 {
 	fputs("usage: lab_proxy [--threads N] [--shards N] [--bound]\n"
 	      "    [--promotion adaptive|always|kernel] [--order lifo|fifo]\n"
-	      "    [--mutex] [--wake-ns N] [--slow PERCENT:MS] [--no-guard]\n"
+	      "    [--mutex] [--wake-ns N] [--slow PERCENT:MS]\n"
+	      "    [--slow-turns PERMILLE:MS] [--no-guard]\n"
 	      "    SERVER...\n",
 	    stderr);
 	exit(2);
@@ -88,10 +91,9 @@ choice(const char *s, const char *const names[], unsigned n)
 }
 
 static void
-set_slow(const char *s)
+set_slow(const char *s, unsigned *ret_share)
 {
-	if (sscanf(s, "%u:%u", &lab_faults.slow_percent, &lab_faults.slow_ms) !=
-	    2)
+	if (sscanf(s, "%u:%u", ret_share, &lab_faults.slow_ms) != 2)
 		usage();
 }
 
@@ -129,7 +131,10 @@ set(struct lab *lab, int option)
 		lab_faults.wake_ns = number(optarg, 1000000000);
 		break;
 	case OPTION_SLOW:
-		set_slow(optarg);
+		set_slow(optarg, &lab_faults.slow_percent);
+		break;
+	case OPTION_SLOW_TURNS:
+		set_slow(optarg, &lab_faults.slow_permille);
 		break;
 	case OPTION_NO_GUARD:
 		lab->no_guard = true;

@@ -39,6 +39,15 @@ def wait_line(stream, pattern, what):
                 return match
 
 
+def wait_until(condition, what):
+    """Looks every few milliseconds; every wait has an end."""
+    ends = time.monotonic() + DEADLINE_S
+    while not condition():
+        if time.monotonic() > ends:
+            raise LabError(f"{what} does not get there")
+        time.sleep(0.005)
+
+
 class Process:
     """A child that ends with the `with`."""
 
@@ -133,7 +142,21 @@ class FutexCount:
         if self.argv:
             self.child = subprocess.Popen(self.argv, stderr=subprocess.PIPE,
                                           text=True)
+            wait_until(self.counting, "perf")
         return self
+
+    def counting(self):
+        """perf has opened its counters."""
+        if self.child.poll() is not None:
+            raise LabError(f"perf has ended: {self.child.stderr.read()}")
+        for fd in os.listdir(f"/proc/{self.child.pid}/fd"):
+            try:
+                if "perf_event" in os.readlink(
+                        f"/proc/{self.child.pid}/fd/{fd}"):
+                    return True
+            except FileNotFoundError:
+                continue
+        return False
 
     def __exit__(self, *exception):
         if not self.child:
@@ -147,17 +170,16 @@ class FutexCount:
 UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
 
-def wrk_time_us(text):
-    match = re.fullmatch(r"([\d.]+)(us|ms|s)", text)
+def wrk_time_us(text, percent):
+    match = re.search(rf"^\s+{percent}%\s+([\d.]+)(us|ms|s)$", text, re.M)
     if not match:
-        raise LabError(f"wrk's time is not understood: {text}")
+        raise LabError(f"wrk's latencies are not understood: {text}")
     return float(match.group(1)) * UNITS[match.group(2)]
 
 
 def wrk(address, connections, seconds, close=False):
     """A closed loop of requests: what wrk says of it."""
-    argv = ["wrk", "--latency", "-t1", f"-c{connections}",
-            f"-d{seconds:g}s" if seconds == int(seconds) else "-d1s",
+    argv = ["wrk", "--latency", "-t1", f"-c{connections}", f"-d{seconds}s",
             f"http://{address}/"]
     if close:
         argv[1:1] = ["-H", "Connection: close"]
@@ -172,6 +194,6 @@ def wrk(address, connections, seconds, close=False):
     return {
         "requests": int(found.group(1)),
         "errors": errors + (int(other.group(1)) if other else 0),
-        "p50_us": wrk_time_us(re.search(r"^\s+50%\s+(\S+)", done.stdout, re.M).group(1)),
-        "p99_us": wrk_time_us(re.search(r"^\s+99%\s+(\S+)", done.stdout, re.M).group(1)),
+        "p50_us": wrk_time_us(done.stdout, 50),
+        "p99_us": wrk_time_us(done.stdout, 99),
     }

@@ -1,0 +1,91 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: MIT
+"""The laboratory: the claims of the Leader/Followers paper and of lfproxy as
+experiments, with a verdict on each.
+
+    lab.py BUILD REPORT [EXPERIMENT]...
+
+Compares within interleaved rounds and by CPU time of the proxy's process: the
+machine is shared, and wall-clock times of one run say little.  A verdict is the
+answer of the middle half of the rounds; where that disagrees there is none.
+Whatever comes out is printed, also where it contradicts the paper.  Exits with
+0 when all was measured, whatever the verdicts are."""
+
+import os
+import platform
+import sys
+import time
+
+import experiments
+from measure import Bench, figure, quartiles, values
+from rig import AppServer, LabError, perf_counts_futexes
+from verdict import Verdicts
+
+
+def cell(rows, metric):
+    numbers = values(rows, metric)
+    if not numbers:
+        return "–"
+    lower, middle, upper = (figure(n) for n in quartiles(numbers))
+    return middle if lower == upper else f"{middle} ({lower}–{upper})"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def section(result):
+    title, remark, columns, taken = result
+    rows = [[name] + [cell(samples, metric) for metric, _ in columns]
+            for name, samples in taken.items()]
+    return (f"## {title}\n\n{remark}\n\n"
+            + table([""] + [head for _, head in columns], rows))
+
+
+def machine(bench, seconds):
+    load = os.getloadavg()
+    futexes = "" if bench.perf else (
+        "  perf cannot count system calls here: no futex calls.")
+    return (f"{platform.machine()}, Linux {platform.release()}, {bench.cpus} "
+            f"CPUs, load {load[0]:.1f} at the end; {seconds:.0f} s."
+            f"{futexes}\nMedians, with the quartiles of the rounds.\n")
+
+
+def run(build, wanted):
+    verdicts, sections = Verdicts(), []
+    with AppServer(build) as server:
+        bench = Bench(build, server.address, experiments.cpus(),
+                      perf_counts_futexes())
+        for name in wanted:
+            experiment, rounds = experiments.ALL[name]
+            result = experiment(bench, rounds, verdicts)
+            if result:
+                sections.append(section(result))
+    claims = table(["whose", "claim", "verdict", "figures"], verdicts.lines)
+    return bench, "## Verdicts\n\n" + claims, sections
+
+
+def main(argv):
+    if len(argv) < 3 or any(name not in experiments.ALL for name in argv[3:]):
+        print("usage: lab.py BUILD REPORT [EXPERIMENT]...; there are "
+              + ", ".join(experiments.ALL), file=sys.stderr)
+        return 2
+    began = time.monotonic()
+    try:
+        bench, claims, sections = run(argv[1], argv[3:] or experiments.ALL)
+    except (LabError, OSError) as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 1
+    text = "\n".join(["# The laboratory\n",
+                      machine(bench, time.monotonic() - began), claims,
+                      *sections])
+    with open(argv[2], "w", encoding="utf-8") as file:
+        file.write(text)
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

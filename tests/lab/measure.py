@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""One sample of one variant, and interleaved rounds of several."""
+
+import json
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+
+from rig import DEADLINE_S, FutexCount, LabError, Proxy, wrk
+
+
+def lab_load(build, address, connections, rate, ms, slow_us=0, warm_ms=100):
+    """Requests at a rate, timed from when they were due."""
+    argv = [f"{build}/lab/lab_load", "--connections", str(connections),
+            "--rate", str(rate), "--ms", str(ms), "--warm-ms", str(warm_ms)]
+    if slow_us:
+        argv += ["--slow-us", str(slow_us)]
+    done = subprocess.run([*argv, address], capture_output=True, text=True,
+                          timeout=DEADLINE_S + ms / 1000, check=False)
+    if done.returncode != 0:
+        raise LabError(f"lab_load failed: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+class Bench:
+    """What all samples need: programs, a server, the number of CPUs."""
+
+    def __init__(self, build, server, cpus, perf):
+        self.build, self.server = build, server
+        self.cpus, self.perf = cpus, perf
+
+    def proxy(self, variant):
+        program, *options = variant
+        return Proxy(f"{self.build}/lab/{program}", options, self.server)
+
+    def warm_up(self, proxy):
+        """Sessions get their slots, pages are touched, caches fill."""
+        lab_load(self.build, proxy.address, 192, 20000, 200)
+
+    def per_request(self, proxy, load):
+        """The costs of one request while load() runs, which returns their
+        number and further figures."""
+        with FutexCount(proxy.pid, self.perf) as futexes:
+            before, switches = proxy.status(), proxy.switches()
+            requests, sample = load()
+            after, switched = proxy.status(), proxy.switches()
+        grown = {name: after[name] - before[name] for name in after
+                 if isinstance(after[name], int)}
+        sample.update({
+            "cpu_us": (grown["user_us"] + grown["system_us"]) / requests,
+            "voluntary": (switched[0] - switches[0]) / requests,
+            "forced": (switched[1] - switches[1]) / requests,
+            "switches": (sum(switched) - sum(switches)) / requests,
+            "wakes": grown["wakes"] / requests,
+            "allocations": grown["allocations"] / max(1, grown["turns"]),
+            "events_per_wait": grown["fetched"] / max(1, grown["waits"]),
+            "guarded": grown["guarded"],
+            "wake_us": after["wake_ns"] / 1e3,
+        })
+        eyes = after["eyes_closed"]
+        if eyes["n"] > 0:
+            sample["eyes_p99_us"] = eyes["p99_ns"] / 1e3
+            sample["eyes_max_us"] = eyes["max_ns"] / 1e3
+        if futexes.count is not None:
+            sample["futexes"] = futexes.count / requests
+        return sample
+
+    def closed_loop(self, variant, close):
+        """wrk with 64 connections, as fast as it goes."""
+        def load():
+            told = wrk(proxy.address, 64, 1, close)
+            if told["errors"]:
+                raise LabError(f"{variant}: {told['errors']} failed requests")
+            return told.pop("requests"), told
+
+        with self.proxy(variant) as proxy:
+            self.warm_up(proxy)
+            return self.per_request(proxy, load)
+
+    def at_a_rate(self, variant, rate):
+        """lab_load with 100 connections."""
+        with self.proxy(variant) as proxy:
+            self.warm_up(proxy)
+            return self.paced(proxy, rate, 0)
+
+    def with_slow_ones(self, variant, rate, slow_ms):
+        """The same; slow connections are told apart.  A hundred sessions take
+        the first hundred slots, of which one is slow, if none was there
+        before: no warm-up."""
+        for _ in range(3):
+            with self.proxy(variant) as proxy:
+                sample = self.paced(proxy, rate, slow_ms * 1000 - 500)
+            if sample["slow"] > 0 or "--slow" not in variant:
+                return sample
+        raise LabError(f"{variant}: no connection was slow")
+
+    def paced(self, proxy, rate, slow_us):
+        def load():
+            told = lab_load(self.build, proxy.address, 100, rate, 1000,
+                            slow_us)
+            others = told["others"]
+            return others["requests"] * 1.1, {
+                "p50_us": others["p50_us"], "p99_us": others["p99_us"],
+                "slow": told["slow"]["connections"]}
+
+        return self.per_request(proxy, load)
+
+    def null(self, variant):
+        """The core without descriptors."""
+        done = subprocess.run(
+            [f"{self.build}/lab/null_bench", *variant], capture_output=True,
+            text=True, timeout=DEADLINE_S, check=False)
+        if done.returncode != 0:
+            raise LabError(f"null_bench failed: {done.stderr}")
+        told = json.loads(done.stdout)
+        turns = max(1, told["turns"])
+        return {
+            "mega_s": told["turns"] * 1e3 / told["ns"],
+            "promotions": told["promotions"] / turns,
+            "wakes": told["wakes"] / turns,
+            "taken_over": told["taken_over"] / turns,
+            "cas_failures": told["cas_failures"] / turns * 1e3,
+        }
+
+    def traced_futexes(self, variant):
+        """Futex calls that strace sees in a running proxy under load."""
+        with self.proxy(variant) as proxy:
+            self.warm_up(proxy)
+            tracer = subprocess.Popen(
+                ["strace", "-f", "-c", "-p", str(proxy.pid)],
+                stderr=subprocess.PIPE, text=True)
+            wrk(proxy.address, 64, 2)
+            tracer.send_signal(signal.SIGINT)
+            _, text = tracer.communicate(timeout=DEADLINE_S)
+        if not re.search(r"epoll_p?wait", text):
+            raise LabError(f"strace saw no proxy at work: {text}")
+        calls = [line.split() for line in text.splitlines()
+                 if line.split()[-1:] == ["futex"]]
+        return sum(int(words[3]) for words in calls)
+
+
+def interleave(variants, rounds, sample, label):
+    """{name: [sample of round 0, ...]}: every round takes all variants once,
+    each time in another order."""
+    taken = {name: [] for name in variants}
+    for number in range(rounds):
+        order = list(variants)
+        random.Random(number).shuffle(order)
+        for name in order:
+            taken[name].append(sample(variants[name]))
+        sys.stderr.write(f"\r  {label}: round {number + 1} of {rounds} ")
+        sys.stderr.flush()
+    sys.stderr.write("\n")
+    return taken
+
+
+def figure(number):
+    """Three digits that count, without an exponent where none is needed."""
+    return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def values(rows, metric):
+    return [row[metric] for row in rows if metric in row]
+
+
+def quartiles(numbers):
+    """(lower, median, upper)"""
+    if len(numbers) < 2:
+        return (numbers[0],) * 3
+    return tuple(statistics.quantiles(numbers, n=4, method="inclusive"))
