@@ -264,7 +264,12 @@ make_combinations(
 		for (int order = ORDER_LIFO; order <= ORDER_PRIORITY; order++)
 			for (int bound = 0; bound < 2; bound++)
 				for (size_t i = 0; i < UNIT_N(sizes); i++) {
-					if (bound && policy == POLICY_KERNEL)
+					/* Without a leader nobody is promoted:
+					 * the other kind of promotion has no
+					 * part in it. */
+					if (policy == POLICY_KERNEL &&
+					    (bound ||
+					        promotion != &promotion_futex))
 						continue;
 					ret[n++] = (struct combination){
 					    .setup = {.promotion = promotion,
