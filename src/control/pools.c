@@ -359,11 +359,19 @@ bool
 pools_set_policy(struct pools *pools, struct pool *pool,
     enum policy_kind policy, struct err *err)
 {
+	struct pool_status status;
+
 	if (policy == POLICY_KERNEL && entry_of(pools, pool)->bindable)
 		return err_set(err,
 		    "a frontend of pool %s has association = bound, which "
 		    "needs a leader; allowed are adaptive and always",
 		    pool_name(pool));
+	/* Switched back and forth under load, a session was seen to stall. */
+	pool_status(pool, &status);
+	if ((status.policy == POLICY_KERNEL) != (policy == POLICY_KERNEL))
+		return err_set(err,
+		    "promotion = kernel is chosen in the file; to change to it "
+		    "or from it takes a restart");
 	pool_set_policy(pool, policy);
 	log_info("pool %s: promotion is %s now", pool_name(pool),
 	    policy_name(policy));

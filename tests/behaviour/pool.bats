@@ -190,7 +190,7 @@ quiet_ledger() {
 		flowing
 	done
 	set_main shards 2
-	for value in always kernel adaptive; do
+	for value in always adaptive; do
 		set_main promotion "$value"
 		equal "promotion" "$value" "$(main 'p["promotion"]')"
 		flowing

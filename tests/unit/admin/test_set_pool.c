@@ -194,10 +194,12 @@ promotion_and_order_are_choices(void **state)
 	struct pool_status status;
 
 	(void)state;
-	assert_set("main promotion kernel");
+	assert_refused("main promotion kernel",
+	    "promotion = kernel is chosen in the file");
+	assert_set("main promotion always");
 	assert_set("main order priority");
 	pool_status(pool, &status);
-	assert_int_equal(status.policy, POLICY_KERNEL);
+	assert_int_equal(status.policy, POLICY_ALWAYS);
 	assert_int_equal(status.order, ORDER_PRIORITY);
 	assert_set("main promotion always");
 	assert_set("main order fifo");

@@ -138,6 +138,9 @@ set_policy(struct rig *rig, enum policy_kind policy)
 	/* Bound handlers need a leader. */
 	if (rig->setup.bound && policy == POLICY_KERNEL)
 		policy = POLICY_ALWAYS;
+	/* Live changes are among those that have a leader. */
+	if ((rig->setup.policy == POLICY_KERNEL) != (policy == POLICY_KERNEL))
+		policy = rig->setup.policy;
 	pool_set_policy(rig->pool, policy);
 }
 
