@@ -12,6 +12,7 @@ AR          ?= ar
 PKG_CONFIG  ?= pkg-config
 V           ?= 0
 Q           := $(if $(filter 1,$(V)),,@)
+comma       := ,
 say          = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 B           := build/$(MODE)
@@ -34,28 +35,44 @@ BELOW_main    := admin control check proxy config model lf net base
 # What the compiler needs (+=) and what a packager may set (?=).
 CFLAGS_release := -O2 -g
 CFLAGS_debug   := -O0 -g3
+# As released, and it can be made to fail (base/fault.h).
+CFLAGS_fault   := $(CFLAGS_release)
 CFLAGS_asan    := -O1 -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS_tsan    := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+# For `make fuzz`, which calls clang: libFuzzer sees which edges are taken.  Not
+# what is compared (trace-cmp): that costs a third of the inputs a second, and
+# the words that there are stand in dictionaries.
+CFLAGS_fuzz    := -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls \
+	-fno-omit-frame-pointer
 LDFLAGS_asan   := -fsanitize=address,undefined
 LDFLAGS_tsan   := -fsanitize=thread
+LDFLAGS_fuzz   := -fsanitize=fuzzer,address,undefined
 # The sanitizers' own checks and _FORTIFY_SOURCE get in each other's way.
 HARDEN_release := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 HARDENLD_release := -pie -Wl,-z,relro,-z,now
+HARDEN_fault   := $(HARDEN_release)
+HARDENLD_fault := $(HARDENLD_release)
+DEFINES_fault  := -DLFPROXY_FAULTS
 
 CPPFLAGS    ?= $(filter -D%,$(HARDEN_$(MODE)))
 CFLAGS      ?= $(CFLAGS_$(MODE)) $(filter-out -D%,$(HARDEN_$(MODE)))
 LDFLAGS     ?= $(HARDENLD_$(MODE))
-ifneq ($(filter asan tsan,$(MODE)),)
+ifneq ($(filter asan tsan fuzz,$(MODE)),)
 LDFLAGS     += $(LDFLAGS_$(MODE))
 endif
 WARNINGS    := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wcast-qual \
 	-Wimplicit-fallthrough
+ifeq ($(MODE),fuzz)
+# clang's, where gcc has none.
+WARNINGS    += -Wno-format-nonliteral -Wno-cast-qual
+endif
 WERROR      ?=
 ALL_CFLAGS  = -std=gnu11 -pthread -Isrc -D_GNU_SOURCE \
 	-DLFPROXY_VERSION='"$(VERSION)"' -DLFPROXY_SYSCONFDIR='"$(SYSCONFDIR)"' \
-	-MMD -MP $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
+	$(DEFINES_$(MODE)) -MMD -MP $(WARNINGS) $(WERROR) $(CPPFLAGS) $(CFLAGS)
 
 # Debian ships no libev.pc, hence the fall-back.
 lib          = $(or $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null),$(2))
@@ -63,21 +80,32 @@ LIB_EV      := $(call lib,libev,-lev)
 LIB_INI     := $(call lib,inih,-linih)
 LIB_CURL    := $(call lib,libcurl,-lcurl)
 LIB_JANSSON := $(call lib,jansson,-ljansson)
-LIBS        := $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) -pthread -lm
+LIB_NCURSES := $(call lib,ncursesw,-lncursesw -ltinfo)
+LIB_XXHASH  := $(call lib,libxxhash,-lxxhash)
+LIB_PCRE2   := $(call lib,libpcre2-8,-lpcre2-8)
+LIB_SSL     := $(call lib,libssl libcrypto,-lssl -lcrypto)
+LIB_MHD     := $(call lib,libmicrohttpd,-lmicrohttpd)
+LIBS        := $(LIB_MHD) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_XXHASH) \
+	$(LIB_PCRE2) $(LIB_SSL) \
+	-pthread -lm
 
 floor_src    = $(wildcard src/$(1)/*.c)
 floor_lib    = $(B)/lib/liblf_$(1).a
 archives     = $(foreach f,$(1),$(call floor_lib,$(f)))
 
 PROGRAMS    := $(B)/lfproxy $(B)/lfproxyctl
-CTL_SRC     := src/main/lfproxyctl.c
+CTL_SRC     := src/main/lfproxyctl.c $(wildcard src/main/ctl_*.c) \
+	$(wildcard src/main/top*.c)
 MAIN_SRC    := $(filter-out $(CTL_SRC),$(wildcard src/main/*.c))
-TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c)) \
+	$(B)/tools/alloc_count.so $(B)/lab/lab_load
 # tests/unit/FLOOR/test_*.c is one program each; other files there are shared.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all help run clean install uninstall deb tools units check check-san lab \
+.PHONY: all help run clean install uninstall deb tools units check check-long check-san \
+	check-sim check-model fuzz fuzz-minimize fuzzers lab \
+	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
 	check-layers check-docs lint lint-deps lint-format lint-warnings \
 	lint-cppcheck lint-shell lint-man format
 all: $(PROGRAMS) ## build lfproxy and lfproxyctl (the default)
@@ -106,13 +134,21 @@ $(B)/lfproxy: $(patsubst src/%.c,$(B)/obj/%.o,$(MAIN_SRC)) \
 $(B)/lfproxyctl: $(patsubst src/%.c,$(B)/obj/%.o,$(CTL_SRC)) \
     $(call archives,net base)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_NCURSES) $(LIB_JANSSON) \
+	    $(LIB_XXHASH) -pthread
 
-tools: $(TOOLS) ## build the tests' servers and clients
+tools: $(TOOLS) $(B)/lab/lab_load ## build the tests' servers and clients
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread
+
+# Preloaded into the program under test, so it is no part of any PIE.
+$(B)/tools/%.so: tests/tools/preload/%.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fPIE -fsanitize%,$(ALL_CFLAGS)) -Itests \
+	    -fPIC -shared -o $@ $<
 
 # A unit test of floor F links its own file, the files beside it that do not
 # start with test_, and the archives of F and of the floors below F.
@@ -133,7 +169,7 @@ $(foreach f,$(FLOORS),$(eval $(call unit_rule,$(f))))
 
 # The laboratory links the floors as they are.  Where an experiment changes what
 # they do, the linker puts a function of the lab before theirs; the other core
-# defines all that src/lf/shard.c does, so that one stays in its archive.
+# defines all that src/lf/shard*.c do, so that these stay in their archive.
 LAB_WRAPS   := event_handler_run policy_calibrate pool_new
 LAB_PROXY   := $(addprefix tests/lab/lab_,alloc.c fault.c proxy.c status.c)
 LAB         := $(addprefix $(B)/lab/,lab_proxy lab_proxy_hshr lab_load null_bench)
@@ -159,11 +195,67 @@ $(B)/lab/null_bench: tests/lab/null_bench.c tests/lab/counted_cas.c \
 	@mkdir -p $(@D)
 	$(Q)$(LAB_CC) $(filter %.c %.o %.a,$^) -pthread
 
+# The simulator: the core, and what it is tested with, on simulated threads.
+SIM_HOOKED  := $(filter-out %/handle_set_epoll.c %/policy_calibrate.c \
+	%/promotion_mutex.c,$(wildcard src/lf/*.c)) \
+	$(addprefix src/base/,clock.c err.c grace.c histogram.c) \
+	tests/unit/lf/handle_set_scripted.c \
+	$(addprefix tests/sim/,world.c world_check.c promotion_checked.c)
+SIM_SRC     := $(SIM_HOOKED) $(filter-out $(SIM_HOOKED),$(wildcard tests/sim/*.c))
+SIM_OBJ     := $(SIM_SRC:%.c=$(B)/sim/%.o)
+SIM_CC       = $(CC) $(ALL_CFLAGS) -Itests -Itests/unit
+$(B)/sim/%.o: %.c tests/sim/hooks.h
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(SIM_CC) $(if $(filter $<,$(SIM_HOOKED)),-include sim/hooks.h) \
+	    -c -o $@ $<
+$(B)/sim/lf_sim: $(SIM_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+check-sim: $(B)/sim/lf_sim ## the core under random schedules, its golden traces, and mutants
+	@python3 -B tests/sim/check.py $(B)/sim '$(SIM_CC) -include sim/hooks.h' \
+	    '$(CC) $(CFLAGS) $(LDFLAGS)' $(SIM_OBJ)
+
+# The fuzz targets (tests/fuzz/fuzz.h): with libFuzzer in MODE=fuzz, and with a
+# main that replays the stored inputs in every other.
+FUZZ        := admin check hello http ini proxy text top
+FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
+FUZZ_WRAPS_http := sock_listen
+FUZZ_WRAPS_top  := ctl_ask
+FUZZ_SRC_top    := $(addprefix src/main/,ctl_client.c top_data.c top_rates.c)
+FUZZ_WRAPS  := getaddrinfo control_reload
+ifneq ($(MODE),fuzz)
+FUZZ_SHARED += tests/fuzz/replay.c
+endif
+FUZZERS     := $(FUZZ:%=$(B)/fuzz/%)
+$(B)/fuzz/%.o: tests/fuzz/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
+$(B)/fuzz/top: $(patsubst src/%.c,$(B)/obj/%.o,$(FUZZ_SRC_top))
+$(B)/fuzz/%: $(B)/fuzz/%.o $(FUZZ_SHARED:tests/%.c=$(B)/%.o) \
+    $(call archives,$(BELOW_main))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) \
+	    $(patsubst %,-Wl$(comma)--wrap=%,$(FUZZ_WRAPS) $(FUZZ_WRAPS_$*)) \
+	    -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+.SECONDARY: $(FUZZ:%=$(B)/fuzz/%.o) $(FUZZ_SHARED:tests/%.c=$(B)/%.o)
+fuzzers: $(FUZZERS) ## build the fuzz targets
+
+# What the benches need beside the lab's load.
+BENCH       := $(B)/bench/sink $(B)/lab/lab_load $(addprefix $(B)/tools/, \
+	appserver badclient badserver streamer)
+$(B)/bench/sink: tests/bench/sink.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LAB_CC) $<
+
 clean: ## remove everything that was built
 	$(Q)rm -rf build
 
 # Nothing to say when nothing is to be done.
-all tools units: ; @:
+all tools units fuzzers: ; @:
 
 # What follows needs other packages than the compiler's: install-deps brings
 # those that are missing, and does nothing when all are there.
@@ -172,23 +264,71 @@ run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C
 	@$(MAKE) --no-print-directory all tools
 	@exec env LFPROXY_BUILD=$(B) scripts/demo
 
-check: ## build and run every test: house rules, unit, behaviour
+check: ## every test but the long ones: house rules, simulator, models, unit, behaviour
 	@scripts/install-deps check
-	@$(MAKE) --no-print-directory all tools units
+	@$(MAKE) --no-print-directory all tools units fuzzers $(B)/sim/lf_sim
+	@$(MAKE) --no-print-directory MODE=fault all
 	@scripts/run-tests $(MODE)
+
+check-long: all tools ## the tests that take minutes: storms, a minute of reloads, leaks
+	@scripts/install-deps check
+	@$(MAKE) --no-print-directory MODE=fault all
+	@scripts/run-tests $(MODE) long
 
 check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 	@scripts/install-deps check
 	@rc=0; for mode in asan tsan; do \
 		echo "== $$mode"; \
-		$(MAKE) --no-print-directory MODE=$$mode all tools units && \
+		$(MAKE) --no-print-directory MODE=$$mode all tools units fuzzers && \
 		scripts/run-tests $$mode quick || rc=1; \
 	done; exit $$rc
+
+check-model: ## the SPIN models of the core, and that they catch planted bugs
+	@scripts/install-deps check
+	@python3 -B tests/model/check.py
+
+# FUZZ_RUNS=1000000 FUZZ_SECONDS=3600 ONLY=admin,http: so many inputs, in so much
+# time at most, for these targets only.
+FUZZ_RUNS    ?= -1
+FUZZ_SECONDS ?= 60
+FUZZ_RUN      = python3 -B tests/fuzz/fuzz.py build/fuzz $(if $(ONLY),--only '$(ONLY)')
+fuzz-deps:
+	@scripts/install-deps fuzz
+	@$(MAKE) --no-print-directory MODE=fuzz CC=clang fuzzers
+fuzz: fuzz-deps ## made-up inputs for every parser, under ASan and UBSan; FUZZ_RUNS=1000000 FUZZ_SECONDS=60 ONLY=admin,http
+	@$(FUZZ_RUN) --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
+fuzz-minimize: fuzz-deps ## keep what `make fuzz` has found out in the stored corpus
+	@$(FUZZ_RUN) --minimize
 
 lab: ## the pattern's claims as experiments, with a verdict on each; 8 minutes
 	@scripts/install-deps lab
 	@$(MAKE) --no-print-directory $(LAB) $(B)/tools/appserver
-	@python3 -B tests/lab/lab.py $(B) build/lab.md
+	@PYTHONPATH=tests python3 -B tests/lab/lab.py $(B) build/lab.md
+
+# ROUNDS=9 ONLY=bulk,bulk8: so many rounds, of these works only.
+ROUNDS      ?= 5
+ONLY        ?=
+SECONDS     ?= 300
+BENCH_RUN    = PYTHONPATH=tests python3 -B tests/bench
+bench: bench-deps ## beside HAProxy and nginx, with the budgets; ROUNDS=9 ONLY=bulk; 8 minutes
+	@$(BENCH_RUN)/bench.py $(B) build/bench.md --rounds $(ROUNDS) \
+	    $(if $(ONLY),--only '$(ONLY)')
+bench-profile: bench-deps ## system calls and functions per request, connection and GB of all three; 2 minutes
+	@$(BENCH_RUN)/profile_calls.py $(B) build/bench-profile.md
+bench-faults: bench-deps ## what healthy clients of all three see while others misbehave; 8 minutes
+	@$(BENCH_RUN)/faults.py $(B) build/bench-faults.md --rounds 3 \
+	    $(if $(ONLY),--only '$(ONLY)')
+bench-checks: bench-deps ## traffic beside the checks of 500 servers, half of them dead; 4 minutes
+	@$(BENCH_RUN)/checks.py $(B) build/bench-checks.md --rounds $(ROUNDS)
+bench-admin: bench-deps ## sessions and other admin clients beside 200 hostile ones; 2 minutes
+	@$(BENCH_RUN)/admin.py $(B) build/bench-admin.md --rounds $(ROUNDS)
+soak: bench-deps ## mixed load: memory and descriptors stay flat; SECONDS=300
+	@$(BENCH_RUN)/soak.py $(B) --seconds $(SECONDS)
+top-picture: bench-deps ## what lfproxyctl top shows while a pool is resized, into README.md
+	@scripts/top-picture.py $(B) README.md
+bench-deps:
+	@scripts/install-deps bench
+	@$(MAKE) --no-print-directory all $(BENCH)
 
 check-layers: ## no file of src includes from a floor above its own
 	@scripts/check-layers $(foreach f,$(FLOORS) main,'$(f)=$(BELOW_$(f))')
@@ -197,10 +337,11 @@ check-docs: all ## every key and command is in the man pages, examples are valid
 	@scripts/check-docs $(B)
 
 C_FILES      = $(shell find src tests -name '*.[ch]' 2>/dev/null)
-SH_FILES     = .ci/run $(filter-out %.awk %.supp,$(wildcard scripts/*)) \
+SH_FILES     = .ci/run $(filter-out %.awk %.py %.supp,$(wildcard scripts/*)) \
 	$(wildcard packaging/debian/*.postrm) \
 	$(shell find tests -name '*.bash' 2>/dev/null)
-COMPLETIONS := $(wildcard etc/completion/*)
+COMPLETIONS := $(filter-out etc/completion/_%,$(wildcard etc/completion/*))
+ZSH_COMPLETIONS := $(wildcard etc/completion/_*)
 MAN_PAGES   := $(wildcard man/*)
 
 # Parts of their own, so that `make -k lint` finds everything at once.
@@ -213,7 +354,7 @@ lint-format: lint-deps
 lint-warnings: lint-deps
 	$(call say,LINT,$(CC))
 	$(Q)printf '%s\n' $(filter src/%.c tests/tools/%.c,$(C_FILES)) | \
-	    xargs -n 8 -P 2 $(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) \
+	    xargs -n 8 -P 2 $(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests \
 	    -Werror -fsyntax-only
 lint-cppcheck: lint-deps
 	$(call say,LINT,cppcheck)
@@ -236,6 +377,7 @@ BINDIR      := $(PREFIX)/bin
 MANDIR      := $(PREFIX)/share/man
 EXAMPLEDIR  := $(PREFIX)/share/doc/lfproxy/examples
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
+ZSHDIR      := $(PREFIX)/share/zsh/vendor-completions
 SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
 EXAMPLES    := $(wildcard etc/examples/*.ini)
 INI         := $(SYSCONFDIR)/lfproxy/lfproxy.ini
@@ -248,6 +390,8 @@ install: all ## install below DESTDIR and PREFIX; an existing lfproxy.ini stays
 	install -m 644 $(filter %.8,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man8
 	install -d $(DESTDIR)$(COMPLETIONDIR) $(DESTDIR)$(EXAMPLEDIR)
 	install -m 644 $(COMPLETIONS) $(DESTDIR)$(COMPLETIONDIR)
+	install -d $(DESTDIR)$(ZSHDIR)
+	install -m 644 $(ZSH_COMPLETIONS) $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(EXAMPLES) $(DESTDIR)$(EXAMPLEDIR)
 	install -D -m 644 packaging/systemd/lfproxy.sysusers \
 	    $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
@@ -265,6 +409,8 @@ uninstall: ## remove what install installed, but for lfproxy.ini
 	    $(filter %.$(s),$(MAN_PAGES))))
 	rm -f $(patsubst etc/completion/%,$(DESTDIR)$(COMPLETIONDIR)/%, \
 	    $(COMPLETIONS))
+	rm -f $(patsubst etc/completion/%,$(DESTDIR)$(ZSHDIR)/%, \
+	    $(ZSH_COMPLETIONS))
 	rm -f $(patsubst etc/examples/%,$(DESTDIR)$(EXAMPLEDIR)/%,$(EXAMPLES))
 	rm -f $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
 	rm -f $(DESTDIR)$(UNITDIR)/lfproxy.service

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Counts the TAP of one test program; scripts/run-tests ends it with the line
-# "# exit CODE".  Prints what failed with everything said about it and the
-# reasons of skips, then appends "passed failed skipped" to the file `counts`.
+# "# exit CODE after SECONDS s".  Prints what failed with everything said about
+# it and the reasons of skips, then appends "passed failed skipped" to the file
+# `counts`, and to the file `names`, if one is given, the names of the results
+# that failed.
 #
 # A result that was planned and never came, and a bad exit without a failed
 # result, are failures too: that is how a crash looks.
@@ -15,8 +17,9 @@ function failure(text)
 	telling = 1
 }
 
-/^# exit [0-9]+$/ {
+/^# exit [0-9]+/ {
 	code = $3
+	seconds = $5
 	next
 }
 
@@ -45,6 +48,8 @@ function failure(text)
 
 /^not ok / {
 	sub(/^not ok [0-9]* *(- )?/, "")
+	if (names)
+		print >> names
 	failure($0)
 	next
 }
@@ -76,7 +81,8 @@ END {
 	} else if (results == 0) {
 		failure("ran no test")
 	}
-	printf "%-32s %d passed, %d failed%s\n", label, passed, failed, \
-	    skipped ? ", " skipped " skipped" : ""
+	printf "%-32s %d passed, %d failed%s%s\n", label, passed, failed, \
+	    skipped ? ", " skipped " skipped" : "", \
+	    seconds ? ", " seconds " s" : ""
 	print passed + 0, failed + 0, skipped + 0 >> counts
 }

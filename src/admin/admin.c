@@ -3,195 +3,157 @@
  */
 #include "admin/admin.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "admin/client.h"
-#include "base/log.h"
-#include "net/sock.h"
+#include "admin/admin_socket.h"
+#include "admin/lasting.h"
+#include "admin/rows.h"
+#include "admin/show_info.h"
+#include "base/clock.h"
 
-#define ACCEPTS_A_TURN 16
-#define PAUSE_S        0.1 /* when a connection could not be accepted */
+#define PULSE_S 1.0
 
-struct admin {
-	struct ev_loop *loop;
-	struct command_env env;
-	int fd;
-	ev_io io;
-	ev_timer pause;
-	struct addr addr;
-	dev_t dev; /* of the file, which somebody may have replaced */
-	ino_t ino;
-	struct list clients; /* oldest first */
-	unsigned clients_n;
+/* What the process did in the last second. */
+struct pulse {
+	ev_timer timer;
+	uint64_t at_ns, cpu_ns, bytes; /* when it was last looked at */
+	unsigned idle_percent;
+	uint64_t bytes_rate;
 };
 
-static void
-on_gone(struct client *client)
-{
-	struct admin *admin = client->owner;
+/* In the order of the file. */
+struct sockets {
+	struct admin_list specs; /* owned: a reload frees the model's */
+	struct admin_socket **all;
+	size_t n;
+};
 
-	list_remove(&client->node);
-	admin->clients_n--;
+struct admin {
+	struct sockets sockets;
+	struct sockets next; /* from prepare to commit; all NULL: none */
+	struct list left;    /* clients of sockets that are closed */
+	struct client_turns turns;
+	struct command_env env;
+	struct audit audit;
+	struct lasting lasting;
+	struct pulse pulse;
+};
+
+static uint64_t
+cpu_time_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
 }
 
-/* Makes room by closing the oldest connection that owes and is owed nothing,
- * so that idlers, however many, do not lock the operator out. */
-static bool
-make_room(struct admin *admin)
+/* The threads of the pools, as far as there are CPUs for them. */
+static unsigned
+threads_at_work(struct pools *pools)
 {
-	if (admin->clients_n < ADMIN_CLIENTS_MAX)
-		return true;
-	list_for_each (node, &admin->clients) {
-		struct client *client = container_of(node, struct client, node);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = 0;
 
-		if (!client_is_idle(client))
-			continue;
-		client_dismiss(
-		    client, client->commanded
-		                ? ""
-		                : "Closed: there are too many admin "
-		                  "connections and this one was idle.\n\n");
-		return true;
-	}
-	return false;
+	for (size_t i = 0; pools && i < pools_count(pools); i++)
+		n += pool_threads(pools_at(pools, i));
+	if (cpus > 0 && n > (unsigned)cpus)
+		n = (unsigned)cpus;
+	return n > 0 ? n : 1;
 }
 
-static void
-refuse(int fd)
+static unsigned
+idle_percent(uint64_t used_ns, uint64_t had_ns)
 {
-	static const char line[] =
-	    "Too many admin connections; close one or try again later.\n\n";
-
-	(void)send(fd, line, sizeof(line) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(fd);
-}
-
-static void
-add_client(struct admin *admin, int fd)
-{
-	struct client *client;
-
-	if (!make_room(admin)) {
-		refuse(fd);
-		return;
-	}
-	client = client_new(admin->loop, fd, &admin->env, admin, on_gone);
-	if (!client)
-		return;
-	list_append(&admin->clients, &client->node);
-	admin->clients_n++;
-}
-
-/* The connection stays in the backlog, so the loop would be called again at
- * once: rest a little instead. */
-static void
-pause_accepting(struct admin *admin, int error)
-{
-	static struct log_limit limit;
-
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "an admin connection could not be accepted: %s; raise the limit "
-	    "on open files (LimitNOFILE= in the unit)",
-	    strerror(error));
-	ev_io_stop(admin->loop, &admin->io);
-	ev_timer_set(&admin->pause, PAUSE_S, 0.);
-	ev_timer_start(admin->loop, &admin->pause);
+	if (had_ns == 0)
+		return 100;
+	return used_ns < had_ns ? (unsigned)(100 - 100 * used_ns / had_ns) : 0;
 }
 
 static void
-on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+on_pulse(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct admin *admin = timer->data;
-
-	(void)events;
-	ev_io_start(loop, &admin->io);
-}
-
-static void
-on_connection(struct ev_loop *loop, ev_io *io, int events)
-{
-	struct admin *admin = io->data;
+	struct pulse *p = &admin->pulse;
+	uint64_t now = clock_now_ns(), cpu = cpu_time_ns();
+	uint64_t bytes = show_info_bytes(control_model(admin->env.control));
 
 	(void)loop;
 	(void)events;
-	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
-		int fd =
-		    accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-		if (fd >= 0)
-			add_client(admin, fd);
-		else if (errno == EAGAIN)
-			return;
-		else if (errno != EINTR && errno != ECONNABORTED) {
-			pause_accepting(admin, errno);
-			return;
-		}
-	}
+	p->idle_percent = idle_percent(cpu - p->cpu_ns,
+	    (now - p->at_ns) *
+	        threads_at_work(control_pools(admin->env.control)));
+	/* A reload may have taken frontends and what they had counted. */
+	p->bytes_rate = bytes > p->bytes ? bytes - p->bytes : 0;
+	p->at_ns = now;
+	p->cpu_ns = cpu;
+	p->bytes = bytes;
 }
 
-static bool
-set_path(struct admin *admin, const char *path, struct err *err)
+static void
+pulse_start(struct admin *admin)
 {
-	struct sockaddr_un *un = &admin->addr.un;
+	struct pulse *p = &admin->pulse;
 
-	if (strlen(path) >= sizeof(un->sun_path))
-		return err_set(err,
-		    "the path of the admin socket, '%s', is longer than %zu "
-		    "bytes; choose a shorter one",
-		    path, sizeof(un->sun_path) - 1);
-	un->sun_family = AF_UNIX;
-	strcpy(un->sun_path, path);
-	admin->addr.len = sizeof(*un);
+	p->at_ns = clock_now_ns();
+	p->cpu_ns = cpu_time_ns();
+	p->idle_percent = 100;
+	ev_timer_init(&p->timer, on_pulse, PULSE_S, PULSE_S);
+	p->timer.data = admin;
+	ev_timer_start(admin->turns.loop, &p->timer);
+}
+
+/* Room for all that the list names; none is open. */
+static bool
+sockets_init(struct sockets *sockets, const struct admin_list *specs)
+{
+	struct sockets s = {.all = NULL};
+
+	if (!admin_list_copy(specs, &s.specs))
+		return false;
+	s.all = calloc(specs->n + 1, sizeof(struct admin_socket *));
+	if (!s.all) {
+		admin_list_clear(&s.specs);
+		return false;
+	}
+	*sockets = s;
 	return true;
 }
 
-/* What is at the path now may go: nothing, or a socket nobody listens on. */
-static bool
-path_is_free(const struct addr *addr, struct err *err)
+/* The sockets are the caller's. */
+static void
+sockets_fini(struct sockets *sockets)
 {
-	const char *path = addr->un.sun_path;
-	struct stat st;
-	bool connected;
-	int fd;
-
-	if (lstat(path, &st) < 0)
-		return true; /* bind will say what is wrong, if anything */
-	if (!S_ISSOCK(st.st_mode))
-		return err_set(err,
-		    "the admin socket cannot be '%s': that is a file of "
-		    "another kind; remove it or choose another path",
-		    path);
-	fd = sock_connect(addr, &connected);
-	if (fd < 0 && fd != -EAGAIN)
-		return true;
-	if (fd >= 0)
-		close(fd);
-	return err_set(err,
-	    "another lfproxy serves the admin socket '%s'; stop it or choose "
-	    "another path",
-	    path);
+	admin_list_clear(&sockets->specs);
+	free(sockets->all);
+	*sockets = (struct sockets){.all = NULL};
 }
 
 static bool
-listen_at(
-    struct admin *admin, const struct global_spec *global, struct err *err)
+sockets_have(const struct sockets *sockets, const struct admin_socket *socket)
 {
-	struct stat st;
+	for (size_t i = 0; i < sockets->n; i++)
+		if (sockets->all[i] == socket)
+			return true;
+	return false;
+}
 
-	if (!set_path(admin, global->admin, err) ||
-	    !path_is_free(&admin->addr, err))
-		return false;
-	admin->fd = sock_listen(&admin->addr, false, global->admin_mode, err);
-	if (admin->fd < 0)
-		return false;
-	if (lstat(global->admin, &st) == 0) {
-		admin->dev = st.st_dev;
-		admin->ino = st.st_ino;
+static bool
+open_sockets(struct admin *admin, struct err *err)
+{
+	struct sockets *s = &admin->sockets;
+
+	for (size_t i = 0; i < s->specs.n; i++) {
+		struct admin_socket *socket = admin_socket_open(
+		    &s->specs.all[i], &admin->env, &admin->turns, err);
+
+		if (!socket)
+			return false;
+		admin_socket_serve(socket);
+		s->all[s->n++] = socket;
 	}
 	return true;
 }
@@ -199,37 +161,28 @@ listen_at(
 struct admin *
 admin_open(struct control *control, struct err *err)
 {
-	const struct global_spec *global =
-	    &control_model(control)->spec->global;
+	const struct admin_list *specs =
+	    &control_model(control)->spec->global.admin;
 	struct admin *admin = calloc(1, sizeof(*admin));
 
-	if (!admin) {
-		err_set(err, "out of memory for the admin socket");
-		return NULL;
-	}
-	list_init(&admin->clients);
-	admin->loop = control_loop(control);
-	admin->env.control = control;
-	if (!listen_at(admin, global, err)) {
+	if (!admin || !sockets_init(&admin->sockets, specs)) {
 		free(admin);
+		err_set(err, "out of memory for the admin sockets");
 		return NULL;
 	}
-	ev_init(&admin->pause, on_pause_over);
-	ev_io_init(&admin->io, on_connection, admin->fd, EV_READ);
-	admin->io.data = admin->pause.data = admin;
-	ev_io_start(admin->loop, &admin->io);
+	list_init(&admin->left);
+	admin->env = (struct command_env){.control = control,
+	    .audit = &admin->audit,
+	    .admin = admin,
+	    .lasting = &admin->lasting};
+	lasting_init(&admin->lasting, &admin->env);
+	client_turns_init(&admin->turns, control_loop(control));
+	pulse_start(admin);
+	if (!open_sockets(admin, err)) {
+		admin_close(admin);
+		return NULL;
+	}
 	return admin;
-}
-
-static void
-remove_file(const struct admin *admin)
-{
-	const char *path = admin->addr.un.sun_path;
-	struct stat st;
-
-	if (lstat(path, &st) == 0 && st.st_dev == admin->dev &&
-	    st.st_ino == admin->ino)
-		(void)unlink(path);
 }
 
 void
@@ -237,11 +190,201 @@ admin_close(struct admin *admin)
 {
 	if (!admin)
 		return;
-	list_for_each_safe (node, &admin->clients)
-		client_close(container_of(node, struct client, node));
-	ev_io_stop(admin->loop, &admin->io);
-	ev_timer_stop(admin->loop, &admin->pause);
-	remove_file(admin);
-	close(admin->fd);
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		admin_socket_close(admin->sockets.all[i]);
+	admin_clients_close(&admin->left);
+	lasting_fini(&admin->lasting);
+	ev_timer_stop(admin->turns.loop, &admin->pulse.timer);
+	client_turns_fini(&admin->turns);
+	sockets_fini(&admin->sockets);
 	free(admin);
+}
+
+/* -- a reload -- */
+
+/* The one that is there already, and that nobody has spoken for. */
+static struct admin_socket *
+find_socket(const struct admin *admin, const struct admin_spec *spec)
+{
+	for (size_t i = 0; i < admin->sockets.n; i++) {
+		struct admin_socket *socket = admin->sockets.all[i];
+
+		if (!sockets_have(&admin->next, socket) &&
+		    admin_socket_serves(socket, spec))
+			return socket;
+	}
+	return NULL;
+}
+
+/* NULL with err set. */
+static struct admin_socket *
+keep_or_open(
+    struct admin *admin, const struct admin_spec *spec, struct err *err)
+{
+	struct admin_socket *socket = find_socket(admin, spec);
+
+	if (!socket)
+		return admin_socket_open(spec, &admin->env, &admin->turns, err);
+	return admin_socket_prepare(socket, spec, err) ? socket : NULL;
+}
+
+bool
+admin_prepare(struct admin *admin, const struct admin_list *specs,
+    struct err_list *errors)
+{
+	struct sockets *next = &admin->next;
+	size_t before = errors->n;
+
+	if (!sockets_init(next, specs)) {
+		err_list_add(
+		    errors, NULL, 0, "out of memory for the admin sockets");
+		return false;
+	}
+	for (size_t i = 0; i < next->specs.n; i++) {
+		const struct admin_spec *spec = &next->specs.all[i];
+		struct admin_socket *socket;
+		struct err err;
+
+		socket = keep_or_open(admin, spec, &err);
+		if (socket)
+			next->all[next->n++] = socket;
+		else
+			err_list_add(errors, spec->place.file, spec->place.line,
+			    "admin: %s", err.text);
+	}
+	if (errors->n == before)
+		return true;
+	admin_cancel(admin);
+	return false;
+}
+
+void
+admin_cancel(struct admin *admin)
+{
+	struct sockets *next = &admin->next;
+
+	for (size_t i = 0; i < next->n; i++)
+		if (sockets_have(&admin->sockets, next->all[i]))
+			admin_socket_cancel(next->all[i]);
+		else
+			admin_socket_close(next->all[i]);
+	sockets_fini(next);
+}
+
+static void
+leave(struct admin *admin, struct admin_socket *socket, const char *where,
+    struct changes *changes)
+{
+	int rc = admin_socket_leave(socket, &admin->left);
+
+	if (rc < 0)
+		changes_add(changes, true,
+		    "global: admin: %s: its file cannot be removed: %s; remove "
+		    "it by hand",
+		    where, strerror(-rc));
+}
+
+static void
+commit_one(const struct admin *admin, struct admin_socket *socket,
+    const char *where, struct changes *changes)
+{
+	if (!sockets_have(&admin->sockets, socket))
+		admin_socket_serve(socket);
+	else if (admin_socket_commit(socket))
+		changes_add(changes, false,
+		    "global: admin: %s: its file was lost, it is bound anew",
+		    where);
+}
+
+void
+admin_commit(struct admin *admin, struct changes *changes)
+{
+	struct sockets before = admin->sockets, *next = &admin->next;
+
+	/* Those who leave have their time from now on. */
+	ev_now_update(admin->turns.loop);
+	for (size_t i = 0; i < next->n; i++)
+		commit_one(
+		    admin, next->all[i], next->specs.all[i].text, changes);
+	for (size_t i = 0; i < before.n; i++)
+		if (!sockets_have(next, before.all[i]))
+			leave(admin, before.all[i], before.specs.all[i].text,
+			    changes);
+	admin->sockets = *next;
+	*next = (struct sockets){.all = NULL};
+	sockets_fini(&before);
+}
+
+/* -- what is shown -- */
+
+void
+admin_facts(const struct admin *admin, struct info_facts *ret_facts)
+{
+	ret_facts->idle_percent = 100;
+	if (!admin)
+		return;
+	ret_facts->idle_percent = admin->pulse.idle_percent;
+	ret_facts->bytes_rate = admin->pulse.bytes_rate;
+	ret_facts->admin_sockets = (unsigned)admin->sockets.n;
+	ret_facts->admin_clients += admin_clients_count(&admin->left);
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		ret_facts->admin_clients +=
+		    admin_socket_clients(admin->sockets.all[i]);
+}
+
+void
+admin_memory(const struct admin *admin, struct memory_use *ret_clients,
+    struct memory_use *ret_self)
+{
+	struct memory_use clients = {.count = 0}, self = {.count = 0};
+
+	for (size_t i = 0; admin && i < admin->sockets.n; i++)
+		admin_socket_memory(admin->sockets.all[i], &clients, &self);
+	if (admin) {
+		admin_clients_memory(&admin->left, &clients);
+		self.count = admin->sockets.n;
+		memory_add_block(&self, admin);
+		memory_add_block(&self, admin->sockets.all);
+	}
+	*ret_clients = clients;
+	*ret_self = self;
+}
+
+static void
+read_socket(const void *row, struct row_value *v)
+{
+	char text[ADMIN_SOCKET_TEXT_SIZE];
+
+	row_format(v, "%s", admin_socket_text(row, text));
+}
+
+static void
+read_level(const void *row, struct row_value *v)
+{
+	row_text(v, command_level_name(admin_socket_level(row)));
+}
+
+static void
+read_processes(const void *row, struct row_value *v)
+{
+	(void)row;
+	row_text(v, "all");
+}
+
+void
+admin_list_sockets(const struct admin *admin, bool json, FILE *out)
+{
+	static const struct row_column columns[] = {
+	    {"", "socket", read_socket, NULL},
+	    {" ", "level", read_level, NULL},
+	    {" ", "processes", read_processes, NULL},
+	};
+	static const struct row_table table =
+	    ROW_TABLE("# socket lvl processes\n", columns);
+	struct rows rows;
+
+	rows_begin(&rows, &table, json, out);
+	for (size_t i = 0; admin && i < admin->sockets.n; i++)
+		rows_put(&rows, admin->sockets.all[i], out);
+	rows_end(&rows, out);
 }

@@ -15,9 +15,22 @@ wait_for(struct client *client, int events)
 {
 	if (client->io.events == events && ev_is_active(&client->io))
 		return;
-	ev_io_stop(client->loop, &client->io);
+	ev_io_stop(client->turns->loop, &client->io);
 	ev_io_set(&client->io, client->fd, events);
-	ev_io_start(client->loop, &client->io);
+	ev_io_start(client->turns->loop, &client->io);
+}
+
+/* The peer's time, from now on; for a line what is left of it if it leaves. */
+static void
+set_timer(struct client *client)
+{
+	ev_tstamp left = client->leaves_at - ev_now(client->turns->loop);
+
+	client->timer.repeat = client->mode.timeout_s;
+	if (client->leaves_at > 0. && client->state == CLIENT_READING &&
+	    client->timer.repeat > left)
+		client->timer.repeat = left > 0. ? left : 1e-3;
+	ev_timer_again(client->turns->loop, &client->timer);
 }
 
 /* The peer gave or took something: it has its whole time again. */
@@ -26,8 +39,8 @@ progress(struct client *client)
 {
 	if (client->state == CLIENT_LINGERING)
 		return;
-	client->timer.repeat = client->mode.timeout_s;
-	ev_timer_again(client->loop, &client->timer);
+	client->progress_at = ev_now(client->turns->loop);
+	set_timer(client);
 }
 
 static void
@@ -36,7 +49,21 @@ linger(struct client *client)
 	client->state = CLIENT_LINGERING;
 	shutdown(client->fd, SHUT_WR);
 	client->timer.repeat = CLIENT_LINGER_S;
-	ev_timer_again(client->loop, &client->timer);
+	ev_timer_again(client->turns->loop, &client->timer);
+}
+
+/* What follows an answer: an empty line, and perhaps a prompt.  When memory was
+ * short the answer has a hole, so nothing is said and the connection ends. */
+static void
+end_part(struct client *client, FILE *out)
+{
+	if (!client->rest && !client->mode.quit)
+		fputs(client->mode.prompt ? "\n> " : "\n", out);
+	if (fclose(out) == 0)
+		return;
+	free(client->out);
+	client->out = NULL;
+	client->mode.quit = true;
 }
 
 /* Runs the line's next command into out. */
@@ -55,16 +82,55 @@ answer_next(struct client *client)
 		client->mode.quit = true;
 		return;
 	}
-	command_run(client->env, &client->mode, command, out);
-	if (!client->mode.quit)
-		fputs(client->mode.prompt ? "\n> " : "\n", out);
-	if (fclose(out) != 0) {
-		free(client->out);
+	client->rest = command_run(client->env, &client->mode, command, out);
+	end_part(client, out);
+	client->out_n = size;
+}
+
+/* Makes the next part of an answer whose former parts have been taken. */
+static void
+continue_answer(struct client *client)
+{
+	struct answer_rest *rest = client->rest;
+	size_t size = 0;
+	FILE *out;
+
+	client->out_n = client->out_sent = 0;
+	out = open_memstream(&client->out, &size);
+	if (!out) {
 		client->out = NULL;
 		client->mode.quit = true;
+	} else if (rest->more(rest, client->env, out)) {
+		end_part(client, out);
+		client->out_n = size;
 		return;
 	}
-	client->out_n = size;
+	rest->free(rest);
+	client->rest = NULL;
+	if (out) {
+		end_part(client, out);
+		client->out_n = size;
+	}
+}
+
+/* As HAProxy, which reads on while it answers. */
+static bool
+more_came(const struct client *client)
+{
+	char byte;
+
+	return recv(client->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 1;
+}
+
+static bool
+may_go_on(const struct client *client)
+{
+	if (client->mode.quit)
+		return false;
+	if (client->leaves_at > 0.)
+		return client->in_n > 0 &&
+		       ev_now(client->turns->loop) < client->leaves_at;
+	return client->mode.prompt || client->in_n > 0 || more_came(client);
 }
 
 static void
@@ -74,10 +140,13 @@ line_done(struct client *client)
 	memmove(client->in, client->in + client->line, client->in_n);
 	client->line = 0;
 	client->next = NULL;
-	if (client->mode.prompt && !client->mode.quit)
-		client->state = CLIENT_READING;
-	else
+	if (!may_go_on(client)) {
 		linger(client);
+		return;
+	}
+	client->state = CLIENT_READING;
+	if (client->leaves_at > 0.)
+		set_timer(client);
 }
 
 /* A step returns true when the next one can follow at once, and false when
@@ -107,30 +176,118 @@ flush(struct client *client)
 	return true;
 }
 
+/* Nothing is read or written meanwhile. */
+static void
+rest_a_while(struct client *client)
+{
+	struct ev_loop *loop = client->turns->loop;
+
+	ev_io_stop(loop, &client->io);
+	ev_timer_set(&client->pause, client->rest->pause_ms / 1000., 0.);
+	ev_timer_start(loop, &client->pause);
+	client->rest->pause_ms = 0;
+}
+
+/* The peer's time is not running while it is we who wait. */
+static void
+on_rested(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct client *client = timer->data;
+
+	(void)loop;
+	(void)events;
+	progress(client);
+	client_turn_ask(client->turns, &client->turn);
+}
+
 static bool
 step_answering(struct client *client)
 {
 	if (client->out)
 		return flush(client);
-	if (client->next && !client->mode.quit)
+	if (client->rest && client->rest->pause_ms > 0) {
+		rest_a_while(client);
+		return false;
+	}
+	if (client->rest)
+		continue_answer(client);
+	else if (client->next && !client->mode.quit)
 		answer_next(client);
 	else
 		line_done(client);
 	return true;
 }
 
-/* False when there is no whole line. */
+/* The line that starts at `from`, without its end; NULL when it has not come
+ * yet. */
+static char *
+cut_line(struct client *client, size_t from, size_t *ret_size)
+{
+	char *line = client->in + from;
+	char *end = memchr(line, '\n', client->in_n - from);
+
+	if (!end)
+		return NULL;
+	*ret_size = (size_t)(end - line) + 1;
+	*end = '\0';
+	if (end > line && end[-1] == '\r')
+		end[-1] = '\0';
+	return line;
+}
+
+/* `<<` at the end of a line says that lines follow, up to an empty one, that
+ * belong to the command. */
+static bool
+begins_payload(char *line)
+{
+	size_t len = strlen(line);
+
+	if (len < 3 || strcmp(line + len - 3, " <<") != 0)
+		return false;
+	line[len - 3] = '\0';
+	return true;
+}
+
+static void
+ask_for_payload(const struct client *client)
+{
+	if (client->mode.prompt)
+		(void)send(client->fd, "+ ", 2, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* No command takes a payload, but what is one must not be taken for commands:
+ * its lines are dropped as they come. */
+static bool
+drop_payload_line(struct client *client)
+{
+	size_t size;
+	char *line = cut_line(client, client->line, &size);
+
+	if (!line)
+		return false;
+	client->payload = *line != '\0';
+	client->in_n -= size;
+	memmove(line, line + size, client->in_n - client->line);
+	return true;
+}
+
+/* False when there is no whole command. */
 static bool
 take_line(struct client *client)
 {
-	char *end = memchr(client->in, '\n', client->in_n);
-
-	if (!end)
-		return false;
-	client->line = (size_t)(end - client->in) + 1;
-	*end = '\0';
-	if (end > client->in && end[-1] == '\r')
-		end[-1] = '\0';
+	if (!client->line) {
+		if (!cut_line(client, 0, &client->line))
+			return false;
+		client->payload = begins_payload(client->in);
+		if (client->payload)
+			ask_for_payload(client);
+	}
+	while (client->payload) {
+		if (!drop_payload_line(client))
+			return false;
+		if (client->payload)
+			ask_for_payload(client);
+	}
 	client->next = client->in;
 	client->commanded = true;
 	client->state = CLIENT_ANSWERING;
@@ -227,8 +384,12 @@ step(struct client *client)
 	return false;
 }
 
-/* A turn is bounded: a client that sends commands without end shares the loop
- * with the others.  A writable socket brings the next turn. */
+static bool
+on_turn(struct client_turn *turn)
+{
+	return step(container_of(turn, struct client, turn));
+}
+
 static void
 on_ready(struct ev_loop *loop, ev_io *io, int events)
 {
@@ -236,11 +397,7 @@ on_ready(struct ev_loop *loop, ev_io *io, int events)
 
 	(void)loop;
 	(void)events;
-	for (int i = 0; i < 4 * CLIENT_COMMANDS_A_TURN; i++) {
-		if (!step(client))
-			return;
-	}
-	wait_for(client, EV_READ | EV_WRITE);
+	client_turn_ask(client->turns, &client->turn);
 }
 
 static void
@@ -252,7 +409,7 @@ on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 struct client *
-client_new(struct ev_loop *loop, int fd, const struct command_env *env,
+client_new(struct client_turns *turns, int fd, const struct command_env *env,
     void *owner, void (*gone)(struct client *client))
 {
 	struct client *client = malloc(sizeof(*client));
@@ -263,27 +420,51 @@ client_new(struct ev_loop *loop, int fd, const struct command_env *env,
 	}
 	memset(client, 0, offsetof(struct client, in));
 	list_init(&client->node);
-	client->loop = loop;
+	client->turns = turns;
+	client->turn.step = on_turn;
 	client->fd = fd;
 	client->env = env;
 	client->owner = owner;
 	client->gone = gone;
 	client->mode.level = LEVEL_ADMIN;
 	client->mode.timeout_s = CLIENT_TIMEOUT_S;
-	client->io.data = client->timer.data = client;
+	peer_learn(fd, &client->mode.peer);
+	client->io.data = client->timer.data = client->pause.data = client;
 	ev_init(&client->timer, on_timeout);
+	ev_init(&client->pause, on_rested);
 	ev_io_init(&client->io, on_ready, fd, EV_READ);
-	ev_io_start(loop, &client->io);
+	ev_io_start(turns->loop, &client->io);
 	progress(client);
 	return client;
 }
 
 void
+client_set_timeout(struct client *client, double seconds)
+{
+	client->mode.timeout_s = seconds;
+	progress(client);
+}
+
+void
+client_leave(struct client *client)
+{
+	if (client->leaves_at > 0.)
+		return;
+	client->leaves_at = ev_now(client->turns->loop) + CLIENT_LINGER_S;
+	if (client->state == CLIENT_READING)
+		set_timer(client);
+}
+
+void
 client_close(struct client *client)
 {
-	ev_io_stop(client->loop, &client->io);
-	ev_timer_stop(client->loop, &client->timer);
+	client_turn_leave(&client->turn);
+	ev_io_stop(client->turns->loop, &client->io);
+	ev_timer_stop(client->turns->loop, &client->timer);
+	ev_timer_stop(client->turns->loop, &client->pause);
 	close(client->fd);
+	if (client->rest)
+		client->rest->free(client->rest);
 	free(client->out);
 	client->gone(client);
 	free(client);
@@ -299,6 +480,16 @@ client_dismiss(struct client *client, const char *line)
 bool
 client_is_idle(const struct client *client)
 {
+	if (client->turn.queued)
+		return false;
 	return client->state == CLIENT_LINGERING ||
 	       (client->state == CLIENT_READING && !client->commanded);
+}
+
+ev_tstamp
+client_stalled_for(const struct client *client)
+{
+	if (client->turn.queued)
+		return 0.;
+	return ev_now(client->turns->loop) - client->progress_at;
 }

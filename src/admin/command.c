@@ -4,52 +4,56 @@
 #include "admin/command.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "admin/set_pool.h"
-#include "admin/show_info.h"
-#include "admin/show_pool.h"
-#include "admin/show_stat.h"
-#include "admin/show_threads.h"
-#include "base/text.h"
+#include "admin/command_table.h"
+#include "admin/lasting.h"
+#include "base/ensure.h"
+#include "config/hint.h"
 
-#define WORDS_MAX 64 /* as in HAProxy */
-
-/* syslog's, as in HAProxy. */
-enum severity { SEVERITY_ERR = 3, SEVERITY_INFO = 6 };
-
-/* One call of a command.  words holds all of them, NULL-terminated; args
- * those after the command's own. */
-struct call {
-	const struct command_env *env;
-	struct command_mode *mode;
-	char **words;
-	char **args;
-	FILE *out;
-	struct err *err;
-};
-
-struct command {
-	const char *words;
-	enum command_level level;
-	bool (*run)(struct call *call); /* false: err is the answer */
-	const char *args;
-	const char *help;
-};
+#define WORDS_MAX    64 /* as in HAProxy */
+#define WORD_SIZE    32
+#define COMMANDS_MAX 256
+#define SUGGESTIONS  5
 
 static void
 put_severity(const struct command_mode *mode, enum severity severity, FILE *out)
 {
+	static const char *const names[] = {
+	    [SEVERITY_ERR] = "err",
+	    [SEVERITY_WARNING] = "warning",
+	    [SEVERITY_NOTICE] = "notice",
+	    [SEVERITY_INFO] = "info",
+	};
+
 	if (mode->severity == SEVERITY_NUMBER)
 		fprintf(out, "[%d]: ", severity);
 	else if (mode->severity == SEVERITY_STRING)
-		fprintf(
-		    out, "[%s]: ", severity == SEVERITY_ERR ? "err" : "info");
+		fprintf(out, "[%s]: ", names[severity]);
 }
 
-static bool
-no_args(struct call *call)
+void
+call_severity(const struct call *call, enum severity severity)
+{
+	put_severity(call->mode, severity, call->out);
+}
+
+void
+call_say(const struct call *call, enum severity severity, const char *fmt, ...)
+{
+	va_list ap;
+
+	call_severity(call, severity);
+	va_start(ap, fmt);
+	vfprintf(call->out, fmt, ap);
+	va_end(ap);
+	putc('\n', call->out);
+}
+
+bool
+call_takes_none(struct call *call)
 {
 	if (!call->args[0])
 		return true;
@@ -58,77 +62,24 @@ no_args(struct call *call)
 	    call->args[0]);
 }
 
-static bool run_help(struct call *call);
-
-static bool
-run_prompt(struct call *call)
+void
+call_audit(const struct call *call, const char *before, const char *after,
+    const char *what, ...)
 {
-	call->mode->prompt = !call->mode->prompt;
-	return true;
+	char middle[256], text[320];
+	va_list ap;
+
+	va_start(ap, what);
+	vsnprintf(middle, sizeof(middle), what, ap);
+	va_end(ap);
+	snprintf(text, sizeof(text), "%s%s%s",
+	    call->audit_prefix ? call->audit_prefix : "", middle,
+	    call->audit_suffix ? call->audit_suffix : "");
+	audit_note(call->env->audit, &call->mode->peer, text, before, after);
 }
 
-static bool
-run_quit(struct call *call)
-{
-	call->mode->quit = true;
-	return true;
-}
-
-static bool
-run_operator(struct call *call)
-{
-	if (call->mode->level > LEVEL_OPERATOR)
-		call->mode->level = LEVEL_OPERATOR;
-	return true;
-}
-
-static bool
-run_user(struct call *call)
-{
-	call->mode->level = LEVEL_USER;
-	return true;
-}
-
-static bool
-run_set_severity(struct call *call)
-{
-	const char *how = call->args[0] ? call->args[0] : "";
-
-	if (strcmp(how, "none") == 0)
-		call->mode->severity = SEVERITY_NONE;
-	else if (strcmp(how, "number") == 0)
-		call->mode->severity = SEVERITY_NUMBER;
-	else if (strcmp(how, "string") == 0)
-		call->mode->severity = SEVERITY_STRING;
-	else
-		return err_set(call->err,
-		    "one of 'none', 'number', 'string' is a required argument");
-	return true;
-}
-
-/* A bare number is seconds here, because it is in HAProxy and hatop sends
- * one. */
-static bool
-run_set_timeout(struct call *call)
-{
-	const char *text = call->args[0];
-	uint64_t seconds, ms;
-	struct err why;
-
-	if (!text)
-		return err_set(call->err, "Expects an integer value.");
-	if (text_parse_number(text, 1, 86400, &seconds, &why))
-		ms = seconds * 1000;
-	else if (!text_parse_duration(text, 1000, 86400000, &ms, &why))
-		return err_set(call->err,
-		    "Invalid timeout value: 1 to 86400 seconds, or with a "
-		    "unit, as in 5m.");
-	call->mode->timeout_s = (double)ms / 1e3;
-	return true;
-}
-
-static const char *
-level_name(enum command_level level)
+const char *
+command_level_name(enum command_level level)
 {
 	static const char *const names[] = {
 	    [LEVEL_USER] = "user",
@@ -139,28 +90,8 @@ level_name(enum command_level level)
 	return names[level];
 }
 
-static bool
-run_show_cli_level(struct call *call)
-{
-	if (!no_args(call))
-		return false;
-	put_severity(call->mode, SEVERITY_INFO, call->out);
-	fprintf(call->out, "%s\n", level_name(call->mode->level));
-	return true;
-}
-
-static bool
-run_show_info(struct call *call)
-{
-	if (!no_args(call))
-		return false;
-	show_info(call->env->control, call->out);
-	return true;
-}
-
-/* Errors of the floors below begin in lower case and have no full stop. */
-static bool
-as_sentence(struct err *err)
+bool
+err_as_sentence(struct err *err)
 {
 	size_t len = strlen(err->text);
 
@@ -169,102 +100,6 @@ as_sentence(struct err *err)
 		strcpy(err->text + len, ".");
 	return false;
 }
-
-/* `[POOL] [json]`; the pool is NULL when all are meant. */
-static bool
-take_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
-{
-	char **args = call->args;
-	size_t n = 0;
-
-	while (args[n])
-		n++;
-	*ret_json = n > 0 && strcmp(args[n - 1], "json") == 0;
-	n -= *ret_json;
-	*ret_pool = NULL;
-	if (n > 1)
-		return err_set(call->err,
-		    "Unexpected argument '%s'; give one pool's name or none, "
-		    "and json or nothing.",
-		    args[1]);
-	if (n == 0)
-		return true;
-	*ret_pool =
-	    pools_find(control_pools(call->env->control), args[0], call->err);
-	return *ret_pool || as_sentence(call->err);
-}
-
-static bool
-run_show_pool(struct call *call)
-{
-	struct pool *pool;
-	bool json;
-
-	return take_pool(call, &pool, &json) &&
-	       (show_pool(control_pools(call->env->control), pool, json,
-	            call->out, call->err) ||
-	           as_sentence(call->err));
-}
-
-static bool
-run_show_threads(struct call *call)
-{
-	struct pool *pool;
-	bool json;
-
-	return take_pool(call, &pool, &json) &&
-	       (show_threads(control_pools(call->env->control), pool, json,
-	            call->out, call->err) ||
-	           as_sentence(call->err));
-}
-
-static bool
-run_set_pool(struct call *call)
-{
-	return set_pool(
-	           control_pools(call->env->control), call->args, call->err) ||
-	       as_sentence(call->err);
-}
-
-static bool
-run_show_stat(struct call *call)
-{
-	return show_stat(call->env->control, (const char *const *)call->args,
-	    call->out, call->err);
-}
-
-static const struct command commands[] = {
-    {"operator", LEVEL_OPERATOR, run_operator, "",
-        "lower the level of the current CLI session to operator"},
-    {"set pool", LEVEL_ADMIN, run_set_pool, "<pool> <what> <value>",
-        "change threads, shards, promotion, order, or cpus of a pool"},
-    {"set severity-output", LEVEL_USER, run_set_severity,
-        "[none|number|string]",
-        "set presence of severity level in feedback information"},
-    {"set timeout cli", LEVEL_USER, run_set_timeout, "<delay>",
-        "close this connection when idle for so long"},
-    {"show cli level", LEVEL_USER, run_show_cli_level, "",
-        "display the level of the current CLI session"},
-    {"show info", LEVEL_USER, run_show_info, "",
-        "report information about the running process"},
-    {"show pool", LEVEL_USER, run_show_pool, "[<pool>] [json]",
-        "report the Leader/Followers counters of all pools or one"},
-    {"show stat", LEVEL_USER, run_show_stat, "[<iid|proxy> <type> <sid>]",
-        "report counters for each proxy and server"},
-    {"show threads", LEVEL_USER, run_show_threads, "[<pool>] [json]",
-        "report what each thread of all pools or of one does"},
-    {"user", LEVEL_USER, run_user, "",
-        "lower the level of the current CLI session to user"},
-    {"help", LEVEL_USER, run_help, "[<command>]",
-        "list matching or all commands"},
-    {"prompt", LEVEL_USER, run_prompt, "",
-        "toggle interactive mode with prompt"},
-    {"quit", LEVEL_USER, run_quit, "", "disconnect"},
-};
-
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-/* help, prompt and quit end every list of commands. */
-#define COMMANDS_ALWAYS 3
 
 static void
 put_row(const struct command *command, FILE *out)
@@ -305,37 +140,101 @@ words_of(const struct command *command)
 	return n;
 }
 
-/* Lists what begins like the words, under the heading `some`, or everything
- * under the heading `all` when nothing does. */
-static void
-put_commands(const struct command_mode *mode, char **words, const char *some,
-    const char *all, FILE *out)
+/* The command's word of that number; returns out. */
+static const char *
+nth_word(const struct command *command, size_t n, char out[WORD_SIZE])
 {
-	size_t likely = 0;
+	const char *at = command->words;
 
-	for (size_t i = 0; i < COMMANDS - COMMANDS_ALWAYS; i++)
-		likely += commands[i].level <= mode->level &&
-		          words_in_common(&commands[i], words) > 0;
-	fprintf(out, "%s\n", likely ? some : all);
-	for (size_t i = 0; i < COMMANDS; i++) {
-		const struct command *c = &commands[i];
+	for (; n > 0 && *at; n--) {
+		at += strcspn(at, " ");
+		at += *at == ' ';
+	}
+	snprintf(out, WORD_SIZE, "%.*s", (int)strcspn(at, " "), at);
+	return out;
+}
 
-		if (c->level > mode->level)
-			continue;
-		if (!likely || i >= COMMANDS - COMMANDS_ALWAYS ||
-		    words_in_common(c, words) > 0)
-			put_row(c, out);
+/* Marks the SUGGESTIONS commands, of those that have the first n of the words,
+ * whose next word is nearest to the one given. */
+static void
+mark_near(char **words, size_t n, bool *marked)
+{
+	for (unsigned found = 0; found < SUGGESTIONS; found++) {
+		size_t nearest = commands_n;
+		unsigned fewest = 0;
+
+		for (size_t i = 0; i < commands_n - COMMANDS_ALWAYS; i++) {
+			char word[WORD_SIZE];
+			unsigned slips;
+
+			if (marked[i] ||
+			    words_in_common(&commands[i], words) != n)
+				continue;
+			slips = hint_slips(
+			    words[n], nth_word(&commands[i], n, word));
+			if (nearest == commands_n || slips < fewest) {
+				nearest = i;
+				fewest = slips;
+			}
+		}
+		if (nearest == commands_n)
+			return;
+		marked[nearest] = true;
 	}
 }
 
-static bool
+/* Marks the commands that begin with the words, or that are all there is of
+ * them; if there are none, those that come near. */
+static void
+mark_likely(char **words, bool *marked)
+{
+	size_t most = 0, n = 0;
+	bool any = false;
+
+	while (words[n])
+		n++;
+	for (size_t i = 0; i < commands_n; i++) {
+		size_t common = words_in_common(&commands[i], words);
+
+		if (common > most)
+			most = common;
+	}
+	for (size_t i = 0; i < commands_n; i++) {
+		size_t common = words_in_common(&commands[i], words);
+
+		marked[i] = common > 0 && common == most &&
+		            (common == n || common == words_of(&commands[i]));
+		any |= marked[i];
+	}
+	if (!any)
+		mark_near(words, most, marked);
+}
+
+/* Lists what the words may have meant, under the heading `some`, or everything
+ * under the heading `all` when there are no words. */
+static void
+put_commands(char **words, const char *some, const char *all, FILE *out)
+{
+	bool marked[COMMANDS_MAX] = {false};
+
+	ENSURE(commands_n <= COMMANDS_MAX);
+	if (words[0])
+		mark_likely(words, marked);
+	fprintf(out, "%s\n", words[0] ? some : all);
+	for (size_t i = 0; i < commands_n; i++) {
+		if (!words[0] || marked[i] || i >= commands_n - COMMANDS_ALWAYS)
+			put_row(&commands[i], out);
+	}
+}
+
+bool
 run_help(struct call *call)
 {
 	static const char heading[] =
 	    "The following commands are valid at this level:";
 
 	put_severity(call->mode, SEVERITY_INFO, call->out);
-	put_commands(call->mode, call->args, heading, heading, call->out);
+	put_commands(call->args, heading, heading, call->out);
 	return true;
 }
 
@@ -343,7 +242,7 @@ static void
 put_unknown(const struct command_mode *mode, char **words, FILE *out)
 {
 	put_severity(mode, SEVERITY_ERR, out);
-	put_commands(mode, words,
+	put_commands(words,
 	    "Unknown command, but maybe one of the following ones is a better "
 	    "match:",
 	    "Unknown command. Please enter one of the following commands only:",
@@ -399,7 +298,7 @@ cut_words(char *text, char *words[WORDS_MAX + 1])
 static const struct command *
 find_command(char **words)
 {
-	for (size_t i = 0; i < COMMANDS; i++) {
+	for (size_t i = 0; i < commands_n; i++) {
 		if (words_in_common(&commands[i], words) ==
 		    words_of(&commands[i]))
 			return &commands[i];
@@ -414,7 +313,23 @@ put_error(const struct command_mode *mode, const char *text, FILE *out)
 	fprintf(out, "%s\n", text);
 }
 
-void
+/* With whatever a change that is for a time only takes. */
+static bool
+run(struct call *call, const struct command *command)
+{
+	struct lasting *lasting = call->env->lasting;
+	struct lasting_call begun;
+
+	if (!lasting)
+		return command->run(call);
+	if (!lasting_begin(lasting, call, command, &begun) ||
+	    !command->run(call))
+		return false;
+	lasting_end(lasting, call, command, &begun);
+	return true;
+}
+
+struct answer_rest *
 command_run(const struct command_env *env, struct command_mode *mode,
     char *text, FILE *out)
 {
@@ -426,27 +341,72 @@ command_run(const struct command_env *env, struct command_mode *mode,
 
 	if (!cut_words(text, words)) {
 		put_error(mode, "Too many words: 64 are allowed.", out);
-		return;
+		return NULL;
 	}
 	command = find_command(words);
 	if (!command) {
 		put_unknown(mode, words, out);
-		return;
+		return NULL;
 	}
 	if (command->level > mode->level) {
 		put_error(mode, "Permission denied", out);
-		return;
+		return NULL;
 	}
 	call.args = words + words_of(command);
-	if (!command->run(&call))
+	if (!run(&call, command))
 		put_error(mode, err.text, out);
+	return call.rest;
+}
+
+bool
+command_put_back(const struct command_env *env, const struct peer *who,
+    char *text, struct err *err)
+{
+	char *words[WORDS_MAX + 1], *answer = NULL;
+	struct command_mode mode = {.level = LEVEL_ADMIN, .peer = *who};
+	struct call call = {.env = env,
+	    .mode = &mode,
+	    .words = words,
+	    .err = err,
+	    .audit_prefix = "expired: "};
+	const struct command *command =
+	    cut_words(text, words) ? find_command(words) : NULL;
+	size_t size;
+	bool ok;
+
+	if (!command)
+		return err_set(err, "the command is gone");
+	call.args = words + words_of(command);
+	call.out = open_memstream(&answer, &size);
+	if (!call.out)
+		return err_set(err, "out of memory");
+	ok = command->run(&call);
+	(void)fclose(call.out);
+	free(answer);
+	return ok;
+}
+
+bool
+command_undo(const struct command_env *env, char *text, struct undo *ret_undo)
+{
+	char *words[WORDS_MAX + 1];
+	struct err err;
+	struct call call = {.env = env, .words = words, .err = &err};
+	const struct command *command =
+	    cut_words(text, words) ? find_command(words) : NULL;
+
+	if (!command)
+		return false;
+	call.args = words + words_of(command);
+	return undo_of(&call, command, ret_undo) == UNDO_IS_KNOWN;
 }
 
 void
 admin_list_commands(FILE *out)
 {
-	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "%s\t%s%s%s\t%s\n", level_name(commands[i].level),
-		    commands[i].words, commands[i].args[0] ? " " : "",
-		    commands[i].args, commands[i].help);
+	for (size_t i = 0; i < commands_n; i++)
+		fprintf(out, "%s\t%s%s%s\t%s\n",
+		    command_level_name(commands[i].level), commands[i].words,
+		    commands[i].args[0] ? " " : "", commands[i].args,
+		    commands[i].help);
 }

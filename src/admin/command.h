@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The commands of the admin socket: one table that drives dispatch, `help`
- * and the list that the man page is checked against.
+ * The commands of the admin socket: one table (command_table.c) that drives
+ * dispatch, rights, `help` and the list that the man page is checked against.
  *
- * Errors and wording follow HAProxy 2.6, with one exception: an unknown
- * command has the severity of an error (HAProxy: info), so that a program can
- * tell.
+ * Errors and wording follow HAProxy 2.6.  How a command is written:
+ *
+ *	bool
+ *	run_set_weight(struct call *call)
+ *	{
+ *		...
+ *		if (!server)
+ *			return err_set(call->err, "No such server.");
+ *		server_set_weight(server, weight, "admin");
+ *		call_audit(call, before, after, "server %s/%s weight", ...);
+ *		return true;
+ *	}
+ *
+ * and a row of the table says from which level on it may be called; below that
+ * it is answered `Permission denied`, whatever its arguments.
  */
 #ifndef ADMIN_COMMAND_H
 #define ADMIN_COMMAND_H
@@ -12,35 +24,124 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "admin/audit.h"
+#include "admin/peer.h"
 #include "control/control.h"
 
+/* As in HAProxy: look; see what may be confidential, and put counters back;
+ * change. */
 enum command_level { LEVEL_USER, LEVEL_OPERATOR, LEVEL_ADMIN };
 
 /* Whether messages start with `[3]: ` (number) or `[err]: ` (string). */
 enum severity_output { SEVERITY_NONE, SEVERITY_NUMBER, SEVERITY_STRING };
 
-/* What a connection has set for itself. */
+/* syslog's, as in HAProxy. */
+enum severity {
+	SEVERITY_ERR = 3,
+	SEVERITY_WARNING = 4,
+	SEVERITY_NOTICE = 5,
+	SEVERITY_INFO = 6,
+};
+
+/* What a connection has set for itself, and who it is. */
 struct command_mode {
 	enum command_level level;
 	enum severity_output severity;
 	bool prompt;
 	bool quit; /* nothing more is to be read or answered */
 	double timeout_s;
+	struct peer peer;
 };
 
 /* What commands work on. */
 struct command_env {
 	struct control *control; /* borrowed */
+	struct audit *audit;     /* borrowed */
+	struct admin *admin;     /* borrowed */
+	struct lasting *lasting; /* borrowed; NULL: no change expires */
 };
+
+/* The rest of a long answer: it is made in parts, each when the peer has taken
+ * the one before, so that an answer of any length costs the memory of a part.
+ * Between two parts everything may change, a reload included: remember places,
+ * not pointers into the model. */
+struct answer_rest {
+	/* Writes the next part, some 16 KiB at most; false: it was the last. */
+	bool (*more)(
+	    struct answer_rest *rest, const struct command_env *env, FILE *out);
+	void (*free)(struct answer_rest *rest);
+	/* Left by the command or by more: the next part is not made before so
+	 * many milliseconds have passed. */
+	unsigned pause_ms;
+};
+#define ANSWER_PART_SIZE (16 * 1024)
+
+/* One call of a command. */
+struct call {
+	const struct command_env *env;
+	struct command_mode *mode;
+	char **words; /* all of them, NULL-terminated */
+	char **args;  /* those after the command's own */
+	FILE *out;
+	struct err *err;
+	/* What run leaves here goes out after what it wrote; it becomes the
+	 * caller's.  Not with an error. */
+	struct answer_rest *rest;
+	/* Before and behind what is audited; NULL: nothing. */
+	const char *audit_prefix, *audit_suffix;
+};
+
+struct command {
+	const char *words;
+	enum command_level level;
+	/* False: err is the answer. */
+	bool (*run)(struct call *call);
+	const char *args;
+	const char *help;
+};
+
+/* The message's severity, if the connection has asked for it. */
+void call_severity(const struct call *call, enum severity severity);
+
+/* A message with its severity, and a newline. */
+void call_say(const struct call *call, enum severity severity, const char *fmt,
+    ...) __attribute__((format(printf, 3, 4)));
+
+/* Whether there are no arguments; else an error. */
+bool call_takes_none(struct call *call);
+
+/* To be called by every command that has changed something: what it was, and
+ * what it is now.  See audit_note. */
+void call_audit(const struct call *call, const char *before, const char *after,
+    const char *what, ...) __attribute__((format(printf, 4, 5)));
+
+/* "user", "operator", "admin". */
+const char *command_level_name(enum command_level level);
 
 /* Ends the first command of a line at its `;` and returns where the next one
  * starts, NULL when there is none.  Backslashes are kept. */
 char *command_split(char *line);
 
 /* Runs one command, whose text is cut up in place.  The answer goes to out
- * without the empty line that ends it. */
-void command_run(const struct command_env *env, struct command_mode *mode,
-    char *text, FILE *out);
+ * without the empty line that ends it.  What is left of it, or NULL: the
+ * caller calls more until it is false, and then free. */
+struct answer_rest *command_run(const struct command_env *env,
+    struct command_mode *mode, char *text, FILE *out);
+
+/* Runs a command that sets a value again, for whoever had set another one; its
+ * answer is dropped.  Cuts the text up.  False with an error. */
+bool command_put_back(const struct command_env *env, const struct peer *who,
+    char *text, struct err *err);
+
+/* What that command would change, see undo.h; false: there is no such thing any
+ * more. */
+struct undo;
+bool command_undo(
+    const struct command_env *env, char *text, struct undo *ret_undo);
+
+/* Errors of the floors below begin in lower case and have no full stop.
+ * Always false. */
+bool err_as_sentence(struct err *err);
 
 /* `lfproxy --list-commands`: level, usage and help of each, tab between. */
 void admin_list_commands(FILE *out);

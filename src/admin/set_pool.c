@@ -108,17 +108,78 @@ set_cpus(
 	       pools_set_cpus(pools, pool, &cpus, err);
 }
 
+static void
+show_threads_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+{
+	struct pool_class now[POOL_CLASSES_MAX];
+	struct thread_class_spec classes[POOL_CLASSES_MAX];
+	char text[THREADS_TEXT_SIZE];
+	unsigned min, max, n;
+
+	if (pools_autoscale(pools, pool, &min, &max)) {
+		snprintf(out, size, "%u..%u", min, max);
+		return;
+	}
+	n = pool_classes(pool, now);
+	for (unsigned i = 0; i < n; i++)
+		classes[i] = (struct thread_class_spec){
+		    .threads = now[i].threads, .nice = now[i].nice};
+	snprintf(out, size, "%s", threads_text(classes, n, text));
+}
+
+static void
+show_shards_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+{
+	(void)pools;
+	snprintf(out, size, "%u", pool_shards_wanted(pool));
+}
+
+static void
+show_promotion_now(
+    struct pools *pools, struct pool *pool, char *out, size_t size)
+{
+	struct pool_status status;
+
+	(void)pools;
+	pool_status(pool, &status);
+	snprintf(out, size, "%s", policy_name(status.policy));
+}
+
+static void
+show_order_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+{
+	struct pool_status status;
+
+	(void)pools;
+	pool_status(pool, &status);
+	snprintf(out, size, "%s", promotion_order_name(status.order));
+}
+
+static void
+show_cpus_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+{
+	char text[CPU_LIST_TEXT_SIZE];
+
+	(void)pools;
+	cpu_list_text(pool_cpu_set(pool), text);
+	snprintf(out, size, "%s", text);
+}
+
 static const struct {
 	const char *name;
 	bool (*set)(struct pools *pools, struct pool *pool, const char *text,
 	    struct err *err);
+	void (*show)(
+	    struct pools *pools, struct pool *pool, char *out, size_t size);
 	const char *allowed;
 } settings[] = {
-    {"threads", set_threads, THREADS_ALLOWED},
-    {"shards", set_shards, "auto, or 1 to the number of threads"},
-    {"promotion", set_promotion, "adaptive, always, kernel"},
-    {"order", set_order, "lifo, fifo, priority"},
-    {"cpus", set_cpus, "all, or numbers and ranges as in 0-3,5"},
+    {"threads", set_threads, show_threads_now, THREADS_ALLOWED},
+    {"shards", set_shards, show_shards_now,
+        "auto, or 1 to the number of threads"},
+    {"promotion", set_promotion, show_promotion_now,
+        "adaptive, always, kernel"},
+    {"order", set_order, show_order_now, "lifo, fifo, priority"},
+    {"cpus", set_cpus, show_cpus_now, "all, or numbers and ranges as in 0-3,5"},
 };
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
@@ -160,10 +221,12 @@ join(char *const *words, char *ret_text, size_t size, struct err *err)
 }
 
 bool
-set_pool(struct pools *pools, char *const *args, struct err *err)
+set_pool(struct pools *pools, char *const *args,
+    struct set_pool_change *ret_change, struct err *err)
 {
 	const char *what = args[0] && args[1] ? args[1] : "";
 	char text[CPU_LIST_TEXT_SIZE];
+	char before[SET_POOL_TEXT_SIZE];
 	struct pool *pool;
 
 	if (!args[0])
@@ -180,8 +243,30 @@ set_pool(struct pools *pools, char *const *args, struct err *err)
 			return err_set(err,
 			    "the value of %s is missing; allowed are %s", what,
 			    settings[i].allowed);
-		return join(args + 2, text, sizeof(text), err) &&
-		       settings[i].set(pools, pool, text, err);
+		if (!join(args + 2, text, sizeof(text), err))
+			return false;
+		settings[i].show(pools, pool, before, sizeof(before));
+		if (!settings[i].set(pools, pool, text, err))
+			return false;
+		settings[i].show(
+		    pools, pool, ret_change->after, sizeof(ret_change->after));
+		memcpy(ret_change->before, before, sizeof(before));
+		return true;
 	}
 	return unknown_setting(what, err);
+}
+
+bool
+set_pool_value(struct pools *pools, const char *pool, const char *what,
+    char *ret_text, size_t size)
+{
+	struct pool *p = pools_find(pools, pool, NULL);
+
+	for (size_t i = 0; p && i < SETTINGS; i++) {
+		if (strcmp(what, settings[i].name) != 0)
+			continue;
+		settings[i].show(pools, p, ret_text, size);
+		return true;
+	}
+	return false;
 }

@@ -11,157 +11,221 @@
 static bool
 wants_proxy(const struct stat_filter *filter, const char *name, unsigned iid)
 {
-	if (filter->proxy)
+	if (filter->proxy[0])
 		return strcmp(filter->proxy, name) == 0;
 	return filter->iid == -1 || filter->iid == (int)iid;
 }
 
-static void
-put_frontend(FILE *out, const struct frontend *frontend,
-    const struct stat_filter *filter, const struct stat_facts *facts)
+static bool
+wants_server(const struct stat_filter *filter, const struct server *server)
 {
-	struct stat_row row = {
-	    .frontend = frontend,
-	    .facts = facts,
-	    .kind = ROW_FRONTEND,
-	    .iid = frontend->id,
-	    .proxy = frontend->spec->name,
-	    .counters = frontend->counters,
-	    .sessions = &frontend->sessions,
-	    .rate = &frontend->rate,
-	};
+	if (!(filter->types & STAT_SERVERS) ||
+	    (filter->sid != -1 && filter->sid != (int)server->id))
+		return false;
+	if ((filter->no_maint || filter->up) &&
+	    server_admin_of(server) == SERVER_MAINT)
+		return false;
+	return !filter->up || server_is_up(server);
+}
 
-	if (wants_proxy(filter, row.proxy, row.iid) &&
-	    (filter->types & STAT_FRONTENDS) &&
-	    (filter->sid == -1 || filter->sid == 0))
-		stat_columns_put_row(out, &row);
+static bool
+wants_whole(const struct stat_filter *filter, enum stat_type type)
+{
+	return (filter->types & type) &&
+	       (filter->sid == -1 || filter->sid == 0);
+}
+
+/* What is being written. */
+struct output {
+	FILE *out;
+	const struct stat_filter *filter;
+	const struct stat_facts *facts;
+	struct stat_cursor *cursor;
+};
+
+static void
+put_row(const struct output *to, struct stat_row *row)
+{
+	row->facts = to->facts;
+	row->no_places = to->filter->no_places;
+	if (to->filter->form == FIELD_JSON && to->cursor->any)
+		putc(',', to->out);
+	to->cursor->any = true;
+	stat_columns_put_row(to->out, row, to->filter->form);
 }
 
 static void
-put_server(FILE *out, const struct server *server,
-    const struct stat_filter *filter, const struct stat_facts *facts)
+put_frontend(const struct output *to, const struct frontend *frontend)
 {
-	const struct backend *backend = server->backend;
-	struct stat_row row = {
-	    .server = server,
-	    .facts = facts,
-	    .kind = ROW_SERVER,
-	    .iid = backend->id,
-	    .proxy = backend->spec->name,
-	    .counters = server->counters,
-	    .sessions = &server->sessions,
-	    .rate = &server->rate,
-	};
+	struct stat_row row = stat_row_of_frontend(frontend);
 
-	if (backend->spec->check.kind != CHECK_OFF)
-		row.kind |= ROW_CHECKED;
-	if (filter->sid == -1 || filter->sid == (int)server->id)
-		stat_columns_put_row(out, &row);
+	if (wants_proxy(to->filter, row.proxy, row.iid) &&
+	    wants_whole(to->filter, STAT_FRONTENDS))
+		put_row(to, &row);
 }
 
 static void
-put_backend(FILE *out, const struct backend *backend,
-    const struct stat_filter *filter, const struct stat_facts *facts)
+put_server(const struct output *to, const struct server *server)
 {
-	struct stat_row row = {
-	    .backend = backend,
-	    .facts = facts,
-	    .kind = ROW_BACKEND,
-	    .iid = backend->id,
-	    .proxy = backend->spec->name,
-	    .counters = backend->counters,
-	    .sessions = &backend->sessions,
-	    .rate = &backend->rate,
-	};
+	struct stat_row row = stat_row_of_server(server);
 
-	if (!wants_proxy(filter, row.proxy, row.iid))
-		return;
-	if (filter->types & STAT_SERVERS) {
-		for (size_t i = 0; i < backend->spec->servers_n; i++)
-			put_server(out, backend->servers[i], filter, facts);
+	if (wants_proxy(to->filter, row.proxy, row.iid) &&
+	    wants_server(to->filter, server))
+		put_row(to, &row);
+}
+
+static void
+put_backend(const struct output *to, const struct backend *backend)
+{
+	struct stat_row row = stat_row_of_backend(backend);
+
+	row.some_left_out = to->filter->no_maint || to->filter->up;
+	if (wants_proxy(to->filter, row.proxy, row.iid) &&
+	    wants_whole(to->filter, STAT_BACKENDS))
+		put_row(to, &row);
+}
+
+/* The next row, or what is in its place; false: there are no more. */
+static bool
+put_next(const struct output *to, const struct model *model)
+{
+	struct stat_cursor *c = to->cursor;
+	const struct backend *backend;
+
+	if (c->frontend < model->spec->frontends_n) {
+		put_frontend(to, model->frontends[c->frontend++]);
+		return true;
 	}
-	if ((filter->types & STAT_BACKENDS) &&
-	    (filter->sid == -1 || filter->sid == 0))
-		stat_columns_put_row(out, &row);
+	if (c->backend >= model->spec->backends_n)
+		return false;
+	backend = model->backends[c->backend];
+	if (c->server < backend->spec->servers_n) {
+		put_server(to, backend->servers[c->server++]);
+		return true;
+	}
+	put_backend(to, backend);
+	c->backend++;
+	c->server = 0;
+	return true;
 }
 
-void
-show_stat_render(FILE *out, const struct model *model,
-    const struct stat_filter *filter, const struct stat_facts *facts)
+static void
+put_begin(const struct output *to)
 {
-	stat_columns_put_header(out);
-	for (size_t i = 0; i < model->spec->frontends_n; i++)
-		put_frontend(out, model->frontends[i], filter, facts);
-	for (size_t i = 0; i < model->spec->backends_n; i++)
-		put_backend(out, model->backends[i], filter, facts);
+	enum field_form form = to->filter->form;
+
+	to->cursor->begun = true;
+	if (form == FIELD_JSON)
+		putc('[', to->out);
+	else if (form == FIELD_PLAIN || form == FIELD_DESC)
+		stat_columns_put_header(to->out);
+}
+
+bool
+show_stat_render(FILE *out, size_t size, const struct model *model,
+    const struct stat_filter *filter, const struct stat_facts *facts,
+    struct stat_cursor *cursor)
+{
+	const struct output to = {out, filter, facts, cursor};
+	long start = ftell(out);
+
+	if (!cursor->begun)
+		put_begin(&to);
+	while (put_next(&to, model)) {
+		if (ftell(out) - start >= (long)size)
+			return true;
+	}
+	if (filter->form == FIELD_JSON)
+		fputs("]\n", out);
+	return false;
 }
 
 static bool
 proxy_exists(const struct model *model, const char *name)
 {
-	const struct spec *spec = model->spec;
-
-	for (size_t i = 0; i < spec->frontends_n; i++) {
-		if (strcmp(spec->frontends[i].name, name) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		if (strcmp(spec->backends[i].name, name) == 0)
-			return true;
-	}
-	return false;
+	return model_find_frontend(model, name) ||
+	       model_find_backend(model, name);
 }
 
-static bool
-parse_int(const char *text, int *ret_n)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-
-	if (end == text || *end || n < -1 || n > INT32_MAX)
-		return false;
-	*ret_n = (int)n;
-	return true;
-}
-
+/* As HAProxy does: numbers by atoi(3), words of no meaning are passed over. */
 bool
 stat_filter_parse(const struct model *model, const char *const *args,
     struct stat_filter *ret_filter, struct err *err)
 {
 	struct stat_filter filter = {.iid = -1, .types = -1, .sid = -1};
 
-	if (args[0] && (!args[1] || !args[2] || args[3]))
-		return err_set(err,
-		    "Expects nothing or <iid|proxy> <type> <sid>, as in "
-		    "'show stat -1 4 -1'.");
-	if (args[0] && proxy_exists(model, args[0]))
-		filter.proxy = args[0];
-	else if (args[0] &&
-	         (!parse_int(args[0], &filter.iid) || filter.iid == 0))
-		return err_set(err, "No such proxy.");
-	if (args[0] && (!parse_int(args[1], &filter.types) ||
-	                   !parse_int(args[2], &filter.sid)))
-		return err_set(err,
-		    "Type and sid are numbers: a sum of 1 (frontends), 2 "
-		    "(backends) and 4 (servers), and a server's sid, or -1 "
-		    "for all.");
+	if (args[0] && args[1] && args[2]) {
+		if (proxy_exists(model, args[0]) &&
+		    strlen(args[0]) < sizeof(filter.proxy))
+			strcpy(filter.proxy, args[0]);
+		else if ((filter.iid = atoi(args[0])) == 0)
+			return err_set(err, "No such proxy.");
+		filter.types = atoi(args[1]);
+		filter.sid = atoi(args[2]);
+		args += 3;
+	}
+	filter.form = field_form_parse(args);
+	for (; *args; args++) {
+		filter.no_maint |= strcmp(*args, "no-maint") == 0;
+		filter.up |= strcmp(*args, "up") == 0;
+	}
 	*ret_filter = filter;
 	return true;
 }
 
-bool
-show_stat(struct control *control, const char *const *args, FILE *out,
-    struct err *err)
-{
-	const struct model *model = control_model(control);
+struct stat_rest {
+	struct answer_rest rest;
 	struct stat_filter filter;
+	struct stat_cursor cursor;
+};
+
+static bool
+more_stat(struct answer_rest *rest, const struct command_env *env, FILE *out)
+{
+	struct stat_rest *stat = container_of(rest, struct stat_rest, rest);
 	struct stat_facts facts = {
-	    .sessions_max = control_session_limit(control),
-	    .stopping = control_draining(control),
+	    .sessions_max = control_maxconn(env->control),
+	    .stopping = control_draining(env->control),
 	};
 
-	if (!stat_filter_parse(model, args, &filter, err))
+	return show_stat_render(out, ANSWER_PART_SIZE,
+	    control_model(env->control), &stat->filter, &facts, &stat->cursor);
+}
+
+static void
+free_stat(struct answer_rest *rest)
+{
+	free(container_of(rest, struct stat_rest, rest));
+}
+
+struct answer_rest *
+show_stat_all(enum field_form form)
+{
+	struct stat_rest *stat = calloc(1, sizeof(*stat));
+
+	if (!stat)
+		return NULL;
+	stat->filter = (struct stat_filter){
+	    .iid = -1, .types = -1, .sid = -1, .form = form};
+	stat->rest = (struct answer_rest){.more = more_stat, .free = free_stat};
+	return &stat->rest;
+}
+
+bool
+run_show_stat(struct call *call)
+{
+	struct stat_rest *stat = calloc(1, sizeof(*stat));
+
+	if (!stat)
+		return err_set(call->err, "Out of memory.");
+	if (!stat_filter_parse(control_model(call->env->control),
+	        (const char *const *)call->args, &stat->filter, call->err)) {
+		free(stat);
 		return false;
-	show_stat_render(out, model, &filter, &facts);
+	}
+	/* As HAProxy, which asks the socket's level, not the connection's. */
+	stat->filter.no_places = call->mode->level < LEVEL_OPERATOR;
+	stat->rest = (struct answer_rest){.more = more_stat, .free = free_stat};
+	call->rest = &stat->rest;
 	return true;
 }

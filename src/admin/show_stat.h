@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * `show stat`: HAProxy 2.6's CSV, a row per frontend, server and backend.
+ * `show stat`: HAProxy 2.6's CSV, a row per frontend, server and backend, or
+ * the same typed or as JSON.
  *
- * The columns are HAProxy's, in its order, up to the `-` behind which the
- * statistics of its protocol modules would follow.  A column stays empty where
- * HAProxy leaves it empty for a TCP proxy, and where lfproxy has no such thing
- * (compression, cookies, agents, caches).
+ * The columns are HAProxy's, in its order, up to the `-` behind which HAProxy
+ * has those of its protocol modules and lfproxy its own.  A column stays empty
+ * where HAProxy leaves it empty for a TCP proxy, and where lfproxy cannot tell.
  */
 #ifndef ADMIN_SHOW_STAT_H
 #define ADMIN_SHOW_STAT_H
@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "control/control.h"
+#include "admin/command.h"
+#include "admin/field.h"
 
 enum stat_type {
 	STAT_FRONTENDS = 1,
@@ -21,12 +22,18 @@ enum stat_type {
 	STAT_SERVERS = 4,
 };
 
+#define STAT_NAME_SIZE 64
+
 /* What to show. */
 struct stat_filter {
-	const char *proxy; /* a name, NULL: any */
-	int iid;           /* -1: any */
-	int types;         /* a sum of stat_type, -1: all */
-	int sid;           /* of a server, -1: any */
+	char proxy[STAT_NAME_SIZE]; /* a name, empty: any */
+	int iid;                    /* -1: any */
+	int types;                  /* a sum of stat_type, -1: all */
+	int sid;                    /* of a server, -1: any */
+	bool no_maint;              /* not servers in maintenance */
+	bool up;                    /* no servers that are down or in it */
+	bool no_places; /* not where servers are and how they are chosen */
+	enum field_form form;
 };
 
 /* What the model does not know. */
@@ -35,17 +42,26 @@ struct stat_facts {
 	bool stopping;
 };
 
-void show_stat_render(FILE *out, const struct model *model,
-    const struct stat_filter *filter, const struct stat_facts *facts);
+/* The place of the next row; all zero: the first. */
+struct stat_cursor {
+	size_t frontend, backend, server; /* indices */
+	bool begun, any;
+};
 
-/* From a command's words, NULL-terminated: none, or proxy, type and sid.  proxy
- * is borrowed from args.  False with err set when they make no sense. */
+/* Writes rows from the cursor on, until all are written (false) or some size
+ * bytes are (true).  The model may be another one than the last time. */
+bool show_stat_render(FILE *out, size_t size, const struct model *model,
+    const struct stat_filter *filter, const struct stat_facts *facts,
+    struct stat_cursor *cursor);
+
+/* From a command's words, NULL-terminated: `[PROXY TYPE SID] [FORM]...`.  False
+ * with err set when there is no such proxy. */
 bool stat_filter_parse(const struct model *model, const char *const *args,
     struct stat_filter *ret_filter, struct err *err);
 
-/* args: the command's words, NULL-terminated.  False with err set when they
- * make no sense. */
-bool show_stat(struct control *control, const char *const *args, FILE *out,
-    struct err *err);
+/* Every row; NULL when memory is short. */
+struct answer_rest *show_stat_all(enum field_form form);
+
+bool run_show_stat(struct call *call);
 
 #endif

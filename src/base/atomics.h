@@ -43,6 +43,7 @@
 	    (p), (expected), (v), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 
 #define atomic_add_seq(p, v) __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
+#define atomic_sub_seq(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_SEQ_CST)
 #define atomic_cas_seq(p, expected, v)                                         \
 	__atomic_compare_exchange_n(                                           \
 	    (p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)

@@ -119,20 +119,35 @@ grace_poll(struct grace *grace)
 	}
 }
 
-void
-grace_retire(struct grace *grace, void (*free_it)(void *object), void *object)
+uint64_t
+grace_stamp(struct grace *grace)
 {
 	/* The swap orders the caller's replacement of the pointer before the
 	 * look at the readers' announcements. */
 	uint64_t epoch = atomic_load_relaxed(&grace->epoch);
+
+	(void)atomic_swap_seq(&grace->epoch, epoch + 1);
+	return epoch;
+}
+
+bool
+grace_passed(struct grace *grace, uint64_t stamp)
+{
+	return oldest_epoch(grace) > stamp;
+}
+
+void
+grace_retire(struct grace *grace, void (*free_it)(void *object), void *object)
+{
 	struct retired *r;
+	uint64_t epoch;
 
 	if (!object)
 		return;
-	(void)atomic_swap_seq(&grace->epoch, epoch + 1);
+	epoch = grace_stamp(grace);
 	r = malloc(sizeof(*r));
 	if (!r) {
-		while (oldest_epoch(grace) <= epoch)
+		while (!grace_passed(grace, epoch))
 			sched_yield();
 		free_it(object);
 		return;

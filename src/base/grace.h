@@ -10,6 +10,7 @@
 #ifndef BASE_GRACE_H
 #define BASE_GRACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/atomics.h"
@@ -44,5 +45,10 @@ void grace_leave(struct grace_reader *reader);
 void grace_retire(
     struct grace *grace, void (*free_it)(void *object), void *object);
 void grace_poll(struct grace *grace);
+
+/* Control thread: the same without an object.  A stamp is this moment;
+ * grace_passed says whether every reader that was inside then has left. */
+uint64_t grace_stamp(struct grace *grace);
+bool grace_passed(struct grace *grace, uint64_t stamp);
 
 #endif

@@ -29,8 +29,30 @@ void
 histogram_add(struct histogram *histogram, uint64_t ns)
 {
 	atomic_bump_own(&histogram->n[histogram_bucket(ns)], 1u);
+	atomic_bump_own(&histogram->sum_ns, ns);
 	if (ns > atomic_load_relaxed(&histogram->max_ns))
 		atomic_store_relaxed(&histogram->max_ns, ns);
+}
+
+void
+histogram_add_shared(struct histogram *histogram, uint64_t ns)
+{
+	uint64_t max_ns = atomic_load_relaxed(&histogram->max_ns);
+
+	atomic_add_relaxed(&histogram->n[histogram_bucket(ns)], 1u);
+	atomic_add_relaxed(&histogram->sum_ns, ns);
+	while (
+	    ns > max_ns && !atomic_cas_relaxed(&histogram->max_ns, &max_ns, ns))
+		;
+}
+
+void
+histogram_clear(struct histogram *histogram)
+{
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		atomic_store_relaxed(&histogram->n[i], 0);
+	atomic_store_relaxed(&histogram->max_ns, 0);
+	atomic_store_relaxed(&histogram->sum_ns, 0);
 }
 
 void
@@ -40,6 +62,7 @@ histogram_merge(struct histogram *into, const struct histogram *from)
 
 	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
 		into->n[i] += atomic_load_relaxed(&from->n[i]);
+	into->sum_ns += atomic_load_relaxed(&from->sum_ns);
 	if (max_ns > into->max_ns)
 		into->max_ns = max_ns;
 }

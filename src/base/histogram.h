@@ -2,8 +2,9 @@
  * A histogram of times: log-linear, so that a value is known to within a fifth
  * from nanoseconds to minutes.
  *
- * Each power of two is split into four.  One thread adds; any thread reads,
- * word by word: a reading while somebody adds may lack the last few values.
+ * Each power of two is split into four.  One thread adds, or all do with
+ * histogram_add_shared; any thread reads, word by word: a reading while
+ * somebody adds may lack the last few values.
  */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
@@ -18,7 +19,7 @@
 
 struct histogram {
 	uint64_t n[HISTOGRAM_BUCKETS];
-	uint64_t max_ns;
+	uint64_t max_ns, sum_ns;
 };
 
 /* The bucket of a value, and the first value of a bucket. */
@@ -27,6 +28,12 @@ uint64_t histogram_bucket_start_ns(unsigned bucket);
 
 /* The thread that owns the histogram. */
 void histogram_add(struct histogram *histogram, uint64_t ns);
+
+/* Any thread, of a histogram that several threads add to. */
+void histogram_add_shared(struct histogram *histogram, uint64_t ns);
+
+/* Back to empty, word by word; what others add meanwhile may be lost. */
+void histogram_clear(struct histogram *histogram);
 
 /* Adds from's counts to into, which belongs to the caller. */
 void histogram_merge(struct histogram *into, const struct histogram *from);

@@ -4,40 +4,22 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/atomics.h"
 #include "base/clock.h"
-#include "base/ring.h"
+#include "base/log_target.h"
 
-#define RING_CELLS 4096
-/* After the ring ran dry the writer naps this long before it goes to sleep, so
- * that a steady trickle of lines costs the threads no wake-ups.  A line is
- * written that much later at most. */
-#define NAP_NS (2 * NS_PER_MS)
+/* Standard error is first in the list and always there; the others are added
+ * by the control thread. */
+static struct log_target standard_error;
 
-struct record {
-	log_render render;
-	uint8_t bytes[LOG_RECORD_SIZE];
-};
-
-static struct {
-	struct ring *ring;
-	pthread_t writer;
-	sem_t wake;
-	uint32_t running;  /* lines go through the ring */
-	uint32_t asleep;   /* the writer is in sem_wait or about to be */
-	uint32_t stopping; /* the writer ends when the ring is empty */
-	uint64_t dropped;
-	uint64_t reported; /* of these; the writer's */
-} logger;
+/* Those that nobody logs to any more, until their writers have ended. */
+static struct log_target *leaving;
 
 static size_t
 render_text(const void *record, char *out, size_t size)
@@ -51,123 +33,10 @@ render_text(const void *record, char *out, size_t size)
 	return len + 1;
 }
 
-/* A terminal or pipe that is gone must not stop the proxy: errors end the
- * attempt, and what was not written is lost. */
-static void
-write_all(const char *p, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(STDERR_FILENO, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		p += n;
-		len -= (size_t)n;
-	}
-}
-
-static void
-report_dropped(void)
-{
-	uint64_t dropped = atomic_load_relaxed(&logger.dropped);
-	char line[128];
-	int n;
-
-	if (dropped == logger.reported)
-		return;
-	n = snprintf(line, sizeof(line),
-	    "lfproxy: warning: %llu log lines were dropped, the log's reader "
-	    "is too slow\n",
-	    (unsigned long long)(dropped - logger.reported));
-	logger.reported = dropped;
-	write_all(line, (size_t)n);
-}
-
-/* Writes out what the ring holds, several lines to a call, and how many lines
- * it could not hold.  True if it held any. */
-static bool
-drain(void)
-{
-	char out[16384];
-	size_t len = 0;
-	struct record r;
-	bool any = false;
-
-	while (ring_take(logger.ring, &r)) {
-		any = true;
-		len += r.render(r.bytes, out + len, sizeof(out) - len);
-		if (sizeof(out) - len < 1024) {
-			write_all(out, len);
-			/* Under overload the ring may never run dry. */
-			report_dropped();
-			len = 0;
-		}
-	}
-	write_all(out, len);
-	report_dropped();
-	return any;
-}
-
-static void *
-writer_main(void *arg)
-{
-	struct timespec nap = {.tv_nsec = NAP_NS};
-
-	for (;;) {
-		/* Before the look at the ring: what was put before the stop is
-		 * then seen by it. */
-		bool last = atomic_load_acquire(&logger.stopping);
-
-		if (drain()) {
-			nanosleep(&nap, NULL);
-			continue;
-		}
-		if (last)
-			break;
-		/* Say so, then look once more: a line put or a stop asked for
-		 * before that is seen now, a later one finds the word set.
-		 * [P7] */
-		(void)atomic_swap_seq(&logger.asleep, 1u);
-		if (drain() || atomic_load_seq(&logger.stopping)) {
-			(void)atomic_swap_seq(&logger.asleep, 0u);
-			continue;
-		}
-		while (sem_wait(&logger.wake) != 0)
-			;
-	}
-	return arg;
-}
-
-static void
-wake_writer(void)
-{
-	if (atomic_load_seq(&logger.asleep) == 1 && /* [P7] */
-	    atomic_swap_seq(&logger.asleep, 0u) == 1)
-		sem_post(&logger.wake);
-}
-
 bool
 log_record(log_render render, const void *record, size_t size)
 {
-	struct record r;
-
-	if (!atomic_load_acquire(&logger.running)) {
-		char line[2048];
-
-		write_all(line, render(record, line, sizeof(line)));
-		return true;
-	}
-	r.render = render;
-	memcpy(r.bytes, record, size);
-	memset(r.bytes + size, 0, sizeof(r.bytes) - size);
-	if (!ring_put(logger.ring, &r)) {
-		atomic_add_relaxed(&logger.dropped, 1u);
-		return false;
-	}
-	wake_writer();
-	return true;
+	return log_target_record(&standard_error, render, record, size);
 }
 
 static void
@@ -247,52 +116,130 @@ log_limited(struct log_limit *limit, enum log_level level, const char *fmt, ...)
 int
 log_start(void)
 {
-	sigset_t all, old;
-	int rc;
+	struct log_sink_options options = {.kind = LOG_SINK_STDERR};
+	struct err err;
 
-	logger.ring = ring_new(RING_CELLS, sizeof(struct record));
-	if (!logger.ring)
-		return -ENOMEM;
-	sem_init(&logger.wake, 0, 0);
-	logger.asleep = logger.stopping = 0;
-	logger.reported = logger.dropped;
-	/* Signals are for the control thread. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&logger.writer, NULL, writer_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc != 0) {
-		ring_free(logger.ring);
-		sem_destroy(&logger.wake);
-		return -rc;
+	return log_target_start(&standard_error, &options, &err) ? 0 : -ENOMEM;
+}
+
+bool
+log_target_open(const struct log_sink_options *options,
+    struct log_target **ret_target, struct err *err)
+{
+	struct log_target **last = &standard_error.next, *t;
+
+	if (options->kind == LOG_SINK_STDERR) {
+		*ret_target = &standard_error;
+		return true;
 	}
-	pthread_setname_np(logger.writer, "lfproxy-log");
-	atomic_store_release(&logger.running, 1u);
-	return 0;
+	for (; (t = *last); last = &t->next)
+		if (log_sink_same(&t->sink.options, options)) {
+			t->users++;
+			*ret_target = t;
+			return true;
+		}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return err_set(err, "out of memory");
+	if (!log_target_start(t, options, err)) {
+		free(t);
+		return false;
+	}
+	t->users = 1;
+	*ret_target = *last = t;
+	return true;
+}
+
+void
+log_target_close(struct log_target *target)
+{
+	struct log_target **at = &standard_error.next;
+
+	if (!atomic_load_acquire(&standard_error.running) ||
+	    target == &standard_error || --target->users > 0)
+		return;
+	while (*at != target)
+		at = &(*at)->next;
+	*at = target->next;
+	target->next = leaving;
+	leaving = target;
+	log_target_stop(target);
+}
+
+/* Frees those whose writers have ended by then; true if all have. */
+static bool
+join_leaving(const struct timespec *until)
+{
+	struct log_target **at = &leaving, *t;
+
+	while ((t = *at)) {
+		struct log_target *next = t->next;
+
+		if (log_target_join(t, until)) {
+			*at = next;
+			free(t);
+		} else {
+			at = &t->next;
+		}
+	}
+	return !leaving;
+}
+
+struct memory_use
+log_memory(void)
+{
+	struct memory_use use = {.count = 0};
+
+	for (const struct log_target *t = &standard_error; t; t = t->next) {
+		if (!t->ring)
+			continue;
+		use.count++;
+		use.heap += ring_memory(t->ring);
+		if (t != &standard_error)
+			memory_add_block(&use, t);
+	}
+	return use;
+}
+
+void
+log_collect(void)
+{
+	static const struct timespec now;
+
+	(void)join_leaving(&now);
+}
+
+void
+log_reopen(void)
+{
+	for (struct log_target *t = &standard_error; t; t = t->next)
+		log_target_reopen(t);
 }
 
 bool
 log_stop(void)
 {
-	struct timespec limit;
+	struct timespec until;
+	struct log_target **last = &leaving, *t;
+	bool ended;
 
-	if (!atomic_load_acquire(&logger.running))
+	if (!atomic_load_acquire(&standard_error.running))
 		return true;
-	atomic_store_release(&logger.running, 0u);
-	(void)atomic_swap_seq(&logger.stopping, 1u);
-	wake_writer();
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += 1;
-	/* A writer that is stuck in write(2) is left behind with its ring. */
-	if (pthread_timedjoin_np(logger.writer, NULL, &limit) != 0)
-		return false;
-	ring_free(logger.ring);
-	sem_destroy(&logger.wake);
-	return true;
-}
-
-uint64_t
-log_dropped(void)
-{
-	return atomic_load_relaxed(&logger.dropped);
+	for (t = standard_error.next; t; t = t->next)
+		log_target_stop(t);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	/* What these have to say goes to standard error, so that is last. */
+	while (*last)
+		last = &(*last)->next;
+	*last = standard_error.next;
+	standard_error.next = NULL;
+	ended = join_leaving(&until);
+	if (!ended)
+		log_warning("a log could not be written to its end in time");
+	leaving = NULL;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	log_target_stop(&standard_error);
+	return log_target_join(&standard_error, &until) && ended;
 }

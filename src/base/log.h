@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The log: messages for the operator, and whatever else wants to be a line.
  *
- * Lines go through a bounded ring to one writer thread, so that no other
- * thread ever waits for a terminal, a pipe or a disk.  When the ring is full
- * a line is dropped and counted; the writer reports how many.  Before
- * log_start and after log_stop lines are written directly.
+ * Lines go through bounded rings to writer threads, one for each target, so
+ * that no other thread ever waits for a terminal, a pipe, a disk or a syslog
+ * daemon.  When a ring is full a line is dropped and counted; the writer
+ * reports how many.  Standard error is always there: messages go to it, before
+ * log_start and after log_stop directly.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -12,6 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/err.h"
+#include "base/memory_use.h"
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
 
@@ -31,20 +35,51 @@ void log_limited(struct log_limit *limit, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 
 /* A line made later, by the writer thread: render gets the record's bytes and
- * appends one line with its newline to out, at most size bytes; it returns the
- * length. */
-#define LOG_RECORD_SIZE 368
+ * appends one line with its newline to out, at most size bytes, which are
+ * LOG_LINE_MAX or more; it returns the length. */
+#define LOG_RECORD_SIZE 696
+#define LOG_LINE_MAX    2560
 typedef size_t (*log_render)(const void *record, char *out, size_t size);
 
 /* Copies size (<= LOG_RECORD_SIZE) bytes; false when the line was dropped.
  * Never waits. */
 bool log_record(log_render render, const void *record, size_t size);
 
+/* The same, for a target of log_target_open. */
+struct log_target;
+bool log_target_record(struct log_target *target, log_render render,
+    const void *record, size_t size);
+
+/* Control thread, between log_start and log_stop: the target for such a sink,
+ * the one that is there already for the second who asks.  False with err set
+ * when the sink cannot be opened. */
+struct log_sink_options;
+bool log_target_open(const struct log_sink_options *options,
+    struct log_target **ret_target, struct err *err);
+
+/* Control thread, by whoever has opened it and logs to it no more: with the
+ * last of them its writer ends, once it has written what is queued.  Returns at
+ * once.  After log_stop it does nothing. */
+void log_target_close(struct log_target *target);
+
+/* Control thread, now and then: forgets targets whose writers have ended. */
+void log_collect(void);
+
+/* Control thread: every file is opened anew, for log rotation.  No line is
+ * lost; those that were logged before may go to either file. */
+void log_reopen(void);
+
 /* 0 or -errno. */
 int log_start(void);
-/* Writes out what is queued, for at most a second, and ends the writer.  False
- * if it is stuck: then it may still touch what records point to. */
+/* Writes out what is queued and ends the writers, for at most a second, and one
+ * more for standard error.  False if one is stuck: then it may still touch what
+ * records point to. */
 bool log_stop(void);
+
+/* Lines that were dropped so far, by all targets. */
 uint64_t log_dropped(void);
+
+/* Control thread: the targets, with the rings of lines that wait. */
+struct memory_use log_memory(void);
 
 #endif

@@ -16,6 +16,7 @@ struct ring;
 /* cells: a power of two, 2 or more; size: of a record.  NULL when memory is
  * short. */
 struct ring *ring_new(size_t cells, size_t size);
+uint64_t ring_memory(const struct ring *ring);
 void ring_free(struct ring *ring);
 
 /* Any thread; copies size bytes of record; false when the ring is full.  A put

@@ -6,28 +6,38 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/ensure.h"
+#include "base/fault.h"
 
 struct slab_chunk {
 	uint32_t next[SLAB_CHUNK]; /* the free list's links: index + 1 */
-	uint8_t objects[] CACHE_LINE_ALIGNED;
+	/* The objects follow, from slab->offset on. */
 };
+
+static size_t
+round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
 
 static size_t
 chunk_size(const struct slab *slab)
 {
-	return sizeof(struct slab_chunk) + SLAB_CHUNK * slab->options.size;
+	return slab->offset + SLAB_CHUNK * slab->options.size;
 }
 
 int
 slab_init(struct slab *slab, const struct slab_options *options)
 {
 	size_t chunks = options->max / SLAB_CHUNK + 1;
+	size_t align =
+	    options->pages ? (size_t)sysconf(_SC_PAGESIZE) : CACHE_LINE;
 
 	*slab = (struct slab){.options = *options};
-	slab->options.size =
-	    (options->size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	slab->options.size = round_up(options->size, align);
+	slab->offset = round_up(sizeof(struct slab_chunk), align);
 	slab->chunks = calloc(chunks, sizeof(*slab->chunks));
 	if (!slab->chunks)
 		return -ENOMEM;
@@ -47,13 +57,29 @@ slab_fini(struct slab *slab)
 	pthread_mutex_destroy(&slab->grow);
 }
 
+struct memory_use
+slab_memory(const struct slab *slab)
+{
+	struct memory_use use = {.count = slab_used(slab),
+	    .mapped = slab_made(slab) / SLAB_CHUNK * chunk_size(slab)};
+
+	memory_add_block(&use, slab->chunks);
+	return use;
+}
+
+static void *
+object_at(const struct slab *slab, struct slab_chunk *c, uint32_t i)
+{
+	return (uint8_t *)c + slab->offset + i * slab->options.size;
+}
+
 void *
 slab_at(const struct slab *slab, uint32_t index)
 {
 	struct slab_chunk *c =
 	    atomic_load_acquire(&slab->chunks[index / SLAB_CHUNK]); /* [P5] */
 
-	return c->objects + index % SLAB_CHUNK * slab->options.size;
+	return object_at(slab, c, index % SLAB_CHUNK);
 }
 
 static uint32_t *
@@ -105,7 +131,7 @@ grow_locked(struct slab *slab)
 
 	/* Takers that are about to be refused may hold the last few objects of
 	 * the last chunk. */
-	if (first >= slab->options.max)
+	if (first >= slab->options.max || fault_fails(FAULT_SLAB))
 		return false;
 	c = mmap(NULL, chunk_size(slab), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -113,8 +139,7 @@ grow_locked(struct slab *slab)
 		return false;
 	for (uint32_t i = 0; slab->options.construct && i < SLAB_CHUNK; i++) {
 		if (!slab->options.construct(
-		        c->objects + i * slab->options.size, first + i,
-		        slab->options.arg)) {
+		        object_at(slab, c, i), first + i, slab->options.arg)) {
 			munmap(c, chunk_size(slab));
 			return false;
 		}
@@ -154,4 +179,11 @@ slab_give(struct slab *slab, uint32_t index)
 {
 	atomic_sub_relaxed(&slab->used, 1u);
 	push(slab, index);
+}
+
+void
+slab_forget(struct slab *slab, uint32_t index)
+{
+	ENSURE(slab->options.pages);
+	(void)madvise(slab_at(slab, index), slab->options.size, MADV_DONTNEED);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A slab: objects of one size that are used again and again.
  *
- * Memory comes in chunks, is never given back and never holds anything else
- * (it is type-stable), so a stale index or pointer still points to an object
- * of the right type.  An object keeps its index for ever.  Any thread may take
- * and give; the free list is a stack without locks, only growing by a chunk
- * locks.
+ * Memory comes in chunks, stays mapped and never holds anything else (it is
+ * type-stable), so a stale index or pointer still points to an object of the
+ * right type.  An object keeps its index for ever.  Any thread may take and
+ * give; the free list is a stack without locks, only growing by a chunk locks.
  */
 #ifndef BASE_SLAB_H
 #define BASE_SLAB_H
@@ -16,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "base/memory_use.h"
 
 #define SLAB_CHUNK 64 /* objects in a chunk */
 
@@ -24,6 +24,7 @@ struct slab_chunk;
 struct slab_options {
 	size_t size;  /* of an object; rounded up to a cache line */
 	uint32_t max; /* objects, at most 2^31 */
+	bool pages;   /* each in pages of its own, for slab_forget */
 	/* Called once for each object, before it is first taken, on the thread
 	 * that made the chunk grow.  May be NULL. */
 	bool (*construct)(void *object, uint32_t index, void *arg);
@@ -36,6 +37,7 @@ struct slab {
 	/* In chunks so far; [P5] released with a chunk. */
 	uint32_t made CACHE_LINE_ALIGNED;
 	struct slab_options options;
+	size_t offset; /* of the first object in a chunk */
 	struct slab_chunk **chunks;
 	pthread_mutex_t grow;
 };
@@ -51,8 +53,17 @@ void slab_fini(struct slab *slab);
 void *slab_take(struct slab *slab, uint32_t *ret_index);
 void slab_give(struct slab *slab, uint32_t index);
 
+/* The taker, of an object in pages of its own: its memory goes back to the
+ * system, and the object is zero again. */
+void slab_forget(struct slab *slab, uint32_t index);
+
 /* index < slab_made().  Any thread. */
 void *slab_at(const struct slab *slab, uint32_t index);
+
+/* Those in use, and what it has mapped for all that were made: of objects in
+ * pages of their own what they would take if none was untouched or
+ * forgotten. */
+struct memory_use slab_memory(const struct slab *slab);
 
 /* Objects that were ever made: indexes run from 0 to this. */
 static inline uint32_t

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* Largest first: text_duration takes the first that divides. */
 static const struct {
@@ -95,6 +96,52 @@ text_parse_number(const char *s, uint64_t min, uint64_t max,
 		    "'%s' is no whole number from %" PRIu64 " to %" PRIu64, s,
 		    min, max);
 	*ret_number = n;
+	return true;
+}
+
+static const struct {
+	const char *name;
+	uint64_t bytes;
+} size_units[] = {{"g", 1ull << 30}, {"m", 1ull << 20}, {"k", 1024}, {"", 1}};
+
+#define SIZE_UNITS (sizeof(size_units) / sizeof(size_units[0]))
+
+const char *
+text_size(uint64_t bytes, char out[TEXT_SIZE_SIZE])
+{
+	size_t i = 0;
+
+	while (i < SIZE_UNITS - 1 &&
+	       (bytes == 0 || bytes % size_units[i].bytes != 0))
+		i++;
+	snprintf(out, TEXT_SIZE_SIZE, "%" PRIu64 "%s",
+	    bytes / size_units[i].bytes, size_units[i].name);
+	return out;
+}
+
+bool
+text_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *ret_bytes,
+    struct err *err)
+{
+	char low[TEXT_SIZE_SIZE], high[TEXT_SIZE_SIZE];
+	const char *unit;
+	uint64_t n, bytes;
+	size_t i = 0;
+
+	if (!parse_digits(s, &unit, &n))
+		i = SIZE_UNITS;
+	while (i < SIZE_UNITS && strcasecmp(unit, size_units[i].name) != 0)
+		i++;
+	if (i == SIZE_UNITS)
+		return err_set(err,
+		    "'%s' is no size; write a whole number of bytes, alone or "
+		    "with k, m or g, as in 64k",
+		    s);
+	if (__builtin_mul_overflow(n, size_units[i].bytes, &bytes) ||
+	    bytes < min || bytes > max)
+		return err_set(err, "'%s' is out of range; allowed is %s to %s",
+		    s, text_size(min, low), text_size(max, high));
+	*ret_bytes = bytes;
 	return true;
 }
 

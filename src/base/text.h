@@ -23,6 +23,14 @@ bool text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
 bool text_parse_number(const char *s, uint64_t min, uint64_t max,
     uint64_t *ret_number, struct err *err);
 
+/* Bytes: a whole number, alone or with k, m or g (of 1024), as in `64k`. */
+bool text_parse_size(const char *s, uint64_t min, uint64_t max,
+    uint64_t *ret_bytes, struct err *err);
+
+/* The shortest exact form (`64k`, `1536`); returns out. */
+#define TEXT_SIZE_SIZE 24
+const char *text_size(uint64_t bytes, char out[TEXT_SIZE_SIZE]);
+
 /* An octal file mode of up to four digits, 0 to 0777. */
 bool text_parse_mode(const char *s, uint32_t *ret_mode, struct err *err);
 

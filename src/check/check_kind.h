@@ -14,7 +14,7 @@
 
 struct check_ops;
 
-/* The check of one server, for as long as the checker lives. */
+/* The check of one server, for as long as it is in the model. */
 struct check {
 	struct checker *checker;
 	struct ev_loop *loop;
@@ -23,6 +23,7 @@ struct check {
 	const struct check_spec *spec;
 	const struct check_ops *ops;
 	ev_timer timer;      /* until the next start; idle while running */
+	uint64_t due_ns;     /* when that is to be */
 	uint64_t started_ns; /* of the running or the last check */
 	void *run;           /* the kind's, non-NULL exactly while running */
 };
@@ -33,15 +34,25 @@ struct check_ops {
 	void (*start)(struct check *check);
 	/* Gives up the running check, without a result, and frees run. */
 	void (*cancel)(struct check *check);
+	/* A reload, while running: server and spec are others now, that ask
+	 * the same.  NULL: nothing was borrowed from them. */
+	void (*moved)(struct check *check);
 };
 
-extern const struct check_ops check_connect_ops;
 extern const struct check_ops check_http_ops;
+extern const struct check_ops check_talk_ops;
+extern const struct check_ops check_agent_ops;
+extern const struct check_ops check_script_ops;
 
 /* The check ended; run must be NULL again.  code 0: none.  The text is cut to
  * fit and freed of control characters. */
 void check_done(struct check *check, enum check_status status, unsigned code,
     const char *text);
+
+/* The same for a check that is the server's agent, whose status says nothing
+ * about the server's health. */
+void check_note_agent(
+    struct check *check, enum check_status status, const char *text);
 
 /* The check could not be made for a lack that is ours (descriptors, memory)
  * and says nothing about the server: no result, tried again next time.  A

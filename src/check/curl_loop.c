@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "check/library_memory.h"
+
 struct curl_loop {
 	struct ev_loop *loop;
 	CURLM *multi;
@@ -124,8 +126,7 @@ curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl)
 {
 	struct curl_loop *curl = calloc(1, sizeof(*curl));
 
-	/* TLS is not used here, so its library need not be set up. */
-	if (!curl || curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK) {
+	if (!curl || !library_curl_init()) {
 		free(curl);
 		return -ENOMEM;
 	}

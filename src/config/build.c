@@ -13,6 +13,7 @@
 #include "base/ensure.h"
 #include "config/build_check.h"
 #include "config/build_pool.h"
+#include "config/build_track.h"
 #include "config/hint.h"
 #include "config/keys.h"
 #include "config/values.h"
@@ -341,10 +342,11 @@ read_section(struct build *b, const struct draft_section *s)
 	while ((k = key_next(s->kind, &position, &home))) {
 		if (find_entry(s, k->name))
 			continue;
-		if (k->flags & KEY_REQUIRED)
-			report_missing(b, s, k);
-		else if (!set_from_defaults(b, k, object) &&
-		         !value_set_default(k, object, b->spec))
+		if (k->flags & KEY_REQUIRED) {
+			if (k->type != &type_backend || !find_entry(s, "sni"))
+				report_missing(b, s, k);
+		} else if (!set_from_defaults(b, k, object) &&
+		           !value_set_default(k, object, b->spec))
 			draft_section_error(s, b->errors, "out of memory");
 	}
 	if (s->kind == SECTION_POOL)
@@ -422,8 +424,10 @@ build_spec(struct draft *draft, struct err_list *errors)
 	b.spec = calloc(1, sizeof(*b.spec));
 	if (!b.spec || !make_objects(&b) || !read_sections(&b))
 		err_list_add(errors, file, 0, "out of memory");
-	else
+	else {
 		build_check(b.spec, file, draft->sections_n == 0, errors);
+		build_track(b.spec, errors);
+	}
 	if (errors->n != errors_before) {
 		spec_free(b.spec);
 		return NULL;

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "config/build_sni.h"
 #include "config/draft.h"
+#include "model/check_rules.h"
 
 static bool
 is_any_ipv4(const struct addr *a)
@@ -55,6 +57,14 @@ add_error(struct err_list *errors, const struct listen_spec *l,
 		    what, first);
 }
 
+static bool
+is_at(const struct listen_spec *l, const struct addr *addr)
+{
+	if (l->addr.sa.sa_family == AF_UNIX && addr->sa.sa_family == AF_UNIX)
+		return strcmp(l->addr.un.sun_path, addr->un.sun_path) == 0;
+	return addr_equal(&l->addr, addr) && !addr_has_any_port(addr);
+}
+
 /* Against those that stand before it. */
 static void
 check_listen(const struct spec *spec, const struct listen_spec *l,
@@ -62,9 +72,10 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 {
 	char first[DRAFT_FIRST_SIZE];
 
-	if (spec->global.admin && l->addr.sa.sa_family == AF_UNIX &&
-	    strcmp(l->addr.un.sun_path, spec->global.admin) == 0)
-		add_error(errors, l, "the admin socket's address", "");
+	for (size_t i = 0; i < spec->global.admin.n; i++) {
+		if (is_at(l, &spec->global.admin.all[i].addr))
+			add_error(errors, l, "the admin socket's address", "");
+	}
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
@@ -80,6 +91,21 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 	}
 }
 
+/* Nobody would heed it. */
+static void
+check_proxy_from(const struct frontend_spec *f, struct err_list *errors)
+{
+	for (size_t i = 0; i < f->listens_n; i++)
+		if (f->listens[i].accept_proxy)
+			return;
+	if (f->proxy_from_n > 0)
+		err_list_add(errors, f->place.file, f->place.line,
+		    "[frontend %s]: proxy_from says whose connections begin "
+		    "with a PROXY header, and no listen takes one; write "
+		    "accept_proxy behind its address",
+		    f->name);
+}
+
 /* The thread that a session is bound to gets its events from the leader. */
 static void
 check_association(const struct spec *spec, const struct frontend_spec *f,
@@ -93,6 +119,182 @@ check_association(const struct spec *spec, const struct frontend_spec *f,
 		    "[pool %s] has promotion = kernel; use unbound here, or "
 		    "adaptive or always there",
 		    f->name, pool->name);
+}
+
+/* What would be without effect is a mistake. */
+static void
+check_hash(const struct backend_spec *b, struct err_list *errors)
+{
+	bool hashes =
+	    b->balance == BALANCE_HASH || b->balance == BALANCE_SOURCE;
+
+	if (b->hash_key != HASH_KEY_SOURCE && b->balance != BALANCE_HASH)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: hash_key needs balance = hash", b->name);
+	if (b->hash_balance_factor > 0 && !hashes)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: hash_balance_factor needs balance = hash or "
+		    "source",
+		    b->name);
+	if (b->hash_balance_factor > 0 && b->hash_balance_factor <= 100)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: hash_balance_factor: %u leaves no room; "
+		    "allowed are 101 to 65535, and 0 for no bound",
+		    b->name, b->hash_balance_factor);
+}
+
+static void
+check_checks(const struct backend_spec *b, struct err_list *errors)
+{
+	bool http = check_kind_is_http(b->check.kind);
+
+	if (!http && b->check_headers_n > 0)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: check_header needs check = http or https",
+		    b->name);
+	if (!http && b->check_bodies_n > 0)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: check_body needs check = http or https",
+		    b->name);
+	if (b->check.kind == CHECK_SEND_EXPECT &&
+	    (b->check_steps.n == 0 ||
+	        b->check_steps.steps[b->check_steps.n - 1].kind == STEP_REFUSE))
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: check = send-expect needs a check_step that "
+		    "is send or expect at the end, as in check_step = expect "
+		    "\"+PONG\"",
+		    b->name);
+	if ((b->check.kind == CHECK_SCRIPT) != (b->check_command != NULL))
+		err_list_add(errors, b->place.file, b->place.line,
+		    b->check_command
+		        ? "[backend %s]: check_command needs check = script"
+		        : "[backend %s]: check = script needs check_command = "
+		          "/PATH",
+		    b->name);
+	if (b->check.kind != CHECK_SEND_EXPECT && b->check_steps.n > 0)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: check_step needs check = send-expect",
+		    b->name);
+	if (http && b->check_bodies_n > 0 &&
+	    strcmp(b->check.method, "HEAD") == 0)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: check_body needs another method than HEAD, "
+		    "whose answers have no body",
+		    b->name);
+}
+
+/* Where a server is checked, and where its agent is. */
+static void
+check_server(const struct backend_spec *b, const struct server_spec *s,
+    struct err_list *errors)
+{
+	struct check_rules check = check_rules_of(b, s);
+	struct agent_rules agent = agent_rules_of(b, s);
+
+	if (s->check.on == SWITCH_ON && b->check.kind == CHECK_OFF)
+		err_list_add(errors, s->place.file, s->place.line,
+		    "server: check: '%s' is to be checked, and [backend %s] "
+		    "does not say how; write check = KIND there",
+		    s->name, b->name);
+	if (s->check.proxy_1 && b->check.kind == CHECK_SCRIPT)
+		err_list_add(errors, s->place.file, s->place.line,
+		    "server: check_send_proxy: '%s' is checked by a script, "
+		    "which connects itself",
+		    s->name);
+	if (s->check.port && check.addr.sa.sa_family == AF_UNIX)
+		err_list_add(errors, s->place.file, s->place.line,
+		    "server: check_port: '%s' is a unix socket, which has no "
+		    "port",
+		    s->name);
+	if (check.on && s->addr.sa.sa_family == AF_UNIX &&
+	    check.addr.sa.sa_family != AF_UNIX && port_of(&check.addr) == 0)
+		err_list_add(errors, s->place.file, s->place.line,
+		    "server: '%s' is a unix socket and is checked at another "
+		    "address, so that needs a port; write check_port=NUMBER",
+		    s->name);
+	if (agent.on && agent.addr.sa.sa_family == AF_UNIX)
+		err_list_add(errors, s->place.file, s->place.line,
+		    "server: '%s' is a unix socket, which has no port for its "
+		    "agent; write agent_addr=IP, or agent=off",
+		    s->name);
+	else if (agent.on && s->agent.port == 0 && b->agent.port == 0)
+		err_list_add(errors, s->place.file, s->place.line,
+		    "server: the port is missing at which '%s' has its agent; "
+		    "write agent_port=NUMBER, or agent = on port=NUMBER for "
+		    "all of [backend %s]",
+		    s->name, b->name);
+}
+
+/* A server and where its connections come from are of one family. */
+static void
+check_source(const struct backend_spec *b, const struct server_spec *s,
+    struct err_list *errors)
+{
+	const struct source_spec *own = &s->source;
+	const struct source_spec *source =
+	    own->kind != SOURCE_NONE ? own : &b->source;
+	int family = s->addr.sa.sa_family;
+
+	if (source->kind != SOURCE_ADDRESS || family == AF_UNIX ||
+	    source->addr.sa.sa_family == AF_UNSPEC ||
+	    source->addr.sa.sa_family == family)
+		return;
+	err_list_add(errors, s->place.file, s->place.line,
+	    "server: '%s' has an %s address, and its source%s is %s; give it "
+	    "one of the same family",
+	    s->name, family == AF_INET6 ? "IPv6" : "IPv4",
+	    own->kind != SOURCE_NONE ? "" : ", that of the backend,",
+	    family == AF_INET6 ? "IPv4" : "IPv6");
+}
+
+/* A weight without another is without effect; and somebody must have one. */
+static void
+check_routes(const struct frontend_spec *f, struct err_list *errors)
+{
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < f->routes_n; i++)
+		sum += f->routes[i].weight;
+	if (f->routes_n > 0 && sum == 0)
+		err_list_add(errors, f->place.file, f->place.line,
+		    "[frontend %s]: no backend has a weight, so no session "
+		    "would go anywhere; give one of them more than 0",
+		    f->name);
+}
+
+static void
+check_passive(const struct backend_spec *b, struct err_list *errors)
+{
+	if (b->observe != OBSERVE_OFF && b->check.kind == CHECK_OFF)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: observe = connect has nothing to count for "
+		    "with check = off; use eject_after, which needs no checks",
+		    b->name);
+	if (b->eject_time_max_ms < b->eject_time_ms)
+		err_list_add(errors, b->place.file, b->place.line,
+		    "[backend %s]: eject_time_max is shorter than eject_time; "
+		    "make it as long or longer",
+		    b->name);
+}
+
+/* Its sessions go on when it comes up, and those of other backups as well. */
+static void
+check_on_up(const struct server_spec *s, struct err_list *errors)
+{
+	if (s->backup && s->on_up_1 == 1 + ON_UP_CLOSE_BACKUP)
+		err_list_add(errors, s->place.file, s->place.line,
+		    "server: on_up: '%s' is a backup; close_backup is for the "
+		    "servers whose coming up ends the backups' sessions",
+		    s->name);
+}
+
+void
+build_check_server(const struct backend_spec *backend,
+    const struct server_spec *server, struct err_list *errors)
+{
+	check_server(backend, server, errors);
+	check_source(backend, server, errors);
+	check_on_up(server, errors);
 }
 
 void
@@ -117,7 +319,19 @@ build_check(const struct spec *spec, const char *file, bool empty,
 		const struct frontend_spec *f = &spec->frontends[i];
 
 		check_association(spec, f, errors);
+		check_routes(f, errors);
+		check_proxy_from(f, errors);
+		build_check_sni(spec, f, errors);
 		for (size_t j = 0; j < f->listens_n; j++)
 			check_listen(spec, &f->listens[j], errors);
+	}
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		const struct backend_spec *b = &spec->backends[i];
+
+		check_hash(b, errors);
+		check_checks(b, errors);
+		check_passive(b, errors);
+		for (size_t j = 0; j < b->servers_n; j++)
+			build_check_server(b, &b->servers[j], errors);
 	}
 }

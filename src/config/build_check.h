@@ -16,4 +16,9 @@
 void build_check(const struct spec *spec, const char *file, bool empty,
     struct err_list *errors);
 
+/* Likewise for one server and its backend: its check, its agent, its source,
+ * and its on_up. */
+void build_check_server(const struct backend_spec *backend,
+    const struct server_spec *server, struct err_list *errors);
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ensure.h"
+#include "base/grow.h"
 
 void
 draft_init(struct draft *draft)
@@ -63,8 +64,8 @@ draft_add_section(
     struct draft *draft, struct spec_place place, const char *head)
 {
 	struct draft_section s = {.place = place, .kind = SECTION_KINDS};
-	struct draft_section *grown = reallocarray(
-	    draft->sections, draft->sections_n + 1, sizeof(*grown));
+	struct draft_section *grown = grow(draft->sections, draft->sections_n,
+	    &draft->sections_room, sizeof(*grown));
 
 	if (!grown)
 		return false;
@@ -86,7 +87,8 @@ draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
 
 	ENSURE(draft->sections_n > 0);
 	s = &draft->sections[draft->sections_n - 1];
-	grown = reallocarray(s->entries, s->entries_n + 1, sizeof(*grown));
+	grown =
+	    grow(s->entries, s->entries_n, &s->entries_room, sizeof(*grown));
 	if (!grown)
 		return false;
 	s->entries = grown;

@@ -31,7 +31,7 @@ struct draft_section {
 	struct spec_place place;
 	char *head; /* between the brackets; empty: an error told already */
 	struct draft_entry *entries;
-	size_t entries_n;
+	size_t entries_n, entries_room;
 
 	/* Filled in by config/build.c. */
 	enum section_kind kind;
@@ -43,7 +43,7 @@ struct draft {
 	char **files; /* places point here */
 	size_t files_n;
 	struct draft_section *sections;
-	size_t sections_n;
+	size_t sections_n, sections_room;
 };
 
 void draft_init(struct draft *draft);

@@ -15,10 +15,9 @@ min2(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours between the two
- * (optimal string alignment): those are the slips that people make. */
-static unsigned
-count_slips(const char *a, const char *b)
+/* Optimal string alignment. */
+unsigned
+hint_slips(const char *a, const char *b)
 {
 	unsigned d[WORD_MAX + 1][WORD_MAX + 1];
 	size_t la = strlen(a), lb = strlen(b);
@@ -59,7 +58,7 @@ hint_init(struct hint *hint, const char *word)
 void
 hint_offer(struct hint *hint, const char *candidate)
 {
-	unsigned slips = count_slips(hint->word, candidate);
+	unsigned slips = hint_slips(hint->word, candidate);
 	size_t room = sizeof(hint->listed) - hint->listed_len;
 	const char *comma = hint->listed_len > 0 ? ", " : "";
 

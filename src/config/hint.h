@@ -16,6 +16,11 @@ struct hint {
 	char text[520];
 };
 
+/* Insertions, deletions, replacements and swaps of neighbours that lie between
+ * the two: those are the slips that people make.  A great many for words of
+ * more than 40 letters. */
+unsigned hint_slips(const char *a, const char *b);
+
 void hint_init(struct hint *hint, const char *word);
 /* An empty candidate is none: some name could not be read. */
 void hint_offer(struct hint *hint, const char *candidate);

@@ -28,8 +28,23 @@ enum key_flag {
 	KEY_REPEATABLE = 1 << 0,
 	KEY_REQUIRED = 1 << 1,
 	KEY_IN_DEFAULTS = 1 << 2, /* may stand in [defaults] as well */
-	KEY_HTTP_ONLY = 1 << 3,   /* an option of `check = http` only */
+	KEY_HTTP_ONLY = 1 << 3,   /* an option of http and https checks only */
 	KEY_UNIX_ONLY = 1 << 4,   /* an option of unix sockets only */
+	KEY_FILE_ONLY = 1 << 5,   /* an option of `log = file=...` only */
+	KEY_SYSLOG_ONLY = 1 << 6, /* an option of `log = syslog` only */
+	KEY_TCP_ONLY = 1 << 7,    /* an option of TCP addresses only */
+	KEY_TLS_ONLY = 1 << 8,    /* an option of checks over TLS only */
+	KEY_STEPS_ONLY = 1 << 9,  /* an option of send-expect and its recipes */
+	KEY_USER_ONLY = 1 << 10,  /* an option of checks that log in only */
+	KEY_WIRE_ONLY = 1 << 11,  /* an option of checks that connect only */
+};
+
+/* What a reload does with a changed value.  Every key and every option of a
+ * value says it: tests/unit/config/test_diff.c. */
+enum key_reload {
+	RELOAD_UNSTATED,
+	RELOAD_LIVE,    /* it holds from then on, for new sessions */
+	RELOAD_RESTART, /* it does not, and the reload says so */
 };
 
 struct value_type;
@@ -45,6 +60,8 @@ struct key {
 	const char *default_text;   /* as it would be written, or NULL: */
 	const char *default_note;   /* what happens without it */
 	const struct key *options;  /* of the value; name NULL at the end */
+	const char *only;           /* an option with a flag: what it is for */
+	enum key_reload reload;
 	const char *help;
 };
 

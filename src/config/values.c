@@ -52,6 +52,25 @@ value_fail(const struct value *value, const char *fmt, ...)
 	return false;
 }
 
+char **
+value_string(const struct value *value)
+{
+	return (char **)(void *)((char *)value->object + value->key->offset);
+}
+
+bool
+value_print_string(
+    const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	char *const *string =
+	    (const void *)((const char *)shown->object + shown->key->offset);
+
+	if (i > 0 || !*string)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", *string);
+	return true;
+}
+
 bool
 value_set_string(const struct value *value, char **string, const char *s)
 {
@@ -61,6 +80,21 @@ value_set_string(const struct value *value, char **string, const char *s)
 		return value_fail(value, "out of memory");
 	free(*string);
 	*string = copy;
+	return true;
+}
+
+bool
+value_append(const struct value *value, void *array, size_t *n,
+    const void *element, size_t size)
+{
+	void **all = array;
+	void *grown = reallocarray(*all, *n + 1, size);
+
+	if (!grown)
+		return value_fail(value, "out of memory");
+	memcpy((char *)grown + *n * size, element, size);
+	*all = grown;
+	++*n;
 	return true;
 }
 
@@ -89,7 +123,8 @@ find_option(
 		if (o->flags & ~allowed) {
 			if (strcmp(o->name, name) != 0)
 				continue;
-			value_fail(v, "the option '%s' is for %s", name, why);
+			value_fail(v, "the option '%s' is for %s", name,
+			    o->only ? o->only : why);
 			return NULL;
 		}
 		if (strcmp(o->name, name) == 0)
@@ -119,7 +154,9 @@ read_option(const struct value *v, char *word, void *object, unsigned allowed,
 	inner.within = v->key;
 	inner.text = text;
 	inner.object = object;
-	if (!text || !*text)
+	if (!text && option->type == &type_flag)
+		inner.text = "on";
+	else if (!text || !*text)
 		return value_fail(
 		    &inner, "the value is missing; write %s=...", option->name);
 	bit = UINT64_C(1) << (option - v->key->options);
@@ -162,8 +199,23 @@ options_print(const struct key *options, const void *object,
 		if (!all && o->default_text &&
 		    strcmp(text, o->default_text) == 0)
 			continue;
-		len += (size_t)snprintf(
-		    out + len, VALUE_TEXT_SIZE - len, " %s=%s", o->name, text);
+		len += (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
+		    o->type == &type_flag ? " %s" : " %s=%s", o->name, text);
 		ENSURE(len < VALUE_TEXT_SIZE);
 	}
+}
+
+void
+options_print_fitting(const struct shown *shown, const void *object,
+    unsigned allowed, char out[VALUE_TEXT_SIZE])
+{
+	const struct key *options = shown->key->options;
+	size_t len = strlen(out);
+
+	options_print(options, object, shown->spec, allowed, true, out);
+	if (strlen(out) <= DRAFT_VALUE_MAX)
+		return;
+	/* The value that was read was no longer than that. */
+	out[len] = '\0';
+	options_print(options, object, shown->spec, allowed, false, out);
 }

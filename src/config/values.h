@@ -46,14 +46,21 @@ struct value_type {
 };
 
 /* Plain values: values_plain.c. */
-extern const struct value_type type_duration;    /* uint64_t, ms */
+extern const struct value_type type_duration;    /* uint64_t, ms; 0: not set */
+extern const struct value_type type_wait;        /* the same; QUEUE_NEVER */
 extern const struct value_type type_number;      /* unsigned */
+extern const struct value_type type_auto_number; /* unsigned; 0: auto */
+extern const struct value_type type_percent;     /* unsigned */
 extern const struct value_type type_mode;        /* uint32_t */
+extern const struct value_type type_flag;        /* bool; a bare word */
+extern const struct value_type type_slow_start;  /* uint64_t, ms */
 extern const struct value_type type_choice;      /* an enum */
 extern const struct value_type type_choice_text; /* char *, of key->choices */
-extern const struct value_type type_url_path;    /* char * */
-extern const struct value_type type_http_host;   /* char * */
-extern const struct value_type type_status;      /* two unsigned, min and max */
+/* The same where a server has its own: unsigned, 0: not set, else 1 more. */
+extern const struct value_type type_own_number;
+extern const struct value_type type_own_choice;
+extern const struct value_type type_url_path;  /* char * */
+extern const struct value_type type_http_host; /* char * */
 
 /* Values of pools: values_pool.c. */
 extern const struct value_type type_threads;     /* struct pool_spec */
@@ -61,18 +68,77 @@ extern const struct value_type type_shards;      /* struct pool_spec */
 extern const struct value_type type_cpus;        /* struct pool_spec */
 extern const struct value_type type_association; /* struct frontend_spec */
 
+/* Values of socket options: values_sock.c.  0 or empty: not set. */
+extern const struct value_type type_size;       /* uint64_t, bytes */
+extern const struct value_type type_switch;     /* enum sock_switch */
+extern const struct value_type type_tfo;        /* unsigned, 0 or 1 */
+extern const struct value_type type_seconds;    /* unsigned */
+extern const struct value_type type_keepalive;  /* struct sock_keepalive */
+extern const struct value_type type_congestion; /* char [] */
+extern const struct value_type type_interface;  /* char [] */
+extern const struct value_type type_dscp;       /* unsigned */
+extern const struct value_type type_mark;       /* unsigned */
+
+/* values_source.c */
+extern const struct value_type type_source;     /* struct source_spec */
+extern const struct value_type type_proxy_from; /* struct frontend_spec */
+
 /* Values that name something: values_names.c. */
 extern const struct value_type type_user;    /* char * */
 extern const struct value_type type_group;   /* char * */
 extern const struct value_type type_node;    /* char * */
-extern const struct value_type type_backend; /* size_t: index */
+extern const struct value_type type_people;  /* char *: users and @groups */
+extern const struct value_type type_backend; /* struct frontend_spec, appends */
 extern const struct value_type type_pool;    /* size_t: index */
 
+/* Rules: values_sni.c. */
+extern const struct value_type
+    type_sni_rule; /* struct frontend_spec, appends */
+extern const struct value_type type_rule_backend; /* size_t: index */
+#define RULE_NO_BACKEND SIZE_MAX
+
+/* Finds the backend of that name; else an error. */
+bool value_find_backend(
+    const struct value *value, const char *name, size_t *ret_index);
+
 /* Values with options: values_compound.c. */
-extern const struct value_type type_admin;  /* struct global_spec */
+extern const struct value_type type_admin;  /* struct global_spec, appends */
+extern const struct value_type type_http;   /* struct global_spec */
 extern const struct value_type type_listen; /* struct frontend_spec, appends */
 extern const struct value_type type_server; /* struct backend_spec, appends */
-extern const struct value_type type_check;  /* struct check_spec */
+extern const struct value_type type_track;  /* char * */
+extern const struct value_type type_age;    /* struct frontend_spec */
+
+/* Health checks: values_check.c. */
+extern const struct value_type type_check;         /* struct check_spec */
+extern const struct value_type type_status;        /* struct status_set */
+extern const struct value_type type_ca;            /* char * */
+extern const struct value_type type_sni;           /* char * */
+extern const struct value_type type_check_header;  /* struct backend_spec */
+extern const struct value_type type_check_command; /* char * */
+extern const struct value_type type_agent;         /* struct agent_spec */
+extern const struct value_type type_agent_send;    /* struct pattern */
+extern const struct value_type type_check_host;    /* struct addr, no port */
+extern const struct value_type type_check_step;    /* struct backend_spec */
+extern const struct value_type type_check_body;    /* struct backend_spec */
+
+/* Where the value goes, and where what is shown comes from. */
+static inline void *
+value_target(const struct value *v)
+{
+	return (char *)v->object + v->key->offset;
+}
+
+static inline const void *
+shown_source(const struct shown *s)
+{
+	return (const char *)s->object + s->key->offset;
+}
+
+/* Targets of the access log: values_log.c. */
+extern const struct value_type type_log;    /* struct log_list, appends */
+extern const struct value_type type_sample; /* unsigned */
+extern const struct value_type type_tag;    /* char * */
 
 /* Runs the key's parser. */
 bool value_parse(const struct value *value);
@@ -85,8 +151,18 @@ bool value_set_default(const struct key *key, void *object, struct spec *spec);
 bool value_fail(const struct value *value, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Where a value that is a char * stands, and how it is printed: once, and not
+ * at all when it is NULL. */
+char **value_string(const struct value *value);
+bool value_print_string(
+    const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE]);
+
 /* Replaces the string in *slot by a copy of s. */
 bool value_set_string(const struct value *value, char **slot, const char *s);
+
+/* Appends a copy of element to the array of *n with elements of that size. */
+bool value_append(const struct value *value, void *array, size_t *n,
+    const void *element, size_t size);
 
 /* The text cut at blanks. */
 struct words {
@@ -107,6 +183,11 @@ bool options_read(const struct value *value, const struct words *words,
 void options_print(const struct key *options, const void *object,
     const struct spec *spec, unsigned allowed, bool all,
     char out[VALUE_TEXT_SIZE]);
+
+/* The same for a value on its way out: all options, or where the line would get
+ * too long for inih those that differ from their defaults. */
+void options_print_fitting(const struct shown *shown, const void *object,
+    unsigned allowed, char out[VALUE_TEXT_SIZE]);
 
 /* Whether s may be the name of a section or server, of at most max letters. */
 bool name_check(const char *s, size_t max, struct err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Values with options: the admin socket, addresses to listen on, servers,
- * health checks.
+ * Values with options: admin sockets, addresses to listen on, servers,
+ * the age of sessions.
  */
 #include "config/values.h"
 
@@ -8,49 +8,140 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/hint.h"
+#include "base/text.h"
 
-/* Writes all options, or where the line would get too long for inih those
- * that differ from their defaults: the value that was read was no longer. */
-static void
-print_options(const struct shown *s, const struct key *options,
-    const void *object, unsigned allowed, char out[VALUE_TEXT_SIZE])
+/* `/path`, `unix:/path` and `name` are files, `127.0.0.1:9999` is TCP.  Whoever
+ * reaches a TCP socket is in, so only this host may. */
+static bool
+parse_admin_addr(const struct value *v, const char *text, struct addr *ret_addr)
 {
-	size_t len = strlen(out);
+	const char *path = strncmp(text, "unix:", 5) == 0 ? text + 5 : text;
+	struct err err;
 
-	options_print(options, object, s->spec, allowed, true, out);
-	if (strlen(out) <= DRAFT_VALUE_MAX)
-		return;
-	out[len] = '\0';
-	options_print(options, object, s->spec, allowed, false, out);
+	if (path == text && path[0] != '/' && strchr(path, ':')) {
+		if (!addr_parse(text, ADDR_LISTEN, ret_addr, &err))
+			return value_fail(v, "%s", err.text);
+		return addr_is_loopback(ret_addr) ||
+		       value_fail(v,
+		           "'%s' can be reached from other hosts; allowed are "
+		           "a path and addresses of this host alone, as in "
+		           "127.0.0.1:9999 or [::1]:9999",
+		           text);
+	}
+	if (strlen(path) >= sizeof(ret_addr->un.sun_path))
+		return value_fail(v, "the path '%s' is longer than %zu bytes",
+		    path, sizeof(ret_addr->un.sun_path) - 1);
+	ret_addr->un.sun_family = AF_UNIX;
+	strcpy(ret_addr->un.sun_path, path);
+	ret_addr->len = sizeof(ret_addr->un);
+	return true;
 }
 
-/* The socket's path must leave room for the final NUL of sun_path. */
+static void
+forget_admin(struct admin_spec *a)
+{
+	free(a->text);
+	free(a->user);
+	free(a->group);
+	free(a->operators);
+	free(a->admins);
+}
+
+static unsigned
+admin_options_of(const struct addr *addr)
+{
+	return addr->sa.sa_family == AF_UNIX ? KEY_UNIX_ONLY : 0;
+}
+
 static bool
 parse_admin(const struct value *v)
 {
-	struct global_spec *g = v->object;
+	struct admin_list *list = value_target(v);
+	struct admin_spec a = {.level = ADMIN_ADMIN};
+	char first[DRAFT_FIRST_SIZE];
 	struct words words;
-	struct addr addr;
 	bool ok;
 
+	if (v->entry)
+		a.place = v->entry->place;
 	words_split(&words, v->text);
-	ok = options_read(v, &words, 1, g, 0, "");
-	if (strlen(words.word[0]) >= sizeof(addr.un.sun_path))
-		return value_fail(v, "the path '%s' is longer than %zu bytes",
-		    words.word[0], sizeof(addr.un.sun_path) - 1);
-	return value_set_string(v, &g->admin, words.word[0]) && ok;
+	if (!parse_admin_addr(v, words.word[0], &a.addr))
+		return false;
+	if (a.addr.sa.sa_family != AF_UNIX)
+		a.level = ADMIN_USER;
+	ok = options_read(
+	    v, &words, 1, &a, admin_options_of(&a.addr), "unix sockets only");
+	for (size_t i = 0; ok && i < list->n; i++)
+		if (addr_equal(&list->all[i].addr, &a.addr) &&
+		    !addr_has_any_port(&a.addr))
+			ok = value_fail(v,
+			    "'%s' is an admin socket already%s; each address "
+			    "can be used once",
+			    words.word[0],
+			    draft_first(list->all[i].place, a.place, first));
+	if (ok && value_set_string(v, &a.text, words.word[0]) &&
+	    value_append(v, &list->all, &list->n, &a, sizeof(a)))
+		return true;
+	forget_admin(&a);
+	return false;
 }
 
 static bool
 print_admin(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
+	const struct admin_list *list = shown_source(s);
+
+	if (i >= list->n)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", list->all[i].text);
+	options_print_fitting(
+	    s, &list->all[i], admin_options_of(&list->all[i].addr), out);
+	return true;
+}
+
+/* A second value in the same place takes the former's. */
+static bool
+parse_http(const struct value *v)
+{
+	struct global_spec *g = v->object;
+	struct err err;
+
+	if (!addr_parse(v->text, ADDR_LISTEN, &g->http.addr, &err))
+		return value_fail(v, "%s", err.text);
+	if (g->http.addr.sa.sa_family == AF_UNIX)
+		return value_fail(
+		    v, "'%s' is a unix socket; this is TCP only", v->text);
+	g->http.both_families = v->text[0] == ':' || v->text[0] == '*';
+	if (v->entry)
+		g->http.place = v->entry->place;
+	return value_set_string(v, &g->http.text, v->text);
+}
+
+static bool
+print_http(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
 	const struct global_spec *g = s->object;
 
-	if (i > 0 || !g->admin)
+	if (i > 0 || !g->http.text)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", g->admin);
-	print_options(s, s->key->options, g, 0, out);
+	snprintf(out, VALUE_TEXT_SIZE, "%s", g->http.text);
+	return true;
+}
+
+/* Only the wildcard can take IPv4 as well. */
+static bool
+set_v6only(const struct value *v, struct listen_spec *l, const char *text)
+{
+	if (l->sock.v6only == SWITCH_DEFAULT)
+		return true;
+	if (l->addr.sa.sa_family != AF_INET6)
+		return value_fail(
+		    v, "v6only is for IPv6 addresses, and '%s' is none", text);
+	l->both_families = l->sock.v6only == SWITCH_OFF;
+	if (l->both_families &&
+	    !IN6_IS_ADDR_UNSPECIFIED(&l->addr.in6.sin6_addr))
+		return value_fail(v,
+		    "v6only=off is for [::]:PORT; '%s' cannot take IPv4", text);
 	return true;
 }
 
@@ -69,19 +160,26 @@ parse_listen(const struct value *v)
 	is_unix = strncmp(text, "unix:", 5) == 0;
 	if (!addr_parse(text, ADDR_LISTEN, &l.addr, &err))
 		ok = value_fail(v, "%s", err.text);
-	ok &= options_read(v, &words, 1, &l, is_unix ? KEY_UNIX_ONLY : 0,
-	    "unix sockets only, as in unix:/path mode=0666");
+	ok &= options_read(v, &words, 1, &l,
+	    is_unix ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
+	    is_unix ? "TCP only"
+	            : "unix sockets only, as in unix:/path mode=0666");
 	l.both_families = text[0] == ':' || text[0] == '*';
+	ok =
+	    ok && set_v6only(v, &l, text) && value_set_string(v, &l.text, text);
 	if (!ok)
-		return false;
+		goto fail;
 	grown = reallocarray(f->listens, f->listens_n + 1, sizeof(*grown));
-	if (!grown)
-		return value_fail(v, "out of memory");
+	if (!grown) {
+		value_fail(v, "out of memory");
+		goto fail;
+	}
 	f->listens = grown;
-	if (!value_set_string(v, &l.text, text))
-		return false;
 	f->listens[f->listens_n++] = l;
 	return true;
+fail:
+	listen_spec_clear(&l);
+	return false;
 }
 
 static bool
@@ -94,8 +192,9 @@ print_listen(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 		return false;
 	l = &f->listens[i];
 	snprintf(out, VALUE_TEXT_SIZE, "%s", l->text);
-	print_options(s, s->key->options, l,
-	    l->addr.sa.sa_family == AF_UNIX ? KEY_UNIX_ONLY : 0, out);
+	options_print_fitting(s, l,
+	    l->addr.sa.sa_family == AF_UNIX ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
+	    out);
 	return true;
 }
 
@@ -122,20 +221,39 @@ check_server_name(const struct value *v, const char *name)
 	return true;
 }
 
+/* Room for all servers that the section has, once: growing by one each time
+ * would copy thousands of them thousands of times. */
+static bool
+make_room_for_servers(const struct value *v)
+{
+	struct backend_spec *b = v->object;
+	size_t room = b->servers_n, least = room + 1;
+	struct server_spec *grown;
+
+	if (b->servers_n < b->servers_room)
+		return true;
+	for (size_t i = 0; i < v->section->entries_n; i++)
+		room +=
+		    strcmp(v->section->entries[i].name, v->entry->name) == 0;
+	room = room < least ? least : room;
+	grown = reallocarray(b->servers, room, sizeof(*grown));
+	if (!grown)
+		return value_fail(v, "out of memory");
+	b->servers = grown;
+	b->servers_room = room;
+	return true;
+}
+
 /* Takes over what the server owns. */
 static bool
 append_server(const struct value *v, struct server_spec *server)
 {
 	struct backend_spec *b = v->object;
-	struct server_spec *grown =
-	    reallocarray(b->servers, b->servers_n + 1, sizeof(*grown));
 
-	if (!grown) {
-		free(server->name);
-		free(server->address);
-		return value_fail(v, "out of memory");
+	if (!make_room_for_servers(v)) {
+		server_spec_clear(server);
+		return false;
 	}
-	b->servers = grown;
 	b->servers[b->servers_n++] = *server;
 	return true;
 }
@@ -165,12 +283,12 @@ parse_server(const struct value *v)
 	ok = named = check_server_name(v, words.word[0]);
 	if (!addr_parse(words.word[1], ADDR_CONNECT, &s.addr, &err))
 		ok = value_fail(v, "%s", err.text);
-	ok &= options_read(v, &words, 2, &s, 0, "");
-	if (!named)
-		return false;
-	if (!value_set_string(v, &s.name, words.word[0]) ||
+	ok &= options_read(v, &words, 2, &s,
+	    strncmp(words.word[1], "unix:", 5) == 0 ? 0 : KEY_TCP_ONLY,
+	    "TCP only");
+	if (!named || !value_set_string(v, &s.name, words.word[0]) ||
 	    !value_set_string(v, &s.address, words.word[1])) {
-		free(s.name);
+		server_spec_clear(&s);
 		return false;
 	}
 	return append_server(v, &s) && ok;
@@ -185,82 +303,57 @@ print_server(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 		return false;
 	snprintf(out, VALUE_TEXT_SIZE, "%s %s", b->servers[i].name,
 	    b->servers[i].address);
-	print_options(s, s->key->options, &b->servers[i], 0, out);
+	options_print_fitting(s, &b->servers[i],
+	    b->servers[i].addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY, out);
 	return true;
 }
 
-/* In the order of enum check_kind. */
-static const char *const check_kinds[] = {"off", "connect", "http", NULL};
-
-#define KINDS (sizeof(check_kinds) / sizeof(check_kinds[0]) - 1)
-
-static void
-check_fini(struct check_spec *c)
+/* Whether there is such a server is seen when all are known. */
+static bool
+parse_track(const struct value *v)
 {
-	free(c->path);
-	free(c->host);
-	free(c->method);
+	const char *slash = strchr(v->text, '/');
+	const char *name = slash ? slash + 1 : v->text;
+
+	if (!*name || slash == v->text || strchr(name, '/'))
+		return value_fail(v,
+		    "'%s' is no server; write BACKEND/SERVER, or SERVER alone "
+		    "for one of the same backend",
+		    v->text);
+	return value_set_string(v, value_string(v), v->text);
 }
 
 static bool
-parse_check_kind(
-    const struct value *v, const char *word, enum check_kind *ret_kind)
+parse_age(const struct value *v)
 {
-	struct hint hint;
-
-	hint_init(&hint, word);
-	for (size_t i = 0; i < KINDS; i++) {
-		if (strcmp(word, check_kinds[i]) == 0) {
-			*ret_kind = (enum check_kind)i;
-			return true;
-		}
-		hint_offer(&hint, check_kinds[i]);
-	}
-	return value_fail(
-	    v, "'%s' is unknown; %s", word, hint_text(&hint, "allowed"));
-}
-
-static bool
-parse_check(const struct value *v)
-{
-	struct check_spec *check = (void *)((char *)v->object + v->key->offset);
-	struct check_spec c = {.kind = CHECK_OFF};
+	struct frontend_spec *f = v->object;
 	struct words words;
+	struct err err;
 	bool ok;
 
 	words_split(&words, v->text);
-	if (!parse_check_kind(v, words.word[0], &c.kind))
-		return false;
-	if (c.kind == CHECK_OFF && words.n > 1)
-		return value_fail(v, "'off' takes no options");
-	ok = options_read(v, &words, 1, &c,
-	    c.kind == CHECK_HTTP ? KEY_HTTP_ONLY : 0,
-	    "http checks only, as in check = http path=/healthz");
-	if (!ok) {
-		check_fini(&c);
-		return false;
-	}
-	check_fini(check);
-	*check = c;
-	return true;
+	ok = options_read(v, &words, 1, f, 0, "");
+	return (text_parse_duration(words.word[0], v->key->min, v->key->max,
+	            &f->max_age_ms, &err) ||
+	           value_fail(v, "%s", err.text)) &&
+	       ok;
 }
 
 static bool
-print_check(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_age(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
-	const struct check_spec *c =
-	    (const void *)((const char *)s->object + s->key->offset);
+	const struct frontend_spec *f = s->object;
 
-	if (i > 0)
+	if (i > 0 || f->max_age_ms == 0)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", check_kinds[c->kind]);
-	if (c->kind != CHECK_OFF)
-		print_options(s, s->key->options, c,
-		    c->kind == CHECK_HTTP ? KEY_HTTP_ONLY : 0, out);
+	text_duration(f->max_age_ms, out);
+	options_print_fitting(s, f, 0, out);
 	return true;
 }
 
 const struct value_type type_admin = {parse_admin, print_admin};
+const struct value_type type_http = {parse_http, print_http};
 const struct value_type type_listen = {parse_listen, print_listen};
 const struct value_type type_server = {parse_server, print_server};
-const struct value_type type_check = {parse_check, print_check};
+const struct value_type type_track = {parse_track, value_print_string};
+const struct value_type type_age = {parse_age, print_age};

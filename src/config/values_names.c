@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/hint.h"
@@ -26,24 +27,6 @@ name_check(const char *s, size_t max, struct err *err)
 		    "'%s' is no name; allowed are " NAME_ALLOWED
 		    ", at most %zu of them",
 		    s, max);
-	return true;
-}
-
-static char **
-slot(const struct value *v)
-{
-	return (char **)(void *)((char *)v->object + v->key->offset);
-}
-
-static bool
-print_string(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
-{
-	char *const *string =
-	    (const void *)((const char *)s->object + s->key->offset);
-
-	if (i > 0 || !*string)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", *string);
 	return true;
 }
 
@@ -67,7 +50,7 @@ parse_user(const struct value *v)
 	errno = 0;
 	if (!getpwnam(v->text))
 		return fail_lookup(v, "user", errno);
-	return value_set_string(v, slot(v), v->text);
+	return value_set_string(v, value_string(v), v->text);
 }
 
 static bool
@@ -76,7 +59,32 @@ parse_group(const struct value *v)
 	errno = 0;
 	if (!getgrnam(v->text))
 		return fail_lookup(v, "group", errno);
-	return value_set_string(v, slot(v), v->text);
+	return value_set_string(v, value_string(v), v->text);
+}
+
+/* One of the names, with its @ if it is a group's. */
+static bool
+check_person(const struct value *v, const char *name)
+{
+	struct value one = *v;
+
+	one.text = *name == '@' ? name + 1 : name;
+	errno = 0;
+	if (*name == '@')
+		return getgrnam(one.text) || fail_lookup(&one, "group", errno);
+	return getpwnam(one.text) || fail_lookup(&one, "user", errno);
+}
+
+static bool
+parse_people(const struct value *v)
+{
+	char *names = strdup(v->text), *rest = names, *name;
+	bool ok = names != NULL;
+
+	while (ok && (name = strsep(&rest, ",")))
+		ok = check_person(v, name);
+	free(names);
+	return ok && value_set_string(v, value_string(v), v->text);
 }
 
 static bool
@@ -86,40 +94,75 @@ parse_node(const struct value *v)
 
 	if (!name_check(v->text, v->key->max, &err))
 		return value_fail(v, "%s", err.text);
-	return value_set_string(v, slot(v), v->text);
+	return value_set_string(v, value_string(v), v->text);
 }
 
 /* An array of things that start with their name, as pools and backends do. */
 static bool
-parse_reference(const struct value *v, const char *what, const char *const *at,
-    size_t n, size_t stride)
+find_reference(const struct value *v, const char *text, const char *what,
+    const char *const *at, size_t n, size_t stride, size_t *ret_index)
 {
-	size_t *index = (size_t *)(void *)slot(v);
 	struct hint hint;
 
-	hint_init(&hint, v->text);
+	hint_init(&hint, text);
 	for (size_t i = 0; i < n; i++) {
 		const char *const *name =
 		    (const void *)((const char *)at + i * stride);
 
-		if (strcmp(*name, v->text) == 0) {
-			*index = i;
+		if (strcmp(*name, text) == 0) {
+			*ret_index = i;
 			return true;
 		}
 		hint_offer(&hint, *name);
 	}
-	return value_fail(v, "there is no %s '%s'; %s", what, v->text,
+	return value_fail(v, "there is no %s '%s'; %s", what, text,
 	    hint_text(&hint, "there"));
+}
+
+/* Whether it may be another one of the frontend's; else an error. */
+static bool
+check_route(const struct value *v, const char *name, size_t backend)
+{
+	const struct frontend_spec *f = v->object;
+	char first[DRAFT_FIRST_SIZE];
+
+	if (f->routes_n == ROUTES_MAX)
+		return value_fail(
+		    v, "a frontend has at most %d backends", ROUTES_MAX);
+	for (size_t i = 0; i < f->routes_n; i++)
+		if (f->routes[i].backend == backend)
+			return value_fail(v,
+			    "'%s' stands twice in [%s]%s; keep one", name,
+			    v->section->head,
+			    draft_first(
+			        f->routes[i].place, v->entry->place, first));
+	return true;
+}
+
+bool
+value_find_backend(
+    const struct value *value, const char *name, size_t *ret_index)
+{
+	const struct spec *s = value->spec;
+
+	return find_reference(value, name, "backend",
+	    (const char *const *)&s->backends->name, s->backends_n,
+	    sizeof(*s->backends), ret_index);
 }
 
 static bool
 parse_backend(const struct value *v)
 {
-	const struct spec *s = v->spec;
+	struct frontend_spec *f = v->object;
+	struct route_spec r = {.place = v->entry->place};
+	struct words words;
+	bool ok;
 
-	return parse_reference(v, "backend",
-	    (const char *const *)&s->backends->name, s->backends_n,
-	    sizeof(*s->backends));
+	words_split(&words, v->text);
+	ok = options_read(v, &words, 1, &r, 0, "");
+	return value_find_backend(v, words.word[0], &r.backend) &&
+	       check_route(v, words.word[0], r.backend) && ok &&
+	       value_append(v, &f->routes, &f->routes_n, &r, sizeof(r));
 }
 
 static bool
@@ -127,8 +170,9 @@ parse_pool(const struct value *v)
 {
 	const struct spec *s = v->spec;
 
-	return parse_reference(v, "pool", (const char *const *)&s->pools->name,
-	    s->pools_n, sizeof(*s->pools));
+	return find_reference(v, v->text, "pool",
+	    (const char *const *)&s->pools->name, s->pools_n, sizeof(*s->pools),
+	    (size_t *)(void *)value_string(v));
 }
 
 static size_t
@@ -143,10 +187,15 @@ index_of(const struct shown *s)
 static bool
 print_backend(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
-	if (i > 0)
+	const struct frontend_spec *f = s->object;
+
+	if (i >= f->routes_n)
 		return false;
-	snprintf(
-	    out, VALUE_TEXT_SIZE, "%s", s->spec->backends[index_of(s)].name);
+	snprintf(out, VALUE_TEXT_SIZE, "%s",
+	    s->spec->backends[f->routes[i].backend].name);
+	/* One that gets all has no share to tell. */
+	if (f->routes_n > 1)
+		options_print_fitting(s, &f->routes[i], 0, out);
 	return true;
 }
 
@@ -159,8 +208,9 @@ print_pool(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_user = {parse_user, print_string};
-const struct value_type type_group = {parse_group, print_string};
-const struct value_type type_node = {parse_node, print_string};
+const struct value_type type_user = {parse_user, value_print_string};
+const struct value_type type_group = {parse_group, value_print_string};
+const struct value_type type_people = {parse_people, value_print_string};
+const struct value_type type_node = {parse_node, value_print_string};
 const struct value_type type_backend = {parse_backend, print_backend};
 const struct value_type type_pool = {parse_pool, print_pool};

@@ -39,10 +39,32 @@ print_duration(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
 	const uint64_t *ms = source(s);
 
-	if (i > 0)
+	/* 0, which nobody can write: not set. */
+	if (i > 0 || *ms == 0)
 		return false;
 	text_duration(*ms, out);
 	return true;
+}
+
+/* A duration, or 0 for not to wait at all. */
+static bool
+parse_wait(const struct value *v)
+{
+	if (strcmp(v->text, "0") != 0)
+		return parse_duration(v);
+	*(uint64_t *)target(v) = QUEUE_NEVER;
+	return true;
+}
+
+static bool
+print_wait(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const uint64_t *ms = source(s);
+
+	if (*ms != QUEUE_NEVER)
+		return print_duration(s, i, out);
+	strcpy(out, "0");
+	return i == 0;
 }
 
 static bool
@@ -63,9 +85,73 @@ print_number(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
 	const unsigned *number = source(s);
 
-	if (i > 0)
+	/* Less than anybody can write: not set. */
+	if (i > 0 || *number < s->key->min)
 		return false;
 	snprintf(out, VALUE_TEXT_SIZE, "%u", *number);
+	return true;
+}
+
+static bool
+parse_auto_number(const struct value *v)
+{
+	unsigned *number = target(v);
+	uint64_t n = 0;
+
+	if (strcmp(v->text, "auto") != 0 &&
+	    !text_parse_number(v->text, v->key->min, v->key->max, &n, NULL))
+		return value_fail(v,
+		    "'%s' is neither auto nor a whole number from %" PRIu64
+		    " to %" PRIu64,
+		    v->text, v->key->min, v->key->max);
+	*number = (unsigned)n;
+	return true;
+}
+
+static bool
+print_auto_number(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *number = source(s);
+
+	if (i > 0)
+		return false;
+	if (*number == 0)
+		strcpy(out, "auto");
+	else
+		snprintf(out, VALUE_TEXT_SIZE, "%u", *number);
+	return true;
+}
+
+static bool
+parse_percent(const struct value *v)
+{
+	unsigned *percent = target(v);
+	size_t len = strlen(v->text);
+	char digits[8];
+	uint64_t n;
+
+	if (len < 2 || len > sizeof(digits) || v->text[len - 1] != '%')
+		goto bad;
+	memcpy(digits, v->text, len - 1);
+	digits[len - 1] = '\0';
+	if (!text_parse_number(digits, v->key->min, v->key->max, &n, NULL))
+		goto bad;
+	*percent = (unsigned)n;
+	return true;
+bad:
+	return value_fail(v,
+	    "'%s' is no share; write %" PRIu64 "%% to %" PRIu64 "%%", v->text,
+	    v->key->min, v->key->max);
+}
+
+static bool
+print_percent(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *percent = source(s);
+
+	if (i > 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%u%%", *percent);
 	return true;
 }
 
@@ -86,6 +172,56 @@ print_mode(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	if (i > 0)
 		return false;
 	snprintf(out, VALUE_TEXT_SIZE, "%04" PRIo32, *mode);
+	return true;
+}
+
+/* `backup`, and `backup=on` as well. */
+static bool
+parse_flag(const struct value *v)
+{
+	bool *flag = target(v);
+
+	if (strcmp(v->text, "on") != 0 && strcmp(v->text, "off") != 0)
+		return value_fail(v,
+		    "'%s' is unknown; write the word alone, or leave it out",
+		    v->text);
+	*flag = v->text[1] == 'n';
+	return true;
+}
+
+static bool
+print_flag(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const bool *flag = source(s);
+
+	if (i > 0 || !*flag)
+		return false;
+	strcpy(out, "on");
+	return true;
+}
+
+/* Off is no time for a backend; for a server, which may leave it to the
+ * backend, it has a number of its own. */
+static bool
+parse_slow_start(const struct value *v)
+{
+	uint64_t *ms = target(v);
+
+	if (strcmp(v->text, "off") != 0)
+		return parse_duration(v);
+	*ms = v->within ? SLOW_START_OFF : 0;
+	return true;
+}
+
+static bool
+print_slow_start(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const uint64_t *ms = source(s);
+	bool off = *ms == (s->key->default_text ? 0 : SLOW_START_OFF);
+
+	if (i > 0 || !off)
+		return print_duration(s, i, out);
+	strcpy(out, "off");
 	return true;
 }
 
@@ -132,6 +268,48 @@ print_choice(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 }
 
 static bool
+parse_own_number(const struct value *v)
+{
+	if (!parse_number(v))
+		return false;
+	++*(unsigned *)target(v);
+	return true;
+}
+
+static bool
+print_own_number(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *number = source(s);
+
+	if (i > 0 || *number == 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%u", *number - 1);
+	return true;
+}
+
+static bool
+parse_own_choice(const struct value *v)
+{
+	int choice = find_choice(v);
+
+	if (choice < 0)
+		return false;
+	*(unsigned *)target(v) = (unsigned)choice + 1;
+	return true;
+}
+
+static bool
+print_own_choice(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *choice = source(s);
+
+	if (i > 0 || *choice == 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", s->key->choices[*choice - 1]);
+	return true;
+}
+
+static bool
 parse_choice_text(const struct value *v)
 {
 	return find_choice(v) >= 0 && value_set_string(v, target(v), v->text);
@@ -174,53 +352,18 @@ parse_http_host(const struct value *v)
 	return value_set_string(v, target(v), v->text);
 }
 
-/* `200` or `200-399`. */
-static bool
-parse_status(const struct value *v)
-{
-	unsigned *range = target(v); /* status_min, status_max */
-	char low[8];
-	const char *dash = strchr(v->text, '-');
-	size_t len = dash ? (size_t)(dash - v->text) : strlen(v->text);
-	uint64_t min, max;
-
-	if (len >= sizeof(low))
-		goto bad;
-	memcpy(low, v->text, len);
-	low[len] = '\0';
-	if (!text_parse_number(low, v->key->min, v->key->max, &min, NULL) ||
-	    !text_parse_number(
-	        dash ? dash + 1 : low, min, v->key->max, &max, NULL))
-		goto bad;
-	range[0] = (unsigned)min;
-	range[1] = (unsigned)max;
-	return true;
-bad:
-	return value_fail(v,
-	    "'%s' is no status; write one from %" PRIu64 " to %" PRIu64
-	    " or a range, as in 200-399",
-	    v->text, v->key->min, v->key->max);
-}
-
-static bool
-print_status(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
-{
-	const unsigned *range = source(s);
-
-	if (i > 0)
-		return false;
-	if (range[0] == range[1])
-		snprintf(out, VALUE_TEXT_SIZE, "%u", range[0]);
-	else
-		snprintf(out, VALUE_TEXT_SIZE, "%u-%u", range[0], range[1]);
-	return true;
-}
-
 const struct value_type type_duration = {parse_duration, print_duration};
+const struct value_type type_wait = {parse_wait, print_wait};
 const struct value_type type_number = {parse_number, print_number};
+const struct value_type type_auto_number = {
+    parse_auto_number, print_auto_number};
+const struct value_type type_percent = {parse_percent, print_percent};
 const struct value_type type_mode = {parse_mode, print_mode};
+const struct value_type type_flag = {parse_flag, print_flag};
+const struct value_type type_slow_start = {parse_slow_start, print_slow_start};
 const struct value_type type_choice = {parse_choice, print_choice};
+const struct value_type type_own_number = {parse_own_number, print_own_number};
+const struct value_type type_own_choice = {parse_own_choice, print_own_choice};
 const struct value_type type_choice_text = {parse_choice_text, print_string};
 const struct value_type type_url_path = {parse_url_path, print_string};
 const struct value_type type_http_host = {parse_http_host, print_string};
-const struct value_type type_status = {parse_status, print_status};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See control.h.
  */
-#include "control/control.h"
+#include "control/control_internal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,63 +9,68 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/events.h"
 #include "base/grace.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "check/check.h"
 #include "control/limits.h"
-#include "control/listeners.h"
-#include "control/pools.h"
+#include "control/notices.h"
+#include "control/reload.h"
+#include "control/server_sockets.h"
 #include "proxy/acceptor.h"
-#include "proxy/proxy.h"
+#include "proxy/accesslog.h"
 
 #define DRAIN_TICK_MS 20
 #define KILL_LIMIT_MS 1000
+/* So often acceptors that are paused try again. */
+#define PAUSED_MS      250
+#define PAUSED_RATE_MS 10
 
-enum phase { RUNNING, DRAINING, KILLING };
-
-struct control {
-	struct ev_loop *loop;
-	struct grace *grace;
-	struct model *model;
-	struct proxy proxy;
-	struct listeners *listeners;
-	struct pools *pools;
-	struct checker *checker;
-	size_t descriptors;
-	uint32_t sessions;
-	enum phase phase;
-	uint64_t phase_ends_ms; /* of DRAINING and KILLING */
-	ev_timer reap, second, drain;
-	ev_signal term, interrupt, hangup, user1, user2;
-};
-
-/* Ticks often enough that a deadline is met within a quarter of the shortest
- * time-out. */
-static double
-reap_interval_s(const struct spec *spec)
+/* With a limited rate a tenth of a second's worth may come at once, so looking
+ * ten times as often keeps the acceptors from falling behind it. */
+static uint64_t
+paused_ms(const struct control *c)
 {
-	uint64_t shortest = 1000;
+	return allowance_rate(&c->proxy.allowance) > 0 ? PAUSED_RATE_MS
+	                                               : PAUSED_MS;
+}
 
-	for (size_t i = 0; i < spec->frontends_n; i++) {
-		const struct frontend_spec *f = &spec->frontends[i];
+/* The look at the deadlines takes some 50 us for 100 000 sessions; with a pause
+ * of a hundred times as long it costs a hundredth of a CPU at most. */
+static void
+reap(struct control *c)
+{
+	uint64_t from_ns = clock_now_ns(), next_ms, now_ms;
 
-		if (f->timeout_client_ms < shortest)
-			shortest = f->timeout_client_ms;
-		if (f->timeout_client_fin_ms < shortest)
-			shortest = f->timeout_client_fin_ms;
-	}
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		const struct backend_spec *b = &spec->backends[i];
+	next_ms = proxy_reap(&c->proxy, from_ns / 1000000);
+	c->reap_pause_ms = 2 + (clock_now_ns() - from_ns) / 10000;
+	c->reaped_ms = now_ms = clock_now_ms();
+	if (atomic_load_relaxed(&c->proxy.paused) &&
+	    next_ms > now_ms + paused_ms(c))
+		next_ms = now_ms + paused_ms(c);
+	if (next_ms < now_ms + c->reap_pause_ms)
+		next_ms = now_ms + c->reap_pause_ms;
+	c->reap.repeat = (double)(next_ms - now_ms) / 1000;
+	ev_now_update(c->loop);
+	ev_timer_again(c->loop, &c->reap);
+}
 
-		if (b->timeout_connect_ms < shortest)
-			shortest = b->timeout_connect_ms;
-		if (b->timeout_server_ms < shortest)
-			shortest = b->timeout_server_ms;
-		if (b->timeout_server_fin_ms < shortest)
-			shortest = b->timeout_server_fin_ms;
-	}
-	return (double)(shortest / 4 < 10 ? 10 : shortest / 4) / 1000;
+static bool
+in_use(const void *arg, struct pool *pool)
+{
+	return listeners_use(arg, pool);
+}
+
+/* What a reload has left behind goes when nobody needs it any more. */
+static void
+clean_up(struct control *c, uint64_t now_ms)
+{
+	listeners_tick(c->listeners);
+	pools_reap(c->pools, in_use, c->listeners);
+	if (model_watch_removed(c->model, now_ms))
+		proxy_expire(&c->proxy);
+	(void)model_reclaim(c->model);
+	log_collect();
 }
 
 static void
@@ -75,10 +80,37 @@ on_reap(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
-	proxy_reap(&c->proxy, clock_now_ms());
+	reap(c);
 	if (c->phase == RUNNING)
 		acceptors_resume(&c->proxy);
+	clean_up(c, clock_now_ms());
 	grace_poll(c->grace);
+}
+
+static void
+call_reaper(void *arg)
+{
+	struct control *c = arg;
+
+	ev_async_send(c->loop, &c->sooner);
+}
+
+/* A session has a deadline before the next look. */
+static void
+on_sooner(struct ev_loop *loop, ev_async *sooner, int events)
+{
+	struct control *c = sooner->data;
+	uint64_t now_ms = clock_now_ms();
+	uint64_t from_ms = c->reaped_ms + c->reap_pause_ms;
+
+	(void)events;
+	if (now_ms >= from_ms) {
+		reap(c);
+		return;
+	}
+	c->reap.repeat = (double)(from_ms - now_ms) / 1000;
+	ev_now_update(loop);
+	ev_timer_again(loop, &c->reap);
 }
 
 static void
@@ -89,6 +121,8 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop;
 	(void)events;
 	model_tick(c->model);
+	proxy_trim(&c->proxy);
+	capacity_second(c);
 }
 
 static void
@@ -99,9 +133,11 @@ enter_killing(struct control *c)
 	c->phase = KILLING;
 	c->phase_ends_ms = clock_now_ms() + KILL_LIMIT_MS;
 	if (n > 0)
-		log_warning("stopping now: %u sessions are closed", n);
+		event_add(EVENT_STOP, LOG_LEVEL_WARNING, NULL, NULL,
+		    "stopping now: %u sessions are closed", n);
 	else
-		log_info("stopping now");
+		event_add(
+		    EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL, "stopping now");
 }
 
 /* DRAINING and KILLING: are we done? */
@@ -134,8 +170,9 @@ on_stop(struct ev_loop *loop, ev_signal *signal, int events)
 	if (c->phase == RUNNING) {
 		uint64_t drain_ms = c->model->spec->global.drain_timeout_ms;
 
-		log_info("draining: %u sessions may end within %s; a second "
-		         "signal stops at once",
+		event_add(EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL,
+		    "draining: %u sessions may end within %s; a second signal "
+		    "stops at once",
 		    proxy_sessions(&c->proxy), text_duration(drain_ms, limit));
 		c->phase = DRAINING;
 		c->phase_ends_ms = clock_now_ms() + drain_ms;
@@ -150,15 +187,27 @@ on_stop(struct ev_loop *loop, ev_signal *signal, int events)
 static void
 on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 {
+	struct control *c = signal->data;
+	struct reload_result result;
+
+	(void)loop;
+	(void)events;
+	reload_result_init(&result);
+	(void)control_reload(c, &result);
+	reload_result_fini(&result);
+}
+
+static void
+on_reopen(struct ev_loop *loop, ev_signal *signal, int events)
+{
 	(void)loop;
 	(void)signal;
 	(void)events;
-	log_warning("SIGHUP: this version reads its configuration only at "
-	            "start; restart to apply a changed file");
+	log_reopen();
 }
 
-/* Other proxies stop softly or reopen their log then; nobody who asks for that
- * wants every session to be cut. */
+/* Other proxies stop softly then; nobody who asks for that wants every session
+ * to be cut. */
 static void
 on_unused(struct ev_loop *loop, ev_signal *signal, int events)
 {
@@ -193,10 +242,14 @@ watch(struct control *c)
 	watch_signal(c, &c->term, SIGTERM, on_stop);
 	watch_signal(c, &c->interrupt, SIGINT, on_stop);
 	watch_signal(c, &c->hangup, SIGHUP, on_hangup);
-	watch_signal(c, &c->user1, SIGUSR1, on_unused);
+	watch_signal(c, &c->user1, SIGUSR1, on_reopen);
 	watch_signal(c, &c->user2, SIGUSR2, on_unused);
-	watch_timer(
-	    c, &c->reap, reap_interval_s(c->model->spec), true, on_reap);
+	loop_turns_watch(c->loop, &c->turns);
+	ev_async_init(&c->sooner, on_sooner);
+	c->sooner.data = c;
+	ev_async_start(c->loop, &c->sooner);
+	due_start(c);
+	watch_timer(c, &c->reap, PAUSED_MS / 1000.0, true, on_reap);
 	watch_timer(c, &c->second, 1, true, on_second);
 	watch_timer(c, &c->drain, DRAIN_TICK_MS / 1000.0, false, on_drain);
 }
@@ -213,7 +266,7 @@ count_threads(const struct spec *spec)
 }
 
 struct control *
-control_new(struct spec *spec, struct err *err)
+control_new(struct spec *spec, const char *file, struct err *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
 
@@ -222,31 +275,42 @@ control_new(struct spec *spec, struct err *err)
 		err_set(err, "out of memory");
 		return NULL;
 	}
-	/* Peers that go away while being written to are told by EPIPE. */
-	signal(SIGPIPE, SIG_IGN);
-	c->descriptors = limits_raise_descriptors();
-	c->sessions = limits_sessions(c->descriptors, spec);
-	if (c->descriptors < LIMITS_DESCRIPTORS_MIN) {
+	list_init(&c->drains);
+	list_init(&c->rebalances);
+	c->file = file ? strdup(file) : NULL;
+	if (file && !c->file) {
 		spec_free(spec);
-		err_set(err,
-		    "%zu open descriptors are not enough; allow at least %d, "
-		    "two for each session are needed (ulimit -n)",
-		    c->descriptors, LIMITS_DESCRIPTORS_MIN);
+		err_set(err, "out of memory");
 		goto fail;
 	}
+	/* Peers that go away while being written to are told by EPIPE. */
+	signal(SIGPIPE, SIG_IGN);
+	/* So is a log file at the limit of its size, by EFBIG. */
+	signal(SIGXFSZ, SIG_IGN);
+	if (!limits_budget(spec, &c->budget, err)) {
+		spec_free(spec);
+		goto fail;
+	}
+	c->pipes = limits_pipes(spec, &c->budget);
 	counters_set_stripes(count_threads(spec));
 	c->loop = ev_default_loop(EVFLAG_AUTO);
+	if (c->loop)
+		later_init(&c->later, c->loop);
 	c->grace = grace_new();
 	if (!c->loop || !c->grace) {
 		spec_free(spec);
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
-	c->model = model_new(spec, c->grace);
-	if (!c->model || proxy_init(&c->proxy, c->model, c->sessions) < 0) {
+	c->model = model_new(spec, c->grace, NULL);
+	if (!c->model || proxy_init(&c->proxy, c->budget.sessions) < 0) {
 		err_set(err, "out of memory");
 		goto fail;
 	}
+	c->proxy.call_reaper = call_reaper;
+	c->proxy.call_reaper_arg = c;
+	proxy_allow_pipes(&c->proxy, c->pipes);
+	proxy_keep_closed(&c->proxy, c->model->spec->global.closed_sessions);
 	c->listeners = listeners_bind(c->model, &c->proxy, err);
 	if (!c->listeners)
 		goto fail;
@@ -260,26 +324,39 @@ bool
 control_start(struct control *control, struct err *err)
 {
 	struct control *c = control;
+	struct changes none;
 	int rc;
 
-	if (!limits_become_user(&c->model->spec->global, err))
+	if (!limits_become_user(c->model->spec, err) ||
+	    !server_sockets_try(c->model->spec, err))
 		return false;
 	rc = log_start();
 	if (rc < 0)
 		return err_set(
 		    err, "the log cannot be started: %s", strerror(-rc));
+	/* As the user, who must be able to open the files again. */
+	if (!accesslog_open(c->model, err))
+		return false;
+	notices_watch(c);
 	c->pools =
 	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
-	if (!c->pools || !listeners_open(c->listeners, c->pools, err))
+	if (!c->pools)
 		return false;
+	changes_init(&none);
+	listeners_commit(c->listeners, c->pools, &none);
+	changes_fini(&none);
 	rc = checker_new(c->loop, c->model, &c->checker);
 	if (rc < 0)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
 	watch(c);
-	log_info(
-	    "up to %u sessions (%zu descriptors)", c->sessions, c->descriptors);
-	log_info("ready");
+	log_info("up to %u sessions%s: %d of %zu descriptors each, %zu for "
+	         "listeners, checks and threads, %zu in reserve",
+	    c->budget.sessions,
+	    c->model->spec->global.maxconn > 0 ? " (maxconn)" : "",
+	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
+	    c->budget.reserve);
+	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
 	return true;
 }
 
@@ -291,26 +368,29 @@ control_run(struct control *control)
 	    "stopped with %u sessions left", proxy_sessions(&control->proxy));
 }
 
-/* The log's lines name things of the model, so its writer ends before that. */
 void
 control_free(struct control *control)
 {
 	struct control *c = control;
-	bool written;
 
 	if (!c)
 		return;
+	drains_free(c);
+	rebalances_free(c);
+	if (c->loop)
+		later_fini(&c->later);
 	checker_free(c->checker);
+	capacity_fini(&c->capacity);
 	pools_free(c->pools);
 	listeners_free(c->listeners);
-	written = log_stop();
+	/* A writer that is stuck is left behind; its records are whole. */
+	(void)log_stop();
 	proxy_fini(&c->proxy);
-	/* A writer that is stuck may still come back to its lines. */
-	if (written)
-		model_free(c->model);
+	model_free(c->model);
 	grace_free(c->grace);
 	if (c->loop)
 		ev_loop_destroy(c->loop);
+	free(c->file);
 	free(c);
 }
 
@@ -332,6 +412,18 @@ control_pools(struct control *control)
 	return control->pools;
 }
 
+struct proxy *
+control_proxy(struct control *control)
+{
+	return &control->proxy;
+}
+
+const struct listeners *
+control_listeners(const struct control *control)
+{
+	return control->listeners;
+}
+
 bool
 control_draining(const struct control *control)
 {
@@ -341,11 +433,68 @@ control_draining(const struct control *control)
 size_t
 control_descriptor_limit(const struct control *control)
 {
-	return control->descriptors;
+	return control->budget.descriptors;
 }
 
 size_t
 control_session_limit(const struct control *control)
 {
-	return control->sessions;
+	return control->budget.sessions;
+}
+
+const struct lacks *
+control_lacks(const struct control *control)
+{
+	return &control->proxy.lacks;
+}
+
+void
+control_loop_status(
+    const struct control *control, struct loop_status *ret_status)
+{
+	*ret_status = (struct loop_status){
+	    .turns = control->turns.count,
+	    .longest_ns = control->turns.longest_ns,
+	    .longest_cpu_ns = control->turns.longest_cpu_ns,
+	    .checks = checker_delays(control->checker),
+	};
+}
+
+void
+control_loop_clear(struct control *control)
+{
+	loop_turns_clear(&control->turns);
+	checker_clear_delays(control->checker);
+}
+
+struct splice_status
+control_pipes(const struct control *control)
+{
+	return splice_pool_status(&control->proxy.pipes);
+}
+
+void
+control_do_later(
+    struct control *control, struct later_task *task, uint64_t at_ms)
+{
+	later_at(&control->later, task, at_ms);
+}
+
+void
+control_not_later(struct control *control, struct later_task *task)
+{
+	later_cancel(&control->later, task);
+}
+
+void
+control_follow(struct control *control, const struct control_follower *follower)
+{
+	control->follower =
+	    follower ? *follower : (struct control_follower){.prepare = NULL};
+}
+
+uint64_t
+control_reloads(const struct control *control)
+{
+	return control->reloads;
 }

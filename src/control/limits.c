@@ -3,53 +3,173 @@
  */
 #include "control/limits.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Admin clients, the log, handle sets, libraries. */
-#define OWN_DESCRIPTORS 128
-/* More would need more than 400 MB for sessions alone, and the table of event
- * handlers ends at four times that. */
-#define SESSIONS_MAX (1u << 20)
+#include "model/check_rules.h"
 
+/* With a megabyte each in the kernel, if all are full. */
+#define PIPES_MAX           512u
+#define RESERVE_DESCRIPTORS 128
+
+/* What is open at this moment, the directory itself left out. */
 size_t
-limits_raise_descriptors(void)
+limits_count_open(void)
 {
-	struct rlimit limit;
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	size_t n = 0;
+
+	if (!dir)
+		return 3;
+	while ((entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n - 1;
+}
+
+/* An admin socket, what wakes the control loop, and so on. */
+#define LOOP_DESCRIPTORS 4
+/* The HTTP port, its epoll set and what wakes it, and its clients. */
+#define HTTP_DESCRIPTORS 75
+/* An epoll set and what wakes its leader. */
+#define SHARD_DESCRIPTORS 2
+
+/* So many admin clients are in the reserve. */
+#define RESERVE_ADMIN_CLIENTS 64
+
+/* The first admin socket is the loop's; the clients beyond those in the
+ * reserve. */
+static size_t
+count_admin(const struct admin_list *admin)
+{
+	size_t clients = 0;
+
+	for (size_t i = 0; i < admin->n; i++)
+		clients += admin->all[i].maxconn;
+	return (admin->n > 1 ? admin->n - 1 : 0) +
+	       (clients > RESERVE_ADMIN_CLIENTS
+	               ? clients - RESERVE_ADMIN_CLIENTS
+	               : 0);
+}
+
+static size_t
+count_own(const struct spec *spec, size_t open)
+{
+	size_t own = open + LOOP_DESCRIPTORS + count_admin(&spec->global.admin);
+
+	if (spec->global.http.text)
+		own += HTTP_DESCRIPTORS;
+	for (size_t i = 0; i < spec->pools_n; i++)
+		own += SHARD_DESCRIPTORS * spec->pools[i].shards;
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		own += spec->frontends[i].listens_n;
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		const struct backend_spec *b = &spec->backends[i];
+
+		for (size_t j = 0; j < b->servers_n; j++) {
+			own += check_rules_of(b, &b->servers[j]).on;
+			own += agent_rules_of(b, &b->servers[j]).on;
+		}
+	}
+	return own;
+}
+
+/* The soft limit, which becomes the hard one; and both become what is wanted
+ * if that takes more, and the process may. */
+static size_t
+raise_descriptors(size_t wanted)
+{
+	struct rlimit limit, more;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 1024;
-	if (limit.rlim_cur < limit.rlim_max) {
-		rlim_t soft = limit.rlim_cur;
-
-		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
-			limit.rlim_cur = soft;
-	}
+	more = (struct rlimit){.rlim_cur = wanted, .rlim_max = wanted};
+	if (wanted > limit.rlim_max && setrlimit(RLIMIT_NOFILE, &more) == 0)
+		return wanted;
+	more = (struct rlimit){
+	    .rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+	if (limit.rlim_cur < limit.rlim_max &&
+	    setrlimit(RLIMIT_NOFILE, &more) == 0)
+		return (size_t)limit.rlim_max;
 	return (size_t)limit.rlim_cur;
 }
 
-uint32_t
-limits_sessions(size_t descriptors, const struct spec *spec)
+/* With very few descriptors there is no reserve worth the name: half of them,
+ * whatever the other half is for, are the sessions'. */
+static struct budget
+divide(size_t descriptors, size_t own)
 {
-	size_t own = OWN_DESCRIPTORS, sessions;
+	size_t half = descriptors / 2, sessions;
+	struct budget b = {
+	    .descriptors = descriptors, .own = own < half ? own : half};
 
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		own += spec->frontends[i].listens_n;
-	for (size_t i = 0; i < spec->backends_n; i++)
-		if (spec->backends[i].check.kind != CHECK_OFF)
-			own += spec->backends[i].servers_n;
-	/* With very few descriptors there is no reserve worth the name. */
-	if (own > descriptors / 2)
-		own = descriptors / 2;
-	sessions = (descriptors - own) / 2;
-	if (sessions > SESSIONS_MAX)
-		sessions = SESSIONS_MAX;
-	return sessions > 0 ? (uint32_t)sessions : 1;
+	b.reserve = half - b.own < RESERVE_DESCRIPTORS ? half - b.own
+	                                               : RESERVE_DESCRIPTORS;
+	sessions = (b.descriptors - b.own - b.reserve) / LIMITS_PER_SESSION;
+	b.sessions = sessions < MAXCONN_MAX ? (uint32_t)sessions : MAXCONN_MAX;
+	return b;
+}
+
+bool
+limits_budget(
+    const struct spec *spec, struct budget *ret_budget, struct err *err)
+{
+	uint32_t maxconn = spec->global.maxconn;
+	size_t open = limits_count_open(), own = count_own(spec, open), wanted;
+	struct budget b;
+	size_t descriptors;
+
+	wanted = maxconn > 0 ? own + RESERVE_DESCRIPTORS +
+	                           (size_t)maxconn * LIMITS_PER_SESSION
+	                     : 0;
+	descriptors = raise_descriptors(wanted);
+	if (descriptors < LIMITS_DESCRIPTORS_MIN)
+		return err_set(err,
+		    "%zu open descriptors are not enough; allow at least %d, "
+		    "two for each session are needed (ulimit -n)",
+		    descriptors, LIMITS_DESCRIPTORS_MIN);
+	b = divide(descriptors, own);
+	b.open = open;
+	if (maxconn > b.sessions)
+		return err_set(err,
+		    "maxconn = %u takes %zu descriptors, and this process may "
+		    "have %zu, enough for %u sessions; raise the limit "
+		    "(LimitNOFILE, ulimit -n) or lower maxconn",
+		    maxconn, wanted, b.descriptors, b.sessions);
+	if (maxconn > 0)
+		b.sessions = maxconn;
+	*ret_budget = b;
+	return true;
+}
+
+/* So many sessions' worth is in what the process keeps for itself anyway. */
+#define SESSIONS_SPARE 32
+
+bool
+limits_suffice(const struct budget *budget, const struct spec *spec,
+    uint32_t *ret_sessions)
+{
+	*ret_sessions =
+	    divide(budget->descriptors, count_own(spec, budget->open)).sessions;
+	return *ret_sessions + SESSIONS_SPARE >= budget->sessions;
+}
+
+uint32_t
+limits_pipes(const struct spec *spec, struct budget *budget)
+{
+	if (spec->global.maxconn > 0 || budget->sessions < 9 * PIPES_MAX)
+		return (uint32_t)(budget->reserve / 8);
+	budget->sessions -= PIPES_MAX;
+	return PIPES_MAX;
 }
 
 static bool
@@ -65,9 +185,43 @@ become_group(const struct global_spec *global, gid_t gid, struct err *err)
 	return true;
 }
 
-bool
-limits_become_user(const struct global_spec *global, struct err *err)
+static bool
+needs_net_raw(const struct spec *spec)
 {
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		const struct backend_spec *b = &spec->backends[i];
+
+		if (b->source.kind == SOURCE_CLIENT)
+			return true;
+		for (size_t j = 0; j < b->servers_n; j++)
+			if (b->servers[j].source.kind == SOURCE_CLIENT ||
+			    b->servers[j].sock.mark > 0)
+				return true;
+	}
+	return false;
+}
+
+/* After setuid(2) with PR_SET_KEEPCAPS, when all of them are still permitted
+ * and none is effective. */
+static bool
+keep_net_raw_only(struct err *err)
+{
+	struct __user_cap_header_struct head = {
+	    .version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
+	    {.effective = 1u << CAP_NET_RAW, .permitted = 1u << CAP_NET_RAW}};
+
+	if (syscall(SYS_capset, &head, data) < 0)
+		return err_set(
+		    err, "cannot keep CAP_NET_RAW: %s", strerror(errno));
+	return true;
+}
+
+bool
+limits_become_user(const struct spec *spec, struct err *err)
+{
+	const struct global_spec *global = &spec->global;
+	bool keep = geteuid() == 0 && needs_net_raw(spec);
 	struct passwd *user = NULL;
 	struct group *group = NULL;
 
@@ -85,8 +239,12 @@ limits_become_user(const struct global_spec *global, struct err *err)
 		if (!become_group(global, gid, err))
 			return false;
 	}
-	if (user && setuid(user->pw_uid) < 0)
+	if (!user)
+		return true;
+	if (keep)
+		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	if (setuid(user->pw_uid) < 0)
 		return err_set(err, "cannot become user '%s': %s", global->user,
 		    strerror(errno));
-	return true;
+	return !keep || user->pw_uid == 0 || keep_net_raw_only(err);
 }

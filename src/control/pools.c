@@ -9,30 +9,15 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/events.h"
+#include "base/fault.h"
+#include "base/grace.h"
 #include "config/cpus.h"
-#include "control/autoscale.h"
+#include "control/pool_settings.h"
+#include "control/pools_internal.h"
 
 /* While a change is under way its progress is looked at this often. */
 #define TICK_MS 10
-
-struct entry {
-	struct pool *pool;
-	bool autoscaled, bindable;
-	struct autoscale autoscale;
-};
-
-struct pools {
-	struct ev_loop *loop;
-	struct proxy *proxy;
-	struct grace *grace;
-	struct entry *entries;
-	size_t n;
-	uint64_t wake_ns;
-	bool guarding; /* the guard is wanted at all */
-	ev_timer tick, guard, scale;
-	ev_async call; /* a pool works again */
-};
 
 static int
 new_set(void *arg, struct handle_set **ret_set)
@@ -103,8 +88,8 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 		ev_timer_stop(loop, timer);
 }
 
-static void
-changed(struct pools *p)
+void
+pools_changed(struct pools *p)
 {
 	if (!ev_is_active(&p->tick))
 		ev_timer_again(p->loop, &p->tick);
@@ -122,8 +107,9 @@ count_late(const struct histogram *h)
 }
 
 static void
-scale(struct pools *p, struct entry *e)
+scale(struct pools *p, struct pools_entry *e)
 {
+	static struct log_limit limit;
 	struct pool_class classes[POOL_CLASSES_MAX];
 	struct autoscale_sample sample;
 	struct pool_status status;
@@ -148,12 +134,17 @@ scale(struct pools *p, struct entry *e)
 		return;
 	(void)pool_classes(e->pool, classes);
 	classes[0].threads = sample.threads + (unsigned)step;
-	if (pool_set_threads(e->pool, classes, 1, &err))
-		log_info("pool %s: %u threads now, after %s",
-		    pool_name(e->pool), classes[0].threads,
+	if (!pool_set_threads(e->pool, classes, 1, &err))
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "pool %s cannot grow to %u threads: %s", pool_name(e->pool),
+		    classes[0].threads, err.text);
+	else
+		event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(e->pool), NULL,
+		    "pool %s: %u threads now, after %s", pool_name(e->pool),
+		    classes[0].threads,
 		    step > 0 ? "two seconds without a parked follower"
 		             : "ten seconds with two and more parked");
-	changed(p);
+	pools_changed(p);
 }
 
 static void
@@ -182,7 +173,7 @@ watch(struct pools *p, ev_timer *timer, double every_s,
 }
 
 static int
-start_one(struct pools *p, const struct pool_spec *spec, unsigned first_index)
+start_one(struct pools *p, const struct pool_spec *spec)
 {
 	struct pool_options options = {
 	    .name = spec->name,
@@ -192,7 +183,7 @@ start_one(struct pools *p, const struct pool_spec *spec, unsigned first_index)
 	    .order = (enum promotion_order)spec->order,
 	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
 	    .cpus_quota = cpus_quota(""),
-	    .first_index = first_index,
+	    .first_index = p->next_index,
 	    .wake_ns = p->wake_ns,
 	    .grace = p->grace,
 	    .new_set = new_set,
@@ -201,37 +192,119 @@ start_one(struct pools *p, const struct pool_spec *spec, unsigned first_index)
 	    .call_guard = call_guard,
 	    .arg = p,
 	};
+	struct pools_entry *grown =
+	    reallocarray(p->entries, p->n + 1, sizeof(*p->entries));
+	int rc;
 
+	if (!grown)
+		return -ENOMEM;
+	p->entries = grown;
+	p->entries[p->n] = (struct pools_entry){.fresh = true};
 	for (unsigned i = 0; i < spec->classes_n; i++)
 		options.classes[i] =
 		    (struct pool_class){.threads = spec->classes[i].threads,
 		        .nice = spec->classes[i].nice};
-	return pool_new(&options, &p->entries[p->n].pool);
+	rc = pool_new(&options, &p->entries[p->n].pool);
+	if (rc < 0)
+		return rc;
+	p->next_index += pool_threads(p->entries[p->n++].pool);
+	return 0;
 }
 
-static bool
-start_all(struct pools *p, const struct spec *spec, struct err *err)
+static struct pools_entry *
+find_entry(const struct pools *p, const char *name)
 {
-	unsigned first_index = 0;
+	for (size_t i = 0; i < p->n; i++)
+		if (strcmp(pool_name(p->entries[i].pool), name) == 0)
+			return &p->entries[i];
+	return NULL;
+}
 
+bool
+pools_prepare(struct pools *pools, const struct spec *spec, struct err *err)
+{
 	for (size_t i = 0; i < spec->pools_n; i++) {
 		const struct pool_spec *s = &spec->pools[i];
-		int rc = start_one(p, s, first_index);
+		int rc = 0;
 
-		if (rc < 0)
-			return err_set(err, "pool %s cannot be started: %s",
-			    s->name, strerror(-rc));
-		p->n++;
-		first_index += pool_threads(p->entries[i].pool);
-		if (s->threads_max > 0 &&
-		    !pools_set_autoscale(p, p->entries[i].pool, s->threads_min,
-		        s->threads_max, err))
-			return false;
+		if (!find_entry(pools, s->name))
+			rc = start_one(pools, s);
+		if (rc == 0)
+			continue;
+		pools_cancel(pools);
+		return err_set(err, "pool %s cannot be started: %s", s->name,
+		    strerror(-rc));
+	}
+	return true;
+}
+
+static void
+drop_entry(struct pools *p, struct pools_entry *e)
+{
+	pool_stop(e->pool);
+	pool_free(e->pool);
+	memmove(e, e + 1, (size_t)(p->entries + --p->n - e) * sizeof(*e));
+}
+
+void
+pools_cancel(struct pools *pools)
+{
+	for (size_t i = pools->n; i-- > 0;)
+		if (pools->entries[i].fresh)
+			drop_entry(pools, &pools->entries[i]);
+}
+
+void
+pools_apply(
+    struct pools *pools, const struct spec *spec, struct changes *changes)
+{
+	for (size_t i = 0; i < pools->n; i++) {
+		pools->entries[i].leaving = true;
+		pools->entries[i].bindable = false;
 	}
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		if (spec->frontends[i].bound)
-			p->entries[spec->frontends[i].pool].bindable = true;
-	return true;
+			find_entry(
+			    pools, spec->pools[spec->frontends[i].pool].name)
+			    ->bindable = true;
+	for (size_t i = 0; i < spec->pools_n; i++) {
+		struct pools_entry *e = find_entry(pools, spec->pools[i].name);
+
+		e->leaving = e->idle = e->fresh = false;
+		pool_settings_apply(pools, e->pool, &spec->pools[i], changes);
+	}
+}
+
+void
+pools_reap(struct pools *pools,
+    bool (*in_use)(const void *arg, struct pool *pool), const void *arg)
+{
+	for (size_t i = pools->n; i-- > 0;) {
+		struct pools_entry *e = &pools->entries[i];
+		bool idle = e->leaving && !in_use(arg, e->pool) &&
+		            pool_is_idle(e->pool);
+
+		if (idle && !e->idle)
+			e->idle_at = grace_stamp(pools->grace);
+		else if (idle && grace_passed(pools->grace, e->idle_at)) {
+			event_add(EVENT_POOL, LOG_LEVEL_INFO,
+			    pool_name(e->pool), NULL,
+			    "pool %s is gone: it was removed and has no "
+			    "session left",
+			    pool_name(e->pool));
+			drop_entry(pools, e);
+			continue;
+		}
+		e->idle = idle;
+	}
+}
+
+struct pool *
+pools_of(struct pools *pools, const struct frontend *frontend)
+{
+	const struct spec *spec = frontend->model->spec;
+
+	return find_entry(pools, spec->pools[frontend->spec->pool].name)->pool;
 }
 
 struct pools *
@@ -239,18 +312,16 @@ pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
     struct grace *grace, struct err *err)
 {
 	struct pools *p = calloc(1, sizeof(*p));
+	struct changes none;
 
-	if (p)
-		p->entries = calloc(spec->pools_n, sizeof(*p->entries));
-	if (!p || !p->entries) {
-		free(p);
+	if (!p) {
 		err_set(err, "out of memory");
 		return NULL;
 	}
 	p->loop = loop;
 	p->proxy = proxy;
 	p->grace = grace;
-	p->guarding = true;
+	p->guarding = !fault_is_on(FAULT_NO_GUARD);
 	p->wake_ns = policy_calibrate();
 	watch(p, &p->tick, TICK_MS / 1000.0, on_tick);
 	watch(p, &p->guard, POOLS_GUARD_MS / 1000.0, on_guard);
@@ -258,11 +329,14 @@ pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
 	ev_async_init(&p->call, on_call);
 	p->call.data = p;
 	ev_async_start(loop, &p->call);
-	if (!start_all(p, spec, err)) {
+	if (!pools_prepare(p, spec, err)) {
 		pools_free(p);
 		return NULL;
 	}
-	ev_timer_again(loop, &p->guard);
+	changes_init(&none);
+	pools_apply(p, spec, &none);
+	changes_fini(&none);
+	pools_set_guard(p, p->guarding);
 	return p;
 }
 
@@ -295,8 +369,8 @@ pools_at(struct pools *pools, size_t i)
 	return pools->entries[i].pool;
 }
 
-static struct entry *
-entry_of(const struct pools *pools, const struct pool *pool)
+struct pools_entry *
+pools_entry_of(const struct pools *pools, const struct pool *pool)
 {
 	size_t i = 0;
 
@@ -310,12 +384,14 @@ pools_find(struct pools *pools, const char *name, struct err *err)
 {
 	char names[256] = "";
 
+	const struct pools_entry *e = find_entry(pools, name);
+
+	if (e)
+		return e->pool;
 	for (size_t i = 0; i < pools->n; i++) {
 		const char *known = pool_name(pools->entries[i].pool);
 		size_t len = strlen(names);
 
-		if (strcmp(known, name) == 0)
-			return pools->entries[i].pool;
 		snprintf(names + len, sizeof(names) - len, "%s%s",
 		    i > 0 ? ", " : "", known);
 	}
@@ -325,120 +401,10 @@ pools_find(struct pools *pools, const char *name, struct err *err)
 }
 
 bool
-pools_set_threads(struct pools *pools, struct pool *pool,
-    const struct pool_class *classes, unsigned classes_n, struct err *err)
-{
-	unsigned before = pool_threads(pool);
-
-	if (!pool_set_threads(pool, classes, classes_n, err))
-		return false;
-	entry_of(pools, pool)->autoscaled = false;
-	log_info("pool %s: %u threads now, %u before", pool_name(pool),
-	    pool_threads(pool), before);
-	changed(pools);
-	return true;
-}
-
-bool
-pools_set_shards(
-    struct pools *pools, struct pool *pool, unsigned shards, struct err *err)
-{
-	unsigned before = pool_shards_wanted(pool);
-
-	if (!pool_set_shards(pool, shards, err))
-		return false;
-	if (shards != before)
-		proxy_move_all(pools->proxy, pool);
-	log_info("pool %s: %u shards now, %u before", pool_name(pool), shards,
-	    before);
-	changed(pools);
-	return true;
-}
-
-bool
-pools_set_policy(struct pools *pools, struct pool *pool,
-    enum policy_kind policy, struct err *err)
-{
-	struct pool_status status;
-
-	if (policy == POLICY_KERNEL && entry_of(pools, pool)->bindable)
-		return err_set(err,
-		    "a frontend of pool %s has association = bound, which "
-		    "needs a leader; allowed are adaptive and always",
-		    pool_name(pool));
-	/* Switched back and forth under load, a session was seen to stall. */
-	pool_status(pool, &status);
-	if ((status.policy == POLICY_KERNEL) != (policy == POLICY_KERNEL))
-		return err_set(err,
-		    "promotion = kernel is chosen in the file; to change to it "
-		    "or from it takes a restart");
-	pool_set_policy(pool, policy);
-	log_info("pool %s: promotion is %s now", pool_name(pool),
-	    policy_name(policy));
-	return true;
-}
-
-void
-pools_set_order(
-    struct pools *pools, struct pool *pool, enum promotion_order order)
-{
-	(void)pools;
-	pool_set_order(pool, order);
-	log_info("pool %s: order is %s now", pool_name(pool),
-	    promotion_order_name(order));
-}
-
-bool
-pools_set_cpus(struct pools *pools, struct pool *pool, const cpu_set_t *cpus,
-    struct err *err)
-{
-	(void)pools;
-	if (!pool_set_cpus(pool, cpus, err))
-		return false;
-	log_info(
-	    "pool %s: runs on %d CPUs now", pool_name(pool), CPU_COUNT(cpus));
-	return true;
-}
-
-bool
-pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
-    unsigned max, struct err *err)
-{
-	struct entry *e = entry_of(pools, pool);
-	unsigned threads = pool_threads(pool);
-	struct pool_class classes[POOL_CLASSES_MAX];
-
-	if (min < 1 || max > POOL_THREADS_LIMIT || min > max)
-		return err_set(err,
-		    "%u..%u threads are not possible; allowed is 1..%u, the "
-		    "smaller number first",
-		    min, max, POOL_THREADS_LIMIT);
-	if (min < pool_shards_wanted(pool))
-		return err_set(err,
-		    "%u threads cannot serve %u shards; use at least as many "
-		    "threads, or fewer shards first",
-		    min, pool_shards_wanted(pool));
-	(void)pool_classes(pool, classes);
-	classes[0].threads = threads < min   ? min
-	                     : threads > max ? max
-	                                     : threads;
-	if (!pool_set_threads(pool, classes, 1, err))
-		return false;
-	log_info("pool %s: %u to %u threads now, by load", pool_name(pool), min,
-	    max);
-	autoscale_init(&e->autoscale, min, max);
-	e->autoscaled = min < max;
-	if (e->autoscaled && !ev_is_active(&pools->scale))
-		ev_timer_again(pools->loop, &pools->scale);
-	changed(pools);
-	return true;
-}
-
-bool
 pools_autoscale(const struct pools *pools, const struct pool *pool,
     unsigned *ret_min, unsigned *ret_max)
 {
-	const struct entry *e = entry_of(pools, pool);
+	const struct pools_entry *e = pools_entry_of(pools, pool);
 
 	if (!e->autoscaled)
 		return false;

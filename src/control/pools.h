@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "config/diff.h"
 #include "lf/pool.h"
-#include "model/spec.h"
+#include "model/model.h"
 #include "proxy/proxy.h"
 
 struct pools;
@@ -31,6 +32,27 @@ size_t pools_count(const struct pools *pools);
 struct pool *pools_at(struct pools *pools, size_t i);
 /* By name; NULL with err naming those that exist. */
 struct pool *pools_find(struct pools *pools, const char *name, struct err *err);
+
+/* By the frontend that names it.  There is one: it is of a spec whose pools
+ * were started. */
+struct pool *pools_of(struct pools *pools, const struct frontend *frontend);
+
+/* A change to another spec, in three steps.  The first starts the pools that
+ * are new; false with err set if one cannot be started, and nothing has
+ * changed.  Then pools_cancel, or pools_apply: the others get the settings of
+ * the spec, whatever they were set to meanwhile, and what differed is told in
+ * changes; a pool that the spec lacks stays until pools_reap finds that nobody
+ * needs it. */
+bool pools_prepare(
+    struct pools *pools, const struct spec *spec, struct err *err);
+void pools_cancel(struct pools *pools);
+void pools_apply(
+    struct pools *pools, const struct spec *spec, struct changes *changes);
+
+/* Now and then: ends pools that are to go and have no session left.  in_use
+ * says whether somebody accepts for the pool. */
+void pools_reap(struct pools *pools,
+    bool (*in_use)(const void *arg, struct pool *pool), const void *arg);
 
 /* Live changes, while traffic flows; see pool.h.  A change of the threads ends
  * autoscaling of that pool.  All are logged. */

@@ -59,6 +59,19 @@ event_handler_init(struct event_handler *handler,
 	return entered;
 }
 
+struct memory_use
+event_handler_memory(void)
+{
+	struct memory_use use = {.count = 0};
+
+	pthread_mutex_lock(&slots_lock);
+	use.count = slots;
+	for (uint32_t i = 0; i < PARTS && parts[i]; i++)
+		memory_add_block(&use, parts[i]);
+	pthread_mutex_unlock(&slots_lock);
+	return use;
+}
+
 struct event_handler *
 event_handler_at(uint32_t slot)
 {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/memory_use.h"
 #include "lf/claim.h"
 #include "lf/handle.h"
 
@@ -23,6 +24,9 @@ struct event_handler;
 #define NOTE_KILL    0x00020000u /* end now */
 #define NOTE_MOVE    0x00080000u /* the shards changed, find your place */
 #define NOTE_RESUME  0x00040000u /* go on where the last turn stopped */
+#define NOTE_EXPIRE  0x00100000u /* what you use may be past its time */
+#define NOTE_DRAIN   0x00200000u /* leave what you use, it is to be empty */
+#define NOTE_LEVEL   0x00400000u /* end, so that others have their share */
 
 enum turn {
 	TURN_DONE,    /* nothing left to do until something is posted */
@@ -87,5 +91,8 @@ event_handler_note(struct event_handler *handler, uint32_t note)
 	(void)claim_post(
 	    &handler->claim, claim_generation(&handler->claim), note);
 }
+
+/* Any thread: the slots that were given out, and the table of them. */
+struct memory_use event_handler_memory(void);
 
 #endif

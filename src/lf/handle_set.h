@@ -14,6 +14,7 @@
  *   remove      owner of the handler             anything
  *   reactivate  owner of the handler             anything
  *   wait        the leader                       all but another wait
+ *               under POLICY_KERNEL any thread   anything
  *   wake        any thread                       anything
  */
 #ifndef LF_HANDLE_SET_H

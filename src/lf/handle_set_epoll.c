@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/ensure.h"
+#include "base/fault.h"
 
 #define WAKE_HANDLE UINT64_MAX /* side 3: no handler has it */
 #define MAX_EVENTS  64
@@ -63,7 +64,10 @@ control(
 	struct epoll_event e = {
 	    .events = to_epoll(interest), .data = {.u64 = handle}};
 
-	return epoll_ctl(self_of(set)->epoll_fd, op, fd, &e) < 0 ? -errno : 0;
+	if ((op == EPOLL_CTL_ADD && fault_fails(FAULT_EPOLL_CTL)) ||
+	    epoll_ctl(self_of(set)->epoll_fd, op, fd, &e) < 0)
+		return -errno;
+	return 0;
 }
 
 static int

@@ -11,9 +11,6 @@
 #include "base/ensure.h"
 #include "lf/pool_internal.h"
 
-/* Guard calls without a turn in between until the guard may sleep. */
-#define GUARD_IDLE 100
-
 static struct shard *
 make_shard(struct pool *pool, int *ret_rc)
 {
@@ -38,9 +35,8 @@ make_shard(struct pool *pool, int *ret_rc)
 	return s;
 }
 
-/* Makes sure that there are so many; they stay closed.  0 or -errno. */
-static int
-make_shards(struct pool *pool, unsigned n)
+int
+pool_make_shards(struct pool *pool, unsigned n)
 {
 	int rc = 0;
 
@@ -55,8 +51,8 @@ make_shards(struct pool *pool, unsigned n)
 	return 0;
 }
 
-static void
-open_shards(struct pool *pool, unsigned n)
+void
+pool_open_shards(struct pool *pool, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		struct shard *s = pool->shards[i];
@@ -71,27 +67,16 @@ open_shards(struct pool *pool, unsigned n)
 	atomic_store_release(&pool->shards_open, n);
 }
 
-static unsigned
-total_threads(const struct pool_class *classes, unsigned n)
-{
-	unsigned sum = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		sum += classes[i].threads;
-	return sum;
-}
-
-static void
-remember_classes(
+void
+pool_remember_classes(
     struct pool *pool, const struct pool_class *classes, unsigned n)
 {
 	memcpy(pool->classes, classes, n * sizeof(*classes));
 	pool->classes_n = n;
 }
 
-/* 0 or -errno; what was started before an error stays. */
-static int
-start_missing(struct pool *pool)
+int
+pool_start_missing(struct pool *pool)
 {
 	for (unsigned g = 0; g < pool->classes_n; g++) {
 		unsigned n = pool_count_running(pool, (int)g);
@@ -117,18 +102,18 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	p->options = *options;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);
-	remember_classes(p, options->classes, options->classes_n);
+	pool_remember_classes(p, options->classes, options->classes_n);
 	ENSURE(options->shards >= 1 &&
-	       options->shards <= total_threads(p->classes, p->classes_n));
+	       options->shards <= pool_class_threads(p->classes, p->classes_n));
 	if (options->cpus)
 		p->cpus = *options->cpus;
 	else
 		sched_getaffinity(0, sizeof(p->cpus), &p->cpus);
 	p->name = strdup(options->name);
-	rc = p->name ? make_shards(p, options->shards) : -ENOMEM;
+	rc = p->name ? pool_make_shards(p, options->shards) : -ENOMEM;
 	if (rc == 0) {
-		open_shards(p, options->shards);
-		rc = start_missing(p);
+		pool_open_shards(p, options->shards);
+		rc = pool_start_missing(p);
 	}
 	if (rc < 0) {
 		pool_free(p);
@@ -172,255 +157,6 @@ pool_free(struct pool *pool)
 	free(pool);
 }
 
-/* The youngest places go first, so that the others keep their rank and with it
- * their home.  Every shard needs a thread, also one that is closing: nobody
- * else would bring its handlers to the notes that tell them to move. */
-static void
-retire_surplus(struct pool *pool)
-{
-	for (unsigned i = pool->places_n; i-- > 0;) {
-		struct pool_thread *t = pool->places[i];
-		unsigned grade = t->member.grade;
-		unsigned wanted =
-		    grade < pool->classes_n ? pool->classes[grade].threads : 0;
-
-		if (pool_count_running(pool, -1) <= pool->shards_n)
-			return;
-		if (pool_thread_state(t) == THREAD_RUNNING &&
-		    pool_count_running(pool, (int)grade) > wanted)
-			pool_retire_thread(pool, t);
-	}
-}
-
-static bool
-threads_allowed(const struct pool *pool, const struct pool_class *classes,
-    unsigned n, struct err *err)
-{
-	unsigned total = total_threads(classes, n);
-
-	if (total < 1 || total > POOL_THREADS_LIMIT)
-		return err_set(err,
-		    "%u threads are not possible; allowed are 1 to %u", total,
-		    POOL_THREADS_LIMIT);
-	if (total < pool->shards_open)
-		return err_set(err,
-		    "%u threads cannot serve %u shards; use at least as many "
-		    "threads, or fewer shards first",
-		    total, pool->shards_open);
-	return true;
-}
-
-/* First the new ones, then the surplus, so that there is always somebody. */
-bool
-pool_set_threads(struct pool *pool, const struct pool_class *classes,
-    unsigned classes_n, struct err *err)
-{
-	struct pool_class before[POOL_CLASSES_MAX];
-	unsigned before_n = pool_classes(pool, before);
-	int rc;
-
-	if (!threads_allowed(pool, classes, classes_n, err))
-		return false;
-	(void)pool_reap_threads(pool, false);
-	remember_classes(pool, classes, classes_n);
-	rc = start_missing(pool);
-	if (rc < 0) {
-		remember_classes(pool, before, before_n);
-		err_set(
-		    err, "the threads cannot be started: %s", strerror(-rc));
-	}
-	retire_surplus(pool);
-	pool_renice(pool, before);
-	pool_assign_homes(pool);
-	return rc == 0;
-}
-
-static void
-settle(void *arg)
-{
-	struct pool *pool = arg;
-
-	pool->unsettled--;
-}
-
-bool
-pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
-{
-	unsigned threads = pool_threads(pool);
-	int rc;
-
-	if (shards < 1 || shards > threads)
-		return err_set(err,
-		    "%u shards are not possible with %u threads; allowed are 1 "
-		    "to as many as threads",
-		    shards, threads);
-	rc = make_shards(pool, shards);
-	if (rc < 0)
-		return err_set(
-		    err, "a shard cannot be made: %s", strerror(-rc));
-	open_shards(pool, shards);
-	/* Until every turn that may have chosen a shard before has ended, an
-	 * empty shard may still get a handler. */
-	pool->unsettled++;
-	grace_retire(pool->options.grace, settle, pool);
-	pool_assign_homes(pool);
-	return true;
-}
-
-static bool
-is_empty(const struct shard *shard)
-{
-	return atomic_load_acquire(&shard->handlers) == 0 &&
-	       !atomic_load_acquire(&shard->mailbox) &&
-	       atomic_load_relaxed(&shard->batch.left) == 0;
-}
-
-/* Closing shards go from the end, once nothing is registered there, and with
- * them those threads that have stayed for them. */
-static bool
-close_empty_shards(struct pool *pool)
-{
-	uint32_t before = pool->shards_n;
-
-	if (pool->shards_n == pool->shards_open)
-		return false;
-	grace_poll(pool->options.grace);
-	if (pool->unsettled > 0)
-		return true;
-	while (pool->shards_n > pool->shards_open &&
-	       is_empty(pool->shards[pool->shards_n - 1])) {
-		atomic_store_relaxed(
-		    &pool->shards[pool->shards_n - 1]->closed, 1u);
-		atomic_store_release(&pool->shards_n, pool->shards_n - 1);
-	}
-	if (pool->shards_n < before) {
-		retire_surplus(pool);
-		pool_assign_homes(pool);
-	}
-	return pool->shards_n > pool->shards_open;
-}
-
-bool
-pool_tick(struct pool *pool)
-{
-	bool closing = close_empty_shards(pool);
-
-	return pool_reap_threads(pool, false) > 0 || closing;
-}
-
-void
-pool_set_policy(struct pool *pool, enum policy_kind policy)
-{
-	pool->options.policy = policy;
-	for (unsigned i = 0; i < pool->shards_made; i++) {
-		struct shard *s = pool->shards[i];
-
-		atomic_store_relaxed(&s->changed_ns, clock_now_ns());
-		atomic_store_relaxed(&s->policy, (uint32_t)policy);
-	}
-	pool_order_all(pool);
-}
-
-void
-pool_set_order(struct pool *pool, enum promotion_order order)
-{
-	pool->options.order = order;
-	for (unsigned i = 0; i < pool->shards_made; i++)
-		atomic_store_relaxed(
-		    &pool->shards[i]->promotion->order, (uint32_t)order);
-}
-
-/* 0 or the error of the first thread that was refused. */
-static int
-move_to_cpus(struct pool *pool, const cpu_set_t *cpus)
-{
-	for (unsigned i = 0; i < pool->places_n; i++) {
-		struct pool_thread *t = pool->places[i];
-		int rc = 0;
-
-		if (pool_thread_state(t) == THREAD_RUNNING)
-			rc = pthread_setaffinity_np(t->id, sizeof(*cpus), cpus);
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
-}
-
-bool
-pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err)
-{
-	int rc = move_to_cpus(pool, cpus);
-
-	if (rc != 0) {
-		(void)move_to_cpus(pool, &pool->cpus);
-		return err_set(err, "the CPUs are refused: %s", strerror(rc));
-	}
-	pool->cpus = *cpus;
-	pool_assign_homes(pool);
-	return true;
-}
-
-static uint64_t
-count_turns(const struct pool *pool)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < pool->places_n; i++)
-		n += atomic_load_relaxed(&pool->places[i]->stats.turns);
-	return n;
-}
-
-/* A shard that nobody leads although another has a parked thread: that one's
- * holder is asked to send it over. */
-static void
-lend(struct pool *pool, const struct shard *lacking)
-{
-	for (unsigned i = 0; i < pool->shards_n; i++) {
-		struct shard *s = pool->shards[i];
-
-		if (s == lacking || promotion_parked(s->promotion) == 0)
-			continue;
-		atomic_store_relaxed(&s->lends_to, lacking->id + 1);
-		shard_order(s);
-		return;
-	}
-}
-
-static bool
-any_turn_under_way(const struct pool *pool)
-{
-	for (unsigned i = 0; i < pool->places_n; i++)
-		if (atomic_load_relaxed(&pool->places[i]->reader.epoch) != 0)
-			return true;
-	return false;
-}
-
-bool
-pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
-{
-	uint64_t turns = count_turns(pool);
-
-	for (unsigned i = 0; i < pool->shards_n; i++) {
-		struct shard *s = pool->shards[i];
-
-		if (shard_guard(s, now_ns, limit_ns))
-			pool->guarded++;
-		else if (promotion_token(s->promotion) == TOKEN_NOBODY &&
-		         pool->options.policy != POLICY_KERNEL)
-			lend(pool, s);
-	}
-	if (turns != pool->guard_turns || any_turn_under_way(pool)) {
-		pool->guard_turns = turns;
-		pool->guard_idle = 0;
-		return true;
-	}
-	if (++pool->guard_idle < GUARD_IDLE)
-		return true;
-	for (unsigned i = 0; i < pool->shards_n; i++)
-		atomic_store_relaxed(&pool->shards[i]->unguarded, 1u);
-	return false;
-}
-
 const char *
 pool_name(const struct pool *pool)
 {
@@ -434,10 +170,16 @@ pool_classes(const struct pool *pool, struct pool_class ret[POOL_CLASSES_MAX])
 	return pool->classes_n;
 }
 
+const cpu_set_t *
+pool_cpu_set(const struct pool *pool)
+{
+	return &pool->cpus;
+}
+
 unsigned
 pool_threads(const struct pool *pool)
 {
-	return total_threads(pool->classes, pool->classes_n);
+	return pool_class_threads(pool->classes, pool->classes_n);
 }
 
 unsigned
@@ -458,13 +200,6 @@ pool_wake_ns(const struct pool *pool)
 	return pool->options.wake_ns;
 }
 
-void
-pool_call_guard(struct pool *pool)
-{
-	if (pool->options.call_guard)
-		pool->options.call_guard(pool->options.arg);
-}
-
 unsigned
 pool_shards(const struct pool *pool)
 {
@@ -479,8 +214,8 @@ pool_shard(struct pool *pool, unsigned id)
 
 /* xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift
  * generators", 2016). */
-static uint32_t
-next_random(struct pool_thread *self)
+uint64_t
+pool_random(struct pool_thread *self)
 {
 	uint64_t x = self->random;
 
@@ -488,7 +223,7 @@ next_random(struct pool_thread *self)
 	x ^= x << 25;
 	x ^= x >> 27;
 	self->random = x;
-	return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 32);
+	return x * 0x2545f4914f6cdd1dull;
 }
 
 struct shard *
@@ -499,8 +234,8 @@ pool_place(struct pool *pool, struct pool_thread *self)
 
 	if (n == 1)
 		return pool_shard(pool, 0);
-	a = pool_shard(pool, next_random(self) % n);
-	b = pool_shard(pool, next_random(self) % n);
+	a = pool_shard(pool, (uint32_t)(pool_random(self) >> 32) % n);
+	b = pool_shard(pool, (uint32_t)(pool_random(self) >> 32) % n);
 	return atomic_load_relaxed(&a->handlers) <=
 	               atomic_load_relaxed(&b->handlers)
 	           ? a

@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "base/histogram.h"
+#include "base/memory_use.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"
 #include "lf/shard.h"
@@ -160,6 +161,10 @@ bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
 const char *pool_name(const struct pool *pool);
 unsigned pool_classes(
     const struct pool *pool, struct pool_class ret[POOL_CLASSES_MAX]);
+/* Where its threads run. */
+const cpu_set_t *pool_cpu_set(const struct pool *pool);
+/* Nothing is registered and nothing is under way in any of its shards. */
+bool pool_is_idle(const struct pool *pool);
 /* As asked for; shards that are closing do not count. */
 unsigned pool_threads(const struct pool *pool);
 unsigned pool_shards_wanted(const struct pool *pool);
@@ -170,6 +175,9 @@ uint64_t pool_wake_ns(const struct pool *pool);
 void pool_call_guard(struct pool *pool);
 unsigned pool_shards(const struct pool *pool); /* closing ones included */
 struct shard *pool_shard(struct pool *pool, unsigned id);
+
+/* A pool thread: 64 bits from its own generator. */
+uint64_t pool_random(struct pool_thread *self);
 
 /* A pool thread, inside a grace section up to and including the registration:
  * the less loaded of two shards chosen at random. */
@@ -194,6 +202,13 @@ struct pool_status {
 	struct thread_stats sum; /* the counters and histograms */
 };
 void pool_status(struct pool *pool, struct pool_status *ret_status);
+
+/* Control thread: its threads, and its shards with what is left of it; the
+ * upper floors' state of threads apart. */
+void pool_memory(const struct pool *pool, struct memory_use *ret_threads,
+    struct memory_use *ret_shards);
+/* The same for the upper floors' state, if that is a block of malloc's. */
+void pool_memory_local(const struct pool *pool, struct memory_use *ret_local);
 
 /* One thread, for `show threads`: place from 0; false when there is none. */
 struct thread_status {

@@ -49,6 +49,30 @@ pool_thread_state(const struct pool_thread *thread)
 	return (enum thread_state)atomic_load_relaxed(&thread->state);
 }
 
+static inline unsigned
+pool_class_threads(const struct pool_class *classes, unsigned n)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += classes[i].threads;
+	return sum;
+}
+
+/* Makes sure that there are so many; they stay closed.  0 or -errno. */
+int pool_make_shards(struct pool *pool, unsigned n);
+
+/* Serves the first n, and places new handlers there only. */
+void pool_open_shards(struct pool *pool, unsigned n);
+
+/* What is asked for from now on. */
+void pool_remember_classes(
+    struct pool *pool, const struct pool_class *classes, unsigned n);
+
+/* Starts what the classes lack.  0 or -errno; what was started before an error
+ * stays. */
+int pool_start_missing(struct pool *pool);
+
 /* Starts a thread of that class and waits until it runs.  0 or -errno. */
 int pool_start_thread(struct pool *pool, unsigned grade);
 

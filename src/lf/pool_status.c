@@ -105,6 +105,42 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 		s->turn_ns[kind] = mean_turn_ns(pool, (enum turn_kind)kind);
 }
 
+void
+pool_memory(const struct pool *pool, struct memory_use *ret_threads,
+    struct memory_use *ret_shards)
+{
+	struct memory_use threads = {.count = pool->places_n};
+	struct memory_use shards = {.count = pool->shards_made};
+
+	for (unsigned i = 0; i < pool->places_n; i++)
+		memory_add_block(&threads, pool->places[i]);
+	for (unsigned i = 0; i < pool->shards_made; i++) {
+		memory_add_block(&shards, pool->shards[i]);
+		/* Each begins with what its interface shows. */
+		memory_add_block(&shards, pool->shards[i]->promotion);
+		memory_add_block(&shards, pool->shards[i]->set);
+	}
+	memory_add_block(&shards, pool);
+	memory_add_block(&shards, pool->name);
+	*ret_threads = threads;
+	*ret_shards = shards;
+}
+
+void
+pool_memory_local(const struct pool *pool, struct memory_use *ret_local)
+{
+	struct memory_use local = {.count = 0};
+
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		/* One that is retiring frees it. */
+		if (pool_thread_state(pool->places[i]) != THREAD_RUNNING)
+			continue;
+		local.count++;
+		memory_add_block(&local, pool->places[i]->local);
+	}
+	*ret_local = local;
+}
+
 bool
 pool_thread_status(
     struct pool *pool, unsigned place, struct thread_status *ret_status)

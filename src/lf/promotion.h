@@ -100,7 +100,7 @@ struct promotion_ops {
 	/* Takes the token if it is with nobody; if busy_too, also from a busy
 	 * leader.  Does not block. */
 	bool (*try_lead)(struct promotion *promotion, bool busy_too);
-	/* As it was a moment ago. */
+	/* As it was a moment ago.  [P18] */
 	enum promotion_token (*token)(const struct promotion *promotion);
 
 	/* The holder. */
@@ -110,7 +110,7 @@ struct promotion_ops {
 	/* Calls a parked member by the order to come and join again
 	 * (MEMBER_WORK); the token stays.  True if one was called. */
 	bool (*invite)(struct promotion *promotion);
-	/* Lays the token on the table; returns a ticket for resume. */
+	/* Lays the token on the table; returns a ticket for resume.  [P18] */
 	uint64_t (*busy)(struct promotion *promotion);
 	/* Gives commands to the parked members that ask names. */
 	void (*sweep)(

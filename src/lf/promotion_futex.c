@@ -186,7 +186,7 @@ futex_token(const struct promotion *promotion)
 	    (const struct promotion_by_futex *)(const void *)promotion;
 
 	return (enum promotion_token)(
-	    (atomic_load_relaxed(&p->word) & STATE_MASK) >> 16);
+	    (atomic_load_seq(&p->word) & STATE_MASK) >> 16); /* [P18] */
 }
 
 /* The holder: those who have parked since go to the bench's young end. */
@@ -272,7 +272,7 @@ futex_busy(struct promotion *promotion)
 
 	do
 		next = with_state(word, TABLE);
-	while (!atomic_cas_acq_rel(&p->word, &word, next)); /* [P11] */
+	while (!atomic_cas_seq(&p->word, &word, next)); /* [P11] [P18] */
 	return next & ~TOP_MASK;
 }
 

@@ -61,7 +61,7 @@ mutex_free(struct promotion *promotion)
 static void
 set_token_locked(struct promotion_by_mutex *p, enum promotion_token token)
 {
-	atomic_store_relaxed(&p->token, (uint32_t)token);
+	(void)atomic_swap_seq(&p->token, (uint32_t)token); /* [P18] */
 	p->times++;
 }
 
@@ -138,7 +138,7 @@ mutex_token(const struct promotion *promotion)
 	const struct promotion_by_mutex *p =
 	    (const struct promotion_by_mutex *)(const void *)promotion;
 
-	return (enum promotion_token)atomic_load_relaxed(&p->token);
+	return (enum promotion_token)atomic_load_seq(&p->token); /* [P18] */
 }
 
 static bool

@@ -70,7 +70,7 @@ struct shard {
 	uint32_t asleep;        /* a leader waits without a time-out [P2] */
 	uint32_t sleepers;      /* threads in wait under POLICY_KERNEL [P2] */
 	uint32_t orders;        /* something is wanted of members [P10] */
-	uint32_t unguarded;     /* the guard has gone to sleep */
+	uint32_t unguarded;     /* the guard has gone to sleep [P18] */
 	uint64_t busy_since_ns; /* when the leader's present turn began */
 
 	/* The holder's alone; the promotion hands them on. */

@@ -4,6 +4,7 @@
 #include "lf/turns.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 
 void
 turns_set_role(struct pool_thread *self, enum thread_role role)
@@ -56,6 +57,7 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 	enum turn turn;
 
 	grace_enter(pool_grace(self->pool), &self->reader);
+	fault_turn(handler->slot, kind == TURN_RELAY);
 	turn = event_handler_run(handler, self);
 	grace_leave(&self->reader);
 	atomic_bump_own(&self->stats.turns, 1u);

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "admin/admin.h"
 #include "admin/command.h"
+#include "admin/surfaces.h"
+#include "base/fault.h"
+#include "check/library_memory.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
@@ -30,7 +32,8 @@ print_version(void)
 	printf("lfproxy %s\n"
 	       "promotion: %s, %s, %s\n"
 	       "order: %s, %s, %s\n"
-	       "checks: connect, http\n"
+	       "checks: connect, http, https, tls, send-expect, script, "
+	       "agent\n"
 	       "libev %d.%d, %s\n",
 	    LFPROXY_VERSION, policy_name(POLICY_ADAPTIVE),
 	    policy_name(POLICY_ALWAYS), policy_name(POLICY_KERNEL),
@@ -54,27 +57,22 @@ load(const struct options *options, struct spec **ret_spec)
 }
 
 static int
-run(struct spec *spec)
+run(struct spec *spec, const char *file)
 {
 	struct control *control;
-	struct admin *admin = NULL;
+	struct surfaces *surfaces;
 	struct err err;
 	int status = EXIT_STATUS_SYSTEM;
 
-	control = control_new(spec, &err);
+	control = control_new(spec, file, &err);
 	if (!control)
 		return fail(status, &err);
-	if (control_model(control)->spec->global.admin) {
-		admin = admin_open(control, &err);
-		if (!admin)
-			goto out;
-	}
-	if (control_start(control, &err)) {
+	surfaces = surfaces_open(control, &err);
+	if (surfaces && control_start(control, &err)) {
 		control_run(control);
 		status = EXIT_STATUS_OK;
 	}
-out:
-	admin_close(admin);
+	surfaces_close(surfaces);
 	control_free(control);
 	return status == EXIT_STATUS_OK ? status : fail(status, &err);
 }
@@ -87,7 +85,7 @@ act_on_configuration(const struct options *options)
 	if (!load(options, &spec))
 		return EXIT_STATUS_CONFIG;
 	if (options->action == OPTIONS_RUN)
-		return run(spec);
+		return run(spec, options->file);
 	if (options->action == OPTIONS_PRINT)
 		config_print(spec, stdout);
 	else
@@ -143,6 +141,9 @@ main(int argc, char **argv)
 	int status;
 
 	fill_standard_descriptors();
+	library_count_openssl();
+	if (!fault_load(environ, &err))
+		return fail(EXIT_STATUS_USAGE, &err);
 	if (!options_parse(argc, argv, &options, &err))
 		return fail(EXIT_STATUS_USAGE, &err);
 	status = act(&options);

@@ -1,331 +1,169 @@
 /* SPDX-License-Identifier: MIT
- * lfproxyctl: sends a command to a running lfproxy and prints the answer.
- *
- * It asks for severities (`set severity-output number`), so that an error is
- * told from data by the server and not guessed from the wording.
+ * lfproxyctl: sends a command to a running lfproxy and prints the answer, or
+ * shows it live (top.h).
  */
 #include <errno.h>
 #include <getopt.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include "base/clock.h"
+#include "main/ctl_client.h"
+#include "main/ctl_complete.h"
+#include "main/ctl_json.h"
+#include "main/top.h"
 
 #define SOCKET_DEFAULT "/run/lfproxy/admin.sock"
-#define TIMEOUT_MS     10000
-#define PREAMBLE       "set severity-output number;"
-#define SEVERITY_ERR   3 /* and below; syslog's */
-
-enum exit_code {
-	EXIT_FINE = 0,
-	EXIT_ANSWER_IS_ERROR = 1,
-	EXIT_USAGE = 2,
-	EXIT_NO_ANSWER = 3,
-};
-
-struct bytes {
-	char *data;
-	size_t n, room;
-};
 
 static void
 usage(FILE *out)
 {
-	fputs("usage: lfproxyctl [-S SOCKET] COMMAND...\n"
+	fputs("usage: lfproxyctl [-S SOCKET] [--json] COMMAND...\n"
+	      "       lfproxyctl [-S SOCKET] top [-d SECONDS] [-n ROUNDS]\n"
 	      "       lfproxyctl -h | -V\n"
 	      "\n"
 	      "Sends COMMAND to a running lfproxy and prints its answer, as "
 	      "in\n"
 	      "  lfproxyctl show stat\n"
 	      "  lfproxyctl help\n"
+	      "or shows frontends, servers, sessions and pools live (top).\n"
 	      "\n"
-	      "  -S SOCKET  the admin socket; else $LFPROXY_ADMIN, else\n"
-	      "             " SOCKET_DEFAULT "\n"
+	      "  -S SOCKET  the admin socket, a path or HOST:PORT; else\n"
+	      "             $LFPROXY_ADMIN, else " SOCKET_DEFAULT "\n"
+	      "  --json     the command's JSON form\n"
 	      "  -h         this text\n"
 	      "  -V         the version\n"
+	      "  -d SECONDS of top: between two looks, 0.1 to 3600; 1\n"
+	      "  -n ROUNDS  of top: ends after so many; without a terminal 1\n"
 	      "\n"
 	      "Exit code: 0 fine, 1 the answer is an error, 2 usage,\n"
 	      "3 no answer (no lfproxy there, no permission, no memory).\n",
 	    out);
 }
 
-/* Makes room for more bytes.  Ends the program when memory is short. */
-static void
-reserve(struct bytes *bytes, size_t more)
+static enum ctl_exit
+print_answer(const struct ctl_text *answer)
 {
-	size_t room = bytes->room ? bytes->room : 4096;
+	struct ctl_reader reader;
+	struct ctl_reply reply;
+	FILE *out;
 
-	while (room < bytes->n + more)
-		room *= 2;
-	if (room == bytes->room)
-		return;
-	bytes->data = realloc(bytes->data, room);
-	if (!bytes->data) {
-		fputs("lfproxyctl: out of memory\n", stderr);
-		exit(EXIT_NO_ANSWER);
-	}
-	bytes->room = room;
-}
-
-static void
-append(struct bytes *bytes, const char *data, size_t n)
-{
-	reserve(bytes, n);
-	memcpy(bytes->data + bytes->n, data, n);
-	bytes->n += n;
-}
-
-/* A `;` or a backslash in a word is meant as it stands; a blank separates
- * words, quoted in the shell or not.  False when a word cannot be sent. */
-static bool
-append_word(struct bytes *line, const char *word)
-{
-	for (; *word; word++) {
-		if (*word == '\n' || *word == '\r')
-			return false;
-		if (*word == ';' || *word == '\\')
-			append(line, "\\", 1);
-		append(line, word, 1);
-	}
-	return true;
-}
-
-static bool
-make_line(struct bytes *line, char **words)
-{
-	append(line, PREAMBLE, strlen(PREAMBLE));
-	for (; *words; words++) {
-		if (!append_word(line, *words))
-			return false;
-		append(line, words[1] ? " " : "\n", 1);
-	}
-	return true;
-}
-
-static const char *
-what_to_do(int error)
-{
-	switch (error) {
-	case ENOENT:
-	case ECONNREFUSED:
-		return "is lfproxy running, with this `admin` in its "
-		       "[global]? Name another socket with -S";
-	case EACCES:
-	case EPERM:
-		return "run lfproxyctl as a user that may use the socket, or "
-		       "change its mode in [global]";
-	case ENAMETOOLONG:
-		return "name a shorter path with -S";
-	default:
-		return "name the right socket with -S";
-	}
-}
-
-/* -errno, or the socket. */
-static int
-connect_to(const char *path)
-{
-	struct sockaddr_un un = {.sun_family = AF_UNIX};
-	int fd, rc;
-
-	if (strlen(path) >= sizeof(un.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(un.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	/* A full backlog makes it wait: not for longer than the rest may. */
-	struct timeval limit = {.tv_sec = TIMEOUT_MS / 1000};
-	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	do
-		rc = connect(fd, (struct sockaddr *)&un, sizeof(un));
-	while (rc < 0 && errno == EINTR);
-	if (rc == 0)
-		return fd;
-	rc = -errno;
-	close(fd);
-	return rc;
-}
-
-/* Waits until the socket is ready; false (errno) after TIMEOUT_MS. */
-static bool
-wait_ready(int fd, short events)
-{
-	uint64_t deadline = clock_now_ms() + TIMEOUT_MS;
-	struct pollfd p = {.fd = fd, .events = events};
-
-	for (;;) {
-		uint64_t now = clock_now_ms();
-		int n = now < deadline ? poll(&p, 1, (int)(deadline - now)) : 0;
-
-		if (n > 0)
-			return true;
-		if (n == 0)
-			errno = ETIMEDOUT;
-		if (n == 0 || errno != EINTR)
-			return false;
-	}
-}
-
-/* The server may end the conversation before it has read everything (a line
- * that is too long): its answer says why, so EPIPE is not the end here. */
-static bool
-send_all(int fd, const struct bytes *line)
-{
-	size_t sent = 0;
-
-	while (sent < line->n) {
-		ssize_t n;
-
-		if (!wait_ready(fd, POLLOUT))
-			return false;
-		n = send(fd, line->data + sent, line->n - sent,
-		    MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
-			return true;
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return false;
-		if (n > 0)
-			sent += (size_t)n;
-	}
-	return shutdown(fd, SHUT_WR) == 0 || errno == ENOTCONN;
-}
-
-static bool
-receive_all(int fd, struct bytes *answer)
-{
-	for (;;) {
-		ssize_t n;
-
-		if (!wait_ready(fd, POLLIN))
-			return false;
-		reserve(answer, 65536);
-		n = recv(fd, answer->data + answer->n, 65536, MSG_DONTWAIT);
-		if (n == 0 || (n < 0 && errno == ECONNRESET && answer->n))
-			return true;
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return false;
-		if (n > 0)
-			answer->n += (size_t)n;
-	}
-}
-
-/* `[3]: ` at the start: its number, and it is skipped; else -1. */
-static int
-take_severity(const char **text, const char *end)
-{
-	const char *p = *text;
-
-	if (end - p < 5 || p[0] != '[' || p[1] < '0' || p[1] > '7' ||
-	    memcmp(p + 2, "]: ", 3) != 0)
-		return -1;
-	*text += 5;
-	return p[1] - '0';
-}
-
-/* An answer ends with an empty line; the first one, to the preamble, is
- * nothing but that.  Without it lfproxy refused the connection or the line
- * before it looked at any command. */
-static enum exit_code
-print_answer(const struct bytes *answer)
-{
-	const char *text = answer->data;
-	const char *end = text + answer->n;
-	bool heard = answer->n && *text == '\n';
-	int severity = -1;
-	FILE *out = stdout;
-
-	if (heard) {
-		text++;
-		severity = take_severity(&text, end);
-	}
-	if (!heard || (severity >= 0 && severity <= SEVERITY_ERR))
-		out = stderr;
-	if (end > text && end[-1] == '\n')
-		end--;
-	fwrite(text, 1, (size_t)(end - text), out);
+	ctl_reader_init(&reader, answer);
+	ctl_reader_rest(&reader, &reply);
+	out = reply.is_error ? stderr : stdout;
+	fwrite(reply.text, 1, reply.n, out);
 	if (fflush(out) != 0) {
 		fprintf(stderr, "lfproxyctl: the answer was not written: %s\n",
 		    strerror(errno));
-		return EXIT_NO_ANSWER;
+		return CTL_NO_ANSWER;
 	}
-	return out == stderr ? EXIT_ANSWER_IS_ERROR : EXIT_FINE;
+	return reply.is_error ? CTL_ANSWER_IS_ERROR : CTL_FINE;
 }
 
-static enum exit_code
-talk(const char *path, const struct bytes *line)
+static enum ctl_exit
+make_line(const char *where, bool json, const char *const *words,
+    struct ctl_text *line, struct err *err)
 {
-	struct bytes answer = {NULL, 0, 0};
-	enum exit_code code = EXIT_NO_ANSWER;
-	int fd = connect_to(path);
+	if (json)
+		return ctl_json_command(where, words, line, err);
+	if (ctl_add_command(line, words))
+		return CTL_FINE;
+	err_set(err, "a command is one line; leave the line end out");
+	return CTL_USAGE;
+}
 
-	if (fd < 0) {
-		fprintf(stderr, "lfproxyctl: %s: %s; %s\n", path, strerror(-fd),
-		    what_to_do(-fd));
-		return EXIT_NO_ANSWER;
-	}
-	if (!send_all(fd, line) || !receive_all(fd, &answer))
-		fprintf(stderr,
-		    "lfproxyctl: %s: no answer: %s; try again, and look at "
-		    "lfproxy's log if it stays so\n",
-		    path, strerror(errno));
-	else if (answer.n == 0)
-		fprintf(stderr,
-		    "lfproxyctl: %s: closed without an answer; is that "
-		    "lfproxy's admin socket?\n",
-		    path);
-	else
+static enum ctl_exit
+run_command(const char *where, bool json, const char *const *words)
+{
+	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
+	enum ctl_exit code;
+	struct err err;
+
+	code = make_line(where, json, words, &line, &err);
+	if (code == CTL_FINE &&
+	    !ctl_ask(where, &line, CTL_TIMEOUT_MS, &answer, &err))
+		code = CTL_NO_ANSWER;
+	if (code == CTL_FINE)
 		code = print_answer(&answer);
-	free(answer.data);
-	close(fd);
+	else
+		fprintf(stderr, "lfproxyctl: %s\n", err.text);
+	ctl_text_fini(&line);
+	ctl_text_fini(&answer);
 	return code;
+}
+
+static enum ctl_exit
+run_top(const char *where, bool json, int argc, char **argv)
+{
+	struct top_options options;
+	struct err err;
+
+	if (json) {
+		fputs("lfproxyctl: top has no JSON form; what it shows comes "
+		      "from `show info`, `show stat`, `show pool` and `show "
+		      "threads`, which have\n",
+		    stderr);
+		return CTL_USAGE;
+	}
+	if (!top_options_parse(argc, argv, &options, &err)) {
+		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
+		return CTL_USAGE;
+	}
+	return top_run(where, &options);
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *path = getenv("LFPROXY_ADMIN");
-	struct bytes line = {NULL, 0, 0};
-	enum exit_code code;
+	enum { OPTION_JSON = 256, OPTION_COMPLETE };
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, OPTION_JSON},
+	    {"complete", no_argument, NULL, OPTION_COMPLETE},
+	    {"help", no_argument, NULL, 'h'},
+	    {"version", no_argument, NULL, 'V'},
+	    {NULL, 0, NULL, 0},
+	};
+	const char *where = getenv("LFPROXY_ADMIN");
+	bool json = false, complete = false;
 	int c;
 
-	if (!path || !path[0])
-		path = SOCKET_DEFAULT;
+	if (!where || !where[0])
+		where = SOCKET_DEFAULT;
 	/* `+`: what follows the command's first word is the command's. */
-	while ((c = getopt(argc, argv, "+S:hV")) != -1) {
+	while ((c = getopt_long(argc, argv, "+S:hV", options, NULL)) != -1) {
 		switch (c) {
 		case 'S':
-			path = optarg;
+			where = optarg;
+			break;
+		case OPTION_JSON:
+			json = true;
+			break;
+		case OPTION_COMPLETE:
+			complete = true;
 			break;
 		case 'h':
 			usage(stdout);
-			return EXIT_FINE;
+			return CTL_FINE;
 		case 'V':
 			puts("lfproxyctl " LFPROXY_VERSION);
-			return EXIT_FINE;
+			return CTL_FINE;
 		default:
 			usage(stderr);
-			return EXIT_USAGE;
+			return CTL_USAGE;
 		}
 	}
-	if (optind == argc) {
+	argc -= optind;
+	argv += optind;
+	if (complete) {
+		ctl_complete(where, (const char *const *)argv, stdout);
+		return CTL_FINE;
+	}
+	if (argc == 0) {
 		usage(stderr);
-		return EXIT_USAGE;
+		return CTL_USAGE;
 	}
-	if (make_line(&line, argv + optind)) {
-		code = talk(path, &line);
-	} else {
-		fputs("lfproxyctl: a command is one line; leave the line end "
-		      "out\n",
-		    stderr);
-		code = EXIT_USAGE;
-	}
-	free(line.data);
-	return code;
+	if (strcmp(argv[0], "top") == 0)
+		return run_top(where, json, argc, argv);
+	return run_command(where, json, (const char *const *)argv);
 }

@@ -5,129 +5,473 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
 
 #include "base/clock.h"
+#include "base/events.h"
 #include "base/grace.h"
-#include "base/log.h"
 #include "model/lineup.h"
-
-const struct balance_ops *
-balance_ops_of(int kind)
-{
-	static const struct balance_ops *const kinds[] = {
-	    [BALANCE_ROUNDROBIN] = &balance_roundrobin};
-
-	return kinds[kind];
-}
-
-void
-lineup_free(void *lineup)
-{
-	struct lineup *l = lineup;
-
-	if (!l)
-		return;
-	free(l->servers);
-	free(l->cycle);
-	free(l);
-}
-
-static struct lineup *
-lineup_new(const struct backend *backend)
-{
-	struct lineup *l = calloc(1, sizeof(*l));
-
-	if (!l)
-		return NULL;
-	l->servers = calloc(backend->spec->servers_n, sizeof(*l->servers));
-	if (!l->servers)
-		goto fail;
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		struct server *s = backend->servers[i];
-
-		if (s->up && s->spec->weight > 0)
-			l->servers[l->servers_n++] = s;
-	}
-	if (l->servers_n > 0 &&
-	    balance_ops_of(backend->spec->balance)->prepare(l) < 0)
-		goto fail;
-	return l;
-fail:
-	lineup_free(l);
-	return NULL;
-}
+#include "model/model.h"
 
 /* The backend as a whole goes down with its last server. */
 static void
-note_usable(struct backend *b, unsigned usable)
+note_usable(struct backend *backend, const struct lineup *l)
 {
+	struct backend_state *b = backend->state;
+	unsigned usable = l->active_n + l->backup_n;
 	uint64_t now = clock_now_ms();
 
 	if (b->usable > 0 && usable == 0) {
 		b->times_down++;
 		b->changed_ms = now;
-		log_error("backend %s has no usable server; its sessions are "
-		          "closed until one is back",
-		    b->spec->name);
-	} else if (b->usable == 0 && usable > 0 && b->times_down > 0) {
+		b->told_down = true;
+		event_add(EVENT_BACKEND_DOWN, LOG_LEVEL_ERROR,
+		    backend->spec->name, NULL,
+		    "backend %s has no usable server; its sessions %s",
+		    backend->spec->name,
+		    l->servers_n > 0 ? "are tried on those that are down"
+		                     : "wait for one until timeout_queue");
+	} else if (b->lineup && b->usable == 0 && usable > 0) {
 		b->down_ms += now - b->changed_ms;
 		b->changed_ms = now;
+		if (b->told_down)
+			event_add(EVENT_BACKEND_UP, LOG_LEVEL_INFO,
+			    backend->spec->name, NULL,
+			    "backend %s has a usable server again",
+			    backend->spec->name);
+		b->told_down = false;
 	}
 	b->usable = usable;
+	b->active = l->active_n;
+}
+
+static void
+note_panic(struct backend *backend, const struct lineup *l)
+{
+	if (backend->state->panic == l->panic)
+		return;
+	backend->state->panic = l->panic;
+	if (l->panic)
+		event_add(EVENT_BACKEND_PANIC, LOG_LEVEL_ERROR,
+		    backend->spec->name, NULL,
+		    "backend %s is in a panic: fewer than %u %% of its "
+		    "servers are usable, so all %u are tried",
+		    backend->spec->name, backend->spec->panic_percent,
+		    l->servers_n);
+	else
+		event_add(EVENT_BACKEND_CALM, LOG_LEVEL_INFO,
+		    backend->spec->name, NULL,
+		    "backend %s is in a panic no more: only servers that "
+		    "are usable are chosen",
+		    backend->spec->name);
+}
+
+/* The next step, of a slow start or otherwise, is the control thread's to come
+ * back for. */
+static void
+note_step(struct backend *backend, const struct lineup *l)
+{
+	struct model_state *m = backend->model->state;
+
+	backend->state->next_step_ms = l->next_step_ms;
+	if (l->next_step_ms != 0 &&
+	    (m->next_step_ms == 0 || l->next_step_ms < m->next_step_ms))
+		m->next_step_ms = l->next_step_ms;
+}
+
+/* A session that came or went while the plan was made may have told the former
+ * one.  Both sides write first, then read [P16]: the session its count, then
+ * which lineup there is; here the lineup, then the counts. */
+static void
+tell_loads(const struct lineup *l)
+{
+	for (uint32_t i = 0; l->ops->load_changed && i < l->servers_n; i++)
+		l->ops->load_changed(l, i);
+}
+
+int
+backend_prepare(struct backend *backend)
+{
+	struct lineup *l = lineup_new(backend, clock_now_ms());
+
+	if (!l)
+		return -ENOMEM;
+	lineup_free(backend->prepared);
+	backend->prepared = l;
+	return 0;
+}
+
+void
+backend_publish(struct backend *backend)
+{
+	struct lineup *l = backend->prepared, *old;
+	uint64_t now_ms = clock_now_ms();
+	bool by_backups =
+	    backend->state->usable > 0 && backend->state->active == 0;
+
+	backend->prepared = NULL;
+	backend->state->owner = backend->model;
+	note_usable(backend, l);
+	note_panic(backend, l);
+	note_step(backend, l);
+	old = atomic_swap_seq(&backend->state->lineup, l); /* [P4] */
+	tell_loads(l);
+	queue_serve(backend->state); /* [P19] */
+	for (size_t i = 0; i < backend->spec->servers_n; i++)
+		server_note_life(backend->servers[i], now_ms);
+	if (by_backups && l->active_n > 0)
+		backend_note_primaries(backend);
+	grace_retire(backend->model->grace, lineup_free, old);
 }
 
 int
 backend_rebuild(struct backend *backend)
 {
-	struct lineup *l = lineup_new(backend);
+	int rc;
 
-	if (!l)
-		return -ENOMEM;
-	note_usable(backend, l->servers_n);
-	l = atomic_swap_acq_rel(&backend->lineup, l); /* [P4] */
-	grace_retire(backend->grace, lineup_free, l);
-	return 0;
+	passive_relent(backend);
+	rc = backend_prepare(backend);
+	if (rc == 0)
+		backend_publish(backend);
+	return rc;
 }
 
-struct server *
-backend_choose(
-    struct backend *backend, struct server *const *tried, unsigned tried_n)
+static void
+load_changed(const struct server *server)
 {
 	const struct lineup *l =
-	    atomic_load_acquire(&backend->lineup); /* [P4] */
+	    atomic_load_seq(&server->backend->state->lineup); /* [P4] */
+	uint32_t place = PLACE_NONE;
+
+	if (!l->ops->load_changed)
+		return;
+	if (server->id <= l->places_n)
+		place = l->places[server->id - 1];
+	if (place != PLACE_NONE)
+		l->ops->load_changed(l, place);
+}
+
+/* Where there is room, if only on one that was tried. */
+static uint32_t
+place_with_room(const struct lineup *l, const struct choice *choice)
+{
+	uint32_t tried = PLACE_NONE;
+
+	for (uint32_t i = 0; i < l->servers_n; i++) {
+		if (!lineup_has_room(l, i))
+			continue;
+		if (!choice_tried(choice, l->servers[i]))
+			return i;
+		tried = i;
+	}
+	return tried;
+}
+
+static struct server *
+take_slot(const struct lineup *l, const struct choice *choice)
+{
+	uint32_t place;
 
 	if (l->servers_n == 0)
 		return NULL;
-	return balance_ops_of(backend->spec->balance)
-	    ->choose(backend, l, tried, tried_n);
+	place = l->ops->choose(l->servers[0]->backend, l, choice);
+	while (
+	    !gauge_up_within(l->servers[place]->sessions, l->limits[place])) {
+		place = place_with_room(l, choice);
+		if (place == PLACE_NONE)
+			return NULL;
+	}
+	load_changed(l->servers[place]);
+	return l->servers[place];
+}
+
+/* As take_slot, of which it shares all but the slot. */
+static uint32_t
+peek_slot(const struct lineup *l, const struct choice *choice)
+{
+	uint32_t place;
+
+	if (l->servers_n == 0)
+		return PLACE_NONE;
+	place = l->ops->peek(l->servers[0]->backend, l, choice);
+	return lineup_has_room(l, place) ? place : place_with_room(l, choice);
+}
+
+bool
+backend_has_servers(const struct backend *backend)
+{
+	const struct lineup *l =
+	    atomic_load_acquire(&backend->state->lineup); /* [P4] */
+
+	return l->servers_n > 0;
+}
+
+/* Nobody overtakes those who wait. */
+static bool
+has_to_wait(const struct backend_state *b, const struct lineup *l)
+{
+	return l->limited && atomic_load_relaxed(&b->queue.waiting.now) > 0;
+}
+
+struct server *
+backend_choose(struct backend *backend, const struct choice *choice)
+{
+	const struct backend_state *b = backend->state;
+	const struct lineup *l = atomic_load_acquire(&b->lineup); /* [P4] */
+
+	return has_to_wait(b, l) ? NULL : take_slot(l, choice);
+}
+
+uint32_t
+backend_peek(const struct backend *backend, const struct choice *choice)
+{
+	const struct backend_state *b = backend->state;
+	const struct lineup *l = atomic_load_acquire(&b->lineup); /* [P4] */
+
+	return has_to_wait(b, l) ? PLACE_NONE : peek_slot(l, choice);
+}
+
+bool
+backend_hashes_destination(const struct backend *backend)
+{
+	return backend->spec->balance == BALANCE_HASH &&
+	       backend->spec->hash_key == HASH_KEY_DESTINATION;
+}
+
+bool
+backend_hashes_sni(const struct backend *backend)
+{
+	return backend->spec->balance == BALANCE_HASH &&
+	       backend->spec->hash_key == HASH_KEY_SNI;
+}
+
+uint64_t
+backend_key_of_name(const char *name, size_t len)
+{
+	return XXH64(name, len, 0);
+}
+
+/* The key is the same for every session of a client, whatever the family of the
+ * listener: v4-mapped addresses were turned into IPv4. */
+uint64_t
+backend_key(const struct backend *backend, const struct endpoint *client,
+    const struct endpoint *local)
+{
+	const struct backend_spec *spec = backend->spec;
+
+	if (spec->balance != BALANCE_SOURCE && spec->balance != BALANCE_HASH)
+		return 0;
+	if (backend_hashes_destination(backend))
+		return endpoint_hash(local, true);
+	return endpoint_hash(
+	    client, spec->balance == BALANCE_HASH &&
+	                spec->hash_key == HASH_KEY_SOURCE_PORT);
+}
+
+struct server *
+backend_take_slot(struct backend_state *backend, const struct choice *choice)
+{
+	return take_slot(atomic_load_seq(&backend->lineup), choice); /* [P19] */
+}
+
+void
+backend_release(struct server *server)
+{
+	struct backend_state *b = server->backend->state;
+
+	gauge_down(server->sessions); /* [P19] */
+	load_changed(server);
+	queue_serve(b);
+}
+
+uint32_t
+backend_retries_limit(const struct backend *backend)
+{
+	const struct backend_spec *spec = backend->spec;
+	uint64_t sessions = atomic_load_relaxed(&backend->state->sessions.now);
+	uint64_t limit = sessions * spec->retry_budget / 100;
+
+	return (uint32_t)(limit > spec->retry_budget_min
+	                      ? limit
+	                      : spec->retry_budget_min);
+}
+
+bool
+backend_begin_retry(struct backend *backend)
+{
+	uint32_t limit = backend_retries_limit(backend);
+
+	/* 0 would be no limit there. */
+	return limit > 0 && gauge_up_within(&backend->state->retries, limit);
+}
+
+void
+backend_end_retry(struct backend *backend)
+{
+	gauge_down(&backend->state->retries);
+}
+
+static struct backend_state *
+backend_state_new(unsigned id)
+{
+	struct backend_state *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	*s = (struct backend_state){
+	    .refs = 1,
+	    .id = id,
+	    .changed_ms = clock_now_ms(),
+	    .counters = counters_new(),
+	    .timings = timings_new(),
+	    .queue = {.lock = PTHREAD_MUTEX_INITIALIZER},
+	};
+	if (!s->counters || !s->timings) {
+		counters_free(s->counters);
+		timings_free(s->timings);
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void
+backend_state_unref(struct backend_state *state)
+{
+	if (--state->refs > 0)
+		return;
+	lineup_free(state->lineup);
+	counters_free(state->counters);
+	timings_free(state->timings);
+	pthread_mutex_destroy(&state->queue.lock);
+	free(state);
+}
+
+/* Which ids are taken: as HAProxy, a new server gets the lowest that is not. */
+struct ids {
+	bool *taken; /* by id - 1 */
+	size_t n;
+	size_t next;
+};
+
+static void
+ids_take(struct ids *ids, unsigned id)
+{
+	if (id <= ids->n)
+		ids->taken[id - 1] = true;
+}
+
+static unsigned
+ids_give(struct ids *ids)
+{
+	while (ids->taken[ids->next])
+		ids->next++;
+	ids->taken[ids->next] = true;
+	return (unsigned)ids->next + 1;
+}
+
+/* One that was deleted may still get a session from a turn that has not ended;
+ * its id then is another server's, which that session does not mind. */
+static bool
+holds_id(const struct removed_server *r, const struct backend *b)
+{
+	return strcmp(r->backend, b->spec->name) == 0 &&
+	       ((!r->state->deleted && !r->gone) ||
+	           atomic_load_relaxed(&r->state->sessions.now) > 0);
+}
+
+/* There is room for the ids of all new servers behind those that are taken. */
+static bool
+ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
+{
+	const struct removed_server *removed = b->model->state->removed;
+	size_t before_n = before ? before->spec->servers_n : 0;
+
+	*ids = (struct ids){.n = b->spec->servers_n + before_n + 1};
+	for (const struct removed_server *r = removed; r; r = r->next)
+		ids->n++;
+	ids->taken = calloc(ids->n, sizeof(*ids->taken));
+	if (!ids->taken)
+		return false;
+	for (size_t i = 0; i < before_n; i++)
+		ids_take(ids, before->servers[i]->id);
+	for (const struct removed_server *r = removed; r; r = r->next)
+		if (holds_id(r, b))
+			ids_take(ids, r->state->id);
+	return true;
+}
+
+/* One with another address is another server, of the same name and id. */
+static struct server *
+make_server(struct backend *b, const struct server_spec *spec,
+    const struct backend *before, struct ids *ids)
+{
+	const struct server *old =
+	    before ? backend_find_server(before, spec->name) : NULL;
+	struct server_state *state = NULL;
+
+	if (old && addr_equal(&old->spec->addr, &spec->addr))
+		state = old->state;
+	else if (!spec->added)
+		state = model_removed_server(b->model, b->spec->name, spec);
+	return server_new(spec, b, state,
+	    state ? state->id
+	    : old ? old->id
+	          : ids_give(ids));
+}
+
+static bool
+make_servers(struct backend *b, const struct backend *before)
+{
+	size_t n = b->spec->servers_n;
+	struct ids ids;
+
+	b->servers = calloc(n + 1, sizeof(*b->servers));
+	if (!b->servers || !ids_init(&ids, b, before))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		b->servers[i] =
+		    make_server(b, &b->spec->servers[i], before, &ids);
+		if (!b->servers[i])
+			break;
+	}
+	free(ids.taken);
+	return n == 0 || b->servers[n - 1];
+}
+
+struct server *
+backend_find_server(const struct backend *backend, const char *name)
+{
+	for (size_t i = 0; i < backend->spec->servers_n; i++)
+		if (strcmp(backend->spec->servers[i].name, name) == 0)
+			return backend->servers[i];
+	return NULL;
 }
 
 struct backend *
-backend_new(const struct backend_spec *spec, unsigned id, struct grace *grace)
+backend_new(const struct backend_spec *spec, struct model *model,
+    const struct backend *before)
 {
-	struct backend *b = aligned_alloc(CACHE_LINE, sizeof(*b));
+	struct backend *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
-	*b = (struct backend){
-	    .spec = spec,
-	    .id = id,
-	    .grace = grace,
-	    .changed_ms = clock_now_ms(),
-	    .counters = counters_new(),
-	    .servers = calloc(spec->servers_n, sizeof(*b->servers)),
-	};
-	if (!b->counters || !b->servers)
-		goto fail;
-	for (size_t i = 0; i < spec->servers_n; i++) {
-		b->servers[i] =
-		    server_new(&spec->servers[i], b, (unsigned)i + 1);
-		if (!b->servers[i])
-			goto fail;
+	b->spec = spec;
+	b->model = model;
+	if (before) {
+		b->state = before->state;
+		b->state->refs++;
+	} else {
+		b->state = backend_state_new(model->state->next_id++);
 	}
-	if (backend_rebuild(b) < 0)
+	if (!b->state)
 		goto fail;
-	return b;
+	b->id = b->state->id;
+	b->counters = b->state->counters;
+	b->sessions = &b->state->sessions;
+	if (make_servers(b, before))
+		return b;
 fail:
 	backend_free(b);
 	return NULL;
@@ -142,7 +486,8 @@ backend_free(struct backend *backend)
 	     i++)
 		server_free(backend->servers[i]);
 	free(backend->servers);
-	lineup_free(backend->lineup);
-	counters_free(backend->counters);
+	lineup_free(backend->prepared);
+	if (backend->state)
+		backend_state_unref(backend->state);
 	free(backend);
 }

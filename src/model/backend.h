@@ -8,46 +8,122 @@
 #ifndef MODEL_BACKEND_H
 #define MODEL_BACKEND_H
 
+#include "base/trend.h"
 #include "model/counters.h"
+#include "model/lineup.h"
+#include "model/queue.h"
 #include "model/server.h"
 #include "model/spec.h"
+#include "model/timings.h"
 
-struct lineup;
-struct grace;
+struct model;
+
+/* What stays while there is a backend of that name.  A session that has no
+ * server so far, of whichever model, chooses from the present lineup. */
+struct backend_state {
+	/* Shared. */
+	struct lineup *lineup; /* [P4] released by control, acquired by data */
+	struct counters *counters;
+	struct timings *timings;
+	/* Choices so far, and those of them by sessions that had tried a server
+	 * before: roundrobin's; relaxed. */
+	uint64_t cursor CACHE_LINE_ALIGNED;
+	uint64_t cursor_of_retries;
+	struct gauge sessions CACHE_LINE_ALIGNED;
+	struct timing_average average[TIMINGS_AVERAGED];
+	struct queue queue CACHE_LINE_ALIGNED;
+	struct gauge retries CACHE_LINE_ALIGNED; /* under way */
+
+	/* Control thread only. */
+	unsigned refs CACHE_LINE_ALIGNED; /* by models */
+	unsigned id;
+	const struct model *owner; /* whose servers are in the lineup */
+	unsigned usable;           /* servers that are up and wanted */
+	unsigned active;           /* of these, those that are no backups */
+	bool panic;                /* the lineup has others as well */
+	uint64_t next_step_ms;     /* of the lineup, or 0 */
+	uint64_t times_down;       /* no server was usable */
+	bool told_down;            /* there was an event of it */
+	uint64_t changed_ms;
+	uint64_t down_ms;
+	struct rate rate;
+	struct trend trend;                   /* of those that wait */
+	uint64_t queue_full, retries_refused; /* told as events so far */
+};
 
 struct backend {
 	const struct backend_spec *spec; /* borrowed from the model's spec */
 	unsigned id;                     /* HAProxy's iid */
-	struct grace *grace;             /* borrowed; frees old lineups */
-	struct server **servers;         /* spec->servers_n of them */
-
-	/* Shared. */
-	struct lineup *lineup; /* [P4] released by control, acquired by data */
-	struct counters *counters;
-	uint64_t cursor CACHE_LINE_ALIGNED; /* round robin's place, relaxed */
-	struct gauge sessions CACHE_LINE_ALIGNED;
-
-	/* Control thread only. */
-	unsigned usable CACHE_LINE_ALIGNED; /* servers in the lineup */
-	uint64_t times_down;                /* no server was usable */
-	uint64_t changed_ms;
-	uint64_t down_ms;
-	struct rate rate;
+	struct model *model;
+	struct server **servers; /* spec->servers_n of them */
+	struct backend_state *state;
+	struct counters *counters; /* the state's */
+	struct gauge *sessions;    /* likewise */
+	struct lineup *prepared;   /* control thread only, see below */
 };
 
-/* NULL when memory is short. */
-struct backend *backend_new(
-    const struct backend_spec *spec, unsigned id, struct grace *grace);
+/* A backend of the model, and its servers.  Those of `before`, which may be
+ * NULL, that are the same keep their state; so does the backend.  NULL when
+ * memory is short. */
+struct backend *backend_new(const struct backend_spec *spec,
+    struct model *model, const struct backend *before);
 void backend_free(struct backend *backend);
 
-/* Control thread: makes a lineup of the servers that are up and have weight.
- * When memory is short the old one stays and -ENOMEM is returned. */
+/* Control thread: makes a lineup (lineup_new) and notes what has changed with
+ * it. When memory is short the old one stays and -ENOMEM is returned. */
 int backend_rebuild(struct backend *backend);
 
-/* Data threads, in a grace section: the server for a new session, or NULL when
- * none is usable.  Servers among the first tried_n of tried are passed over as
- * long as there is another one. */
+/* The same in two steps, of which the second cannot fail: the servers are then
+ * those of this backend's model. */
+int backend_prepare(struct backend *backend);
+void backend_publish(struct backend *backend);
+
+/* Control thread; NULL: it has none of that name. */
+struct server *backend_find_server(
+    const struct backend *backend, const char *name);
+
+/* Data threads, in a grace section: whether there are servers to choose from,
+ * full or not. */
+bool backend_has_servers(const struct backend *backend);
+
+/* Data threads, in a grace section: the server for a session, or NULL when none
+ * is usable, all are full, or others wait: queue_wait is next.  The session
+ * counts among the server's until backend_release. */
 struct server *backend_choose(
-    struct backend *backend, struct server *const *tried, unsigned tried_n);
+    struct backend *backend, const struct choice *choice);
+
+/* The same code, and nobody notices; the control thread.  The place in the
+ * present lineup, PLACE_NONE: backend_choose would return NULL. */
+uint32_t backend_peek(
+    const struct backend *backend, const struct choice *choice);
+
+/* What the choice of a server depends on: the key of a client that has
+ * connected to `local`, which may be NULL unless
+ * backend_hashes_destination. */
+bool backend_hashes_destination(const struct backend *backend);
+bool backend_hashes_sni(const struct backend *backend);
+uint64_t backend_key(const struct backend *backend,
+    const struct endpoint *client, const struct endpoint *local);
+
+/* The same for backend_hashes_sni and a client with such a name. */
+uint64_t backend_key_of_name(const char *name, size_t len);
+
+/* Any thread, in a grace section: a session leaves this server, and makes room
+ * for the first in the queue. */
+void backend_release(struct server *server);
+
+/* Any thread: retries that the budget allows now, of the sessions there are. */
+uint32_t backend_retries_limit(const struct backend *backend);
+
+/* Any thread: a retry begins, if the budget allows another one: retry_budget
+ * percent of the backend's sessions, retry_budget_min at least, may be retries
+ * at a time.  Each that has begun ends. */
+bool backend_begin_retry(struct backend *backend);
+void backend_end_retry(struct backend *backend);
+
+/* The same choice for one whose turn in the queue it is; the control thread as
+ * well.  Never over a server's maxconn: the slot is taken in one step. */
+struct server *backend_take_slot(
+    struct backend_state *backend, const struct choice *choice);
 
 #endif

@@ -1,123 +1,126 @@
 /* SPDX-License-Identifier: MIT
- * Round robin: weighted, smooth, and exact across threads.
- *
- * The order of one cycle is worked out in advance: a server of weight w has its
- * k-th turn at the virtual time (k + 1/2) / w, and the cycle is all turns in
- * the order of time (earliest deadline first), which spreads every server's
- * turns evenly.  The weights are divided by their greatest common divisor.  A
- * choice is then one atomic addition, whatever the number of servers or
- * threads, and any cycle_n choices in a row hit every server exactly by weight.
+ * Round robin: weighted, smooth, and exact across threads, because all take
+ * turns of one cycle (model/cycle.h).
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "base/atomics.h"
 #include "model/backend.h"
+#include "model/cycle.h"
 #include "model/lineup.h"
 #include "model/server.h"
 
-struct turn_at {
-	uint32_t server;
-	uint32_t numerator;   /* 2k + 1 */
-	uint32_t denominator; /* the weight */
-};
-
-static unsigned
-gcd(unsigned a, unsigned b)
-{
-	while (b != 0) {
-		unsigned rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* By time; equal times in the order of configuration. */
 static int
-compare_turns(const void *a, const void *b)
+prepare(struct lineup *lineup, const struct lineup *former)
 {
-	const struct turn_at *x = a, *y = b;
-	uint64_t left = (uint64_t)x->numerator * y->denominator;
-	uint64_t right = (uint64_t)y->numerator * x->denominator;
-
-	if (left != right)
-		return left < right ? -1 : 1;
-	if (x->server != y->server)
-		return x->server < y->server ? -1 : 1;
-	return 0;
+	(void)former;
+	lineup->plan = cycle_new(lineup->weights, lineup->servers_n);
+	return lineup->plan ? 0 : -ENOMEM;
 }
 
-static void
-list_turns(const struct lineup *lineup, unsigned divisor, struct turn_at *turns)
+/* Retries have turns of their own.  If they took those of new sessions, then
+ * with two servers, one of which is dead, every new session would begin at the
+ * dead one, as its retry takes each turn of the other.  And whoever is passed
+ * over loses the turn: it would else always be the next one's. */
+static uint32_t
+choose_again(struct backend_state *backend, const struct lineup *lineup,
+    const struct choice *choice)
 {
-	size_t n = 0;
+	const struct cycle *cycle = lineup->plan;
+	uint32_t place = 0;
 
-	for (unsigned i = 0; i < lineup->servers_n; i++) {
-		unsigned weight = lineup->servers[i]->spec->weight / divisor;
-
-		for (unsigned k = 0; k < weight; k++)
-			turns[n++] = (struct turn_at){i, 2 * k + 1, weight};
+	for (size_t i = 0; i < cycle->n; i++) {
+		place = cycle_turn(
+		    cycle, atomic_add_relaxed(&backend->cursor_of_retries, 1u));
+		if (!lineup_passes_over(lineup, choice, place))
+			break;
 	}
+	return place;
 }
 
-static int
-prepare(struct lineup *lineup)
+/* Who gets the turn at that point. */
+static uint32_t
+whose_turn(
+    const struct lineup *lineup, const struct choice *choice, uint64_t at)
 {
-	unsigned divisor = 0;
-	struct turn_at *turns;
+	const struct cycle *cycle = lineup->plan;
+	uint32_t first = cycle_turn(cycle, at);
 
-	for (unsigned i = 0; i < lineup->servers_n; i++)
-		divisor = gcd(lineup->servers[i]->spec->weight, divisor);
-	lineup->cycle_n = 0;
-	for (unsigned i = 0; i < lineup->servers_n; i++)
-		lineup->cycle_n += lineup->servers[i]->spec->weight / divisor;
-	turns = calloc(lineup->cycle_n, sizeof(*turns));
-	lineup->cycle = calloc(lineup->cycle_n, sizeof(*lineup->cycle));
-	if (!turns || !lineup->cycle) {
-		free(turns);
-		return -ENOMEM;
-	}
-	list_turns(lineup, divisor, turns);
-	qsort(turns, lineup->cycle_n, sizeof(*turns), compare_turns);
-	for (size_t i = 0; i < lineup->cycle_n; i++)
-		lineup->cycle[i] = turns[i].server;
-	free(turns);
-	return 0;
-}
+	for (size_t i = 0; i < cycle->n; i++) {
+		uint32_t place = cycle_turn(cycle, at + i);
 
-static bool
-was_tried(
-    const struct server *server, struct server *const *tried, unsigned tried_n)
-{
-	for (unsigned i = 0; i < tried_n; i++)
-		if (tried[i] == server)
-			return true;
-	return false;
-}
-
-static struct server *
-choose(struct backend *backend, const struct lineup *lineup,
-    struct server *const *tried, unsigned tried_n)
-{
-	uint64_t place = atomic_add_relaxed(&backend->cursor, 1u);
-	struct server *first =
-	    lineup->servers[lineup->cycle[place % lineup->cycle_n]];
-
-	if (!was_tried(first, tried, tried_n))
-		return first;
-	for (size_t i = 1; i < lineup->cycle_n; i++) {
-		struct server *s =
-		    lineup
-		        ->servers[lineup->cycle[(place + i) % lineup->cycle_n]];
-
-		if (!was_tried(s, tried, tried_n))
-			return s;
+		if (!lineup_passes_over(lineup, choice, place))
+			return place;
 	}
 	return first;
 }
 
-const struct balance_ops balance_roundrobin = {
-    .name = "roundrobin", .prepare = prepare, .choose = choose};
+static uint32_t
+choose(const struct backend *backend, const struct lineup *lineup,
+    const struct choice *choice)
+{
+	struct backend_state *b = backend->state;
+
+	if (choice->tried_n > 0)
+		return choose_again(b, lineup, choice);
+	return whose_turn(
+	    lineup, choice, atomic_add_relaxed(&b->cursor, UINT64_C(1)));
+}
+
+static uint32_t
+peek(const struct backend *backend, const struct lineup *lineup,
+    const struct choice *choice)
+{
+	return whose_turn(
+	    lineup, choice, atomic_load_relaxed(&backend->state->cursor));
+}
+
+/* How many turns each is away from its own. */
+static void
+tell_turns(
+    const struct lineup *lineup, uint64_t at, const struct reasons *reasons)
+{
+	const struct cycle *cycle = lineup->plan;
+	uint32_t left = lineup->servers_n;
+
+	for (uint32_t i = 0; i < lineup->servers_n; i++)
+		reasons->scores[i] = -1;
+	for (size_t i = 0; i < cycle->n && left > 0; i++) {
+		double *score = &reasons->scores[cycle_turn(cycle, at + i)];
+
+		if (*score >= 0)
+			continue;
+		*score = (double)i;
+		left--;
+	}
+}
+
+static void
+tell(const struct backend *backend, const struct lineup *lineup,
+    const struct choice *choice, uint32_t place, struct reasons *ret_reasons)
+{
+	const struct cycle *cycle = lineup->plan;
+	uint64_t at = atomic_load_relaxed(&backend->state->cursor);
+	uint32_t first = cycle_turn(cycle, at);
+
+	(void)choice;
+	ret_reasons->measure = "turns until its own";
+	tell_turns(lineup, at, ret_reasons);
+	if (place == first)
+		snprintf(ret_reasons->why, REASON_SIZE,
+		    "turn %zu of the cycle of %zu is its own",
+		    (size_t)(at % cycle->n) + 1, cycle->n);
+	else
+		snprintf(ret_reasons->why, REASON_SIZE,
+		    "turn %zu of the cycle of %zu is that of %.60s, which is "
+		    "full; it is the next one with room",
+		    (size_t)(at % cycle->n) + 1, cycle->n,
+		    lineup->servers[first]->spec->name);
+}
+
+const struct balance_ops balance_roundrobin = {.name = "roundrobin",
+    .prepare = prepare,
+    .choose = choose,
+    .peek = peek,
+    .tell = tell};

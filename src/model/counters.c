@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/ensure.h"
 
 #define STRIPES_MAX 16
@@ -26,6 +27,12 @@ counters_set_stripes(unsigned stripes)
 	stripes_now = 1;
 	while (stripes_now < stripes && stripes_now < STRIPES_MAX)
 		stripes_now *= 2;
+}
+
+unsigned
+counters_stripes(void)
+{
+	return stripes_now;
 }
 
 struct counters *
@@ -82,4 +89,6 @@ rate_tick(struct rate *rate, uint64_t total)
 	rate->total_before = total;
 	if (rate->per_second > rate->peak)
 		rate->peak = rate->per_second;
+	if (rate->per_second)
+		rate->last_ms = clock_now_ms();
 }

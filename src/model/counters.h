@@ -9,6 +9,7 @@
 #ifndef MODEL_COUNTERS_H
 #define MODEL_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/atomics.h"
@@ -27,7 +28,16 @@
 	X(COUNTER_SERVER_ABORTS, "sessions the server side broke off")         \
 	X(COUNTER_INTERNAL_ERRORS, "sessions ended by a lack of resources")    \
 	X(COUNTER_SELECTED, "times chosen by the balancing")                   \
-	X(COUNTER_CONNECTS, "connect attempts")
+	X(COUNTER_CONNECTS, "connect attempts")                                \
+	X(COUNTER_SPLICED, "bytes that went through pipes")                    \
+	X(COUNTER_QUEUE_FULL, "sessions that could not be queued")             \
+	X(COUNTER_RETRIES_REFUSED, "retries beyond the budget")                \
+	X(COUNTER_DENIED, "sessions that no rule gives a backend")             \
+	X(COUNTER_HELLOS, "TLS hellos that were read")                         \
+	X(COUNTER_NOT_TLS, "sessions that began with something else")          \
+	X(COUNTER_HELLO_TIMEOUTS, "sessions without a hello in time")          \
+	X(COUNTER_PROXY_HEADERS, "PROXY headers that were taken")              \
+	X(COUNTER_PROXY_ERRORS, "sessions without the PROXY header they owe")
 
 enum counter {
 #define X(id, text) id,
@@ -42,6 +52,9 @@ struct counters;
  * to a power of two, at most 16. */
 void counters_set_stripes(unsigned stripes);
 
+/* As many as there are now. */
+unsigned counters_stripes(void);
+
 /* NULL when memory is short. */
 struct counters *counters_new(void);
 void counters_free(struct counters *counters);
@@ -55,32 +68,77 @@ uint64_t counters_sum(const struct counters *counters, enum counter which);
 /* Back to zero.  What other threads add meanwhile may be lost or kept. */
 void counters_clear(struct counters *counters);
 
-/* A number of things that exist now, with its peak: any thread. */
+/* A number of things that exist now, with its peak: any thread.  The change is
+ * in one order with the publication of lineups [P16]. */
 struct gauge {
 	uint32_t now, peak;
 };
 
-static inline uint32_t
-gauge_up(struct gauge *g)
+static inline void
+gauge_note_peak(struct gauge *g, uint32_t now)
 {
-	uint32_t now = atomic_add_relaxed(&g->now, 1u) + 1;
 	uint32_t peak = atomic_load_relaxed(&g->peak);
 
 	while (now > peak && !atomic_cas_relaxed(&g->peak, &peak, now))
 		;
+}
+
+/* Any thread: from here on the peak is that of now on. */
+static inline void
+gauge_clear_peak(struct gauge *g)
+{
+	atomic_store_relaxed(&g->peak, 0u);
+	gauge_note_peak(g, atomic_load_relaxed(&g->now));
+}
+
+static inline uint32_t
+gauge_up(struct gauge *g)
+{
+	uint32_t now = atomic_add_seq(&g->now, 1u) + 1;
+
+	gauge_note_peak(g, now);
 	return now;
+}
+
+/* Not when it is at the limit, and without a trace in the peak: it may be for
+ * nothing. */
+static inline bool
+gauge_reserve(struct gauge *g, uint32_t limit)
+{
+	uint32_t now = atomic_load_seq(&g->now); /* [P19] */
+
+	do
+		if (now >= limit)
+			return false;
+	while (!atomic_cas_seq(&g->now, &now, now + 1));
+	return true;
+}
+
+/* Not when it is at the limit; 0: there is none. */
+static inline bool
+gauge_up_within(struct gauge *g, uint32_t limit)
+{
+	if (limit == 0) {
+		gauge_up(g);
+		return true;
+	}
+	if (!gauge_reserve(g, limit))
+		return false;
+	gauge_note_peak(g, atomic_load_relaxed(&g->now));
+	return true;
 }
 
 static inline uint32_t
 gauge_down(struct gauge *g)
 {
-	return atomic_sub_relaxed(&g->now, 1u) - 1;
+	return atomic_sub_seq(&g->now, 1u) - 1;
 }
 
 /* Events per second: the control thread feeds it the running total. */
 struct rate {
 	uint64_t total_before;
 	uint32_t per_second, peak;
+	uint64_t last_ms; /* of the last tick with news (clock_now_ms), or 0 */
 };
 
 void rate_tick(struct rate *rate, uint64_t total);

@@ -3,11 +3,15 @@
  */
 #include "model/server.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/events.h"
 #include "base/log.h"
 #include "model/backend.h"
+#include "model/server_operator.h"
+#include "model/source_ports.h"
 
 const char *
 check_status_name(enum check_status status)
@@ -19,37 +23,157 @@ check_status_name(enum check_status status)
 	    [CHECK_STATUS_L4OK] = "L4OK",
 	    [CHECK_STATUS_L4TOUT] = "L4TOUT",
 	    [CHECK_STATUS_L4CON] = "L4CON",
+	    [CHECK_STATUS_L6OK] = "L6OK",
 	    [CHECK_STATUS_L6RSP] = "L6RSP",
 	    [CHECK_STATUS_L6TOUT] = "L6TOUT",
 	    [CHECK_STATUS_L7OK] = "L7OK",
 	    [CHECK_STATUS_L7TOUT] = "L7TOUT",
 	    [CHECK_STATUS_L7RSP] = "L7RSP",
 	    [CHECK_STATUS_L7STS] = "L7STS",
+	    [CHECK_STATUS_PROCERR] = "PROCERR",
+	    [CHECK_STATUS_PROCTOUT] = "PROCTOUT",
+	    [CHECK_STATUS_PROCOK] = "PROCOK",
+	    [CHECK_STATUS_HANA] = "HANA",
 	};
 
 	return names[status];
 }
 
-struct server *
-server_new(const struct server_spec *spec, struct backend *backend, unsigned id)
+bool
+check_status_passed(enum check_status status)
 {
-	struct server *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+	return status == CHECK_STATUS_L4OK || status == CHECK_STATUS_L6OK ||
+	       status == CHECK_STATUS_L7OK || status == CHECK_STATUS_PROCOK;
+}
+
+/* Nobody has said so far that it may be used, or looked at. */
+static void
+keep_back(struct server_state *s, bool checked, bool asked)
+{
+	s->admin = s->operator.admin = SERVER_MAINT;
+	s->operator.check_paused = checked;
+	s->operator.agent_paused = asked;
+	s->alive = false;
+}
+
+static struct server_state *
+server_state_new(unsigned id, const struct check_rules *check)
+{
+	struct server_state *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+	bool down = check->on && check->init == CHECK_INIT_DOWN;
 
 	if (!s)
 		return NULL;
-	*s = (struct server){
-	    .spec = spec,
-	    .backend = backend,
+	*s = (struct server_state){
+	    .up = !down,
+	    .alive = !down,
+	    /* The first check that passes is enough. */
+	    .streak = down ? check->rise - 1 : 0,
+	    .refs = 1,
 	    .id = id,
-	    .up = true,
 	    .changed_ms = clock_now_ms(),
 	    .counters = counters_new(),
 	};
-	if (backend->spec->check.kind != CHECK_OFF)
-		s->last.status = CHECK_STATUS_INI;
 	if (!s->counters) {
 		free(s);
 		return NULL;
+	}
+	return s;
+}
+
+const struct source_spec *
+server_source(const struct server *server)
+{
+	static const struct source_spec none = {.kind = SOURCE_NONE};
+
+	if (server_addr(server)->sa.sa_family == AF_UNIX)
+		return &none;
+	return server->spec->source.kind != SOURCE_NONE
+	           ? &server->spec->source
+	           : &server->backend->spec->source;
+}
+
+const char *
+server_address(const struct server *server, char out[ADDR_TEXT_SIZE])
+{
+	const struct addr *addr = server_addr(server);
+
+	return addr == &server->spec->addr ? server->spec->address
+	                                   : addr_text(addr, out);
+}
+
+struct sock_way
+server_way_to(const struct server *server, const struct addr *addr)
+{
+	const struct source_spec *source = server_source(server);
+	struct sock_way way = {.options = &server->spec->sock};
+
+	if (source->kind == SOURCE_ADDRESS &&
+	    source->addr.sa.sa_family == addr->sa.sa_family)
+		way.source = &source->addr;
+	return way;
+}
+
+struct server_state *
+server_state_ref(struct server_state *state)
+{
+	state->refs++;
+	return state;
+}
+
+void
+server_state_unref(struct server_state *state)
+{
+	if (--state->refs > 0)
+		return;
+	counters_free(state->counters);
+	free(state->addr);
+	pattern_fini(&state->operator.agent_send);
+	free(state);
+}
+
+struct server *
+server_new(const struct server_spec *spec, struct backend *backend,
+    struct server_state *state, unsigned id)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	const struct source_spec *source;
+	struct check_rules check = check_rules_of(backend->spec, spec);
+	struct agent_rules agent = agent_rules_of(backend->spec, spec);
+
+	if (!s)
+		return NULL;
+	if (state) {
+		server_state_ref(state);
+	} else {
+		state = server_state_new(id, &check);
+		if (state && spec->added)
+			keep_back(state, check.on, agent.on);
+	}
+	if (!state) {
+		free(s);
+		return NULL;
+	}
+	*s = (struct server){
+	    .spec = spec,
+	    .backend = backend,
+	    .id = state->id,
+	    .check = check,
+	    .agent = agent,
+	    .state = state,
+	    .counters = state->counters,
+	    .sessions = &state->sessions,
+	    .send_proxy = server_spec_send_proxy(backend->spec, spec),
+	};
+	operator_apply(s);
+	source = server_source(s);
+	if (source->port_low > 0) {
+		s->ports =
+		    source_ports_new(source->port_low, source->port_high);
+		if (!s->ports) {
+			server_free(s);
+			return NULL;
+		}
 	}
 	return s;
 }
@@ -59,82 +183,229 @@ server_free(struct server *server)
 {
 	if (!server)
 		return;
-	counters_free(server->counters);
+	source_ports_free(server->ports);
+	server_state_unref(server->state);
 	free(server);
+}
+
+void
+server_note_change(struct server *server, bool up)
+{
+	if (!up)
+		server->state->times_down++;
+	server_note_time(server, !up);
+}
+
+void
+server_note_time(struct server *server, bool was_up)
+{
+	struct server_state *s = server->state;
+	uint64_t now = clock_now_ms();
+
+	if (!was_up)
+		s->down_ms += now - s->changed_ms;
+	s->changed_ms = now;
+}
+
+struct addr
+server_check_addr(const struct server *server)
+{
+	return server->check.addr;
+}
+
+struct addr
+server_agent_addr(const struct server *server)
+{
+	return server->agent.addr;
+}
+
+void
+server_settle(struct server *server)
+{
+	struct server_state *s = server->state;
+	bool up;
+	bool checked = server->check.on;
+
+	atomic_store_relaxed(&s->expired, false);
+	passive_settle(server);
+	if (!server->agent.on)
+		server_forget_agent(server);
+	else if (s->agent_last.status == CHECK_STATUS_NONE)
+		s->agent_last.status = CHECK_STATUS_INI;
+	if (checked && s->last.status == CHECK_STATUS_NONE)
+		s->last.status = CHECK_STATUS_INI;
+	if (checked) {
+		s->forced_down = false;
+		return;
+	}
+	s->last = (struct check_result){.status = CHECK_STATUS_NONE};
+	s->streak = 0;
+	up = !server->tracked || server_is_up(server->tracked);
+	if (s->up == up)
+		return;
+	server_note_change(server, up);
+	atomic_store_relaxed(&s->up, up);
 }
 
 static void
 log_change(const struct server *server, bool up)
 {
-	const struct check_result *r = &server->last;
+	const struct check_result *r = &server->state->last;
 	const struct backend *b = server->backend;
 
 	if (up)
-		log_info("server %s/%s is up: %s%s%s in %llu ms; "
-		         "%u of %zu servers are usable",
+		event_add(EVENT_SERVER_UP, LOG_LEVEL_INFO, b->spec->name,
+		    server->spec->name,
+		    "server %s/%s is up: %s%s%s in %llu ms; "
+		    "%u of %zu servers are usable",
 		    b->spec->name, server->spec->name,
 		    check_status_name(r->status), r->text[0] ? ", " : "",
-		    r->text, (unsigned long long)r->duration_ms, b->usable,
-		    b->spec->servers_n);
+		    r->text, (unsigned long long)r->duration_ms,
+		    b->state->usable, b->spec->servers_n);
 	else
-		log_warning("server %s/%s is down: %s%s%s after %llu ms; "
-		            "%u of %zu servers are usable",
+		event_add(EVENT_SERVER_DOWN, LOG_LEVEL_WARNING, b->spec->name,
+		    server->spec->name,
+		    "server %s/%s is down: %s%s%s after %llu ms; "
+		    "%u of %zu servers are usable",
 		    b->spec->name, server->spec->name,
 		    check_status_name(r->status), r->text[0] ? ", " : "",
-		    r->text, (unsigned long long)r->duration_ms, b->usable,
-		    b->spec->servers_n);
+		    r->text, (unsigned long long)r->duration_ms,
+		    b->state->usable, b->spec->servers_n);
+}
+
+/* Nothing has changed for its sessions. */
+static void
+log_unheeded(const struct server *server, bool up)
+{
+	const struct check_result *r = &server->state->last;
+
+	log_info("server %s/%s stays down, as its agent says: its checks %s, "
+	         "%s%s%s",
+	    server->backend->spec->name, server->spec->name,
+	    up ? "pass" : "fail", check_status_name(r->status),
+	    r->text[0] ? ", " : "", r->text);
 }
 
 static void
 set_up(struct server *server, bool up)
 {
-	uint64_t now = clock_now_ms();
+	bool was_up = server_is_up(server);
 
-	if (up)
-		server->down_ms += now - server->changed_ms;
-	else
-		server->times_down++;
-	server->changed_ms = now;
-	server->streak = 0;
-	atomic_store_relaxed(&server->up, up);
-	if (backend_rebuild(server->backend) < 0)
-		log_error("out of memory: backend %s keeps choosing from its "
-		          "former servers",
-		    server->backend->spec->name);
+	server->state->streak = 0;
+	server->state->stopping = false;
+	atomic_store_relaxed(&server->state->up, up);
+	if (server_is_up(server) == was_up) {
+		log_unheeded(server, up);
+		return;
+	}
+	server_note_change(server, up);
+	server_rebuild(server);
 	log_change(server, up);
+}
+
+void
+server_track(struct server *server, struct server *tracked)
+{
+	server->tracked = tracked;
+	server->next_tracker = tracked->trackers;
+	tracked->trackers = server;
+}
+
+/* The operator had it stopping; it is well. */
+static bool
+end_stopping(struct server *server)
+{
+	if (!server->state->stopping)
+		return false;
+	server->state->stopping = false;
+	server_rebuild(server);
+	log_change(server, true);
+	return true;
 }
 
 bool
 server_report_check(struct server *server, const struct check_result *result)
 {
-	const struct check_spec *spec = &server->backend->spec->check;
+	const struct check_rules *spec = &server->check;
 
-	server->last = *result;
-	if (server->up && !result->passed)
-		server->checks_failed++;
-	if (server->up == result->passed) {
-		server->streak = 0;
+	/* It began before that. */
+	if (server->state->operator.check_paused ||
+	    server_admin_of(server) == SERVER_MAINT)
 		return false;
+	server->state->last = *result;
+	/* What sessions have found took no time. */
+	if (result->status != CHECK_STATUS_HANA)
+		timings_add(server->backend->state->timings, 0, TIMING_CHECK,
+		    result->duration_ms * 1000000u);
+	if (server->state->up && !result->passed)
+		server->state->checks_failed++;
+	if (result->passed)
+		passive_check_passed(
+		    server, clock_now_ms() - result->duration_ms);
+	if (server->state->up == result->passed) {
+		server->state->streak = 0;
+		return result->passed && end_stopping(server);
 	}
-	server->streak++;
-	if (server->streak < (server->up ? spec->fall : spec->rise))
+	server->state->streak++;
+	if (server->state->streak <
+	    (server->state->up ? spec->fall : spec->rise))
 		return false;
 	set_up(server, result->passed);
 	return true;
 }
 
+/* One word, so that it changes as a whole: microseconds, and when they were
+ * written in milliseconds, modulo 2^32. */
+static uint32_t
+decayed_us(uint64_t word, uint64_t now_ms)
+{
+	uint32_t age_ms = (uint32_t)now_ms - (uint32_t)word;
+
+	/* The clocks of two turns may differ by a little. */
+	if (age_ms > INT32_MAX)
+		age_ms = 0;
+	return (uint32_t)((double)(word >> 32) *
+	                  exp(-(double)age_ms / CONNECT_TIME_MEMORY_MS));
+}
+
+void
+server_note_connect(
+    struct server_state *server, uint32_t took_us, uint64_t now_ms)
+{
+	uint64_t word = atomic_load_relaxed(&server->connect_time), next;
+	uint32_t us;
+
+	do {
+		uint32_t average = (uint32_t)(word >> 32);
+		double kept = average == 0
+		                  ? 0
+		                  : (double)decayed_us(word, now_ms) / average;
+
+		us = took_us >= average
+		         ? took_us
+		         : (uint32_t)(average * kept + took_us * (1 - kept));
+		next = (uint64_t)(us > 0 ? us : 1) << 32 | (uint32_t)now_ms;
+	} while (!atomic_cas_relaxed(&server->connect_time, &word, next));
+}
+
+uint32_t
+server_connect_us(const struct server_state *server, uint64_t now_ms)
+{
+	return decayed_us(atomic_load_relaxed(&server->connect_time), now_ms);
+}
+
 uint64_t
 server_since_change_s(const struct server *server)
 {
-	return (clock_now_ms() - server->changed_ms) / 1000;
+	return (clock_now_ms() - server->state->changed_ms) / 1000;
 }
 
 uint64_t
 server_downtime_s(const struct server *server)
 {
-	uint64_t ms = server->down_ms;
+	uint64_t ms = server->state->down_ms;
 
-	if (!server->up)
-		ms += clock_now_ms() - server->changed_ms;
+	if (!server_is_up(server))
+		ms += clock_now_ms() - server->state->changed_ms;
 	return ms / 1000;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A server: one address that sessions can be sent to, and what is known of it.
  *
- * Created and freed on the control thread.  Data threads read the atomic
- * words and add to the counters; everything under "control thread only" is
- * plain.
+ * Two structs: what the configuration says of it, which every reload makes anew
+ * (model.h), and its state, which a server that stays keeps.  Both are created
+ * and freed on the control thread.  Data threads read the atomic words and add
+ * to the counters; everything under "control thread only" is plain.
  */
 #ifndef MODEL_SERVER_H
 #define MODEL_SERVER_H
@@ -11,26 +12,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/trend.h"
+#include "model/check_rules.h"
 #include "model/counters.h"
+#include "model/passive.h"
 #include "model/spec.h"
+#include "model/timings.h"
+#include "net/sock.h"
 
 struct backend;
+struct source_ports;
+struct server;
 
 /* How the last check ended; the short names are HAProxy's. */
 enum check_status {
-	CHECK_STATUS_NONE,    /* not checked */
-	CHECK_STATUS_INI,     /* no check has ended so far */
-	CHECK_STATUS_SOCKERR, /* no socket, no route */
-	CHECK_STATUS_L4OK,    /* the connection was accepted */
-	CHECK_STATUS_L4TOUT,  /* no answer to the connect in time */
-	CHECK_STATUS_L4CON,   /* refused, reset, unreachable */
-	CHECK_STATUS_L6RSP,   /* TLS broke */
-	CHECK_STATUS_L6TOUT,  /* TLS did not finish in time */
-	CHECK_STATUS_L7OK,    /* the answer was the one asked for */
-	CHECK_STATUS_L7TOUT,  /* connected, then no answer in time */
-	CHECK_STATUS_L7RSP,   /* an answer that is not the protocol */
-	CHECK_STATUS_L7STS,   /* an answer that says no */
+	CHECK_STATUS_NONE,     /* not checked */
+	CHECK_STATUS_INI,      /* no check has ended so far */
+	CHECK_STATUS_SOCKERR,  /* no socket, no route */
+	CHECK_STATUS_L4OK,     /* the connection was accepted */
+	CHECK_STATUS_L4TOUT,   /* no answer to the connect in time */
+	CHECK_STATUS_L4CON,    /* refused, reset, unreachable */
+	CHECK_STATUS_L6OK,     /* TLS was agreed on */
+	CHECK_STATUS_L6RSP,    /* TLS broke */
+	CHECK_STATUS_L6TOUT,   /* TLS did not finish in time */
+	CHECK_STATUS_L7OK,     /* the answer was the one asked for */
+	CHECK_STATUS_L7TOUT,   /* connected, then no answer in time */
+	CHECK_STATUS_L7RSP,    /* an answer that is not the protocol */
+	CHECK_STATUS_L7STS,    /* an answer that says no */
+	CHECK_STATUS_PROCERR,  /* the command failed, or could not be run */
+	CHECK_STATUS_PROCTOUT, /* the command did not end in time */
+	CHECK_STATUS_PROCOK,   /* the command ended with status 0 */
+	CHECK_STATUS_HANA,     /* no check: sessions have failed too often */
+	CHECK_STATUSES
 };
+
+bool check_status_passed(enum check_status status);
 
 /* "L4OK" and so on, "" for NONE. */
 const char *check_status_name(enum check_status status);
@@ -38,42 +54,257 @@ const char *check_status_name(enum check_status status);
 struct check_result {
 	bool passed;
 	enum check_status status;
-	unsigned code;        /* the HTTP status, 0 if there is none */
+	unsigned code;        /* HTTP or exit status, 0 if there is none */
 	uint64_t duration_ms; /* of the check */
 	char text[96];        /* a few words for people, may be empty */
 };
 
-struct server {
-	const struct server_spec *spec; /* borrowed from the model's spec */
-	struct backend *backend;
-	unsigned id; /* from 1 within the backend, as in HAProxy's sid */
+/* What people decide, apart from health: DRAIN and MAINT take no new sessions,
+ * those that are there go on; in MAINT it is not checked either. */
+enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
 
-	/* Shared.  up: written by the control thread, read by all, relaxed:
-	 * the lineup, not this word, decides where sessions go. */
+/* What the operator has said of a server (server_operator.c).  It holds until
+ * the file says something else of the same thing than it did then, and over an
+ * agent that is no longer asked. */
+struct operator_words {
+	enum server_admin admin;
+	bool weight_set, maxconn_set;
+	unsigned weight, weight_base;   /* _base: what the file said then */
+	unsigned maxconn, maxconn_base; /* 0: no limit */
+	bool check_paused, agent_paused;
+	/* Where it is checked and asked instead; AF_UNSPEC and 0: as before. */
+	struct addr check_addr, agent_addr;
+	unsigned check_port, agent_port;
+	bool agent_send_set;
+	struct pattern agent_send;
+};
+
+/* Why all sessions of a server end at once. */
+enum server_end {
+	SERVER_END_NONE,
+	SERVER_END_DOWN, /* it went down: on_down */
+	SERVER_END_UP,   /* it is a backup, and another came up: on_up */
+};
+
+/* What stays while the server does: by its name and address. */
+struct server_state {
+	/* Shared, written by the control thread, read by all, relaxed.  up: the
+	 * lineup, not this word, decides where sessions go.  expired: it was
+	 * removed, and so long ago that its sessions have to end. */
 	bool up;
+	bool expired;
+	struct addr *addr; /* [P22] instead of the spec's; NULL: none */
 	struct counters *counters;
-	struct gauge sessions CACHE_LINE_ALIGNED;
+	uint64_t connect_time; /* see server_note_connect; relaxed */
+	/* Another value: the sessions that were there before have to end.  The
+	 * lowest bits, SERVER_END_MASK, are why.  Written by the control
+	 * thread, relaxed. */
+	uint32_t ended;
+	struct gauge sessions CACHE_LINE_ALIGNED; /* [P16] with the lineup */
+	uint64_t chosen; /* leastconn: when last, in choices; relaxed */
+	struct timing_average average[TIMINGS_AVERAGED]; /* same line */
+	struct passive passive CACHE_LINE_ALIGNED;
 
 	/* Control thread only. */
-	struct check_result last CACHE_LINE_ALIGNED; /* check */
-	unsigned streak;        /* of checks against the present state */
+	unsigned refs CACHE_LINE_ALIGNED;
+	unsigned id;
+	bool deleted; /* by the operator: one of its name is another server */
+	struct check_result last; /* check */
+	unsigned streak;          /* of checks against the present state */
+	struct check_result agent_last;
+	/* The last word, the agent's or the operator's. */
+	enum server_admin admin;
+	bool agent_down;  /* whatever the check says */
+	bool agent_heard; /* weight, admin or agent_down may be the agent's */
+	bool weight_set; /* weight holds as long as the file says weight_base */
+	unsigned weight, weight_base;
+	bool maxconn_set; /* likewise */
+	unsigned maxconn, maxconn_base;
+	struct operator_words operator;
+	bool stopping;    /* up, but not to be chosen: until a check passes */
+	bool forced_down; /* by the operator, and nothing checks it */
 	uint64_t checks_failed; /* while up */
 	uint64_t times_down;
 	uint64_t changed_ms; /* clock_now_ms of the last up or down */
 	uint64_t down_ms;    /* total time down before changed_ms */
 	struct rate rate;
+	struct trend trend;    /* of its sessions */
+	bool alive;            /* at the last lineup: up, and not in MAINT */
+	uint64_t ramp_from_ms; /* when it last came up; 0: before the start */
+	uint64_t fade_from_ms, fade_ms; /* see server_fade.h; 0: it does not */
+	unsigned fade_first;            /* the step it begins with */
+	enum server_end end_cause; /* it is in the list of model_state.ending */
+	uint64_t end_stamp;        /* of grace_stamp */
+	struct server_state *next_ending;
 };
 
-/* NULL when memory is short.  A server starts up. */
-struct server *server_new(
-    const struct server_spec *spec, struct backend *backend, unsigned id);
+#define SERVER_END_MASK 3u
+
+static inline enum server_end
+server_end_of(const struct server_state *state)
+{
+	return (enum server_end)(
+	    atomic_load_relaxed(&state->ended) & SERVER_END_MASK);
+}
+
+struct server {
+	const struct server_spec *spec; /* borrowed from the model's spec */
+	struct backend *backend;
+	unsigned id; /* from 1 within the backend, as in HAProxy's sid */
+	/* With what the operator has said of them; control thread only, as is
+	 * what follows. */
+	struct check_rules check;
+	struct agent_rules agent;
+	/* The one whose health is this one's, too, or NULL; those whose health
+	 * this one's is.  All of one model. */
+	struct server *tracked;
+	struct server *trackers, *next_tracker;
+	struct server_state *state;
+	struct counters *counters; /* the state's */
+	struct gauge *sessions;    /* likewise */
+	/* Of the source, NULL: the kernel chooses.  After a reload ports of the
+	 * former may still be out; those are passed over (EADDRNOTAVAIL). */
+	struct source_ports *ports;
+	enum proxy_version send_proxy; /* what its sessions begin with */
+};
+
+/* Data threads, in the turn in which the server was chosen: what its sessions
+ * remember, so that they know when they have to end. */
+static inline uint8_t
+server_word(const struct server *server)
+{
+	return (uint8_t)atomic_load_relaxed(&server->state->ended);
+}
+
+/* NULL when memory is short.  Without a state (NULL) it gets a new one with
+ * that id, which is up, or, if it was added while lfproxy runs, in maintenance,
+ * with its check and its agent paused. */
+struct server *server_new(const struct server_spec *spec,
+    struct backend *backend, struct server_state *state, unsigned id);
 void server_free(struct server *server);
+
+/* Control thread: the last one to let go frees it. */
+struct server_state *server_state_ref(struct server_state *state);
+void server_state_unref(struct server_state *state);
+
+/* Control thread, when the server's configuration is in force: one that is no
+ * longer checked is up. */
+void server_settle(struct server *server);
+
+/* Where connections to it come from: its own source or its backend's. */
+const struct source_spec *server_source(const struct server *server);
+
+/* The way to the address at which a server is checked: from the address of the
+ * server's source if that is of the same family, but from any port, and not as
+ * a client. */
+struct sock_way server_way_to(
+    const struct server *server, const struct addr *addr);
 
 /* Control thread: records a check's result and, once `fall` results in a row
  * speak against an up server or `rise` against a down one, changes its state,
  * logs why and makes the backend choose anew.  True when the state changed. */
 bool server_report_check(
     struct server *server, const struct check_result *result);
+
+/* Control thread: whether checks and agent, as far as there are any, find it
+ * well; its present weight; whether operators want it to have new sessions; and
+ * whether they may go there: it is up, and wanted. */
+bool server_is_up(const struct server *server);
+unsigned server_weight(const struct server *server);
+bool server_is_wanted(const struct server *server);
+bool server_is_usable(const struct server *server);
+
+/* Where it is: any thread, in a grace section, and the control thread, which
+ * may keep it until it changes it. */
+static inline const struct addr *
+server_addr(const struct server *server)
+{
+	const struct addr *addr =
+	    atomic_load_acquire(&server->state->addr); /* [P22] */
+
+	return addr ? addr : &server->spec->addr;
+}
+
+/* The same as text: as the file has it unless the operator has changed it. */
+const char *server_address(
+    const struct server *server, char out[ADDR_TEXT_SIZE]);
+
+/* Control thread: how far it is in its slow start, from 1 to RAMP_STEPS, which
+ * is the end.  Before that, when the next step is due. */
+#define RAMP_STEPS 50
+unsigned server_ramp_step(
+    const struct server *server, uint64_t now_ms, uint64_t *ret_next_ms);
+
+/* Control thread: the same in percent, 100 when it is in no slow start; and
+ * what that, and its fading, leave of its weight. */
+unsigned server_throttle(const struct server *server);
+unsigned server_effective_weight(const struct server *server);
+
+/* Control thread, before a lineup is made: sessions are to come back to it
+ * little by little, if it has a slow start and is up. */
+void server_ramp_anew(struct server *server, uint64_t now_ms);
+
+/* Control thread, after a lineup was published: if it has come up its slow
+ * start begins, and sessions end as on_down and on_up say. */
+void server_note_life(struct server *server, uint64_t now_ms);
+
+/* Control thread, after a lineup was published with which servers that are no
+ * backups serve again: sessions end as on_up of one of them says. */
+void backend_note_primaries(const struct backend *backend);
+
+/* Control thread, while the model is made: the server's health is from now on
+ * that of the other, which itself tracks nobody. */
+void server_track(struct server *server, struct server *tracked);
+
+/* Control thread, after a change of the server: its backend chooses anew, and
+ * those that track it follow. */
+void server_rebuild(struct server *server);
+
+/* Control thread: it went up or down just now, for the statistics. */
+void server_note_change(struct server *server, bool up);
+
+/* Control thread: another state of some kind begins just now; until now it was
+ * up, or down. */
+void server_note_time(struct server *server, bool was_up);
+
+/* Control thread: where it is checked, and where its agent is. */
+struct addr server_check_addr(const struct server *server);
+struct addr server_agent_addr(const struct server *server);
+
+/* Sessions at a time, 0: no limit. */
+unsigned server_maxconn(const struct server *server);
+
+/* As it is set, or as that of the server that it tracks is. */
+enum server_admin server_admin_of(const struct server *server);
+
+/* "ready", "drain" or "maint". */
+const char *server_admin_name(enum server_admin admin);
+
+/* Control thread, for an agent; the operator's are in server_operator.h.  These
+ * hold at once and across reloads, weight and maxconn until the file has
+ * another one.  They log what changed, with `by` or `why` as the reason, and
+ * nothing otherwise. */
+void server_set_weight(struct server *server, unsigned weight, const char *by);
+void server_set_maxconn(
+    struct server *server, unsigned maxconn, const char *by);
+void server_set_admin(
+    struct server *server, enum server_admin admin, const char *by);
+void server_set_agent(struct server *server, bool up, const char *why);
+
+/* Control thread, before a lineup is made: undoes what an agent did that is no
+ * longer asked; what the operator had said holds again. */
+void server_forget_agent(struct server *server);
+
+/* Data threads: a connect to the server took so long, or was given up then.
+ * Remembered as a moving average that takes a peak over at once and otherwise
+ * follows with a time constant of CONNECT_TIME_MEMORY_MS. */
+#define CONNECT_TIME_MEMORY_MS 10000
+void server_note_connect(
+    struct server_state *server, uint32_t took_us, uint64_t now_ms);
+
+/* That average: 0 as long as nobody has connected.  Without news it decays, so
+ * that a server with a bad time behind it is tried again. */
+uint32_t server_connect_us(const struct server_state *server, uint64_t now_ms);
 
 /* Seconds in the present state, and in total down. */
 uint64_t server_since_change_s(const struct server *server);

@@ -14,7 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pattern.h"
 #include "net/addr.h"
+#include "net/cidr.h"
+#include "net/proxy_protocol.h"
+#include "net/sock_options.h"
+#include "net/trust.h"
 
 /* Where it was written, for messages; file is NULL for the command line. */
 struct spec_place {
@@ -22,16 +27,93 @@ struct spec_place {
 	unsigned line;
 };
 
-enum log_target { LOG_TARGET_STDERR, LOG_TARGET_OFF };
+enum log_kind { LOG_OFF, LOG_STDERR, LOG_FILE, LOG_SYSLOG };
+enum log_format { LOG_TCPLOG, LOG_JSON, LOG_LOGFMT };
+enum log_rfc { LOG_RFC3164, LOG_RFC5424 };
+
+#define LOG_TAG_MAX_LEN 32
+
+/* `log = file=/var/log/x format=json`: one target of the access log. */
+struct log_spec {
+	struct spec_place place;
+	enum log_kind kind;
+	char *where;      /* as written: the path, the address, or NULL */
+	struct addr addr; /* of the syslog daemon */
+	enum log_format format;
+	unsigned sample;   /* one session in so many is logged */
+	uint32_t mode;     /* of a file that is made */
+	unsigned facility; /* syslog: 0 to 23 */
+	enum log_rfc rfc;  /* syslog */
+	char *tag;         /* syslog */
+};
+
+/* Off is a list of one, LOG_OFF; a frontend's empty list means [global]'s. */
+struct log_list {
+	struct log_spec *logs;
+	size_t n;
+};
+
+enum log_switch { LOG_SWITCH_OFF, LOG_SWITCH_ON };
+
+struct listen_spec {
+	char *text; /* as written */
+	struct spec_place place;
+	struct addr addr;
+	bool both_families; /* `:80` and `*:80`: IPv4 as well as IPv6 */
+	uint32_t mode;      /* of a unix socket's file */
+	char *user, *group; /* whose it is to be; NULL: whoever makes it */
+	bool accept_proxy;  /* clients begin with a header: proxy_from */
+	struct sock_options sock;
+};
+
+/* What a client of an admin socket may do; the values are those of enum
+ * command_level. */
+enum admin_level { ADMIN_USER, ADMIN_OPERATOR, ADMIN_ADMIN };
+
+#define ADMIN_CLIENTS_MAX 1000
+
+/* `admin = /run/x.sock level=operator`: one admin socket. */
+struct admin_spec {
+	struct spec_place place;
+	char *text; /* the address as written */
+	struct addr addr;
+	enum admin_level level;
+	uint64_t timeout_ms; /* of a client that says nothing */
+	unsigned maxconn;    /* clients at a time */
+	/* Of a unix socket: its file's mode and owner, NULL: whoever runs
+	 * lfproxy; and who may more than level: names of users, and of groups
+	 * with an @ before them, commas between. */
+	uint32_t mode;
+	char *user, *group;
+	char *operators, *admins;
+};
+
+struct admin_list {
+	struct admin_spec *all;
+	size_t n;
+};
+
+/* Whether the kernel is asked about the connections of a session that ends: of
+ * none, of those that end badly or have lasted for CLOSED_LONG_MS, of all. */
+enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
+#define CLOSED_LONG_MS      1000
+#define CLOSED_SESSIONS_MAX 65536
 
 struct global_spec {
-	char *admin;         /* path of the admin socket, NULL: none */
-	uint32_t admin_mode; /* its file mode */
-	enum log_target log; /* the access log; messages go to stderr */
-	char *user, *group;  /* become these after binding, NULL: stay */
-	char *node;          /* this host's name in `show info` */
+	struct admin_list admin;
+	struct listen_spec http; /* for monitoring; text NULL: none */
+	struct log_list log;     /* the access log; messages go to stderr */
+	char *user, *group;      /* become these after binding, NULL: stay */
+	char *node;              /* this host's name in `show info` */
 	uint64_t drain_timeout_ms;
+	unsigned maxconn; /* sessions at a time, 0: as the system allows */
+	unsigned closed_sessions; /* that are remembered */
+	enum closed_tcp_info closed_tcp_info;
 };
+
+/* More would need more than 400 MB for sessions alone, and the table of event
+ * handlers ends at four times that. */
+#define MAXCONN_MAX (1u << 20)
 
 /* When the leader passes leadership on, and to whom: see lf/policy.h and
  * lf/promotion.h.  The values are those of enum policy_kind and
@@ -71,63 +153,296 @@ struct pool_spec {
 	cpu_set_t cpus; /* where its threads run, if given */
 };
 
-struct listen_spec {
-	char *text; /* as written */
+/* Whether bulk goes through pipes in the kernel. */
+enum splice_mode { SPLICE_AUTO, SPLICE_OFF };
+
+/* One of a frontend's backends, and its share of the sessions. */
+struct route_spec {
 	struct spec_place place;
-	struct addr addr;
-	bool both_families; /* `:80` and `*:80`: IPv4 as well as IPv6 */
-	uint32_t mode;      /* of a unix socket's file */
+	size_t backend; /* index into spec.backends */
+	unsigned weight;
 };
+
+#define ROUTES_MAX 64
+
+/* A rule: TLS clients that ask for one of these names get this backend. */
+struct sni_spec {
+	struct spec_place place;
+	size_t backend; /* index into spec.backends */
+	/* As tls_name_normalize makes them, wildcards with `*.` before; a blank
+	 * between two. */
+	char *names;
+};
+
+/* Different backends of a frontend, those of its rules included. */
+#define FRONTEND_BACKENDS_MAX 65000
 
 struct frontend_spec {
 	char *name;
 	struct spec_place place;
 	struct listen_spec *listens;
 	size_t listens_n;
-	size_t backend; /* index into spec.backends */
-	size_t pool;    /* index into spec.pools */
-	bool bound;     /* a session stays with the thread that accepted it */
+	/* Whose connections begin with a PROXY header where a listen says
+	 * accept_proxy; none: everybody's. */
+	struct cidr *proxy_from;
+	size_t proxy_from_n;
+	/* Each to another backend; one at least, unless there are rules. */
+	struct route_spec *routes;
+	size_t routes_n;
+	struct sni_spec *sni; /* no name twice */
+	size_t sni_n;
+	uint64_t timeout_hello_ms; /* until all is known that they go by */
+	size_t pool;               /* index into spec.pools */
+	bool bound; /* a session stays with the thread that accepted it */
+	enum splice_mode splice;
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;
+	/* The longest life of a session, 0: no limit; each gets up to so many
+	 * percent less. */
+	uint64_t max_age_ms;
+	unsigned max_age_jitter;
+	struct log_list log;
+	enum log_switch log_on_connect; /* a line when a server is connected */
+	enum log_switch log_empty; /* also sessions whose client sent nothing */
+	uint64_t log_every_ms;     /* a line that often in between, 0: none */
 };
 
-enum check_kind { CHECK_OFF, CHECK_CONNECT, CHECK_HTTP };
+enum check_kind {
+	CHECK_OFF,
+	CHECK_CONNECT,
+	CHECK_HTTP,
+	CHECK_HTTPS,
+	CHECK_TLS,
+	CHECK_SCRIPT,
+	CHECK_SEND_EXPECT,
+	CHECK_REDIS,
+	CHECK_POSTGRESQL,
+	CHECK_MYSQL,
+	CHECK_SMTP,
+};
+enum check_init { CHECK_INIT_UP, CHECK_INIT_DOWN };
+enum check_tls { CHECK_TLS_OFF, CHECK_TLS_ON };
+enum check_verify { CHECK_VERIFY_ON, CHECK_VERIFY_OFF };
+enum http_version { HTTP_VERSION_1_1, HTTP_VERSION_2 };
+
+/* HTTP statuses: bit n stands for STATUS_MIN + n. */
+#define STATUS_MIN 100u
+#define STATUS_MAX 599u
+struct status_set {
+	uint64_t bits[(STATUS_MAX - STATUS_MIN) / 64 + 1];
+};
+
+void status_set_add(struct status_set *set, unsigned from, unsigned to);
+bool status_set_has(const struct status_set *set, long status);
+
+/* A step of a send-expect check.  Send begins a new answer; expect waits until
+ * the answer has the pattern; refuse, before an expect, fails the check as soon
+ * as the answer has it. */
+enum step_kind { STEP_SEND, STEP_EXPECT, STEP_REFUSE };
+struct check_step {
+	enum step_kind kind;
+	struct pattern pattern;
+};
+struct check_steps {
+	struct check_step *steps;
+	size_t n;
+};
+
+/* Frees what the steps hold and makes them none. */
+void check_steps_clear(struct check_steps *steps);
 
 struct check_spec {
 	enum check_kind kind;
 	uint64_t interval_ms;
+	uint64_t fast_interval_ms; /* while results add up; 0: interval */
+	uint64_t down_interval_ms; /* of one that is down; 0: interval */
+	unsigned jitter;           /* percent of the interval, either way */
 	uint64_t timeout_ms;
 	unsigned fall, rise;
+	enum check_init init; /* until the first check has ended */
+	unsigned port;        /* 0: the server's */
+	struct addr addr;     /* its port is 0; AF_UNSPEC: the server's */
+	/* The header that a check begins with, enum proxy_version, plus 1; 0:
+	 * see check_rules_of. */
+	unsigned proxy_1;
 	char *path;   /* http; `/healthz` */
 	char *host;   /* http: the Host header, NULL: the server's address */
 	char *method; /* http: GET, HEAD or OPTIONS */
-	unsigned status_min, status_max; /* http: what counts as healthy */
+	struct status_set status; /* http: what counts as healthy */
+	enum http_version version;
+	enum check_tls tls;        /* send-expect: the steps are within TLS */
+	enum check_verify verify;  /* TLS: of the server's certificate */
+	char *ca;                  /* TLS: as written, NULL: the system's */
+	char *sni;                 /* TLS: the server's name, or NULL */
+	X509_STORE *trust;         /* TLS: what ca says; NULL: verify is off */
+	char *user;                /* postgresql */
+	struct check_steps recipe; /* of redis, postgresql and so on */
 };
 
-enum balance_kind { BALANCE_ROUNDROBIN };
+/* A program on the server's host that is asked beside the check. */
+enum agent_kind { AGENT_OFF, AGENT_ON };
+struct agent_spec {
+	enum agent_kind kind;
+	uint64_t interval_ms;
+	uint64_t timeout_ms;
+	unsigned port;       /* 0: servers have their own */
+	struct addr addr;    /* its port is 0; AF_UNSPEC: the server's */
+	struct pattern send; /* first; n is 0: nothing */
+};
+
+enum balance_kind {
+	BALANCE_ROUNDROBIN,
+	BALANCE_LEASTCONN,
+	BALANCE_RANDOM,
+	BALANCE_SOURCE,
+	BALANCE_HASH,
+	BALANCE_FIRST,
+	BALANCE_EWMA,
+};
+
+/* What `balance = hash` hashes. */
+enum hash_key {
+	HASH_KEY_SOURCE,      /* the client's address */
+	HASH_KEY_SOURCE_PORT, /* and its port */
+	HASH_KEY_DESTINATION, /* the address and port the client connected to */
+	HASH_KEY_SNI,         /* the TLS server name, else as source */
+};
+
+/* Which failures of sessions count as failed checks. */
+enum observe { OBSERVE_OFF, OBSERVE_CONNECT };
+
+/* What error_limit of them in a row do. */
+enum on_error {
+	ON_ERROR_FAST_CHECK,
+	ON_ERROR_FAIL_CHECK,
+	ON_ERROR_SUDDEN_DEATH,
+	ON_ERROR_MARK_DOWN,
+};
+
+/* What is tried again on another server. */
+enum retry_on {
+	RETRY_ON_CONNECT, /* connects that fail */
+	RETRY_ON_RESET,   /* and connections that are reset */
+	RETRY_ON_CLOSE,   /* or closed, before a byte went either way */
+};
+
+/* timeout_queue = 0. */
+#define QUEUE_NEVER UINT64_MAX
 
 #define WEIGHT_MAX     256
 #define WEIGHT_DEFAULT 100
+
+enum source_kind {
+	SOURCE_NONE,    /* server: the backend's; backend: the kernel chooses */
+	SOURCE_ADDRESS, /* addr */
+	SOURCE_CLIENT,  /* the client's own, with any port: IP_TRANSPARENT */
+};
+
+/* Where connections to a server come from. */
+struct source_spec {
+	enum source_kind kind;
+	struct addr addr; /* its port is 0; AF_UNSPEC: any, only ports count */
+	uint16_t port_low, port_high; /* 0: any port */
+};
+
+/* Said of a server, in place of the backend's. */
+#define SLOW_START_OFF UINT64_MAX
+
+/* Which of the usable backups serve together. */
+enum backup_use { BACKUPS_FIRST, BACKUPS_ALL };
+
+/* What becomes of a server's sessions when it goes down, and of those of the
+ * backups when another server comes up. */
+enum on_down { ON_DOWN_KEEP, ON_DOWN_CLOSE };
+enum on_up { ON_UP_KEEP, ON_UP_CLOSE_BACKUP };
+
+/* What a server has of its own instead of what its backend has; 0, or what a
+ * number less than that can be is 1 more than the number: nothing. */
+struct check_own {
+	enum sock_switch on;
+	uint64_t interval_ms, fast_interval_ms, down_interval_ms, timeout_ms;
+	unsigned jitter_1; /* plus 1 */
+	unsigned fall, rise, port;
+	struct addr addr;         /* its port is 0 */
+	unsigned init_1, proxy_1; /* enum check_init, check_proxy; plus 1 */
+};
+struct agent_own {
+	enum sock_switch on;
+	uint64_t interval_ms, timeout_ms;
+	unsigned port;
+	struct addr addr; /* its port is 0 */
+	struct pattern send;
+};
 
 struct server_spec {
 	char *name;
 	struct spec_place place;
 	char *address; /* as written */
 	struct addr addr;
-	unsigned weight; /* 0: no new sessions */
+	unsigned weight;             /* 0: no new sessions */
+	unsigned maxconn;            /* sessions at a time, 0: no limit */
+	bool backup;                 /* serves when no other server is usable */
+	uint64_t slow_start_ms;      /* 0: the backend's; or SLOW_START_OFF */
+	unsigned on_down_1, on_up_1; /* 0: the backend's; else plus 1 */
+	struct check_own check;
+	struct agent_own agent;
+	/* `track = B/S`: its health is that server's, which does not track;
+	 * NULL: it has its own. */
+	char *track;
+	size_t track_backend, track_server; /* indices */
+	/* enum proxy_version, plus 1; 0: the backend's. */
+	unsigned send_proxy_1;
+	struct source_spec source;
+	struct sock_options sock;
+	bool added; /* through the admin socket, and not by the file */
 };
 
 struct backend_spec {
 	char *name;
 	struct spec_place place;
 	enum balance_kind balance;
+	enum hash_key hash_key;
+	unsigned
+	    hash_balance_factor; /* percent of the fair share; 0: no bound */
 	struct check_spec check;
+	char **check_headers; /* http: `Name: value` */
+	size_t check_headers_n;
+	struct pattern *check_bodies; /* http: the answer has each of them */
+	size_t check_bodies_n;
+	struct check_steps check_steps; /* send-expect */
+	struct agent_spec agent;
+	char *check_command; /* script: with arguments, blanks between */
 	struct server_spec *servers;
-	size_t servers_n;
-	unsigned retries; /* further connect attempts after the first */
+	size_t servers_n, servers_room;
+	/* Names of the file's servers that the admin socket has deleted. */
+	char **deleted;
+	size_t deleted_n;
+	struct source_spec source;
+	enum proxy_version send_proxy; /* the header that servers get first */
+	enum backup_use all_backups;
+	uint64_t slow_start_ms; /* of a server that comes up, 0: none */
+	enum on_down on_down;
+	enum on_up on_up;
+	unsigned panic_percent; /* fewer usable: all are tried; 0: never */
+	unsigned retries;       /* further connect attempts after the first */
+	enum retry_on retry_on;
+	unsigned retry_budget;     /* percent of the sessions there are */
+	unsigned retry_budget_min; /* retries under way that always may be */
+	enum observe observe;
+	unsigned error_limit;
+	enum on_error on_error;
+	unsigned eject_after; /* failures in a row, 0: never */
+	uint64_t eject_time_ms, eject_time_max_ms;
+	unsigned eject_max_percent; /* of the servers */
+	unsigned maxqueue;          /* sessions that wait, 0: no limit */
 	uint64_t timeout_connect_ms;
+	uint64_t timeout_queue_ms; /* 0: timeout_connect; or QUEUE_NEVER */
 	uint64_t timeout_server_ms;
 	uint64_t timeout_server_fin_ms;
+	/* Instead of client and server while both directions are open; 0: they
+	 * hold. */
+	uint64_t timeout_tunnel_ms;
+	uint64_t timeout_drain_ms; /* sessions of a server that was removed */
 };
 
 struct spec {
@@ -138,9 +453,55 @@ struct spec {
 	size_t pools_n;
 	struct frontend_spec *frontends; /* at least one */
 	size_t frontends_n;
-	struct backend_spec *backends; /* at least one, each with a server */
+	/* At least one, each with a server, unless all were deleted. */
+	struct backend_spec *backends;
 	size_t backends_n;
 };
+
+bool check_kind_is_http(enum check_kind kind);
+/* Whether it is made of steps. */
+bool check_kind_has_steps(enum check_kind kind);
+/* Whether it speaks TLS. */
+bool check_is_tls(const struct check_spec *check);
+
+/* What is to be sent and expected: the recipe's, or the backend's own. */
+const struct check_step *check_steps(
+    const struct backend_spec *backend, size_t *ret_n);
+
+/* Whether a connection of that peer's begins with a PROXY header, at a listen
+ * that says accept_proxy. */
+bool frontend_spec_expects_proxy(
+    const struct frontend_spec *frontend, const struct endpoint *peer);
+
+/* The header that the server gets before a session's bytes. */
+enum proxy_version server_spec_send_proxy(
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Whether the checks of both backends ask the same and want the same answer;
+ * where, and how often, is another matter: model/check_rules.h. */
+bool check_asks_same(
+    const struct backend_spec *a, const struct backend_spec *b);
+
+/* Frees what the check owns. */
+void check_spec_fini(struct check_spec *check);
+
+/* Frees what the list holds and makes it empty. */
+void log_list_clear(struct log_list *list);
+void admin_list_clear(struct admin_list *list);
+
+/* A copy of its own; false when memory is short, and *ret_copy is untouched. */
+bool admin_list_copy(
+    const struct admin_list *list, struct admin_list *ret_copy);
+
+/* Frees what it has, not the struct. */
+void listen_spec_clear(struct listen_spec *listen);
+
+/* Likewise. */
+void server_spec_clear(struct server_spec *server);
+
+/* A copy that shares nothing with the spec but certificates, which are counted.
+ * NULL when memory is short.  spec_copy.c */
+struct spec *spec_copy(const struct spec *spec);
 
 /* Frees everything the spec owns and the spec itself; NULL is fine. */
 void spec_free(struct spec *spec);

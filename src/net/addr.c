@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <xxhash.h>
 
+#include "base/atomics.h"
 #include "base/text.h"
 
 static bool
@@ -175,6 +177,27 @@ endpoint_set(
 	*endpoint = e;
 }
 
+bool
+endpoint_addr(const struct endpoint *endpoint, struct addr *ret_addr)
+{
+	struct addr a;
+
+	if (endpoint->family == AF_INET) {
+		a = (struct addr){
+		    .in = {.sin_family = AF_INET}, .len = sizeof(a.in)};
+		memcpy(&a.in.sin_addr, endpoint->ip, 4);
+	} else if (endpoint->family == AF_INET6) {
+		a = (struct addr){.in6 = {.sin6_family = AF_INET6,
+		                      .sin6_scope_id = endpoint->scope},
+		    .len = sizeof(a.in6)};
+		memcpy(&a.in6.sin6_addr, endpoint->ip, 16);
+	} else {
+		return false;
+	}
+	*ret_addr = a;
+	return true;
+}
+
 const char *
 endpoint_host(const struct endpoint *endpoint, char out[INET6_ADDRSTRLEN])
 {
@@ -213,4 +236,118 @@ bool
 addr_equal(const struct addr *a, const struct addr *b)
 {
 	return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
+}
+
+uint64_t
+endpoint_hash(const struct endpoint *endpoint, bool with_port)
+{
+	uint8_t bytes[sizeof(endpoint->ip) + 2];
+	size_t len = endpoint->family == AF_INET ? 4 : sizeof(endpoint->ip);
+
+	memcpy(bytes, endpoint->ip, len);
+	if (with_port) {
+		bytes[len++] = (uint8_t)(endpoint->port >> 8);
+		bytes[len++] = (uint8_t)endpoint->port;
+	}
+	return XXH64(bytes, len, 0);
+}
+
+void
+addr_set_port(struct addr *addr, unsigned port)
+{
+	if (addr->sa.sa_family == AF_INET)
+		addr->in.sin_port = htons((uint16_t)port);
+	else if (addr->sa.sa_family == AF_INET6)
+		addr->in6.sin6_port = htons((uint16_t)port);
+}
+
+unsigned
+addr_port(const struct addr *addr)
+{
+	if (addr->sa.sa_family == AF_INET)
+		return ntohs(addr->in.sin_port);
+	if (addr->sa.sa_family == AF_INET6)
+		return ntohs(addr->in6.sin6_port);
+	return 0;
+}
+
+const char *
+addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE])
+{
+	struct endpoint e;
+
+	if (addr->sa.sa_family == AF_UNIX) {
+		snprintf(out, ADDR_TEXT_SIZE, "%s", addr->un.sun_path);
+		return out;
+	}
+	endpoint_set(&e, &addr->sa, addr->len);
+	return endpoint_host(&e, out);
+}
+
+bool
+addr_parse_ip(const char *s, struct addr *ret_addr)
+{
+	struct addr a = {.len = 0};
+
+	if (inet_pton(AF_INET, s, &a.in.sin_addr) == 1) {
+		a.sa.sa_family = AF_INET;
+		a.len = sizeof(a.in);
+	} else if (inet_pton(AF_INET6, s, &a.in6.sin6_addr) == 1) {
+		a.sa.sa_family = AF_INET6;
+		a.len = sizeof(a.in6);
+	} else {
+		return false;
+	}
+	*ret_addr = a;
+	return true;
+}
+
+/* Every object of four bytes may be looked at through it. */
+typedef uint32_t __attribute__((may_alias)) word;
+
+#define ENDPOINT_WORDS (sizeof(struct endpoint) / sizeof(word))
+
+void
+endpoint_put(struct endpoint *shared, const struct endpoint *from)
+{
+	word *to = (word *)shared;
+	const word *w = (const word *)from;
+
+	for (size_t i = 0; i < ENDPOINT_WORDS; i++)
+		atomic_store_relaxed(&to[i], w[i]);
+}
+
+void
+endpoint_get(const struct endpoint *shared, struct endpoint *ret_endpoint)
+{
+	const word *from = (const word *)shared;
+	word *to = (word *)ret_endpoint;
+
+	for (size_t i = 0; i < ENDPOINT_WORDS; i++)
+		to[i] = atomic_load_acquire(&from[i]);
+}
+
+bool
+addr_is_loopback(const struct addr *addr)
+{
+	const struct in6_addr *ip6 = &addr->in6.sin6_addr;
+
+	switch (addr->sa.sa_family) {
+	case AF_UNIX:
+		return true;
+	case AF_INET:
+		return ntohl(addr->in.sin_addr.s_addr) >> 24 == 127;
+	case AF_INET6:
+		return IN6_IS_ADDR_LOOPBACK(ip6) ||
+		       (IN6_IS_ADDR_V4MAPPED(ip6) && ip6->s6_addr[12] == 127);
+	default:
+		return false;
+	}
+}
+
+bool
+addr_has_any_port(const struct addr *addr)
+{
+	/* sin_port and sin6_port are in the same place. */
+	return addr->sa.sa_family != AF_UNIX && addr->in.sin_port == 0;
 }

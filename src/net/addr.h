@@ -27,7 +27,7 @@ struct addr {
  * peer has only its family. */
 struct endpoint {
 	uint16_t family; /* AF_INET, AF_INET6, AF_UNIX, or 0 for none */
-	uint16_t port;   /* host order */
+	uint16_t port;   /* host order; a unix peer's: whatever tells it */
 	uint32_t scope;
 	uint8_t ip[16];
 };
@@ -55,10 +55,39 @@ const char *addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 const char *endpoint_host(
     const struct endpoint *endpoint, char out[INET6_ADDRSTRLEN]);
 
+/* A hash of the IP address, and of the port if asked for; equal on every
+ * machine (XXH64), and the same for all unix peers. */
+uint64_t endpoint_hash(const struct endpoint *endpoint, bool with_port);
+
+/* Nobody but this host can reach it: a unix socket, 127.0.0.0/8, ::1. */
+bool addr_is_loopback(const struct addr *addr);
+
+/* Listening there, the kernel chooses the port. */
+bool addr_has_any_port(const struct addr *addr);
+
 bool addr_equal(const struct addr *a, const struct addr *b);
+
+/* Word by word, relaxed: for one that another thread may look at meanwhile. */
+void endpoint_put(struct endpoint *shared, const struct endpoint *from);
+void endpoint_get(const struct endpoint *shared, struct endpoint *ret_endpoint);
+
+/* The address with port 0.  False for a peer that has none. */
+bool endpoint_addr(const struct endpoint *endpoint, struct addr *ret_addr);
 
 /* v4-mapped IPv6 becomes IPv4. */
 void endpoint_set(
     struct endpoint *endpoint, const struct sockaddr *sa, socklen_t len);
+
+/* Another port of the same host; a unix socket has none and stays. */
+void addr_set_port(struct addr *addr, unsigned port);
+
+/* 0 for a unix socket. */
+unsigned addr_port(const struct addr *addr);
+
+/* The IP address without the port, or the path; "-" for none. */
+const char *addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
+
+/* An IPv4 or IPv6 address as such, with port 0; no name is resolved. */
+bool addr_parse_ip(const char *s, struct addr *ret_addr);
 
 #endif

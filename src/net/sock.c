@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ensure.h"
+#include "base/fault.h"
 
 /* The kernel cuts it to net.core.somaxconn. */
 #define BACKLOG 65535
@@ -96,10 +98,14 @@ bind_unix(int fd, const struct addr *addr, uint32_t mode)
 }
 
 static int
-bind_tcp(int fd, const struct addr *addr, bool both_families)
+bind_tcp(int fd, const struct addr *addr, bool both_families,
+    const struct sock_options *options, struct sock_refusal *refusal)
 {
 	int v6only = !both_families;
 
+	if (options &&
+	    !sock_options_listen(fd, addr->sa.sa_family, options, refusal))
+		return -refusal->error;
 	set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
 	set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
 	if (addr->sa.sa_family == AF_INET6)
@@ -120,6 +126,29 @@ int
 sock_listen(
     const struct addr *addr, bool both_families, uint32_t mode, struct err *err)
 {
+	return sock_listen_with(addr, both_families, mode, NULL, err);
+}
+
+static int
+option_refused(int fd, const struct sock_refusal *refusal,
+    const struct addr *addr, struct err *err)
+{
+	char text[ADDR_TEXT_SIZE];
+
+	close(fd);
+	err_set(err, "cannot listen on %s with the option %s: %s%s",
+	    addr_text(addr, text), refusal->option, strerror(refusal->error),
+	    sock_refusal_hint(refusal));
+	return -1;
+}
+
+int
+sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
+    const struct sock_options *options, struct err *err)
+{
+	struct sock_refusal refusal = {.option = NULL};
+	unsigned backlog =
+	    options && options->backlog > 0 ? options->backlog : BACKLOG;
 	char text[ADDR_TEXT_SIZE];
 	struct addr v4;
 	int fd, rc;
@@ -127,23 +156,38 @@ sock_listen(
 	fd = stream_socket(addr->sa.sa_family);
 	if (fd == -EAFNOSUPPORT && both_families) {
 		v4 = v4_wildcard(addr);
-		return sock_listen(&v4, false, mode, err);
+		return sock_listen_with(&v4, false, mode, options, err);
 	}
 	if (fd < 0) {
 		err_set(err, "cannot open a socket for %s: %s",
 		    addr_text(addr, text), strerror(-fd));
 		return -1;
 	}
-	rc = addr->sa.sa_family == AF_UNIX ? bind_unix(fd, addr, mode)
-	                                   : bind_tcp(fd, addr, both_families);
+	if (addr->sa.sa_family == AF_UNIX)
+		rc = bind_unix(fd, addr, mode);
+	else
+		rc = bind_tcp(fd, addr, both_families, options, &refusal);
+	if (refusal.option)
+		return option_refused(fd, &refusal, addr, err);
 	if (rc == 0)
-		rc = listen(fd, BACKLOG) < 0 ? -errno : 0;
+		rc = listen(fd, (int)backlog) < 0 ? -errno : 0;
 	if (rc < 0 && both_families && rc == -EADDRNOTAVAIL) {
 		close(fd);
 		v4 = v4_wildcard(addr);
-		return sock_listen(&v4, false, mode, err);
+		return sock_listen_with(&v4, false, mode, options, err);
 	}
 	return rc < 0 ? bind_failed(fd, -rc, addr, err) : fd;
+}
+
+/* Linux keeps a port that was asked for, and lets go of one that it has chosen,
+ * while getsockname(2) goes on to tell it; bind(2) knows (EINVAL). */
+int
+sock_listen_again(int fd, const struct addr *addr, unsigned backlog)
+{
+	if (bind(fd, &addr->sa, addr->len) < 0 && errno != EINVAL)
+		return -errno;
+	return listen(fd, backlog > 0 ? (int)backlog : BACKLOG) < 0 ? -errno
+	                                                            : 0;
 }
 
 bool
@@ -157,27 +201,126 @@ sock_local_addr(int fd, struct addr *ret_addr)
 	return true;
 }
 
+/* 0, 1 when connected already, or -errno. */
+static int
+begin_connect(int fd, const struct addr *addr)
+{
+	if (!fault_fails(FAULT_CONNECT) &&
+	    connect(fd, &addr->sa, addr->len) == 0)
+		return 1;
+	return errno == EINPROGRESS || errno == EINTR ? 0 : -errno;
+}
+
+/* The wildcard of the destination's family if only a port is given. */
+static struct addr
+source_for(const struct addr *source, const struct addr *to)
+{
+	struct addr a = {.sa.sa_family = to->sa.sa_family, .len = to->len};
+
+	if (source->sa.sa_family != AF_UNSPEC)
+		return *source;
+	if (to->sa.sa_family == AF_INET6)
+		a.in6.sin6_port = source->in.sin_port;
+	else
+		a.in.sin_port = source->in.sin_port;
+	return a;
+}
+
+/* Several connections to different servers may share a port that is given. */
+static int
+bind_source(int fd, const struct addr *source, const struct addr *to)
+{
+	struct addr a = source_for(source, to);
+
+	/* sin_port and sin6_port are in the same place. */
+	if (a.in.sin_port == 0)
+		set_flag(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
+	else
+		set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
+	return bind(fd, &a.sa, a.len) < 0 ? -errno : 0;
+}
+
+static int
+refuse(struct sock_refusal *refusal, const char *option, int error)
+{
+	*refusal = (struct sock_refusal){
+	    .option = option, .error = error, .essential = true};
+	return -error;
+}
+
+int
+sock_prepare(int fd, const struct addr *to, const struct sock_way *way,
+    struct sock_refusal *ret_refusal)
+{
+	int family = to->sa.sa_family, rc;
+
+	ret_refusal->option = NULL;
+	if (!sock_options_connect(fd, family, way->options, ret_refusal) &&
+	    ret_refusal->essential)
+		return -ret_refusal->error;
+	if (way->fast_open && !sock_options_fast_open(fd) &&
+	    !ret_refusal->option)
+		*ret_refusal =
+		    (struct sock_refusal){.option = "tfo", .error = errno};
+	if (way->transparent && !sock_options_transparent(fd, family))
+		return refuse(ret_refusal, "source", errno);
+	rc = way->source ? bind_source(fd, way->source, to) : 0;
+	return rc < 0 ? refuse(ret_refusal, "source", -rc) : 0;
+}
+
+int
+sock_connect_by(const struct addr *addr, const struct sock_way *way,
+    bool *ret_connected, struct sock_refusal *ret_refusal)
+{
+	int fd, rc;
+
+	ret_refusal->option = NULL;
+	if (fault_fails(FAULT_SOCKET))
+		return -errno;
+	fd = stream_socket(addr->sa.sa_family);
+	if (fd < 0)
+		return fd;
+	if (addr->sa.sa_family != AF_UNIX) {
+		set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
+		rc = sock_prepare(fd, addr, way, ret_refusal);
+		if (rc < 0)
+			goto fail;
+	}
+	rc = begin_connect(fd, addr);
+	if (rc < 0)
+		goto fail;
+	*ret_connected = rc == 1;
+	return fd;
+fail:
+	close(fd);
+	return rc;
+}
+
 int
 sock_connect(const struct addr *addr, bool *ret_connected)
 {
-	int fd = stream_socket(addr->sa.sa_family);
-	int error;
+	static const struct sock_options none;
+	const struct sock_way way = {.options = &none};
+	struct sock_refusal refusal;
 
-	if (fd < 0)
-		return fd;
-	if (addr->sa.sa_family != AF_UNIX)
-		set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
-	if (connect(fd, &addr->sa, addr->len) == 0) {
-		*ret_connected = true;
-		return fd;
-	}
-	error = errno;
-	if (error == EINPROGRESS || error == EINTR) {
-		*ret_connected = false;
-		return fd;
-	}
-	close(fd);
-	return -error;
+	return sock_connect_by(addr, &way, ret_connected, &refusal);
+}
+
+bool
+sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	/* While it listens both have another meaning than their names'
+	 * (tcp_get_info). */
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
+	    len < offsetof(struct tcp_info, tcpi_lost) ||
+	    info.tcpi_state != TCP_LISTEN)
+		return false;
+	*ret_waiting = info.tcpi_unacked;
+	*ret_max = info.tcpi_sacked;
+	return true;
 }
 
 int
@@ -189,6 +332,15 @@ sock_take_error(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		return errno;
 	return error;
+}
+
+bool
+sock_at_end(int fd)
+{
+	char byte;
+	ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 int

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "net/addr.h"
+#include "net/sock_options.h"
 
 /* A listening socket, or -1 with err set.  TCP: SO_REUSEADDR, and TCP_NODELAY
  * for every accepted connection (Linux hands it on).  both_families: an IPv6
@@ -20,6 +21,18 @@
 int sock_listen(const struct addr *addr, bool both_families, uint32_t mode,
     struct err *err);
 
+/* The same with options (NULL: none).  Their refusal is an error, too. */
+int sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
+    const struct sock_options *options, struct err *err);
+
+/* A TCP socket that listened and was shut listens again at that address, which
+ * was its own; backlog 0: as long as by default.  0 or -errno. */
+int sock_listen_again(int fd, const struct addr *addr, unsigned backlog);
+
+/* What waits to be accepted on a listening TCP socket, and how much may; the
+ * kernel does not tell it of a unix one, nor of one that was shut. */
+bool sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max);
+
 /* The address it really has, with the port that the kernel chose. */
 bool sock_local_addr(int fd, struct addr *ret_addr);
 
@@ -27,8 +40,33 @@ bool sock_local_addr(int fd, struct addr *ret_addr);
  * -errno when it failed at once. */
 int sock_connect(const struct addr *addr, bool *ret_connected);
 
+/* How to get to a server. */
+struct sock_way {
+	const struct sock_options *options;
+	/* Bind to this first; port 0: the kernel chooses one when it knows the
+	 * destination, so that each destination has all ports.  Its family may
+	 * be AF_UNSPEC: only the port counts then.  NULL: do not bind. */
+	const struct addr *source;
+	bool transparent; /* source is not an address of this host */
+	bool fast_open;   /* there are bytes to be sent at once */
+};
+
+/* Makes a new TCP socket ready for the way to that address.  0, or -errno and
+ * *ret_refusal: an essential option was refused, or the source (EADDRINUSE: its
+ * port is taken).  An option that is not essential is refused with 0. */
+int sock_prepare(int fd, const struct addr *to, const struct sock_way *way,
+    struct sock_refusal *ret_refusal);
+
+/* As sock_connect, by that way.  ret_refusal->option is NULL unless the kernel
+ * refused something. */
+int sock_connect_by(const struct addr *addr, const struct sock_way *way,
+    bool *ret_connected, struct sock_refusal *ret_refusal);
+
 /* The error that waits on the socket, fetched and cleared; 0 if none. */
 int sock_take_error(int fd);
+
+/* The peer has sent its FIN, or broken off, and nothing is left to be read. */
+bool sock_at_end(int fd);
 
 /* Bytes that were written and not acknowledged by a TCP peer; 0 for a unix
  * socket, whose data survives the close. */

@@ -4,13 +4,18 @@
 #include "proxy/acceptor.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/fault.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "net/sock.h"
 #include "proxy/session.h"
 
 /* A turn's budget: accepting and connecting takes 20 to 30 us each. */
@@ -19,9 +24,13 @@
 struct acceptor {
 	struct event_handler handler;
 	struct proxy *proxy;
-	struct frontend *frontend;
+	struct frontend *frontend; /* [P14] control releases */
+	uint32_t number;           /* [P14] before the frontend */
+	struct shard *wanted;      /* [P14] where it is to be, or NULL */
 	int fd;
-	uint32_t paused; /* it is, or is about to be, in proxy->paused */
+	uint32_t proxied; /* by the control thread: accept_proxy; relaxed */
+	uint32_t held;    /* by the control thread: accepts nothing; relaxed */
+	uint32_t paused;  /* it is, or is about to be, in proxy->paused */
 	struct acceptor *next_paused;
 	uint32_t closed; /* [P9] */
 };
@@ -45,9 +54,8 @@ stop(struct acceptor *a)
 /* Connections wait in the kernel's backlog until a session has ended, or the
  * control thread has come by. */
 static enum turn
-pause_accepting(struct acceptor *a, const char *why)
+pause_accepting(struct acceptor *a)
 {
-	static struct log_limit limit;
 	struct acceptor *top = atomic_load_relaxed(&a->proxy->paused);
 
 	if (!atomic_swap_acq_rel(&a->paused, 1u)) {
@@ -55,11 +63,153 @@ pause_accepting(struct acceptor *a, const char *why)
 			a->next_paused = top;
 		while (!atomic_cas_acq_rel(&a->proxy->paused, &top, a));
 	}
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "frontend %s accepts no connections for now: %s; they wait in the "
-	    "backlog, raise the limit if this comes often",
-	    a->frontend->spec->name, why);
 	return TURN_DONE;
+}
+
+static const char *
+frontend_name(const struct acceptor *a)
+{
+	return atomic_load_acquire(&a->frontend)->spec->name;
+}
+
+static void
+pause_for_error(struct acceptor *a, int error)
+{
+	static struct log_limit limit;
+	char where[128];
+
+	snprintf(where, sizeof(where), "frontend %s accepts nothing for now",
+	    frontend_name(a));
+	if (!lacks_note(&a->proxy->lacks, error, where))
+		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
+		    strerror(error));
+	pause_accepting(a);
+}
+
+/* Of all sessions that may be, or of memory for another one? */
+static void
+pause_for_sessions(struct acceptor *a)
+{
+	static struct log_limit limit;
+	struct slab *sessions = &a->proxy->sessions;
+	uint32_t most = atomic_load_relaxed(&a->proxy->allowance.sessions);
+
+	if (most == 0)
+		most = sessions->options.max;
+	if (slab_used(sessions) < most &&
+	    slab_made(sessions) < sessions->options.max) {
+		pause_for_error(a, ENOMEM);
+		return;
+	}
+	atomic_add_relaxed(&a->proxy->lacks.maxconn_reached, UINT64_C(1));
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "frontend %s accepts nothing for now: all %u sessions are in use; "
+	    "connections wait in the backlog, raise maxconn or the limit of "
+	    "descriptors if this comes often",
+	    frontend_name(a), most);
+	pause_accepting(a);
+}
+
+/* Until a session of the frontend has ended, or its limit is another one.  One
+ * that has ended before this acceptor could be found in the stack has not woken
+ * it, so look again. */
+static void
+pause_for_frontend(struct acceptor *a, const struct frontend *f)
+{
+	uint32_t limit;
+
+	pause_accepting(a);
+	limit = atomic_load_relaxed(&f->state->maxconn);
+	if (atomic_load_seq(&f->sessions->now) < limit)
+		acceptors_resume(a->proxy);
+}
+
+/* The control thread comes by when the next connection is due. */
+static void
+pause_for_rate(struct acceptor *a)
+{
+	pause_accepting(a);
+	if (a->proxy->call_reaper)
+		a->proxy->call_reaper(a->proxy->call_reaper_arg);
+}
+
+static bool
+rate_is_due(const struct allowance *allowance)
+{
+	uint32_t rate = allowance_rate(allowance);
+
+	return rate == 0 || allowance_is_due(allowance, rate, clock_now_ns());
+}
+
+/* Of the sessions in use, one that is just being taken included. */
+static bool
+are_too_many(const struct proxy *proxy, uint32_t used)
+{
+	uint32_t limit = atomic_load_relaxed(&proxy->allowance.sessions);
+
+	return used > proxy->sessions.options.max ||
+	       (limit > 0 && used > limit);
+}
+
+enum hindrance
+acceptor_hindrance(const struct proxy *proxy, const struct frontend *frontend)
+{
+	uint32_t limit = atomic_load_relaxed(&frontend->state->maxconn);
+
+	if (!rate_is_due(&proxy->allowance))
+		return HINDRANCE_RATE;
+	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
+		return HINDRANCE_FRONTEND;
+	return are_too_many(proxy, slab_used(&proxy->sessions) + 1)
+	           ? HINDRANCE_SESSIONS
+	           : HINDRANCE_NONE;
+}
+
+/* Whether the operator's limits leave room.  The frontend's place is then taken
+ * if it has a limit, *ret_limit. */
+static bool
+is_allowed(struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
+{
+	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
+	if (!rate_is_due(&a->proxy->allowance)) {
+		pause_for_rate(a);
+		return false;
+	}
+	if (*ret_limit != FRONTEND_NO_LIMIT &&
+	    !gauge_reserve(f->sessions, *ret_limit)) {
+		pause_for_frontend(a, f);
+		return false;
+	}
+	return true;
+}
+
+/* A connection was accepted: the rest of what is_allowed has begun. */
+static void
+count_accepted(struct acceptor *a, const struct frontend *f, uint32_t limit)
+{
+	struct allowance *allowance = &a->proxy->allowance;
+	uint32_t rate = allowance_rate(allowance);
+
+	if (rate > 0)
+		allowance_count(allowance, rate, clock_now_ns());
+	if (limit != FRONTEND_NO_LIMIT)
+		gauge_note_peak(
+		    f->sessions, atomic_load_relaxed(&f->sessions->now));
+	else
+		gauge_up(f->sessions);
+}
+
+/* Of all sessions that may be; NULL: there is no room. */
+static struct session *
+take_session(struct acceptor *a, uint32_t *ret_index)
+{
+	struct slab *sessions = &a->proxy->sessions;
+	struct session *s = slab_take(sessions, ret_index);
+
+	if (!s || !are_too_many(a->proxy, slab_used(sessions)))
+		return s;
+	slab_give(sessions, *ret_index);
+	return NULL;
 }
 
 /* Errors of the one connection, which is gone; the next one may be fine
@@ -76,7 +226,8 @@ only_this_connection(int error)
 /* Takes a session first: a connection that could not be served is not taken
  * from the backlog.  True: go on. */
 static bool
-accept_one(struct acceptor *a, struct pool_thread *self)
+accept_one(
+    struct acceptor *a, struct frontend *frontend, struct pool_thread *self)
 {
 	union {
 		struct sockaddr sa;
@@ -85,28 +236,64 @@ accept_one(struct acceptor *a, struct pool_thread *self)
 	socklen_t len = sizeof(peer);
 	struct endpoint client;
 	struct session *s;
-	uint32_t index;
+	uint32_t index, limit;
 	int fd, error;
 
-	s = slab_take(&a->proxy->sessions, &index);
+	if (!is_allowed(a, frontend, &limit))
+		return false;
+	s = take_session(a, &index);
 	if (!s) {
-		pause_accepting(a, "all sessions are in use");
+		if (limit != FRONTEND_NO_LIMIT)
+			gauge_down(frontend->sessions);
+		pause_for_sessions(a);
 		return false;
 	}
-	fd = accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = fault_fails(FAULT_ACCEPT)
+	         ? -1
+	         : accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		endpoint_set(&client, &peer.sa, len);
-		session_start(
-		    s, a->handler.shard, a->frontend, fd, &client, self);
+		/* Its clients have nothing else to tell them by. */
+		if (client.family == AF_UNIX)
+			client.port = (uint16_t)atomic_load_relaxed(&a->number);
+		count_accepted(a, frontend, limit);
+		session_start(s, a->handler.shard, frontend, fd, &client,
+		    atomic_load_relaxed(&a->proxied) &&
+		        frontend_spec_expects_proxy(frontend->spec, &client),
+		    self);
 		return true;
 	}
 	error = errno;
 	slab_give(&a->proxy->sessions, index);
+	if (limit != FRONTEND_NO_LIMIT)
+		gauge_down(frontend->sessions);
 	if (only_this_connection(error))
 		return true;
-	if (error != EAGAIN)
-		pause_accepting(a, strerror(error));
+	/* EINVAL: it was shut, and is about to be told to close. */
+	if (error != EAGAIN && error != EINVAL)
+		pause_for_error(a, error);
 	return false;
+}
+
+/* To another pool's handle set, whose threads accept from then on.  Adding
+ * reports what waits in the backlog.  When the other takes no more it stays. */
+static void
+move(struct acceptor *a, struct shard *to)
+{
+	struct event_handler *h = &a->handler;
+	struct shard *from = h->shard;
+	handle_t handle = event_handler_handle(h, HANDLE_LISTENER);
+
+	if (to == from || handle_set_remove(from->set, a->fd) < 0)
+		return;
+	if (handle_set_add(to->set, a->fd, handle, HANDLE_READABLE) == 0) {
+		atomic_store_release(&h->shard, to); /* [P14] */
+		return;
+	}
+	log_error("the pool of frontend %s could not be changed; its "
+	          "connections are accepted by the former one",
+	    atomic_load_acquire(&a->frontend)->spec->name);
+	(void)handle_set_add(from->set, a->fd, handle, HANDLE_READABLE);
 }
 
 static enum turn
@@ -114,13 +301,21 @@ acceptor_turn(
     struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 {
 	struct acceptor *a = acceptor_of(handler);
+	struct frontend *frontend;
 
 	if (a->fd < 0)
 		return TURN_DONE; /* a note that came after the end */
 	if (pending & NOTE_KILL)
 		return stop(a);
+	if (pending & NOTE_MOVE) {
+		move(a, atomic_load_acquire(&a->wanted)); /* [P14] */
+		return TURN_MORE; /* on the shard where it is now */
+	}
+	if (atomic_load_relaxed(&a->held))
+		return TURN_DONE;
+	frontend = atomic_load_acquire(&a->frontend); /* [P14] */
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++)
-		if (!accept_one(a, self))
+		if (!accept_one(a, frontend, self))
 			return TURN_DONE;
 	return TURN_MORE;
 }
@@ -128,8 +323,8 @@ acceptor_turn(
 static const struct event_handler_ops acceptor_ops = {.turn = acceptor_turn};
 
 int
-acceptor_new(struct proxy *proxy, struct frontend *frontend, int fd,
-    struct acceptor **ret_acceptor)
+acceptor_new(struct proxy *proxy, struct frontend *frontend, unsigned number,
+    int fd, struct acceptor **ret_acceptor)
 {
 	struct acceptor *a = calloc(1, sizeof(*a));
 
@@ -140,10 +335,84 @@ acceptor_new(struct proxy *proxy, struct frontend *frontend, int fd,
 		return -ENOMEM;
 	}
 	a->proxy = proxy;
-	a->frontend = frontend;
-	a->fd = fd;
+	acceptor_renew(a, frontend, number, fd);
 	*ret_acceptor = a;
 	return 0;
+}
+
+void
+acceptor_renew(struct acceptor *acceptor, struct frontend *frontend,
+    unsigned number, int fd)
+{
+	struct acceptor *a = acceptor;
+
+	acceptor_set_frontend(a, frontend, number);
+	a->fd = fd;
+	atomic_store_relaxed(&a->held, 0u);
+	atomic_store_relaxed(&a->closed, 0u);
+}
+
+void
+acceptor_abandon(struct acceptor *acceptor)
+{
+	close(acceptor->fd);
+	acceptor->fd = -1;
+	atomic_store_release(&acceptor->closed, 1u);
+}
+
+bool
+acceptor_busy(const struct acceptor *acceptor)
+{
+	return claim_owned(&acceptor->handler.claim);
+}
+
+/* A turn that still has the former frontend takes the one for the other, which
+ * is as well. */
+static void
+set_proxied(
+    struct acceptor *a, const struct frontend *frontend, unsigned number)
+{
+	const struct frontend_spec *f = frontend->spec;
+
+	ENSURE(number >= 1 && number <= f->listens_n);
+	atomic_store_relaxed(
+	    &a->proxied, f->listens[number - 1].accept_proxy ? 1u : 0u);
+}
+
+void
+acceptor_follow(struct acceptor *acceptor, struct frontend *frontend)
+{
+	atomic_store_release(&acceptor->frontend, frontend); /* [P14] */
+}
+
+void
+acceptor_set_frontend(
+    struct acceptor *acceptor, struct frontend *frontend, unsigned number)
+{
+	atomic_store_relaxed(&acceptor->number, number);
+	set_proxied(acceptor, frontend, number);
+	atomic_store_release(&acceptor->frontend, frontend); /* [P14] */
+}
+
+void
+acceptor_move(struct acceptor *acceptor, struct shard *shard)
+{
+	struct event_handler *h = &acceptor->handler;
+
+	atomic_store_release(&acceptor->wanted, shard); /* [P14] */
+	(void)shard_note(h, claim_generation(&h->claim), NOTE_MOVE);
+}
+
+int
+acceptor_fd(const struct acceptor *acceptor)
+{
+	return acceptor->fd;
+}
+
+const struct shard *
+acceptor_shard(const struct acceptor *acceptor)
+{
+	return atomic_load_acquire(&acceptor->handler.shard); /* [P14] */
 }
 
 int
@@ -160,6 +429,43 @@ acceptor_open(struct acceptor *acceptor, struct shard *shard)
 	if (!claim_drop(&h->claim))
 		shard_submit(h);
 	return rc;
+}
+
+void
+acceptor_shut(struct acceptor *acceptor)
+{
+	/* It is not closed before acceptor_stop. */
+	(void)shutdown(acceptor->fd, SHUT_RDWR);
+}
+
+bool
+acceptor_hold(struct acceptor *acceptor, struct addr *ret_addr)
+{
+	struct acceptor *a = acceptor;
+
+	if (!sock_local_addr(a->fd, ret_addr))
+		return false;
+	atomic_store_relaxed(&a->held, 1u);
+	if (ret_addr->sa.sa_family != AF_UNIX)
+		(void)shutdown(a->fd, SHUT_RDWR);
+	return true;
+}
+
+int
+acceptor_unhold(
+    struct acceptor *acceptor, const struct addr *addr, unsigned backlog)
+{
+	struct acceptor *a = acceptor;
+	struct event_handler *h = &a->handler;
+	int rc = addr->sa.sa_family == AF_UNIX
+	             ? 0
+	             : sock_listen_again(a->fd, addr, backlog);
+
+	if (rc < 0)
+		return rc;
+	atomic_store_relaxed(&a->held, 0u);
+	(void)shard_note(h, claim_generation(&h->claim), NOTE_RESUME);
+	return 0;
 }
 
 void
@@ -185,7 +491,9 @@ acceptors_resume(struct proxy *proxy)
 
 		/* From here on it may pause again, and be linked anew. */
 		(void)atomic_swap_acq_rel(&a->paused, 0u);
-		(void)shard_note(&a->handler, generation, NOTE_RESUME);
+		/* A closed one may be on a shard that is gone. */
+		if (!acceptor_closed(a))
+			(void)shard_note(&a->handler, generation, NOTE_RESUME);
 		a = next;
 	}
 }

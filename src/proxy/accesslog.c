@@ -4,64 +4,16 @@
 #include "proxy/accesslog.h"
 
 #include <stdio.h>
-#include <time.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "base/ensure.h"
-#include "base/log.h"
+#include "base/log_sink.h"
 #include "lf/pool.h"
+#include "proxy/preface.h"
 
-struct line {
-	struct endpoint client;
-	uint64_t accepted_wall_us;
-	const char *frontend, *backend, *server; /* live as long as the model */
-	int64_t queued_ms, connect_ms, total_ms; /* -1: did not get there */
-	uint64_t bytes;
-	uint32_t active, frontend_active, backend_active, server_active;
-	uint32_t retries;
-	bool redispatched;
-	enum close_reason reason;
-};
-
-_Static_assert(sizeof(struct line) <= LOG_RECORD_SIZE, "fits a record");
-
-/* 21/Nov/2026:14:05:09.123, local time. */
-static void
-date_text(uint64_t wall_us, char out[40])
-{
-	time_t seconds = (time_t)(wall_us / 1000000);
-	struct tm tm;
-	size_t len;
-
-	localtime_r(&seconds, &tm);
-	len = strftime(out, 40, "%d/%b/%Y:%H:%M:%S", &tm);
-	snprintf(
-	    out + len, 40 - len, ".%03u", (unsigned)(wall_us / 1000 % 1000));
-}
-
-static size_t
-render(const void *record, char *out, size_t size)
-{
-	const struct line *l = record;
-	char date[40], host[INET6_ADDRSTRLEN];
-	int n;
-
-	date_text(l->accepted_wall_us, date);
-	n = snprintf(out, size,
-	    "%s:%u [%s] %s %s/%s %lld/%lld/%lld %llu %s %u/%u/%u/%u/%s%u 0/0\n",
-	    endpoint_host(&l->client, host), l->client.port, date, l->frontend,
-	    l->backend, l->server, (long long)l->queued_ms,
-	    (long long)l->connect_ms, (long long)l->total_ms,
-	    (unsigned long long)l->bytes, close_reason_code(l->reason),
-	    l->active, l->frontend_active, l->backend_active, l->server_active,
-	    l->redispatched ? "+" : "", l->retries);
-	return n < (int)size ? (size_t)n : size;
-}
-
-static int64_t
-since(uint64_t from_ms, uint64_t to_ms)
-{
-	return to_ms == 0 ? -1 : (int64_t)(to_ms - from_ms);
-}
+/* In the order of enum log_format. */
+static const log_render renderers[] = {
+    line_render_tcplog, line_render_json, line_render_logfmt};
 
 static uint32_t
 others(const struct gauge *gauge)
@@ -71,34 +23,193 @@ others(const struct gauge *gauge)
 	return now > 0 ? now - 1 : 0;
 }
 
-void
-accesslog_write(const struct session *session, enum close_reason reason,
+static void
+fill(struct line *l, const struct session *s, enum line_event event,
     struct pool_thread *self)
 {
-	const struct session *s = session;
-	const struct backend *b = s->frontend->backend;
-	const struct model *m = proxy_of(self)->model;
-	struct line l = {
-	    .client = s->client,
-	    .accepted_wall_us = s->accepted_wall_us,
-	    .frontend = s->frontend->spec->name,
-	    .backend = b->spec->name,
-	    .server = s->server ? s->server->spec->name : "<NOSRV>",
-	    .queued_ms = since(s->accepted_ms, s->connecting_ms),
-	    .connect_ms = since(s->connecting_ms, s->connected_ms),
-	    .total_ms = (int64_t)(turn_now_ms(self) - s->accepted_ms),
-	    .bytes = s->side[HANDLE_SERVER].received,
-	    .active = atomic_load_relaxed(&m->sessions.now),
-	    .frontend_active = atomic_load_relaxed(&s->frontend->sessions.now),
-	    /* These two without this session, as HAProxy counts them. */
-	    .backend_active = others(&b->sessions),
-	    .server_active = s->server ? others(&s->server->sessions) : 0,
-	    .retries = s->tries > 0 ? s->tries - 1u : 0,
-	    .redispatched = s->redispatched,
-	    .reason = reason,
-	};
+	const struct backend *b = session_backend(s);
+	const struct model *m = s->frontend->model;
+	struct session_times times;
+	char text[ADDR_TEXT_SIZE];
 
-	if (m->spec->global.log == LOG_TARGET_OFF)
+	session_times(s, self, &times);
+	l->client = *session_client(s);
+	l->peer = session_peer(s) ? s->client : (struct endpoint){.family = 0};
+	l->accepted_wall_us = s->accepted_wall_us;
+	l->wait_ms = times.wait_ms;
+	l->queue_position = s->waiter.position;
+	l->connect_ms = times.connect_ms;
+	l->total_ms = times.total_ms;
+	l->bytes_in = s->side[HANDLE_CLIENT].received;
+	l->bytes_out = s->side[HANDLE_SERVER].received;
+	l->slot = s->index;
+	l->active = atomic_load_relaxed(&m->state->sessions.now);
+	l->frontend_active = atomic_load_relaxed(&s->frontend->sessions->now);
+	/* These two without this session, as HAProxy counts them. */
+	l->backend_active = b ? others(b->sessions) : 0;
+	l->server_active = s->server ? others(s->server->sessions) : 0;
+	l->texts_len = 0;
+	l->event = (uint8_t)event;
+	l->retries = session_retries(s);
+	l->redispatched = s->redispatched;
+	line_add_text(l, s->frontend->spec->name);
+	line_add_text(l, b ? b->spec->name : "");
+	line_add_text(l, s->server ? s->server->spec->name : "");
+	line_add_text(l, s->server ? server_address(s->server, text) : "");
+	line_add_text(l, preface_name(s));
+}
+
+/* All lines of a session or none: the choice hangs on what does not change. */
+static bool
+is_sampled(const struct line *l, unsigned sample)
+{
+	uint64_t x = l->accepted_wall_us ^ (uint64_t)l->slot << 40;
+
+	if (sample == 1)
+		return true;
+	/* The finalizer of splitmix64: every bit depends on all. */
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	x ^= x >> 31;
+	return x % sample == 0;
+}
+
+static void
+hand_over(const struct frontend *f, const struct line *l)
+{
+	size_t size = offsetof(struct line, texts) + l->texts_len;
+
+	for (size_t i = 0; i < f->logs_n; i++) {
+		const struct frontend_log *log = &f->logs[i];
+
+		if (is_sampled(l, log->sample))
+			(void)log_target_record(
+			    log->target, renderers[log->format], l, size);
+	}
+}
+
+/* A client that never said anything: somebody who looks whether the port is
+ * open.  Where no server was to be had it was not even listened to. */
+static bool
+is_empty(const struct session *s, enum close_reason reason)
+{
+	enum close_blame blame = close_reason_blame(reason);
+
+	return s->side[HANDLE_CLIENT].received == 0 && !preface_spoke(s) &&
+	       blame != BLAME_SERVER && blame != BLAME_US;
+}
+
+void
+accesslog_last(const struct session *session, enum close_reason reason,
+    struct pool_thread *self, struct accesslog_last *ret_last)
+{
+	const struct session *s = session;
+	const struct frontend *f = s->frontend;
+
+	ret_last->wanted =
+	    f->logs_n > 0 &&
+	    !(f->spec->log_empty == LOG_SWITCH_OFF && is_empty(s, reason));
+	if (!ret_last->wanted)
 		return;
-	(void)log_record(render, &l, sizeof(l));
+	fill(&ret_last->line, s, LINE_END, self);
+	ret_last->line.reason = (uint8_t)reason;
+}
+
+void
+accesslog_write(
+    const struct frontend *frontend, const struct accesslog_last *last)
+{
+	if (last->wanted)
+		hand_over(frontend, &last->line);
+}
+
+void
+accesslog_connected(const struct session *session, struct pool_thread *self)
+{
+	const struct frontend *f = session->frontend;
+	struct line l;
+
+	if (f->logs_n == 0 || f->spec->log_on_connect == LOG_SWITCH_OFF)
+		return;
+	fill(&l, session, LINE_CONNECT, self);
+	l.reason = CLOSE_DONE;
+	hand_over(f, &l);
+}
+
+void
+accesslog_ongoing(const struct session *session, struct pool_thread *self)
+{
+	const struct frontend *f = session->frontend;
+	uint64_t every_ms = f->spec->log_every_ms, deadline_ms;
+	struct line l;
+
+	if (f->logs_n == 0 || every_ms == 0 ||
+	    session->state == SESSION_FLUSHING)
+		return;
+	deadline_ms =
+	    atomic_load_relaxed(&proxy_of(self)->deadlines[session->index]);
+	if ((deadline_ms - session->accepted_ms) % every_ms != 0)
+		return;
+	fill(&l, session, LINE_ONGOING, self);
+	l.reason = CLOSE_DONE;
+	hand_over(f, &l);
+}
+
+static void
+sink_options(
+    const struct log_spec *spec, const char *host, struct log_sink_options *o)
+{
+	static const enum log_sink_kind kinds[] = {
+	    [LOG_STDERR] = LOG_SINK_STDERR,
+	    [LOG_FILE] = LOG_SINK_FILE,
+	    [LOG_SYSLOG] = LOG_SINK_SYSLOG};
+
+	memset(o, 0, sizeof(*o));
+	o->kind = kinds[spec->kind];
+	if (spec->kind == LOG_FILE) {
+		snprintf(o->path, sizeof(o->path), "%s", spec->where);
+		o->mode = spec->mode;
+	} else if (spec->kind == LOG_SYSLOG) {
+		memcpy(&o->addr, &spec->addr.sa, spec->addr.len);
+		o->addr_len = spec->addr.len;
+		o->facility = spec->facility;
+		o->rfc5424 = spec->rfc == LOG_RFC5424;
+		snprintf(o->tag, sizeof(o->tag), "%s", spec->tag);
+		snprintf(o->host, sizeof(o->host), "%s", host);
+	}
+}
+
+static bool
+open_logs(struct frontend *f, const struct spec *spec, struct err *err)
+{
+	const struct log_list *list =
+	    f->spec->log.n > 0 ? &f->spec->log : &spec->global.log;
+	struct log_sink_options options;
+
+	if (list->n == 0 || list->logs[0].kind == LOG_OFF)
+		return true;
+	f->logs = calloc(list->n, sizeof(*f->logs));
+	if (!f->logs)
+		return err_set(err, "out of memory");
+	for (size_t i = 0; i < list->n; i++) {
+		const struct log_spec *l = &list->logs[i];
+		struct frontend_log *log = &f->logs[i];
+
+		log->format = l->format;
+		log->sample = l->sample;
+		sink_options(l, spec->global.node, &options);
+		if (!log_target_open(&options, &log->target, err))
+			return false;
+		f->logs_n++;
+	}
+	return true;
+}
+
+bool
+accesslog_open(struct model *model, struct err *err)
+{
+	for (size_t i = 0; i < model->spec->frontends_n; i++)
+		if (!open_logs(model->frontends[i], model->spec, err))
+			return false;
+	return true;
 }

@@ -4,47 +4,51 @@
 #include "proxy/connect.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "lf/pool.h"
 #include "net/sock.h"
+#include "proxy/accesslog.h"
+#include "proxy/greeting.h"
+#include "proxy/outgoing.h"
+#include "proxy/preface.h"
 #include "proxy/relay.h"
 
-#define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME)
+#define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME | NOTE_EXPIRE)
 
-/* Our own lack, not the server's fault: another server would not help.  ENOSPC
- * is the handle set's (fs.epoll.max_user_watches). */
+/* Our own lack, not the server's fault: another server would not help.  But
+ * ports run out for each server by itself. */
 static bool
 is_lack_of_resources(int error)
 {
-	return error == EMFILE || error == ENFILE || error == ENOBUFS ||
-	       error == ENOMEM || error == ENOSPC;
+	return lack_of(error) != LACKS && error != EADDRNOTAVAIL;
 }
 
 static bool
 was_tried(const struct session *s, const struct server *server)
 {
-	for (unsigned i = 0; i < s->tried_n; i++)
-		if (s->tried[i] == server)
-			return true;
-	return false;
+	struct choice tried = {.tried = s->tried, .tried_n = s->tried_n};
+
+	return choice_tried(&tried, server);
 }
 
 static void
 use_server(struct session *s, struct server *server, struct pool_thread *self)
 {
-	struct backend *b = s->frontend->backend;
+	struct backend *b = session_backend(s);
 
-	s->server = server;
-	gauge_up(&server->sessions);
+	s->waits = 0;
 	counters_add(server->counters, self->index, COUNTER_SESSIONS, 1);
 	counters_add(server->counters, self->index, COUNTER_SELECTED, 1);
 	counters_add(b->counters, self->index, COUNTER_SELECTED, 1);
 	counters_add(server->counters, self->index, COUNTER_CONNECTS, 1);
 	counters_add(b->counters, self->index, COUNTER_CONNECTS, 1);
-	s->tries++;
+	atomic_bump_own(&s->tries, 1);
 	if (!was_tried(s, server) && s->tried_n < SESSION_TRIES_MAX)
 		s->tried[s->tried_n++] = server;
 }
@@ -61,7 +65,8 @@ drop_server_side(struct session *s)
 		return 0;
 	claim_renew(&s->handler.claim, NOTES);
 	close(side->fd);
-	*side = (struct side){.fd = -1, .active_ms = side->active_ms};
+	outgoing_closed(s);
+	side_reset(side, -1, side->active_ms);
 	return handle_set_reactivate(s->handler.shard->set,
 	    s->side[HANDLE_CLIENT].fd,
 	    event_handler_handle(&s->handler, HANDLE_CLIENT),
@@ -76,27 +81,45 @@ count_failure(struct session *s, struct pool_thread *self)
 	if (s->server)
 		counters_add(s->server->counters, self->index,
 		    COUNTER_CONNECT_ERRORS, 1);
-	counters_add(s->frontend->backend->counters, self->index,
+	counters_add(session_backend(s)->counters, self->index,
 	    COUNTER_CONNECT_ERRORS, 1);
 }
 
 static void
-leave_server(struct session *s)
+note_for_ewma(const struct session *s, uint64_t us, struct pool_thread *self)
 {
-	gauge_down(&s->server->sessions);
-	s->server = NULL;
+	if (session_backend(s)->spec->balance != BALANCE_EWMA)
+		return;
+	server_note_connect(s->server->state,
+	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX, turn_now_ms(self));
 }
 
+/* With a look at the clock for every connect, more exact than the turn's time,
+ * which may be a batch of accepts old. */
+static void
+note_connect_time(const struct session *s, struct pool_thread *self)
+{
+	uint64_t ns = clock_now_ns() - s->connecting_ns;
+
+	timings_add(session_backend(s)->state->timings, self->index,
+	    TIMING_CONNECT, ns);
+	note_for_ewma(s, ns / 1000, self);
+}
+
+/* Nothing is left to be done before the client's bytes. */
 static enum turn
 connected(struct session *s, struct pool_thread *self)
 {
 	struct side *side = &s->side[HANDLE_SERVER];
 
 	s->connected_ms = turn_now_ms(self);
+	session_end_retry(s);
+	note_connect_time(s, self);
 	side->writable = true;
 	side->active_ms = s->connected_ms;
 	s->side[HANDLE_CLIENT].active_ms = s->connected_ms;
 	session_set_state(s, SESSION_RELAYING, self);
+	accesslog_connected(s, self);
 	return relay_step(s, self);
 }
 
@@ -108,12 +131,16 @@ start_connect(struct session *s, struct pool_thread *self)
 	bool done;
 	int fd, rc;
 
-	s->connecting_ms = turn_now_ms(self);
+	if (s->waits == 0)
+		s->connecting_ms = turn_now_ms(self);
+	s->connecting_ns = clock_now_ns();
 	session_set_state(s, SESSION_CONNECTING, self);
-	fd = sock_connect(&s->server->spec->addr, &done);
+	s->greeted = 0;
+	fd = outgoing_connect(s, &done);
 	if (fd < 0)
 		return fd;
-	side->fd = fd;
+	atomic_store_relaxed(&side->fd, fd);
+	side->tcp = server_addr(s->server)->sa.sa_family != AF_UNIX;
 	rc = handle_set_add(s->handler.shard->set, fd,
 	    event_handler_handle(&s->handler, HANDLE_SERVER),
 	    HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED);
@@ -128,47 +155,126 @@ pause_before(struct session *s, struct pool_thread *self)
 	return TURN_DONE;
 }
 
-static struct server *
-choose(const struct session *s)
+static uint64_t
+balance_key(const struct session *s)
 {
-	return backend_choose(s->frontend->backend, s->tried, s->tried_n);
+	const struct backend *b = session_backend(s);
+	struct endpoint local = {0};
+	const char *name;
+
+	if (backend_hashes_sni(b) && *(name = preface_name(s)))
+		return backend_key_of_name(name, strlen(name));
+	if (backend_hashes_destination(b))
+		session_destination(s, &local);
+	return backend_key(b, session_client(s), &local);
+}
+
+static struct server *
+choose(const struct session *s, struct pool_thread *self)
+{
+	struct backend *b = session_backend(s);
+	struct choice choice = {.tried = s->tried, .tried_n = s->tried_n};
+
+	choice.key = balance_key(s);
+	choice.random = pool_random(self);
+	return backend_choose(b, &choice);
+}
+
+/* A retry counts for the server that is tried again, a redispatch for the one
+ * that is left, as in HAProxy: from, NULL when that is not known any more. */
+static void
+count_retry(struct session *s, const struct server *next,
+    const struct server *from, struct pool_thread *self)
+{
+	bool again = was_tried(s, next);
+	enum counter which = again ? COUNTER_RETRIES : COUNTER_REDISPATCHES;
+	const struct server *of = again ? next : from;
+
+	if (!again)
+		s->redispatched = true;
+	counters_add(session_backend(s)->counters, self->index, which, 1);
+	if (of)
+		counters_add(of->counters, self->index, which, 1);
 }
 
 static void
-count_retry(
-    struct session *s, const struct server *next, struct pool_thread *self)
+waiter_choice(const struct waiter *waiter, struct choice *choice)
 {
-	bool again = was_tried(s, next);
+	const struct session *s =
+	    (const void *)((const char *)waiter -
+	                   offsetof(struct session, waiter));
 
-	s->redispatched = !again;
-	counters_add(s->frontend->backend->counters, self->index,
-	    again ? COUNTER_RETRIES : COUNTER_REDISPATCHES, 1);
-	counters_add(next->counters, self->index,
-	    again ? COUNTER_RETRIES : COUNTER_REDISPATCHES, 1);
+	*choice = (struct choice){
+	    .tried = s->tried, .tried_n = s->tried_n, .key = waiter->key};
+}
+
+static void
+waiter_wake(struct waiter *waiter, uint32_t generation)
+{
+	struct session *s = container_of(waiter, struct session, waiter);
+
+	(void)shard_note(&s->handler, generation, NOTE_RESUME);
 }
 
 static enum turn failed(struct session *s, int error, struct pool_thread *self);
+static enum turn try_next(
+    struct session *s, enum close_reason reason, struct pool_thread *self);
 
+/* The backlog of a unix socket is full.  A TCP server would say nothing and be
+ * asked again by the kernel until timeout_connect; so is this one, by us. */
 static enum turn
-try_server(struct session *s, struct server *server, struct pool_thread *self)
+wait_for_room(struct session *s, struct pool_thread *self)
 {
-	int rc;
+	if (turn_now_ms(self) >=
+	    s->connecting_ms + session_backend(s)->spec->timeout_connect_ms)
+		return failed(s, ETIMEDOUT, self);
+	if (s->waits < SESSION_WAITS_MAX)
+		s->waits++;
+	session_set_state(s, SESSION_PAUSING, self);
+	return TURN_DONE;
+}
 
-	if (s->tries > 0)
-		count_retry(s, server, self);
-	use_server(s, server, self);
-	rc = start_connect(s, self);
+/* The server has accepted.  The connect is over when it has got its header,
+ * which a server that has gone again refuses. */
+static enum turn
+accepted(struct session *s, struct pool_thread *self)
+{
+	int rc = greeting_wanted(s) ? greeting_send(s) : 1;
+
 	if (rc < 0)
 		return failed(s, -rc, self);
 	return rc == 1 ? connected(s, self) : TURN_DONE;
 }
 
-/* Ports run out for each server by itself, so EADDRNOTAVAIL is worth another
- * try, but it is not the server's fault. */
+static enum turn
+ask_server(struct session *s, struct pool_thread *self)
+{
+	int rc = start_connect(s, self);
+
+	if (rc == -EAGAIN)
+		return wait_for_room(s, self);
+	if (rc < 0)
+		return failed(s, -rc, self);
+	return rc == 1 ? accepted(s, self) : TURN_DONE;
+}
+
+/* False: the budget is used up. */
+static bool
+begin_retry(struct session *s, struct pool_thread *self)
+{
+	struct backend *b = session_backend(s);
+
+	s->retrying = backend_begin_retry(b);
+	if (!s->retrying)
+		counters_add(
+		    b->counters, self->index, COUNTER_RETRIES_REFUSED, 1);
+	return s->retrying;
+}
+
 static enum close_reason
 reason_of(int error)
 {
-	if (is_lack_of_resources(error) || error == EADDRNOTAVAIL)
+	if (lack_of(error) != LACKS)
 		return CLOSE_NO_RESOURCE_CONNECT;
 	return error == ETIMEDOUT ? CLOSE_CONNECT_TIMEOUT
 	                          : CLOSE_CONNECT_FAILED;
@@ -181,38 +287,231 @@ give_up(struct session *s, enum close_reason reason, struct pool_thread *self)
 	return session_close(s, reason, self);
 }
 
+/* The session has a slot at the server; from is the one that it had before,
+ * NULL: none, or it is not known any more. */
+static enum turn
+try_server(struct session *s, struct server *server, const struct server *from,
+    struct pool_thread *self)
+{
+	if (s->server != server)
+		session_use_server(s, server);
+	if (s->tries > 0) {
+		if (!begin_retry(s, self)) {
+			session_leave_server(s);
+			return give_up(s, CLOSE_RETRY_BUDGET, self);
+		}
+		count_retry(s, server, from, self);
+	}
+	use_server(s, server, self);
+	return ask_server(s, self);
+}
+
+/* The queue has let it in.  That is no retry to the budget, whatever it has
+ * tried before it waited: when a server comes back all that wait for it are let
+ * in at once, and were then refused for their own number.  What a server is to
+ * be spared says its maxconn. */
+static enum turn
+try_granted(struct session *s, struct pool_thread *self)
+{
+	/* The note to end may have come before the server's name did. */
+	if (s->word != server_word(s->server))
+		return try_next(s, CLOSE_SERVER_DOWN_CONNECT, self);
+	if (s->tries > 0)
+		count_retry(s, s->server, NULL, self);
+	use_server(s, s->server, self);
+	return ask_server(s, self);
+}
+
+/* A client that has finished before a server had room, and left nothing to be
+ * sent, has gone; one that has sent something may only be half-closed. */
+static bool
+client_gone(const struct session *s)
+{
+	const struct side *side = &s->side[HANDLE_CLIENT];
+
+	/* It may have been read before a server broke off. */
+	if (s->kept[HANDLE_SERVER].spill)
+		return false;
+	return (side->error && side->tcp) ||
+	       (side->read_on && sock_at_end(side->fd));
+}
+
+/* The choice had no server, as all are full or none is usable; otherwise is why
+ * it ends if it may not wait. */
+static enum turn
+wait_for_server(
+    struct session *s, enum close_reason otherwise, struct pool_thread *self)
+{
+	static const struct waiter_ops ops = {
+	    .choice = waiter_choice, .wake = waiter_wake};
+
+	s->waiter.key = balance_key(s);
+	s->waiter.generation = claim_generation(&s->handler.claim);
+	s->queued = true;
+	switch (queue_wait(session_backend(s), &s->waiter, &ops)) {
+	case WAIT_QUEUED:
+		session_set_state(s, SESSION_QUEUED, self);
+		return client_gone(s)
+		           ? session_close(s, CLOSE_CLIENT_GONE_QUEUED, self)
+		           : TURN_DONE;
+	case WAIT_FULL:
+		otherwise = CLOSE_QUEUE_FULL;
+		counters_add(session_backend(s)->counters, self->index,
+		    COUNTER_QUEUE_FULL, 1);
+		break;
+	case WAIT_NO_SERVER:
+		break;
+	}
+	s->queued = false;
+	return give_up(s, otherwise, self);
+}
+
+/* Woken, or the client has done something. */
+static enum turn
+queued_step(struct session *s, struct pool_thread *self)
+{
+	if (queue_granted(session_backend(s), &s->waiter)) {
+		(void)session_leave_queue(s);
+		return try_granted(s, self);
+	}
+	if (client_gone(s))
+		return session_close(s, CLOSE_CLIENT_GONE_QUEUED, self);
+	return TURN_DONE;
+}
+
+static void
+report_failure(
+    const struct session *s, int error, const struct pool_thread *self)
+{
+	static struct log_limit limit;
+	char what[128];
+
+	snprintf(what, sizeof(what), "connect to %s/%s failed",
+	    session_backend(s)->spec->name, s->server->spec->name);
+	if (!lacks_note(&proxy_of(self)->lacks, error, what))
+		log_limited(
+		    &limit, LOG_LEVEL_WARNING, "%s: %s", what, strerror(error));
+}
+
+/* For balancing and health: what the server is to blame for.  A failed connect
+ * took timeout_connect at least: one that is refused at once is not quick. */
+static void
+judge_failure(struct session *s, int error, struct pool_thread *self)
+{
+	uint64_t us = session_backend(s)->spec->timeout_connect_ms * 1000;
+	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
+
+	if (lack_of(error) != LACKS)
+		return;
+	note_for_ewma(s, took_us > us ? took_us : us, self);
+	server_note_failure(s->server, FAILURE_CONNECT, error);
+}
+
+/* Its client could not be registered again. */
+static enum turn
+lost(struct session *s, int error, struct pool_thread *self)
+{
+	(void)lacks_note(&proxy_of(self)->lacks, error,
+	    "a session that was to be retried is ended");
+	return give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
+}
+
+/* The session leaves its server for the next one, or ends for that reason. */
+static enum turn
+try_next(struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	const struct server *from = s->server;
+	struct server *next;
+	int dropped;
+
+	if (s->tries > session_backend(s)->spec->retries)
+		return give_up(s, reason, self);
+	dropped = drop_server_side(s);
+	session_leave_server(s);
+	if (dropped < 0)
+		return lost(s, -dropped, self);
+	next = choose(s, self);
+	if (!next)
+		return wait_for_server(s, reason, self);
+	if (was_tried(s, next)) {
+		backend_release(next);
+		return pause_before(s, self);
+	}
+	return try_server(s, next, from, self);
+}
+
+/* Another server, with a slot there and the budget for a retry; NULL: none. */
+static struct server *
+choose_another(struct session *s, struct pool_thread *self)
+{
+	struct server *next = choose(s, self);
+
+	if (!next)
+		return NULL;
+	if (!was_tried(s, next) && begin_retry(s, self))
+		return next;
+	backend_release(next);
+	return NULL;
+}
+
+bool
+connect_again(
+    struct session *session, struct pool_thread *self, enum turn *ret_turn)
+{
+	struct session *s = session;
+	const struct backend_spec *spec = session_backend(s)->spec;
+	const struct server *from = s->server;
+	bool reset = s->side[HANDLE_SERVER].broken;
+	struct server *next;
+	int dropped;
+
+	if (spec->retry_on < (reset ? RETRY_ON_RESET : RETRY_ON_CLOSE) ||
+	    s->tries > spec->retries)
+		return false;
+	next = choose_another(s, self);
+	if (!next)
+		return false;
+	if (reset)
+		server_note_failure(s->server, FAILURE_RESET, 0);
+	s->reason = CLOSE_DONE;
+	s->connected_ms = 0;
+	dropped = drop_server_side(s);
+	session_leave_server(s);
+	session_use_server(s, next);
+	count_retry(s, next, from, self);
+	use_server(s, next, self);
+	*ret_turn = dropped < 0 ? lost(s, -dropped, self) : ask_server(s, self);
+	return true;
+}
+
 /* The attempt has failed.  Recursion is bounded by retries. */
 static enum turn
 failed(struct session *s, int error, struct pool_thread *self)
 {
-	static struct log_limit limit;
-	struct server *next;
+	report_failure(s, error, self);
+	judge_failure(s, error, self);
+	session_end_retry(s);
+	if (is_lack_of_resources(error))
+		return give_up(s, reason_of(error), self);
+	return try_next(s, reason_of(error), self);
+}
 
-	log_limited(&limit, LOG_LEVEL_WARNING, "connect to %s/%s failed: %s",
-	    s->frontend->backend->spec->name, s->server->spec->name,
-	    strerror(error));
-	if (is_lack_of_resources(error) ||
-	    s->tries > s->frontend->backend->spec->retries)
-		return give_up(s, reason_of(error), self);
-	leave_server(s);
-	if (drop_server_side(s) < 0)
-		return give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
-	next = choose(s);
-	if (!next)
-		return give_up(s, reason_of(error), self);
-	if (was_tried(s, next))
-		return pause_before(s, self);
-	return try_server(s, next, self);
+enum turn
+connect_elsewhere(
+    struct session *session, enum close_reason reason, struct pool_thread *self)
+{
+	session_end_retry(session);
+	return try_next(session, reason, self);
 }
 
 enum turn
 connect_start(struct session *session, struct pool_thread *self)
 {
-	struct server *server = choose(session);
+	struct server *server = choose(session, self);
 
 	if (!server)
-		return give_up(session, CLOSE_NO_SERVER, self);
-	return try_server(session, server, self);
+		return wait_for_server(session, CLOSE_NO_SERVER, self);
+	return try_server(session, server, NULL, self);
 }
 
 enum turn
@@ -222,6 +521,8 @@ connect_step(struct session *session, struct pool_thread *self)
 	struct side *side = &s->side[HANDLE_SERVER];
 	int error;
 
+	if (s->state == SESSION_QUEUED)
+		return queued_step(s, self);
 	if (s->state == SESSION_CONNECTING && side->error) {
 		side->error = false;
 		error = sock_take_error(side->fd);
@@ -231,10 +532,10 @@ connect_step(struct session *session, struct pool_thread *self)
 	/* A server that says something has accepted, and most that accept make
 	 * the socket writable: no system call is needed to know it. */
 	if (s->state == SESSION_CONNECTING && side->writable)
-		return connected(s, self);
+		return accepted(s, self);
 	/* Once a server is there it gets what a client sent before its reset.
 	 */
-	if (s->side[HANDLE_CLIENT].error && s->client.family != AF_UNIX)
+	if (s->side[HANDLE_CLIENT].error && s->side[HANDLE_CLIENT].tcp)
 		return session_close(s, CLOSE_CLIENT_GONE, self);
 	return TURN_DONE;
 }
@@ -244,12 +545,18 @@ connect_timeout(struct session *session, struct pool_thread *self)
 {
 	struct session *s = session;
 
+	if (s->state == SESSION_QUEUED)
+		return session_leave_queue(s)
+		           ? try_granted(s, self)
+		           : give_up(s, CLOSE_QUEUE_TIMEOUT, self);
+	if (s->state == SESSION_PAUSING && s->server)
+		return ask_server(s, self);
 	if (s->state == SESSION_PAUSING) {
-		struct server *next = choose(s);
+		struct server *next = choose(s, self);
 
 		if (!next)
-			return give_up(s, CLOSE_CONNECT_FAILED, self);
-		return try_server(s, next, self);
+			return wait_for_server(s, CLOSE_CONNECT_FAILED, self);
+		return try_server(s, next, NULL, self);
 	}
 	return failed(s, ETIMEDOUT, self);
 }

@@ -11,10 +11,25 @@
  * the session was closed with its reason. */
 enum turn connect_start(struct session *session, struct pool_thread *self);
 
-/* The owner, in CONNECTING: the server's side has events. */
+/* The owner, in QUEUED or CONNECTING: a server was granted, or a side has
+ * events. */
 enum turn connect_step(struct session *session, struct pool_thread *self);
 
-/* The owner, in CONNECTING or PAUSING: the deadline has passed. */
+/* The owner, in RELAYING or half-closed: the server has broken off, or closed,
+ * before a byte went either way.  True when the session goes on with another
+ * one, or has ended in the attempt, see *ret_turn; false when it may not
+ * (retry_on, retries, the budget) or there is no other: then nothing has
+ * changed. */
+bool connect_again(
+    struct session *session, struct pool_thread *self, enum turn *ret_turn);
+
+/* The owner, in QUEUED, CONNECTING or PAUSING: the deadline has passed. */
 enum turn connect_timeout(struct session *session, struct pool_thread *self);
+
+/* The owner, in CONNECTING or PAUSING, with a server that it is to leave: goes
+ * on with another one or, when it may not try again, closes the session for
+ * this reason. */
+enum turn connect_elsewhere(struct session *session, enum close_reason reason,
+    struct pool_thread *self);
 
 #endif

@@ -7,8 +7,16 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "proxy/preface.h"
 #include "proxy/relay.h"
 #include "proxy/session.h"
+
+/* A session that was told is looked at again after this time. */
+#define REAP_AGAIN_MS 40
+/* From one look to the next, at most: new sessions, whose deadlines are seconds
+ * away, must not have to call the reaper. */
+#define REAP_MAX_MS  250
+#define REAP_IDLE_MS 1000
 
 static size_t
 deadlines_size(uint32_t sessions)
@@ -18,16 +26,22 @@ deadlines_size(uint32_t sessions)
 }
 
 int
-proxy_init(struct proxy *proxy, struct model *model, uint32_t sessions)
+proxy_init(struct proxy *proxy, uint32_t sessions)
 {
 	struct slab_options options = {
 	    .size = sizeof(struct session),
 	    .max = sessions,
 	    .construct = session_construct,
 	};
+	struct slab_options prefaces = {
+	    .size = sizeof(struct preface),
+	    .max = sessions,
+	    .construct = preface_construct,
+	};
 	int rc;
 
-	*proxy = (struct proxy){.model = model};
+	*proxy = (struct proxy){.next_reap_ms = UINT64_MAX};
+	splice_pool_init(&proxy->pipes, 0);
 	/* Pages that no session has used stay the kernel's zero page. */
 	proxy->deadlines = mmap(NULL, deadlines_size(sessions),
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -36,22 +50,54 @@ proxy_init(struct proxy *proxy, struct model *model, uint32_t sessions)
 		return -ENOMEM;
 	}
 	rc = slab_init(&proxy->sessions, &options);
+	if (rc == 0)
+		rc = slab_init(&proxy->prefaces, &prefaces);
 	if (rc < 0)
 		return rc;
-	options.size = sizeof(struct spill);
-	options.max = 2 * sessions;
-	options.construct = spill_construct;
-	return slab_init(&proxy->spills, &options);
+	return spills_init(&proxy->spills, 2 * sessions);
+}
+
+void
+proxy_allow_pipes(struct proxy *proxy, uint32_t pipes)
+{
+	splice_pool_fini(&proxy->pipes);
+	splice_pool_init(&proxy->pipes, pipes);
+}
+
+void
+proxy_keep_closed(struct proxy *proxy, uint32_t sessions)
+{
+	closed_rings_init(&proxy->closed, sessions);
 }
 
 void
 proxy_fini(struct proxy *proxy)
 {
-	slab_fini(&proxy->spills);
+	closed_rings_fini(&proxy->closed);
+	splice_pool_fini(&proxy->pipes);
+	spills_fini(&proxy->spills);
 	if (proxy->deadlines)
 		munmap(proxy->deadlines,
 		    deadlines_size(proxy->sessions.options.max));
+	slab_fini(&proxy->prefaces);
 	slab_fini(&proxy->sessions);
+}
+
+void
+proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
+{
+	struct proxy_memory *m = ret_memory;
+	uint32_t made = slab_made(&proxy->sessions);
+	uint64_t used = atomic_load_relaxed(&proxy->spills.used);
+
+	m->sessions = slab_memory(&proxy->sessions);
+	m->prefaces = slab_memory(&proxy->prefaces);
+	m->deadlines = (struct memory_use){
+	    .count = made, .mapped = made * sizeof(uint64_t)};
+	/* Touched no further than they were filled; at most. */
+	m->spills = slab_memory(&proxy->spills.slab);
+	m->spills.mapped = used * proxy->spills.slab.options.size;
+	m->closed = closed_rings_memory(&proxy->closed);
 }
 
 bool
@@ -63,6 +109,11 @@ proxy_thread_init(struct pool_thread *self, void *proxy)
 	if (!t)
 		return false;
 	t->proxy = proxy;
+	t->closed = closed_ring_take(&t->proxy->closed);
+	if (!t->closed) {
+		free(t);
+		return false;
+	}
 	self->local = t;
 	return true;
 }
@@ -70,6 +121,7 @@ proxy_thread_init(struct pool_thread *self, void *proxy)
 void
 proxy_thread_fini(struct pool_thread *self)
 {
+	closed_ring_give(proxy_thread_of(self)->closed);
 	free(self->local);
 	self->local = NULL;
 }
@@ -93,30 +145,87 @@ note_session(
 		(void)shard_note(&s->handler, generation, note);
 }
 
+/* Note: deadlines and the reaper.
+ * An owner writes its deadline, then looks when the reaper comes next; the
+ * reaper writes that it may come at any time, then looks at the deadlines, and
+ * at last writes when it comes next.  The two first steps are
+ * read-modify-writes in one total order, so a deadline that the reaper has not
+ * seen has an owner who calls it.  [P17] */
 void
+proxy_set_deadline(struct proxy *proxy, uint32_t session, uint64_t deadline_ms)
+{
+	(void)atomic_swap_seq(
+	    &proxy->deadlines[session], deadline_ms); /* [P13] [P17] */
+	if (deadline_ms != 0 && proxy->call_reaper &&
+	    deadline_ms < atomic_load_seq(&proxy->next_reap_ms)) /* [P17] */
+		proxy->call_reaper(proxy->call_reaper_arg);
+}
+
+/* A little later, so that those about to come are met by the same look: an
+ * eighth of the time that is left, 25 ms at most. */
+static uint64_t
+when_to_look(uint64_t nearest_ms, uint64_t now_ms)
+{
+	uint64_t slack_ms = (nearest_ms - now_ms) / 8;
+
+	return nearest_ms + (slack_ms < 25 ? slack_ms : 25);
+}
+
+uint64_t
 proxy_reap(struct proxy *proxy, uint64_t now_ms)
 {
+	uint64_t nearest_ms =
+	    now_ms + (proxy_sessions(proxy) > 0 ? REAP_MAX_MS : REAP_IDLE_MS);
 	uint32_t made = slab_made(&proxy->sessions);
 
-	if (proxy_sessions(proxy) == 0)
-		return;
+	/* During the look: any deadline that is set may have been missed. */
+	(void)atomic_swap_seq(&proxy->next_reap_ms, UINT64_MAX); /* [P17] */
 	for (uint32_t i = 0; i < made; i++) {
 		uint64_t deadline = atomic_load_relaxed(&proxy->deadlines[i]);
 
+		if (deadline == 0)
+			continue;
 		/* Most are not due: their sessions are not looked at. */
-		if (deadline != 0 && deadline <= now_ms)
+		if (deadline <= now_ms) {
 			note_session(proxy, i, now_ms, NOTE_TIMEOUT);
+			/* In case that it began its turn before. */
+			deadline = now_ms + REAP_AGAIN_MS;
+		}
+		if (deadline < nearest_ms)
+			nearest_ms = deadline;
 	}
+	nearest_ms = when_to_look(nearest_ms, now_ms);
+	(void)atomic_swap_seq(&proxy->next_reap_ms, nearest_ms); /* [P17] */
+	return nearest_ms;
 }
 
 void
-proxy_kill_all(struct proxy *proxy)
+proxy_trim(struct proxy *proxy)
+{
+	spills_trim(&proxy->spills);
+	splice_pool_trim(&proxy->pipes);
+}
+
+static void
+note_all(struct proxy *proxy, uint32_t note)
 {
 	uint32_t made = slab_made(&proxy->sessions);
 
 	for (uint32_t i = 0; i < made; i++)
 		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0)
-			note_session(proxy, i, UINT64_MAX, NOTE_KILL);
+			note_session(proxy, i, UINT64_MAX, note);
+}
+
+void
+proxy_kill_all(struct proxy *proxy)
+{
+	note_all(proxy, NOTE_KILL);
+}
+
+void
+proxy_expire(struct proxy *proxy)
+{
+	note_all(proxy, NOTE_EXPIRE);
 }
 
 void
@@ -126,11 +235,15 @@ proxy_move_all(struct proxy *proxy, struct pool *pool)
 
 	for (uint32_t i = 0; i < made; i++) {
 		const struct session *s = slab_at(&proxy->sessions, i);
-		const struct shard *at = atomic_load_relaxed(&s->handler.shard);
+		const struct shard *at;
 
-		/* One that begins now finds the right place by itself. */
-		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0 && at &&
-		    at->pool == pool)
+		/* One that begins now finds the right place by itself.  The
+		 * deadline first: that of a free slot may name a shard of a
+		 * pool that is gone.  [P13] */
+		if (atomic_load_acquire(&proxy->deadlines[i]) == 0)
+			continue;
+		at = atomic_load_relaxed(&s->handler.shard);
+		if (at->pool == pool)
 			note_session(proxy, i, UINT64_MAX, NOTE_MOVE);
 	}
 }

@@ -10,20 +10,25 @@
 #include "base/slab.h"
 #include "lf/pool.h"
 #include "model/model.h"
-
-/* One read at most, and so what one blocked direction may have to keep. */
-#define RELAY_BUFFER (64u * 1024)
+#include "net/splice.h"
+#include "proxy/closed.h"
+#include "proxy/spill.h"
+#include "proxy/lacks.h"
+#include "proxy/allowance.h"
 
 /* What a pool thread has of its own (pool_thread.local). */
 struct proxy_thread {
 	struct proxy *proxy;
+	struct closed_ring *closed;
 	uint8_t buffer[RELAY_BUFFER];
 };
 
 struct proxy {
-	struct model *model; /* borrowed */
 	struct slab sessions;
-	struct slab spills;
+	struct slab prefaces; /* proxy/preface.h */
+	struct spills spills;
+	struct splice_pool pipes;
+	struct closed_rings closed;
 	struct acceptor *paused; /* those that had to stop accepting, a stack */
 	/* When each session is to be looked at, clock_now_ms, 0: never.  An
 	 * array of its own, by the session's index: the reaper reads it from
@@ -31,10 +36,25 @@ struct proxy {
 	 * cache misses.  The owner writes, released; it is 0 whenever the slot
 	 * is free.  [P13] */
 	uint64_t *deadlines;
+	/* When the reaper will look at them next, clock_now_ms.  Whoever sets
+	 * a deadline before that calls it.  [P17] */
+	uint64_t next_reap_ms CACHE_LINE_ALIGNED;
+	void (*call_reaper)(void *arg); /* any thread; NULL: nobody reaps */
+	void *call_reaper_arg;
+	struct allowance allowance CACHE_LINE_ALIGNED;
+	struct lacks lacks CACHE_LINE_ALIGNED;
 };
 
 /* sessions: the most there may be at a time.  0 or -errno. */
-int proxy_init(struct proxy *proxy, struct model *model, uint32_t sessions);
+int proxy_init(struct proxy *proxy, uint32_t sessions);
+
+/* Before the first session: so many pipes may be used for splicing, with two
+ * descriptors each; none unless this is called. */
+void proxy_allow_pipes(struct proxy *proxy, uint32_t pipes);
+
+/* Before the first thread: so many sessions that have ended are remembered;
+ * none unless this is called. */
+void proxy_keep_closed(struct proxy *proxy, uint32_t sessions);
 
 /* After the pools have ended. */
 void proxy_fini(struct proxy *proxy);
@@ -49,6 +69,12 @@ proxy_thread_of(const struct pool_thread *self)
 	return self->local;
 }
 
+/* Control thread. */
+struct proxy_memory {
+	struct memory_use sessions, prefaces, deadlines, spills, closed;
+};
+void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);
+
 /* Sessions that exist now.  Any thread. */
 static inline uint32_t
 proxy_sessions(const struct proxy *proxy)
@@ -57,13 +83,25 @@ proxy_sessions(const struct proxy *proxy)
 }
 
 /* Control thread: leaves a note with every session whose deadline has passed.
- * Reads 8 bytes for each session that ever was. */
-void proxy_reap(struct proxy *proxy, uint64_t now_ms);
+ * Reads 8 bytes for each session that ever was.  When it is to be called again,
+ * clock_now_ms, if call_reaper does not come before: a second at most. */
+uint64_t proxy_reap(struct proxy *proxy, uint64_t now_ms);
+
+/* The session's owner: it is to be looked at then; 0: never. */
+void proxy_set_deadline(
+    struct proxy *proxy, uint32_t session, uint64_t deadline_ms);
+
+/* Control thread, about once a second: gives back memory and pipes that nobody
+ * needs. */
+void proxy_trim(struct proxy *proxy);
 
 /* Control thread: tells every session to end now.  A session that is accepted
  * meanwhile may be missed: stop the acceptors first, and repeat until
  * proxy_sessions is 0. */
 void proxy_kill_all(struct proxy *proxy);
+
+/* Control thread: has every session look whether its server has expired. */
+void proxy_expire(struct proxy *proxy);
 
 /* Control thread: tells every session of the pool to find its shard, because
  * the pool's shards have changed. */

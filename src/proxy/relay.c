@@ -11,6 +11,8 @@
 
 #include "lf/pool.h"
 #include "net/sock.h"
+#include "proxy/connect.h"
+#include "proxy/relay_internal.h"
 
 /* How a direction's part of the turn ended. */
 enum flow {
@@ -19,26 +21,36 @@ enum flow {
 	FLOW_NO_MEMORY, /* bytes could not be kept: the session must end */
 };
 
-bool
-spill_construct(void *object, uint32_t index, void *arg)
-{
-	struct spill *spill = object;
-
-	(void)arg;
-	spill->index = index;
-	return true;
-}
-
 static enum close_reason
 reset_reason(enum handle_side side)
 {
 	return side == HANDLE_CLIENT ? CLOSE_CLIENT_RESET : CLOSE_SERVER_RESET;
 }
 
-/* The connection of that side is gone.  What it had sent before can still be
- * read; what was to be written to it is lost with it. */
 static void
-side_broke(struct session *s, enum handle_side which, struct pool_thread *self)
+drop_kept(struct session *s, enum handle_side to, struct pool_thread *self)
+{
+	struct proxy *proxy = proxy_of(self);
+
+	if (!is_kept(s, to))
+		return;
+	if (s->side[to].piped)
+		splice_pool_give(&proxy->pipes, s->kept[to].pipe);
+	else
+		spills_give(&proxy->spills, s->kept[to].spill);
+	s->kept[to].spill = NULL;
+}
+
+void
+relay_drop_kept(struct session *session, struct pool_thread *self)
+{
+	drop_kept(session, HANDLE_CLIENT, self);
+	drop_kept(session, HANDLE_SERVER, self);
+}
+
+void
+relay_side_broke(
+    struct session *s, enum handle_side which, struct pool_thread *self)
 {
 	struct side *side = &s->side[which];
 
@@ -46,27 +58,37 @@ side_broke(struct session *s, enum handle_side which, struct pool_thread *self)
 		s->reason = (uint8_t)reset_reason(which);
 	side->broken = true;
 	side->readable = side->read_on = true;
-	if (s->spill[which]) {
-		slab_give(&proxy_of(self)->spills, s->spill[which]->index);
-		s->spill[which] = NULL;
-	}
+	/* A server that has got nothing may be followed by another. */
+	if (which == HANDLE_CLIENT || side->wrote)
+		drop_kept(s, which, self);
+}
+
+void
+relay_write_failed(
+    struct session *s, enum handle_side to, struct pool_thread *self)
+{
+	s->side[to].reset = true;
+	relay_side_broke(s, to, self);
 }
 
 /* Writes what the side takes; the number of bytes, size if it is broken: they
- * are gone in either case. */
+ * are gone in either case.  Of the last bytes before our FIN, which follows in
+ * this turn, the kernel keeps what does not fill a segment for the FIN's. */
 static size_t
 write_some(struct session *s, enum handle_side to, const uint8_t *data,
     size_t size, struct pool_thread *self)
 {
 	struct side *side = &s->side[to];
+	bool last = s->side[!to].eof && !s->side[!to].broken;
+	int flags = MSG_NOSIGNAL | (last ? MSG_MORE : 0);
 	size_t done = 0;
 
 	while (done < size && side->writable && !side->broken) {
-		ssize_t n =
-		    send(side->fd, data + done, size - done, MSG_NOSIGNAL);
+		ssize_t n = send(side->fd, data + done, size - done, flags);
 
 		if (n >= 0) {
 			done += (size_t)n;
+			side->wrote = true;
 			side->active_ms = turn_now_ms(self);
 			/* Less than asked for: the buffer is full, and the
 			 * kernel will tell when there is room. */
@@ -74,9 +96,7 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 		} else if (errno == EAGAIN) {
 			side->writable = false;
 		} else if (errno != EINTR) {
-			/* EPIPE: a reset after its FIN, which was an end. */
-			side->reset = errno != EPIPE;
-			side_broke(s, to, self);
+			relay_write_failed(s, to, self);
 		}
 	}
 	return side->broken ? size : done;
@@ -86,18 +106,30 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 static bool
 write_spill(struct session *s, enum handle_side to, struct pool_thread *self)
 {
-	struct spill *spill = s->spill[to];
-
-	if (!spill)
-		return true;
-	spill->from += (uint32_t)write_some(
+	struct spill *spill = s->kept[to].spill;
+	size_t n = write_some(
 	    s, to, spill->data + spill->from, spill->to - spill->from, self);
+
 	if (s->side[to].broken)
-		return true; /* side_broke gave the spill back */
+		return true; /* the spill may be another session's by now */
+	spill->from += (uint32_t)n;
 	if (spill->from < spill->to)
 		return false;
-	slab_give(&proxy_of(self)->spills, spill->index);
-	s->spill[to] = NULL;
+	drop_kept(s, to, self);
+	return true;
+}
+
+/* False as long as something is left. */
+static bool
+write_kept(struct session *s, enum handle_side to, struct pool_thread *self)
+{
+	if (!is_kept(s, to))
+		return true;
+	if (!(s->side[to].piped ? relay_splice_kept(s, to, self)
+	                        : write_spill(s, to, self)))
+		return false;
+	if (s->side[to].broken)
+		return true;
 	/* Nobody read the other side meanwhile: its silence begins now. */
 	s->side[!to].active_ms = turn_now_ms(self);
 	session_set_deadline(s, self);
@@ -108,21 +140,23 @@ static bool
 keep(struct session *s, enum handle_side to, const uint8_t *data, size_t size,
     struct pool_thread *self)
 {
-	uint32_t index;
-	struct spill *spill = slab_take(&proxy_of(self)->spills, &index);
+	struct spill *spill = spills_take(&proxy_of(self)->spills);
 
-	if (!spill)
+	if (!spill) {
+		(void)lacks_note(&proxy_of(self)->lacks, ENOMEM,
+		    "a session is ended, as its data cannot be kept");
 		return false;
+	}
 	__builtin_memcpy(spill->data, data, size);
 	spill->from = 0;
 	spill->to = (uint32_t)size;
-	s->spill[to] = spill;
+	s->kept[to].spill = spill;
+	s->side[to].piped = false;
 	return true;
 }
 
-/* The end of what the side sends: its FIN, or the error that took its place. */
-static void
-read_ended(struct session *s, enum handle_side from, ssize_t n,
+void
+relay_read_ended(struct session *s, enum handle_side from, ssize_t n,
     struct pool_thread *self)
 {
 	struct side *side = &s->side[from];
@@ -132,7 +166,7 @@ read_ended(struct session *s, enum handle_side from, ssize_t n,
 	if (n == 0)
 		return;
 	side->reset = true;
-	side_broke(s, from, self);
+	relay_side_broke(s, from, self);
 	side->readable = false;
 }
 
@@ -151,46 +185,69 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 		n = recv(side->fd, t->buffer, sizeof(t->buffer), 0);
 	while (n < 0 && errno == EINTR);
 	if (n > 0) {
+		side->eof = side->last && n < (ssize_t)sizeof(t->buffer);
 		side->readable =
 		    n == (ssize_t)sizeof(t->buffer) || side->read_on;
-		side->received += (uint64_t)n;
-		side->active_ms = turn_now_ms(self);
+		if (from == HANDLE_SERVER && side->received == 0)
+			passive_note_answer(&s->server->state->passive);
+		side_received(side, (uint64_t)n, turn_now_ms(self));
+		if (s->frontend->spec->splice != SPLICE_OFF)
+			relay_splice_note(side, (size_t)n);
 	} else if (n < 0 && errno == EAGAIN) {
 		side->readable = false;
-		side->read_on = false;
+		side->read_on = side->urgent = false;
 	} else {
-		read_ended(s, from, n, self);
+		relay_read_ended(s, from, n, self);
 	}
+	return n;
+}
+
+/* Copies once: the number of bytes read, 0: nothing or the end, or -ENOMEM. */
+static ssize_t
+copy(struct session *s, enum handle_side from, struct pool_thread *self)
+{
+	struct proxy_thread *t = proxy_thread_of(self);
+	ssize_t n = read_some(s, from, self);
+	size_t written;
+
+	if (n <= 0)
+		return 0;
+	written = write_some(s, !from, t->buffer, (size_t)n, self);
+	if (from == HANDLE_CLIENT && s->side[HANDLE_SERVER].broken &&
+	    !s->side[HANDLE_SERVER].wrote)
+		written = 0; /* for another server */
+	if (written < (size_t)n &&
+	    !keep(s, !from, t->buffer + written, (size_t)n - written, self))
+		return -ENOMEM;
 	return n;
 }
 
 static enum flow
 flow(struct session *s, enum handle_side from, struct pool_thread *self)
 {
-	enum handle_side to = !from;
-	struct proxy_thread *t = proxy_thread_of(self);
-	struct side *in = &s->side[from], *out = &s->side[to];
-	size_t moved = 0;
+	struct side *in = &s->side[from], *out = &s->side[!from];
+	size_t copied = 0, spliced = 0;
 
-	if (!write_spill(s, to, self))
+	if (!write_kept(s, !from, self))
 		return FLOW_DRY;
-	while (in->readable && !in->eof && !out->broken) {
+	while (in->readable && !in->eof && !out->broken && !is_kept(s, !from)) {
 		ssize_t n;
-		size_t written;
 
-		if (moved >= RELAY_BUDGET / 2)
+		if (copied >= RELAY_COPY_BUDGET ||
+		    spliced >= RELAY_SPLICE_BUDGET)
 			return FLOW_MORE;
-		n = read_some(s, from, self);
-		if (n <= 0)
-			break;
-		moved += (size_t)n;
-		written = write_some(s, to, t->buffer, (size_t)n, self);
-		if (written == (size_t)n)
+		if (in->splicing) {
+			size_t piped = relay_splice(s, from, self);
+
+			counters_add(s->frontend->counters, self->index,
+			    COUNTER_SPLICED, piped);
+			spliced += piped;
 			continue;
-		if (!keep(
-		        s, to, t->buffer + written, (size_t)n - written, self))
+		}
+		n = copy(s, from, self);
+		if (n < 0)
 			return FLOW_NO_MEMORY;
-		break;
+		copied += (size_t)n;
 	}
 	return FLOW_DRY;
 }
@@ -202,7 +259,7 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 {
 	struct side *out = &s->side[!from];
 
-	if (!s->side[from].eof || s->spill[!from] || out->shut || out->broken)
+	if (!s->side[from].eof || is_kept(s, !from) || out->shut || out->broken)
 		return;
 	(void)shutdown(out->fd, SHUT_WR);
 	out->shut = true;
@@ -212,28 +269,25 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 	    self);
 }
 
-/* A client that breaks off after its FIN: nothing is left to be read that would
- * tell, and to write there may be nothing for a long time. */
-static void
-look_for_reset(struct session *s, struct pool_thread *self)
-{
-	struct side *client = &s->side[HANDLE_CLIENT];
-	int error;
-
-	if (!client->error || !client->eof || client->broken)
-		return;
-	client->error = false;
-	error = sock_take_error(client->fd);
-	if (error == 0)
-		return;
-	client->reset = error != EPIPE;
-	side_broke(s, HANDLE_CLIENT, self);
-}
-
 static bool
 finished(const struct session *s, enum handle_side from)
 {
-	return s->side[from].eof && !s->spill[!from];
+	return s->side[from].eof && !is_kept(s, !from);
+}
+
+/* A side that breaks off after its FIN: nothing is left to be read that would
+ * tell, and to write there may be nothing for a long time. */
+static void
+look_for_reset(
+    struct session *s, enum handle_side which, struct pool_thread *self)
+{
+	struct side *side = &s->side[which];
+
+	if (!side->error || !side->eof || side->broken)
+		return;
+	side->error = false;
+	if (sock_take_error(side->fd) != 0)
+		relay_write_failed(s, which, self);
 }
 
 /* One side is gone.  The other gets what came before; the kernel must have it
@@ -260,10 +314,44 @@ any_broken(const struct session *s)
 	return s->side[HANDLE_CLIENT].broken || s->side[HANDLE_SERVER].broken;
 }
 
+/* The server is gone, or has finished, without a byte either way: another one
+ * may do better, if there is a client that still wants something. */
+static bool
+begins_anew(struct session *s, struct pool_thread *self, enum turn *ret_turn)
+{
+	struct side *client = &s->side[HANDLE_CLIENT];
+	struct side *server = &s->side[HANDLE_SERVER];
+
+	if (!(server->broken || server->eof) || server->wrote ||
+	    server->received > 0)
+		return false;
+	if (!client->broken && !client->shut && s->state != SESSION_FLUSHING &&
+	    !(client->eof && !is_kept(s, HANDLE_SERVER)) &&
+	    connect_again(s, self, ret_turn))
+		return true;
+	if (server->broken)
+		drop_kept(s, HANDLE_SERVER, self);
+	return false;
+}
+
+/* A server that comes after another one has not ended. */
+static void
+note_first_end(struct session *s)
+{
+	struct side *client = &s->side[HANDLE_CLIENT];
+	struct side *server = &s->side[HANDLE_SERVER];
+
+	if (client->first || server->first)
+		return;
+	client->first = client->eof || client->broken;
+	server->first = server->eof || server->broken;
+}
+
 enum turn
 relay_step(struct session *session, struct pool_thread *self)
 {
 	struct session *s = session;
+	enum turn turn;
 	enum flow up = flow(s, HANDLE_CLIENT, self);
 	enum flow down = flow(s, HANDLE_SERVER, self);
 	bool more;
@@ -272,11 +360,15 @@ relay_step(struct session *session, struct pool_thread *self)
 	 * sent before still belongs to the server. */
 	if (any_broken(s) && up == FLOW_DRY)
 		up = flow(s, HANDLE_CLIENT, self);
-	look_for_reset(s, self);
+	look_for_reset(s, HANDLE_CLIENT, self);
+	look_for_reset(s, HANDLE_SERVER, self);
+	note_first_end(s);
 	if (turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
 		return session_close(s, CLOSE_NO_RESOURCE_DATA, self);
+	if (begins_anew(s, self, &turn))
+		return turn;
 	more = up == FLOW_MORE || down == FLOW_MORE;
 	if (any_broken(s))
 		return more ? TURN_MORE : end_broken(s, self);
@@ -295,23 +387,25 @@ relay_step(struct session *session, struct pool_thread *self)
 static bool
 awaited(const struct session *s, enum handle_side side)
 {
-	if (s->spill[side] || s->state == SESSION_FLUSHING)
+	if (is_kept(s, side) || s->state == SESSION_FLUSHING)
 		return true;
-	return !s->side[side].eof && !s->spill[!side];
+	return !s->side[side].eof && !is_kept(s, !side);
 }
 
 uint64_t
 relay_side_deadline(const struct session *session, enum handle_side side)
 {
 	const struct frontend_spec *f = session->frontend->spec;
-	const struct backend_spec *b = session->frontend->backend->spec;
+	const struct backend_spec *b = session_backend(session)->spec;
 	bool fin =
 	    session->side[side].shut || session->state == SESSION_FLUSHING;
 	uint64_t limit_ms;
 
 	if (!awaited(session, side))
 		return UINT64_MAX;
-	if (side == HANDLE_CLIENT)
+	if (!fin && b->timeout_tunnel_ms > 0)
+		limit_ms = b->timeout_tunnel_ms;
+	else if (side == HANDLE_CLIENT)
 		limit_ms =
 		    fin ? f->timeout_client_fin_ms : f->timeout_client_ms;
 	else
@@ -338,6 +432,8 @@ relay_timeout(struct session *session, struct pool_thread *self)
 			    s, (enum close_reason)s->reason, self);
 		return relay_step(s, self);
 	}
+	if (session_age_ends_ms(s) <= now_ms)
+		return session_close(s, CLOSE_MAX_AGE, self);
 	if (client <= now_ms && client <= server)
 		return session_close(s, CLOSE_CLIENT_TIMEOUT, self);
 	if (server <= now_ms)

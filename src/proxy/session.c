@@ -3,16 +3,22 @@
  */
 #include "proxy/session.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/list.h"
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
+#include "proxy/closed.h"
 #include "proxy/connect.h"
+#include "proxy/outgoing.h"
+#include "proxy/preface.h"
 #include "proxy/relay.h"
+#include "proxy/relay_internal.h"
 
 /* While the last bytes of a broken session are under way to the side that is
  * left, the kernel is asked this often whether they have arrived; it has no
@@ -28,11 +34,31 @@ session_of(struct event_handler *handler)
 static bool
 connecting(const struct session *s)
 {
-	return s->state == SESSION_ACCEPTED || s->state == SESSION_CONNECTING ||
-	       s->state == SESSION_PAUSING;
+	return s->state == SESSION_ACCEPTED || s->state == SESSION_QUEUED ||
+	       s->state == SESSION_CONNECTING || s->state == SESSION_PAUSING;
 }
 
-/* The kernel's bits become what is known of each side. */
+static bool
+inspecting(const struct session *s)
+{
+	return s->state == SESSION_INSPECTING ||
+	       (s->state == SESSION_ACCEPTED && s->preface);
+}
+
+/* The peer's FIN has come, and nothing else that would end a read early: a read
+ * that empties the queue is then the last one, which saves the read of 0.  On a
+ * unix socket a read also ends where descriptors were sent along. */
+static void
+note_fin(struct side *side, uint32_t ready)
+{
+	if (ready & (HANDLE_ERROR | HANDLE_READ_ON))
+		side->last = false;
+	else if (ready & HANDLE_READ_CLOSED && side->tcp && !side->read_on)
+		side->last = true;
+}
+
+/* The kernel's bits become what is known of each side.  A hang-up alone is no
+ * error: both have ended, and a reset would show as one (tcp_poll). */
 static void
 note_events(struct session *s, uint32_t pending)
 {
@@ -42,12 +68,18 @@ note_events(struct session *s, uint32_t pending)
 
 		if (ready & ~HANDLE_WRITABLE)
 			side->readable = true;
+		note_fin(side, ready);
 		if (ready & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP |
 		                HANDLE_ERROR | HANDLE_READ_ON))
 			side->read_on = true;
+		if (ready & HANDLE_READ_ON) {
+			side->urgent = true;
+			side->splicing = false;
+			side->streak = 0;
+		}
 		if (ready & (HANDLE_WRITABLE | HANDLE_ERROR))
 			side->writable = true;
-		if (ready & (HANDLE_ERROR | HANDLE_HUNG_UP))
+		if (ready & HANDLE_ERROR)
 			side->error = true;
 	}
 }
@@ -94,6 +126,47 @@ find_place(struct session *s, struct pool_thread *self)
 	return to == s->handler.shard || move(s, to) == 0;
 }
 
+/* Its server was removed, and its timeout_drain has passed. */
+static bool
+expired(const struct session *s)
+{
+	return s->server && atomic_load_relaxed(&s->server->state->expired);
+}
+
+/* Its server has gone down since, or as a backup is needed no more, and that
+ * ends its sessions.  One that is not connected so far gets another server. */
+static bool
+disowned(const struct session *s)
+{
+	return s->server && s->state != SESSION_FLUSHING &&
+	       s->word != server_word(s->server);
+}
+
+static enum turn
+leave_disowned(struct session *s, struct pool_thread *self)
+{
+	bool down = server_end_of(s->server->state) == SERVER_END_DOWN;
+
+	if (connecting(s))
+		return connect_elsewhere(s,
+		    down ? CLOSE_SERVER_DOWN_CONNECT : CLOSE_SERVER_UP_CONNECT,
+		    self);
+	return session_close(
+	    s, down ? CLOSE_SERVER_DOWN : CLOSE_SERVER_UP, self);
+}
+
+/* Its server is drained, and the time is over.  As if it had gone down. */
+static enum turn
+leave_drained(struct session *s, struct pool_thread *self)
+{
+	if (connecting(s))
+		return connect_elsewhere(s, CLOSE_KILLED_CONNECT, self);
+	return session_close(s,
+	    s->state == SESSION_FLUSHING ? (enum close_reason)s->reason
+	                                 : CLOSE_DRAINED,
+	    self);
+}
+
 static enum turn
 session_turn(
     struct event_handler *handler, uint32_t pending, struct pool_thread *self)
@@ -103,18 +176,35 @@ session_turn(
 	note_events(s, pending);
 	if (pending & NOTE_KILL)
 		return session_close(s,
-		    connecting(s) ? CLOSE_KILLED_CONNECT : CLOSE_KILLED_DATA,
+		    s->state == SESSION_QUEUED ? CLOSE_KILLED_QUEUED
+		    : inspecting(s)            ? CLOSE_KILLED_HELLO
+		    : connecting(s)            ? CLOSE_KILLED_CONNECT
+		                               : CLOSE_KILLED_DATA,
 		    self);
+	if (pending & NOTE_EXPIRE && expired(s))
+		return session_close(s, CLOSE_DRAIN_TIMEOUT, self);
+	if (pending & NOTE_EXPIRE && disowned(s))
+		return leave_disowned(s, self);
+	if (pending & NOTE_DRAIN && s->server)
+		return leave_drained(s, self);
+	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)
+		return session_close(s, CLOSE_REBALANCED, self);
 	if (pending & NOTE_MOVE && !find_place(s, self))
 		return session_close(s,
-		    connecting(s) ? CLOSE_NO_RESOURCE_CONNECT
-		                  : CLOSE_NO_RESOURCE_DATA,
+		    inspecting(s)   ? CLOSE_NO_RESOURCE_HELLO
+		    : connecting(s) ? CLOSE_NO_RESOURCE_CONNECT
+		                    : CLOSE_NO_RESOURCE_DATA,
 		    self);
-	if (s->state == SESSION_ACCEPTED)
+	if (s->state == SESSION_ACCEPTED && !s->preface)
 		return connect_start(s, self);
-	if (pending & NOTE_TIMEOUT && deadline_passed(s, self))
-		return connecting(s) ? connect_timeout(s, self)
-		                     : relay_timeout(s, self);
+	if (inspecting(s))
+		return preface_step(s, pending, self);
+	if (pending & NOTE_TIMEOUT && deadline_passed(s, self)) {
+		if (connecting(s))
+			return connect_timeout(s, self);
+		accesslog_ongoing(s, self);
+		return relay_timeout(s, self);
+	}
 	if (connecting(s))
 		return connect_step(s, self);
 	return relay_step(s, self);
@@ -132,51 +222,147 @@ session_construct(void *object, uint32_t index, void *arg)
 	return event_handler_init(&s->handler, &session_ops, HANDLE_CLIENT);
 }
 
+void
+session_use_server(struct session *session, struct server *server)
+{
+	struct session *s = session;
+
+	atomic_store_release(&s->server, server); /* [P21] */
+	s->word = server_word(server);
+	if (server->backend->model != s->frontend->model)
+		model_pin(server->backend->model);
+}
+
+void
+session_leave_server(struct session *session)
+{
+	struct session *s = session;
+	struct model *m = s->server->backend->model;
+
+	backend_release(s->server);
+	atomic_store_relaxed(&s->server, NULL);
+	if (m != s->frontend->model)
+		model_unpin(m);
+}
+
+void
+session_end_retry(struct session *session)
+{
+	if (session->retrying)
+		backend_end_retry(session_backend(session));
+	session->retrying = false;
+}
+
+bool
+session_leave_queue(struct session *session)
+{
+	struct session *s = session;
+	struct server *server;
+
+	if (!s->queued)
+		return false;
+	s->queued = false;
+	server = queue_leave(session_backend(s), &s->waiter);
+	if (!server)
+		return false;
+	atomic_store_release(&s->server, server); /* [P21] */
+	s->word = s->waiter.granted_word;
+	/* Who granted it has pinned its model. */
+	if (server->backend->model == s->frontend->model)
+		model_unpin(server->backend->model);
+	return true;
+}
+
 static void
 count_open(struct session *s, struct pool_thread *self)
 {
 	struct frontend *f = s->frontend;
 
-	gauge_up(&proxy_of(self)->model->sessions);
-	gauge_up(&f->sessions);
-	gauge_up(&f->backend->sessions);
+	model_pin(f->model);
+	gauge_up(&f->model->state->sessions);
 	counters_add(f->counters, self->index, COUNTER_SESSIONS, 1);
-	counters_add(f->backend->counters, self->index, COUNTER_SESSIONS, 1);
+}
+
+void
+session_use_backend(
+    struct session *session, unsigned route, struct pool_thread *self)
+{
+	struct backend *b;
+
+	atomic_store_relaxed(&session->route, (uint16_t)route);
+	b = session_backend(session);
+	gauge_up(b->sessions);
+	counters_add(b->counters, self->index, COUNTER_SESSIONS, 1);
+}
+
+/* Its backend, or what has to be known for that.  False when memory is short.
+ */
+static bool
+begin(struct session *s, bool with_header, struct pool_thread *self)
+{
+	const struct frontend *f = s->frontend;
+
+	unsigned steps = (f->inspects ? PREFACE_HELLO : 0) |
+	                 (with_header ? PREFACE_PROXY : 0);
+
+	if (steps == 0) {
+		session_use_backend(s, frontend_route(f), self);
+		return true;
+	}
+	atomic_store_relaxed(&s->route, f->backends_n);
+	return preface_begin(s, steps, self);
 }
 
 void
 session_start(struct session *session, const struct shard *at,
     struct frontend *frontend, int fd, const struct endpoint *client,
-    struct pool_thread *self)
+    bool with_header, struct pool_thread *self)
 {
 	struct session *s = session;
 	uint64_t now_ms = turn_now_ms(self);
+	int rc;
 
 	claim_open(&s->handler.claim);
 	s->handler.bound = frontend->spec->bound ? self : NULL;
 	shard_enter(
 	    s->handler.bound ? pool_home(self) : pool_place(self->pool, self),
 	    &s->handler);
-	s->tries = s->tried_n = 0;
+	atomic_store_relaxed(&s->tries, 0);
+	s->tried_n = 0;
 	s->redispatched = false;
+	s->waits = 0;
+	s->queued = s->retrying = false;
+	s->waiter.position = 0;
+	s->source_port = 0;
 	s->reason = CLOSE_DONE;
-	s->side[HANDLE_CLIENT] =
-	    (struct side){.fd = fd, .writable = true, .active_ms = now_ms};
-	s->side[HANDLE_SERVER] = (struct side){.fd = -1, .active_ms = now_ms};
-	s->spill[0] = s->spill[1] = NULL;
-	s->frontend = frontend;
-	s->server = NULL;
-	s->client = *client;
-	s->accepted_ms = s->counted_ms = now_ms;
+	side_reset(&s->side[HANDLE_CLIENT], fd, now_ms);
+	s->side[HANDLE_CLIENT].tcp = client->family != AF_UNIX;
+	s->side[HANDLE_CLIENT].writable = true;
+	side_reset(&s->side[HANDLE_SERVER], -1, now_ms);
+	s->kept[0].spill = s->kept[1].spill = NULL;
+	atomic_store_release(&s->frontend, frontend); /* [P21] */
+	atomic_store_relaxed(&s->server, NULL);
+	atomic_store_relaxed(&s->preface, NULL);
+	endpoint_put(&s->client, client);
+	atomic_store_relaxed(&s->accepted_ms, now_ms);
+	s->counted_ms = now_ms;
 	s->connecting_ms = s->connected_ms = 0;
-	s->accepted_wall_us = clock_wall_us();
+	atomic_store_relaxed(&s->accepted_wall_us, clock_wall_us());
 	count_open(s, self);
+	rc = begin(s, with_header, self) ? 0 : -ENOMEM;
 	session_set_state(s, SESSION_ACCEPTED, self);
 
-	if (handle_set_add(s->handler.shard->set, fd,
-	        event_handler_handle(&s->handler, HANDLE_CLIENT),
-	        HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED) < 0) {
-		session_close(s, CLOSE_NO_RESOURCE_CONNECT, self);
+	if (rc == 0)
+		rc = handle_set_add(s->handler.shard->set, fd,
+		    event_handler_handle(&s->handler, HANDLE_CLIENT),
+		    HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED);
+	if (rc < 0) {
+		(void)lacks_note(&proxy_of(self)->lacks, -rc,
+		    "a connection was accepted in vain");
+		session_close(s,
+		    session_backend(s) ? CLOSE_NO_RESOURCE_CONNECT
+		                       : CLOSE_NO_RESOURCE_HELLO,
+		    self);
 		return;
 	}
 	/* Its own shard's threads connect it: else one shard would make the
@@ -192,7 +378,7 @@ void
 session_set_state(
     struct session *session, enum session_state state, struct pool_thread *self)
 {
-	session->state = state;
+	atomic_store_relaxed(&session->state, (uint8_t)state);
 	session_set_deadline(session, self);
 }
 
@@ -202,36 +388,72 @@ min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* MurmurHash3's finalizer: neighbours get numbers far apart. */
+static uint64_t
+scatter(uint64_t n)
+{
+	n = (n ^ n >> 33) * 0xff51afd7ed558ccdull;
+	n = (n ^ n >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return n ^ n >> 33;
+}
+
+uint64_t
+session_age_ends_ms(const struct session *session)
+{
+	const struct frontend_spec *f = session->frontend->spec;
+	uint64_t life_ms = f->max_age_ms;
+
+	if (life_ms == 0)
+		return UINT64_MAX;
+	if (f->max_age_jitter > 0)
+		life_ms -= scatter(session->accepted_wall_us + session->index) %
+		           (life_ms * f->max_age_jitter / 100 + 1);
+	return session->accepted_ms + life_ms;
+}
+
 void
 session_set_deadline(struct session *session, struct pool_thread *self)
 {
 	const struct session *s = session;
-	const struct backend_spec *b = s->frontend->backend->spec;
+	const struct backend *backend = session_backend(s);
+	const struct backend_spec *b = backend ? backend->spec : NULL;
 	uint64_t now_ms = turn_now_ms(self), deadline = 0;
 
 	switch ((enum session_state)s->state) {
 	case SESSION_FREE:
 		break;
+	case SESSION_INSPECTING:
+		deadline = s->accepted_ms + s->frontend->spec->timeout_hello_ms;
+		break;
+	case SESSION_QUEUED:
+		deadline =
+		    now_ms + (b->timeout_queue_ms > 0 ? b->timeout_queue_ms
+		                                      : b->timeout_connect_ms);
+		break;
 	case SESSION_ACCEPTED:
 	case SESSION_CONNECTING:
 		deadline = (s->connecting_ms > 0 ? s->connecting_ms : now_ms) +
-		           b->timeout_connect_ms;
+		           (b ? b->timeout_connect_ms
+		              : s->frontend->spec->timeout_hello_ms);
 		break;
 	case SESSION_PAUSING:
-		deadline = now_ms + min_u64(1000, b->timeout_connect_ms);
+		deadline =
+		    now_ms + (s->server ? 1ull << s->waits
+		                        : min_u64(1000, b->timeout_connect_ms));
 		break;
 	case SESSION_RELAYING:
 	case SESSION_CLIENT_EOF:
 	case SESSION_SERVER_EOF:
 		deadline = min_u64(relay_side_deadline(s, HANDLE_CLIENT),
 		    relay_side_deadline(s, HANDLE_SERVER));
+		deadline = min_u64(deadline, accesslog_deadline(s, now_ms));
+		deadline = min_u64(deadline, session_age_ends_ms(s));
 		break;
 	case SESSION_FLUSHING:
 		deadline = now_ms + FLUSH_POLL_MS;
 		break;
 	}
-	atomic_store_release(/* [P13] */
-	    &proxy_of(self)->deadlines[s->index], deadline);
+	proxy_set_deadline(proxy_of(self), s->index, deadline);
 }
 
 void
@@ -250,8 +472,9 @@ session_count_bytes(struct session *session, struct pool_thread *self)
 			continue;
 		side->counted = side->received;
 		counters_add(s->frontend->counters, self->index, which[i], n);
-		counters_add(
-		    s->frontend->backend->counters, self->index, which[i], n);
+		if (session_backend(s))
+			counters_add(session_backend(s)->counters, self->index,
+			    which[i], n);
 		if (s->server)
 			counters_add(
 			    s->server->counters, self->index, which[i], n);
@@ -263,9 +486,24 @@ static void
 count_for_server(
     struct session *s, struct pool_thread *self, enum counter which)
 {
-	counters_add(s->frontend->backend->counters, self->index, which, 1);
+	if (session_backend(s))
+		counters_add(
+		    session_backend(s)->counters, self->index, which, 1);
 	if (s->server)
 		counters_add(s->server->counters, self->index, which, 1);
+}
+
+/* What the end says of the server, if it has not answered before. */
+static void
+judge_server(const struct session *s, enum close_reason reason)
+{
+	if (!s->server || s->connected_ms == 0 ||
+	    s->side[HANDLE_SERVER].received > 0)
+		return;
+	if (reason == CLOSE_SERVER_RESET)
+		server_note_failure(s->server, FAILURE_RESET, 0);
+	else if (reason == CLOSE_DONE)
+		passive_note_answer(&s->server->state->passive);
 }
 
 static void
@@ -273,6 +511,7 @@ count_end(struct session *s, enum close_reason reason, struct pool_thread *self)
 {
 	bool data = s->connected_ms > 0;
 
+	judge_server(s, reason);
 	switch (close_reason_blame(reason)) {
 	case BLAME_NOBODY:
 		break;
@@ -291,34 +530,105 @@ count_end(struct session *s, enum close_reason reason, struct pool_thread *self)
 	case BLAME_US:
 		counters_add(s->frontend->counters, self->index,
 		    COUNTER_INTERNAL_ERRORS, 1);
+		count_for_server(s, self, COUNTER_INTERNAL_ERRORS);
 		break;
 	}
 }
 
 static void
-count_close(struct session *s, struct pool_thread *self)
+average_times(struct timing_average *average, const uint64_t *times_ms)
 {
-	if (s->server)
-		gauge_down(&s->server->sessions);
-	gauge_down(&s->frontend->backend->sessions);
-	gauge_down(&s->frontend->sessions);
-	gauge_down(&proxy_of(self)->model->sessions);
+	for (enum timing i = 0; i < TIMINGS_AVERAGED; i++)
+		timing_average_add(&average[i], times_ms[i]);
 }
 
-/* A side whose opposite went with a reset gets a reset as well, and so does one
- * for which bytes were left: what it has got must not look complete. */
+static int64_t
+since(uint64_t from_ms, uint64_t to_ms)
+{
+	return to_ms == 0 ? -1 : (int64_t)(to_ms - from_ms);
+}
+
+/* A turn of another thread, with a later time than this one's, may have
+ * accepted it. */
+static uint64_t
+age_ms(const struct session *s, const struct pool_thread *self)
+{
+	uint64_t now_ms = turn_now_ms(self);
+
+	return now_ms > s->accepted_ms ? now_ms - s->accepted_ms : 0;
+}
+
+void
+session_times(const struct session *session, const struct pool_thread *self,
+    struct session_times *ret_times)
+{
+	const struct session *s = session;
+
+	ret_times->wait_ms = since(s->accepted_ms, s->connecting_ms);
+	ret_times->connect_ms = since(s->connecting_ms, s->connected_ms);
+	ret_times->total_ms = (int64_t)age_ms(s, self);
+	/* It never got further than the queue. */
+	if (s->connecting_ms == 0 && s->waiter.position > 0)
+		ret_times->wait_ms = ret_times->total_ms;
+}
+
+/* The averages are of sessions that got to a server, as in HAProxy. */
+static void
+count_times(const struct session *s, struct pool_thread *self)
+{
+	struct backend_state *b;
+	uint64_t times_ms[TIMINGS_AVERAGED] = {
+	    [TIMING_SESSION] = age_ms(s, self)};
+
+	if (!session_backend(s))
+		return;
+	b = session_backend(s)->state;
+	timings_add(b->timings, self->index, TIMING_SESSION,
+	    times_ms[TIMING_SESSION] * 1000000u);
+	if (s->connecting_ms == 0)
+		return;
+	times_ms[TIMING_QUEUE] = s->connecting_ms - s->accepted_ms;
+	timings_add(b->timings, self->index, TIMING_QUEUE,
+	    times_ms[TIMING_QUEUE] * 1000000u);
+	if (s->connected_ms == 0 || !s->server)
+		return;
+	times_ms[TIMING_CONNECT] = s->connected_ms - s->connecting_ms;
+	average_times(b->average, times_ms);
+	average_times(s->server->state->average, times_ms);
+}
+
+static void
+count_close(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	(void)session_leave_queue(s);
+	session_end_retry(s);
+	if (s->server)
+		session_leave_server(s);
+	if (session_backend(s))
+		gauge_down(session_backend(s)->sessions);
+	gauge_down(f->sessions);
+	gauge_down(&f->model->state->sessions);
+	model_unpin(f->model);
+}
+
+/* A side whose opposite went with a reset gets a reset as well, and when bytes
+ * are left both do: what the one has got must not look complete, nor what the
+ * other has sent look taken. */
 static void
 close_side(struct session *s, enum handle_side which)
 {
 	struct side *side = &s->side[which];
+	bool left = is_kept(s, HANDLE_CLIENT) || is_kept(s, HANDLE_SERVER);
 
 	if (side->fd < 0)
 		return;
-	if ((s->side[!which].reset || s->spill[which]) && !side->broken)
+	if ((s->side[!which].reset || left) && !side->broken)
 		sock_close_reset(side->fd);
 	else
 		close(side->fd);
-	side->fd = -1;
+	atomic_store_relaxed(&side->fd, -1);
 }
 
 enum turn
@@ -326,23 +636,29 @@ session_close(
     struct session *session, enum close_reason reason, struct pool_thread *self)
 {
 	struct session *s = session;
+	const struct frontend *frontend = s->frontend;
 	struct proxy *proxy = proxy_of(self);
+	struct accesslog_last last;
 
 	session_count_bytes(s, self);
 	count_end(s, reason, self);
-	accesslog_write(s, reason, self);
-	count_close(s, self);
+	count_times(s, self);
+	accesslog_last(s, reason, self, &last);
+	closed_note(proxy_thread_of(self)->closed, s, reason, self);
+	fault_leak();
 	session_set_state(s, SESSION_FREE, self);
 
 	/* From here on events of these descriptors are stale. */
 	claim_retire(&s->handler.claim);
 	close_side(s, HANDLE_CLIENT);
 	close_side(s, HANDLE_SERVER);
-	for (int i = 0; i < 2; i++)
-		if (s->spill[i])
-			slab_give(&proxy->spills, s->spill[i]->index);
+	relay_drop_kept(s, self);
+	outgoing_closed(s);
+	count_close(s);
+	preface_end(s, self);
 	shard_leave(&s->handler);
 	slab_give(&proxy->sessions, s->index);
 	acceptors_resume(proxy);
+	accesslog_write(frontend, &last);
 	return TURN_RETIRED;
 }

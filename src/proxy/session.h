@@ -3,6 +3,11 @@
  *
  *                    choose, connect
  *       ACCEPTED  ------------------> CONNECTING --connected--> RELAYING
+ *        (a frontend may want to know first what the client says: INSPECTING;
+ *         from there it goes on in the same way)
+ *        (a choice may find all servers full, or none usable: QUEUED, and on
+ *         with the one that was granted; and a server may break off before a
+ *         byte went either way: RELAYING, and CONNECTING to another)
  *                                      |  ^  |                   |    |
  *                       all tried, wait|  |  |failed: another    |    |
  *                                      v  |  |server, connect    |    |
@@ -24,7 +29,9 @@
 #define PROXY_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "lf/event_handler.h"
 #include "model/model.h"
@@ -32,21 +39,33 @@
 #include "proxy/close_reasons.h"
 #include "proxy/proxy.h"
 
+struct preface;
+
 enum session_state {
 	/* The slot is free. */
 	SESSION_FREE,
 	/* Nothing has been done but to accept.  It is on its way to the shard
 	 * it was placed on, if that is another than the acceptor's. */
 	SESSION_ACCEPTED,
+	/* What the client says first decides about its backend, or is about the
+	 * connection: it has yet to come, see proxy/preface.h.  Bounded by
+	 * timeout_hello, from accepting on. */
+	SESSION_INSPECTING,
+	/* No server is usable, or all are full: it waits for one.  The client's
+	 * bytes stay unread.  Bounded by timeout_queue. */
+	SESSION_QUEUED,
 	/* A connect to a server is under way.  The client's bytes stay unread,
 	 * so that nothing is lost if another server has to be tried.  Bounded
 	 * by timeout_connect. */
 	SESSION_CONNECTING,
 	/* Every server was tried: a pause before the same one is tried again.
+	 * Or, with a server: its backlog is full, a short one, and longer each
+	 * time, until timeout_connect.
 	 */
 	SESSION_PAUSING,
 	/* Both directions are open.  Bounded by timeout_client and
-	 * timeout_server without a byte. */
+	 * timeout_server without a byte, or by timeout_tunnel in their place;
+	 * this and the next two by max_age. */
 	SESSION_RELAYING,
 	/* The client has sent its FIN and the server was told; the server may
 	 * go on sending.  Bounded by timeout_server_fin on the server's side.
@@ -63,40 +82,92 @@ enum session_state {
  * no more retries than that. */
 #define SESSION_TRIES_MAX 11
 
+/* The pauses are 2^waits milliseconds. */
+#define SESSION_WAITS_MAX 6
+
 /* One of the two connections; the index is enum handle_side. */
 struct side {
-	int fd;             /* -1: none */
-	bool readable : 1;  /* a read may find something */
-	bool writable : 1;  /* a write may find room */
-	bool read_on : 1;   /* read until nothing is left, or the end */
-	bool error : 1;     /* the kernel has reported an error */
-	bool eof : 1;       /* the end was read: a FIN or an error */
-	bool shut : 1;      /* we have sent our FIN */
-	bool broken : 1;    /* the connection is gone: no use in writing */
-	bool reset : 1;     /* and it went without a FIN */
+	int fd;            /* -1: none; [P21] */
+	bool tcp : 1;      /* no unix socket */
+	bool readable : 1; /* a read may find something */
+	bool writable : 1; /* a write may find room */
+	bool read_on : 1;  /* read until nothing is left, or the end */
+	bool last : 1;     /* its FIN is there: a short read is the last */
+	bool error : 1;    /* the kernel has reported an error */
+	bool eof : 1;      /* the end was read: a FIN or an error */
+	bool shut : 1;     /* we have sent our FIN */
+	bool broken : 1;   /* the connection is gone: no use in writing */
+	bool reset : 1;    /* and it went without a FIN */
+	bool urgent : 1;   /* urgent data may lie ahead: only recv passes it */
+	bool splicing : 1; /* it is read by splice, not by recv */
+	bool piped : 1;    /* what is kept for it is in a pipe */
+	bool wrote : 1;    /* bytes were written to it */
+	bool first : 1;    /* it ended before the other, or in the same turn */
+	/* Reads in a row that speak for a change: KiB of large ones while
+	 * copying, the number of small ones while splicing. */
+	uint8_t streak;
 	uint64_t active_ms; /* when a byte last went in or came out */
-	uint64_t received;  /* bytes read from it */
+	uint64_t received;  /* bytes read from it; [P21] */
 	uint64_t counted;   /* of these, in the counters */
 };
 
-struct spill;
+static inline void
+side_reset(struct side *side, int fd, uint64_t now_ms)
+{
+	const struct side fresh = {.active_ms = now_ms};
+	size_t from = sizeof(side->fd);
 
+	atomic_store_relaxed(&side->fd, fd);
+	memcpy((char *)side + from, (const char *)&fresh + from,
+	    offsetof(struct side, received) - from);
+	atomic_store_relaxed(&side->received, UINT64_C(0));
+	side->counted = 0;
+}
+
+/* Bytes were read from it. */
+static inline void
+side_received(struct side *side, uint64_t n, uint64_t now_ms)
+{
+	atomic_bump_own(&side->received, n);
+	side->active_ms = now_ms;
+}
+
+/* What waits to be written to a side, see side.piped; NULL: nothing. */
+union kept {
+	struct spill *spill;
+	struct splice_pipe *pipe;
+};
+
+/* [P21] marks what the control thread may look at, see session_facts.h: the
+ * owner writes it with atomic stores, frontend and server released. */
 struct session {
 	struct event_handler handler;
-	uint32_t index;    /* in the slab, fixed */
-	uint8_t state;     /* enum session_state */
-	uint8_t reason;    /* enum close_reason, once FLUSHING */
-	uint8_t tries;     /* connects so far */
-	uint8_t tried_n;   /* of tried */
-	bool redispatched; /* the last connect went to another server */
+	uint32_t index;       /* in the slab, fixed */
+	uint8_t state;        /* enum session_state; [P21] */
+	uint8_t reason;       /* enum close_reason, once FLUSHING */
+	uint8_t tries;        /* connects so far; [P21] */
+	uint8_t tried_n;      /* of tried */
+	bool redispatched;    /* more than one server was tried */
+	uint16_t source_port; /* out of server->ports, 0: none */
+	bool queued;          /* waiter is in the queue, or was granted */
+	bool retrying;        /* counted among the backend's retries */
+	uint8_t waits;        /* in a row for room in the server's backlog */
+	uint8_t word;         /* server_word of server, when it was chosen */
+	uint16_t greeted;     /* bytes of its PROXY header the server has got */
+	uint16_t route;       /* [P21] of its backend, of the frontend's */
 	struct side side[2];
-	struct spill *spill[2]; /* what waits to be written to that side */
-	struct frontend *frontend;
-	struct server *server; /* counted in its gauge; NULL: none */
-	struct endpoint client;
-	/* Times, clock_now_ms: 0 when not reached. */
+	union kept kept[2];        /* for that side */
+	struct frontend *frontend; /* [P21] of the model it was born under */
+	struct server *server;     /* [P21] counted in its gauge, or NULL */
+	struct preface *preface;   /* [P21] or NULL, see preface.h */
+	struct waiter waiter;
+	struct endpoint client; /* [P21] who has connected: session_client */
+	/* Times, clock_now_ms: 0 when not reached.  [P21]: accepted_. */
 	uint64_t accepted_ms, connecting_ms, connected_ms, counted_ms;
+	uint64_t connecting_ns; /* clock_now_ns, of the last connect */
 	uint64_t accepted_wall_us;
+	/* Only to be compared: after a reload they may be gone, and one that
+	 * stayed is another pointer and may be tried once more. */
 	struct server *tried[SESSION_TRIES_MAX];
 };
 
@@ -104,12 +175,13 @@ struct session {
 bool session_construct(void *object, uint32_t index, void *arg);
 
 /* An acceptor's thread: a session for an accepted connection, which is taken
- * over; starts the connect if the session was placed on the acceptor's own
- * shard, at, else leaves that to a thread of its shard.  The session may have
- * ended when this returns. */
+ * over, and which it has counted in the frontend's sessions; starts the connect
+ * if the session was placed on the acceptor's own shard, at, else leaves that
+ * to a thread of its shard.  with_header: it begins with a PROXY header.  The
+ * session may have ended when this returns. */
 void session_start(struct session *session, const struct shard *at,
     struct frontend *frontend, int fd, const struct endpoint *client,
-    struct pool_thread *self);
+    bool with_header, struct pool_thread *self);
 
 void session_set_state(struct session *session, enum session_state state,
     struct pool_thread *self);
@@ -120,13 +192,55 @@ void session_set_state(struct session *session, enum session_state state,
  */
 void session_set_deadline(struct session *session, struct pool_thread *self);
 
+/* When it reaches max_age, clock_now_ms; UINT64_MAX: never.  The jitter is
+ * drawn from what is fixed for the session, so it takes no memory. */
+uint64_t session_age_ends_ms(const struct session *session);
+
 /* The end, always TURN_RETIRED: logs, counts, closes what is open, and gives
  * the slot back.  The session must not be touched afterwards. */
 enum turn session_close(struct session *session, enum close_reason reason,
     struct pool_thread *self);
 
+/* The owner, once: the backend is known. */
+void session_use_backend(
+    struct session *session, unsigned route, struct pool_thread *self);
+
+/* The owner, in the turn in which the server was chosen: the session counts
+ * among its sessions, and it lives on, until the session leaves it. */
+void session_use_server(struct session *session, struct server *server);
+void session_leave_server(struct session *session);
+
+/* The owner of a session that waits, or waited, in the queue: leaves it, with
+ * the server that it was granted if it was, as one that it uses.  False: it was
+ * not. */
+bool session_leave_queue(struct session *session);
+
+/* The owner: what it was trying again has come to an end, if it was. */
+void session_end_retry(struct session *session);
+
+/* How long it has waited for a server, taken to connect, and lasted; -1: it did
+ * not get there. */
+struct session_times {
+	int64_t wait_ms, connect_ms, total_ms;
+};
+void session_times(const struct session *session,
+    const struct pool_thread *self, struct session_times *ret_times);
+
 /* Adds the bytes so far to the counters. */
 void session_count_bytes(struct session *session, struct pool_thread *self);
+
+/* NULL as long as it is not known, in ACCEPTED and INSPECTING alone. */
+static inline struct backend *
+session_backend(const struct session *session)
+{
+	return session->frontend->backends[session->route];
+}
+
+static inline uint8_t
+session_retries(const struct session *session)
+{
+	return session->tries > 0 ? (uint8_t)(session->tries - 1) : 0;
+}
 
 static inline uint64_t
 turn_now_ms(const struct pool_thread *self)

@@ -73,3 +73,77 @@ names() {
 	equal "a's sessions" $((8 * n)) "$(sessions | grep -c ' app/a ')"
 	equal "b's sessions" $((8 * n)) "$(sessions | grep -c ' app/b ')"
 }
+
+@test "balance: leastconn fills up the server with the fewest sessions" {
+	local before
+
+	start_app a
+	start_app b
+	BALANCE=leastconn web 'a weight=10' 'b weight=30'
+	before=$(fd_count)
+	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 40
+	# All there at once, each with its server.
+	wait_for 10 fds_at_least $((before + 80))
+	end idle
+	wait_for 10 sessions_ended 40
+	equal "a's sessions" 10 "$(sessions | grep -c ' app/a ')"
+	equal "b's sessions" 30 "$(sessions | grep -c ' app/b ')"
+}
+
+@test "balance: source keeps a client with its server, and moves it when it dies" {
+	local home other
+
+	start_app a
+	start_app b
+	start_app c
+	BACKEND='check = connect interval=100ms fall=1 rise=1' BALANCE=source \
+	    web a b c
+	home=$(names 1)
+	equal "the names" "$home" "$(names 20 | sort -u)"
+	end "$home"
+	wait_for 10 lfproxy_said "server app/$home is down"
+	other=$(names 1)
+	[ "$other" != "$home" ]
+	equal "the others" "$other" "$(names 20 | sort -u)"
+}
+
+@test "balance: hash by destination port and by source port" {
+	start_app a
+	start_app b
+	BACKEND=$'check = off\nhash_key = source-port' BALANCE=hash web a b
+	equal "both get some" "a b" "$(names 40 | sort -u | xargs)"
+	stop_lfproxy
+	BACKEND=$'check = off\nhash_key = destination' BALANCE=hash web a b
+	equal "one gets all" 1 "$(names 40 | sort -u | wc -l)"
+}
+
+@test "balance: each algorithm serves and shows its name" {
+	local kind
+
+	start_app a
+	start_app b
+	for kind in roundrobin leastconn random source hash first ewma; do
+		BALANCE=$kind web a b
+		equal "$kind: answers" 60 "$(names 60 | grep -c '^[ab]$')"
+		equal "$kind" "$kind" "$("$LFPROXY" -T -c "$T/lfproxy.ini" |
+		    sed -n 's/^balance = //p')"
+		stop_lfproxy
+	done
+}
+
+@test "balance: what would be without effect is refused" {
+	refuses() {
+		printf '%s\n' '[frontend web]' 'listen = 127.0.0.1:0' \
+		    'backend = app' '[backend app]' 'server = a 127.0.0.1:1' \
+		    "$@" >"$T/lfproxy.ini"
+		run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	}
+	refuses 'balance = best'
+	[[ $output == *"balance: 'best' is unknown; allowed are roundrobin, leastconn, random, source, hash, first, ewma"* ]]
+	refuses 'hash_key = destination'
+	[[ $output == *"hash_key needs balance = hash"* ]]
+	refuses 'hash_balance_factor = 150'
+	[[ $output == *"hash_balance_factor needs balance = hash or source"* ]]
+	refuses 'balance = hash' 'hash_balance_factor = 100'
+	[[ $output == *"hash_balance_factor: 100 leaves no room; allowed are 101 to 65535"* ]]
+}

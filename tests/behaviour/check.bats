@@ -2,47 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Active health checks against real servers, seen through the admin socket.
 
+# bats file_tags=onethread
+
 load helpers
-
-ADMIN=$T/admin.sock
-
-common() {
-	cat <<-END
-		[global]
-		log = stderr
-		drain_timeout = 20s
-		admin = $ADMIN
-		[pool main]
-		threads = 2
-	END
-}
-
-# column NAME COLUMN: of server NAME in `show stat`.
-column() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 | python3 -c '
-import csv, sys
-rows = csv.DictReader(sys.stdin)
-print([r[sys.argv[2]] for r in rows if r["svname"] == sys.argv[1]][0])
-' "$1" "$2"
-}
-
-column_is() {
-	[ "$(column "$1" "$2")" = "$3" ]
-}
-
-column_like() {
-	[[ $(column "$1" "$2") =~ $3 ]]
-}
-
-# until_column SECONDS NAME COLUMN VALUE
-until_column() {
-	wait_for "$1" column_is "$2" "$3" "$4" ||
-	    fail "$2's $3 is '$(column "$2" "$3")', not '$4'"
-}
-
-checked() {
-	echo "check = $* interval=100ms timeout=$((300 * PATIENCE))ms"
-}
+load checks
 
 @test "check: a server that ends goes down after fall, and comes back after rise" {
 	start_app a
@@ -57,14 +20,14 @@ checked() {
 	equal "times down" 1 "$(column a chkdown)"
 	equal "the check" L4CON "$(column a check_status)"
 	equal "the reason" "Connection refused" "$(column a last_chk)"
-	says_down app/a
+	wait_for 10 says_down app/a
 	for _ in 1 2 3 4; do
 		equal "who answers" b "$(fetch "$(url)")"
 	done
 
 	restart_app a
 	until_column 10 a status UP
-	says_up app/a
+	wait_for 10 says_up app/a
 	equal "the answers" "a b" \
 	    "$(for _ in 1 2; do fetch "$(url)"; done | sort | xargs)"
 }
@@ -88,8 +51,7 @@ checked() {
 @test "check: http, a bad status with its reason" {
 	start_app a
 	BACKEND="$(checked http path=/status/503 fall=2)" web a
-	until_column 10 a status DOWN
-	equal "the check" L7STS "$(column a check_status)"
+	until_failed a L7STS
 	equal "the code" 503 "$(column a check_code)"
 	[ -n "$(column a last_chk)" ]
 }
@@ -104,36 +66,31 @@ checked() {
 @test "check: http, silence is a timeout of the answer" {
 	start_bad a silent
 	BACKEND="$(checked http fall=1)" web a
-	until_column 10 a status DOWN
-	equal "the check" L7TOUT "$(column a check_status)"
+	until_failed a L7TOUT
 }
 
 @test "check: http, a refused connect" {
 	start_bad a refuse
 	BACKEND="$(checked http fall=1)" web a
-	until_column 10 a status DOWN
-	equal "the check" L4CON "$(column a check_status)"
+	until_failed a L4CON
 }
 
 @test "check: http, no answer to the connect" {
 	start_bad a full
 	BACKEND="$(checked http fall=1)" web a
-	until_column 20 a status DOWN
-	equal "the check" L4TOUT "$(column a check_status)"
+	until_failed a L4TOUT
 }
 
 @test "check: http, something that is not HTTP" {
 	start_bad a half-close
 	BACKEND="$(checked http fall=1)" web a
-	until_column 10 a status DOWN
-	equal "the check" L7RSP "$(column a check_status)"
+	until_failed a L7RSP
 }
 
 @test "check: connect, no answer" {
 	start_bad a full
 	BACKEND="$(checked connect fall=1)" web a
-	until_column 20 a status DOWN
-	equal "the check" L4TOUT "$(column a check_status)"
+	until_failed a L4TOUT
 }
 
 @test "check: http against nginx, with HEAD" {
@@ -148,8 +105,7 @@ checked() {
 	BACKEND="$(checked http path=/healthz fall=1 rise=1)" web a
 	until_column 10 a check_status L7OK
 	end a
-	until_column 10 a status DOWN
-	equal "the check" L4CON "$(column a check_status)"
+	until_failed a L4CON
 }
 
 @test "check: servers without a check have none" {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The command line of lfproxy.
 
+# bats file_tags=onethread
+
 load helpers
 
 # usage_error ARGUMENT...: exits with 2, says something, serves nothing.

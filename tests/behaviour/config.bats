@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The configuration as an operator meets it: lfproxy -t, -T, -l and -s.
 
+# bats file_tags=onethread
+
 setup() {
 	lfproxy=${LFPROXY_BUILD:?names the folder of the build}/lfproxy
 	ini=$BATS_TEST_TMPDIR/lfproxy.ini
@@ -132,20 +134,21 @@ write_good() {
 	diff "$BATS_TEST_TMPDIR/once.ini" "$BATS_TEST_TMPDIR/twice.ini"
 	for line in 'node = lb1' 'timeout_client = 90s' 'timeout_server = 5m' \
 	    'listen = unix:/run/web.sock mode=0600' \
-	    'server = app1 10.0.0.11:8080 weight=100' \
-	    'server = app2 10.0.0.12:8080 weight=50' \
-	    'check = http path=/healthz method=GET status=200-399 interval=2s timeout=2s fall=3 rise=2'; do
+	    'server = app1 10.0.0.11:8080 weight=100 maxconn=0' \
+	    'server = app2 10.0.0.12:8080 weight=50 maxconn=0'; do
 		grep -qxF "$line" "$BATS_TEST_TMPDIR/once.ini"
 	done
+	grep -qx 'check = http path=/healthz .*method=GET .*status=200-399 .*fall=3 rise=2.*' \
+	    "$BATS_TEST_TMPDIR/once.ini"
 	grep -qx 'threads = auto ; here [1-9][0-9]*' "$BATS_TEST_TMPDIR/once.ini"
 }
 
 @test "config: -l and -s make a configuration without a file" {
 	"$lfproxy" -T -l :8080 -s 10.0.0.11:80 -s web=10.0.0.12:80 \
 	    -b roundrobin -k http:/up -n 3 -a /run/a.sock >"$ini"
-	for line in 'admin = /run/a.sock mode=0660' 'threads = 3' \
-	    'listen = :8080' 'server = s1 10.0.0.11:80 weight=100' \
-	    'server = web 10.0.0.12:80 weight=100'; do
+	for line in 'admin = /run/a.sock mode=0660 level=admin timeout=10s maxconn=256' 'threads = 3' \
+	    'listen = :8080' 'server = s1 10.0.0.11:80 weight=100 maxconn=0' \
+	    'server = web 10.0.0.12:80 weight=100 maxconn=0'; do
 		grep -qxF "$line" "$ini"
 	done
 	grep -q '^check = http path=/up ' "$ini"

@@ -11,9 +11,13 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	start_streams a
 	start_streams b
 	BACKEND=$CHECKED web a b
-	spawn client "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
-	    --connections 16 --duration $((4 + PATIENCE)) --up 20000 \
-	    --down 20000 --chunk 0 --pause 5 --allow-loss b --deadline 100
+	# shellcheck disable=SC2016
+	spawn client sh -ec 'while [ ! -e "$1" ]; do
+		"$2" client "$3" --connections 16 --duration 1 --up 20000 \
+		    --down 20000 --chunk 0 --pause 5 --allow-loss b \
+		    --deadline "$4"
+	done' sh "$T/enough" "$TOOLS/streamer" "127.0.0.1:$(port web)" \
+	    $((60 * PATIENCE))
 	wait_for 10 session_like ' app/b .* -- '
 	end b KILL
 	wait_for 10 says_down app/b
@@ -25,13 +29,19 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	LISTEN=$(addr b) start_streams b
 	wait_for 10 says_up app/b
 	n=$(sessions | wc -l)
+	wait_for 20 served_since "$n" b
+	: >"$T/enough"
 	finish client 60
 	echo "$output"
 	[[ $output == *" failed=0 "* ]]
-	sessions | tail -n +$((n + 1)) | grep -q ' app/b .* -- '
 	# Nobody else lost anything.
 	equal "broken sessions of others" "" \
 	    "$(sessions | grep -v ' app/b ' | grep -v ' -- ')"
+}
+
+# served_since N SERVER: after the Nth session one of the server's ended well.
+served_since() {
+	sessions | tail -n +$(($1 + 1)) | grep -q " app/$2 .* -- "
 }
 
 @test "faults: a refused connect is tried on another server, unnoticed" {
@@ -43,7 +53,7 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	[[ $output == *"ok=100 "*"failed=0 "* ]]
 	wait_for 10 sessions_ended 100
 	refute session_like ' app/r '
-	session_like ' app/a .* -- [0-9/]+/\+?1 0/0$'
+	wait_for 10 session_like ' app/a .* -- [0-9/]+/\+?1 0/0$'
 	refute session_like ' [A-Za-z]. [0-9]+/'
 }
 
@@ -72,7 +82,7 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 
 	start_bad r refuse
 	start_bad q refuse
-	BACKEND=$CHECKED web r q
+	BACKEND=$CHECKED$'\ntimeout_queue = 0' web r q
 	wait_for 10 says_down app/r
 	wait_for 10 says_down app/q
 	began=$(now_ms)
@@ -107,7 +117,97 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	equal "the answer" a "$(fetch "$(url)")"
 	equal "the answer" a "$(fetch "$(url)")"
 	wait_for 10 sessions_ended 2
-	session_like ' app/a .* -- [0-9/]+/\+?1 0/0$'
+	wait_for 10 session_like ' app/a .* -- [0-9/]+/\+?1 0/0$'
+}
+
+# A unix socket whose backlog is full until USR1 comes; then it says how long
+# after that the first request came, in ms.
+full() {
+	cat >"$T/full.py" <<-'END'
+		import signal, socket, sys, time
+		signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+		path = sys.argv[1]
+		s = socket.socket(socket.AF_UNIX)
+		s.bind(path)
+		s.listen(1)
+		fillers = []
+		try:
+		    while True:
+		        f = socket.socket(socket.AF_UNIX)
+		        f.setblocking(False)
+		        f.connect(path)
+		        fillers.append(f)
+		except BlockingIOError:
+		    pass
+		print("listening on unix:" + path, flush=True)
+		signal.sigwait([signal.SIGUSR1])
+		began = time.monotonic()
+		while True:
+		    c, _ = s.accept()
+		    if fillers:
+		        fillers.pop(0).close()
+		        continue
+		    c.recv(4096)
+		    print("late %d" % ((time.monotonic() - began) * 1000), flush=True)
+		    c.sendall(b"HTTP/1.0 200 OK\r\n\r\nroom")
+		    c.close()
+	END
+	rm -f "$T/full.sock"
+	serve full python3 "$T/full.py" "$T/full.sock"
+}
+
+# gets_room: the session that came while it was full comes to it soon.
+gets_room() {
+	local before
+
+	before=$(fd_count)
+	spawn client curl -sS -m $((20 * PATIENCE)) "$(url)"
+	wait_for 10 fds_at_least $((before + 1)) || return 2
+	signal full USR1
+	finish client || return 2
+	equal "the answer" room "$output" || return 2
+	wait_for 10 has_line full '^late [0-9]+$' || return 2
+	[ "$(sed -n 's/^late //p' "$T/full.out")" -ge $((400 * PATIENCE)) ] ||
+	    return 0
+	end full
+	full
+	return 1
+}
+
+@test "faults: a unix server with a full backlog gets the session once there is room" {
+	full
+	web full
+	tries 5 gets_room
+	last_session
+	equal "the code" -- "${S[code]}"
+	equal "retries" 0 "${S[retries]}"
+}
+
+@test "faults: a unix server whose backlog stays full ends with sC" {
+	full
+	DEFAULTS=$'timeout_connect = 300ms\nretries = 0' web full
+	run fetch "$(url)"
+	[ "$status" -ne 0 ]
+	last_session
+	equal "the code" sC "${S[code]}"
+	[ "${S[tt]}" -ge 290 ]
+}
+
+@test "faults: short timeouts are met within 50 ms" {
+	start_bad s silent
+	DEFAULTS=$'timeout_client = 330ms\ntimeout_server = 30s' web s
+	began=0
+	tries 5 one_in_time
+	refute session_like ' 0/0/(3[012].|[12]..|..?) '
+}
+
+# Of all that there have been, three more than before.
+one_in_time() {
+	"$TOOLS/badclient" silent "127.0.0.1:$(port web)" --count 3 \
+	    --deadline $((20 * PATIENCE)) || return 2
+	wait_for 10 sessions_ended $((began += 3)) || return 2
+	[ "$(sessions | sed -E 's|.* [0-9]+/[0-9]+/([0-9]+) .*|\1|' | sort -n |
+	    head -n 1)" -le $((380 * PATIENCE)) ]
 }
 
 @test "faults: a client that sends nothing ends by timeout_client" {
@@ -134,7 +234,7 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	    --deadline 100
 	last_session 2
 	equal "the code" cD "${S[code]}"
-	wait_for 5 fds_at_most "$before"
+	wait_for 10 fds_at_most "$before"
 }
 
 @test "faults: a server that never answers ends by timeout_server" {
@@ -268,7 +368,7 @@ refuses() {
 }
 
 @test "faults: a limit of descriptors that no session could be served with is refused" {
-	run prlimit --nofile=16:16 "$LFPROXY_BUILD/lfproxy" -l 127.0.0.1:0 \
+	run prlimit --nofile=16:16 "$LFPROXY" -l 127.0.0.1:0 \
 	    -s 127.0.0.1:9
 	[ "$status" -eq 3 ]
 	[[ "$output" == *"16 open descriptors are not enough"* ]]
@@ -276,10 +376,28 @@ refuses() {
 
 @test "faults: with all sessions in use the next waits for one to end, not for a timer" {
 	start_app a
-	LIMIT='prlimit --nofile=36' web a
-	run wrk -c20 -t1 -d2 -H "Connection: close" "$(url)"
-	[ "$status" -eq 0 ]
-	requests=$(awk '/requests in/ { print $1 }' <<<"$output")
-	# By the timer alone, four times a second, it would be some hundred.
-	[ "$requests" -gt $((2000 / SCALE)) ]
+	web a
+	cp "$T/lfproxy.ini" "$T/many.ini"
+	tries 4 many_served
+}
+
+# As many as a fifth of those that are served with room for all; by the timer
+# alone, four times a second, it would be some hundred.
+many_served() {
+	local wide
+
+	stop_lfproxy || return 2
+	launch_lfproxy -c "$T/many.ini" || return 2
+	wide=$(served) || return 2
+	stop_lfproxy || return 2
+	LIMIT='prlimit --nofile=36' launch_lfproxy -c "$T/many.ini" || return 2
+	[ "$(served)" -gt $((wide / 5)) ]
+}
+
+# served: requests, each with a connection of its own, in a second.
+served() {
+	run wrk -c20 -t1 -d1 --timeout $((10 * PATIENCE)) \
+	    -H "Connection: close" "$(url)"
+	[ "$status" -eq 0 ] || return
+	awk '/requests in/ { print $1 }' <<<"$output"
 }

@@ -15,7 +15,9 @@ BUILD=${LFPROXY_BUILD:-build/release}
 TOOLS=${LFPROXY_TOOLS:-$BUILD/tools}
 [[ $TOOLS == /* ]] || TOOLS=$ROOT/$TOOLS
 LFPROXY=$BUILD/lfproxy
-PATH=$PATH:/usr/sbin:/sbin
+# The distribution's programs first: a python3 of some other place may be a script
+# that looks for one, which takes ten times as long to start.
+PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 
 # A sanitizer makes lfproxy slower: sizes are divided by SCALE, see scaled, and
 # deadlines multiplied by PATIENCE.
@@ -81,6 +83,22 @@ wait_for() {
 	done
 }
 
+# tries N COMMAND...: what is promised in time, or at a pace, holds in one of N
+# tries: a machine that stalls, or that others use, may spoil some.  COMMAND
+# returns 1 when it was too slow, 2 when something is wrong at any pace.
+tries() {
+	local n=$1 i rc
+
+	shift
+	for ((i = 1; i <= n; i++)); do
+		rc=0
+		"$@" || rc=$?
+		[ $rc -eq 1 ] || return $rc
+		echo "try $i was too slow: $*"
+	done
+	return 1
+}
+
 now_ms() {
 	echo $((${EPOCHREALTIME/[.,]/} / 1000))
 }
@@ -97,6 +115,9 @@ spawn() {
 	local name=$1
 
 	shift
+	# At once: what one of that name said before it is not read for its own.
+	: >"$T/$name.out"
+	: >"$T/$name.err"
 	setsid "$@" </dev/null >"$T/$name.out" 2>"$T/$name.err" 3>&- &
 	PIDS[$name]=$!
 }
@@ -106,7 +127,7 @@ spawn() {
 finish() {
 	local pid=${PIDS[$1]} rc=0
 
-	wait_for "${2:-30}" ended "$pid"
+	wait_for "${2:-30}" ended "$pid" || return
 	wait "$pid" || rc=$?
 	unset "PIDS[$1]"
 	output=$(cat "$T/$1.out" "$T/$1.err")
@@ -124,6 +145,26 @@ end() {
 	wait_for 10 ended "${PIDS[$1]}"
 	wait "${PIDS[$1]}" || true
 	unset "PIDS[$1]"
+	case ${ADDRS[$1]:-unix:} in
+	unix:*) ;;
+	*) hold_port "${ADDRS[$1]}" ;;
+	esac
+}
+
+# hold_port ADDRESS: until the test ends nobody is given the port by chance, and
+# connects are refused; who asks for it by its number may listen there all the
+# same.  Prints nothing; `listening on ADDRESS` is in $held.
+hold_port() {
+	held=$(mktemp "$T/held.XXXXXX")
+	# It keeps nothing else open, connections of the test's own above all.
+	(
+		for fd in /proc/"$BASHPID"/fd/*; do
+			fd=${fd##*/}
+			[ "$fd" -le 2 ] || eval "exec $fd>&-"
+		done
+		exec setsid "$TOOLS/badserver" refuse "$1" --deadline 600
+	) </dev/null >"$held" 2>"$held.err" &
+	echo $! >>"$T/holders"
 }
 
 has_line() {
@@ -175,7 +216,7 @@ streams() {
 
 	shift
 	run -0 "$TOOLS/streamer" client "$address" \
-	    --deadline $((60 * PATIENCE)) "$@"
+	    --deadline $((200 * PATIENCE)) "$@"
 }
 
 # start_bad NAME MODE [OPTION...]: a server that misbehaves.
@@ -186,11 +227,13 @@ start_bad() {
 	serve "$name" "$TOOLS/badserver" "$mode" 127.0.0.1:0 --deadline 600 "$@"
 }
 
+# free_port: of 127.0.0.1; see hold_port.
 free_port() {
-	local line
+	local held
 
-	read -r line < <("$TOOLS/badserver" refuse 127.0.0.1:0 --deadline 1)
-	echo "${line##*:}"
+	hold_port 127.0.0.1:0
+	wait_for 10 test -s "$held"
+	sed -n 's/^listening on .*://p' "$held"
 }
 
 # on_free_port NAME READY COMMAND...: for programs that cannot let the kernel
@@ -237,6 +280,38 @@ start_nginx() {
 		exec nginx -p '$T' -e stderr -c '$T/nginx.conf'"
 }
 
+# make_ca NAME: an authority, $T/NAME.pem.
+make_ca() {
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$1" \
+	    -keyout "$T/$1.key" -out "$T/$1.pem" 2>/dev/null
+}
+
+# make_cert NAME CA ALTNAMES: from it, as in `DNS:a.example,IP:127.0.0.1`.
+make_cert() {
+	openssl req -newkey rsa:2048 -nodes -subj "/CN=$1" \
+	    -keyout "$T/$1.key" -out "$T/$1.csr" 2>/dev/null
+	openssl x509 -req -days 2 -CA "$T/$2.pem" -CAkey "$T/$2.key" \
+	    -CAcreateserial -extfile <(echo "subjectAltName=$3") \
+	    -in "$T/$1.csr" -out "$T/$1.pem" 2>/dev/null
+}
+
+nginx_tls_ready() {
+	curl -sk -o /dev/null -m 2 "https://127.0.0.1:$1/"
+}
+
+# start_nginx_tls CERT [http2]: as start_nginx, with TLS, under the name tls.
+start_nginx_tls() {
+	local ssl="ssl ${2:-}; ssl_certificate $T/$1.pem;"
+
+	ssl+=" ssl_certificate_key $T/$1.key;"
+	mkdir -p "$T/www"
+	echo nginx >"$T/www/index.html"
+	sed "s|@LISTEN@;|@LISTEN@ $ssl|" "$T/nginx.in" >"$T/tls.in"
+	on_free_port tls nginx_tls_ready sh -c "
+		sed 's/@LISTEN@/PORT/' '$T/tls.in' >'$T/tls.conf'
+		exec nginx -p '$T' -e stderr -c '$T/tls.conf'"
+}
+
 # Its workers stay the user it was started as, so that they can read $T.
 nginx_config() {
 	cat <<-END
@@ -257,6 +332,27 @@ nginx_config() {
 	END
 }
 
+# -- network namespaces --
+
+# netns NAME: one of its own, with lo; `${NS[NAME]} COMMAND` runs in it.  Skips
+# the test where that is not allowed.
+declare -gA NS=()
+netns() {
+	local pid new=(unshare --net) into
+
+	[ "$(id -u)" -eq 0 ] || new=(unshare --user --map-root-user --net)
+	"${new[@]}" true 2>"$T/unshare" ||
+	    skip "no network namespace may be made: $(cat "$T/unshare")"
+	spawn "ns-$1" "${new[@]}" sh -c \
+	    'ip link set lo up && echo up && exec tail -f /dev/null'
+	wait_for 10 has_line "ns-$1" '^up$'
+	pid=${PIDS[ns-$1]}
+	into="nsenter --target $pid --net"
+	[ "$(id -u)" -eq 0 ] || into+=" --user --preserve-credentials"
+	# shellcheck disable=SC2034 # NS is for the tests.
+	NS[$1]=$into
+}
+
 # -- lfproxy --
 
 lfproxy_said() {
@@ -271,6 +367,7 @@ lfproxy_ready_or_ended() {
 # starts it, as in `prlimit --nofile=64`.  In a session of its own, so that
 # teardown can tell whether it left a process behind.
 launch_lfproxy() {
+	equal "subshells around the start of lfproxy" "$LEVEL" "$BASH_SUBSHELL"
 	: >"$LFPROXY_LOG"
 	# shellcheck disable=SC2086
 	setsid ${LIMIT:-} "$LFPROXY" "$@" </dev/null >"$T/lfproxy.out" \
@@ -280,7 +377,8 @@ launch_lfproxy() {
 	refute ended "$LFPROXY_PID"
 }
 
-# start_lfproxy: the configuration comes on stdin.
+# start_lfproxy: the configuration comes on stdin, but not through a pipe: a
+# pipe's end is a shell of its own, and teardown would not know the process.
 start_lfproxy() {
 	cat >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
@@ -297,7 +395,8 @@ web() {
 		printf '[defaults]\n%s\n' "${DEFAULTS:-}"
 		printf '[frontend web]\nlisten = %s\n' "${WEB:-127.0.0.1:0}"
 		printf 'backend = app\npool = main\n'
-		printf '[backend app]\nbalance = roundrobin\n%s\n' \
+		printf '[backend app]\nbalance = %s\n%s\n' \
+		    "${BALANCE:-roundrobin}" \
 		    "${BACKEND:-check = off}"
 		for server in "$@"; do
 			name=${server%% *}
@@ -348,7 +447,8 @@ await_lfproxy() {
 		return 1
 	fi
 	wait "$pid" || rc=$?
-	if pgrep -s "$pid" >/dev/null; then
+	# A zombie has ended; a grandchild's waits for init.
+	if pgrep -s "$pid" -r D,I,R,S,T,t >/dev/null; then
 		pkill -KILL -s "$pid"
 		fail "lfproxy left processes"
 		return 1
@@ -460,6 +560,7 @@ last_session() {
 # -- bats --
 
 setup() {
+	LEVEL=$BASH_SUBSHELL
 	nginx_config >"$T/nginx.in"
 }
 
@@ -475,14 +576,15 @@ stop_others() {
 		kill -KILL -- "-${PIDS[$name]}" 2>/dev/null || true
 		wait "${PIDS[$name]}" 2>/dev/null || true
 	done
+	[ ! -e "$T/holders" ] || xargs kill <"$T/holders" 2>/dev/null || true
 }
 
 explain_failure() {
 	local f
 
 	if [ -e "$T/lfproxy.ini" ]; then
-		echo "--- lfproxy.ini"
-		cat "$T/lfproxy.ini"
+		echo "--- lfproxy.ini, $(wc -l <"$T/lfproxy.ini") lines"
+		head -n 60 "$T/lfproxy.ini"
 	fi
 	if [ -e "$LFPROXY_LOG" ]; then
 		echo "--- lfproxy's log, the end"

@@ -21,7 +21,7 @@ benchmark() {
 	start_app a
 	start_app b
 	THREADS=4 web a b
-	run -0 wrk -t2 -c64 -d5 "$(url)"
+	run -0 wrk -t2 -c64 -d5 --timeout $((10 * PATIENCE)) "$(url)"
 	echo "$output"
 	[[ $output != *"Socket errors"* && $output != *Non-2xx* ]]
 	[[ $output =~ ([0-9]+)\ requests\ in ]]
@@ -38,7 +38,7 @@ benchmark() {
 	start_app a
 	start_app b
 	THREADS=4 web a b
-	run -0 wrk -t2 -c32 -d3 -H 'Connection: close' "$(url)"
+	run -0 wrk -t2 -c32 -d3 --timeout $((10 * PATIENCE)) -H 'Connection: close' "$(url)"
 	echo "$output"
 	[[ $output != *"Socket errors"* && $output != *Non-2xx* ]]
 }
@@ -101,7 +101,7 @@ benchmark() {
 	finish wrk 100
 	equal "broken sessions of others" "" "$(sessions |
 	    grep -v ' app/b ' | grep -vE ' (--|C[CD]) ')"
-	session_like ' redis redis/redis .* -- '
+	wait_for 10 session_like ' redis redis/redis .* -- '
 }
 
 # bats test_tags=slow

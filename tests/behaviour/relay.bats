@@ -295,3 +295,90 @@ echoes() {
 @test "relay: 64 echoed streams, always, 4 threads" {
 	echoes always 4
 }
+
+@test "relay: bulk is spliced, and the pipes go when nobody needs them" {
+	local before
+
+	start_streams s
+	{
+		common
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\nserver = s %s\ncheck = off\n' "$(addr s)"
+	} | sed "s|^log = .*|&\nadmin = $T/admin|" >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	before=$(fd_count)
+	streams "127.0.0.1:$(port web)" --connections 8 --down 8388608
+	[[ $output == *"ok=8 "*"failed=0 "* ]]
+	"$BUILD/lfproxyctl" -S "$T/admin" show info >"$T/info"
+	grep -qE '^PipesMade: [1-9]' "$T/info"
+	wait_for 10 fds_at_most "$before"
+}
+
+@test "relay: without a descriptor for a pipe, bulk is copied" {
+	start_streams s
+	LIMIT='prlimit --nofile=34' web s
+	streams "127.0.0.1:$(port web)" --connections 7 --down 8388608
+	[[ $output == *"ok=7 "*"failed=0 "* ]]
+}
+
+# valgrind_config SERVER-LINE FRONTEND-LINES
+valgrind_config() {
+	cat <<-END
+		[global]
+		log = stderr
+		admin = $T/admin
+		[pool main]
+		threads = 2
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		log = file=$T/access.log format=json
+		$2
+		[backend app]
+		check = connect interval=200ms
+		$1
+	END
+}
+
+set_pool() {
+	"$BUILD/lfproxyctl" -S "$T/admin" set pool main "$@"
+}
+
+# Copied and spliced bytes, an end that is a reset, a refused server, a reload
+# that takes away and brings servers, a frontend, and a log, and a resize.
+@test "relay: nothing is left at exit (valgrind)" {
+	local web
+
+	[ "$SCALE" -eq 1 ] || skip "a sanitizer looks for the same"
+	start_streams s
+	start_streams s2
+	valgrind_config "server = s $(addr s) maxconn=4" \
+	    "log = syslog=unix:$T/nobody" >"$T/lfproxy.ini"
+	# A stale event may name any handler there ever was, so the table of
+	# them stays (lf/event_handler.c).
+	printf '{\nhandlers\nMemcheck:Leak\nmatch-leak-kinds: reachable\n%s' \
+	    $'fun:calloc\nfun:enter_locked\n}\n' >"$T/supp"
+	LIMIT="valgrind --quiet --leak-check=full --suppressions=$T/supp \
+	    --show-leak-kinds=all --errors-for-leak-kinds=all \
+	    --error-exitcode=97 --log-file=$T/valgrind" \
+	    launch_lfproxy -c "$T/lfproxy.ini"
+	web=$(listening web)
+	streams "$web" --connections 4 --up 300000 --down 2000000
+	run "$TOOLS/badclient" leave "$web" --at partial --how rst --count 8 \
+	    --rate 100 --deadline 20
+	set_pool threads 4
+	set_pool shards 2
+	spawn during "$TOOLS/streamer" client "$web" --connections 8 \
+	    --mode echo --up 300000 --deadline 60
+	valgrind_config "server = s2 $(addr s2)" \
+	    $'[frontend other]\nbackend = app\nlisten = '"unix:$T/other" \
+	    >"$T/lfproxy.ini"
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'listening on unix:'
+	finish during
+	set_pool shards 1
+	set_pool threads 1
+	streams "$web" --mode echo --connections 8 --up 100000
+	stop_lfproxy || fail "valgrind: $(cat "$T/valgrind")"
+	equal "what valgrind says" "" "$(cat "$T/valgrind")"
+}

@@ -9,9 +9,12 @@ load helpers
 	url=$(url)
 	spawn client curl -sS -m $((20 * PATIENCE)) --http0.9 "$url"
 	wait_for 10 test -s "$T/client.out"
+	# However long a look may take.
+	signal s STOP
 	kill -TERM "$LFPROXY_PID"
-	wait_for 5 refused "$url"
+	wait_for 10 refused "$url"
 	[ -d "/proc/$LFPROXY_PID" ]
+	signal s CONT
 	finish client
 	equal "bytes" 60000 "$(wc -c <"$T/client.out")"
 	await_lfproxy 5
@@ -28,7 +31,7 @@ load helpers
 	fetch -o /dev/null "$(url)"
 	began=$(now_ms)
 	stop_lfproxy
-	[ $(($(now_ms) - began)) -lt $((2000 * PATIENCE)) ]
+	[ $(($(now_ms) - began)) -lt 15000 ]
 }
 
 @test "stop: SIGINT as SIGTERM" {
@@ -52,8 +55,7 @@ load helpers
 	kill -TERM "$LFPROXY_PID"
 	await_lfproxy 10
 	[ $(($(now_ms) - began)) -ge 900 ]
-	[ $(($(now_ms) - began)) -lt $((5000 * PATIENCE)) ]
-	finish idle 5
+	finish idle
 	[[ $output == *"open 0"* ]]
 	equal "killed sessions" 3 "$(sessions | grep -cE ' K[CD-] ')"
 }
@@ -69,13 +71,11 @@ load helpers
 	wait_for 10 has_line idle established
 	fetch -o /dev/null "$url"
 	kill -TERM "$LFPROXY_PID"
-	wait_for 5 refused "$url"
+	wait_for 10 refused "$url"
 	[ -d "/proc/$LFPROXY_PID" ]
-	began=$(now_ms)
 	kill -TERM "$LFPROXY_PID"
-	await_lfproxy 5
-	[ $(($(now_ms) - began)) -lt $((3000 * PATIENCE)) ]
-	finish idle 5
+	await_lfproxy 10
+	finish idle
 	equal "killed sessions" 3 "$(sessions | grep -cE ' K[CD-] ')"
 }
 
@@ -92,7 +92,7 @@ load helpers
 	start_app a
 	WEB="unix:$T/web.sock" web a
 	kill -KILL "$LFPROXY_PID"
-	wait_for 5 ended "$LFPROXY_PID"
+	wait_for 10 ended "$LFPROXY_PID"
 	LFPROXY_PID=
 	[ -S "$T/web.sock" ]
 	WEB="unix:$T/web.sock" web a

@@ -6,7 +6,7 @@ returns a title, a remark, the columns of its table and the samples."""
 
 import os
 
-from measure import interleave, quartiles, values
+from measuring.figures import interleave, quartiles, values
 from verdict import FAILS, HOLDS
 
 PAPER, OURS, CONTROL = "the paper", "lfproxy", "control"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Half-Sync/Half-Reactive in the place of src/lf/shard.c: what the paper holds
+ * Half-Sync/Half-Reactive in the place of src/lf/shard*.c: what the paper holds
  * Leader/Followers against (POSA2, 5.4), for the laboratory alone.
  *
  *   kernel --wait--> I/O thread --queue--> workers --turn

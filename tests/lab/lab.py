@@ -17,23 +17,11 @@ import sys
 import time
 
 import experiments
-from measure import Bench, figure, quartiles, values
-from rig import AppServer, LabError, perf_counts_futexes
+from measure import Bench
+from measuring.figures import cell, table
+from measuring.process import AppServer, MeasuringError
+from rig import perf_counts_futexes
 from verdict import Verdicts
-
-
-def cell(rows, metric):
-    numbers = values(rows, metric)
-    if not numbers:
-        return "–"
-    lower, middle, upper = (figure(n) for n in quartiles(numbers))
-    return middle if lower == upper else f"{middle} ({lower}–{upper})"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 def section(result):
@@ -75,7 +63,7 @@ def main(argv):
     began = time.monotonic()
     try:
         bench, claims, sections = run(argv[1], argv[3:] or experiments.ALL)
-    except (LabError, OSError) as error:
+    except (MeasuringError, OSError) as error:
         print(f"lab: {error}", file=sys.stderr)
         return 1
     text = "\n".join(["# The laboratory\n",

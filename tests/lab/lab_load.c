@@ -5,7 +5,8 @@
  * the time of a request counts from when it was due: what a stalled proxy keeps
  * waiting is measured and not left out, as a closed loop would.  Connections
  * whose fastest request took as long as an injected delay are reported apart
- * from the others.  Prints one line of JSON.
+ * from the others; where the delay may hit any connection, single requests that
+ * took as long are left out of the others and counted.  Prints a line of JSON.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -29,11 +30,11 @@ struct connection {
 };
 
 struct plan {
-	uint64_t connections, rate, ms, warm_ms, slow_us;
+	uint64_t connections, rate, ms, warm_ms, slow_us, hit_us;
 };
 
 static const char request[] = "GET / HTTP/1.1\r\nHost: lab\r\n\r\n";
-static uint64_t errors, warm_until_ns, seed = 88172645463325252u;
+static uint64_t errors, hits, warm_until_ns, seed = 88172645463325252u;
 
 static uint64_t
 now_ns(void)
@@ -58,9 +59,14 @@ gap_ns(double mean_ns)
 }
 
 static void
-note(struct connection *c, uint64_t took_ns)
+note(struct connection *c, uint64_t took_ns, const struct plan *plan)
 {
 	uint32_t us = (uint32_t)(took_ns / 1000);
+
+	if (us >= plan->hit_us) {
+		hits++;
+		return;
+	}
 
 	if (c->n == c->room) {
 		c->room = c->room > 0 ? c->room * 2 : 1024;
@@ -90,7 +96,7 @@ answer_length(struct connection *c)
 }
 
 static void
-take_answer(struct connection *c, double mean_ns)
+take_answer(struct connection *c, double mean_ns, const struct plan *plan)
 {
 	size_t length = answer_length(c);
 	uint64_t at_ns = now_ns();
@@ -100,14 +106,14 @@ take_answer(struct connection *c, double mean_ns)
 	if (!c->asked || c->in_len > length)
 		tool_die(TOOL_FAILED, "an answer that nobody asked for");
 	if (c->due_ns >= warm_until_ns)
-		note(c, at_ns - c->due_ns);
+		note(c, at_ns - c->due_ns, plan);
 	c->asked = false;
 	c->in_len = 0;
 	c->due_ns += gap_ns(mean_ns);
 }
 
 static void
-on_readable(struct connection *c, double mean_ns)
+on_readable(struct connection *c, double mean_ns, const struct plan *plan)
 {
 	ssize_t n = read(c->fd, c->in + c->in_len, IN_SIZE - 1 - c->in_len);
 
@@ -120,7 +126,7 @@ on_readable(struct connection *c, double mean_ns)
 		return;
 	}
 	c->in_len += (size_t)n;
-	take_answer(c, mean_ns);
+	take_answer(c, mean_ns, plan);
 }
 
 static void
@@ -179,7 +185,7 @@ run(struct connection *all, const struct plan *plan, int epoll_fd)
 		int n = epoll_pwait2(epoll_fd, events, 64, &left, NULL);
 
 		for (int i = 0; i < n; i++)
-			on_readable(events[i].data.ptr, mean_ns);
+			on_readable(events[i].data.ptr, mean_ns, plan);
 	}
 }
 
@@ -244,7 +250,7 @@ _Noreturn static void
 usage(void)
 {
 	fputs("usage: lab_load [--connections N] [--rate REQUESTS/S] [--ms N]\n"
-	      "    [--warm-ms N] [--slow-us N] HOST:PORT\n",
+	      "    [--warm-ms N] [--slow-us N] [--hit-us N] HOST:PORT\n",
 	    stderr);
 	exit(TOOL_USAGE);
 }
@@ -258,13 +264,15 @@ main(int argc, char **argv)
 	    {"ms", required_argument, NULL, 'd'},
 	    {"warm-ms", required_argument, NULL, 'w'},
 	    {"slow-us", required_argument, NULL, 's'},
+	    {"hit-us", required_argument, NULL, 'h'},
 	    {0},
 	};
 	struct plan plan = {.connections = 64,
 	    .rate = 5000,
 	    .ms = 1000,
 	    .warm_ms = 200,
-	    .slow_us = UINT32_MAX};
+	    .slow_us = UINT32_MAX,
+	    .hit_us = UINT64_MAX};
 	int option, epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	struct connection *all;
 
@@ -274,6 +282,7 @@ main(int argc, char **argv)
 		               : option == 'd' ? &plan.ms
 		               : option == 'w' ? &plan.warm_ms
 		               : option == 's' ? &plan.slow_us
+		               : option == 'h' ? &plan.hit_us
 		                               : NULL;
 
 		if (!to)
@@ -286,7 +295,7 @@ main(int argc, char **argv)
 	tool_raise_descriptors();
 	all = open_all(argv[optind], plan.connections, epoll_fd);
 	run(all, &plan, epoll_fd);
-	printf("{\"errors\": %" PRIu64, errors);
+	printf("{\"errors\": %" PRIu64 ", \"hits\": %" PRIu64, errors, hits);
 	report("others", all, &plan, false);
 	report("slow", all, &plan, true);
 	puts("}");

@@ -230,7 +230,7 @@ make_spec(const struct lab *lab, char **servers, size_t servers_n)
 {
 	struct spec *spec = zeroed(1, sizeof(*spec));
 
-	spec->global.log = LOG_TARGET_OFF;
+	log_list_clear(&spec->global.log);
 	spec->global.drain_timeout_ms = 1;
 	fill_pool(spec, lab);
 	fill_frontend(spec, lab);
@@ -292,8 +292,9 @@ main(int argc, char **argv)
 	if (optind == argc || lab.threads == 0 || lab.shards == 0 ||
 	    lab.shards > lab.threads)
 		usage();
-	lab.control = control_new(
-	    make_spec(&lab, argv + optind, (size_t)(argc - optind)), &err);
+	lab.control =
+	    control_new(make_spec(&lab, argv + optind, (size_t)(argc - optind)),
+	        NULL, &err);
 	if (!lab.control || !control_start(lab.control, &err))
 		die(err.text);
 	run(&lab);

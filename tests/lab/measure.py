@@ -1,28 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""One sample of one variant, and interleaved rounds of several."""
+"""One sample of one variant."""
 
 import json
-import random
 import re
 import signal
-import statistics
 import subprocess
-import sys
 
-from rig import DEADLINE_S, FutexCount, LabError, Proxy, wrk
-
-
-def lab_load(build, address, connections, rate, ms, slow_us=0, warm_ms=100):
-    """Requests at a rate, timed from when they were due."""
-    argv = [f"{build}/lab/lab_load", "--connections", str(connections),
-            "--rate", str(rate), "--ms", str(ms), "--warm-ms", str(warm_ms)]
-    if slow_us:
-        argv += ["--slow-us", str(slow_us)]
-    done = subprocess.run([*argv, address], capture_output=True, text=True,
-                          timeout=DEADLINE_S + ms / 1000, check=False)
-    if done.returncode != 0:
-        raise LabError(f"lab_load failed: {done.stdout}{done.stderr}")
-    return json.loads(done.stdout)
+from measuring.load import lab_load, wrk
+from measuring.process import DEADLINE_S, MeasuringError
+from rig import FutexCount, Proxy
 
 
 class Bench:
@@ -73,7 +59,7 @@ class Bench:
         def load():
             told = wrk(proxy.address, 64, 1, close)
             if told["errors"]:
-                raise LabError(f"{variant}: {told['errors']} failed requests")
+                raise MeasuringError(f"{variant}: {told['errors']} failed requests")
             return told.pop("requests"), told
 
         with self.proxy(variant) as proxy:
@@ -95,7 +81,7 @@ class Bench:
                 sample = self.paced(proxy, rate, slow_ms * 1000 - 500)
             if sample["slow"] > 0 or "--slow" not in variant:
                 return sample
-        raise LabError(f"{variant}: no connection was slow")
+        raise MeasuringError(f"{variant}: no connection was slow")
 
     def paced(self, proxy, rate, slow_us):
         def load():
@@ -114,7 +100,7 @@ class Bench:
             [f"{self.build}/lab/null_bench", *variant], capture_output=True,
             text=True, timeout=DEADLINE_S, check=False)
         if done.returncode != 0:
-            raise LabError(f"null_bench failed: {done.stderr}")
+            raise MeasuringError(f"null_bench failed: {done.stderr}")
         told = json.loads(done.stdout)
         turns = max(1, told["turns"])
         return {
@@ -136,38 +122,7 @@ class Bench:
             tracer.send_signal(signal.SIGINT)
             _, text = tracer.communicate(timeout=DEADLINE_S)
         if not re.search(r"epoll_p?wait", text):
-            raise LabError(f"strace saw no proxy at work: {text}")
+            raise MeasuringError(f"strace saw no proxy at work: {text}")
         calls = [line.split() for line in text.splitlines()
                  if line.split()[-1:] == ["futex"]]
         return sum(int(words[3]) for words in calls)
-
-
-def interleave(variants, rounds, sample, label):
-    """{name: [sample of round 0, ...]}: every round takes all variants once,
-    each time in another order."""
-    taken = {name: [] for name in variants}
-    for number in range(rounds):
-        order = list(variants)
-        random.Random(number).shuffle(order)
-        for name in order:
-            taken[name].append(sample(variants[name]))
-        sys.stderr.write(f"\r  {label}: round {number + 1} of {rounds} ")
-        sys.stderr.flush()
-    sys.stderr.write("\n")
-    return taken
-
-
-def figure(number):
-    """Three digits that count, without an exponent where none is needed."""
-    return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
-
-
-def values(rows, metric):
-    return [row[metric] for row in rows if metric in row]
-
-
-def quartiles(numbers):
-    """(lower, median, upper)"""
-    if len(numbers) < 2:
-        return (numbers[0],) * 3
-    return tuple(statistics.quantiles(numbers, n=4, method="inclusive"))

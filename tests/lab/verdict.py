@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Claims, and what the figures say of them."""
 
-from measure import figure, quartiles, values
+from measuring.figures import figure, quartiles, three, values
 
 HOLDS = "holds"
 FAILS = "does not hold"
@@ -15,11 +15,6 @@ def judge(numbers, limit):
     if upper <= limit:
         return HOLDS
     return FAILS if lower > limit else UNCLEAR
-
-
-def three(numbers):
-    lower, middle, upper = (figure(n) for n in quartiles(numbers))
-    return f"{middle} ({lower}–{upper})"
 
 
 class Verdicts:

@@ -142,7 +142,7 @@ run_events(void)
 	sigset_t mask = tool_catch_stop();
 	int n;
 
-	while (!tool_told_to_stop && open_clients > 0) {
+	while (tool_goes_on() && open_clients > 0) {
 		n = epoll_pwait(epoll_fd, events, BATCH, -1, &mask);
 		for (int i = 0; i < n; i++)
 			on_event(events[i].data.ptr, events[i].events);

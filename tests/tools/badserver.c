@@ -213,7 +213,7 @@ run(int listener)
 	    (mode != REFUSE && mode != FULL &&
 	        epoll_ctl(epoll_fd, EPOLL_CTL_ADD, listener, &ev) < 0))
 		tool_die(TOOL_SYSTEM, "epoll: %s", strerror(errno));
-	while (!tool_told_to_stop) {
+	while (tool_goes_on()) {
 		timeout = timed && move_all_on() ? 5 : -1;
 		n = epoll_pwait(epoll_fd, events, BATCH, timeout, &mask);
 		for (int i = 0; i < n; i++)

@@ -263,4 +263,16 @@ tool_catch_stop(void)
 	return before;
 }
 
+/* epoll_pwait delivers no signal as long as something is ready at once: a loop
+ * that may always find something asks here whether it is to go on. */
+static inline bool
+tool_goes_on(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return !tool_told_to_stop && !sigismember(&pending, SIGTERM) &&
+	       !sigismember(&pending, SIGINT);
+}
+
 #endif

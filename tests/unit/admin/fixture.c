@@ -70,6 +70,9 @@ make_spec(void)
 	struct spec *spec = zeroed(1, sizeof(*spec));
 
 	spec->global.node = copy("edge-1");
+	spec->pools_n = 1;
+	spec->pools = zeroed(1, sizeof(*spec->pools));
+	spec->pools[0].name = copy("main");
 	spec->frontends_n = 1;
 	spec->frontends = zeroed(1, sizeof(*spec->frontends));
 	spec->frontends[0].name = copy("web");
@@ -100,7 +103,7 @@ fixture_setup(void **state)
 	struct fixture *f = zeroed(1, sizeof(*f));
 
 	f->grace = grace_new();
-	f->model = model_new(make_spec(), f->grace);
+	f->model = model_new(make_spec(), f->grace, NULL);
 	assert_non_null(f->model);
 	f->web = f->model->frontends[0];
 	f->app = f->model->backends[0];

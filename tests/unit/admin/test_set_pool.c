@@ -42,7 +42,7 @@ setup(void **state)
 
 	fixture_setup(state);
 	f = *state;
-	assert_int_equal(proxy_init(&proxy, f->model, 16), 0);
+	assert_int_equal(proxy_init(&proxy, 16), 0);
 	loop = ev_loop_new(EVFLAG_AUTO);
 	pools = pools_start(loop, &spec, &proxy, f->grace, &err);
 	if (!pools)
@@ -60,6 +60,8 @@ teardown(void **state)
 	return fixture_teardown(state);
 }
 
+static struct set_pool_change changed;
+
 /* Cuts the text at blanks, as the admin socket does. */
 static bool
 set(const char *text, struct err *err)
@@ -70,7 +72,7 @@ set(const char *text, struct err *err)
 	snprintf(copy, sizeof(copy), "%s", text);
 	while ((words[n] = strsep(&rest, " ")))
 		n += *words[n] != '\0';
-	return set_pool(pools, words, err);
+	return set_pool(pools, words, &changed, err);
 }
 
 static void
@@ -194,12 +196,10 @@ promotion_and_order_are_choices(void **state)
 	struct pool_status status;
 
 	(void)state;
-	assert_refused("main promotion kernel",
-	    "promotion = kernel is chosen in the file");
-	assert_set("main promotion always");
+	assert_set("main promotion kernel");
 	assert_set("main order priority");
 	pool_status(pool, &status);
-	assert_int_equal(status.policy, POLICY_ALWAYS);
+	assert_int_equal(status.policy, POLICY_KERNEL);
 	assert_int_equal(status.order, ORDER_PRIORITY);
 	assert_set("main promotion always");
 	assert_set("main order fifo");

@@ -14,9 +14,10 @@ info(struct fixture *f)
 	    .waiting = 7,
 	    .descriptors = 1024,
 	    .sessions_max = 500,
+	    .maxconn = 500,
 	    .stopping = true};
 
-	show_info_render(output(f), f->model, &facts);
+	show_info_render(output(f), f->model, &facts, FIELD_PLAIN, false);
 	return written(f);
 }
 
@@ -47,8 +48,8 @@ info_has_the_keys_that_hatop_needs(void **state)
 	struct fixture *f = *state;
 	const char *at;
 
-	gauge_up(&f->model->sessions);
-	gauge_up(&f->model->sessions);
+	gauge_up(&f->model->state->sessions);
+	gauge_up(&f->model->state->sessions);
 	at = info(f);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		at = strstr(at, keys[i]);
@@ -64,8 +65,8 @@ info_tells_facts_and_sums(void **state)
 	const char *text;
 
 	counters_add(f->web->counters, 0, COUNTER_SESSIONS, 42);
-	f->model->rate.per_second = 3;
-	f->model->rate.peak = 5;
+	f->model->state->rate.per_second = 3;
+	f->model->state->rate.peak = 5;
 	text = info(f);
 	assert_non_null(strstr(text, "\nNbthread: 6\n"));
 	assert_non_null(strstr(text, "\nUlimit-n: 1024\n"));
@@ -82,7 +83,8 @@ long_uptime_is_days_hours_minutes_seconds(void **state)
 {
 	struct fixture *f = *state;
 
-	f->model->started_ms -= (2 * 86400 + 3 * 3600 + 4 * 60 + 5) * 1000ull;
+	f->model->state->started_ms -=
+	    (2 * 86400 + 3 * 3600 + 4 * 60 + 5) * 1000ull;
 	assert_non_null(strstr(info(f), "\nUptime: 2d 3h04m05s\n"));
 	assert_non_null(strstr(info(f), "\nUptime_sec: 183845\n"));
 }

@@ -156,6 +156,37 @@ mode_is_octal(void **state)
 	assert_int_equal(mode, 0777);
 }
 
+static void
+size_is_bytes_or_a_number_of_units(void **state)
+{
+	static const struct {
+		const char *text, *shortest;
+		uint64_t bytes;
+	} rows[] = {{"1", "1", 1}, {"1024", "1k", 1024}, {"64k", "64k", 65536},
+	    {"64K", "64k", 65536}, {"1536k", "1536k", 1536 * 1024},
+	    {"1025", "1025", 1025}, {"2048m", "2g", 2ull << 30}};
+	static const char *const bad[] = {"", "k", "1kb", "-1", "1.5k", "1 k",
+	    "1t", "17179869184g", "99999999999999999999", "3g"};
+	char out[TEXT_SIZE_SIZE];
+	struct err err;
+	uint64_t n = 42;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (text_parse_size(bad[i], 1, 2ull << 30, &n, &err))
+			fail_msg("'%s' was taken", bad[i]);
+		assert_int_equal(n, 42);
+	}
+	assert_non_null(strstr(err.text, "allowed is 1 to 2g"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(
+		    text_parse_size(rows[i].text, 1, 2ull << 30, &n, &err));
+		assert_int_equal(n, rows[i].bytes);
+		assert_string_equal(text_size(n, out), rows[i].shortest);
+	}
+	assert_string_equal(text_size(0, out), "0");
+}
+
 int
 main(void)
 {
@@ -166,6 +197,7 @@ main(void)
 	    cmocka_unit_test(duration_prints_shortest_exact_form),
 	    cmocka_unit_test(number_is_decimal_within_range),
 	    cmocka_unit_test(mode_is_octal),
+	    cmocka_unit_test(size_is_bytes_or_a_number_of_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,9 +182,8 @@ set_check(struct check_spec *check, enum check_kind kind, uint64_t timeout_ms)
 	    .rise = 2,
 	    .path = copy("/healthz"),
 	    .method = copy("GET"),
-	    .status_min = 200,
-	    .status_max = 399,
 	};
+	status_set_add(&check->status, 200, 399);
 }
 
 static struct spec *
@@ -212,7 +211,7 @@ void
 start_checks(struct fixture *f, enum check_kind kind, uint64_t timeout_ms)
 {
 	f->model =
-	    model_new(spec_of(&f->peer.addr, kind, timeout_ms), f->grace);
+	    model_new(spec_of(&f->peer.addr, kind, timeout_ms), f->grace, NULL);
 	assert_non_null(f->model);
 	f->server = f->model->backends[0]->servers[0];
 	assert_int_equal(checker_new(f->loop, f->model, &f->checker), 0);
@@ -244,7 +243,7 @@ run_until(struct fixture *f, bool (*holds)(struct fixture *f))
 static bool
 checked(struct fixture *f)
 {
-	return f->server->last.status != CHECK_STATUS_INI;
+	return f->server->state->last.status != CHECK_STATUS_INI;
 }
 
 void

@@ -16,9 +16,9 @@ check_of_a_listener_is_l4ok(void **state)
 	peer_listen(f, NULL);
 	start_checks(f, CHECK_CONNECT, 1000);
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L4OK);
-	assert_true(f->server->last.passed);
-	assert_string_equal(f->server->last.text, "");
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4OK);
+	assert_true(f->server->state->last.passed);
+	assert_string_equal(f->server->state->last.text, "");
 }
 
 static void
@@ -30,9 +30,9 @@ check_of_a_closed_port_is_l4con_with_the_reason(void **state)
 	peer_shut(f);
 	start_checks(f, CHECK_CONNECT, 1000);
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L4CON);
-	assert_false(f->server->last.passed);
-	assert_string_equal(f->server->last.text, "Connection refused");
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4CON);
+	assert_false(f->server->state->last.passed);
+	assert_string_equal(f->server->state->last.text, "Connection refused");
 }
 
 static void
@@ -46,12 +46,12 @@ check_of_a_unix_socket_is_l4ok_and_without_its_file_l4con(void **state)
 	peer_listen(f, path);
 	start_checks(f, CHECK_CONNECT, 1000);
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L4OK);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4OK);
 
 	assert_int_equal(unlink(path), 0);
-	f->server->last.status = CHECK_STATUS_INI;
+	f->server->state->last.status = CHECK_STATUS_INI;
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L4CON);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4CON);
 	rmdir(dir);
 }
 
@@ -63,20 +63,20 @@ check_without_an_answer_is_l4tout_within_the_timeout(void **state)
 	peer_listen_full(f);
 	start_checks(f, CHECK_CONNECT, 100);
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L4TOUT);
-	assert_in_range(f->server->last.duration_ms, 90, 5000);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4TOUT);
+	assert_in_range(f->server->state->last.duration_ms, 90, 5000);
 }
 
 static bool
 is_down(struct fixture *f)
 {
-	return !f->server->up;
+	return !f->server->state->up;
 }
 
 static bool
 is_up(struct fixture *f)
 {
-	return f->server->up;
+	return f->server->state->up;
 }
 
 static void
@@ -87,18 +87,18 @@ server_goes_down_after_fall_and_up_after_rise(void **state)
 	peer_listen(f, NULL);
 	start_checks(f, CHECK_CONNECT, 1000);
 	run_until_checked(f);
-	assert_true(f->server->up);
+	assert_true(f->server->state->up);
 
 	peer_shut(f);
 	run_until(f, is_down);
-	assert_int_equal(f->server->checks_failed, 3);
-	assert_int_equal(f->server->times_down, 1);
-	assert_int_equal(f->model->backends[0]->usable, 0);
+	assert_int_equal(f->server->state->checks_failed, 3);
+	assert_int_equal(f->server->state->times_down, 1);
+	assert_int_equal(f->model->backends[0]->state->usable, 0);
 
 	f->peer.accepted = f->peer.closed = 0;
 	peer_again(f);
 	run_until(f, is_up);
-	assert_int_equal(f->model->backends[0]->usable, 1);
+	assert_int_equal(f->model->backends[0]->state->usable, 1);
 	assert_in_range(f->peer.accepted, 1, 2);
 }
 
@@ -155,11 +155,11 @@ without_descriptors(struct fixture *f, enum check_kind kind)
 	for (double end = ev_time() + 0.2; ev_time() < end;)
 		ev_run(f->loop, EVRUN_ONCE);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
-	assert_true(f->server->up);
-	assert_int_equal(f->server->checks_failed, 0);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_INI);
+	assert_true(f->server->state->up);
+	assert_int_equal(f->server->state->checks_failed, 0);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_INI);
 	run_until_checked(f);
-	assert_true(f->server->last.passed);
+	assert_true(f->server->state->last.passed);
 }
 
 static void
@@ -181,7 +181,7 @@ checker_without_checks_does_nothing(void **state)
 
 	peer_listen(f, NULL);
 	start_checks(f, CHECK_OFF, 1000);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_NONE);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_NONE);
 	ev_run(f->loop, EVRUN_NOWAIT);
 	assert_int_equal(f->peer.accepted, 0);
 }

@@ -25,10 +25,10 @@ answer_in_the_range_is_l7ok(void **state)
 	struct fixture *f = *state;
 
 	checked_with(f, OK_REPLY, 2000);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7OK);
-	assert_int_equal(f->server->last.code, 200);
-	assert_true(f->server->last.passed);
-	assert_string_equal(f->server->last.text, "OK");
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
+	assert_int_equal(f->server->state->last.code, 200);
+	assert_true(f->server->state->last.passed);
+	assert_string_equal(f->server->state->last.text, "OK");
 }
 
 static void
@@ -84,7 +84,7 @@ head_does_not_wait_for_a_body(void **state)
 	free(check->method);
 	check->method = strdup("HEAD");
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7OK);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
 	assert_ptr_equal(
 	    strstr(f->peer.request, "HEAD /healthz"), f->peer.request);
 }
@@ -96,10 +96,10 @@ other_status_is_l7sts_with_code_and_reason(void **state)
 
 	checked_with(
 	    f, "HTTP/1.1 503 Out of tea\r\nContent-Length: 0\r\n\r\n", 2000);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7STS);
-	assert_int_equal(f->server->last.code, 503);
-	assert_false(f->server->last.passed);
-	assert_string_equal(f->server->last.text, "Out of tea");
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7STS);
+	assert_int_equal(f->server->state->last.code, 503);
+	assert_false(f->server->state->last.passed);
+	assert_string_equal(f->server->state->last.text, "Out of tea");
 }
 
 static void
@@ -111,8 +111,8 @@ redirect_is_not_followed(void **state)
 	    "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
 	    "Content-Length: 0\r\n\r\n",
 	    2000);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7OK);
-	assert_int_equal(f->server->last.code, 302);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
+	assert_int_equal(f->server->state->last.code, 302);
 }
 
 static void
@@ -121,8 +121,8 @@ silence_is_l7tout(void **state)
 	struct fixture *f = *state;
 
 	checked_with(f, NULL, 100);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7TOUT);
-	assert_in_range(f->server->last.duration_ms, 90, 5000);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7TOUT);
+	assert_in_range(f->server->state->last.duration_ms, 90, 5000);
 }
 
 static void
@@ -134,8 +134,8 @@ closed_port_is_l4con(void **state)
 	peer_shut(f);
 	start_checks(f, CHECK_HTTP, 2000);
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L4CON);
-	assert_string_equal(f->server->last.text, "Connection refused");
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4CON);
+	assert_string_equal(f->server->state->last.text, "Connection refused");
 }
 
 static void
@@ -146,7 +146,7 @@ no_connect_in_time_is_l4tout(void **state)
 	peer_listen_full(f);
 	start_checks(f, CHECK_HTTP, 100);
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L4TOUT);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4TOUT);
 }
 
 static void
@@ -155,9 +155,31 @@ answer_that_is_not_http_is_l7rsp(void **state)
 	struct fixture *f = *state;
 
 	checked_with(f, "-ERR unknown command\r\n", 2000);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7RSP);
-	assert_int_equal(f->server->last.code, 0);
-	assert_true(f->server->last.text[0] != '\0');
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7RSP);
+	assert_int_equal(f->server->state->last.code, 0);
+	assert_true(f->server->state->last.text[0] != '\0');
+}
+
+/* curl is content with it. */
+static void
+answer_that_ends_in_its_head_is_l7rsp(void **state)
+{
+	struct fixture *f = *state;
+
+	checked_with(f, "HTTP/1.1 200 OK\r\nContent-", 2000);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7RSP);
+	assert_string_equal(f->server->state->last.text,
+	    "the connection ended in the head of the answer");
+}
+
+static void
+interim_answer_is_not_the_answer(void **state)
+{
+	struct fixture *f = *state;
+
+	checked_with(f, "HTTP/1.1 103 Early Hints\r\n\r\n" OK_REPLY, 2000);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
+	assert_int_equal(f->server->state->last.code, 200);
 }
 
 static void
@@ -167,7 +189,7 @@ endless_body_does_not_matter(void **state)
 
 	f->peer.endless = true;
 	checked_with(f, "HTTP/1.1 200 OK\r\n\r\nx", 5000);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7OK);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
 }
 
 static void
@@ -177,7 +199,7 @@ endless_head_is_l7rsp(void **state)
 
 	f->peer.endless = true;
 	checked_with(f, "HTTP/1.1 200 OK\r\nX: x", 5000);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7RSP);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7RSP);
 }
 
 static void
@@ -192,7 +214,7 @@ unix_server_is_asked_as_localhost(void **state)
 	peer_listen(f, path);
 	start_checks(f, CHECK_HTTP, 2000);
 	run_until_checked(f);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7OK);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
 	assert_non_null(strstr(f->peer.request, "\r\nHost: localhost\r\n"));
 	unlink(path);
 	rmdir(dir);
@@ -208,7 +230,7 @@ proxy_in_the_environment_is_not_used(void **state)
 	checked_with(f, OK_REPLY, 2000);
 	unsetenv("http_proxy");
 	unsetenv("ALL_PROXY");
-	assert_int_equal(f->server->last.status, CHECK_STATUS_L7OK);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7OK);
 }
 
 static bool
@@ -254,7 +276,7 @@ cancelled_check_closes_its_connection(void **state)
 	checker_free(f->checker);
 	f->checker = NULL;
 	run_until(f, peer_saw_the_end);
-	assert_int_equal(f->server->last.status, CHECK_STATUS_INI);
+	assert_int_equal(f->server->state->last.status, CHECK_STATUS_INI);
 }
 
 #define TEST(name)                                                             \
@@ -274,6 +296,8 @@ main(void)
 	    TEST(closed_port_is_l4con),
 	    TEST(no_connect_in_time_is_l4tout),
 	    TEST(answer_that_is_not_http_is_l7rsp),
+	    TEST(answer_that_ends_in_its_head_is_l7rsp),
+	    TEST(interim_answer_is_not_the_answer),
 	    TEST(endless_body_does_not_matter),
 	    TEST(endless_head_is_l7rsp),
 	    TEST(unix_server_is_asked_as_localhost),

@@ -68,11 +68,16 @@ load(const char *text)
 {
 	char *errors;
 	struct spec *spec = load_bytes(text, strlen(text), &errors);
+	struct spec *copy;
 
 	if (!spec)
 		fail_msg("%s", errors);
 	free(errors);
-	return spec;
+	/* Whatever a spec may have, its copy has it, and of its own. */
+	copy = spec_copy(spec);
+	spec_free(spec);
+	assert_non_null(copy);
+	return copy;
 }
 
 void
@@ -131,4 +136,29 @@ print(const struct spec *spec)
 	config_print(spec, f);
 	assert_int_equal(fclose(f), 0);
 	return text;
+}
+
+char *
+round_trip(const char *text)
+{
+	struct spec *spec = load(text), *again;
+	char *printed = print(spec), *printed_again;
+
+	spec_free(spec);
+	again = load(printed);
+	printed_again = print(again);
+	spec_free(again);
+	assert_string_equal(printed, printed_again);
+	free(printed_again);
+	return printed;
+}
+
+void
+assert_prints(const char *text, const char *line)
+{
+	char *printed = round_trip(text);
+
+	if (!strstr(printed, line))
+		fail_msg("no '%s' in:\n%s", line, printed);
+	free(printed);
 }

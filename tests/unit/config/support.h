@@ -14,7 +14,8 @@
  * of each line, so that a line starts with `7: ` or ` `; to be freed. */
 struct spec *load_bytes(const void *bytes, size_t size, char **ret_errors);
 
-/* The text must load; to be given to spec_free(). */
+/* The text must load; to be given to spec_free().  It is a copy of what was
+ * read, which is gone. */
 struct spec *load(const char *text);
 
 /* The text must not load, with exactly these lines: a line of `expected`
@@ -28,6 +29,13 @@ void assert_line_error(
 
 /* What config_print writes; to be freed. */
 char *print(const struct spec *spec);
+
+/* What is printed of the text, which must load; printed again it is the same;
+ * to be freed. */
+char *round_trip(const char *text);
+
+/* The line is in what is printed of the text. */
+void assert_prints(const char *text, const char *line);
 
 /* A smallest complete file, in lines of its own. */
 #define FRONTEND "[frontend f]\nlisten = :80\nbackend = b\n"

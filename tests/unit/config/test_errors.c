@@ -42,7 +42,8 @@ unknown_keys(void **state)
 	static const struct row rows[] = {
 	    {"global", "adnim = /x",
 	        "unknown key 'adnim' in [global]; did you mean 'admin'? "
-	        "allowed are admin, log, user, group, node, drain_timeout"},
+	        "allowed are admin, http, log, user, group, maxconn, node, "
+	        "drain_timeout"},
 	    {"pool p", "thread = 1",
 	        "unknown key 'thread' in [pool p]; did you mean 'threads'? "
 	        "allowed are threads, shards, promotion, order, cpus"},
@@ -51,8 +52,8 @@ unknown_keys(void **state)
 	        "'timeout_client'? allowed are timeout_client, "},
 	    {"frontend web", "xyzzy = 1",
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
-	        "backend, pool, association, timeout_client, "
-	        "timeout_client_fin"},
+	        "backend, sni, pool, association, timeout_client, "
+	        "timeout_client_fin, timeout_hello, splice"},
 	    {"backend x", "Retries = 1",
 	        "unknown key 'Retries' in [backend x]; did you mean"},
 	    {"defaults", "listen = :80",
@@ -120,7 +121,8 @@ repeated_keys(void **state)
 	assert_errors(FRONTEND "backend = b\n" BACKEND
 	                       "retries = 1\nretries = 11\nretries = 2\n"
 	                       "[defaults]\ncheck = off\ncheck = off\n",
-	    "4: backend stands twice in [frontend f], first in line 3; keep\n"
+	    "4: backend: 'b' stands twice in [frontend f], first in line 3; "
+	    "keep one\n"
 	    "8: retries stands twice in [backend b], first in line 7\n"
 	    "8: retries: '11' is no whole number from 0 to 10\n"
 	    "9: retries stands twice in [backend b], first in line 7\n"
@@ -143,6 +145,62 @@ missing_keys_and_sections(void **state)
 	    "3: backend: there is no backend 'b'; there are none");
 	assert_errors("[global]\n",
 	    " there is no frontend; write\n there is no backend; write");
+}
+
+static void
+shares_of_backends(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND "backend = c weight=300\nbackend = c wait=1\n"
+	                       "backend = c weight\n" BACKEND
+	                       "[backend c]\nserver = s 10.0.0.1:80\n",
+	    "4: backend: weight: '300' is no whole number from 0 to 256\n"
+	    "5: backend: unknown option 'wait'; allowed is weight\n"
+	    "6: backend: weight: the value is missing; write weight=...");
+	assert_errors("[frontend f]\nlisten = :80\nbackend = b weight=0\n"
+	              "backend = c weight=0\n" BACKEND
+	              "[backend c]\nserver = s 10.0.0.1:80\n",
+	    "1: [frontend f]: no backend has a weight, so no session would go");
+}
+
+static void
+rules_on_names(void **state)
+{
+	(void)state;
+	/* FRONTEND is three lines. */
+	assert_errors(FRONTEND
+	    "sni = a.b\nsni = backend=b\nsni = a backend=x\n"
+	    "sni = a*.b backend=b\nsni = b\xc3\xbc.de backend=b\n"
+	    "sni = a..b backend=b\nsni = a weight=1\nsni = a backend\n"
+	    "sni = *.*.a backend=b\nsni = * backend=b\n"
+	    "sni = a backend=b backend=b\n"
+	    "timeout_hello = 1ms\n" BACKEND,
+	    "4: sni: 'a.b' has no backend; write NAME ... backend=BACKEND\n"
+	    "5: sni: 'backend=b' has no name; write NAME ... backend=BACKEND\n"
+	    "6: sni: backend: there is no backend 'x'; there is b\n"
+	    "7: sni: 'a*.b' is no name; a wildcard stands for all labels at "
+	    "the beginning, as in *.example.com, and nowhere else\n"
+	    "8: sni: 'b\xc3\xbc.de' is no name as clients send it; write it as "
+	    "in xn--bcher-kva.example\n"
+	    "9: sni: 'a..b' is no name; allowed are letters, digits, - and _, "
+	    "with single dots between, as in www.example.com or "
+	    "*.example.com\n"
+	    "10: sni: unknown option 'weight'; allowed is backend\n"
+	    "11: sni: 'a backend' has no backend; write NAME\n"
+	    "12: sni: '*.*.a' is no name; a wildcard\n"
+	    "13: sni: '*' is no name; a wildcard\n"
+	    "14: sni: backend: given twice; keep one\n"
+	    "15: timeout_hello: '1ms' is out of range");
+	assert_errors(FRONTEND
+	    "sni = a b *.c backend=b\nsni = *.a backend=b\n"
+	    "sni = B. d d backend=b\nsni = *.C backend=b\n" BACKEND,
+	    "6: sni: 'b' stands twice in [frontend f], first in line 4; keep\n"
+	    "6: sni: 'd' stands twice in [frontend f], first in line 6; keep\n"
+	    "7: sni: '*.c' stands twice in [frontend f], first in line 4; k");
+	assert_errors("[frontend f]\nlisten = :80\n" BACKEND,
+	    "1: [frontend f] has no backend; write backend = NAME, there is b");
+	assert_errors(FRONTEND BACKEND "hash_key = sni\n",
+	    "4: [backend b]: hash_key needs balance = hash");
 }
 
 static void
@@ -214,10 +272,13 @@ numbers_and_choices(void **state)
 	    {"pool x", "cpus = one",
 	        "cpus: 'one' is no list of CPUs; write numbers and ranges, as "
 	        "in 0-3,5; allowed are "},
-	    {"backend x", "balance = leastconn",
-	        "balance: 'leastconn' is unknown; allowed is roundrobin"},
-	    {"global", "log = syslog",
-	        "log: 'syslog' is unknown; allowed are stderr, off"},
+	    {"backend x", "balance = leastcon",
+	        "balance: 'leastcon' is unknown; did you mean 'leastconn'? "
+	        "allowed are roundrobin, leastconn, random, source, hash, "
+	        "first, ewma"},
+	    {"global", "log = stdout",
+	        "log: 'stdout' is unknown; allowed are off, stderr, file, "
+	        "syslog"},
 	};
 
 	(void)state;
@@ -251,6 +312,53 @@ bound_sessions_where_nobody_leads(void **state)
 }
 
 static void
+logs(void **state)
+{
+	static const struct row rows[] = {
+	    {"global", "log = file", "log: the file needs a path that starts"},
+	    {"global", "log = file=x.log", "log: the file needs a path that"},
+	    {"global", "log = stderr=x", "log: 'stderr' takes no '=x'"},
+	    {"global", "log = off format=json", "log: 'off' takes no options"},
+	    {"global", "log = stderr format=xml",
+	        "log: format: 'xml' is unknown; allowed are tcplog, json, log"},
+	    {"global", "log = stderr tag=x",
+	        "log: the option 'tag' is for another target"},
+	    {"global", "log = syslog mode=600",
+	        "log: the option 'mode' is for another target"},
+	    {"global",
+	        "log = syslog=", "log: the address is missing; write sys"},
+	    {"global", "log = syslog=unix:dev/log", "log: "},
+	    {"global", "log = syslog=127.0.0.1:99999", "log: "},
+	    {"global", "log = syslog facility=local8",
+	        "log: facility: 'local8' is unknown; did you mean 'local"},
+	    {"global", "log = syslog rfc=3195",
+	        "log: rfc: '3195' is unknown; did you mean '3164'? allowed "
+	        "are"},
+	    {"global", "log = syslog tag=a[1]", "log: tag: 'a[1]' is no name"},
+	    {"global", "log = stderr sample=1/0",
+	        "log: sample: '1/0' is no share; write one in so many"},
+	    {"global", "log = stderr sample=0.5",
+	        "log: sample: '0.5' is no sh"},
+	    {"frontend x", "log_every = 1ms", "log_every: "},
+	    {"frontend x", "log_on_connect = yes",
+	        "log_on_connect: 'yes' is unknown; allowed are off, on"},
+	};
+
+	(void)state;
+	ASSERT_ROWS(rows);
+}
+
+static void
+off_stands_alone(void **state)
+{
+	(void)state;
+	assert_errors("[global]\nlog = off\nlog = stderr\n" FRONTEND
+	              "log = stderr\nlog = off\n" BACKEND,
+	    "3: log: 'off' stands beside another log, first in line 2; keep\n"
+	    "8: log: 'off' stands beside another log, first in line 7; keep");
+}
+
+static void
 global_names_and_paths(void **state)
 {
 	static const struct row rows[] = {
@@ -259,6 +367,9 @@ global_names_and_paths(void **state)
 	    {"global", "group = no-such-group",
 	        "group: this host has no group 'no-such-group'; create it"},
 	    {"global", "node = a b", "node: 'a b' is no name; allowed are"},
+	    {"global", "http = unix:/run/a",
+	        "http: 'unix:/run/a' is a unix socket; this is TCP only"},
+	    {"global", "http = 127.0.0.1", "http: '127.0.0.1' has no port"},
 	    {"global", "admin = /run/a mode=888",
 	        "admin: mode: '888' is no file mode; write it in octal"},
 	    {"global", "admin = /run/a moed=600",
@@ -292,7 +403,112 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "listen = unix:/x mode=600 mode=600",
 	        "listen: mode: given twice; keep one"},
 	    {"frontend x", "listen = :81 ssl",
-	        "listen: unknown option 'ssl'; allowed are none"},
+	        "listen: unknown option 'ssl'; allowed are backlog, "},
+	    {"frontend x", "listen = :81 ssl=on",
+	        "listen: unknown option 'ssl'; allowed are backlog, "},
+	    {"frontend x", "listen = :81 accept_proxy=yes",
+	        "listen: accept_proxy: 'yes' is unknown; write the word alone"},
+	    {"frontend x", "proxy_from = 10.1.2.3/8",
+	        "proxy_from: '10.1.2.3/8' has bits beyond the first 8"},
+	    {"backend x", "send_proxy = v3",
+	        "send_proxy: 'v3' is unknown; did you mean 'v1'?"},
+	    {"frontend x", "listen = unix:/x mss=1000",
+	        "listen: the option 'mss' is for TCP only"},
+	    {"frontend x", "listen = 10.0.0.1:81 v6only=on",
+	        "listen: v6only is for IPv6 addresses, and '10.0.0.1:81' is"},
+	    {"frontend x", "listen = [2001:db8::1]:81 v6only=off",
+	        "listen: v6only=off is for [::]:PORT; '[2001:db8::1]:81' "},
+	};
+
+	(void)state;
+	ASSERT_ROWS(rows);
+}
+
+static void
+options_of_sockets(void **state)
+{
+	static const struct row rows[] = {
+	    {"frontend x", "listen = :81 backlog=0",
+	        "listen: backlog: '0' is no whole number from 1 to 65535"},
+	    {"frontend x", "listen = :81 keepalive=yes",
+	        "listen: keepalive: 'yes' is no duration"},
+	    {"frontend x", "listen = :81 keepalive=1500ms",
+	        "listen: keepalive: '1500ms' is no whole number of seconds"},
+	    {"frontend x", "listen = :81 keepalive=1s:1s:128",
+	        "listen: keepalive: the count '128' is no whole number from 1"},
+	    {"frontend x", "listen = :81 keepalive=::",
+	        "listen: keepalive: '::' has no time; write on, or"},
+	    {"frontend x", "listen = :81 keepalive=1s:2s:3:4",
+	        "listen: keepalive: the count '3:4' is no whole number"},
+	    {"frontend x", "listen = :81 user_timeout=25d",
+	        "listen: user_timeout: '25d' is out of range; allowed is"},
+	    {"frontend x", "listen = :81 mss=87",
+	        "listen: mss: '87' is no whole number from 88 to 32767"},
+	    {"frontend x", "listen = :81 sndbuf=1x",
+	        "listen: sndbuf: '1x' is no size; write a whole number of"},
+	    {"frontend x", "listen = :81 rcvbuf=1g",
+	        "listen: rcvbuf: '1g' is out of range; allowed is 4k to 512m"},
+	    {"frontend x", "listen = :81 congestion=nonesuch",
+	        "listen: congestion: the kernel has no congestion control "
+	        "'nonesuch'; there "},
+	    {"frontend x", "listen = :81 congestion=0123456789abcdef",
+	        "listen: congestion: the kernel has no congestion control "},
+	    {"frontend x", "listen = :81 interface=nonesuch0",
+	        "listen: interface: this host has no interface 'nonesuch0'; "
+	        "there "},
+	    {"frontend x", "listen = :81 dscp=64",
+	        "listen: dscp: '64' is no DSCP; write 0 to 63, or a name"},
+	    {"frontend x", "listen = :81 mark=0x100000000",
+	        "listen: mark: '0x100000000' is no mark; write 1 to"},
+	    {"frontend x", "listen = :81 defer_accept=10m",
+	        "listen: defer_accept: '10m' is out of range; allowed is 1s"},
+	    {"frontend x", "listen = :81 reuseport=1",
+	        "listen: reuseport: '1' is unknown; allowed are on, off"},
+	    {"backend x", "server = a 10.0.0.1:80 tfo=3",
+	        "server: tfo: '3' is unknown; allowed are on, off"},
+	};
+
+	(void)state;
+	ASSERT_ROWS(rows);
+}
+
+static void
+proxies_whose_headers_are_taken(void **state)
+{
+	(void)state;
+	assert_errors("[frontend f]\nlisten = :80 accept_proxy\nbackend = b\n"
+	              "proxy_from = ::1 web.example 10.0.0.0/8 10.0.0.1/\n"
+	              "proxy_from = 10.0.0.0/7\n" BACKEND,
+	    "4: proxy_from: 'web.example' is no range of addresses; write "
+	    "ADDRESS, ADDRESS/BITS, or unix\n"
+	    "4: proxy_from: '10.0.0.1/' has no number from 0 to 32 behind /\n");
+	assert_errors("[frontend f]\nlisten = :80\nlisten = :81\n"
+	              "backend = b\nproxy_from = ::1\n" BACKEND,
+	    "1: [frontend f]: proxy_from says whose connections begin with a "
+	    "PROXY header, and no listen takes one; write accept_proxy behind "
+	    "its address\n");
+}
+
+static void
+sources(void **state)
+{
+	static const struct row rows[] = {
+	    {"backend x", "source = 10.0.0", "source: '10.0.0' is no source"},
+	    {"backend x", "source = client:80",
+	        "source: 'client:80' is no source; write client, an IP"},
+	    {"backend x", "source = unix:/x", "source: 'unix:/x' is no source"},
+	    {"backend x", "source = *",
+	        "source: '*' needs ports, as in *:10000-20000"},
+	    {"backend x", "source = 10.0.0.1:0",
+	        "source: '0' are no ports; write one from 1 to 65535 or a"},
+	    {"backend x", "source = 10.0.0.1:9-8",
+	        "source: '9-8' are no ports"},
+	    {"backend x", "source = 10.0.0.1:9-70000",
+	        "source: '9-70000' are no ports"},
+	    {"backend x", "source = [::1]x", "source: '[::1]x' is no source"},
+	    {"backend x", "server = a 10.0.0.1:80 source=::1",
+	        "server: 'a' has an IPv4 address, and its source is IPv6; "
+	        "give it one of the same family"},
 	};
 
 	(void)state;
@@ -316,9 +532,33 @@ servers(void **state)
 	        "server: weight: '257' is no whole number from 0 to 256"},
 	    {"backend x", "server = a 10.0.0.1:80 wieght=1",
 	        "server: unknown option 'wieght'; did you mean 'weight'? "
-	        "allowed is weight"},
+	        "allowed are weight, "},
 	    {"backend x", "server = a 10.0.0.1:80 5",
-	        "server: unknown option '5'; allowed is weight"},
+	        "server: unknown option '5'; allowed are weight, "},
+	    {"backend x", "server = a 10.0.0.1:80 backup=5",
+	        "server: backup: '5' is unknown; write the word alone, or "
+	        "leave it out"},
+	    {"backend x", "server = a 10.0.0.1:80 backup=",
+	        "server: backup: the value is missing"},
+	    {"backend x", "server = a 10.0.0.1:80 backup backup",
+	        "server: backup: given twice; keep one"},
+	    {"backend x", "server = a 10.0.0.1:80 weight",
+	        "server: weight: the value is missing; write weight=..."},
+	    {"backend x", "server = a 10.0.0.1:80 slow_start=10",
+	        "server: slow_start: '10' has no unit"},
+	    {"backend x", "slow_start = 500ms", "slow_start: '500ms' is "},
+	    {"backend x", "all_backups = yes", "all_backups: 'yes' is unknown"},
+	    {"backend x", "on_down = kill", "on_down: 'kill' is unknown"},
+	    {"backend x", "on_up = close", "on_up: 'close' is unknown"},
+	    {"backend x", "server = a 10.0.0.1:80 on_down=kill",
+	        "server: on_down: 'kill' is unknown; allowed are keep, close"},
+	    {"backend x", "server = a 10.0.0.1:80 on_up=close",
+	        "server: on_up: 'close' is unknown; "},
+	    {"backend x", "server = a 10.0.0.1:80 backup on_up=close_backup",
+	        "server: on_up: 'a' is a backup; close_backup is for "},
+	    {"backend x", "panic_percent = 101", "panic_percent: '101' is no"},
+	    {"backend x", "server = a unix:/x source=10.0.0.2",
+	        "server: the option 'source' is for TCP only"},
 	};
 
 	(void)state;
@@ -384,28 +624,33 @@ static void
 checks(void **state)
 {
 	static const struct row rows[] = {
-	    {"backend x", "check = https",
-	        "check: 'https' is unknown; did you mean 'http'? allowed are "
-	        "off, connect, http"},
+	    {"backend x", "check = htttp",
+	        "check: 'htttp' is unknown; did you mean 'http'? allowed are "
+	        "off, connect, http, https, tls, script, send-expect, redis, "
+	        "postgresql, mysql, smtp"},
 	    {"backend x", "check = interval=5s",
 	        "check: 'interval=5s' is unknown; allowed are"},
 	    {"backend x", "check = off interval=5s",
 	        "check: 'off' takes no options"},
 	    {"backend x", "check = connect path=/x",
-	        "check: the option 'path' is for http checks only, as in"},
+	        "check: the option 'path' is for http and https checks only, "
+	        "as in"},
 	    {"defaults", "check = connect host=x",
-	        "check: the option 'host' is for http checks only"},
+	        "check: the option 'host' is for http and https checks only"},
 	    {"backend x", "check = connect method=GET",
-	        "check: the option 'method' is for http checks only"},
+	        "check: the option 'method' is for http and https checks only"},
 	    {"backend x", "check = connect status=200",
-	        "check: the option 'status' is for http checks only"},
+	        "check: the option 'status' is for http and https checks only"},
 	    {"backend x", "check = connect pth=/x",
-	        "check: unknown option 'pth'; allowed are interval, timeout, "
-	        "fall, rise"},
+	        "check: unknown option 'pth'; allowed are interval, "
+	        "fast_interval, "
+	        "down_interval, jitter, port, addr, init_state, timeout, fall, "
+	        "rise, send_proxy"},
 	    {"backend x", "check = http intervall=5s",
 	        "check: unknown option 'intervall'; did you mean 'interval'? "
-	        "allowed are path, host, method, status, interval, timeout, "
-	        "fall, rise"},
+	        "allowed are path, host, method, status, version, interval, "
+	        "fast_interval, down_interval, jitter, port, addr, init_state, "
+	        "timeout, fall, rise, send_proxy"},
 	    {"backend x", "check = http path=healthz",
 	        "check: path: 'healthz' is no path; write one that starts"},
 	    {"backend x", "check = http host=a/b",
@@ -423,6 +668,69 @@ checks(void **state)
 	    {"backend x", "check = http status=2-3-4", "check: status: '2-3"},
 	    {"backend x", "check = http status=0000000200",
 	        "check: status: '0000000200' is no status"},
+	    {"backend x", "check = http status=200,2x",
+	        "check: status: '2x' is no status"},
+	    {"backend x", "check = http status=200,",
+	        "check: status: '' is no"},
+	    {"backend x", "check = http verify=off",
+	        "check: the option 'verify' is for checks over TLS only"},
+	    {"backend x", "check = https sni=a:b", "check: sni: 'a:b' is no"},
+	    {"backend x", "check = https verify=maybe",
+	        "check: verify: 'maybe' is unknown; allowed are on, off"},
+	    {"backend x", "check = https ca=/there/is/none",
+	        "check: ca: '/there/is/none' cannot be read: No such file"},
+	    {"backend x", "check = https ca=/dev/null",
+	        "check: ca: '/dev/null' has no certificate in PEM form"},
+	    {"backend x", "check = https verify=off ca=/dev/null",
+	        "check: ca is without effect while verify=off; keep one"},
+	    {"backend x", "check = redis ca=/dev/null",
+	        "check: ca and sni need tls=on"},
+	    {"backend x", "check = redis user=a",
+	        "check: the option 'user' is for postgresql checks"},
+	    {"backend x", "check = connect tls=on",
+	        "check: the option 'tls' is for send-expect, redis,"},
+	    {"backend x", "check_step = put x",
+	        "check_step: 'put' is no step; write send, expect or refuse"},
+	    {"backend x", "check_step = send", "check_step: send: there is no"},
+	    {"backend x", "check_step = send regex a",
+	        "check_step: a regular expression cannot be sent"},
+	    {"backend x", "check_step = expect regex (",
+	        "check_step: expect: '(' is no regular expression"},
+	    {"backend x", "agent = 99", "agent: '99' is neither off nor on"},
+	    {"backend x", "agent = on port=65536", "agent: port: '65536' is"},
+	    {"backend x", "agent = off port=1", "agent: 'off' takes no"},
+	    {"backend x", "agent = on port=1 send=\\q",
+	        "agent: send: '\\q': unknown escape"},
+	    {"backend x", "check_command = true",
+	        "check_command: 'true' does not begin with /; write the"},
+	    {"backend x", "check_command = /there/is/none x",
+	        "check_command: '/there/is/none' cannot be run: No such"},
+	    {"backend x", "check = connect jitter=51",
+	        "check: jitter: '51' is no whole number from 0 to 50"},
+	    {"backend x", "check = connect port=0",
+	        "check: port: '0' is no whole number from 1 to 65535"},
+	    {"backend x", "check = connect init_state=maint",
+	        "check: init_state: 'maint' is unknown; allowed are up, down"},
+	    {"backend x", "server = a 127.0.0.1:1 check_port=70000",
+	        "server: check_port: '70000' is no"},
+	    {"backend x", "check = http version=3", "check: version: '3' is"},
+	    {"backend x", "check_header = X-Probe",
+	        "check_header: 'X-Probe' is no header; write NAME: VALUE"},
+	    {"backend x", "check_header = a b: c", "check_header: 'a b: c' is"},
+	    {"backend x", "check_header = host: c",
+	        "check_header: the Host header has an option"},
+	    {"backend x", "check_header = Content-Length: 5",
+	        "check_header: 'Content-Length' is lfproxy's own to set"},
+	    {"backend x", "check_body = \"ok",
+	        "check_body: \"ok has no closing quote"},
+	    {"backend x", "check_body = \"ok\" x",
+	        "check_body: ' x' stands after the closing quote"},
+	    {"backend x", "check_body = \"\\q\"",
+	        "check_body: '\\q\"': unknown escape; there are"},
+	    {"backend x", "check_body = \"\"", "check_body: there is no text"},
+	    {"backend x", "check_body = hex 0", "check_body: '0' is not hexa"},
+	    {"backend x", "check_body = regex \"a(\"",
+	        "check_body: 'a(' is no regular expression: missing closing"},
 	    {"backend x", "check = connect interval=2",
 	        "check: interval: '2' has no unit; write 2s or 2ms"},
 	    {"backend x", "check = connect interval=25h",
@@ -442,6 +750,30 @@ checks(void **state)
 
 	(void)state;
 	ASSERT_ROWS(rows);
+}
+
+static void
+options_of_other_checks_are_without_effect(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND BACKEND "check_body = ok\ncheck_header = A: b\n",
+	    "4: [backend b]: check_header needs check = http or https\n"
+	    "4: [backend b]: check_body needs check = http or https\n");
+	assert_errors(FRONTEND BACKEND "check_step = send x\n",
+	    "4: [backend b]: check_step needs check = send-expect\n");
+	assert_errors(FRONTEND BACKEND "check = script\n",
+	    "4: [backend b]: check = script needs check_command = /PATH\n");
+	assert_errors(FRONTEND BACKEND "check_command = /bin/true\n",
+	    "4: [backend b]: check_command needs check = script\n");
+	assert_errors(FRONTEND BACKEND "check = send-expect\n",
+	    "4: [backend b]: check = send-expect needs a check_step\n");
+	assert_errors(FRONTEND BACKEND
+	    "check = send-expect\ncheck_step = refuse a\n",
+	    "4: [backend b]: check = send-expect needs a check_step\n");
+	assert_errors(FRONTEND BACKEND
+	    "check = https method=HEAD\ncheck_body = ok\n",
+	    "4: [backend b]: check_body needs another method than HEAD, whose "
+	    "answers have no body\n");
 }
 
 static void
@@ -543,18 +875,26 @@ main(void)
 	    cmocka_unit_test(duplicate_sections),
 	    cmocka_unit_test(repeated_keys),
 	    cmocka_unit_test(missing_keys_and_sections),
+	    cmocka_unit_test(shares_of_backends),
+	    cmocka_unit_test(rules_on_names),
 	    cmocka_unit_test(dangling_references),
 	    cmocka_unit_test(durations),
 	    cmocka_unit_test(numbers_and_choices),
 	    cmocka_unit_test(more_shards_than_threads),
 	    cmocka_unit_test(bound_sessions_where_nobody_leads),
+	    cmocka_unit_test(logs),
+	    cmocka_unit_test(off_stands_alone),
 	    cmocka_unit_test(global_names_and_paths),
 	    cmocka_unit_test(addresses_to_listen_on),
+	    cmocka_unit_test(options_of_sockets),
+	    cmocka_unit_test(proxies_whose_headers_are_taken),
+	    cmocka_unit_test(sources),
 	    cmocka_unit_test(servers),
 	    cmocka_unit_test(all_errors_of_one_line),
 	    cmocka_unit_test(duplicate_server_names),
 	    cmocka_unit_test(duplicate_addresses),
 	    cmocka_unit_test(checks),
+	    cmocka_unit_test(options_of_other_checks_are_without_effect),
 	    cmocka_unit_test(longest_value_is_180_characters),
 	    cmocka_unit_test(error_in_defaults_is_told_once),
 	    cmocka_unit_test(all_errors_come_at_once_in_the_order_of_lines),

@@ -23,8 +23,9 @@ smallest_file_gets_every_default(void **state)
 	char host[65] = "";
 
 	(void)state;
-	assert_null(s->global.admin);
-	assert_int_equal(s->global.log, LOG_TARGET_STDERR);
+	assert_int_equal(s->global.admin.n, 0);
+	assert_int_equal(s->global.log.n, 1);
+	assert_int_equal(s->global.log.logs[0].kind, LOG_STDERR);
 	assert_null(s->global.user);
 	assert_null(s->global.group);
 	gethostname(host, sizeof(host) - 1);
@@ -47,7 +48,7 @@ smallest_file_gets_every_default(void **state)
 	assert_int_equal(s->frontends_n, 1);
 	assert_string_equal(f->name, "f");
 	assert_int_equal(f->pool, 0);
-	assert_int_equal(f->backend, 0);
+	assert_int_equal(f->routes[0].backend, 0);
 	assert_int_equal(f->timeout_client_ms, 300000);
 	assert_int_equal(f->timeout_client_fin_ms, 30000);
 
@@ -96,16 +97,17 @@ global_keys_are_taken(void **state)
 	         "node = lb-1.example\ndrain_timeout = 2m\n" FRONTEND BACKEND);
 
 	(void)state;
-	assert_string_equal(s->global.admin, "/run/a.sock");
-	assert_int_equal(s->global.admin_mode, 0600);
-	assert_int_equal(s->global.log, LOG_TARGET_OFF);
+	assert_string_equal(s->global.admin.all[0].text, "/run/a.sock");
+	assert_int_equal(s->global.admin.all[0].mode, 0600);
+	assert_int_equal(s->global.log.n, 1);
+	assert_int_equal(s->global.log.logs[0].kind, LOG_OFF);
 	assert_string_equal(s->global.user, "root");
 	assert_string_equal(s->global.group, "root");
 	assert_string_equal(s->global.node, "lb-1.example");
 	assert_int_equal(s->global.drain_timeout_ms, 120000);
 	spec_free(s);
 	s = load("[global]\nadmin = /run/a.sock\n" FRONTEND BACKEND);
-	assert_int_equal(s->global.admin_mode, 0660);
+	assert_int_equal(s->global.admin.all[0].mode, 0660);
 	spec_free(s);
 }
 
@@ -259,7 +261,7 @@ frontends_refer_to_backends_below_them(void **state)
 	         "[backend d]\nserver = s 10.0.0.1:80\n");
 
 	(void)state;
-	assert_int_equal(s->frontends[0].backend, 2);
+	assert_int_equal(s->frontends[0].routes[0].backend, 2);
 	/* One that nobody refers to is not an error. */
 	assert_int_equal(s->backends_n, 3);
 	spec_free(s);
@@ -278,8 +280,9 @@ http_check_has_its_options(void **state)
 	assert_string_equal(c->path, "/healthz");
 	assert_string_equal(c->host, "app.example:8080");
 	assert_string_equal(c->method, "HEAD");
-	assert_int_equal(c->status_min, 204);
-	assert_int_equal(c->status_max, 204);
+	assert_false(status_set_has(&c->status, 203));
+	assert_true(status_set_has(&c->status, 204));
+	assert_false(status_set_has(&c->status, 205));
 	assert_int_equal(c->interval_ms, 10);
 	assert_int_equal(c->timeout_ms, 86400000);
 	assert_int_equal(c->fall, 1);
@@ -291,8 +294,10 @@ http_check_has_its_options(void **state)
 	assert_string_equal(c->path, "/");
 	assert_null(c->host);
 	assert_string_equal(c->method, "GET");
-	assert_int_equal(c->status_min, 200);
-	assert_int_equal(c->status_max, 399);
+	assert_false(status_set_has(&c->status, 199));
+	assert_true(status_set_has(&c->status, 200));
+	assert_true(status_set_has(&c->status, 399));
+	assert_false(status_set_has(&c->status, 400));
 	spec_free(s);
 }
 

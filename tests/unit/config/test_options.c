@@ -253,7 +253,7 @@ short_form_makes_one_of_each(void **state)
 
 	(void)state;
 	assert_int_equal(s->files_n, 0);
-	assert_null(s->global.admin);
+	assert_int_equal(s->global.admin.n, 0);
 	assert_int_equal(s->pools_n, 1);
 	assert_string_equal(s->pools[0].name, "main");
 	assert_int_equal(s->pools[0].classes[0].threads, cpus_usable(""));
@@ -284,8 +284,8 @@ short_form_takes_its_options(void **state)
 
 	(void)state;
 	assert_int_equal(s->pools[0].classes[0].threads, 7);
-	assert_string_equal(s->global.admin, "/run/a");
-	assert_int_equal(s->global.admin_mode, 0660);
+	assert_string_equal(s->global.admin.all[0].text, "/run/a");
+	assert_int_equal(s->global.admin.all[0].mode, 0660);
 	assert_int_equal(s->backends[0].check.kind, CHECK_HTTP);
 	assert_string_equal(s->backends[0].check.path, "/healthz");
 	spec_free(s);
@@ -324,14 +324,16 @@ short_form_errors_name_the_option(void **state)
 	    "-s 10.0.0.1: '10.0.0.1' has no port; write HOST:PORT, "
 	    "[V6]:PORT or unix:/path\n");
 	assert_load_fails(
-	    "-l 80 -s a=10.0.0.1:80 -s a=10.0.0.2:80 -b rr -k https -n 0",
+	    "-l 80 -s a=10.0.0.1:80 -s a=10.0.0.2:80 -b rr -k htttp -n 0",
 	    "-n 0: '0' is no number of threads; allowed are " THREADS_ALLOWED
 	    "\n"
 	    "-l 80: '80' has no port; write HOST:PORT, [V6]:PORT or "
 	    "unix:/path\n"
-	    "-b rr: 'rr' is unknown; allowed is roundrobin\n"
-	    "-k https: 'https' is unknown; did you mean 'http'? allowed are "
-	    "off, connect, http\n"
+	    "-b rr: 'rr' is unknown; allowed are roundrobin, leastconn, "
+	    "random, source, hash, first, ewma\n"
+	    "-k htttp: 'htttp' is unknown; did you mean 'http'? allowed are "
+	    "off, connect, http, https, tls, script, send-expect, redis, "
+	    "postgresql, mysql, smtp\n"
 	    "-s a=10.0.0.2:80: the name 'a' is taken by another server of "
 	    "[backend main]; names must differ\n");
 	assert_load_fails("-l :80 -l *:80 -s 10.0.0.1:80",

@@ -18,32 +18,6 @@
 #include "config/support.h"
 #include "config/values.h"
 
-/* Loads, prints, loads what was printed, prints that: twice the same. */
-static char *
-round_trip(const char *text)
-{
-	struct spec *spec = load(text), *again;
-	char *printed = print(spec), *printed_again;
-
-	spec_free(spec);
-	again = load(printed);
-	printed_again = print(again);
-	spec_free(again);
-	assert_string_equal(printed, printed_again);
-	free(printed_again);
-	return printed;
-}
-
-static void
-assert_prints(const char *text, const char *line)
-{
-	char *printed = round_trip(text);
-
-	if (!strstr(printed, line))
-		fail_msg("no '%s' in:\n%s", line, printed);
-	free(printed);
-}
-
 static void
 every_default_is_printed(void **state)
 {
@@ -56,11 +30,15 @@ every_default_is_printed(void **state)
 	    ": the effective configuration, with every default\n"
 	    "\n[global]\n"
 	    "; admin is not set: none\n"
-	    "log = stderr\n"
+	    "; http is not set: none\n"
+	    "log = stderr format=tcplog sample=1/1\n"
 	    "; user is not set: whoever started lfproxy\n"
 	    "; group is not set: the user's\n"
+	    "maxconn = auto\n"
 	    "node = n\n"
 	    "drain_timeout = 30s\n"
+	    "closed_sessions = 1024\n"
+	    "closed_tcp_info = auto\n"
 	    "\n[pool main]\n"
 	    "threads = 2\n"
 	    "shards = auto ; here 1\n"
@@ -70,18 +48,57 @@ every_default_is_printed(void **state)
 	    "\n[frontend f]\n"
 	    "listen = :80\n"
 	    "backend = b\n"
+	    "; sni is not set: no rules\n"
 	    "pool = main\n"
 	    "association = unbound\n"
 	    "timeout_client = 5m\n"
 	    "timeout_client_fin = 30s\n"
+	    "timeout_hello = 5s\n"
+	    "splice = auto\n"
+	    "; max_age is not set: no limit\n"
+	    "; log is not set: as in [global]\n"
+	    "log_on_connect = off\n"
+	    "; log_every is not set: never\n"
+	    "log_empty = on\n"
+	    "; proxy_from is not set: everybody\n"
 	    "\n[backend b]\n"
 	    "balance = roundrobin\n"
-	    "server = s 10.0.0.1:80 weight=100\n"
-	    "check = connect interval=2s timeout=2s fall=3 rise=2\n"
+	    "hash_key = source\n"
+	    "hash_balance_factor = 0\n"
+	    "server = s 10.0.0.1:80 weight=100 maxconn=0\n"
+	    "check = connect interval=2s jitter=10 init_state=up timeout=2s "
+	    "fall=3 rise=2\n"
+	    "; check_header is not set: none\n"
+	    "; check_body is not set: anything\n"
+	    "agent = off\n"
+	    "; check_command is not set: none\n"
+	    "; check_step is not set: none\n"
+	    "; source is not set: the kernel's choice\n"
+	    "send_proxy = off\n"
+	    "all_backups = off\n"
+	    "slow_start = off\n"
+	    "on_down = keep\n"
+	    "on_up = keep\n"
+	    "panic_percent = 0\n"
 	    "retries = 3\n"
+	    "retry_on = reset\n"
+	    "retry_budget = 20%\n"
+	    "retry_budget_min = 100\n"
+	    "observe = off\n"
+	    "error_limit = 10\n"
+	    "on_error = fail_check\n"
+	    "eject_after = 0\n"
+	    "eject_time = 30s\n"
+	    "eject_time_max = 5m\n"
+	    "eject_max_percent = 50%\n"
+	    "maxqueue = 0\n"
+	    "; timeout_queue is not set: timeout_connect holds\n"
 	    "timeout_connect = 5s\n"
 	    "timeout_server = 5m\n"
-	    "timeout_server_fin = 5m\n");
+	    "timeout_server_fin = 5m\n"
+	    "timeout_drain = 1h\n"
+	    "; timeout_tunnel is not set: timeout_client and timeout_server "
+	    "hold\n");
 	free(printed);
 }
 
@@ -90,22 +107,179 @@ what_was_set_is_printed(void **state)
 {
 	(void)state;
 	assert_prints("[global]\nadmin=/run/a\n" FRONTEND BACKEND,
-	    "\nadmin = /run/a mode=0660\n");
+	    "\nadmin = /run/a mode=0660 level=admin timeout=10s maxconn=256\n");
+	assert_prints("[global]\nhttp=127.0.0.1:1\n" FRONTEND BACKEND,
+	    "\nhttp = 127.0.0.1:1\n");
 	assert_prints("[global]\nuser=root\ngroup=root\n" FRONTEND BACKEND,
 	    "\nuser = root\ngroup = root\n");
+	assert_prints(FRONTEND "backend = c weight=5\n" BACKEND
+	                       "[backend c]\nserver = s 10.0.0.1:80\n",
+	    "\nbackend = b weight=100\nbackend = c weight=5\n; sni is ");
+	assert_prints(
+	    "[frontend f]\nlisten = :80\nbackend = b weight=7\n" BACKEND,
+	    "\nbackend = b\n; sni is ");
+	assert_prints(FRONTEND
+	    "sni = WWW.Example.com. *.x_y.Example.COM backend=b\n"
+	    "sni = a backend=b\ntimeout_hello = 1000ms\n" BACKEND,
+	    "\nsni = www.example.com *.x_y.example.com backend=b\n"
+	    "sni = a backend=b\npool = ");
+	assert_prints("[frontend f]\nlisten = :80\n"
+	              "sni = *.org backend=b\n" BACKEND,
+	    "\n; backend is not set: required, unless there are sni rules\n"
+	    "sni = *.org backend=b\n");
+	assert_prints(FRONTEND BACKEND "balance = hash\nhash_key = sni\n",
+	    "\nhash_key = sni\n");
+	assert_prints(FRONTEND BACKEND "server = t 10.0.0.2:80 backup\n",
+	    "\nserver = t 10.0.0.2:80 weight=100 maxconn=0 backup\n");
+	assert_prints(FRONTEND BACKEND "server = t 10.0.0.2:80 slow_start=off "
+	                               "backup=on maxconn=5\n",
+	    "\nserver = t 10.0.0.2:80 weight=100 maxconn=5 backup "
+	    "slow_start=off\n");
+	assert_prints(FRONTEND BACKEND "server = t 10.0.0.2:80 backup=off "
+	                               "slow_start=90s\n",
+	    "\nserver = t 10.0.0.2:80 weight=100 maxconn=0 "
+	    "slow_start=90s\n");
+	assert_prints(FRONTEND BACKEND "on_down = close\n"
+	                               "server = t 10.0.0.2:80 on_down=keep "
+	                               "on_up=close_backup\n",
+	    "\nserver = t 10.0.0.2:80 weight=100 maxconn=0 "
+	    "on_down=keep on_up=close_backup\n");
+	assert_prints("[defaults]\nslow_start = 30s\non_down = close\n"
+	              "[backend c]\nserver = s 10.0.0.1:80\n"
+	              "slow_start = off\n" FRONTEND BACKEND,
+	    "\nslow_start = 30s\non_down = close\non_up = keep\n");
+	assert_prints(FRONTEND BACKEND "all_backups = on\n"
+	                               "on_up = close_backup\n"
+	                               "panic_percent = 50\n",
+	    "\nall_backups = on\nslow_start = off\non_down = keep\n"
+	    "on_up = close_backup\npanic_percent = 50\n");
 	assert_prints(FRONTEND "timeout_client=90s\n" BACKEND,
 	    "\ntimeout_client = 90s\n");
+	assert_prints(FRONTEND "max_age=60m jitter=05%\n" BACKEND,
+	    "\nmax_age = 1h jitter=5%\n");
+	assert_prints(
+	    FRONTEND BACKEND "timeout_tunnel=24h\n", "\ntimeout_tunnel = 1d\n");
 	assert_prints(FRONTEND "listen = unix:/run/x mode=7\n" BACKEND,
 	    "\nlisten = :80\nlisten = unix:/run/x mode=0007\n");
+	assert_prints(
+	    "[global]\nlog = off\n" FRONTEND BACKEND, "\nlog = off\n");
+	assert_prints("[global]\nlog=file=/x mode=600\nlog=stderr format=json\n"
+	              "log=syslog=unix:/s tag=t rfc=5424\n" FRONTEND BACKEND,
+	    "\nlog = file=/x format=tcplog sample=1/1 mode=0600\n"
+	    "log = stderr format=json sample=1/1\n"
+	    "log = syslog=unix:/s format=tcplog sample=1/1 facility=local0 "
+	    "tag=t rfc=5424\n");
+	assert_prints(FRONTEND "log = syslog=[::1] facility=mail sample=1/7\n"
+	                       "log_on_connect=on\nlog_every=1h\n"
+	                       "log_empty=off\n" BACKEND,
+	    "\nlog = syslog=[::1] format=tcplog sample=1/7 facility=mail "
+	    "tag=lfproxy rfc=3164\nlog_on_connect = on\nlog_every = 1h\n"
+	    "log_empty = off\n");
 	assert_prints(FRONTEND BACKEND "check = off\n", "\ncheck = off\n");
+	assert_prints("[frontend f]\nlisten = :80 accept_proxy=on\n"
+	              "backend = b\nproxy_from = 10.0.0.0/8 ::1/128\n"
+	              "proxy_from = unix\n" BACKEND,
+	    "\nlisten = :80 accept_proxy\n");
+	assert_prints("[frontend f]\nlisten = :80 accept_proxy\n"
+	              "backend = b\nproxy_from = 10.0.0.0/8 ::1/128\n"
+	              "proxy_from = unix\n" BACKEND,
+	    "\nproxy_from = 10.0.0.0/8\nproxy_from = ::1\n"
+	    "proxy_from = unix\n");
+	assert_prints(FRONTEND BACKEND
+	    "send_proxy = v2\nserver = t 10.0.0.2:80 send_proxy=v1\n",
+	    " maxconn=0 send_proxy=v1\n");
+	assert_prints(
+	    FRONTEND BACKEND "send_proxy = v2\n", "\nsend_proxy = v2\n");
 	assert_prints(FRONTEND BACKEND
 	    "check = http path=/h host=h:1 method=OPTIONS status=200-204\n",
 	    "\ncheck = http path=/h host=h:1 method=OPTIONS status=200-204 "
-	    "interval=2s timeout=2s fall=3 rise=2\n");
+	    "version=1.1 interval=2s jitter=10 init_state=up timeout=2s fall=3 "
+	    "rise=2\n");
 	assert_prints(FRONTEND BACKEND "check = http status=200-200\n",
-	    "\ncheck = http path=/ method=GET status=200 interval=2s");
+	    "\ncheck = http path=/ method=GET status=200 version=1.1");
+	assert_prints(FRONTEND BACKEND
+	    "check = http status=304,200-210,211,100-199\n"
+	    "check_header = X-A: b, c\n"
+	    "check_body = regex \"^a\\\"b\"\n"
+	    "check_body = hex 00 Ff\n",
+	    " status=100-211,304 version=1.1 interval=2s jitter=10 "
+	    "init_state=up "
+	    "timeout=2s fall=3 rise=2\ncheck_header = X-A: b, "
+	    "c\n"
+	    "check_body = regex \"^a\\\"b\"\ncheck_body = hex 00 Ff\n");
+	assert_prints(FRONTEND BACKEND
+	    "check = send-expect\ncheck_step = send \"PING\\r\\n\"\n"
+	    "check_step = refuse regex \"^-\"\ncheck_step = expect +PONG\n",
+	    "\ncheck_step = send \"PING\\r\\n\"\n"
+	    "check_step = refuse regex \"^-\"\ncheck_step = expect +PONG\n");
+	assert_prints(FRONTEND BACKEND "check = postgresql tls=on verify=off\n",
+	    "\ncheck = postgresql tls=on user=lfproxy verify=off interval=");
+	assert_prints(FRONTEND BACKEND "agent = on port=99 send=s\\n\n",
+	    "\nagent = on port=99 send=s\\n interval=2s timeout=2s\n");
+	assert_prints(FRONTEND
+	    "[backend b]\nserver=s 10.0.0.1:80 check_port=9\n"
+	    "check = connect fast_interval=1s down_interval=5s jitter=0 "
+	    "port=8 init_state=down\n",
+	    " weight=100 maxconn=0 check_port=9\ncheck = connect interval=2s "
+	    "fast_interval=1s down_interval=5s jitter=0 port=8 init_state=down "
+	    "timeout=2s");
+	assert_prints(FRONTEND BACKEND "check = https verify=off sni=x.example "
+	                               "version=2\n",
+	    " version=2 verify=off sni=x.example interval=2s jitter=10 "
+	    "init_state=up "
+	    "timeout=2s fall=3 rise=2\n");
 	assert_prints(
 	    FRONTEND BACKEND "[defaults]\nretries = 7\n", "\nretries = 7\n");
+}
+
+static void
+options_of_sockets_come_back(void **state)
+{
+	static const char *const same[] = {"backlog=1", "keepalive=on",
+	    "keepalive=off", "keepalive=1m", "keepalive=1m:10s:3",
+	    "keepalive=::7", "keepalive=:1s", "user_timeout=250ms", "mss=1460",
+	    "sndbuf=64k", "rcvbuf=4097", "congestion=reno", "interface=lo",
+	    "dscp=af41", "dscp=63", "mark=0xffffffff", "defer_accept=2m",
+	    "tfo=16", "reuseport=on", "reuseport=off", "transparent=on",
+	    "sndbuf=1m rcvbuf=1m congestion=reno dscp=ef mark=0x1 tfo=1"};
+	char text[200], line[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		snprintf(text, sizeof(text),
+		    FRONTEND "listen = :81 %s\n" BACKEND, same[i]);
+		snprintf(line, sizeof(line), "\nlisten = :81 %s\n", same[i]);
+		assert_prints(text, line);
+	}
+	assert_prints(FRONTEND "listen = :81 keepalive=60s:: mark=16 dscp=46 "
+	                       "sndbuf=65536\n" BACKEND,
+	    "\nlisten = :81 keepalive=1m sndbuf=64k dscp=ef mark=0x10\n");
+	assert_prints(FRONTEND BACKEND
+	    "server = z 10.0.0.9:80 tfo=on keepalive=on\n",
+	    "\nserver = z 10.0.0.9:80 weight=100 maxconn=0 keepalive=on "
+	    "tfo=on\n");
+}
+
+static void
+sources_come_back(void **state)
+{
+	static const char *const same[] = {"client", "10.0.0.2",
+	    "10.0.0.2:4000", "10.0.0.2:4000-5000", "*:1-65535"};
+	char text[200], line[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		snprintf(text, sizeof(text), FRONTEND BACKEND "source = %s\n",
+		    same[i]);
+		snprintf(line, sizeof(line), "\nsource = %s\n", same[i]);
+		assert_prints(text, line);
+	}
+	assert_prints(FRONTEND BACKEND
+	    "server = z [2001:db8::9]:80 source=[2001:0db8::1]:9-9\n",
+	    " source=[2001:db8::1]:9\n");
+	assert_prints(FRONTEND BACKEND
+	    "server = z [2001:db8::9]:80 source=2001:db8::1\n",
+	    " source=[2001:db8::1]\n");
 }
 
 static void
@@ -222,8 +396,11 @@ assert_default_is_canonical(const struct key *key)
 	    strncmp(text, key->default_text, strlen(key->default_text)), 0);
 	if (!key->options)
 		assert_string_equal(text, key->default_text);
-	if (key->type == &type_choice_text || key->type == &type_url_path)
+	if (key->type == &type_choice_text || key->type == &type_url_path ||
+	    key->type == &type_node || key->type == &type_tag)
 		free(*(char **)(void *)((char *)&object + key->offset));
+	if (key->type == &type_log)
+		log_list_clear((void *)((char *)&object + key->offset));
 }
 
 static void
@@ -260,7 +437,8 @@ list_has_a_line_for_each_key_and_option(void **state)
 	    "frontend\tlisten\trequired\tIP:PORT, [V6]:PORT, :PORT or unix",
 	    "backend\tserver:weight\t100\t0 to 256\t",
 	    "backend\tcheck:method\tGET\tGET, HEAD, OPTIONS\t",
-	    "backend\tbalance\troundrobin\troundrobin\t",
+	    "backend\tbalance\troundrobin\troundrobin, leastconn, "
+	    "random, source, hash, first, ewma\t",
 	};
 	char *text = NULL;
 	size_t size;
@@ -292,6 +470,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_default_is_printed),
 	    cmocka_unit_test(what_was_set_is_printed),
+	    cmocka_unit_test(options_of_sockets_come_back),
+	    cmocka_unit_test(sources_come_back),
 	    cmocka_unit_test(pools_are_printed_as_short_as_they_can_be_written),
 	    cmocka_unit_test(cpus_are_printed_as_a_list),
 	    cmocka_unit_test(automatic_threads_stay_automatic),

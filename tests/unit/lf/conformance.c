@@ -84,7 +84,8 @@ leave_notes(void *arg)
 	struct load *l = arg;
 	uint32_t random = 4711;
 
-	while (!atomic_load_relaxed(&l->stop)) {
+	/* On a busy machine it may not have run before it is to stop. */
+	while (!atomic_load_relaxed(&l->stop) || l->notes == 0) {
 		struct fake *f = l->rig->fakes[unit_random(&random) % HANDLERS];
 
 		atomic_add_relaxed(&f->want, 1u);
@@ -138,9 +139,6 @@ set_policy(struct rig *rig, enum policy_kind policy)
 	/* Bound handlers need a leader. */
 	if (rig->setup.bound && policy == POLICY_KERNEL)
 		policy = POLICY_ALWAYS;
-	/* Live changes are among those that have a leader. */
-	if ((rig->setup.policy == POLICY_KERNEL) != (policy == POLICY_KERNEL))
-		policy = rig->setup.policy;
 	pool_set_policy(rig->pool, policy);
 }
 
@@ -267,12 +265,7 @@ make_combinations(
 		for (int order = ORDER_LIFO; order <= ORDER_PRIORITY; order++)
 			for (int bound = 0; bound < 2; bound++)
 				for (size_t i = 0; i < UNIT_N(sizes); i++) {
-					/* Without a leader nobody is promoted:
-					 * the other kind of promotion has no
-					 * part in it. */
-					if (policy == POLICY_KERNEL &&
-					    (bound ||
-					        promotion != &promotion_futex))
+					if (bound && policy == POLICY_KERNEL)
 						continue;
 					ret[n++] = (struct combination){
 					    .setup = {.promotion = promotion,

@@ -64,6 +64,25 @@ cpus_that_do_not_exist_are_refused(void **state)
 	rig_finish(&rig);
 }
 
+static unsigned
+count_waiting(struct rig *rig)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < machine_sets(rig->machine); i++)
+		n += scripted_counts(machine_set(rig->machine, i)).waiting;
+	return n;
+}
+
+/* Those that were to retire have, and the others lead. */
+static bool
+all_lead(struct rig *rig)
+{
+	rig_control(rig);
+	return !pool_tick(rig->pool) &&
+	       count_waiting(rig) == pool_threads(rig->pool);
+}
+
 /* Symptom: with the guard asleep a shard that lost its leader by a change
  * stayed without one while threads were parked at another. */
 static void
@@ -81,6 +100,7 @@ a_change_calls_the_guard(void **state)
 	rig_set_threads(&rig, 2);
 	assert_int_equal(atomic_load_relaxed(&rig.guard_called), 1);
 	assert_true(pool_guard(rig.pool, clock_now_ns(), NS_PER_MS));
+	assert_true(unit_wait(all_lead(&rig)));
 	rig_finish(&rig);
 	assert_int_equal(rig.status.roles[ROLE_LEADING], 2);
 }
@@ -357,6 +377,66 @@ what_was_fetched_before_kernel_is_not_forgotten(void **state)
 	}
 }
 
+/* Symptom: when many threads with several shards changed to kernel, they took
+ * each other's tokens for up to 30 ms, some hundred thousand times. */
+static void
+threads_that_stop_leading_leave_the_other_shards_alone(void **state)
+{
+	static const struct rig_setup setup = {
+	    .policy = POLICY_ALWAYS, .threads = 16, .shards = 8};
+	struct rig rig;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (int round = 0; round < 30; round++) {
+		pool_set_policy(rig.pool, POLICY_KERNEL);
+		assert_true(unit_wait(count_waiting(&rig) == 16));
+		pool_set_policy(rig.pool, POLICY_ALWAYS);
+		assert_true(unit_wait(count_waiting(&rig) == 8));
+	}
+	rig_finish(&rig);
+	assert_in_range(rig.status.sum.adoptions, 0, 1000);
+}
+
+static bool
+waits_without_a_leader(struct rig *rig)
+{
+	return promotion_token(pool_shard(rig->pool, 0)->promotion) ==
+	           TOKEN_NOBODY &&
+	       scripted_counts(rig_script(rig)).waiting == rig->setup.threads;
+}
+
+static bool
+follows_a_leader(struct rig *rig)
+{
+	return promotion_parked(pool_shard(rig->pool, 0)->promotion) ==
+	       rig->setup.threads - 1;
+}
+
+/* Symptom: after a change to kernel with many threads the token went round for
+ * seconds among those who had been called and parked again. */
+static void
+on_the_way_to_kernel_the_token_does_not_go_round(void **state)
+{
+	static const struct rig_setup setup = {.threads = 64, .shards = 1};
+	struct rig rig;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (uint64_t round = 1; round <= 5; round++) {
+		struct pool_status status;
+
+		pool_set_policy(rig.pool, POLICY_KERNEL);
+		assert_true(unit_wait(waits_without_a_leader(&rig)));
+		pool_status(rig.pool, &status);
+		/* Each thread may have been about to park. */
+		assert_in_range(status.sum.wakes, 0, round * rig.setup.threads);
+		pool_set_policy(rig.pool, POLICY_ADAPTIVE);
+		assert_true(unit_wait(follows_a_leader(&rig)));
+	}
+	rig_finish(&rig);
+}
+
 int
 main(void)
 {
@@ -375,6 +455,9 @@ main(void)
 	    cmocka_unit_test(
 	        a_busy_bound_session_does_not_starve_those_beside_it),
 	    cmocka_unit_test(what_was_fetched_before_kernel_is_not_forgotten),
+	    cmocka_unit_test(on_the_way_to_kernel_the_token_does_not_go_round),
+	    cmocka_unit_test(
+	        threads_that_stop_leading_leave_the_other_shards_alone),
 	};
 
 	unit_watchdog();

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "lf/alloc_count.h"
 #include "lf/pool_rig.h"
 #include "unit.h"
@@ -255,6 +256,60 @@ count_wait_errors(struct rig *rig)
 	return s.sum.wait_errors;
 }
 
+/* By the clock that turns are measured with. */
+static enum turn
+take_long(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	uint64_t end_ns = clock_now_ns() + 2 * POLICY_LONG_NS;
+
+	(void)pending;
+	(void)self;
+	while (atomic_load_relaxed(&fake->rig->late) && clock_now_ns() < end_ns)
+		sched_yield();
+	return TURN_DONE;
+}
+
+static uint64_t
+count_promotions(struct rig *rig)
+{
+	struct pool_status s;
+
+	pool_status(rig->pool, &s);
+	return s.sum.promotions;
+}
+
+/* One event, and what it has made of the number of promotions. */
+static uint64_t
+promotions_for_one(struct rig *rig)
+{
+	uint64_t before = count_promotions(rig);
+
+	rig_feed_each(rig, 0, 1);
+	assert_true(rig_quiet(rig));
+	return count_promotions(rig) - before;
+}
+
+/* Two long turns may be chance; for the third the leader promotes first, until
+ * there was a short one. */
+static void
+a_leader_promotes_before_turns_that_have_been_long(void **state)
+{
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	if (rig.setup.policy == POLICY_ADAPTIVE) {
+		rig_fake(&rig, take_long);
+		atomic_store_relaxed(&rig.late, 1u);
+		for (int i = 0; i < POLICY_LONG_TURNS; i++)
+			assert_int_equal(promotions_for_one(&rig), 0);
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(promotions_for_one(&rig), 1);
+		atomic_store_relaxed(&rig.late, 0u);
+		assert_true(unit_wait(promotions_for_one(&rig) == 0));
+	}
+	rig_finish(&rig);
+}
+
 static void
 a_wait_that_fails_is_counted_and_tried_again(void **state)
 {
@@ -349,6 +404,8 @@ main(void)
 	    RIG_TEST_FOR(handlers_with_more_to_do_go_on_in_turn, 1, 1),
 	    RIG_TEST_FOR(the_rest_of_a_large_batch_goes_to_a_follower, 2, 4),
 	    RIG_TEST(single_events_are_promoted_for_by_always_only),
+	    RIG_TEST_FOR(
+	        a_leader_promotes_before_turns_that_have_been_long, 2, 4),
 	    RIG_TEST(a_wait_that_fails_is_counted_and_tried_again),
 	    RIG_TEST(a_note_to_a_handler_that_ended_is_refused),
 	    RIG_TEST(a_note_reaches_a_handler_of_a_sleeping_leader),

@@ -275,6 +275,51 @@ endpoint_of_nothing_is_unix_or_none(void **state)
 	assert_int_equal(sizeof(struct endpoint), 24);
 }
 
+static struct addr
+listen_addr(const char *text)
+{
+	struct addr addr;
+	struct err err;
+
+	if (!addr_parse(text, ADDR_LISTEN, &addr, &err))
+		fail_msg("%s: %s", text, err.text);
+	return addr;
+}
+
+static void
+loopback_is_what_only_this_host_reaches(void **state)
+{
+	static const char *const inside[] = {
+	    "127.0.0.1:1", "127.255.0.9:1", "[::1]:1", "unix:/x"};
+	static const char *const outside[] = {
+	    "128.0.0.1:1", "0.0.0.0:1", ":1", "[::]:1", "[::2]:1"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+		struct addr addr = listen_addr(inside[i]);
+
+		assert_true(addr_is_loopback(&addr));
+	}
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		struct addr addr = listen_addr(outside[i]);
+
+		assert_false(addr_is_loopback(&addr));
+	}
+}
+
+static void
+port_that_the_kernel_chooses_is_any(void **state)
+{
+	struct addr any = listen_addr("127.0.0.1:0"), any6 = listen_addr(":0");
+	struct addr one = listen_addr("[::1]:1"), path = listen_addr("unix:/x");
+
+	(void)state;
+	assert_true(addr_has_any_port(&any));
+	assert_true(addr_has_any_port(&any6));
+	assert_false(addr_has_any_port(&one));
+	assert_false(addr_has_any_port(&path));
+}
+
 int
 main(void)
 {
@@ -294,6 +339,8 @@ main(void)
 	    cmocka_unit_test(equal_means_family_host_and_port),
 	    cmocka_unit_test(endpoint_keeps_host_and_port),
 	    cmocka_unit_test(endpoint_of_nothing_is_unix_or_none),
+	    cmocka_unit_test(loopback_is_what_only_this_host_reaches),
+	    cmocka_unit_test(port_that_the_kernel_chooses_is_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ owner(void *arg)
 {
 	static struct backend_spec backend_spec;
 	static struct backend backend = {.spec = &backend_spec};
-	static struct frontend frontend = {.backend = &backend};
+	static struct frontend frontend = {.backends = {&backend}};
 	static struct proxy_thread local = {.proxy = &proxy};
 	struct pool_thread self = {.local = &local, .now_ns = NS_PER_S};
 	uint64_t end = clock_now_ns() + RUN_NS;
@@ -56,7 +56,6 @@ owner(void *arg)
 static void
 a_free_slot_gets_no_note(void **state)
 {
-	static struct model model;
 	struct grace *grace = grace_new();
 	struct handle_set *set;
 	pthread_t thread;
@@ -65,7 +64,7 @@ a_free_slot_gets_no_note(void **state)
 	assert_non_null(grace);
 	assert_int_equal(handle_set_epoll_new(&set), 0);
 	assert_int_equal(shard_init(&shard, NULL, 0, set, &promotion_mutex), 0);
-	assert_int_equal(proxy_init(&proxy, &model, 1), 0);
+	assert_int_equal(proxy_init(&proxy, 1), 0);
 	assert_int_equal(pthread_create(&thread, NULL, owner, NULL), 0);
 	while (!atomic_load_acquire(&done)) {
 		proxy_reap(&proxy, clock_now_ms());

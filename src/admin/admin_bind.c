@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ * See admin_bind.h.
+ */
+#include "admin/admin_bind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/sock.h"
+
+static bool
+is_unix(const struct admin_spec *spec)
+{
+	return spec->addr.sa.sa_family == AF_UNIX;
+}
+
+/* What is at the path now may go: nothing, or a socket nobody listens on. */
+static bool
+path_is_free(const struct addr *addr, struct err *err)
+{
+	const char *path = addr->un.sun_path;
+	struct stat st;
+	bool connected;
+	int fd;
+
+	if (lstat(path, &st) < 0)
+		return true; /* bind will say what is wrong, if anything */
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(err,
+		    "the admin socket cannot be '%s': that is a file of "
+		    "another kind; remove it or choose another path",
+		    path);
+	fd = sock_connect(addr, &connected);
+	if (fd < 0 && fd != -EAGAIN)
+		return true;
+	if (fd >= 0)
+		close(fd);
+	return err_set(err,
+	    "another lfproxy serves the admin socket '%s'; stop it or choose "
+	    "another path",
+	    path);
+}
+
+/* -1: it stays as it is. */
+static bool
+find_owner(const struct admin_spec *spec, uid_t *ret_uid, gid_t *ret_gid,
+    struct err *err)
+{
+	const struct passwd *user = spec->user ? getpwnam(spec->user) : NULL;
+	const struct group *group = spec->group ? getgrnam(spec->group) : NULL;
+
+	if ((spec->user && !user) || (spec->group && !group))
+		return err_set(err,
+		    "the owner of the admin socket '%s' is gone from this host",
+		    spec->addr.un.sun_path);
+	*ret_uid = user ? user->pw_uid : (uid_t)-1;
+	*ret_gid = group ? group->gr_gid : (gid_t)-1;
+	return true;
+}
+
+/* Before anything can connect with rights of an owner that it will not have:
+ * the mode was set when it was bound. */
+static bool
+set_owner(const struct admin_spec *spec, struct err *err)
+{
+	const char *path = spec->addr.un.sun_path;
+	uid_t uid;
+	gid_t gid;
+
+	if (!spec->user && !spec->group)
+		return true;
+	if (!find_owner(spec, &uid, &gid, err))
+		return false;
+	if (lchown(path, uid, gid) < 0)
+		return err_set(err,
+		    "the admin socket '%s' cannot be given to %s%s%s: %s; "
+		    "start lfproxy as root or leave user and group out",
+		    path, spec->user ? spec->user : "", spec->group ? ":" : "",
+		    spec->group ? spec->group : "", strerror(errno));
+	return true;
+}
+
+/* What is wrong with the directory, if it is that.  Whoever has dropped root's
+ * rights since the start is told so. */
+static void
+blame_directory(const struct addr *addr, struct err *err)
+{
+	char dir[sizeof(addr->un.sun_path)];
+	struct err why = *err;
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", addr->un.sun_path);
+	slash = strrchr(dir, '/');
+	if (!slash)
+		snprintf(dir, sizeof(dir), ".");
+	else
+		slash[slash == dir] = '\0';
+	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0)
+		return;
+	if (errno == ENOENT)
+		err_set(
+		    err, "%.300s; there is no directory '%s'", why.text, dir);
+	else if (errno == EACCES)
+		err_set(err,
+		    "%.300s; this lfproxy runs with uid %u, which may not make "
+		    "files in '%s'; allow that, or restart it with the right "
+		    "to",
+		    why.text, (unsigned)geteuid(), dir);
+}
+
+bool
+admin_bind(const struct admin_spec *spec, struct admin_bound *ret_bound,
+    struct err *err)
+{
+	struct admin_bound bound = {.ino = 0};
+	struct stat st;
+
+	if (is_unix(spec) && !path_is_free(&spec->addr, err))
+		return false;
+	bound.fd = sock_listen(&spec->addr, false, spec->mode, err);
+	if (bound.fd < 0) {
+		if (is_unix(spec))
+			blame_directory(&spec->addr, err);
+		return false;
+	}
+	if (is_unix(spec) && lstat(spec->addr.un.sun_path, &st) == 0) {
+		bound.dev = st.st_dev;
+		bound.ino = st.st_ino;
+		bound.uid = st.st_uid;
+		bound.gid = st.st_gid;
+	}
+	if (is_unix(spec) && !set_owner(spec, err)) {
+		(void)admin_unbind(&bound, spec);
+		return false;
+	}
+	*ret_bound = bound;
+	return true;
+}
+
+static bool
+is_file(const struct admin_bound *bound, const struct stat *st)
+{
+	return bound->ino != 0 && st->st_dev == bound->dev &&
+	       st->st_ino == bound->ino;
+}
+
+bool
+admin_bound_is_at(const struct admin_bound *bound, const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && is_file(bound, &st);
+}
+
+bool
+admin_bound_lost(const struct admin_bound *bound, const struct admin_spec *spec)
+{
+	struct stat st;
+
+	if (!is_unix(spec))
+		return false;
+	if (lstat(spec->addr.un.sun_path, &st) == 0)
+		return !is_file(bound, &st);
+	return errno == ENOENT || errno == ENOTDIR;
+}
+
+int
+admin_unbind(struct admin_bound *bound, const struct admin_spec *spec)
+{
+	int rc = 0;
+
+	if (is_unix(spec) && admin_bound_is_at(bound, spec->addr.un.sun_path) &&
+	    unlink(spec->addr.un.sun_path) < 0)
+		rc = -errno;
+	if (bound->fd >= 0)
+		close(bound->fd);
+	bound->fd = -1;
+	bound->ino = 0;
+	return rc;
+}
+
+/* -- a change of the file -- */
+
+/* By the descriptor, so that nobody can put another file in its place between
+ * two calls; chmod(2) has no other way to take one that is only a place. */
+static int
+change_mode(int fd, mode_t mode)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return chmod(path, mode);
+}
+
+static int
+change_owner(int fd, uid_t uid, gid_t gid)
+{
+	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH);
+}
+
+static int
+open_file(const struct admin_bound *bound, const char *path, struct stat *st)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st) == 0 && is_file(bound, st))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static bool
+same_name(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What it is to be; what the spec says no more of is as it was made. */
+static bool
+wanted_owner(const struct admin_bound *bound, const struct admin_spec *from,
+    const struct admin_spec *to, struct stat *st, struct err *err)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (!find_owner(to, &uid, &gid, err))
+		return false;
+	if (!same_name(from->user, to->user))
+		st->st_uid = to->user ? uid : bound->uid;
+	if (!same_name(from->group, to->group))
+		st->st_gid = to->group ? gid : bound->gid;
+	return true;
+}
+
+/* 0 or -errno.  Who is to lose his right loses it first. */
+static int
+change(int fd, const struct stat *is, const struct stat *wanted)
+{
+	mode_t both = is->st_mode & wanted->st_mode & 0777;
+
+	if (is->st_uid == wanted->st_uid && is->st_gid == wanted->st_gid)
+		both = wanted->st_mode & 0777;
+	if ((is->st_mode & 0777) != both && change_mode(fd, both) < 0)
+		return -errno;
+	/* Whoever is not root any more may not even ask for what is so. */
+	if ((is->st_uid != wanted->st_uid || is->st_gid != wanted->st_gid) &&
+	    change_owner(fd, wanted->st_uid, wanted->st_gid) < 0)
+		return -errno;
+	if ((wanted->st_mode & 0777) != both &&
+	    change_mode(fd, wanted->st_mode & 0777) < 0)
+		return -errno;
+	return 0;
+}
+
+static bool
+change_failed(const struct admin_spec *to, int error, struct err *err)
+{
+	bool right = error == EPERM || error == EACCES;
+
+	return err_set(err,
+	    "the admin socket '%s' cannot be given mode=%04o%s%s%s%s: %s%s",
+	    to->addr.un.sun_path, (unsigned)to->mode, to->user ? " user=" : "",
+	    to->user ? to->user : "", to->group ? " group=" : "",
+	    to->group ? to->group : "", strerror(error),
+	    right && geteuid() != 0
+	        ? "; this lfproxy does not run as root (any more), so that "
+	          "takes a restart"
+	        : "");
+}
+
+bool
+admin_file_change(const struct admin_bound *bound,
+    const struct admin_spec *from, const struct admin_spec *to,
+    struct admin_file_change *ret_change, struct err *err)
+{
+	struct admin_file_change c = {.fd = -1};
+	struct stat is, wanted;
+	int rc;
+
+	*ret_change = c;
+	if (!is_unix(to) ||
+	    (from->mode == to->mode && same_name(from->user, to->user) &&
+	        same_name(from->group, to->group)))
+		return true;
+	c.fd = open_file(bound, to->addr.un.sun_path, &is);
+	if (c.fd < 0)
+		return change_failed(to, -c.fd, err);
+	c.mode = is.st_mode & 0777;
+	c.uid = is.st_uid;
+	c.gid = is.st_gid;
+	wanted = is;
+	if (from->mode != to->mode)
+		wanted.st_mode = (mode_t)to->mode;
+	if (!wanted_owner(bound, from, to, &wanted, err)) {
+		close(c.fd);
+		return false;
+	}
+	rc = change(c.fd, &is, &wanted);
+	if (rc < 0) {
+		admin_file_put_back(&c);
+		return change_failed(to, -rc, err);
+	}
+	*ret_change = c;
+	return true;
+}
+
+void
+admin_file_keep(struct admin_file_change *change)
+{
+	if (change->fd >= 0)
+		close(change->fd);
+	change->fd = -1;
+}
+
+/* What the process could change it can change back. */
+void
+admin_file_put_back(struct admin_file_change *change_made)
+{
+	struct stat was, is;
+
+	if (change_made->fd < 0)
+		return;
+	if (fstat(change_made->fd, &is) == 0) {
+		was = is;
+		was.st_mode = change_made->mode;
+		was.st_uid = change_made->uid;
+		was.st_gid = change_made->gid;
+		(void)change(change_made->fd, &is, &was);
+	}
+	admin_file_keep(change_made);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT
+ * See admin_socket.h.
+ */
+#include "admin/admin_socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "admin/admin_bind.h"
+#include "admin/client.h"
+#include "admin/client_room.h"
+#include "admin/grants.h"
+#include "base/log.h"
+#include "net/sock.h"
+
+#define ACCEPTS_A_TURN 8
+#define PAUSE_S        0.1 /* when a connection could not be accepted */
+
+/* What a reload makes of it, from prepare to commit. */
+struct admin_socket_next {
+	const struct admin_spec *spec; /* NULL: there is no reload */
+	struct grants grants;
+	struct admin_file_change file;
+	struct admin_bound bound; /* anew, since its file was lost */
+};
+
+struct admin_socket {
+	const struct admin_spec *spec;
+	const struct command_env *env;
+	struct client_turns *turns;
+	struct grants grants;
+	struct admin_bound bound;
+	ev_io io;
+	ev_timer pause;
+	struct list clients; /* oldest first */
+	unsigned clients_n;
+	struct admin_socket_next next;
+};
+
+static void
+on_gone(struct client *client)
+{
+	struct admin_socket *socket = client->owner;
+
+	list_remove(&client->node);
+	socket->clients_n--;
+}
+
+static void
+say_goodbye(struct client *client)
+{
+	bool may_hear = client_is_idle(client) && !client->commanded;
+
+	client_dismiss(
+	    client, may_hear ? "Closed: there are too many admin connections "
+	                       "and this one was idle.\n\n"
+	                     : "");
+}
+
+static bool
+make_room(struct admin_socket *socket, pid_t pid)
+{
+	struct client *client;
+
+	if (socket->clients_n < socket->spec->maxconn)
+		return true;
+	client = client_to_go(&socket->clients, pid);
+	if (client)
+		say_goodbye(client);
+	return client != NULL;
+}
+
+static void
+refuse(int fd)
+{
+	static const char line[] =
+	    "Too many admin connections; close one or try again later.\n\n";
+
+	(void)send(fd, line, sizeof(line) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
+}
+
+static void
+add_client(struct admin_socket *socket, int fd)
+{
+	struct client *client;
+	struct peer peer;
+
+	peer_learn(fd, &peer);
+	if (!make_room(socket, peer.pid)) {
+		refuse(fd);
+		return;
+	}
+	client = client_new(socket->turns, fd, socket->env, socket, on_gone);
+	if (!client)
+		return;
+	client->mode.level = grants_level(&socket->grants, fd,
+	    &client->mode.peer, admin_socket_level(socket));
+	client_set_timeout(client, (double)socket->spec->timeout_ms / 1e3);
+	list_append(&socket->clients, &client->node);
+	socket->clients_n++;
+	/* What it has sent already counts before the next one comes. */
+	client_turn_ask(socket->turns, &client->turn);
+}
+
+/* The connection stays in the backlog, so the loop would be called again at
+ * once: rest a little instead. */
+static void
+pause_accepting(struct admin_socket *socket, int error)
+{
+	static struct log_limit limit;
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "an admin connection could not be accepted: %s; raise the limit "
+	    "on open files (LimitNOFILE= in the unit)",
+	    strerror(error));
+	ev_io_stop(socket->turns->loop, &socket->io);
+	ev_timer_set(&socket->pause, PAUSE_S, 0.);
+	ev_timer_start(socket->turns->loop, &socket->pause);
+}
+
+static void
+on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct admin_socket *socket = timer->data;
+
+	(void)events;
+	ev_io_start(loop, &socket->io);
+}
+
+static void
+on_connection(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct admin_socket *socket = io->data;
+
+	(void)loop;
+	(void)events;
+	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+		int fd =
+		    accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0)
+			add_client(socket, fd);
+		else if (errno == EAGAIN)
+			return;
+		else if (errno != EINTR && errno != ECONNABORTED) {
+			pause_accepting(socket, errno);
+			return;
+		}
+	}
+}
+
+static bool
+take_grants(
+    const struct admin_spec *spec, struct grants *ret_grants, struct err *err)
+{
+	struct grants grants = {NULL, 0};
+
+	if (grants_add(&grants, spec->operators, LEVEL_OPERATOR, err) &&
+	    grants_add(&grants, spec->admins, LEVEL_ADMIN, err)) {
+		*ret_grants = grants;
+		return true;
+	}
+	grants_fini(&grants);
+	return false;
+}
+
+struct admin_socket *
+admin_socket_open(const struct admin_spec *spec, const struct command_env *env,
+    struct client_turns *turns, struct err *err)
+{
+	struct admin_socket *socket = calloc(1, sizeof(*socket));
+
+	if (!socket) {
+		err_set(err, "out of memory for the admin socket");
+		return NULL;
+	}
+	socket->spec = spec;
+	socket->env = env;
+	socket->turns = turns;
+	socket->bound.fd = socket->next.bound.fd = -1;
+	socket->next.file.fd = -1;
+	list_init(&socket->clients);
+	ev_init(&socket->pause, on_pause_over);
+	ev_init(&socket->io, on_connection);
+	socket->io.data = socket->pause.data = socket;
+	if (!take_grants(spec, &socket->grants, err) ||
+	    !admin_bind(spec, &socket->bound, err)) {
+		admin_socket_close(socket);
+		return NULL;
+	}
+	return socket;
+}
+
+static void
+start_accepting(struct admin_socket *socket)
+{
+	ev_io_set(&socket->io, socket->bound.fd, EV_READ);
+	ev_io_start(socket->turns->loop, &socket->io);
+}
+
+void
+admin_socket_serve(struct admin_socket *socket)
+{
+	start_accepting(socket);
+}
+
+/* Nobody is accepted any more; 0 or -errno: the file cannot be removed. */
+static int
+stop_listening(struct admin_socket *socket)
+{
+	ev_io_stop(socket->turns->loop, &socket->io);
+	ev_timer_stop(socket->turns->loop, &socket->pause);
+	return admin_unbind(&socket->bound, socket->spec);
+}
+
+void
+admin_socket_close(struct admin_socket *socket)
+{
+	if (!socket)
+		return;
+	list_for_each_safe (node, &socket->clients)
+		client_close(container_of(node, struct client, node));
+	(void)stop_listening(socket);
+	grants_fini(&socket->grants);
+	free(socket);
+}
+
+/* -- a reload -- */
+
+bool
+admin_socket_serves(
+    const struct admin_socket *socket, const struct admin_spec *spec)
+{
+	if (addr_equal(&socket->spec->addr, &spec->addr))
+		return true;
+	return spec->addr.sa.sa_family == AF_UNIX &&
+	       admin_bound_is_at(&socket->bound, spec->addr.un.sun_path);
+}
+
+bool
+admin_socket_prepare(
+    struct admin_socket *socket, const struct admin_spec *spec, struct err *err)
+{
+	struct admin_socket_next *next = &socket->next;
+
+	if (!take_grants(spec, &next->grants, err))
+		return false;
+	if (admin_bound_lost(&socket->bound, spec)
+	        ? admin_bind(spec, &next->bound, err)
+	        : admin_file_change(
+	              &socket->bound, socket->spec, spec, &next->file, err)) {
+		next->spec = spec;
+		return true;
+	}
+	grants_fini(&next->grants);
+	return false;
+}
+
+void
+admin_socket_cancel(struct admin_socket *socket)
+{
+	struct admin_socket_next *next = &socket->next;
+
+	if (!next->spec)
+		return;
+	(void)admin_unbind(&next->bound, next->spec);
+	admin_file_put_back(&next->file);
+	grants_fini(&next->grants);
+	next->spec = NULL;
+}
+
+/* Those who have connected already, as far as there may be so many: nobody
+ * else is cut off for them.  On a unix socket nobody connects between the last
+ * one and the close: unlike TCP's it may be shut with a backlog. */
+static void
+accept_rest(struct admin_socket *socket)
+{
+	int fd;
+
+	if (socket->spec->addr.sa.sa_family == AF_UNIX)
+		(void)shutdown(socket->bound.fd, SHUT_RD);
+	while (socket->clients_n < socket->spec->maxconn &&
+	       (fd = accept4(socket->bound.fd, NULL, NULL,
+	            SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
+		add_client(socket, fd);
+}
+
+/* Who may less than he did loses it at once; who may more has to come anew. */
+static void
+lower_levels(struct admin_socket *socket)
+{
+	list_for_each (node, &socket->clients) {
+		struct client *client = container_of(node, struct client, node);
+		enum command_level level = grants_level(&socket->grants,
+		    client->fd, &client->mode.peer, admin_socket_level(socket));
+
+		if (client->mode.level > level)
+			client->mode.level = level;
+	}
+}
+
+bool
+admin_socket_commit(struct admin_socket *socket)
+{
+	struct admin_socket_next *next = &socket->next;
+	bool anew = next->bound.fd >= 0;
+
+	if (anew) {
+		accept_rest(socket);
+		(void)stop_listening(socket);
+		socket->bound = next->bound;
+		next->bound.fd = -1;
+		next->bound.ino = 0;
+		start_accepting(socket);
+	}
+	admin_file_keep(&next->file);
+	grants_fini(&socket->grants);
+	socket->grants = next->grants;
+	next->grants = (struct grants){NULL, 0};
+	socket->spec = next->spec;
+	next->spec = NULL;
+	lower_levels(socket);
+	return anew;
+}
+
+static void
+on_left(struct client *client)
+{
+	list_remove(&client->node);
+}
+
+int
+admin_socket_leave(struct admin_socket *socket, struct list *left)
+{
+	int rc;
+
+	accept_rest(socket);
+	rc = stop_listening(socket);
+	list_for_each_safe (node, &socket->clients) {
+		struct client *client = container_of(node, struct client, node);
+
+		list_remove(&client->node);
+		list_append(left, &client->node);
+		client->owner = NULL;
+		client->gone = on_left;
+		client_leave(client);
+	}
+	socket->clients_n = 0;
+	admin_socket_close(socket);
+	return rc;
+}
+
+void
+admin_clients_close(struct list *clients)
+{
+	list_for_each_safe (node, clients)
+		client_close(container_of(node, struct client, node));
+}
+
+/* -- what is shown -- */
+
+void
+admin_clients_memory(const struct list *clients, struct memory_use *use)
+{
+	list_for_each (node, clients) {
+		const struct client *c =
+		    container_of(node, struct client, node);
+
+		use->count++;
+		memory_add_block(use, c);
+		memory_add_block(use, c->out);
+	}
+}
+
+unsigned
+admin_clients_count(const struct list *clients)
+{
+	unsigned n = 0;
+
+	list_for_each (node, clients) {
+		const struct client *client =
+		    container_of(node, struct client, node);
+
+		n += client->state != CLIENT_LINGERING;
+	}
+	return n;
+}
+
+void
+admin_socket_memory(const struct admin_socket *socket,
+    struct memory_use *clients, struct memory_use *self)
+{
+	memory_add_block(self, socket);
+	admin_clients_memory(&socket->clients, clients);
+}
+
+unsigned
+admin_socket_clients(const struct admin_socket *socket)
+{
+	return admin_clients_count(&socket->clients);
+}
+
+const char *
+admin_socket_text(
+    const struct admin_socket *socket, char out[ADMIN_SOCKET_TEXT_SIZE])
+{
+	char text[ADDR_TEXT_SIZE];
+	struct addr addr;
+
+	if (socket->spec->addr.sa.sa_family == AF_UNIX)
+		snprintf(out, ADMIN_SOCKET_TEXT_SIZE, "unix@%s",
+		    socket->spec->addr.un.sun_path);
+	else if (sock_local_addr(socket->bound.fd, &addr))
+		snprintf(out, ADMIN_SOCKET_TEXT_SIZE, "%s@%s",
+		    addr.sa.sa_family == AF_INET6 ? "ipv6" : "ipv4",
+		    addr_text(&addr, text));
+	else
+		snprintf(out, ADMIN_SOCKET_TEXT_SIZE, "%s", socket->spec->text);
+	return out;
+}
+
+enum command_level
+admin_socket_level(const struct admin_socket *socket)
+{
+	return (enum command_level)socket->spec->level;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * See commands_own.h.
+ */
+#include "admin/commands_own.h"
+
+#include <string.h>
+
+#include "admin/set_pool.h"
+#include "admin/show_events.h"
+#include "admin/show_pool.h"
+#include "admin/show_threads.h"
+#include "control/reload.h"
+
+/* `[POOL] [json]`; the pool is NULL when all are meant. */
+static bool
+take_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
+{
+	char **args = call->args;
+	size_t n = 0;
+
+	while (args[n])
+		n++;
+	*ret_json = n > 0 && strcmp(args[n - 1], "json") == 0;
+	n -= *ret_json;
+	*ret_pool = NULL;
+	if (n > 1)
+		return err_set(call->err,
+		    "Unexpected argument '%s'; give one pool's name or none, "
+		    "and json or nothing.",
+		    args[1]);
+	if (n == 0)
+		return true;
+	*ret_pool =
+	    pools_find(control_pools(call->env->control), args[0], call->err);
+	return *ret_pool || err_as_sentence(call->err);
+}
+
+bool
+run_show_events(struct call *call)
+{
+	return show_events(
+	    (const char *const *)call->args, call->out, call->err);
+}
+
+bool
+run_show_pool(struct call *call)
+{
+	struct pool *pool;
+	bool json;
+
+	return take_pool(call, &pool, &json) &&
+	       (show_pool(control_pools(call->env->control), pool, json,
+	            call->out, call->err) ||
+	           err_as_sentence(call->err));
+}
+
+bool
+run_show_threads(struct call *call)
+{
+	struct pool *pool;
+	bool json;
+
+	return take_pool(call, &pool, &json) &&
+	       (show_threads(control_pools(call->env->control), pool, json,
+	            call->out, call->err) ||
+	           err_as_sentence(call->err));
+}
+
+bool
+run_set_pool(struct call *call)
+{
+	struct set_pool_change change;
+
+	if (!set_pool(control_pools(call->env->control), call->args, &change,
+	        call->err))
+		return err_as_sentence(call->err);
+	call_audit(call, change.before, change.after, "pool %s %s",
+	    call->args[0], call->args[1]);
+	return true;
+}
+
+bool
+run_clear_loop(struct call *call)
+{
+	if (!call_takes_none(call))
+		return false;
+	control_loop_clear(call->env->control);
+	return true;
+}
+
+static void
+note_reload(const struct call *call, const char *change)
+{
+	fprintf(call->out, "%s\n", change);
+	call_audit(call, NULL, NULL, "reload: %s", change);
+}
+
+/* All errors, or all changes: a line each. */
+bool
+run_reload(struct call *call)
+{
+	struct reload_result result;
+
+	if (!call_takes_none(call))
+		return false;
+	reload_result_init(&result);
+	if (!control_reload(call->env->control, &result)) {
+		call_severity(call, SEVERITY_ERR);
+		fputs("Nothing was changed:\n", call->out);
+		err_list_print(&result.errors, call->out);
+	} else if (result.changes.n == 0) {
+		fputs("No change.\n", call->out);
+	}
+	for (size_t i = 0; i < result.changes.n && result.errors.n == 0; i++)
+		note_reload(call, result.changes.all[i].text);
+	reload_result_fini(&result);
+	return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * Commands that HAProxy does not have; see command.h.
+ */
+#ifndef ADMIN_COMMANDS_OWN_H
+#define ADMIN_COMMANDS_OWN_H
+
+#include "admin/command.h"
+
+bool run_clear_loop(struct call *call);
+bool run_reload(struct call *call);
+bool run_set_pool(struct call *call);
+bool run_show_events(struct call *call);
+bool run_show_pool(struct call *call);
+bool run_show_threads(struct call *call);
+
+#endif

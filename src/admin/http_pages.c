@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * See http_pages.h.
+ */
+#include "admin/http_pages.h"
+
+#include <microhttpd.h>
+#include <string.h>
+
+#include "admin/metrics.h"
+#include "admin/show_stat.h"
+
+#define TEXT "text/plain; charset=utf-8"
+
+/* While the control loop turns this is answered: what it is for. */
+static unsigned
+make_healthz(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)env;
+	(void)ret_rest;
+	fputs("ok\n", out);
+	return MHD_HTTP_OK;
+}
+
+/* Whether sessions may go there: it has a share, or a rule. */
+static bool
+is_used(const struct frontend *f, size_t backend)
+{
+	const struct spec *spec = f->model->spec;
+
+	if (backend < f->spec->routes_n && f->spec->routes[backend].weight > 0)
+		return true;
+	for (size_t i = 0; i < f->spec->sni_n; i++)
+		if (&spec->backends[f->spec->sni[i].backend] ==
+		    f->backends[backend]->spec)
+			return true;
+	return false;
+}
+
+/* True when one of its backends has a server that sessions may go to. */
+static bool
+put_backends(FILE *out, const struct frontend *f)
+{
+	bool ready = false;
+
+	for (size_t i = 0; i < f->backends_n; i++) {
+		const struct backend *b = f->backends[i];
+		unsigned usable = b->state->usable;
+
+		fprintf(out, "frontend %s: backend %s has %u usable %s\n",
+		    f->spec->name, b->spec->name, usable,
+		    usable == 1 ? "server" : "servers");
+		ready |= usable > 0 && is_used(f, i);
+	}
+	return ready;
+}
+
+/* Whether it is worth sending sessions here: some frontend would find a server
+ * for them, and they would not be cut off in a moment. */
+static unsigned
+make_readyz(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	const struct model *model = control_model(env->control);
+	bool draining = control_draining(env->control), ready = false;
+
+	(void)ret_rest;
+	for (size_t i = 0; i < model->spec->frontends_n; i++)
+		ready |= put_backends(out, model->frontends[i]);
+	if (draining)
+		fputs("draining: no new sessions\n", out);
+	return ready && !draining ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned
+make_metrics(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)out;
+	*ret_rest = metrics_new(env);
+	return *ret_rest ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned
+make_stats(enum field_form form, struct answer_rest **ret_rest)
+{
+	*ret_rest = show_stat_all(form);
+	return *ret_rest ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned
+make_stats_csv(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)env;
+	(void)out;
+	return make_stats(FIELD_PLAIN, ret_rest);
+}
+
+static unsigned
+make_stats_json(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)env;
+	(void)out;
+	return make_stats(FIELD_JSON, ret_rest);
+}
+
+static const struct http_page pages[] = {
+    {"/metrics", "text/plain; version=0.0.4; charset=utf-8", make_metrics},
+    {"/stats;csv", TEXT, make_stats_csv},
+    {"/stats;json", "application/json", make_stats_json},
+    {"/healthz", TEXT, make_healthz},
+    {"/readyz", TEXT, make_readyz},
+};
+
+#define PAGES (sizeof(pages) / sizeof(pages[0]))
+
+/* Clients written for HAProxy, whose page may have any path, put `;csv` behind
+ * whatever they were told. */
+static const char *
+plain_path(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len >= 4 && strcmp(path + len - 4, ";csv") == 0 ? "/stats;csv"
+	                                                       : path;
+}
+
+const struct http_page *
+http_page_find(const char *path)
+{
+	path = plain_path(path);
+	for (size_t i = 0; i < PAGES; i++)
+		if (strcmp(pages[i].path, path) == 0)
+			return &pages[i];
+	return NULL;
+}
+
+void
+http_pages_list(FILE *out)
+{
+	for (size_t i = 0; i < PAGES; i++)
+		fprintf(out, "%s\n", pages[i].path);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * The pages of the HTTP port.
+ */
+#ifndef ADMIN_HTTP_PAGES_H
+#define ADMIN_HTTP_PAGES_H
+
+#include "admin/command.h"
+
+struct http_page {
+	const char *path; /* what a request must have before a `?` */
+	const char *type; /* Content-Type */
+	/* Writes what there is to say at once, and returns the HTTP status.  A
+	 * rest left in *ret_rest is the caller's. */
+	unsigned (*make)(const struct command_env *env, FILE *out,
+	    struct answer_rest **ret_rest);
+};
+
+/* NULL: there is none. */
+const struct http_page *http_page_find(const char *path);
+
+/* One path a line, for who asks for one that is not there. */
+void http_pages_list(FILE *out);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ * See show_events.h.
+ */
+#include "admin/show_events.h"
+
+#include <string.h>
+
+#include "admin/rows.h"
+#include "base/events.h"
+#include "base/text.h"
+
+struct wanted {
+	uint64_t last;     /* so many at most */
+	const char *about; /* NULL: all */
+	bool json;
+};
+
+static bool
+read_args(const char *const *args, struct wanted *ret, struct err *err)
+{
+	size_t n = 0;
+
+	*ret = (struct wanted){.last = EVENTS_MAX};
+	while (args[n])
+		n++;
+	if (n > 0 && strcmp(args[n - 1], "json") == 0) {
+		ret->json = true;
+		n--;
+	}
+	if (n > 0 && strspn(args[0], "0123456789") == strlen(args[0])) {
+		if (!text_parse_number(
+		        args[0], 1, EVENTS_MAX, &ret->last, NULL))
+			return err_set(err,
+			    "'%s' events cannot be shown; the last %d are "
+			    "kept.",
+			    args[0], EVENTS_MAX);
+		args++;
+		n--;
+	}
+	if (n > 0) {
+		ret->about = args[0];
+		args++;
+		n--;
+	}
+	return n == 0 ||
+	       err_set(err,
+	           "Unexpected argument '%s'; give a number, or the name of a "
+	           "backend, BACKEND/SERVER or pool, or both, and json or "
+	           "nothing.",
+	           args[0]);
+}
+
+/* A backend's name stands for its servers as well. */
+static bool
+is_about(const struct event *e, const char *about)
+{
+	size_t len = about ? strlen(about) : 0;
+
+	return !about || (strncmp(e->about, about, len) == 0 &&
+	                     (e->about[len] == '\0' || e->about[len] == '/'));
+}
+
+/* Where the last so many of those that are wanted begin. */
+static size_t
+first_of(const struct wanted *w)
+{
+	size_t i = events_count();
+	uint64_t left = w->last;
+
+	while (i > 0 && left > 0)
+		left -= is_about(events_at(--i), w->about);
+	return i;
+}
+
+/* The event is e, the value v. */
+#define READ(reader, what) ROW_READ(reader, struct event, e, what)
+
+READ(read_number, row_number(v, (int64_t)e->number))
+READ(read_time, row_time(v, e->wall_us))
+READ(read_level, row_text(v, event_level_name(e->level)))
+READ(read_kind, row_text(v, event_name(e->kind)))
+READ(read_about, row_text(v, e->about))
+READ(read_about_text, row_text(v, e->about[0] ? e->about : "-"))
+READ(read_what, row_text(v, e->text))
+
+static const struct row_column columns[] = {
+    {"", "number", read_number, NULL},
+    {" ", "time", read_time, NULL},
+    {" ", "level", read_level, NULL},
+    {" ", "event", read_kind, NULL},
+    {" ", NULL, read_about_text, NULL},
+    {NULL, "about", read_about, NULL},
+    {": ", "text", read_what, NULL},
+};
+static const struct row_table table = ROW_TABLE(NULL, columns);
+
+bool
+show_events(const char *const *args, FILE *out, struct err *err)
+{
+	struct wanted w;
+	struct rows rows;
+
+	if (!read_args(args, &w, err))
+		return false;
+	rows_begin(&rows, &table, w.json, out);
+	for (size_t i = first_of(&w); i < events_count(); i++)
+		if (is_about(events_at(i), w.about))
+			rows_put(&rows, events_at(i), out);
+	rows_end(&rows, out);
+	return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * `show servers state` and `show servers conn`, see command.h: HAProxy's
+ * columns.
+ */
+#ifndef ADMIN_SHOW_SERVERS_H
+#define ADMIN_SHOW_SERVERS_H
+
+#include "admin/command.h"
+
+bool run_show_servers_state(struct call *call);
+bool run_show_servers_conn(struct call *call);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * See surfaces.h.
+ */
+#include "admin/surfaces.h"
+
+#include <stdlib.h>
+
+#include "admin/http.h"
+#include "base/list.h"
+
+struct surfaces {
+	struct control *control;
+	struct admin *admin;
+	struct http *http;   /* NULL: there is none */
+	struct http *next;   /* from prepare to commit, if it is another one */
+	struct list leaving; /* ports that are closed, with clients */
+};
+
+static bool
+stays(const struct surfaces *s, const struct global_spec *global)
+{
+	return s->http && global->http.text &&
+	       http_serves(s->http, &global->http);
+}
+
+static uint16_t
+port_of(const struct addr *addr)
+{
+	if (addr->sa.sa_family == AF_INET)
+		return addr->in.sin_port;
+	return addr->sa.sa_family == AF_INET6 ? addr->in6.sin6_port : 0;
+}
+
+/* What of the present configuration has the port, or NULL. */
+static const char *
+find_holder(const struct spec *spec, uint16_t port)
+{
+	const struct global_spec *g = &spec->global;
+
+	if (port == 0)
+		return NULL;
+	if (g->http.text && port_of(&g->http.addr) == port)
+		return g->http.text;
+	for (size_t i = 0; i < g->admin.n; i++)
+		if (port_of(&g->admin.all[i].addr) == port)
+			return g->admin.all[i].text;
+	for (size_t i = 0; i < spec->frontends_n; i++) {
+		const struct frontend_spec *f = &spec->frontends[i];
+
+		for (size_t j = 0; j < f->listens_n; j++)
+			if (port_of(&f->listens[j].addr) == port)
+				return f->listens[j].text;
+	}
+	return NULL;
+}
+
+static bool
+prepare_http(
+    struct surfaces *s, const struct listen_spec *at, struct err_list *errors)
+{
+	const char *holder;
+	struct err err;
+
+	s->next = http_bind(s->control, s->admin, at, &err);
+	if (s->next)
+		return true;
+	/* Also what goes with this reload is still there. */
+	holder =
+	    find_holder(control_model(s->control)->spec, port_of(&at->addr));
+	if (holder)
+		err_list_add(errors, at->place.file, at->place.line,
+		    "http: %s; this lfproxy itself listens on %s, so reload "
+		    "once without both",
+		    err.text, holder);
+	else
+		err_list_add(errors, at->place.file, at->place.line, "http: %s",
+		    err.text);
+	return false;
+}
+
+/* All errors at once. */
+static bool
+prepare(void *arg, const struct spec *spec, struct err_list *errors)
+{
+	const struct global_spec *global = &spec->global;
+	struct surfaces *s = arg;
+	bool ok = admin_prepare(s->admin, &global->admin, errors);
+
+	if (global->http.text && !stays(s, global) &&
+	    !prepare_http(s, &global->http, errors)) {
+		if (ok)
+			admin_cancel(s->admin);
+		return false;
+	}
+	if (ok)
+		return true;
+	http_close(s->next);
+	s->next = NULL;
+	return false;
+}
+
+static void
+commit(void *arg, const struct spec *spec, struct changes *changes)
+{
+	struct surfaces *s = arg;
+
+	admin_commit(s->admin, changes);
+	if (stays(s, &spec->global))
+		return;
+	if (s->http)
+		http_leave(s->http, &s->leaving);
+	s->http = s->next;
+	s->next = NULL;
+	if (s->http)
+		http_serve(s->http);
+}
+
+struct surfaces *
+surfaces_open(struct control *control, struct err *err)
+{
+	struct surfaces *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		err_set(err, "out of memory for the admin sockets");
+		return NULL;
+	}
+	s->control = control;
+	list_init(&s->leaving);
+	s->admin = admin_open(control, err);
+	if (!s->admin)
+		goto fail;
+	if (control_model(control)->spec->global.http.text) {
+		s->http = http_open(control, s->admin, err);
+		if (!s->http)
+			goto fail;
+	}
+	control_follow(
+	    control, &(struct control_follower){
+	                 .prepare = prepare, .commit = commit, .arg = s});
+	return s;
+fail:
+	surfaces_close(s);
+	return NULL;
+}
+
+void
+surfaces_close(struct surfaces *surfaces)
+{
+	if (!surfaces)
+		return;
+	control_follow(surfaces->control, NULL);
+	http_close_all(&surfaces->leaving);
+	http_close(surfaces->http);
+	admin_close(surfaces->admin);
+	free(surfaces);
+}
+
+struct admin *
+surfaces_admin(const struct surfaces *surfaces)
+{
+	return surfaces->admin;
+}

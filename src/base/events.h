@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * Events: what has happened to servers, backends, pools and the process, told
+ * to the log and kept, so that somebody who comes later can ask what it was.
+ *
+ * The last EVENTS_MAX are kept for as long as the process lives; reloads are
+ * events, and change none.  Every event has a number, from 1 on: who has seen
+ * number n asks for those after it, and sees from a gap how many it missed.
+ *
+ * Control thread only.  What data threads find they count, and the control
+ * thread makes an event of the count.
+ */
+#ifndef BASE_EVENTS_H
+#define BASE_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/memory_use.h"
+
+#define EVENTS_MAX       1000
+#define EVENT_TEXT_SIZE  440
+#define EVENT_ABOUT_SIZE 96
+
+/* X(identifier, name): the name is what programs look for and stays. */
+#define EVENTS_TABLE(X)                                                        \
+	X(EVENT_START, "start")                                                \
+	X(EVENT_STOP, "stop")                                                  \
+	X(EVENT_RELOAD, "reload")                                              \
+	X(EVENT_RELOAD_FAILED, "reload_failed")                                \
+	X(EVENT_CHANGE, "change")                                              \
+	X(EVENT_POOL, "pool")                                                  \
+	X(EVENT_SERVER_UP, "server_up")                                        \
+	X(EVENT_SERVER_DOWN, "server_down")                                    \
+	X(EVENT_SERVER_ERRORS, "server_errors")                                \
+	X(EVENT_SERVER_EJECTED, "server_ejected")                              \
+	X(EVENT_SERVER_BACK, "server_back")                                    \
+	X(EVENT_SERVER_READY, "server_ready")                                  \
+	X(EVENT_SERVER_DRAIN, "server_drain")                                  \
+	X(EVENT_SERVER_MAINT, "server_maint")                                  \
+	X(EVENT_SERVER_WEIGHT, "server_weight")                                \
+	X(EVENT_SERVER_ADDED, "server_added")                                  \
+	X(EVENT_SERVER_REMOVED, "server_removed")                              \
+	X(EVENT_SERVER_DRAINED, "server_drained")                              \
+	X(EVENT_DRAIN, "drain")                                                \
+	X(EVENT_REBALANCE, "rebalance")                                        \
+	X(EVENT_EXPIRED, "expired")                                            \
+	X(EVENT_BACKEND_DOWN, "backend_down")                                  \
+	X(EVENT_BACKEND_UP, "backend_up")                                      \
+	X(EVENT_BACKEND_PANIC, "backend_panic")                                \
+	X(EVENT_BACKEND_CALM, "backend_calm")                                  \
+	X(EVENT_QUEUE_FULL, "queue_full")                                      \
+	X(EVENT_RETRY_BUDGET, "retry_budget")
+
+enum event_kind {
+#define X(id, name) id,
+	EVENTS_TABLE(X)
+#undef X
+	    EVENT_KINDS
+};
+
+struct event {
+	uint64_t number;
+	uint64_t wall_us; /* since 1970 */
+	enum event_kind kind;
+	enum log_level level;
+	char about[EVENT_ABOUT_SIZE]; /* `app`, `app/a`, `main`; or empty */
+	char text[EVENT_TEXT_SIZE];   /* as logged: the cause in words */
+};
+
+/* Logs the text at that level and keeps it.  about is PROXY/PART, or PROXY, or
+ * nothing, where part, or both, are NULL. */
+void event_add(enum event_kind kind, enum log_level level, const char *proxy,
+    const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* How many are kept, and the i-th of them, the oldest first. */
+size_t events_count(void);
+const struct event *events_at(size_t i);
+
+/* "server_up" and so on. */
+const char *event_name(enum event_kind kind);
+
+/* "error", "warning" or "info". */
+const char *event_level_name(enum log_level level);
+
+/* Control thread. */
+struct memory_use events_memory(void);
+
+#endif

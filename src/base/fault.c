@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ * See fault.h.
+ */
+#include "base/fault.h"
+
+#ifdef LFPROXY_FAULTS
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+#define PREFIX        "LFPROXY_FAULT_"
+#define WHOLE         1000000u /* shares are in millionths */
+#define TIME_MAX      10000u   /* ms */
+#define PARTS_MAX     4
+#define VALUE_SIZE    64
+#define LEAK_SIZE     4096
+#define LEAK_FD_EVERY 100
+
+struct slow {
+	uint32_t share;
+	uint64_t ns;
+	bool busy;
+};
+
+struct failing {
+	int error; /* 0: never */
+	uint32_t share;
+	uint64_t after, count;
+	uint64_t calls, failed; /* atomic */
+};
+
+static const struct {
+	const char *name;
+	int number;
+} errors[] = {{"EMFILE", EMFILE}, {"ENFILE", ENFILE}, {"ENOBUFS", ENOBUFS},
+    {"ENOMEM", ENOMEM}, {"ENOSPC", ENOSPC}, {"EADDRNOTAVAIL", EADDRNOTAVAIL},
+    {"ECONNABORTED", ECONNABORTED}, {"ECONNREFUSED", ECONNREFUSED},
+    {"ENETUNREACH", ENETUNREACH}};
+
+static const char *const call_names[FAULT_CALLS] = {
+    "ACCEPT", "SOCKET", "CONNECT", "EPOLL_CTL", "SLAB", "PIPE"};
+static const char *const switch_names[FAULT_SWITCHES] = {
+    "NO_GUARD", "NO_TAKEOVER", "LEAK_MEMORY", "LEAK_FD"};
+
+/* Set before threads start, then read only, but for the atomic words. */
+static struct slow slow_turns, slow_sessions;
+static struct failing failing[FAULT_CALLS];
+static bool switches[FAULT_SWITCHES];
+static uint64_t turns; /* atomic */
+static uint64_t leaks; /* atomic */
+
+/* -- what the variables say -- */
+
+/* Cuts the value at its colons; 0 when there are more parts than room. */
+static size_t
+split(char *value, char *ret_parts[PARTS_MAX])
+{
+	size_t n = 0;
+
+	for (char *part; (part = strsep(&value, ":"));) {
+		if (n == PARTS_MAX)
+			return 0;
+		ret_parts[n++] = part;
+	}
+	return n;
+}
+
+/* 1%, 0.05%: above 0, at most 100, four decimals. */
+static bool
+parse_share(const char *s, uint32_t *ret_share)
+{
+	uint32_t share = 0, unit = WHOLE / 100;
+	const char *p = s;
+	bool fraction = false;
+
+	for (; (*p >= '0' && *p <= '9') || (*p == '.' && !fraction); p++) {
+		if (*p == '.') {
+			fraction = true;
+			continue;
+		}
+		if (fraction && (unit /= 10) == 0)
+			return false;
+		share = fraction ? share + (uint32_t)(*p - '0') * unit
+		                 : share * 10 + (uint32_t)(*p - '0') * unit;
+		if (share > WHOLE)
+			return false;
+	}
+	if (p == s || strcmp(p, "%") != 0 || share == 0)
+		return false;
+	*ret_share = share;
+	return true;
+}
+
+static bool
+parse_slow(char *value, void *to, struct err *err)
+{
+	struct slow *slow = to;
+	char *parts[PARTS_MAX];
+	size_t n = split(value, parts);
+	uint64_t ms;
+
+	if (n < 2 || n > 3 || (n == 3 && strcmp(parts[2], "busy") != 0))
+		return err_set(err, "write SHARE:TIME or SHARE:TIME:busy, as "
+		                    "in 1%%:5ms");
+	if (!parse_share(parts[0], &slow->share))
+		return err_set(err,
+		    "'%s' is no share; allowed are 0.0001%% to 100%%",
+		    parts[0]);
+	if (!text_parse_duration(parts[1], 1, TIME_MAX, &ms, err))
+		return false;
+	slow->ns = ms * NS_PER_MS;
+	slow->busy = n == 3;
+	return true;
+}
+
+static bool
+parse_error(const char *s, int *ret_error, struct err *err)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (strcmp(s, errors[i].name) != 0)
+			continue;
+		*ret_error = errors[i].number;
+		return true;
+	}
+	return err_set(err,
+	    "'%s' is no error to fail with; allowed are EMFILE, ENFILE, "
+	    "ENOBUFS, ENOMEM, ENOSPC, EADDRNOTAVAIL, ECONNABORTED, "
+	    "ECONNREFUSED, ENETUNREACH",
+	    s);
+}
+
+static bool
+parse_when(const char *s, struct failing *f, struct err *err)
+{
+	if (strncmp(s, "after=", 6) == 0)
+		return text_parse_number(s + 6, 0, UINT32_MAX, &f->after, err);
+	if (strncmp(s, "count=", 6) == 0)
+		return text_parse_number(s + 6, 1, UINT32_MAX, &f->count, err);
+	if (parse_share(s, &f->share))
+		return true;
+	return err_set(err,
+	    "'%s' is neither a share, as in 1%%, nor after=N, nor count=N", s);
+}
+
+static bool
+parse_failing(char *value, void *to, struct err *err)
+{
+	struct failing *f = to;
+	char *parts[PARTS_MAX];
+	size_t n = split(value, parts);
+
+	f->share = WHOLE;
+	f->count = UINT64_MAX;
+	if (n == 0)
+		return err_set(
+		    err, "write ERROR, then SHARE, after=N and count=N");
+	for (size_t i = 1; i < n; i++)
+		if (!parse_when(parts[i], f, err))
+			return false;
+	return parse_error(parts[0], &f->error, err);
+}
+
+static bool
+parse_switch(char *value, void *to, struct err *err)
+{
+	if (strcmp(value, "1") != 0)
+		return err_set(err, "'%s' is not possible; write 1", value);
+	*(bool *)to = true;
+	return true;
+}
+
+typedef bool (*parser)(char *value, void *to, struct err *err);
+
+/* The parser of a variable and where it puts the value; NULL: unknown. */
+static parser
+find(const char *name, size_t len, void **ret_to)
+{
+	for (size_t i = 0; i < FAULT_CALLS; i++)
+		if (strlen(call_names[i]) == len &&
+		    memcmp(name, call_names[i], len) == 0) {
+			*ret_to = &failing[i];
+			return parse_failing;
+		}
+	for (size_t i = 0; i < FAULT_SWITCHES; i++)
+		if (strlen(switch_names[i]) == len &&
+		    memcmp(name, switch_names[i], len) == 0) {
+			*ret_to = &switches[i];
+			return parse_switch;
+		}
+	*ret_to = len == 4 ? &slow_turns : &slow_sessions;
+	return (len == 4 && memcmp(name, "SLOW", 4) == 0) ||
+	               (len == 13 && memcmp(name, "SLOW_SESSIONS", 13) == 0)
+	           ? parse_slow
+	           : NULL;
+}
+
+static bool
+load_one(const char *variable, struct err *err)
+{
+	const char *name = variable + sizeof(PREFIX) - 1;
+	size_t len = strcspn(name, "=");
+	char value[VALUE_SIZE];
+	struct err why;
+	parser parse;
+	void *to;
+
+	parse = find(name, len, &to);
+	if (!parse)
+		return err_set(err,
+		    PREFIX "%.*s: there is no such fault; allowed are SLOW, "
+		           "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
+		           "LEAK_MEMORY, LEAK_FD, ACCEPT, SOCKET, CONNECT, "
+		           "EPOLL_CTL, SLAB, PIPE",
+		    (int)len, name);
+	if (strlen(name + len) > VALUE_SIZE)
+		return err_set(err, "%s: too long", variable);
+	strcpy(value, name[len] ? name + len + 1 : "");
+	return parse(value, to, &why) ||
+	       err_set(err, "%s: %s", variable, why.text);
+}
+
+bool
+fault_load(char *const *environment, struct err *err)
+{
+	memset(failing, 0, sizeof(failing));
+	memset(switches, 0, sizeof(switches));
+	slow_turns = slow_sessions = (struct slow){0};
+	for (; *environment; environment++)
+		if (strncmp(*environment, PREFIX, sizeof(PREFIX) - 1) == 0 &&
+		    !load_one(*environment, err))
+			return false;
+	return true;
+}
+
+/* -- what they do -- */
+
+/* The same faults for the same order of calls, without a pattern that could
+ * keep step with what is called (splitmix64). */
+static bool
+chosen(uint64_t n, uint32_t share)
+{
+	n += 0x9e3779b97f4a7c15u;
+	n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9u;
+	n = (n ^ n >> 27) * 0x94d049bb133111ebu;
+	return (n ^ n >> 31) % WHOLE < share;
+}
+
+static void
+be_slow(const struct slow *slow)
+{
+	struct timespec ts = {.tv_sec = (time_t)(slow->ns / NS_PER_S),
+	    .tv_nsec = (long)(slow->ns % NS_PER_S)};
+	uint64_t end_ns = clock_now_ns() + slow->ns;
+
+	if (!slow->busy)
+		while (nanosleep(&ts, &ts) < 0 && errno == EINTR)
+			;
+	while (slow->busy && clock_now_ns() < end_ns)
+		cpu_relax();
+}
+
+/* Slots are given out one after the other: of 100 sessions that are open at a
+ * time, a share of 1% is one. */
+void
+fault_turn(uint32_t slot, bool session)
+{
+	if (session && slot % 100 * (WHOLE / 100) < slow_sessions.share)
+		be_slow(&slow_sessions);
+	if (slow_turns.share > 0 &&
+	    chosen(atomic_add_relaxed(&turns, 1u), slow_turns.share))
+		be_slow(&slow_turns);
+}
+
+bool
+fault_fails(enum fault_call call)
+{
+	struct failing *f = &failing[call];
+	uint64_t n;
+
+	if (f->error == 0)
+		return false;
+	n = atomic_add_relaxed(&f->calls, 1u);
+	if (n < f->after || !chosen(n, f->share) ||
+	    atomic_load_relaxed(&f->failed) >= f->count ||
+	    atomic_add_relaxed(&f->failed, 1u) >= f->count)
+		return false;
+	errno = f->error;
+	return true;
+}
+
+bool
+fault_is_on(enum fault_switch which)
+{
+	return switches[which];
+}
+
+void
+fault_leak(void)
+{
+	if (switches[FAULT_LEAK_MEMORY]) {
+		void *lost = malloc(LEAK_SIZE);
+
+		/* What nobody has written to is no memory yet; and a compiler
+		 * may leave out what it sees to be of no use. */
+		if (lost)
+			*(volatile char *)lost = 1;
+	}
+	if (switches[FAULT_LEAK_FD] &&
+	    atomic_add_relaxed(&leaks, 1u) % LEAK_FD_EVERY == 0)
+		(void)!dup(STDERR_FILENO);
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * Faults on purpose, in the build `make MODE=fault` and in no other: elsewhere
+ * every function here is an empty inline one and no variable is read.
+ *
+ *   LFPROXY_FAULT_SLOW=SHARE:TIME[:busy]           turns, at random
+ *   LFPROXY_FAULT_SLOW_SESSIONS=SHARE:TIME[:busy]  all turns of some sessions
+ *   LFPROXY_FAULT_NO_GUARD=1      no guard gives leadership away
+ *   LFPROXY_FAULT_NO_TAKEOVER=1   a busy leader keeps its token
+ *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
+ *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
+ *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE
+ *       =ERROR[:SHARE][:after=N][:count=N]
+ *
+ * SHARE is a percentage, as in 1% or 0.05%.  A turn that is slow sleeps, or
+ * computes if it is busy, for TIME before it does its work.  A call that fails
+ * does so with ERROR and without reaching the kernel: all of them, or a share,
+ * once N calls have gone well, and at most `count` times.  Calls are counted
+ * over all threads, from the start of the program.
+ *
+ * A further call is a line in fault.c and `fault_fails(...)` where it is made.
+ */
+#ifndef BASE_FAULT_H
+#define BASE_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum fault_call {
+	FAULT_ACCEPT,    /* of a frontend's listener */
+	FAULT_SOCKET,    /* for a connection to a server */
+	FAULT_CONNECT,   /* likewise */
+	FAULT_EPOLL_CTL, /* to add a handle: the others need no memory */
+	FAULT_SLAB,      /* a slab's next chunk */
+	FAULT_PIPE,      /* a pipe to splice through */
+	FAULT_CALLS
+};
+
+enum fault_switch {
+	FAULT_NO_GUARD,
+	FAULT_NO_TAKEOVER,
+	FAULT_LEAK_MEMORY,
+	FAULT_LEAK_FD,
+	FAULT_SWITCHES
+};
+
+#ifdef LFPROXY_FAULTS
+
+/* Before any thread starts: takes the variables from the environment (as
+ * environ(7)).  False when one is unknown or malformed. */
+bool fault_load(char *const *environment, struct err *err);
+
+/* Before a handler's turn; session: it is no listener. */
+void fault_turn(uint32_t slot, bool session);
+
+/* True: the call is to fail, and errno says how. */
+bool fault_fails(enum fault_call call);
+
+bool fault_is_on(enum fault_switch which);
+
+/* At a session's end: loses what the LEAK variables say. */
+void fault_leak(void);
+
+#else
+
+static inline bool
+fault_load(char *const *environment, struct err *err)
+{
+	(void)environment;
+	(void)err;
+	return true;
+}
+
+static inline void
+fault_turn(uint32_t slot, bool session)
+{
+	(void)slot;
+	(void)session;
+}
+
+static inline bool
+fault_fails(enum fault_call call)
+{
+	(void)call;
+	return false;
+}
+
+static inline bool
+fault_is_on(enum fault_switch which)
+{
+	(void)which;
+	return false;
+}
+
+static inline void
+fault_leak(void)
+{
+}
+
+#endif
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ * See log_sink.h: standard error and files.
+ */
+#include "base/log_sink.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* O_NONBLOCK is for a FIFO that nobody empties; a regular file ignores it. */
+#define FILE_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+/* The mode holds for a file that is made here, whatever the umask. */
+static int
+open_file(const struct log_sink_options *o)
+{
+	int fd = open(o->path, FILE_FLAGS | O_CREAT | O_EXCL, 0600);
+
+	if (fd >= 0)
+		(void)fchmod(fd, o->mode);
+	else if (errno == EEXIST)
+		fd = open(o->path, FILE_FLAGS);
+	/* Removed in between: by a rotation, so there is a new one to make. */
+	if (fd < 0 && errno == ENOENT)
+		fd = open(o->path, FILE_FLAGS | O_CREAT, o->mode);
+	return fd < 0 ? -errno : fd;
+}
+
+bool
+log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
+    struct err *err)
+{
+	*sink = (struct log_sink){.options = *options, .fd = -1};
+	if (options->kind == LOG_SINK_STDERR)
+		sink->fd = STDERR_FILENO;
+	if (options->kind != LOG_SINK_FILE)
+		return true;
+	sink->fd = open_file(options);
+	if (sink->fd >= 0)
+		return true;
+	return err_set(err, "the log file %s cannot be opened: %s%s",
+	    options->path, strerror(-sink->fd),
+	    sink->fd == -EACCES
+	        ? "; the user that lfproxy runs as must be able to write it"
+	    : sink->fd == -ENXIO ? "; it is a FIFO that nobody reads"
+	                         : "");
+}
+
+void
+log_sink_close(struct log_sink *sink)
+{
+	if (sink->options.kind != LOG_SINK_STDERR && sink->fd >= 0)
+		close(sink->fd);
+	sink->fd = -1;
+}
+
+int
+log_sink_reopen(struct log_sink *sink)
+{
+	int fd;
+
+	if (sink->options.kind != LOG_SINK_FILE)
+		return 0;
+	fd = open_file(&sink->options);
+	if (fd < 0)
+		return fd;
+	close(sink->fd);
+	sink->fd = fd;
+	return 0;
+}
+
+ssize_t
+log_sink_write(struct log_sink *sink, const char *lines, size_t size)
+{
+	ssize_t n;
+
+	if (sink->options.kind == LOG_SINK_SYSLOG)
+		return log_sink_syslog_write(sink, lines, size);
+	n = write(sink->fd, lines, size);
+	/* Nothing written and no error: as if it had to be tried again. */
+	return n > 0 ? n : n == 0 ? -EIO : -errno;
+}
+
+static void
+address_text(const struct log_sink_options *o, char *out, size_t size)
+{
+	const void *a = &o->addr;
+	const struct sockaddr_in *in = a;
+	const struct sockaddr_in6 *in6 = a;
+	const struct sockaddr_un *un = a;
+	char host[INET6_ADDRSTRLEN] = "";
+
+	if (o->addr.ss_family == AF_UNIX) {
+		snprintf(out, size, "unix:%s", un->sun_path);
+	} else if (o->addr.ss_family == AF_INET) {
+		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
+		snprintf(out, size, "%s:%u", host, ntohs(in->sin_port));
+	} else {
+		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
+		snprintf(out, size, "[%s]:%u", host, ntohs(in6->sin6_port));
+	}
+}
+
+const char *
+log_sink_name(
+    const struct log_sink_options *options, char out[LOG_SINK_NAME_SIZE])
+{
+	char address[LOG_SINK_NAME_SIZE - sizeof("syslog ")];
+
+	switch (options->kind) {
+	case LOG_SINK_STDERR:
+		snprintf(out, LOG_SINK_NAME_SIZE, "standard error");
+		break;
+	case LOG_SINK_FILE:
+		snprintf(out, LOG_SINK_NAME_SIZE, "log file %s", options->path);
+		break;
+	case LOG_SINK_SYSLOG:
+		address_text(options, address, sizeof(address));
+		snprintf(out, LOG_SINK_NAME_SIZE, "syslog %s", address);
+		break;
+	}
+	return out;
+}
+
+bool
+log_sink_same(
+    const struct log_sink_options *a, const struct log_sink_options *b)
+{
+	if (a->kind != b->kind || a->kind == LOG_SINK_STDERR)
+		return a->kind == b->kind;
+	/* The mode is only for making it. */
+	if (a->kind == LOG_SINK_FILE)
+		return strcmp(a->path, b->path) == 0;
+	return a->addr_len == b->addr_len &&
+	       memcmp(&a->addr, &b->addr, a->addr_len) == 0 &&
+	       a->facility == b->facility && a->rfc5424 == b->rfc5424 &&
+	       strcmp(a->tag, b->tag) == 0 && strcmp(a->host, b->host) == 0;
+}

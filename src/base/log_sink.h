@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * Where a log's lines end up: standard error, a file, a syslog daemon.
+ *
+ * A sink belongs to one writer thread (base/log_target.h).  It takes lines or
+ * says why it does not; to wait, to retry and to give up is the writer's part.
+ * Files and sockets never block the writer; standard error may, because its
+ * open file is shared with other processes, which would not expect it to be
+ * non-blocking.
+ */
+#ifndef BASE_LOG_SINK_H
+#define BASE_LOG_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+#include "base/err.h"
+
+enum log_sink_kind { LOG_SINK_STDERR, LOG_SINK_FILE, LOG_SINK_SYSLOG };
+
+/* What fits into a line of the configuration. */
+#define LOG_PATH_MAX 180
+#define LOG_TAG_MAX  32
+#define LOG_HOST_MAX 64
+
+/* Two with the same options are the same place. */
+struct log_sink_options {
+	enum log_sink_kind kind;
+	/* A file: appended to, made with the mode if it is not there.  A FIFO
+	 * will do as well, when somebody reads it. */
+	char path[LOG_PATH_MAX + 1];
+	uint32_t mode;
+	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP). */
+	struct sockaddr_storage addr;
+	socklen_t addr_len;
+	unsigned facility; /* 0 to 23, RFC 5424 section 6.2.1 */
+	bool rfc5424;      /* else RFC 3164 */
+	char tag[LOG_TAG_MAX + 1];
+	char host[LOG_HOST_MAX + 1]; /* this host's name */
+};
+
+struct log_sink {
+	struct log_sink_options options;
+	int fd;        /* -1: none now */
+	uint64_t lost; /* lines it took and knows to be lost, since asked */
+};
+
+/* False with err set when the place cannot be opened; a syslog daemon that is
+ * not there yet is tried again with each line. */
+bool log_sink_open(struct log_sink *sink,
+    const struct log_sink_options *options, struct err *err);
+void log_sink_close(struct log_sink *sink);
+
+/* Takes lines from the front, each with its newline: the bytes taken, which
+ * need not end with a line, or -errno.  -EAGAIN: poll fd for room. */
+ssize_t log_sink_write(struct log_sink *sink, const char *lines, size_t size);
+
+/* A file: opens its path anew and leaves the old one, for log rotation; on
+ * failure it stays with the old one.  0 or -errno.  Others: 0. */
+int log_sink_reopen(struct log_sink *sink);
+
+/* `log file /var/log/x`, for messages; returns out. */
+#define LOG_SINK_NAME_SIZE 320
+const char *log_sink_name(
+    const struct log_sink_options *options, char out[LOG_SINK_NAME_SIZE]);
+
+bool log_sink_same(
+    const struct log_sink_options *a, const struct log_sink_options *b);
+
+/* log_sink_syslog.c. */
+ssize_t log_sink_syslog_write(
+    struct log_sink *sink, const char *lines, size_t size);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * A syslog daemon: a datagram for each line, to a local socket or by UDP.
+ *
+ * RFC 3164: `<PRI>Nov 21 14:05:09 [HOST ]TAG[PID]: LINE`, the host by UDP only,
+ * as local daemons expect it.  RFC 5424: `<PRI>1 TIME HOST TAG PID - - LINE`.
+ */
+#include "base/log_sink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SEVERITY_INFO 6
+#define HEADER_SIZE   256
+
+static int
+open_socket(struct log_sink *sink)
+{
+	const struct log_sink_options *o = &sink->options;
+	int fd = socket(
+	    o->addr.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	/* Connected, so that poll(2) tells about room in a local daemon's
+	 * queue, and a host tells that nobody listens. */
+	if (connect(fd, (const void *)&o->addr, o->addr_len) < 0) {
+		error = errno;
+		close(fd);
+		return -error;
+	}
+	sink->fd = fd;
+	return 0;
+}
+
+static int
+header_3164(const struct log_sink_options *o, unsigned pri,
+    const struct timespec *now, char out[HEADER_SIZE])
+{
+	bool local = o->addr.ss_family == AF_UNIX;
+	char date[32];
+	struct tm tm;
+
+	localtime_r(&now->tv_sec, &tm);
+	strftime(date, sizeof(date), "%b %e %H:%M:%S", &tm);
+	return snprintf(out, HEADER_SIZE, "<%u>%s %s%s%s[%d]: ", pri, date,
+	    local ? "" : o->host, local ? "" : " ", o->tag, getpid());
+}
+
+static int
+header_5424(const struct log_sink_options *o, unsigned pri,
+    const struct timespec *now, char out[HEADER_SIZE])
+{
+	char date[32];
+	struct tm tm;
+
+	gmtime_r(&now->tv_sec, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	return snprintf(out, HEADER_SIZE, "<%u>1 %s.%06ldZ %s %s %d - - ", pri,
+	    date, now->tv_nsec / 1000, o->host, o->tag, getpid());
+}
+
+static int
+send_line(struct log_sink *sink, const char *line, size_t len)
+{
+	const struct log_sink_options *o = &sink->options;
+	unsigned pri = o->facility * 8 + SEVERITY_INFO;
+	char header[HEADER_SIZE];
+	struct timespec now;
+	struct iovec parts[2] = {{.iov_base = header},
+	    {.iov_base = (void *)(uintptr_t)line, .iov_len = len}};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	parts[0].iov_len =
+	    (size_t)(o->rfc5424 ? header_5424(o, pri, &now, header)
+	                        : header_3164(o, pri, &now, header));
+	return sendmsg(sink->fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* The daemon was stopped or started anew: its socket is another one now. */
+static bool
+is_gone(int error)
+{
+	return error == ECONNREFUSED || error == ECONNRESET ||
+	       error == ENOTCONN || error == EPIPE || error == EDESTADDRREQ;
+}
+
+ssize_t
+log_sink_syslog_write(struct log_sink *sink, const char *lines, size_t size)
+{
+	const char *end = memchr(lines, '\n', size);
+	size_t len = end ? (size_t)(end - lines) : size;
+	ssize_t taken = (ssize_t)(end ? len + 1 : len);
+	bool local = sink->options.addr.ss_family == AF_UNIX;
+	int rc = sink->fd < 0 ? open_socket(sink) : 0;
+
+	if (rc < 0)
+		return rc;
+	rc = send_line(sink, lines, len);
+	if (rc == -ECONNREFUSED && !local) {
+		/* That was said of a datagram before; this one was not sent. */
+		sink->lost++;
+		rc = send_line(sink, lines, len);
+	}
+	if (rc == -EMSGSIZE) {
+		sink->lost++;
+		return taken;
+	}
+	if (rc < 0 && local && is_gone(-rc)) {
+		close(sink->fd);
+		sink->fd = -1;
+	}
+	return rc < 0 ? rc : taken;
+}

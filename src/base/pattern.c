@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ * See pattern.h.
+ */
+#include "base/pattern.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+/* Some ten milliseconds at worst. */
+#define MATCH_STEPS_MAX 500000
+#define MATCH_HEAP_KIB  1024
+
+#define BLANKS " \t"
+
+/* The rest after this first word, or NULL. */
+static const char *
+after_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(text, word, n) != 0 || !text[n] || !strchr(BLANKS, text[n]))
+		return NULL;
+	return text + n + strspn(text + n, BLANKS);
+}
+
+static int
+hex_digit(char c)
+{
+	if (isdigit((unsigned char)c))
+		return c - '0';
+	return isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
+	                                  : -1;
+}
+
+static bool
+take_hex(const char *text, struct pattern *p, struct err *err)
+{
+	for (; *text; text++) {
+		if (strchr(BLANKS, *text))
+			continue;
+		if (hex_digit(text[0]) < 0 || hex_digit(text[1]) < 0)
+			return err_set(err,
+			    "'%s' is not hexadecimal; write two digits for "
+			    "each byte, as in hex 00 1f",
+			    text);
+		p->bytes[p->n++] =
+		    (uint8_t)(hex_digit(text[0]) << 4 | hex_digit(text[1]));
+		text++;
+	}
+	return true;
+}
+
+/* text is behind the backslash; how many characters it takes, 0: unknown. */
+static size_t
+take_escape(const char *text, uint8_t *ret_byte)
+{
+	static const char letters[] = "rnt0\\\"", bytes[] = "\r\n\t\0\\\"";
+	const char *at = *text ? strchr(letters, *text) : NULL;
+
+	if (at) {
+		*ret_byte = (uint8_t)bytes[at - letters];
+		return 1;
+	}
+	if (*text != 'x' || hex_digit(text[1]) < 0 || hex_digit(text[2]) < 0)
+		return 0;
+	*ret_byte = (uint8_t)(hex_digit(text[1]) << 4 | hex_digit(text[2]));
+	return 3;
+}
+
+/* `"text"` or `text`.  raw: a regular expression, which has its own escapes,
+ * but for that of the quote. */
+static bool
+take_text(const char *text, bool raw, struct pattern *p, struct err *err)
+{
+	bool quoted = *text == '"';
+	const char *at = text + quoted;
+
+	while (*at && !(quoted && *at == '"')) {
+		size_t n;
+
+		if (*at != '\\' || (raw && at[1] != '"')) {
+			p->bytes[p->n++] = (uint8_t)*at;
+			if (raw && *at == '\\' && at[1])
+				p->bytes[p->n++] = (uint8_t) * ++at;
+			at++;
+			continue;
+		}
+		n = take_escape(at + 1, &p->bytes[p->n++]);
+		if (n == 0)
+			return err_set(err,
+			    "'%s': unknown escape; there are \\r \\n \\t \\0 "
+			    "\\\\ \\\" and \\xHH",
+			    at);
+		at += 1 + n;
+	}
+	if (quoted && *at != '"')
+		return err_set(err, "%s has no closing quote", text);
+	if (quoted && at[1])
+		return err_set(
+		    err, "'%s' stands after the closing quote", at + 1);
+	return true;
+}
+
+static bool
+compile(struct pattern *p, struct err *err)
+{
+	PCRE2_UCHAR why[120];
+	PCRE2_SIZE offset;
+	int error;
+
+	p->code = pcre2_compile(
+	    p->bytes, p->n, PCRE2_MULTILINE, &error, &offset, NULL);
+	if (p->code)
+		return true;
+	pcre2_get_error_message(error, why, sizeof(why));
+	return err_set(err,
+	    "'%s' is no regular expression: %s at character %zu",
+	    (const char *)p->bytes, (const char *)why, (size_t)offset + 1);
+}
+
+static bool
+parse(const char *text, struct pattern *p, struct err *err)
+{
+	const char *rest;
+
+	p->text = strdup(text);
+	p->bytes = calloc(1, strlen(text) + 1);
+	if (!p->text || !p->bytes)
+		return err_set(err, "out of memory");
+	if ((rest = after_word(text, "regex"))) {
+		p->kind = PATTERN_REGEX;
+		if (!take_text(rest, true, p, err))
+			return false;
+	} else if ((rest = after_word(text, "hex"))) {
+		if (!take_hex(rest, p, err))
+			return false;
+	} else if (!take_text(text, false, p, err)) {
+		return false;
+	}
+	if (p->n == 0)
+		return err_set(err,
+		    "there is no text; write \"TEXT\", hex 00 1f, or regex "
+		    "\"EXPRESSION\"");
+	return p->kind != PATTERN_REGEX || compile(p, err);
+}
+
+bool
+pattern_parse(const char *text, struct pattern *ret_pattern, struct err *err)
+{
+	struct pattern p = {.kind = PATTERN_BYTES};
+	bool ok = parse(text, &p, err);
+
+	if (!ok)
+		pattern_fini(&p);
+	*ret_pattern = p;
+	return ok;
+}
+
+bool
+pattern_copy(const struct pattern *pattern, struct pattern *ret_copy)
+{
+	struct pattern p = {.kind = pattern->kind, .n = pattern->n};
+	bool ok = true;
+
+	if (pattern->text)
+		ok = (p.text = strdup(pattern->text));
+	if (ok && pattern->bytes && (ok = (p.bytes = calloc(1, p.n + 1))))
+		memcpy(p.bytes, pattern->bytes, p.n);
+	if (ok && pattern->code)
+		ok = (p.code = pcre2_code_copy(pattern->code));
+	if (!ok)
+		pattern_fini(&p);
+	*ret_copy = p;
+	return ok;
+}
+
+void
+pattern_fini(struct pattern *pattern)
+{
+	free(pattern->text);
+	free(pattern->bytes);
+	pcre2_code_free(pattern->code);
+	*pattern = (struct pattern){.kind = PATTERN_BYTES};
+}
+
+static bool
+regex_found(const struct pattern *pattern, const void *data, size_t n)
+{
+	pcre2_match_context *limits = pcre2_match_context_create(NULL);
+	pcre2_match_data *match =
+	    pcre2_match_data_create_from_pattern(pattern->code, NULL);
+	int rc = PCRE2_ERROR_NOMEMORY;
+
+	if (limits && match) {
+		pcre2_set_match_limit(limits, MATCH_STEPS_MAX);
+		pcre2_set_heap_limit(limits, MATCH_HEAP_KIB);
+		rc = pcre2_match(
+		    pattern->code, n > 0 ? data : "", n, 0, 0, match, limits);
+	}
+	pcre2_match_data_free(match);
+	pcre2_match_context_free(limits);
+	return rc >= 0;
+}
+
+bool
+pattern_found(const struct pattern *pattern, const void *data, size_t n)
+{
+	if (pattern->kind == PATTERN_REGEX)
+		return regex_found(pattern, data, n);
+	return n >= pattern->n &&
+	       memmem(data, n, pattern->bytes, pattern->n) != NULL;
+}

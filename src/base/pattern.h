@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * Bytes to send, or to look for in what a peer has sent, as an operator writes
+ * them:
+ *
+ *   "PING\r\n"         these bytes; \r \n \t \\ \" \xHH as in C
+ *   PONG               a word needs no quotes
+ *   hex 00 1f          bytes in hexadecimal, blanks between them or not
+ *   regex "^\+PONG"    a Perl-compatible regular expression (pcre2pattern(3))
+ */
+#ifndef BASE_PATTERN_H
+#define BASE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum pattern_kind { PATTERN_BYTES, PATTERN_REGEX };
+
+/* Immutable once it was parsed: any thread may look for it. */
+struct pattern {
+	enum pattern_kind kind;
+	char *text; /* as written */
+	uint8_t *bytes;
+	size_t n;
+	void *code; /* pcre2_code of a regular expression */
+};
+
+/* False with a sentence in err; the pattern is then empty. */
+bool pattern_parse(
+    const char *text, struct pattern *ret_pattern, struct err *err);
+/* One of its own; false when memory is short, and it is then empty. */
+bool pattern_copy(const struct pattern *pattern, struct pattern *ret_copy);
+/* Frees what it holds; one that is all zeros is fine. */
+void pattern_fini(struct pattern *pattern);
+
+/* Whether the data have it.  A regular expression that takes more steps than a
+ * loop with other work can spare counts as not found. */
+bool pattern_found(const struct pattern *pattern, const void *data, size_t n);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * What an agent says: one line of HAProxy's words, blanks or commas between.
+ *
+ *   75%  weight:N          the server's weight, of the configured one or as is
+ *   maxconn:N              how many sessions it may have at a time; 0: no limit
+ *   ready  drain  maint    its administrative state
+ *   up  down  stopped  fail   its health, with the check's
+ *   # and then anything    why
+ */
+#ifndef CHECK_AGENT_WORDS_H
+#define CHECK_AGENT_WORDS_H
+
+#include <stdbool.h>
+
+#include "model/server.h"
+
+#define AGENT_LINE_SIZE 256
+
+/* Of several words of a kind the last one holds. */
+struct agent_orders {
+	bool has_weight, has_maxconn, has_admin, has_health;
+	bool understood; /* one of them at least */
+	unsigned weight, maxconn;
+	enum server_admin admin;
+	bool up; /* without has_health: true */
+	char why[AGENT_LINE_SIZE];
+};
+
+/* Reads the line, which it cuts up, for a server of that configured weight.
+ * Words that are none are passed over and given to unknown. */
+void agent_words_read(char *line, unsigned weight,
+    struct agent_orders *ret_orders,
+    void (*unknown)(void *arg, const char *word), void *arg);
+
+#endif

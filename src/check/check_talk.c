@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * The connect, tls and send-expect checks, and what is made of the latter:
+ * redis, postgresql, mysql, smtp.  They differ in the plan alone.
+ */
+#include <errno.h>
+
+#include "check/check_kind.h"
+#include "check/talk.h"
+
+static void
+on_done(void *arg, const struct talk_result *result)
+{
+	struct check *check = arg;
+
+	check->run = NULL;
+	if (result->error)
+		check_connect_failed(check, result->error);
+	else
+		check_done(check, result->status, 0, result->text);
+}
+
+static struct talk_plan
+plan_of(const struct check *check)
+{
+	const struct check_rules *rules = &check->server->check;
+	struct talk_plan plan = {
+	    .addr = server_check_addr(check->server),
+	    .timeout_ms = rules->timeout_ms,
+	    .proxy = rules->proxy,
+	    .tls = check_is_tls(check->spec),
+	    .trust = check->spec->trust,
+	    .name = check->spec->sni,
+	};
+
+	plan.way = server_way_to(check->server, &plan.addr);
+	plan.steps = check_steps(check->server->backend->spec, &plan.steps_n);
+	return plan;
+}
+
+static void
+talk_check_start(struct check *check)
+{
+	struct talk_plan plan = plan_of(check);
+
+	check->run = talk_start(check->loop, &plan, on_done, check);
+	if (!check->run)
+		check_skip(check, ENOMEM);
+}
+
+static void
+talk_check_cancel(struct check *check)
+{
+	talk_cancel(check->run);
+	check->run = NULL;
+}
+
+static void
+talk_check_moved(struct check *check)
+{
+	struct talk_plan plan = plan_of(check);
+
+	talk_move(check->run, &plan);
+}
+
+const struct check_ops check_talk_ops = {
+    .start = talk_check_start,
+    .cancel = talk_check_cancel,
+    .moved = talk_check_moved,
+};

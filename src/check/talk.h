@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * A short conversation with a server: connect, TLS if wanted, then steps.
+ *
+ *   CONNECTING --> GREETING --> HANDSHAKE --> STEPS --> done
+ *
+ * without GREETING if there is no header of the PROXY protocol, and without
+ * HANDSHAKE if there is no TLS.
+ *
+ * Any of them may fail, and all of them together take at most the timeout.
+ */
+#ifndef CHECK_TALK_H
+#define CHECK_TALK_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "model/server.h"
+#include "model/spec.h"
+
+struct talk;
+
+/* What it points to is borrowed until the end. */
+struct talk_plan {
+	struct addr addr;
+	struct sock_way way; /* how to get there, as sessions do */
+	uint64_t timeout_ms;
+	enum proxy_version proxy; /* the header that comes before all else */
+	bool tls;
+	X509_STORE *trust; /* NULL: any certificate will do */
+	const char *name;  /* TLS: asked for and verified; NULL: the address */
+	const struct check_step *steps;
+	size_t steps_n;
+};
+
+struct talk_result {
+	int error; /* not 0: there was no connection, and this is why */
+	enum check_status status; /* otherwise */
+	const char *text;         /* in words, may be empty */
+	const char *data;         /* what came since the last step that sent */
+	size_t n;
+	/* The connection, which is the callee's from then on if it sets this
+	 * to -1. */
+	int *fd;
+};
+
+/* Calls done once, from the loop and never from within this call, unless the
+ * talk is cancelled; talk and result are gone afterwards.  NULL when memory is
+ * short. */
+struct talk *talk_start(struct ev_loop *loop, const struct talk_plan *plan,
+    void (*done)(void *arg, const struct talk_result *result), void *arg);
+void talk_cancel(struct talk *talk);
+
+/* What was borrowed goes away: the plan has the same elsewhere. */
+void talk_move(struct talk *talk, const struct talk_plan *plan);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * See build_sni.h.  Names are sorted, so ten thousand of them take no time.
+ */
+#include "config/build_sni.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/draft.h"
+#include "model/sni_map.h"
+
+struct named {
+	const char *name; /* not ended by a NUL */
+	size_t len;
+	size_t rule;
+};
+
+struct names {
+	struct named *all;
+	size_t n;
+};
+
+static int
+compare_names(const struct named *a, const struct named *b)
+{
+	size_t len = a->len < b->len ? a->len : b->len;
+	int order = memcmp(a->name, b->name, len);
+
+	if (order == 0)
+		order = (a->len > b->len) - (a->len < b->len);
+	return order;
+}
+
+/* Of equal ones the first of the file is the first. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = compare_names(x, y);
+
+	return order != 0 ? order : (x->rule > y->rule) - (x->rule < y->rule);
+}
+
+static bool
+sort_names(const struct frontend_spec *f, struct names *ret_names)
+{
+	struct names names = {.n = 0};
+	size_t len, room = 0;
+
+	for (size_t i = 0; i < f->sni_n; i++)
+		for (const char *at = f->sni[i].names;
+		     sni_names_next(&at, &len);)
+			room++;
+	names.all = calloc(room + 1, sizeof(*names.all));
+	if (!names.all)
+		return false;
+	for (size_t i = 0; i < f->sni_n; i++) {
+		const char *at = f->sni[i].names, *name;
+
+		while ((name = sni_names_next(&at, &len)))
+			names.all[names.n++] = (struct named){name, len, i};
+	}
+	qsort(names.all, names.n, sizeof(*names.all), compare);
+	*ret_names = names;
+	return true;
+}
+
+static void
+check_duplicates(const struct frontend_spec *f, const struct names *names,
+    struct err_list *errors)
+{
+	char first[DRAFT_FIRST_SIZE];
+
+	for (size_t i = 1; i < names->n; i++) {
+		const struct named *a = &names->all[i - 1];
+		const struct named *b = &names->all[i];
+		struct spec_place here = f->sni[b->rule].place;
+
+		if (compare_names(a, b) != 0)
+			continue;
+		err_list_add(errors, here.file, here.line,
+		    "sni: '%.*s' stands twice in [frontend %s]%s; keep one",
+		    (int)b->len, b->name, f->name,
+		    draft_first(f->sni[a->rule].place, here, first));
+	}
+}
+
+static void
+check_backends(const struct spec *spec, const struct frontend_spec *f,
+    struct err_list *errors)
+{
+	if (spec->backends_n > FRONTEND_BACKENDS_MAX && f->sni_n > 0)
+		err_list_add(errors, f->place.file, f->place.line,
+		    "[frontend %s]: with sni rules there may be %d backends, "
+		    "and there are %zu",
+		    f->name, FRONTEND_BACKENDS_MAX, spec->backends_n);
+}
+
+void
+build_check_sni(const struct spec *spec, const struct frontend_spec *frontend,
+    struct err_list *errors)
+{
+	struct names names;
+
+	check_backends(spec, frontend, errors);
+	if (!sort_names(frontend, &names)) {
+		err_list_add(errors, NULL, 0, "out of memory");
+		return;
+	}
+	check_duplicates(frontend, &names, errors);
+	free(names.all);
+}
+
+static const char *
+backend_of(const struct spec *spec, const struct frontend_spec *f,
+    const struct named *name)
+{
+	return spec->backends[f->sni[name->rule].backend].name;
+}
+
+bool
+build_diff_sni(const struct spec *old_spec, const struct frontend_spec *old,
+    const struct spec *new_spec, const struct frontend_spec *new,
+    const char *label, struct changes *changes)
+{
+	struct names was, is;
+	size_t i = 0, j = 0;
+
+	if (!sort_names(old, &was))
+		return false;
+	if (!sort_names(new, &is)) {
+		free(was.all);
+		return false;
+	}
+	while (i < was.n || j < is.n) {
+		const struct named *a = i < was.n ? &was.all[i] : NULL;
+		const struct named *b = j < is.n ? &is.all[j] : NULL;
+		int order = !a ? 1 : !b ? -1 : compare_names(a, b);
+		const char *from = a ? backend_of(old_spec, old, a) : NULL;
+		const char *to = b ? backend_of(new_spec, new, b) : NULL;
+
+		if (order < 0)
+			changes_add(changes, false,
+			    "%s: sni: %.*s -> %s is removed", label,
+			    (int)a->len, a->name, from);
+		else if (order > 0)
+			changes_add(changes, false,
+			    "%s: sni: %.*s -> %s is new", label, (int)b->len,
+			    b->name, to);
+		else if (strcmp(from, to) != 0)
+			changes_add(changes, false, "%s: sni: %.*s: %s -> %s",
+			    label, (int)a->len, a->name, from, to);
+		i += order <= 0;
+		j += order >= 0;
+	}
+	free(was.all);
+	free(is.all);
+	return true;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * See edit.h.
+ */
+#include "config/edit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ensure.h"
+#include "config/build_check.h"
+#include "config/build_track.h"
+#include "config/draft.h"
+#include "config/keys.h"
+#include "config/values.h"
+
+static const struct server_spec *
+find_server(const struct backend_spec *backend, const char *name)
+{
+	for (size_t i = 0; i < backend->servers_n; i++)
+		if (strcmp(backend->servers[i].name, name) == 0)
+			return &backend->servers[i];
+	return NULL;
+}
+
+static const struct backend_spec *
+find_backend(const struct spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->backends_n; i++)
+		if (strcmp(spec->backends[i].name, name) == 0)
+			return &spec->backends[i];
+	return NULL;
+}
+
+/* As if it stood in the backend's section, in a place of its own. */
+static bool
+parse_server(struct spec *spec, struct backend_spec *backend, char *value,
+    struct err_list *errors)
+{
+	char head[sizeof("backend ") + NAME_MAX_LEN];
+	char label[2 * NAME_MAX_LEN + 2], key[] = "server";
+	struct draft_section section = {
+	    .head = head, .kind = SECTION_BACKEND, .name = backend->name};
+	struct draft_entry entry = {
+	    .label = label, .name = key, .value = value};
+	struct value v = {.text = value,
+	    .object = backend,
+	    .spec = spec,
+	    .section = &section,
+	    .entry = &entry,
+	    .errors = errors};
+	enum section_kind home;
+
+	snprintf(head, sizeof(head), "backend %s", backend->name);
+	snprintf(label, sizeof(label), "%s/%.*s", backend->name,
+	    (int)strcspn(value, " "), value);
+	v.key = key_find(SECTION_BACKEND, key, &home);
+	return value_parse(&v);
+}
+
+bool
+config_add_server(struct spec *spec, struct backend_spec *backend,
+    const char *value, struct err_list *errors)
+{
+	size_t errors_before = errors->n;
+	char *copy = strdup(value);
+	struct server_spec *s;
+
+	if (!copy || !parse_server(spec, backend, copy, errors)) {
+		free(copy);
+		if (errors->n == errors_before)
+			err_list_add(errors, NULL, 0, "out of memory");
+		return false;
+	}
+	free(copy);
+	s = &backend->servers[backend->servers_n - 1];
+	s->added = true;
+	build_check_server(backend, s, errors);
+	build_track(spec, errors);
+	return errors->n == errors_before;
+}
+
+/* So that a reload can say that it brings one back. */
+static bool
+remember_deleted(struct backend_spec *b, const char *name)
+{
+	char *copy, **grown;
+
+	for (size_t i = 0; i < b->deleted_n; i++)
+		if (strcmp(b->deleted[i], name) == 0)
+			return true;
+	copy = strdup(name);
+	grown = reallocarray(b->deleted, b->deleted_n + 1, sizeof(*grown));
+	if (grown)
+		b->deleted = grown;
+	if (!copy || !grown) {
+		free(copy);
+		return false;
+	}
+	b->deleted[b->deleted_n++] = copy;
+	return true;
+}
+
+bool
+config_del_server(struct spec *spec, struct backend_spec *backend,
+    const char *name, struct err_list *errors)
+{
+	size_t errors_before = errors->n, i = 0;
+
+	while (i < backend->servers_n &&
+	       strcmp(backend->servers[i].name, name) != 0)
+		i++;
+	ENSURE(i < backend->servers_n);
+	if (!backend->servers[i].added && !remember_deleted(backend, name)) {
+		err_list_add(errors, NULL, 0, "out of memory");
+		return false;
+	}
+	server_spec_clear(&backend->servers[i]);
+	backend->servers_n--;
+	memmove(&backend->servers[i], &backend->servers[i + 1],
+	    (backend->servers_n - i) * sizeof(backend->servers[0]));
+	/* Those behind it have moved. */
+	build_track(spec, errors);
+	return errors->n == errors_before;
+}
+
+/* -- a reload -- */
+
+enum fate { DROPPED, KEPT, BACK, FATES };
+
+static void
+name_one(FILE *out, const struct backend_spec *b, const char *name)
+{
+	fprintf(out, "%s%s/%s", ftell(out) > 0 ? ", " : "", b->name, name);
+}
+
+static void
+sort_backend(const struct backend_spec *running,
+    const struct backend_spec *file, FILE *out[FATES])
+{
+	for (size_t i = 0; i < running->servers_n; i++) {
+		const struct server_spec *s = &running->servers[i], *now;
+
+		if (!s->added)
+			continue;
+		now = file ? find_server(file, s->name) : NULL;
+		name_one(out[now && addr_equal(&now->addr, &s->addr) ? KEPT
+		                                                     : DROPPED],
+		    running, s->name);
+	}
+	for (size_t i = 0; i < running->deleted_n; i++)
+		if (file && find_server(file, running->deleted[i]) &&
+		    !find_server(running, running->deleted[i]))
+			name_one(out[BACK], running, running->deleted[i]);
+}
+
+static void
+tell(const char *const texts[FATES], struct changes *changes)
+{
+	const char *dropped = texts[DROPPED], *kept = texts[KEPT];
+	const char *back = texts[BACK];
+
+	if (!*dropped && !*kept && !*back)
+		return;
+	changes_add(changes, false,
+	    "the file rules over what was added or deleted while it ran: "
+	    "%s%s%s%s%s%s%s%s",
+	    *dropped ? "not in it, and removed: " : "", dropped,
+	    *dropped && (*kept || *back) ? "; " : "",
+	    *kept ? "in it, and kept as they are: " : "", kept,
+	    *kept && *back ? "; " : "", *back ? "in it, and back again: " : "",
+	    back);
+}
+
+void
+config_tell_edits(const struct spec *running, const struct spec *file,
+    struct changes *changes)
+{
+	char *texts[FATES] = {NULL};
+	FILE *out[FATES] = {NULL};
+	bool ok = true;
+	size_t size;
+
+	for (size_t i = 0; i < FATES; i++) {
+		out[i] = open_memstream(&texts[i], &size);
+		ok &= out[i] != NULL;
+	}
+	for (size_t i = 0; ok && i < running->backends_n; i++) {
+		const struct backend_spec *b = &running->backends[i];
+
+		sort_backend(b, find_backend(file, b->name), out);
+	}
+	for (size_t i = 0; i < FATES; i++)
+		if (out[i] && fclose(out[i]) != 0)
+			ok = false;
+	if (ok)
+		tell((const char *const *)texts, changes);
+	for (size_t i = 0; i < FATES; i++)
+		free(texts[i]);
+}

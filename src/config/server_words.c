@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT
+ * See server_words.h.
+ */
+#include "config/server_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "net/addr.h"
+
+enum takes { TAKES_NOTHING, TAKES_VALUE, TAKES_TIME, TAKES_ONE };
+
+/* HAProxy's words, and the file's. */
+static const struct word {
+	const char *theirs;
+	enum takes takes;
+	const char *ours;
+	const char *one; /* TAKES_ONE: the only value that it may have */
+} known[] = {
+    {"addr", TAKES_VALUE, "check_addr", NULL},
+    {"agent-addr", TAKES_VALUE, "agent_addr", NULL},
+    {"agent-check", TAKES_NOTHING, "agent=on", NULL},
+    {"agent-inter", TAKES_TIME, "agent_interval", NULL},
+    {"agent-port", TAKES_VALUE, "agent_port", NULL},
+    {"agent-send", TAKES_VALUE, "agent_send", NULL},
+    {"backup", TAKES_NOTHING, "backup", NULL},
+    {"check", TAKES_NOTHING, "check=on", NULL},
+    {"downinter", TAKES_TIME, "check_down_interval", NULL},
+    {"fall", TAKES_VALUE, "check_fall", NULL},
+    {"fastinter", TAKES_TIME, "check_fast_interval", NULL},
+    {"inter", TAKES_TIME, "check_interval", NULL},
+    {"interface", TAKES_VALUE, "interface", NULL},
+    {"maxconn", TAKES_VALUE, "maxconn", NULL},
+    {"no-backup", TAKES_NOTHING, "backup=off", NULL},
+    {"no-send-proxy", TAKES_NOTHING, "send_proxy=off", NULL},
+    {"no-send-proxy-v2", TAKES_NOTHING, "send_proxy=off", NULL},
+    {"no-tfo", TAKES_NOTHING, "tfo=off", NULL},
+    {"on-marked-down", TAKES_ONE, "on_down=close", "shutdown-sessions"},
+    {"on-marked-up", TAKES_ONE, "on_up=close_backup",
+        "shutdown-backup-sessions"},
+    {"port", TAKES_VALUE, "check_port", NULL},
+    {"rise", TAKES_VALUE, "check_rise", NULL},
+    {"send-proxy", TAKES_NOTHING, "send_proxy=v1", NULL},
+    {"send-proxy-v2", TAKES_NOTHING, "send_proxy=v2", NULL},
+    {"slowstart", TAKES_TIME, "slow_start", NULL},
+    {"tfo", TAKES_NOTHING, "tfo=on", NULL},
+    {"track", TAKES_VALUE, "track", NULL},
+    {"weight", TAKES_VALUE, "weight", NULL},
+};
+
+/* Those that HAProxy takes from its file alone. */
+static const char *const never[] = {"cookie", "init-addr", "log-proto",
+    "max-reuse", "namespace", "no-agent-check", "no-check",
+    "no-check-send-proxy", "no-check-ssl", "no-ssl", "non-stick", "redir",
+    "resolve-net", "resolve-opts", "resolve-prefer", "resolvers", "socks4",
+    "stick", "tcp-ut"};
+
+#define NO_TLS  "lfproxy speaks no TLS with servers; it passes it through"
+#define NO_CERT "the PROXY header can say nothing of TLS, which passes through"
+#define NO_HTTP "it is about HTTP, and this is TCP"
+#define KIND    "how servers are checked is their backend's (check =)"
+
+/* And those that it takes, and that have no meaning here. */
+static const struct {
+	const char *word, *why;
+} not_here[] = {
+    {"allow-0rtt", NO_TLS},
+    {"alpn", NO_TLS},
+    {"ca-file", NO_TLS},
+    {"check-alpn", KIND},
+    {"check-proto", KIND},
+    {"check-sni", KIND},
+    {"check-ssl", KIND},
+    {"check-via-socks4", KIND},
+    {"ciphers", NO_TLS},
+    {"ciphersuites", NO_TLS},
+    {"crl-file", NO_TLS},
+    {"crt", NO_TLS},
+    {"id", "a server gets the lowest id that is free"},
+    {"maxqueue", "sessions queue for the backend (maxqueue =)"},
+    {"minconn", "maxconn does not depend on the load"},
+    {"no-ssl-reuse", NO_TLS},
+    {"no-tls-tickets", NO_TLS},
+    {"npn", NO_TLS},
+    {"pool-low-conn", NO_HTTP},
+    {"pool-max-conn", NO_HTTP},
+    {"pool-purge-delay", NO_HTTP},
+    {"proto", NO_HTTP},
+    {"proxy-v2-options",
+        "the PROXY header has the name of TLS where it is known"},
+    {"send-proxy-v2-ssl", NO_CERT},
+    {"send-proxy-v2-ssl-cn", NO_CERT},
+    {"sni", NO_TLS},
+    {"ssl", NO_TLS},
+    {"ssl-max-ver", NO_TLS},
+    {"ssl-min-ver", NO_TLS},
+    {"tls-tickets", NO_TLS},
+    {"usesrc", "it stands behind the source's address"},
+    {"verify", NO_TLS},
+    {"verifyhost", NO_TLS},
+    {"ws", NO_HTTP},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct reading {
+	const struct backend_spec *backend;
+	char *const *words; /* those that are left */
+	struct server_words *out;
+	bool checks, agent, tracks; /* a word was about that */
+	bool check_header;          /* check-send-proxy */
+	const char *version;        /* of the server's own header */
+	struct err *err;
+};
+
+/* An empty option stands alone. */
+static bool
+add(struct reading *r, const char *option, const char *value)
+{
+	size_t len = strlen(r->out->value);
+	int n = snprintf(r->out->value + len, sizeof(r->out->value) - len,
+	    "%s%s%s%s", len > 0 ? " " : "", option, *option && value ? "=" : "",
+	    value ? value : "");
+
+	return (n >= 0 && (size_t)n < sizeof(r->out->value) - len) ||
+	       err_set(r->err,
+	           "the server takes more than %d characters, its name, its "
+	           "address and its options together",
+	           DRAFT_VALUE_MAX);
+}
+
+/* -- addresses -- */
+
+static bool
+begins(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The host of `HOST:PORT` and `[V6]:PORT` is an IP address; what has neither
+ * form is for the parser to refuse. */
+static bool
+is_number(const char *address)
+{
+	const char *colon = strrchr(address, ':');
+	size_t len = colon ? (size_t)(colon - address) : 0;
+	char host[ADDR_TEXT_SIZE];
+	struct addr addr;
+
+	if (len == 0 || address[0] == '[' || len >= sizeof(host))
+		return true;
+	memcpy(host, address, len);
+	host[len] = '\0';
+	return addr_parse_ip(host, &addr);
+}
+
+/* With HAProxy's `ipv4@`, `ipv6@` and `unix@` as well. */
+static bool
+take_address(struct reading *r, const char *address)
+{
+	char text[DRAFT_VALUE_MAX + 1];
+
+	if (begins(address, "ipv4@") || begins(address, "ipv6@"))
+		address += strlen("ipv4@");
+	if (begins(address, "unix@") || address[0] == '/') {
+		snprintf(text, sizeof(text), "unix:%s",
+		    address + (address[0] == '/' ? 0 : strlen("unix@")));
+		return add(r, "", text);
+	}
+	if (!begins(address, "unix:") && !is_number(address))
+		return err_set(r->err,
+		    "'%s' has a name for a host; names are looked up when the "
+		    "file is read, here write an IP address",
+		    address);
+	return add(r, "", address);
+}
+
+/* -- what is the backend's here -- */
+
+static bool
+same_observe(const struct backend_spec *b, const char *value)
+{
+	return b->observe == OBSERVE_CONNECT && strcmp(value, "layer4") == 0;
+}
+
+static bool
+same_error_limit(const struct backend_spec *b, const char *value)
+{
+	uint64_t n;
+
+	return text_parse_number(value, 1, UINT32_MAX, &n, NULL) &&
+	       n == b->error_limit;
+}
+
+static bool
+same_on_error(const struct backend_spec *b, const char *value)
+{
+	static const char *const theirs[] = {
+	    [ON_ERROR_FAST_CHECK] = "fastinter",
+	    [ON_ERROR_FAIL_CHECK] = "fail-check",
+	    [ON_ERROR_SUDDEN_DEATH] = "sudden-death",
+	    [ON_ERROR_MARK_DOWN] = "mark-down",
+	};
+
+	return strcmp(value, theirs[b->on_error]) == 0;
+}
+
+/* Said of a server it has to be what the backend has. */
+static const struct common {
+	const char *theirs, *ours;
+	bool (*same)(const struct backend_spec *backend, const char *value);
+} commons[] = {
+    {"error-limit", "error_limit", same_error_limit},
+    {"observe", "observe", same_observe},
+    {"on-error", "on_error", same_on_error},
+};
+
+/* -- words -- */
+
+static const char *
+next(struct reading *r)
+{
+	return *r->words ? *r->words++ : "";
+}
+
+/* `0.0.0.0 usesrc clientip` is the client's address. */
+static bool
+take_source(struct reading *r)
+{
+	const char *address = next(r);
+	const char *whose;
+
+	if (!*r->words || strcmp(*r->words, "usesrc") != 0)
+		return add(r, "source", address);
+	r->words++;
+	whose = next(r);
+	if (strcmp(whose, "clientip") != 0 ||
+	    (strcmp(address, "0.0.0.0") != 0 && strcmp(address, "::") != 0 &&
+	        strcmp(address, "*") != 0))
+		return err_set(r->err,
+		    "'source %s usesrc %s': there is only 'source 0.0.0.0 "
+		    "usesrc clientip', or source=client",
+		    address, whose);
+	return add(r, "source", "client");
+}
+
+/* HAProxy's times are milliseconds unless they have a unit. */
+static bool
+take_time(struct reading *r, const char *option)
+{
+	char text[TEXT_DURATION_SIZE];
+	const char *word = next(r);
+	size_t digits = strspn(word, "0123456789");
+	uint64_t n;
+
+	if (digits > 0 && !word[digits]) {
+		snprintf(text, sizeof(text), "%.16sms", word);
+		word = text;
+	} else if (strcmp(word + digits, "us") == 0 && digits < 16 &&
+	           sscanf(word, "%" SCNu64, &n) == 1) {
+		snprintf(text, sizeof(text), "%" PRIu64 "ms", (n + 999) / 1000);
+		word = text;
+	}
+	return add(r, option, word);
+}
+
+static bool
+take_one(struct reading *r, const struct word *w)
+{
+	const char *value = next(r);
+
+	if (strcmp(value, w->one) == 0)
+		return add(r, w->ours, NULL);
+	return err_set(r->err, "'%s' expects '%s' but got '%s'.", w->theirs,
+	    w->one, value);
+}
+
+static bool
+take_known(struct reading *r, const struct word *w)
+{
+	if (strcmp(w->theirs, "check") == 0)
+		r->checks = true;
+	if (strcmp(w->theirs, "agent-check") == 0)
+		r->agent = true;
+	if (strcmp(w->theirs, "track") == 0)
+		r->tracks = true;
+	if (strcmp(w->theirs, "send-proxy-v2") == 0)
+		r->version = "v2";
+	switch (w->takes) {
+	case TAKES_NOTHING:
+		return add(r, w->ours, NULL);
+	case TAKES_VALUE:
+		return add(r, w->ours, next(r));
+	case TAKES_TIME:
+		return take_time(r, w->ours);
+	case TAKES_ONE:
+		return take_one(r, w);
+	}
+	return false;
+}
+
+static bool
+take_common(struct reading *r, const struct common *c)
+{
+	const char *value = next(r);
+
+	return c->same(r->backend, value) ||
+	       err_set(r->err,
+	           "'%s %s' is not what [backend %s] has; here this is the "
+	           "backend's and not a server's, see its key %s",
+	           c->theirs, value, r->backend->name, c->ours);
+}
+
+/* True when it is one of those that cannot be. */
+static bool
+is_refused(struct reading *r, const char *word)
+{
+	for (size_t i = 0; i < COUNT(never); i++)
+		if (strcmp(word, never[i]) == 0) {
+			err_set(r->err,
+			    "'%s' option is not accepted for dynamic server",
+			    word);
+			return true;
+		}
+	for (size_t i = 0; i < COUNT(not_here); i++)
+		if (strcmp(word, not_here[i].word) == 0) {
+			err_set(r->err, "'%s' is not possible: %s", word,
+			    not_here[i].why);
+			return true;
+		}
+	return false;
+}
+
+/* One of the file's, or none at all. */
+static bool
+take_own(struct reading *r, const char *word)
+{
+	r->checks |= begins(word, "check=");
+	r->agent |= begins(word, "agent=");
+	r->tracks |= begins(word, "track=");
+	return add(r, word, NULL);
+}
+
+static bool
+take(struct reading *r)
+{
+	const char *word = next(r);
+
+	if (strcmp(word, "enabled") == 0 || strcmp(word, "disabled") == 0) {
+		r->out->enabled = word[0] == 'e';
+		return true;
+	}
+	if (strcmp(word, "check-send-proxy") == 0) {
+		r->check_header = true;
+		return true;
+	}
+	if (strcmp(word, "source") == 0)
+		return take_source(r);
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strcmp(word, known[i].theirs) == 0)
+			return take_known(r, &known[i]);
+	for (size_t i = 0; i < COUNT(commons); i++)
+		if (strcmp(word, commons[i].theirs) == 0)
+			return take_common(r, &commons[i]);
+	return !is_refused(r, word) && take_own(r, word);
+}
+
+static bool
+is_printable(struct reading *r)
+{
+	for (const char *p = r->out->value; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return err_set(
+			    r->err, "there is a control character, 0x%02x", *p);
+	return true;
+}
+
+bool
+server_words_read(const struct backend_spec *backend, const char *name,
+    char *const *words, struct server_words *ret_words, struct err *err)
+{
+	struct reading r = {.backend = backend,
+	    .words = words,
+	    .out = ret_words,
+	    .version = "v1",
+	    .err = err};
+
+	*ret_words = (struct server_words){.enabled = false};
+	if (!add(&r, "", name) || !take_address(&r, next(&r)))
+		return false;
+	while (*r.words)
+		if (!take(&r))
+			return false;
+	if (r.check_header && !add(&r, "check_send_proxy", r.version))
+		return false;
+	/* One that tracks has neither. */
+	return (r.tracks || ((r.checks || add(&r, "check", "off")) &&
+	                        (r.agent || add(&r, "agent", "off")))) &&
+	       is_printable(&r);
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT
+ * Health checks: what is asked of a server, and which answers are good.
+ */
+#include "config/values.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "config/hint.h"
+
+#define RECIPE_OPTIONS (KEY_WIRE_ONLY | KEY_STEPS_ONLY | KEY_TLS_ONLY)
+
+/* In the order of enum check_kind, with the flags of the options that each
+ * takes beyond those without flags. */
+static const struct {
+	const char *name;
+	unsigned options;
+} kinds[] = {
+    {"off", 0},
+    {"connect", KEY_WIRE_ONLY},
+    {"http", KEY_WIRE_ONLY | KEY_HTTP_ONLY},
+    {"https", KEY_WIRE_ONLY | KEY_HTTP_ONLY | KEY_TLS_ONLY},
+    {"tls", KEY_WIRE_ONLY | KEY_TLS_ONLY},
+    {"script", 0},
+    {"send-expect", RECIPE_OPTIONS},
+    {"redis", RECIPE_OPTIONS},
+    {"postgresql", RECIPE_OPTIONS | KEY_USER_ONLY},
+    {"mysql", RECIPE_OPTIONS},
+    {"smtp", RECIPE_OPTIONS},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static bool
+parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
+{
+	struct hint hint;
+
+	hint_init(&hint, word);
+	for (size_t i = 0; i < KINDS; i++) {
+		if (strcmp(word, kinds[i].name) == 0) {
+			*ret_kind = (enum check_kind)i;
+			return true;
+		}
+		hint_offer(&hint, kinds[i].name);
+	}
+	return value_fail(
+	    v, "'%s' is unknown; %s", word, hint_text(&hint, "allowed"));
+}
+
+/* The authorities are read along with the configuration: by the same user, and
+ * anew at each reload. */
+static bool
+read_trust(const struct value *v, struct check_spec *c)
+{
+	struct err err;
+
+	if (!check_is_tls(c))
+		return (!c->ca && !c->sni) ||
+		       value_fail(v, "ca and sni need tls=on");
+	if (c->verify == CHECK_VERIFY_OFF)
+		return !c->ca || value_fail(v, "ca is without effect while "
+		                               "verify=off; keep one");
+	c->trust = trust_load(c->ca, &err);
+	return c->trust || value_fail(v, "ca: %s", err.text);
+}
+
+/* One after the other; NULL at the end. */
+static const char *const redis_recipe[] = {
+    "send \"*1\\r\\n$4\\r\\nPING\\r\\n\"", "refuse regex \"\\A-\"",
+    "expect \"+PONG\"", NULL};
+static const char *const smtp_recipe[] = {"refuse regex \"^[45]\\d\\d\"",
+    "expect regex \"^220 .*\\n\"", "send \"EHLO lfproxy\\r\\n\"",
+    "refuse regex \"^[45]\\d\\d\"", "expect regex \"^250 .*\\n\"",
+    "send \"QUIT\\r\\n\"", "expect regex \"^221\"", NULL};
+/* The server speaks first: a packet's length, number 0, and then version 10 of
+ * the protocol or an error. */
+static const char *const mysql_recipe[] = {
+    "refuse regex \"(?s)\\A...\\x00\\xff\"",
+    "expect regex \"(?s)\\A...\\x00\\x0a\"", NULL};
+/* What follows StartupMessage: the server asks for a password, or says why
+ * not. */
+static const char *const postgresql_recipe[] = {
+    "refuse regex \"\\AE\"", "expect regex \"\\AR\"", NULL};
+
+static bool append_step(
+    const struct value *v, const char *text, struct check_steps *steps);
+
+/* PostgreSQL's StartupMessage, version 3.0, with a user. */
+static bool
+append_startup(const struct value *v, struct check_spec *c)
+{
+	static const char head[] = "\0\3\0\0user", tail[] = "";
+	size_t n = 4 + sizeof(head) + strlen(c->user) + 1 + sizeof(tail);
+	char text[600];
+	size_t len = (size_t)snprintf(text, sizeof(text), "send hex %08zx", n);
+
+	for (size_t i = 0; i < sizeof(head); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%02x",
+		    (unsigned char)head[i]);
+	for (size_t i = 0; i <= strlen(c->user); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%02x",
+		    (unsigned char)c->user[i]);
+	snprintf(text + len, sizeof(text) - len, "00");
+	return append_step(v, text, &c->recipe);
+}
+
+static bool
+write_recipe(const struct value *v, struct check_spec *c)
+{
+	const char *const *recipe = c->kind == CHECK_REDIS   ? redis_recipe
+	                            : c->kind == CHECK_SMTP  ? smtp_recipe
+	                            : c->kind == CHECK_MYSQL ? mysql_recipe
+	                            : c->kind == CHECK_POSTGRESQL
+	                                ? postgresql_recipe
+	                                : NULL;
+
+	if (c->kind == CHECK_POSTGRESQL && !append_startup(v, c))
+		return false;
+	for (; recipe && *recipe; recipe++)
+		if (!append_step(v, *recipe, &c->recipe))
+			return false;
+	return true;
+}
+
+static bool
+parse_check(const struct value *v)
+{
+	struct check_spec *check = (void *)((char *)v->object + v->key->offset);
+	struct check_spec c = {.kind = CHECK_OFF};
+	struct words words;
+
+	words_split(&words, v->text);
+	if (!parse_kind(v, words.word[0], &c.kind))
+		return false;
+	if (c.kind == CHECK_OFF && words.n > 1)
+		return value_fail(v, "'off' takes no options");
+	if (!options_read(v, &words, 1, &c, kinds[c.kind].options, "") ||
+	    !read_trust(v, &c) || !write_recipe(v, &c)) {
+		check_spec_fini(&c);
+		return false;
+	}
+	check_spec_fini(check);
+	*check = c;
+	return true;
+}
+
+static bool
+print_check(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct check_spec *c =
+	    (const void *)((const char *)s->object + s->key->offset);
+
+	if (i > 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", kinds[c->kind].name);
+	if (c->kind != CHECK_OFF)
+		options_print_fitting(s, c, kinds[c->kind].options, out);
+	return true;
+}
+
+/* `200` or `200-399`. */
+static bool
+parse_range(const char *text, unsigned *ret_from, unsigned *ret_to)
+{
+	char low[8];
+	const char *dash = strchr(text, '-');
+	size_t len = dash ? (size_t)(dash - text) : strlen(text);
+	uint64_t from, to;
+
+	if (len >= sizeof(low))
+		return false;
+	memcpy(low, text, len);
+	low[len] = '\0';
+	if (!text_parse_number(low, STATUS_MIN, STATUS_MAX, &from, NULL) ||
+	    !text_parse_number(
+	        dash ? dash + 1 : low, from, STATUS_MAX, &to, NULL))
+		return false;
+	*ret_from = (unsigned)from;
+	*ret_to = (unsigned)to;
+	return true;
+}
+
+static bool
+parse_status(const struct value *v)
+{
+	struct status_set *set = (void *)((char *)v->object + v->key->offset);
+	char copy[DRAFT_VALUE_MAX + 1];
+	char *rest = copy, *text;
+
+	*set = (struct status_set){.bits = {0}};
+	snprintf(copy, sizeof(copy), "%s", v->text);
+	while ((text = strsep(&rest, ","))) {
+		unsigned from, to;
+
+		if (!parse_range(text, &from, &to))
+			return value_fail(v,
+			    "'%s' is no status; write one from %u to %u or a "
+			    "range, as in 200-399, with commas between several",
+			    text, STATUS_MIN, STATUS_MAX);
+		status_set_add(set, from, to);
+	}
+	return true;
+}
+
+static bool
+print_status(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct status_set *set =
+	    (const void *)((const char *)s->object + s->key->offset);
+	size_t len = 0;
+
+	if (i > 0)
+		return false;
+	out[0] = '\0';
+	for (long from = STATUS_MIN, to; from <= (long)STATUS_MAX; from++) {
+		if (!status_set_has(set, from))
+			continue;
+		for (to = from; status_set_has(set, to + 1); to++)
+			;
+		len += (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
+		    from == to ? "%s%ld" : "%s%ld-%ld", len > 0 ? "," : "",
+		    from, to);
+		from = to;
+	}
+	return true;
+}
+
+static bool
+parse_ca(const struct value *v)
+{
+	return value_set_string(v, value_string(v), v->text);
+}
+
+static bool
+parse_sni(const struct value *v)
+{
+	const char *p = v->text;
+
+	while (isalnum((unsigned char)*p) || (*p && strchr("-_.", *p)))
+		p++;
+	if (*p)
+		return value_fail(v,
+		    "'%s' is no host name; write one as in www.example.com",
+		    v->text);
+	return value_set_string(v, value_string(v), v->text);
+}
+
+/* Those that lfproxy sends itself. */
+static bool
+is_own_header(const char *text, size_t len)
+{
+	static const char *const own[] = {
+	    "connection", "content-length", "transfer-encoding"};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strlen(own[i]) == len &&
+		    strncasecmp(text, own[i], len) == 0)
+			return true;
+	return false;
+}
+
+static bool
+parse_check_header(const struct value *v)
+{
+	struct backend_spec *b = v->object;
+	size_t len = strcspn(v->text, ":");
+	char *copy = NULL;
+
+	if (len == 0 || !v->text[len] ||
+	    strcspn(v->text, " \t\"(),/;<=>?@[\\]{}") < len)
+		return value_fail(v,
+		    "'%s' is no header; write NAME: VALUE, as in X-Probe: yes",
+		    v->text);
+	if (len == 4 && strncasecmp(v->text, "host", len) == 0)
+		return value_fail(
+		    v, "the Host header has an option: check = http host=...");
+	if (is_own_header(v->text, len))
+		return value_fail(
+		    v, "'%.*s' is lfproxy's own to set", (int)len, v->text);
+	if (!value_set_string(v, &copy, v->text))
+		return false;
+	if (value_append(
+	        v, &b->check_headers, &b->check_headers_n, &copy, sizeof(copy)))
+		return true;
+	free(copy);
+	return false;
+}
+
+static bool
+print_check_header(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct backend_spec *b = s->object;
+
+	if (i >= b->check_headers_n)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", b->check_headers[i]);
+	return true;
+}
+
+static bool
+parse_check_body(const struct value *v)
+{
+	struct backend_spec *b = v->object;
+	struct pattern pattern;
+	struct err err;
+
+	if (!pattern_parse(v->text, &pattern, &err))
+		return value_fail(v, "%s", err.text);
+	if (value_append(v, &b->check_bodies, &b->check_bodies_n, &pattern,
+	        sizeof(pattern)))
+		return true;
+	pattern_fini(&pattern);
+	return false;
+}
+
+static bool
+print_check_body(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct backend_spec *b = s->object;
+
+	if (i >= b->check_bodies_n)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", b->check_bodies[i].text);
+	return true;
+}
+
+/* In the order of enum step_kind. */
+static const char *const step_kinds[] = {"send", "expect", "refuse"};
+
+#define STEP_KINDS (sizeof(step_kinds) / sizeof(step_kinds[0]))
+
+static bool
+append_step(const struct value *v, const char *text, struct check_steps *steps)
+{
+	size_t len = strcspn(text, " \t");
+	const char *rest = text + len + strspn(text + len, " \t");
+	struct check_step step;
+	struct err err;
+	size_t i = 0;
+
+	while (i < STEP_KINDS && (strlen(step_kinds[i]) != len ||
+	                             memcmp(step_kinds[i], text, len) != 0))
+		i++;
+	if (i == STEP_KINDS)
+		return value_fail(v,
+		    "'%.*s' is no step; write send, expect or refuse, and then "
+		    "what, as in send \"PING\\r\\n\"",
+		    (int)len, text);
+	step.kind = (enum step_kind)i;
+	if (!pattern_parse(rest, &step.pattern, &err))
+		return value_fail(v, "%s: %s", step_kinds[i], err.text);
+	if ((step.kind != STEP_SEND || step.pattern.kind == PATTERN_BYTES) &&
+	    value_append(v, &steps->steps, &steps->n, &step, sizeof(step)))
+		return true;
+	if (step.kind == STEP_SEND && step.pattern.kind != PATTERN_BYTES)
+		value_fail(v, "a regular expression cannot be sent");
+	pattern_fini(&step.pattern);
+	return false;
+}
+
+static bool
+parse_check_step(const struct value *v)
+{
+	struct backend_spec *b = v->object;
+
+	return append_step(v, v->text, &b->check_steps);
+}
+
+static bool
+print_check_step(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct backend_spec *b = s->object;
+	const struct check_steps *steps = &b->check_steps;
+
+	if (i >= steps->n)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s %s",
+	    step_kinds[steps->steps[i].kind], steps->steps[i].pattern.text);
+	return true;
+}
+
+static bool
+parse_agent_send(const struct value *v)
+{
+	struct pattern *send = (void *)((char *)v->object + v->key->offset);
+	struct pattern pattern;
+	struct err err;
+
+	if (!pattern_parse(v->text, &pattern, &err))
+		return value_fail(v, "%s", err.text);
+	pattern_fini(send);
+	*send = pattern;
+	return true;
+}
+
+static bool
+print_agent_send(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct pattern *send =
+	    (const void *)((const char *)s->object + s->key->offset);
+
+	if (i > 0 || send->n == 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", send->text);
+	return true;
+}
+
+static bool
+parse_agent(const struct value *v)
+{
+	struct agent_spec *agent = (void *)((char *)v->object + v->key->offset);
+	struct agent_spec a = {.kind = AGENT_ON};
+	struct words words;
+	bool ok;
+
+	words_split(&words, v->text);
+	if (strcmp(words.word[0], "off") == 0)
+		a.kind = AGENT_OFF;
+	else if (strcmp(words.word[0], "on") != 0)
+		return value_fail(v,
+		    "'%s' is neither off nor on; write on port=NUMBER, or off",
+		    words.word[0]);
+	if (a.kind == AGENT_OFF && words.n > 1)
+		return value_fail(v, "'off' takes no options");
+	ok = options_read(v, &words, 1, &a, 0, "");
+	if (!ok) {
+		pattern_fini(&a.send);
+		return false;
+	}
+	pattern_fini(&agent->send);
+	*agent = a;
+	return true;
+}
+
+static bool
+print_agent(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct agent_spec *agent =
+	    (const void *)((const char *)s->object + s->key->offset);
+
+	if (i > 0)
+		return false;
+	strcpy(out, agent->kind == AGENT_ON ? "on" : "off");
+	if (agent->kind == AGENT_ON)
+		options_print_fitting(s, agent, 0, out);
+	return true;
+}
+
+/* `192.0.2.1` or `2001:db8::1`: what is checked follows no name. */
+static bool
+parse_check_host(const struct value *v)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+	struct addr *addr = value_target(v);
+	struct endpoint e;
+
+	if (inet_pton(AF_INET, v->text, &in.sin_addr) == 1)
+		endpoint_set(&e, (struct sockaddr *)&in, sizeof(in));
+	else if (inet_pton(AF_INET6, v->text, &in6.sin6_addr) == 1)
+		endpoint_set(&e, (struct sockaddr *)&in6, sizeof(in6));
+	else
+		return value_fail(v,
+		    "'%s' is no IP address; write one without a port, as in "
+		    "192.0.2.1",
+		    v->text);
+	return endpoint_addr(&e, addr);
+}
+
+static bool
+print_check_host(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct addr *addr = shown_source(s);
+	struct endpoint e;
+
+	if (i > 0 || addr->sa.sa_family == AF_UNSPEC)
+		return false;
+	endpoint_set(&e, &addr->sa, addr->len);
+	endpoint_host(&e, out);
+	return true;
+}
+
+static bool
+parse_check_command(const struct value *v)
+{
+	struct words words;
+
+	words_split(&words, v->text);
+	if (words.word[0][0] != '/')
+		return value_fail(v,
+		    "'%s' does not begin with /; write the whole path of the "
+		    "program",
+		    words.word[0]);
+	if (access(words.word[0], X_OK) < 0)
+		return value_fail(v, "'%s' cannot be run: %s", words.word[0],
+		    strerror(errno));
+	return value_set_string(v, value_string(v), v->text);
+}
+
+const struct value_type type_check_command = {
+    parse_check_command, value_print_string};
+const struct value_type type_check_host = {parse_check_host, print_check_host};
+const struct value_type type_agent = {parse_agent, print_agent};
+const struct value_type type_agent_send = {parse_agent_send, print_agent_send};
+const struct value_type type_check_step = {parse_check_step, print_check_step};
+const struct value_type type_check = {parse_check, print_check};
+const struct value_type type_status = {parse_status, print_status};
+const struct value_type type_ca = {parse_ca, value_print_string};
+const struct value_type type_sni = {parse_sni, value_print_string};
+const struct value_type type_check_header = {
+    parse_check_header, print_check_header};
+const struct value_type type_check_body = {parse_check_body, print_check_body};

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ * Targets of the access log: `stderr`, `off`, `file=/path`, `syslog` and
+ * `syslog=ADDRESS`, each with its options.
+ */
+#include "config/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "config/hint.h"
+
+#define LOCAL_DAEMON "unix:/dev/log"
+#define SYSLOG_PORT  ":514"
+
+/* In the order of enum log_kind. */
+static const char *const kinds[] = {"off", "stderr", "file", "syslog"};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static unsigned
+allowed_options(enum log_kind kind)
+{
+	return kind == LOG_FILE     ? KEY_FILE_ONLY
+	       : kind == LOG_SYSLOG ? KEY_SYSLOG_ONLY
+	                            : 0;
+}
+
+static bool
+parse_kind(const struct value *v, const char *word, enum log_kind *ret_kind)
+{
+	struct hint hint;
+
+	hint_init(&hint, word);
+	for (size_t i = 0; i < KINDS; i++) {
+		if (strcmp(word, kinds[i]) == 0) {
+			*ret_kind = (enum log_kind)i;
+			return true;
+		}
+		hint_offer(&hint, kinds[i]);
+	}
+	return value_fail(
+	    v, "'%s' is unknown; %s", word, hint_text(&hint, "allowed"));
+}
+
+/* A daemon's port is 514 unless it is given. */
+static bool
+parse_daemon(const struct value *v, const char *where, struct addr *ret_addr)
+{
+	char with_port[DRAFT_VALUE_MAX + sizeof(SYSLOG_PORT)];
+	size_t len = strlen(where);
+	bool complete = where[0] == '[' ? where[len - 1] != ']'
+	                                : strchr(where, ':') != NULL;
+	struct err err;
+
+	snprintf(with_port, sizeof(with_port), "%s%s", where,
+	    complete ? "" : SYSLOG_PORT);
+	return addr_parse(with_port, ADDR_CONNECT, ret_addr, &err) ||
+	       value_fail(v, "%s", err.text);
+}
+
+static bool
+parse_where(const struct value *v, const char *where, struct log_spec *l)
+{
+	if (l->kind == LOG_FILE) {
+		if (!where || where[0] != '/')
+			return value_fail(v,
+			    "the file needs a path that starts with /, as in "
+			    "file=/var/log/lfproxy/access.log");
+		return true;
+	}
+	if (l->kind == LOG_SYSLOG) {
+		if (where && !*where)
+			return value_fail(v,
+			    "the address is missing; write syslog=HOST:PORT, "
+			    "syslog=unix:/path, or syslog alone for /dev/log");
+		return parse_daemon(v, where ? where : LOCAL_DAEMON, &l->addr);
+	}
+	if (where)
+		return value_fail(
+		    v, "'%s' takes no '=%s'", kinds[l->kind], where);
+	return true;
+}
+
+/* `off` says that there is none, so it cannot have others beside it. */
+static bool
+check_off(const struct value *v, const struct log_list *list,
+    const struct log_spec *l)
+{
+	char first[DRAFT_FIRST_SIZE];
+
+	if (list->n == 0 ||
+	    (l->kind != LOG_OFF && list->logs[0].kind != LOG_OFF))
+		return true;
+	return value_fail(v, "'off' stands beside another log%s; keep one",
+	    draft_first(list->logs[0].place, l->place, first));
+}
+
+static bool
+append(const struct value *v, struct log_list *list, struct log_spec *l)
+{
+	struct log_spec *grown =
+	    reallocarray(list->logs, list->n + 1, sizeof(*grown));
+
+	if (!grown)
+		return value_fail(v, "out of memory");
+	list->logs = grown;
+	grown[list->n++] = *l;
+	return true;
+}
+
+static bool
+parse_log(const struct value *v)
+{
+	struct log_list *list = (void *)((char *)v->object + v->key->offset);
+	struct log_spec l = {.sample = 1};
+	struct words words;
+	char *where;
+	bool ok;
+
+	if (v->entry)
+		l.place = v->entry->place;
+	words_split(&words, v->text);
+	where = strchr(words.word[0], '=');
+	if (where)
+		*where++ = '\0';
+	if (!parse_kind(v, words.word[0], &l.kind))
+		return false;
+	if (l.kind == LOG_OFF && words.n > 1)
+		return value_fail(v, "'off' takes no options");
+	ok = parse_where(v, where, &l) && check_off(v, list, &l);
+	ok &= options_read(v, &words, 1, &l, allowed_options(l.kind),
+	    "another target: mode for files; facility, tag and rfc for syslog");
+	if (ok && where)
+		ok = value_set_string(v, &l.where, where);
+	if (ok && append(v, list, &l))
+		return true;
+	free(l.where);
+	free(l.tag);
+	return false;
+}
+
+static bool
+print_log(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct log_list *list =
+	    (const void *)((const char *)s->object + s->key->offset);
+	const struct log_spec *l;
+
+	if (i >= list->n)
+		return false;
+	l = &list->logs[i];
+	snprintf(out, VALUE_TEXT_SIZE, "%s%s%s", kinds[l->kind],
+	    l->where ? "=" : "", l->where ? l->where : "");
+	if (l->kind != LOG_OFF)
+		options_print_fitting(s, l, allowed_options(l->kind), out);
+	return true;
+}
+
+static bool
+parse_sample(const struct value *v)
+{
+	unsigned *sample = (void *)((char *)v->object + v->key->offset);
+	uint64_t n;
+
+	if (strncmp(v->text, "1/", 2) != 0 ||
+	    !text_parse_number(v->text + 2, v->key->min, v->key->max, &n, NULL))
+		return value_fail(v,
+		    "'%s' is no share; write one in so many, as in 1/100, down "
+		    "to 1/1000000",
+		    v->text);
+	*sample = (unsigned)n;
+	return true;
+}
+
+static bool
+print_sample(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *sample =
+	    (const void *)((const char *)s->object + s->key->offset);
+
+	if (i > 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "1/%u", *sample);
+	return true;
+}
+
+static bool
+parse_tag(const struct value *v)
+{
+	char **tag = (void *)((char *)v->object + v->key->offset);
+	struct err err;
+
+	if (!name_check(v->text, v->key->max, &err))
+		return value_fail(v, "%s", err.text);
+	return value_set_string(v, tag, v->text);
+}
+
+static bool
+print_tag(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	char *const *tag =
+	    (const void *)((const char *)s->object + s->key->offset);
+
+	if (i > 0 || !*tag)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", *tag);
+	return true;
+}
+
+const struct value_type type_log = {parse_log, print_log};
+const struct value_type type_sample = {parse_sample, print_sample};
+const struct value_type type_tag = {parse_tag, print_tag};

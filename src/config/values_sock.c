@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ * Values of socket options.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "config/hint.h"
+#include "config/values.h"
+#include "net/sock_options.h"
+
+static bool
+parse_size(const struct value *v)
+{
+	struct err err;
+
+	return text_parse_size(
+	           v->text, v->key->min, v->key->max, value_target(v), &err) ||
+	       value_fail(v, "%s", err.text);
+}
+
+static bool
+print_size(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const uint64_t *bytes = shown_source(s);
+
+	if (i > 0 || *bytes == 0)
+		return false;
+	text_size(*bytes, out);
+	return true;
+}
+
+static bool
+parse_switch_word(
+    const struct value *v, const char *word, enum sock_switch *ret_switch)
+{
+	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return value_fail(
+		    v, "'%s' is unknown; allowed are on, off", word);
+	*ret_switch = word[1] == 'n' ? SWITCH_ON : SWITCH_OFF;
+	return true;
+}
+
+static bool
+print_switch_word(enum sock_switch value, char out[VALUE_TEXT_SIZE])
+{
+	if (value == SWITCH_DEFAULT)
+		return false;
+	strcpy(out, value == SWITCH_ON ? "on" : "off");
+	return true;
+}
+
+static bool
+parse_switch(const struct value *v)
+{
+	return parse_switch_word(v, v->text, value_target(v));
+}
+
+static bool
+print_switch(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const enum sock_switch *value = shown_source(s);
+
+	return i == 0 && print_switch_word(*value, out);
+}
+
+/* Towards servers it is a switch, and the number 1 in the same place. */
+static bool
+parse_tfo(const struct value *v)
+{
+	enum sock_switch value = SWITCH_DEFAULT;
+	unsigned *fast_open = value_target(v);
+
+	if (!parse_switch_word(v, v->text, &value))
+		return false;
+	*fast_open = value == SWITCH_ON;
+	return true;
+}
+
+static bool
+print_tfo(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *fast_open = shown_source(s);
+
+	return i == 0 && *fast_open > 0 && print_switch_word(SWITCH_ON, out);
+}
+
+/* A duration that the kernel counts in seconds. */
+static bool
+parse_whole_seconds(const struct value *v, const char *text, uint64_t min,
+    uint64_t max, unsigned *ret_seconds)
+{
+	struct err err;
+	uint64_t ms;
+
+	if (!text_parse_duration(text, min * 1000, max * 1000, &ms, &err))
+		return value_fail(v, "%s", err.text);
+	if (ms % 1000 != 0)
+		return value_fail(
+		    v, "'%s' is no whole number of seconds", text);
+	*ret_seconds = (unsigned)(ms / 1000);
+	return true;
+}
+
+static bool
+parse_seconds(const struct value *v)
+{
+	return parse_whole_seconds(
+	    v, v->text, v->key->min, v->key->max, value_target(v));
+}
+
+static bool
+print_seconds(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *seconds = shown_source(s);
+
+	if (i > 0 || *seconds == 0)
+		return false;
+	text_duration(*seconds * UINT64_C(1000), out);
+	return true;
+}
+
+#define KEEPALIVE_MAX_S 32767
+#define KEEPALIVE_MAX_N 127
+
+static bool
+parse_keepalive_times(const struct value *v, struct sock_keepalive *k)
+{
+	char copy[DRAFT_VALUE_MAX + 1], *rest = strcpy(copy, v->text);
+	const char *idle = strsep(&rest, ":");
+	const char *interval = rest ? strsep(&rest, ":") : "";
+	const char *count = rest ? rest : "";
+	struct err err;
+	uint64_t n = 0;
+
+	k->on = SWITCH_ON;
+	if (*idle &&
+	    !parse_whole_seconds(v, idle, 1, KEEPALIVE_MAX_S, &k->idle_s))
+		return false;
+	if (*interval && !parse_whole_seconds(
+	                     v, interval, 1, KEEPALIVE_MAX_S, &k->interval_s))
+		return false;
+	if (*count && !text_parse_number(count, 1, KEEPALIVE_MAX_N, &n, &err))
+		return value_fail(v, "the count %s", err.text);
+	k->count = (unsigned)n;
+	if (k->idle_s || k->interval_s || k->count)
+		return true;
+	return value_fail(v,
+	    "'%s' has no time; write on, or for example "
+	    "60s:10s:3",
+	    v->text);
+}
+
+/* nginx's form: `on`, `off`, or IDLE:INTERVAL:COUNT, each of which may be left
+ * out. */
+static bool
+parse_keepalive(const struct value *v)
+{
+	struct sock_keepalive k = {.on = SWITCH_DEFAULT};
+	bool ok;
+
+	if (strcmp(v->text, "on") == 0 || strcmp(v->text, "off") == 0)
+		ok = parse_switch_word(v, v->text, &k.on);
+	else
+		ok = parse_keepalive_times(v, &k);
+	if (ok)
+		memcpy(value_target(v), &k, sizeof(k));
+	return ok;
+}
+
+static bool
+print_keepalive(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct sock_keepalive *k = shown_source(s);
+	char idle[TEXT_DURATION_SIZE] = "", interval[TEXT_DURATION_SIZE] = "";
+	char count[12] = "";
+
+	if (i > 0)
+		return false;
+	if (k->idle_s == 0 && k->interval_s == 0 && k->count == 0)
+		return print_switch_word(k->on, out);
+	if (k->idle_s > 0)
+		text_duration(k->idle_s * UINT64_C(1000), idle);
+	if (k->interval_s > 0)
+		text_duration(k->interval_s * UINT64_C(1000), interval);
+	if (k->count > 0)
+		snprintf(count, sizeof(count), "%u", k->count);
+	snprintf(out, VALUE_TEXT_SIZE, "%s%s%s%s%s", idle,
+	    *interval || *count ? ":" : "", interval, *count ? ":" : "", count);
+	return true;
+}
+
+static bool
+print_name(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const char *name = shown_source(s);
+
+	if (i > 0 || !name[0])
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", name);
+	return true;
+}
+
+static bool
+parse_congestion(const struct value *v)
+{
+	char there[SOCK_CONGESTIONS_SIZE], *rest = there, *word;
+	struct hint hint;
+
+	if (strlen(v->text) < SOCK_CONGESTION_SIZE &&
+	    sock_congestion_exists(v->text)) {
+		strcpy(value_target(v), v->text);
+		return true;
+	}
+	hint_init(&hint, v->text);
+	sock_congestions(there);
+	while ((word = strsep(&rest, " ")))
+		hint_offer(&hint, word);
+	return value_fail(v, "the kernel has no congestion control '%s'; %s",
+	    v->text, hint_text(&hint, "there"));
+}
+
+static bool
+parse_interface(const struct value *v)
+{
+	struct if_nameindex *all;
+	struct hint hint;
+
+	if (strlen(v->text) < IF_NAMESIZE && if_nametoindex(v->text) > 0) {
+		strcpy(value_target(v), v->text);
+		return true;
+	}
+	hint_init(&hint, v->text);
+	all = if_nameindex();
+	for (size_t i = 0; all && all[i].if_index > 0; i++)
+		hint_offer(&hint, all[i].if_name);
+	value_fail(v, "this host has no interface '%s'; %s", v->text,
+	    hint_text(&hint, "there"));
+	if (all)
+		if_freenameindex(all);
+	return false;
+}
+
+/* RFC 2474, 2597, 3246, 5865, 8622. */
+static const struct {
+	const char *name;
+	unsigned dscp;
+} dscps[] = {{"cs0", 0}, {"le", 1}, {"cs1", 8}, {"af11", 10}, {"af12", 12},
+    {"af13", 14}, {"cs2", 16}, {"af21", 18}, {"af22", 20}, {"af23", 22},
+    {"cs3", 24}, {"af31", 26}, {"af32", 28}, {"af33", 30}, {"cs4", 32},
+    {"af41", 34}, {"af42", 36}, {"af43", 38}, {"cs5", 40}, {"va", 44},
+    {"ef", 46}, {"cs6", 48}, {"cs7", 56}};
+
+#define DSCPS (sizeof(dscps) / sizeof(dscps[0]))
+
+static bool
+parse_dscp(const struct value *v)
+{
+	unsigned *dscp = value_target(v);
+	uint64_t n;
+
+	for (size_t i = 0; i < DSCPS; i++) {
+		if (strcmp(v->text, dscps[i].name) == 0) {
+			*dscp = dscps[i].dscp;
+			return true;
+		}
+	}
+	if (!text_parse_number(v->text, 0, 63, &n, NULL))
+		return value_fail(v,
+		    "'%s' is no DSCP; write 0 to 63, or a name as ef, af41, "
+		    "cs1",
+		    v->text);
+	*dscp = (unsigned)n;
+	return true;
+}
+
+static bool
+print_dscp(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *dscp = shown_source(s);
+
+	if (i > 0 || *dscp == 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%u", *dscp);
+	for (size_t at = 0; at < DSCPS; at++)
+		if (dscps[at].dscp == *dscp)
+			strcpy(out, dscps[at].name);
+	return true;
+}
+
+static bool
+parse_mark(const struct value *v)
+{
+	const char *text = v->text;
+	bool hex = strncmp(text, "0x", 2) == 0;
+	unsigned *mark = value_target(v);
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(text, &end, hex ? 16 : 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || n == 0 ||
+	    n > UINT32_MAX)
+		return value_fail(v,
+		    "'%s' is no mark; write 1 to 4294967295, or 0x1 to "
+		    "0xffffffff",
+		    text);
+	*mark = (unsigned)n;
+	return true;
+}
+
+static bool
+print_mark(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *mark = shown_source(s);
+
+	if (i > 0 || *mark == 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "0x%x", *mark);
+	return true;
+}
+
+const struct value_type type_size = {parse_size, print_size};
+const struct value_type type_switch = {parse_switch, print_switch};
+const struct value_type type_tfo = {parse_tfo, print_tfo};
+const struct value_type type_seconds = {parse_seconds, print_seconds};
+const struct value_type type_keepalive = {parse_keepalive, print_keepalive};
+const struct value_type type_congestion = {parse_congestion, print_name};
+const struct value_type type_interface = {parse_interface, print_name};
+const struct value_type type_dscp = {parse_dscp, print_dscp};
+const struct value_type type_mark = {parse_mark, print_mark};

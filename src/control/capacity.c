@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * See capacity.h: the samples.
+ */
+#include "control/capacity.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "control/capacity_internal.h"
+#include "control/control_internal.h"
+
+/* Without the kernel's word (before Linux 6.2) it is what lfproxy knows of: its
+ * own of the first sample, two for each pipe, one for each session, and one
+ * more if it has a server. */
+uint64_t
+capacity_descriptors(const struct control *c)
+{
+	uint64_t n = c->capacity.own;
+
+	if (system_descriptors(&n))
+		return n;
+	n += proxy_sessions(&c->proxy) + 2ull * control_pipes(c).open;
+	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
+		const struct backend *b = c->model->backends[i];
+
+		for (size_t j = 0; j < b->spec->servers_n; j++)
+			n += atomic_load_relaxed(&b->servers[j]->sessions->now);
+	}
+	return n;
+}
+
+uint64_t
+capacity_pipe_pages(struct control *c)
+{
+	return splice_pool_bytes(&c->proxy.pipes) / 4096;
+}
+
+static void
+add_number(struct trend *trend, const char *path, uint64_t unit)
+{
+	uint64_t n;
+
+	if (path[0] && system_number(path, &n))
+		trend_add(trend, n / unit);
+}
+
+/* Of the threads that are there: those that have ended, or just begun, make one
+ * sample wrong. */
+static uint64_t
+busy_ns(struct pool *pool)
+{
+	uint64_t sum = 0;
+	struct thread_status t;
+
+	for (unsigned at = 0; pool_thread_status(pool, at, &t);
+	     at = t.place + 1)
+		sum += atomic_load_relaxed(&t.stats->service.sum_ns);
+	return sum;
+}
+
+static void
+sample_pool(struct pool_load *load, struct pool *pool)
+{
+	uint64_t busy = busy_ns(pool), now_ns = clock_now_ns();
+	bool first = load->pool != pool;
+
+	if (first)
+		*load = (struct pool_load){.pool = pool};
+	else if (now_ns > load->at_ns)
+		load->milli = busy > load->busy_ns
+		                  ? (uint32_t)((busy - load->busy_ns) * 1000 /
+		                               (now_ns - load->at_ns))
+		                  : 0;
+	load->busy_ns = busy;
+	load->at_ns = now_ns;
+	if (!first)
+		trend_add(&load->trend, load->milli);
+}
+
+static void
+sample_pools(struct control *control)
+{
+	struct capacity *c = &control->capacity;
+	size_t n = pools_count(control->pools);
+
+	if (n > c->pools_n) {
+		struct pool_load *grown =
+		    reallocarray(c->pools, n, sizeof(*grown));
+
+		if (!grown)
+			return;
+		c->pools = grown;
+		for (; c->pools_n < n; c->pools_n++)
+			c->pools[c->pools_n] = (struct pool_load){.pool = NULL};
+	}
+	for (size_t i = 0; i < n; i++)
+		sample_pool(&c->pools[i], pools_at(control->pools, i));
+}
+
+static void
+sample_system(struct capacity *c)
+{
+	uint64_t n, drops;
+
+	if (!c->cgroup_known)
+		system_own_cgroup(&c->cgroup);
+	c->cgroup_known = true;
+	if (system_resident(&n))
+		trend_add(&c->resident, n / 1024);
+	add_number(&c->group, c->cgroup.used, 1024);
+	add_number(&c->tracked, CAPACITY_CONNTRACK "count", 1);
+	if (system_listen_drops(&n, &drops)) {
+		trend_add(&c->overflows, n);
+		trend_add(&c->drops, drops);
+	}
+}
+
+static void
+sample(struct control *control)
+{
+	struct capacity *c = &control->capacity;
+
+	trend_add(&c->descriptors, capacity_descriptors(control));
+	trend_add(&c->sessions, proxy_sessions(&control->proxy));
+	trend_add(&c->pipes, control_pipes(control).open);
+	trend_add(&c->pages, capacity_pipe_pages(control));
+	sample_system(c);
+	sample_pools(control);
+	listeners_sample(control->listeners);
+	model_sample(control->model);
+}
+
+void
+capacity_second(struct control *control)
+{
+	struct capacity *c = &control->capacity;
+	uint64_t from_ns, ignored;
+
+	_Static_assert(TREND_STEP_S == 2, "every other second");
+	c->odd = !c->odd;
+	if (!c->odd)
+		return;
+	if (c->own == 0 && !system_descriptors(&ignored))
+		c->own = limits_count_open();
+	from_ns = clock_now_ns();
+	sample(control);
+	c->last_ns = clock_now_ns() - from_ns;
+	if (c->last_ns > c->longest_ns)
+		c->longest_ns = c->last_ns;
+	c->samples++;
+}
+
+void
+capacity_fini(struct capacity *capacity)
+{
+	free(capacity->pools);
+}
+
+struct capacity_cost
+capacity_cost(const struct control *control)
+{
+	const struct capacity *c = &control->capacity;
+
+	return (struct capacity_cost){.samples = c->samples,
+	    .last_ns = c->last_ns,
+	    .longest_ns = c->longest_ns};
+}

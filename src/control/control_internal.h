@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the control thread share.  Nobody else includes this.
+ */
+#ifndef CONTROL_CONTROL_INTERNAL_H
+#define CONTROL_CONTROL_INTERNAL_H
+
+#include "check/check.h"
+#include "control/capacity.h"
+#include "control/control.h"
+#include "control/drains.h"
+#include "control/due.h"
+#include "control/later.h"
+#include "control/limits.h"
+#include "control/listeners.h"
+#include "control/loop_turns.h"
+#include "control/pools.h"
+#include "control/rebalance.h"
+#include "proxy/proxy.h"
+
+enum phase { RUNNING, DRAINING, KILLING };
+
+struct control {
+	struct ev_loop *loop;
+	struct grace *grace;
+	struct model *model; /* the PRESENT one */
+	struct proxy proxy;
+	struct listeners *listeners;
+	struct pools *pools;
+	struct checker *checker;
+	char *file; /* the configuration, NULL: from the command line */
+	struct budget budget;
+	uint32_t pipes;
+	uint64_t reaped_ms;     /* when the last look at the deadlines ended */
+	uint64_t reap_pause_ms; /* so long after that there is none */
+	struct loop_turns turns;
+	struct capacity capacity;
+	struct control_follower follower; /* prepare NULL: none */
+	uint64_t reloads;
+	enum phase phase;
+	uint64_t phase_ends_ms; /* of DRAINING and KILLING */
+	struct due due;
+	struct later later;
+	struct list drains, rebalances;
+	ev_timer reap, second, drain;
+	ev_async noticed; /* a server has a notice for us */
+	ev_timer readmit; /* the next ejected server is back */
+	ev_async sooner;  /* a session has a deadline before the next look */
+	ev_signal term, interrupt, hangup, user1, user2;
+};
+
+#endif

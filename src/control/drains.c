@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+ * See drains.h.
+ */
+#include "control/drains.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/text.h"
+#include "control/control_internal.h"
+#include "model/server_fade.h"
+#include "model/server_operator.h"
+#include "proxy/session_facts.h"
+
+/* Whether the last session has ended is looked at so often, at least. */
+#define LOOK_MS 500
+/* While killing: so often, and so many places for sessions at a time. */
+#define KILL_TICK_MS 10
+#define KILL_SLOTS   2048
+
+struct drain {
+	struct list node;
+	struct later_task task;
+	struct control *control;
+	struct server_state *state; /* referred to */
+	char *backend, *server;
+	struct drain_order order;
+	enum drain_phase phase;
+	enum server_admin admin_was;
+	uint64_t from_ms, phase_from_ms;
+	uint32_t sessions_began;
+	uint32_t kill_n, told; /* of the sessions when the killing began */
+	uint32_t next;         /* place to look at */
+};
+
+const char *
+drain_phase_name(enum drain_phase phase)
+{
+	static const char *const names[] = {
+	    [DRAIN_FADING] = "fading",
+	    [DRAIN_WAITING] = "waiting",
+	    [DRAIN_KILLING] = "killing",
+	};
+
+	return names[phase];
+}
+
+const char *
+drain_then_name(enum drain_then then)
+{
+	static const char *const names[] = {
+	    [DRAIN_THEN_NOTHING] = "",
+	    [DRAIN_THEN_KILL] = "kill",
+	    [DRAIN_THEN_MAINT] = "maint",
+	};
+
+	return names[then];
+}
+
+const char *
+drain_order_text(const struct drain_order *order, char out[DRAIN_TEXT_SIZE])
+{
+	char over[TEXT_DURATION_SIZE];
+
+	snprintf(out, DRAIN_TEXT_SIZE, "drain%s%s%s%s",
+	    order->over_ms > 0 ? " over " : "",
+	    order->over_ms > 0 ? text_duration(order->over_ms, over) : "",
+	    order->then != DRAIN_THEN_NOTHING ? " then " : "",
+	    drain_then_name(order->then));
+	return out;
+}
+
+uint32_t
+drain_share(uint32_t n, uint64_t past_ms, uint64_t whole_ms)
+{
+	if (past_ms >= whole_ms)
+		return n;
+	return (uint32_t)((n * past_ms + whole_ms - 1) / whole_ms);
+}
+
+static struct drain *
+drain_at_node(struct list *node)
+{
+	return container_of(node, struct drain, node);
+}
+
+static struct drain *
+find(struct control *c, const struct server_state *state)
+{
+	list_for_each (node, &c->drains)
+		if (drain_at_node(node)->state == state)
+			return drain_at_node(node);
+	return NULL;
+}
+
+/* NULL: the file has it no more, or it is another one. */
+static struct server *
+server_of(const struct drain *d)
+{
+	struct backend *b = model_find_backend(d->control->model, d->backend);
+	struct server *s = b ? backend_find_server(b, d->server) : NULL;
+
+	return s && s->state == d->state ? s : NULL;
+}
+
+static uint32_t
+sessions_of(const struct drain *d)
+{
+	return atomic_load_relaxed(&d->state->sessions.now);
+}
+
+static void
+free_drain(struct drain *d)
+{
+	list_remove(&d->node);
+	later_cancel(&d->control->later, &d->task);
+	server_state_unref(d->state);
+	free(d->backend);
+	free(d->server);
+	free(d);
+}
+
+/* The end of it, whatever the reason. */
+static void
+end_drain(struct drain *d, const char *why)
+{
+	struct server *server = server_of(d);
+
+	if (server)
+		server_end_fade(server);
+	d->state->fade_ms = 0;
+	event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
+	    "the drain of server %s/%s has ended with %u of %u sessions left: "
+	    "%s",
+	    d->backend, d->server, sessions_of(d), d->sessions_began, why);
+	free_drain(d);
+}
+
+/* A task's time is a little before that of the clock, so all of a phase's go by
+ * its own. */
+static void
+enter(struct drain *d, enum drain_phase phase, uint64_t now_ms)
+{
+	d->phase = phase;
+	d->phase_from_ms = now_ms;
+}
+
+/* The state first, so that there is no moment at which it has its whole weight
+ * again. */
+static void
+enter_waiting(struct drain *d, struct server *server, uint64_t now_ms)
+{
+	enter(d, DRAIN_WAITING, now_ms);
+	operator_set_admin(server, SERVER_DRAIN);
+	server_end_fade(server);
+}
+
+static void
+enter_killing(struct drain *d, uint64_t now_ms)
+{
+	enter(d, DRAIN_KILLING, now_ms);
+	d->kill_n = sessions_of(d);
+	d->told = 0;
+	if (d->kill_n > 0)
+		event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
+		    "server %s/%s: the time to drain is over, %u sessions are "
+		    "ended",
+		    d->backend, d->server, d->kill_n);
+}
+
+/* Those that are due; when the time is over whoever is still there: some may
+ * have come as the drain began. */
+static void
+kill_some(struct drain *d, uint64_t now_ms)
+{
+	struct proxy *proxy = &d->control->proxy;
+	uint32_t made = slab_made(&proxy->sessions);
+	uint32_t due =
+	    drain_share(d->kill_n, now_ms - d->phase_from_ms, DRAIN_KILL_MS);
+	uint32_t quota = due > d->told ? due - d->told : 0;
+
+	if (now_ms - d->phase_from_ms >= DRAIN_KILL_MS)
+		quota = KILL_SLOTS;
+	for (uint32_t i = 0; i < KILL_SLOTS && i < made && quota > 0; i++) {
+		struct session_facts f;
+
+		d->next = d->next < made ? d->next : 0;
+		if (session_facts_read(proxy, d->next++, &f) && f.server &&
+		    f.server->state == d->state &&
+		    session_facts_tell(proxy, &f, NOTE_DRAIN)) {
+			d->told++;
+			quota--;
+		}
+	}
+}
+
+static void
+finish(struct drain *d, struct server *server)
+{
+	if (d->order.then == DRAIN_THEN_MAINT)
+		operator_set_admin(server, SERVER_MAINT);
+	event_add(EVENT_SERVER_DRAINED, LOG_LEVEL_INFO, d->backend, d->server,
+	    "server %s/%s is drained: it has no session left%s", d->backend,
+	    d->server,
+	    d->order.then == DRAIN_THEN_MAINT ? ", and is in maintenance" : "");
+	free_drain(d);
+}
+
+/* Half of the time that has passed, at first often, and later less so. */
+static uint64_t
+next_look_ms(const struct drain *d, uint64_t now_ms)
+{
+	uint64_t pause_ms = (now_ms - d->phase_from_ms) / 2 + LATER_ROUND_MS;
+
+	return now_ms + (pause_ms < LOOK_MS ? pause_ms : LOOK_MS);
+}
+
+static void
+step(struct drain *d, uint64_t now_ms)
+{
+	struct server *server = server_of(d);
+	struct later *later = &d->control->later;
+
+	if (!server) {
+		end_drain(d, "the configuration has this server no more");
+		return;
+	}
+	if (d->phase == DRAIN_FADING) {
+		if (now_ms < d->from_ms + d->order.over_ms) {
+			later_at(
+			    later, &d->task, d->from_ms + d->order.over_ms);
+			return;
+		}
+		enter_waiting(d, server, now_ms);
+	}
+	if (server_admin_of(server) == SERVER_READY) {
+		end_drain(d, "its agent has it take new sessions again");
+		return;
+	}
+	if (d->phase == DRAIN_WAITING && d->order.then == DRAIN_THEN_KILL)
+		enter_killing(d, now_ms);
+	if (sessions_of(d) == 0) {
+		finish(d, server);
+		return;
+	}
+	if (d->phase == DRAIN_KILLING) {
+		kill_some(d, now_ms);
+		later_at(later, &d->task, now_ms + KILL_TICK_MS);
+	} else {
+		later_at(later, &d->task, next_look_ms(d, now_ms));
+	}
+}
+
+static void
+on_task(struct later_task *task, uint64_t now_ms)
+{
+	step(container_of(task, struct drain, task), now_ms);
+}
+
+static struct drain *
+new_drain(struct control *c, const struct server *server,
+    const struct drain_order *order)
+{
+	struct drain *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->backend = strdup(server->backend->spec->name);
+	d->server = strdup(server->spec->name);
+	if (!d->backend || !d->server) {
+		free(d->backend);
+		free(d->server);
+		free(d);
+		return NULL;
+	}
+	d->control = c;
+	d->state = server_state_ref(server->state);
+	d->order = *order;
+	d->admin_was = server->state->operator.admin;
+	d->from_ms = clock_now_ms();
+	d->sessions_began = sessions_of(d);
+	later_task_init(&d->task, on_task);
+	list_append(&c->drains, &d->node);
+	return d;
+}
+
+static void
+begin(struct drain *d, struct server *server)
+{
+	char text[DRAIN_TEXT_SIZE];
+
+	event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
+	    "server %s/%s: %s, %u sessions: the operator says so", d->backend,
+	    d->server, drain_order_text(&d->order, text), d->sessions_began);
+	if (d->order.over_ms > 0) {
+		enter(d, DRAIN_FADING, d->from_ms);
+		server_fade(server, d->order.over_ms);
+	} else {
+		enter_waiting(d, server, d->from_ms);
+	}
+	later_at(&d->control->later, &d->task,
+	    d->order.over_ms > 0 ? d->from_ms + d->order.over_ms
+	                         : clock_now_ms());
+}
+
+bool
+control_drain(struct control *control, struct server *server,
+    const struct drain_order *order, struct err *err)
+{
+	struct drain *before = find(control, server->state), *d;
+	bool plain = order->over_ms == 0 && order->then == DRAIN_THEN_NOTHING;
+
+	if (!plain && server_admin_of(server) == SERVER_MAINT)
+		return err_set(err,
+		    "Server is in maintenance: it takes no sessions, so there "
+		    "is nothing to be done over time.");
+	d = new_drain(control, server, order);
+	if (!d)
+		return err_set(err, "Out of memory.");
+	if (before) {
+		d->admin_was = before->admin_was;
+		/* What is left of the weight is where the next one begins. */
+		free_drain(before);
+	}
+	begin(d, server);
+	return true;
+}
+
+bool
+control_cancel_drain(struct control *control, struct server *server)
+{
+	struct drain *d = find(control, server->state);
+
+	if (!d)
+		return false;
+	if (d->phase != DRAIN_FADING)
+		operator_set_admin(server, d->admin_was);
+	end_drain(d, "the operator has cancelled it");
+	return true;
+}
+
+void
+control_overrule_drain(
+    struct control *control, struct server *server, const char *what)
+{
+	struct drain *d = find(control, server->state);
+	char why[64];
+
+	if (!d)
+		return;
+	snprintf(why, sizeof(why), "the operator has set its %s", what);
+	end_drain(d, why);
+}
+
+/* Those of servers that a reload has taken away. */
+static void
+review(struct control *c)
+{
+	list_for_each_safe (node, &c->drains) {
+		struct drain *d = drain_at_node(node);
+
+		if (!server_of(d))
+			step(d, clock_now_ms());
+	}
+}
+
+static uint64_t
+left_ms(const struct drain *d)
+{
+	uint64_t now_ms = clock_now_ms(), end_ms = now_ms;
+
+	if (d->phase == DRAIN_FADING)
+		end_ms = d->from_ms + d->order.over_ms;
+	else if (d->phase == DRAIN_KILLING)
+		end_ms = d->phase_from_ms + DRAIN_KILL_MS;
+	return end_ms > now_ms ? end_ms - now_ms : 0;
+}
+
+static void
+tell(const struct drain *d, struct drain_status *ret)
+{
+	const struct server *server = server_of(d);
+
+	*ret = (struct drain_status){
+	    .backend = d->backend,
+	    .server = d->server,
+	    .phase = d->phase,
+	    .order = d->order,
+	    .weight_now = server && server_admin_of(server) == SERVER_READY
+	                      ? server_effective_weight(server)
+	                      : 0,
+	    .weight_was = server ? server_weight(server) : 0,
+	    .sessions_now = sessions_of(d),
+	    .sessions_began = d->sessions_began,
+	    .left_ms = left_ms(d),
+	};
+}
+
+bool
+control_drain_at(
+    struct control *control, size_t i, struct drain_status *ret_status)
+{
+	review(control);
+	list_for_each (node, &control->drains) {
+		if (i-- > 0)
+			continue;
+		tell(drain_at_node(node), ret_status);
+		return true;
+	}
+	return false;
+}
+
+bool
+control_drain_of(struct control *control, const struct server *server,
+    struct drain_status *ret_status)
+{
+	const struct drain *d = find(control, server->state);
+
+	if (d)
+		tell(d, ret_status);
+	return d;
+}
+
+void
+drains_free(struct control *control)
+{
+	list_for_each_safe (node, &control->drains)
+		free_drain(drain_at_node(node));
+}

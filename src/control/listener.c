@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ * See listener.h.
+ */
+#include "control/listener.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "net/sock.h"
+#include "net/sock_change.h"
+#include "proxy/acceptor.h"
+
+/* Which of its frontend's addresses it is to be, from 1. */
+unsigned
+listener_number(const struct listener *l)
+{
+	return (unsigned)(l->next_spec - l->next->spec->listens) + 1;
+}
+
+struct listener *
+listener_new(struct frontend *frontend, const struct listen_spec *spec)
+{
+	struct listener *l = calloc(1, sizeof(*l));
+
+	if (!l || !(l->frontend = strdup(frontend->spec->name))) {
+		free(l);
+		return NULL;
+	}
+	l->addr = spec->addr;
+	l->both_families = spec->both_families;
+	l->mode = spec->mode;
+	l->next = frontend;
+	l->next_spec = spec;
+	return l;
+}
+
+void
+listener_free(struct listener *l)
+{
+	free(l->frontend);
+	free(l);
+}
+
+/* The socket's file gets the owner and the group that are asked for. */
+static bool
+give_file(const struct listen_spec *spec, struct err *err)
+{
+	const char *path = spec->addr.un.sun_path;
+	const struct passwd *user = NULL;
+	const struct group *group = NULL;
+	struct stat st;
+
+	if (spec->user && !(user = getpwnam(spec->user)))
+		return err_set(err, "there is no user '%s'", spec->user);
+	if (spec->group && !(group = getgrnam(spec->group)))
+		return err_set(err, "there is no group '%s'", spec->group);
+	/* Whoever is not root any more may not even ask for what is so. */
+	if (stat(path, &st) == 0 && (!user || user->pw_uid == st.st_uid) &&
+	    (!group || group->gr_gid == st.st_gid))
+		return true;
+	if (chown(path, user ? user->pw_uid : (uid_t)-1,
+	        group ? group->gr_gid : (gid_t)-1) == 0)
+		return true;
+	return err_set(err, "cannot give unix:%.108s to%s%s%s%s: %s", path,
+	    user ? " user " : "", user ? spec->user : "",
+	    group ? " group " : "", group ? spec->group : "", strerror(errno));
+}
+
+int
+listener_bind(const struct listener *l, struct err *err)
+{
+	const struct listen_spec *spec = l->next_spec;
+	int fd = sock_listen_with(
+	    &spec->addr, spec->both_families, spec->mode, &spec->sock, err);
+
+	if (fd < 0 || spec->addr.sa.sa_family != AF_UNIX ||
+	    give_file(spec, err))
+		return fd;
+	close(fd);
+	(void)unlink(spec->addr.un.sun_path);
+	return -1;
+}
+
+/* What was asked of bind(2) stays until that is called again. */
+static struct sock_options
+options_to_be(const struct listener *l)
+{
+	struct sock_options o = l->next_spec->sock;
+
+	o.v6only = l->sock.v6only;
+	o.reuseport = l->sock.reuseport;
+	o.transparent = l->sock.transparent;
+	return o;
+}
+
+bool
+listener_change(struct listener *l, struct err *err)
+{
+	const struct sock_options to = options_to_be(l);
+	char text[ADDR_TEXT_SIZE];
+	struct sock_refusal refusal;
+
+	if (!sock_change(
+	        acceptor_fd(l->acceptor), !l->held, &l->sock, &to, &refusal))
+		return err_set(err,
+		    "the option %s of %s cannot be changed: %s%s%s",
+		    refusal.option, addr_text(&l->addr, text),
+		    strerror(refusal.error), sock_refusal_hint(&refusal),
+		    refusal.error == ENOPROTOOPT
+		        ? "; with this kernel that takes a restart"
+		        : "");
+	l->changed = true;
+	return true;
+}
+
+void
+listener_put_back(struct listener *l)
+{
+	const struct sock_options from = options_to_be(l);
+	struct sock_refusal refusal;
+	char text[ADDR_TEXT_SIZE];
+
+	if (l->changed && !sock_change_back(acceptor_fd(l->acceptor), !l->held,
+	                      &from, &l->sock, &refusal))
+		log_error("the option %s of %s, changed for a reload that was "
+		          "refused, cannot be put back: %s%s",
+		    refusal.option, addr_text(&l->addr, text),
+		    strerror(refusal.error), sock_refusal_hint(&refusal));
+	l->changed = false;
+}
+
+static void
+warn_curtailed(const char *sentence, void *arg)
+{
+	const struct listener *l = arg;
+
+	log_warning("listen = %s (frontend %s): %s", l->next_spec->text,
+	    l->frontend, sentence);
+}
+
+void
+listener_announce(struct listener *l, int fd)
+{
+	char text[ADDR_TEXT_SIZE];
+	struct addr addr = l->addr;
+
+	if (addr.sa.sa_family != AF_UNIX)
+		(void)sock_local_addr(fd, &addr);
+	log_info("listening on %s (frontend %s)", addr_text(&addr, text),
+	    l->frontend);
+	if (addr.sa.sa_family != AF_UNIX)
+		sock_options_curtailed(
+		    fd, &l->next_spec->sock, true, warn_curtailed, l);
+}
+
+void
+listener_remove_file(const struct listener *l)
+{
+	if (l->addr.sa.sa_family == AF_UNIX)
+		(void)unlink(l->addr.un.sun_path);
+}
+
+/* What the system refuses takes a start anew, as root maybe. */
+static void
+change_file(struct listener *l, struct changes *changes)
+{
+	const char *path = l->addr.un.sun_path;
+	struct err err;
+
+	if (l->addr.sa.sa_family != AF_UNIX)
+		return;
+	if (!give_file(l->next_spec, &err))
+		changes_add(changes, true, "%s", err.text);
+	if (l->mode == l->next_spec->mode)
+		return;
+	if (chmod(path, l->next_spec->mode) == 0)
+		l->mode = l->next_spec->mode;
+	else
+		changes_add(changes, true,
+		    "cannot give unix:%.108s the mode %04o: %s", path,
+		    (unsigned)l->next_spec->mode, strerror(errno));
+}
+
+void
+listener_hold(struct listener *l)
+{
+	if (!l->held)
+		l->held = acceptor_hold(l->acceptor, &l->at);
+}
+
+bool
+listener_unhold(struct listener *l, struct err *err)
+{
+	char text[ADDR_TEXT_SIZE];
+	int rc;
+
+	if (!l->held)
+		return true;
+	rc = acceptor_unhold(l->acceptor, &l->at, l->sock.backlog);
+	if (rc < 0)
+		return err_set(err, "cannot listen on %s again: %s",
+		    addr_text(&l->at, text), strerror(-rc));
+	l->held = false;
+	return true;
+}
+
+static void
+open_one(struct listener *l, struct pool *pool, struct changes *changes)
+{
+	int rc = acceptor_open(l->acceptor, pool_shard(pool, 0));
+
+	if (rc < 0) {
+		char text[ADDR_TEXT_SIZE];
+
+		log_error("cannot wait for connections on %s: %s",
+		    addr_text(&l->addr, text), strerror(-rc));
+		changes_add(changes, false,
+		    "frontend %s: cannot wait for connections on %s: %s",
+		    l->frontend, text, strerror(-rc));
+	}
+	l->pool = pool;
+	l->opened = true;
+}
+
+void
+listener_stop(struct listener *l)
+{
+	char text[ADDR_TEXT_SIZE];
+
+	listener_remove_file(l);
+	l->closing = true;
+	acceptor_shut(l->acceptor);
+	acceptor_stop(l->acceptor);
+	log_info("no longer listening on %s (frontend %s)",
+	    addr_text(&l->addr, text), l->frontend);
+}
+
+static void
+keep_one(struct listener *l, struct pool *pool, struct changes *changes)
+{
+	char *name = strdup(l->next->spec->name);
+
+	if (name) {
+		free(l->frontend);
+		l->frontend = name;
+	}
+	change_file(l, changes);
+	acceptor_set_frontend(l->acceptor, l->next, listener_number(l));
+	if (l->pool != pool)
+		acceptor_move(l->acceptor, pool_shard(pool, 0));
+	l->pool = pool;
+}
+
+/* A socket may be another frontend's now; one that was shut is open again. */
+static void
+follow_frontend(
+    struct listener *l, const struct frontend *f, struct changes *changes)
+{
+	struct err err;
+
+	if (f->state->admin == FRONTEND_SHUT)
+		f->state->admin = FRONTEND_OPEN;
+	if (f->state->admin == FRONTEND_PAUSED)
+		listener_hold(l);
+	else if (!listener_unhold(l, &err))
+		changes_add(
+		    changes, false, "frontend %s: %s", l->frontend, err.text);
+}
+
+/* What the kernel takes and then does by half. */
+static bool
+asks_the_same(const struct sock_options *a, const struct sock_options *b)
+{
+	return a->sndbuf == b->sndbuf && a->rcvbuf == b->rcvbuf &&
+	       a->fast_open == b->fast_open && a->backlog == b->backlog;
+}
+
+static void
+take_options(struct listener *l)
+{
+	const struct sock_options to =
+	    l->opened ? options_to_be(l) : l->next_spec->sock;
+
+	if (l->changed && l->addr.sa.sa_family != AF_UNIX &&
+	    !asks_the_same(&l->sock, &to))
+		sock_options_curtailed(
+		    acceptor_fd(l->acceptor), &to, true, warn_curtailed, l);
+	l->sock = to;
+	l->changed = false;
+}
+
+void
+listener_commit(struct listener *l, struct pool *pool, struct changes *changes)
+{
+	take_options(l);
+	if (l->opened)
+		keep_one(l, pool, changes);
+	else
+		open_one(l, pool, changes);
+	follow_frontend(l, l->next, changes);
+	l->next = NULL;
+	l->next_spec = NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * What lfproxy's memory goes to, and how much of what malloc has given out that
+ * explains.
+ */
+#ifndef CONTROL_MEMORY_H
+#define CONTROL_MEMORY_H
+
+#include <stddef.h>
+
+#include "base/memory_use.h"
+
+struct control;
+
+/* A kind of thing. */
+struct memory_row {
+	const char *what;
+	struct memory_use use;
+	uint64_t kernel; /* that the kernel keeps for it, none of ours */
+	const char *note;
+};
+
+#define MEMORY_ROWS_MAX 32
+struct memory_rows {
+	struct memory_row rows[MEMORY_ROWS_MAX];
+	size_t n;
+};
+
+/* Where there is no room it is lost: a bug. */
+void memory_rows_add(struct memory_rows *rows, const char *what,
+    const struct memory_use *use, uint64_t kernel, const char *note);
+
+/* Control thread: what it and the floors below have.  Looks at ten blocks for
+ * each server, so 500 of them take 0.1 ms. */
+void memory_rows_fill(struct memory_rows *rows, struct control *control);
+
+/* What malloc and the kernel say; 0 where they do not. */
+struct memory_totals {
+	uint64_t heap;      /* given out by malloc */
+	uint64_t heap_idle; /* kept by malloc, for later */
+	uint64_t heap_us;   /* what the question took */
+	uint64_t resident;
+};
+void memory_totals_read(struct memory_totals *ret_totals);
+
+#endif

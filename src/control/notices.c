@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * See notices.h.
+ */
+#include "control/notices.h"
+
+#include "base/clock.h"
+#include "control/control_internal.h"
+
+static void
+notify(void *arg)
+{
+	struct control *c = arg;
+
+	ev_async_send(c->loop, &c->noticed);
+}
+
+/* Those whose time has passed are back; waits for the next one. */
+static void
+readmit(struct control *c)
+{
+	uint64_t now_ms = clock_now_ms(), next_ms = UINT64_MAX;
+
+	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
+		uint64_t at_ms = backend_readmit(c->model->backends[i], now_ms);
+
+		if (at_ms < next_ms)
+			next_ms = at_ms;
+	}
+	if (next_ms == UINT64_MAX) {
+		ev_timer_stop(c->loop, &c->readmit);
+		return;
+	}
+	ev_now_update(c->loop);
+	c->readmit.repeat = (double)(next_ms - now_ms + 1) / 1000;
+	ev_timer_again(c->loop, &c->readmit);
+}
+
+static void
+on_readmit(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)events;
+	readmit(timer->data);
+}
+
+/* Which server it is about its noticed says: many notices, one look. */
+void
+notices_review(struct control *control)
+{
+	struct control *c = control;
+	uint64_t now_ms = clock_now_ms();
+
+	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
+		struct backend *b = c->model->backends[i];
+
+		for (size_t j = 0; j < b->spec->servers_n; j++)
+			if (server_review(b->servers[j], now_ms))
+				checker_hurry(c->checker, b->servers[j]);
+	}
+	readmit(c);
+}
+
+static void
+on_notice(struct ev_loop *loop, ev_async *async, int events)
+{
+	(void)loop;
+	(void)events;
+	notices_review(async->data);
+}
+
+void
+notices_watch(struct control *control)
+{
+	struct control *c = control;
+
+	ev_async_init(&c->noticed, on_notice);
+	c->noticed.data = c;
+	ev_async_start(c->loop, &c->noticed);
+	ev_init(&c->readmit, on_readmit);
+	c->readmit.data = c;
+	c->model->state->notify_arg = c;
+	c->model->state->notify = notify;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * See pool_settings.h.
+ */
+#include "control/pool_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/cpus.h"
+#include "config/pool_text.h"
+
+struct setting {
+	struct pools *pools;
+	struct pool *pool;
+	const struct pool_spec *spec;
+	struct changes *changes;
+};
+
+/* ok: it was changed; else err says why not. */
+static void
+tell(const struct setting *s, const char *key, const char *from, const char *to,
+    bool ok, const struct err *err)
+{
+	if (ok)
+		changes_add(s->changes, false, "pool %s: %s: %s -> %s",
+		    pool_name(s->pool), key, from, to);
+	else
+		changes_add(s->changes, true,
+		    "pool %s: %s: %s -> %s was not possible, it stays %s: %s",
+		    pool_name(s->pool), key, from, to, from, err->text);
+}
+
+static void
+range_text(unsigned min, unsigned max, char out[THREADS_TEXT_SIZE])
+{
+	snprintf(out, THREADS_TEXT_SIZE, "%u..%u", min, max);
+}
+
+/* What is in force, as it would be written. */
+static void
+threads_now(const struct setting *s, char out[THREADS_TEXT_SIZE])
+{
+	struct pool_class classes[POOL_CLASSES_MAX];
+	struct thread_class_spec spec[POOL_CLASSES_MAX];
+	unsigned n, min, max;
+
+	if (pools_autoscale(s->pools, s->pool, &min, &max)) {
+		range_text(min, max, out);
+		return;
+	}
+	n = pool_classes(s->pool, classes);
+	for (unsigned i = 0; i < n; i++)
+		spec[i] = (struct thread_class_spec){
+		    .threads = classes[i].threads, .nice = classes[i].nice};
+	threads_text(spec, n, out);
+}
+
+static void
+apply_threads(const struct setting *s)
+{
+	char from[THREADS_TEXT_SIZE], to[THREADS_TEXT_SIZE];
+	struct pool_class classes[POOL_CLASSES_MAX];
+	const struct pool_spec *spec = s->spec;
+	struct err err;
+	bool ok;
+
+	threads_now(s, from);
+	if (spec->threads_max > 0)
+		range_text(spec->threads_min, spec->threads_max, to);
+	else
+		threads_text(spec->classes, spec->classes_n, to);
+	if (strcmp(from, to) == 0)
+		return;
+	for (unsigned i = 0; i < spec->classes_n; i++)
+		classes[i] =
+		    (struct pool_class){.threads = spec->classes[i].threads,
+		        .nice = spec->classes[i].nice};
+	if (spec->threads_max > 0)
+		ok = pools_set_autoscale(s->pools, s->pool, spec->threads_min,
+		    spec->threads_max, &err);
+	else
+		ok = pools_set_threads(
+		    s->pools, s->pool, classes, spec->classes_n, &err);
+	tell(s, "threads", from, to, ok, &err);
+}
+
+static void
+apply_shards(const struct setting *s)
+{
+	unsigned now = pool_shards_wanted(s->pool);
+	char from[16], to[16];
+	struct err err;
+
+	if (now == s->spec->shards)
+		return;
+	snprintf(from, sizeof(from), "%u", now);
+	snprintf(to, sizeof(to), "%u", s->spec->shards);
+	tell(s, "shards", from, to,
+	    pools_set_shards(s->pools, s->pool, s->spec->shards, &err), &err);
+}
+
+static void
+apply_policy(const struct setting *s, enum policy_kind now)
+{
+	enum policy_kind wanted = (enum policy_kind)s->spec->promotion;
+	struct err err;
+
+	if (now == wanted)
+		return;
+	tell(s, "promotion", policy_name(now), policy_name(wanted),
+	    pools_set_policy(s->pools, s->pool, wanted, &err), &err);
+}
+
+static void
+apply_order(const struct setting *s, enum promotion_order now)
+{
+	enum promotion_order wanted = (enum promotion_order)s->spec->order;
+
+	if (now == wanted)
+		return;
+	pools_set_order(s->pools, s->pool, wanted);
+	tell(s, "order", promotion_order_name(now),
+	    promotion_order_name(wanted), true, NULL);
+}
+
+static void
+apply_cpus(const struct setting *s)
+{
+	const cpu_set_t *now = pool_cpu_set(s->pool);
+	char from[CPU_LIST_TEXT_SIZE], to[CPU_LIST_TEXT_SIZE];
+	cpu_set_t wanted = s->spec->cpus;
+	struct err err;
+
+	if (!s->spec->cpus_given)
+		cpus_allowed(&wanted);
+	if (CPU_EQUAL(now, &wanted))
+		return;
+	cpu_list_text(now, from);
+	cpu_list_text(&wanted, to);
+	tell(s, "cpus", from, to,
+	    pools_set_cpus(s->pools, s->pool, &wanted, &err), &err);
+}
+
+static unsigned
+fewest_threads(const struct pool_spec *spec)
+{
+	unsigned n = 0;
+
+	if (spec->threads_max > 0)
+		return spec->threads_min;
+	for (unsigned i = 0; i < spec->classes_n; i++)
+		n += spec->classes[i].threads;
+	return n;
+}
+
+void
+pool_settings_apply(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct changes *changes)
+{
+	struct setting s = {
+	    .pools = pools, .pool = pool, .spec = spec, .changes = changes};
+	struct pool_status status;
+
+	pool_status(pool, &status);
+	/* Never more shards than threads: fewer shards first, if the threads
+	 * are too few for those there are. */
+	if (fewest_threads(spec) < pool_shards_wanted(pool))
+		apply_shards(&s);
+	apply_threads(&s);
+	apply_shards(&s);
+	apply_policy(&s, status.policy);
+	apply_order(&s, status.order);
+	apply_cpus(&s);
+}

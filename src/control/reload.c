@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ * See reload.h.
+ */
+#include "control/reload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/events.h"
+#include "config/config.h"
+#include "config/edit.h"
+#include "control/control_internal.h"
+#include "control/limits.h"
+#include "control/notices.h"
+#include "proxy/accesslog.h"
+
+void
+reload_result_init(struct reload_result *result)
+{
+	err_list_init(&result->errors);
+	changes_init(&result->changes);
+}
+
+void
+reload_result_fini(struct reload_result *result)
+{
+	err_list_fini(&result->errors);
+	changes_fini(&result->changes);
+}
+
+/* Always false. */
+static bool
+refuse(struct reload_result *result, const char *why)
+{
+	err_list_add(&result->errors, NULL, 0, "%s", why);
+	return false;
+}
+
+static bool
+may_reload(const struct control *c, struct reload_result *result)
+{
+	if (c->phase != RUNNING)
+		return refuse(result, "lfproxy is stopping");
+	if (!c->file)
+		return refuse(result,
+		    "this lfproxy was started without a file; start it with -c "
+		    "FILE to be able to reload");
+	return true;
+}
+
+/* NULL after an error. */
+static struct spec *
+read_spec(struct control *c, struct reload_result *result)
+{
+	struct spec *spec;
+
+	if (!config_load(c->file, &spec, &result->errors))
+		return NULL;
+	if (config_diff(c->model->spec, spec, &result->changes)) {
+		config_tell_edits(c->model->spec, spec, &result->changes);
+		return spec;
+	}
+	spec_free(spec);
+	refuse(result, "out of memory");
+	return NULL;
+}
+
+/* Everything that can fail; false when nothing was changed. */
+static bool
+prepare(struct control *c, struct model *model, struct reload_result *result)
+{
+	struct err err;
+
+	if (!accesslog_open(model, &err) ||
+	    !listeners_prepare(c->listeners, model, &err))
+		return refuse(result, err.text);
+	if (!pools_prepare(c->pools, model->spec, &err)) {
+		listeners_cancel(c->listeners);
+		return refuse(result, err.text);
+	}
+	if (!checker_prepare(c->checker, model))
+		refuse(result, "out of memory");
+	else if (!c->follower.prepare || c->follower.prepare(c->follower.arg,
+	                                     model->spec, &result->errors))
+		return true;
+	checker_cancel(c->checker);
+	pools_cancel(c->pools);
+	listeners_cancel(c->listeners);
+	return false;
+}
+
+static void
+remember_closed(
+    struct control *c, const struct spec *before, struct reload_result *result)
+{
+	uint32_t n = c->model->spec->global.closed_sessions;
+
+	if (n != before->global.closed_sessions &&
+	    !closed_rings_resize(&c->proxy.closed, n, c->grace))
+		changes_add(&result->changes, true,
+		    "there is no memory to remember %u closed sessions; fewer "
+		    "are remembered",
+		    n);
+}
+
+/* Lineups before frontends: who is born under the new model finds its servers.
+ * The old model is retired when nobody can find it any more. */
+static void
+commit(struct control *c, struct model *model, struct reload_result *result)
+{
+	struct model *before = c->model;
+
+	model_publish(model, before);
+	checker_commit(c->checker, model);
+	c->model = model;
+	pools_apply(c->pools, model->spec, &result->changes);
+	listeners_commit(c->listeners, c->pools, &result->changes);
+	remember_closed(c, before->spec, result);
+	if (c->follower.commit)
+		c->follower.commit(
+		    c->follower.arg, model->spec, &result->changes);
+	model_retire(before);
+	notices_review(c);
+	c->reloads++;
+}
+
+/* Sessions have their memory and descriptors since the start. */
+static void
+warn_of_descriptors(struct control *c, struct reload_result *result)
+{
+	uint32_t sessions;
+
+	if (!limits_suffice(&c->budget, c->model->spec, &sessions))
+		changes_add(&result->changes, true,
+		    "with these listeners and checks the descriptors are "
+		    "enough for %u sessions and not for %u; allow more "
+		    "(LimitNOFILE= in the unit) and restart",
+		    sessions, c->budget.sessions);
+}
+
+static void
+log_errors(const struct err_list *errors)
+{
+	char *text = NULL, *rest, *line;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out) {
+		err_list_print(errors, out);
+		(void)fclose(out);
+	}
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			log_error("%s", line);
+	/* The text is cut into its lines: this is the first. */
+	event_add(EVENT_RELOAD_FAILED, LOG_LEVEL_ERROR, NULL, NULL,
+	    "the configuration was not reloaded; the former one stays in "
+	    "force: %s",
+	    text ? text : "out of memory");
+	free(text);
+}
+
+static void
+log_changes(const struct changes *changes)
+{
+	for (size_t i = 0; i < changes->n; i++)
+		event_add(EVENT_CHANGE,
+		    changes->all[i].restart ? LOG_LEVEL_WARNING
+		                            : LOG_LEVEL_INFO,
+		    NULL, NULL, "%s", changes->all[i].text);
+	event_add(EVENT_RELOAD, LOG_LEVEL_INFO, NULL, NULL,
+	    "reloaded: %zu change%s", changes->n, changes->n == 1 ? "" : "s");
+}
+
+static bool
+reload(struct control *c, struct reload_result *result)
+{
+	struct model *model;
+	struct spec *spec;
+
+	if (!may_reload(c, result))
+		return false;
+	spec = read_spec(c, result);
+	if (!spec)
+		return false;
+	model = model_new(spec, c->grace, c->model);
+	if (!model)
+		return refuse(result, "out of memory");
+	if (!prepare(c, model, result)) {
+		model_free(model);
+		return false;
+	}
+	commit(c, model, result);
+	warn_of_descriptors(c, result);
+	return true;
+}
+
+bool
+control_reload(struct control *control, struct reload_result *result)
+{
+	bool ok = reload(control, result);
+
+	if (ok)
+		log_changes(&result->changes);
+	else
+		log_errors(&result->errors);
+	return ok;
+}

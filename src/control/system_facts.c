@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ * See system_facts.h.
+ */
+#include "control/system_facts.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define TEXT_SIZE 8192 /* of /proc/net/netstat, some 5 KiB */
+
+/* False when there is no such file. */
+static bool
+read_text(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got = 0;
+
+	if (fd < 0)
+		return false;
+	while (n + 1 < size && (got = read(fd, out + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	close(fd);
+	out[n] = '\0';
+	return got >= 0 && n > 0;
+}
+
+bool
+system_number(const char *path, uint64_t *ret_n)
+{
+	char text[64], *end;
+	uint64_t n;
+
+	if (!read_text(path, text, sizeof(text)))
+		return false;
+	if (strncmp(text, "max", 3) == 0) {
+		*ret_n = UINT64_MAX;
+		return true;
+	}
+	n = strtoull(text, &end, 10);
+	if (end == text)
+		return false;
+	*ret_n = n;
+	return true;
+}
+
+bool
+system_descriptors(uint64_t *ret_n)
+{
+	struct stat st;
+
+	if (stat("/proc/self/fd", &st) < 0 || st.st_size == 0)
+		return false;
+	*ret_n = (uint64_t)st.st_size;
+	return true;
+}
+
+bool
+system_resident(uint64_t *ret_bytes)
+{
+	char text[128];
+	uint64_t pages;
+
+	if (!read_text("/proc/self/statm", text, sizeof(text)) ||
+	    sscanf(text, "%*u %" SCNu64, &pages) != 1)
+		return false;
+	*ret_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+/* The word at that place of a line; its end in *ret_end. */
+static const char *
+word_at(const char *line, size_t i, const char **ret_end)
+{
+	for (;; i--) {
+		line += strspn(line, " ");
+		*ret_end = line + strcspn(line, " \n");
+		if (i == 0 || *ret_end == line)
+			return line;
+		line = *ret_end;
+	}
+}
+
+/* A line of names, then one of as many numbers; both begin with the same
+ * word. */
+bool
+system_netstat(const char *text, const char *name, uint64_t *ret_n)
+{
+	const char *names = strstr(text, "TcpExt:");
+	const char *numbers = names ? strstr(names + 1, "TcpExt:") : NULL;
+	size_t len = strlen(name);
+	const char *end;
+
+	if (!numbers)
+		return false;
+	for (size_t i = 1;; i++) {
+		const char *word = word_at(names, i, &end);
+
+		if (end == word || end > numbers)
+			return false;
+		if ((size_t)(end - word) != len || memcmp(word, name, len) != 0)
+			continue;
+		word = word_at(numbers, i, &end);
+		if (end == word)
+			return false;
+		*ret_n = strtoull(word, NULL, 10);
+		return true;
+	}
+}
+
+bool
+system_listen_drops(uint64_t *ret_overflows, uint64_t *ret_drops)
+{
+	char text[TEXT_SIZE];
+
+	return read_text("/proc/net/netstat", text, sizeof(text)) &&
+	       system_netstat(text, "ListenOverflows", ret_overflows) &&
+	       system_netstat(text, "ListenDrops", ret_drops);
+}
+
+/* reserved: `1000-1999,3000`, or empty. */
+bool
+system_count_ports(const char *range, const char *reserved, uint64_t *ret_n)
+{
+	unsigned long low, high, n;
+
+	if (sscanf(range, "%lu %lu", &low, &high) != 2 || low > high)
+		return false;
+	n = high - low + 1;
+	while (*reserved >= '0' && *reserved <= '9') {
+		char *end;
+		unsigned long from = strtoul(reserved, &end, 10), to = from;
+
+		if (*end == '-')
+			to = strtoul(end + 1, &end, 10);
+		from = from > low ? from : low;
+		to = to < high ? to : high;
+		if (to >= from)
+			n -= to - from + 1;
+		reserved = end + (*end == ',');
+	}
+	*ret_n = n;
+	return true;
+}
+
+bool
+system_ports(uint64_t *ret_n)
+{
+	char range[64], reserved[TEXT_SIZE];
+
+	if (!read_text(
+	        "/proc/sys/net/ipv4/ip_local_port_range", range, sizeof(range)))
+		return false;
+	if (!read_text("/proc/sys/net/ipv4/ip_local_reserved_ports", reserved,
+	        sizeof(reserved)))
+		reserved[0] = '\0';
+	return system_count_ports(range, reserved, ret_n);
+}
+
+/* -- control groups -- */
+
+/* True when it has one of both files of that version. */
+static bool
+name_files(const char *dir, bool second, struct cgroup_memory *ret_cgroup)
+{
+	struct cgroup_memory *c = ret_cgroup;
+
+	snprintf(c->used, sizeof(c->used), "%.480s/%s", dir,
+	    second ? "memory.current" : "memory.usage_in_bytes");
+	snprintf(c->limit, sizeof(c->limit), "%.480s/%s", dir,
+	    second ? "memory.max" : "memory.limit_in_bytes");
+	if (access(c->used, R_OK) < 0)
+		c->used[0] = '\0';
+	if (access(c->limit, R_OK) < 0)
+		c->limit[0] = '\0';
+	return c->used[0] != '\0';
+}
+
+/* From the group up to the root. */
+static void
+find_lowest(const char *root, const char *group, bool second,
+    struct cgroup_memory *ret_cgroup)
+{
+	char dir[SYSTEM_PATH_SIZE];
+	size_t root_len = strlen(root);
+	uint64_t lowest = UINT64_MAX, limit;
+	struct cgroup_memory c;
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s%s", root, group);
+	do {
+		if (name_files(dir, second, &c) &&
+		    (!ret_cgroup->used[0] ||
+		        (system_number(c.limit, &limit) && limit < lowest))) {
+			*ret_cgroup = c;
+			if (system_number(c.limit, &limit))
+				lowest = limit;
+		}
+		slash = strrchr(dir, '/');
+		if (slash)
+			*slash = '\0';
+	} while (slash && strlen(dir) >= root_len);
+}
+
+void
+system_find_cgroup(
+    const char *groups, const char *root, struct cgroup_memory *ret_cgroup)
+{
+	char path[SYSTEM_PATH_SIZE], first[SYSTEM_PATH_SIZE];
+
+	*ret_cgroup = (struct cgroup_memory){.used = ""};
+	for (const char *line = groups; line && *line;) {
+		if (sscanf(line, "0::%511[^\n]", path) == 1)
+			find_lowest(root, path, true, ret_cgroup);
+		if (ret_cgroup->used[0])
+			return;
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	for (const char *line = groups; line && *line;) {
+		if (sscanf(line, "%*u:memory:%511[^\n]", path) == 1) {
+			snprintf(first, sizeof(first), "%.500s/memory", root);
+			find_lowest(first, path, false, ret_cgroup);
+			return;
+		}
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+}
+
+void
+system_own_cgroup(struct cgroup_memory *ret_cgroup)
+{
+	char text[TEXT_SIZE];
+
+	*ret_cgroup = (struct cgroup_memory){.used = ""};
+	if (read_text("/proc/self/cgroup", text, sizeof(text)))
+		system_find_cgroup(text, "/sys/fs/cgroup", ret_cgroup);
+}
+
+/* -- memory -- */
+
+static bool
+kib_of(const char *text, const char *name, uint64_t *ret_bytes)
+{
+	const char *line = strstr(text, name);
+	uint64_t kib;
+
+	if (!line || sscanf(line + strlen(name), " %" SCNu64, &kib) != 1)
+		return false;
+	*ret_bytes = kib * 1024;
+	return true;
+}
+
+bool
+system_pss(uint64_t *ret_rss, uint64_t *ret_pss, uint64_t *ret_us)
+{
+	uint64_t from_ns = clock_now_ns();
+	char text[TEXT_SIZE];
+
+	if (!read_text("/proc/self/smaps_rollup", text, sizeof(text)))
+		return false;
+	*ret_us = (clock_now_ns() - from_ns) / 1000;
+	return kib_of(text, "\nRss:", ret_rss) &&
+	       kib_of(text, "\nPss:", ret_pss);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ * Batches: waiting for what is ready, and claiming it.  See shard_internal.h,
+ * and for asleep and sleepers the note in shard.c.
+ */
+#include "lf/shard_internal.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "lf/pool.h"
+
+void
+batch_init(struct batch *batch)
+{
+	memset(batch, 0, sizeof(*batch));
+	batch->resumed_end = &batch->resumed;
+}
+
+/* The stack becomes the tail of the backlog, oldest first. */
+static void
+drain_mailbox(struct shard *shard, struct batch *b)
+{
+	struct event_handler *h, *newest;
+
+	if (!atomic_load_relaxed(&shard->mailbox))
+		return;
+	h = event_handler_take_all(&shard->mailbox, &newest); /* [P2] */
+	if (!h)
+		return;
+	*b->resumed_end = h;
+	b->resumed_end = &newest->next;
+	for (; h; h = h->next)
+		atomic_store_relaxed(&b->resumed_n, b->resumed_n + 1);
+}
+
+/* The leader's wait. */
+static int
+wait_as_leader(struct shard *shard, struct batch *b)
+{
+	int timeout_ms = 0, n;
+
+	if (!b->resumed && !atomic_load_relaxed(&shard->mailbox)) {
+		(void)atomic_swap_seq(&shard->asleep, 1u); /* [P2] */
+		if (!atomic_load_seq(&shard->mailbox) &&   /* [P2] */
+		    !atomic_load_seq(&shard->orders))
+			timeout_ms = -1;
+	}
+	n = handle_set_wait(shard->set, b->events, SHARD_BATCH, timeout_ms);
+	if (atomic_load_relaxed(&shard->asleep))
+		atomic_store_relaxed(&shard->asleep, 0u);
+	return n;
+}
+
+/* How long a thread may not notice, under POLICY_KERNEL, that something is
+ * wanted of it: an eventfd wakes any one of those who wait, and a particular
+ * one cannot be chosen. */
+#define KERNEL_LOOK_MS 50
+
+static int
+wait_with_others(struct shard *shard, struct batch *b)
+{
+	int timeout_ms = 0, n;
+
+	if (!b->resumed) {
+		(void)atomic_add_seq(&shard->sleepers, 1u); /* [P2] */
+		if (!atomic_load_seq(&shard->mailbox))      /* [P2] */
+			timeout_ms = KERNEL_LOOK_MS;
+	}
+	n = handle_set_wait(
+	    shard->set, b->events, SHARD_BATCH_KERNEL, timeout_ms);
+	if (!b->resumed)
+		atomic_sub_relaxed(&shard->sleepers, 1u);
+	return n;
+}
+
+/* What the look has found, into the books. */
+static void
+enter(struct batch *b, int n, struct pool_thread *self)
+{
+	b->next = 0;
+	b->end = (unsigned)n;
+	b->backlog = (struct backlog){0};
+	for (int i = 0; i < n; i++) {
+		if (handle_side(b->events[i].handle) == HANDLE_LISTENER)
+			b->backlog.accepts++;
+		else
+			b->backlog.relays++;
+	}
+	atomic_bump_own(&self->stats.waits, 1u);
+	atomic_bump_own(&self->stats.fetched, (unsigned)n);
+	atomic_store_relaxed(&b->left, (unsigned)n);
+	b->looked = true;
+}
+
+/* Eyes closed: from the end of one look at the kernel to the start of the next,
+ * if that one found events at once: they may have waited as long. */
+static void
+measure_eyes(struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
+{
+	if (n > 0 && b->looked_ns > 0 && b->looked_ns < from_ns &&
+	    self->now_ns - from_ns < 10000)
+		histogram_add(&self->stats.eyes_closed, from_ns - b->looked_ns);
+	b->looked_ns = self->now_ns;
+	if (n == 0 || self->now_ns - from_ns > 5000)
+		b->rested_ns = self->now_ns;
+}
+
+void
+batch_fetch(struct shard *shard, struct batch *b, bool leading,
+    struct pool_thread *self)
+{
+	static struct log_limit limit;
+	uint64_t from_ns = self->now_ns;
+	int n;
+
+	n = leading ? wait_as_leader(shard, b) : wait_with_others(shard, b);
+	if (n < 0) {
+		atomic_bump_own(&self->stats.wait_errors, 1u);
+		log_limited(&limit, LOG_LEVEL_ERROR,
+		    "waiting for events failed: %s", strerror(-n));
+		n = 0;
+	}
+	self->now_ns = clock_now_ns();
+	enter(b, n, self);
+	/* Nobody had to look while it was closed or led in another way. */
+	if (b->looked_ns < atomic_load_relaxed(&shard->changed_ns))
+		b->looked_ns = 0;
+	measure_eyes(b, n, from_ns, self);
+	drain_mailbox(shard, b);
+	shard_call_guard(shard);
+}
+
+/* Claims the handler of the next event that is still meant for somebody; NULL
+ * when the batch is used up. */
+static struct event_handler *
+claim_next(struct batch *b, struct pool_thread *self)
+{
+	while (b->next < b->end) {
+		struct handle_event *e = &b->events[b->next++];
+		struct event_handler *h =
+		    event_handler_at(handle_slot(e->handle));
+
+		if (handle_side(e->handle) == HANDLE_LISTENER)
+			b->backlog.accepts--;
+		else
+			b->backlog.relays--;
+		atomic_store_relaxed(&b->left, b->end - b->next);
+		switch (claim_post(&h->claim, handle_generation(e->handle),
+		    handle_pending(e->handle, e->ready))) {
+		case CLAIM_STALE:
+			atomic_bump_own(&self->stats.stale, 1u);
+			break;
+		case CLAIM_LEFT:
+			atomic_bump_own(&self->stats.merged, 1u);
+			break;
+		case CLAIM_TAKEN:
+			atomic_bump_own(&self->stats.dispatched, 1u);
+			return h;
+		}
+	}
+	return NULL;
+}
+
+/* A handler that was brought by the mailbox.  One for each look at the kernel:
+ * these turns are long, and new events must not wait for all. */
+static struct event_handler *
+resume_next(struct batch *b, struct pool_thread *self)
+{
+	struct event_handler *h = b->resumed;
+
+	if (!h || !b->looked)
+		return NULL;
+	b->looked = false;
+	atomic_store_relaxed(&b->resumed_n, b->resumed_n - 1);
+	b->resumed = h->next;
+	if (!b->resumed)
+		b->resumed_end = &b->resumed;
+	atomic_bump_own(&self->stats.resumed, 1u);
+	return h;
+}
+
+struct event_handler *
+batch_next(struct batch *b, struct pool_thread *self)
+{
+	struct event_handler *h = claim_next(b, self);
+
+	return h ? h : resume_next(b, self);
+}

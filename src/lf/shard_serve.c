@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ * What a pool thread does at a shard: lead, wait beside others, follow.  See
+ * shard_serve in shard.h.
+ */
+#include "lf/shard.h"
+
+#include <sched.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "lf/pool.h"
+#include "lf/shard_internal.h"
+#include "lf/turns.h"
+
+/* After promotion, whose cost is none of the turn's: counted as one it made
+ * turns look dear, and dear turns make more promotions.  Nobody else waits for
+ * this thread, so a handler that wants to go on may, as long as the leader has
+ * nothing to do either.  Otherwise it takes its place behind what is ready. */
+static void
+process(struct event_handler *h, struct pool_thread *self)
+{
+	self->now_ns = clock_now_ns();
+	turns_set_role(self, ROLE_PROCESSING);
+	while (turns_run(h, self) == TURN_MORE) {
+		if (atomic_load_relaxed(&h->shard->asleep) &&
+		    !member_wanted(&self->member))
+			continue;
+		shard_submit(h);
+		break;
+	}
+}
+
+/* With the token on the table, if there is anybody who could take it; false if
+ * somebody has. */
+static bool
+process_leading(
+    struct shard *shard, struct event_handler *h, struct pool_thread *self)
+{
+	bool shared = !atomic_load_relaxed(&shard->sole) &&
+	              !fault_is_on(FAULT_NO_TAKEOVER);
+	uint64_t ticket = 0;
+
+	if (shared) {
+		atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
+		ticket = promotion_busy(shard->promotion); /* [P18] */
+		shard_call_guard(shard);
+	}
+	atomic_bump_own(&self->stats.inline_turns, 1u);
+	if (turns_run(h, self) == TURN_MORE)
+		shard_submit(h);
+	return !shared || promotion_resume(shard->promotion, ticket);
+}
+
+/* The holder, on behalf of whoever gave the order. */
+static enum member_command
+ask_member(struct member *m, void *arg)
+{
+	struct shard *shard = arg;
+	uint32_t summons = atomic_load_seq(&m->summons); /* [P10] */
+	uint32_t lends_to;
+
+	if (summons != 0)
+		return (enum member_command)summons;
+	if (atomic_load_seq(&m->mailbox)) /* [P10] */
+		return MEMBER_WORK;
+	lends_to = atomic_load_relaxed(&shard->lends_to);
+	if (lends_to == 0)
+		return MEMBER_WAIT;
+	atomic_store_relaxed(&shard->lends_to, 0u);
+	pool_thread_of(m)->visits = lends_to;
+	return MEMBER_MOVE;
+}
+
+static void
+obey_orders(struct shard *shard)
+{
+	if (!atomic_load_relaxed(&shard->orders))
+		return;
+	(void)atomic_swap_seq(&shard->orders, 0u); /* [P10] */
+	promotion_sweep(shard->promotion, ask_member, shard);
+}
+
+/* Turns do not block, so more running threads than CPUs would only take turns
+ * on them; one whose turn does last is the guard's business.  Those that run
+ * come back by themselves and take the token from the table, without a wake-up:
+ * with 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
+static bool
+room_for_more(const struct shard *shard, uint32_t parked)
+{
+	uint32_t homes = atomic_load_relaxed(&shard->homes);
+
+	return homes < parked + atomic_load_relaxed(&shard->parallel);
+}
+
+static bool
+worth_help(const struct shard *shard, const struct pool_thread *self)
+{
+	struct backlog rest = shard->batch.backlog;
+	enum policy_kind policy = atomic_load_relaxed(&shard->policy);
+	uint32_t parked = promotion_parked(shard->promotion);
+
+	if (policy == POLICY_ADAPTIVE && !room_for_more(shard, parked))
+		return false;
+	rest.busy_ns = self->now_ns - shard->batch.rested_ns;
+	rest.relays += shard->batch.resumed_n;
+	return policy_promotes(policy, &self->service_time, &rest, parked,
+	    pool_wake_ns(shard->pool));
+}
+
+/* The paper's rule for all, or for what is going to last: those who wait behind
+ * it would wait for the guard. */
+static bool
+has_to_promote(const struct shard *shard, const struct event_handler *h)
+{
+	if (atomic_load_relaxed(&shard->policy) == POLICY_ALWAYS)
+		return true;
+	return atomic_load_relaxed(&h->long_turns) >= POLICY_LONG_TURNS &&
+	       promotion_parked(shard->promotion) > 0;
+}
+
+static void
+give_up(struct shard *shard, struct pool_thread *self)
+{
+	if (promotion_promote(shard->promotion))
+		atomic_bump_own(&self->stats.wakes, 1u);
+}
+
+static enum member_command
+ask_to_come(struct member *m, void *arg)
+{
+	(void)m;
+	(void)arg;
+	return MEMBER_WORK;
+}
+
+/* A shard without a leader: the parked all go and look for themselves, at once
+ * rather than one promoted by the other. */
+static void
+dissolve(struct shard *shard, struct pool_thread *self)
+{
+	promotion_sweep(shard->promotion, ask_to_come, NULL);
+	give_up(shard, self);
+}
+
+/* Where others find this thread: written before it looks whether it is wanted,
+ * as they put something into its mailbox before they look where it is.  [P10]
+ */
+static void
+come_to(struct shard *shard, struct pool_thread *self)
+{
+	if (atomic_load_relaxed(&self->at) != shard)
+		(void)atomic_swap_seq(&self->at, shard); /* [P10] */
+}
+
+/* A handler that is bound to another thread goes to that one's own mailbox. The
+ * holder calls the thread if it is parked here; at another shard, where it may
+ * sleep as leader, the order wakes that one's holder.  In any case the thread
+ * looks for itself before it waits and after it has parked.  [P10] */
+static bool
+hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
+{
+	struct pool_thread *to = h->bound;
+	struct shard *at;
+
+	if (!to || to == self || !turns_hand_off(h, self))
+		return false;
+	at = atomic_load_seq(&to->at); /* [P10] */
+	if (at == shard)
+		promotion_sweep(shard->promotion, ask_member, shard);
+	else if (at)
+		shard_order(at);
+	return true;
+}
+
+/* The shard is to have no leader. */
+static bool
+leaderless(const struct shard *shard)
+{
+	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
+	       atomic_load_relaxed(&shard->closed);
+}
+
+/* Fetched or brought, and not looked at.  The holder knows; others may ask what
+ * the last one has left. */
+static bool
+has_rest(const struct shard *shard)
+{
+	return atomic_load_relaxed(&shard->batch.left) > 0 ||
+	       atomic_load_relaxed(&shard->batch.resumed_n) > 0;
+}
+
+/* The rest goes to the next leader; where there will be none it is done first.
+ */
+static bool
+may_leave(const struct shard *shard, const struct pool_thread *self)
+{
+	return member_wanted(&self->member) &&
+	       !(leaderless(shard) && has_rest(shard));
+}
+
+/* Leads until a follower is promoted, the token is taken over, or something is
+ * wanted of this thread. */
+static void
+lead(struct shard *shard, struct pool_thread *self)
+{
+	self->now_ns = clock_now_ns();
+	turns_set_role(self, ROLE_LEADING);
+	come_to(shard, self);
+	for (;;) {
+		struct event_handler *h;
+
+		/* First: an order may be for this thread, and is taken now. */
+		obey_orders(shard);
+		if (may_leave(shard, self))
+			break;
+		h = batch_next(&shard->batch, self);
+		if (!h) {
+			if (leaderless(shard)) {
+				if (!has_rest(shard)) {
+					dissolve(shard, self);
+					return;
+				}
+				/* The rest of the mailbox needs no look. */
+				shard->batch.looked = true;
+				continue;
+			}
+			batch_fetch(shard, &shard->batch, true, self);
+			continue;
+		}
+		if (hand_off(shard, h, self))
+			continue;
+		if (has_to_promote(shard, h)) {
+			atomic_bump_own(&self->stats.promotions, 1u);
+			give_up(shard, self);
+			process(h, self);
+			return;
+		}
+		if (worth_help(shard, self) &&
+		    promotion_invite(shard->promotion))
+			atomic_bump_own(&self->stats.wakes, 1u);
+		if (!process_leading(shard, h, self))
+			return;
+	}
+	give_up(shard, self);
+}
+
+/* While the leader from before the policy changed still waits, others would
+ * take the wake-ups that are meant for it: until it has gone they follow.  Who
+ * has waited since the policy was last kernel, and has taken one, leaves and
+ * passes it on. */
+static bool
+has_no_leader(const struct shard *shard)
+{
+	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
+	       promotion_token(shard->promotion) == TOKEN_NOBODY;
+}
+
+/* POLICY_KERNEL: no leader; every thread has a batch of its own. */
+static void
+serve_with_others(struct shard *shard, struct pool_thread *self)
+{
+	struct batch *b = &self->batch;
+
+	turns_set_role(self, ROLE_LEADING);
+	while (has_no_leader(shard) && !atomic_load_relaxed(&shard->closed) &&
+	       !member_wanted(&self->member)) {
+		struct event_handler *h;
+
+		/* Of a leader that promoted nobody and then saw the policy. */
+		if (has_rest(shard) &&
+		    promotion_try_lead(shard->promotion, true)) {
+			lead(shard, self);
+			continue;
+		}
+		batch_fetch(shard, b, false, self);
+		while ((h = batch_next(b, self)) || b->resumed) {
+			if (!h) /* the rest of the mailbox needs no look */
+				b->looked = true;
+			else if (turns_run(h, self) == TURN_MORE)
+				shard_submit(h);
+		}
+	}
+	/* What woke this thread last may have been meant for another one: for a
+	 * leader, now that there is one again, or for somebody who is to leave.
+	 * Whoever gets this passes it on in the same way. */
+	handle_set_wake(shard->set);
+}
+
+/* A shard that is to have no leader needs none but to take the token from a
+ * leader that was busy when this was decided, and only by its own threads.
+ * When 16 threads with 8 shards changed to kernel, those that found their last
+ * leader still there took every token they could get and laid it down at once,
+ * which kept the others from waiting and at it, too: up to 300 000 times. */
+static bool
+may_adopt(const struct shard *shard, const struct shard *home)
+{
+	return !leaderless(shard) ||
+	       (shard == home &&
+	           promotion_token(shard->promotion) == TOKEN_TABLE);
+}
+
+/* Leads a shard that lacks a leader: home first, then next door. */
+static bool
+adopt(struct shard *home, struct pool_thread *self)
+{
+	unsigned n = pool_shards(self->pool);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct shard *s = pool_shard(self->pool, (home->id + i) % n);
+
+		if (!may_adopt(s, home) ||
+		    !promotion_try_lead(s->promotion, s == home))
+			continue;
+		if (s != home)
+			atomic_bump_own(&self->stats.adoptions, 1u);
+		lead(s, self);
+		return true;
+	}
+	return false;
+}
+
+#define JOIN_SPINS 32
+
+/* The shard that asked for a thread, if it still lacks one. */
+static void
+visit(struct pool_thread *self)
+{
+	struct shard *s = pool_shard(self->pool, self->visits - 1);
+
+	self->visits = 0;
+	if (!promotion_try_lead(s->promotion, false))
+		return;
+	atomic_bump_own(&self->stats.adoptions, 1u);
+	lead(s, self);
+}
+
+/* Between two turns a leader holds the token for some hundred nanoseconds; to
+ * park for that would cost a wake-up.  True when the token can be had. */
+static bool
+token_comes_free(const struct shard *home)
+{
+	for (int i = 0; i < JOIN_SPINS; i++) {
+		if (promotion_token(home->promotion) != TOKEN_HELD)
+			return true;
+		if (atomic_load_relaxed(&home->asleep))
+			return false;
+		cpu_relax();
+	}
+	return false;
+}
+
+static void
+follow(struct shard *home, struct pool_thread *self)
+{
+	enum member_command command;
+
+	if (token_comes_free(home))
+		return;
+	/* A leader from before goes as soon as it has seen the policy.  Could
+	 * those whom it has called park again before it lets the token go, one
+	 * of them would have to be promoted, and so on, the longer the more
+	 * threads there are. */
+	if (atomic_load_relaxed(&home->policy) == POLICY_KERNEL) {
+		sched_yield();
+		return;
+	}
+	turns_set_role(self, ROLE_FOLLOWING);
+	come_to(home, self);
+	command = promotion_join(home->promotion, &self->member);
+	self->now_ns = clock_now_ns();
+	if (self->member.called_ns > 0)
+		histogram_add(&self->stats.promotion_delay,
+		    self->now_ns - self->member.called_ns);
+	self->member.called_ns = 0;
+	switch (command) {
+	case MEMBER_LEAD:
+		lead(home, self);
+		break;
+	case MEMBER_MOVE:
+		if (self->visits > 0)
+			visit(self);
+		break;
+	case MEMBER_WAIT:
+	case MEMBER_RETIRE:
+	case MEMBER_WORK:
+		/* The loop below sees why. */
+		break;
+	}
+}
+
+void
+shard_serve(struct pool_thread *self)
+{
+	self->now_ns = clock_now_ns();
+	for (;;) {
+		uint32_t summons;
+		struct shard *home;
+
+		turns_work_mailbox(self);
+		summons = atomic_load_seq(&self->member.summons); /* [P10] */
+		if (summons == MEMBER_RETIRE)
+			return;
+		if (summons == MEMBER_MOVE &&
+		    !atomic_cas_seq(&self->member.summons, &summons, 0u))
+			continue;
+		home = atomic_load_acquire(&self->home); /* [P10] */
+		if (has_no_leader(home))
+			serve_with_others(home, self);
+		else if (!adopt(home, self))
+			follow(home, self);
+	}
+}

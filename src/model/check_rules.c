@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * See check_rules.h.
+ */
+#include "model/check_rules.h"
+
+#include <string.h>
+
+/* The first that is given: a server's own address and port, its backend's, and
+ * then what sessions go to. */
+static struct addr
+place_of(const struct server_spec *server, const struct addr *own,
+    const struct addr *common, unsigned own_port, unsigned common_port)
+{
+	struct addr addr = own->sa.sa_family != AF_UNSPEC      ? *own
+	                   : common->sa.sa_family != AF_UNSPEC ? *common
+	                                                       : server->addr;
+	unsigned port = own_port ? own_port : common_port;
+	struct endpoint e;
+
+	if (port == 0 && addr.sa.sa_family != AF_UNIX) {
+		endpoint_set(&e, &server->addr.sa, server->addr.len);
+		port = e.port;
+	}
+	addr_set_port(&addr, port);
+	return addr;
+}
+
+/* As HAProxy has it: the header that sessions begin with, but only where they
+ * go, as something else may be listening elsewhere. */
+static enum proxy_version
+proxy_of(const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct check_spec *common = &backend->check;
+	const struct check_own *own = &server->check;
+
+	if (own->proxy_1)
+		return (enum proxy_version)(own->proxy_1 - 1);
+	if (common->proxy_1)
+		return (enum proxy_version)(common->proxy_1 - 1);
+	if (own->port || common->port || own->addr.sa.sa_family != AF_UNSPEC ||
+	    common->addr.sa.sa_family != AF_UNSPEC)
+		return PROXY_OFF;
+	return server_spec_send_proxy(backend, server);
+}
+
+struct check_rules
+check_rules_of(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct check_spec *common = &backend->check;
+	const struct check_own *own = &server->check;
+
+#define EITHER(name) (own->name ? own->name : common->name)
+	return (struct check_rules){
+	    .on = common->kind != CHECK_OFF && own->on != SWITCH_OFF &&
+	          !server->track,
+	    .addr = place_of(
+	        server, &own->addr, &common->addr, own->port, common->port),
+	    .interval_ms = EITHER(interval_ms),
+	    .fast_interval_ms = EITHER(fast_interval_ms),
+	    .down_interval_ms = EITHER(down_interval_ms),
+	    .timeout_ms = EITHER(timeout_ms),
+	    .fall = EITHER(fall),
+	    .rise = EITHER(rise),
+	    .jitter = own->jitter_1 ? own->jitter_1 - 1 : common->jitter,
+	    .init =
+	        own->init_1 ? (enum check_init)(own->init_1 - 1) : common->init,
+	    .proxy = proxy_of(backend, server),
+	};
+}
+
+struct agent_rules
+agent_rules_of(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct agent_spec *common = &backend->agent;
+	const struct agent_own *own = &server->agent;
+	bool on = own->on == SWITCH_DEFAULT ? common->kind == AGENT_ON
+	                                    : own->on == SWITCH_ON;
+
+	return (struct agent_rules){
+	    .on = on && !server->track,
+	    .addr = place_of(
+	        server, &own->addr, &common->addr, own->port, common->port),
+	    .interval_ms = EITHER(interval_ms),
+	    .timeout_ms = EITHER(timeout_ms),
+	    .send = own->send.n > 0 ? &own->send : &common->send,
+	};
+#undef EITHER
+}
+
+bool
+check_rules_ask_same(const struct check_rules *a, const struct check_rules *b)
+{
+	return addr_equal(&a->addr, &b->addr) && a->proxy == b->proxy;
+}
+
+bool
+agent_rules_ask_same(const struct agent_rules *a, const struct agent_rules *b)
+{
+	size_t n = a->send->n;
+
+	/* Where nothing is sent there are no bytes to be compared, nor NULL. */
+	return addr_equal(&a->addr, &b->addr) && n == b->send->n &&
+	       (n == 0 || memcmp(a->send->bytes, b->send->bytes, n) == 0);
+}

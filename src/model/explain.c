@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ * See explain.h.
+ */
+#include "model/explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "model/cycle.h"
+#include "model/sni_map.h"
+
+const char *
+standing_name(enum standing standing)
+{
+	static const char *const names[] = {
+#define X(id, name, text) [id] = (name),
+	    STANDINGS_TABLE(X)
+#undef X
+	};
+
+	return names[standing];
+}
+
+static const struct lineup *
+lineup_of(const struct backend *backend)
+{
+	return atomic_load_acquire(&backend->state->lineup); /* [P4] */
+}
+
+static uint32_t
+place_of(const struct lineup *l, const struct server *server)
+{
+	return server->id <= l->places_n ? l->places[server->id - 1]
+	                                 : PLACE_NONE;
+}
+
+/* Why one that is not in the lineup is not. */
+static enum standing
+reason_out(const struct server *s)
+{
+	enum server_admin admin = server_admin_of(s);
+
+	if (admin != SERVER_READY)
+		return admin == SERVER_MAINT ? STANDING_MAINT : STANDING_DRAIN;
+	if (server_weight(s) == 0)
+		return STANDING_NO_WEIGHT;
+	if (!server_is_up(s))
+		return STANDING_DOWN;
+	if (server_is_ejected(s))
+		return STANDING_EJECTED;
+	if (!server_is_usable(s))
+		return STANDING_STOPPING;
+	return s->spec->backup ? STANDING_BACKUP : STANDING_OTHERS;
+}
+
+static enum standing
+standing_of(const struct lineup *l, uint32_t place, const struct server *s)
+{
+	if (place == PLACE_NONE)
+		return reason_out(s);
+	if (!lineup_has_room(l, place))
+		return STANDING_FULL;
+	return server_is_usable(s) ? STANDING_ELIGIBLE : STANDING_PANIC;
+}
+
+static bool
+explain_server(const struct lineup *l, const struct server *s,
+    struct explained_server *ret_server)
+{
+	struct explained_server *e = ret_server;
+	uint32_t place = place_of(l, s);
+	char address[ADDR_TEXT_SIZE];
+
+	*e = (struct explained_server){.name = strdup(s->spec->name),
+	    .address = strdup(server_address(s, address)),
+	    .standing = standing_of(l, place, s),
+	    .up = server_is_up(s),
+	    .backup = s->spec->backup,
+	    .weight = server_weight(s),
+	    .effective_weight = server_effective_weight(s),
+	    .sessions = atomic_load_relaxed(&s->sessions->now),
+	    .maxconn =
+	        place == PLACE_NONE ? server_maxconn(s) : l->limits[place],
+	    .place = place};
+	return e->name && e->address;
+}
+
+static bool
+explain_servers(const struct backend *b, struct explanation *e)
+{
+	const struct lineup *l = lineup_of(b);
+	size_t n = b->spec->servers_n;
+
+	e->servers = calloc(n, sizeof(*e->servers));
+	if (!e->servers)
+		return false;
+	for (; e->servers_n < n; e->servers_n++)
+		if (!explain_server(l, b->servers[e->servers_n],
+		        &e->servers[e->servers_n])) {
+			e->servers_n++; /* it may have one of both */
+			return false;
+		}
+	return true;
+}
+
+/* By drawing: whoever works it out by a formula has a second algorithm, which
+ * may be another one some day.  The number of draws. */
+static unsigned
+draw(const struct backend *b, struct choice choice, uint32_t *counts)
+{
+	uint64_t until_ns = clock_now_ns() + EXPLAIN_NS;
+	unsigned n = 0;
+
+	while (n < EXPLAIN_DRAWS_MIN ||
+	       (n < EXPLAIN_DRAWS_MAX &&
+	           (n % 64 != 0 || clock_now_ns() < until_ns))) {
+		uint32_t place;
+
+		choice.random = mix64(n++);
+		place = backend_peek(b, &choice);
+		if (place != PLACE_NONE)
+			counts[place]++;
+	}
+	return n;
+}
+
+static size_t
+index_of(const struct explanation *e, uint32_t place)
+{
+	for (size_t i = 0; i < e->servers_n; i++)
+		if (e->servers[i].place == place)
+			return i;
+	return SERVER_NONE;
+}
+
+/* counts are of the draws by place, NULL: it is not random. */
+static void
+fill_in(struct explanation *e, const struct reasons *reasons,
+    const uint32_t *counts)
+{
+	for (size_t i = 0; i < e->servers_n; i++) {
+		struct explained_server *s = &e->servers[i];
+
+		if (s->place == PLACE_NONE)
+			continue;
+		if (reasons->measure)
+			s->score = reasons->scores[s->place];
+		if (counts)
+			s->probability = (double)counts[s->place] / e->draws;
+		else
+			s->probability = i == e->chosen;
+	}
+}
+
+static bool
+explain_choice(
+    const struct backend *b, const struct choice *choice, struct explanation *e)
+{
+	const struct lineup *l = lineup_of(b);
+	uint32_t place = backend_peek(b, choice);
+	uint32_t *counts = calloc(l->servers_n + 1, sizeof(*counts));
+	struct reasons reasons = {
+	    .scores = calloc(l->servers_n + 1, sizeof(*reasons.scores))};
+	bool ok = counts && reasons.scores;
+
+	if (ok && place != PLACE_NONE) {
+		l->ops->tell(b, l, choice, place, &reasons);
+		e->measure = reasons.measure;
+		e->random = reasons.random;
+		e->chosen = e->random ? SERVER_NONE : index_of(e, place);
+		memcpy(e->why, reasons.why, sizeof(e->why));
+		if (e->random)
+			e->draws = draw(b, *choice, counts);
+		fill_in(e, &reasons, e->random ? counts : NULL);
+	}
+	free(counts);
+	free(reasons.scores);
+	return ok;
+}
+
+static enum unknown
+unknown_of(const struct backend *b, const struct explained_client *client)
+{
+	const struct backend_spec *spec = b->spec;
+
+	if (backend_hashes_destination(b) && !client->has_local)
+		return UNKNOWN_DESTINATION;
+	if (spec->balance == BALANCE_HASH &&
+	    spec->hash_key == HASH_KEY_SOURCE_PORT && !client->has_port)
+		return UNKNOWN_PORT;
+	return UNKNOWN_NOTHING;
+}
+
+static bool
+explain_backend(const struct backend *b, const struct explained_client *client,
+    struct explanation *e)
+{
+	struct choice choice = {0};
+
+	if (!b)
+		return true;
+	e->backend = strdup(b->spec->name);
+	if (!e->backend)
+		return false;
+	e->balance = lineup_of(b)->ops->name;
+	e->panic = b->state->panic;
+	e->waiting = atomic_load_relaxed(&b->state->queue.waiting.now);
+	e->otherwise = queue_peek(b);
+	e->unknown = unknown_of(b, client);
+	e->keyed = b->spec->balance == BALANCE_SOURCE ||
+	           b->spec->balance == BALANCE_HASH;
+	if (!explain_servers(b, e))
+		return false;
+	if (e->unknown != UNKNOWN_NOTHING)
+		return true;
+	e->sni.hashed = backend_hashes_sni(b) && client->sni;
+	e->key = choice.key =
+	    e->sni.hashed
+	        ? backend_key_of_name(client->sni, strlen(client->sni))
+	        : backend_key(b, &client->client, &client->local);
+	return explain_choice(b, &choice, e);
+}
+
+static bool
+explain_routes(const struct frontend *f, struct explanation *e)
+{
+	size_t n = f->spec->routes_n;
+
+	e->routes = calloc(n + 1, sizeof(*e->routes));
+	if (!e->routes)
+		return false;
+	e->routes_n = n;
+	if (f->split) {
+		e->turns = f->split->n;
+		e->turn = atomic_load_relaxed(&f->state->routed) % e->turns + 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct backend *b = f->backends[i];
+
+		e->routes[i] =
+		    (struct explained_route){.backend = strdup(b->spec->name),
+		        .weight = f->spec->routes[i].weight,
+		        .has_servers = backend_has_servers(b)};
+		if (!e->routes[i].backend)
+			return false;
+	}
+	return true;
+}
+
+/* Where frontend_route_named would take it; nobody's turn is used up. */
+static bool
+explain_sni(const struct frontend *f, const char *name, struct explanation *e,
+    unsigned *ret_route)
+{
+	const struct sni_entry *rule =
+	    f->sni && name ? sni_map_find(f->sni, name, strlen(name)) : NULL;
+	const struct spec_place *place;
+
+	e->sni.inspects = f->inspects;
+	e->sni.rules = f->sni;
+	e->sni.name = strdup(name ? name : "");
+	*ret_route = rule                    ? rule->route
+	             : f->spec->routes_n > 0 ? frontend_peek_route(f)
+	                                     : f->backends_n;
+	if (!rule)
+		return e->sni.name;
+	place = &f->spec->sni[rule->rule].place;
+	e->sni.line = place->line;
+	if (asprintf(&e->sni.rule, "%s%.*s", rule->wild ? "*." : "",
+	        (int)rule->len, rule->name) < 0)
+		e->sni.rule = NULL;
+	e->sni.file = strdup(place->file ? place->file : "");
+	return e->sni.name && e->sni.rule && e->sni.file;
+}
+
+struct explanation *
+explanation_new(
+    const struct frontend *frontend, const struct explained_client *client)
+{
+	struct explanation *e = calloc(1, sizeof(*e));
+	unsigned route;
+
+	if (!e)
+		return NULL;
+	e->chosen = SERVER_NONE;
+	e->balance = "";
+	if (explain_routes(frontend, e) &&
+	    explain_sni(frontend, client->sni, e, &route) &&
+	    explain_backend(frontend->backends[route], client, e))
+		return e;
+	explanation_free(e);
+	return NULL;
+}
+
+void
+explanation_free(struct explanation *explanation)
+{
+	struct explanation *e = explanation;
+
+	if (!e)
+		return;
+	for (size_t i = 0; i < e->routes_n; i++)
+		free(e->routes[i].backend);
+	for (size_t i = 0; i < e->servers_n; i++) {
+		free(e->servers[i].name);
+		free(e->servers[i].address);
+	}
+	free(e->sni.name);
+	free(e->sni.rule);
+	free(e->sni.file);
+	free(e->backend);
+	free(e->routes);
+	free(e->servers);
+	free(e);
+}

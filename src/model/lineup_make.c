@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * Who is in a lineup, and with which weight: see lineup_new.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/backend.h"
+#include "model/cycle.h"
+#include "model/lineup.h"
+#include "model/server.h"
+#include "model/server_fade.h"
+
+/* A cycle of roundrobin has as many turns as the sum of the weights, so they
+ * are not scaled beyond that many for the sake of a slow start. */
+#define SCALED_SUM_MAX (1u << 17)
+
+enum group_kind { GROUP_PRIMARY, GROUP_BACKUP, GROUPS };
+
+/* Of the servers of a kind. */
+struct group {
+	unsigned wanted; /* that operators want to serve */
+	unsigned usable; /* of these, those that are up */
+};
+
+static enum group_kind
+group_of(const struct server *server)
+{
+	return server->spec->backup ? GROUP_BACKUP : GROUP_PRIMARY;
+}
+
+static void
+count_groups(const struct backend *backend, struct group groups[GROUPS])
+{
+	for (size_t i = 0; i < backend->spec->servers_n; i++) {
+		const struct server *s = backend->servers[i];
+
+		groups[group_of(s)].wanted += server_is_wanted(s);
+		groups[group_of(s)].usable += server_is_usable(s);
+	}
+}
+
+/* Backups stand in when no other server is usable.  When none is at all, the
+ * others are the ones to be tried in a panic, if there are any. */
+static enum group_kind
+group_that_serves(const struct group groups[GROUPS])
+{
+	if (groups[GROUP_PRIMARY].usable > 0)
+		return GROUP_PRIMARY;
+	if (groups[GROUP_BACKUP].usable > 0 ||
+	    groups[GROUP_PRIMARY].wanted == 0)
+		return GROUP_BACKUP;
+	return GROUP_PRIMARY;
+}
+
+/* So few are usable that the checks are more likely to be wrong, or the load to
+ * be too much for them.  Not while a backup is usable, which is known to be
+ * good and has nothing to do. */
+static bool
+is_panic(const struct backend *backend, const struct group groups[GROUPS],
+    enum group_kind serves)
+{
+	const struct group *g = &groups[serves];
+
+	return groups[GROUP_BACKUP].usable == 0 &&
+	       100ull * g->usable <
+	           (uint64_t)backend->spec->panic_percent * g->wanted;
+}
+
+static bool
+lineup_alloc(struct lineup *l, const struct backend *backend)
+{
+	size_t n = backend->spec->servers_n;
+
+	for (size_t i = 0; i < n; i++)
+		if (backend->servers[i]->id > l->places_n)
+			l->places_n = backend->servers[i]->id;
+	/* The last of its servers may have been deleted. */
+	l->servers = calloc(n + 1, sizeof(*l->servers));
+	l->states = calloc(n + 1, sizeof(*l->states));
+	l->weights = calloc(n + 1, sizeof(*l->weights));
+	l->places = calloc(l->places_n + 1, sizeof(*l->places));
+	l->limits = calloc(n + 1, sizeof(*l->limits));
+	if (!l->servers || !l->states || !l->weights || !l->limits ||
+	    !l->places)
+		return false;
+	memset(l->places, 0xff, l->places_n * sizeof(*l->places));
+	return true;
+}
+
+static void
+add_server(struct lineup *l, struct server *s)
+{
+	l->places[s->id - 1] = l->servers_n;
+	l->weights[l->servers_n] = server_weight(s);
+	l->limits[l->servers_n] = server_maxconn(s);
+	l->limited |= server_maxconn(s) > 0;
+	l->states[l->servers_n] = s->state;
+	l->servers[l->servers_n++] = s;
+}
+
+static void
+add_servers(struct lineup *l, const struct backend *backend)
+{
+	const struct backend_spec *spec = backend->spec;
+	struct group groups[GROUPS] = {0};
+	enum group_kind serves;
+
+	count_groups(backend, groups);
+	serves = group_that_serves(groups);
+	l->active_n = groups[GROUP_PRIMARY].usable;
+	l->backup_n = groups[GROUP_BACKUP].usable;
+	l->panic = is_panic(backend, groups, serves);
+	for (size_t i = 0; i < spec->servers_n; i++) {
+		struct server *s = backend->servers[i];
+
+		if (group_of(s) != serves ||
+		    !(l->panic ? server_is_wanted(s) : server_is_usable(s)))
+			continue;
+		add_server(l, s);
+		if (serves == GROUP_BACKUP && !l->panic &&
+		    spec->all_backups == BACKUPS_FIRST)
+			return;
+	}
+}
+
+/* What a server has of its own at the moment, in RAMP_STEPS-ths. */
+struct part {
+	unsigned of_weight, of_limit;
+};
+
+/* By how much the weights are multiplied, once divided by what they have in
+ * common, so that a part of the lightest is still a whole number: 1 of 1 has no
+ * half. */
+static uint32_t
+scale_for(const struct lineup *l, unsigned common, const struct part *parts)
+{
+	uint32_t scale = 1;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < l->servers_n; i++) {
+		uint32_t weight = l->weights[i] / common;
+		uint32_t wanted = (RAMP_STEPS + weight - 1) / weight;
+
+		sum += weight;
+		if (parts[i].of_weight < RAMP_STEPS && wanted > scale)
+			scale = wanted;
+	}
+	if (scale * sum > SCALED_SUM_MAX)
+		scale = (uint32_t)(SCALED_SUM_MAX / sum);
+	return scale > 0 ? scale : 1;
+}
+
+static uint32_t
+part_of(uint64_t whole, unsigned steps)
+{
+	return (uint32_t)((whole * steps + RAMP_STEPS - 1) / RAMP_STEPS);
+}
+
+/* Servers that are in their slow start get a part of weight and maxconn, those
+ * that fade one of their weight. */
+static void
+throttle(struct lineup *l, const struct part *parts)
+{
+	unsigned common = l->weights[0];
+	uint32_t scale;
+
+	for (uint32_t i = 1; i < l->servers_n; i++)
+		common = common_divisor(l->weights[i], common);
+	scale = scale_for(l, common, parts);
+	for (uint32_t i = 0; i < l->servers_n; i++) {
+		l->weights[i] =
+		    part_of((uint64_t)l->weights[i] / common * scale,
+		        parts[i].of_weight);
+		l->limits[i] = part_of(l->limits[i], parts[i].of_limit);
+	}
+}
+
+void
+lineup_note_step(struct lineup *l, uint64_t at_ms)
+{
+	if (at_ms != 0 && (l->next_step_ms == 0 || at_ms < l->next_step_ms))
+		l->next_step_ms = at_ms;
+}
+
+/* In place; true when a server has less than the whole. */
+static bool
+list_parts(struct lineup *l, uint64_t now_ms, struct part *parts)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < l->servers_n; i++) {
+		uint64_t ramp_ms = 0, fade_ms = 0;
+		unsigned ramp, fade;
+
+		ramp = server_ramp_step(l->servers[i], now_ms, &ramp_ms);
+		fade = server_fade_step(l->servers[i], now_ms, &fade_ms);
+		parts[i] = (struct part){
+		    .of_weight = part_of(ramp, fade), .of_limit = ramp};
+		any |= parts[i].of_weight < RAMP_STEPS;
+		lineup_note_step(l, ramp_ms);
+		lineup_note_step(l, fade_ms);
+	}
+	return any;
+}
+
+struct lineup *
+lineup_new(const struct backend *backend, uint64_t now_ms)
+{
+	struct part *parts =
+	    calloc(backend->spec->servers_n + 1, sizeof(*parts));
+	struct lineup *l = calloc(1, sizeof(*l));
+
+	if (!l || !parts || !lineup_alloc(l, backend))
+		goto fail;
+	l->ops = balance_ops_of(backend->spec->balance);
+	l->made_ms = now_ms;
+	add_servers(l, backend);
+	if (list_parts(l, now_ms, parts))
+		throttle(l, parts);
+	for (uint32_t i = 0; i < l->servers_n; i++)
+		l->weight_sum += l->weights[i];
+	if (l->servers_n > 0 && l->ops->prepare(l, backend->state->lineup) < 0)
+		goto fail;
+	free(parts);
+	return l;
+fail:
+	free(parts);
+	lineup_free(l);
+	return NULL;
+}

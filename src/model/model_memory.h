@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * What the model takes from the heap.
+ */
+#ifndef MODEL_MODEL_MEMORY_H
+#define MODEL_MODEL_MEMORY_H
+
+#include "base/memory_use.h"
+#include "model/model.h"
+
+/* Counts are of frontends, of backends and so on; histograms are those of
+ * backends. */
+struct model_memory {
+	struct memory_use spec, frontends, backends, servers, counters,
+	    histograms, lineups, ports;
+	struct memory_use retired; /* models, without what they share */
+	struct memory_use removed; /* servers whose sessions go on */
+};
+
+/* Control thread: of the PRESENT model, and of what is left of former ones.
+ * Some ten blocks are looked at for each server. */
+void model_memory(const struct model *model, struct model_memory *ret_memory);
+
+#endif

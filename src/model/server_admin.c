@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ * What operators and agents decide about a server, see server.h.
+ */
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/log.h"
+#include "model/backend.h"
+#include "model/server.h"
+
+const char *
+server_admin_name(enum server_admin admin)
+{
+	static const char *const names[] = {
+	    [SERVER_READY] = "ready",
+	    [SERVER_DRAIN] = "drain",
+	    [SERVER_MAINT] = "maint",
+	};
+
+	return names[admin];
+}
+
+/* What an agent said that is no longer asked does not hold; a reload makes the
+ * lineup before it settles the servers. */
+static bool
+heeds(const struct server *server)
+{
+	return server->agent.on || !server->state->agent_heard;
+}
+
+bool
+server_is_up(const struct server *server)
+{
+	const struct server_state *s = server->state;
+	bool up;
+
+	if (server->tracked)
+		return server_is_up(server->tracked);
+	up = server->check.on ? atomic_load_relaxed(&s->up) : !s->forced_down;
+	return up && !(s->agent_down && heeds(server));
+}
+
+unsigned
+server_weight(const struct server *server)
+{
+	const struct server_state *s = server->state;
+	const struct operator_words *o = &s->operator;
+	unsigned base = server->spec->weight;
+
+	if (heeds(server))
+		return s->weight_set && s->weight_base == base ? s->weight
+		                                               : base;
+	return o->weight_set && o->weight_base == base ? o->weight : base;
+}
+
+bool
+server_is_wanted(const struct server *server)
+{
+	return server_weight(server) > 0 &&
+	       server_admin_of(server) == SERVER_READY;
+}
+
+bool
+server_is_usable(const struct server *server)
+{
+	const struct server *ref = server->tracked ? server->tracked : server;
+
+	return server_is_up(server) && !ref->state->stopping &&
+	       server_is_wanted(server) && !server_is_ejected(server);
+}
+
+unsigned
+server_maxconn(const struct server *server)
+{
+	const struct server_state *s = server->state;
+	const struct operator_words *o = &s->operator;
+	unsigned base = server->spec->maxconn;
+
+	if (heeds(server))
+		return s->maxconn_set && s->maxconn_base == base ? s->maxconn
+		                                                 : base;
+	return o->maxconn_set && o->maxconn_base == base ? o->maxconn : base;
+}
+
+enum server_admin
+server_admin_of(const struct server *server)
+{
+	const struct server_state *s = server->state;
+	enum server_admin own = heeds(server) ? s->admin : s->operator.admin;
+	enum server_admin other =
+	    server->tracked ? server_admin_of(server->tracked) : SERVER_READY;
+
+	return own > other ? own : other;
+}
+
+static void
+rebuild(struct server *server)
+{
+	if (backend_rebuild(server->backend) < 0)
+		log_error("out of memory: backend %s keeps choosing from its "
+		          "former servers",
+		    server->backend->spec->name);
+}
+
+/* After a change of the server that it tracks. */
+static void
+follow(struct server *server)
+{
+	const struct server *tracked = server->tracked;
+	bool up = server_is_up(tracked);
+	bool changed = server->state->up != up;
+
+	if (changed)
+		server_note_change(server, up);
+	atomic_store_relaxed(&server->state->up, up);
+	rebuild(server);
+	if (changed)
+		event_add(up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
+		    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+		    server->backend->spec->name, server->spec->name,
+		    "server %s/%s is %s: it tracks %s/%s; %u of %zu servers "
+		    "are usable",
+		    server->backend->spec->name, server->spec->name,
+		    up ? "up" : "down", tracked->backend->spec->name,
+		    tracked->spec->name, server->backend->state->usable,
+		    server->backend->spec->servers_n);
+}
+
+void
+server_rebuild(struct server *server)
+{
+	rebuild(server);
+	for (struct server *t = server->trackers; t; t = t->next_tracker)
+		follow(t);
+}
+
+void
+server_set_weight(struct server *server, unsigned weight, const char *by)
+{
+	struct server_state *s = server->state;
+	unsigned before = server_weight(server);
+
+	s->weight_set = true;
+	s->weight = weight;
+	s->weight_base = server->spec->weight;
+	if (weight == before)
+		return;
+	server_rebuild(server);
+	event_add(EVENT_SERVER_WEIGHT, LOG_LEVEL_INFO,
+	    server->backend->spec->name, server->spec->name,
+	    "server %s/%s has weight %u instead of %u: %s",
+	    server->backend->spec->name, server->spec->name, weight, before,
+	    by);
+}
+
+void
+server_set_maxconn(struct server *server, unsigned maxconn, const char *by)
+{
+	struct server_state *s = server->state;
+	unsigned before = server_maxconn(server);
+
+	s->maxconn_set = true;
+	s->maxconn = maxconn;
+	s->maxconn_base = server->spec->maxconn;
+	if (maxconn == before)
+		return;
+	server_rebuild(server);
+	log_info("server %s/%s has maxconn %u instead of %u: %s",
+	    server->backend->spec->name, server->spec->name, maxconn, before,
+	    by);
+}
+
+void
+server_set_admin(struct server *server, enum server_admin admin, const char *by)
+{
+	static const enum event_kind kinds[] = {
+	    [SERVER_READY] = EVENT_SERVER_READY,
+	    [SERVER_DRAIN] = EVENT_SERVER_DRAIN,
+	    [SERVER_MAINT] = EVENT_SERVER_MAINT,
+	};
+	struct server_state *s = server->state;
+
+	if (s->admin == admin)
+		return;
+	server_note_time(server, server_is_up(server));
+	s->admin = admin;
+	server_rebuild(server);
+	event_add(kinds[admin], LOG_LEVEL_INFO, server->backend->spec->name,
+	    server->spec->name,
+	    "server %s/%s is set to %s: %s; %u of %zu servers are usable",
+	    server->backend->spec->name, server->spec->name,
+	    server_admin_name(admin), by, server->backend->state->usable,
+	    server->backend->spec->servers_n);
+}
+
+void
+server_set_agent(struct server *server, bool up, const char *why)
+{
+	struct server_state *s = server->state;
+	bool was_up = server_is_up(server);
+
+	if (s->agent_down == !up)
+		return;
+	s->agent_down = !up;
+	if (was_up == server_is_up(server))
+		return;
+	server_note_change(server, up);
+	server_rebuild(server);
+	if (up)
+		event_add(EVENT_SERVER_UP, LOG_LEVEL_INFO,
+		    server->backend->spec->name, server->spec->name,
+		    "server %s/%s is up: its agent says so%s%s; %u of %zu "
+		    "servers are usable",
+		    server->backend->spec->name, server->spec->name,
+		    why[0] ? ", " : "", why, server->backend->state->usable,
+		    server->backend->spec->servers_n);
+	else
+		event_add(EVENT_SERVER_DOWN, LOG_LEVEL_WARNING,
+		    server->backend->spec->name, server->spec->name,
+		    "server %s/%s is down: its agent says so%s%s; %u of "
+		    "%zu servers are usable",
+		    server->backend->spec->name, server->spec->name,
+		    why[0] ? ", " : "", why, server->backend->state->usable,
+		    server->backend->spec->servers_n);
+}
+
+void
+server_forget_agent(struct server *server)
+{
+	struct server_state *s = server->state;
+
+	s->agent_last = (struct check_result){.status = CHECK_STATUS_NONE};
+	if (!s->agent_heard)
+		return;
+	s->agent_heard = false;
+	s->weight_set = s->operator.weight_set;
+	s->weight = s->operator.weight;
+	s->weight_base = s->operator.weight_base;
+	s->maxconn_set = s->operator.maxconn_set;
+	s->maxconn = s->operator.maxconn;
+	s->maxconn_base = s->operator.maxconn_base;
+	s->admin = s->operator.admin;
+	if (s->agent_down && s->up)
+		server_note_time(server, false);
+	s->agent_down = false;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ * What follows from a server's coming up or going down, see server.h: its slow
+ * start, and the end of sessions.
+ */
+#include "base/clock.h"
+#include "base/grace.h"
+#include "base/log.h"
+#include "model/backend.h"
+#include "model/model.h"
+#include "model/server.h"
+#include "model/server_fade.h"
+
+static uint64_t
+slow_start_ms(const struct server *server)
+{
+	uint64_t own_ms = server->spec->slow_start_ms;
+
+	if (own_ms == SLOW_START_OFF)
+		return 0;
+	return own_ms > 0 ? own_ms : server->backend->spec->slow_start_ms;
+}
+
+static bool
+closes_when_down(const struct server *server)
+{
+	unsigned own_1 = server->spec->on_down_1;
+
+	return (own_1 ? own_1 - 1 : server->backend->spec->on_down) ==
+	       ON_DOWN_CLOSE;
+}
+
+/* Of a backup nobody asks it. */
+static bool
+closes_backups(const struct server *server)
+{
+	unsigned own_1 = server->spec->on_up_1;
+
+	return !server->spec->backup &&
+	       (own_1 ? own_1 - 1 : server->backend->spec->on_up) ==
+	           ON_UP_CLOSE_BACKUP;
+}
+
+/* One that people have drained, or given no weight, is as alive as it was. */
+static bool
+is_alive(const struct server *server)
+{
+	return server_is_up(server) && server_admin_of(server) != SERVER_MAINT;
+}
+
+unsigned
+server_ramp_step(
+    const struct server *server, uint64_t now_ms, uint64_t *ret_next_ms)
+{
+	uint64_t whole_ms = slow_start_ms(server);
+	uint64_t from_ms = server->state->ramp_from_ms, past_ms, step;
+	/* Of many that ramp each step is a lineup, unless some are taken
+	 * together: a quarter of a step late is half a percent. */
+	uint64_t pause_ms = whole_ms / RAMP_STEPS / 4;
+
+	if (!is_alive(server) || whole_ms == 0)
+		return RAMP_STEPS;
+	/* It comes up with the lineup that is being made. */
+	if (!server->state->alive)
+		from_ms = now_ms;
+	past_ms = now_ms > from_ms ? now_ms - from_ms : 0;
+	if (from_ms == 0 || past_ms >= whole_ms)
+		return RAMP_STEPS;
+	step = past_ms * RAMP_STEPS / whole_ms + 1;
+	if (step >= RAMP_STEPS)
+		return RAMP_STEPS;
+	*ret_next_ms =
+	    from_ms + (step * whole_ms + RAMP_STEPS - 1) / RAMP_STEPS;
+	if (*ret_next_ms < now_ms + pause_ms)
+		*ret_next_ms = now_ms + pause_ms;
+	return (unsigned)step;
+}
+
+unsigned
+server_throttle(const struct server *server)
+{
+	uint64_t next_ms;
+
+	return server_ramp_step(server, clock_now_ms(), &next_ms) * 100 /
+	       RAMP_STEPS;
+}
+
+unsigned
+server_effective_weight(const struct server *server)
+{
+	uint64_t now_ms = clock_now_ms(), next_ms;
+	unsigned parts = server_ramp_step(server, now_ms, &next_ms) *
+	                 server_fade_step(server, now_ms, &next_ms);
+	unsigned whole = RAMP_STEPS * RAMP_STEPS;
+
+	return (server_weight(server) * parts + whole - 1) / whole;
+}
+
+/* Note: whose sessions end.
+ * Sessions that have chosen the server from a lineup of before may not have
+ * read yet which word it has, but do within their turn.  So the word changes a
+ * grace period later: each of its sessions then has the former one, for which
+ * it was chosen, and whoever chooses it again has the new one. */
+static void
+end_sessions(struct server *server, enum server_end cause)
+{
+	struct server_state *s = server->state;
+	struct model *m = server->backend->model;
+	bool told = s->end_cause == cause;
+
+	if (s->end_cause == SERVER_END_NONE) {
+		s->next_ending = m->state->ending;
+		m->state->ending = server_state_ref(s);
+	}
+	s->end_cause = cause;
+	s->end_stamp = grace_stamp(m->grace);
+	if (!told && atomic_load_relaxed(&s->sessions.now) > 0)
+		log_warning("%u sessions of server %s/%s are closed: %s",
+		    atomic_load_relaxed(&s->sessions.now),
+		    server->backend->spec->name, server->spec->name,
+		    cause == SERVER_END_DOWN
+		        ? "it is down, and on_down is close"
+		        : "it is a backup, another server is up, and on_up is "
+		          "close_backup");
+}
+
+static void
+end_backups(const struct backend *backend)
+{
+	for (size_t i = 0; i < backend->spec->servers_n; i++)
+		if (backend->servers[i]->spec->backup)
+			end_sessions(backend->servers[i], SERVER_END_UP);
+}
+
+void
+backend_note_primaries(const struct backend *backend)
+{
+	for (size_t i = 0; i < backend->spec->servers_n; i++) {
+		const struct server *s = backend->servers[i];
+
+		if (!server_is_usable(s) || !closes_backups(s))
+			continue;
+		end_backups(backend);
+		return;
+	}
+}
+
+void
+server_ramp_anew(struct server *server, uint64_t now_ms)
+{
+	if (server->state->alive && is_alive(server))
+		server->state->ramp_from_ms = now_ms;
+}
+
+void
+server_note_life(struct server *server, uint64_t now_ms)
+{
+	struct server_state *s = server->state;
+	bool alive = is_alive(server);
+
+	if (alive == s->alive)
+		return;
+	s->alive = alive;
+	s->ramp_from_ms = alive ? now_ms : 0;
+	if (!alive && closes_when_down(server))
+		end_sessions(server, SERVER_END_DOWN);
+	if (alive && server_is_usable(server) && closes_backups(server))
+		end_backups(server->backend);
+}
+
+bool
+model_end_sessions(struct model *model)
+{
+	struct server_state **link = &model->state->ending;
+	bool ended = false;
+
+	grace_poll(model->grace);
+	while (*link) {
+		struct server_state *s = *link;
+
+		if (!grace_passed(model->grace, s->end_stamp)) {
+			link = &s->next_ending;
+			continue;
+		}
+		*link = s->next_ending;
+		atomic_store_relaxed(
+		    &s->ended, (s->ended | SERVER_END_MASK) + 1 + s->end_cause);
+		s->end_cause = SERVER_END_NONE;
+		server_state_unref(s);
+		ended = true;
+	}
+	return ended;
+}
+
+uint64_t
+model_step(struct model *model, uint64_t now_ms)
+{
+	uint64_t nearest_ms = 0;
+
+	for (size_t i = 0; i < model->spec->backends_n; i++) {
+		struct backend *b = model->backends[i];
+		uint64_t *at_ms = &b->state->next_step_ms;
+
+		if (*at_ms == 0)
+			continue;
+		if (*at_ms <= now_ms && backend_rebuild(b) < 0)
+			*at_ms = now_ms + 1000; /* memory is short */
+		if (*at_ms != 0 && (nearest_ms == 0 || *at_ms < nearest_ms))
+			nearest_ms = *at_ms;
+	}
+	model->state->next_step_ms = nearest_ms;
+	return nearest_ms;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ * See server_operator.h.
+ */
+#include "model/server_operator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/grace.h"
+#include "base/log.h"
+#include "model/backend.h"
+#include "model/model.h"
+
+#define BY "the operator says so"
+
+void
+operator_set_weight(struct server *server, unsigned weight)
+{
+	struct operator_words *o = &server->state->operator;
+
+	o->weight_set = true;
+	o->weight = weight;
+	o->weight_base = server->spec->weight;
+	server_set_weight(server, weight, BY);
+}
+
+/* As HAProxy has it: it is up, and a single check that fails takes it down. */
+static void
+leave_maintenance(struct server *server)
+{
+	struct server_state *s = server->state;
+	bool was_up = server_is_up(server);
+
+	s->stopping = false;
+	s->forced_down = false;
+	if (server->check.on) {
+		atomic_store_relaxed(&s->up, true);
+		s->streak =
+		    s->operator.check_paused ? 0 : server->check.fall - 1;
+	}
+	if (server_is_up(server) != was_up)
+		server_note_time(server, was_up);
+}
+
+void
+operator_set_admin(struct server *server, enum server_admin admin)
+{
+	struct server_state *s = server->state;
+	bool pardoned = false;
+
+	s->operator.admin = admin;
+	if (server_admin_of(server) == SERVER_MAINT && admin != SERVER_MAINT) {
+		leave_maintenance(server);
+		pardoned = passive_forget(server);
+	}
+	server_set_admin(server, admin, BY);
+	if (pardoned)
+		passive_tell_back(server, BY);
+}
+
+static void
+tell_health(const struct server *server, const char *what)
+{
+	log_info("server %s/%s %s: " BY "; %u of %zu servers are usable",
+	    server->backend->spec->name, server->spec->name, what,
+	    server->backend->state->usable, server->backend->spec->servers_n);
+}
+
+void
+operator_set_health(struct server *server, enum operator_health health)
+{
+	static const char *const words[] = {
+	    [OPERATOR_UP] = "is up",
+	    [OPERATOR_STOPPING] = "is stopping",
+	    [OPERATOR_DOWN] = "is down",
+	};
+	struct server_state *s = server->state;
+	bool checked = server->check.on;
+	bool was_up = server_is_up(server), was_stopping = s->stopping;
+	bool pardoned, changed;
+
+	if (server_admin_of(server) == SERVER_MAINT)
+		return;
+	pardoned = health == OPERATOR_UP && passive_forget(server);
+	s->streak = 0;
+	s->stopping = health == OPERATOR_STOPPING;
+	s->forced_down = health == OPERATOR_DOWN && !checked;
+	if (checked)
+		atomic_store_relaxed(&s->up, health != OPERATOR_DOWN);
+	changed = was_up != server_is_up(server) || was_stopping != s->stopping;
+	if (!changed && !pardoned)
+		return;
+	if (was_up != server_is_up(server))
+		server_note_change(server, !was_up);
+	if (pardoned)
+		server_ramp_anew(server, clock_now_ms());
+	server_rebuild(server);
+	if (changed)
+		tell_health(server, words[health]);
+	if (pardoned)
+		passive_tell_back(server, BY);
+}
+
+void
+operator_set_agent(struct server *server, bool up)
+{
+	server_set_agent(server, up, "the operator has said so for it");
+	/* A reload without the agent forgets it. */
+	server->state->agent_heard = true;
+}
+
+void
+operator_set_maxconn(struct server *server, unsigned maxconn)
+{
+	struct operator_words *o = &server->state->operator;
+
+	o->maxconn_set = true;
+	o->maxconn = maxconn;
+	o->maxconn_base = server->spec->maxconn;
+	server_set_maxconn(server, maxconn, BY);
+}
+
+static void
+move(struct addr *addr, const struct addr *to, unsigned port)
+{
+	unsigned before = addr_port(addr);
+
+	if (to->sa.sa_family != AF_UNSPEC)
+		*addr = *to;
+	addr_set_port(addr, port ? port : before);
+}
+
+void
+operator_apply(struct server *server)
+{
+	const struct operator_words *o = &server->state->operator;
+	const struct backend_spec *backend = server->backend->spec;
+	struct server_spec spec = *server->spec;
+
+	/* Where neither the file nor the operator says so, it is checked where
+	 * it is. */
+	spec.addr = *server_addr(server);
+	server->check = check_rules_of(backend, &spec);
+	server->agent = agent_rules_of(backend, &spec);
+	server->agent.send = o->agent_send_set ? &o->agent_send
+	                     : server->spec->agent.send.n > 0
+	                         ? &server->spec->agent.send
+	                         : &backend->agent.send;
+	move(&server->check.addr, &o->check_addr, o->check_port);
+	move(&server->agent.addr, &o->agent_addr, o->agent_port);
+}
+
+/* What sessions found was about the former address. */
+static void
+forget_failures(struct server *server)
+{
+	passive_note_answer(&server->state->passive);
+	if (!passive_forget(server))
+		return;
+	server_ramp_anew(server, clock_now_ms());
+	server_rebuild(server);
+	passive_tell_back(server, "it is at another address");
+}
+
+static void
+free_addr(void *addr)
+{
+	free(addr);
+}
+
+bool
+operator_set_addr(struct server *server, const struct addr *addr)
+{
+	struct addr *next = NULL, *before;
+	char text[ADDR_TEXT_SIZE];
+
+	if (addr_equal(addr, server_addr(server)))
+		return true;
+	if (!addr_equal(addr, &server->spec->addr)) {
+		next = malloc(sizeof(*next));
+		if (!next)
+			return false;
+		*next = *addr;
+	}
+	log_info("server %s/%s is at %s from now on: " BY,
+	    server->backend->spec->name, server->spec->name,
+	    addr_text(addr, text));
+	before = atomic_swap_acq_rel(&server->state->addr, next); /* [P22] */
+	if (before)
+		grace_retire(server->backend->model->grace, free_addr, before);
+	operator_apply(server);
+	forget_failures(server);
+	return true;
+}
+
+void
+operator_pause_check(struct server *server, bool paused)
+{
+	server->state->operator.check_paused = paused;
+	server->state->streak = 0;
+}
+
+void
+operator_pause_agent(struct server *server, bool paused)
+{
+	server->state->operator.agent_paused = paused;
+}
+
+void
+operator_set_check_at(struct server *server, const struct addr *addr, int port)
+{
+	struct operator_words *o = &server->state->operator;
+
+	if (addr)
+		o->check_addr = *addr;
+	if (port >= 0)
+		o->check_port = (unsigned)port;
+	operator_apply(server);
+}
+
+void
+operator_set_agent_at(struct server *server, const struct addr *addr, int port)
+{
+	struct operator_words *o = &server->state->operator;
+
+	if (addr)
+		o->agent_addr = *addr;
+	if (port >= 0)
+		o->agent_port = (unsigned)port;
+	operator_apply(server);
+}
+
+/* Byte by byte: it has no syntax. */
+static bool
+bytes_of(const char *text, struct pattern *ret_pattern)
+{
+	size_t n = strlen(text);
+	char *hex = malloc(sizeof("hex") + 3 * n);
+	bool ok;
+
+	*ret_pattern = (struct pattern){.n = 0};
+	if (!hex)
+		return false;
+	strcpy(hex, "hex");
+	for (size_t i = 0; i < n; i++)
+		sprintf(hex + 3 + 3 * i, " %02x", (unsigned char)text[i]);
+	ok = n == 0 || pattern_parse(hex, ret_pattern, NULL);
+	free(hex);
+	return ok;
+}
+
+bool
+operator_set_agent_send(struct server *server, const char *text)
+{
+	struct operator_words *o = &server->state->operator;
+	struct pattern send;
+
+	if (!bytes_of(text, &send))
+		return false;
+	pattern_fini(&o->agent_send);
+	o->agent_send = send;
+	o->agent_send_set = true;
+	operator_apply(server);
+	return true;
+}

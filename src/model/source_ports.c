@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * See source_ports.h: a ring with a place for every port.
+ */
+#include "model/source_ports.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/ensure.h"
+
+struct source_ports {
+	pthread_mutex_t lock;
+	unsigned size, first, in; /* places, the oldest, how many are in */
+	uint16_t port[];
+};
+
+struct source_ports *
+source_ports_new(uint16_t low, uint16_t high)
+{
+	unsigned size = high - low + 1u;
+	struct source_ports *p = malloc(sizeof(*p) + size * sizeof(p->port[0]));
+
+	if (!p)
+		return NULL;
+	pthread_mutex_init(&p->lock, NULL);
+	p->size = p->in = size;
+	p->first = 0;
+	for (unsigned i = 0; i < size; i++)
+		p->port[i] = (uint16_t)(low + i);
+	return p;
+}
+
+void
+source_ports_free(struct source_ports *ports)
+{
+	if (!ports)
+		return;
+	pthread_mutex_destroy(&ports->lock);
+	free(ports);
+}
+
+void
+source_ports_count(
+    struct source_ports *ports, unsigned *ret_size, unsigned *ret_out)
+{
+	pthread_mutex_lock(&ports->lock);
+	*ret_size = ports->size;
+	*ret_out = ports->size - ports->in;
+	pthread_mutex_unlock(&ports->lock);
+}
+
+uint16_t
+source_ports_take(struct source_ports *ports)
+{
+	uint16_t port = 0;
+
+	pthread_mutex_lock(&ports->lock);
+	if (ports->in > 0) {
+		port = ports->port[ports->first];
+		ports->first = (ports->first + 1) % ports->size;
+		ports->in--;
+	}
+	pthread_mutex_unlock(&ports->lock);
+	return port;
+}
+
+void
+source_ports_give(struct source_ports *ports, uint16_t port)
+{
+	pthread_mutex_lock(&ports->lock);
+	ENSURE(ports->in < ports->size);
+	ports->port[(ports->first + ports->in) % ports->size] = port;
+	ports->in++;
+	pthread_mutex_unlock(&ports->lock);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * How long things take: histograms for a backend, moving averages for a backend
+ * and for each of its servers.
+ *
+ * The histograms have a copy for each stripe of the counters, which any thread
+ * adds to and a reader merges.  The averages are HAProxy's, over the last
+ * TIMING_WINDOW sessions, with the longest time of all beside them.
+ */
+#ifndef MODEL_TIMINGS_H
+#define MODEL_TIMINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/histogram.h"
+
+/* X(identifier, name, what it is) -- the one list of them. */
+#define TIMINGS_TABLE(X)                                                       \
+	X(TIMING_QUEUE, "queue", "from the accept to the connect")             \
+	X(TIMING_CONNECT, "connect", "until a server accepted")                \
+	X(TIMING_SESSION, "session", "from the accept to the end")             \
+	X(TIMING_CHECK, "check", "of an active health check")
+
+enum timing {
+#define X(id, name, text) id,
+	TIMINGS_TABLE(X)
+#undef X
+	    TIMINGS
+};
+
+const char *timing_name(enum timing which);
+const char *timing_text(enum timing which);
+
+struct timings;
+
+/* NULL when memory is short; some 5 KiB for each stripe. */
+struct timings *timings_new(void);
+void timings_free(struct timings *timings);
+
+/* Any thread, of that index; does not wait, relaxed order. */
+void timings_add(
+    struct timings *timings, unsigned thread, enum timing which, uint64_t ns);
+
+/* The histogram of all stripes. */
+void timings_read(const struct timings *timings, enum timing which,
+    struct histogram *ret_histogram);
+
+/* What other threads add meanwhile may be lost or kept. */
+void timings_clear(struct timings *timings);
+
+/* Those up to a session's end are averaged. */
+#define TIMINGS_AVERAGED (TIMING_SESSION + 1)
+
+/* As HAProxy averages (TIME_STATS_SAMPLES): each new time weighs 1/512. */
+#define TIMING_WINDOW 512
+
+/* All words shared and relaxed. */
+struct timing_average {
+	uint64_t sum; /* TIMING_WINDOW times the average, ms */
+	uint64_t max_ms;
+};
+
+void timing_average_add(struct timing_average *average, uint64_t ms);
+uint64_t timing_average_ms(const struct timing_average *average);
+
+/* The longest times of all TIMINGS_AVERAGED, and, if all, the averages too. */
+void timing_averages_clear(struct timing_average *averages, bool all);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * A range of addresses, `10.0.0.0/8`: who is meant by it.
+ */
+#ifndef NET_CIDR_H
+#define NET_CIDR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/addr.h"
+
+struct cidr {
+	uint16_t family; /* AF_INET, AF_INET6, or AF_UNIX: all such peers */
+	uint8_t bits;    /* of ip, from its beginning; the others are 0 */
+	uint8_t ip[16];
+};
+
+/* An address, `ADDRESS/BITS`, or `unix`.  No bits beyond those may be set. */
+bool cidr_parse(const char *s, struct cidr *ret_cidr, struct err *err);
+
+/* As it would be written, without the number of bits where it is all of them;
+ * returns out. */
+#define CIDR_TEXT_SIZE (INET6_ADDRSTRLEN + 4)
+const char *cidr_text(const struct cidr *cidr, char out[CIDR_TEXT_SIZE]);
+
+bool cidr_has(const struct cidr *cidr, const struct endpoint *endpoint);
+
+#endif

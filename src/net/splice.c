@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ * See splice.h.
+ */
+#include "net/splice.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/ensure.h"
+#include "base/fault.h"
+
+#define RETRY_NS 100000000ull
+
+void
+splice_pool_init(struct splice_pool *pool, uint32_t max)
+{
+	*pool = (struct splice_pool){0};
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->pipes = calloc(max, sizeof(*pool->pipes));
+	if (!pool->pipes)
+		return;
+	pool->max = max;
+	for (uint32_t i = max; i > 0; i--) {
+		pool->pipes[i - 1].next = pool->closed;
+		pool->closed = &pool->pipes[i - 1];
+	}
+}
+
+static void
+pipe_close(struct splice_pipe *pipe)
+{
+	close(pipe->read_fd);
+	close(pipe->write_fd);
+}
+
+void
+splice_pool_fini(struct splice_pool *pool)
+{
+	while (pool->idle) {
+		struct splice_pipe *pipe = pool->idle;
+
+		pool->idle = pipe->next;
+		pipe_close(pipe);
+	}
+	free(pool->pipes);
+	pthread_mutex_destroy(&pool->lock);
+}
+
+/* The largest size that the kernel grants: it refuses with EPERM what is above
+ * fs.pipe-max-size or what the user's pages do not suffice for. */
+static uint32_t
+enlarge(int fd)
+{
+	int got = -1;
+
+	for (uint32_t size = SPLICE_PIPE_MAX;
+	     got < 0 && size >= SPLICE_PIPE_MIN; size /= 2)
+		got = fcntl(fd, F_SETPIPE_SZ, (int)size);
+	if (got < 0)
+		got = fcntl(fd, F_GETPIPE_SZ);
+	return got < 0 ? 0 : (uint32_t)got;
+}
+
+/* False also when the kernel has none that is worth it: a user above the limit
+ * of pages gets pipes of two pages. */
+static bool
+pipe_open(struct splice_pipe *pipe)
+{
+	int fds[2];
+
+	if (fault_fails(FAULT_PIPE) || pipe2(fds, O_NONBLOCK | O_CLOEXEC) < 0)
+		return false;
+	*pipe = (struct splice_pipe){
+	    .read_fd = fds[0], .write_fd = fds[1], .size = enlarge(fds[1])};
+	if (pipe->size >= SPLICE_PIPE_MIN)
+		return true;
+	pipe_close(pipe);
+	return false;
+}
+
+static void
+set_idle_n(struct splice_pool *pool, uint32_t n)
+{
+	atomic_store_relaxed(&pool->idle_n, n);
+	if (n < pool->idle_least)
+		pool->idle_least = n;
+}
+
+/* An idle pipe, or one that is to be opened (*ret_open), or none. */
+static struct splice_pipe *
+take_locked(struct splice_pool *pool, uint64_t now_ns, bool *ret_open)
+{
+	struct splice_pipe *pipe = pool->idle;
+
+	*ret_open = false;
+	if (pipe) {
+		pool->idle = pipe->next;
+		set_idle_n(pool, pool->idle_n - 1);
+		return pipe;
+	}
+	pipe = pool->closed;
+	if (!pipe || now_ns < pool->retry_ns) {
+		atomic_store_relaxed(&pool->refused, pool->refused + 1);
+		return NULL;
+	}
+	pool->closed = pipe->next;
+	atomic_store_relaxed(&pool->open, pool->open + 1);
+	*ret_open = true;
+	return pipe;
+}
+
+static void
+closed_locked(struct splice_pool *pool, struct splice_pipe *pipe)
+{
+	pool->bytes -= pipe->size;
+	pipe->size = 0;
+	pipe->next = pool->closed;
+	pool->closed = pipe;
+	atomic_store_relaxed(&pool->open, pool->open - 1);
+}
+
+static void
+opened_locked(struct splice_pool *pool, const struct splice_pipe *pipe)
+{
+	pool->bytes += pipe->size;
+	atomic_store_relaxed(&pool->made, pool->made + 1);
+	if (pipe->size < SPLICE_PIPE_MAX)
+		atomic_store_relaxed(&pool->small, pool->small + 1);
+}
+
+static void
+refused_locked(
+    struct splice_pool *pool, struct splice_pipe *pipe, uint64_t now_ns)
+{
+	pool->retry_ns = now_ns + RETRY_NS;
+	pipe->size = 0;
+	closed_locked(pool, pipe);
+	atomic_store_relaxed(&pool->refused, pool->refused + 1);
+}
+
+struct splice_pipe *
+splice_pool_take(struct splice_pool *pool, uint64_t now_ns)
+{
+	struct splice_pipe *pipe;
+	bool to_open, opened;
+
+	pthread_mutex_lock(&pool->lock);
+	pipe = take_locked(pool, now_ns, &to_open);
+	pthread_mutex_unlock(&pool->lock);
+	if (!to_open)
+		return pipe;
+	opened = pipe_open(pipe);
+	pthread_mutex_lock(&pool->lock);
+	if (opened)
+		opened_locked(pool, pipe);
+	else
+		refused_locked(pool, pipe, now_ns);
+	pthread_mutex_unlock(&pool->lock);
+	return opened ? pipe : NULL;
+}
+
+void
+splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe)
+{
+	bool used = pipe->held > 0;
+
+	if (used)
+		pipe_close(pipe);
+	pthread_mutex_lock(&pool->lock);
+	if (used) {
+		closed_locked(pool, pipe);
+	} else {
+		pipe->next = pool->idle;
+		pool->idle = pipe;
+		set_idle_n(pool, pool->idle_n + 1);
+	}
+	pthread_mutex_unlock(&pool->lock);
+}
+
+static struct splice_pipe *
+surplus_locked(struct splice_pool *pool)
+{
+	struct splice_pipe *pipe = pool->idle;
+
+	if (pool->idle_least == 0) {
+		pool->idle_least = pool->idle_n;
+		return NULL;
+	}
+	ENSURE(pipe);
+	pool->idle_least--;
+	pool->idle = pipe->next;
+	atomic_store_relaxed(&pool->idle_n, pool->idle_n - 1);
+	return pipe;
+}
+
+void
+splice_pool_trim(struct splice_pool *pool)
+{
+	struct splice_pipe *pipe;
+
+	if (atomic_load_relaxed(&pool->open) == 0)
+		return;
+	for (;;) {
+		pthread_mutex_lock(&pool->lock);
+		pipe = surplus_locked(pool);
+		pthread_mutex_unlock(&pool->lock);
+		if (!pipe)
+			break;
+		pipe_close(pipe);
+		pthread_mutex_lock(&pool->lock);
+		closed_locked(pool, pipe);
+		pthread_mutex_unlock(&pool->lock);
+	}
+}
+
+struct splice_status
+splice_pool_status(const struct splice_pool *pool)
+{
+	struct splice_status status = {
+	    .max = pool->max,
+	    .open = atomic_load_relaxed(&pool->open),
+	    .idle = atomic_load_relaxed(&pool->idle_n),
+	    .made = atomic_load_relaxed(&pool->made),
+	    .small = atomic_load_relaxed(&pool->small),
+	    .refused = atomic_load_relaxed(&pool->refused),
+	};
+
+	/* Both change while they are read. */
+	if (status.idle > status.open)
+		status.idle = status.open;
+	return status;
+}
+
+uint64_t
+splice_pool_bytes(struct splice_pool *pool)
+{
+	uint64_t bytes = 0;
+
+	pthread_mutex_lock(&pool->lock);
+	bytes = pool->bytes;
+	pthread_mutex_unlock(&pool->lock);
+	return bytes;
+}
+
+ssize_t
+splice_in(struct splice_pipe *pipe, int fd, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = splice(fd, NULL, pipe->write_fd, NULL, size,
+		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	pipe->held += (uint32_t)n;
+	return n;
+}
+
+ssize_t
+splice_out(struct splice_pipe *pipe, int fd)
+{
+	ssize_t n;
+
+	do
+		n = splice(pipe->read_fd, NULL, fd, NULL, pipe->held,
+		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	pipe->held -= (uint32_t)n;
+	return n;
+}

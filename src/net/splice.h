@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ * Pipes to splice(2) through, lent out and used again.
+ *
+ * A pipe is a buffer that the kernel moves pages into and out of without
+ * copying them.  Whoever took one owns it until it is given back; a pipe that
+ * is given back with bytes in it is closed, so that nobody ever gets another
+ * one's bytes.
+ *
+ * Memory and descriptors are bounded: there are never more than `max` pipes.
+ * The kernel bounds them too (pipe(7): fs.pipe-max-size, and for users without
+ * CAP_SYS_RESOURCE fs.pipe-user-pages-soft); then pipes are smaller, or there
+ * are none for a moment.  That is weather: counted, and never an error.
+ */
+#ifndef NET_SPLICE_H
+#define NET_SPLICE_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/atomics.h"
+
+/* What a pipe is asked to take, and the least that is worth splicing. */
+#define SPLICE_PIPE_MAX (1024u * 1024)
+#define SPLICE_PIPE_MIN (64u * 1024)
+
+struct splice_pipe {
+	int read_fd, write_fd;
+	uint32_t size; /* bytes it takes, at most: a page may be half empty */
+	uint32_t held; /* bytes in it */
+	struct splice_pipe *next; /* while it is idle, or closed */
+};
+
+struct splice_pool {
+	pthread_mutex_t lock;
+	struct splice_pipe *pipes;  /* all of them, max */
+	struct splice_pipe *closed; /* those without descriptors */
+	struct splice_pipe *idle;   /* the one used last is on top */
+	uint64_t retry_ns;          /* none is made before that */
+	uint32_t idle_least;        /* of idle_n since the last trim */
+	uint64_t bytes;             /* sizes of those that are open */
+	/* Written under the lock, read by anybody, relaxed. */
+	uint32_t max;     /* pipes that may exist; 0: never splice */
+	uint32_t open;    /* that exist */
+	uint32_t idle_n;  /* of these, that nobody has taken */
+	uint64_t made;    /* ever */
+	uint64_t small;   /* of these, smaller than SPLICE_PIPE_MAX */
+	uint64_t refused; /* asked for and not given */
+} CACHE_LINE_ALIGNED;
+
+/* What `show info` shows; any thread. */
+struct splice_status {
+	uint32_t max, open, idle;
+	uint64_t made, small, refused;
+};
+struct splice_status splice_pool_status(const struct splice_pool *pool);
+
+/* What the pipes that exist take, all together; a short lock. */
+uint64_t splice_pool_bytes(struct splice_pool *pool);
+
+/* When memory is short max is 0. */
+void splice_pool_init(struct splice_pool *pool, uint32_t max);
+
+/* Closes the idle ones; all must have been given back. */
+void splice_pool_fini(struct splice_pool *pool);
+
+/* An empty pipe that the caller owns, or NULL: there are `max`, or the system
+ * has no descriptors or memory for another one.  now_ns: clock_now_ns; after
+ * the system's refusal it is left in peace for a while. */
+struct splice_pipe *splice_pool_take(struct splice_pool *pool, uint64_t now_ns);
+
+void splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe);
+
+/* Now and then: closes the pipes that nobody needed since the last call. */
+void splice_pool_trim(struct splice_pool *pool);
+
+/* From the socket into the pipe, which must be empty: then -EAGAIN can only
+ * mean that the socket has nothing now.  The number of bytes; less than asked
+ * for means nothing, as a pipe has a number of slots and each piece takes one.
+ * 0 is the end, or urgent data: only a recv can tell.  Or -errno. */
+ssize_t splice_in(struct splice_pipe *pipe, int fd, size_t size);
+
+/* From the pipe, which must hold something, into the socket: then -EAGAIN can
+ * only mean that the socket has no room, and that it will tell. */
+ssize_t splice_out(struct splice_pipe *pipe, int fd);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ * See tls_hello.h.
+ */
+#include "net/tls_hello.h"
+
+#include <string.h>
+
+enum {
+	RECORD_HEAD = 5, /* type, version, length */
+	RECORD_HANDSHAKE = 22,
+	MESSAGE_HEAD = 4, /* type, length */
+	MESSAGE_CLIENT_HELLO = 1,
+	VERSION_MAJOR = 3, /* SSL 3.0 and all TLS */
+	EXTENSION_SERVER_NAME = 0,
+	EXTENSION_ALPN = 16,
+	NAME_TYPE_HOST = 0,
+};
+
+static unsigned
+number16(const uint8_t *data)
+{
+	return (unsigned)data[0] << 8 | data[1];
+}
+
+/* Whether these bytes, 1 to RECORD_HEAD of them, begin a record of the
+ * handshake.  The version says little (RFC 8446 5.1: it is to be ignored). */
+static bool
+begins_record(const uint8_t *data, size_t size)
+{
+	if (data[0] != RECORD_HANDSHAKE ||
+	    (size > 1 && data[1] != VERSION_MAJOR) || (size > 2 && data[2] > 4))
+		return false;
+	if (size > 3 && data[3] > TLS_HELLO_MESSAGE_MAX >> 8)
+		return false;
+	return size < RECORD_HEAD ||
+	       (number16(data + 3) > 0 &&
+	           number16(data + 3) <= TLS_HELLO_MESSAGE_MAX);
+}
+
+/* A part of the message, which may go over several records: whoever has made
+ * one has seen that all of them are there. */
+struct part {
+	const uint8_t *at;
+	size_t in_record; /* bytes up to the end of the record that at is in */
+	size_t left;      /* of the part */
+	bool bad;         /* more was wanted than it has */
+};
+
+static void
+next_record(struct part *p)
+{
+	p->in_record = number16(p->at + 3);
+	p->at += RECORD_HEAD;
+}
+
+static unsigned
+take8(struct part *p)
+{
+	if (p->left == 0) {
+		p->bad = true;
+		return 0;
+	}
+	if (p->in_record == 0)
+		next_record(p);
+	p->left--;
+	p->in_record--;
+	return *p->at++;
+}
+
+static unsigned
+take16(struct part *p)
+{
+	unsigned high = take8(p);
+
+	return high << 8 | take8(p);
+}
+
+/* The next n bytes as a part of their own, which are passed over here. */
+static struct part
+cut(struct part *p, size_t n)
+{
+	struct part piece = *p;
+
+	if (n > p->left) {
+		p->bad = piece.bad = true;
+		p->left = piece.left = 0;
+		return piece;
+	}
+	piece.left = n;
+	p->left -= n;
+	while (n > p->in_record) {
+		n -= p->in_record;
+		p->at += p->in_record;
+		next_record(p);
+	}
+	p->at += n;
+	p->in_record -= n;
+	return piece;
+}
+
+static void
+skip(struct part *p, size_t n)
+{
+	(void)cut(p, n);
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+	       c == '_';
+}
+
+bool
+tls_name_normalize(const char *name, size_t len, char *out, uint8_t *ret_len)
+{
+	if (len > 0 && name[len - 1] == '.')
+		len--;
+	if (len == 0 || len > TLS_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		char c = name[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		/* A label has a letter, so there is one around each dot. */
+		if (!is_letter(c) &&
+		    (c != '.' || i == 0 || i == len - 1 || name[i - 1] == '.'))
+			return false;
+		out[i] = c;
+	}
+	out[len] = '\0';
+	*ret_len = (uint8_t)len;
+	return true;
+}
+
+static void
+read_host(struct part name, struct tls_hello *hello)
+{
+	char text[TLS_NAME_MAX + 1];
+	size_t len = name.left;
+
+	if (len > sizeof(text))
+		return;
+	for (size_t i = 0; i < len; i++)
+		text[i] = (char)take8(&name);
+	if (!tls_name_normalize(text, len, hello->name, &hello->name_len)) {
+		hello->name_len = 0;
+		hello->name[0] = '\0';
+	}
+}
+
+/* The first of the host names; RFC 6066 allows one. */
+static bool
+read_server_name(struct part extension, struct tls_hello *hello)
+{
+	struct part list = cut(&extension, take16(&extension));
+	bool found = false;
+
+	while (list.left > 0 && !list.bad) {
+		unsigned type = take8(&list);
+		struct part name = cut(&list, take16(&list));
+
+		if (type != NAME_TYPE_HOST || found || list.bad)
+			continue;
+		found = true;
+		read_host(name, hello);
+	}
+	return !list.bad && !extension.bad && extension.left == 0;
+}
+
+static bool
+read_alpn(struct part extension, struct tls_hello *hello)
+{
+	struct part list = cut(&extension, take16(&extension));
+
+	while (list.left > 0 && !list.bad) {
+		unsigned len = take8(&list);
+		struct part name = cut(&list, len);
+
+		if (list.bad || len == 0)
+			return false;
+		if (hello->alpn_len + 1 + len > TLS_ALPN_MAX)
+			continue;
+		hello->alpn[hello->alpn_len++] = (uint8_t)len;
+		while (name.left > 0)
+			hello->alpn[hello->alpn_len++] = (uint8_t)take8(&name);
+	}
+	return !list.bad && !extension.bad && extension.left == 0;
+}
+
+/* One of a kind: a second name would be for those to choose who come after
+ * us. */
+static bool
+read_extensions(struct part extensions, struct tls_hello *hello)
+{
+	bool named = false, alpn = false;
+
+	while (extensions.left > 0) {
+		unsigned type = take16(&extensions);
+		struct part extension = cut(&extensions, take16(&extensions));
+
+		if (extensions.bad)
+			return false;
+		if (type == EXTENSION_SERVER_NAME) {
+			if (named || !read_server_name(extension, hello))
+				return false;
+			named = true;
+		} else if (type == EXTENSION_ALPN) {
+			if (alpn || !read_alpn(extension, hello))
+				return false;
+			alpn = true;
+		}
+	}
+	return true;
+}
+
+static enum tls_verdict
+read_message(struct part message, struct tls_hello *hello)
+{
+	struct part extensions;
+
+	hello->name_len = hello->alpn_len = 0;
+	hello->name[0] = '\0';
+	if (take8(&message) != VERSION_MAJOR)
+		return TLS_OTHER;
+	skip(&message, 1 + 32);           /* the minor version, random */
+	skip(&message, take8(&message));  /* session_id */
+	skip(&message, take16(&message)); /* cipher_suites */
+	skip(&message, take8(&message));  /* compression_methods */
+	if (message.bad)
+		return TLS_OTHER;
+	if (message.left == 0)
+		return TLS_HELLO; /* as before TLS 1.2: no extensions */
+	extensions = cut(&message, take16(&message));
+	if (message.bad || message.left > 0)
+		return TLS_OTHER;
+	return read_extensions(extensions, hello) ? TLS_HELLO : TLS_OTHER;
+}
+
+static enum tls_verdict
+more(size_t needs, struct tls_hello *ret_hello)
+{
+	if (needs > TLS_HELLO_MAX)
+		return TLS_OTHER;
+	ret_hello->needs = needs;
+	return TLS_MORE;
+}
+
+enum tls_verdict
+tls_hello_read(const uint8_t *data, size_t size, struct tls_hello *ret_hello)
+{
+	uint8_t head[MESSAGE_HEAD];
+	size_t at = 0, got = 0, message = MESSAGE_HEAD;
+	struct part part = {.at = data};
+
+	while (got < message) {
+		size_t length;
+
+		if (size > at &&
+		    !begins_record(data + at,
+		        size - at < RECORD_HEAD ? size - at : RECORD_HEAD))
+			return TLS_OTHER;
+		if (size - at < RECORD_HEAD)
+			return more(at + RECORD_HEAD, ret_hello);
+		length = number16(data + at + 3);
+		at += RECORD_HEAD;
+		for (size_t i = 0; i < length && got + i < MESSAGE_HEAD; i++) {
+			if (at + i == size)
+				return more(at + length, ret_hello);
+			head[got + i] = data[at + i];
+			if (got + i == 0 && head[0] != MESSAGE_CLIENT_HELLO)
+				return TLS_OTHER;
+		}
+		got += length;
+		at += length;
+		if (got >= MESSAGE_HEAD)
+			message = MESSAGE_HEAD +
+			          ((size_t)head[1] << 16 | number16(head + 2));
+		if (message - MESSAGE_HEAD > TLS_HELLO_MESSAGE_MAX)
+			return TLS_OTHER;
+		if (at > size)
+			return more(at, ret_hello);
+	}
+	part.left = message;
+	skip(&part, MESSAGE_HEAD);
+	return read_message(part, ret_hello);
+}
+
+const char *
+tls_hello_protocol(
+    const struct tls_hello *hello, size_t *position, size_t *ret_len)
+{
+	const uint8_t *at = hello->alpn + *position;
+
+	if (*position >= hello->alpn_len)
+		return NULL;
+	*ret_len = at[0];
+	*position += 1u + at[0];
+	return (const char *)at + 1;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * See trust.h.
+ */
+#include "net/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/x509_vfy.h>
+#include <string.h>
+#include <unistd.h>
+
+/* OpenSSL's own words for a file that cannot be opened are of no help. */
+static bool
+can_be_read(const char *file, struct err *err)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(
+		    err, "'%s' cannot be read: %s", file, strerror(errno));
+	close(fd);
+	return true;
+}
+
+static bool
+load(X509_STORE *trust, const char *file, struct err *err)
+{
+	if (!file)
+		return X509_STORE_set_default_paths(trust) == 1 ||
+		       err_set(err, "out of memory");
+	if (!can_be_read(file, err))
+		return false;
+	return X509_STORE_load_file(trust, file) == 1 ||
+	       err_set(err, "'%s' has no certificate in PEM form", file);
+}
+
+X509_STORE *
+trust_load(const char *file, struct err *err)
+{
+	X509_STORE *trust = X509_STORE_new();
+
+	if (trust && load(trust, file, err))
+		return trust;
+	if (!trust)
+		err_set(err, "out of memory");
+	ERR_clear_error();
+	X509_STORE_free(trust);
+	return NULL;
+}
+
+X509_STORE *
+trust_ref(X509_STORE *trust)
+{
+	if (trust)
+		X509_STORE_up_ref(trust);
+	return trust;
+}
+
+void
+trust_free(X509_STORE *trust)
+{
+	X509_STORE_free(trust);
+}

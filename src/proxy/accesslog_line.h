@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * A session as the access log has it: what a data thread copies into a record,
+ * and how the log's writer makes a line of it, one function for each format.
+ *
+ * A record holds everything that its line needs, names included: it may outlive
+ * the session, its servers and the configuration.
+ */
+#ifndef PROXY_ACCESSLOG_LINE_H
+#define PROXY_ACCESSLOG_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "net/addr.h"
+#include "proxy/close_reasons.h"
+
+enum line_event {
+	LINE_CONNECT, /* a server is connected (log_on_connect) */
+	LINE_ONGOING, /* the session goes on (log_every) */
+	LINE_END,     /* it has ended */
+};
+
+/* Longer texts are cut: names have up to 40 letters, an address is as long as
+ * a line of the configuration lets it be, and a TLS server name has up to 253.
+ */
+#define LINE_TEXTS_SIZE 562
+
+struct line {
+	struct endpoint client;
+	/* The proxy that has named the client; of family 0: none has. */
+	struct endpoint peer;
+	uint64_t accepted_wall_us;
+	int64_t wait_ms, connect_ms; /* -1: it did not get there */
+	int64_t total_ms;
+	uint64_t bytes_in, bytes_out; /* from the client, to the client */
+	uint32_t slot;                /* with accepted_wall_us it is unique */
+	uint32_t active, frontend_active, backend_active, server_active;
+	uint32_t queue_position; /* from 1; 0: it was not queued */
+	uint16_t texts_len;
+	uint8_t event;  /* enum line_event */
+	uint8_t reason; /* enum close_reason, for LINE_END */
+	uint8_t retries;
+	bool redispatched;
+	/* Five texts, each with its NUL: frontend, backend, server, the
+	 * server's address, the TLS server name.  The backend's is empty where
+	 * none was found out, the next two without a server, the last where
+	 * nobody looked or there was none. */
+	char texts[LINE_TEXTS_SIZE];
+};
+
+_Static_assert(sizeof(struct line) <= LOG_RECORD_SIZE, "fits a record");
+
+enum line_text {
+	LINE_FRONTEND,
+	LINE_BACKEND,
+	LINE_SERVER,
+	LINE_ADDRESS,
+	LINE_SNI
+};
+
+/* Appends a text; call in the order of enum line_text. */
+void line_add_text(struct line *line, const char *text);
+const char *line_text(const struct line *line, enum line_text which);
+
+/* log_render: the record is a struct line. */
+size_t line_render_tcplog(const void *record, char *out, size_t size);
+size_t line_render_json(const void *record, char *out, size_t size);
+size_t line_render_logfmt(const void *record, char *out, size_t size);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ * See closed.h.
+ */
+#include "proxy/closed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ensure.h"
+#include "base/grace.h"
+#include "proxy/preface.h"
+#include "proxy/session.h"
+#include "proxy/session_facts.h"
+
+typedef uint64_t __attribute__((may_alias)) word;
+
+#define WORDS     (sizeof(struct closed_session) / sizeof(word))
+#define TCP_FIRST (offsetof(struct closed_session, tcp) / sizeof(word))
+
+_Static_assert(sizeof(struct closed_session) % sizeof(word) == 0 &&
+                   offsetof(struct closed_session, tcp) % sizeof(word) == 0,
+    "copied word by word");
+_Static_assert(CLOSED_NAMES_SIZE >= 3 * CLOSED_NAME_SIZE, "three names");
+
+struct cell {
+	uint64_t sequence; /* [P23] */
+	word words[WORDS];
+};
+
+struct cells {
+	uint32_t n;
+	struct cell all[];
+};
+
+struct closed_ring {
+	struct cells
+	    *cells;       /* the control thread swaps them; NULL: none [P24] */
+	uint64_t written; /* records so far; the owner's, read by others */
+	uint32_t taken;   /* a thread has it [P25] */
+	struct closed_ring *next; /* fixed once it is in the stack */
+} CACHE_LINE_ALIGNED;
+
+const char *
+closed_name(const struct closed_session *closed, enum closed_name which)
+{
+	const char *name = closed->names;
+
+	while (which-- > 0)
+		name += strlen(name) + 1;
+	return name;
+}
+
+const char *
+closer_name(enum closer closer)
+{
+	static const char *const names[] = {[CLOSER_PROXY] = "proxy",
+	    [CLOSER_CLIENT] = "client",
+	    [CLOSER_SERVER] = "server",
+	    [CLOSER_BOTH] = "both"};
+
+	return names[closer];
+}
+
+/* -- rings -- */
+
+/* Pages that were never written to take no memory. */
+static struct cells *
+cells_new(uint32_t n)
+{
+	struct cells *cells =
+	    n ? calloc(1, sizeof(*cells) + n * sizeof(cells->all[0])) : NULL;
+
+	if (cells)
+		cells->n = n;
+	return cells;
+}
+
+void
+closed_rings_init(struct closed_rings *rings, uint32_t keep)
+{
+	*rings = (struct closed_rings){.keep = keep};
+}
+
+void
+closed_rings_fini(struct closed_rings *rings)
+{
+	while (rings->all) {
+		struct closed_ring *ring = rings->all;
+
+		rings->all = ring->next;
+		free(ring->cells);
+		free(ring);
+	}
+}
+
+bool
+closed_rings_resize(
+    struct closed_rings *rings, uint32_t keep, struct grace *grace)
+{
+	bool complete = true;
+
+	atomic_store_relaxed(&rings->keep, keep);
+	for (struct closed_ring *ring = atomic_load_acquire(&rings->all); ring;
+	     ring = ring->next) {
+		struct cells *cells = cells_new(keep);
+
+		complete &= keep == 0 || cells;
+		grace_retire(grace, free,
+		    atomic_swap_acq_rel(&ring->cells, cells)); /* [P24] */
+	}
+	return complete;
+}
+
+static struct closed_ring *
+ring_new(uint32_t keep)
+{
+	struct closed_ring *ring = aligned_alloc(CACHE_LINE, sizeof(*ring));
+
+	if (!ring)
+		return NULL;
+	*ring = (struct closed_ring){.cells = cells_new(keep), .taken = 1};
+	if (keep > 0 && !ring->cells) {
+		free(ring);
+		return NULL;
+	}
+	return ring;
+}
+
+struct closed_ring *
+closed_ring_take(struct closed_rings *rings)
+{
+	struct closed_ring *first = atomic_load_acquire(&rings->all), *ring;
+
+	for (ring = first; ring; ring = ring->next)
+		if (atomic_swap_acq_rel(&ring->taken, 1u) == 0) /* [P25] */
+			return ring;
+	ring = ring_new(atomic_load_relaxed(&rings->keep));
+	if (!ring)
+		return NULL;
+	do
+		ring->next = first;
+	while (!atomic_cas_acq_rel(&rings->all, &first, ring));
+	return ring;
+}
+
+/* Whoever takes it goes on where this thread has stopped. */
+void
+closed_ring_give(struct closed_ring *ring)
+{
+	if (ring)
+		atomic_store_release(&ring->taken, 0u); /* [P25] */
+}
+
+/* -- writing -- */
+
+static void
+put_words(struct cell *cell, const word *words, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		atomic_store_release(&cell->words[i], words[i]); /* [P23] */
+}
+
+/* Each word is released, so who has read one of them has seen the odd sequence
+ * number as well.  What is beyond the names, and what is not known of TCP, is
+ * not written and not looked at. */
+void
+closed_ring_put(struct closed_ring *ring, const struct closed_session *closed)
+{
+	struct cells *cells = atomic_load_acquire(&ring->cells); /* [P24] */
+	const word *words = (const word *)closed;
+	uint64_t n = ring->written;
+	struct cell *cell;
+
+	if (!cells)
+		return;
+	cell = &cells->all[n % cells->n];
+	atomic_store_relaxed(&cell->sequence, 2 * n + 1);
+	put_words(cell, words, 0,
+	    (offsetof(struct closed_session, names) + closed->names_len +
+	        sizeof(word) - 1) /
+	        sizeof(word));
+	if (closed->tcp_known[0] || closed->tcp_known[1])
+		put_words(cell, words, TCP_FIRST, WORDS);
+	atomic_store_release(&cell->sequence, 2 * n + 2); /* [P23] */
+	atomic_store_release(&ring->written, n + 1);
+}
+
+static enum closer
+closer_of(const struct session *s, enum close_reason reason)
+{
+	bool client = s->side[HANDLE_CLIENT].first;
+	bool server = s->side[HANDLE_SERVER].first;
+
+	if (client || server)
+		return client && server ? CLOSER_BOTH
+		       : client         ? CLOSER_CLIENT
+		                        : CLOSER_SERVER;
+	/* Its connection was not looked at so far but for its end. */
+	return close_reason_code(reason)[0] == 'C' ? CLOSER_CLIENT
+	                                           : CLOSER_PROXY;
+}
+
+static void
+add_name(struct closed_session *c, const char *name)
+{
+	size_t len = strnlen(name, CLOSED_NAME_SIZE - 1);
+
+	memcpy(c->names + c->names_len, name, len);
+	c->names_len = (uint8_t)(c->names_len + len);
+	c->names[c->names_len++] = '\0';
+}
+
+/* Two system calls for a session of milliseconds are a few percent of what it
+ * costs, and tell little: see src/README.md. */
+static bool
+wants_tcp(const struct session *s, enum close_reason reason, uint64_t total_ms)
+{
+	switch (s->frontend->model->spec->global.closed_tcp_info) {
+	case TCP_INFO_OFF:
+		return false;
+	case TCP_INFO_AUTO:
+		return reason != CLOSE_DONE || total_ms >= CLOSED_LONG_MS;
+	case TCP_INFO_ALL:
+		break;
+	}
+	return true;
+}
+
+static void
+read_tcp(struct closed_session *c, const struct session *s)
+{
+	for (int i = 0; i < 2; i++)
+		c->tcp_known[i] = s->side[i].fd >= 0 && s->side[i].tcp &&
+		                  tcp_facts_read(s->side[i].fd, &c->tcp[i]);
+}
+
+void
+closed_note(struct closed_ring *ring, const struct session *session,
+    enum close_reason reason, struct pool_thread *self)
+{
+	const struct session *s = session;
+	struct session_times times;
+	struct closed_session c;
+
+	if (!atomic_load_relaxed(&ring->cells))
+		return;
+	session_times(s, self, &times);
+	c.id = session_id(s->index, s->accepted_wall_us);
+	c.accepted_wall_us = s->accepted_wall_us;
+	c.ended_ns = self->now_ns;
+	c.wait_ms = times.wait_ms;
+	c.connect_ms = times.connect_ms;
+	c.total_ms = times.total_ms;
+	c.bytes_in = s->side[HANDLE_CLIENT].received;
+	c.bytes_out = s->side[HANDLE_SERVER].received;
+	c.client = *session_client(s);
+	c.queue_position = s->waiter.position;
+	c.reason = (uint8_t)reason;
+	c.first = (uint8_t)closer_of(s, reason);
+	c.retries = session_retries(s);
+	c.redispatched = s->redispatched;
+	c.names_len = 0;
+	add_name(&c, s->frontend->spec->name);
+	add_name(&c, session_backend(s) ? session_backend(s)->spec->name : "");
+	add_name(&c, s->server ? s->server->spec->name : "");
+	c.tcp_known[0] = c.tcp_known[1] = false;
+	if (wants_tcp(s, reason, (uint64_t)times.total_ms))
+		read_tcp(&c, s);
+	closed_ring_put(ring, &c);
+}
+
+/* -- reading -- */
+
+/* One ring's part of the walk. */
+struct lane {
+	const struct closed_ring *ring;
+	uint64_t next; /* record to be read, from 1; 0: none is left */
+	bool loaded;
+	struct closed_session head; /* the one at next */
+};
+
+struct closed_walk {
+	uint32_t left;
+	size_t lanes_n;
+	struct lane *last; /* whose head was given away */
+	struct lane lanes[];
+};
+
+struct closed_walk *
+closed_walk_new(const struct closed_rings *rings)
+{
+	const struct closed_ring *all = atomic_load_acquire(&rings->all);
+	struct closed_walk *walk;
+	size_t n = 0;
+
+	for (const struct closed_ring *r = all; r; r = r->next)
+		n++;
+	walk = calloc(1, sizeof(*walk) + n * sizeof(walk->lanes[0]));
+	if (!walk)
+		return NULL;
+	walk->left = rings->keep;
+	walk->lanes_n = n;
+	for (size_t i = 0; i < n; i++, all = all->next)
+		walk->lanes[i] = (struct lane){
+		    .ring = all, .next = atomic_load_acquire(&all->written)};
+	return walk;
+}
+
+void
+closed_walk_free(struct closed_walk *walk)
+{
+	free(walk);
+}
+
+/* Record n of the ring, counted from 0.  False: it is there no more. */
+static bool
+read_record(const struct closed_ring *ring, uint64_t n,
+    struct closed_session *ret_closed)
+{
+	const struct cells *cells = atomic_load_acquire(&ring->cells);
+	word *words = (word *)ret_closed;
+	const struct cell *cell;
+
+	if (!cells)
+		return false;
+	cell = &cells->all[n % cells->n];
+	if (atomic_load_acquire(&cell->sequence) != 2 * n + 2) /* [P23] */
+		return false;
+	for (size_t i = 0; i < WORDS; i++)
+		words[i] = atomic_load_acquire(&cell->words[i]); /* [P23] */
+	return atomic_load_relaxed(&cell->sequence) == 2 * n + 2;
+}
+
+/* What is not there any more ends the lane: all before it is gone as well. */
+static bool
+load(struct lane *lane)
+{
+	if (lane->loaded)
+		return true;
+	if (lane->next > 0 &&
+	    !read_record(lane->ring, lane->next - 1, &lane->head))
+		lane->next = 0;
+	lane->loaded = lane->next > 0;
+	return lane->loaded;
+}
+
+const struct closed_session *
+closed_walk_next(struct closed_walk *walk)
+{
+	struct lane *latest = NULL;
+
+	if (walk->last) {
+		walk->last->next--;
+		walk->last->loaded = false;
+	}
+	walk->last = NULL;
+	if (walk->left == 0)
+		return NULL;
+	for (size_t i = 0; i < walk->lanes_n; i++) {
+		struct lane *lane = &walk->lanes[i];
+
+		if (load(lane) &&
+		    (!latest || lane->head.ended_ns > latest->head.ended_ns))
+			latest = lane;
+	}
+	if (!latest)
+		return NULL;
+	walk->left--;
+	walk->last = latest;
+	return &latest->head;
+}
+
+struct memory_use
+closed_rings_memory(const struct closed_rings *rings)
+{
+	struct memory_use use = {.count = 0};
+
+	for (const struct closed_ring *ring = atomic_load_acquire(&rings->all);
+	     ring; ring = ring->next) {
+		use.count++;
+		memory_add_block(&use, ring);
+		memory_add_block(&use, atomic_load_relaxed(&ring->cells));
+	}
+	return use;
+}

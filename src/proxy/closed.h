@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * The last sessions that have ended, for `show closed`: what the access log
+ * says of each, who closed first, and what the kernel knew of both connections.
+ *
+ * Each pool thread writes a ring of its own, so nobody waits for anybody and no
+ * cache line is shared; a ring outlives its thread and is the next one's.  The
+ * control thread reads all of them, the latest session first, while they are
+ * written to: every record is a seqlock [P23] whose sequence number also says
+ * which record of the ring it is, so one that is overwritten meanwhile is
+ * missed, never mixed up.
+ *
+ *	cells      0     1     2     3        4 cells, 6 records so far:
+ *	sequence  10    12     6     8        record n has 2n + 2 when it is
+ *	record     4     5     2     3        whole, 2n + 1 while it is written
+ */
+#ifndef PROXY_CLOSED_H
+#define PROXY_CLOSED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomics.h"
+#include "base/memory_use.h"
+#include "lf/handle.h"
+#include "net/addr.h"
+#include "net/tcp_facts.h"
+#include "proxy/close_reasons.h"
+
+struct grace;
+struct pool_thread;
+struct session;
+
+/* Whose end came first: a FIN, or a reset. */
+enum closer {
+	CLOSER_PROXY, /* neither's: a deadline, the operator, no server */
+	CLOSER_CLIENT,
+	CLOSER_SERVER,
+	CLOSER_BOTH, /* both were found in one look */
+};
+
+#define CLOSED_NAME_SIZE  41
+#define CLOSED_NAMES_SIZE 124 /* three names and their NULs */
+
+/* A session that has ended.  It holds all that is to be shown of it, names
+ * included: it outlives its server and the configuration. */
+struct closed_session {
+	uint64_t id; /* as long as it lasted, see proxy/session_facts.h */
+	uint64_t accepted_wall_us;
+	uint64_t ended_ns;                     /* clock_now_ns */
+	int64_t wait_ms, connect_ms, total_ms; /* as in the access log */
+	uint64_t bytes_in, bytes_out; /* from the client, to the client */
+	struct endpoint client;
+	uint32_t queue_position; /* from 1; 0: it was not queued */
+	uint8_t reason;          /* enum close_reason */
+	uint8_t first;           /* enum closer */
+	uint8_t retries;
+	bool redispatched;
+	uint8_t names_len;
+	bool tcp_known[2]; /* by enum handle_side */
+	/* Frontend, backend and server, each with its NUL. */
+	char names[CLOSED_NAMES_SIZE];
+	struct tcp_facts tcp[2];
+};
+
+enum closed_name { CLOSED_FRONTEND, CLOSED_BACKEND, CLOSED_SERVER };
+
+/* "" for the server of one that got to none. */
+const char *closed_name(
+    const struct closed_session *closed, enum closed_name which);
+
+/* "client" and so on. */
+const char *closer_name(enum closer closer);
+
+struct closed_ring;
+
+/* The rings of all threads. */
+struct closed_rings {
+	struct closed_ring *all; /* a stack that only grows */
+	uint32_t keep;           /* records in each; the control thread's */
+};
+
+/* keep: so many sessions at least are there to be shown, 0: none. */
+void closed_rings_init(struct closed_rings *rings, uint32_t keep);
+
+/* After all threads have ended. */
+void closed_rings_fini(struct closed_rings *rings);
+
+/* Control thread: another number; those of before are forgotten.  False when
+ * memory is short: then it is as it was, or some rings keep none. */
+bool closed_rings_resize(
+    struct closed_rings *rings, uint32_t keep, struct grace *grace);
+
+/* A pool thread, when it starts: a ring that nobody has, or a new one; NULL
+ * when memory is short. */
+struct closed_ring *closed_ring_take(struct closed_rings *rings);
+
+/* The same when it ends. */
+void closed_ring_give(struct closed_ring *ring);
+
+/* The thread whose ring it is: makes a record of the session.  Its descriptors
+ * are still open. */
+void closed_note(struct closed_ring *ring, const struct session *session,
+    enum close_reason reason, struct pool_thread *self);
+
+/* The same for a record that is made. */
+void closed_ring_put(
+    struct closed_ring *ring, const struct closed_session *closed);
+
+/* Control thread: all rings at once, backwards in time. */
+struct closed_walk;
+
+/* From the session that ended last on; NULL when memory is short. */
+struct closed_walk *closed_walk_new(const struct closed_rings *rings);
+
+/* The one that ended before; valid until the next call.  NULL: there are no
+ * more, or as many as are kept have been seen. */
+const struct closed_session *closed_walk_next(struct closed_walk *walk);
+
+void closed_walk_free(struct closed_walk *walk); /* NULL is fine */
+
+/* Control thread: the rings, and what they have of the heap. */
+struct memory_use closed_rings_memory(const struct closed_rings *rings);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * See greeting.h.
+ *
+ * The header is no part of what the client has sent: it is made anew for each
+ * server that is tried, and again for the rest of it where a server has not
+ * taken it at once, which hardly happens.  So nothing has to be kept but how
+ * much of it was written.
+ */
+#include "proxy/greeting.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "proxy/preface.h"
+
+static size_t
+make(const struct session *s, uint8_t out[PROXY_MADE_MAX])
+{
+	struct proxy_header header = {.version = s->server->send_proxy,
+	    .source = *session_client(s),
+	    .authority = preface_name(s)};
+
+	header.authority_len = (uint8_t)strlen(header.authority);
+	session_destination(s, &header.destination);
+	return proxy_header_make(&header, out);
+}
+
+int
+greeting_send(struct session *session)
+{
+	struct session *s = session;
+	struct side *side = &s->side[HANDLE_SERVER];
+	uint8_t bytes[PROXY_MADE_MAX];
+	size_t size = make(s, bytes);
+
+	while (s->greeted < size) {
+		ssize_t n = send(side->fd, bytes + s->greeted,
+		    size - s->greeted, MSG_NOSIGNAL);
+
+		if (n >= 0) {
+			s->greeted = (uint16_t)(s->greeted + n);
+		} else if (errno == EAGAIN || errno == EINPROGRESS) {
+			/* In progress: Fast Open, and no cookie was left. */
+			side->writable = false;
+			return 0;
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return 1;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * See outgoing.h.
+ */
+#include "proxy/outgoing.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "model/source_ports.h"
+#include "net/sock.h"
+#include "proxy/greeting.h"
+#include "proxy/preface.h"
+
+/* Ports of the range that others have taken are passed over, so many for a
+ * connection.  HAProxy tries as many. */
+#define PORTS_TRIED 10
+
+static void
+report(const struct server *server, const struct sock_refusal *refusal)
+{
+	static struct log_limit limit;
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "server %s/%s: the option %s was refused: %s%s",
+	    server->backend->spec->name, server->spec->name, refusal->option,
+	    strerror(refusal->error), sock_refusal_hint(refusal));
+}
+
+/* With Fast Open nothing is sent before the first byte, so a client that waits
+ * for the server to speak would wait for ever. */
+static bool
+client_has_spoken(const struct session *s)
+{
+	char byte;
+
+	return recv(s->side[HANDLE_CLIENT].fd, &byte, 1,
+	           MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+/* False when the client has no address to come from. */
+static bool
+find_way(
+    const struct session *s, struct sock_way *ret_way, struct addr *ret_source)
+{
+	const struct source_spec *source = server_source(s->server);
+
+	*ret_way = (struct sock_way){.options = &s->server->spec->sock};
+	ret_way->fast_open = s->server->spec->sock.fast_open > 0 &&
+	                     (greeting_wanted(s) || client_has_spoken(s));
+	if (source->kind == SOURCE_NONE)
+		return true;
+	ret_way->source = ret_source;
+	if (source->kind == SOURCE_ADDRESS) {
+		*ret_source = source->addr;
+		return true;
+	}
+	ret_way->transparent = true;
+	return endpoint_addr(session_client(s), ret_source);
+}
+
+static int
+connect_by(const struct session *s, const struct sock_way *way,
+    bool *ret_connected, bool *ret_port_taken)
+{
+	struct sock_refusal refusal;
+	int fd = sock_connect_by(
+	    server_addr(s->server), way, ret_connected, &refusal);
+
+	/* The source's port alone is refused with the first, the port together
+	 * with the destination with the second. */
+	*ret_port_taken = fd == -EADDRINUSE || fd == -EADDRNOTAVAIL;
+	if (refusal.option && fd != -EADDRINUSE)
+		report(s->server, &refusal);
+	return fd;
+}
+
+/* One of the range after the other. */
+static int
+connect_from_range(struct session *s, const struct sock_way *way,
+    struct addr *source, bool *ret_connected)
+{
+	struct source_ports *ports = s->server->ports;
+	int fd = -EADDRNOTAVAIL;
+	bool taken = true;
+
+	for (int i = 0; i < PORTS_TRIED && taken; i++) {
+		uint16_t port = source_ports_take(ports);
+
+		if (port == 0)
+			return -EADDRNOTAVAIL;
+		source->in.sin_port = htons(port); /* as in sockaddr_in6 */
+		fd = connect_by(s, way, ret_connected, &taken);
+		if (fd >= 0)
+			s->source_port = port;
+		else
+			source_ports_give(ports, port);
+	}
+	return fd == -EADDRINUSE ? -EADDRNOTAVAIL : fd;
+}
+
+int
+outgoing_connect(struct session *session, bool *ret_connected)
+{
+	struct session *s = session;
+	struct sock_way way;
+	struct addr source;
+	bool ignored;
+
+	if (!find_way(s, &way, &source))
+		return -EAFNOSUPPORT;
+	if (s->server->ports)
+		return connect_from_range(s, &way, &source, ret_connected);
+	return connect_by(s, &way, ret_connected, &ignored);
+}
+
+void
+outgoing_closed(struct session *session)
+{
+	struct session *s = session;
+
+	if (s->source_port == 0)
+		return;
+	source_ports_give(s->server->ports, s->source_port);
+	s->source_port = 0;
+}

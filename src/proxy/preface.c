@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ * See preface.h.
+ */
+#include "proxy/preface_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "lf/pool.h"
+#include "net/sock.h"
+#include "proxy/connect.h"
+
+_Static_assert(RELAY_BUFFER >= TLS_HELLO_MAX, "a hello fits into it");
+
+bool
+preface_construct(void *object, uint32_t index, void *arg)
+{
+	struct preface *p = object;
+
+	(void)arg;
+	p->index = index;
+	return true;
+}
+
+bool
+preface_begin(struct session *session, unsigned steps, struct pool_thread *self)
+{
+	uint32_t index;
+	struct preface *p = slab_take(&proxy_of(self)->prefaces, &index);
+
+	if (!p)
+		return false;
+	atomic_store_relaxed(&p->name_len, 0);
+	p->steps = (uint8_t)steps;
+	p->ended = p->spoke = false;
+	p->low_water = 0;
+	p->authority_len = 0;
+	atomic_store_relaxed(&p->proxied, false);
+	atomic_store_release(&session->preface, p); /* [P21] */
+	return true;
+}
+
+void
+preface_end(struct session *session, struct pool_thread *self)
+{
+	if (session->preface)
+		slab_give(&proxy_of(self)->prefaces, session->preface->index);
+}
+
+static ssize_t
+receive(const struct side *side, uint8_t *data, size_t size, int flags)
+{
+	ssize_t n;
+
+	do
+		n = recv(side->fd, data, size, flags);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static ssize_t
+peek(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
+{
+	uint8_t *buffer = proxy_thread_of(self)->buffer;
+
+	*ret_data = buffer;
+	return receive(
+	    &s->side[HANDLE_CLIENT], buffer, TLS_HELLO_MAX, MSG_PEEK);
+}
+
+/* A unix socket's sender is blocked after some dozens of writes that nobody has
+ * read.  So what is there is taken from it, and kept for the server as what a
+ * server does not take in one go is.  All that was kept so far, as receive. */
+static ssize_t
+take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
+{
+	struct side *client = &s->side[HANDLE_CLIENT];
+	struct spills *spills = &proxy_of(self)->spills;
+	struct spill *spill = s->kept[HANDLE_SERVER].spill;
+	bool fresh = !spill;
+	ssize_t n;
+
+	if (fresh) {
+		spill = spills_take(spills);
+		if (!spill)
+			return peek(s, ret_data, self);
+		spill->from = spill->to = 0;
+	}
+	n = receive(
+	    client, spill->data + spill->to, TLS_HELLO_MAX - spill->to, 0);
+	if (n <= 0 && fresh) {
+		spills_give(spills, spill);
+		return n;
+	}
+	s->kept[HANDLE_SERVER].spill = spill;
+	s->side[HANDLE_SERVER].piped = false;
+	*ret_data = spill->data;
+	if (n > 0) {
+		spill->to += (uint32_t)n;
+		side_received(client, (uint64_t)n, turn_now_ms(self));
+	} else if (n == 0) {
+		s->preface->ended = true;
+	}
+	return n < 0 ? n : (ssize_t)spill->to;
+}
+
+/* The first bytes of the client, and how many, as receive.  What comes in one
+ * piece stays where it is. */
+static ssize_t
+first_bytes(
+    struct session *s, const uint8_t **ret_data, struct pool_thread *self)
+{
+	return s->preface->spoke && !s->side[HANDLE_CLIENT].tcp
+	           ? take(s, ret_data, self)
+	           : peek(s, ret_data, self);
+}
+
+void
+preface_put_name(struct preface *p, const char *name, size_t len)
+{
+	uint64_t words[sizeof(p->name) / sizeof(p->name[0])] = {0};
+
+	memcpy(words, name, len);
+	for (size_t i = 0; i <= len / sizeof(words[0]); i++)
+		atomic_store_relaxed(&p->name[i], words[i]);
+}
+
+static void
+note_name(struct preface *p, const struct tls_hello *hello)
+{
+	preface_put_name(p, hello->name, hello->name_len);
+	atomic_store_release(&p->name_len, hello->name_len); /* [P21] */
+}
+
+void
+preface_read_name(
+    const struct preface *preface, char ret_name[TLS_NAME_MAX + 1])
+{
+	uint64_t words[sizeof(preface->name) / sizeof(preface->name[0])];
+	size_t len = 0;
+
+	if (preface)
+		len = atomic_load_acquire(&preface->name_len); /* [P21] */
+	ret_name[len] = '\0';
+	if (len == 0)
+		return;
+	for (size_t i = 0; i <= len / sizeof(words[0]); i++)
+		words[i] = atomic_load_acquire(&preface->name[i]);
+	memcpy(ret_name, words, len);
+}
+
+void
+preface_read_client(const struct preface *preface, struct endpoint *client,
+    struct endpoint *ret_peer)
+{
+	*ret_peer = (struct endpoint){.family = 0};
+	if (!preface || !atomic_load_acquire(&preface->proxied)) /* [P21] */
+		return;
+	*ret_peer = *client;
+	endpoint_get(&preface->source, client);
+}
+
+void
+session_destination(
+    const struct session *session, struct endpoint *ret_destination)
+{
+	const struct preface *p = session->preface;
+	struct addr addr;
+
+	if (p && p->proxied)
+		*ret_destination = p->destination;
+	else if (sock_local_addr(session->side[HANDLE_CLIENT].fd, &addr))
+		endpoint_set(ret_destination, &addr.sa, addr.len);
+	else
+		*ret_destination = (struct endpoint){.family = 0};
+}
+
+static void
+count(struct session *s, enum counter which, struct pool_thread *self)
+{
+	counters_add(s->frontend->counters, self->index, which, 1);
+}
+
+void
+preface_wait_for(struct session *s, size_t bytes)
+{
+	const struct side *client = &s->side[HANDLE_CLIENT];
+	int value = (int)bytes;
+
+	if (!client->tcp || s->preface->low_water == bytes)
+		return;
+	(void)setsockopt(
+	    client->fd, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof(value));
+	s->preface->low_water = (uint16_t)bytes;
+}
+
+void
+preface_wait_for_any(struct session *s)
+{
+	if (s->preface->low_water > 0)
+		preface_wait_for(s, 1);
+}
+
+static enum look
+look_at_hello(struct session *s, struct pool_thread *self)
+{
+	struct side *client = &s->side[HANDLE_CLIENT];
+	struct preface *p = s->preface;
+	const uint8_t *data = NULL;
+	struct tls_hello hello;
+	ssize_t n = first_bytes(s, &data, self);
+
+	if (n < 0 && errno == EAGAIN) {
+		client->readable = false;
+		return LOOK_MORE;
+	}
+	if (n <= 0)
+		return LOOK_GONE;
+	p->spoke = true;
+	switch (tls_hello_read(data, (size_t)n, &hello)) {
+	case TLS_MORE:
+		preface_wait_for(s, hello.needs);
+		return p->ended ? LOOK_ENDED : LOOK_MORE;
+	case TLS_OTHER:
+		count(s, COUNTER_NOT_TLS, self);
+		break;
+	case TLS_HELLO:
+		count(s, COUNTER_HELLOS, self);
+		if (hello.name_len > 0)
+			note_name(p, &hello);
+		break;
+	}
+	p->steps &= (uint8_t)~PREFACE_HELLO;
+	return LOOK_DONE;
+}
+
+static enum look
+look(struct session *s, struct pool_thread *self)
+{
+	enum look found = LOOK_DONE;
+
+	if (s->preface->steps & PREFACE_PROXY)
+		found = preface_look_at_proxy(s, self);
+	if (found == LOOK_DONE && s->preface->steps & PREFACE_HELLO)
+		found = look_at_hello(s, self);
+	return found;
+}
+
+/* What is known by now is all that will be. */
+static enum turn
+proceed(
+    struct session *s, enum close_reason otherwise, struct pool_thread *self)
+{
+	struct preface *p = s->preface;
+	unsigned route;
+
+	/* No hello has named another one. */
+	if (p->name_len == 0 && p->authority_len > 0)
+		atomic_store_release(
+		    &p->name_len, p->authority_len); /* [P21] */
+	route = frontend_route_named(
+	    s->frontend, (const char *)p->name, p->name_len);
+	preface_wait_for_any(s);
+	if (route == s->frontend->backends_n) {
+		if (otherwise == CLOSE_DENIED)
+			count(s, COUNTER_DENIED, self);
+		return session_close(s, otherwise, self);
+	}
+	session_use_backend(s, route, self);
+	return connect_start(s, self);
+}
+
+static void
+note_events(struct session *s, uint32_t pending)
+{
+	if (pending & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP | HANDLE_ERROR))
+		s->preface->ended = true;
+}
+
+static bool
+is_late(const struct session *s, const struct pool_thread *self)
+{
+	/* Accepted by another thread it may be later than this turn's time. */
+	return turn_now_ms(self) >=
+	       s->accepted_ms + s->frontend->spec->timeout_hello_ms;
+}
+
+enum turn
+preface_step(
+    struct session *session, uint32_t pending, struct pool_thread *self)
+{
+	struct session *s = session;
+	const struct side *client = &s->side[HANDLE_CLIENT];
+	enum look found = LOOK_MORE;
+
+	if (s->state == SESSION_ACCEPTED)
+		session_set_state(s, SESSION_INSPECTING, self);
+	note_events(s, pending);
+	/* Even then a header that owes nothing to the reset is taken: HAProxy's
+	 * checks are a header and a reset. */
+	if (client->error && client->tcp &&
+	    !(s->preface->steps & PREFACE_PROXY))
+		found = LOOK_GONE;
+	else if (client->readable)
+		found = look(s, self);
+	if (found == LOOK_DONE && client->error && client->tcp)
+		found = LOOK_GONE;
+	if (found == LOOK_MORE && is_late(s, self))
+		found = LOOK_LATE;
+	if (s->preface->steps & PREFACE_PROXY && found != LOOK_MORE)
+		return session_close(
+		    s, preface_refuse_proxy(s, found, self), self);
+	switch (found) {
+	case LOOK_MORE:
+	case LOOK_WRONG:
+		break;
+	case LOOK_DONE:
+		return proceed(s, CLOSE_DENIED, self);
+	case LOOK_ENDED:
+		count(s, COUNTER_NOT_TLS, self);
+		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
+	case LOOK_GONE:
+		return session_close(s, CLOSE_CLIENT_GONE_HELLO, self);
+	case LOOK_LATE:
+		count(s, COUNTER_HELLO_TIMEOUTS, self);
+		return proceed(s, CLOSE_HELLO_TIMEOUT, self);
+	}
+	return TURN_DONE;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * What the steps of a preface share: the order of them (preface.c), the PROXY
+ * header (preface_proxy.c).
+ */
+#ifndef PROXY_PREFACE_INTERNAL_H
+#define PROXY_PREFACE_INTERNAL_H
+
+#include "proxy/preface.h"
+
+/* What a look at the client has shown. */
+enum look {
+	LOOK_MORE,  /* it has yet to send something */
+	LOOK_DONE,  /* the step is complete */
+	LOOK_ENDED, /* it will never be: no more bytes will come */
+	LOOK_GONE,  /* and there is nobody who would want an answer */
+	LOOK_LATE,  /* the time is over */
+	LOOK_WRONG, /* what came cannot be */
+};
+
+/* How many unread bytes make an event; on a unix socket each write does.  It is
+ * not asked for twice: where the socket's buffer has no room for so many the
+ * kernel wakes us without any more. */
+void preface_wait_for(struct session *s, size_t bytes);
+
+/* Any byte makes an event again. */
+void preface_wait_for_any(struct session *s);
+
+/* Writes the name in whole words, which is how they are read; it is not there
+ * for others before name_len is. */
+void preface_put_name(struct preface *p, const char *name, size_t len);
+
+/* The step PREFACE_PROXY, which is over with LOOK_DONE: takes the header. */
+enum look preface_look_at_proxy(struct session *s, struct pool_thread *self);
+
+/* Counts a session whose header was not to be had: ENDED, GONE, LATE, WRONG;
+ * why it ends. */
+enum close_reason preface_refuse_proxy(
+    struct session *s, enum look found, struct pool_thread *self);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * See preface.h: the header of the PROXY protocol, the first of the steps.
+ *
+ * It is looked at until it is complete, and only then taken, just its bytes:
+ * what follows is left in the socket, as it is without a header.
+ */
+#include "proxy/preface_internal.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "lf/pool.h"
+
+_Static_assert(RELAY_BUFFER >= PROXY_READ_MAX, "a header fits into it");
+
+/* Most are attempts to connect without one, and come in numbers. */
+static void
+report(const struct session *s, const char *why)
+{
+	static struct log_limit limit;
+	char host[INET6_ADDRSTRLEN];
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "frontend %s: a connection from %s:%u has no good PROXY header: "
+	    "%s; see accept_proxy and proxy_from",
+	    s->frontend->spec->name, endpoint_host(&s->client, host),
+	    s->client.port, why);
+}
+
+/* A name that no host can have is none.  Who is asked for in a hello that is
+ * still to come goes before it. */
+static void
+note_authority(struct preface *p, const struct proxy_header *header)
+{
+	char name[TLS_NAME_MAX + 1];
+	uint8_t len;
+
+	if (!tls_name_normalize(
+	        header->authority, header->authority_len, name, &len))
+		return;
+	preface_put_name(p, name, len);
+	if (p->steps & PREFACE_HELLO)
+		p->authority_len = len;
+	else
+		atomic_store_release(&p->name_len, len); /* [P21] */
+}
+
+static void
+note_header(struct preface *p, const struct proxy_header *header)
+{
+	if (header->authority_len > 0)
+		note_authority(p, header);
+	if (header->source.family == 0)
+		return;
+	endpoint_put(&p->source, &header->source);
+	endpoint_put(&p->destination, &header->destination);
+	atomic_store_release(&p->proxied, true); /* [P21] */
+}
+
+static void
+count(struct session *s, enum counter which, struct pool_thread *self)
+{
+	counters_add(s->frontend->counters, self->index, which, 1);
+}
+
+static ssize_t
+receive(struct session *s, uint8_t *data, size_t size, int flags)
+{
+	ssize_t n;
+
+	do
+		n = recv(s->side[HANDLE_CLIENT].fd, data, size, flags);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+/* All of it is there. */
+static enum look
+take(struct session *s, const struct proxy_read *r, struct pool_thread *self)
+{
+	struct preface *p = s->preface;
+	uint8_t *data = proxy_thread_of(self)->buffer;
+
+	if (receive(s, data, r->size, 0) != (ssize_t)r->size)
+		return LOOK_GONE;
+	note_header(p, &r->header);
+	count(s, COUNTER_PROXY_HEADERS, self);
+	p->steps &= (uint8_t)~PREFACE_PROXY;
+	p->spoke = false;
+	preface_wait_for_any(s);
+	return LOOK_DONE;
+}
+
+enum look
+preface_look_at_proxy(struct session *s, struct pool_thread *self)
+{
+	struct preface *p = s->preface;
+	uint8_t *data = proxy_thread_of(self)->buffer;
+	ssize_t n = receive(s, data, PROXY_READ_MAX, MSG_PEEK);
+	struct proxy_read r;
+
+	if (n < 0 && errno == EAGAIN) {
+		s->side[HANDLE_CLIENT].readable = false;
+		return LOOK_MORE;
+	}
+	if (n <= 0)
+		return LOOK_GONE;
+	p->spoke = true;
+	switch (proxy_header_read(data, (size_t)n, &r)) {
+	case PROXY_COMPLETE:
+		return take(s, &r, self);
+	case PROXY_INCOMPLETE:
+		preface_wait_for(s, (size_t)n + r.needs);
+		return p->ended ? LOOK_ENDED : LOOK_MORE;
+	case PROXY_WRONG:
+		break;
+	}
+	report(s, r.why);
+	return LOOK_WRONG;
+}
+
+enum close_reason
+preface_refuse_proxy(
+    struct session *s, enum look found, struct pool_thread *self)
+{
+	count(s, COUNTER_PROXY_ERRORS, self);
+	if (found == LOOK_WRONG)
+		return CLOSE_PROXY_WRONG;
+	if (found != LOOK_LATE)
+		return CLOSE_PROXY_GONE;
+	report(s, "it did not come within timeout_hello");
+	return CLOSE_PROXY_TIMEOUT;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * See relay_internal.h.
+ *
+ * Note: splice and edge-triggering.
+ * EAGAIN of a splice from a socket into a pipe may mean that the socket is
+ * empty or that the pipe is full, and who takes the one for the other waits for
+ * an event that never comes.  So a socket is only spliced into an empty pipe,
+ * and a pipe with bytes in it is emptied, or kept, before the next read: EAGAIN
+ * is then the socket's, on either end.  Less than asked for says nothing; only
+ * EAGAIN ends the reading.
+ *
+ * A splice stops for ever at urgent data, and at an end it may return 0 before
+ * it: both are left to recv.
+ */
+#include "proxy/relay_internal.h"
+
+#include <errno.h>
+
+#include "lf/pool.h"
+#include "net/splice.h"
+
+void
+relay_splice_note(struct side *side, size_t size)
+{
+	unsigned kib = side->streak + (unsigned)(size / 1024);
+
+	side->streak = size < RELAY_LARGE ? 0 : kib < 255 ? (uint8_t)kib : 255;
+	if (side->streak < RELAY_BULK / 1024 || side->urgent)
+		return;
+	side->splicing = true;
+	side->streak = 0;
+}
+
+static void
+stop_splicing(struct side *side)
+{
+	side->splicing = false;
+	side->streak = 0;
+}
+
+static void
+note_splice(struct side *side, size_t size)
+{
+	if (size >= RELAY_SMALL)
+		side->streak = 0;
+	else if (++side->streak == RELAY_SMALLS)
+		stop_splicing(side);
+}
+
+/* Writes until the pipe is empty or the side full; false if it is gone. */
+static bool
+write_pipe(struct session *s, enum handle_side to, struct splice_pipe *pipe,
+    struct pool_thread *self)
+{
+	struct side *side = &s->side[to];
+
+	while (pipe->held > 0 && side->writable && !side->broken) {
+		ssize_t n = splice_out(pipe, side->fd);
+
+		if (n > 0)
+			side->active_ms = turn_now_ms(self);
+		else if (n == -EAGAIN)
+			side->writable = false;
+		else
+			relay_write_failed(s, to, self);
+	}
+	return !side->broken;
+}
+
+bool
+relay_splice_kept(
+    struct session *s, enum handle_side to, struct pool_thread *self)
+{
+	struct splice_pipe *pipe = s->kept[to].pipe;
+
+	if (!write_pipe(s, to, pipe, self))
+		return true;
+	if (pipe->held > 0)
+		return false;
+	s->kept[to].pipe = NULL;
+	splice_pool_give(&proxy_of(self)->pipes, pipe);
+	return true;
+}
+
+/* What kind of lack of bytes it was. */
+static void
+read_nothing(struct session *s, enum handle_side from, ssize_t n,
+    struct pool_thread *self)
+{
+	struct side *side = &s->side[from];
+
+	switch (n) {
+	case -EAGAIN:
+		if (side->read_on)
+			stop_splicing(side);
+		else
+			side->readable = false;
+		break;
+	case 0:
+	case -EINVAL: /* no socket that can be spliced */
+	case -ENOMEM:
+	case -ENOTCONN:
+		stop_splicing(side);
+		break;
+	default:
+		/* The kernel has told its error; a recv would see an end. */
+		errno = (int)-n;
+		relay_read_ended(s, from, -1, self);
+		break;
+	}
+}
+
+size_t
+relay_splice(struct session *s, enum handle_side from, struct pool_thread *self)
+{
+	struct splice_pool *pool = &proxy_of(self)->pipes;
+	struct splice_pipe *pipe = splice_pool_take(pool, self->now_ns);
+	struct side *in = &s->side[from];
+	ssize_t n;
+
+	if (!pipe) {
+		stop_splicing(in);
+		return 0;
+	}
+	n = splice_in(pipe, in->fd, RELAY_SPLICE_BUDGET);
+	if (n > 0) {
+		side_received(in, (uint64_t)n, turn_now_ms(self));
+		note_splice(in, (size_t)n);
+		(void)write_pipe(s, !from, pipe, self);
+	} else {
+		read_nothing(s, from, n, self);
+	}
+	if (n > 0 && pipe->held > 0 && !s->side[!from].broken) {
+		s->kept[!from].pipe = pipe;
+		s->side[!from].piped = true;
+	} else {
+		splice_pool_give(pool, pipe);
+	}
+	return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * See session_facts.h.
+ */
+#include "proxy/session_facts.h"
+
+#include "proxy/preface.h"
+
+/* A retry that moves the generation on does not last. */
+#define LOOKS 16
+
+uint64_t
+session_id(uint32_t index, uint64_t accepted_wall_us)
+{
+	return (accepted_wall_us & UINT32_MAX) << 32 | (index + 1u);
+}
+
+static void
+read_fields(const struct session *s, struct session_facts *f)
+{
+	const struct preface *preface;
+
+	f->state = (enum session_state)atomic_load_acquire(&s->state);
+	f->accepted_ms = atomic_load_acquire(&s->accepted_ms);
+	f->accepted_wall_us = atomic_load_acquire(&s->accepted_wall_us);
+	f->tries = atomic_load_acquire(&s->tries);
+	endpoint_get(&s->client, &f->client);
+	for (int i = 0; i < 2; i++) {
+		f->fd[i] = atomic_load_acquire(&s->side[i].fd);
+		f->received[i] = atomic_load_acquire(&s->side[i].received);
+	}
+	f->frontend = atomic_load_acquire(&s->frontend); /* [P21] */
+	f->server = atomic_load_acquire(&s->server);     /* [P21] */
+	preface = atomic_load_acquire(&s->preface);      /* [P21] */
+	preface_read_name(preface, f->sni);
+	preface_read_client(preface, &f->client, &f->peer);
+}
+
+/* Free slots have no deadline, and it is read after the generation: what is
+ * read in between belongs to that generation or to a later one.  That it was
+ * the same is seen by the second look; who wrote a later one's frontend or
+ * server had moved the generation on before, and released both. */
+bool
+session_facts_read(
+    const struct proxy *proxy, uint32_t index, struct session_facts *ret_facts)
+{
+	const struct session *s = slab_at(&proxy->sessions, index);
+	struct session_facts f;
+	uint16_t route;
+
+	for (int i = 0; i < LOOKS; i++) {
+		f.generation = claim_generation_acquire(&s->handler.claim);
+		f.deadline_ms = atomic_load_acquire(&proxy->deadlines[index]);
+		if (f.deadline_ms == 0)
+			return false;
+		read_fields(s, &f);
+		route = atomic_load_acquire(&s->route);
+		if (claim_generation_acquire(&s->handler.claim) != f.generation)
+			continue;
+		f.id = session_id(index, f.accepted_wall_us);
+		f.backend = f.frontend->backends[route];
+		*ret_facts = f;
+		return true;
+	}
+	return false;
+}
+
+bool
+session_facts_find(
+    const struct proxy *proxy, uint64_t id, struct session_facts *ret_facts)
+{
+	uint32_t index = (uint32_t)id - 1;
+	struct session_facts f;
+
+	if ((uint32_t)id == 0 || index >= slab_made(&proxy->sessions) ||
+	    !session_facts_read(proxy, index, &f) || f.id != id)
+		return false;
+	*ret_facts = f;
+	return true;
+}
+
+bool
+session_facts_kill(struct proxy *proxy, const struct session_facts *facts)
+{
+	struct session_facts f = *facts;
+
+	do {
+		struct session *s =
+		    slab_at(&proxy->sessions, (uint32_t)f.id - 1);
+
+		if (shard_note(&s->handler, f.generation, NOTE_KILL))
+			return true;
+	} while (session_facts_find(proxy, facts->id, &f));
+	return false;
+}
+
+/* The generation is that under which the server was read: who exchanges the
+ * server moves it on, and drops such a note (connect.c). */
+bool
+session_facts_tell(
+    struct proxy *proxy, const struct session_facts *facts, uint32_t note)
+{
+	struct session *s = slab_at(&proxy->sessions, (uint32_t)facts->id - 1);
+
+	return shard_note(&s->handler, facts->generation, note);
+}
+
+const char *
+session_state_name(enum session_state state)
+{
+	static const char *const names[] = {
+	    [SESSION_FREE] = "FREE",
+	    [SESSION_ACCEPTED] = "ACCEPTED",
+	    [SESSION_INSPECTING] = "INSPECTING",
+	    [SESSION_QUEUED] = "QUEUED",
+	    [SESSION_CONNECTING] = "CONNECTING",
+	    [SESSION_PAUSING] = "PAUSING",
+	    [SESSION_RELAYING] = "RELAYING",
+	    [SESSION_CLIENT_EOF] = "CLIENT_EOF",
+	    [SESSION_SERVER_EOF] = "SERVER_EOF",
+	    [SESSION_FLUSHING] = "FLUSHING",
+	};
+
+	return names[state];
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Several admin sockets: where they are, who may use them, and for what.
+
+# bats file_tags=onethread
+
+load helpers
+
+ADMIN=$T/admin.sock
+SOCKETS=
+
+common() {
+	cat <<-END
+		[global]
+		log = off
+		drain_timeout = 2s
+		$(printf '%b' "$SOCKETS")
+		[pool main]
+		threads = 2
+	END
+}
+
+sockets() {
+	SOCKETS=$1
+	start_app a
+	web a
+}
+
+# said SOCKET TEXT: what comes back for it, with a `|` for each line end.
+said() {
+	printf '%b' "$2" | socat -t 10 - "$1" 2>&1 | tr '\n' '|'
+}
+
+tcp() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" show cli sockets |
+	    sed -n 's/^ipv4@\([^ ]*\) .*/\1/p'
+}
+
+as_nobody() {
+	[ "$(id -u)" -eq 0 ] || skip "not root: nobody's rights cannot be tried"
+	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+	setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+}
+
+@test "admin sockets: each has its level" {
+	sockets "admin = $ADMIN\nadmin = $T/op level=operator\nadmin = $T/user level=user\nadmin = 127.0.0.1:0 level=operator\nadmin = 127.0.0.1:0"
+	equal "the list" "admin operator user operator user" \
+	    "$("$BUILD/lfproxyctl" -S "$ADMIN" show cli sockets | awk 'NR > 1 && NF { print $2 }' | xargs)"
+	equal "operator" 'operator|||' "$(said "UNIX-CONNECT:$T/op" 'show cli level;show table\n')"
+	equal "operator" 'Permission denied||' \
+	    "$(said "UNIX-CONNECT:$T/op" 'set pool main threads 3\n')"
+	[[ $(said "UNIX-CONNECT:$T/op" 'show errors\n') == Total* ]]
+	equal "user" 'user||Permission denied||Permission denied||' \
+	    "$(said "UNIX-CONNECT:$T/user" 'show cli level;show errors;reload\n')"
+	equal "lfproxyctl and TCP" operator \
+	    "$("$BUILD/lfproxyctl" -S "$(tcp | sed -n 1p)" show cli level)"
+	run -3 "$BUILD/lfproxyctl" -S 127.0.0.1: show info
+	[[ $output == *"HOST:PORT"* ]]
+	equal "TCP" 'operator||' "$(said "TCP:$(tcp | sed -n 1p)" 'show cli level\n')"
+	equal "TCP's default" 'user||' "$(said "TCP:$(tcp | sed -n 2p)" 'show cli level\n')"
+}
+
+@test "admin sockets: a change through TCP is noted with its address" {
+	sockets "admin = $ADMIN\nadmin = 127.0.0.1:0 level=admin"
+	said "TCP:$(tcp)" 'set pool main threads 3\n'
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" show changes
+	[[ $output =~ ^1\ [^\ ]+\ 127\.0\.0\.1:[0-9]+:\ pool\ main\ threads:\ 2\ -\>\ 3$ ]] ||
+	    fail "$output"
+}
+
+@test "admin sockets: TCP is for this host alone" {
+	local address
+
+	for address in 0.0.0.0:9999 :9999 10.1.2.3:9999 '[::]:9999' '[2001:db8::1]:9999'; do
+		printf '[global]\nadmin = %s\n' "$address" >"$T/bad.ini"
+		run -1 "$LFPROXY" -t -c "$T/bad.ini"
+		[[ $output == *"$T/bad.ini:2: admin: '$address' can be reached from other hosts"* ]] ||
+		    fail "$address: $output"
+	done
+	for address in '127.0.0.1:9999 mode=0600' '[::1]:9999 user=root' \
+	    '127.0.0.1:9999 admins=root'; do
+		printf '[global]\nadmin = %s\n' "$address" >"$T/bad.ini"
+		run -1 "$LFPROXY" -t -c "$T/bad.ini"
+		[[ $output == *"is for unix sockets only"* ]] || fail "$output"
+	done
+}
+
+@test "admin sockets: bad options say what is allowed" {
+	local line
+
+	while read -r line; do
+		printf '[global]\nadmin = %s\n' "${line%% -> *}" >"$T/bad.ini"
+		run -1 "$LFPROXY" -t -c "$T/bad.ini"
+		[[ $output == *"bad.ini:2: admin: "*"${line#* -> }"* ]] ||
+		    fail "$line: $output"
+	done <<-END
+		/run/x level=root -> user, operator, admin
+		/run/x user=no-such-user -> this host has no user 'no-such-user'
+		/run/x group=no-such-group -> this host has no group 'no-such-group'
+		/run/x admins=root,no-such-user -> this host has no user 'no-such-user'
+		/run/x operators=@no-such-group -> this host has no group 'no-such-group'
+		/run/x admins=root, -> this host has no user ''
+		/run/x timeout=0s -> 1s to 1d
+		/run/x maxconn=0 -> 1 to 1000
+		/run/x maxconn=1001 -> 1 to 1000
+		127.0.0.1:99999 -> port
+	END
+	printf '[global]\nadmin = /run/x\nadmin = unix:/run/x\n' >"$T/bad.ini"
+	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	[[ $output == *"bad.ini:3: admin: 'unix:/run/x' is an admin socket already"* ]]
+}
+
+@test "admin sockets: a file has its mode and its owner, and goes with lfproxy" {
+	[ "$(id -u)" -eq 0 ] || skip "not root: files cannot be given away"
+	sockets "admin = $ADMIN\nadmin = $T/given mode=0620 user=nobody group=nogroup"
+	equal "mode and owner" "620 nobody nogroup" "$(stat -c '%a %U %G' "$T/given")"
+	stop_lfproxy
+	[ ! -e "$T/given" ]
+}
+
+@test "admin sockets: people may have a higher level than the socket" {
+	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user operators=@nogroup admins=root\nadmin = $T/named mode=0666 level=user admins=nobody"
+	equal "root" 'admin||' "$(said "UNIX-CONNECT:$T/all" 'show cli level\n')"
+	equal "not named" 'user||' "$(said "UNIX-CONNECT:$T/named" 'show cli level\n')"
+	equal "by group" 'operator' \
+	    "$(as_nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
+	equal "by name" 'admin' \
+	    "$(as_nobody "$BUILD/lfproxyctl" -S "$T/named" show cli level)"
+	as_nobody "$BUILD/lfproxyctl" -S "$T/named" set pool main threads 3
+	"$BUILD/lfproxyctl" -S "$ADMIN" show changes |
+	    grep -qE "^1 [^ ]+ nobody \(uid $(id -u nobody), pid [0-9]+\): pool main threads: 2 -> 3$"
+}
+
+@test "admin sockets: by a further group" {
+	local group
+
+	[ "$(id -u)" -eq 0 ] || skip "not root: groups cannot be chosen"
+	group=$(getent group | awk -F: '$3 > 0 && $3 < 1000 { print $1; exit }')
+	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user admins=@$group"
+	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+	equal "in the group" admin "$(setpriv --reuid nobody --regid nogroup \
+	    --groups "$group" "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
+	equal "not in it" user "$(as_nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
+}
+
+@test "admin sockets: each has its time-out and its limit on connections" {
+	sockets "admin = $ADMIN\nadmin = $T/few timeout=1s maxconn=2"
+	run -0 timeout $((10 * PATIENCE)) python3 -c '
+import socket, sys, time
+def connect():
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(20)
+    s.connect(sys.argv[1])
+    return s
+def busy():
+    s = connect()
+    s.sendall(b"prompt\n")
+    assert s.recv(100) == b"\n> "
+    return s
+began = time.monotonic()
+a = busy()
+assert a.recv(100) == b"" and 0.9 < time.monotonic() - began < 10, "time-out"
+socks = [busy(), busy()]
+# The third takes the place of one of the first two, of the same process.
+c = busy()
+c.sendall(b"show cli level\n")
+assert c.recv(100) == b"admin\n\n> "
+assert b"" in [s.recv(100) for s in socks]
+' "$T/few"
+}

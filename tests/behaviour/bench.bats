@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+# The benches themselves, as far as a test suite has time for them.
+
+# bats file_tags=onethread
+
+load helpers
+
+bench_python() {
+	run env PYTHONPATH="$ROOT/tests:$ROOT/tests/bench" timeout 200 \
+	    python3 -B "$@"
+	echo "$output"
+}
+
+@test "bench: a budget is met, missed, or not concluded" {
+	bench_python - <<-END
+		from bench import INCONCLUSIVE, MET, MISSED, judge
+		assert judge([0.88, 0.89, 0.90, 0.89, 0.88], 0.90) == MET
+		assert judge([0.93, 0.92, 0.91, 0.92, 0.93], 0.90) == MISSED
+		assert judge([1.5, 1.45, 1.4, 1.45, 1.5], -1.3) == MET
+		assert judge([1.2, 1.25, 1.2, 1.25, 1.2], -1.3) == MISSED
+		assert judge([0.5, 0.7, 0.8, 0.9, 1.2], 2) == INCONCLUSIVE
+		assert judge([0.8, 0.8], 2) == INCONCLUSIVE
+	END
+	[ "$status" -eq 0 ]
+}
+
+@test "bench: a bad client that floods ends when it is told to" {
+	start_app a
+	spawn flood "$TOOLS/badclient" never-read "$(addr a)" --count 50 \
+	    --deadline 60
+	wait_for 10 has_line flood '^established 50$'
+	signal flood TERM
+	wait_for 10 ended "${PIDS[flood]}"
+}
+
+# bats test_tags=slow, alone
+@test "bench: three rounds of the start are judged against the peers" {
+	local rc
+
+	bench_python "$ROOT/tests/bench/bench.py" "$BUILD" "$T/report.md" \
+	    --rounds 3 --only start
+	rc=$status
+	# 3: the machine was too busy to conclude anything.
+	[ "$rc" -eq 0 ] || { [ "$rc" -eq 3 ] && [[ $output == *inconclusive* ]]; }
+	grep -qE '^\| HAProxy \| [0-9.]+' "$T/report.md"
+	grep -qE '^\| nginx \| [0-9.]+' "$T/report.md"
+}
+
+# `make soak` does the same for five minutes, and is stricter.
+# bats test_tags=slow,alone
+@test "soak: half a minute of mixed load leaves memory and descriptors flat" {
+	bench_python "$ROOT/tests/bench/soak.py" "$BUILD" --seconds 30
+	[ "$status" -eq 0 ]
+	[[ $output == *"failed runs: 0"* ]]
+}
+
+@test "soak: what grows is found, memory and descriptors each for itself" {
+	bench_python - <<-END
+		from soak import compare
+		def run(kib, fds):
+		    return [(t / 10, kib(t / 10), fds(t / 10))
+		            for t in range(3000)]
+		flat = run(lambda t: 5000 + int(t * 10) % 7 * 8, lambda t: 700)
+		assert compare(flat, 300)
+		# The warm-up may take what it needs; less later is no harm.
+		assert compare(run(lambda t: 5000 if t < 50 else 9000,
+		                   lambda t: 30 if t < 50 else 700), 300)
+		assert compare(run(lambda t: 9000 - 10 * t, lambda t: 700), 300)
+		assert not compare(run(lambda t: 5000 + t, lambda t: 700), 300)
+		assert not compare(run(lambda t: 5000, lambda t: 700 + t / 8), 300)
+	END
+	[ "$status" -eq 0 ]
+}
+
+# leaks VARIABLE WHAT: the soak of an lfproxy that loses it fails, and says so.
+leaks() {
+	mkdir -p "$T/$1"
+	ln -s "$ROOT/build/fault/lfproxy" "$T/$1/lfproxy"
+	ln -s "$BUILD/tools" "$BUILD/lab" "$BUILD/bench" "$T/$1"
+	export "LFPROXY_FAULT_$1=1"
+	bench_python "$ROOT/tests/bench/soak.py" "$T/$1" --seconds 20
+	unset "LFPROXY_FAULT_$1"
+	[ "$status" -eq 1 ]
+	[[ $output =~ $2:\ [0-9]+\ at\ first,\ [0-9]+\ at\ last,\ [^,]*,\ allowed\ [^\;]*\;\ grows ]]
+}
+
+# bats test_tags=long
+@test "soak: an lfproxy that leaks memory, or descriptors, fails" {
+	[ -x "$ROOT/build/fault/lfproxy" ] ||
+	    skip "no build/fault/lfproxy; make MODE=fault builds it"
+	leaks LEAK_MEMORY 'memory, KiB'
+	leaks LEAK_FD descriptors
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The script check: its status, its output, its environment, its end.
+
+# bats file_tags=onethread
+
+load helpers
+load checks
+
+# script LINE...: what the check runs from now on.
+script() {
+	printf '%s\n' '#!/bin/sh' "$@" >"$T/new"
+	chmod +x "$T/new"
+	mv "$T/new" "$T/script"
+}
+
+scripted() {
+	start_app a
+	BACKEND="$(checked script fall=1 rise=1)
+		check_command = $T/script one two" web a
+}
+
+@test "script: status 0 passes, another fails, with what it says" {
+	script 'echo all is well'
+	scripted
+	until_check a PROCOK
+	equal "what it said" "all is well" "$(column a last_chk)"
+
+	script 'echo replica lags 17 s >&2' 'echo more' 'exit 3'
+	until_failed a PROCERR
+	equal "the code" 3 "$(column a check_code)"
+	wait_for 10 lfproxy_said 'server app/a is down: PROCERR, replica lags 17 s after'
+
+	script 'exit 0'
+	until_column 10 a status UP
+}
+
+@test "script: knows which server is meant" {
+	script "{ echo \"\$1 \$2\"; env; } >$T/env.new" "mv $T/env.new $T/env"
+	scripted
+	until_check a PROCOK
+	for line in "one two" LFPROXY_BACKEND=app LFPROXY_SERVER=a \
+	    LFPROXY_ADDRESS="$(addr a)" LFPROXY_HOST=127.0.0.1 \
+	    LFPROXY_PORT="$(addr a | sed 's/.*://')" LFPROXY_STATE=up \
+	    LFPROXY_WEIGHT=100 LFPROXY_SESSIONS=0 HAPROXY_SERVER_NAME=a; do
+		grep -qxF "$line" "$T/env" || fail "no $line in $(cat "$T/env")"
+	done
+}
+
+@test "script: the timeout kills it with all that it started" {
+	script "sleep 60 & echo \$! >$T/pid" 'echo waiting' 'sleep 60'
+	scripted
+	until_failed a PROCTOUT
+	equal "what it said" waiting "$(column a last_chk)"
+	script 'exit 0'
+	until_column 10 a status UP
+	wait_for 10 ended "$(cat "$T/pid")"
+}
+
+@test "script: one that is killed, prints without end, or is gone" {
+	script 'kill -SEGV $$'
+	scripted
+	until_failed a PROCERR
+	[[ $(column a last_chk) == *"signal 11 (SIGSEGV)"* ]]
+	script 'yes | head -c 1000000'
+	until_column 10 a check_status PROCOK
+	rm "$T/script"
+	until_column 10 a check_status PROCERR
+	equal "why" "No such file or directory" "$(column a last_chk)"
+}
+
+@test "script: one that runs is ended with lfproxy, and by a reload" {
+	script "echo \$\$ >>$T/pids" 'exec sleep 60'
+	start_app a
+	BACKEND="check = script interval=60s timeout=60s
+		check_command = $T/script" web a
+	wait_for 10 test -s "$T/pids"
+	sed -i 's|/script$|& again|' "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	wait_for 10 ended "$(head -n 1 "$T/pids")"
+	wait_for 10 sed -n '2q0;$q1' "$T/pids"
+	stop_lfproxy
+}
+
+@test "script: leaves neither descriptors nor processes behind" {
+	local fds
+
+	script 'echo x'
+	start_app a
+	BACKEND="check = script interval=20ms timeout=2s fall=1
+		check_command = $T/script" web a
+	until_check a PROCOK
+	fds=$(fd_count)
+	script 'exit 1'
+	until_column 10 a check_status PROCERR
+	script 'exit 0'
+	until_column 10 a status UP
+	wait_for 10 fds_at_most $((fds + 1))
+	# Those of checks that go on are waited for in their turn.
+	wait_for 10 no_zombies
+}
+
+no_zombies() {
+	! pgrep -P "$LFPROXY_PID" -r Z
+}

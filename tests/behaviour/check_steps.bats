@@ -1,0 +1,219 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Checks that are made of steps, and the tls check, against real servers and
+# against ones that fail in each way.
+
+# bats file_tags=onethread
+
+load helpers
+load checks
+
+# down_with NAME STATUS WORDS: the check failed so, and said that.
+down_with() {
+	until_failed "$1" "$2"
+	[[ $(column "$1" last_chk) == *"$3"* ]] ||
+	    fail "it said: $(column "$1" last_chk)"
+}
+
+# says NAME LINE...: a server that says these lines, and what it is told goes to
+# $T/NAME.told.
+says() {
+	local name=$1
+
+	shift
+	{
+		echo '#!/bin/sh'
+		for line in "$@"; do
+			printf 'printf %s\n' "'$line'"
+			echo "read -r x && echo \"\$x\" >>'$T/$name.told'"
+		done
+		echo 'exec sleep 5'
+	} >"$T/$name.sh"
+	chmod +x "$T/$name.sh"
+	start_script "$name" "$T/$name.sh"
+}
+
+@test "check: redis, alive and dead" {
+	start_redis
+	BACKEND="$(checked redis fall=1)" web redis
+	until_check redis L7OK
+	end redis KILL
+	down_with redis L4CON "Connection refused"
+}
+
+@test "check: redis, one that wants a password is not well" {
+	start_redis
+	redis-cli -p "$(addr redis | sed 's/.*://')" config set requirepass x
+	BACKEND="$(checked redis fall=1)" web redis
+	down_with redis L7RSP NOAUTH
+}
+
+@test "check: send-expect against redis, several steps" {
+	start_redis
+	BACKEND="$(checked send-expect fall=1 rise=1)
+		check_step = send \"SET a b\\r\\n\"
+		check_step = expect hex 2b4f4b0d0a
+		check_step = send \"INFO replication\\r\\n\"
+		check_step = refuse regex \"^-\"
+		check_step = expect regex \"^role:(master|slave)\\r\$\"" \
+	    web redis
+	until_check redis L7OK
+	redis-cli -p "$(addr redis | sed 's/.*://')" \
+	    config set requirepass x >/dev/null
+	down_with redis L7RSP "no hex"
+}
+
+@test "check: send-expect, silence" {
+	start_bad a silent
+	BACKEND="$(checked send-expect fall=1)
+		check_step = expect hello" web a
+	down_with a L7TOUT "no answer"
+}
+
+@test "check: send-expect, refused" {
+	start_bad a refuse
+	BACKEND="$(checked send-expect fall=1)
+		check_step = expect hello" web a
+	down_with a L4CON "Connection refused"
+}
+
+@test "check: send-expect, an end in the middle of the answer" {
+	says a "hel"
+	sed -i 's/^exec.*//; s/^read.*//' "$T/a.sh"
+	BACKEND="$(checked send-expect fall=1)
+		check_step = expect hello" web a
+	down_with a L7RSP "the connection ended without hello: hel"
+}
+
+@test "check: send-expect, more than it is willing to read" {
+	echo '#!/bin/sh
+	exec head -c 65536 /dev/zero' >"$T/a.sh"
+	chmod +x "$T/a.sh"
+	start_script a "$T/a.sh"
+	BACKEND="$(checked send-expect fall=1)
+		check_step = expect hello" web a
+	down_with a L7RSP "16 KiB without hello"
+}
+
+@test "check: smtp, the whole conversation" {
+	says a '220-mail\r\n220 mail ready\r\n' '250-mail\r\n250 SIZE\r\n' \
+	    '221 bye\r\n'
+	BACKEND="$(checked smtp)" web a
+	until_check a L7OK
+	wait_for 10 grep -q QUIT "$T/a.told"
+	grep -q 'EHLO lfproxy' "$T/a.told"
+}
+
+@test "check: smtp, a server that is too busy" {
+	says a '421 too busy\r\n'
+	BACKEND="$(checked smtp fall=1)" web a
+	down_with a L7RSP "421 too busy"
+}
+
+@test "check: mysql, a handshake and an error" {
+	says a 'J\0\0\0\n8.0.32\0'
+	says b 'E\0\0\0\377\151\4Host is blocked'
+	BACKEND="$(checked mysql fall=1)" web a b
+	until_check a L7OK
+	down_with b L7RSP "Host"
+}
+
+postgres_ready() {
+	"$PG/pg_isready" -q -h 127.0.0.1 -p "$1"
+}
+
+# It refuses to run as root.
+as_postgres() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid=postgres --regid=postgres --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+
+eval "helpers_$(declare -f teardown)"
+teardown() {
+	local rc=0
+
+	helpers_teardown || rc=1
+	rm -rf "${DB:-}"
+	return $rc
+}
+
+start_postgres() {
+	PG=$(find /usr/lib/postgresql -name bin | sort -V | tail -n 1)
+	DB=$(mktemp -d "${BATS_RUN_TMPDIR%/*}/lfproxy-pg.XXXXXX")
+	[ "$(id -u)" -ne 0 ] || chown postgres "$DB"
+	as_postgres "$PG/initdb" -D "$DB/data" -A trust -N >"$T/initdb.out" 2>&1
+	on_free_port postgres postgres_ready "${AS_POSTGRES[@]}" \
+	    "$PG/postgres" -D "$DB/data" -p PORT -h 127.0.0.1 -k "$DB"
+}
+
+@test "check: postgresql" {
+	[ "$(id -u)" -ne 0 ] || AS_POSTGRES=(setpriv --reuid=postgres
+		--regid=postgres --clear-groups)
+	start_postgres
+	BACKEND="$(checked postgresql fall=1)" web postgres
+	until_check postgres L7OK
+	echo "host all lfproxy all reject" >"$DB/data/pg_hba.conf"
+	signal postgres HUP
+	down_with postgres L7RSP "pg_hba.conf"
+}
+
+@test "check: tls, verified, not verified, and not TLS" {
+	make_ca ca
+	make_cert good ca IP:127.0.0.1
+	start_nginx
+	start_nginx_tls good
+	BACKEND="$(checked "tls ca=$T/ca.pem fall=1")" web nginx tls
+	until_check tls L6OK
+	down_with nginx L6RSP "wrong version number"
+	sed -i "s| ca=$T/ca.pem||" "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	down_with tls L6RSP certificate
+	sed -i "s|check = tls|& verify=off|" "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	until_check tls L6OK
+}
+
+@test "check: tls, another name than the certificate's" {
+	make_ca ca
+	make_cert good ca DNS:app.example
+	start_nginx_tls good
+	BACKEND="$(checked "tls ca=$T/ca.pem sni=app.example fall=1")" web tls
+	until_check tls L6OK
+	sed -i "s|sni=app.example|sni=other.example|" "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	down_with tls L6RSP "hostname mismatch"
+}
+
+@test "check: tls, silence, refusal, and an end" {
+	start_bad a silent
+	start_bad b refuse
+	start_bad c half-close
+	BACKEND="$(checked "tls verify=off fall=1")" web a b c
+	down_with a L6TOUT "no end"
+	down_with b L4CON "refused"
+	until_column 10 c status DOWN
+	[[ $(column c check_status) == L6* ]]
+}
+
+@test "check: send-expect within TLS" {
+	make_ca ca
+	make_cert good ca IP:127.0.0.1
+	start_nginx_tls good
+	BACKEND="$(checked "send-expect tls=on ca=$T/ca.pem")
+		check_step = send \"GET / HTTP/1.0\\r\\n\\r\\n\"
+		check_step = expect regex \"\\AHTTP/1.[01] 200 \"" web tls
+	until_check tls L7OK
+}
+
+@test "check: a reload that changes nothing lets a running check end" {
+	says a 'hel'
+	sed -i 's/^exec.*//; s/^read.*/sleep 1; printf lo/' "$T/a.sh"
+	BACKEND="check = send-expect interval=60s timeout=50s fall=1
+		check_step = expect hello" web a
+	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	until_check a L7OK
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# `show events`: what has happened, in words and for programs.
+
+load helpers
+load stat
+
+CHECKED='check = connect interval=100ms timeout=1s fall=2 rise=1'
+
+@test "events: a server's way down and up, with the time and the cause" {
+	start_app a
+	start_app b
+	BACKEND=$CHECKED web a b
+	end a
+	wait_for 10 says_down app/a
+	restart_app a
+	wait_for 10 says_up app/a
+	run -0 ctl show events app/a
+	equal "lines" 2 "${#lines[@]}"
+	[[ ${lines[0]} =~ ^[0-9]+\ [0-9-]{10}T[0-9:.]{12}Z\ warning\ server_down\ app/a:\ server\ app/a\ is\ down:\ L4CON ]]
+	[[ ${lines[1]} =~ \ info\ server_up\ app/a:\ .*\ 2\ of\ 2\ servers ]]
+	# Of the backend, of another, of the process.
+	equal "of app" 2 "$(ctl show events app | wc -l)"
+	equal "of b" "" "$(ctl show events app/b)"
+	equal "the first" "1 info start -: ready" \
+	    "$(ctl show events | sed -n '1s/ [^ ]*//p')"
+}
+
+@test "events: json has the same" {
+	start_app a
+	web a
+	ctl set pool main threads 3
+	ctl show events json >"$T/json"
+	python3 - "$T/json" <<-'END'
+		import json, sys
+		from datetime import datetime, timezone
+		events = json.load(open(sys.argv[1]))
+		assert [e["number"] for e in events] == [1, 2], events
+		assert events[0]["event"] == "start" and events[0]["about"] == ""
+		last = events[1]
+		assert last["event"] == "pool" and last["about"] == "main", last
+		assert last["text"] == "pool main: 3 threads now, 2 before", last
+		assert last["level"] == "info", last
+		when = datetime.fromisoformat(last["time"].replace("Z", "+00:00"))
+		age = datetime.now(timezone.utc) - when
+		assert 0 <= age.total_seconds() < 300, age
+	END
+	equal "the last one alone" 1 "$(ctl show events 1 | wc -l)"
+	ctl show events 1 main | grep -q ' pool main: '
+	equal "of nobody" "[]" "$(ctl show events nobody json)"
+}
+
+@test "events: they outlast reloads, and a reload that fails is one" {
+	start_app a
+	web a
+	sed -i 's/^balance.*/balance = leastconn/' "$T/lfproxy.ini"
+	ctl reload
+	echo 'nonsense = 1' >>"$T/lfproxy.ini"
+	run ctl reload
+	ctl show events >"$T/events"
+	grep -q '^1 .* start -: ready' "$T/events"
+	grep -q ' change -: .*balance' "$T/events"
+	grep -q ' reload -: reloaded: 1 change' "$T/events"
+	grep -q " error reload_failed -: .*stays in force: .*nonsense" "$T/events"
+}
+
+@test "events: the last 1000 are kept" {
+	local i
+
+	start_app a
+	web a
+	# One line for each connection, but for the prompt.
+	{
+		echo prompt
+		for ((i = 0; i < 520; i++)); do
+			echo 'set pool main order fifo'
+			echo 'set pool main order lifo'
+		done
+		echo quit
+	} | socat -t 60 - "UNIX:$ADMIN" >/dev/null
+	ctl show events >"$T/events"
+	equal "kept" 1000 "$(wc -l <"$T/events")"
+	equal "the last" 1041 "$(tail -n 1 "$T/events" | cut -d' ' -f1)"
+	equal "the first" 42 "$(head -n 1 "$T/events" | cut -d' ' -f1)"
+}
+
+@test "events: what is no argument" {
+	start_app a
+	web a
+	run ! ctl show events 0
+	[[ $output == *"the last 1000 are kept"* ]]
+	run ! ctl show events 3 app json more
+	[[ $output == *"Unexpected argument"* ]]
+}

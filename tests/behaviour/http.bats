@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The port for monitoring: pages, methods, and clients that do not behave.
+
+# bats file_tags=onethread
+
+load helpers
+
+# monitored NAME...: a backend of these servers, with the port; its address is
+# in $HTTP.
+monitored() {
+	local name
+
+	{
+		printf '[global]\nlog = off\nhttp = 127.0.0.1:0\n'
+		printf 'admin = %s\n' "$T/admin.sock"
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\n'
+		printf 'check = connect interval=100ms fall=1 rise=1\n'
+		for name in "$@"; do
+			printf 'server = %s %s\n' "$name" "$(addr "$name")"
+		done
+	} >"$T/http.ini"
+	start_lfproxy <"$T/http.ini"
+	HTTP=$(sed -n 's|.*monitoring at http://\(.*\)/$|\1|p' \
+	    "$LFPROXY_LOG")
+	[ -n "$HTTP" ]
+}
+
+# ask STATUS PATH [CURL OPTION...]: the answer's body, in $output.  False when
+# the status is another one, also where that does not end the test.
+ask() {
+	local want=$1 path=$2
+	shift 2
+
+	run -0 curl -sS -m 10 -o "$T/body" -w '%{http_code}' "$@" \
+	    "http://$HTTP$path"
+	equal "status of $path" "$want" "$output" || return 1
+	output=$(cat "$T/body")
+}
+
+ready_is() {
+	ask "$1" /readyz
+}
+
+@test "http: alive, and ready as long as a server is usable" {
+	start_app a
+	monitored a
+	ask 200 /healthz
+	equal "the answer" ok "$output"
+	ask 200 /readyz
+	equal "the answer" 'frontend web: backend app has 1 usable server' \
+	    "$output"
+	end a
+	wait_for 10 ready_is 503
+	equal "the answer" 'frontend web: backend app has 0 usable servers' \
+	    "$output"
+	ask 200 /healthz
+}
+
+# A backend that gets no sessions does not make a frontend ready.
+@test "http: a usable server of a backend with weight 0 is not enough" {
+	start_app a
+	printf '%s\n' '[global]' 'log = off' 'http = 127.0.0.1:0' \
+	    '[frontend web]' 'listen = 127.0.0.1:0' 'backend = app' \
+	    'backend = canary weight=0' '[backend app]' \
+	    'check = connect interval=100ms fall=1 rise=1' \
+	    "server = gone 127.0.0.1:$(free_port)" '[backend canary]' \
+	    'check = off' "server = a $(addr a)" >"$T/weights.ini"
+	launch_lfproxy -c "$T/weights.ini"
+	HTTP=$(sed -n 's|.*monitoring at http://\(.*\)/$|\1|p' "$LFPROXY_LOG")
+	wait_for 10 ready_is 503
+	equal "the answer" $'frontend web: backend app has 0 usable servers
+frontend web: backend canary has 1 usable server' "$output"
+}
+
+@test "http: what a page is made of" {
+	local page type
+
+	start_app a
+	monitored a
+	while read -r page type; do
+		run -0 curl -sS -m 10 -o /dev/null -w '%{content_type}' \
+		    "http://$HTTP$page"
+		equal "the type of $page" "$type" "$output"
+	done <<-'END'
+		/metrics text/plain; version=0.0.4; charset=utf-8
+		/stats;csv text/plain; charset=utf-8
+		/stats;json application/json
+		/healthz text/plain; charset=utf-8
+		/readyz text/plain; charset=utf-8
+	END
+}
+
+@test "http: not ready while it drains, and stops nevertheless" {
+	start_app a
+	monitored a
+	spawn held "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --deadline 100
+	wait_for 10 sessions_now 1
+	kill -TERM "$LFPROXY_PID"
+	wait_for 10 ready_is 503
+	[[ $output == *'draining: no new sessions'* ]]
+	ask 200 /healthz
+	end held
+	wait_for 10 ended "$LFPROXY_PID"
+}
+
+sessions_now() {
+	[ "$("$BUILD/lfproxyctl" -S "$T/admin.sock" show info |
+	    sed -n 's/^CurrConns: //p')" -eq "$1" ]
+}
+
+@test "http: other pages, other methods, HEAD, one connection for several" {
+	start_app a
+	monitored a
+	ask 404 /nothing
+	[[ $output == *'/healthz'* ]]
+	ask 200 /
+	[[ $output == *'/readyz'* ]]
+	ask 405 /healthz -X POST -d 'some words'
+	ask 405 /healthz -X DELETE
+	run -0 curl -sS -m 10 -I "http://$HTTP/healthz"
+	[[ $output == *'Content-Length: 3'* ]]
+	run -0 curl -sS -m 10 -w '%{num_connects}\n' "http://$HTTP/healthz" \
+	    "http://$HTTP/healthz"
+	equal "two answers" $'ok\n1\nok\n0' "$output"
+}
+
+@test "http: a port that is taken is an error at the start" {
+	start_app a
+	cat >"$T/taken.ini" <<-END
+		[global]
+		http = $(addr a)
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		server = a $(addr a)
+	END
+	run -3 "$LFPROXY" -c "$T/taken.ini"
+	[[ $output == *"$(addr a)"*'in use'* ]]
+}
+
+# Idlers who come again for all its connections: whoever asks takes the place of
+# one of them.
+@test "http: garbage, endless headers and idlers stop nobody" {
+	start_app a
+	monitored a
+	cat >"$T/rude.py" <<-'END'
+		import socket, sys
+		host, port = sys.argv[1].split(":")
+		def say(data):
+		    s = socket.create_connection((host, int(port)), 10)
+		    try:
+		        s.sendall(data)
+		        s.shutdown(socket.SHUT_WR)
+		        while s.recv(65536):
+		            pass
+		    except OSError:
+		        pass
+		    s.close()
+		say(b"\0\xff" * 4000)
+		say(b"GET / HTTP/9.9\r\n\r\n")
+		say(b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n\r\n")
+		say(b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20000 + b"\r\n")
+		say(b"POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n")
+		say(b"GET /healthz HTTP/1.1\r\nHo")
+		idle = [socket.create_connection((host, int(port)), 10)
+		        for _ in range(200)]
+		print("rude", flush=True)
+		for s in idle:
+		    s.settimeout(60)
+		    s.recv(10)
+		print("thrown out", flush=True)
+	END
+	spawn rude python3 -B "$T/rude.py" "$HTTP"
+	wait_for 60 has_line rude '^rude'
+	for _ in {1..20}; do
+		ask 200 /healthz -m 5
+	done
+	equal "an answer" a "$(fetch "$(url web)")"
+	run -0 "$BUILD/lfproxyctl" -S "$T/admin.sock" show info
+	finish rude 60
+	[[ $output == *'thrown out'* ]]
+	ask 200 /healthz
+}

@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What lfproxyctl makes of the server's help: --json, and completion.
+
+# bats file_tags=onethread
+
+load helpers
+load ctl
+
+@test "lfproxyctl: --json is the command's JSON form, where there is one" {
+	two_apps
+	for command in 'show pool main' 'show servers state app' \
+	    'show stat json' 'show sess all'; do
+		# shellcheck disable=SC2086
+		ctl --json $command | python3 -m json.tool >/dev/null ||
+		    fail "$command"
+		ctl --json "$command" | python3 -m json.tool >/dev/null ||
+		    fail "$command in one word"
+	done
+	run -2 ctl --json help
+	[[ $output == *"'help' has no JSON form; these have: "*"show pool"* ]]
+	run -1 ctl --json show pool nope
+	[[ $output == "There is no pool 'nope'"* ]]
+	run -1 ctl --json shew info
+	[[ $output == "Unknown command"* ]]
+	run -3 "$BUILD/lfproxyctl" -S "$T/none.sock" --json show info
+	run -0 "$BUILD/lfproxyctl" -S "$(tcp_admin)" --json show info
+}
+
+# Also one that is added tomorrow.
+@test "lfproxyctl: every command that shows has a JSON form" {
+	local command n=0
+
+	two_apps
+	fetch "$(url)" >/dev/null
+	ctl disable server app/b
+	while IFS=$'\t' read -r _ command _; do
+		command=${command%%" ["*}
+		ctl --json $command >"$T/json" || fail "$command: $(cat "$T/json")"
+		python3 -m json.tool "$T/json" >/dev/null || fail "$command"
+		n=$((n + 1))
+	done < <("$LFPROXY" --list-commands | grep -P '\tshow ')
+	[ "$n" -ge 18 ]
+}
+
+# fields COMMAND...: of its JSON form, the values of each object, a line each.
+fields() {
+	ctl "$@" json | python3 -c 'import json, sys
+for row in json.load(sys.stdin):
+    print(*["-" if value is None else value for value in row.values()])'
+}
+
+@test "json: it says what the text says" {
+	local state
+
+	two_apps
+	# The third column from the front changes by the second.
+	state='s/^((\S+ ){9})\S+/\1/'
+	equal "servers state" \
+	    "$(ctl show servers state | grep '^[0-9]* ' | sed -E "$state")" \
+	    "$(fields show servers state | sed -E "$state")"
+	equal "its names" \
+	    "$(ctl show servers state | sed -n 's/^# //p')" \
+	    "$(ctl show servers state json | python3 -c 'import json, sys
+print(*json.load(sys.stdin)[0])')"
+	equal "servers conn" "$(ctl show servers conn app |
+	    sed -En 's|^(app)/|\1 |; s|/| |; s/ - / /; s/ 0 0 0$//p')" \
+	    "$(fields show servers conn app)"
+	equal "backends" "$(ctl show backend | sed 1d)" "$(fields show backend)"
+	equal "sockets" "$(ctl show cli sockets | sed 1d)" \
+	    "$(fields show cli sockets)"
+	equal "the level" '{"level":"admin"}' "$(ctl show cli level json)"
+	equal "a variable" '[{"name":"PATH","value":"'"$PATH"'"}]' \
+	    "$(ctl show env PATH json)"
+	equal "the version" "$(ctl show version)" "$(ctl show version json |
+	    python3 -c 'import json, sys
+print(json.load(sys.stdin)["version"])')"
+	equal "errors" '{"events":0}' "$(ctl show errors json)"
+	equal "tables" '[]' "$(ctl show table json)"
+}
+
+@test "json: a session, its text and its JSON" {
+	local id
+
+	start_bad silent silent
+	web silent
+	spawn held "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
+	    --deadline 60
+	wait_for 10 is_there
+	id=$(ctl show sess | cut -d: -f1)
+	equal "in the list" "$id RELAYING web app silent 0 0" \
+	    "$(ctl show sess json | session_of)"
+	equal "with details" "$(ctl show sess json | session_of)" \
+	    "$(ctl show sess all json | session_of)"
+	equal "by itself" "$(ctl show sess json | session_of)" \
+	    "$(ctl show sess "$id" json | session_of)"
+	equal "filtered" "[]" "$(ctl show sess older 1h json)"
+	equal "another" null "$(ctl show sess 0x1234567800000001 json)"
+	run -1 ctl show sess bogus json
+	[[ $output == "Unexpected argument 'bogus'"* ]]
+	ctl shutdown session "$id"
+	finish held
+}
+
+is_there() {
+	[[ "$(ctl show sess json)" == *RELAYING* ]]
+}
+
+session_of() {
+	python3 -c 'import json, sys
+rows = json.load(sys.stdin)
+for row in rows if isinstance(rows, list) else [rows]:
+    print(*[row[name] for name in ("id", "state", "frontend", "backend",
+                                   "server", "bytes_in", "bytes_out")])'
+}
+
+@test "json: a backend, a variable that is called json" {
+	start_app a
+	export json=here
+	web a
+	sed -i 's/^backend = app/backend = json/; s/\[backend app\]/[backend json]/' \
+	    "$T/lfproxy.ini"
+	ctl reload
+	equal "its servers" "1" "$(ctl show servers state json | head -1)"
+	equal "they are" "json/a" "$(ctl show servers conn json |
+	    sed -En 's|^(json/a) .*|\1|p')"
+	equal "in JSON" "json" "$(ctl show servers state json json |
+	    python3 -c 'import json, sys
+print(json.load(sys.stdin)[0]["be_name"])')"
+	equal "the variable" "json=here" "$(ctl show env json)"
+	[[ "$(ctl show errors json)" == "Total events captured on "* ]]
+}
+
+# offers EXPECTED WORD...: lfproxyctl's candidates behind these words.
+offers() {
+	local expected=$1
+
+	shift
+	equal "behind '$*'" "$expected" "$(ctl --complete "$@" | xargs)"
+}
+
+@test "completion: commands as help has them, names as they are now" {
+	two_apps
+	offers "main slow json" show pool
+	offers "main slow" set pool
+	offers "json" show pool main
+	offers "threads shards promotion order cpus" set pool slow
+	offers "adaptive always kernel" set pool slow promotion
+	offers "a-frontend-of-a-long-name web app typed json desc no-maint up" \
+	    show stat
+	offers "-d -n" top
+	offers "" show nonsense
+	[[ " $(ctl --complete | xargs) " == *" top "*" reload set show "*" help "* ]]
+	[[ " $(ctl --complete show | xargs) " == *" stat table threads version"* ]]
+	offers "app/a app/b" set server
+	offers "app/a app/b" del server
+	offers "app/" add server
+	offers "" add server app/c
+	[[ " $(ctl --complete add server app/c 127.0.0.1:1 backup | xargs) " == \
+	    *" check "*" weight "* ]]
+	offers "ready drain maint" set server app/a state
+	offers "app/a app/b" set weight
+	offers "a-frontend-of-a-long-name web" disable frontend
+	offers "app json" show servers state
+	offers "all backend frontend older server json" show sess
+	offers "backend cause frontend last server json" show closed
+	codes=$(ctl show closed cause xx 2>&1 || :)
+	codes=${codes#*these are: }
+	offers "${codes%.}" show closed cause
+	equal "nobody there" top "$("$BUILD/lfproxyctl" -S "$T/none" --complete)"
+}
+
+# The shell's own part: it asks by way of its options.
+@test "completion: bash and zsh ask the socket that was named" {
+	two_apps
+	mkdir "$T/bin"
+	ln -s "$BUILD/lfproxyctl" "$T/bin/lfproxyctl"
+	cat >"$T/complete.bash" <<-END
+		. "$ROOT/etc/completion/lfproxyctl"
+		compopt() { echo "\$*"; }
+		try() {
+		  COMP_WORDS=("\$@") COMP_CWORD=\$((\$# - 1))
+		  _lfproxyctl
+		  echo "\${COMPREPLY[*]}"
+		}
+		try lfproxyctl -S "$ADMIN" show pool ma
+		try lfproxyctl -S 127.0.0.1 : "$(tcp_admin | cut -d: -f2)" --json show pool s
+		try lfproxyctl -
+		try lfproxyctl -S "$ADMIN" add server a
+		cd "$T" && try lfproxyctl -S admin
+	END
+	PATH=$T/bin:$PATH run -0 bash "$T/complete.bash"
+	equal "bash" $'main\nslow\n-S --json -h -V\n-o nospace\napp/\n-o filenames\nadmin.sock' "$output"
+	cat >"$T/complete.zsh" <<-END
+		compadd() {
+		  [[ \$1 == -a ]] && print -r -- \${(P)3} || print -r -- \$@
+		}
+		_files() { print files }
+		try() {
+		  words=("\$@") CURRENT=\$# PREFIX=\$words[-1]
+		  . "$ROOT/etc/completion/_lfproxyctl"
+		}
+		try lfproxyctl -S "$ADMIN" show pool ''
+		try lfproxyctl -S "$(tcp_admin)" --json set pool ''
+		try lfproxyctl -S "$ADMIN" add server ''
+		try lfproxyctl -S ''
+		try lfproxyctl -
+	END
+	PATH=$T/bin:$PATH run -0 zsh -f "$T/complete.zsh"
+	equal "zsh" $'main slow json\nmain slow\n-S -a -- candidates\nfiles\n-- -S --json -h -V' "$output"
+}

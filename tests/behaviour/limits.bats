@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+# The budget of descriptors, and what happens when something runs out.
+
+load helpers
+
+# The number of sessions that lfproxy says it can have.
+budget() {
+	sed -n 's/^lfproxy: up to \([0-9]*\) sessions.*/\1/p' "$LFPROXY_LOG"
+}
+
+info() {
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" show info |
+	    sed -n "s/^$1: //p"
+}
+
+# Every configuration with an admin socket.
+common() {
+	cat <<-END
+		[global]
+		log = stderr
+		admin = $T/admin.sock
+		drain_timeout = ${DRAIN_TIMEOUT:-20s}
+		${GLOBAL:-}
+		[pool main]
+		threads = 2
+	END
+}
+
+# injected CALL ERROR NAME...: web, where that call always fails.
+injected() {
+	"$TOOLS/inject" "$1" "$2" true 2>"$T/seccomp" ||
+	    skip "no system call can be made to fail: $(cat "$T/seccomp")"
+	LIMIT="$TOOLS/inject $1 $2" web "${@:3}"
+}
+
+info_above() {
+	[ "$(info "$1")" -gt "$2" ]
+}
+
+@test "limits: the budget adds up, and every part of it is told" {
+	local n own reserve
+
+	start_app a
+	LIMIT='prlimit --nofile=1000' web a
+	[[ $(cat "$LFPROXY_LOG") =~ up\ to\ ([0-9]+)\ sessions:\ 2\ of\ 1000\ descriptors\ each,\ ([0-9]+)\ for\ listeners,\ checks\ and\ threads,\ ([0-9]+)\ in\ reserve ]]
+	n=${BASH_REMATCH[1]} own=${BASH_REMATCH[2]} reserve=${BASH_REMATCH[3]}
+	[ $((1000 - 2 * n - own - reserve)) -le 1 ]
+	equal "the reserve" 128 "$reserve"
+	# It takes what it has said.
+	[ "$(fd_count)" -le $((own + 1)) ]
+	equal "Maxconn" "$n" "$(info Maxconn)"
+	equal "Ulimit-n" 1000 "$(info Ulimit-n)"
+}
+
+@test "limits: maxconn is taken, as far as the descriptors go" {
+	start_app a
+	GLOBAL='maxconn = 3' LIMIT='prlimit --nofile=1000' web a
+	wait_for 10 lfproxy_said 'up to 3 sessions \(maxconn\): 2 of 1000 descriptors each'
+	equal "Maxconn" 3 "$(info Maxconn)"
+	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 5 \
+	    --deadline 100
+	wait_for 10 info_above MaxconnReached 0
+	equal "sessions" 3 "$(info CurrConns)"
+	wait_for 10 lfproxy_said 'accepts nothing for now: all 3 sessions are in use; '
+	end idle
+	wait_for 10 sessions_ended 5
+}
+
+@test "limits: a maxconn that the descriptors do not allow is refused" {
+	local as=()
+
+	# Root may raise the limit.
+	[ "$(id -u)" -ne 0 ] || as=(setpriv --bounding-set=-sys_resource
+		--inh-caps=-sys_resource)
+	printf '%s\n' '[global]' 'maxconn = 1000' '[frontend web]' \
+	    'listen = 127.0.0.1:0' 'backend = app' '[backend app]' \
+	    'server = a 127.0.0.1:9' >"$T/in.ini"
+	run -3 "${as[@]}" prlimit --nofile=1000:1000 timeout 10 "$LFPROXY" \
+	    -c "$T/in.ini"
+	[[ $output =~ maxconn\ =\ 1000\ takes\ 2[0-9]{3}\ descriptors,\ and\ this\ process\ may\ have\ 1000,\ enough\ for\ 4[0-9]{2}\ sessions ]]
+}
+
+@test "limits: a maxconn raises the soft limit" {
+	start_app a
+	GLOBAL='maxconn = 500' LIMIT='prlimit --nofile=100:2000' web a
+	wait_for 10 lfproxy_said 'up to 500 sessions \(maxconn\): 2 of 2000 descr'
+}
+
+@test "limits: a maxconn raises root's hard limit" {
+	prlimit --nofile=100:200 prlimit --nofile=2000:2000 true ||
+	    skip "the hard limit may not be raised here"
+	start_app a
+	GLOBAL='maxconn = 500' LIMIT='prlimit --nofile=100:200' web a
+	wait_for 10 lfproxy_said 'up to 500 sessions \(maxconn\): 2 of 11[0-9][0-9] descr'
+}
+
+# three_times LIMIT: so many descriptors, and three times as many clients as
+# there can be sessions.
+three_times() {
+	local n
+
+	start_streams s
+	LIMIT="${IN:-} prlimit --nofile=$1" web s
+	n=$(budget)
+	began=0
+	tries 3 crowd_is_served "$n"
+	equal "descriptors that ran out" 0 "$(info Lfproxy_no_descriptors)"
+}
+
+# crowd_is_served N: three times the N sessions that there may be.
+crowd_is_served() {
+	local n=$1 before took reached
+
+	reached=$(info MaxconnReached)
+	spawn idle ${IN:-} "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+	    --count "$n" --deadline 300
+	wait_for 60 has_line idle "^established $n\$" || return 2
+	wait_for 60 info_above CurrConns $((n - 1)) || return 2
+	spawn rest ${IN:-} "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
+	    --connections $((2 * n)) --up 2000 --down 2000 --deadline 300
+	wait_for 60 info_above MaxconnReached "$reached" || return 2
+	wait_for 60 waiting_at_least $((n < 2000 ? n : 2000)) || return 2
+	# Paused, and below 20 % of a CPU.
+	before=$(cpu_ticks)
+	sleep 1
+	before=$(($(cpu_ticks) - before))
+	echo "took $before % of a CPU while it was paused"
+	[ "$before" -lt 20 ] || return 2
+	equal "sessions" "$n" "$(info CurrConns)" || return 2
+	refute lfproxy_said 'Too many open files' || return 2
+	end idle
+	finish rest 200 || return 2
+	[[ $output == *"ok=$((2 * n)) "*"failed=0 "* ]] || return 2
+	wait_for 20 sessions_ended $((began += 3 * n)) || return 2
+	equal "sessions that did not end well" "" \
+	    "$(sessions | grep -v ' -- ' | head -n 3)" || return 2
+	took=$(recovery_ms "$n")
+	echo "accepted again after $took ms"
+	[ "$took" -lt $((1000 * PATIENCE)) ]
+}
+
+# recovery_ms N: the time from the end of the first of N sessions, which are all
+# that may be, to the accepting of the next, after lfproxy's own clock.
+recovery_ms() {
+	sessions | tail -n $((3 * $1)) | sed -E 's|^[^[]*\[[^:]*:(..):(..):(..)\.(...)\].* [-0-9]+/[-0-9]+/([0-9]+) .*|\1 \2 \3 \4 \5|' |
+	    awk '{ at = (($1 * 60 + $2) * 60 + $3) * 1000 + $4
+		print at, at + $5 }' | sort -n | awk -v n="$1" '
+		NR <= n && (!end || $2 < end) { end = $2 }
+		NR == n + 1 { print $1 - end; exit }'
+}
+
+# Connections that are established and not accepted.
+waiting_at_least() {
+	[ "$(${IN:-} ss -Hltn "sport = :$(port web)" |
+		awk '{ print $2 }')" -ge "$1" ]
+}
+
+@test "limits: three times as many clients as descriptors allow" {
+	three_times 256
+}
+
+# bats test_tags=slow
+@test "limits: three times as many clients as 20000 descriptors allow" {
+	[ "$SCALE" -eq 1 ] || skip "too slow under a sanitizer"
+	netns n
+	IN=${NS[n]}
+	$IN sysctl -qw net.ipv4.ip_local_port_range='1024 65535' \
+	    net.core.somaxconn=65535 || skip "the namespace may not be set up"
+	[ "$(ulimit -Hn)" -ge 20000 ] || skip "20000 descriptors are too many"
+	start_streams() {
+		serve "$1" $IN "$TOOLS/streamer" server 127.0.0.1:0 --name s \
+		    --deadline 300
+	}
+	three_times 20000
+}
+
+@test "limits: EMFILE after all: accepting stops, is counted, goes on" {
+	start_app a
+	web a
+	fetch -o /dev/null "$(url)"
+	said=0
+	tries 4 goes_on
+	wait_for 10 info_above Lfproxy_no_descriptors 0
+}
+
+# Within a second of there being descriptors again.
+goes_on() {
+	local began
+
+	# Somebody takes descriptors away that the budget counted on.
+	prlimit --pid "$LFPROXY_PID" --nofile=8:1024
+	spawn client curl -sS -m $((60 * PATIENCE)) "$(url)"
+	wait_for 10 said_times $((said += 1)) 'accepts nothing for now: Too many open files; raise the limit of descriptors' ||
+	    return 2
+	quiet 20 || return 2
+	began=$(now_ms)
+	prlimit --pid "$LFPROXY_PID" --nofile=1024:1024
+	finish client 30 || return 2
+	[ $(($(now_ms) - began)) -lt $((1000 * PATIENCE)) ]
+}
+
+@test "limits: ENFILE, ENOBUFS, ENOMEM when accepting: told, and no spin" {
+	local error began said
+
+	start_app a
+	for error in ENFILE ENOBUFS ENOMEM; do
+		began=$(now_ms)
+		injected accept4 "$error" a
+		spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+		    --count 20 --deadline 100
+		wait_for 10 lfproxy_said 'frontend web accepts nothing for now'
+		quiet 20
+		# It is tried again now and then, and told once a second.
+		said=$(grep -c 'accepts nothing' "$LFPROXY_LOG")
+		[ "$said" -le $((1 + ($(now_ms) - began) / 1000)) ]
+		end idle
+		stop_lfproxy
+	done
+}
+
+@test "limits: a lack when connecting is counted and ends the session with RC" {
+	local error
+
+	start_app a
+	start_app b
+	for error in ENOBUFS:buffers ENOMEM:memory; do
+		injected connect "${error%:*}" a b
+		run fetch "$(url)"
+		[[ $status -eq 52 || $status -eq 56 ]]
+		last_session
+		equal "the code" RC "${S[code]}"
+		wait_for 10 lfproxy_said 'warning: connect to app/[ab] failed: '
+		equal "retries" 0 "${S[retries]}"
+		equal "lacks" 1 "$(info "Lfproxy_no_${error#*:}")"
+		internal_errors web,FRONTEND 1
+		internal_errors app,BACKEND 1
+		stop_lfproxy
+	done
+}
+
+# internal_errors PROXY,NAME N: the field eint of that row of `show stat`.
+internal_errors() {
+	equal "eint of $1" "$2" \
+	    "$("$BUILD/lfproxyctl" -S "$T/admin.sock" show stat | awk -F, \
+	        -v row="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
+			if ($i == "eint") at = i }
+		index($0, row ",") == 1 { print $at }')"
+}
+
+@test "limits: without ports the other server is tried, one after the other" {
+	start_app a
+	start_app b
+	DEFAULTS='retries = 1' injected connect EADDRNOTAVAIL a b
+	run fetch "$(url)"
+	[[ $status -eq 52 || $status -eq 56 ]]
+	last_session
+	equal "the code" RC "${S[code]}"
+	equal "retries" +1 "${S[retries]}"
+	equal "lacks" 2 "$(info Lfproxy_no_ports)"
+	internal_errors web,FRONTEND 1
+}

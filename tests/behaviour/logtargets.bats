@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: MIT
+# Where the access log goes: targets, rotation, and targets that take nothing.
+
+load helpers
+
+ADMIN=$T/admin.sock
+
+# logging [LINE...]: lfproxy before the server a, with these `log` lines.
+logging() {
+	{
+		printf '[global]\nadmin = %s\nnode = edge1\n' "$ADMIN"
+		printf 'log = %s\n' "$@"
+		printf '[pool main]\nthreads = 2\n'
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '%s\n[backend app]\nserver = a %s\n%s\n' \
+		    "${FRONTEND:-}" "$(addr a)" "${BACKEND:-check = off}"
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+# receive NAME WHERE: a syslog daemon; what it gets is in $T/NAME.out.
+receive() {
+	serve "$1" python3 -B "$ROOT/tests/behaviour/logtool.py" receive "$2"
+}
+
+lines_in() {
+	grep -cE -- "$2" "$1" 2>/dev/null || true
+}
+
+at_least() {
+	[ "$(lines_in "$1" "$2")" -ge "$3" ]
+}
+
+# at_once N: many short sessions at once.
+at_once() {
+	streams "127.0.0.1:$(port web)" --connections 8 --repeat $(($1 / 8)) \
+	    --up 10
+}
+
+dropped() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" show info |
+	    sed -n 's/^DroppedLogs: //p'
+}
+
+drops_at_least() {
+	[ "$(dropped)" -ge "$1" ]
+}
+
+# Lines that lfproxy says were dropped.
+reported() {
+	sed -n 's/^lfproxy: warning: \([0-9]*\) log lines were dropped, .*/\1/p' \
+	    "$LFPROXY_LOG" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+accounted() {
+	[ $(($(lines_in "$1" "$2") + $(reported))) -eq "$3" ]
+}
+
+TCPLOG=' web app/a [0-9]+/[0-9]+/[0-9]+ [0-9]+ -- '
+
+# every_target FORMAT MARK: one session, one line with MARK to each target at
+# once, all alike but for what syslog puts before.
+every_target() {
+	local line head date
+
+	start_app a
+	receive local "unix:$T/log.sock"
+	receive new "unix:$T/new.sock"
+	receive remote udp
+	logging "stderr format=$1" "file=$T/access.log format=$1" \
+	    "syslog=unix:$T/log.sock format=$1" \
+	    "syslog=unix:$T/new.sock format=$1 facility=local7 tag=lb rfc=5424" \
+	    "syslog=$(addr remote) format=$1 facility=daemon"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/access.log" "$2" 1
+	wait_for 10 at_least "$LFPROXY_LOG" "$2" 1
+	wait_for 10 has_line local "$2"
+	wait_for 10 has_line new "$2"
+	wait_for 10 has_line remote "$2"
+	line=$(cat "$T/access.log")
+	equal "standard error" "$line" "$(sessions)"
+	date='[A-Z][a-z]{2} [ 1-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}'
+	head="^<134>$date lfproxy\[$LFPROXY_PID\]: "
+	grep -qE "$head" "$T/local.out"
+	equal "the local daemon's" "$line" \
+	    "$(sed 1d "$T/local.out" | sed -E "s/$head//")"
+	date='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z'
+	head="^<190>1 $date edge1 lb $LFPROXY_PID - - "
+	equal "by RFC 5424" "$line" \
+	    "$(sed 1d "$T/new.out" | sed -E "s/$head//")"
+	date='[A-Z][a-z]{2} [ 1-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}'
+	head="^<30>$date edge1 lfproxy\[$LFPROXY_PID\]: "
+	equal "the remote daemon's" "$line" \
+	    "$(sed 1d "$T/remote.out" | sed -E "s/$head//")"
+}
+
+@test "log: tcplog to every target at once" {
+	every_target tcplog "$TCPLOG"
+	parse_session "$(cat "$T/access.log")"
+}
+
+@test "log: json to every target at once" {
+	every_target json '^[^{]*\{"time":.*"frontend":"web"'
+	python3 -B "$ROOT/tests/behaviour/logtool.py" read json \
+	    <"$T/access.log"
+}
+
+@test "log: logfmt to every target at once" {
+	every_target logfmt 'time=.* frontend=web '
+	python3 -B "$ROOT/tests/behaviour/logtool.py" read logfmt \
+	    <"$T/access.log"
+}
+
+@test "log: a file is made with its mode, and appended to" {
+	start_app a
+	echo before >"$T/old.log"
+	umask 077
+	logging "file=$T/new.log mode=0644" "file=$T/default.log" \
+	    "file=$T/old.log mode=0600"
+	equal "the mode" 644 "$(stat -c %a "$T/new.log")"
+	equal "the default mode" 640 "$(stat -c %a "$T/default.log")"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/old.log" "$TCPLOG" 1
+	equal "what was there" before "$(head -n 1 "$T/old.log")"
+}
+
+@test "log: a file that cannot be opened is an error at the start" {
+	start_app a
+	refute logging "file=$T/no/such/file"
+	lfproxy_said "error: the log file $T/no/such/file cannot be opened: No such"
+	LFPROXY_PID=
+}
+
+@test "log: a frontend's log takes the place of the global one" {
+	start_app a
+	FRONTEND="log = file=$T/own.log format=logfmt" logging \
+	    "file=$T/global.log"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/own.log" 'frontend=web' 1
+	equal "the global log" "" "$(cat "$T/global.log")"
+}
+
+@test "log: a frontend may turn it off" {
+	start_app a
+	FRONTEND="log = off" logging "file=$T/global.log"
+	fetch -o /dev/null "$(url)"
+	stop_lfproxy
+	[ ! -s "$T/global.log" ]
+}
+
+@test "log: a file that is rotated under load loses no line" {
+	local n i total
+
+	n=$(($(scaled 4000) / 8))
+	start_streams a
+	logging "file=$T/access.log"
+	for i in 1 2 3 4 5 6; do
+		spawn load "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
+		    --deadline $((60 * PATIENCE)) --connections 8 \
+		    --repeat "$n" --up 10
+		wait_for 20 at_least "$T/access.log" "$TCPLOG" 10
+		mv "$T/access.log" "$T/access.log.$i"
+		kill -USR1 "$LFPROXY_PID"
+		wait_for 10 test -e "$T/access.log"
+		wait_for 10 said_times "$i" "reopened log file $T/access.log"
+		finish load 60
+	done
+	n=$((6 * 8 * n))
+	stop_lfproxy
+	total=$(cat "$T"/access.log* | wc -l)
+	equal "lines" "$n" "$total"
+	equal "whole lines" "$n" "$(cat "$T"/access.log* |
+	    grep -cE "$SESSION")"
+	equal "lines dropped" 0 "$(reported)"
+}
+
+@test "log: the package's logrotate file rotates it, and loses no line" {
+	local n
+
+	n=$(($(scaled 8000) / 8 * 8))
+	start_streams a
+	mkdir -m 750 "$T/logs"
+	logging "file=$T/logs/access.log" "file=$T/logs/access.json format=json"
+	# Ours instead of the service's directory, user and process.
+	sed -e "s,/var/log/lfproxy,$T/logs,g" -e '/^\tsu /d' \
+	    -e "s,^\t\tsystemctl .*,\t\tkill -USR1 $LFPROXY_PID," \
+	    "$ROOT/packaging/debian/lfproxy.logrotate" >"$T/logrotate.conf"
+	chmod 600 "$T/logrotate.conf"
+	spawn load "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
+	    --deadline $((60 * PATIENCE)) --connections 8 \
+	    --repeat $((n / 8)) --up 10
+	wait_for 20 at_least "$T/logs/access.log" "$TCPLOG" 10
+	run -0 logrotate -f -s "$T/state" "$T/logrotate.conf"
+	wait_for 10 test -s "$T/logs/access.log"
+	wait_for 10 test -s "$T/logs/access.json"
+	finish load 60
+	stop_lfproxy
+	[ -s "$T/logs/access.log.1" ]
+	[ -s "$T/logs/access.json.1" ]
+	equal "lines" "$n" "$(cat "$T"/logs/access.log* | wc -l)"
+	equal "lines of JSON" "$n" "$(cat "$T"/logs/access.json* | wc -l)"
+}
+
+@test "log: a file that cannot be reopened is kept" {
+	start_app a
+	mkdir "$T/logs"
+	logging "file=$T/logs/access.log"
+	mv "$T/logs" "$T/moved"
+	kill -USR1 "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'warning: .*cannot be reopened: No such file'
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/moved/access.log" "$TCPLOG" 1
+}
+
+# full_disk N: more sessions than lines that can wait, to a full device.
+full_disk() {
+	start_streams a
+	ln -s /dev/full "$T/access.log"
+	logging "file=$T/access.log" "syslog=unix:$T/log.sock format=json"
+	at_once "$1"
+	wait_for 10 drops_at_least 100
+	wait_for 10 lfproxy_said "log file $T/access.log takes no lines: No space left"
+}
+
+@test "log: a full disk stops neither sessions nor another target" {
+	receive local "unix:$T/log.sock"
+	full_disk 8000
+	wait_for 20 at_least "$T/local.out" '"event":"end"' 8000
+	equal "answers of the admin socket" 1 "$(dropped | wc -l)"
+}
+
+@test "log: when a full disk has room again lines go on, and drops are told" {
+	receive local "unix:$T/log.sock"
+	full_disk 8000
+	ln -sfn "$T/room.log" "$T/access.log"
+	kill -USR1 "$LFPROXY_PID"
+	wait_for 10 accounted "$T/room.log" "$TCPLOG" 8000
+	equal "what show info counts" "$(dropped)" "$(reported)"
+	equal "whole lines" "$(wc -l <"$T/room.log")" \
+	    "$(grep -cE "$SESSION" "$T/room.log")"
+}
+
+@test "log: a full disk does not keep it from stopping" {
+	local begin
+
+	start_streams a
+	logging "file=/dev/full"
+	at_once 80
+	begin=$(now_ms)
+	stop_lfproxy
+	[ $(($(now_ms) - begin)) -lt $((5000 * PATIENCE)) ]
+	equal "lines dropped" 80 "$(reported)"
+}
+
+@test "log: a syslog daemon that hangs stops neither sessions nor checks" {
+	receive local "unix:$T/log.sock"
+	start_streams a
+	BACKEND='check = connect interval=100ms fall=2' logging \
+	    "syslog=unix:$T/log.sock" "file=$T/access.log"
+	signal local STOP
+	at_once 8000
+	wait_for 10 drops_at_least 100
+	wait_for 10 at_least "$T/access.log" "$TCPLOG" 8000
+	end a
+	wait_for 10 says_down a
+	signal local CONT
+	wait_for 20 accounted "$T/local.out" "$TCPLOG" 8000
+	equal "what show info counts" "$(dropped)" "$(reported)"
+}
+
+@test "log: a syslog daemon that is started anew gets what came meanwhile" {
+	receive local "unix:$T/log.sock"
+	start_app a
+	logging "syslog=unix:$T/log.sock"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 has_line local "$TCPLOG"
+	end local
+	fetch -o /dev/null "$(url)?[1-3]" -H 'Connection: close'
+	wait_for 10 lfproxy_said 'syslog unix:.* takes no lines: '
+	receive local "unix:$T/log.sock"
+	wait_for 10 at_least "$T/local.out" "$TCPLOG" 3
+	equal "lines dropped" 0 "$(dropped)"
+}
+
+@test "log: a remote daemon that is not there is counted, and stops nobody" {
+	start_streams a
+	logging "syslog=127.0.0.1:$(free_port)"
+	at_once 800
+	wait_for 10 drops_at_least 1
+	wait_for 10 lfproxy_said 'log lines were dropped, syslog 127'
+}
+
+@test "log: a pipe that nobody empties stops nobody" {
+	start_streams a
+	mkfifo "$T/pipe"
+	exec {reader}<>"$T/pipe"
+	logging "file=$T/pipe"
+	at_once 8000
+	wait_for 10 drops_at_least 100
+	spawn reader cat "$T/pipe"
+	exec {reader}<&-
+	wait_for 20 accounted "$T/reader.out" "$TCPLOG" 8000
+}
+
+log_threads() {
+	grep -lx lfproxy-log "/proc/$LFPROXY_PID/task"/*/comm | wc -l
+}
+
+log_threads_are() {
+	[ "$(log_threads)" -eq "$1" ]
+}
+
+holds() {
+	find "/proc/$LFPROXY_PID/fd" -lname "$1" | grep -q .
+}
+
+let_go() {
+	! holds "$1"
+}
+
+@test "log: a target that a reload no longer names goes with its last session" {
+	local n=0 file
+
+	start_app a --delay 100
+	logging "file=$T/old.log" "file=$T/both.log"
+	equal "log threads" 3 "$(log_threads)"
+	# A session of the old model still logs to the old target.
+	spawn held "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 1 \
+	    --deadline 100
+	wait_for 10 has_line held '^established'
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/old.log" "$TCPLOG" 1
+	sed -i "s|old.log|new.log|" "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$ADMIN" reload
+	fetch -o /dev/null "$(url)"
+	wait_for 10 at_least "$T/new.log" "$TCPLOG" 1
+	holds "$T/old.log"
+	end held
+	wait_for 20 let_go "$T/old.log"
+	wait_for 10 log_threads_are 3
+	equal "lines in the old log" 2 "$(wc -l <"$T/old.log")"
+	equal "lines in the log of both" 3 "$(wc -l <"$T/both.log")"
+	# And again and again: nothing piles up, no line is lost.
+	while [ $((n += 1)) -le 6 ]; do
+		file=$T/turn$((n % 2)).log
+		sed -i "s|$T/[a-z0-9]*.log$|$file|" "$T/lfproxy.ini"
+		"$BUILD/lfproxyctl" -S "$ADMIN" reload
+		fetch -o /dev/null "$(url)"
+	done
+	wait_for 20 let_go "$T/turn1.log"
+	wait_for 10 log_threads_are 2
+	at_least "$T/turn0.log" "$TCPLOG" 3
+	at_least "$T/turn1.log" "$TCPLOG" 3
+}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+# show memory: what lfproxy's memory goes to, and what is not explained; and
+# that it, explain and show capacity do not hold up the control loop.
+
+load helpers
+
+ADMIN=$T/admin.sock
+
+common() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = 20s
+		admin = $ADMIN mode=0600
+		[pool main]
+		threads = 2
+	END
+}
+
+ctl() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+}
+
+# memory KEY [ROW]: of `show memory json`, or of one of its rows.
+memory() {
+	ctl show memory json | python3 -c 'import json, sys
+x = json.load(sys.stdin)
+if len(sys.argv) > 2:
+    x = [r for r in x["rows"] if r["what"] == sys.argv[2]][0]
+print(x[sys.argv[1]])' "$@"
+}
+
+memory_at_least() {
+	[ "$(memory "$1" "$2")" -ge "$3" ]
+}
+
+memory_is() {
+	[ "$(memory "$1" "$2")" = "$3" ]
+}
+
+held() {
+	has_line "$1" "^established $2\$"
+}
+
+hold() {
+	spawn "$1" "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+	    --count "$2" --deadline 600
+}
+
+# bats test_tags=onethread
+@test "memory: most of the heap has a name, and the rest is told" {
+	local named heap rest
+
+	start_app a
+	start_app b
+	BACKEND='check = http path=/ interval=100ms' web a b
+	wait_for 10 memory_at_least heap curl 1000
+	read -r named heap rest < <(ctl show memory json | python3 -c '
+import json, sys
+x = json.load(sys.stdin)
+assert x["named_heap"] == sum(r["heap"] for r in x["rows"])
+print(x["named_heap"], x["heap"], x["unexplained_heap"])')
+	[ "$heap" -gt 0 ] || skip "this malloc does not tell what is in use"
+	equal "the sum" "$heap" $((named + rest))
+	((rest < heap / 5)) || fail "$rest of $heap are not explained"
+}
+
+@test "memory: resident is the kernel's figure, and at least the share" {
+	local resident share
+
+	start_app a
+	web a
+	resident=$(($(memory resident) / 1024))
+	((resident > $(rss_kib) * 2 / 3 && resident < $(rss_kib) * 3 / 2)) ||
+	    fail "$resident KiB said, $(rss_kib) KiB seen"
+	[ -r "/proc/$LFPROXY_PID/smaps_rollup" ] ||
+	    skip "this kernel has no smaps_rollup"
+	share=$(memory proportional)
+	((share > 0 && share <= $(memory resident) + 1048576))
+	equal "threads left over" 0 "$(grep -l '^lf-pss$' \
+	    "/proc/$LFPROXY_PID"/task/*/comm | wc -l)"
+}
+
+@test "memory: sessions, buffers and former models are counted while they are" {
+	local size
+
+	start_app b
+	web b
+	size=$(memory mapped sessions)
+	equal "none" "0 0" "$(memory count sessions) $size"
+	hold first 70
+	wait_for 10 held first 70
+	wait_for 10 memory_is count sessions 70
+	# Two chunks of 64.
+	((($(memory mapped sessions) >= 128 * 384)))
+	equal "deadlines" 1024 "$(memory mapped 'session deadlines')"
+	equal "former models" 0 "$(memory count 'former models')"
+	echo 'timeout_queue = 7s' >>"$T/lfproxy.ini"
+	ctl reload
+	wait_for 10 memory_is count 'former models' 1
+	end first
+	wait_for 10 memory_is count sessions 0
+	wait_for 20 memory_is count 'former models' 0
+	((($(memory mapped sessions) >= 128 * 384)))
+}
+
+# bats test_tags=onethread
+@test "memory: what a peer does not take is in a buffer, or in a pipe" {
+	local splice row bytes
+
+	for splice in off auto; do
+		row='spill buffers' bytes=mapped
+		[ $splice = off ] || row='splice pipes' bytes=kernel
+		start_streams a --hold-reading
+		DEFAULTS="splice = $splice" web a
+		spawn up "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
+		    --up 30000000 --deadline 600
+		wait_for 30 memory_at_least count "$row" 1
+		((($(memory $bytes "$row") >= 65536)))
+		signal a USR1
+		finish up 60
+		wait_for 20 memory_is count "$row" 0
+		stop_lfproxy
+		end a
+	done
+}
+
+# bats test_tags=onethread
+@test "memory: text and json have the same rows, and who asks is one of them" {
+	start_app a
+	web a
+	equal "rows" "$(ctl show memory | grep -vcE \
+	    '^(#|named|not explained|heap in use|resident|proportional)')" \
+	    "$(ctl show memory json | python3 -c 'import json, sys
+print(len(json.load(sys.stdin)["rows"]))')"
+	equal "clients" 1 "$(memory count 'admin clients')"
+	run -1 ctl show memory all
+	[[ $output == *"Unexpected argument 'all'; give json or nothing."* ]]
+}
+
+# longest COMMAND...: CPU time of the loop's longest turn while it is answered,
+# in us: the least of several times, as on a busy machine each may be long.
+longest() {
+	for _ in {1..5}; do
+		ctl clear loop
+		ctl "$@" >"$T/answer"
+		ctl show info | sed -n 's/^LoopMaxCpu_us: //p'
+	done | sort -n | head -n 1
+}
+
+# 0.2 to 0.6 ms where it was measured; a turn that makes all of an answer of 500
+# servers takes 3 to 6.
+# bats test_tags=onethread
+@test "memory: with 500 servers no answer holds up the loop" {
+	local i us
+
+	{
+		common
+		printf '%s\n' '[frontend web]' 'listen = 127.0.0.1:0' \
+		    'backend = app' '[backend app]' 'check = off' \
+		    'balance = ewma'
+		for i in {1..500}; do
+			echo "server = server$i 127.0.0.1:$((10000 + i))"
+		done
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	for i in 'explain 127.0.0.1' 'explain 127.0.0.1 json' \
+	    'show capacity' 'show capacity json' 'show memory' \
+	    'show memory json'; do
+		# shellcheck disable=SC2086
+		us=$(longest $i)
+		echo "$i: $us us"
+		((us < 1000 * PATIENCE)) || fail "$i: $us us"
+		equal "$i" 1 $(($(wc -l <"$T/answer") > 20))
+	done
+}

@@ -1,0 +1,384 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# /metrics: what Prometheus reads, beside what HAProxy's own exporter says, and
+# the statistics over HTTP.
+
+# bats file_tags=onethread
+
+load helpers
+
+ADMIN=$T/admin.sock
+
+# monitored: reads the rest of the file; its address is in $HTTP.
+monitored() {
+	{
+		printf '[global]\nlog = off\nhttp = 127.0.0.1:0\n'
+		printf 'admin = %s\n' "$ADMIN"
+		cat
+	} >"$T/http.ini"
+	launch_lfproxy -c "$T/http.ini"
+	HTTP=$(sed -n 's|.*monitoring at http://\(.*\)/$|\1|p' \
+	    "$LFPROXY_LOG")
+	[ -n "$HTTP" ]
+}
+
+two_servers() {
+	monitored <<-END
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = connect interval=100ms fall=1 rise=1
+		server = a $(addr a) maxconn=20
+		server = gone 127.0.0.1:$(free_port)
+		[backend unchecked]
+		check = off
+		server = a $(addr a)
+	END
+	wait_for 10 metric_is \
+	    'haproxy_server_status{proxy="app",server="gone",state="DOWN"}' 1
+}
+
+scrape() {
+	curl -sS -m 20 -o "$T/metrics" "http://$HTTP/metrics"
+}
+
+# metric NAME{LABELS}: of the last scrape.
+metric() {
+	awk -v name="$1" '$1 == name { print $2 }' "$T/metrics"
+}
+
+metric_is() {
+	scrape && [ "$(metric "$1")" = "$2" ]
+}
+
+@test "metrics: promtool finds nothing wrong with them" {
+	start_app a
+	two_servers
+	fetch -o /dev/null "$(url)"
+	scrape
+	run -0 promtool check metrics <"$T/metrics"
+	equal "what promtool says" "" "$output"
+	refute grep -vE '^(# (HELP|TYPE) )?[a-z_]+(\{[^}]*\})? .+$' "$T/metrics"
+}
+
+@test "metrics: names and kinds are those of HAProxy's own exporter" {
+	local port
+
+	start_app a
+	two_servers
+	scrape
+	on_free_port oracle haproxy_exports bash -c "
+	    printf '%s\n' 'defaults' 'mode tcp' 'timeout connect 1s' \
+	        'timeout client 1s' 'timeout server 1s' \
+	        'frontend prom' 'mode http' 'bind 127.0.0.1:PORT' \
+	        'http-request use-service prometheus-exporter' \
+	        'backend app' 'server a 127.0.0.1:1 check' >'$T/oracle.cfg'
+	    exec haproxy -db -f '$T/oracle.cfg'"
+	curl -sS -m 20 -o "$T/theirs" "http://${ADDRS[oracle]}/metrics"
+	for file in metrics theirs; do
+		sed -n 's/^# TYPE \(haproxy_[a-z_]* [a-z]*\)$/\1/p' "$T/$file" |
+		    sort >"$T/$file.types"
+		[ "$(wc -l <"$T/$file.types")" -gt 100 ]
+	done
+	equal "names that HAProxy does not have" "" \
+	    "$(comm -23 "$T/metrics.types" "$T/theirs.types")"
+	# What is missing are things that a TCP proxy does not have.
+	equal "names that are missing" "" \
+	    "$(comm -13 "$T/metrics.types" "$T/theirs.types" |
+	        grep -vE '_(http|ssl|zlib|comp|cache|peers|idle)_|_ssl|zlib' |
+	        grep -vE 'connection_reuses|header_rewriting|intercepted' |
+	        grep -vE '(safe_idle|used|need)_connections|_peers' |
+	        grep -vE 'busy_polling|failed_resolutions|recv_logs|agg_')"
+}
+
+haproxy_exports() {
+	curl -sS -m 5 -o /dev/null "http://127.0.0.1:$1/metrics" 2>/dev/null
+}
+
+@test "metrics: count what was done, and agree with show stat" {
+	local n
+
+	start_app a
+	two_servers
+	for n in 1 2 3 4 5; do
+		fetch -o /dev/null "$(url)"
+	done
+	wait_for 10 metric_is 'haproxy_frontend_sessions_total{proxy="web"}' 5
+	wait_for 10 metric_is \
+	    'lfproxy_backend_session_seconds_count{proxy="app"}' 5
+	equal "connects" 5 \
+	    "$(metric 'lfproxy_backend_connect_seconds_count{proxy="app"}')"
+	equal "connects of the other" 0 "$(metric \
+	    'lfproxy_backend_connect_seconds_count{proxy="unchecked"}')"
+	equal "connects of any length" 5 "$(metric \
+	    'lfproxy_backend_connect_seconds_bucket{proxy="app",le="+Inf"}')"
+	equal "bytes" \
+	    "$(lf show stat app 4 1 | tail -n +2 | cut -d, -f10 | head -n 1)" \
+	    "$(metric 'haproxy_server_bytes_out_total{proxy="app",server="a"}')"
+	equal "limit" 20 \
+	    "$(metric 'haproxy_server_limit_sessions{proxy="app",server="a"}')"
+	equal "no limit" "" "$(metric \
+	    'haproxy_server_limit_sessions{proxy="app",server="gone"}')"
+	equal "servers that are down" 1 "$(metric \
+	    'haproxy_backend_agg_server_status{proxy="app",state="DOWN"}')"
+	equal "check" 1 "$(metric \
+	    'haproxy_server_check_status{proxy="app",server="gone",state="L4CON"}')"
+	[ "$(metric 'lfproxy_pool_turns_total{pool="main"}')" -gt 0 ]
+	[ "$(metric 'lfproxy_pool_service_seconds_count{pool="main"}')" -gt 0 ]
+}
+
+lf() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+}
+
+@test "metrics: the CSV and JSON pages are those of the admin socket" {
+	start_app a
+	two_servers
+	lf show stat | head -n 1 >"$T/want"
+	curl -sS "http://$HTTP/stats;csv" >"$T/csv"
+	equal "header" "$(cat "$T/want")" "$(head -n 1 "$T/csv")"
+	equal "rows" 7 "$(wc -l <"$T/csv")"
+	# As clients ask that think they talk to HAProxy's page.
+	equal "rows" 7 "$(curl -sS "http://$HTTP/haproxy/;csv" | wc -l)"
+	run -0 python3 -c '
+import json, sys
+rows = json.load(sys.stdin)
+names = [f["field"]["name"] for f in rows[0]]
+print(len(rows), names[0])' < <(curl -sS "http://$HTTP/stats;json")
+	equal "JSON" "6 pxname" "$output"
+}
+
+many() {
+	local n
+
+	printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+	printf '[backend app]\ncheck = off\n'
+	for ((n = 0; n < $1; n++)); do
+		printf 'server = s%d 127.0.0.1:%d\n' $n $((n % 60000 + 1))
+	done
+}
+
+# A client that takes a page slowly gets it as a whole, of the model that it
+# began with, while a reload changes it.
+@test "metrics: a thousand servers, a slow reader, and a reload meanwhile" {
+	local n samples
+
+	monitored < <(many 1000)
+	spawn slow curl -sS -m 60 --limit-rate 200k -o "$T/slow" \
+	    "http://$HTTP/metrics"
+	wait_for 10 test -s "$T/slow"
+	sed -i '/ s500 /d' "$T/http.ini"
+	lf reload
+	# Somebody else does not wait.
+	run -0 curl -sS -m 5 "http://$HTTP/healthz"
+	finish slow 60
+	run -0 promtool check metrics <"$T/slow"
+	samples=$(grep -c '^haproxy_server_weight{' "$T/slow")
+	equal "servers in the slow page" 1000 "$samples"
+	scrape
+	equal "servers afterwards" 999 \
+	    "$(grep -c '^haproxy_server_weight{' "$T/metrics")"
+	equal "samples that are there twice" "" \
+	    "$(grep -v '^#' "$T/slow" | cut -d' ' -f1 | sort | uniq -d)"
+}
+
+# own NAME{LABELS} VALUE: a metric of lfproxy's own.
+own() {
+	equal "$1" "$2" "$(metric "lfproxy_$1")"
+}
+
+@test "metrics: what only lfproxy has says what show stat and show info say" {
+	start_app a
+	monitored <<-END
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = connect interval=100ms fall=1 rise=1
+		panic_percent = 60
+		retry_budget = 50%
+		retry_budget_min = 7
+		retries = 3
+		balance = roundrobin
+		server = a $(addr a)
+		server = gone 127.0.0.1:$(free_port)
+		[backend full]
+		maxqueue = 1
+		check = off
+		server = a $(addr a)
+	END
+	wait_for 10 metric_is 'lfproxy_backend_panic{proxy="app"}' 1
+	fetch -o /dev/null "$(url)"
+	fetch -o /dev/null "$(url)"
+	lf set server app/a state drain
+	scrape
+	own 'backend_panic{proxy="full"}' 0
+	own 'backend_usable_servers{proxy="full"}' 1
+	own 'server_usable{proxy="app",server="gone"}' 0
+	own 'server_usable{proxy="full",server="a"}' 1
+	own 'server_admin_state{proxy="app",server="a",state="drain"}' 1
+	own 'server_admin_state{proxy="app",server="a",state="ready"}' 0
+	own 'server_admin_state{proxy="full",server="a",state="ready"}' 1
+	own 'server_ejections_total{proxy="app",server="a"}' 0
+	own 'backend_queue_refused_total{proxy="app"}' 0
+	own 'backend_retries_refused_total{proxy="app"}' 0
+	own 'backend_current_retries{proxy="app"}' 0
+	own 'backend_limit_retries{proxy="app"}' 7
+	own 'backend_max_retries{proxy="app"}' \
+	    "$(lf show stat app 2 -1 | column_of lf_retries_max)"
+	own 'process_pipes_refused_total' 0
+	own 'process_maxconn_reached_total' 0
+	# In seconds what is in microseconds there.
+	lf clear loop
+	wait_for 10 metric_moved lfproxy_process_loop_turns_total 1
+	python3 - "$(metric lfproxy_process_loop_max_turn_seconds)" \
+	    "$(lf show info | sed -n 's/^LoopMaxTurn_us: //p')" <<-'END'
+		import sys
+		metric, now_us = float(sys.argv[1]), int(sys.argv[2])
+		assert 0 < metric * 1e6 <= now_us, (metric, now_us)
+	END
+	run -0 promtool check metrics <"$T/metrics"
+	equal "what promtool says" "" "$output"
+	equal "help has the metric's unit" "" \
+	    "$(grep -E '^# HELP .*_seconds .*(milli|micro)' "$T/metrics")"
+}
+
+column_of() {
+	python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(row[sys.argv[1]])' "$1"
+}
+
+metric_moved() {
+	scrape && [ "$(metric "$1")" -gt "$2" ]
+}
+
+# Of the columns that are times: seconds where the column has milliseconds.
+@test "metrics: times are in seconds" {
+	start_bad slow silent
+	monitored <<-END
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = off
+		timeout_server = 1200ms
+		server = a $(addr slow)
+	END
+	run curl -s -m 20 "$(url)"
+	wait_for 10 metric_moved_to_seconds
+	equal "the same" "$(metric 'haproxy_backend_max_total_time_seconds{proxy="app"}')" \
+	    "$(lf show stat app 2 -1 | column_of ttime_max |
+	        sed -E 's/^(.)(...)$/\1.\2/')"
+	equal "a bucket below" 0 "$(metric \
+	    'lfproxy_backend_session_seconds_bucket{proxy="app",le="0.536870912"}')"
+	equal "a bucket above" 1 "$(metric \
+	    'lfproxy_backend_session_seconds_bucket{proxy="app",le="2.14748365"}')"
+	connect=$(metric 'lfproxy_server_connect_time_seconds{proxy="app",server="a"}')
+	[[ $connect =~ ^0\.[0-9]{6}$ ]] ||
+	    fail "to connect: $connect"
+}
+
+metric_moved_to_seconds() {
+	scrape && [[ $(metric \
+	    'haproxy_backend_max_total_time_seconds{proxy="app"}') =~ ^1\.[2-9] ]]
+}
+
+@test "metrics: a server that is ejected is down, and ports that ran out are told" {
+	start_bad r refuse
+	start_app a
+	start_bad silent silent
+	monitored <<-END
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = off
+		eject_after = 1
+		eject_time = 10m
+		eject_time_max = 10m
+		server = r $(addr r)
+		server = a $(addr a)
+		[frontend narrow]
+		listen = 127.0.0.1:0
+		backend = narrow
+		[backend narrow]
+		check = off
+		retries = 0
+		server = s $(addr silent) source=127.0.0.1:$(free_port)
+	END
+	fetch -o /dev/null "$(url)"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 metric_is \
+	    'lfproxy_server_ejections_total{proxy="app",server="r"}' 1
+	equal "the ejected one" 1 "$(metric \
+	    'haproxy_server_status{proxy="app",server="r",state="DOWN"}')"
+	equal "the other one" 1 "$(metric \
+	    'haproxy_server_status{proxy="app",server="a",state="UP"}')"
+	equal "usable" 1 "$(metric 'lfproxy_backend_usable_servers{proxy="app"}')"
+	# One port, two sessions.
+	spawn two "$TOOLS/badclient" silent "127.0.0.1:$(port narrow)" \
+	    --count 2 --deadline 60
+	wait_for 10 metric_moved 'lfproxy_lacks_total{of="ports"}' 0
+	equal "descriptors" 0 "$(metric 'lfproxy_lacks_total{of="descriptors"}')"
+}
+
+# Of a pool that has rested, so that nothing moves between the two looks.
+pools_agree() {
+	scrape
+	lf show pool json | python3 -c '
+import json, sys
+metrics = {}
+for line in open(sys.argv[1]):
+    if line.startswith("lfproxy_pool_"):
+        name, value = line.split()
+        metrics[name] = float(value)
+pool, same = json.load(sys.stdin)[0], []
+for name, value in pool.items():
+    for metric in f"lfproxy_pool_{name}", f"lfproxy_pool_{name}_total":
+        if metric + "{pool=\"main\"}" in metrics:
+            assert metrics[metric + "{pool=\"main\"}"] == value, name
+            same.append(name)
+assert len(same) >= 14, same' "$T/metrics" 2>"$T/why"
+}
+
+# Enough load that leadership was taken over, and not by the guard alone.
+roles_moved() {
+	wrk -c 64 -t 1 -d 1 "$(url)" >"$T/wrk"
+	lf show pool json | python3 -c '
+import json, sys
+pool = json.load(sys.stdin)[0]
+sys.exit(pool["taken_over"] == pool["guarded"] or pool["wakes"] == 0)'
+}
+
+@test "metrics: of a pool they are what show pool shows" {
+	start_app s
+	monitored <<-END
+		[pool main]
+		threads = 2
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = off
+		server = s $(addr s)
+	END
+	wait_for 60 roles_moved
+	wait_for 10 pools_agree || fail "$(cat "$T/why")"
+}
+
+process_agrees() {
+	local mb
+
+	mb=$(lf show info | sed -n 's/^PoolAlloc_MB: //p')
+	scrape
+	[ "$(metric haproxy_process_pool_allocated_bytes)" -eq $((mb * 1048576)) ]
+}
+
+@test "metrics: megabytes are bytes there" {
+	monitored < <(many 2000)
+	[ "$(lf show info | sed -n 's/^PoolAlloc_MB: //p')" -ge 1 ] ||
+	    skip "this malloc does not tell what it has from the system"
+	wait_for 10 process_agrees
+}

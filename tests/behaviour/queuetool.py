@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two servers that count, and many clients at once.
+
+queuetool.py servers LIMIT: prints `listening on A` and `listening on B`; each
+connection says its number in a line and gets it back.  A server with more than
+LIMIT connections at a time, or one that is served far out of the order of its
+number, is printed.
+
+queuetool.py clients ADDRESS N: N connections, one after the other, all open
+until they have got their number.
+"""
+
+import asyncio
+import resource
+import sys
+
+HOLD_S = 0.005
+
+
+def more_descriptors():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+class Server:
+    def __init__(self, limit, order):
+        self.limit, self.order, self.now = limit, order, 0
+
+    async def serve(self, reader, writer):
+        self.now += 1
+        if self.now > self.limit:
+            print(f"{self.now} connections, {self.limit} allowed", flush=True)
+        number = await reader.readline()
+        self.order.append(int(number))
+        # As many as are served at a time may be out of order among themselves.
+        if abs(self.order[-1] - len(self.order)) > 4 * self.limit:
+            print(
+                f"number {self.order[-1]} came {len(self.order)}.", flush=True
+            )
+        await asyncio.sleep(HOLD_S)
+        writer.write(number)
+        # Its slot is free for lfproxy only after this.
+        self.now -= 1
+        writer.close()
+
+
+async def servers(limit):
+    order = []
+    for _ in range(2):
+        server = await asyncio.start_server(
+            Server(limit, order).serve, "127.0.0.1", 0
+        )
+        print("listening on %s:%d" % server.sockets[0].getsockname())
+    print("ready", flush=True)
+    await asyncio.sleep(600)
+
+
+async def answered(number, reader, writer):
+    line = await reader.readline()
+    writer.close()
+    return line == b"%d\n" % number
+
+
+async def clients(host, port, n):
+    waiting = []
+    for i in range(n):
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(b"%d\n" % i)
+        waiting.append(asyncio.create_task(answered(i, reader, writer)))
+    got = sum(await asyncio.gather(*waiting))
+    print(f"answered {got} of {n}")
+    return got != n
+
+
+def main():
+    more_descriptors()
+    if sys.argv[1] == "servers":
+        return asyncio.run(servers(int(sys.argv[2])))
+    host, port = sys.argv[2].rsplit(":", 1)
+    return asyncio.run(clients(host, int(port), int(sys.argv[3])))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: MIT
+"""lfproxy, HAProxy and nginx under the same work, in one interleaved run.
+
+    bench.py BUILD REPORT [--rounds N] [--only WORK[,WORK]...]
+
+The machine may be shared: costs are CPU time of the proxy's processes, every
+round takes all proxies once, each time in another order, and a budget is judged
+by the median of the ratios within the rounds.  Where these spread too widely,
+nothing is concluded: see INCONCLUSIVE.  Exits with 0 when everything was
+concluded, whether budgets are met or not, 3 when a row was not, 1 when the
+bench itself does not work."""
+
+import argparse
+import os
+import platform
+import sys
+import time
+
+from contenders import THREADS, versions
+from measuring.figures import (
+    cell, figure, interleave, quartiles, table, three, values)
+from measuring.process import MeasuringError
+from samples import (
+    IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
+
+MET, MISSED, INCONCLUSIVE = "met", "MISSED", "inconclusive"
+# Wider than this, the interquartile range by the median, is no figure.
+SPREAD = 0.15
+# Of fewer rounds nothing is concluded.
+FEWEST = 3
+# No work is begun later than this: on a busy machine the bulk takes long.
+LIMIT_S = 540
+PEERS = ("HAProxy", "nginx")
+ALL = ("lfproxy", *PEERS)
+LATENCY = [("p50_us", "p50, µs"), ("p99_us", "p99, µs")]
+REQUESTS = [("cpu_us", "CPU, µs"), ("per_s", "per second"), *LATENCY]
+BULK = [("cpu_s_per_gb", "CPU, s per GB"), ("gbit_s", "Gbit/s")]
+
+
+class Work:
+    """One kind of work: who does it, what is measured, what is promised.  A
+    budget is (metric, limit, reference): at most (or with a limit below 0, at
+    least) so many times the reference; `best`: the best of the peers; None:
+    the figure itself."""
+
+    def __init__(self, title, sample, names, columns, budgets=()):
+        self.title, self.sample, self.names = title, sample, names
+        self.columns, self.budgets = columns, budgets
+
+
+WORKS = {
+    "keep-alive": Work(
+        "Keep-alive requests, 64 connections, as fast as they go",
+        Samples.keep_alive,
+        (*ALL, "reactor per thread", "always", "kernel"), REQUESTS,
+        [("cpu_us", 0.90, "HAProxy"), ("cpu_us", 0.95, "nginx"),
+         ("cpu_us", 1.03, "reactor per thread")]),
+    "connections": Work(
+        "A connection per request, 64 at a time", Samples.connections,
+        (*ALL, "reactor per thread", "always", "kernel"), REQUESTS,
+        [("cpu_us", 1.00, "best"), ("cpu_us", 1.03, "reactor per thread")]),
+    "bulk": Work(
+        "Bulk, one stream", Samples.one_stream,
+        (*ALL, "HAProxy, splice-auto"), BULK,
+        [("cpu_s_per_gb", 0.40, "HAProxy"), ("cpu_s_per_gb", 0.45, "nginx"),
+         ("gbit_s", -1.3, "nginx")]),
+    "bulk8": Work(
+        "Bulk, eight streams", Samples.eight_streams,
+        (*ALL, "HAProxy, splice-auto"), BULK),
+    "mixed": Work(
+        "4000 requests/s over 32 connections beside two downloads of together "
+        f"{MIXED_RATE >> 20} MiB/s", Samples.mixed, ALL,
+        [("cpu_s", "CPU, s"), *LATENCY]),
+    "idle": Work(
+        f"{IDLE_SESSIONS} sessions that have carried a request and wait",
+        Samples.idle, ALL, [("kib", "PSS, KiB per session")],
+        [("kib", 0.5, None)]),
+    "start": Work(
+        "From the start to the first answered request", Samples.start_time,
+        ALL, [("ms", "ms")], [("ms", 50, None)]),
+}
+
+
+def reference(taken, metric, name):
+    """The best: the peer whose median is lowest."""
+    if name != "best":
+        return name
+    return min(PEERS, key=lambda n: quartiles(values(taken[n], metric))[1])
+
+
+def judge(numbers, limit):
+    """The verdict on figures that are to be at most limit, or at least -limit
+    if that is negative."""
+    lower, middle, upper = quartiles(numbers)
+    if len(numbers) < FEWEST:
+        return INCONCLUSIVE
+    if middle > 0 and (upper - lower) / middle > SPREAD:
+        return INCONCLUSIVE
+    good = middle >= -limit if limit < 0 else middle <= limit
+    return MET if good else MISSED
+
+
+def verdicts(work, taken):
+    """(what, budget, figures, verdict) of each budget."""
+    lines = []
+    heads = dict(work.columns)
+    for metric, limit, name in work.budgets:
+        numbers = values(taken["lfproxy"], metric)
+        sign = "≥" if limit < 0 else "≤"
+        budget = f"{sign} {abs(limit):g}"
+        if name:
+            name = reference(taken, metric, name)
+            numbers = [a / b for a, b in
+                       zip(numbers, values(taken[name], metric))]
+            budget += f" × {name}"
+        lines.append((f"{work.title}: {heads[metric]}", budget,
+                      three(numbers), judge(numbers, limit)))
+    return lines
+
+
+def ratio_cell(rows, ours, metric):
+    """How many times lfproxy's cost this is, round by round."""
+    pairs = list(zip(values(rows, metric), values(ours, metric)))
+    if not pairs or any(b == 0 for _, b in pairs):
+        return "–"
+    return figure(quartiles([a / b for a, b in pairs])[1])
+
+
+def section(work, taken):
+    first, head = work.columns[0]
+    rows = []
+    for name in work.names:
+        row = [name] + [cell(taken[name], m) for m, _ in work.columns]
+        rows.append(row + [ratio_cell(taken[name], taken["lfproxy"], first)])
+    return (f"## {work.title}\n\n" + table(
+        ["", *(h for _, h in work.columns), f"{head}: × lfproxy"], rows))
+
+
+def cpu_model():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def machine(build, began, rounds):
+    return (
+        f"{'; '.join(versions(build))}.  {THREADS} threads each, one proxy at "
+        f"a time, no access log.\n"
+        f"{cpu_model()}, {len(os.sched_getaffinity(0))} CPUs, Linux "
+        f"{platform.release()}; {time.strftime('%Y-%m-%d %H:%M %Z')}, load "
+        f"{os.getloadavg()[0]:.1f} at the end; {rounds} rounds, "
+        f"{time.monotonic() - began:.0f} s.\n"
+        "Medians, with the quartiles of the rounds; ratios are taken within "
+        f"each round.  Inconclusive: the quartiles of what is judged are more "
+        f"than {SPREAD:.0%} of the median apart, or fewer than {FEWEST} "
+        "rounds.\n")
+
+
+def run(options):
+    lines, sections, failed = [], [], []
+    ends = time.monotonic() + LIMIT_S
+    with Samples(options.build) as samples:
+        for name in options.only:
+            work = WORKS[name]
+            if time.monotonic() > ends:
+                failed.append(f"{name}: {LIMIT_S} s are over, the machine is "
+                              f"busy; try ONLY={name}")
+                continue
+            try:
+                taken = interleave(
+                    {n: n for n in work.names}, options.rounds,
+                    lambda n, w=work: w.sample(samples, n), name)
+            except MeasuringError as error:
+                failed.append(f"{name}: {error}")
+                continue
+            lines += verdicts(work, taken)
+            sections.append(section(work, taken))
+    return lines, sections, failed
+
+
+def arguments(argv):
+    parser = argparse.ArgumentParser(prog="bench.py")
+    parser.add_argument("build")
+    parser.add_argument("report")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default=",".join(WORKS))
+    options = parser.parse_args(argv)
+    options.only = options.only.split(",")
+    unknown = [name for name in options.only if name not in WORKS]
+    if unknown or options.rounds < 1:
+        parser.error(f"there are {', '.join(WORKS)}; one round at least")
+    return options
+
+
+def main(argv):
+    options, began = arguments(argv), time.monotonic()
+    raise_descriptors()
+    try:
+        lines, sections, failed = run(options)
+        about = machine(options.build, began, options.rounds)
+    except (MeasuringError, OSError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    text = "\n".join(
+        ["# Beside HAProxy and nginx\n", about,
+         "## Budgets\n", table(["work", "budget", "lfproxy", "verdict"], lines),
+         *sections, *(f"Not measured: {line}\n" for line in failed)])
+    with open(options.report, "w", encoding="utf-8") as file:
+        file.write(text)
+    print(text)
+    if failed:
+        return 1
+    return 3 if any(line[3] == INCONCLUSIVE for line in lines) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

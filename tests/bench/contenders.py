@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""The proxies that are compared, each with two threads (or worker processes) in
+front of the same servers, none with an access log.
+
+Each has one listener for each server it is given: `proxy.addresses[n]` leads to
+`servers[n]`.  What a proxy costs is read from /proc, of all its processes."""
+
+import os
+import pathlib
+import re
+import resource
+import socket
+import subprocess
+import tempfile
+import time
+
+from measuring.process import (
+    DEADLINE_S, MeasuringError, Process, wait_until)
+
+THREADS = 2
+# For paths of programs that a user's PATH may not have.
+PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+TRIES = 5
+
+
+def free_port(host):
+    """A port that nobody has at the moment; the kernel does not give it out
+    again soon."""
+    with socket.socket() as s:
+        s.bind((host, 0))
+        return s.getsockname()[1]
+
+
+def sessions():
+    """As many as the limit of descriptors allows, for all proxies alike: two
+    for each, and HAProxy takes half a one for the pipes of splice."""
+    return (resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 500) // 3
+
+
+def answers(address):
+    """Whether somebody accepts there."""
+    host, port = address.rsplit(":", 1)
+    try:
+        socket.create_connection((host, int(port)), 1).close()
+        return True
+    except OSError:
+        return False
+
+
+def descendants(pid):
+    """The process and all below it."""
+    found = [pid]
+    for parent in found:
+        try:
+            tasks = os.listdir(f"/proc/{parent}/task")
+            for task in tasks:
+                path = f"/proc/{parent}/task/{task}/children"
+                with open(path, encoding="ascii") as file:
+                    found += [int(word) for word in file.read().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+class Proxy(Process):
+    """One running proxy; `name` says which, in the tables."""
+
+    def __init__(self, name, argv, addresses, directory, **pipes):
+        self.directory, self.name = directory, name
+        self.addresses = addresses
+        self.began = time.monotonic()
+        super().__init__(argv, env={**os.environ, "PATH": PATH}, **pipes)
+        self.pid = self.child.pid
+
+    @property
+    def address(self):
+        return self.addresses[0]
+
+    def stop(self):
+        super().stop()
+        self.directory.cleanup()
+
+    def pids(self):
+        if self.child.poll() is not None:
+            raise MeasuringError(f"{self.name} has ended")
+        return descendants(self.pid)
+
+    def cpu_s(self):
+        """User and system time so far, of all processes and threads.  The
+        scheduler's own clock counts nanoseconds, stat only ticks of 10 ms."""
+        total_ns = 0
+        for pid in self.pids():
+            for task in os.listdir(f"/proc/{pid}/task"):
+                path = f"/proc/{pid}/task/{task}/schedstat"
+                try:
+                    with open(path, encoding="ascii") as file:
+                        total_ns += int(file.read().split()[0])
+                except FileNotFoundError:
+                    return self.cpu_ticks_s()
+        return total_ns / 1e9
+
+    def cpu_ticks_s(self):
+        ticks = 0
+        for pid in self.pids():
+            with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+                words = file.read().rsplit(")", 1)[1].split()
+            ticks += int(words[11]) + int(words[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def pss_kib(self):
+        """Memory of all processes; what they share counts once.  Without the
+        pages of programs and libraries: how many others have these mapped
+        changes with everything that starts on this machine."""
+        total = 0
+        for pid in self.pids():
+            with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+                total += sum(int(kib) for kib in re.findall(
+                    r"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)",
+                    file.read(), re.M))
+        return total
+
+    def descriptors(self):
+        return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.pids())
+
+
+def lfproxy_ini(servers, addresses, pool=(), defaults=()):
+    lines = ["[global]", "log = off", "[pool main]", f"threads = {THREADS}",
+             *pool, "[defaults]", *defaults]
+    for n, server in enumerate(servers):
+        lines += [f"[frontend f{n}]", f"listen = {addresses[n]}",
+                  f"backend = b{n}", "pool = main", f"[backend b{n}]",
+                  "check = off", f"server = s{n} {server}"]
+    return "\n".join(lines) + "\n"
+
+
+def start_lfproxy(name, build, servers, host="127.0.0.1", pool=(),
+                  defaults=()):
+    directory = tempfile.TemporaryDirectory(prefix="lfproxy-bench.")
+    ini = pathlib.Path(directory.name, "lfproxy.ini")
+    ini.write_text(lfproxy_ini(servers, [f"{host}:0"] * len(servers), pool,
+                               defaults))
+    with open(f"{directory.name}/log", "w", encoding="utf-8") as log:
+        proxy = Proxy(name, [f"{build}/lfproxy", "-c", ini], [], directory,
+                      stderr=log)
+    try:
+        wait_until(lambda: read_addresses(proxy, len(servers)), name)
+    except MeasuringError:
+        proxy.stop()
+        raise
+    return proxy
+
+
+def read_addresses(proxy, wanted):
+    """lfproxy tells the ports that the kernel has chosen."""
+    text = pathlib.Path(proxy.directory.name, "log").read_text(
+        encoding="utf-8")
+    if proxy.child.poll() is not None:
+        raise MeasuringError(f"{proxy.name} has ended: {text}")
+    proxy.addresses[:] = re.findall(r"listening on (\S+) \(frontend", text)
+    return len(proxy.addresses) == wanted
+
+
+def haproxy_cfg(servers, addresses, splice):
+    lines = ["global", f"  nbthread {THREADS}", f"  maxconn {sessions()}",
+             "defaults", "  mode tcp", "  timeout connect 5s",
+             "  timeout client 5m", "  timeout server 5m"]
+    if splice:
+        lines.append("  option splice-auto")
+    for n, server in enumerate(servers):
+        lines += [f"listen l{n}", f"  bind {addresses[n]}",
+                  f"  server s{n} {server}"]
+    return "\n".join(lines) + "\n"
+
+
+def nginx_conf(servers, addresses, directory):
+    module = "/usr/lib/nginx/modules/ngx_stream_module.so"
+    lines = [f"load_module {module};"] if os.path.exists(module) else []
+    lines += [f"worker_processes {THREADS};", "daemon off;",
+              f"pid {directory}/pid;", f"error_log {directory}/log;",
+              f"events {{ worker_connections {2 * sessions()}; }}",
+              "stream {",
+              "  access_log off; proxy_connect_timeout 5s;",
+              "  proxy_timeout 5m;"]
+    for n, server in enumerate(servers):
+        lines += [f"  server {{ listen {addresses[n]} backlog=4096;",
+                  f"    proxy_pass {server}; }}"]
+    return "\n".join(lines + ["}"]) + "\n"
+
+
+def start_on_ports(name, servers, host, render, argv, wait=True):
+    """One that cannot let the kernel choose its ports: another process may be
+    quicker to take them, then it is tried again."""
+    for _ in range(TRIES):
+        directory = tempfile.TemporaryDirectory(prefix="lfproxy-bench.")
+        addresses = [f"{host}:{free_port(host)}" for _ in servers]
+        conf = pathlib.Path(directory.name, "conf")
+        conf.write_text(render(addresses, directory.name))
+        with open(f"{directory.name}/said", "w", encoding="utf-8") as said:
+            proxy = Proxy(name, [*argv, conf], addresses, directory,
+                          stdout=said, stderr=said)
+        if not wait:
+            return proxy
+        wait_until(lambda p=proxy: p.child.poll() is not None or
+                   all(answers(a) for a in p.addresses), name)
+        if proxy.child.poll() is None:
+            return proxy
+        text = pathlib.Path(directory.name, "said").read_text(
+            encoding="utf-8")
+        proxy.stop()
+    raise MeasuringError(f"{name} does not start: {text}")
+
+
+def start_haproxy(name, servers, host="127.0.0.1", splice=False, wait=True):
+    return start_on_ports(
+        name, servers, host,
+        lambda addresses, _: haproxy_cfg(servers, addresses, splice),
+        ["haproxy", "-db", "-f"], wait)
+
+
+def start_nginx(name, servers, host="127.0.0.1", wait=True):
+    return start_on_ports(
+        name, servers, host,
+        lambda addresses, directory: nginx_conf(servers, addresses, directory),
+        ["nginx", "-e", "stderr", "-c"], wait)
+
+
+def start_cold(name, build, servers):
+    """Started, and not waited for: the ports are known beforehand."""
+    starts = {"HAProxy": start_haproxy, "nginx": start_nginx}
+    if name in starts:
+        return starts[name](name, servers, wait=False)
+    return start_on_ports(
+        name, servers, "127.0.0.1",
+        lambda addresses, _: lfproxy_ini(servers, addresses),
+        [f"{build}/lfproxy", "-c"], False)
+
+
+def contenders(build):
+    """{name: start(servers, host)} of all that are ever compared."""
+    def ours(*pool):
+        return lambda name, servers, **more: start_lfproxy(
+            name, build, servers, pool=pool, **more)
+
+    return {
+        "lfproxy": ours(),
+        "reactor per thread": ours(f"shards = {THREADS}"),
+        "always": ours("promotion = always"),
+        "kernel": ours("promotion = kernel"),
+        "HAProxy": start_haproxy,
+        "HAProxy, splice-auto": lambda name, servers, **more: start_haproxy(
+            name, servers, splice=True, **more),
+        "nginx": start_nginx,
+    }
+
+
+def output(*argv):
+    done = subprocess.run(argv, capture_output=True, text=True, check=False,
+                          timeout=DEADLINE_S, env={**os.environ, "PATH": PATH})
+    return (done.stdout + done.stderr).splitlines()[0].strip()
+
+
+def versions(build):
+    return [output(f"{build}/lfproxy", "-V"), output("haproxy", "-v"),
+            output("nginx", "-v")]

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * What a TLS client says first, in hexadecimal digits, so that the stored
+ * inputs are text; whatever is no digit is passed over.
+ *
+ * More bytes must not change what was made of the first of them, and whoever
+ * waits for as many as are said to be needed gets to an end.
+ */
+#include "fuzz/fuzz.h"
+#include "net/tls_hello.h"
+
+static int
+digit_of(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* In place; the number of bytes. */
+static size_t
+decode(uint8_t *data, size_t size)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		int digit = digit_of(data[i]);
+
+		if (digit < 0)
+			continue;
+		if (digits % 2 == 0)
+			data[digits / 2] = 0;
+		data[digits / 2] = (uint8_t)(data[digits / 2] << 4 | digit);
+		digits++;
+	}
+	return digits / 2;
+}
+
+/* Of the first n bytes, in a block of just that size. */
+static enum tls_verdict
+read_first(const uint8_t *data, size_t n, struct tls_hello *hello)
+{
+	uint8_t *block = malloc(n + !n);
+	enum tls_verdict verdict;
+
+	ENSURE(block);
+	memcpy(block, data, n);
+	memset(hello, 0, sizeof(*hello));
+	verdict = tls_hello_read(block, n, hello);
+	free(block);
+	return verdict;
+}
+
+static void
+check_name(const struct tls_hello *hello)
+{
+	char again[TLS_NAME_MAX + 1];
+	uint8_t len;
+
+	ENSURE(strlen(hello->name) == hello->name_len);
+	if (hello->name_len == 0)
+		return;
+	ENSURE(tls_name_normalize(hello->name, hello->name_len, again, &len));
+	ENSURE(len == hello->name_len && strcmp(again, hello->name) == 0);
+}
+
+static void
+check_protocols(const struct tls_hello *hello)
+{
+	size_t position = 0, len;
+	const char *p;
+
+	while ((p = tls_hello_protocol(hello, &position, &len))) {
+		ENSURE(len > 0 && position <= hello->alpn_len);
+		ENSURE((const uint8_t *)p + len == hello->alpn + position);
+	}
+	ENSURE(position == hello->alpn_len);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *bytes = (uint8_t *)fuzz_string(data, size);
+	size_t all = decode(bytes, size), n = 0;
+	struct tls_hello whole, part;
+	enum tls_verdict last = read_first(bytes, all, &whole), verdict;
+
+	while ((verdict = read_first(bytes, n, &part)) == TLS_MORE) {
+		ENSURE(part.needs > n && part.needs <= TLS_HELLO_MAX);
+		if (n == all)
+			break;
+		/* Fewer than are needed may show that it is none. */
+		n = part.needs < all ? part.needs : all;
+	}
+	ENSURE(verdict == last);
+	if (last == TLS_HELLO) {
+		ENSURE(memcmp(&part, &whole, sizeof(part)) == 0);
+		check_name(&whole);
+		check_protocols(&whole);
+	}
+	free(bytes);
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * Take-over of a token on the table: shard.inc with two threads, and the guard
+ * of the control thread (shard_guard(), pool_guard(), on_guard() and on_call()
+ * of src/control/pools.c).  One turn does not end before the other handler was
+ * served, so somebody has to take the token meanwhile: a thread that joins, or
+ * for a parked one the guard.
+ *
+ * Shown: the other handler is served, also when the guard was about to go to
+ * sleep (P18); the leader that has lost its token does not lead; the guard calls
+ * nobody without the token.  Left out: its limit and GUARD_IDLE (the timer comes
+ * at any time, and the guard may sleep whenever it sees no turn under way).
+ */
+#define THREADS  2
+#define HANDLERS 2
+#define P2_HOLDS
+#define SHORT_TURNS
+#define GUARD
+/* Between grace_enter() and grace_leave().  The first handler's turn lasts until
+ * the other one has been served. */
+#define TURN(h) \
+	under_way++; \
+	h == 1 || !(unread & 2); \
+	under_way--
+#include "shard.inc"
+
+bool world_ended;
+bool guarding = true;    /* the timer is active */
+
+/* Events for both handlers. */
+active proctype world()
+{
+	d_step { unread = unread | 1; ready = ready | 1 };
+	d_step { unread = unread | 2; ready = ready | 2 };
+	world_ended = true
+}
+
+/* The timer and the call; it blocks where the timer would find nothing to do. */
+active proctype guard()
+{
+	byte m;
+	bool ok;
+
+	do
+	:: running == 0 -> break
+#ifndef MUTANT_NO_GUARD
+	:: guarding && token != HELD && parked > 0 -> /* shard_guard() */
+#ifdef MUTANT_GUARD_WITHOUT_TOKEN
+		ok = true;
+#else
+		try_lead(THREADS, true);
+#endif
+		if
+		:: ok -> promote(THREADS); ok = false
+		:: else
+		fi
+	:: guarding && under_way == 0 -> /* may_sleep() */
+		unguarded = true;
+#ifdef MUTANT_SLEEP_WITHOUT_LOOK
+		guarding = false
+#else
+		if
+		:: token == TABLE
+		:: else -> guarding = false
+		fi
+#endif
+	:: guard_called -> guard_called = false; guarding = true /* on_call() */
+#endif
+	od
+}
+
+active proctype control()
+{
+	atomic {
+		run thread(0);
+		run thread(1)
+	}
+	world_ended && unread == 0 && owned == 0;
+	d_step { summons[0] = RETIRE; summons[1] = RETIRE };
+	order();
+	running == 0
+}

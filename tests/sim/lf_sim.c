@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ * lf_sim: the core under millions of schedules, each of which follows from its
+ * seed.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/plan.h"
+#include "sim/sim.h"
+#include "sim/world.h"
+
+#define STEPS_MAX 5000000u
+#define SCHEDULES 100000u
+
+static const char usage[] =
+    "usage: lf_sim [--schedules N] [--seed N] [--strategy S] [--trace]\n"
+    "       lf_sim --golden NAME\n"
+    "\n"
+    "Runs the Leader/Followers core under schedules that are drawn from "
+    "seeds,\n"
+    "and checks what must hold.  The first schedule that breaks it is "
+    "printed,\n"
+    "and the exit status is 1.\n"
+    "\n"
+    "  --schedules N  how many; default 100000\n"
+    "  --seed N       of the first one, the next one has the next; default 1\n"
+    "  --strategy S   random: any thread may go on at any step; pct: by\n"
+    "                 priorities that change a few times; mixed (the "
+    "default):\n"
+    "                 each schedule one of the two\n"
+    "  --trace        print every step\n"
+    "  --golden NAME  print what a pool of one thread does in a fixed script:\n"
+    "                 ";
+
+struct arguments {
+	struct sim_options sim;
+	uint64_t schedules;
+	struct golden *golden;
+};
+
+static void
+print_usage(FILE *out)
+{
+	fputs(usage, out);
+	for (unsigned i = 0; golden_name(i); i++)
+		fprintf(out, "%s%s", i > 0 ? ", " : "", golden_name(i));
+	fputc('\n', out);
+}
+
+_Noreturn static void
+refuse(const char *what, const char *value, const char *allowed)
+{
+	fprintf(stderr, "lf_sim: %s %s: %s; see lf_sim --help\n", what, value,
+	    allowed);
+	exit(2);
+}
+
+static uint64_t
+number(const char *what, const char *text)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno != 0 || end == text || *end || strchr(text, '-'))
+		refuse(what, text, "a number is needed");
+	return n;
+}
+
+static enum sim_strategy
+strategy(const char *text)
+{
+	if (strcmp(text, "mixed") == 0)
+		return SIM_MIXED;
+	if (strcmp(text, "random") == 0)
+		return SIM_RANDOM;
+	if (strcmp(text, "pct") == 0)
+		return SIM_PCT;
+	refuse("--strategy", text, "allowed are mixed, random and pct");
+}
+
+static void
+parse(int argc, char **argv, struct arguments *ret)
+{
+	static const struct option options[] = {
+	    {"golden", required_argument, NULL, 'g'},
+	    {"help", no_argument, NULL, 'h'},
+	    {"schedules", required_argument, NULL, 'n'},
+	    {"seed", required_argument, NULL, 's'},
+	    {"strategy", required_argument, NULL, 'y'},
+	    {"trace", no_argument, NULL, 't'},
+	    {0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'g':
+			ret->golden = golden_find(optarg);
+			if (!ret->golden)
+				refuse("--golden", optarg, "there is no such");
+			break;
+		case 'h':
+			print_usage(stdout);
+			exit(0);
+		case 'n':
+			ret->schedules = number("--schedules", optarg);
+			break;
+		case 's':
+			ret->sim.seed = number("--seed", optarg);
+			break;
+		case 'y':
+			ret->sim.strategy = strategy(optarg);
+			break;
+		case 't':
+			ret->sim.trace = true;
+			break;
+		default:
+			print_usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind < argc)
+		refuse("argument", argv[optind], "there are only options");
+}
+
+static double
+now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void
+run_many(struct arguments *a)
+{
+	uint64_t steps = 0;
+	double began_s = now_s(), took_s;
+
+	for (uint64_t i = 0; i < a->schedules; i++, a->sim.seed++) {
+		sim_run(&a->sim, plan_random, NULL);
+		steps += sim_steps();
+	}
+	took_s = now_s() - began_s;
+	printf("%" PRIu64 " schedules, %" PRIu64 " steps, digest %016" PRIx64
+	       ", %.1f s, %.0f schedules/s\n",
+	    a->schedules, steps, sim_digest(), took_s,
+	    (double)a->schedules / took_s);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct arguments a = {
+	    .sim = {.seed = 1,
+	        .steps_max = STEPS_MAX,
+	        .idle = world_idle,
+	        .describe = world_describe},
+	    .schedules = SCHEDULES,
+	};
+
+	parse(argc, argv, &a);
+	if (a.golden) {
+		a.sim.single = true;
+		sim_run(&a.sim, plan_golden, a.golden);
+	} else {
+		run_many(&a);
+	}
+	return 0;
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Bugs that the simulator has to find: a name, the file, what is there, and
+what is put in its place; more of both if one change alone does no harm.  What
+is there must be there exactly once."""
+
+MUTANTS = [
+    ("the token goes round where nobody is to lead",
+     "src/lf/shard_serve.c",
+     "	promotion_sweep(shard->promotion, ask_to_come, NULL);\n", "",
+     "		sched_yield();\n		return;\n", ""),
+    ("who waits without a leader keeps the leader's wake-up",
+     "src/lf/shard_serve.c",
+     "	while (has_no_leader(shard) && !atomic",
+     "	while (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL && !atomic"),
+    ("who leaves does not pass the wake-up on",
+     "src/lf/shard_serve.c",
+     "	 * Whoever gets this passes it on in the same way. */\n"
+     "	handle_set_wake(shard->set);",
+     "	 * Whoever gets this passes it on in the same way. */"),
+    ("a leader sleeps without a look at the mailbox",
+     "src/lf/shard_batch.c",
+     "		if (!atomic_load_seq(&shard->mailbox) &&   /* [P2] */\n"
+     "		    !atomic_load_seq(&shard->orders))",
+     "		if (!atomic_load_seq(&shard->orders))"),
+    ("a leader sleeps without a look at the orders",
+     "src/lf/shard_batch.c",
+     " &&   /* [P2] */\n		    !atomic_load_seq(&shard->orders))", ")"),
+    ("a wake-up does not take the sleepers into account", "src/lf/shard.c",
+     "atomic_load_seq(&shard->sleepers) > 0 || /* [P2] */\n", ""),
+    ("leading begins without a look at the orders",
+     "src/lf/shard_serve.c",
+     "		/* First: an order may be for this thread, and is taken now. */\n"
+     "		obey_orders(shard);\n", ""),
+    ("a member that parks does not say that it is wanted",
+     "src/lf/promotion_futex.c", "		p->kick(p->kick_arg);", "		(void)p;"),
+    ("a member is woken before it has its command", "src/lf/promotion_futex.c",
+     "	atomic_store_release(&m->command, c); /* [P11] */\n"
+     "	futex_wake(&m->command);",
+     "	futex_wake(&m->command);\n	atomic_store_release(&m->command, c);"),
+    ("the token goes to nobody while somebody parks",
+     "src/lf/promotion_futex.c",
+     "		if ((word & TOP_MASK) == 0 &&\n		    atomic_cas", "		if (atomic_cas"),
+    ("a member parks although nobody leads", "src/lf/promotion_futex.c",
+     "		if (state == HELD) {", "		if (state == HELD || state == NOBODY) {"),
+    ("bits that come at the end of a turn are not seen",
+     "src/lf/event_handler.c",
+     "		if (claim_drop(&handler->claim))\n			return TURN_DONE;",
+     "		if (!claim_drop(&handler->claim))\n"
+     "			(void)atomic_and_acq_rel(&handler->claim.word, ~1ull);\n"
+     "		return TURN_DONE;"),
+    ("a thread retires with handlers in its mailbox", "src/lf/turns.c",
+     "	(void)atomic_swap_seq(&self->closed, 1u); /* [P12] */\n"
+     "	give_back(self);", "	(void)atomic_swap_seq(&self->closed, 1u);"),
+    ("a hand-off does not look whether the mailbox was closed",
+     "src/lf/turns.c",
+     "	if (atomic_load_seq(&to->closed)) /* [P12] */\n		give_back(to);\n", ""),
+    ("a shard closes although handlers are registered", "src/lf/pool_change.c",
+     "atomic_load_acquire(&shard->handlers) == 0 &&\n	       ", ""),
+]

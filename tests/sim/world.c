@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT
+ * See world.h.
+ */
+#include "sim/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "sim/sim.h"
+
+#define GUARD_LIMIT_NS NS_PER_MS
+#define TICK_NS        (10 * NS_PER_MS)
+/* Nothing that is under way takes longer: many times the longest turns. */
+#define SETTLE_NS    (1000 * NS_PER_MS)
+#define SETTLE_STEPS 400000u
+
+struct world world;
+struct fake fakes[FAKES_MAX];
+
+static struct shard *
+place(struct fake *f, struct pool_thread *self)
+{
+	if (!self)
+		return pool_shard(
+		    world.pool, f->number % pool_shards_wanted(world.pool));
+	return world.setup.bound ? pool_home(self)
+	                         : pool_place(world.pool, self);
+}
+
+static void
+enter(struct fake *f, struct shard *shard)
+{
+	struct event_handler *h = &f->handler;
+	enum handle_side side =
+	    f->manner.listener ? HANDLE_LISTENER : HANDLE_CLIENT;
+
+	if (f->registered)
+		sim_fail("handler %u is registered twice", f->number);
+	f->registered = true;
+	shard_enter(shard, h);
+	ENSURE(handle_set_add(shard->set, (int)f->number,
+	           event_handler_handle(h, side), HANDLE_READABLE) == 0);
+}
+
+static void
+leave(struct fake *f)
+{
+	if (!f->registered)
+		sim_fail("handler %u is closed twice", f->number);
+	f->registered = false;
+	ENSURE(handle_set_remove(f->handler.shard->set, (int)f->number) == 0);
+	shard_leave(&f->handler);
+}
+
+static void
+find_place(struct fake *f, struct pool_thread *self)
+{
+	struct shard *to = pool_home_of(self->pool, f->handler.slot);
+
+	if (to == f->handler.shard)
+		return;
+	leave(f);
+	enter(f, to);
+	sim_note("moves to shard", to->id);
+}
+
+/* As a slot that is given back and taken again. */
+static enum turn
+begin_anew(struct fake *f, struct pool_thread *self)
+{
+	struct event_handler *h = &f->handler;
+
+	sim_note("ends, handler", f->number);
+	leave(f);
+	f->inside = 0;
+	atomic_store_release(&f->open, 0u);
+	claim_retire(&h->claim);
+	claim_open(&h->claim);
+	atomic_store_release(&f->open, 1u);
+	h->bound = world.setup.bound ? self : NULL;
+	enter(f, place(f, self));
+	if (event_handler_run(h, self) == TURN_MORE)
+		shard_submit(h);
+	return TURN_RETIRED;
+}
+
+static void
+check_bound(struct fake *f, struct pool_thread *self)
+{
+	if (!world.setup.bound)
+		return;
+	if (!f->handler.bound)
+		f->handler.bound = self;
+	if (f->handler.bound != self)
+		sim_fail("handler %u runs on a thread that it is not bound to",
+		    f->number);
+}
+
+static enum turn
+turn(struct event_handler *handler, uint32_t pending, struct pool_thread *self)
+{
+	struct fake *f = (struct fake *)(void *)handler;
+	const struct manner *m = &f->manner;
+	uint32_t n;
+
+	sim_note("runs handler", f->number);
+	if (f->inside++ > 0)
+		sim_fail("handler %u has two owners", f->number);
+	if (!f->registered)
+		sim_fail("handler %u runs after its end", f->number);
+	f->turns++;
+	if (pending != 0)
+		f->seen = f->want;
+	if (pending & NOTE_MOVE)
+		find_place(f, self);
+	check_bound(f, self);
+	n = machine_read(world.machine, (int)f->number, m->budget);
+	f->read += n;
+	if (m->busy_ns > 0) {
+		world.busy++;
+		sim_sleep(sim_random(m->busy_ns) + 1);
+		world.busy--;
+	}
+	if (m->notes_itself > 0 && f->turns % m->notes_itself == 0)
+		event_handler_note(handler, NOTE_RESUME);
+	if (m->ends_every > 0 && f->turns % m->ends_every == 0)
+		return begin_anew(f, self);
+	f->inside = 0;
+	return n == m->budget ? TURN_MORE : TURN_DONE;
+}
+
+static const struct event_handler_ops ops = {.turn = turn};
+
+void
+world_write(struct fake *fake, uint32_t bytes)
+{
+	sim_note("writes to handler", fake->number);
+	fake->want++;
+	fake->written += bytes;
+	machine_write(world.machine, (int)fake->number, bytes);
+}
+
+/* The generation is read first: one that ends in between says so, then changes
+ * its generation, and the note is refused. */
+void
+world_note(struct fake *fake, uint32_t note)
+{
+	struct event_handler *h = &fake->handler;
+	uint32_t generation = claim_generation_acquire(&h->claim);
+
+	if (!atomic_load_acquire(&fake->open))
+		return;
+	sim_note("leaves a note with handler", fake->number);
+	fake->want++;
+	(void)shard_note(h, generation, note);
+}
+
+static const char *
+role_name(uint32_t role)
+{
+	return thread_role_name((enum thread_role)role);
+}
+
+static bool
+begin_thread(struct pool_thread *self, void *arg)
+{
+	(void)arg;
+	sim_call_me("lf-", self->member.id - 1u, &self->stats.role, role_name);
+	return true;
+}
+
+static void
+call_guard(void *arg)
+{
+	(void)arg;
+	world.guard_called = 1;
+}
+
+static struct handle_set_ops noted_ops;
+static const struct handle_set_ops *scripted_ops;
+
+static int
+noted_wait(struct handle_set *set, struct handle_event *events, int max,
+    int timeout_ms)
+{
+	int n;
+
+	sim_note("waits for ms", timeout_ms);
+	n = scripted_ops->wait(set, events, max, timeout_ms);
+	sim_note("finds events", n);
+	return n;
+}
+
+static void
+noted_wake(struct handle_set *set)
+{
+	sim_note("wakes who waits", 0);
+	scripted_ops->wake(set);
+}
+
+/* The scripted set, with notes of what goes on there. */
+static int
+new_set(void *arg, struct handle_set **ret_set)
+{
+	int rc = machine_new_set(arg, ret_set);
+
+	if (rc < 0)
+		return rc;
+	scripted_ops = (*ret_set)->ops;
+	noted_ops = *scripted_ops;
+	noted_ops.wait = noted_wait;
+	noted_ops.wake = noted_wake;
+	(*ret_set)->ops = &noted_ops;
+	return 0;
+}
+
+/* Two classes as soon as there are two threads. */
+static unsigned
+make_classes(unsigned threads, struct pool_class ret[POOL_CLASSES_MAX])
+{
+	ret[0] = (struct pool_class){.threads = (threads + 1) / 2};
+	ret[1] = (struct pool_class){.threads = threads / 2, .nice = 1};
+	return threads > 1 ? 2 : 1;
+}
+
+/* Slots are for ever: each fake keeps its own through all schedules. */
+static void
+make_fake(unsigned i)
+{
+	struct fake *f = &fakes[i];
+	struct event_handler *h = &f->handler;
+
+	if (!h->ops) {
+		ENSURE(event_handler_init(h, &ops, HANDLE_CLIENT));
+	} else {
+		struct event_handler fresh = {.ops = &ops, .slot = h->slot};
+
+		memset(f, 0, sizeof(*f));
+		*h = fresh;
+		claim_init(&h->claim);
+	}
+	f->number = i;
+	f->manner = world.setup.manners[i];
+	h->first_side = f->manner.listener ? HANDLE_LISTENER : HANDLE_CLIENT;
+	claim_open(&h->claim);
+	f->open = 1;
+	enter(f, place(f, NULL));
+	ENSURE(claim_drop(&h->claim));
+}
+
+void
+world_open(const struct setup *setup)
+{
+	promotion_checked_reset();
+	world = (struct world){
+	    .setup = *setup,
+	    .machine = machine_new(FAKES_MAX),
+	    .grace = grace_new(),
+	    .guarding = true,
+	    .guard_due_ns = sim_now_ns(),
+	    .tick_due_ns = sim_now_ns(),
+	};
+	struct pool_options options = {
+	    .name = "sim",
+	    .shards = setup->shards,
+	    .policy = setup->policy,
+	    .order = setup->order,
+	    .promotion = &promotion_checked,
+	    .wake_ns = 5000,
+	    .grace = world.grace,
+	    .new_set = new_set,
+	    .thread_init = begin_thread,
+	    .call_guard = call_guard,
+	    .arg = world.machine,
+	};
+
+	options.classes_n = make_classes(setup->threads, options.classes);
+	ENSURE(pool_new(&options, &world.pool) == 0);
+	for (unsigned i = 0; i < setup->fakes; i++)
+		make_fake(i);
+}
+
+static void
+note_all_to_move(void)
+{
+	for (unsigned i = 0; i < world.setup.fakes; i++)
+		world_note(&fakes[i], NOTE_MOVE);
+}
+
+static void
+do_duties(void)
+{
+	uint64_t now_ns = sim_now_ns();
+
+	if (world.guard_called) {
+		world.guard_called = 0;
+		world.guarding = true;
+	}
+	if (world.guarding && now_ns >= world.guard_due_ns) {
+		world.guard_due_ns = now_ns + world.setup.guard_ns;
+		world.guarding =
+		    pool_guard(world.pool, clock_now_ns(), GUARD_LIMIT_NS);
+	}
+	if (now_ns >= world.tick_due_ns) {
+		world.tick_due_ns = now_ns + TICK_NS;
+		if (pool_tick(world.pool) &&
+		    pool_shards(world.pool) > pool_shards_wanted(world.pool))
+			note_all_to_move();
+	}
+}
+
+void
+world_control(uint64_t ns)
+{
+	uint64_t end_ns = sim_now_ns() + ns;
+
+	do {
+		uint64_t now_ns, next_ns;
+
+		do_duties();
+		now_ns = sim_now_ns();
+		next_ns = world.tick_due_ns;
+		if (world.guarding && world.guard_due_ns < next_ns)
+			next_ns = world.guard_due_ns;
+		if (end_ns < next_ns)
+			next_ns = end_ns;
+		if (next_ns > now_ns)
+			sim_sleep(next_ns - now_ns);
+	} while (sim_now_ns() < end_ns);
+}
+
+void
+world_set_threads(unsigned threads)
+{
+	struct pool_class classes[POOL_CLASSES_MAX];
+	unsigned n = make_classes(threads, classes);
+	struct err err;
+
+	(void)pool_set_threads(world.pool, classes, n, &err);
+}
+
+void
+world_set_shards(unsigned shards)
+{
+	struct err err;
+
+	if (pool_set_shards(world.pool, shards, &err))
+		note_all_to_move();
+}
+
+void
+world_settle(void)
+{
+	uint64_t end_ns = sim_now_ns() + SETTLE_NS;
+	uint64_t end_steps = sim_steps() + SETTLE_STEPS;
+
+	for (;;) {
+		const char *what;
+
+		sim_pause(true);
+		what = world_unrest();
+		if (!what)
+			world_check_settled();
+		sim_pause(false);
+		if (!what)
+			return;
+		if (sim_now_ns() > end_ns || sim_steps() > end_steps)
+			sim_fail("it does not come to rest: %s", what);
+		world_control(NS_PER_MS);
+	}
+}
+
+void
+world_close(void)
+{
+	sim_note("the pool ends", 0);
+	pool_free(world.pool);
+	world.pool = NULL;
+	grace_free(world.grace);
+	machine_free(world.machine);
+}
+
+_Noreturn void
+ensure_failed(const char *condition, const char *file, int line)
+{
+	sim_fail(
+	    "%s:%d: this must hold and does not: %s", file, line, condition);
+}
+
+/* Nothing that the core logs is expected in a schedule. */
+void
+log_limited(struct log_limit *limit, enum log_level level, const char *fmt, ...)
+{
+	(void)limit;
+	(void)level;
+	sim_fail("the core logs: %s", fmt);
+}

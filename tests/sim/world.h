@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * What the core lives in when it is simulated: a pool on scripted handle sets,
+ * handlers, a control thread's duties, and what must hold.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "lf/event_handler.h"
+#include "lf/handle_set_scripted.h"
+#include "lf/pool.h"
+
+#define FAKES_MAX 12
+
+/* How a handler behaves; any of it may be 0. */
+struct manner {
+	uint32_t busy_ns;      /* a turn takes up to so long */
+	unsigned budget;       /* bytes a turn reads; TURN_MORE if it was all */
+	unsigned ends_every;   /* turns until it ends and begins anew */
+	unsigned notes_itself; /* every so many turns */
+	bool listener;
+};
+
+/* A handler with a wire, as a session has a socket. */
+struct fake {
+	struct event_handler handler; /* first */
+	struct manner manner;
+	unsigned number; /* of its wire, too */
+	uint32_t open;   /* others look at it after the generation */
+	uint32_t inside; /* turns under way: 1 at most */
+	/* Whoever posts something counts want up beforehand; the turn that gets
+	 * it copies want to seen. */
+	uint32_t want, seen;
+	uint64_t read, written;
+	unsigned turns;
+	bool registered; /* closed once for each time it was opened */
+};
+
+struct setup {
+	unsigned threads, shards, fakes;
+	enum policy_kind policy;
+	enum promotion_order order;
+	bool bound;
+	uint64_t guard_ns; /* between two looks of the guard */
+	struct manner manners[FAKES_MAX];
+};
+
+struct world {
+	struct setup setup;
+	struct machine *machine;
+	struct grace *grace;
+	struct pool *pool;
+	unsigned busy; /* handlers that take their time now */
+	uint32_t guard_called;
+	bool guarding;
+	uint64_t guard_due_ns, tick_due_ns;
+};
+
+extern struct world world;
+extern struct fake fakes[FAKES_MAX];
+
+/* The control thread. */
+void world_open(const struct setup *setup);
+/* Its duties that come up in so much time. */
+void world_control(uint64_t ns);
+void world_set_threads(unsigned threads);
+void world_set_shards(unsigned shards);
+/* Nothing is under way and everything was seen, within bounded time and steps;
+ * then the ledger and all handlers are checked. */
+void world_settle(void);
+void world_close(void);
+
+/* Any thread. */
+void world_write(struct fake *fake, uint32_t bytes);
+void world_note(struct fake *fake, uint32_t note);
+
+/* NULL, or what is not yet at rest; and what must hold at rest. */
+const char *world_unrest(void);
+void world_check_settled(void);
+
+/* For the simulator: what must hold when nobody can run; and the state. */
+void world_idle(void);
+void world_describe(void);
+
+/* promotion_futex, with the rules of the token and of parking checked. */
+extern const struct promotion_ops promotion_checked;
+/* Forgets the promotions of the schedule before. */
+void promotion_checked_reset(void);
+/* When nobody can run. */
+void promotion_checked_idle(void);
+
+#endif

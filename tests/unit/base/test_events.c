@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ * Events that are kept.
+ */
+#include "base/events.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+static void
+an_event_has_its_number_kind_subject_and_text(void **state)
+{
+	const struct event *e;
+
+	(void)state;
+	event_add(EVENT_SERVER_DOWN, LOG_LEVEL_WARNING, "app", "a",
+	    "server app/a is down: %s", "refused");
+	event_add(EVENT_BACKEND_DOWN, LOG_LEVEL_ERROR, "app", NULL, "none");
+	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
+	assert_int_equal(events_count(), 3);
+	e = events_at(0);
+	assert_int_equal(e->number, 1);
+	assert_int_equal(e->kind, EVENT_SERVER_DOWN);
+	assert_int_equal(e->level, LOG_LEVEL_WARNING);
+	assert_string_equal(e->about, "app/a");
+	assert_string_equal(e->text, "server app/a is down: refused");
+	assert_true(e->wall_us > 1600000000000000u);
+	assert_string_equal(events_at(1)->about, "app");
+	assert_string_equal(events_at(2)->about, "");
+	assert_int_equal(events_at(2)->number, 3);
+}
+
+static void
+the_oldest_go_first_and_leave_a_gap_in_the_numbers(void **state)
+{
+	uint64_t first = events_at(events_count() - 1)->number + 1;
+
+	(void)state;
+	for (unsigned i = 0; i < EVENTS_MAX + 7; i++)
+		event_add(EVENT_CHANGE, LOG_LEVEL_INFO, NULL, NULL, "%u", i);
+	assert_int_equal(events_count(), EVENTS_MAX);
+	assert_int_equal(events_at(0)->number, first + 7);
+	assert_string_equal(events_at(0)->text, "7");
+	for (size_t i = 1; i < EVENTS_MAX; i++)
+		assert_int_equal(
+		    events_at(i)->number, events_at(i - 1)->number + 1);
+}
+
+static void
+a_text_that_is_too_long_is_cut(void **state)
+{
+	char text[2 * EVENT_TEXT_SIZE];
+	const struct event *e;
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	event_add(EVENT_CHANGE, LOG_LEVEL_INFO, text, text, "%s", text);
+	e = events_at(events_count() - 1);
+	assert_int_equal(strlen(e->text), EVENT_TEXT_SIZE - 1);
+	assert_int_equal(strlen(e->about), EVENT_ABOUT_SIZE - 1);
+}
+
+static void
+every_kind_has_a_name_of_its_own(void **state)
+{
+	(void)state;
+	for (int i = 0; i < EVENT_KINDS; i++)
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(event_name((enum event_kind)i),
+			    event_name((enum event_kind)j));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(an_event_has_its_number_kind_subject_and_text),
+	    cmocka_unit_test(
+	        the_oldest_go_first_and_leave_a_gap_in_the_numbers),
+	    cmocka_unit_test(a_text_that_is_too_long_is_cut),
+	    cmocka_unit_test(every_kind_has_a_name_of_its_own),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

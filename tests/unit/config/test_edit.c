@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ * A running configuration that is edited, and HAProxy's words for servers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/edit.h"
+#include "config/server_words.h"
+#include "config/support.h"
+#include "unit.h"
+
+#define SITE                                                                   \
+	"[global]\nnode = n\n[pool main]\nthreads = 2\n"                       \
+	"[frontend f]\nlisten = :80\nbackend = b\n"                            \
+	"[backend b]\ncheck = connect\n"                                       \
+	"server = s 10.0.0.1:80\nserver = t 10.0.0.2:80\n"                     \
+	"server = u 10.0.0.3:80 track=t\n"                                     \
+	"[backend off]\ncheck = off\non_error = mark_down\nerror_limit = 7\n"  \
+	"server = s 10.0.0.1:80\n"
+
+static void
+assert_err(struct err_list *errors, const char *expected)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	err_list_print(errors, out);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, expected);
+	free(text);
+	err_list_fini(errors);
+}
+
+static void
+a_copy_is_printed_like_what_it_is_of(void **state)
+{
+	struct spec *spec = load(
+	    "[global]\nadmin = /run/x.sock mode=0600 user=root admins=root\n"
+	    "http = 127.0.0.1:9\nlog = stderr\nlog = syslog=unix:/s tag=x\n"
+	    "user = root\ngroup = root\nnode = n\n"
+	    "[pool main]\nthreads = 2\ncpus = all\n[pool other]\nthreads = 1\n"
+	    "[frontend f]\nlisten = :80\nlisten = unix:/run/f mode=0600\n"
+	    "backend = b weight=3\nbackend = c\npool = other\n"
+	    "log = file=/tmp/x\nmax_age = 1h jitter=5%\n"
+	    "[backend b]\ncheck = https path=/x host=h verify=off sni=n\n"
+	    "check_header = A: b\ncheck_body = regex \"^a+\"\n"
+	    "agent = on port=9 send=x\nsource = 127.0.0.1:1000-2000\n"
+	    "server = s 10.0.0.1:80 agent_send=hi source=client\n"
+	    "[backend c]\ncheck = send-expect\ncheck_step = send \"x\"\n"
+	    "check_step = expect regex \"y\"\n"
+	    "server = s 10.0.0.1:80 track=b/s\n"
+	    "[backend d]\ncheck = redis\nserver = s 10.0.0.1:80\n"
+	    "[backend e]\ncheck = script\ncheck_command = /bin/true x\n"
+	    "server = s 10.0.0.1:80\n");
+	struct spec *copy = spec_copy(spec);
+	char *before = print(spec), *after;
+
+	(void)state;
+	assert_non_null(copy);
+	spec_free(spec);
+	after = print(copy);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	spec_free(copy);
+}
+
+static void
+a_server_is_appended_and_taken_out_and_tracking_follows(void **state)
+{
+	struct spec *spec = load(SITE);
+	struct backend_spec *b = &spec->backends[0];
+	struct err_list errors;
+
+	(void)state;
+	err_list_init(&errors);
+	assert_true(config_add_server(
+	    spec, b, "v 10.0.0.4:80 weight=3 check=off agent=off", &errors));
+	assert_int_equal(b->servers_n, 4);
+	assert_true(b->servers[3].added);
+	assert_int_equal(b->servers[3].weight, 3);
+	assert_int_equal(b->servers[2].track_server, 1);
+	assert_true(config_del_server(spec, b, "s", &errors));
+	assert_int_equal(b->servers_n, 3);
+	assert_int_equal(b->servers[1].track_server, 0);
+	assert_int_equal(b->deleted_n, 1);
+	assert_string_equal(b->deleted[0], "s");
+	/* One that was added was never in the file. */
+	assert_true(config_del_server(spec, b, "v", &errors));
+	assert_int_equal(b->deleted_n, 1);
+	assert_int_equal(errors.n, 0);
+	spec_free(spec);
+}
+
+static void
+an_error_names_the_server_and_the_option(void **state)
+{
+	static const struct {
+		const char *value, *error;
+	} cases[] = {
+	    {"x 10.0.0.4:80 weight=x",
+	        "b/x: weight: 'x' is no whole number from 0 to 256\n"},
+	    {"x 10.0.0.4:80 track=nope",
+	        "server: track: [backend b] has no server 'nope'; there are s, "
+	        "t, u, x\n"},
+	    {"x 10.0.0.4:80 track=u",
+	        "server: track: b/u tracks t itself; name a server that is "
+	        "checked\n"},
+	    {"s 10.0.0.4:80",
+	        "b/s: the name 's' is taken by another server of [backend b]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct spec *spec = load(SITE);
+		struct err_list errors;
+
+		err_list_init(&errors);
+		assert_false(config_add_server(
+		    spec, &spec->backends[0], cases[i].value, &errors));
+		assert_true(errors.n == 1);
+		if (strchr(cases[i].error, '\n'))
+			assert_err(&errors, cases[i].error);
+		err_list_fini(&errors);
+		spec_free(spec);
+	}
+}
+
+static void
+a_reload_names_whom_it_drops_keeps_and_brings_back(void **state)
+{
+	struct spec *running = load(SITE), *file = load(SITE);
+	struct backend_spec *b = &running->backends[0];
+	struct err_list errors;
+	struct changes changes;
+
+	(void)state;
+	err_list_init(&errors);
+	changes_init(&changes);
+	config_tell_edits(running, file, &changes);
+	assert_int_equal(changes.n, 0);
+	assert_true(config_add_server(running, b, "x 10.0.0.4:80", &errors));
+	assert_true(config_add_server(running, b, "y 10.0.0.5:80", &errors));
+	assert_true(config_add_server(running, b, "z 10.0.0.6:80", &errors));
+	assert_true(config_del_server(running, b, "s", &errors));
+	assert_true(config_add_server(
+	    file, &file->backends[0], "y 10.0.0.5:80", &errors));
+	/* Of another address: another server. */
+	assert_true(config_add_server(
+	    file, &file->backends[0], "z 10.0.0.7:80", &errors));
+	config_tell_edits(running, file, &changes);
+	assert_int_equal(changes.n, 1);
+	assert_string_equal(changes.all[0].text,
+	    "the file rules over what was added or deleted while it ran: not "
+	    "in it, and removed: b/x, b/z; in it, and kept as they are: b/y; "
+	    "in it, and back again: b/s");
+	changes_fini(&changes);
+	spec_free(running);
+	spec_free(file);
+}
+
+static void
+haproxys_words_become_those_of_the_file(void **state)
+{
+	static const struct {
+		const char *words, *value; /* value NULL: refused */
+	} cases[] = {
+	    {"10.0.0.4:80", "10.0.0.4:80 check=off agent=off"},
+	    {"10.0.0.4:80 check", "10.0.0.4:80 check=on agent=off"},
+	    {"10.0.0.4:80 check inter 2000 fastinter 1s downinter 1500us",
+	        "10.0.0.4:80 check=on check_interval=2000ms "
+	        "check_fast_interval=1s check_down_interval=2ms agent=off"},
+	    {"10.0.0.4:80 agent-check agent-port 9 agent-inter 1m",
+	        "10.0.0.4:80 agent=on agent_port=9 agent_interval=1m "
+	        "check=off"},
+	    {"10.0.0.4:80 weight 3 maxconn 4 backup slowstart 5s",
+	        "10.0.0.4:80 weight=3 maxconn=4 backup slow_start=5s check=off "
+	        "agent=off"},
+	    {"10.0.0.4:80 weight=3 check=off", "10.0.0.4:80 weight=3 check=off "
+	                                       "agent=off"},
+	    {"10.0.0.4:80 track b/s", "10.0.0.4:80 track=b/s"},
+	    {"10.0.0.4:80 send-proxy",
+	        "10.0.0.4:80 send_proxy=v1 check=off agent=off"},
+	    {"10.0.0.4:80 send-proxy-v2 check",
+	        "10.0.0.4:80 send_proxy=v2 check=on agent=off"},
+	    {"10.0.0.4:80 no-send-proxy",
+	        "10.0.0.4:80 send_proxy=off check=off agent=off"},
+	    {"10.0.0.4:80 send-proxy-v2-ssl", NULL},
+	    {"10.0.0.4:80 check check-send-proxy port 8 send-proxy-v2",
+	        "10.0.0.4:80 check=on check_port=8 send_proxy=v2 "
+	        "check_send_proxy=v2 agent=off"},
+	    {"10.0.0.4:80 port 8 addr 10.0.0.5 rise 1 fall 2 check-send-proxy",
+	        "10.0.0.4:80 check_port=8 check_addr=10.0.0.5 check_rise=1 "
+	        "check_fall=2 check_send_proxy=v1 check=off agent=off"},
+	    {"10.0.0.4:80 source 10.0.0.9:1000-2000 interface lo",
+	        "10.0.0.4:80 source=10.0.0.9:1000-2000 interface=lo check=off "
+	        "agent=off"},
+	    {"10.0.0.4:80 source 0.0.0.0 usesrc clientip",
+	        "10.0.0.4:80 source=client check=off agent=off"},
+	    {"10.0.0.4:80 source 10.0.0.9 usesrc clientip", NULL},
+	    {"10.0.0.4:80 source 0.0.0.0 usesrc client", NULL},
+	    {"unix@/run/x", "unix:/run/x check=off agent=off"},
+	    {"/run/x", "unix:/run/x check=off agent=off"},
+	    {"ipv6@[::1]:80", "[::1]:80 check=off agent=off"},
+	    {"name:80", NULL},
+	    /* What is wrong with these is for the parser to say. */
+	    {"10.0.0.4", "10.0.0.4 check=off agent=off"},
+	    {"10.0.0.4:80 weight", "10.0.0.4:80 weight= check=off agent=off"},
+	    {"10.0.0.4:80 bogus", "10.0.0.4:80 bogus check=off agent=off"},
+	    /* What the backend has may be said again. */
+	    {"10.0.0.4:80 on-error mark-down error-limit 7",
+	        "10.0.0.4:80 check=off agent=off"},
+	    {"10.0.0.4:80 on-error fastinter", NULL},
+	    {"10.0.0.4:80 error-limit 8", NULL},
+	    {"10.0.0.4:80 on-marked-down shutdown-sessions on-marked-up "
+	     "shutdown-backup-sessions",
+	        "10.0.0.4:80 on_down=close on_up=close_backup check=off "
+	        "agent=off"},
+	    {"10.0.0.4:80 on-marked-down shutdown-backup-sessions", NULL},
+	    {"10.0.0.4:80 on-marked-up", NULL},
+	    {"10.0.0.4:80 observe layer4", NULL},
+	    {"10.0.0.4:80 ssl", NULL},
+	    {"10.0.0.4:80 cookie x", NULL},
+	    {"10.0.0.4:80 agent-send \001", NULL},
+	};
+	struct spec *spec = load(SITE);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *copy = strdup(cases[i].words), *rest = copy;
+		char *words[32] = {NULL}, expected[256];
+		struct server_words got;
+		struct err err = {""};
+		bool ok;
+
+		assert_non_null(copy);
+		for (size_t n = 0; rest; n++)
+			words[n] = strsep(&rest, " ");
+		ok = server_words_read(
+		    &spec->backends[1], "x", words, &got, &err);
+		if (ok != (cases[i].value != NULL))
+			fail_msg("%s: %s", cases[i].words,
+			    ok ? got.value : err.text);
+		if (ok) {
+			snprintf(
+			    expected, sizeof(expected), "x %s", cases[i].value);
+			assert_string_equal(got.value, expected);
+		} else {
+			assert_true(err.text[0]);
+		}
+		free(copy);
+	}
+	spec_free(spec);
+}
+
+static void
+the_last_of_enabled_and_disabled_holds(void **state)
+{
+	char *on[] = {"10.0.0.4:80", "disabled", "enabled", NULL};
+	char *off[] = {"10.0.0.4:80", "enabled", "disabled", NULL};
+	struct spec *spec = load(SITE);
+	struct server_words got;
+	struct err err;
+
+	(void)state;
+	assert_true(server_words_read(&spec->backends[0], "x", on, &got, &err));
+	assert_true(got.enabled);
+	assert_true(
+	    server_words_read(&spec->backends[0], "x", off, &got, &err));
+	assert_false(got.enabled);
+	spec_free(spec);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_copy_is_printed_like_what_it_is_of),
+	    cmocka_unit_test(
+	        a_server_is_appended_and_taken_out_and_tracking_follows),
+	    cmocka_unit_test(an_error_names_the_server_and_the_option),
+	    cmocka_unit_test(
+	        a_reload_names_whom_it_drops_keeps_and_brings_back),
+	    cmocka_unit_test(haproxys_words_become_those_of_the_file),
+	    cmocka_unit_test(the_last_of_enabled_and_disabled_holds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

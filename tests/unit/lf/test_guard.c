@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * The guard and its sleep: whatever moment it chooses, no turn that lasts goes
+ * unwatched.
+ */
+#include "lf/pool.h"
+
+#include "base/clock.h"
+#include "lf/pool_rig.h"
+#include "unit.h"
+
+/* What one leader, once, does right before or after it lays the token down. */
+static struct {
+	uint32_t armed;
+	bool after;
+	struct rig *rig;
+	bool sleeps; /* the guard's answer */
+	uint32_t turns;
+} moment;
+
+/* In the place of the control thread, which waits meanwhile. */
+static bool
+guard_falls_asleep(struct rig *rig)
+{
+	for (int i = 0; i < 1000; i++)
+		if (!pool_guard(rig->pool, clock_now_ns(), UINT64_MAX / 2))
+			return true;
+	return false;
+}
+
+static uint64_t
+busy(struct promotion *promotion)
+{
+	uint64_t ticket;
+
+	if (!atomic_swap_acq_rel(&moment.armed, 0u))
+		return promotion_futex.busy(promotion);
+	if (!moment.after)
+		moment.sleeps = guard_falls_asleep(moment.rig);
+	ticket = promotion_futex.busy(promotion);
+	if (moment.after)
+		moment.sleeps = guard_falls_asleep(moment.rig);
+	return ticket;
+}
+
+static struct promotion_ops staged;
+
+static int
+create(void (*kick)(void *arg), void *arg, struct promotion **ret_promotion)
+{
+	int rc = promotion_futex.create(kick, arg, ret_promotion);
+
+	if (rc == 0)
+		(*ret_promotion)->ops = &staged;
+	return rc;
+}
+
+static enum turn
+run(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)fake;
+	(void)pending;
+	(void)self;
+	atomic_add_acq_rel(&moment.turns, 1u);
+	return TURN_DONE;
+}
+
+/* One turn, with the guard's decision before or after the token is laid down.
+ */
+static void
+run_one(struct rig *rig, bool after)
+{
+	static const struct rig_setup setup = {
+	    .promotion = &staged, .threads = 2, .shards = 1};
+
+	staged = promotion_futex;
+	staged.create = create;
+	staged.busy = busy;
+	rig_start(rig, &setup);
+	rig->guarding = false;
+	atomic_store_relaxed(&rig->guard_called, 0u);
+	rig_fake(rig, run);
+	moment.after = after;
+	moment.rig = rig;
+	moment.turns = 0;
+	atomic_store_release(&moment.armed, 1u);
+	rig_feed_each(rig, 0, 1);
+	assert_true(unit_wait(atomic_load_acquire(&moment.turns) == 1));
+}
+
+/* Symptom: a long turn right after a quiet time lasted although a follower was
+ * parked. */
+static void
+a_guard_that_fell_asleep_before_the_turn_is_called(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	run_one(&rig, false);
+	assert_true(moment.sleeps);
+	assert_int_equal(atomic_load_relaxed(&rig.guard_called), 1);
+	rig_finish(&rig);
+}
+
+static void
+a_guard_does_not_fall_asleep_once_the_turn_is_to_begin(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	run_one(&rig, true);
+	assert_false(moment.sleeps);
+	rig_finish(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(
+	        a_guard_that_fell_asleep_before_the_turn_is_called),
+	    cmocka_unit_test(
+	        a_guard_does_not_fall_asleep_once_the_turn_is_to_begin),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * See rig.h.
+ */
+#include "rig.h"
+
+#include <stdlib.h>
+
+#include "base/grace.h"
+
+void
+rig_init(struct rig *rig, enum balance_kind balance, unsigned servers_n,
+    const unsigned *weights, bool reversed)
+{
+	struct spec *spec = calloc(1, sizeof(*spec));
+
+	assert_non_null(spec);
+	*rig = (struct rig){
+	    .grace = grace_new(), .spec = calloc(1, sizeof(*rig->spec))};
+	assert_non_null(rig->grace);
+	assert_non_null(rig->spec);
+	spec->backends = rig->spec;
+	spec->backends_n = 1;
+	*rig->spec = (struct backend_spec){.name = strdup("app"),
+	    .balance = balance,
+	    .check = {.kind = CHECK_CONNECT},
+	    .servers = calloc(servers_n, sizeof(*rig->spec->servers)),
+	    .servers_n = servers_n};
+	assert_non_null(rig->spec->servers);
+	for (unsigned i = 0; i < servers_n; i++) {
+		unsigned number = reversed ? servers_n - 1 - i : i;
+		struct server_spec *s = &rig->spec->servers[i];
+
+		assert_true(asprintf(&s->name, "s%u", number) > 0);
+		s->weight = weights ? weights[number] : 1;
+	}
+	rig->model = model_new(spec, rig->grace, NULL);
+	assert_non_null(rig->model);
+	rig->backend = rig->model->backends[0];
+}
+
+void
+rig_fini(struct rig *rig)
+{
+	model_free(rig->model);
+	grace_free(rig->grace);
+}
+
+unsigned
+rig_number(const struct server *server)
+{
+	return (unsigned)atoi(server->spec->name + 1);
+}
+
+void
+rig_set_up(struct rig *rig, unsigned server, bool up)
+{
+	for (size_t i = 0; i < rig->spec->servers_n; i++)
+		if (rig_number(rig->backend->servers[i]) == server)
+			rig->backend->servers[i]->state->up = up;
+	assert_int_equal(backend_rebuild(rig->backend), 0);
+}
+
+struct server *
+rig_choose(struct rig *rig, uint64_t key, uint64_t random)
+{
+	struct choice choice = {.key = key, .random = random};
+
+	return backend_choose(rig->backend, &choice);
+}

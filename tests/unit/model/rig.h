@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * A backend of many servers, without a configuration or sockets.
+ */
+#ifndef UNIT_MODEL_RIG_H
+#define UNIT_MODEL_RIG_H
+
+#include "model/model.h"
+#include "unit.h"
+
+struct rig {
+	struct grace *grace;
+	struct model *model;
+	struct backend_spec *spec;
+	struct backend *backend;
+};
+
+/* servers_n servers, named s0, s1, ... in this order or, if reversed, the other
+ * way round; weights is NULL for 1 each. */
+void rig_init(struct rig *rig, enum balance_kind balance, unsigned servers_n,
+    const unsigned *weights, bool reversed);
+void rig_fini(struct rig *rig);
+
+/* Takes a server out, or in again. */
+void rig_set_up(struct rig *rig, unsigned server, bool up);
+
+/* The number in the server's name. */
+unsigned rig_number(const struct server *server);
+
+/* The server for this key and these random bits, its session kept. */
+struct server *rig_choose(struct rig *rig, uint64_t key, uint64_t random);
+
+#endif

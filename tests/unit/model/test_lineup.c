@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT
+ * Which servers are chosen from, with how much weight, and whose sessions end:
+ * backups, panic, slow start, on_down and on_up.
+ */
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/grace.h"
+#include "model/lineup.h"
+#include "rig.h"
+
+static const enum balance_kind all_kinds[] = {BALANCE_ROUNDROBIN,
+    BALANCE_LEASTCONN, BALANCE_RANDOM, BALANCE_SOURCE, BALANCE_HASH,
+    BALANCE_FIRST, BALANCE_EWMA};
+
+/* The servers from this number on are backups. */
+static void
+make_backups(struct rig *rig, unsigned from)
+{
+	for (size_t i = from; i < rig->spec->servers_n; i++)
+		rig->spec->servers[i].backup = true;
+	assert_int_equal(backend_rebuild(rig->backend), 0);
+}
+
+/* The numbers of those that get sessions, as bits; they are ended at once. */
+static unsigned
+who_serves(struct rig *rig)
+{
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < 500; i++) {
+		struct server *s = rig_choose(rig, mix64(i), mix64(~i));
+
+		if (!s)
+			return 0;
+		seen |= 1u << rig_number(s);
+		backend_release(s);
+	}
+	return seen;
+}
+
+/* `first` takes the first of any, the others all. */
+static unsigned
+first_of(unsigned kind, unsigned bits)
+{
+	return all_kinds[kind] == BALANCE_FIRST ? bits & -bits : bits;
+}
+
+static void
+a_backup_serves_only_while_no_other_server_is_usable(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
+		struct rig rig;
+
+		rig_init(&rig, all_kinds[k], 4, NULL, false);
+		make_backups(&rig, 2);
+		assert_int_equal(who_serves(&rig), first_of(k, 0x3));
+		rig_set_up(&rig, 0, false);
+		assert_int_equal(who_serves(&rig), 0x2);
+		rig_set_up(&rig, 1, false);
+		assert_int_equal(who_serves(&rig), 0x4);
+		assert_int_equal(rig.backend->state->usable, 2);
+		assert_int_equal(rig.backend->state->active, 0);
+		rig_set_up(&rig, 2, false);
+		assert_int_equal(who_serves(&rig), 0x8);
+		rig_set_up(&rig, 2, true);
+		rig.spec->all_backups = BACKUPS_ALL;
+		rig_set_up(&rig, 3, true);
+		assert_int_equal(who_serves(&rig), first_of(k, 0xc));
+		rig_set_up(&rig, 1, true);
+		assert_int_equal(who_serves(&rig), 0x2);
+		rig_fini(&rig);
+	}
+}
+
+/* Also when the others are only not wanted. */
+static void
+a_backup_serves_while_the_others_are_drained_or_have_no_weight(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	make_backups(&rig, 2);
+	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
+	server_set_weight(rig.backend->servers[1], 0, "test");
+	assert_int_equal(who_serves(&rig), 0x4);
+	server_set_admin(rig.backend->servers[0], SERVER_READY, "test");
+	assert_int_equal(who_serves(&rig), 0x1);
+	rig_fini(&rig);
+}
+
+static void
+in_a_panic_all_are_tried_that_operators_want_to_serve(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 5, NULL, false);
+	rig.spec->panic_percent = 50;
+	server_set_admin(rig.backend->servers[4], SERVER_MAINT, "test");
+	assert_int_equal(who_serves(&rig), 0xf);
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 1, false);
+	/* 2 of the 4 that are wanted: half is enough. */
+	assert_int_equal(who_serves(&rig), 0xc);
+	assert_false(rig.backend->state->panic);
+	rig_set_up(&rig, 2, false);
+	assert_int_equal(who_serves(&rig), 0xf);
+	assert_true(rig.backend->state->panic);
+	assert_int_equal(rig.backend->state->usable, 1);
+	rig_set_up(&rig, 3, false);
+	assert_int_equal(who_serves(&rig), 0xf);
+	assert_int_equal(rig.backend->state->usable, 0);
+	server_set_admin(rig.backend->servers[1], SERVER_DRAIN, "test");
+	assert_int_equal(who_serves(&rig), 0xd);
+	rig_set_up(&rig, 2, true);
+	rig_set_up(&rig, 3, true);
+	assert_int_equal(who_serves(&rig), 0xc);
+	assert_false(rig.backend->state->panic);
+	rig.spec->panic_percent = 0;
+	rig_set_up(&rig, 2, false);
+	rig_set_up(&rig, 3, false);
+	assert_int_equal(who_serves(&rig), 0);
+	rig_fini(&rig);
+}
+
+static void
+there_is_no_panic_while_a_backup_is_usable(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 4, NULL, false);
+	rig.spec->panic_percent = 100;
+	make_backups(&rig, 2);
+	rig_set_up(&rig, 0, false);
+	assert_int_equal(who_serves(&rig), 0x2);
+	rig_set_up(&rig, 1, false);
+	assert_int_equal(who_serves(&rig), 0x4);
+	assert_false(rig.backend->state->panic);
+	rig_set_up(&rig, 2, false);
+	rig_set_up(&rig, 3, false);
+	assert_int_equal(who_serves(&rig), 0x3);
+	assert_true(rig.backend->state->panic);
+	server_set_admin(rig.backend->servers[0], SERVER_MAINT, "test");
+	server_set_admin(rig.backend->servers[1], SERVER_MAINT, "test");
+	assert_int_equal(who_serves(&rig), 0xc);
+	rig_fini(&rig);
+}
+
+/* As server_ramp_step, in words: the first step at once, and then one more each
+ * fiftieth of the time. */
+static unsigned
+step_at(uint64_t past_ms, uint64_t whole_ms)
+{
+	return past_ms < whole_ms ? (unsigned)(past_ms * 50 / whole_ms) + 1
+	                          : 50;
+}
+
+static void
+slow_start_ramps_weight_and_maxconn_in_steps_within_2_percent(void **state)
+{
+	const uint64_t whole_ms = 10000, from_ms = 5000;
+	static const unsigned weights[] = {100, 100};
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, weights, false);
+	rig.spec->slow_start_ms = whole_ms;
+	rig.spec->servers[1].maxconn = 30;
+	rig.backend->servers[1]->state->ramp_from_ms = from_ms;
+	for (uint64_t past_ms = 0; past_ms <= whole_ms; past_ms += 10) {
+		struct lineup *l = lineup_new(rig.backend, from_ms + past_ms);
+		unsigned step = step_at(past_ms, whole_ms);
+		uint64_t next_ms = from_ms + step * whole_ms / 50;
+
+		/* Not before a quarter of a step, for others that ramp. */
+		if (next_ms < from_ms + past_ms + whole_ms / 200)
+			next_ms = from_ms + past_ms + whole_ms / 200;
+		assert_non_null(l);
+		assert_int_equal(
+		    l->weights[1] * RAMP_STEPS, l->weights[0] * step);
+		/* Ahead of past_ms / whole_ms by 0 to 1/50. */
+		assert_true(step * whole_ms >= 50 * past_ms);
+		assert_true(step * whole_ms <= 50 * past_ms + whole_ms);
+		assert_int_equal(l->limits[1], (30 * step + 49) / 50);
+		assert_int_equal(l->limits[0], 0);
+		assert_int_equal(l->next_step_ms, step < 50 ? next_ms : 0);
+		lineup_free(l);
+	}
+	rig_fini(&rig);
+}
+
+static void
+many_slow_starts_make_few_lineups(void **state)
+{
+	const uint64_t whole_ms = 10000;
+	unsigned lineups = 0;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 100, NULL, false);
+	rig.spec->slow_start_ms = whole_ms;
+	for (unsigned i = 0; i < 100; i++)
+		rig.backend->servers[i]->state->ramp_from_ms = 1000 + 3 * i;
+	for (uint64_t now_ms = 1300; now_ms != 0; lineups++) {
+		struct lineup *l = lineup_new(rig.backend, now_ms);
+
+		assert_non_null(l);
+		now_ms = l->next_step_ms;
+		lineup_free(l);
+	}
+	/* Each server has 50 steps. */
+	assert_in_range(lineups, 50, 210);
+	rig_fini(&rig);
+}
+
+/* The weights are 1: a fiftieth of that is none, so they are multiplied. */
+static void
+slow_start_of_one_among_equals_of_weight_1_is_exact(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 4, NULL, false);
+	rig.spec->slow_start_ms = 1000;
+	rig.backend->servers[2]->state->ramp_from_ms = 1;
+	for (unsigned step = 1; step < 50; step++) {
+		struct lineup *l = lineup_new(rig.backend, 1 + (step - 1) * 20);
+		unsigned got[4] = {0};
+
+		assert_non_null(l);
+		for (unsigned i = 0; i < 3 * 50 + step; i++)
+			got[l->ops->choose(
+			    rig.backend, l, &(struct choice){0})]++;
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(got[i], i == 2 ? step : 50);
+		lineup_free(l);
+	}
+	rig_fini(&rig);
+}
+
+static void
+slow_start_of_every_algorithm_gives_a_part(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
+		unsigned got[3] = {0};
+		struct lineup *l;
+		struct rig rig;
+
+		if (all_kinds[k] == BALANCE_FIRST)
+			continue; /* knows no weights */
+		rig_init(&rig, all_kinds[k], 3, NULL, false);
+		rig.spec->slow_start_ms = 1000;
+		rig.backend->servers[1]->state->ramp_from_ms = 1;
+		l = lineup_new(rig.backend, 500); /* step 25 of 50 */
+		lineup_free(rig.backend->state->lineup);
+		rig.backend->state->lineup = l;
+		for (unsigned i = 0; i < 10000; i++)
+			got[rig_number(
+			    rig_choose(&rig, mix64(i), mix64(~i)))]++;
+		/* One half, one and one. */
+		assert_in_range(got[1], 1900, 2100);
+		assert_in_range(got[0], 3850, 4150);
+		rig_fini(&rig);
+	}
+}
+
+static void
+slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
+{
+	const struct check_result good = {
+	    .passed = true, .status = CHECK_STATUS_L4OK};
+	const struct check_result bad = {.status = CHECK_STATUS_L4CON};
+	struct server *s;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig.spec->slow_start_ms = 3600 * 1000;
+	rig.spec->check.rise = rig.spec->check.fall = 1;
+	s = rig.backend->servers[0];
+	assert_int_equal(backend_rebuild(rig.backend), 0);
+	assert_int_equal(server_throttle(s), 100);
+	assert_int_equal(rig.model->state->next_step_ms, 0);
+	server_report_check(s, &bad);
+	assert_int_equal(server_throttle(s), 100);
+	server_report_check(s, &good);
+	assert_int_equal(server_throttle(s), 2);
+	assert_int_equal(server_throttle(rig.backend->servers[1]), 100);
+	assert_true(rig.model->state->next_step_ms > clock_now_ms());
+	/* A drained one goes on where it is, one in maintenance anew. */
+	s->state->ramp_from_ms -= 1800 * 1000;
+	assert_int_equal(server_throttle(s), 52);
+	server_set_admin(s, SERVER_DRAIN, "test");
+	server_set_admin(s, SERVER_READY, "test");
+	assert_int_equal(server_throttle(s), 52);
+	server_set_admin(s, SERVER_MAINT, "test");
+	server_set_admin(s, SERVER_READY, "test");
+	assert_int_equal(server_throttle(s), 2);
+	/* The server's own comes first. */
+	rig.spec->servers[0].slow_start_ms = SLOW_START_OFF;
+	assert_int_equal(server_throttle(s), 100);
+	rig.spec->servers[0].slow_start_ms = 7200 * 1000;
+	s->state->ramp_from_ms -= 3600 * 1000;
+	assert_int_equal(server_throttle(s), 52);
+	rig_fini(&rig);
+}
+
+/* model_step makes each step when it is due, and ends. */
+static void
+slow_start_goes_on_by_itself(void **state)
+{
+	struct server *s;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig.spec->slow_start_ms = 1000;
+	s = rig.backend->servers[0];
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 0, true);
+	s->state->ramp_from_ms -= 500;
+	assert_true(model_step(rig.model, rig.model->state->next_step_ms) > 0);
+	assert_in_range(rig.backend->state->lineup->weights[0], 26, 49);
+	s->state->ramp_from_ms -= 500;
+	assert_int_equal(
+	    model_step(rig.model, rig.model->state->next_step_ms), 0);
+	assert_int_equal(rig.backend->state->lineup->weights[0], 1);
+	assert_int_equal(rig.model->state->next_step_ms, 0);
+	rig_fini(&rig);
+}
+
+static void
+many_servers_do_not_make_a_cycle_without_bounds(void **state)
+{
+	unsigned weights[1000];
+	struct lineup *l;
+	struct rig rig;
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		weights[i] = 255 + i % 2;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1000, weights, false);
+	rig.spec->slow_start_ms = 1000;
+	for (unsigned i = 0; i < 1000; i += 3)
+		rig.backend->servers[i]->state->ramp_from_ms = 1;
+	l = lineup_new(rig.backend, 500);
+	assert_non_null(l);
+	assert_true(l->weight_sum < 256 * 1000);
+	assert_in_range(l->weights[0], 127, 129);
+	lineup_free(l);
+	rig_fini(&rig);
+}
+
+static void
+on_down_close_ends_the_sessions_that_were_there_before(void **state)
+{
+	struct grace_reader reader = {0};
+	struct server *s;
+	uint8_t word, other;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	grace_register(rig.grace, &reader);
+	s = rig.backend->servers[0];
+	word = server_word(s);
+	other = server_word(rig.backend->servers[1]);
+	rig_set_up(&rig, 0, false);
+	assert_null(rig.model->state->ending); /* on_down is keep */
+	rig_set_up(&rig, 0, true);
+	rig.spec->on_down = ON_DOWN_CLOSE;
+
+	/* Whoever is in a turn may be about to choose it. */
+	grace_enter(rig.grace, &reader);
+	rig_set_up(&rig, 0, false);
+	assert_false(model_end_sessions(rig.model));
+	assert_int_equal(server_word(s), word);
+	grace_leave(&reader);
+	assert_true(model_end_sessions(rig.model));
+	assert_null(rig.model->state->ending);
+	assert_int_not_equal(server_word(s), word);
+	assert_int_equal(server_end_of(s->state), SERVER_END_DOWN);
+	assert_int_equal(server_word(rig.backend->servers[1]), other);
+
+	/* Maintenance counts as down, a drain does not. */
+	rig_set_up(&rig, 0, true);
+	word = server_word(s);
+	server_set_admin(s, SERVER_DRAIN, "test");
+	assert_null(rig.model->state->ending);
+	server_set_admin(s, SERVER_MAINT, "test");
+	assert_true(model_end_sessions(rig.model));
+	assert_int_not_equal(server_word(s), word);
+	grace_unregister(rig.grace, &reader);
+	rig_fini(&rig);
+}
+
+static void
+on_up_close_backup_ends_the_sessions_of_backups_alone(void **state)
+{
+	uint8_t words[4];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 4, NULL, false);
+	make_backups(&rig, 2);
+	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 2, false);
+	for (unsigned i = 0; i < 4; i++)
+		words[i] = server_word(rig.backend->servers[i]);
+	/* Not when it is a backup that comes up. */
+	rig_set_up(&rig, 2, true);
+	assert_null(rig.model->state->ending);
+	rig_set_up(&rig, 0, true);
+	assert_true(model_end_sessions(rig.model));
+	for (unsigned i = 0; i < 4; i++) {
+		struct server *s = rig.backend->servers[i];
+
+		assert_int_equal(server_word(s) != words[i], i >= 2);
+		assert_int_equal(server_end_of(s->state),
+		    i >= 2 ? SERVER_END_UP : SERVER_END_NONE);
+	}
+	rig_fini(&rig);
+}
+
+static void
+on_down_of_a_server_goes_before_that_of_its_backend(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	rig.spec->servers[0].on_down_1 = 1 + ON_DOWN_CLOSE;
+	rig_set_up(&rig, 1, false);
+	assert_null(rig.model->state->ending);
+	rig_set_up(&rig, 0, false);
+	assert_true(model_end_sessions(rig.model));
+	assert_int_equal(
+	    server_end_of(rig.backend->servers[0]->state), SERVER_END_DOWN);
+	assert_int_equal(
+	    server_end_of(rig.backend->servers[1]->state), SERVER_END_NONE);
+
+	rig_set_up(&rig, 0, true);
+	rig_set_up(&rig, 1, true);
+	rig.spec->on_down = ON_DOWN_CLOSE;
+	rig.spec->servers[0].on_down_1 = 1 + ON_DOWN_KEEP;
+	rig_set_up(&rig, 0, false);
+	assert_null(rig.model->state->ending);
+	rig_set_up(&rig, 1, false);
+	assert_true(model_end_sessions(rig.model));
+	rig_fini(&rig);
+}
+
+/* It is asked of whoever comes up, or serves again. */
+static void
+on_up_of_a_server_goes_before_that_of_its_backend(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	make_backups(&rig, 2);
+	rig.spec->servers[0].on_up_1 = 1 + ON_UP_CLOSE_BACKUP;
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 1, false);
+	rig_set_up(&rig, 1, true);
+	assert_null(rig.model->state->ending);
+	rig_set_up(&rig, 0, true);
+	assert_true(model_end_sessions(rig.model));
+	assert_int_equal(
+	    server_end_of(rig.backend->servers[2]->state), SERVER_END_UP);
+
+	/* Back from drains, which are not downs. */
+	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
+	server_set_admin(rig.backend->servers[1], SERVER_DRAIN, "test");
+	server_set_admin(rig.backend->servers[1], SERVER_READY, "test");
+	assert_null(rig.model->state->ending);
+	server_set_admin(rig.backend->servers[1], SERVER_DRAIN, "test");
+	server_set_admin(rig.backend->servers[0], SERVER_READY, "test");
+	assert_true(model_end_sessions(rig.model));
+
+	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
+	rig.spec->servers[0].on_up_1 = 1 + ON_UP_KEEP;
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 0, true);
+	assert_null(rig.model->state->ending);
+	rig_fini(&rig);
+}
+
+static uint64_t now_ms;
+
+static uint64_t
+clock_ns(void)
+{
+	return now_ms * NS_PER_MS;
+}
+
+static void
+a_backend_comes_up_whatever_was_cleared_meanwhile(void **state)
+{
+	struct backend_state *b;
+	struct rig rig;
+
+	(void)state;
+	now_ms = 1000;
+	clock_replace(clock_ns);
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	b = rig.backend->state;
+	assert_int_equal(b->down_ms, 0);
+	rig_set_up(&rig, 0, false);
+	model_clear_counters(rig.model, true);
+	now_ms += 5000;
+	rig_set_up(&rig, 0, true);
+	assert_int_equal(b->down_ms, 5000);
+	assert_int_equal(b->changed_ms, now_ms);
+	assert_string_equal(events_at(events_count() - 1)->text,
+	    "backend app has a usable server again");
+	rig_fini(&rig);
+	clock_replace(NULL);
+}
+
+/* One that is freed while sessions are still to end. */
+static void
+a_model_may_go_while_sessions_are_to_end(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig.spec->on_down = ON_DOWN_CLOSE;
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 1, false);
+	assert_non_null(rig.model->state->ending);
+	rig_fini(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(
+	        a_backup_serves_only_while_no_other_server_is_usable),
+	    cmocka_unit_test(
+	        a_backup_serves_while_the_others_are_drained_or_have_no_weight),
+	    cmocka_unit_test(
+	        in_a_panic_all_are_tried_that_operators_want_to_serve),
+	    cmocka_unit_test(there_is_no_panic_while_a_backup_is_usable),
+	    cmocka_unit_test(
+	        slow_start_ramps_weight_and_maxconn_in_steps_within_2_percent),
+	    cmocka_unit_test(many_slow_starts_make_few_lineups),
+	    cmocka_unit_test(
+	        slow_start_of_one_among_equals_of_weight_1_is_exact),
+	    cmocka_unit_test(slow_start_of_every_algorithm_gives_a_part),
+	    cmocka_unit_test(
+	        slow_start_is_for_those_that_come_up_and_not_for_the_start),
+	    cmocka_unit_test(slow_start_goes_on_by_itself),
+	    cmocka_unit_test(many_servers_do_not_make_a_cycle_without_bounds),
+	    cmocka_unit_test(
+	        on_down_close_ends_the_sessions_that_were_there_before),
+	    cmocka_unit_test(
+	        on_up_close_backup_ends_the_sessions_of_backups_alone),
+	    cmocka_unit_test(
+	        on_down_of_a_server_goes_before_that_of_its_backend),
+	    cmocka_unit_test(on_up_of_a_server_goes_before_that_of_its_backend),
+	    cmocka_unit_test(a_backend_comes_up_whatever_was_cleared_meanwhile),
+	    cmocka_unit_test(a_model_may_go_while_sessions_are_to_end),
+	};
+
+	unit_watchdog();
+	counters_set_stripes(1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * What the model says that it takes, beside what malloc says.
+ */
+#include "model/model_memory.h"
+
+#include "rig.h"
+
+static uint64_t
+heap_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static uint64_t
+heap_named(const struct model *m)
+{
+	struct model_memory named;
+
+	model_memory(m, &named);
+	return named.spec.heap + named.frontends.heap + named.backends.heap +
+	       named.servers.heap + named.counters.heap +
+	       named.histograms.heap + named.lineups.heap + named.ports.heap +
+	       named.retired.heap + named.removed.heap;
+}
+
+static void
+all_but_a_little_of_the_model_has_a_name(void **state)
+{
+	static const enum balance_kind kinds[] = {BALANCE_ROUNDROBIN,
+	    BALANCE_HASH, BALANCE_LEASTCONN, BALANCE_RANDOM};
+
+	(void)state;
+	for (unsigned k = 0; k < UNIT_N(kinds); k++) {
+		uint64_t before = heap_in_use(), after, named;
+		struct rig rig;
+
+		if (before == 0) {
+			print_message("this malloc tells nothing\n");
+			skip();
+		}
+		rig_init(&rig, kinds[k], 300, NULL, false);
+		after = heap_in_use();
+		named = heap_named(rig.model);
+		/* The grace domain is not the model's. */
+		if (named > after - before + 1024 ||
+		    named < (after - before) * 95 / 100)
+			fail_msg("%llu named, %llu taken",
+			    (unsigned long long)named,
+			    (unsigned long long)(after - before));
+		rig_fini(&rig);
+	}
+}
+
+static void
+what_there_are_is_counted(void **state)
+{
+	struct model_memory m;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_HASH, 7, NULL, false);
+	model_memory(rig.model, &m);
+	assert_int_equal(m.spec.count, 1);
+	assert_int_equal(m.backends.count, 1);
+	assert_int_equal(m.servers.count, 7);
+	assert_int_equal(m.counters.count, 8);
+	assert_int_equal(m.lineups.count, 1);
+	/* The table of 65537 cells. */
+	assert_true(m.lineups.heap > 4 * 65537);
+	assert_int_equal(m.retired.count, 0);
+	rig_fini(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(all_but_a_little_of_the_model_has_a_name),
+	    cmocka_unit_test(what_there_are_is_counted),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

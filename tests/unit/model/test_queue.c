@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ * Servers with a maxconn and the queue before them.
+ */
+#include <sched.h>
+
+#include "base/grace.h"
+#include "rig.h"
+
+#define WAITERS 1000
+#define LIMIT   10
+
+/* A session that waits: woken counts the wakes it got. */
+struct guest {
+	struct waiter waiter;
+	unsigned woken;
+};
+
+static void
+guest_choice(const struct waiter *waiter, struct choice *choice)
+{
+	*choice = (struct choice){.key = waiter->key};
+}
+
+static void
+guest_wake(struct waiter *waiter, uint32_t generation)
+{
+	struct guest *g = (struct guest *)waiter;
+
+	assert_int_equal(generation, 7);
+	(void)atomic_add_acq_rel(&g->woken, 1u);
+}
+
+static const struct waiter_ops guest_ops = {guest_choice, guest_wake};
+
+static void
+limit(struct rig *rig, unsigned maxconn)
+{
+	for (size_t i = 0; i < rig->spec->servers_n; i++)
+		rig->spec->servers[i].maxconn = maxconn;
+	assert_int_equal(backend_rebuild(rig->backend), 0);
+}
+
+static enum wait_answer
+wait_in(struct rig *rig, struct guest *g)
+{
+	*g = (struct guest){.waiter = {.generation = 7}};
+	return queue_wait(rig->backend, &g->waiter, &guest_ops);
+}
+
+/* What a session does when it ends. */
+static void
+end(struct server *s)
+{
+	backend_release(s);
+}
+
+static void
+give_back(struct server *s)
+{
+	model_unpin(s->backend->model);
+	end(s);
+}
+
+static void
+every_algorithm_fills_all_servers_and_none_over_the_limit(void **state)
+{
+	static const enum balance_kind kinds[] = {BALANCE_ROUNDROBIN,
+	    BALANCE_LEASTCONN, BALANCE_RANDOM, BALANCE_SOURCE, BALANCE_HASH,
+	    BALANCE_FIRST, BALANCE_EWMA};
+	static const unsigned weights[] = {200, 10, 1};
+	struct rig rig;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		rig_init(&rig, kinds[k], 3, weights, false);
+		limit(&rig, LIMIT);
+		for (unsigned i = 0; i < 3 * LIMIT; i++)
+			assert_non_null(rig_choose(&rig, mix64(i), mix64(~i)));
+		assert_null(rig_choose(&rig, 1, 1));
+		for (unsigned i = 0; i < 3; i++) {
+			struct server *s = rig.backend->servers[i];
+
+			assert_int_equal(s->sessions->now, LIMIT);
+			assert_int_equal(s->sessions->peak, LIMIT);
+		}
+		rig_fini(&rig);
+	}
+}
+
+static void
+first_goes_on_when_one_is_full(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_FIRST, 3, NULL, false);
+	limit(&rig, 2);
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(rig_number(rig_choose(&rig, 0, 0)), i / 2);
+	rig_fini(&rig);
+}
+
+static void
+first_come_first_served(void **state)
+{
+	static struct guest guests[WAITERS];
+	struct server *busy[2 * LIMIT];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_LEASTCONN, 2, NULL, false);
+	limit(&rig, LIMIT);
+	for (unsigned i = 0; i < 2 * LIMIT; i++)
+		busy[i] = rig_choose(&rig, 0, i);
+	for (unsigned i = 0; i < WAITERS; i++) {
+		assert_int_equal(wait_in(&rig, &guests[i]), WAIT_QUEUED);
+		assert_int_equal(guests[i].waiter.position, i + 1);
+	}
+	for (unsigned i = 0; i < WAITERS; i++) {
+		struct server **slot = &busy[i * 7 % (2 * LIMIT)];
+
+		assert_null(queue_granted(rig.backend, &guests[i].waiter));
+		end(*slot);
+		assert_int_equal(guests[i].woken, 1);
+		*slot = queue_granted(rig.backend, &guests[i].waiter);
+		assert_non_null(*slot);
+		model_unpin((*slot)->backend->model);
+		/* Nobody overtakes. */
+		assert_null(rig_choose(&rig, 0, i));
+	}
+	assert_int_equal(rig.backend->state->queue.waiting.now, 0);
+	assert_int_equal(rig.backend->state->queue.waiting.peak, WAITERS);
+	for (unsigned i = 0; i < 2 * LIMIT; i++)
+		end(busy[i]);
+	assert_int_equal(rig.model->pins, 0);
+	rig_fini(&rig);
+}
+
+static void
+who_leaves_is_passed_over(void **state)
+{
+	struct guest guests[4];
+	struct server *s;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	limit(&rig, 1);
+	s = rig_choose(&rig, 0, 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(wait_in(&rig, &guests[i]), WAIT_QUEUED);
+	assert_null(queue_leave(rig.backend, &guests[0].waiter));
+	assert_null(queue_leave(rig.backend, &guests[2].waiter));
+	end(s);
+	assert_int_equal(guests[1].woken, 1);
+	/* Granted, and ends all the same: the slot goes on. */
+	give_back(queue_leave(rig.backend, &guests[1].waiter));
+	assert_int_equal(guests[3].woken, 1);
+	give_back(queue_leave(rig.backend, &guests[3].waiter));
+	assert_int_equal(guests[0].woken + guests[2].woken, 0);
+	assert_int_equal(rig.backend->servers[0]->sessions->now, 0);
+	rig_fini(&rig);
+}
+
+/* Between the choice that found no room and the wait. */
+static void
+room_made_just_before_is_not_missed(void **state)
+{
+	struct server *s;
+	struct guest g;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	limit(&rig, 1);
+	s = rig_choose(&rig, 0, 0);
+	assert_null(rig_choose(&rig, 0, 0));
+	end(s);
+	assert_int_equal(wait_in(&rig, &g), WAIT_QUEUED);
+	assert_int_equal(g.woken, 1);
+	give_back(queue_leave(rig.backend, &g.waiter));
+	rig_fini(&rig);
+}
+
+static void
+the_queue_has_a_limit(void **state)
+{
+	struct guest guests[3];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	limit(&rig, 1);
+	rig.spec->maxqueue = 2;
+	assert_non_null(rig_choose(&rig, 0, 0));
+	assert_int_equal(wait_in(&rig, &guests[0]), WAIT_QUEUED);
+	assert_int_equal(wait_in(&rig, &guests[1]), WAIT_QUEUED);
+	assert_int_equal(wait_in(&rig, &guests[2]), WAIT_FULL);
+	rig_set_up(&rig, 0, false);
+	assert_int_equal(wait_in(&rig, &guests[2]), WAIT_FULL);
+	/* A limit that was raised makes room as an ended session does. */
+	rig.spec->servers[0].maxconn = 2;
+	rig_set_up(&rig, 0, true);
+	assert_int_equal(guests[0].woken, 1);
+	assert_int_equal(guests[1].woken, 0);
+	limit(&rig, 0);
+	assert_int_equal(guests[1].woken, 1);
+	rig_fini(&rig);
+}
+
+/* And are served in the order in which they came, as far as there is room. */
+static void
+without_a_server_they_wait_for_one(void **state)
+{
+	struct guest guests[5];
+	struct server *s;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	limit(&rig, 2);
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 1, false);
+	assert_null(rig_choose(&rig, 0, 0));
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(wait_in(&rig, &guests[i]), WAIT_QUEUED);
+	rig_set_up(&rig, 1, true);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(guests[i].woken, i < 2);
+	limit(&rig, 0);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(guests[i].woken, 1);
+		s = queue_leave(rig.backend, &guests[i].waiter);
+		assert_int_equal(rig_number(s), 1);
+		give_back(s);
+	}
+	rig_fini(&rig);
+}
+
+static void
+those_who_waited_are_shared_out_among_the_servers(void **state)
+{
+	static struct guest guests[WAITERS];
+	unsigned of[2] = {0};
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 1, false);
+	for (unsigned i = 0; i < WAITERS; i++)
+		assert_int_equal(wait_in(&rig, &guests[i]), WAIT_QUEUED);
+	rig.backend->servers[0]->state->up = true;
+	rig_set_up(&rig, 1, true);
+	for (unsigned i = 0; i < WAITERS; i++) {
+		struct server *s =
+		    queue_granted(rig.backend, &guests[i].waiter);
+
+		assert_non_null(s);
+		of[rig_number(s)]++;
+		give_back(s);
+	}
+	assert_int_equal(of[0], WAITERS / 2);
+	assert_int_equal(of[1], WAITERS / 2);
+	rig_fini(&rig);
+}
+
+static void
+nobody_waits_where_nobody_may(void **state)
+{
+	struct guest g;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig.spec->timeout_queue_ms = QUEUE_NEVER;
+	limit(&rig, 1);
+	assert_non_null(rig_choose(&rig, 0, 0));
+	assert_int_equal(wait_in(&rig, &g), WAIT_FULL);
+	rig_set_up(&rig, 0, false);
+	assert_int_equal(wait_in(&rig, &g), WAIT_NO_SERVER);
+	assert_int_equal(rig.backend->state->queue.waiting.now, 0);
+	rig_fini(&rig);
+}
+
+struct worker {
+	pthread_t thread;
+	struct rig *rig;
+	unsigned number, turns, served, left;
+};
+
+/* Sessions one after the other, some of which leave the queue: whoever stays is
+ * served in the end, or this never ends. */
+static void *
+work(void *arg)
+{
+	struct worker *w = arg;
+	struct guest g;
+
+	for (unsigned i = 0; i < w->turns; i++) {
+		uint64_t random = mix64(w->number * 1000000ull + i);
+		struct server *s = rig_choose(w->rig, random, random);
+		bool pinned = false;
+
+		if (!s) {
+			assert_int_equal(wait_in(w->rig, &g), WAIT_QUEUED);
+			while (random % 4 != 0 &&
+			       !queue_granted(w->rig->backend, &g.waiter))
+				sched_yield();
+			s = queue_leave(w->rig->backend, &g.waiter);
+			pinned = s;
+			/* Memory of waiters lasts: so does this one. */
+			while (s && atomic_load_seq(&g.woken) == 0)
+				sched_yield();
+		}
+		if (!s) {
+			w->left++;
+			continue;
+		}
+		assert_true(atomic_load_relaxed(&s->sessions->now) <= 1);
+		w->served++;
+		if (random % 8 == 0)
+			sched_yield();
+		if (pinned)
+			give_back(s);
+		else
+			end(s);
+	}
+	return NULL;
+}
+
+static void
+threads_lose_no_wake_up(void **state)
+{
+	struct worker workers[8];
+	unsigned turns = 4000, served = 0, left = 0;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_LEASTCONN, 2, NULL, false);
+	limit(&rig, 1);
+	for (unsigned i = 0; i < 8; i++) {
+		workers[i] =
+		    (struct worker){.rig = &rig, .number = i, .turns = turns};
+		assert_int_equal(
+		    pthread_create(&workers[i].thread, NULL, work, &workers[i]),
+		    0);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		pthread_join(workers[i].thread, NULL);
+		served += workers[i].served;
+		left += workers[i].left;
+	}
+	assert_int_equal(served + left, 8 * turns);
+	assert_true(served > 0);
+	assert_true(rig.backend->state->queue.waiting.peak > 1);
+	assert_int_equal(rig.backend->state->queue.waiting.now, 0);
+	assert_int_equal(rig.model->pins, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rig.backend->servers[i]->sessions->now, 0);
+		assert_int_equal(rig.backend->servers[i]->sessions->peak, 1);
+	}
+	rig_fini(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(
+	        every_algorithm_fills_all_servers_and_none_over_the_limit),
+	    cmocka_unit_test(first_goes_on_when_one_is_full),
+	    cmocka_unit_test(first_come_first_served),
+	    cmocka_unit_test(who_leaves_is_passed_over),
+	    cmocka_unit_test(room_made_just_before_is_not_missed),
+	    cmocka_unit_test(the_queue_has_a_limit),
+	    cmocka_unit_test(without_a_server_they_wait_for_one),
+	    cmocka_unit_test(those_who_waited_are_shared_out_among_the_servers),
+	    cmocka_unit_test(nobody_waits_where_nobody_may),
+	    cmocka_unit_test(threads_lose_no_wake_up),
+	};
+
+	unit_watchdog();
+	counters_set_stripes(1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

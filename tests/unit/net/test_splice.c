@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ * Pipes: lent out, bounded, and never with another one's bytes.
+ */
+#include "net/splice.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define NOW 1000000000ull
+
+static struct splice_pool pool;
+static int in[2], out[2]; /* we write in[0] and read out[1] */
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	splice_pool_init(&pool, 2);
+	assert_int_equal(
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, in), 0);
+	assert_int_equal(
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, out), 0);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	splice_pool_fini(&pool);
+	for (int i = 0; i < 2; i++) {
+		close(in[i]);
+		close(out[i]);
+	}
+	return 0;
+}
+
+static void
+bytes_go_through_a_pipe(void **state)
+{
+	struct splice_pipe *pipe = splice_pool_take(&pool, NOW);
+	char got[16] = "";
+
+	(void)state;
+	assert_non_null(pipe);
+	assert_true(pipe->size >= SPLICE_PIPE_MIN);
+	assert_int_equal(splice_in(pipe, in[1], 4096), -EAGAIN);
+	assert_int_equal(write(in[0], "hello", 5), 5);
+	assert_int_equal(splice_in(pipe, in[1], 4096), 5);
+	assert_int_equal(pipe->held, 5);
+	assert_int_equal(splice_out(pipe, out[0]), 5);
+	assert_int_equal(pipe->held, 0);
+	assert_int_equal(read(out[1], got, sizeof(got)), 5);
+	assert_string_equal(got, "hello");
+	splice_pool_give(&pool, pipe);
+}
+
+static void
+the_end_of_a_socket_is_0(void **state)
+{
+	struct splice_pipe *pipe = splice_pool_take(&pool, NOW);
+
+	(void)state;
+	shutdown(in[0], SHUT_WR);
+	assert_int_equal(splice_in(pipe, in[1], 4096), 0);
+	splice_pool_give(&pool, pipe);
+}
+
+static void
+a_full_socket_takes_nothing_and_nothing_is_lost(void **state)
+{
+	struct splice_pipe *pipe = splice_pool_take(&pool, NOW);
+	char data[4096] = "";
+	ssize_t n;
+
+	(void)state;
+	while (write(out[0], data, sizeof(data)) > 0)
+		;
+	assert_int_equal(write(in[0], "hello", 5), 5);
+	assert_int_equal(splice_in(pipe, in[1], 4096), 5);
+	assert_int_equal(splice_out(pipe, out[0]), -EAGAIN);
+	assert_int_equal(pipe->held, 5);
+	while (read(out[1], data, sizeof(data)) > 0)
+		;
+	assert_int_equal(splice_out(pipe, out[0]), 5);
+	n = read(out[1], data, sizeof(data));
+	assert_int_equal(n, 5);
+	assert_memory_equal(data, "hello", 5);
+	splice_pool_give(&pool, pipe);
+}
+
+static void
+an_empty_pipe_is_used_again(void **state)
+{
+	struct splice_pipe *pipe = splice_pool_take(&pool, NOW);
+
+	(void)state;
+	splice_pool_give(&pool, pipe);
+	assert_ptr_equal(splice_pool_take(&pool, NOW), pipe);
+	assert_int_equal(splice_pool_status(&pool).made, 1);
+	splice_pool_give(&pool, pipe);
+}
+
+static void
+a_pipe_that_holds_something_is_closed(void **state)
+{
+	struct splice_pipe *pipe = splice_pool_take(&pool, NOW);
+
+	(void)state;
+	assert_int_equal(write(in[0], "secret", 6), 6);
+	assert_int_equal(splice_in(pipe, in[1], 4096), 6);
+	splice_pool_give(&pool, pipe);
+	assert_int_equal(splice_pool_status(&pool).open, 0);
+	pipe = splice_pool_take(&pool, NOW);
+	assert_int_equal(pipe->held, 0);
+	assert_int_equal(read(pipe->read_fd, (char[8]){0}, 8), -1);
+	assert_int_equal(errno, EAGAIN);
+	splice_pool_give(&pool, pipe);
+}
+
+static void
+there_are_never_more_than_max(void **state)
+{
+	struct splice_pipe *a = splice_pool_take(&pool, NOW);
+	struct splice_pipe *b = splice_pool_take(&pool, NOW);
+
+	(void)state;
+	assert_non_null(a);
+	assert_non_null(b);
+	assert_null(splice_pool_take(&pool, NOW));
+	assert_int_equal(splice_pool_status(&pool).refused, 1);
+	splice_pool_give(&pool, a);
+	assert_ptr_equal(splice_pool_take(&pool, NOW), a);
+	splice_pool_give(&pool, a);
+	splice_pool_give(&pool, b);
+	assert_int_equal(splice_pool_status(&pool).idle, 2);
+}
+
+static void
+without_descriptors_there_is_none_until_a_while_has_passed(void **state)
+{
+	struct rlimit before, none;
+	struct splice_pipe *pipe;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	pipe = splice_pool_take(&pool, NOW);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_null(pipe);
+	assert_null(splice_pool_take(&pool, NOW + 1));
+	assert_int_equal(splice_pool_status(&pool).refused, 2);
+	assert_int_equal(splice_pool_status(&pool).open, 0);
+	pipe = splice_pool_take(&pool, NOW + 1000000000);
+	assert_non_null(pipe);
+	splice_pool_give(&pool, pipe);
+}
+
+static void
+pipes_that_nobody_needed_for_a_while_are_closed(void **state)
+{
+	struct splice_pipe *a = splice_pool_take(&pool, NOW);
+	struct splice_pipe *b = splice_pool_take(&pool, NOW);
+
+	(void)state;
+	splice_pool_give(&pool, a);
+	splice_pool_give(&pool, b);
+	splice_pool_trim(&pool);
+	assert_int_equal(splice_pool_status(&pool).open, 2);
+	/* One is needed now and then, the other one never. */
+	splice_pool_give(&pool, splice_pool_take(&pool, NOW));
+	splice_pool_trim(&pool);
+	assert_int_equal(splice_pool_status(&pool).open, 1);
+	splice_pool_trim(&pool);
+	assert_int_equal(splice_pool_status(&pool).open, 0);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    T(bytes_go_through_a_pipe),
+	    T(the_end_of_a_socket_is_0),
+	    T(a_full_socket_takes_nothing_and_nothing_is_lost),
+	    T(an_empty_pipe_is_used_again),
+	    T(a_pipe_that_holds_something_is_closed),
+	    T(there_are_never_more_than_max),
+	    T(without_descriptors_there_is_none_until_a_while_has_passed),
+	    T(pipes_that_nobody_needed_for_a_while_are_closed),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

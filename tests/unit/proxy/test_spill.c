@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * Spills, and that their memory goes back.
+ */
+#include "proxy/spill.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define SPILLS 200
+
+static struct spills spills;
+static struct spill *taken[SPILLS];
+
+/* Pages of the spill that have memory. */
+static unsigned
+resident(const struct spill *spill)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char in_core[sizeof(*spill) / 4096 + 1] = {0};
+	unsigned n = 0;
+
+	assert_int_equal((uintptr_t)spill % page, 0);
+	assert_int_equal(
+	    mincore((void *)(uintptr_t)spill, sizeof(*spill), in_core), 0);
+	for (size_t i = 0; i < sizeof(in_core); i++)
+		n += in_core[i] & 1;
+	return n;
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	assert_int_equal(spills_init(&spills, SPILLS), 0);
+	for (int i = 0; i < SPILLS; i++) {
+		taken[i] = spills_take(&spills);
+		assert_non_null(taken[i]);
+		memset(taken[i]->data, 1, sizeof(taken[i]->data));
+	}
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	spills_fini(&spills);
+	return 0;
+}
+
+static void
+give(int from, int to)
+{
+	for (int i = from; i < to; i++)
+		spills_give(&spills, taken[i]);
+}
+
+static unsigned
+resident_spills(int from, int to)
+{
+	unsigned n = 0;
+
+	for (int i = from; i < to; i++)
+		n += resident(taken[i]) > 0;
+	return n;
+}
+
+static void
+no_more_than_max_are_given_out(void **state)
+{
+	(void)state;
+	assert_null(spills_take(&spills));
+	give(0, 1);
+	assert_ptr_equal(spills_take(&spills), taken[0]);
+	give(0, SPILLS);
+}
+
+static void
+memory_that_nobody_needed_for_a_while_goes_back(void **state)
+{
+	(void)state;
+	give(0, SPILLS);
+	spills_trim(&spills); /* sees for the first time that they are idle */
+	assert_int_equal(resident_spills(0, SPILLS), SPILLS);
+	spills_trim(&spills);
+	assert_int_equal(resident_spills(0, SPILLS), 0);
+	assert_int_equal(spills.used, 0);
+}
+
+static void
+memory_that_was_needed_in_between_stays(void **state)
+{
+	(void)state;
+	give(0, SPILLS);
+	spills_trim(&spills);
+	for (int i = 0; i < SPILLS; i++)
+		assert_non_null(spills_take(&spills));
+	spills_trim(&spills);
+	give(0, SPILLS);
+	spills_trim(&spills);
+	assert_int_equal(resident_spills(0, SPILLS), SPILLS);
+}
+
+static void
+spills_in_use_keep_what_they_hold(void **state)
+{
+	(void)state;
+	give(50, SPILLS);
+	spills_trim(&spills);
+	spills_trim(&spills);
+	assert_int_equal(resident_spills(50, SPILLS), 0);
+	for (int i = 0; i < 50; i++)
+		for (size_t at = 0; at < sizeof(taken[i]->data); at += 4096)
+			assert_int_equal(taken[i]->data[at], 1);
+	give(0, 50);
+}
+
+static void
+a_spill_without_memory_is_as_good_as_any(void **state)
+{
+	struct spill *spill;
+
+	(void)state;
+	give(0, SPILLS);
+	spills_trim(&spills);
+	spills_trim(&spills);
+	spill = spills_take(&spills);
+	assert_non_null(spill);
+	memset(spill->data, 2, sizeof(spill->data));
+	assert_int_equal(spills.used, 1);
+	spills_give(&spills, spill);
+	spills_trim(&spills);
+	spills_trim(&spills);
+	assert_int_equal(resident(spill), 0);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    T(no_more_than_max_are_given_out),
+	    T(memory_that_nobody_needed_for_a_while_goes_back),
+	    T(memory_that_was_needed_in_between_stays),
+	    T(spills_in_use_keep_what_they_hold),
+	    T(a_spill_without_memory_is_as_good_as_any),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
