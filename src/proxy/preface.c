@@ -48,13 +48,13 @@ preface_end(struct session *session, struct pool_thread *self)
 		slab_give(&proxy_of(self)->prefaces, session->preface->index);
 }
 
-static ssize_t
-receive(const struct side *side, uint8_t *data, size_t size, int flags)
+ssize_t
+preface_receive(const struct session *s, uint8_t *data, size_t size, int flags)
 {
 	ssize_t n;
 
 	do
-		n = recv(side->fd, data, size, flags);
+		n = recv(s->side[HANDLE_CLIENT].fd, data, size, flags);
 	while (n < 0 && errno == EINTR);
 	return n;
 }
@@ -65,13 +65,12 @@ peek(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 	uint8_t *buffer = proxy_thread_of(self)->buffer;
 
 	*ret_data = buffer;
-	return receive(
-	    &s->side[HANDLE_CLIENT], buffer, TLS_HELLO_MAX, MSG_PEEK);
+	return preface_receive(s, buffer, TLS_HELLO_MAX, MSG_PEEK);
 }
 
 /* A unix socket's sender is blocked after some dozens of writes that nobody has
  * read.  So what is there is taken from it, and kept for the server as what a
- * server does not take in one go is.  All that was kept so far, as receive. */
+ * server does not take in one go is.  All that was kept so far, as recv. */
 static ssize_t
 take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 {
@@ -87,8 +86,8 @@ take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 			return peek(s, ret_data, self);
 		spill->from = spill->to = 0;
 	}
-	n = receive(
-	    client, spill->data + spill->to, TLS_HELLO_MAX - spill->to, 0);
+	n = preface_receive(
+	    s, spill->data + spill->to, TLS_HELLO_MAX - spill->to, 0);
 	if (n <= 0 && fresh) {
 		spills_give(spills, spill);
 		return n;
@@ -105,7 +104,7 @@ take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 	return n < 0 ? n : (ssize_t)spill->to;
 }
 
-/* The first bytes of the client, and how many, as receive.  What comes in one
+/* The first bytes of the client, and how many, as recv.  What comes in one
  * piece stays where it is. */
 static ssize_t
 first_bytes(
@@ -176,8 +175,8 @@ session_destination(
 		*ret_destination = (struct endpoint){.family = 0};
 }
 
-static void
-count(struct session *s, enum counter which, struct pool_thread *self)
+void
+preface_count(struct session *s, enum counter which, struct pool_thread *self)
 {
 	counters_add(s->frontend->counters, self->index, which, 1);
 }
@@ -223,10 +222,10 @@ look_at_hello(struct session *s, struct pool_thread *self)
 		preface_wait_for(s, hello.needs);
 		return p->ended ? LOOK_ENDED : LOOK_MORE;
 	case TLS_OTHER:
-		count(s, COUNTER_NOT_TLS, self);
+		preface_count(s, COUNTER_NOT_TLS, self);
 		break;
 	case TLS_HELLO:
-		count(s, COUNTER_HELLOS, self);
+		preface_count(s, COUNTER_HELLOS, self);
 		if (hello.name_len > 0)
 			note_name(p, &hello);
 		break;
@@ -264,7 +263,7 @@ proceed(
 	preface_wait_for_any(s);
 	if (route == s->frontend->backends_n) {
 		if (otherwise == CLOSE_DENIED)
-			count(s, COUNTER_DENIED, self);
+			preface_count(s, COUNTER_DENIED, self);
 		return session_close(s, otherwise, self);
 	}
 	session_use_backend(s, route, self);
@@ -318,12 +317,12 @@ preface_step(
 	case LOOK_DONE:
 		return proceed(s, CLOSE_DENIED, self);
 	case LOOK_ENDED:
-		count(s, COUNTER_NOT_TLS, self);
+		preface_count(s, COUNTER_NOT_TLS, self);
 		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_GONE:
 		return session_close(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_LATE:
-		count(s, COUNTER_HELLO_TIMEOUTS, self);
+		preface_count(s, COUNTER_HELLO_TIMEOUTS, self);
 		return proceed(s, CLOSE_HELLO_TIMEOUT, self);
 	}
 	return TURN_DONE;

@@ -5,6 +5,8 @@
 #ifndef PROXY_PREFACE_INTERNAL_H
 #define PROXY_PREFACE_INTERNAL_H
 
+#include <sys/types.h>
+
 #include "proxy/preface.h"
 
 /* What a look at the client has shown. */
@@ -16,6 +18,14 @@ enum look {
 	LOOK_LATE,  /* the time is over */
 	LOOK_WRONG, /* what came cannot be */
 };
+
+/* recv from the client, which a signal does not end. */
+ssize_t preface_receive(
+    const struct session *s, uint8_t *data, size_t size, int flags);
+
+/* One more, of its frontend. */
+void preface_count(
+    struct session *s, enum counter which, struct pool_thread *self);
 
 /* How many unread bytes make an event; on a unix socket each write does.  It is
  * not asked for twice: where the socket's buffer has no room for so many the

@@ -58,23 +58,6 @@ note_header(struct preface *p, const struct proxy_header *header)
 	atomic_store_release(&p->proxied, true); /* [P21] */
 }
 
-static void
-count(struct session *s, enum counter which, struct pool_thread *self)
-{
-	counters_add(s->frontend->counters, self->index, which, 1);
-}
-
-static ssize_t
-receive(struct session *s, uint8_t *data, size_t size, int flags)
-{
-	ssize_t n;
-
-	do
-		n = recv(s->side[HANDLE_CLIENT].fd, data, size, flags);
-	while (n < 0 && errno == EINTR);
-	return n;
-}
-
 /* All of it is there. */
 static enum look
 take(struct session *s, const struct proxy_read *r, struct pool_thread *self)
@@ -82,10 +65,10 @@ take(struct session *s, const struct proxy_read *r, struct pool_thread *self)
 	struct preface *p = s->preface;
 	uint8_t *data = proxy_thread_of(self)->buffer;
 
-	if (receive(s, data, r->size, 0) != (ssize_t)r->size)
+	if (preface_receive(s, data, r->size, 0) != (ssize_t)r->size)
 		return LOOK_GONE;
 	note_header(p, &r->header);
-	count(s, COUNTER_PROXY_HEADERS, self);
+	preface_count(s, COUNTER_PROXY_HEADERS, self);
 	p->steps &= (uint8_t)~PREFACE_PROXY;
 	p->spoke = false;
 	preface_wait_for_any(s);
@@ -97,7 +80,7 @@ preface_look_at_proxy(struct session *s, struct pool_thread *self)
 {
 	struct preface *p = s->preface;
 	uint8_t *data = proxy_thread_of(self)->buffer;
-	ssize_t n = receive(s, data, PROXY_READ_MAX, MSG_PEEK);
+	ssize_t n = preface_receive(s, data, PROXY_READ_MAX, MSG_PEEK);
 	struct proxy_read r;
 
 	if (n < 0 && errno == EAGAIN) {
@@ -124,7 +107,7 @@ enum close_reason
 preface_refuse_proxy(
     struct session *s, enum look found, struct pool_thread *self)
 {
-	count(s, COUNTER_PROXY_ERRORS, self);
+	preface_count(s, COUNTER_PROXY_ERRORS, self);
 	if (found == LOOK_WRONG)
 		return CLOSE_PROXY_WRONG;
 	if (found != LOOK_LATE)
