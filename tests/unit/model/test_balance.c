@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/grace.h"
 #include "rig.h"
+#include "stopped_clock.h"
 
 #define SERVERS_MAX 1000
 #define KEYS        100000
@@ -409,20 +409,10 @@ hash_shares_by_weight(void **state)
 	rig_fini(&rig);
 }
 
-/* So much of the real clock. */
-static uint64_t now_ms;
-
-static uint64_t
-clock_ns(void)
-{
-	return now_ms * NS_PER_MS;
-}
-
 static void
 begin_hash(struct rig *rig, unsigned servers_n, const unsigned *weights)
 {
-	now_ms = 1000000;
-	clock_replace(clock_ns);
+	stop_clock();
 	rig_init(rig, BALANCE_HASH, servers_n, weights, false);
 }
 
@@ -430,7 +420,7 @@ static void
 end_hash(struct rig *rig)
 {
 	rig_fini(rig);
-	clock_replace(NULL);
+	let_clock_go();
 }
 
 static const void *

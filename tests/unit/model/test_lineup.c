@@ -2,11 +2,11 @@
  * Which servers are chosen from, with how much weight, and whose sessions end:
  * backups, panic, slow start, on_down and on_up.
  */
-#include "base/clock.h"
 #include "base/events.h"
 #include "base/grace.h"
 #include "model/lineup.h"
 #include "rig.h"
+#include "stopped_clock.h"
 
 static const enum balance_kind all_kinds[] = {BALANCE_ROUNDROBIN,
     BALANCE_LEASTCONN, BALANCE_RANDOM, BALANCE_SOURCE, BALANCE_HASH,
@@ -204,11 +204,11 @@ many_slow_starts_make_few_lineups(void **state)
 	rig.spec->slow_start_ms = whole_ms;
 	for (unsigned i = 0; i < 100; i++)
 		rig.backend->servers[i]->state->ramp_from_ms = 1000 + 3 * i;
-	for (uint64_t now_ms = 1300; now_ms != 0; lineups++) {
-		struct lineup *l = lineup_new(rig.backend, now_ms);
+	for (uint64_t at_ms = 1300; at_ms != 0; lineups++) {
+		struct lineup *l = lineup_new(rig.backend, at_ms);
 
 		assert_non_null(l);
-		now_ms = l->next_step_ms;
+		at_ms = l->next_step_ms;
 		lineup_free(l);
 	}
 	/* Each server has 50 steps. */
@@ -278,6 +278,7 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 	struct rig rig;
 
 	(void)state;
+	stop_clock();
 	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
 	rig.spec->slow_start_ms = 3600 * 1000;
 	rig.spec->check.rise = rig.spec->check.fall = 1;
@@ -292,7 +293,7 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 	assert_int_equal(server_throttle(rig.backend->servers[1]), 100);
 	assert_true(rig.model->state->next_step_ms > clock_now_ms());
 	/* A drained one goes on where it is, one in maintenance anew. */
-	s->state->ramp_from_ms -= 1800 * 1000;
+	now_ms += 1800 * 1000;
 	assert_int_equal(server_throttle(s), 52);
 	server_set_admin(s, SERVER_DRAIN, "test");
 	server_set_admin(s, SERVER_READY, "test");
@@ -304,33 +305,33 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 	rig.spec->servers[0].slow_start_ms = SLOW_START_OFF;
 	assert_int_equal(server_throttle(s), 100);
 	rig.spec->servers[0].slow_start_ms = 7200 * 1000;
-	s->state->ramp_from_ms -= 3600 * 1000;
+	now_ms += 3600 * 1000;
 	assert_int_equal(server_throttle(s), 52);
 	rig_fini(&rig);
+	let_clock_go();
 }
 
 /* model_step makes each step when it is due, and ends. */
 static void
 slow_start_goes_on_by_itself(void **state)
 {
-	struct server *s;
 	struct rig rig;
 
 	(void)state;
+	stop_clock();
 	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
 	rig.spec->slow_start_ms = 1000;
-	s = rig.backend->servers[0];
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 0, true);
-	s->state->ramp_from_ms -= 500;
-	assert_true(model_step(rig.model, rig.model->state->next_step_ms) > 0);
+	now_ms += 500;
+	assert_true(model_step(rig.model, now_ms) > now_ms);
 	assert_in_range(rig.backend->state->lineup->weights[0], 26, 49);
-	s->state->ramp_from_ms -= 500;
-	assert_int_equal(
-	    model_step(rig.model, rig.model->state->next_step_ms), 0);
+	now_ms += 500;
+	assert_int_equal(model_step(rig.model, now_ms), 0);
 	assert_int_equal(rig.backend->state->lineup->weights[0], 1);
 	assert_int_equal(rig.model->state->next_step_ms, 0);
 	rig_fini(&rig);
+	let_clock_go();
 }
 
 static void
@@ -491,14 +492,6 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 	rig_fini(&rig);
 }
 
-static uint64_t now_ms;
-
-static uint64_t
-clock_ns(void)
-{
-	return now_ms * NS_PER_MS;
-}
-
 static void
 a_backend_comes_up_whatever_was_cleared_meanwhile(void **state)
 {
@@ -506,8 +499,7 @@ a_backend_comes_up_whatever_was_cleared_meanwhile(void **state)
 	struct rig rig;
 
 	(void)state;
-	now_ms = 1000;
-	clock_replace(clock_ns);
+	stop_clock();
 	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
 	b = rig.backend->state;
 	assert_int_equal(b->down_ms, 0);
@@ -520,7 +512,7 @@ a_backend_comes_up_whatever_was_cleared_meanwhile(void **state)
 	assert_string_equal(events_at(events_count() - 1)->text,
 	    "backend app has a usable server again");
 	rig_fini(&rig);
-	clock_replace(NULL);
+	let_clock_go();
 }
 
 /* One that is freed while sessions are still to end. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/grace.h"
 #include "model/model.h"
+#include "stopped_clock.h"
 #include "unit.h"
 
 static char *
@@ -391,14 +391,6 @@ an_added_server_begins_in_maintenance_with_nothing_begun(void **state)
 	model_free(b);
 }
 
-static uint64_t now_ms;
-
-static uint64_t
-clock_ns(void)
-{
-	return now_ms * NS_PER_MS;
-}
-
 /* Which servers get keys, as bits by their names, from x on. */
 static unsigned
 who_is_hashed_to(struct model *m)
@@ -436,8 +428,7 @@ a_table_that_is_due_goes_from_model_to_model(void **state)
 	const void *table;
 
 	(void)state;
-	now_ms = 1000000;
-	clock_replace(clock_ns);
+	stop_clock();
 	a = follow_hash(
 	    NULL, SPEC("app", "x 10.0.0.1:1", "y 10.0.0.2:1", "z 10.0.0.3:1"));
 	table = a->backends[0]->state->lineup->plan;
@@ -459,7 +450,7 @@ a_table_that_is_due_goes_from_model_to_model(void **state)
 	assert_int_equal(who_is_hashed_to(b), 6);
 	assert_true(b->state->next_step_ms > now_ms);
 	model_free(b);
-	clock_replace(NULL);
+	let_clock_go();
 }
 
 static void

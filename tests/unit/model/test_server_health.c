@@ -7,19 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/events.h"
 #include "base/grace.h"
 #include "model/lineup.h"
 #include "model/server_operator.h"
-
-static uint64_t now_ms;
-
-static uint64_t
-test_clock(void)
-{
-	return now_ms * NS_PER_MS;
-}
+#include "stopped_clock.h"
 
 /* s0 and s1 are checked, s1 with numbers of its own; t tracks s0. */
 struct world {
@@ -75,8 +67,7 @@ setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	now_ms = 1000;
-	clock_replace(test_clock);
+	stop_clock();
 	w->grace = grace_new();
 	w->model = model_new(make_spec(true), w->grace, NULL);
 	find(w);
@@ -92,7 +83,7 @@ teardown(void **state)
 	model_free(w->model);
 	grace_free(w->grace);
 	free(w);
-	clock_replace(NULL);
+	let_clock_go();
 	return 0;
 }
 
