@@ -5,12 +5,19 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/ensure.h"
 
+struct kept {
+	struct event event;
+	char *texts; /* its about and its text, in one block; NULL: lost */
+};
+
 /* Pages that were never written to take no memory. */
-static struct event ring[EVENTS_MAX];
+static struct kept ring[EVENTS_MAX];
 static uint64_t added;
 
 const char *
@@ -36,40 +43,69 @@ event_level_name(enum log_level level)
 }
 
 static void
-tell(const struct event *e)
+tell(enum log_level level, const char *text)
 {
-	if (e->level == LOG_LEVEL_ERROR)
-		log_error("%s", e->text);
-	else if (e->level == LOG_LEVEL_WARNING)
-		log_warning("%s", e->text);
+	if (level == LOG_LEVEL_ERROR)
+		log_error("%s", text);
+	else if (level == LOG_LEVEL_WARNING)
+		log_warning("%s", text);
 	else
-		log_info("%s", e->text);
+		log_info("%s", text);
+}
+
+static void
+keep_texts(struct kept *kept, const char *about, const char *text)
+{
+	size_t about_size = strlen(about) + 1, text_size = strlen(text) + 1;
+
+	free(kept->texts);
+	kept->event.about = kept->event.text = "";
+	kept->texts = malloc(about_size + text_size);
+	if (!kept->texts)
+		return;
+	kept->event.about = memcpy(kept->texts, about, about_size);
+	kept->event.text = memcpy(kept->texts + about_size, text, text_size);
 }
 
 void
 event_add(enum event_kind kind, enum log_level level, const char *proxy,
     const char *part, const char *fmt, ...)
 {
-	struct event *e = &ring[added++ % EVENTS_MAX];
+	struct kept *kept = &ring[added++ % EVENTS_MAX];
+	char about[EVENT_ABOUT_SIZE], text[EVENT_TEXT_SIZE];
 	va_list ap;
 
-	e->number = added;
-	e->wall_us = clock_wall_us();
-	e->kind = kind;
-	e->level = level;
-	snprintf(e->about, sizeof(e->about), "%s%s%s", proxy ? proxy : "",
+	snprintf(about, sizeof(about), "%s%s%s", proxy ? proxy : "",
 	    part ? "/" : "", part ? part : "");
 	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	tell(e);
+	kept->event.number = added;
+	kept->event.wall_us = clock_wall_us();
+	kept->event.kind = kind;
+	kept->event.level = level;
+	keep_texts(kept, about, text);
+	tell(level, text);
+}
+
+void
+events_forget(void)
+{
+	for (size_t i = 0; i < EVENTS_MAX && i < added; i++)
+		free(ring[i].texts);
+	memset(ring, 0, sizeof(ring));
+	added = 0;
 }
 
 struct memory_use
 events_memory(void)
 {
-	return (struct memory_use){.count = events_count(),
+	struct memory_use use = {.count = events_count(),
 	    .mapped = events_count() * sizeof(ring[0])};
+
+	for (size_t i = 0; i < events_count(); i++)
+		memory_add_block(&use, ring[i].texts);
+	return use;
 }
 
 size_t
@@ -82,5 +118,5 @@ const struct event *
 events_at(size_t i)
 {
 	ENSURE(i < events_count());
-	return &ring[(added - events_count() + i) % EVENTS_MAX];
+	return &ring[(added - events_count() + i) % EVENTS_MAX].event;
 }

@@ -6,6 +6,9 @@
  * events, and change none.  Every event has a number, from 1 on: who has seen
  * number n asks for those after it, and sees from a gap how many it missed.
  *
+ * A text takes what it needs, from malloc.  Without memory an event is logged,
+ * and kept without its words.
+ *
  * Control thread only.  What data threads find they count, and the control
  * thread makes an event of the count.
  */
@@ -19,7 +22,7 @@
 #include "base/memory_use.h"
 
 #define EVENTS_MAX       1000
-#define EVENT_TEXT_SIZE  440
+#define EVENT_TEXT_SIZE  440 /* at most, with the NUL; the rest is cut */
 #define EVENT_ABOUT_SIZE 96
 
 /* X(identifier, name): the name is what programs look for and stays. */
@@ -64,8 +67,8 @@ struct event {
 	uint64_t wall_us; /* since 1970 */
 	enum event_kind kind;
 	enum log_level level;
-	char about[EVENT_ABOUT_SIZE]; /* `app`, `app/a`, `main`; or empty */
-	char text[EVENT_TEXT_SIZE];   /* as logged: the cause in words */
+	const char *about; /* `app`, `app/a`, `main`; or empty */
+	const char *text;  /* as logged: the cause in words */
 };
 
 /* Logs the text at that level and keeps it.  about is PROXY/PART, or PROXY, or
@@ -74,9 +77,13 @@ void event_add(enum event_kind kind, enum log_level level, const char *proxy,
     const char *part, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* How many are kept, and the i-th of them, the oldest first. */
+/* How many are kept, and the i-th of them, the oldest first; good until the
+ * next event_add. */
 size_t events_count(void);
 const struct event *events_at(size_t i);
+
+/* The end of the process: nothing is kept any more. */
+void events_forget(void);
 
 /* "server_up" and so on. */
 const char *event_name(enum event_kind kind);

@@ -10,6 +10,7 @@
 
 #include "admin/command.h"
 #include "admin/surfaces.h"
+#include "base/events.h"
 #include "base/fault.h"
 #include "check/library_memory.h"
 #include "config/config.h"
@@ -147,6 +148,7 @@ main(int argc, char **argv)
 	if (!options_parse(argc, argv, &options, &err))
 		return fail(EXIT_STATUS_USAGE, &err);
 	status = act(&options);
+	events_forget();
 	options_fini(&options);
 	/* A full disk must not pass for a printed configuration. */
 	if (fflush(stdout) != 0 && status == EXIT_STATUS_OK)

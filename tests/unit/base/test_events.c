@@ -62,6 +62,32 @@ a_text_that_is_too_long_is_cut(void **state)
 }
 
 static void
+texts_take_what_they_need_and_go_with_the_event(void **state)
+{
+	struct memory_use few, many;
+
+	(void)state;
+	events_forget();
+	assert_int_equal(events_count(), 0);
+	assert_int_equal(events_memory().heap, 0);
+	for (unsigned i = 0; i < EVENTS_MAX; i++)
+		event_add(EVENT_CHANGE, LOG_LEVEL_INFO, "app", "a", "%u", i);
+	few = events_memory();
+	assert_in_range(
+	    few.heap, EVENTS_MAX * sizeof("app/a"), (uint64_t)EVENTS_MAX * 40);
+	for (unsigned i = 0; i < EVENTS_MAX; i++)
+		event_add(
+		    EVENT_CHANGE, LOG_LEVEL_INFO, "app", "a", "%0200u", i);
+	many = events_memory();
+	assert_in_range(
+	    many.heap, (uint64_t)EVENTS_MAX * 200, (uint64_t)EVENTS_MAX * 240);
+	for (unsigned i = 0; i < EVENTS_MAX; i++)
+		event_add(EVENT_CHANGE, LOG_LEVEL_INFO, "app", "a", "%u", i);
+	assert_int_equal(events_memory().heap, few.heap);
+	assert_int_equal(events_memory().count, EVENTS_MAX);
+}
+
+static void
 every_kind_has_a_name_of_its_own(void **state)
 {
 	(void)state;
@@ -79,9 +105,14 @@ main(void)
 	    cmocka_unit_test(
 	        the_oldest_go_first_and_leave_a_gap_in_the_numbers),
 	    cmocka_unit_test(a_text_that_is_too_long_is_cut),
+	    cmocka_unit_test(texts_take_what_they_need_and_go_with_the_event),
 	    cmocka_unit_test(every_kind_has_a_name_of_its_own),
 	};
 
+	int rc;
+
 	unit_watchdog();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	events_forget();
+	return rc;
 }
