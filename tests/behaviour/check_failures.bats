@@ -167,7 +167,7 @@ expired() {
 		stuck  L7RSP        .{0}       $LASTS         Layer7_invalid_response   no_.*
 	END
 	# Alive, but stopped: the kernel goes on accepting.
-	signal redis STOP
+	stop_process "${PIDS[redis]}"
 	until_column 10 redis check_status L7TOUT
 	signal redis CONT
 	until_column 10 redis check_status L7OK

@@ -139,7 +139,7 @@ delay_cleared() {
 	    END { exit !(cpu >= 1 && turn >= cpu) }' "$T/info" ||
 	    { grep Loop "$T/info"; return 1; }
 	# A stall, as long as it is.
-	kill -STOP "$LFPROXY_PID"
+	stop_process "$LFPROXY_PID"
 	sleep 0.5
 	kill -CONT "$LFPROXY_PID"
 	wait_for 10 info_at_least CheckMaxDelay_us 300000

@@ -139,6 +139,17 @@ signal() {
 	kill "-$2" "${PIDS[$1]}"
 }
 
+stands_still() {
+	! grep -h '^State:' "/proc/$1/task/"*/status | grep -qv 'T (stopped)'
+}
+
+# stop_process PID: when this returns no thread of it runs any more; the signal
+# alone does not say when.
+stop_process() {
+	kill -STOP "$1"
+	wait_for 10 stands_still "$1"
+}
+
 # end NAME [SIGNAL]: ends it and waits.
 end() {
 	signal "$1" "${2:-TERM}"

@@ -257,7 +257,7 @@ full_disk() {
 	start_streams a
 	BACKEND='check = connect interval=100ms fall=2' logging \
 	    "syslog=unix:$T/log.sock" "file=$T/access.log"
-	signal local STOP
+	stop_process "${PIDS[local]}"
 	at_once 8000
 	wait_for 10 drops_at_least 100
 	wait_for 10 at_least "$T/access.log" "$TCPLOG" 8000

@@ -374,7 +374,7 @@ closed_with() {
 	equal "sessions" 0 "$(of scur)"
 	# HAProxy's checks are a header and a reset, both there before they are
 	# looked at.
-	kill -STOP "$LFPROXY_PID"
+	stop_process "$LFPROXY_PID"
 	say v1 v2 v1 v2 --end rst
 	kill -CONT "$LFPROXY_PID"
 	wait_for 10 logged 14

@@ -130,11 +130,11 @@ none() {
 @test "retry: what was read for a server that is gone goes to another one" {
 	start_app s
 	start_app a
-	signal s STOP
+	stop_process "${PIDS[s]}"
 	BALANCE=first web s a
 	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
 	wait_for 10 has scur s 1
-	kill -STOP "$LFPROXY_PID"
+	stop_process "$LFPROXY_PID"
 	{
 		printf 'POST / HTTP/1.1\r\nHost: x\r\n'
 		printf 'Content-Length: 100000\r\n\r\n%0100000d' 0

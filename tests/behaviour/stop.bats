@@ -10,7 +10,7 @@ load helpers
 	spawn client curl -sS -m $((20 * PATIENCE)) --http0.9 "$url"
 	wait_for 10 test -s "$T/client.out"
 	# However long a look may take.
-	signal s STOP
+	stop_process "${PIDS[s]}"
 	kill -TERM "$LFPROXY_PID"
 	wait_for 10 refused "$url"
 	[ -d "/proc/$LFPROXY_PID" ]
