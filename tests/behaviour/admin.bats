@@ -302,6 +302,38 @@ print(time.monotonic() - began > 0.9)
 	equal "closed after its timeout" True "$output"
 }
 
+jobs() {
+	ctl show info | sed -n 's/^Jobs: //p'
+}
+
+@test "admin: who has been answered is no job, who has yet to ask is one" {
+	local had
+
+	two_apps
+	had=$(jobs)
+	spawn clients python3 -c '
+import socket, sys, time
+socks = [socket.socket(socket.AF_UNIX) for _ in range(25)]
+for s in socks:
+    s.connect(sys.argv[1])
+for s in socks[5:]:
+    s.sendall(b"show cli level\n")
+    while s.recv(4096):
+        pass
+print("ready", flush=True)
+time.sleep(600)
+' "$ADMIN"
+	wait_for 10 has_line clients '^ready$'
+	# The one that asks is in both.
+	equal "jobs" $((had + 5)) "$(jobs)"
+	end clients
+	wait_for 10 jobs_are "$had"
+}
+
+jobs_are() {
+	[ "$(jobs)" = "$1" ]
+}
+
 @test "admin: the socket has its mode, and goes with lfproxy" {
 	two_apps
 	equal "the mode" 600 "$(stat -c %a "$ADMIN")"

@@ -240,6 +240,25 @@ refused_reload() {
 	[ -f "$T/a" ]
 }
 
+@test "admin reload: a file stays the same one by whichever way it is reached" {
+	local before
+
+	mkdir "$T/real"
+	ln -s real "$T/way"
+	begin "admin = $T/way/a" "admin = $T/b"
+	before=$(files)
+	rm "$T/way"
+	file "admin = $T/real/a" "admin = $T/b"
+	run -0 ctl "$T/b" reload
+	equal "the answer" "global: admin: $T/way/a is removed
+global: admin: $T/real/a is new" "$output"
+	equal "the files" "$before" "$(files)"
+	equal "the level" admin "$(level_of "$T/real/a")"
+	file "admin = $T/b"
+	run -0 ctl "$T/b" reload
+	[ ! -e "$T/real/a" ]
+}
+
 @test "admin reload: without root's rights it says what they are needed for" {
 	local GLOBAL
 

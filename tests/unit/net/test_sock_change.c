@@ -123,6 +123,26 @@ what_is_refused_leaves_all_as_it_was(void **state)
 }
 
 static void
+putting_back_goes_on_past_a_refusal(void **state)
+{
+	struct sock_options to = {.congestion = "nosuch"};
+	struct sock_options had = {.congestion = "reno"};
+	struct sock_refusal refusal;
+	char before[FACTS_SIZE], after[FACTS_SIZE];
+	struct addr a;
+	int fd = open_listener(&many, &a), model = open_listener(&had, &a);
+
+	(void)state;
+	assert_false(sock_change_back(fd, true, &many, &to, &refusal));
+	assert_string_equal(refusal.option, "congestion");
+	assert_int_equal(refusal.error, ENOENT);
+	/* All but that one, and what comes after it, too. */
+	assert_string_equal(facts(fd, after), facts(model, before));
+	close(fd);
+	close(model);
+}
+
+static void
 who_waits_in_the_backlog_stays_there(void **state)
 {
 	uint32_t waiting, backlog;
@@ -165,6 +185,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_changed_socket_is_as_one_that_was_made_so),
 	    cmocka_unit_test(what_is_refused_leaves_all_as_it_was),
+	    cmocka_unit_test(putting_back_goes_on_past_a_refusal),
 	    cmocka_unit_test(who_waits_in_the_backlog_stays_there),
 	    cmocka_unit_test(a_socket_that_is_held_takes_no_backlog),
 	};
