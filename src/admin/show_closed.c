@@ -54,6 +54,25 @@ read_source(const void *row, struct row_value *v)
 	row_endpoint(v, &c->client);
 }
 
+/* Of a client that another proxy has named. */
+static void
+read_peer(const void *row, struct row_value *v)
+{
+	const struct closed_session *c = row;
+
+	if (c->peer.family != 0)
+		row_endpoint(v, &c->peer);
+}
+
+static void
+read_sni(const void *row, struct row_value *v)
+{
+	const char *name = closed_name(row, CLOSED_SNI);
+
+	if (*name)
+		row_text(v, name);
+}
+
 static void
 read_server(const void *row, struct row_value *v)
 {
@@ -142,11 +161,13 @@ static const struct row_column columns[] = {
     {NULL, "time", read_time, NULL},
     {": ended=", "ended", read_ended, NULL},
     {" src=", NULL, read_source, NULL},
+    {" peer=", "peer", read_peer, "<none>"},
     {NULL, "client", read_client, NULL},
     {NULL, "client_port", read_port, NULL},
     {" fe=", "frontend", read_frontend, NULL},
     {" be=", "backend", read_backend, NULL},
     {" srv=", "server", read_server, "<none>"},
+    {" sni=", "sni", read_sni, "<none>"},
     {" in=", "bytes_in", read_bytes_in, NULL},
     {" out=", "bytes_out", read_bytes_out, NULL},
     {" wait=", "wait_ms", read_wait, NULL},

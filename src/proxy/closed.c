@@ -20,7 +20,6 @@ typedef uint64_t __attribute__((may_alias)) word;
 _Static_assert(sizeof(struct closed_session) % sizeof(word) == 0 &&
                    offsetof(struct closed_session, tcp) % sizeof(word) == 0,
     "copied word by word");
-_Static_assert(CLOSED_NAMES_SIZE >= 3 * CLOSED_NAME_SIZE, "three names");
 
 struct cell {
 	uint64_t sequence; /* [P23] */
@@ -201,12 +200,12 @@ closer_of(const struct session *s, enum close_reason reason)
 }
 
 static void
-add_name(struct closed_session *c, const char *name)
+add_name(struct closed_session *c, const char *name, size_t max)
 {
-	size_t len = strnlen(name, CLOSED_NAME_SIZE - 1);
+	size_t len = strnlen(name, max);
 
 	memcpy(c->names + c->names_len, name, len);
-	c->names_len = (uint8_t)(c->names_len + len);
+	c->names_len = (uint16_t)(c->names_len + len);
 	c->names[c->names_len++] = '\0';
 }
 
@@ -254,15 +253,19 @@ closed_note(struct closed_ring *ring, const struct session *session,
 	c.bytes_in = s->side[HANDLE_CLIENT].received;
 	c.bytes_out = s->side[HANDLE_SERVER].received;
 	c.client = *session_client(s);
+	c.peer = session_peer(s) ? s->client : (struct endpoint){.family = 0};
 	c.queue_position = s->waiter.position;
 	c.reason = (uint8_t)reason;
 	c.first = (uint8_t)closer_of(s, reason);
 	c.retries = session_retries(s);
 	c.redispatched = s->redispatched;
 	c.names_len = 0;
-	add_name(&c, s->frontend->spec->name);
-	add_name(&c, session_backend(s) ? session_backend(s)->spec->name : "");
-	add_name(&c, s->server ? s->server->spec->name : "");
+	add_name(&c, s->frontend->spec->name, CLOSED_NAME_SIZE - 1);
+	add_name(&c, session_backend(s) ? session_backend(s)->spec->name : "",
+	    CLOSED_NAME_SIZE - 1);
+	add_name(
+	    &c, s->server ? s->server->spec->name : "", CLOSED_NAME_SIZE - 1);
+	add_name(&c, preface_name(s), TLS_NAME_MAX);
 	c.tcp_known[0] = c.tcp_known[1] = false;
 	if (wants_tcp(s, reason, (uint64_t)times.total_ms))
 		read_tcp(&c, s);

@@ -25,6 +25,7 @@
 #include "lf/handle.h"
 #include "net/addr.h"
 #include "net/tcp_facts.h"
+#include "net/tls_hello.h"
 #include "proxy/close_reasons.h"
 
 struct grace;
@@ -39,8 +40,9 @@ enum closer {
 	CLOSER_BOTH, /* both were found in one look */
 };
 
-#define CLOSED_NAME_SIZE  41
-#define CLOSED_NAMES_SIZE 124 /* three names and their NULs */
+#define CLOSED_NAME_SIZE 41
+/* Three names, the one that TLS was asked for, and their NULs. */
+#define CLOSED_NAMES_SIZE (3 * CLOSED_NAME_SIZE + TLS_NAME_MAX + 1)
 
 /* A session that has ended.  It holds all that is to be shown of it, names
  * included: it outlives its server and the configuration. */
@@ -51,21 +53,23 @@ struct closed_session {
 	int64_t wait_ms, connect_ms, total_ms; /* as in the access log */
 	uint64_t bytes_in, bytes_out; /* from the client, to the client */
 	struct endpoint client;
+	struct endpoint peer;    /* who has named it; family 0: nobody */
 	uint32_t queue_position; /* from 1; 0: it was not queued */
 	uint8_t reason;          /* enum close_reason */
 	uint8_t first;           /* enum closer */
 	uint8_t retries;
 	bool redispatched;
-	uint8_t names_len;
 	bool tcp_known[2]; /* by enum handle_side */
-	/* Frontend, backend and server, each with its NUL. */
+	uint16_t names_len;
+	/* Frontend, backend, server, TLS name, each with its NUL. */
 	char names[CLOSED_NAMES_SIZE];
 	struct tcp_facts tcp[2];
 };
 
-enum closed_name { CLOSED_FRONTEND, CLOSED_BACKEND, CLOSED_SERVER };
+enum closed_name { CLOSED_FRONTEND, CLOSED_BACKEND, CLOSED_SERVER, CLOSED_SNI };
 
-/* "" for the server of one that got to none. */
+/* "" for the server of one that got to none, and for a name that nobody asked
+ * for. */
 const char *closed_name(
     const struct closed_session *closed, enum closed_name which);
 

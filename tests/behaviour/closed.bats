@@ -146,7 +146,7 @@ agree_with_log() {
 		assert closed and closed.keys() == lines.keys(), (closed, lines)
 		for id, session in closed.items():
 		    both = session.keys() & lines[id].keys() - {"id"}
-		    assert len(both) == 16, both
+		    assert len(both) == 18, both
 		    for key in both:
 		        assert session[key] == lines[id][key], (id, key)
 	END

@@ -301,7 +301,10 @@ ctl_checked() {
 	equal "port" 1234 "$(field client_port)"
 	equal "peer" "$peer" "$(field peer)"
 	run -0 ctl show closed 1
-	[[ $output == *' src=192.0.2.9:1234 '* ]]
+	[[ $output == *" src=192.0.2.9:1234 peer=$peer fe=in "* ]]
+	[[ $output == *' sni=<none> '* ]]
+	run -0 ctl show closed json
+	[[ $output == *"\"peer\": \"$peer\""* || $output == *"\"peer\":\"$peer\""* ]]
 }
 
 @test "proxy: LOCAL, UNKNOWN and no family keep the connection's addresses" {

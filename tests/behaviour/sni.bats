@@ -450,6 +450,8 @@ inspecting() {
 	ctl show sess json | grep -q '"sni": *"held.example"'
 	ctl shutdown sessions server silent/silent1
 	wait_for 10 session_like ' web silent/silent1 .* KD '
+	ctl show closed cause KD | grep -q ' peer=<none> .* sni=held.example '
+	ctl show closed cause KD json | grep -q '"sni": *"held.example"'
 }
 
 @test "sni: the counters are metrics as well" {

@@ -32,7 +32,11 @@ make(uint64_t n, uint64_t ended_ns)
 	for (int i = 0; i < 3; i++)
 		len += 1 + snprintf(c.names + len, CLOSED_NAME_SIZE, "%c%0*d",
 		               'a' + i, (int)(n % 30) + 1, (int)(n % 10));
-	c.names_len = (uint8_t)len;
+	/* Of every length that a name can have. */
+	len += 1 + snprintf(c.names + len, TLS_NAME_MAX + 1, "%0*d",
+	               (int)(n % TLS_NAME_MAX) + 1, (int)(n % 10));
+	c.names_len = (uint16_t)len;
+	c.peer.port = (uint16_t)n;
 	return c;
 }
 
@@ -44,8 +48,9 @@ assert_whole(const struct closed_session *c)
 	assert_int_equal(c->accepted_wall_us, same.accepted_wall_us);
 	assert_int_equal(c->bytes_in, same.bytes_in);
 	assert_int_equal(c->bytes_out, same.bytes_out);
-	for (enum closed_name i = 0; i <= CLOSED_SERVER; i++)
+	for (enum closed_name i = 0; i <= CLOSED_SNI; i++)
 		assert_string_equal(closed_name(c, i), closed_name(&same, i));
+	assert_int_equal(c->peer.port, same.peer.port);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(c->tcp_known[i], same.tcp_known[i]);
 		if (c->tcp_known[i])
