@@ -175,7 +175,7 @@ every_target() {
 }
 
 @test "log: the package's logrotate file rotates it, and loses no line" {
-	local n
+	local n file
 
 	n=$(($(scaled 8000) / 8 * 8))
 	start_streams a
@@ -190,13 +190,18 @@ every_target() {
 	    --deadline $((60 * PATIENCE)) --connections 8 \
 	    --repeat $((n / 8)) --up 10
 	wait_for 20 at_least "$T/logs/access.log" "$TCPLOG" 10
+	wait_for 20 test -s "$T/logs/access.json"
 	run -0 logrotate -f -s "$T/state" "$T/logrotate.conf"
-	wait_for 10 test -s "$T/logs/access.log"
-	wait_for 10 test -s "$T/logs/access.json"
+	wait_for 10 lfproxy_said "reopened log file $T/logs/access.json"
 	finish load 60
+	# That may have been over before.
+	streams "127.0.0.1:$(port web)" --connections 8 --repeat 1 --up 10
 	stop_lfproxy
-	[ -s "$T/logs/access.log.1" ]
-	[ -s "$T/logs/access.json.1" ]
+	for file in access.log access.json; do
+		[ -s "$T/logs/$file" ]
+		[ -s "$T/logs/$file.1" ]
+	done
+	n=$((n + 8))
 	equal "lines" "$n" "$(cat "$T"/logs/access.log* | wc -l)"
 	equal "lines of JSON" "$n" "$(cat "$T"/logs/access.json* | wc -l)"
 }
