@@ -201,6 +201,11 @@ reloads() {
 	n=$(scaled 200)
 	start_streams a
 	start_streams b
+	# Few, or they would count as memory that is not given back.
+	common() {
+		printf '[global]\nlog = stderr\nadmin = %s\nclosed_sessions = 16\n' \
+		    "$ADMIN"
+	}
 	BACKEND='check = connect interval=100ms' web a
 	begin_load load web
 	spawn watcher python3 "$ROOT/tests/behaviour/stattool.py" "$ADMIN" \

@@ -15,6 +15,8 @@ common() {
 		[global]
 		log = off
 		admin = $ADMIN mode=0600
+		# Few, or they would count as memory that is not given back.
+		closed_sessions = 16
 		drain_timeout = 20s
 		[pool main]
 		threads = 1
