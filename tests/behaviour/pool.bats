@@ -279,6 +279,18 @@ quiet_ledger() {
 	end load
 }
 
+# Symptom: with promotion = kernel such a pool grew and never shrank.
+@test "pool: a range of threads shrinks when nothing is to be done" {
+	start_app a
+	MAIN=$'threads = 4\npromotion = kernel' LAZY='threads = 4' web a
+	set_main threads 1..4
+	ctl set pool lazy threads 1..4
+	equal "threads" 4 "$(main 'p["threads"]')"
+	wait_for 30 lfproxy_said 'pool lazy: 3 threads now, after ten seconds'
+	wait_for 20 lfproxy_said 'pool main: 3 threads now, after ten seconds'
+	fetch "$(url)" >/dev/null
+}
+
 @test "pool: nice and cpus of the file hold for its threads alone" {
 	MAIN="threads = 1 nice=3, 1 nice=7
 	cpus = $ONE_CPU" start_app a
