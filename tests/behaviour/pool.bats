@@ -291,6 +291,17 @@ quiet_ledger() {
 	fetch "$(url)" >/dev/null
 }
 
+# Symptom: threads that had been nice stayed so when a range took their place.
+@test "pool: the threads of a range are not nice, whatever they were before" {
+	start_app a
+	MAIN='threads = 2 nice=3, 1 nice=7' web a
+	nice_now() { is threads 'sorted({x["nice"] for x in t})' "$1"; }
+	[ "$(id -u)" -eq 0 ] || skip "only root may take it back"
+	set_main threads 1..3
+	equal "classes" "[{'threads': 3, 'nice': 0}]" "$(main 'p["classes"]')"
+	wait_for 10 nice_now '[0]'
+}
+
 @test "pool: nice and cpus of the file hold for its threads alone" {
 	MAIN="threads = 1 nice=3, 1 nice=7
 	cpus = $ONE_CPU" start_app a
