@@ -13,6 +13,7 @@
 #include "control/control_internal.h"
 #include "control/limits.h"
 #include "control/notices.h"
+#include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
 void
@@ -72,7 +73,8 @@ prepare(struct control *c, struct model *model, struct reload_result *result)
 {
 	struct err err;
 
-	if (!accesslog_open(model, &err) ||
+	if (!server_sockets_try(model->spec, false, &err) ||
+	    !accesslog_open(model, &err) ||
 	    !listeners_prepare(c->listeners, model, &err))
 		return refuse(result, err.text);
 	if (!pools_prepare(c->pools, model->spec, &err)) {
