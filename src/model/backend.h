@@ -70,7 +70,8 @@ struct backend *backend_new(const struct backend_spec *spec,
 void backend_free(struct backend *backend);
 
 /* Control thread: makes a lineup (lineup_new) and notes what has changed with
- * it. When memory is short the old one stays and -ENOMEM is returned. */
+ * it.  When memory is short the old one stays until model_step has another try,
+ * and -ENOMEM is returned. */
 int backend_rebuild(struct backend *backend);
 
 /* The same in two steps, of which the second cannot fail: the servers are then
