@@ -119,7 +119,7 @@ tell(const struct backend *backend, const struct lineup *lineup,
 	else
 		snprintf(ret_reasons->why, REASON_SIZE,
 		    "turn %zu of the cycle of %zu is that of %.60s, which is "
-		    "full; it is the next one with room",
+		    "full and loses it to one with room",
 		    (size_t)(at % cycle->n) + 1, cycle->n,
 		    lineup->servers[first]->spec->name);
 }
