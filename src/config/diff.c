@@ -57,18 +57,19 @@ changes_add(struct changes *changes, bool restart, const char *fmt, ...)
 		    (struct change){.text = text, .restart = restart};
 }
 
-/* All values of a key, a comma between two; cut where there are very many. */
+/* All values of a key from one on, a comma between two; false when there are
+ * too many, of which the last are left out. */
 #define SHOWN_SIZE 2048
 
-static void
+static bool
 show(const struct key *key, const void *object, const struct spec *spec,
-    char out[SHOWN_SIZE])
+    size_t from, char out[SHOWN_SIZE])
 {
 	struct shown s = {.key = key, .object = object, .spec = spec};
 	char text[VALUE_TEXT_SIZE];
-	size_t len = 0;
+	size_t len = from > 0 ? strlen(strcpy(out, "...")) : 0;
 
-	for (size_t i = 0; key->type->print(&s, i, text); i++) {
+	for (size_t i = from; key->type->print(&s, i, text); i++) {
 		if (len < SHOWN_SIZE)
 			len += (size_t)snprintf(out + len, SHOWN_SIZE - len,
 			    "%s%s", i > 0 ? ", " : "", text);
@@ -76,6 +77,7 @@ show(const struct key *key, const void *object, const struct spec *spec,
 	if (len == 0)
 		snprintf(out, SHOWN_SIZE, "(%s)",
 		    key->default_note ? key->default_note : "none");
+	return len < SHOWN_SIZE;
 }
 
 /* What is at a key's offset, for types of which that is all: only these may
@@ -137,15 +139,43 @@ keep(const struct key *key, const void *old, void *new)
 	return true;
 }
 
+/* The number of the first value that is not the same; false: all are. */
+static bool
+find_difference(const struct pair *pair, const struct key *key, size_t *ret_at)
+{
+	struct shown was = {
+	    .key = key, .object = pair->old, .spec = pair->old_spec};
+	struct shown is = {
+	    .key = key, .object = pair->new, .spec = pair->new_spec};
+	char old[VALUE_TEXT_SIZE], new[VALUE_TEXT_SIZE];
+
+	for (size_t i = 0;; i++) {
+		bool there = key->type->print(&was, i, old);
+
+		if (key->type->print(&is, i, new) != there ||
+		    (there && strcmp(old, new) != 0)) {
+			*ret_at = i;
+			return true;
+		}
+		if (!there)
+			return false;
+	}
+}
+
 static bool
 diff_key(const struct pair *pair, const struct key *key)
 {
 	char old[SHOWN_SIZE], new[SHOWN_SIZE];
+	size_t at;
 
-	show(key, pair->old, pair->old_spec, old);
-	show(key, pair->new, pair->new_spec, new);
-	if (strcmp(old, new) == 0)
+	if (!find_difference(pair, key, &at))
 		return true;
+	if (!show(key, pair->old, pair->old_spec, 0, old) ||
+	    !show(key, pair->new, pair->new_spec, 0, new)) {
+		/* There is no room for what they have in common. */
+		(void)show(key, pair->old, pair->old_spec, at, old);
+		(void)show(key, pair->new, pair->new_spec, at, new);
+	}
 	if (key->reload == RELOAD_LIVE) {
 		changes_add(pair->changes, false, "%s: %s: %s -> %s",
 		    pair->label, key->name, old, new);

@@ -328,7 +328,7 @@ control_start(struct control *control, struct err *err)
 	int rc;
 
 	if (!limits_become_user(c->model->spec, err) ||
-	    !server_sockets_try(c->model->spec, err))
+	    !server_sockets_try(c->model->spec, true, err))
 		return false;
 	rc = log_start();
 	if (rc < 0)

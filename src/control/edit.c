@@ -10,6 +10,7 @@
 #include "config/edit.h"
 #include "control/control_internal.h"
 #include "control/notices.h"
+#include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
 static bool
@@ -68,6 +69,18 @@ prepare(struct control *c, struct spec *spec, struct err_list *errors)
 	return NULL;
 }
 
+/* The last of the backend's servers is one that the kernel lets be connected
+ * to. */
+static bool
+try_last(const struct backend_spec *b, struct err_list *errors)
+{
+	struct err err;
+
+	return server_socket_try(
+	           b, &b->servers[b->servers_n - 1], true, &err) ||
+	       refuse(errors, err.text);
+}
+
 /* In the order of a reload, and for its reasons. */
 static void
 commit(struct control *c, struct model *model)
@@ -109,7 +122,8 @@ control_add_server(struct control *control, const struct backend *backend,
 	if (!spec)
 		return NULL;
 	b = find_backend(spec, backend->spec->name);
-	if (!config_add_server(spec, b, value, errors)) {
+	if (!config_add_server(spec, b, value, errors) ||
+	    !try_last(b, errors)) {
 		spec_free(spec);
 		return NULL;
 	}

@@ -13,6 +13,7 @@
 #include "control/control_internal.h"
 #include "control/limits.h"
 #include "control/notices.h"
+#include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
 void
@@ -72,7 +73,8 @@ prepare(struct control *c, struct model *model, struct reload_result *result)
 {
 	struct err err;
 
-	if (!accesslog_open(model, &err) ||
+	if (!server_sockets_try(model->spec, false, &err) ||
+	    !accesslog_open(model, &err) ||
 	    !listeners_prepare(c->listeners, model, &err))
 		return refuse(result, err.text);
 	if (!pools_prepare(c->pools, model->spec, &err)) {
@@ -162,14 +164,28 @@ log_errors(const struct err_list *errors)
 	free(text);
 }
 
+/* So that a reload with thousands of them leaves room for what else has
+ * happened: the log and the answer have all. */
+#define EVENTS_OF_CHANGES 100
+
+static void
+log_change(const struct change *change, bool keep)
+{
+	if (keep)
+		event_add(EVENT_CHANGE,
+		    change->restart ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, NULL,
+		    NULL, "%s", change->text);
+	else if (change->restart)
+		log_warning("%s", change->text);
+	else
+		log_info("%s", change->text);
+}
+
 static void
 log_changes(const struct changes *changes)
 {
 	for (size_t i = 0; i < changes->n; i++)
-		event_add(EVENT_CHANGE,
-		    changes->all[i].restart ? LOG_LEVEL_WARNING
-		                            : LOG_LEVEL_INFO,
-		    NULL, NULL, "%s", changes->all[i].text);
+		log_change(&changes->all[i], i < EVENTS_OF_CHANGES);
 	event_add(EVENT_RELOAD, LOG_LEVEL_INFO, NULL, NULL,
 	    "reloaded: %zu change%s", changes->n, changes->n == 1 ? "" : "s");
 }

@@ -4,6 +4,7 @@
 #include "control/server_sockets.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@ struct trial {
 	const struct backend_spec *backend;
 	const struct server_spec *server;
 	const struct source_spec *source;
+	bool warns;
 };
 
 static void
@@ -22,16 +24,23 @@ warn(const char *sentence, void *arg)
 {
 	const struct trial *t = arg;
 
-	log_warning("server = %s (backend %s): %s", t->server->name,
-	    t->backend->name, sentence);
+	if (t->warns)
+		log_warning("server = %s (backend %s): %s", t->server->name,
+		    t->backend->name, sentence);
 }
 
 static bool
 refused(
     const struct trial *t, const struct sock_refusal *refusal, struct err *err)
 {
-	return err_set(err, "server %s/%s: the option %s is refused: %s%s",
-	    t->backend->name, t->server->name, refusal->option,
+	const struct spec_place *place = &t->server->place;
+	char line[200] = "";
+
+	if (place->file)
+		snprintf(line, sizeof(line), "%.150s:%u: ", place->file,
+		    place->line);
+	return err_set(err, "%sserver %s/%s: the option %s is refused: %s%s",
+	    line, t->backend->name, t->server->name, refusal->option,
 	    strerror(refusal->error), sock_refusal_hint(refusal));
 }
 
@@ -59,30 +68,35 @@ try_on(int fd, struct trial *t, struct err *err)
 }
 
 bool
-server_sockets_try(const struct spec *spec, struct err *err)
+server_socket_try(const struct backend_spec *backend,
+    const struct server_spec *server, bool warns, struct err *err)
+{
+	struct trial t = {backend, server,
+	    server->source.kind != SOURCE_NONE ? &server->source
+	                                       : &backend->source,
+	    warns};
+	bool ok;
+	int fd;
+
+	if (server->addr.sa.sa_family == AF_UNIX)
+		return true;
+	fd = socket(server->addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return true;
+	ok = try_on(fd, &t, err);
+	close(fd);
+	return ok;
+}
+
+bool
+server_sockets_try(const struct spec *spec, bool warns, struct err *err)
 {
 	for (size_t i = 0; i < spec->backends_n; i++) {
 		const struct backend_spec *b = &spec->backends[i];
 
-		for (size_t j = 0; j < b->servers_n; j++) {
-			const struct server_spec *s = &b->servers[j];
-			struct trial t = {b, s,
-			    s->source.kind != SOURCE_NONE ? &s->source
-			                                  : &b->source};
-			bool ok;
-			int fd;
-
-			if (s->addr.sa.sa_family == AF_UNIX)
-				continue;
-			fd = socket(s->addr.sa.sa_family,
-			    SOCK_STREAM | SOCK_CLOEXEC, 0);
-			if (fd < 0)
-				continue;
-			ok = try_on(fd, &t, err);
-			close(fd);
-			if (!ok)
+		for (size_t j = 0; j < b->servers_n; j++)
+			if (!server_socket_try(b, &b->servers[j], warns, err))
 				return false;
-		}
 	}
 	return true;
 }

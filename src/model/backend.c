@@ -67,17 +67,19 @@ note_panic(struct backend *backend, const struct lineup *l)
 		    backend->spec->name);
 }
 
+/* So long after there was no memory for a lineup the next attempt is made. */
+#define RETRY_MS 1000
+
 /* The next step, of a slow start or otherwise, is the control thread's to come
- * back for. */
+ * back for; 0: there is none. */
 static void
-note_step(struct backend *backend, const struct lineup *l)
+note_step(struct backend *backend, uint64_t at_ms)
 {
 	struct model_state *m = backend->model->state;
 
-	backend->state->next_step_ms = l->next_step_ms;
-	if (l->next_step_ms != 0 &&
-	    (m->next_step_ms == 0 || l->next_step_ms < m->next_step_ms))
-		m->next_step_ms = l->next_step_ms;
+	backend->state->next_step_ms = at_ms;
+	if (at_ms != 0 && (m->next_step_ms == 0 || at_ms < m->next_step_ms))
+		m->next_step_ms = at_ms;
 }
 
 /* A session that came or went while the plan was made may have told the former
@@ -114,7 +116,7 @@ backend_publish(struct backend *backend)
 	backend->state->owner = backend->model;
 	note_usable(backend, l);
 	note_panic(backend, l);
-	note_step(backend, l);
+	note_step(backend, l->next_step_ms);
 	old = atomic_swap_seq(&backend->state->lineup, l); /* [P4] */
 	tell_loads(l);
 	queue_serve(backend->state); /* [P19] */
@@ -134,6 +136,8 @@ backend_rebuild(struct backend *backend)
 	rc = backend_prepare(backend);
 	if (rc == 0)
 		backend_publish(backend);
+	else
+		note_step(backend, clock_now_ms() + RETRY_MS);
 	return rc;
 }
 

@@ -25,8 +25,8 @@ struct backend_state {
 	struct lineup *lineup; /* [P4] released by control, acquired by data */
 	struct counters *counters;
 	struct timings *timings;
-	/* Choices so far, and those of them by sessions that had tried a server
-	 * before: roundrobin's; relaxed. */
+	/* Turns taken so far, by new sessions and by those that had tried a
+	 * server before: roundrobin's; relaxed. */
 	uint64_t cursor CACHE_LINE_ALIGNED;
 	uint64_t cursor_of_retries;
 	struct gauge sessions CACHE_LINE_ALIGNED;
@@ -70,7 +70,8 @@ struct backend *backend_new(const struct backend_spec *spec,
 void backend_free(struct backend *backend);
 
 /* Control thread: makes a lineup (lineup_new) and notes what has changed with
- * it. When memory is short the old one stays and -ENOMEM is returned. */
+ * it.  When memory is short the old one stays until model_step has another try,
+ * and -ENOMEM is returned. */
 int backend_rebuild(struct backend *backend);
 
 /* The same in two steps, of which the second cannot fail: the servers are then

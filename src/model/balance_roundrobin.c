@@ -19,61 +19,66 @@ prepare(struct lineup *lineup, const struct lineup *former)
 	return lineup->plan ? 0 : -ENOMEM;
 }
 
-/* Retries have turns of their own.  If they took those of new sessions, then
- * with two servers, one of which is dead, every new session would begin at the
- * dead one, as its retry takes each turn of the other.  And whoever is passed
- * over loses the turn: it would else always be the next one's. */
+/* One of those that are not passed over, by weight; PLACE_NONE: all are. */
 static uint32_t
-choose_again(struct backend_state *backend, const struct lineup *lineup,
-    const struct choice *choice)
+draw_open(
+    const struct lineup *lineup, const struct choice *choice, uint64_t random)
 {
-	const struct cycle *cycle = lineup->plan;
-	uint32_t place = 0;
+	uint32_t drawn = PLACE_NONE;
+	uint64_t sum = 0;
 
-	for (size_t i = 0; i < cycle->n; i++) {
-		place = cycle_turn(
-		    cycle, atomic_add_relaxed(&backend->cursor_of_retries, 1u));
-		if (!lineup_passes_over(lineup, choice, place))
-			break;
+	for (uint32_t i = 0; i < lineup->servers_n; i++) {
+		if (lineup_passes_over(lineup, choice, i))
+			continue;
+		sum += lineup->weights[i];
+		random = mix64(random);
+		if (random % sum < lineup->weights[i])
+			drawn = i;
 	}
-	return place;
+	return drawn;
 }
 
-/* Who gets the turn at that point. */
+/* Whoever is passed over loses the turn: it would else always be the next
+ * one's.  The cycle of many weights is long, so after as many turns as there
+ * are servers one is drawn. */
 static uint32_t
-whose_turn(
-    const struct lineup *lineup, const struct choice *choice, uint64_t at)
+take_turn(
+    const struct lineup *lineup, const struct choice *choice, uint64_t *cursor)
 {
 	const struct cycle *cycle = lineup->plan;
-	uint32_t first = cycle_turn(cycle, at);
+	uint32_t place = 0, drawn;
+	uint64_t at = 0;
 
-	for (size_t i = 0; i < cycle->n; i++) {
-		uint32_t place = cycle_turn(cycle, at + i);
-
+	for (uint32_t i = 0; i < lineup->servers_n; i++) {
+		at = atomic_add_relaxed(cursor, UINT64_C(1));
+		place = cycle_turn(cycle, at);
 		if (!lineup_passes_over(lineup, choice, place))
 			return place;
 	}
-	return first;
+	drawn = draw_open(lineup, choice, at);
+	return drawn == PLACE_NONE ? place : drawn;
 }
 
+/* Retries have turns of their own.  If they took those of new sessions, then
+ * with two servers, one of which is dead, every new session would begin at the
+ * dead one, as its retry takes each turn of the other. */
 static uint32_t
 choose(const struct backend *backend, const struct lineup *lineup,
     const struct choice *choice)
 {
 	struct backend_state *b = backend->state;
 
-	if (choice->tried_n > 0)
-		return choose_again(b, lineup, choice);
-	return whose_turn(
-	    lineup, choice, atomic_add_relaxed(&b->cursor, UINT64_C(1)));
+	return take_turn(lineup, choice,
+	    choice->tried_n > 0 ? &b->cursor_of_retries : &b->cursor);
 }
 
 static uint32_t
 peek(const struct backend *backend, const struct lineup *lineup,
     const struct choice *choice)
 {
-	return whose_turn(
-	    lineup, choice, atomic_load_relaxed(&backend->state->cursor));
+	uint64_t cursor = atomic_load_relaxed(&backend->state->cursor);
+
+	return take_turn(lineup, choice, &cursor);
 }
 
 /* How many turns each is away from its own. */
@@ -114,7 +119,7 @@ tell(const struct backend *backend, const struct lineup *lineup,
 	else
 		snprintf(ret_reasons->why, REASON_SIZE,
 		    "turn %zu of the cycle of %zu is that of %.60s, which is "
-		    "full; it is the next one with room",
+		    "full and loses it to one with room",
 		    (size_t)(at % cycle->n) + 1, cycle->n,
 		    lineup->servers[first]->spec->name);
 }

@@ -75,37 +75,49 @@ split_backends(struct frontend *f)
 	return f->split;
 }
 
-static unsigned
-route_at(const struct frontend *frontend, uint64_t at)
+static bool
+any_has_servers(const struct frontend *f)
 {
-	const struct cycle *split = frontend->split;
+	for (size_t i = 0; i < f->spec->routes_n; i++)
+		if (f->spec->routes[i].weight > 0 &&
+		    backend_has_servers(f->backends[i]))
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < split->n; i++) {
-		uint32_t route = cycle_turn(split, at + i);
+/* A backend without servers loses its turns: they would else all be those of
+ * the next one in the cycle. */
+static unsigned
+take_turn(const struct frontend *f, uint64_t *routed)
+{
+	unsigned first =
+	    cycle_turn(f->split, atomic_add_relaxed(routed, UINT64_C(1)));
+	unsigned route = first;
 
-		if (backend_has_servers(frontend->backends[route]))
+	if (backend_has_servers(f->backends[route]) || !any_has_servers(f))
+		return route;
+	for (size_t i = 1; i < f->split->n; i++) {
+		route = cycle_turn(
+		    f->split, atomic_add_relaxed(routed, UINT64_C(1)));
+		if (backend_has_servers(f->backends[route]))
 			return route;
 	}
-	return cycle_turn(split, at);
+	return first;
 }
 
 unsigned
 frontend_route(const struct frontend *frontend)
 {
-	uint64_t *routed = &frontend->state->routed;
-
-	return frontend->split
-	           ? route_at(frontend, atomic_add_relaxed(routed, UINT64_C(1)))
-	           : 0;
+	return frontend->split ? take_turn(frontend, &frontend->state->routed)
+	                       : 0;
 }
 
 unsigned
 frontend_peek_route(const struct frontend *frontend)
 {
-	return frontend->split
-	           ? route_at(frontend,
-	                 atomic_load_relaxed(&frontend->state->routed))
-	           : 0;
+	uint64_t routed = atomic_load_relaxed(&frontend->state->routed);
+
+	return frontend->split ? take_turn(frontend, &routed) : 0;
 }
 
 unsigned

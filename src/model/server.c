@@ -238,6 +238,8 @@ server_settle(struct server *server)
 		s->forced_down = false;
 		return;
 	}
+	if (s->last.status != CHECK_STATUS_NONE)
+		s->stopping = false;
 	s->last = (struct check_result){.status = CHECK_STATUS_NONE};
 	s->streak = 0;
 	up = !server->tracked || server_is_up(server->tracked);

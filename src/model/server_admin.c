@@ -59,12 +59,24 @@ server_is_wanted(const struct server *server)
 	       server_admin_of(server) == SERVER_READY;
 }
 
+/* Until a check passes.  Where a reload has taken the checks away nothing is
+ * waited for any more, also in the lineup that it makes before it settles the
+ * servers. */
+static bool
+is_stopping(const struct server *server)
+{
+	const struct server_state *s = server->state;
+
+	return s->stopping &&
+	       (server->check.on || s->last.status == CHECK_STATUS_NONE);
+}
+
 bool
 server_is_usable(const struct server *server)
 {
 	const struct server *ref = server->tracked ? server->tracked : server;
 
-	return server_is_up(server) && !ref->state->stopping &&
+	return server_is_up(server) && !is_stopping(ref) &&
 	       server_is_wanted(server) && !server_is_ejected(server);
 }
 

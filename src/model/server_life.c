@@ -202,8 +202,8 @@ model_step(struct model *model, uint64_t now_ms)
 
 		if (*at_ms == 0)
 			continue;
-		if (*at_ms <= now_ms && backend_rebuild(b) < 0)
-			*at_ms = now_ms + 1000; /* memory is short */
+		if (*at_ms <= now_ms)
+			(void)backend_rebuild(b);
 		if (*at_ms != 0 && (nearest_ms == 0 || *at_ms < nearest_ms))
 			nearest_ms = *at_ms;
 	}

@@ -64,6 +64,21 @@ CHECKED='check = connect interval=100ms timeout=1s fall=2 rise=1'
 	grep -q " error reload_failed -: .*stays in force: .*nonsense" "$T/events"
 }
 
+@test "events: a reload of thousands of changes leaves the others" {
+	start_app a
+	web a
+	for i in {1..1200}; do
+		echo "sni = n$i.example backend=app"
+	done >"$T/rules"
+	sed -i "/^\[frontend web\]/r $T/rules" "$T/lfproxy.ini"
+	ctl reload >"$T/answer"
+	equal "the answer" 1200 "$(grep -c ' is new$' "$T/answer")"
+	run -0 ctl show events
+	[[ ${lines[0]} =~ ^1\ .*\ start\ -:\ ready$ ]]
+	equal "changes" 100 "$(ctl show events | grep -c ' change -: ')"
+	[[ ${lines[-1]} == *" reload -: reloaded: 1200 changes" ]]
+}
+
 @test "events: the last 1000 are kept" {
 	local i
 

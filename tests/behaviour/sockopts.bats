@@ -634,3 +634,25 @@ backlog_is() {
 	[ ! -e "$T/new" ]
 	equal "the answer" a "$(fetch "$(url)")"
 }
+
+@test "sockopts: what may not be asked of a server is refused by a reload, too" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can become another user"
+	getent passwd nobody >/dev/null || skip "there is no user nobody"
+	start_app a
+	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+	web a
+	stop_lfproxy
+	sed -i "/^\[global\]/a user = nobody\nadmin = $T/admin" "$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	sed -i 's|^server = a .*|& mark=5|' "$T/lfproxy.ini"
+	run -1 "$BUILD/lfproxyctl" -S "$T/admin" reload
+	[[ $output =~ $T/lfproxy.ini:[0-9]+:\ server\ app/a:\ the\ option\ mark\ is\ refused:.*CAP_NET_RAW ]]
+	equal "the answer" a "$(fetch "$(url)")"
+	run -1 "$BUILD/lfproxyctl" -S "$T/admin" \
+	    add server app/b 127.0.0.1:9 source=client
+	[[ $output == *"server app/b: the option source is refused: "* ]]
+	refute lfproxy_said 'server app/b is added'
+	sed -i 's| mark=5| keepalive=on|' "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$T/admin" reload
+	equal "the answer" a "$(fetch "$(url)")"
+}

@@ -74,6 +74,42 @@ each_live_value_is_told_with_old_and_new(void **state)
 	    "backend b: retries: 3 -> 0\n");
 }
 
+/* n ranges, the last of them another one. */
+static char *
+with_ranges(unsigned n, unsigned last)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	fputs(GLOBAL FRONTEND "listen = :9 accept_proxy\n", out);
+	for (unsigned i = 1; i < n; i++)
+		fprintf(out, "proxy_from = 10.%u.%u.0/24\n", i / 256, i % 256);
+	fprintf(out, "proxy_from = 192.0.2.%u\n", last);
+	fputs(BACKEND, out);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void
+a_difference_behind_many_values_is_told(void **state)
+{
+	char *old = with_ranges(400, 1), *new = with_ranges(400, 2);
+	char *longer = with_ranges(401, 1);
+
+	(void)state;
+	assert_diff(old, old, "");
+	assert_diff(old, new,
+	    "frontend f: proxy_from: ..., 192.0.2.1 -> ..., 192.0.2.2\n");
+	assert_diff(old, longer,
+	    "frontend f: proxy_from: ..., 192.0.2.1 -> ..., 10.1.144.0/24, "
+	    "192.0.2.1\n");
+	free(old);
+	free(new);
+	free(longer);
+}
+
 static void
 values_from_defaults_are_those_of_the_section(void **state)
 {
@@ -268,6 +304,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(equal_files_differ_in_nothing),
 	    cmocka_unit_test(each_live_value_is_told_with_old_and_new),
+	    cmocka_unit_test(a_difference_behind_many_values_is_told),
 	    cmocka_unit_test(values_from_defaults_are_those_of_the_section),
 	    cmocka_unit_test(sections_come_and_go_by_name),
 	    cmocka_unit_test(references_are_compared_by_name),

@@ -120,6 +120,46 @@ roundrobin_begins_at_a_dead_server_no_oftener_than_is_its_turn(void **state)
 	rig_fini(&rig);
 }
 
+/* Server 0 has all the sessions that it may have. */
+static void
+fill_first(struct rig *rig)
+{
+	struct gauge *sessions = rig->backend->servers[0]->sessions;
+
+	rig->spec->servers[0].maxconn = 1;
+	assert_int_equal(backend_rebuild(rig->backend), 0);
+	while (sessions->now == 0) {
+		struct server *s = rig_choose(rig, 0, 0);
+
+		if (s != rig->backend->servers[0])
+			backend_release(s);
+	}
+}
+
+static void
+roundrobin_shares_out_evenly_the_turns_of_one_that_is_full(void **state)
+{
+	static const unsigned weights[] = {20, 1, 3};
+	struct shares shares;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	fill_first(&rig);
+	share_out(&rig, 400, &shares);
+	assert_int_equal(shares.of[0], 0);
+	assert_int_equal(shares.of[1], 200);
+	assert_int_equal(shares.of[2], 200);
+	rig_fini(&rig);
+	/* By weight, if not exactly, where nearly all turns are its own. */
+	rig_init(&rig, BALANCE_ROUNDROBIN, 3, weights, false);
+	fill_first(&rig);
+	share_out(&rig, 4000, &shares);
+	assert_int_equal(shares.of[0], 0);
+	assert_in_range(shares.of[1], 900, 1100);
+	rig_fini(&rig);
+}
+
 static void
 a_tried_server_is_passed_over_as_long_as_there_is_another(void **state)
 {
@@ -795,6 +835,38 @@ a_choice_among_1000_servers_takes_less_than_a_microsecond(void **state)
 	}
 }
 
+/* The cycle of these weights has 20 000 turns. */
+static void
+roundrobin_takes_no_whole_cycle_to_see_that_all_are_full(void **state)
+{
+	unsigned weights[100];
+	uint64_t best = UINT64_MAX;
+	struct rig rig;
+
+	(void)state;
+	for (unsigned i = 0; i < UNIT_N(weights); i++)
+		weights[i] = 256 - i;
+	rig_init(&rig, BALANCE_ROUNDROBIN, UNIT_N(weights), weights, false);
+	for (unsigned i = 0; i < UNIT_N(weights); i++)
+		rig.spec->servers[i].maxconn = 1;
+	assert_int_equal(backend_rebuild(rig.backend), 0);
+	for (unsigned i = 0; i < UNIT_N(weights); i++)
+		assert_non_null(rig_choose(&rig, 0, 0));
+	for (unsigned run = 0; run < 20; run++) {
+		uint64_t cpu = cpu_ns();
+
+		for (unsigned i = 0; i < 10; i++)
+			assert_null(rig_choose(&rig, 0, 0));
+		cpu = (cpu_ns() - cpu) / 10;
+		best = cpu < best ? cpu : best;
+	}
+	print_message("# %u ns to see that all are full\n", (unsigned)best);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+	assert_true(best < 20000);
+#endif
+	rig_fini(&rig);
+}
+
 int
 main(void)
 {
@@ -802,6 +874,8 @@ main(void)
 	    cmocka_unit_test(roundrobin_is_exact_by_weight_over_8_threads),
 	    cmocka_unit_test(
 	        roundrobin_begins_at_a_dead_server_no_oftener_than_is_its_turn),
+	    cmocka_unit_test(
+	        roundrobin_shares_out_evenly_the_turns_of_one_that_is_full),
 	    cmocka_unit_test(
 	        a_tried_server_is_passed_over_as_long_as_there_is_another),
 	    cmocka_unit_test(
@@ -831,6 +905,8 @@ main(void)
 	    cmocka_unit_test(ewma_probes_the_unknown_by_one_session),
 	    cmocka_unit_test(
 	        connect_time_jumps_to_a_peak_and_forgets_it_slowly),
+	    cmocka_unit_test(
+	        roundrobin_takes_no_whole_cycle_to_see_that_all_are_full),
 	    cmocka_unit_test(
 	        a_choice_among_1000_servers_takes_less_than_a_microsecond),
 	};

@@ -2,6 +2,10 @@
  * Which servers are chosen from, with how much weight, and whose sessions end:
  * backups, panic, slow start, on_down and on_up.
  */
+#include <errno.h>
+#include <malloc.h>
+#include <sys/resource.h>
+
 #include "base/events.h"
 #include "base/grace.h"
 #include "model/lineup.h"
@@ -530,10 +534,46 @@ a_model_may_go_while_sessions_are_to_end(void **state)
 	rig_fini(&rig);
 }
 
+/* A table of hashes is more than the heap has at hand. */
+static void
+a_lineup_that_memory_was_short_for_is_made_later(void **state)
+{
+	struct rlimit before, none;
+	struct server_state *s;
+	struct rig rig;
+
+	(void)state;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+	skip();
+#endif
+	(void)mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+	stop_clock();
+	rig_init(&rig, BALANCE_HASH, 2, NULL, false);
+	s = rig.backend->servers[0]->state;
+	rig.spec->on_down = ON_DOWN_CLOSE;
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	none = (struct rlimit){.rlim_cur = 1, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+	s->up = false;
+	assert_int_equal(backend_rebuild(rig.backend), -ENOMEM);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	assert_int_equal(who_serves(&rig), 0x3);
+	assert_true(s->alive);
+	now_ms += 1000;
+	assert_in_range(rig.model->state->next_step_ms, 1, now_ms);
+	assert_int_equal(model_step(rig.model, now_ms), 0);
+	assert_int_equal(who_serves(&rig), 0x2);
+	assert_false(s->alive);
+	rig_fini(&rig);
+	let_clock_go();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    /* The first, while the heap is small. */
+	    cmocka_unit_test(a_lineup_that_memory_was_short_for_is_made_later),
 	    cmocka_unit_test(
 	        a_backup_serves_only_while_no_other_server_is_usable),
 	    cmocka_unit_test(

@@ -6,6 +6,7 @@
 
 #include "base/grace.h"
 #include "model/model.h"
+#include "model/server_operator.h"
 #include "stopped_clock.h"
 #include "unit.h"
 
@@ -293,6 +294,29 @@ a_server_without_checks_is_up(void **state)
 	model_free(b);
 }
 
+static void
+a_server_without_checks_waits_for_none_to_pass(void **state)
+{
+	struct spec *unchecked = SPEC("app", "x 10.0.0.1:1");
+	struct spec *again = SPEC("app", "x 10.0.0.1:1");
+	struct model *a = model_new(SPEC("app", "x 10.0.0.1:1"), grace, NULL);
+	struct model *b, *c;
+
+	(void)state;
+	unchecked->backends[0].check.kind = CHECK_OFF;
+	again->backends[0].check.kind = CHECK_OFF;
+	operator_set_health(a->backends[0]->servers[0], OPERATOR_STOPPING);
+	assert_int_equal(a->backends[0]->state->usable, 0);
+	b = follow(a, unchecked);
+	assert_int_equal(b->backends[0]->state->usable, 1);
+	assert_false(b->backends[0]->servers[0]->state->stopping);
+	/* What is said of one without checks holds. */
+	operator_set_health(b->backends[0]->servers[0], OPERATOR_STOPPING);
+	c = follow(b, again);
+	assert_int_equal(c->backends[0]->state->usable, 0);
+	model_free(c);
+}
+
 static unsigned
 id_of(const struct model *m, const char *name)
 {
@@ -486,6 +510,7 @@ main(void)
 	    TEST(a_removed_server_that_comes_back_keeps_its_state),
 	    TEST(a_refused_model_leaves_nothing_behind),
 	    TEST(a_server_without_checks_is_up),
+	    TEST(a_server_without_checks_waits_for_none_to_pass),
 	    TEST(a_new_server_has_the_lowest_id_that_is_free),
 	    TEST(a_deleted_server_leaves_its_id_and_nothing_else),
 	    TEST(

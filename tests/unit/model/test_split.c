@@ -133,11 +133,16 @@ the_share_of_one_without_a_server_goes_to_the_others(void **state)
 	struct shares shares;
 
 	(void)state;
+	set_up(m, 1, false);
+	share_out(m, 300, &shares);
+	assert_int_equal(shares.of[0], 200);
+	assert_int_equal(shares.of[2], 100);
+	set_up(m, 1, true);
 	set_up(m, 0, false);
 	share_out(m, 400, &shares);
 	assert_int_equal(shares.of[0], 0);
-	assert_int_equal(shares.of[1] + shares.of[2], 400);
-	assert_in_range(shares.of[1], 100, 300);
+	assert_int_equal(shares.of[1], 200);
+	assert_int_equal(shares.of[2], 200);
 	set_up(m, 1, false);
 	share_out(m, 400, &shares);
 	assert_int_equal(shares.of[2], 400);
