@@ -132,7 +132,10 @@ write_kept(struct session *s, enum handle_side to, struct pool_thread *self)
 		return true;
 	/* Nobody read the other side meanwhile: its silence begins now. */
 	s->side[!to].active_ms = turn_now_ms(self);
-	session_set_deadline(s, self);
+	/* One that has passed may be that of a line of the log: it would be
+	 * moved on before anybody has looked at it. */
+	if (!session_deadline_passed(s, self))
+		session_set_deadline(s, self);
 	return true;
 }
 
