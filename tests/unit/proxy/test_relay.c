@@ -137,12 +137,51 @@ a_deadline_that_has_passed_is_not_moved_on_by_bytes(void **state)
 	assert_int_equal(deadline(), NOW_MS + 2000);
 }
 
+/* Sends the text, and standard error's descriptor with it. */
+static void
+send_with_descriptor(int fd, char *text)
+{
+	struct iovec bytes = {.iov_base = text, .iov_len = strlen(text)};
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr head;
+	} control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
+	                 .cmsg_level = SOL_SOCKET,
+	                 .cmsg_type = SCM_RIGHTS}};
+	struct msghdr msg = {.msg_iov = &bytes,
+	    .msg_iovlen = 1,
+	    .msg_control = &control,
+	    .msg_controllen = sizeof(control.space)};
+	int passed = STDERR_FILENO;
+
+	memcpy(CMSG_DATA(&control.head), &passed, sizeof(passed));
+	assert_int_equal(sendmsg(fd, &msg, 0), strlen(text));
+}
+
+/* Symptom: what a client of a unix socket had sent behind a descriptor stayed
+ * there until it sent something more. */
+static void
+bytes_behind_a_descriptor_do_not_stay(void **state)
+{
+	struct stage *st = &stage;
+	char first[] = "one ";
+
+	(void)state;
+	send_with_descriptor(st->peer[HANDLE_CLIENT], first);
+	assert_int_equal(send(st->peer[HANDLE_CLIENT], "two", 3, 0), 3);
+	st->session->side[HANDLE_CLIENT].readable = true;
+	assert_int_equal(relay_step(st->session, &st->self), TURN_DONE);
+	expect(HANDLE_SERVER, "one two");
+	assert_false(st->session->side[HANDLE_CLIENT].readable);
+}
+
 int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 	    T(a_deadline_that_has_passed_is_not_moved_on_by_bytes),
+	    T(bytes_behind_a_descriptor_do_not_stay),
 	};
 
 	unit_watchdog();
