@@ -93,7 +93,8 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 			/* Less than asked for: the buffer is full, and the
 			 * kernel will tell when there is room. */
 			side->writable = done == size;
-		} else if (errno == EAGAIN) {
+		} else if (errno == EAGAIN || errno == EINPROGRESS) {
+			/* In progress: Fast Open, as in greeting_send. */
 			side->writable = false;
 		} else if (errno != EINTR) {
 			relay_write_failed(s, to, self);
