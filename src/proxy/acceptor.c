@@ -269,9 +269,12 @@ accept_one(
 		gauge_down(frontend->sessions);
 	if (only_this_connection(error))
 		return true;
-	/* EINVAL: it was shut, and is about to be told to close. */
+	/* EINVAL: it was shut, and is about to be told to close.  Another one
+	 * may have paused for the place that was kept here. */
 	if (error != EAGAIN && error != EINVAL)
 		pause_for_error(a, error);
+	else
+		acceptors_resume(a->proxy);
 	return false;
 }
 

@@ -393,6 +393,15 @@ report_failure(
 		    &limit, LOG_LEVEL_WARNING, "%s: %s", what, strerror(error));
 }
 
+/* Where the client's address is the source, it may have none, or one of another
+ * family than the server's. */
+static bool
+is_clients_family(const struct session *s, int error)
+{
+	return error == EAFNOSUPPORT &&
+	       server_source(s->server)->kind == SOURCE_CLIENT;
+}
+
 /* For balancing and health: what the server is to blame for.  A failed connect
  * took timeout_connect at least: one that is refused at once is not quick. */
 static void
@@ -401,7 +410,7 @@ judge_failure(struct session *s, int error, struct pool_thread *self)
 	uint64_t us = session_backend(s)->spec->timeout_connect_ms * 1000;
 	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
 
-	if (lack_of(error) != LACKS)
+	if (lack_of(error) != LACKS || is_clients_family(s, error))
 		return;
 	note_for_ewma(s, took_us > us ? took_us : us, self);
 	server_note_failure(s->server, FAILURE_CONNECT, error);

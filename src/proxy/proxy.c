@@ -54,7 +54,8 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 		rc = slab_init(&proxy->prefaces, &prefaces);
 	if (rc < 0)
 		return rc;
-	return spills_init(&proxy->spills, 2 * sessions);
+	/* One for each side, however many the trim is looking at. */
+	return spills_init(&proxy->spills, 2 * sessions + SPILLS_TRIM_MAX);
 }
 
 void

@@ -93,7 +93,8 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 			/* Less than asked for: the buffer is full, and the
 			 * kernel will tell when there is room. */
 			side->writable = done == size;
-		} else if (errno == EAGAIN) {
+		} else if (errno == EAGAIN || errno == EINPROGRESS) {
+			/* In progress: Fast Open, as in greeting_send. */
 			side->writable = false;
 		} else if (errno != EINTR) {
 			relay_write_failed(s, to, self);
@@ -132,7 +133,10 @@ write_kept(struct session *s, enum handle_side to, struct pool_thread *self)
 		return true;
 	/* Nobody read the other side meanwhile: its silence begins now. */
 	s->side[!to].active_ms = turn_now_ms(self);
-	session_set_deadline(s, self);
+	/* One that has passed may be that of a line of the log: it would be
+	 * moved on before anybody has looked at it. */
+	if (!session_deadline_passed(s, self))
+		session_set_deadline(s, self);
 	return true;
 }
 
@@ -170,6 +174,24 @@ relay_read_ended(struct session *s, enum handle_side from, ssize_t n,
 	side->readable = false;
 }
 
+/* As recv.  On a unix socket a read also ends behind bytes that came with
+ * descriptors, though more may follow; the descriptors go no further, which is
+ * what tells (MSG_CTRUNC). */
+static ssize_t
+receive(struct side *side, uint8_t *data, size_t size)
+{
+	struct iovec bytes = {.iov_base = data, .iov_len = size};
+	struct msghdr msg = {.msg_iov = &bytes, .msg_iovlen = 1};
+	ssize_t n;
+
+	if (side->tcp)
+		return recv(side->fd, data, size, 0);
+	n = recvmsg(side->fd, &msg, 0);
+	if (n > 0 && msg.msg_flags & MSG_CTRUNC)
+		side->read_on = true;
+	return n;
+}
+
 /* A read of less than was asked for has emptied the receive queue, so with
  * edge-triggering it need not be tried again: whatever comes later makes a new
  * event.  Only the end makes none if it has been announced already, and urgent
@@ -182,7 +204,7 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 	ssize_t n;
 
 	do
-		n = recv(side->fd, t->buffer, sizeof(t->buffer), 0);
+		n = receive(side, t->buffer, sizeof(t->buffer));
 	while (n < 0 && errno == EINTR);
 	if (n > 0) {
 		side->eof = side->last && n < (ssize_t)sizeof(t->buffer);

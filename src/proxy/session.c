@@ -78,11 +78,12 @@ note_events(struct session *s, uint32_t pending)
 	}
 }
 
-static bool
-deadline_passed(const struct session *s, struct pool_thread *self)
+bool
+session_deadline_passed(
+    const struct session *session, const struct pool_thread *self)
 {
 	uint64_t deadline =
-	    atomic_load_relaxed(&proxy_of(self)->deadlines[s->index]);
+	    atomic_load_relaxed(&proxy_of(self)->deadlines[session->index]);
 
 	return deadline != 0 && deadline <= turn_now_ms(self);
 }
@@ -193,7 +194,7 @@ session_turn(
 		return connect_start(s, self);
 	if (inspecting(s))
 		return preface_step(s, pending, self);
-	if (pending & NOTE_TIMEOUT && deadline_passed(s, self)) {
+	if (pending & NOTE_TIMEOUT && session_deadline_passed(s, self)) {
 		if (connecting(s))
 			return connect_timeout(s, self);
 		accesslog_ongoing(s, self);

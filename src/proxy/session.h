@@ -192,6 +192,10 @@ void session_set_state(struct session *session, enum session_state state,
  */
 void session_set_deadline(struct session *session, struct pool_thread *self);
 
+/* The owner: the deadline has passed, and was not looked at so far. */
+bool session_deadline_passed(
+    const struct session *session, const struct pool_thread *self);
+
 /* When it reaches max_age, clock_now_ms; UINT64_MAX: never.  The jitter is
  * drawn from what is fixed for the session, so it takes no memory. */
 uint64_t session_age_ends_ms(const struct session *session);

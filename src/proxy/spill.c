@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-/* So many are looked at by one trim: some 20 ms, and 256 MiB. */
-#define TRIM_MAX 4096u
-
 int
 spills_init(struct spills *spills, uint32_t max)
 {
@@ -53,10 +50,10 @@ static void
 forget(struct spills *spills, uint32_t n)
 {
 	struct slab *slab = &spills->slab;
-	uint32_t *taken = malloc(TRIM_MAX * sizeof(*taken));
+	uint32_t *taken = malloc(SPILLS_TRIM_MAX * sizeof(*taken));
 	uint32_t taken_n = 0;
 
-	while (taken && n > 0 && taken_n < TRIM_MAX &&
+	while (taken && n > 0 && taken_n < SPILLS_TRIM_MAX &&
 	       slab_made(slab) > slab_used(slab)) {
 		const struct spill *spill = slab_take(slab, &taken[taken_n]);
 

@@ -29,7 +29,11 @@ struct spills {
 	uint32_t idle; /* control thread: not taken, at the last trim */
 };
 
-/* 0 or -ENOMEM. */
+/* So many are looked at by one trim: some 20 ms, and 256 MiB. */
+#define SPILLS_TRIM_MAX 4096u
+
+/* max: at a time, those included that a trim has taken for a moment.
+ * 0 or -ENOMEM. */
 int spills_init(struct spills *spills, uint32_t max);
 void spills_fini(struct spills *spills);
 

@@ -56,6 +56,27 @@ hammer() {
 	equal "status" 'no check' "$(column status r)"
 }
 
+# A client of a unix socket has no address to come from, and gets no server.
+@test "passive: no server is to blame for the family of a client's address" {
+	start_app a
+	start_app b
+	BACKEND=$'check = off\nretries = 1\nsource = client\neject_after = 1' \
+	    WEB="unix:$T/web.sock" web a b
+	for _ in 1 2 3; do
+		run fetch --unix-socket "$T/web.sock" http://web/
+		[ "$status" -ne 0 ]
+	done
+	wait_for 10 sessions_ended 3
+	equal "sessions without a server" 3 "$(sessions | grep -c ' SC ')"
+	# Both were tried each time.
+	equal "connects to a" 3 "$(column connect a)"
+	equal "connects to b" 3 "$(column connect b)"
+	# An ejection is the control thread's, which has had its turn.
+	equal "a" 'no check' "$(column status a)"
+	equal "b" 'no check' "$(column status b)"
+	refute lfproxy_said 'ejected'
+}
+
 @test "passive: a server that accepts and resets is ejected; an answer clears it" {
 	start_bad r reset
 	start_app a

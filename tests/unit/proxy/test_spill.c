@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "proxy/proxy.h"
+
 #include "unit.h"
 
 #define SPILLS 200
@@ -137,6 +139,53 @@ a_spill_without_memory_is_as_good_as_any(void **state)
 	assert_int_equal(resident(spill), 0);
 }
 
+static struct proxy proxy;
+static bool done;
+
+/* A session whose sides take nothing, now and then. */
+static void *
+session(void *arg)
+{
+	uintptr_t *missed = arg;
+
+	while (!atomic_load_acquire(&done)) {
+		struct spill *both[2];
+
+		for (int i = 0; i < 2; i++) {
+			both[i] = spills_take(&proxy.spills);
+			if (both[i])
+				both[i]->data[0] = 1;
+			else
+				++*missed;
+		}
+		for (int i = 0; i < 2; i++)
+			if (both[i])
+				spills_give(&proxy.spills, both[i]);
+	}
+	return NULL;
+}
+
+/* Symptom: with a small maxconn a session was ended for a lack of memory, while
+ * the memory of idle spills was given back. */
+static void
+the_trim_takes_none_that_is_needed(void **state)
+{
+	uint64_t end_ms = unit_now_ms() + 1000;
+	uintptr_t missed = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(proxy_init(&proxy, 1), 0);
+	assert_int_equal(pthread_create(&thread, NULL, session, &missed), 0);
+	while (unit_now_ms() < end_ms)
+		proxy_trim(&proxy);
+	atomic_store_release(&done, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(missed, 0);
+	assert_int_equal(slab_used(&proxy.spills.slab), 0);
+	proxy_fini(&proxy);
+}
+
 int
 main(void)
 {
@@ -147,6 +196,7 @@ main(void)
 	    T(memory_that_was_needed_in_between_stays),
 	    T(spills_in_use_keep_what_they_hold),
 	    T(a_spill_without_memory_is_as_good_as_any),
+	    cmocka_unit_test(the_trim_takes_none_that_is_needed),
 	};
 
 	unit_watchdog();
