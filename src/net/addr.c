@@ -118,9 +118,9 @@ addr_parse(
 		    s);
 	if (!colon || (bracketed && colon[-1] != ']'))
 		return err_set(err,
-		    "'%s' has no port; write HOST:PORT, [V6]:PORT or "
+		    "'%s' has no port; write %sHOST:PORT, [V6]:PORT or "
 		    "unix:/path",
-		    s);
+		    s, use == ADDR_LISTEN ? ":PORT, " : "");
 	if (!text_parse_number(
 	        colon + 1, use == ADDR_LISTEN ? 0 : 1, 65535, &port, NULL))
 		return err_set(err, "'%s' has no port from 1 to 65535", s);

@@ -327,7 +327,7 @@ short_form_errors_name_the_option(void **state)
 	    "-l 80 -s a=10.0.0.1:80 -s a=10.0.0.2:80 -b rr -k htttp -n 0",
 	    "-n 0: '0' is no number of threads; allowed are " THREADS_ALLOWED
 	    "\n"
-	    "-l 80: '80' has no port; write HOST:PORT, [V6]:PORT or "
+	    "-l 80: '80' has no port; write :PORT, HOST:PORT, [V6]:PORT or "
 	    "unix:/path\n"
 	    "-b rr: 'rr' is unknown; allowed are roundrobin, leastconn, "
 	    "random, source, hash, first, ewma\n"
