@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "main/ctl_client.h"
 #include "main/ctl_complete.h"
 #include "main/ctl_json.h"
@@ -73,6 +75,21 @@ make_line(const char *where, bool json, const char *const *words,
 	return CTL_USAGE;
 }
 
+/* Of the command `wait` the delay as well, for which nothing comes. */
+static int
+patience_ms(const struct ctl_text *line)
+{
+	const int most = INT_MAX - CTL_TIMEOUT_MS;
+	char text[64], delay[sizeof(text)];
+	uint64_t ms = 0;
+
+	snprintf(text, sizeof(text), "%.*s", (int)line->n, line->data);
+	if (sscanf(text, " wait %63s", delay) == 1 &&
+	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL))
+		(void)text_parse_duration(delay, 0, INT_MAX, &ms, NULL);
+	return CTL_TIMEOUT_MS + (ms < (uint64_t)most ? (int)ms : most);
+}
+
 static enum ctl_exit
 run_command(const char *where, bool json, const char *const *words)
 {
@@ -82,7 +99,7 @@ run_command(const char *where, bool json, const char *const *words)
 
 	code = make_line(where, json, words, &line, &err);
 	if (code == CTL_FINE &&
-	    !ctl_ask(where, &line, CTL_TIMEOUT_MS, &answer, &err))
+	    !ctl_ask(where, &line, patience_ms(&line), &answer, &err))
 		code = CTL_NO_ANSWER;
 	if (code == CTL_FINE)
 		code = print_answer(&answer);

@@ -43,6 +43,16 @@ load ctl
 	[ "$n" -ge 18 ]
 }
 
+# Longer than it waits for any other answer.
+@test "lfproxyctl: wait is answered, however long it takes" {
+	start_app a
+	web a
+	run -0 ctl wait 10500ms
+	equal "the answer" "Done." "$output"
+	run -1 ctl wait 100ms drained app/a
+	[[ $output == "Server takes new sessions"* ]]
+}
+
 # fields COMMAND...: of its JSON form, the values of each object, a line each.
 fields() {
 	ctl "$@" json | python3 -c 'import json, sys
