@@ -461,7 +461,7 @@ metrics_new(const struct command_env *env)
 	m->rest = (struct answer_rest){.more = more, .free = free_metrics};
 	m->model = control_model(env->control);
 	m->facts = (struct stat_facts){
-	    .sessions_max = control_session_limit(env->control),
+	    .sessions_max = control_maxconn(env->control),
 	    .stopping = control_draining(env->control),
 	};
 	model_pin(m->model);

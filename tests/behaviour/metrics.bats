@@ -52,6 +52,28 @@ metric_is() {
 	scrape && [ "$(metric "$1")" = "$2" ]
 }
 
+# column NAME SERVICE: of a row of `show stat`.
+column() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" show stat |
+	    python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin):
+    if row["svname"] == sys.argv[2]:
+        print(row[sys.argv[1]])' "$1" "$2"
+}
+
+@test "metrics: after set maxconn global the limits are those of show stat" {
+	start_app a
+	two_servers
+	"$BUILD/lfproxyctl" -S "$ADMIN" set maxconn global 33
+	scrape
+	equal "the frontend" 33 \
+	    "$(metric 'haproxy_frontend_limit_sessions{proxy="web"}')"
+	equal "the backend" 33 \
+	    "$(metric 'haproxy_backend_limit_sessions{proxy="app"}')"
+	equal "show stat" "33 33 33" \
+	    "$(column slim FRONTEND) $(column slim BACKEND | xargs)"
+}
+
 @test "metrics: promtool finds nothing wrong with them" {
 	start_app a
 	two_servers
