@@ -116,25 +116,24 @@ static const struct http_page pages[] = {
 
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
-/* Clients written for HAProxy, whose page may have any path, put `;csv` behind
- * whatever they were told. */
-static const char *
-plain_path(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len >= 4 && strcmp(path + len - 4, ";csv") == 0 ? "/stats;csv"
-	                                                       : path;
-}
-
 const struct http_page *
 http_page_find(const char *path)
 {
-	path = plain_path(path);
 	for (size_t i = 0; i < PAGES; i++)
 		if (strcmp(pages[i].path, path) == 0)
 			return &pages[i];
-	return NULL;
+	return http_page_find_words(path);
+}
+
+/* Clients written for HAProxy, whose page may have any path, put `;csv` behind
+ * whatever they were told, and perhaps other words of its behind that:
+ * `/haproxy?stats;csv;norefresh`. */
+const struct http_page *
+http_page_find_words(const char *text)
+{
+	if (strstr(text, ";csv"))
+		return http_page_find("/stats;csv");
+	return strstr(text, ";json") ? http_page_find("/stats;json") : NULL;
 }
 
 void

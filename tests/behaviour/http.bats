@@ -126,6 +126,29 @@ sessions_now() {
 	equal "two answers" $'ok\n1\nok\n0' "$output"
 }
 
+# What the Datadog agent asks for, what HAProxy's own default path becomes, and
+# the words that HAProxy knows besides.
+@test "http: the statistics are where clients of HAProxy look for them" {
+	local page
+
+	start_app a
+	monitored a
+	for page in '/;csv' '/;csv;norefresh' '/haproxy;csv' \
+	    '/haproxy?stats;csv' '/haproxy?stats;csv;norefresh' \
+	    '/stats;up;csv' '/x?y=z;csv'; do
+		ask 200 "$page"
+		[[ $output == '# pxname,svname,'* ]] || fail "$page: $output"
+	done
+	for page in '/;json' '/haproxy?stats;json;norefresh'; do
+		ask 200 "$page"
+		[[ $output == '[[{'* ]] || fail "$page: $output"
+	done
+	ask 404 '/haproxy?stats'
+	ask 404 '/haproxy;cs?v'
+	ask 200 '/healthz?x;csv'
+	equal "the answer" ok "$output"
+}
+
 @test "http: a port that is taken is an error at the start" {
 	start_app a
 	cat >"$T/taken.ini" <<-END
