@@ -305,10 +305,21 @@ remember(struct lasting *lasting, const struct call *call,
 }
 
 void
+lasting_overrule(
+    struct lasting *lasting, const struct call *call, const char *subject)
+{
+	struct waiting *c = lasting ? find(lasting, subject) : NULL;
+
+	if (!c)
+		return;
+	c->is_changed = true;
+	c->changed_by = call->mode->peer;
+}
+
+void
 lasting_end(struct lasting *lasting, struct call *call,
     const struct command *command, const struct lasting_call *begun)
 {
-	struct waiting *c;
 	struct undo after;
 
 	if (!begun->is_known)
@@ -322,11 +333,8 @@ lasting_end(struct lasting *lasting, struct call *call,
 			    lasting, call, &begun->undo, &after, begun->for_ms);
 		return;
 	}
-	c = find(lasting, begun->undo.subject);
-	if (!c || begun->undo.may_refuse)
-		return;
-	c->is_changed = true;
-	c->changed_by = call->mode->peer;
+	if (!begun->undo.may_refuse)
+		lasting_overrule(lasting, call, begun->undo.subject);
 }
 
 /* -- what waits -- */

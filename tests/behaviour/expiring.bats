@@ -139,6 +139,18 @@ state() {
 }
 
 # bats test_tags=onethread
+@test "expiring: a drain ordered meanwhile stays, though the state is the same" {
+	two
+	answers '^2 server app/b state: ready, changed since by .*, stays: ' \
+	    "set server app/a state drain for 1s; drain server app/a; disable server app/b; enable server app/b for 1s; drain server app/b over 1h; show expiring"
+	grep -q '^1 server app/a state: drain, changed since by ' "$T/answers"
+	wait_for 10 nothing_of "show expiring"
+	equal "status" DRAIN "$(column status a)"
+	shows "show drains" '^app/b fading weight [0-9]+/'
+	audited "expired: server app/a state stays drain: it was changed meanwhile"
+}
+
+# bats test_tags=onethread
 @test "expiring: a second time replaces the first, and remembers the original" {
 	two
 	answers '^1 server app/a weight: 20 -> 100 in [01]\.' \
