@@ -44,6 +44,23 @@ usage(FILE *out)
 	    out);
 }
 
+static bool
+ends_with(const struct ctl_text *text, const char *end)
+{
+	size_t n = strlen(end);
+
+	return text->n >= n && memcmp(text->data + text->n - n, end, n) == 0;
+}
+
+/* The last answer's empty line has come, or the prompt behind it.  `quit` has
+ * no answer, and there is that to the preamble alone. */
+static bool
+is_whole(const struct ctl_text *answer)
+{
+	return answer->n == 1 || ends_with(answer, "\n\n") ||
+	       ends_with(answer, "\n> ");
+}
+
 static enum ctl_exit
 print_answer(const struct ctl_text *answer)
 {
@@ -58,6 +75,13 @@ print_answer(const struct ctl_text *answer)
 	if (fflush(out) != 0) {
 		fprintf(stderr, "lfproxyctl: the answer was not written: %s\n",
 		    strerror(errno));
+		return CTL_NO_ANSWER;
+	}
+	if (!is_whole(answer)) {
+		fputs("lfproxyctl: that is not the whole answer: the "
+		      "connection was closed before its end; try again, and "
+		      "look at lfproxy's log if it stays so\n",
+		    stderr);
 		return CTL_NO_ANSWER;
 	}
 	return reply.is_error ? CTL_ANSWER_IS_ERROR : CTL_FINE;
