@@ -154,6 +154,50 @@ lf() {
 	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
 }
 
+# status KIND LABELS: which of the states holds.
+status() {
+	sed -n "s/^haproxy_$1_status{$2,state=\"\(.*\)\"} 1\$/\1/p" "$T/metrics"
+}
+
+# As HAProxy's exporter has them.
+@test "metrics: a server that is stopping, a frontend that was shut down" {
+	start_app a
+	monitored <<-END
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[frontend paused]
+		listen = 127.0.0.1:0
+		backend = app
+		[frontend shut]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = connect interval=1h
+		server = a $(addr a)
+		server = b $(addr a) track=app/a
+		server = c $(addr a) check=off
+		server = d $(addr a) check=off
+	END
+	lf set server app/a health stopping
+	lf set server app/c health stopping
+	lf set server app/c state drain
+	lf set server app/d state drain
+	lf disable frontend paused
+	lf shutdown frontend shut
+	scrape
+	equal "a" NOLB "$(status server 'proxy="app",server="a"')"
+	equal "b, which tracks it" NOLB \
+	    "$(status server 'proxy="app",server="b"')"
+	equal "c" NOLB "$(status server 'proxy="app",server="c"')"
+	equal "d" DRAIN "$(status server 'proxy="app",server="d"')"
+	equal "how many" 3 \
+	    "$(metric 'haproxy_backend_agg_server_status{proxy="app",state="NOLB"}')"
+	equal "web" UP "$(status frontend 'proxy="web"')"
+	equal "paused" UP "$(status frontend 'proxy="paused"')"
+	equal "shut" DOWN "$(status frontend 'proxy="shut"')"
+}
+
 @test "metrics: the CSV and JSON pages are those of the admin socket" {
 	start_app a
 	two_servers
