@@ -37,7 +37,8 @@ is_used(const struct frontend *f, size_t backend)
 	return false;
 }
 
-/* True when one of its backends has a server that sessions may go to. */
+/* True when sessions may come, and one of its backends has a server that they
+ * may go to. */
 static bool
 put_backends(FILE *out, const struct frontend *f)
 {
@@ -52,7 +53,10 @@ put_backends(FILE *out, const struct frontend *f)
 		    usable == 1 ? "server" : "servers");
 		ready |= usable > 0 && is_used(f, i);
 	}
-	return ready;
+	if (f->state->admin == FRONTEND_OPEN)
+		return ready;
+	fprintf(out, "frontend %s: no new sessions\n", f->spec->name);
+	return false;
 }
 
 /* Whether it is worth sending sessions here: some frontend would find a server

@@ -74,6 +74,20 @@ ready_is() {
 frontend web: backend canary has 1 usable server' "$output"
 }
 
+@test "http: a frontend that lets nobody connect is not ready" {
+	start_app a
+	monitored a
+	wait_for 10 ready_is 200
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" disable frontend web
+	ask 503 /readyz
+	equal "the answer" 'frontend web: backend app has 1 usable server
+frontend web: no new sessions' "$output"
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" enable frontend web
+	ask 200 /readyz
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" shutdown frontend web
+	ask 503 /readyz
+}
+
 @test "http: what a page is made of" {
 	local page type
 
