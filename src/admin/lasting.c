@@ -317,6 +317,22 @@ lasting_overrule(
 }
 
 void
+lasting_forget(struct lasting *lasting, const char *what)
+{
+	size_t len = strlen(what);
+
+	if (!lasting)
+		return;
+	list_for_each_safe (node, &lasting->changes) {
+		struct waiting *c = waiting_at(node);
+		const char *subject = c->undo.subject;
+
+		if (strncmp(subject, what, len) == 0 && subject[len] == ' ')
+			free_waiting(c);
+	}
+}
+
+void
 lasting_end(struct lasting *lasting, struct call *call,
     const struct command *command, const struct lasting_call *begun)
 {

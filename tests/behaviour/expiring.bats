@@ -151,6 +151,21 @@ state() {
 }
 
 # bats test_tags=onethread
+@test "expiring: a server that was deleted leaves nothing to another of its name" {
+	two
+	answers '^2 server app/b state: maint -> ready in ' \
+	    "set weight app/a 50 for 1h; disable server app/b for 1s; set weight app/b 50 for 1s; show expiring"
+	ask "del server app/b; add server app/b $(addr b) weight 50" >/dev/null
+	shows "show expiring" '^1 server app/a weight: 50 '
+	equal "waiting" 1 "$(ctl show expiring | wc -l)"
+	# Longer than what was said of the former one.
+	ask "set maxconn server app/a 7 for 1200ms"
+	wait_for 10 is slim a ""
+	equal "status" MAINT "$(column status b)"
+	equal "weight" 50 "$(column weight b)"
+}
+
+# bats test_tags=onethread
 @test "expiring: a second time replaces the first, and remembers the original" {
 	two
 	answers '^1 server app/a weight: 20 -> 100 in [01]\.' \
