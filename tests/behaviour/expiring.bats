@@ -165,6 +165,42 @@ state() {
 	equal "weight" 50 "$(column weight b)"
 }
 
+# cpu_of_showing FORM: what the longest turn of the control loop takes, in us.
+cpu_of_showing() {
+	ask "clear loop; show expiring $1" >"$T/expiring"
+	ctl show info | sed -n 's/^LoopMaxCpu_us: //p'
+}
+
+# bats test_tags=onethread
+@test "expiring: thousands of them are shown without holding up the others" {
+	local n=500 i form us
+
+	{
+		common
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\ncheck = off\n'
+		printf 'server = s%s 127.0.0.1:9\n' $(seq $n)
+	} >"$T/many.ini"
+	launch_lfproxy -c "$T/many.ini"
+	for ((i = 1; i <= n; i += 50)); do
+		ask "$(printf 'set server app/s%s weight 50 for 1h;' \
+		    $(seq $i $((i + 49))))"
+		ask "$(printf 'set server app/s%s maxconn 5 for 1h;' \
+		    $(seq $i $((i + 49))))"
+		ask "$(printf 'set server app/s%s state drain for 1h;' \
+		    $(seq $i $((i + 49))))"
+	done
+	equal "as text" $((3 * n)) "$(ctl show expiring | wc -l)"
+	equal "as JSON" "$((3 * n)) 1 $((3 * n))" "$(ctl --json show expiring |
+	    python3 -c 'import json, sys
+ids = [row["id"] for row in json.load(sys.stdin)]
+print(len(ids), ids[0], ids[-1])')"
+	for form in '' json; do
+		us=$(cpu_of_showing "$form")
+		[ "$us" -lt $((10000 * PATIENCE)) ] || fail "$form: $us us"
+	done
+}
+
 # bats test_tags=onethread
 @test "expiring: a second time replaces the first, and remembers the original" {
 	two
