@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "admin/command_args.h"
+#include "admin/lasting.h"
 #include "config/server_words.h"
 #include "model/backend.h"
 #include "model/server_operator.h"
@@ -171,6 +172,7 @@ run_del_server(struct call *call)
 	err_list_fini(&errors);
 	if (!ok)
 		return false;
+	lasting_forget(call->env->lasting, what);
 	call_audit(call, address, "", "%s", what);
 	call_say(call, SEVERITY_INFO, "Server deleted.");
 	return true;

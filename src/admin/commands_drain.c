@@ -9,6 +9,7 @@
 
 #include "admin/command_args.h"
 #include "admin/commands_server.h"
+#include "admin/lasting.h"
 #include "admin/pool_json.h"
 #include "base/text.h"
 #include "control/drains.h"
@@ -121,6 +122,7 @@ run_drain_server(struct call *call)
 {
 	struct server *s = call_server(call, call_arg(call, 0));
 	char text[DRAIN_TEXT_SIZE], after[DRAIN_TEXT_SIZE];
+	char what[sizeof(((struct undo *)NULL)->subject)];
 	struct drain_order order;
 	const char *before;
 
@@ -129,8 +131,10 @@ run_drain_server(struct call *call)
 	before = drain_or_state(call, s, text);
 	if (!control_drain(call->env->control, s, &order, call->err))
 		return false;
-	call_audit(call, before, drain_order_text(&order, after),
-	    "server %s/%s state", s->backend->spec->name, s->spec->name);
+	snprintf(what, sizeof(what), "server %s/%s state",
+	    s->backend->spec->name, s->spec->name);
+	lasting_overrule(call->env->lasting, call, what);
+	call_audit(call, before, drain_order_text(&order, after), "%s", what);
 	return true;
 }
 

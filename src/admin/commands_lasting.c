@@ -3,11 +3,20 @@
  */
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdlib.h>
 
 #include "admin/command_args.h"
 #include "admin/commands_drain.h"
 #include "admin/lasting.h"
-#include "admin/pool_json.h"
+
+/* So many in a part: 15 us each, and more where many users are known. */
+#define ROWS_A_PART 32
+
+struct listing {
+	struct answer_rest rest;
+	bool json;
+	uint64_t id; /* of the last that was shown, 0: none */
+};
 
 static void
 put_line(FILE *out, const struct lasting_status *s)
@@ -35,24 +44,67 @@ line_json(const struct lasting_status *s)
 	    s->changed_by ? peer_text(s->changed_by, changed_by) : NULL);
 }
 
+/* False when memory is short. */
+static bool
+put_object(struct listing *l, FILE *out, const struct lasting_status *s)
+{
+	json_t *value = line_json(s);
+	char *text = value ? json_dumps(value, 0) : NULL;
+
+	json_decref(value);
+	if (!text)
+		return false;
+	fprintf(out, "%s%s", l->id > 0 ? ",\n" : "\n", text);
+	free(text);
+	return true;
+}
+
+static bool
+more(struct answer_rest *rest, const struct command_env *env, FILE *out)
+{
+	struct listing *l = container_of(rest, struct listing, rest);
+	struct lasting_status s;
+
+	for (int i = 0; i < ROWS_A_PART; i++) {
+		if (!env->lasting || !lasting_next(env->lasting, l->id, &s)) {
+			if (l->json)
+				fputs(l->id > 0 ? "\n]\n" : "]\n", out);
+			return false;
+		}
+		if (!l->json) {
+			put_line(out, &s);
+		} else if (!put_object(l, out, &s)) {
+			fputs("Out of memory.\n", out);
+			return false;
+		}
+		l->id = s.id;
+	}
+	return true;
+}
+
+static void
+free_listing(struct answer_rest *rest)
+{
+	free(container_of(rest, struct listing, rest));
+}
+
 bool
 run_show_expiring(struct call *call)
 {
-	const struct lasting *lasting = call->env->lasting;
-	struct lasting_status s = {.id = 0};
-	bool json, complete = true;
-	json_t *all;
+	struct listing *l;
+	bool json;
 
 	if (!call_json(call, &json))
 		return false;
-	all = json ? json_array() : NULL;
-	while (lasting && lasting_next(lasting, s.id, &s)) {
-		if (!json)
-			put_line(call->out, &s);
-		else if (json_array_append_new(all, line_json(&s)) < 0)
-			complete = false;
-	}
-	return !json || json_print(all, complete, call->out, call->err);
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return err_set(call->err, "Out of memory.");
+	l->rest = (struct answer_rest){.more = more, .free = free_listing};
+	l->json = json;
+	if (json)
+		putc('[', call->out);
+	call->rest = &l->rest;
+	return true;
 }
 
 bool

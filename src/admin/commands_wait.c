@@ -31,7 +31,7 @@ static const char usage[] =
     "  - '-h' displays this help\n"
     "  - <duration> is the maximum wait time, optionally suffixed by the unit "
     "among\n"
-    "    'us', 'ms', 's', 'm', 'h', and 'd'. ; the default unit is "
+    "    'ms', 's', 'm', 'h', and 'd'. ; the default unit is "
     "milliseconds.\n"
     "  - <condition> indicates what to wait for, no longer than the specified\n"
     "    duration. Supported conditions are:\n"

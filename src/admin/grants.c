@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A peer in more groups than these has what the first ones and its own bring.
- */
+/* Of a peer in more groups than these the kernel tells none, and it has what
+ * its own one brings. */
 #define GROUPS_MAX 1024
 
 static bool

@@ -37,7 +37,8 @@ is_used(const struct frontend *f, size_t backend)
 	return false;
 }
 
-/* True when one of its backends has a server that sessions may go to. */
+/* True when sessions may come, and one of its backends has a server that they
+ * may go to. */
 static bool
 put_backends(FILE *out, const struct frontend *f)
 {
@@ -52,7 +53,10 @@ put_backends(FILE *out, const struct frontend *f)
 		    usable == 1 ? "server" : "servers");
 		ready |= usable > 0 && is_used(f, i);
 	}
-	return ready;
+	if (f->state->admin == FRONTEND_OPEN)
+		return ready;
+	fprintf(out, "frontend %s: no new sessions\n", f->spec->name);
+	return false;
 }
 
 /* Whether it is worth sending sessions here: some frontend would find a server
@@ -116,25 +120,24 @@ static const struct http_page pages[] = {
 
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
-/* Clients written for HAProxy, whose page may have any path, put `;csv` behind
- * whatever they were told. */
-static const char *
-plain_path(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len >= 4 && strcmp(path + len - 4, ";csv") == 0 ? "/stats;csv"
-	                                                       : path;
-}
-
 const struct http_page *
 http_page_find(const char *path)
 {
-	path = plain_path(path);
 	for (size_t i = 0; i < PAGES; i++)
 		if (strcmp(pages[i].path, path) == 0)
 			return &pages[i];
-	return NULL;
+	return http_page_find_words(path);
+}
+
+/* Clients written for HAProxy, whose page may have any path, put `;csv` behind
+ * whatever they were told, and perhaps other words of its behind that:
+ * `/haproxy?stats;csv;norefresh`. */
+const struct http_page *
+http_page_find_words(const char *text)
+{
+	if (strstr(text, ";csv"))
+		return http_page_find("/stats;csv");
+	return strstr(text, ";json") ? http_page_find("/stats;json") : NULL;
 }
 
 void

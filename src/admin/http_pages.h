@@ -18,6 +18,10 @@ struct http_page {
 /* NULL: there is none. */
 const struct http_page *http_page_find(const char *path);
 
+/* The one that `;csv` or `;json` in a path or in a query asks of HAProxy; NULL:
+ * neither is there. */
+const struct http_page *http_page_find_words(const char *text);
+
 /* One path a line, for who asks for one that is not there. */
 void http_pages_list(FILE *out);
 

@@ -180,6 +180,33 @@ send_list(struct MHD_Connection *connection, unsigned status)
 	return result;
 }
 
+/* Of the arguments of the query. */
+static enum MHD_Result
+look_for_words(
+    void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	const struct http_page **page = arg;
+
+	(void)kind;
+	if (!*page)
+		*page = http_page_find_words(name);
+	if (!*page && value)
+		*page = http_page_find_words(value);
+	return MHD_YES;
+}
+
+/* The library has cut the query off the path. */
+static const struct http_page *
+find_page(struct MHD_Connection *connection, const char *path)
+{
+	const struct http_page *page = http_page_find(path);
+
+	if (!page)
+		(void)MHD_get_connection_values(
+		    connection, MHD_GET_ARGUMENT_KIND, look_for_words, &page);
+	return page;
+}
+
 /* The library calls a first time when the headers are there, and then for what
  * there is of a body, which nobody here has a use for. */
 enum MHD_Result
@@ -188,7 +215,7 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
     size_t *upload_data_size, void **request)
 {
 	struct http_site *site = arg;
-	const struct http_page *page = http_page_find(url);
+	const struct http_page *page;
 	static char seen;
 
 	(void)version;
@@ -206,6 +233,7 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 		    "Only GET and HEAD are allowed.\n");
+	page = find_page(connection, url);
 	if (page)
 		return send_page(connection, site, page);
 	return send_list(connection,

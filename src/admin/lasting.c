@@ -305,10 +305,37 @@ remember(struct lasting *lasting, const struct call *call,
 }
 
 void
+lasting_overrule(
+    struct lasting *lasting, const struct call *call, const char *subject)
+{
+	struct waiting *c = lasting ? find(lasting, subject) : NULL;
+
+	if (!c)
+		return;
+	c->is_changed = true;
+	c->changed_by = call->mode->peer;
+}
+
+void
+lasting_forget(struct lasting *lasting, const char *what)
+{
+	size_t len = strlen(what);
+
+	if (!lasting)
+		return;
+	list_for_each_safe (node, &lasting->changes) {
+		struct waiting *c = waiting_at(node);
+		const char *subject = c->undo.subject;
+
+		if (strncmp(subject, what, len) == 0 && subject[len] == ' ')
+			free_waiting(c);
+	}
+}
+
+void
 lasting_end(struct lasting *lasting, struct call *call,
     const struct command *command, const struct lasting_call *begun)
 {
-	struct waiting *c;
 	struct undo after;
 
 	if (!begun->is_known)
@@ -322,11 +349,8 @@ lasting_end(struct lasting *lasting, struct call *call,
 			    lasting, call, &begun->undo, &after, begun->for_ms);
 		return;
 	}
-	c = find(lasting, begun->undo.subject);
-	if (!c || begun->undo.may_refuse)
-		return;
-	c->is_changed = true;
-	c->changed_by = call->mode->peer;
+	if (!begun->undo.may_refuse)
+		lasting_overrule(lasting, call, begun->undo.subject);
 }
 
 /* -- what waits -- */

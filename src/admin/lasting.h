@@ -58,6 +58,15 @@ bool lasting_begin(struct lasting *lasting, struct call *call,
 void lasting_end(struct lasting *lasting, struct call *call,
     const struct command *command, const struct lasting_call *begun);
 
+/* The subject, as undo.h has it, was set for good: what waits for it will be
+ * left alone.  lasting may be NULL. */
+void lasting_overrule(
+    struct lasting *lasting, const struct call *call, const char *subject);
+
+/* What the subjects begin with, as in `server app/a`, is there no more, and
+ * another one of its name is none of theirs.  lasting may be NULL. */
+void lasting_forget(struct lasting *lasting, const char *what);
+
 /* One that waits, for `show expiring`. */
 struct lasting_status {
 	uint64_t id, left_ms;

@@ -193,6 +193,8 @@ state_of_server(const struct server *server)
 		return STATE_MAINT;
 	if (!server_is_up(server) || server_is_ejected(server))
 		return STATE_DOWN;
+	if ((server->tracked ? server->tracked : server)->state->stopping)
+		return STATE_NOLB;
 	return server_admin_of(server) == SERVER_DRAIN ? STATE_DRAIN : STATE_UP;
 }
 
@@ -204,6 +206,13 @@ static const char *const server_states[] = {[STATE_DOWN] = "DOWN",
 
 #define SERVER_STATES (STATE_NOLB + 1)
 
+static bool
+is_frontend_up(const struct stat_row *row)
+{
+	return !row->facts->stopping &&
+	       row->frontend->state->admin != FRONTEND_SHUT;
+}
+
 static void
 put_status(FILE *out, const char *name, const struct stat_row *row,
     const struct metric_labels *labels, const void *arg)
@@ -212,7 +221,7 @@ put_status(FILE *out, const char *name, const struct stat_row *row,
 	put_states(out, name, labels, server_states,
 	    row->server ? SERVER_STATES : STATE_UP + 1,
 	    row->server     ? state_of_server(row->server)
-	    : row->frontend ? !row->facts->stopping
+	    : row->frontend ? is_frontend_up(row)
 	                    : row->backend->state->usable > 0);
 }
 
@@ -461,7 +470,7 @@ metrics_new(const struct command_env *env)
 	m->rest = (struct answer_rest){.more = more, .free = free_metrics};
 	m->model = control_model(env->control);
 	m->facts = (struct stat_facts){
-	    .sessions_max = control_session_limit(env->control),
+	    .sessions_max = control_maxconn(env->control),
 	    .stopping = control_draining(env->control),
 	};
 	model_pin(m->model);

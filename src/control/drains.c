@@ -403,7 +403,8 @@ bool
 control_drain_at(
     struct control *control, size_t i, struct drain_status *ret_status)
 {
-	review(control);
+	if (i == 0)
+		review(control);
 	list_for_each (node, &control->drains) {
 		if (i-- > 0)
 			continue;

@@ -63,7 +63,8 @@ bool control_cancel_drain(struct control *control, struct server *server);
 void control_overrule_drain(
     struct control *control, struct server *server, const char *what);
 
-/* The drain of that number, from 0 on; false: there are no more. */
+/* The drain of that number, from 0 on; false: there are no more.  With 0 those
+ * end whose server a reload has taken away. */
 bool control_drain_at(
     struct control *control, size_t i, struct drain_status *ret_status);
 

@@ -236,8 +236,11 @@ bool
 ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err)
 {
+	/* What takes long is the answer. */
+	int patience_ms =
+	    timeout_ms < CTL_TIMEOUT_MS ? timeout_ms : CTL_TIMEOUT_MS;
 	struct ctl_text answer = {NULL, 0, 0};
-	int fd = connect_to(where, timeout_ms);
+	int fd = connect_to(where, patience_ms);
 
 	if (fd < 0)
 		return err_set(

@@ -45,8 +45,8 @@ bool ctl_add_command(struct ctl_text *line, const char *const *words);
 /* Sends the line, which is one command or several with `;` between them and
  * has no line end, to the socket `where`: a path (also as `unix:PATH`), or
  * HOST:PORT for TCP.  Blocks until everything was answered, timeout_ms for
- * each step at most.  False when there is no answer; err then names the socket
- * and says what to do. */
+ * each step at most, and CTL_TIMEOUT_MS to connect.  False when there is no
+ * answer; err then names the socket and says what to do. */
 bool ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err);
 

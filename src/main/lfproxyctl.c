@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "main/ctl_client.h"
 #include "main/ctl_complete.h"
 #include "main/ctl_json.h"
@@ -42,6 +44,23 @@ usage(FILE *out)
 	    out);
 }
 
+static bool
+ends_with(const struct ctl_text *text, const char *end)
+{
+	size_t n = strlen(end);
+
+	return text->n >= n && memcmp(text->data + text->n - n, end, n) == 0;
+}
+
+/* The last answer's empty line has come, or the prompt behind it.  `quit` has
+ * no answer, and there is that to the preamble alone. */
+static bool
+is_whole(const struct ctl_text *answer)
+{
+	return answer->n == 1 || ends_with(answer, "\n\n") ||
+	       ends_with(answer, "\n> ");
+}
+
 static enum ctl_exit
 print_answer(const struct ctl_text *answer)
 {
@@ -56,6 +75,13 @@ print_answer(const struct ctl_text *answer)
 	if (fflush(out) != 0) {
 		fprintf(stderr, "lfproxyctl: the answer was not written: %s\n",
 		    strerror(errno));
+		return CTL_NO_ANSWER;
+	}
+	if (!is_whole(answer)) {
+		fputs("lfproxyctl: that is not the whole answer: the "
+		      "connection was closed before its end; try again, and "
+		      "look at lfproxy's log if it stays so\n",
+		    stderr);
 		return CTL_NO_ANSWER;
 	}
 	return reply.is_error ? CTL_ANSWER_IS_ERROR : CTL_FINE;
@@ -73,6 +99,21 @@ make_line(const char *where, bool json, const char *const *words,
 	return CTL_USAGE;
 }
 
+/* Of the command `wait` the delay as well, for which nothing comes. */
+static int
+patience_ms(const struct ctl_text *line)
+{
+	const int most = INT_MAX - CTL_TIMEOUT_MS;
+	char text[64], delay[sizeof(text)];
+	uint64_t ms = 0;
+
+	snprintf(text, sizeof(text), "%.*s", (int)line->n, line->data);
+	if (sscanf(text, " wait %63s", delay) == 1 &&
+	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL))
+		(void)text_parse_duration(delay, 0, INT_MAX, &ms, NULL);
+	return CTL_TIMEOUT_MS + (ms < (uint64_t)most ? (int)ms : most);
+}
+
 static enum ctl_exit
 run_command(const char *where, bool json, const char *const *words)
 {
@@ -82,7 +123,7 @@ run_command(const char *where, bool json, const char *const *words)
 
 	code = make_line(where, json, words, &line, &err);
 	if (code == CTL_FINE &&
-	    !ctl_ask(where, &line, CTL_TIMEOUT_MS, &answer, &err))
+	    !ctl_ask(where, &line, patience_ms(&line), &answer, &err))
 		code = CTL_NO_ANSWER;
 	if (code == CTL_FINE)
 		code = print_answer(&answer);

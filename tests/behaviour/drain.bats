@@ -280,6 +280,34 @@ fades_or_is_drained() {
 	release held
 }
 
+# cpu_of_showing FORM: what the longest turn of the control loop takes, in us.
+cpu_of_showing() {
+	ask "clear loop; show drains $1" >"$T/drains"
+	ctl show info | sed -n 's/^LoopMaxCpu_us: //p'
+}
+
+# bats test_tags=onethread
+@test "drain: hundreds of them are shown without holding up the others" {
+	local n=500 i form us
+
+	{
+		common
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\ncheck = off\n'
+		printf 'server = s%s 127.0.0.1:9\n' $(seq $n)
+	} >"$T/many.ini"
+	launch_lfproxy -c "$T/many.ini"
+	for ((i = 1; i <= n; i += 50)); do
+		ask "$(printf 'drain server app/s%s over 1h;' \
+		    $(seq $i $((i + 49))))"
+	done
+	equal "drains" $n "$(ctl show drains | wc -l)"
+	for form in '' json; do
+		us=$(cpu_of_showing "$form")
+		[ "$us" -lt $((50000 * PATIENCE)) ] || fail "$form: $us us"
+	done
+}
+
 # bats test_tags=onethread
 @test "drain: names are completed" {
 	two 1

@@ -139,6 +139,69 @@ state() {
 }
 
 # bats test_tags=onethread
+@test "expiring: a drain ordered meanwhile stays, though the state is the same" {
+	two
+	answers '^2 server app/b state: ready, changed since by .*, stays: ' \
+	    "set server app/a state drain for 1s; drain server app/a; disable server app/b; enable server app/b for 1s; drain server app/b over 1h; show expiring"
+	grep -q '^1 server app/a state: drain, changed since by ' "$T/answers"
+	wait_for 10 nothing_of "show expiring"
+	equal "status" DRAIN "$(column status a)"
+	shows "show drains" '^app/b fading weight [0-9]+/'
+	audited "expired: server app/a state stays drain: it was changed meanwhile"
+}
+
+# bats test_tags=onethread
+@test "expiring: a server that was deleted leaves nothing to another of its name" {
+	two
+	answers '^2 server app/b state: maint -> ready in ' \
+	    "set weight app/a 50 for 1h; disable server app/b for 1s; set weight app/b 50 for 1s; show expiring"
+	ask "del server app/b; add server app/b $(addr b) weight 50" >/dev/null
+	shows "show expiring" '^1 server app/a weight: 50 '
+	equal "waiting" 1 "$(ctl show expiring | wc -l)"
+	# Longer than what was said of the former one.
+	ask "set maxconn server app/a 7 for 1200ms"
+	wait_for 10 is slim a ""
+	equal "status" MAINT "$(column status b)"
+	equal "weight" 50 "$(column weight b)"
+}
+
+# cpu_of_showing FORM: what the longest turn of the control loop takes, in us.
+cpu_of_showing() {
+	ask "clear loop; show expiring $1" >"$T/expiring"
+	ctl show info | sed -n 's/^LoopMaxCpu_us: //p'
+}
+
+# bats test_tags=onethread
+@test "expiring: thousands of them are shown without holding up the others" {
+	local n=500 i form us
+
+	{
+		common
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\ncheck = off\n'
+		printf 'server = s%s 127.0.0.1:9\n' $(seq $n)
+	} >"$T/many.ini"
+	launch_lfproxy -c "$T/many.ini"
+	for ((i = 1; i <= n; i += 50)); do
+		ask "$(printf 'set server app/s%s weight 50 for 1h;' \
+		    $(seq $i $((i + 49))))"
+		ask "$(printf 'set server app/s%s maxconn 5 for 1h;' \
+		    $(seq $i $((i + 49))))"
+		ask "$(printf 'set server app/s%s state drain for 1h;' \
+		    $(seq $i $((i + 49))))"
+	done
+	equal "as text" $((3 * n)) "$(ctl show expiring | wc -l)"
+	equal "as JSON" "$((3 * n)) 1 $((3 * n))" "$(ctl --json show expiring |
+	    python3 -c 'import json, sys
+ids = [row["id"] for row in json.load(sys.stdin)]
+print(len(ids), ids[0], ids[-1])')"
+	for form in '' json; do
+		us=$(cpu_of_showing "$form")
+		[ "$us" -lt $((10000 * PATIENCE)) ] || fail "$form: $us us"
+	done
+}
+
+# bats test_tags=onethread
 @test "expiring: a second time replaces the first, and remembers the original" {
 	two
 	answers '^1 server app/a weight: 20 -> 100 in [01]\.' \

@@ -74,6 +74,20 @@ ready_is() {
 frontend web: backend canary has 1 usable server' "$output"
 }
 
+@test "http: a frontend that lets nobody connect is not ready" {
+	start_app a
+	monitored a
+	wait_for 10 ready_is 200
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" disable frontend web
+	ask 503 /readyz
+	equal "the answer" 'frontend web: backend app has 1 usable server
+frontend web: no new sessions' "$output"
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" enable frontend web
+	ask 200 /readyz
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" shutdown frontend web
+	ask 503 /readyz
+}
+
 @test "http: what a page is made of" {
 	local page type
 
@@ -124,6 +138,29 @@ sessions_now() {
 	run -0 curl -sS -m 10 -w '%{num_connects}\n' "http://$HTTP/healthz" \
 	    "http://$HTTP/healthz"
 	equal "two answers" $'ok\n1\nok\n0' "$output"
+}
+
+# What the Datadog agent asks for, what HAProxy's own default path becomes, and
+# the words that HAProxy knows besides.
+@test "http: the statistics are where clients of HAProxy look for them" {
+	local page
+
+	start_app a
+	monitored a
+	for page in '/;csv' '/;csv;norefresh' '/haproxy;csv' \
+	    '/haproxy?stats;csv' '/haproxy?stats;csv;norefresh' \
+	    '/stats;up;csv' '/x?y=z;csv'; do
+		ask 200 "$page"
+		[[ $output == '# pxname,svname,'* ]] || fail "$page: $output"
+	done
+	for page in '/;json' '/haproxy?stats;json;norefresh'; do
+		ask 200 "$page"
+		[[ $output == '[[{'* ]] || fail "$page: $output"
+	done
+	ask 404 '/haproxy?stats'
+	ask 404 '/haproxy;cs?v'
+	ask 200 '/healthz?x;csv'
+	equal "the answer" ok "$output"
 }
 
 @test "http: a port that is taken is an error at the start" {

@@ -43,6 +43,44 @@ load ctl
 	[ "$n" -ge 18 ]
 }
 
+# Longer than it waits for any other answer.
+@test "lfproxyctl: wait is answered, however long it takes" {
+	start_app a
+	web a
+	run -0 ctl wait 10500ms
+	equal "the answer" "Done." "$output"
+	run -1 ctl wait 100ms drained app/a
+	[[ $output == "Server takes new sessions"* ]]
+}
+
+# answered TEXT COMMAND...: by somebody who says that and closes.
+answered() {
+	printf '%b' "$1" >"$T/text"
+	shift
+	spawn fake socat "UNIX-LISTEN:$T/fake.sock" \
+	    "SYSTEM:read -r line; cat '$T/text'"
+	wait_for 10 test -S "$T/fake.sock"
+	run "$BUILD/lfproxyctl" -S "$T/fake.sock" "$@"
+	wait_for 10 ended "${PIDS[fake]}"
+	rm -f "$T/fake.sock"
+}
+
+@test "lfproxyctl: an answer that was cut off is no success" {
+	local text
+
+	for text in '\n# name\nap' '\n# name\n' '\n[3]: No such'; do
+		answered "$text" show backend
+		equal "the code of '$text'" 3 "$status"
+		[[ $output == *"not the whole answer"* ]]
+	done
+	for text in '\n' '\n\n' '\n# name\napp\n\n' '\n\n> '; do
+		answered "$text" show backend
+		equal "the code of '$text' ($output)" 0 "$status"
+	done
+	answered '\n[3]: No such thing.\n\n' show backend
+	equal "the code" 1 "$status"
+}
+
 # fields COMMAND...: of its JSON form, the values of each object, a line each.
 fields() {
 	ctl "$@" json | python3 -c 'import json, sys

@@ -52,6 +52,28 @@ metric_is() {
 	scrape && [ "$(metric "$1")" = "$2" ]
 }
 
+# column NAME SERVICE: of a row of `show stat`.
+column() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" show stat |
+	    python3 -c 'import csv, sys
+for row in csv.DictReader(sys.stdin):
+    if row["svname"] == sys.argv[2]:
+        print(row[sys.argv[1]])' "$1" "$2"
+}
+
+@test "metrics: after set maxconn global the limits are those of show stat" {
+	start_app a
+	two_servers
+	"$BUILD/lfproxyctl" -S "$ADMIN" set maxconn global 33
+	scrape
+	equal "the frontend" 33 \
+	    "$(metric 'haproxy_frontend_limit_sessions{proxy="web"}')"
+	equal "the backend" 33 \
+	    "$(metric 'haproxy_backend_limit_sessions{proxy="app"}')"
+	equal "show stat" "33 33 33" \
+	    "$(column slim FRONTEND) $(column slim BACKEND | xargs)"
+}
+
 @test "metrics: promtool finds nothing wrong with them" {
 	start_app a
 	two_servers
@@ -130,6 +152,50 @@ haproxy_exports() {
 
 lf() {
 	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
+}
+
+# status KIND LABELS: which of the states holds.
+status() {
+	sed -n "s/^haproxy_$1_status{$2,state=\"\(.*\)\"} 1\$/\1/p" "$T/metrics"
+}
+
+# As HAProxy's exporter has them.
+@test "metrics: a server that is stopping, a frontend that was shut down" {
+	start_app a
+	monitored <<-END
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		[frontend paused]
+		listen = 127.0.0.1:0
+		backend = app
+		[frontend shut]
+		listen = 127.0.0.1:0
+		backend = app
+		[backend app]
+		check = connect interval=1h
+		server = a $(addr a)
+		server = b $(addr a) track=app/a
+		server = c $(addr a) check=off
+		server = d $(addr a) check=off
+	END
+	lf set server app/a health stopping
+	lf set server app/c health stopping
+	lf set server app/c state drain
+	lf set server app/d state drain
+	lf disable frontend paused
+	lf shutdown frontend shut
+	scrape
+	equal "a" NOLB "$(status server 'proxy="app",server="a"')"
+	equal "b, which tracks it" NOLB \
+	    "$(status server 'proxy="app",server="b"')"
+	equal "c" NOLB "$(status server 'proxy="app",server="c"')"
+	equal "d" DRAIN "$(status server 'proxy="app",server="d"')"
+	equal "how many" 3 \
+	    "$(metric 'haproxy_backend_agg_server_status{proxy="app",state="NOLB"}')"
+	equal "web" UP "$(status frontend 'proxy="web"')"
+	equal "paused" UP "$(status frontend 'proxy="paused"')"
+	equal "shut" DOWN "$(status frontend 'proxy="shut"')"
 }
 
 @test "metrics: the CSV and JSON pages are those of the admin socket" {

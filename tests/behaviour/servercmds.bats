@@ -634,7 +634,7 @@ agent = on interval=100ms port=1" web a
 }
 
 @test "servercmds: wait, for a time and for a server to be empty" {
-	local from
+	local from unit
 
 	start_app a
 	start_app b
@@ -671,6 +671,12 @@ agent = on interval=100ms port=1" web a
 	equal "the answer" "Require 'backend/server'." "$output"
 	run -0 ctl wait -h
 	[[ $output == "Usage: wait "* ]]
+	# Of the units that it names each is taken.
+	for unit in $(grep -o "'[a-z]*'" <<<"$output" | tr -d "'"); do
+		printf 'wait 1%s\n' "$unit" | timeout 0.2 socat -t 10 - "UNIX:$ADMIN" \
+		    >"$T/unit" || true
+		refute grep Invalid "$T/unit"
+	done
 	# Those that leave while they wait take nothing with them.
 	for _ in 1 2 3; do
 		printf 'wait 100s\n' | timeout 0.2 socat - "UNIX:$ADMIN" || true
