@@ -297,15 +297,17 @@ finished(const struct session *s, enum handle_side from)
 	return s->side[from].eof && !is_kept(s, !from);
 }
 
-/* A side that breaks off after its FIN: nothing is left to be read that would
- * tell, and to write there may be nothing for a long time. */
+/* A side that breaks off after its FIN, or when it is read no more, as the
+ * other one is gone: no read will tell, and to write there may be nothing for a
+ * long time. */
 static void
 look_for_reset(
     struct session *s, enum handle_side which, struct pool_thread *self)
 {
 	struct side *side = &s->side[which];
 
-	if (!side->error || !side->eof || side->broken)
+	if (!side->error || side->broken ||
+	    !(side->eof || s->side[!which].broken))
 		return;
 	side->error = false;
 	if (sock_take_error(side->fd) != 0)

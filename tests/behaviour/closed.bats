@@ -355,3 +355,43 @@ for session in sessions:
 	: >"$T/enough"
 	finish load 30
 }
+
+flushing() {
+	ctl --json show sess | grep -q '"FLUSHING"'
+}
+
+# The client breaks off while the server has yet to take what it sent; then so
+# does the server, whom nobody reads any more.
+@test "closed: a session ends when both sides have broken off" {
+	mkfifo "$T/steps"
+	cat >"$T/both.py" <<-'END'
+		import select, socket, struct, sys
+		def reset(s):
+		    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+		                 struct.pack("ii", 1, 0))
+		    s.close()
+		listener = socket.socket()
+		listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+		listener.bind(("127.0.0.1", 0))
+		listener.listen()
+		print("listening on 127.0.0.1:%d" % listener.getsockname()[1],
+		      flush=True)
+		steps = open(sys.argv[1])
+		client = socket.create_connection(
+		    ("127.0.0.1", int(steps.readline())))
+		client.sendall(bytes(50000))
+		server = listener.accept()[0]
+		select.select([server], [], [])
+		reset(client)
+		steps.readline()
+		reset(server)
+	END
+	serve s python3 -B "$T/both.py" "$T/steps"
+	web s
+	exec 7>"$T/steps"
+	port web >&7
+	wait_for 10 flushing
+	echo next >&7
+	exec 7>&-
+	wait_for 10 session_like '"code":"CD"'
+}
