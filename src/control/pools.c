@@ -239,8 +239,8 @@ pools_prepare(struct pools *pools, const struct spec *spec, struct err *err)
 		if (rc == 0)
 			continue;
 		pools_cancel(pools);
-		return err_set(err, "pool %s cannot be started: %s", s->name,
-		    strerror(-rc));
+		return err_set(err, "pool %s cannot be started: %s%s", s->name,
+		    strerror(-rc), pool_start_hint(-rc));
 	}
 	return true;
 }

@@ -125,6 +125,10 @@ struct pool_options {
 
 /* Control thread, as all that follows unless it says otherwise. */
 
+/* What to do about an error in starting threads, to stand behind its words; ""
+ * when nothing is known. */
+const char *pool_start_hint(int error);
+
 /* 0 or -errno (then nothing was started). */
 int pool_new(const struct pool_options *options, struct pool **ret_pool);
 

@@ -3,6 +3,7 @@
  */
 #include "lf/pool.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -47,6 +48,20 @@ threads_allowed(const struct pool *pool, const struct pool_class *classes,
 }
 
 /* First the new ones, then the surplus, so that there is always somebody. */
+const char *
+pool_start_hint(int error)
+{
+	switch (error) {
+	case EAGAIN:
+		return "; raise the limit of threads (TasksMax, ulimit -u)";
+	case EMFILE:
+		return "; raise the limit of descriptors (LimitNOFILE, "
+		       "ulimit -n)";
+	default:
+		return "";
+	}
+}
+
 bool
 pool_set_threads(struct pool *pool, const struct pool_class *classes,
     unsigned classes_n, struct err *err)
@@ -62,8 +77,8 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 	rc = pool_start_missing(pool);
 	if (rc < 0) {
 		pool_remember_classes(pool, before, before_n);
-		err_set(
-		    err, "the threads cannot be started: %s", strerror(-rc));
+		err_set(err, "the threads cannot be started: %s%s",
+		    strerror(-rc), pool_start_hint(-rc));
 	}
 	retire_surplus(pool);
 	pool_renice(pool, before);

@@ -44,8 +44,8 @@ set_nice(const struct pool_thread *self, int nice)
 
 	if (setpriority(PRIO_PROCESS, (id_t)self->tid, nice) < 0)
 		log_limited(&limit, LOG_LEVEL_WARNING,
-		    "pool %s: nice %d was refused: %s; its threads run without "
-		    "it",
+		    "pool %s: nice %d was refused: %s; its threads stay as "
+		    "they are",
 		    self->pool->name, nice, strerror(errno));
 }
 

@@ -393,3 +393,13 @@ complete_ctl() {
 		    "/proc/$LFPROXY_PID/task/$tid/stat")"
 	done
 }
+
+@test "pool: threads that cannot be started say which limit to raise" {
+	{
+		printf '[pool main]\nthreads = 60\nshards = 60\n'
+		printf '[frontend web]\nlisten = unix:%s\nbackend = app\n' "$T/web"
+		printf '[backend app]\ncheck = off\nserver = a 127.0.0.1:9\n'
+	} >"$T/many.ini"
+	run -3 prlimit --nofile=64:64 timeout 20 "$LFPROXY" -c "$T/many.ini"
+	[[ $output == *"pool main cannot be started: Too many open files; raise the limit of descriptors (LimitNOFILE, ulimit -n)"* ]]
+}
