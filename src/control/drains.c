@@ -158,6 +158,18 @@ enter_waiting(struct drain *d, struct server *server, uint64_t now_ms)
 	server_end_fade(server);
 }
 
+/* An agent may have it in maintenance by now, and so it stays. */
+static void
+end_fading(struct drain *d, struct server *server, uint64_t now_ms)
+{
+	if (server_admin_of(server) != SERVER_MAINT) {
+		enter_waiting(d, server, now_ms);
+		return;
+	}
+	enter(d, DRAIN_WAITING, now_ms);
+	server_end_fade(server);
+}
+
 static void
 enter_killing(struct drain *d, uint64_t now_ms)
 {
@@ -234,7 +246,7 @@ step(struct drain *d, uint64_t now_ms)
 			    later, &d->task, d->from_ms + d->order.over_ms);
 			return;
 		}
-		enter_waiting(d, server, now_ms);
+		end_fading(d, server, now_ms);
 	}
 	if (server_admin_of(server) == SERVER_READY) {
 		end_drain(d, "its agent has it take new sessions again");

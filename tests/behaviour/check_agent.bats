@@ -63,6 +63,22 @@ answers() {
 	equal "who answers" "a b" "$(answers)"
 }
 
+nothing_drains() {
+	[ -z "$("$BUILD/lfproxyctl" -S "$ADMIN" show drains)" ]
+}
+
+@test "agent: maint while the server fades for a drain stays maint" {
+	with_agent
+	agent up
+	"$BUILD/lfproxyctl" -S "$ADMIN" drain server app/a over 2s
+	agent maint
+	until_column 10 a status MAINT
+	agent up
+	wait_for 20 nothing_drains
+	equal "status" MAINT "$(column a status)"
+	refute lfproxy_said 'server app/a is set to drain'
+}
+
 @test "agent: down with a reason, and up again" {
 	with_agent
 	agent 'down #disk is full'
