@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 static void
 wait_for(struct client *client, int events)
 {
@@ -20,11 +22,18 @@ wait_for(struct client *client, int events)
 	ev_io_start(client->turns->loop, &client->io);
 }
 
+/* Of the clock that nobody sets: libev's own is the wall's. */
+static double
+now_s(void)
+{
+	return (double)clock_now_ns() / NS_PER_S;
+}
+
 /* The peer's time, from now on; for a line what is left of it if it leaves. */
 static void
 set_timer(struct client *client)
 {
-	ev_tstamp left = client->leaves_at - ev_now(client->turns->loop);
+	ev_tstamp left = client->leaves_at - now_s();
 
 	client->timer.repeat = client->mode.timeout_s;
 	if (client->leaves_at > 0. && client->state == CLIENT_READING &&
@@ -39,7 +48,7 @@ progress(struct client *client)
 {
 	if (client->state == CLIENT_LINGERING)
 		return;
-	client->progress_at = ev_now(client->turns->loop);
+	client->progress_at = now_s();
 	set_timer(client);
 }
 
@@ -128,8 +137,7 @@ may_go_on(const struct client *client)
 	if (client->mode.quit)
 		return false;
 	if (client->leaves_at > 0.)
-		return client->in_n > 0 &&
-		       ev_now(client->turns->loop) < client->leaves_at;
+		return client->in_n > 0 && now_s() < client->leaves_at;
 	return client->mode.prompt || client->in_n > 0 || more_came(client);
 }
 
@@ -450,7 +458,7 @@ client_leave(struct client *client)
 {
 	if (client->leaves_at > 0.)
 		return;
-	client->leaves_at = ev_now(client->turns->loop) + CLIENT_LINGER_S;
+	client->leaves_at = now_s() + CLIENT_LINGER_S;
 	if (client->state == CLIENT_READING)
 		set_timer(client);
 }
@@ -491,5 +499,5 @@ client_stalled_for(const struct client *client)
 {
 	if (client->turn.queued)
 		return 0.;
-	return ev_now(client->turns->loop) - client->progress_at;
+	return now_s() - client->progress_at;
 }

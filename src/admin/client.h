@@ -53,8 +53,9 @@ struct client {
 	enum client_state state;
 	ev_io io;
 	ev_timer timer, pause; /* of the answer's rest */
-	ev_tstamp progress_at; /* when the peer last gave or took something */
-	ev_tstamp leaves_at;   /* no line is waited for after that; 0: stays */
+	/* Seconds of clock_now_ns: when the peer last gave or took something,
+	 * and after which no line is waited for, 0: it stays. */
+	double progress_at, leaves_at;
 	struct command_mode mode;
 	bool ended;     /* the peer will not write any more */
 	bool commanded; /* has sent a complete line */

@@ -382,6 +382,28 @@ who_leaves_and_says_nothing_goes(void **state)
 	assert_in_range(clock_now_ms() - from_ms, 900, 20000);
 }
 
+static uint64_t
+a_hundred_seconds_later(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((uint64_t)ts.tv_sec + 100) * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+/* Symptom: with the wall clock set back nobody was stalled for long enough to
+ * make room for others. */
+static void
+who_is_stalled_is_told_by_no_clock_that_can_be_set(void **state)
+{
+	(void)state;
+	assert_string_equal(talk("prompt;show"), "");
+	assert_true(client_stalled_for(client) < 50.);
+	clock_replace(a_hundred_seconds_later);
+	assert_true(client_stalled_for(client) >= 50.);
+	clock_replace(NULL);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
@@ -398,6 +420,7 @@ main(void)
 	    TEST(prompt_keeps_the_connection_until_it_is_given_again),
 	    TEST(quit_closes_and_the_rest_is_not_run),
 	    TEST(half_a_line_waits_for_the_other_half),
+	    TEST(who_is_stalled_is_told_by_no_clock_that_can_be_set),
 	    TEST(half_a_line_and_the_end_is_not_run),
 	    TEST(answer_comes_after_the_peer_has_ended_its_side),
 	    TEST(longest_line_is_taken_and_a_longer_one_refused),
