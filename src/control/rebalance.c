@@ -63,9 +63,8 @@ fill_plan(const struct backend *b, struct rebalance_status *plan)
 	return true;
 }
 
-/* Where clients go does not follow from where there are few. */
-static bool
-may_help(const struct backend *b, struct err *err)
+bool
+rebalance_may_help(const struct backend *b, struct err *err)
 {
 	switch (b->spec->balance) {
 	case BALANCE_SOURCE:
@@ -92,7 +91,7 @@ control_plan_rebalance(struct control *control, const struct backend *backend,
 	    .left_ms = over_ms};
 
 	(void)control;
-	if (!may_help(backend, err))
+	if (!rebalance_may_help(backend, err))
 		return false;
 	if (!fill_plan(backend, &plan)) {
 		rebalance_status_fini(&plan);

@@ -37,6 +37,9 @@ struct rebalance {
 /* The lineup that sessions choose from at present. */
 const struct lineup *rebalance_lineup(const struct backend *backend);
 
+/* False, with err set, where clients do not go to where there are few. */
+bool rebalance_may_help(const struct backend *backend, struct err *err);
+
 /* Of the servers of a lineup, by their places; to be freed.  NULL when memory
  * is short. */
 struct share *rebalance_shares(const struct lineup *lineup);

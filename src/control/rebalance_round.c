@@ -210,11 +210,17 @@ begin_round(struct rebalance *r, uint64_t now_ms)
 {
 	const struct backend *b =
 	    model_find_backend(r->control->model, r->backend);
+	struct err err;
 
 	r->round_from_ms = now_ms;
 	r->next = 0;
 	if (!b) {
 		rebalance_end(r, "the configuration has this backend no more");
+		return false;
+	}
+	if (!rebalance_may_help(b, &err)) {
+		rebalance_end(r, "by the configuration clients go elsewhere "
+		                 "than to where there are few now");
 		return false;
 	}
 	if (!set_due(r, b, now_ms)) {

@@ -186,6 +186,16 @@ check = off" >>"$T/lfproxy.ini"
 }
 
 # bats test_tags=onethread
+@test "rebalance: it ends when a reload has clients go by their address" {
+	uneven 20 600
+	ctl rebalance backend app over 20s
+	change_file '^balance = .*' 'balance = source'
+	wait_for 60 nothing_of "show rebalances"
+	lfproxy_said 'has ended, [0-9]+ of 10 .*: by the configuration clients go elsewhere'
+	long_ends
+}
+
+# bats test_tags=onethread
 @test "rebalance: what is wrong is said, and nothing is begun" {
 	start_app a
 	start_app b
