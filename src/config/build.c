@@ -178,6 +178,26 @@ object_of(struct spec *spec, enum section_kind kind, size_t index)
 	return NULL;
 }
 
+/* `timeout client`, as HAProxy has it: the key that is meant, or NULL. */
+static const struct key *
+key_of_words(enum section_kind kind, const char *name)
+{
+	enum section_kind ignored;
+	char joined[64];
+	size_t len = 0;
+
+	for (; *name && len < sizeof(joined) - 1; name++) {
+		char c = *name == '\t' ? ' ' : *name;
+
+		if (c != ' ')
+			joined[len++] = c;
+		else if (len > 0 && joined[len - 1] != '_')
+			joined[len++] = '_';
+	}
+	joined[len] = '\0';
+	return key_find(kind, joined, &ignored);
+}
+
 static void
 report_unknown_key(
     struct build *b, const struct draft_section *s, const struct draft_entry *e)
@@ -190,8 +210,10 @@ report_unknown_key(
 
 	/* `server app1 10.0.0.1:80`, as HAProxy has it. */
 	if (e->name[len]) {
-		draft_entry_error(
-		    e, b->errors, "'%s' is no key; write KEY = VALUE", e->name);
+		k = key_of_words(s->kind, e->name);
+		draft_entry_error(e, b->errors,
+		    "'%s' is no key; write %s = VALUE", e->name,
+		    k ? k->name : "KEY");
 		return;
 	}
 	for (home = 0; home < SECTION_KINDS; home++) {

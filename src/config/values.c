@@ -177,9 +177,14 @@ options_read(const struct value *value, const struct words *words, size_t from,
 		if (!(o->flags & ~allowed) &&
 		    !value_set_default(o, object, value->spec))
 			ok = value_fail(value, "out of memory");
-	for (size_t i = from; i < words->n; i++)
+	for (size_t i = from; i < words->n; i++) {
+		if (words->word[i][0] == '#')
+			return value_fail(value,
+			    "'#' begins a comment at the start of a line only; "
+			    "write ';' behind a value");
 		ok &= read_option(
 		    value, words->word[i], object, allowed, why, &seen);
+	}
 	return ok;
 }
 

@@ -106,6 +106,18 @@ count_late(const struct histogram *h)
 	return n;
 }
 
+/* Under POLICY_KERNEL nobody is parked: the first who waits on the handle set
+ * counts as its leader, those beside him as followers. */
+static void
+add_shard(struct autoscale_sample *sample, const struct shard *s)
+{
+	uint32_t sleepers = atomic_load_relaxed(&s->sleepers);
+
+	sample->asleep += atomic_load_relaxed(&s->asleep) + (sleepers > 0);
+	sample->parked +=
+	    promotion_parked(s->promotion) + (sleepers > 0 ? sleepers - 1 : 0);
+}
+
 static void
 scale(struct pools *p, struct pools_entry *e)
 {
@@ -122,13 +134,8 @@ scale(struct pools *p, struct pools_entry *e)
 	    .promotions = status.sum.wakes,
 	    .late = count_late(&status.sum.promotion_delay),
 	};
-	for (unsigned i = 0; i < pool_shards(e->pool); i++) {
-		struct shard *s = pool_shard(e->pool, i);
-
-		sample.parked += promotion_parked(s->promotion);
-		sample.asleep += atomic_load_relaxed(&s->asleep) +
-		                 atomic_load_relaxed(&s->sleepers);
-	}
+	for (unsigned i = 0; i < pool_shards(e->pool); i++)
+		add_shard(&sample, pool_shard(e->pool, i));
 	step = autoscale_step(&e->autoscale, &sample);
 	if (step == 0)
 		return;

@@ -84,7 +84,7 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 {
 	struct pools_entry *e = pools_entry_of(pools, pool);
 	unsigned threads = pool_threads(pool);
-	struct pool_class classes[POOL_CLASSES_MAX];
+	struct pool_class class;
 
 	if (min < 1 || max > POOL_THREADS_LIMIT || min > max)
 		return err_set(err,
@@ -96,11 +96,11 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 		    "%u threads cannot serve %u shards; use at least as many "
 		    "threads, or fewer shards first",
 		    min, pool_shards_wanted(pool));
-	(void)pool_classes(pool, classes);
-	classes[0].threads = threads < min   ? min
-	                     : threads > max ? max
-	                                     : threads;
-	if (!pool_set_threads(pool, classes, 1, err))
+	/* As the file has it: a range is of one class, which is not nice. */
+	class = (struct pool_class){.threads = threads < min   ? min
+	                                       : threads > max ? max
+	                                                       : threads};
+	if (!pool_set_threads(pool, &class, 1, err))
 		return false;
 	event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(pool), NULL,
 	    "pool %s: %u to %u threads now, by load", pool_name(pool), min,

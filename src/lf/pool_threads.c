@@ -139,6 +139,15 @@ create(struct pool *pool, struct pool_thread *t)
 	return -rc;
 }
 
+/* A place whose thread has not come to run.  Handlers that are bound to the one
+ * before it may have been put into its mailbox meanwhile.  [P12] */
+static void
+clear_place(struct pool_thread *t)
+{
+	turns_close_mailbox(t);
+	atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
+}
+
 int
 pool_start_thread(struct pool *pool, unsigned grade)
 {
@@ -151,7 +160,7 @@ pool_start_thread(struct pool *pool, unsigned grade)
 	prepare(pool, t, grade);
 	rc = create(pool, t);
 	if (rc < 0) {
-		atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
+		clear_place(t);
 		return rc;
 	}
 	pthread_mutex_lock(&pool->lock);
@@ -162,7 +171,7 @@ pool_start_thread(struct pool *pool, unsigned grade)
 	if (!failed)
 		return 0;
 	pthread_join(t->id, NULL);
-	atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
+	clear_place(t);
 	return -ENOMEM;
 }
 

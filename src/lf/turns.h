@@ -21,8 +21,9 @@ bool turns_hand_off(struct event_handler *handler, struct pool_thread *self);
 /* The thread itself: runs what its mailbox holds. */
 void turns_work_mailbox(struct pool_thread *self);
 
-/* A thread that retires: no more is put into its mailbox, and what is there
- * goes to any thread of the handlers' shards. */
+/* A thread that retires, or the control thread for one that never ran: no more
+ * is put into its mailbox, and what is there goes to any thread of the
+ * handlers' shards. */
 void turns_close_mailbox(struct pool_thread *self);
 
 #endif

@@ -112,6 +112,10 @@ addr_parse(
 
 	if (strncmp(s, "unix:", 5) == 0)
 		return parse_unix(s + 5, ret_addr, err);
+	if (strstr(s, "://"))
+		return err_set(err,
+		    "'%s' is a URL; write HOST:PORT, [V6]:PORT or unix:/path",
+		    s);
 	if (!colon || (bracketed && colon[-1] != ']'))
 		return err_set(err,
 		    "'%s' has no port; write HOST:PORT, [V6]:PORT or "

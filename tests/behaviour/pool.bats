@@ -279,6 +279,29 @@ quiet_ledger() {
 	end load
 }
 
+# Symptom: with promotion = kernel such a pool grew and never shrank.
+@test "pool: a range of threads shrinks when nothing is to be done" {
+	start_app a
+	MAIN=$'threads = 4\npromotion = kernel' LAZY='threads = 4' web a
+	set_main threads 1..4
+	ctl set pool lazy threads 1..4
+	equal "threads" 4 "$(main 'p["threads"]')"
+	wait_for 30 lfproxy_said 'pool lazy: 3 threads now, after ten seconds'
+	wait_for 20 lfproxy_said 'pool main: 3 threads now, after ten seconds'
+	fetch "$(url)" >/dev/null
+}
+
+# Symptom: threads that had been nice stayed so when a range took their place.
+@test "pool: the threads of a range are not nice, whatever they were before" {
+	start_app a
+	MAIN='threads = 2 nice=3, 1 nice=7' web a
+	nice_now() { is threads 'sorted({x["nice"] for x in t})' "$1"; }
+	[ "$(id -u)" -eq 0 ] || skip "only root may take it back"
+	set_main threads 1..3
+	equal "classes" "[{'threads': 3, 'nice': 0}]" "$(main 'p["classes"]')"
+	wait_for 10 nice_now '[0]'
+}
+
 @test "pool: nice and cpus of the file hold for its threads alone" {
 	MAIN="threads = 1 nice=3, 1 nice=7
 	cpus = $ONE_CPU" start_app a

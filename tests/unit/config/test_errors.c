@@ -68,6 +68,8 @@ unknown_keys(void **state)
 	    /* As HAProxy writes it; the first ':' is taken for a separator. */
 	    {"backend x", "server a 10.0.0.1:80",
 	        "'server a 10.0.0.1' is no key; write KEY = VALUE"},
+	    {"defaults", "timeout\t client = 1s",
+	        "'timeout\t client' is no key; write timeout_client = VALUE"},
 	};
 
 	(void)state;
@@ -406,6 +408,9 @@ addresses_to_listen_on(void **state)
 	        "listen: unknown option 'ssl'; allowed are backlog, "},
 	    {"frontend x", "listen = :81 ssl=on",
 	        "listen: unknown option 'ssl'; allowed are backlog, "},
+	    {"frontend x", "listen = :81 # as HAProxy has it",
+	        "listen: '#' begins a comment at the start of a line only; "
+	        "write ';' behind a value"},
 	    {"frontend x", "listen = :81 accept_proxy=yes",
 	        "listen: accept_proxy: 'yes' is unknown; write the word alone"},
 	    {"frontend x", "proxy_from = 10.1.2.3/8",
@@ -527,6 +532,8 @@ servers(void **state)
 	        "server: 'a/b' is no name; allowed are letters, digits"},
 	    {"backend x", "server = a 10.0.0.1",
 	        "server: '10.0.0.1' has no port"},
+	    {"backend x", "server = a http://10.0.0.1:80",
+	        "server: 'http://10.0.0.1:80' is a URL; write HOST:PORT"},
 	    {"backend x", "server = a :80", "server: ':80' names no host"},
 	    {"backend x", "server = a 10.0.0.1:80 weight=257",
 	        "server: weight: '257' is no whole number from 0 to 256"},

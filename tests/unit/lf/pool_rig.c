@@ -67,10 +67,11 @@ static const struct event_handler_ops fake_ops = {.turn = run_turn};
 static bool
 count_allocations(struct pool_thread *self, void *arg)
 {
+	const struct rig *rig = arg;
+
 	(void)self;
-	(void)arg;
 	alloc_count_thread(true);
-	return true;
+	return !rig->no_threads;
 }
 
 static void

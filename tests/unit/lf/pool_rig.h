@@ -63,6 +63,7 @@ struct rig {
 	unsigned fakes_n;
 	uint32_t ticket, late; /* for turn functions */
 	uint32_t guard_called; /* by a pool thread */
+	bool no_threads;       /* new ones fail to begin */
 	bool guarding;
 	uint64_t guard_ms, tick_ms; /* when it was last their turn */
 	uint64_t allocations;       /* at the start */

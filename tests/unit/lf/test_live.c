@@ -311,6 +311,34 @@ a_bound_session_is_bound_anew_when_its_thread_retires(void **state)
 	rig_finish(&rig);
 }
 
+/* Symptom: when threads could not be started, sessions that were bound to those
+ * before them in the same places were never served again. */
+static void
+a_bound_session_outlives_a_thread_that_does_not_start(void **state)
+{
+	static const struct rig_setup setup = {
+	    .bound = true, .threads = 4, .shards = 4};
+	struct rig rig;
+	struct err err;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 16; i++)
+		rig_fake(&rig, bind_once);
+	write_to_each(&rig);
+	assert_true(rig_quiet(&rig));
+	rig_set_shards(&rig, 1);
+	rig_set_threads(&rig, 1);
+	assert_true(rig_quiet(&rig));
+	rig.no_threads = true;
+	assert_false(set_threads(&rig, 4, &err));
+	assert_int_equal(pool_threads(rig.pool), 1);
+	write_to_each(&rig);
+	assert_true(rig_quiet(&rig));
+	each_has_read(&rig, 2);
+	rig_finish(&rig);
+}
+
 static enum turn
 go_on_until_the_second_ran(
     struct fake *fake, uint32_t pending, struct pool_thread *self)
@@ -452,6 +480,8 @@ main(void)
 	    cmocka_unit_test(a_bound_session_of_another_shard_wakes_its_thread),
 	    cmocka_unit_test(
 	        a_bound_session_is_bound_anew_when_its_thread_retires),
+	    cmocka_unit_test(
+	        a_bound_session_outlives_a_thread_that_does_not_start),
 	    cmocka_unit_test(
 	        a_busy_bound_session_does_not_starve_those_beside_it),
 	    cmocka_unit_test(what_was_fetched_before_kernel_is_not_forgotten),
