@@ -14,6 +14,7 @@
 #include "config/build_check.h"
 #include "config/build_pool.h"
 #include "config/build_track.h"
+#include "config/expand.h"
 #include "config/hint.h"
 #include "config/keys.h"
 #include "config/values.h"
@@ -238,7 +239,7 @@ static bool
 check_value(struct build *b, const struct draft_entry *e)
 {
 	const char *v = e->value;
-	size_t len = strlen(v);
+	size_t len = expand_length(v);
 
 	if (v[strspn(v, " \t")] == '\0') {
 		draft_entry_error(e, b->errors, "%s has no value", e->name);
@@ -297,7 +298,7 @@ read_entry(struct build *b, const struct draft_section *s,
 	}
 	if (!(v.key->flags & KEY_REPEATABLE))
 		check_repeated(b, s, e);
-	if (!check_value(b, e))
+	if (!e->value || !check_value(b, e))
 		return;
 	v.object = object_of(into, home, s->index);
 	value_parse(&v);
@@ -322,7 +323,8 @@ set_from_defaults(struct build *b, const struct key *key, void *object)
 
 	if (key->flags & KEY_IN_DEFAULTS)
 		e = find_entry(b->defaults, key->name);
-	if (!e || strlen(e->value) > DRAFT_VALUE_MAX || !*e->value)
+	if (!e || !e->value || expand_length(e->value) > DRAFT_VALUE_MAX ||
+	    !*e->value)
 		return false;
 	v.text = e->value;
 	v.section = b->defaults;

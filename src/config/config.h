@@ -33,13 +33,14 @@ struct config_options {
 	const char *admin;   /* -a */
 };
 
-/* As config_load.  An error has the option in the place of the file:
+/* As config_load, but that the texts are taken as they are: a shell has filled
+ * its variables in.  An error has the option in the place of the file:
  * `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
 bool config_from_options(const struct config_options *options,
     struct spec **ret_spec, struct err_list *errors);
 
 /* Writes the effective configuration, each key with its value, as a file that
- * config_load reads into an equal spec. */
+ * config_load reads into an equal spec, whatever the environment then is. */
 void config_print(const struct spec *spec, FILE *out);
 
 #endif

@@ -94,8 +94,8 @@ draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
 	s->entries = grown;
 	e.label = label ? strdup(label) : NULL;
 	e.name = strdup(name);
-	e.value = strdup(value);
-	if ((label && !e.label) || !e.name || !e.value) {
+	e.value = value ? strdup(value) : NULL;
+	if ((label && !e.label) || !e.name || (value && !e.value)) {
 		entry_fini(&e);
 		return false;
 	}

@@ -16,15 +16,16 @@
 #include "config/keys.h"
 #include "model/spec.h"
 
-/* A value is at most this long, wherever it comes from, so that its key, all
- * options at their defaults left out, fits into a line that inih can read. */
+/* A value is at most this long as it is written in a file (expand_length()),
+ * wherever it comes from, so that its key, all options at their defaults left
+ * out, fits into a line that inih can read. */
 #define DRAFT_VALUE_MAX 180
 
 struct draft_entry {
 	struct spec_place place;
 	char *label; /* `-s 10.0.0.1` when it was an option, else NULL */
 	char *name;
-	char *value;
+	char *value; /* NULL: an error told already */
 };
 
 struct draft_section {
@@ -54,7 +55,7 @@ void draft_fini(struct draft *draft);
 const char *draft_add_file(struct draft *draft, const char *path);
 bool draft_add_section(
     struct draft *draft, struct spec_place place, const char *head);
-/* To the last section; label may be NULL. */
+/* To the last section; label and value may be NULL. */
 bool draft_add_entry(struct draft *draft, struct spec_place place,
     const char *label, const char *name, const char *value);
 

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/expand.h"
+
 #define BLANKS " \t"
 
 struct reader {
@@ -167,6 +169,22 @@ read_line(char *out, int size, void *stream)
 	return out;
 }
 
+/* One whose variables cannot be filled in is there all the same: the key is
+ * not missing. */
+static void
+add_entry(struct reader *r, const char *name, const char *value)
+{
+	char expanded[EXPAND_SIZE];
+	struct err err;
+
+	value = expand_value(value, expanded, &err);
+	if (!value)
+		err_list_add(r->errors, r->place.file, r->place.line, "%s: %s",
+		    name, err.text);
+	if (!draft_add_entry(r->draft, r->place, NULL, name, value))
+		r->out_of_memory = true;
+}
+
 static int
 handle_entry(
     void *user, const char *section, const char *name, const char *value)
@@ -182,8 +200,8 @@ handle_entry(
 		    "the key '%s' stands before any section; write a [section] "
 		    "above it",
 		    name);
-	else if (!draft_add_entry(r->draft, r->place, NULL, name, value))
-		r->out_of_memory = true;
+	else
+		add_entry(r, name, value);
 	return 1;
 }
 

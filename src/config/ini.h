@@ -20,9 +20,9 @@
 /* Larger files are refused: someone named a disk, or /dev/zero. */
 #define INI_FILE_MAX (16u << 20)
 
-/* Appends what the file says to the draft, and one error for each line that
- * is not understood.  A file that cannot be read is one error.  Blocks on the
- * disk. */
+/* Appends what the file says to the draft, values with their variables filled
+ * in (config/expand.h), and one error for each line that is not understood.  A
+ * file that cannot be read is one error.  Blocks on the disk. */
 void ini_load(const char *path, struct draft *draft, struct err_list *errors);
 
 #endif

@@ -4,8 +4,17 @@
 #include <stdio.h>
 
 #include "config/config.h"
+#include "config/expand.h"
 #include "config/keys.h"
 #include "config/values.h"
+
+static void
+print_value(const char *name, const char *text, FILE *out)
+{
+	fprintf(out, "%s = ", name);
+	expand_print(text, out);
+	fputc('\n', out);
+}
 
 /* A key without a value is there as a comment, to show that it exists. */
 static void
@@ -21,7 +30,7 @@ print_keys(const struct spec *spec, enum section_kind kind, const void *object,
 		size_t i = 0;
 
 		for (; s.key->type->print(&s, i, text); i++)
-			fprintf(out, "%s = %s\n", s.key->name, text);
+			print_value(s.key->name, text, out);
 		if (i == 0)
 			fprintf(out, "; %s is not set: %s\n", s.key->name,
 			    s.key->default_note);

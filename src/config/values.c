@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ensure.h"
+#include "config/expand.h"
 #include "config/hint.h"
 
 bool
@@ -218,7 +219,7 @@ options_print_fitting(const struct shown *shown, const void *object,
 	size_t len = strlen(out);
 
 	options_print(options, object, shown->spec, allowed, true, out);
-	if (strlen(out) <= DRAFT_VALUE_MAX)
+	if (expand_length(out) <= DRAFT_VALUE_MAX)
 		return;
 	/* The value that was read was no longer than that. */
 	out[len] = '\0';

@@ -143,6 +143,19 @@ write_good() {
 	grep -qx 'threads = auto ; here [1-9][0-9]*' "$BATS_TEST_TMPDIR/once.ini"
 }
 
+@test "config: -T has the variables filled in, and needs them no more" {
+	write_good
+	printf '%s\n' 'retries = ${TRIES:-7}' \
+	    'check_header = X-Is: ${WHO} $${WHO}' >>"$ini"
+	run -1 env -u WHO "$lfproxy" -t -c "$ini"
+	[[ "$output" == "$ini:18: check_header: the variable WHO is not set;"* ]]
+	WHO=me "$lfproxy" -T -c "$ini" >"$BATS_TEST_TMPDIR/once.ini"
+	grep -qxF 'retries = 7' "$BATS_TEST_TMPDIR/once.ini"
+	grep -qxF 'check_header = X-Is: me $${WHO}' "$BATS_TEST_TMPDIR/once.ini"
+	env -u WHO "$lfproxy" -T -c "$BATS_TEST_TMPDIR/once.ini" |
+	    diff "$BATS_TEST_TMPDIR/once.ini" -
+}
+
 @test "config: -l and -s make a configuration without a file" {
 	"$lfproxy" -T -l :8080 -s 10.0.0.11:80 -s web=10.0.0.12:80 \
 	    -b roundrobin -k http:/up -n 3 -a /run/a.sock >"$ini"

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Variables of the environment in values.
+ *
+ *   ${NAME}         the variable's text; one that is not set is an error
+ *   ${NAME:-TEXT}   TEXT up to the next `}` where it is not set, or empty
+ *   $${             the two characters ${
+ *
+ * Any other `$` is itself: regular expressions have theirs.  What comes in is
+ * text: it is never looked through for more variables, and what no line of a
+ * file could say (a line end, a `;` that would begin a comment) is refused, so
+ * that the value can be written into a file and read from it again.
+ *
+ * The environment is that of the process, which nobody changes.
+ */
+#ifndef CONFIG_EXPAND_H
+#define CONFIG_EXPAND_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "config/draft.h"
+
+#define EXPAND_SIZE (DRAFT_VALUE_MAX + 1)
+
+/* The text with its variables filled in, without blanks around it: in out, or
+ * the text itself when there is nothing to fill in.  NULL after an error, also
+ * for more than DRAFT_VALUE_MAX characters as expand_length counts them. */
+const char *expand_value(
+    const char *text, char out[EXPAND_SIZE], struct err *err);
+
+/* How long a value is when it is written into a file, each ${ as $${. */
+size_t expand_length(const char *value);
+
+/* Writes it like that. */
+void expand_print(const char *value, FILE *out);
+
+#endif
