@@ -176,10 +176,13 @@ ended_or_retried() {
 	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
 	last_session
 	exec 7>&-
-	equal "the code" SD "${S[code]}"
-	# A slow lfproxy may find the reset while it connects.
-	lfproxy_said 'connect to app/r failed' ||
-	    equal "the retries" 0 "${S[retries]}"
+	# A slow lfproxy may find the reset while it connects, each time.
+	if lfproxy_said 'connect to app/r failed'; then
+		[[ ${S[code]} == S[DC] ]]
+	else
+		equal "the code and the retries" "SD 0" \
+		    "${S[code]} ${S[retries]}"
+	fi
 }
 
 @test "retry: retry_on = close takes a server that closes without a word for down" {
