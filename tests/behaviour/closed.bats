@@ -94,7 +94,8 @@ talk() {
 	nobody=$(free_port)
 	start_app a
 	start_bad silent silent
-	start_bad reset reset
+	# Once it is connected: a slow lfproxy would find the reset before.
+	start_bad reset reply-reset --bytes 1
 	start_bad close half-close --bytes 100
 	start_bad full full
 	DEFAULTS=$(printf 'timeout_connect = 300ms\nretries = 0')
