@@ -280,12 +280,6 @@ fades_or_is_drained() {
 	release held
 }
 
-# cpu_of_showing FORM: what the longest turn of the control loop takes, in us.
-cpu_of_showing() {
-	ask "clear loop; show drains $1" >"$T/drains"
-	ctl show info | sed -n 's/^LoopMaxCpu_us: //p'
-}
-
 # bats test_tags=onethread
 @test "drain: hundreds of them are shown without holding up the others" {
 	local n=500 i form us
@@ -303,7 +297,7 @@ cpu_of_showing() {
 	done
 	equal "drains" $n "$(ctl show drains | wc -l)"
 	for form in '' json; do
-		us=$(cpu_of_showing "$form")
+		us=$(longest_turn_us "show drains $form")
 		[ "$us" -lt $((50000 * PATIENCE)) ] || fail "$form: $us us"
 	done
 }

@@ -165,12 +165,6 @@ state() {
 	equal "weight" 50 "$(column weight b)"
 }
 
-# cpu_of_showing FORM: what the longest turn of the control loop takes, in us.
-cpu_of_showing() {
-	ask "clear loop; show expiring $1" >"$T/expiring"
-	ctl show info | sed -n 's/^LoopMaxCpu_us: //p'
-}
-
 # bats test_tags=onethread
 @test "expiring: thousands of them are shown without holding up the others" {
 	local n=500 i form us
@@ -196,7 +190,7 @@ cpu_of_showing() {
 ids = [row["id"] for row in json.load(sys.stdin)]
 print(len(ids), ids[0], ids[-1])')"
 	for form in '' json; do
-		us=$(cpu_of_showing "$form")
+		us=$(longest_turn_us "show expiring $form")
 		[ "$us" -lt $((10000 * PATIENCE)) ] || fail "$form: $us us"
 	done
 }

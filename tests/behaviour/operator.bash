@@ -111,3 +111,10 @@ ends_of() {
 		print ((t[2] * 60 + t[3]) * 60 + t[4]) * 1000 + t[5] + d[3]
 	}' | sort -n
 }
+
+# longest_turn_us COMMAND: the CPU time of the longest turn of the control loop
+# while it is answered.
+longest_turn_us() {
+	ask "clear loop; $1" >"$T/shown"
+	ctl show info | sed -n 's/^LoopMaxCpu_us: //p'
+}
