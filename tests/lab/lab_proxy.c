@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/config.h"
 #include "control/control.h"
 #include "lab.h"
 
@@ -144,97 +145,44 @@ set(struct lab *lab, int option)
 	}
 }
 
-static void *
-zeroed(size_t n, size_t size)
-{
-	void *p = calloc(n, size);
-
-	if (!p)
-		die("no memory");
-	return p;
-}
-
-static char *
-copy(const char *s)
-{
-	char *c = strdup(s);
-
-	if (!c)
-		die("no memory");
-	return c;
-}
-
-static void
-fill_pool(struct spec *spec, const struct lab *lab)
-{
-	struct pool_spec *p = zeroed(1, sizeof(*p));
-
-	p->name = copy("lab");
-	p->classes[0].threads = lab->threads;
-	p->classes_n = 1;
-	p->shards = lab->shards;
-	p->promotion = lab->promotion;
-	p->order = lab->order;
-	spec->pools = p;
-	spec->pools_n = 1;
-}
-
-static void
-fill_frontend(struct spec *spec, const struct lab *lab)
-{
-	struct frontend_spec *f = zeroed(1, sizeof(*f));
-	struct err err;
-
-	f->name = copy("lab");
-	f->bound = lab->bound;
-	f->timeout_client_ms = 300000;
-	f->timeout_client_fin_ms = 30000;
-	f->listens = zeroed(1, sizeof(*f->listens));
-	f->listens_n = 1;
-	f->listens->text = copy("127.0.0.1:0");
-	if (!addr_parse(f->listens->text, ADDR_LISTEN, &f->listens->addr, &err))
-		die(err.text);
-	spec->frontends = f;
-	spec->frontends_n = 1;
-}
-
-/* No checks: the control thread has nothing to do but guard. */
-static void
-fill_backend(struct spec *spec, char **servers, size_t n)
-{
-	struct backend_spec *b = zeroed(1, sizeof(*b));
-	struct err err;
-
-	b->name = copy("lab");
-	b->retries = 3;
-	b->timeout_connect_ms = 5000;
-	b->timeout_server_ms = 300000;
-	b->timeout_server_fin_ms = 30000;
-	b->servers = zeroed(n, sizeof(*b->servers));
-	b->servers_n = n;
-	for (size_t i = 0; i < n; i++) {
-		struct server_spec *s = &b->servers[i];
-
-		s->name = copy(servers[i]);
-		s->address = copy(servers[i]);
-		s->weight = WEIGHT_DEFAULT;
-		if (!addr_parse(servers[i], ADDR_CONNECT, &s->addr, &err))
-			die(err.text);
-	}
-	spec->backends = b;
-	spec->backends_n = 1;
-}
-
+/* The configuration is made as that of the command line is, so that every key
+ * has its default, whatever keys there are.  No checks: the control thread has
+ * nothing to do but guard. */
 static struct spec *
 make_spec(const struct lab *lab, char **servers, size_t servers_n)
 {
-	struct spec *spec = zeroed(1, sizeof(*spec));
+	const char *listen = "127.0.0.1:0";
+	const char **names = calloc(servers_n, sizeof(*names));
+	const struct config_options given = {
+	    .listens = &listen,
+	    .listens_n = 1,
+	    .servers = names,
+	    .servers_n = servers_n,
+	    .check = "off",
+	};
+	struct err_list errors;
+	struct spec *spec;
+	struct pool_spec *pool;
 
+	if (!names)
+		die("no memory");
+	for (size_t i = 0; i < servers_n; i++)
+		names[i] = servers[i];
+	err_list_init(&errors);
+	if (!config_from_options(&given, &spec, &errors)) {
+		err_list_print(&errors, stderr);
+		die("the configuration is not valid");
+	}
+	err_list_fini(&errors);
+	free(names);
 	log_list_clear(&spec->global.log);
 	spec->global.drain_timeout_ms = 1;
-	fill_pool(spec, lab);
-	fill_frontend(spec, lab);
-	fill_backend(spec, servers, servers_n);
+	pool = &spec->pools[0];
+	pool->classes[0].threads = lab->threads;
+	pool->shards = lab->shards;
+	pool->promotion = lab->promotion;
+	pool->order = lab->order;
+	spec->frontends[0].bound = lab->bound;
 	return spec;
 }
 
