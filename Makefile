@@ -103,7 +103,8 @@ TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all help run clean install uninstall deb tools units check check-long check-san \
+.PHONY: all help run clean install uninstall deb tools units check check-all \
+	check-timing check-long check-san \
 	check-sim check-model fuzz fuzz-minimize fuzzers lab \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
 	check-layers check-docs lint lint-deps lint-format lint-warnings \
@@ -113,25 +114,37 @@ all: $(PROGRAMS) ## build lfproxy and lfproxyctl (the default)
 help: ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
+# The fault build differs from the release where faults are planted, and takes
+# all other objects from there.
+ifeq ($(MODE),fault)
+FAULTY      := $(shell grep -l '"base/fault\.h"' -r src --include='*.c')
+RELEASE_OBJ := build/release/obj
+$(RELEASE_OBJ)/%.o: src/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out $(DEFINES_fault),$(ALL_CFLAGS)) -c -o $@ $<
+endif
+objects      = $(foreach s,$(1),$(if $(and $(RELEASE_OBJ),$(filter-out \
+	$(FAULTY),$(s))),$(RELEASE_OBJ),$(B)/obj)/$(s:src/%.c=%.o))
 $(B)/obj/%.o: src/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 define floor_rule
-$(call floor_lib,$(1)): $(patsubst src/%.c,$(B)/obj/%.o,$(call floor_src,$(1)))
+$(call floor_lib,$(1)): $(call objects,$(call floor_src,$(1)))
 	$$(call say,AR,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
 endef
 $(foreach f,$(FLOORS),$(eval $(call floor_rule,$(f))))
 
-$(B)/lfproxy: $(patsubst src/%.c,$(B)/obj/%.o,$(MAIN_SRC)) \
+$(B)/lfproxy: $(call objects,$(MAIN_SRC)) \
     $(call archives,$(BELOW_main))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(B)/lfproxyctl: $(patsubst src/%.c,$(B)/obj/%.o,$(CTL_SRC)) \
+$(B)/lfproxyctl: $(call objects,$(CTL_SRC)) \
     $(call archives,net base)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_NCURSES) $(LIB_JANSSON) \
@@ -264,15 +277,29 @@ run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C
 	@$(MAKE) --no-print-directory all tools
 	@exec env LFPROXY_BUILD=$(B) scripts/demo
 
-check: ## every test but the long ones: house rules, simulator, models, unit, behaviour
+TEST_BUILDS  = $(MAKE) --no-print-directory all tools units fuzzers && \
+	$(MAKE) --no-print-directory MODE=fault all
+check: ## the tests that a change has to pass; 5 minutes on two CPUs
 	@scripts/install-deps check
-	@$(MAKE) --no-print-directory all tools units fuzzers $(B)/sim/lf_sim
-	@$(MAKE) --no-print-directory MODE=fault all
-	@scripts/run-tests $(MODE)
+	@$(TEST_BUILDS)
+	@scripts/run-tests $(MODE) check
 
-check-long: all tools ## the tests that take minutes: storms, a minute of reloads, leaks
+check-all: ## check, and the simulator, the models and the slow tests; 12 minutes
 	@scripts/install-deps check
-	@$(MAKE) --no-print-directory MODE=fault all
+	@$(TEST_BUILDS)
+	@$(MAKE) --no-print-directory $(B)/sim/lf_sim
+	@scripts/run-tests $(MODE) all
+
+check-timing: ## tests of promises about time, for a machine with nothing else to do
+	@scripts/install-deps check
+	@$(TEST_BUILDS)
+	@$(MAKE) --no-print-directory $(BENCH)
+	@scripts/run-tests $(MODE) timing
+
+check-long: ## the tests that take minutes: storms, a minute of reloads, leaks
+	@scripts/install-deps check
+	@$(TEST_BUILDS)
+	@$(MAKE) --no-print-directory $(BENCH)
 	@scripts/run-tests $(MODE) long
 
 check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
@@ -420,4 +447,4 @@ deb: ## build the Debian package into build/deb and check it with lintian
 	@scripts/install-deps deb
 	scripts/build-deb $(VERSION)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) $(RELEASE_OBJ) -name '*.d' 2>/dev/null)

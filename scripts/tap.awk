@@ -3,10 +3,38 @@
 # "# exit CODE after SECONDS s".  Prints what failed with everything said about
 # it and the reasons of skips, then appends "passed failed skipped" to the file
 # `counts`, and to the file `names`, if one is given, the names of the results
-# that failed.
+# that failed.  To the file `skips`, if one is given, goes what a user with more
+# rights may try again: a line "test NAME" for each behaviour test that was
+# skipped, "program LABEL PASSED FAILED SKIPPED" for a unit test program, between
+# tabs.  Of a long part says now and then how far it is; `left` is what the
+# parts behind it take, in seconds.
 #
 # A result that was planned and never came, and a bad exit without a failed
 # result, are failures too: that is how a crash looks.
+
+BEGIN {
+	began = systime()
+	behaviour = label ~ /^behaviour/
+}
+
+function minutes(seconds)
+{
+	return seconds > 90 ? int((seconds + 59) / 60) " min" : \
+	    int(seconds + 0.5) " s"
+}
+
+# Each tenth of what is planned.
+function progress(    results)
+{
+	results = passed + failed + skipped
+	if (planned < 100 || int(results * 10 / planned) == tenths)
+		return
+	tenths = int(results * 10 / planned)
+	printf "  %s: %d of %d, %d failed, about %s left\n", label, results, \
+	    planned, failed, minutes((systime() - began) * \
+	    (planned - results) / results + left)
+	fflush()
+}
 
 function failure(text)
 {
@@ -34,8 +62,14 @@ function failure(text)
 	said = ""
 	telling = 0
 	sub(/^(not )?ok [0-9]* */, "")
+	if (skips && behaviour) {
+		name = $0
+		sub(/ *# skip.*/, "", name)
+		print "test\t" name >> skips
+	}
 	sub(/# (SKIP|skip) */, "skipped: ")
 	print "  " label ": " $0
+	progress()
 	next
 }
 
@@ -43,6 +77,7 @@ function failure(text)
 	passed++
 	said = ""
 	telling = 0
+	progress()
 	next
 }
 
@@ -85,4 +120,7 @@ END {
 	    skipped ? ", " skipped " skipped" : "", \
 	    seconds ? ", " seconds " s" : ""
 	print passed + 0, failed + 0, skipped + 0 >> counts
+	if (skips && skipped && label ~ /^unit/)
+		print "program\t" label "\t" passed + 0 "\t" failed + 0 "\t" \
+		    skipped + 0 >> skips
 }

@@ -160,5 +160,5 @@ restart() {
 
 # bats test_tags=long
 @test "chaos: slow readers, kills, resets, no descriptors, resizes: 60 s" {
-	chaos 60 "$(scaled 200000000)"
+	chaos "$(in_short 60)" "$(scaled 200000000)"
 }

@@ -68,6 +68,11 @@ scaled() {
 	echo $(($1 / SCALE > 0 ? $1 / SCALE : 1))
 }
 
+# in_short SECONDS: as long as a long test lasts; a twelfth of it with SHORT=1.
+in_short() {
+	echo $((${SHORT:-0} == 1 ? ($1 + 11) / 12 : $1))
+}
+
 # wait_for SECONDS COMMAND...: until it succeeds.
 wait_for() {
 	local end=$((${EPOCHREALTIME/[.,]/} + $1 * PATIENCE * 1000000))

@@ -749,7 +749,7 @@ storm_file() {
 
 # bats test_tags=long
 @test "reload: every 100 ms for a minute, nobody notices" {
-	storm 60
+	storm "$(in_short 60)"
 }
 
 @test "reload: while draining it is refused" {

@@ -184,7 +184,7 @@ resized() {
 
 # bats test_tags=long
 @test "resize: every 50 ms for 60 s, nothing is lost, doubled or left over" {
-	resized 60
+	resized "$(in_short 60)"
 }
 
 @test "resize: two operators at once, their changes follow one another" {

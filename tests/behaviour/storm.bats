@@ -87,11 +87,11 @@ storm() {
 
 # bats test_tags=long
 @test "storm: two minutes, round robin" {
-	storm 120 roundrobin
+	storm "$(in_short 120)" roundrobin
 }
 
 # bats test_tags=long
 @test "storm: two minutes, leastconn, with ejection and observe" {
-	storm 120 leastconn 'eject_after = 3' 'eject_time = 300ms' \
+	storm "$(in_short 120)" leastconn 'eject_after = 3' 'eject_time = 300ms' \
 	    'observe = connect' 'error_limit = 5' 'on_error = fail_check'
 }

@@ -35,6 +35,7 @@ from measuring.figures import (
 from measuring.load import lab_load
 from measuring.process import (
     AppServer, MeasuringError, Process, wait_line, wait_until)
+from measuring.short import brief
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.append(str(TESTS / "behaviour"))
@@ -210,7 +211,7 @@ def main():
     parser.add_argument("report", nargs="?")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--ms", type=int, default=1500)
-    parser.add_argument("--foes", type=int, default=200)
+    parser.add_argument("--foes", type=int, default=brief(200, 20))
     parser.add_argument("--more-us", type=int, default=0)
     parser.add_argument("--judge", action="store_true")
     args = parser.parse_args()

@@ -30,11 +30,12 @@ from measuring.figures import cell, interleave, table
 from measuring.load import lab_load, wrk
 from measuring.process import (
     AppServer, MeasuringError, Process, wait_line, wait_until)
+from measuring.short import SHORT, brief
 from samples import raise_descriptors
 
 INTERVAL_MS = 2000
 LATE_SHARE = 0.1
-WRK_S = 4
+WRK_S = brief(4, 1)
 RATE = 2000
 RATE_MS = 4000
 HEAD = [("per_s", "requests/s"), ("p50_us", "p50, µs"), ("p99_us", "p99, µs"),
@@ -182,7 +183,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("report")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--servers", type=int, default=500)
+    parser.add_argument("--servers", type=int, default=brief(500, 20))
     parser.add_argument("--kinds", default="connect,http")
     args = parser.parse_args()
     raise_descriptors()
@@ -199,6 +200,8 @@ def main():
     print(text)
     with open(args.report, "w", encoding="utf-8") as file:
         file.write(text)
+    if SHORT:
+        return
     late = [row for rows in taken.values() for row in rows
             if off(row) > LATE_SHARE]
     own = [row for row in late if off(row) - row["stall"] > LATE_SHARE]

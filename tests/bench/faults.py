@@ -23,6 +23,7 @@ from measuring.figures import cell, interleave, table
 from measuring.load import lab_load
 from measuring.process import (
     AppServer, MeasuringError, Process, wait_line)
+from measuring.short import brief
 from netns import NoNamespaces, lossy_link, supported
 from samples import open_session, raise_descriptors, settled
 
@@ -145,7 +146,7 @@ def measure(build, proxy, fault, to):
 def calm(proxy):
     """Until nothing has changed for a while, or a few seconds are over: what
     is still held then is what the table is to show."""
-    ends = time.monotonic() + 4
+    ends = time.monotonic() + brief(4, 0.5)
     seen = []
     while time.monotonic() < ends:
         seen.append(proxy.descriptors())

@@ -21,9 +21,10 @@ from contenders import PATH
 from measuring.figures import figure, table
 from measuring.load import wrk
 from measuring.process import DEADLINE_S, MeasuringError, wait_until
+from measuring.short import brief
 from samples import BULK_BYTES, Samples, raise_descriptors
 
-SECONDS = 2
+SECONDS = brief(2, 1)
 CALLS, FUNCTIONS = 12, 16
 
 

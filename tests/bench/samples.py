@@ -14,14 +14,15 @@ from contenders import contenders, start_cold
 from measuring.load import lab_load, wrk
 from measuring.process import (
     DEADLINE_S, AppServer, MeasuringError, wait_until)
+from measuring.short import brief
 
-WRK_S = 2
-BULK_BYTES = 2 << 30
-IDLE_SESSIONS = 4000
-MIXED_RATE = 300 << 20
-MIXED_S = 2
+WRK_S = brief(2, 1)
+BULK_BYTES = brief(2 << 30, 64 << 20)
+IDLE_SESSIONS = brief(4000, 100)
+MIXED_RATE = brief(300 << 20, 30 << 20)
+MIXED_S = brief(2, 1)
 REQUEST = b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
-STARTS = 3
+STARTS = brief(3, 1)
 
 
 def raise_descriptors():

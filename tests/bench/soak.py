@@ -27,6 +27,7 @@ import time
 from contenders import Proxy, read_addresses
 from measuring.process import (
     AppServer, MeasuringError, Process, wait_line, wait_until)
+from measuring.short import brief
 from samples import raise_descriptors
 
 FLAT = 0.02
@@ -281,7 +282,7 @@ def soak(build, seconds, directory):
 def main(argv):
     parser = argparse.ArgumentParser(prog="soak.py")
     parser.add_argument("build")
-    parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--seconds", type=int, default=brief(300, 10))
     options = parser.parse_args(argv)
     raise_descriptors()
     try:

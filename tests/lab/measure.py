@@ -8,6 +8,7 @@ import subprocess
 
 from measuring.load import lab_load, wrk
 from measuring.process import DEADLINE_S, MeasuringError
+from measuring.short import brief
 from rig import FutexCount, Proxy
 
 
@@ -28,10 +29,12 @@ class Bench:
 
     def per_request(self, proxy, load):
         """The costs of one request while load() runs, which returns their
-        number and further figures."""
+        number and further figures.  None where there was no request."""
         with FutexCount(proxy.pid, self.perf) as futexes:
             before, switches = proxy.status(), proxy.switches()
             requests, sample = load()
+            if requests == 0:
+                return None
             after, switched = proxy.status(), proxy.switches()
         grown = {name: after[name] - before[name] for name in after
                  if isinstance(after[name], int)}
@@ -79,9 +82,10 @@ class Bench:
         for _ in range(3):
             with self.proxy(variant) as proxy:
                 sample = self.paced(proxy, rate, slow_ms * 1000 - 500)
-            if sample["slow"] > 0 or "--slow" not in variant:
+            if sample and (sample["slow"] > 0 or "--slow" not in variant):
                 return sample
-        raise MeasuringError(f"{variant}: no connection was slow")
+        raise MeasuringError(f"{variant}: slow and fast connections cannot be "
+                             "told apart; the machine is too busy")
 
     def paced(self, proxy, rate, slow_us):
         def load():
@@ -97,7 +101,8 @@ class Bench:
     def null(self, variant):
         """The core without descriptors."""
         done = subprocess.run(
-            [f"{self.build}/lab/null_bench", *variant], capture_output=True,
+            [f"{self.build}/lab/null_bench", "--ms", str(brief(250, 25)),
+             *variant], capture_output=True,
             text=True, timeout=DEADLINE_S, check=False)
         if done.returncode != 0:
             raise MeasuringError(f"null_bench failed: {done.stderr}")
@@ -118,7 +123,7 @@ class Bench:
             tracer = subprocess.Popen(
                 ["strace", "-f", "-c", "-p", str(proxy.pid)],
                 stderr=subprocess.PIPE, text=True)
-            wrk(proxy.address, 64, 2)
+            wrk(proxy.address, 64, brief(2, 1))
             tracer.send_signal(signal.SIGINT)
             _, text = tracer.communicate(timeout=DEADLINE_S)
         if not re.search(r"epoll_p?wait", text):

@@ -5,10 +5,13 @@ import random
 import statistics
 import sys
 
+from measuring.short import brief
+
 
 def interleave(variants, rounds, sample, label):
     """{name: [sample of round 0, ...]}: every round takes all variants once,
     each time in another order."""
+    rounds = brief(rounds, 1)
     taken = {name: [] for name in variants}
     for number in range(rounds):
         order = list(variants)

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 from measuring.process import DEADLINE_S, MeasuringError
+from measuring.short import brief
 
 UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
@@ -41,6 +42,8 @@ def wrk(address, connections, seconds, close=False, path="/"):
 
 def lab_load(build, address, connections, rate, ms, slow_us=0, warm_ms=100):
     """Requests at a rate, timed from when they were due."""
+    rate = brief(rate, max(rate // 10, 1))
+    ms, warm_ms = brief(ms, min(ms, 500)), brief(warm_ms, min(warm_ms, 50))
     argv = [f"{build}/lab/lab_load", "--connections", str(connections),
             "--rate", str(rate), "--ms", str(ms), "--warm-ms", str(warm_ms)]
     if slow_us:
