@@ -526,9 +526,18 @@ del_later() {
 	# HAProxy's words, the file's, and both.
 	add app/b unix@/run/b.sock backup
 	add app/c 'ipv4@127.0.0.1:80' check_interval=5s rise 2 check_fall=3
-	add app/d '[::1]:80' source :: usesrc clientip slowstart 2000 tfo
+	add app/d '[::1]:80' source :: slowstart 2000 tfo
 	add app/e 127.0.0.1:80 on-error fail-check error-limit 10 no-backup
 	equal "servers" "a b c d e" "$(names)"
+}
+
+# bats test_tags=onethread
+@test "addserver: HAProxy's words for a source that is the client" {
+	need_foreign_address
+	start_app a
+	web a
+	add app/b '[::1]:80' source :: usesrc clientip
+	equal "servers" "a b" "$(names)"
 }
 
 # bats test_tags=onethread

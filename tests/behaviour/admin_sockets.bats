@@ -36,12 +36,6 @@ tcp() {
 	    sed -n 's/^ipv4@\([^ ]*\) .*/\1/p'
 }
 
-as_nobody() {
-	[ "$(id -u)" -eq 0 ] || skip "not root: nobody's rights cannot be tried"
-	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
-	setpriv --reuid nobody --regid nogroup --clear-groups "$@"
-}
-
 @test "admin sockets: each has its level" {
 	sockets "admin = $ADMIN\nadmin = $T/op level=operator\nadmin = $T/user level=user\nadmin = 127.0.0.1:0 level=operator\nadmin = 127.0.0.1:0"
 	equal "the list" "admin operator user operator user" \
@@ -111,7 +105,7 @@ as_nobody() {
 }
 
 @test "admin sockets: a file has its mode and its owner, and goes with lfproxy" {
-	[ "$(id -u)" -eq 0 ] || skip "not root: files cannot be given away"
+	need_to_give nobody:nogroup
 	sockets "admin = $ADMIN\nadmin = $T/given mode=0620 user=nobody group=nogroup"
 	equal "mode and owner" "620 nobody nogroup" "$(stat -c '%a %U %G' "$T/given")"
 	stop_lfproxy
@@ -119,14 +113,15 @@ as_nobody() {
 }
 
 @test "admin sockets: people may have a higher level than the socket" {
+	need_nobody
 	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user operators=@nogroup admins=root\nadmin = $T/named mode=0666 level=user admins=nobody"
 	equal "root" 'admin||' "$(said "UNIX-CONNECT:$T/all" 'show cli level\n')"
 	equal "not named" 'user||' "$(said "UNIX-CONNECT:$T/named" 'show cli level\n')"
 	equal "by group" 'operator' \
-	    "$(as_nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
+	    "$(nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
 	equal "by name" 'admin' \
-	    "$(as_nobody "$BUILD/lfproxyctl" -S "$T/named" show cli level)"
-	as_nobody "$BUILD/lfproxyctl" -S "$T/named" set pool main threads 3
+	    "$(nobody "$BUILD/lfproxyctl" -S "$T/named" show cli level)"
+	nobody "$BUILD/lfproxyctl" -S "$T/named" set pool main threads 3
 	"$BUILD/lfproxyctl" -S "$ADMIN" show changes |
 	    grep -qE "^1 [^ ]+ nobody \(uid $(id -u nobody), pid [0-9]+\): pool main threads: 2 -> 3$"
 }
@@ -134,13 +129,12 @@ as_nobody() {
 @test "admin sockets: by a further group" {
 	local group
 
-	[ "$(id -u)" -eq 0 ] || skip "not root: groups cannot be chosen"
+	need_nobody
 	group=$(getent group | awk -F: '$3 > 0 && $3 < 1000 { print $1; exit }')
 	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user admins=@$group"
-	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
 	equal "in the group" admin "$(setpriv --reuid nobody --regid nogroup \
 	    --groups "$group" "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
-	equal "not in it" user "$(as_nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
+	equal "not in it" user "$(nobody "$BUILD/lfproxyctl" -S "$T/all" show cli level)"
 }
 
 @test "admin sockets: each has its time-out and its limit on connections" {

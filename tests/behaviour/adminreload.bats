@@ -262,9 +262,8 @@ global: admin: $T/real/a is new" "$output"
 @test "admin reload: without root's rights it says what they are needed for" {
 	local GLOBAL
 
-	[ "$(id -u)" -eq 0 ] || skip "only root can become another user"
-	getent passwd nobody >/dev/null || skip "there is no user nobody"
-	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+	need_nobody
+	need_to_give nobody
 	mkdir "$T/theirs"
 	chown nobody "$T/theirs"
 	begin 'user = nobody' "admin = $T/theirs/a" "admin = $T/b"
@@ -289,7 +288,7 @@ global: admin: $T/b: its file cannot be removed: Permission denied; remove it by
 @test "admin reload: root gives a file away and takes it back" {
 	local inode
 
-	[ "$(id -u)" -eq 0 ] || skip "only root gives files away"
+	need_to_give nobody:mail daemon
 	begin "admin = $T/a"
 	inode=$(stat -c %i "$T/a")
 	file "admin = $T/a user=nobody group=mail mode=0620"

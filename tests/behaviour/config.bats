@@ -4,6 +4,8 @@
 
 # bats file_tags=onethread
 
+load rights
+
 setup() {
 	lfproxy=${LFPROXY_BUILD:?names the folder of the build}/lfproxy
 	ini=$BATS_TEST_TMPDIR/lfproxy.ini
@@ -110,14 +112,12 @@ write_good() {
 }
 
 @test "config: a file without the right to read it is an error" {
-	local without=""
+	local WITHOUT
 	# Root may read every file, unless it is without this right.
-	[ "$(id -u)" -ne 0 ] ||
-		without="setpriv --bounding-set=-dac_override,-dac_read_search"
+	without dac_override dac_read_search
 	write_good
 	chmod 0 "$ini"
-	# shellcheck disable=SC2086
-	run -1 $without "$lfproxy" -t -c "$ini"
+	run -1 "${WITHOUT[@]}" "$lfproxy" -t -c "$ini"
 	[ "$output" = "$ini: cannot be read: Permission denied" ]
 }
 

@@ -32,6 +32,8 @@ LFPROXY_LOG=$T/lfproxy.log
 LFPROXY_PID=
 declare -gA PIDS=() ADDRS=()
 
+. "${BASH_SOURCE[0]%/*}/rights.bash"
+
 # The start of every configuration; a test that wants others sets them first.
 common() {
 	cat <<-END
@@ -351,22 +353,31 @@ nginx_config() {
 # -- network namespaces --
 
 # netns NAME: one of its own, with lo; `${NS[NAME]} COMMAND` runs in it.  Skips
-# the test where that is not allowed.
+# the test where any step of that is not allowed.  For an ordinary user all of a
+# test's namespaces are in one user namespace.
 declare -gA NS=()
+USERNS=()
 netns() {
-	local pid new=(unshare --net) into
+	local name=ns-$1 pid
 
-	[ "$(id -u)" -eq 0 ] || new=(unshare --user --map-root-user --net)
-	"${new[@]}" true 2>"$T/unshare" ||
-	    skip "no network namespace may be made: $(cat "$T/unshare")"
-	spawn "ns-$1" "${new[@]}" sh -c \
+	[ "$(id -u)" -eq 0 ] || [ ${#USERNS[@]} -gt 0 ] ||
+	    USERNS=(unshare --user --map-root-user)
+	spawn "$name" "${USERNS[@]}" unshare --net sh -c \
 	    'ip link set lo up && echo up && exec tail -f /dev/null'
-	wait_for 10 has_line "ns-$1" '^up$'
-	pid=${PIDS[ns-$1]}
-	into="nsenter --target $pid --net"
-	[ "$(id -u)" -eq 0 ] || into+=" --user --preserve-credentials"
+	wait_for 30 up_or_ended "$name"
+	has_line "$name" '^up$' ||
+	    skip "needs a network namespace with lo up: $(cat "$T/$name.err")"
+	pid=${PIDS[$name]}
+	[ "$(id -u)" -eq 0 ] ||
+	    USERNS=(nsenter --target "$pid" --user --preserve-credentials)
 	# shellcheck disable=SC2034 # NS is for the tests.
-	NS[$1]=$into
+	NS[$1]="${USERNS[*]:-nsenter --target $pid} --net=/proc/$pid/ns/net"
+	# shellcheck disable=SC2086
+	need "the right to enter a network namespace" ${NS[$1]} true
+}
+
+up_or_ended() {
+	has_line "$1" '^up$' || ended "${PIDS[$1]}"
 }
 
 # -- lfproxy --

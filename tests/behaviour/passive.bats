@@ -58,6 +58,7 @@ hammer() {
 
 # A client of a unix socket has no address to come from, and gets no server.
 @test "passive: no server is to blame for the family of a client's address" {
+	need_foreign_address
 	start_app a
 	start_app b
 	BACKEND=$'check = off\nretries = 1\nsource = client\neject_after = 1' \

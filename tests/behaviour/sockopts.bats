@@ -23,8 +23,8 @@ has() {
 
 # Reading another process's sockets takes the right to trace it.
 readable() {
-	"$TOOLS/sockopts" "$LFPROXY_PID" >/dev/null ||
-	    skip "lfproxy's sockets may not be read here"
+	need "CAP_SYS_PTRACE or pidfd_getfd (to read lfproxy's sockets)" \
+	    "$TOOLS/sockopts" "$LFPROXY_PID"
 }
 
 hold() {
@@ -154,11 +154,11 @@ unix_web() {
 @test "sockopts: the owner, the group and the mode of a unix socket" {
 	local GLOBAL='user = nobody'
 
-	[ "$(id -u)" -eq 0 ] || skip "only root gives files away"
-	start_app a
-	mkdir "$T/s"
 	# The configuration is read again by nobody.
-	chmod a+x "$BATS_RUN_TMPDIR" "${T%/*}" "$T" "$T/s"
+	need_nobody
+	need_to_give daemon:mail
+	start_app a
+	mkdir -m 755 "$T/s"
 	unix_web 'mode=0640 user=daemon group=mail'
 	launch_lfproxy -c "$T/lfproxy.ini"
 	owned "$T/s/web.sock" 'daemon mail 640'
@@ -176,7 +176,7 @@ unix_web() {
 }
 
 @test "sockopts: a reload by root changes a unix socket's owner" {
-	[ "$(id -u)" -eq 0 ] || skip "only root gives files away"
+	need_to_give root:mail
 	start_app a
 	mkdir "$T/s"
 	unix_web ''
@@ -456,8 +456,8 @@ fetch_from_a() {
 	netns server
 	for i in client server; do
 		${NS[proxy]} ip link add "to-$i" type veth peer name eth0 \
-		    netns "${PIDS[ns-$i]}" ||
-		    skip "no veth here"
+		    netns "${PIDS[ns-$i]}" 2>"$T/veth" ||
+		    skip "needs CAP_NET_ADMIN and veth: $(cat "$T/veth")"
 		${NS[$i]} ip link set eth0 up
 		${NS[proxy]} ip link set "to-$i" up
 	done
@@ -491,10 +491,9 @@ fetch_from_a() {
 }
 
 @test "sockopts: a change of user keeps the one right that the options take" {
-	[ "$(id -u)" -eq 0 ] || skip "only root can become another user"
-	getent passwd nobody >/dev/null || skip "there is no user nobody"
+	need_nobody
+	need_foreign_address
 	start_app a
-	chmod 755 "$T"
 	cat >"$T/in.ini" <<-END
 		$(common | sed '/^\[global\]/a user = nobody')
 		[frontend web]
@@ -509,6 +508,7 @@ fetch_from_a() {
 	# 1 << CAP_NET_RAW, in all threads.
 	equal "the rights" 0000000000002000 "$(awk '/^Cap(Eff|Prm)/ { print $2 }' \
 	    /proc/"$LFPROXY_PID"/task/*/status | sort -u)"
+	readable
 	hold 1
 	wait_for 10 to_server a
 	has mark=5
@@ -521,15 +521,15 @@ fetch_from_a() {
 }
 
 @test "sockopts: an option that takes a right which is not there is an error" {
-	local as=()
+	local WITHOUT
 
-	[ "$(id -u)" -ne 0 ] || as=(setpriv --bounding-set=-all --inh-caps=-all)
+	without all
 	printf '%s\n' '[frontend web]' 'listen = 127.0.0.1:0' 'backend = app' \
 	    '[backend app]' 'server = a 127.0.0.1:9 source=client' >"$T/in.ini"
-	run -3 timeout 10 "${as[@]}" "$LFPROXY" -c "$T/in.ini"
+	run -3 timeout 10 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
 	[[ $output == *"server app/a: the option source is refused: "*"it takes CAP_NET_RAW or CAP_NET_ADMIN"* ]]
 	sed -i 's/^listen.*/& mark=3/; s/ source=client//' "$T/in.ini"
-	run -3 timeout 10 "${as[@]}" "$LFPROXY" -c "$T/in.ini"
+	run -3 timeout 10 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
 	[[ $output == *"cannot listen on 127.0.0.1:0 with the option mark: "*CAP_NET_RAW* ]]
 }
 
@@ -593,7 +593,7 @@ listener() {
 	wait_for 10 said_times 1 'lfproxy: reloaded: '
 	"$BUILD/lfproxyctl" -S "$T/admin" set maxconn global 1
 	hold 1
-	wait_for 10 to_server a
+	wait_for 10 in_use 1
 	spawn waits curl -sS -m $((20 * PATIENCE)) "$(url)"
 	wait_for 10 backlog_is 1
 	reload_web "127.0.0.1:0 backlog=3 mss=1000 defer_accept=2s" 2
@@ -603,15 +603,18 @@ listener() {
 	equal "the answer" a "$output"
 }
 
+# in_use N: lfproxy has that many sessions.
+in_use() {
+	"$BUILD/lfproxyctl" -S "$T/admin" show info | grep -qx "CurrConns: $1"
+}
+
 backlog_is() {
 	[ "$(ss -Htln "sport = $(port web)" | awk '{ print $2 }')" = "$1" ]
 }
 
 @test "sockopts: a reload that may not change an option changes nothing" {
-	[ "$(id -u)" -eq 0 ] || skip "only root can become another user"
-	getent passwd nobody >/dev/null || skip "there is no user nobody"
+	need_nobody
 	start_app a
-	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
 	WEB='127.0.0.1:0 interface=lo mss=900' web a
 	stop_lfproxy
 	sed -i '/^\[global\]/a user = nobody' "$T/lfproxy.ini"
@@ -636,10 +639,8 @@ backlog_is() {
 }
 
 @test "sockopts: what may not be asked of a server is refused by a reload, too" {
-	[ "$(id -u)" -eq 0 ] || skip "only root can become another user"
-	getent passwd nobody >/dev/null || skip "there is no user nobody"
+	need_nobody
 	start_app a
-	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
 	web a
 	stop_lfproxy
 	sed -i "/^\[global\]/a user = nobody\nadmin = $T/admin" "$T/lfproxy.ini"

@@ -70,13 +70,13 @@ bulk_makes_pipes() {
 @test "splice: a user whose pages are used up goes on copying" {
 	local uid=$((61000 + RANDOM % 3000)) as soft before
 
-	[ "$(id -u)" -eq 0 ] || skip "only root can be another user"
+	need_root "another user is needed"
 	soft=$(cat /proc/sys/fs/pipe-user-pages-soft)
 	[ "$soft" -gt 0 ] && [ "$soft" -le 65536 ] ||
 	    skip "fs.pipe-user-pages-soft is $soft: not to be used up here"
 	as="setpriv --reuid=$uid --regid=$uid --clear-groups"
-	$as --bounding-set=-all --inh-caps=-all true 2>"$T/setpriv" ||
-	    skip "no other user may be: $(cat "$T/setpriv")"
+	need "CAP_SETUID, CAP_SETGID and CAP_SETPCAP (to become another user)" \
+	    $as --bounding-set=-all --inh-caps=-all true
 	as+=" --bounding-set=-all --inh-caps=-all"
 	cat >"$T/hoard.py" <<-'END'
 		import fcntl, os, sys, time
