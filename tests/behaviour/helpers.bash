@@ -32,7 +32,7 @@ LFPROXY_LOG=$T/lfproxy.log
 LFPROXY_PID=
 declare -gA PIDS=() ADDRS=()
 
-. "${BASH_SOURCE[0]%/*}/rights.bash"
+load rights
 
 # The start of every configuration; a test that wants others sets them first.
 common() {
