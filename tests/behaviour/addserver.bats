@@ -57,7 +57,7 @@ end_load() {
 
 hold() {
 	spawn "$1" "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count "$2" --verify --deadline 100
+	    --count "$2" --verify --deadline 200
 }
 
 names() {
@@ -93,11 +93,11 @@ reloads() {
 	del app/b
 	gets a
 	end_load load
-	lfproxy_said "admin: .*: server app/b: none -> $(addr b) weight=50\$"
-	lfproxy_said "admin: .*: server app/b: $(addr b) -> none\$"
+	wait_for 10 lfproxy_said "admin: .*: server app/b: none -> $(addr b) weight=50\$"
+	wait_for 10 lfproxy_said "admin: .*: server app/b: $(addr b) -> none\$"
 	ctl show changes | grep -q "server app/b: $(addr b) -> none\$"
-	eventful "server_added.*app/b.*added, in maintenance"
-	eventful "server_removed.*app/b.*deleted"
+	wait_for 10 eventful "server_added.*app/b.*added, in maintenance"
+	wait_for 10 eventful "server_removed.*app/b.*deleted"
 }
 
 @test "addserver: it is not deleted while it has sessions" {
@@ -313,7 +313,7 @@ reloads() {
 	start_app a
 	start_app b
 	web a
-	add app/b "$(addr b)" slowstart 100s
+	add app/b "$(addr b)" slowstart 1d
 	equal "throttle in maintenance" "" "$(column throttle b)"
 	done_ enable server app/b
 	[ "$(column throttle b)" -lt 20 ]
@@ -564,7 +564,7 @@ del_later() {
 		printf 'add server app/b%d 127.0.0.1:1 check;' "$i"
 	done >"$T/commands"
 	echo >>"$T/commands"
-	socat -t 10 - "UNIX:$ADMIN" <"$T/commands" >/dev/null
+	socat -t 60 - "UNIX:$ADMIN" <"$T/commands" >/dev/null
 	equal "servers" 121 "$(names | wc -w)"
-	lfproxy_said 'the descriptors are enough for [0-9]* sessions and not for'
+	wait_for 10 lfproxy_said 'the descriptors are enough for [0-9]* sessions and not for'
 }

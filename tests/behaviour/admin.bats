@@ -12,7 +12,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = 20s
+		drain_timeout = 10m
 		node = edge-1
 		admin = $ADMIN mode=0600
 		[pool main]
@@ -28,7 +28,7 @@ ctl() {
 
 # talk: stdin goes to the socket as it is, what comes back to stdout.
 talk() {
-	socat -t 10 - "UNIX-CONNECT:$ADMIN"
+	socat -t 60 - "UNIX-CONNECT:$ADMIN"
 }
 
 # said TEXT: what comes back for it, with a `|` for each line end.
@@ -99,7 +99,7 @@ assert value("app", "b", "mode") == "tcp"
 	    "$T/ha.sock" "$T/f.sock" >"$T/ha.cfg"
 	spawn haproxy haproxy -db -q -f "$T/ha.cfg"
 	wait_for 10 test -S "$T/ha.sock"
-	printf 'show stat\n' | socat -t 10 - "UNIX-CONNECT:$T/ha.sock" \
+	printf 'show stat\n' | socat -t 60 - "UNIX-CONNECT:$T/ha.sock" \
 	    >"$T/theirs"
 	equal "the columns" "$(head -n 1 "$T/theirs" | sed 's/,-,.*/,-,/')" \
 	    "$(ctl show stat | head -n 1 | sed 's/,-,.*/,-,/')"
@@ -168,7 +168,7 @@ balances() {
 	[[ $output == "Unknown command, but maybe one of"* ]]
 	run -1 ctl show me
 	[[ $output == "Unknown command, but maybe one of"* ]]
-	run -0 bash -c "printf 'xyz\n' | socat -t 10 - UNIX-CONNECT:$ADMIN"
+	run -0 bash -c "printf 'xyz\n' | socat -t 60 - UNIX-CONNECT:$ADMIN"
 	[[ $output == "Unknown command, but maybe one of"* ]]
 }
 
@@ -288,12 +288,12 @@ time.sleep(600)
 
 @test "admin: a client that talks keeps its place, a silent one is closed" {
 	two_apps
-	run -0 timeout $((20 * PATIENCE)) python3 -c '
+	run -0 timeout $((60 * PATIENCE)) python3 -c '
 import socket, sys, time
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
 s.send(b"prompt;set timeout cli 1\n")
-s.settimeout(10)
+s.settimeout(60)
 began = time.monotonic()
 while s.recv(4096):
     pass

@@ -98,7 +98,7 @@ exporter_ready() {
 	on_free_port exporter exporter_ready prometheus-haproxy-exporter \
 	    --haproxy.scrape-uri="unix:$ADMIN" \
 	    --web.listen-address=127.0.0.1:PORT
-	curl -sS -m 10 "http://$(addr exporter)/metrics" >"$T/metrics"
+	curl -sS -m 60 "http://$(addr exporter)/metrics" >"$T/metrics"
 	has() {
 		grep -qxF -- "$1" "$T/metrics" ||
 		    fail "no '$1' in: $(grep '^haproxy' "$T/metrics")"

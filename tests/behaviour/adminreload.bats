@@ -140,7 +140,7 @@ global: admin: $T/a: maxconn: 256 -> 1
 	PIDS[idle]=$COPROC_PID
 	exec {idle}<&"${COPROC[0]}"
 	printf 'prompt\n' >&"${COPROC[1]}"
-	read -r -t 10 _ <&"$idle"
+	read -r -t $((60 * PATIENCE)) _ <&"$idle"
 	SERVERS=100 file "admin = $T/a"
 	run -0 ctl "$T/a" reload
 	equal "the answer" "global: admin: $T/b is removed" "$output"

@@ -27,7 +27,7 @@ bench_python() {
 @test "bench: a bad client that floods ends when it is told to" {
 	start_app a
 	spawn flood "$TOOLS/badclient" never-read "$(addr a)" --count 50 \
-	    --deadline 60
+	    --deadline 200
 	wait_for 10 has_line flood '^established 50$'
 	signal flood TERM
 	wait_for 10 ended "${PIDS[flood]}"

@@ -13,7 +13,7 @@ common() {
 		[global]
 		log = off
 		admin = $ADMIN
-		drain_timeout = 20s
+		drain_timeout = 10m
 		maxconn = 150
 		[pool main]
 		threads = 2

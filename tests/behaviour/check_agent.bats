@@ -160,7 +160,7 @@ s.recv(1000000) and s.recv(1)
 	until_column 10 b status DOWN
 	holds_one 1
 	equal "sessions" 1 "$(column a scur)"
-	spawn second curl -sS -m $((20 * PATIENCE)) "$(url)"
+	spawn second curl -sS -m $((60 * PATIENCE)) "$(url)"
 	wait_for 10 queued_is 1
 	agent 'maxconn:2'
 	finish second

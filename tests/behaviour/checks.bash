@@ -8,7 +8,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN
 		[pool main]
 		threads = 2
@@ -88,7 +88,7 @@ checked_at() {
 reads_end() {
 	local text
 
-	IFS= read -r -t $((10 * PATIENCE)) -u "$1" text && return 1
+	IFS= read -r -t $((60 * PATIENCE)) -u "$1" text && return 1
 	[ $? -le 128 ] && [ -z "$text" ]
 }
 

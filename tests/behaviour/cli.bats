@@ -7,7 +7,7 @@ load helpers
 
 # usage_error ARGUMENT...: exits with 2, says something, serves nothing.
 usage_error() {
-	run -2 timeout 10 "$LFPROXY" "$@"
+	run -2 timeout 60 "$LFPROXY" "$@"
 	echo "$output"
 	[[ $output == *lfproxy* ]]
 }

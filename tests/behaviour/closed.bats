@@ -119,7 +119,7 @@ talk() {
 	talk full wait
 	ends full "sC proxy full s"
 	spawn held "$TOOLS/badclient" silent "127.0.0.1:$(port killed)" \
-	    --deadline 60
+	    --deadline 200
 	wait_for 10 is_relaying killed
 	ctl shutdown sessions server killed/s
 	ends killed "KD proxy killed s"
@@ -324,7 +324,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	start_bad silent silent
 	web silent
 	spawn held "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
-	    --deadline 60
+	    --deadline 200
 	wait_for 10 is_relaying web
 	id=$(ctl show sess | cut -d: -f1)
 	ctl shutdown session "$id"
@@ -351,7 +351,7 @@ assert len({session["log_id"] for session in sessions}) == len(sessions)
 for session in sessions:
     assert session["frontend"] == "web" and session["backend"] == "app"
     assert session["server"] == "a" and session["code"] in ("--", "CD", "SD")
-    assert 0 <= session["wait_ms"] <= session["total_ms"] < 60000'
+    assert 0 <= session["wait_ms"] <= session["total_ms"]'
 	done
 	: >"$T/enough"
 	finish load 30

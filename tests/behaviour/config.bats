@@ -123,7 +123,7 @@ write_good() {
 
 @test "config: a bad file does not start anything" {
 	write <<<'[frontend web]'
-	run -1 timeout 20 "$lfproxy" -c "$ini"
+	run -1 timeout 60 "$lfproxy" -c "$ini"
 	[[ "$output" == *"$ini: there is no backend; write a [backend NAME]"* ]]
 }
 

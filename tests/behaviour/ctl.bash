@@ -8,7 +8,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = 20s
+		drain_timeout = 10m
 		node = edge-1
 		admin = $ADMIN mode=0600
 		admin = 127.0.0.1:0

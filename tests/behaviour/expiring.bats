@@ -38,7 +38,7 @@ assert 0 < j["left_ms"] <= 1000, j'
 	wait_for 10 weight_is 100
 	nothing_of "show expiring"
 	audited "expired: server app/a weight: 50 -> 100"
-	lfproxy_said 'admin: .*\): expired: server app/a weight: 50 -> 100$'
+	wait_for 10 lfproxy_said 'admin: .*\): expired: server app/a weight: 50 -> 100$'
 	shows "show events" ' expired app/a: server app/a weight, after 1s: 50 -> 100$'
 }
 

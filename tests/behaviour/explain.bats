@@ -10,7 +10,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN mode=0600
 		[pool main]
 		threads = 2
@@ -66,7 +66,7 @@ ported() {
 		                    s.getsockname()[1])
 		said = json.loads(subprocess.check_output(
 		    [ctl, "-S", admin, "explain", source, frontend, "json"]))
-		s.settimeout(20)
+		s.settimeout(60)
 		s.connect((host, int(port)))
 		s.sendall(b"GET / HTTP/1.0\r\n\r\n")
 		got = b""

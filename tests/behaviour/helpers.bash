@@ -39,7 +39,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = ${DRAIN_TIMEOUT:-20s}
+		drain_timeout = ${DRAIN_TIMEOUT:-10m}
 		[pool main]
 		threads = ${THREADS:-2}
 		promotion = ${PROMOTION:-adaptive}
@@ -75,11 +75,12 @@ in_short() {
 	echo $((${SHORT:-0} == 1 ? ($1 + 11) / 12 : $1))
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds.
+# wait_for SECONDS COMMAND...: until it succeeds, for a minute at least: others
+# may use this machine.
 wait_for() {
-	local end=$((${EPOCHREALTIME/[.,]/} + $1 * PATIENCE * 1000000))
-	local seconds=$1
+	local seconds=$(($1 > 60 ? $1 : 60)) end
 
+	end=$((${EPOCHREALTIME/[.,]/} + seconds * PATIENCE * 1000000))
 	shift
 	until "$@"; do
 		if ((${EPOCHREALTIME/[.,]/} > end)); then
@@ -452,7 +453,7 @@ url() {
 }
 
 fetch() {
-	curl -sS -m $((20 * PATIENCE)) "$@"
+	curl -sS -m $((60 * PATIENCE)) "$@"
 }
 
 # SIGTERM; lfproxy must exit with 0, in time, alone, and without a sanitizer's
@@ -539,7 +540,7 @@ says_up() {
 refused() {
 	local rc=0
 
-	curl -s -o /dev/null -m 5 "$1" || rc=$?
+	curl -s -o /dev/null -m $((60 * PATIENCE)) "$1" || rc=$?
 	[ $rc -eq 7 ]
 }
 

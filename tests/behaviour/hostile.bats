@@ -11,7 +11,7 @@ common() {
 	cat <<-END
 		[global]
 		log = off
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN
 		[pool main]
 		threads = 2

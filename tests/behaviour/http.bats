@@ -33,7 +33,7 @@ ask() {
 	local want=$1 path=$2
 	shift 2
 
-	run -0 curl -sS -m 10 -o "$T/body" -w '%{http_code}' "$@" \
+	run -0 curl -sS -m 60 -o "$T/body" -w '%{http_code}' "$@" \
 	    "http://$HTTP$path"
 	equal "status of $path" "$want" "$output" || return 1
 	output=$(cat "$T/body")
@@ -94,7 +94,7 @@ frontend web: no new sessions' "$output"
 	start_app a
 	monitored a
 	while read -r page type; do
-		run -0 curl -sS -m 10 -o /dev/null -w '%{content_type}' \
+		run -0 curl -sS -m 60 -o /dev/null -w '%{content_type}' \
 		    "http://$HTTP$page"
 		equal "the type of $page" "$type" "$output"
 	done <<-'END'
@@ -109,7 +109,7 @@ frontend web: no new sessions' "$output"
 @test "http: not ready while it drains, and stops nevertheless" {
 	start_app a
 	monitored a
-	spawn held "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --deadline 100
+	spawn held "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --deadline 200
 	wait_for 10 sessions_now 1
 	kill -TERM "$LFPROXY_PID"
 	wait_for 10 ready_is 503
@@ -133,9 +133,9 @@ sessions_now() {
 	[[ $output == *'/readyz'* ]]
 	ask 405 /healthz -X POST -d 'some words'
 	ask 405 /healthz -X DELETE
-	run -0 curl -sS -m 10 -I "http://$HTTP/healthz"
+	run -0 curl -sS -m 60 -I "http://$HTTP/healthz"
 	[[ $output == *'Content-Length: 3'* ]]
-	run -0 curl -sS -m 10 -w '%{num_connects}\n' "http://$HTTP/healthz" \
+	run -0 curl -sS -m 60 -w '%{num_connects}\n' "http://$HTTP/healthz" \
 	    "http://$HTTP/healthz"
 	equal "two answers" $'ok\n1\nok\n0' "$output"
 }
@@ -213,7 +213,7 @@ sessions_now() {
 	spawn rude python3 -B "$T/rude.py" "$HTTP"
 	wait_for 60 has_line rude '^rude'
 	for _ in {1..20}; do
-		ask 200 /healthz -m 5
+		ask 200 /healthz -m 30
 	done
 	equal "an answer" a "$(fetch "$(url web)")"
 	run -0 "$BUILD/lfproxyctl" -S "$T/admin.sock" show info

@@ -123,7 +123,7 @@ print(json.load(sys.stdin)["version"])')"
 	start_bad silent silent
 	web silent
 	spawn held "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
-	    --deadline 60
+	    --deadline 200
 	wait_for 10 is_there
 	id=$(ctl show sess | cut -d: -f1)
 	equal "in the list" "$id RELAYING web app silent 0 0" \

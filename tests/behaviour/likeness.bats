@@ -93,12 +93,12 @@ twins() {
 
 is_checked() {
 	[ "$(printf 'show stat checked 4 -1\n' |
-	    socat -t 10 - "UNIX-CONNECT:$1" |
+	    socat -t 60 - "UNIX-CONNECT:$1" |
 	    awk -F, 'NR > 1 { print $18 $37 }' | xargs)" = "UPL4OK DOWNL4CON" ]
 }
 
 rates_are_back() {
-	[ "$(printf 'show stat -1 7 -1\n' | socat -t 10 - "UNIX-CONNECT:$1" |
+	[ "$(printf 'show stat -1 7 -1\n' | socat -t 60 - "UNIX-CONNECT:$1" |
 	    awk -F, '$56 ~ /^[0-9]/ && $34 == 0 && $5 == 0' | wc -l)" -eq 2 ]
 }
 

@@ -19,7 +19,7 @@ common() {
 		[global]
 		log = stderr
 		admin = $T/admin.sock
-		drain_timeout = ${DRAIN_TIMEOUT:-20s}
+		drain_timeout = ${DRAIN_TIMEOUT:-10m}
 		${GLOBAL:-}
 		[pool main]
 		threads = 2
@@ -58,7 +58,7 @@ info_above() {
 	wait_for 10 lfproxy_said 'up to 3 sessions \(maxconn\): 2 of 1000 descriptors each'
 	equal "Maxconn" 3 "$(info Maxconn)"
 	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 5 \
-	    --deadline 100
+	    --deadline 200
 	wait_for 10 info_above MaxconnReached 0
 	equal "sessions" 3 "$(info CurrConns)"
 	wait_for 10 lfproxy_said 'accepts nothing for now: all 3 sessions are in use; '
@@ -74,7 +74,7 @@ info_above() {
 	printf '%s\n' '[global]' 'maxconn = 1000' '[frontend web]' \
 	    'listen = 127.0.0.1:0' 'backend = app' '[backend app]' \
 	    'server = a 127.0.0.1:9' >"$T/in.ini"
-	run -3 "${WITHOUT[@]}" prlimit --nofile=1000:1000 timeout 10 "$LFPROXY" \
+	run -3 "${WITHOUT[@]}" prlimit --nofile=1000:1000 timeout 60 "$LFPROXY" \
 	    -c "$T/in.ini"
 	[[ $output =~ maxconn\ =\ 1000\ takes\ 2[0-9]{3}\ descriptors,\ and\ this\ process\ may\ have\ 1000,\ enough\ for\ 4[0-9]{2}\ sessions ]]
 }
@@ -206,7 +206,7 @@ goes_on() {
 		began=$(now_ms)
 		injected accept4 "$error" a
 		spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-		    --count 20 --deadline 100
+		    --count 20 --deadline 200
 		wait_for 10 lfproxy_said 'frontend web accepts nothing for now'
 		quiet 20
 		# It is tried again now and then, and told once a second.

@@ -26,7 +26,7 @@ load helpers
 		line=${S[date]//\// }
 		line=$(date -d "${line/:/ }" +%s)
 		[ "$line" -ge $((now - 1)) ]
-		[ "$line" -le $((now + 30)) ]
+		[ "$line" -le "$(date +%s)" ]
 	done < <(sessions)
 }
 
@@ -70,7 +70,7 @@ load helpers
 	start_app a
 	web a
 	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count 3 --deadline 60
+	    --count 3 --deadline 200
 	wait_for 10 has_line idle established
 	fetch -o /dev/null "$(url)"
 	last_session
@@ -134,7 +134,7 @@ load helpers
 	start_app a
 	web a
 	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count 4 --deadline 60
+	    --count 4 --deadline 200
 	wait_for 10 has_line idle established
 	fetch -o /dev/null "$(url)"
 	last_session

@@ -73,7 +73,7 @@ assert rest == {"time", "id", "wait_ms", "connect_ms", "total_ms",
     "bytes_in", "peer", "sni"}, rest
 assert r["sni"] in (None, ""), r["sni"]
 assert r["peer"] in (None, ""), r["peer"]
-assert 0 <= r["wait_ms"] and 0 <= r["connect_ms"] <= r["total_ms"] < 20000
+assert 0 <= r["wait_ms"] and 0 <= r["connect_ms"] <= r["total_ms"]
 assert r["bytes_in"] > 20
 assert re.fullmatch("[0-9a-f]{14}-[0-9a-f]{6}", r["id"]), r["id"]
 t = datetime.datetime.strptime(r["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
@@ -123,7 +123,7 @@ assert got == sys.argv[1], ascii(got)' \
 # A client that says nothing until it is ended.
 hold() {
 	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count 1 --deadline 60
+	    --count 1 --deadline 200
 	wait_for 10 has_line idle established
 }
 

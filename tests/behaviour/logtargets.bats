@@ -127,7 +127,7 @@ every_target() {
 @test "log: a file that cannot be opened is an error at the start" {
 	start_app a
 	refute logging "file=$T/no/such/file"
-	lfproxy_said "error: the log file $T/no/such/file cannot be opened: No such"
+	wait_for 10 lfproxy_said "error: the log file $T/no/such/file cannot be opened: No such"
 	LFPROXY_PID=
 }
 
@@ -331,7 +331,7 @@ let_go() {
 	equal "log threads" 3 "$(log_threads)"
 	# A session of the old model still logs to the old target.
 	spawn held "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 1 \
-	    --deadline 100
+	    --deadline 200
 	wait_for 10 has_line held '^established'
 	fetch -o /dev/null "$(url)"
 	wait_for 10 at_least "$T/old.log" "$TCPLOG" 1

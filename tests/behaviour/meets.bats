@@ -150,7 +150,7 @@ sys.exit(row["scur"] != sys.argv[1])' "$1" >>"$T/looks"
 	end a
 	until_column 10 a status DOWN
 	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 15 \
-	    --deadline 100
+	    --deadline 200
 	wait_for 10 backend_is qcur 15
 	restart_app a
 	wait_for 30 let_in 15
@@ -210,7 +210,7 @@ sys.exit(row["scur"] != sys.argv[1])' "$1" >>"$T/looks"
 	} >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 	spawn idle "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 2 \
-	    --deadline 100
+	    --deadline 200
 	wait_for 10 column_is a scur 1
 	wait_for 10 other_is b scur 1
 	spawn one curl -sS -m 60 "$(url)"

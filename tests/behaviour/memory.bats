@@ -10,7 +10,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN mode=0600
 		[pool main]
 		threads = 2

@@ -9,7 +9,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr${FORMAT:+ format=$FORMAT}
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN mode=0600
 		admin = $T/operator.sock level=operator
 		[pool main]

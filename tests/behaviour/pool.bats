@@ -17,7 +17,7 @@ common() {
 	cat <<-END
 		[global]
 		log = off
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN mode=0600
 		[pool main]
 		${MAIN:-threads = 3 nice=0, 1 nice=$NICER}
@@ -252,11 +252,11 @@ quiet_ledger() {
 	start_app a
 	web a
 	before=$(main "$SETTINGS")
-	run -0 socat -t 10 - "UNIX-CONNECT:$ADMIN" \
+	run -0 socat -t 60 - "UNIX-CONNECT:$ADMIN" \
 	    < <(printf 'operator;set pool main threads 7;show cli level\n')
 	[[ $output == *"Permission denied"*operator* ]]
 	equal "the settings" "$before" "$(main "$SETTINGS")"
-	printf 'help set\n' | socat -t 10 - "UNIX-CONNECT:$ADMIN" >"$T/help"
+	printf 'help set\n' | socat -t 60 - "UNIX-CONNECT:$ADMIN" >"$T/help"
 	grep -q '^  set pool <pool> <what> <value> ' "$T/help"
 }
 
@@ -405,6 +405,6 @@ complete_ctl() {
 		printf '[frontend web]\nlisten = unix:%s\nbackend = app\n' "$T/web"
 		printf '[backend app]\ncheck = off\nserver = a 127.0.0.1:9\n'
 	} >"$T/many.ini"
-	run -3 prlimit --nofile=64:64 timeout 20 "$LFPROXY" -c "$T/many.ini"
+	run -3 prlimit --nofile=64:64 timeout 60 "$LFPROXY" -c "$T/many.ini"
 	[[ $output == *"pool main cannot be started: Too many open files; raise the limit of descriptors (LimitNOFILE, ulimit -n)"* ]]
 }

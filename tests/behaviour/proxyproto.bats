@@ -215,7 +215,7 @@ ctl_checked() {
 		exec 4<>"/dev/tcp/127.0.0.1/$(port in)"
 		wait_for 10 has_line good "^v2 TCP4 127.0.0.1 [0-9]+ 127.0.0.1 $(port in)\$"
 		echo hello >&4
-		read -r -t 10 back <&4
+		read -r -t $((60 * PATIENCE)) back <&4
 		equal "what comes back" hello "$back"
 		exec 4>&-
 		wait_for 10 logged 1
@@ -384,7 +384,7 @@ closed_with() {
 	equal "headers" 4 "$(of lf_proxy_headers)"
 	equal "errors" 10 "$(of lf_proxy_errors)"
 	# The first with its reason, and no more than a few.
-	lfproxy_said 'frontend in: .*127\.0\.0\.1:[0-9]+ has no good PROXY header: what came does not begin as one'
+	wait_for 10 lfproxy_said 'frontend in: .*127\.0\.0\.1:[0-9]+ has no good PROXY header: what came does not begin as one'
 	closed_with PR none none none none none none none none --data 10
 	warnings=$(grep -c 'has no good PROXY header' "$LFPROXY_LOG")
 	[ "$warnings" -lt 8 ] || fail "$warnings warnings"
@@ -400,7 +400,7 @@ closed_with() {
 	ticks=$(cpu_ticks)
 	closed_with cR none
 	[ $(($(now_ms) - began)) -ge 950 ] || fail "too early"
-	lfproxy_said 'has no good PROXY header: it did not come within timeout_hello'
+	wait_for 10 lfproxy_said 'has no good PROXY header: it did not come within timeout_hello'
 	# All the time together, not from the last byte on.
 	closed_with cR v2 --piece 1 --pause 100
 	# Of some 200, were it to be looked at all the time.

@@ -8,7 +8,7 @@ QUEUETOOL=$ROOT/tests/behaviour/queuetool.py
 # Clients that send nothing and hold on.
 hold() {
 	spawn "$1" "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count "$2" --deadline 100
+	    --count "$2" --deadline 200
 }
 
 # One holds the only place at server a; the rest of the test finds it taken.

@@ -68,8 +68,8 @@ assert [s["fair"] for s in j["servers"]] == [12, 12], j'
 	wait_for 10 is scur b "$closed"
 	equal "sessions of a" $((24 - closed)) "$(column scur a)"
 	equal "closed at b" 0 "$(sessions | grep -c ' app/b ' || true)"
-	lfproxy_said "rebalancing of backend app has ended, $closed of 12 sessions were closed"
-	lfproxy_said 'admin: .*: backend app: rebalanced over 3s, 12 of 24 sessions are to be closed$'
+	wait_for 10 lfproxy_said "rebalancing of backend app has ended, $closed of 12 sessions were closed"
+	wait_for 10 lfproxy_said 'admin: .*: backend app: rebalanced over 3s, 12 of 24 sessions are to be closed$'
 	# And no answer was cut.
 	long_ends
 	equal "the tally" "cut 0 again $closed" "$(tail -n 1 "$T/long.out")"
@@ -112,7 +112,7 @@ assert [s["fair"] for s in j["servers"]] == [12, 12], j'
 	signal busy TERM
 	finish busy
 	equal "the busy ones" "cut 0 again 0" "$(tail -n 1 "$T/busy.out")"
-	lfproxy_said 'rebalancing of backend app has ended, [5-8] of 8 sessions were closed: the operator has cancelled it'
+	wait_for 10 lfproxy_said 'rebalancing of backend app has ended, [5-8] of 8 sessions were closed: the operator has cancelled it'
 }
 
 @test "rebalance: busy sessions go when the time is over and there are no others" {
@@ -154,10 +154,10 @@ Nothing to do: no server has more than its share." "$output"
 	ctl rebalance backend app over 1h
 	ctl rebalance backend app over 2h
 	equal "rebalances" 1 "$(ctl show rebalances | grep -c ^backend)"
-	lfproxy_said 'has ended, 0 of 10 .*: the operator has ordered another one'
+	wait_for 10 lfproxy_said 'has ended, 0 of 10 .*: the operator has ordered another one'
 	done_ cancel rebalance app
 	nothing_of "show rebalances"
-	lfproxy_said 'admin: .*: backend app: rebalancing cancelled$'
+	wait_for 10 lfproxy_said 'admin: .*: backend app: rebalancing cancelled$'
 	refused_with "not being rebalanced" cancel rebalance app
 	equal "closed" 0 "$(sessions | grep -c ' BD ' || true)"
 	long_ends
@@ -180,7 +180,7 @@ check = off" >>"$T/lfproxy.ini"
 	ctl reload
 	refused_with "No such backend." cancel rebalance app
 	wait_for 80 nothing_of "show rebalances"
-	lfproxy_said 'has ended, [0-9]+ of 10 .*: the configuration has this backend no more'
+	wait_for 10 lfproxy_said 'has ended, [0-9]+ of 10 .*: the configuration has this backend no more'
 	# Its sessions may go on, for timeout_drain.
 	equal "the tally" 0 "$(grep -c cut "$T/long.out" || true)"
 }
@@ -191,7 +191,7 @@ check = off" >>"$T/lfproxy.ini"
 	ctl rebalance backend app over 20s
 	change_file '^balance = .*' 'balance = source'
 	wait_for 60 nothing_of "show rebalances"
-	lfproxy_said 'has ended, [0-9]+ of 10 .*: by the configuration clients go elsewhere'
+	wait_for 10 lfproxy_said 'has ended, [0-9]+ of 10 .*: by the configuration clients go elsewhere'
 	long_ends
 }
 

@@ -16,7 +16,7 @@ load helpers
 	start_app a --body-bytes 100000000
 	DEFAULTS=$'timeout_client = 2s\ntimeout_server = 300ms' web a
 	spawn client "$TOOLS/badclient" slow "127.0.0.1:$(port web)" \
-	    --rate 1 --deadline 100
+	    --rate 1 --deadline 200
 	last_session
 	equal "the code" cD "${S[code]}"
 	[ "${S[tt]}" -ge 1900 ]
@@ -26,7 +26,7 @@ load helpers
 	start_app a --delay 1500
 	DEFAULTS=$'timeout_client = 800ms\ntimeout_server = 20s' web a
 	printf 'GET / HTTP/1.0\r\n\r\n' |
-	    timeout 60 socat -t 30 - "TCP:127.0.0.1:$(port web)" >"$T/answer"
+	    timeout 60 socat -t 60 - "TCP:127.0.0.1:$(port web)" >"$T/answer"
 	grep -q '^a' "$T/answer"
 	last_session
 	equal "the code" -- "${S[code]}"

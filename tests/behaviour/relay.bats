@@ -149,7 +149,7 @@ download() {
 	ADDRS[s]=unix:$T/s.sock
 	web s
 	equal "the answer" "$(seq 100000 | sha256sum)" "$(seq 100000 |
-	    timeout 20 socat -t 15 - "TCP:127.0.0.1:$(port web)")"
+	    timeout 60 socat -t 60 - "TCP:127.0.0.1:$(port web)")"
 }
 
 @test "relay: the end of the client's half comes after its last byte" {
@@ -176,7 +176,7 @@ download() {
 @test "relay: bytes before a server's close arrive" {
 	start_bad s half-close --bytes 1000000
 	web s
-	equal "bytes" 1000000 "$(echo | timeout 20 socat -t 15 - \
+	equal "bytes" 1000000 "$(echo | timeout 60 socat -t 60 - \
 	    "TCP:127.0.0.1:$(port web)" | wc -c)"
 }
 
@@ -369,7 +369,7 @@ set_pool() {
 	set_pool threads 4
 	set_pool shards 2
 	spawn during "$TOOLS/streamer" client "$web" --connections 8 \
-	    --mode echo --up 300000 --deadline 60
+	    --mode echo --up 300000 --deadline 200
 	valgrind_config "server = s2 $(addr s2)" \
 	    $'[frontend other]\nbackend = app\nlisten = '"unix:$T/other" \
 	    >"$T/lfproxy.ini"

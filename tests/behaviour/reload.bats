@@ -16,7 +16,7 @@ ctl() {
 common() {
 	cat <<-END
 		[global]
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN mode=0600
 		${GLOBAL:-log = off}
 		[pool main]
@@ -125,13 +125,13 @@ ask() {
 	local fd=${HELD[$1]} line n=0
 
 	printf 'GET / HTTP/1.1\r\nHost: x\r\n\r\n' >&"$fd"
-	while read -r -t $((10 * PATIENCE)) line <&"$fd"; do
+	while read -r -t $((60 * PATIENCE)) line <&"$fd"; do
 		line=${line%$'\r'}
 		[[ ${line,,} != content-length:* ]] || n=${line##*: }
 		[ -n "$line" ] || break
 	done
 	[ "$n" -gt 0 ] || return 1
-	read -r -t $((10 * PATIENCE)) line <&"$fd"
+	read -r -t $((60 * PATIENCE)) line <&"$fd"
 	echo "$line"
 }
 
@@ -139,7 +139,7 @@ ask() {
 ended_by_peer() {
 	local rc=0
 
-	read -r -t $((10 * PATIENCE)) -u "${HELD[$1]}" || rc=$?
+	read -r -t $((60 * PATIENCE)) -u "${HELD[$1]}" || rc=$?
 	equal "how the read from $1 ended" 1 $rc
 }
 
@@ -202,7 +202,7 @@ no_pool() {
 	site "server = a $(addr a)" | write
 	launch_lfproxy -c "$INI"
 	site "server = a $(addr a) weight=5" | write
-	run -0 socat -t 10 - "UNIX-CONNECT:$ADMIN" \
+	run -0 socat -t 60 - "UNIX-CONNECT:$ADMIN" \
 	    < <(printf 'operator;reload\n')
 	[[ $output == *"Permission denied"* ]]
 	equal "the weight" 100 "$(stat_of app a weight)"
@@ -534,11 +534,11 @@ answers_b() {
 	launch_lfproxy -c "$INI"
 	fetch "$(url)" >/dev/null
 	GLOBAL=$'log = stderr\nnode = elsewhere\ndrain_timeout = 1s\nmaxconn = 99' \
-	    site "server = a $(addr a)" | sed '/drain_timeout = 20s/d' | write
+	    site "server = a $(addr a)" | sed '/drain_timeout = 10m/d' | write
 	reloaded 'global: log: off -> stderr *' \
 	    'global: maxconn: auto -> 99 takes a restart; it stays auto' \
 	    "global: node: * -> elsewhere" \
-	    'global: drain_timeout: 20s -> 1s'
+	    'global: drain_timeout: 10m -> 1s'
 	reloaded '*takes a restart*'
 	wait_for 10 lfproxy_said '^lfproxy: warning: global: maxconn: '
 	ctl show info | grep -qx 'node: elsewhere'
@@ -704,7 +704,7 @@ storm() {
 		[ "${BASH_REMATCH[1]}" -gt "$(scaled 100)" ]
 	done
 	storm_reload 0 ctl reload
-	said_times "$n" '^lfproxy: reloaded: [1-9][0-9]* changes'
+	wait_for 10 said_times "$n" '^lfproxy: reloaded: [1-9][0-9]* changes'
 	refute lfproxy_said 'not reloaded'
 	wait_for 20 fds_at_most "$fds"
 	wait_for 10 pool_is main '(p["threads"], p["resident"], p["handlers"])' \

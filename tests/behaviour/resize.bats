@@ -17,7 +17,7 @@ common() {
 		admin = $ADMIN mode=0600
 		# Few, or they would count as memory that is not given back.
 		closed_sessions = 16
-		drain_timeout = 20s
+		drain_timeout = 10m
 		[pool main]
 		threads = 1
 		shards = 1

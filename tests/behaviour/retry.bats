@@ -53,13 +53,9 @@ none() {
 }
 
 @test "retry: with timeout_queue = 0 they end at once with SC" {
-	local began
-
-	none $'timeout_queue = 0\ntimeout_connect = 60s'
-	began=$(now_ms)
+	none $'timeout_queue = 0\ntimeout_connect = 1h'
 	run fetch "$(url)"
 	[[ $status -eq 52 || $status -eq 56 ]]
-	[ $(($(now_ms) - began)) -lt 10000 ] || fail "it waited"
 	last_session
 	equal "the code" SC "${S[code]}"
 	"$LFPROXY" -T -c "$T/lfproxy.ini" | grep -qx 'timeout_queue = 0'
@@ -68,7 +64,7 @@ none() {
 @test "retry: maxqueue holds without a server, too" {
 	none $'timeout_queue = 60s\nmaxqueue = 2'
 	spawn many "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count 5 --deadline 60
+	    --count 5 --deadline 200
 	wait_for 20 sessions_ended 3
 	equal "those too many" 3 "$(sessions | grep -c ' SQ ')"
 	equal "lf_queue_refused" 3 "$(column lf_queue_refused BACKEND)"
@@ -116,7 +112,7 @@ none() {
 	wait_for 10 has wredis r 1
 	wait_for 10 has scur a 1
 	printf 'GET / HTTP/1.0\r\n\r\n' >&7
-	run -0 timeout 20 cat <&7
+	run -0 timeout 60 cat <&7
 	exec 7>&-
 	[[ $output == *a ]]
 	last_session
@@ -142,7 +138,7 @@ none() {
 	} >&7
 	end s KILL
 	kill -CONT "$LFPROXY_PID"
-	run -0 timeout 20 cat <&7
+	run -0 timeout 60 cat <&7
 	exec 7>&-
 	# The second request is found where the first one's body ends.
 	equal "answers" 2 "$(grep -c '^a$' <<<"$output")"
@@ -192,13 +188,13 @@ ended_or_retried() {
 	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
 	wait_for 10 has scur a 1
 	printf 'GET / HTTP/1.0\r\n\r\n' >&7
-	run -0 timeout 20 cat <&7
+	run -0 timeout 60 cat <&7
 	exec 7>&-
 	[[ $output == *a ]]
 	stop_lfproxy
 	BALANCE=first web c a
 	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
-	run -0 timeout 20 cat <&7
+	run -0 timeout 60 cat <&7
 	exec 7>&-
 	last_session
 	equal "the code and the server" "-- c" "${S[code]} ${S[server]}"
@@ -211,7 +207,7 @@ ended_or_retried() {
 	DEFAULTS=$'retries = 1\ntimeout_connect = 1s
 retry_budget = 0%\nretry_budget_min = 2' web f g
 	spawn many "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count 6 --deadline 60
+	    --count 6 --deadline 200
 	wait_for 30 sessions_ended 6
 	equal "those refused" 4 "$(sessions | grep -c ' SC .*/0 0/0$')"
 	equal "those tried again" 2 "$(sessions | grep -c ' sC .*/+1 0/0$')"
@@ -224,7 +220,7 @@ retry_budget = 0%\nretry_budget_min = 2' web f g
 	wait_for 10 eventful ' retry_budget app: .* 4 retries were refused'
 	# Those that ended give their part back.
 	spawn more "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count 1 --deadline 60
+	    --count 1 --deadline 200
 	wait_for 30 sessions_ended 7
 	equal "those tried again" 3 "$(sessions | grep -c ' sC .*/+1 0/0$')"
 }
@@ -273,7 +269,7 @@ retry_budget_min = 1\ntimeout_drain = 1s' BALANCE=first web r f
 retry_budget = 0%\nretry_budget_min = 1' BACKEND=$CHECKED \
 	    web "r check_port=$(addr health | sed 's/.*://')"
 	spawn many "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count "$n" --deadline 100
+	    --count "$n" --deadline 200
 	wait_for 20 has connect r "$n"
 	end health
 	wait_for 20 has qcur BACKEND "$n"
@@ -294,7 +290,7 @@ retry_budget = 0%\nretry_budget_min = 1' BACKEND=$CHECKED \
 	DEFAULTS=$'retries = 1\ntimeout_connect = 500ms
 retry_budget = 100%\nretry_budget_min = 0' web f g
 	spawn many "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count 20 --deadline 60
+	    --count 20 --deadline 200
 	wait_for 30 sessions_ended 20
 	equal "those tried again" 20 "$(sessions | grep -c ' sC .*/+1 0/0$')"
 }
@@ -305,7 +301,10 @@ retry_budget = 100%\nretry_budget_min = 0' web f g
 	start_app a
 	start_app b
 	BALANCE=ewma web a r b
+	began=$SECONDS
 	fetch -H 'Connection: close' "$(url)[1-200]" >"$T/answers"
 	equal "answers" 200 "$(grep -c '^[ab]$' "$T/answers")"
-	[ "$(column connect r)" -le 3 ] || fail "$(column connect r) connects"
+	# After ten seconds the refusal is forgotten, and the server tried again.
+	[ "$(column connect r)" -le $((3 + 3 * (SECONDS - began) / 10)) ] ||
+	    fail "$(column connect r) connects"
 }

@@ -11,7 +11,7 @@ common() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = 20s
+		drain_timeout = 10m
 		admin = $ADMIN mode=0600
 		${GLOBAL:-}
 		[pool main]
@@ -85,7 +85,7 @@ two_streams() {
 
 hold() {
 	spawn "$1" "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
-	    --count "$2" --deadline 100
+	    --count "$2" --deadline 200
 }
 
 @test "servercmds: state drain, maint and ready under load" {
@@ -113,7 +113,7 @@ hold() {
 	start_app b
 	web a b
 	spawn held "$TOOLS/badclient" idle "127.0.0.1:$(port web)" --count 4 \
-	    --verify --deadline 100
+	    --verify --deadline 200
 	wait_for 10 is scur a 2
 	done_ set server app/a state drain
 	for _ in 1 2 3 4; do
@@ -205,7 +205,7 @@ gets_refused() {
 # The load may have ended with the sessions that the old server took along.
 refused_once() {
 	fetch -o /dev/null "$(url)" 2>/dev/null || true
-	said_times 1 'connect to app/a failed'
+	wait_for 10 said_times 1 'connect to app/a failed'
 }
 
 end_load_anyhow() {
@@ -323,7 +323,7 @@ end_load_anyhow() {
 	start_app a
 	WEB=unix:$T/web.sock web a
 	done_ disable frontend web
-	spawn client curl -sS -m 20 --unix-socket "$T/web.sock" http://web/
+	spawn client curl -sS -m 60 --unix-socket "$T/web.sock" http://web/
 	wait_for 10 backlog_is 1
 	done_ enable frontend web
 	finish client
@@ -341,7 +341,7 @@ backlog_is() {
 	equal "slim" 2 "$(column slim FRONTEND)"
 	hold first 4
 	wait_for 10 is scur FRONTEND 2
-	spawn one curl -sS -m 20 "$(url)"
+	spawn one curl -sS -m 60 "$(url)"
 	equal "sessions" "2 2" \
 	    "$(column scur FRONTEND) $(column smax FRONTEND)"
 	done_ set maxconn frontend web 100
@@ -350,7 +350,7 @@ backlog_is() {
 	wait_for 10 is scur FRONTEND 4
 	done_ set maxconn global 4
 	ctl show info | grep -qx 'Maxconn: 4'
-	spawn two curl -sS -m 20 "$(url)"
+	spawn two curl -sS -m 60 "$(url)"
 	wait_for 10 said_times 1 'all 4 sessions are in use'
 	equal "sessions" 4 "$(column scur FRONTEND)"
 	done_ set maxconn global 0
@@ -358,7 +358,7 @@ backlog_is() {
 	equal "who answers" a "$output"
 	done_ set maxconn frontend web 0
 	wait_for 10 is scur FRONTEND 4
-	spawn three curl -sS -m 20 "$(url)"
+	spawn three curl -sS -m 60 "$(url)"
 	equal "sessions" 4 "$(column scur FRONTEND)"
 	done_ set maxconn frontend web 100
 	finish three
@@ -436,7 +436,7 @@ peaks_clear() {
 	    "$(column stot a) $(column smax a) $(column bout a)"
 	wait_for 10 is rate FRONTEND 0
 	equal "rates" "0 0" "$(column rate_max a) $(column rate_max FRONTEND)"
-	printf 'operator; clear counters all\n' | socat -t 10 - "UNIX:$ADMIN" |
+	printf 'operator; clear counters all\n' | socat -t 60 - "UNIX:$ADMIN" |
 	    grep -qx 'Permission denied'
 }
 
@@ -546,7 +546,7 @@ s.listen(16)
 print("listening on 127.0.0.1:%d" % s.getsockname()[1], flush=True)
 while True:
     c, _ = s.accept()
-    c.settimeout(2)
+    c.settimeout(60)
     try:
         got = c.recv(100).decode() if sys.argv[2] == "ask" else ""
         open(sys.argv[1] + ".got", "w").write(got)
@@ -600,7 +600,7 @@ agent = on interval=100ms port=1" web a
 	wait_for 10 is status a UP
 	done_ set server app/a agent-port "$agent"
 	printf 'set server app/a agent-send who\\ are\\ you\n' |
-	    socat -t 10 - "UNIX:$ADMIN"
+	    socat -t 60 - "UNIX:$ADMIN"
 	wait_for 10 grep -qx 'who are you' "$T/says.got"
 	wait_for 10 is agent_status a L7OK
 	done_ set server app/a agent down
@@ -658,7 +658,7 @@ agent = on interval=100ms port=1" web a
 	# An idle connection has 10 s; waiting is not idling.
 	equal "two answers" "Done.||Done.||" \
 	    "$(printf 'set timeout cli 1;wait 1500;wait 10\n' |
-	        socat -t 10 - "UNIX:$ADMIN" | sed 1d | tr '\n' '|')"
+	        socat -t 60 - "UNIX:$ADMIN" | sed 1d | tr '\n' '|')"
 	run -1 ctl wait
 	equal "the answer" "Expects a duration in milliseconds." "$output"
 	run -1 ctl wait x
@@ -673,7 +673,7 @@ agent = on interval=100ms port=1" web a
 	[[ $output == "Usage: wait "* ]]
 	# Of the units that it names each is taken.
 	for unit in $(grep -o "'[a-z]*'" <<<"$output" | tr -d "'"); do
-		printf 'wait 1%s\n' "$unit" | timeout 0.2 socat -t 10 - "UNIX:$ADMIN" \
+		printf 'wait 1%s\n' "$unit" | timeout 0.2 socat -t 60 - "UNIX:$ADMIN" \
 		    >"$T/unit" || true
 		refute grep Invalid "$T/unit"
 	done

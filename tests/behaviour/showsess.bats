@@ -85,8 +85,8 @@ has_answer() {
 	DEFAULTS=$'timeout_connect = 119s\nretries = 0' web full
 	hold
 	wait_for 10 state_is CONNECTING
-	[[ "$(ctl show sess)" =~ \ scb=\[5,1h,fd=[0-9]+\]\ exp=1m5[0-9]s\ rc=0\ c_exp=1m5[0-9]s$ ]]
-	[[ "$(ctl show sess all)" == *" conn_exp=1m5"*" state=CON fd="* ]]
+	[[ "$(ctl show sess)" =~ \ scb=\[5,1h,fd=[0-9]+\]\ exp=1m[0-9]+s\ rc=0\ c_exp=1m[0-9]+s$ ]]
+	[[ "$(ctl show sess all)" == *" conn_exp=1m"*" state=CON fd="* ]]
 	ctl shutdown sessions server app/full
 }
 

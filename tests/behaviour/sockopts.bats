@@ -29,7 +29,7 @@ readable() {
 
 hold() {
 	spawn "hold$1" ${2:-} "$TOOLS/badclient" idle \
-	    "127.0.0.1:$(port web)" --count "$1" --deadline 100
+	    "127.0.0.1:$(port web)" --count "$1" --deadline 200
 	wait_for 10 has_line "hold$1" '^established'
 }
 
@@ -226,8 +226,8 @@ unix_web() {
 	refused "http://127.0.0.1:$(port six)/"
 	# The DSCP is that of either family.
 	spawn four "$TOOLS/badclient" idle "127.0.0.1:$(port both)" \
-	    --deadline 100
-	spawn six "$TOOLS/badclient" idle "[::1]:$(port both)" --deadline 100
+	    --deadline 200
+	spawn six "$TOOLS/badclient" idle "[::1]:$(port both)" --deadline 200
 	wait_for 10 kernel connection "local=::ffff:127.0.0.1:$(port both) "
 	has tos=184
 	wait_for 10 kernel connection "local=::1:$(port both) "
@@ -246,14 +246,14 @@ unix_web() {
 	    "$(fetch "$(sed -n 's/^listen = \([^ ]*\).*/\1/p' "$T/second.ini")")"
 	# And without it none could.
 	sed -i 's/ reuseport=on//' "$T/second.ini"
-	run -3 timeout 10 "$LFPROXY" -c "$T/second.ini"
+	run -3 timeout 60 "$LFPROXY" -c "$T/second.ini"
 	[[ $output == *"in use"* ]]
 }
 
 @test "sockopts: mark and transparent, of a listener and towards a server" {
 	netns n
 	serve a ${NS[n]} "$TOOLS/appserver" --name a --listen 127.0.0.1:0 \
-	    --deadline 100
+	    --deadline 200
 	LIMIT=${NS[n]} WEB='192.0.2.7:0 mark=0x17 transparent=on' \
 	    web 'a mark=24'
 	readable
@@ -261,7 +261,7 @@ unix_web() {
 	has mark=23 transparent=1
 	${NS[n]} ip route add local 192.0.2.0/24 dev lo
 	spawn idle ${NS[n]} "$TOOLS/badclient" idle "192.0.2.7:$(port web)" \
-	    --deadline 100
+	    --deadline 200
 	wait_for 10 has_line idle '^established'
 	wait_for 10 to_server a
 	has mark=24 transparent=0
@@ -290,7 +290,7 @@ counter_above() {
 	# lfproxy is the server of lfproxy, so that both ends are tried.  With
 	# defer_accept the client's bytes are there when its session begins.
 	serve a ${NS[n]} "$TOOLS/appserver" --name a --listen 127.0.0.1:0 \
-	    --deadline 100
+	    --deadline 200
 	cat >"$T/in.ini" <<-END
 		$(common)
 		[frontend web]
@@ -313,7 +313,7 @@ counter_above() {
 	has tfo=16
 	# The first connection brings the cookie, which later ones show.
 	for i in 1 2 3 4 5; do
-		equal "the answer" a "$(${NS[n]} curl -sS -m 20 "$(url)")"
+		equal "the answer" a "$(${NS[n]} curl -sS -m 60 "$(url)")"
 	done
 	counter_above TCPFastOpenActive 0 ||
 	    fail "no SYN with data was acknowledged"
@@ -321,7 +321,7 @@ counter_above() {
 	# A client that waits for the server gets its connection all the same.
 	before=$(kernel_counter TCPFastOpenActive)
 	spawn idle ${NS[n]} "$TOOLS/badclient" idle "$(listening web)" \
-	    --deadline 100 --verify
+	    --deadline 200 --verify
 	wait_for 10 has_line idle '^established'
 	ADDRS[next]=127.0.0.1:7999
 	wait_for 10 to_server next
@@ -429,12 +429,12 @@ server = s 127.0.0.1:9 sndbuf=512m" web
 	${NS[n]} sysctl -qw net.ipv4.ip_local_port_range='40000 40007' ||
 	    skip "net.ipv4.ip_local_port_range may not be set here"
 	serve a ${NS[n]} "$TOOLS/appserver" --name a --listen 127.0.0.1:7001 \
-	    --deadline 100
+	    --deadline 200
 	# Clients of a unix socket take no ports.
 	DEFAULTS='retries = 1' LIMIT=${NS[n]} WEB=unix:$T/web.sock web a
 	readable
 	spawn idle "$TOOLS/badclient" idle "unix:$T/web.sock" --count 12 \
-	    --deadline 100
+	    --deadline 200
 	wait_for 10 has_line idle '^established'
 	wait_for 10 all_connected a 8
 	wait_for 10 sessions_ended 4
@@ -473,13 +473,13 @@ fetch_from_a() {
 		${NS[proxy]} sysctl -qw "net.ipv4.conf.$i.rp_filter=0"
 	done
 	serve a ${NS[server]} "$TOOLS/appserver" --name a \
-	    --listen 10.77.2.2:0 --deadline 100
+	    --listen 10.77.2.2:0 --deadline 200
 	LIMIT=${NS[proxy]} WEB=10.77.1.1:7000 \
 	    BACKEND=$'check = connect interval=200ms\nsource = client' web a
-	equal "the answer" a "$(${NS[client]} curl -sS -m 20 \
+	equal "the answer" a "$(${NS[client]} curl -sS -m 60 \
 	    http://10.77.1.1:7000/)"
 	spawn idle ${NS[client]} "$TOOLS/badclient" idle 10.77.1.1:7000 \
-	    --deadline 100
+	    --deadline 200
 	wait_for 10 has_line idle '^established'
 	readable
 	wait_for 10 to_server a
@@ -526,10 +526,10 @@ fetch_from_a() {
 	without all
 	printf '%s\n' '[frontend web]' 'listen = 127.0.0.1:0' 'backend = app' \
 	    '[backend app]' 'server = a 127.0.0.1:9 source=client' >"$T/in.ini"
-	run -3 timeout 10 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
+	run -3 timeout 60 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
 	[[ $output == *"server app/a: the option source is refused: "*"it takes CAP_NET_RAW or CAP_NET_ADMIN"* ]]
 	sed -i 's/^listen.*/& mark=3/; s/ source=client//' "$T/in.ini"
-	run -3 timeout 10 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
+	run -3 timeout 60 "${WITHOUT[@]}" "$LFPROXY" -c "$T/in.ini"
 	[[ $output == *"cannot listen on 127.0.0.1:0 with the option mark: "*CAP_NET_RAW* ]]
 }
 
@@ -594,7 +594,7 @@ listener() {
 	"$BUILD/lfproxyctl" -S "$T/admin" set maxconn global 1
 	hold 1
 	wait_for 10 in_use 1
-	spawn waits curl -sS -m $((20 * PATIENCE)) "$(url)"
+	spawn waits curl -sS -m $((60 * PATIENCE)) "$(url)"
 	wait_for 10 backlog_is 1
 	reload_web "127.0.0.1:0 backlog=3 mss=1000 defer_accept=2s" 2
 	backlog_is 1

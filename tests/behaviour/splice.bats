@@ -13,7 +13,7 @@ common() {
 		[global]
 		log = stderr
 		admin = $ADMIN mode=0666
-		drain_timeout = 20s
+		drain_timeout = 10m
 		[pool main]
 		threads = 2
 	END
@@ -48,7 +48,7 @@ faulty() {
 	info_at_least PipesRefused 1
 	wait_for 10 sessions_ended 8
 	refute session_like ' [^ ]*[A-Za-z][^ ]* [0-9]+/[0-9]+/[0-9]+/[0-9]+/'
-	lfproxy_said 'ready'
+	wait_for 10 lfproxy_said 'ready'
 }
 
 @test "splice: pipes that can be had again are used again" {

