@@ -12,6 +12,7 @@
 #include "base/events.h"
 #include "base/grace.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "base/text.h"
 #include "control/limits.h"
 #include "control/notices.h"
@@ -120,6 +121,7 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
+	notify_retry();
 	model_tick(c->model);
 	proxy_trim(&c->proxy);
 	capacity_second(c);
@@ -174,6 +176,9 @@ on_stop(struct ev_loop *loop, ev_signal *signal, int events)
 		    "draining: %u sessions may end within %s; a second signal "
 		    "stops at once",
 		    proxy_sessions(&c->proxy), text_duration(drain_ms, limit));
+		notify_stopping(drain_ms + KILL_LIMIT_MS,
+		    "Draining: %u sessions, for %s at most",
+		    proxy_sessions(&c->proxy), limit);
 		c->phase = DRAINING;
 		c->phase_ends_ms = clock_now_ms() + drain_ms;
 		listeners_stop(c->listeners);
@@ -357,6 +362,7 @@ control_start(struct control *control, struct err *err)
 	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
 	    c->budget.reserve);
 	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
+	notify_ready("Ready");
 	return true;
 }
 

@@ -40,7 +40,9 @@ struct control *control_new(
     struct spec *spec, const char *file, struct err *err);
 
 /* Becomes the configured user, starts the log's writer, pools, acceptors and
- * checks.  False with err set when the system refused; call control_free. */
+ * checks, and tells the service manager that lfproxy is ready: what else it is
+ * to serve must be open before.  False with err set when the system refused;
+ * call control_free. */
 bool control_start(struct control *control, struct err *err);
 
 /* Who is above the control river and changes with a reload, see reload.h: the

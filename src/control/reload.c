@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/events.h"
+#include "base/notify.h"
 #include "config/config.h"
 #include "config/edit.h"
 #include "control/control_internal.h"
@@ -213,14 +214,35 @@ reload(struct control *c, struct reload_result *result)
 	return true;
 }
 
+/* For `systemctl status`. */
+static void
+notify_result(bool ok, const struct reload_result *result)
+{
+	const struct err_list *errors = &result->errors;
+	size_t n = result->changes.n;
+
+	if (ok)
+		notify_ready(
+		    "Ready; reloaded with %zu change%s", n, n == 1 ? "" : "s");
+	else
+		notify_ready("Ready; a reload was refused: %s",
+		    errors->n > 0 && errors->entries ? errors->entries[0].text
+		                                     : "out of memory");
+}
+
 bool
 control_reload(struct control *control, struct reload_result *result)
 {
-	bool ok = reload(control, result);
+	bool running = control->phase == RUNNING, ok;
 
+	if (running)
+		notify_reloading();
+	ok = reload(control, result);
 	if (ok)
 		log_changes(&result->changes);
 	else
 		log_errors(&result->errors);
+	if (running)
+		notify_result(ok, result);
 	return ok;
 }

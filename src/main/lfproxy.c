@@ -12,6 +12,8 @@
 #include "admin/surfaces.h"
 #include "base/events.h"
 #include "base/fault.h"
+#include "base/log.h"
+#include "base/notify.h"
 #include "check/library_memory.h"
 #include "config/config.h"
 #include "config/keys.h"
@@ -65,6 +67,9 @@ run(struct spec *spec, const char *file)
 	struct err err;
 	int status = EXIT_STATUS_SYSTEM;
 
+	/* Without its service manager's socket lfproxy still works. */
+	if (!notify_open(&err))
+		log_warning("%s", err.text);
 	control = control_new(spec, file, &err);
 	if (!control)
 		return fail(status, &err);
@@ -75,6 +80,7 @@ run(struct spec *spec, const char *file)
 	}
 	surfaces_close(surfaces);
 	control_free(control);
+	notify_close();
 	return status == EXIT_STATUS_OK ? status : fail(status, &err);
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * Messages to the service manager: systemd's notification protocol, as
+ * sd_notify(3) describes it, without libsystemd.
+ *
+ * A message is a datagram of lines NAME=VALUE to the socket that the
+ * environment names in NOTIFY_SOCKET: a path, or an abstract name after '@'.
+ * Without that variable all functions do nothing.
+ *
+ * All functions are for the control thread and never block.  When the manager
+ * does not take a message at once, notify_retry sends the newest state later:
+ * READY and STOPPING are never lost to a full queue.
+ */
+#ifndef BASE_NOTIFY_H
+#define BASE_NOTIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Before any thread starts: takes NOTIFY_SOCKET out of the environment, so that
+ * no child process finds it.  False with err set when the name cannot be used;
+ * the caller may go on without notifications. */
+bool notify_open(struct err *err);
+void notify_close(void);
+
+/* READY=1 and STATUS=: the start, or a reload, has been completed.  A line
+ * feed ends the status. */
+void notify_ready(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* RELOADING=1; notify_ready must follow, also when the reload is refused. */
+void notify_reloading(void);
+
+/* STOPPING=1 and STATUS=.  The manager must wait for most_ms at least. */
+void notify_stopping(uint64_t most_ms, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* STATUS= alone, what `systemctl status` shows; may be lost. */
+void notify_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Now and then: sends the state that could not be sent before, if any. */
+void notify_retry(void);
+
+#endif

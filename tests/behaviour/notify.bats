@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+# What the service manager is told: sd_notify(3).
+
+load helpers
+
+# manager [TRY...]: the manager's socket, see notifytool.py; NOTIFY_SOCKET names
+# it.
+manager() {
+	local name=${MANAGER:-$T/notify}
+
+	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" \
+	    "$name" "$@"
+	export NOTIFY_SOCKET=$name
+}
+
+# told REGEX: in a message.
+told() {
+	has_line manager "$1"
+}
+
+told_times() {
+	[ "$(grep -cE -- "$1" "$T/manager.out")" -ge "$2" ]
+}
+
+# line REGEX: the number of the first line that matches.
+line() {
+	grep -nE -m 1 -- "$1" "$T/manager.out" | cut -d : -f 1
+}
+
+configuration() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = ${DRAIN_TIMEOUT:-20s}
+		admin = $T/admin.sock
+		[frontend web]
+		listen = unix:$T/web.sock
+		backend = app
+		[backend app]
+		check = off
+		server = a 127.0.0.1:9
+	END
+}
+
+@test "notify: READY comes once the listeners and the admin socket are open" {
+	manager "$T/web.sock" "$T/admin.sock"
+	start_lfproxy < <(configuration)
+	wait_for 10 told '^READY=1 STATUS=Ready$'
+	told "^open $T/web.sock$"
+	told "^open $T/admin.sock$"
+	refute told '^closed'
+	equal "READY, so many times" 1 "$(grep -c READY "$T/manager.out")"
+}
+
+@test "notify: no READY when a port is taken" {
+	local address
+
+	manager
+	start_app taken
+	address=$(addr taken)
+	run -3 timeout 20 "$LFPROXY" -l "$address" -s 127.0.0.1:9
+	[[ $output == *"cannot listen on $address"* ]]
+	refute told READY
+}
+
+@test "notify: an abstract socket" {
+	MANAGER=@lfproxy-notify-$$-$RANDOM manager
+	start_lfproxy < <(configuration)
+	wait_for 10 told '^READY=1 '
+}
+
+@test "notify: a name that is no socket's is a warning" {
+	NOTIFY_SOCKET=vsock:2:1 start_lfproxy < <(configuration)
+	lfproxy_said 'NOTIFY_SOCKET=vsock:2:1 is neither'
+}
+
+@test "notify: a manager that is gone is a warning, once" {
+	manager
+	end manager KILL
+	start_lfproxy < <(configuration)
+	wait_for 10 lfproxy_said 'NOTIFY_SOCKET\) takes no messages: Conn'
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'reloaded:'
+	equal "warnings" 1 "$(grep -c NOTIFY_SOCKET "$LFPROXY_LOG")"
+}
+
+@test "notify: a reload is told with its start, its time and its end" {
+	local before after at
+
+	manager
+	start_lfproxy < <(configuration)
+	before=$(sed 's/[. ].*//' /proc/uptime)
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 told 'READY=1 STATUS=Ready; reloaded with 0 changes$'
+	after=$(sed 's/[. ].*//' /proc/uptime)
+	[ "$(line '^RELOADING=1')" -lt "$(line 'reloaded with')" ]
+	at=$(sed -n 's/^RELOADING=1 MONOTONIC_USEC=\([0-9]*\) .*/\1/p' \
+	    "$T/manager.out")
+	[ $((at / 1000000)) -ge "$before" ]
+	[ $((at / 1000000)) -le "$after" ]
+}
+
+@test "notify: a refused reload ends in READY with the reason" {
+	manager
+	start_lfproxy < <(configuration)
+	echo 'nonsense = 1' >>"$T/lfproxy.ini"
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 told \
+	    '^READY=1 STATUS=Ready; a reload was refused: .*nonsense'
+	told '^RELOADING=1'
+}
+
+@test "notify: STOPPING asks for as much time as draining may take" {
+	manager
+	start_lfproxy < <(DRAIN_TIMEOUT=90s configuration)
+	stop_lfproxy
+	wait_for 10 told '^STOPPING=1 EXTEND_TIMEOUT_USEC=[0-9]+ STATUS=Drain'
+	[ "$(sed -n 's/.*TIMEOUT_USEC=\([0-9]*\) .*/\1/p' \
+	    "$T/manager.out")" -gt 90000000 ]
+}
+
+# The newest state, of those that arrived, is READY.
+ready_is_last() {
+	[ "$(sed -nE 's/^(READY|RELOADING)=.*/\1/p' "$T/manager.out" |
+	    tail -n 1)" = READY ]
+}
+
+@test "notify: a full queue delays READY, and does not lose it" {
+	local room i
+
+	manager
+	stop_process "${PIDS[manager]}"
+	start_lfproxy < <(configuration)
+	room=$(cat /proc/sys/net/unix/max_dgram_qlen)
+	# Two messages each: the queue is full with an odd one.
+	for ((i = 0; i < room / 2 + 5; i++)); do
+		"$BUILD/lfproxyctl" -S "$T/admin.sock" reload >/dev/null
+	done
+	refute told READY
+	signal manager CONT
+	wait_for 10 told '^RELOADING=1'
+	wait_for 10 ready_is_last
+}
+
+@test "notify: check scripts do not find NOTIFY_SOCKET" {
+	manager
+	printf '#!/bin/sh\nenv >%s/env.new\nmv %s/env.new %s/env\n' \
+	    "$T" "$T" "$T" >"$T/check"
+	chmod +x "$T/check"
+	start_lfproxy < <(
+		configuration
+		printf '[backend b]\ncheck = script\ncheck_command = %s\n' \
+		    "$T/check"
+		printf 'server = s 127.0.0.1:9\n'
+	)
+	wait_for 10 test -s "$T/env"
+	refute grep NOTIFY_SOCKET "$T/env"
+}
