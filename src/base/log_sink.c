@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sandbox.h"
+
 /* O_NONBLOCK is for a FIFO that nobody empties; a regular file ignores it. */
 #define FILE_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
@@ -35,6 +37,8 @@ bool
 log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
     struct err *err)
 {
+	char hint[SANDBOX_HINT_SIZE];
+
 	*sink = (struct log_sink){.options = *options, .fd = -1};
 	if (options->kind == LOG_SINK_STDERR)
 		sink->fd = STDERR_FILENO;
@@ -43,12 +47,13 @@ log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
 	sink->fd = open_file(options);
 	if (sink->fd >= 0)
 		return true;
-	return err_set(err, "the log file %s cannot be opened: %s%s",
+	return err_set(err, "the log file %s cannot be opened: %s%s%s",
 	    options->path, strerror(-sink->fd),
 	    sink->fd == -EACCES
 	        ? "; the user that lfproxy runs as must be able to write it"
 	    : sink->fd == -ENXIO ? "; it is a FIFO that nobody reads"
-	                         : "");
+	                         : "",
+	    sandbox_hint(-sink->fd, options->path, "LogsDirectory", hint));
 }
 
 void

@@ -18,6 +18,7 @@
 #include "control/notices.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
+#include "control/verdict.h"
 #include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
 
@@ -193,12 +194,15 @@ static void
 on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 {
 	struct control *c = signal->data;
+	bool wanted = verdict_wanted(), ok;
 	struct reload_result result;
 
 	(void)loop;
 	(void)events;
 	reload_result_init(&result);
-	(void)control_reload(c, &result);
+	ok = control_reload(c, &result);
+	if (wanted)
+		verdict_send(ok, &result);
 	reload_result_fini(&result);
 }
 

@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
+#include "control/verdict.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"
 #include "main/options.h"
@@ -103,6 +104,17 @@ act_on_configuration(const struct options *options)
 }
 
 static int
+reload(pid_t pid)
+{
+	struct err err;
+	bool refused;
+
+	if (verdict_ask(pid, &refused, &err))
+		return EXIT_STATUS_OK;
+	return fail(refused ? EXIT_STATUS_CONFIG : EXIT_STATUS_SYSTEM, &err);
+}
+
+static int
 act(const struct options *options)
 {
 	switch (options->action) {
@@ -118,6 +130,8 @@ act(const struct options *options)
 	case OPTIONS_LIST_COMMANDS:
 		admin_list_commands(stdout);
 		return EXIT_STATUS_OK;
+	case OPTIONS_RELOAD:
+		return reload(options->pid);
 	case OPTIONS_RUN:
 	case OPTIONS_TEST:
 	case OPTIONS_PRINT:

@@ -4,8 +4,11 @@
 #include "main/options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 #define TRY_HELP "; try lfproxy -h"
 
@@ -14,7 +17,7 @@
 static const char letters[] = "+:c:l:s:b:k:n:a:tTVh";
 
 /* Values of the long options that have no letter. */
-enum { LIST_KEYS = 256, LIST_COMMANDS };
+enum { LIST_KEYS = 256, LIST_COMMANDS, RELOAD };
 
 static const struct option long_options[] = {
     {"config", required_argument, NULL, 'c'},
@@ -28,6 +31,7 @@ static const struct option long_options[] = {
     {"print", no_argument, NULL, 'T'},
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
+    {"reload", required_argument, NULL, RELOAD},
     {"list-keys", no_argument, NULL, LIST_KEYS},
     {"list-commands", no_argument, NULL, LIST_COMMANDS},
     {NULL, 0, NULL, 0},
@@ -42,6 +46,7 @@ options_help(FILE *out)
 	    "usage: lfproxy -c FILE [-t | -T]\n"
 	    "       lfproxy -l ADDR... -s [NAME=]ADDR... [-b BALANCE]\n"
 	    "               [-k CHECK] [-n THREADS] [-a SOCKET] [-t | -T]\n"
+	    "       lfproxy --reload PID\n"
 	    "       lfproxy -h | -V\n"
 	    "\n"
 	    "  -c, --config FILE         read the configuration from FILE\n"
@@ -61,6 +66,9 @@ options_help(FILE *out)
 	    "\n"
 	    "  -t, --test                check the configuration and exit\n"
 	    "  -T, --print               print it with every default and exit\n"
+	    "      --reload PID          for a systemd unit: make that "
+	    "lfproxy read its\n"
+	    "                            file again, and fail if it refuses\n"
 	    "  -V, --version             print the version and exit\n"
 	    "  -h, --help                print this and exit\n"
 	    "\n"
@@ -129,6 +137,20 @@ set_action(struct options *o, enum options_action action)
 }
 
 static bool
+parse_pid(const char *text, pid_t *ret_pid, struct err *err)
+{
+	uint64_t pid;
+
+	if (!text_parse_number(text, 1, INT_MAX, &pid, NULL))
+		return err_set(err,
+		    "--reload needs the process id of an lfproxy, not "
+		    "'%s'" TRY_HELP,
+		    text);
+	*ret_pid = (pid_t)pid;
+	return true;
+}
+
+static bool
 take_option(struct options *o, int found, const char *word, struct err *err)
 {
 	struct config_options *s = &o->short_form;
@@ -160,6 +182,9 @@ take_option(struct options *o, int found, const char *word, struct err *err)
 	case 'h':
 		set_action(o, OPTIONS_HELP);
 		return true;
+	case RELOAD:
+		set_action(o, OPTIONS_RELOAD);
+		return parse_pid(optarg, &o->pid, err);
 	case LIST_KEYS:
 		set_action(o, OPTIONS_LIST_KEYS);
 		return true;
@@ -191,6 +216,13 @@ check_combination(const struct options *o, struct err *err)
 	char letter = short_form_letter(s);
 
 	if (o->action >= OPTIONS_VERSION)
+		return true;
+	if (o->action == OPTIONS_RELOAD && (o->file || letter))
+		return err_set(err,
+		    "--reload takes no -%c: the process knows its "
+		    "configuration" TRY_HELP,
+		    o->file ? 'c' : letter);
+	if (o->action == OPTIONS_RELOAD)
 		return true;
 	if (o->file && letter)
 		return err_set(err,

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "config/config.h"
@@ -14,6 +15,7 @@ enum options_action {
 	OPTIONS_RUN,
 	OPTIONS_TEST,          /* -t */
 	OPTIONS_PRINT,         /* -T */
+	OPTIONS_RELOAD,        /* --reload */
 	OPTIONS_VERSION,       /* -V */
 	OPTIONS_HELP,          /* -h */
 	OPTIONS_LIST_KEYS,     /* --list-keys, for the check of the man page */
@@ -23,6 +25,7 @@ enum options_action {
 /* For RUN, TEST and PRINT there is either a file or the short form. */
 struct options {
 	enum options_action action;
+	pid_t pid;                        /* of --reload */
 	const char *file;                 /* -c, or NULL: */
 	struct config_options short_form; /* its arrays are owned */
 };

@@ -14,6 +14,7 @@
 
 #include "base/ensure.h"
 #include "base/fault.h"
+#include "base/sandbox.h"
 
 /* The kernel cuts it to net.core.somaxconn. */
 #define BACKLOG 65535
@@ -39,7 +40,7 @@ set_flag(int fd, int level, int option)
 static int
 bind_failed(int fd, int error, const struct addr *addr, struct err *err)
 {
-	char text[ADDR_TEXT_SIZE];
+	char text[ADDR_TEXT_SIZE], sandbox[SANDBOX_HINT_SIZE];
 	const char *hint = "";
 
 	close(fd);
@@ -52,6 +53,9 @@ bind_failed(int fd, int error, const struct addr *addr, struct err *err)
 		hint = "; a file that is no socket is in the way";
 	else if (error == EADDRNOTAVAIL)
 		hint = "; it is not an address of this host";
+	else if (addr->sa.sa_family == AF_UNIX)
+		hint = sandbox_hint(
+		    error, addr->un.sun_path, "RuntimeDirectory", sandbox);
 	err_set(err, "cannot listen on %s: %s%s", addr_text(addr, text),
 	    strerror(error), hint);
 	return -1;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * Which setting of the systemd unit to change where its sandbox refuses to
+ * write a file.
+ */
+#ifndef BASE_SANDBOX_H
+#define BASE_SANDBOX_H
+
+#include <stddef.h>
+
+#define SANDBOX_HINT_SIZE 320
+
+/* For an errno of opening, making or binding the file at path: "; ..." with the
+ * setting, or "" when this process does not run under systemd (INVOCATION_ID is
+ * not set) or the error is not one that a sandbox causes.  setting is the
+ * unit's own for such files, LogsDirectory or RuntimeDirectory.  Returns out.
+ */
+const char *sandbox_hint(int error, const char *path, const char *setting,
+    char out[SANDBOX_HINT_SIZE]);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * A reload by signal that can fail: SIGHUP alone tells its sender nothing.
+ *
+ *   lfproxy --reload PID                   lfproxy, process PID
+ *   binds $RUNTIME_DIRECTORY/reload
+ *   SIGHUP              ------------------->
+ *                                          the socket is there: reads the file,
+ *                                          reloads or refuses
+ *                       <------------------- one datagram: the verdict
+ *   removes the socket, exits with 0 or with the reason
+ *
+ * Both run as the same user with the same RUNTIME_DIRECTORY, which systemd sets
+ * for RuntimeDirectory= of the unit, in ExecReload= as well.  No admin socket
+ * is needed, so it does not matter where the file has one, or whether.
+ */
+#ifndef CONTROL_VERDICT_H
+#define CONTROL_VERDICT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "control/reload.h"
+
+/* Waiting longer for a verdict is of no use; below systemd's own limit. */
+#define VERDICT_WAIT_MS 60000
+
+/* Control thread, before the file is read: whether a verdict is wanted.  A
+ * request that comes later is for a later reload. */
+bool verdict_wanted(void);
+
+/* Control thread: sends it to the process that waits, if that still does.
+ * Never blocks. */
+void verdict_send(bool ok, const struct reload_result *result);
+
+/* A program of its own: asks the process to reload and waits for the verdict,
+ * for VERDICT_WAIT_MS at most.  False with err set when the reload was refused,
+ * and also when there is no verdict; then *ret_refused is false. */
+bool verdict_ask(pid_t pid, bool *ret_refused, struct err *err);
+
+#endif
