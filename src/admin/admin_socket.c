@@ -61,13 +61,13 @@ say_goodbye(struct client *client)
 }
 
 static bool
-make_room(struct admin_socket *socket, pid_t pid)
+make_room(struct admin_socket *socket, const struct command_mode *newcomer)
 {
 	struct client *client;
 
 	if (socket->clients_n < socket->spec->maxconn)
 		return true;
-	client = client_to_go(&socket->clients, pid);
+	client = client_to_go(&socket->clients, newcomer);
 	if (client)
 		say_goodbye(client);
 	return client != NULL;
@@ -86,19 +86,20 @@ refuse(int fd)
 static void
 add_client(struct admin_socket *socket, int fd)
 {
+	struct command_mode newcomer = {.prompt = false};
 	struct client *client;
-	struct peer peer;
 
-	peer_learn(fd, &peer);
-	if (!make_room(socket, peer.pid)) {
+	peer_learn(fd, &newcomer.peer);
+	newcomer.level = grants_level(
+	    &socket->grants, fd, &newcomer.peer, admin_socket_level(socket));
+	if (!make_room(socket, &newcomer)) {
 		refuse(fd);
 		return;
 	}
 	client = client_new(socket->turns, fd, socket->env, socket, on_gone);
 	if (!client)
 		return;
-	client->mode.level = grants_level(&socket->grants, fd,
-	    &client->mode.peer, admin_socket_level(socket));
+	client->mode.level = newcomer.level;
 	client_set_timeout(client, (double)socket->spec->timeout_ms / 1e3);
 	list_append(&socket->clients, &client->node);
 	socket->clients_n++;

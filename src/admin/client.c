@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 
+#define LINE_LATE "Closed: a line must end within 10 s of its first byte.\n\n"
+
 static void
 wait_for(struct client *client, int events)
 {
@@ -29,20 +31,36 @@ now_s(void)
 	return (double)clock_now_ns() / NS_PER_S;
 }
 
-/* The peer's time, from now on; for a line what is left of it if it leaves. */
+static void
+lower(ev_tstamp *repeat, ev_tstamp left)
+{
+	if (*repeat > left)
+		*repeat = left > 0. ? left : 1e-3;
+}
+
+/* The peer's time, from now on.  While a line is being read it ends with that
+ * line's time, and with the client's when it leaves. */
 static void
 set_timer(struct client *client)
 {
-	ev_tstamp left = client->leaves_at - now_s();
-
 	client->timer.repeat = client->mode.timeout_s;
-	if (client->leaves_at > 0. && client->state == CLIENT_READING &&
-	    client->timer.repeat > left)
-		client->timer.repeat = left > 0. ? left : 1e-3;
+	if (client->state == CLIENT_READING && client->leaves_at > 0.)
+		lower(&client->timer.repeat, client->leaves_at - now_s());
+	if (client->state == CLIENT_READING && client->line_at > 0.)
+		lower(&client->timer.repeat,
+		    client->line_at + CLIENT_LINE_S - now_s());
 	ev_timer_again(client->turns->loop, &client->timer);
 }
 
 /* The peer gave or took something: it has its whole time again. */
+static void
+heard_of(struct client *client)
+{
+	if (client->state != CLIENT_LINGERING)
+		set_timer(client);
+}
+
+/* The client completed something: it is not stalled. */
 static void
 progress(struct client *client)
 {
@@ -141,6 +159,14 @@ may_go_on(const struct client *client)
 	return client->mode.prompt || client->in_n > 0 || more_came(client);
 }
 
+/* A line, or the next line of a payload, of which so many bytes are there. */
+static void
+begin_line(struct client *client, size_t n)
+{
+	client->line_at = n > 0 ? now_s() : 0.;
+	set_timer(client);
+}
+
 static void
 line_done(struct client *client)
 {
@@ -153,8 +179,7 @@ line_done(struct client *client)
 		return;
 	}
 	client->state = CLIENT_READING;
-	if (client->leaves_at > 0.)
-		set_timer(client);
+	begin_line(client, client->in_n);
 }
 
 /* A step returns true when the next one can follow at once, and false when
@@ -175,12 +200,14 @@ flush(struct client *client)
 		client_close(client);
 		return false;
 	}
-	progress(client);
 	client->out_sent += (size_t)n;
-	if (client->out_sent == client->out_n) {
-		free(client->out);
-		client->out = NULL;
+	if (client->out_sent < client->out_n) {
+		heard_of(client);
+		return true;
 	}
+	free(client->out);
+	client->out = NULL;
+	progress(client);
 	return true;
 }
 
@@ -276,6 +303,7 @@ drop_payload_line(struct client *client)
 	client->payload = *line != '\0';
 	client->in_n -= size;
 	memmove(line, line + size, client->in_n - client->line);
+	begin_line(client, client->in_n - client->line);
 	return true;
 }
 
@@ -287,8 +315,10 @@ take_line(struct client *client)
 		if (!cut_line(client, 0, &client->line))
 			return false;
 		client->payload = begins_payload(client->in);
-		if (client->payload)
+		if (client->payload) {
+			begin_line(client, client->in_n - client->line);
 			ask_for_payload(client);
+		}
 	}
 	while (client->payload) {
 		if (!drop_payload_line(client))
@@ -362,7 +392,10 @@ step_reading(struct client *client)
 	        CLIENT_LINE_MAX - client->in_n, &n))
 		return false;
 	client->in_n += n;
-	progress(client);
+	if (n > 0 && client->line_at <= 0.)
+		begin_line(client, n);
+	else
+		heard_of(client);
 	return true;
 }
 
@@ -411,9 +444,15 @@ on_ready(struct ev_loop *loop, ev_io *io, int events)
 static void
 on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
+	struct client *client = timer->data;
+
 	(void)loop;
 	(void)events;
-	client_close(timer->data);
+	if (client->state == CLIENT_READING && client->leaves_at <= 0. &&
+	    client->line_at > 0. && now_s() >= client->line_at + CLIENT_LINE_S)
+		client_dismiss(client, LINE_LATE);
+	else
+		client_close(client);
 }
 
 struct client *

@@ -39,6 +39,8 @@
 #define CLIENT_LINE_MAX  (16 * 1024)
 #define CLIENT_TIMEOUT_S 10.0 /* HAProxy's default `stats timeout` */
 #define CLIENT_LINGER_S  1.0
+/* A line that has begun must end within this time, whatever the time-out is. */
+#define CLIENT_LINE_S 10.0
 
 enum client_state { CLIENT_READING, CLIENT_ANSWERING, CLIENT_LINGERING };
 
@@ -53,9 +55,11 @@ struct client {
 	enum client_state state;
 	ev_io io;
 	ev_timer timer, pause; /* of the answer's rest */
-	/* Seconds of clock_now_ns: when the peer last gave or took something,
-	 * and after which no line is waited for, 0: it stays. */
-	double progress_at, leaves_at;
+	/* Seconds of clock_now_ns.  progress_at: when the client connected, or
+	 * last had a command or a whole part of an answer behind it.
+	 * line_at: when the line that is being read began; 0: none has begun.
+	 * leaves_at: when the client stops waiting for a line; 0: it stays. */
+	double progress_at, line_at, leaves_at;
 	struct command_mode mode;
 	bool ended;     /* the peer will not write any more */
 	bool commanded; /* has sent a complete line */
@@ -94,8 +98,9 @@ void client_dismiss(struct client *client, const char *line);
  * or has been answered. */
 bool client_is_idle(const struct client *client);
 
-/* Seconds since the peer last gave or took something; 0 while it waits for a
- * turn. */
+/* Seconds since the client connected, or last completed a command or took a
+ * whole part of an answer: a peer that sends or takes a byte now and then is
+ * stalled all the same.  0 while the client waits for a turn. */
 ev_tstamp client_stalled_for(const struct client *client);
 
 #endif

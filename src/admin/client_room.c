@@ -3,36 +3,56 @@
  */
 #include "admin/client_room.h"
 
-/* Whoever gives and takes nothing for so long makes room, if need be. */
+#include <unistd.h>
+
+/* A client that completes nothing for so long may be closed for another. */
 #define STALLED_S 0.5
 
-static bool
-is_any(const struct client *client, pid_t pid)
+#define RANK_TRUSTED ((int)LEVEL_ADMIN + 1)
+
+/* What a client must fulfil to be chosen. */
+struct wanted {
+	int most_rank;
+	const struct peer *party;   /* NULL: any */
+	const struct peer *process; /* NULL: any */
+	bool idle;
+};
+
+static int
+rank_of(const struct command_mode *mode)
 {
-	(void)client;
-	(void)pid;
-	return true;
+	const struct peer *peer = &mode->peer;
+
+	if (peer->known && (peer->uid == 0 || peer->uid == geteuid()))
+		return RANK_TRUSTED;
+	return (int)mode->level;
 }
 
 static bool
-is_idle(const struct client *client, pid_t pid)
+same_party(const struct peer *a, const struct peer *b)
 {
-	(void)pid;
-	return client_is_idle(client);
+	return a->known == b->known && (!a->known || a->uid == b->uid);
 }
 
 static bool
-is_of(const struct client *client, pid_t pid)
+is_wanted(const struct client *client, const struct wanted *wanted)
 {
-	return client->mode.peer.pid == pid;
+	const struct peer *peer = &client->mode.peer;
+
+	if (rank_of(&client->mode) > wanted->most_rank)
+		return false;
+	if (wanted->party && !same_party(peer, wanted->party))
+		return false;
+	if (wanted->process && peer->pid != wanted->process->pid)
+		return false;
+	return !wanted->idle || client_is_idle(client);
 }
 
-/* The one that has done nothing for longest, and at least so many seconds, of
- * those that are meant.  The oldest among equals. */
+/* The one that has completed nothing for longest, and at least for so many
+ * seconds; the oldest among equals. */
 static struct client *
-most_stalled(const struct list *clients,
-    bool (*is_meant)(const struct client *client, pid_t pid), pid_t pid,
-    ev_tstamp least)
+most_stalled(
+    const struct list *clients, const struct wanted *wanted, ev_tstamp least)
 {
 	struct client *most = NULL;
 
@@ -40,7 +60,7 @@ most_stalled(const struct list *clients,
 		struct client *client = container_of(node, struct client, node);
 		ev_tstamp stalled = client_stalled_for(client);
 
-		if (!is_meant(client, pid))
+		if (!is_wanted(client, wanted))
 			continue;
 		if (most ? stalled > least : stalled >= least) {
 			least = stalled;
@@ -50,47 +70,135 @@ most_stalled(const struct list *clients,
 	return most;
 }
 
-static unsigned
-count_of(const struct list *clients, pid_t pid)
+static struct client *
+stalled_long(const struct list *clients, struct wanted wanted)
 {
-	unsigned n = 0;
+	struct client *client;
 
-	list_for_each (node, clients)
-		n += is_of(container_of(node, struct client, node), pid);
-	return n;
+	wanted.idle = true;
+	client = most_stalled(clients, &wanted, STALLED_S);
+	if (client)
+		return client;
+	wanted.idle = false;
+	return most_stalled(clients, &wanted, STALLED_S);
 }
 
-/* Of the process with the most connections, this one if none has more; NULL
- * when it has but one. */
-static struct client *
-most_stalled_of_greediest(const struct list *clients, pid_t pid)
+/* One party or process among the wanted clients. */
+struct tally {
+	const struct client *of; /* one with the lowest rank */
+	unsigned n;
+};
+
+static bool
+same_process(const struct peer *a, const struct peer *b)
 {
-	unsigned most = count_of(clients, pid);
+	return a->pid == b->pid;
+}
+
+static void
+tally_add(struct tally *tally, const struct client *client)
+{
+	tally->n++;
+	if (!tally->of || rank_of(&client->mode) < rank_of(&tally->of->mode))
+		tally->of = client;
+}
+
+/* Counts the wanted clients by what is the same among them; returns the number
+ * of tallies.  Clients beyond ADMIN_CLIENTS_MAX tallies are left out. */
+static size_t
+tally_all(const struct list *clients, const struct wanted *wanted,
+    bool (*same)(const struct peer *a, const struct peer *b),
+    struct tally tallies[ADMIN_CLIENTS_MAX])
+{
+	size_t n = 0;
 
 	list_for_each (node, clients) {
 		const struct client *client =
 		    container_of(node, struct client, node);
-		unsigned n = count_of(clients, client->mode.peer.pid);
+		size_t i = 0;
 
-		if (n <= most)
+		if (!is_wanted(client, wanted))
 			continue;
-		most = n;
-		pid = client->mode.peer.pid;
+		while (i < n &&
+		       !same(&tallies[i].of->mode.peer, &client->mode.peer))
+			i++;
+		if (i == ADMIN_CLIENTS_MAX)
+			continue;
+		if (i == n)
+			tallies[n++] = (struct tally){.of = NULL};
+		tally_add(&tallies[i], client);
 	}
-	return most > 1 ? most_stalled(clients, is_of, pid, 0.) : NULL;
+	return n;
+}
+
+/* Whether a gives way rather than b, which connected first. */
+static bool
+gives_way(const struct tally *a, const struct tally *b, bool a_is_newcomers)
+{
+	int a_rank = rank_of(&a->of->mode), b_rank = rank_of(&b->of->mode);
+
+	if (a->n != b->n)
+		return a->n > b->n;
+	if (a_rank != b_rank)
+		return a_rank < b_rank;
+	return a_is_newcomers;
+}
+
+/* The party or process that is to give way; n is 0 when there is none. */
+static struct tally
+greediest(const struct list *clients, const struct wanted *wanted,
+    bool (*same)(const struct peer *a, const struct peer *b),
+    const struct command_mode *newcomer)
+{
+	struct tally tallies[ADMIN_CLIENTS_MAX], most = {.n = 0};
+	size_t n = tally_all(clients, wanted, same, tallies);
+
+	for (size_t i = 0; i < n; i++)
+		if (!most.of ||
+		    gives_way(&tallies[i], &most,
+		        same(&tallies[i].of->mode.peer, &newcomer->peer)))
+			most = tallies[i];
+	return most;
+}
+
+/* Where no party has more than one connection of that rank or below. */
+static struct client *
+one_of_singles(const struct list *clients, int rank)
+{
+	struct wanted wanted = {.most_rank = rank};
+	struct client *client = stalled_long(clients, wanted);
+
+	if (client)
+		return client;
+	wanted.idle = true;
+	return most_stalled(clients, &wanted, 0.);
+}
+
+/* Where all have a higher rank: one that loses nothing by it. */
+static struct client *
+one_of_higher(const struct list *clients)
+{
+	struct wanted wanted = {.most_rank = RANK_TRUSTED, .idle = true};
+
+	return most_stalled(clients, &wanted, STALLED_S);
 }
 
 struct client *
-client_to_go(const struct list *clients, pid_t pid)
+client_to_go(const struct list *clients, const struct command_mode *newcomer)
 {
-	struct client *client;
+	struct wanted wanted = {.most_rank = rank_of(newcomer)};
+	struct tally party = greediest(clients, &wanted, same_party, newcomer);
+	struct client *stalled;
 
-	client = most_stalled(clients, is_idle, pid, STALLED_S);
-	if (!client)
-		client = most_stalled(clients, is_any, pid, STALLED_S);
-	if (!client)
-		client = most_stalled_of_greediest(clients, pid);
-	if (!client)
-		client = most_stalled(clients, is_idle, pid, 0.);
-	return client;
+	if (party.n == 0)
+		return one_of_higher(clients);
+	if (party.n == 1 && rank_of(&party.of->mode) == wanted.most_rank)
+		return one_of_singles(clients, wanted.most_rank);
+	wanted.party = &party.of->mode.peer;
+	stalled = stalled_long(clients, wanted);
+	if (stalled)
+		return stalled;
+	wanted.process =
+	    &greediest(clients, &wanted, same_process, newcomer).of->mode.peer;
+	return most_stalled(clients, &wanted, 0.);
 }

@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: MIT
- * Which client of an admin socket goes when there is no room for another one,
- * so that idlers, those who do not read, and a program gone wild, whatever they
- * do, do not lock the operator out.
+ * Which client of an admin socket is closed when another one connects and the
+ * socket's limit is reached.  No user can lock another one out, whatever its
+ * connections do, and no user can lock out those with higher rights.
+ *
+ * Clients are counted by party: the user that the kernel vouches for on a unix
+ * socket.  Processes are no parties, since a user can have a process for each
+ * connection.  TCP admin sockets are reachable from this host alone and the
+ * kernel vouches for none of their peers, so their clients are one party,
+ * whichever loopback address they connect from.
+ *
+ * Rank decides before numbers: root and lfproxy's own user come first, then the
+ * levels.  A client never makes room for one of a lower rank while it has an
+ * answer coming.
  */
 #ifndef ADMIN_CLIENT_ROOM_H
 #define ADMIN_CLIENT_ROOM_H
 
-#include <sys/types.h>
-
 #include "admin/client.h"
 #include "base/list.h"
 
-/* For one of that process.  In this order: whoever has been idle for a while,
- * and so loses nothing; whoever has not taken the answer or sent the rest of a
- * line for a while; one of those of the process that has the most; and whoever
- * is idle but has just come.  NULL: nobody. */
-struct client *client_to_go(const struct list *clients, pid_t pid);
+/* Control thread.  The client to close for a newcomer of that mode (its peer
+ * and level), or NULL when the newcomer has to be refused.
+ *
+ * The client is taken from the party that has the most connections of the
+ * newcomer's rank or below; among equals, from the lowest rank, then from the
+ * newcomer's own party.  Within that party it is the one that has completed
+ * nothing for longest: one that was idle for half a second, else one that was
+ * stalled for as long, else one of the process that has the most connections.
+ *
+ * Where each party has but one connection, only a client of a lower rank, one
+ * that has stalled for half a second, or one without a command is closed.
+ * Where all clients have a higher rank, only one that is idle is. */
+struct client *client_to_go(
+    const struct list *clients, const struct command_mode *newcomer);
 
 #endif

@@ -162,3 +162,38 @@ assert c.recv(100) == b"admin\n\n> "
 assert b"" in [s.recv(100) for s in socks]
 ' "$T/few"
 }
+
+# Symptom: 256 connections of short-lived children, each of which sent one byte
+# every 150 ms, locked everyone else out.
+@test "admin sockets: one user cannot lock root out" {
+	local i
+
+	[ "$(id -u)" -eq 0 ] || skip "not root: no second user to be had"
+	sockets "admin = $T/shared mode=0666 level=user admins=root"
+	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+	spawn foe python3 -B "$ROOT/tests/behaviour/lockouttool.py" \
+	    "$T/shared" 256 "$(id -u nobody)"
+	wait_for 30 has_line foe '^ready$'
+	for i in 1 2 3 4 5; do
+		run -0 timeout $((20 * PATIENCE)) \
+		    "$BUILD/lfproxyctl" -S "$T/shared" show cli level
+		equal "try $i" admin "$output"
+	done
+	end foe
+}
+
+# The same with one user: the connections of the attacker never complete
+# anything, those of others do.
+@test "admin sockets: a byte now and then does not keep a place" {
+	local i
+
+	sockets "admin = $ADMIN"
+	spawn foe python3 -B "$ROOT/tests/behaviour/lockouttool.py" "$ADMIN" 256
+	wait_for 30 has_line foe '^ready$'
+	for i in 1 2 3 4 5; do
+		run -0 timeout $((20 * PATIENCE)) \
+		    "$BUILD/lfproxyctl" -S "$ADMIN" show cli level
+		equal "try $i" admin "$output"
+	done
+	end foe
+}

@@ -404,6 +404,62 @@ who_is_stalled_is_told_by_no_clock_that_can_be_set(void **state)
 	clock_replace(NULL);
 }
 
+/* Symptom: one byte now and then kept a connection for as long as the peer
+ * liked, however long ago its line had begun. */
+static void
+line_that_has_begun_must_end_in_time(void **state)
+{
+	(void)state;
+	client_set_timeout(client, 3600);
+	assert_string_equal(talk("prompt\n"), "\n> ");
+	assert_true(ev_timer_remaining(loop, &client->timer) > 3000.);
+	assert_string_equal(talk("s"), "\n> ");
+	assert_true(ev_timer_remaining(loop, &client->timer) <= CLIENT_LINE_S);
+	clock_replace(a_hundred_seconds_later);
+	talk("h");
+	assert_true(gone_within(20));
+	clock_replace(NULL);
+	assert_non_null(strstr(got, "a line must end within 10 s"));
+}
+
+static void
+prompt_without_a_line_has_the_whole_timeout(void **state)
+{
+	(void)state;
+	client_set_timeout(client, 3600);
+	assert_string_equal(talk("prompt\n"), "\n> ");
+	assert_string_equal(talk("us"), "\n> ");
+	assert_string_equal(talk("er\n"), "\n> \n> ");
+	assert_true(ev_timer_remaining(loop, &client->timer) > 3000.);
+}
+
+static void
+each_line_of_a_payload_has_its_time(void **state)
+{
+	(void)state;
+	client_set_timeout(client, 3600);
+	talk("prompt;show cli level <<\nsome");
+	assert_true(ev_timer_remaining(loop, &client->timer) <= CLIENT_LINE_S);
+	talk("thing\n");
+	assert_true(ev_timer_remaining(loop, &client->timer) > 3000.);
+}
+
+/* Symptom: a byte counted as progress, so whoever sent one each 150 ms never
+ * made room for another. */
+static void
+bytes_of_a_line_are_no_progress(void **state)
+{
+	double since;
+
+	(void)state;
+	talk("prompt\n");
+	since = client->progress_at;
+	talk("show cli level");
+	assert_true(client->progress_at == since);
+	talk("\n");
+	assert_true(client->progress_at > since);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
@@ -430,6 +486,10 @@ main(void)
 	    TEST(who_leaves_has_the_answer_that_is_under_way),
 	    TEST(who_leaves_has_a_second_for_a_line),
 	    TEST(who_leaves_and_says_nothing_goes),
+	    TEST(line_that_has_begun_must_end_in_time),
+	    TEST(prompt_without_a_line_has_the_whole_timeout),
+	    TEST(each_line_of_a_payload_has_its_time),
+	    TEST(bytes_of_a_line_are_no_progress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
