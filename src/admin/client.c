@@ -10,7 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "admin/client_line.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 #define LINE_LATE "Closed: a line must end within 10 s of its first byte.\n\n"
 
@@ -253,33 +255,40 @@ step_answering(struct client *client)
 	return true;
 }
 
-/* The line that starts at `from`, without its end; NULL when it has not come
- * yet. */
-static char *
-cut_line(struct client *client, size_t from, size_t *ret_size)
+/* A line, without its end. */
+struct line {
+	char *text;
+	size_t len;  /* there may be a NUL before that */
+	size_t size; /* with its end */
+};
+
+/* The line that starts at `from`; false when it has not come yet. */
+static bool
+cut_line(struct client *client, size_t from, struct line *ret_line)
 {
-	char *line = client->in + from;
-	char *end = memchr(line, '\n', client->in_n - from);
+	char *text = client->in + from;
+	char *end = memchr(text, '\n', client->in_n - from);
 
 	if (!end)
-		return NULL;
-	*ret_size = (size_t)(end - line) + 1;
+		return false;
+	ret_line->text = text;
+	ret_line->size = (size_t)(end - text) + 1;
+	if (end > text && end[-1] == '\r')
+		end--;
 	*end = '\0';
-	if (end > line && end[-1] == '\r')
-		end[-1] = '\0';
-	return line;
+	ret_line->len = (size_t)(end - text);
+	return true;
 }
 
 /* `<<` at the end of a line says that lines follow, up to an empty one, that
  * belong to the command. */
 static bool
-begins_payload(char *line)
+begins_payload(struct line *line)
 {
-	size_t len = strlen(line);
-
-	if (len < 3 || strcmp(line + len - 3, " <<") != 0)
+	if (line->len < 3 || memcmp(line->text + line->len - 3, " <<", 3) != 0)
 		return false;
-	line[len - 3] = '\0';
+	line->len -= 3;
+	line->text[line->len] = '\0';
 	return true;
 }
 
@@ -290,39 +299,89 @@ ask_for_payload(const struct client *client)
 		(void)send(client->fd, "+ ", 2, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* Answers with the text instead of running what was read, and closes. */
+static void
+refuse(struct client *client, const char *text)
+{
+	client->out_sent = 0;
+	client->out = strdup(text);
+	client->out_n = client->out ? strlen(text) : 0;
+	client->line = client->in_n;
+	client->next = NULL;
+	client->mode.quit = true;
+	client->state = CLIENT_ANSWERING;
+}
+
+static void
+refuse_http(struct client *client)
+{
+	static struct log_limit limit;
+	char who[PEER_TEXT_SIZE];
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "admin: %s: closed: it sent an HTTP request; a web page or a "
+	    "service that fetches URLs may be trying to give commands",
+	    peer_text(&client->mode.peer, who));
+	refuse(client, "Closed: this is no HTTP port.\n\n");
+}
+
+/* Whether the line may be run; else the client is refused. */
+static bool
+may_run(struct client *client, const struct line *line)
+{
+	if (client_line_has_nul(line->text, line->len))
+		refuse(client, "Closed: a line must not have NUL bytes.\n\n");
+	else if (!client->payload && client_line_is_http(line->text, line->len))
+		refuse_http(client);
+	else
+		return true;
+	return false;
+}
+
 /* No command takes a payload, but what is one must not be taken for commands:
- * its lines are dropped as they come. */
+ * its lines are dropped as they come.  False when there is none, or when it was
+ * refused. */
 static bool
 drop_payload_line(struct client *client)
 {
-	size_t size;
-	char *line = cut_line(client, client->line, &size);
+	struct line line;
 
-	if (!line)
+	if (!cut_line(client, client->line, &line) || !may_run(client, &line))
 		return false;
-	client->payload = *line != '\0';
-	client->in_n -= size;
-	memmove(line, line + size, client->in_n - client->line);
+	client->payload = line.len > 0;
+	client->in_n -= line.size;
+	memmove(line.text, line.text + line.size, client->in_n - client->line);
 	begin_line(client, client->in_n - client->line);
 	return true;
 }
 
-/* False when there is no whole command. */
+/* The command's first line, which is the only one but for a payload. */
+static bool
+take_first_line(struct client *client)
+{
+	struct line line;
+
+	client->payload = false;
+	if (!cut_line(client, 0, &line) || !may_run(client, &line))
+		return false;
+	client->line = line.size;
+	client->payload = begins_payload(&line);
+	if (client->payload) {
+		begin_line(client, client->in_n - client->line);
+		ask_for_payload(client);
+	}
+	return true;
+}
+
+/* True when a command is there to be run, or was refused. */
 static bool
 take_line(struct client *client)
 {
-	if (!client->line) {
-		if (!cut_line(client, 0, &client->line))
-			return false;
-		client->payload = begins_payload(client->in);
-		if (client->payload) {
-			begin_line(client, client->in_n - client->line);
-			ask_for_payload(client);
-		}
-	}
+	if (!client->line && !take_first_line(client))
+		return client->state == CLIENT_ANSWERING;
 	while (client->payload) {
 		if (!drop_payload_line(client))
-			return false;
+			return client->state == CLIENT_ANSWERING;
 		if (client->payload)
 			ask_for_payload(client);
 	}
@@ -335,17 +394,11 @@ take_line(struct client *client)
 static void
 refuse_long_line(struct client *client)
 {
-	client->out_sent = 0;
-	client->out_n = 0;
-	if (asprintf(&client->out,
-	        "Line too long: a line has at most %d bytes.\n\n",
-	        CLIENT_LINE_MAX) < 0)
-		client->out = NULL;
-	else
-		client->out_n = strlen(client->out);
-	client->line = client->in_n;
-	client->mode.quit = true;
-	client->state = CLIENT_ANSWERING;
+	char text[80];
+
+	snprintf(text, sizeof(text),
+	    "Line too long: a line has at most %d bytes.\n\n", CLIENT_LINE_MAX);
+	refuse(client, text);
 }
 
 /* Reads up to size bytes; *ret_n says how many. */

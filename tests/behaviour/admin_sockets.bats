@@ -12,7 +12,7 @@ SOCKETS=
 common() {
 	cat <<-END
 		[global]
-		log = off
+		log = ${LOG:-off}
 		drain_timeout = 2s
 		$(printf '%b' "$SOCKETS")
 		[pool main]
@@ -196,4 +196,29 @@ assert b"" in [s.recv(100) for s in socks]
 		equal "try $i" admin "$output"
 	done
 	end foe
+}
+
+# Symptom: a page that a browser showed could give commands, since the lines of
+# the request's body were run.
+@test "admin sockets: an HTTP request is no command" {
+	LOG=stderr sockets "admin = $ADMIN\nadmin = 127.0.0.1:0 level=admin"
+	run timeout $((10 * PATIENCE)) curl -s --http0.9 -m 5 \
+	    --data-binary $'\nset pool main threads 3\n' "http://$(tcp)/"
+	equal "the answer" "Closed: this is no HTTP port." "$output"
+	equal "the changes" "" "$("$BUILD/lfproxyctl" -S "$ADMIN" show changes | grep threads || true)"
+	wait_for 10 lfproxy_said \
+	    '^lfproxy: (warning: )?admin: 127\.0\.0\.1:[0-9]+: closed: it sent an HTTP request'
+}
+
+@test "admin sockets: TCP above level user is warned of" {
+	local warning="warning: admin: every user and every program of this host can give commands at 127.0.0.1:0 with level=operator; use a unix socket, or level=user"
+
+	LOG=stderr sockets "admin = $ADMIN\nadmin = 127.0.0.1:0 level=operator\nadmin = [::1]:0"
+	lfproxy_said "lfproxy.ini:[0-9]+: $warning"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *"lfproxy.ini:"*": $warning"* ]] || fail "$output"
+	equal "warnings" 1 "$(grep -c warning: <<<"$output")"
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" reload
+	[[ $output == *"lfproxy.ini:"*": $warning"* ]] || fail "$output"
+	wait_for 10 lfproxy_said "^lfproxy: .*lfproxy.ini:[0-9]+: $warning"
 }

@@ -460,6 +460,73 @@ bytes_of_a_line_are_no_progress(void **state)
 	assert_true(client->progress_at > since);
 }
 
+static void
+send_bytes(const char *bytes, size_t n)
+{
+	assert_int_equal(send(peer, bytes, n, 0), (ssize_t)n);
+}
+
+/* Symptom: what stood behind a NUL was cut off in silence. */
+static void
+nul_in_a_line_is_refused(void **state)
+{
+	static const char line[] = "show cli level\0;user\nuser\n";
+
+	(void)state;
+	send_bytes(line, sizeof(line) - 1);
+	assert_string_equal(
+	    talk(""), "Closed: a line must not have NUL bytes.\n\n");
+	assert_true(got_end);
+}
+
+/* Symptom: a NUL ended a payload, and what followed were commands. */
+static void
+nul_does_not_end_a_payload(void **state)
+{
+	static const char lines[] =
+	    "prompt;show cli level <<\n\0x\nshow cli level\nshow cli level\n";
+
+	(void)state;
+	send_bytes(lines, sizeof(lines) - 1);
+	assert_string_equal(
+	    talk(""), "Closed: a line must not have NUL bytes.\n\n");
+	assert_true(got_end);
+}
+
+static void
+lines_before_one_with_a_nul_are_answered(void **state)
+{
+	static const char lines[] = "show cli level\nsh\0\n";
+
+	(void)state;
+	send_bytes(lines, sizeof(lines) - 1);
+	assert_string_equal(
+	    talk(""), "admin\n\nClosed: a line must not have NUL bytes.\n\n");
+}
+
+#define NO_HTTP "Closed: this is no HTTP port.\n\n"
+
+/* Symptom: the lines of the body of a request that a web page had made a
+ * browser send were run as commands. */
+static void
+http_request_is_refused_and_its_body_not_run(void **state)
+{
+	(void)state;
+	assert_string_equal(talk("POST / HTTP/1.1\r\nHost: localhost:9999\r\n"
+	                         "Content-Length: 15\r\n\r\nshow cli level\n"),
+	    NO_HTTP);
+	assert_true(got_end);
+}
+
+static void
+host_header_is_refused_wherever_it_comes(void **state)
+{
+	(void)state;
+	assert_string_equal(
+	    talk("prompt\nhOsT: a\nshow cli level\n"), "\n> " NO_HTTP);
+	assert_true(got_end);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
@@ -490,6 +557,11 @@ main(void)
 	    TEST(prompt_without_a_line_has_the_whole_timeout),
 	    TEST(each_line_of_a_payload_has_its_time),
 	    TEST(bytes_of_a_line_are_no_progress),
+	    TEST(nul_in_a_line_is_refused),
+	    TEST(nul_does_not_end_a_payload),
+	    TEST(lines_before_one_with_a_nul_are_answered),
+	    TEST(http_request_is_refused_and_its_body_not_run),
+	    TEST(host_header_is_refused_wherever_it_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
