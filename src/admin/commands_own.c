@@ -95,7 +95,7 @@ note_reload(const struct call *call, const char *change)
 	call_audit(call, NULL, NULL, "reload: %s", change);
 }
 
-/* All errors, or all changes: a line each. */
+/* All errors, or all changes and warnings: a line each. */
 bool
 run_reload(struct call *call)
 {
@@ -113,6 +113,7 @@ run_reload(struct call *call)
 	}
 	for (size_t i = 0; i < result.changes.n && result.errors.n == 0; i++)
 		note_reload(call, result.changes.all[i].text);
+	err_list_print(&result.warnings, call->out);
 	reload_result_fini(&result);
 	return true;
 }

@@ -11,6 +11,7 @@
 #include "base/notify.h"
 #include "config/config.h"
 #include "config/edit.h"
+#include "config/warnings.h"
 #include "control/control_internal.h"
 #include "control/limits.h"
 #include "control/notices.h"
@@ -21,6 +22,7 @@ void
 reload_result_init(struct reload_result *result)
 {
 	err_list_init(&result->errors);
+	err_list_init(&result->warnings);
 	changes_init(&result->changes);
 }
 
@@ -28,6 +30,7 @@ void
 reload_result_fini(struct reload_result *result)
 {
 	err_list_fini(&result->errors);
+	err_list_fini(&result->warnings);
 	changes_fini(&result->changes);
 }
 
@@ -142,21 +145,33 @@ warn_of_descriptors(struct control *c, struct reload_result *result)
 		    sessions, c->budget.sessions);
 }
 
-static void
-log_errors(const struct err_list *errors)
+/* Logs each entry; returns the text, cut into its lines, for the caller to
+ * free, or NULL when memory is short. */
+static char *
+log_list(const struct err_list *list, enum log_level level)
 {
 	char *text = NULL, *rest, *line;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (out) {
-		err_list_print(errors, out);
+		err_list_print(list, out);
 		(void)fclose(out);
 	}
 	rest = text;
 	while ((line = strsep(&rest, "\n")))
-		if (*line)
+		if (*line && level == LOG_LEVEL_ERROR)
 			log_error("%s", line);
+		else if (*line)
+			log_warning("%s", line);
+	return text;
+}
+
+static void
+log_errors(const struct err_list *errors)
+{
+	char *text = log_list(errors, LOG_LEVEL_ERROR);
+
 	/* The text is cut into its lines: this is the first. */
 	event_add(EVENT_RELOAD_FAILED, LOG_LEVEL_ERROR, NULL, NULL,
 	    "the configuration was not reloaded; the former one stays in "
@@ -211,6 +226,7 @@ reload(struct control *c, struct reload_result *result)
 	}
 	commit(c, model, result);
 	warn_of_descriptors(c, result);
+	config_warnings(c->model->spec, &result->warnings);
 	return true;
 }
 
@@ -238,10 +254,12 @@ control_reload(struct control *control, struct reload_result *result)
 	if (running)
 		notify_reloading();
 	ok = reload(control, result);
-	if (ok)
+	if (ok) {
 		log_changes(&result->changes);
-	else
+		free(log_list(&result->warnings, LOG_LEVEL_WARNING));
+	} else {
 		log_errors(&result->errors);
+	}
 	if (running)
 		notify_result(ok, result);
 	return ok;

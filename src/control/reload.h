@@ -21,7 +21,8 @@
 #include "control/control.h"
 
 struct reload_result {
-	struct err_list errors; /* any: nothing was changed */
+	struct err_list errors;   /* any: nothing was changed */
+	struct err_list warnings; /* of the new configuration */
 	struct changes changes;
 };
 
@@ -30,7 +31,7 @@ void reload_result_fini(struct reload_result *result);
 
 /* Control thread; blocks on the disk, and on the resolver where a server is
  * given by name.  False with errors in the result when nothing was changed.
- * Both are logged, a line each. */
+ * All of it is logged, a line each. */
 bool control_reload(struct control *control, struct reload_result *result);
 
 #endif

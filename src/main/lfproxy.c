@@ -17,6 +17,7 @@
 #include "check/library_memory.h"
 #include "config/config.h"
 #include "config/keys.h"
+#include "config/warnings.h"
 #include "control/control.h"
 #include "control/verdict.h"
 #include "lf/policy.h"
@@ -46,6 +47,17 @@ print_version(void)
 	    ev_version_minor(), curl_version());
 }
 
+static void
+print_warnings(const struct spec *spec)
+{
+	struct err_list warnings;
+
+	err_list_init(&warnings);
+	config_warnings(spec, &warnings);
+	err_list_print(&warnings, stderr);
+	err_list_fini(&warnings);
+}
+
 static bool
 load(const struct options *options, struct spec **ret_spec)
 {
@@ -57,6 +69,8 @@ load(const struct options *options, struct spec **ret_spec)
 	if (!ok)
 		err_list_print(&errors, stderr);
 	err_list_fini(&errors);
+	if (ok)
+		print_warnings(*ret_spec);
 	return ok;
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * What a valid configuration should perhaps not say.
+ */
+#ifndef CONFIG_WARNINGS_H
+#define CONFIG_WARNINGS_H
+
+#include "base/err.h"
+#include "model/spec.h"
+
+/* Adds a sentence that begins with `warning: ` for each doubtful setting, with
+ * its place. */
+void config_warnings(const struct spec *spec, struct err_list *warnings);
+
+#endif
