@@ -50,6 +50,25 @@ text_duration(uint64_t ms, char out[TEXT_DURATION_SIZE])
 	return out;
 }
 
+/* The number needs a unit.  The advice names those units of s and ms with
+ * which it would be in range. */
+static bool
+ask_for_unit(const char *s, uint64_t n, uint64_t min_ms, uint64_t max_ms,
+    struct err *err)
+{
+	char low[TEXT_DURATION_SIZE], high[TEXT_DURATION_SIZE];
+	bool seconds = n >= (min_ms + 999) / 1000 && n <= max_ms / 1000;
+	bool ms = n >= min_ms && n <= max_ms;
+
+	if (!seconds && !ms)
+		return err_set(err,
+		    "'%s' has no unit (ms, s, m, h, d); allowed is %s to %s", s,
+		    text_duration(min_ms, low), text_duration(max_ms, high));
+	return err_set(err, "'%s' has no unit; write %s%s%s%s%s (%s)", s,
+	    seconds ? s : "", seconds ? "s" : "", seconds && ms ? " or " : "",
+	    ms ? s : "", ms ? "ms" : "", "ms, s, m, h, d");
+}
+
 bool
 text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
     uint64_t *ret_ms, struct err *err)
@@ -65,11 +84,9 @@ text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
 		    "'%s' is no duration; write a whole number and a unit "
 		    "(ms, s, m, h, d), as in 5s",
 		    s);
-	if (!*unit)
-		return err_set(err,
-		    "'%s' has no unit; write %ss or %sms (ms, s, m, h, d)", s,
-		    s, s);
-	while (i < UNITS && strcmp(unit, units[i].name) != 0)
+	if (!*unit && n > 0)
+		return ask_for_unit(s, n, min_ms, max_ms, err);
+	while (*unit && i < UNITS && strcmp(unit, units[i].name) != 0)
 		i++;
 	if (i == UNITS)
 		return err_set(err,
@@ -96,6 +113,22 @@ text_parse_number(const char *s, uint64_t min, uint64_t max,
 		    "'%s' is no whole number from %" PRIu64 " to %" PRIu64, s,
 		    min, max);
 	*ret_number = n;
+	return true;
+}
+
+bool
+text_parse_percent(const char *s, uint64_t min, uint64_t max,
+    uint64_t *ret_percent, struct err *err)
+{
+	const char *rest;
+	uint64_t n;
+
+	if (!parse_digits(s, &rest, &n) || (*rest && strcmp(rest, "%") != 0) ||
+	    n < min || n > max)
+		return err_set(err,
+		    "'%s' is no percentage from %" PRIu64 "%% to %" PRIu64 "%%",
+		    s, min, max);
+	*ret_percent = n;
 	return true;
 }
 

@@ -15,13 +15,18 @@
 
 /* A whole number with one unit: ms, s, m, h or d, as in `250ms` or `5m`.
  * The unit is required: `30` is milliseconds to HAProxy and seconds to nginx,
- * so a bare number would surprise half of its readers. */
+ * so a bare number would surprise half of its readers.  Only 0 needs none:
+ * `0` and `0s` are the same. */
 bool text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
     uint64_t *ret_ms, struct err *err);
 
 /* A decimal number between min and max, both included. */
 bool text_parse_number(const char *s, uint64_t min, uint64_t max,
     uint64_t *ret_number, struct err *err);
+
+/* A whole number of percent, with the sign or without: `20%` and `20`. */
+bool text_parse_percent(const char *s, uint64_t min, uint64_t max,
+    uint64_t *ret_percent, struct err *err);
 
 /* Bytes: a whole number, alone or with k, m or g (of 1024), as in `64k`. */
 bool text_parse_size(const char *s, uint64_t min, uint64_t max,

@@ -138,8 +138,8 @@ check_hash(const struct backend_spec *b, struct err_list *errors)
 		    b->name);
 	if (b->hash_balance_factor > 0 && b->hash_balance_factor <= 100)
 		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: hash_balance_factor: %u leaves no room; "
-		    "allowed are 101 to 65535, and 0 for no bound",
+		    "[backend %s]: hash_balance_factor: %u%% leaves no room; "
+		    "allowed are 101%% to 65535%%, and 0 for no bound",
 		    b->name, b->hash_balance_factor);
 }
 

@@ -21,7 +21,7 @@ static const char *const on_errors[] = {
 static const char *const on_downs[] = {"keep", "close", NULL};
 static const char *const on_ups[] = {"keep", "close_backup", NULL};
 
-#define SLOW_START_ALLOWED "off, or 1s to 1d"
+#define SLOW_START_ALLOWED "off or 0, or 1s to 1d"
 
 static const struct key server_options[] = {
     {.name = "weight",
@@ -117,13 +117,14 @@ static const struct key server_options[] = {
         .reload = RELOAD_LIVE,
         .help = "the interval while the server is down"},
     {.name = "check_jitter",
-        .type = &type_own_number,
+        .type = &type_own_percent,
         .offset = offsetof(struct server_spec, check.jitter_1),
         .min = 0,
         .max = 50,
+        .allowed = "0% to 50%",
         .default_note = "the check's",
         .reload = RELOAD_LIVE,
-        .help = "percent by which intervals vary, either way"},
+        .help = "share by which intervals vary, either way"},
     {.name = "check_timeout",
         .type = &type_duration,
         .offset = offsetof(struct server_spec, check.timeout_ms),
@@ -244,14 +245,15 @@ const struct key backend_keys[] = {
         .reload = RELOAD_LIVE,
         .help = "what balance = hash keeps together"},
     {.name = "hash_balance_factor",
-        .type = &type_number,
+        .type = &type_percent,
         .offset = offsetof(struct backend_spec, hash_balance_factor),
         .min = 0,
         .max = 65535,
-        .default_text = "0",
+        .allowed = "0, or 101% to 65535%",
+        .default_text = "0%",
         .reload = RELOAD_LIVE,
-        .help = "bound of balance = source and hash, in percent of a "
-                "server's fair share; 0: none"},
+        .help = "bound of balance = source and hash, of a server's fair "
+                "share; 0: none"},
     {.name = "server",
         .type = &type_server,
         .flags = KEY_REPEATABLE | KEY_REQUIRED,
@@ -357,12 +359,13 @@ const struct key backend_keys[] = {
         .reload = RELOAD_LIVE,
         .help = "what becomes of the backups' sessions when another comes up"},
     {.name = "panic_percent",
-        .type = &type_number,
+        .type = &type_percent,
         .offset = offsetof(struct backend_spec, panic_percent),
         .flags = KEY_IN_DEFAULTS,
         .min = 0,
         .max = 100,
-        .default_text = "0",
+        .allowed = "0% to 100%",
+        .default_text = "0%",
         .reload = RELOAD_LIVE,
         .help = "with a smaller part usable all servers are tried; 0: never"},
     {.name = "retries",

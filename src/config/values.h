@@ -57,7 +57,7 @@ extern const struct value_type type_slow_start;  /* uint64_t, ms */
 extern const struct value_type type_choice;      /* an enum */
 extern const struct value_type type_choice_text; /* char *, of key->choices */
 /* The same where a server has its own: unsigned, 0: not set, else 1 more. */
-extern const struct value_type type_own_number;
+extern const struct value_type type_own_percent;
 extern const struct value_type type_own_choice;
 extern const struct value_type type_url_path;  /* char * */
 extern const struct value_type type_http_host; /* char * */

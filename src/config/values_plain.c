@@ -24,14 +24,28 @@ source(const struct shown *s)
 	return (const char *)s->object + s->key->offset;
 }
 
+/* `0`, and `0s` as well. */
+static bool
+is_zero(const char *text)
+{
+	uint64_t ms;
+
+	return text_parse_duration(text, 0, 0, &ms, NULL);
+}
+
 static bool
 parse_duration(const struct value *v)
 {
 	struct err err;
 
-	return text_parse_duration(
-	           v->text, v->key->min, v->key->max, target(v), &err) ||
-	       value_fail(v, "%s", err.text);
+	if (text_parse_duration(
+	        v->text, v->key->min, v->key->max, target(v), &err))
+		return true;
+	/* 0 is how HAProxy writes that there is no limit. */
+	if (is_zero(v->text) && !v->key->default_text)
+		return value_fail(v, "%s, or leave %s out (%s)", err.text,
+		    v->key->name, v->key->default_note);
+	return value_fail(v, "%s", err.text);
 }
 
 static bool
@@ -39,7 +53,7 @@ print_duration(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
 	const uint64_t *ms = source(s);
 
-	/* 0, which nobody can write: not set. */
+	/* 0 is refused when it is read, and means: not set. */
 	if (i > 0 || *ms == 0)
 		return false;
 	text_duration(*ms, out);
@@ -50,7 +64,7 @@ print_duration(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 static bool
 parse_wait(const struct value *v)
 {
-	if (strcmp(v->text, "0") != 0)
+	if (!is_zero(v->text))
 		return parse_duration(v);
 	*(uint64_t *)target(v) = QUEUE_NEVER;
 	return true;
@@ -126,22 +140,13 @@ static bool
 parse_percent(const struct value *v)
 {
 	unsigned *percent = target(v);
-	size_t len = strlen(v->text);
-	char digits[8];
+	struct err err;
 	uint64_t n;
 
-	if (len < 2 || len > sizeof(digits) || v->text[len - 1] != '%')
-		goto bad;
-	memcpy(digits, v->text, len - 1);
-	digits[len - 1] = '\0';
-	if (!text_parse_number(digits, v->key->min, v->key->max, &n, NULL))
-		goto bad;
+	if (!text_parse_percent(v->text, v->key->min, v->key->max, &n, &err))
+		return value_fail(v, "%s", err.text);
 	*percent = (unsigned)n;
 	return true;
-bad:
-	return value_fail(v,
-	    "'%s' is no share; write %" PRIu64 "%% to %" PRIu64 "%%", v->text,
-	    v->key->min, v->key->max);
 }
 
 static bool
@@ -207,7 +212,7 @@ parse_slow_start(const struct value *v)
 {
 	uint64_t *ms = target(v);
 
-	if (strcmp(v->text, "off") != 0)
+	if (strcmp(v->text, "off") != 0 && !is_zero(v->text))
 		return parse_duration(v);
 	*ms = v->within ? SLOW_START_OFF : 0;
 	return true;
@@ -268,22 +273,22 @@ print_choice(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 }
 
 static bool
-parse_own_number(const struct value *v)
+parse_own_percent(const struct value *v)
 {
-	if (!parse_number(v))
+	if (!parse_percent(v))
 		return false;
 	++*(unsigned *)target(v);
 	return true;
 }
 
 static bool
-print_own_number(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_own_percent(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
-	const unsigned *number = source(s);
+	const unsigned *percent = source(s);
 
-	if (i > 0 || *number == 0)
+	if (i > 0 || *percent == 0)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%u", *number - 1);
+	snprintf(out, VALUE_TEXT_SIZE, "%u%%", *percent - 1);
 	return true;
 }
 
@@ -362,7 +367,8 @@ const struct value_type type_mode = {parse_mode, print_mode};
 const struct value_type type_flag = {parse_flag, print_flag};
 const struct value_type type_slow_start = {parse_slow_start, print_slow_start};
 const struct value_type type_choice = {parse_choice, print_choice};
-const struct value_type type_own_number = {parse_own_number, print_own_number};
+const struct value_type type_own_percent = {
+    parse_own_percent, print_own_percent};
 const struct value_type type_own_choice = {parse_own_choice, print_own_choice};
 const struct value_type type_choice_text = {parse_choice_text, print_string};
 const struct value_type type_url_path = {parse_url_path, print_string};

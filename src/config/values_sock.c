@@ -95,13 +95,17 @@ parse_whole_seconds(const struct value *v, const char *text, uint64_t min,
     uint64_t max, unsigned *ret_seconds)
 {
 	struct err err;
-	uint64_t ms;
+	uint64_t ms, n;
 
+	if (text_parse_number(text, min, max, &n, NULL))
+		return value_fail(v, "'%s' has no unit; write %ss", text, text);
 	if (!text_parse_duration(text, min * 1000, max * 1000, &ms, &err))
 		return value_fail(v, "%s", err.text);
 	if (ms % 1000 != 0)
-		return value_fail(
-		    v, "'%s' is no whole number of seconds", text);
+		return value_fail(v,
+		    "'%s' is no whole number of seconds; write %" PRIu64
+		    "s or %" PRIu64 "s",
+		    text, ms / 1000, ms / 1000 + 1);
 	*ret_seconds = (unsigned)(ms / 1000);
 	return true;
 }

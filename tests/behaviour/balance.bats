@@ -145,5 +145,5 @@ names() {
 	refuses 'hash_balance_factor = 150'
 	[[ $output == *"hash_balance_factor needs balance = hash or source"* ]]
 	refuses 'balance = hash' 'hash_balance_factor = 100'
-	[[ $output == *"hash_balance_factor: 100 leaves no room; allowed are 101 to 65535"* ]]
+	[[ $output == *"hash_balance_factor: 100% leaves no room; allowed are 101% to 65535%"* ]]
 }

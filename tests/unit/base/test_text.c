@@ -18,8 +18,9 @@ duration_is_number_and_unit(void **state)
 	static const struct {
 		const char *text;
 		uint64_t ms;
-	} good[] = {{"0ms", 0}, {"250ms", 250}, {"5s", 5000}, {"5m", 300000},
-	    {"2h", 7200000}, {"30d", 30 * DAY}, {"007s", 7000}};
+	} good[] = {{"0", 0}, {"00", 0}, {"0s", 0}, {"0ms", 0}, {"250ms", 250},
+	    {"5s", 5000}, {"5m", 300000}, {"2h", 7200000}, {"30d", 30 * DAY},
+	    {"007s", 7000}};
 	struct err err;
 	uint64_t ms;
 
@@ -45,6 +46,13 @@ duration_refuses_with_reason(void **state)
 	    {" 5s", "' 5s' is no duration"},
 	    {"1.5s", "'1.5s' is no duration; write a whole number"},
 	    {"30", "'30' has no unit; write 30s or 30ms (ms, s, m, h, d)"},
+	    /* What is advised is in the range. */
+	    {"5", "'5' has no unit; write 5s (ms, s, m, h, d)"},
+	    {"86401", "'86401' has no unit; write 86401ms (ms, s, m, h, d)"},
+	    {"86400001", "'86400001' has no unit (ms, s, m, h, d); allowed is "
+	                 "10ms to 1d"},
+	    {"0", "'0' is out of range; allowed is 10ms to 1d"},
+	    {"0s", "'0s' is out of range; allowed is 10ms to 1d"},
 	    {"5sec", "unknown unit 'sec'; allowed are ms, s, m, h, d"},
 	    {"5S", "unknown unit 'S'"},
 	    {"5 s", "unknown unit ' s'"},
@@ -132,6 +140,29 @@ number_is_decimal_within_range(void **state)
 }
 
 static void
+percentage_takes_the_sign_or_leaves_it(void **state)
+{
+	static const char *const bad[] = {"", "%", "4", "101", "101%", "5%%",
+	    "5 %", "-5%", "5.5%", "18446744073709551617%"};
+	struct err err;
+	uint64_t n = 42;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		err.text[0] = '\0';
+		if (text_parse_percent(bad[i], 5, 100, &n, &err))
+			fail_msg("'%s' was taken", bad[i]);
+		assert_int_equal(n, 42);
+		assert_non_null(
+		    strstr(err.text, "is no percentage from 5% to 100%"));
+	}
+	assert_true(text_parse_percent("5", 5, 100, &n, &err));
+	assert_int_equal(n, 5);
+	assert_true(text_parse_percent("100%", 5, 100, &n, &err));
+	assert_int_equal(n, 100);
+}
+
+static void
 mode_is_octal(void **state)
 {
 	static const char *const bad[] = {
@@ -196,6 +227,7 @@ main(void)
 	    cmocka_unit_test(duration_range_includes_its_ends),
 	    cmocka_unit_test(duration_prints_shortest_exact_form),
 	    cmocka_unit_test(number_is_decimal_within_range),
+	    cmocka_unit_test(percentage_takes_the_sign_or_leaves_it),
 	    cmocka_unit_test(mode_is_octal),
 	    cmocka_unit_test(size_is_bytes_or_a_number_of_units),
 	};

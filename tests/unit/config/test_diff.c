@@ -67,10 +67,10 @@ each_live_value_is_told_with_old_and_new(void **state)
 	    "global: log: stderr format=tcplog sample=1/1 -> off\n"
 	    "global: node: n -> m\n"
 	    "frontend f: timeout_client: 5m -> 7s\n"
-	    "backend b: check: connect interval=2s jitter=10 init_state=up "
+	    "backend b: check: connect interval=2s jitter=10% init_state=up "
 	    "timeout=2s fall=3 rise=2 -> "
 	    "http path=/x method=GET status=200-399 version=1.1 interval=2s "
-	    "jitter=10 init_state=up timeout=2s fall=3 rise=2\n"
+	    "jitter=10% init_state=up timeout=2s fall=3 rise=2\n"
 	    "backend b: retries: 3 -> 0\n");
 }
 

@@ -229,6 +229,19 @@ durations(void **state)
 	        "timeout_client: '31d' is out of range; allowed is 10ms to 30"},
 	    {"frontend x", "timeout_client_fin = 0s",
 	        "timeout_client_fin: '0s' is out of range"},
+	    {"frontend x", "timeout_client = 0",
+	        "timeout_client: '0' is out of range; allowed is 10ms to 30d"},
+	    {"frontend x", "timeout_client = 5",
+	        "timeout_client: '5' has no unit; write 5s (ms, s, m, h, d)"},
+	    {"backend x", "timeout_tunnel = 0",
+	        "timeout_tunnel: '0' is out of range; allowed is 10ms to 30d, "
+	        "or leave timeout_tunnel out (timeout_client and "
+	        "timeout_server hold)"},
+	    {"backend x", "server = s 10.0.0.1:80 keepalive=60:10:3",
+	        "server: keepalive: '60' has no unit; write 60s"},
+	    {"backend x", "server = s 10.0.0.1:80 keepalive=60500ms",
+	        "server: keepalive: '60500ms' is no whole number of seconds; "
+	        "write 60s or 61s"},
 	    {"backend x", "timeout_connect = 5x",
 	        "timeout_connect: '5x' has the unknown unit 'x'; allowed are"},
 	    {"backend x", "timeout_server = forever",
@@ -713,7 +726,7 @@ checks(void **state)
 	    {"backend x", "check_command = /there/is/none x",
 	        "check_command: '/there/is/none' cannot be run: No such"},
 	    {"backend x", "check = connect jitter=51",
-	        "check: jitter: '51' is no whole number from 0 to 50"},
+	        "check: jitter: '51' is no percentage from 0% to 50%"},
 	    {"backend x", "check = connect port=0",
 	        "check: port: '0' is no whole number from 1 to 65535"},
 	    {"backend x", "check = connect init_state=maint",
@@ -739,7 +752,7 @@ checks(void **state)
 	    {"backend x", "check_body = regex \"a(\"",
 	        "check_body: 'a(' is no regular expression: missing closing"},
 	    {"backend x", "check = connect interval=2",
-	        "check: interval: '2' has no unit; write 2s or 2ms"},
+	        "check: interval: '2' has no unit; write 2s (ms, s, m, h, d)"},
 	    {"backend x", "check = connect interval=25h",
 	        "check: interval: '25h' is out of range; allowed is 10ms to "
 	        "1d"},

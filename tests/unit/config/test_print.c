@@ -64,9 +64,9 @@ every_default_is_printed(void **state)
 	    "\n[backend b]\n"
 	    "balance = roundrobin\n"
 	    "hash_key = source\n"
-	    "hash_balance_factor = 0\n"
+	    "hash_balance_factor = 0%\n"
 	    "server = s 10.0.0.1:80 weight=100 maxconn=0\n"
-	    "check = connect interval=2s jitter=10 init_state=up timeout=2s "
+	    "check = connect interval=2s jitter=10% init_state=up timeout=2s "
 	    "fall=3 rise=2\n"
 	    "; check_header is not set: none\n"
 	    "; check_body is not set: anything\n"
@@ -79,7 +79,7 @@ every_default_is_printed(void **state)
 	    "slow_start = off\n"
 	    "on_down = keep\n"
 	    "on_up = keep\n"
-	    "panic_percent = 0\n"
+	    "panic_percent = 0%\n"
 	    "retries = 3\n"
 	    "retry_on = reset\n"
 	    "retry_budget = 20%\n"
@@ -152,10 +152,12 @@ what_was_set_is_printed(void **state)
 	                               "on_up = close_backup\n"
 	                               "panic_percent = 50\n",
 	    "\nall_backups = on\nslow_start = off\non_down = keep\n"
-	    "on_up = close_backup\npanic_percent = 50\n");
+	    "on_up = close_backup\npanic_percent = 50%\n");
 	assert_prints(FRONTEND "timeout_client=90s\n" BACKEND,
 	    "\ntimeout_client = 90s\n");
 	assert_prints(FRONTEND "max_age=60m jitter=05%\n" BACKEND,
+	    "\nmax_age = 1h jitter=5%\n");
+	assert_prints(FRONTEND "max_age=60m jitter=5\n" BACKEND,
 	    "\nmax_age = 1h jitter=5%\n");
 	assert_prints(
 	    FRONTEND BACKEND "timeout_tunnel=24h\n", "\ntimeout_tunnel = 1d\n");
@@ -193,7 +195,8 @@ what_was_set_is_printed(void **state)
 	assert_prints(FRONTEND BACKEND
 	    "check = http path=/h host=h:1 method=OPTIONS status=200-204\n",
 	    "\ncheck = http path=/h host=h:1 method=OPTIONS status=200-204 "
-	    "version=1.1 interval=2s jitter=10 init_state=up timeout=2s fall=3 "
+	    "version=1.1 interval=2s jitter=10% init_state=up timeout=2s "
+	    "fall=3 "
 	    "rise=2\n");
 	assert_prints(FRONTEND BACKEND "check = http status=200-200\n",
 	    "\ncheck = http path=/ method=GET status=200 version=1.1");
@@ -202,7 +205,7 @@ what_was_set_is_printed(void **state)
 	    "check_header = X-A: b, c\n"
 	    "check_body = regex \"^a\\\"b\"\n"
 	    "check_body = hex 00 Ff\n",
-	    " status=100-211,304 version=1.1 interval=2s jitter=10 "
+	    " status=100-211,304 version=1.1 interval=2s jitter=10% "
 	    "init_state=up "
 	    "timeout=2s fall=3 rise=2\ncheck_header = X-A: b, "
 	    "c\n"
@@ -221,11 +224,11 @@ what_was_set_is_printed(void **state)
 	    "check = connect fast_interval=1s down_interval=5s jitter=0 "
 	    "port=8 init_state=down\n",
 	    " weight=100 maxconn=0 check_port=9\ncheck = connect interval=2s "
-	    "fast_interval=1s down_interval=5s jitter=0 port=8 init_state=down "
+	    "fast_interval=1s down_interval=5s jitter=0% port=8 init_state=down "
 	    "timeout=2s");
 	assert_prints(FRONTEND BACKEND "check = https verify=off sni=x.example "
 	                               "version=2\n",
-	    " version=2 verify=off sni=x.example interval=2s jitter=10 "
+	    " version=2 verify=off sni=x.example interval=2s jitter=10% "
 	    "init_state=up "
 	    "timeout=2s fall=3 rise=2\n");
 	assert_prints(
@@ -464,6 +467,45 @@ list_has_a_line_for_each_key_and_option(void **state)
 	free(text);
 }
 
+/* The sign of a percentage may be left out, and 0 needs no unit: each line
+ * and the form in which it is printed. */
+static void
+units_follow_one_rule(void **state)
+{
+	static const struct {
+		const char *written, *printed;
+	} rows[] = {
+	    {"panic_percent = 50", "panic_percent = 50%"},
+	    {"panic_percent = 50%", "panic_percent = 50%"},
+	    {"retry_budget = 30", "retry_budget = 30%"},
+	    {"retry_budget = 30%", "retry_budget = 30%"},
+	    {"eject_max_percent = 7", "eject_max_percent = 7%"},
+	    {"eject_max_percent = 7%", "eject_max_percent = 7%"},
+	    {"balance = hash\nhash_balance_factor = 125",
+	        "hash_balance_factor = 125%"},
+	    {"balance = hash\nhash_balance_factor = 125%",
+	        "hash_balance_factor = 125%"},
+	    {"check = connect jitter=5", "interval=2s jitter=5% "},
+	    {"check = connect jitter=5%", "interval=2s jitter=5% "},
+	    {"server = t 10.0.0.2:80 check_jitter=0", " check_jitter=0%"},
+	    {"server = t 10.0.0.2:80 check_jitter=0%", " check_jitter=0%"},
+	    {"timeout_queue = 0", "timeout_queue = 0"},
+	    {"timeout_queue = 0s", "timeout_queue = 0"},
+	    {"timeout_queue = 0ms", "timeout_queue = 0"},
+	    {"slow_start = 0", "slow_start = off"},
+	    {"slow_start = 0s", "slow_start = off"},
+	    {"server = t 10.0.0.2:80 slow_start=0", " slow_start=off"},
+	};
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(text, sizeof(text), FRONTEND BACKEND "%s\n",
+		    rows[i].written);
+		assert_prints(text, rows[i].printed);
+	}
+}
+
 int
 main(void)
 {
@@ -478,6 +520,7 @@ main(void)
 	    cmocka_unit_test(longest_values_come_back),
 	    cmocka_unit_test(defaults_in_the_table_are_canonical),
 	    cmocka_unit_test(list_has_a_line_for_each_key_and_option),
+	    cmocka_unit_test(units_follow_one_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,7 +222,7 @@ what_a_server_has_of_its_own_comes_back(void **state)
 	static const char *const same[] = {"check=off", "check=on",
 	    "check_addr=10.0.0.9", "check_addr=2001:db8::1", "check_port=9",
 	    "check_interval=1s", "check_fast_interval=100ms",
-	    "check_down_interval=1m", "check_jitter=0", "check_jitter=50",
+	    "check_down_interval=1m", "check_jitter=0%", "check_jitter=50%",
 	    "check_timeout=3s", "check_fall=1", "check_rise=1000",
 	    "check_init_state=up", "check_init_state=down",
 	    "check_send_proxy=off", "check_send_proxy=v1", "agent=off",
@@ -280,7 +280,7 @@ what_cannot_be_is_told(void **state)
 	assert_errors(S "s 10.0.0.1:80 agent_addr=10.0.0.1:80\n",
 	    "5: server: agent_addr: '10.0.0.1:80' is no IP address");
 	assert_errors(S "s 10.0.0.1:80 check_jitter=51\n",
-	    "5: server: check_jitter: '51' is no whole number from 0 to 50");
+	    "5: server: check_jitter: '51' is no percentage from 0% to 50%");
 	assert_errors(S "s 10.0.0.1:80 check_init_state=drain\n",
 	    "5: server: check_init_state: 'drain' is unknown; allowed are up");
 	assert_errors(S "s 10.0.0.1:80 check_send_proxy=v3\n",
