@@ -156,15 +156,24 @@ check_checks(const struct backend_spec *b, struct err_list *errors)
 		err_list_add(errors, b->place.file, b->place.line,
 		    "[backend %s]: check_body needs check = http or https",
 		    b->name);
-	if (b->check.kind == CHECK_SEND_EXPECT &&
-	    (b->check_steps.n == 0 ||
-	        b->check_steps.steps[b->check_steps.n - 1].kind == STEP_REFUSE))
+	if (b->check.kind == CHECK_SEND_EXPECT && !b->place.file)
+		err_list_add(errors, NULL, 0,
+		    "-k send-expect needs steps, which only a file can have "
+		    "(check_step); write one and name it with -c");
+	else if (b->check.kind == CHECK_SEND_EXPECT &&
+	         (b->check_steps.n == 0 ||
+	             b->check_steps.steps[b->check_steps.n - 1].kind ==
+	                 STEP_REFUSE))
 		err_list_add(errors, b->place.file, b->place.line,
 		    "[backend %s]: check = send-expect needs a check_step that "
 		    "is send or expect at the end, as in check_step = expect "
 		    "\"+PONG\"",
 		    b->name);
-	if ((b->check.kind == CHECK_SCRIPT) != (b->check_command != NULL))
+	if (b->check.kind == CHECK_SCRIPT && !b->check_command &&
+	    !b->place.file)
+		err_list_add(errors, NULL, 0,
+		    "-k script needs a program; write -k script:/PATH");
+	else if ((b->check.kind == CHECK_SCRIPT) != (b->check_command != NULL))
 		err_list_add(errors, b->place.file, b->place.line,
 		    b->check_command
 		        ? "[backend %s]: check_command needs check = script"

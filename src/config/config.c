@@ -104,20 +104,43 @@ add_server(struct draft *draft, const struct config_options *o, size_t i,
 	return ok;
 }
 
-/* `http:/path` is short for `http path=/path`. */
+/* What may follow the kind and a ':', and is written otherwise in a file. */
+static const struct {
+	const char *prefix;
+	const char *key;
+	const char *before; /* what follows, in the value of the key */
+} check_forms[] = {
+    {"http:", "check", "http path="},
+    {"https:", "check", "https path="},
+    {"script:", "check_command", ""},
+};
+
+#define CHECK_FORMS (sizeof(check_forms) / sizeof(check_forms[0]))
+
+/* `http:/path`, `https:/path`, `script:/program arguments`, or the value of
+ * the key check. */
 static bool
 add_check(struct draft *draft, const char *given)
 {
-	const char *path = given ? given + strlen("http:") : "";
+	const char *rest;
 	char *value;
+	size_t i = 0;
 	bool ok;
 
-	if (!given || strncmp(given, "http:", strlen("http:")) != 0)
+	if (!given)
+		return true;
+	while (i < CHECK_FORMS && strncmp(given, check_forms[i].prefix,
+	                              strlen(check_forms[i].prefix)) != 0)
+		i++;
+	if (i == CHECK_FORMS)
 		return add_option(draft, "-k", given, "check", given);
-	if (asprintf(&value, "http path=%s", path) < 0)
+	rest = given + strlen(check_forms[i].prefix);
+	if (asprintf(&value, "%s%s", check_forms[i].before, rest) < 0)
 		return false;
-	ok = add_option(draft, "-k", given, "check", value);
+	ok = add_option(draft, "-k", given, check_forms[i].key, value);
 	free(value);
+	if (ok && strcmp(check_forms[i].key, "check") != 0)
+		ok = add_option(draft, "-k", given, "check", "script");
 	return ok;
 }
 

@@ -28,7 +28,7 @@ struct config_options {
 	const char **servers; /* -s [NAME=]ADDR; unnamed: s1, s2, ... */
 	size_t servers_n;
 	const char *balance; /* -b */
-	const char *check;   /* -k connect|http[:/path]|off */
+	const char *check;   /* -k KIND, http[s]:/path or script:/program */
 	const char *threads; /* -n */
 	const char *admin;   /* -a */
 };

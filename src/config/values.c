@@ -29,6 +29,36 @@ value_set_default(const struct key *key, void *object, struct spec *spec)
 	return !key->default_text || value_parse(&v);
 }
 
+/* `on` and `off` in either order. */
+static bool
+choices_are_boolean(const char *const *choices)
+{
+	bool first, second;
+
+	return choices && choices[0] && choices[1] && !choices[2] &&
+	       value_read_boolean(choices[0], &first) &&
+	       value_read_boolean(choices[1], &second) && first != second;
+}
+
+bool
+value_is_boolean(const struct key *key)
+{
+	return key->type == &type_flag || key->type == &type_switch ||
+	       key->type == &type_tfo || key->type == &type_keepalive ||
+	       choices_are_boolean(key->choices);
+}
+
+bool
+value_read_boolean(const char *word, bool *ret_on)
+{
+	bool on = strcmp(word, "on") == 0 || strcmp(word, "yes") == 0;
+
+	if (!on && strcmp(word, "off") != 0 && strcmp(word, "no") != 0)
+		return false;
+	*ret_on = on;
+	return true;
+}
+
 bool
 value_fail(const struct value *value, const char *fmt, ...)
 {
@@ -155,7 +185,7 @@ read_option(const struct value *v, char *word, void *object, unsigned allowed,
 	inner.within = v->key;
 	inner.text = text;
 	inner.object = object;
-	if (!text && option->type == &type_flag)
+	if (!text && value_is_boolean(option))
 		inner.text = "on";
 	else if (!text || !*text)
 		return value_fail(

@@ -147,6 +147,14 @@ bool value_parse(const struct value *value);
  * when memory is short, without an error. */
 bool value_set_default(const struct key *key, void *object, struct spec *spec);
 
+/* Whether the key says on or off, and nothing else but perhaps more than on
+ * (keepalive).  As an option such a key may stand alone, which means on. */
+bool value_is_boolean(const struct key *key);
+
+/* `on` and `yes`, `off` and `no`; false for any other word. */
+bool value_read_boolean(const char *word, bool *ret_on);
+#define VALUE_BOOLEAN_WORDS "on, off, yes, no"
+
 /* Adds `KEY: sentence` at the value's place; always false. */
 bool value_fail(const struct value *value, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

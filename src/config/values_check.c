@@ -44,6 +44,13 @@ parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
 {
 	struct hint hint;
 
+	/* The short form of the command line. */
+	if (strncmp(word, "http:", 5) == 0 || strncmp(word, "https:", 6) == 0)
+		return value_fail(v, "'%s' is unknown; write %.*s path=%s",
+		    word, (int)strcspn(word, ":"), word,
+		    *strchr(word, ':') && strchr(word, ':')[1] == '/'
+		        ? strchr(word, ':') + 1
+		        : "/PATH");
 	hint_init(&hint, word);
 	for (size_t i = 0; i < KINDS; i++) {
 		if (strcmp(word, kinds[i].name) == 0) {

@@ -184,14 +184,10 @@ print_mode(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 static bool
 parse_flag(const struct value *v)
 {
-	bool *flag = target(v);
-
-	if (strcmp(v->text, "on") != 0 && strcmp(v->text, "off") != 0)
-		return value_fail(v,
-		    "'%s' is unknown; write the word alone, or leave it out",
-		    v->text);
-	*flag = v->text[1] == 'n';
-	return true;
+	return value_read_boolean(v->text, target(v)) ||
+	       value_fail(v,
+	           "'%s' is unknown; write the word alone, or leave it out",
+	           v->text);
 }
 
 static bool
@@ -235,10 +231,14 @@ static int
 find_choice(const struct value *v)
 {
 	const char *const *choices = v->key->choices;
+	const char *text = v->text;
 	struct hint hint;
+	bool on;
 
+	if (value_is_boolean(v->key) && value_read_boolean(text, &on))
+		text = on ? "on" : "off";
 	for (int i = 0; choices[i]; i++)
-		if (strcmp(v->text, choices[i]) == 0)
+		if (strcmp(text, choices[i]) == 0)
 			return i;
 	hint_init(&hint, v->text);
 	for (int i = 0; choices[i]; i++)

@@ -38,10 +38,12 @@ static bool
 parse_switch_word(
     const struct value *v, const char *word, enum sock_switch *ret_switch)
 {
-	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return value_fail(
-		    v, "'%s' is unknown; allowed are on, off", word);
-	*ret_switch = word[1] == 'n' ? SWITCH_ON : SWITCH_OFF;
+	bool on;
+
+	if (!value_read_boolean(word, &on))
+		return value_fail(v,
+		    "'%s' is unknown; allowed are " VALUE_BOOLEAN_WORDS, word);
+	*ret_switch = on ? SWITCH_ON : SWITCH_OFF;
 	return true;
 }
 
@@ -165,10 +167,10 @@ static bool
 parse_keepalive(const struct value *v)
 {
 	struct sock_keepalive k = {.on = SWITCH_DEFAULT};
-	bool ok;
+	bool ok = true, on;
 
-	if (strcmp(v->text, "on") == 0 || strcmp(v->text, "off") == 0)
-		ok = parse_switch_word(v, v->text, &k.on);
+	if (value_read_boolean(v->text, &on))
+		k.on = on ? SWITCH_ON : SWITCH_OFF;
 	else
 		ok = parse_keepalive_times(v, &k);
 	if (ok)

@@ -355,8 +355,8 @@ logs(void **state)
 	    {"global", "log = stderr sample=0.5",
 	        "log: sample: '0.5' is no sh"},
 	    {"frontend x", "log_every = 1ms", "log_every: "},
-	    {"frontend x", "log_on_connect = yes",
-	        "log_on_connect: 'yes' is unknown; allowed are off, on"},
+	    {"frontend x", "log_on_connect = ja",
+	        "log_on_connect: 'ja' is unknown; allowed are off, on"},
 	};
 
 	(void)state;
@@ -424,8 +424,9 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "listen = :81 # as HAProxy has it",
 	        "listen: '#' begins a comment at the start of a line only; "
 	        "write ';' behind a value"},
-	    {"frontend x", "listen = :81 accept_proxy=yes",
-	        "listen: accept_proxy: 'yes' is unknown; write the word alone"},
+	    {"frontend x", "listen = :81 accept_proxy=maybe",
+	        "listen: accept_proxy: 'maybe' is unknown; write the word "
+	        "alone"},
 	    {"frontend x", "proxy_from = 10.1.2.3/8",
 	        "proxy_from: '10.1.2.3/8' has bits beyond the first 8"},
 	    {"backend x", "send_proxy = v3",
@@ -448,8 +449,8 @@ options_of_sockets(void **state)
 	static const struct row rows[] = {
 	    {"frontend x", "listen = :81 backlog=0",
 	        "listen: backlog: '0' is no whole number from 1 to 65535"},
-	    {"frontend x", "listen = :81 keepalive=yes",
-	        "listen: keepalive: 'yes' is no duration"},
+	    {"frontend x", "listen = :81 keepalive=maybe",
+	        "listen: keepalive: 'maybe' is no duration"},
 	    {"frontend x", "listen = :81 keepalive=1500ms",
 	        "listen: keepalive: '1500ms' is no whole number of seconds"},
 	    {"frontend x", "listen = :81 keepalive=1s:1s:128",
@@ -481,9 +482,10 @@ options_of_sockets(void **state)
 	    {"frontend x", "listen = :81 defer_accept=10m",
 	        "listen: defer_accept: '10m' is out of range; allowed is 1s"},
 	    {"frontend x", "listen = :81 reuseport=1",
-	        "listen: reuseport: '1' is unknown; allowed are on, off"},
+	        "listen: reuseport: '1' is unknown; allowed are on, off, yes, "
+	        "no"},
 	    {"backend x", "server = a 10.0.0.1:80 tfo=3",
-	        "server: tfo: '3' is unknown; allowed are on, off"},
+	        "server: tfo: '3' is unknown; allowed are on, off, yes, no"},
 	};
 
 	(void)state;
@@ -567,7 +569,7 @@ servers(void **state)
 	    {"backend x", "server = a 10.0.0.1:80 slow_start=10",
 	        "server: slow_start: '10' has no unit"},
 	    {"backend x", "slow_start = 500ms", "slow_start: '500ms' is "},
-	    {"backend x", "all_backups = yes", "all_backups: 'yes' is unknown"},
+	    {"backend x", "all_backups = maybe", "all_backups: 'maybe' is unknown"},
 	    {"backend x", "on_down = kill", "on_down: 'kill' is unknown"},
 	    {"backend x", "on_up = close", "on_up: 'close' is unknown"},
 	    {"backend x", "server = a 10.0.0.1:80 on_down=kill",
@@ -671,6 +673,10 @@ checks(void **state)
 	        "allowed are path, host, method, status, version, interval, "
 	        "fast_interval, down_interval, jitter, port, addr, init_state, "
 	        "timeout, fall, rise, send_proxy"},
+	    {"backend x", "check = http:/healthz",
+	        "check: 'http:/healthz' is unknown; write http path=/healthz"},
+	    {"backend x", "check = https: interval=5s",
+	        "check: 'https:' is unknown; write https path=/PATH"},
 	    {"backend x", "check = http path=healthz",
 	        "check: path: 'healthz' is no path; write one that starts"},
 	    {"backend x", "check = http host=a/b",

@@ -293,9 +293,39 @@ short_form_takes_its_options(void **state)
 	assert_int_equal(s->backends[0].check.kind, CHECK_OFF);
 	assert_true(s->pools[0].threads_auto);
 	spec_free(s);
+	s = load_line("-l :80 -s 10.0.0.1:80 -k https:/healthz");
+	assert_int_equal(s->backends[0].check.kind, CHECK_HTTPS);
+	assert_string_equal(s->backends[0].check.path, "/healthz");
+	spec_free(s);
+	s = load_line("-l :80 -s 10.0.0.1:80 -k script:/bin/true_-x");
+	assert_int_equal(s->backends[0].check.kind, CHECK_SCRIPT);
+	assert_string_equal(s->backends[0].check_command, "/bin/true -x");
+	spec_free(s);
 	s = load_line("-l :80 -s 10.0.0.1:80 -k connect_interval=5s");
 	assert_int_equal(s->backends[0].check.interval_ms, 5000);
 	spec_free(s);
+}
+
+/* Whatever check = takes, but for what needs a file. */
+static void
+every_kind_of_check_goes_without_a_file(void **state)
+{
+	static const char *const kinds[] = {"off", "connect", "http", "https",
+	    "tls", "redis", "postgresql", "mysql", "smtp",
+	    "https_path=/a_verify=off"};
+	char line[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		snprintf(line, sizeof(line), "-l :80 -s 10.0.0.1:80 -k %s",
+		    kinds[i]);
+		spec_free(load_line(line));
+	}
+	assert_load_fails("-l :80 -s 10.0.0.1:80 -k send-expect",
+	    "-k send-expect needs steps, which only a file can have "
+	    "(check_step); write one and name it with -c\n");
+	assert_load_fails("-l :80 -s 10.0.0.1:80 -k script",
+	    "-k script needs a program; write -k script:/PATH\n");
 }
 
 static void
@@ -396,6 +426,7 @@ main(void)
 	    cmocka_unit_test(help_names_every_option),
 	    cmocka_unit_test(short_form_makes_one_of_each),
 	    cmocka_unit_test(short_form_takes_its_options),
+	    cmocka_unit_test(every_kind_of_check_goes_without_a_file),
 	    cmocka_unit_test(servers_may_have_names),
 	    cmocka_unit_test(short_form_errors_name_the_option),
 	    cmocka_unit_test(odd_values_on_the_command_line_are_refused),

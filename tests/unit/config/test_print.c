@@ -224,7 +224,8 @@ what_was_set_is_printed(void **state)
 	    "check = connect fast_interval=1s down_interval=5s jitter=0 "
 	    "port=8 init_state=down\n",
 	    " weight=100 maxconn=0 check_port=9\ncheck = connect interval=2s "
-	    "fast_interval=1s down_interval=5s jitter=0% port=8 init_state=down "
+	    "fast_interval=1s down_interval=5s jitter=0% port=8 "
+	    "init_state=down "
 	    "timeout=2s");
 	assert_prints(FRONTEND BACKEND "check = https verify=off sni=x.example "
 	                               "version=2\n",
@@ -506,6 +507,54 @@ units_follow_one_rule(void **state)
 	}
 }
 
+/* Every option that is on or off stands alone, and takes four words. */
+static void
+booleans_follow_one_rule(void **state)
+{
+	static const struct {
+		const char *head, *option, *on, *off;
+	} rows[] = {
+	    {"[frontend x]\nbackend = b\nlisten = 127.0.0.1:0", "accept_proxy",
+	        " accept_proxy\n", "listen = 127.0.0.1:0\n"},
+	    {"[frontend x]\nbackend = b\nlisten = 127.0.0.1:0", "reuseport",
+	        " reuseport=on\n", " reuseport=off\n"},
+	    {"[frontend x]\nbackend = b\nlisten = 127.0.0.1:0", "transparent",
+	        " transparent=on\n", " transparent=off\n"},
+	    {"[frontend x]\nbackend = b\nlisten = [::1]:0", "v6only",
+	        " v6only=on\n", NULL},
+	    {"[frontend x]\nbackend = b\nlisten = 127.0.0.1:0", "keepalive",
+	        " keepalive=on\n", " keepalive=off\n"},
+	    {"[backend x]\nserver = s 10.0.0.1:80", "backup", " backup\n",
+	        "s 10.0.0.1:80 weight=100 maxconn=0\n"},
+	    {"[backend x]\nserver = s 10.0.0.1:80", "tfo", " tfo=on\n",
+	        "s 10.0.0.1:80 weight=100 maxconn=0\n"},
+	    {"[backend x]\nserver = s 10.0.0.1:80", "check", " check=on\n",
+	        " check=off\n"},
+	    {"[backend x]\nserver = s 10.0.0.1:80\ncheck = redis", "tls",
+	        " tls=on", " tls=off"},
+	    {"[backend x]\nserver = s 10.0.0.1:80\ncheck = https", "verify",
+	        " verify=on", " verify=off"},
+	};
+	static const char *const words[] = {"", "=on", "=yes", "=off", "=no"};
+	char text[300];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (size_t j = 0; j < 5; j++) {
+			const char *line = j < 3 ? rows[i].on : rows[i].off;
+
+			snprintf(text, sizeof(text),
+			    FRONTEND BACKEND "%s %s%s\n", rows[i].head,
+			    rows[i].option, words[j]);
+			if (line)
+				assert_prints(text, line);
+		}
+	}
+	assert_prints(FRONTEND "log_on_connect = yes\n" BACKEND,
+	    "\nlog_on_connect = on\n");
+	assert_prints(FRONTEND "log_empty = no\n" BACKEND, "log_empty = off");
+}
+
 int
 main(void)
 {
@@ -521,6 +570,7 @@ main(void)
 	    cmocka_unit_test(defaults_in_the_table_are_canonical),
 	    cmocka_unit_test(list_has_a_line_for_each_key_and_option),
 	    cmocka_unit_test(units_follow_one_rule),
+	    cmocka_unit_test(booleans_follow_one_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
