@@ -12,6 +12,8 @@ explained_hindrance(const struct explained *explained)
 	    [HINDRANCE_NONE] = NULL,
 	    [HINDRANCE_RATE] = "it waits in the backlog: the rate limit of "
 	                       "connections is reached",
+	    [HINDRANCE_FRONTEND_RATE] = "it waits in the backlog: the rate "
+	                                "limit of the frontend is reached",
 	    [HINDRANCE_FRONTEND] = "it waits in the backlog: the frontend is "
 	                           "at its maxconn",
 	    [HINDRANCE_SESSIONS] = "it waits in the backlog: all sessions "

@@ -118,6 +118,13 @@ COLUMN(put_sessions_max)
 	}
 }
 
+COLUMN(put_rate_limit)
+{
+	UNUSED();
+	field_number(
+	    out, atomic_load_relaxed(&row->frontend->state->rate_limit));
+}
+
 COLUMN(put_process)
 {
 	UNUSED();
@@ -284,7 +291,7 @@ static const struct column columns[STAT_NAMES] = {
     [STAT_tracked] = {ROW_TRACKING, stat_put_tracked, 0},
     [STAT_type] = {ROW_ALL, put_type, 0},
     [STAT_rate] = {ROW_ALL, put_rate, 0},
-    [STAT_rate_lim] = {ROW_FRONTEND, put_zero, 0},
+    [STAT_rate_lim] = {ROW_FRONTEND, put_rate_limit, 0},
     [STAT_rate_max] = {ROW_ALL, put_rate_peak, 0},
     [STAT_check_status] = {ROW_CHECKED, stat_put_check_status, 0},
     [STAT_check_code] = {ROW_CHECKED, stat_put_check_code, 0},

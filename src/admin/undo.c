@@ -239,13 +239,26 @@ undo_maxconn_frontend(struct call *call, struct server *s, struct undo *u)
 	PUT(u->subject, "frontend %s maxconn", u->proxy);
 	PUT(u->command, "set maxconn frontend %s ", u->proxy);
 	PUT(u->value, "%zu", now < most ? now : most);
+	PUT(u->file, "%zu",
+	    f->spec->maxconn > 0 && f->spec->maxconn < most ? f->spec->maxconn
+	                                                    : most);
 	return UNDO_IS_KNOWN;
+}
+
+static const struct global_spec *
+global_spec(const struct call *call)
+{
+	return &control_model(call->env->control)->spec->global;
 }
 
 static enum undo_answer
 undo_maxconn_global(struct call *call, struct server *s, struct undo *u)
 {
+	size_t most = control_session_limit(call->env->control);
+	unsigned file = global_spec(call)->maxconn;
+
 	(void)s;
+	PUT(u->file, "%zu", file > 0 && file < most ? file : most);
 	PUT(u->subject, "global maxconn");
 	PUT(u->command, "set maxconn global ");
 	PUT(u->value, "%zu", control_maxconn(call->env->control));
@@ -268,6 +281,9 @@ undo_rate_limit(struct call *call, struct server *s, struct undo *u)
 	PUT(u->value, "%u",
 	    connections ? atomic_load_relaxed(&now->connect_rate)
 	                : atomic_load_relaxed(&now->session_rate));
+	PUT(u->file, "%u",
+	    connections ? global_spec(call)->rate_connections
+	                : global_spec(call)->rate_sessions);
 	return UNDO_IS_KNOWN;
 }
 

@@ -10,6 +10,7 @@
 #include "config/keys_internal.h"
 #include "config/pool_text.h"
 #include "config/values.h"
+#include "model/rate_limit.h"
 #include "model/spec.h"
 
 const char *const key_switches[] = {"off", "on", NULL};
@@ -136,8 +137,26 @@ static const struct key global_keys[] = {
         .max = MAXCONN_MAX,
         .allowed = "auto, or 1 to 1048576",
         .default_text = "auto",
-        .reload = RELOAD_RESTART,
+        .reload = RELOAD_LIVE,
         .help = "sessions at a time; auto: what the descriptors allow"},
+    {.name = "rate_connections",
+        .type = &type_rate,
+        .offset = offsetof(struct global_spec, rate_connections),
+        .min = 1,
+        .max = RATE_LIMIT_MAX,
+        .allowed = RATE_ALLOWED,
+        .default_text = "off",
+        .reload = RELOAD_LIVE,
+        .help = "connections accepted per second, HAProxy's maxconnrate"},
+    {.name = "rate_sessions",
+        .type = &type_rate,
+        .offset = offsetof(struct global_spec, rate_sessions),
+        .min = 1,
+        .max = RATE_LIMIT_MAX,
+        .allowed = RATE_ALLOWED,
+        .default_text = "off",
+        .reload = RELOAD_LIVE,
+        .help = "sessions begun per second, HAProxy's maxsessrate"},
     {.name = "node",
         .type = &type_node,
         .offset = offsetof(struct global_spec, node),

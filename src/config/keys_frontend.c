@@ -6,6 +6,7 @@
 #include "config/keys_internal.h"
 #include "config/keys_sock.h"
 #include "config/values.h"
+#include "model/rate_limit.h"
 #include "model/spec.h"
 
 /* In the order of their enums in model/spec.h. */
@@ -117,6 +118,26 @@ const struct key frontend_keys[] = {
         .default_text = "unbound",
         .reload = RELOAD_LIVE,
         .help = "whether sessions stay with the thread that accepted them"},
+    {.name = "maxconn",
+        .type = &type_auto_number,
+        .offset = offsetof(struct frontend_spec, maxconn),
+        .flags = KEY_IN_DEFAULTS,
+        .min = 1,
+        .max = MAXCONN_MAX,
+        .allowed = "auto, or 1 to 1048576",
+        .default_text = "auto",
+        .reload = RELOAD_LIVE,
+        .help = "sessions at a time; auto: only the limit of [global]"},
+    {.name = "rate",
+        .type = &type_rate,
+        .offset = offsetof(struct frontend_spec, rate),
+        .flags = KEY_IN_DEFAULTS,
+        .min = 1,
+        .max = RATE_LIMIT_MAX,
+        .allowed = RATE_ALLOWED,
+        .default_text = "off",
+        .reload = RELOAD_LIVE,
+        .help = "connections accepted per second"},
     {.name = "timeout_client",
         .type = &type_duration,
         .offset = offsetof(struct frontend_spec, timeout_client_ms),

@@ -31,6 +31,7 @@ extern const struct key agent_options[];
 extern const char *const key_check_inits[];
 extern const char *const key_proxies[];
 
+#define RATE_ALLOWED "off, or 1/s to 1000000/s"
 #define IP_ALLOWED   "an IP address, without a port"
 #define SEND_ALLOWED "text without blanks; \\n, \\x20 and so on as in C"
 

@@ -62,6 +62,9 @@ extern const struct value_type type_own_choice;
 extern const struct value_type type_url_path;  /* char * */
 extern const struct value_type type_http_host; /* char * */
 
+/* Connections per second: values_rate.c. */
+extern const struct value_type type_rate; /* unsigned; 0: off */
+
 /* Values of pools: values_pool.c. */
 extern const struct value_type type_threads;     /* struct pool_spec */
 extern const struct value_type type_shards;      /* struct pool_spec */

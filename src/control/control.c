@@ -33,8 +33,10 @@
 static uint64_t
 paused_ms(const struct control *c)
 {
-	return allowance_rate(&c->proxy.allowance) > 0 ? PAUSED_RATE_MS
-	                                               : PAUSED_MS;
+	bool paced =
+	    c->frontend_rates || allowance_rate(&c->proxy.allowance) > 0;
+
+	return paced ? PAUSED_RATE_MS : PAUSED_MS;
 }
 
 /* The look at the deadlines takes some 50 us for 100 000 sessions; with a pause
@@ -351,6 +353,7 @@ control_start(struct control *control, struct err *err)
 	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
 	if (!c->pools)
 		return false;
+	control_follow_limits(c);
 	changes_init(&none);
 	listeners_commit(c->listeners, c->pools, &none);
 	changes_fini(&none);

@@ -78,8 +78,9 @@ bool control_draining(const struct control *control);
 struct proxy *control_proxy(struct control *control);
 const struct listeners *control_listeners(const struct control *control);
 
-/* The operator's orders, which last until lfproxy ends.  Sessions that there
- * are go on.  maxconn: 0, or more than there is room for: as many as that. */
+/* The operator's orders.  A limit lasts until the file has another value for it
+ * than before, or lfproxy ends.  Sessions that there are go on.  maxconn: 0, or
+ * more than there is room for: as many as that. */
 void control_set_maxconn(struct control *control, size_t maxconn);
 /* As set, or what the system allows. */
 size_t control_maxconn(const struct control *control);

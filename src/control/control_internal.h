@@ -19,6 +19,13 @@
 
 enum phase { RUNNING, DRAINING, KILLING };
 
+/* What the file of the present configuration says of limits that an operator
+ * may set as well; 0: auto, or none. */
+struct file_limits {
+	unsigned maxconn; /* 0 also for more than there is room for */
+	unsigned connections, sessions; /* per second */
+};
+
 struct control {
 	struct ev_loop *loop;
 	struct grace *grace;
@@ -29,6 +36,8 @@ struct control {
 	struct checker *checker;
 	char *file; /* the configuration, NULL: from the command line */
 	struct budget budget;
+	struct file_limits file_limits;
+	bool frontend_rates; /* a frontend has a limit on its rate */
 	uint32_t pipes;
 	uint64_t reaped_ms;     /* when the last look at the deadlines ended */
 	uint64_t reap_pause_ms; /* so long after that there is none */
@@ -47,5 +56,10 @@ struct control {
 	ev_async sooner;  /* a session has a deadline before the next look */
 	ev_signal term, interrupt, hangup, user1, user2;
 };
+
+/* Puts the limits of the present model's spec in force: of the process and of
+ * each frontend.  One that has not changed since the last call stays what the
+ * operator has made it.  control_orders.c */
+void control_follow_limits(struct control *control);
 
 #endif

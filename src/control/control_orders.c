@@ -1,9 +1,67 @@
 /* SPDX-License-Identifier: MIT
- * What the operator orders while lfproxy runs: see control.h.
+ * The limits on sessions, from the file and from the operator, and what else
+ * the operator orders while lfproxy runs: see control.h.
  */
 #include "base/log.h"
 #include "control/control_internal.h"
 #include "proxy/acceptor.h"
+
+/* What the file says holds when it has changed, so an operator's limit stays in
+ * force over a reload that does not touch it. */
+static bool
+has_changed(unsigned *known, unsigned now)
+{
+	bool changed = *known != now;
+
+	*known = now;
+	return changed;
+}
+
+/* More sessions than there is room for are no limit of the frontend's own. */
+static uint32_t
+frontend_limit(const struct control *c, size_t maxconn)
+{
+	return maxconn < c->budget.sessions ? (uint32_t)maxconn
+	                                    : FRONTEND_NO_LIMIT;
+}
+
+static void
+follow_frontend(struct control *c, struct frontend *f)
+{
+	unsigned maxconn = f->spec->maxconn;
+
+	if (has_changed(&f->state->maxconn_file, maxconn))
+		atomic_store_relaxed(
+		    &f->state->maxconn, maxconn > 0 ? frontend_limit(c, maxconn)
+		                                    : FRONTEND_NO_LIMIT);
+	atomic_store_relaxed(&f->state->rate_limit, f->spec->rate);
+	c->frontend_rates |= f->spec->rate > 0;
+}
+
+void
+control_follow_limits(struct control *control)
+{
+	struct control *c = control;
+	const struct spec *spec = c->model->spec;
+	struct allowance *a = &c->proxy.allowance;
+	unsigned maxconn = spec->global.maxconn;
+
+	if (maxconn >= c->budget.sessions)
+		maxconn = 0;
+	if (has_changed(&c->file_limits.maxconn, maxconn))
+		atomic_store_relaxed(&a->sessions, maxconn);
+	if (has_changed(
+	        &c->file_limits.connections, spec->global.rate_connections))
+		atomic_store_relaxed(
+		    &a->connect_rate, spec->global.rate_connections);
+	if (has_changed(&c->file_limits.sessions, spec->global.rate_sessions))
+		atomic_store_relaxed(
+		    &a->session_rate, spec->global.rate_sessions);
+	c->frontend_rates = false;
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		follow_frontend(c, c->model->frontends[i]);
+	acceptors_resume(&c->proxy);
+}
 
 void
 control_set_maxconn(struct control *control, size_t maxconn)

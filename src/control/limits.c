@@ -145,6 +145,7 @@ limits_budget(
 		    "have %zu, enough for %u sessions; raise the limit "
 		    "(LimitNOFILE, ulimit -n) or lower maxconn",
 		    maxconn, wanted, b.descriptors, b.sessions);
+	b.by_maxconn = maxconn > 0;
 	if (maxconn > 0)
 		b.sessions = maxconn;
 	*ret_budget = b;

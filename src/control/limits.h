@@ -25,6 +25,7 @@ struct budget {
 	 * accepting stops before these are touched. */
 	size_t reserve;
 	uint32_t sessions; /* at a time */
+	bool by_maxconn;   /* sessions is what maxconn said at the start */
 };
 
 /* What is open at this moment, one by one: takes as many microseconds. */

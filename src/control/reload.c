@@ -121,6 +121,7 @@ commit(struct control *c, struct model *model, struct reload_result *result)
 	checker_commit(c->checker, model);
 	c->model = model;
 	pools_apply(c->pools, model->spec, &result->changes);
+	control_follow_limits(c);
 	listeners_commit(c->listeners, c->pools, &result->changes);
 	remember_closed(c, before->spec, result);
 	if (c->follower.commit)
@@ -206,9 +207,25 @@ log_changes(const struct changes *changes)
 	    "reloaded: %zu change%s", changes->n, changes->n == 1 ? "" : "s");
 }
 
+/* The sessions' memory and descriptors are divided at the start. */
+static void
+warn_of_maxconn(
+    const struct control *c, unsigned before, struct reload_result *result)
+{
+	unsigned now = c->model->spec->global.maxconn;
+
+	if (now != before &&
+	    (now > c->budget.sessions || (now == 0 && c->budget.by_maxconn)))
+		changes_add(&result->changes, true,
+		    "global: maxconn: there is room for %u sessions since the "
+		    "start; more takes a restart",
+		    c->budget.sessions);
+}
+
 static bool
 reload(struct control *c, struct reload_result *result)
 {
+	unsigned maxconn = c->model->spec->global.maxconn;
 	struct model *model;
 	struct spec *spec;
 
@@ -227,6 +244,7 @@ reload(struct control *c, struct reload_result *result)
 	commit(c, model, result);
 	warn_of_descriptors(c, result);
 	config_warnings(c->model->spec, &result->warnings);
+	warn_of_maxconn(c, maxconn, result);
 	return true;
 }
 

@@ -51,14 +51,17 @@ enum frontend_admin {
 struct frontend_state {
 	/* Shared. */
 	struct counters *counters;
-	uint32_t maxconn; /* sessions at a time; relaxed */
+	uint32_t maxconn;    /* sessions at a time; relaxed */
+	uint32_t rate_limit; /* new sessions per second, 0: none; relaxed */
 	struct gauge sessions CACHE_LINE_ALIGNED;
-	uint64_t routed; /* sessions shared out among backends; relaxed */
+	uint64_t routed;      /* sessions shared out among backends; relaxed */
+	uint64_t rate_due_ns; /* see model/rate_limit.h */
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;
 	unsigned id;
 	enum frontend_admin admin;
+	unsigned maxconn_file; /* what maxconn was last set to; 0: auto */
 	struct rate rate;
 	struct trend trend; /* of its sessions */
 };

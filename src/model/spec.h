@@ -107,6 +107,9 @@ struct global_spec {
 	char *node;              /* this host's name in `show info` */
 	uint64_t drain_timeout_ms;
 	unsigned maxconn; /* sessions at a time, 0: as the system allows */
+	/* Per second, 0: no limit.  A connection is a session here; there are
+	 * two limits because HAProxy's commands know both. */
+	unsigned rate_connections, rate_sessions;
 	unsigned closed_sessions; /* that are remembered */
 	enum closed_tcp_info closed_tcp_info;
 };
@@ -191,6 +194,8 @@ struct frontend_spec {
 	size_t routes_n;
 	struct sni_spec *sni; /* no name twice */
 	size_t sni_n;
+	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
+	unsigned rate;    /* new sessions per second, 0: no limit */
 	uint64_t timeout_hello_ms; /* until all is known that they go by */
 	size_t pool;               /* index into spec.pools */
 	bool bound; /* a session stays with the thread that accepted it */

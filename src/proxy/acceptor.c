@@ -141,6 +141,15 @@ rate_is_due(const struct allowance *allowance)
 	return rate == 0 || allowance_is_due(allowance, rate, clock_now_ns());
 }
 
+static bool
+frontend_rate_is_due(const struct frontend *f)
+{
+	uint32_t rate = atomic_load_relaxed(&f->state->rate_limit);
+
+	return rate == 0 ||
+	       rate_limit_is_due(&f->state->rate_due_ns, rate, clock_now_ns());
+}
+
 /* Of the sessions in use, one that is just being taken included. */
 static bool
 are_too_many(const struct proxy *proxy, uint32_t used)
@@ -158,6 +167,8 @@ acceptor_hindrance(const struct proxy *proxy, const struct frontend *frontend)
 
 	if (!rate_is_due(&proxy->allowance))
 		return HINDRANCE_RATE;
+	if (!frontend_rate_is_due(frontend))
+		return HINDRANCE_FRONTEND_RATE;
 	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
 		return HINDRANCE_FRONTEND;
 	return are_too_many(proxy, slab_used(&proxy->sessions) + 1)
@@ -165,13 +176,13 @@ acceptor_hindrance(const struct proxy *proxy, const struct frontend *frontend)
 	           : HINDRANCE_NONE;
 }
 
-/* Whether the operator's limits leave room.  The frontend's place is then taken
- * if it has a limit, *ret_limit. */
+/* Whether the limits leave room for a connection.  If so, and if the frontend
+ * has a maxconn, which *ret_limit is then, a session of it is reserved. */
 static bool
 is_allowed(struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
 {
 	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
-	if (!rate_is_due(&a->proxy->allowance)) {
+	if (!rate_is_due(&a->proxy->allowance) || !frontend_rate_is_due(f)) {
 		pause_for_rate(a);
 		return false;
 	}
@@ -192,6 +203,9 @@ count_accepted(struct acceptor *a, const struct frontend *f, uint32_t limit)
 
 	if (rate > 0)
 		allowance_count(allowance, rate, clock_now_ns());
+	rate = atomic_load_relaxed(&f->state->rate_limit);
+	if (rate > 0)
+		rate_limit_count(&f->state->rate_due_ns, rate, clock_now_ns());
 	if (limit != FRONTEND_NO_LIMIT)
 		gauge_note_peak(
 		    f->sessions, atomic_load_relaxed(&f->sessions->now));

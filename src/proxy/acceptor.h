@@ -12,9 +12,10 @@ struct acceptor;
 /* What keeps a connection in the backlog. */
 enum hindrance {
 	HINDRANCE_NONE,
-	HINDRANCE_RATE,     /* the operator's connections in a second */
-	HINDRANCE_FRONTEND, /* the frontend's maxconn */
-	HINDRANCE_SESSIONS, /* all sessions that may be are in use */
+	HINDRANCE_RATE,          /* the process's connections per second */
+	HINDRANCE_FRONTEND_RATE, /* the frontend's */
+	HINDRANCE_FRONTEND,      /* the frontend's maxconn */
+	HINDRANCE_SESSIONS,      /* all sessions that may be are in use */
 };
 
 /* Any thread: what would keep the next one there; nothing is taken. */

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the operator allows while lfproxy runs, beside what the system does:
- * sessions at a time, and new ones in a second.
- *
- * The rate is held by a virtual schedule (the generic cell rate algorithm,
- * ITU-T I.371): each connection moves the time at which the next one is due by
- * a second's share, and a connection is let in unless that time is further
- * ahead than ALLOWANCE_BURST_NS.  So a tenth of a second's worth may come at
- * once, and no second sees more than eleven tenths of the limit.
+ * Limits on the sessions of the whole process, from the file or from the
+ * operator: sessions at a time, and new ones in a second.  How the rate is held
+ * is said in model/rate_limit.h.
  */
 #ifndef PROXY_ALLOWANCE_H
 #define PROXY_ALLOWANCE_H
@@ -15,8 +10,7 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
-
-#define ALLOWANCE_BURST_NS (UINT64_C(100) * 1000 * 1000)
+#include "model/rate_limit.h"
 
 /* Written by the control thread, but for due_ns; all relaxed. */
 struct allowance {
@@ -41,23 +35,14 @@ static inline bool
 allowance_is_due(
     const struct allowance *allowance, uint32_t rate, uint64_t now_ns)
 {
-	uint64_t share_ns = UINT64_C(1000000000) / rate;
-	uint64_t ahead_ns =
-	    ALLOWANCE_BURST_NS > share_ns ? ALLOWANCE_BURST_NS - share_ns : 0;
-
-	return atomic_load_relaxed(&allowance->due_ns) <= now_ns + ahead_ns;
+	return rate_limit_is_due(&allowance->due_ns, rate, now_ns);
 }
 
-/* One was accepted. */
+/* Counts a connection that was accepted. */
 static inline void
 allowance_count(struct allowance *allowance, uint32_t rate, uint64_t now_ns)
 {
-	uint64_t share_ns = UINT64_C(1000000000) / rate;
-	uint64_t due_ns = atomic_load_relaxed(&allowance->due_ns), next_ns;
-
-	do
-		next_ns = (due_ns > now_ns ? due_ns : now_ns) + share_ns;
-	while (!atomic_cas_relaxed(&allowance->due_ns, &due_ns, next_ns));
+	rate_limit_count(&allowance->due_ns, rate, now_ns);
 }
 
 #endif

@@ -533,14 +533,16 @@ answers_b() {
 	site "server = a $(addr a)" | write
 	launch_lfproxy -c "$INI"
 	fetch "$(url)" >/dev/null
-	GLOBAL=$'log = stderr\nnode = elsewhere\ndrain_timeout = 1s\nmaxconn = 99' \
+	GLOBAL=$'log = stderr\nnode = elsewhere\ndrain_timeout = 1s\nmaxconn = 99\nuser = root' \
 	    site "server = a $(addr a)" | sed '/drain_timeout = 10m/d' | write
 	reloaded 'global: log: off -> stderr *' \
-	    'global: maxconn: auto -> 99 takes a restart; it stays auto' \
+	    'global: user: (whoever started lfproxy) -> root takes a restart; it stays *' \
+	    'global: maxconn: auto -> 99' \
 	    "global: node: * -> elsewhere" \
 	    'global: drain_timeout: 10m -> 1s'
 	reloaded '*takes a restart*'
-	wait_for 10 lfproxy_said '^lfproxy: warning: global: maxconn: '
+	wait_for 10 lfproxy_said '^lfproxy: warning: global: user: '
+	ctl show info | grep -qx 'Maxconn: 99'
 	ctl show info | grep -qx 'node: elsewhere'
 	equal "sessions in the log" 0 "$(sessions | wc -l)"
 	fetch "$(url)" >/dev/null

@@ -42,18 +42,20 @@ unknown_keys(void **state)
 	static const struct row rows[] = {
 	    {"global", "adnim = /x",
 	        "unknown key 'adnim' in [global]; did you mean 'admin'? "
-	        "allowed are admin, http, log, user, group, maxconn, node, "
-	        "drain_timeout"},
+	        "allowed are admin, http, log, user, group, maxconn, "
+	        "rate_connections, rate_sessions, node, drain_timeout, "
+	        "closed_sessions, closed_tcp_info"},
 	    {"pool p", "thread = 1",
 	        "unknown key 'thread' in [pool p]; did you mean 'threads'? "
 	        "allowed are threads, shards, promotion, order, cpus"},
 	    {"defaults", "timeout-client = 1s",
 	        "unknown key 'timeout-client' in [defaults]; did you mean "
-	        "'timeout_client'? allowed are timeout_client, "},
+	        "'timeout_client'? allowed are maxconn, rate, "
+	        "timeout_client, "},
 	    {"frontend web", "xyzzy = 1",
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
-	        "backend, sni, pool, association, timeout_client, "
-	        "timeout_client_fin, timeout_hello, splice"},
+	        "backend, sni, pool, association, maxconn, rate, "
+	        "timeout_client, timeout_client_fin, timeout_hello, splice"},
 	    {"backend x", "Retries = 1",
 	        "unknown key 'Retries' in [backend x]; did you mean"},
 	    {"defaults", "listen = :80",
