@@ -82,18 +82,44 @@ read_server(const void *row, struct row_value *v)
 		row_text(v, name);
 }
 
+/* Writes the fact with its name, or a `-` for one that the kernel has not
+ * measured; returns the length. */
+static int
+put_fact(
+    char *out, size_t size, const char *name, bool is_known, uint64_t value)
+{
+	if (!is_known)
+		return snprintf(out, size, "%s=-", name);
+	return snprintf(out, size, "%s=%" PRIu64, name, value);
+}
+
+static bool
+is_measured(uint32_t us)
+{
+	return us != TCP_FACT_UNKNOWN;
+}
+
 static void
 read_tcp(
     const struct closed_session *c, enum handle_side which, struct row_value *v)
 {
 	const struct tcp_facts *t = &c->tcp[which];
+	char text[ROW_SPACE];
+	size_t n = 0;
 
-	if (c->tcp_known[which])
-		row_format(v,
-		    "rtt=%u,var=%u,min=%u,retr=%u,cwnd=%u,mss=%u,"
-		    "rate=%" PRIu64,
-		    t->rtt_us, t->rttvar_us, t->min_rtt_us, t->retransmits,
-		    t->cwnd, t->mss, t->delivery_rate);
+	if (!c->tcp_known[which])
+		return;
+	n += put_fact(text + n, sizeof(text) - n, "rtt", is_measured(t->rtt_us),
+	    t->rtt_us);
+	n += put_fact(text + n, sizeof(text) - n, ",var",
+	    is_measured(t->rttvar_us), t->rttvar_us);
+	n += put_fact(text + n, sizeof(text) - n, ",min",
+	    is_measured(t->min_rtt_us), t->min_rtt_us);
+	n += snprintf(text + n, sizeof(text) - n, ",retr=%u,cwnd=%u,mss=%u",
+	    t->retransmits, t->cwnd, t->mss);
+	put_fact(text + n, sizeof(text) - n, ",rate", t->delivery_rate > 0,
+	    t->delivery_rate);
+	row_format(v, "%s", text);
 }
 
 READ(read_id, row_format(v, "0x%" PRIx64, c->id))
@@ -121,23 +147,25 @@ READ(read_queue, row_number(v, c->queue_position))
 READ(read_client_tcp, read_tcp(c, HANDLE_CLIENT, v))
 READ(read_server_tcp, read_tcp(c, HANDLE_SERVER, v))
 
-/* A fact of the kernel's about one side. */
-#define TCP_READ(name, side, field)                                            \
+/* A fact of the kernel's about one side; unknown is the value that stands for
+ * none. */
+#define TCP_READ(name, side, field, unknown)                                   \
 	static void name(const void *row, struct row_value *v)                 \
 	{                                                                      \
 		const struct closed_session *c = row;                          \
                                                                                \
-		if (c->tcp_known[side])                                        \
+		if (c->tcp_known[side] && c->tcp[side].field != (unknown))     \
 			row_number(v, (int64_t)c->tcp[side].field);            \
 	}
+#define TCP_NONE (-1LL) /* no value does */
 #define TCP_READS(who, side)                                                   \
-	TCP_READ(read_##who##_rtt, side, rtt_us)                               \
-	TCP_READ(read_##who##_rttvar, side, rttvar_us)                         \
-	TCP_READ(read_##who##_min_rtt, side, min_rtt_us)                       \
-	TCP_READ(read_##who##_retransmits, side, retransmits)                  \
-	TCP_READ(read_##who##_cwnd, side, cwnd)                                \
-	TCP_READ(read_##who##_mss, side, mss)                                  \
-	TCP_READ(read_##who##_rate, side, delivery_rate)
+	TCP_READ(read_##who##_rtt, side, rtt_us, TCP_FACT_UNKNOWN)             \
+	TCP_READ(read_##who##_rttvar, side, rttvar_us, TCP_FACT_UNKNOWN)       \
+	TCP_READ(read_##who##_min_rtt, side, min_rtt_us, TCP_FACT_UNKNOWN)     \
+	TCP_READ(read_##who##_retransmits, side, retransmits, TCP_NONE)        \
+	TCP_READ(read_##who##_cwnd, side, cwnd, TCP_NONE)                      \
+	TCP_READ(read_##who##_mss, side, mss, TCP_NONE)                        \
+	TCP_READ(read_##who##_rate, side, delivery_rate, 0)
 
 TCP_READS(client, HANDLE_CLIENT)
 TCP_READS(server, HANDLE_SERVER)

@@ -8,15 +8,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define TCP_FACT_UNKNOWN UINT32_MAX
+
+/* A connection may have been up without the kernel having measured it: the
+ * fields say which of their values means so. */
 struct tcp_facts {
-	uint64_t delivery_rate; /* bytes a second, of the latest; 0: unknown */
+	uint64_t delivery_rate; /* bytes a second, the latest; 0: unknown */
+	/* Microseconds, or TCP_FACT_UNKNOWN. */
 	uint32_t rtt_us, rttvar_us, min_rtt_us;
-	uint32_t retransmits; /* segments sent again, of all */
+	uint32_t retransmits; /* segments sent again, in total */
 	uint32_t cwnd, mss;   /* segments; bytes of one */
 };
 
-/* Also of a connection that was reset.  A system call of half a microsecond and
- * more; false for what is no TCP socket. */
+/* Reads the facts of a connection, also of one that was reset.  Returns false
+ * for a socket that is not TCP and for a connection that was never up: all
+ * that the kernel has for that one are initial values.  Takes half a
+ * microsecond and more; never blocks. */
 bool tcp_facts_read(int fd, struct tcp_facts *ret_facts);
 
 #endif

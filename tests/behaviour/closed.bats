@@ -305,6 +305,28 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	    fail "$(closed code,client_rtt_us,server_rtt_us)"
 }
 
+@test "closed: there are no TCP facts of a connection that was never up" {
+	local side fields=()
+
+	start_bad full full
+	DEFAULTS=$(printf 'timeout_connect = 300ms\nretries = 0')
+	many "refused:127.0.0.1:$(free_port)" "full:$(addr full)"
+	talk refused wait
+	talk full wait
+	wait_for 10 has_closed 2
+	for side in rtt_us rttvar_us min_rtt_us retransmits cwnd mss \
+	    delivery_rate; do
+		fields+=("server_$side")
+	done
+	for side in refused full; do
+		equal "the server's facts of $side" "$(printf 'None%.0s ' {1..7})" \
+		    "$(closed "$(IFS=, && echo "${fields[*]}")" frontend "$side") "
+		[[ "$(ctl show closed frontend "$side")" == *"server[]" ]] ||
+		    fail "$(ctl show closed frontend "$side")"
+	done
+	refute grep -q 4294967295 <<<"$(ctl show closed; ctl show closed json)"
+}
+
 # bats test_tags=onethread
 @test "closed: show closed wants the level operator" {
 	GLOBAL="admin = $T/user.sock level=user
