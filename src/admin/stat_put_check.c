@@ -117,43 +117,17 @@ STAT_PUT(stat_put_agent_text)
 	field_text(out, row->server->state->agent_last.text);
 }
 
-/* HAProxy's words. */
-static void
-put_meaning(struct field *out, enum check_status status)
-{
-	static const char *const meanings[] = {
-	    [CHECK_STATUS_NONE] = "",
-	    [CHECK_STATUS_INI] = "Initializing",
-	    [CHECK_STATUS_SOCKERR] = "Socket error",
-	    [CHECK_STATUS_L4OK] = "Layer4 check passed",
-	    [CHECK_STATUS_L4TOUT] = "Layer4 timeout",
-	    [CHECK_STATUS_L4CON] = "Layer4 connection problem",
-	    [CHECK_STATUS_L6OK] = "Layer6 check passed",
-	    [CHECK_STATUS_L6RSP] = "Layer6 invalid response",
-	    [CHECK_STATUS_L6TOUT] = "Layer6 timeout",
-	    [CHECK_STATUS_L7OK] = "Layer7 check passed",
-	    [CHECK_STATUS_L7TOUT] = "Layer7 timeout",
-	    [CHECK_STATUS_L7RSP] = "Layer7 invalid response",
-	    [CHECK_STATUS_L7STS] = "Layer7 wrong status",
-	    [CHECK_STATUS_PROCERR] = "External check error",
-	    [CHECK_STATUS_PROCTOUT] = "External check timeout",
-	    [CHECK_STATUS_PROCOK] = "External check passed",
-	    [CHECK_STATUS_HANA] = "Health analyze",
-	};
-
-	field_text(out, meanings[status]);
-}
-
 STAT_PUT(stat_put_check_meaning)
 {
 	UNUSED();
-	put_meaning(out, row->server->state->last.status);
+	field_text(out, check_status_meaning(row->server->state->last.status));
 }
 
 STAT_PUT(stat_put_agent_meaning)
 {
 	UNUSED();
-	put_meaning(out, row->server->state->agent_last.status);
+	field_text(
+	    out, check_status_meaning(row->server->state->agent_last.status));
 }
 
 STAT_PUT(stat_put_rise)

@@ -85,16 +85,14 @@ end_with(struct talk *t, enum check_status status, const char *text)
 static void
 end_unexpected(struct talk *t, const char *why, const struct pattern *pattern)
 {
-	char text[TEXT_SIZE];
+	char text[TEXT_SIZE], shown[SHOWN_BYTES + 1] = "";
 
 	/* A NUL would hide what follows. */
 	for (size_t i = 0; i < t->n && i < SHOWN_BYTES; i++)
-		if (!t->data[i])
-			t->data[i] = '?';
+		shown[i] = t->data[i] ? t->data[i] : '?';
 	if (t->n > 0)
-		snprintf(text, sizeof(text), "%s %.80s: %.*s", why,
-		    pattern->text,
-		    (int)(t->n < SHOWN_BYTES ? t->n : SHOWN_BYTES), t->data);
+		snprintf(text, sizeof(text), "%s %.80s: %s", why, pattern->text,
+		    shown);
 	else
 		snprintf(text, sizeof(text), "%s %.80s", why, pattern->text);
 	end_with(t, CHECK_STATUS_L7RSP, text);

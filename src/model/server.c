@@ -13,39 +13,6 @@
 #include "model/server_operator.h"
 #include "model/source_ports.h"
 
-const char *
-check_status_name(enum check_status status)
-{
-	static const char *const names[] = {
-	    [CHECK_STATUS_NONE] = "",
-	    [CHECK_STATUS_INI] = "INI",
-	    [CHECK_STATUS_SOCKERR] = "SOCKERR",
-	    [CHECK_STATUS_L4OK] = "L4OK",
-	    [CHECK_STATUS_L4TOUT] = "L4TOUT",
-	    [CHECK_STATUS_L4CON] = "L4CON",
-	    [CHECK_STATUS_L6OK] = "L6OK",
-	    [CHECK_STATUS_L6RSP] = "L6RSP",
-	    [CHECK_STATUS_L6TOUT] = "L6TOUT",
-	    [CHECK_STATUS_L7OK] = "L7OK",
-	    [CHECK_STATUS_L7TOUT] = "L7TOUT",
-	    [CHECK_STATUS_L7RSP] = "L7RSP",
-	    [CHECK_STATUS_L7STS] = "L7STS",
-	    [CHECK_STATUS_PROCERR] = "PROCERR",
-	    [CHECK_STATUS_PROCTOUT] = "PROCTOUT",
-	    [CHECK_STATUS_PROCOK] = "PROCOK",
-	    [CHECK_STATUS_HANA] = "HANA",
-	};
-
-	return names[status];
-}
-
-bool
-check_status_passed(enum check_status status)
-{
-	return status == CHECK_STATUS_L4OK || status == CHECK_STATUS_L6OK ||
-	       status == CHECK_STATUS_L7OK || status == CHECK_STATUS_PROCOK;
-}
-
 /* Nobody has said so far that it may be used, or looked at. */
 static void
 keep_back(struct server_state *s, bool checked, bool asked)
@@ -252,40 +219,29 @@ server_settle(struct server *server)
 static void
 log_change(const struct server *server, bool up)
 {
-	const struct check_result *r = &server->state->last;
 	const struct backend *b = server->backend;
+	char result[CHECK_RESULT_TEXT_SIZE];
 
-	if (up)
-		event_add(EVENT_SERVER_UP, LOG_LEVEL_INFO, b->spec->name,
-		    server->spec->name,
-		    "server %s/%s is up: %s%s%s in %llu ms; "
-		    "%u of %zu servers are usable",
-		    b->spec->name, server->spec->name,
-		    check_status_name(r->status), r->text[0] ? ", " : "",
-		    r->text, (unsigned long long)r->duration_ms,
-		    b->state->usable, b->spec->servers_n);
-	else
-		event_add(EVENT_SERVER_DOWN, LOG_LEVEL_WARNING, b->spec->name,
-		    server->spec->name,
-		    "server %s/%s is down: %s%s%s after %llu ms; "
-		    "%u of %zu servers are usable",
-		    b->spec->name, server->spec->name,
-		    check_status_name(r->status), r->text[0] ? ", " : "",
-		    r->text, (unsigned long long)r->duration_ms,
-		    b->state->usable, b->spec->servers_n);
+	event_add(up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
+	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, b->spec->name,
+	    server->spec->name,
+	    "server %s/%s is %s: %s; %u of %zu servers are usable",
+	    b->spec->name, server->spec->name, up ? "up" : "down",
+	    check_result_text(&server->state->last, result), b->state->usable,
+	    b->spec->servers_n);
 }
 
-/* Nothing has changed for its sessions. */
+/* Logs a change that makes no difference to sessions. */
 static void
 log_unheeded(const struct server *server, bool up)
 {
-	const struct check_result *r = &server->state->last;
+	char result[CHECK_RESULT_TEXT_SIZE];
 
-	log_info("server %s/%s stays down, as its agent says: its checks %s, "
-	         "%s%s%s",
+	log_info("server %s/%s stays down, as its agent says: its checks %s: "
+	         "%s",
 	    server->backend->spec->name, server->spec->name,
-	    up ? "pass" : "fail", check_status_name(r->status),
-	    r->text[0] ? ", " : "", r->text);
+	    up ? "pass" : "fail",
+	    check_result_text(&server->state->last, result));
 }
 
 static void

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/trend.h"
+#include "model/check_result.h"
 #include "model/check_rules.h"
 #include "model/counters.h"
 #include "model/passive.h"
@@ -23,41 +24,6 @@
 struct backend;
 struct source_ports;
 struct server;
-
-/* How the last check ended; the short names are HAProxy's. */
-enum check_status {
-	CHECK_STATUS_NONE,     /* not checked */
-	CHECK_STATUS_INI,      /* no check has ended so far */
-	CHECK_STATUS_SOCKERR,  /* no socket, no route */
-	CHECK_STATUS_L4OK,     /* the connection was accepted */
-	CHECK_STATUS_L4TOUT,   /* no answer to the connect in time */
-	CHECK_STATUS_L4CON,    /* refused, reset, unreachable */
-	CHECK_STATUS_L6OK,     /* TLS was agreed on */
-	CHECK_STATUS_L6RSP,    /* TLS broke */
-	CHECK_STATUS_L6TOUT,   /* TLS did not finish in time */
-	CHECK_STATUS_L7OK,     /* the answer was the one asked for */
-	CHECK_STATUS_L7TOUT,   /* connected, then no answer in time */
-	CHECK_STATUS_L7RSP,    /* an answer that is not the protocol */
-	CHECK_STATUS_L7STS,    /* an answer that says no */
-	CHECK_STATUS_PROCERR,  /* the command failed, or could not be run */
-	CHECK_STATUS_PROCTOUT, /* the command did not end in time */
-	CHECK_STATUS_PROCOK,   /* the command ended with status 0 */
-	CHECK_STATUS_HANA,     /* no check: sessions have failed too often */
-	CHECK_STATUSES
-};
-
-bool check_status_passed(enum check_status status);
-
-/* "L4OK" and so on, "" for NONE. */
-const char *check_status_name(enum check_status status);
-
-struct check_result {
-	bool passed;
-	enum check_status status;
-	unsigned code;        /* HTTP or exit status, 0 if there is none */
-	uint64_t duration_ms; /* of the check */
-	char text[96];        /* a few words for people, may be empty */
-};
 
 /* What people decide, apart from health: DRAIN and MAINT take no new sessions,
  * those that are there go on; in MAINT it is not checked either. */

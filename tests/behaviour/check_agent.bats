@@ -101,9 +101,9 @@ nothing_drains() {
 	until_column 10 a status 'DOWN (agent)'
 	at=$(addr a)
 	end a
-	wait_for 10 lfproxy_said 'server app/a stays down, as its agent says: its checks fail, L4CON'
+	wait_for 10 lfproxy_said 'server app/a stays down, as its agent says: its checks fail: L4CON'
 	LISTEN=$at start_app a
-	wait_for 10 lfproxy_said 'server app/a stays down, as its agent says: its checks pass, L4OK'
+	wait_for 10 lfproxy_said 'server app/a stays down, as its agent says: its checks pass: L4OK'
 	equal "times down" 1 "$(column a chkdown)"
 	refute lfproxy_said 'server app/a is up'
 	agent up

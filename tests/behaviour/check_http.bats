@@ -121,6 +121,21 @@ tls() {
 	until_check a L7OK 503
 }
 
+@test "check: http, log and events have the status code of a failed check" {
+	local why='L7STS \(Layer7 wrong status\), code: 503, '
+
+	why+='info: "Service Unavailable", check duration: [0-9]+ms; '
+	start_app a
+	BACKEND="$(checked "http path=/status/503 fall=1")" web a
+	until_failed a L7STS
+	equal "the code" 503 "$(column a check_code)"
+	equal "the reason" "Service Unavailable" "$(column a last_chk)"
+	wait_for 10 lfproxy_said "server app/a is down: $why"
+	"$BUILD/lfproxyctl" -S "$ADMIN" show events app/a >"$T/events"
+	grep -qE "server app/a is down: $why" "$T/events" ||
+	    fail "$(cat "$T/events")"
+}
+
 @test "check: http, an answer that ends in the middle" {
 	cat >"$T/half" <<-'END'
 		#!/bin/sh

@@ -29,7 +29,7 @@ scripted() {
 	script 'echo replica lags 17 s >&2' 'echo more' 'exit 3'
 	until_failed a PROCERR
 	equal "the code" 3 "$(column a check_code)"
-	wait_for 10 lfproxy_said 'server app/a is down: PROCERR, replica lags 17 s after'
+	wait_for 10 lfproxy_said 'server app/a is down: PROCERR \(External check error\), code: 3, info: "replica lags 17 s", check duration: [0-9]+ms;'
 
 	script 'exit 0'
 	until_column 10 a status UP

@@ -99,7 +99,7 @@ says() {
 	says a '220-mail\r\n220 mail ready\r\n' '250-mail\r\n250 SIZE\r\n' \
 	    '221 bye\r\n'
 	BACKEND="$(checked smtp)" web a
-	until_check a L7OK
+	until_check a L7OK 221
 	wait_for 10 grep -q QUIT "$T/a.told"
 	grep -q 'EHLO lfproxy' "$T/a.told"
 }
@@ -107,7 +107,9 @@ says() {
 @test "check: smtp, a server that is too busy" {
 	says a '421 too busy\r\n'
 	BACKEND="$(checked smtp fall=1)" web a
-	down_with a L7RSP "421 too busy"
+	down_with a L7STS "421 too busy"
+	equal "the code" 421 "$(column a check_code)"
+	wait_for 10 lfproxy_said 'app/a is down: L7STS \(.*\), code: 421, info: "421 too busy", check duration: '
 }
 
 @test "check: mysql, a handshake and an error" {
@@ -115,7 +117,9 @@ says() {
 	says b 'E\0\0\0\377\151\4Host is blocked'
 	BACKEND="$(checked mysql fall=1)" web a b
 	until_check a L7OK
-	down_with b L7RSP "Host"
+	down_with b L7STS "Host"
+	equal "the code" 1129 "$(column b check_code)"
+	wait_for 10 lfproxy_said 'app/b is down: L7STS \(.*\), code: 1129, info: "Host is blocked", check duration: '
 }
 
 postgres_ready() {

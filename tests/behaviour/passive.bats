@@ -226,7 +226,7 @@ port_of() {
 	observed mark_down fast_interval=50s
 	many 8
 	wait_for 10 says_down app/r
-	wait_for 10 lfproxy_said 'app/r is down: HANA, 4 errors in a row: Connection refused'
+	wait_for 10 lfproxy_said 'app/r is down: HANA \(Health analyze\), info: "4 errors in a row: Connection refused";'
 	equal "check_status" HANA "$(column check_status r)"
 	equal "check_desc" 'Health analyze' "$(column check_desc r)"
 	equal "hanafail, chkfail, chkdown" "1 1 1" \
