@@ -117,6 +117,7 @@ backend_publish(struct backend *backend)
 	note_usable(backend, l);
 	note_panic(backend, l);
 	note_step(backend, l->next_step_ms);
+	l->number = ++backend->model->state->lineups;
 	old = atomic_swap_seq(&backend->state->lineup, l); /* [P4] */
 	tell_loads(l);
 	queue_serve(backend->state); /* [P19] */
@@ -173,7 +174,8 @@ place_with_room(const struct lineup *l, const struct choice *choice)
 }
 
 static struct server *
-take_slot(const struct lineup *l, const struct choice *choice)
+take_slot(
+    const struct lineup *l, const struct choice *choice, uint64_t *ret_lineup)
 {
 	uint32_t place;
 
@@ -187,6 +189,7 @@ take_slot(const struct lineup *l, const struct choice *choice)
 			return NULL;
 	}
 	load_changed(l->servers[place]);
+	*ret_lineup = l->number;
 	return l->servers[place];
 }
 
@@ -219,12 +222,13 @@ has_to_wait(const struct backend_state *b, const struct lineup *l)
 }
 
 struct server *
-backend_choose(struct backend *backend, const struct choice *choice)
+backend_choose(
+    struct backend *backend, const struct choice *choice, uint64_t *ret_lineup)
 {
 	const struct backend_state *b = backend->state;
 	const struct lineup *l = atomic_load_acquire(&b->lineup); /* [P4] */
 
-	return has_to_wait(b, l) ? NULL : take_slot(l, choice);
+	return has_to_wait(b, l) ? NULL : take_slot(l, choice, ret_lineup);
 }
 
 uint32_t
@@ -274,9 +278,12 @@ backend_key(const struct backend *backend, const struct endpoint *client,
 }
 
 struct server *
-backend_take_slot(struct backend_state *backend, const struct choice *choice)
+backend_take_slot(struct backend_state *backend, const struct choice *choice,
+    uint64_t *ret_lineup)
 {
-	return take_slot(atomic_load_seq(&backend->lineup), choice); /* [P19] */
+	const struct lineup *l = atomic_load_seq(&backend->lineup); /* [P19] */
+
+	return take_slot(l, choice, ret_lineup);
 }
 
 void

@@ -89,9 +89,10 @@ bool backend_has_servers(const struct backend *backend);
 
 /* Data threads, in a grace section: the server for a session, or NULL when none
  * is usable, all are full, or others wait: queue_wait is next.  The session
- * counts among the server's until backend_release. */
+ * counts among the server's until backend_release.  *ret_lineup is the number
+ * of the lineup that the server is from: see server_end_of. */
 struct server *backend_choose(
-    struct backend *backend, const struct choice *choice);
+    struct backend *backend, const struct choice *choice, uint64_t *ret_lineup);
 
 /* The same code, and nobody notices; the control thread.  The place in the
  * present lineup, PLACE_NONE: backend_choose would return NULL. */
@@ -124,7 +125,7 @@ void backend_end_retry(struct backend *backend);
 
 /* The same choice for one whose turn in the queue it is; the control thread as
  * well.  Never over a server's maxconn: the slot is taken in one step. */
-struct server *backend_take_slot(
-    struct backend_state *backend, const struct choice *choice);
+struct server *backend_take_slot(struct backend_state *backend,
+    const struct choice *choice, uint64_t *ret_lineup);
 
 #endif

@@ -77,6 +77,9 @@ struct lineup {
 	uint64_t weight_sum;
 	uint32_t *places; /* by server id - 1: index into servers, or NONE */
 	unsigned places_n;
+	/* From 1, in the order in which the lineups of all backends were
+	 * published.  Set by backend_publish, before the lineup is. */
+	uint64_t number;
 	void *plan; /* from malloc, unless ops has release */
 	/* By place in a former lineup, whose plan this is: the present one, or
 	 * NONE.  NULL: the places are the same. */

@@ -107,6 +107,7 @@ struct model_state {
 	unsigned refs CACHE_LINE_ALIGNED;
 	unsigned next_id; /* an iid that no proxy has had */
 	struct rate rate;
+	uint64_t lineups; /* published so far: the latest one's number */
 	uint64_t started_ms;
 	uint64_t started_wall_us;
 	struct model *retired;

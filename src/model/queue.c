@@ -44,11 +44,10 @@ grant_first(struct backend_state *b, uint32_t *ret_generation)
 		return NULL;
 	q->ops->choice(w, &choice);
 	choice.random = mix64(q->grants ^ (uintptr_t)w);
-	w->granted = backend_take_slot(b, &choice);
+	w->granted = backend_take_slot(b, &choice, &w->lineup);
 	if (!w->granted)
 		return NULL;
 	q->grants++;
-	w->granted_word = server_word(w->granted);
 	/* For its owner, who may be in no grace section in which it could. */
 	model_pin(w->granted->backend->model);
 	unlink_waiter(q, w);

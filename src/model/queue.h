@@ -42,7 +42,7 @@ struct waiter {
 	/* Under the queue's lock. */
 	struct waiter *prev, *next;
 	struct server *granted; /* it has a slot there */
-	uint8_t granted_word;   /* server_word of it, at that time */
+	uint64_t lineup;        /* the number of the lineup it is from */
 };
 
 struct waiter_ops {

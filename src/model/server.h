@@ -62,10 +62,11 @@ struct server_state {
 	struct addr *addr; /* [P22] instead of the spec's; NULL: none */
 	struct counters *counters;
 	uint64_t connect_time; /* see server_note_connect; relaxed */
-	/* Another value: the sessions that were there before have to end.  The
-	 * lowest bits, SERVER_END_MASK, are why.  Written by the control
+	/* Sessions that have chosen the server from a lineup with a lower
+	 * number than this have to end.  The lowest SERVER_END_BITS bits are
+	 * why (enum server_end).  0: none has to.  Written by the control
 	 * thread, relaxed. */
-	uint32_t ended;
+	uint64_t ended;
 	struct gauge sessions CACHE_LINE_ALIGNED; /* [P16] with the lineup */
 	uint64_t chosen; /* leastconn: when last, in choices; relaxed */
 	struct timing_average average[TIMINGS_AVERAGED]; /* same line */
@@ -99,18 +100,31 @@ struct server_state {
 	uint64_t ramp_from_ms; /* when it last came up; 0: before the start */
 	uint64_t fade_from_ms, fade_ms; /* see server_fade.h; 0: it does not */
 	unsigned fade_first;            /* the step it begins with */
-	enum server_end end_cause; /* it is in the list of model_state.ending */
-	uint64_t end_stamp;        /* of grace_stamp */
+	/* What ended will be; not 0: it is in the list of model_state.ending.
+	 */
+	uint64_t ending;
+	uint64_t end_stamp; /* of grace_stamp */
 	struct server_state *next_ending;
 };
 
-#define SERVER_END_MASK 3u
+#define SERVER_END_BITS 2
 
-static inline enum server_end
-server_end_of(const struct server_state *state)
+static inline uint64_t
+server_end_word(uint64_t lineup, enum server_end cause)
 {
-	return (enum server_end)(
-	    atomic_load_relaxed(&state->ended) & SERVER_END_MASK);
+	return lineup << SERVER_END_BITS | cause;
+}
+
+/* Any thread: why a session that has chosen the server from the lineup of that
+ * number has to end; SERVER_END_NONE: it does not. */
+static inline enum server_end
+server_end_of(const struct server_state *state, uint64_t lineup)
+{
+	uint64_t word = atomic_load_relaxed(&state->ended);
+
+	return lineup < word >> SERVER_END_BITS
+	           ? (enum server_end)(word & ((1u << SERVER_END_BITS) - 1))
+	           : SERVER_END_NONE;
 }
 
 struct server {
@@ -133,14 +147,6 @@ struct server {
 	struct source_ports *ports;
 	enum proxy_version send_proxy; /* what its sessions begin with */
 };
-
-/* Data threads, in the turn in which the server was chosen: what its sessions
- * remember, so that they know when they have to end. */
-static inline uint8_t
-server_word(const struct server *server)
-{
-	return (uint8_t)atomic_load_relaxed(&server->state->ended);
-}
 
 /* NULL when memory is short.  Without a state (NULL) it gets a new one with
  * that id, which is up, or, if it was added while lfproxy runs, in maintenance,

@@ -96,22 +96,25 @@ server_effective_weight(const struct server *server)
 }
 
 /* Note: whose sessions end.
- * Sessions that have chosen the server from a lineup of before may not have
- * read yet which word it has, but do within their turn.  So the word changes a
- * grace period later: each of its sessions then has the former one, for which
- * it was chosen, and whoever chooses it again has the new one. */
+ * A session ends when it has chosen the server from a lineup before the one
+ * that was just published.  Each session remembers the number of its lineup, so
+ * a session that chooses the server later, because the server came up again at
+ * once or is in the lineup in a panic, is never meant.  Sessions that are
+ * choosing at the moment have not noted their server yet, but do so within
+ * their turn.  So they are told a grace period later. */
 static void
 end_sessions(struct server *server, enum server_end cause)
 {
 	struct server_state *s = server->state;
 	struct model *m = server->backend->model;
-	bool told = s->end_cause == cause;
+	uint64_t word = server_end_word(m->state->lineups, cause);
+	bool told = s->ending == word;
 
-	if (s->end_cause == SERVER_END_NONE) {
+	if (s->ending == 0) {
 		s->next_ending = m->state->ending;
 		m->state->ending = server_state_ref(s);
 	}
-	s->end_cause = cause;
+	s->ending = word;
 	s->end_stamp = grace_stamp(m->grace);
 	if (!told && atomic_load_relaxed(&s->sessions.now) > 0)
 		log_warning("%u sessions of server %s/%s are closed: %s",
@@ -182,9 +185,8 @@ model_end_sessions(struct model *model)
 			continue;
 		}
 		*link = s->next_ending;
-		atomic_store_relaxed(
-		    &s->ended, (s->ended | SERVER_END_MASK) + 1 + s->end_cause);
-		s->end_cause = SERVER_END_NONE;
+		atomic_store_relaxed(&s->ended, s->ending);
+		s->ending = 0;
 		server_state_unref(s);
 		ended = true;
 	}

@@ -169,15 +169,23 @@ balance_key(const struct session *s)
 	return backend_key(b, session_client(s), &local);
 }
 
-static struct server *
+/* A chosen server, NULL if there is none, and the number of its lineup. */
+struct chosen {
+	struct server *server;
+	uint64_t lineup;
+};
+
+static struct chosen
 choose(const struct session *s, struct pool_thread *self)
 {
 	struct backend *b = session_backend(s);
 	struct choice choice = {.tried = s->tried, .tried_n = s->tried_n};
+	struct chosen chosen = {.server = NULL};
 
 	choice.key = balance_key(s);
 	choice.random = pool_random(self);
-	return backend_choose(b, &choice);
+	chosen.server = backend_choose(b, &choice, &chosen.lineup);
+	return chosen;
 }
 
 /* A retry counts for the server that is tried again, a redispatch for the one
@@ -290,19 +298,18 @@ give_up(struct session *s, enum close_reason reason, struct pool_thread *self)
 /* The session has a slot at the server; from is the one that it had before,
  * NULL: none, or it is not known any more. */
 static enum turn
-try_server(struct session *s, struct server *server, const struct server *from,
+try_server(struct session *s, struct chosen next, const struct server *from,
     struct pool_thread *self)
 {
-	if (s->server != server)
-		session_use_server(s, server);
+	session_use_server(s, next.server, next.lineup);
 	if (s->tries > 0) {
 		if (!begin_retry(s, self)) {
 			session_leave_server(s);
 			return give_up(s, CLOSE_RETRY_BUDGET, self);
 		}
-		count_retry(s, server, from, self);
+		count_retry(s, next.server, from, self);
 	}
-	use_server(s, server, self);
+	use_server(s, next.server, self);
 	return ask_server(s, self);
 }
 
@@ -314,7 +321,7 @@ static enum turn
 try_granted(struct session *s, struct pool_thread *self)
 {
 	/* The note to end may have come before the server's name did. */
-	if (s->word != server_word(s->server))
+	if (server_end_of(s->server->state, s->lineup) != SERVER_END_NONE)
 		return try_next(s, CLOSE_SERVER_DOWN_CONNECT, self);
 	if (s->tries > 0)
 		count_retry(s, s->server, NULL, self);
@@ -430,7 +437,7 @@ static enum turn
 try_next(struct session *s, enum close_reason reason, struct pool_thread *self)
 {
 	const struct server *from = s->server;
-	struct server *next;
+	struct chosen next;
 	int dropped;
 
 	if (s->tries > session_backend(s)->spec->retries)
@@ -440,27 +447,26 @@ try_next(struct session *s, enum close_reason reason, struct pool_thread *self)
 	if (dropped < 0)
 		return lost(s, -dropped, self);
 	next = choose(s, self);
-	if (!next)
+	if (!next.server)
 		return wait_for_server(s, reason, self);
-	if (was_tried(s, next)) {
-		backend_release(next);
+	if (was_tried(s, next.server)) {
+		backend_release(next.server);
 		return pause_before(s, self);
 	}
 	return try_server(s, next, from, self);
 }
 
 /* Another server, with a slot there and the budget for a retry; NULL: none. */
-static struct server *
+static struct chosen
 choose_another(struct session *s, struct pool_thread *self)
 {
-	struct server *next = choose(s, self);
+	struct chosen next = choose(s, self);
 
-	if (!next)
-		return NULL;
-	if (!was_tried(s, next) && begin_retry(s, self))
+	if (!next.server ||
+	    (!was_tried(s, next.server) && begin_retry(s, self)))
 		return next;
-	backend_release(next);
-	return NULL;
+	backend_release(next.server);
+	return (struct chosen){.server = NULL};
 }
 
 bool
@@ -471,14 +477,14 @@ connect_again(
 	const struct backend_spec *spec = session_backend(s)->spec;
 	const struct server *from = s->server;
 	bool reset = s->side[HANDLE_SERVER].broken;
-	struct server *next;
+	struct chosen next;
 	int dropped;
 
 	if (spec->retry_on < (reset ? RETRY_ON_RESET : RETRY_ON_CLOSE) ||
 	    s->tries > spec->retries)
 		return false;
 	next = choose_another(s, self);
-	if (!next)
+	if (!next.server)
 		return false;
 	if (reset)
 		server_note_failure(s->server, FAILURE_RESET, 0);
@@ -486,9 +492,9 @@ connect_again(
 	s->connected_ms = 0;
 	dropped = drop_server_side(s);
 	session_leave_server(s);
-	session_use_server(s, next);
-	count_retry(s, next, from, self);
-	use_server(s, next, self);
+	session_use_server(s, next.server, next.lineup);
+	count_retry(s, next.server, from, self);
+	use_server(s, next.server, self);
 	*ret_turn = dropped < 0 ? lost(s, -dropped, self) : ask_server(s, self);
 	return true;
 }
@@ -516,11 +522,11 @@ connect_elsewhere(
 enum turn
 connect_start(struct session *session, struct pool_thread *self)
 {
-	struct server *server = choose(session, self);
+	struct chosen first = choose(session, self);
 
-	if (!server)
+	if (!first.server)
 		return wait_for_server(session, CLOSE_NO_SERVER, self);
-	return try_server(session, server, NULL, self);
+	return try_server(session, first, NULL, self);
 }
 
 enum turn
@@ -561,9 +567,9 @@ connect_timeout(struct session *session, struct pool_thread *self)
 	if (s->state == SESSION_PAUSING && s->server)
 		return ask_server(s, self);
 	if (s->state == SESSION_PAUSING) {
-		struct server *next = choose(s, self);
+		struct chosen next = choose(s, self);
 
-		if (!next)
+		if (!next.server)
 			return wait_for_server(s, CLOSE_CONNECT_FAILED, self);
 		return try_server(s, next, NULL, self);
 	}

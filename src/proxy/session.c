@@ -134,13 +134,14 @@ static bool
 disowned(const struct session *s)
 {
 	return s->server && s->state != SESSION_FLUSHING &&
-	       s->word != server_word(s->server);
+	       server_end_of(s->server->state, s->lineup) != SERVER_END_NONE;
 }
 
 static enum turn
 leave_disowned(struct session *s, struct pool_thread *self)
 {
-	bool down = server_end_of(s->server->state) == SERVER_END_DOWN;
+	bool down =
+	    server_end_of(s->server->state, s->lineup) == SERVER_END_DOWN;
 
 	if (connecting(s))
 		return connect_elsewhere(s,
@@ -218,12 +219,13 @@ session_construct(void *object, uint32_t index, void *arg)
 }
 
 void
-session_use_server(struct session *session, struct server *server)
+session_use_server(
+    struct session *session, struct server *server, uint64_t lineup)
 {
 	struct session *s = session;
 
 	atomic_store_release(&s->server, server); /* [P21] */
-	s->word = server_word(server);
+	s->lineup = lineup;
 	if (server->backend->model != s->frontend->model)
 		model_pin(server->backend->model);
 }
@@ -261,7 +263,7 @@ session_leave_queue(struct session *session)
 	if (!server)
 		return false;
 	atomic_store_release(&s->server, server); /* [P21] */
-	s->word = s->waiter.granted_word;
+	s->lineup = s->waiter.lineup;
 	/* Who granted it has pinned its model. */
 	if (server->backend->model == s->frontend->model)
 		model_unpin(server->backend->model);

@@ -142,19 +142,19 @@ union kept {
  * owner writes it with atomic stores, frontend and server released. */
 struct session {
 	struct event_handler handler;
-	uint32_t index;       /* in the slab, fixed */
-	uint8_t state;        /* enum session_state; [P21] */
-	uint8_t reason;       /* enum close_reason, once FLUSHING */
-	uint8_t tries;        /* connects so far; [P21] */
-	uint8_t tried_n;      /* of tried */
-	bool redispatched;    /* more than one server was tried */
-	uint16_t source_port; /* out of server->ports, 0: none */
-	bool queued;          /* waiter is in the queue, or was granted */
-	bool retrying;        /* counted among the backend's retries */
-	uint8_t waits;        /* in a row for room in the server's backlog */
-	uint8_t word;         /* server_word of server, when it was chosen */
-	uint16_t greeted;     /* bytes of its PROXY header the server has got */
-	uint16_t route;       /* [P21] of its backend, of the frontend's */
+	uint64_t lineup;       /* number of the one that server is from */
+	uint32_t index;        /* in the slab, fixed */
+	uint8_t state;         /* enum session_state; [P21] */
+	uint8_t reason;        /* enum close_reason, once FLUSHING */
+	uint8_t tries;         /* connects so far; [P21] */
+	uint8_t tried_n;       /* of tried */
+	bool redispatched : 1; /* more than one server was tried */
+	bool queued : 1;       /* waiter is in the queue, or was granted */
+	bool retrying : 1;     /* counted among the backend's retries */
+	uint8_t waits;         /* in a row for room in the server's backlog */
+	uint16_t source_port;  /* out of server->ports, 0: none */
+	uint16_t greeted; /* bytes of its PROXY header the server has got */
+	uint16_t route;   /* [P21] of its backend, of the frontend's */
 	struct side side[2];
 	union kept kept[2];        /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
@@ -209,9 +209,11 @@ enum turn session_close(struct session *session, enum close_reason reason,
 void session_use_backend(
     struct session *session, unsigned route, struct pool_thread *self);
 
-/* The owner, in the turn in which the server was chosen: the session counts
- * among its sessions, and it lives on, until the session leaves it. */
-void session_use_server(struct session *session, struct server *server);
+/* The owner, in the turn in which the server was chosen from the lineup of that
+ * number: the session counts among its sessions, and it lives on, until the
+ * session leaves it. */
+void session_use_server(
+    struct session *session, struct server *server, uint64_t lineup);
 void session_leave_server(struct session *session);
 
 /* The owner of a session that waits, or waited, in the queue: leaves it, with

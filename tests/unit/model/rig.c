@@ -65,5 +65,5 @@ rig_choose(struct rig *rig, uint64_t key, uint64_t random)
 {
 	struct choice choice = {.key = key, .random = random};
 
-	return backend_choose(rig->backend, &choice);
+	return rig_pick(rig->backend, &choice);
 }

@@ -23,6 +23,15 @@ void rig_fini(struct rig *rig);
 /* Takes a server out, or in again. */
 void rig_set_up(struct rig *rig, unsigned server, bool up);
 
+/* backend_choose, for tests that need no lineup's number. */
+static inline struct server *
+rig_pick(struct backend *backend, const struct choice *choice)
+{
+	uint64_t lineup;
+
+	return backend_choose(backend, choice, &lineup);
+}
+
 /* The number in the server's name. */
 unsigned rig_number(const struct server *server);
 

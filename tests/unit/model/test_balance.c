@@ -85,12 +85,12 @@ share_out_with_dead(struct rig *rig, unsigned n, struct shares *ret_shares)
 	*ret_shares = (struct shares){0};
 	for (unsigned i = 0; i < n; i++) {
 		struct choice choice = {.tried = &dead};
-		struct server *s = backend_choose(rig->backend, &choice);
+		struct server *s = rig_pick(rig->backend, &choice);
 
 		if (s == dead) {
 			backend_release(s);
 			choice.tried_n = 1;
-			s = backend_choose(rig->backend, &choice);
+			s = rig_pick(rig->backend, &choice);
 			retries++;
 		}
 		ret_shares->of[rig_number(s)]++;
@@ -176,12 +176,12 @@ a_tried_server_is_passed_over_as_long_as_there_is_another(void **state)
 
 			for (; choice.tried_n < 4; choice.tried_n++) {
 				struct server *s =
-				    backend_choose(rig.backend, &choice);
+				    rig_pick(rig.backend, &choice);
 
 				assert_false(choice_tried(&choice, s));
 				tried[choice.tried_n] = s;
 			}
-			assert_non_null(backend_choose(rig.backend, &choice));
+			assert_non_null(rig_pick(rig.backend, &choice));
 			for (unsigned i = 0; i < 4; i++)
 				backend_release(tried[i]);
 		}
@@ -625,8 +625,7 @@ hash_finds_a_server_that_has_no_cells_so_far(void **state)
 		struct choice choice = {
 		    .tried = tried, .tried_n = 9, .key = mix64(i)};
 
-		assert_int_equal(
-		    rig_number(backend_choose(rig.backend, &choice)), 9);
+		assert_int_equal(rig_number(rig_pick(rig.backend, &choice)), 9);
 	}
 	/* Who has gone is none to begin with. */
 	rig_set_up(&rig, 0, false);
@@ -637,7 +636,7 @@ hash_finds_a_server_that_has_no_cells_so_far(void **state)
 		    .tried = tried, .tried_n = 9, .key = mix64(i)};
 
 		assert_int_not_equal(
-		    rig_number(backend_choose(rig.backend, &choice)), 0);
+		    rig_number(rig_pick(rig.backend, &choice)), 0);
 	}
 	end_hash(&rig);
 }

@@ -9,6 +9,7 @@
 #include "base/grace.h"
 #include "model/explain.h"
 #include "model/server_operator.h"
+#include "rig.h"
 #include "unit.h"
 
 #define SERVERS 6
@@ -101,7 +102,7 @@ choose(const struct world *w, uint64_t key, uint64_t random)
 {
 	struct choice choice = {.key = key, .random = random};
 
-	return backend_choose(w->app, &choice);
+	return rig_pick(w->app, &choice);
 }
 
 /* Sessions come and go, some stay; before each the look says who gets it. */
@@ -114,7 +115,7 @@ play(const struct world *w)
 	for (uint64_t i = 0; i < 3000; i++) {
 		struct choice choice = {.key = mix64(i), .random = mix64(~i)};
 		uint32_t place = backend_peek(w->app, &choice);
-		struct server *s = backend_choose(w->app, &choice);
+		struct server *s = rig_pick(w->app, &choice);
 
 		if (!s) {
 			assert_int_equal(place, PLACE_NONE);

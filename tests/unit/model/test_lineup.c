@@ -360,20 +360,97 @@ many_servers_do_not_make_a_cycle_without_bounds(void **state)
 	rig_fini(&rig);
 }
 
+static uint64_t
+present_number(const struct rig *rig)
+{
+	return rig->backend->state->lineup->number;
+}
+
+static uint64_t
+choose_number(struct rig *rig)
+{
+	uint64_t number;
+
+	assert_non_null(
+	    backend_choose(rig->backend, &(struct choice){0}, &number));
+	return number;
+}
+
+/* Down and up again, both before the sessions of the time before are told. */
+static void
+on_down_close_spares_the_sessions_that_come_after_a_short_outage(void **state)
+{
+	struct grace_reader reader = {0};
+	uint64_t first, second, third;
+	struct server_state *s;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	grace_register(rig.grace, &reader);
+	rig.spec->on_down = ON_DOWN_CLOSE;
+	s = rig.backend->servers[0]->state;
+	grace_enter(rig.grace, &reader);
+	first = choose_number(&rig);
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 0, true);
+	second = choose_number(&rig);
+	grace_leave(&reader);
+	assert_true(model_end_sessions(rig.model));
+	assert_int_equal(server_end_of(s, first), SERVER_END_DOWN);
+	assert_int_equal(server_end_of(s, second), SERVER_END_NONE);
+
+	/* A second outage, begun before the first one was told, ends both. */
+	grace_enter(rig.grace, &reader);
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 0, true);
+	second = choose_number(&rig);
+	rig_set_up(&rig, 0, false);
+	rig_set_up(&rig, 0, true);
+	third = choose_number(&rig);
+	grace_leave(&reader);
+	assert_true(model_end_sessions(rig.model));
+	assert_int_equal(server_end_of(s, second), SERVER_END_DOWN);
+	assert_int_equal(server_end_of(s, third), SERVER_END_NONE);
+	grace_unregister(rig.grace, &reader);
+	rig_fini(&rig);
+}
+
+/* The server stays in the lineup, and is chosen while it is down. */
+static void
+on_down_close_spares_the_sessions_that_are_tried_in_a_panic(void **state)
+{
+	uint64_t before, after;
+	struct server_state *s;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig.spec->on_down = ON_DOWN_CLOSE;
+	rig.spec->panic_percent = 100;
+	s = rig.backend->servers[0]->state;
+	before = choose_number(&rig);
+	rig_set_up(&rig, 0, false);
+	after = choose_number(&rig);
+	assert_true(model_end_sessions(rig.model));
+	assert_int_equal(server_end_of(s, before), SERVER_END_DOWN);
+	assert_int_equal(server_end_of(s, after), SERVER_END_NONE);
+	rig_fini(&rig);
+}
+
 static void
 on_down_close_ends_the_sessions_that_were_there_before(void **state)
 {
 	struct grace_reader reader = {0};
-	struct server *s;
-	uint8_t word, other;
+	struct server_state *s, *other;
+	uint64_t before;
 	struct rig rig;
 
 	(void)state;
 	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
 	grace_register(rig.grace, &reader);
-	s = rig.backend->servers[0];
-	word = server_word(s);
-	other = server_word(rig.backend->servers[1]);
+	s = rig.backend->servers[0]->state;
+	other = rig.backend->servers[1]->state;
 	rig_set_up(&rig, 0, false);
 	assert_null(rig.model->state->ending); /* on_down is keep */
 	rig_set_up(&rig, 0, true);
@@ -381,24 +458,24 @@ on_down_close_ends_the_sessions_that_were_there_before(void **state)
 
 	/* Whoever is in a turn may be about to choose it. */
 	grace_enter(rig.grace, &reader);
+	before = present_number(&rig);
 	rig_set_up(&rig, 0, false);
 	assert_false(model_end_sessions(rig.model));
-	assert_int_equal(server_word(s), word);
+	assert_int_equal(server_end_of(s, before), SERVER_END_NONE);
 	grace_leave(&reader);
 	assert_true(model_end_sessions(rig.model));
 	assert_null(rig.model->state->ending);
-	assert_int_not_equal(server_word(s), word);
-	assert_int_equal(server_end_of(s->state), SERVER_END_DOWN);
-	assert_int_equal(server_word(rig.backend->servers[1]), other);
+	assert_int_equal(server_end_of(s, before), SERVER_END_DOWN);
+	assert_int_equal(server_end_of(other, before), SERVER_END_NONE);
 
 	/* Maintenance counts as down, a drain does not. */
 	rig_set_up(&rig, 0, true);
-	word = server_word(s);
-	server_set_admin(s, SERVER_DRAIN, "test");
+	before = present_number(&rig);
+	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
 	assert_null(rig.model->state->ending);
-	server_set_admin(s, SERVER_MAINT, "test");
+	server_set_admin(rig.backend->servers[0], SERVER_MAINT, "test");
 	assert_true(model_end_sessions(rig.model));
-	assert_int_not_equal(server_word(s), word);
+	assert_int_equal(server_end_of(s, before), SERVER_END_DOWN);
 	grace_unregister(rig.grace, &reader);
 	rig_fini(&rig);
 }
@@ -406,7 +483,7 @@ on_down_close_ends_the_sessions_that_were_there_before(void **state)
 static void
 on_up_close_backup_ends_the_sessions_of_backups_alone(void **state)
 {
-	uint8_t words[4];
+	uint64_t before;
 	struct rig rig;
 
 	(void)state;
@@ -415,18 +492,16 @@ on_up_close_backup_ends_the_sessions_of_backups_alone(void **state)
 	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 2, false);
-	for (unsigned i = 0; i < 4; i++)
-		words[i] = server_word(rig.backend->servers[i]);
+	before = present_number(&rig);
 	/* Not when it is a backup that comes up. */
 	rig_set_up(&rig, 2, true);
 	assert_null(rig.model->state->ending);
 	rig_set_up(&rig, 0, true);
 	assert_true(model_end_sessions(rig.model));
 	for (unsigned i = 0; i < 4; i++) {
-		struct server *s = rig.backend->servers[i];
+		const struct server *s = rig.backend->servers[i];
 
-		assert_int_equal(server_word(s) != words[i], i >= 2);
-		assert_int_equal(server_end_of(s->state),
+		assert_int_equal(server_end_of(s->state, before),
 		    i >= 2 ? SERVER_END_UP : SERVER_END_NONE);
 	}
 	rig_fini(&rig);
@@ -445,9 +520,9 @@ on_down_of_a_server_goes_before_that_of_its_backend(void **state)
 	rig_set_up(&rig, 0, false);
 	assert_true(model_end_sessions(rig.model));
 	assert_int_equal(
-	    server_end_of(rig.backend->servers[0]->state), SERVER_END_DOWN);
+	    server_end_of(rig.backend->servers[0]->state, 1), SERVER_END_DOWN);
 	assert_int_equal(
-	    server_end_of(rig.backend->servers[1]->state), SERVER_END_NONE);
+	    server_end_of(rig.backend->servers[1]->state, 1), SERVER_END_NONE);
 
 	rig_set_up(&rig, 0, true);
 	rig_set_up(&rig, 1, true);
@@ -477,7 +552,7 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 	rig_set_up(&rig, 0, true);
 	assert_true(model_end_sessions(rig.model));
 	assert_int_equal(
-	    server_end_of(rig.backend->servers[2]->state), SERVER_END_UP);
+	    server_end_of(rig.backend->servers[2]->state, 1), SERVER_END_UP);
 
 	/* Back from drains, which are not downs. */
 	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
@@ -594,6 +669,10 @@ main(void)
 	    cmocka_unit_test(many_servers_do_not_make_a_cycle_without_bounds),
 	    cmocka_unit_test(
 	        on_down_close_ends_the_sessions_that_were_there_before),
+	    cmocka_unit_test(
+	        on_down_close_spares_the_sessions_that_come_after_a_short_outage),
+	    cmocka_unit_test(
+	        on_down_close_spares_the_sessions_that_are_tried_in_a_panic),
 	    cmocka_unit_test(
 	        on_up_close_backup_ends_the_sessions_of_backups_alone),
 	    cmocka_unit_test(

@@ -381,7 +381,9 @@ an_operator_ends_the_ejection_of_one_that_tracks(void **state)
 static enum server_end
 end_of(const struct rig *rig, unsigned server)
 {
-	return rig->backend->servers[server]->state->end_cause;
+	const struct server_state *s = rig->backend->servers[server]->state;
+
+	return (enum server_end)(s->ending & ((1u << SERVER_END_BITS) - 1));
 }
 
 /* Ejection is about new sessions: those that a server has are as well as they

@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "model/server_operator.h"
 #include "stopped_clock.h"
+#include "rig.h"
 #include "unit.h"
 
 static char *
@@ -110,7 +111,7 @@ states_and_ids_stay_by_name(void **state)
 	    counters_sum(b->frontends[0]->counters, COUNTER_SESSIONS), 5);
 	/* y is down, x is gone: only z. */
 	assert_int_equal(b->backends[0]->state->usable, 1);
-	assert_ptr_equal(backend_choose(b->backends[0], &(struct choice){0}),
+	assert_ptr_equal(rig_pick(b->backends[0], &(struct choice){0}),
 	    b->backends[0]->servers[0]);
 	assert_int_equal(model_reclaim(b), 0);
 	model_free(b);
@@ -138,7 +139,7 @@ a_session_of_the_old_model_chooses_from_the_new_lineup(void **state)
 	(void)state;
 	model_pin(a);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
-	assert_ptr_equal(backend_choose(a->backends[0], &(struct choice){0}),
+	assert_ptr_equal(rig_pick(a->backends[0], &(struct choice){0}),
 	    b->backends[0]->servers[0]);
 	model_unpin(a);
 	assert_int_equal(model_reclaim(b), 0);
@@ -180,7 +181,7 @@ the_last_lineup_of_a_removed_backend_stays_for_older_sessions(void **state)
 	c = follow(b, SPEC("other", "y 10.0.0.2:1"));
 	/* b has no session, but a's session would get b's server. */
 	assert_int_equal(model_reclaim(c), 2);
-	assert_ptr_equal(backend_choose(a->backends[0], &(struct choice){0}),
+	assert_ptr_equal(rig_pick(a->backends[0], &(struct choice){0}),
 	    b->backends[0]->servers[0]);
 	model_unpin(a);
 	(void)model_reclaim(c);
@@ -267,7 +268,7 @@ a_refused_model_leaves_nothing_behind(void **state)
 
 	(void)state;
 	model_free(b);
-	assert_ptr_equal(backend_choose(a->backends[0], &(struct choice){0}),
+	assert_ptr_equal(rig_pick(a->backends[0], &(struct choice){0}),
 	    a->backends[0]->servers[0]);
 	assert_int_equal(a->backends[0]->state->refs, 1);
 	assert_int_equal(a->backends[0]->servers[0]->state->refs, 1);
@@ -423,7 +424,7 @@ who_is_hashed_to(struct model *m)
 
 	for (uint64_t i = 0; i < 2000; i++) {
 		struct choice choice = {.key = mix64(i)};
-		struct server *s = backend_choose(m->backends[0], &choice);
+		struct server *s = rig_pick(m->backends[0], &choice);
 
 		seen |= 1u << (s->spec->name[0] - 'x');
 		backend_release(s);
@@ -489,9 +490,9 @@ a_backend_may_have_no_server(void **state)
 	none->backends[0].servers_n = 0;
 	b = follow(a, none);
 	assert_false(backend_has_servers(b->backends[0]));
-	assert_null(backend_choose(b->backends[0], &(struct choice){0}));
+	assert_null(rig_pick(b->backends[0], &(struct choice){0}));
 	c = follow(b, SPEC("app", "x 10.0.0.1:1"));
-	assert_non_null(backend_choose(c->backends[0], &(struct choice){0}));
+	assert_non_null(rig_pick(c->backends[0], &(struct choice){0}));
 	model_free(c);
 }
 
