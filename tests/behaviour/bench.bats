@@ -33,7 +33,7 @@ bench_python() {
 	wait_for 10 ended "${PIDS[flood]}"
 }
 
-# bats test_tags=slow, alone
+# bats test_tags=slow,timing
 @test "bench: three rounds of the start are judged against the peers" {
 	local rc
 
@@ -47,7 +47,7 @@ bench_python() {
 }
 
 # `make soak` does the same for five minutes, and is stricter.
-# bats test_tags=slow,alone
+# bats test_tags=slow,timing
 @test "soak: half a minute of mixed load leaves memory and descriptors flat" {
 	bench_python "$ROOT/tests/bench/soak.py" "$BUILD" --seconds 30
 	[ "$status" -eq 0 ]

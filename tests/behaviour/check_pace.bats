@@ -54,14 +54,14 @@ punctual() {
 	return $rc
 }
 
-# bats test_tags=alone
+# bats test_tags=timing
 @test "check: a hundred servers, half of them dead, are checked on time" {
 	[ "$PATIENCE" -eq 1 ] || skip "a sanitizer takes its own time"
 	# Spread over a second there is one every 10 ms, so 2 of 100 in 20 ms.
 	punctual 100 5 1000 5 10
 }
 
-# bats test_tags=slow, alone
+# bats test_tags=slow,timing
 @test "check: 500 servers, half of them dead, are checked on time" {
 	[ "$PATIENCE" -eq 1 ] || skip "a sanitizer takes its own time"
 	punctual 500 12 2000 6 25

@@ -280,7 +280,7 @@ fades_or_is_drained() {
 	release held
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread,timing
 @test "drain: hundreds of them are shown without holding up the others" {
 	local n=500 i form us
 

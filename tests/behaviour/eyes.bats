@@ -89,7 +89,7 @@ begin() {
 # the time that it took.  They are more than 1 % of the looks, so that the 99th
 # percentile is one of theirs, and what else takes the CPU away for a moment
 # does not count: five interleaved rounds and their medians, on any machine.
-# bats test_tags=slow, alone
+# bats test_tags=slow,timing
 @test "eyes: 1 % slow turns close them for 2 ms, and for long without the guard" {
 	begin
 	for _ in 1 2 3 4 5; do
@@ -119,7 +119,7 @@ machine_is_quiet() {
 # out in which the machine is not quiet both before and afterwards; of the others
 # there are five, or the machine is not one to tell, and their medians are judged
 # once.
-# bats test_tags=slow, alone
+# bats test_tags=slow,timing
 @test "eyes: 1 % slow sessions: the longest time is 2 ms and others do not wait" {
 	local rounds=0 tried kind
 

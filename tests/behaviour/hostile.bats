@@ -22,7 +22,7 @@ common() {
 # memory and descriptors.  What is compared with what: tests/bench/admin.py.  Two
 # milliseconds more are what the foes cost wherever they are, because they take
 # CPU time; a machine with other things to do is as noisy as that.
-# bats test_tags=alone
+# bats test_tags=timing
 @test "hostile: neither sessions nor other admin clients notice 200 of them" {
 	local rc=0
 

@@ -247,7 +247,7 @@ connect_both() {
 	equal "afterwards" b "$(names 10)"
 }
 
-# bats test_tags=alone
+# bats test_tags=timing
 @test "lineup: a slow start is linear within 5 percent" {
 	start_app a
 	start_app b

@@ -151,7 +151,7 @@ hold() {
 	sed -n 2p "$T/log" | grep -qE "$SESSION"
 }
 
-@test "log: log_every has lines while a session lasts" {
+every_second() {
 	local times lines
 
 	start_app a
@@ -170,11 +170,20 @@ hold() {
 	[ "${times[1]}" -ge 2000 ]
 }
 
+@test "log: log_every has lines while a session lasts" {
+	every_second
+}
+
+# bats test_tags=timing
+@test "log: log_every has a line each second" {
+	JUDGE_TIME=1 every_second
+}
+
 # Every second, and not much later.
 next_is_in_time() {
 	wait_for 10 logged $((lines += 1)) || return 2
-	[ "$(field total_ms | sed -n "${lines}p")" -lt \
-	    $(($(field total_ms | sed -n "$((lines - 1))p") + 1500 * PATIENCE)) ]
+	in_time "$(field total_ms | sed -n "${lines}p")" \
+	    $(($(field total_ms | sed -n "$((lines - 1))p") + 1500 * PATIENCE))
 }
 
 @test "log: log_empty = off leaves out clients that said nothing, no failure" {

@@ -9,8 +9,8 @@ opened=0
 LATE_MS=300
 
 # all_end CODE MS OPEN [N]: N sessions (3), which OPEN N begins, end with the
-# code, none before MS, and one at least in time: the others may have waited for
-# this machine.  If all have, it is tried again.
+# code and none before MS.  Where time is judged, one at least ends in time: the
+# others may have waited for this machine.  If all have, it is tried again.
 all_end() {
 	began=0
 	tries 5 all_end_in_time "$@"
@@ -32,7 +32,7 @@ all_end_in_time() {
 		[ -n "$first" ] && [ "$first" -le "${S[tt]}" ] || first=${S[tt]}
 	done < <(sessions)
 	echo "the first ended after $first ms"
-	[ "$first" -le $(($2 + LATE_MS * PATIENCE)) ]
+	in_time "$first" $(($2 + LATE_MS * PATIENCE))
 }
 
 # Clients that send nothing and hold on; they end with the test.
@@ -96,6 +96,7 @@ keep_busy() {
 	all_end cD 600 hold
 }
 
+# bats test_tags=timing
 @test "timers: traffic of either side puts timeout_client and timeout_server off" {
 	start_bad s slow --bytes 30 --rate 10
 	DEFAULTS=$'timeout_server = 800ms\ntimeout_client = 800ms' web s
@@ -178,6 +179,36 @@ spread_in_time() {
 	equal "the codes" "$began" "$(sessions | grep -c ' PD ')" || return 2
 	[ "$(head -n 1 <<<"$tts")" -ge 995 ] || return 2
 	# 40 numbers between 1000 and 2000: the middle 30 cover some 700.
-	[ "$(tail -n 1 <<<"$tts")" -le $((2000 + LATE_MS * PATIENCE * 2)) ] &&
+	in_time "$(tail -n 1 <<<"$tts")" $((2000 + LATE_MS * PATIENCE * 2)) &&
 	    [ $(($(sed -n 35p <<<"$tts") - $(sed -n 5p <<<"$tts"))) -ge 300 ]
+}
+
+# timely CODE MS OPEN N SERVER LINE...: as all_end, with these lines of
+# [defaults], before that server.
+timely() {
+	local code=$1 ms=$2 open=$3 n=$4 server=$5
+
+	shift 5
+	[ -z "$LFPROXY_PID" ] || stop_lfproxy
+	DEFAULTS=$(printf '%s\n' "$@") web "$server"
+	all_end "$code" "$ms" "$open" "$n"
+}
+
+# bats test_tags=timing
+@test "timers: every limit ends its sessions within 300 ms" {
+	JUDGE_TIME=1
+	start_app a
+	start_bad f full
+	start_bad s silent
+	start_bad h half-close
+	start_bad n never-read
+	timely sC 700 hold 3 f 'timeout_connect = 700ms' 'retries = 0'
+	timely cD 800 hold 3 a 'timeout_client = 800ms'
+	timely sD 800 hold 3 s 'timeout_server = 800ms'
+	timely cD 800 stay_open 3 h 'timeout_client = 1m' \
+	    'timeout_client_fin = 800ms'
+	timely sD 800 half_close 3 n 'timeout_server = 1m' \
+	    'timeout_server_fin = 800ms'
+	timely cD 800 hold 3 s 'timeout_tunnel = 800ms'
+	timely PD 800 hold 3 s 'max_age = 800ms'
 }
