@@ -196,8 +196,12 @@ help_names_every_option(void **state)
 	for (const struct option *o = long_options; o->name; o++) {
 		char name[40];
 
-		snprintf(name, sizeof(name), "-%c, --%s", o->val, o->name);
 		if (o->val < 256)
+			snprintf(
+			    name, sizeof(name), "-%c, --%s", o->val, o->name);
+		else
+			snprintf(name, sizeof(name), "--%s", o->name);
+		if (strncmp(o->name, "list-", 5) != 0)
 			assert_non_null(strstr(text, name));
 		else /* for the build's own checks */
 			assert_null(strstr(text, o->name));
