@@ -153,8 +153,9 @@ static bool
 until_time_is_over(struct stress *s, uint64_t end_ms)
 {
 	/* On a busy machine the threads may come late. */
-	while (unit_now_ms() < end_ms || (atomic_load_relaxed(&s->led) == 0 &&
-	                                     unit_now_ms() < end_ms + 5000))
+	while (unit_now_ms() < end_ms ||
+	       (atomic_load_relaxed(&s->led) == 0 &&
+	           unit_now_ms() < end_ms + UNIT_DEADLINE_S * 1000u))
 		sched_yield();
 	return true;
 }

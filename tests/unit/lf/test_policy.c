@@ -115,6 +115,7 @@ the_wake_is_measured_within_bounds(void **state)
 		if (unit_now_ms() - from_ms < shortest_ms)
 			shortest_ms = unit_now_ms() - from_ms;
 	}
+	unit_skip_unless_time_is_judged();
 	/* A machine that stalls may make the others longer. */
 	assert_true(shortest_ms < 2000);
 }

@@ -864,7 +864,8 @@ a_choice_among_1000_servers_takes_less_than_a_microsecond(void **state)
 
 		rig_init(&rig, all_kinds[k], SERVERS_MAX, NULL, false);
 		for (unsigned run = 0;
-		     run < 7 || (best >= limit && unit_now_ms() < end_ms);
+		     run < 7 || (unit_judges_time() && best >= limit &&
+		                    unit_now_ms() < end_ms);
 		     run++) {
 			uint64_t choice, release;
 
@@ -878,10 +879,11 @@ a_choice_among_1000_servers_takes_less_than_a_microsecond(void **state)
 		    "# %-10s %4u ns for a choice, %4u for a release\n",
 		    balance_ops_of(all_kinds[k])->name, (unsigned)best,
 		    (unsigned)its_release);
-		assert_true(best < 2 * limit);
+		assert_true(!unit_judges_time() || best < 2 * limit);
 		late |= best >= limit;
 		rig_fini(&rig);
 	}
+	unit_skip_unless_time_is_judged();
 	if (late) {
 		print_message("more than a microsecond: for ten seconds the "
 		              "caches of this machine were too slow, or others "
@@ -915,11 +917,12 @@ roundrobin_takes_no_whole_cycle_to_see_that_all_are_full(void **state)
 		cpu = (cpu_ns() - cpu) / 10;
 		best = cpu < best ? cpu : best;
 	}
+	rig_fini(&rig);
 	print_message("# %u ns to see that all are full\n", (unsigned)best);
+	unit_skip_unless_time_is_judged();
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 	assert_true(best < 20000);
 #endif
-	rig_fini(&rig);
 }
 
 int

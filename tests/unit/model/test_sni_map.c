@@ -134,6 +134,7 @@ ten_thousand_names_are_found_as_quickly_as_ten(void **state)
 	    cost(5, "a.b.c.d", ".net", false),
 	    cost(10000, "h", ".example.com", true),
 	    cost(10000, "a.b.w", ".org", true), none);
+	unit_skip_unless_time_is_judged();
 	/* A walk over all of them would take 50 us and more. */
 	assert_true(none < 20000);
 }
