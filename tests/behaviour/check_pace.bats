@@ -77,21 +77,31 @@ punctual() {
 	equal "who answers" a "$(fetch "$(url)")"
 }
 
+# ten_intervals: until another server has been checked ten times at interval.
+ten_intervals() {
+	local begun
+
+	begun=$(info ChecksBegun)
+	wait_for 10 info_at_least ChecksBegun $((begun + 10))
+}
+
 @test "check: fast_interval while it falls, down_interval once it is down" {
 	start_app a
-	BACKEND="check = connect interval=100ms fast_interval=30s fall=3" web a
+	start_app other
+	BACKEND="check = connect interval=100ms fast_interval=1h fall=3" \
+	    web a other
 	until_column 10 a check_status L4OK
 	end a
 	until_column 10 a check_status L4CON
-	# With interval it would be down within 0.3 s.
-	sleep 1
+	# With interval it would be down by then.
+	ten_intervals
 	equal "a's status" "UP 2/3" "$(column a status)"
 
-	sed -i 's/fast_interval=30s/down_interval=30s/' "$T/lfproxy.ini"
+	sed -i 's/fast_interval=1h/down_interval=1h/' "$T/lfproxy.ini"
 	"$BUILD/lfproxyctl" -S "$ADMIN" reload
 	until_column 10 a status DOWN
 	restart_app a
-	sleep 1
+	ten_intervals
 	equal "a's status" DOWN "$(column a status)"
 }
 

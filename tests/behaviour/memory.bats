@@ -150,7 +150,7 @@ longest() {
 
 # 0.2 to 0.6 ms where it was measured; a turn that makes all of an answer of 500
 # servers takes 3 to 6.
-# bats test_tags=onethread
+# bats test_tags=onethread,timing
 @test "memory: with 500 servers no answer holds up the loop" {
 	local i us
 
