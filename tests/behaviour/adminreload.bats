@@ -10,11 +10,12 @@ load helpers
 INI=$T/lfproxy.ini
 
 # file LINE...: a configuration with these lines in [global]; SERVERS so many.
+# With this maxconn a reload has nothing to say of descriptors.
 file() {
 	local i
 
 	{
-		printf '[global]\nlog = off\n'
+		printf '[global]\nlog = off\nmaxconn = 50\n'
 		printf '%s\n' "$@"
 		printf '[frontend web]\nlisten = unix:%s\nbackend = app\n' \
 		    "$T/web"
@@ -194,14 +195,14 @@ refused_reload() {
 	file "admin = $T/a mode=0666 level=user" "admin = $T/new" \
 	    "admin = $T/none/x" "admin = $T/file" "http = $(addr a)"
 	refused_reload "$T/a" \
-	    "$INI:5: admin: cannot listen on unix:$T/none/x: No such file or directory; there is no directory '$T/none'" \
-	    "$INI:6: admin: the admin socket cannot be '$T/file': that is a file of another kind" \
-	    "$INI:7: http: cannot listen on $(addr a): Address already in use"
+	    "$INI:6: admin: cannot listen on unix:$T/none/x: No such file or directory; there is no directory '$T/none'" \
+	    "$INI:7: admin: the admin socket cannot be '$T/file': that is a file of another kind" \
+	    "$INI:8: http: cannot listen on $(addr a): Address already in use"
 	[ -f "$T/file" ]
 	# A port that goes with this reload, too, is still taken.
 	file "admin = $T/a" "http = :$(http | sed 's/.*://')"
 	# What the kernel has chosen the file does not know.
-	refused_reload "$T/a" "$INI:4: http: cannot listen on "
+	refused_reload "$T/a" "$INI:5: http: cannot listen on "
 	file "admin = $T/a" "http = 127.0.0.1:$(free_port)"
 	run -0 ctl "$T/a" reload
 	sed 's/^http = 127.0.0.1/http = */' "$INI" >"$INI.x"
@@ -214,7 +215,7 @@ refused_reload() {
 	spawn other "$LFPROXY" -c "$T/other.ini"
 	wait_for 10 grep -q ready "$T/other.err"
 	file "admin = $T/a" "admin = $T/other"
-	refused_reload "$T/a" "$INI:4: admin: another lfproxy serves the admin socket '$T/other'"
+	refused_reload "$T/a" "$INI:5: admin: another lfproxy serves the admin socket '$T/other'"
 	wait_for 10 fds_at_most "$fds"
 	# A stale one is nobody's.
 	end other KILL
@@ -233,7 +234,7 @@ refused_reload() {
 	# What somebody else has put in its place is as it is at the start.
 	rm "$T/a"
 	: >"$T/a"
-	refused_reload "$T/b" "$INI:3: admin: the admin socket cannot be '$T/a': that is a file of another kind"
+	refused_reload "$T/b" "$INI:4: admin: the admin socket cannot be '$T/a': that is a file of another kind"
 	file "admin = $T/b"
 	run -0 ctl "$T/b" reload
 	equal "the answer" "global: admin: $T/a is removed" "$output"
@@ -270,9 +271,9 @@ global: admin: $T/real/a is new" "$output"
 	file 'user = nobody' "admin = $T/theirs/a" "admin = $T/b mode=0666" \
 	    "admin = $T/c" "admin = $T/theirs/d user=daemon"
 	refused_reload "$T/theirs/a" \
-	    "$INI:5: admin: the admin socket '$T/b' cannot be given mode=0666: Operation not permitted; this lfproxy does not run as root (any more), so that takes a restart" \
-	    "$INI:6: admin: cannot listen on unix:$T/c: Permission denied; this lfproxy runs with uid $(id -u nobody), which may not make files in '$T'" \
-	    "$INI:7: admin: the admin socket '$T/theirs/d' cannot be given to daemon: Operation not permitted"
+	    "$INI:6: admin: the admin socket '$T/b' cannot be given mode=0666: Operation not permitted; this lfproxy does not run as root (any more), so that takes a restart" \
+	    "$INI:7: admin: cannot listen on unix:$T/c: Permission denied; this lfproxy runs with uid $(id -u nobody), which may not make files in '$T'" \
+	    "$INI:8: admin: the admin socket '$T/theirs/d' cannot be given to daemon: Operation not permitted"
 	[ ! -e "$T/theirs/d" ]
 	file 'user = nobody' "admin = $T/theirs/d"
 	run -0 ctl "$T/theirs/a" reload
