@@ -66,14 +66,16 @@ make_readyz(
     const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
 {
 	const struct model *model = control_model(env->control);
-	bool draining = control_draining(env->control), ready = false;
+	bool stopping = control_stopping(env->control), ready = false;
 
 	(void)ret_rest;
 	for (size_t i = 0; i < model->spec->frontends_n; i++)
 		ready |= put_backends(out, model->frontends[i]);
-	if (draining)
+	if (control_draining(env->control))
 		fputs("draining: no new sessions\n", out);
-	return ready && !draining ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+	else if (stopping)
+		fputs("stopping: new sessions for shutdown_delay only\n", out);
+	return ready && !stopping ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
 static unsigned

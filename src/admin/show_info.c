@@ -322,7 +322,7 @@ show_info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .maxconn = control_maxconn(control),
 	    .connect_rate = atomic_load_relaxed(&allowance->connect_rate),
 	    .session_rate = atomic_load_relaxed(&allowance->session_rate),
-	    .stopping = control_draining(control),
+	    .stopping = control_stopping(control),
 	    .pipes = control_pipes(control),
 	    .lacks = read_lacks(control_lacks(control)),
 	};

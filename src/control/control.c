@@ -13,17 +13,15 @@
 #include "base/grace.h"
 #include "base/log.h"
 #include "base/notify.h"
-#include "base/text.h"
 #include "control/limits.h"
 #include "control/notices.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
+#include "control/stop.h"
 #include "control/verdict.h"
 #include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
 
-#define DRAIN_TICK_MS 20
-#define KILL_LIMIT_MS 1000
 /* So often acceptors that are paused try again. */
 #define PAUSED_MS      250
 #define PAUSED_RATE_MS 10
@@ -85,7 +83,7 @@ on_reap(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop;
 	(void)events;
 	reap(c);
-	if (c->phase == RUNNING)
+	if (c->phase < DRAINING)
 		acceptors_resume(&c->proxy);
 	clean_up(c, clock_now_ms());
 	grace_poll(c->grace);
@@ -128,68 +126,6 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	model_tick(c->model);
 	proxy_trim(&c->proxy);
 	capacity_second(c);
-}
-
-static void
-enter_killing(struct control *c)
-{
-	uint32_t n = proxy_sessions(&c->proxy);
-
-	c->phase = KILLING;
-	c->phase_ends_ms = clock_now_ms() + KILL_LIMIT_MS;
-	if (n > 0)
-		event_add(EVENT_STOP, LOG_LEVEL_WARNING, NULL, NULL,
-		    "stopping now: %u sessions are closed", n);
-	else
-		event_add(
-		    EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL, "stopping now");
-}
-
-/* DRAINING and KILLING: are we done? */
-static void
-on_drain(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	struct control *c = timer->data;
-	uint64_t now_ms = clock_now_ms();
-
-	(void)events;
-	if (c->phase == DRAINING && now_ms >= c->phase_ends_ms) {
-		log_warning("drain_timeout has passed");
-		enter_killing(c);
-	}
-	if (c->phase == KILLING)
-		proxy_kill_all(&c->proxy);
-	if ((listeners_stopped(c->listeners) &&
-	        proxy_sessions(&c->proxy) == 0) ||
-	    (c->phase == KILLING && now_ms >= c->phase_ends_ms))
-		ev_break(loop, EVBREAK_ALL);
-}
-
-static void
-on_stop(struct ev_loop *loop, ev_signal *signal, int events)
-{
-	struct control *c = signal->data;
-	char limit[TEXT_DURATION_SIZE];
-
-	(void)events;
-	if (c->phase == RUNNING) {
-		uint64_t drain_ms = c->model->spec->global.drain_timeout_ms;
-
-		event_add(EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL,
-		    "draining: %u sessions may end within %s; a second signal "
-		    "stops at once",
-		    proxy_sessions(&c->proxy), text_duration(drain_ms, limit));
-		notify_stopping(drain_ms + KILL_LIMIT_MS,
-		    "Draining: %u sessions, for %s at most",
-		    proxy_sessions(&c->proxy), limit);
-		c->phase = DRAINING;
-		c->phase_ends_ms = clock_now_ms() + drain_ms;
-		listeners_stop(c->listeners);
-		ev_timer_again(loop, &c->drain);
-	} else if (c->phase == DRAINING) {
-		enter_killing(c);
-	}
-	on_drain(loop, &c->drain, 0);
 }
 
 static void
@@ -250,8 +186,8 @@ watch_timer(struct control *c, ev_timer *watcher, double every_s, bool start,
 static void
 watch(struct control *c)
 {
-	watch_signal(c, &c->term, SIGTERM, on_stop);
-	watch_signal(c, &c->interrupt, SIGINT, on_stop);
+	watch_signal(c, &c->term, SIGTERM, stop_on_signal);
+	watch_signal(c, &c->interrupt, SIGINT, stop_on_signal);
 	watch_signal(c, &c->hangup, SIGHUP, on_hangup);
 	watch_signal(c, &c->user1, SIGUSR1, on_reopen);
 	watch_signal(c, &c->user2, SIGUSR2, on_unused);
@@ -262,7 +198,8 @@ watch(struct control *c)
 	due_start(c);
 	watch_timer(c, &c->reap, PAUSED_MS / 1000.0, true, on_reap);
 	watch_timer(c, &c->second, 1, true, on_second);
-	watch_timer(c, &c->drain, DRAIN_TICK_MS / 1000.0, false, on_drain);
+	watch_timer(
+	    c, &c->stopping, STOP_TICK_MS / 1000.0, false, stop_on_timer);
 }
 
 static unsigned
@@ -438,9 +375,15 @@ control_listeners(const struct control *control)
 }
 
 bool
-control_draining(const struct control *control)
+control_stopping(const struct control *control)
 {
 	return control->phase != RUNNING;
+}
+
+bool
+control_draining(const struct control *control)
+{
+	return control->phase >= DRAINING;
 }
 
 size_t

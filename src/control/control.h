@@ -7,11 +7,16 @@
  *
  *   control_new --(open what needs rights)--> control_start --> control_run
  *
- *   RUNNING --SIGTERM, SIGINT--> DRAINING --no session left--> stopped
- *                                  |   ^
- *                     drain_timeout|   | sessions end
- *                  or a second one v   |
- *                               KILLING --no session left, or 1 s--> stopped
+ *   RUNNING --SIGTERM, SIGINT--> LEAVING --shutdown_delay--> DRAINING
+ *
+ *   DRAINING --no session left--> stopped
+ *   DRAINING --drain_timeout-->   KILLING --no session left, or 1 s--> stopped
+ *   LEAVING, DRAINING --a second signal--> KILLING
+ *
+ * LEAVING accepts sessions as RUNNING does, but /readyz answers 503, so that
+ * load balancers in front stop sending clients before they are refused.
+ * DRAINING has closed the listeners.  Sessions may go on; idle ones are ended,
+ * see drain_idle_timeout.  KILLING ends all sessions.
  */
 #ifndef CONTROL_CONTROL_H
 #define CONTROL_CONTROL_H
@@ -72,6 +77,9 @@ struct ev_loop *control_loop(struct control *control);
 struct model *control_model(struct control *control);
 /* NULL before control_start. */
 struct pools *control_pools(struct control *control);
+/* A signal has told it to stop. */
+bool control_stopping(const struct control *control);
+/* And the listeners are closed. */
 bool control_draining(const struct control *control);
 
 /* The sessions, and the sockets that they come in by. */

@@ -17,7 +17,8 @@
 #include "control/rebalance.h"
 #include "proxy/proxy.h"
 
-enum phase { RUNNING, DRAINING, KILLING };
+/* See control.h; in this order. */
+enum phase { RUNNING, LEAVING, DRAINING, KILLING };
 
 /* What the file of the present configuration says of limits that an operator
  * may set as well; 0: auto, or none. */
@@ -46,11 +47,12 @@ struct control {
 	struct control_follower follower; /* prepare NULL: none */
 	uint64_t reloads;
 	enum phase phase;
-	uint64_t phase_ends_ms; /* of DRAINING and KILLING */
+	uint64_t phase_ends_ms; /* of all but RUNNING */
+	uint64_t status_ms;     /* when the manager is told again how it goes */
 	struct due due;
 	struct later later;
 	struct list drains, rebalances;
-	ev_timer reap, second, drain;
+	ev_timer reap, second, stopping;
 	ev_async noticed; /* a server has a notice for us */
 	ev_timer readmit; /* the next ejected server is back */
 	ev_async sooner;  /* a session has a deadline before the next look */

@@ -72,7 +72,9 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	X(CLOSE_SERVER_UP, "UD", BLAME_NOBODY,                                 \
 	    "a server came up, its own is a backup, on_up is close_backup")    \
 	X(CLOSE_DRAIN_TIMEOUT, "KD", BLAME_NOBODY,                             \
-	    "its server was removed timeout_drain ago")
+	    "its server was removed timeout_drain ago")                        \
+	X(CLOSE_IDLE_STOP, "KD", BLAME_NOBODY,                                 \
+	    "lfproxy stops, and it was idle for drain_idle_timeout")
 
 enum close_reason {
 #define X(id, code, blame, text) id,

@@ -74,7 +74,6 @@ peek(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 static ssize_t
 take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 {
-	struct side *client = &s->side[HANDLE_CLIENT];
 	struct spills *spills = &proxy_of(self)->spills;
 	struct spill *spill = s->kept[HANDLE_SERVER].spill;
 	bool fresh = !spill;
@@ -97,7 +96,8 @@ take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 	*ret_data = spill->data;
 	if (n > 0) {
 		spill->to += (uint32_t)n;
-		side_received(client, (uint64_t)n, turn_now_ms(self));
+		session_received(
+		    s, HANDLE_CLIENT, (uint64_t)n, turn_now_ms(self));
 	} else if (n == 0) {
 		s->preface->ended = true;
 	}

@@ -230,6 +230,15 @@ proxy_expire(struct proxy *proxy)
 }
 
 void
+proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms)
+{
+	atomic_store_relaxed(&proxy->idle_busy_ms, busy_ms);
+	(void)atomic_swap_seq(&proxy->idle_ms, idle_ms); /* [P27] */
+	/* A deadline that is set after this look takes idle_ms into account. */
+	note_all(proxy, NOTE_EXPIRE); /* [P27] */
+}
+
+void
 proxy_move_all(struct proxy *proxy, struct pool *pool)
 {
 	uint32_t made = slab_made(&proxy->sessions);

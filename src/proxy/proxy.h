@@ -41,6 +41,10 @@ struct proxy {
 	uint64_t next_reap_ms CACHE_LINE_ALIGNED;
 	void (*call_reaper)(void *arg); /* any thread; NULL: nobody reaps */
 	void *call_reaper_arg;
+	/* While lfproxy drains: how long sessions may be idle, and how long if
+	 * they wait for an answer; 0: it does not drain.  Sessions read these,
+	 * the control thread writes them once, idle_ms last.  [P27] */
+	uint64_t idle_ms, idle_busy_ms;
 	struct allowance allowance CACHE_LINE_ALIGNED;
 	struct lacks lacks CACHE_LINE_ALIGNED;
 };
@@ -102,6 +106,11 @@ void proxy_kill_all(struct proxy *proxy);
 
 /* Control thread: has every session look whether its server has expired. */
 void proxy_expire(struct proxy *proxy);
+
+/* Control thread, once, when lfproxy begins to drain: from now on sessions that
+ * are idle for idle_ms are ended, or for busy_ms when they wait for an answer;
+ * see session_idle_ends_ms. */
+void proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms);
 
 /* Control thread: tells every session of the pool to find its shard, because
  * the pool's shards have changed. */

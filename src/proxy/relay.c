@@ -212,7 +212,7 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 		    n == (ssize_t)sizeof(t->buffer) || side->read_on;
 		if (from == HANDLE_SERVER && side->received == 0)
 			passive_note_answer(&s->server->state->passive);
-		side_received(side, (uint64_t)n, turn_now_ms(self));
+		session_received(s, from, (uint64_t)n, turn_now_ms(self));
 		if (s->frontend->spec->splice != SPLICE_OFF)
 			relay_splice_note(side, (size_t)n);
 	} else if (n < 0 && errno == EAGAIN) {
@@ -456,6 +456,8 @@ relay_timeout(struct session *session, struct pool_thread *self)
 			    s, (enum close_reason)s->reason, self);
 		return relay_step(s, self);
 	}
+	if (session_idle_ends_ms(s, proxy_of(self)) <= now_ms)
+		return session_close(s, CLOSE_IDLE_STOP, self);
 	if (session_age_ends_ms(s) <= now_ms)
 		return session_close(s, CLOSE_MAX_AGE, self);
 	if (client <= now_ms && client <= server)

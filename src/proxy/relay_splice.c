@@ -124,7 +124,7 @@ relay_splice(struct session *s, enum handle_side from, struct pool_thread *self)
 	}
 	n = splice_in(pipe, in->fd, RELAY_SPLICE_BUDGET);
 	if (n > 0) {
-		side_received(in, (uint64_t)n, turn_now_ms(self));
+		session_received(s, from, (uint64_t)n, turn_now_ms(self));
 		note_splice(in, (size_t)n);
 		(void)write_pipe(s, !from, pipe, self);
 	} else {

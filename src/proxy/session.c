@@ -19,6 +19,10 @@
  * event for that. */
 #define FLUSH_POLL_MS 50
 
+/* Looks at a session within the time that it may be idle while lfproxy drains.
+ */
+#define IDLE_LOOKS 8
+
 static struct session *
 session_of(struct event_handler *handler)
 {
@@ -37,6 +41,13 @@ inspecting(const struct session *s)
 {
 	return s->state == SESSION_INSPECTING ||
 	       (s->state == SESSION_ACCEPTED && s->preface);
+}
+
+static bool
+relaying(const struct session *s)
+{
+	return s->state == SESSION_RELAYING || s->state == SESSION_CLIENT_EOF ||
+	       s->state == SESSION_SERVER_EOF;
 }
 
 /* The peer's FIN has come, and nothing else that would end a read early: a read
@@ -191,6 +202,8 @@ session_turn(
 		    : connecting(s) ? CLOSE_NO_RESOURCE_CONNECT
 		                    : CLOSE_NO_RESOURCE_DATA,
 		    self);
+	if (pending & NOTE_EXPIRE && relaying(s))
+		session_set_deadline(s, self);
 	if (s->state == SESSION_ACCEPTED && !s->preface)
 		return connect_start(s, self);
 	if (inspecting(s))
@@ -328,7 +341,7 @@ session_start(struct session *session, const struct shard *at,
 	s->tried_n = 0;
 	s->redispatched = false;
 	s->waits = 0;
-	s->queued = s->retrying = false;
+	s->queued = s->retrying = s->asked = false;
 	s->waiter.position = 0;
 	s->source_port = 0;
 	s->reason = CLOSE_DONE;
@@ -408,12 +421,48 @@ session_age_ends_ms(const struct session *session)
 	return session->accepted_ms + life_ms;
 }
 
+uint64_t
+session_idle_ends_ms(const struct session *session, const struct proxy *proxy)
+{
+	const struct session *s = session;
+	const struct side *client = &s->side[HANDLE_CLIENT];
+	const struct side *server = &s->side[HANDLE_SERVER];
+	uint64_t idle_ms = atomic_load_seq(&proxy->idle_ms); /* [P27] */
+	bool busy =
+	    s->asked || is_kept(s, HANDLE_CLIENT) || is_kept(s, HANDLE_SERVER);
+
+	if (idle_ms == 0)
+		return UINT64_MAX;
+	if (busy && idle_ms < atomic_load_relaxed(&proxy->idle_busy_ms))
+		idle_ms = atomic_load_relaxed(&proxy->idle_busy_ms);
+	return idle_ms + (client->active_ms > server->active_ms
+	                         ? client->active_ms
+	                         : server->active_ms);
+}
+
+/* While lfproxy drains: when to look whether the session is idle.  One that is
+ * answered in between becomes idle without a new deadline, hence several looks
+ * within the time. */
+static uint64_t
+idle_deadline(
+    const struct session *s, const struct proxy *proxy, uint64_t now_ms)
+{
+	uint64_t idle_ms = atomic_load_seq(&proxy->idle_ms); /* [P27] */
+
+	if (idle_ms == 0)
+		return UINT64_MAX;
+	return min_u64(
+	    session_idle_ends_ms(s, proxy), now_ms + idle_ms / IDLE_LOOKS + 1);
+}
+
 void
 session_set_deadline(struct session *session, struct pool_thread *self)
 {
 	const struct session *s = session;
 	const struct backend *backend = session_backend(s);
 	const struct backend_spec *b = backend ? backend->spec : NULL;
+	struct proxy *proxy = proxy_of(self);
+	bool draining = atomic_load_seq(&proxy->idle_ms) > 0;
 	uint64_t now_ms = turn_now_ms(self), deadline = 0;
 
 	switch ((enum session_state)s->state) {
@@ -445,12 +494,16 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 		    relay_side_deadline(s, HANDLE_SERVER));
 		deadline = min_u64(deadline, accesslog_deadline(s, now_ms));
 		deadline = min_u64(deadline, session_age_ends_ms(s));
+		deadline = min_u64(deadline, idle_deadline(s, proxy, now_ms));
 		break;
 	case SESSION_FLUSHING:
 		deadline = now_ms + FLUSH_POLL_MS;
 		break;
 	}
-	proxy_set_deadline(proxy_of(self), s->index, deadline);
+	proxy_set_deadline(proxy, s->index, deadline); /* [P27] */
+	/* Draining has begun meanwhile and may not have seen this deadline. */
+	if (!draining && relaying(s) && atomic_load_seq(&proxy->idle_ms) > 0)
+		session_set_deadline(session, self);
 }
 
 void

@@ -124,14 +124,6 @@ side_reset(struct side *side, int fd, uint64_t now_ms)
 	side->counted = 0;
 }
 
-/* Bytes were read from it. */
-static inline void
-side_received(struct side *side, uint64_t n, uint64_t now_ms)
-{
-	atomic_bump_own(&side->received, n);
-	side->active_ms = now_ms;
-}
-
 /* What waits to be written to a side, see side.piped; NULL: nothing. */
 union kept {
 	struct spill *spill;
@@ -151,6 +143,7 @@ struct session {
 	bool redispatched : 1; /* more than one server was tried */
 	bool queued : 1;       /* waiter is in the queue, or was granted */
 	bool retrying : 1;     /* counted among the backend's retries */
+	bool asked : 1;        /* the last bytes read were the client's */
 	uint8_t waits;         /* in a row for room in the server's backlog */
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t greeted; /* bytes of its PROXY header the server has got */
@@ -170,6 +163,18 @@ struct session {
 	 * stayed is another pointer and may be tried once more. */
 	struct server *tried[SESSION_TRIES_MAX];
 };
+
+/* The owner has read bytes from that side. */
+static inline void
+session_received(
+    struct session *session, enum handle_side from, uint64_t n, uint64_t now_ms)
+{
+	struct side *side = &session->side[from];
+
+	atomic_bump_own(&side->received, n);
+	side->active_ms = now_ms;
+	session->asked = from == HANDLE_CLIENT;
+}
 
 /* For the slab: fixes the slot. */
 bool session_construct(void *object, uint32_t index, void *arg);
@@ -199,6 +204,15 @@ bool session_deadline_passed(
 /* When it reaches max_age, clock_now_ms; UINT64_MAX: never.  The jitter is
  * drawn from what is fixed for the session, so it takes no memory. */
 uint64_t session_age_ends_ms(const struct session *session);
+
+/* When a session that is relayed has been idle for as long as it may while
+ * lfproxy drains, clock_now_ms; UINT64_MAX: lfproxy does not drain.
+ *
+ * A session is idle while no byte moves in either direction.  One that waits
+ * for an answer (the last bytes were the client's), or for a peer to take bytes
+ * that are already here, has as long as draining may take. */
+uint64_t session_idle_ends_ms(
+    const struct session *session, const struct proxy *proxy);
 
 /* The end, always TURN_RETIRED: logs, counts, closes what is open, and gives
  * the slot back.  The session must not be touched afterwards. */

@@ -40,6 +40,8 @@ common() {
 		[global]
 		log = stderr
 		drain_timeout = ${DRAIN_TIMEOUT:-10m}
+		drain_idle_timeout = ${DRAIN_IDLE:-10m}
+		${GLOBAL:-}
 		[pool main]
 		threads = ${THREADS:-2}
 		promotion = ${PROMOTION:-adaptive}

@@ -43,8 +43,9 @@ unknown_keys(void **state)
 	    {"global", "adnim = /x",
 	        "unknown key 'adnim' in [global]; did you mean 'admin'? "
 	        "allowed are admin, http, log, user, group, maxconn, "
-	        "rate_connections, rate_sessions, node, drain_timeout, "
-	        "closed_sessions, closed_tcp_info"},
+	        "rate_connections, rate_sessions, node, shutdown_delay, "
+	        "drain_timeout, drain_idle_timeout, closed_sessions, "
+	        "closed_tcp_info"},
 	    {"pool p", "thread = 1",
 	        "unknown key 'thread' in [pool p]; did you mean 'threads'? "
 	        "allowed are threads, shards, promotion, order, cpus"},

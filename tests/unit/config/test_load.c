@@ -30,7 +30,9 @@ smallest_file_gets_every_default(void **state)
 	assert_null(s->global.group);
 	gethostname(host, sizeof(host) - 1);
 	assert_string_equal(s->global.node, host);
+	assert_int_equal(s->global.shutdown_delay_ms, 0);
 	assert_int_equal(s->global.drain_timeout_ms, 30000);
+	assert_int_equal(s->global.drain_idle_timeout_ms, 2000);
 
 	assert_int_equal(s->pools_n, 1);
 	assert_string_equal(s->pools[0].name, "main");
@@ -94,7 +96,9 @@ global_keys_are_taken(void **state)
 	struct spec *s =
 	    load("[global]\nadmin = /run/a.sock mode=600\n"
 	         "log = off\nuser = root\ngroup = root\n"
-	         "node = lb-1.example\ndrain_timeout = 2m\n" FRONTEND BACKEND);
+	         "node = lb-1.example\ndrain_timeout = 2m\n"
+	         "shutdown_delay = 5s\ndrain_idle_timeout = 10ms\n" FRONTEND
+	             BACKEND);
 
 	(void)state;
 	assert_string_equal(s->global.admin.all[0].text, "/run/a.sock");
@@ -105,6 +109,8 @@ global_keys_are_taken(void **state)
 	assert_string_equal(s->global.group, "root");
 	assert_string_equal(s->global.node, "lb-1.example");
 	assert_int_equal(s->global.drain_timeout_ms, 120000);
+	assert_int_equal(s->global.shutdown_delay_ms, 5000);
+	assert_int_equal(s->global.drain_idle_timeout_ms, 10);
 	spec_free(s);
 	s = load("[global]\nadmin = /run/a.sock\n" FRONTEND BACKEND);
 	assert_int_equal(s->global.admin.all[0].mode, 0660);
