@@ -212,7 +212,7 @@ sys.stdout.buffer.write(text)' "$ADMIN"
 
 @test "admin: garbage and a line of a megabyte" {
 	two_apps
-	head -c 8000 /dev/urandom | tr -d '\n;' >"$T/garbage"
+	head -c 8000 /dev/urandom | tr -d '\n;\000' >"$T/garbage"
 	echo >>"$T/garbage"
 	talk <"$T/garbage" >"$T/answer"
 	grep -qE '^(Unknown command|Too many words)' "$T/answer"

@@ -40,7 +40,8 @@ async def half_a_line(reader, writer):
 async def garbage(reader, writer):
     writer.write(b"prompt\n")
     while True:
-        writer.write(os.urandom(512).replace(b"\n", b"") + b"\n")
+        # A NUL would end the connection.
+        writer.write(os.urandom(512).translate(None, b"\n\0") + b"\n")
         await asyncio.sleep(PAUSE_S)
         if not await reader.read(65536):
             return
