@@ -8,15 +8,12 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/printable.h"
 
 static void
 copy(char *to, size_t size, const char *text)
 {
-	snprintf(to, size, "%s", text ? text : "");
-	for (; *to; to++) {
-		if ((unsigned char)*to < ' ' || *to == 0x7f)
-			*to = '?';
-	}
+	printable_copy(to, size, text ? text : "", '?');
 }
 
 static uint64_t

@@ -31,8 +31,8 @@ struct audit {
 };
 
 /* Notes and logs a change.  before and after may be NULL; when they are equal
- * nothing was changed, and nothing is noted.  Control characters, which what an
- * operator wrote may have, become question marks. */
+ * nothing was changed, and nothing is noted.  What is not printable
+ * in an operator's words becomes question marks. */
 void audit_note(struct audit *audit, const struct peer *who, const char *what,
     const char *before, const char *after);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/printable.h"
 
 void
 field_number(struct field *field, uint64_t number)
@@ -20,11 +21,7 @@ void
 field_text(struct field *field, const char *text)
 {
 	field->present = true;
-	snprintf(field->text, sizeof(field->text), "%s", text);
-	for (char *p = field->text; *p; p++) {
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = ' ';
-	}
+	printable_copy(field->text, sizeof(field->text), text, ' ');
 }
 
 void

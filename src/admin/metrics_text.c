@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "base/printable.h"
+
 /* From 2 us to 34 s, each four times the one before; what is more is +Inf. */
 #define BOUND_FIRST 11
 #define BOUND_LAST  35
@@ -13,14 +15,18 @@
 static void
 put_escaped(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '\n') {
+	while (*text) {
+		size_t len = printable_length(text);
+
+		if (*text == '\n')
 			fputs("\\n", out);
-			continue;
-		}
-		if (*text == '\\' || *text == '"')
-			putc('\\', out);
-		putc(*text, out);
+		else if (*text == '\\' || *text == '"')
+			fprintf(out, "\\%c", *text);
+		else if (len > 0)
+			fwrite(text, 1, len, out);
+		else
+			putc('?', out);
+		text += len > 0 ? len : 1;
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/escape.h"
+#include "base/printable.h"
 
 void
 row_text(struct row_value *value, const char *text)
@@ -70,10 +71,19 @@ row_endpoint(struct row_value *value, const struct endpoint *endpoint)
 	    value, "%s:%u", endpoint_host(endpoint, host), endpoint->port);
 }
 
+/* A value is a part of a line, whatever is in it. */
 static void
 put_text(const char *text, FILE *out)
 {
-	fputs(text, out);
+	while (*text) {
+		size_t len = printable_length(text);
+
+		if (len > 0)
+			fwrite(text, 1, len, out);
+		else
+			putc('?', out);
+		text += len > 0 ? len : 1;
+	}
 }
 
 /* Only texts, and what stands for none, differ in the two forms. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 bool
 err_set(struct err *err, const char *fmt, ...)
 {
@@ -59,6 +61,8 @@ err_list_add(struct err_list *list, const char *file, unsigned line,
 	if (vasprintf(&e.text, fmt, ap) < 0)
 		e.text = NULL;
 	va_end(ap);
+	if (e.text)
+		printable_clean(e.text, '?');
 	e.file = strdup(file ? file : "");
 	/* Once an entry was lost only the count goes on. */
 	if (e.file && e.text && (list->n == 0 || list->entries))

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "base/printable.h"
 
 struct kept {
 	struct event event;
@@ -80,6 +81,7 @@ event_add(enum event_kind kind, enum log_level level, const char *proxy,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	printable_clean(text, '?');
 	kept->event.number = added;
 	kept->event.wall_us = clock_wall_us();
 	kept->event.kind = kind;

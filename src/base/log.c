@@ -13,6 +13,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/log_target.h"
+#include "base/printable.h"
 
 /* Standard error is first in the list and always there; the others are added
  * by the control thread. */
@@ -49,6 +50,7 @@ log_text(enum log_level level, const char *fmt, va_list ap)
 
 	memcpy(text, prefix[level], len);
 	vsnprintf(text + len, sizeof(text) - len, fmt, ap);
+	printable_clean(text + len, '?');
 	log_record(render_text, text, strlen(text) + 1);
 }
 

@@ -4,13 +4,13 @@
  *
  * That an agent does not answer says nothing about its server: the check does.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/printable.h"
 #include "check/agent_words.h"
 #include "check/check_kind.h"
 #include "check/talk.h"
@@ -75,9 +75,12 @@ line_of(const struct talk_result *result, char line[AGENT_LINE_SIZE])
 		char c = result->data[i];
 
 		line[i] = '\0';
-		if (c == '\r' || c == '\n')
+		if (c == '\r' || c == '\n') {
+			printable_clean(line, '?');
 			return i > 0;
-		line[i] = isprint((unsigned char)c) || c == '\t' ? c : '?';
+		}
+		/* Tabs separate words. */
+		line[i] = c == '\t' ? ' ' : c ? c : '?';
 	}
 	return false;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "check/check_kind.h"
 
 #define FIRST_SPREAD_MS 1000
@@ -140,19 +141,6 @@ on_start(struct ev_loop *loop, ev_timer *timer, int events)
 		check->ops->start(check);
 }
 
-static void
-copy_printable(char *out, size_t size, const char *text)
-{
-	size_t n = 0;
-
-	for (; text[n] && n + 1 < size; n++) {
-		unsigned char c = (unsigned char)text[n];
-
-		out[n] = c < ' ' || c == 0x7f ? '?' : text[n];
-	}
-	out[n] = '\0';
-}
-
 void
 check_done(struct check *check, enum check_status status, unsigned code,
     const char *text)
@@ -165,7 +153,7 @@ check_done(struct check *check, enum check_status status, unsigned code,
 	};
 
 	ENSURE(!check->run);
-	copy_printable(result.text, sizeof(result.text), text);
+	printable_copy(result.text, sizeof(result.text), text, '?');
 	/* First the report: how soon the next one is depends on the state. */
 	server_report_check(check->server, &result);
 	wait_for_next(check);
@@ -183,7 +171,7 @@ check_note_agent(
 	    .status = status,
 	    .duration_ms = (clock_now_ns() - check->started_ns) / NS_PER_MS,
 	};
-	copy_printable(last->text, sizeof(last->text), text);
+	printable_copy(last->text, sizeof(last->text), text, '?');
 	wait_for_next(check);
 }
 

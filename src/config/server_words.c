@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "net/addr.h"
 
@@ -370,11 +371,16 @@ take(struct reading *r)
 static bool
 is_printable(struct reading *r)
 {
-	for (const char *p = r->out->value; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return err_set(
-			    r->err, "there is a control character, 0x%02x", *p);
-	return true;
+	const char *p = r->out->value;
+	size_t len;
+
+	while ((len = printable_length(p)) > 0)
+		p += len;
+	return *p == '\0' ||
+	       err_set(r->err,
+	           "there is a control character, or a byte that is no UTF-8, "
+	           "0x%02x",
+	           (unsigned char)*p);
 }
 
 bool

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/printable.h"
+
 #undef lines /* term.h has a macro for each capability */
 
 #define HEAD_ROWS 2
@@ -91,15 +93,20 @@ top_screen_page(void)
 static void
 put_row(int row, const char *text, attr_t attribute)
 {
+	char clean[TOP_LINE_SIZE];
 	wchar_t wide[TOP_LINE_SIZE];
-	size_t n = mbstowcs(wide, text, TOP_LINE_SIZE - 1);
+	size_t n;
+
+	/* The text may be of any server that answers. */
+	printable_copy(clean, sizeof(clean), text, '?');
+	n = mbstowcs(wide, clean, TOP_LINE_SIZE - 1);
 
 	if (row < 0 || row >= LINES)
 		return;
 	attrset(attribute);
 	move(row, 0);
 	if (n == (size_t)-1)
-		addnstr(text, COLS);
+		addnstr(clean, COLS);
 	else
 		addnwstr(wide, n < (size_t)COLS ? (int)n : COLS);
 	if (attribute & A_REVERSE)

@@ -103,3 +103,27 @@ scripted() {
 no_zombies() {
 	! pgrep -P "$LFPROXY_PID" -r Z
 }
+
+# Symptom: what a server said could colour, clear or reorder the terminal of
+# whoever looked: control characters of U+0080-009F, as a byte or in UTF-8, and
+# bidirectional overrides.
+@test "script: control characters of what it says end nowhere" {
+	local word
+
+	# shellcheck disable=SC2016
+	script 'printf "A\\2332Jb \\302\\2332Jc \\342\\200\\256d \\377e gr\\303\\274n\\n"' 'exit 1'
+	scripted
+	until_failed a PROCERR
+	wait_for 10 lfproxy_said 'server app/a is down'
+	{
+		cat "$LFPROXY_LOG"
+		for word in "show stat" "show stat typed" "show stat json" "show events" \
+		    "show events json" "show servers state"; do
+			"$BUILD/lfproxyctl" -S "$T/admin.sock" $word
+		done
+		timeout 20 "$BUILD/lfproxyctl" -S "$T/admin.sock" top -n 1
+	} >"$T/all"
+	grep -q 'A?2Jb ?2Jc ?d ?e grün' "$LFPROXY_LOG"
+	[ "$(grep -c '2Jb .2Jc .d .e grün' "$T/all")" -ge 6 ]
+	LC_ALL=C refute grep -nE $'\x9b|\xe2\x80|\xff' "$T/all"
+}

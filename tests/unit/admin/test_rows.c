@@ -80,7 +80,7 @@ text_has_the_head_and_what_stands_before_values(void **state)
 	assert_text(render(false, 0), "# things\n");
 	assert_text(render(false, 2),
 	    "# things\n"
-	    "<a \"quoted\"\n name \xff is -1 even=false>\n"
+	    "<a \"quoted\"? name ? is -1 even=false>\n"
 	    "<nobody is 1795266309123456 even=true>\n");
 }
 

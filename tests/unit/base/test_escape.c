@@ -47,6 +47,8 @@ quotes_backslashes_and_controls_are_escaped(void **state)
 	assert_escapes("a\"b\\c", "a\\\"b\\\\c");
 	assert_escapes("\b\f\n\r\t", "\\b\\f\\n\\r\\t");
 	assert_escapes("\x01\x1f\x7f", "\\u0001\\u001f\\u007f");
+	assert_escapes("\xc2\x80\xc2\x9b", "\\u0080\\u009b");
+	assert_escapes("\u202e\u2069\ufeff", "\\u202e\\u2069\\ufeff");
 }
 
 static void

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * Text that others wrote and that ends on a terminal, in a log, or in a line of
+ * an answer: what a server says to a check or an agent, an operator's words,
+ * names.
+ *
+ * A character is printable when its bytes are valid UTF-8 (RFC 3629) and it is
+ * none of the following, which move a cursor, begin a line, or change the order
+ * or the looks of the text around them:
+ *
+ *	U+0000-001F, 007F, 0080-009F   control characters
+ *	U+061C, 200E, 200F             marks of direction
+ *	U+2028, 2029                   separators of lines and paragraphs
+ *	U+202A-202E, 2066-2069         embeddings, overrides and isolates
+ *	U+206A-206F, FFF9-FFFB         deprecated formats, annotations
+ *	U+FEFF                         byte order mark
+ */
+#ifndef BASE_PRINTABLE_H
+#define BASE_PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Decodes the character at s, which ends with a NUL; returns its length in
+ * bytes, or 0 when there is no valid UTF-8.  The NUL itself has length 1. */
+size_t utf8_decode(const char *s, uint32_t *ret_character);
+
+/* Whether that character is printable. */
+bool printable_character(uint32_t character);
+
+/* The length in bytes of the printable character at s, or 0: what is there is
+ * the end, is not printable, or is no UTF-8. */
+size_t printable_length(const char *s);
+
+/* Whether all of s is printable. */
+bool printable_text(const char *s);
+
+/* Replaces each character of s that is not printable, and each byte that is no
+ * UTF-8, by one ASCII character.  The text never grows. */
+void printable_clean(char *s, char instead);
+
+/* The same in a copy, of which as many whole characters are taken as fit. */
+void printable_copy(char *out, size_t size, const char *s, char instead);
+
+#endif
