@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * The script check: a command of the operator's ends with status 0.
  *
- * It runs in a process group of its own, which is killed when the timeout has
- * passed.  What it prints is read so that it never blocks; the first line is
- * kept.  The loop is the default one: libev has child watchers nowhere else.
+ * It runs in a process group of its own (child.h), which is killed when the
+ * command has ended, the timeout has passed, or lfproxy ends.  What it prints
+ * is read so that it never blocks; the first line is kept.  The loop is the
+ * default one: libev has child watchers nowhere else.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,12 @@
 
 #include "base/ensure.h"
 #include "check/check_kind.h"
+#include "check/child.h"
 
 #define LINE_SIZE     160
 #define VARIABLES_MAX 16
+#define PATH_DEFAULT                                                           \
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 extern char **environ;
 
@@ -97,6 +99,7 @@ on_exit_of(struct ev_loop *loop, ev_child *child, int events)
 
 	(void)loop;
 	(void)events;
+	child_kill(run->pid);
 	read_output(run);
 	if (exited)
 		snprintf(text, sizeof(text), "%s", run->line);
@@ -121,7 +124,7 @@ on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop;
 	(void)events;
 	/* libev reaps it, watched or not. */
-	kill(-run->pid, SIGKILL);
+	child_kill(run->pid);
 	read_output(run);
 	snprintf(text, sizeof(text), "%s", run->line);
 	run_free(check);
@@ -169,28 +172,48 @@ describe(const struct check *check, char *variables[VARIABLES_MAX])
 	    addr->sa.sa_family == AF_UNIX ? addr->un.sun_path : host);
 	ADD("HAPROXY_SERVER_PORT=%u", e.port);
 	ADD("HAPROXY_SERVER_CURCONN=%u", sessions);
+	ADD("HAPROXY_SERVER_MAXCONN=%u", server->spec->maxconn);
 #undef ADD
 	variables[n] = NULL; /* what asprintf(3) leaves there is undefined */
 	return ok;
 }
 
-/* environ with the variables behind; NULL when memory is short. */
-static char **
-extend_environ(char *variables[VARIABLES_MAX])
+/* What a command gets of lfproxy's own environment: where programs, files and
+ * texts are.  The rest may have secrets that are none of its business. */
+static bool
+is_passed_on(const char *variable)
 {
-	size_t n = 0, own = 0;
+	static const char *const names[] = {"PATH=", "HOME=", "USER=",
+	    "LOGNAME=", "LANG=", "LANGUAGE=", "LC_", "TZ=", "TMPDIR="};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The variables, and what is passed on; NULL when memory is short. */
+static char **
+make_environment(char *variables[VARIABLES_MAX])
+{
+	static char path[] = PATH_DEFAULT;
+	size_t n = 0, room = 0;
 	char **all;
 
-	while (environ[n])
-		n++;
-	while (variables[own])
-		own++;
-	all = calloc(n + own + 1, sizeof(*all));
+	while (environ[room])
+		room++;
+	all = calloc(VARIABLES_MAX + room + 2, sizeof(*all));
 	if (!all)
 		return NULL;
-	/* Ours come first: the first of a name is what getenv(3) finds. */
-	memcpy(all, variables, own * sizeof(*all));
-	memcpy(all + own, environ, n * sizeof(*all));
+	while (variables[n]) {
+		all[n] = variables[n];
+		n++;
+	}
+	for (char **at = environ; *at; at++)
+		if (is_passed_on(*at))
+			all[n++] = *at;
+	if (!getenv("PATH"))
+		all[n] = path;
 	return all;
 }
 
@@ -208,49 +231,6 @@ split(char *command, char **words)
 	return n;
 }
 
-/* 0 or an errno.  posix_spawn(3) neither copies this process nor runs anything
- * in the copy that other threads' locks could hold up. */
-static int
-spawn_in(struct script_run *run, int out, char *const *words, char *const *env)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t all, none;
-	int rc;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGKILL);
-	sigdelset(&all, SIGSTOP);
-	sigemptyset(&none);
-	rc = posix_spawn_file_actions_init(&files);
-	if (rc != 0)
-		return rc;
-	rc = posix_spawnattr_init(&attr);
-	if (rc != 0)
-		goto out;
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
-	                                    POSIX_SPAWN_SETSIGDEF |
-	                                    POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setsigmask(&attr, &none);
-	rc = posix_spawn_file_actions_addopen(
-	    &files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(
-		    &files, out, STDOUT_FILENO);
-	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(
-		    &files, out, STDERR_FILENO);
-	if (rc == 0)
-		rc =
-		    posix_spawn(&run->pid, words[0], &files, &attr, words, env);
-	posix_spawnattr_destroy(&attr);
-out:
-	posix_spawn_file_actions_destroy(&files);
-	return rc;
-}
-
 static int
 run_command(struct script_run *run)
 {
@@ -263,7 +243,7 @@ run_command(struct script_run *run)
 	if (command)
 		words = calloc(strlen(command) / 2 + 2, sizeof(*words));
 	if (!words || !describe(run->check, variables) ||
-	    !(env = extend_environ(variables)))
+	    !(env = make_environment(variables)))
 		goto out;
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		rc = errno;
@@ -271,7 +251,7 @@ run_command(struct script_run *run)
 	}
 	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	split(command, words);
-	rc = spawn_in(run, ends[1], words, env);
+	rc = child_start(words, env, ends[1], &run->pid);
 	close(ends[1]);
 	run->fd = ends[0];
 out:
@@ -341,7 +321,7 @@ script_cancel(struct check *check)
 	pid_t pid = ((struct script_run *)check->run)->pid;
 
 	run_free(check);
-	kill(-pid, SIGKILL);
+	child_kill(pid);
 	for (int i = 0; i < 20 && waitpid(pid, NULL, WNOHANG) == 0; i++)
 		nanosleep(&moment, NULL);
 }

@@ -104,6 +104,69 @@ no_zombies() {
 	! pgrep -P "$LFPROXY_PID" -r Z
 }
 
+# Symptom: libcurl's wake-up sockets were open in every script.
+@test "script: has no descriptor of lfproxy's" {
+	script "ls -l /proc/self/fd >$T/fds.new" "mv $T/fds.new $T/fds"
+	start_app a
+	{
+		common
+		printf '[frontend %s]\nlisten = 127.0.0.1:0\nbackend = %s\n' \
+		    web app other other
+		printf '[backend app]\n%s\ncheck_command = %s\nserver = a %s\n' \
+		    "$(checked script)" "$T/script" "$(addr a)"
+		printf '[backend other]\n%s\nserver = a %s\n' \
+		    "$(checked http)" "$(addr a)"
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	until_check a PROCOK
+	wait_for 10 test -s "$T/fds"
+	rm "$T/fds"
+	wait_for 10 test -s "$T/fds"
+	# Its output, and the directory that ls reads.
+	refute grep -E 'socket:|anon_inode:' "$T/fds"
+	equal "descriptors" 4 "$(grep -c -- '->' "$T/fds")"
+}
+
+# Symptom: what a script left in the background outlived it, and lfproxy.
+@test "script: what it leaves behind ends with it" {
+	script "sleep 600 >/dev/null 2>&1 & echo \$! >>$T/left"
+	scripted
+	until_check a PROCOK
+	wait_for 10 test -s "$T/left"
+	wait_for 10 ended "$(head -n 1 "$T/left")"
+}
+
+@test "script: ends with an lfproxy that is killed" {
+	script "echo \$\$ >$T/pid" 'exec sleep 600'
+	start_app a
+	BACKEND="check = script interval=600s timeout=600s
+		check_command = $T/script" web a
+	wait_for 10 test -s "$T/pid"
+	kill -KILL "$LFPROXY_PID"
+	wait_for 10 ended "$(cat "$T/pid")"
+	wait "$LFPROXY_PID" || true
+	LFPROXY_PID=
+}
+
+# Symptom: scripts got lfproxy's whole environment, secrets for ${...} included.
+@test "script: its environment and its rights are its own" {
+	script "{ env; pwd; umask; ulimit -Sn; cat /proc/self/status; } >$T/env.new" \
+	    "mv $T/env.new $T/env"
+	export LFPROXY_TEST_SECRET=geheim HOME=/nonexistent/home LC_NUMERIC=C
+	scripted
+	until_check a PROCOK
+	refute grep geheim "$T/env"
+	equal "foreign variables" "" "$(sed '/^\//,$d' "$T/env" |
+	    grep -vE '^(LFPROXY_|HAPROXY_|PATH=|HOME=|USER=|LOGNAME=|LANG|LC_|TZ=|TMPDIR=|PWD=|OLDPWD=|SHLVL=|_=)' || true)"
+	for line in HOME=/nonexistent/home LC_NUMERIC=C / 0022 1024; do
+		grep -qxF "$line" "$T/env" || fail "no $line in $(cat "$T/env")"
+	done
+	grep -qE '^NoNewPrivs:[[:space:]]1$' "$T/env"
+	grep -qE '^SigIgn:[[:space:]]0+$' "$T/env"
+	grep -qE '^SigBlk:[[:space:]]0+$' "$T/env"
+	grep -qE '^CapAmb:[[:space:]]0+$' "$T/env"
+}
+
 # Symptom: what a server said could colour, clear or reorder the terminal of
 # whoever looked: control characters of U+0080-009F, as a byte or in UTF-8, and
 # bidirectional overrides.
