@@ -173,12 +173,16 @@ limits_pipes(const struct spec *spec, struct budget *budget)
 	return PIPES_MAX;
 }
 
+/* With a group alone root stays root, but not in root's other groups. */
 static bool
 become_group(const struct global_spec *global, gid_t gid, struct err *err)
 {
 	if (global->user && initgroups(global->user, gid) < 0)
 		return err_set(err,
 		    "cannot take on the groups of user '%s': %s", global->user,
+		    strerror(errno));
+	if (!global->user && geteuid() == 0 && setgroups(0, NULL) < 0)
+		return err_set(err, "cannot leave the groups of root: %s",
 		    strerror(errno));
 	if (setgid(gid) < 0)
 		return err_set(
@@ -202,30 +206,59 @@ needs_net_raw(const struct spec *spec)
 	return false;
 }
 
-/* After setuid(2) with PR_SET_KEEPCAPS, when all of them are still permitted
- * and none is effective. */
-static bool
-keep_net_raw_only(struct err *err)
+/* So that no program that is run can give back what is dropped.  Without
+ * CAP_SETPCAP, as in some containers, the set stays as the container has it. */
+static void
+drop_bounding_set(bool keep_net_raw)
 {
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (!keep_net_raw || cap != CAP_NET_RAW)
+			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+}
+
+/* After setuid(2), with PR_SET_KEEPCAPS if one is to be kept: then all of them
+ * are still permitted and none is effective.  The inheritable ones stay over
+ * setuid in any case. */
+static bool
+set_capabilities(bool keep_net_raw, struct err *err)
+{
+	unsigned kept = keep_net_raw ? 1u << CAP_NET_RAW : 0;
 	struct __user_cap_header_struct head = {
 	    .version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
-	    {.effective = 1u << CAP_NET_RAW, .permitted = 1u << CAP_NET_RAW}};
+	    {.effective = kept, .permitted = kept}};
 
 	if (syscall(SYS_capset, &head, data) < 0)
-		return err_set(
-		    err, "cannot keep CAP_NET_RAW: %s", strerror(errno));
+		return err_set(err, "cannot %s: %s",
+		    kept ? "keep CAP_NET_RAW" : "give up capabilities",
+		    strerror(errno));
 	return true;
+}
+
+/* From root, for good. */
+static bool
+become_user(const struct spec *spec, const struct passwd *user, struct err *err)
+{
+	bool keep = needs_net_raw(spec);
+
+	if (keep)
+		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	drop_bounding_set(keep);
+	if (setuid(user->pw_uid) < 0)
+		return err_set(err, "cannot become user '%s': %s",
+		    spec->global.user, strerror(errno));
+	return set_capabilities(keep, err);
 }
 
 bool
 limits_become_user(const struct spec *spec, struct err *err)
 {
 	const struct global_spec *global = &spec->global;
-	bool keep = geteuid() == 0 && needs_net_raw(spec);
 	struct passwd *user = NULL;
 	struct group *group = NULL;
 
+	/* Nothing that is run from here on gains rights by its file. */
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (global->user && !(user = getpwnam(global->user)))
 		return err_set(err, "there is no user '%s'", global->user);
 	if (global->group && !(group = getgrnam(global->group)))
@@ -242,10 +275,10 @@ limits_become_user(const struct spec *spec, struct err *err)
 	}
 	if (!user)
 		return true;
-	if (keep)
-		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	if (geteuid() == 0 && user->pw_uid != 0)
+		return become_user(spec, user, err);
 	if (setuid(user->pw_uid) < 0)
 		return err_set(err, "cannot become user '%s': %s", global->user,
 		    strerror(errno));
-	return !keep || user->pw_uid == 0 || keep_net_raw_only(err);
+	return true;
 }

@@ -48,9 +48,11 @@ bool limits_suffice(const struct budget *budget, const struct spec *spec,
 uint32_t limits_pipes(const struct spec *spec, struct budget *budget);
 
 /* Becomes the user and group of the spec, for good; nothing if none is named.
- * Of root's rights only CAP_NET_RAW stays, and only if connections to servers
- * need it: to come from the client's address, or to have a mark.  Call before
- * threads are started. */
+ * Of root's capabilities only CAP_NET_RAW stays, also in the bounding set, and
+ * only if connections to servers need it: to come from the client's address, or
+ * to have a mark.  The groups are those of the user, or none but the group.
+ * no_new_privs is set in any case.  Call before threads are started: they take
+ * all of it over. */
 bool limits_become_user(const struct spec *spec, struct err *err);
 
 #endif

@@ -273,3 +273,45 @@ internal_errors() {
 	equal "lacks" 2 "$(info Lfproxy_no_ports)"
 	internal_errors web,FRONTEND 1
 }
+
+# status_field NAME: of lfproxy's threads, each value once.
+status_field() {
+	awk -v name="$1:" '$1 == name { $1 = ""; print }' \
+	    "/proc/$LFPROXY_PID/task/"*/status | sort -u | xargs
+}
+
+# Symptom: with `user` and without systemd the bounding set was root's, and
+# programs could give rights back.
+@test "limits: a change of user gives up all rights for good" {
+	[ "$(id -u)" -eq 0 ] || skip "not root: no other user can be taken on"
+	start_app a
+	{
+		printf '[global]\nlog = stderr\nuser = nobody\n'
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\ncheck = off\nserver = a %s\n' "$(addr a)"
+	} >"$T/lfproxy.ini"
+	LIMIT="setpriv --inh-caps=+chown" launch_lfproxy -c "$T/lfproxy.ini"
+	equal "NoNewPrivs" 1 "$(status_field NoNewPrivs)"
+	for field in CapInh CapPrm CapEff CapBnd CapAmb; do
+		equal "$field" 0000000000000000 "$(status_field "$field")"
+	done
+	equal "groups" "$(id -G nobody)" "$(status_field Groups)"
+}
+
+@test "limits: no_new_privs also without another user" {
+	start_app a
+	web a
+	equal "NoNewPrivs" 1 "$(status_field NoNewPrivs)"
+}
+
+@test "limits: a group alone leaves the groups of root" {
+	[ "$(id -u)" -eq 0 ] || skip "not root: no other group can be taken on"
+	start_app a
+	{
+		printf '[global]\nlog = stderr\ngroup = nogroup\n'
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\ncheck = off\nserver = a %s\n' "$(addr a)"
+	} >"$T/lfproxy.ini"
+	LIMIT="setpriv --groups=daemon,adm" launch_lfproxy -c "$T/lfproxy.ini"
+	equal "groups" "" "$(status_field Groups)"
+}
