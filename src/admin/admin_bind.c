@@ -8,11 +8,18 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/sock.h"
+
+/* Of linux/un.h, which cannot stand beside sys/un.h. */
+#ifndef SIOCUNIXFILE
+#define SIOCUNIXFILE (SIOCPROTOPRIVATE + 0)
+#endif
 
 static bool
 is_unix(const struct admin_spec *spec)
@@ -64,12 +71,40 @@ find_owner(const struct admin_spec *spec, uid_t *ret_uid, gid_t *ret_gid,
 	return true;
 }
 
-/* Before anything can connect with rights of an owner that it will not have:
- * the mode was set when it was bound. */
-static bool
-set_owner(const struct admin_spec *spec, struct err *err)
+/* The socket's own file, as a place (O_PATH): the kernel's word for it, which
+ * takes CAP_NET_ADMIN, or else the socket at the path; it must belong to this
+ * process if it is to be given away.  -errno. */
+static int
+file_of_socket(int socket, const char *path, bool gives_away)
 {
-	const char *path = spec->addr.un.sun_path;
+	int fd = ioctl(socket, SIOCUNIXFILE);
+	struct stat st;
+
+	if (fd >= 0)
+		return fd;
+	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* Some file systems say of every file that it is another user's. */
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	    (st.st_uid == geteuid() || !gives_away))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static int
+change_owner(int fd, uid_t uid, gid_t gid)
+{
+	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH);
+}
+
+/* Before anything can connect with rights of an owner that it will not have:
+ * the mode was set when the socket was bound.  By the descriptor of the file,
+ * so that no other file can be put in its place. */
+static bool
+set_owner(const struct admin_spec *spec, int file, struct err *err)
+{
 	uid_t uid;
 	gid_t gid;
 
@@ -77,13 +112,42 @@ set_owner(const struct admin_spec *spec, struct err *err)
 		return true;
 	if (!find_owner(spec, &uid, &gid, err))
 		return false;
-	if (lchown(path, uid, gid) < 0)
+	if (change_owner(file, uid, gid) < 0)
 		return err_set(err,
 		    "the admin socket '%s' cannot be given to %s%s%s: %s; "
 		    "start lfproxy as root or leave user and group out",
-		    path, spec->user ? spec->user : "", spec->group ? ":" : "",
-		    spec->group ? spec->group : "", strerror(errno));
+		    spec->addr.un.sun_path, spec->user ? spec->user : "",
+		    spec->group ? ":" : "", spec->group ? spec->group : "",
+		    strerror(errno));
 	return true;
+}
+
+/* Notes whose file the bound socket is, and gives it to its owner. */
+static bool
+take_file(
+    struct admin_bound *bound, const struct admin_spec *spec, struct err *err)
+{
+	const char *path = spec->addr.un.sun_path;
+	bool gives_away = spec->user || spec->group, ok;
+	int fd = file_of_socket(bound->fd, path, gives_away);
+	struct stat st;
+
+	if (fd < 0 && !gives_away)
+		return true;
+	if (fd < 0)
+		return err_set(err,
+		    "the file of the admin socket '%s' cannot be found: %s; "
+		    "choose a directory that only lfproxy can write",
+		    path, strerror(-fd));
+	if (fstat(fd, &st) == 0) {
+		bound->dev = st.st_dev;
+		bound->ino = st.st_ino;
+		bound->uid = st.st_uid;
+		bound->gid = st.st_gid;
+	}
+	ok = set_owner(spec, fd, err);
+	close(fd);
+	return ok;
 }
 
 /* What is wrong with the directory, if it is that.  Whoever has dropped root's
@@ -119,7 +183,6 @@ admin_bind(const struct admin_spec *spec, struct admin_bound *ret_bound,
     struct err *err)
 {
 	struct admin_bound bound = {.ino = 0};
-	struct stat st;
 
 	if (is_unix(spec) && !path_is_free(&spec->addr, err))
 		return false;
@@ -129,13 +192,7 @@ admin_bind(const struct admin_spec *spec, struct admin_bound *ret_bound,
 			blame_directory(&spec->addr, err);
 		return false;
 	}
-	if (is_unix(spec) && lstat(spec->addr.un.sun_path, &st) == 0) {
-		bound.dev = st.st_dev;
-		bound.ino = st.st_ino;
-		bound.uid = st.st_uid;
-		bound.gid = st.st_gid;
-	}
-	if (is_unix(spec) && !set_owner(spec, err)) {
+	if (is_unix(spec) && !take_file(&bound, spec, err)) {
 		(void)admin_unbind(&bound, spec);
 		return false;
 	}
@@ -196,12 +253,6 @@ change_mode(int fd, mode_t mode)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return chmod(path, mode);
-}
-
-static int
-change_owner(int fd, uid_t uid, gid_t gid)
-{
-	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH);
 }
 
 static int

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -15,6 +16,28 @@ static char dir[] = "/tmp/lfproxy-bind-XXXXXX";
 static struct admin_spec spec;
 static struct admin_bound bound;
 static struct err err;
+
+static bool swaps;
+
+/* Instead of libc's: what another process may do between bind(2) and
+ * listen(2), if it may write the directory. */
+int
+listen(int fd, int backlog)
+{
+	char moved[sizeof(spec.addr.un.sun_path) + 8];
+
+	if (swaps) {
+		FILE *decoy;
+
+		snprintf(
+		    moved, sizeof(moved), "%s.moved", spec.addr.un.sun_path);
+		assert_int_equal(rename(spec.addr.un.sun_path, moved), 0);
+		decoy = fopen(spec.addr.un.sun_path, "we");
+		assert_non_null(decoy);
+		fclose(decoy);
+	}
+	return (int)syscall(SYS_listen, fd, backlog);
+}
 
 static int
 setup(void **state)
@@ -151,6 +174,37 @@ a_live_socket_is_nobody_elses(void **state)
 	bound = second;
 }
 
+/* Symptom: the file was given away by its path, so one that was put in the
+ * socket's place was given away instead. */
+static void
+file_in_the_place_of_the_socket_is_not_given_away(void **state)
+{
+	char moved[sizeof(spec.addr.un.sun_path) + 8], nobody[] = "nobody";
+	struct admin_bound another = {.ino = 0};
+	struct stat st;
+	bool ok;
+
+	(void)state;
+	(void)admin_unbind(&bound, &spec);
+	if (geteuid() == 0)
+		spec.user = nobody;
+	swaps = true;
+	ok = admin_bind(&spec, &another, &err);
+	swaps = false;
+	assert_int_equal(stat(spec.addr.un.sun_path, &st), 0);
+	assert_int_equal(st.st_uid, geteuid());
+	if (ok) {
+		/* The kernel knows which file is the socket's. */
+		assert_false(another.ino == st.st_ino);
+		assert_true(admin_bound_lost(&another, &spec));
+		(void)admin_unbind(&another, &spec);
+	} else {
+		assert_int_not_equal(geteuid(), 0);
+	}
+	snprintf(moved, sizeof(moved), "%s.moved", spec.addr.un.sun_path);
+	assert_int_equal(unlink(moved), 0);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
@@ -164,6 +218,7 @@ main(void)
 	    TEST(what_is_not_our_file_is_not_touched),
 	    TEST(another_way_to_write_the_path_is_the_same_file),
 	    TEST(a_live_socket_is_nobody_elses),
+	    TEST(file_in_the_place_of_the_socket_is_not_given_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
