@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,20 +18,81 @@
 /* O_NONBLOCK is for a FIFO that nobody empties; a regular file ignores it. */
 #define FILE_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
+/* The directory of the path, as a place, and the name in it.  -errno. */
+static int
+open_directory(const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[LOG_PATH_MAX + 2];
+	int fd;
+
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - path), path);
+	else
+		strcpy(dir, ".");
+	*ret_name = slash ? slash + 1 : path;
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whether others than root and this user can put a link into the directory.
+ * Root's own files are worth more, so for root a group counts as others. */
+static bool
+others_can_write(int dir)
+{
+	mode_t others = S_IWOTH | (geteuid() == 0 ? S_IWGRP : 0);
+	struct stat st;
+
+	return fstat(dir, &st) < 0 ||
+	       (st.st_uid != 0 && st.st_uid != geteuid()) ||
+	       (st.st_mode & others) != 0;
+}
+
+/* A hard link is a way to the files of others as well. */
+static int
+refuse_linked(int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_nlink < 2)
+		return fd;
+	close(fd);
+	errno = EMLINK;
+	return -1;
+}
+
 /* The mode holds for a file that is made here, whatever the umask. */
+static int
+open_in(int dir, const char *name, mode_t mode)
+{
+	bool guarded = others_can_write(dir);
+	int flags = FILE_FLAGS | (guarded ? O_NOFOLLOW : 0);
+	int fd = openat(dir, name, FILE_FLAGS | O_CREAT | O_EXCL, 0600);
+
+	if (fd >= 0)
+		(void)fchmod(fd, mode);
+	else if (errno == EEXIST)
+		fd = openat(dir, name, flags);
+	/* Removed in between: by a rotation, so there is a new one to make. */
+	if (fd < 0 && errno == ENOENT)
+		fd = openat(dir, name, flags | O_CREAT, mode);
+	if (guarded)
+		fd = refuse_linked(fd);
+	return fd < 0 ? -errno : fd;
+}
+
 static int
 open_file(const struct log_sink_options *o)
 {
-	int fd = open(o->path, FILE_FLAGS | O_CREAT | O_EXCL, 0600);
+	const char *name;
+	int dir = open_directory(o->path, &name), fd;
 
-	if (fd >= 0)
-		(void)fchmod(fd, o->mode);
-	else if (errno == EEXIST)
-		fd = open(o->path, FILE_FLAGS);
-	/* Removed in between: by a rotation, so there is a new one to make. */
-	if (fd < 0 && errno == ENOENT)
-		fd = open(o->path, FILE_FLAGS | O_CREAT, o->mode);
-	return fd < 0 ? -errno : fd;
+	if (dir < 0)
+		return dir;
+	fd = open_in(dir, name, o->mode);
+	close(dir);
+	return fd;
 }
 
 bool
@@ -52,7 +114,10 @@ log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
 	    sink->fd == -EACCES
 	        ? "; the user that lfproxy runs as must be able to write it"
 	    : sink->fd == -ENXIO ? "; it is a FIFO that nobody reads"
-	                         : "",
+	    : sink->fd == -ELOOP || sink->fd == -EMLINK
+	        ? "; it is a link in a directory that others can write: name "
+	          "the file itself, or choose another directory"
+	        : "",
 	    sandbox_hint(-sink->fd, options->path, "LogsDirectory", hint));
 }
 

@@ -30,7 +30,8 @@ enum log_sink_kind { LOG_SINK_STDERR, LOG_SINK_FILE, LOG_SINK_SYSLOG };
 struct log_sink_options {
 	enum log_sink_kind kind;
 	/* A file: appended to, made with the mode if it is not there.  A FIFO
-	 * will do as well, when somebody reads it. */
+	 * will do as well, when somebody reads it.  A link is not followed in
+	 * a directory that others than root and this user can write. */
 	char path[LOG_PATH_MAX + 1];
 	uint32_t mode;
 	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP). */

@@ -366,3 +366,31 @@ let_go() {
 	at_least "$T/turn0.log" "$TCPLOG" 3
 	at_least "$T/turn1.log" "$TCPLOG" 3
 }
+
+# Symptom: root followed a link that another user had put in the place of the
+# log, and appended to that user's choice of files.
+@test "log: a link in a directory that others can write is not followed" {
+	local kind
+
+	mkdir "$T/open" "$T/closed"
+	chmod 1777 "$T/open"
+	chmod 755 "$T/closed"
+	for kind in -s ''; do
+		echo secret >"$T/victim"
+		# shellcheck disable=SC2086
+		ln $kind "$T/victim" "$T/open/lfproxy.log"
+		printf '[global]\nlog = file=%s\n[frontend w]\nlisten = 127.0.0.1:0\nbackend = b\n[backend b]\nserver = a 127.0.0.1:1\n' \
+		    "$T/open/lfproxy.log" >"$T/bad.ini"
+		run -3 timeout $((20 * PATIENCE)) "$LFPROXY" -c "$T/bad.ini"
+		[[ $output == *"the log file $T/open/lfproxy.log cannot be opened: "*"it is a link in a directory that others can write"* ]] ||
+		    fail "$output"
+		equal "the victim" secret "$(cat "$T/victim")"
+		rm "$T/open/lfproxy.log" "$T/victim"
+	done
+	# A link of the administrator's, in a directory of the administrator's.
+	ln -s "$T/there.log" "$T/closed/lfproxy.log"
+	start_app a
+	DEFAULTS="log = file=$T/closed/lfproxy.log" web a
+	fetch "$(url)" >/dev/null
+	wait_for 10 test -s "$T/there.log"
+}
