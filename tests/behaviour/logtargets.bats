@@ -390,7 +390,7 @@ let_go() {
 	# A link of the administrator's, in a directory of the administrator's.
 	ln -s "$T/there.log" "$T/closed/lfproxy.log"
 	start_app a
-	DEFAULTS="log = file=$T/closed/lfproxy.log" web a
+	logging "file=$T/closed/lfproxy.log"
 	fetch "$(url)" >/dev/null
 	wait_for 10 test -s "$T/there.log"
 }
