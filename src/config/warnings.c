@@ -3,6 +3,8 @@
  */
 #include "config/warnings.h"
 
+#include "net/addr.h"
+
 static void
 warn_of_admin(const struct admin_spec *a, struct err_list *warnings)
 {
@@ -15,9 +17,30 @@ warn_of_admin(const struct admin_spec *a, struct err_list *warnings)
 	    a->text, a->level == ADMIN_ADMIN ? "admin" : "operator");
 }
 
+/* An address that others than the neighbours may reach. */
+static void
+warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
+{
+	char text[ADDR_TEXT_SIZE];
+
+	for (size_t i = 0; i < f->listens_n && f->proxy_from_n == 0; i++) {
+		const struct listen_spec *l = &f->listens[i];
+
+		if (!l->accept_proxy || addr_is_private(&l->addr))
+			continue;
+		err_list_add(warnings, l->place.file, l->place.line,
+		    "warning: [frontend %s]: listen: everyone who can reach %s "
+		    "may claim to be any client, by a PROXY header; write "
+		    "proxy_from = ADDRESS/BITS of those in front",
+		    f->name, addr_text(&l->addr, text));
+	}
+}
+
 void
 config_warnings(const struct spec *spec, struct err_list *warnings)
 {
 	for (size_t i = 0; i < spec->global.admin.n; i++)
 		warn_of_admin(&spec->global.admin.all[i], warnings);
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		warn_of_proxy(&spec->frontends[i], warnings);
 }

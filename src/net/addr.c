@@ -349,6 +349,31 @@ addr_is_loopback(const struct addr *addr)
 	}
 }
 
+static bool
+is_private_ipv4(uint32_t ip)
+{
+	return ip >> 24 == 10 || ip >> 20 == 0xac1 || ip >> 16 == 0xc0a8 ||
+	       ip >> 16 == 0xa9fe || ip >> 22 == 0x64400000 >> 22;
+}
+
+bool
+addr_is_private(const struct addr *addr)
+{
+	const struct in6_addr *ip6 = &addr->in6.sin6_addr;
+	uint32_t mapped;
+
+	if (addr_is_loopback(addr))
+		return true;
+	if (addr->sa.sa_family == AF_INET)
+		return is_private_ipv4(ntohl(addr->in.sin_addr.s_addr));
+	if (addr->sa.sa_family != AF_INET6)
+		return false;
+	memcpy(&mapped, ip6->s6_addr + 12, sizeof(mapped));
+	if (IN6_IS_ADDR_V4MAPPED(ip6))
+		return is_private_ipv4(ntohl(mapped));
+	return IN6_IS_ADDR_LINKLOCAL(ip6) || (ip6->s6_addr[0] & 0xfe) == 0xfc;
+}
+
 bool
 addr_has_any_port(const struct addr *addr)
 {

@@ -62,6 +62,11 @@ uint64_t endpoint_hash(const struct endpoint *endpoint, bool with_port);
 /* Nobody but this host can reach it: a unix socket, 127.0.0.0/8, ::1. */
 bool addr_is_loopback(const struct addr *addr);
 
+/* Not reached from the Internet: loopback, or an address that is not routed
+ * there, as 10.0.0.0/8 or fd00::/8 (RFC 1918, 3927, 4193, 4291, 6598).  The
+ * wildcard address is no such. */
+bool addr_is_private(const struct addr *addr);
+
 /* Listening there, the kernel chooses the port. */
 bool addr_has_any_port(const struct addr *addr);
 

@@ -598,3 +598,24 @@ haproxy_ready() {
 	wait_for 10 logged 2
 	equal "sni" None "$(field sni)"
 }
+
+@test "proxy: headers from everyone at a public address are warned of" {
+	local listen
+
+	for listen in ':0' '*:0' '203.0.113.7:0' '[2001:db8::1]:0'; do
+		printf '[frontend w]\nlisten = %s accept_proxy=on\nbackend = b\n[backend b]\nserver = a 127.0.0.1:1\n' \
+		    "$listen" >"$T/w.ini"
+		run -0 "$LFPROXY" -t -c "$T/w.ini"
+		[[ $output == *"$T/w.ini:2: warning: [frontend w]: listen: everyone who can reach "*"write proxy_from ="* ]] ||
+		    fail "$listen: $output"
+		sed -i '/^listen/a proxy_from = 203.0.113.0/24' "$T/w.ini"
+		run -0 "$LFPROXY" -t -c "$T/w.ini"
+		[[ $output != *warning* ]] || fail "$listen: $output"
+	done
+	for listen in 127.0.0.1:0 10.0.0.1:0 '[fd00::1]:0' "unix:$T/x"; do
+		printf '[frontend w]\nlisten = %s accept_proxy=on\nbackend = b\n[backend b]\nserver = a 127.0.0.1:1\n' \
+		    "$listen" >"$T/w.ini"
+		run -0 "$LFPROXY" -t -c "$T/w.ini"
+		[[ $output != *warning* ]] || fail "$listen: $output"
+	done
+}

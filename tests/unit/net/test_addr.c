@@ -308,6 +308,32 @@ loopback_is_what_only_this_host_reaches(void **state)
 }
 
 static void
+private_is_what_is_not_routed(void **state)
+{
+	static const char *const inside[] = {"127.0.0.1:1", "10.255.0.1:1",
+	    "172.16.0.1:1", "172.31.255.255:1", "192.168.7.7:1",
+	    "169.254.169.254:1", "100.64.0.1:1", "100.127.255.255:1", "[::1]:1",
+	    "[fe80::1]:1", "[fd00::1]:1", "[fc00::1]:1", "[::ffff:10.1.2.3]:1",
+	    "unix:/x"};
+	static const char *const outside[] = {":1", "*:1", "0.0.0.0:1",
+	    "9.255.255.255:1", "11.0.0.1:1", "172.15.0.1:1", "172.32.0.1:1",
+	    "192.169.0.1:1", "100.63.255.255:1", "100.128.0.1:1",
+	    "[2001:db8::1]:1", "[fec0::1]:1", "[::ffff:8.8.8.8]:1"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+		struct addr addr = listen_addr(inside[i]);
+
+		assert_true(addr_is_private(&addr));
+	}
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		struct addr addr = listen_addr(outside[i]);
+
+		assert_false(addr_is_private(&addr));
+	}
+}
+
+static void
 port_that_the_kernel_chooses_is_any(void **state)
 {
 	struct addr any = listen_addr("127.0.0.1:0"), any6 = listen_addr(":0");
@@ -340,6 +366,7 @@ main(void)
 	    cmocka_unit_test(endpoint_keeps_host_and_port),
 	    cmocka_unit_test(endpoint_of_nothing_is_unix_or_none),
 	    cmocka_unit_test(loopback_is_what_only_this_host_reaches),
+	    cmocka_unit_test(private_is_what_is_not_routed),
 	    cmocka_unit_test(port_that_the_kernel_chooses_is_any),
 	};
 
