@@ -14,8 +14,11 @@
 #include "config/build_check.h"
 #include "config/build_pool.h"
 #include "config/build_track.h"
+#include "config/build_unknown.h"
 #include "config/expand.h"
 #include "config/hint.h"
+#include "config/hint_words.h"
+#include "config/ini_lines.h"
 #include "config/keys.h"
 #include "config/values.h"
 
@@ -24,6 +27,8 @@ struct build {
 	struct spec *spec;
 	struct err_list *errors;
 	const struct draft_section *defaults; /* NULL: the file has none */
+	/* A line could not be read: what follows from others may be wrong. */
+	bool incomplete;
 };
 
 /* Splits the head and finds its kind; SECTION_KINDS after an error. */
@@ -31,8 +36,9 @@ static enum section_kind
 classify(struct build *b, struct draft_section *s)
 {
 	size_t len = strcspn(s->head, " \t");
+	const char *advice;
 	struct hint hint;
-	char word[DRAFT_VALUE_MAX + 1];
+	char word[INI_LINE_MAX + 1];
 
 	s->name = s->head + len + strspn(s->head + len, " \t");
 	if (len == 0 || len >= sizeof(word))
@@ -45,8 +51,9 @@ classify(struct build *b, struct draft_section *s)
 			return k;
 		hint_offer(&hint, sections[k].name);
 	}
+	advice = hint_words_section(s->head);
 	draft_section_error(s, b->errors, "unknown section [%s]; %s", s->head,
-	    hint_text(&hint, "allowed"));
+	    advice ? advice : hint_text(&hint, "allowed"));
 	return SECTION_KINDS;
 }
 
@@ -179,60 +186,6 @@ object_of(struct spec *spec, enum section_kind kind, size_t index)
 	return NULL;
 }
 
-/* `timeout client`, as HAProxy has it: the key that is meant, or NULL. */
-static const struct key *
-key_of_words(enum section_kind kind, const char *name)
-{
-	enum section_kind ignored;
-	char joined[64];
-	size_t len = 0;
-
-	for (; *name && len < sizeof(joined) - 1; name++) {
-		char c = *name == '\t' ? ' ' : *name;
-
-		if (c != ' ')
-			joined[len++] = c;
-		else if (len > 0 && joined[len - 1] != '_')
-			joined[len++] = '_';
-	}
-	joined[len] = '\0';
-	return key_find(kind, joined, &ignored);
-}
-
-static void
-report_unknown_key(
-    struct build *b, const struct draft_section *s, const struct draft_entry *e)
-{
-	size_t len = strcspn(e->name, " \t");
-	enum section_kind home, ignored;
-	const struct key *k;
-	size_t position = 0;
-	struct hint hint;
-
-	/* `server app1 10.0.0.1:80`, as HAProxy has it. */
-	if (e->name[len]) {
-		k = key_of_words(s->kind, e->name);
-		draft_entry_error(e, b->errors,
-		    "'%s' is no key; write %s = VALUE", e->name,
-		    k ? k->name : "KEY");
-		return;
-	}
-	for (home = 0; home < SECTION_KINDS; home++) {
-		if (home == SECTION_DEFAULTS ||
-		    !key_find(home, e->name, &ignored))
-			continue;
-		draft_entry_error(e, b->errors,
-		    "the key '%s' does not belong in [%s] but in %s", e->name,
-		    s->head, sections[home].head);
-		return;
-	}
-	hint_init(&hint, e->name);
-	while ((k = key_next(s->kind, &position, &home)))
-		hint_offer(&hint, k->name);
-	draft_entry_error(e, b->errors, "unknown key '%s' in [%s]; %s", e->name,
-	    s->head, hint_text(&hint, "allowed"));
-}
-
 /* What every value must be, whatever its type; the command line could give
  * others, a file has been looked at by line. */
 static bool
@@ -291,9 +244,10 @@ read_entry(struct build *b, const struct draft_section *s,
 	    .errors = b->errors};
 	enum section_kind home;
 
+	b->incomplete |= !e->value;
 	v.key = key_find(s->kind, e->name, &home);
-	if (!v.key) {
-		report_unknown_key(b, s, e);
+	if (!v.key || e->line) {
+		build_unknown(s, e, b->errors);
 		return;
 	}
 	if (!(v.key->flags & KEY_REPEATABLE))
@@ -448,7 +402,7 @@ build_spec(struct draft *draft, struct err_list *errors)
 	b.spec = calloc(1, sizeof(*b.spec));
 	if (!b.spec || !make_objects(&b) || !read_sections(&b))
 		err_list_add(errors, file, 0, "out of memory");
-	else {
+	else if (!b.incomplete) {
 		build_check(b.spec, file, draft->sections_n == 0, errors);
 		build_track(b.spec, errors);
 	}

@@ -23,6 +23,7 @@ entry_fini(struct draft_entry *e)
 	free(e->label);
 	free(e->name);
 	free(e->value);
+	free(e->line);
 }
 
 void
@@ -40,6 +41,9 @@ draft_fini(struct draft *draft)
 	for (size_t i = 0; i < draft->files_n; i++)
 		free(draft->files[i]);
 	free(draft->files);
+	for (size_t i = 0; i < draft->includes_n; i++)
+		free(draft->includes[i].path);
+	free(draft->includes);
 	draft_init(draft);
 }
 
@@ -60,6 +64,24 @@ draft_add_file(struct draft *draft, const char *path)
 }
 
 bool
+draft_add_include(
+    struct draft *draft, struct spec_place place, const char *path)
+{
+	struct draft_include *grown = reallocarray(
+	    draft->includes, draft->includes_n + 1, sizeof(*grown));
+	char *copy;
+
+	if (!grown)
+		return false;
+	draft->includes = grown;
+	copy = strdup(path);
+	if (copy)
+		grown[draft->includes_n++] =
+		    (struct draft_include){.place = place, .path = copy};
+	return copy != NULL;
+}
+
+bool
 draft_add_section(
     struct draft *draft, struct spec_place place, const char *head)
 {
@@ -77,13 +99,19 @@ draft_add_section(
 	return true;
 }
 
-bool
-draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
-    const char *name, const char *value)
+static char *
+copy_or_null(const char *s)
 {
-	struct draft_entry e = {.place = place};
+	return s ? strdup(s) : NULL;
+}
+
+/* Appends copies of the texts, of which all but the name may be NULL. */
+static bool
+add_entry(struct draft *draft, struct spec_place place, const char *label,
+    const char *name, const char *value, const char *line)
+{
+	struct draft_entry e = {.place = place}, *grown;
 	struct draft_section *s;
-	struct draft_entry *grown;
 
 	ENSURE(draft->sections_n > 0);
 	s = &draft->sections[draft->sections_n - 1];
@@ -92,15 +120,31 @@ draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
 	if (!grown)
 		return false;
 	s->entries = grown;
-	e.label = label ? strdup(label) : NULL;
-	e.name = strdup(name);
-	e.value = value ? strdup(value) : NULL;
-	if ((label && !e.label) || !e.name || (value && !e.value)) {
+	e.label = copy_or_null(label);
+	e.name = copy_or_null(name);
+	e.value = copy_or_null(value);
+	e.line = copy_or_null(line);
+	if ((label && !e.label) || !e.name || (value && !e.value) ||
+	    (line && !e.line)) {
 		entry_fini(&e);
 		return false;
 	}
 	s->entries[s->entries_n++] = e;
 	return true;
+}
+
+bool
+draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
+    const char *name, const char *value)
+{
+	return add_entry(draft, place, label, name, value, NULL);
+}
+
+bool
+draft_add_line(struct draft *draft, struct spec_place place, const char *name,
+    const char *line)
+{
+	return add_entry(draft, place, NULL, name, NULL, line);
 }
 
 static void

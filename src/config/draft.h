@@ -3,8 +3,8 @@
  * entries with their places, before anything is known of their meaning.
  *
  * Readers (the file's, the command line's) append to a draft; config/build.h
- * turns it into a spec.  A file that includes others will append theirs to
- * the same draft, hence the list of files.
+ * turns it into a spec.  The files of a configuration append to the same
+ * draft, hence the list of files.
  */
 #ifndef CONFIG_DRAFT_H
 #define CONFIG_DRAFT_H
@@ -17,15 +17,16 @@
 #include "model/spec.h"
 
 /* A value is at most this long as it is written in a file (expand_length()),
- * wherever it comes from, so that its key, all options at their defaults left
- * out, fits into a line that inih can read. */
-#define DRAFT_VALUE_MAX 180
+ * wherever it comes from, so that config/ini_lines.h takes the line in which
+ * it is printed. */
+#define DRAFT_VALUE_MAX 4096
 
 struct draft_entry {
 	struct spec_place place;
 	char *label; /* `-s 10.0.0.1` when it was an option, else NULL */
 	char *name;
-	char *value; /* NULL: an error told already */
+	char *value; /* NULL: an error told already, or: */
+	char *line;  /* not `key = value`; name is the first word of it */
 };
 
 struct draft_section {
@@ -40,9 +41,17 @@ struct draft_section {
 	size_t index;     /* in the spec's array of that kind */
 };
 
+/* `include = PATH`, which is for config/include.h to follow. */
+struct draft_include {
+	struct spec_place place;
+	char *path; /* as it was written, with its variables filled in */
+};
+
 struct draft {
 	char **files; /* places point here */
 	size_t files_n;
+	struct draft_include *includes;
+	size_t includes_n;
 	struct draft_section *sections;
 	size_t sections_n, sections_room;
 };
@@ -53,11 +62,18 @@ void draft_fini(struct draft *draft);
 /* Each appends a copy of its arguments.  When memory is short, NULL or false,
  * and the draft is as it was. */
 const char *draft_add_file(struct draft *draft, const char *path);
+bool draft_add_include(
+    struct draft *draft, struct spec_place place, const char *path);
 bool draft_add_section(
     struct draft *draft, struct spec_place place, const char *head);
 /* To the last section; label and value may be NULL. */
 bool draft_add_entry(struct draft *draft, struct spec_place place,
     const char *label, const char *name, const char *value);
+
+/* The same for a line of the section that is not `key = value`: its first
+ * word, and all of it. */
+bool draft_add_line(struct draft *draft, struct spec_place place,
+    const char *name, const char *line);
 
 /* Adds an error with the place of the entry or of the section. */
 void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,

@@ -12,8 +12,8 @@ struct hint {
 	unsigned distance; /* its number of slips of the pen */
 	size_t offered;    /* how many candidates there were */
 	size_t listed_len;
-	char listed[400]; /* `a, b, c` */
-	char text[520];
+	char listed[2000]; /* `a, b, c` */
+	char text[2200];
 };
 
 /* Insertions, deletions, replacements and swaps of neighbours that lie between

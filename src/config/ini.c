@@ -6,85 +6,49 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "config/expand.h"
+#include "config/ini_lines.h"
 
-#define BLANKS " \t"
+/* The longest name of a key that is looked at: a key and its '=' must fit into
+ * the first piece that inih gets. */
+#define KEY_MAX 100
+#define KEY_LETTERS                                                            \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 struct reader {
-	const char *at, *end; /* what is left of the file */
+	struct ini_lines lines;
 	struct draft *draft;
 	struct err_list *errors;
-	struct spec_place place; /* of the line that inih works on */
-	bool wants_entry;        /* it must turn out to be an entry */
-	bool in_section;
+	const char *file;
+	bool in_section, in_global;
 	bool out_of_memory;
+
+	/* The entry that is on its way through inih. */
+	bool handed;      /* its first piece was */
+	bool named;       /* inih has split it */
+	const char *rest; /* what inih has not got yet, or NULL */
+	const char *glue; /* the blanks before the piece that it has */
+	size_t glue_len;
+	char name[KEY_MAX + 1];
+	size_t value_len;
+	char value[INI_LINE_MAX + 1];
 };
+
+static struct spec_place
+place_of(const struct reader *r)
+{
+	return (struct spec_place){.file = r->file, .line = r->lines.number};
+}
 
 static void
 fail(struct reader *r, const char *sentence)
 {
-	err_list_add(r->errors, r->place.file, r->place.line, "%s", sentence);
-}
-
-/* The next line without its end; its length in ret_len. */
-static const char *
-take_line(struct reader *r, size_t *ret_len)
-{
-	size_t left = (size_t)(r->end - r->at);
-	const char *line = r->at;
-	const char *newline = memchr(line, '\n', left);
-
-	*ret_len = newline ? (size_t)(newline - line) : left;
-	r->at = newline ? newline + 1 : r->end;
-	r->place.line++;
-	if (*ret_len > 0 && line[*ret_len - 1] == '\r')
-		--*ret_len;
-	return line;
-}
-
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static void
-trim(const char **line, size_t *len)
-{
-	while (*len > 0 && is_blank((*line)[0])) {
-		++*line;
-		--*len;
-	}
-	while (*len > 0 && is_blank((*line)[*len - 1]))
-		--*len;
-}
-
-/* A control character would be printed into somebody's terminal or log, and a
- * NUL would hide the rest of the line. */
-static bool
-check_text(struct reader *r, const char *line, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)line[i];
-
-		if (c == '\0') {
-			fail(r, "the line has a NUL byte; this must be a text "
-			        "file");
-			return false;
-		}
-		if ((c < ' ' && c != '\t') || c == 0x7f) {
-			err_list_add(r->errors, r->place.file, r->place.line,
-			    "the line has the control character 0x%02x; only "
-			    "printable text is allowed",
-			    c);
-			return false;
-		}
-	}
-	return true;
+	err_list_add(r->errors, r->file, r->lines.number, "%s", sentence);
 }
 
 static void
@@ -92,24 +56,26 @@ add_section(struct reader *r, const char *from, size_t len)
 {
 	char *head = strndup(from, len);
 
-	/* Whatever it was to be, the lines below do not belong above. */
+	/* Even a head with an error ends the section above. */
 	r->in_section = true;
-	if (!head || !draft_add_section(r->draft, r->place, head))
+	r->in_global = head && strcmp(head, "global") == 0;
+	if (!head || !draft_add_section(r->draft, place_of(r), head))
 		r->out_of_memory = true;
 	free(head);
 }
 
-/* line is NUL-terminated and starts with '['. */
+/* The line starts with '['. */
 static void
 take_section(struct reader *r, const char *line)
 {
-	const char *from = line + 1;
+	const char *from = line + 1 + strspn(line + 1, INI_BLANKS);
 	const char *close = strchrnul(from, ']');
 	const char *rest = *close ? close + 1 : close;
 	size_t len = (size_t)(close - from);
 
-	trim(&from, &len);
-	rest += strspn(rest, BLANKS);
+	while (len > 0 && strchr(INI_BLANKS, from[len - 1]))
+		len--;
+	rest += strspn(rest, INI_BLANKS);
 	if (!*close)
 		fail(r, "the section has no ']'; write [section] or "
 		        "[section NAME]");
@@ -117,72 +83,192 @@ take_section(struct reader *r, const char *line)
 		fail(r, "the section has no name; write [section] or "
 		        "[section NAME]");
 	else if (*rest && *rest != ';')
-		err_list_add(r->errors, r->place.file, r->place.line,
+		err_list_add(r->errors, r->file, r->lines.number,
 		    "'%s' stands after the section's ']'; only a comment "
 		    "(; ...) may",
 		    rest);
 	add_section(r, from, len);
 }
 
-/* Whether inih did with the line before what was expected of it. */
+/* A line with an error has its key all the same, so that the key is not
+ * reported as missing. */
 static void
-settle_line(struct reader *r)
+take_damaged(struct reader *r, const char *line)
 {
-	if (r->wants_entry)
-		fail(r, "the line is neither [section] nor 'key = value' nor a "
-		        "comment (; ...)");
-	r->wants_entry = false;
+	size_t len = strspn(line, KEY_LETTERS);
+	char name[KEY_MAX + 1];
+
+	if (line[0] == '[')
+		add_section(r, "", 0);
+	if (len == 0 || len > KEY_MAX || !r->in_section ||
+	    line[len + strspn(line + len, INI_BLANKS)] != '=')
+		return;
+	memcpy(name, line, len);
+	name[len] = '\0';
+	if (!draft_add_entry(r->draft, place_of(r), NULL, name, NULL))
+		r->out_of_memory = true;
 }
 
-/* inih's fgets: one trimmed line, empty where there is nothing for inih to
- * do with it, so that its count of lines goes on. */
+/* The line is not `key = value`.  What it was meant to be depends on the
+ * section: config/build_line.h. */
+static void
+take_odd(struct reader *r, const char *line)
+{
+	size_t len = strcspn(line, INI_BLANKS ":=");
+	char name[KEY_MAX + 1];
+
+	if (len == 0 && line[0] == '=') {
+		fail(r, "there is no key before the '='; write key = value");
+		return;
+	}
+	if (!r->in_section) {
+		fail(r, "the line is neither [section] nor 'key = value' nor a "
+		        "comment (; ...)");
+		return;
+	}
+	len = len < KEY_MAX ? len : KEY_MAX;
+	memcpy(name, line, len);
+	name[len] = '\0';
+	if (!draft_add_line(r->draft, place_of(r), name, line))
+		r->out_of_memory = true;
+}
+
+static bool
+is_entry(const char *line)
+{
+	size_t len = strcspn(line, INI_BLANKS ":=");
+	size_t blanks = strspn(line + len, INI_BLANKS);
+
+	return len > 0 && len <= KEY_MAX && line[len + blanks] == '=' &&
+	       len + blanks <= KEY_MAX;
+}
+
+/* An entry whose variables cannot be filled in is there all the same: the key
+ * is not missing. */
+static void
+add_entry(struct reader *r)
+{
+	bool includes =
+	    strcmp(r->name, "include") == 0 && (!r->in_section || r->in_global);
+	char expanded[EXPAND_SIZE];
+	const char *value;
+	struct err err;
+	bool ok = true;
+
+	if (!r->in_section && !includes) {
+		err_list_add(r->errors, r->file, r->lines.number,
+		    "the key '%s' stands before any section; write a [section] "
+		    "above it",
+		    r->name);
+		return;
+	}
+	value = expand_value(r->value, expanded, &err);
+	if (!value)
+		err_list_add(r->errors, r->file, r->lines.number, "%s: %s",
+		    r->name, err.text);
+	if (!includes)
+		ok = draft_add_entry(
+		    r->draft, place_of(r), NULL, r->name, value);
+	else if (value && !*value)
+		fail(r, "include has no value; write include = PATH");
+	else if (value)
+		ok = draft_add_include(r->draft, place_of(r), value);
+	r->out_of_memory |= !ok;
+}
+
+/* Ends the entry that was handed to inih, if one was. */
+static void
+settle(struct reader *r)
+{
+	if (r->named)
+		add_entry(r);
+	else if (r->handed)
+		fail(r, "the line is neither [section] nor 'key = value' nor a "
+		        "comment (; ...)");
+	r->handed = r->named = false;
+}
+
+/* How much of the text inih gets, room characters at most.  What follows must
+ * not begin with what inih takes for a comment; 0 when there is no such
+ * place. */
+static size_t
+cut(const char *text, size_t room)
+{
+	size_t len = strlen(text);
+
+	if (len <= room)
+		return len;
+	for (len = room; len > 0; len--)
+		if (!strchr(";#", text[len + strspn(text + len, INI_BLANKS)]))
+			break;
+	return len;
+}
+
+/* inih cuts lines that are longer than its buffer, and takes an indented line
+ * for a continuation of the value before: so a long line is handed to inih in
+ * indented pieces, without the blanks around each. */
+static void
+hand_piece(struct reader *r, char *out, size_t room)
+{
+	size_t n, blanks;
+
+	r->glue = r->rest;
+	r->glue_len = r->handed ? strspn(r->rest, INI_BLANKS) : 0;
+	r->rest += r->glue_len;
+	if (r->handed) {
+		*out++ = '\t';
+		room--;
+	}
+	n = cut(r->rest, room);
+	memcpy(out, r->rest, n);
+	out[n] = '\0';
+	for (blanks = 0; blanks < n; blanks++)
+		if (!strchr(INI_BLANKS, out[n - blanks - 1]))
+			break;
+	out[n - blanks] = '\0';
+	r->rest += n - blanks;
+	if (n == 0) {
+		err_list_add(r->errors, r->file, r->lines.number,
+		    "the line has more than %zu of ';' or '#' in a row", room);
+		r->rest = NULL;
+	} else if (!*r->rest) {
+		r->rest = NULL;
+	}
+	r->handed = true;
+}
+
+static void
+take_line(struct reader *r)
+{
+	const char *line = r->lines.text;
+
+	if (r->lines.damaged)
+		take_damaged(r, line);
+	else if (line[0] == '[')
+		take_section(r, line);
+	else if (is_entry(line))
+		r->rest = line;
+	else
+		take_odd(r, line);
+}
+
+/* inih's fgets: a piece of an entry, or an empty line where inih has nothing
+ * to do. */
 static char *
 read_line(char *out, int size, void *stream)
 {
 	struct reader *r = stream;
-	const char *line;
-	size_t len;
 
-	settle_line(r);
 	out[0] = '\0';
-	if (r->at == r->end || r->out_of_memory)
-		return NULL;
-	line = take_line(r, &len);
-	trim(&line, &len);
-	if (!check_text(r, line, len) || len == 0 || strchr(";#", line[0]))
-		return out;
-	if (len >= (size_t)size) {
-		err_list_add(r->errors, r->place.file, r->place.line,
-		    "the line has %zu characters; at most %d are allowed", len,
-		    size - 1);
-		/* A head, even so: its keys are not those of the one above. */
-		if (line[0] == '[')
-			add_section(r, "", 0);
-		return out;
+	if (!r->rest) {
+		settle(r);
+		if (r->out_of_memory || !ini_lines_next(&r->lines))
+			return NULL;
+		take_line(r);
 	}
-	memcpy(out, line, len);
-	out[len] = '\0';
-	if (out[0] == '[')
-		take_section(r, out);
-	else
-		r->wants_entry = true;
+	if (r->rest)
+		hand_piece(r, out, (size_t)size - 1);
 	return out;
-}
-
-/* One whose variables cannot be filled in is there all the same: the key is
- * not missing. */
-static void
-add_entry(struct reader *r, const char *name, const char *value)
-{
-	char expanded[EXPAND_SIZE];
-	struct err err;
-
-	value = expand_value(value, expanded, &err);
-	if (!value)
-		err_list_add(r->errors, r->place.file, r->place.line, "%s: %s",
-		    name, err.text);
-	if (!draft_add_entry(r->draft, r->place, NULL, name, value))
-		r->out_of_memory = true;
 }
 
 static int
@@ -190,18 +276,19 @@ handle_entry(
     void *user, const char *section, const char *name, const char *value)
 {
 	struct reader *r = user;
+	size_t len = strlen(value);
 
 	(void)section; /* cut to inih's buffer; ours is whole */
-	r->wants_entry = false;
-	if (!*name)
-		fail(r, "there is no key before the '='; write key = value");
-	else if (!r->in_section)
-		err_list_add(r->errors, r->place.file, r->place.line,
-		    "the key '%s' stands before any section; write a [section] "
-		    "above it",
-		    name);
-	else
-		add_entry(r, name, value);
+	if (!r->named) {
+		snprintf(r->name, sizeof(r->name), "%s", name);
+		r->value_len = 0;
+		r->named = true;
+	} else if (r->value_len > 0) {
+		memcpy(r->value + r->value_len, r->glue, r->glue_len);
+		r->value_len += r->glue_len;
+	}
+	memcpy(r->value + r->value_len, value, len + 1);
+	r->value_len += len;
 	return 1;
 }
 
@@ -209,18 +296,11 @@ static void
 parse(const char *file, const char *text, size_t len, struct draft *draft,
     struct err_list *errors)
 {
-	static const char bom[] = "\xef\xbb\xbf";
-	struct reader r = {.at = text,
-	    .end = text + len,
-	    .draft = draft,
-	    .errors = errors,
-	    .place = {.file = file}};
+	struct reader r = {.draft = draft, .errors = errors, .file = file};
 
-	/* Ours look at the line before inih does. */
-	if (len >= strlen(bom) && memcmp(text, bom, strlen(bom)) == 0)
-		r.at += strlen(bom);
-	/* Its result tells no more than our own look at each line did, but
-	 * for the one case in which it gives up. */
+	ini_lines_init(&r.lines, file, text, len, errors);
+	/* The result of inih tells no more than our own look at each line,
+	 * but for the one case in which inih gives up. */
 	if (ini_parse_stream(read_line, &r, handle_entry, &r) == -2 ||
 	    r.out_of_memory)
 		err_list_add(errors, file, 0, "out of memory");

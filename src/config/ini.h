@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Reads an INI file into a draft.  The only file that knows inih.
  *
- * inih splits names from values and takes comments off.  Three things it does
- * not do are done here, by a reader that hands it one line at a time: it does
- * not say in which line a value stood, it cuts what is longer than its
- * buffers, and it takes an indented line for a continuation of the value
- * before (here, indentation means nothing).
+ * inih splits names from values.  Three things that inih does not do are done
+ * here, by a reader that hands it one line at a time: inih does not say in
+ * which line a value stood, cuts what is longer than its buffers, and takes an
+ * indented line for a continuation of the value before.
  *
- * The form of a file: `[section]` heads; `key = value` or `key: value`;
- * comments from `;` or `#` at the start of a line, or from a `;` after a blank
- * to the end of it; blank lines.  LF or CRLF, a byte-order mark or none.
+ * The form of a file: `[section]` heads; `key = value`; comments from `;` or
+ * `#` at the start of a line, or from a `;` after a blank to the end of it;
+ * blank lines.  A line that ends in a backslash goes on in the next one
+ * (config/ini_lines.h); indentation means nothing.  LF or CRLF, a byte-order
+ * mark or none.  `include = PATH` may stand before any section and in [global].
  */
 #ifndef CONFIG_INI_H
 #define CONFIG_INI_H

@@ -2,6 +2,7 @@
  * config_print: see config.h.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "config/config.h"
 #include "config/expand.h"
@@ -13,7 +14,8 @@ print_value(const char *name, const char *text, FILE *out)
 {
 	fprintf(out, "%s = ", name);
 	expand_print(text, out);
-	fputc('\n', out);
+	/* At the end of a line a backslash would continue it. */
+	fputs(*text && text[strlen(text) - 1] == '\\' ? " ;\n" : "\n", out);
 }
 
 /* A key without a value is there as a comment, to show that it exists. */

@@ -11,12 +11,7 @@
 #include "base/ensure.h"
 #include "config/expand.h"
 #include "config/hint.h"
-
-bool
-value_parse(const struct value *value)
-{
-	return value->key->type->parse(value);
-}
+#include "config/hint_words.h"
 
 bool
 value_set_default(const struct key *key, void *object, struct spec *spec)
@@ -83,6 +78,38 @@ value_fail(const struct value *value, const char *fmt, ...)
 	return false;
 }
 
+/* Types whose values may be in quotes, as texts that are sent or searched. */
+static bool
+takes_quotes(const struct value_type *type)
+{
+	return type == &type_check_body || type == &type_check_step ||
+	       type == &type_check_header || type == &type_agent_send ||
+	       type == &type_check_command;
+}
+
+static bool
+check_quotes(const struct value *v)
+{
+	/* The last ones are the quotes of word processors. */
+	static const char *const quotes[] = {"\"", "'", "\xe2\x80\x98",
+	    "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d", "`"};
+
+	if (takes_quotes(v->key->type))
+		return true;
+	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++)
+		if (strncmp(v->text, quotes[i], strlen(quotes[i])) == 0)
+			return value_fail(v,
+			    "the value is in quotes, and takes none; write it "
+			    "without them");
+	return true;
+}
+
+bool
+value_parse(const struct value *value)
+{
+	return check_quotes(value) && value->key->type->parse(value);
+}
+
 char **
 value_string(const struct value *value)
 {
@@ -147,6 +174,7 @@ static const struct key *
 find_option(
     const struct value *v, const char *name, unsigned allowed, const char *why)
 {
+	const char *advice;
 	struct hint hint;
 
 	hint_init(&hint, name);
@@ -162,14 +190,41 @@ find_option(
 			return o;
 		hint_offer(&hint, o->name);
 	}
-	value_fail(
-	    v, "unknown option '%s'; %s", name, hint_text(&hint, "allowed"));
+	advice = hint_words_option(v->key->name, name);
+	value_fail(v, "unknown option '%s'; %s", name,
+	    advice ? advice : hint_text(&hint, "allowed"));
 	return NULL;
 }
 
+/* Whether the word is an option of the key, or one of HAProxy's or nginx's. */
 static bool
-read_option(const struct value *v, char *word, void *object, unsigned allowed,
-    const char *why, uint64_t *seen)
+is_option_word(const struct value *v, const char *word)
+{
+	for (const struct key *o = v->key->options; o->name; o++)
+		if (strcmp(o->name, word) == 0)
+			return true;
+	return strchr(word, '=') || hint_words_option(v->key->name, word);
+}
+
+/* `weight 5` and `inter 2s`, as HAProxy has them: the value is a word of its
+ * own, which gets no error of its own. */
+static bool
+takes_next_word(const struct value *v, const struct words *words, size_t i)
+{
+	const char *word = words->word[i];
+
+	if (strchr(word, '=') || !is_option_word(v, word) ||
+	    i + 1 == words->n || is_option_word(v, words->word[i + 1]))
+		return false;
+	for (const struct key *o = v->key->options; o->name; o++)
+		if (strcmp(o->name, word) == 0)
+			return !value_is_boolean(o);
+	return true;
+}
+
+static bool
+read_option(const struct value *v, char *word, const char *next, void *object,
+    unsigned allowed, const char *why, uint64_t *seen)
 {
 	char *text = strchr(word, '=');
 	const struct key *option;
@@ -188,8 +243,8 @@ read_option(const struct value *v, char *word, void *object, unsigned allowed,
 	if (!text && value_is_boolean(option))
 		inner.text = "on";
 	else if (!text || !*text)
-		return value_fail(
-		    &inner, "the value is missing; write %s=...", option->name);
+		return value_fail(&inner, "the value is missing; write %s=%s",
+		    option->name, next ? next : "...");
 	bit = UINT64_C(1) << (option - v->key->options);
 	if (*seen & bit)
 		return value_fail(&inner, "given twice; keep one");
@@ -202,7 +257,7 @@ options_read(const struct value *value, const struct words *words, size_t from,
     void *object, unsigned allowed, const char *why)
 {
 	uint64_t seen = 0;
-	bool ok = true;
+	bool ok = true, skip;
 
 	for (const struct key *o = value->key->options; o->name; o++)
 		if (!(o->flags & ~allowed) &&
@@ -213,8 +268,11 @@ options_read(const struct value *value, const struct words *words, size_t from,
 			return value_fail(value,
 			    "'#' begins a comment at the start of a line only; "
 			    "write ';' behind a value");
-		ok &= read_option(
-		    value, words->word[i], object, allowed, why, &seen);
+		skip = takes_next_word(value, words, i);
+		ok &= read_option(value, words->word[i],
+		    skip ? words->word[i + 1] : NULL, object, allowed, why,
+		    &seen);
+		i += skip;
 	}
 	return ok;
 }

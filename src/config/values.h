@@ -34,7 +34,8 @@ struct shown {
 	const struct spec *spec;
 };
 
-#define VALUE_TEXT_SIZE 512
+/* The longest value that is read, and all options at their defaults. */
+#define VALUE_TEXT_SIZE (DRAFT_VALUE_MAX + 1024)
 
 struct value_type {
 	/* False after at least one error was added.  The object stays fit for
@@ -195,8 +196,8 @@ void options_print(const struct key *options, const void *object,
     const struct spec *spec, unsigned allowed, bool all,
     char out[VALUE_TEXT_SIZE]);
 
-/* The same for a value on its way out: all options, or where the line would get
- * too long for inih those that differ from their defaults. */
+/* The same for a value on its way out: all options, or where the value
+ * would get too long to be read those that differ from their defaults. */
 void options_print_fitting(const struct shown *shown, const void *object,
     unsigned allowed, char out[VALUE_TEXT_SIZE]);
 

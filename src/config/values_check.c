@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "config/hint.h"
+#include "config/hint_words.h"
 
 #define RECIPE_OPTIONS (KEY_WIRE_ONLY | KEY_STEPS_ONLY | KEY_TLS_ONLY)
 
@@ -42,6 +43,7 @@ static const struct {
 static bool
 parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
 {
+	const char *advice;
 	struct hint hint;
 
 	/* The short form of the command line. */
@@ -59,8 +61,9 @@ parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
 		}
 		hint_offer(&hint, kinds[i].name);
 	}
-	return value_fail(
-	    v, "'%s' is unknown; %s", word, hint_text(&hint, "allowed"));
+	advice = hint_words_value(v->key->name, word);
+	return value_fail(v, "'%s' is unknown; %s", word,
+	    advice ? advice : hint_text(&hint, "allowed"));
 }
 
 /* The authorities are read along with the configuration: by the same user, and

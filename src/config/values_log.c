@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "config/hint.h"
+#include "config/hint_words.h"
 
 #define LOCAL_DAEMON "unix:/dev/log"
 #define SYSLOG_PORT  ":514"
@@ -29,6 +30,7 @@ allowed_options(enum log_kind kind)
 static bool
 parse_kind(const struct value *v, const char *word, enum log_kind *ret_kind)
 {
+	const char *advice;
 	struct hint hint;
 
 	hint_init(&hint, word);
@@ -39,8 +41,9 @@ parse_kind(const struct value *v, const char *word, enum log_kind *ret_kind)
 		}
 		hint_offer(&hint, kinds[i]);
 	}
-	return value_fail(
-	    v, "'%s' is unknown; %s", word, hint_text(&hint, "allowed"));
+	advice = hint_words_value(v->key->name, word);
+	return value_fail(v, "'%s' is unknown; %s", word,
+	    advice ? advice : hint_text(&hint, "allowed"));
 }
 
 /* A daemon's port is 514 unless it is given. */

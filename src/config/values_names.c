@@ -24,7 +24,7 @@ name_check(const char *s, size_t max, struct err *err)
 		return err_set(err, "a name is missing");
 	if (*p || p - s > (ptrdiff_t)max)
 		return err_set(err,
-		    "'%s' is no name; allowed are " NAME_ALLOWED
+		    "'%.100s' is no name; allowed are " NAME_ALLOWED
 		    ", at most %zu of them",
 		    s, max);
 	return true;

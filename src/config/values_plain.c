@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "config/hint.h"
+#include "config/hint_words.h"
 
 static void *
 target(const struct value *v)
@@ -231,7 +232,7 @@ static int
 find_choice(const struct value *v)
 {
 	const char *const *choices = v->key->choices;
-	const char *text = v->text;
+	const char *text = v->text, *advice;
 	struct hint hint;
 	bool on;
 
@@ -243,8 +244,9 @@ find_choice(const struct value *v)
 	hint_init(&hint, v->text);
 	for (int i = 0; choices[i]; i++)
 		hint_offer(&hint, choices[i]);
-	value_fail(
-	    v, "'%s' is unknown; %s", v->text, hint_text(&hint, "allowed"));
+	advice = hint_words_value(v->key->name, v->text);
+	value_fail(v, "'%s' is unknown; %s", v->text,
+	    advice ? advice : hint_text(&hint, "allowed"));
 	return -1;
 }
 

@@ -519,8 +519,9 @@ del_later() {
 		app/a 127.0.0.1:80|Already exists
 		app/b* 127.0.0.1:80|character '*' is not permitted
 		app/01234567890123456789012345678901234567890 127.0.0.1:80|40
-		app/b 127.0.0.1:80 agent_send=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789|more than 180 characters
 	END
+	run -1 ctl add server app/b 127.0.0.1:80 "agent_send=$(printf %04100d 0)"
+	[[ $output == *"more than 4096 characters"* ]]
 	equal "servers" a "$(names)"
 	equal "changes" "" "$(ctl show changes | grep server || true)"
 	# HAProxy's words, the file's, and both.

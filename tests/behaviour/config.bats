@@ -77,11 +77,45 @@ write_good() {
 	done
 }
 
-@test "config: a line longer than inih reads is an error with its line" {
+@test "config: a line longer than 8192 characters is an error with its line" {
 	write_good
-	printf 'retries = %0200d\n' 3 >>"$ini"
+	printf 'retries = %08200d\n' 3 >>"$ini"
 	run -1 "$lfproxy" -t -c "$ini"
-	[ "$output" = "$ini:17: the line has 210 characters; at most 199 are allowed" ]
+	[ "$output" = "$ini:17: the line has 8210 characters; at most 8192 are allowed" ]
+}
+
+@test "config: a server with many options goes into one line, or into several" {
+	local options="weight=50 maxconn=2000 slow_start=30s on_down=close
+	    check_interval=1500ms check_fast_interval=500ms check_fall=5
+	    check_down_interval=10s check_timeout=1s check_rise=3
+	    source=[2001:db8:1:2:3:4:5:7] keepalive=60s:10s:3"
+	write_good
+	printf 'server = many [2001:db8:1:2:3:4:5:6]:8080 %s\n' \
+	    "$(tr -s '\n\t ' ' ' <<<"$options")" >>"$ini"
+	"$lfproxy" -T -c "$ini" >"$BATS_TEST_TMPDIR/one"
+	grep -q 'server = many .* check_fall=5 .* keepalive=1m:10s:3' \
+	    "$BATS_TEST_TMPDIR/one"
+	write_good
+	printf 'server = many [2001:db8:1:2:3:4:5:6]:8080 \\\n%s\n' \
+	    "$(sed 's/$/ \\/; $s/ .$//' <<<"$options")" >>"$ini"
+	[ "$(wc -l <"$ini")" -eq 21 ]
+	"$lfproxy" -T -c "$ini" >"$BATS_TEST_TMPDIR/several"
+	diff "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/several"
+	# Lines below have their numbers.
+	echo 'xyzzy = 1' >>"$ini"
+	run -1 "$lfproxy" -t -c "$ini"
+	[[ "$output" == "$ini:22: unknown key 'xyzzy'"* ]]
+}
+
+@test "config: what looks like a blank and is none is named" {
+	write_good
+	printf 'retries\302\240= 3\n' >>"$ini"
+	run -1 "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini:17: the line has a no-break space (U+00A0); write an ordinary blank, or none" ]
+	# In comments everything is fine.
+	write_good
+	printf '; caf\303\251\302\240 \342\200\234x\342\200\235\nretries = 3 ; \302\240\n' >>"$ini"
+	"$lfproxy" -t -c "$ini"
 }
 
 @test "config: a NUL byte is an error with its line" {

@@ -91,7 +91,7 @@ wrong_variables_are_errors_that_say_what_to_do(void **state)
 	    {"${LINE}", "the variable LINE has the control character 0x0a"},
 	    {"${COMMENT}", "'a ;b', with its variables filled in, has a ';'"},
 	    {"${SEMICOLON}", "';b', with its variables filled in, has a ';'"},
-	    {"${LONG}", "the value has 360 characters with its variables"},
+	    {"${LONG}", "the value has 8192 characters with its variables"},
 	};
 
 	(void)state;

@@ -85,11 +85,11 @@ entries_have_their_lines(void **state)
 }
 
 static void
-equals_and_colon_separate(void **state)
+equals_separates(void **state)
 {
 	(void)state;
-	assert_draft("[a]\nx=1\nx = 1\nx: 1\nx:1\nu = unix:/a=b\n",
-	    "1[a]\n2 x=1\n3 x=1\n4 x=1\n5 x=1\n6 u=unix:/a=b\n");
+	assert_draft("[a]\nx=1\nx = 1\nx\t=\t1\nu = unix:/a=b\nx ==\n",
+	    "1[a]\n2 x=1\n3 x=1\n4 x=1\n5 u=unix:/a=b\n6 x==\n");
 }
 
 static void
@@ -145,42 +145,142 @@ long_names_are_not_cut(void **state)
 	assert_draft(ini, expected);
 }
 
-/* 199 characters are what inih takes; blanks around them do not count. */
+/* Whatever the length, and wherever inih's buffer of 199 characters ends:
+ * between words, within one, at several blanks, before a '#' or a ';'. */
+static void
+long_lines_are_whole(void **state)
+{
+	static const char *const words[] = {"a", "ab", "a=b", "a;b", "a;;b",
+	    "#a", "a#", "a  b", "a \t b", "[a]", "a:b"};
+	static char ini[3000], expected[4000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		for (size_t pad = 0; pad < 230; pad++) {
+			size_t len = (size_t)snprintf(
+			    ini, sizeof(ini), "[a]\nx = %0*d", (int)pad, 7);
+
+			while (len < 1000 + pad)
+				len += (size_t)snprintf(ini + len,
+				    sizeof(ini) - len, " %s", words[i]);
+			snprintf(expected, sizeof(expected),
+			    "1[a]\n2 x=%s\n3 y=1\n", ini + strlen("[a]\nx = "));
+			snprintf(ini + len, sizeof(ini) - len, " ; c\ny = 1\n");
+			assert_draft(ini, expected);
+		}
+	}
+}
+
 static void
 longest_line_is_whole(void **state)
 {
-	char ini[300], expected[300];
+	static char ini[9000], expected[9000];
 
 	(void)state;
-	snprintf(ini, sizeof(ini), "[a]\n     x=%0197d    \n", 7);
-	snprintf(expected, sizeof(expected), "1[a]\n2 x=%0197d\n", 7);
+	snprintf(ini, sizeof(ini), "[a]\n     x=%08190d    \n", 7);
+	snprintf(expected, sizeof(expected), "1[a]\n2 x=%08190d\n", 7);
 	assert_draft(ini, expected);
 }
 
 static void
 longer_line_is_an_error_with_its_line(void **state)
 {
-	char ini[2000];
+	static char ini[30000];
 
 	(void)state;
 	snprintf(ini, sizeof(ini),
-	    FRONTEND "retries=%0192d\n" BACKEND "retries=%01000d\nx = 1\n", 7,
-	    7);
+	    FRONTEND "x=%08191d\n" BACKEND "retries=%09000d\ny = 1\n", 7, 7);
 	assert_errors(ini,
-	    "4: the line has 200 characters; at most 199 are allowed\n"
-	    "7: the line has 1008 characters; at most 199 are allowed\n"
-	    "8: unknown key 'x' in [backend b]");
+	    "4: the line has 8193 characters; at most 8192 are allowed\n"
+	    "4: unknown key 'x' in [frontend f]\n"
+	    "7: the line has 9008 characters; at most 8192 are allowed\n"
+	    "8: unknown key 'y' in [backend b]");
+}
+
+/* The key is there, though not what it says: it is not missing, and what would
+ * follow from it is not looked for. */
+static void
+line_with_an_error_adds_no_false_ones(void **state)
+{
+	static char ini[30000];
+
+	(void)state;
+	snprintf(ini, sizeof(ini),
+	    "[frontend f]\nlisten = %09000d\nbackend = b\n" BACKEND, 7);
+	assert_errors(ini, "2: the line has 9009 characters; at most");
+	snprintf(ini, sizeof(ini),
+	    FRONTEND "[backend b]\nserver = s 10.0.0.1:80 %09000d\n", 7);
+	assert_errors(ini, "5: the line has 9023 characters; at most");
+	assert_errors(FRONTEND "[backend b]\nserver = s\xc2\xa0"
+	                       "10.0.0.1:80\n"
+	                       "server = t 10.0.0.2:80 track=s\n",
+	    "5: the line has a no-break space (U+00A0); write an ordinary");
+	assert_errors(FRONTEND "[backend b]\nserver s 10.0.0.1:80\n"
+	                       "server = t 10.0.0.2:80 track=s\n",
+	    "5: there is no '=' between key and value; write server = s 10");
+	assert_errors(FRONTEND BACKEND "check = htt\x01p\n"
+	                               "check_header = A: b\n",
+	    "6: the line has the control character 0x01");
 }
 
 static void
 long_head_keeps_its_keys_from_the_section_above(void **state)
 {
-	char ini[2000];
+	static char ini[20000];
 
 	(void)state;
 	snprintf(ini, sizeof(ini),
-	    FRONTEND BACKEND "[frontend %0300d]\nlisten = :80\n", 7);
-	assert_errors(ini, "6: the line has 311 characters");
+	    FRONTEND BACKEND "[frontend %09000d]\nlisten = :80\n", 7);
+	assert_errors(ini, "6: the line has 9011 characters");
+}
+
+static void
+backslash_continues_a_line(void **state)
+{
+	(void)state;
+	assert_draft(
+	    "[a]\nx = 1 \\\n  2\\\n\t3\ny = 4\n", "1[a]\n2 x=1 2 3\n5 y=4\n");
+	/* Also where blanks or a carriage return follow. */
+	assert_draft("[a]\nx = 1 \\ \t\r\n2\r\n", "1[a]\n2 x=1 2\n");
+	/* Comment lines among the parts are left out. */
+	assert_draft("[a]\nx = 1 \\\n; c \\\n # d\n  2\ny = 3\n",
+	    "1[a]\n2 x=1 2\n6 y=3\n");
+	/* A comment or an empty line ends the value. */
+	assert_draft("[a]\nx = 1 \\\n2 ; c \\\ny = 3 \\\n\nz = 4\n",
+	    "1[a]\n2 x=1 2\n4 y=3\n6 z=4\n");
+	assert_draft("; c \\\n[a] ; c \\\nx = \\\n 1\n", "2[a]\n3 x=1\n");
+	assert_draft("[a]\n\\\n x = 1\n", "1[a]\n2 x=1\n");
+	/* Behind a backslash a '[' begins no section. */
+	assert_draft("[a]\nx = \\\n[::1]:80\n", "1[a]\n2 x=[::1]:80\n");
+	/* Within a line, or before a comment, a backslash is itself. */
+	assert_draft(
+	    "[a]\nx = \\d \\ ; c\ny = 1\n", "1[a]\n2 x=\\d \\\n3 y=1\n");
+}
+
+static void
+errors_in_continued_lines_have_their_place(void **state)
+{
+	(void)state;
+	assert_errors(FRONTEND BACKEND "retries = \\\n11\nx = 1 \\\n"
+	                               "\x01 \\\n2\ny = 1\n",
+	    "6: retries: '11' is no whole number\n"
+	    "8: unknown key 'x' in [backend b]\n"
+	    "9: the line has the control character 0x01\n"
+	    "11: unknown key 'y' in [backend b]");
+	assert_errors(FRONTEND BACKEND "retries = 1 \\",
+	    "6: the last line ends in a backslash, and no line follows");
+	assert_errors(FRONTEND "[backend b] \\\nserver = s 10.0.0.1:80\n",
+	    "4: '\\' stands after the section's ']'");
+}
+
+/* A value that ends in a backslash must not swallow the line below. */
+static void
+backslash_at_the_end_is_printed_and_read(void **state)
+{
+	(void)state;
+	assert_prints(FRONTEND BACKEND "check = http\n"
+	                               "check_body = regex a\\\\ ;\n",
+	    "\ncheck_body = regex a\\\\ ;\n");
 }
 
 static void
@@ -230,9 +330,9 @@ lines_of_no_kind_are_errors(void **state)
 	(void)state;
 	assert_errors(FRONTEND BACKEND "plain\nretries 3\n= 3\n : \nlast",
 	    "6: the line is neither [section] nor 'key = value' nor a comment\n"
-	    "7: the line is neither [section] nor 'key = value' nor a comment\n"
+	    "7: there is no '=' between key and value; write retries = 3\n"
 	    "8: there is no key before the '='\n"
-	    "9: there is no key before the '='\n"
+	    "9: the line is neither [section] nor 'key = value' nor a comment\n"
 	    "10: the line is neither [section] nor 'key = value' nor a ");
 }
 
@@ -247,8 +347,7 @@ malformed_heads_are_errors(void **state)
 	    "8: the section has no name; write [section]\n"
 	    "9: 'x' stands after the section's ']'; only a comment");
 	assert_errors(FRONTEND "[backend b ; c]\nserver = s 10.0.0.1:80\n",
-	    "3: backend: there is no backend 'b'; there is b ; c\n"
-	    "4: [backend b ; c]: 'b ; c' is no name; allowed are letters");
+	    "4: the section has no ']'; write [section] or [section NAME]");
 }
 
 static void
@@ -315,16 +414,21 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(entries_have_their_lines),
-	    cmocka_unit_test(equals_and_colon_separate),
+	    cmocka_unit_test(equals_separates),
 	    cmocka_unit_test(indentation_means_nothing),
 	    cmocka_unit_test(comments_end_lines),
 	    cmocka_unit_test(empty_and_repeated_sections_are_seen),
 	    cmocka_unit_test(line_ends_and_byte_order_marks_are_accepted),
 	    cmocka_unit_test(missing_newline_at_the_end_is_fine),
 	    cmocka_unit_test(long_names_are_not_cut),
+	    cmocka_unit_test(long_lines_are_whole),
 	    cmocka_unit_test(longest_line_is_whole),
 	    cmocka_unit_test(longer_line_is_an_error_with_its_line),
+	    cmocka_unit_test(line_with_an_error_adds_no_false_ones),
 	    cmocka_unit_test(long_head_keeps_its_keys_from_the_section_above),
+	    cmocka_unit_test(backslash_continues_a_line),
+	    cmocka_unit_test(errors_in_continued_lines_have_their_place),
+	    cmocka_unit_test(backslash_at_the_end_is_printed_and_read),
 	    cmocka_unit_test(long_comment_is_fine),
 	    cmocka_unit_test(nul_bytes_are_errors),
 	    cmocka_unit_test(control_characters_are_errors),

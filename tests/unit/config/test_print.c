@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "config/cpus.h"
+#include "config/ini_lines.h"
 #include "config/keys.h"
 #include "config/pool_text.h"
 #include "config/support.h"
@@ -347,19 +348,19 @@ assert_lines_fit(const char *text)
 	char *printed = round_trip(text);
 
 	for (const char *p = printed; *p; p += strcspn(p, "\n") + 1)
-		assert_true(strcspn(p, "\n") < 200);
+		assert_true(strcspn(p, "\n") <= INI_LINE_MAX);
 	free(printed);
 }
 
-/* With all its options written out the line would be longer than inih reads,
- * so that those at their defaults stay away. */
+/* With all its options written out the value would be longer than what is
+ * read, so that those at their defaults stay away. */
 static void
 longest_values_come_back(void **state)
 {
-	char text[1024];
+	static char text[6000];
 
 	(void)state;
-	for (int n = 60; n <= 169; n++) {
+	for (int n = 3970; n <= 4085; n++) {
 		snprintf(text, sizeof(text),
 		    FRONTEND BACKEND "check = http path=/%0*d\n", n, 1);
 		assert_lines_fit(text);
@@ -367,13 +368,30 @@ longest_values_come_back(void **state)
 	snprintf(text, sizeof(text),
 	    FRONTEND BACKEND
 	    "check = http method=OPTIONS interval=1500ms timeout=60000ms "
-	    "rise=0007 path=/%0110d\n",
+	    "rise=0007 path=/%04026d\n",
 	    1);
 	assert_lines_fit(text);
-	snprintf(text, sizeof(text),
-	    FRONTEND "[backend b]\nserver = %040d unix:/%0106d weight=9\n", 1,
-	    1);
-	assert_lines_fit(text);
+	/* ${ is written with another $. */
+	memset(text, 0, sizeof(text));
+	strcpy(text, FRONTEND BACKEND "check = http path=/");
+	while (strlen(text) < 4000)
+		strcat(text, "$${");
+	assert_lines_fit(strcat(text, "\n"));
+}
+
+/* More options than fitted into a line of 199 characters. */
+static void
+server_with_many_options_is_taken(void **state)
+{
+	(void)state;
+	assert_prints(FRONTEND
+	    "[backend b]\n"
+	    "server = application-server-1 [2001:db8:1:2:3:4:5:6]:8080 "
+	    "weight=50 maxconn=2000 backup slow_start=30s on_down=close "
+	    "check_interval=1500ms check_fast_interval=500ms "
+	    "check_down_interval=10s check_timeout=1s check_fall=5 "
+	    "check_rise=3 source=[2001:db8:1:2:3:4:5:7] keepalive=60s:10s:3\n",
+	    " check_fall=5 check_rise=3 ");
 }
 
 /* Defaults that equal their own printed form can be told apart from what was
@@ -573,6 +591,7 @@ main(void)
 	    cmocka_unit_test(cpus_are_printed_as_a_list),
 	    cmocka_unit_test(automatic_threads_stay_automatic),
 	    cmocka_unit_test(longest_values_come_back),
+	    cmocka_unit_test(server_with_many_options_is_taken),
 	    cmocka_unit_test(defaults_in_the_table_are_canonical),
 	    cmocka_unit_test(list_has_a_line_for_each_key_and_option),
 	    cmocka_unit_test(units_follow_one_rule),

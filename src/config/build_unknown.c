@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * See build_unknown.h.
+ */
+#include "config/build_unknown.h"
+
+#include <string.h>
+
+#include "config/hint.h"
+#include "config/hint_words.h"
+#include "config/keys.h"
+
+#define BLANKS " \t"
+
+/* Finds the key that the first words of the line name, joined as in
+ * `timeout client`; the most words first.  *ret_rest gets what follows them,
+ * *ret_words their number.  Returns NULL when there is none. */
+static const struct key *
+key_of_words(enum section_kind kind, const char *line, const char **ret_rest,
+    unsigned *ret_words)
+{
+	const struct key *found = NULL;
+	enum section_kind ignored;
+	char joined[64];
+	size_t len = 0;
+
+	for (unsigned words = 1; words <= 4; words++) {
+		const struct key *k;
+		size_t n = strcspn(line, BLANKS ":=");
+
+		if (n == 0 || len + n + 2 > sizeof(joined))
+			break;
+		if (len > 0)
+			joined[len++] = '_';
+		for (; n > 0; n--, line++)
+			joined[len++] = *line == '-' ? '_' : *line;
+		joined[len] = '\0';
+		k = key_find(kind, joined, &ignored);
+		if (k) {
+			found = k;
+			*ret_rest = line;
+			*ret_words = words;
+		}
+		line += strspn(line, BLANKS);
+	}
+	return found;
+}
+
+/* The line names a key of the section, and has no '=' behind the key. */
+static void
+report_separator(const struct draft_entry *e, const struct key *key,
+    const char *rest, unsigned words, struct err_list *errors)
+{
+	const char *value = rest + strspn(rest, BLANKS);
+	bool equals = *value == '=';
+	/* `listen: 80` and `listen : 80`, but not `listen :80`. */
+	bool colon = *value == ':' && (value == rest || value[1] == '\0' ||
+	                                  strchr(BLANKS, value[1]));
+
+	if (colon || equals)
+		value += 1 + strspn(value + 1, BLANKS);
+	draft_entry_error(e, errors, "%s%.*s%s; write %s = %.200s",
+	    words > 1 ? "unknown key '"
+	    : colon   ? "':' does not separate key and value"
+	              : "there is no '=' between key and value",
+	    words > 1 ? (int)(rest - e->line) : 0, e->line,
+	    words > 1 ? "'" : "", key->name, *value ? value : "VALUE");
+}
+
+static void
+report_line(const struct draft_section *s, const struct draft_entry *e,
+    struct err_list *errors)
+{
+	const char *advice = hint_words_key(e->line);
+	const struct key *key;
+	const char *rest;
+	unsigned words;
+
+	if (advice) {
+		draft_entry_error(e, errors, "unknown key '%s' in [%s]; %s",
+		    e->name, s->head, advice);
+		return;
+	}
+	key = key_of_words(s->kind, e->line, &rest, &words);
+	if (key)
+		report_separator(e, key, rest, words, errors);
+	else
+		draft_entry_error(e, errors,
+		    "the line is neither [section] nor 'key = value' nor a "
+		    "comment (; ...)");
+}
+
+/* Whether the key is one of another section, in which case there is an
+ * error. */
+static bool
+report_misplaced(const struct draft_section *s, const struct draft_entry *e,
+    struct err_list *errors)
+{
+	enum section_kind ignored;
+
+	for (enum section_kind k = 0; k < SECTION_KINDS; k++) {
+		if (k == SECTION_DEFAULTS || !key_find(k, e->name, &ignored))
+			continue;
+		draft_entry_error(e, errors,
+		    "the key '%s' does not belong in [%s] but in %s", e->name,
+		    s->head, sections[k].head);
+		return true;
+	}
+	return false;
+}
+
+static void
+report_name(const struct draft_section *s, const struct draft_entry *e,
+    struct err_list *errors)
+{
+	const char *advice = hint_words_key(e->name);
+	enum section_kind home;
+	const struct key *k;
+	size_t position = 0;
+	struct hint hint;
+
+	if (advice) {
+		draft_entry_error(e, errors, "unknown key '%s' in [%s]; %s",
+		    e->name, s->head, advice);
+		return;
+	}
+	hint_init(&hint, e->name);
+	while ((k = key_next(s->kind, &position, &home)))
+		hint_offer(&hint, k->name);
+	draft_entry_error(e, errors, "unknown key '%s' in [%s]; %s", e->name,
+	    s->head, hint_text(&hint, "allowed"));
+}
+
+void
+build_unknown(const struct draft_section *section,
+    const struct draft_entry *entry, struct err_list *errors)
+{
+	enum section_kind ignored;
+	bool known = key_find(section->kind, entry->name, &ignored) != NULL;
+
+	if (!known && report_misplaced(section, entry, errors))
+		return;
+	if (entry->line)
+		report_line(section, entry, errors);
+	else
+		report_name(section, entry, errors);
+}
