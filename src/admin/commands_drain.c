@@ -114,7 +114,7 @@ drain_or_state(
 
 	if (control_drain_of(call->env->control, s, &status))
 		return drain_order_text(&status.order, out);
-	return server_admin_name(s->state->admin);
+	return server_admin_name(server_own_admin(s));
 }
 
 bool
@@ -152,7 +152,7 @@ run_cancel_drain(struct call *call)
 		    "Server is not being drained (use 'show drains').");
 	drain_order_text(&status.order, before);
 	(void)control_cancel_drain(call->env->control, s);
-	call_audit(call, before, server_admin_name(s->state->admin),
+	call_audit(call, before, server_admin_name(server_own_admin(s)),
 	    "server %s/%s state", s->backend->spec->name, s->spec->name);
 	return true;
 }

@@ -116,7 +116,7 @@ run_set_maxconn_server(struct call *call)
 void
 set_admin_of(struct call *call, struct server *server, enum server_admin admin)
 {
-	enum server_admin before = server->state->admin;
+	enum server_admin before = server_own_admin(server);
 
 	operator_set_admin(server, admin);
 	call_audit(call, server_admin_name(before), server_admin_name(admin),

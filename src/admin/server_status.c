@@ -51,7 +51,7 @@ server_status_text(const struct server *server, char *out, size_t size)
 	enum server_admin admin = server_admin_of(server);
 	bool drained = admin == SERVER_DRAIN && server_is_up(server);
 
-	if (admin == SERVER_MAINT && server->state->admin != SERVER_MAINT)
+	if (admin == SERVER_MAINT && server_own_admin(server) != SERVER_MAINT)
 		snprintf(out, size, "MAINT (via %s/%s)",
 		    other->backend->spec->name, other->spec->name);
 	else if (admin == SERVER_MAINT)

@@ -13,6 +13,7 @@
 /* HAProxy's numbers for what is the same here. */
 enum {
 	ADMIN_FORCED_MAINT = 0x01,
+	ADMIN_FILE_MAINT = 0x04, /* the file says `disabled` */
 	ADMIN_INHERITED_MAINT = 0x02,
 	ADMIN_FORCED_DRAIN = 0x08,
 	ADMIN_INHERITED_DRAIN = 0x10,
@@ -62,9 +63,11 @@ admin_of(const struct server *s)
 	    s->tracked ? server_admin_of(s->tracked) : SERVER_READY;
 	int flags = 0;
 
-	if (s->state->admin == SERVER_MAINT)
+	if (s->spec->disabled)
+		flags |= ADMIN_FILE_MAINT;
+	if (server_own_admin(s) == SERVER_MAINT)
 		flags |= ADMIN_FORCED_MAINT;
-	if (s->state->admin == SERVER_DRAIN)
+	if (server_own_admin(s) == SERVER_DRAIN)
 		flags |= ADMIN_FORCED_DRAIN;
 	if (inherited == SERVER_MAINT)
 		flags |= ADMIN_INHERITED_MAINT;

@@ -64,7 +64,9 @@ undo_state(struct call *call, struct server *s, struct undo *u)
 	(void)call;
 	about_server(u, s, "state");
 	by_set_server(u, "state");
-	PUT(u->value, "%s", server_admin_name(s->state->admin));
+	PUT(u->value, "%s", server_admin_name(server_own_admin(s)));
+	PUT(u->file, "%s",
+	    server_admin_name(s->spec->disabled ? SERVER_MAINT : SERVER_READY));
 	u->server = s;
 	u->of_server = "state";
 	return UNDO_IS_KNOWN;

@@ -291,7 +291,7 @@ new_drain(struct control *c, const struct server *server,
 	d->control = c;
 	d->state = server_state_ref(server->state);
 	d->order = *order;
-	d->admin_was = server->state->operator.admin;
+	d->admin_was = server_ordered_admin(server);
 	d->from_ms = clock_now_ms();
 	d->sessions_began = sessions_of(d);
 	later_task_init(&d->task, on_task);

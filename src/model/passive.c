@@ -105,7 +105,7 @@ observe(struct server *server, uint64_t now_ms)
 	    atomic_load_relaxed(&p->errors) < b->error_limit)
 		return false;
 	atomic_store_relaxed(&p->errors, 0u);
-	if (!server->state->up || server->state->admin == SERVER_MAINT)
+	if (!server->state->up || server_own_admin(server) == SERVER_MAINT)
 		return false;
 	p->times_observed++;
 	tell_errors(server, b->error_limit, now_ms);

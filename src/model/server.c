@@ -116,6 +116,8 @@ server_new(const struct server_spec *spec, struct backend *backend,
 		state = server_state_new(id, &check);
 		if (state && spec->added)
 			keep_back(state, check.on, agent.on);
+		if (state && spec->disabled)
+			state->alive = false;
 	}
 	if (!state) {
 		free(s);

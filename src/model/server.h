@@ -34,6 +34,7 @@ enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
  * agent that is no longer asked. */
 struct operator_words {
 	enum server_admin admin;
+	bool admin_base; /* of admin: the file said `disabled` then */
 	bool weight_set, maxconn_set;
 	unsigned weight, weight_base;   /* _base: what the file said then */
 	unsigned maxconn, maxconn_base; /* 0: no limit */
@@ -79,8 +80,10 @@ struct server_state {
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;
-	/* The last word, the agent's or the operator's. */
+	/* The last word, the agent's or the operator's: holds as long as the
+	 * file says admin_base.  See server_own_admin. */
 	enum server_admin admin;
+	bool admin_base;  /* the file said `disabled` */
 	bool agent_down;  /* whatever the check says */
 	bool agent_heard; /* weight, admin or agent_down may be the agent's */
 	bool weight_set; /* weight holds as long as the file says weight_base */
@@ -248,6 +251,11 @@ unsigned server_maxconn(const struct server *server);
 
 /* As it is set, or as that of the server that it tracks is. */
 enum server_admin server_admin_of(const struct server *server);
+/* The same without that of the server that it tracks: what the operator or the
+ * agent has said while the file said what it says now, else the file. */
+enum server_admin server_own_admin(const struct server *server);
+/* The same without what an agent has said. */
+enum server_admin server_ordered_admin(const struct server *server);
 
 /* "ready", "drain" or "maint". */
 const char *server_admin_name(enum server_admin admin);

@@ -93,11 +93,39 @@ server_maxconn(const struct server *server)
 	return o->maxconn_set && o->maxconn_base == base ? o->maxconn : base;
 }
 
+/* Admin, which was said when the file said base, unless the file has another
+ * word now. */
+static enum server_admin
+or_of_file(const struct server *server, enum server_admin admin, bool base)
+{
+	bool disabled = server->spec->disabled;
+
+	if (base == disabled)
+		return admin;
+	return disabled ? SERVER_MAINT : SERVER_READY;
+}
+
+enum server_admin
+server_ordered_admin(const struct server *server)
+{
+	const struct operator_words *o = &server->state->operator;
+
+	return or_of_file(server, o->admin, o->admin_base);
+}
+
+enum server_admin
+server_own_admin(const struct server *server)
+{
+	const struct server_state *s = server->state;
+
+	return heeds(server) ? or_of_file(server, s->admin, s->admin_base)
+	                     : server_ordered_admin(server);
+}
+
 enum server_admin
 server_admin_of(const struct server *server)
 {
-	const struct server_state *s = server->state;
-	enum server_admin own = heeds(server) ? s->admin : s->operator.admin;
+	enum server_admin own = server_own_admin(server);
 	enum server_admin other =
 	    server->tracked ? server_admin_of(server->tracked) : SERVER_READY;
 
@@ -191,10 +219,14 @@ server_set_admin(struct server *server, enum server_admin admin, const char *by)
 	};
 	struct server_state *s = server->state;
 
-	if (s->admin == admin)
+	if (server_own_admin(server) == admin) {
+		s->admin = admin;
+		s->admin_base = server->spec->disabled;
 		return;
+	}
 	server_note_time(server, server_is_up(server));
 	s->admin = admin;
+	s->admin_base = server->spec->disabled;
 	server_rebuild(server);
 	event_add(kinds[admin], LOG_LEVEL_INFO, server->backend->spec->name,
 	    server->spec->name,
@@ -251,6 +283,7 @@ server_forget_agent(struct server *server)
 	s->maxconn = s->operator.maxconn;
 	s->maxconn_base = s->operator.maxconn_base;
 	s->admin = s->operator.admin;
+	s->admin_base = s->operator.admin_base;
 	if (s->agent_down && s->up)
 		server_note_time(server, false);
 	s->agent_down = false;

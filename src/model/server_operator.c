@@ -49,11 +49,12 @@ operator_set_admin(struct server *server, enum server_admin admin)
 	struct server_state *s = server->state;
 	bool pardoned = false;
 
-	s->operator.admin = admin;
 	if (server_admin_of(server) == SERVER_MAINT && admin != SERVER_MAINT) {
 		leave_maintenance(server);
 		pardoned = passive_forget(server);
 	}
+	s->operator.admin = admin;
+	s->operator.admin_base = server->spec->disabled;
 	server_set_admin(server, admin, BY);
 	if (pardoned)
 		passive_tell_back(server, BY);

@@ -389,6 +389,8 @@ struct server_spec {
 	unsigned weight;             /* 0: no new sessions */
 	unsigned maxconn;            /* sessions at a time, 0: no limit */
 	bool backup;                 /* serves when no other server is usable */
+	bool disabled;               /* in maintenance unless an operator or an
+	                              * agent says otherwise */
 	uint64_t slow_start_ms;      /* 0: the backend's; or SLOW_START_OFF */
 	unsigned on_down_1, on_up_1; /* 0: the backend's; else plus 1 */
 	struct check_own check;
