@@ -307,6 +307,36 @@ report_missing(
 	    hint_text(&hint, "there"));
 }
 
+/* Keys with KEY_FIRST, wherever they stand in the section: others go by them.
+ */
+static void
+read_first_keys(struct build *b, const struct draft_section *s, void *object)
+{
+	const struct draft_entry *e;
+	const struct key *k;
+	enum section_kind home;
+	size_t position = 0;
+
+	while ((k = key_next(s->kind, &position, &home))) {
+		if (!(k->flags & KEY_FIRST))
+			continue;
+		e = find_entry(s, k->name);
+		if (e)
+			read_entry(b, s, e, b->spec);
+		else
+			(void)set_from_defaults(b, k, object);
+	}
+}
+
+static bool
+is_read_already(const struct draft_section *s, const struct draft_entry *e)
+{
+	enum section_kind home;
+	const struct key *k = key_find(s->kind, e->name, &home);
+
+	return k && (k->flags & KEY_FIRST) && find_entry(s, e->name) == e;
+}
+
 static void
 read_section(struct build *b, const struct draft_section *s)
 {
@@ -315,10 +345,12 @@ read_section(struct build *b, const struct draft_section *s)
 	enum section_kind home;
 	size_t position = 0;
 
+	read_first_keys(b, s, object);
 	for (size_t i = 0; i < s->entries_n; i++)
-		read_entry(b, s, &s->entries[i], b->spec);
+		if (!is_read_already(s, &s->entries[i]))
+			read_entry(b, s, &s->entries[i], b->spec);
 	while ((k = key_next(s->kind, &position, &home))) {
-		if (find_entry(s, k->name))
+		if ((k->flags & KEY_FIRST) || find_entry(s, k->name))
 			continue;
 		if (k->flags & KEY_REQUIRED) {
 			if (k->type != &type_backend || !find_entry(s, "sni"))

@@ -32,7 +32,8 @@ find_backend(const struct spec *spec, const char *name)
 	return NULL;
 }
 
-/* As if it stood in the backend's section, in a place of its own. */
+/* As if it stood in the backend's section, in a place of its own, but without
+ * the options of server_defaults. */
 static bool
 parse_server(struct spec *spec, struct backend_spec *backend, char *value,
     struct err_list *errors)
@@ -49,13 +50,19 @@ parse_server(struct spec *spec, struct backend_spec *backend, char *value,
 	    .section = &section,
 	    .entry = &entry,
 	    .errors = errors};
+	char *defaults = backend->server_defaults;
 	enum section_kind home;
+	bool ok;
 
 	snprintf(head, sizeof(head), "backend %s", backend->name);
 	snprintf(label, sizeof(label), "%s/%.*s", backend->name,
 	    (int)strcspn(value, " "), value);
 	v.key = key_find(SECTION_BACKEND, key, &home);
-	return value_parse(&v);
+	/* As with HAProxy's default-server. */
+	backend->server_defaults = NULL;
+	ok = value_parse(&v);
+	backend->server_defaults = defaults;
+	return ok;
 }
 
 bool

@@ -37,6 +37,7 @@ enum key_flag {
 	KEY_STEPS_ONLY = 1 << 9,  /* an option of send-expect and its recipes */
 	KEY_USER_ONLY = 1 << 10,  /* an option of checks that log in only */
 	KEY_WIRE_ONLY = 1 << 11,  /* an option of checks that connect only */
+	KEY_FIRST = 1 << 12,      /* read before the section's other keys */
 };
 
 /* What a reload does with a changed value.  Every key and every option of a

@@ -256,13 +256,23 @@ bool
 options_read(const struct value *value, const struct words *words, size_t from,
     void *object, unsigned allowed, const char *why)
 {
-	uint64_t seen = 0;
-	bool ok = true, skip;
+	bool ok = true;
 
 	for (const struct key *o = value->key->options; o->name; o++)
 		if (!(o->flags & ~allowed) &&
 		    !value_set_default(o, object, value->spec))
 			ok = value_fail(value, "out of memory");
+	return options_read_over(value, words, from, object, allowed, why) &&
+	       ok;
+}
+
+bool
+options_read_over(const struct value *value, const struct words *words,
+    size_t from, void *object, unsigned allowed, const char *why)
+{
+	uint64_t seen = 0;
+	bool ok = true, skip;
+
 	for (size_t i = from; i < words->n; i++) {
 		if (words->word[i][0] == '#')
 			return value_fail(value,
@@ -277,8 +287,20 @@ options_read(const struct value *value, const struct words *words, size_t from,
 	return ok;
 }
 
+/* What the option is when it is not written; NULL: it has no value then. */
+static const char *
+text_of_default(const struct key *option, const void *base,
+    const struct spec *spec, char out[VALUE_TEXT_SIZE])
+{
+	struct shown s = {.key = option, .object = base, .spec = spec};
+
+	if (!base)
+		return option->default_text;
+	return option->type->print(&s, 0, out) ? out : NULL;
+}
+
 void
-options_print(const struct key *options, const void *object,
+options_print(const struct key *options, const void *object, const void *base,
     const struct spec *spec, unsigned allowed, bool all,
     char out[VALUE_TEXT_SIZE])
 {
@@ -286,15 +308,23 @@ options_print(const struct key *options, const void *object,
 
 	for (const struct key *o = options; o->name; o++) {
 		struct shown s = {.key = o, .object = object, .spec = spec};
-		char text[VALUE_TEXT_SIZE];
+		char text[VALUE_TEXT_SIZE], other[VALUE_TEXT_SIZE];
+		const char *without = text_of_default(o, base, spec, other);
+		bool is_flag = o->type == &type_flag;
 
-		if ((o->flags & ~allowed) || !o->type->print(&s, 0, text))
+		if (o->flags & ~allowed)
 			continue;
-		if (!all && o->default_text &&
-		    strcmp(text, o->default_text) == 0)
+		if (!o->type->print(&s, 0, text)) {
+			/* Only a flag can be taken back. */
+			if (!is_flag || !without)
+				continue;
+			strcpy(text, "off");
+			is_flag = false;
+		} else if (!all && without && strcmp(text, without) == 0) {
 			continue;
+		}
 		len += (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
-		    o->type == &type_flag ? " %s" : " %s=%s", o->name, text);
+		    is_flag ? " %s" : " %s=%s", o->name, text);
 		ENSURE(len < VALUE_TEXT_SIZE);
 	}
 }
@@ -303,13 +333,21 @@ void
 options_print_fitting(const struct shown *shown, const void *object,
     unsigned allowed, char out[VALUE_TEXT_SIZE])
 {
+	options_print_over(shown, object, NULL, allowed, out);
+}
+
+void
+options_print_over(const struct shown *shown, const void *object,
+    const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE])
+{
 	const struct key *options = shown->key->options;
+	const struct spec *spec = shown->spec;
 	size_t len = strlen(out);
 
-	options_print(options, object, shown->spec, allowed, true, out);
+	options_print(options, object, base, spec, allowed, true, out);
 	if (expand_length(out) <= DRAFT_VALUE_MAX)
 		return;
 	/* The value that was read was no longer than that. */
 	out[len] = '\0';
-	options_print(options, object, shown->spec, allowed, false, out);
+	options_print(options, object, base, spec, allowed, false, out);
 }

@@ -111,7 +111,8 @@ extern const struct value_type type_http;   /* struct global_spec */
 extern const struct value_type type_listen; /* struct frontend_spec, appends */
 extern const struct value_type type_server; /* struct backend_spec, appends */
 extern const struct value_type type_track;  /* char * */
-extern const struct value_type type_age;    /* struct frontend_spec */
+extern const struct value_type type_server_defaults; /* char * */
+extern const struct value_type type_age;             /* struct frontend_spec */
 
 /* Health checks: values_check.c. */
 extern const struct value_type type_check;         /* struct check_spec */
@@ -190,16 +191,32 @@ void words_split(struct words *words, const char *text);
 bool options_read(const struct value *value, const struct words *words,
     size_t from, void *object, unsigned allowed, const char *why);
 
+/* The same for options whose defaults are in the object already. */
+bool options_read_over(const struct value *value, const struct words *words,
+    size_t from, void *object, unsigned allowed, const char *why);
+
+/* Sets every option of the server to what it is when its line does not have it:
+ * that of the backend's server_defaults, or its own default.  Options in
+ * server_defaults with a flag that is not in `allowed` are left out.  value: of
+ * the key server, its object the backend.  False when memory is short. */
+bool server_defaults_apply(
+    const struct value *value, struct server_spec *server, unsigned allowed);
+
 /* Appends ` option=value` for each option that has a value and whose flags
- * are allowed; only those that differ from their default unless `all`. */
+ * are allowed; only those that differ from their default unless `all`.  The
+ * defaults are those of the struct `base`, or of the table where it is NULL. */
 void options_print(const struct key *options, const void *object,
-    const struct spec *spec, unsigned allowed, bool all,
+    const void *base, const struct spec *spec, unsigned allowed, bool all,
     char out[VALUE_TEXT_SIZE]);
 
 /* The same for a value on its way out: all options, or where the value
  * would get too long to be read those that differ from their defaults. */
 void options_print_fitting(const struct shown *shown, const void *object,
     unsigned allowed, char out[VALUE_TEXT_SIZE]);
+/* The same where the defaults are those of the struct `base`; NULL: the
+ * table's. */
+void options_print_over(const struct shown *shown, const void *object,
+    const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
 
 /* Whether s may be the name of a section or server, of at most max letters. */
 bool name_check(const char *s, size_t max, struct err *err);

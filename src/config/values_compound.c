@@ -273,6 +273,7 @@ parse_server(const struct value *v)
 	struct server_spec s = {.place = v->entry->place};
 	struct words words;
 	struct err err;
+	unsigned allowed;
 	bool ok, named;
 
 	words_split(&words, v->text);
@@ -283,9 +284,10 @@ parse_server(const struct value *v)
 	ok = named = check_server_name(v, words.word[0]);
 	if (!addr_parse(words.word[1], ADDR_CONNECT, &s.addr, &err))
 		ok = value_fail(v, "%s", err.text);
-	ok &= options_read(v, &words, 2, &s,
-	    strncmp(words.word[1], "unix:", 5) == 0 ? 0 : KEY_TCP_ONLY,
-	    "TCP only");
+	allowed = strncmp(words.word[1], "unix:", 5) == 0 ? 0 : KEY_TCP_ONLY;
+	if (!server_defaults_apply(v, &s, allowed))
+		ok = value_fail(v, "out of memory");
+	ok &= options_read_over(v, &words, 2, &s, allowed, "TCP only");
 	if (!named || !value_set_string(v, &s.name, words.word[0]) ||
 	    !value_set_string(v, &s.address, words.word[1])) {
 		server_spec_clear(&s);
@@ -298,13 +300,21 @@ static bool
 print_server(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
 	const struct backend_spec *b = s->object;
+	struct value v = {.key = s->key, .object = (void *)(uintptr_t)b};
+	struct server_spec base = {.name = NULL};
+	unsigned allowed;
 
 	if (i >= b->servers_n)
 		return false;
+	allowed = b->servers[i].addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY;
 	snprintf(out, VALUE_TEXT_SIZE, "%s %s", b->servers[i].name,
 	    b->servers[i].address);
-	options_print_fitting(s, &b->servers[i],
-	    b->servers[i].addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY, out);
+	options_print_over(s, &b->servers[i],
+	    b->server_defaults && server_defaults_apply(&v, &base, allowed)
+	        ? &base
+	        : NULL,
+	    allowed, out);
+	server_spec_clear(&base);
 	return true;
 }
 

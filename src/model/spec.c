@@ -182,6 +182,7 @@ free_backend(struct backend_spec *b)
 	check_steps_clear(&b->check_steps);
 	pattern_fini(&b->agent.send);
 	free(b->check_command);
+	free(b->server_defaults);
 	free(b->name);
 }
 

@@ -421,6 +421,9 @@ struct backend_spec {
 	struct check_steps check_steps; /* send-expect */
 	struct agent_spec agent;
 	char *check_command; /* script: with arguments, blanks between */
+	/* Options for each server line that does not say otherwise, as
+	 * written; NULL: none. */
+	char *server_defaults;
 	struct server_spec *servers;
 	size_t servers_n, servers_room;
 	/* Names of the file's servers that the admin socket has deleted. */

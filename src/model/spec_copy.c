@@ -183,6 +183,7 @@ copy_backend(struct copying *c, struct backend_spec *b)
 	copy_steps(c, &b->check_steps);
 	copy_pattern(c, &b->agent.send);
 	b->check_command = copy_text(c, b->check_command);
+	b->server_defaults = copy_text(c, b->server_defaults);
 	b->servers =
 	    copy_array(c, b->servers, &b->servers_n, sizeof(*b->servers));
 	b->servers_room = b->servers_n;

@@ -52,7 +52,8 @@ a_copy_is_printed_like_what_it_is_of(void **state)
 	    "[backend c]\ncheck = send-expect\ncheck_step = send \"x\"\n"
 	    "check_step = expect regex \"y\"\n"
 	    "server = s 10.0.0.1:80 track=b/s\n"
-	    "[backend d]\ncheck = redis\nserver = s 10.0.0.1:80\n"
+	    "[backend d]\ncheck = redis\nserver_defaults = weight=9\nserver = "
+	    "s 10.0.0.1:80\n"
 	    "[backend e]\ncheck = script\ncheck_command = /bin/true x\n"
 	    "server = s 10.0.0.1:80\n");
 	struct spec *copy = spec_copy(spec);

@@ -70,7 +70,7 @@ unknown_keys(void **state)
 	        "the key 'threads' does not belong in [frontend web] but in "
 	        "[pool NAME]"},
 	    {"defaults", "timeout\t client = 1s",
-	        "unknown key 'timeout\t client'; write timeout_client = 1s"},
+	        "unknown key 'timeout? client'; write timeout_client = 1s"},
 	};
 
 	(void)state;

@@ -72,6 +72,7 @@ every_default_is_printed(void **state)
 	    "balance = roundrobin\n"
 	    "hash_key = source\n"
 	    "hash_balance_factor = 0%\n"
+	    "; server_defaults is not set: none\n"
 	    "server = s 10.0.0.1:80 weight=100 maxconn=0\n"
 	    "check = connect interval=2s jitter=10% init_state=up timeout=2s "
 	    "fall=3 rise=2\n"
