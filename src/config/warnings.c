@@ -36,6 +36,18 @@ warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
 	}
 }
 
+static void
+warn_of_backend(const struct backend_spec *b, struct err_list *warnings)
+{
+	if (b->servers_n > 0)
+		return;
+	err_list_add(warnings, b->place.file, b->place.line,
+	    "warning: [backend %s] has no server, so its sessions wait for "
+	    "timeout_queue and are closed; write server = NAME HOST:PORT, or "
+	    "use the command add server",
+	    b->name);
+}
+
 void
 config_warnings(const struct spec *spec, struct err_list *warnings)
 {
@@ -43,4 +55,6 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 		warn_of_admin(&spec->global.admin.all[i], warnings);
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		warn_of_proxy(&spec->frontends[i], warnings);
+	for (size_t i = 0; i < spec->backends_n; i++)
+		warn_of_backend(&spec->backends[i], warnings);
 }

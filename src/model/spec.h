@@ -465,7 +465,7 @@ struct spec {
 	size_t pools_n;
 	struct frontend_spec *frontends; /* at least one */
 	size_t frontends_n;
-	/* At least one, each with a server, unless all were deleted. */
+	/* At least one; a backend may be without servers. */
 	struct backend_spec *backends;
 	size_t backends_n;
 };

@@ -282,8 +282,8 @@ missing_keys_and_sections(void **state)
 	assert_errors("[frontend f]\n[frontend g]\nlisten = :80\n[backend b]\n",
 	    "1: [frontend f] has no listen; write listen = ... (IP:PORT, \n"
 	    "1: [frontend f] has no backend; write backend = NAME, there is b\n"
-	    "2: [frontend g] has no backend; write backend = NAME, there is b\n"
-	    "4: [backend b] has no server; write server = ... (NAME and HOST");
+	    "2: [frontend g] has no backend; write backend = NAME, there is "
+	    "b\n");
 	assert_errors(
 	    BACKEND, " there is no frontend; write a [frontend NAME]");
 	assert_errors(FRONTEND,
@@ -990,7 +990,6 @@ all_errors_come_at_once_in_the_order_of_lines(void **state)
 	    "3: listen: '80' has no port\n"
 	    "4: backend: there is no backend 'nowhere'; there is b\n"
 	    "5: the line is neither\n"
-	    "6: [backend b] has no server\n"
 	    "7: retries: 'many' is no whole number\n"
 	    "8: unknown section [what]\n"
 	    "9: the section has no ']'\n"
