@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 
-#define DIGITS 9
+#define DIGITS 15 /* a number of bytes is exact */
 /* What is reached later than that need not be told. */
 #define FORESEEN_S (30.0 * 86400)
 
