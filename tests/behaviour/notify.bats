@@ -31,7 +31,7 @@ configuration() {
 	cat <<-END
 		[global]
 		log = stderr
-		drain_timeout = ${DRAIN_TIMEOUT:-20s}
+		drain_timeout = ${DRAIN_TIMEOUT:-10m}
 		admin = $T/admin.sock
 		[frontend web]
 		listen = unix:$T/web.sock
@@ -58,7 +58,7 @@ configuration() {
 	manager
 	start_app taken
 	address=$(addr taken)
-	run -3 timeout 20 "$LFPROXY" -l "$address" -s 127.0.0.1:9
+	run -3 timeout 60 "$LFPROXY" -l "$address" -s 127.0.0.1:9
 	[[ $output == *"cannot listen on $address"* ]]
 	refute told READY
 }
@@ -71,7 +71,7 @@ configuration() {
 
 @test "notify: a name that is no socket's is a warning" {
 	NOTIFY_SOCKET=vsock:2:1 start_lfproxy < <(configuration)
-	lfproxy_said 'NOTIFY_SOCKET=vsock:2:1 is neither'
+	wait_for 10 lfproxy_said 'NOTIFY_SOCKET=vsock:2:1 is neither'
 }
 
 @test "notify: a manager that is gone is a warning, once" {

@@ -36,8 +36,8 @@ request_left_nothing() {
 	echo "server = b 127.0.0.1:9" >>"$T/lfproxy.ini"
 	reload 0
 	equal "output" "" "$output"
-	lfproxy_said 'server b is new'
-	lfproxy_said 'reloaded: 1 change'
+	wait_for 10 lfproxy_said 'server b is new'
+	wait_for 10 lfproxy_said 'reloaded: 1 change'
 	request_left_nothing
 }
 
@@ -84,7 +84,7 @@ request_left_nothing() {
 @test "reload --reload: while lfproxy stops, it fails" {
 	start_bad s slow --bytes 60000 --rate 30000
 	web s
-	spawn client curl -sS -m $((20 * PATIENCE)) --http0.9 "$(url)"
+	spawn client curl -sS -m $((60 * PATIENCE)) --http0.9 "$(url)"
 	wait_for 10 test -s "$T/client.out"
 	stop_process "${PIDS[s]}"
 	kill -TERM "$LFPROXY_PID"

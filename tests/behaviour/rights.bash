@@ -35,6 +35,22 @@ need_foreign_address() {
 	need "CAP_NET_RAW or CAP_NET_ADMIN" set_transparent
 }
 
+change_interface() {
+	python3 -c '
+import socket
+with socket.socket() as s:
+    try:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"")
+    except OSError as e:
+        raise SystemExit(f"SO_BINDTODEVICE: {e.strerror}")'
+}
+
+# need_other_interface: a socket may leave the interface it is bound to.
+need_other_interface() {
+	need CAP_NET_RAW change_interface
+}
+
 give_away() {
 	: >"$T/given.away" && chown "$1" "$T/given.away" &&
 	    rm -f "$T/given.away"

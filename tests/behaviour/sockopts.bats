@@ -350,7 +350,7 @@ server = s 127.0.0.1:9 tfo=on" web
 server = s 127.0.0.1:9 sndbuf=512m" web
 	wait_for 10 lfproxy_said "warning: server = s .*cuts sndbuf to $most bytes"
 	[ "$(cat /proc/sys/net/core/somaxconn)" -ge 65535 ] ||
-	    lfproxy_said 'warning: listen = .*cuts backlog to '
+	    wait_for 10 lfproxy_said 'warning: listen = .*cuts backlog to '
 }
 
 # -- the source --
@@ -546,8 +546,9 @@ listener() {
 	kernel listen "local=127.0.0.1:$(port web) "
 }
 
-@test "sockopts: a reload changes those of a listener, and takes them back" {
-	local without options
+# changed_and_taken_back [INTERFACE]: a listener's options, with that one.
+changed_and_taken_back() {
+	local without options interface=${1:-interface=-}
 
 	start_app a
 	web a
@@ -555,7 +556,7 @@ listener() {
 	listener
 	without=$line
 	options="backlog=77 keepalive=61s:11s:4 user_timeout=31s sndbuf=48k"
-	options+=" rcvbuf=24k mss=1000 dscp=af41 congestion=reno interface=lo"
+	options+=" rcvbuf=24k mss=1000 dscp=af41 congestion=reno ${1:-}"
 	options+=" defer_accept=7s tfo=16"
 	reload_web "127.0.0.1:0 $options"
 	refute lfproxy_said 'takes a restart'
@@ -563,12 +564,12 @@ listener() {
 	listener
 	has backlog=77 keepalive=1 idle=61 interval=11 count=4 \
 	    user_timeout=31000 sndbuf=98304 rcvbuf=49152 mss=1000 tos=136 \
-	    congestion=reno interface=lo defer=7 tfo=16
+	    congestion=reno "$interface" defer=7 tfo=16
 	reload_web "127.0.0.1:0 ${options%% defer_accept*}" 2
 	hold 1
 	wait_for 10 from_client
 	has keepalive=1 idle=61 interval=11 count=4 user_timeout=31000 \
-	    sndbuf=98304 rcvbuf=49152 tos=136 congestion=reno interface=lo
+	    sndbuf=98304 rcvbuf=49152 tos=136 congestion=reno "$interface"
 	equal "the answer" a "$(fetch "$(url)")"
 	reload_web "127.0.0.1:0 backlog=78 keepalive=off mss=1200" 3
 	listener
@@ -582,6 +583,15 @@ listener() {
 	reload_web "127.0.0.1:0 reuseport=on" 5
 	wait_for 10 lfproxy_said 'listen: 127.0.0.1:0: reuseport: .* takes a restart'
 	equal "the answer" a "$(fetch "$(url)")"
+}
+
+@test "sockopts: a reload changes those of a listener, and takes them back" {
+	changed_and_taken_back
+}
+
+@test "sockopts: a reload binds a listener to an interface, and takes it back" {
+	need_other_interface
+	changed_and_taken_back interface=lo
 }
 
 @test "sockopts: a reload loses nobody who waits in the backlog" {
