@@ -4,6 +4,7 @@
 
 # bats file_tags=onethread
 
+load environment
 load rights
 
 setup() {

@@ -32,6 +32,7 @@ LFPROXY_LOG=$T/lfproxy.log
 LFPROXY_PID=
 declare -gA PIDS=() ADDRS=()
 
+load environment
 load rights
 
 # The start of every configuration; a test that wants others sets them first.
