@@ -152,7 +152,7 @@ fades_or_is_drained() {
 	equal "weight" 100 "$(column weight a)"
 	equal "status" "no check" "$(column status a)"
 	nothing_of "show drains"
-	wait_for 10 lfproxy_said 'admin: .*: server app/a state: drain over 30s -> ready$'
+	wait_for 10 lfproxy_said 'admin: .*: server app/a state: drain over 2m -> ready$'
 	done_ drain server app/a
 	done_ cancel drain app/a
 	equal "status" "no check" "$(column status a)"
