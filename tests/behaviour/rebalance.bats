@@ -105,8 +105,8 @@ assert [s["fair"] for s in j["servers"]] == [12, 12], j'
 	wait_for 10 is scur a 16
 	done_ set server app/b state ready
 	# 8 for each: 8 of a are to go, of which 5 rest and are old.
-	run -0 ctl rebalance backend app over 2s
-	[[ $output == *"8 of 16 sessions will be closed over 2s." ]]
+	run -0 ctl rebalance backend app over 10s
+	[[ $output == *"8 of 16 sessions will be closed over 10s." ]]
 	wait_for 20 eval '[ "$(sessions | grep -c " BD ")" -ge 5 ]'
 	ctl cancel rebalance app
 	signal busy TERM
@@ -188,7 +188,7 @@ check = off" >>"$T/lfproxy.ini"
 # bats test_tags=onethread
 @test "rebalance: it ends when a reload has clients go by their address" {
 	uneven 20 600
-	ctl rebalance backend app over 20s
+	ctl rebalance backend app over 2m
 	change_file '^balance = .*' 'balance = source'
 	wait_for 60 nothing_of "show rebalances"
 	wait_for 10 lfproxy_said 'has ended, [0-9]+ of 10 .*: by the configuration clients go elsewhere'
