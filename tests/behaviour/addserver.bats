@@ -559,6 +559,7 @@ del_later() {
 
 # bats test_tags=onethread
 @test "addserver: descriptors for its checks are missing" {
+	need_descriptors 1024
 	start_app a
 	LIMIT="prlimit --nofile=1024:1024" BACKEND='check = connect' web a
 	for ((i = 0; i < 120; i++)); do

@@ -94,6 +94,12 @@ without() {
 	need "CAP_SETPCAP (to do without $*)" "${WITHOUT[@]}" true
 }
 
+# need_descriptors N: a process may have that many.
+need_descriptors() {
+	need "a limit of $1 descriptors (ulimit -Hn)" \
+	    prlimit "--nofile=$1:$1" true
+}
+
 less_nice() {
 	# shellcheck disable=SC2016 # the inner shell's own id
 	nice -n 5 sh -c 'renice -n "$1" -p $$ >/dev/null' sh "$(nice)"
