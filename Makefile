@@ -365,7 +365,7 @@ check-docs: all ## every key and command is in the man pages, examples are valid
 
 C_FILES      = $(shell find src tests -name '*.[ch]' 2>/dev/null)
 SH_FILES     = .ci/run $(filter-out %.awk %.py %.supp,$(wildcard scripts/*)) \
-	$(wildcard packaging/debian/*.postrm) \
+	$(wildcard packaging/debian/*.postinst packaging/debian/*.postrm) \
 	$(shell find tests -name '*.bash' 2>/dev/null)
 COMPLETIONS := $(filter-out etc/completion/_%,$(wildcard etc/completion/*))
 ZSH_COMPLETIONS := $(wildcard etc/completion/_*)
@@ -408,6 +408,9 @@ ZSHDIR      := $(PREFIX)/share/zsh/vendor-completions
 SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
 EXAMPLES    := $(wildcard etc/examples/*.ini)
 INI         := $(SYSCONFDIR)/lfproxy/lfproxy.ini
+UNIT        := $(UNITDIR)/lfproxy.service
+# A package's scripts do this themselves (DESTDIR).
+service      = $(if $(DESTDIR),:,scripts/service)
 
 install: all ## install below DESTDIR and PREFIX; an existing lfproxy.ini stays
 	install -D -m 755 $(B)/lfproxy $(DESTDIR)$(SBINDIR)/lfproxy
@@ -429,8 +432,10 @@ install: all ## install below DESTDIR and PREFIX; an existing lfproxy.ini stays
 	chmod 644 $(DESTDIR)$(UNITDIR)/lfproxy.service
 	test -e $(DESTDIR)$(INI) || \
 	    install -D -m 644 etc/lfproxy.ini $(DESTDIR)$(INI)
+	@$(service) install $(UNIT) $(SYSUSERSDIR)/lfproxy.conf $(INI)
 
-uninstall: ## remove what install installed, but for lfproxy.ini
+uninstall: ## stop the service and remove what install installed, but for lfproxy.ini
+	@$(service) stop $(UNIT)
 	rm -f $(DESTDIR)$(SBINDIR)/lfproxy $(DESTDIR)$(BINDIR)/lfproxyctl
 	rm -f $(foreach s,5 8,$(patsubst man/%,$(DESTDIR)$(MANDIR)/man$(s)/%, \
 	    $(filter %.$(s),$(MAN_PAGES))))
@@ -442,6 +447,7 @@ uninstall: ## remove what install installed, but for lfproxy.ini
 	rm -f $(DESTDIR)$(SYSUSERSDIR)/lfproxy.conf
 	rm -f $(DESTDIR)$(UNITDIR)/lfproxy.service
 	rmdir $(DESTDIR)$(EXAMPLEDIR) $(DESTDIR)$(dir $(EXAMPLEDIR)) || :
+	@$(service) uninstalled $(UNIT)
 
 deb: ## build the Debian package into build/deb and check it with lintian
 	@scripts/install-deps deb
