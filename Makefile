@@ -20,17 +20,18 @@ B           := build/$(MODE)
 # The house: every folder of src and the folders below it that it may use.
 # check-layers reads the includes against this table; a unit test links only
 # its own floor and those below, so a wrong arrow is a link error as well.
-FLOORS      := base net lf model config proxy check control admin
+FLOORS      := base net resolve lf model config proxy check control admin
 BELOW_base  :=
 BELOW_net   := base
+BELOW_resolve := net base
 BELOW_lf    := base
 BELOW_model := net base
 BELOW_config  := model net base
 BELOW_proxy   := lf model net base
 BELOW_check   := model net base
-BELOW_control := check proxy config model lf net base
-BELOW_admin   := control check proxy config model lf net base
-BELOW_main    := admin control check proxy config model lf net base
+BELOW_control := check proxy config model lf resolve net base
+BELOW_admin   := control check proxy config model lf resolve net base
+BELOW_main    := admin control check proxy config model lf resolve net base
 
 # What the compiler needs (+=) and what a packager may set (?=).
 CFLAGS_release := -O2 -g
@@ -98,7 +99,8 @@ CTL_SRC     := src/main/lfproxyctl.c $(wildcard src/main/ctl_*.c) \
 	$(wildcard src/main/top*.c)
 MAIN_SRC    := $(filter-out $(CTL_SRC),$(wildcard src/main/*.c))
 TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c)) \
-	$(B)/tools/alloc_count.so $(B)/lab/lab_load
+	$(B)/tools/alloc_count.so $(B)/tools/slow_names.so \
+	$(B)/lab/lab_load
 # tests/unit/FLOOR/test_*.c is one program each; other files there are shared.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))

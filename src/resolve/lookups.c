@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ * See lookups.h.
+ */
+#include "resolve/lookups.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/list.h"
+
+struct lookup {
+	struct list node; /* in queue, or in answers */
+	struct lookup_answer answer;
+	int family;
+	char host[];
+};
+
+/* Everything is under the lock. */
+struct lookups {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	struct list queue, answers;
+	size_t queued, idle; /* idle: threads on their way to the queue */
+	unsigned threads;
+	unsigned users; /* threads, and the owner */
+	bool closed;    /* the owner is gone */
+	lookup_function look;
+	void (*notify)(void *arg);
+	void *arg;
+};
+
+static void
+free_all(struct list *lookups)
+{
+	list_for_each_safe (node, lookups) {
+		list_remove(node);
+		free(container_of(node, struct lookup, node));
+	}
+}
+
+/* Gives the lock back; the last user frees everything. */
+static void
+leave(struct lookups *l)
+{
+	bool last = --l->users == 0;
+
+	pthread_mutex_unlock(&l->lock);
+	if (!last)
+		return;
+	free_all(&l->queue);
+	free_all(&l->answers);
+	pthread_cond_destroy(&l->answered);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+static struct lookup *
+next_of(struct list *list)
+{
+	struct list *node = list->next;
+
+	if (list_empty(list))
+		return NULL;
+	list_remove(node);
+	return container_of(node, struct lookup, node);
+}
+
+static void
+put_answer(struct lookups *l, struct lookup *lookup)
+{
+	if (l->closed) {
+		free(lookup);
+		return;
+	}
+	list_append(&l->answers, &lookup->node);
+	pthread_cond_signal(&l->answered);
+	l->notify(l->arg);
+}
+
+static void *
+thread_main(void *arg)
+{
+	struct lookups *l = arg;
+	struct lookup *lookup;
+
+	(void)pthread_setname_np(pthread_self(), "lfproxy-names");
+	pthread_mutex_lock(&l->lock);
+	l->idle--;
+	while (!l->closed && (lookup = next_of(&l->queue))) {
+		l->queued--;
+		pthread_mutex_unlock(&l->lock);
+		lookup->answer.error =
+		    l->look(lookup->host, lookup->family, &lookup->answer.addr);
+		pthread_mutex_lock(&l->lock);
+		put_answer(l, lookup);
+	}
+	l->threads--;
+	leave(l);
+	return NULL;
+}
+
+/* 0 or an errno.  Caller holds the lock. */
+static int
+start_thread(struct lookups *l)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	pthread_t id;
+	int rc = pthread_attr_init(&attr);
+
+	if (rc != 0)
+		return rc;
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	/* Signals are for the control thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&id, &attr, thread_main, l);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc != 0)
+		return rc;
+	l->threads++;
+	l->idle++;
+	l->users++;
+	return 0;
+}
+
+/* With threads that are busy the queue is worked off later; without any it
+ * would never be, so what is in it has failed.  Caller holds the lock. */
+static void
+see_to_threads(struct lookups *l)
+{
+	struct lookup *lookup;
+	int rc = 0;
+
+	if (l->queued > l->idle && l->threads < LOOKUPS_THREADS_MAX)
+		rc = start_thread(l);
+	if (rc == 0 || l->threads > 0)
+		return;
+	while ((lookup = next_of(&l->queue))) {
+		l->queued--;
+		lookup->answer.error = rc;
+		put_answer(l, lookup);
+	}
+}
+
+static bool
+start(void *resolver, const char *host, int family, struct name *name)
+{
+	struct lookups *l = resolver;
+	size_t size = strlen(host) + 1;
+	struct lookup *lookup = calloc(1, sizeof(*lookup) + size);
+
+	if (!lookup)
+		return false;
+	lookup->answer.name = name;
+	lookup->family = family;
+	memcpy(lookup->host, host, size);
+	pthread_mutex_lock(&l->lock);
+	list_append(&l->queue, &lookup->node);
+	l->queued++;
+	see_to_threads(l);
+	pthread_mutex_unlock(&l->lock);
+	return true;
+}
+
+const struct resolver lookups_resolver = {start};
+
+struct lookups *
+lookups_new(lookup_function look, void (*notify)(void *arg), void *arg)
+{
+	struct lookups *l = calloc(1, sizeof(*l));
+	pthread_condattr_t attr;
+
+	if (!l)
+		return NULL;
+	l->users = 1;
+	l->look = look;
+	l->notify = notify;
+	l->arg = arg;
+	list_init(&l->queue);
+	list_init(&l->answers);
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->answered, &attr);
+	pthread_condattr_destroy(&attr);
+	return l;
+}
+
+void
+lookups_free(struct lookups *lookups)
+{
+	if (!lookups)
+		return;
+	pthread_mutex_lock(&lookups->lock);
+	lookups->closed = true;
+	leave(lookups);
+}
+
+bool
+lookups_take(struct lookups *lookups, struct lookup_answer *ret_answer)
+{
+	struct lookup *lookup;
+
+	pthread_mutex_lock(&lookups->lock);
+	lookup = next_of(&lookups->answers);
+	pthread_mutex_unlock(&lookups->lock);
+	if (!lookup)
+		return false;
+	*ret_answer = lookup->answer;
+	free(lookup);
+	return true;
+}
+
+bool
+lookups_wait(struct lookups *lookups, uint64_t until_ms)
+{
+	struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
+	    .tv_nsec = (long)(until_ms % 1000) * 1000000};
+	bool any;
+
+	pthread_mutex_lock(&lookups->lock);
+	while (list_empty(&lookups->answers) &&
+	       pthread_cond_timedwait(
+	           &lookups->answered, &lookups->lock, &until) != ETIMEDOUT)
+		;
+	any = !list_empty(&lookups->answers);
+	pthread_mutex_unlock(&lookups->lock);
+	return any;
+}
