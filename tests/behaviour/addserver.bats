@@ -194,7 +194,7 @@ reloads() {
 	wait_for 10 has agent_status b L4CON
 }
 
-# bats test_tags=slowish
+# bats test_tags=slow
 @test "addserver: two hundred come and go under verified load, nobody notices" {
 	local i n kib=0
 
@@ -246,6 +246,7 @@ reloads() {
 	    fail "memory: $kib KiB after 10 rounds, $(rss_kib) after $n"
 }
 
+# bats test_tags=slow
 @test "addserver: with every algorithm, under load" {
 	local balances=(roundrobin leastconn random source hash first ewma)
 	local balance

@@ -117,6 +117,7 @@ names() {
 	equal "one gets all" 1 "$(names 40 | sort -u | wc -l)"
 }
 
+# bats test_tags=slow
 @test "balance: each algorithm serves and shows its name" {
 	local kind
 

@@ -154,6 +154,7 @@ restart() {
 	LISTEN=$(addr "$1") start_streams "$1"
 }
 
+# bats test_tags=slow
 @test "chaos: slow readers, kills, resets, no descriptors, resizes: 5 s" {
 	chaos 5 "$(scaled 20000000)"
 }

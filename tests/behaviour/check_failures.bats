@@ -102,6 +102,7 @@ expired() {
 	    -out "$T/$1.pem" 2>/dev/null
 }
 
+# bats test_tags=slow
 @test "check: https and tls, in every way" {
 	local kind
 

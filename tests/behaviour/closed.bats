@@ -355,6 +355,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 	finish held
 }
 
+# bats test_tags=slow
 @test "closed: read while two threads write as fast as they can" {
 	start_app a
 	GLOBAL='closed_sessions = 64' web a

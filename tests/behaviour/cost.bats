@@ -137,6 +137,7 @@ allocated() {
 	[ "$(allocations)" -gt "$1" ]
 }
 
+# bats test_tags=slow
 @test "cost: no event takes memory from the heap, whatever the policy" {
 	[ "$SCALE" -eq 1 ] || skip "the sanitizers have a heap of their own"
 	start_streams s

@@ -82,7 +82,7 @@ held() {
 	has_line hold "^established $1\$"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread, slow
 @test "explain: what it says of each algorithm is what happens" {
 	local kind source said i
 

@@ -39,6 +39,7 @@ rss_kb() {
 	awk '/^VmRSS:/ { print $2 }' "/proc/$LFPROXY_PID/status"
 }
 
+# bats test_tags=slow
 @test "hostile: a long answer takes no memory, however slowly it is read" {
 	local before after part=128
 

@@ -180,6 +180,7 @@ sessions_now() {
 
 # Idlers who come again for all its connections: whoever asks takes the place of
 # one of them.
+# bats test_tags=slow
 @test "http: garbage, endless headers and idlers stop nobody" {
 	start_app a
 	monitored a

@@ -105,6 +105,7 @@ connect_both() {
 	equal "killed" 2 "$(sessions | grep -c ' DD ')"
 }
 
+# bats test_tags=slow
 @test "lineup: on_down = close spares no session, whatever the moment" {
 	local i
 

@@ -57,6 +57,7 @@ benchmark() {
 	benchmark "$(port web)" "$(scaled 200000)" -P 16
 }
 
+# bats test_tags=slow
 @test "load: redis-benchmark while servers go up and down" {
 	local i
 

@@ -148,6 +148,7 @@ every_target() {
 	[ ! -s "$T/global.log" ]
 }
 
+# bats test_tags=slow
 @test "log: a file that is rotated under load loses no line" {
 	local n i total
 
@@ -227,6 +228,7 @@ full_disk() {
 	wait_for 10 lfproxy_said "log file $T/access.log takes no lines: No space left"
 }
 
+# bats test_tags=slow
 @test "log: a full disk stops neither sessions nor another target" {
 	receive local "unix:$T/log.sock"
 	full_disk 8000

@@ -175,6 +175,7 @@ quiet_ledger() {
 	    "$output"
 }
 
+# bats test_tags=slow
 @test "pool: threads come and go under load, no byte is lost" {
 	streaming
 	begin_load
@@ -188,6 +189,7 @@ quiet_ledger() {
 	wait_for 10 lfproxy_said 'pool main: 8 threads now, 1 before'
 }
 
+# bats test_tags=slow
 @test "pool: shards, promotion, order and cpus change under load" {
 	MAIN='threads = 4' streaming
 	begin_load
@@ -215,6 +217,7 @@ quiet_ledger() {
 	wait_for 10 quiet_ledger
 }
 
+# bats test_tags=slow
 @test "pool: what is not possible is refused, with the reason, under load" {
 	MAIN=$'threads = 4\nshards = 2' streaming
 	begin_load

@@ -575,6 +575,7 @@ flowing() {
 ALL_CPUS=$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)
 ONE_CPU=${ALL_CPUS%%[-,]*}
 
+# bats test_tags=slow
 @test "reload: pools get the file's settings under load, whatever was set by hand" {
 	start_streams a
 	site "server = a $(addr a)" | write
@@ -624,6 +625,7 @@ ONE_CPU=${ALL_CPUS%%[-,]*}
 	equal "who answers" a "$(fetch "$(url)")"
 }
 
+# bats test_tags=slow
 @test "reload: pools come and go, a frontend changes its pool under load" {
 	start_streams a
 	site "server = a $(addr a)" | write
@@ -745,6 +747,7 @@ storm_file() {
 	    "server = t$(($1 % 3)) $(addr s)"
 }
 
+# bats test_tags=slow
 @test "reload: every 100 ms under load, nobody notices" {
 	storm 5
 }

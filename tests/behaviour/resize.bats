@@ -178,6 +178,7 @@ resized() {
 	wait_for 10 memory_at_most $((memory + memory / 20 + 256))
 }
 
+# bats test_tags=slow
 @test "resize: every 50 ms for 5 s, nothing is lost, doubled or left over" {
 	resized 5
 }

@@ -88,6 +88,7 @@ hold() {
 	    --count "$2" --deadline 200
 }
 
+# bats test_tags=slow
 @test "servercmds: state drain, maint and ready under load" {
 	two_streams
 	begin_load
@@ -127,6 +128,7 @@ hold() {
 	wait_for 10 is scur a 0
 }
 
+# bats test_tags=slow
 @test "servercmds: weight 0, percent and more under load" {
 	two_streams
 	begin_load
@@ -162,6 +164,7 @@ hold() {
 	wait_for 10 is scur a 7
 }
 
+# bats test_tags=slow
 @test "servercmds: maxconn changed under load loses nobody" {
 	local i
 
@@ -215,6 +218,7 @@ end_load_anyhow() {
 	unset "PIDS[load]"
 }
 
+# bats test_tags=slow
 @test "servercmds: an address is changed to and fro and no client notices" {
 	local to from i
 
@@ -504,6 +508,7 @@ relaying() {
 	wait_for 10 lfproxy_said 'admin: .*server app/a: 4 sessions shut down'
 }
 
+# bats test_tags=slow
 @test "servercmds: show sess of many, under load" {
 	two_streams
 	hold held "$(scaled 800)"

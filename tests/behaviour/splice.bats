@@ -159,6 +159,7 @@ all_came() {
 	wait_for 20 no_pipes
 }
 
+# bats test_tags=slow
 @test "splice: slow readers in both directions at once get every byte" {
 	both_ways --sessions 4 --pace
 	in_pipes
@@ -180,6 +181,7 @@ p = json.load(sys.stdin)[0]
 sys.exit((p["shards"], p["shards_closing"]) != (int(sys.argv[1]), 0))' "$1"
 }
 
+# bats test_tags=slow
 @test "splice: sessions move between shards with bytes in their pipes" {
 	local round
 
@@ -200,6 +202,7 @@ sys.exit((p["shards"], p["shards_closing"]) != (int(sys.argv[1]), 0))' "$1"
 	all_came
 }
 
+# bats test_tags=slow
 @test "splice: sessions move while slow readers empty their pipes" {
 	local n=0
 
@@ -218,6 +221,7 @@ sys.exit((p["shards"], p["shards_closing"]) != (int(sys.argv[1]), 0))' "$1"
 	all_came
 }
 
+# bats test_tags=slow
 @test "splice: urgent data in bulk stops nothing, and no byte is lost" {
 	both_ways --sessions 4 --urgent
 	# While some lies ahead a direction is copied; it was spliced before.

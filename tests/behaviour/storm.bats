@@ -81,6 +81,7 @@ storm() {
 	sed -n '/^seed/s/^/# /p' "$T/storm.out" >&3
 }
 
+# bats test_tags=slow
 @test "storm: 15 s, round robin and ejection" {
 	storm 15 roundrobin 'eject_after = 3' 'eject_time = 300ms'
 }

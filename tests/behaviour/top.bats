@@ -54,6 +54,7 @@ main_has() {
 	refute shows '^main '
 }
 
+# bats test_tags=slow
 @test "top: + and - resize the pool under load, - after a question" {
 	two_apps
 	spawn load wrk -t1 -c8 -d600 "$(url)"
@@ -98,6 +99,7 @@ more_roles() {
 }
 
 # A pool that promotes at every turn, so that there is something to see.
+# bats test_tags=slow
 @test "top: shows a pool that the socket resizes under load, and no session fails" {
 	two_apps
 	# The frontend's pool is the other one.
