@@ -107,7 +107,7 @@ UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run clean install uninstall deb tools units check check-all \
 	check-timing check-long check-san \
-	check-sim check-model fuzz fuzz-minimize fuzzers lab \
+	check-sim check-model check-service fuzz fuzz-minimize fuzzers lab \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
 	check-layers check-docs lint lint-deps lint-format lint-warnings \
 	lint-cppcheck lint-shell lint-man format
@@ -312,6 +312,14 @@ check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 		scripts/run-tests $$mode quick || rc=1; \
 	done; exit $$rc
 
+# Writes its counts as scripts/run-tests does.
+check-service: ## the package and make install in a booted container; root; 2 minutes after the first
+	@counts=$${LFPROXY_COUNTS:-$$(mktemp)}; began=$$(date +%s); \
+	{ rc=0; tests/service/run || rc=$$?; \
+	  echo "# exit $$rc after $$(($$(date +%s) - began)) s"; } | \
+	awk -v label=service -v counts="$$counts" -f scripts/tap.awk; \
+	tail -n 1 "$$counts" | awk '{ exit $$2 > 0 }'
+
 check-model: ## the SPIN models of the core, and that they catch planted bugs
 	@scripts/install-deps check
 	@python3 -B tests/model/check.py
@@ -368,6 +376,7 @@ check-docs: all ## every key and command is in the man pages, examples are valid
 C_FILES      = $(shell find src tests -name '*.[ch]' 2>/dev/null)
 SH_FILES     = .ci/run $(filter-out %.awk %.py %.supp,$(wildcard scripts/*)) \
 	$(wildcard packaging/debian/*.postinst packaging/debian/*.postrm) \
+	$(wildcard tests/service/*) \
 	$(shell find tests -name '*.bash' 2>/dev/null)
 COMPLETIONS := $(filter-out etc/completion/_%,$(wildcard etc/completion/*))
 ZSH_COMPLETIONS := $(wildcard etc/completion/_*)

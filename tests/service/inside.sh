@@ -1,0 +1,326 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# The tests of the service, in a booted container; tests/service/run starts this
+# and shows what it prints, in TAP.  The tests build on each other: the package
+# is installed, used, and removed; then make install takes its place.
+#
+# /src: the source tree with a finished build; /run/check/lfproxy.deb
+set -u
+export LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
+tools=/src/build/release/tools
+ini=/etc/lfproxy/lfproxy.ini
+local_unit=/usr/local/lib/systemd/system/lfproxy.service
+tests=()
+said=/tmp/said
+
+# -- the frame --
+
+# Everything that a test prints is shown when it fails.
+check() {
+	tests+=("$1")
+}
+
+run_tests() {
+	local n=0 rc name
+
+	echo "1..${#tests[@]}"
+	for name in "${tests[@]}"; do
+		n=$((n + 1))
+		# Not as a condition, where `set -e` does nothing.
+		(
+			set -ex
+			"$name"
+		) >/tmp/output 2>&1
+		rc=$?
+		if [ "$rc" -eq 0 ]; then
+			echo "ok $n service: ${name//_/ }"
+			continue
+		fi
+		echo "not ok $n service: ${name//_/ }"
+		{
+			cat /tmp/output
+			systemctl status --no-pager -l lfproxy.service
+			journalctl -q --no-pager -n 25 -o cat -u lfproxy.service
+		} 2>&1 | sed 's/^/# /'
+	done
+}
+
+# says REGEX: in what the last `quietly` printed.
+says() {
+	grep -qE -- "$1" "$said" || {
+		echo "expected '$1' in:"
+		cat "$said"
+		return 1
+	}
+}
+
+# quietly COMMAND...: its output into the file that `says` reads.
+quietly() {
+	"$@" >"$said" 2>&1
+}
+
+fails() {
+	! "$@" || {
+		echo "expected to fail: $*"
+		return 1
+	}
+}
+
+# until_true SECONDS COMMAND...
+until_true() {
+	local tries=$(($1 * 20))
+
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || {
+			echo "not in time: $*"
+			return 1
+		}
+		sleep 0.05
+	done
+}
+
+journal_says() {
+	journalctl --sync
+	journalctl -q --no-pager -o cat -u lfproxy.service >"$said"
+	says "$1"
+}
+
+# What was said so far does not count.
+forget_journal() {
+	journalctl --rotate && journalctl --vacuum-time=1us
+} >/dev/null 2>&1
+
+property() {
+	systemctl show -P "$1" lfproxy.service
+}
+
+get() {
+	curl -sS -m 10 http://127.0.0.1:8080/
+}
+
+status_of() {
+	curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:8404$1"
+}
+
+# configure [LINE...]: the file, with these lines of [global].
+configure() {
+	{
+		printf '[global]\nhttp = 127.0.0.1:8404\n'
+		printf '%s\n' "$@"
+		cat <<-END
+			[frontend web]
+			listen = 127.0.0.1:8080
+			backend = app
+			[backend app]
+			check = connect interval=200ms
+			server = a 127.0.0.1:9001
+		END
+	} >"$ini"
+}
+
+admin="admin = /run/lfproxy/admin.sock mode=0660"
+
+listen_on() {
+	systemd-run -q --unit "listen-$1" "$tools/appserver" --name app \
+	    --listen "127.0.0.1:$1"
+	until_true 10 curl -s -o /dev/null "http://127.0.0.1:$1/"
+}
+
+install_package() {
+	apt-get -q -y -o Dpkg::Options::=--force-confold install \
+	    /run/check/lfproxy.deb
+}
+
+# -- the package --
+
+check apt_install_with_the_port_taken_says_why_nothing_runs
+apt_install_with_the_port_taken_says_why_nothing_runs() {
+	listen_on 8080
+	quietly install_package
+	says 'installed, but the service did not start'
+	says 'cannot listen on 127.0.0.1:8080: Address already in use'
+	fails systemctl is-active -q lfproxy.service
+	fails quietly systemctl restart lfproxy.service
+	systemctl stop listen-8080.service
+}
+
+check a_start_returns_when_connections_are_accepted
+a_start_returns_when_connections_are_accepted() {
+	listen_on 9001
+	configure "$admin"
+	systemctl reset-failed lfproxy.service
+	systemctl start lfproxy.service
+	[ "$(get)" = app ]
+	lfproxyctl show info >/dev/null
+	[ "$(property StatusText)" = Ready ]
+	[ "$(property User)" = lfproxy ]
+}
+
+check restart_and_curl_is_never_refused
+restart_and_curl_is_never_refused() {
+	# systemd refuses more than five starts within ten seconds.
+	mkdir -p /run/systemd/system/lfproxy.service.d
+	printf '[Unit]\nStartLimitIntervalSec=0\n' \
+	    >/run/systemd/system/lfproxy.service.d/limit.conf
+	systemctl daemon-reload
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		systemctl restart lfproxy.service
+		[ "$(get)" = app ]
+	done
+}
+
+check a_start_fails_when_the_file_is_wrong
+a_start_fails_when_the_file_is_wrong() {
+	configure "$admin" 'nonsense = 1'
+	fails quietly systemctl restart lfproxy.service
+	journal_says "unknown key 'nonsense'"
+	configure "$admin"
+	systemctl start lfproxy.service
+}
+
+check a_reload_that_is_refused_fails_with_the_reason
+a_reload_that_is_refused_fails_with_the_reason() {
+	forget_journal
+	sed -i 's/^server = a .*/&\nserver = b 127.0.0.1:9001/' "$ini"
+	systemctl reload lfproxy.service
+	[ "$(property StatusText)" = 'Ready; reloaded with 1 change' ]
+	sed -i 's/^backend = app/&\nnonsense = 1/' "$ini"
+	fails quietly systemctl reload lfproxy.service
+	journal_says "error: not reloaded, .*unknown key 'nonsense'"
+	[ "$(property ActiveState)" = active ]
+	[[ $(property StatusText) == 'Ready; a reload was refused: '* ]]
+	[ "$(get)" = app ]
+}
+
+check a_reload_needs_no_admin_socket
+a_reload_needs_no_admin_socket() {
+	configure
+	systemctl restart lfproxy.service
+	systemctl reload lfproxy.service
+	configure 'admin = 127.0.0.1:7777 level=admin'
+	systemctl reload lfproxy.service
+	journal_says 'reloaded: '
+	configure "$admin"
+	systemctl reload lfproxy.service
+}
+
+check a_log_file_outside_the_sandbox_names_the_setting
+a_log_file_outside_the_sandbox_names_the_setting() {
+	mkdir -p /srv/log && chown lfproxy /srv/log
+	configure "$admin" 'log = file=/srv/log/access.log'
+	fails quietly systemctl reload lfproxy.service
+	journal_says '/srv/log/access.log .*Read-only.*ReadWritePaths=/srv/log'
+	configure "$admin" 'log = file=/var/log/lfproxy/access.log'
+	systemctl reload lfproxy.service
+	[ "$(get)" = app ]
+	until_true 10 grep -q ' web app/a ' /var/log/lfproxy/access.log
+}
+
+check a_user_of_the_group_needs_no_root
+a_user_of_the_group_needs_no_root() {
+	useradd joe && useradd -G lfproxy ann
+	fails quietly runuser -u joe -- lfproxyctl show info
+	quietly runuser -u ann -- lfproxyctl show info
+	says '^Name: '
+}
+
+check idle_sessions_do_not_hold_up_a_restart
+idle_sessions_do_not_hold_up_a_restart() {
+	local began
+
+	configure "$admin" 'drain_timeout = 1h'
+	systemctl restart lfproxy.service
+	systemd-run -q --unit idle "$tools/badclient" silent 127.0.0.1:8080 \
+	    --count 5 --deadline 100
+	until_true 10 five_sessions
+	began=$SECONDS
+	systemctl restart lfproxy.service
+	[ $((SECONDS - began)) -lt 30 ]
+	[ "$(get)" = app ]
+}
+
+five_sessions() {
+	lfproxyctl show info | grep -q '^CurrConns: 5$'
+}
+
+check shutdown_delay_goes_beyond_TimeoutStopSec
+shutdown_delay_goes_beyond_TimeoutStopSec() {
+	forget_journal
+	configure "$admin" 'shutdown_delay = 4s'
+	printf '[Service]\nTimeoutStopSec=1s\n' \
+	    >/run/systemd/system/lfproxy.service.d/stop.conf
+	systemctl daemon-reload
+	systemctl restart lfproxy.service
+	until_true 10 ready
+	systemctl stop --no-block lfproxy.service
+	until_true 3 not_ready
+	[ "$(get)" = app ]
+	until_true 30 is_inactive
+	journal_says 'stopping in 4s'
+	journal_says 'stopped with 0 sessions left'
+	[ "$(property Result)" = success ]
+	rm /run/systemd/system/lfproxy.service.d/stop.conf
+	systemctl daemon-reload
+	systemctl start lfproxy.service
+}
+
+ready() { [ "$(status_of /readyz)" = 200 ]; }
+not_ready() { [ "$(status_of /readyz)" = 503 ]; }
+is_inactive() { [ "$(property ActiveState)" = inactive ]; }
+
+check purge_leaves_nothing
+purge_leaves_nothing() {
+	apt-get -q -y purge lfproxy
+	fails systemctl is-active -q lfproxy.service
+	fails getent passwd lfproxy
+	fails getent group lfproxy
+	[ ! -e "$ini" ]
+	[ ! -e /var/log/lfproxy ]
+}
+
+# -- make install --
+
+check make_install_alone_is_a_service_that_works
+make_install_alone_is_a_service_that_works() {
+	quietly make -s -C /src install
+	says 'edit .*/lfproxy.ini, then: systemctl enable --now lfproxy'
+	[ "$(property FragmentPath)" = "$local_unit" ]
+	configure "$admin"
+	systemctl enable --now lfproxy.service
+	[ "$(get)" = app ]
+}
+
+check with_both_the_package_warns_and_its_purge_spares_the_other
+with_both_the_package_warns_and_its_purge_spares_the_other() {
+	quietly install_package
+	says "warning: $local_unit, from a 'make install' perhaps"
+	quietly make -s -C /src install
+	says 'warning: the package lfproxy is installed as well'
+	cp "$ini" /tmp/ini
+	quietly apt-get -q -y purge lfproxy
+	says 'needs the user lfproxy, which stays'
+	getent passwd lfproxy
+	mkdir -p "${ini%/*}" && cp /tmp/ini "$ini"
+	systemctl restart lfproxy.service
+	[ "$(get)" = app ]
+}
+
+check make_uninstall_stops_the_service_and_gives_way
+make_uninstall_stops_the_service_and_gives_way() {
+	quietly install_package
+	quietly make -s -C /src uninstall
+	says "the package's unit is in force again"
+	[ "$(property FragmentPath)" != "$local_unit" ]
+	systemctl restart lfproxy.service
+	[ "$(get)" = app ]
+	apt-get -q -y purge lfproxy
+	quietly make -s -C /src install
+	systemctl start lfproxy.service || :
+	quietly make -s -C /src uninstall
+	fails systemctl is-active -q lfproxy.service
+	[ ! -e "$local_unit" ]
+}
+
+run_tests
