@@ -237,6 +237,7 @@ check-sim: $(B)/sim/lf_sim ## the core under random schedules, its golden traces
 FUZZ        := admin check hello http ini proxy text top
 FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
 FUZZ_WRAPS_http := sock_listen
+FUZZ_WRAPS_ini  := glob stat
 FUZZ_WRAPS_top  := ctl_ask
 FUZZ_SRC_top    := $(addprefix src/main/,ctl_client.c top_data.c top_rates.c)
 FUZZ_WRAPS  := getaddrinfo control_reload

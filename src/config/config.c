@@ -8,20 +8,27 @@
 
 #include "config/build.h"
 #include "config/draft.h"
-#include "config/ini.h"
+#include "config/include.h"
 #include "config/values.h"
 
 bool
 config_load(const char *path, struct spec **ret_spec, struct err_list *errors)
+{
+	return config_load_all(&path, 1, ret_spec, errors);
+}
+
+bool
+config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
+    struct err_list *errors)
 {
 	size_t errors_before = errors->n;
 	struct draft draft;
 	struct spec *spec = NULL;
 
 	draft_init(&draft);
-	ini_load(path, &draft, errors);
-	/* Lines that were not understood do not make the others right, but a
-	 * file of which nothing is known has nothing to look into. */
+	include_load(paths, n, &draft, errors);
+	/* Lines that were not understood do not make the others right, but
+	 * files of which nothing is known have nothing to look into. */
 	if (errors->n == errors_before || draft.sections_n > 0)
 		spec = build_spec(&draft, errors);
 	draft_fini(&draft);

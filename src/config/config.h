@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From a file, or from the command line, to a spec; and back to text.
+ * From files, or from the command line, to a spec; and back to text.
  *
  * Control thread only: reading blocks on the disk, and on the resolver where
  * a server is given by name.
@@ -14,8 +14,13 @@
 #include "base/err.h"
 #include "model/spec.h"
 
-/* Reads the file.  True with a spec for the caller to spec_free(), or false
- * after every error of the file was added to errors. */
+/* Reads n files, in their order, with what they include; a folder stands for
+ * its *.ini (config/include.h).  True with a spec for the caller to
+ * spec_free(), or false after every error of the files was added to errors. */
+bool config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
+    struct err_list *errors);
+
+/* The same with one. */
 bool config_load(
     const char *path, struct spec **ret_spec, struct err_list *errors);
 

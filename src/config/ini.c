@@ -351,24 +351,19 @@ fail:
 }
 
 void
-ini_load(const char *path, struct draft *draft, struct err_list *errors)
+ini_load(const char *file, struct draft *draft, struct err_list *errors)
 {
-	const char *file = draft_add_file(draft, path);
 	char *text;
 	size_t len;
 	int fd;
 
-	if (!file) {
-		err_list_add(errors, path, 0, "out of memory");
-		return;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		err_list_add(
-		    errors, path, 0, "cannot be read: %s", strerror(errno));
+		    errors, file, 0, "cannot be read: %s", strerror(errno));
 		return;
 	}
-	text = read_all(fd, path, &len, errors);
+	text = read_all(fd, file, &len, errors);
 	close(fd);
 	if (text)
 		parse(file, text, len, draft, errors);

@@ -23,7 +23,11 @@
 
 /* Appends what the file says to the draft, values with their variables filled
  * in (config/expand.h), and one error for each line that is not understood.  A
- * file that cannot be read is one error.  Blocks on the disk. */
-void ini_load(const char *path, struct draft *draft, struct err_list *errors);
+ * file that cannot be read is one error.  What the file includes is noted in
+ * the draft, and not read.  Blocks on the disk.
+ *
+ * The path is one of draft_add_file(), to which the places in the draft
+ * point. */
+void ini_load(const char *file, struct draft *draft, struct err_list *errors);
 
 #endif

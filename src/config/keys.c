@@ -91,6 +91,13 @@ static const struct key admin_options[] = {
     {.name = NULL}};
 
 static const struct key global_keys[] = {
+    {.name = "include",
+        .type = &type_include,
+        .flags = KEY_REPEATABLE,
+        .allowed = "a file, a folder, or a pattern as in conf.d/*.ini",
+        .default_note = "none",
+        .reload = RELOAD_LIVE,
+        .help = "further files, also before any section"},
     {.name = "admin",
         .type = &type_admin,
         .offset = offsetof(struct global_spec, admin),

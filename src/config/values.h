@@ -87,7 +87,9 @@ extern const struct value_type type_mark;       /* unsigned */
 extern const struct value_type type_source;     /* struct source_spec */
 extern const struct value_type type_proxy_from; /* struct frontend_spec */
 
-/* Values that name something: values_names.c. */
+/* Values that name something: values_names.c.  Files to include are read
+ * before there are values (config/include.h). */
+extern const struct value_type type_include;
 extern const struct value_type type_user;    /* char * */
 extern const struct value_type type_group;   /* char * */
 extern const struct value_type type_node;    /* char * */

@@ -208,6 +208,23 @@ print_pool(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
+static bool
+parse_include(const struct value *v)
+{
+	return value_fail(v, "only a file can include others");
+}
+
+/* What is printed has what was included. */
+static bool
+print_include(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	(void)s;
+	(void)i;
+	out[0] = '\0';
+	return false;
+}
+
+const struct value_type type_include = {parse_include, print_include};
 const struct value_type type_user = {parse_user, value_print_string};
 const struct value_type type_group = {parse_group, value_print_string};
 const struct value_type type_people = {parse_people, value_print_string};

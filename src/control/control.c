@@ -213,8 +213,21 @@ count_threads(const struct spec *spec)
 	return n;
 }
 
+static bool
+copy_files(struct control *c, const char *const *files, size_t n)
+{
+	c->files = calloc(n + 1, sizeof(*c->files));
+	while (c->files && c->files_n < n) {
+		c->files[c->files_n] = strdup(files[c->files_n]);
+		if (!c->files[c->files_n++])
+			return false;
+	}
+	return c->files != NULL;
+}
+
 struct control *
-control_new(struct spec *spec, const char *file, struct err *err)
+control_new(
+    struct spec *spec, const char *const *files, size_t n, struct err *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
 
@@ -225,8 +238,7 @@ control_new(struct spec *spec, const char *file, struct err *err)
 	}
 	list_init(&c->drains);
 	list_init(&c->rebalances);
-	c->file = file ? strdup(file) : NULL;
-	if (file && !c->file) {
+	if (!copy_files(c, files, n)) {
 		spec_free(spec);
 		err_set(err, "out of memory");
 		goto fail;
@@ -340,7 +352,9 @@ control_free(struct control *control)
 	grace_free(c->grace);
 	if (c->loop)
 		ev_loop_destroy(c->loop);
-	free(c->file);
+	for (size_t i = 0; i < c->files_n; i++)
+		free(c->files[i]);
+	free(c->files);
 	free(c);
 }
 

@@ -37,12 +37,12 @@ struct control;
 struct listeners;
 struct proxy;
 
-/* Makes the model and binds the listeners; nothing is accepted so far.  file is
- * where the spec is from and what a reload reads again, NULL: it is not from a
- * file.  Takes the spec over, also on failure; NULL with err set when something
- * could not be bound or the system refused. */
+/* Makes the model and binds the listeners; nothing is accepted so far.  The n
+ * files are where the spec is from and what a reload reads again; 0: it is not
+ * from files.  Copies their names, and takes the spec over, also on failure;
+ * NULL with err set when something could not be bound or the system refused. */
 struct control *control_new(
-    struct spec *spec, const char *file, struct err *err);
+    struct spec *spec, const char *const *files, size_t n, struct err *err);
 
 /* Becomes the configured user, starts the log's writer, pools, acceptors and
  * checks, and tells the service manager that lfproxy is ready: what else it is

@@ -35,7 +35,8 @@ struct control {
 	struct listeners *listeners;
 	struct pools *pools;
 	struct checker *checker;
-	char *file; /* the configuration, NULL: from the command line */
+	char **files; /* the configuration; files_n 0: from the command line */
+	size_t files_n;
 	struct budget budget;
 	struct file_limits file_limits;
 	bool frontend_rates; /* a frontend has a limit on its rate */

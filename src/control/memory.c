@@ -118,7 +118,9 @@ memory_rows_fill(struct memory_rows *rows, struct control *control)
 	add(rows, "log", log_memory());
 	add(rows, "events", events_memory());
 	memory_add_block(&self, control);
-	memory_add_block(&self, control->file);
+	memory_add_block(&self, control->files);
+	for (size_t i = 0; i < control->files_n; i++)
+		memory_add_block(&self, control->files[i]);
 	memory_add_block(&self, control->capacity.pools);
 	add(rows, "control", self);
 }

@@ -47,7 +47,7 @@ may_reload(const struct control *c, struct reload_result *result)
 {
 	if (c->phase != RUNNING)
 		return refuse(result, "lfproxy is stopping");
-	if (!c->file)
+	if (c->files_n == 0)
 		return refuse(result,
 		    "this lfproxy was started without a file; start it with -c "
 		    "FILE to be able to reload");
@@ -60,7 +60,8 @@ read_spec(struct control *c, struct reload_result *result)
 {
 	struct spec *spec;
 
-	if (!config_load(c->file, &spec, &result->errors))
+	if (!config_load_all((const char *const *)c->files, c->files_n, &spec,
+	        &result->errors))
 		return NULL;
 	if (config_diff(c->model->spec, spec, &result->changes)) {
 		config_tell_edits(c->model->spec, spec, &result->changes);

@@ -75,7 +75,7 @@ load(const struct options *options, struct spec **ret_spec)
 }
 
 static int
-run(struct spec *spec, const char *file)
+run(struct spec *spec, const struct options *options)
 {
 	struct control *control;
 	struct surfaces *surfaces;
@@ -85,7 +85,7 @@ run(struct spec *spec, const char *file)
 	/* Without its service manager's socket lfproxy still works. */
 	if (!notify_open(&err))
 		log_warning("%s", err.text);
-	control = control_new(spec, file, &err);
+	control = control_new(spec, options->files, options->files_n, &err);
 	if (!control)
 		return fail(status, &err);
 	surfaces = surfaces_open(control, &err);
@@ -99,6 +99,16 @@ run(struct spec *spec, const char *file)
 	return status == EXIT_STATUS_OK ? status : fail(status, &err);
 }
 
+/* Names every file that was read. */
+static void
+print_valid(const struct spec *spec)
+{
+	for (size_t i = 0; i < spec->files_n; i++)
+		printf("%s%s", i > 0 ? ", " : "", spec->files[i]);
+	printf("%s: configuration is valid\n",
+	    spec->files_n > 0 ? "" : "command line");
+}
+
 static int
 act_on_configuration(const struct options *options)
 {
@@ -107,12 +117,11 @@ act_on_configuration(const struct options *options)
 	if (!load(options, &spec))
 		return EXIT_STATUS_CONFIG;
 	if (options->action == OPTIONS_RUN)
-		return run(spec, options->file);
+		return run(spec, options);
 	if (options->action == OPTIONS_PRINT)
 		config_print(spec, stdout);
 	else
-		printf("%s: configuration is valid\n",
-		    options->file ? options->file : "command line");
+		print_valid(spec);
 	spec_free(spec);
 	return EXIT_STATUS_OK;
 }

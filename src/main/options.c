@@ -43,13 +43,15 @@ options_help(FILE *out)
 	fputs(
 	    "lfproxy " LFPROXY_VERSION ": a TCP load balancer\n"
 	    "\n"
-	    "usage: lfproxy -c FILE [-t | -T]\n"
+	    "usage: lfproxy -c FILE... [-t | -T]\n"
 	    "       lfproxy -l ADDR... -s [NAME=]ADDR... [-b BALANCE]\n"
 	    "               [-k CHECK] [-n THREADS] [-a SOCKET] [-t | -T]\n"
 	    "       lfproxy --reload PID\n"
 	    "       lfproxy -h | -V\n"
 	    "\n"
-	    "  -c, --config FILE         read the configuration from FILE\n"
+	    "  -c, --config FILE         read the configuration from FILE, or\n"
+	    "                            from *.ini in the folder FILE "
+	    "(repeatable)\n"
 	    "\n"
 	    "Without a file:\n"
 	    "  -l, --listen ADDR         accept connections here (repeatable)\n"
@@ -89,6 +91,9 @@ options_fini(struct options *options)
 {
 	free(options->short_form.listens);
 	free(options->short_form.servers);
+	free(options->files);
+	options->files = NULL;
+	options->files_n = 0;
 	options->short_form.listens = options->short_form.servers = NULL;
 	options->short_form.listens_n = options->short_form.servers_n = 0;
 }
@@ -160,7 +165,7 @@ take_option(struct options *o, int found, const char *word, struct err *err)
 
 	switch (found) {
 	case 'c':
-		return set_once(&o->file, found, err);
+		return append(&o->files, &o->files_n, err);
 	case 'l':
 		return append(&s->listens, &s->listens_n, err);
 	case 's':
@@ -220,27 +225,27 @@ check_combination(const struct options *o, struct err *err)
 
 	if (o->action >= OPTIONS_VERSION)
 		return true;
-	if (o->action == OPTIONS_RELOAD && (o->file || letter))
+	if (o->action == OPTIONS_RELOAD && (o->files_n > 0 || letter))
 		return err_set(err,
 		    "--reload takes no -%c: the process knows its "
 		    "configuration" TRY_HELP,
-		    o->file ? 'c' : letter);
+		    o->files_n > 0 ? 'c' : letter);
 	if (o->action == OPTIONS_RELOAD)
 		return true;
-	if (o->file && letter)
+	if (o->files_n > 0 && letter)
 		return err_set(err,
 		    "-c and -%c exclude each other: it is either a file or the "
 		    "options alone" TRY_HELP,
 		    letter);
-	if (!o->file && !letter)
+	if (o->files_n == 0 && !letter)
 		return err_set(err,
 		    "there is nothing to do; name a file with -c, or addresses "
 		    "with -l and -s" TRY_HELP);
-	if (!o->file && s->listens_n == 0)
+	if (o->files_n == 0 && s->listens_n == 0)
 		return err_set(err,
 		    "no address to listen on; give at least one with "
 		    "-l" TRY_HELP);
-	if (!o->file && s->servers_n == 0)
+	if (o->files_n == 0 && s->servers_n == 0)
 		return err_set(
 		    err, "no server; give at least one with -s" TRY_HELP);
 	return true;
@@ -281,7 +286,8 @@ bool
 options_load(const struct options *options, struct spec **ret_spec,
     struct err_list *errors)
 {
-	if (options->file)
-		return config_load(options->file, ret_spec, errors);
+	if (options->files_n > 0)
+		return config_load_all(
+		    options->files, options->files_n, ret_spec, errors);
 	return config_from_options(&options->short_form, ret_spec, errors);
 }

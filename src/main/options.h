@@ -22,11 +22,12 @@ enum options_action {
 	OPTIONS_LIST_COMMANDS, /* --list-commands, likewise */
 };
 
-/* For RUN, TEST and PRINT there is either a file or the short form. */
+/* For RUN, TEST and PRINT there are either files or the short form. */
 struct options {
 	enum options_action action;
 	pid_t pid;                        /* of --reload */
-	const char *file;                 /* -c, or NULL: */
+	const char **files;               /* -c; the array is owned */
+	size_t files_n;                   /* 0: */
 	struct config_options short_form; /* its arrays are owned */
 };
 
@@ -49,8 +50,8 @@ void options_fini(struct options *options);
 /* What -h prints. */
 void options_help(FILE *out);
 
-/* The configuration that the options ask for, from the file or from the
- * options themselves: config_load() or config_from_options(). */
+/* The configuration that the options ask for, from the files or from the
+ * options themselves: config_load_all() or config_from_options(). */
 bool options_load(const struct options *options, struct spec **ret_spec,
     struct err_list *errors);
 

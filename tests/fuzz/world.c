@@ -288,13 +288,16 @@ start(struct world *w)
 {
 	const char *tmp = getenv("TMPDIR");
 	char path[128];
+	const char *file = path;
+	struct spec *spec;
 	struct err err;
 
 	ENSURE(snprintf(w->dir, sizeof(w->dir), "%s/lfproxy-fuzz.XXXXXX",
 	           tmp ? tmp : "/tmp") < (int)sizeof(w->dir));
 	ENSURE(mkdtemp(w->dir));
 	listen_all(w);
-	w->control = control_new(load(w, path, sizeof(path)), path, &err);
+	spec = load(w, path, sizeof(path));
+	w->control = control_new(spec, &file, 1, &err);
 	ENSURE(w->control);
 	w->surfaces = surfaces_open(w->control, &err);
 	ENSURE(w->surfaces && control_start(w->control, &err));

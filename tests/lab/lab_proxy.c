@@ -242,7 +242,7 @@ main(int argc, char **argv)
 		usage();
 	lab.control =
 	    control_new(make_spec(&lab, argv + optind, (size_t)(argc - optind)),
-	        NULL, &err);
+	        NULL, 0, &err);
 	if (!lab.control || !control_start(lab.control, &err))
 		die(err.text);
 	run(&lab);

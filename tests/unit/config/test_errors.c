@@ -43,7 +43,7 @@ unknown_keys(void **state)
 	static const struct row rows[] = {
 	    {"global", "adnim = /x",
 	        "unknown key 'adnim' in [global]; did you mean 'admin'? "
-	        "allowed are admin, http, log, user, group, maxconn, "
+	        "allowed are include, admin, http, log, user, group, maxconn, "
 	        "rate_connections, rate_sessions, node, shutdown_delay, "
 	        "drain_timeout, drain_idle_timeout, closed_sessions, "
 	        "closed_tcp_info"},

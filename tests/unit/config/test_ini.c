@@ -27,7 +27,7 @@ draft_text(const char *file, struct err_list *errors)
 	FILE *f = open_memstream(&text, &size);
 
 	draft_init(&draft);
-	ini_load(file, &draft, errors);
+	ini_load(draft_add_file(&draft, file), &draft, errors);
 	for (size_t i = 0; i < draft.sections_n; i++) {
 		const struct draft_section *s = &draft.sections[i];
 
@@ -384,7 +384,9 @@ unreadable_files_are_errors_of_their_kind(void **state)
 	(void)state;
 	assert_path_error("/nonexistent/lfproxy.ini",
 	    "cannot be read: No such file or directory");
-	assert_path_error("/proc", "is a directory; name a file");
+	assert_path_error("/proc",
+	    "is a directory without *.ini in it; name a file, or a directory "
+	    "of such files");
 	assert_path_error(
 	    "/dev/zero", "is larger than 16 MiB; this is no configuration");
 	write_file(path, "x", 1);

@@ -30,6 +30,7 @@ every_default_is_printed(void **state)
 	    "; lfproxy " LFPROXY_VERSION
 	    ": the effective configuration, with every default\n"
 	    "\n[global]\n"
+	    "; include is not set: none\n"
 	    "; admin is not set: none\n"
 	    "; http is not set: none\n"
 	    "log = stderr format=tcplog sample=1/1\n"

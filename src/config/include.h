@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * The files of a configuration: those that the command line names, and those
+ * that `include` names in them.
+ *
+ * A path of `include` is relative to the folder of the file in which it
+ * stands.  With *, ? or [ it is a pattern, whose files are read in the order
+ * of their names; none is fine.  Without, it is a file, which must be there,
+ * or a folder, of which *.ini is read.  An included file is read after the one
+ * that includes it, as though it stood at its end, and begins outside of any
+ * section.
+ */
+#ifndef CONFIG_INCLUDE_H
+#define CONFIG_INCLUDE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "config/draft.h"
+
+/* How deep files may include others, and how many files there may be. */
+#define INCLUDE_DEPTH_MAX 8
+#define INCLUDE_FILES_MAX 1000
+
+/* Appends what n files or folders say, in their order, and all that they
+ * include.  Adds an error for what cannot be read, for a file that is there
+ * twice, and so for a file that includes itself.  Blocks on the disk. */
+void include_load(const char *const *paths, size_t n, struct draft *draft,
+    struct err_list *errors);
+
+#endif
