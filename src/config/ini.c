@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config/expand.h"
+#include "config/foreign.h"
 #include "config/ini_lines.h"
 
 /* The longest name of a key that is looked at: a key and its '=' must fit into
@@ -297,7 +298,12 @@ parse(const char *file, const char *text, size_t len, struct draft *draft,
     struct err_list *errors)
 {
 	struct reader r = {.draft = draft, .errors = errors, .file = file};
+	struct err err;
 
+	if (foreign_detect(text, len, &err)) {
+		err_list_add(errors, file, 0, "%s", err.text);
+		return;
+	}
 	ini_lines_init(&r.lines, file, text, len, errors);
 	/* The result of inih tells no more than our own look at each line,
 	 * but for the one case in which inih gives up. */

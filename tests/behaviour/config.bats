@@ -108,6 +108,45 @@ write_good() {
 	[[ "$output" == "$ini:22: unknown key 'xyzzy'"* ]]
 }
 
+@test "config: a file of HAProxy, of nginx, or in UTF-16 is told in one line" {
+	local use="lfproxy reads [section] and key = value lines, see lfproxy.ini(5)"
+
+	write <<-'EOF'
+	# an haproxy.cfg
+	global
+	    log /dev/log local0
+	    log-format "[%tr] %ST"
+	defaults
+	    timeout connect 5s
+	frontend web
+	    bind :80
+	    default_backend app
+	backend app
+	    server a 10.0.0.1:80 check inter 2s
+	EOF
+	run -1 "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini: is a configuration of HAProxy (line 2: 'global'); $use" ]
+	write <<-'EOF'
+	user www-data;
+	worker_processes auto;
+	stream {
+	    upstream app { server 10.0.0.1:80; }
+	    server { listen 80; proxy_pass app; }
+	}
+	EOF
+	run -1 "$lfproxy" -t -c "$ini"
+	[ "$output" = "$ini: is a configuration of nginx (line 3: 'stream {'); $use" ]
+	write_good
+	iconv -f UTF-8 -t UTF-16 "$ini" >"$ini.16"
+	run -1 "$lfproxy" -t -c "$ini.16"
+	[ "$output" = "$ini.16: is UTF-16 text; save it as UTF-8" ]
+	# Lines of theirs in a file of ours are errors of their own.
+	write_good
+	echo 'global' >>"$ini"
+	run -1 "$lfproxy" -t -c "$ini"
+	[[ "$output" == "$ini:17: "* ]]
+}
+
 @test "config: what looks like a blank and is none is named" {
 	write_good
 	printf 'retries\302\240= 3\n' >>"$ini"
