@@ -230,6 +230,7 @@ http_bind(struct control *control, struct admin *admin,
 	http->site.env.control = control;
 	http->site.env.admin = admin;
 	http->addr = at->addr;
+	http->site.loopback = addr_is_loopback(&at->addr);
 	http->both_families = at->both_families;
 	http->loop = control_loop(control);
 	http_guests_init(&http->site.guests);

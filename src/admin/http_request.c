@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admin/http_host.h"
 #include "admin/http_pages.h"
 
 #define BLOCK_SIZE ANSWER_PART_SIZE
@@ -207,6 +208,17 @@ find_page(struct MHD_Connection *connection, const char *path)
 	return page;
 }
 
+static bool
+is_for_us(struct MHD_Connection *connection, const struct http_site *site)
+{
+	const struct global_spec *global =
+	    &control_model(site->env.control)->spec->global;
+
+	return http_host_is_known(MHD_lookup_connection_value(connection,
+	                              MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
+	    global->http_hosts, site->loopback);
+}
+
 /* The library calls a first time when the headers are there, and then for what
  * there is of a body, which nobody here has a use for. */
 enum MHD_Result
@@ -233,6 +245,11 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 		    "Only GET and HEAD are allowed.\n");
+	if (!is_for_us(connection, site))
+		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+		    "This is not known as a name of this host; ask by its "
+		    "address, or add the name to the option hosts= of http in "
+		    "lfproxy's configuration.\n");
 	page = find_page(connection, url);
 	if (page)
 		return send_page(connection, site, page);

@@ -14,6 +14,7 @@
 struct http_site {
 	struct command_env env; /* nobody's: pages change nothing */
 	struct http_guests guests;
+	bool loopback; /* only this host can connect */
 };
 
 /* MHD_AccessHandlerCallback; arg is the site. */

@@ -90,6 +90,16 @@ static const struct key admin_options[] = {
         .help = "clients at a time"},
     {.name = NULL}};
 
+static const struct key http_options[] = {
+    {.name = "hosts",
+        .type = &type_hosts,
+        .offset = offsetof(struct global_spec, http_hosts),
+        .allowed = "names with commas between, or *",
+        .default_note = "this host's names at a loopback address, else any",
+        .reload = RELOAD_LIVE,
+        .help = "names that requests may have in Host, besides addresses"},
+    {.name = NULL}};
+
 static const struct key global_keys[] = {
     {.name = "include",
         .type = &type_include,
@@ -112,6 +122,7 @@ static const struct key global_keys[] = {
         .offset = offsetof(struct global_spec, http),
         .allowed = "HOST:PORT, [HOST]:PORT, *:PORT or :PORT",
         .default_note = "none",
+        .options = http_options,
         .reload = RELOAD_LIVE,
         .help = "where monitoring asks: /metrics, /stats;csv, /healthz"},
     {.name = "log",

@@ -93,6 +93,7 @@ extern const struct value_type type_include;
 extern const struct value_type type_user;    /* char * */
 extern const struct value_type type_group;   /* char * */
 extern const struct value_type type_node;    /* char * */
+extern const struct value_type type_hosts;   /* char *: names, commas */
 extern const struct value_type type_people;  /* char *: users and @groups */
 extern const struct value_type type_backend; /* struct frontend_spec, appends */
 extern const struct value_type type_pool;    /* size_t: index */

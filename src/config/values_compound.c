@@ -104,17 +104,22 @@ static bool
 parse_http(const struct value *v)
 {
 	struct global_spec *g = v->object;
+	struct words words;
+	const char *where;
 	struct err err;
 
-	if (!addr_parse(v->text, ADDR_LISTEN, &g->http.addr, &err))
+	words_split(&words, v->text);
+	where = words.word[0];
+	if (!addr_parse(where, ADDR_LISTEN, &g->http.addr, &err))
 		return value_fail(v, "%s", err.text);
 	if (g->http.addr.sa.sa_family == AF_UNIX)
 		return value_fail(
-		    v, "'%s' is a unix socket; this is TCP only", v->text);
-	g->http.both_families = v->text[0] == ':' || v->text[0] == '*';
+		    v, "'%s' is a unix socket; this is TCP only", where);
+	g->http.both_families = where[0] == ':' || where[0] == '*';
 	if (v->entry)
 		g->http.place = v->entry->place;
-	return value_set_string(v, &g->http.text, v->text);
+	return options_read(v, &words, 1, g, 0, "") &&
+	       value_set_string(v, &g->http.text, where);
 }
 
 static bool
@@ -125,6 +130,7 @@ print_http(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	if (i > 0 || !g->http.text)
 		return false;
 	snprintf(out, VALUE_TEXT_SIZE, "%s", g->http.text);
+	options_print_fitting(s, g, 0, out);
 	return true;
 }
 

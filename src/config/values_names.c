@@ -87,6 +87,33 @@ parse_people(const struct value *v)
 	return ok && value_set_string(v, value_string(v), v->text);
 }
 
+/* Names of hosts, as they are in a URL. */
+static bool
+parse_hosts(const struct value *v)
+{
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	const char *at = v->text;
+	bool ok = true;
+
+	if (strcmp(at, "*") == 0)
+		return value_set_string(v, value_string(v), at);
+	for (; ok; at++) {
+		size_t n = strspn(at, letters);
+
+		at += n;
+		ok = n > 0;
+		if (*at != ',')
+			break;
+	}
+	if (ok && !*at)
+		return value_set_string(v, value_string(v), v->text);
+	return value_fail(v,
+	    "'%s' are no names of hosts; write names with commas between, "
+	    "without ports, or * for any",
+	    v->text);
+}
+
 static bool
 parse_node(const struct value *v)
 {
@@ -228,6 +255,7 @@ const struct value_type type_include = {parse_include, print_include};
 const struct value_type type_user = {parse_user, value_print_string};
 const struct value_type type_group = {parse_group, value_print_string};
 const struct value_type type_people = {parse_people, value_print_string};
+const struct value_type type_hosts = {parse_hosts, value_print_string};
 const struct value_type type_node = {parse_node, value_print_string};
 const struct value_type type_backend = {parse_backend, print_backend};
 const struct value_type type_pool = {parse_pool, print_pool};

@@ -299,6 +299,7 @@ spec_free(struct spec *spec)
 	free(spec->files);
 	log_list_clear(&spec->global.log);
 	free(spec->global.http.text);
+	free(spec->global.http_hosts);
 	admin_list_clear(&spec->global.admin);
 	free(spec->global.user);
 	free(spec->global.group);

@@ -102,6 +102,7 @@ copy_global(struct copying *c, struct global_spec *global)
 	for (size_t i = 0; i < admin.n; i++)
 		move_place(c, &admin.all[i].place);
 	copy_listen(c, &global->http);
+	global->http_hosts = copy_text(c, global->http_hosts);
 	copy_logs(c, &global->log);
 	global->user = copy_text(c, global->user);
 	global->group = copy_text(c, global->group);

@@ -222,3 +222,38 @@ sessions_now() {
 	[[ $output == *'thrown out'* ]]
 	ask 200 /healthz
 }
+
+# Symptom: a web page whose name stands for 127.0.0.1 could read the pages.
+@test "http: a foreign name in Host is refused at a loopback address" {
+	start_app a
+	monitored a
+	ask 421 /metrics -H 'Host: evil.example:8404'
+	[[ $output == *"hosts="* ]] || fail "$output"
+	ask 421 /healthz -H 'Host: evil.example'
+	ask 200 /metrics
+	ask 200 /metrics -H 'Host: localhost:1'
+	ask 200 /metrics -H 'Host: [::1]:1'
+	ask 200 /metrics -H "Host: $(uname -n)"
+	ask 200 /metrics -0 -H 'Host:'
+	sed -i 's/^http = .*/& hosts=evil.example,b.example/' "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" reload
+	ask 200 /metrics -H 'Host: evil.example:8404'
+	ask 200 /metrics -H 'Host: B.example'
+	ask 421 /metrics -H 'Host: c.example'
+	sed -i 's/ hosts=.*/ hosts=*/' "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" reload
+	ask 200 /metrics -H 'Host: c.example'
+	sed -i 's/ hosts=.*/ hosts=a:8404/' "$T/lfproxy.ini"
+	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *"http: hosts: 'a:8404' are no names of hosts"* ]] || fail "$output"
+}
+
+@test "http: any name will do at an address of every interface" {
+	start_app a
+	monitored a
+	sed -i 's/^http = .*/http = :0/' "$T/http.ini"
+	stop_lfproxy
+	start_lfproxy <"$T/http.ini"
+	HTTP=127.0.0.1:$(sed -n 's|.*monitoring at http://.*:\([0-9]*\)/$|\1|p' "$LFPROXY_LOG")
+	ask 200 /metrics -H 'Host: proxy.svc.cluster.local:8404'
+}
