@@ -116,19 +116,25 @@ all: $(PROGRAMS) ## build lfproxy and lfproxyctl (the default)
 help: ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
+# Once in each build directory: a machine without the compiler or a library is
+# told what to install.
+$(B)/.deps: scripts/check-deps
+	@scripts/check-deps $(CC)
+	@mkdir -p $(@D) && touch $@
+
 # The fault build differs from the release where faults are planted, and takes
 # all other objects from there.
 ifeq ($(MODE),fault)
 FAULTY      := $(shell grep -l '"base/fault\.h"' -r src --include='*.c')
 RELEASE_OBJ := build/release/obj
-$(RELEASE_OBJ)/%.o: src/%.c
+$(RELEASE_OBJ)/%.o: src/%.c | $(B)/.deps
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out $(DEFINES_fault),$(ALL_CFLAGS)) -c -o $@ $<
 endif
 objects      = $(foreach s,$(1),$(if $(and $(RELEASE_OBJ),$(filter-out \
 	$(FAULTY),$(s))),$(RELEASE_OBJ),$(B)/obj)/$(s:src/%.c=%.o))
-$(B)/obj/%.o: src/%.c
+$(B)/obj/%.o: src/%.c | $(B)/.deps
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -153,7 +159,7 @@ $(B)/lfproxyctl: $(call objects,$(CTL_SRC)) \
 	    $(LIB_XXHASH) -pthread
 
 tools: $(TOOLS) $(B)/lab/lab_load ## build the tests' servers and clients
-$(B)/tools/%: tests/tools/%.c
+$(B)/tools/%: tests/tools/%.c | $(B)/.deps
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread
@@ -219,7 +225,7 @@ SIM_HOOKED  := $(filter-out %/handle_set_epoll.c %/policy_calibrate.c \
 SIM_SRC     := $(SIM_HOOKED) $(filter-out $(SIM_HOOKED),$(wildcard tests/sim/*.c))
 SIM_OBJ     := $(SIM_SRC:%.c=$(B)/sim/%.o)
 SIM_CC       = $(CC) $(ALL_CFLAGS) -Itests -Itests/unit
-$(B)/sim/%.o: %.c tests/sim/hooks.h
+$(B)/sim/%.o: %.c tests/sim/hooks.h | $(B)/.deps
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(SIM_CC) $(if $(filter $<,$(SIM_HOOKED)),-include sim/hooks.h) \
@@ -245,7 +251,7 @@ ifneq ($(MODE),fuzz)
 FUZZ_SHARED += tests/fuzz/replay.c
 endif
 FUZZERS     := $(FUZZ:%=$(B)/fuzz/%)
-$(B)/fuzz/%.o: tests/fuzz/%.c
+$(B)/fuzz/%.o: tests/fuzz/%.c | $(B)/.deps
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
@@ -275,13 +281,17 @@ all tools units fuzzers: ; @:
 
 # What follows needs other packages than the compiler's: install-deps brings
 # those that are missing, and does nothing when all are there.
-run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C
+#
+# As many compilers at a time as there are CPUs, unless make was given -j.
+ALL_CPUS     = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+PORT        ?= 8080
+run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C; PORT=9000
 	@scripts/install-deps run
-	@$(MAKE) --no-print-directory all tools
-	@exec env LFPROXY_BUILD=$(B) scripts/demo
+	@$(MAKE) --no-print-directory $(ALL_CPUS) all $(B)/tools/appserver
+	@exec env LFPROXY_BUILD=$(B) scripts/demo $(PORT)
 
-TEST_BUILDS  = $(MAKE) --no-print-directory all tools units fuzzers && \
-	$(MAKE) --no-print-directory MODE=fault all
+TEST_BUILDS  = $(MAKE) --no-print-directory $(ALL_CPUS) all tools units fuzzers && \
+	$(MAKE) --no-print-directory $(ALL_CPUS) MODE=fault all
 check: ## the tests that a change has to pass; 5 minutes on two CPUs
 	@scripts/install-deps check
 	@$(TEST_BUILDS)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+# What a newcomer runs first: make run (scripts/demo), and make on a machine
+# where nothing is installed.
+
+load helpers
+
+export LFPROXY_BUILD=$BUILD
+
+demo_said() {
+	has_line "$1" "$2" || grep -qE -- "$2" "$T/$1.err"
+}
+
+demo_ready_or_ended() {
+	has_line "$1" '^Ctrl-C stops' || ended "${PIDS[$1]}"
+}
+
+# some_port: in $base, with those after it below the ports that the kernel
+# chooses from; another program may have one of them.
+some_port() {
+	base=$((10000 + RANDOM % 20000))
+}
+
+# demo NAME: tries again when another program has one of its four ports.  The
+# first port is in $base.
+demo() {
+	local try
+
+	for try in 1 2 3 4 5; do
+		some_port
+		spawn "$1" scripts/demo "$base"
+		wait_for 20 demo_ready_or_ended "$1"
+		ended "${PIDS[$1]}" || return 0
+		unset "PIDS[$1]"
+		remove_demo "$base"
+	done
+	fail "no demo started ($try times): $(cat "$T/$1.out" "$T/$1.err")"
+}
+
+setup() {
+	cd "$ROOT" || return
+}
+
+remove_demo() {
+	rm -rf "build/demo-$1"
+}
+
+@test "demo: two run side by side, on the loopback address alone" {
+	local first
+
+	demo one
+	first=$base
+	demo two
+	for port in "$first" "$base"; do
+		run -0 fetch "http://127.0.0.1:$port/"
+		[[ $output == app[12] ]]
+		equal "where it listens" "127.0.0.1:$port" \
+		    "$(ss -Hltn sport = ":$port" | awk '{ print $4 }')"
+	done
+	demo_said one "^    lfproxyctl top "
+	demo_said one "^    lfproxyctl show servers"
+	refute demo_said one "show stat"
+	end one
+	end two
+	remove_demo "$first"
+	remove_demo "$base"
+}
+
+# demo_refuses PORT: a demo on $base says that this one of its ports is taken.
+demo_refuses() {
+	run -1 timeout 60 scripts/demo "$base"
+	remove_demo "$base"
+	[[ $output == *"port $1 is taken"*"PORT=9000 make run"* ]]
+}
+
+@test "demo: a port that is taken is told with what to do" {
+	local port
+
+	some_port
+	port=$base
+	LISTEN=127.0.0.1:$port start_app other
+	demo_refuses "$port"
+	# The first server's.
+	base=$((port - 1))
+	demo_refuses "$port"
+}
+
+@test "demo: a port that is none" {
+	run -2 scripts/demo web
+	[[ $output == *"PORT must be a number from 1 to 65532, not 'web'"* ]]
+	run -2 scripts/demo 65533
+}
+
+@test "make: without a compiler it says what to run" {
+	run -2 make -s CC=no-such-compiler "B=$T/build" all
+	[[ $output == *"there is no compiler 'no-such-compiler'"* ]]
+	[[ $output == *"run scripts/install-deps"* ]]
+	[[ $output != *"No such file"* ]]
+}
+
+@test "make: without a header it says which, and what to run" {
+	printf '#!/bin/sh\n! grep -qE "<(ev|jansson).h>"\n' >"$T/compiler"
+	chmod +x "$T/compiler"
+	run -2 make -s "CC=$T/compiler" "B=$T/build" all
+	[[ $output == *"no header ev.h jansson.h"* ]]
+	[[ $output == *"run scripts/install-deps"* ]]
+}
