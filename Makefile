@@ -105,7 +105,7 @@ TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all help run clean install uninstall deb tools units check check-all \
+.PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
 	check-timing check-long check-san \
 	check-sim check-model check-service fuzz fuzz-minimize fuzzers lab \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
@@ -277,7 +277,8 @@ clean: ## remove everything that was built
 	$(Q)rm -rf build
 
 # Nothing to say when nothing is to be done.
-all tools units fuzzers: ; @:
+all tools units fuzzers demo-tools: ; @:
+demo-tools: $(B)/tools/appserver
 
 # What follows needs other packages than the compiler's: install-deps brings
 # those that are missing, and does nothing when all are there.
@@ -287,7 +288,7 @@ ALL_CPUS     = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 PORT        ?= 8080
 run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C; PORT=9000
 	@scripts/install-deps run
-	@$(MAKE) --no-print-directory $(ALL_CPUS) all $(B)/tools/appserver
+	@$(MAKE) --no-print-directory $(ALL_CPUS) all demo-tools
 	@exec env LFPROXY_BUILD=$(B) scripts/demo $(PORT)
 
 TEST_BUILDS  = $(MAKE) --no-print-directory $(ALL_CPUS) all tools units fuzzers && \
