@@ -42,10 +42,13 @@ request_left_nothing() {
 }
 
 @test "reload --reload: fails with the reason when the file is wrong" {
+	local place
+
 	start_lfproxy < <(configuration)
 	echo "nonsense = 1" >>"$T/lfproxy.ini"
 	reload 1
-	[[ $output == *"not reloaded"*"$T/lfproxy.ini:13: "*nonsense* ]]
+	place=$T/lfproxy.ini:$(wc -l <"$T/lfproxy.ini")
+	[[ $output == *"not reloaded"*"$place: "*nonsense* ]]
 	[[ $output != *errors* ]]
 	echo "another = 2" >>"$T/lfproxy.ini"
 	reload 1
