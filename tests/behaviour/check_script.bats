@@ -184,7 +184,7 @@ no_zombies() {
 		    "show events json" "show servers state"; do
 			"$BUILD/lfproxyctl" -S "$T/admin.sock" $word
 		done
-		timeout 20 "$BUILD/lfproxyctl" -S "$T/admin.sock" top -n 1
+		timeout 60 "$BUILD/lfproxyctl" -S "$T/admin.sock" top -n 1
 	} >"$T/all"
 	grep -q 'A?2Jb ?2Jc ?d ?e grün' "$LFPROXY_LOG"
 	[ "$(grep -c '2Jb .2Jc .d .e grün' "$T/all")" -ge 6 ]

@@ -123,10 +123,10 @@ request_left_nothing() {
 	export INVOCATION_ID=0123456789abcdef0123456789abcdef
 	configuration |
 	    sed "s|^log = .*|log = file=$T/none/access.log|" >"$T/a.ini"
-	run -3 timeout 20 "$LFPROXY" -c "$T/a.ini"
+	run -3 timeout 60 "$LFPROXY" -c "$T/a.ini"
 	[[ $output == *"LogsDirectory="*"ReadWritePaths=$T/none"* ]]
 	configuration |
 	    sed "s|^listen = .*|listen = unix:$T/none/web.sock|" >"$T/b.ini"
-	run -3 timeout 20 "$LFPROXY" -c "$T/b.ini"
+	run -3 timeout 60 "$LFPROXY" -c "$T/b.ini"
 	[[ $output == *"RuntimeDirectory="*"ReadWritePaths=$T/none"* ]]
 }

@@ -110,7 +110,7 @@ load helpers
 # -- shutdown_delay --
 
 readyz() {
-	curl -s -m 5 -o /dev/null -w '%{http_code}' \
+	curl -s -m 60 -o /dev/null -w '%{http_code}' \
 	    "http://$(said_http)/readyz"
 }
 
@@ -128,7 +128,7 @@ readyz_is() {
 	wait_for 10 readyz_is 200
 	kill -TERM "$LFPROXY_PID"
 	wait_for 10 readyz_is 503
-	lfproxy_said 'stopping in 10m \(shutdown_delay\)'
+	wait_for 10 lfproxy_said 'stopping in 10m \(shutdown_delay\)'
 	equal "the answer" a "$(fetch "$(url)")"
 	equal "the answer to another" a "$(fetch "$(url)")"
 	refute lfproxy_said draining
@@ -138,13 +138,13 @@ readyz_is() {
 	# The second signal does not wait.
 	kill -TERM "$LFPROXY_PID"
 	await_lfproxy 10
-	lfproxy_said 'stopping now'
+	wait_for 10 lfproxy_said 'stopping now'
 }
 
 @test "stop: after shutdown_delay the listeners close and sessions drain" {
 	start_bad s slow --bytes 60000 --rate 30000
 	GLOBAL='shutdown_delay = 300ms' web s
-	spawn client curl -sS -m $((20 * PATIENCE)) --http0.9 "$(url)"
+	spawn client curl -sS -m $((60 * PATIENCE)) --http0.9 "$(url)"
 	wait_for 10 test -s "$T/client.out"
 	stop_process "${PIDS[s]}"
 	kill -TERM "$LFPROXY_PID"
@@ -170,7 +170,7 @@ ended_idle() {
 	start_app a
 	DRAIN_TIMEOUT=10m DRAIN_IDLE=200ms web a
 	spawn silent "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
-	    --count 3 --deadline 60
+	    --count 3 --deadline 200
 	wait_for 10 has_line silent established
 	fetch -o /dev/null "$(url)"
 	kill -TERM "$LFPROXY_PID"
@@ -188,14 +188,14 @@ ended_idle() {
 	stop_lfproxy
 	launch_lfproxy -c "$T/lfproxy.ini"
 	spawn silent "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
-	    --count 1 --deadline 60
+	    --count 1 --deadline 200
 	wait_for 10 has_line silent established
 	began=$(now_ms)
 	kill -TERM "$LFPROXY_PID"
 	await_lfproxy 30
 	finish silent
 	ended_idle 1
-	lfproxy_said 'idle ones 2s after their last byte'
+	wait_for 10 lfproxy_said 'idle ones 2s after their last byte'
 }
 
 # ask NAME: a client that sends a request and keeps its connection.
@@ -210,7 +210,7 @@ ask() {
 	stop_process "${PIDS[a]}"
 	ask client
 	spawn silent "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
-	    --count 2 --deadline 60
+	    --count 2 --deadline 200
 	wait_for 10 has_line silent established
 	wait_for 10 has_bytes a
 	kill -TERM "$LFPROXY_PID"
