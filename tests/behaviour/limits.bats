@@ -285,8 +285,8 @@ status_field() {
 # programs could give rights back.
 @test "limits: a change of user gives up all rights for good" {
 	need_nobody
-	need "CAP_SETPCAP and CAP_CHOWN" setpriv --inh-caps=+chown \
-	    --bounding-set=-chown true
+	need CAP_CHOWN setpriv --inh-caps=+chown true
+	need CAP_SETPCAP setpriv --bounding-set=-chown true
 	start_app a
 	{
 		printf '[global]\nlog = stderr\nuser = nobody\n'
