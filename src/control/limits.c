@@ -173,20 +173,33 @@ limits_pipes(const struct spec *spec, struct budget *budget)
 	return PIPES_MAX;
 }
 
+/* Says why the user or the group could not be taken on.  Always false. */
+static bool
+fail_change(const struct global_spec *global, int error, struct err *err)
+{
+	const char *key = global->user ? "user" : "group";
+	const char *name = global->user ? global->user : global->group;
+
+	if (error == EPERM)
+		return err_set(err,
+		    "%s = %s takes the rights of root (CAP_SETUID and "
+		    "CAP_SETGID), which this process, of uid %u, lacks; start "
+		    "it as root, or leave %s out",
+		    key, name, (unsigned)geteuid(), key);
+	return err_set(
+	    err, "cannot become %s '%s': %s", key, name, strerror(error));
+}
+
 /* With a group alone root stays root, but not in root's other groups. */
 static bool
 become_group(const struct global_spec *global, gid_t gid, struct err *err)
 {
 	if (global->user && initgroups(global->user, gid) < 0)
-		return err_set(err,
-		    "cannot take on the groups of user '%s': %s", global->user,
-		    strerror(errno));
+		return fail_change(global, errno, err);
 	if (!global->user && geteuid() == 0 && setgroups(0, NULL) < 0)
-		return err_set(err, "cannot leave the groups of root: %s",
-		    strerror(errno));
+		return fail_change(global, errno, err);
 	if (setgid(gid) < 0)
-		return err_set(
-		    err, "cannot become group %u: %s", gid, strerror(errno));
+		return fail_change(global, errno, err);
 	return true;
 }
 
@@ -245,8 +258,7 @@ become_user(const struct spec *spec, const struct passwd *user, struct err *err)
 		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	drop_bounding_set(keep);
 	if (setuid(user->pw_uid) < 0)
-		return err_set(err, "cannot become user '%s': %s",
-		    spec->global.user, strerror(errno));
+		return fail_change(&spec->global, errno, err);
 	return set_capabilities(keep, err);
 }
 
@@ -278,7 +290,6 @@ limits_become_user(const struct spec *spec, struct err *err)
 	if (geteuid() == 0 && user->pw_uid != 0)
 		return become_user(spec, user, err);
 	if (setuid(user->pw_uid) < 0)
-		return err_set(err, "cannot become user '%s': %s", global->user,
-		    strerror(errno));
+		return fail_change(global, errno, err);
 	return true;
 }

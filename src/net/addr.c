@@ -116,6 +116,11 @@ addr_parse(
 		return err_set(err,
 		    "'%s' is a URL; write HOST:PORT, [V6]:PORT or unix:/path",
 		    s);
+	if (bracketed && !strchr(s, ']'))
+		return err_set(err,
+		    "'%s' lacks the ']' behind the IPv6 address; write "
+		    "[V6]:PORT, as in [::1]:80",
+		    s);
 	if (!colon || (bracketed && colon[-1] != ']'))
 		return err_set(err,
 		    "'%s' has no port; write %sHOST:PORT, [V6]:PORT or "

@@ -81,3 +81,18 @@ usage_error() {
 	[[ "$output" == *"not a socket"* || "$output" == *"non-socket"* ]]
 	[ "$(cat "$BATS_TEST_TMPDIR/file")" = precious ]
 }
+
+@test "cli: user= without the rights of root names the cause and the way out" {
+	local without=""
+
+	[ "$(id -u)" -ne 0 ] ||
+		without="setpriv --bounding-set=-setuid,-setgid --inh-caps=-setuid,-setgid"
+	for key in user group; do
+		printf '%s\n' '[global]' "$key = daemon" '[frontend f]' \
+		    'listen = 127.0.0.1:0' 'backend = b' '[backend b]' \
+		    'server = a 127.0.0.1:9' >"$T/lfproxy.ini"
+		# shellcheck disable=SC2086 # words
+		run -3 $without timeout 20 "$BUILD/lfproxy" -c "$T/lfproxy.ini"
+		[[ $output == *"error: $key = daemon takes the rights of root (CAP_SETUID and CAP_SETGID), which this process, of uid "*"; start it as root, or leave $key out" ]]
+	done
+}

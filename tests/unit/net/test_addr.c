@@ -118,11 +118,15 @@ static void
 missing_ports_are_refused(void **state)
 {
 	static const char *const texts[] = {
-	    "", "10.0.0.1", "host", "[::1]", "[::1]80", "80", "*", "["};
+	    "", "10.0.0.1", "host", "[::1]", "[::1]80", "80", "*"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_refused(texts[i], ADDR_CONNECT, "has no port; write");
+	assert_refused("[", ADDR_CONNECT, "'[' lacks the ']' behind");
+	assert_refused("[::1:8081", ADDR_LISTEN,
+	    "'[::1:8081' lacks the ']' behind the IPv6 address; write "
+	    "[V6]:PORT, as in [::1]:80");
 }
 
 static void
