@@ -3,6 +3,7 @@
  */
 #include "config/build_unknown.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "config/hint.h"
@@ -51,6 +52,7 @@ report_separator(const struct draft_entry *e, const struct key *key,
     const char *rest, unsigned words, struct err_list *errors)
 {
 	const char *value = rest + strspn(rest, BLANKS);
+	const char *advice;
 	bool equals = *value == '=';
 	/* `listen: 80` and `listen : 80`, but not `listen :80`. */
 	bool colon = *value == ':' && (value == rest || value[1] == '\0' ||
@@ -58,6 +60,10 @@ report_separator(const struct draft_entry *e, const struct key *key,
 
 	if (colon || equals)
 		value += 1 + strspn(value + 1, BLANKS);
+	/* `balance least_conn` has two mistakes. */
+	advice = hint_words_value(key->name, value);
+	if (advice && strncmp(advice, "write ", 6) == 0)
+		value = advice + 6;
 	draft_entry_error(e, errors, "%s%.*s%s; write %s = %.200s",
 	    words > 1 ? "unknown key '"
 	    : colon   ? "':' does not separate key and value"
@@ -95,17 +101,20 @@ static bool
 report_misplaced(const struct draft_section *s, const struct draft_entry *e,
     struct err_list *errors)
 {
+	char places[100] = "";
+	size_t len = 0;
 	enum section_kind ignored;
 
-	for (enum section_kind k = 0; k < SECTION_KINDS; k++) {
-		if (k == SECTION_DEFAULTS || !key_find(k, e->name, &ignored))
-			continue;
+	for (enum section_kind k = 0; k < SECTION_KINDS; k++)
+		if (k != SECTION_DEFAULTS && key_find(k, e->name, &ignored))
+			len += (size_t)snprintf(places + len,
+			    sizeof(places) - len, "%s%s", len > 0 ? " or " : "",
+			    sections[k].head);
+	if (len > 0)
 		draft_entry_error(e, errors,
 		    "the key '%s' does not belong in [%s] but in %s", e->name,
-		    s->head, sections[k].head);
-		return true;
-	}
-	return false;
+		    s->head, places);
+	return len > 0;
 }
 
 static void

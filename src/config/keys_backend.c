@@ -543,6 +543,7 @@ const struct key backend_keys[] = {
         .flags = KEY_IN_DEFAULTS,
         .min = TIMEOUT_MIN,
         .max = TIMEOUT_MAX,
+        .allowed = "0, or 10ms to 30d",
         .default_note = "timeout_client and timeout_server hold",
         .reload = RELOAD_LIVE,
         .help = "longest silence of a session while both sides are open"},

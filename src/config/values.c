@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ensure.h"
+#include "base/text.h"
 #include "config/expand.h"
 #include "config/hint.h"
 #include "config/hint_words.h"
@@ -52,6 +53,23 @@ value_read_boolean(const char *word, bool *ret_on)
 		return false;
 	*ret_on = on;
 	return true;
+}
+
+bool
+value_is_zero(const char *text)
+{
+	uint64_t ms;
+
+	return text_parse_duration(text, 0, 0, &ms, NULL);
+}
+
+bool
+value_zero_is_unset(const struct value *value)
+{
+	const struct key *key = value->key;
+
+	return !key->default_text && (key->flags & KEY_IN_DEFAULTS) &&
+	       value_is_zero(value->text);
 }
 
 bool

@@ -163,6 +163,13 @@ bool value_is_boolean(const struct key *key);
 bool value_read_boolean(const char *word, bool *ret_on);
 #define VALUE_BOOLEAN_WORDS "on, off, yes, no"
 
+/* `0`, and `0s` as well. */
+bool value_is_zero(const char *text);
+
+/* Whether the duration is 0 and means that the key is not set: where [defaults]
+ * may have it, and nothing holds without it. */
+bool value_zero_is_unset(const struct value *value);
+
 /* Adds `KEY: sentence` at the value's place; always false. */
 bool value_fail(const struct value *value, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

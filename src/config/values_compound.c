@@ -349,6 +349,10 @@ parse_age(const struct value *v)
 
 	words_split(&words, v->text);
 	ok = options_read(v, &words, 1, f, 0, "");
+	if (words.n == 1 && value_zero_is_unset(v)) {
+		f->max_age_ms = 0;
+		return true;
+	}
 	return (text_parse_duration(words.word[0], v->key->min, v->key->max,
 	            &f->max_age_ms, &err) ||
 	           value_fail(v, "%s", err.text)) &&

@@ -25,15 +25,6 @@ source(const struct shown *s)
 	return (const char *)s->object + s->key->offset;
 }
 
-/* `0`, and `0s` as well. */
-static bool
-is_zero(const char *text)
-{
-	uint64_t ms;
-
-	return text_parse_duration(text, 0, 0, &ms, NULL);
-}
-
 static bool
 parse_duration(const struct value *v)
 {
@@ -42,8 +33,11 @@ parse_duration(const struct value *v)
 	if (text_parse_duration(
 	        v->text, v->key->min, v->key->max, target(v), &err))
 		return true;
-	/* 0 is how HAProxy writes that there is no limit. */
-	if (is_zero(v->text) && !v->key->default_text)
+	if (value_zero_is_unset(v)) {
+		*(uint64_t *)target(v) = 0;
+		return true;
+	}
+	if (value_is_zero(v->text) && !v->key->default_text)
 		return value_fail(v, "%s, or leave %s out (%s)", err.text,
 		    v->key->name, v->key->default_note);
 	return value_fail(v, "%s", err.text);
@@ -65,7 +59,7 @@ print_duration(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 static bool
 parse_wait(const struct value *v)
 {
-	if (!is_zero(v->text))
+	if (!value_is_zero(v->text))
 		return parse_duration(v);
 	*(uint64_t *)target(v) = QUEUE_NEVER;
 	return true;
@@ -209,7 +203,7 @@ parse_slow_start(const struct value *v)
 {
 	uint64_t *ms = target(v);
 
-	if (strcmp(v->text, "off") != 0 && !is_zero(v->text))
+	if (strcmp(v->text, "off") != 0 && !value_is_zero(v->text))
 		return parse_duration(v);
 	*ms = v->within ? SLOW_START_OFF : 0;
 	return true;

@@ -15,7 +15,8 @@ parse_rate(const struct value *v)
 	char digits[16] = "";
 	uint64_t n = 0;
 
-	if (strcmp(v->text, "off") == 0) {
+	if (strcmp(v->text, "off") == 0 || strcmp(v->text, "0") == 0 ||
+	    strcmp(v->text, "0/s") == 0) {
 		*(unsigned *)value_target(v) = 0;
 		return true;
 	}

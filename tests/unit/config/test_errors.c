@@ -96,6 +96,12 @@ lines_without_an_equals_sign(void **state)
 	        "10.0.0.1:80 weight=5"},
 	    {"backend x", "balance leastconn",
 	        "there is no '=' between key and value; write balance = l"},
+	    {"backend x", "balance least_conn",
+	        "there is no '=' between key and value; write balance = least"
+	        "conn"},
+	    {"backend x", "maxconn 100",
+	        "the key 'maxconn' does not belong in [backend x] but in "
+	        "[global] or [frontend NAME]"},
 	    {"backend x", "timeout connect 5s",
 	        "unknown key 'timeout connect'; write timeout_connect = 5s"},
 	    {"frontend x", "timeout client-fin 5s",
@@ -377,10 +383,9 @@ durations(void **state)
 	        "timeout_client: '0' is out of range; allowed is 10ms to 30d"},
 	    {"frontend x", "timeout_client = 5",
 	        "timeout_client: '5' has no unit; write 5s (ms, s, m, h, d)"},
-	    {"backend x", "timeout_tunnel = 0",
-	        "timeout_tunnel: '0' is out of range; allowed is 10ms to 30d, "
-	        "or leave timeout_tunnel out (timeout_client and "
-	        "timeout_server hold)"},
+	    {"backend x", "server = s 10.0.0.1:80 user_timeout=0",
+	        "server: user_timeout: '0' is out of range; allowed is 10ms to "
+	        "24d, or leave user_timeout out (the kernel's, some 15 min"},
 	    {"backend x", "server = s 10.0.0.1:80 keepalive=60:10:3",
 	        "server: keepalive: '60' has no unit; write 60s"},
 	    {"backend x", "server = s 10.0.0.1:80 keepalive=60500ms",

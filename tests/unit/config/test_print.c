@@ -519,6 +519,17 @@ units_follow_one_rule(void **state)
 	    {"timeout_queue = 0", "timeout_queue = 0"},
 	    {"timeout_queue = 0s", "timeout_queue = 0"},
 	    {"timeout_queue = 0ms", "timeout_queue = 0"},
+	    {"[defaults]\ntimeout_tunnel = 1h\n[backend x]\n"
+	     "server = s 10.0.0.9:80\ntimeout_tunnel = 0s",
+	        "\n; timeout_tunnel is not set"},
+	    {"[defaults]\nmax_age = 1h\n[frontend x]\nlisten = :81\n"
+	     "backend = b\nmax_age = 0",
+	        "\n; max_age is not set"},
+	    {"[defaults]\nlog_every = 1h\n[frontend x]\nlisten = :81\n"
+	     "backend = b\nlog_every = 0",
+	        "\n; log_every is not set"},
+	    {"[frontend x]\nlisten = :81\nbackend = b\nrate = 0",
+	        "\nrate = off"},
 	    {"slow_start = 0", "slow_start = off"},
 	    {"slow_start = 0s", "slow_start = off"},
 	    {"server = t 10.0.0.2:80 slow_start=0", " slow_start=off"},
