@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/secrets.h"
 
 bool
 err_set(struct err *err, const char *fmt, ...)
@@ -55,12 +56,18 @@ err_list_add(struct err_list *list, const char *file, unsigned line,
 {
 	struct err_entry *grown = NULL;
 	struct err_entry e = {.line = line};
+	char *text, *masked;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&e.text, fmt, ap) < 0)
-		e.text = NULL;
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	va_end(ap);
+	if (text) {
+		e.text = strdup(secrets_mask(text, &masked));
+		free(masked);
+		free(text);
+	}
 	if (e.text)
 		printable_clean(e.text, '?');
 	e.file = strdup(file ? file : "");

@@ -35,9 +35,9 @@ struct err_list {
 void err_list_init(struct err_list *list);
 void err_list_fini(struct err_list *list);
 
-/* Copies file and text; file NULL: the sentence stands alone.  When memory is
- * short the entry is lost, but n is counted up all the same, so that an error
- * never turns into success. */
+/* Copies file and text, with secrets masked (base/secrets.h); file NULL: the
+ * sentence stands alone.  When memory is short the entry is lost, but n is
+ * counted up all the same, so that an error never turns into success. */
 void err_list_add(struct err_list *list, const char *file, unsigned line,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/printable.h"
+#include "base/secrets.h"
 #include "check/agent_words.h"
 #include "check/check_kind.h"
 #include "check/talk.h"
@@ -26,18 +27,23 @@ warn_unknown(void *arg, const char *word)
 {
 	static struct log_limit limit;
 	const struct check *check = arg;
+	char *masked;
 
+	word = secrets_mask(word, &masked);
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "the agent of server %s/%s sent a word that is not among 75%%, "
 	    "weight:N, maxconn:N, ready, drain, maint, up, down, stopped and "
 	    "fail: '%s'",
 	    check->server->backend->spec->name, check->server->spec->name,
 	    word);
+	free(masked);
 }
 
 static void
 obey(struct server *server, const struct agent_orders *orders)
 {
+	char *masked;
+
 	server->state->agent_heard = true;
 	if (orders->has_weight)
 		server_set_weight(server, orders->weight, "its agent says so");
@@ -46,8 +52,11 @@ obey(struct server *server, const struct agent_orders *orders)
 		    server, orders->maxconn, "its agent says so");
 	if (orders->has_admin)
 		server_set_admin(server, orders->admin, "its agent says so");
-	if (orders->has_health)
-		server_set_agent(server, orders->up, orders->why);
+	if (orders->has_health) {
+		server_set_agent(
+		    server, orders->up, secrets_mask(orders->why, &masked));
+		free(masked);
+	}
 }
 
 static void

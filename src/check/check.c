@@ -11,6 +11,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/printable.h"
+#include "base/secrets.h"
 #include "check/check_kind.h"
 
 #define FIRST_SPREAD_MS 1000
@@ -141,6 +142,16 @@ on_start(struct ev_loop *loop, ev_timer *timer, int events)
 		check->ops->start(check);
 }
 
+/* A server may repeat the password that it was sent. */
+static void
+copy_answer(char *out, size_t size, const char *text)
+{
+	char *masked;
+
+	printable_copy(out, size, secrets_mask(text, &masked), '?');
+	free(masked);
+}
+
 void
 check_done(struct check *check, enum check_status status, unsigned code,
     const char *text)
@@ -153,7 +164,7 @@ check_done(struct check *check, enum check_status status, unsigned code,
 	};
 
 	ENSURE(!check->run);
-	printable_copy(result.text, sizeof(result.text), text, '?');
+	copy_answer(result.text, sizeof(result.text), text);
 	/* First the report: how soon the next one is depends on the state. */
 	server_report_check(check->server, &result);
 	wait_for_next(check);
@@ -171,7 +182,7 @@ check_note_agent(
 	    .status = status,
 	    .duration_ms = (clock_now_ns() - check->started_ns) / NS_PER_MS,
 	};
-	printable_copy(last->text, sizeof(last->text), text, '?');
+	copy_answer(last->text, sizeof(last->text), text);
 	wait_for_next(check);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/secrets.h"
 #include "config/build.h"
 #include "config/draft.h"
 #include "config/include.h"
@@ -25,6 +26,7 @@ config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
 	struct draft draft;
 	struct spec *spec = NULL;
 
+	secrets_begin();
 	draft_init(&draft);
 	include_load(paths, n, &draft, errors);
 	/* Lines that were not understood do not make the others right, but

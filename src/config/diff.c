@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ensure.h"
+#include "base/secrets.h"
 #include "config/build_sni.h"
 #include "config/keys.h"
 #include "config/values.h"
@@ -66,13 +67,17 @@ show(const struct key *key, const void *object, const struct spec *spec,
     size_t from, char out[SHOWN_SIZE])
 {
 	struct shown s = {.key = key, .object = object, .spec = spec};
-	char text[VALUE_TEXT_SIZE];
+	char text[VALUE_TEXT_SIZE], *masked;
 	size_t len = from > 0 ? strlen(strcpy(out, "...")) : 0;
 
 	for (size_t i = from; key->type->print(&s, i, text); i++) {
 		if (len < SHOWN_SIZE)
 			len += (size_t)snprintf(out + len, SHOWN_SIZE - len,
-			    "%s%s", i > 0 ? ", " : "", text);
+			    "%s%s", i > 0 ? ", " : "",
+			    secrets_mask(text, &masked));
+		else
+			masked = NULL;
+		free(masked);
 	}
 	if (len == 0)
 		snprintf(out, SHOWN_SIZE, "(%s)",
@@ -162,6 +167,23 @@ find_difference(const struct pair *pair, const struct key *key, size_t *ret_at)
 	}
 }
 
+/* Whether the value may hold a password, wherever that was written. */
+static bool
+holds_password(const struct key *key, const void *object)
+{
+	const char *at = (const char *)object + key->offset;
+	char *const *text = (const void *)at;
+
+	if (key->type == &type_agent)
+		return ((const struct agent_spec *)(const void *)at)->send.n >
+		       0;
+	if (key->type == &type_server_defaults)
+		return *text && strstr(*text, "agent_send=");
+	return key->type == &type_check_step ||
+	       key->type == &type_check_header || key->type == &type_agent_send;
+}
+
+/* Everyone who may read the log or the events reads the changes, too. */
 static bool
 diff_key(const struct pair *pair, const struct key *key)
 {
@@ -170,11 +192,24 @@ diff_key(const struct pair *pair, const struct key *key)
 
 	if (!find_difference(pair, key, &at))
 		return true;
+	if (holds_password(key, pair->old) || holds_password(key, pair->new)) {
+		changes_add(pair->changes, false,
+		    "%s: %s: changed (it may hold a password, so its values "
+		    "are not shown)",
+		    pair->label, key->name);
+		return true;
+	}
 	if (!show(key, pair->old, pair->old_spec, 0, old) ||
 	    !show(key, pair->new, pair->new_spec, 0, new)) {
 		/* There is no room for what they have in common. */
 		(void)show(key, pair->old, pair->old_spec, at, old);
 		(void)show(key, pair->new, pair->new_spec, at, new);
+	}
+	if (strcmp(old, new) == 0) {
+		changes_add(pair->changes, false,
+		    "%s: %s: changed (a secret in it is another)", pair->label,
+		    key->name);
+		return true;
 	}
 	if (key->reload == RELOAD_LIVE) {
 		changes_add(pair->changes, false, "%s: %s: %s -> %s",

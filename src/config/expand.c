@@ -3,13 +3,20 @@
  */
 #include "config/expand.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/secrets.h"
 
 #define BLANKS       " \t"
 #define LETTERS      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 #define NAME_LETTERS LETTERS "0123456789"
 #define OPENING      "${"
+#define FILE_WORD    "file:"
 #define LITERAL_HINT "write $${ for a literal ${"
 
 /* Counts on when there is no more room, for the error. */
@@ -31,29 +38,125 @@ put(struct result *r, const char *from, size_t len)
 	}
 }
 
+/* Where passwords are expected: the whole value, or an option of it. */
+static const struct {
+	const char *key, *option;
+} passwords[] = {
+    {"check_step", NULL},
+    {"check_header", NULL},
+    {"check_command", NULL},
+    {"check", "user="},
+    {"agent", "send="},
+    {"server", "agent_send="},
+    {"server_defaults", "agent_send="},
+};
+
+/* Whether what stands at `at` of the key's text is a part of a password. */
 static bool
-put_variable(
-    struct result *r, const char *name, const char *value, struct err *err)
+is_password(const char *key, const char *text, const char *at)
+{
+	const char *word = at;
+
+	while (word > text && !strchr(BLANKS, word[-1]))
+		word--;
+	for (size_t i = 0; i < sizeof(passwords) / sizeof(passwords[0]); i++) {
+		const char *option = passwords[i].option;
+
+		if (strcmp(key, passwords[i].key) == 0 &&
+		    (!option || strncmp(word, option, strlen(option)) == 0))
+			return true;
+	}
+	return false;
+}
+
+static bool
+put_text(struct result *r, const char *what, const char *name,
+    const char *value, struct err *err)
 {
 	for (const char *c = value; *c; c++)
 		if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f)
 			return err_set(err,
-			    "the variable %s has the control character "
+			    "the %s %s has the control character "
 			    "0x%02x; only printable text is allowed",
-			    name, (unsigned char)*c);
+			    what, name, (unsigned char)*c);
 	put(r, value, strlen(value));
 	return true;
 }
 
+static bool
+keep_secret(const char *value, const char *inner, size_t len,
+    const char *open_path, struct err *err)
+{
+	char source[DRAFT_VALUE_MAX * 2];
+
+	snprintf(source, sizeof(source), OPENING "%.*s}", (int)len, inner);
+	return secrets_add(value, source, open_path) ||
+	       err_set(err, "out of memory");
+}
+
+/* Reads the regular file into out, as text without the line end behind it. */
+static bool
+read_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
+    struct err *err)
+{
+	/* A FIFO would block. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	ssize_t n = -1;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, ret_stat) < 0)
+		err_set(err, "the file %s cannot be read: %s", path,
+		    strerror(errno));
+	else if (!S_ISREG(ret_stat->st_mode))
+		err_set(err, "%s is no regular file", path);
+	else if ((n = read(fd, out, EXPAND_SIZE)) < 0)
+		err_set(err, "the file %s cannot be read: %s", path,
+		    strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	if (n == EXPAND_SIZE)
+		return err_set(err, "the file %s has more than %d characters",
+		    path, DRAFT_VALUE_MAX);
+	out[n] = '\0';
+	len = strlen(out);
+	if (len != (size_t)n)
+		return err_set(err, "the file %s has the character NUL", path);
+	if (len > 0 && out[len - 1] == '\n')
+		out[--len] = '\0';
+	if (len > 0 && out[len - 1] == '\r')
+		out[--len] = '\0';
+	return len > 0 || err_set(err, "the file %s is empty", path);
+}
+
+/* `file:/PATH` between the braces. */
+static bool
+put_file(struct result *r, const char *inner, size_t len, struct err *err)
+{
+	char path[DRAFT_VALUE_MAX * 2], text[EXPAND_SIZE];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%.*s", (int)(len - strlen(FILE_WORD)),
+	    inner + strlen(FILE_WORD));
+	return read_file(path, text, &st, err) &&
+	       keep_secret(
+	           text, inner, len, st.st_mode & S_IROTH ? path : NULL, err) &&
+	       put_text(r, "file", path, text, err);
+}
+
 /* What stands between the braces, len characters. */
 static bool
-put_braces(struct result *r, const char *inner, size_t len, struct err *err)
+put_braces(struct result *r, const char *inner, size_t len, bool secret,
+    struct err *err)
 {
 	size_t name_len = strspn(inner, NAME_LETTERS);
 	const char *rest = inner + name_len, *value;
 	char name[DRAFT_VALUE_MAX * 2];
 	bool has_default = strncmp(rest, ":-", 2) == 0;
 
+	if (len > strlen(FILE_WORD) && strncmp(inner, FILE_WORD "/", 6) == 0)
+		return put_file(r, inner, len, err);
 	if (len == 0)
 		return err_set(
 		    err, "'${}' has no name; write ${NAME}, or " LITERAL_HINT);
@@ -73,7 +176,8 @@ put_braces(struct result *r, const char *inner, size_t len, struct err *err)
 		    name);
 	value = getenv(name);
 	if (value && (*value || !has_default))
-		return put_variable(r, name, value, err);
+		return (!secret || keep_secret(value, inner, len, NULL, err)) &&
+		       put_text(r, "variable", name, value, err);
 	if (!has_default)
 		return err_set(err,
 		    "the variable %s is not set; set it in the environment of "
@@ -84,8 +188,11 @@ put_braces(struct result *r, const char *inner, size_t len, struct err *err)
 }
 
 static bool
-put_all(struct result *r, const char *text, struct err *err)
+put_all(struct result *r, const char *key, const char *text, struct err *err)
 {
+	const char *whole = text;
+	bool secret;
+
 	while (*text) {
 		const char *close;
 
@@ -98,6 +205,7 @@ put_all(struct result *r, const char *text, struct err *err)
 			put(r, text++, 1);
 			continue;
 		}
+		secret = is_password(key, whole, text);
 		text += 2;
 		close = strchr(text, '}');
 		if (!close)
@@ -105,7 +213,7 @@ put_all(struct result *r, const char *text, struct err *err)
 			    "'${%s' has no '}'; write ${NAME}, "
 			    "or " LITERAL_HINT,
 			    text);
-		if (!put_braces(r, text, (size_t)(close - text), err))
+		if (!put_braces(r, text, (size_t)(close - text), secret, err))
 			return false;
 		text = close + 1;
 	}
@@ -127,14 +235,15 @@ has_comment(const char *text)
 }
 
 const char *
-expand_value(const char *text, char out[EXPAND_SIZE], struct err *err)
+expand_value(
+    const char *key, const char *text, char out[EXPAND_SIZE], struct err *err)
 {
 	struct result r = {.text = out};
 	size_t blanks;
 
 	if (!strstr(text, OPENING))
 		return text;
-	if (!put_all(&r, text, err))
+	if (!put_all(&r, key, text, err))
 		return NULL;
 	if (r.written > DRAFT_VALUE_MAX) {
 		err_set(err,
@@ -171,9 +280,19 @@ expand_length(const char *value)
 void
 expand_print(const char *value, FILE *out)
 {
-	const char *at;
+	const char *source;
+	size_t len;
 
-	for (; (at = strstr(value, OPENING)); value = at + 2)
-		fprintf(out, "%.*s$" OPENING, (int)(at - value), value);
-	fputs(value, out);
+	while (*value) {
+		len = secret_at(value, &source);
+		if (len > 0) {
+			fputs(source, out);
+			value += len;
+		} else if (strncmp(value, OPENING, 2) == 0) {
+			fputs("$" OPENING, out);
+			value += 2;
+		} else {
+			fputc(*value++, out);
+		}
+	}
 }

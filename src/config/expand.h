@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Variables of the environment in values.
+ * Variables of the environment, and contents of files, in values.
  *
  *   ${NAME}         the variable's text; one that is not set is an error
  *   ${NAME:-TEXT}   TEXT up to the next `}` where it is not set, or empty
+ *   ${file:/PATH}   what the file has, less a line end behind it: a secret
  *   $${             the two characters ${
  *
  * Any other `$` is itself: regular expressions have theirs.  What comes in is
  * text: it is never looked through for more variables, and what no line of a
  * file could say (a line end, a `;` that would begin a comment) is refused, so
  * that the value can be written into a file and read from it again.
+ *
+ * What comes from a file is a secret (base/secrets.h), and so is a variable in
+ * a value that holds a password: see expand_value.
  *
  * The environment is that of the process, which nobody changes.
  */
@@ -25,14 +29,16 @@
 
 /* The text with its variables filled in, without blanks around it: in out, or
  * the text itself when there is nothing to fill in.  NULL after an error, also
- * for more than DRAFT_VALUE_MAX characters as expand_length counts them. */
+ * for more than DRAFT_VALUE_MAX characters as expand_length counts them.  key:
+ * whose value it is, as check_step and the option agent_send of server hold
+ * passwords.  Blocks on the disk for ${file:...}. */
 const char *expand_value(
-    const char *text, char out[EXPAND_SIZE], struct err *err);
+    const char *key, const char *text, char out[EXPAND_SIZE], struct err *err);
 
 /* How long a value is when it is written into a file, each ${ as $${. */
 size_t expand_length(const char *value);
 
-/* Writes it like that. */
+/* Writes it like that, a secret as the ${...} that it came from. */
 void expand_print(const char *value, FILE *out);
 
 #endif

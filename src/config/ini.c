@@ -163,7 +163,7 @@ add_entry(struct reader *r)
 		    r->name);
 		return;
 	}
-	value = expand_value(r->value, expanded, &err);
+	value = expand_value(r->name, r->value, expanded, &err);
 	if (!value)
 		err_list_add(r->errors, r->file, r->lines.number, "%s: %s",
 		    r->name, err.text);

@@ -3,6 +3,7 @@
  */
 #include "config/warnings.h"
 
+#include "base/secrets.h"
 #include "net/addr.h"
 
 static void
@@ -48,6 +49,15 @@ warn_of_backend(const struct backend_spec *b, struct err_list *warnings)
 	    b->name);
 }
 
+static void
+warn_of_secret(void *warnings, const char *path)
+{
+	err_list_add(warnings, NULL, 0,
+	    "warning: every user of this host can read the secret in %s; chmod "
+	    "o-r",
+	    path);
+}
+
 void
 config_warnings(const struct spec *spec, struct err_list *warnings)
 {
@@ -57,4 +67,5 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 		warn_of_proxy(&spec->frontends[i], warnings);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
+	secrets_each_open(warn_of_secret, warnings);
 }

@@ -12,6 +12,7 @@
 #include "admin/surfaces.h"
 #include "base/events.h"
 #include "base/fault.h"
+#include "base/secrets.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "check/library_memory.h"
@@ -192,6 +193,7 @@ main(int argc, char **argv)
 		return fail(EXIT_STATUS_USAGE, &err);
 	status = act(&options);
 	events_forget();
+	secrets_forget();
 	options_fini(&options);
 	/* A full disk must not pass for a printed configuration. */
 	if (fflush(stdout) != 0 && status == EXIT_STATUS_OK)

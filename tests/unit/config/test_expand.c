@@ -64,7 +64,7 @@ values_have_their_variables_filled_in(void **state)
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		char out[EXPAND_SIZE];
 		struct err err;
-		const char *found = expand_value(table[i][0], out, &err);
+		const char *found = expand_value("x", table[i][0], out, &err);
 
 		if (!found)
 			fail_msg("%s: %s", table[i][0], err.text);
@@ -99,7 +99,7 @@ wrong_variables_are_errors_that_say_what_to_do(void **state)
 		char out[EXPAND_SIZE];
 		struct err err = {.text = ""};
 
-		if (expand_value(table[i][0], out, &err))
+		if (expand_value("x", table[i][0], out, &err))
 			fail_msg("%s was taken", table[i][0]);
 		if (strncmp(err.text, table[i][1], strlen(table[i][1])) != 0)
 			fail_msg("%s: %s", table[i][0], err.text);
@@ -118,10 +118,10 @@ length_is_that_of_what_is_written(void **state)
 	memset(value, 'x', DRAFT_VALUE_MAX);
 	memcpy(value, "$${", 3);
 	value[DRAFT_VALUE_MAX] = '\0';
-	assert_non_null(expand_value(value, out, &err));
+	assert_non_null(expand_value("x", value, out, &err));
 	assert_int_equal(expand_length(out), DRAFT_VALUE_MAX);
 	strcat(value, "x");
-	assert_null(expand_value(value, out, &err));
+	assert_null(expand_value("x", value, out, &err));
 }
 
 static void

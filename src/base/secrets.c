@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * See secrets.h.
+ */
+#include "base/secrets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct secret {
+	struct secret *next;
+	char *text, *source, *open_path;
+	size_t len;
+	bool present; /* in the configuration that was read last */
+};
+
+static struct secret *secrets;
+
+static void
+secret_free(struct secret *s)
+{
+	if (!s)
+		return;
+	free(s->text);
+	free(s->source);
+	free(s->open_path);
+	free(s);
+}
+
+void
+secrets_begin(void)
+{
+	for (struct secret *s = secrets; s; s = s->next)
+		s->present = false;
+}
+
+static struct secret *
+find(const char *text)
+{
+	struct secret *s = secrets;
+
+	while (s && strcmp(s->text, text) != 0)
+		s = s->next;
+	return s;
+}
+
+bool
+secrets_add(const char *text, const char *source, const char *open_path)
+{
+	struct secret *s = find(text);
+	char *path = open_path ? strdup(open_path) : NULL;
+
+	if (open_path && !path)
+		return false;
+	if (!s) {
+		s = calloc(1, sizeof(*s));
+		if (s) {
+			s->text = strdup(text);
+			s->source = strdup(source);
+			s->len = strlen(text);
+		}
+		if (!s || !s->text || !s->source) {
+			secret_free(s);
+			free(path);
+			return false;
+		}
+		s->next = secrets;
+		secrets = s;
+	}
+	free(s->open_path);
+	s->open_path = path;
+	s->present = true;
+	return true;
+}
+
+size_t
+secret_at(const char *text, const char **ret_source)
+{
+	size_t len = 0;
+
+	for (const struct secret *s = secrets; s; s = s->next) {
+		if (s->len < SECRET_MIN_LEN || s->len <= len ||
+		    strncmp(text, s->text, s->len) != 0)
+			continue;
+		len = s->len;
+		*ret_source = s->source;
+	}
+	return len;
+}
+
+static bool
+has_secret(const char *text)
+{
+	for (const struct secret *s = secrets; s; s = s->next)
+		if (s->len >= SECRET_MIN_LEN && strstr(text, s->text))
+			return true;
+	return false;
+}
+
+const char *
+secrets_mask(const char *text, char **ret_copy)
+{
+	const char *source;
+	size_t size, len;
+	FILE *out;
+
+	*ret_copy = NULL;
+	if (!has_secret(text))
+		return text;
+	out = open_memstream(ret_copy, &size);
+	if (!out)
+		return "(not shown: out of memory)";
+	while (*text) {
+		len = secret_at(text, &source);
+		if (len > 0)
+			fputs(source, out);
+		else
+			fputc(*text, out);
+		text += len > 0 ? len : 1;
+	}
+	if (fclose(out) == 0)
+		return *ret_copy;
+	free(*ret_copy);
+	*ret_copy = NULL;
+	return "(not shown: out of memory)";
+}
+
+void
+secrets_each_open(void (*tell)(void *arg, const char *path), void *arg)
+{
+	for (const struct secret *s = secrets; s; s = s->next)
+		if (s->present && s->open_path)
+			tell(arg, s->open_path);
+}
+
+void
+secrets_forget(void)
+{
+	while (secrets) {
+		struct secret *s = secrets;
+
+		secrets = s->next;
+		secret_free(s);
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * Texts that must not be shown, and what is shown instead.
+ *
+ * The configuration adds what it has read from `${file:/path}`, and variables
+ * in values that hold passwords.  Whatever prints a value of the configuration,
+ * or what a server has answered, masks these texts first: the name of the
+ * source takes their place, as in `AUTH ${PW}`.  A secret that is no longer in
+ * the configuration stays masked: servers may still repeat it.
+ *
+ * Control thread, or before threads are started.
+ */
+#ifndef BASE_SECRETS_H
+#define BASE_SECRETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Shorter texts are not masked: they would be found everywhere. */
+#define SECRET_MIN_LEN 4
+
+/* Before a configuration is read: secrets_each_open tells of later ones. */
+void secrets_begin(void);
+
+/* Copies both; source is what is shown, as in `${PW}`.  open_path: the file
+ * that the text is from, if every user of this host can read it, else NULL.
+ * False when memory is short. */
+bool secrets_add(const char *text, const char *source, const char *open_path);
+
+/* The text with every secret masked: a copy in *ret_copy for the caller to
+ * free, or the text itself when there is nothing to mask, with *ret_copy NULL.
+ * Never shows a secret, also when memory is short. */
+const char *secrets_mask(const char *text, char **ret_copy);
+
+/* The length of the longest secret that the text begins with, and what is shown
+ * instead; 0: none. */
+size_t secret_at(const char *text, const char **ret_source);
+
+/* Calls tell for each file that every user of this host can read. */
+void secrets_each_open(void (*tell)(void *arg, const char *path), void *arg);
+
+/* Forgets all; before the process ends. */
+void secrets_forget(void);
+
+#endif

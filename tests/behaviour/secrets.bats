@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Passwords of the configuration: where they come from, and that nothing shows
+# them.
+
+load helpers
+load operator
+
+common() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = 20s
+		admin = $ADMIN mode=0600
+		http = 127.0.0.1:0
+		[pool main]
+		threads = 2
+	END
+}
+
+# echo_server NAME: answers with what it is sent.
+echo_server() {
+	spawn "$1" python3 -c '
+import socketserver
+class Echo(socketserver.BaseRequestHandler):
+    def handle(self):
+        data = self.request.recv(1000)
+        while data:
+            self.request.sendall(b"-you said " + data)
+            data = self.request.recv(1000)
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+with Server(("127.0.0.1", 0), Echo) as s:
+    print("127.0.0.1:%d" % s.server_address[1], flush=True)
+    s.serve_forever()'
+	wait_for 20 has_line "$1" '^127'
+	# shellcheck disable=SC2034 # web has it.
+	ADDRS[$1]=$(head -n 1 "$T/$1.out")
+}
+
+# What an answer of a server that is told its password is recognised by.
+told() {
+	ctl show stat | grep -q 'you said AUTH'
+}
+
+# all_that_shows: everything that a user of the level user, or a reader of the
+# log, can see, in one stream.
+all_that_shows() {
+	local command http
+
+	cat "$LFPROXY_LOG"
+	ctl reload
+	while read -r command; do
+		echo "== $command"
+		printf 'user; %s\n' "$command" |
+		    socat -t 20 - "UNIX-CONNECT:$ADMIN"
+		# shellcheck disable=SC2086
+		ctl --json $command 2>&1
+	done <<-END
+		show stat
+		show stat typed
+		show stat json
+		show info
+		show events
+		show changes
+		show servers state
+		show servers conn
+		show schema json
+		show capacity
+		show memory
+		show pool
+		show sess
+		show closed
+		show lasting
+		explain 192.0.2.1 web
+		help
+	END
+	http=$(sed -n 's|.*monitoring at \(http://.*\)/$|\1|p' "$LFPROXY_LOG")
+	fetch "$http/stats;csv" "$http/metrics" "$http/healthz" "$http/readyz"
+	"$LFPROXY" -T -c "$T/lfproxy.ini"
+	"$LFPROXY" -t -c "$T/lfproxy.ini"
+	cat "$LFPROXY_LOG"
+}
+
+# shows_none SECRET...
+shows_none() {
+	local secret
+
+	all_that_shows >"$T/shown" 2>&1 || true
+	grep -q '^== help' "$T/shown"
+	grep -q '^haproxy_process_uptime_seconds ' "$T/shown"
+	for secret in "$@"; do
+		refute grep -nF -- "$secret" "$T/shown"
+	done
+}
+
+# shellcheck disable=SC2016 # lfproxy fills it in.
+@test "secrets: of variables and files nothing shows, whatever a server repeats" {
+	echo_server a
+	echo 'from-a-file-9Xq' >"$T/pw"
+	chmod 600 "$T/pw"
+	export PW='from-the-env-7Zk'
+	BACKEND='check = send-expect interval=50ms fall=1
+agent = on port=9 interval=1s send="AGENT-${PW}"
+check_step = send "AUTH ${PW} ${file:'"$T"'/pw}\r\n"
+check_step = expect "+OK"' web a
+	wait_for 20 told
+	shows_none "$PW" 'from-a-file-9Xq'
+	grep -qF 'AUTH ${PW} ${file:' "$T/shown"
+	# What is printed reads back.
+	"$LFPROXY" -T -c "$T/lfproxy.ini" >"$T/printed.ini"
+	"$LFPROXY" -T -c "$T/printed.ini" | diff - "$T/printed.ini"
+	echo 'another-one-3Wv' >"$T/pw"
+	run -0 ctl reload
+	[[ $output == *'backend app: check_step: changed (it may hold a password, so its values are not shown)'* ]]
+	sed -i 's/AUTH/AUTH literal-5Tn/; s/AGENT/literal-6Tn/' "$T/lfproxy.ini"
+	run -0 ctl reload
+	[[ $output == *'backend app: agent: changed (it may hold'* ]]
+	wait_for 20 told
+	shows_none "$PW" 'from-a-file-9Xq' 'another-one-3Wv' >"$T/none" 2>&1
+	# Those that are written in the file are for who may read it.
+	refute grep -q 'literal-[56]Tn.* -> ' "$LFPROXY_LOG"
+}
+
+# shellcheck disable=SC2016
+@test "secrets: a file in any value, read again with each reload" {
+	start_app a
+	echo 'Bearer-first-4Rw' >"$T/pw"
+	BACKEND='check = http path=/x
+check_body = "${file:'"$T"'/pw}"' web a
+	printf 'Bearer-second-4Rw\r\n' >"$T/pw"
+	run -0 ctl reload
+	[[ $output == *'backend app: check_body: changed (a secret in it is another)'* ]]
+	shows_none Bearer-first-4Rw Bearer-second-4Rw
+	chmod 644 "$T/pw"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *"warning: every user of this host can read the secret in $T/pw; chmod o-r"* ]]
+	chmod 600 "$T/pw"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output != *warning* ]]
+}
+
+# with_file: a configuration whose node is the file's text; prints the errors.
+with_file() {
+	# shellcheck disable=SC2016
+	printf '[global]\nnode = ${file:%s}\n[frontend f]\nlisten = 127.0.0.1:0\nbackend = b\n[backend b]\nserver = s 127.0.0.1:1\n' \
+	    "$1" >"$T/in.ini"
+	run "$LFPROXY" -t -c "$T/in.ini"
+}
+
+# shellcheck disable=SC2016
+@test "secrets: a file that cannot be taken is an error with its reason" {
+	with_file "$T/none"
+	[[ $status -ne 0 && $output == *":2: node: the file $T/none cannot be read: No such file"* ]]
+	with_file "$T"
+	[[ $status -ne 0 && $output == *"$T is no regular file"* ]]
+	mkfifo "$T/fifo"
+	with_file "$T/fifo"
+	[[ $status -ne 0 && $output == *"fifo is no regular file"* ]]
+	: >"$T/empty"
+	with_file "$T/empty"
+	[[ $status -ne 0 && $output == *"the file $T/empty is empty"* ]]
+	printf 'a\nb\n' >"$T/lines"
+	with_file "$T/lines"
+	[[ $status -ne 0 && $output == *"the file $T/lines has the control character 0x0a"* ]]
+	head -c 5000 /dev/zero | tr '\0' x >"$T/long"
+	with_file "$T/long"
+	[[ $status -ne 0 && $output == *"the file $T/long has more than 4096 characters"* ]]
+	# An error about a value does not show it either.
+	echo 'no*name*8Ls' >"$T/pw"
+	with_file "$T/pw"
+	[[ $status -ne 0 && $output == *'${file:'* && $output != *8Ls* ]]
+}
