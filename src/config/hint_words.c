@@ -217,7 +217,7 @@ static const struct advice server_options[] = {
     {"check-ssl", "write check = tls or https"},
     {"cookie", STICKY},
     {"crt", NO_TLS},
-    {"down", "write check=off weight=0, or set the server to maint"},
+    {"down", "write disabled"},
     {"downinter", "write check_down_interval=TIME"},
     {"error-limit", OWN_KEY("error_limit = NUMBER")},
     {"fail_timeout", OWN_KEY("eject_time = TIME")},

@@ -41,10 +41,16 @@ parse_delay(const char *text, unsigned *ret_ms, struct err *err)
 {
 	char *end;
 	double seconds = strtod(text, &end);
+	uint64_t ms;
 
+	if (text_parse_duration(text, 100, 3600000, &ms, NULL)) {
+		*ret_ms = (unsigned)ms;
+		return true;
+	}
 	if (end == text || *end || !(seconds >= 0.1 && seconds <= 3600))
 		return err_set(err,
-		    "-d: '%s' is no delay; allowed are 0.1 to 3600 seconds",
+		    "-d: '%s' is no delay; allowed are 0.1 to 3600 seconds, or "
+		    "a duration as in 500ms",
 		    text);
 	*ret_ms = (unsigned)(seconds * 1000 + 0.5);
 	return true;

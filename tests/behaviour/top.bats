@@ -281,6 +281,10 @@ rounds_seen() {
 	run -2 ctl top -d 0
 	[[ $output == *"-d: '0' is no delay; allowed are 0.1 to 3600 seconds"* ]]
 	run -2 ctl top -d nan
+	run -2 ctl top -d 50ms
+	# A duration is one; what is wrong then is the rest.
+	run -2 ctl top -d 500ms -n 0
+	[[ $output == *"top: -n: "* ]] || fail "$output"
 	run -2 ctl top -n 0
 	[[ $output == *"top: -n: "*"'0'"* ]] || fail "$output"
 	run -2 ctl top -d

@@ -166,6 +166,8 @@ words_of_others(void **state)
 	        "server: unknown option 'max_fails'; write eject_after"},
 	    {"backend x", "server = a 10.0.0.1:80 ssl",
 	        "server: unknown option 'ssl'; TLS is passed through"},
+	    {"backend x", "server = a 10.0.0.1:80 down",
+	        "server: unknown option 'down'; write disabled"},
 	    {"frontend x", "listen = :81 accept-proxy",
 	        "listen: unknown option 'accept-proxy'; write accept_proxy"},
 	    {"backend x", "check = http uri=/x",
