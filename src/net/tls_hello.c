@@ -10,7 +10,7 @@ enum {
 	RECORD_HANDSHAKE = 22,
 	MESSAGE_HEAD = 4, /* type, length */
 	MESSAGE_CLIENT_HELLO = 1,
-	VERSION_MAJOR = 3, /* SSL 3.0 and all TLS */
+	VERSION_MAJOR_MIN = 3, /* SSL 3.0 and all TLS */
 	EXTENSION_SERVER_NAME = 0,
 	EXTENSION_ALPN = 16,
 	NAME_TYPE_HOST = 0,
@@ -23,12 +23,14 @@ number16(const uint8_t *data)
 }
 
 /* Whether these bytes, 1 to RECORD_HEAD of them, begin a record of the
- * handshake.  The version says little (RFC 8446 5.1: it is to be ignored). */
+ * handshake.  A server has to take any version of a record here (RFC 5246 E.1,
+ * RFC 8446 5.1); only those before SSL 3.0, whose hellos have another form, are
+ * refused, as in HAProxy. */
 static bool
 begins_record(const uint8_t *data, size_t size)
 {
 	if (data[0] != RECORD_HANDSHAKE ||
-	    (size > 1 && data[1] != VERSION_MAJOR) || (size > 2 && data[2] > 4))
+	    (size > 1 && data[1] < VERSION_MAJOR_MIN))
 		return false;
 	if (size > 3 && data[3] > TLS_HELLO_MESSAGE_MAX >> 8)
 		return false;
@@ -222,7 +224,8 @@ read_message(struct part message, struct tls_hello *hello)
 
 	hello->name_len = hello->alpn_len = 0;
 	hello->name[0] = '\0';
-	if (take8(&message) != VERSION_MAJOR)
+	/* A version that a server does not know is negotiated down. */
+	if (take8(&message) < VERSION_MAJOR_MIN)
 		return TLS_OTHER;
 	skip(&message, 1 + 32);           /* the minor version, random */
 	skip(&message, take8(&message));  /* session_id */

@@ -256,7 +256,6 @@ what_is_no_tls_is_known_by_its_first_bytes(void **state)
 	    {"SSH-2.0-x", 9, 1},
 	    {"\x80\x2e\x01\x03\x01", 5, 1},
 	    {"\x16\x02\x00", 3, 2},
-	    {"\x16\x03\x05\x00\x20", 5, 3},
 	    {"\x16\x03\x01\x41\x00", 5, 4},
 	    {"\x16\x03\x01\x40\x01", 5, 5},
 	    {"\x16\x03\x01\x00\x00", 5, 5},
@@ -275,6 +274,45 @@ what_is_no_tls_is_known_by_its_first_bytes(void **state)
 			if ((read_exactly((const uint8_t *)all[i].bytes, n,
 			         &hello) == TLS_OTHER) != (n >= all[i].since))
 				fail_msg("%zu bytes of number %zu", n, i);
+}
+
+/* RFC 5246 E.1 and RFC 8446 5.1: a server ignores the version of the record,
+ * and negotiates down from a client_version that it does not know.  HAProxy
+ * reads the name of all of these, nginx of those whose record is 3.x. */
+static void
+names_are_read_from_hellos_with_unusual_versions(void **state)
+{
+	static const uint8_t versions[][4] = {
+	    {3, 0, 3, 3},
+	    {3, 5, 3, 3},
+	    {3, 255, 3, 3},
+	    {4, 0, 3, 3},
+	    {255, 255, 3, 3},
+	    {3, 1, 3, 4},
+	    {3, 1, 3, 255},
+	    {3, 1, 4, 1},
+	    {3, 1, 127, 28},
+	    {3, 1, 255, 255},
+	};
+	static struct made extensions, m;
+	struct tls_hello hello;
+
+	(void)state;
+	extensions.n = 0;
+	put_name(&extensions, "a.example", 9);
+	finish(&m, &extensions);
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		memcpy(m.bytes + 1, versions[i], 2);
+		memcpy(m.bytes + 9, versions[i] + 2, 2);
+		if (read_exactly(m.bytes, m.n, &hello) != TLS_HELLO ||
+		    strcmp(hello.name, "a.example") != 0)
+			fail_msg("versions of number %zu", i);
+	}
+	m.bytes[1] = 2;
+	assert_int_equal(read_exactly(m.bytes, m.n, &hello), TLS_OTHER);
+	m.bytes[1] = 3;
+	m.bytes[9] = 2;
+	assert_int_equal(read_exactly(m.bytes, m.n, &hello), TLS_OTHER);
 }
 
 /* Each byte of a message in turn becomes every other: whatever is made of it,
@@ -385,6 +423,7 @@ main(void)
 	    cmocka_unit_test(names_are_what_hosts_can_have),
 	    cmocka_unit_test(a_hello_without_extensions_has_no_name),
 	    cmocka_unit_test(what_is_no_tls_is_known_by_its_first_bytes),
+	    cmocka_unit_test(names_are_read_from_hellos_with_unusual_versions),
 	    cmocka_unit_test(broken_lengths_are_no_hello),
 	    cmocka_unit_test(the_longest_hello_is_read_and_no_longer_one),
 	    cmocka_unit_test(protocols_that_do_not_fit_are_left_out),
