@@ -13,6 +13,7 @@
 #include "admin/client_line.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text_out.h"
 
 #define LINE_LATE "Closed: a line must end within 10 s of its first byte.\n\n"
 
@@ -81,39 +82,57 @@ linger(struct client *client)
 	ev_timer_again(client->turns->loop, &client->timer);
 }
 
-/* What follows an answer: an empty line, and perhaps a prompt.  When memory was
- * short the answer has a hole, so nothing is said and the connection ends. */
+/* Says that memory was short instead of an answer, or of the rest of one, and
+ * ends the connection.  Without memory of its own: all that was made before has
+ * been sent. */
 static void
-end_part(struct client *client, FILE *out)
+fail_answer(struct client *client, bool begun)
 {
-	if (!client->rest && !client->mode.quit)
-		fputs(client->mode.prompt ? "\n> " : "\n", out);
-	if (fclose(out) == 0)
-		return;
-	free(client->out);
-	client->out = NULL;
+	static const char none[] = "Out of memory: there is no answer.\n\n";
+	static const char part[] =
+	    "\nOut of memory: the answer ends here, before its end.\n";
+
+	(void)send(client->fd, begun ? part : none,
+	    (begun ? sizeof(part) : sizeof(none)) - 1,
+	    MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (client->rest)
+		client->rest->free(client->rest);
+	client->rest = NULL;
 	client->mode.quit = true;
 }
 
-/* Runs the line's next command into out. */
+/* Ends a part of an answer.  What follows the last one is an empty line, and
+ * perhaps a prompt. */
+static void
+end_part(struct client *client, struct text_out *out, bool begun)
+{
+	if (!client->rest && !client->mode.quit)
+		fputs(client->mode.prompt ? "\n> " : "\n", out->stream);
+	if (!text_out_close(out)) {
+		fail_answer(client, begun);
+		return;
+	}
+	client->out = out->text;
+	client->out_n = out->size;
+	client->out_sent = 0;
+}
+
+/* Runs the line's next command.  Without memory for its answer it is not run.
+ */
 static void
 answer_next(struct client *client)
 {
 	char *command = client->next;
-	size_t size = 0;
-	FILE *out;
+	struct text_out out;
 
-	client->out_n = client->out_sent = 0;
 	client->next = command_split(command);
-	out = open_memstream(&client->out, &size);
-	if (!out) {
-		client->out = NULL;
-		client->mode.quit = true;
+	if (!text_out_open(&out)) {
+		fail_answer(client, false);
 		return;
 	}
-	client->rest = command_run(client->env, &client->mode, command, out);
-	end_part(client, out);
-	client->out_n = size;
+	client->rest =
+	    command_run(client->env, &client->mode, command, out.stream);
+	end_part(client, &out, false);
 }
 
 /* Makes the next part of an answer whose former parts have been taken. */
@@ -121,25 +140,17 @@ static void
 continue_answer(struct client *client)
 {
 	struct answer_rest *rest = client->rest;
-	size_t size = 0;
-	FILE *out;
+	struct text_out out;
 
-	client->out_n = client->out_sent = 0;
-	out = open_memstream(&client->out, &size);
-	if (!out) {
-		client->out = NULL;
-		client->mode.quit = true;
-	} else if (rest->more(rest, client->env, out)) {
-		end_part(client, out);
-		client->out_n = size;
+	if (!text_out_open(&out)) {
+		fail_answer(client, true);
 		return;
 	}
-	rest->free(rest);
-	client->rest = NULL;
-	if (out) {
-		end_part(client, out);
-		client->out_n = size;
+	if (!rest->more(rest, client->env, out.stream)) {
+		rest->free(rest);
+		client->rest = NULL;
 	}
+	end_part(client, &out, true);
 }
 
 /* As HAProxy, which reads on while it answers. */
@@ -255,43 +266,6 @@ step_answering(struct client *client)
 	return true;
 }
 
-/* A line, without its end. */
-struct line {
-	char *text;
-	size_t len;  /* there may be a NUL before that */
-	size_t size; /* with its end */
-};
-
-/* The line that starts at `from`; false when it has not come yet. */
-static bool
-cut_line(struct client *client, size_t from, struct line *ret_line)
-{
-	char *text = client->in + from;
-	char *end = memchr(text, '\n', client->in_n - from);
-
-	if (!end)
-		return false;
-	ret_line->text = text;
-	ret_line->size = (size_t)(end - text) + 1;
-	if (end > text && end[-1] == '\r')
-		end--;
-	*end = '\0';
-	ret_line->len = (size_t)(end - text);
-	return true;
-}
-
-/* `<<` at the end of a line says that lines follow, up to an empty one, that
- * belong to the command. */
-static bool
-begins_payload(struct line *line)
-{
-	if (line->len < 3 || memcmp(line->text + line->len - 3, " <<", 3) != 0)
-		return false;
-	line->len -= 3;
-	line->text[line->len] = '\0';
-	return true;
-}
-
 static void
 ask_for_payload(const struct client *client)
 {
@@ -327,7 +301,7 @@ refuse_http(struct client *client)
 
 /* Whether the line may be run; else the client is refused. */
 static bool
-may_run(struct client *client, const struct line *line)
+may_run(struct client *client, const struct client_line *line)
 {
 	if (client_line_has_nul(line->text, line->len))
 		refuse(client, "Closed: a line must not have NUL bytes.\n\n");
@@ -344,9 +318,11 @@ may_run(struct client *client, const struct line *line)
 static bool
 drop_payload_line(struct client *client)
 {
-	struct line line;
+	struct client_line line;
 
-	if (!cut_line(client, client->line, &line) || !may_run(client, &line))
+	if (!client_line_cut(client->in + client->line,
+	        client->in_n - client->line, &line) ||
+	    !may_run(client, &line))
 		return false;
 	client->payload = line.len > 0;
 	client->in_n -= line.size;
@@ -359,13 +335,14 @@ drop_payload_line(struct client *client)
 static bool
 take_first_line(struct client *client)
 {
-	struct line line;
+	struct client_line line;
 
 	client->payload = false;
-	if (!cut_line(client, 0, &line) || !may_run(client, &line))
+	if (!client_line_cut(client->in, client->in_n, &line) ||
+	    !may_run(client, &line))
 		return false;
 	client->line = line.size;
-	client->payload = begins_payload(&line);
+	client->payload = client_line_begins_payload(&line);
 	if (client->payload) {
 		begin_line(client, client->in_n - client->line);
 		ask_for_payload(client);

@@ -13,6 +13,32 @@ static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE",
     "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI"};
 
 bool
+client_line_cut(char *text, size_t n, struct client_line *ret_line)
+{
+	char *end = memchr(text, '\n', n);
+
+	if (!end)
+		return false;
+	ret_line->text = text;
+	ret_line->size = (size_t)(end - text) + 1;
+	if (end > text && end[-1] == '\r')
+		end--;
+	*end = '\0';
+	ret_line->len = (size_t)(end - text);
+	return true;
+}
+
+bool
+client_line_begins_payload(struct client_line *line)
+{
+	if (line->len < 3 || memcmp(line->text + line->len - 3, " <<", 3) != 0)
+		return false;
+	line->len -= 3;
+	line->text[line->len] = '\0';
+	return true;
+}
+
+bool
 client_line_has_nul(const char *line, size_t len)
 {
 	return memchr(line, '\0', len) != NULL;

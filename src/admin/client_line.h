@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: MIT
- * What is not accepted as a line of an admin client, whatever its commands.
+ * Lines of an admin client, as they come from its connection.
  */
 #ifndef ADMIN_CLIENT_LINE_H
 #define ADMIN_CLIENT_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* A line, without its end. */
+struct client_line {
+	char *text;
+	size_t len;  /* there may be a NUL before that */
+	size_t size; /* with its end, LF or CRLF */
+};
+
+/* The line that the n bytes at text begin with, whose end becomes a NUL; false
+ * when its end has not come yet. */
+bool client_line_cut(char *text, size_t n, struct client_line *ret_line);
+
+/* Whether lines follow, up to an empty one, that belong to the command: there
+ * is a ` <<` at the end, which is cut off. */
+bool client_line_begins_payload(struct client_line *line);
 
 /* Whether the line has a NUL.  Texts of C end there, so what follows would be
  * dropped in silence, and a payload would seem to end. */

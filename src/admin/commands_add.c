@@ -9,6 +9,7 @@
 
 #include "admin/command_args.h"
 #include "admin/lasting.h"
+#include "base/text_out.h"
 #include "config/server_words.h"
 #include "model/backend.h"
 #include "model/server_operator.h"
@@ -19,18 +20,16 @@
 static bool
 fail_with(struct call *call, struct err_list *errors)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct text_out out;
 
-	if (out) {
-		err_list_print(errors, out);
-		(void)fclose(out);
-	}
-	if (text && *text)
-		text[strcspn(text, "\n")] = '\0';
-	err_set(call->err, "%s", text && *text ? text : "out of memory");
-	free(text);
+	if (!text_out_open(&out))
+		return err_set(call->err, "out of memory");
+	err_list_print(errors, out.stream);
+	if (text_out_close(&out) && *out.text)
+		out.text[strcspn(out.text, "\n")] = '\0';
+	err_set(call->err, "%s",
+	    out.text && *out.text ? out.text : "out of memory");
+	free(out.text);
 	return false;
 }
 

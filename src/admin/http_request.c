@@ -8,6 +8,7 @@
 
 #include "admin/http_host.h"
 #include "admin/http_pages.h"
+#include "base/text_out.h"
 
 #define BLOCK_SIZE ANSWER_PART_SIZE
 
@@ -37,19 +38,22 @@ body_free(void *arg)
 static bool
 make_part(struct body *body)
 {
-	FILE *out;
+	struct text_out out;
 
 	free(body->part);
 	body->part = NULL;
 	body->size = body->sent = 0;
-	out = open_memstream(&body->part, &body->size);
-	if (!out)
+	if (!text_out_open(&out))
 		return false;
-	if (!body->rest->more(body->rest, &body->site->env, out)) {
+	if (!body->rest->more(body->rest, &body->site->env, out.stream)) {
 		body->rest->free(body->rest);
 		body->rest = NULL;
 	}
-	return fclose(out) == 0;
+	if (!text_out_close(&out))
+		return false;
+	body->part = out.text;
+	body->size = out.size;
+	return true;
 }
 
 static ssize_t
@@ -132,31 +136,6 @@ send_body(struct MHD_Connection *connection, unsigned status, const char *type,
 }
 
 static enum MHD_Result
-send_page(struct MHD_Connection *connection, struct http_site *site,
-    const struct http_page *page)
-{
-	struct body *body = calloc(1, sizeof(*body));
-	unsigned status;
-	FILE *out;
-
-	if (!body)
-		return MHD_NO;
-	body->site = site;
-	body->guest = guest_of(connection);
-	out = open_memstream(&body->part, &body->size);
-	if (!out) {
-		body_free(body);
-		return MHD_NO;
-	}
-	status = page->make(&site->env, out, &body->rest);
-	if (fclose(out) != 0) {
-		body_free(body);
-		return MHD_NO;
-	}
-	return send_body(connection, status, page->type, body);
-}
-
-static enum MHD_Result
 send_text(struct MHD_Connection *connection, unsigned status, const char *text)
 {
 	return send_response(connection, status, "text/plain; charset=utf-8",
@@ -164,20 +143,46 @@ send_text(struct MHD_Connection *connection, unsigned status, const char *text)
 	        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY));
 }
 
+#define NO_MEMORY "Out of memory: there is no answer.\n"
+
+static enum MHD_Result
+send_page(struct MHD_Connection *connection, struct http_site *site,
+    const struct http_page *page)
+{
+	struct body *body = calloc(1, sizeof(*body));
+	struct text_out out;
+	unsigned status;
+
+	if (!body || !text_out_open(&out)) {
+		free(body);
+		return send_text(
+		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
+	}
+	body->site = site;
+	body->guest = guest_of(connection);
+	status = page->make(&site->env, out.stream, &body->rest);
+	if (!text_out_close(&out)) {
+		body_free(body);
+		return send_text(
+		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
+	}
+	body->part = out.text;
+	body->size = out.size;
+	return send_body(connection, status, page->type, body);
+}
+
 static enum MHD_Result
 send_list(struct MHD_Connection *connection, unsigned status)
 {
 	enum MHD_Result result = MHD_NO;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct text_out out;
 
-	if (!out)
+	if (!text_out_open(&out))
 		return MHD_NO;
-	http_pages_list(out);
-	if (fclose(out) == 0)
-		result = send_text(connection, status, text);
-	free(text);
+	http_pages_list(out.stream);
+	if (text_out_close(&out))
+		result = send_text(connection, status, out.text);
+	free(out.text);
 	return result;
 }
 

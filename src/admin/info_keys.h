@@ -139,12 +139,14 @@
 	X(LF_CHECKS, 80, "ChecksBegun", "MCP:u64",                             \
 	    "checks, and questions to agents, since clear loop")               \
 	X(LF_CHECKS_LATE, 81, "CheckMaxDelay_us", "MMP:u64",                   \
-	    "microseconds by which the latest check was late")
+	    "microseconds by which the latest check was late")                 \
+	X(LF_FAILED_ANSWERS, 82, "FailedAnswers", "MCP:u64",                   \
+	    "answers that found no memory")
 /* clang-format on */
 
 /* Of the keys that are made from the lacks' names (proxy/lacks.h), which follow
  * in their order. */
-#define INFO_LACKS_POS 82
+#define INFO_LACKS_POS 83
 
 enum info_key {
 #define X(id, pos, name, tags, desc) INFO_##id,

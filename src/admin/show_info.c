@@ -11,6 +11,7 @@
 #include "admin/admin.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text_out.h"
 #include "proxy/proxy.h"
 
 #define RELEASE_DATE "2026/11/21"
@@ -42,6 +43,7 @@ read_identity(struct info *info, const struct info_facts *facts)
 	number(info, INFO_PID, (uint64_t)getpid());
 	number(info, INFO_STOPPING, facts->stopping);
 	number(info, INFO_DROPPED_LOGS, log_dropped());
+	number(info, INFO_LF_FAILED_ANSWERS, text_out_failures());
 	text(info, INFO_TAINTED, "0");
 }
 

@@ -45,7 +45,7 @@ static const struct {
     {"ENETUNREACH", ENETUNREACH}};
 
 static const char *const call_names[FAULT_CALLS] = {
-    "ACCEPT", "SOCKET", "CONNECT", "EPOLL_CTL", "SLAB", "PIPE"};
+    "ACCEPT", "SOCKET", "CONNECT", "EPOLL_CTL", "SLAB", "PIPE", "ANSWER"};
 static const char *const switch_names[FAULT_SWITCHES] = {
     "NO_GUARD", "NO_TAKEOVER", "LEAK_MEMORY", "LEAK_FD"};
 

@@ -8,7 +8,8 @@
  *   LFPROXY_FAULT_NO_TAKEOVER=1   a busy leader keeps its token
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
- *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE
+ *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
+ *   LFPROXY_FAULT_ANSWER
  *       =ERROR[:SHARE][:after=N][:count=N]
  *
  * SHARE is a percentage, as in 1% or 0.05%.  A turn that is slow sleeps, or
@@ -34,6 +35,7 @@ enum fault_call {
 	FAULT_EPOLL_CTL, /* to add a handle: the others need no memory */
 	FAULT_SLAB,      /* a slab's next chunk */
 	FAULT_PIPE,      /* a pipe to splice through */
+	FAULT_ANSWER,    /* memory for the text of an answer */
 	FAULT_CALLS
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/events.h"
+#include "base/text_out.h"
 #include "base/notify.h"
 #include "config/config.h"
 #include "config/edit.h"
@@ -152,21 +153,20 @@ warn_of_descriptors(struct control *c, struct reload_result *result)
 static char *
 log_list(const struct err_list *list, enum log_level level)
 {
-	char *text = NULL, *rest, *line;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *rest, *line;
+	struct text_out out;
 
-	if (out) {
-		err_list_print(list, out);
-		(void)fclose(out);
-	}
-	rest = text;
+	if (!text_out_open(&out))
+		return NULL;
+	err_list_print(list, out.stream);
+	(void)text_out_close(&out);
+	rest = out.text;
 	while ((line = strsep(&rest, "\n")))
 		if (*line && level == LOG_LEVEL_ERROR)
 			log_error("%s", line);
 		else if (*line)
 			log_warning("%s", line);
-	return text;
+	return out.text;
 }
 
 static void

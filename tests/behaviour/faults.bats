@@ -404,3 +404,52 @@ served() {
 	[ "$status" -eq 0 ] || return
 	awk '/requests in/ { print $1 }' <<<"$output"
 }
+
+# answered COMMAND: by the admin socket, with a `|` for each line end.
+answered() {
+	printf '%s\n' "$1" | socat -t 10 - "UNIX-CONNECT:$T/answers.sock" |
+	    tr '\n' '|'
+}
+
+# without_answers FAULT: lfproxy some of whose answers find no memory.
+without_answers() {
+	local LFPROXY=$ROOT/build/fault/lfproxy
+
+	[ -x "$LFPROXY" ] || skip "no $LFPROXY; make MODE=fault builds it"
+	start_app a
+	{
+		common
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\ncheck = off\n'
+		for i in $(seq 500); do
+			echo "server = s$i $(addr a)"
+		done
+	} | sed "/^\\[global\\]/a http = 127.0.0.1:0\nadmin = $T/answers.sock" \
+	    >"$T/lfproxy.ini"
+	LFPROXY_FAULT_ANSWER=$1 launch_lfproxy -c "$T/lfproxy.ini"
+	HTTP=$(sed -n 's|.*monitoring at http://\(.*\)/$|\1|p' "$LFPROXY_LOG")
+}
+
+# Symptom: an answer with a hole passed for a whole one.
+@test "faults: an answer without memory says so, and is counted" {
+	without_answers ENOMEM:count=2
+	equal "the answer" 'Out of memory: there is no answer.||' \
+	    "$(answered 'show info')"
+	equal "status" 500 "$(curl -s -m 10 -o "$T/page" -w '%{http_code}' \
+	    "http://$HTTP/metrics")"
+	[[ $(answered 'show info') == *"|FailedAnswers: 2|"* ]]
+	equal "status" 200 "$(curl -s -m 10 -o "$T/page" -w '%{http_code}' \
+	    "http://$HTTP/metrics")"
+}
+
+@test "faults: an answer that finds no memory for its rest does not look whole" {
+	local text
+
+	without_answers ENOMEM:after=20:count=1
+	text=$(answered 'show stat typed')
+	[[ $text == "F."*"|Out of memory: the answer ends here, before its end.|" ]] ||
+	    fail "${text: -100}"
+	# The next one is whole.
+	[[ $(answered 'show stat typed') == *"||" ]]
+	[[ $(answered 'show info') == *"|FailedAnswers: 1|"* ]]
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * See text_out.h.
+ */
+#include "base/text_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+#define ROOM_FIRST 1024
+
+static uint64_t failures;
+
+/* Room for so many bytes more, and the NUL. */
+static bool
+make_room(struct text_out *out, size_t more)
+{
+	size_t room = out->room ? out->room : ROOM_FIRST;
+	char *grown;
+
+	if (more < out->room - out->size)
+		return true;
+	while (room - out->size <= more)
+		room *= 2;
+	if (fault_fails(FAULT_ANSWER))
+		return false;
+	grown = realloc(out->text, room);
+	if (!grown)
+		return false;
+	out->text = grown;
+	out->room = room;
+	return true;
+}
+
+/* 0 is what tells the stream of an error: fopencookie(3). */
+static ssize_t
+put(void *cookie, const char *bytes, size_t n)
+{
+	struct text_out *out = cookie;
+
+	if (out->failed || !make_room(out, n)) {
+		out->failed = true;
+		errno = ENOMEM;
+		return 0;
+	}
+	memcpy(out->text + out->size, bytes, n);
+	out->size += n;
+	return (ssize_t)n;
+}
+
+/* Only to tell where the stream is, for ftell(3): answers are cut into parts by
+ * that. */
+static int
+tell(void *cookie, off64_t *offset, int whence)
+{
+	const struct text_out *out = cookie;
+
+	if (whence == SEEK_SET || *offset != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	*offset = (off64_t)out->size;
+	return 0;
+}
+
+bool
+text_out_open(struct text_out *out)
+{
+	*out = (struct text_out){.stream = NULL};
+	if (make_room(out, 0))
+		out->stream = fopencookie(out, "w",
+		    (cookie_io_functions_t){.write = put, .seek = tell});
+	if (out->stream)
+		return true;
+	free(out->text);
+	out->text = NULL;
+	failures++;
+	return false;
+}
+
+bool
+text_out_close(struct text_out *out)
+{
+	if (fclose(out->stream) != 0)
+		out->failed = true;
+	out->stream = NULL;
+	if (!out->failed) {
+		out->text[out->size] = '\0';
+		return true;
+	}
+	free(out->text);
+	out->text = NULL;
+	out->size = 0;
+	failures++;
+	return false;
+}
+
+uint64_t
+text_out_failures(void)
+{
+	return failures;
+}

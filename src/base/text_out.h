@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * A stream into memory that says when memory ran out.
+ *
+ * The stream of open_memstream(3) does not: in glibc a write that finds no
+ * memory is lost, and fclose(3) succeeds, so that a text with a hole passes for
+ * a whole one.
+ */
+#ifndef BASE_TEXT_OUT_H
+#define BASE_TEXT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct text_out {
+	FILE *stream; /* for writing and ftell(3), between open and close */
+	char *text;   /* after a close that succeeded: NUL-terminated */
+	size_t size;  /* bytes of it, without the NUL */
+	size_t room;
+	bool failed;
+};
+
+/* Begins a text.  False when memory is short; then there is nothing to close.
+ */
+bool text_out_open(struct text_out *out);
+
+/* Ends it.  True: the text is whole, and the caller's to free(3).  False: some
+ * of it found no memory; it has been freed, and text is NULL. */
+bool text_out_close(struct text_out *out);
+
+/* How many texts found no memory since the start.  Control thread, as all of
+ * these. */
+uint64_t text_out_failures(void);
+
+#endif
