@@ -115,8 +115,9 @@ put_plan(FILE *out, const struct rebalance_status *s, bool dry_run)
 		fputs(
 		    "Nothing to do: no server has more than its share.\n", out);
 	else
-		fprintf(out, "%u of %u sessions %s closed over %s.\n",
-		    s->planned, s->sessions, dry_run ? "would be" : "will be",
+		fprintf(out, "%u of %u session%s %s closed over %s.\n",
+		    s->planned, s->sessions, text_s(s->sessions),
+		    dry_run ? "would be" : "will be",
 		    text_duration(s->over_ms, over));
 }
 
@@ -127,10 +128,10 @@ audit_plan(const struct call *call, const struct rebalance_status *s)
 
 	if (s->planned > 0)
 		call_audit(call, NULL, NULL,
-		    "backend %s: rebalanced over %s, %u of %u sessions are to "
-		    "be closed",
+		    "backend %s: rebalanced over %s, %u of %u session%s to be "
+		    "closed",
 		    s->backend, text_duration(s->over_ms, over), s->planned,
-		    s->sessions);
+		    s->sessions, text_s(s->sessions));
 }
 
 bool

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "admin/command_args.h"
+#include "base/text.h"
 #include "model/backend.h"
 #include "proxy/session_facts.h"
 
@@ -47,7 +48,7 @@ run_shutdown_sessions_server(struct call *call)
 		    facts.server->state == s->state)
 			killed += session_facts_kill(proxy, &facts);
 	}
-	call_audit(call, NULL, NULL, "server %s/%s: %u sessions shut down",
-	    s->backend->spec->name, s->spec->name, killed);
+	call_audit(call, NULL, NULL, "server %s/%s: %u session%s shut down",
+	    s->backend->spec->name, s->spec->name, killed, text_s(killed));
 	return true;
 }

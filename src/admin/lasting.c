@@ -66,13 +66,18 @@ find(struct lasting *lasting, const char *subject)
 
 /* -- when the time is over -- */
 
+/* For `show events`.  The log has the audit's line of the same, unless there is
+ * an error. */
 static void
 tell(struct waiting *c, enum log_level level, const char *what)
 {
 	const struct undo *u = &c->undo;
 	char after[TEXT_DURATION_SIZE];
 
-	event_add(EVENT_EXPIRED, level, u->proxy[0] ? u->proxy : NULL,
+	if (level == LOG_LEVEL_ERROR)
+		log_error("%s, after %s: %s", u->subject,
+		    text_duration(c->for_ms, after), what);
+	event_add_unlogged(EVENT_EXPIRED, level, u->proxy[0] ? u->proxy : NULL,
 	    u->part[0] ? u->part : NULL, "%s, after %s: %s", u->subject,
 	    text_duration(c->for_ms, after), what);
 }
@@ -106,9 +111,14 @@ put_back(struct waiting *c)
 {
 	char line[LINE_SIZE], told[2 * UNDO_VALUE_SIZE + 600];
 	struct err err;
+	bool ok;
 
 	line_for(c, c->former, line);
-	if (command_put_back(c->lasting->env, &c->who, line, &err)) {
+	/* The log has the audit's line of the change, and no other. */
+	events_skip_next(true);
+	ok = command_put_back(c->lasting->env, &c->who, line, &err);
+	events_skip_next(false);
+	if (ok) {
 		snprintf(
 		    told, sizeof(told), "%s -> %s", c->undo.value, c->former);
 		tell(c, LOG_LEVEL_INFO, told);
@@ -139,7 +149,7 @@ expire(struct waiting *c)
 	struct undo now;
 
 	if (!look(c, &now))
-		leave(c, then->value, "it is there no more");
+		leave(c, then->value, "it no longer exists");
 	else if (c->is_changed)
 		leave(c, now.value, "it was changed meanwhile");
 	else if (then->reload_resets &&

@@ -20,6 +20,7 @@ struct kept {
 /* Pages that were never written to take no memory. */
 static struct kept ring[EVENTS_MAX];
 static uint64_t added;
+static bool skip_next;
 
 const char *
 event_name(enum event_kind kind)
@@ -68,26 +69,59 @@ keep_texts(struct kept *kept, const char *about, const char *text)
 	kept->event.text = memcpy(kept->texts + about_size, text, text_size);
 }
 
-void
-event_add(enum event_kind kind, enum log_level level, const char *proxy,
-    const char *part, const char *fmt, ...)
+static void
+keep(enum event_kind kind, enum log_level level, const char *proxy,
+    const char *part, const char *text)
 {
 	struct kept *kept = &ring[added++ % EVENTS_MAX];
-	char about[EVENT_ABOUT_SIZE], text[EVENT_TEXT_SIZE];
-	va_list ap;
+	char about[EVENT_ABOUT_SIZE];
 
 	snprintf(about, sizeof(about), "%s%s%s", proxy ? proxy : "",
 	    part ? "/" : "", part ? part : "");
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	printable_clean(text, '?');
 	kept->event.number = added;
 	kept->event.wall_us = clock_wall_us();
 	kept->event.kind = kind;
 	kept->event.level = level;
 	keep_texts(kept, about, text);
+}
+
+void
+event_add(enum event_kind kind, enum log_level level, const char *proxy,
+    const char *part, const char *fmt, ...)
+{
+	char text[EVENT_TEXT_SIZE];
+	va_list ap;
+
+	if (skip_next) {
+		skip_next = false;
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	printable_clean(text, '?');
 	tell(level, text);
+	keep(kind, level, proxy, part, text);
+}
+
+void
+event_add_unlogged(enum event_kind kind, enum log_level level,
+    const char *proxy, const char *part, const char *fmt, ...)
+{
+	char text[EVENT_TEXT_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	printable_clean(text, '?');
+	keep(kind, level, proxy, part, text);
+}
+
+void
+events_skip_next(bool skip)
+{
+	skip_next = skip;
 }
 
 void

@@ -77,6 +77,16 @@ void event_add(enum event_kind kind, enum log_level level, const char *proxy,
     const char *part, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* The same without the log, which another line of it tells. */
+void event_add_unlogged(enum event_kind kind, enum log_level level,
+    const char *proxy, const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* With true: the next event_add is left out.  It is the one that tells of the
+ * change which the caller is about to make and has an event of its own for.
+ * With false: ends that, in case that there was none. */
+void events_skip_next(bool skip);
+
 /* How many are kept, and the i-th of them, the oldest first; good until the
  * next event_add. */
 size_t events_count(void);

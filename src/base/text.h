@@ -36,6 +36,20 @@ bool text_parse_size(const char *s, uint64_t min, uint64_t max,
 #define TEXT_SIZE_SIZE 24
 const char *text_size(uint64_t bytes, char out[TEXT_SIZE_SIZE]);
 
+/* The ending of a noun that follows the number: "" for 1, "s" otherwise, as in
+ * `"%u session%s", n, text_s(n)`; and the verb. */
+static inline const char *
+text_s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static inline const char *
+text_are(uint64_t n)
+{
+	return n == 1 ? "is" : "are";
+}
+
 /* An octal file mode of up to four digits, 0 to 0777. */
 bool text_parse_mode(const char *s, uint32_t *ret_mode, struct err *err);
 

@@ -154,6 +154,9 @@ set_headers(struct http_run *run)
 
 	if (!host && server_addr(server)->sa.sa_family == AF_UNIX)
 		host = "localhost";
+	/* The name that the file has is the one that the server knows. */
+	if (!host && server_addr(server) == &server->spec->addr)
+		host = server->spec->address;
 	if (!host)
 		host = server_address(server, text);
 	for (size_t i = 0; i < spec->check_headers_n; i++)

@@ -13,6 +13,7 @@
 #include "base/grace.h"
 #include "base/log.h"
 #include "base/notify.h"
+#include "base/text.h"
 #include "control/limits.h"
 #include "control/notices.h"
 #include "control/reload.h"
@@ -311,9 +312,9 @@ control_start(struct control *control, struct err *err)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
 	watch(c);
-	log_info("up to %u sessions%s: %d of %zu descriptors each, %zu for "
+	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
-	    c->budget.sessions,
+	    c->budget.sessions, text_s(c->budget.sessions),
 	    c->model->spec->global.maxconn > 0 ? " (maxconn)" : "",
 	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
 	    c->budget.reserve);
@@ -325,9 +326,11 @@ control_start(struct control *control, struct err *err)
 void
 control_run(struct control *control)
 {
+	uint32_t left;
+
 	ev_run(control->loop, 0);
-	log_info(
-	    "stopped with %u sessions left", proxy_sessions(&control->proxy));
+	left = proxy_sessions(&control->proxy);
+	log_info("stopped with %u session%s left", left, text_s(left));
 }
 
 void

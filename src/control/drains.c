@@ -133,9 +133,10 @@ end_drain(struct drain *d, const char *why)
 		server_end_fade(server);
 	d->state->fade_ms = 0;
 	event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
-	    "the drain of server %s/%s has ended with %u of %u sessions left: "
+	    "the drain of server %s/%s has ended with %u of %u session%s left: "
 	    "%s",
-	    d->backend, d->server, sessions_of(d), d->sessions_began, why);
+	    d->backend, d->server, sessions_of(d), d->sessions_began,
+	    text_s(d->sessions_began), why);
 	free_drain(d);
 }
 
@@ -178,9 +179,10 @@ enter_killing(struct drain *d, uint64_t now_ms)
 	d->told = 0;
 	if (d->kill_n > 0)
 		event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
-		    "server %s/%s: the time to drain is over, %u sessions are "
+		    "server %s/%s: the time to drain is over, %u session%s %s "
 		    "ended",
-		    d->backend, d->server, d->kill_n);
+		    d->backend, d->server, d->kill_n, text_s(d->kill_n),
+		    text_are(d->kill_n));
 }
 
 /* Those that are due; when the time is over whoever is still there: some may
@@ -305,8 +307,9 @@ begin(struct drain *d, struct server *server)
 	char text[DRAIN_TEXT_SIZE];
 
 	event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
-	    "server %s/%s: %s, %u sessions: the operator says so", d->backend,
-	    d->server, drain_order_text(&d->order, text), d->sessions_began);
+	    "server %s/%s: %s, %u session%s: the operator says so", d->backend,
+	    d->server, drain_order_text(&d->order, text), d->sessions_began,
+	    text_s(d->sessions_began));
 	if (d->order.over_ms > 0) {
 		enter(d, DRAIN_FADING, d->from_ms);
 		server_fade(server, d->order.over_ms);

@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "base/events.h"
+#include "base/text.h"
 #include "config/edit.h"
 #include "control/control_internal.h"
 #include "control/notices.h"
@@ -105,9 +106,9 @@ warn_of_descriptors(const struct control *c)
 	if (!limits_suffice(&c->budget, c->model->spec, &sessions))
 		log_limited(&limit, LOG_LEVEL_WARNING,
 		    "with the servers that were added the descriptors are "
-		    "enough for %u sessions and not for %u; allow more "
+		    "enough for %u session%s and not for %u; allow more "
 		    "(LimitNOFILE= in the unit) and restart",
-		    sessions, c->budget.sessions);
+		    sessions, text_s(sessions), c->budget.sessions);
 }
 
 struct server *

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "model/check_rules.h"
 
 /* With a megabyte each in the kernel, if all are full. */
@@ -142,9 +143,10 @@ limits_budget(
 	if (maxconn > b.sessions)
 		return err_set(err,
 		    "maxconn = %u takes %zu descriptors, and this process may "
-		    "have %zu, enough for %u sessions; raise the limit "
+		    "have %zu, enough for %u session%s; raise the limit "
 		    "(LimitNOFILE, ulimit -n) or lower maxconn",
-		    maxconn, wanted, b.descriptors, b.sessions);
+		    maxconn, wanted, b.descriptors, b.sessions,
+		    text_s(b.sessions));
 	b.by_maxconn = maxconn > 0;
 	if (maxconn > 0)
 		b.sessions = maxconn;

@@ -12,6 +12,7 @@
 #include "base/events.h"
 #include "base/fault.h"
 #include "base/grace.h"
+#include "base/text.h"
 #include "config/cpus.h"
 #include "control/pool_settings.h"
 #include "control/pools_internal.h"
@@ -147,8 +148,8 @@ scale(struct pools *p, struct pools_entry *e)
 		    classes[0].threads, err.text);
 	else
 		event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(e->pool), NULL,
-		    "pool %s: %u threads now, after %s", pool_name(e->pool),
-		    classes[0].threads,
+		    "pool %s: %u thread%s now, after %s", pool_name(e->pool),
+		    classes[0].threads, text_s(classes[0].threads),
 		    step > 0 ? "two seconds without a parked follower"
 		             : "ten seconds with two and more parked");
 	pools_changed(p);

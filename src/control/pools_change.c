@@ -4,6 +4,7 @@
 #include "control/pools.h"
 
 #include "base/events.h"
+#include "base/text.h"
 #include "control/pools_internal.h"
 
 bool
@@ -16,8 +17,8 @@ pools_set_threads(struct pools *pools, struct pool *pool,
 		return false;
 	pools_entry_of(pools, pool)->autoscaled = false;
 	event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(pool), NULL,
-	    "pool %s: %u threads now, %u before", pool_name(pool),
-	    pool_threads(pool), before);
+	    "pool %s: %u thread%s now, %u before", pool_name(pool),
+	    pool_threads(pool), text_s(pool_threads(pool)), before);
 	pools_changed(pools);
 	return true;
 }
@@ -33,8 +34,8 @@ pools_set_shards(
 	if (shards != before)
 		proxy_move_all(pools->proxy, pool);
 	event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(pool), NULL,
-	    "pool %s: %u shards now, %u before", pool_name(pool), shards,
-	    before);
+	    "pool %s: %u shard%s now, %u before", pool_name(pool), shards,
+	    text_s(shards), before);
 	pools_changed(pools);
 	return true;
 }
@@ -74,7 +75,8 @@ pools_set_cpus(struct pools *pools, struct pool *pool, const cpu_set_t *cpus,
 	if (!pool_set_cpus(pool, cpus, err))
 		return false;
 	event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(pool), NULL,
-	    "pool %s: runs on %d CPUs now", pool_name(pool), CPU_COUNT(cpus));
+	    "pool %s: runs on %d CPU%s now", pool_name(pool), CPU_COUNT(cpus),
+	    text_s((unsigned)CPU_COUNT(cpus)));
 	return true;
 }
 
@@ -93,9 +95,9 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 		    min, max, POOL_THREADS_LIMIT);
 	if (min < pool_shards_wanted(pool))
 		return err_set(err,
-		    "%u threads cannot serve %u shards; use at least as many "
+		    "%u thread%s cannot serve %u shards; use at least as many "
 		    "threads, or fewer shards first",
-		    min, pool_shards_wanted(pool));
+		    min, text_s(min), pool_shards_wanted(pool));
 	/* As the file has it: a range is of one class, which is not nice. */
 	class = (struct pool_class){.threads = threads < min   ? min
 	                                       : threads > max ? max
@@ -103,8 +105,8 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 	if (!pool_set_threads(pool, &class, 1, err))
 		return false;
 	event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(pool), NULL,
-	    "pool %s: %u to %u threads now, by load", pool_name(pool), min,
-	    max);
+	    "pool %s: %u to %u thread%s now, by load", pool_name(pool), min,
+	    max, text_s(max));
 	autoscale_init(&e->autoscale, min, max);
 	e->autoscaled = min < max;
 	if (e->autoscaled && !ev_is_active(&pools->scale))

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/events.h"
+#include "base/text.h"
 
 /* -- the plan -- */
 
@@ -156,9 +157,9 @@ rebalance_end(struct rebalance *r, const char *why)
 
 	count(r, &planned, &closed);
 	event_add(EVENT_REBALANCE, LOG_LEVEL_INFO, r->backend, NULL,
-	    "the rebalancing of backend %s has ended, %u of %u sessions were "
+	    "the rebalancing of backend %s has ended, %u of %u session%s "
 	    "closed: %s",
-	    r->backend, closed, planned, why);
+	    r->backend, closed, planned, text_s(planned), why);
 	free_rebalance(r);
 }
 
@@ -232,9 +233,10 @@ control_rebalance(struct control *control, const struct backend *backend,
 		later_at(&control->later, &r->task,
 		    r->from_ms + rebalance_round_ms(r));
 		event_add(EVENT_REBALANCE, LOG_LEVEL_INFO, r->backend, NULL,
-		    "backend %s is rebalanced: up to %u sessions are closed: "
+		    "backend %s is rebalanced: up to %u session%s to be "
+		    "closed: "
 		    "the operator says so",
-		    r->backend, plan.planned);
+		    r->backend, plan.planned, text_s(plan.planned));
 	}
 	if (before)
 		rebalance_end(before, "the operator has ordered another one");

@@ -10,6 +10,7 @@
 #include "base/events.h"
 #include "base/text_out.h"
 #include "base/notify.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/edit.h"
 #include "config/warnings.h"
@@ -143,9 +144,9 @@ warn_of_descriptors(struct control *c, struct reload_result *result)
 	if (!limits_suffice(&c->budget, c->model->spec, &sessions))
 		changes_add(&result->changes, true,
 		    "with these listeners and checks the descriptors are "
-		    "enough for %u sessions and not for %u; allow more "
+		    "enough for %u session%s and not for %u; allow more "
 		    "(LimitNOFILE= in the unit) and restart",
-		    sessions, c->budget.sessions);
+		    sessions, text_s(sessions), c->budget.sessions);
 }
 
 /* Logs each entry; returns the text, cut into its lines, for the caller to

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/clock.h"
 #include "lf/pool_internal.h"
 
@@ -41,9 +42,9 @@ threads_allowed(const struct pool *pool, const struct pool_class *classes,
 		    POOL_THREADS_LIMIT);
 	if (total < pool->shards_open)
 		return err_set(err,
-		    "%u threads cannot serve %u shards; use at least as many "
+		    "%u thread%s cannot serve %u shards; use at least as many "
 		    "threads, or fewer shards first",
-		    total, pool->shards_open);
+		    total, text_s(total), pool->shards_open);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "main/ctl_client.h"
 
 /* -- commands -- */
@@ -130,12 +131,12 @@ resize_pool(
 	add_word(&keys->command, "%u", threads);
 	if (pool->autoscaled)
 		ask(keys, MODE_CONFIRM,
-		    "Pool %s scales by itself; %u threads from now on?",
-		    pool->name, threads);
+		    "Pool %s scales by itself; %u thread%s from now on?",
+		    pool->name, threads, text_s(threads));
 	else if (pool->classed)
 		ask(keys, MODE_CONFIRM,
-		    "Pool %s has classes; %u threads, all alike?", pool->name,
-		    threads);
+		    "Pool %s has classes; %u thread%s, all alike?", pool->name,
+		    threads, text_s(threads));
 	else if (threads < pool->threads)
 		ask(keys, MODE_CONFIRM, "Pool %s: %u instead of %u threads?",
 		    pool->name, threads, pool->threads);

@@ -25,34 +25,47 @@ note_usable(struct backend *backend, const struct lineup *l)
 	if (b->usable > 0 && usable == 0) {
 		b->times_down++;
 		b->changed_ms = now;
-		b->told_down = true;
+		b->down = true;
+	} else if (b->lineup && b->usable == 0 && usable > 0) {
+		b->down_ms += now - b->changed_ms;
+		b->changed_ms = now;
+		b->down = false;
+	}
+	b->usable = usable;
+	b->active = l->active_n;
+	b->panic = l->panic;
+}
+
+static void
+tell_usable(const struct backend *backend, const struct lineup *l)
+{
+	struct backend_state *b = backend->state;
+
+	if (b->told_down == b->down)
+		return;
+	b->told_down = b->down;
+	if (b->down)
 		event_add(EVENT_BACKEND_DOWN, LOG_LEVEL_ERROR,
 		    backend->spec->name, NULL,
 		    "backend %s has no usable server; its sessions %s",
 		    backend->spec->name,
 		    l->servers_n > 0 ? "are tried on those that are down"
 		                     : "wait for one until timeout_queue");
-	} else if (b->lineup && b->usable == 0 && usable > 0) {
-		b->down_ms += now - b->changed_ms;
-		b->changed_ms = now;
-		if (b->told_down)
-			event_add(EVENT_BACKEND_UP, LOG_LEVEL_INFO,
-			    backend->spec->name, NULL,
-			    "backend %s has a usable server again",
-			    backend->spec->name);
-		b->told_down = false;
-	}
-	b->usable = usable;
-	b->active = l->active_n;
+	else
+		event_add(EVENT_BACKEND_UP, LOG_LEVEL_INFO, backend->spec->name,
+		    NULL, "backend %s has a usable server again",
+		    backend->spec->name);
 }
 
 static void
-note_panic(struct backend *backend, const struct lineup *l)
+tell_panic(const struct backend *backend, const struct lineup *l)
 {
-	if (backend->state->panic == l->panic)
+	struct backend_state *b = backend->state;
+
+	if (b->told_panic == b->panic)
 		return;
-	backend->state->panic = l->panic;
-	if (l->panic)
+	b->told_panic = b->panic;
+	if (b->panic)
 		event_add(EVENT_BACKEND_PANIC, LOG_LEVEL_ERROR,
 		    backend->spec->name, NULL,
 		    "backend %s is in a panic: fewer than %u %% of its "
@@ -62,9 +75,21 @@ note_panic(struct backend *backend, const struct lineup *l)
 	else
 		event_add(EVENT_BACKEND_CALM, LOG_LEVEL_INFO,
 		    backend->spec->name, NULL,
-		    "backend %s is in a panic no more: only servers that "
+		    "backend %s is no longer in a panic: only servers that "
 		    "are usable are chosen",
 		    backend->spec->name);
+}
+
+void
+backend_tell(const struct backend *backend)
+{
+	const struct lineup *l = atomic_load_relaxed(&backend->state->lineup);
+
+	passive_tell_relented(backend);
+	tell_usable(backend, l);
+	tell_panic(backend, l);
+	for (size_t i = 0; i < backend->spec->servers_n; i++)
+		server_tell_ended(backend->servers[i]);
 }
 
 /* So long after there was no memory for a lineup the next attempt is made. */
@@ -115,7 +140,6 @@ backend_publish(struct backend *backend)
 	backend->prepared = NULL;
 	backend->state->owner = backend->model;
 	note_usable(backend, l);
-	note_panic(backend, l);
 	note_step(backend, l->next_step_ms);
 	l->number = ++backend->model->state->lineups;
 	old = atomic_swap_seq(&backend->state->lineup, l); /* [P4] */
@@ -129,7 +153,7 @@ backend_publish(struct backend *backend)
 }
 
 int
-backend_rebuild(struct backend *backend)
+backend_rebuild_untold(struct backend *backend)
 {
 	int rc;
 
@@ -139,6 +163,15 @@ backend_rebuild(struct backend *backend)
 		backend_publish(backend);
 	else
 		note_step(backend, clock_now_ms() + RETRY_MS);
+	return rc;
+}
+
+int
+backend_rebuild(struct backend *backend)
+{
+	int rc = backend_rebuild_untold(backend);
+
+	backend_tell(backend);
 	return rc;
 }
 

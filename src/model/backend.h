@@ -40,10 +40,10 @@ struct backend_state {
 	const struct model *owner; /* whose servers are in the lineup */
 	unsigned usable;           /* servers that are up and wanted */
 	unsigned active;           /* of these, those that are no backups */
-	bool panic;                /* the lineup has others as well */
+	bool panic, told_panic;    /* the lineup has others as well */
 	uint64_t next_step_ms;     /* of the lineup, or 0 */
 	uint64_t times_down;       /* no server was usable */
-	bool told_down;            /* there was an event of it */
+	bool down, told_down;      /* the last server went down */
 	uint64_t changed_ms;
 	uint64_t down_ms;
 	struct rate rate;
@@ -74,8 +74,14 @@ void backend_free(struct backend *backend);
  * and -ENOMEM is returned. */
 int backend_rebuild(struct backend *backend);
 
-/* The same in two steps, of which the second cannot fail: the servers are then
- * those of this backend's model. */
+/* The same in two parts, for a caller that has an event of its own: it calls
+ * backend_tell after that, so that the cause is told before what follows from
+ * it: no server left, a panic, sessions that end. */
+int backend_rebuild_untold(struct backend *backend);
+void backend_tell(const struct backend *backend);
+
+/* backend_rebuild_untold in two steps, of which the second cannot fail: the
+ * servers are then those of this backend's model. */
 int backend_prepare(struct backend *backend);
 void backend_publish(struct backend *backend);
 

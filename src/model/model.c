@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "model/cycle.h"
 #include "model/lineup.h"
 #include "model/sni_map.h"
@@ -407,16 +408,16 @@ tell_refused(const struct backend *b)
 	n = untold(b, COUNTER_QUEUE_FULL, &b->state->queue_full);
 	if (n > 0)
 		event_add(EVENT_QUEUE_FULL, LOG_LEVEL_WARNING, name, NULL,
-		    "backend %s: %" PRIu64 " sessions were closed, as no "
+		    "backend %s: %" PRIu64 " session%s %s closed, as no "
 		    "server had room and no more may wait (maxqueue, "
 		    "timeout_queue)",
-		    name, n);
+		    name, n, text_s(n), n == 1 ? "was" : "were");
 	n = untold(b, COUNTER_RETRIES_REFUSED, &b->state->retries_refused);
 	if (n > 0)
 		event_add(EVENT_RETRY_BUDGET, LOG_LEVEL_WARNING, name, NULL,
-		    "backend %s: %" PRIu64 " retries were refused, as "
+		    "backend %s: %" PRIu64 " %s refused, as "
 		    "retry_budget was used up",
-		    name, n);
+		    name, n, n == 1 ? "retry was" : "retries were");
 }
 
 void

@@ -58,8 +58,9 @@ remember_removed(struct model *model, const struct server *server)
 	if (sessions > 0)
 		event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_INFO, r->backend,
 		    r->name,
-		    "server %s/%s is removed; its %u sessions may go on for %s",
-		    r->backend, r->name, sessions,
+		    "server %s/%s is removed; its %u session%s may go on for "
+		    "%s",
+		    r->backend, r->name, sessions, text_s(sessions),
 		    text_duration(b->spec->timeout_drain_ms, limit));
 }
 
@@ -130,6 +131,7 @@ model_publish(struct model *model, const struct model *before)
 			log_error("out of memory: backend %s stays without "
 			          "the servers that are ejected",
 			    b->spec->name);
+		backend_tell(b);
 	}
 	revive(model);
 	if (before)
@@ -228,6 +230,7 @@ static bool
 expire(const struct removed_server *r, uint64_t now_ms)
 {
 	struct server_state *s = r->state;
+	unsigned n = atomic_load_relaxed(&s->sessions.now);
 
 	if (now_ms < r->expires_ms)
 		return false;
@@ -235,8 +238,8 @@ expire(const struct removed_server *r, uint64_t now_ms)
 		event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_WARNING, r->backend,
 		    r->name,
 		    "server %s/%s was removed and its timeout_drain has "
-		    "passed: %u sessions are closed",
-		    r->backend, r->name, atomic_load_relaxed(&s->sessions.now));
+		    "passed: %u session%s %s closed",
+		    r->backend, r->name, n, text_s(n), text_are(n));
 	atomic_store_relaxed(&s->expired, true);
 	return true;
 }

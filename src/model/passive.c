@@ -70,8 +70,8 @@ tell_errors(struct server *server, unsigned limit, uint64_t now_ms)
 	if (may_tell(p, now_ms))
 		event_add(EVENT_SERVER_ERRORS, LOG_LEVEL_WARNING, b->name,
 		    server->spec->name,
-		    "server %s/%s: %u errors in a row, the last: %s; %s",
-		    b->name, server->spec->name, limit,
+		    "server %s/%s: %u error%s in a row, the last: %s; %s",
+		    b->name, server->spec->name, limit, text_s(limit),
 		    failure_text(atomic_load_relaxed(&p->last), last),
 		    outcomes[b->on_error]);
 }
@@ -90,8 +90,9 @@ fail_check(struct server *server, unsigned limit)
 		s->streak = fall - 1;
 	else if (b->on_error == ON_ERROR_SUDDEN_DEATH && s->streak + 1 < fall)
 		s->streak = fall - 2;
-	snprintf(result.text, sizeof(result.text), "%u errors in a row: %s",
-	    limit, failure_text(atomic_load_relaxed(&s->passive.last), last));
+	snprintf(result.text, sizeof(result.text), "%u error%s in a row: %s",
+	    limit, text_s(limit),
+	    failure_text(atomic_load_relaxed(&s->passive.last), last));
 	(void)server_report_check(server, &result);
 }
 
@@ -163,10 +164,11 @@ next_time_ms(struct passive *p, const struct backend_spec *b, uint64_t now_ms)
 	return time_ms < b->eject_time_max_ms ? time_ms : b->eject_time_max_ms;
 }
 
+/* The caller tells why, and then calls backend_tell. */
 static void
 rebuild(const struct server *server)
 {
-	if (backend_rebuild(server->backend) < 0)
+	if (backend_rebuild_untold(server->backend) < 0)
 		log_error("out of memory: backend %s keeps choosing from its "
 		          "former servers",
 		    server->backend->spec->name);
@@ -179,6 +181,7 @@ eject(struct server *server, uint32_t in_row, uint64_t now_ms)
 	const struct backend *b = server->backend;
 	uint64_t time_ms = next_time_ms(p, b->spec, now_ms);
 	char text[FAILURE_TEXT_SIZE], limit[TEXT_DURATION_SIZE];
+	char what[EVENT_TEXT_SIZE];
 
 	p->ejected = true;
 	p->ejected_ms = now_ms;
@@ -187,13 +190,12 @@ eject(struct server *server, uint32_t in_row, uint64_t now_ms)
 	p->times_ejected++;
 	server->state->changed_ms = now_ms;
 	rebuild(server);
-	event_add(EVENT_SERVER_EJECTED, LOG_LEVEL_WARNING, b->spec->name,
-	    server->spec->name,
-	    "server %s/%s is ejected for %s: %u failures in a row, the last: "
-	    "%s; %u of %zu servers are usable",
-	    b->spec->name, server->spec->name, text_duration(time_ms, limit),
-	    in_row, failure_text(atomic_load_relaxed(&p->last), text),
-	    b->state->usable, b->spec->servers_n);
+	snprintf(what, sizeof(what),
+	    "is ejected for %s: %u failure%s in a row, the last: %s",
+	    text_duration(time_ms, limit), in_row, text_s(in_row),
+	    failure_text(atomic_load_relaxed(&p->last), text));
+	server_tell(server, EVENT_SERVER_EJECTED, LOG_LEVEL_WARNING, what);
+	backend_tell(server->backend);
 }
 
 static void
@@ -213,9 +215,10 @@ consider_ejection(struct server *server, uint64_t now_ms)
 	else if (may_tell(p, now_ms))
 		event_add(EVENT_SERVER_ERRORS, LOG_LEVEL_WARNING, b->name,
 		    server->spec->name,
-		    "server %s/%s: %u failures in a row; it is not ejected, "
+		    "server %s/%s: %u failure%s in a row; it is not ejected, "
 		    "as %s",
-		    b->name, server->spec->name, in_row, why_not);
+		    b->name, server->spec->name, in_row, text_s(in_row),
+		    why_not);
 }
 
 bool
@@ -246,14 +249,10 @@ clear(struct server *server, uint64_t now_ms)
 void
 passive_tell_back(const struct server *server, const char *why)
 {
-	const struct backend *b = server->backend;
+	char what[EVENT_TEXT_SIZE];
 
-	event_add(EVENT_SERVER_BACK, LOG_LEVEL_INFO, b->spec->name,
-	    server->spec->name,
-	    "server %s/%s is no longer ejected: %s; %u of %zu servers are "
-	    "usable",
-	    b->spec->name, server->spec->name, why, b->state->usable,
-	    b->spec->servers_n);
+	snprintf(what, sizeof(what), "is no longer ejected: %s", why);
+	server_tell(server, EVENT_SERVER_BACK, LOG_LEVEL_INFO, what);
 }
 
 void
@@ -265,6 +264,7 @@ server_readmit(struct server *server, const char *why)
 	server_ramp_anew(server, clock_now_ms());
 	rebuild(server);
 	passive_tell_back(server, why);
+	backend_tell(server->backend);
 }
 
 bool
@@ -328,11 +328,22 @@ passive_relent(struct backend *backend)
 		if (!s->state->passive.ejected)
 			continue;
 		clear(s, clock_now_ms());
-		if (server_is_usable(s))
+		s->state->passive.relented = server_is_usable(s);
+	}
+}
+
+void
+passive_tell_relented(const struct backend *backend)
+{
+	for (size_t i = 0; i < backend->spec->servers_n; i++) {
+		const struct server *s = backend->servers[i];
+
+		if (s->state->passive.relented)
 			event_add(EVENT_SERVER_BACK, LOG_LEVEL_WARNING,
 			    backend->spec->name, s->spec->name,
 			    "server %s/%s is no longer ejected: no other "
 			    "server is usable",
 			    backend->spec->name, s->spec->name);
+		s->state->passive.relented = false;
 	}
 }

@@ -51,6 +51,7 @@ struct passive {
 
 	/* Control thread only. */
 	bool ejected;
+	bool relented;       /* let back in by passive_relent, and not told */
 	unsigned level;      /* n above */
 	unsigned passes;     /* checks since it was ejected */
 	uint64_t ejected_ms; /* clock_now_ms */
@@ -94,6 +95,9 @@ bool server_is_ejected(const struct server *server);
 void passive_check_passed(struct server *server, uint64_t began_ms);
 void passive_settle(struct server *server);
 void passive_relent(struct backend *backend);
+
+/* Control thread, inside the floor: tells what passive_relent has done. */
+void passive_tell_relented(const struct backend *backend);
 
 /* Control thread, inside the floor: an operator takes it for well, so it is no
  * longer ejected, and the next ejection is a first one again.  True when it was

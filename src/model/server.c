@@ -60,13 +60,23 @@ server_source(const struct server *server)
 	           : &server->backend->spec->source;
 }
 
+/* Whether the configured address is a number or a path, so that the text of the
+ * address is the same: that saves making it for each line of the log. */
+static bool
+is_literal(const char *address)
+{
+	return address[0] == '[' || strncmp(address, "unix:", 5) == 0 ||
+	       strspn(address, "0123456789.:") == strlen(address);
+}
+
 const char *
 server_address(const struct server *server, char out[ADDR_TEXT_SIZE])
 {
 	const struct addr *addr = server_addr(server);
 
-	return addr == &server->spec->addr ? server->spec->address
-	                                   : addr_text(addr, out);
+	if (addr == &server->spec->addr && is_literal(server->spec->address))
+		return server->spec->address;
+	return addr_text(addr, out);
 }
 
 struct sock_way
@@ -218,19 +228,16 @@ server_settle(struct server *server)
 	atomic_store_relaxed(&s->up, up);
 }
 
+/* Tells others of a server that went up or down, for its last check. */
 static void
-log_change(const struct server *server, bool up)
+publish_change(struct server *server, bool up)
 {
-	const struct backend *b = server->backend;
 	char result[CHECK_RESULT_TEXT_SIZE];
 
-	event_add(up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
-	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, b->spec->name,
-	    server->spec->name,
-	    "server %s/%s is %s: %s; %u of %zu servers are usable",
-	    b->spec->name, server->spec->name, up ? "up" : "down",
-	    check_result_text(&server->state->last, result), b->state->usable,
-	    b->spec->servers_n);
+	server_rebuild_told(server, up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
+	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "is %s: %s",
+	    up ? "up" : "down",
+	    check_result_text(&server->state->last, result));
 }
 
 /* Logs a change that makes no difference to sessions. */
@@ -259,8 +266,7 @@ set_up(struct server *server, bool up)
 		return;
 	}
 	server_note_change(server, up);
-	server_rebuild(server);
-	log_change(server, up);
+	publish_change(server, up);
 }
 
 void
@@ -278,8 +284,7 @@ end_stopping(struct server *server)
 	if (!server->state->stopping)
 		return false;
 	server->state->stopping = false;
-	server_rebuild(server);
-	log_change(server, true);
+	publish_change(server, true);
 	return true;
 }
 

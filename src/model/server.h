@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/events.h"
 #include "base/trend.h"
 #include "model/check_result.h"
 #include "model/check_rules.h"
@@ -106,7 +107,8 @@ struct server_state {
 	/* What ended will be; not 0: it is in the list of model_state.ending.
 	 */
 	uint64_t ending;
-	uint64_t end_stamp; /* of grace_stamp */
+	uint64_t end_stamp;         /* of grace_stamp */
+	enum server_end end_untold; /* to be logged: its sessions end */
 	struct server_state *next_ending;
 };
 
@@ -200,7 +202,7 @@ server_addr(const struct server *server)
 	return addr ? addr : &server->spec->addr;
 }
 
-/* The same as text: as the file has it unless the operator has changed it. */
+/* The same as text: the address itself, also where the file has a name. */
 const char *server_address(
     const struct server *server, char out[ADDR_TEXT_SIZE]);
 
@@ -223,6 +225,10 @@ void server_ramp_anew(struct server *server, uint64_t now_ms);
  * start begins, and sessions end as on_down and on_up say. */
 void server_note_life(struct server *server, uint64_t now_ms);
 
+/* Control thread: logs that sessions end, if server_note_life has found so and
+ * no call has told before. */
+void server_tell_ended(const struct server *server);
+
 /* Control thread, after a lineup was published with which servers that are no
  * backups serve again: sessions end as on_up of one of them says. */
 void backend_note_primaries(const struct backend *backend);
@@ -234,6 +240,17 @@ void server_track(struct server *server, struct server *tracked);
 /* Control thread, after a change of the server: its backend chooses anew, and
  * those that track it follow. */
 void server_rebuild(struct server *server);
+
+/* The same, with an event: `server app/a`, the text, and how many servers of
+ * the backend are usable now.  The event precedes those of what follows from
+ * the change: a backend that goes down, servers that track this one. */
+void server_rebuild_told(struct server *server, enum event_kind kind,
+    enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Control thread: adds such an event without a rebuild. */
+void server_tell(const struct server *server, enum event_kind kind,
+    enum log_level level, const char *what);
 
 /* Control thread: it went up or down just now, for the statistics. */
 void server_note_change(struct server *server, bool up);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * What operators and agents decide about a server, see server.h.
  */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "model/backend.h"
 #include "model/server.h"
 
@@ -135,7 +139,7 @@ server_admin_of(const struct server *server)
 static void
 rebuild(struct server *server)
 {
-	if (backend_rebuild(server->backend) < 0)
+	if (backend_rebuild_untold(server->backend) < 0)
 		log_error("out of memory: backend %s keeps choosing from its "
 		          "former servers",
 		    server->backend->spec->name);
@@ -152,25 +156,56 @@ follow(struct server *server)
 	if (changed)
 		server_note_change(server, up);
 	atomic_store_relaxed(&server->state->up, up);
-	rebuild(server);
 	if (changed)
-		event_add(up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
+		server_rebuild_told(server,
+		    up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
 		    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
-		    server->backend->spec->name, server->spec->name,
-		    "server %s/%s is %s: it tracks %s/%s; %u of %zu servers "
-		    "are usable",
-		    server->backend->spec->name, server->spec->name,
-		    up ? "up" : "down", tracked->backend->spec->name,
-		    tracked->spec->name, server->backend->state->usable,
-		    server->backend->spec->servers_n);
+		    "is %s: it tracks %s/%s", up ? "up" : "down",
+		    tracked->backend->spec->name, tracked->spec->name);
+	else
+		server_rebuild(server);
+}
+
+static void
+finish_rebuild(struct server *server)
+{
+	backend_tell(server->backend);
+	for (struct server *t = server->trackers; t; t = t->next_tracker)
+		follow(t);
+}
+
+void
+server_tell(const struct server *server, enum event_kind kind,
+    enum log_level level, const char *what)
+{
+	const struct backend *b = server->backend;
+
+	event_add(kind, level, b->spec->name, server->spec->name,
+	    "server %s/%s %s; %u of %zu server%s usable", b->spec->name,
+	    server->spec->name, what, b->state->usable, b->spec->servers_n,
+	    text_s(b->spec->servers_n));
 }
 
 void
 server_rebuild(struct server *server)
 {
 	rebuild(server);
-	for (struct server *t = server->trackers; t; t = t->next_tracker)
-		follow(t);
+	finish_rebuild(server);
+}
+
+void
+server_rebuild_told(struct server *server, enum event_kind kind,
+    enum log_level level, const char *fmt, ...)
+{
+	char what[EVENT_TEXT_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	rebuild(server);
+	server_tell(server, kind, level, what);
+	finish_rebuild(server);
 }
 
 void
@@ -184,12 +219,8 @@ server_set_weight(struct server *server, unsigned weight, const char *by)
 	s->weight_base = server->spec->weight;
 	if (weight == before)
 		return;
-	server_rebuild(server);
-	event_add(EVENT_SERVER_WEIGHT, LOG_LEVEL_INFO,
-	    server->backend->spec->name, server->spec->name,
-	    "server %s/%s has weight %u instead of %u: %s",
-	    server->backend->spec->name, server->spec->name, weight, before,
-	    by);
+	server_rebuild_told(server, EVENT_SERVER_WEIGHT, LOG_LEVEL_INFO,
+	    "has weight %u instead of %u: %s", weight, before, by);
 }
 
 void
@@ -203,10 +234,8 @@ server_set_maxconn(struct server *server, unsigned maxconn, const char *by)
 	s->maxconn_base = server->spec->maxconn;
 	if (maxconn == before)
 		return;
-	server_rebuild(server);
-	log_info("server %s/%s has maxconn %u instead of %u: %s",
-	    server->backend->spec->name, server->spec->name, maxconn, before,
-	    by);
+	server_rebuild_told(server, EVENT_CHANGE, LOG_LEVEL_INFO,
+	    "has maxconn %u instead of %u: %s", maxconn, before, by);
 }
 
 void
@@ -227,13 +256,8 @@ server_set_admin(struct server *server, enum server_admin admin, const char *by)
 	server_note_time(server, server_is_up(server));
 	s->admin = admin;
 	s->admin_base = server->spec->disabled;
-	server_rebuild(server);
-	event_add(kinds[admin], LOG_LEVEL_INFO, server->backend->spec->name,
-	    server->spec->name,
-	    "server %s/%s is set to %s: %s; %u of %zu servers are usable",
-	    server->backend->spec->name, server->spec->name,
-	    server_admin_name(admin), by, server->backend->state->usable,
-	    server->backend->spec->servers_n);
+	server_rebuild_told(server, kinds[admin], LOG_LEVEL_INFO,
+	    "is set to %s: %s", server_admin_name(admin), by);
 }
 
 void
@@ -248,23 +272,10 @@ server_set_agent(struct server *server, bool up, const char *why)
 	if (was_up == server_is_up(server))
 		return;
 	server_note_change(server, up);
-	server_rebuild(server);
-	if (up)
-		event_add(EVENT_SERVER_UP, LOG_LEVEL_INFO,
-		    server->backend->spec->name, server->spec->name,
-		    "server %s/%s is up: its agent says so%s%s; %u of %zu "
-		    "servers are usable",
-		    server->backend->spec->name, server->spec->name,
-		    why[0] ? ", " : "", why, server->backend->state->usable,
-		    server->backend->spec->servers_n);
-	else
-		event_add(EVENT_SERVER_DOWN, LOG_LEVEL_WARNING,
-		    server->backend->spec->name, server->spec->name,
-		    "server %s/%s is down: its agent says so%s%s; %u of "
-		    "%zu servers are usable",
-		    server->backend->spec->name, server->spec->name,
-		    why[0] ? ", " : "", why, server->backend->state->usable,
-		    server->backend->spec->servers_n);
+	server_rebuild_told(server, up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
+	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+	    "is %s: its agent says so%s%s", up ? "up" : "down",
+	    why[0] ? ", " : "", why);
 }
 
 void

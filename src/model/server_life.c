@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/grace.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "model/backend.h"
 #include "model/model.h"
 #include "model/server.h"
@@ -108,22 +109,33 @@ end_sessions(struct server *server, enum server_end cause)
 	struct server_state *s = server->state;
 	struct model *m = server->backend->model;
 	uint64_t word = server_end_word(m->state->lineups, cause);
-	bool told = s->ending == word;
 
+	if (s->ending != word)
+		s->end_untold = cause;
 	if (s->ending == 0) {
 		s->next_ending = m->state->ending;
 		m->state->ending = server_state_ref(s);
 	}
 	s->ending = word;
 	s->end_stamp = grace_stamp(m->grace);
-	if (!told && atomic_load_relaxed(&s->sessions.now) > 0)
-		log_warning("%u sessions of server %s/%s are closed: %s",
-		    atomic_load_relaxed(&s->sessions.now),
-		    server->backend->spec->name, server->spec->name,
-		    cause == SERVER_END_DOWN
-		        ? "it is down, and on_down is close"
-		        : "it is a backup, another server is up, and on_up is "
-		          "close_backup");
+}
+
+void
+server_tell_ended(const struct server *server)
+{
+	struct server_state *s = server->state;
+	enum server_end cause = s->end_untold;
+	unsigned n = atomic_load_relaxed(&s->sessions.now);
+
+	s->end_untold = SERVER_END_NONE;
+	if (cause == SERVER_END_NONE || n == 0)
+		return;
+	log_warning("%u session%s of server %s/%s %s closed: %s", n, text_s(n),
+	    server->backend->spec->name, server->spec->name, text_are(n),
+	    cause == SERVER_END_DOWN
+	        ? "it is down, and on_down is close"
+	        : "it is a backup, another server is up, and on_up is "
+	          "close_backup");
 }
 
 static void

@@ -60,21 +60,16 @@ operator_set_admin(struct server *server, enum server_admin admin)
 		passive_tell_back(server, BY);
 }
 
-static void
-tell_health(const struct server *server, const char *what)
-{
-	log_info("server %s/%s %s: " BY "; %u of %zu servers are usable",
-	    server->backend->spec->name, server->spec->name, what,
-	    server->backend->state->usable, server->backend->spec->servers_n);
-}
-
 void
 operator_set_health(struct server *server, enum operator_health health)
 {
-	static const char *const words[] = {
-	    [OPERATOR_UP] = "is up",
-	    [OPERATOR_STOPPING] = "is stopping",
-	    [OPERATOR_DOWN] = "is down",
+	static const struct {
+		enum event_kind kind;
+		const char *word;
+	} said[] = {
+	    [OPERATOR_UP] = {EVENT_SERVER_UP, "up"},
+	    [OPERATOR_STOPPING] = {EVENT_SERVER_DRAIN, "stopping"},
+	    [OPERATOR_DOWN] = {EVENT_SERVER_DOWN, "down"},
 	};
 	struct server_state *s = server->state;
 	bool checked = server->check.on;
@@ -96,9 +91,11 @@ operator_set_health(struct server *server, enum operator_health health)
 		server_note_change(server, !was_up);
 	if (pardoned)
 		server_ramp_anew(server, clock_now_ms());
-	server_rebuild(server);
 	if (changed)
-		tell_health(server, words[health]);
+		server_rebuild_told(server, said[health].kind, LOG_LEVEL_INFO,
+		    "is %s: " BY, said[health].word);
+	else
+		server_rebuild(server);
 	if (pardoned)
 		passive_tell_back(server, BY);
 }

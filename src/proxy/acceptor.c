@@ -15,6 +15,7 @@
 #include "base/fault.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "net/sock.h"
 #include "proxy/session.h"
 
@@ -103,10 +104,10 @@ pause_for_sessions(struct acceptor *a)
 	}
 	atomic_add_relaxed(&a->proxy->lacks.maxconn_reached, UINT64_C(1));
 	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "frontend %s accepts nothing for now: all %u sessions are in use; "
+	    "frontend %s accepts nothing for now: all %u session%s %s in use; "
 	    "connections wait in the backlog, raise maxconn or the limit of "
 	    "descriptors if this comes often",
-	    frontend_name(a), most);
+	    frontend_name(a), most, text_s(most), text_are(most));
 	pause_accepting(a);
 }
 

@@ -26,6 +26,50 @@ CHECKED='check = connect interval=100ms timeout=1s fall=2 rise=1'
 	    "$(ctl show events | sed -n '1s/ [^ ]*//p')"
 }
 
+is_before() {
+	local first second
+
+	first=$(grep -nE -m 1 -- "$1" "$LFPROXY_LOG" | cut -d: -f1)
+	second=$(grep -nE -m 1 -- "$2" "$LFPROXY_LOG" | cut -d: -f1)
+	[ "${first:-999}" -lt "${second:-0}" ] ||
+	    fail "'$1' in line ${first:-none}, '$2' in line ${second:-none}"
+}
+
+holds_a_session() {
+	[ "$(column scur a)" = 1 ]
+}
+
+@test "events: the cause is told before what follows from it" {
+	start_bad a silent
+	start_bad b silent
+	BACKEND='check = connect interval=1h
+		on_down = close' web a b
+	wait_for 10 has check_status a L4OK
+	wait_for 10 has check_status b L4OK
+	ctl set server app/b state maint
+	spawn held "$TOOLS/badclient" silent "$(listening web)" --deadline 60
+	wait_for 10 holds_a_session
+	ctl set server app/a health down
+	ctl set server app/b state ready
+	is_before 'server app/a is down' 'backend app has no usable server;'
+	is_before 'server app/a is down' '1 session of server app/a is closed'
+	is_before 'server app/b is set to ready' 'has a usable server again'
+	equal "events" \
+	    "server_maint server_down backend_down server_ready backend_up" \
+	    "$(ctl show events | grep -oE ' (server|backend)_[a-z]+' | xargs)"
+}
+
+@test "events: a count of one has no plural" {
+	start_app a
+	web a
+	ctl set pool main threads 1
+	ctl disable server app/a
+	ctl show events >"$T/events"
+	grep -q 'pool main: 1 thread now, 2 before' "$T/events"
+	grep -q 'set to maint: .*; 0 of 1 server usable$' "$T/events"
+	refute grep -E '\b1 [a-z]+s\b' "$T/events"
+}
+
 @test "events: json has the same" {
 	start_app a
 	web a

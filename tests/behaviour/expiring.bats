@@ -40,6 +40,11 @@ assert 0 < j["left_ms"] <= 1000, j'
 	audited "expired: server app/a weight: 50 -> 100"
 	wait_for 10 lfproxy_said 'admin: .*\): expired: server app/a weight: 50 -> 100$'
 	shows "show events" ' expired app/a: server app/a weight, after 1s: 50 -> 100$'
+	# One line of the log and one event tell the end.
+	equal "lines of the log" 1 "$(grep -c 'expired\|weight 100 instead' \
+	    "$LFPROXY_LOG")"
+	equal "events" 1 "$(ctl show events app/a |
+	    grep -c 'expired\|weight 100 instead')"
 }
 
 # each line: what show changes says, before, after; and the command.
@@ -269,7 +274,7 @@ print(len(ids), ids[0], ids[-1])')"
 	weight_is 50 50
 	shows "show pool" 'threads +3'
 	audited "expired: server app/a weight stays 50: the file says so since then"
-	audited "expired: server app/b weight stays 60: it is there no more"
+	audited "expired: server app/b weight stays 60: it no longer exists"
 }
 
 # bats test_tags=onethread

@@ -87,7 +87,7 @@ connect_both() {
 	end ha
 	reads_end "$of_a"
 	wait_for 10 session_like ' app/a .* DD '
-	wait_for 10 lfproxy_said '1 sessions of server app/a are closed: it is down'
+	wait_for 10 lfproxy_said '1 session of server app/a is closed: it is down'
 	# The other one is as good as new.
 	answers "$of_b" b
 	# It comes back, with a session that nobody ends.

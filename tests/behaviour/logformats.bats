@@ -104,6 +104,18 @@ assert got == sys.argv[1], ascii(got)' \
 	done
 }
 
+@test "log: a server that has a name is told by its address, as in show stat" {
+	local port
+
+	start_app a
+	port=$(addr a | sed 's/.*://')
+	ADDRESSES=("localhost:$port")
+	logging "file=$T/log format=json"
+	fetch -o /dev/null "$(url)"
+	wait_for 10 logged 1
+	equal "the address" "\"127.0.0.1:$port\"" "$(field server_address)"
+}
+
 @test "log: json says null, and -1, where there was no server" {
 	start_bad r refuse
 	ADDRESSES=("$(addr r)")

@@ -23,7 +23,7 @@ many() {
 	wait_for 10 has status r 'DOWN (ejected)'
 	equal "act" 1 "$(column act BACKEND)"
 	wait_for 10 eventful ' warning server_ejected app/r: .*for 1m: 3 failures in a row'
-	wait_for 10 eventful 'the last: Connection refused; 1 of 2 servers are usable'
+	wait_for 10 eventful 'the last: Connection refused; 1 of 2 servers usable'
 	many 6
 	equal "connects to r" 3 "$(column connect r)"
 }

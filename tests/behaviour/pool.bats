@@ -229,7 +229,7 @@ quiet_ledger() {
 	    main threads '1000, 25'
 	refused_with "'8..2' is no range of threads; *" main threads 8..2
 	refused_with "'nice=20' is not possible; *" main threads '2 nice=20'
-	refused_with "1 threads cannot serve 2 shards; *." main threads 1
+	refused_with "1 thread cannot serve 2 shards; *." main threads 1
 	refused_with "5 shards need at least 5 threads, and there are 4; *" \
 	    main shards 5
 	refused_with "'0' is no number of shards; *" main shards 0

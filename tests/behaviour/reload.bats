@@ -304,7 +304,7 @@ no_pool() {
 	reloaded 'backend app: server a is removed' \
 	    'backend app: server b: weight: 100 -> 7' \
 	    'backend app: server c is new'
-	wait_for 10 lfproxy_said 'server app/a is removed; its 1 sessions may go on for 1h'
+	wait_for 10 lfproxy_said 'server app/a is removed; its 1 session may go on for 1h'
 	equal "who gets new ones" "b c " "$(served_by "$port" 16)"
 	equal "the old session" "$one" "$(ask one)"
 	equal "the other" "$two" "$(ask two)"
@@ -355,7 +355,7 @@ no_pool() {
 	GLOBAL='log = stderr' DEFAULTS=$'check = off\ntimeout_drain = 300ms' \
 	    site "server = $other $(addr "$other")" | write
 	reloaded "backend app: server $gone is removed"
-	wait_for 10 lfproxy_said "server app/$gone was removed and its timeout_drain has passed: 1 sessions"
+	wait_for 10 lfproxy_said "server app/$gone was removed and its timeout_drain has passed: 1 session is"
 	wait_for 10 lfproxy_said "server app/$gone is gone"
 	wait_for 10 session_like " web app/$gone .* KD "
 	ended_by_peer one

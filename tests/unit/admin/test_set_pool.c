@@ -165,8 +165,8 @@ impossible_threads_change_nothing(void **state)
 	assert_refused("main threads 1000, 25", "'1000, 25' makes 1025");
 	assert_refused("main threads 8..2", "'8..2' is no range of threads");
 	assert_refused("main threads 2 nice=20", "'nice=20' is not possible");
-	assert_refused("main threads 1", "1 threads cannot serve 2 shards");
-	assert_refused("main threads 1..4", "1 threads cannot serve 2 shards");
+	assert_refused("main threads 1", "1 thread cannot serve 2 shards");
+	assert_refused("main threads 1..4", "1 thread cannot serve 2 shards");
 	assert_refused("main threads", "the value of threads is missing; "
 	                               "allowed are auto, 1 to 1024");
 }

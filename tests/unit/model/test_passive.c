@@ -102,7 +102,7 @@ so_many_failures_in_a_row_eject(void **state)
 	assert_int_equal(rig.backend->state->usable, 2);
 	assert_string_equal(events_at(events_count() - 1)->text,
 	    "server app/s1 is ejected for 1s: 5 failures in a row, the last: "
-	    "Connection refused; 2 of 3 servers are usable");
+	    "Connection refused; 2 of 3 servers usable");
 	assert_int_equal(
 	    events_at(events_count() - 1)->kind, EVENT_SERVER_EJECTED);
 	rig_fini(&rig);
@@ -299,7 +299,7 @@ an_operator_ends_an_ejection_and_what_is_remembered_of_it(void **state)
 	assert_int_equal(server_throttle(s), 2);
 	assert_string_equal(last_event(),
 	    "server app/s0 is no longer ejected: the operator says so; 3 of 3 "
-	    "servers are usable");
+	    "servers usable");
 	assert_int_equal(time_out(&rig, 0), 1000);
 	/* Also when it is in; and an ejection that nobody ended is no news. */
 	operator_set_health(s, OPERATOR_UP);
@@ -329,7 +329,7 @@ a_server_comes_back_from_maintenance_without_its_ejection(void **state)
 	assert_true(usable(&rig, 0));
 	assert_string_equal(last_event(),
 	    "server app/s0 is no longer ejected: the operator says so; 2 of 2 "
-	    "servers are usable");
+	    "servers usable");
 	rig_fini(&rig);
 }
 
@@ -351,7 +351,7 @@ at_another_address_failures_begin_anew(void **state)
 	assert_true(usable(&rig, 0));
 	assert_string_equal(last_event(),
 	    "server app/s0 is no longer ejected: it is at another address; 2 "
-	    "of 2 servers are usable");
+	    "of 2 servers usable");
 	fail_times(&rig, 0, 1);
 	addr_set_port(&addr, 81);
 	assert_true(operator_set_addr(s, &addr));
