@@ -57,6 +57,19 @@ explained_otherwise(const struct explained *explained)
 	return answers[e->otherwise];
 }
 
+/* What becomes of the turns of a backend without a server: frontend_route
+ * passes them on to those of the split that have one, if there are any. */
+static const char *
+fate_of_turns(const struct explanation *e)
+{
+	for (size_t i = 0; i < e->routes_n; i++)
+		if (e->routes[i].weight > 0 && e->routes[i].has_servers)
+			return " (no usable server: the other backends get its "
+			       "sessions)";
+	return " (no usable server, and no other backend with a weight has "
+	       "one: it keeps its sessions)";
+}
+
 static void
 put_route(FILE *out, const struct explanation *e)
 {
@@ -80,8 +93,7 @@ put_route(FILE *out, const struct explanation *e)
 		const struct explained_route *r = &e->routes[i];
 
 		fprintf(out, "%s%s weight=%u%s", between, r->backend, r->weight,
-		    r->has_servers ? ""
-		                   : " (no server: others have its turns)");
+		    r->has_servers || r->weight == 0 ? "" : fate_of_turns(e));
 		between = ", ";
 	}
 	fputc('\n', out);

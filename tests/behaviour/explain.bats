@@ -371,6 +371,32 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 }
 
 # bats test_tags=onethread
+@test "explain: a split's backend without a server keeps its sessions when no other may take them" {
+	local why
+
+	start_app a
+	{
+		common
+		printf '[defaults]\ncheck = off\n[frontend web]\n'
+		printf 'listen = 127.0.0.1:0\n'
+		printf 'backend = app weight=1\nbackend = canary weight=0\n'
+		printf '[backend app]\nserver = a %s\n' "$(addr a)"
+		printf '[backend canary]\nserver = c %s\n' "$(addr a)"
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	ctl disable server app/a
+	why=$(ctl explain 10.0.0.7 web)
+	[[ $why == *"app weight=1 (no usable server, and no other backend with a weight has one: it keeps its sessions), canary weight=0"* ]] ||
+	    fail "$why"
+	[[ $why == *"so it waits in the queue"* ]] || fail "$why"
+	# With another that has a weight they go there.
+	sed -i 's/canary weight=0/canary weight=2/' "$T/lfproxy.ini"
+	ctl reload
+	why=$(ctl explain 10.0.0.7 web)
+	[[ $why == *"app weight=1 (no usable server: the other backends get its sessions)"* ]] ||
+	    fail "$why"
+}
+
 @test "explain: a split's turn is the next session's" {
 	local i said
 
