@@ -106,8 +106,12 @@ fail_answer(struct client *client, bool begun)
 static void
 end_part(struct client *client, struct text_out *out, bool begun)
 {
-	if (!client->rest && !client->mode.quit)
+	if (!client->rest && !client->mode.quit) {
+		if (client->mode.severity == SEVERITY_STATUS)
+			fprintf(out->stream, COMMAND_STATUS,
+			    client->mode.failed);
 		fputs(client->mode.prompt ? "\n> " : "\n", out->stream);
+	}
 	if (!text_out_close(out)) {
 		fail_answer(client, begun);
 		return;
@@ -147,6 +151,7 @@ continue_answer(struct client *client)
 		return;
 	}
 	if (!rest->more(rest, client->env, out.stream)) {
+		client->mode.failed |= rest->failed;
 		rest->free(rest);
 		client->rest = NULL;
 	}

@@ -10,6 +10,7 @@
 
 #include "admin/command_table.h"
 #include "admin/lasting.h"
+#include "admin/usage.h"
 #include "base/ensure.h"
 #include "config/hint.h"
 
@@ -37,7 +38,15 @@ put_severity(const struct command_mode *mode, enum severity severity, FILE *out)
 void
 call_severity(const struct call *call, enum severity severity)
 {
+	if (severity <= SEVERITY_ERR)
+		call_fail(call);
 	put_severity(call->mode, severity, call->out);
+}
+
+void
+call_fail(const struct call *call)
+{
+	call->mode->failed = true;
 }
 
 void
@@ -50,6 +59,28 @@ call_say(const struct call *call, enum severity severity, const char *fmt, ...)
 	vfprintf(call->out, fmt, ap);
 	va_end(ap);
 	putc('\n', call->out);
+}
+
+bool
+call_is_strict(const struct call *call)
+{
+	return call->mode->severity == SEVERITY_STATUS;
+}
+
+bool
+call_fits(struct call *call, const char *usage, unsigned from)
+{
+	const char *word = call_is_strict(call)
+	                       ? usage_unexpected(usage, call->args + from)
+	                       : NULL;
+
+	if (!word)
+		return true;
+	if (!*usage)
+		return err_set(call->err,
+		    "Unexpected argument '%s'; this command takes none.", word);
+	return err_set(call->err, "Unexpected argument '%s'; the usage is: %s",
+	    word, usage);
 }
 
 bool
@@ -227,6 +258,24 @@ put_commands(char **words, const char *some, const char *all, FILE *out)
 	}
 }
 
+/* Whether a command starts with the words, or with the first of them and takes
+ * the others as arguments. */
+static bool
+is_begun(char **words)
+{
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	for (size_t i = 0; i < commands_n; i++) {
+		size_t common = words_in_common(&commands[i], words);
+
+		if (common == n || common == words_of(&commands[i]))
+			return true;
+	}
+	return false;
+}
+
 bool
 run_help(struct call *call)
 {
@@ -235,12 +284,15 @@ run_help(struct call *call)
 
 	put_severity(call->mode, SEVERITY_INFO, call->out);
 	put_commands(call->args, heading, heading, call->out);
+	if (call_is_strict(call) && call->args[0] && !is_begun(call->args))
+		call_fail(call);
 	return true;
 }
 
 static void
-put_unknown(const struct command_mode *mode, char **words, FILE *out)
+put_unknown(struct command_mode *mode, char **words, FILE *out)
 {
+	mode->failed = true;
 	put_severity(mode, SEVERITY_ERR, out);
 	put_commands(words,
 	    "Unknown command, but maybe one of the following ones is a better "
@@ -307,8 +359,9 @@ find_command(char **words)
 }
 
 static void
-put_error(const struct command_mode *mode, const char *text, FILE *out)
+put_error(struct command_mode *mode, const char *text, FILE *out)
 {
+	mode->failed = true;
 	put_severity(mode, SEVERITY_ERR, out);
 	fprintf(out, "%s\n", text);
 }
@@ -339,6 +392,7 @@ command_run(const struct command_env *env, struct command_mode *mode,
 	struct call call = {
 	    .env = env, .mode = mode, .words = words, .out = out, .err = &err};
 
+	mode->failed = false;
 	if (!cut_words(text, words)) {
 		put_error(mode, "Too many words: 64 are allowed.", out);
 		return NULL;
@@ -353,7 +407,9 @@ command_run(const struct command_env *env, struct command_mode *mode,
 		return NULL;
 	}
 	call.args = words + words_of(command);
-	if (!run(&call, command))
+	if ((!command_checks_args(command) &&
+	        !call_fits(&call, command->args, 0)) ||
+	    !run(&call, command))
 		put_error(mode, err.text, out);
 	return call.rest;
 }

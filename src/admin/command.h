@@ -32,8 +32,16 @@
  * change. */
 enum command_level { LEVEL_USER, LEVEL_OPERATOR, LEVEL_ADMIN };
 
-/* Whether messages start with `[3]: ` (number) or `[err]: ` (string). */
-enum severity_output { SEVERITY_NONE, SEVERITY_NUMBER, SEVERITY_STRING };
+/* Whether messages start with `[3]: ` (number) or `[err]: ` (string).  With
+ * status, which is lfproxyctl's, they do not; but the last line of each answer
+ * is COMMAND_STATUS, with 0, or with 1 after an error. */
+enum severity_output {
+	SEVERITY_NONE,
+	SEVERITY_NUMBER,
+	SEVERITY_STRING,
+	SEVERITY_STATUS,
+};
+#define COMMAND_STATUS "[status %u]\n"
 
 /* syslog's, as in HAProxy. */
 enum severity {
@@ -48,7 +56,8 @@ struct command_mode {
 	enum command_level level;
 	enum severity_output severity;
 	bool prompt;
-	bool quit; /* nothing more is to be read or answered */
+	bool failed; /* the present command's answer is an error */
+	bool quit;   /* nothing more is to be read or answered */
 	double timeout_s;
 	struct peer peer;
 };
@@ -73,6 +82,7 @@ struct answer_rest {
 	/* Left by the command or by more: the next part is not made before so
 	 * many milliseconds have passed. */
 	unsigned pause_ms;
+	bool failed; /* set by more: the answer is an error after all */
 };
 #define ANSWER_PART_SIZE (16 * 1024)
 
@@ -96,16 +106,27 @@ struct command {
 	enum command_level level;
 	/* False: err is the answer. */
 	bool (*run)(struct call *call);
-	const char *args;
+	const char *args; /* the usage, see usage.h */
 	const char *help;
 };
 
-/* The message's severity, if the connection has asked for it. */
+/* The message's severity, if the connection has asked for it.  SEVERITY_ERR
+ * makes the answer an error. */
 void call_severity(const struct call *call, enum severity severity);
 
 /* A message with its severity, and a newline. */
 void call_say(const struct call *call, enum severity severity, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
+
+/* Makes the answer an error whose message has a lesser severity in HAProxy. */
+void call_fail(const struct call *call);
+
+/* Whether arguments that HAProxy ignores are errors: lfproxyctl asks. */
+bool call_is_strict(const struct call *call);
+
+/* Whether the arguments from there on fit the usage (usage.h); else an error,
+ * if call_is_strict. */
+bool call_fits(struct call *call, const char *usage, unsigned from);
 
 /* Whether there are no arguments; else an error. */
 bool call_takes_none(struct call *call);

@@ -14,6 +14,7 @@
 #include "admin/commands_wait.h"
 #include "admin/explain.h"
 #include "admin/show_capacity.h"
+#include "admin/show_events.h"
 #include "admin/show_info.h"
 #include "admin/show_memory.h"
 #include "admin/show_servers.h"
@@ -102,7 +103,7 @@ const struct command commands[] = {
         "report the sessions that have ended, the latest first"},
     {"show drains", LEVEL_USER, run_show_drains, "[json]",
         "report the servers that are being drained"},
-    {"show env", LEVEL_OPERATOR, run_show_env, "[var] [json]",
+    {"show env", LEVEL_OPERATOR, run_show_env, "[<var>] [json]",
         "dump environment variables known to the process"},
     {"show errors", LEVEL_OPERATOR, run_show_errors,
         "[<px>] [request|response] [json]",
@@ -156,3 +157,28 @@ const struct command commands[] = {
 };
 
 const size_t commands_n = sizeof(commands) / sizeof(commands[0]);
+
+bool
+command_checks_args(const struct command *command)
+{
+	static bool (*const checking[])(struct call * call) = {
+	    run_add_server,
+	    run_drain_server,
+	    run_explain,
+	    run_help,
+	    run_rebalance,
+	    run_set_pool,
+	    run_set_rate_limit,
+	    run_set_server,
+	    run_show_closed,
+	    run_show_events,
+	    run_show_sess,
+	    run_show_stat,
+	    run_wait,
+	};
+
+	for (size_t i = 0; i < sizeof(checking) / sizeof(checking[0]); i++)
+		if (checking[i] == command->run)
+			return true;
+	return false;
+}

@@ -17,4 +17,9 @@ extern const size_t commands_n;
 /* command.c */
 bool run_help(struct call *call);
 
+/* Whether the command itself refuses arguments that it does not know, for every
+ * client.  Those of the others are held against the usage, for lfproxyctl alone
+ * (usage.h). */
+bool command_checks_args(const struct command *command);
+
 #endif

@@ -49,6 +49,8 @@ run_set_severity(struct call *call)
 		call->mode->severity = SEVERITY_NUMBER;
 	else if (strcmp(how, "string") == 0)
 		call->mode->severity = SEVERITY_STRING;
+	else if (strcmp(how, "status") == 0)
+		call->mode->severity = SEVERITY_STATUS;
 	else
 		return err_set(call->err,
 		    "one of 'none', 'number', 'string' is a required argument");

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "admin/set_pool.h"
-#include "admin/show_events.h"
 #include "admin/show_pool.h"
 #include "admin/show_threads.h"
 #include "control/reload.h"
@@ -33,13 +32,6 @@ take_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
 	*ret_pool =
 	    pools_find(control_pools(call->env->control), args[0], call->err);
 	return *ret_pool || err_as_sentence(call->err);
-}
-
-bool
-run_show_events(struct call *call)
-{
-	return show_events(
-	    (const char *const *)call->args, call->out, call->err);
 }
 
 bool

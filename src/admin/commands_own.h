@@ -9,7 +9,6 @@
 bool run_clear_loop(struct call *call);
 bool run_reload(struct call *call);
 bool run_set_pool(struct call *call);
-bool run_show_events(struct call *call);
 bool run_show_pool(struct call *call);
 bool run_show_threads(struct call *call);
 

@@ -105,6 +105,7 @@ has_ended(struct waiting *w, const struct command_env *env, FILE *out)
 		switch (w->condition->is_met(&call, w->server)) {
 		case NEVER:
 			call_say(&call, SEVERITY_ERR, "%s", err.text);
+			w->rest.failed = true;
 			return true;
 		case NOW:
 			call_say(&call, SEVERITY_INFO, "Done.");
@@ -113,10 +114,12 @@ has_ended(struct waiting *w, const struct command_env *env, FILE *out)
 			break;
 		}
 	}
-	if (over && w->condition)
+	if (over && w->condition) {
 		call_say(&call, SEVERITY_ERR, "Wait delay expired.");
-	else if (over)
+		w->rest.failed = true;
+	} else if (over) {
 		call_say(&call, SEVERITY_INFO, "Done.");
+	}
 	return over;
 }
 

@@ -128,6 +128,7 @@ parse_port(const char *text, unsigned *ret_port)
 /* Of several sentences HAProxy makes one. */
 struct answer {
 	char text[512];
+	bool failed;
 };
 
 static void say(struct answer *answer, const char *fmt, ...)
@@ -174,8 +175,10 @@ change_ip(struct addr *addr, const char *text, struct answer *answer)
 static void
 change_port(struct addr *addr, const char *text, struct answer *answer)
 {
-	unsigned before = addr_port(addr), port;
+	unsigned before = addr_port(addr), port = 0;
 
+	answer->failed =
+	    text[0] == '-' || text[0] == '+' || !parse_port(text, &port);
 	if (text[0] == '-' || text[0] == '+')
 		say(answer,
 		    ", can't change <port> to port map because it is "
@@ -187,7 +190,7 @@ change_port(struct addr *addr, const char *text, struct answer *answer)
 		say(answer, ", no need to change the port");
 	else
 		say(answer, ", port changed from '%u' to '%u'", before, port);
-	if (text[0] != '-' && text[0] != '+' && parse_port(text, &port))
+	if (!answer->failed)
 		addr_set_port(addr, port);
 }
 
@@ -203,11 +206,13 @@ set_addr(struct call *call, struct server *server)
 		    "set server <b>/<s> addr requires an address and "
 		    "optionally a port.");
 	addr_text(&addr, from);
-	if (change_ip(&addr, call_arg(call, 2), &answer) &&
-	    strcmp(call_arg(call, 3), "port") == 0)
+	answer.failed = !change_ip(&addr, call_arg(call, 2), &answer);
+	if (!answer.failed && strcmp(call_arg(call, 3), "port") == 0)
 		change_port(&addr, call_arg(call, 4), &answer);
 	if (!operator_set_addr(server, &addr))
 		return err_set(call->err, "Out of memory.");
+	if (answer.failed)
+		call_fail(call);
 	call_say(call, SEVERITY_WARNING, "%s" BY, answer.text);
 	call_audit(call, from, addr_text(&addr, to), "server %s/%s addr",
 	    server->backend->spec->name, server->spec->name);

@@ -3,6 +3,7 @@
  */
 #include "admin/show_events.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "admin/rows.h"
@@ -94,18 +95,55 @@ static const struct row_column columns[] = {
 };
 static const struct row_table table = ROW_TABLE(NULL, columns);
 
+/* Whether there is a backend, server, frontend or pool of that name. */
+static bool
+is_there(struct control *control, const char *about)
+{
+	const struct model *m = control_model(control);
+	const char *slash = strchr(about, '/');
+	char backend[EVENT_ABOUT_SIZE];
+	const struct backend *b;
+	struct err ignored;
+
+	snprintf(backend, sizeof(backend), "%.*s",
+	    (int)(slash ? slash - about : (ptrdiff_t)strlen(about)), about);
+	b = model_find_backend(m, backend);
+	for (size_t i = 0; b && slash && i < b->spec->servers_n; i++)
+		if (strcmp(b->servers[i]->spec->name, slash + 1) == 0)
+			return true;
+	return !slash &&
+	       (b || model_find_frontend(m, about) ||
+	           pools_find(control_pools(control), about, &ignored));
+}
+
+/* What was removed is found by the events that there are of it. */
+static bool
+check_about(struct call *call, const struct wanted *w)
+{
+	if (!w->about || is_there(call->env->control, w->about))
+		return true;
+	for (size_t i = 0; i < events_count(); i++)
+		if (is_about(events_at(i), w->about))
+			return true;
+	return err_set(call->err,
+	    "Nothing is named '%s'; give the name of a backend, "
+	    "BACKEND/SERVER, frontend or pool.",
+	    w->about);
+}
+
 bool
-show_events(const char *const *args, FILE *out, struct err *err)
+run_show_events(struct call *call)
 {
 	struct wanted w;
 	struct rows rows;
 
-	if (!read_args(args, &w, err))
+	if (!read_args((const char *const *)call->args, &w, call->err) ||
+	    !check_about(call, &w))
 		return false;
-	rows_begin(&rows, &table, w.json, out);
+	rows_begin(&rows, &table, w.json, call->out);
 	for (size_t i = first_of(&w); i < events_count(); i++)
 		if (is_about(events_at(i), w.about))
-			rows_put(&rows, events_at(i), out);
-	rows_end(&rows, out);
+			rows_put(&rows, events_at(i), call->out);
+	rows_end(&rows, call->out);
 	return true;
 }

@@ -382,8 +382,12 @@ show_one(struct call *call, uint64_t id, bool json)
 
 	if (session_facts_find(control_proxy(call->env->control), id, &f))
 		rows_put_single(table_for(true, json), &f, json, call->out);
-	else
-		fputs(json ? "null\n" : "Session not found.\n", call->out);
+	else if (json)
+		fputs("null\n", call->out);
+	else {
+		call_fail(call);
+		fputs("Session not found.\n", call->out);
+	}
 	return true;
 }
 

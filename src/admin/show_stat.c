@@ -211,11 +211,36 @@ show_stat_all(enum field_form form)
 	return &stat->rest;
 }
 
+#define STAT_WORDS "[desc|json|no-maint|typed|up]*"
+
+static bool
+is_number(const char *text)
+{
+	size_t sign = *text == '-';
+
+	return text[sign] &&
+	       strspn(text + sign, "0123456789") == strlen(text + sign);
+}
+
+/* Whether the arguments start with a proxy, a set of types and a server: three
+ * numbers, or a name and two. */
+static bool
+is_place(const struct call *call)
+{
+	return is_number(call->args[1]) && is_number(call->args[2]);
+}
+
 bool
 run_show_stat(struct call *call)
 {
-	struct stat_rest *stat = calloc(1, sizeof(*stat));
+	struct stat_rest *stat;
+	unsigned n = 0;
 
+	while (n < 3 && call->args[n])
+		n++;
+	if (!call_fits(call, STAT_WORDS, n == 3 && is_place(call) ? 3 : 0))
+		return false;
+	stat = calloc(1, sizeof(*stat));
 	if (!stat)
 		return err_set(call->err, "Out of memory.");
 	if (!stat_filter_parse(control_model(call->env->control),

@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "net/addr.h"
 
-#define PREAMBLE     "set severity-output number;"
-#define SEVERITY_ERR 3 /* and below; syslog's */
+#define PREAMBLE     "set severity-output status;"
+#define STATUS_FINE  "[status 0]\n"
+#define STATUS_ERROR "[status 1]\n"
+#define STATUS_SIZE  (sizeof(STATUS_FINE) - 1)
 #define READ_AT_ONCE 65536
 
 void *
@@ -265,32 +267,42 @@ ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
 	return false;
 }
 
-/* An answer ends with an empty line; the first one, to the preamble, is
- * nothing but that. */
+/* The first answer is that to the preamble: a status and an empty line. */
 void
 ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer)
 {
+	static const char first[] = STATUS_FINE "\n";
+	size_t n = sizeof(first) - 1;
+
 	reader->at = answer->data;
 	reader->end = answer->data + answer->n;
-	reader->heard = answer->n && answer->data[0] == '\n';
+	reader->heard = answer->n >= n && memcmp(answer->data, first, n) == 0;
 	if (reader->heard)
-		reader->at++;
+		reader->at += n;
 }
 
-/* `[3]: ` at the start is a severity: it is skipped. */
+/* The last line is the status.  Without one the answer is of another program,
+ * or says why lfproxy ends the connection. */
 static void
 take(struct ctl_reader *reader, const char *end, struct ctl_reply *ret_reply)
 {
 	const char *p = reader->at;
+	size_t n = (size_t)(end - p);
+	bool has_status =
+	    n >= STATUS_SIZE &&
+	    (n == STATUS_SIZE || end[-(ptrdiff_t)STATUS_SIZE - 1] == '\n');
+	const char *status = end - STATUS_SIZE;
 
-	ret_reply->is_error = !reader->heard;
-	if (end - p >= 5 && p[0] == '[' && p[1] >= '0' && p[1] <= '7' &&
-	    memcmp(p + 2, "]: ", 3) == 0) {
-		ret_reply->is_error |= p[1] - '0' <= SEVERITY_ERR;
-		p += 5;
-	}
+	ret_reply->is_error = true;
 	ret_reply->text = p;
-	ret_reply->n = (size_t)(end - p);
+	ret_reply->n = n;
+	if (!has_status)
+		return;
+	if (memcmp(status, STATUS_FINE, STATUS_SIZE) == 0)
+		ret_reply->is_error = !reader->heard;
+	else if (memcmp(status, STATUS_ERROR, STATUS_SIZE) != 0)
+		return;
+	ret_reply->n -= STATUS_SIZE;
 }
 
 bool
@@ -314,9 +326,15 @@ void
 ctl_reader_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 {
 	const char *end = reader->end;
+	size_t n = (size_t)(end - reader->at);
 
-	if (end > reader->at && end[-1] == '\n')
+	if (n >= 3 && memcmp(end - 3, "\n> ", 3) == 0)
+		end -= 3;
+	else if (n > 0 && end[-1] == '\n')
 		end--;
 	take(reader, end, ret_reply);
+	/* `quit` has no answer. */
+	if (n == 0)
+		ret_reply->is_error = !reader->heard;
 	reader->at = reader->end;
 }

@@ -2,8 +2,8 @@
  * The conversation with an admin socket, from the client's side: one
  * connection, one line of commands, all of the answers.
  *
- * It asks for severities (`set severity-output number`), so that an error is
- * told from data by the server and not guessed from the wording.
+ * lfproxy ends each answer with a line that has a status (`set severity-output
+ * status`), so no error is guessed from the wording.
  */
 #ifndef MAIN_CTL_CLIENT_H
 #define MAIN_CTL_CLIENT_H

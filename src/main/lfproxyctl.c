@@ -52,13 +52,11 @@ ends_with(const struct ctl_text *text, const char *end)
 	return text->n >= n && memcmp(text->data + text->n - n, end, n) == 0;
 }
 
-/* The last answer's empty line has come, or the prompt behind it.  `quit` has
- * no answer, and there is that to the preamble alone. */
+/* The last answer's empty line has come, or the prompt behind it. */
 static bool
 is_whole(const struct ctl_text *answer)
 {
-	return answer->n == 1 || ends_with(answer, "\n\n") ||
-	       ends_with(answer, "\n> ");
+	return ends_with(answer, "\n\n") || ends_with(answer, "\n> ");
 }
 
 static enum ctl_exit

@@ -150,4 +150,11 @@ holds_a_session() {
 	[[ $output == *"the last 1000 are kept"* ]]
 	run ! ctl show events 3 app json more
 	[[ $output == *"Unexpected argument"* ]]
+	for name in foo app/foo foo/a; do
+		run -1 ctl show events "$name"
+		[[ $output == "Nothing is named '$name'; give the name of a backend"* ]]
+	done
+	for name in app app/a web main; do
+		run -0 ctl show events "$name"
+	done
 }

@@ -68,17 +68,22 @@ answered() {
 @test "lfproxyctl: an answer that was cut off is no success" {
 	local text
 
-	for text in '\n# name\nap' '\n# name\n' '\n[3]: No such'; do
-		answered "$text" show backend
+	local fine='[status 0]\n\n'
+
+	for text in '# name\nap' '# name\n' 'No such'; do
+		answered "$fine$text" show backend
 		equal "the code of '$text'" 3 "$status"
 		[[ $output == *"not the whole answer"* ]]
 	done
-	for text in '\n' '\n\n' '\n# name\napp\n\n' '\n\n> '; do
-		answered "$text" show backend
+	for text in '' "$fine" '# name\napp\n'"$fine" '[status 0]\n\n> '; do
+		answered "$fine$text" show backend
 		equal "the code of '$text' ($output)" 0 "$status"
 	done
-	answered '\n[3]: No such thing.\n\n' show backend
+	answered "$fine"'No such thing.\n[status 1]\n\n' show backend
 	equal "the code" 1 "$status"
+	equal "the answer" "No such thing." "$output"
+	answered '\n# name\napp\n\n' show backend
+	equal "the code of a program that has no status" 1 "$status"
 }
 
 # fields COMMAND...: of its JSON form, the values of each object, a line each.
@@ -246,4 +251,57 @@ offers() {
 	END
 	PATH=$T/bin:$PATH run -0 zsh -f "$T/complete.zsh"
 	equal "zsh" $'main slow json\nmain slow\n-S -a -- candidates\nfiles\n-- -S --json -h -V' "$output"
+}
+
+# bad COMMAND...: it is refused, with a message and status 1.
+bad() {
+	local rc=0
+
+	timeout 20 "$BUILD/lfproxyctl" -S "$ADMIN" "$@" </dev/null \
+	    >"$T/said" 2>"$T/error" || rc=$?
+	[ "$rc" -eq 1 ] && [ -s "$T/error" ] && [ ! -s "$T/said" ] ||
+	    fail "'$*' ended with $rc: $(head -c 200 "$T/said" "$T/error")"
+}
+
+@test "lfproxyctl: bad arguments of every command are errors, with status 1" {
+	local command arguments n=0
+
+	start_app a
+	web a
+	while read -r command; do
+		for arguments in no-such 'no-such/thing no-such' 'app no-such' \
+		    'app/a no-such' 'web no-such' 'main no-such' \
+		    'json no-such' '5 no-such'; do
+			# shellcheck disable=SC2086 # several words
+			bad $command $arguments
+			n=$((n + 1))
+		done
+	done < <("$BUILD/lfproxy" --list-commands | cut -f2 |
+	    sed 's/ [<[].*//')
+	[ $n -gt 300 ] || fail "$n tried"
+}
+
+@test "lfproxyctl: errors that HAProxy words as warnings have status 1, too" {
+	start_app a
+	web a
+	bad set server app/a addr nohost
+	bad set server app/a addr 127.0.0.1 port x
+	bad show sess 0x1234
+	bad show stat jsno
+	# HAProxy's clients see what HAProxy says.
+	run -0 socat - "UNIX:$ADMIN" <<<'show version of what'
+	[[ $output != *Unexpected* ]]
+}
+
+@test "lfproxyctl: data that looks like an error is none" {
+	start_app a
+	export ODD='[3]: not an error'
+	web a
+	run -0 ctl show env ODD
+	equal "the variable" "ODD=$ODD" "$output"
+	# The status is told apart from the answer by its place alone.
+	printf '%s\n' 'set severity-output status;show version;show bogus' |
+	    socat - "UNIX:$ADMIN" >"$T/wire"
+	equal "the statuses" "0 0 1" \
+	    "$(sed -n 's/^\[status \([01]\)\]$/\1/p' "$T/wire" | xargs)"
 }

@@ -483,7 +483,8 @@ relaying() {
 	equal "all" 4 "$(ctl show sess all | grep -c '^0x')"
 	done_ shutdown session "$id"
 	wait_for 10 is scur a 1
-	equal "gone" "Session not found." "$(ctl show sess "$id")"
+	run -1 ctl show sess "$id"
+	equal "gone" "Session not found." "$output"
 	run -1 ctl shutdown session "$id"
 	equal "the answer" "No such session (use 'show sess')." "$output"
 	last_session 1

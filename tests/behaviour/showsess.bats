@@ -61,8 +61,8 @@ has_answer() {
 	    "$(($(ctl show sess "$id" | sed -nE 's/.* id=([0-9]+) .*/\1/p') + 1))"
 	[[ "$(ctl show sess)" == "$id: proto=tcpv4 src=127.0.0.1:$(one client_port)\
  fe=web be=app srv=a ts=00 "*" rc=0 c_exp=" ]]
-	equal "of one that is not there" "Session not found." \
-	    "$(ctl show sess 0x1234567800000001)"
+	run -1 ctl show sess 0x1234567800000001
+	equal "of one that is not there" "Session not found." "$output"
 }
 
 @test "show sess: a session that waits for a server" {
