@@ -147,10 +147,10 @@ say(struct answer *answer, const char *fmt, ...)
 
 /* The IP address, without its port, in addr.  False: it is none. */
 static bool
-change_ip(struct addr *addr, const char *text, struct answer *answer)
+change_ip(
+    struct addr *addr, unsigned port, const char *text, struct answer *answer)
 {
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
-	unsigned port = addr_port(addr);
 	struct addr next;
 
 	if (addr->sa.sa_family == AF_UNIX) {
@@ -198,6 +198,8 @@ static bool
 set_addr(struct call *call, struct server *server)
 {
 	struct addr addr = *server_addr(server);
+	unsigned port = server_lacks_address(server) ? server->spec->port
+	                                             : addr_port(&addr);
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 	struct answer answer = {.text = ""};
 
@@ -206,7 +208,7 @@ set_addr(struct call *call, struct server *server)
 		    "set server <b>/<s> addr requires an address and "
 		    "optionally a port.");
 	addr_text(&addr, from);
-	answer.failed = !change_ip(&addr, call_arg(call, 2), &answer);
+	answer.failed = !change_ip(&addr, port, call_arg(call, 2), &answer);
 	if (!answer.failed && strcmp(call_arg(call, 3), "port") == 0)
 		change_port(&addr, call_arg(call, 4), &answer);
 	if (!operator_set_addr(server, &addr))

@@ -17,6 +17,7 @@ enum {
 	ADMIN_INHERITED_MAINT = 0x02,
 	ADMIN_FORCED_DRAIN = 0x08,
 	ADMIN_INHERITED_DRAIN = 0x10,
+	ADMIN_RESOLUTION_MAINT = 0x20,
 };
 enum { STATE_STOPPED = 0, STATE_RUNNING = 2, STATE_STOPPING = 3 };
 enum { RESULT_UNKNOWN = 0, RESULT_FAILED = 2, RESULT_PASSED = 3 };
@@ -73,6 +74,8 @@ admin_of(const struct server *s)
 		flags |= ADMIN_INHERITED_MAINT;
 	if (inherited == SERVER_DRAIN)
 		flags |= ADMIN_INHERITED_DRAIN;
+	if (server_lacks_address(s))
+		flags |= ADMIN_RESOLUTION_MAINT;
 	return flags;
 }
 
@@ -139,7 +142,7 @@ put_ip(struct row_value *v, const struct addr *addr)
 {
 	char ip[ADDR_TEXT_SIZE];
 
-	if (addr->sa.sa_family != AF_UNIX)
+	if (addr->sa.sa_family != AF_UNIX && addr->sa.sa_family != AF_UNSPEC)
 		row_format(v, "%s", addr_host(addr, ip));
 }
 
@@ -214,7 +217,10 @@ READ(read_backend, row_text(v, s->backend->spec->name))
 READ(read_id, row_number(v, s->id))
 READ(read_name, row_text(v, s->spec->name))
 READ(read_addr, put_ip(v, server_addr(s)))
-READ(read_port, row_number(v, addr_port(server_addr(s))))
+READ(read_port,
+    row_number(
+        v, server_lacks_address(s) ? s->spec->port : addr_port(server_addr(s))))
+READ(read_name_of_host, if (s->spec->host) row_text(v, s->spec->host))
 READ(read_state, row_number(v, state_of(s)))
 READ(read_admin, row_number(v, admin_of(s)))
 READ(read_weight, row_number(v, server_weight(s)))
@@ -250,7 +256,7 @@ static const struct row_column state_columns[] = {
     {" ", "srv_agent_state", read_agent_state, NULL},
     {" ", "bk_f_forced_id", read_zero, NULL},
     {" ", "srv_f_forced_id", read_zero, NULL},
-    {" ", "srv_fqdn", read_nothing, "-"},
+    {" ", "srv_fqdn", read_name_of_host, "-"},
     {" ", "srv_port", read_port, NULL},
     {" ", "srvrecord", read_nothing, "-"},
     {" ", "srv_use_ssl", read_zero, NULL},

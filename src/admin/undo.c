@@ -89,7 +89,12 @@ undo_addr(struct call *call, struct server *s, struct undo *u)
 {
 	char host[ADDR_TEXT_SIZE];
 
-	(void)call;
+	if (server_lacks_address(s)) {
+		err_set(call->err,
+		    "Server has no address that could be put back: its name is "
+		    "not resolved.");
+		return UNDO_IS_IMPOSSIBLE;
+	}
 	about_server(u, s, "addr");
 	by_set_server(u, "addr");
 	PUT(u->value, "%s port %u", addr_host(server_addr(s), host),

@@ -44,6 +44,8 @@
 	X(EVENT_SERVER_WEIGHT, "server_weight")                                \
 	X(EVENT_SERVER_ADDED, "server_added")                                  \
 	X(EVENT_SERVER_REMOVED, "server_removed")                              \
+	X(EVENT_SERVER_UNRESOLVED, "server_unresolved")                        \
+	X(EVENT_SERVER_RESOLVED, "server_resolved")                            \
 	X(EVENT_SERVER_DRAINED, "server_drained")                              \
 	X(EVENT_DRAIN, "drain")                                                \
 	X(EVENT_REBALANCE, "rebalance")                                        \

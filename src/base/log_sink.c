@@ -101,7 +101,10 @@ log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
 {
 	char hint[SANDBOX_HINT_SIZE];
 
-	*sink = (struct log_sink){.options = *options, .fd = -1};
+	*sink = (struct log_sink){.options = *options,
+	    .fd = -1,
+	    .addr = options->addr,
+	    .addr_len = options->addr_len};
 	if (options->kind == LOG_SINK_STDERR)
 		sink->fd = STDERR_FILENO;
 	if (options->kind != LOG_SINK_FILE)
@@ -156,6 +159,13 @@ log_sink_write(struct log_sink *sink, const char *lines, size_t size)
 	return n > 0 ? n : n == 0 ? -EIO : -errno;
 }
 
+const char *
+log_sink_error(const struct log_sink *sink, int error)
+{
+	return sink->unknown ? sink->options.look_up_error(sink->unknown)
+	                     : strerror(error);
+}
+
 static void
 address_text(const struct log_sink_options *o, char *out, size_t size)
 {
@@ -165,7 +175,9 @@ address_text(const struct log_sink_options *o, char *out, size_t size)
 	const struct sockaddr_un *un = a;
 	char host[INET6_ADDRSTRLEN] = "";
 
-	if (o->addr.ss_family == AF_UNIX) {
+	if (o->daemon[0]) {
+		snprintf(out, size, "%s:%u", o->daemon, o->daemon_port);
+	} else if (o->addr.ss_family == AF_UNIX) {
 		snprintf(out, size, "unix:%s", un->sun_path);
 	} else if (o->addr.ss_family == AF_INET) {
 		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
@@ -208,6 +220,8 @@ log_sink_same(
 		return strcmp(a->path, b->path) == 0;
 	return a->addr_len == b->addr_len &&
 	       memcmp(&a->addr, &b->addr, a->addr_len) == 0 &&
+	       a->daemon_port == b->daemon_port &&
+	       strcmp(a->daemon, b->daemon) == 0 &&
 	       a->facility == b->facility && a->rfc5424 == b->rfc5424 &&
 	       strcmp(a->tag, b->tag) == 0 && strcmp(a->host, b->host) == 0;
 }

@@ -22,9 +22,10 @@
 enum log_sink_kind { LOG_SINK_STDERR, LOG_SINK_FILE, LOG_SINK_SYSLOG };
 
 /* What fits into a line of the configuration. */
-#define LOG_PATH_MAX 180
-#define LOG_TAG_MAX  32
-#define LOG_HOST_MAX 64
+#define LOG_PATH_MAX   180
+#define LOG_TAG_MAX    32
+#define LOG_HOST_MAX   64
+#define LOG_DAEMON_MAX 253
 
 /* Two with the same options are the same place. */
 struct log_sink_options {
@@ -37,6 +38,14 @@ struct log_sink_options {
 	/* A syslog daemon: AF_UNIX (datagrams), AF_INET or AF_INET6 (UDP). */
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
+	/* The daemon's name instead, "" for none.  The writer looks it up, with
+	 * look_up, which may block.  0, or an error that look_up_error has
+	 * words for. */
+	char daemon[LOG_DAEMON_MAX + 1];
+	uint16_t daemon_port; /* host order */
+	int (*look_up)(const struct log_sink_options *options,
+	    struct sockaddr_storage *ret_addr, socklen_t *ret_len);
+	const char *(*look_up_error)(int error);
 	unsigned facility; /* 0 to 23, RFC 5424 section 6.2.1 */
 	bool rfc5424;      /* else RFC 3164 */
 	char tag[LOG_TAG_MAX + 1];
@@ -47,6 +56,13 @@ struct log_sink {
 	struct log_sink_options options;
 	int fd;        /* -1: none now */
 	uint64_t lost; /* lines it took and knows to be lost, since asked */
+	/* A daemon that is given by name: where it is, len 0: not known; and
+	 * until then, why not, and when to look it up again. */
+	struct sockaddr_storage addr;
+	socklen_t addr_len;
+	int unknown;         /* an error for look_up_error, 0: none */
+	uint64_t look_up_ms; /* clock_now_ms */
+	uint64_t pause_ms;
 };
 
 /* False with err set when the place cannot be opened; a syslog daemon that is
@@ -62,6 +78,9 @@ ssize_t log_sink_write(struct log_sink *sink, const char *lines, size_t size);
 /* A file: opens its path anew and leaves the old one, for log rotation; on
  * failure it stays with the old one.  0 or -errno.  Others: 0. */
 int log_sink_reopen(struct log_sink *sink);
+
+/* Why the sink took no line, -errno of log_sink_write. */
+const char *log_sink_error(const struct log_sink *sink, int error);
 
 /* `log file /var/log/x`, for messages; returns out. */
 #define LOG_SINK_NAME_SIZE 320

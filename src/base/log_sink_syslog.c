@@ -13,22 +13,51 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define SEVERITY_INFO 6
 #define HEADER_SIZE   256
+
+/* A name that is not known is looked up again after a pause that doubles. */
+#define PAUSE_MIN_MS 1000
+#define PAUSE_MAX_MS 30000
+
+/* 0 or -errno; blocks where the daemon is given by name. */
+static int
+find_daemon(struct log_sink *sink)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (sink->addr_len > 0)
+		return 0;
+	if (now_ms < sink->look_up_ms)
+		return -EDESTADDRREQ;
+	sink->unknown =
+	    sink->options.look_up(&sink->options, &sink->addr, &sink->addr_len);
+	if (sink->unknown == 0)
+		return 0;
+	sink->pause_ms =
+	    sink->pause_ms == 0 ? PAUSE_MIN_MS : 2 * sink->pause_ms;
+	if (sink->pause_ms > PAUSE_MAX_MS)
+		sink->pause_ms = PAUSE_MAX_MS;
+	sink->look_up_ms = clock_now_ms() + sink->pause_ms;
+	return -EDESTADDRREQ;
+}
 
 static int
 open_socket(struct log_sink *sink)
 {
-	const struct log_sink_options *o = &sink->options;
-	int fd = socket(
-	    o->addr.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int error;
+	int rc = find_daemon(sink), error, fd;
 
+	if (rc < 0)
+		return rc;
+	fd = socket(
+	    sink->addr.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	/* Connected, so that poll(2) tells about room in a local daemon's
 	 * queue, and a host tells that nobody listens. */
-	if (connect(fd, (const void *)&o->addr, o->addr_len) < 0) {
+	if (connect(fd, (const void *)&sink->addr, sink->addr_len) < 0) {
 		error = errno;
 		close(fd);
 		return -error;

@@ -104,7 +104,8 @@ wait_for_sink(struct log_target *t, int error)
 		return false;
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "%s takes no lines: %s; they wait, and are dropped once %u do",
-	    log_sink_name(&t->sink.options, name), strerror(error), RING_CELLS);
+	    log_sink_name(&t->sink.options, name),
+	    log_sink_error(&t->sink, error), RING_CELLS);
 	nanosleep(&pause, NULL);
 	return true;
 }

@@ -244,7 +244,8 @@ check_source(const struct backend_spec *b, const struct server_spec *s,
 	    own->kind != SOURCE_NONE ? own : &b->source;
 	int family = s->addr.sa.sa_family;
 
-	if (source->kind != SOURCE_ADDRESS || family == AF_UNIX ||
+	/* A name is looked up for an address of that family. */
+	if (source->kind != SOURCE_ADDRESS || s->host || family == AF_UNIX ||
 	    source->addr.sa.sa_family == AF_UNSPEC ||
 	    source->addr.sa.sa_family == family)
 		return;

@@ -151,8 +151,8 @@ sort_backend(const struct backend_spec *running,
 		if (!s->added)
 			continue;
 		now = file ? find_server(file, s->name) : NULL;
-		name_one(out[now && addr_equal(&now->addr, &s->addr) ? KEPT
-		                                                     : DROPPED],
+		name_one(
+		    out[now && server_spec_same_place(now, s) ? KEPT : DROPPED],
 		    running, s->name);
 	}
 	for (size_t i = 0; i < running->deleted_n; i++)

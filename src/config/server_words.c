@@ -9,7 +9,6 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "net/addr.h"
 
 enum takes { TAKES_NOTHING, TAKES_VALUE, TAKES_TIME, TAKES_ONE };
 
@@ -140,23 +139,6 @@ begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The host of `HOST:PORT` and `[V6]:PORT` is an IP address; what has neither
- * form is for the parser to refuse. */
-static bool
-is_number(const char *address)
-{
-	const char *colon = strrchr(address, ':');
-	size_t len = colon ? (size_t)(colon - address) : 0;
-	char host[ADDR_TEXT_SIZE];
-	struct addr addr;
-
-	if (len == 0 || address[0] == '[' || len >= sizeof(host))
-		return true;
-	memcpy(host, address, len);
-	host[len] = '\0';
-	return addr_parse_ip(host, &addr);
-}
-
 /* With HAProxy's `ipv4@`, `ipv6@` and `unix@` as well. */
 static bool
 take_address(struct reading *r, const char *address)
@@ -170,11 +152,6 @@ take_address(struct reading *r, const char *address)
 		    address + (address[0] == '/' ? 0 : strlen("unix@")));
 		return add(r, "", text);
 	}
-	if (!begins(address, "unix:") && !is_number(address))
-		return err_set(r->err,
-		    "'%s' has a name for a host; names are looked up when the "
-		    "file is read, here write an IP address",
-		    address);
 	return add(r, "", address);
 }
 

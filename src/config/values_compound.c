@@ -277,6 +277,7 @@ static bool
 parse_server(const struct value *v)
 {
 	struct server_spec s = {.place = v->entry->place};
+	struct addr_name name = {.host = ""};
 	struct words words;
 	struct err err;
 	unsigned allowed;
@@ -288,13 +289,15 @@ parse_server(const struct value *v)
 		    "'%s' lacks a name or an address; write NAME HOST:PORT",
 		    v->text);
 	ok = named = check_server_name(v, words.word[0]);
-	if (!addr_parse(words.word[1], ADDR_CONNECT, &s.addr, &err))
+	if (!addr_parse_name(words.word[1], &s.addr, &name, &err))
 		ok = value_fail(v, "%s", err.text);
+	s.port = name.port;
 	allowed = strncmp(words.word[1], "unix:", 5) == 0 ? 0 : KEY_TCP_ONLY;
 	if (!server_defaults_apply(v, &s, allowed))
 		ok = value_fail(v, "out of memory");
 	ok &= options_read_over(v, &words, 2, &s, allowed, "TCP only");
 	if (!named || !value_set_string(v, &s.name, words.word[0]) ||
+	    (name.host[0] && !value_set_string(v, &s.host, name.host)) ||
 	    !value_set_string(v, &s.address, words.word[1])) {
 		server_spec_clear(&s);
 		return false;

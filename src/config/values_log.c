@@ -48,8 +48,9 @@ parse_kind(const struct value *v, const char *word, enum log_kind *ret_kind)
 
 /* A daemon's port is 514 unless it is given. */
 static bool
-parse_daemon(const struct value *v, const char *where, struct addr *ret_addr)
+parse_daemon(const struct value *v, const char *where, struct log_spec *l)
 {
+	struct addr_name name;
 	char with_port[DRAFT_VALUE_MAX + sizeof(SYSLOG_PORT)];
 	size_t len = strlen(where);
 	bool complete = where[0] == '[' ? where[len - 1] != ']'
@@ -58,8 +59,10 @@ parse_daemon(const struct value *v, const char *where, struct addr *ret_addr)
 
 	snprintf(with_port, sizeof(with_port), "%s%s", where,
 	    complete ? "" : SYSLOG_PORT);
-	return addr_parse(with_port, ADDR_CONNECT, ret_addr, &err) ||
-	       value_fail(v, "%s", err.text);
+	if (!addr_parse_name(with_port, &l->addr, &name, &err))
+		return value_fail(v, "%s", err.text);
+	l->port = name.port;
+	return !name.host[0] || value_set_string(v, &l->host, name.host);
 }
 
 static bool
@@ -77,7 +80,7 @@ parse_where(const struct value *v, const char *where, struct log_spec *l)
 			return value_fail(v,
 			    "the address is missing; write syslog=HOST:PORT, "
 			    "syslog=unix:/path, or syslog alone for /dev/log");
-		return parse_daemon(v, where ? where : LOCAL_DAEMON, &l->addr);
+		return parse_daemon(v, where ? where : LOCAL_DAEMON, l);
 	}
 	if (where)
 		return value_fail(
@@ -139,6 +142,7 @@ parse_log(const struct value *v)
 	if (ok && append(v, list, &l))
 		return true;
 	free(l.where);
+	free(l.host);
 	free(l.tag);
 	return false;
 }

@@ -133,16 +133,15 @@ static void
 on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 {
 	struct control *c = signal->data;
-	bool wanted = verdict_wanted(), ok;
-	struct reload_result result;
+	bool wanted = verdict_wanted();
+	struct reload *r;
 
 	(void)loop;
 	(void)events;
-	reload_result_init(&result);
-	ok = control_reload(c, &result);
-	if (wanted)
-		verdict_send(ok, &result);
-	reload_result_fini(&result);
+	r = control_reload(c);
+	if (r && wanted)
+		reload_when_done(r, verdict_send);
+	reload_unref(r);
 }
 
 static void
@@ -258,7 +257,7 @@ control_new(
 	if (c->loop)
 		later_init(&c->later, c->loop);
 	c->grace = grace_new();
-	if (!c->loop || !c->grace) {
+	if (!c->loop || !c->grace || !server_names_init(c)) {
 		spec_free(spec);
 		err_set(err, "the event loop could not be made");
 		goto fail;
@@ -295,6 +294,8 @@ control_start(struct control *control, struct err *err)
 	if (rc < 0)
 		return err_set(
 		    err, "the log cannot be started: %s", strerror(-rc));
+	/* From here on there are threads, which have the user's rights. */
+	server_names_start(c);
 	/* As the user, who must be able to open the files again. */
 	if (!accesslog_open(c->model, err))
 		return false;
@@ -340,10 +341,12 @@ control_free(struct control *control)
 
 	if (!c)
 		return;
+	control_reload_fini(c);
 	drains_free(c);
 	rebalances_free(c);
 	if (c->loop)
 		later_fini(&c->later);
+	server_names_fini(c);
 	checker_free(c->checker);
 	capacity_fini(&c->capacity);
 	pools_free(c->pools);

@@ -15,7 +15,10 @@
 #include "control/loop_turns.h"
 #include "control/pools.h"
 #include "control/rebalance.h"
+#include "control/server_names.h"
 #include "proxy/proxy.h"
+
+struct reload;
 
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
@@ -47,6 +50,8 @@ struct control {
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
 	uint64_t reloads;
+	struct reload *reloading; /* waits for names; NULL: none */
+	struct server_names server_names;
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of all but RUNNING */
 	uint64_t status_ms;     /* when the manager is told again how it goes */

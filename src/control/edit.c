@@ -62,6 +62,8 @@ prepare(struct control *c, struct spec *spec, struct err_list *errors)
 	(void)model_reclaim(c->model);
 	model = model_new(spec, c->grace, c->model);
 	err_set(&err, "out of memory");
+	if (model)
+		server_names_prepare(c, model);
 	if (model && accesslog_open(model, &err) &&
 	    checker_prepare(c->checker, model))
 		return model;
@@ -91,6 +93,7 @@ commit(struct control *c, struct model *model)
 	model_publish(model, before);
 	checker_commit(c->checker, model);
 	c->model = model;
+	server_names_commit(c);
 	listeners_follow(c->listeners, model);
 	model_retire(before);
 	notices_review(c);

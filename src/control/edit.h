@@ -16,7 +16,8 @@
 #include "control/control.h"
 
 /* Control thread, as all of these.  value is what would stand in the file
- * behind `server =`, without a name in its address.  The server is in
+ * behind `server =`; a name in its address is looked up, and not waited for.
+ * The server is in
  * maintenance, its check and its agent are paused.  NULL with an error: nothing
  * was changed. */
 struct server *control_add_server(struct control *control,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/events.h"
 #include "base/text_out.h"
 #include "base/notify.h"
@@ -20,21 +21,16 @@
 #include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
-void
-reload_result_init(struct reload_result *result)
-{
-	err_list_init(&result->errors);
-	err_list_init(&result->warnings);
-	changes_init(&result->changes);
-}
-
-void
-reload_result_fini(struct reload_result *result)
-{
-	err_list_fini(&result->errors);
-	err_list_fini(&result->warnings);
-	changes_fini(&result->changes);
-}
+struct reload {
+	struct control *control;
+	unsigned refs;
+	bool done;
+	struct spec *spec; /* until it is done; NULL after an error */
+	struct reload_result result;
+	struct later_task waiting;
+	uint64_t until_ms; /* names are waited for, clock_now_ms */
+	void (*when_done)(bool ok, const struct reload_result *result);
+};
 
 /* Always false. */
 static bool
@@ -56,22 +52,16 @@ may_reload(const struct control *c, struct reload_result *result)
 	return true;
 }
 
-/* NULL after an error. */
-static struct spec *
-read_spec(struct control *c, struct reload_result *result)
+/* Against what is in force now, which may have been edited while names were
+ * waited for. */
+static bool
+compare(
+    const struct control *c, struct spec *spec, struct reload_result *result)
 {
-	struct spec *spec;
-
-	if (!config_load_all((const char *const *)c->files, c->files_n, &spec,
-	        &result->errors))
-		return NULL;
-	if (config_diff(c->model->spec, spec, &result->changes)) {
-		config_tell_edits(c->model->spec, spec, &result->changes);
-		return spec;
-	}
-	spec_free(spec);
-	refuse(result, "out of memory");
-	return NULL;
+	if (!config_diff(c->model->spec, spec, &result->changes))
+		return refuse(result, "out of memory");
+	config_tell_edits(c->model->spec, spec, &result->changes);
+	return true;
 }
 
 /* Everything that can fail; false when nothing was changed. */
@@ -123,6 +113,7 @@ commit(struct control *c, struct model *model, struct reload_result *result)
 	model_publish(model, before);
 	checker_commit(c->checker, model);
 	c->model = model;
+	server_names_commit(c);
 	pools_apply(c->pools, model->spec, &result->changes);
 	control_follow_limits(c);
 	listeners_commit(c->listeners, c->pools, &result->changes);
@@ -224,27 +215,28 @@ warn_of_maxconn(
 		    c->budget.sessions);
 }
 
+/* Takes the spec over. */
 static bool
-reload(struct control *c, struct reload_result *result)
+put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 {
 	unsigned maxconn = c->model->spec->global.maxconn;
 	struct model *model;
-	struct spec *spec;
 
-	if (!may_reload(c, result))
+	if (!may_reload(c, result) || !compare(c, spec, result)) {
+		spec_free(spec);
 		return false;
-	spec = read_spec(c, result);
-	if (!spec)
-		return false;
+	}
 	model = model_new(spec, c->grace, c->model);
 	if (!model)
 		return refuse(result, "out of memory");
+	server_names_prepare(c, model);
 	if (!prepare(c, model, result)) {
 		model_free(model);
 		return false;
 	}
 	commit(c, model, result);
 	warn_of_descriptors(c, result);
+	server_names_warn(c, &result->changes);
 	config_warnings(c->model->spec, &result->warnings);
 	warn_of_maxconn(c, maxconn, result);
 	return true;
@@ -266,21 +258,134 @@ notify_result(bool ok, const struct reload_result *result)
 		                                     : "out of memory");
 }
 
-bool
-control_reload(struct control *control, struct reload_result *result)
+static void
+finish(struct reload *r)
 {
-	bool running = control->phase == RUNNING, ok;
+	struct control *c = r->control;
+	bool ok = r->spec && put_in_force(c, r->spec, &r->result);
 
-	if (running)
-		notify_reloading();
-	ok = reload(control, result);
+	r->spec = NULL;
+	r->done = true;
 	if (ok) {
-		log_changes(&result->changes);
-		free(log_list(&result->warnings, LOG_LEVEL_WARNING));
+		log_changes(&r->result.changes);
+		free(log_list(&r->result.warnings, LOG_LEVEL_WARNING));
 	} else {
-		log_errors(&result->errors);
+		log_errors(&r->result.errors);
 	}
-	if (running)
-		notify_result(ok, result);
-	return ok;
+	if (c->phase == RUNNING)
+		notify_result(ok, &r->result);
+	if (r->when_done)
+		r->when_done(ok, &r->result);
+}
+
+/* Instead of waiting any longer. */
+static void
+finish_waiting(struct control *c)
+{
+	struct reload *r = c->reloading;
+
+	if (!r)
+		return;
+	c->reloading = NULL;
+	control_not_later(c, &r->waiting);
+	finish(r);
+	reload_unref(r);
+}
+
+#define LOOK_MS LATER_ROUND_MS
+
+static void
+on_waiting(struct later_task *task, uint64_t now_ms)
+{
+	struct reload *r = container_of(task, struct reload, waiting);
+	struct control *c = r->control;
+
+	if (now_ms < r->until_ms && server_names_pending(c, r->spec))
+		control_do_later(c, &r->waiting, now_ms + LOOK_MS);
+	else
+		finish_waiting(c);
+}
+
+static void
+wait_for_names(struct reload *r)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	r->refs++;
+	r->control->reloading = r;
+	r->until_ms = now_ms + SERVER_NAMES_WAIT_MS;
+	control_do_later(r->control, &r->waiting, now_ms + 1);
+}
+
+struct reload *
+control_reload(struct control *control)
+{
+	struct control *c = control;
+	struct reload *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		log_error("out of memory: the configuration was not reloaded");
+		return NULL;
+	}
+	finish_waiting(c);
+	r->control = c;
+	r->refs = 1;
+	later_task_init(&r->waiting, on_waiting);
+	err_list_init(&r->result.errors);
+	err_list_init(&r->result.warnings);
+	changes_init(&r->result.changes);
+	if (c->phase == RUNNING)
+		notify_reloading();
+	if (may_reload(c, &r->result) &&
+	    config_load_all((const char *const *)c->files, c->files_n, &r->spec,
+	        &r->result.errors))
+		server_names_ask(c, r->spec);
+	if (r->spec && server_names_pending(c, r->spec))
+		wait_for_names(r);
+	else
+		finish(r);
+	return r;
+}
+
+const struct reload_result *
+reload_result(const struct reload *reload)
+{
+	return reload->done ? &reload->result : NULL;
+}
+
+void
+reload_when_done(struct reload *reload,
+    void (*call)(bool ok, const struct reload_result *result))
+{
+	if (reload->done)
+		call(reload->result.errors.n == 0, &reload->result);
+	else
+		reload->when_done = call;
+}
+
+void
+reload_unref(struct reload *reload)
+{
+	if (!reload || --reload->refs > 0)
+		return;
+	spec_free(reload->spec);
+	err_list_fini(&reload->result.errors);
+	err_list_fini(&reload->result.warnings);
+	changes_fini(&reload->result.changes);
+	free(reload);
+}
+
+void
+control_reload_fini(struct control *control)
+{
+	struct reload *r = control->reloading;
+
+	if (!r)
+		return;
+	control->reloading = NULL;
+	control_not_later(control, &r->waiting);
+	refuse(&r->result, "lfproxy is stopping");
+	if (r->when_done)
+		r->when_done(false, &r->result);
+	reload_unref(r);
 }

@@ -44,10 +44,23 @@ refused(
 	    strerror(refusal->error), sock_refusal_hint(refusal));
 }
 
+/* Of a server that is given by name and may not be known yet: its source's
+ * family, or else IPv4. */
+static sa_family_t
+family_of(const struct trial *t)
+{
+	int family = server_spec_family(t->backend, t->server);
+
+	if (!t->server->host)
+		return t->server->addr.sa.sa_family;
+	return family == AF_UNSPEC ? AF_INET : (sa_family_t)family;
+}
+
 static bool
 try_on(int fd, struct trial *t, struct err *err)
 {
-	const struct addr *to = &t->server->addr;
+	const struct addr any = {.sa.sa_family = family_of(t)};
+	const struct addr *to = t->server->host ? &any : &t->server->addr;
 	const struct sock_options *options = &t->server->sock;
 	struct sock_way way = {.options = options,
 	    .transparent = t->source->kind == SOURCE_CLIENT};
@@ -80,7 +93,7 @@ server_socket_try(const struct backend_spec *backend,
 
 	if (server->addr.sa.sa_family == AF_UNIX)
 		return true;
-	fd = socket(server->addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(family_of(&t), SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return true;
 	ok = try_on(fd, &t, err);

@@ -106,6 +106,22 @@ what_to_do(int error)
 	}
 }
 
+/* Waits for the resolver where the host is a name. */
+static int
+find_host(const char *where, struct addr *ret_addr)
+{
+	struct addr_name name;
+	struct addr addr;
+
+	if (!addr_parse_name(where, &addr, &name, NULL) ||
+	    (name.host[0] && addr_lookup(name.host, AF_UNSPEC, &addr) != 0))
+		return -EDESTADDRREQ;
+	if (name.host[0])
+		addr_set_port(&addr, name.port);
+	*ret_addr = addr;
+	return 0;
+}
+
 /* As in [global]: `/path` and `name` are files, `127.0.0.1:9999` is TCP.
  * 0 or -errno. */
 static int
@@ -114,9 +130,7 @@ find_addr(const char *where, struct addr *ret_addr)
 	const char *path = strncmp(where, "unix:", 5) == 0 ? where + 5 : where;
 
 	if (path == where && path[0] != '/' && strchr(path, ':'))
-		return addr_parse(where, ADDR_CONNECT, ret_addr, NULL)
-		           ? 0
-		           : -EDESTADDRREQ;
+		return find_host(where, ret_addr);
 	if (strlen(path) >= sizeof(ret_addr->un.sun_path))
 		return -ENAMETOOLONG;
 	memset(ret_addr, 0, sizeof(*ret_addr));

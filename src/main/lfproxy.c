@@ -20,10 +20,14 @@
 #include "config/keys.h"
 #include "config/warnings.h"
 #include "control/control.h"
+#include "control/server_names.h"
 #include "control/verdict.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"
 #include "main/options.h"
+
+/* `-t` waits for so long for the names of servers. */
+#define TEST_NAMES_WAIT_MS 5000
 
 static int
 fail(int status, const struct err *err)
@@ -119,10 +123,12 @@ act_on_configuration(const struct options *options)
 		return EXIT_STATUS_CONFIG;
 	if (options->action == OPTIONS_RUN)
 		return run(spec, options);
-	if (options->action == OPTIONS_PRINT)
+	if (options->action == OPTIONS_PRINT) {
 		config_print(spec, stdout);
-	else
+	} else {
+		server_names_check(spec, TEST_NAMES_WAIT_MS, stderr);
 		print_valid(spec);
+	}
 	spec_free(spec);
 	return EXIT_STATUS_OK;
 }

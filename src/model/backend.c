@@ -455,7 +455,7 @@ make_server(struct backend *b, const struct server_spec *spec,
 	    before ? backend_find_server(before, spec->name) : NULL;
 	struct server_state *state = NULL;
 
-	if (old && addr_equal(&old->spec->addr, &spec->addr))
+	if (old && server_spec_same_place(old->spec, spec))
 		state = old->state;
 	else if (!spec->added)
 		state = model_removed_server(b->model, b->spec->name, spec);

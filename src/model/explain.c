@@ -42,6 +42,8 @@ reason_out(const struct server *s)
 {
 	enum server_admin admin = server_admin_of(s);
 
+	if (server_lacks_address(s))
+		return STANDING_UNRESOLVED;
 	if (admin != SERVER_READY)
 		return admin == SERVER_MAINT ? STANDING_MAINT : STANDING_DRAIN;
 	if (server_weight(s) == 0)

@@ -21,6 +21,7 @@
 	X(STANDING_PANIC, "panic", "not usable, but so few are that it may")   \
 	X(STANDING_FULL, "full", "at its maxconn")                             \
 	X(STANDING_MAINT, "maint", "in maintenance")                           \
+	X(STANDING_UNRESOLVED, "unresolved", "its name is not resolved")       \
 	X(STANDING_DRAIN, "drain", "it drains")                                \
 	X(STANDING_NO_WEIGHT, "no-weight", "its weight is 0")                  \
 	X(STANDING_DOWN, "down", "it is down")                                 \

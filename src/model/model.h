@@ -89,6 +89,8 @@ struct removed_server {
 	struct removed_server *next;
 	struct server_state *state;
 	char *backend, *name;
+	char *host; /* as in its spec, with port; or NULL, and addr */
+	unsigned port;
 	struct addr addr;
 	uint64_t expires_ms; /* clock_now_ms */
 	bool gone; /* it had no session left; one that was late may come */

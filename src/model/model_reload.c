@@ -29,6 +29,40 @@ model_has_state(const struct model *m, const struct server_state *state)
 	return false;
 }
 
+static void
+free_removed(struct removed_server *r)
+{
+	if (!r)
+		return;
+	free(r->backend);
+	free(r->name);
+	free(r->host);
+	free(r);
+}
+
+/* False when memory is short. */
+static bool
+name_removed(struct removed_server *r, const struct server *server)
+{
+	const struct server_spec *s = server->spec;
+
+	r->backend = strdup(server->backend->spec->name);
+	r->name = strdup(s->name);
+	r->host = s->host ? strdup(s->host) : NULL;
+	r->port = s->port;
+	r->addr = s->addr;
+	return r->backend && r->name && (r->host || !s->host);
+}
+
+static bool
+was_at(const struct removed_server *r, const struct server_spec *spec)
+{
+	struct server_spec there = {
+	    .host = r->host, .port = r->port, .addr = r->addr};
+
+	return server_spec_same_place(&there, spec);
+}
+
 /* When memory is short nobody watches its sessions: they last as they may. */
 static void
 remember_removed(struct model *model, const struct server *server)
@@ -38,19 +72,10 @@ remember_removed(struct model *model, const struct server *server)
 	uint32_t sessions = atomic_load_relaxed(&server->sessions->now);
 	char limit[TEXT_DURATION_SIZE];
 
-	if (r) {
-		r->backend = strdup(b->spec->name);
-		r->name = strdup(server->spec->name);
-	}
-	if (!r || !r->backend || !r->name) {
-		if (r) {
-			free(r->backend);
-			free(r->name);
-		}
-		free(r);
+	if (!r || !name_removed(r, server)) {
+		free_removed(r);
 		return;
 	}
-	r->addr = server->spec->addr;
 	r->expires_ms = clock_now_ms() + b->spec->timeout_drain_ms;
 	r->state = server_state_ref(server->state);
 	r->next = model->state->removed;
@@ -71,9 +96,7 @@ forget_removed(struct removed_server **link)
 
 	*link = r->next;
 	server_state_unref(r->state);
-	free(r->backend);
-	free(r->name);
-	free(r);
+	free_removed(r);
 }
 
 /* Those that have come back. */
@@ -277,8 +300,7 @@ model_removed_server(const struct model *model, const char *backend,
 	     r = r->next)
 		if (!r->state->deleted && !r->gone &&
 		    strcmp(r->backend, backend) == 0 &&
-		    strcmp(r->name, spec->name) == 0 &&
-		    addr_equal(&r->addr, &spec->addr))
+		    strcmp(r->name, spec->name) == 0 && was_at(r, spec))
 			return r->state;
 	return NULL;
 }

@@ -74,7 +74,8 @@ server_address(const struct server *server, char out[ADDR_TEXT_SIZE])
 {
 	const struct addr *addr = server_addr(server);
 
-	if (addr == &server->spec->addr && is_literal(server->spec->address))
+	if (addr->sa.sa_family == AF_UNSPEC ||
+	    (addr == &server->spec->addr && is_literal(server->spec->address)))
 		return server->spec->address;
 	return addr_text(addr, out);
 }

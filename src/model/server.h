@@ -36,6 +36,7 @@ enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
 struct operator_words {
 	enum server_admin admin;
 	bool admin_base; /* of admin: the file said `disabled` then */
+	bool addr_set;   /* server_state.addr is the operator's */
 	bool weight_set, maxconn_set;
 	unsigned weight, weight_base;   /* _base: what the file said then */
 	unsigned maxconn, maxconn_base; /* 0: no limit */
@@ -61,7 +62,9 @@ struct server_state {
 	 * removed, and so long ago that its sessions have to end. */
 	bool up;
 	bool expired;
-	struct addr *addr; /* [P22] instead of the spec's; NULL: none */
+	/* [P22] Instead of the spec's: the operator's, or what the server's
+	 * name was resolved to; NULL: none. */
+	struct addr *addr;
 	struct counters *counters;
 	uint64_t connect_time; /* see server_note_connect; relaxed */
 	/* Sessions that have chosen the server from a lineup with a lower
@@ -78,6 +81,7 @@ struct server_state {
 	unsigned refs CACHE_LINE_ALIGNED;
 	unsigned id;
 	bool deleted; /* by the operator: one of its name is another server */
+	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;
@@ -202,7 +206,30 @@ server_addr(const struct server *server)
 	return addr ? addr : &server->spec->addr;
 }
 
-/* The same as text: the address itself, also where the file has a name. */
+/* Control thread: whether the server is given by a name that has not been
+ * resolved so far.  Such a server is in maintenance, whatever else is said of
+ * it. */
+static inline bool
+server_lacks_address(const struct server *server)
+{
+	return server->spec->host &&
+	       server_addr(server)->sa.sa_family == AF_UNSPEC;
+}
+
+/* Control thread: addr is what the server's name stands for; its port does not
+ * matter.  New sessions and checks go there unless the operator has given
+ * another address, in which case it holds once that is taken back.  True when
+ * the server's address has changed: the caller then makes the lineup
+ * (server_rebuild).  False also when memory is short. */
+bool server_resolve(struct server *server, const struct addr *addr);
+
+/* Control thread: the same before the server has sessions: at the start, or in
+ * a PREPARED model.  The server does not come up by that, so it has no slow
+ * start. */
+bool server_resolve_first(struct server *server, const struct addr *addr);
+
+/* The same as text: the address itself, also where the file has a name; the name
+ * while it has not been resolved. */
 const char *server_address(
     const struct server *server, char out[ADDR_TEXT_SIZE]);
 

@@ -133,6 +133,8 @@ server_admin_of(const struct server *server)
 	enum server_admin other =
 	    server->tracked ? server_admin_of(server->tracked) : SERVER_READY;
 
+	if (server_lacks_address(server))
+		return SERVER_MAINT;
 	return own > other ? own : other;
 }
 

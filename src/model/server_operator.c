@@ -149,9 +149,8 @@ operator_apply(struct server *server)
 	move(&server->agent.addr, &o->agent_addr, o->agent_port);
 }
 
-/* What sessions found was about the former address. */
-static void
-forget_failures(struct server *server)
+void
+server_forget_failures(struct server *server)
 {
 	passive_note_answer(&server->state->passive);
 	if (!passive_forget(server))
@@ -168,27 +167,42 @@ free_addr(void *addr)
 }
 
 bool
-operator_set_addr(struct server *server, const struct addr *addr)
+server_put_addr(struct server *server, const struct addr *addr)
 {
 	struct addr *next = NULL, *before;
-	char text[ADDR_TEXT_SIZE];
 
-	if (addr_equal(addr, server_addr(server)))
-		return true;
-	if (!addr_equal(addr, &server->spec->addr)) {
+	if (server->spec->host || !addr_equal(addr, &server->spec->addr)) {
 		next = malloc(sizeof(*next));
 		if (!next)
 			return false;
 		*next = *addr;
 	}
-	log_info("server %s/%s is at %s from now on: " BY,
-	    server->backend->spec->name, server->spec->name,
-	    addr_text(addr, text));
 	before = atomic_swap_acq_rel(&server->state->addr, next); /* [P22] */
 	if (before)
 		grace_retire(server->backend->model->grace, free_addr, before);
 	operator_apply(server);
-	forget_failures(server);
+	return true;
+}
+
+bool
+operator_set_addr(struct server *server, const struct addr *addr)
+{
+	const struct addr *given =
+	    server->spec->host ? &server->state->resolved : &server->spec->addr;
+	bool lacked = server_lacks_address(server);
+	char text[ADDR_TEXT_SIZE];
+
+	if (addr_equal(addr, server_addr(server)))
+		return true;
+	if (!server_put_addr(server, addr))
+		return false;
+	server->state->operator.addr_set = !addr_equal(addr, given);
+	log_info("server %s/%s is at %s from now on: " BY,
+	    server->backend->spec->name, server->spec->name,
+	    addr_text(addr, text));
+	if (lacked)
+		server_rebuild(server);
+	server_forget_failures(server);
 	return true;
 }
 

@@ -39,6 +39,11 @@ void operator_set_maxconn(struct server *server, unsigned maxconn);
  * short. */
 bool operator_set_addr(struct server *server, const struct addr *addr);
 
+/* The two parts of that, for server_resolve: the address alone, false when
+ * memory is short; and what sessions have found. */
+bool server_put_addr(struct server *server, const struct addr *addr);
+void server_forget_failures(struct server *server);
+
 /* No further checks, or questions to the agent; what is known stays. */
 void operator_pause_check(struct server *server, bool paused);
 void operator_pause_agent(struct server *server, bool paused);

@@ -71,6 +71,26 @@ server_spec_send_proxy(
 	           : backend->send_proxy;
 }
 
+bool
+server_spec_same_place(const struct server_spec *a, const struct server_spec *b)
+{
+	if (a->host && b->host)
+		return a->port == b->port && strcmp(a->host, b->host) == 0;
+	return !a->host && !b->host && addr_equal(&a->addr, &b->addr);
+}
+
+int
+server_spec_family(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct source_spec *source = server->source.kind != SOURCE_NONE
+	                                       ? &server->source
+	                                       : &backend->source;
+
+	return source->kind == SOURCE_ADDRESS ? source->addr.sa.sa_family
+	                                      : AF_UNSPEC;
+}
+
 void
 check_steps_clear(struct check_steps *steps)
 {
@@ -159,6 +179,7 @@ server_spec_clear(struct server_spec *server)
 {
 	free(server->name);
 	free(server->address);
+	free(server->host);
 	free(server->track);
 	pattern_fini(&server->agent.send);
 }
@@ -191,6 +212,7 @@ log_list_clear(struct log_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		free(list->logs[i].where);
+		free(list->logs[i].host);
 		free(list->logs[i].tag);
 	}
 	free(list->logs);

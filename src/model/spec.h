@@ -39,6 +39,8 @@ struct log_spec {
 	enum log_kind kind;
 	char *where;      /* as written: the path, the address, or NULL */
 	struct addr addr; /* of the syslog daemon */
+	char *host;    /* the daemon's name, and addr is AF_UNSPEC; or NULL */
+	unsigned port; /* with host */
 	enum log_format format;
 	unsigned sample;   /* one session in so many is logged */
 	uint32_t mode;     /* of a file that is made */
@@ -386,6 +388,10 @@ struct server_spec {
 	char *name;
 	struct spec_place place;
 	char *address; /* as written */
+	/* host: the server is given by name, addr is AF_UNSPEC, and where it is
+	 * follows from a look-up (server_resolve).  NULL: it is at addr. */
+	char *host;
+	unsigned port; /* with host */
 	struct addr addr;
 	unsigned weight;             /* 0: no new sessions */
 	unsigned maxconn;            /* sessions at a time, 0: no limit */
@@ -485,6 +491,15 @@ const struct check_step *check_steps(
  * that says accept_proxy. */
 bool frontend_spec_expects_proxy(
     const struct frontend_spec *frontend, const struct endpoint *peer);
+
+/* Whether both are given by the same address, or by the same name and port. */
+bool server_spec_same_place(
+    const struct server_spec *a, const struct server_spec *b);
+
+/* The family that its name is to be looked up for: that of its source's
+ * address, AF_UNSPEC: any. */
+int server_spec_family(
+    const struct backend_spec *backend, const struct server_spec *server);
 
 /* The header that the server gets before a session's bytes. */
 enum proxy_version server_spec_send_proxy(

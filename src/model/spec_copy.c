@@ -79,6 +79,7 @@ copy_logs(struct copying *c, struct log_list *list)
 
 		move_place(c, &log->place);
 		log->where = copy_text(c, log->where);
+		log->host = copy_text(c, log->host);
 		log->tag = copy_text(c, log->tag);
 	}
 }
@@ -166,6 +167,7 @@ copy_server(struct copying *c, struct server_spec *s)
 	move_place(c, &s->place);
 	s->name = copy_text(c, s->name);
 	s->address = copy_text(c, s->address);
+	s->host = copy_text(c, s->host);
 	s->track = copy_text(c, s->track);
 	copy_pattern(c, &s->agent.send);
 }

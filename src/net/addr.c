@@ -4,7 +4,6 @@
 #include "net/addr.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netdb.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,8 +33,8 @@ parse_unix(const char *path, struct addr *ret_addr, struct err *err)
 }
 
 /* getaddrinfo(3) takes everything that inet_aton(3) does: `10.1` for 10.0.0.1,
- * `010.0.0.1` for 8.0.0.1, `0x7f.1`.  Nobody means that here: a host that ends
- * in a number must be four of them. */
+ * `010.0.0.1` for 8.0.0.1, `0x7f.1`.  None of that is meant here: a host that
+ * ends in a number must have four of them. */
 static bool
 looks_like_ipv4(const char *host)
 {
@@ -66,46 +65,82 @@ check_host(const char *host, bool bracketed, struct err *err)
 	return true;
 }
 
+/* RFC 1123 section 2.1, and the underscore that many a host has; RFC 1035
+ * section 2.3.4 for the lengths. */
 static bool
-resolve(const char *host, const char *port, enum addr_use use,
-    struct addr *ret_addr, struct err *err)
+is_name(const char *host)
 {
-	struct addrinfo hints = {
-	    .ai_family = AF_UNSPEC,
-	    .ai_socktype = SOCK_STREAM,
-	    .ai_flags =
-	        AI_NUMERICSERV |
-	        (use == ADDR_LISTEN || strchr(host, ':') ? AI_NUMERICHOST : 0),
-	};
-	struct addrinfo *found;
-	struct addr a = {.len = 0};
-	int rc;
+	size_t len = strlen(host), label = 0;
 
-	rc = getaddrinfo(host, port, &hints, &found);
-	if (rc == EAI_NONAME && strchr(host, ':'))
+	if (len == 0 || len > 253)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		char c = host[i];
+
+		if (c == '.' && label == 0)
+			return false;
+		label = c == '.' ? 0 : label + 1;
+		if (label > 63 ||
+		    !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		        (c >= '0' && c <= '9') || strchr("-_.", c)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+refuse_host(const char *host, enum addr_use use, const struct addr_name *name,
+    struct err *err)
+{
+	if (strchr(host, ':'))
 		return err_set(err, "'%s' is no IPv6 address", host);
-	if (rc == EAI_NONAME && use == ADDR_LISTEN)
+	if (use == ADDR_LISTEN)
 		return err_set(err,
 		    "'%s' is no IP address; listen on an address of this host, "
 		    "on *, or on unix:/path",
 		    host);
-	if (rc != 0)
-		return err_set(err, "'%s' cannot be resolved: %s", host,
-		    rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
-	memcpy(&a.sa, found->ai_addr, found->ai_addrlen);
-	a.len = found->ai_addrlen;
-	freeaddrinfo(found);
+	if (!name)
+		return err_set(err, "'%s' is no IP address", host);
+	return err_set(err,
+	    "'%s' cannot be a host's name; a name has letters, digits and "
+	    "hyphens, with single dots between them",
+	    host);
+}
+
+/* Never asks a name server: AI_NUMERICHOST.  A name goes to ret_name, NULL: it
+ * is refused. */
+static bool
+parse_host(const char *host, uint16_t port, enum addr_use use,
+    struct addr *ret_addr, struct addr_name *ret_name, struct err *err)
+{
+	struct addrinfo hints = {.ai_family = AF_UNSPEC,
+	    .ai_socktype = SOCK_STREAM,
+	    .ai_flags = AI_NUMERICHOST};
+	struct addrinfo *found;
+	struct addr a = {.len = 0};
+
+	if (getaddrinfo(host, NULL, &hints, &found) == 0) {
+		memcpy(&a.sa, found->ai_addr, found->ai_addrlen);
+		a.len = found->ai_addrlen;
+		freeaddrinfo(found);
+		addr_set_port(&a, port);
+	} else if (ret_name && is_name(host)) {
+		strcpy(ret_name->host, host);
+		ret_name->port = port;
+	} else {
+		return refuse_host(host, use, ret_name, err);
+	}
 	*ret_addr = a;
 	return true;
 }
 
-bool
-addr_parse(
-    const char *s, enum addr_use use, struct addr *ret_addr, struct err *err)
+static bool
+parse(const char *s, enum addr_use use, struct addr *ret_addr,
+    struct addr_name *ret_name, struct err *err)
 {
 	const char *colon = strrchr(s, ':');
 	const char *host_end = colon;
-	char host[256];
+	char host[ADDR_HOST_SIZE];
 	uint64_t port;
 	size_t len;
 	bool bracketed = s[0] == '[';
@@ -145,13 +180,33 @@ addr_parse(
 	host[len] = '\0';
 	if (bracketed || (len > 0 && strcmp(host, "*") != 0))
 		return check_host(host, bracketed, err) &&
-		       resolve(host, colon + 1, use, ret_addr, err);
+		       parse_host(
+		           host, (uint16_t)port, use, ret_addr, ret_name, err);
 	if (use == ADDR_CONNECT)
 		return err_set(err,
 		    "'%s' names no host; write HOST:PORT or unix:/path", s);
 	*ret_addr = (struct addr){.in6 = {.sin6_family = AF_INET6,
 	                              .sin6_port = htons((uint16_t)port)},
 	    .len = sizeof(struct sockaddr_in6)};
+	return true;
+}
+
+bool
+addr_parse(
+    const char *s, enum addr_use use, struct addr *ret_addr, struct err *err)
+{
+	return parse(s, use, ret_addr, NULL, err);
+}
+
+bool
+addr_parse_name(const char *s, struct addr *ret_addr,
+    struct addr_name *ret_name, struct err *err)
+{
+	struct addr_name name = {.host = ""};
+
+	if (!parse(s, ADDR_CONNECT, ret_addr, &name, err))
+		return false;
+	*ret_name = name;
 	return true;
 }
 
@@ -224,6 +279,8 @@ addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 	char host[INET6_ADDRSTRLEN];
 	struct endpoint e;
 
+	if (addr->sa.sa_family == AF_UNSPEC)
+		return strcpy(out, "-");
 	if (addr->sa.sa_family == AF_UNIX) {
 		snprintf(out, ADDR_TEXT_SIZE, "unix:%.*s",
 		    (int)sizeof(addr->un.sun_path), addr->un.sun_path);
@@ -285,6 +342,8 @@ addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 {
 	struct endpoint e;
 
+	if (addr->sa.sa_family == AF_UNSPEC)
+		return strcpy(out, "-");
 	if (addr->sa.sa_family == AF_UNIX) {
 		snprintf(out, ADDR_TEXT_SIZE, "%s", addr->un.sun_path);
 		return out;

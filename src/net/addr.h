@@ -40,11 +40,31 @@ enum addr_use {
 /* Parses `HOST:PORT`, `[V6]:PORT`, `:PORT` and `*:PORT` (listen only), and
  * `unix:/path`.  Ports are 1 to 65535; for listening also 0, which lets the
  * kernel choose.  `:PORT` yields the IPv6 wildcard; a listener opens it for
- * both families.  For ADDR_CONNECT a HOST that is a name is resolved with
- * getaddrinfo(3) and its first address taken: this blocks, so only the
- * control thread may call it, before traffic. */
+ * both families.  A HOST that is a name is an error.  Never blocks. */
 bool addr_parse(
     const char *s, enum addr_use use, struct addr *ret_addr, struct err *err);
+
+/* A host that is given by name.  A name has 253 characters at most. */
+#define ADDR_HOST_SIZE 256
+struct addr_name {
+	char host[ADDR_HOST_SIZE]; /* empty: the address is a number */
+	uint16_t port;             /* host order */
+};
+
+/* As addr_parse for ADDR_CONNECT, but HOST may also be a name.  Then *ret_name
+ * has the name, and *ret_addr is AF_UNSPEC with len 0.  Never blocks: looking
+ * the name up is left to the caller. */
+bool addr_parse_name(const char *s, struct addr *ret_addr,
+    struct addr_name *ret_name, struct err *err);
+
+/* Looks the name up with getaddrinfo(3) and takes its first address; the port
+ * is 0.  family: AF_INET, AF_INET6, or AF_UNSPEC for either.  Returns 0 or an
+ * error for addr_lookup_error.  Blocks for as long as the resolver does, which
+ * may be a minute: never call it on the control thread or a pool's thread. */
+int addr_lookup(const char *host, int family, struct addr *ret_addr);
+
+/* The error in words. */
+const char *addr_lookup_error(int error);
 
 /* `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`; v4-mapped addresses as
  * IPv4; a link-local address with its scope as a number; returns out. */
@@ -89,7 +109,8 @@ void addr_set_port(struct addr *addr, unsigned port);
 /* 0 for a unix socket. */
 unsigned addr_port(const struct addr *addr);
 
-/* The IP address without the port, or the path; "-" for none. */
+/* The IP address without the port, or the path; "-" for none, as with
+ * addr_text. */
 const char *addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 
 /* An IPv4 or IPv6 address as such, with port 0; no name is resolved. */

@@ -155,6 +155,22 @@ accesslog_ongoing(const struct session *session, struct pool_thread *self)
 	hand_over(f, &l);
 }
 
+/* The writer's thread: it has nothing better to do than to wait for that. */
+static int
+look_up_daemon(const struct log_sink_options *options,
+    struct sockaddr_storage *ret_addr, socklen_t *ret_len)
+{
+	struct addr addr;
+	int rc = addr_lookup(options->daemon, AF_UNSPEC, &addr);
+
+	if (rc != 0)
+		return rc;
+	addr_set_port(&addr, options->daemon_port);
+	memcpy(ret_addr, &addr.sa, addr.len);
+	*ret_len = addr.len;
+	return 0;
+}
+
 static void
 sink_options(
     const struct log_spec *spec, const char *host, struct log_sink_options *o)
@@ -172,6 +188,11 @@ sink_options(
 	} else if (spec->kind == LOG_SYSLOG) {
 		memcpy(&o->addr, &spec->addr.sa, spec->addr.len);
 		o->addr_len = spec->addr.len;
+		snprintf(o->daemon, sizeof(o->daemon), "%s",
+		    spec->host ? spec->host : "");
+		o->daemon_port = (uint16_t)spec->port;
+		o->look_up = look_up_daemon;
+		o->look_up_error = addr_lookup_error;
 		o->facility = spec->facility;
 		o->rfc5424 = spec->rfc == LOG_RFC5424;
 		snprintf(o->tag, sizeof(o->tag), "%s", spec->tag);

@@ -495,7 +495,7 @@ del_later() {
 		[[ $output == *"$answer"* ]] ||
 		    fail "add server $words: '$output', not '$answer'"
 	done <<-'END'
-		app/b name.example:80|names are looked up when the file is read
+		app/b no..where:80|'no..where' cannot be a host's name
 		app/b 127.0.0.1|has no port
 		app/b 127.0.0.1:0|has no port from 1 to 65535
 		app/b [::1|

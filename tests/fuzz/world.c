@@ -30,19 +30,17 @@ static struct world world;
 
 static void put_file(const struct world *w, bool others);
 
-bool __wrap_control_reload(
-    struct control *control, struct reload_result *ret_result);
-bool __real_control_reload(
-    struct control *control, struct reload_result *ret_result);
-bool
-__wrap_control_reload(struct control *control, struct reload_result *ret_result)
+struct reload *__wrap_control_reload(struct control *control);
+struct reload *__real_control_reload(struct control *control);
+struct reload *
+__wrap_control_reload(struct control *control)
 {
 	static unsigned n;
 
 	if (n++ % RELOADS > 0)
-		return true;
+		return NULL;
 	put_file(&world, n / RELOADS % 2 == 0);
-	return __real_control_reload(control, ret_result);
+	return __real_control_reload(control);
 }
 
 /* Interval and timeouts are long: checks are another target's business, and
@@ -339,13 +337,8 @@ world_heal(struct world *w, bool reload)
 	accept_all(w);
 	if (w->audit.n == w->healed_at)
 		return;
-	if (reload) {
-		struct reload_result result;
-
-		reload_result_init(&result);
-		(void)__real_control_reload(w->control, &result);
-		reload_result_fini(&result);
-	}
+	if (reload)
+		reload_unref(__real_control_reload(w->control));
 	for (size_t i = 0; i < sizeof(healing) / sizeof(healing[0]); i++)
 		run(w, healing[i]);
 	world_turn(w);

@@ -1004,8 +1004,7 @@ all_errors_come_at_once_in_the_order_of_lines(void **state)
 }
 
 /* Each byte of a file replaced and left out in turn: whatever it becomes, it
- * either loads or has an error, and nothing leaks or goes out of bounds.  No
- * server has a host, or else a resolver would be asked about it. */
+ * either loads or has an error, and nothing leaks or goes out of bounds. */
 static void
 mutilated_files_load_or_fail(void **state)
 {

@@ -2,6 +2,8 @@
  * Addresses from text and back, and the short form of a peer.
  */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,17 +162,58 @@ odd_forms_of_ipv4_are_refused(void **state)
 }
 
 static void
-names_are_for_connecting_only(void **state)
+names_are_not_looked_up(void **state)
 {
-	struct addr a = parsed("localhost:80", ADDR_CONNECT);
-	struct endpoint e;
+	struct addr_name name;
+	struct addr addr;
+	struct err err;
 
 	(void)state;
-	endpoint_set(&e, &a.sa, a.len);
-	assert_int_equal(e.port, 80);
+	assert_true(
+	    addr_parse_name("db-1.example_x.org.:80", &addr, &name, &err));
+	assert_string_equal(name.host, "db-1.example_x.org.");
+	assert_int_equal(name.port, 80);
+	assert_int_equal(addr.len, 0);
+	assert_int_equal(addr.sa.sa_family, AF_UNSPEC);
+	assert_true(addr_parse_name("[::1]:81", &addr, &name, &err));
+	assert_string_equal(name.host, "");
+	assert_int_equal(addr.sa.sa_family, AF_INET6);
+	assert_int_equal(addr_port(&addr), 81);
 	assert_refused("localhost:80", ADDR_LISTEN, "is no IP address");
-	/* No name server needs to be asked about an empty label. */
-	assert_refused("no..where:80", ADDR_CONNECT, "cannot be resolved: ");
+	assert_refused("localhost:80", ADDR_CONNECT, "is no IP address");
+}
+
+static void
+what_cannot_be_a_name_is_refused(void **state)
+{
+	static const char *const texts[] = {"no..where:80", ".x:80", "a b:80",
+	    "a/b:80", "b\xc3\xbc:80",
+	    "1234567890123456789012345678901234567890123456789012345678901234"
+	    ".org:80"};
+	struct addr_name name;
+	struct addr addr;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_false(addr_parse_name(texts[i], &addr, &name, &err));
+		assert_non_null(strstr(err.text, "cannot be a host's name"));
+	}
+}
+
+static void
+a_look_up_gives_an_address_of_the_family(void **state)
+{
+	struct addr addr;
+
+	(void)state;
+	assert_int_equal(addr_lookup("localhost", AF_INET, &addr), 0);
+	assert_int_equal(addr.sa.sa_family, AF_INET);
+	assert_int_equal(addr_port(&addr), 0);
+	assert_int_not_equal(addr_lookup("no..where", AF_UNSPEC, &addr), 0);
+	assert_string_equal(
+	    addr_lookup_error(EAI_NONAME), "Name or service not known");
+	assert_string_equal(addr_lookup_error(ENOMEM), strerror(ENOMEM));
 }
 
 static void
@@ -362,7 +405,9 @@ main(void)
 	    cmocka_unit_test(missing_ports_are_refused),
 	    cmocka_unit_test(ipv6_wants_brackets_and_brackets_want_ipv6),
 	    cmocka_unit_test(odd_forms_of_ipv4_are_refused),
-	    cmocka_unit_test(names_are_for_connecting_only),
+	    cmocka_unit_test(names_are_not_looked_up),
+	    cmocka_unit_test(what_cannot_be_a_name_is_refused),
+	    cmocka_unit_test(a_look_up_gives_an_address_of_the_family),
 	    cmocka_unit_test(overlong_host_is_refused),
 	    cmocka_unit_test(unix_path_is_absolute_and_fits),
 	    cmocka_unit_test(scope_survives_text),

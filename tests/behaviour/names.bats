@@ -1,0 +1,262 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Servers that are given by name, and name servers that do not answer: a library
+# in the place of the resolver keeps silent for an hour unless the test says
+# otherwise (tests/tools/preload/slow_names.c).
+
+load helpers
+load operator
+
+NAMES=$T/names
+
+# A sanitizer wants to be the first library, and need not be.
+LIMIT="env SLOW_NAMES=$NAMES SLOW_NAMES_S=3600
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+    LD_PRELOAD=$TOOLS/slow_names.so"
+
+# names LINE...: what the resolver says from now on, `NAME ADDRESS` and so on.
+names() {
+	printf '%s\n' "$@" >"$NAMES.new"
+	mv "$NAMES.new" "$NAMES"
+}
+
+# config LINE...: further lines of the backend.
+config() {
+	common
+	printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+	printf '%s\n' "${FRONTEND:-}"
+	printf '[backend app]\n'
+	printf '%s\n' "$@"
+}
+
+CHECKED='check = connect interval=100ms'
+
+eventful() {
+	ctl show events | grep -qE -- "$1"
+}
+
+port_of() {
+	addr "$1" | sed 's/.*://'
+}
+
+asked() {
+	[ "$(grep -c "^$1 " "$NAMES.asked")" -ge "$2" ]
+}
+
+served_by() {
+	[ "$(fetch "$(url)" | head -1)" = "$1" ]
+}
+
+@test "names: a start goes on while a name server keeps silent, and says so" {
+	names 'db silent' 'no none'
+	start_app a
+	start_lfproxy < <(config "$CHECKED" "server = a $(addr a)" \
+	    'server = b db:80' 'server = c no:80')
+	wait_for 10 is status b 'MAINT (resolution)'
+	wait_for 10 is status c 'MAINT (resolution)'
+	lfproxy_said "server app/b is in maintenance: its name 'db' is not resolved: there is no answer"
+	wait_for 10 lfproxy_said "its name 'no' is not resolved: Name or service not known"
+	eventful ' warning server_unresolved app/b: .*'
+	# As HAProxy has it: 0x20 is that; the name and the port are there.
+	ctl show servers state | grep -qE ' b - 0 32 .* db 80 - '
+	ctl explain 192.0.2.1 | grep -q unresolved
+	served_by a
+	# Nothing that an operator says of it makes it usable.
+	ctl set server app/b state ready
+	is status b 'MAINT (resolution)'
+}
+
+@test "names: while names hang a reload answers, and everything goes on" {
+	names 'db silent' 'other silent'
+	start_app a
+	FRONTEND='timeout_client = 1s'
+	start_lfproxy < <(config "$CHECKED" \
+	    "server = a $(addr a)" 'server = b db:80')
+	spawn idle socat -u "TCP:$(listening web)" "CREATE:$T/idle"
+	config "$CHECKED" "server = a $(addr a) weight=7" \
+	    'server = b db:80' 'server = c other:80' >"$T/lfproxy.ini"
+	run -0 ctl reload
+	[[ $output == *"app/b is in maintenance: its name 'db' is not resolved"* ]]
+	[[ $output == *"app/c is in maintenance: its name 'other' is not resolved"* ]]
+	is weight a 7
+	ctl show info | grep -q '^Name: '
+	wait_for 30 ended "${PIDS[idle]}"
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 said_times 2 'reloaded: '
+	served_by a
+	# Look-ups are on threads of their own, and the process ends without them.
+	asked db 1
+	refute grep -v ' lfproxy-names$' "$NAMES.asked"
+	stop_lfproxy
+}
+
+@test "names: SIGTERM is answered while a reload waits for names" {
+	names 'db silent'
+	start_app a
+	start_lfproxy < <(config 'check = off' "server = a $(addr a)")
+	config 'check = off' "server = a $(addr a)" 'server = b db:80' \
+	    >"$T/lfproxy.ini"
+	kill -HUP "$LFPROXY_PID"
+	kill -TERM "$LFPROXY_PID"
+	await_lfproxy 15
+}
+
+@test "names: a server comes up by itself when its name server is back" {
+	names 'db silent'
+	start_app a
+	start_lfproxy < <(config "$CHECKED" "server = a db:$(port_of a)")
+	is status a 'MAINT (resolution)'
+	names 'db 127.0.0.1'
+	wait_for 10 eventful ' server_resolved app/a: .* is at 127.0.0.1:'
+	wait_for 10 served_by a
+	is status a UP
+	equal 'the address' "$(addr a)" "$(column addr a)"
+}
+
+@test "names: a name that does not exist is looked up again until it does" {
+	names 'db none'
+	start_app a
+	start_lfproxy < <(config "$CHECKED" "server = a db:$(port_of a)")
+	wait_for 10 eventful ' server_unresolved app/a: .*Name or service'
+	wait_for 30 asked db 3
+	names 'db 127.0.0.1'
+	wait_for 60 served_by a
+}
+
+@test "names: a name that many servers have is looked up once" {
+	names 'db 127.0.0.1'
+	start_lfproxy < <(
+		config 'check = off'
+		for i in {1..100}; do
+			echo "server = s$i db:$((1000 + i))"
+		done
+	)
+	equal 'look-ups' 1 "$(grep -c . "$NAMES.asked")"
+	equal 'an address' 127.0.0.1:1100 "$(column addr s100)"
+}
+
+@test "names: one that is silent does not hold up the others" {
+	local i hosts=()
+
+	for i in {1..7}; do
+		hosts+=("slow$i silent")
+	done
+	names "${hosts[@]}" 'quick 127.0.0.1'
+	start_app a
+	start_lfproxy < <(
+		config 'check = off'
+		for i in {1..7}; do
+			echo "server = s$i slow$i:80"
+		done
+		echo "server = a quick:$(port_of a)"
+	)
+	wait_for 10 served_by a
+	is status s7 'MAINT (resolution)'
+}
+
+@test "names: a reload follows a name that stands for another address" {
+	names 'db 127.0.0.1'
+	start_app a
+	start_app b
+	start_lfproxy < <(config 'check = off' "server = s db:$(port_of a)")
+	served_by a
+	# The same server: what was said of it holds.
+	ctl set server app/s weight 3
+	names 'db 127.0.0.2'
+	run -0 ctl reload
+	wait_for 10 is addr s "127.0.0.2:$(port_of a)"
+	is weight s 3
+	# And keeps its address while there is no answer, or none at all.
+	names 'db silent'
+	run -0 ctl reload
+	equal 'the answer of the reload' 'No change.' "$output"
+	is addr s "127.0.0.2:$(port_of a)"
+	names 'db none'
+	wait_for 10 eventful ' server_unresolved app/s: .*stays at 127.0.0.2'
+	is addr s "127.0.0.2:$(port_of a)"
+	# Another name is another server.
+	names 'db none' 'new 127.0.0.1'
+	sed -i 's/db:/new:/' "$T/lfproxy.ini"
+	ctl reload
+	wait_for 10 served_by a
+	is weight s 100
+}
+
+@test "names: an operator's address holds over what the name stands for" {
+	names 'db silent'
+	start_app a
+	start_lfproxy < <(config 'check = off' "server = s db:$(port_of a)")
+	ctl set server app/s addr 127.0.0.1 | grep -q "from '-' to '127.0.0.1'"
+	served_by a
+	names 'db 127.0.0.2'
+	wait_for 10 asked db 1
+	ctl reload
+	is addr s "$(addr a)"
+	served_by a
+}
+
+@test "names: a server is deleted while its name is looked up" {
+	names 'db silent'
+	start_app a
+	start_lfproxy < <(config 'check = off' "server = a $(addr a)" \
+	    'server = b db:80')
+	ctl del server app/b
+	names 'db 127.0.0.2'
+	ctl reload
+	wait_for 10 is addr b 127.0.0.2:80
+}
+
+@test "names: add server takes a name and does not wait for it" {
+	names 'db silent'
+	start_app a
+	start_lfproxy < <(config 'check = off' "server = a $(addr a)")
+	ctl add server app/b "db:$(port_of a)"
+	ctl enable server app/b
+	is status b 'MAINT (resolution)'
+	names 'db 127.0.0.1'
+	wait_for 10 is addr b "$(addr a)"
+	is status b 'no check'
+	ctl disable server app/b
+	is status b MAINT
+	ctl del server app/b
+}
+
+@test "names: -t warns of names that are not resolved" {
+	names 'no none' 'db 127.0.0.1'
+	config 'check = off' 'server = a db:80' 'server = b no:80' >"$T/x.ini"
+	# shellcheck disable=SC2086
+	run -0 $LIMIT "$LFPROXY" -t -c "$T/x.ini"
+	[[ $output == *"x.ini:"*": server app/b would be in maintenance: its name 'no' is not resolved: Name or service not known"* ]]
+	[[ $output == *"configuration is valid"* ]]
+	[[ $output != *app/a* ]]
+}
+
+@test "names: a name is looked up for the family of the source" {
+	names 'db 127.0.0.1'
+	start_app a
+	start_lfproxy < <(config 'check = off' \
+	    "server = a db:$(port_of a) source=127.0.0.3")
+	served_by a
+}
+
+@test "names: what cannot be a name is an error" {
+	config 'check = off' 'server = a no..where:80' >"$T/x.ini"
+	run -1 "$LFPROXY" -t -c "$T/x.ini"
+	[[ $output == *"'no..where' cannot be a host's name"* ]]
+}
+
+@test "names: a log goes to a syslog daemon when its name is resolved" {
+	local syslog
+
+	names 'loghost silent'
+	start_app a
+	syslog=$(free_port)
+	spawn daemon socat -u "UDP-RECV:$syslog,bind=127.0.0.1" \
+	    "CREATE:$T/daemon.lines"
+	FRONTEND="log = syslog=loghost:$syslog"
+	start_lfproxy < <(
+		config 'check = off' "server = a $(addr a)")
+	served_by a
+	names "loghost 127.0.0.1"
+	wait_for 60 grep -qs ' web ' "$T/daemon.lines"
+}
