@@ -45,12 +45,12 @@ classify(struct build *b, struct draft_section *s)
 		return SECTION_KINDS;
 	memcpy(word, s->head, len);
 	word[len] = '\0';
-	hint_init(&hint, word);
-	for (enum section_kind k = 0; k < SECTION_KINDS; k++) {
+	for (enum section_kind k = 0; k < SECTION_KINDS; k++)
 		if (strcmp(word, sections[k].name) == 0)
 			return k;
+	hint_init(&hint, word);
+	for (enum section_kind k = 0; k < SECTION_KINDS; k++)
 		hint_offer(&hint, sections[k].name);
-	}
 	advice = hint_words_section(s->head);
 	draft_section_error(s, b->errors, "unknown section [%s]; %s", s->head,
 	    advice ? advice : hint_text(&hint, "allowed"));

@@ -35,14 +35,14 @@ find_backend(const struct tracker *t, size_t *ret_backend)
 		len = sizeof(name) - 1;
 	memcpy(name, text, len);
 	name[len] = '\0';
-	hint_init(&hint, name);
-	for (size_t i = 0; i < t->spec->backends_n; i++) {
+	for (size_t i = 0; i < t->spec->backends_n; i++)
 		if (strcmp(t->spec->backends[i].name, name) == 0) {
 			*ret_backend = i;
 			return true;
 		}
+	hint_init(&hint, name);
+	for (size_t i = 0; i < t->spec->backends_n; i++)
 		hint_offer(&hint, t->spec->backends[i].name);
-	}
 	FAIL(
 	    t, "there is no backend '%s'; %s", name, hint_text(&hint, "there"));
 	return false;
@@ -56,14 +56,14 @@ find_server(
 	const char *name = slash ? slash + 1 : text;
 	struct hint hint;
 
-	hint_init(&hint, name);
-	for (size_t i = 0; i < b->servers_n; i++) {
+	for (size_t i = 0; i < b->servers_n; i++)
 		if (strcmp(b->servers[i].name, name) == 0) {
 			*ret_server = i;
 			return true;
 		}
+	hint_init(&hint, name);
+	for (size_t i = 0; i < b->servers_n; i++)
 		hint_offer(&hint, b->servers[i].name);
-	}
 	FAIL(t, "[backend %s] has no server '%s'; %s", b->name, name,
 	    hint_text(&hint, "there"));
 	return false;

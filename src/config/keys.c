@@ -270,16 +270,20 @@ const struct section sections[SECTION_KINDS] = {
 const struct key *
 key_next(enum section_kind kind, size_t *position, enum section_kind *ret_home)
 {
+	const struct key *own = sections[kind].keys;
 	size_t at = 0;
 
+	if (kind != SECTION_DEFAULTS) {
+		if (!own || !own[*position].name)
+			return NULL;
+		*ret_home = kind;
+		return &own[(*position)++];
+	}
 	for (enum section_kind s = 0; s < SECTION_KINDS; s++) {
 		const struct key *k = sections[s].keys;
 
 		for (; k && k->name; k++, at++) {
-			if (at < *position ||
-			    (kind == SECTION_DEFAULTS
-			            ? !(k->flags & KEY_IN_DEFAULTS)
-			            : s != kind))
+			if (at < *position || !(k->flags & KEY_IN_DEFAULTS))
 				continue;
 			*position = at + 1;
 			*ret_home = s;

@@ -195,19 +195,19 @@ find_option(
 	const char *advice;
 	struct hint hint;
 
-	hint_init(&hint, name);
 	for (const struct key *o = v->key->options; o->name; o++) {
-		if (o->flags & ~allowed) {
-			if (strcmp(o->name, name) != 0)
-				continue;
-			value_fail(v, "the option '%s' is for %s", name,
-			    o->only ? o->only : why);
-			return NULL;
-		}
-		if (strcmp(o->name, name) == 0)
+		if (strcmp(o->name, name) != 0)
+			continue;
+		if (!(o->flags & ~allowed))
 			return o;
-		hint_offer(&hint, o->name);
+		value_fail(v, "the option '%s' is for %s", name,
+		    o->only ? o->only : why);
+		return NULL;
 	}
+	hint_init(&hint, name);
+	for (const struct key *o = v->key->options; o->name; o++)
+		if (!(o->flags & ~allowed))
+			hint_offer(&hint, o->name);
 	advice = hint_words_option(v->key->name, name);
 	value_fail(v, "unknown option '%s'; %s", name,
 	    advice ? advice : hint_text(&hint, "allowed"));

@@ -124,6 +124,12 @@ parse_node(const struct value *v)
 	return value_set_string(v, value_string(v), v->text);
 }
 
+static const char *const *
+nth_name(const char *const *at, size_t i, size_t stride)
+{
+	return (const void *)((const char *)at + i * stride);
+}
+
 /* An array of things that start with their name, as pools and backends do. */
 static bool
 find_reference(const struct value *v, const char *text, const char *what,
@@ -131,17 +137,15 @@ find_reference(const struct value *v, const char *text, const char *what,
 {
 	struct hint hint;
 
-	hint_init(&hint, text);
-	for (size_t i = 0; i < n; i++) {
-		const char *const *name =
-		    (const void *)((const char *)at + i * stride);
-
-		if (strcmp(*name, text) == 0) {
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(*nth_name(at, i, stride), text) == 0) {
 			*ret_index = i;
 			return true;
 		}
-		hint_offer(&hint, *name);
-	}
+	/* A hint takes much longer than a look: only after an error. */
+	hint_init(&hint, text);
+	for (size_t i = 0; i < n; i++)
+		hint_offer(&hint, *nth_name(at, i, stride));
 	return value_fail(v, "there is no %s '%s'; %s", what, text,
 	    hint_text(&hint, "there"));
 }

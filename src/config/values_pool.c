@@ -106,14 +106,14 @@ parse_association(const struct value *v)
 	const char *const *choices = v->key->choices;
 	struct hint hint;
 
-	hint_init(&hint, v->text);
-	for (int i = 0; choices[i]; i++) {
+	for (int i = 0; choices[i]; i++)
 		if (strcmp(v->text, choices[i]) == 0) {
 			frontend->bound = i == 1;
 			return true;
 		}
+	hint_init(&hint, v->text);
+	for (int i = 0; choices[i]; i++)
 		hint_offer(&hint, choices[i]);
-	}
 	return value_fail(
 	    v, "'%s' is unknown; %s", v->text, hint_text(&hint, "allowed"));
 }

@@ -257,8 +257,11 @@ static void
 check_backlog(const struct teller *t, unsigned wanted)
 {
 	char sentence[200];
-	long have = read_sysctl("/proc/sys/net/core/somaxconn");
+	long have;
 
+	if (wanted == 0)
+		return;
+	have = read_sysctl("/proc/sys/net/core/somaxconn");
 	if (have < 0 || wanted <= (unsigned long)have)
 		return;
 	snprintf(sentence, sizeof(sentence),
