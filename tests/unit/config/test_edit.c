@@ -206,7 +206,7 @@ haproxys_words_become_those_of_the_file(void **state)
 	    {"unix@/run/x", "unix:/run/x check=off agent=off"},
 	    {"/run/x", "unix:/run/x check=off agent=off"},
 	    {"ipv6@[::1]:80", "[::1]:80 check=off agent=off"},
-	    {"name:80", NULL},
+	    {"name:80", "name:80 check=off agent=off"},
 	    /* What is wrong with these is for the parser to say. */
 	    {"10.0.0.4", "10.0.0.4 check=off agent=off"},
 	    {"10.0.0.4:80 weight", "10.0.0.4:80 weight= check=off agent=off"},
