@@ -210,7 +210,9 @@ bool
 listeners_prepare(
     struct listeners *listeners, struct model *model, struct err *err)
 {
-	for (size_t i = 0; i < model->spec->frontends_n; i++) {
+	bool any = !list_empty(&listeners->all);
+
+	for (size_t i = 0; any && i < model->spec->frontends_n; i++) {
 		struct frontend *f = model->frontends[i];
 
 		for (size_t j = 0; j < f->spec->listens_n; j++)
@@ -223,7 +225,10 @@ listeners_prepare(
 		for (size_t j = 0; j < f->spec->listens_n; j++) {
 			const struct listen_spec *spec = &f->spec->listens[j];
 
-			if (!claim_or_bind(listeners, f, spec, err))
+			/* At the start there are thousands to bind and none to
+			 * claim. */
+			if (!(any ? claim_or_bind(listeners, f, spec, err)
+			          : bind_one(listeners, f, spec, err)))
 				return fail(listeners, &spec->place, err);
 		}
 	}

@@ -91,7 +91,8 @@ server_socket_try(const struct backend_spec *backend,
 	bool ok;
 	int fd;
 
-	if (server->addr.sa.sa_family == AF_UNIX)
+	if (server->addr.sa.sa_family == AF_UNIX ||
+	    (t.source->kind == SOURCE_NONE && !sock_options_any(&server->sock)))
 		return true;
 	fd = socket(family_of(&t), SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)

@@ -446,13 +446,25 @@ ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
 	return true;
 }
 
+/* Its predecessor mostly has the same place. */
+static const struct server *
+find_old(const struct backend *before, const char *name, size_t place)
+{
+	if (!before)
+		return NULL;
+	if (place < before->spec->servers_n &&
+	    strcmp(before->spec->servers[place].name, name) == 0)
+		return before->servers[place];
+	return backend_find_server(before, name);
+}
+
 /* One with another address is another server, of the same name and id. */
 static struct server *
-make_server(struct backend *b, const struct server_spec *spec,
-    const struct backend *before, struct ids *ids)
+make_server(struct backend *b, size_t place, const struct backend *before,
+    struct ids *ids)
 {
-	const struct server *old =
-	    before ? backend_find_server(before, spec->name) : NULL;
+	const struct server_spec *spec = &b->spec->servers[place];
+	const struct server *old = find_old(before, spec->name, place);
 	struct server_state *state = NULL;
 
 	if (old && server_spec_same_place(old->spec, spec))
@@ -475,8 +487,7 @@ make_servers(struct backend *b, const struct backend *before)
 	if (!b->servers || !ids_init(&ids, b, before))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		b->servers[i] =
-		    make_server(b, &b->spec->servers[i], before, &ids);
+		b->servers[i] = make_server(b, i, before, &ids);
 		if (!b->servers[i])
 			break;
 	}

@@ -287,6 +287,16 @@ sock_options_curtailed(int fd, const struct sock_options *options,
 }
 
 bool
+sock_options_any(const struct sock_options *options)
+{
+	struct settings s;
+
+	s.n = 0;
+	add_common(&s, AF_INET, options);
+	return s.n > 0 || options->fast_open > 0;
+}
+
+bool
 sock_congestion_exists(const char *name)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -43,6 +43,10 @@ struct sock_options {
 	enum sock_switch transparent; /* IP_TRANSPARENT */
 };
 
+/* Whether any is given that sock_options_connect or sock_options_fast_open
+ * sets. */
+bool sock_options_any(const struct sock_options *options);
+
 /* An option that the kernel refused. */
 struct sock_refusal {
 	const char *option; /* as in the configuration */
