@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * From files, or from the command line, to a spec; and back to text.
  *
- * Control thread only: reading blocks on the disk, and on the resolver where
- * a server is given by name.
+ * Control thread only: reading blocks on the disk.  Names of servers are not
+ * looked up here.
  */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
