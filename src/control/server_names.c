@@ -250,7 +250,7 @@ look_up(struct names *names, struct lookups *lookups, const struct spec *spec,
     unsigned wait_ms)
 {
 	uint64_t until_ms = clock_now_ms() + wait_ms;
-	bool changed;
+	bool changed = false;
 
 	ask(names, spec, true);
 	while (is_pending(names, spec) && lookups_wait(lookups, until_ms))

@@ -316,6 +316,7 @@ free_removed(struct model_state *state)
 		server_state_unref(r->state);
 		free(r->backend);
 		free(r->name);
+		free(r->host);
 		free(r);
 	}
 }
