@@ -511,6 +511,7 @@ relaying() {
 
 # bats test_tags=slow
 @test "servercmds: show sess of many, under load" {
+	need_descriptors 4096
 	two_streams
 	hold held "$(scaled 800)"
 	wait_for 20 at_least scur BACKEND "$(scaled 800)"
