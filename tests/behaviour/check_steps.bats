@@ -154,6 +154,11 @@ start_postgres() {
 }
 
 @test "check: postgresql" {
+	if [ "$(id -u)" -eq 0 ]; then
+		need_to_give postgres
+		need "CAP_SETUID and CAP_SETGID (to become postgres)" \
+		    as_postgres true
+	fi
 	[ "$(id -u)" -ne 0 ] || AS_POSTGRES=(setpriv --reuid=postgres
 		--regid=postgres --clear-groups)
 	start_postgres
