@@ -103,7 +103,8 @@ static struct world *
 start(void)
 {
 	struct world *w = world_get();
-	static const char plain[] = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+	static const char plain[] =
+	    "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	static bool tried;
 
 	if (tried)
