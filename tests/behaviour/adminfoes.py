@@ -63,7 +63,7 @@ async def deaf(reader, writer):
 
 
 async def half_a_request(reader, writer):
-    writer.write(b"GET /metrics HTTP/1.1\r\nHost: a\r\nX: ")
+    writer.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: ")
     while not writer.is_closing():
         await asyncio.sleep(PAUSE_S * 10)
         writer.write(b"y")
@@ -84,7 +84,7 @@ async def long_header(reader, writer):
 
 
 async def deaf_to_pages(reader, writer):
-    writer.write(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n" * 20)
+    writer.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
     while not writer.is_closing():
         await asyncio.sleep(PAUSE_S * 10)
         writer.write(b"GET ")

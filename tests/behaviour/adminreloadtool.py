@@ -123,7 +123,7 @@ def connect(where, rcvbuf=0):
 
 
 def get(path):
-    return b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path.encode()
+    return b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode()
 
 
 def page(where, path, admin):

@@ -259,7 +259,7 @@ fades_or_is_drained() {
 	refused_with "No such server." drain server app/x
 	refused_with "'over' needs a duration, as in 'over 10m'" \
 	    drain server app/a over
-	refused_with "over: '10' has no unit; write 10s or 10ms" \
+	refused_with "over: '10' has no unit; write 10s" \
 	    drain server app/a over 10
 	refused_with "allowed is 1s to 30d" drain server app/a over 10ms
 	refused_with "'then' needs 'kill'" drain server app/a then
