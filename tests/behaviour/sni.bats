@@ -14,6 +14,8 @@ names() {
 
 	{
 		common
+		# A busy machine may take its time for a hello in pieces.
+		printf '[defaults]\ntimeout_hello = 1m\n'
 		echo '[frontend web]'
 		echo "listen = ${WEB:-127.0.0.1:0}"
 		cat
