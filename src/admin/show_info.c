@@ -32,7 +32,7 @@ text(struct info *info, enum info_key key, const char *value)
 static void
 read_identity(struct info *info, const struct info_facts *facts)
 {
-	text(info, INFO_NAME, "lfproxy");
+	text(info, INFO_NAME, facts->name);
 	text(info, INFO_VERSION, API_VERSION);
 	text(info, INFO_RELEASE_DATE, RELEASE_DATE);
 	text(info, INFO_BUILD, LFPROXY_VERSION);
@@ -319,6 +319,7 @@ show_info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	const struct allowance *allowance = &control_proxy(control)->allowance;
 
 	*ret_facts = (struct info_facts){
+	    .name = control_model(control)->spec->global.info_name,
 	    .descriptors = control_descriptor_limit(control),
 	    .sessions_max = control_session_limit(control),
 	    .maxconn = control_maxconn(control),

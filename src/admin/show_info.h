@@ -15,6 +15,7 @@
 
 /* What the model does not know. */
 struct info_facts {
+	const char *name;      /* of the product, as clients want it */
 	unsigned threads;      /* of all pools */
 	uint64_t waiting;      /* events fetched and not looked at so far */
 	uint64_t descriptors;  /* the process may have */

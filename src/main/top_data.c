@@ -48,12 +48,14 @@ set_info(struct top_head *head, const char *name, const char *value)
 	    {"Idle_pct", &head->idle_percent},
 	};
 
-	/* Version is HAProxy's, or of its interface; ours comes later. */
+	/* Name and Version may be HAProxy's, whose interface it is; those of
+	 * lfproxy come later. */
 	if (strcmp(name, "Name") == 0)
 		head->program = value;
-	else if (strcmp(name, "Version") == 0 ||
-	         strcmp(name, "Lfproxy_version") == 0)
+	else if (strcmp(name, "Version") == 0)
 		head->version = value;
+	else if (strcmp(name, "Lfproxy_version") == 0)
+		head->program = "lfproxy", head->version = value;
 	else if (strcmp(name, "node") == 0)
 		head->node = value;
 	else if (strcmp(name, "Stopping") == 0)

@@ -326,5 +326,6 @@ spec_free(struct spec *spec)
 	free(spec->global.user);
 	free(spec->global.group);
 	free(spec->global.node);
+	free(spec->global.info_name);
 	free(spec);
 }

@@ -108,6 +108,7 @@ struct global_spec {
 	struct log_list log; /* the access log; messages go to stderr */
 	char *user, *group;  /* become these after binding, NULL: stay */
 	char *node;          /* this host's name in `show info` */
+	char *info_name;     /* the product's name there */
 	uint64_t shutdown_delay_ms; /* from SIGTERM until listeners close */
 	uint64_t drain_timeout_ms;
 	uint64_t drain_idle_timeout_ms;

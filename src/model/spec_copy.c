@@ -108,6 +108,7 @@ copy_global(struct copying *c, struct global_spec *global)
 	global->user = copy_text(c, global->user);
 	global->group = copy_text(c, global->group);
 	global->node = copy_text(c, global->node);
+	global->info_name = copy_text(c, global->info_name);
 }
 
 static void

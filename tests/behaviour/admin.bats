@@ -48,7 +48,7 @@ two_apps() {
 	fetch "$(url)" >/dev/null
 	wait_for 10 sessions_ended 1
 	run -0 ctl show info
-	[[ $output == "Name: lfproxy"$'\n'"Version: 2."* ]]
+	[[ $output == "Name: HAProxy"$'\n'"Version: 2."* ]]
 	[[ $output == *$'\n'"Nbthread: 3"$'\n'* ]]
 	[[ $output == *$'\n'"Pid: $LFPROXY_PID"$'\n'* ]]
 	[[ $output == *$'\n'"CumConns: 1"$'\n'* ]]

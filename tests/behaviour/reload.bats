@@ -533,17 +533,19 @@ answers_b() {
 	site "server = a $(addr a)" | write
 	launch_lfproxy -c "$INI"
 	fetch "$(url)" >/dev/null
-	GLOBAL=$'log = stderr\nnode = elsewhere\ndrain_timeout = 1s\nmaxconn = 99\nuser = root' \
+	GLOBAL=$'log = stderr\nnode = elsewhere\ninfo_name = lfproxy\ndrain_timeout = 1s\nmaxconn = 99\nuser = root' \
 	    site "server = a $(addr a)" | sed '/drain_timeout = 10m/d' | write
 	reloaded 'global: log: off -> stderr *' \
 	    'global: user: (whoever started lfproxy) -> root takes a restart; it stays *' \
 	    'global: maxconn: auto -> 99' \
 	    "global: node: * -> elsewhere" \
+	    'global: info_name: HAProxy -> lfproxy' \
 	    'global: drain_timeout: 10m -> 1s'
 	reloaded '*takes a restart*'
 	wait_for 10 lfproxy_said '^lfproxy: warning: global: user: '
 	ctl show info | grep -qx 'Maxconn: 99'
 	ctl show info | grep -qx 'node: elsewhere'
+	ctl show info | grep -qx 'Name: lfproxy'
 	equal "sessions in the log" 0 "$(sessions | wc -l)"
 	fetch "$(url)" >/dev/null
 	last_session

@@ -10,7 +10,8 @@
 static const char *
 info(struct fixture *f)
 {
-	const struct info_facts facts = {.threads = 6,
+	const struct info_facts facts = {.name = "HAProxy",
+	    .threads = 6,
 	    .waiting = 7,
 	    .descriptors = 1024,
 	    .sessions_max = 500,

@@ -41,6 +41,7 @@ every_default_is_printed(void **state)
 	    "rate_sessions = off\n"
 	    "node = n\n"
 	    "; shutdown_delay is not set: listeners close at once\n"
+	    "info_name = HAProxy\n"
 	    "drain_timeout = 30s\n"
 	    "drain_idle_timeout = 2s\n"
 	    "closed_sessions = 1024\n"
