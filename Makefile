@@ -418,6 +418,8 @@ lint-shell: lint-deps
 lint-man: lint-deps
 	$(call say,LINT,mandoc)
 	$(Q)mandoc -Tlint -W warning $(MAN_PAGES)
+	$(call say,LINT,man --warnings)
+	$(Q)scripts/lint-man $(MAN_PAGES)
 
 format: ## bring every C file into the form that lint asks for
 	clang-format -i $(C_FILES)
