@@ -14,7 +14,9 @@
 #include "base/clock.h"
 #include "net/addr.h"
 
-#define PREAMBLE     "set severity-output status;"
+/* HAProxy refuses the second, and then has severities. */
+#define PREAMBLE     "set severity-output number;set severity-output status;"
+#define SEVERITY_ERR 3 /* and below; syslog's */
 #define STATUS_FINE  "[status 0]\n"
 #define STATUS_ERROR "[status 1]\n"
 #define STATUS_SIZE  (sizeof(STATUS_FINE) - 1)
@@ -281,42 +283,81 @@ ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
 	return false;
 }
 
-/* The first answer is that to the preamble: a status and an empty line. */
+/* Takes off the answer that the text starts with, if it does. */
+static bool
+take_off(struct ctl_reader *reader, const char *text)
+{
+	size_t n = strlen(text);
+
+	if ((size_t)(reader->end - reader->at) < n ||
+	    memcmp(reader->at, text, n) != 0)
+		return false;
+	reader->at += n;
+	return true;
+}
+
+/* The first two answers are those to the preamble: an empty line, and a status
+ * with an empty line; or what HAProxy says instead. */
 void
 ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer)
 {
-	static const char first[] = STATUS_FINE "\n";
-	size_t n = sizeof(first) - 1;
+	struct ctl_reply refusal;
 
 	reader->at = answer->data;
 	reader->end = answer->data + answer->n;
-	reader->heard = answer->n >= n && memcmp(answer->data, first, n) == 0;
-	if (reader->heard)
-		reader->at += n;
+	reader->has_status = false;
+	reader->heard = take_off(reader, "\n");
+	if (!reader->heard)
+		return;
+	reader->has_status = take_off(reader, STATUS_FINE "\n");
+	if (!reader->has_status && reader->end - reader->at > 5 &&
+	    memcmp(reader->at, "[3]: ", 5) == 0)
+		(void)ctl_reader_next(reader, &refusal);
 }
 
-/* The last line is the status.  Without one the answer is of another program,
- * or says why lfproxy ends the connection. */
+/* HAProxy's: `[3]: ` at the start is a severity, which is skipped. */
+static void
+take_severity(struct ctl_reply *reply)
+{
+	const char *p = reply->text;
+
+	if (reply->n < 5 || p[0] != '[' || p[1] < '0' || p[1] > '7' ||
+	    memcmp(p + 2, "]: ", 3) != 0)
+		return;
+	reply->is_error |= p[1] - '0' <= SEVERITY_ERR;
+	reply->text += 5;
+	reply->n -= 5;
+}
+
+/* The last line is the status.  Without one lfproxy says why it ends the
+ * connection. */
+static void
+take_status(struct ctl_reply *reply)
+{
+	const char *status = reply->text + reply->n - STATUS_SIZE;
+	bool is_fine;
+
+	if (reply->n < STATUS_SIZE ||
+	    (reply->n > STATUS_SIZE && status[-1] != '\n')) {
+		reply->is_error = true;
+		return;
+	}
+	is_fine = memcmp(status, STATUS_FINE, STATUS_SIZE) == 0;
+	reply->is_error |= !is_fine;
+	if (is_fine || memcmp(status, STATUS_ERROR, STATUS_SIZE) == 0)
+		reply->n -= STATUS_SIZE;
+}
+
 static void
 take(struct ctl_reader *reader, const char *end, struct ctl_reply *ret_reply)
 {
-	const char *p = reader->at;
-	size_t n = (size_t)(end - p);
-	bool has_status =
-	    n >= STATUS_SIZE &&
-	    (n == STATUS_SIZE || end[-(ptrdiff_t)STATUS_SIZE - 1] == '\n');
-	const char *status = end - STATUS_SIZE;
-
-	ret_reply->is_error = true;
-	ret_reply->text = p;
-	ret_reply->n = n;
-	if (!has_status)
-		return;
-	if (memcmp(status, STATUS_FINE, STATUS_SIZE) == 0)
-		ret_reply->is_error = !reader->heard;
-	else if (memcmp(status, STATUS_ERROR, STATUS_SIZE) != 0)
-		return;
-	ret_reply->n -= STATUS_SIZE;
+	ret_reply->is_error = !reader->heard;
+	ret_reply->text = reader->at;
+	ret_reply->n = (size_t)(end - reader->at);
+	if (reader->has_status)
+		take_status(ret_reply);
+	else
+		take_severity(ret_reply);
 }
 
 bool

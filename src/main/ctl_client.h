@@ -3,7 +3,8 @@
  * connection, one line of commands, all of the answers.
  *
  * lfproxy ends each answer with a line that has a status (`set severity-output
- * status`), so no error is guessed from the wording.
+ * status`), so no error is guessed from the wording.  HAProxy, which has no
+ * such thing, is asked for severities.
  */
 #ifndef MAIN_CTL_CLIENT_H
 #define MAIN_CTL_CLIENT_H
@@ -60,7 +61,8 @@ struct ctl_reply {
 /* Reads answers in the order of their commands; `at` is the reader's. */
 struct ctl_reader {
 	const char *at, *end;
-	bool heard; /* false: lfproxy refused before it read any command */
+	bool heard;      /* false: lfproxy refused before it read any command */
+	bool has_status; /* each reply ends with a status */
 };
 
 void ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer);

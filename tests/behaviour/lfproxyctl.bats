@@ -71,19 +71,30 @@ answered() {
 	local fine='[status 0]\n\n'
 
 	for text in '# name\nap' '# name\n' 'No such'; do
-		answered "$fine$text" show backend
+		answered "\n$fine$text" show backend
 		equal "the code of '$text'" 3 "$status"
 		[[ $output == *"not the whole answer"* ]]
 	done
 	for text in '' "$fine" '# name\napp\n'"$fine" '[status 0]\n\n> '; do
-		answered "$fine$text" show backend
+		answered "\n$fine$text" show backend
 		equal "the code of '$text' ($output)" 0 "$status"
 	done
-	answered "$fine"'No such thing.\n[status 1]\n\n' show backend
+	answered "\n$fine"'No such thing.\n[status 1]\n\n' show backend
 	equal "the code" 1 "$status"
 	equal "the answer" "No such thing." "$output"
-	answered '\n# name\napp\n\n' show backend
-	equal "the code of a program that has no status" 1 "$status"
+	answered "\n$fine"'Line too long.\n\n' show backend
+	equal "the code of an answer without a status" 1 "$status"
+}
+
+@test "lfproxyctl: HAProxy, which has severities and no status" {
+	local no='\n[3]: one of none, number, string\n\n'
+
+	answered "$no"'[3]: No such thing.\n\n' show backend
+	equal "the code" 1 "$status"
+	equal "the answer" "No such thing." "$output"
+	answered "$no"'# name\napp\n\n' show backend
+	equal "the code" 0 "$status"
+	equal "the answer" $'# name\napp' "$output"
 }
 
 # fields COMMAND...: of its JSON form, the values of each object, a line each.
