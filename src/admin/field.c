@@ -41,16 +41,20 @@ field_float(struct field *field, double number)
 enum field_form
 field_form_parse(const char *const *words)
 {
-	bool json = false, typed = false, desc = false;
+	bool json = false, typed = false, desc = false, flat = false;
 
 	for (; *words; words++) {
 		if (strcmp(*words, "typed") == 0)
-			typed = true, json = false;
+			typed = true, json = flat = false;
 		else if (strcmp(*words, "json") == 0)
-			json = true, typed = false;
+			json = true, typed = flat = false;
+		else if (strcmp(*words, "flat") == 0)
+			flat = true, json = typed = false;
 		else if (strcmp(*words, "desc") == 0)
 			desc = true;
 	}
+	if (flat)
+		return FIELD_FLAT;
 	if (json)
 		return FIELD_JSON;
 	if (typed)
@@ -158,4 +162,22 @@ field_put_json(
 	}
 	n = escape_json(field->text, text, sizeof(text));
 	fprintf(out, "\"%.*s\"}}", (int)n, text);
+}
+
+void
+field_put_flat(
+    FILE *out, const struct field_name *name, const struct field *field)
+{
+	const char *type = strrchr(name->tags, ':') + 1;
+	const char *text = field->text;
+
+	fprintf(out, "\"%s\":", name->name);
+	if (!field->present) {
+		fputs("null", out);
+	} else if (strcmp(type, "str") != 0 && *text &&
+	           strspn(text, "-.0123456789") == strlen(text)) {
+		fputs(text, out);
+	} else {
+		escape_json_put(text, out);
+	}
 }

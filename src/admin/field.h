@@ -22,7 +22,8 @@ enum field_form {
 	FIELD_DESC, /* plain, with a description if there is room for one */
 	FIELD_TYPED,
 	FIELD_TYPED_DESC,
-	FIELD_JSON,
+	FIELD_JSON, /* HAProxy's, with the type of each value */
+	FIELD_FLAT, /* JSON, an object of names and values */
 };
 
 struct field_name {
@@ -43,8 +44,8 @@ void field_text(struct field *field, const char *text);
 /* As HAProxy writes them: six decimals at most, no zeros at the end. */
 void field_float(struct field *field, double number);
 
-/* `[desc|typed|json]...` of a command's words; words that are none of these are
- * passed over, as in HAProxy. */
+/* `[desc|flat|typed|json]...` of a command's words; words that are none of
+ * these are passed over, as in HAProxy. */
 enum field_form field_form_parse(const char *const *words);
 
 /* `17.status.1:SGP:str:UP`, and `:"description"`, with the line end. */
@@ -54,6 +55,10 @@ void field_put_typed(FILE *out, const struct field_name *name,
 /* `"field":{...},"processNum":1,"tags":{...},"value":{...}}`: all but the
  * beginning of the object. */
 void field_put_json(
+    FILE *out, const struct field_name *name, const struct field *field);
+
+/* `"status":"UP"`, `"scur":3`; null for a field that is not present. */
+void field_put_flat(
     FILE *out, const struct field_name *name, const struct field *field);
 
 #endif

@@ -199,6 +199,10 @@ put(FILE *out, const struct field_name *name, const struct field *field,
 		fputs(name->pos == 0 ? "[{" : ",{", out);
 		field_put_json(out, name, field);
 		break;
+	case FIELD_FLAT:
+		fputs(name->pos == 0 ? "{" : ",", out);
+		field_put_flat(out, name, field);
+		break;
 	}
 }
 
@@ -298,6 +302,8 @@ show_info_render(FILE *out, const struct model *model,
 	put_lacks(out, &facts->lacks, form);
 	if (form == FIELD_JSON)
 		fputs("]\n", out);
+	else if (form == FIELD_FLAT)
+		fputs("}\n", out);
 }
 
 static struct lacks

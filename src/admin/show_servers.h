@@ -10,4 +10,7 @@
 bool run_show_servers_state(struct call *call);
 bool run_show_servers_conn(struct call *call);
 
+/* A table for people; servers_table.c. */
+bool run_show_servers(struct call *call);
+
 #endif

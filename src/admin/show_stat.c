@@ -43,12 +43,18 @@ struct output {
 	struct stat_cursor *cursor;
 };
 
+static bool
+is_json(enum field_form form)
+{
+	return form == FIELD_JSON || form == FIELD_FLAT;
+}
+
 static void
 put_row(const struct output *to, struct stat_row *row)
 {
 	row->facts = to->facts;
 	row->no_places = to->filter->no_places;
-	if (to->filter->form == FIELD_JSON && to->cursor->any)
+	if (is_json(to->filter->form) && to->cursor->any)
 		putc(',', to->out);
 	to->cursor->any = true;
 	stat_columns_put_row(to->out, row, to->filter->form);
@@ -115,7 +121,7 @@ put_begin(const struct output *to)
 	enum field_form form = to->filter->form;
 
 	to->cursor->begun = true;
-	if (form == FIELD_JSON)
+	if (is_json(form))
 		putc('[', to->out);
 	else if (form == FIELD_PLAIN || form == FIELD_DESC)
 		stat_columns_put_header(to->out);
@@ -135,7 +141,7 @@ show_stat_render(FILE *out, size_t size, const struct model *model,
 		if (ftell(out) - start >= (long)size)
 			return true;
 	}
-	if (filter->form == FIELD_JSON)
+	if (is_json(filter->form))
 		fputs("]\n", out);
 	return false;
 }
@@ -211,7 +217,7 @@ show_stat_all(enum field_form form)
 	return &stat->rest;
 }
 
-#define STAT_WORDS "[desc|json|no-maint|typed|up]*"
+#define STAT_WORDS "[desc|flat|json|no-maint|typed|up]*"
 
 static bool
 is_number(const char *text)

@@ -111,6 +111,24 @@ put_row_json(FILE *out, const struct stat_row *row)
 	putc(']', out);
 }
 
+static void
+put_row_flat(FILE *out, const struct stat_row *row)
+{
+	const char *separator = "{";
+
+	for (enum stat_name i = 0; i < STAT_NAMES; i++) {
+		struct field_name name = name_of(i, row);
+		struct field field = stat_columns_read(i, row);
+
+		if (i == STAT_dash)
+			continue;
+		fputs(separator, out);
+		field_put_flat(out, &name, &field);
+		separator = ",";
+	}
+	putc('}', out);
+}
+
 void
 stat_columns_put_row(
     FILE *out, const struct stat_row *row, enum field_form form)
@@ -126,6 +144,9 @@ stat_columns_put_row(
 		break;
 	case FIELD_JSON:
 		put_row_json(out, row);
+		break;
+	case FIELD_FLAT:
+		put_row_flat(out, row);
 		break;
 	}
 }

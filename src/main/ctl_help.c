@@ -26,6 +26,8 @@ parse_usage(const char *row, size_t n, struct ctl_usage *ret_usage)
 			break;
 	ret_usage->has_json =
 	    contains(row + words_n, usage_n - words_n, "json");
+	ret_usage->has_flat =
+	    contains(row + words_n, usage_n - words_n, "|flat|");
 	while (usage_n > words_n && row[usage_n - 1] == ' ')
 		usage_n--;
 	ret_usage->args = row + words_n;

@@ -15,6 +15,7 @@ struct ctl_usage {
 	const char *args; /* what it takes */
 	size_t args_n;
 	bool has_json, is_json; /* as an argument; as a part of its name */
+	bool has_flat;          /* beside HAProxy's JSON */
 };
 
 /* The next row that is a usage; *at moves behind it.  False at the end. */

@@ -8,12 +8,6 @@
 
 #include "main/ctl_help.h"
 
-static bool
-contains(const char *text, size_t n, const char *what)
-{
-	return memmem(text, n, what, strlen(what)) != NULL;
-}
-
 /* The given words begin with all of the command's. */
 static bool
 is_usage_of(const struct ctl_usage *usage, const struct ctl_text *given)
@@ -42,9 +36,25 @@ fail(const struct ctl_usage *found, const struct ctl_reply *help,
 	    (int)found->words_n, found->words, n ? names : "none");
 }
 
+/* Whether the word, which begins with a blank, is in the line. */
+static bool
+says(const struct ctl_text *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= line->n; i++)
+		if (memcmp(line->data + i, word, n) == 0 &&
+		    (i + n == line->n || line->data[i + n] == ' '))
+			return true;
+	return false;
+}
+
+/* The word that asks for the JSON form is left in *ret_add, unless it has been
+ * given.  Where HAProxy's JSON has the type of each value the flat one is
+ * meant, unless `typed` is given as well. */
 static bool
 find_form(const struct ctl_reply *help, const struct ctl_text *given,
-    bool *ret_add, struct err *err)
+    const char **ret_add, struct err *err)
 {
 	const char *at = help->text, *end = at + help->n;
 	struct ctl_usage usage, found = {.words = NULL};
@@ -55,19 +65,11 @@ find_form(const struct ctl_reply *help, const struct ctl_text *given,
 			found = usage;
 	if (found.words && !found.has_json && !found.is_json)
 		return fail(&found, help, err);
-	*ret_add = found.words && found.has_json;
+	if (found.words && found.has_json && !says(given, " json") &&
+	    !says(given, " flat"))
+		*ret_add = found.has_flat && !says(given, " typed") ? " flat"
+		                                                    : " json";
 	return true;
-}
-
-/* Asked for twice is not wanted twice. */
-static bool
-says_json(const struct ctl_text *line)
-{
-	static const char last[] = " json";
-	size_t n = sizeof(last) - 1;
-
-	return contains(line->data, line->n, " json ") ||
-	       (line->n >= n && memcmp(line->data + line->n - n, last, n) == 0);
 }
 
 enum ctl_exit
@@ -78,7 +80,7 @@ ctl_json_command(const char *where, const char *const *words,
 	struct ctl_reader reader;
 	struct ctl_reply reply;
 	enum ctl_exit code = CTL_FINE;
-	bool add = false;
+	const char *add = NULL;
 
 	if (!ctl_add_command(line, words)) {
 		err_set(err, "a command is one line; leave the line end out");
@@ -96,8 +98,8 @@ ctl_json_command(const char *where, const char *const *words,
 		code = CTL_ANSWER_IS_ERROR;
 	} else if (!find_form(&reply, line, &add, err)) {
 		code = CTL_USAGE;
-	} else if (add && !says_json(line)) {
-		ctl_text_add(line, " json", 5);
+	} else if (add) {
+		ctl_text_add(line, add, strlen(add));
 	}
 out:
 	ctl_text_fini(&help);

@@ -316,3 +316,60 @@ bad() {
 	equal "the statuses" "0 0 1" \
 	    "$(sed -n 's/^\[status \([01]\)\]$/\1/p' "$T/wire" | xargs)"
 }
+
+@test "show servers: a table that fits, of all backends or one" {
+	two_apps
+	ctl show servers >"$T/table"
+	grep -qE "^ +server +address +state +for +check +weight +sess +rate +errors$" \
+	    "$T/table"
+	grep -qE "^app: roundrobin, 2 of 2 servers usable$" "$T/table"
+	grep -qE "^  b +$(addr b) +no check +[0-9]+s - +50 +0 +0 +0$" "$T/table"
+	[ "$(wc -L <"$T/table")" -le 80 ]
+	equal "of one" "$(cat "$T/table")" "$(ctl show servers app)"
+	bad show servers nope
+	# HAProxy's commands of a similar name are still theirs.
+	equal "state" 1 "$(ctl show servers state | head -n 1)"
+	[[ "$(ctl show servers conn)" == "# bkname/svname"* ]]
+}
+
+@test "show servers: what is wrong with one is seen" {
+	start_app a
+	BACKEND='check = http path=/status/503 interval=100ms fall=1' web a
+	wait_for 10 says_down app/a
+	[[ "$(ctl show servers)" == *"app: roundrobin, 0 of 1 server usable"*"DOWN"*"L7STS/503"* ]] ||
+	    fail "$(ctl show servers)"
+	ctl --json show servers | python3 -c 'import json, sys
+[s] = json.load(sys.stdin)
+assert (s["backend"], s["server"], s["up"]) == ("app", "a", False), s
+assert (s["check_status"], s["check_code"]) == ("L7STS", 503), s
+assert s["check_text"] == "Service Unavailable" and s["maxconn"] is None, s'
+}
+
+@test "json: show stat and show info are flat, and HAProxy's form has its word" {
+	two_apps
+	fetch "$(url)" >/dev/null
+	ctl show stat >"$T/csv"
+	ctl --json show stat >"$T/flat"
+	python3 - "$T/csv" "$T/flat" <<-'END'
+		import csv, json, sys
+		text = open(sys.argv[1]).read()[2:]
+		rows = list(csv.DictReader(text.splitlines()))
+		flat = json.load(open(sys.argv[2]))
+		assert len(rows) == len(flat) > 3
+		for row, got in zip(rows, flat):
+		    for name in ("pxname", "svname", "status", "slim", "weight"):
+		        want, value = row[name], got[name]
+		        assert want == ("" if value is None else str(value)), name
+		assert all(type(got["scur"]) is int for got in flat)
+		assert {name for name in rows[0] if name not in ("", "-")} == \
+		    set(flat[0]), set(rows[0]) ^ set(flat[0])
+	END
+	ctl --json show info | python3 -c 'import json, sys
+info = json.load(sys.stdin)
+assert type(info["Pid"]) is int and info["node"] == "edge-1", info'
+	for form in 'show stat json' 'show info json' '--json show stat typed' \
+	    '--json show info typed' '--json show stat json'; do
+		# shellcheck disable=SC2086 # several words
+		ctl $form | grep -q '"processNum":1' || fail "$form"
+	done
+}
