@@ -23,13 +23,20 @@ struct widths {
 
 #define READ(name, what) ROW_READ(name, struct server, s, what)
 
-/* Failed connects, connections that broke off, and failed checks have columns
- * of their own in `show stat`; these are what clients noticed or a retry hid.
- */
+/* Connects that failed: the last of a session, and those that were tried again,
+ * there or on another server. */
+static uint64_t
+connect_errors_of(const struct server *s)
+{
+	return counters_sum(s->counters, COUNTER_CONNECT_ERRORS) +
+	       counters_sum(s->counters, COUNTER_RETRIES) +
+	       counters_sum(s->counters, COUNTER_REDISPATCHES);
+}
+
 static uint64_t
 errors_of(const struct server *s)
 {
-	return counters_sum(s->counters, COUNTER_CONNECT_ERRORS) +
+	return connect_errors_of(s) +
 	       counters_sum(s->counters, COUNTER_RESPONSE_ERRORS);
 }
 
@@ -115,8 +122,7 @@ READ(read_total,
     row_number(v, (int64_t)counters_sum(s->counters, COUNTER_SESSIONS)))
 READ(read_rate, row_number(v, s->state->rate.per_second))
 READ(read_rate_peak, row_number(v, s->state->rate.peak))
-READ(read_connect_errors,
-    row_number(v, (int64_t)counters_sum(s->counters, COUNTER_CONNECT_ERRORS)))
+READ(read_connect_errors, row_number(v, (int64_t)connect_errors_of(s)))
 READ(read_response_errors,
     row_number(v, (int64_t)counters_sum(s->counters, COUNTER_RESPONSE_ERRORS)))
 READ(read_failed_checks, row_number(v, (int64_t)s->state->checks_failed))

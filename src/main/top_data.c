@@ -149,7 +149,13 @@ set_item(struct top_item *item, const struct columns *c)
 	item->check = field(c, "check_status");
 	item->pool = field(c, "lf_pool");
 	item->sessions = number(c, "scur");
+	item->peak = number(c, "smax");
 	item->total = number(c, "stot");
+	/* Bad requests are a frontend's, the others a server's: a connect that
+	 * failed was the last, or was tried again, there or elsewhere. */
+	item->errors = number(c, "ereq") + number(c, "econ") +
+	               number(c, "wretr") + number(c, "wredis") +
+	               number(c, "eresp");
 	item->queue = number(c, "qcur");
 	item->weight = number(c, "weight");
 	item->bytes_in = number(c, "bin");

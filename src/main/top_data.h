@@ -34,7 +34,8 @@ struct top_item {
 	enum top_kind kind;
 	const char *proxy, *name; /* the name is a server's, else "" */
 	const char *status, *check, *pool;
-	uint64_t sessions, total, queue, weight, bytes_in, bytes_out;
+	uint64_t sessions, peak, total, errors, queue, weight;
+	uint64_t bytes_in, bytes_out;
 	double rate;              /* sessions a second, since the last round */
 	double in_rate, out_rate; /* bytes a second, since past[0] */
 	struct top_history history; /* of the rate */

@@ -8,12 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "main/ctl_client.h"
 #include "main/top_text.h"
 
 #define NAME_WIDTH   14 /* on the narrowest terminal */
 #define NAME_MAX     40
-#define ITEM_COLUMNS 53 /* all but the name and the history */
+#define ITEM_COLUMNS 65 /* all but the name, TOTAL and the history */
+#define TOTAL_WIDTH  6  /* with its blank */
+#define TOTAL_FROM   96 /* columns of the terminal; there is no room below */
+#define HISTORY_MIN  6
 #define POOL_COLUMNS 51 /* all but the name and the roles */
 #define HISTORY_MAX  (TOP_HISTORY < 60 ? TOP_HISTORY : 60)
 #define HEAD_HISTORY 30
@@ -46,6 +50,31 @@ rest_width(const struct top_look *look, int columns)
 	return look->width - (unsigned)(name_width(look) + columns);
 }
 
+/* The column TOTAL with its blank; nothing on a narrow terminal. */
+static const char *
+total_column(const struct top_look *look, const char *text,
+    char out[TOP_NUMBER_SIZE + 2])
+{
+	out[0] = '\0';
+	if (look->width >= TOTAL_FROM)
+		snprintf(out, TOP_NUMBER_SIZE + 2, " %5s", text);
+	return out;
+}
+
+/* Columns for the history; 0 where they would be too few to tell anything. */
+static unsigned
+history_width(const struct top_look *look)
+{
+	int used = name_width(look) + ITEM_COLUMNS +
+	           (look->width >= TOTAL_FROM ? TOTAL_WIDTH : 0);
+	unsigned rest =
+	    (int)look->width > used ? look->width - (unsigned)used : 0;
+
+	if (rest < HISTORY_MIN)
+		return 0;
+	return rest < HISTORY_MAX ? rest : HISTORY_MAX;
+}
+
 static struct top_line *
 add_line(struct top_lines *lines, enum top_line_kind kind, size_t at)
 {
@@ -71,14 +100,50 @@ top_lines_fini(struct top_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
+static bool
+is_down(const struct top_item *item)
+{
+	return strncmp(item->status, "DOWN", 4) == 0 ||
+	       strcmp(item->status, "STOP") == 0 ||
+	       strcmp(item->status, "FULL") == 0;
+}
+
+/* Of all frontends and backends, and servers that are down. */
+struct sums {
+	uint64_t total, errors;
+	unsigned servers_down;
+};
+
+static struct sums
+sum_up(const struct top_data *data)
+{
+	struct sums sums = {.total = 0};
+
+	for (size_t i = 0; i < data->items_n; i++) {
+		const struct top_item *item = &data->items[i];
+
+		if (item->kind == TOP_SERVER) {
+			sums.servers_down += is_down(item);
+			continue;
+		}
+		sums.errors += item->errors;
+		if (item->kind == TOP_FRONTEND)
+			sums.total += item->total;
+	}
+	return sums;
+}
+
 void
 top_view_head(const struct top_data *data, const struct top_look *look,
     char ret_lines[2][TOP_LINE_SIZE])
 {
 	const struct top_head *head = &data->head;
+	struct sums sums = sum_up(data);
 	char uptime[TOP_UPTIME_SIZE], rate[TOP_NUMBER_SIZE];
 	char in[TOP_NUMBER_SIZE], out[TOP_NUMBER_SIZE];
-	char line[3 * HEAD_HISTORY + 1];
+	char total[TOP_NUMBER_SIZE], errors[TOP_NUMBER_SIZE];
+	char line[3 * HEAD_HISTORY + 1] = "";
+	int used;
 
 	snprintf(ret_lines[0], TOP_LINE_SIZE,
 	    "%.20s %.20s on %.40s  up %s  %" PRIu64 " of %" PRIu64
@@ -87,11 +152,22 @@ top_view_head(const struct top_data *data, const struct top_look *look,
 	    top_uptime(head->uptime_s, uptime), head->sessions,
 	    head->sessions_max, head->idle_percent,
 	    head->stopping ? "  STOPPING" : "");
-	top_sparkline(&head->history, HEAD_HISTORY, look->utf8, line);
-	snprintf(ret_lines[1], TOP_LINE_SIZE,
-	    "%s sessions/s  %s B/s in  %s B/s out  %s",
+	used = snprintf(ret_lines[1], TOP_LINE_SIZE,
+	    "%s sessions/s  %s B/s in  %s B/s out  %s in all  %s error%s  "
+	    "%u down  ",
 	    top_number(head->rate, rate), top_number(head->in_rate, in),
-	    top_number(head->out_rate, out), line);
+	    top_number(head->out_rate, out),
+	    top_number((double)sums.total, total),
+	    top_number((double)sums.errors, errors), text_s(sums.errors),
+	    sums.servers_down);
+	if (used + HISTORY_MIN <= (int)look->width) {
+		unsigned rest = look->width - (unsigned)used;
+
+		top_sparkline(&head->history,
+		    rest < HEAD_HISTORY ? rest : HEAD_HISTORY, look->utf8,
+		    line);
+	}
+	strcat(ret_lines[1], line);
 }
 
 /* A count, or what it is on the way to: `2/4`. */
@@ -114,6 +190,7 @@ add_pools(const struct top_data *data, const struct top_look *look,
 
 	if (data->pools_n == 0)
 		return;
+	add_line(lines, LINE_EMPTY, 0);
 	snprintf(add_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
 	    "%-*s %7s %4s %4s %4s %6s %5s %6s %6s %s", name, "POOL", "THREADS",
 	    "LEAD", "PROC", "FOLL", "SHARDS", "SESS", "PROM/S", "WAKE/S",
@@ -132,15 +209,6 @@ add_pools(const struct top_data *data, const struct top_look *look,
 		    top_number(pool->wake_rate, wakes),
 		    (int)rest_width(look, POOL_COLUMNS), pool->roles);
 	}
-	add_line(lines, LINE_EMPTY, 0);
-}
-
-static bool
-is_down(const struct top_item *item)
-{
-	return strncmp(item->status, "DOWN", 4) == 0 ||
-	       strcmp(item->status, "STOP") == 0 ||
-	       strcmp(item->status, "FULL") == 0;
 }
 
 static void
@@ -154,8 +222,9 @@ add_item(const struct top_data *data, size_t at, const struct top_look *look,
 	};
 	const struct top_item *item = &data->items[at];
 	struct top_line *line = add_line(lines, kinds[item->kind], at);
-	unsigned rest = rest_width(look, ITEM_COLUMNS);
 	char sessions[TOP_NUMBER_SIZE], rate[TOP_NUMBER_SIZE];
+	char peak[TOP_NUMBER_SIZE], errors[TOP_NUMBER_SIZE];
+	char number[TOP_NUMBER_SIZE], total[TOP_NUMBER_SIZE + 2];
 	char in[TOP_NUMBER_SIZE], out[TOP_NUMBER_SIZE];
 	char weight[TOP_NUMBER_SIZE] = "", queue[TOP_NUMBER_SIZE] = "";
 	char history[3 * TOP_HISTORY + 1];
@@ -167,26 +236,31 @@ add_item(const struct top_data *data, size_t at, const struct top_look *look,
 		top_number((double)item->weight, weight);
 		top_number((double)item->queue, queue);
 	}
-	top_sparkline(&item->history, rest < HISTORY_MAX ? rest : HISTORY_MAX,
-	    look->utf8, history);
+	top_sparkline(&item->history, history_width(look), look->utf8, history);
 	snprintf(line->text, TOP_LINE_SIZE,
-	    "%s%s%-*.*s %-8.8s %5s %5s %5s %5s %5s %5s %-6.6s %s",
+	    "%s%s%-*.*s %-8.8s %5s %5s%s %5s %5s %5s %5s %5s %5s %-6.6s%s%s",
 	    line->trouble ? "!" : " ", server ? " " : "", name, name,
 	    server ? item->name : item->proxy, item->status,
 	    top_number((double)item->sessions, sessions),
-	    top_number(item->rate, rate), top_number(item->in_rate, in),
-	    top_number(item->out_rate, out), weight, queue, item->check,
-	    history);
+	    top_number((double)item->peak, peak),
+	    total_column(look, top_number((double)item->total, number), total),
+	    top_number(item->rate, rate),
+	    top_number((double)item->errors, errors),
+	    top_number(item->in_rate, in), top_number(item->out_rate, out),
+	    weight, queue, item->check, *history ? " " : "", history);
 }
 
 static void
 add_title(
     const char *what, const struct top_look *look, struct top_lines *lines)
 {
+	char total[TOP_NUMBER_SIZE + 2];
+
 	snprintf(add_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
-	    "%-*s %-8s %5s %5s %5s %5s %5s %5s %-6s %s", name_width(look), what,
-	    "STATUS", "SESS", "RATE", "IN/S", "OUT/S", "WGT", "QUEUE", "CHECK",
-	    "HISTORY");
+	    "%-*s %-8s %5s %5s%s %5s %5s %5s %5s %5s %5s %-6s%s",
+	    name_width(look), what, "STATUS", "SESS", "PEAK",
+	    total_column(look, "TOTAL", total), "RATE", "ERR", "IN/S", "OUT/S",
+	    "WGT", "QUEUE", "CHECK", history_width(look) > 0 ? " HISTORY" : "");
 }
 
 /* -- order -- */
@@ -251,7 +325,6 @@ top_view_make(const struct top_data *data, const struct top_look *look,
     struct top_lines *lines)
 {
 	lines->n = 0;
-	add_pools(data, look, lines);
 	add_title("FRONTEND", look, lines);
 	add_sorted(data, TOP_FRONTEND, NULL, look, lines);
 	add_line(lines, LINE_EMPTY, 0);
@@ -262,4 +335,5 @@ top_view_make(const struct top_data *data, const struct top_look *look,
 		add_item(data, i, look, lines);
 		add_sorted(data, TOP_SERVER, data->items[i].proxy, look, lines);
 	}
+	add_pools(data, look, lines);
 }

@@ -31,13 +31,16 @@ main_has() {
 	spawn load wrk -t1 -c8 -d600 "$(url)"
 	top_in_terminal
 	wait_to_see '^lfproxy [0-9.]+ on edge-1  up [0-9:]+  [0-9]+ of [0-9]+ sessions  idle [0-9]+%$'
-	wait_to_see "^[0-9.]+ sessions/s  [0-9.]+[kMG] B/s in  [0-9.]+[kMG] B/s out  $BLOCKS+\$"
+	wait_to_see "^[0-9.]+ sessions/s  [0-9.]+[kMG] B/s in  [0-9.]+[kMG] B/s out  [0-9]+ in all  0 errors  0 down  $BLOCKS+\$"
 	wait_to_see '^main +2 +[012] +[012] +[012] +1 +[0-9]+ .* [LP.]{2}$'
 	wait_to_see '^slow +1 +[01] +[01] +[01] +1 +[0-9]+ +0 +[0-9.]+ [LP.]$'
-	wait_to_see "^ web +OPEN +8 +[0-9.]+ +[0-9.]+[kM]? +[0-9.]+[kM]? +$BLOCKS+\$"
-	wait_to_see "^ app +UP +8 .* 150 +0 +$BLOCKS+\$"
-	wait_to_see "^  a +no check +[0-9]+ .* 100 +0 +$BLOCKS+\$"
-	wait_to_see "^  b +no check +[0-9]+ .* 50 +0 +$BLOCKS+\$"
+	wait_to_see "^ web +OPEN +8 +[0-9]+ +[0-9.]+ +0 +[0-9.]+[kM]? +[0-9.]+[kM]?\$"
+	wait_to_see "^ app +UP +8 .* 150 +0\$"
+	wait_to_see "^  a +no check +[0-9]+ .* 100 +0\$"
+	wait_to_see "^  b +no check +[0-9]+ .* 50 +0\$"
+	# What goes wrong is above the pools.
+	equal "the order" "FRONTEND BACKEND/SERVER POOL" \
+	    "$(screen | grep -oE '^(FRONTEND|BACKEND/SERVER|POOL)' | xargs)"
 	wait_to_see '^q quit  h help  .*s sort$'
 	equal "lines" 24 "$(screen | wc -l)"
 	refute shows '.{81}'
@@ -60,6 +63,7 @@ main_has() {
 	spawn load wrk -t1 -c8 -d600 "$(url)"
 	top_in_terminal
 	wait_to_see '^main '
+	press j
 	press +
 	wait_to_see '^done: set pool main threads 3$'
 	main_has 3
@@ -75,10 +79,10 @@ main_has() {
 	wait_for 10 main_has 2
 	wait_to_see '^main +2 '
 	# The frontend's pool; then that pool has one thread, which it keeps.
-	press j j
+	press Home
 	press +
 	wait_to_see '^done: set pool slow threads 2$'
-	press k
+	press End
 	press -
 	wait_to_see '^Pool slow: 1 instead of 2 threads\?'
 	press y
@@ -134,9 +138,9 @@ more_roles() {
 	in_tmux resize-window -t it -x 40 -y 8
 	wait_for 10 bottom_is 8
 	press j j j j j j j j j j
-	wait_to_see '^  b '
-	press k k k k k k k k k k
 	wait_to_see '^main '
+	press k k k k k k k k k k
+	wait_to_see '^ a-frontend'
 	in_tmux resize-window -t it -x 80 -y 24
 	wait_for 10 bottom_is 24
 	wait_to_see '^ a-frontend-of +OPEN'
@@ -188,7 +192,7 @@ bottom_is() {
 	press d
 	wait_to_see '^Select a server first'
 	press End
-	press k
+	press k k k
 	press d
 	wait_to_see '^Server app/a: drain it, no new sessions\? y/n$'
 	press y
@@ -211,7 +215,7 @@ bottom_is() {
 	wait_to_see 'percent: 200_'
 	press Enter
 	wait_to_see '^done: set weight app/a 200$'
-	wait_to_see '^  a .* 200 +0 '
+	wait_to_see '^  a .* 200 +0$'
 	press w
 	wait_to_see 'percent: _'
 	press 7 Enter
@@ -229,9 +233,27 @@ bottom_is() {
 	two_apps
 	WHERE=$(tcp_admin) top_in_terminal
 	wait_to_see '^main +2 '
+	press j
 	press +
 	wait_to_see '^refused: Permission denied$'
 	main_has 2
+}
+
+@test "top: errors, peaks and totals of servers" {
+	start_app a
+	start_bad r refuse
+	# Refused by one, and taken by the other.
+	web a r
+	for _ in 1 2 3 4; do
+		fetch "$(url)" >/dev/null
+	done
+	wait_for 10 top_shows '^  r +no check +0 +[01] +[0-9]+ +[0-9.]+ +[1-9]'
+	top_shows '^ web +OPEN +0 +1 +4 '
+	top_shows '^[0-9.]+ sessions/s  .* out  4 in all  [1-9][0-9]* errors?  0 down'
+}
+
+top_shows() {
+	LC_ALL=C ctl top -d 0.1 | grep -qE "$1"
 }
 
 @test "top: without a terminal it is a table" {
@@ -269,7 +291,7 @@ thirty_are_seen() {
 	done
 	seen=$(grep -c '^lfproxy ' "$T/table.out")
 	wait_for 10 rounds_seen $((seen + 2)) || return 2
-	awk -v before="$before" '/^ web / && ++rounds > before { n += $4 * 0.5 }
+	awk -v before="$before" '/^ web / && ++rounds > before { n += $6 * 0.5 }
 	    END { print n; exit !(n > 20 && n < 30.5) }' "$T/table.out"
 }
 
