@@ -91,7 +91,7 @@ holds_a_session() {
 	END
 	equal "the last one alone" 1 "$(ctl show events 1 | wc -l)"
 	ctl show events 1 main | grep -q ' pool main: '
-	equal "of nobody" "[]" "$(ctl show events nobody json)"
+	equal "of one without events" "[]" "$(ctl show events app/a json)"
 }
 
 @test "events: they outlast reloads, and a reload that fails is one" {

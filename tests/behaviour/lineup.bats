@@ -220,7 +220,7 @@ connect_both() {
 	until_column 10 d status UP
 	equal "half again" "b d" "$(names 20)"
 	equal "panic" 0 "$(backend_column lf_panic)"
-	wait_for 10 lfproxy_said 'backend app is in a panic no more'
+	wait_for 10 lfproxy_said 'backend app is no longer in a panic'
 }
 
 @test "lineup: a drained server keeps its sessions, and a backup gets the new ones" {
