@@ -114,7 +114,7 @@ def take(build, run):
                  enter(Load(web, "-c2", "-H", "Connection: close"))]
         top = enter(Terminal(
             run, f"{ctl[0]} -S {run}/admin.sock top -d 0.5"))
-        top.wait_to_see(r"^! *app3 +DOWN", r"^ web .* \S{12}$")
+        top.wait_to_see(r"^! *app3 +DOWN", r"^[1-9][0-9.]* sessions/s .* 1 down")
 
         def resize(threads):
             subprocess.run([*ctl, "set", "pool", "main", "threads",
