@@ -47,7 +47,7 @@ static const struct {
 static const char *const call_names[FAULT_CALLS] = {
     "ACCEPT", "SOCKET", "CONNECT", "EPOLL_CTL", "SLAB", "PIPE", "ANSWER"};
 static const char *const switch_names[FAULT_SWITCHES] = {
-    "NO_GUARD", "NO_TAKEOVER", "LEAK_MEMORY", "LEAK_FD"};
+    "NO_GUARD", "NO_TAKEOVER", "LEAK_MEMORY", "LEAK_FD", "LONG_PAUSE"};
 
 /* Set before threads start, then read only, but for the atomic words. */
 static struct slow slow_turns, slow_sessions;
@@ -216,7 +216,8 @@ load_one(const char *variable, struct err *err)
 		return err_set(err,
 		    PREFIX "%.*s: there is no such fault; allowed are SLOW, "
 		           "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
-		           "LEAK_MEMORY, LEAK_FD, ACCEPT, SOCKET, CONNECT, "
+		           "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, ACCEPT, SOCKET, "
+		           "CONNECT, "
 		           "EPOLL_CTL, SLAB, PIPE",
 		    (int)len, name);
 	if (strlen(name + len) > VALUE_SIZE)

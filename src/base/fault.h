@@ -6,6 +6,7 @@
  *   LFPROXY_FAULT_SLOW_SESSIONS=SHARE:TIME[:busy]  all turns of some sessions
  *   LFPROXY_FAULT_NO_GUARD=1      no guard gives leadership away
  *   LFPROXY_FAULT_NO_TAKEOVER=1   a busy leader keeps its token
+ *   LFPROXY_FAULT_LONG_PAUSE=1    a server is tried again after ten minutes
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
  *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
@@ -44,6 +45,7 @@ enum fault_switch {
 	FAULT_NO_TAKEOVER,
 	FAULT_LEAK_MEMORY,
 	FAULT_LEAK_FD,
+	FAULT_LONG_PAUSE,
 	FAULT_SWITCHES
 };
 

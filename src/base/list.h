@@ -46,6 +46,19 @@ list_remove(struct list *node)
 	list_init(node);
 }
 
+/* All nodes of from, in their order, to the end of to; from is then empty. */
+static inline void
+list_splice(struct list *from, struct list *to)
+{
+	if (list_empty(from))
+		return;
+	from->next->prev = to->prev;
+	to->prev->next = from->next;
+	from->prev->next = to;
+	to->prev = from->prev;
+	list_init(from);
+}
+
 #define list_for_each(node, head)                                              \
 	for (struct list *node = (head)->next; node != (head);                 \
 	     node = node->next)

@@ -141,10 +141,12 @@ backend_publish(struct backend *backend)
 	backend->state->owner = backend->model;
 	note_usable(backend, l);
 	note_step(backend, l->next_step_ms);
-	l->number = ++backend->model->state->lineups;
+	lineup_number(
+	    l, backend->state->lineup, ++backend->model->state->lineups);
 	old = atomic_swap_seq(&backend->state->lineup, l); /* [P4] */
 	tell_loads(l);
 	queue_serve(backend->state); /* [P19] */
+	queue_lineup_changed(backend->state, l);
 	for (size_t i = 0; i < backend->spec->servers_n; i++)
 		server_note_life(backend->servers[i], now_ms);
 	if (by_backups && l->active_n > 0)
@@ -264,6 +266,16 @@ backend_choose(
 	return has_to_wait(b, l) ? NULL : take_slot(l, choice, ret_lineup);
 }
 
+unsigned
+backend_forgive(const struct backend *backend, uint64_t seen,
+    struct server **tried, unsigned tried_n, unsigned kept)
+{
+	const struct lineup *l =
+	    atomic_load_acquire(&backend->state->lineup); /* [P4] */
+
+	return lineup_forgive(l, seen, tried, tried_n, kept);
+}
+
 uint32_t
 backend_peek(const struct backend *backend, const struct choice *choice)
 {
@@ -369,8 +381,8 @@ backend_state_new(unsigned id)
 	    .changed_ms = clock_now_ms(),
 	    .counters = counters_new(),
 	    .timings = timings_new(),
-	    .queue = {.lock = PTHREAD_MUTEX_INITIALIZER},
 	};
+	queue_init(&s->queue);
 	if (!s->counters || !s->timings) {
 		counters_free(s->counters);
 		timings_free(s->timings);
@@ -388,7 +400,7 @@ backend_state_unref(struct backend_state *state)
 	lineup_free(state->lineup);
 	counters_free(state->counters);
 	timings_free(state->timings);
-	pthread_mutex_destroy(&state->queue.lock);
+	queue_fini(&state->queue);
 	free(state);
 }
 

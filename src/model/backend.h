@@ -116,6 +116,10 @@ uint64_t backend_key(const struct backend *backend,
 /* The same for backend_hashes_sni and a client with such a name. */
 uint64_t backend_key_of_name(const char *name, size_t len);
 
+/* Data threads, in a grace section: lineup_forgive, with the present lineup. */
+unsigned backend_forgive(const struct backend *backend, uint64_t seen,
+    struct server **tried, unsigned tried_n, unsigned kept);
+
 /* Any thread, in a grace section: a session leaves this server, and makes room
  * for the first in the queue. */
 void backend_release(struct server *server);

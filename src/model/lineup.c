@@ -38,6 +38,7 @@ lineup_free(void *lineup)
 	free(l->weights);
 	free(l->limits);
 	free(l->places);
+	free(l->since);
 	free(l->moved);
 	if (l->plan && l->ops->release)
 		l->ops->release(l->plan);
@@ -53,6 +54,63 @@ choice_tried(const struct choice *choice, const struct server *server)
 		if (choice->tried[i] == server)
 			return true;
 	return false;
+}
+
+static bool
+has_joined(const struct lineup *former, const struct server *server)
+{
+	uint32_t place = PLACE_NONE;
+
+	if (former && server->id <= former->places_n)
+		place = former->places[server->id - 1];
+	return place == PLACE_NONE || former->states[place] != server->state;
+}
+
+static uint64_t
+former_since(const struct lineup *former, const struct server *server)
+{
+	return former->since[former->places[server->id - 1]];
+}
+
+void
+lineup_number(
+    struct lineup *lineup, const struct lineup *former, uint64_t number)
+{
+	struct lineup *l = lineup;
+
+	l->number = number;
+	l->joined = former ? former->joined : 0;
+	for (uint32_t i = 0; i < l->servers_n; i++) {
+		struct server_state *s = l->states[i];
+		bool joined = has_joined(former, l->servers[i]);
+
+		if (s->moved || (joined && !s->passive.served_time))
+			l->since[i] = number;
+		else
+			l->since[i] =
+			    joined ? 0 : former_since(former, l->servers[i]);
+		if (joined || s->moved)
+			l->joined = number;
+		if (l->since[i] > l->refreshed)
+			l->refreshed = l->since[i];
+		s->moved = s->passive.served_time = false;
+	}
+}
+
+unsigned
+lineup_forgive(const struct lineup *lineup, uint64_t seen,
+    struct server **tried, unsigned tried_n, unsigned kept)
+{
+	if (lineup->refreshed <= seen)
+		return tried_n;
+	for (uint32_t i = 0; i < lineup->servers_n; i++) {
+		if (lineup->since[i] <= seen)
+			continue;
+		for (unsigned j = kept; j < tried_n; j++)
+			if (tried[j] == lineup->servers[i])
+				tried[j--] = tried[--tried_n];
+	}
+	return tried_n;
 }
 
 bool

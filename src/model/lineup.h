@@ -80,7 +80,14 @@ struct lineup {
 	/* From 1, in the order in which the lineups of all backends were
 	 * published.  Set by backend_publish, before the lineup is. */
 	uint64_t number;
-	void *plan; /* from malloc, unless ops has release */
+	/* Also set by backend_publish.  For each place, the number of the
+	 * lineup with which the server joined, or got another address: it is
+	 * worth another try of a session that failed there before.  0: it only
+	 * joined as the time of an ejection was over, which says nothing. */
+	uint64_t *since;
+	uint64_t joined;    /* the last one with which any server joined */
+	uint64_t refreshed; /* the greatest of since */
+	void *plan;         /* from malloc, unless ops has release */
 	/* By place in a former lineup, whose plan this is: the present one, or
 	 * NONE.  NULL: the places are the same. */
 	uint32_t *moved;
@@ -115,6 +122,17 @@ void lineup_free(void *lineup);
 void lineup_note_step(struct lineup *lineup, uint64_t at_ms);
 
 bool choice_tried(const struct choice *choice, const struct server *server);
+
+/* Before it is published: numbers it, and sets what follows from the one that
+ * it replaces, NULL: none. */
+void lineup_number(
+    struct lineup *lineup, const struct lineup *former, uint64_t number);
+
+/* Data threads, in a grace section: takes out of tried, from index kept on, the
+ * servers that are worth another try of a session that chose last from the
+ * lineup with the number seen.  How many are left. */
+unsigned lineup_forgive(const struct lineup *lineup, uint64_t seen,
+    struct server **tried, unsigned tried_n, unsigned kept);
 
 /* Has the server at this place room for another session, within its maxconn? */
 bool lineup_has_room(const struct lineup *lineup, uint32_t place);

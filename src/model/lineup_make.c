@@ -81,8 +81,9 @@ lineup_alloc(struct lineup *l, const struct backend *backend)
 	l->weights = calloc(n + 1, sizeof(*l->weights));
 	l->places = calloc(l->places_n + 1, sizeof(*l->places));
 	l->limits = calloc(n + 1, sizeof(*l->limits));
+	l->since = calloc(n + 1, sizeof(*l->since));
 	if (!l->servers || !l->states || !l->weights || !l->limits ||
-	    !l->places)
+	    !l->places || !l->since)
 		return false;
 	memset(l->places, 0xff, l->places_n * sizeof(*l->places));
 	return true;

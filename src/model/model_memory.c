@@ -20,6 +20,7 @@ add_lineup(struct memory_use *use, const struct lineup *l)
 	memory_add_block(use, l->weights);
 	memory_add_block(use, l->limits);
 	memory_add_block(use, l->places);
+	memory_add_block(use, l->since);
 	memory_add_block(use, l->plan);
 	memory_add_block(use, l->moved);
 }

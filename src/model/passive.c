@@ -16,21 +16,23 @@
 
 #define FAILURE_TEXT_SIZE 96
 
-void
+bool
 server_note_failure(struct server *server, enum failure how, int error)
 {
 	struct passive *p = &server->state->passive;
 	const struct backend_spec *spec = server->backend->spec;
 	uint32_t in_row = atomic_add_relaxed(&p->in_row, 1u) + 1;
 	uint32_t errors = atomic_add_relaxed(&p->errors, 1u) + 1;
+	bool ejects = spec->eject_after > 0 && in_row % spec->eject_after == 0;
 
 	atomic_store_relaxed(&p->last, (uint32_t)how << 16 | (uint32_t)error);
-	if (!(spec->eject_after > 0 && in_row % spec->eject_after == 0) &&
+	if (!ejects &&
 	    !(spec->observe == OBSERVE_CONNECT && errors >= spec->error_limit))
-		return;
+		return false;
 	/* The counts before the notice. [P20] */
 	if (!atomic_swap_acq_rel(&p->noticed, 1u))
 		model_notify(server->backend->model);
+	return ejects;
 }
 
 static const char *
@@ -285,12 +287,15 @@ backend_readmit(struct backend *backend, uint64_t now_ms)
 
 	for (size_t i = 0; i < backend->spec->servers_n; i++) {
 		struct server *s = backend->servers[i];
-		const struct passive *p = &s->state->passive;
+		struct passive *p = &s->state->passive;
 
-		if (p->ejected && p->until_ms <= now_ms)
+		if (p->ejected && p->until_ms <= now_ms) {
+			p->served_time = true;
 			server_readmit(s, "its time has passed");
-		else if (p->ejected && p->until_ms < next_ms)
+			p->served_time = false;
+		} else if (p->ejected && p->until_ms < next_ms) {
 			next_ms = p->until_ms;
+		}
 	}
 	return next_ms;
 }
@@ -328,6 +333,7 @@ passive_relent(struct backend *backend)
 		if (!s->state->passive.ejected)
 			continue;
 		clear(s, clock_now_ms());
+		s->state->passive.served_time = true;
 		s->state->passive.relented = server_is_usable(s);
 	}
 }

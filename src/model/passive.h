@@ -52,6 +52,7 @@ struct passive {
 	/* Control thread only. */
 	bool ejected;
 	bool relented;       /* let back in by passive_relent, and not told */
+	bool served_time;    /* readmitted by time alone, since the lineup */
 	unsigned level;      /* n above */
 	unsigned passes;     /* checks since it was ejected */
 	uint64_t ejected_ms; /* clock_now_ms */
@@ -62,8 +63,9 @@ struct passive {
 	uint64_t times_observed; /* error_limit was reached: hanafail */
 };
 
-/* Data threads, in a grace section. */
-void server_note_failure(struct server *server, enum failure how, int error);
+/* Data threads, in a grace section.  True: as far as failures go, the server is
+ * to be ejected for this one. */
+bool server_note_failure(struct server *server, enum failure how, int error);
 
 /* Data threads: the server has answered, or a session with it ended well. */
 static inline void

@@ -6,29 +6,49 @@
 #include "model/backend.h"
 #include "model/model.h"
 
+/* A turn wakes so many at most: SERVE_MAX that wait or, when a lineup was
+ * published, that pause; a session that was called calls CALLS_MAX more.  With
+ * 2, ever more threads take part until all are called. */
+#define SERVE_MAX 32
+#define CALLS_MAX 2
+
+/* What a waiter has been granted that is called: a look at the lineup. */
+static struct server *const a_look = (struct server *)(uintptr_t)&a_look;
+
+void
+queue_init(struct queue *queue)
+{
+	pthread_mutex_init(&queue->lock, NULL);
+	list_init(&queue->waiters);
+	list_init(&queue->paused);
+	list_init(&queue->due);
+}
+
+void
+queue_fini(struct queue *queue)
+{
+	pthread_mutex_destroy(&queue->lock);
+}
+
+static struct waiter *
+first_of(struct list *list)
+{
+	return list_empty(list) ? NULL
+	                        : container_of(list->next, struct waiter, node);
+}
+
 static void
 append(struct queue *q, struct waiter *w)
 {
-	w->prev = q->tail;
-	w->next = NULL;
-	*(q->tail ? &q->tail->next : &q->head) = w;
-	q->tail = w;
+	list_append(&q->waiters, &w->node);
 	w->position = gauge_up(&q->waiting); /* [P19] */
 }
 
 static void
 unlink_waiter(struct queue *q, struct waiter *w)
 {
-	*(w->prev ? &w->prev->next : &q->head) = w->next;
-	*(w->next ? &w->next->prev : &q->tail) = w->prev;
-	w->prev = w->next = NULL;
+	list_remove(&w->node);
 	gauge_down(&q->waiting);
-}
-
-static bool
-is_linked(const struct queue *q, const struct waiter *w)
-{
-	return w->prev || q->head == w;
 }
 
 /* A slot for the first in line, who leaves the queue with it; NULL: nobody
@@ -37,7 +57,7 @@ static struct waiter *
 grant_first(struct backend_state *b, uint32_t *ret_generation)
 {
 	struct queue *q = &b->queue;
-	struct waiter *w = q->head;
+	struct waiter *w = first_of(&q->waiters);
 	struct choice choice;
 
 	if (!w)
@@ -60,7 +80,9 @@ queue_serve(struct backend_state *backend)
 {
 	struct queue *q = &backend->queue;
 
-	while (atomic_load_seq(&q->waiting.now) > 0) { /* [P19] */
+	for (unsigned i = 0;
+	     i < SERVE_MAX && atomic_load_seq(&q->waiting.now) > 0; /* [P19] */
+	     i++) {
 		uint32_t generation = 0;
 		const struct waiter_ops *ops;
 		struct waiter *w;
@@ -130,9 +152,104 @@ queue_leave(struct backend *backend, struct waiter *waiter)
 	struct server *s;
 
 	pthread_mutex_lock(&q->lock);
-	if (is_linked(q, waiter))
+	if (!list_empty(&waiter->node))
 		unlink_waiter(q, waiter);
 	s = waiter->granted;
 	pthread_mutex_unlock(&q->lock);
+	if (s)
+		queue_serve(backend->state);
 	return s;
+}
+
+/* Calls the first of those that are due; NULL: none is. */
+static struct waiter *
+call_first(struct queue *q, uint32_t *ret_generation)
+{
+	struct waiter *w = first_of(&q->due);
+
+	if (!w)
+		return NULL;
+	list_remove(&w->node);
+	w->granted = a_look;
+	*ret_generation = w->generation;
+	return w;
+}
+
+static void
+call(struct queue *q, unsigned most)
+{
+	for (unsigned i = 0; i < most; i++) {
+		uint32_t generation = 0;
+		const struct waiter_ops *ops;
+		struct waiter *w;
+
+		pthread_mutex_lock(&q->lock);
+		ops = q->ops;
+		w = call_first(q, &generation);
+		pthread_mutex_unlock(&q->lock);
+		if (!w)
+			return;
+		ops->wake(w, generation);
+	}
+}
+
+bool
+queue_pause(struct backend *backend, struct waiter *waiter,
+    const struct waiter_ops *ops, uint64_t lineup)
+{
+	struct queue *q = &backend->state->queue;
+	const struct lineup *l;
+	bool pauses;
+
+	pthread_mutex_lock(&q->lock);
+	l = atomic_load_acquire(&backend->state->lineup); /* [P4] */
+	pauses = l->joined <= lineup;
+	if (pauses) {
+		q->ops = ops;
+		waiter->granted = NULL;
+		list_append(&q->paused, &waiter->node);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return pauses;
+}
+
+bool
+queue_is_called(struct backend *backend, const struct waiter *waiter)
+{
+	struct queue *q = &backend->state->queue;
+	bool called;
+
+	pthread_mutex_lock(&q->lock);
+	called = waiter->granted == a_look;
+	pthread_mutex_unlock(&q->lock);
+	return called;
+}
+
+void
+queue_end_pause(struct backend *backend, struct waiter *waiter)
+{
+	struct queue *q = &backend->state->queue;
+	bool called;
+
+	pthread_mutex_lock(&q->lock);
+	called = waiter->granted == a_look;
+	if (!called)
+		list_remove(&waiter->node);
+	waiter->granted = NULL;
+	pthread_mutex_unlock(&q->lock);
+	if (called)
+		call(q, CALLS_MAX);
+}
+
+void
+queue_lineup_changed(struct backend_state *backend, const struct lineup *lineup)
+{
+	struct queue *q = &backend->queue;
+
+	if (lineup->joined != lineup->number)
+		return;
+	pthread_mutex_lock(&q->lock);
+	list_splice(&q->paused, &q->due);
+	pthread_mutex_unlock(&q->lock);
+	call(q, SERVE_MAX);
 }

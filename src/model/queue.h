@@ -14,6 +14,16 @@
  * until nobody waits or no server has room; room that is made after that look
  * was made by somebody who finds that there are waiters.
  *
+ * Sessions that have tried every server pause before they try one again.  They
+ * are waiters as well, in a list of their own, and are called when a server
+ * joins the lineup, or gets another address, to look at it again.  A session
+ * that looks just before the lineup is replaced finds that in queue_pause,
+ * under the lock that the control thread takes after it has replaced it.
+ *
+ * Any number of sessions may wait or pause, so nobody wakes all of them: a turn
+ * grants or calls a few, and each session that was granted a server, or called,
+ * goes on with that when it leaves the queue, whether it goes on or ends.
+ *
  * The lock is held for a choice among servers, never across a system call:
  * woken is who was taken out, afterwards, by its generation, so that a session
  * that has ended meanwhile is not meant (lf/claim.h).
@@ -24,11 +34,13 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "model/counters.h"
 
 struct backend;
 struct backend_state;
 struct choice;
+struct lineup;
 struct server;
 
 /* One in the queue.  Its memory has to stay what it is for ever, as that of a
@@ -40,26 +52,31 @@ struct waiter {
 	/* How many waited when it came, itself included. */
 	uint32_t position;
 	/* Under the queue's lock. */
-	struct waiter *prev, *next;
-	struct server *granted; /* it has a slot there */
+	struct list node;       /* empty: it is in no list */
+	struct server *granted; /* it has a slot there; or see queue.c */
 	uint64_t lineup;        /* the number of the lineup it is from */
 };
 
 struct waiter_ops {
 	/* What it brings along, its random bits excepted; under the lock. */
 	void (*choice)(const struct waiter *waiter, struct choice *choice);
-	/* Any thread: it has been granted a server.  Without effect when that
-	 * generation has ended. */
+	/* Any thread: it has been granted a server, or is called.  Without
+	 * effect when that generation has ended. */
 	void (*wake)(struct waiter *waiter, uint32_t generation);
 };
 
 struct queue {
 	pthread_mutex_t lock;
 	const struct waiter_ops *ops;
-	struct waiter *head, *tail;
+	struct list waiters; /* first come, first served */
+	struct list paused;
+	struct list due;      /* they paused, and are to be called */
 	uint64_t grants;      /* so far */
 	struct gauge waiting; /* [P19] with the session counts and lineups */
 };
+
+void queue_init(struct queue *queue);
+void queue_fini(struct queue *queue);
 
 enum wait_answer {
 	WAIT_QUEUED,    /* it will be woken, or is so already */
@@ -83,5 +100,21 @@ struct server *queue_leave(struct backend *backend, struct waiter *waiter);
 
 /* Any thread in a grace section, and the control thread: there may be room. */
 void queue_serve(struct backend_state *backend);
+
+/* The waiter's owner, in a grace section: it has tried every server of the
+ * lineup of that number, and pauses.  False: a server has joined since, so it
+ * does not, and may choose again. */
+bool queue_pause(struct backend *backend, struct waiter *waiter,
+    const struct waiter_ops *ops, uint64_t lineup);
+
+/* The owner of a waiter that pauses: a server has joined since. */
+bool queue_is_called(struct backend *backend, const struct waiter *waiter);
+
+/* The owner of a waiter that pauses, in a grace section: it does no longer. */
+void queue_end_pause(struct backend *backend, struct waiter *waiter);
+
+/* Control thread: the lineup was published. */
+void queue_lineup_changed(
+    struct backend_state *backend, const struct lineup *lineup);
 
 #endif

@@ -82,6 +82,7 @@ struct server_state {
 	unsigned id;
 	bool deleted; /* by the operator: one of its name is another server */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
+	bool moved;   /* it got another address since the last lineup */
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;

@@ -153,11 +153,14 @@ void
 server_forget_failures(struct server *server)
 {
 	passive_note_answer(&server->state->passive);
-	if (!passive_forget(server))
-		return;
-	server_ramp_anew(server, clock_now_ms());
-	server_rebuild(server);
-	passive_tell_back(server, "it is at another address");
+	if (passive_forget(server)) {
+		server_ramp_anew(server, clock_now_ms());
+		server_rebuild(server);
+		passive_tell_back(server, "it is at another address");
+	} else if (server->state->moved) {
+		/* For the sessions that pause because they have tried it. */
+		server_rebuild(server);
+	}
 }
 
 static void
@@ -180,6 +183,7 @@ server_put_addr(struct server *server, const struct addr *addr)
 	before = atomic_swap_acq_rel(&server->state->addr, next); /* [P22] */
 	if (before)
 		grace_retire(server->backend->model->grace, free_addr, before);
+	server->state->moved = true;
 	operator_apply(server);
 	return true;
 }

@@ -14,6 +14,7 @@
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/accesslog.h"
+#include "proxy/connect_failure.h"
 #include "proxy/greeting.h"
 #include "proxy/outgoing.h"
 #include "proxy/preface.h"
@@ -85,15 +86,6 @@ count_failure(struct session *s, struct pool_thread *self)
 	    COUNTER_CONNECT_ERRORS, 1);
 }
 
-static void
-note_for_ewma(const struct session *s, uint64_t us, struct pool_thread *self)
-{
-	if (session_backend(s)->spec->balance != BALANCE_EWMA)
-		return;
-	server_note_connect(s->server->state,
-	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX, turn_now_ms(self));
-}
-
 /* With a look at the clock for every connect, more exact than the turn's time,
  * which may be a batch of accepts old. */
 static void
@@ -103,7 +95,7 @@ note_connect_time(const struct session *s, struct pool_thread *self)
 
 	timings_add(session_backend(s)->state->timings, self->index,
 	    TIMING_CONNECT, ns);
-	note_for_ewma(s, ns / 1000, self);
+	connect_note_ewma(s, ns / 1000, self);
 }
 
 /* Nothing is left to be done before the client's bytes. */
@@ -147,14 +139,6 @@ start_connect(struct session *s, struct pool_thread *self)
 	return rc < 0 ? rc : done;
 }
 
-/* A server that was tried already gets a moment before it is asked again. */
-static enum turn
-pause_before(struct session *s, struct pool_thread *self)
-{
-	session_set_state(s, SESSION_PAUSING, self);
-	return TURN_DONE;
-}
-
 static uint64_t
 balance_key(const struct session *s)
 {
@@ -175,17 +159,24 @@ struct chosen {
 	uint64_t lineup;
 };
 
+/* The first tried_n of those it has tried are passed over. */
 static struct chosen
-choose(const struct session *s, struct pool_thread *self)
+choose_but(const struct session *s, unsigned tried_n, struct pool_thread *self)
 {
 	struct backend *b = session_backend(s);
-	struct choice choice = {.tried = s->tried, .tried_n = s->tried_n};
+	struct choice choice = {.tried = s->tried, .tried_n = tried_n};
 	struct chosen chosen = {.server = NULL};
 
 	choice.key = balance_key(s);
 	choice.random = pool_random(self);
 	chosen.server = backend_choose(b, &choice, &chosen.lineup);
 	return chosen;
+}
+
+static struct chosen
+choose(const struct session *s, struct pool_thread *self)
+{
+	return choose_but(s, s->tried_n, self);
 }
 
 /* A retry counts for the server that is tried again, a redispatch for the one
@@ -223,6 +214,9 @@ waiter_wake(struct waiter *waiter, uint32_t generation)
 
 	(void)shard_note(&s->handler, generation, NOTE_RESUME);
 }
+
+static const struct waiter_ops waiter_ops = {
+    .choice = waiter_choice, .wake = waiter_wake};
 
 static enum turn failed(struct session *s, int error, struct pool_thread *self);
 static enum turn try_next(
@@ -349,13 +343,10 @@ static enum turn
 wait_for_server(
     struct session *s, enum close_reason otherwise, struct pool_thread *self)
 {
-	static const struct waiter_ops ops = {
-	    .choice = waiter_choice, .wake = waiter_wake};
-
 	s->waiter.key = balance_key(s);
 	s->waiter.generation = claim_generation(&s->handler.claim);
 	s->queued = true;
-	switch (queue_wait(session_backend(s), &s->waiter, &ops)) {
+	switch (queue_wait(session_backend(s), &s->waiter, &waiter_ops)) {
 	case WAIT_QUEUED:
 		session_set_state(s, SESSION_QUEUED, self);
 		return client_gone(s)
@@ -386,43 +377,6 @@ queued_step(struct session *s, struct pool_thread *self)
 	return TURN_DONE;
 }
 
-static void
-report_failure(
-    const struct session *s, int error, const struct pool_thread *self)
-{
-	static struct log_limit limit;
-	char what[128];
-
-	snprintf(what, sizeof(what), "connect to %s/%s failed",
-	    session_backend(s)->spec->name, s->server->spec->name);
-	if (!lacks_note(&proxy_of(self)->lacks, error, what))
-		log_limited(
-		    &limit, LOG_LEVEL_WARNING, "%s: %s", what, strerror(error));
-}
-
-/* Where the client's address is the source, it may have none, or one of another
- * family than the server's. */
-static bool
-is_clients_family(const struct session *s, int error)
-{
-	return error == EAFNOSUPPORT &&
-	       server_source(s->server)->kind == SOURCE_CLIENT;
-}
-
-/* For balancing and health: what the server is to blame for.  A failed connect
- * took timeout_connect at least: one that is refused at once is not quick. */
-static void
-judge_failure(struct session *s, int error, struct pool_thread *self)
-{
-	uint64_t us = session_backend(s)->spec->timeout_connect_ms * 1000;
-	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
-
-	if (lack_of(error) != LACKS || is_clients_family(s, error))
-		return;
-	note_for_ewma(s, took_us > us ? took_us : us, self);
-	server_note_failure(s->server, FAILURE_CONNECT, error);
-}
-
 /* Its client could not be registered again. */
 static enum turn
 lost(struct session *s, int error, struct pool_thread *self)
@@ -432,12 +386,76 @@ lost(struct session *s, int error, struct pool_thread *self)
 	return give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
 }
 
+/* A server that was tried already gets a moment before it is asked again.
+ * False: another one has joined the lineup since the choice from that of this
+ * number. */
+static bool
+begin_pause(struct session *s, uint64_t lineup)
+{
+	s->lineup = lineup;
+	s->waiter.generation = claim_generation(&s->handler.claim);
+	s->pausing =
+	    queue_pause(session_backend(s), &s->waiter, &waiter_ops, lineup);
+	return s->pausing;
+}
+
+/* Goes on with a server that was not tried so far, or pauses until there is
+ * one.  from as for try_server; reason if the session may not wait. */
+static enum turn
+try_another(struct session *s, const struct server *from,
+    enum close_reason reason, struct pool_thread *self)
+{
+	struct chosen next;
+
+	for (;;) {
+		next = choose(s, self);
+		if (!next.server)
+			return wait_for_server(s, reason, self);
+		if (!was_tried(s, next.server))
+			return try_server(s, next, from, self);
+		backend_release(next.server);
+		if (begin_pause(s, next.lineup))
+			break;
+	}
+	/* A pause that goes on keeps its end. */
+	if (s->state != SESSION_PAUSING)
+		session_set_state(s, SESSION_PAUSING, self);
+	return TURN_DONE;
+}
+
+/* A server has joined the lineup, or got another address. */
+static enum turn
+look_again(struct session *s, struct pool_thread *self)
+{
+	session_end_pause(s);
+	s->tried_n = (uint8_t)backend_forgive(
+	    session_backend(s), s->lineup, s->tried, s->tried_n, s->ejected_n);
+	return try_another(s, NULL, CLOSE_CONNECT_FAILED, self);
+}
+
+/* All were tried, and the pause is over: now one that was tried will do, unless
+ * the session itself got it ejected and there is another. */
+static enum turn
+try_again(struct session *s, struct pool_thread *self)
+{
+	struct chosen next;
+
+	session_end_pause(s);
+	next = choose(s, self);
+	if (next.server && s->ejected_n > 0 && was_tried(s, next.server)) {
+		backend_release(next.server);
+		next = choose_but(s, s->ejected_n, self);
+	}
+	if (!next.server)
+		return wait_for_server(s, CLOSE_CONNECT_FAILED, self);
+	return try_server(s, next, NULL, self);
+}
+
 /* The session leaves its server for the next one, or ends for that reason. */
 static enum turn
 try_next(struct session *s, enum close_reason reason, struct pool_thread *self)
 {
 	const struct server *from = s->server;
-	struct chosen next;
 	int dropped;
 
 	if (s->tries > session_backend(s)->spec->retries)
@@ -446,14 +464,7 @@ try_next(struct session *s, enum close_reason reason, struct pool_thread *self)
 	session_leave_server(s);
 	if (dropped < 0)
 		return lost(s, -dropped, self);
-	next = choose(s, self);
-	if (!next.server)
-		return wait_for_server(s, reason, self);
-	if (was_tried(s, next.server)) {
-		backend_release(next.server);
-		return pause_before(s, self);
-	}
-	return try_server(s, next, from, self);
+	return try_another(s, from, reason, self);
 }
 
 /* Another server, with a slot there and the budget for a retry; NULL: none. */
@@ -503,8 +514,7 @@ connect_again(
 static enum turn
 failed(struct session *s, int error, struct pool_thread *self)
 {
-	report_failure(s, error, self);
-	judge_failure(s, error, self);
+	connect_note_failure(s, error, self);
 	session_end_retry(s);
 	if (is_lack_of_resources(error))
 		return give_up(s, reason_of(error), self);
@@ -538,6 +548,8 @@ connect_step(struct session *session, struct pool_thread *self)
 
 	if (s->state == SESSION_QUEUED)
 		return queued_step(s, self);
+	if (s->pausing && queue_is_called(session_backend(s), &s->waiter))
+		return look_again(s, self);
 	if (s->state == SESSION_CONNECTING && side->error) {
 		side->error = false;
 		error = sock_take_error(side->fd);
@@ -566,12 +578,7 @@ connect_timeout(struct session *session, struct pool_thread *self)
 		           : give_up(s, CLOSE_QUEUE_TIMEOUT, self);
 	if (s->state == SESSION_PAUSING && s->server)
 		return ask_server(s, self);
-	if (s->state == SESSION_PAUSING) {
-		struct chosen next = choose(s, self);
-
-		if (!next.server)
-			return wait_for_server(s, CLOSE_CONNECT_FAILED, self);
-		return try_server(s, next, NULL, self);
-	}
+	if (s->state == SESSION_PAUSING)
+		return try_again(s, self);
 	return failed(s, ETIMEDOUT, self);
 }

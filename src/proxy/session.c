@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/list.h"
 #include "lf/pool.h"
 #include "proxy/accesslog.h"
@@ -283,6 +284,14 @@ session_leave_queue(struct session *session)
 	return true;
 }
 
+void
+session_end_pause(struct session *session)
+{
+	if (session->pausing)
+		queue_end_pause(session_backend(session), &session->waiter);
+	session->pausing = false;
+}
+
 static void
 count_open(struct session *s, struct pool_thread *self)
 {
@@ -341,7 +350,8 @@ session_start(struct session *session, const struct shard *at,
 	s->tried_n = 0;
 	s->redispatched = false;
 	s->waits = 0;
-	s->queued = s->retrying = s->asked = false;
+	s->queued = s->pausing = s->retrying = s->asked = false;
+	s->ejected_n = 0;
 	s->waiter.position = 0;
 	s->source_port = 0;
 	s->reason = CLOSE_DONE;
@@ -455,6 +465,15 @@ idle_deadline(
 	    session_idle_ends_ms(s, proxy), now_ms + idle_ms / IDLE_LOOKS + 1);
 }
 
+/* After every server was tried, as HAProxy does. */
+static uint64_t
+pause_ms(const struct backend_spec *b)
+{
+	if (fault_is_on(FAULT_LONG_PAUSE))
+		return 600000;
+	return min_u64(1000, b->timeout_connect_ms);
+}
+
 void
 session_set_deadline(struct session *session, struct pool_thread *self)
 {
@@ -484,8 +503,7 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 		break;
 	case SESSION_PAUSING:
 		deadline =
-		    now_ms + (s->server ? 1ull << s->waits
-		                        : min_u64(1000, b->timeout_connect_ms));
+		    now_ms + (s->server ? 1ull << s->waits : pause_ms(b));
 		break;
 	case SESSION_RELAYING:
 	case SESSION_CLIENT_EOF:

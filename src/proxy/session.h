@@ -58,7 +58,8 @@ enum session_state {
 	 * so that nothing is lost if another server has to be tried.  Bounded
 	 * by timeout_connect. */
 	SESSION_CONNECTING,
-	/* Every server was tried: a pause before the same one is tried again.
+	/* Every server was tried: a pause before the same one is tried again,
+	 * which ends early when a server joins the lineup.
 	 * Or, with a server: its backlog is full, a short one, and longer each
 	 * time, until timeout_connect.
 	 */
@@ -134,7 +135,9 @@ union kept {
  * owner writes it with atomic stores, frontend and server released. */
 struct session {
 	struct event_handler handler;
-	uint64_t lineup;       /* number of the one that server is from */
+	/* The number of the lineup that server is from; while it pauses
+	 * without a server, of the one that it last chose from. */
+	uint64_t lineup;
 	uint32_t index;        /* in the slab, fixed */
 	uint8_t state;         /* enum session_state; [P21] */
 	uint8_t reason;        /* enum close_reason, once FLUSHING */
@@ -142,9 +145,11 @@ struct session {
 	uint8_t tried_n;       /* of tried */
 	bool redispatched : 1; /* more than one server was tried */
 	bool queued : 1;       /* waiter is in the queue, or was granted */
+	bool pausing : 1;      /* waiter pauses there, or was called */
 	bool retrying : 1;     /* counted among the backend's retries */
 	bool asked : 1;        /* the last bytes read were the client's */
-	uint8_t waits;         /* in a row for room in the server's backlog */
+	uint8_t waits : 4;     /* in a row for room in the server's backlog */
+	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t greeted; /* bytes of its PROXY header the server has got */
 	uint16_t route;   /* [P21] of its backend, of the frontend's */
@@ -234,6 +239,9 @@ void session_leave_server(struct session *session);
  * the server that it was granted if it was, as one that it uses.  False: it was
  * not. */
 bool session_leave_queue(struct session *session);
+
+/* The owner: it pauses no longer in the queue, if it did. */
+void session_end_pause(struct session *session);
 
 /* The owner: what it was trying again has come to an end, if it was. */
 void session_end_retry(struct session *session);

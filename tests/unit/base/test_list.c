@@ -142,6 +142,30 @@ safe_iteration_survives_removal_of_the_node_it_stands_on(void **state)
 	assert_string_equal(forwards(&head), "135");
 }
 
+static void
+a_list_is_spliced_to_the_end_of_another(void **state)
+{
+	struct item items[5];
+	struct list a, b;
+
+	(void)state;
+	list_init(&a);
+	list_init(&b);
+	list_splice(&a, &b);
+	assert_true(list_empty(&b));
+	for (int i = 0; i < 5; i++) {
+		items[i].number = i + 1;
+		list_append(i < 2 ? &b : &a, &items[i].node);
+	}
+	list_splice(&a, &b);
+	assert_true(list_empty(&a));
+	assert_string_equal(forwards(&b), "12345");
+	list_remove(&items[1].node);
+	list_splice(&b, &a);
+	assert_true(list_empty(&b));
+	assert_string_equal(forwards(&a), "1345");
+}
+
 int
 main(void)
 {
@@ -151,6 +175,7 @@ main(void)
 	    cmocka_unit_test(remove_takes_out_first_middle_and_last),
 	    cmocka_unit_test(removing_a_node_twice_is_harmless),
 	    cmocka_unit_test(a_removed_node_can_be_appended_again),
+	    cmocka_unit_test(a_list_is_spliced_to_the_end_of_another),
 	    cmocka_unit_test(
 	        safe_iteration_survives_removal_of_the_node_it_stands_on),
 	};

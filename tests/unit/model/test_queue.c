@@ -2,8 +2,10 @@
  * Servers with a maxconn and the queue before them.
  */
 #include <sched.h>
+#include <string.h>
 
 #include "base/grace.h"
+#include "model/server_operator.h"
 #include "rig.h"
 
 #define WAITERS 1000
@@ -257,6 +259,8 @@ those_who_waited_are_shared_out_among_the_servers(void **state)
 		    queue_granted(rig.backend, &guests[i].waiter);
 
 		assert_non_null(s);
+		assert_ptr_equal(
+		    queue_leave(rig.backend, &guests[i].waiter), s);
 		of[rig_number(s)]++;
 		give_back(s);
 	}
@@ -280,6 +284,178 @@ nobody_waits_where_nobody_may(void **state)
 	rig_set_up(&rig, 0, false);
 	assert_int_equal(wait_in(&rig, &g), WAIT_NO_SERVER);
 	assert_int_equal(rig.backend->state->queue.waiting.now, 0);
+	rig_fini(&rig);
+}
+
+static bool
+pauses(struct rig *rig, struct guest *g, uint64_t lineup)
+{
+	*g = (struct guest){.waiter = {.generation = 7}};
+	return queue_pause(rig->backend, &g->waiter, &guest_ops, lineup);
+}
+
+static uint64_t
+present_number(const struct rig *rig)
+{
+	return rig->backend->state->lineup->number;
+}
+
+static void
+one_that_pauses_is_called_when_a_server_joins_the_lineup(void **state)
+{
+	struct addr addr = {.len = sizeof(struct sockaddr_in),
+	    .in = {.sin_family = AF_INET, .sin_port = 1}};
+	struct guest g;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	rig_set_up(&rig, 2, false);
+	assert_true(pauses(&rig, &g, present_number(&rig)));
+	/* Not when one leaves, or only weights change. */
+	rig_set_up(&rig, 1, false);
+	rig.spec->servers[0].weight = 2;
+	assert_int_equal(backend_rebuild(rig.backend), 0);
+	assert_int_equal(g.woken, 0);
+	assert_false(queue_is_called(rig.backend, &g.waiter));
+	rig_set_up(&rig, 2, true);
+	assert_int_equal(g.woken, 1);
+	assert_true(queue_is_called(rig.backend, &g.waiter));
+	/* Once. */
+	rig_set_up(&rig, 1, true);
+	assert_int_equal(g.woken, 1);
+	queue_end_pause(rig.backend, &g.waiter);
+	assert_false(queue_is_called(rig.backend, &g.waiter));
+
+	/* One that is at another address counts as one that joins. */
+	assert_true(pauses(&rig, &g, present_number(&rig)));
+	assert_true(operator_set_addr(rig.backend->servers[0], &addr));
+	assert_int_equal(g.woken, 1);
+	queue_end_pause(rig.backend, &g.waiter);
+
+	/* One whose pause has ended is not meant. */
+	assert_true(pauses(&rig, &g, present_number(&rig)));
+	queue_end_pause(rig.backend, &g.waiter);
+	rig_set_up(&rig, 1, false);
+	rig_set_up(&rig, 1, true);
+	assert_int_equal(g.woken, 0);
+	assert_int_equal(rig.backend->state->queue.waiting.peak, 0);
+	rig_fini(&rig);
+}
+
+/* Between the choice and the pause. */
+static void
+a_server_that_joins_just_before_a_pause_is_not_missed(void **state)
+{
+	uint64_t number;
+	struct guest g;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_set_up(&rig, 1, false);
+	number = present_number(&rig);
+	rig_set_up(&rig, 1, true);
+	assert_false(pauses(&rig, &g, number));
+	number = present_number(&rig);
+	rig_set_up(&rig, 1, false);
+	assert_true(pauses(&rig, &g, number));
+	queue_end_pause(rig.backend, &g.waiter);
+	rig_fini(&rig);
+}
+
+static void
+many_that_pause_are_called_in_few_steps_each(void **state)
+{
+	static struct guest guests[WAITERS];
+	unsigned called = 0, before, most = 0;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_set_up(&rig, 1, false);
+	for (unsigned i = 0; i < WAITERS; i++)
+		assert_true(pauses(&rig, &guests[i], present_number(&rig)));
+	rig_set_up(&rig, 1, true);
+	for (unsigned i = 0; i < WAITERS; i++)
+		called += guests[i].woken;
+	/* The control thread's part. */
+	assert_in_range(called, 1, 64);
+	for (unsigned i = 0; i < WAITERS; i++) {
+		before = called;
+		assert_int_equal(guests[i].woken, 1);
+		queue_end_pause(rig.backend, &guests[i].waiter);
+		called = 0;
+		for (unsigned j = 0; j < WAITERS; j++)
+			called += guests[j].woken;
+		if (called - before > most)
+			most = called - before;
+	}
+	assert_int_equal(called, WAITERS);
+	assert_in_range(most, 1, 4);
+	rig_fini(&rig);
+}
+
+static void
+many_that_wait_are_served_in_few_steps_each(void **state)
+{
+	static struct guest guests[WAITERS];
+	unsigned woken = 0;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_set_up(&rig, 0, false);
+	for (unsigned i = 0; i < WAITERS; i++)
+		assert_int_equal(wait_in(&rig, &guests[i]), WAIT_QUEUED);
+	rig_set_up(&rig, 0, true);
+	for (unsigned i = 0; i < WAITERS; i++)
+		woken += guests[i].woken;
+	assert_in_range(woken, 1, 64);
+	/* Also when one that was granted a server ends instead. */
+	for (unsigned i = 0; i < WAITERS; i++) {
+		assert_int_equal(guests[i].woken, 1);
+		give_back(queue_leave(rig.backend, &guests[i].waiter));
+	}
+	assert_int_equal(rig.backend->state->queue.waiting.now, 0);
+	rig_fini(&rig);
+}
+
+static void
+only_a_server_that_came_since_is_forgiven(void **state)
+{
+	struct server *a, *b, *c, *tried[3];
+	struct passive *passive;
+	uint64_t seen;
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	a = rig.backend->servers[0];
+	b = rig.backend->servers[1];
+	c = rig.backend->servers[2];
+	seen = present_number(&rig);
+	memcpy(tried, rig.backend->servers, sizeof(tried));
+	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 0), 3);
+	rig_set_up(&rig, 1, false);
+	rig_set_up(&rig, 1, true);
+	/* The first one is not to be forgiven, whatever came since. */
+	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 2), 3);
+	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 1), 2);
+	assert_ptr_equal(tried[0], a);
+	assert_ptr_equal(tried[1], c);
+	/* The end of an ejection by time alone does not say that it is well. */
+	seen = present_number(&rig);
+	rig.spec->eject_after = 1;
+	passive = &b->state->passive;
+	passive->ejected = true;
+	passive->until_ms = 1;
+	assert_int_equal(backend_rebuild(rig.backend), 0);
+	assert_int_equal(rig.backend->state->lineup->servers_n, 2);
+	(void)backend_readmit(rig.backend, 2);
+	assert_int_equal(rig.backend->state->lineup->servers_n, 3);
+	memcpy(tried, rig.backend->servers, sizeof(tried));
+	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 0), 3);
 	rig_fini(&rig);
 }
 
@@ -378,6 +554,13 @@ main(void)
 	    cmocka_unit_test(those_who_waited_are_shared_out_among_the_servers),
 	    cmocka_unit_test(nobody_waits_where_nobody_may),
 	    cmocka_unit_test(threads_lose_no_wake_up),
+	    cmocka_unit_test(
+	        one_that_pauses_is_called_when_a_server_joins_the_lineup),
+	    cmocka_unit_test(
+	        a_server_that_joins_just_before_a_pause_is_not_missed),
+	    cmocka_unit_test(many_that_pause_are_called_in_few_steps_each),
+	    cmocka_unit_test(many_that_wait_are_served_in_few_steps_each),
+	    cmocka_unit_test(only_a_server_that_came_since_is_forgiven),
 	};
 
 	unit_watchdog();

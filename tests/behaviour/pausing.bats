@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Sessions that have tried every server, and what ends their pause.
+
+load helpers
+load stat
+
+FAULTY=$ROOT/build/fault/lfproxy
+
+# patient SERVER...: as web, but the pause before a server is tried again takes
+# ten minutes: who is answered has not waited for its end.
+patient() {
+	[ -x "$FAULTY" ] || skip "no $FAULTY; make MODE=fault builds it"
+	LFPROXY=$FAULTY LIMIT='env LFPROXY_FAULT_LONG_PAUSE=1' web "$@"
+}
+
+# A session has tried r, and pauses.
+client_pauses() {
+	local n
+
+	n=$(column connect r)
+	spawn client curl -sS -m 60 "$(url)"
+	wait_for 10 has connect r $((n + 1))
+	wait_for 10 has scur r 0
+	refute ended "${PIDS[client]}"
+}
+
+client_gets() {
+	finish client 60
+	equal "the answer" "$1" "$output"
+}
+
+@test "pausing: who causes an ejection is served by the backup, at once" {
+	start_bad r refuse
+	start_app b
+	BACKEND=$'check = off\neject_after = 1\neject_max_percent = 100%
+eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
+	for _ in 1 2 3 4 5; do
+		equal "the answer" b "$(fetch "$(url)")"
+		last_session
+		equal "the server" b "${S[server]}"
+		ctl set server app/r health up
+	done
+	equal "connects to r" 5 "$(column connect r)"
+}
+
+# The ejection is over before the pause would be.
+@test "pausing: a short ejection does not bring the session back to the server" {
+	start_bad r refuse
+	start_app b
+	BACKEND=$'check = off\neject_after = 1\neject_max_percent = 100%
+eject_time = 900ms' web r 'b backup'
+	equal "the answer" b "$(fetch "$(url)")"
+	equal "connects to r" 1 "$(column connect r)"
+}
+
+@test "pausing: a server that is enabled, added or comes up ends the pause" {
+	start_bad r refuse
+	start_app b
+	BACKEND=$'check = off' patient r b
+	ctl disable server app/b
+	client_pauses
+	ctl enable server app/b
+	client_gets b
+	ctl disable server app/b
+	client_pauses
+	ctl "add server app/c $(addr b)"
+	ctl enable server app/c
+	client_gets b
+	stop_lfproxy
+	end b
+	BACKEND='check = connect interval=200ms timeout=1s fall=2 rise=1' \
+	    patient 'r check=off' b
+	wait_for 10 says_down app/b
+	client_pauses
+	restart_app b
+	client_gets b
+}
+
+@test "pausing: another address, by command or by a reload, ends the pause" {
+	start_bad r refuse
+	start_app b
+	BACKEND=$'check = off' patient r
+	client_pauses
+	ctl set server app/r addr "${ADDRS[b]%:*}" port "${ADDRS[b]##*:}"
+	client_gets b
+	ctl set server app/r addr "${ADDRS[r]%:*}" port "${ADDRS[r]##*:}"
+	client_pauses
+	echo "server = b $(addr b)" >>"$T/lfproxy.ini"
+	ctl reload
+	client_gets b
+}
+
+@test "pausing: 2000 that pause are served when a server comes, others meanwhile" {
+	local n
+
+	n=$(scaled 2000)
+	start_bad r refuse
+	start_app b
+	DEFAULTS=$'retries = 3\nretry_budget = 100%' BACKEND='check = off' \
+	    patient r b
+	ctl disable server app/b
+	spawn many "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
+	    --count "$n" --deadline 100
+	wait_for 30 has connect r "$n"
+	ctl enable server app/b
+	wait_for 30 has scur b "$n"
+	equal "the answer" b "$(fetch "$(url)" || true)"
+	end many
+	wait_for 30 has scur b 0
+}
