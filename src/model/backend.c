@@ -143,7 +143,11 @@ backend_publish(struct backend *backend)
 	note_step(backend, l->next_step_ms);
 	lineup_number(
 	    l, backend->state->lineup, ++backend->model->state->lineups);
+	if (l->ops->begin && l->servers_n > 0)
+		l->ops->begin(l, backend->state->lineup);
 	old = atomic_swap_seq(&backend->state->lineup, l); /* [P4] */
+	if (l->ops->settle && l->servers_n > 0)
+		l->ops->settle(l, old);
 	tell_loads(l);
 	queue_serve(backend->state); /* [P19] */
 	queue_lineup_changed(backend->state, l);

@@ -25,10 +25,8 @@ struct backend_state {
 	struct lineup *lineup; /* [P4] released by control, acquired by data */
 	struct counters *counters;
 	struct timings *timings;
-	/* Turns taken so far, by new sessions and by those that had tried a
-	 * server before: roundrobin's; relaxed. */
+	/* Choices so far: leastconn's; relaxed. */
 	uint64_t cursor CACHE_LINE_ALIGNED;
-	uint64_t cursor_of_retries;
 	struct gauge sessions CACHE_LINE_ALIGNED;
 	struct timing_average average[TIMINGS_AVERAGED];
 	struct queue queue CACHE_LINE_ALIGNED;

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT
  * A cycle of turns: whose turn it is, weighted, smooth, and exact.
  *
- * The order of one cycle is worked out in advance: one of weight w has its k-th
- * turn at the virtual time (k + 1/2) / w, and the cycle is all turns in the
- * order of time (earliest deadline first), which spreads everybody's turns
- * evenly.  The weights are divided by their greatest common divisor.  Whoever
- * shares a counter then takes turns with one atomic addition, whatever the
- * number of threads, and any cycle of turns in a row hits everybody exactly by
- * weight.
+ * The member whose turn it is follows from the number of the turn alone, so
+ * threads that share a counter take turns with one atomic addition each, and
+ * any cycle of turns in a row has for every member as many as its weight, once
+ * the weights are divided by what they have in common.
+ *
+ * Members of equal weight form a group, in which they take turns in rotation.
+ * The groups are the leaves of a binary tree.  Of the first t turns of an inner
+ * node its left child gets floor(t * share + phase), its right child the rest,
+ * so a child's turns are numbered as well, and are spread evenly over those of
+ * the node.  A turn costs a multiplication for each level, a cycle is made in
+ * O(n log n), whatever the weights.
+ *
+ * A member's credit is how many turns it was entitled to by its weight less
+ * those that it had.  A cycle that follows another one begins with the credits
+ * that the former ended with: a member with the most credit goes first within
+ * its group, and the phases are set by the credits of a node's children.  So
+ * members keep their place when others come and go, or weights change.
  */
 #ifndef MODEL_CYCLE_H
 #define MODEL_CYCLE_H
@@ -16,13 +26,68 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cycle {
-	size_t n;
-	uint32_t turn[]; /* indices of weights */
+#include "base/atomics.h"
+
+/* Credits are in fractions of a turn. */
+#define CYCLE_TURN (INT64_C(1) << 32)
+
+/* Members of equal weight, weight for each. */
+struct cycle_group {
+	uint32_t first, n; /* in order */
+	uint32_t parent;   /* node; UINT32_MAX: it is the only group */
+	uint32_t weight;
+	int64_t credit; /* of all of them, at the beginning */
 };
 
-/* Of n weights, which are not all 0; from malloc, NULL when memory is short. */
+/* An inner node.  A child is a node or, from nodes_n on, a group. */
+struct cycle_node {
+	uint64_t share; /* of the left child, in fractions of 2^64 */
+	uint64_t phase; /* likewise */
+	uint32_t child[2];
+	uint32_t parent;
+};
+
+struct cycle {
+	/* Turns taken so far; any thread adds, relaxed. */
+	uint64_t taken CACHE_LINE_ALIGNED;
+	/* Written before it is published, then only read. */
+	size_t n CACHE_LINE_ALIGNED; /* turns until it repeats */
+	uint32_t members_n, groups_n, nodes_n;
+	uint64_t weight_sum;
+	struct cycle_node *nodes;
+	struct cycle_group *groups;
+	uint32_t *order;   /* members by group, in rotation */
+	uint32_t *weights; /* by member */
+	/* Control thread only: by member, at the beginning. */
+	int64_t *credits;
+	uint64_t counted; /* turns that the owner has accounted for */
+	void *scratch;    /* room for 4 numbers of 64 bits by member */
+	unsigned refs;
+};
+
+/* Of n weights, which are not all 0, without any credits.  Takes no memory but
+ * room, of that size, aligned to cache lines. */
+size_t cycle_size(uint32_t n);
+void cycle_init(struct cycle *room, const uint32_t *weights, uint32_t n);
+
+/* The same, from malloc with one reference; NULL when memory is short.  The
+ * control thread counts references. */
 struct cycle *cycle_new(const uint32_t *weights, uint32_t n);
+struct cycle *cycle_ref(struct cycle *cycle);
+void cycle_unref(struct cycle *cycle);
+
+/* Control thread, before it is published: it begins with the credits that were
+ * written to it. */
+void cycle_begin(struct cycle *cycle);
+
+/* Control thread: each member's credit after so many turns. */
+void cycle_credits(
+    const struct cycle *cycle, uint64_t taken, int64_t *ret_credits);
+
+/* How many turns from turn `at` on each member waits for its own, 0 if that is
+ * its own; -1 for a member of weight 0, which has none. */
+void cycle_tell_until(
+    const struct cycle *cycle, uint64_t at, double *ret_turns);
 
 /* The greatest; of 0 and another it is the other. */
 static inline uint32_t
@@ -37,10 +102,44 @@ common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
+/* Any thread: the number of a turn that is the caller's alone. */
+static inline uint64_t
+cycle_take(struct cycle *cycle)
+{
+	return atomic_add_relaxed(&cycle->taken, UINT64_C(1));
+}
+
+static inline uint64_t
+cycle_taken(const struct cycle *cycle)
+{
+	return atomic_load_relaxed(&cycle->taken);
+}
+
+/* How many of a node's first t turns are its left child's. */
+static inline uint64_t
+cycle_left(const struct cycle_node *node, uint64_t t)
+{
+	return (
+	    uint64_t)(((unsigned __int128)t * node->share + node->phase) >> 64);
+}
+
+/* The member whose turn it is. */
 static inline uint32_t
 cycle_turn(const struct cycle *cycle, uint64_t at)
 {
-	return cycle->turn[at % cycle->n];
+	const struct cycle_group *group;
+	uint32_t i = 0;
+
+	while (i < cycle->nodes_n) {
+		const struct cycle_node *node = &cycle->nodes[i];
+		uint64_t left = cycle_left(node, at);
+		bool right = cycle_left(node, at + 1) == left;
+
+		at = right ? at - left : left;
+		i = node->child[right];
+	}
+	group = &cycle->groups[i - cycle->nodes_n];
+	return cycle->order[group->first + at % group->n];
 }
 
 #endif

@@ -236,7 +236,7 @@ explain_routes(const struct frontend *f, struct explanation *e)
 	e->routes_n = n;
 	if (f->split) {
 		e->turns = f->split->n;
-		e->turn = atomic_load_relaxed(&f->state->routed) % e->turns + 1;
+		e->turn = cycle_taken(f->split) % e->turns + 1;
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct backend *b = f->backends[i];

@@ -46,6 +46,11 @@ struct balance_ops {
 	 * plan.  0 or -ENOMEM.  former, the lineup that it is to follow, may be
 	 * NULL, or of another algorithm. */
 	int (*prepare)(struct lineup *lineup, const struct lineup *former);
+	/* Control thread, right before and right after the lineup takes the
+	 * place of the former, of any algorithm or NULL: carries over what the
+	 * plan of the former has come to.  NULL: there is nothing. */
+	void (*begin)(struct lineup *lineup, const struct lineup *former);
+	void (*settle)(struct lineup *lineup, const struct lineup *former);
 	/* Control thread: lets go of the plan.  NULL: it is freed. */
 	void (*release)(void *plan);
 	/* Data threads: the place of one of the lineup's servers, not of one

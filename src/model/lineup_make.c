@@ -11,8 +11,8 @@
 #include "model/server.h"
 #include "model/server_fade.h"
 
-/* A cycle of roundrobin has as many turns as the sum of the weights, so they
- * are not scaled beyond that many for the sake of a slow start. */
+/* Weights are not scaled beyond this sum for the sake of a slow start: a part
+ * of a weight is fine enough by then. */
 #define SCALED_SUM_MAX (1u << 17)
 
 enum group_kind { GROUP_PRIMARY, GROUP_BACKUP, GROUPS };

@@ -56,23 +56,57 @@ frontend_free(struct frontend *frontend)
 	for (size_t i = 0; i < frontend->logs_n; i++)
 		log_target_close(frontend->logs[i].target);
 	free(frontend->logs);
-	free(frontend->split);
+	cycle_unref(frontend->split);
 	free(frontend->sni);
 	free(frontend);
 }
 
-/* False when memory is short. */
 static bool
-split_backends(struct frontend *f)
+same_routes(const struct frontend *f, const struct frontend *before)
+{
+	if (f->spec->routes_n != before->spec->routes_n)
+		return false;
+	for (size_t i = 0; i < f->spec->routes_n; i++)
+		if (f->spec->routes[i].weight !=
+		        before->spec->routes[i].weight ||
+		    f->backends[i]->state != before->backends[i]->state)
+			return false;
+	return true;
+}
+
+/* Each backend has the credit that it had before, if it was there. */
+static void
+carry_credits(struct frontend *f, const struct frontend *before)
+{
+	int64_t credits[ROUTES_MAX];
+
+	cycle_credits(before->split, cycle_taken(before->split), credits);
+	for (size_t i = 0; i < f->spec->routes_n; i++)
+		for (size_t j = 0; j < before->spec->routes_n; j++)
+			if (f->backends[i]->state == before->backends[j]->state)
+				f->split->credits[i] = credits[j];
+	cycle_begin(f->split);
+}
+
+/* While the routes are the same, so is the cycle.  False when memory is short.
+ */
+static bool
+split_backends(struct frontend *f, const struct frontend *before)
 {
 	uint32_t weights[ROUTES_MAX];
 	uint32_t n = (uint32_t)f->spec->routes_n;
 
 	if (n < 2)
 		return true;
+	if (before && before->split && same_routes(f, before)) {
+		f->split = cycle_ref(before->split);
+		return true;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		weights[i] = f->spec->routes[i].weight;
 	f->split = cycle_new(weights, n);
+	if (f->split && before && before->split)
+		carry_credits(f, before);
 	return f->split;
 }
 
@@ -89,17 +123,17 @@ any_has_servers(const struct frontend *f)
 /* A backend without servers loses its turns: they would else all be those of
  * the next one in the cycle. */
 static unsigned
-take_turn(const struct frontend *f, uint64_t *routed)
+take_turn(const struct frontend *f, uint64_t *taken)
 {
 	unsigned first =
-	    cycle_turn(f->split, atomic_add_relaxed(routed, UINT64_C(1)));
+	    cycle_turn(f->split, atomic_add_relaxed(taken, UINT64_C(1)));
 	unsigned route = first;
 
 	if (backend_has_servers(f->backends[route]) || !any_has_servers(f))
 		return route;
 	for (size_t i = 1; i < f->split->n; i++) {
 		route = cycle_turn(
-		    f->split, atomic_add_relaxed(routed, UINT64_C(1)));
+		    f->split, atomic_add_relaxed(taken, UINT64_C(1)));
 		if (backend_has_servers(f->backends[route]))
 			return route;
 	}
@@ -109,16 +143,19 @@ take_turn(const struct frontend *f, uint64_t *routed)
 unsigned
 frontend_route(const struct frontend *frontend)
 {
-	return frontend->split ? take_turn(frontend, &frontend->state->routed)
+	return frontend->split ? take_turn(frontend, &frontend->split->taken)
 	                       : 0;
 }
 
 unsigned
 frontend_peek_route(const struct frontend *frontend)
 {
-	uint64_t routed = atomic_load_relaxed(&frontend->state->routed);
+	uint64_t taken;
 
-	return frontend->split ? take_turn(frontend, &routed) : 0;
+	if (!frontend->split)
+		return 0;
+	taken = cycle_taken(frontend->split);
+	return take_turn(frontend, &taken);
 }
 
 unsigned
@@ -199,14 +236,15 @@ connect_rules(const struct model *m, struct frontend *f)
 }
 
 static bool
-connect_backends(const struct model *m, struct frontend *f)
+connect_backends(
+    const struct model *m, struct frontend *f, const struct frontend *before)
 {
 	if (!connect_rules(m, f))
 		return false;
 	f->inspects = f->sni;
 	for (size_t i = 0; i < f->backends_n; i++)
 		f->inspects |= backend_hashes_sni(f->backends[i]);
-	return split_backends(f);
+	return split_backends(f, before);
 }
 
 /* Frontends first, for their ids. */
@@ -236,7 +274,10 @@ populate(struct model *m, const struct model *before)
 			return false;
 	}
 	for (size_t i = 0; i < spec->frontends_n; i++)
-		if (!connect_backends(m, m->frontends[i]))
+		if (!connect_backends(m, m->frontends[i],
+		        before ? model_find_frontend(
+		                     before, spec->frontends[i].name)
+		               : NULL))
 			return false;
 	return true;
 }

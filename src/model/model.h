@@ -54,7 +54,6 @@ struct frontend_state {
 	uint32_t maxconn;    /* sessions at a time; relaxed */
 	uint32_t rate_limit; /* new sessions per second, 0: none; relaxed */
 	struct gauge sessions CACHE_LINE_ALIGNED;
-	uint64_t routed;      /* sessions shared out among backends; relaxed */
 	uint64_t rate_due_ns; /* see model/rate_limit.h */
 
 	/* Control thread only. */

@@ -83,6 +83,9 @@ struct server_state {
 	bool deleted; /* by the operator: one of its name is another server */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
 	bool moved;   /* it got another address since the last lineup */
+	/* What roundrobin owes it, as of the last lineup that had it, in turns
+	 * of new sessions and of retries: see model/cycle.h. */
+	int64_t credits[2];
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;
