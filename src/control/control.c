@@ -51,6 +51,10 @@ reap(struct control *c)
 	if (atomic_load_relaxed(&c->proxy.paused) &&
 	    next_ms > now_ms + paused_ms(c))
 		next_ms = now_ms + paused_ms(c);
+	/* What a reload has left behind is looked after, see clean_up. */
+	if ((c->model->state->removed || c->model->state->retired) &&
+	    next_ms > now_ms + REAP_MIN_MS)
+		next_ms = now_ms + REAP_MIN_MS;
 	if (next_ms < now_ms + c->reap_pause_ms)
 		next_ms = now_ms + c->reap_pause_ms;
 	c->reap.repeat = (double)(next_ms - now_ms) / 1000;
@@ -77,17 +81,21 @@ clean_up(struct control *c, uint64_t now_ms)
 }
 
 static void
-on_reap(struct ev_loop *loop, ev_timer *timer, int events)
+look_after(struct control *c)
 {
-	struct control *c = timer->data;
-
-	(void)loop;
-	(void)events;
 	reap(c);
 	if (c->phase < DRAINING)
 		acceptors_resume(&c->proxy);
 	clean_up(c, clock_now_ms());
 	grace_poll(c->grace);
+}
+
+static void
+on_reap(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)events;
+	look_after(timer->data);
 }
 
 static void
@@ -127,6 +135,8 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	model_tick(c->model);
 	proxy_trim(&c->proxy);
 	capacity_second(c);
+	/* The loop is awake: an idle one wakes for nothing else. */
+	look_after(c);
 }
 
 static void

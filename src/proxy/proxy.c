@@ -13,10 +13,6 @@
 
 /* A session that was told is looked at again after this time. */
 #define REAP_AGAIN_MS 40
-/* From one look to the next, at most: new sessions, whose deadlines are seconds
- * away, must not have to call the reaper. */
-#define REAP_MAX_MS  250
-#define REAP_IDLE_MS 1000
 
 static size_t
 deadlines_size(uint32_t sessions)
@@ -40,7 +36,8 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 	};
 	int rc;
 
-	*proxy = (struct proxy){.next_reap_ms = UINT64_MAX};
+	*proxy = (struct proxy){
+	    .next_reap_ms = UINT64_MAX, .reap_max_ms = REAP_MAX_MS};
 	splice_pool_init(&proxy->pipes, 0);
 	/* Pages that no session has used stay the kernel's zero page. */
 	proxy->deadlines = mmap(NULL, deadlines_size(sessions),
@@ -157,9 +154,27 @@ proxy_set_deadline(struct proxy *proxy, uint32_t session, uint64_t deadline_ms)
 {
 	(void)atomic_swap_seq(
 	    &proxy->deadlines[session], deadline_ms); /* [P13] [P17] */
-	if (deadline_ms != 0 && proxy->call_reaper &&
-	    deadline_ms < atomic_load_seq(&proxy->next_reap_ms)) /* [P17] */
-		proxy->call_reaper(proxy->call_reaper_arg);
+	if (deadline_ms == 0 || !proxy->call_reaper ||
+	    deadline_ms >= atomic_load_seq(&proxy->next_reap_ms)) /* [P17] */
+		return;
+	atomic_store_relaxed(&proxy->called, 1u);
+	proxy->call_reaper(proxy->call_reaper_arg);
+}
+
+/* From one look to the next, at most.  Each new session calls the reaper whose
+ * deadline is before the next look: where there are such deadlines the looks
+ * are more frequent, so that few sessions have to. */
+static uint64_t
+pause_at_most(struct proxy *proxy)
+{
+	uint64_t *max_ms = &proxy->reap_max_ms;
+
+	if (atomic_load_relaxed(&proxy->called))
+		*max_ms = REAP_MIN_MS;
+	else
+		*max_ms = *max_ms * 2 < REAP_MAX_MS ? *max_ms * 2 : REAP_MAX_MS;
+	atomic_store_relaxed(&proxy->called, 0u);
+	return *max_ms;
 }
 
 /* A little later, so that those about to come are met by the same look: an
@@ -175,8 +190,7 @@ when_to_look(uint64_t nearest_ms, uint64_t now_ms)
 uint64_t
 proxy_reap(struct proxy *proxy, uint64_t now_ms)
 {
-	uint64_t nearest_ms =
-	    now_ms + (proxy_sessions(proxy) > 0 ? REAP_MAX_MS : REAP_IDLE_MS);
+	uint64_t nearest_ms = now_ms + pause_at_most(proxy);
 	uint32_t made = slab_made(&proxy->sessions);
 
 	/* During the look: any deadline that is set may have been missed. */

@@ -39,12 +39,14 @@ struct proxy {
 	/* When the reaper will look at them next, clock_now_ms.  Whoever sets
 	 * a deadline before that calls it.  [P17] */
 	uint64_t next_reap_ms CACHE_LINE_ALIGNED;
+	uint32_t called; /* for such a deadline since the last look; relaxed */
 	void (*call_reaper)(void *arg); /* any thread; NULL: nobody reaps */
 	void *call_reaper_arg;
 	/* While lfproxy drains: how long sessions may be idle, and how long if
 	 * they wait for an answer; 0: it does not drain.  Sessions read these,
 	 * the control thread writes them once, idle_ms last.  [P27] */
 	uint64_t idle_ms, idle_busy_ms;
+	uint64_t reap_max_ms; /* control thread only: see proxy_reap */
 	struct allowance allowance CACHE_LINE_ALIGNED;
 	struct lacks lacks CACHE_LINE_ALIGNED;
 };
@@ -88,7 +90,10 @@ proxy_sessions(const struct proxy *proxy)
 
 /* Control thread: leaves a note with every session whose deadline has passed.
  * Reads 8 bytes for each session that ever was.  When it is to be called again,
- * clock_now_ms, if call_reaper does not come before: a second at most. */
+ * clock_now_ms, if call_reaper does not come before: REAP_MAX_MS at most, and
+ * REAP_MIN_MS while there are deadlines for which it had to be called. */
+#define REAP_MIN_MS 250
+#define REAP_MAX_MS 1500
 uint64_t proxy_reap(struct proxy *proxy, uint64_t now_ms);
 
 /* The session's owner: it is to be looked at then; 0: never. */
