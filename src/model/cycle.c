@@ -242,6 +242,7 @@ cycle_init(struct cycle *room, const uint32_t *weights, uint32_t n)
 		c->weight_sum += weights[i];
 		divisor = common_divisor(weights[i], divisor);
 	}
+	ENSURE(divisor > 0);
 	c->n = c->weight_sum / divisor;
 	memset(c->credits, 0, n * sizeof(c->credits[0]));
 	build(c);
