@@ -182,6 +182,7 @@ no_zombies() {
 		cat "$LFPROXY_LOG"
 		for word in "show stat" "show stat typed" "show stat json" "show events" \
 		    "show events json" "show servers state"; do
+			# shellcheck disable=SC2086
 			"$BUILD/lfproxyctl" -S "$T/admin.sock" $word
 		done
 		timeout 60 "$BUILD/lfproxyctl" -S "$T/admin.sock" top -n 1
