@@ -49,7 +49,7 @@ static const char config[] =
     "[global]\n"
     "log = off\n"
     "node = edge-1\n"
-    "http = 127.0.0.1:0\n"
+    "http = 127.0.0.1:0 hosts=a,x\n"
     "%2$s"
     "[defaults]\n"
     "timeout_client = 24h\n"
