@@ -219,7 +219,8 @@ $(B)/lab/null_bench: tests/lab/null_bench.c tests/lab/counted_cas.c \
 # The simulator: the core, and what it is tested with, on simulated threads.
 SIM_HOOKED  := $(filter-out %/handle_set_epoll.c %/policy_calibrate.c \
 	%/promotion_mutex.c,$(wildcard src/lf/*.c)) \
-	$(addprefix src/base/,clock.c err.c grace.c histogram.c) \
+	$(addprefix src/base/,clock.c err.c grace.c histogram.c printable.c \
+	secrets.c) \
 	tests/unit/lf/handle_set_scripted.c \
 	$(addprefix tests/sim/,world.c world_check.c promotion_checked.c)
 SIM_SRC     := $(SIM_HOOKED) $(filter-out $(SIM_HOOKED),$(wildcard tests/sim/*.c))

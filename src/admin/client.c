@@ -108,8 +108,8 @@ end_part(struct client *client, struct text_out *out, bool begun)
 {
 	if (!client->rest && !client->mode.quit) {
 		if (client->mode.severity == SEVERITY_STATUS)
-			fprintf(out->stream, COMMAND_STATUS,
-			    client->mode.failed);
+			fprintf(
+			    out->stream, COMMAND_STATUS, client->mode.failed);
 		fputs(client->mode.prompt ? "\n> " : "\n", out->stream);
 	}
 	if (!text_out_close(out)) {

@@ -82,7 +82,7 @@ struct server_state {
 	unsigned id;
 	bool deleted; /* by the operator: one of its name is another server */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
-	bool moved;   /* it got another address since the last lineup */
+	bool moved;           /* it got another address since the last lineup */
 	/* What roundrobin owes it, as of the last lineup that had it, in turns
 	 * of new sessions and of retries: see model/cycle.h. */
 	int64_t credits[2];
@@ -232,8 +232,8 @@ bool server_resolve(struct server *server, const struct addr *addr);
  * start. */
 bool server_resolve_first(struct server *server, const struct addr *addr);
 
-/* The same as text: the address itself, also where the file has a name; the name
- * while it has not been resolved. */
+/* The same as text: the address itself, also where the file has a name; that
+ * name while it has not been resolved. */
 const char *server_address(
     const struct server *server, char out[ADDR_TEXT_SIZE]);
 
