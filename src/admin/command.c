@@ -366,7 +366,16 @@ put_error(struct command_mode *mode, const char *text, FILE *out)
 	fprintf(out, "%s\n", text);
 }
 
-/* With whatever a change that is for a time only takes. */
+/* The command with its own arguments. */
+static bool
+run_checked(struct call *call, const struct command *command)
+{
+	return (command_checks_args(command) ||
+	           call_fits(call, command->args, 0)) &&
+	       command->run(call);
+}
+
+/* The command, and `for DURATION` behind its arguments if that is there. */
 static bool
 run(struct call *call, const struct command *command)
 {
@@ -374,9 +383,9 @@ run(struct call *call, const struct command *command)
 	struct lasting_call begun;
 
 	if (!lasting)
-		return command->run(call);
+		return run_checked(call, command);
 	if (!lasting_begin(lasting, call, command, &begun) ||
-	    !command->run(call))
+	    !run_checked(call, command))
 		return false;
 	lasting_end(lasting, call, command, &begun);
 	return true;
@@ -407,9 +416,7 @@ command_run(const struct command_env *env, struct command_mode *mode,
 		return NULL;
 	}
 	call.args = words + words_of(command);
-	if ((!command_checks_args(command) &&
-	        !call_fits(&call, command->args, 0)) ||
-	    !run(&call, command))
+	if (!run(&call, command))
 		put_error(mode, err.text, out);
 	return call.rest;
 }

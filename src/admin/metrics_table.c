@@ -118,6 +118,7 @@ const struct info_metric info_metrics[] = {
     {INFO_LF_PIPES_MADE, "pipes_made_total", true, 1, 1, OWN},
     {INFO_LF_PIPES_SMALL, "pipes_small_total", true, 1, 1, OWN},
     {INFO_LF_PIPES_REFUSED, "pipes_refused_total", true, 1, 1, OWN},
+    {INFO_LF_FAILED_ANSWERS, "failed_answers_total", true, 1, 1, OWN},
     {INFO_LF_MAXCONN_REACHED, "maxconn_reached_total", true, 1, 1, OWN},
     {INFO_LF_LOOP_TURNS, "loop_turns_total", true, 1, 1, OWN},
     {INFO_LF_LOOP_MAX, "loop_max_turn_seconds", false, 1, 1000000, OWN},

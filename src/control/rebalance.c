@@ -234,8 +234,7 @@ control_rebalance(struct control *control, const struct backend *backend,
 		    r->from_ms + rebalance_round_ms(r));
 		event_add(EVENT_REBALANCE, LOG_LEVEL_INFO, r->backend, NULL,
 		    "backend %s is rebalanced: up to %u session%s to be "
-		    "closed: "
-		    "the operator says so",
+		    "closed: the operator says so",
 		    r->backend, plan.planned, text_s(plan.planned));
 	}
 	if (before)

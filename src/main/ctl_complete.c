@@ -58,6 +58,9 @@ ask(const char *where, const char *command, struct ctl_text *ret_answer)
 		ctl_text_fini(ret_answer);
 		return false;
 	}
+	/* Without what lfproxy says around it, the status for one. */
+	memmove(ret_answer->data, reply.text, reply.n);
+	ret_answer->n = reply.n;
 	ctl_text_add(ret_answer, "", 1);
 	return true;
 }

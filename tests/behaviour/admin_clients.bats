@@ -127,7 +127,7 @@ hatop_on_screen() {
 	site
 	fetch "$(url)" >/dev/null
 	in_terminal 120x40 env TERM=screen hatop -s "$ADMIN" -i 1
-	wait_to_see '^ *lfproxy Version: 2\.6'
+	wait_to_see '^ *HAProxy Version: 2\.6'
 	wait_to_see '^>>> app$'
 }
 

@@ -225,6 +225,6 @@ print(len(json.load(sys.stdin)["rows"]))')"
 	ctl reload
 	run -0 ctl show capacity
 	[[ $output != *app/b* ]]
-	equal "no argument" "Unexpected argument 'all'; give json or nothing." \
+	equal "no argument" "Unexpected argument 'all'; the usage is: [json]" \
 	    "$(ctl show capacity all 2>&1 | sed 's/^[a-z]*: //')"
 }

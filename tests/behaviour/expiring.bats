@@ -291,7 +291,7 @@ print(len(ids), ids[0], ids[-1])')"
 	refused_with "'for' needs a duration" disable server app/a for
 	refused_with "Absolute weight can only be" set weight app/a 300 for 1m
 	refused_with "No such server." set weight app/x 3 for 1m
-	refused_with "Empty weight string" set weight app/a for 1m
+	refused_with "Unexpected argument '1m'" set weight app/a for 1m
 	refused_with "expects 'ready', 'drain' and 'maint'" \
 	    set server app/a state for 1m
 	for command in "clear counters" "clear counters all" \

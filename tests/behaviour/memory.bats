@@ -135,7 +135,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 print(len(json.load(sys.stdin)["rows"]))')"
 	equal "clients" 1 "$(memory count 'admin clients')"
 	run -1 ctl show memory all
-	[[ $output == *"Unexpected argument 'all'; give json or nothing."* ]]
+	[[ $output == *"Unexpected argument 'all'; the usage is: [json]"* ]]
 }
 
 # longest COMMAND...: CPU time of the loop's longest turn while it is answered,

@@ -68,8 +68,8 @@ assert [s["fair"] for s in j["servers"]] == [12, 12], j'
 	wait_for 10 is scur b "$closed"
 	equal "sessions of a" $((24 - closed)) "$(column scur a)"
 	equal "closed at b" 0 "$(sessions | grep -c ' app/b ' || true)"
-	wait_for 10 lfproxy_said "rebalancing of backend app has ended, $closed of 12 sessions were closed"
-	wait_for 10 lfproxy_said 'admin: .*: backend app: rebalanced over 3s, 12 of 24 sessions are to be closed$'
+	wait_for 10 lfproxy_said "rebalancing of backend app has ended, $closed of 12 sessions closed"
+	wait_for 10 lfproxy_said 'admin: .*: backend app: rebalanced over 3s, 12 of 24 sessions to be closed$'
 	# And no answer was cut.
 	long_ends
 	equal "the tally" "cut 0 again $closed" "$(tail -n 1 "$T/long.out")"
@@ -112,7 +112,7 @@ assert [s["fair"] for s in j["servers"]] == [12, 12], j'
 	signal busy TERM
 	finish busy
 	equal "the busy ones" "cut 0 again 0" "$(tail -n 1 "$T/busy.out")"
-	wait_for 10 lfproxy_said 'rebalancing of backend app has ended, [5-8] of 8 sessions were closed: the operator has cancelled it'
+	wait_for 10 lfproxy_said 'rebalancing of backend app has ended, [5-8] of 8 sessions closed: the operator has cancelled it'
 }
 
 @test "rebalance: busy sessions go when the time is over and there are no others" {

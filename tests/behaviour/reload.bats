@@ -234,9 +234,9 @@ no_pool() {
 	site "server = a $(addr a)" | sed 's/^threads.*/threads = 1\nshards = 2/' |
 	    write
 	refused_reload '2 shards need at least 2 threads'
-	long=$(printf 'x%.0s' {1..300})
+	long=$(printf 'x%.0s' {1..8200})
 	site "server = a $(addr a)" "; $long" "$long = 1" | write
-	refused_reload 'lfproxy.ini:15: the line has 304 characters'
+	refused_reload 'lfproxy.ini:15: the line has 8204 characters'
 	site "server = a $(addr a)" "server = a $(addr a)" | write
 	refused_reload "the name 'a' is taken"
 	site "server = a $(addr a)" | sed 's/^log.*/log = off\nuser = nobody9/' |
@@ -249,7 +249,7 @@ no_pool() {
 	rm "$INI"
 	refused_reload 'lfproxy.ini: cannot be read: No such file'
 	mkdir "$INI"
-	refused_reload 'is a directory; name a file'
+	refused_reload 'is a directory without \*.ini in it; name a file'
 	rmdir "$INI"
 	site "server = a $(addr a)" | write
 	reloaded

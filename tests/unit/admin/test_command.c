@@ -66,7 +66,7 @@ unknown_command_lists_those_that_begin_alike(void **state)
 	    "Unknown command, but maybe one of the following ones is a better "
 	    "match:\n"));
 	assert_non_null(
-	    strstr(text, "\n  show info [desc|json|typed|float]*      : report "
+	    strstr(text, "\n  show info [desc|flat|json|typed|float]* : report "
 	                 "information about the running process\n"));
 	assert_non_null(strstr(text,
 	    "\n  quit                                    : disconnect\n"));
