@@ -142,6 +142,7 @@ count_close(struct session *s)
 	struct frontend *f = s->frontend;
 
 	(void)session_leave_queue(s);
+	session_end_pause(s);
 	session_end_retry(s);
 	if (s->server)
 		session_leave_server(s);

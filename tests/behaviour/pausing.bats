@@ -91,6 +91,38 @@ eject_time = 900ms' web r 'b backup'
 	client_gets b
 }
 
+# pausing N: so many sessions pause; their ids are in $output, one a line.
+pausing() {
+	output=$(ctl show sess json | python3 -c '
+import json, sys
+for s in json.load(sys.stdin):
+    if s["state"] == "PAUSING":
+        print(s["id"])')
+	[ "$(grep -c . <<<"$output")" = "$1" ]
+}
+
+# The next session takes the slot of the one that was ended, and pauses too.
+@test "pausing: a session that is ended while it pauses keeps no other one waiting" {
+	start_bad r refuse
+	start_app b
+	DEFAULTS='retry_budget = 100%' BACKEND='check = off' patient r b
+	ctl disable server app/b
+	spawn first curl -sS -m 60 "$(url)"
+	wait_for 10 pausing 1
+	first=$output
+	spawn second curl -sS -m 60 "$(url)"
+	wait_for 10 pausing 2
+	ctl shutdown session "$first"
+	wait_for 10 sessions_ended 1
+	spawn third curl -sS -m 60 "$(url)"
+	wait_for 10 pausing 2
+	ctl enable server app/b
+	finish second 60
+	equal "the answer" b "$output"
+	finish third 60
+	equal "the answer" b "$output"
+}
+
 @test "pausing: 2000 that pause are served when a server comes, others meanwhile" {
 	local n
 
