@@ -202,8 +202,9 @@ struct frontend_spec {
 	size_t sni_n;
 	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
 	unsigned rate;    /* new sessions per second, 0: no limit */
-	uint64_t timeout_hello_ms; /* until all is known that they go by */
-	size_t pool;               /* index into spec.pools */
+	uint64_t timeout_hello_ms;      /* until all is known that they go by */
+	uint64_t timeout_first_byte_ms; /* 0: no limit of its own */
+	size_t pool;                    /* index into spec.pools */
 	bool bound; /* a session stays with the thread that accepted it */
 	enum splice_mode splice;
 	uint64_t timeout_client_ms;

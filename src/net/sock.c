@@ -348,6 +348,14 @@ sock_at_end(int fd)
 }
 
 int
+sock_unread(int fd)
+{
+	int bytes = 0;
+
+	return ioctl(fd, FIONREAD, &bytes) < 0 ? 0 : bytes;
+}
+
+int
 sock_unacknowledged(int fd)
 {
 	int bytes = 0, domain = AF_UNIX;

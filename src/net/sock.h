@@ -68,6 +68,10 @@ int sock_take_error(int fd);
 /* The peer has sent its FIN, or broken off, and nothing is left to be read. */
 bool sock_at_end(int fd);
 
+/* Bytes that have come and were not read, 0 if that is not known; leaves an
+ * error of the socket where it is. */
+int sock_unread(int fd);
+
 /* Bytes that were written and not acknowledged by a TCP peer; 0 for a unix
  * socket, whose data survives the close. */
 int sock_unacknowledged(int fd);

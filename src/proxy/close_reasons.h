@@ -18,6 +18,15 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "the client left before it had said what it wants")                \
 	X(CLOSE_HELLO_TIMEOUT, "cR", BLAME_CLIENT,                             \
 	    "no whole TLS hello came within timeout_hello")                    \
+	X(CLOSE_FIRST_BYTE_HELLO, "cR", BLAME_CLIENT,                          \
+	    "the client sent nothing for timeout_first_byte")                  \
+	X(CLOSE_FIRST_BYTE_QUEUED, "cQ", BLAME_CLIENT,                         \
+	    "the client sent nothing for timeout_first_byte, while queued")    \
+	X(CLOSE_FIRST_BYTE_CONNECT, "cC", BLAME_CLIENT,                        \
+	    "the client sent nothing for timeout_first_byte, while "           \
+	    "connecting")                                                      \
+	X(CLOSE_FIRST_BYTE_DATA, "cD", BLAME_CLIENT,                           \
+	    "the client, once connected, sent nothing for timeout_first_byte") \
 	X(CLOSE_PROXY_GONE, "CR", BLAME_CLIENT,                                \
 	    "the peer left before its PROXY header was complete")              \
 	X(CLOSE_PROXY_TIMEOUT, "cR", BLAME_CLIENT,                             \

@@ -10,6 +10,7 @@
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/connect.h"
+#include "proxy/first_byte.h"
 
 _Static_assert(RELAY_BUFFER >= TLS_HELLO_MAX, "a hello fits into it");
 
@@ -36,6 +37,7 @@ preface_begin(struct session *session, unsigned steps, struct pool_thread *self)
 	p->ended = p->spoke = false;
 	p->low_water = 0;
 	p->authority_len = 0;
+	p->header_ms = 0;
 	atomic_store_relaxed(&p->proxied, false);
 	atomic_store_release(&session->preface, p); /* [P21] */
 	return true;
@@ -305,6 +307,8 @@ preface_step(
 		found = look(s, self);
 	if (found == LOOK_DONE && client->error && client->tcp)
 		found = LOOK_GONE;
+	if (found == LOOK_MORE && first_byte_is_late(s, self))
+		return first_byte_close(s, self);
 	if (found == LOOK_MORE && is_late(s, self))
 		found = LOOK_LATE;
 	if (s->preface->steps & PREFACE_PROXY && found != LOOK_MORE)
@@ -312,6 +316,11 @@ preface_step(
 		    s, preface_refuse_proxy(s, found, self), self);
 	switch (found) {
 	case LOOK_MORE:
+		/* The deadline may have been that of the first byte, which has
+		 * come since. */
+		if (pending & NOTE_TIMEOUT)
+			session_set_deadline(s, self);
+		break;
 	case LOOK_WRONG:
 		break;
 	case LOOK_DONE:

@@ -39,6 +39,7 @@ struct preface {
 	uint8_t authority_len;
 	/* [P21] Released once these are written: a header has named them. */
 	bool proxied;
+	uint64_t header_ms; /* when the PROXY header was complete, 0: never */
 	struct endpoint source, destination;
 	/* [P21] The name that the client asks for, written once: first its
 	 * words, then its length, released; 0: none, or none so far. */

@@ -71,7 +71,10 @@ take(struct session *s, const struct proxy_read *r, struct pool_thread *self)
 	preface_count(s, COUNTER_PROXY_HEADERS, self);
 	p->steps &= (uint8_t)~PREFACE_PROXY;
 	p->spoke = false;
+	p->header_ms = turn_now_ms(self);
 	preface_wait_for_any(s);
+	/* The time for the client's first byte begins. */
+	session_set_deadline(s, self);
 	return LOOK_DONE;
 }
 

@@ -11,6 +11,7 @@
 #include "lf/pool.h"
 #include "proxy/accesslog.h"
 #include "proxy/connect.h"
+#include "proxy/first_byte.h"
 #include "proxy/preface.h"
 #include "proxy/relay.h"
 #include "proxy/relay_internal.h"
@@ -175,6 +176,22 @@ leave_drained(struct session *s, struct pool_thread *self)
 	    self);
 }
 
+/* The deadline has passed: that of the state, or that of the first byte. */
+static enum turn
+time_out(struct session *s, struct pool_thread *self)
+{
+	if (first_byte_is_late(s, self))
+		return first_byte_close(s, self);
+	if (!connecting(s)) {
+		accesslog_ongoing(s, self);
+		return relay_timeout(s, self);
+	}
+	/* The first byte is there; the state may have some time left. */
+	session_set_deadline(s, self);
+	return session_deadline_passed(s, self) ? connect_timeout(s, self)
+	                                        : connect_step(s, self);
+}
+
 static enum turn
 session_turn(
     struct event_handler *handler, uint32_t pending, struct pool_thread *self)
@@ -209,12 +226,8 @@ session_turn(
 		return connect_start(s, self);
 	if (inspecting(s))
 		return preface_step(s, pending, self);
-	if (pending & NOTE_TIMEOUT && session_deadline_passed(s, self)) {
-		if (connecting(s))
-			return connect_timeout(s, self);
-		accesslog_ongoing(s, self);
-		return relay_timeout(s, self);
-	}
+	if (pending & NOTE_TIMEOUT && session_deadline_passed(s, self))
+		return time_out(s, self);
 	if (connecting(s))
 		return connect_step(s, self);
 	return relay_step(s, self);
@@ -350,7 +363,7 @@ session_start(struct session *session, const struct shard *at,
 	s->tried_n = 0;
 	s->redispatched = false;
 	s->waits = 0;
-	s->queued = s->pausing = s->retrying = s->asked = false;
+	s->queued = s->pausing = s->retrying = s->asked = s->spoke = false;
 	s->ejected_n = 0;
 	s->waiter.position = 0;
 	s->source_port = 0;
@@ -399,6 +412,7 @@ session_set_state(
     struct session *session, enum session_state state, struct pool_thread *self)
 {
 	atomic_store_relaxed(&session->state, (uint8_t)state);
+	session->state_ms = turn_now_ms(self);
 	session_set_deadline(session, self);
 }
 
@@ -474,50 +488,66 @@ pause_ms(const struct backend_spec *b)
 	return min_u64(1000, b->timeout_connect_ms);
 }
 
-void
-session_set_deadline(struct session *session, struct pool_thread *self)
+/* While both sides are connected. */
+static uint64_t
+relay_ends_ms(
+    const struct session *s, const struct proxy *proxy, uint64_t now_ms)
 {
-	const struct session *s = session;
+	uint64_t ends_ms = min_u64(relay_side_deadline(s, HANDLE_CLIENT),
+	    relay_side_deadline(s, HANDLE_SERVER));
+
+	ends_ms = min_u64(ends_ms, accesslog_deadline(s, now_ms));
+	ends_ms = min_u64(ends_ms, session_age_ends_ms(s));
+	return min_u64(ends_ms, idle_deadline(s, proxy, now_ms));
+}
+
+/* When the time of the state itself is over, 0: never.  The same however often
+ * it is asked for while the state and the activity are the same, but for lines
+ * of the log and a look whether the session is idle. */
+static uint64_t
+state_ends_ms(
+    const struct session *s, const struct proxy *proxy, uint64_t now_ms)
+{
 	const struct backend *backend = session_backend(s);
 	const struct backend_spec *b = backend ? backend->spec : NULL;
-	struct proxy *proxy = proxy_of(self);
-	bool draining = atomic_load_seq(&proxy->idle_ms) > 0;
-	uint64_t now_ms = turn_now_ms(self), deadline = 0;
+	uint64_t hello_ms = s->frontend->spec->timeout_hello_ms;
 
 	switch ((enum session_state)s->state) {
 	case SESSION_FREE:
 		break;
 	case SESSION_INSPECTING:
-		deadline = s->accepted_ms + s->frontend->spec->timeout_hello_ms;
-		break;
+		return s->accepted_ms + hello_ms;
 	case SESSION_QUEUED:
-		deadline =
-		    now_ms + (b->timeout_queue_ms > 0 ? b->timeout_queue_ms
-		                                      : b->timeout_connect_ms);
-		break;
+		return s->state_ms + (b->timeout_queue_ms > 0
+		                             ? b->timeout_queue_ms
+		                             : b->timeout_connect_ms);
 	case SESSION_ACCEPTED:
 	case SESSION_CONNECTING:
-		deadline = (s->connecting_ms > 0 ? s->connecting_ms : now_ms) +
-		           (b ? b->timeout_connect_ms
-		              : s->frontend->spec->timeout_hello_ms);
-		break;
+		return (s->connecting_ms > 0 ? s->connecting_ms : s->state_ms) +
+		       (b ? b->timeout_connect_ms : hello_ms);
 	case SESSION_PAUSING:
-		deadline =
-		    now_ms + (s->server ? 1ull << s->waits : pause_ms(b));
-		break;
+		return s->state_ms +
+		       (s->server ? 1ull << s->waits : pause_ms(b));
 	case SESSION_RELAYING:
 	case SESSION_CLIENT_EOF:
 	case SESSION_SERVER_EOF:
-		deadline = min_u64(relay_side_deadline(s, HANDLE_CLIENT),
-		    relay_side_deadline(s, HANDLE_SERVER));
-		deadline = min_u64(deadline, accesslog_deadline(s, now_ms));
-		deadline = min_u64(deadline, session_age_ends_ms(s));
-		deadline = min_u64(deadline, idle_deadline(s, proxy, now_ms));
-		break;
+		return relay_ends_ms(s, proxy, now_ms);
 	case SESSION_FLUSHING:
-		deadline = now_ms + FLUSH_POLL_MS;
-		break;
+		return s->state_ms + FLUSH_POLL_MS;
 	}
+	return 0;
+}
+
+void
+session_set_deadline(struct session *session, struct pool_thread *self)
+{
+	const struct session *s = session;
+	struct proxy *proxy = proxy_of(self);
+	bool draining = atomic_load_seq(&proxy->idle_ms) > 0;
+	uint64_t deadline = state_ends_ms(s, proxy, turn_now_ms(self));
+
+	if (deadline > 0)
+		deadline = min_u64(deadline, first_byte_ends_ms(s));
 	proxy_set_deadline(proxy, s->index, deadline); /* [P27] */
 	/* Draining has begun meanwhile and may not have seen this deadline. */
 	if (!draining && relaying(s) && atomic_load_seq(&proxy->idle_ms) > 0)

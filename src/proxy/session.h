@@ -148,6 +148,7 @@ struct session {
 	bool pausing : 1;      /* waiter pauses there, or was called */
 	bool retrying : 1;     /* counted among the backend's retries */
 	bool asked : 1;        /* the last bytes read were the client's */
+	bool spoke : 1;        /* see first_byte.h */
 	uint8_t waits : 4;     /* in a row for room in the server's backlog */
 	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
 	uint16_t source_port;  /* out of server->ports, 0: none */
@@ -162,6 +163,7 @@ struct session {
 	struct endpoint client; /* [P21] who has connected: session_client */
 	/* Times, clock_now_ms: 0 when not reached.  [P21]: accepted_. */
 	uint64_t accepted_ms, connecting_ms, connected_ms, counted_ms;
+	uint64_t state_ms;      /* when the state was last set */
 	uint64_t connecting_ns; /* clock_now_ns, of the last connect */
 	uint64_t accepted_wall_us;
 	/* Only to be compared: after a reload they may be gone, and one that

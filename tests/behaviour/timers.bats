@@ -84,6 +84,12 @@ keep_busy() {
 	all_end cD 800 hold
 }
 
+@test "timers: timeout_first_byte" {
+	start_app a
+	DEFAULTS='timeout_first_byte = 800ms' web a
+	all_end cD 800 hold
+}
+
 @test "timers: timeout_server" {
 	start_bad s silent
 	DEFAULTS=$'timeout_server = 800ms' web s
@@ -211,4 +217,5 @@ timely() {
 	    'timeout_server_fin = 800ms'
 	timely cD 800 hold 3 s 'timeout_tunnel = 800ms'
 	timely PD 800 hold 3 s 'max_age = 800ms'
+	timely cD 800 hold 3 s 'timeout_first_byte = 800ms'
 }

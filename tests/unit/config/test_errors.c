@@ -57,7 +57,8 @@ unknown_keys(void **state)
 	    {"frontend web", "xyzzy = 1",
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
 	        "backend, sni, pool, association, maxconn, rate, "
-	        "timeout_client, timeout_client_fin, timeout_hello, splice"},
+	        "timeout_client, timeout_client_fin, timeout_hello, "
+	        "timeout_first_byte, splice"},
 	    {"backend x", "Retries = 1",
 	        "unknown key 'Retries' in [backend x]; did you mean"},
 	    {"defaults", "listen = :80",

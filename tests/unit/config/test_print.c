@@ -63,6 +63,7 @@ every_default_is_printed(void **state)
 	    "timeout_client = 5m\n"
 	    "timeout_client_fin = 30s\n"
 	    "timeout_hello = 5s\n"
+	    "; timeout_first_byte is not set: no limit of its own\n"
 	    "splice = auto\n"
 	    "; max_age is not set: no limit\n"
 	    "; log is not set: as in [global]\n"

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * See first_byte.h.
+ */
+#include "proxy/first_byte.h"
+
+#include "net/sock.h"
+#include "proxy/preface.h"
+
+uint64_t
+first_byte_ends_ms(const struct session *session)
+{
+	const struct session *s = session;
+	const struct preface *p = s->preface;
+	const struct side *client = &s->side[HANDLE_CLIENT];
+	uint64_t limit_ms = s->frontend->spec->timeout_first_byte_ms;
+
+	if (limit_ms == 0 || s->spoke || client->received > 0 || client->eof ||
+	    s->state == SESSION_FLUSHING)
+		return UINT64_MAX;
+	if (p && (p->steps & PREFACE_PROXY || p->spoke))
+		return UINT64_MAX;
+	return (p && p->header_ms > 0 ? p->header_ms : s->accepted_ms) +
+	       limit_ms;
+}
+
+/* A client that has sent its FIN has not stayed silent, nor one that has reset
+ * the connection: what follows from that follows without a limit as well. */
+bool
+first_byte_is_late(struct session *session, const struct pool_thread *self)
+{
+	struct session *s = session;
+	const struct side *client = &s->side[HANDLE_CLIENT];
+
+	if (turn_now_ms(self) < first_byte_ends_ms(s))
+		return false;
+	s->spoke =
+	    client->read_on || client->error || sock_unread(client->fd) > 0;
+	return !s->spoke;
+}
+
+static enum close_reason
+reason_of(enum session_state state)
+{
+	switch (state) {
+	case SESSION_INSPECTING:
+		return CLOSE_FIRST_BYTE_HELLO;
+	case SESSION_QUEUED:
+		return CLOSE_FIRST_BYTE_QUEUED;
+	case SESSION_ACCEPTED:
+	case SESSION_CONNECTING:
+	case SESSION_PAUSING:
+		return CLOSE_FIRST_BYTE_CONNECT;
+	default:
+		return CLOSE_FIRST_BYTE_DATA;
+	}
+}
+
+enum turn
+first_byte_close(struct session *session, struct pool_thread *self)
+{
+	return session_close(
+	    session, reason_of((enum session_state)session->state), self);
+}

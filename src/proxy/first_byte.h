@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * timeout_first_byte: how long a client may take to send its first byte.
+ *
+ * The time begins when the connection is accepted, or when its PROXY header is
+ * complete, and goes on through all states.  A session has a deadline for it
+ * until its client has sent a byte or has finished sending, and none after
+ * that.  session->spoke is set where a passed deadline shows that bytes wait in
+ * the socket, which are not read before a server is connected.
+ */
+#ifndef PROXY_FIRST_BYTE_H
+#define PROXY_FIRST_BYTE_H
+
+#include "proxy/session.h"
+
+/* The owner: when the time is over, clock_now_ms; UINT64_MAX: the client has
+ * sent something, or there is no limit, or the PROXY header is still to come.
+ * What waits unread in the socket is not looked at. */
+uint64_t first_byte_ends_ms(const struct session *session);
+
+/* The owner: the time is over, and the client has sent nothing.  Looks into the
+ * socket, once, when the time is over. */
+bool first_byte_is_late(
+    struct session *session, const struct pool_thread *self);
+
+/* The owner: closes the session, with the reason for its state. */
+enum turn first_byte_close(struct session *session, struct pool_thread *self);
+
+#endif
