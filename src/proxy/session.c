@@ -510,13 +510,12 @@ state_ends_ms(
 {
 	const struct backend *backend = session_backend(s);
 	const struct backend_spec *b = backend ? backend->spec : NULL;
-	uint64_t hello_ms = s->frontend->spec->timeout_hello_ms;
 
 	switch ((enum session_state)s->state) {
 	case SESSION_FREE:
 		break;
 	case SESSION_INSPECTING:
-		return s->accepted_ms + hello_ms;
+		return s->accepted_ms + s->frontend->spec->timeout_hello_ms;
 	case SESSION_QUEUED:
 		return s->state_ms + (b->timeout_queue_ms > 0
 		                             ? b->timeout_queue_ms
@@ -524,7 +523,8 @@ state_ends_ms(
 	case SESSION_ACCEPTED:
 	case SESSION_CONNECTING:
 		return (s->connecting_ms > 0 ? s->connecting_ms : s->state_ms) +
-		       (b ? b->timeout_connect_ms : hello_ms);
+		       (b ? b->timeout_connect_ms
+		          : s->frontend->spec->timeout_hello_ms);
 	case SESSION_PAUSING:
 		return s->state_ms +
 		       (s->server ? 1ull << s->waits : pause_ms(b));

@@ -31,7 +31,9 @@ owner(void *arg)
 {
 	static struct backend_spec backend_spec;
 	static struct backend backend = {.spec = &backend_spec};
-	static struct frontend frontend = {.backends = {&backend}};
+	static struct frontend_spec frontend_spec;
+	static struct frontend frontend = {
+	    .spec = &frontend_spec, .backends = {&backend}};
 	static struct proxy_thread local = {.proxy = &proxy};
 	struct pool_thread self = {.local = &local, .now_ns = NS_PER_S};
 	uint64_t end = clock_now_ns() + RUN_NS;
