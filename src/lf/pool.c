@@ -18,12 +18,9 @@ make_shard(struct pool *pool, int *ret_rc)
 	                                            ? pool->options.promotion
 	                                            : &promotion_futex;
 	struct shard *s = aligned_alloc(CACHE_LINE, sizeof(*s));
-	struct handle_set *set;
 	int rc;
 
-	rc = s ? pool->options.new_set(pool->options.arg, &set) : -ENOMEM;
-	if (rc == 0)
-		rc = shard_init(s, pool, pool->shards_made, set, promotion);
+	rc = s ? shard_init(s, pool, pool->shards_made, promotion) : -ENOMEM;
 	if (rc < 0) {
 		free(s);
 		*ret_rc = rc;
@@ -35,20 +32,40 @@ make_shard(struct pool *pool, int *ret_rc)
 	return s;
 }
 
+/* The place of a shard, which may have been used before, with a handle set. */
+static int
+make_place(struct pool *pool, unsigned i)
+{
+	struct handle_set *set;
+	struct shard *s;
+	int rc = 0;
+
+	if (i == pool->shards_made) {
+		s = make_shard(pool, &rc);
+		if (!s)
+			return rc;
+		atomic_store_release(&pool->shards[i], s);
+		pool->shards_made++;
+	}
+	s = pool->shards[i];
+	if (shard_has_set(s))
+		return 0;
+	rc = pool->options.new_set(pool->options.arg, &set);
+	if (rc == 0)
+		shard_put_set(s, set);
+	return rc;
+}
+
 int
 pool_make_shards(struct pool *pool, unsigned n)
 {
 	int rc = 0;
 
-	while (pool->shards_made < n) {
-		struct shard *s = make_shard(pool, &rc);
-
-		if (!s)
-			return rc;
-		atomic_store_release(&pool->shards[pool->shards_made], s);
-		pool->shards_made++;
-	}
-	return 0;
+	for (unsigned i = 0; i < n && rc == 0; i++)
+		rc = make_place(pool, i);
+	for (unsigned i = 0; i < pool->shards_made && rc < 0; i++)
+		shard_drop_set(pool->shards[i]);
+	return rc;
 }
 
 void
@@ -59,6 +76,7 @@ pool_open_shards(struct pool *pool, unsigned n)
 
 		if (!s->closed)
 			continue;
+		shard_open_set(s);
 		atomic_store_relaxed(&s->changed_ns, clock_now_ns());
 		atomic_store_relaxed(&s->closed, 0u);
 	}

@@ -152,9 +152,9 @@ void pool_set_policy(struct pool *pool, enum policy_kind policy);
 void pool_set_order(struct pool *pool, enum promotion_order order);
 bool pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err);
 
-/* Now and then: brings in threads that have ended and closes shards that are
- * empty.  True while something is under way: sessions of closing shards should
- * get their note again. */
+/* Now and then: brings in threads that have ended, closes shards that are empty
+ * and frees the handle sets of closed ones.  True while something is under way:
+ * sessions of closing shards should get their note again. */
 bool pool_tick(struct pool *pool);
 
 /* Every millisecond or so while the pool works: sees to it that no shard's eyes

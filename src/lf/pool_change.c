@@ -108,8 +108,8 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 		    shards, threads);
 	rc = pool_make_shards(pool, shards);
 	if (rc < 0)
-		return err_set(
-		    err, "a shard cannot be made: %s", strerror(-rc));
+		return err_set(err, "a shard cannot be made: %s%s",
+		    strerror(-rc), pool_start_hint(-rc));
 	pool_open_shards(pool, shards);
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */
@@ -152,6 +152,22 @@ close_empty_shards(struct pool *pool)
 	return pool->shards_n > pool->shards_open;
 }
 
+/* Those handle sets of closed shards that no thread uses any more go.  True
+ * while there are others: a leader leaves when it has seen the order that came
+ * after the shard was closed. */
+static bool
+close_unused_sets(struct pool *pool)
+{
+	bool any = false;
+
+	for (unsigned i = pool->shards_n; i < pool->shards_made; i++) {
+		struct shard *s = pool->shards[i];
+
+		any |= shard_has_set(s) && !shard_close_set(s);
+	}
+	return any;
+}
+
 bool
 pool_is_idle(const struct pool *pool)
 {
@@ -166,6 +182,7 @@ pool_tick(struct pool *pool)
 {
 	bool closing = close_empty_shards(pool);
 
+	closing |= close_unused_sets(pool);
 	return pool_reap_threads(pool, false) > 0 || closing;
 }
 

@@ -25,7 +25,8 @@ struct pool {
 	struct pool_class classes[POOL_CLASSES_MAX]; /* as asked for */
 	unsigned classes_n;
 
-	/* Shards, made once and used again; never freed before the pool. */
+	/* Shards, made once and used again; never freed before the pool.  Of
+	 * those from shards_n on some may still have their handle set. */
 	struct shard *shards[POOL_THREADS_LIMIT];
 	unsigned shards_made;
 	uint32_t shards_n;    /* served, closing ones included */
@@ -59,7 +60,8 @@ pool_class_threads(const struct pool_class *classes, unsigned n)
 	return sum;
 }
 
-/* Makes sure that there are so many; they stay closed.  0 or -errno. */
+/* Makes sure that there are so many, each with a handle set; they stay closed.
+ * 0 or -errno, then no descriptor is left open. */
 int pool_make_shards(struct pool *pool, unsigned n);
 
 /* Serves the first n, and places new handlers there only. */

@@ -15,19 +15,14 @@ kick(void *arg)
 
 int
 shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    struct handle_set *set, const struct promotion_ops *promotion)
+    const struct promotion_ops *promotion)
 {
-	int rc;
-
 	memset(shard, 0, sizeof(*shard));
 	shard->pool = pool;
 	shard->id = id;
-	shard->set = set;
+	shard->inside = SHARD_NO_SET;
 	batch_init(&shard->batch);
-	rc = promotion->create(kick, shard, &shard->promotion);
-	if (rc < 0)
-		handle_set_free(set);
-	return rc;
+	return promotion->create(kick, shard, &shard->promotion);
 }
 
 void
@@ -46,10 +41,14 @@ shard_fini(struct shard *shard)
 static void
 wake(struct shard *shard)
 {
-	if (atomic_load_seq(&shard->sleepers) > 0 || /* [P2] */
-	    (atomic_load_seq(&shard->asleep) &&      /* [P2] */
-	        atomic_swap_seq(&shard->asleep, 0u)))
-		handle_set_wake(shard->set);
+	if (atomic_load_seq(&shard->sleepers) == 0 && /* [P2] */
+	    (!atomic_load_seq(&shard->asleep) ||      /* [P2] */
+	        !atomic_swap_seq(&shard->asleep, 0u)))
+		return;
+	if (!shard_hold(shard))
+		return;
+	handle_set_wake(shard->set);
+	shard_release(shard);
 }
 
 void

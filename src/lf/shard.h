@@ -11,7 +11,8 @@
  * needs no memory, has no limit and never holds a stale entry.
  *
  * Shards are never freed before their pool: whoever owns a handler may follow
- * its shard pointer.
+ * its shard pointer.  A closed shard gives its handle set back as soon as no
+ * thread is inside, and gets another one when it is opened again.
  */
 #ifndef LF_SHARD_H
 #define LF_SHARD_H
@@ -48,7 +49,14 @@ struct batch {
 
 void batch_init(struct batch *batch);
 
+/* In the word `inside`: the shard has no handle set, or none for others. */
+#define SHARD_NO_SET 0x80000000u
+
 struct shard {
+	/* The control thread writes, while `inside` says that there is none.
+	 * May be used by whoever has entered with shard_hold, and in a turn,
+	 * which is a grace section: of the shard where the handler is
+	 * registered, or of one chosen in this turn.  [P28] */
 	struct handle_set *set;
 	struct promotion *promotion;
 	struct pool *pool;
@@ -71,6 +79,7 @@ struct shard {
 	uint32_t sleepers;      /* threads in wait under POLICY_KERNEL [P2] */
 	uint32_t orders;        /* something is wanted of members [P10] */
 	uint32_t unguarded;     /* the guard has gone to sleep [P18] */
+	uint32_t inside;        /* threads that use the set [P28] */
 	uint64_t busy_since_ns; /* when the leader's present turn began */
 
 	/* The holder's alone; the promotion hands them on. */
@@ -92,10 +101,22 @@ shard_leave(struct event_handler *handler)
 	atomic_sub_acq_rel(&handler->shard->handlers, 1u);
 }
 
-/* Takes the set over, also on failure.  0 or -errno. */
+/* Without a handle set.  0 or -errno. */
 int shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    struct handle_set *set, const struct promotion_ops *promotion);
+    const struct promotion_ops *promotion);
 void shard_fini(struct shard *shard);
+
+/* Control thread.  Prepares a handle set, which shard_open_set lets the threads
+ * use; the shard owns it.  Nothing happens if the shard has one in use. */
+bool shard_has_set(const struct shard *shard); /* in use */
+void shard_put_set(struct shard *shard, struct handle_set *set);
+void shard_open_set(struct shard *shard);
+/* Control thread: frees a set that is prepared and not in use. */
+void shard_drop_set(struct shard *shard);
+/* Control thread, of a closed shard, where nothing is registered and a grace
+ * period has passed since the last thread could have chosen it: frees the set
+ * unless a thread is inside; then false.  Does not block. */
+bool shard_close_set(struct shard *shard);
 
 /* A pool thread: serves its home shard, or one that lacks a leader, until it is
  * summoned to retire. */

@@ -9,6 +9,12 @@
 #include "lf/pool.h"
 #include "lf/shard.h"
 
+/* Any thread: the handle set may be used until shard_release.  False if the
+ * shard has none: then it is closed, and no thread waits there.  May be nested.
+ */
+bool shard_hold(struct shard *shard);
+void shard_release(struct shard *shard);
+
 /* The holder, with the shard's batch (leading), or under POLICY_KERNEL a thread
  * with its own.  It is empty: waits for events and for the mailbox. */
 void batch_fetch(struct shard *shard, struct batch *b, bool leading,

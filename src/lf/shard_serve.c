@@ -201,7 +201,7 @@ may_leave(const struct shard *shard, const struct pool_thread *self)
 /* Leads until a follower is promoted, the token is taken over, or something is
  * wanted of this thread. */
 static void
-lead(struct shard *shard, struct pool_thread *self)
+lead_inside(struct shard *shard, struct pool_thread *self)
 {
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
@@ -244,6 +244,19 @@ lead(struct shard *shard, struct pool_thread *self)
 	give_up(shard, self);
 }
 
+/* The token of a closed shard without a handle set may come to a thread that
+ * was on its way there: nothing is left to do, and nobody has to stay. */
+static void
+lead(struct shard *shard, struct pool_thread *self)
+{
+	if (!shard_hold(shard)) {
+		dissolve(shard, self);
+		return;
+	}
+	lead_inside(shard, self);
+	shard_release(shard);
+}
+
 /* While the leader from before the policy changed still waits, others would
  * take the wake-ups that are meant for it: until it has gone they follow.  Who
  * has waited since the policy was last kernel, and has taken one, leaves and
@@ -261,6 +274,11 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 {
 	struct batch *b = &self->batch;
 
+	/* Closed: this thread gets another home soon. */
+	if (!shard_hold(shard)) {
+		sched_yield();
+		return;
+	}
 	turns_set_role(self, ROLE_LEADING);
 	while (has_no_leader(shard) && !atomic_load_relaxed(&shard->closed) &&
 	       !member_wanted(&self->member)) {
@@ -284,6 +302,7 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 	 * leader, now that there is one again, or for somebody who is to leave.
 	 * Whoever gets this passes it on in the same way. */
 	handle_set_wake(shard->set);
+	shard_release(shard);
 }
 
 /* A shard that is to have no leader needs none but to take the token from a

@@ -402,6 +402,65 @@ complete_ctl() {
 	done
 }
 
+# The descriptors that shards have, an epoll set and an eventfd each, among
+# others that stay.
+shard_fds() {
+	find "/proc/$LFPROXY_PID/fd" -lname 'anon_inode:\[event*' \
+	    2>/dev/null | wc -l
+}
+
+shard_fds_are() {
+	[ "$(shard_fds)" -eq "$1" ]
+}
+
+# bats test_tags=slow
+@test "pool: closed shards give their descriptors back, under load" {
+	MAIN=$'threads = 1\nshards = 1' streaming
+	before=$(shard_fds)
+	begin_load
+	for promotion in adaptive kernel always; do
+		set_main promotion "$promotion"
+		for round in 1 2; do
+			set_main threads 200
+			set_main shards 200
+			equal "descriptors of shards, round $round" \
+			    $((before + 2 * 199)) "$(shard_fds)"
+			flowing
+			set_main shards 1
+			wait_for 20 shard_fds_are "$before"
+			flowing
+		done
+	done
+	set_main threads 1
+	wait_for 10 is main '(p["resident"], p["shards_closing"])' '(1, 0)'
+	end_load
+	wait_for 10 quiet_ledger
+	equal "descriptors of shards" "$before" "$(shard_fds)"
+}
+
+@test "pool: shards that lack descriptors are refused, and leave none open" {
+	MAIN=$'threads = 40\nshards = 1' streaming
+	before=$(shard_fds)
+	fds=$(fd_count)
+	# An epoll set is the first that is refused, then an eventfd.
+	for limit in $((fds + 20)) $((fds + 21)); do
+		prlimit --pid "$LFPROXY_PID" --nofile="$limit:"
+		refused_with '*: Too many open files; raise the limit of descriptors (LimitNOFILE, ulimit -n)*' \
+		    main shards 40
+		equal "descriptors of shards" "$before" "$(shard_fds)"
+		equal "shards" 1 "$(main 'p["shards"]')"
+	done
+	prlimit --pid "$LFPROXY_PID" --nofile=1000:
+	begin_load
+	set_main shards 40
+	equal "descriptors of shards" $((before + 2 * 39)) "$(shard_fds)"
+	flowing
+	set_main shards 1
+	wait_for 20 shard_fds_are "$before"
+	end_load
+	wait_for 10 quiet_ledger
+}
+
 @test "pool: threads that cannot be started say which limit to raise" {
 	{
 		printf '[pool main]\nthreads = 60\nshards = 60\n'

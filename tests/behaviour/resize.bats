@@ -158,8 +158,8 @@ memory_at_most() {
 	[ "$SCALE" -gt 1 ] || [ "$(pss_kib)" -le "$1" ]
 }
 
-# resized SECONDS: the first load brings everything to its largest: sessions'
-# memory and shards' handle sets stay for the next ones.
+# resized SECONDS: the first load brings everything to its largest: the memory
+# of sessions stays for the next ones.
 resized() {
 	local fds memory
 

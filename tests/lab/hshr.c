@@ -53,7 +53,7 @@ no_kick(void *arg)
 
 int
 shard_init(struct shard *shard, struct pool *pool, unsigned id,
-    struct handle_set *set, const struct promotion_ops *promotion)
+    const struct promotion_ops *promotion)
 {
 	struct queue *q = &queues[id];
 
@@ -61,7 +61,7 @@ shard_init(struct shard *shard, struct pool *pool, unsigned id,
 	memset(shard, 0, sizeof(*shard));
 	shard->pool = pool;
 	shard->id = id;
-	shard->set = set;
+	shard->inside = SHARD_NO_SET;
 	batch_init(&shard->batch);
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->not_empty, NULL);

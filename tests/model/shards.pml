@@ -12,7 +12,9 @@
  * of theirs; nothing is registered at a closed shard, which takes the grace
  * period; a shard with something to do finds a leader, by adoption or by the
  * guard's help; all threads end.  Left out: the table (takeover.pml), kernel,
- * the guard's sleep, and that a shard may be opened again while it closes.
+ * the guard's sleep, that a shard may be opened again while it closes, and the
+ * end of a closed shard's handle set, which one exchange of one word decides
+ * (src/lf/shard_set.c): the simulator closes and opens shards with all of it.
  */
 #ifdef LEND
 #define THREADS 3

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,15 @@ run_many(struct arguments *a)
 	    (double)a->schedules / took_s);
 }
 
+/* With the schedule that led there; the simulated threads' stacks are as good
+ * as any for a handler. */
+static void
+on_bad_address(int signal)
+{
+	(void)signal;
+	sim_fail("an address that is not there is used");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -168,6 +178,7 @@ main(int argc, char **argv)
 	};
 
 	parse(argc, argv, &a);
+	signal(SIGSEGV, on_bad_address);
 	if (a.golden) {
 		a.sim.single = true;
 		sim_run(&a.sim, plan_golden, a.golden);

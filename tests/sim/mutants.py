@@ -7,7 +7,8 @@ MUTANTS = [
     ("the token goes round where nobody is to lead",
      "src/lf/shard_serve.c",
      "	promotion_sweep(shard->promotion, ask_to_come, NULL);\n", "",
-     "		sched_yield();\n		return;\n", ""),
+     "POLICY_KERNEL) {\n		sched_yield();\n		return;\n",
+     "POLICY_KERNEL) {\n"),
     ("who waits without a leader keeps the leader's wake-up",
      "src/lf/shard_serve.c",
      "	while (has_no_leader(shard) && !atomic",
@@ -26,7 +27,7 @@ MUTANTS = [
      "src/lf/shard_batch.c",
      " &&   /* [P2] */\n		    !atomic_load_seq(&shard->orders))", ")"),
     ("a wake-up does not take the sleepers into account", "src/lf/shard.c",
-     "atomic_load_seq(&shard->sleepers) > 0 || /* [P2] */\n", ""),
+     "atomic_load_seq(&shard->sleepers) == 0 && /* [P2] */\n", ""),
     ("leading begins without a look at the orders",
      "src/lf/shard_serve.c",
      "		/* First: an order may be for this thread, and is taken now. */\n"
@@ -56,4 +57,35 @@ MUTANTS = [
      "	if (atomic_load_seq(&to->closed)) /* [P12] */\n		give_back(to);\n", ""),
     ("a shard closes although handlers are registered", "src/lf/pool_change.c",
      "atomic_load_acquire(&shard->handlers) == 0 &&\n	       ", ""),
+    ("a handle set goes while a thread is inside", "src/lf/shard_set.c",
+     "	if (!atomic_cas_acq_rel(\n"
+     "	        &shard->inside, &nobody, SHARD_NO_SET)) /* [P28] */\n"
+     "		return false;\n",
+     "	(void)nobody;\n"
+     "	(void)atomic_or_acq_rel(&shard->inside, SHARD_NO_SET);\n"),
+    ("whether a thread is inside is looked at before, not with the exchange",
+     "src/lf/shard_set.c",
+     "	if (!atomic_cas_acq_rel(\n"
+     "	        &shard->inside, &nobody, SHARD_NO_SET)) /* [P28] */\n"
+     "		return false;\n",
+     "	if (atomic_load_relaxed(&shard->inside) != nobody)\n"
+     "		return false;\n"
+     "	(void)atomic_or_acq_rel(&shard->inside, SHARD_NO_SET);\n"),
+    ("who comes to a shard does not see that its handle set has gone",
+     "src/lf/shard_set.c",
+     "	shard_release(shard);\n	return false;\n", "	return true;\n"),
+    ("a thread leads without being counted", "src/lf/shard_serve.c",
+     "	if (!shard_hold(shard)) {\n		dissolve(shard, self);\n"
+     "		return;\n	}\n	lead_inside(shard, self);\n"
+     "	shard_release(shard);\n",
+     "	lead_inside(shard, self);\n"),
+    ("a thread waits beside others without being counted",
+     "src/lf/shard_serve.c",
+     "	if (!shard_hold(shard)) {\n		sched_yield();\n"
+     "		return;\n	}\n", "",
+     "	handle_set_wake(shard->set);\n	shard_release(shard);\n",
+     "	handle_set_wake(shard->set);\n"),
+    ("a shard closes before its grace period has passed",
+     "src/lf/pool_change.c",
+     "	if (pool->unsettled > 0)\n		return true;\n", ""),
 ]

@@ -140,6 +140,33 @@ wake_from_sleep(void)
 	world_settle();
 }
 
+/* Shards that close give their handle sets back and get others, with handlers,
+ * writers and orders on their way to them. */
+static void
+close_and_open_shards(void)
+{
+	unsigned rounds = any(1, 3);
+
+	while (rounds-- > 0) {
+		unsigned n = one_in(2) ? 1 : any(1, 4);
+
+		sim_note("shards", n);
+		world_set_shards(n);
+		/* Handlers are on their way to shards that close at once. */
+		if (one_in(3))
+			world_set_shards(1);
+		if (one_in(2))
+			(void)pool_tick(world.pool);
+		world_write(&fakes[sim_random(world.setup.fakes)], any(1, 8));
+		if (one_in(2))
+			set_policy();
+		world_control(choose_pause());
+		if (one_in(2))
+			world_settle();
+	}
+	world_settle();
+}
+
 void *
 plan_random(void *arg)
 {
@@ -165,6 +192,8 @@ plan_random(void *arg)
 		world_settle();
 		if (one_in(2))
 			wake_from_sleep();
+		if (one_in(3))
+			close_and_open_shards();
 	}
 	world_close();
 	return NULL;

@@ -37,6 +37,16 @@ count_parked(void)
 	return n;
 }
 
+static struct scripted_counts
+counts_of(unsigned shard)
+{
+	struct shard *s = pool_shard(world.pool, shard);
+
+	if (!s->set)
+		return (struct scripted_counts){0};
+	return scripted_counts(scripted_of(s->set));
+}
+
 static bool
 any_claimed(void)
 {
@@ -63,6 +73,8 @@ world_unrest(void)
 		return "bytes were not read";
 	if (pool_shards(world.pool) != pool_shards_wanted(world.pool))
 		return "a shard does not close";
+	if (machine_sets_open(world.machine) != pool_shards(world.pool))
+		return "a closed shard keeps its handle set";
 	if (s.threads != pool_threads(world.pool))
 		return "a thread does not retire";
 	if (sums.waiting + count_parked() < s.threads)
@@ -109,7 +121,7 @@ check_mailboxes(void)
 {
 	for (unsigned i = 0; i < pool_shards(world.pool); i++)
 		if (pool_shard(world.pool, i)->mailbox &&
-		    scripted_counts(machine_set(world.machine, i)).waiting > 0)
+		    counts_of(i).waiting > 0)
 			sim_fail("a thread sleeps at shard %u, and its mailbox "
 			         "is full",
 			    i);
@@ -134,8 +146,7 @@ world_describe(void)
 		static const char *const tokens[] = {
 		    "with nobody", "held", "on the table"};
 		struct shard *s = pool_shard(world.pool, i);
-		struct scripted_counts c =
-		    scripted_counts(machine_set(world.machine, i));
+		struct scripted_counts c = counts_of(i);
 
 		fprintf(stderr,
 		    "  %u: %s, token %s, parked %u, waiting %u, asleep %u, "

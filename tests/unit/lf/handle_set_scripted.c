@@ -15,7 +15,7 @@
 #include "base/ensure.h"
 #include "base/list.h"
 
-#define SETS_MAX 16
+#define SETS_MAX 1024
 
 struct feed {
 	struct feed *next;
@@ -46,8 +46,9 @@ struct scripted {
 
 struct machine {
 	pthread_mutex_t lock;
-	struct scripted sets[SETS_MAX];
-	unsigned sets_n;
+	struct scripted *sets[SETS_MAX];
+	unsigned sets_n, sets_open;
+	unsigned sets_limit; /* of sets_n */
 	unsigned wires_n;
 	struct wire wires[];
 };
@@ -56,6 +57,13 @@ static struct scripted *
 self_of(struct handle_set *set)
 {
 	return (struct scripted *)(void *)set;
+}
+
+static void
+lock_set(struct scripted *s)
+{
+	pthread_mutex_lock(&s->machine->lock);
+	ENSURE(s->counts.freed == 0);
 }
 
 static struct wire *
@@ -105,7 +113,7 @@ scripted_add(struct handle_set *set, int fd, handle_t handle, uint32_t interest)
 	struct wire *w = wire_at(s->machine, fd);
 	int rc = 0;
 
-	pthread_mutex_lock(&s->machine->lock);
+	lock_set(s);
 	s->counts.adds++;
 	if (w->set) {
 		rc = -EEXIST;
@@ -126,7 +134,7 @@ scripted_remove(struct handle_set *set, int fd)
 	struct wire *w = wire_at(s->machine, fd);
 	int rc = -ENOENT;
 
-	pthread_mutex_lock(&s->machine->lock);
+	lock_set(s);
 	s->counts.removes++;
 	if (w->set == s) {
 		lower_locked(w);
@@ -145,7 +153,7 @@ scripted_reactivate(
 	struct wire *w = wire_at(s->machine, fd);
 	int rc = -ENOENT;
 
-	pthread_mutex_lock(&s->machine->lock);
+	lock_set(s);
 	if (w->set == s) {
 		w->handle = handle;
 		w->interest = interest;
@@ -247,7 +255,7 @@ scripted_wait(struct handle_set *set, struct handle_event *events, int max,
 	struct scripted *s = self_of(set);
 	int n;
 
-	pthread_mutex_lock(&s->machine->lock);
+	lock_set(s);
 	s->counts.waits++;
 	if (s->in_wait++ > 0)
 		s->counts.double_waits++;
@@ -264,7 +272,7 @@ scripted_wake(struct handle_set *set)
 {
 	struct scripted *s = self_of(set);
 
-	pthread_mutex_lock(&s->machine->lock);
+	lock_set(s);
 	s->counts.wakes++;
 	s->woken = true;
 	pthread_cond_signal(&s->changed);
@@ -276,8 +284,10 @@ scripted_free(struct handle_set *set)
 {
 	struct scripted *s = self_of(set);
 
-	pthread_mutex_lock(&s->machine->lock);
+	lock_set(s);
+	ENSURE(s->in_wait == 0);
 	s->counts.freed++;
+	s->machine->sets_open--;
 	pthread_mutex_unlock(&s->machine->lock);
 }
 
@@ -297,6 +307,7 @@ machine_new(unsigned wires)
 
 	ENSURE(m);
 	m->wires_n = wires;
+	m->sets_limit = SETS_MAX;
 	pthread_mutex_init(&m->lock, NULL);
 	return m;
 }
@@ -307,7 +318,7 @@ machine_free(struct machine *machine)
 	struct machine *m = machine;
 
 	for (unsigned i = 0; i < m->sets_n; i++) {
-		struct scripted *s = &m->sets[i];
+		struct scripted *s = m->sets[i];
 
 		while (s->oldest) {
 			struct feed *f = s->oldest;
@@ -316,6 +327,7 @@ machine_free(struct machine *machine)
 			free(f);
 		}
 		pthread_cond_destroy(&s->changed);
+		free(s);
 	}
 	pthread_mutex_destroy(&m->lock);
 	free(m);
@@ -327,9 +339,13 @@ machine_new_set(void *machine, struct handle_set **ret_set)
 	struct machine *m = machine;
 	struct scripted *s;
 
+	if (m->sets_n == m->sets_limit)
+		return -EMFILE;
+	s = calloc(1, sizeof(*s));
+	ENSURE(s && m->sets_n < SETS_MAX);
 	pthread_mutex_lock(&m->lock);
-	ENSURE(m->sets_n < SETS_MAX);
-	s = &m->sets[m->sets_n++];
+	m->sets[m->sets_n++] = s;
+	m->sets_open++;
 	s->set.ops = &scripted_ops;
 	s->machine = m;
 	s->newest = &s->oldest;
@@ -343,7 +359,7 @@ machine_new_set(void *machine, struct handle_set **ret_set)
 struct scripted *
 machine_set(struct machine *machine, unsigned i)
 {
-	return &machine->sets[i];
+	return machine->sets[i];
 }
 
 unsigned
@@ -355,6 +371,29 @@ machine_sets(struct machine *machine)
 	n = machine->sets_n;
 	pthread_mutex_unlock(&machine->lock);
 	return n;
+}
+
+unsigned
+machine_sets_open(struct machine *machine)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&machine->lock);
+	n = machine->sets_open;
+	pthread_mutex_unlock(&machine->lock);
+	return n;
+}
+
+struct scripted *
+scripted_of(struct handle_set *set)
+{
+	return self_of(set);
+}
+
+void
+machine_limit_sets(struct machine *machine, unsigned more)
+{
+	machine->sets_limit = machine->sets_n + more;
 }
 
 void

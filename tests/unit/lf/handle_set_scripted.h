@@ -41,7 +41,9 @@ struct scripted_counts {
 };
 
 /* The test owns a machine, and a machine its sets: a set's free is only
- * counted.  Wires are numbered from 0 and go by their number as descriptor. */
+ * counted, and must be the last thing that happens to it: a set that is used
+ * later, or freed while a thread waits on it, ends the test.  Wires are
+ * numbered from 0 and go by their number as descriptor. */
 struct machine *machine_new(unsigned wires);
 void machine_free(struct machine *machine);
 
@@ -51,6 +53,12 @@ int machine_new_set(void *machine, struct handle_set **ret_set);
 /* The set that was made i-th. */
 struct scripted *machine_set(struct machine *machine, unsigned i);
 unsigned machine_sets(struct machine *machine);
+/* Those of them that were not freed. */
+unsigned machine_sets_open(struct machine *machine);
+/* As machine_set, of a set that the machine has made. */
+struct scripted *scripted_of(struct handle_set *set);
+/* So many more sets are made, then each attempt returns -EMFILE. */
+void machine_limit_sets(struct machine *machine, unsigned more);
 
 /* Any thread. */
 void machine_write(struct machine *machine, int fd, uint32_t bytes);

@@ -320,6 +320,7 @@ is_quiet(struct rig *rig)
 	       s.in_batch == 0 && !any_owned(rig) &&
 	       machine_unread(rig->machine) == 0 &&
 	       pool_shards(rig->pool) == pool_shards_wanted(rig->pool) &&
+	       machine_sets_open(rig->machine) == pool_shards(rig->pool) &&
 	       s.threads == pool_threads(rig->pool) && all_rest(rig) &&
 	       count_returned(rig) == returned;
 }

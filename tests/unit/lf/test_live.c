@@ -465,6 +465,128 @@ on_the_way_to_kernel_the_token_does_not_go_round(void **state)
 	rig_finish(&rig);
 }
 
+/* Rounds of changes under traffic, each followed by rest, which includes that
+ * exactly the shards in use have a handle set (rig_quiet). */
+static void
+close_and_open_shards(enum policy_kind policy)
+{
+	const struct rig_setup setup = {
+	    .policy = policy, .threads = 8, .shards = 1};
+	struct rig rig;
+	uint64_t written = 0;
+
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 16; i++)
+		rig_fake(&rig, read_all);
+	for (unsigned round = 0; round < 30; round++) {
+		static const unsigned sizes[] = {8, 1, 4, 2, 8, 3};
+
+		rig_set_shards(&rig, sizes[round % UNIT_N(sizes)]);
+		for (unsigned n = 0; n < 20; n++, written++) {
+			write_to_each(&rig);
+			rig_control(&rig);
+		}
+		/* One in three changes comes while the last one goes on. */
+		if (round % 3 != 0)
+			assert_true(rig_quiet(&rig));
+	}
+	rig_set_shards(&rig, 1);
+	assert_true(rig_quiet(&rig));
+	assert_int_equal(machine_sets_open(rig.machine), 1);
+	each_has_read(&rig, written);
+	rig_finish(&rig);
+}
+
+/* Symptom: each shard that a pool ever had kept two descriptors open. */
+static void
+closed_shards_give_their_handle_sets_back(void **state)
+{
+	(void)state;
+	close_and_open_shards(POLICY_ADAPTIVE);
+	close_and_open_shards(POLICY_ALWAYS);
+	close_and_open_shards(POLICY_KERNEL);
+}
+
+/* The set of a shard stays while a thread is inside, in a long turn. */
+static enum turn
+wait_for_the_test(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	enum turn turn = read_all(fake, pending, self);
+
+	if (fake->number != 1 || !atomic_load_acquire(&fake->left))
+		return turn;
+	atomic_store_release(&fake->rig->ticket, 1u);
+	while (atomic_load_acquire(&fake->left))
+		sched_yield();
+	return turn;
+}
+
+static void
+a_handle_set_stays_while_a_thread_is_inside(void **state)
+{
+	static const struct rig_setup setup = {.threads = 2, .shards = 2};
+	struct shard *closing;
+	struct rig rig;
+	struct err err;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	rig_fake(&rig, read_all);
+	rig_fake(&rig, wait_for_the_test);
+	closing = pool_shard(rig.pool, 1);
+	assert_ptr_equal(rig.fakes[1]->handler.shard, closing);
+	/* From shard 1, whose leader then stays in the turn: the handler moves
+	 * at its beginning, and nothing is registered there any more. */
+	assert_true(pool_set_shards(rig.pool, 1, &err));
+	atomic_store_release(&rig.fakes[1]->left, 1u);
+	assert_true(fake_note(rig.fakes[1], NOTE_MOVE));
+	assert_true(unit_wait(atomic_load_acquire(&rig.ticket)));
+	for (int i = 0; i < 20; i++) {
+		assert_true(pool_tick(rig.pool));
+		assert_true(shard_has_set(closing));
+		unit_nap();
+	}
+	atomic_store_release(&rig.fakes[1]->left, 0u);
+	assert_true(rig_quiet(&rig));
+	assert_false(shard_has_set(closing));
+	rig_finish(&rig);
+}
+
+/* Some of the handle sets were made when one could not be. */
+static void
+shards_without_descriptors_leave_the_pool_as_it_was(void **state)
+{
+	static const struct rig_setup setup = {.threads = 4, .shards = 1};
+	struct rig rig;
+	struct err err;
+
+	(void)state;
+	rig_start(&rig, &setup);
+	for (int i = 0; i < 4; i++)
+		rig_fake(&rig, read_all);
+	for (unsigned round = 1; round <= 4; round++) {
+		machine_limit_sets(rig.machine, 2);
+		assert_false(pool_set_shards(rig.pool, 4, &err));
+		assert_non_null(strstr(err.text, "Too many open files"));
+		assert_non_null(strstr(err.text, "LimitNOFILE"));
+		assert_int_equal(pool_shards(rig.pool), 1);
+		assert_int_equal(pool_shards_wanted(rig.pool), 1);
+		assert_int_equal(machine_sets_open(rig.machine), 1);
+		write_to_each(&rig);
+		assert_true(rig_quiet(&rig));
+		each_has_read(&rig, 2 * round - 1);
+		machine_limit_sets(rig.machine, 3);
+		rig_set_shards(&rig, 4);
+		assert_true(rig_quiet(&rig));
+		assert_int_equal(machine_sets_open(rig.machine), 4);
+		rig_set_shards(&rig, 1);
+		write_to_each(&rig);
+		assert_true(rig_quiet(&rig));
+		each_has_read(&rig, 2 * round);
+	}
+	rig_finish(&rig);
+}
+
 int
 main(void)
 {
@@ -488,6 +610,10 @@ main(void)
 	    cmocka_unit_test(on_the_way_to_kernel_the_token_does_not_go_round),
 	    cmocka_unit_test(
 	        threads_that_stop_leading_leave_the_other_shards_alone),
+	    cmocka_unit_test(closed_shards_give_their_handle_sets_back),
+	    cmocka_unit_test(a_handle_set_stays_while_a_thread_is_inside),
+	    cmocka_unit_test(
+	        shards_without_descriptors_leave_the_pool_as_it_was),
 	};
 
 	unit_watchdog();

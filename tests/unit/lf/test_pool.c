@@ -190,30 +190,35 @@ a_thread_without_memory_means_no_pool_and_no_leak(void **state)
 	}
 }
 
+static unsigned promotions_left;
+
 static int
-create_no_promotion(
+create_promotion(
     void (*kick)(void *arg), void *arg, struct promotion **ret_promotion)
 {
-	(void)kick;
-	(void)arg;
-	(void)ret_promotion;
-	return -ENOMEM;
+	if (promotions_left == 0)
+		return -ENOMEM;
+	promotions_left--;
+	return promotion_futex.create(kick, arg, ret_promotion);
 }
 
 static void
-without_a_promotion_the_handle_set_is_given_back(void **state)
+without_a_promotion_the_handle_sets_are_given_back(void **state)
 {
-	static const struct promotion_ops none = {
-	    .name = "none", .create = create_no_promotion};
+	static const struct promotion_ops few = {
+	    .name = "few", .create = create_promotion};
+	const struct rig_setup *setup = *state;
 	struct grace *grace = grace_new();
 	struct record r = {.machine = machine_new(0)};
 	struct pool *pool = NULL;
 
-	assert_int_equal(start(*state, &none, grace, &r, &pool), -ENOMEM);
+	/* Each of the shards, as many as threads, but the last one. */
+	promotions_left = setup->threads - 1;
+	assert_int_equal(start(setup, &few, grace, &r, &pool), -ENOMEM);
 	assert_null(pool);
 	assert_int_equal(r.inits, 0);
 	grace_free(grace);
-	all_sets_are_freed(&r, 1);
+	all_sets_are_freed(&r, setup->threads - 1);
 }
 
 static void
@@ -241,7 +246,7 @@ main(void)
 	    RIG_TEST(after_stop_no_turn_begins),
 	    RIG_TEST(each_thread_is_initialized_and_finished_once),
 	    RIG_TEST(a_thread_without_memory_means_no_pool_and_no_leak),
-	    RIG_TEST(without_a_promotion_the_handle_set_is_given_back),
+	    RIG_TEST(without_a_promotion_the_handle_sets_are_given_back),
 	    RIG_TEST(status_tells_who_leads_and_who_follows),
 	};
 
