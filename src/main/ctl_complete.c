@@ -161,8 +161,8 @@ static const struct value {
     {"set timeout", "cli"},
     {"show closed", "backend cause frontend last server json"},
     {"show closed backend", "<backend>"},
-    {"show closed cause", "-- CC CR cR PR CQ CD cD SC SQ sQ sC SD sD "
-                          "PD RC RD RR KR KC KQ KD BD DC DD UC UD"},
+    {"show closed cause", "-- CC CR cR cQ cC cD PR CQ CD SC SQ sQ sC "
+                          "SD sD PD RC RD RR KR KC KQ KD BD DC DD UC UD"},
     {"show closed frontend", "<frontend>"},
     {"show closed server", "<bk>/<srv>"},
     {"show sess", "all backend frontend older server json"},
