@@ -59,6 +59,7 @@ function failure(text)
 # cmocka: "not ok 3 # SKIP name"; bats: "ok 3 name # skip reason".
 /^(not )?ok .*# (SKIP|skip)/ {
 	skipped++
+	reason = behaviour ? "" : said
 	said = ""
 	telling = 0
 	sub(/^(not )?ok [0-9]* */, "")
@@ -68,7 +69,9 @@ function failure(text)
 		print "test\t" name >> skips
 	}
 	sub(/# (SKIP|skip) */, "skipped: ")
-	print "  " label ": " $0
+	gsub(/ *\n */, " ", reason)
+	sub(/ +$/, "", reason)
+	print "  " label ": " $0 (reason ? ":" reason : "")
 	progress()
 	next
 }
