@@ -33,7 +33,7 @@ from measuring.process import (
 from measuring.short import SHORT, brief
 from samples import raise_descriptors
 
-INTERVAL_MS = 2000
+INTERVAL_MS = brief(2000, 200)
 LATE_SHARE = 0.1
 WRK_S = brief(4, 1)
 RATE = 2000
