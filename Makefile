@@ -403,7 +403,7 @@ lint-format: lint-deps
 	$(call say,LINT,clang-format)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 lint-warnings: lint-deps
-	$(call say,LINT,$(CC))
+	$(call say,LINT,compiler)
 	$(Q)printf '%s\n' $(filter src/%.c tests/tools/%.c,$(C_FILES)) | \
 	    xargs -n 8 -P 2 $(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests \
 	    -Werror -fsyntax-only
@@ -419,7 +419,7 @@ lint-shell: lint-deps
 lint-man: lint-deps
 	$(call say,LINT,mandoc)
 	$(Q)mandoc -Tlint -W warning $(MAN_PAGES)
-	$(call say,LINT,man --warnings)
+	$(call say,LINT,groff)
 	$(Q)scripts/lint-man $(MAN_PAGES)
 
 format: ## bring every C file into the form that lint asks for
