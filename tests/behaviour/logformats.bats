@@ -107,6 +107,8 @@ assert got == sys.argv[1], ascii(got)' \
 @test "log: a server that has a name is told by its address, as in show stat" {
 	local port
 
+	[ "$(getent ahosts localhost | awk 'NR == 1 { print $1 }')" = 127.0.0.1 ] ||
+	    skip "localhost stands for another address than 127.0.0.1 here"
 	start_app a
 	port=$(addr a | sed 's/.*://')
 	ADDRESSES=("localhost:$port")
