@@ -301,7 +301,7 @@ refuse_http(struct client *client)
 	    "admin: %s: closed: it sent an HTTP request; a web page or a "
 	    "service that fetches URLs may be trying to give commands",
 	    peer_text(&client->mode.peer, who));
-	refuse(client, "Closed: this is no HTTP port.\n\n");
+	refuse(client, "Closed: this is not an HTTP port.\n\n");
 }
 
 /* Whether the line may be run; else the client is refused. */

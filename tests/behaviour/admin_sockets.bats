@@ -203,7 +203,7 @@ assert b"" in [s.recv(100) for s in socks]
 	LOG=stderr sockets "admin = $ADMIN\nadmin = 127.0.0.1:0 level=admin"
 	run timeout $((60 * PATIENCE)) curl -s --http0.9 -m 60 \
 	    --data-binary $'\nset pool main threads 3\n' "http://$(tcp)/"
-	equal "the answer" "Closed: this is no HTTP port." "$output"
+	equal "the answer" "Closed: this is not an HTTP port." "$output"
 	equal "the changes" "" "$("$BUILD/lfproxyctl" -S "$ADMIN" show changes | grep threads || true)"
 	wait_for 10 lfproxy_said \
 	    '^lfproxy: (warning: )?admin: 127\.0\.0\.1:[0-9]+: closed: it sent an HTTP request'

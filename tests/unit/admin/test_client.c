@@ -515,7 +515,7 @@ lines_before_one_with_a_nul_are_answered(void **state)
 	    talk(""), "admin\n\nClosed: a line must not have NUL bytes.\n\n");
 }
 
-#define NO_HTTP "Closed: this is no HTTP port.\n\n"
+#define NO_HTTP "Closed: this is not an HTTP port.\n\n"
 
 /* Symptom: the lines of the body of a request that a web page had made a
  * browser send were run as commands. */
