@@ -10,7 +10,7 @@
 
 #define RANK_TRUSTED ((int)LEVEL_ADMIN + 1)
 
-/* What a client must fulfil to be chosen. */
+/* The conditions for a client to be chosen. */
 struct wanted {
 	int most_rank;
 	const struct peer *party;   /* NULL: any */
@@ -83,7 +83,7 @@ stalled_long(const struct list *clients, struct wanted wanted)
 	return most_stalled(clients, &wanted, STALLED_S);
 }
 
-/* One party or process among the wanted clients. */
+/* The wanted clients of one party or process. */
 struct tally {
 	const struct client *of; /* one with the lowest rank */
 	unsigned n;
@@ -161,7 +161,8 @@ greediest(const struct list *clients, const struct wanted *wanted,
 	return most;
 }
 
-/* Where no party has more than one connection of that rank or below. */
+/* Chooses a client when no party has more than one connection of that rank or
+ * below. */
 static struct client *
 one_of_singles(const struct list *clients, int rank)
 {
@@ -174,7 +175,7 @@ one_of_singles(const struct list *clients, int rank)
 	return most_stalled(clients, &wanted, 0.);
 }
 
-/* Where all have a higher rank: one that loses nothing by it. */
+/* Chooses an idle client, which loses nothing, when all have a higher rank. */
 static struct client *
 one_of_higher(const struct list *clients)
 {

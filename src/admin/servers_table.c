@@ -66,7 +66,7 @@ read_check_status(const void *row, struct row_value *v)
 		row_text(v, check_status_name(s->state->last.status));
 }
 
-/* As HAProxy's page has it: `L7STS/503`. */
+/* The form of HAProxy's status page: `L7STS/503`. */
 static void
 read_check(const void *row, struct row_value *v)
 {

@@ -360,7 +360,7 @@ set_agent_send(struct call *call, struct server *server)
 	if (!operator_set_agent_send(server, call_arg(call, 2)))
 		return err_set(
 		    call->err, "cannot allocate memory for new string");
-	/* It may be a password. */
+	/* The text may be a password. */
 	call_audit(call, NULL, "(not shown)", "server %s/%s agent-send",
 	    server->backend->spec->name, server->spec->name);
 	return true;

@@ -90,7 +90,7 @@ printable_clean(char *s, char instead)
 	printable_copy(s, strlen(s) + 1, s, instead);
 }
 
-/* What is read is never behind what is written, so both may be one. */
+/* Reading is never behind writing, so source and target may be the same. */
 void
 printable_copy(char *out, size_t size, const char *s, char instead)
 {
