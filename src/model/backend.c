@@ -280,6 +280,17 @@ backend_forgive(const struct backend *backend, uint64_t seen,
 	return lineup_forgive(l, seen, tried, tried_n, kept);
 }
 
+bool
+backend_awaits_backup(const struct backend *backend, unsigned ejected_n)
+{
+	const struct lineup *l =
+	    atomic_load_acquire(&backend->state->lineup); /* [P4] */
+	bool of_backups = l->servers_n > 0 && l->servers[0]->spec->backup;
+
+	return l->servers_n <= ejected_n &&
+	       l->backup_n > (of_backups ? l->servers_n : 0);
+}
+
 uint32_t
 backend_peek(const struct backend *backend, const struct choice *choice)
 {

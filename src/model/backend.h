@@ -114,6 +114,11 @@ uint64_t backend_key(const struct backend *backend,
 /* The same for backend_hashes_sni and a client with such a name. */
 uint64_t backend_key_of_name(const char *name, size_t len);
 
+/* Data threads, in a grace section: will a backup join the lineup as soon as
+ * this many servers of it are ejected?  False when servers are left without
+ * them, or when no backup is usable. */
+bool backend_awaits_backup(const struct backend *backend, unsigned ejected_n);
+
 /* Data threads, in a grace section: lineup_forgive, with the present lineup. */
 unsigned backend_forgive(const struct backend *backend, uint64_t seen,
     struct server **tried, unsigned tried_n, unsigned kept);

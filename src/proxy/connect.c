@@ -44,6 +44,7 @@ use_server(struct session *s, struct server *server, struct pool_thread *self)
 	struct backend *b = session_backend(s);
 
 	s->waits = 0;
+	s->was_reset = false;
 	counters_add(server->counters, self->index, COUNTER_SESSIONS, 1);
 	counters_add(server->counters, self->index, COUNTER_SELECTED, 1);
 	counters_add(b->counters, self->index, COUNTER_SELECTED, 1);
@@ -282,11 +283,20 @@ reason_of(int error)
 	                          : CLOSE_CONNECT_FAILED;
 }
 
+/* A client whose server has reset the connection gets a reset as well. */
+static enum turn
+end_without_server(
+    struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	s->side[HANDLE_SERVER].reset |= reason == CLOSE_SERVER_RESET;
+	return session_close(s, reason, self);
+}
+
 static enum turn
 give_up(struct session *s, enum close_reason reason, struct pool_thread *self)
 {
 	count_failure(s, self);
-	return session_close(s, reason, self);
+	return end_without_server(s, reason, self);
 }
 
 /* The session has a slot at the server; from is the one that it had before,
@@ -434,7 +444,8 @@ look_again(struct session *s, struct pool_thread *self)
 }
 
 /* All were tried, and the pause is over: now one that was tried will do, unless
- * the session itself got it ejected and there is another. */
+ * it has reset an established connection, or the session itself got it ejected
+ * and there is another. */
 static enum turn
 try_again(struct session *s, struct pool_thread *self)
 {
@@ -442,6 +453,10 @@ try_again(struct session *s, struct pool_thread *self)
 
 	session_end_pause(s);
 	next = choose(s, self);
+	if (next.server && s->was_reset && was_tried(s, next.server)) {
+		backend_release(next.server);
+		return end_without_server(s, CLOSE_SERVER_RESET, self);
+	}
 	if (next.server && s->ejected_n > 0 && was_tried(s, next.server)) {
 		backend_release(next.server);
 		next = choose_but(s, s->ejected_n, self);
@@ -467,17 +482,54 @@ try_next(struct session *s, enum close_reason reason, struct pool_thread *self)
 	return try_another(s, from, reason, self);
 }
 
-/* Another server, with a slot there and the budget for a retry; NULL: none. */
-static struct chosen
-choose_another(struct session *s, struct pool_thread *self)
+/* May a connection that was established be tried again on another server? */
+static bool
+may_connect_again(const struct session *s, bool reset)
 {
-	struct chosen next = choose(s, self);
+	const struct backend_spec *spec = session_backend(s)->spec;
 
-	if (!next.server ||
-	    (!was_tried(s, next.server) && begin_retry(s, self)))
-		return next;
-	backend_release(next.server);
-	return (struct chosen){.server = NULL};
+	return spec->retry_on >= (reset ? RETRY_ON_RESET : RETRY_ON_CLOSE) &&
+	       s->tries <= spec->retries;
+}
+
+/* Leaves the server that broke off.  0, or -errno when the client could not be
+ * registered again. */
+static int
+leave_broken(struct session *s)
+{
+	int rc = drop_server_side(s);
+
+	s->reason = CLOSE_DONE;
+	s->connected_ms = 0;
+	session_leave_server(s);
+	return rc;
+}
+
+/* Goes on with a server that the session has a slot at. */
+static enum turn
+connect_to_other(
+    struct session *s, struct chosen next, struct pool_thread *self)
+{
+	const struct server *from = s->server;
+	int rc = leave_broken(s);
+
+	session_use_server(s, next.server, next.lineup);
+	count_retry(s, next.server, from, self);
+	use_server(s, next.server, self);
+	return rc < 0 ? lost(s, -rc, self) : ask_server(s, self);
+}
+
+/* The reset gets the server ejected, and a backup follows: the session pauses
+ * until the control thread has published it. */
+static enum turn
+wait_for_backup(struct session *s, struct pool_thread *self)
+{
+	const struct server *from = s->server;
+	int rc = leave_broken(s);
+
+	if (rc < 0)
+		return lost(s, -rc, self);
+	return try_another(s, from, CLOSE_SERVER_RESET, self);
 }
 
 bool
@@ -485,28 +537,25 @@ connect_again(
     struct session *session, struct pool_thread *self, enum turn *ret_turn)
 {
 	struct session *s = session;
-	const struct backend_spec *spec = session_backend(s)->spec;
-	const struct server *from = s->server;
 	bool reset = s->side[HANDLE_SERVER].broken;
 	struct chosen next;
-	int dropped;
 
-	if (spec->retry_on < (reset ? RETRY_ON_RESET : RETRY_ON_CLOSE) ||
-	    s->tries > spec->retries)
+	if (!may_connect_again(s, reset))
 		return false;
-	next = choose_another(s, self);
+	if (reset && !s->was_reset)
+		connect_note_reset(s);
+	next = choose(s, self);
 	if (!next.server)
 		return false;
-	if (reset)
-		server_note_failure(s->server, FAILURE_RESET, 0);
-	s->reason = CLOSE_DONE;
-	s->connected_ms = 0;
-	dropped = drop_server_side(s);
-	session_leave_server(s);
-	session_use_server(s, next.server, next.lineup);
-	count_retry(s, next.server, from, self);
-	use_server(s, next.server, self);
-	*ret_turn = dropped < 0 ? lost(s, -dropped, self) : ask_server(s, self);
+	if (!was_tried(s, next.server) && begin_retry(s, self)) {
+		*ret_turn = connect_to_other(s, next, self);
+		return true;
+	}
+	backend_release(next.server);
+	if (!was_tried(s, next.server) ||
+	    !backend_awaits_backup(session_backend(s), s->ejected_n))
+		return false;
+	*ret_turn = wait_for_backup(s, self);
 	return true;
 }
 

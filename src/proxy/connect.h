@@ -18,8 +18,10 @@ enum turn connect_step(struct session *session, struct pool_thread *self);
 /* The owner, in RELAYING or half-closed: the server has broken off, or closed,
  * before a byte went either way.  True when the session goes on with another
  * one, or has ended in the attempt, see *ret_turn; false when it may not
- * (retry_on, retries, the budget) or there is no other: then nothing has
- * changed. */
+ * (retry_on, retries, the budget) or there is no other: then a reset has been
+ * counted against the server, and nothing else has changed.  When that reset
+ * gets the server ejected and a backup will replace it, the session pauses
+ * until the backup is there. */
 bool connect_again(
     struct session *session, struct pool_thread *self, enum turn *ret_turn);
 

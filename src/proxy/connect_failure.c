@@ -77,3 +77,11 @@ connect_note_failure(
 	report(session, error, self);
 	judge(session, error, self);
 }
+
+void
+connect_note_reset(struct session *session)
+{
+	session->was_reset = true;
+	if (server_note_failure(session->server, FAILURE_RESET, 0))
+		note_ejected(session);
+}

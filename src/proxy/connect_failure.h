@@ -16,4 +16,10 @@ void connect_note_ewma(
 void connect_note_failure(
     struct session *session, int error, struct pool_thread *self);
 
+/* The owner: the session's server has reset the established connection before a
+ * byte of an answer.  Counts that against the server and sets
+ * session->was_reset, so that the end of the session does not count it again.
+ */
+void connect_note_reset(struct session *session);
+
 #endif

@@ -364,6 +364,7 @@ session_start(struct session *session, const struct shard *at,
 	s->redispatched = false;
 	s->waits = 0;
 	s->queued = s->pausing = s->retrying = s->asked = s->spoke = false;
+	s->was_reset = false;
 	s->ejected_n = 0;
 	s->waiter.position = 0;
 	s->source_port = 0;

@@ -149,6 +149,7 @@ struct session {
 	bool retrying : 1;     /* counted among the backend's retries */
 	bool asked : 1;        /* the last bytes read were the client's */
 	bool spoke : 1;        /* see first_byte.h */
+	bool was_reset : 1;    /* by its last server, which was told of it */
 	uint8_t waits : 4;     /* in a row for room in the server's backlog */
 	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
 	uint16_t source_port;  /* out of server->ports, 0: none */

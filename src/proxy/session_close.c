@@ -34,7 +34,7 @@ judge_server(const struct session *s, enum close_reason reason)
 	if (!s->server || s->connected_ms == 0 ||
 	    s->side[HANDLE_SERVER].received > 0)
 		return;
-	if (reason == CLOSE_SERVER_RESET)
+	if (reason == CLOSE_SERVER_RESET && !s->was_reset)
 		server_note_failure(s->server, FAILURE_RESET, 0);
 	else if (reason == CLOSE_DONE)
 		passive_note_answer(&s->server->state->passive);

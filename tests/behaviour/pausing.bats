@@ -30,6 +30,16 @@ client_gets() {
 	equal "the answer" "$1" "$output"
 }
 
+# pausing N: so many sessions pause; their ids are in $output, one a line.
+pausing() {
+	output=$(ctl show sess json | python3 -c '
+import json, sys
+for s in json.load(sys.stdin):
+    if s["state"] == "PAUSING":
+        print(s["id"])')
+	[ "$(grep -c . <<<"$output")" = "$1" ]
+}
+
 @test "pausing: who causes an ejection is served by the backup, at once" {
 	start_bad r refuse
 	start_app b
@@ -42,6 +52,62 @@ eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
 		ctl set server app/r health up
 	done
 	equal "connects to r" 5 "$(column connect r)"
+}
+
+# The client sends nothing before it has a server that stays.
+@test "pausing: a reset that causes an ejection is followed by the backup, at once" {
+	start_bad r reset
+	start_app b
+	BACKEND=$'check = off\neject_after = 1\neject_max_percent = 100%
+eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
+	for n in 1 2 3 4 5; do
+		exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
+		wait_for 10 has stot b "$n"
+		printf 'GET / HTTP/1.0\r\n\r\n' >&7
+		run -0 timeout 60 cat <&7
+		exec 7>&-
+		[[ $output == *b ]]
+		wait_for 10 has status r 'DOWN (ejected)'
+		ctl set server app/r health up
+	done
+	equal "connects to r" 5 "$(column connect r)"
+}
+
+# A reset that arrives before lfproxy has seen the connection established is a
+# failed connect, after which the session pauses: some attempts may be such.
+@test "pausing: without a usable backup a reset is passed on at once" {
+	start_bad r reset
+	start_app b
+	BACKEND=$'check = off\neject_after = 1\neject_max_percent = 100%' \
+	    patient r 'b backup'
+	ctl disable server app/b
+	for n in {1..50}; do
+		exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
+		wait_for 10 has connect r "$n"
+		wait_for 10 has scur r 0
+		exec 7>&-
+		((n < 3 || $(column eresp r) < 1)) || break
+	done
+	[ "$(column eresp r)" -ge 1 ]
+	pausing 0 || for id in $output; do
+		ctl shutdown session "$id"
+	done
+}
+
+# Both servers reset; only the first may be ejected, so no backup comes.
+@test "pausing: a reset is passed on when the ejection that was due is declined" {
+	start_bad r reset
+	start_bad q reset
+	start_app b
+	BALANCE=first BACKEND=$'check = off\neject_after = 1\nretries = 5
+eject_max_percent = 10%' web r q 'b backup'
+	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
+	run timeout 60 cat <&7
+	exec 7>&-
+	[[ $output == *"reset by peer"* ]]
+	last_session
+	equal "the code" SD "${S[code]}"
+	equal "connects to the backup" 0 "$(column connect b)"
 }
 
 # The ejection is over before the pause would be.
@@ -89,16 +155,6 @@ eject_time = 900ms' web r 'b backup'
 	echo "server = b $(addr b)" >>"$T/lfproxy.ini"
 	ctl reload
 	client_gets b
-}
-
-# pausing N: so many sessions pause; their ids are in $output, one a line.
-pausing() {
-	output=$(ctl show sess json | python3 -c '
-import json, sys
-for s in json.load(sys.stdin):
-    if s["state"] == "PAUSING":
-        print(s["id"])')
-	[ "$(grep -c . <<<"$output")" = "$1" ]
 }
 
 # The next session takes the slot of the one that was ended, and pauses too.
