@@ -18,7 +18,7 @@
 /* Shorter texts are not masked: they would be found everywhere. */
 #define SECRET_MIN_LEN 4
 
-/* Before a configuration is read: secrets_each_open tells of later ones. */
+/* Before a configuration is read: secrets_each_flawed tells of later ones. */
 void secrets_begin(void);
 
 /* Copies both; source is what is shown, as in `${PW}`.  open_path: the file
@@ -35,8 +35,16 @@ const char *secrets_mask(const char *text, char **ret_copy);
  * instead; 0: none. */
 size_t secret_at(const char *text, const char **ret_source);
 
-/* Calls tell for each file that every user of this host can read. */
-void secrets_each_open(void (*tell)(void *arg, const char *path), void *arg);
+/* What the operator should know of a secret of the present configuration. */
+struct secret_flaws {
+	const char *source;    /* as in `${PW}` */
+	const char *open_path; /* a file that every user can read, or NULL */
+	bool too_short;        /* shorter than SECRET_MIN_LEN: never masked */
+};
+
+/* Calls tell for each secret of the present configuration that has a flaw. */
+void secrets_each_flawed(
+    void (*tell)(void *arg, const struct secret_flaws *flaws), void *arg);
 
 /* Forgets all; before the process ends. */
 void secrets_forget(void);

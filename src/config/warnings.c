@@ -50,12 +50,18 @@ warn_of_backend(const struct backend_spec *b, struct err_list *warnings)
 }
 
 static void
-warn_of_secret(void *warnings, const char *path)
+warn_of_secret(void *warnings, const struct secret_flaws *flaws)
 {
-	err_list_add(warnings, NULL, 0,
-	    "warning: every user of this host can read the secret in %s; chmod "
-	    "o-r",
-	    path);
+	if (flaws->open_path)
+		err_list_add(warnings, NULL, 0,
+		    "warning: every user of this host can read the secret in "
+		    "%s; chmod o-r",
+		    flaws->open_path);
+	if (flaws->too_short)
+		err_list_add(warnings, NULL, 0,
+		    "warning: the secret %s has fewer than %d characters, so "
+		    "it is not masked in logs and answers; use a longer one",
+		    flaws->source, SECRET_MIN_LEN);
 }
 
 void
@@ -67,5 +73,5 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 		warn_of_proxy(&spec->frontends[i], warnings);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
-	secrets_each_open(warn_of_secret, warnings);
+	secrets_each_flawed(warn_of_secret, warnings);
 }

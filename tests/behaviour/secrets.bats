@@ -138,6 +138,12 @@ check_body = "${file:'"$T"'/pw}"' web a
 	chmod 600 "$T/pw"
 	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
 	[[ $output != *warning* ]]
+	echo abc >"$T/pw"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *'warning: the secret ${file:'"$T"'/pw} has fewer than 4 characters, so it is not masked'* ]]
+	echo abcd >"$T/pw"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output != *warning* ]]
 }
 
 # with_file: a configuration whose node is the file's text; prints the errors.

@@ -52,30 +52,49 @@ very_short_texts_are_not(void **state)
 	secrets_forget();
 }
 
+struct flawed {
+	unsigned open, too_short;
+};
+
 static void
-count_open(void *arg, const char *path)
+count_flaws(void *arg, const struct secret_flaws *flaws)
 {
-	assert_string_equal(path, "/p");
-	++*(unsigned *)arg;
+	struct flawed *f = arg;
+
+	if (flaws->open_path) {
+		assert_string_equal(flaws->open_path, "/p");
+		f->open++;
+	}
+	if (flaws->too_short) {
+		assert_string_equal(flaws->source, "${SHORT}");
+		f->too_short++;
+	}
 }
 
 static void
-open_files_of_the_last_configuration_are_told(void **state)
+assert_flawed(unsigned open, unsigned too_short)
 {
-	unsigned n = 0;
+	struct flawed f = {0};
 
+	secrets_each_flawed(count_flaws, &f);
+	assert_int_equal(f.open, open);
+	assert_int_equal(f.too_short, too_short);
+}
+
+static void
+flaws_of_the_last_configuration_are_told(void **state)
+{
 	(void)state;
 	assert_true(secrets_add("first", "${file:/p}", "/p"));
 	assert_true(secrets_add("other", "${file:/q}", NULL));
-	secrets_each_open(count_open, &n);
-	assert_int_equal(n, 1);
+	assert_true(secrets_add("abc", "${SHORT}", NULL));
+	assert_true(secrets_add("abcd", "${LONG}", NULL));
+	assert_flawed(1, 1);
 	secrets_begin();
-	secrets_each_open(count_open, &n);
-	assert_int_equal(n, 1);
+	assert_flawed(0, 0);
 	assert_masked("first", "${file:/p}");
 	assert_true(secrets_add("first", "${file:/p}", NULL));
-	secrets_each_open(count_open, &n);
-	assert_int_equal(n, 1);
+	assert_flawed(0, 0);
 	secrets_forget();
 }
 
@@ -86,7 +105,7 @@ main(void)
 	    cmocka_unit_test(every_occurrence_is_masked_by_its_source),
 	    cmocka_unit_test(the_longest_secret_is_masked),
 	    cmocka_unit_test(very_short_texts_are_not),
-	    cmocka_unit_test(open_files_of_the_last_configuration_are_told),
+	    cmocka_unit_test(flaws_of_the_last_configuration_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
