@@ -88,11 +88,30 @@ secret_at(const char *text, const char **ret_source)
 	return len;
 }
 
-static bool
-has_secret(const char *text)
+/* As secret_at, also of a secret whose rest is behind the end: whoever has a
+ * buffer for the text may have cut it there. */
+static size_t
+maybe_cut_at(const char *text, const char *end, const char **ret_source)
 {
+	size_t len = secret_at(text, ret_source), left = (size_t)(end - text);
+
+	if (len > 0 || left < SECRET_MIN_LEN)
+		return len;
 	for (const struct secret *s = secrets; s; s = s->next)
-		if (s->len >= SECRET_MIN_LEN && strstr(text, s->text))
+		if (s->len > left && memcmp(text, s->text, left) == 0) {
+			*ret_source = s->source;
+			return left;
+		}
+	return 0;
+}
+
+static bool
+has_secret(const char *text, const char *end)
+{
+	const char *source;
+
+	for (; secrets && text < end; text++)
+		if (maybe_cut_at(text, end, &source) > 0)
 			return true;
 	return false;
 }
@@ -100,18 +119,18 @@ has_secret(const char *text)
 const char *
 secrets_mask(const char *text, char **ret_copy)
 {
-	const char *source;
+	const char *source, *end = text + strlen(text);
 	size_t size, len;
 	FILE *out;
 
 	*ret_copy = NULL;
-	if (!has_secret(text))
+	if (!has_secret(text, end))
 		return text;
 	out = open_memstream(ret_copy, &size);
 	if (!out)
 		return "(not shown: out of memory)";
 	while (*text) {
-		len = secret_at(text, &source);
+		len = maybe_cut_at(text, end, &source);
 		if (len > 0)
 			fputs(source, out);
 		else

@@ -26,8 +26,10 @@ void secrets_begin(void);
  * False when memory is short. */
 bool secrets_add(const char *text, const char *source, const char *open_path);
 
-/* The text with every secret masked: a copy in *ret_copy for the caller to
- * free, or the text itself when there is nothing to mask, with *ret_copy NULL.
+/* The text with every secret masked, also one that the end of the text cuts
+ * off after SECRET_MIN_LEN characters or more: a copy in *ret_copy for the
+ * caller to free, or the text itself when there is nothing to mask, with
+ * *ret_copy NULL.
  * Never shows a secret, also when memory is short. */
 const char *secrets_mask(const char *text, char **ret_copy);
 

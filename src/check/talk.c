@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/secrets.h"
+
 /* A server that has sent more than this has not said what was expected. */
 #define DATA_MAX_BYTES (16 * 1024)
 #define TEXT_SIZE      200
@@ -85,16 +87,19 @@ end_with(struct talk *t, enum check_status status, const char *text)
 static void
 end_unexpected(struct talk *t, const char *why, const struct pattern *pattern)
 {
-	char text[TEXT_SIZE], shown[SHOWN_BYTES + 1] = "";
+	char text[TEXT_SIZE], shown[SHOWN_BYTES + 1] = "", *masked;
+	/* Before it is cut: a part of a secret is not known for one. */
+	const char *expected = secrets_mask(pattern->text, &masked);
 
 	/* A NUL would hide what follows. */
 	for (size_t i = 0; i < t->n && i < SHOWN_BYTES; i++)
 		shown[i] = t->data[i] ? t->data[i] : '?';
 	if (t->n > 0)
-		snprintf(text, sizeof(text), "%s %.80s: %s", why, pattern->text,
-		    shown);
+		snprintf(
+		    text, sizeof(text), "%s %.80s: %s", why, expected, shown);
 	else
-		snprintf(text, sizeof(text), "%s %.80s", why, pattern->text);
+		snprintf(text, sizeof(text), "%s %.80s", why, expected);
+	free(masked);
 	end_with(t, CHECK_STATUS_L7RSP, text);
 }
 

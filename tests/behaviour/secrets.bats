@@ -146,6 +146,21 @@ check_body = "${file:'"$T"'/pw}"' web a
 	[[ $output != *warning* ]]
 }
 
+# shellcheck disable=SC2016
+@test "secrets: nothing shows of one that is longer than what is shown" {
+	local long
+
+	long=Token-$(printf 'x%.0s' {1..300})
+	echo_server a
+	echo "$long" >"$T/pw"
+	chmod 600 "$T/pw"
+	BACKEND='check = send-expect interval=50ms fall=1
+check_step = send "AUTH ${file:'"$T"'/pw}\r\n"
+check_step = expect "+OK ${file:'"$T"'/pw}"' web a
+	wait_for 20 told
+	shows_none Token-
+}
+
 # with_file: a configuration whose node is the file's text; prints the errors.
 with_file() {
 	# shellcheck disable=SC2016

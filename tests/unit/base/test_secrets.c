@@ -24,8 +24,8 @@ every_occurrence_is_masked_by_its_source(void **state)
 	(void)state;
 	assert_true(secrets_add("hunter2", "${PW}", NULL));
 	assert_true(secrets_add("geheim", "${file:/x}", NULL));
-	assert_masked(
-	    "hunter2hunter2, geheim: hunter", "${PW}${PW}, ${file:/x}: hunter");
+	assert_masked("hunter2hunter2, geheim: hunter.",
+	    "${PW}${PW}, ${file:/x}: hunter.");
 	assert_masked("nothing", "nothing");
 	assert_masked("", "");
 	secrets_forget();
@@ -49,6 +49,18 @@ very_short_texts_are_not(void **state)
 	(void)state;
 	assert_true(secrets_add("abc", "${A}", NULL));
 	assert_masked("xabcx", "xabcx");
+	secrets_forget();
+}
+
+static void
+what_the_end_cuts_off_is_masked(void **state)
+{
+	(void)state;
+	assert_true(secrets_add("hunter2hunter2", "${PW}", NULL));
+	assert_masked("no \"OK\": AUTH hunter2hunt", "no \"OK\": AUTH ${PW}");
+	assert_masked("AUTH hunt", "AUTH ${PW}");
+	assert_masked("AUTH hun", "AUTH hun");
+	assert_masked("hunter2 is no part", "hunter2 is no part");
 	secrets_forget();
 }
 
@@ -105,6 +117,7 @@ main(void)
 	    cmocka_unit_test(every_occurrence_is_masked_by_its_source),
 	    cmocka_unit_test(the_longest_secret_is_masked),
 	    cmocka_unit_test(very_short_texts_are_not),
+	    cmocka_unit_test(what_the_end_cuts_off_is_masked),
 	    cmocka_unit_test(flaws_of_the_last_configuration_are_told),
 	};
 
