@@ -39,6 +39,8 @@ hex_digit(char c)
 static bool
 take_hex(const char *text, struct pattern *p, struct err *err)
 {
+	const char *whole = text;
+
 	for (; *text; text++) {
 		if (strchr(BLANKS, *text))
 			continue;
@@ -46,7 +48,7 @@ take_hex(const char *text, struct pattern *p, struct err *err)
 			return err_set(err,
 			    "'%s' is not hexadecimal; write two digits for "
 			    "each byte, as in hex 00 1f",
-			    text);
+			    whole);
 		p->bytes[p->n++] =
 		    (uint8_t)(hex_digit(text[0]) << 4 | hex_digit(text[1]));
 		text++;
@@ -71,7 +73,10 @@ take_escape(const char *text, uint8_t *ret_byte)
 	return 3;
 }
 
-/* `"text"` or `text`.  raw: a regular expression, which has its own escapes,
+/* Errors show all of the text, so that a password in it is masked, or two
+ * characters.
+ *
+ * `"text"` or `text`.  raw: a regular expression, which has its own escapes,
  * but for that of the quote. */
 static bool
 take_text(const char *text, bool raw, struct pattern *p, struct err *err)
@@ -92,16 +97,18 @@ take_text(const char *text, bool raw, struct pattern *p, struct err *err)
 		n = take_escape(at + 1, &p->bytes[p->n++]);
 		if (n == 0)
 			return err_set(err,
-			    "'%s': unknown escape; there are \\r \\n \\t \\0 "
-			    "\\\\ \\\" and \\xHH",
+			    "'%.2s': unknown escape; there are \\r \\n \\t "
+			    "\\0 \\\\ \\\" and \\xHH",
 			    at);
 		at += 1 + n;
 	}
 	if (quoted && *at != '"')
 		return err_set(err, "%s has no closing quote", text);
 	if (quoted && at[1])
-		return err_set(
-		    err, "'%s' stands after the closing quote", at + 1);
+		return err_set(err,
+		    "%s has a quote that closes it before the end; write \\\" "
+		    "for a quote inside",
+		    text);
 	return true;
 }
 
