@@ -130,25 +130,62 @@ read_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
 	return len > 0 || err_set(err, "the file %s is empty", path);
 }
 
+/* Whether `at` is between the quotes of a pattern; pattern.h has the rules. */
+static bool
+is_quoted(const char *key, const char *text, const char *at)
+{
+	bool quoted = false;
+
+	if (strcmp(key, "check_header") == 0 ||
+	    strcmp(key, "check_command") == 0)
+		return false;
+	for (; text < at; text++) {
+		if (quoted && *text == '\\' && text[1])
+			text++;
+		else if (*text == '"')
+			quoted = !quoted;
+	}
+	return quoted;
+}
+
+static void
+escape(const char *text, char out[EXPAND_SIZE * 2])
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			*out++ = '\\';
+		*out++ = *text;
+	}
+	*out = '\0';
+}
+
 /* `file:/PATH` between the braces. */
 static bool
-put_file(struct result *r, const char *inner, size_t len, struct err *err)
+put_file(struct result *r, const char *inner, size_t len, bool quoted,
+    struct err *err)
 {
 	char path[DRAFT_VALUE_MAX * 2], text[EXPAND_SIZE];
+	char escaped[EXPAND_SIZE * 2];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%.*s", (int)(len - strlen(FILE_WORD)),
 	    inner + strlen(FILE_WORD));
-	return read_file(path, text, &st, err) &&
-	       keep_secret(
-	           text, inner, len, st.st_mode & S_IROTH ? path : NULL, err) &&
-	       put_text(r, "file", path, text, err);
+	if (!read_file(path, text, &st, err) ||
+	    !keep_secret(
+	        text, inner, len, st.st_mode & S_IROTH ? path : NULL, err))
+		return false;
+	if (!quoted || !strpbrk(text, "\"\\"))
+		return put_text(r, "file", path, text, err);
+	/* Both forms are masked: of the value, and of a server's answer. */
+	escape(text, escaped);
+	return keep_secret(escaped, inner, len, NULL, err) &&
+	       put_text(r, "file", path, escaped, err);
 }
 
 /* What stands between the braces, len characters. */
 static bool
 put_braces(struct result *r, const char *inner, size_t len, bool secret,
-    struct err *err)
+    bool quoted, struct err *err)
 {
 	size_t name_len = strspn(inner, NAME_LETTERS);
 	const char *rest = inner + name_len, *value;
@@ -156,7 +193,7 @@ put_braces(struct result *r, const char *inner, size_t len, bool secret,
 	bool has_default = strncmp(rest, ":-", 2) == 0;
 
 	if (len > strlen(FILE_WORD) && strncmp(inner, FILE_WORD "/", 6) == 0)
-		return put_file(r, inner, len, err);
+		return put_file(r, inner, len, quoted, err);
 	if (len == 0)
 		return err_set(
 		    err, "'${}' has no name; write ${NAME}, or " LITERAL_HINT);
@@ -191,7 +228,7 @@ static bool
 put_all(struct result *r, const char *key, const char *text, struct err *err)
 {
 	const char *whole = text;
-	bool secret;
+	bool secret, quoted;
 
 	while (*text) {
 		const char *close;
@@ -206,6 +243,7 @@ put_all(struct result *r, const char *key, const char *text, struct err *err)
 			continue;
 		}
 		secret = is_password(key, whole, text);
+		quoted = is_quoted(key, whole, text);
 		text += 2;
 		close = strchr(text, '}');
 		if (!close)
@@ -213,7 +251,8 @@ put_all(struct result *r, const char *key, const char *text, struct err *err)
 			    "'${%s' has no '}'; write ${NAME}, "
 			    "or " LITERAL_HINT,
 			    text);
-		if (!put_braces(r, text, (size_t)(close - text), secret, err))
+		if (!put_braces(
+		        r, text, (size_t)(close - text), secret, quoted, err))
 			return false;
 		text = close + 1;
 	}

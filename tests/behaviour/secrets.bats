@@ -161,6 +161,31 @@ check_step = expect "+OK ${file:'"$T"'/pw}"' web a
 	shows_none Token-
 }
 
+# shellcheck disable=SC2016
+@test "secrets: a file's text is sent as it is, with quotes and backslashes" {
+	echo_server a
+	printf '%s\n' 'pa"ss\now\q9Wz' >"$T/pw"
+	chmod 600 "$T/pw"
+	BACKEND='check = send-expect interval=50ms fall=1
+check_step = send "AUTH ${file:'"$T"'/pw}\r\n"
+check_step = expect "+OK"' web a
+	wait_for 20 told
+	shows_none 'ss\now' 'q9Wz'
+	grep -qF 'you said AUTH ${file:' "$T/shown"
+	"$LFPROXY" -T -c "$T/lfproxy.ini" >"$T/printed.ini"
+	"$LFPROXY" -T -c "$T/printed.ini" | diff - "$T/printed.ini"
+}
+
+# shellcheck disable=SC2016
+@test "secrets: an error shows no part of one" {
+	export PW='pa"ss-5Kq\w-5Kq'
+	printf '[frontend f]\nlisten = 127.0.0.1:0\nbackend = b\n[backend b]\nserver = s 127.0.0.1:1\ncheck = send-expect\ncheck_step = send "AUTH ${PW}"\ncheck_step = send AUTH ${PW}\ncheck_step = expect "a"\n' >"$T/in.ini"
+	run -1 "$LFPROXY" -t -c "$T/in.ini"
+	[[ $output == *':7: check_step: send: "AUTH ${PW}" has a quote that closes it'* ]]
+	[[ $output == *":8: check_step: send: '\\w': unknown escape"* ]]
+	[[ $output != *5Kq* ]]
+}
+
 # with_file: a configuration whose node is the file's text; prints the errors.
 with_file() {
 	# shellcheck disable=SC2016
