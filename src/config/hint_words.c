@@ -13,6 +13,7 @@
 #define NO_TLS   "TLS is passed through and not ended here: leave it out"
 #define LEAVE    "there is no need for it here: leave it out"
 #define THREADS  "write threads = NUMBER in [pool NAME]"
+#define NAMES    "names are looked up at start and reload: leave it out"
 #define STICKY   "write balance = source, which keeps a client at its server"
 #define ADMIN    "write admin = PATH in [global]"
 #define MONITOR  "write http = ADDRESS in [global], for /metrics and /stats;csv"
@@ -185,7 +186,7 @@ static const struct advice {
     {"limit_conn", "write maxconn = NUMBER in [frontend NAME]"},
     {"health_check", "write check = connect, or another KIND"},
     {"tcp_nodelay", LEAVE},
-    {"resolver", LEAVE},
+    {"resolver", NAMES},
     {"worker_processes", THREADS},
     {"worker_connections", MAXCONN},
     {"worker_rlimit_nofile", "lfproxy raises the limit itself: leave it out"},
@@ -243,8 +244,8 @@ static const struct advice server_options[] = {
     {"port", "write check_port=NUMBER"},
     {"proxy-v2-options", LEAVE},
     {"redir", NO_HTTP},
-    {"resolve", LEAVE},
-    {"resolvers", LEAVE},
+    {"resolve", NAMES},
+    {"resolvers", NAMES},
     {"rise", "write check_rise=NUMBER"},
     {"send-proxy", "write send_proxy=v1"},
     {"send-proxy-v2", "write send_proxy=v2"},
@@ -371,7 +372,7 @@ static const struct advice heads[] = {
     {"events", "write [global] and [pool NAME]"},
     {"default", "write [defaults]"},
     {"peers", LEAVE},
-    {"resolvers", LEAVE},
+    {"resolvers", NAMES},
     {"userlist", NO_HTTP},
     {"program", LEAVE},
     {"cache", NO_HTTP},

@@ -178,9 +178,8 @@ check_step = expect "+OK"' web a
 
 # shellcheck disable=SC2016
 @test "secrets: an error shows no part of one" {
-	export PW='pa"ss-5Kq\w-5Kq'
 	printf '[frontend f]\nlisten = 127.0.0.1:0\nbackend = b\n[backend b]\nserver = s 127.0.0.1:1\ncheck = send-expect\ncheck_step = send "AUTH ${PW}"\ncheck_step = send AUTH ${PW}\ncheck_step = expect "a"\n' >"$T/in.ini"
-	run -1 "$LFPROXY" -t -c "$T/in.ini"
+	run -1 env 'PW=pa"ss-5Kq\w-5Kq' "$LFPROXY" -t -c "$T/in.ini"
 	[[ $output == *':7: check_step: send: "AUTH ${PW}" has a quote that closes it'* ]]
 	[[ $output == *":8: check_step: send: '\\w': unknown escape"* ]]
 	[[ $output != *5Kq* ]]

@@ -893,6 +893,8 @@ checks(void **state)
 	    {"backend x", "server = a 127.0.0.1:1 check_port=70000",
 	        "server: check_port: '70000' is no"},
 	    {"backend x", "check = http version=3", "check: version: '3' is"},
+	    {"backend x", "server = s localhost:1 resolvers dns",
+	        "server: unknown option 'resolvers'; names are looked up"},
 	    {"backend x", "check_header = X-Probe",
 	        "check_header: 'X-Probe' is no header; write NAME: VALUE"},
 	    {"backend x", "check_header = a b: c", "check_header: 'a b: c' is"},
