@@ -64,12 +64,12 @@ value_is_zero(const char *text)
 }
 
 bool
-value_zero_is_unset(const struct value *value)
+value_is_unset(const struct value *value, const char *word)
 {
 	const struct key *key = value->key;
 
 	return !key->default_text && (key->flags & KEY_IN_DEFAULTS) &&
-	       value_is_zero(value->text);
+	       (value_is_zero(word) || strcmp(word, "off") == 0);
 }
 
 bool

@@ -166,9 +166,9 @@ bool value_read_boolean(const char *word, bool *ret_on);
 /* `0`, and `0s` as well. */
 bool value_is_zero(const char *text);
 
-/* Whether the duration is 0 and means that the key is not set: where [defaults]
- * may have it, and nothing holds without it. */
-bool value_zero_is_unset(const struct value *value);
+/* Whether the word, a duration, is 0 or `off` and means that the key is not
+ * set: where [defaults] may have it, and nothing holds without it. */
+bool value_is_unset(const struct value *value, const char *word);
 
 /* Adds `KEY: sentence` at the value's place; always false. */
 bool value_fail(const struct value *value, const char *fmt, ...)

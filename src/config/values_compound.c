@@ -355,7 +355,7 @@ parse_age(const struct value *v)
 
 	words_split(&words, v->text);
 	ok = options_read(v, &words, 1, f, 0, "");
-	if (words.n == 1 && value_zero_is_unset(v)) {
+	if (value_is_unset(v, words.word[0])) {
 		f->max_age_ms = 0;
 		return true;
 	}

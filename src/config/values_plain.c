@@ -33,7 +33,7 @@ parse_duration(const struct value *v)
 	if (text_parse_duration(
 	        v->text, v->key->min, v->key->max, target(v), &err))
 		return true;
-	if (value_zero_is_unset(v)) {
+	if (value_is_unset(v, v->text)) {
 		*(uint64_t *)target(v) = 0;
 		return true;
 	}

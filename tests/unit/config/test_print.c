@@ -527,6 +527,12 @@ units_follow_one_rule(void **state)
 	    {"[defaults]\nmax_age = 1h\n[frontend x]\nlisten = :81\n"
 	     "backend = b\nmax_age = 0",
 	        "\n; max_age is not set"},
+	    {"[defaults]\nmax_age = 1h\n[frontend x]\nlisten = :81\n"
+	     "backend = b\nmax_age = 0 jitter=10",
+	        "\n; max_age is not set"},
+	    {"[defaults]\nlog_every = 1h\n[frontend x]\nlisten = :81\n"
+	     "backend = b\nlog_every = off",
+	        "\n; log_every is not set"},
 	    {"[defaults]\nlog_every = 1h\n[frontend x]\nlisten = :81\n"
 	     "backend = b\nlog_every = 0",
 	        "\n; log_every is not set"},
