@@ -20,7 +20,8 @@ B           := build/$(MODE)
 # The house: every folder of src and the folders below it that it may use.
 # check-layers reads the includes against this table; a unit test links only
 # its own floor and those below, so a wrong arrow is a link error as well.
-FLOORS      := base net resolve lf model config proxy check control admin
+FLOORS      := base net resolve lf model config proxy check control stats \
+	commands http admin
 BELOW_base  :=
 BELOW_net   := base
 BELOW_resolve := net base
@@ -30,8 +31,12 @@ BELOW_config  := model net base
 BELOW_proxy   := lf model net base
 BELOW_check   := model net base
 BELOW_control := check proxy config model lf resolve net base
-BELOW_admin   := control check proxy config model lf resolve net base
-BELOW_main    := admin control check proxy config model lf resolve net base
+BELOW_stats   := control check proxy config model lf resolve net base
+BELOW_commands := stats $(BELOW_stats)
+BELOW_http    := stats $(BELOW_stats)
+BELOW_admin   := http commands stats $(BELOW_stats)
+BELOW_lfproxy := admin $(BELOW_admin)
+BELOW_ctl     := net base
 
 # What the compiler needs (+=) and what a packager may set (?=).
 CFLAGS_release := -O2 -g
@@ -95,9 +100,8 @@ floor_lib    = $(B)/lib/liblf_$(1).a
 archives     = $(foreach f,$(1),$(call floor_lib,$(f)))
 
 PROGRAMS    := $(B)/lfproxy $(B)/lfproxyctl
-CTL_SRC     := src/main/lfproxyctl.c $(wildcard src/main/ctl_*.c) \
-	$(wildcard src/main/top*.c)
-MAIN_SRC    := $(filter-out $(CTL_SRC),$(wildcard src/main/*.c))
+CTL_SRC     := $(wildcard src/ctl/*.c src/ctl/top/*.c)
+MAIN_SRC    := $(wildcard src/lfproxy/*.c)
 TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c)) \
 	$(B)/tools/alloc_count.so $(B)/tools/slow_names.so \
 	$(B)/lab/lab_load
@@ -148,12 +152,12 @@ endef
 $(foreach f,$(FLOORS),$(eval $(call floor_rule,$(f))))
 
 $(B)/lfproxy: $(call objects,$(MAIN_SRC)) \
-    $(call archives,$(BELOW_main))
+    $(call archives,$(BELOW_lfproxy))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/lfproxyctl: $(call objects,$(CTL_SRC)) \
-    $(call archives,net base)
+    $(call archives,$(BELOW_ctl))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_NCURSES) $(LIB_JANSSON) \
 	    $(LIB_XXHASH) -pthread
@@ -176,9 +180,12 @@ $(B)/tools/%.so: tests/tools/preload/%.c
 units: $(UNITS) ## build the unit tests
 # The core's tests count what is taken from the heap (lf/alloc_count.h).
 UNIT_LDFLAGS_lf := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
+# What they share with the commands' tests.
+UNIT_SHARED_admin := tests/unit/commands/fixture.c
 define unit_rule
 $(B)/unit/$(1)/test_%: tests/unit/$(1)/test_%.c \
     $(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c)) \
+    $(UNIT_SHARED_$(1)) \
     $(call archives,$(1) $(BELOW_$(1)))
 	$$(call say,CC,$$@)
 	@mkdir -p $$(@D)
@@ -246,7 +253,7 @@ FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
 FUZZ_WRAPS_http := sock_listen
 FUZZ_WRAPS_ini  := glob stat
 FUZZ_WRAPS_top  := ctl_ask
-FUZZ_SRC_top    := $(addprefix src/main/,ctl_client.c top_data.c top_rates.c)
+FUZZ_SRC_top    := $(addprefix src/ctl/,client.c top/data.c top/rates.c)
 FUZZ_WRAPS  := getaddrinfo control_reload
 ifneq ($(MODE),fuzz)
 FUZZ_SHARED += tests/fuzz/replay.c
@@ -258,7 +265,7 @@ $(B)/fuzz/%.o: tests/fuzz/%.c | $(B)/.deps
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
 $(B)/fuzz/top: $(patsubst src/%.c,$(B)/obj/%.o,$(FUZZ_SRC_top))
 $(B)/fuzz/%: $(B)/fuzz/%.o $(FUZZ_SHARED:tests/%.c=$(B)/%.o) \
-    $(call archives,$(BELOW_main))
+    $(call archives,$(BELOW_lfproxy))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) \
 	    $(patsubst %,-Wl$(comma)--wrap=%,$(FUZZ_WRAPS) $(FUZZ_WRAPS_$*)) \
@@ -381,7 +388,7 @@ bench-deps:
 	@$(MAKE) --no-print-directory all $(BENCH)
 
 check-layers: ## no file of src includes from a floor above its own
-	@scripts/check-layers $(foreach f,$(FLOORS) main,'$(f)=$(BELOW_$(f))')
+	@scripts/check-layers $(foreach f,$(FLOORS) lfproxy ctl,'$(f)=$(BELOW_$(f))')
 
 check-docs: all ## every key and command is in the man pages, examples are valid
 	@scripts/check-docs $(B)

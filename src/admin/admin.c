@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "admin/admin_socket.h"
-#include "admin/lasting.h"
-#include "admin/rows.h"
-#include "admin/show_info.h"
+#include "commands/lasting.h"
+#include "commands/rows.h"
+#include "stats/info.h"
 #include "base/clock.h"
 
 #define PULSE_S 1.0
@@ -79,7 +79,7 @@ on_pulse(struct ev_loop *loop, ev_timer *timer, int events)
 	struct admin *admin = timer->data;
 	struct pulse *p = &admin->pulse;
 	uint64_t now = clock_now_ns(), cpu = cpu_time_ns();
-	uint64_t bytes = show_info_bytes(control_model(admin->env.control));
+	uint64_t bytes = info_bytes(control_model(admin->env.control));
 
 	(void)loop;
 	(void)events;
@@ -158,6 +158,10 @@ open_sockets(struct admin *admin, struct err *err)
 	return true;
 }
 
+static const struct admin_view admin_view = {.facts = admin_facts,
+    .memory = admin_memory,
+    .list_sockets = admin_list_sockets};
+
 struct admin *
 admin_open(struct control *control, struct err *err)
 {
@@ -174,6 +178,7 @@ admin_open(struct control *control, struct err *err)
 	admin->env = (struct command_env){.control = control,
 	    .audit = &admin->audit,
 	    .admin = admin,
+	    .admin_view = &admin_view,
 	    .lasting = &admin->lasting};
 	lasting_init(&admin->lasting, &admin->env);
 	client_turns_init(&admin->turns, control_loop(control));

@@ -33,7 +33,7 @@
 #include <stddef.h>
 
 #include "admin/client_turns.h"
-#include "admin/command.h"
+#include "commands/command.h"
 #include "base/list.h"
 
 #define CLIENT_LINE_MAX  (16 * 1024)

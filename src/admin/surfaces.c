@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "admin/http.h"
+#include "http/http.h"
 #include "base/list.h"
 
 struct surfaces {

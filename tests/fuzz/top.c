@@ -2,8 +2,8 @@
  * What `lfproxyctl top` is told by an admin socket, which may be anybody's.
  */
 #include "fuzz/fuzz.h"
-#include "main/ctl_client.h"
-#include "main/top_data.h"
+#include "ctl/client.h"
+#include "ctl/top/data.h"
 
 static const uint8_t *answer;
 static size_t answer_n;

@@ -7,8 +7,8 @@
 #define FUZZ_WORLD_H
 
 #include "admin/admin.h"
-#include "admin/command.h"
-#include "admin/lasting.h"
+#include "commands/command.h"
+#include "commands/lasting.h"
 #include "admin/surfaces.h"
 #include "control/control.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A connection: lines, modes, limits and time, over a socket pair.
  */
-#include "admin/fixture.h"
+#include "commands/fixture.h"
 
 #include <errno.h>
 #include <ev.h>

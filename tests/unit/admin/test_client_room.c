@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which client makes room for another one.
  */
-#include "admin/fixture.h"
+#include "commands/fixture.h"
 
 #include <ev.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Grants: who has which level.
  */
-#include "admin/fixture.h"
+#include "commands/fixture.h"
 
 #include <string.h>
 #include <sys/socket.h>

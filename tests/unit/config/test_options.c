@@ -16,7 +16,7 @@
 #include "config/cpus.h"
 #include "config/pool_text.h"
 #include "config/support.h"
-#include "main/options.c"
+#include "lfproxy/options.c"
 
 /* Cuts the line at blanks, where '_' stands for one within a word. */
 static bool

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT
+ * See command.h.
+ */
+#include "commands/command.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/command_table.h"
+#include "commands/lasting.h"
+#include "commands/usage.h"
+#include "base/ensure.h"
+#include "config/hint.h"
+
+#define WORDS_MAX    64 /* as in HAProxy */
+#define WORD_SIZE    32
+#define COMMANDS_MAX 256
+#define SUGGESTIONS  5
+
+static void
+put_severity(const struct command_mode *mode, enum severity severity, FILE *out)
+{
+	static const char *const names[] = {
+	    [SEVERITY_ERR] = "err",
+	    [SEVERITY_WARNING] = "warning",
+	    [SEVERITY_NOTICE] = "notice",
+	    [SEVERITY_INFO] = "info",
+	};
+
+	if (mode->severity == SEVERITY_NUMBER)
+		fprintf(out, "[%d]: ", severity);
+	else if (mode->severity == SEVERITY_STRING)
+		fprintf(out, "[%s]: ", names[severity]);
+}
+
+void
+call_severity(const struct call *call, enum severity severity)
+{
+	if (severity <= SEVERITY_ERR)
+		call_fail(call);
+	put_severity(call->mode, severity, call->out);
+}
+
+void
+call_fail(const struct call *call)
+{
+	call->mode->failed = true;
+}
+
+void
+call_say(const struct call *call, enum severity severity, const char *fmt, ...)
+{
+	va_list ap;
+
+	call_severity(call, severity);
+	va_start(ap, fmt);
+	vfprintf(call->out, fmt, ap);
+	va_end(ap);
+	putc('\n', call->out);
+}
+
+bool
+call_is_strict(const struct call *call)
+{
+	return call->mode->severity == SEVERITY_STATUS;
+}
+
+bool
+call_fits(struct call *call, const char *usage, unsigned from)
+{
+	const char *word = call_is_strict(call)
+	                       ? usage_unexpected(usage, call->args + from)
+	                       : NULL;
+
+	if (!word)
+		return true;
+	if (!*usage)
+		return err_set(call->err,
+		    "Unexpected argument '%s'; this command takes none.", word);
+	return err_set(call->err, "Unexpected argument '%s'; the usage is: %s",
+	    word, usage);
+}
+
+bool
+call_takes_none(struct call *call)
+{
+	if (!call->args[0])
+		return true;
+	return err_set(call->err,
+	    "Unexpected argument '%s'; this command takes none.",
+	    call->args[0]);
+}
+
+void
+call_audit(const struct call *call, const char *before, const char *after,
+    const char *what, ...)
+{
+	char middle[256], text[320];
+	va_list ap;
+
+	va_start(ap, what);
+	vsnprintf(middle, sizeof(middle), what, ap);
+	va_end(ap);
+	snprintf(text, sizeof(text), "%s%s%s",
+	    call->audit_prefix ? call->audit_prefix : "", middle,
+	    call->audit_suffix ? call->audit_suffix : "");
+	audit_note(call->env->audit, &call->mode->peer, text, before, after);
+}
+
+const char *
+command_level_name(enum command_level level)
+{
+	static const char *const names[] = {
+	    [LEVEL_USER] = "user",
+	    [LEVEL_OPERATOR] = "operator",
+	    [LEVEL_ADMIN] = "admin",
+	};
+
+	return names[level];
+}
+
+bool
+err_as_sentence(struct err *err)
+{
+	size_t len = strlen(err->text);
+
+	err->text[0] = (char)toupper((unsigned char)err->text[0]);
+	if (len + 1 < sizeof(err->text))
+		strcpy(err->text + len, ".");
+	return false;
+}
+
+static void
+put_row(const struct command *command, FILE *out)
+{
+	char usage[80];
+
+	snprintf(usage, sizeof(usage), "%s%s%s", command->words,
+	    command->args[0] ? " " : "", command->args);
+	fprintf(out, "  %-40s: %s\n", usage, command->help);
+}
+
+/* The number of the command's words that the given ones begin with. */
+static size_t
+words_in_common(const struct command *command, char **words)
+{
+	const char *at = command->words;
+	size_t n = 0;
+
+	while (*at && words[n]) {
+		size_t len = strcspn(at, " ");
+
+		if (strlen(words[n]) != len || memcmp(at, words[n], len) != 0)
+			break;
+		n++;
+		at += len;
+		at += *at == ' ';
+	}
+	return n;
+}
+
+static size_t
+words_of(const struct command *command)
+{
+	size_t n = 1;
+
+	for (const char *p = command->words; *p; p++)
+		n += *p == ' ';
+	return n;
+}
+
+/* The command's word of that number; returns out. */
+static const char *
+nth_word(const struct command *command, size_t n, char out[WORD_SIZE])
+{
+	const char *at = command->words;
+
+	for (; n > 0 && *at; n--) {
+		at += strcspn(at, " ");
+		at += *at == ' ';
+	}
+	snprintf(out, WORD_SIZE, "%.*s", (int)strcspn(at, " "), at);
+	return out;
+}
+
+/* Marks the SUGGESTIONS commands, of those that have the first n of the words,
+ * whose next word is nearest to the one given. */
+static void
+mark_near(char **words, size_t n, bool *marked)
+{
+	for (unsigned found = 0; found < SUGGESTIONS; found++) {
+		size_t nearest = commands_n;
+		unsigned fewest = 0;
+
+		for (size_t i = 0; i < commands_n - COMMANDS_ALWAYS; i++) {
+			char word[WORD_SIZE];
+			unsigned slips;
+
+			if (marked[i] ||
+			    words_in_common(&commands[i], words) != n)
+				continue;
+			slips = hint_slips(
+			    words[n], nth_word(&commands[i], n, word));
+			if (nearest == commands_n || slips < fewest) {
+				nearest = i;
+				fewest = slips;
+			}
+		}
+		if (nearest == commands_n)
+			return;
+		marked[nearest] = true;
+	}
+}
+
+/* Marks the commands that begin with the words, or that are all there is of
+ * them; if there are none, those that come near. */
+static void
+mark_likely(char **words, bool *marked)
+{
+	size_t most = 0, n = 0;
+	bool any = false;
+
+	while (words[n])
+		n++;
+	for (size_t i = 0; i < commands_n; i++) {
+		size_t common = words_in_common(&commands[i], words);
+
+		if (common > most)
+			most = common;
+	}
+	for (size_t i = 0; i < commands_n; i++) {
+		size_t common = words_in_common(&commands[i], words);
+
+		marked[i] = common > 0 && common == most &&
+		            (common == n || common == words_of(&commands[i]));
+		any |= marked[i];
+	}
+	if (!any)
+		mark_near(words, most, marked);
+}
+
+/* Lists what the words may have meant, under the heading `some`, or everything
+ * under the heading `all` when there are no words. */
+static void
+put_commands(char **words, const char *some, const char *all, FILE *out)
+{
+	bool marked[COMMANDS_MAX] = {false};
+
+	ENSURE(commands_n <= COMMANDS_MAX);
+	if (words[0])
+		mark_likely(words, marked);
+	fprintf(out, "%s\n", words[0] ? some : all);
+	for (size_t i = 0; i < commands_n; i++) {
+		if (!words[0] || marked[i] || i >= commands_n - COMMANDS_ALWAYS)
+			put_row(&commands[i], out);
+	}
+}
+
+/* Whether a command starts with the words, or with the first of them and takes
+ * the others as arguments. */
+static bool
+is_begun(char **words)
+{
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	for (size_t i = 0; i < commands_n; i++) {
+		size_t common = words_in_common(&commands[i], words);
+
+		if (common == n || common == words_of(&commands[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+run_help(struct call *call)
+{
+	static const char heading[] =
+	    "The following commands are valid at this level:";
+
+	put_severity(call->mode, SEVERITY_INFO, call->out);
+	put_commands(call->args, heading, heading, call->out);
+	if (call_is_strict(call) && call->args[0] && !is_begun(call->args))
+		call_fail(call);
+	return true;
+}
+
+static void
+put_unknown(struct command_mode *mode, char **words, FILE *out)
+{
+	mode->failed = true;
+	put_severity(mode, SEVERITY_ERR, out);
+	put_commands(words,
+	    "Unknown command, but maybe one of the following ones is a better "
+	    "match:",
+	    "Unknown command. Please enter one of the following commands only:",
+	    out);
+}
+
+char *
+command_split(char *line)
+{
+	for (char *p = line; *p; p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		else if (*p == ';') {
+			*p = '\0';
+			return p + 1;
+		}
+	}
+	return NULL;
+}
+
+/* Cuts the text into words at blanks, resolving backslashes in place.  False
+ * when there are more than WORDS_MAX. */
+static bool
+cut_words(char *text, char *words[WORDS_MAX + 1])
+{
+	size_t n = 0;
+	char *to = text;
+
+	for (;;) {
+		char last;
+
+		text += strspn(text, " \t");
+		if (!*text)
+			break;
+		if (n == WORDS_MAX)
+			return false;
+		words[n++] = to;
+		for (; *text && *text != ' ' && *text != '\t'; text++) {
+			if (*text == '\\' && text[1])
+				text++;
+			*to++ = *text;
+		}
+		last = *text;
+		*to++ = '\0';
+		if (!last)
+			break;
+		text++;
+	}
+	words[n] = NULL;
+	return true;
+}
+
+static const struct command *
+find_command(char **words)
+{
+	for (size_t i = 0; i < commands_n; i++) {
+		if (words_in_common(&commands[i], words) ==
+		    words_of(&commands[i]))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static void
+put_error(struct command_mode *mode, const char *text, FILE *out)
+{
+	mode->failed = true;
+	put_severity(mode, SEVERITY_ERR, out);
+	fprintf(out, "%s\n", text);
+}
+
+/* The command with its own arguments. */
+static bool
+run_checked(struct call *call, const struct command *command)
+{
+	return (command_checks_args(command) ||
+	           call_fits(call, command->args, 0)) &&
+	       command->run(call);
+}
+
+/* The command, and `for DURATION` behind its arguments if that is there. */
+static bool
+run(struct call *call, const struct command *command)
+{
+	struct lasting *lasting = call->env->lasting;
+	struct lasting_call begun;
+
+	if (!lasting)
+		return run_checked(call, command);
+	if (!lasting_begin(lasting, call, command, &begun) ||
+	    !run_checked(call, command))
+		return false;
+	lasting_end(lasting, call, command, &begun);
+	return true;
+}
+
+struct answer_rest *
+command_run(const struct command_env *env, struct command_mode *mode,
+    char *text, FILE *out)
+{
+	char *words[WORDS_MAX + 1];
+	const struct command *command;
+	struct err err;
+	struct call call = {
+	    .env = env, .mode = mode, .words = words, .out = out, .err = &err};
+
+	mode->failed = false;
+	if (!cut_words(text, words)) {
+		put_error(mode, "Too many words: 64 are allowed.", out);
+		return NULL;
+	}
+	command = find_command(words);
+	if (!command) {
+		put_unknown(mode, words, out);
+		return NULL;
+	}
+	if (command->level > mode->level) {
+		put_error(mode, "Permission denied", out);
+		return NULL;
+	}
+	call.args = words + words_of(command);
+	if (!run(&call, command))
+		put_error(mode, err.text, out);
+	return call.rest;
+}
+
+bool
+command_put_back(const struct command_env *env, const struct peer *who,
+    char *text, struct err *err)
+{
+	char *words[WORDS_MAX + 1], *answer = NULL;
+	struct command_mode mode = {.level = LEVEL_ADMIN, .peer = *who};
+	struct call call = {.env = env,
+	    .mode = &mode,
+	    .words = words,
+	    .err = err,
+	    .audit_prefix = "expired: "};
+	const struct command *command =
+	    cut_words(text, words) ? find_command(words) : NULL;
+	size_t size;
+	bool ok;
+
+	if (!command)
+		return err_set(err, "the command is gone");
+	call.args = words + words_of(command);
+	call.out = open_memstream(&answer, &size);
+	if (!call.out)
+		return err_set(err, "out of memory");
+	ok = command->run(&call);
+	(void)fclose(call.out);
+	free(answer);
+	return ok;
+}
+
+bool
+command_undo(const struct command_env *env, char *text, struct undo *ret_undo)
+{
+	char *words[WORDS_MAX + 1];
+	struct err err;
+	struct call call = {.env = env, .words = words, .err = &err};
+	const struct command *command =
+	    cut_words(text, words) ? find_command(words) : NULL;
+
+	if (!command)
+		return false;
+	call.args = words + words_of(command);
+	return undo_of(&call, command, ret_undo) == UNDO_IS_KNOWN;
+}
+
+void
+admin_list_commands(FILE *out)
+{
+	for (size_t i = 0; i < commands_n; i++)
+		fprintf(out, "%s\t%s%s%s\t%s\n",
+		    command_level_name(commands[i].level), commands[i].words,
+		    commands[i].args[0] ? " " : "", commands[i].args,
+		    commands[i].help);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ * See commands_add.h.
+ */
+#include "commands/commands_add.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/command_args.h"
+#include "commands/lasting.h"
+#include "base/text_out.h"
+#include "config/server_words.h"
+#include "model/backend.h"
+#include "model/server_operator.h"
+
+#define BACKEND_NAME_MAX 255
+
+/* The first of them, as HAProxy does. */
+static bool
+fail_with(struct call *call, struct err_list *errors)
+{
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return err_set(call->err, "out of memory");
+	err_list_print(errors, out.stream);
+	if (text_out_close(&out) && *out.text)
+		out.text[strcspn(out.text, "\n")] = '\0';
+	err_set(call->err, "%s",
+	    out.text && *out.text ? out.text : "out of memory");
+	free(out.text);
+	return false;
+}
+
+/* As HAProxy has it for its file, too. */
+static bool
+check_name(struct call *call, const char *name)
+{
+	for (const char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("-_.:", *p))
+			return err_set(call->err,
+			    "character '%c' is not permitted in server name "
+			    "'%s'.",
+			    isprint((unsigned char)*p) ? *p : '?', name);
+	return true;
+}
+
+/* Of `BACKEND/NAME`, where there is no server of the name so far. */
+static const struct backend *
+take_backend(struct call *call, const char *text, const char **ret_name)
+{
+	size_t len = strcspn(text, "/");
+	const struct backend *found = NULL;
+	char backend[BACKEND_NAME_MAX + 1];
+
+	if (len == 0 || !text[len] || !text[len + 1]) {
+		err_set(call->err, "Require 'backend/server'.");
+		return NULL;
+	}
+	snprintf(backend, sizeof(backend), "%.*s",
+	    (int)(len < sizeof(backend) ? len : 0), text);
+	if (!*backend || !call_backend(call, backend, &found)) {
+		err_set(call->err, "No such backend.");
+		return NULL;
+	}
+	*ret_name = text + len + 1;
+	return found;
+}
+
+static struct server *
+add(struct call *call, const struct backend *backend, const char *name,
+    bool *ret_enabled)
+{
+	struct server_words words;
+	struct err_list errors;
+	struct server *s;
+
+	if (!server_words_read(
+	        backend->spec, name, call->args + 1, &words, call->err))
+		return NULL;
+	err_list_init(&errors);
+	s = control_add_server(
+	    call->env->control, backend, words.value, &errors);
+	if (!s)
+		fail_with(call, &errors);
+	err_list_fini(&errors);
+	*ret_enabled = words.enabled;
+	return s;
+}
+
+static void
+audit(const struct call *call, const struct server *server)
+{
+	char after[ADDR_TEXT_SIZE + 32];
+
+	snprintf(after, sizeof(after), "%s weight=%u", server->spec->address,
+	    server->spec->weight);
+	call_audit(call, "", after, "server %s/%s", server->backend->spec->name,
+	    server->spec->name);
+}
+
+bool
+run_add_server(struct call *call)
+{
+	const struct backend *b;
+	struct server *s;
+	const char *name;
+	bool enabled;
+
+	b = take_backend(call, call_arg(call, 0), &name);
+	if (!b)
+		return false;
+	if (!*call_arg(call, 1))
+		return err_set(call->err,
+		    "'server' expects <name> and <addr>[:<port>] as "
+		    "arguments.");
+	if (!check_name(call, name))
+		return false;
+	if (backend_find_server(b, name))
+		return err_set(call->err,
+		    "Already exists a server with the same name in backend.");
+	s = add(call, b, name, &enabled);
+	if (!s)
+		return false;
+	audit(call, s);
+	if (enabled)
+		operator_set_admin(s, SERVER_READY);
+	call_say(call, SEVERITY_INFO, "New server registered.");
+	return true;
+}
+
+const char *
+unremovable_text(enum server_removable removable)
+{
+	switch (removable) {
+	case SERVER_REMOVABLE:
+		break;
+	case SERVER_TRACKED:
+		return "This server cannot be removed at runtime due to other "
+		       "configuration elements pointing to it.";
+	case SERVER_IN_USE:
+		return "Only servers in maintenance mode can be deleted.";
+	case SERVER_CONNECTED:
+		return "Server still has connections attached to it, cannot "
+		       "remove it.";
+	}
+	return NULL;
+}
+
+bool
+run_del_server(struct call *call)
+{
+	struct server *s = call_server(call, call_arg(call, 0));
+	char address[ADDR_TEXT_SIZE], what[256];
+	struct err_list errors;
+	const char *why;
+	bool ok;
+
+	if (!s)
+		return false;
+	why = unremovable_text(control_server_removable(s));
+	if (why)
+		return err_set(call->err, "%s", why);
+	snprintf(what, sizeof(what), "server %s/%s", s->backend->spec->name,
+	    s->spec->name);
+	snprintf(address, sizeof(address), "%s", s->spec->address);
+	err_list_init(&errors);
+	ok = control_del_server(call->env->control, s, &errors) ||
+	     fail_with(call, &errors);
+	err_list_fini(&errors);
+	if (!ok)
+		return false;
+	lasting_forget(call->env->lasting, what);
+	call_audit(call, address, "", "%s", what);
+	call_say(call, SEVERITY_INFO, "Server deleted.");
+	return true;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * See commands_own.h.
+ */
+#include "commands/commands_own.h"
+
+#include <string.h>
+
+#include "commands/set_pool.h"
+#include "commands/show_pool.h"
+#include "commands/show_threads.h"
+#include "control/reload.h"
+
+/* `[POOL] [json]`; the pool is NULL when all are meant. */
+static bool
+take_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
+{
+	char **args = call->args;
+	size_t n = 0;
+
+	while (args[n])
+		n++;
+	*ret_json = n > 0 && strcmp(args[n - 1], "json") == 0;
+	n -= *ret_json;
+	*ret_pool = NULL;
+	if (n > 1)
+		return err_set(call->err,
+		    "Unexpected argument '%s'; give one pool's name or none, "
+		    "and json or nothing.",
+		    args[1]);
+	if (n == 0)
+		return true;
+	*ret_pool =
+	    pools_find(control_pools(call->env->control), args[0], call->err);
+	return *ret_pool || err_as_sentence(call->err);
+}
+
+bool
+run_show_pool(struct call *call)
+{
+	struct pool *pool;
+	bool json;
+
+	return take_pool(call, &pool, &json) &&
+	       (show_pool(control_pools(call->env->control), pool, json,
+	            call->out, call->err) ||
+	           err_as_sentence(call->err));
+}
+
+bool
+run_show_threads(struct call *call)
+{
+	struct pool *pool;
+	bool json;
+
+	return take_pool(call, &pool, &json) &&
+	       (show_threads(control_pools(call->env->control), pool, json,
+	            call->out, call->err) ||
+	           err_as_sentence(call->err));
+}
+
+bool
+run_set_pool(struct call *call)
+{
+	struct set_pool_change change;
+
+	if (!set_pool(control_pools(call->env->control), call->args, &change,
+	        call->err))
+		return err_as_sentence(call->err);
+	call_audit(call, change.before, change.after, "pool %s %s",
+	    call->args[0], call->args[1]);
+	return true;
+}
+
+bool
+run_clear_loop(struct call *call)
+{
+	if (!call_takes_none(call))
+		return false;
+	control_loop_clear(call->env->control);
+	return true;
+}
+
+static void
+note_reload(const struct call *call, const char *change)
+{
+	fprintf(call->out, "%s\n", change);
+	call_audit(call, NULL, NULL, "reload: %s", change);
+}
+
+/* All errors, or all changes and warnings: a line each. */
+static void
+put_result(const struct call *call, const struct reload_result *result)
+{
+	if (result->errors.n > 0) {
+		call_severity(call, SEVERITY_ERR);
+		fputs("Nothing was changed:\n", call->out);
+		err_list_print(&result->errors, call->out);
+	} else if (result->changes.n == 0) {
+		fputs("No change.\n", call->out);
+	}
+	for (size_t i = 0; i < result->changes.n && result->errors.n == 0; i++)
+		note_reload(call, result->changes.all[i].text);
+	err_list_print(&result->warnings, call->out);
+}
+
+/* An answer that comes when names have been looked up. */
+struct reload_answer {
+	struct answer_rest rest;
+	struct command_mode mode; /* of the client at the time of the command */
+	struct reload *reload;
+};
+#define RELOAD_LOOK_MS 5
+
+static bool
+more_of_reload(
+    struct answer_rest *rest, const struct command_env *env, FILE *out)
+{
+	struct reload_answer *a =
+	    container_of(rest, struct reload_answer, rest);
+	const struct reload_result *result = reload_result(a->reload);
+	const struct call call = {.env = env, .mode = &a->mode, .out = out};
+
+	a->rest.pause_ms = RELOAD_LOOK_MS;
+	if (result)
+		put_result(&call, result);
+	return !result;
+}
+
+static void
+free_reload_answer(struct answer_rest *rest)
+{
+	struct reload_answer *a =
+	    container_of(rest, struct reload_answer, rest);
+
+	reload_unref(a->reload);
+	free(a);
+}
+
+bool
+run_reload(struct call *call)
+{
+	struct reload_answer *a;
+
+	if (!call_takes_none(call))
+		return false;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return err_set(call->err, "Out of memory.");
+	a->rest = (struct answer_rest){
+	    .more = more_of_reload, .free = free_reload_answer};
+	a->mode = *call->mode;
+	a->reload = control_reload(call->env->control);
+	if (!a->reload) {
+		free(a);
+		return err_set(call->err, "Out of memory.");
+	}
+	if (!reload_result(a->reload)) {
+		a->rest.pause_ms = RELOAD_LOOK_MS;
+		call->rest = &a->rest;
+		return true;
+	}
+	put_result(call, reload_result(a->reload));
+	free_reload_answer(&a->rest);
+	return true;
+}

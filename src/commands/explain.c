@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT
+ * See explain.h: the arguments, the frontends that they are about, and the
+ * answer in parts.
+ */
+#include "commands/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/command_args.h"
+#include "base/list.h"
+#include "base/text.h"
+#include "control/listeners.h"
+#include "net/sock.h"
+#include "net/tls_hello.h"
+
+/* So many servers in a part. */
+#define SERVERS_A_PART 16
+
+struct request {
+	char source[ADDR_TEXT_SIZE];
+	struct explained_client client;
+	char sni[TLS_NAME_MAX + 1];
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	bool json;
+	char *frontend; /* its name; NULL: each that can be reached */
+};
+
+struct explaining {
+	struct answer_rest rest;
+	struct request request;
+	size_t next; /* frontend, of those of the model */
+	bool any;
+	struct explained now; /* without e: none is under way */
+	size_t server;        /* of now, the next */
+};
+
+/* -- where the client comes in -- */
+
+static bool
+takes_family(const struct listen_spec *listen, const struct request *r)
+{
+	uint16_t family = r->client.client.family;
+	uint16_t own = listen->addr.sa.sa_family;
+
+	/* Another proxy may have named it. */
+	if (listen->accept_proxy && family != AF_UNIX)
+		return true;
+	if (family == AF_UNIX)
+		return own == AF_UNIX &&
+		       (!r->path[0] ||
+		           strcmp(r->path, listen->addr.un.sun_path) == 0);
+	return own == family ||
+	       (own == AF_INET6 && family == AF_INET && listen->both_families);
+}
+
+/* How many of the frontend's addresses it may have connected to, and the first
+ * of them. */
+static size_t
+count_ways(const struct frontend *f, const struct request *r, size_t *ret_first)
+{
+	size_t n = 0;
+
+	for (size_t i = f->spec->listens_n; i-- > 0;)
+		if (takes_family(&f->spec->listens[i], r)) {
+			*ret_first = i;
+			n++;
+		}
+	return n;
+}
+
+/* With the port that the kernel has chosen, if it has.  False: any address. */
+static bool
+find_local(const struct control *control, const struct frontend *f,
+    const struct listen_spec *listen, struct endpoint *ret_local)
+{
+	static const uint8_t any[16];
+	struct listener_view view;
+	struct addr addr = listen->addr;
+
+	for (size_t i = 0; listeners_at(control_listeners(control), i, &view);
+	     i++)
+		if (strcmp(view.frontend, f->spec->name) == 0 &&
+		    addr_equal(view.addr, &listen->addr) && !view.held)
+			(void)sock_local_addr(view.fd, &addr);
+	endpoint_set(ret_local, &addr.sa, addr.len);
+	return ret_local->family == AF_UNIX ||
+	       memcmp(ret_local->ip, any, sizeof(any)) != 0;
+}
+
+/* What is known of this client when it comes in there. */
+static struct explained_client
+client_at(const struct control *control, const struct frontend *f,
+    const struct request *r)
+{
+	struct explained_client c = r->client;
+	size_t first = 0, ways = count_ways(f, r, &first);
+
+	/* All that tells clients of unix sockets apart, see accept_one. */
+	if (c.client.family == AF_UNIX)
+		c.client.port = (uint16_t)(first + 1);
+	if (!c.has_local && ways == 1 && !f->spec->listens[first].accept_proxy)
+		c.has_local =
+		    find_local(control, f, &f->spec->listens[first], &c.local);
+	return c;
+}
+
+/* -- one frontend -- */
+
+static void
+forget(struct explained *x)
+{
+	free(x->frontend);
+	explanation_free(x->e);
+	*x = (struct explained){.e = NULL};
+}
+
+/* False when memory is short. */
+static bool
+begin(struct explaining *x, struct control *control, const struct frontend *f)
+{
+	struct explained_client client = client_at(control, f, &x->request);
+
+	x->server = 0;
+	x->now = (struct explained){.frontend = strdup(f->spec->name),
+	    .admin = f->state->admin,
+	    .draining = control_draining(control),
+	    .hindrance = acceptor_hindrance(control_proxy(control), f),
+	    .e = explanation_new(f, &client)};
+	if (x->now.frontend && x->now.e)
+		return true;
+	forget(&x->now);
+	return false;
+}
+
+static const struct frontend *
+next_frontend(struct explaining *x, const struct model *m)
+{
+	size_t ignored;
+
+	while (x->next < m->spec->frontends_n) {
+		const struct frontend *f = m->frontends[x->next++];
+		const char *wanted = x->request.frontend;
+
+		if (wanted ? strcmp(f->spec->name, wanted) == 0
+		           : count_ways(f, &x->request, &ignored) > 0)
+			return f;
+	}
+	return NULL;
+}
+
+static bool
+put_head(struct explaining *x, FILE *out)
+{
+	if (x->request.json) {
+		fputs(x->any ? ",\n" : "[\n", out);
+		return explain_json_head(out, &x->now, x->request.source);
+	}
+	if (!x->any)
+		fprintf(out, "client %s\n", x->request.source);
+	explain_text_head(out, &x->now);
+	return true;
+}
+
+/* False: there is no other frontend, or memory is short. */
+static bool
+put_next(struct explaining *x, struct control *control, FILE *out)
+{
+	const struct frontend *f = next_frontend(x, control_model(control));
+	bool ok = f && begin(x, control, f) && put_head(x, out);
+
+	if (f && !ok)
+		fputs("Out of memory.\n", out);
+	else if (!f && x->request.json)
+		fputs(x->any ? "\n]\n" : "[]\n", out);
+	x->any |= ok;
+	return ok;
+}
+
+static bool
+put_server(const struct explaining *x, FILE *out)
+{
+	if (x->request.json)
+		return explain_json_server(out, &x->now, x->server);
+	explain_text_server(out, &x->now, x->server);
+	return true;
+}
+
+static bool
+more(struct answer_rest *rest, const struct command_env *env, FILE *out)
+{
+	struct explaining *x = container_of(rest, struct explaining, rest);
+
+	if (!x->now.e)
+		return put_next(x, env->control, out);
+	for (size_t n = 0; n < SERVERS_A_PART; n++, x->server++) {
+		if (x->server == x->now.e->servers_n) {
+			if (x->request.json)
+				explain_json_tail(out);
+			else
+				explain_text_tail(out, &x->now);
+			forget(&x->now);
+			return true;
+		}
+		if (!put_server(x, out)) {
+			fputs("Out of memory.\n", out);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+free_explaining(struct answer_rest *rest)
+{
+	struct explaining *x = container_of(rest, struct explaining, rest);
+
+	forget(&x->now);
+	free(x->request.frontend);
+	free(x);
+}
+
+/* -- arguments -- */
+
+/* Where the host begins and ends, and the port behind it, NULL: there is none;
+ * false: it is neither. */
+static bool
+cut_address(const char *text, const char **ret_host, size_t *ret_len,
+    const char **ret_port)
+{
+	const char *colon = strchr(text, ':'), *end = strchr(text, ']');
+
+	*ret_port = NULL;
+	*ret_host = text;
+	*ret_len = strlen(text);
+	if (*text == '[') {
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		*ret_host = text + 1;
+		*ret_len = (size_t)(end - text) - 1;
+		*ret_port = end[1] ? end + 2 : NULL;
+	} else if (colon && !strchr(colon + 1, ':')) {
+		*ret_len = (size_t)(colon - text);
+		*ret_port = colon + 1;
+	}
+	return true;
+}
+
+/* `10.0.0.1`, `10.0.0.1:80`, `::1`, `[::1]:80`; no names, as to resolve them
+ * takes time. */
+static bool
+parse_ip(const char *text, struct endpoint *ret_endpoint, bool *ret_has_port)
+{
+	char host[INET6_ADDRSTRLEN];
+	const char *from, *port_text;
+	uint64_t port = 0;
+	struct addr addr;
+	struct err why;
+	size_t len;
+
+	if (!cut_address(text, &from, &len, &port_text) || len >= sizeof(host))
+		return false;
+	memcpy(host, from, len);
+	host[len] = '\0';
+	if (!addr_parse_ip(host, &addr) ||
+	    (port_text && !text_parse_number(port_text, 1, 65535, &port, &why)))
+		return false;
+	addr_set_port(&addr, (unsigned)port);
+	endpoint_set(ret_endpoint, &addr.sa, addr.len);
+	*ret_has_port = port_text;
+	return true;
+}
+
+static bool
+take_source(struct call *call, const char *text, struct request *r)
+{
+	struct explained_client *c = &r->client;
+
+	if (!*text)
+		return err_set(call->err,
+		    "The client's address is expected: 10.0.0.1, "
+		    "10.0.0.1:4711, ::1, [::1]:4711, unix or unix:/path of a "
+		    "listening socket.");
+	snprintf(r->source, sizeof(r->source), "%s", text);
+	if (strncmp(text, "unix", 4) == 0 && (!text[4] || text[4] == ':')) {
+		c->client.family = AF_UNIX;
+		c->has_port = true;
+		if (text[4] &&
+		    (!text[5] || strlen(text + 5) >= sizeof(r->path)))
+			return err_set(call->err,
+			    "'%.40s' is no path of a unix socket.", text);
+		snprintf(
+		    r->path, sizeof(r->path), "%s", text[4] ? text + 5 : "");
+		return true;
+	}
+	if (parse_ip(text, &c->client, &c->has_port))
+		return true;
+	return err_set(call->err,
+	    "'%.60s' is no client's address; allowed are 10.0.0.1, "
+	    "10.0.0.1:4711, ::1, [::1]:4711, unix, unix:/path.",
+	    text);
+}
+
+static bool
+take_local(struct call *call, const char *text, struct request *r)
+{
+	bool has_port;
+
+	if (!parse_ip(text, &r->client.local, &has_port) || !has_port)
+		return err_set(call->err,
+		    "to: '%.60s' is not where a client connects to; an "
+		    "address with its port is expected, as in 10.0.0.1:80.",
+		    text);
+	r->client.has_local = true;
+	return true;
+}
+
+static bool
+take_frontend(struct call *call, const char *name, struct request *r)
+{
+	size_t ignored;
+	const struct frontend *f;
+
+	if (r->frontend)
+		return err_set(call->err,
+		    "Unexpected argument '%.60s'; after the source and a "
+		    "frontend there may be to <address>, sni <name>, json.",
+		    name);
+	f = call_frontend(call, name);
+	if (!f)
+		return false;
+	if (count_ways(f, r, &ignored) == 0)
+		return err_set(call->err,
+		    "Frontend %.60s listens on no address that the client "
+		    "'%.60s' could have connected to.",
+		    name, r->source);
+	r->frontend = strdup(name);
+	return r->frontend || err_set(call->err, "Out of memory.");
+}
+
+static bool
+take_sni(struct call *call, const char *text, struct request *r)
+{
+	uint8_t len;
+
+	if (!tls_name_normalize(text, strlen(text), r->sni, &len))
+		return err_set(call->err,
+		    "sni: '%.60s' is no name that a client can ask for; one "
+		    "as in www.example.com is expected.",
+		    text);
+	r->client.sni = r->sni;
+	return true;
+}
+
+static bool
+heeds_local(const struct frontend *f)
+{
+	for (size_t i = 0; i < f->backends_n; i++)
+		if (backend_hashes_destination(f->backends[i]))
+			return true;
+	return false;
+}
+
+/* An address to that nothing goes by is no use, and the caller is to know. */
+static bool
+is_local_heeded(struct call *call, const struct request *r)
+{
+	const struct model *m = control_model(call->env->control);
+
+	for (size_t i = 0; i < m->spec->frontends_n; i++)
+		if ((!r->frontend || strcmp(m->frontends[i]->spec->name,
+		                         r->frontend) == 0) &&
+		    heeds_local(m->frontends[i]))
+			return true;
+	return err_set(call->err,
+	    "to: %s%.60s has a backend with hash_key = destination, so the "
+	    "address makes no difference; leave it out.",
+	    r->frontend ? "No part of frontend " : "No frontend",
+	    r->frontend ? r->frontend : "");
+}
+
+static bool
+take_args(struct call *call, struct request *r)
+{
+	if (!take_source(call, call_arg(call, 0), r))
+		return false;
+	for (unsigned i = 1; *call_arg(call, i); i++) {
+		const char *word = call_arg(call, i);
+		const char *value = call_arg(call, i + 1);
+
+		if (strcmp(word, "json") == 0) {
+			r->json = true;
+		} else if (strcmp(word, "sni") == 0) {
+			if (!take_sni(call, value, r))
+				return false;
+			i++;
+		} else if (strcmp(word, "to") == 0) {
+			if (!take_local(call, value, r))
+				return false;
+			i++;
+		} else if (!take_frontend(call, word, r)) {
+			return false;
+		}
+	}
+	return !r->client.has_local || is_local_heeded(call, r);
+}
+
+bool
+run_explain(struct call *call)
+{
+	struct explaining *x = calloc(1, sizeof(*x));
+	const struct model *m = control_model(call->env->control);
+	bool ok;
+
+	if (!x)
+		return err_set(call->err, "Out of memory.");
+	x->rest = (struct answer_rest){.more = more, .free = free_explaining};
+	ok = take_args(call, &x->request);
+	if (ok && !next_frontend(x, m))
+		ok = err_set(call->err,
+		    "No frontend listens on an address that the client "
+		    "'%.60s' could have connected to.",
+		    x->request.source);
+	x->next = 0;
+	if (ok)
+		call->rest = &x->rest;
+	else
+		free_explaining(&x->rest);
+	return ok;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * See session_filter.h.
+ */
+#include "commands/session_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/backend.h"
+
+static bool
+keep(struct call *call, char **name, const char *text, size_t len)
+{
+	free(*name);
+	*name = strndup(text, len);
+	return *name || err_set(call->err, "Out of memory.");
+}
+
+/* `BACKEND/SERVER` are two names. */
+static bool
+take_server(struct call *call, struct session_filter *filter, const char *text)
+{
+	size_t len = strcspn(text, "/");
+
+	if (len == 0 || !text[len] || !text[len + 1])
+		return err_set(call->err, "Require 'backend/server'.");
+	return keep(call, &filter->backend, text, len) &&
+	       keep(call, &filter->server, text + len + 1, strlen(text));
+}
+
+bool
+session_filter_take(struct call *call, struct session_filter *filter,
+    const char *word, const char *value, bool *ret_taken)
+{
+	*ret_taken = true;
+	if (strcmp(word, "frontend") == 0)
+		return keep(call, &filter->frontend, value, strlen(value));
+	if (strcmp(word, "backend") == 0)
+		return keep(call, &filter->backend, value, strlen(value));
+	if (strcmp(word, "server") == 0)
+		return take_server(call, filter, value);
+	*ret_taken = false;
+	return true;
+}
+
+bool
+session_filter_check(struct call *call, const struct session_filter *filter)
+{
+	const struct model *m = control_model(call->env->control);
+	const struct backend *b;
+
+	if (filter->frontend && !model_find_frontend(m, filter->frontend))
+		return err_set(call->err, "No such frontend.");
+	b = filter->backend ? model_find_backend(m, filter->backend) : NULL;
+	if (filter->backend && !b)
+		return err_set(call->err, "No such backend.");
+	if (filter->server && !backend_find_server(b, filter->server))
+		return err_set(call->err, "No such server.");
+	return true;
+}
+
+static bool
+is_named(const char *wanted, const char *name)
+{
+	return !wanted || strcmp(wanted, name) == 0;
+}
+
+bool
+session_filter_matches(const struct session_filter *filter,
+    const char *frontend, const char *backend, const char *server)
+{
+	return is_named(filter->frontend, frontend) &&
+	       is_named(filter->backend, backend) &&
+	       is_named(filter->server, server);
+}
+
+void
+session_filter_fini(struct session_filter *filter)
+{
+	free(filter->frontend);
+	free(filter->backend);
+	free(filter->server);
+}

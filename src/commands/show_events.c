@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ * See show_events.h.
+ */
+#include "commands/show_events.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "commands/rows.h"
+#include "base/events.h"
+#include "base/text.h"
+
+struct wanted {
+	uint64_t last;     /* so many at most */
+	const char *about; /* NULL: all */
+	bool json;
+};
+
+static bool
+read_args(const char *const *args, struct wanted *ret, struct err *err)
+{
+	size_t n = 0;
+
+	*ret = (struct wanted){.last = EVENTS_MAX};
+	while (args[n])
+		n++;
+	if (n > 0 && strcmp(args[n - 1], "json") == 0) {
+		ret->json = true;
+		n--;
+	}
+	if (n > 0 && strspn(args[0], "0123456789") == strlen(args[0])) {
+		if (!text_parse_number(
+		        args[0], 1, EVENTS_MAX, &ret->last, NULL))
+			return err_set(err,
+			    "'%s' events cannot be shown; the last %d are "
+			    "kept.",
+			    args[0], EVENTS_MAX);
+		args++;
+		n--;
+	}
+	if (n > 0) {
+		ret->about = args[0];
+		args++;
+		n--;
+	}
+	return n == 0 ||
+	       err_set(err,
+	           "Unexpected argument '%s'; give a number, or the name of a "
+	           "backend, BACKEND/SERVER or pool, or both, and json or "
+	           "nothing.",
+	           args[0]);
+}
+
+/* A backend's name stands for its servers as well. */
+static bool
+is_about(const struct event *e, const char *about)
+{
+	size_t len = about ? strlen(about) : 0;
+
+	return !about || (strncmp(e->about, about, len) == 0 &&
+	                     (e->about[len] == '\0' || e->about[len] == '/'));
+}
+
+/* Where the last so many of those that are wanted begin. */
+static size_t
+first_of(const struct wanted *w)
+{
+	size_t i = events_count();
+	uint64_t left = w->last;
+
+	while (i > 0 && left > 0)
+		left -= is_about(events_at(--i), w->about);
+	return i;
+}
+
+/* The event is e, the value v. */
+#define READ(reader, what) ROW_READ(reader, struct event, e, what)
+
+READ(read_number, row_number(v, (int64_t)e->number))
+READ(read_time, row_time(v, e->wall_us))
+READ(read_level, row_text(v, event_level_name(e->level)))
+READ(read_kind, row_text(v, event_name(e->kind)))
+READ(read_about, row_text(v, e->about))
+READ(read_about_text, row_text(v, e->about[0] ? e->about : "-"))
+READ(read_what, row_text(v, e->text))
+
+static const struct row_column columns[] = {
+    {"", "number", read_number, NULL},
+    {" ", "time", read_time, NULL},
+    {" ", "level", read_level, NULL},
+    {" ", "event", read_kind, NULL},
+    {" ", NULL, read_about_text, NULL},
+    {NULL, "about", read_about, NULL},
+    {": ", "text", read_what, NULL},
+};
+static const struct row_table table = ROW_TABLE(NULL, columns);
+
+/* Whether there is a backend, server, frontend or pool of that name. */
+static bool
+is_there(struct control *control, const char *about)
+{
+	const struct model *m = control_model(control);
+	const char *slash = strchr(about, '/');
+	char backend[EVENT_ABOUT_SIZE];
+	const struct backend *b;
+	struct err ignored;
+
+	snprintf(backend, sizeof(backend), "%.*s",
+	    (int)(slash ? slash - about : (ptrdiff_t)strlen(about)), about);
+	b = model_find_backend(m, backend);
+	for (size_t i = 0; b && slash && i < b->spec->servers_n; i++)
+		if (strcmp(b->servers[i]->spec->name, slash + 1) == 0)
+			return true;
+	return !slash &&
+	       (b || model_find_frontend(m, about) ||
+	           pools_find(control_pools(control), about, &ignored));
+}
+
+/* What was removed is found by the events that there are of it. */
+static bool
+check_about(struct call *call, const struct wanted *w)
+{
+	if (!w->about || is_there(call->env->control, w->about))
+		return true;
+	for (size_t i = 0; i < events_count(); i++)
+		if (is_about(events_at(i), w->about))
+			return true;
+	return err_set(call->err,
+	    "Nothing is named '%s'; give the name of a backend, "
+	    "BACKEND/SERVER, frontend or pool.",
+	    w->about);
+}
+
+bool
+run_show_events(struct call *call)
+{
+	struct wanted w;
+	struct rows rows;
+
+	if (!read_args((const char *const *)call->args, &w, call->err) ||
+	    !check_about(call, &w))
+		return false;
+	rows_begin(&rows, &table, w.json, call->out);
+	for (size_t i = first_of(&w); i < events_count(); i++)
+		if (is_about(events_at(i), w.about))
+			rows_put(&rows, events_at(i), call->out);
+	rows_end(&rows, call->out);
+	return true;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * `show stat`.
+ */
+#include "commands/show_stat.h"
+
+#include <string.h>
+
+#include "stats/stat_rows.h"
+
+#define STAT_WORDS "[desc|flat|json|no-maint|typed|up]*"
+
+static bool
+is_number(const char *text)
+{
+	size_t sign = *text == '-';
+
+	return text[sign] &&
+	       strspn(text + sign, "0123456789") == strlen(text + sign);
+}
+
+/* Whether the arguments start with a proxy, a set of types and a server: three
+ * numbers, or a name and two. */
+static bool
+is_place(const struct call *call)
+{
+	return is_number(call->args[1]) && is_number(call->args[2]);
+}
+
+bool
+run_show_stat(struct call *call)
+{
+	struct stat_filter filter;
+	unsigned n = 0;
+
+	while (n < 3 && call->args[n])
+		n++;
+	if (!call_fits(call, STAT_WORDS, n == 3 && is_place(call) ? 3 : 0))
+		return false;
+	if (!stat_filter_parse(control_model(call->env->control),
+	        (const char *const *)call->args, &filter, call->err))
+		return false;
+	/* As HAProxy, which asks the socket's level, not the connection's. */
+	filter.no_places = call->mode->level < LEVEL_OPERATOR;
+	call->rest = stat_rows_new(&filter);
+	return call->rest || err_set(call->err, "Out of memory.");
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT
+ * See ctl_client.h.
+ */
+#include "ctl/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "net/addr.h"
+
+/* HAProxy refuses the second, and then has severities. */
+#define PREAMBLE     "set severity-output number;set severity-output status;"
+#define SEVERITY_ERR 3 /* and below; syslog's */
+#define STATUS_FINE  "[status 0]\n"
+#define STATUS_ERROR "[status 1]\n"
+#define STATUS_SIZE  (sizeof(STATUS_FINE) - 1)
+#define READ_AT_ONCE 65536
+
+void *
+ctl_array(void *old, size_t n, size_t size)
+{
+	void *array = reallocarray(old, n, size);
+
+	if (!array) {
+		fputs("lfproxyctl: out of memory\n", stderr);
+		exit(CTL_NO_ANSWER);
+	}
+	return array;
+}
+
+static void
+reserve(struct ctl_text *text, size_t more)
+{
+	size_t room = text->room ? text->room : 4096;
+
+	while (room < text->n + more)
+		room *= 2;
+	if (room == text->room)
+		return;
+	text->data = ctl_array(text->data, room, 1);
+	text->room = room;
+}
+
+void
+ctl_text_add(struct ctl_text *text, const char *data, size_t n)
+{
+	reserve(text, n);
+	memcpy(text->data + text->n, data, n);
+	text->n += n;
+}
+
+void
+ctl_text_fini(struct ctl_text *text)
+{
+	free(text->data);
+	*text = (struct ctl_text){NULL, 0, 0};
+}
+
+bool
+ctl_add_word(struct ctl_text *line, const char *word)
+{
+	for (; *word; word++) {
+		if (*word == '\n' || *word == '\r')
+			return false;
+		if (*word == ';' || *word == '\\')
+			ctl_text_add(line, "\\", 1);
+		ctl_text_add(line, word, 1);
+	}
+	return true;
+}
+
+bool
+ctl_add_command(struct ctl_text *line, const char *const *words)
+{
+	for (bool first = true; *words; words++, first = false) {
+		if (!first)
+			ctl_text_add(line, " ", 1);
+		if (!ctl_add_word(line, *words))
+			return false;
+	}
+	return true;
+}
+
+static const char *
+what_to_do(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ECONNREFUSED:
+		return "is lfproxy running, with this `admin` in its "
+		       "[global]? Name another socket with -S";
+	case EACCES:
+	case EPERM:
+		return "run lfproxyctl as a user that may use the socket, or "
+		       "change its mode in [global]";
+	case EDESTADDRREQ:
+		return "write an address as HOST:PORT";
+	case ENAMETOOLONG:
+		return "name a shorter path with -S";
+	default:
+		return "name the right socket with -S";
+	}
+}
+
+/* Waits for the resolver where the host is a name. */
+static int
+find_host(const char *where, struct addr *ret_addr)
+{
+	struct addr_name name;
+	struct addr addr;
+
+	if (!addr_parse_name(where, &addr, &name, NULL) ||
+	    (name.host[0] && addr_lookup(name.host, AF_UNSPEC, &addr) != 0))
+		return -EDESTADDRREQ;
+	if (name.host[0])
+		addr_set_port(&addr, name.port);
+	*ret_addr = addr;
+	return 0;
+}
+
+/* As in [global]: `/path` and `name` are files, `127.0.0.1:9999` is TCP.
+ * 0 or -errno. */
+static int
+find_addr(const char *where, struct addr *ret_addr)
+{
+	const char *path = strncmp(where, "unix:", 5) == 0 ? where + 5 : where;
+
+	if (path == where && path[0] != '/' && strchr(path, ':'))
+		return find_host(where, ret_addr);
+	if (strlen(path) >= sizeof(ret_addr->un.sun_path))
+		return -ENAMETOOLONG;
+	memset(ret_addr, 0, sizeof(*ret_addr));
+	ret_addr->un.sun_family = AF_UNIX;
+	strcpy(ret_addr->un.sun_path, path);
+	ret_addr->len = sizeof(ret_addr->un);
+	return 0;
+}
+
+/* A full backlog makes it wait: not for longer than the rest may.
+ * -errno, or the socket. */
+static int
+connect_to(const char *where, int timeout_ms)
+{
+	const struct timeval limit = {
+	    .tv_sec = timeout_ms / 1000,
+	    .tv_usec = timeout_ms % 1000 * 1000,
+	};
+	struct addr addr;
+	int fd, rc = find_addr(where, &addr);
+
+	if (rc < 0)
+		return rc;
+	fd = socket(addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	do
+		rc = connect(fd, &addr.sa, addr.len);
+	while (rc < 0 && errno == EINTR);
+	if (rc == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* Waits until the socket is ready; false (errno) after timeout_ms. */
+static bool
+wait_ready(int fd, short events, int timeout_ms)
+{
+	uint64_t deadline = clock_now_ms() + (uint64_t)timeout_ms;
+	struct pollfd p = {.fd = fd, .events = events};
+
+	for (;;) {
+		uint64_t now = clock_now_ms();
+		int n = now < deadline ? poll(&p, 1, (int)(deadline - now)) : 0;
+
+		if (n > 0)
+			return true;
+		if (n == 0)
+			errno = ETIMEDOUT;
+		if (n == 0 || errno != EINTR)
+			return false;
+	}
+}
+
+/* The server may end the conversation before it has read everything (a line
+ * that is too long): its answer says why, so EPIPE is not the end here. */
+static bool
+send_all(int fd, const struct ctl_text *line, int timeout_ms)
+{
+	size_t sent = 0;
+
+	while (sent < line->n) {
+		ssize_t n;
+
+		if (!wait_ready(fd, POLLOUT, timeout_ms))
+			return false;
+		n = send(fd, line->data + sent, line->n - sent,
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return true;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return false;
+		if (n > 0)
+			sent += (size_t)n;
+	}
+	return shutdown(fd, SHUT_WR) == 0 || errno == ENOTCONN;
+}
+
+static bool
+receive_all(int fd, struct ctl_text *answer, int timeout_ms)
+{
+	for (;;) {
+		ssize_t n;
+
+		if (!wait_ready(fd, POLLIN, timeout_ms))
+			return false;
+		reserve(answer, READ_AT_ONCE);
+		n = recv(
+		    fd, answer->data + answer->n, READ_AT_ONCE, MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno == ECONNRESET && answer->n))
+			return true;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return false;
+		if (n > 0)
+			answer->n += (size_t)n;
+	}
+}
+
+static bool
+talk(int fd, const struct ctl_text *line, int timeout_ms,
+    struct ctl_text *ret_answer)
+{
+	struct ctl_text all = {NULL, 0, 0};
+	bool ok;
+
+	ctl_text_add(&all, PREAMBLE, strlen(PREAMBLE));
+	ctl_text_add(&all, line->data, line->n);
+	ctl_text_add(&all, "\n", 1);
+	ok = send_all(fd, &all, timeout_ms) &&
+	     receive_all(fd, ret_answer, timeout_ms);
+	ctl_text_fini(&all);
+	return ok;
+}
+
+bool
+ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
+    struct ctl_text *ret_answer, struct err *err)
+{
+	/* What takes long is the answer. */
+	int patience_ms =
+	    timeout_ms < CTL_TIMEOUT_MS ? timeout_ms : CTL_TIMEOUT_MS;
+	struct ctl_text answer = {NULL, 0, 0};
+	int fd = connect_to(where, patience_ms);
+
+	if (fd < 0)
+		return err_set(
+		    err, "%s: %s; %s", where, strerror(-fd), what_to_do(-fd));
+	if (!talk(fd, line, timeout_ms, &answer))
+		err_set(err,
+		    "%s: no answer: %s; try again, and look at lfproxy's log "
+		    "if it stays so",
+		    where, strerror(errno));
+	else if (answer.n == 0)
+		err_set(err,
+		    "%s: closed without an answer; is that lfproxy's admin "
+		    "socket?",
+		    where);
+	else {
+		close(fd);
+		*ret_answer = answer;
+		return true;
+	}
+	close(fd);
+	ctl_text_fini(&answer);
+	return false;
+}
+
+/* Takes off the answer that the text starts with, if it does. */
+static bool
+take_off(struct ctl_reader *reader, const char *text)
+{
+	size_t n = strlen(text);
+
+	if ((size_t)(reader->end - reader->at) < n ||
+	    memcmp(reader->at, text, n) != 0)
+		return false;
+	reader->at += n;
+	return true;
+}
+
+/* The first two answers are those to the preamble: an empty line, and a status
+ * with an empty line; or what HAProxy says instead. */
+void
+ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer)
+{
+	struct ctl_reply refusal;
+
+	reader->at = answer->data;
+	reader->end = answer->data + answer->n;
+	reader->has_status = false;
+	reader->heard = take_off(reader, "\n");
+	if (!reader->heard)
+		return;
+	reader->has_status = take_off(reader, STATUS_FINE "\n");
+	if (!reader->has_status && reader->end - reader->at > 5 &&
+	    memcmp(reader->at, "[3]: ", 5) == 0)
+		(void)ctl_reader_next(reader, &refusal);
+}
+
+/* HAProxy's: `[3]: ` at the start is a severity, which is skipped. */
+static void
+take_severity(struct ctl_reply *reply)
+{
+	const char *p = reply->text;
+
+	if (reply->n < 5 || p[0] != '[' || p[1] < '0' || p[1] > '7' ||
+	    memcmp(p + 2, "]: ", 3) != 0)
+		return;
+	reply->is_error |= p[1] - '0' <= SEVERITY_ERR;
+	reply->text += 5;
+	reply->n -= 5;
+}
+
+/* The last line is the status.  Without one lfproxy says why it ends the
+ * connection. */
+static void
+take_status(struct ctl_reply *reply)
+{
+	const char *status = reply->text + reply->n - STATUS_SIZE;
+	bool is_fine;
+
+	if (reply->n < STATUS_SIZE ||
+	    (reply->n > STATUS_SIZE && status[-1] != '\n')) {
+		reply->is_error = true;
+		return;
+	}
+	is_fine = memcmp(status, STATUS_FINE, STATUS_SIZE) == 0;
+	reply->is_error |= !is_fine;
+	if (is_fine || memcmp(status, STATUS_ERROR, STATUS_SIZE) == 0)
+		reply->n -= STATUS_SIZE;
+}
+
+static void
+take(struct ctl_reader *reader, const char *end, struct ctl_reply *ret_reply)
+{
+	ret_reply->is_error = !reader->heard;
+	ret_reply->text = reader->at;
+	ret_reply->n = (size_t)(end - reader->at);
+	if (reader->has_status)
+		take_status(ret_reply);
+	else
+		take_severity(ret_reply);
+}
+
+bool
+ctl_reader_next(struct ctl_reader *reader, struct ctl_reply *ret_reply)
+{
+	const char *p = reader->at;
+
+	if (p == reader->end)
+		return false;
+	/* Whole lines, until one that is empty. */
+	while (p < reader->end && *p != '\n') {
+		p = memchr(p, '\n', (size_t)(reader->end - p));
+		p = p ? p + 1 : reader->end;
+	}
+	take(reader, p, ret_reply);
+	reader->at = p < reader->end ? p + 1 : p;
+	return true;
+}
+
+void
+ctl_reader_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
+{
+	const char *end = reader->end;
+	size_t n = (size_t)(end - reader->at);
+
+	if (n >= 3 && memcmp(end - 3, "\n> ", 3) == 0)
+		end -= 3;
+	else if (n > 0 && end[-1] == '\n')
+		end--;
+	take(reader, end, ret_reply);
+	/* `quit` has no answer. */
+	if (n == 0)
+		ret_reply->is_error = !reader->heard;
+	reader->at = reader->end;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ * See ctl_json.h.
+ */
+#include "ctl/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/help.h"
+
+/* The given words begin with all of the command's. */
+static bool
+is_usage_of(const struct ctl_usage *usage, const struct ctl_text *given)
+{
+	return given->n >= usage->words_n &&
+	       memcmp(given->data, usage->words, usage->words_n) == 0 &&
+	       (given->n == usage->words_n ||
+	           given->data[usage->words_n] == ' ');
+}
+
+static bool
+fail(const struct ctl_usage *found, const struct ctl_reply *help,
+    struct err *err)
+{
+	const char *at = help->text, *end = at + help->n;
+	char names[800] = "";
+	struct ctl_usage usage;
+	size_t n = 0;
+
+	while (ctl_next_usage(&at, end, &usage) && n < sizeof(names))
+		if (usage.has_json || usage.is_json)
+			n += (size_t)snprintf(names + n, sizeof(names) - n,
+			    "%s%.*s", n ? ", " : "", (int)usage.words_n,
+			    usage.words);
+	return err_set(err, "'%.*s' has no JSON form; these have: %s",
+	    (int)found->words_n, found->words, n ? names : "none");
+}
+
+/* Whether the word, which begins with a blank, is in the line. */
+static bool
+says(const struct ctl_text *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= line->n; i++)
+		if (memcmp(line->data + i, word, n) == 0 &&
+		    (i + n == line->n || line->data[i + n] == ' '))
+			return true;
+	return false;
+}
+
+/* The word that asks for the JSON form is left in *ret_add, unless it has been
+ * given.  Where HAProxy's JSON has the type of each value the flat one is
+ * meant, unless `typed` is given as well. */
+static bool
+find_form(const struct ctl_reply *help, const struct ctl_text *given,
+    const char **ret_add, struct err *err)
+{
+	const char *at = help->text, *end = at + help->n;
+	struct ctl_usage usage, found = {.words = NULL};
+
+	/* The longest name that fits: `show a b` may be one beside `show a`. */
+	while (ctl_next_usage(&at, end, &usage))
+		if (is_usage_of(&usage, given) && usage.words_n > found.words_n)
+			found = usage;
+	if (found.words && !found.has_json && !found.is_json)
+		return fail(&found, help, err);
+	if (found.words && found.has_json && !says(given, " json") &&
+	    !says(given, " flat"))
+		*ret_add = found.has_flat && !says(given, " typed") ? " flat"
+		                                                    : " json";
+	return true;
+}
+
+enum ctl_exit
+ctl_json_command(const char *where, const char *const *words,
+    struct ctl_text *line, struct err *err)
+{
+	struct ctl_text help = {NULL, 0, 0}, answer = {NULL, 0, 0};
+	struct ctl_reader reader;
+	struct ctl_reply reply;
+	enum ctl_exit code = CTL_FINE;
+	const char *add = NULL;
+
+	if (!ctl_add_command(line, words)) {
+		err_set(err, "a command is one line; leave the line end out");
+		return CTL_USAGE;
+	}
+	ctl_text_add(&help, "help", 4);
+	if (!ctl_ask(where, &help, CTL_TIMEOUT_MS, &answer, err)) {
+		code = CTL_NO_ANSWER;
+		goto out;
+	}
+	ctl_reader_init(&reader, &answer);
+	ctl_reader_rest(&reader, &reply);
+	if (reply.is_error) {
+		err_set(err, "%s: %.*s", where, (int)reply.n, reply.text);
+		code = CTL_ANSWER_IS_ERROR;
+	} else if (!find_form(&reply, line, &add, err)) {
+		code = CTL_USAGE;
+	} else if (add) {
+		ctl_text_add(line, add, strlen(add));
+	}
+out:
+	ctl_text_fini(&help);
+	ctl_text_fini(&answer);
+	return code;
+}

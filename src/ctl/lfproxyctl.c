@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ * lfproxyctl: sends a command to a running lfproxy and prints the answer, or
+ * shows it live (top.h).
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ctl/client.h"
+#include "ctl/complete.h"
+#include "ctl/json.h"
+#include "ctl/top/top.h"
+
+#define SOCKET_DEFAULT "/run/lfproxy/admin.sock"
+
+static void
+usage(FILE *out)
+{
+	fputs("usage: lfproxyctl [-S SOCKET] [--json] COMMAND...\n"
+	      "       lfproxyctl [-S SOCKET] top [-d SECONDS] [-n ROUNDS]\n"
+	      "       lfproxyctl -h | -V\n"
+	      "\n"
+	      "Sends COMMAND to a running lfproxy and prints its answer, as "
+	      "in\n"
+	      "  lfproxyctl show stat\n"
+	      "  lfproxyctl help\n"
+	      "or shows frontends, servers, sessions and pools live (top).\n"
+	      "\n"
+	      "  -S SOCKET  the admin socket, a path or HOST:PORT; else\n"
+	      "             $LFPROXY_ADMIN, else " SOCKET_DEFAULT "\n"
+	      "  --json     the command's JSON form\n"
+	      "  -h         this text\n"
+	      "  -V         the version\n"
+	      "  -d SECONDS of top: between two looks, 0.1 to 3600; 1\n"
+	      "  -n ROUNDS  of top: ends after so many; without a terminal 1\n"
+	      "\n"
+	      "Exit code: 0 fine, 1 the answer is an error, 2 usage,\n"
+	      "3 no answer (no lfproxy there, no permission, no memory).\n",
+	    out);
+}
+
+static bool
+ends_with(const struct ctl_text *text, const char *end)
+{
+	size_t n = strlen(end);
+
+	return text->n >= n && memcmp(text->data + text->n - n, end, n) == 0;
+}
+
+/* The last answer's empty line has come, or the prompt behind it. */
+static bool
+is_whole(const struct ctl_text *answer)
+{
+	return ends_with(answer, "\n\n") || ends_with(answer, "\n> ");
+}
+
+static enum ctl_exit
+print_answer(const struct ctl_text *answer)
+{
+	struct ctl_reader reader;
+	struct ctl_reply reply;
+	FILE *out;
+
+	ctl_reader_init(&reader, answer);
+	ctl_reader_rest(&reader, &reply);
+	out = reply.is_error ? stderr : stdout;
+	fwrite(reply.text, 1, reply.n, out);
+	if (fflush(out) != 0) {
+		fprintf(stderr, "lfproxyctl: the answer was not written: %s\n",
+		    strerror(errno));
+		return CTL_NO_ANSWER;
+	}
+	if (!is_whole(answer)) {
+		fputs("lfproxyctl: that is not the whole answer: the "
+		      "connection was closed before its end; try again, and "
+		      "look at lfproxy's log if it stays so\n",
+		    stderr);
+		return CTL_NO_ANSWER;
+	}
+	return reply.is_error ? CTL_ANSWER_IS_ERROR : CTL_FINE;
+}
+
+static enum ctl_exit
+make_line(const char *where, bool json, const char *const *words,
+    struct ctl_text *line, struct err *err)
+{
+	if (json)
+		return ctl_json_command(where, words, line, err);
+	if (ctl_add_command(line, words))
+		return CTL_FINE;
+	err_set(err, "a command is one line; leave the line end out");
+	return CTL_USAGE;
+}
+
+/* Of the command `wait` the delay as well, for which nothing comes. */
+static int
+patience_ms(const struct ctl_text *line)
+{
+	const int most = INT_MAX - CTL_TIMEOUT_MS;
+	char text[64], delay[sizeof(text)];
+	uint64_t ms = 0;
+
+	snprintf(text, sizeof(text), "%.*s", (int)line->n, line->data);
+	if (sscanf(text, " wait %63s", delay) == 1 &&
+	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL))
+		(void)text_parse_duration(delay, 0, INT_MAX, &ms, NULL);
+	return CTL_TIMEOUT_MS + (ms < (uint64_t)most ? (int)ms : most);
+}
+
+static enum ctl_exit
+run_command(const char *where, bool json, const char *const *words)
+{
+	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
+	enum ctl_exit code;
+	struct err err;
+
+	code = make_line(where, json, words, &line, &err);
+	if (code == CTL_FINE &&
+	    !ctl_ask(where, &line, patience_ms(&line), &answer, &err))
+		code = CTL_NO_ANSWER;
+	if (code == CTL_FINE)
+		code = print_answer(&answer);
+	else
+		fprintf(stderr, "lfproxyctl: %s\n", err.text);
+	ctl_text_fini(&line);
+	ctl_text_fini(&answer);
+	return code;
+}
+
+static enum ctl_exit
+run_top(const char *where, bool json, int argc, char **argv)
+{
+	struct top_options options;
+	struct err err;
+
+	if (json) {
+		fputs("lfproxyctl: top has no JSON form; what it shows comes "
+		      "from `show info`, `show stat`, `show pool` and `show "
+		      "threads`, which have\n",
+		    stderr);
+		return CTL_USAGE;
+	}
+	if (!top_options_parse(argc, argv, &options, &err)) {
+		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
+		return CTL_USAGE;
+	}
+	return top_run(where, &options);
+}
+
+int
+main(int argc, char **argv)
+{
+	enum { OPTION_JSON = 256, OPTION_COMPLETE };
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, OPTION_JSON},
+	    {"complete", no_argument, NULL, OPTION_COMPLETE},
+	    {"help", no_argument, NULL, 'h'},
+	    {"version", no_argument, NULL, 'V'},
+	    {NULL, 0, NULL, 0},
+	};
+	const char *where = getenv("LFPROXY_ADMIN");
+	bool json = false, complete = false;
+	int c;
+
+	if (!where || !where[0])
+		where = SOCKET_DEFAULT;
+	/* `+`: what follows the command's first word is the command's. */
+	while ((c = getopt_long(argc, argv, "+S:hV", options, NULL)) != -1) {
+		switch (c) {
+		case 'S':
+			where = optarg;
+			break;
+		case OPTION_JSON:
+			json = true;
+			break;
+		case OPTION_COMPLETE:
+			complete = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return CTL_FINE;
+		case 'V':
+			puts("lfproxyctl " LFPROXY_VERSION);
+			return CTL_FINE;
+		default:
+			usage(stderr);
+			return CTL_USAGE;
+		}
+	}
+	argc -= optind;
+	argv += optind;
+	if (complete) {
+		ctl_complete(where, (const char *const *)argv, stdout);
+		return CTL_FINE;
+	}
+	if (argc == 0) {
+		usage(stderr);
+		return CTL_USAGE;
+	}
+	if (strcmp(argv[0], "top") == 0)
+		return run_top(where, json, argc, argv);
+	return run_command(where, json, (const char *const *)argv);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT
+ * See top_data.h.
+ */
+#include "ctl/top/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ctl/client.h"
+
+#define QUESTIONS   "show info;show stat;show pool json;show threads json"
+#define COLUMNS_MAX 256
+
+static void *
+zeroed(size_t n, size_t size)
+{
+	void *array = ctl_array(NULL, n ? n : 1, size);
+
+	memset(array, 0, (n ? n : 1) * size);
+	return array;
+}
+
+static char *
+copy(const struct ctl_reply *reply)
+{
+	char *text = ctl_array(NULL, reply->n + 1, 1);
+
+	memcpy(text, reply->text, reply->n);
+	text[reply->n] = '\0';
+	return text;
+}
+
+/* -- show info -- */
+
+static void
+set_info(struct top_head *head, const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		uint64_t *number;
+	} numbers[] = {
+	    {"Pid", &head->pid},
+	    {"Uptime_sec", &head->uptime_s},
+	    {"CurrConns", &head->sessions},
+	    {"Maxconn", &head->sessions_max},
+	    {"Idle_pct", &head->idle_percent},
+	};
+
+	/* Name and Version may be HAProxy's, whose interface it is; those of
+	 * lfproxy come later. */
+	if (strcmp(name, "Name") == 0)
+		head->program = value;
+	else if (strcmp(name, "Version") == 0)
+		head->version = value;
+	else if (strcmp(name, "Lfproxy_version") == 0)
+		head->program = "lfproxy", head->version = value;
+	else if (strcmp(name, "node") == 0)
+		head->node = value;
+	else if (strcmp(name, "Stopping") == 0)
+		head->stopping = strcmp(value, "0") != 0;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (strcmp(name, numbers[i].name) == 0)
+			*numbers[i].number = strtoull(value, NULL, 10);
+}
+
+static void
+parse_info(struct top_data *data)
+{
+	char *rest = NULL;
+
+	data->head.program = "?";
+	data->head.version = "?";
+	data->head.node = "?";
+	for (char *line = strtok_r(data->info, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		char *value = strstr(line, ": ");
+
+		if (!value)
+			continue;
+		*value = '\0';
+		set_info(&data->head, line, value + 2);
+	}
+}
+
+/* -- show stat -- */
+
+/* Cuts the line into fields in place (RFC 4180 quotes); how many. */
+static size_t
+cut_fields(char *line, char *fields[COLUMNS_MAX])
+{
+	size_t n = 0;
+
+	while (line && n < COLUMNS_MAX) {
+		char *to = line, *from = line;
+		bool quoted = *from == '"', more;
+
+		fields[n++] = line;
+		from += quoted;
+		for (; *from && (quoted || *from != ','); from++) {
+			if (quoted && *from == '"' && *++from != '"') {
+				quoted = false;
+				from--;
+				continue;
+			}
+			*to++ = *from;
+		}
+		more = *from == ',';
+		*to = '\0';
+		line = more ? from + 1 : NULL;
+	}
+	return n;
+}
+
+struct columns {
+	size_t n;
+	char *names[COLUMNS_MAX];
+	char *fields[COLUMNS_MAX];
+	size_t fields_n;
+};
+
+static const char *
+field(const struct columns *columns, const char *name)
+{
+	for (size_t i = 0; i < columns->fields_n && i < columns->n; i++)
+		if (strcmp(columns->names[i], name) == 0)
+			return columns->fields[i];
+	return "";
+}
+
+static uint64_t
+number(const struct columns *columns, const char *name)
+{
+	return strtoull(field(columns, name), NULL, 10);
+}
+
+static void
+set_item(struct top_item *item, const struct columns *c)
+{
+	const char *name = field(c, "svname");
+
+	item->kind = strcmp(name, "FRONTEND") == 0  ? TOP_FRONTEND
+	             : strcmp(name, "BACKEND") == 0 ? TOP_BACKEND
+	                                            : TOP_SERVER;
+	item->proxy = field(c, "pxname");
+	item->name = item->kind == TOP_SERVER ? name : "";
+	item->status = field(c, "status");
+	item->check = field(c, "check_status");
+	item->pool = field(c, "lf_pool");
+	item->sessions = number(c, "scur");
+	item->peak = number(c, "smax");
+	item->total = number(c, "stot");
+	/* Bad requests are a frontend's, the others a server's: a connect that
+	 * failed was the last, or was tried again, there or elsewhere. */
+	item->errors = number(c, "ereq") + number(c, "econ") +
+	               number(c, "wretr") + number(c, "wredis") +
+	               number(c, "eresp");
+	item->queue = number(c, "qcur");
+	item->weight = number(c, "weight");
+	item->bytes_in = number(c, "bin");
+	item->bytes_out = number(c, "bout");
+	item->rate = (double)number(c, "rate");
+}
+
+static void
+parse_stat(struct top_data *data)
+{
+	struct columns columns = {.n = 0};
+	size_t room = 0;
+	char *rest = NULL;
+
+	for (char *line = strtok_r(data->stat, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		if (columns.n == 0) {
+			line += strspn(line, "# ");
+			columns.n = cut_fields(line, columns.names);
+			continue;
+		}
+		if (data->items_n == room) {
+			room = room ? 2 * room : 64;
+			data->items =
+			    ctl_array(data->items, room, sizeof(*data->items));
+		}
+		columns.fields_n = cut_fields(line, columns.fields);
+		memset(&data->items[data->items_n], 0, sizeof(*data->items));
+		set_item(&data->items[data->items_n++], &columns);
+	}
+}
+
+/* -- show pool, show threads -- */
+
+static uint64_t
+get(const json_t *object, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, name));
+}
+
+static const char *
+get_text(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static void
+set_pool(struct top_pool *pool, const json_t *o)
+{
+	const json_t *classes = json_object_get(o, "classes");
+
+	pool->name = get_text(o, "name");
+	pool->threads = (unsigned)get(o, "threads");
+	pool->resident = (unsigned)get(o, "resident");
+	pool->shards = (unsigned)get(o, "shards");
+	pool->handlers = (unsigned)get(o, "handlers");
+	pool->promotions = get(o, "promotions");
+	pool->wakes = get(o, "wakes");
+	pool->turns = get(o, "turns");
+	pool->autoscaled = json_is_object(json_object_get(o, "autoscale"));
+	pool->classed = json_array_size(classes) > 1 ||
+	                get(json_array_get(classes, 0), "nice") != 0;
+}
+
+/* Counted here, and not taken from show pool, which is of another moment. */
+static char
+count_role(struct top_pool *pool, const char *role)
+{
+	if (strcmp(role, "leading") == 0) {
+		pool->leading++;
+		return 'L';
+	}
+	if (strcmp(role, "processing") == 0) {
+		pool->processing++;
+		return 'P';
+	}
+	pool->following++;
+	return '.';
+}
+
+/* Each of the threads is in the pool that it names. */
+static void
+set_roles(struct top_pool *pool, const json_t *threads)
+{
+	size_t n = json_array_size(threads), at = 0;
+
+	pool->roles = zeroed(n + 1, 1);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *thread = json_array_get(threads, i);
+
+		if (strcmp(get_text(thread, "pool"), pool->name) == 0)
+			pool->roles[at++] =
+			    count_role(pool, get_text(thread, "role"));
+	}
+}
+
+/* Words where JSON begins: it does not know the command, or has not got it. */
+static json_t *
+parse_json(const struct ctl_reply *reply)
+{
+	if (reply->is_error || reply->n == 0 || *reply->text != '[')
+		return json_array();
+	return json_loadb(reply->text, reply->n, 0, NULL);
+}
+
+static bool
+parse_pools(struct top_data *data, const struct ctl_reply *pools,
+    const struct ctl_reply *threads)
+{
+	json_t *threads_json = parse_json(threads);
+
+	data->pools_json = parse_json(pools);
+	if (!json_is_array(data->pools_json) || !json_is_array(threads_json)) {
+		json_decref(threads_json);
+		return false;
+	}
+	data->pools_n = json_array_size(data->pools_json);
+	data->pools = zeroed(data->pools_n, sizeof(*data->pools));
+	for (size_t i = 0; i < data->pools_n; i++) {
+		set_pool(&data->pools[i], json_array_get(data->pools_json, i));
+		set_roles(&data->pools[i], threads_json);
+	}
+	json_decref(threads_json);
+	return true;
+}
+
+/* -- a round -- */
+
+static bool
+parse(struct top_data *data, const struct ctl_text *answer, struct err *err)
+{
+	enum { INFO, STAT, POOLS, THREADS, REPLIES };
+	struct ctl_reply replies[REPLIES];
+	struct ctl_reader reader;
+	size_t n = 0;
+
+	ctl_reader_init(&reader, answer);
+	while (n < REPLIES && ctl_reader_next(&reader, &replies[n]))
+		n++;
+	for (size_t i = 0; i < n && i < POOLS; i++)
+		if (replies[i].is_error)
+			return err_set(err, "%.*s",
+			    (int)strcspn(replies[i].text, "\n"),
+			    replies[i].text);
+	if (n < REPLIES)
+		return err_set(err, "the answer is not complete");
+	data->info = copy(&replies[INFO]);
+	data->stat = copy(&replies[STAT]);
+	parse_info(data);
+	parse_stat(data);
+	if (!parse_pools(data, &replies[POOLS], &replies[THREADS]))
+		return err_set(err, "the answer about pools is no JSON");
+	return true;
+}
+
+bool
+top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
+    struct err *err)
+{
+	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
+	struct top_data data = {.at_ns = clock_now_ns()};
+	struct err why;
+	bool ok;
+
+	ctl_text_add(&line, QUESTIONS, strlen(QUESTIONS));
+	ok = ctl_ask(where, &line, timeout_ms, &answer, err);
+	ctl_text_fini(&line);
+	if (!ok)
+		return false;
+	/* So that it is a string for strcspn. */
+	ctl_text_add(&answer, "", 1);
+	answer.n--;
+	ok = parse(&data, &answer, &why);
+	ctl_text_fini(&answer);
+	if (!ok) {
+		top_data_fini(&data);
+		return err_set(err, "%s: %s", where, why.text);
+	}
+	*ret_data = data;
+	return true;
+}
+
+void
+top_data_fini(struct top_data *data)
+{
+	for (size_t i = 0; i < data->pools_n; i++)
+		free(data->pools[i].roles);
+	free(data->pools);
+	free(data->items);
+	free(data->info);
+	free(data->stat);
+	json_decref(data->pools_json);
+	memset(data, 0, sizeof(*data));
+}

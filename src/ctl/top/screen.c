@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ * See top_screen.h.
+ */
+#include "ctl/top/screen.h"
+
+#include <curses.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <term.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/printable.h"
+
+#undef lines /* term.h has a macro for each capability */
+
+#define HEAD_ROWS 2
+#define ESCAPE    27
+
+static SCREEN *screen;
+static size_t first_seen; /* the list's first line on the screen */
+
+bool
+top_screen_possible(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+void
+top_screen_end(void)
+{
+	if (!screen)
+		return;
+	endwin();
+	delscreen(screen);
+	screen = NULL;
+}
+
+/* It is known, and its cursor can be moved. */
+static bool
+terminal_is_known(void)
+{
+	bool can_move;
+	int rc;
+
+	if (setupterm(NULL, STDOUT_FILENO, &rc) != OK)
+		return false;
+	can_move = tigetstr("cup") != NULL;
+	del_curterm(cur_term);
+	return can_move;
+}
+
+/* newterm(3) does not end the program when it fails, as initscr(3) does; but it
+ * does not free everything then. */
+bool
+top_screen_begin(struct err *err)
+{
+	const char *term = getenv("TERM");
+
+	if (terminal_is_known())
+		screen = newterm(NULL, stdout, stdin);
+	if (!screen)
+		return err_set(err,
+		    "the terminal type '%s' is unknown or cannot be drawn on; "
+		    "set TERM, or have text by `lfproxyctl top | cat`",
+		    term ? term : "");
+	atexit(top_screen_end);
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(50);
+	curs_set(0);
+	return true;
+}
+
+unsigned
+top_screen_width(void)
+{
+	if (COLS < TOP_WIDTH_MIN)
+		return TOP_WIDTH_MIN;
+	return COLS < TOP_WIDTH_MAX ? (unsigned)COLS : TOP_WIDTH_MAX;
+}
+
+unsigned
+top_screen_page(void)
+{
+	return LINES > HEAD_ROWS + 2 ? (unsigned)LINES - HEAD_ROWS - 1 : 1;
+}
+
+/* A whole row, in that attribute up to its end. */
+static void
+put_row(int row, const char *text, attr_t attribute)
+{
+	char clean[TOP_LINE_SIZE];
+	wchar_t wide[TOP_LINE_SIZE];
+	size_t n;
+
+	/* The text may be of any server that answers. */
+	printable_copy(clean, sizeof(clean), text, '?');
+	n = mbstowcs(wide, clean, TOP_LINE_SIZE - 1);
+
+	if (row < 0 || row >= LINES)
+		return;
+	attrset(attribute);
+	move(row, 0);
+	if (n == (size_t)-1)
+		addnstr(clean, COLS);
+	else
+		addnwstr(wide, n < (size_t)COLS ? (int)n : COLS);
+	if (attribute & A_REVERSE)
+		for (int x = getcurx(stdscr); x > 0 && x < COLS; x++)
+			mvaddch(row, x, ' ');
+	attrset(A_NORMAL);
+}
+
+static void
+draw_head(const struct top_data *data, const struct top_look *look,
+    const char *trouble)
+{
+	char head[HEAD_ROWS][TOP_LINE_SIZE];
+	char line[TOP_LINE_SIZE];
+
+	if (data->at_ns)
+		top_view_head(data, look, head);
+	if (trouble) {
+		snprintf(line, sizeof(line), "! NO ANSWER: %s", trouble);
+		put_row(0, line, A_REVERSE | A_BOLD);
+	} else if (data->at_ns) {
+		put_row(0, head[0], A_BOLD);
+	}
+	if (data->at_ns)
+		put_row(1, head[1], A_NORMAL);
+}
+
+static attr_t
+attribute_of(const struct top_line *line, bool selected)
+{
+	attr_t attribute = A_NORMAL;
+
+	if (line->kind == LINE_TITLE)
+		attribute |= A_UNDERLINE;
+	if (line->kind == LINE_BACKEND || line->trouble)
+		attribute |= A_BOLD;
+	return selected ? attribute | A_REVERSE : attribute;
+}
+
+static void
+draw_list(struct top_keys *keys, const struct top_data *data,
+    const struct top_lines *lines)
+{
+	size_t selected = top_selected(&keys->selected, data, lines);
+	size_t page = top_screen_page();
+
+	if (lines->n <= page)
+		first_seen = 0;
+	else if (first_seen > lines->n - page)
+		first_seen = lines->n - page;
+	/* With the title of the first section in sight, where it fits. */
+	if (selected < first_seen)
+		first_seen = selected < page ? 0 : selected;
+	if (selected < lines->n && selected >= first_seen + page)
+		first_seen = selected - page + 1;
+	for (size_t i = 0; i < page && first_seen + i < lines->n; i++) {
+		const struct top_line *line = &lines->lines[first_seen + i];
+
+		put_row(HEAD_ROWS + (int)i, line->text,
+		    attribute_of(line, first_seen + i == selected));
+	}
+}
+
+static void
+draw_help(void)
+{
+	static const char *const text[] = {
+	    "  up, down, k, j   select a line; page up, page down, home, end",
+	    "  +  -             a thread more or less in the selected pool, or",
+	    "                   in that of the selected frontend",
+	    "  d                drain the selected server: no new sessions",
+	    "  e                enable it again (ready)",
+	    "  m                maintenance: no sessions",
+	    "  w                set its weight",
+	    "  s                sort: as configured, by sessions, rate, bytes",
+	    "  space            pause, go on",
+	    "  h  ?             this text",
+	    "  q                quit",
+	    "",
+	    "  RATE, IN/S, OUT/S  sessions and bytes a second, since the last",
+	    "                   look; HISTORY is that of the rate",
+	    "  ROLES            a letter for each thread: L leads, P "
+	    "processes,",
+	    "                   . follows; PROM/S and WAKE/S: how often a "
+	    "leader",
+	    "                   was promoted, and a thread woken to lead",
+	    "  !                down",
+	    "",
+	    "  Any key goes back.",
+	};
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		put_row(HEAD_ROWS + (int)i, text[i], A_NORMAL);
+}
+
+static void
+draw_bottom(const struct top_keys *keys)
+{
+	char line[TOP_LINE_SIZE];
+
+	if (keys->mode == MODE_CONFIRM)
+		snprintf(line, sizeof(line), "%s y/n", keys->question);
+	else if (keys->mode == MODE_WEIGHT)
+		snprintf(line, sizeof(line), "%s%s_  (Enter; Esc: leave it)",
+		    keys->question, keys->input);
+	else if (keys->message[0])
+		snprintf(line, sizeof(line), "%s", keys->message);
+	else
+		snprintf(line, sizeof(line),
+		    "%sq quit  h help  +- threads  d drain  e enable  m maint  "
+		    "w weight  s sort",
+		    keys->paused ? "PAUSED  " : "");
+	put_row(LINES - 1, line, A_REVERSE);
+}
+
+void
+top_screen_draw(struct top_keys *keys, const struct top_data *data,
+    const struct top_look *look, const struct top_lines *lines,
+    const char *trouble)
+{
+	erase();
+	draw_head(data, look, trouble);
+	if (keys->mode == MODE_HELP)
+		draw_help();
+	else
+		draw_list(keys, data, lines);
+	draw_bottom(keys);
+	refresh();
+}
+
+static int
+translate(int key)
+{
+	static const struct {
+		int curses, ours;
+	} keys[] = {
+	    {KEY_UP, KEY_OF_UP},
+	    {KEY_DOWN, KEY_OF_DOWN},
+	    {KEY_PPAGE, KEY_OF_PAGE_UP},
+	    {KEY_NPAGE, KEY_OF_PAGE_DOWN},
+	    {KEY_HOME, KEY_OF_FIRST},
+	    {KEY_END, KEY_OF_LAST},
+	    {KEY_ENTER, KEY_OF_ENTER},
+	    {'\n', KEY_OF_ENTER},
+	    {'\r', KEY_OF_ENTER},
+	    {KEY_BACKSPACE, KEY_OF_BACKSPACE},
+	    {'\b', KEY_OF_BACKSPACE},
+	    {0x7f, KEY_OF_BACKSPACE},
+	    {ESCAPE, KEY_OF_ESCAPE},
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].curses == key)
+			return keys[i].ours;
+	return key > 0 && key < 256 ? key : 0;
+}
+
+/* poll(2), because getch cannot tell a terminal that hung up from silence. */
+int
+top_screen_key(int timeout_ms)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	int key = getch();
+
+	if (key == ERR) {
+		(void)poll(&p, 1, timeout_ms);
+		key = getch();
+		if (key == ERR && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
+			return -1;
+	}
+	return translate(key);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ * See top.h.
+ */
+#include "ctl/top/top.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "ctl/top/data.h"
+#include "ctl/top/keys.h"
+#include "ctl/top/screen.h"
+#include "ctl/top/view.h"
+
+#define DELAY_MS    1000
+#define ROUNDS_MAX  1000000
+#define PATIENCE_MS 2000 /* of the live view: keys have to wait meanwhile */
+#define TEXT_WIDTH  120
+
+struct top {
+	const char *where;
+	unsigned delay_ms;
+	int timeout_ms;
+	struct top_data data;
+	struct top_look look;
+	struct top_lines lines;
+	struct top_keys keys;
+	bool lost;
+	struct err trouble; /* why it is lost */
+};
+
+static bool
+parse_delay(const char *text, unsigned *ret_ms, struct err *err)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+	uint64_t ms;
+
+	if (text_parse_duration(text, 100, 3600000, &ms, NULL)) {
+		*ret_ms = (unsigned)ms;
+		return true;
+	}
+	if (end == text || *end || !(seconds >= 0.1 && seconds <= 3600))
+		return err_set(err,
+		    "-d: '%s' is no delay; allowed are 0.1 to 3600 seconds, or "
+		    "a duration as in 500ms",
+		    text);
+	*ret_ms = (unsigned)(seconds * 1000 + 0.5);
+	return true;
+}
+
+static bool
+parse_rounds(const char *text, unsigned *ret_rounds, struct err *err)
+{
+	uint64_t number;
+	struct err why;
+
+	if (!text_parse_number(text, 1, ROUNDS_MAX, &number, &why))
+		return err_set(err, "-n: %s", why.text);
+	*ret_rounds = (unsigned)number;
+	return true;
+}
+
+static bool
+parse_option(
+    int c, struct top_options *options, char *const *argv, struct err *err)
+{
+	switch (c) {
+	case 'd':
+		return parse_delay(optarg, &options->delay_ms, err);
+	case 'n':
+		return parse_rounds(optarg, &options->rounds, err);
+	case ':':
+		return err_set(err, "-%c: a number is missing", optopt);
+	default:
+		return err_set(err,
+		    "there is no option '%s'; allowed are -d SECONDS and "
+		    "-n ROUNDS",
+		    argv[optind - 1]);
+	}
+}
+
+bool
+top_options_parse(
+    int argc, char **argv, struct top_options *ret_options, struct err *err)
+{
+	struct top_options options = {.delay_ms = DELAY_MS};
+	int c;
+
+	optind = 0; /* glibc: begin again */
+	opterr = 0;
+	while ((c = getopt(argc, argv, "+:d:n:")) != -1)
+		if (!parse_option(c, &options, argv, err))
+			return false;
+	if (optind < argc)
+		return err_set(err,
+		    "'%s' is not expected; allowed are -d SECONDS and "
+		    "-n ROUNDS",
+		    argv[optind]);
+	*ret_options = options;
+	return true;
+}
+
+/* The message is that of a key that was just pressed, if there is one. */
+static void
+note_restart(struct top *top, const struct top_data *now)
+{
+	const struct top_data *before = &top->data;
+	char *message = top->keys.message;
+	const size_t size = sizeof(top->keys.message);
+
+	if (before->at_ns && before->head.pid != now->head.pid)
+		snprintf(message, size,
+		    "lfproxy was started again: process %llu, before %llu",
+		    (unsigned long long)now->head.pid,
+		    (unsigned long long)before->head.pid);
+	else if (top->lost)
+		snprintf(message, size, "lfproxy answers again.");
+}
+
+/* A round: new figures, or why there are none. */
+static bool
+look(struct top *top)
+{
+	struct top_data now;
+
+	if (!top_data_read(top->where, top->timeout_ms, &now, &top->trouble)) {
+		top->lost = true;
+		return false;
+	}
+	top_rates(&now, top->data.at_ns ? &top->data : NULL);
+	note_restart(top, &now);
+	top_data_fini(&top->data);
+	top->data = now;
+	top->lost = false;
+	return true;
+}
+
+static void
+make_lines(struct top *top)
+{
+	top->look.sort = top->keys.sort;
+	top_view_make(&top->data, &top->look, &top->lines);
+}
+
+static void
+draw(struct top *top)
+{
+	top->look.width = top_screen_width();
+	make_lines(top);
+	top_screen_draw(&top->keys, &top->data, &top->look, &top->lines,
+	    top->lost ? top->trouble.text : NULL);
+}
+
+/* Shows and takes keys until it is time for the next round. */
+static void
+watch(struct top *top)
+{
+	uint64_t next_ms = clock_now_ms() + top->delay_ms;
+
+	for (;;) {
+		uint64_t now_ms = clock_now_ms();
+		int key;
+
+		draw(top);
+		if (!top->keys.paused && (now_ms >= next_ms || top->keys.sent))
+			return;
+		key = top_screen_key(top->keys.paused || now_ms >= next_ms
+		                         ? (int)top->delay_ms
+		                         : (int)(next_ms - now_ms));
+		if (key < 0)
+			top->keys.quit = true;
+		if (key > 0)
+			top_keys_press(&top->keys, key, top_screen_page(),
+			    &top->data, &top->lines);
+		if (top->keys.quit)
+			return;
+	}
+}
+
+static enum ctl_exit
+run_screen(struct top *top, unsigned rounds)
+{
+	struct err err;
+
+	top->timeout_ms = PATIENCE_MS;
+	if (!top_screen_begin(&err)) {
+		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
+		return CTL_USAGE;
+	}
+	for (unsigned n = 0; !top->keys.quit && (!rounds || n < rounds); n++) {
+		top->keys.sent = false;
+		look(top);
+		watch(top);
+	}
+	top_screen_end();
+	if (top->lost)
+		fprintf(stderr, "lfproxyctl: %s\n", top->trouble.text);
+	return top->lost ? CTL_NO_ANSWER : CTL_FINE;
+}
+
+static void
+print_line(const char *text)
+{
+	size_t n = strlen(text);
+
+	while (n > 0 && text[n - 1] == ' ')
+		n--;
+	printf("%.*s\n", (int)n, text);
+}
+
+static bool
+print_round(struct top *top)
+{
+	char head[2][TOP_LINE_SIZE];
+
+	top_view_head(&top->data, &top->look, head);
+	print_line(head[0]);
+	print_line(head[1]);
+	putchar('\n');
+	make_lines(top);
+	for (size_t i = 0; i < top->lines.n; i++)
+		print_line(top->lines.lines[i].text);
+	return fflush(stdout) == 0;
+}
+
+static void
+sleep_ms(unsigned ms)
+{
+	struct timespec rest = {
+	    .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l};
+
+	while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
+		;
+}
+
+/* A first look that nothing is printed of, so that rates are of a delay. */
+static enum ctl_exit
+run_text(struct top *top, unsigned rounds)
+{
+	top->timeout_ms = CTL_TIMEOUT_MS;
+	top->look.width = TEXT_WIDTH;
+	for (unsigned n = 0; n <= (rounds ? rounds : 1); n++) {
+		if (n > 0)
+			sleep_ms(top->delay_ms);
+		if (!look(top)) {
+			fprintf(stderr, "lfproxyctl: %s\n", top->trouble.text);
+			return CTL_NO_ANSWER;
+		}
+		if (n > 1)
+			putchar('\n');
+		if (n > 0 && !print_round(top)) {
+			fprintf(stderr,
+			    "lfproxyctl: the table was not written: %s\n",
+			    strerror(errno));
+			return CTL_NO_ANSWER;
+		}
+	}
+	return CTL_FINE;
+}
+
+enum ctl_exit
+top_run(const char *where, const struct top_options *options)
+{
+	struct top top = {
+	    .where = where,
+	    .delay_ms = options->delay_ms,
+	    .keys = {.where = where, .timeout_ms = PATIENCE_MS},
+	};
+	enum ctl_exit code;
+
+	setlocale(LC_CTYPE, "");
+	top.look.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (top_screen_possible())
+		code = run_screen(&top, options->rounds);
+	else
+		code = run_text(&top, options->rounds);
+	top_lines_fini(&top.lines);
+	top_data_fini(&top.data);
+	return code;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * The figures of a round as lines of text, the same for a terminal and without
+ * one.  No colour means anything: what is down has a `!` before its name.
+ */
+#ifndef CTL_TOP_VIEW_H
+#define CTL_TOP_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ctl/top/data.h"
+
+#define TOP_WIDTH_MIN 80
+#define TOP_WIDTH_MAX 240
+#define TOP_LINE_SIZE (4 * TOP_WIDTH_MAX) /* columns of up to 4 bytes */
+
+enum top_sort { SORT_FILE, SORT_SESSIONS, SORT_RATE, SORT_BYTES, SORTS };
+
+/* How to show it. */
+struct top_look {
+	unsigned width; /* columns, TOP_WIDTH_MIN to TOP_WIDTH_MAX */
+	bool utf8;      /* sparklines of blocks, else of ASCII */
+	enum top_sort sort;
+};
+
+enum top_line_kind {
+	LINE_EMPTY,
+	LINE_TITLE,
+	LINE_POOL,     /* at: in pools */
+	LINE_FRONTEND, /* at: in items, and below */
+	LINE_BACKEND,
+	LINE_SERVER,
+};
+
+struct top_line {
+	enum top_line_kind kind;
+	size_t at;
+	bool trouble; /* it is down */
+	char text[TOP_LINE_SIZE];
+};
+
+struct top_lines {
+	struct top_line *lines;
+	size_t n, room;
+};
+
+const char *top_sort_name(enum top_sort sort);
+
+/* The two lines about lfproxy as a whole. */
+void top_view_head(const struct top_data *data, const struct top_look *look,
+    char ret_lines[2][TOP_LINE_SIZE]);
+
+/* All other lines, in place of those that were there (all zero: none). */
+void top_view_make(const struct top_data *data, const struct top_look *look,
+    struct top_lines *lines);
+
+void top_lines_fini(struct top_lines *lines);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT
+ * See http.h.
+ */
+#include "http/http.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/http_guests.h"
+#include "http/http_request.h"
+#include "base/log.h"
+#include "net/sock.h"
+
+#define TIMEOUT_S    10
+#define MEMORY_LIMIT (16u * 1024) /* of a connection, a request's headers */
+
+#define ACCEPTS_A_TURN 8
+#define PAUSE_S        0.1 /* when a connection could not be accepted */
+
+struct http {
+	struct list node; /* of those that leave, or alone */
+	struct http_site site;
+	struct addr addr; /* as the configuration has it */
+	bool both_families;
+	bool leaving;
+	struct ev_loop *loop;
+	struct MHD_Daemon *daemon;
+	int fd; /* listening; -1: not any more */
+	ev_io accept, io;
+	ev_timer timer, pause;
+};
+
+/* When the library wants to be called without an event. */
+static void
+set_timer(struct http *http)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	ev_timer_stop(http->loop, &http->timer);
+	if (MHD_get_timeout(http->daemon, &ms) != MHD_YES)
+		return;
+	ev_timer_set(&http->timer, (double)ms / 1000., 0.);
+	ev_timer_start(http->loop, &http->timer);
+}
+
+static bool
+has_connections(const struct http *http)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(
+	    http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info && info->num_connections > 0;
+}
+
+/* One that leaves goes with its last connection. */
+static void
+run(struct http *http)
+{
+	(void)MHD_run(http->daemon);
+	if (http->leaving && !has_connections(http))
+		http_close(http);
+	else
+		set_timer(http);
+}
+
+static void
+on_events(struct ev_loop *loop, ev_io *io, int events)
+{
+	(void)loop;
+	(void)events;
+	run(io->data);
+}
+
+static void
+on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	(void)loop;
+	(void)events;
+	run(timer->data);
+}
+
+/* As in admin_socket.c: the connection stays in the backlog, so the loop would
+ * be called again at once. */
+static void
+pause_accepting(struct http *http, int error)
+{
+	static struct log_limit limit;
+
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "an HTTP connection could not be accepted: %s; raise the limit on "
+	    "open files (LimitNOFILE= in the unit)",
+	    strerror(error));
+	ev_io_stop(http->loop, &http->accept);
+	ev_timer_set(&http->pause, PAUSE_S, 0.);
+	ev_timer_start(http->loop, &http->pause);
+}
+
+static void
+on_pause_over(struct ev_loop *loop, ev_timer *pause, int events)
+{
+	struct http *http = pause->data;
+
+	(void)events;
+	ev_io_start(loop, &http->accept);
+}
+
+/* 0 or -errno of accept4(2). */
+static int
+accept_one(struct http *http)
+{
+	struct addr from = {.len = sizeof(from.un)};
+	int fd = accept4(
+	    http->fd, &from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	http_guests_make_room(&http->site.guests, HTTP_CLIENTS_MAX);
+	/* It closes the descriptor if it cannot. */
+	(void)MHD_add_connection(http->daemon, fd, &from.sa, from.len);
+	return 0;
+}
+
+/* Not the library's part, which would leave all others in the backlog as long
+ * as there are as many as it may have. */
+static void
+on_connections(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct http *http = io->data;
+
+	(void)loop;
+	(void)events;
+	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+		int rc = accept_one(http);
+
+		if (rc == -EAGAIN)
+			break;
+		if (rc < 0 && rc != -EINTR && rc != -ECONNABORTED) {
+			pause_accepting(http, -rc);
+			break;
+		}
+	}
+	run(http);
+}
+
+static void
+on_guest(void *arg, struct MHD_Connection *connection, void **guest,
+    enum MHD_ConnectionNotificationCode code)
+{
+	struct http *http = arg;
+	const union MHD_ConnectionInfo *info;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		http_guest_gone(&http->site.guests, *guest);
+		return;
+	}
+	info = MHD_get_connection_info(
+	    connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*guest = info ? http_guest_new(
+	                    &http->site.guests, connection, info->connect_fd)
+	              : NULL;
+}
+
+/* Mostly that a client went away, at any client's will. */
+static void
+on_message(void *arg, const char *fmt, va_list ap)
+{
+	static struct log_limit limit;
+	char text[256];
+
+	(void)arg;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	text[strcspn(text, "\n")] = '\0';
+	log_limited(&limit, LOG_LEVEL_WARNING, "http: %s", text);
+}
+
+static bool
+start(struct http *http, struct err *err)
+{
+	const union MHD_DaemonInfo *info;
+
+	http->daemon = MHD_start_daemon(
+	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
+	    NULL, NULL, http_on_request, &http->site,
+	    MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
+	    MHD_OPTION_NOTIFY_CONNECTION, on_guest, http,
+	    MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, NULL,
+	    MHD_OPTION_CONNECTION_LIMIT,
+	    (unsigned)(HTTP_CLIENTS_MAX + ACCEPTS_A_TURN),
+	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_LIMIT,
+	    MHD_OPTION_END);
+	if (!http->daemon)
+		return err_set(err, "the HTTP port cannot be served");
+	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	if (!info) {
+		MHD_stop_daemon(http->daemon);
+		return err_set(err, "the HTTP port cannot be watched");
+	}
+	ev_io_init(&http->io, on_events, info->epoll_fd, EV_READ);
+	return true;
+}
+
+/* The kernel may have chosen the port. */
+static void
+tell_address(int fd)
+{
+	char text[ADDR_TEXT_SIZE];
+	struct addr addr;
+
+	if (sock_local_addr(fd, &addr))
+		log_info("monitoring at http://%s/", addr_text(&addr, text));
+}
+
+struct http *
+http_bind(struct control *control, struct admin *admin,
+    const struct listen_spec *at, struct err *err)
+{
+	struct http *http = calloc(1, sizeof(*http));
+
+	if (!http) {
+		err_set(err, "out of memory for the HTTP port");
+		return NULL;
+	}
+	list_init(&http->node);
+	http->site.env.control = control;
+	http->site.env.admin = admin;
+	http->addr = at->addr;
+	http->site.loopback = addr_is_loopback(&at->addr);
+	http->both_families = at->both_families;
+	http->loop = control_loop(control);
+	http_guests_init(&http->site.guests);
+	http->fd = sock_listen(&at->addr, at->both_families, 0, err);
+	if (http->fd < 0 || !start(http, err)) {
+		if (http->fd >= 0)
+			close(http->fd);
+		free(http);
+		return NULL;
+	}
+	http->io.data = http->timer.data = http->accept.data =
+	    http->pause.data = http;
+	ev_init(&http->timer, on_timer);
+	ev_init(&http->pause, on_pause_over);
+	ev_io_init(&http->accept, on_connections, http->fd, EV_READ);
+	return http;
+}
+
+void
+http_serve(struct http *http)
+{
+	tell_address(http->fd);
+	ev_io_start(http->loop, &http->accept);
+	ev_io_start(http->loop, &http->io);
+	set_timer(http);
+}
+
+struct http *
+http_open(struct control *control, struct admin *admin, struct err *err)
+{
+	struct http *http = http_bind(
+	    control, admin, &control_model(control)->spec->global.http, err);
+
+	if (http)
+		http_serve(http);
+	return http;
+}
+
+bool
+http_serves(const struct http *http, const struct listen_spec *at)
+{
+	return http->both_families == at->both_families &&
+	       addr_equal(&http->addr, &at->addr);
+}
+
+static void
+stop_listening(struct http *http)
+{
+	ev_io_stop(http->loop, &http->accept);
+	ev_timer_stop(http->loop, &http->pause);
+	if (http->fd >= 0)
+		close(http->fd);
+	http->fd = -1;
+}
+
+void
+http_leave(struct http *http, struct list *leaving)
+{
+	while (http->site.guests.n < HTTP_CLIENTS_MAX && accept_one(http) == 0)
+		;
+	stop_listening(http);
+	/* What has come already is under way then. */
+	(void)MHD_run(http->daemon);
+	http_guests_leave(&http->site.guests);
+	http->leaving = true;
+	list_append(leaving, &http->node);
+	run(http);
+}
+
+void
+http_close_all(struct list *leaving)
+{
+	list_for_each_safe (node, leaving)
+		http_close(container_of(node, struct http, node));
+}
+
+void
+http_close(struct http *http)
+{
+	if (!http)
+		return;
+	list_remove(&http->node);
+	stop_listening(http);
+	ev_io_stop(http->loop, &http->io);
+	ev_timer_stop(http->loop, &http->timer);
+	MHD_stop_daemon(http->daemon);
+	free(http);
+}

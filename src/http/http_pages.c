@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ * See http_pages.h.
+ */
+#include "http/http_pages.h"
+
+#include <microhttpd.h>
+#include <string.h>
+
+#include "stats/metrics.h"
+#include "stats/stat_rows.h"
+
+#define TEXT "text/plain; charset=utf-8"
+
+/* While the control loop turns this is answered: what it is for. */
+static unsigned
+make_healthz(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)env;
+	(void)ret_rest;
+	fputs("ok\n", out);
+	return MHD_HTTP_OK;
+}
+
+/* Whether sessions may go there: it has a share, or a rule. */
+static bool
+is_used(const struct frontend *f, size_t backend)
+{
+	const struct spec *spec = f->model->spec;
+
+	if (backend < f->spec->routes_n && f->spec->routes[backend].weight > 0)
+		return true;
+	for (size_t i = 0; i < f->spec->sni_n; i++)
+		if (&spec->backends[f->spec->sni[i].backend] ==
+		    f->backends[backend]->spec)
+			return true;
+	return false;
+}
+
+/* True when sessions may come, and one of its backends has a server that they
+ * may go to. */
+static bool
+put_backends(FILE *out, const struct frontend *f)
+{
+	bool ready = false;
+
+	for (size_t i = 0; i < f->backends_n; i++) {
+		const struct backend *b = f->backends[i];
+		unsigned usable = b->state->usable;
+
+		fprintf(out, "frontend %s: backend %s has %u usable %s\n",
+		    f->spec->name, b->spec->name, usable,
+		    usable == 1 ? "server" : "servers");
+		ready |= usable > 0 && is_used(f, i);
+	}
+	if (f->state->admin == FRONTEND_OPEN)
+		return ready;
+	fprintf(out, "frontend %s: no new sessions\n", f->spec->name);
+	return false;
+}
+
+/* Whether it is worth sending sessions here: some frontend would find a server
+ * for them, and they would not be cut off in a moment. */
+static unsigned
+make_readyz(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	const struct model *model = control_model(env->control);
+	bool stopping = control_stopping(env->control), ready = false;
+
+	(void)ret_rest;
+	for (size_t i = 0; i < model->spec->frontends_n; i++)
+		ready |= put_backends(out, model->frontends[i]);
+	if (control_draining(env->control))
+		fputs("draining: no new sessions\n", out);
+	else if (stopping)
+		fputs("stopping: new sessions for shutdown_delay only\n", out);
+	return ready && !stopping ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned
+make_metrics(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)out;
+	*ret_rest = metrics_new(env);
+	return *ret_rest ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned
+make_stats(enum field_form form, struct answer_rest **ret_rest)
+{
+	*ret_rest = stat_rows_all(form);
+	return *ret_rest ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned
+make_stats_csv(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)env;
+	(void)out;
+	return make_stats(FIELD_PLAIN, ret_rest);
+}
+
+static unsigned
+make_stats_json(
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+{
+	(void)env;
+	(void)out;
+	return make_stats(FIELD_JSON, ret_rest);
+}
+
+static const struct http_page pages[] = {
+    {"/metrics", "text/plain; version=0.0.4; charset=utf-8", make_metrics},
+    {"/stats;csv", TEXT, make_stats_csv},
+    {"/stats;json", "application/json", make_stats_json},
+    {"/healthz", TEXT, make_healthz},
+    {"/readyz", TEXT, make_readyz},
+};
+
+#define PAGES (sizeof(pages) / sizeof(pages[0]))
+
+const struct http_page *
+http_page_find(const char *path)
+{
+	for (size_t i = 0; i < PAGES; i++)
+		if (strcmp(pages[i].path, path) == 0)
+			return &pages[i];
+	return http_page_find_words(path);
+}
+
+/* Clients written for HAProxy, whose page may have any path, put `;csv` behind
+ * whatever they were told, and perhaps other words of its behind that:
+ * `/haproxy?stats;csv;norefresh`. */
+const struct http_page *
+http_page_find_words(const char *text)
+{
+	if (strstr(text, ";csv"))
+		return http_page_find("/stats;csv");
+	return strstr(text, ";json") ? http_page_find("/stats;json") : NULL;
+}
+
+void
+http_pages_list(FILE *out)
+{
+	for (size_t i = 0; i < PAGES; i++)
+		fprintf(out, "%s\n", pages[i].path);
+}

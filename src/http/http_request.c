@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ * See http_request.h.
+ */
+#include "http/http_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/http_host.h"
+#include "http/http_pages.h"
+#include "base/text_out.h"
+
+#define BLOCK_SIZE ANSWER_PART_SIZE
+
+/* A page on its way: one part of it, and what makes the next. */
+struct body {
+	struct http_site *site;
+	struct http_guest *guest;
+	struct answer_rest *rest;
+	char *part; /* from sent to size */
+	size_t size, sent;
+};
+
+/* -- the body -- */
+
+static void
+body_free(void *arg)
+{
+	struct body *body = arg;
+
+	if (body->rest)
+		body->rest->free(body->rest);
+	free(body->part);
+	free(body);
+}
+
+/* False: memory is short. */
+static bool
+make_part(struct body *body)
+{
+	struct text_out out;
+
+	free(body->part);
+	body->part = NULL;
+	body->size = body->sent = 0;
+	if (!text_out_open(&out))
+		return false;
+	if (!body->rest->more(body->rest, &body->site->env, out.stream)) {
+		body->rest->free(body->rest);
+		body->rest = NULL;
+	}
+	if (!text_out_close(&out))
+		return false;
+	body->part = out.text;
+	body->size = out.size;
+	return true;
+}
+
+static ssize_t
+read_body(void *arg, uint64_t pos, char *to, size_t max)
+{
+	struct body *body = arg;
+	size_t n;
+
+	(void)pos;
+	http_guest_note(&body->site->guests, body->guest);
+	while (body->sent == body->size) {
+		if (!body->rest)
+			return MHD_CONTENT_READER_END_OF_STREAM;
+		if (!make_part(body))
+			return MHD_CONTENT_READER_END_WITH_ERROR;
+	}
+	n = body->size - body->sent;
+	if (n > max)
+		n = max;
+	memcpy(to, body->part + body->sent, n);
+	body->sent += n;
+	return (ssize_t)n;
+}
+
+/* -- a request -- */
+
+static struct http_guest *
+guest_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* Whoever is to leave is told that this was the last answer. */
+static bool
+say_whether_to_stay(
+    struct MHD_Connection *connection, struct MHD_Response *response)
+{
+	return !http_guest_leaves(guest_of(connection)) ||
+	       MHD_add_response_header(
+	           response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES;
+}
+
+static enum MHD_Result
+send_response(struct MHD_Connection *connection, unsigned status,
+    const char *type, struct MHD_Response *response)
+{
+	enum MHD_Result result = MHD_NO;
+
+	if (!response)
+		return MHD_NO;
+	if (MHD_add_response_header(
+	        response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+	    say_whether_to_stay(connection, response) &&
+	    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+	        "no-cache") == MHD_YES &&
+	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+	        MHD_add_response_header(
+	            response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+		result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* A page that is all there has a Content-Length, another one is chunked. */
+static enum MHD_Result
+send_body(struct MHD_Connection *connection, unsigned status, const char *type,
+    struct body *body)
+{
+	struct MHD_Response *response;
+
+	response = MHD_create_response_from_callback(
+	    body->rest ? MHD_SIZE_UNKNOWN : body->size, BLOCK_SIZE, read_body,
+	    body, body_free);
+	if (!response)
+		body_free(body);
+	return send_response(connection, status, type, response);
+}
+
+static enum MHD_Result
+send_text(struct MHD_Connection *connection, unsigned status, const char *text)
+{
+	return send_response(connection, status, "text/plain; charset=utf-8",
+	    MHD_create_response_from_buffer(
+	        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY));
+}
+
+#define NO_MEMORY "Out of memory: there is no answer.\n"
+
+static enum MHD_Result
+send_page(struct MHD_Connection *connection, struct http_site *site,
+    const struct http_page *page)
+{
+	struct body *body = calloc(1, sizeof(*body));
+	struct text_out out;
+	unsigned status;
+
+	if (!body || !text_out_open(&out)) {
+		free(body);
+		return send_text(
+		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
+	}
+	body->site = site;
+	body->guest = guest_of(connection);
+	status = page->make(&site->env, out.stream, &body->rest);
+	if (!text_out_close(&out)) {
+		body_free(body);
+		return send_text(
+		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
+	}
+	body->part = out.text;
+	body->size = out.size;
+	return send_body(connection, status, page->type, body);
+}
+
+static enum MHD_Result
+send_list(struct MHD_Connection *connection, unsigned status)
+{
+	enum MHD_Result result = MHD_NO;
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return MHD_NO;
+	http_pages_list(out.stream);
+	if (text_out_close(&out))
+		result = send_text(connection, status, out.text);
+	free(out.text);
+	return result;
+}
+
+/* Of the arguments of the query. */
+static enum MHD_Result
+look_for_words(
+    void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	const struct http_page **page = arg;
+
+	(void)kind;
+	if (!*page)
+		*page = http_page_find_words(name);
+	if (!*page && value)
+		*page = http_page_find_words(value);
+	return MHD_YES;
+}
+
+/* The library has cut the query off the path. */
+static const struct http_page *
+find_page(struct MHD_Connection *connection, const char *path)
+{
+	const struct http_page *page = http_page_find(path);
+
+	if (!page)
+		(void)MHD_get_connection_values(
+		    connection, MHD_GET_ARGUMENT_KIND, look_for_words, &page);
+	return page;
+}
+
+static bool
+is_for_us(struct MHD_Connection *connection, const struct http_site *site)
+{
+	const struct global_spec *global =
+	    &control_model(site->env.control)->spec->global;
+
+	return http_host_is_known(MHD_lookup_connection_value(connection,
+	                              MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
+	    global->http_hosts, site->loopback);
+}
+
+/* The library calls a first time when the headers are there, and then for what
+ * there is of a body, which nobody here has a use for. */
+enum MHD_Result
+http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
+    const char *method, const char *version, const char *upload_data,
+    size_t *upload_data_size, void **request)
+{
+	struct http_site *site = arg;
+	const struct http_page *page;
+	static char seen;
+
+	(void)version;
+	(void)upload_data;
+	if (!*request) {
+		*request = &seen;
+		http_guest_begins(&site->guests, guest_of(connection));
+		return MHD_YES;
+	}
+	if (*upload_data_size > 0) {
+		*upload_data_size = 0;
+		return MHD_YES;
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+		    "Only GET and HEAD are allowed.\n");
+	if (!is_for_us(connection, site))
+		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+		    "This is not known as a name of this host; ask by its "
+		    "address, or add the name to the option hosts= of http in "
+		    "lfproxy's configuration.\n");
+	page = find_page(connection, url);
+	if (page)
+		return send_page(connection, site, page);
+	return send_list(connection,
+	    strcmp(url, "/") == 0 ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND);
+}
+
+void
+http_on_completed(void *arg, struct MHD_Connection *connection, void **request,
+    enum MHD_RequestTerminationCode code)
+{
+	(void)arg;
+	(void)request;
+	(void)code;
+	http_guest_ends(guest_of(connection));
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ * See options.h.
+ */
+#include "lfproxy/options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define TRY_HELP "; try lfproxy -h"
+
+/* At the first word that is no option getopt stops, so that optind always
+ * says in which word it is. */
+static const char letters[] = "+:c:l:s:b:k:n:a:tTVh";
+
+/* Values of the long options that have no letter. */
+enum { LIST_KEYS = 256, LIST_COMMANDS, RELOAD };
+
+static const struct option long_options[] = {
+    {"config", required_argument, NULL, 'c'},
+    {"listen", required_argument, NULL, 'l'},
+    {"server", required_argument, NULL, 's'},
+    {"balance", required_argument, NULL, 'b'},
+    {"check", required_argument, NULL, 'k'},
+    {"threads", required_argument, NULL, 'n'},
+    {"admin", required_argument, NULL, 'a'},
+    {"test", no_argument, NULL, 't'},
+    {"print", no_argument, NULL, 'T'},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    {"reload", required_argument, NULL, RELOAD},
+    {"list-keys", no_argument, NULL, LIST_KEYS},
+    {"list-commands", no_argument, NULL, LIST_COMMANDS},
+    {NULL, 0, NULL, 0},
+};
+
+void
+options_help(FILE *out)
+{
+	fputs(
+	    "lfproxy " LFPROXY_VERSION ": a TCP load balancer\n"
+	    "\n"
+	    "usage: lfproxy -c FILE... [-t | -T]\n"
+	    "       lfproxy -l ADDR... -s [NAME=]ADDR... [-b BALANCE]\n"
+	    "               [-k CHECK] [-n THREADS] [-a SOCKET] [-t | -T]\n"
+	    "       lfproxy --reload PID\n"
+	    "       lfproxy -h | -V\n"
+	    "\n"
+	    "  -c, --config FILE         read the configuration from FILE, or\n"
+	    "                            from *.ini in the folder FILE "
+	    "(repeatable)\n"
+	    "\n"
+	    "Without a file:\n"
+	    "  -l, --listen ADDR         accept connections here (repeatable)\n"
+	    "  -s, --server [NAME=]ADDR  pass them on to this server\n"
+	    "                            (repeatable; names: s1, s2, ...)\n"
+	    "  -b, --balance BALANCE     roundrobin (default), leastconn, "
+	    "random,\n"
+	    "                            source, hash, first or ewma\n"
+	    "  -k, --check CHECK         connect (default), http[:/path],\n"
+	    "                            https[:/path], tls, redis, "
+	    "postgresql,\n"
+	    "                            mysql, smtp, script:/program or off\n"
+	    "  -n, --threads THREADS     auto (default), a number, or "
+	    "MIN..MAX\n"
+	    "  -a, --admin SOCKET        path of an admin socket for "
+	    "lfproxyctl\n"
+	    "\n"
+	    "  -t, --test                check the configuration and exit\n"
+	    "  -T, --print               print it with every default and exit\n"
+	    "      --reload PID          for a systemd unit: make that "
+	    "lfproxy read its\n"
+	    "                            file again, and fail if it refuses\n"
+	    "  -V, --version             print the version and exit\n"
+	    "  -h, --help                print this and exit\n"
+	    "\n"
+	    "ADDR is HOST:PORT, [IPV6]:PORT or unix:/path; to listen, also "
+	    ":PORT.\n"
+	    "\n"
+	    "exit status: 0 fine, 1 error in the configuration, 2 usage, "
+	    "3 could not\n"
+	    "bind or another error of the system\n",
+	    out);
+}
+
+void
+options_fini(struct options *options)
+{
+	free(options->short_form.listens);
+	free(options->short_form.servers);
+	free(options->files);
+	options->files = NULL;
+	options->files_n = 0;
+	options->short_form.listens = options->short_form.servers = NULL;
+	options->short_form.listens_n = options->short_form.servers_n = 0;
+}
+
+static bool
+set_once(const char **value, int letter, struct err *err)
+{
+	if (*value)
+		return err_set(err, "-%c is given twice" TRY_HELP, letter);
+	*value = optarg;
+	return true;
+}
+
+static bool
+append(const char ***values, size_t *n, struct err *err)
+{
+	const char **grown = reallocarray(*values, *n + 1, sizeof(*grown));
+
+	if (!grown)
+		return err_set(err, "out of memory");
+	*values = grown;
+	grown[(*n)++] = optarg;
+	return true;
+}
+
+/* The word at fault: getopt says only the letter of a short option, which may
+ * stand in a group, and nothing of a long one. */
+static bool
+refuse(int found, const char *word, struct err *err)
+{
+	bool is_long = strncmp(word, "--", 2) == 0;
+	char letter[] = {'-', (char)optopt, '\0'};
+	const char *what = is_long || !optopt ? word : letter;
+
+	if (found == ':')
+		return err_set(err, "%s needs a value" TRY_HELP, what);
+	if (is_long && optopt)
+		return err_set(err, "%s takes no value" TRY_HELP, what);
+	return err_set(err, "%s is %s" TRY_HELP, what,
+	    is_long ? "unknown or ambiguous" : "unknown");
+}
+
+/* -h and -V stay, -T is more than -t. */
+static void
+set_action(struct options *o, enum options_action action)
+{
+	if (action > o->action)
+		o->action = action;
+}
+
+static bool
+parse_pid(const char *text, pid_t *ret_pid, struct err *err)
+{
+	uint64_t pid;
+
+	if (!text_parse_number(text, 1, INT_MAX, &pid, NULL))
+		return err_set(err,
+		    "--reload needs the process id of an lfproxy, not "
+		    "'%s'" TRY_HELP,
+		    text);
+	*ret_pid = (pid_t)pid;
+	return true;
+}
+
+static bool
+take_option(struct options *o, int found, const char *word, struct err *err)
+{
+	struct config_options *s = &o->short_form;
+
+	switch (found) {
+	case 'c':
+		return append(&o->files, &o->files_n, err);
+	case 'l':
+		return append(&s->listens, &s->listens_n, err);
+	case 's':
+		return append(&s->servers, &s->servers_n, err);
+	case 'b':
+		return set_once(&s->balance, found, err);
+	case 'k':
+		return set_once(&s->check, found, err);
+	case 'n':
+		return set_once(&s->threads, found, err);
+	case 'a':
+		return set_once(&s->admin, found, err);
+	case 't':
+		set_action(o, OPTIONS_TEST);
+		return true;
+	case 'T':
+		set_action(o, OPTIONS_PRINT);
+		return true;
+	case 'V':
+		set_action(o, OPTIONS_VERSION);
+		return true;
+	case 'h':
+		set_action(o, OPTIONS_HELP);
+		return true;
+	case RELOAD:
+		set_action(o, OPTIONS_RELOAD);
+		return parse_pid(optarg, &o->pid, err);
+	case LIST_KEYS:
+		set_action(o, OPTIONS_LIST_KEYS);
+		return true;
+	case LIST_COMMANDS:
+		set_action(o, OPTIONS_LIST_COMMANDS);
+		return true;
+	default:
+		return refuse(found, word, err);
+	}
+}
+
+/* The letter of an option that only goes without a file, or 0. */
+static char
+short_form_letter(const struct config_options *s)
+{
+	return s->listens_n   ? 'l'
+	       : s->servers_n ? 's'
+	       : s->balance   ? 'b'
+	       : s->check     ? 'k'
+	       : s->threads   ? 'n'
+	       : s->admin     ? 'a'
+	                      : 0;
+}
+
+static bool
+check_combination(const struct options *o, struct err *err)
+{
+	const struct config_options *s = &o->short_form;
+	char letter = short_form_letter(s);
+
+	if (o->action >= OPTIONS_VERSION)
+		return true;
+	if (o->action == OPTIONS_RELOAD && (o->files_n > 0 || letter))
+		return err_set(err,
+		    "--reload takes no -%c: the process knows its "
+		    "configuration" TRY_HELP,
+		    o->files_n > 0 ? 'c' : letter);
+	if (o->action == OPTIONS_RELOAD)
+		return true;
+	if (o->files_n > 0 && letter)
+		return err_set(err,
+		    "-c and -%c exclude each other: it is either a file or the "
+		    "options alone" TRY_HELP,
+		    letter);
+	if (o->files_n == 0 && !letter)
+		return err_set(err,
+		    "there is nothing to do; name a file with -c, or addresses "
+		    "with -l and -s" TRY_HELP);
+	if (o->files_n == 0 && s->listens_n == 0)
+		return err_set(err,
+		    "no address to listen on; give at least one with "
+		    "-l" TRY_HELP);
+	if (o->files_n == 0 && s->servers_n == 0)
+		return err_set(
+		    err, "no server; give at least one with -s" TRY_HELP);
+	return true;
+}
+
+bool
+options_parse(
+    int argc, char **argv, struct options *ret_options, struct err *err)
+{
+	struct options o = {.action = OPTIONS_RUN};
+	bool ok = true;
+	int found;
+
+	opterr = 0;
+	optind = 0; /* glibc: start anew, and forget the group it stood in */
+	while (ok) {
+		int at = optind > 0 ? optind : 1;
+
+		found = getopt_long(argc, argv, letters, long_options, NULL);
+		if (found == -1)
+			break;
+		ok = take_option(&o, found, argv[at], err);
+	}
+	if (ok && optind < argc && o.action < OPTIONS_VERSION)
+		ok = err_set(err,
+		    "'%s' is unexpected; lfproxy takes options "
+		    "only" TRY_HELP,
+		    argv[optind]);
+	if (!ok || !check_combination(&o, err)) {
+		options_fini(&o);
+		return false;
+	}
+	*ret_options = o;
+	return true;
+}
+
+bool
+options_load(const struct options *options, struct spec **ret_spec,
+    struct err_list *errors)
+{
+	if (options->files_n > 0)
+		return config_load_all(
+		    options->files, options->files_n, ret_spec, errors);
+	return config_from_options(&options->short_form, ret_spec, errors);
+}

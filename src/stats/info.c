@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ * See info.h.
+ */
+#include "stats/info.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text_out.h"
+#include "proxy/proxy.h"
+
+#define RELEASE_DATE "2026/11/21"
+#define MB           (1024 * 1024)
+
+static void
+number(struct info *info, enum info_key key, uint64_t value)
+{
+	field_number(&info->fields[key], value);
+}
+
+static void
+text(struct info *info, enum info_key key, const char *value)
+{
+	field_text(&info->fields[key], value);
+}
+
+static void
+read_identity(struct info *info, const struct info_facts *facts)
+{
+	text(info, INFO_NAME, facts->name);
+	text(info, INFO_VERSION, API_VERSION);
+	text(info, INFO_RELEASE_DATE, RELEASE_DATE);
+	text(info, INFO_BUILD, LFPROXY_VERSION);
+	text(info, INFO_LF_VERSION, LFPROXY_VERSION);
+	number(info, INFO_NBTHREAD, facts->threads);
+	number(info, INFO_NBPROC, 1);
+	number(info, INFO_PROCESS_NUM, 1);
+	number(info, INFO_PID, (uint64_t)getpid());
+	number(info, INFO_STOPPING, facts->stopping);
+	number(info, INFO_DROPPED_LOGS, log_dropped());
+	number(info, INFO_LF_FAILED_ANSWERS, text_out_failures());
+	text(info, INFO_TAINTED, "0");
+}
+
+static void
+read_times(struct info *info, const struct model_state *state)
+{
+	uint64_t s = (clock_now_ms() - state->started_ms) / 1000;
+	char uptime[64];
+
+	snprintf(uptime, sizeof(uptime),
+	    "%" PRIu64 "d %" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s", s / 86400,
+	    s / 3600 % 24, s / 60 % 60, s % 60);
+	text(info, INFO_UPTIME, uptime);
+	number(info, INFO_UPTIME_SEC, s);
+	number(info, INFO_START, state->started_wall_us / 1000000);
+}
+
+/* Sessions, their buffers and pipes are not in the heap; see `Maxconn`. */
+static void
+read_memory(struct info *info)
+{
+	struct mallinfo2 heap = mallinfo2();
+	size_t from_system = heap.arena + heap.hblkhd;
+	size_t used = heap.uordblks + heap.hblkhd;
+
+	number(info, INFO_POOL_ALLOC_MB, from_system / MB);
+	number(info, INFO_POOL_USED_MB, used / MB);
+	number(info, INFO_POOL_ALLOC, from_system);
+	number(info, INFO_POOL_USED, used);
+}
+
+static void
+read_limits(struct info *info, const struct info_facts *facts)
+{
+	number(info, INFO_ULIMIT_N, facts->descriptors);
+	number(info, INFO_MAXSOCK, facts->descriptors);
+	number(info, INFO_MAXCONN, facts->maxconn);
+	number(info, INFO_HARD_MAXCONN, facts->sessions_max);
+	number(info, INFO_MAXPIPES, facts->pipes.max);
+	number(info, INFO_PIPES_USED, facts->pipes.open - facts->pipes.idle);
+	number(info, INFO_PIPES_FREE, facts->pipes.idle);
+	number(info, INFO_LF_PIPES_MADE, facts->pipes.made);
+	number(info, INFO_LF_PIPES_SMALL, facts->pipes.small);
+	number(info, INFO_LF_PIPES_REFUSED, facts->pipes.refused);
+	number(info, INFO_LF_MAXCONN_REACHED, facts->lacks.maxconn_reached);
+	number(info, INFO_CONN_RATE_LIMIT, facts->connect_rate);
+	number(info, INFO_SESS_RATE_LIMIT, facts->session_rate);
+	number(info, INFO_POOL_FAILED, facts->lacks.count[LACK_MEMORY]);
+}
+
+static uint64_t
+sum_frontends(const struct model *model, enum counter counter)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < model->spec->frontends_n; i++)
+		n += counters_sum(model->frontends[i]->counters, counter);
+	return n;
+}
+
+uint64_t
+info_bytes(const struct model *model)
+{
+	return sum_frontends(model, COUNTER_BYTES_IN) +
+	       sum_frontends(model, COUNTER_BYTES_OUT);
+}
+
+/* A connection, a session and a request are the same thing here. */
+static void
+read_sessions(struct info *info, const struct model *model)
+{
+	const struct rate *rate = &model->state->rate;
+	uint64_t so_far = sum_frontends(model, COUNTER_SESSIONS);
+	uint32_t now = atomic_load_relaxed(&model->state->sessions.now);
+
+	number(info, INFO_CURR_CONNS, now);
+	number(info, INFO_TASKS, now);
+	number(info, INFO_CUM_CONNS, so_far);
+	number(info, INFO_CUM_REQ, so_far);
+	number(info, INFO_CONN_RATE, rate->per_second);
+	number(info, INFO_MAX_CONN_RATE, rate->peak);
+	number(info, INFO_SESS_RATE, rate->per_second);
+	number(info, INFO_MAX_SESS_RATE, rate->peak);
+	number(info, INFO_BYTES_OUT, info_bytes(model));
+	number(info, INFO_SPLICED_OUT, sum_frontends(model, COUNTER_SPLICED));
+}
+
+static void
+read_activity(struct info *info, const struct model *model,
+    const struct info_facts *facts)
+{
+	unsigned listeners = facts->admin_sockets;
+
+	for (size_t i = 0; i < model->spec->frontends_n; i++)
+		listeners += (unsigned)model->spec->frontends[i].listens_n;
+	number(info, INFO_RUN_QUEUE, facts->waiting);
+	number(info, INFO_IDLE_PCT, facts->idle_percent);
+	number(info, INFO_BYTES_OUT_RATE, facts->bytes_rate);
+	number(info, INFO_LISTENERS, listeners);
+	number(info, INFO_JOBS,
+	    listeners + facts->admin_clients +
+	        atomic_load_relaxed(&model->state->sessions.now));
+}
+
+static void
+read_loop(struct info *info, const struct loop_status *loop)
+{
+	number(info, INFO_LF_LOOP_TURNS, loop->turns);
+	number(info, INFO_LF_LOOP_MAX, loop->longest_ns / NS_PER_US);
+	number(info, INFO_LF_LOOP_MAX_CPU, loop->longest_cpu_ns / NS_PER_US);
+	number(info, INFO_LF_CHECKS, loop->checks.begun);
+	number(info, INFO_LF_CHECKS_LATE, loop->checks.longest_ns / NS_PER_US);
+}
+
+/* spec.global.node, or the host's name up to its first dot: a single word. */
+static void
+read_node(struct info *info, const char *node)
+{
+	char host[256] = "";
+
+	if (!node && gethostname(host, sizeof(host) - 1) == 0)
+		node = host;
+	text(info, INFO_NODE, node && node[0] ? node : "localhost");
+}
+
+/* What lfproxy does not have is at zero. */
+static void
+read_rest(struct info *info)
+{
+	for (enum info_key i = 0; i < INFO_KEYS; i++) {
+		if (!info->fields[i].present)
+			number(info, i, 0);
+	}
+}
+
+static void
+put(FILE *out, const struct field_name *name, const struct field *field,
+    enum field_form form)
+{
+	switch (form) {
+	case FIELD_PLAIN:
+		fprintf(out, "%s: %s\n", name->name, field->text);
+		break;
+	case FIELD_DESC:
+		fprintf(out, "%s: %s:\"%s\"\n", name->name, field->text,
+		    name->desc);
+		break;
+	case FIELD_TYPED:
+	case FIELD_TYPED_DESC:
+		field_put_typed(out, name, field, form == FIELD_TYPED_DESC);
+		break;
+	case FIELD_JSON:
+		fputs(name->pos == 0 ? "[{" : ",{", out);
+		field_put_json(out, name, field);
+		break;
+	case FIELD_FLAT:
+		fputs(name->pos == 0 ? "{" : ",", out);
+		field_put_flat(out, name, field);
+		break;
+	}
+}
+
+static void
+put_lacks(FILE *out, const struct lacks *lacks, enum field_form form)
+{
+	for (enum lack i = 0; i < LACKS; i++) {
+		char key[64], desc[96];
+		struct field_name name = {
+		    .pos = INFO_LACKS_POS + (unsigned)i,
+		    .name = key,
+		    .tags = "MCP:u64",
+		    .desc = desc,
+		};
+		struct field field;
+
+		snprintf(key, sizeof(key), "Lfproxy_no_%s", lack_name(i));
+		snprintf(desc, sizeof(desc), "times that %s were short",
+		    lack_name(i));
+		field_number(&field, lacks->count[i]);
+		put(out, &name, &field, form);
+	}
+}
+
+static const struct field_name names[INFO_KEYS] = {
+#define X(id, pos, name, tags, desc) {pos, name, tags, desc},
+    INFO_KEYS_TABLE(X)
+#undef X
+};
+
+const char *
+info_key_description(enum info_key key)
+{
+	return names[key].desc;
+}
+
+void
+info_read(const struct model *model, const struct info_facts *facts,
+    struct info *ret_info)
+{
+	memset(ret_info, 0, sizeof(*ret_info));
+	read_identity(ret_info, facts);
+	read_times(ret_info, model->state);
+	read_memory(ret_info);
+	read_limits(ret_info, facts);
+	read_sessions(ret_info, model);
+	read_activity(ret_info, model, facts);
+	read_loop(ret_info, &facts->loop);
+	read_node(ret_info, model->spec->global.node);
+	read_rest(ret_info);
+}
+
+/* What is a fraction if that is asked for, as in HAProxy; two of them are then
+ * rates, which they are not otherwise. */
+static const struct float_key {
+	enum info_key key;
+	const char *tags;
+} float_keys[] = {
+    {INFO_UPTIME_SEC, "MDP:flt"},
+    {INFO_CONN_RATE, "MRP:flt"},
+    {INFO_SESS_RATE, "MRP:flt"},
+    {INFO_SSL_RATE, "MRP:flt"},
+    {INFO_SSL_FE_KEY_RATE, "MRP:flt"},
+    {INFO_SSL_FE_REUSE, "MRP:flt"},
+    {INFO_SSL_BE_KEY_RATE, "MRP:flt"},
+    {INFO_COMP_IN, "MRP:flt"},
+    {INFO_COMP_OUT, "MRP:flt"},
+    {INFO_START, "MDP:flt"},
+};
+
+/* Rates are counts of whole seconds: there is no more to be told of them. */
+static void
+use_floats(
+    struct info *info, struct field_name *keys, const struct model_state *state)
+{
+	for (size_t i = 0; i < sizeof(float_keys) / sizeof(float_keys[0]); i++)
+		keys[float_keys[i].key].tags = float_keys[i].tags;
+	field_float(&info->fields[INFO_UPTIME_SEC],
+	    (double)(clock_now_ms() - state->started_ms) / 1e3);
+	field_float(
+	    &info->fields[INFO_START], (double)state->started_wall_us / 1e6);
+}
+
+void
+info_render(FILE *out, const struct model *model,
+    const struct info_facts *facts, enum field_form form, bool floats)
+{
+	struct field_name keys[INFO_KEYS];
+	struct info info;
+
+	memcpy(keys, names, sizeof(keys));
+	info_read(model, facts, &info);
+	if (floats)
+		use_floats(&info, keys, model->state);
+	for (enum info_key i = 0; i < INFO_KEYS; i++)
+		put(out, &keys[i], &info.fields[i], form);
+	put_lacks(out, &facts->lacks, form);
+	if (form == FIELD_JSON)
+		fputs("]\n", out);
+	else if (form == FIELD_FLAT)
+		fputs("}\n", out);
+}
+
+static struct lacks
+read_lacks(const struct lacks *shared)
+{
+	struct lacks lacks;
+
+	lacks.maxconn_reached = atomic_load_relaxed(&shared->maxconn_reached);
+	for (enum lack i = 0; i < LACKS; i++)
+		lacks.count[i] = atomic_load_relaxed(&shared->count[i]);
+	return lacks;
+}
+
+void
+info_gather(const struct command_env *env, struct info_facts *ret_facts)
+{
+	struct control *control = env->control;
+	struct pools *pools = control_pools(control);
+	const struct allowance *allowance = &control_proxy(control)->allowance;
+
+	*ret_facts = (struct info_facts){
+	    .name = control_model(control)->spec->global.info_name,
+	    .descriptors = control_descriptor_limit(control),
+	    .sessions_max = control_session_limit(control),
+	    .maxconn = control_maxconn(control),
+	    .connect_rate = atomic_load_relaxed(&allowance->connect_rate),
+	    .session_rate = atomic_load_relaxed(&allowance->session_rate),
+	    .stopping = control_stopping(control),
+	    .pipes = control_pipes(control),
+	    .lacks = read_lacks(control_lacks(control)),
+	};
+	if (env->admin_view)
+		env->admin_view->facts(env->admin, ret_facts);
+	else
+		ret_facts->idle_percent = 100;
+	control_loop_status(control, &ret_facts->loop);
+	for (size_t i = 0; i < pools_count(pools); i++) {
+		struct pool_status status;
+
+		pool_status(pools_at(pools, i), &status);
+		ret_facts->threads += status.threads;
+		ret_facts->waiting += status.in_batch;
+	}
+}

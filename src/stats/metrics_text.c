@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * See metrics_text.h.
+ */
+#include "stats/metrics_text.h"
+
+#include <inttypes.h>
+
+#include "base/printable.h"
+
+/* From 2 us to 34 s, each four times the one before; what is more is +Inf. */
+#define BOUND_FIRST 11
+#define BOUND_LAST  35
+#define BOUND_STEP  2
+
+static void
+put_escaped(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t len = printable_length(text);
+
+		if (*text == '\n')
+			fputs("\\n", out);
+		else if (*text == '\\' || *text == '"')
+			fprintf(out, "\\%c", *text);
+		else if (len > 0)
+			fwrite(text, 1, len, out);
+		else
+			putc('?', out);
+		text += len > 0 ? len : 1;
+	}
+}
+
+void
+metric_begin(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# HELP %s ", name);
+	put_escaped(out, help);
+	fprintf(out, "\n# TYPE %s %s\n", name, type);
+}
+
+/* `{a="1",b="2"}`, with another one behind it if there is a bound. */
+static void
+put_labels(FILE *out, const struct metric_labels *labels, const char *bound)
+{
+	char separator = '{';
+
+	for (const char *const *p = labels->pairs; p[0]; p += 2) {
+		fprintf(out, "%c%s=\"", separator, p[0]);
+		put_escaped(out, p[1]);
+		putc('"', out);
+		separator = ',';
+	}
+	if (bound) {
+		fprintf(out, "%cle=\"%s\"", separator, bound);
+		separator = ',';
+	}
+	if (separator == ',')
+		putc('}', out);
+	putc(' ', out);
+}
+
+void
+metric_number(FILE *out, const char *name, const struct metric_labels *labels,
+    uint64_t value)
+{
+	fputs(name, out);
+	put_labels(out, labels, NULL);
+	fprintf(out, "%" PRIu64 "\n", value);
+}
+
+void
+metric_text(FILE *out, const char *name, const struct metric_labels *labels,
+    const char *value)
+{
+	fputs(name, out);
+	put_labels(out, labels, NULL);
+	fprintf(out, "%s\n", value);
+}
+
+void
+metric_parts(FILE *out, const char *name, const struct metric_labels *labels,
+    uint64_t value, unsigned parts)
+{
+	fputs(name, out);
+	put_labels(out, labels, NULL);
+	fprintf(out, "%" PRIu64 ".%0*" PRIu64 "\n", value / parts,
+	    parts == 1000 ? 3 : 6, value % parts);
+}
+
+static void
+put_bucket(FILE *out, const char *name, const struct metric_labels *labels,
+    const char *bound, uint64_t n)
+{
+	fprintf(out, "%s_bucket", name);
+	put_labels(out, labels, bound);
+	fprintf(out, "%" PRIu64 "\n", n);
+}
+
+void
+metric_histogram(FILE *out, const char *name,
+    const struct metric_labels *labels, const struct histogram *histogram)
+{
+	unsigned bucket = 0;
+	uint64_t n = 0;
+	char bound[32];
+
+	for (unsigned e = BOUND_FIRST; e <= BOUND_LAST; e += BOUND_STEP) {
+		unsigned end = histogram_bucket(UINT64_C(1) << e);
+
+		for (; bucket < end; bucket++)
+			n += histogram->n[bucket];
+		snprintf(bound, sizeof(bound), "%.9g",
+		    (double)(UINT64_C(1) << e) / 1e9);
+		put_bucket(out, name, labels, bound, n);
+	}
+	for (; bucket < HISTOGRAM_BUCKETS; bucket++)
+		n += histogram->n[bucket];
+	put_bucket(out, name, labels, "+Inf", n);
+	fprintf(out, "%s_sum", name);
+	put_labels(out, labels, NULL);
+	fprintf(out, "%.9f\n%s_count", (double)histogram->sum_ns / 1e9, name);
+	put_labels(out, labels, NULL);
+	fprintf(out, "%" PRIu64 "\n", n);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ * See stat_rows.h.
+ */
+#include "stats/stat_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/stat_columns.h"
+
+static bool
+wants_proxy(const struct stat_filter *filter, const char *name, unsigned iid)
+{
+	if (filter->proxy[0])
+		return strcmp(filter->proxy, name) == 0;
+	return filter->iid == -1 || filter->iid == (int)iid;
+}
+
+static bool
+wants_server(const struct stat_filter *filter, const struct server *server)
+{
+	if (!(filter->types & STAT_SERVERS) ||
+	    (filter->sid != -1 && filter->sid != (int)server->id))
+		return false;
+	if ((filter->no_maint || filter->up) &&
+	    server_admin_of(server) == SERVER_MAINT)
+		return false;
+	return !filter->up || server_is_up(server);
+}
+
+static bool
+wants_whole(const struct stat_filter *filter, enum stat_type type)
+{
+	return (filter->types & type) &&
+	       (filter->sid == -1 || filter->sid == 0);
+}
+
+/* What is being written. */
+struct output {
+	FILE *out;
+	const struct stat_filter *filter;
+	const struct stat_facts *facts;
+	struct stat_cursor *cursor;
+};
+
+static bool
+is_json(enum field_form form)
+{
+	return form == FIELD_JSON || form == FIELD_FLAT;
+}
+
+static void
+put_row(const struct output *to, struct stat_row *row)
+{
+	row->facts = to->facts;
+	row->no_places = to->filter->no_places;
+	if (is_json(to->filter->form) && to->cursor->any)
+		putc(',', to->out);
+	to->cursor->any = true;
+	stat_columns_put_row(to->out, row, to->filter->form);
+}
+
+static void
+put_frontend(const struct output *to, const struct frontend *frontend)
+{
+	struct stat_row row = stat_row_of_frontend(frontend);
+
+	if (wants_proxy(to->filter, row.proxy, row.iid) &&
+	    wants_whole(to->filter, STAT_FRONTENDS))
+		put_row(to, &row);
+}
+
+static void
+put_server(const struct output *to, const struct server *server)
+{
+	struct stat_row row = stat_row_of_server(server);
+
+	if (wants_proxy(to->filter, row.proxy, row.iid) &&
+	    wants_server(to->filter, server))
+		put_row(to, &row);
+}
+
+static void
+put_backend(const struct output *to, const struct backend *backend)
+{
+	struct stat_row row = stat_row_of_backend(backend);
+
+	row.some_left_out = to->filter->no_maint || to->filter->up;
+	if (wants_proxy(to->filter, row.proxy, row.iid) &&
+	    wants_whole(to->filter, STAT_BACKENDS))
+		put_row(to, &row);
+}
+
+/* The next row, or what is in its place; false: there are no more. */
+static bool
+put_next(const struct output *to, const struct model *model)
+{
+	struct stat_cursor *c = to->cursor;
+	const struct backend *backend;
+
+	if (c->frontend < model->spec->frontends_n) {
+		put_frontend(to, model->frontends[c->frontend++]);
+		return true;
+	}
+	if (c->backend >= model->spec->backends_n)
+		return false;
+	backend = model->backends[c->backend];
+	if (c->server < backend->spec->servers_n) {
+		put_server(to, backend->servers[c->server++]);
+		return true;
+	}
+	put_backend(to, backend);
+	c->backend++;
+	c->server = 0;
+	return true;
+}
+
+static void
+put_begin(const struct output *to)
+{
+	enum field_form form = to->filter->form;
+
+	to->cursor->begun = true;
+	if (is_json(form))
+		putc('[', to->out);
+	else if (form == FIELD_PLAIN || form == FIELD_DESC)
+		stat_columns_put_header(to->out);
+}
+
+bool
+stat_rows_render(FILE *out, size_t size, const struct model *model,
+    const struct stat_filter *filter, const struct stat_facts *facts,
+    struct stat_cursor *cursor)
+{
+	const struct output to = {out, filter, facts, cursor};
+	long start = ftell(out);
+
+	if (!cursor->begun)
+		put_begin(&to);
+	while (put_next(&to, model)) {
+		if (ftell(out) - start >= (long)size)
+			return true;
+	}
+	if (is_json(filter->form))
+		fputs("]\n", out);
+	return false;
+}
+
+static bool
+proxy_exists(const struct model *model, const char *name)
+{
+	return model_find_frontend(model, name) ||
+	       model_find_backend(model, name);
+}
+
+/* As HAProxy does: numbers by atoi(3), words of no meaning are passed over. */
+bool
+stat_filter_parse(const struct model *model, const char *const *args,
+    struct stat_filter *ret_filter, struct err *err)
+{
+	struct stat_filter filter = {.iid = -1, .types = -1, .sid = -1};
+
+	if (args[0] && args[1] && args[2]) {
+		if (proxy_exists(model, args[0]) &&
+		    strlen(args[0]) < sizeof(filter.proxy))
+			strcpy(filter.proxy, args[0]);
+		else if ((filter.iid = atoi(args[0])) == 0)
+			return err_set(err, "No such proxy.");
+		filter.types = atoi(args[1]);
+		filter.sid = atoi(args[2]);
+		args += 3;
+	}
+	filter.form = field_form_parse(args);
+	for (; *args; args++) {
+		filter.no_maint |= strcmp(*args, "no-maint") == 0;
+		filter.up |= strcmp(*args, "up") == 0;
+	}
+	*ret_filter = filter;
+	return true;
+}
+
+struct stat_rest {
+	struct answer_rest rest;
+	struct stat_filter filter;
+	struct stat_cursor cursor;
+};
+
+static bool
+more_stat(struct answer_rest *rest, const struct command_env *env, FILE *out)
+{
+	struct stat_rest *stat = container_of(rest, struct stat_rest, rest);
+	struct stat_facts facts = {
+	    .sessions_max = control_maxconn(env->control),
+	    .stopping = control_draining(env->control),
+	};
+
+	return stat_rows_render(out, ANSWER_PART_SIZE,
+	    control_model(env->control), &stat->filter, &facts, &stat->cursor);
+}
+
+static void
+free_stat(struct answer_rest *rest)
+{
+	free(container_of(rest, struct stat_rest, rest));
+}
+
+struct answer_rest *
+stat_rows_new(const struct stat_filter *filter)
+{
+	struct stat_rest *stat = calloc(1, sizeof(*stat));
+
+	if (!stat)
+		return NULL;
+	stat->filter = *filter;
+	stat->rest = (struct answer_rest){.more = more_stat, .free = free_stat};
+	return &stat->rest;
+}
+
+struct answer_rest *
+stat_rows_all(enum field_form form)
+{
+	const struct stat_filter filter = {
+	    .iid = -1, .types = -1, .sid = -1, .form = form};
+
+	return stat_rows_new(&filter);
+}
