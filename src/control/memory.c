@@ -40,7 +40,7 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 	memory_rows_add(rows, "prefaces", &m.prefaces, 0,
 	    "what was read before a server was chosen");
 	memory_rows_add(rows, "session deadlines", &m.deadlines, 0, NULL);
-	memory_rows_add(rows, "spill buffers", &m.spills, 0,
+	memory_rows_add(rows, "pending buffers", &m.pending_pool, 0,
 	    "at most: touched as far as they were filled");
 	memory_rows_add(rows, "closed sessions", &m.closed, 0,
 	    "a ring for each thread, touched as far as it was filled");

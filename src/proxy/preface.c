@@ -76,34 +76,34 @@ peek(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 static ssize_t
 take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 {
-	struct spills *spills = &proxy_of(self)->spills;
-	struct spill *spill = s->kept[HANDLE_SERVER].spill;
-	bool fresh = !spill;
+	struct pending_pool *pending_pool = &proxy_of(self)->pending_pool;
+	struct pending *pending = s->kept[HANDLE_SERVER].pending;
+	bool fresh = !pending;
 	ssize_t n;
 
 	if (fresh) {
-		spill = spills_take(spills);
-		if (!spill)
+		pending = pending_take(pending_pool);
+		if (!pending)
 			return peek(s, ret_data, self);
-		spill->from = spill->to = 0;
+		pending->from = pending->to = 0;
 	}
 	n = preface_receive(
-	    s, spill->data + spill->to, TLS_HELLO_MAX - spill->to, 0);
+	    s, pending->data + pending->to, TLS_HELLO_MAX - pending->to, 0);
 	if (n <= 0 && fresh) {
-		spills_give(spills, spill);
+		pending_give(pending_pool, pending);
 		return n;
 	}
-	s->kept[HANDLE_SERVER].spill = spill;
+	s->kept[HANDLE_SERVER].pending = pending;
 	s->side[HANDLE_SERVER].piped = false;
-	*ret_data = spill->data;
+	*ret_data = pending->data;
 	if (n > 0) {
-		spill->to += (uint32_t)n;
+		pending->to += (uint32_t)n;
 		session_received(
 		    s, HANDLE_CLIENT, (uint64_t)n, turn_now_ms(self));
 	} else if (n == 0) {
 		s->preface->ended = true;
 	}
-	return n < 0 ? n : (ssize_t)spill->to;
+	return n < 0 ? n : (ssize_t)pending->to;
 }
 
 /* The first bytes of the client, and how many, as recv.  What comes in one

@@ -52,7 +52,8 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 	if (rc < 0)
 		return rc;
 	/* One for each side, however many the trim is looking at. */
-	return spills_init(&proxy->spills, 2 * sessions + SPILLS_TRIM_MAX);
+	return pending_pool_init(
+	    &proxy->pending_pool, 2 * sessions + PENDING_TRIM_MAX);
 }
 
 void
@@ -73,7 +74,7 @@ proxy_fini(struct proxy *proxy)
 {
 	closed_rings_fini(&proxy->closed);
 	splice_pool_fini(&proxy->pipes);
-	spills_fini(&proxy->spills);
+	pending_pool_fini(&proxy->pending_pool);
 	if (proxy->deadlines)
 		munmap(proxy->deadlines,
 		    deadlines_size(proxy->sessions.options.max));
@@ -86,15 +87,15 @@ proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
 {
 	struct proxy_memory *m = ret_memory;
 	uint32_t made = slab_made(&proxy->sessions);
-	uint64_t used = atomic_load_relaxed(&proxy->spills.used);
+	uint64_t used = atomic_load_relaxed(&proxy->pending_pool.used);
 
 	m->sessions = slab_memory(&proxy->sessions);
 	m->prefaces = slab_memory(&proxy->prefaces);
 	m->deadlines = (struct memory_use){
 	    .count = made, .mapped = made * sizeof(uint64_t)};
 	/* Touched no further than they were filled; at most. */
-	m->spills = slab_memory(&proxy->spills.slab);
-	m->spills.mapped = used * proxy->spills.slab.options.size;
+	m->pending_pool = slab_memory(&proxy->pending_pool.slab);
+	m->pending_pool.mapped = used * proxy->pending_pool.slab.options.size;
 	m->closed = closed_rings_memory(&proxy->closed);
 }
 
@@ -217,7 +218,7 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 void
 proxy_trim(struct proxy *proxy)
 {
-	spills_trim(&proxy->spills);
+	pending_trim(&proxy->pending_pool);
 	splice_pool_trim(&proxy->pipes);
 }
 

@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "net/splice.h"
 #include "proxy/closed.h"
-#include "proxy/spill.h"
+#include "proxy/pending.h"
 #include "proxy/lacks.h"
 #include "proxy/allowance.h"
 
@@ -26,7 +26,7 @@ struct proxy_thread {
 struct proxy {
 	struct slab sessions;
 	struct slab prefaces; /* proxy/preface.h */
-	struct spills spills;
+	struct pending_pool pending_pool;
 	struct splice_pool pipes;
 	struct closed_rings closed;
 	struct acceptor *paused; /* those that had to stop accepting, a stack */
@@ -77,7 +77,7 @@ proxy_thread_of(const struct pool_thread *self)
 
 /* Control thread. */
 struct proxy_memory {
-	struct memory_use sessions, prefaces, deadlines, spills, closed;
+	struct memory_use sessions, prefaces, deadlines, pending_pool, closed;
 };
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);
 

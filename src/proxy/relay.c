@@ -37,8 +37,8 @@ drop_kept(struct session *s, enum handle_side to, struct pool_thread *self)
 	if (s->side[to].piped)
 		splice_pool_give(&proxy->pipes, s->kept[to].pipe);
 	else
-		spills_give(&proxy->spills, s->kept[to].spill);
-	s->kept[to].spill = NULL;
+		pending_give(&proxy->pending_pool, s->kept[to].pending);
+	s->kept[to].pending = NULL;
 }
 
 void
@@ -105,16 +105,16 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 
 /* False as long as something is left. */
 static bool
-write_spill(struct session *s, enum handle_side to, struct pool_thread *self)
+write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 {
-	struct spill *spill = s->kept[to].spill;
-	size_t n = write_some(
-	    s, to, spill->data + spill->from, spill->to - spill->from, self);
+	struct pending *pending = s->kept[to].pending;
+	size_t n = write_some(s, to, pending->data + pending->from,
+	    pending->to - pending->from, self);
 
 	if (s->side[to].broken)
-		return true; /* the spill may be another session's by now */
-	spill->from += (uint32_t)n;
-	if (spill->from < spill->to)
+		return true; /* the pending may be another session's by now */
+	pending->from += (uint32_t)n;
+	if (pending->from < pending->to)
 		return false;
 	drop_kept(s, to, self);
 	return true;
@@ -127,7 +127,7 @@ write_kept(struct session *s, enum handle_side to, struct pool_thread *self)
 	if (!is_kept(s, to))
 		return true;
 	if (!(s->side[to].piped ? relay_splice_kept(s, to, self)
-	                        : write_spill(s, to, self)))
+	                        : write_pending(s, to, self)))
 		return false;
 	if (s->side[to].broken)
 		return true;
@@ -144,17 +144,17 @@ static bool
 keep(struct session *s, enum handle_side to, const uint8_t *data, size_t size,
     struct pool_thread *self)
 {
-	struct spill *spill = spills_take(&proxy_of(self)->spills);
+	struct pending *pending = pending_take(&proxy_of(self)->pending_pool);
 
-	if (!spill) {
+	if (!pending) {
 		(void)lacks_note(&proxy_of(self)->lacks, ENOMEM,
 		    "a session is ended, as its data cannot be kept");
 		return false;
 	}
-	__builtin_memcpy(spill->data, data, size);
-	spill->from = 0;
-	spill->to = (uint32_t)size;
-	s->kept[to].spill = spill;
+	__builtin_memcpy(pending->data, data, size);
+	pending->from = 0;
+	pending->to = (uint32_t)size;
+	s->kept[to].pending = pending;
 	s->side[to].piped = false;
 	return true;
 }

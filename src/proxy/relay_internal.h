@@ -41,7 +41,7 @@ _Static_assert(RELAY_BULK < 256u * 1024, "the streak cannot get there");
 static inline bool
 is_kept(const struct session *s, enum handle_side to)
 {
-	return s->kept[to].spill != NULL;
+	return s->kept[to].pending != NULL;
 }
 
 /* The connection of that side is gone.  What it had sent before can still be

@@ -373,7 +373,7 @@ session_start(struct session *session, const struct shard *at,
 	s->side[HANDLE_CLIENT].tcp = client->family != AF_UNIX;
 	s->side[HANDLE_CLIENT].writable = true;
 	side_reset(&s->side[HANDLE_SERVER], -1, now_ms);
-	s->kept[0].spill = s->kept[1].spill = NULL;
+	s->kept[0].pending = s->kept[1].pending = NULL;
 	atomic_store_release(&s->frontend, frontend); /* [P21] */
 	atomic_store_relaxed(&s->server, NULL);
 	atomic_store_relaxed(&s->preface, NULL);

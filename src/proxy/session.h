@@ -127,7 +127,7 @@ side_reset(struct side *side, int fd, uint64_t now_ms)
 
 /* What waits to be written to a side, see side.piped; NULL: nothing. */
 union kept {
-	struct spill *spill;
+	struct pending *pending;
 	struct splice_pipe *pipe;
 };
 

@@ -109,7 +109,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 	local splice row bytes
 
 	for splice in off auto; do
-		row='spill buffers' bytes=mapped
+		row='pending buffers' bytes=mapped
 		[ $splice = off ] || row='splice pipes' bytes=kernel
 		start_streams a --hold-reading
 		DEFAULTS="splice = $splice" web a

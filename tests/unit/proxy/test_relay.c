@@ -110,12 +110,12 @@ deadline(void)
 static void
 keep(const char *text)
 {
-	struct spill *spill = spills_take(&stage.proxy.spills);
+	struct pending *pending = pending_take(&stage.proxy.pending_pool);
 
-	spill->from = 0;
-	spill->to = (uint32_t)strlen(text);
-	memcpy(spill->data, text, spill->to);
-	stage.session->kept[HANDLE_CLIENT].spill = spill;
+	pending->from = 0;
+	pending->to = (uint32_t)strlen(text);
+	memcpy(pending->data, text, pending->to);
+	stage.session->kept[HANDLE_CLIENT].pending = pending;
 }
 
 static void

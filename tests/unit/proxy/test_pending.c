@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Spills, and that their memory goes back.
+ * Pending data, and that their memory goes back.
  */
-#include "proxy/spill.h"
+#include "proxy/pending.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -13,20 +13,20 @@
 
 #define SPILLS 200
 
-static struct spills spills;
-static struct spill *taken[SPILLS];
+static struct pending_pool pending_pool;
+static struct pending *taken[SPILLS];
 
-/* Pages of the spill that have memory. */
+/* Pages of the pending that have memory. */
 static unsigned
-resident(const struct spill *spill)
+resident(const struct pending *pending)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char in_core[sizeof(*spill) / 4096 + 1] = {0};
+	unsigned char in_core[sizeof(*pending) / 4096 + 1] = {0};
 	unsigned n = 0;
 
-	assert_int_equal((uintptr_t)spill % page, 0);
+	assert_int_equal((uintptr_t)pending % page, 0);
 	assert_int_equal(
-	    mincore((void *)(uintptr_t)spill, sizeof(*spill), in_core), 0);
+	    mincore((void *)(uintptr_t)pending, sizeof(*pending), in_core), 0);
 	for (size_t i = 0; i < sizeof(in_core); i++)
 		n += in_core[i] & 1;
 	return n;
@@ -36,9 +36,9 @@ static int
 set_up(void **state)
 {
 	(void)state;
-	assert_int_equal(spills_init(&spills, SPILLS), 0);
+	assert_int_equal(pending_pool_init(&pending_pool, SPILLS), 0);
 	for (int i = 0; i < SPILLS; i++) {
-		taken[i] = spills_take(&spills);
+		taken[i] = pending_take(&pending_pool);
 		assert_non_null(taken[i]);
 		memset(taken[i]->data, 1, sizeof(taken[i]->data));
 	}
@@ -49,7 +49,7 @@ static int
 tear_down(void **state)
 {
 	(void)state;
-	spills_fini(&spills);
+	pending_pool_fini(&pending_pool);
 	return 0;
 }
 
@@ -57,11 +57,11 @@ static void
 give(int from, int to)
 {
 	for (int i = from; i < to; i++)
-		spills_give(&spills, taken[i]);
+		pending_give(&pending_pool, taken[i]);
 }
 
 static unsigned
-resident_spills(int from, int to)
+resident_pending(int from, int to)
 {
 	unsigned n = 0;
 
@@ -74,9 +74,9 @@ static void
 no_more_than_max_are_given_out(void **state)
 {
 	(void)state;
-	assert_null(spills_take(&spills));
+	assert_null(pending_take(&pending_pool));
 	give(0, 1);
-	assert_ptr_equal(spills_take(&spills), taken[0]);
+	assert_ptr_equal(pending_take(&pending_pool), taken[0]);
 	give(0, SPILLS);
 }
 
@@ -85,11 +85,12 @@ memory_that_nobody_needed_for_a_while_goes_back(void **state)
 {
 	(void)state;
 	give(0, SPILLS);
-	spills_trim(&spills); /* sees for the first time that they are idle */
-	assert_int_equal(resident_spills(0, SPILLS), SPILLS);
-	spills_trim(&spills);
-	assert_int_equal(resident_spills(0, SPILLS), 0);
-	assert_int_equal(spills.used, 0);
+	pending_trim(
+	    &pending_pool); /* sees for the first time that they are idle */
+	assert_int_equal(resident_pending(0, SPILLS), SPILLS);
+	pending_trim(&pending_pool);
+	assert_int_equal(resident_pending(0, SPILLS), 0);
+	assert_int_equal(pending_pool.used, 0);
 }
 
 static void
@@ -97,13 +98,13 @@ memory_that_was_needed_in_between_stays(void **state)
 {
 	(void)state;
 	give(0, SPILLS);
-	spills_trim(&spills);
+	pending_trim(&pending_pool);
 	for (int i = 0; i < SPILLS; i++)
-		assert_non_null(spills_take(&spills));
-	spills_trim(&spills);
+		assert_non_null(pending_take(&pending_pool));
+	pending_trim(&pending_pool);
 	give(0, SPILLS);
-	spills_trim(&spills);
-	assert_int_equal(resident_spills(0, SPILLS), SPILLS);
+	pending_trim(&pending_pool);
+	assert_int_equal(resident_pending(0, SPILLS), SPILLS);
 }
 
 static void
@@ -111,9 +112,9 @@ spills_in_use_keep_what_they_hold(void **state)
 {
 	(void)state;
 	give(50, SPILLS);
-	spills_trim(&spills);
-	spills_trim(&spills);
-	assert_int_equal(resident_spills(50, SPILLS), 0);
+	pending_trim(&pending_pool);
+	pending_trim(&pending_pool);
+	assert_int_equal(resident_pending(50, SPILLS), 0);
 	for (int i = 0; i < 50; i++)
 		for (size_t at = 0; at < sizeof(taken[i]->data); at += 4096)
 			assert_int_equal(taken[i]->data[at], 1);
@@ -121,22 +122,22 @@ spills_in_use_keep_what_they_hold(void **state)
 }
 
 static void
-a_spill_without_memory_is_as_good_as_any(void **state)
+pending_data_without_memory_is_as_good_as_any(void **state)
 {
-	struct spill *spill;
+	struct pending *pending;
 
 	(void)state;
 	give(0, SPILLS);
-	spills_trim(&spills);
-	spills_trim(&spills);
-	spill = spills_take(&spills);
-	assert_non_null(spill);
-	memset(spill->data, 2, sizeof(spill->data));
-	assert_int_equal(spills.used, 1);
-	spills_give(&spills, spill);
-	spills_trim(&spills);
-	spills_trim(&spills);
-	assert_int_equal(resident(spill), 0);
+	pending_trim(&pending_pool);
+	pending_trim(&pending_pool);
+	pending = pending_take(&pending_pool);
+	assert_non_null(pending);
+	memset(pending->data, 2, sizeof(pending->data));
+	assert_int_equal(pending_pool.used, 1);
+	pending_give(&pending_pool, pending);
+	pending_trim(&pending_pool);
+	pending_trim(&pending_pool);
+	assert_int_equal(resident(pending), 0);
 }
 
 static struct proxy proxy;
@@ -149,10 +150,10 @@ session(void *arg)
 	uintptr_t *missed = arg;
 
 	while (!atomic_load_acquire(&done)) {
-		struct spill *both[2];
+		struct pending *both[2];
 
 		for (int i = 0; i < 2; i++) {
-			both[i] = spills_take(&proxy.spills);
+			both[i] = pending_take(&proxy.pending_pool);
 			if (both[i])
 				both[i]->data[0] = 1;
 			else
@@ -160,13 +161,13 @@ session(void *arg)
 		}
 		for (int i = 0; i < 2; i++)
 			if (both[i])
-				spills_give(&proxy.spills, both[i]);
+				pending_give(&proxy.pending_pool, both[i]);
 	}
 	return NULL;
 }
 
 /* Symptom: with a small maxconn a session was ended for a lack of memory, while
- * the memory of idle spills was given back. */
+ * the memory of idle pending_pool was given back. */
 static void
 the_trim_takes_none_that_is_needed(void **state)
 {
@@ -182,7 +183,7 @@ the_trim_takes_none_that_is_needed(void **state)
 	atomic_store_release(&done, true);
 	pthread_join(thread, NULL);
 	assert_int_equal(missed, 0);
-	assert_int_equal(slab_used(&proxy.spills.slab), 0);
+	assert_int_equal(slab_used(&proxy.pending_pool.slab), 0);
 	proxy_fini(&proxy);
 }
 
@@ -195,7 +196,7 @@ main(void)
 	    T(memory_that_nobody_needed_for_a_while_goes_back),
 	    T(memory_that_was_needed_in_between_stays),
 	    T(spills_in_use_keep_what_they_hold),
-	    T(a_spill_without_memory_is_as_good_as_any),
+	    T(pending_data_without_memory_is_as_good_as_any),
 	    cmocka_unit_test(the_trim_takes_none_that_is_needed),
 	};
 
