@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* RFC 9110 section 9, RFC 5789, and the connection preface of RFC 9113.  No
+/* RFC 9110 section 9, RFC 5789, and the connection inspection of RFC 9113.  No
  * command begins with one of these: commands are in lower case. */
 static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE",
     "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI"};

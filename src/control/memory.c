@@ -37,7 +37,7 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 	proxy_memory(proxy, &m);
 	memory_rows_add(rows, "sessions", &m.sessions, 0,
 	    "the slab keeps those that have ended for later");
-	memory_rows_add(rows, "prefaces", &m.prefaces, 0,
+	memory_rows_add(rows, "inspections", &m.inspections, 0,
 	    "what was read before a server was chosen");
 	memory_rows_add(rows, "session deadlines", &m.deadlines, 0, NULL);
 	memory_rows_add(rows, "pending buffers", &m.pending_pool, 0,

@@ -9,7 +9,7 @@
 
 #include "base/log_sink.h"
 #include "lf/pool.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 
 /* In the order of enum log_format. */
 static const log_render renderers[] = {
@@ -56,7 +56,7 @@ fill(struct line *l, const struct session *s, enum line_event event,
 	line_add_text(l, b ? b->spec->name : "");
 	line_add_text(l, s->server ? s->server->spec->name : "");
 	line_add_text(l, s->server ? server_address(s->server, text) : "");
-	line_add_text(l, preface_name(s));
+	line_add_text(l, inspect_name(s));
 }
 
 /* All lines of a session or none: the choice hangs on what does not change. */
@@ -95,7 +95,7 @@ is_empty(const struct session *s, enum close_reason reason)
 {
 	enum close_blame blame = close_reason_blame(reason);
 
-	return s->side[HANDLE_CLIENT].received == 0 && !preface_spoke(s) &&
+	return s->side[HANDLE_CLIENT].received == 0 && !inspect_spoke(s) &&
 	       blame != BLAME_SERVER && blame != BLAME_US;
 }
 

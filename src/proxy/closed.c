@@ -8,7 +8,7 @@
 
 #include "base/ensure.h"
 #include "base/grace.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 #include "proxy/session.h"
 #include "proxy/session_facts.h"
 
@@ -265,7 +265,7 @@ closed_note(struct closed_ring *ring, const struct session *session,
 	    CLOSED_NAME_SIZE - 1);
 	add_name(
 	    &c, s->server ? s->server->spec->name : "", CLOSED_NAME_SIZE - 1);
-	add_name(&c, preface_name(s), TLS_NAME_MAX);
+	add_name(&c, inspect_name(s), TLS_NAME_MAX);
 	c.tcp_known[0] = c.tcp_known[1] = false;
 	if (wants_tcp(s, reason, (uint64_t)times.total_ms))
 		read_tcp(&c, s);

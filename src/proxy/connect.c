@@ -17,7 +17,7 @@
 #include "proxy/connect_failure.h"
 #include "proxy/greeting.h"
 #include "proxy/outgoing.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 #include "proxy/relay.h"
 
 #define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME | NOTE_EXPIRE)
@@ -147,7 +147,7 @@ balance_key(const struct session *s)
 	struct endpoint local = {0};
 	const char *name;
 
-	if (backend_hashes_sni(b) && *(name = preface_name(s)))
+	if (backend_hashes_sni(b) && *(name = inspect_name(s)))
 		return backend_key_of_name(name, strlen(name));
 	if (backend_hashes_destination(b))
 		session_destination(s, &local);

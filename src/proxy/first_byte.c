@@ -4,20 +4,20 @@
 #include "proxy/first_byte.h"
 
 #include "net/sock.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 
 uint64_t
 first_byte_ends_ms(const struct session *session)
 {
 	const struct session *s = session;
-	const struct preface *p = s->preface;
+	const struct inspection *p = s->inspection;
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	uint64_t limit_ms = s->frontend->spec->timeout_first_byte_ms;
 
 	if (limit_ms == 0 || s->spoke || client->received > 0 || client->eof ||
 	    s->state == SESSION_FLUSHING)
 		return UINT64_MAX;
-	if (p && (p->steps & PREFACE_PROXY || p->spoke))
+	if (p && (p->steps & INSPECT_PROXY || p->spoke))
 		return UINT64_MAX;
 	return (p && p->header_ms > 0 ? p->header_ms : s->accepted_ms) +
 	       limit_ms;

@@ -12,14 +12,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 
 static size_t
 make(const struct session *s, uint8_t out[PROXY_MADE_MAX])
 {
 	struct proxy_header header = {.version = s->server->send_proxy,
 	    .source = *session_client(s),
-	    .authority = preface_name(s)};
+	    .authority = inspect_name(s)};
 
 	header.authority_len = (uint8_t)strlen(header.authority);
 	session_destination(s, &header.destination);

@@ -11,7 +11,7 @@
 #include "model/source_ports.h"
 #include "net/sock.h"
 #include "proxy/greeting.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 
 /* Ports of the range that others have taken are passed over, so many for a
  * connection.  HAProxy tries as many. */

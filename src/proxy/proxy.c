@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 #include "proxy/relay.h"
 #include "proxy/session.h"
 
@@ -29,10 +29,10 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 	    .max = sessions,
 	    .construct = session_construct,
 	};
-	struct slab_options prefaces = {
-	    .size = sizeof(struct preface),
+	struct slab_options inspections = {
+	    .size = sizeof(struct inspection),
 	    .max = sessions,
-	    .construct = preface_construct,
+	    .construct = inspect_construct,
 	};
 	int rc;
 
@@ -48,7 +48,7 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 	}
 	rc = slab_init(&proxy->sessions, &options);
 	if (rc == 0)
-		rc = slab_init(&proxy->prefaces, &prefaces);
+		rc = slab_init(&proxy->inspections, &inspections);
 	if (rc < 0)
 		return rc;
 	/* One for each side, however many the trim is looking at. */
@@ -78,7 +78,7 @@ proxy_fini(struct proxy *proxy)
 	if (proxy->deadlines)
 		munmap(proxy->deadlines,
 		    deadlines_size(proxy->sessions.options.max));
-	slab_fini(&proxy->prefaces);
+	slab_fini(&proxy->inspections);
 	slab_fini(&proxy->sessions);
 }
 
@@ -90,7 +90,7 @@ proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
 	uint64_t used = atomic_load_relaxed(&proxy->pending_pool.used);
 
 	m->sessions = slab_memory(&proxy->sessions);
-	m->prefaces = slab_memory(&proxy->prefaces);
+	m->inspections = slab_memory(&proxy->inspections);
 	m->deadlines = (struct memory_use){
 	    .count = made, .mapped = made * sizeof(uint64_t)};
 	/* Touched no further than they were filled; at most. */

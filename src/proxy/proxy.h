@@ -25,7 +25,7 @@ struct proxy_thread {
 
 struct proxy {
 	struct slab sessions;
-	struct slab prefaces; /* proxy/preface.h */
+	struct slab inspections; /* proxy/inspect.h */
 	struct pending_pool pending_pool;
 	struct splice_pool pipes;
 	struct closed_rings closed;
@@ -77,7 +77,8 @@ proxy_thread_of(const struct pool_thread *self)
 
 /* Control thread. */
 struct proxy_memory {
-	struct memory_use sessions, prefaces, deadlines, pending_pool, closed;
+	struct memory_use sessions, inspections, deadlines, pending_pool,
+	    closed;
 };
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);
 

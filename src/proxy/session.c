@@ -12,7 +12,7 @@
 #include "proxy/accesslog.h"
 #include "proxy/connect.h"
 #include "proxy/first_byte.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 #include "proxy/relay.h"
 #include "proxy/relay_internal.h"
 
@@ -42,7 +42,7 @@ static bool
 inspecting(const struct session *s)
 {
 	return s->state == SESSION_INSPECTING ||
-	       (s->state == SESSION_ACCEPTED && s->preface);
+	       (s->state == SESSION_ACCEPTED && s->inspection);
 }
 
 static bool
@@ -222,10 +222,10 @@ session_turn(
 		    self);
 	if (pending & NOTE_EXPIRE && relaying(s))
 		session_set_deadline(s, self);
-	if (s->state == SESSION_ACCEPTED && !s->preface)
+	if (s->state == SESSION_ACCEPTED && !s->inspection)
 		return connect_start(s, self);
 	if (inspecting(s))
-		return preface_step(s, pending, self);
+		return inspect_step(s, pending, self);
 	if (pending & NOTE_TIMEOUT && session_deadline_passed(s, self))
 		return time_out(s, self);
 	if (connecting(s))
@@ -334,15 +334,15 @@ begin(struct session *s, bool with_header, struct pool_thread *self)
 {
 	const struct frontend *f = s->frontend;
 
-	unsigned steps = (f->inspects ? PREFACE_HELLO : 0) |
-	                 (with_header ? PREFACE_PROXY : 0);
+	unsigned steps = (f->inspects ? INSPECT_HELLO : 0) |
+	                 (with_header ? INSPECT_PROXY : 0);
 
 	if (steps == 0) {
 		session_use_backend(s, frontend_route(f), self);
 		return true;
 	}
 	atomic_store_relaxed(&s->route, f->backends_n);
-	return preface_begin(s, steps, self);
+	return inspect_begin(s, steps, self);
 }
 
 void
@@ -376,7 +376,7 @@ session_start(struct session *session, const struct shard *at,
 	s->kept[0].pending = s->kept[1].pending = NULL;
 	atomic_store_release(&s->frontend, frontend); /* [P21] */
 	atomic_store_relaxed(&s->server, NULL);
-	atomic_store_relaxed(&s->preface, NULL);
+	atomic_store_relaxed(&s->inspection, NULL);
 	endpoint_put(&s->client, client);
 	atomic_store_relaxed(&s->accepted_ms, now_ms);
 	s->counted_ms = now_ms;

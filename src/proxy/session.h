@@ -39,7 +39,7 @@
 #include "proxy/close_reasons.h"
 #include "proxy/proxy.h"
 
-struct preface;
+struct inspection;
 
 enum session_state {
 	/* The slot is free. */
@@ -48,7 +48,7 @@ enum session_state {
 	 * it was placed on, if that is another than the acceptor's. */
 	SESSION_ACCEPTED,
 	/* What the client says first decides about its backend, or is about the
-	 * connection: it has yet to come, see proxy/preface.h.  Bounded by
+	 * connection: it has yet to come, see proxy/inspect.h.  Bounded by
 	 * timeout_hello, from accepting on. */
 	SESSION_INSPECTING,
 	/* No server is usable, or all are full: it waits for one.  The client's
@@ -159,7 +159,7 @@ struct session {
 	union kept kept[2];        /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
 	struct server *server;     /* [P21] counted in its gauge, or NULL */
-	struct preface *preface;   /* [P21] or NULL, see preface.h */
+	struct inspection *inspection; /* [P21] or NULL, see inspect.h */
 	struct waiter waiter;
 	struct endpoint client; /* [P21] who has connected: session_client */
 	/* Times, clock_now_ms: 0 when not reached.  [P21]: accepted_. */

@@ -12,7 +12,7 @@
 #include "proxy/accesslog.h"
 #include "proxy/closed.h"
 #include "proxy/outgoing.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 #include "proxy/relay.h"
 #include "proxy/relay_internal.h"
 
@@ -195,7 +195,7 @@ session_close(
 	relay_drop_kept(s, self);
 	outgoing_closed(s);
 	count_close(s);
-	preface_end(s, self);
+	inspect_end(s, self);
 	shard_leave(&s->handler);
 	slab_give(&proxy->sessions, s->index);
 	acceptors_resume(proxy);

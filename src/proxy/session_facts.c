@@ -3,7 +3,7 @@
  */
 #include "proxy/session_facts.h"
 
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 
 /* A retry that moves the generation on does not last. */
 #define LOOKS 16
@@ -17,7 +17,7 @@ session_id(uint32_t index, uint64_t accepted_wall_us)
 static void
 read_fields(const struct session *s, struct session_facts *f)
 {
-	const struct preface *preface;
+	const struct inspection *inspection;
 
 	f->state = (enum session_state)atomic_load_acquire(&s->state);
 	f->accepted_ms = atomic_load_acquire(&s->accepted_ms);
@@ -28,11 +28,11 @@ read_fields(const struct session *s, struct session_facts *f)
 		f->fd[i] = atomic_load_acquire(&s->side[i].fd);
 		f->received[i] = atomic_load_acquire(&s->side[i].received);
 	}
-	f->frontend = atomic_load_acquire(&s->frontend); /* [P21] */
-	f->server = atomic_load_acquire(&s->server);     /* [P21] */
-	preface = atomic_load_acquire(&s->preface);      /* [P21] */
-	preface_read_name(preface, f->sni);
-	preface_read_client(preface, &f->client, &f->peer);
+	f->frontend = atomic_load_acquire(&s->frontend);  /* [P21] */
+	f->server = atomic_load_acquire(&s->server);      /* [P21] */
+	inspection = atomic_load_acquire(&s->inspection); /* [P21] */
+	inspect_read_name(inspection, f->sni);
+	inspect_read_client(inspection, &f->client, &f->peer);
 }
 
 /* Free slots have no deadline, and it is read after the generation: what is

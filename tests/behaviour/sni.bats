@@ -425,7 +425,7 @@ inspecting() {
 	answers a a.example
 	inspecting 4
 	ctl reload
-	ctl show memory | grep -qE '^prefaces +4 '
+	ctl show memory | grep -qE '^inspections +4 '
 	ctl shutdown session "$(ctl show sess frontend bound |
 	    sed -n 's/^\(0x[0-9a-f]*\):.*/\1/p')"
 	wait_for 10 session_like ' bound bound/<NOSRV> -1/-1/[0-9]+ 0 KR '

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "proxy/first_byte.h"
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 #include "unit.h"
 
 #define NOW_MS   UINT64_C(100000)
@@ -13,7 +13,7 @@
 static struct frontend_spec spec;
 static struct frontend frontend;
 static struct session session;
-static struct preface preface;
+static struct inspection inspection;
 static struct pool_thread self;
 static int peer;
 
@@ -27,7 +27,7 @@ set_up(void **state)
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
 	peer = ends[0];
 	memset(&session, 0, sizeof(session));
-	memset(&preface, 0, sizeof(preface));
+	memset(&inspection, 0, sizeof(inspection));
 	spec = (struct frontend_spec){.timeout_first_byte_ms = LIMIT_MS};
 	frontend.spec = &spec;
 	session.frontend = &frontend;
@@ -115,19 +115,19 @@ static void
 a_proxy_header_is_no_first_byte(void **state)
 {
 	(void)state;
-	session.preface = &preface;
+	session.inspection = &inspection;
 	session.state = SESSION_INSPECTING;
-	preface.steps = PREFACE_PROXY | PREFACE_HELLO;
-	preface.spoke = true;
+	inspection.steps = INSPECT_PROXY | INSPECT_HELLO;
+	inspection.spoke = true;
 	assert_false(late_after(10 * LIMIT_MS));
-	preface.steps = PREFACE_HELLO;
-	preface.spoke = false;
-	preface.header_ms = NOW_MS + 5000;
+	inspection.steps = INSPECT_HELLO;
+	inspection.spoke = false;
+	inspection.header_ms = NOW_MS + 5000;
 	assert_int_equal(
 	    first_byte_ends_ms(&session), NOW_MS + 5000 + LIMIT_MS);
 	assert_true(late_after(5000 + LIMIT_MS));
 	/* The beginning of a TLS hello is one. */
-	preface.spoke = true;
+	inspection.spoke = true;
 	assert_false(late_after(5000 + LIMIT_MS));
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What the steps of a preface share: the order of them (preface.c), the PROXY
- * header (preface_proxy.c).
+ * What the steps of a inspection share: the order of them (inspect.c), the
+ * PROXY header (inspect_proxy.c).
  */
-#ifndef PROXY_PREFACE_INTERNAL_H
-#define PROXY_PREFACE_INTERNAL_H
+#ifndef PROXY_INSPECT_INTERNAL_H
+#define PROXY_INSPECT_INTERNAL_H
 
 #include <sys/types.h>
 
-#include "proxy/preface.h"
+#include "proxy/inspect.h"
 
 /* What a look at the client has shown. */
 enum look {
@@ -20,31 +20,31 @@ enum look {
 };
 
 /* recv from the client, which a signal does not end. */
-ssize_t preface_receive(
+ssize_t inspect_receive(
     const struct session *s, uint8_t *data, size_t size, int flags);
 
 /* One more, of its frontend. */
-void preface_count(
+void inspect_count(
     struct session *s, enum counter which, struct pool_thread *self);
 
 /* How many unread bytes make an event; on a unix socket each write does.  It is
  * not asked for twice: where the socket's buffer has no room for so many the
  * kernel wakes us without any more. */
-void preface_wait_for(struct session *s, size_t bytes);
+void inspect_wait_for(struct session *s, size_t bytes);
 
 /* Any byte makes an event again. */
-void preface_wait_for_any(struct session *s);
+void inspect_wait_for_any(struct session *s);
 
 /* Writes the name in whole words, which is how they are read; it is not there
  * for others before name_len is. */
-void preface_put_name(struct preface *p, const char *name, size_t len);
+void inspect_put_name(struct inspection *p, const char *name, size_t len);
 
-/* The step PREFACE_PROXY, which is over with LOOK_DONE: takes the header. */
-enum look preface_look_at_proxy(struct session *s, struct pool_thread *self);
+/* The step INSPECT_PROXY, which is over with LOOK_DONE: takes the header. */
+enum look inspect_look_at_proxy(struct session *s, struct pool_thread *self);
 
 /* Counts a session whose header was not to be had: ENDED, GONE, LATE, WRONG;
  * why it ends. */
-enum close_reason preface_refuse_proxy(
+enum close_reason inspect_refuse_proxy(
     struct session *s, enum look found, struct pool_thread *self);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The preface: what is read from a client before a server is chosen.
+ * The inspection: what is read from a client before a server is chosen.
  *
  *   ACCEPTED --> INSPECTING: the PROXY header, then the TLS hello; whichever
  *                of them this session's steps have
@@ -15,21 +15,21 @@
  * What was learnt is in an object of its own, which only sessions with steps
  * have, until they end.  Without any, nothing here is called.
  */
-#ifndef PROXY_PREFACE_H
-#define PROXY_PREFACE_H
+#ifndef PROXY_INSPECT_H
+#define PROXY_INSPECT_H
 
 #include "net/proxy_protocol.h"
 #include "net/tls_hello.h"
 #include "proxy/session.h"
 
 /* What a session has to begin with. */
-#define PREFACE_HELLO 1u
-#define PREFACE_PROXY 2u
+#define INSPECT_HELLO 1u
+#define INSPECT_PROXY 2u
 
 /* The owner's, but for what is marked as in session.h. */
-struct preface {
+struct inspection {
 	uint32_t index; /* in the slab, fixed */
-	uint8_t steps;  /* PREFACE_ bits of what is still to come */
+	uint8_t steps;  /* INSPECT_ bits of what is still to come */
 	bool ended;     /* the client will send no more */
 	bool spoke;     /* there were bytes */
 	/* What SO_RCVLOWAT was set to, 0: it was not. */
@@ -48,33 +48,33 @@ struct preface {
 };
 
 /* For the slab: fixes the index. */
-bool preface_construct(void *object, uint32_t index, void *arg);
+bool inspect_construct(void *object, uint32_t index, void *arg);
 
 /* An acceptor's thread, with the session: it has these steps before it.  False
  * when memory is short. */
-bool preface_begin(
+bool inspect_begin(
     struct session *session, unsigned steps, struct pool_thread *self);
 
-/* The owner of a session with a preface, in ACCEPTED or INSPECTING: goes on
+/* The owner of a session with a inspection, in ACCEPTED or INSPECTING: goes on
  * with its steps, and then to a server.  pending: the claim's bits. */
-enum turn preface_step(
+enum turn inspect_step(
     struct session *session, uint32_t pending, struct pool_thread *self);
 
 /* The owner, at the session's end; without one nothing happens. */
-void preface_end(struct session *session, struct pool_thread *self);
+void inspect_end(struct session *session, struct pool_thread *self);
 
 /* The owner: the client has sent something, whether it was read or not. */
 static inline bool
-preface_spoke(const struct session *session)
+inspect_spoke(const struct session *session)
 {
-	return session->preface && session->preface->spoke;
+	return session->inspection && session->inspection->spoke;
 }
 
 /* The owner: the name that the client asks for, "" when there is none. */
 static inline const char *
-preface_name(const struct session *session)
+inspect_name(const struct session *session)
 {
-	const struct preface *p = session->preface;
+	const struct inspection *p = session->inspection;
 
 	return p && p->name_len > 0 ? (const char *)p->name : "";
 }
@@ -84,7 +84,7 @@ preface_name(const struct session *session)
 static inline const struct endpoint *
 session_client(const struct session *session)
 {
-	const struct preface *p = session->preface;
+	const struct inspection *p = session->inspection;
 
 	return p && p->proxied ? &p->source : &session->client;
 }
@@ -104,13 +104,13 @@ void session_destination(
 
 /* The control thread, of a session that may have ended meanwhile: the client
  * becomes the one that a PROXY header has named, and the peer what the client
- * was; of family 0 if none has.  preface may be NULL. */
-void preface_read_client(const struct preface *preface, struct endpoint *client,
-    struct endpoint *ret_peer);
+ * was; of family 0 if none has.  inspection may be NULL. */
+void inspect_read_client(const struct inspection *inspection,
+    struct endpoint *client, struct endpoint *ret_peer);
 
 /* The control thread, of a session that may have ended meanwhile: see
- * session_facts.h.  preface may be NULL. */
-void preface_read_name(
-    const struct preface *preface, char ret_name[TLS_NAME_MAX + 1]);
+ * session_facts.h.  inspection may be NULL. */
+void inspect_read_name(
+    const struct inspection *inspection, char ret_name[TLS_NAME_MAX + 1]);
 
 #endif

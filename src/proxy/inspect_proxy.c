@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * See preface.h: the header of the PROXY protocol, the first of the steps.
+ * See inspect.h: the header of the PROXY protocol, the first of the steps.
  *
  * It is looked at until it is complete, and only then taken, just its bytes:
  * what follows is left in the socket, as it is without a header.
  */
-#include "proxy/preface_internal.h"
+#include "proxy/inspect_internal.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -31,7 +31,7 @@ report(const struct session *s, const char *why)
 /* A name that no host can have is none.  Who is asked for in a hello that is
  * still to come goes before it. */
 static void
-note_authority(struct preface *p, const struct proxy_header *header)
+note_authority(struct inspection *p, const struct proxy_header *header)
 {
 	char name[TLS_NAME_MAX + 1];
 	uint8_t len;
@@ -39,15 +39,15 @@ note_authority(struct preface *p, const struct proxy_header *header)
 	if (!tls_name_normalize(
 	        header->authority, header->authority_len, name, &len))
 		return;
-	preface_put_name(p, name, len);
-	if (p->steps & PREFACE_HELLO)
+	inspect_put_name(p, name, len);
+	if (p->steps & INSPECT_HELLO)
 		p->authority_len = len;
 	else
 		atomic_store_release(&p->name_len, len); /* [P21] */
 }
 
 static void
-note_header(struct preface *p, const struct proxy_header *header)
+note_header(struct inspection *p, const struct proxy_header *header)
 {
 	if (header->authority_len > 0)
 		note_authority(p, header);
@@ -62,28 +62,28 @@ note_header(struct preface *p, const struct proxy_header *header)
 static enum look
 take(struct session *s, const struct proxy_read *r, struct pool_thread *self)
 {
-	struct preface *p = s->preface;
+	struct inspection *p = s->inspection;
 	uint8_t *data = proxy_thread_of(self)->buffer;
 
-	if (preface_receive(s, data, r->size, 0) != (ssize_t)r->size)
+	if (inspect_receive(s, data, r->size, 0) != (ssize_t)r->size)
 		return LOOK_GONE;
 	note_header(p, &r->header);
-	preface_count(s, COUNTER_PROXY_HEADERS, self);
-	p->steps &= (uint8_t)~PREFACE_PROXY;
+	inspect_count(s, COUNTER_PROXY_HEADERS, self);
+	p->steps &= (uint8_t)~INSPECT_PROXY;
 	p->spoke = false;
 	p->header_ms = turn_now_ms(self);
-	preface_wait_for_any(s);
+	inspect_wait_for_any(s);
 	/* The time for the client's first byte begins. */
 	session_set_deadline(s, self);
 	return LOOK_DONE;
 }
 
 enum look
-preface_look_at_proxy(struct session *s, struct pool_thread *self)
+inspect_look_at_proxy(struct session *s, struct pool_thread *self)
 {
-	struct preface *p = s->preface;
+	struct inspection *p = s->inspection;
 	uint8_t *data = proxy_thread_of(self)->buffer;
-	ssize_t n = preface_receive(s, data, PROXY_READ_MAX, MSG_PEEK);
+	ssize_t n = inspect_receive(s, data, PROXY_READ_MAX, MSG_PEEK);
 	struct proxy_read r;
 
 	if (n < 0 && errno == EAGAIN) {
@@ -97,7 +97,7 @@ preface_look_at_proxy(struct session *s, struct pool_thread *self)
 	case PROXY_COMPLETE:
 		return take(s, &r, self);
 	case PROXY_INCOMPLETE:
-		preface_wait_for(s, (size_t)n + r.needs);
+		inspect_wait_for(s, (size_t)n + r.needs);
 		return p->ended ? LOOK_ENDED : LOOK_MORE;
 	case PROXY_WRONG:
 		break;
@@ -107,10 +107,10 @@ preface_look_at_proxy(struct session *s, struct pool_thread *self)
 }
 
 enum close_reason
-preface_refuse_proxy(
+inspect_refuse_proxy(
     struct session *s, enum look found, struct pool_thread *self)
 {
-	preface_count(s, COUNTER_PROXY_ERRORS, self);
+	inspect_count(s, COUNTER_PROXY_ERRORS, self);
 	if (found == LOOK_WRONG)
 		return CLOSE_PROXY_WRONG;
 	if (found != LOOK_LATE)

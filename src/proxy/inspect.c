@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See preface.h.
+ * See inspect.h.
  */
-#include "proxy/preface_internal.h"
+#include "proxy/inspect_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 _Static_assert(RELAY_BUFFER >= TLS_HELLO_MAX, "a hello fits into it");
 
 bool
-preface_construct(void *object, uint32_t index, void *arg)
+inspect_construct(void *object, uint32_t index, void *arg)
 {
-	struct preface *p = object;
+	struct inspection *p = object;
 
 	(void)arg;
 	p->index = index;
@@ -25,10 +25,10 @@ preface_construct(void *object, uint32_t index, void *arg)
 }
 
 bool
-preface_begin(struct session *session, unsigned steps, struct pool_thread *self)
+inspect_begin(struct session *session, unsigned steps, struct pool_thread *self)
 {
 	uint32_t index;
-	struct preface *p = slab_take(&proxy_of(self)->prefaces, &index);
+	struct inspection *p = slab_take(&proxy_of(self)->inspections, &index);
 
 	if (!p)
 		return false;
@@ -39,19 +39,20 @@ preface_begin(struct session *session, unsigned steps, struct pool_thread *self)
 	p->authority_len = 0;
 	p->header_ms = 0;
 	atomic_store_relaxed(&p->proxied, false);
-	atomic_store_release(&session->preface, p); /* [P21] */
+	atomic_store_release(&session->inspection, p); /* [P21] */
 	return true;
 }
 
 void
-preface_end(struct session *session, struct pool_thread *self)
+inspect_end(struct session *session, struct pool_thread *self)
 {
-	if (session->preface)
-		slab_give(&proxy_of(self)->prefaces, session->preface->index);
+	if (session->inspection)
+		slab_give(
+		    &proxy_of(self)->inspections, session->inspection->index);
 }
 
 ssize_t
-preface_receive(const struct session *s, uint8_t *data, size_t size, int flags)
+inspect_receive(const struct session *s, uint8_t *data, size_t size, int flags)
 {
 	ssize_t n;
 
@@ -67,7 +68,7 @@ peek(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 	uint8_t *buffer = proxy_thread_of(self)->buffer;
 
 	*ret_data = buffer;
-	return preface_receive(s, buffer, TLS_HELLO_MAX, MSG_PEEK);
+	return inspect_receive(s, buffer, TLS_HELLO_MAX, MSG_PEEK);
 }
 
 /* A unix socket's sender is blocked after some dozens of writes that nobody has
@@ -87,7 +88,7 @@ take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 			return peek(s, ret_data, self);
 		pending->from = pending->to = 0;
 	}
-	n = preface_receive(
+	n = inspect_receive(
 	    s, pending->data + pending->to, TLS_HELLO_MAX - pending->to, 0);
 	if (n <= 0 && fresh) {
 		pending_give(pending_pool, pending);
@@ -101,7 +102,7 @@ take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 		session_received(
 		    s, HANDLE_CLIENT, (uint64_t)n, turn_now_ms(self));
 	} else if (n == 0) {
-		s->preface->ended = true;
+		s->inspection->ended = true;
 	}
 	return n < 0 ? n : (ssize_t)pending->to;
 }
@@ -112,13 +113,13 @@ static ssize_t
 first_bytes(
     struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 {
-	return s->preface->spoke && !s->side[HANDLE_CLIENT].tcp
+	return s->inspection->spoke && !s->side[HANDLE_CLIENT].tcp
 	           ? take(s, ret_data, self)
 	           : peek(s, ret_data, self);
 }
 
 void
-preface_put_name(struct preface *p, const char *name, size_t len)
+inspect_put_name(struct inspection *p, const char *name, size_t len)
 {
 	uint64_t words[sizeof(p->name) / sizeof(p->name[0])] = {0};
 
@@ -128,45 +129,46 @@ preface_put_name(struct preface *p, const char *name, size_t len)
 }
 
 static void
-note_name(struct preface *p, const struct tls_hello *hello)
+note_name(struct inspection *p, const struct tls_hello *hello)
 {
-	preface_put_name(p, hello->name, hello->name_len);
+	inspect_put_name(p, hello->name, hello->name_len);
 	atomic_store_release(&p->name_len, hello->name_len); /* [P21] */
 }
 
 void
-preface_read_name(
-    const struct preface *preface, char ret_name[TLS_NAME_MAX + 1])
+inspect_read_name(
+    const struct inspection *inspection, char ret_name[TLS_NAME_MAX + 1])
 {
-	uint64_t words[sizeof(preface->name) / sizeof(preface->name[0])];
+	uint64_t words[sizeof(inspection->name) / sizeof(inspection->name[0])];
 	size_t len = 0;
 
-	if (preface)
-		len = atomic_load_acquire(&preface->name_len); /* [P21] */
+	if (inspection)
+		len = atomic_load_acquire(&inspection->name_len); /* [P21] */
 	ret_name[len] = '\0';
 	if (len == 0)
 		return;
 	for (size_t i = 0; i <= len / sizeof(words[0]); i++)
-		words[i] = atomic_load_acquire(&preface->name[i]);
+		words[i] = atomic_load_acquire(&inspection->name[i]);
 	memcpy(ret_name, words, len);
 }
 
 void
-preface_read_client(const struct preface *preface, struct endpoint *client,
-    struct endpoint *ret_peer)
+inspect_read_client(const struct inspection *inspection,
+    struct endpoint *client, struct endpoint *ret_peer)
 {
 	*ret_peer = (struct endpoint){.family = 0};
-	if (!preface || !atomic_load_acquire(&preface->proxied)) /* [P21] */
+	if (!inspection ||
+	    !atomic_load_acquire(&inspection->proxied)) /* [P21] */
 		return;
 	*ret_peer = *client;
-	endpoint_get(&preface->source, client);
+	endpoint_get(&inspection->source, client);
 }
 
 void
 session_destination(
     const struct session *session, struct endpoint *ret_destination)
 {
-	const struct preface *p = session->preface;
+	const struct inspection *p = session->inspection;
 	struct addr addr;
 
 	if (p && p->proxied)
@@ -178,36 +180,36 @@ session_destination(
 }
 
 void
-preface_count(struct session *s, enum counter which, struct pool_thread *self)
+inspect_count(struct session *s, enum counter which, struct pool_thread *self)
 {
 	counters_add(s->frontend->counters, self->index, which, 1);
 }
 
 void
-preface_wait_for(struct session *s, size_t bytes)
+inspect_wait_for(struct session *s, size_t bytes)
 {
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	int value = (int)bytes;
 
-	if (!client->tcp || s->preface->low_water == bytes)
+	if (!client->tcp || s->inspection->low_water == bytes)
 		return;
 	(void)setsockopt(
 	    client->fd, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof(value));
-	s->preface->low_water = (uint16_t)bytes;
+	s->inspection->low_water = (uint16_t)bytes;
 }
 
 void
-preface_wait_for_any(struct session *s)
+inspect_wait_for_any(struct session *s)
 {
-	if (s->preface->low_water > 0)
-		preface_wait_for(s, 1);
+	if (s->inspection->low_water > 0)
+		inspect_wait_for(s, 1);
 }
 
 static enum look
 look_at_hello(struct session *s, struct pool_thread *self)
 {
 	struct side *client = &s->side[HANDLE_CLIENT];
-	struct preface *p = s->preface;
+	struct inspection *p = s->inspection;
 	const uint8_t *data = NULL;
 	struct tls_hello hello;
 	ssize_t n = first_bytes(s, &data, self);
@@ -221,18 +223,18 @@ look_at_hello(struct session *s, struct pool_thread *self)
 	p->spoke = true;
 	switch (tls_hello_read(data, (size_t)n, &hello)) {
 	case TLS_MORE:
-		preface_wait_for(s, hello.needs);
+		inspect_wait_for(s, hello.needs);
 		return p->ended ? LOOK_ENDED : LOOK_MORE;
 	case TLS_OTHER:
-		preface_count(s, COUNTER_NOT_TLS, self);
+		inspect_count(s, COUNTER_NOT_TLS, self);
 		break;
 	case TLS_HELLO:
-		preface_count(s, COUNTER_HELLOS, self);
+		inspect_count(s, COUNTER_HELLOS, self);
 		if (hello.name_len > 0)
 			note_name(p, &hello);
 		break;
 	}
-	p->steps &= (uint8_t)~PREFACE_HELLO;
+	p->steps &= (uint8_t)~INSPECT_HELLO;
 	return LOOK_DONE;
 }
 
@@ -241,9 +243,9 @@ look(struct session *s, struct pool_thread *self)
 {
 	enum look found = LOOK_DONE;
 
-	if (s->preface->steps & PREFACE_PROXY)
-		found = preface_look_at_proxy(s, self);
-	if (found == LOOK_DONE && s->preface->steps & PREFACE_HELLO)
+	if (s->inspection->steps & INSPECT_PROXY)
+		found = inspect_look_at_proxy(s, self);
+	if (found == LOOK_DONE && s->inspection->steps & INSPECT_HELLO)
 		found = look_at_hello(s, self);
 	return found;
 }
@@ -253,7 +255,7 @@ static enum turn
 proceed(
     struct session *s, enum close_reason otherwise, struct pool_thread *self)
 {
-	struct preface *p = s->preface;
+	struct inspection *p = s->inspection;
 	unsigned route;
 
 	/* No hello has named another one. */
@@ -262,10 +264,10 @@ proceed(
 		    &p->name_len, p->authority_len); /* [P21] */
 	route = frontend_route_named(
 	    s->frontend, (const char *)p->name, p->name_len);
-	preface_wait_for_any(s);
+	inspect_wait_for_any(s);
 	if (route == s->frontend->backends_n) {
 		if (otherwise == CLOSE_DENIED)
-			preface_count(s, COUNTER_DENIED, self);
+			inspect_count(s, COUNTER_DENIED, self);
 		return session_close(s, otherwise, self);
 	}
 	session_use_backend(s, route, self);
@@ -276,7 +278,7 @@ static void
 note_events(struct session *s, uint32_t pending)
 {
 	if (pending & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP | HANDLE_ERROR))
-		s->preface->ended = true;
+		s->inspection->ended = true;
 }
 
 static bool
@@ -288,7 +290,7 @@ is_late(const struct session *s, const struct pool_thread *self)
 }
 
 enum turn
-preface_step(
+inspect_step(
     struct session *session, uint32_t pending, struct pool_thread *self)
 {
 	struct session *s = session;
@@ -301,7 +303,7 @@ preface_step(
 	/* Even then a header that owes nothing to the reset is taken: HAProxy's
 	 * checks are a header and a reset. */
 	if (client->error && client->tcp &&
-	    !(s->preface->steps & PREFACE_PROXY))
+	    !(s->inspection->steps & INSPECT_PROXY))
 		found = LOOK_GONE;
 	else if (client->readable)
 		found = look(s, self);
@@ -311,9 +313,9 @@ preface_step(
 		return first_byte_close(s, self);
 	if (found == LOOK_MORE && is_late(s, self))
 		found = LOOK_LATE;
-	if (s->preface->steps & PREFACE_PROXY && found != LOOK_MORE)
+	if (s->inspection->steps & INSPECT_PROXY && found != LOOK_MORE)
 		return session_close(
-		    s, preface_refuse_proxy(s, found, self), self);
+		    s, inspect_refuse_proxy(s, found, self), self);
 	switch (found) {
 	case LOOK_MORE:
 		/* The deadline may have been that of the first byte, which has
@@ -326,12 +328,12 @@ preface_step(
 	case LOOK_DONE:
 		return proceed(s, CLOSE_DENIED, self);
 	case LOOK_ENDED:
-		preface_count(s, COUNTER_NOT_TLS, self);
+		inspect_count(s, COUNTER_NOT_TLS, self);
 		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_GONE:
 		return session_close(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_LATE:
-		preface_count(s, COUNTER_HELLO_TIMEOUTS, self);
+		inspect_count(s, COUNTER_HELLO_TIMEOUTS, self);
 		return proceed(s, CLOSE_HELLO_TIMEOUT, self);
 	}
 	return TURN_DONE;
