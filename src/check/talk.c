@@ -329,7 +329,7 @@ handshake(struct talk *t)
 }
 
 static void
-greeted(struct talk *t)
+header_sent(struct talk *t)
 {
 	t->phase = t->plan.tls ? HANDSHAKE : STEPS;
 	if (t->plan.tls)
@@ -362,7 +362,7 @@ greet(struct talk *t)
 		t->sent += (size_t)n;
 	}
 	t->sent = 0;
-	greeted(t);
+	header_sent(t);
 }
 
 /* Nobody listens on a loopback port that the kernel chose for our own end:
@@ -399,7 +399,7 @@ connected(struct talk *t)
 	if (t->plan.proxy != PROXY_OFF)
 		greet(t);
 	else
-		greeted(t);
+		header_sent(t);
 }
 
 static void

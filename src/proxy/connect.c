@@ -15,8 +15,8 @@
 #include "net/sock.h"
 #include "proxy/accesslog.h"
 #include "proxy/connect_failure.h"
-#include "proxy/greeting.h"
-#include "proxy/outgoing.h"
+#include "proxy/send_proxy.h"
+#include "proxy/upstream.h"
 #include "proxy/inspect.h"
 #include "proxy/relay.h"
 
@@ -67,7 +67,7 @@ drop_server_side(struct session *s)
 		return 0;
 	claim_renew(&s->handler.claim, NOTES);
 	close(side->fd);
-	outgoing_closed(s);
+	upstream_closed(s);
 	side_reset(side, -1, side->active_ms);
 	return handle_set_reactivate(s->handler.shard->set,
 	    s->side[HANDLE_CLIENT].fd,
@@ -128,8 +128,8 @@ start_connect(struct session *s, struct pool_thread *self)
 		s->connecting_ms = turn_now_ms(self);
 	s->connecting_ns = clock_now_ns();
 	session_set_state(s, SESSION_CONNECTING, self);
-	s->greeted = 0;
-	fd = outgoing_connect(s, &done);
+	s->header_sent = 0;
+	fd = upstream_connect(s, &done);
 	if (fd < 0)
 		return fd;
 	atomic_store_relaxed(&side->fd, fd);
@@ -242,7 +242,7 @@ wait_for_room(struct session *s, struct pool_thread *self)
 static enum turn
 accepted(struct session *s, struct pool_thread *self)
 {
-	int rc = greeting_wanted(s) ? greeting_send(s) : 1;
+	int rc = send_proxy_wanted(s) ? send_proxy_header(s) : 1;
 
 	if (rc < 0)
 		return failed(s, -rc, self);

@@ -153,8 +153,8 @@ struct session {
 	uint8_t waits : 4;     /* in a row for room in the server's backlog */
 	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
 	uint16_t source_port;  /* out of server->ports, 0: none */
-	uint16_t greeted; /* bytes of its PROXY header the server has got */
-	uint16_t route;   /* [P21] of its backend, of the frontend's */
+	uint16_t header_sent; /* bytes of its PROXY header the server has got */
+	uint16_t route;       /* [P21] of its backend, of the frontend's */
 	struct side side[2];
 	union kept kept[2];        /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */

@@ -11,7 +11,7 @@
 #include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
 #include "proxy/closed.h"
-#include "proxy/outgoing.h"
+#include "proxy/upstream.h"
 #include "proxy/inspect.h"
 #include "proxy/relay.h"
 #include "proxy/relay_internal.h"
@@ -193,7 +193,7 @@ session_close(
 	close_side(s, HANDLE_CLIENT);
 	close_side(s, HANDLE_SERVER);
 	relay_drop_kept(s, self);
-	outgoing_closed(s);
+	upstream_closed(s);
 	count_close(s);
 	inspect_end(s, self);
 	shard_leave(&s->handler);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * See greeting.h.
+ * See send_proxy.h.
  *
  * The header is no part of what the client has sent: it is made anew for each
  * server that is tried, and again for the rest of it where a server has not
  * taken it at once, which hardly happens.  So nothing has to be kept but how
  * much of it was written.
  */
-#include "proxy/greeting.h"
+#include "proxy/send_proxy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,19 +27,19 @@ make(const struct session *s, uint8_t out[PROXY_MADE_MAX])
 }
 
 int
-greeting_send(struct session *session)
+send_proxy_header(struct session *session)
 {
 	struct session *s = session;
 	struct side *side = &s->side[HANDLE_SERVER];
 	uint8_t bytes[PROXY_MADE_MAX];
 	size_t size = make(s, bytes);
 
-	while (s->greeted < size) {
-		ssize_t n = send(side->fd, bytes + s->greeted,
-		    size - s->greeted, MSG_NOSIGNAL);
+	while (s->header_sent < size) {
+		ssize_t n = send(side->fd, bytes + s->header_sent,
+		    size - s->header_sent, MSG_NOSIGNAL);
 
 		if (n >= 0) {
-			s->greeted = (uint16_t)(s->greeted + n);
+			s->header_sent = (uint16_t)(s->header_sent + n);
 		} else if (errno == EAGAIN || errno == EINPROGRESS) {
 			/* In progress: Fast Open, and no cookie was left. */
 			side->writable = false;

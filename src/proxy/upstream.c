@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See outgoing.h.
+ * See upstream.h.
  */
-#include "proxy/outgoing.h"
+#include "proxy/upstream.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "model/source_ports.h"
 #include "net/sock.h"
-#include "proxy/greeting.h"
+#include "proxy/send_proxy.h"
 #include "proxy/inspect.h"
 
 /* Ports of the range that others have taken are passed over, so many for a
@@ -48,7 +48,7 @@ find_way(
 
 	*ret_way = (struct sock_way){.options = &s->server->spec->sock};
 	ret_way->fast_open = s->server->spec->sock.fast_open > 0 &&
-	                     (greeting_wanted(s) || client_has_spoken(s));
+	                     (send_proxy_wanted(s) || client_has_spoken(s));
 	if (source->kind == SOURCE_NONE)
 		return true;
 	ret_way->source = ret_source;
@@ -101,7 +101,7 @@ connect_from_range(struct session *s, const struct sock_way *way,
 }
 
 int
-outgoing_connect(struct session *session, bool *ret_connected)
+upstream_connect(struct session *session, bool *ret_connected)
 {
 	struct session *s = session;
 	struct sock_way way;
@@ -116,7 +116,7 @@ outgoing_connect(struct session *session, bool *ret_connected)
 }
 
 void
-outgoing_closed(struct session *session)
+upstream_closed(struct session *session)
 {
 	struct session *s = session;
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * The PROXY protocol's header that a server gets before all else (send_proxy).
  */
-#ifndef PROXY_GREETING_H
-#define PROXY_GREETING_H
+#ifndef PROXY_SEND_PROXY_H
+#define PROXY_SEND_PROXY_H
 
 #include "proxy/session.h"
 
 /* The owner, in CONNECTING, with a server that has accepted: what it is sent
  * first.  1: it has got all of it, 0: it will be writable again, or -errno. */
-int greeting_send(struct session *session);
+int send_proxy_header(struct session *session);
 
 static inline bool
-greeting_wanted(const struct session *session)
+send_proxy_wanted(const struct session *session)
 {
 	return session->server->send_proxy != PROXY_OFF;
 }
