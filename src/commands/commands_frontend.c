@@ -162,7 +162,7 @@ bool
 run_set_rate_limit(struct call *call)
 {
 	struct control *control = call->env->control;
-	const struct allowance *now = &control_proxy(control)->allowance;
+	const struct proxy_limits *now = &control_proxy(control)->limits;
 	bool connections = strcmp(call_arg(call, 0), "connections") == 0;
 	uint64_t n;
 

@@ -275,8 +275,8 @@ undo_maxconn_global(struct call *call, struct server *s, struct undo *u)
 static enum undo_answer
 undo_rate_limit(struct call *call, struct server *s, struct undo *u)
 {
-	const struct allowance *now =
-	    &control_proxy(call->env->control)->allowance;
+	const struct proxy_limits *now =
+	    &control_proxy(call->env->control)->limits;
 	const char *what = call_arg(call, 0);
 	bool connections = strcmp(what, "connections") == 0;
 

@@ -33,7 +33,7 @@ static uint64_t
 paused_ms(const struct control *c)
 {
 	bool paced =
-	    c->frontend_rates || allowance_rate(&c->proxy.allowance) > 0;
+	    c->frontend_rates || proxy_limits_rate(&c->proxy.limits) > 0;
 
 	return paced ? PAUSED_RATE_MS : PAUSED_MS;
 }

@@ -43,7 +43,7 @@ control_follow_limits(struct control *control)
 {
 	struct control *c = control;
 	const struct spec *spec = c->model->spec;
-	struct allowance *a = &c->proxy.allowance;
+	struct proxy_limits *a = &c->proxy.limits;
 	unsigned maxconn = spec->global.maxconn;
 
 	if (maxconn >= c->budget.sessions)
@@ -71,7 +71,7 @@ control_set_maxconn(struct control *control, size_t maxconn)
 	if (maxconn > most)
 		maxconn = 0;
 	atomic_store_relaxed(
-	    &control->proxy.allowance.sessions, (uint32_t)maxconn);
+	    &control->proxy.limits.sessions, (uint32_t)maxconn);
 	acceptors_resume(&control->proxy);
 	log_info("maxconn is %zu: the operator says so",
 	    maxconn > 0 ? maxconn : most);
@@ -80,7 +80,7 @@ control_set_maxconn(struct control *control, size_t maxconn)
 size_t
 control_maxconn(const struct control *control)
 {
-	uint32_t n = atomic_load_relaxed(&control->proxy.allowance.sessions);
+	uint32_t n = atomic_load_relaxed(&control->proxy.limits.sessions);
 
 	return n > 0 ? n : control->budget.sessions;
 }
@@ -97,14 +97,14 @@ set_rate(struct control *c, uint32_t *word, uint32_t rate, const char *what)
 void
 control_set_rate(struct control *control, uint32_t connects_per_second)
 {
-	set_rate(control, &control->proxy.allowance.connect_rate,
+	set_rate(control, &control->proxy.limits.connect_rate,
 	    connects_per_second, "connections");
 }
 
 void
 control_set_session_rate(struct control *control, uint32_t sessions_per_second)
 {
-	set_rate(control, &control->proxy.allowance.session_rate,
+	set_rate(control, &control->proxy.limits.session_rate,
 	    sessions_per_second, "sessions");
 }
 

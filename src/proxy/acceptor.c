@@ -93,7 +93,7 @@ pause_for_sessions(struct acceptor *a)
 {
 	static struct log_limit limit;
 	struct slab *sessions = &a->proxy->sessions;
-	uint32_t most = atomic_load_relaxed(&a->proxy->allowance.sessions);
+	uint32_t most = atomic_load_relaxed(&a->proxy->limits.sessions);
 
 	if (most == 0)
 		most = sessions->options.max;
@@ -135,11 +135,11 @@ pause_for_rate(struct acceptor *a)
 }
 
 static bool
-rate_is_due(const struct allowance *allowance)
+rate_is_due(const struct proxy_limits *limits)
 {
-	uint32_t rate = allowance_rate(allowance);
+	uint32_t rate = proxy_limits_rate(limits);
 
-	return rate == 0 || allowance_is_due(allowance, rate, clock_now_ns());
+	return rate == 0 || proxy_limits_is_due(limits, rate, clock_now_ns());
 }
 
 static bool
@@ -155,7 +155,7 @@ frontend_rate_is_due(const struct frontend *f)
 static bool
 are_too_many(const struct proxy *proxy, uint32_t used)
 {
-	uint32_t limit = atomic_load_relaxed(&proxy->allowance.sessions);
+	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
 
 	return used > proxy->sessions.options.max ||
 	       (limit > 0 && used > limit);
@@ -166,7 +166,7 @@ acceptor_hindrance(const struct proxy *proxy, const struct frontend *frontend)
 {
 	uint32_t limit = atomic_load_relaxed(&frontend->state->maxconn);
 
-	if (!rate_is_due(&proxy->allowance))
+	if (!rate_is_due(&proxy->limits))
 		return HINDRANCE_RATE;
 	if (!frontend_rate_is_due(frontend))
 		return HINDRANCE_FRONTEND_RATE;
@@ -183,7 +183,7 @@ static bool
 is_allowed(struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
 {
 	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
-	if (!rate_is_due(&a->proxy->allowance) || !frontend_rate_is_due(f)) {
+	if (!rate_is_due(&a->proxy->limits) || !frontend_rate_is_due(f)) {
 		pause_for_rate(a);
 		return false;
 	}
@@ -199,11 +199,11 @@ is_allowed(struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
 static void
 count_accepted(struct acceptor *a, const struct frontend *f, uint32_t limit)
 {
-	struct allowance *allowance = &a->proxy->allowance;
-	uint32_t rate = allowance_rate(allowance);
+	struct proxy_limits *limits = &a->proxy->limits;
+	uint32_t rate = proxy_limits_rate(limits);
 
 	if (rate > 0)
-		allowance_count(allowance, rate, clock_now_ns());
+		proxy_limits_count(limits, rate, clock_now_ns());
 	rate = atomic_load_relaxed(&f->state->rate_limit);
 	if (rate > 0)
 		rate_limit_count(&f->state->rate_due_ns, rate, clock_now_ns());

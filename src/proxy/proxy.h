@@ -14,7 +14,7 @@
 #include "proxy/closed.h"
 #include "proxy/pending.h"
 #include "proxy/lacks.h"
-#include "proxy/allowance.h"
+#include "proxy/proxy_limits.h"
 
 /* What a pool thread has of its own (pool_thread.local). */
 struct proxy_thread {
@@ -47,7 +47,7 @@ struct proxy {
 	 * the control thread writes them once, idle_ms last.  [P27] */
 	uint64_t idle_ms, idle_busy_ms;
 	uint64_t reap_max_ms; /* control thread only: see proxy_reap */
-	struct allowance allowance CACHE_LINE_ALIGNED;
+	struct proxy_limits limits CACHE_LINE_ALIGNED;
 	struct lacks lacks CACHE_LINE_ALIGNED;
 };
 

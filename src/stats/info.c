@@ -321,15 +321,15 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 {
 	struct control *control = env->control;
 	struct pools *pools = control_pools(control);
-	const struct allowance *allowance = &control_proxy(control)->allowance;
+	const struct proxy_limits *limits = &control_proxy(control)->limits;
 
 	*ret_facts = (struct info_facts){
 	    .name = control_model(control)->spec->global.info_name,
 	    .descriptors = control_descriptor_limit(control),
 	    .sessions_max = control_session_limit(control),
 	    .maxconn = control_maxconn(control),
-	    .connect_rate = atomic_load_relaxed(&allowance->connect_rate),
-	    .session_rate = atomic_load_relaxed(&allowance->session_rate),
+	    .connect_rate = atomic_load_relaxed(&limits->connect_rate),
+	    .session_rate = atomic_load_relaxed(&limits->session_rate),
 	    .stopping = control_stopping(control),
 	    .pipes = control_pipes(control),
 	    .lacks = read_lacks(control_lacks(control)),

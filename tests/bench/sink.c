@@ -90,7 +90,7 @@ take(struct download *d, uint64_t allowed)
 }
 
 static uint64_t
-allowance(uint64_t began_ns)
+limits(uint64_t began_ns)
 {
 	uint64_t due;
 
@@ -112,7 +112,7 @@ run(int epoll_fd, uint64_t began_ns)
 
 		for (int i = 0; i < n; i++) {
 			struct download *d = events[i].data.ptr;
-			uint64_t allowed = allowance(began_ns);
+			uint64_t allowed = limits(began_ns);
 
 			if (allowed == 0)
 				break;

@@ -3,8 +3,8 @@
  * operator: sessions at a time, and new ones in a second.  How the rate is held
  * is said in model/rate_limit.h.
  */
-#ifndef PROXY_ALLOWANCE_H
-#define PROXY_ALLOWANCE_H
+#ifndef PROXY_PROXY_LIMITS_H
+#define PROXY_PROXY_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "model/rate_limit.h"
 
 /* Written by the control thread, but for due_ns; all relaxed. */
-struct allowance {
+struct proxy_limits {
 	uint32_t sessions;     /* at a time; 0: as many as there is room for */
 	uint32_t connect_rate; /* connections per second, 0: no limit */
 	uint32_t session_rate; /* the same, as HAProxy has both */
@@ -22,27 +22,27 @@ struct allowance {
 
 /* The smaller of both rates, 0: there is none. */
 static inline uint32_t
-allowance_rate(const struct allowance *allowance)
+proxy_limits_rate(const struct proxy_limits *limits)
 {
-	uint32_t a = atomic_load_relaxed(&allowance->connect_rate);
-	uint32_t b = atomic_load_relaxed(&allowance->session_rate);
+	uint32_t a = atomic_load_relaxed(&limits->connect_rate);
+	uint32_t b = atomic_load_relaxed(&limits->session_rate);
 
 	return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
 /* Whether a connection may be accepted now. */
 static inline bool
-allowance_is_due(
-    const struct allowance *allowance, uint32_t rate, uint64_t now_ns)
+proxy_limits_is_due(
+    const struct proxy_limits *limits, uint32_t rate, uint64_t now_ns)
 {
-	return rate_limit_is_due(&allowance->due_ns, rate, now_ns);
+	return rate_limit_is_due(&limits->due_ns, rate, now_ns);
 }
 
 /* Counts a connection that was accepted. */
 static inline void
-allowance_count(struct allowance *allowance, uint32_t rate, uint64_t now_ns)
+proxy_limits_count(struct proxy_limits *limits, uint32_t rate, uint64_t now_ns)
 {
-	rate_limit_count(&allowance->due_ns, rate, now_ns);
+	rate_limit_count(&limits->due_ns, rate, now_ns);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * How many connections a limit on their rate lets in.
  */
-#include "proxy/allowance.h"
+#include "proxy/proxy_limits.h"
 
 #include "unit.h"
 
@@ -9,15 +9,15 @@
 
 /* Those let in when somebody knocks every step_ns. */
 static unsigned
-let_in(struct allowance *a, uint32_t rate, uint64_t from_ns, uint64_t to_ns,
+let_in(struct proxy_limits *a, uint32_t rate, uint64_t from_ns, uint64_t to_ns,
     uint64_t step_ns)
 {
 	unsigned n = 0;
 
 	for (uint64_t now = from_ns; now < to_ns; now += step_ns) {
-		if (!allowance_is_due(a, rate, now))
+		if (!proxy_limits_is_due(a, rate, now))
 			continue;
-		allowance_count(a, rate, now);
+		proxy_limits_count(a, rate, now);
 		n++;
 	}
 	return n;
@@ -26,16 +26,16 @@ let_in(struct allowance *a, uint32_t rate, uint64_t from_ns, uint64_t to_ns,
 static void
 rate_is_the_smaller_of_both(void **state)
 {
-	struct allowance a = {.connect_rate = 0};
+	struct proxy_limits a = {.connect_rate = 0};
 
 	(void)state;
-	assert_int_equal(allowance_rate(&a), 0);
+	assert_int_equal(proxy_limits_rate(&a), 0);
 	a.session_rate = 7;
-	assert_int_equal(allowance_rate(&a), 7);
+	assert_int_equal(proxy_limits_rate(&a), 7);
 	a.connect_rate = 9;
-	assert_int_equal(allowance_rate(&a), 7);
+	assert_int_equal(proxy_limits_rate(&a), 7);
 	a.session_rate = 0;
-	assert_int_equal(allowance_rate(&a), 9);
+	assert_int_equal(proxy_limits_rate(&a), 9);
 }
 
 static void
@@ -45,7 +45,7 @@ any_second_sees_eleven_tenths_at_most(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		struct allowance a = {.connect_rate = rates[i]};
+		struct proxy_limits a = {.connect_rate = rates[i]};
 		uint64_t start = 5 * SECOND_NS;
 		unsigned first = let_in(
 		    &a, rates[i], start, start + SECOND_NS, SECOND_NS / 500000);
@@ -61,7 +61,7 @@ any_second_sees_eleven_tenths_at_most(void **state)
 static void
 a_tenth_of_a_second_may_come_at_once_and_no_more(void **state)
 {
-	struct allowance a = {.connect_rate = 50};
+	struct proxy_limits a = {.connect_rate = 50};
 
 	(void)state;
 	assert_int_equal(let_in(&a, 50, SECOND_NS, SECOND_NS + 1000, 1), 5);
