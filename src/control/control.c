@@ -428,10 +428,10 @@ control_session_limit(const struct control *control)
 	return control->budget.sessions;
 }
 
-const struct lacks *
-control_lacks(const struct control *control)
+const struct exhaustion *
+control_exhaustion(const struct control *control)
 {
-	return &control->proxy.lacks;
+	return &control->proxy.exhaustion;
 }
 
 void

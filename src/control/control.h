@@ -31,7 +31,7 @@
 #include "control/pools.h"
 #include "model/model.h"
 #include "net/splice.h"
-#include "proxy/lacks.h"
+#include "proxy/exhaustion.h"
 
 struct control;
 struct listeners;
@@ -132,6 +132,6 @@ void control_not_later(struct control *control, struct later_task *task);
 uint64_t control_reloads(const struct control *control);
 
 /* What has run out so far. */
-const struct lacks *control_lacks(const struct control *control);
+const struct exhaustion *control_exhaustion(const struct control *control);
 
 #endif

@@ -81,7 +81,7 @@ pause_for_error(struct acceptor *a, int error)
 
 	snprintf(where, sizeof(where), "frontend %s accepts nothing for now",
 	    frontend_name(a));
-	if (!lacks_note(&a->proxy->lacks, error, where))
+	if (!exhaustion_note(&a->proxy->exhaustion, error, where))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
 		    strerror(error));
 	pause_accepting(a);
@@ -102,7 +102,7 @@ pause_for_sessions(struct acceptor *a)
 		pause_for_error(a, ENOMEM);
 		return;
 	}
-	atomic_add_relaxed(&a->proxy->lacks.maxconn_reached, UINT64_C(1));
+	atomic_add_relaxed(&a->proxy->exhaustion.maxconn_reached, UINT64_C(1));
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "frontend %s accepts nothing for now: all %u session%s %s in use; "
 	    "connections wait in the backlog, raise maxconn or the limit of "

@@ -25,9 +25,9 @@
 /* Our own lack, not the server's fault: another server would not help.  But
  * ports run out for each server by itself. */
 static bool
-is_lack_of_resources(int error)
+is_exhaustion(int error)
 {
-	return lack_of(error) != LACKS && error != EADDRNOTAVAIL;
+	return resource_of(error) != RESOURCES && error != EADDRNOTAVAIL;
 }
 
 static bool
@@ -277,7 +277,7 @@ begin_retry(struct session *s, struct pool_thread *self)
 static enum close_reason
 reason_of(int error)
 {
-	if (lack_of(error) != LACKS)
+	if (resource_of(error) != RESOURCES)
 		return CLOSE_NO_RESOURCE_CONNECT;
 	return error == ETIMEDOUT ? CLOSE_CONNECT_TIMEOUT
 	                          : CLOSE_CONNECT_FAILED;
@@ -391,7 +391,7 @@ queued_step(struct session *s, struct pool_thread *self)
 static enum turn
 lost(struct session *s, int error, struct pool_thread *self)
 {
-	(void)lacks_note(&proxy_of(self)->lacks, error,
+	(void)exhaustion_note(&proxy_of(self)->exhaustion, error,
 	    "a session that was to be retried is ended");
 	return give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
 }
@@ -565,7 +565,7 @@ failed(struct session *s, int error, struct pool_thread *self)
 {
 	connect_note_failure(s, error, self);
 	session_end_retry(s);
-	if (is_lack_of_resources(error))
+	if (is_exhaustion(error))
 		return give_up(s, reason_of(error), self);
 	return try_next(s, reason_of(error), self);
 }

@@ -28,7 +28,7 @@ report(const struct session *s, int error, const struct pool_thread *self)
 
 	snprintf(what, sizeof(what), "connect to %s/%s failed",
 	    session_backend(s)->spec->name, s->server->spec->name);
-	if (!lacks_note(&proxy_of(self)->lacks, error, what))
+	if (!exhaustion_note(&proxy_of(self)->exhaustion, error, what))
 		log_limited(
 		    &limit, LOG_LEVEL_WARNING, "%s: %s", what, strerror(error));
 }
@@ -63,7 +63,7 @@ judge(struct session *s, int error, struct pool_thread *self)
 	uint64_t us = session_backend(s)->spec->timeout_connect_ms * 1000;
 	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
 
-	if (lack_of(error) != LACKS || is_clients_family(s, error))
+	if (resource_of(error) != RESOURCES || is_clients_family(s, error))
 		return;
 	connect_note_ewma(s, took_us > us ? took_us : us, self);
 	if (server_note_failure(s->server, FAILURE_CONNECT, error))

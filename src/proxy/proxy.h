@@ -13,7 +13,7 @@
 #include "net/splice.h"
 #include "proxy/closed.h"
 #include "proxy/pending.h"
-#include "proxy/lacks.h"
+#include "proxy/exhaustion.h"
 #include "proxy/proxy_limits.h"
 
 /* What a pool thread has of its own (pool_thread.local). */
@@ -48,7 +48,7 @@ struct proxy {
 	uint64_t idle_ms, idle_busy_ms;
 	uint64_t reap_max_ms; /* control thread only: see proxy_reap */
 	struct proxy_limits limits CACHE_LINE_ALIGNED;
-	struct lacks lacks CACHE_LINE_ALIGNED;
+	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };
 
 /* sessions: the most there may be at a time.  0 or -errno. */

@@ -147,7 +147,7 @@ keep(struct session *s, enum handle_side to, const uint8_t *data, size_t size,
 	struct pending *pending = pending_take(&proxy_of(self)->pending_pool);
 
 	if (!pending) {
-		(void)lacks_note(&proxy_of(self)->lacks, ENOMEM,
+		(void)exhaustion_note(&proxy_of(self)->exhaustion, ENOMEM,
 		    "a session is ended, as its data cannot be kept");
 		return false;
 	}

@@ -391,7 +391,7 @@ session_start(struct session *session, const struct shard *at,
 		    event_handler_handle(&s->handler, HANDLE_CLIENT),
 		    HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED);
 	if (rc < 0) {
-		(void)lacks_note(&proxy_of(self)->lacks, -rc,
+		(void)exhaustion_note(&proxy_of(self)->exhaustion, -rc,
 		    "a connection was accepted in vain");
 		session_close(s,
 		    session_backend(s) ? CLOSE_NO_RESOURCE_CONNECT

@@ -87,10 +87,12 @@ read_limits(struct info *info, const struct info_facts *facts)
 	number(info, INFO_LF_PIPES_MADE, facts->pipes.made);
 	number(info, INFO_LF_PIPES_SMALL, facts->pipes.small);
 	number(info, INFO_LF_PIPES_REFUSED, facts->pipes.refused);
-	number(info, INFO_LF_MAXCONN_REACHED, facts->lacks.maxconn_reached);
+	number(
+	    info, INFO_LF_MAXCONN_REACHED, facts->exhaustion.maxconn_reached);
 	number(info, INFO_CONN_RATE_LIMIT, facts->connect_rate);
 	number(info, INFO_SESS_RATE_LIMIT, facts->session_rate);
-	number(info, INFO_POOL_FAILED, facts->lacks.count[LACK_MEMORY]);
+	number(
+	    info, INFO_POOL_FAILED, facts->exhaustion.count[RESOURCE_MEMORY]);
 }
 
 static uint64_t
@@ -206,22 +208,23 @@ put(FILE *out, const struct field_name *name, const struct field *field,
 }
 
 static void
-put_lacks(FILE *out, const struct lacks *lacks, enum field_form form)
+put_exhaustion(
+    FILE *out, const struct exhaustion *exhaustion, enum field_form form)
 {
-	for (enum lack i = 0; i < LACKS; i++) {
+	for (enum resource i = 0; i < RESOURCES; i++) {
 		char key[64], desc[96];
 		struct field_name name = {
-		    .pos = INFO_LACKS_POS + (unsigned)i,
+		    .pos = INFO_EXHAUSTION_POS + (unsigned)i,
 		    .name = key,
 		    .tags = "MCP:u64",
 		    .desc = desc,
 		};
 		struct field field;
 
-		snprintf(key, sizeof(key), "Lfproxy_no_%s", lack_name(i));
+		snprintf(key, sizeof(key), "Lfproxy_no_%s", resource_name(i));
 		snprintf(desc, sizeof(desc), "times that %s were short",
-		    lack_name(i));
-		field_number(&field, lacks->count[i]);
+		    resource_name(i));
+		field_number(&field, exhaustion->count[i]);
 		put(out, &name, &field, form);
 	}
 }
@@ -298,22 +301,23 @@ info_render(FILE *out, const struct model *model,
 		use_floats(&info, keys, model->state);
 	for (enum info_key i = 0; i < INFO_KEYS; i++)
 		put(out, &keys[i], &info.fields[i], form);
-	put_lacks(out, &facts->lacks, form);
+	put_exhaustion(out, &facts->exhaustion, form);
 	if (form == FIELD_JSON)
 		fputs("]\n", out);
 	else if (form == FIELD_FLAT)
 		fputs("}\n", out);
 }
 
-static struct lacks
-read_lacks(const struct lacks *shared)
+static struct exhaustion
+read_exhaustion(const struct exhaustion *shared)
 {
-	struct lacks lacks;
+	struct exhaustion exhaustion;
 
-	lacks.maxconn_reached = atomic_load_relaxed(&shared->maxconn_reached);
-	for (enum lack i = 0; i < LACKS; i++)
-		lacks.count[i] = atomic_load_relaxed(&shared->count[i]);
-	return lacks;
+	exhaustion.maxconn_reached =
+	    atomic_load_relaxed(&shared->maxconn_reached);
+	for (enum resource i = 0; i < RESOURCES; i++)
+		exhaustion.count[i] = atomic_load_relaxed(&shared->count[i]);
+	return exhaustion;
 }
 
 void
@@ -332,7 +336,7 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .session_rate = atomic_load_relaxed(&limits->session_rate),
 	    .stopping = control_stopping(control),
 	    .pipes = control_pipes(control),
-	    .lacks = read_lacks(control_lacks(control)),
+	    .exhaustion = read_exhaustion(control_exhaustion(control)),
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);

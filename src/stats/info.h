@@ -27,7 +27,7 @@ struct info_facts {
 	uint64_t bytes_rate;   /* in the last second */
 	unsigned admin_sockets, admin_clients;
 	struct splice_status pipes;
-	struct lacks lacks;
+	struct exhaustion exhaustion;
 	struct loop_status loop;
 };
 

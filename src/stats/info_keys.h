@@ -144,9 +144,9 @@
 	    "answers that found no memory")
 /* clang-format on */
 
-/* Of the keys that are made from the lacks' names (proxy/lacks.h), which follow
- * in their order. */
-#define INFO_LACKS_POS 83
+/* Of the keys that are made from the lacks' names (proxy/exhaustion.h), which
+ * follow in their order. */
+#define INFO_EXHAUSTION_POS 83
 
 enum info_key {
 #define X(id, pos, name, tags, desc) INFO_##id,

@@ -409,7 +409,7 @@ put_process(struct metrics *m, size_t number, FILE *out)
 			metric_number(out, name, &none, value * metric->factor);
 	}
 	put_build(out);
-	metrics_put_lacks(out, &facts.lacks);
+	metrics_put_exhaustion(out, &facts.exhaustion);
 	return true;
 }
 

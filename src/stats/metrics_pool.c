@@ -184,15 +184,15 @@ metrics_put_pools(FILE *out, struct pools *pools, size_t number)
 }
 
 void
-metrics_put_lacks(FILE *out, const struct lacks *lacks)
+metrics_put_exhaustion(FILE *out, const struct exhaustion *exhaustion)
 {
-	static const char name[] = "lfproxy_lacks_total";
+	static const char name[] = "lfproxy_resource_exhausted_total";
 
 	metric_begin(out, name, "counter", "times that the system was short");
-	for (enum lack i = 0; i < LACKS; i++) {
+	for (enum resource i = 0; i < RESOURCES; i++) {
 		const struct metric_labels labels = {
-		    {"of", lack_name(i), NULL}};
+		    {"of", resource_name(i), NULL}};
 
-		metric_number(out, name, &labels, lacks->count[i]);
+		metric_number(out, name, &labels, exhaustion->count[i]);
 	}
 }

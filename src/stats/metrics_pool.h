@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 #include "control/pools.h"
-#include "proxy/lacks.h"
+#include "proxy/exhaustion.h"
 
 /* Control thread.  How many metrics there are, and the one with that number, of
  * all pools. */
 size_t metrics_pools_count(void);
 void metrics_put_pools(FILE *out, struct pools *pools, size_t number);
 
-void metrics_put_lacks(FILE *out, const struct lacks *lacks);
+void metrics_put_exhaustion(FILE *out, const struct exhaustion *exhaustion);
 
 #endif

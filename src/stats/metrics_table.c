@@ -238,7 +238,7 @@ stat_metric_lacks(enum stat_name column, unsigned kind)
 }
 
 const char *
-info_metric_lacks(enum info_key key)
+info_metric_exhaustion(enum info_key key)
 {
 	for (size_t i = 0;
 	     i < sizeof(no_info_metrics) / sizeof(no_info_metrics[0]); i++)

@@ -39,6 +39,6 @@ extern const size_t info_metrics_n;
 /* Why a column that rows of that one kind have, or a key, is no metric; NULL:
  * nothing is said, so it has to be one. */
 const char *stat_metric_lacks(enum stat_name column, unsigned kind);
-const char *info_metric_lacks(enum info_key key);
+const char *info_metric_exhaustion(enum info_key key);
 
 #endif

@@ -386,8 +386,8 @@ metric_moved_to_seconds() {
 	# One port, two sessions.
 	spawn two "$TOOLS/badclient" silent "127.0.0.1:$(port narrow)" \
 	    --count 2 --deadline 200
-	wait_for 10 metric_moved 'lfproxy_lacks_total{of="ports"}' 0
-	equal "descriptors" 0 "$(metric 'lfproxy_lacks_total{of="descriptors"}')"
+	wait_for 10 metric_moved 'lfproxy_resource_exhausted_total{of="ports"}' 0
+	equal "descriptors" 0 "$(metric 'lfproxy_resource_exhausted_total{of="descriptors"}')"
 }
 
 # Of a pool that has rested, so that nothing moves between the two looks.

@@ -63,7 +63,7 @@ a_key_is_a_metric_or_has_a_reason(void **state)
 
 	(void)state;
 	for (enum info_key i = 0; i < INFO_KEYS; i++) {
-		if (key_is_metric(i) == !info_metric_lacks(i))
+		if (key_is_metric(i) == !info_metric_exhaustion(i))
 			continue;
 		wrong++;
 		print_error("key %d (%s): %s\n", i, info_key_description(i),
