@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "http/http_guests.h"
-#include "http/http_request.h"
+#include "http/connections.h"
+#include "http/request.h"
 #include "base/log.h"
 #include "net/sock.h"
 
@@ -119,7 +119,7 @@ accept_one(struct http *http)
 
 	if (fd < 0)
 		return -errno;
-	http_guests_make_room(&http->site.guests, HTTP_CLIENTS_MAX);
+	http_connections_make_room(&http->site.guests, HTTP_CLIENTS_MAX);
 	/* It closes the descriptor if it cannot. */
 	(void)MHD_add_connection(http->daemon, fd, &from.sa, from.len);
 	return 0;
@@ -148,19 +148,19 @@ on_connections(struct ev_loop *loop, ev_io *io, int events)
 }
 
 static void
-on_guest(void *arg, struct MHD_Connection *connection, void **guest,
+on_connection(void *arg, struct MHD_Connection *connection, void **guest,
     enum MHD_ConnectionNotificationCode code)
 {
 	struct http *http = arg;
 	const union MHD_ConnectionInfo *info;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		http_guest_gone(&http->site.guests, *guest);
+		http_connection_gone(&http->site.guests, *guest);
 		return;
 	}
 	info = MHD_get_connection_info(
 	    connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	*guest = info ? http_guest_new(
+	*guest = info ? http_connection_new(
 	                    &http->site.guests, connection, info->connect_fd)
 	              : NULL;
 }
@@ -187,7 +187,7 @@ start(struct http *http, struct err *err)
 	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
 	    NULL, NULL, http_on_request, &http->site,
 	    MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
-	    MHD_OPTION_NOTIFY_CONNECTION, on_guest, http,
+	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
 	    MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, NULL,
 	    MHD_OPTION_CONNECTION_LIMIT,
 	    (unsigned)(HTTP_CLIENTS_MAX + ACCEPTS_A_TURN),
@@ -233,7 +233,7 @@ http_bind(struct control *control, struct admin *admin,
 	http->site.loopback = addr_is_loopback(&at->addr);
 	http->both_families = at->both_families;
 	http->loop = control_loop(control);
-	http_guests_init(&http->site.guests);
+	http_connections_init(&http->site.guests);
 	http->fd = sock_listen(&at->addr, at->both_families, 0, err);
 	if (http->fd < 0 || !start(http, err)) {
 		if (http->fd >= 0)
@@ -294,7 +294,7 @@ http_leave(struct http *http, struct list *leaving)
 	stop_listening(http);
 	/* What has come already is under way then. */
 	(void)MHD_run(http->daemon);
-	http_guests_leave(&http->site.guests);
+	http_connections_leave(&http->site.guests);
 	http->leaving = true;
 	list_append(leaving, &http->node);
 	run(http);

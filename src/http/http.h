@@ -16,7 +16,7 @@
 #include "control/control.h"
 #include "model/spec.h"
 
-/* Connections at a time; for one more another one goes (http_guests.h). */
+/* Connections at a time; for one more another one goes (connections.h). */
 #define HTTP_CLIENTS_MAX 64
 
 struct admin;

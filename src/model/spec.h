@@ -103,12 +103,12 @@ enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
 
 struct global_spec {
 	struct admin_list admin;
-	struct listen_spec http; /* for monitoring; text NULL: none */
-	char *http_hosts;        /* names it answers to, see http/http_host.h */
-	struct log_list log;     /* the access log; messages go to stderr */
-	char *user, *group;      /* become these after binding, NULL: stay */
-	char *node;              /* this host's name in `show info` */
-	char *info_name;         /* the product's name there */
+	struct listen_spec http;    /* for monitoring; text NULL: none */
+	char *http_hosts;           /* names it answers to, see http/host.h */
+	struct log_list log;        /* the access log; messages go to stderr */
+	char *user, *group;         /* become these after binding, NULL: stay */
+	char *node;                 /* this host's name in `show info` */
+	char *info_name;            /* the product's name there */
 	uint64_t shutdown_delay_ms; /* from SIGTERM until listeners close */
 	uint64_t drain_timeout_ms;
 	uint64_t drain_idle_timeout_ms;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * See http_request.h.
+ * See request.h.
  */
-#include "http/http_request.h"
+#include "http/request.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/http_host.h"
-#include "http/http_pages.h"
+#include "http/host.h"
+#include "http/pages.h"
 #include "base/text_out.h"
 
 #define BLOCK_SIZE ANSWER_PART_SIZE
@@ -15,7 +15,7 @@
 /* A page on its way: one part of it, and what makes the next. */
 struct body {
 	struct http_site *site;
-	struct http_guest *guest;
+	struct http_connection *guest;
 	struct answer_rest *rest;
 	char *part; /* from sent to size */
 	size_t size, sent;
@@ -63,7 +63,7 @@ read_body(void *arg, uint64_t pos, char *to, size_t max)
 	size_t n;
 
 	(void)pos;
-	http_guest_note(&body->site->guests, body->guest);
+	http_connection_note(&body->site->guests, body->guest);
 	while (body->sent == body->size) {
 		if (!body->rest)
 			return MHD_CONTENT_READER_END_OF_STREAM;
@@ -80,8 +80,8 @@ read_body(void *arg, uint64_t pos, char *to, size_t max)
 
 /* -- a request -- */
 
-static struct http_guest *
-guest_of(struct MHD_Connection *connection)
+static struct http_connection *
+connection_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -94,7 +94,7 @@ static bool
 say_whether_to_stay(
     struct MHD_Connection *connection, struct MHD_Response *response)
 {
-	return !http_guest_leaves(guest_of(connection)) ||
+	return !http_connection_leaves(connection_of(connection)) ||
 	       MHD_add_response_header(
 	           response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES;
 }
@@ -159,7 +159,7 @@ send_page(struct MHD_Connection *connection, struct http_site *site,
 		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
 	}
 	body->site = site;
-	body->guest = guest_of(connection);
+	body->guest = connection_of(connection);
 	status = page->make(&site->env, out.stream, &body->rest);
 	if (!text_out_close(&out)) {
 		body_free(body);
@@ -239,7 +239,8 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	(void)upload_data;
 	if (!*request) {
 		*request = &seen;
-		http_guest_begins(&site->guests, guest_of(connection));
+		http_connection_begins(
+		    &site->guests, connection_of(connection));
 		return MHD_YES;
 	}
 	if (*upload_data_size > 0) {
@@ -269,5 +270,5 @@ http_on_completed(void *arg, struct MHD_Connection *connection, void **request,
 	(void)arg;
 	(void)request;
 	(void)code;
-	http_guest_ends(guest_of(connection));
+	http_connection_ends(connection_of(connection));
 }

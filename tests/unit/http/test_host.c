@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which names a request to the HTTP port may have in its Host header.
  */
-#include "http/http_host.h"
+#include "http/host.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,18 +2,18 @@
  * A request of the HTTP port, from its head to the last part of its page: what
  * libmicrohttpd calls.
  */
-#ifndef HTTP_HTTP_REQUEST_H
-#define HTTP_HTTP_REQUEST_H
+#ifndef HTTP_REQUEST_H
+#define HTTP_REQUEST_H
 
 #include <microhttpd.h>
 
 #include "stats/answer.h"
-#include "http/http_guests.h"
+#include "http/connections.h"
 
 /* What a page is made of, and who asks. */
 struct http_site {
 	struct command_env env; /* nobody's: pages change nothing */
-	struct http_guests guests;
+	struct http_connections guests;
 	bool loopback; /* only this host can connect */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See http_pages.h.
+ * See pages.h.
  */
-#include "http/http_pages.h"
+#include "http/pages.h"
 
 #include <microhttpd.h>
 #include <string.h>

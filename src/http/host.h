@@ -6,8 +6,8 @@
  * (DNS rebinding), and the answer is then the page's to read.  Such a request
  * names the page's host, so names are only accepted if they are this host's.
  */
-#ifndef HTTP_HTTP_HOST_H
-#define HTTP_HTTP_HOST_H
+#ifndef HTTP_HOST_H
+#define HTTP_HOST_H
 
 #include <stdbool.h>
 

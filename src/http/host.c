@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See http_host.h.
+ * See host.h.
  */
-#include "http/http_host.h"
+#include "http/host.h"
 
 #include <stdio.h>
 #include <string.h>

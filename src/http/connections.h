@@ -11,8 +11,8 @@
  * begins, which says so, or when it has had none under way for a second.
  * Control thread only.
  */
-#ifndef HTTP_HTTP_GUESTS_H
-#define HTTP_HTTP_GUESTS_H
+#ifndef HTTP_CONNECTIONS_H
+#define HTTP_CONNECTIONS_H
 
 #include <stdbool.h>
 
@@ -22,7 +22,7 @@
 
 struct MHD_Connection;
 
-struct http_guest {
+struct http_connection {
 	struct list node;
 	struct MHD_Connection *connection;
 	int fd; /* libmicrohttpd's */
@@ -31,37 +31,40 @@ struct http_guest {
 	bool leaving; /* there is no other one after it */
 };
 
-struct http_guests {
+struct http_connections {
 	struct list all; /* without the dismissed; least lately in progress
 	                    first */
 	unsigned n;
 };
 
-void http_guests_init(struct http_guests *guests);
+void http_connections_init(struct http_connections *guests);
 
 /* NULL when memory is short: it is a guest all the same, of whom nothing is
  * known. */
-struct http_guest *http_guest_new(
-    struct http_guests *guests, struct MHD_Connection *connection, int fd);
+struct http_connection *http_connection_new(
+    struct http_connections *guests, struct MHD_Connection *connection, int fd);
 
 /* It has made progress; NULL is fine. */
-void http_guest_note(struct http_guests *guests, struct http_guest *guest);
+void http_connection_note(
+    struct http_connections *guests, struct http_connection *guest);
 
 /* A request's head is there, and it has been answered or broken off; NULL is
  * fine. */
-void http_guest_begins(struct http_guests *guests, struct http_guest *guest);
-void http_guest_ends(struct http_guest *guest);
+void http_connection_begins(
+    struct http_connections *guests, struct http_connection *guest);
+void http_connection_ends(struct http_connection *guest);
 
 /* All are to leave. */
-void http_guests_leave(struct http_guests *guests);
+void http_connections_leave(struct http_connections *guests);
 /* NULL: of whom nothing is known stays as long as the library lets it. */
-bool http_guest_leaves(const struct http_guest *guest);
+bool http_connection_leaves(const struct http_connection *guest);
 
 /* Shuts the connections of as many as are too many for one more to come, so
  * that the library finds them closed and tells. */
-void http_guests_make_room(struct http_guests *guests, unsigned max);
+void http_connections_make_room(struct http_connections *guests, unsigned max);
 
 /* The connection has ended; frees it.  NULL is fine. */
-void http_guest_gone(struct http_guests *guests, struct http_guest *guest);
+void http_connection_gone(
+    struct http_connections *guests, struct http_connection *guest);
 
 #endif

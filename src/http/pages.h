@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The pages of the HTTP port.
  */
-#ifndef HTTP_HTTP_PAGES_H
-#define HTTP_HTTP_PAGES_H
+#ifndef HTTP_PAGES_H
+#define HTTP_PAGES_H
 
 #include "stats/answer.h"
 

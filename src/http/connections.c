@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
- * See http_guests.h.
+ * See connections.h.
  */
-#include "http/http_guests.h"
+#include "http/connections.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 void
-http_guests_init(struct http_guests *guests)
+http_connections_init(struct http_connections *guests)
 {
 	list_init(&guests->all);
 	guests->n = 0;
 }
 
-struct http_guest *
-http_guest_new(
-    struct http_guests *guests, struct MHD_Connection *connection, int fd)
+struct http_connection *
+http_connection_new(
+    struct http_connections *guests, struct MHD_Connection *connection, int fd)
 {
-	struct http_guest *guest = calloc(1, sizeof(*guest));
+	struct http_connection *guest = calloc(1, sizeof(*guest));
 
 	if (!guest)
 		return NULL;
@@ -30,7 +30,8 @@ http_guest_new(
 }
 
 void
-http_guest_note(struct http_guests *guests, struct http_guest *guest)
+http_connection_note(
+    struct http_connections *guests, struct http_connection *guest)
 {
 	if (!guest || guest->dismissed)
 		return;
@@ -39,15 +40,16 @@ http_guest_note(struct http_guests *guests, struct http_guest *guest)
 }
 
 void
-http_guest_begins(struct http_guests *guests, struct http_guest *guest)
+http_connection_begins(
+    struct http_connections *guests, struct http_connection *guest)
 {
 	if (guest)
 		guest->busy = true;
-	http_guest_note(guests, guest);
+	http_connection_note(guests, guest);
 }
 
 static void
-end_soon(const struct http_guest *guest)
+end_soon(const struct http_connection *guest)
 {
 	/* From now on: a time is counted anew only when there was none. */
 	(void)MHD_set_connection_option(
@@ -59,7 +61,7 @@ end_soon(const struct http_guest *guest)
 /* Whose answer began before it was to leave has not been told so, and may have
  * sent the next request already. */
 void
-http_guest_ends(struct http_guest *guest)
+http_connection_ends(struct http_connection *guest)
 {
 	if (!guest)
 		return;
@@ -69,11 +71,11 @@ http_guest_ends(struct http_guest *guest)
 }
 
 void
-http_guests_leave(struct http_guests *guests)
+http_connections_leave(struct http_connections *guests)
 {
 	list_for_each (node, &guests->all) {
-		struct http_guest *guest =
-		    container_of(node, struct http_guest, node);
+		struct http_connection *guest =
+		    container_of(node, struct http_connection, node);
 
 		guest->leaving = true;
 		if (!guest->busy)
@@ -82,24 +84,24 @@ http_guests_leave(struct http_guests *guests)
 }
 
 bool
-http_guest_leaves(const struct http_guest *guest)
+http_connection_leaves(const struct http_connection *guest)
 {
 	return guest && guest->leaving;
 }
 
 static void
-leave(struct http_guests *guests, struct http_guest *guest)
+leave(struct http_connections *guests, struct http_connection *guest)
 {
 	list_remove(&guest->node);
 	guests->n--;
 }
 
 void
-http_guests_make_room(struct http_guests *guests, unsigned max)
+http_connections_make_room(struct http_connections *guests, unsigned max)
 {
 	while (guests->n >= max && !list_empty(&guests->all)) {
-		struct http_guest *guest =
-		    container_of(guests->all.next, struct http_guest, node);
+		struct http_connection *guest = container_of(
+		    guests->all.next, struct http_connection, node);
 
 		leave(guests, guest);
 		guest->dismissed = true;
@@ -108,7 +110,8 @@ http_guests_make_room(struct http_guests *guests, unsigned max)
 }
 
 void
-http_guest_gone(struct http_guests *guests, struct http_guest *guest)
+http_connection_gone(
+    struct http_connections *guests, struct http_connection *guest)
 {
 	if (guest && !guest->dismissed)
 		leave(guests, guest);
