@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "admin/admin_socket.h"
-#include "commands/lasting.h"
+#include "commands/expiring.h"
 #include "commands/rows.h"
 #include "stats/info.h"
 #include "base/clock.h"
@@ -38,7 +38,7 @@ struct admin {
 	struct client_turns turns;
 	struct command_env env;
 	struct audit audit;
-	struct lasting lasting;
+	struct expiring expiring;
 	struct pulse pulse;
 };
 
@@ -179,8 +179,8 @@ admin_open(struct control *control, struct err *err)
 	    .audit = &admin->audit,
 	    .admin = admin,
 	    .admin_view = &admin_view,
-	    .lasting = &admin->lasting};
-	lasting_init(&admin->lasting, &admin->env);
+	    .expiring = &admin->expiring};
+	expiring_init(&admin->expiring, &admin->env);
 	client_turns_init(&admin->turns, control_loop(control));
 	pulse_start(admin);
 	if (!open_sockets(admin, err)) {
@@ -198,7 +198,7 @@ admin_close(struct admin *admin)
 	for (size_t i = 0; i < admin->sockets.n; i++)
 		admin_socket_close(admin->sockets.all[i]);
 	admin_clients_close(&admin->left);
-	lasting_fini(&admin->lasting);
+	expiring_fini(&admin->expiring);
 	ev_timer_stop(admin->turns.loop, &admin->pulse.timer);
 	client_turns_fini(&admin->turns);
 	sockets_fini(&admin->sockets);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "commands/command_table.h"
-#include "commands/lasting.h"
+#include "commands/expiring.h"
 #include "commands/usage.h"
 #include "base/ensure.h"
 #include "config/hint.h"
@@ -379,15 +379,15 @@ run_checked(struct call *call, const struct command *command)
 static bool
 run(struct call *call, const struct command *command)
 {
-	struct lasting *lasting = call->env->lasting;
-	struct lasting_call begun;
+	struct expiring *expiring = call->env->expiring;
+	struct expiring_call begun;
 
-	if (!lasting)
+	if (!expiring)
 		return run_checked(call, command);
-	if (!lasting_begin(lasting, call, command, &begun) ||
+	if (!expiring_begin(expiring, call, command, &begun) ||
 	    !run_checked(call, command))
 		return false;
-	lasting_end(lasting, call, command, &begun);
+	expiring_end(expiring, call, command, &begun);
 	return true;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "commands/command_args.h"
-#include "commands/lasting.h"
+#include "commands/expiring.h"
 #include "base/text_out.h"
 #include "config/server_words.h"
 #include "model/backend.h"
@@ -171,7 +171,7 @@ run_del_server(struct call *call)
 	err_list_fini(&errors);
 	if (!ok)
 		return false;
-	lasting_forget(call->env->lasting, what);
+	expiring_forget(call->env->expiring, what);
 	call_audit(call, address, "", "%s", what);
 	call_say(call, SEVERITY_INFO, "Server deleted.");
 	return true;

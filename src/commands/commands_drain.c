@@ -9,7 +9,7 @@
 
 #include "commands/command_args.h"
 #include "commands/commands_server.h"
-#include "commands/lasting.h"
+#include "commands/expiring.h"
 #include "commands/pool_json.h"
 #include "base/text.h"
 #include "control/drains.h"
@@ -133,7 +133,7 @@ run_drain_server(struct call *call)
 		return false;
 	snprintf(what, sizeof(what), "server %s/%s state",
 	    s->backend->spec->name, s->spec->name);
-	lasting_overrule(call->env->lasting, call, what);
+	expiring_overrule(call->env->expiring, call, what);
 	call_audit(call, before, drain_order_text(&order, after), "%s", what);
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Commands that take their time: drains (control/drains.h), rebalancing
- * (control/rebalance.h), and what waits to expire (lasting.h).
+ * (control/rebalance.h), and what waits to expire (expiring.h).
  */
 #ifndef COMMANDS_COMMANDS_DRAIN_H
 #define COMMANDS_COMMANDS_DRAIN_H

@@ -3,7 +3,7 @@
  * value that there is before it is run.
  *
  * A command that can end in `for DURATION` has a row here (undo.c) and needs
- * nothing else; see lasting.h.
+ * nothing else; see expiring.h.
  */
 #ifndef COMMANDS_UNDO_H
 #define COMMANDS_UNDO_H

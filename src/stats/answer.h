@@ -31,7 +31,7 @@ struct command_env {
 	struct audit *audit;     /* borrowed */
 	struct admin *admin;     /* borrowed; NULL: no admin sockets */
 	const struct admin_view *admin_view;
-	struct lasting *lasting; /* borrowed; NULL: no change expires */
+	struct expiring *expiring; /* borrowed; NULL: no change expires */
 };
 
 /* The rest of a long answer: it is made in parts, each when the peer has taken

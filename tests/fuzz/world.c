@@ -238,7 +238,7 @@ world_free(void)
 		close_fd(&w->ends[i]);
 	for (int i = 0; i < WORLD_SERVERS; i++)
 		close_fd(&w->servers[i]);
-	lasting_fini(&w->lasting);
+	expiring_fini(&w->expiring);
 	surfaces_close(w->surfaces);
 	control_free(w->control);
 	(void)nftw(w->dir, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
@@ -307,8 +307,8 @@ start(struct world *w)
 	w->env = (struct command_env){.control = w->control,
 	    .audit = &w->audit,
 	    .admin = w->admin,
-	    .lasting = &w->lasting};
-	lasting_init(&w->lasting, &w->env);
+	    .expiring = &w->expiring};
+	expiring_init(&w->expiring, &w->env);
 	for (int i = 0; i < WORLD_SESSIONS; i++)
 		w->clients[i] = -1;
 	for (int i = 0; i < WORLD_ENDS; i++)

@@ -8,7 +8,7 @@
 
 #include "admin/admin.h"
 #include "commands/command.h"
-#include "commands/lasting.h"
+#include "commands/expiring.h"
 #include "admin/surfaces.h"
 #include "control/control.h"
 
@@ -23,7 +23,7 @@ struct world {
 	struct admin *admin; /* the surfaces' */
 	struct audit audit;
 	struct command_env env;
-	struct lasting lasting;
+	struct expiring expiring;
 	struct ev_loop *loop;
 	uint64_t healed_at; /* audit.n after the last healing */
 	int servers[WORLD_SERVERS];

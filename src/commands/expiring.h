@@ -18,32 +18,32 @@
  *
  * Control thread, as all of these.
  */
-#ifndef COMMANDS_LASTING_H
-#define COMMANDS_LASTING_H
+#ifndef COMMANDS_EXPIRING_H
+#define COMMANDS_EXPIRING_H
 
 #include <stdio.h>
 
 #include "commands/undo.h"
 #include "base/list.h"
 
-#define LASTING_MIN_MS 100
-#define LASTING_MAX_MS (365ull * 86400 * 1000)
+#define EXPIRING_MIN_MS 100
+#define EXPIRING_MAX_MS (365ull * 86400 * 1000)
 /* Changes that wait at a time. */
-#define LASTING_MAX 4096
+#define EXPIRING_MAX 4096
 
 /* All changes that wait, the oldest first. */
-struct lasting {
+struct expiring {
 	const struct command_env *env; /* borrowed */
 	struct list changes;
 	size_t n;
 	uint64_t last_id;
 };
 
-void lasting_init(struct lasting *lasting, const struct command_env *env);
-void lasting_fini(struct lasting *lasting);
+void expiring_init(struct expiring *expiring, const struct command_env *env);
+void expiring_fini(struct expiring *expiring);
 
 /* What begin has found, for end. */
-struct lasting_call {
+struct expiring_call {
 	uint64_t for_ms; /* 0: for good */
 	bool is_known;   /* what is in undo */
 	struct undo undo;
@@ -51,24 +51,24 @@ struct lasting_call {
 };
 
 /* False with an error, and the command must not be run. */
-bool lasting_begin(struct lasting *lasting, struct call *call,
-    const struct command *command, struct lasting_call *ret_begun);
+bool expiring_begin(struct expiring *expiring, struct call *call,
+    const struct command *command, struct expiring_call *ret_begun);
 
 /* After it was run, with success. */
-void lasting_end(struct lasting *lasting, struct call *call,
-    const struct command *command, const struct lasting_call *begun);
+void expiring_end(struct expiring *expiring, struct call *call,
+    const struct command *command, const struct expiring_call *begun);
 
 /* The subject, as undo.h has it, was set for good: what waits for it will be
  * left alone.  lasting may be NULL. */
-void lasting_overrule(
-    struct lasting *lasting, const struct call *call, const char *subject);
+void expiring_overrule(
+    struct expiring *expiring, const struct call *call, const char *subject);
 
 /* What the subjects begin with, as in `server app/a`, is there no more, and
  * another one of its name is none of theirs.  lasting may be NULL. */
-void lasting_forget(struct lasting *lasting, const char *what);
+void expiring_forget(struct expiring *expiring, const char *what);
 
 /* One that waits, for `show expiring`. */
-struct lasting_status {
+struct expiring_status {
 	uint64_t id, left_ms;
 	const char *subject, *value, *former; /* until the next call */
 	const struct peer *who;
@@ -76,10 +76,10 @@ struct lasting_status {
 };
 
 /* The one after that id, 0 for the first; false: there is none. */
-bool lasting_next(const struct lasting *lasting, uint64_t after,
-    struct lasting_status *ret_status);
+bool expiring_next(const struct expiring *expiring, uint64_t after,
+    struct expiring_status *ret_status);
 
 /* It stays as it was set.  False: there is none of that id. */
-bool lasting_cancel(struct lasting *lasting, struct call *call, uint64_t id);
+bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See lasting.h.
+ * See expiring.h.
  */
-#include "commands/lasting.h"
+#include "commands/expiring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 struct waiting {
 	struct list node;
 	struct later_task task;
-	struct lasting *lasting;
+	struct expiring *expiring;
 	uint64_t id, for_ms, ends_ms;
 	struct undo undo; /* as it was after the command: what is set now */
 	char former[UNDO_VALUE_SIZE];
@@ -33,32 +33,32 @@ waiting_at(struct list *node)
 }
 
 void
-lasting_init(struct lasting *lasting, const struct command_env *env)
+expiring_init(struct expiring *expiring, const struct command_env *env)
 {
-	*lasting = (struct lasting){.env = env};
-	list_init(&lasting->changes);
+	*expiring = (struct expiring){.env = env};
+	list_init(&expiring->changes);
 }
 
 static void
 free_waiting(struct waiting *c)
 {
-	control_not_later(c->lasting->env->control, &c->task);
+	control_not_later(c->expiring->env->control, &c->task);
 	list_remove(&c->node);
-	c->lasting->n--;
+	c->expiring->n--;
 	free(c);
 }
 
 void
-lasting_fini(struct lasting *lasting)
+expiring_fini(struct expiring *expiring)
 {
-	list_for_each_safe (node, &lasting->changes)
+	list_for_each_safe (node, &expiring->changes)
 		free_waiting(waiting_at(node));
 }
 
 static struct waiting *
-find(struct lasting *lasting, const char *subject)
+find(struct expiring *expiring, const char *subject)
 {
-	list_for_each (node, &lasting->changes)
+	list_for_each (node, &expiring->changes)
 		if (strcmp(waiting_at(node)->undo.subject, subject) == 0)
 			return waiting_at(node);
 	return NULL;
@@ -93,7 +93,7 @@ leave(struct waiting *c, const char *value, const char *why)
 	tell(c, LOG_LEVEL_INFO, told);
 	snprintf(text, sizeof(text), "expired: %s stays %.40s: %s",
 	    c->undo.subject, value, why);
-	audit_note(c->lasting->env->audit, &c->who, text, NULL, NULL);
+	audit_note(c->expiring->env->audit, &c->who, text, NULL, NULL);
 }
 
 #define LINE_SIZE (sizeof(struct undo))
@@ -116,7 +116,7 @@ put_back(struct waiting *c)
 	line_for(c, c->former, line);
 	/* The log has the audit's line of the change, and no other. */
 	events_skip_next(true);
-	ok = command_put_back(c->lasting->env, &c->who, line, &err);
+	ok = command_put_back(c->expiring->env, &c->who, line, &err);
 	events_skip_next(false);
 	if (ok) {
 		snprintf(
@@ -137,7 +137,7 @@ look(const struct waiting *c, struct undo *ret_now)
 	char line[LINE_SIZE];
 
 	return command_undo(
-	    c->lasting->env, line_for(c, c->undo.value, line), ret_now);
+	    c->expiring->env, line_for(c, c->undo.value, line), ret_now);
 }
 
 /* The file's value is in force since it has changed; and what a reload sets may
@@ -153,7 +153,7 @@ expire(struct waiting *c)
 	else if (c->is_changed)
 		leave(c, now.value, "it was changed meanwhile");
 	else if (then->reload_resets &&
-	         c->reloads != control_reloads(c->lasting->env->control))
+	         c->reloads != control_reloads(c->expiring->env->control))
 		leave(c, now.value, "a reload has set what the file says");
 	else if (strcmp(now.file, then->file) != 0 &&
 	         strcmp(now.value, now.file) == 0)
@@ -224,19 +224,19 @@ take_duration(
 		return true;
 	/* It is refused for itself, whatever the duration. */
 	if (own == 0)
-		*ret_ms = LASTING_MIN_MS;
-	else if (!text_parse_duration(call->args[n - 1], LASTING_MIN_MS,
-	             LASTING_MAX_MS, ret_ms, &why))
+		*ret_ms = EXPIRING_MIN_MS;
+	else if (!text_parse_duration(call->args[n - 1], EXPIRING_MIN_MS,
+	             EXPIRING_MAX_MS, ret_ms, &why))
 		return err_set(call->err, "for: %s.", why.text);
 	call->args[n - 2] = NULL;
 	return true;
 }
 
 bool
-lasting_begin(struct lasting *lasting, struct call *call,
-    const struct command *command, struct lasting_call *ret_begun)
+expiring_begin(struct expiring *expiring, struct call *call,
+    const struct command *command, struct expiring_call *ret_begun)
 {
-	struct lasting_call *b = ret_begun;
+	struct expiring_call *b = ret_begun;
 	char over[TEXT_DURATION_SIZE];
 	enum undo_answer answer;
 
@@ -252,11 +252,11 @@ lasting_begin(struct lasting *lasting, struct call *call,
 		return true;
 	if (answer == UNDO_IS_IMPOSSIBLE)
 		return false;
-	if (b->is_known && lasting->n >= LASTING_MAX &&
-	    !find(lasting, b->undo.subject))
+	if (b->is_known && expiring->n >= EXPIRING_MAX &&
+	    !find(expiring, b->undo.subject))
 		return err_set(call->err,
 		    "%d changes wait to expire; no more are remembered.",
-		    LASTING_MAX);
+		    EXPIRING_MAX);
 	snprintf(b->suffix, sizeof(b->suffix), " for %s",
 	    text_duration(b->for_ms, over));
 	call->audit_suffix = b->suffix;
@@ -264,17 +264,17 @@ lasting_begin(struct lasting *lasting, struct call *call,
 }
 
 static struct waiting *
-new_waiting(struct lasting *lasting, const char *former)
+new_waiting(struct expiring *expiring, const char *former)
 {
 	struct waiting *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	c->lasting = lasting;
-	c->id = ++lasting->last_id;
+	c->expiring = expiring;
+	c->id = ++expiring->last_id;
 	later_task_init(&c->task, on_task);
-	list_append(&lasting->changes, &c->node);
-	lasting->n++;
+	list_append(&expiring->changes, &c->node);
+	expiring->n++;
 	snprintf(c->former, sizeof(c->former), "%s", former);
 	return c;
 }
@@ -282,10 +282,10 @@ new_waiting(struct lasting *lasting, const char *former)
 /* The former value is that of the one before, if what that had set was still
  * there. */
 static void
-remember(struct lasting *lasting, const struct call *call,
+remember(struct expiring *expiring, const struct call *call,
     const struct undo *before, const struct undo *after, uint64_t for_ms)
 {
-	struct waiting *c = find(lasting, before->subject);
+	struct waiting *c = find(expiring, before->subject);
 
 	if (!c && strcmp(before->value, after->value) == 0) {
 		call_say(call, SEVERITY_NOTICE,
@@ -295,7 +295,7 @@ remember(struct lasting *lasting, const struct call *call,
 	if (c && (c->is_changed || strcmp(c->undo.value, before->value) != 0))
 		snprintf(c->former, sizeof(c->former), "%s", before->value);
 	if (!c)
-		c = new_waiting(lasting, before->value);
+		c = new_waiting(expiring, before->value);
 	if (!c) {
 		call_say(call, SEVERITY_ERR,
 		    "Out of memory: the change will last for good.");
@@ -310,15 +310,15 @@ remember(struct lasting *lasting, const struct call *call,
 	c->ends_ms = clock_now_ms() + for_ms;
 	c->who = call->mode->peer;
 	c->is_changed = false;
-	c->reloads = control_reloads(lasting->env->control);
-	control_do_later(lasting->env->control, &c->task, c->ends_ms);
+	c->reloads = control_reloads(expiring->env->control);
+	control_do_later(expiring->env->control, &c->task, c->ends_ms);
 }
 
 void
-lasting_overrule(
-    struct lasting *lasting, const struct call *call, const char *subject)
+expiring_overrule(
+    struct expiring *expiring, const struct call *call, const char *subject)
 {
-	struct waiting *c = lasting ? find(lasting, subject) : NULL;
+	struct waiting *c = expiring ? find(expiring, subject) : NULL;
 
 	if (!c)
 		return;
@@ -327,13 +327,13 @@ lasting_overrule(
 }
 
 void
-lasting_forget(struct lasting *lasting, const char *what)
+expiring_forget(struct expiring *expiring, const char *what)
 {
 	size_t len = strlen(what);
 
-	if (!lasting)
+	if (!expiring)
 		return;
-	list_for_each_safe (node, &lasting->changes) {
+	list_for_each_safe (node, &expiring->changes) {
 		struct waiting *c = waiting_at(node);
 		const char *subject = c->undo.subject;
 
@@ -343,40 +343,40 @@ lasting_forget(struct lasting *lasting, const char *what)
 }
 
 void
-lasting_end(struct lasting *lasting, struct call *call,
-    const struct command *command, const struct lasting_call *begun)
+expiring_end(struct expiring *expiring, struct call *call,
+    const struct command *command, const struct expiring_call *begun)
 {
 	struct undo after;
 
 	if (!begun->is_known)
 		return;
 	if (begun->undo.server)
-		control_overrule_drain(lasting->env->control,
+		control_overrule_drain(expiring->env->control,
 		    begun->undo.server, begun->undo.of_server);
 	if (begun->for_ms > 0) {
 		if (undo_of(call, command, &after) == UNDO_IS_KNOWN)
-			remember(
-			    lasting, call, &begun->undo, &after, begun->for_ms);
+			remember(expiring, call, &begun->undo, &after,
+			    begun->for_ms);
 		return;
 	}
 	if (!begun->undo.may_refuse)
-		lasting_overrule(lasting, call, begun->undo.subject);
+		expiring_overrule(expiring, call, begun->undo.subject);
 }
 
 /* -- what waits -- */
 
 bool
-lasting_next(const struct lasting *lasting, uint64_t after,
-    struct lasting_status *ret_status)
+expiring_next(const struct expiring *expiring, uint64_t after,
+    struct expiring_status *ret_status)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	list_for_each (node, &lasting->changes) {
+	list_for_each (node, &expiring->changes) {
 		const struct waiting *c = waiting_at(node);
 
 		if (c->id <= after)
 			continue;
-		*ret_status = (struct lasting_status){
+		*ret_status = (struct expiring_status){
 		    .id = c->id,
 		    .left_ms = c->ends_ms > now_ms ? c->ends_ms - now_ms : 0,
 		    .subject = c->undo.subject,
@@ -391,9 +391,9 @@ lasting_next(const struct lasting *lasting, uint64_t after,
 }
 
 bool
-lasting_cancel(struct lasting *lasting, struct call *call, uint64_t id)
+expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id)
 {
-	list_for_each (node, &lasting->changes) {
+	list_for_each (node, &expiring->changes) {
 		struct waiting *c = waiting_at(node);
 
 		if (c->id != id)

@@ -7,7 +7,7 @@
 
 #include "commands/command_args.h"
 #include "commands/commands_drain.h"
-#include "commands/lasting.h"
+#include "commands/expiring.h"
 
 /* So many in a part: 15 us each, and more where many users are known. */
 #define ROWS_A_PART 32
@@ -19,7 +19,7 @@ struct listing {
 };
 
 static void
-put_line(FILE *out, const struct lasting_status *s)
+put_line(FILE *out, const struct expiring_status *s)
 {
 	char left[LEFT_TEXT_SIZE], who[PEER_TEXT_SIZE];
 
@@ -33,7 +33,7 @@ put_line(FILE *out, const struct lasting_status *s)
 }
 
 static json_t *
-line_json(const struct lasting_status *s)
+line_json(const struct expiring_status *s)
 {
 	char who[PEER_TEXT_SIZE], changed_by[PEER_TEXT_SIZE];
 
@@ -46,7 +46,7 @@ line_json(const struct lasting_status *s)
 
 /* False when memory is short. */
 static bool
-put_object(struct listing *l, FILE *out, const struct lasting_status *s)
+put_object(struct listing *l, FILE *out, const struct expiring_status *s)
 {
 	json_t *value = line_json(s);
 	char *text = value ? json_dumps(value, 0) : NULL;
@@ -63,10 +63,11 @@ static bool
 more(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
 	struct listing *l = container_of(rest, struct listing, rest);
-	struct lasting_status s;
+	struct expiring_status s;
 
 	for (int i = 0; i < ROWS_A_PART; i++) {
-		if (!env->lasting || !lasting_next(env->lasting, l->id, &s)) {
+		if (!env->expiring ||
+		    !expiring_next(env->expiring, l->id, &s)) {
 			if (l->json)
 				fputs(l->id > 0 ? "\n]\n" : "]\n", out);
 			return false;
@@ -110,13 +111,13 @@ run_show_expiring(struct call *call)
 bool
 run_cancel_expiring(struct call *call)
 {
-	struct lasting *lasting = call->env->lasting;
+	struct expiring *expiring = call->env->expiring;
 	uint64_t id;
 
 	return call_number(call, call_arg(call, 0),
 	           "The number of a change is expected (use 'show expiring').",
 	           UINT32_MAX, &id) &&
-	       ((lasting && lasting_cancel(lasting, call, id)) ||
+	       ((expiring && expiring_cancel(expiring, call, id)) ||
 	           err_set(call->err,
 	               "No change of that number waits (use 'show "
 	               "expiring')."));
