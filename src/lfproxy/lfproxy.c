@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "commands/command.h"
-#include "admin/surfaces.h"
+#include "admin/endpoints.h"
 #include "base/events.h"
 #include "base/fault.h"
 #include "base/secrets.h"
@@ -83,7 +83,7 @@ static int
 run(struct spec *spec, const struct options *options)
 {
 	struct control *control;
-	struct surfaces *surfaces;
+	struct endpoints *endpoints;
 	struct err err;
 	int status = EXIT_STATUS_SYSTEM;
 
@@ -93,12 +93,12 @@ run(struct spec *spec, const struct options *options)
 	control = control_new(spec, options->files, options->files_n, &err);
 	if (!control)
 		return fail(status, &err);
-	surfaces = surfaces_open(control, &err);
-	if (surfaces && control_start(control, &err)) {
+	endpoints = endpoints_open(control, &err);
+	if (endpoints && control_start(control, &err)) {
 		control_run(control);
 		status = EXIT_STATUS_OK;
 	}
-	surfaces_close(surfaces);
+	endpoints_close(endpoints);
 	control_free(control);
 	notify_close();
 	return status == EXIT_STATUS_OK ? status : fail(status, &err);

@@ -239,7 +239,7 @@ world_free(void)
 	for (int i = 0; i < WORLD_SERVERS; i++)
 		close_fd(&w->servers[i]);
 	expiring_fini(&w->expiring);
-	surfaces_close(w->surfaces);
+	endpoints_close(w->endpoints);
 	control_free(w->control);
 	(void)nftw(w->dir, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
 }
@@ -297,9 +297,9 @@ start(struct world *w)
 	spec = load(w, path, sizeof(path));
 	w->control = control_new(spec, &file, 1, &err);
 	ENSURE(w->control);
-	w->surfaces = surfaces_open(w->control, &err);
-	ENSURE(w->surfaces && control_start(w->control, &err));
-	w->admin = surfaces_admin(w->surfaces);
+	w->endpoints = endpoints_open(w->control, &err);
+	ENSURE(w->endpoints && control_start(w->control, &err));
+	w->admin = endpoints_admin(w->endpoints);
 	/* They are the driver's. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);

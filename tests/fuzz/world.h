@@ -9,7 +9,7 @@
 #include "admin/admin.h"
 #include "commands/command.h"
 #include "commands/expiring.h"
-#include "admin/surfaces.h"
+#include "admin/endpoints.h"
 #include "control/control.h"
 
 #define WORLD_SERVERS  3 /* that listen: a, b, d */
@@ -19,8 +19,8 @@
 struct world {
 	char dir[80]; /* of the unix sockets and the configuration */
 	struct control *control;
-	struct surfaces *surfaces;
-	struct admin *admin; /* the surfaces' */
+	struct endpoints *endpoints;
+	struct admin *admin; /* the endpoints' */
 	struct audit audit;
 	struct command_env env;
 	struct expiring expiring;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * See surfaces.h.
+ * See endpoints.h.
  */
-#include "admin/surfaces.h"
+#include "admin/endpoints.h"
 
 #include <stdlib.h>
 
 #include "http/http.h"
 #include "base/list.h"
 
-struct surfaces {
+struct endpoints {
 	struct control *control;
 	struct admin *admin;
 	struct http *http;   /* NULL: there is none */
@@ -17,7 +17,7 @@ struct surfaces {
 };
 
 static bool
-stays(const struct surfaces *s, const struct global_spec *global)
+stays(const struct endpoints *s, const struct global_spec *global)
 {
 	return s->http && global->http.text &&
 	       http_serves(s->http, &global->http);
@@ -56,7 +56,7 @@ find_holder(const struct spec *spec, uint16_t port)
 
 static bool
 prepare_http(
-    struct surfaces *s, const struct listen_spec *at, struct err_list *errors)
+    struct endpoints *s, const struct listen_spec *at, struct err_list *errors)
 {
 	const char *holder;
 	struct err err;
@@ -83,7 +83,7 @@ static bool
 prepare(void *arg, const struct spec *spec, struct err_list *errors)
 {
 	const struct global_spec *global = &spec->global;
-	struct surfaces *s = arg;
+	struct endpoints *s = arg;
 	bool ok = admin_prepare(s->admin, &global->admin, errors);
 
 	if (global->http.text && !stays(s, global) &&
@@ -102,7 +102,7 @@ prepare(void *arg, const struct spec *spec, struct err_list *errors)
 static void
 commit(void *arg, const struct spec *spec, struct changes *changes)
 {
-	struct surfaces *s = arg;
+	struct endpoints *s = arg;
 
 	admin_commit(s->admin, changes);
 	if (stays(s, &spec->global))
@@ -115,10 +115,10 @@ commit(void *arg, const struct spec *spec, struct changes *changes)
 		http_serve(s->http);
 }
 
-struct surfaces *
-surfaces_open(struct control *control, struct err *err)
+struct endpoints *
+endpoints_open(struct control *control, struct err *err)
 {
-	struct surfaces *s = calloc(1, sizeof(*s));
+	struct endpoints *s = calloc(1, sizeof(*s));
 
 	if (!s) {
 		err_set(err, "out of memory for the admin sockets");
@@ -139,24 +139,24 @@ surfaces_open(struct control *control, struct err *err)
 	                 .prepare = prepare, .commit = commit, .arg = s});
 	return s;
 fail:
-	surfaces_close(s);
+	endpoints_close(s);
 	return NULL;
 }
 
 void
-surfaces_close(struct surfaces *surfaces)
+endpoints_close(struct endpoints *endpoints)
 {
-	if (!surfaces)
+	if (!endpoints)
 		return;
-	control_follow(surfaces->control, NULL);
-	http_close_all(&surfaces->leaving);
-	http_close(surfaces->http);
-	admin_close(surfaces->admin);
-	free(surfaces);
+	control_follow(endpoints->control, NULL);
+	http_close_all(&endpoints->leaving);
+	http_close(endpoints->http);
+	admin_close(endpoints->admin);
+	free(endpoints);
 }
 
 struct admin *
-surfaces_admin(const struct surfaces *surfaces)
+endpoints_admin(const struct endpoints *endpoints)
 {
-	return surfaces->admin;
+	return endpoints->admin;
 }
