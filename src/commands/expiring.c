@@ -10,12 +10,12 @@
 #include "base/events.h"
 #include "base/text.h"
 #include "control/drains.h"
-#include "control/later.h"
+#include "control/task_timer.h"
 #include "control/reload.h"
 
 struct waiting {
 	struct list node;
-	struct later_task task;
+	struct timed_task task;
 	struct expiring *expiring;
 	uint64_t id, for_ms, ends_ms;
 	struct undo undo; /* as it was after the command: what is set now */
@@ -42,7 +42,7 @@ expiring_init(struct expiring *expiring, const struct command_env *env)
 static void
 free_waiting(struct waiting *c)
 {
-	control_not_later(c->expiring->env->control, &c->task);
+	control_cancel(c->expiring->env->control, &c->task);
 	list_remove(&c->node);
 	c->expiring->n--;
 	free(c);
@@ -165,7 +165,7 @@ expire(struct waiting *c)
 }
 
 static void
-on_task(struct later_task *task, uint64_t now_ms)
+on_task(struct timed_task *task, uint64_t now_ms)
 {
 	struct waiting *c = container_of(task, struct waiting, task);
 
@@ -272,7 +272,7 @@ new_waiting(struct expiring *expiring, const char *former)
 		return NULL;
 	c->expiring = expiring;
 	c->id = ++expiring->last_id;
-	later_task_init(&c->task, on_task);
+	timed_task_init(&c->task, on_task);
 	list_append(&expiring->changes, &c->node);
 	expiring->n++;
 	snprintf(c->former, sizeof(c->former), "%s", former);
@@ -311,7 +311,7 @@ remember(struct expiring *expiring, const struct call *call,
 	c->who = call->mode->peer;
 	c->is_changed = false;
 	c->reloads = control_reloads(expiring->env->control);
-	control_do_later(expiring->env->control, &c->task, c->ends_ms);
+	control_schedule(expiring->env->control, &c->task, c->ends_ms);
 }
 
 void

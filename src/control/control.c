@@ -15,7 +15,7 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/limits.h"
-#include "control/notices.h"
+#include "control/server_notices.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
 #include "control/stop.h"
@@ -205,7 +205,7 @@ watch(struct control *c)
 	ev_async_init(&c->sooner, on_sooner);
 	c->sooner.data = c;
 	ev_async_start(c->loop, &c->sooner);
-	due_start(c);
+	server_followup_start(c);
 	watch_timer(c, &c->reap, PAUSED_MS / 1000.0, true, on_reap);
 	watch_timer(c, &c->second, 1, true, on_second);
 	watch_timer(
@@ -265,7 +265,7 @@ control_new(
 	counters_set_stripes(count_threads(spec));
 	c->loop = ev_default_loop(EVFLAG_AUTO);
 	if (c->loop)
-		later_init(&c->later, c->loop);
+		task_timer_init(&c->task_timer, c->loop);
 	c->grace = grace_new();
 	if (!c->loop || !c->grace || !server_names_init(c)) {
 		spec_free(spec);
@@ -309,7 +309,7 @@ control_start(struct control *control, struct err *err)
 	/* As the user, who must be able to open the files again. */
 	if (!accesslog_open(c->model, err))
 		return false;
-	notices_watch(c);
+	server_notices_watch(c);
 	c->pools =
 	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
 	if (!c->pools)
@@ -355,7 +355,7 @@ control_free(struct control *control)
 	drains_free(c);
 	rebalances_free(c);
 	if (c->loop)
-		later_fini(&c->later);
+		task_timer_fini(&c->task_timer);
 	server_names_fini(c);
 	checker_free(c->checker);
 	capacity_fini(&c->capacity);
@@ -460,16 +460,16 @@ control_pipes(const struct control *control)
 }
 
 void
-control_do_later(
-    struct control *control, struct later_task *task, uint64_t at_ms)
+control_schedule(
+    struct control *control, struct timed_task *task, uint64_t at_ms)
 {
-	later_at(&control->later, task, at_ms);
+	task_timer_schedule(&control->task_timer, task, at_ms);
 }
 
 void
-control_not_later(struct control *control, struct later_task *task)
+control_cancel(struct control *control, struct timed_task *task)
 {
-	later_cancel(&control->later, task);
+	task_timer_cancel(&control->task_timer, task);
 }
 
 void

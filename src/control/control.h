@@ -122,11 +122,11 @@ void control_loop_status(
     const struct control *control, struct loop_status *ret_status);
 void control_loop_clear(struct control *control);
 
-/* Asks for the task to be run then, and no longer; see later.h. */
-struct later_task;
-void control_do_later(
-    struct control *control, struct later_task *task, uint64_t at_ms);
-void control_not_later(struct control *control, struct later_task *task);
+/* Asks for the task to be run then, and no longer; see task_timer.h. */
+struct timed_task;
+void control_schedule(
+    struct control *control, struct timed_task *task, uint64_t at_ms);
+void control_cancel(struct control *control, struct timed_task *task);
 
 /* Reloads that have changed something, or might have. */
 uint64_t control_reloads(const struct control *control);

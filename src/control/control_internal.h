@@ -8,8 +8,8 @@
 #include "control/capacity.h"
 #include "control/control.h"
 #include "control/drains.h"
-#include "control/due.h"
-#include "control/later.h"
+#include "control/server_followup.h"
+#include "control/task_timer.h"
 #include "control/limits.h"
 #include "control/listeners.h"
 #include "control/loop_turns.h"
@@ -55,8 +55,8 @@ struct control {
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of all but RUNNING */
 	uint64_t status_ms;     /* when the manager is told again how it goes */
-	struct due due;
-	struct later later;
+	struct server_followup followup;
+	struct task_timer task_timer;
 	struct list drains, rebalances;
 	ev_timer reap, second, stopping;
 	ev_async noticed; /* a server has a notice for us */

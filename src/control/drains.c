@@ -23,7 +23,7 @@
 
 struct drain {
 	struct list node;
-	struct later_task task;
+	struct timed_task task;
 	struct control *control;
 	struct server_state *state; /* referred to */
 	char *backend, *server;
@@ -116,7 +116,7 @@ static void
 free_drain(struct drain *d)
 {
 	list_remove(&d->node);
-	later_cancel(&d->control->later, &d->task);
+	task_timer_cancel(&d->control->task_timer, &d->task);
 	server_state_unref(d->state);
 	free(d->backend);
 	free(d->server);
@@ -227,7 +227,8 @@ finish(struct drain *d, struct server *server)
 static uint64_t
 next_look_ms(const struct drain *d, uint64_t now_ms)
 {
-	uint64_t pause_ms = (now_ms - d->phase_from_ms) / 2 + LATER_ROUND_MS;
+	uint64_t pause_ms =
+	    (now_ms - d->phase_from_ms) / 2 + TASK_TIMER_ROUND_MS;
 
 	return now_ms + (pause_ms < LOOK_MS ? pause_ms : LOOK_MS);
 }
@@ -236,7 +237,7 @@ static void
 step(struct drain *d, uint64_t now_ms)
 {
 	struct server *server = server_of(d);
-	struct later *later = &d->control->later;
+	struct task_timer *timer = &d->control->task_timer;
 
 	if (!server) {
 		end_drain(d, "the configuration has this server no more");
@@ -244,8 +245,8 @@ step(struct drain *d, uint64_t now_ms)
 	}
 	if (d->phase == DRAIN_FADING) {
 		if (now_ms < d->from_ms + d->order.over_ms) {
-			later_at(
-			    later, &d->task, d->from_ms + d->order.over_ms);
+			task_timer_schedule(
+			    timer, &d->task, d->from_ms + d->order.over_ms);
 			return;
 		}
 		end_fading(d, server, now_ms);
@@ -262,14 +263,14 @@ step(struct drain *d, uint64_t now_ms)
 	}
 	if (d->phase == DRAIN_KILLING) {
 		kill_some(d, now_ms);
-		later_at(later, &d->task, now_ms + KILL_TICK_MS);
+		task_timer_schedule(timer, &d->task, now_ms + KILL_TICK_MS);
 	} else {
-		later_at(later, &d->task, next_look_ms(d, now_ms));
+		task_timer_schedule(timer, &d->task, next_look_ms(d, now_ms));
 	}
 }
 
 static void
-on_task(struct later_task *task, uint64_t now_ms)
+on_task(struct timed_task *task, uint64_t now_ms)
 {
 	step(container_of(task, struct drain, task), now_ms);
 }
@@ -296,7 +297,7 @@ new_drain(struct control *c, const struct server *server,
 	d->admin_was = server_ordered_admin(server);
 	d->from_ms = clock_now_ms();
 	d->sessions_began = sessions_of(d);
-	later_task_init(&d->task, on_task);
+	timed_task_init(&d->task, on_task);
 	list_append(&c->drains, &d->node);
 	return d;
 }
@@ -316,7 +317,7 @@ begin(struct drain *d, struct server *server)
 	} else {
 		enter_waiting(d, server, d->from_ms);
 	}
-	later_at(&d->control->later, &d->task,
+	task_timer_schedule(&d->control->task_timer, &d->task,
 	    d->order.over_ms > 0 ? d->from_ms + d->order.over_ms
 	                         : clock_now_ms());
 }

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "config/edit.h"
 #include "control/control_internal.h"
-#include "control/notices.h"
+#include "control/server_notices.h"
 #include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
@@ -96,7 +96,7 @@ commit(struct control *c, struct model *model)
 	server_names_commit(c);
 	listeners_follow(c->listeners, model);
 	model_retire(before);
-	notices_review(c);
+	server_notices_review(c);
 }
 
 /* Each check may have a descriptor; sessions have theirs since the start. */

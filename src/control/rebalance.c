@@ -130,10 +130,10 @@ static void
 free_rebalance(struct rebalance *r)
 {
 	list_remove(&r->node);
-	later_cancel(&r->control->later, &r->task);
+	task_timer_cancel(&r->control->task_timer, &r->task);
 	for (size_t i = 0; i < r->targets_n; i++) {
 		server_state_unref(r->targets[i].state);
-		oldest_fini(&r->targets[i].oldest);
+		session_heap_fini(&r->targets[i].oldest);
 	}
 	free(r->targets);
 	free(r->backend);
@@ -205,7 +205,7 @@ new_rebalance(struct control *c, const struct backend *b,
 	r->over_ms = plan->over_ms;
 	r->from_ms = clock_now_ms();
 	list_init(&r->node);
-	later_task_init(&r->task, rebalance_step);
+	timed_task_init(&r->task, rebalance_step);
 	r->backend = strdup(b->spec->name);
 	if (!r->backend || !set_targets(r, b, plan)) {
 		free_rebalance(r);
@@ -230,7 +230,7 @@ control_rebalance(struct control *control, const struct backend *backend,
 			return err_set(err, "Out of memory.");
 		}
 		list_append(&control->rebalances, &r->node);
-		later_at(&control->later, &r->task,
+		task_timer_schedule(&control->task_timer, &r->task,
 		    r->from_ms + rebalance_round_ms(r));
 		event_add(EVENT_REBALANCE, LOG_LEVEL_INFO, r->backend, NULL,
 		    "backend %s is rebalanced: up to %u session%s to be "

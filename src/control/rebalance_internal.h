@@ -7,7 +7,7 @@
 #define CONTROL_REBALANCE_INTERNAL_H
 
 #include "control/control_internal.h"
-#include "control/oldest.h"
+#include "control/session_heap.h"
 #include "control/rebalance.h"
 #include "model/fair_share.h"
 
@@ -18,12 +18,12 @@ struct target {
 	uint32_t planned, closed;
 	/* In this round: in all, and of these even if they are busy. */
 	uint32_t due, urgent;
-	struct oldest oldest;
+	struct session_heap oldest;
 };
 
 struct rebalance {
 	struct list node;
-	struct later_task task;
+	struct timed_task task;
 	struct control *control;
 	char *backend;
 	uint64_t over_ms, from_ms;
@@ -52,7 +52,7 @@ struct target *rebalance_target(
 void rebalance_end(struct rebalance *rebalance, const char *why);
 
 /* rebalance_round.c: the task, and when it is to run first. */
-void rebalance_step(struct later_task *task, uint64_t now_ms);
+void rebalance_step(struct timed_task *task, uint64_t now_ms);
 uint64_t rebalance_round_ms(const struct rebalance *rebalance);
 
 #endif

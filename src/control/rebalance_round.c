@@ -78,7 +78,7 @@ set_target_due(const struct rebalance *r, struct target *t, uint32_t excess,
 		t->urgent = min_u32(t->urgent, t->due);
 	else
 		t->due = t->urgent;
-	if (!oldest_reset(&t->oldest, min_u32(SPARE * t->due, WATCH_MAX)))
+	if (!session_heap_reset(&t->oldest, min_u32(SPARE * t->due, WATCH_MAX)))
 		t->due = 0;
 }
 
@@ -138,17 +138,17 @@ scan(struct rebalance *r)
 			continue;
 		t = rebalance_target(r, f.server->state);
 		if (t && t->due > 0)
-			oldest_offer(
-			    &t->oldest, &(struct aged){.born_ms = f.accepted_ms,
-			                    .id = f.id,
-			                    .bytes = bytes_of(&f)});
+			session_heap_offer(&t->oldest,
+			    &(struct session_age){.born_ms = f.accepted_ms,
+			        .id = f.id,
+			        .bytes = bytes_of(&f)});
 	}
 	return r->next >= made;
 }
 
 static bool
-close_one(struct rebalance *r, const struct target *t, const struct aged *aged,
-    bool busy_too)
+close_one(struct rebalance *r, const struct target *t,
+    const struct session_age *aged, bool busy_too)
 {
 	struct proxy *proxy = &r->control->proxy;
 	struct session_facts f;
@@ -184,7 +184,7 @@ close_all_due(struct rebalance *r)
 
 		if (due == 0)
 			continue;
-		oldest_sort(&t->oldest);
+		session_heap_sort(&t->oldest);
 		close_up_to(r, t, due, false);
 		done = due - t->due;
 		if (t->urgent > done)
@@ -201,7 +201,7 @@ rest(struct rebalance *r, uint64_t now_ms)
 	if (now_ms < end_ms(r) && next_ms > end_ms(r))
 		next_ms = end_ms(r);
 	r->phase = RESTING;
-	later_at(&r->control->later, &r->task, next_ms);
+	task_timer_schedule(&r->control->task_timer, &r->task, next_ms);
 }
 
 /* False: it has ended. */
@@ -239,7 +239,7 @@ begin_round(struct rebalance *r, uint64_t now_ms)
 static void
 step(struct rebalance *r, uint64_t now_ms)
 {
-	struct later *later = &r->control->later;
+	struct task_timer *timer = &r->control->task_timer;
 
 	if (r->phase == RESTING && !begin_round(r, now_ms))
 		return;
@@ -249,11 +249,11 @@ step(struct rebalance *r, uint64_t now_ms)
 		return;
 	case SCANNING:
 		if (!scan(r)) {
-			later_at(later, &r->task, now_ms + SCAN_MS);
+			task_timer_schedule(timer, &r->task, now_ms + SCAN_MS);
 			return;
 		}
 		r->phase = WATCHING;
-		later_at(later, &r->task, now_ms + quiet_ms(r));
+		task_timer_schedule(timer, &r->task, now_ms + quiet_ms(r));
 		return;
 	case WATCHING:
 		close_all_due(r);
@@ -266,7 +266,7 @@ step(struct rebalance *r, uint64_t now_ms)
 }
 
 void
-rebalance_step(struct later_task *task, uint64_t now_ms)
+rebalance_step(struct timed_task *task, uint64_t now_ms)
 {
 	step(container_of(task, struct rebalance, task), now_ms);
 }

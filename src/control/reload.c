@@ -17,7 +17,7 @@
 #include "config/warnings.h"
 #include "control/control_internal.h"
 #include "control/limits.h"
-#include "control/notices.h"
+#include "control/server_notices.h"
 #include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
@@ -27,7 +27,7 @@ struct reload {
 	bool done;
 	struct spec *spec; /* until it is done; NULL after an error */
 	struct reload_result result;
-	struct later_task waiting;
+	struct timed_task waiting;
 	uint64_t until_ms; /* names are waited for, clock_now_ms */
 	void (*when_done)(bool ok, const struct reload_result *result);
 };
@@ -122,7 +122,7 @@ commit(struct control *c, struct model *model, struct reload_result *result)
 		c->follower.commit(
 		    c->follower.arg, model->spec, &result->changes);
 	model_retire(before);
-	notices_review(c);
+	server_notices_review(c);
 	c->reloads++;
 }
 
@@ -287,21 +287,21 @@ finish_waiting(struct control *c)
 	if (!r)
 		return;
 	c->reloading = NULL;
-	control_not_later(c, &r->waiting);
+	control_cancel(c, &r->waiting);
 	finish(r);
 	reload_unref(r);
 }
 
-#define LOOK_MS LATER_ROUND_MS
+#define LOOK_MS TASK_TIMER_ROUND_MS
 
 static void
-on_waiting(struct later_task *task, uint64_t now_ms)
+on_waiting(struct timed_task *task, uint64_t now_ms)
 {
 	struct reload *r = container_of(task, struct reload, waiting);
 	struct control *c = r->control;
 
 	if (now_ms < r->until_ms && server_names_pending(c, r->spec))
-		control_do_later(c, &r->waiting, now_ms + LOOK_MS);
+		control_schedule(c, &r->waiting, now_ms + LOOK_MS);
 	else
 		finish_waiting(c);
 }
@@ -314,7 +314,7 @@ wait_for_names(struct reload *r)
 	r->refs++;
 	r->control->reloading = r;
 	r->until_ms = now_ms + SERVER_NAMES_WAIT_MS;
-	control_do_later(r->control, &r->waiting, now_ms + 1);
+	control_schedule(r->control, &r->waiting, now_ms + 1);
 }
 
 struct reload *
@@ -330,7 +330,7 @@ control_reload(struct control *control)
 	finish_waiting(c);
 	r->control = c;
 	r->refs = 1;
-	later_task_init(&r->waiting, on_waiting);
+	timed_task_init(&r->waiting, on_waiting);
 	err_list_init(&r->result.errors);
 	err_list_init(&r->result.warnings);
 	changes_init(&r->result.changes);
@@ -383,7 +383,7 @@ control_reload_fini(struct control *control)
 	if (!r)
 		return;
 	control->reloading = NULL;
-	control_not_later(control, &r->waiting);
+	control_cancel(control, &r->waiting);
 	refuse(&r->result, "lfproxy is stopping");
 	if (r->when_done)
 		r->when_done(false, &r->result);

@@ -143,7 +143,7 @@ apply(struct control *c)
 /* -- on the control loop -- */
 
 static void
-on_work(struct later_task *task, uint64_t now_ms)
+on_work(struct timed_task *task, uint64_t now_ms)
 {
 	struct server_names *sn = container_of(task, struct server_names, work);
 	struct control *c = container_of(sn, struct control, server_names);
@@ -153,7 +153,7 @@ on_work(struct later_task *task, uint64_t now_ms)
 		apply(c);
 	next_ms = names_tick(sn->names, now_ms);
 	if (next_ms != 0)
-		control_do_later(c, &sn->work, next_ms);
+		control_schedule(c, &sn->work, next_ms);
 }
 
 /* Answers that come within a hundredth of a second are applied together. */
@@ -166,7 +166,7 @@ on_answered(struct ev_loop *loop, ev_async *answered, int events)
 	(void)loop;
 	(void)events;
 	collect(sn->names, sn->lookups, &sn->changed);
-	control_do_later(c, &sn->work, clock_now_ms());
+	control_schedule(c, &sn->work, clock_now_ms());
 }
 
 bool
@@ -174,7 +174,7 @@ server_names_init(struct control *control)
 {
 	struct server_names *sn = &control->server_names;
 
-	later_task_init(&sn->work, on_work);
+	timed_task_init(&sn->work, on_work);
 	ev_async_init(&sn->answered, on_answered);
 	sn->answered.data = control;
 	sn->lookups = lookups_new(addr_lookup, notify, control);
@@ -338,7 +338,7 @@ server_names_commit(struct control *control)
 	/* The answer of a reload, or server_names_start, names them. */
 	names_each(sn->names, note_told);
 	apply(control);
-	control_do_later(control, &sn->work, clock_now_ms());
+	control_schedule(control, &sn->work, clock_now_ms());
 }
 
 void

@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 #include "config/diff.h"
-#include "control/later.h"
+#include "control/task_timer.h"
 #include "model/model.h"
 #include "resolve/lookups.h"
 
@@ -35,7 +35,7 @@ struct server_names {
 	struct names *names;
 	struct lookups *lookups;
 	ev_async answered;      /* by a thread: there are answers */
-	struct later_task work; /* applies them, and asks again */
+	struct timed_task work; /* applies them, and asks again */
 	bool changed;           /* there is something to apply */
 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Tasks on one timer; the oldest of many; shares of a number over a time.
  */
-#include "control/later.h"
+#include "control/task_timer.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "control/drains.h"
-#include "control/oldest.h"
+#include "control/session_heap.h"
 #include "unit.h"
 
 struct job {
-	struct later_task task;
-	struct later *later;
+	struct timed_task task;
+	struct task_timer *timer;
 	unsigned ran, again;
 	uint64_t at_ms, busy_ms;
 };
@@ -20,7 +20,7 @@ struct job {
 static unsigned ran_in_order;
 
 static void
-on_job(struct later_task *task, uint64_t now_ms)
+on_job(struct timed_task *task, uint64_t now_ms)
 {
 	struct job *job = container_of(task, struct job, task);
 	uint64_t until_ms = unit_now_ms() + job->busy_ms;
@@ -32,32 +32,32 @@ on_job(struct later_task *task, uint64_t now_ms)
 		;
 	if (job->again > 0) {
 		job->again--;
-		later_at(job->later, task, 0);
+		task_timer_schedule(job->timer, task, 0);
 	}
 }
 
 static struct ev_loop *
-start(struct later *later, struct job *jobs, size_t n)
+start(struct task_timer *timer, struct job *jobs, size_t n)
 {
 	struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
 
 	assert_non_null(loop);
-	later_init(later, loop);
+	task_timer_init(timer, loop);
 	ran_in_order = 0;
 	for (size_t i = 0; i < n; i++) {
-		jobs[i] = (struct job){.later = later};
-		later_task_init(&jobs[i].task, on_job);
+		jobs[i] = (struct job){.timer = timer};
+		timed_task_init(&jobs[i].task, on_job);
 	}
 	return loop;
 }
 
 /* The loop ends when nothing is left to wait for. */
 static void
-finish(struct later *later, struct ev_loop *loop)
+finish(struct task_timer *timer, struct ev_loop *loop)
 {
 	ev_run(loop, 0);
-	assert_true(list_empty(&later->tasks));
-	later_fini(later);
+	assert_true(list_empty(&timer->tasks));
+	task_timer_fini(timer);
 	ev_loop_destroy(loop);
 }
 
@@ -65,19 +65,19 @@ static void
 tasks_run_in_the_order_of_their_times_and_not_before(void **state)
 {
 	uint64_t now_ms = clock_now_ms();
-	struct later later;
+	struct task_timer timer;
 	struct job jobs[4];
-	struct ev_loop *loop = start(&later, jobs, 4);
+	struct ev_loop *loop = start(&timer, jobs, 4);
 
 	(void)state;
-	later_at(&later, &jobs[0].task, now_ms + 60);
-	later_at(&later, &jobs[1].task, now_ms + 20);
-	later_at(&later, &jobs[2].task, now_ms + 40);
-	later_at(&later, &jobs[3].task, now_ms + 10);
+	task_timer_schedule(&timer, &jobs[0].task, now_ms + 60);
+	task_timer_schedule(&timer, &jobs[1].task, now_ms + 20);
+	task_timer_schedule(&timer, &jobs[2].task, now_ms + 40);
+	task_timer_schedule(&timer, &jobs[3].task, now_ms + 10);
 	/* Another time instead, and not at all. */
-	later_at(&later, &jobs[1].task, now_ms + 80);
-	later_cancel(&later, &jobs[3].task);
-	finish(&later, loop);
+	task_timer_schedule(&timer, &jobs[1].task, now_ms + 80);
+	task_timer_cancel(&timer, &jobs[3].task);
+	finish(&timer, loop);
 	assert_int_equal(jobs[2].ran, 1);
 	assert_int_equal(jobs[0].ran, 2);
 	assert_int_equal(jobs[1].ran, 3);
@@ -90,15 +90,15 @@ tasks_run_in_the_order_of_their_times_and_not_before(void **state)
 static void
 task_that_asks_again_is_run_again_and_the_loop_lives(void **state)
 {
-	struct later later;
+	struct task_timer timer;
 	struct job jobs[2];
-	struct ev_loop *loop = start(&later, jobs, 2);
+	struct ev_loop *loop = start(&timer, jobs, 2);
 
 	(void)state;
 	jobs[0].again = 5;
-	later_at(&later, &jobs[0].task, 0);
-	later_at(&later, &jobs[1].task, clock_now_ms() + 30);
-	finish(&later, loop);
+	task_timer_schedule(&timer, &jobs[0].task, 0);
+	task_timer_schedule(&timer, &jobs[1].task, clock_now_ms() + 30);
+	finish(&timer, loop);
 	assert_int_equal(jobs[0].again, 0);
 	assert_int_equal(ran_in_order, 7);
 }
@@ -108,15 +108,15 @@ static void
 long_tasks_leave_the_loop_to_others(void **state)
 {
 	uint64_t now_ms = clock_now_ms();
-	struct later later;
+	struct task_timer timer;
 	struct job jobs[8];
-	struct ev_loop *loop = start(&later, jobs, 8);
+	struct ev_loop *loop = start(&timer, jobs, 8);
 	unsigned before;
 
 	(void)state;
 	for (size_t i = 0; i < 8; i++) {
 		jobs[i].busy_ms = 2;
-		later_at(&later, &jobs[i].task, now_ms + 1);
+		task_timer_schedule(&timer, &jobs[i].task, now_ms + 1);
 	}
 	while (ran_in_order == 0)
 		ev_run(loop, EVRUN_ONCE);
@@ -125,22 +125,22 @@ long_tasks_leave_the_loop_to_others(void **state)
 		ev_run(loop, EVRUN_ONCE);
 		assert_true(ran_in_order - before <= 1);
 	}
-	finish(&later, loop);
+	finish(&timer, loop);
 }
 
 static void
 oldest_keeps_the_oldest_sorted(void **state)
 {
-	struct oldest oldest = {NULL, 0, 0};
+	struct session_heap oldest = {NULL, 0, 0};
 	uint32_t seed = 99;
 	uint64_t all[500];
 
 	(void)state;
-	assert_true(oldest_reset(&oldest, 0));
-	oldest_offer(&oldest, &(struct aged){.born_ms = 1});
+	assert_true(session_heap_reset(&oldest, 0));
+	session_heap_offer(&oldest, &(struct session_age){.born_ms = 1});
 	assert_int_equal(oldest.n, 0);
-	oldest_sort(&oldest);
-	assert_true(oldest_reset(&oldest, 20));
+	session_heap_sort(&oldest);
+	assert_true(session_heap_reset(&oldest, 20));
 	for (size_t i = 0; i < UNIT_N(all); i++)
 		all[i] = i * 3;
 	for (size_t i = UNIT_N(all) - 1; i > 0; i--) {
@@ -151,20 +151,20 @@ oldest_keeps_the_oldest_sorted(void **state)
 		all[j] = t;
 	}
 	for (size_t i = 0; i < UNIT_N(all); i++)
-		oldest_offer(&oldest,
-		    &(struct aged){.born_ms = all[i], .id = all[i] + 7});
-	oldest_sort(&oldest);
+		session_heap_offer(&oldest,
+		    &(struct session_age){.born_ms = all[i], .id = all[i] + 7});
+	session_heap_sort(&oldest);
 	assert_int_equal(oldest.n, 20);
 	for (size_t i = 0; i < oldest.n; i++) {
 		assert_int_equal(oldest.all[i].born_ms, 3 * i);
 		assert_int_equal(oldest.all[i].id, 3 * i + 7);
 	}
 	/* Fewer than there is room for. */
-	assert_true(oldest_reset(&oldest, 5));
+	assert_true(session_heap_reset(&oldest, 5));
 	assert_int_equal(oldest.n, 0);
-	oldest_offer(&oldest, &(struct aged){.born_ms = 9});
+	session_heap_offer(&oldest, &(struct session_age){.born_ms = 9});
 	assert_int_equal(oldest.n, 1);
-	oldest_fini(&oldest);
+	session_heap_fini(&oldest);
 }
 
 static void

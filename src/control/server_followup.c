@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * See due.h.
+ * See server_followup.h.
  */
-#include "control/due.h"
+#include "control/server_followup.h"
 
 #include "base/clock.h"
 #include "control/control_internal.h"
 
-/* A grace period is a turn of each thread, some 50 us. */
+/* A grace period takes one turn of each thread, some 50 us. */
 #define ENDING_MS 1
 
-/* 0: nothing is. */
+/* Returns when there is work to do, or 0 for no work. */
 static uint64_t
-due_ms(const struct model *model)
+followup_ms(const struct model *model)
 {
 	if (model->state->ending)
 		return clock_now_ms() + ENDING_MS;
@@ -22,19 +22,19 @@ static void
 on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 {
 	struct control *c = prepare->data;
-	struct due *d = &c->due;
-	uint64_t at_ms = due_ms(c->model), now_ms;
+	struct server_followup *f = &c->followup;
+	uint64_t at_ms = followup_ms(c->model), now_ms;
 
 	(void)events;
-	if (at_ms == 0 || (ev_is_active(&d->timer) && d->at_ms <= at_ms))
+	if (at_ms == 0 || (ev_is_active(&f->timer) && f->at_ms <= at_ms))
 		return;
-	d->at_ms = at_ms;
+	f->at_ms = at_ms;
 	now_ms = clock_now_ms();
 	ev_now_update(loop);
-	ev_timer_stop(loop, &d->timer);
-	ev_timer_set(&d->timer,
+	ev_timer_stop(loop, &f->timer);
+	ev_timer_set(&f->timer,
 	    at_ms > now_ms ? (double)(at_ms - now_ms) / 1e3 : 0., 0.);
-	ev_timer_start(loop, &d->timer);
+	ev_timer_start(loop, &f->timer);
 }
 
 static void
@@ -53,12 +53,12 @@ on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 void
-due_start(struct control *control)
+server_followup_start(struct control *control)
 {
-	struct due *d = &control->due;
+	struct server_followup *f = &control->followup;
 
-	ev_prepare_init(&d->prepare, on_prepare);
-	ev_timer_init(&d->timer, on_timer, 0., 0.);
-	d->prepare.data = d->timer.data = control;
-	ev_prepare_start(control->loop, &d->prepare);
+	ev_prepare_init(&f->prepare, on_prepare);
+	ev_timer_init(&f->timer, on_timer, 0., 0.);
+	f->prepare.data = f->timer.data = control;
+	ev_prepare_start(control->loop, &f->prepare);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See notices.h.
+ * See server_notices.h.
  */
-#include "control/notices.h"
+#include "control/server_notices.h"
 
 #include "base/clock.h"
 #include "control/control_internal.h"
@@ -14,9 +14,9 @@ notify(void *arg)
 	ev_async_send(c->loop, &c->noticed);
 }
 
-/* Those whose time has passed are back; waits for the next one. */
+/* Readmits servers whose time is over, and sets the timer for the next one. */
 static void
-readmit(struct control *c)
+readmit_servers(struct control *c)
 {
 	uint64_t now_ms = clock_now_ms(), next_ms = UINT64_MAX;
 
@@ -40,12 +40,13 @@ on_readmit(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop;
 	(void)events;
-	readmit(timer->data);
+	readmit_servers(timer->data);
 }
 
-/* Which server it is about its noticed says: many notices, one look. */
+/* A notice is kept in its server, so one look at all servers serves any number
+ * of wake-ups. */
 void
-notices_review(struct control *control)
+server_notices_review(struct control *control)
 {
 	struct control *c = control;
 	uint64_t now_ms = clock_now_ms();
@@ -57,7 +58,7 @@ notices_review(struct control *control)
 			if (server_review(b->servers[j], now_ms))
 				checker_hurry(c->checker, b->servers[j]);
 	}
-	readmit(c);
+	readmit_servers(c);
 }
 
 static void
@@ -65,11 +66,11 @@ on_notice(struct ev_loop *loop, ev_async *async, int events)
 {
 	(void)loop;
 	(void)events;
-	notices_review(async->data);
+	server_notices_review(async->data);
 }
 
 void
-notices_watch(struct control *control)
+server_notices_watch(struct control *control)
 {
 	struct control *c = control;
 
