@@ -14,7 +14,6 @@
 #include "base/grace.h"
 #include "base/text.h"
 #include "config/cpus.h"
-#include "control/pool_settings.h"
 #include "control/pools_internal.h"
 
 /* While a change is under way its progress is looked at this often. */
@@ -180,8 +179,8 @@ watch(struct pools *p, ev_timer *timer, double every_s,
 	timer->data = p;
 }
 
-static int
-start_one(struct pools *p, const struct pool_spec *spec)
+int
+pools_entry_add(struct pools *p, const struct pool_spec *spec)
 {
 	struct pool_options options = {
 	    .name = spec->name,
@@ -219,8 +218,8 @@ start_one(struct pools *p, const struct pool_spec *spec)
 	return 0;
 }
 
-static struct pools_entry *
-find_entry(const struct pools *p, const char *name)
+struct pools_entry *
+pools_entry_find(const struct pools *p, const char *name)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (strcmp(pool_name(p->entries[i].pool), name) == 0)
@@ -228,83 +227,12 @@ find_entry(const struct pools *p, const char *name)
 	return NULL;
 }
 
-bool
-pools_prepare(struct pools *pools, const struct spec *spec, struct err *err)
-{
-	for (size_t i = 0; i < spec->pools_n; i++) {
-		const struct pool_spec *s = &spec->pools[i];
-		int rc = 0;
-
-		if (!find_entry(pools, s->name))
-			rc = start_one(pools, s);
-		if (rc == 0)
-			continue;
-		pools_cancel(pools);
-		return err_set(err, "pool %s cannot be started: %s%s", s->name,
-		    strerror(-rc), pool_start_hint(-rc));
-	}
-	return true;
-}
-
-static void
-drop_entry(struct pools *p, struct pools_entry *e)
+void
+pools_entry_drop(struct pools *p, struct pools_entry *e)
 {
 	pool_stop(e->pool);
 	pool_free(e->pool);
 	memmove(e, e + 1, (size_t)(p->entries + --p->n - e) * sizeof(*e));
-}
-
-void
-pools_cancel(struct pools *pools)
-{
-	for (size_t i = pools->n; i-- > 0;)
-		if (pools->entries[i].fresh)
-			drop_entry(pools, &pools->entries[i]);
-}
-
-void
-pools_apply(
-    struct pools *pools, const struct spec *spec, struct changes *changes)
-{
-	for (size_t i = 0; i < pools->n; i++) {
-		pools->entries[i].leaving = true;
-		pools->entries[i].bindable = false;
-	}
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		if (spec->frontends[i].bound)
-			find_entry(
-			    pools, spec->pools[spec->frontends[i].pool].name)
-			    ->bindable = true;
-	for (size_t i = 0; i < spec->pools_n; i++) {
-		struct pools_entry *e = find_entry(pools, spec->pools[i].name);
-
-		e->leaving = e->idle = e->fresh = false;
-		pool_settings_apply(pools, e->pool, &spec->pools[i], changes);
-	}
-}
-
-void
-pools_reap(struct pools *pools,
-    bool (*in_use)(const void *arg, struct pool *pool), const void *arg)
-{
-	for (size_t i = pools->n; i-- > 0;) {
-		struct pools_entry *e = &pools->entries[i];
-		bool idle = e->leaving && !in_use(arg, e->pool) &&
-		            pool_is_idle(e->pool);
-
-		if (idle && !e->idle)
-			e->idle_at = grace_stamp(pools->grace);
-		else if (idle && grace_passed(pools->grace, e->idle_at)) {
-			event_add(EVENT_POOL, LOG_LEVEL_INFO,
-			    pool_name(e->pool), NULL,
-			    "pool %s is gone: it was removed and has no "
-			    "session left",
-			    pool_name(e->pool));
-			drop_entry(pools, e);
-			continue;
-		}
-		e->idle = idle;
-	}
 }
 
 struct pool *
@@ -312,20 +240,17 @@ pools_of(struct pools *pools, const struct frontend *frontend)
 {
 	const struct spec *spec = frontend->model->spec;
 
-	return find_entry(pools, spec->pools[frontend->spec->pool].name)->pool;
+	return pools_entry_find(pools, spec->pools[frontend->spec->pool].name)
+	    ->pool;
 }
 
 struct pools *
-pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
-    struct grace *grace, struct err *err)
+pools_new(struct ev_loop *loop, struct proxy *proxy, struct grace *grace)
 {
 	struct pools *p = calloc(1, sizeof(*p));
-	struct changes none;
 
-	if (!p) {
-		err_set(err, "out of memory");
+	if (!p)
 		return NULL;
-	}
 	p->loop = loop;
 	p->proxy = proxy;
 	p->grace = grace;
@@ -337,14 +262,6 @@ pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
 	ev_async_init(&p->call, on_call);
 	p->call.data = p;
 	ev_async_start(loop, &p->call);
-	if (!pools_prepare(p, spec, err)) {
-		pools_free(p);
-		return NULL;
-	}
-	changes_init(&none);
-	pools_apply(p, spec, &none);
-	changes_fini(&none);
-	pools_set_guard(p, p->guarding);
 	return p;
 }
 
@@ -392,7 +309,7 @@ pools_find(struct pools *pools, const char *name, struct err *err)
 {
 	char names[256] = "";
 
-	const struct pools_entry *e = find_entry(pools, name);
+	const struct pools_entry *e = pools_entry_find(pools, name);
 
 	if (e)
 		return e->pool;

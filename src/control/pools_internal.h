@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the pools share.  Nobody else includes this.
+ * Internals of the pools.  Only pools*.c include this file.
+ *
+ * pools_spec.c calls pools_change.c, and both call pools.c.
  */
 #ifndef CONTROL_POOLS_INTERNAL_H
 #define CONTROL_POOLS_INTERNAL_H
@@ -9,11 +11,12 @@
 
 struct pools_entry {
 	struct pool *pool;
-	bool autoscaled, bindable;
-	bool fresh;   /* between prepare and apply or cancel */
-	bool leaving; /* the present spec lacks it */
-	bool idle;    /* it is, since idle_at, grace_stamp */
-	uint64_t idle_at;
+	bool autoscaled;
+	bool bindable;    /* a frontend of the pool has association = bound */
+	bool fresh;       /* between pools_prepare and pools_apply or _cancel */
+	bool leaving;     /* not in the present spec */
+	bool idle;        /* leaving and without work, since idle_at */
+	uint64_t idle_at; /* grace_stamp */
 	struct autoscale autoscale;
 };
 
@@ -24,17 +27,34 @@ struct pools {
 	struct pools_entry *entries;
 	size_t n;
 	unsigned next_index; /* of the next pool's first thread */
-	uint64_t wake_ns;
-	bool guarding; /* the guard is wanted at all */
-	ev_timer tick, guard, scale;
-	ev_async call; /* a pool works again */
+	uint64_t wake_ns;    /* see policy_calibrate */
+	bool guarding;       /* see pools_set_guard */
+	ev_timer tick;       /* follows changes that are under way */
+	ev_timer guard, scale;
+	ev_async call; /* an idle pool has work again */
 };
 
-/* It is one of them. */
+/* A set without pools.  NULL when out of memory. */
+struct pools *pools_new(
+    struct ev_loop *loop, struct proxy *proxy, struct grace *grace);
+
+/* Starts the pool and appends its entry, which is fresh.  Returns 0 or -errno.
+ */
+int pools_entry_add(struct pools *pools, const struct pool_spec *spec);
+
+/* Ends the pool's threads, and frees the pool and its entry. */
+void pools_entry_drop(struct pools *pools, struct pools_entry *entry);
+
+/* Returns NULL if no pool has that name. */
+struct pools_entry *pools_entry_find(
+    const struct pools *pools, const char *name);
+
+/* The entry of a pool of this set. */
 struct pools_entry *pools_entry_of(
     const struct pools *pools, const struct pool *pool);
 
-/* Looks at their progress every few milliseconds until there is none left. */
+/* Follows the progress of a change of threads or shards until the change is
+ * complete. */
 void pools_changed(struct pools *pools);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * See pool_settings.h.
+ * See pools.h: starts the pools of a configuration, and makes running pools
+ * follow a changed one.
  */
-#include "control/pool_settings.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "base/events.h"
+#include "base/grace.h"
 #include "config/cpus.h"
 #include "config/pool_text.h"
+#include "control/pools_internal.h"
 
-struct setting {
+struct pool_setting {
 	struct pools *pools;
 	struct pool *pool;
 	const struct pool_spec *spec;
@@ -18,8 +20,8 @@ struct setting {
 
 /* ok: it was changed; else err says why not. */
 static void
-tell(const struct setting *s, const char *key, const char *from, const char *to,
-    bool ok, const struct err *err)
+report_change(const struct pool_setting *s, const char *key, const char *from,
+    const char *to, bool ok, const struct err *err)
 {
 	if (ok)
 		changes_add(s->changes, false, "pool %s: %s: %s -> %s",
@@ -38,7 +40,7 @@ range_text(unsigned min, unsigned max, char out[THREADS_TEXT_SIZE])
 
 /* What is in force, as it would be written. */
 static void
-threads_now(const struct setting *s, char out[THREADS_TEXT_SIZE])
+threads_now(const struct pool_setting *s, char out[THREADS_TEXT_SIZE])
 {
 	struct pool_class classes[POOL_CLASSES_MAX];
 	struct thread_class_spec spec[POOL_CLASSES_MAX];
@@ -56,7 +58,7 @@ threads_now(const struct setting *s, char out[THREADS_TEXT_SIZE])
 }
 
 static void
-apply_threads(const struct setting *s)
+apply_threads(const struct pool_setting *s)
 {
 	char from[THREADS_TEXT_SIZE], to[THREADS_TEXT_SIZE];
 	struct pool_class classes[POOL_CLASSES_MAX];
@@ -81,11 +83,11 @@ apply_threads(const struct setting *s)
 	else
 		ok = pools_set_threads(
 		    s->pools, s->pool, classes, spec->classes_n, &err);
-	tell(s, "threads", from, to, ok, &err);
+	report_change(s, "threads", from, to, ok, &err);
 }
 
 static void
-apply_shards(const struct setting *s)
+apply_shards(const struct pool_setting *s)
 {
 	unsigned now = pool_shards_wanted(s->pool);
 	char from[16], to[16];
@@ -95,36 +97,36 @@ apply_shards(const struct setting *s)
 		return;
 	snprintf(from, sizeof(from), "%u", now);
 	snprintf(to, sizeof(to), "%u", s->spec->shards);
-	tell(s, "shards", from, to,
+	report_change(s, "shards", from, to,
 	    pools_set_shards(s->pools, s->pool, s->spec->shards, &err), &err);
 }
 
 static void
-apply_policy(const struct setting *s, enum policy_kind now)
+apply_policy(const struct pool_setting *s, enum policy_kind now)
 {
 	enum policy_kind wanted = (enum policy_kind)s->spec->promotion;
 	struct err err;
 
 	if (now == wanted)
 		return;
-	tell(s, "promotion", policy_name(now), policy_name(wanted),
+	report_change(s, "promotion", policy_name(now), policy_name(wanted),
 	    pools_set_policy(s->pools, s->pool, wanted, &err), &err);
 }
 
 static void
-apply_order(const struct setting *s, enum promotion_order now)
+apply_order(const struct pool_setting *s, enum promotion_order now)
 {
 	enum promotion_order wanted = (enum promotion_order)s->spec->order;
 
 	if (now == wanted)
 		return;
 	pools_set_order(s->pools, s->pool, wanted);
-	tell(s, "order", promotion_order_name(now),
+	report_change(s, "order", promotion_order_name(now),
 	    promotion_order_name(wanted), true, NULL);
 }
 
 static void
-apply_cpus(const struct setting *s)
+apply_cpus(const struct pool_setting *s)
 {
 	const cpu_set_t *now = pool_cpu_set(s->pool);
 	char from[CPU_LIST_TEXT_SIZE], to[CPU_LIST_TEXT_SIZE];
@@ -137,7 +139,7 @@ apply_cpus(const struct setting *s)
 		return;
 	cpu_list_text(now, from);
 	cpu_list_text(&wanted, to);
-	tell(s, "cpus", from, to,
+	report_change(s, "cpus", from, to,
 	    pools_set_cpus(s->pools, s->pool, &wanted, &err), &err);
 }
 
@@ -153,11 +155,11 @@ fewest_threads(const struct pool_spec *spec)
 	return n;
 }
 
-void
+static void
 pool_settings_apply(struct pools *pools, struct pool *pool,
     const struct pool_spec *spec, struct changes *changes)
 {
-	struct setting s = {
+	struct pool_setting s = {
 	    .pools = pools, .pool = pool, .spec = spec, .changes = changes};
 	struct pool_status status;
 
@@ -171,4 +173,98 @@ pool_settings_apply(struct pools *pools, struct pool *pool,
 	apply_policy(&s, status.policy);
 	apply_order(&s, status.order);
 	apply_cpus(&s);
+}
+
+bool
+pools_prepare(struct pools *pools, const struct spec *spec, struct err *err)
+{
+	for (size_t i = 0; i < spec->pools_n; i++) {
+		const struct pool_spec *s = &spec->pools[i];
+		int rc = 0;
+
+		if (!pools_entry_find(pools, s->name))
+			rc = pools_entry_add(pools, s);
+		if (rc == 0)
+			continue;
+		pools_cancel(pools);
+		return err_set(err, "pool %s cannot be started: %s%s", s->name,
+		    strerror(-rc), pool_start_hint(-rc));
+	}
+	return true;
+}
+
+void
+pools_cancel(struct pools *pools)
+{
+	for (size_t i = pools->n; i-- > 0;)
+		if (pools->entries[i].fresh)
+			pools_entry_drop(pools, &pools->entries[i]);
+}
+
+void
+pools_apply(
+    struct pools *pools, const struct spec *spec, struct changes *changes)
+{
+	for (size_t i = 0; i < pools->n; i++) {
+		pools->entries[i].leaving = true;
+		pools->entries[i].bindable = false;
+	}
+	for (size_t i = 0; i < spec->frontends_n; i++)
+		if (spec->frontends[i].bound)
+			pools_entry_find(
+			    pools, spec->pools[spec->frontends[i].pool].name)
+			    ->bindable = true;
+	for (size_t i = 0; i < spec->pools_n; i++) {
+		struct pools_entry *e =
+		    pools_entry_find(pools, spec->pools[i].name);
+
+		e->leaving = e->idle = e->fresh = false;
+		pool_settings_apply(pools, e->pool, &spec->pools[i], changes);
+	}
+}
+
+void
+pools_reap(struct pools *pools,
+    bool (*in_use)(const void *arg, struct pool *pool), const void *arg)
+{
+	for (size_t i = pools->n; i-- > 0;) {
+		struct pools_entry *e = &pools->entries[i];
+		bool idle = e->leaving && !in_use(arg, e->pool) &&
+		            pool_is_idle(e->pool);
+
+		if (idle && !e->idle)
+			e->idle_at = grace_stamp(pools->grace);
+		else if (idle && grace_passed(pools->grace, e->idle_at)) {
+			event_add(EVENT_POOL, LOG_LEVEL_INFO,
+			    pool_name(e->pool), NULL,
+			    "pool %s is gone: it was removed and has no "
+			    "session left",
+			    pool_name(e->pool));
+			pools_entry_drop(pools, e);
+			continue;
+		}
+		e->idle = idle;
+	}
+}
+
+struct pools *
+pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
+    struct grace *grace, struct err *err)
+{
+	struct pools *p = pools_new(loop, proxy, grace);
+	struct changes none;
+
+	if (!p) {
+		err_set(err, "out of memory");
+		return NULL;
+	}
+	if (!pools_prepare(p, spec, err)) {
+		pools_free(p);
+		return NULL;
+	}
+	changes_init(&none);
+	pools_apply(p, spec, &none);
+	changes_fini(&none);
+	pools_set_guard(p, p->guarding);
+	return p;
 }
