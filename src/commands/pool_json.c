@@ -80,7 +80,7 @@ add_histograms(json_t *object, const struct thread_stats *stats)
 {
 	return add(object, "promotion_delay_us",
 	           times_json(&stats->promotion_delay)) &&
-	       add(object, "eyes_closed_us", times_json(&stats->eyes_closed)) &&
+	       add(object, "poll_gap_us", times_json(&stats->poll_gap)) &&
 	       add(object, "service_us", times_json(&stats->service));
 }
 

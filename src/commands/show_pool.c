@@ -121,7 +121,7 @@ show_pool_render(FILE *out, const struct pool_facts *facts)
 	fprintf(out, "  %-15s %11s %11s %11s %11s %11s\n", "times in us",
 	    "count", "p50", "p90", "p99", "max");
 	put_times(out, "promotion delay", &sum->promotion_delay);
-	put_times(out, "eyes closed", &sum->eyes_closed);
+	put_times(out, "poll gap", &sum->poll_gap);
 	put_times(out, "service", &sum->service);
 }
 

@@ -67,7 +67,7 @@ static void
 put_times(FILE *out, const struct thread_status *t)
 {
 	const struct histogram *histograms[] = {&t->stats->promotion_delay,
-	    &t->stats->eyes_closed, &t->stats->service};
+	    &t->stats->poll_gap, &t->stats->service};
 
 	fprintf(out, "  %6u", t->place);
 	for (int i = 0; i < 3; i++) {
@@ -94,7 +94,7 @@ static const struct {
     {"  thread       waits      errors  promotions       wakes"
      "   adoptions   hand-offs\n",
         put_leadership},
-    {"          promotion delay, us       eyes closed, us"
+    {"          promotion delay, us          poll gap, us"
      "           service, us\n"
      "  thread     p50     p99     max     p50     p99     max"
      "     p50     p99     max\n",

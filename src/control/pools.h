@@ -17,7 +17,7 @@
 
 struct pools;
 
-/* Eyes closed for longer than this are opened by the guard. */
+/* The guard ends poll gaps that are longer than this. */
 #define POOLS_GUARD_MS 1
 
 /* Control thread, as all of these.  Starts every pool of the spec; NULL with

@@ -58,8 +58,8 @@ struct thread_stats {
 	uint64_t role_since_ns;
 	uint32_t role;
 	struct histogram promotion_delay; /* called until running */
-	struct histogram eyes_closed; /* between two looks, events waiting */
-	struct histogram service;     /* a run of a handler */
+	struct histogram poll_gap; /* between two polls, events waiting */
+	struct histogram service;  /* a run of a handler */
 } CACHE_LINE_ALIGNED;
 
 /* One thread of a pool.  Handlers get it as `self`; its plain fields belong to
@@ -157,8 +157,8 @@ bool pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err);
  * sessions of closing shards should get their note again. */
 bool pool_tick(struct pool *pool);
 
-/* Every millisecond or so while the pool works: sees to it that no shard's eyes
- * stay closed for longer than limit_ns.  False when the pool has slept for a
+/* Run every millisecond or so while the pool works: ends poll gaps of its
+ * shards that are longer than limit_ns.  False when the pool has slept for a
  * while: the guard may stop until call_guard. */
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
 

@@ -41,7 +41,7 @@ add_stats(struct thread_stats *sum, const struct thread_stats *s)
 	add(&sum->adoptions, &s->adoptions);
 	add(&sum->wait_errors, &s->wait_errors);
 	histogram_merge(&sum->promotion_delay, &s->promotion_delay);
-	histogram_merge(&sum->eyes_closed, &s->eyes_closed);
+	histogram_merge(&sum->poll_gap, &s->poll_gap);
 	histogram_merge(&sum->service, &s->service);
 }
 

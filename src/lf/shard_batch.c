@@ -93,14 +93,16 @@ enter(struct batch *b, int n, struct pool_thread *self)
 	b->looked = true;
 }
 
-/* Eyes closed: from the end of one look at the kernel to the start of the next,
- * if that one found events at once: they may have waited as long. */
+/* The poll gap is the time from the end of one wait for events to the start of
+ * the next, counted if the next one found events at once: they may have been
+ * ready since the gap began. */
 static void
-measure_eyes(struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
+measure_poll_gap(
+    struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
 {
 	if (n > 0 && b->looked_ns > 0 && b->looked_ns < from_ns &&
 	    self->now_ns - from_ns < 10000)
-		histogram_add(&self->stats.eyes_closed, from_ns - b->looked_ns);
+		histogram_add(&self->stats.poll_gap, from_ns - b->looked_ns);
 	b->looked_ns = self->now_ns;
 	if (n == 0 || self->now_ns - from_ns > 5000)
 		b->rested_ns = self->now_ns;
@@ -126,7 +128,7 @@ batch_fetch(struct shard *shard, struct batch *b, bool leading,
 	/* Nobody had to look while it was closed or led in another way. */
 	if (b->looked_ns < atomic_load_relaxed(&shard->changed_ns))
 		b->looked_ns = 0;
-	measure_eyes(b, n, from_ns, self);
+	measure_poll_gap(b, n, from_ns, self);
 	drain_mailbox(shard, b);
 	shard_call_guard(shard);
 }

@@ -47,9 +47,8 @@ static const struct word histograms[] = {
     {"lfproxy_pool_promotion_delay_seconds",
         offsetof(struct thread_stats, promotion_delay),
         "from the call of a follower until it ran"},
-    {"lfproxy_pool_eyes_closed_seconds",
-        offsetof(struct thread_stats, eyes_closed),
-        "between two looks at the handle set while events waited"},
+    {"lfproxy_pool_poll_gap_seconds", offsetof(struct thread_stats, poll_gap),
+        "between two polls for events while events waited"},
     {"lfproxy_pool_service_seconds", offsetof(struct thread_stats, service),
         "of a run of a handler"},
 };

@@ -124,7 +124,7 @@ quiet_ledger() {
 	    'leadership  adoptions [0-9]+, taken over [0-9]+, guarded [0-9]+' \
 	    'costs       wake [0-9.]+ us, relay turn [0-9.]+ us, accept turn [0-9.]+ us' \
 	    'times in us           count         p50         p90         p99         max' \
-	    'promotion delay( +[0-9.]+){5}' 'eyes closed( +[0-9.]+){5}' \
+	    'promotion delay( +[0-9.]+){5}' 'poll gap( +[0-9.]+){5}' \
 	    'service +[1-9][0-9]*( +[0-9.]+){4}'; do
 		grep -qxE "  $line" <<<"$output" || fail "no line '$line': $output"
 	done

@@ -44,7 +44,7 @@ print_sum(FILE *out, const struct thread_stats *sum)
 	print(out, "hand_offs", sum->hand_offs);
 	print(out, "adoptions", sum->adoptions);
 	print_histogram(out, "promotion_delay", &sum->promotion_delay);
-	print_histogram(out, "eyes_closed", &sum->eyes_closed);
+	print_histogram(out, "poll_gap", &sum->poll_gap);
 	print_histogram(out, "service", &sum->service);
 }
 

@@ -49,10 +49,10 @@ class Bench:
             "guarded": grown["guarded"],
             "wake_us": after["wake_ns"] / 1e3,
         })
-        eyes = after["eyes_closed"]
-        if eyes["n"] > 0:
-            sample["eyes_p99_us"] = eyes["p99_ns"] / 1e3
-            sample["eyes_max_us"] = eyes["max_ns"] / 1e3
+        gap = after["poll_gap"]
+        if gap["n"] > 0:
+            sample["poll_gap_p99_us"] = gap["p99_ns"] / 1e3
+            sample["poll_gap_max_us"] = gap["max_ns"] / 1e3
         if futexes.count is not None:
             sample["futexes"] = futexes.count / requests
         return sample

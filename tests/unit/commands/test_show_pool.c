@@ -54,7 +54,7 @@ quiet_pool(void)
 		histogram_add(&f.status.sum.service, 1000);
 	histogram_add(&f.status.sum.service, 50000);
 	histogram_add(&f.status.sum.service, 2000000);
-	histogram_add(&f.status.sum.eyes_closed, 7500);
+	histogram_add(&f.status.sum.poll_gap, 7500);
 	return f;
 }
 
@@ -87,7 +87,7 @@ pool_is_a_line_for_each_group_of_facts(void **state)
 	    "         max\n"
 	    "  promotion delay           0         0.0         0.0         0.0"
 	    "         0.0\n"
-	    "  eyes closed               1         7.5         7.5         7.5"
+	    "  poll gap                  1         7.5         7.5         7.5"
 	    "         7.5\n"
 	    "  service                 100         1.0         1.0        57.3"
 	    "      2000.0\n");
@@ -179,7 +179,7 @@ threads_are_tables_of_80_columns(void **state)
 	    "adoptions   hand-offs\n"
 	    "    1023           1           2           3           4       "
 	    "    5           6\n"
-	    "          promotion delay, us       eyes closed, us           "
+	    "          promotion delay, us          poll gap, us           "
 	    "service, us\n"
 	    "  thread     p50     p99     max     p50     p99     max     p50 "
 	    "    p99     max\n"
@@ -301,7 +301,7 @@ pool_as_json_has_every_fact(void **state)
 	assert_integer(part, "count", 100);
 	assert_us(part, "p99", 57.343);
 	assert_us(part, "max", 2000);
-	assert_integer(json_object_get(o, "eyes_closed_us"), "count", 1);
+	assert_integer(json_object_get(o, "poll_gap_us"), "count", 1);
 	assert_us(json_object_get(o, "promotion_delay_us"), "p50", 0);
 	json_decref(o);
 

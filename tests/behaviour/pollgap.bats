@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The eyes never close for long: handlers made slow on purpose, in the build of
-# MODE=fault, hold up neither the look for events nor the sessions of others.
+# The poll gap stays short: handlers made slow on purpose, in the build of
+# MODE=fault, delay neither the polls for events nor the sessions of others.
 
 load helpers
 
@@ -18,8 +18,8 @@ common() {
 	END
 }
 
-# Before the others on a machine that others use, where that is allowed: within
-# the session, and among sessions.
+# $T/favoured COMMAND: runs COMMAND with a higher priority than the rest of the
+# machine, where that is permitted.
 write_favoured() {
 	cat >"$T/favoured" <<-'END'
 		#!/bin/sh
@@ -36,9 +36,9 @@ slowed() {
 }
 
 # measure KIND OPTION VARIABLE=VALUE...: one run of 0.6 s, a line in $T/KIND, all
-# in us: the longest time that the eyes were closed and its 99th percentile, and
-# the 99th percentile of the others' requests.  OPTION tells the load who the
-# others are.
+# in us: the longest poll gap, its 99th percentile, and the 99th percentile of
+# the requests on connections without slow handlers.  OPTION tells the load
+# generator which connections are slow.
 measure() {
 	local kind=$1 option=$2
 
@@ -52,15 +52,15 @@ measure() {
 	echo "$output" | python3 -c '
 import json, sys
 load = json.load(sys.stdin)
-eyes = json.load(open(sys.argv[1]))[0]["eyes_closed_us"]
+gap = json.load(open(sys.argv[1]))[0]["poll_gap_us"]
 assert load["errors"] == 0 and load["others"]["requests"] > 100, load
-print(int(eyes["max"]), int(eyes["p99"]), load["others"]["p99_us"])
+print(int(gap["max"]), int(gap["p99"]), load["others"]["p99_us"])
 ' "$T/pool.json" >"$T/last"
 	cat "$T/last" >>"$T/$kind"
 	echo "$kind: $(cat "$T/last")"
 }
 
-LONGEST=1 EYES_P99=2 OTHERS_P99=3
+LONGEST=1 GAP_P99=2 OTHERS_P99=3
 
 # median KIND COLUMN
 median() {
@@ -70,7 +70,7 @@ median() {
 
 # 2 ms and a scheduling quantum, which is 2.8 ms with the kernel's defaults on
 # 8 CPUs and less on fewer; a slow handler takes 5 ms.
-eyes_stay_open() {
+poll_gap_stays_short() {
 	[ "$(median "$1" "$2")" -lt 4800 ]
 }
 
@@ -85,12 +85,12 @@ begin() {
 	(echo -20 >"/proc/${PIDS[a]}/autogroup") 2>/dev/null || true
 }
 
-# Single slow turns, 1 % of all, hit any session: whoever was hit is known by
-# the time that it took.  They are more than 1 % of the looks, so that the 99th
-# percentile is one of theirs, and what else takes the CPU away for a moment
-# does not count: five interleaved rounds and their medians, on any machine.
+# Single slow turns, 1 % of all, hit any session; the load generator recognizes
+# them by their duration.  They make up more than 1 % of the polls, so the 99th
+# percentile is a slow turn, and short preemptions by other processes do not
+# matter.  Five interleaved rounds, judged by their medians.
 # bats test_tags=slow,timing
-@test "eyes: 1 % slow turns close them for 2 ms, and for long without the guard" {
+@test "pollgap: 2 ms with 1 % slow turns, and long without the guard" {
 	begin
 	for _ in 1 2 3 4 5; do
 		measure turns '--hit-us 5000' LFPROXY_FAULT_SLOW=1%:5ms
@@ -99,13 +99,12 @@ begin() {
 		measure blind '--hit-us 5000' LFPROXY_FAULT_SLOW=1%:5ms \
 		    LFPROXY_FAULT_NO_GUARD=1 LFPROXY_FAULT_NO_TAKEOVER=1
 	done
-	eyes_stay_open turns $EYES_P99
-	refute eyes_stay_open unguarded $EYES_P99
-	refute eyes_stay_open blind $EYES_P99
+	poll_gap_stays_short turns $GAP_P99
+	refute poll_gap_stays_short unguarded $GAP_P99
+	refute poll_gap_stays_short blind $GAP_P99
 }
 
-# What the machine does to a run without slow handlers must be well below what
-# is to be seen.
+# A run without slow handlers must show figures well below those to be measured.
 machine_is_quiet() {
 	local longest p99 others
 
@@ -113,14 +112,13 @@ machine_is_quiet() {
 	[ "$longest" -lt 2000 ] && [ "$others" -lt 2000 ]
 }
 
-# Slow sessions, 1 of 100, are slow in each turn: after two the leader promotes
-# before the third.  The longest time of all, and the others' requests, tell
-# something only where nothing else takes the CPU away.  The rule: rounds are left
-# out in which the machine is not quiet both before and afterwards; of the others
-# there are five, or the machine is not one to tell, and their medians are judged
-# once.
+# Slow sessions, 1 of 100, are slow in each turn: after two slow turns the leader
+# promotes before the third.  The maximum and the other sessions' requests mean
+# something only while no other process takes the CPU.  So a round counts if the
+# machine was quiet before and after it.  The medians of five such rounds are
+# judged; the test is skipped if there were fewer.
 # bats test_tags=slow,timing
-@test "eyes: 1 % slow sessions: the longest time is 2 ms and others do not wait" {
+@test "pollgap: 2 ms at most with 1 % slow sessions, and others do not wait" {
 	local rounds=0 tried kind
 
 	begin
@@ -142,15 +140,15 @@ machine_is_quiet() {
 	done
 	[ $rounds -eq 5 ] ||
 	    skip "the machine was quiet in $rounds of $tried rounds only"
-	eyes_stay_open clean $LONGEST
-	eyes_stay_open sessions $LONGEST
-	eyes_stay_open turns $LONGEST
+	poll_gap_stays_short clean $LONGEST
+	poll_gap_stays_short sessions $LONGEST
+	poll_gap_stays_short turns $LONGEST
 	others_do_not_wait sessions
-	refute eyes_stay_open unguarded $LONGEST
+	refute poll_gap_stays_short unguarded $LONGEST
 	refute others_do_not_wait unguarded
 }
 
-@test "eyes: a fault that cannot be understood is refused at the start" {
+@test "faults: an invalid fault is refused at the start" {
 	local bad
 
 	[ -x "$FAULTY" ] || skip "no $FAULTY; make MODE=fault builds it"
@@ -161,7 +159,7 @@ machine_is_quiet() {
 	done
 }
 
-@test "eyes: no other build knows faults" {
+@test "faults: other builds ignore them" {
 	refute grep -q LFPROXY_FAULT "$BUILD/lfproxy"
 	start_app a
 	LIMIT="env LFPROXY_FAULT_ACCEPT=EMFILE LFPROXY_FAULT_SLOW=nonsense
@@ -180,7 +178,7 @@ answers() {
 	[ "$(fetch "$(url)" 2>/dev/null)" = a ]
 }
 
-@test "eyes: calls that fail for a while are weathered, and served again" {
+@test "faults: system calls that fail for a while are survived" {
 	faulty LFPROXY_FAULT_ACCEPT=EMFILE:count=3
 	wait_for 10 answers
 	stop_lfproxy
