@@ -5,7 +5,7 @@
 #define ADMIN_ADMIN_SOCKET_H
 
 #include "admin/client_turns.h"
-#include "commands/command.h"
+#include "commands/call.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/memory_use.h"

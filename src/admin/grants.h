@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "commands/command.h"
+#include "commands/call.h"
 #include "base/err.h"
 
 struct grant {

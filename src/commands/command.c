@@ -3,134 +3,17 @@
  */
 #include "commands/command.h"
 
-#include <ctype.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands/command_table.h"
 #include "commands/expiring.h"
-#include "commands/usage.h"
 #include "base/ensure.h"
 #include "config/hint.h"
 
-#define WORDS_MAX    64 /* as in HAProxy */
 #define WORD_SIZE    32
 #define COMMANDS_MAX 256
 #define SUGGESTIONS  5
-
-static void
-put_severity(const struct command_mode *mode, enum severity severity, FILE *out)
-{
-	static const char *const names[] = {
-	    [SEVERITY_ERR] = "err",
-	    [SEVERITY_WARNING] = "warning",
-	    [SEVERITY_NOTICE] = "notice",
-	    [SEVERITY_INFO] = "info",
-	};
-
-	if (mode->severity == SEVERITY_NUMBER)
-		fprintf(out, "[%d]: ", severity);
-	else if (mode->severity == SEVERITY_STRING)
-		fprintf(out, "[%s]: ", names[severity]);
-}
-
-void
-call_severity(const struct call *call, enum severity severity)
-{
-	if (severity <= SEVERITY_ERR)
-		call_fail(call);
-	put_severity(call->mode, severity, call->out);
-}
-
-void
-call_fail(const struct call *call)
-{
-	call->mode->failed = true;
-}
-
-void
-call_say(const struct call *call, enum severity severity, const char *fmt, ...)
-{
-	va_list ap;
-
-	call_severity(call, severity);
-	va_start(ap, fmt);
-	vfprintf(call->out, fmt, ap);
-	va_end(ap);
-	putc('\n', call->out);
-}
-
-bool
-call_is_strict(const struct call *call)
-{
-	return call->mode->severity == SEVERITY_STATUS;
-}
-
-bool
-call_fits(struct call *call, const char *usage, unsigned from)
-{
-	const char *word = call_is_strict(call)
-	                       ? usage_unexpected(usage, call->args + from)
-	                       : NULL;
-
-	if (!word)
-		return true;
-	if (!*usage)
-		return err_set(call->err,
-		    "Unexpected argument '%s'; this command takes none.", word);
-	return err_set(call->err, "Unexpected argument '%s'; the usage is: %s",
-	    word, usage);
-}
-
-bool
-call_takes_none(struct call *call)
-{
-	if (!call->args[0])
-		return true;
-	return err_set(call->err,
-	    "Unexpected argument '%s'; this command takes none.",
-	    call->args[0]);
-}
-
-void
-call_audit(const struct call *call, const char *before, const char *after,
-    const char *what, ...)
-{
-	char middle[256], text[320];
-	va_list ap;
-
-	va_start(ap, what);
-	vsnprintf(middle, sizeof(middle), what, ap);
-	va_end(ap);
-	snprintf(text, sizeof(text), "%s%s%s",
-	    call->audit_prefix ? call->audit_prefix : "", middle,
-	    call->audit_suffix ? call->audit_suffix : "");
-	audit_note(call->env->audit, &call->mode->peer, text, before, after);
-}
-
-const char *
-command_level_name(enum command_level level)
-{
-	static const char *const names[] = {
-	    [LEVEL_USER] = "user",
-	    [LEVEL_OPERATOR] = "operator",
-	    [LEVEL_ADMIN] = "admin",
-	};
-
-	return names[level];
-}
-
-bool
-err_as_sentence(struct err *err)
-{
-	size_t len = strlen(err->text);
-
-	err->text[0] = (char)toupper((unsigned char)err->text[0]);
-	if (len + 1 < sizeof(err->text))
-		strcpy(err->text + len, ".");
-	return false;
-}
 
 static void
 put_row(const struct command *command, FILE *out)
@@ -282,7 +165,7 @@ run_help(struct call *call)
 	static const char heading[] =
 	    "The following commands are valid at this level:";
 
-	put_severity(call->mode, SEVERITY_INFO, call->out);
+	call_severity(call, SEVERITY_INFO);
 	put_commands(call->args, heading, heading, call->out);
 	if (call_is_strict(call) && call->args[0] && !is_begun(call->args))
 		call_fail(call);
@@ -290,15 +173,14 @@ run_help(struct call *call)
 }
 
 static void
-put_unknown(struct command_mode *mode, char **words, FILE *out)
+put_unknown(const struct call *call, char **words)
 {
-	mode->failed = true;
-	put_severity(mode, SEVERITY_ERR, out);
+	call_severity(call, SEVERITY_ERR);
 	put_commands(words,
 	    "Unknown command, but maybe one of the following ones is a better "
 	    "match:",
 	    "Unknown command. Please enter one of the following commands only:",
-	    out);
+	    call->out);
 }
 
 char *
@@ -315,38 +197,6 @@ command_split(char *line)
 	return NULL;
 }
 
-/* Cuts the text into words at blanks, resolving backslashes in place.  False
- * when there are more than WORDS_MAX. */
-static bool
-cut_words(char *text, char *words[WORDS_MAX + 1])
-{
-	size_t n = 0;
-	char *to = text;
-
-	for (;;) {
-		char last;
-
-		text += strspn(text, " \t");
-		if (!*text)
-			break;
-		if (n == WORDS_MAX)
-			return false;
-		words[n++] = to;
-		for (; *text && *text != ' ' && *text != '\t'; text++) {
-			if (*text == '\\' && text[1])
-				text++;
-			*to++ = *text;
-		}
-		last = *text;
-		*to++ = '\0';
-		if (!last)
-			break;
-		text++;
-	}
-	words[n] = NULL;
-	return true;
-}
-
 static const struct command *
 find_command(char **words)
 {
@@ -356,14 +206,6 @@ find_command(char **words)
 			return &commands[i];
 	}
 	return NULL;
-}
-
-static void
-put_error(struct command_mode *mode, const char *text, FILE *out)
-{
-	mode->failed = true;
-	put_severity(mode, SEVERITY_ERR, out);
-	fprintf(out, "%s\n", text);
 }
 
 /* The command with its own arguments. */
@@ -398,26 +240,26 @@ command_run(const struct command_env *env, struct command_mode *mode,
 	char *words[WORDS_MAX + 1];
 	const struct command *command;
 	struct err err;
-	struct call call = {
-	    .env = env, .mode = mode, .words = words, .out = out, .err = &err};
+	struct call call = {.env = env, .mode = mode, .out = out, .err = &err};
 
 	mode->failed = false;
-	if (!cut_words(text, words)) {
-		put_error(mode, "Too many words: 64 are allowed.", out);
+	if (!words_cut(text, words)) {
+		call_say(&call, SEVERITY_ERR, "Too many words: %d are allowed.",
+		    WORDS_MAX);
 		return NULL;
 	}
 	command = find_command(words);
 	if (!command) {
-		put_unknown(mode, words, out);
+		put_unknown(&call, words);
 		return NULL;
 	}
 	if (command->level > mode->level) {
-		put_error(mode, "Permission denied", out);
+		call_say(&call, SEVERITY_ERR, "Permission denied");
 		return NULL;
 	}
 	call.args = words + words_of(command);
 	if (!run(&call, command))
-		put_error(mode, err.text, out);
+		call_say(&call, SEVERITY_ERR, "%s", err.text);
 	return call.rest;
 }
 
@@ -427,13 +269,10 @@ command_put_back(const struct command_env *env, const struct peer *who,
 {
 	char *words[WORDS_MAX + 1], *answer = NULL;
 	struct command_mode mode = {.level = LEVEL_ADMIN, .peer = *who};
-	struct call call = {.env = env,
-	    .mode = &mode,
-	    .words = words,
-	    .err = err,
-	    .audit_prefix = "expired: "};
+	struct call call = {
+	    .env = env, .mode = &mode, .err = err, .audit_prefix = "expired: "};
 	const struct command *command =
-	    cut_words(text, words) ? find_command(words) : NULL;
+	    words_cut(text, words) ? find_command(words) : NULL;
 	size_t size;
 	bool ok;
 
@@ -454,9 +293,9 @@ command_undo(const struct command_env *env, char *text, struct undo *ret_undo)
 {
 	char *words[WORDS_MAX + 1];
 	struct err err;
-	struct call call = {.env = env, .words = words, .err = &err};
+	struct call call = {.env = env, .err = &err};
 	const struct command *command =
-	    cut_words(text, words) ? find_command(words) : NULL;
+	    words_cut(text, words) ? find_command(words) : NULL;
 
 	if (!command)
 		return false;

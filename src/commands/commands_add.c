@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/expiring.h"
 #include "base/text_out.h"
 #include "config/server_words.h"

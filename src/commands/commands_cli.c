@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/rows.h"
 #include "base/text.h"
 

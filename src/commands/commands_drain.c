@@ -7,58 +7,13 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_server.h"
 #include "commands/expiring.h"
 #include "commands/pool_json.h"
 #include "base/text.h"
 #include "control/drains.h"
 #include "model/backend.h"
-
-bool
-call_json(struct call *call, bool *ret_json)
-{
-	*ret_json = strcmp(call_arg(call, 0), "json") == 0;
-	if (!call->args[0] || (*ret_json && !call->args[1]))
-		return true;
-	return err_set(call->err,
-	    "Unexpected argument '%s'; give json or nothing.",
-	    call->args[*ret_json]);
-}
-
-bool
-call_duration(struct call *call, const char *option, const char *text,
-    uint64_t min_ms, uint64_t max_ms, uint64_t *ret_ms)
-{
-	struct err why;
-
-	if (!*text)
-		return err_set(call->err,
-		    "'%s' needs a duration, as in '%s 10m' (units are ms, s, "
-		    "m, h, d).",
-		    option, option);
-	return text_parse_duration(text, min_ms, max_ms, ret_ms, &why) ||
-	       err_set(call->err, "%s: %s.", option, why.text);
-}
-
-const char *
-left_text(uint64_t ms, char out[LEFT_TEXT_SIZE])
-{
-	uint64_t s = ms / 1000;
-
-	if (s < 10)
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 ".%" PRIu64 "s", s,
-		    ms % 1000 / 100);
-	else if (s < 60)
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "s", s);
-	else if (s < 3600)
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "m%" PRIu64 "s",
-		    s / 60, s % 60);
-	else
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "h%" PRIu64 "m",
-		    s / 3600, s / 60 % 60);
-	return out;
-}
 
 static bool
 parse_then(struct call *call, const char *text, enum drain_then *ret_then)

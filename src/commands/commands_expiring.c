@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_drain.h"
 #include "commands/expiring.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "base/log.h"
 #include "proxy/proxy.h"
 

@@ -3,36 +3,12 @@
  */
 #include "commands/commands_own.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "commands/set_pool.h"
 #include "commands/show_pool.h"
 #include "commands/show_threads.h"
 #include "control/reload.h"
-
-/* `[POOL] [json]`; the pool is NULL when all are meant. */
-static bool
-take_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
-{
-	char **args = call->args;
-	size_t n = 0;
-
-	while (args[n])
-		n++;
-	*ret_json = n > 0 && strcmp(args[n - 1], "json") == 0;
-	n -= *ret_json;
-	*ret_pool = NULL;
-	if (n > 1)
-		return err_set(call->err,
-		    "Unexpected argument '%s'; give one pool's name or none, "
-		    "and json or nothing.",
-		    args[1]);
-	if (n == 0)
-		return true;
-	*ret_pool =
-	    pools_find(control_pools(call->env->control), args[0], call->err);
-	return *ret_pool || err_as_sentence(call->err);
-}
 
 bool
 run_show_pool(struct call *call)
@@ -40,7 +16,7 @@ run_show_pool(struct call *call)
 	struct pool *pool;
 	bool json;
 
-	return take_pool(call, &pool, &json) &&
+	return call_pool(call, &pool, &json) &&
 	       (show_pool(control_pools(call->env->control), pool, json,
 	            call->out, call->err) ||
 	           err_as_sentence(call->err));
@@ -52,7 +28,7 @@ run_show_threads(struct call *call)
 	struct pool *pool;
 	bool json;
 
-	return take_pool(call, &pool, &json) &&
+	return call_pool(call, &pool, &json) &&
 	       (show_threads(control_pools(call->env->control), pool, json,
 	            call->out, call->err) ||
 	           err_as_sentence(call->err));

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_drain.h"
 #include "commands/pool_json.h"
 #include "base/text.h"

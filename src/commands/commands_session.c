@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "base/text.h"
 #include "model/backend.h"
 #include "proxy/session_facts.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/rows.h"
 #include "commands/show_info.h"
 #include "stats/info.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/rows.h"
 #include "stats/server_status.h"
 #include "commands/show_servers.h"

@@ -5,7 +5,7 @@
 #ifndef COMMANDS_SESSION_FILTER_H
 #define COMMANDS_SESSION_FILTER_H
 
-#include "commands/command.h"
+#include "commands/call.h"
 
 /* Names, as a reload may come before the answer ends; NULL: any. */
 struct session_filter {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_server.h"
 #include "model/backend.h"
 #include "model/server_operator.h"

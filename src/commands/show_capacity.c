@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "base/clock.h"
 #include "base/list.h"
 

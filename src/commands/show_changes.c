@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `show changes`: what the audit has kept.
  */
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_cli.h"
 #include "commands/rows.h"
 #include "base/text.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_session.h"
 #include "commands/rows.h"
 #include "commands/session_filter.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_session.h"
 #include "commands/rows.h"
 #include "commands/session_filter.h"

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "commands/command_args.h"
+#include "commands/call.h"
 #include "commands/commands_frontend.h"
 #include "commands/commands_own.h"
 #include "commands/commands_server.h"

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ * See call.h.
+ */
+#include "commands/call.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/usage.h"
+#include "base/text.h"
+#include "control/pools.h"
+
+const char *
+command_level_name(enum command_level level)
+{
+	static const char *const names[] = {
+	    [LEVEL_USER] = "user",
+	    [LEVEL_OPERATOR] = "operator",
+	    [LEVEL_ADMIN] = "admin",
+	};
+
+	return names[level];
+}
+
+bool
+words_cut(char *text, char *words[WORDS_MAX + 1])
+{
+	size_t n = 0;
+	char *to = text;
+
+	for (;;) {
+		char last;
+
+		text += strspn(text, " \t");
+		if (!*text)
+			break;
+		if (n == WORDS_MAX)
+			return false;
+		words[n++] = to;
+		for (; *text && *text != ' ' && *text != '\t'; text++) {
+			if (*text == '\\' && text[1])
+				text++;
+			*to++ = *text;
+		}
+		last = *text;
+		*to++ = '\0';
+		if (!last)
+			break;
+		text++;
+	}
+	words[n] = NULL;
+	return true;
+}
+
+/* -- answers -- */
+
+static void
+severity_put(const struct command_mode *mode, enum severity severity, FILE *out)
+{
+	static const char *const names[] = {
+	    [SEVERITY_ERR] = "err",
+	    [SEVERITY_WARNING] = "warning",
+	    [SEVERITY_NOTICE] = "notice",
+	    [SEVERITY_INFO] = "info",
+	};
+
+	if (mode->severity == SEVERITY_NUMBER)
+		fprintf(out, "[%d]: ", severity);
+	else if (mode->severity == SEVERITY_STRING)
+		fprintf(out, "[%s]: ", names[severity]);
+}
+
+void
+call_fail(const struct call *call)
+{
+	call->mode->failed = true;
+}
+
+void
+call_severity(const struct call *call, enum severity severity)
+{
+	if (severity <= SEVERITY_ERR)
+		call_fail(call);
+	severity_put(call->mode, severity, call->out);
+}
+
+void
+call_say(const struct call *call, enum severity severity, const char *fmt, ...)
+{
+	va_list ap;
+
+	call_severity(call, severity);
+	va_start(ap, fmt);
+	vfprintf(call->out, fmt, ap);
+	va_end(ap);
+	putc('\n', call->out);
+}
+
+void
+call_audit(const struct call *call, const char *before, const char *after,
+    const char *what, ...)
+{
+	char middle[256], text[320];
+	va_list ap;
+
+	va_start(ap, what);
+	vsnprintf(middle, sizeof(middle), what, ap);
+	va_end(ap);
+	snprintf(text, sizeof(text), "%s%s%s",
+	    call->audit_prefix ? call->audit_prefix : "", middle,
+	    call->audit_suffix ? call->audit_suffix : "");
+	audit_note(call->env->audit, &call->mode->peer, text, before, after);
+}
+
+bool
+err_as_sentence(struct err *err)
+{
+	size_t len = strlen(err->text);
+
+	err->text[0] = (char)toupper((unsigned char)err->text[0]);
+	if (len + 1 < sizeof(err->text))
+		strcpy(err->text + len, ".");
+	return false;
+}
+
+const char *
+left_text(uint64_t ms, char out[LEFT_TEXT_SIZE])
+{
+	uint64_t s = ms / 1000;
+
+	if (s < 10)
+		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 ".%" PRIu64 "s", s,
+		    ms % 1000 / 100);
+	else if (s < 60)
+		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "s", s);
+	else if (s < 3600)
+		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "m%" PRIu64 "s",
+		    s / 60, s % 60);
+	else
+		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "h%" PRIu64 "m",
+		    s / 3600, s / 60 % 60);
+	return out;
+}
+
+/* -- arguments -- */
+
+const char *
+call_arg(const struct call *call, unsigned i)
+{
+	for (unsigned n = 0; n <= i; n++)
+		if (!call->args[n])
+			return "";
+	return call->args[i];
+}
+
+bool
+call_is_strict(const struct call *call)
+{
+	return call->mode->severity == SEVERITY_STATUS;
+}
+
+bool
+call_fits(struct call *call, const char *usage, unsigned from)
+{
+	const char *word = call_is_strict(call)
+	                       ? usage_unexpected(usage, call->args + from)
+	                       : NULL;
+
+	if (!word)
+		return true;
+	if (!*usage)
+		return err_set(call->err,
+		    "Unexpected argument '%s'; this command takes none.", word);
+	return err_set(call->err, "Unexpected argument '%s'; the usage is: %s",
+	    word, usage);
+}
+
+bool
+call_takes_none(struct call *call)
+{
+	if (!call->args[0])
+		return true;
+	return err_set(call->err,
+	    "Unexpected argument '%s'; this command takes none.",
+	    call->args[0]);
+}
+
+bool
+call_take_json(struct call *call)
+{
+	size_t n = 0;
+
+	while (call->args[n])
+		n++;
+	if (n == 0 || strcmp(call->args[n - 1], "json") != 0)
+		return false;
+	call->args[n - 1] = NULL;
+	return true;
+}
+
+bool
+call_json(struct call *call, bool *ret_json)
+{
+	*ret_json = strcmp(call_arg(call, 0), "json") == 0;
+	if (!call->args[0] || (*ret_json && !call->args[1]))
+		return true;
+	return err_set(call->err,
+	    "Unexpected argument '%s'; give json or nothing.",
+	    call->args[*ret_json]);
+}
+
+bool
+call_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
+{
+	char **args = call->args;
+	size_t n = 0;
+
+	while (args[n])
+		n++;
+	*ret_json = n > 0 && strcmp(args[n - 1], "json") == 0;
+	n -= *ret_json;
+	*ret_pool = NULL;
+	if (n > 1)
+		return err_set(call->err,
+		    "Unexpected argument '%s'; give one pool's name or none, "
+		    "and json or nothing.",
+		    args[1]);
+	if (n == 0)
+		return true;
+	*ret_pool =
+	    pools_find(control_pools(call->env->control), args[0], call->err);
+	return *ret_pool || err_as_sentence(call->err);
+}
+
+/* That of the first so many bytes. */
+static struct backend *
+backend_named(const struct model *m, const char *name, size_t len)
+{
+	for (size_t i = 0; i < m->spec->backends_n; i++) {
+		const char *other = m->spec->backends[i].name;
+
+		if (strlen(other) == len && memcmp(other, name, len) == 0)
+			return m->backends[i];
+	}
+	return NULL;
+}
+
+struct server *
+call_server(struct call *call, const char *name)
+{
+	const struct model *m = control_model(call->env->control);
+	size_t len = strcspn(name, "/");
+	struct backend *b;
+	struct server *s;
+
+	if (len == 0 || !name[len] || !name[len + 1]) {
+		err_set(call->err, "Require 'backend/server'.");
+		return NULL;
+	}
+	b = backend_named(m, name, len);
+	s = b ? backend_find_server(b, name + len + 1) : NULL;
+	if (!s)
+		err_set(call->err, b ? "No such server." : "No such backend.");
+	return s;
+}
+
+struct frontend *
+call_frontend(struct call *call, const char *name)
+{
+	struct frontend *f =
+	    model_find_frontend(control_model(call->env->control), name);
+
+	if (!*name)
+		err_set(call->err, "A frontend name is expected.");
+	else if (!f)
+		err_set(call->err, "No such frontend.");
+	return f;
+}
+
+bool
+call_backend(
+    struct call *call, const char *name, const struct backend **ret_backend)
+{
+	const struct backend *b = NULL;
+
+	if (*name) {
+		b = backend_named(
+		    control_model(call->env->control), name, strlen(name));
+		if (!b)
+			return err_set(call->err, "Can't find backend.");
+	}
+	*ret_backend = b;
+	return true;
+}
+
+bool
+call_number(struct call *call, const char *text, const char *missing,
+    uint64_t max, uint64_t *ret_n)
+{
+	char *end;
+	long long n;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (end == text || *end)
+		return err_set(call->err, "%s", missing);
+	if (errno || n < 0 || (uint64_t)n > max)
+		return err_set(call->err, "Value out of range.");
+	*ret_n = (uint64_t)n;
+	return true;
+}
+
+bool
+call_age(struct call *call, const char *text, uint64_t *ret_ms)
+{
+	uint64_t seconds;
+	struct err why;
+
+	if (text_parse_number(text, 0, UINT32_MAX, &seconds, &why))
+		*ret_ms = seconds * 1000;
+	else if (!text_parse_duration(
+	             text, 0, UINT32_MAX * UINT64_C(1000), ret_ms, &why))
+		return err_set(call->err, "Invalid age.");
+	return true;
+}
+
+bool
+call_duration(struct call *call, const char *option, const char *text,
+    uint64_t min_ms, uint64_t max_ms, uint64_t *ret_ms)
+{
+	struct err why;
+
+	if (!*text)
+		return err_set(call->err,
+		    "'%s' needs a duration, as in '%s 10m' (units are ms, s, "
+		    "m, h, d).",
+		    option, option);
+	return text_parse_duration(text, min_ms, max_ms, ret_ms, &why) ||
+	       err_set(call->err, "%s: %s.", option, why.text);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * One call of a command: what the command gets, and how it reads arguments,
+ * answers, and reports changes.
+ *
+ *	bool
+ *	run_set_weight(struct call *call)
+ *	{
+ *		struct server *server = call_server(call, call_arg(call, 0));
+ *
+ *		if (!server)
+ *			return false;
+ *		...
+ *		call_audit(call, before, after, "server %s/%s weight", ...);
+ *		return true;
+ *	}
+ *
+ * A command returns false after setting call->err, which becomes the answer.
+ * Errors and wording follow HAProxy 2.6 where HAProxy has the command.
+ *
+ * Commands run on the control thread.
+ */
+#ifndef COMMANDS_CALL_H
+#define COMMANDS_CALL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "commands/audit.h"
+#include "commands/peer.h"
+#include "stats/answer.h"
+
+/* Rights of a connection, as in HAProxy: users see statistics; operators also
+ * see confidential data and reset counters; admins change settings. */
+enum command_level { LEVEL_USER, LEVEL_OPERATOR, LEVEL_ADMIN };
+
+/* How a connection marks messages.  NUMBER: messages start with `[3]: `.
+ * STRING: messages start with `[err]: `.  STATUS, used by lfproxyctl: the last
+ * line of each answer is COMMAND_STATUS, with 0 for success, 1 for an error. */
+enum severity_output {
+	SEVERITY_NONE,
+	SEVERITY_NUMBER,
+	SEVERITY_STRING,
+	SEVERITY_STATUS,
+};
+#define COMMAND_STATUS "[status %u]\n"
+
+/* The severities of syslog, as in HAProxy. */
+enum severity {
+	SEVERITY_ERR = 3,
+	SEVERITY_WARNING = 4,
+	SEVERITY_NOTICE = 5,
+	SEVERITY_INFO = 6,
+};
+
+/* The settings and the peer of one connection. */
+struct command_mode {
+	enum command_level level;
+	enum severity_output severity;
+	bool prompt;
+	bool failed; /* the answer to the present command is an error */
+	bool quit;   /* close without reading or answering anything more */
+	double timeout_s;
+	struct peer peer;
+};
+
+struct call {
+	const struct command_env *env;
+	struct command_mode *mode;
+	char **args; /* the words after the command's own, NULL-terminated */
+	FILE *out;
+	struct err *err;
+	/* The remaining parts of a long answer, set by the command and owned
+	 * by the caller afterwards.  NULL after an error. */
+	struct answer_rest *rest;
+	/* Put around the text of audit lines; NULL: nothing. */
+	const char *audit_prefix, *audit_suffix;
+};
+
+/* Returns "user", "operator" or "admin". */
+const char *command_level_name(enum command_level level);
+
+/* The words of one command at most, as in HAProxy. */
+#define WORDS_MAX 64
+
+/* Cuts text into words at blanks, resolving backslashes in place.  words ends
+ * with NULL.  Returns false when there are more than WORDS_MAX words. */
+bool words_cut(char *text, char *words[WORDS_MAX + 1]);
+
+/* -- answers -- */
+
+/* Writes the severity if the connection has asked for it.  SEVERITY_ERR makes
+ * the answer an error. */
+void call_severity(const struct call *call, enum severity severity);
+
+/* Writes a message with its severity, and a newline. */
+void call_say(const struct call *call, enum severity severity, const char *fmt,
+    ...) __attribute__((format(printf, 3, 4)));
+
+/* Makes the answer an error whose message has a lesser severity in HAProxy. */
+void call_fail(const struct call *call);
+
+/* Records a change in the audit log, see audit_note.  Every command that has
+ * changed something calls it. */
+void call_audit(const struct call *call, const char *before, const char *after,
+    const char *what, ...) __attribute__((format(printf, 4, 5)));
+
+/* Turns an error text of the layers below, which begins in lower case and has
+ * no full stop, into a sentence.  Always returns false. */
+bool err_as_sentence(struct err *err);
+
+/* A duration with the precision that people need: `9m58s`, `1.5s`.  Returns
+ * out. */
+#define LEFT_TEXT_SIZE 40
+const char *left_text(uint64_t ms, char out[LEFT_TEXT_SIZE]);
+
+/* -- arguments -- */
+
+/* Returns argument number i, "" if there is none. */
+const char *call_arg(const struct call *call, unsigned i);
+
+/* Returns whether arguments that HAProxy ignores are errors, which lfproxyctl
+ * asks for. */
+bool call_is_strict(const struct call *call);
+
+/* Returns whether the arguments from number `from` on fit the usage (usage.h).
+ * Sets call->err otherwise.  Always true if not call_is_strict. */
+bool call_fits(struct call *call, const char *usage, unsigned from);
+
+/* Returns whether there are no arguments, for every connection.  Sets
+ * call->err otherwise. */
+bool call_takes_none(struct call *call);
+
+/* Removes the word `json` if it is the last argument, and returns whether it
+ * was there. */
+bool call_take_json(struct call *call);
+
+/* For commands that take `[json]` and nothing else.  Returns false with
+ * call->err set for other arguments. */
+bool call_json(struct call *call, bool *ret_json);
+
+/* For `[POOL] [json]`.  *ret_pool is NULL for all pools.  Returns false with
+ * call->err set. */
+struct pool;
+bool call_pool(struct call *call, struct pool **ret_pool, bool *ret_json);
+
+/* Looks up `BACKEND/SERVER`.  Returns NULL with call->err set. */
+struct server *call_server(struct call *call, const char *name);
+
+/* Looks up a frontend.  Returns NULL with call->err set. */
+struct frontend *call_frontend(struct call *call, const char *name);
+
+/* Looks up a backend; *ret_backend is NULL, for all of them, if the name is
+ * "".  Returns false with call->err set. */
+bool call_backend(
+    struct call *call, const char *name, const struct backend **ret_backend);
+
+/* Parses a whole number from 0 to max.  Returns false with call->err set, to
+ * `missing` if the text is not a number. */
+bool call_number(struct call *call, const char *text, const char *missing,
+    uint64_t max, uint64_t *ret_n);
+
+/* Parses an age: a duration, or a number of seconds. */
+bool call_age(struct call *call, const char *text, uint64_t *ret_ms);
+
+/* Parses the value of an option like `over`, a duration within the range.
+ * Returns false with call->err set, also for "". */
+bool call_duration(struct call *call, const char *option, const char *text,
+    uint64_t min_ms, uint64_t max_ms, uint64_t *ret_ms);
+
+#endif
