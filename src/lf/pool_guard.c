@@ -83,10 +83,3 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 		return false;
 	return true;
 }
-
-void
-pool_call_guard(struct pool *pool)
-{
-	if (pool->options.call_guard)
-		pool->options.call_guard(pool->options.arg);
-}
