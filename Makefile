@@ -199,9 +199,10 @@ $(foreach f,$(FLOORS),$(eval $(call unit_rule,$(f))))
 # they do, the linker puts a function of the lab before theirs; the other core
 # defines all that src/lf/shard*.c do, so that these stay in their archive.
 LAB_WRAPS   := event_handler_run policy_calibrate pool_new
-LAB_PROXY   := $(addprefix tests/lab/lab_,alloc.c fault.c proxy.c status.c)
+LAB_PROXY   := $(addprefix tests/lab/lab_,alloc.c fault.c proxy.c status.c) \
+	tests/unit/lf/promotion_mutex.c
 LAB         := $(addprefix $(B)/lab/,lab_proxy lab_proxy_hshr lab_load null_bench)
-LAB_CC       = $(CC) $(ALL_CFLAGS) -Itests $(LDFLAGS) -o $@
+LAB_CC       = $(CC) $(ALL_CFLAGS) -Itests -Itests/unit $(LDFLAGS) -o $@
 $(B)/lab/lab_proxy: $(LAB_PROXY) $(call archives,$(BELOW_admin))
 $(B)/lab/lab_proxy_hshr: tests/lab/hshr.c $(LAB_PROXY) \
     $(call archives,$(BELOW_admin))
@@ -218,14 +219,15 @@ $(B)/lab/promotion_futex.o: src/lf/promotion_futex.c tests/lab/counted_cas.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -include tests/lab/counted_cas.h -c -o $@ $<
 $(B)/lab/null_bench: tests/lab/null_bench.c tests/lab/counted_cas.c \
+    tests/unit/lf/promotion_mutex.c \
     $(B)/lab/promotion_futex.o $(call archives,lf base)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LAB_CC) $(filter %.c %.o %.a,$^) -pthread
 
 # The simulator: the core, and what it is tested with, on simulated threads.
-SIM_HOOKED  := $(filter-out %/handle_set_epoll.c %/policy_calibrate.c \
-	%/promotion_mutex.c,$(wildcard src/lf/*.c)) \
+SIM_HOOKED  := $(filter-out %/handle_set_epoll.c %/policy_calibrate.c, \
+	$(wildcard src/lf/*.c)) \
 	$(addprefix src/base/,clock.c err.c grace.c histogram.c printable.c \
 	secrets.c) \
 	tests/unit/lf/handle_set_scripted.c \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Promotion: who leads a shard, and who is next.
  *
- * The paper's promotion protocol behind a table, so that its textbook form
- * (promotion_mutex) and the fast one (promotion_futex) can be exchanged and
- * held against each other by the same tests.
+ * The paper's promotion protocol behind a table of functions: promotion_futex
+ * implements it for lfproxy, and the same tests compare promotion_futex with
+ * the textbook form (tests/unit/lf/promotion_mutex.h).
  *
  *                   join, nobody leads
  *        +--------------------------------------> LEADING <--+
@@ -28,7 +28,6 @@
 #ifndef LF_PROMOTION_H
 #define LF_PROMOTION_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -59,18 +58,17 @@ struct event_handler;
 /* A thread's place at the stand.  The thread owns the memory; it must not move
  * while the thread is between join and the end of join. */
 struct member {
-	uint32_t command;      /* the caller writes, the parked thread reads */
-	uint16_t id;           /* 1 to 1024, unique in its promotion's pool */
-	uint16_t grade;        /* class for ORDER_PRIORITY, 0 is the best */
-	struct member *below;  /* in the stack of those who have just parked */
-	struct list bench;     /* among those the holder has seen parked */
-	uint64_t called_ns;    /* when it was promoted, for the delay */
-	pthread_cond_t called; /* promotion_mutex only */
+	uint32_t command;     /* the caller writes, the parked thread reads */
+	uint16_t id;          /* 1 to 1024, unique in its promotion's pool */
+	uint16_t grade;       /* class for ORDER_PRIORITY, 0 is the best */
+	struct member *below; /* in the stack of those who have just parked */
+	struct list bench;    /* among those the holder has seen parked */
+	uint64_t called_ns;   /* when it was promoted, for the delay */
 
 	/* What others want of the thread.  Set by anybody, followed by an order
 	 * to the shard; join looks at both after it has parked.  [P10] */
-	uint32_t summons;              /* MEMBER_RETIRE or MEMBER_MOVE, or 0 */
-	struct event_handler *mailbox; /* owned handlers bound to it */
+	uint32_t summons CACHE_LINE_ALIGNED; /* MEMBER_RETIRE, _MOVE, or 0 */
+	struct event_handler *mailbox;       /* owned handlers bound to it */
 } CACHE_LINE_ALIGNED;
 
 static inline bool
@@ -193,9 +191,7 @@ struct member *promotion_pick(
 
 const char *promotion_order_name(enum promotion_order order);
 
-/* The textbook version: one mutex, a condition variable for each follower. */
-extern const struct promotion_ops promotion_mutex;
-/* One atomic word, a futex word for each follower. */
+/* One atomic word, and a futex word for each follower. */
 extern const struct promotion_ops promotion_futex;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "lab.h"
 #include "lf/event_handler.h"
+#include "lf/promotion_mutex.h"
 
 struct lab_faults lab_faults;
 

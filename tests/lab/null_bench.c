@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "counted_cas.h"
 #include "lf/pool.h"
+#include "lf/promotion_mutex.h"
 
 /* Of each shard: enough that a handler is seldom still owned when its next
  * event comes. */

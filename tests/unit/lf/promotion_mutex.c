@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Promotion as the paper has it (POSA2, Leader/Followers, steps 4 and 5):
- * a mutex around the state, and followers asleep on condition variables.
- *
- * One condition variable for each follower instead of one for all, because the
- * paper leaves open who is woken, and here the order decides.
+ * See promotion_mutex.h.
  */
-#include "lf/promotion.h"
+#include "lf/promotion_mutex.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/ensure.h"
+
+#define MEMBERS_MAX 1024
 
 struct promotion_by_mutex {
 	struct promotion promotion;
@@ -20,7 +19,8 @@ struct promotion_by_mutex {
 	pthread_mutex_t lock;
 	uint32_t token; /* enum promotion_token; also read without the lock */
 	uint64_t times; /* the token has changed: what a ticket remembers */
-	struct list bench; /* the parked, oldest first */
+	struct list bench; /* the parked members, oldest first */
+	pthread_cond_t called[MEMBERS_MAX + 1]; /* by member id, from 1 */
 };
 
 static struct promotion_by_mutex *
@@ -76,22 +76,24 @@ take_locked(struct promotion_by_mutex *p, bool busy_too)
 	return true;
 }
 
-/* Others are told without the lock: kick may wake the holder, who needs it. */
+/* Calls kick without the lock, because kick may wake the holder, which takes
+ * the lock. */
 static enum member_command
 park_locked(struct promotion_by_mutex *p, struct member *self)
 {
 	atomic_store_relaxed(&self->command, MEMBER_WAIT);
 	list_append(&p->bench, &self->bench);
 	atomic_add_relaxed(&p->promotion.parked, 1u);
-	pthread_cond_init(&self->called, NULL);
+	ENSURE(self->id >= 1 && self->id <= MEMBERS_MAX);
+	pthread_cond_init(&p->called[self->id], NULL);
 	if (member_wanted(self)) { /* [P10] */
 		pthread_mutex_unlock(&p->lock);
 		p->kick(p->kick_arg);
 		pthread_mutex_lock(&p->lock);
 	}
 	while (atomic_load_relaxed(&self->command) == MEMBER_WAIT)
-		pthread_cond_wait(&self->called, &p->lock);
-	pthread_cond_destroy(&self->called);
+		pthread_cond_wait(&p->called[self->id], &p->lock);
+	pthread_cond_destroy(&p->called[self->id]);
 	return (enum member_command)atomic_load_relaxed(&self->command);
 }
 
@@ -120,8 +122,8 @@ mutex_try_lead(struct promotion *promotion, bool busy_too)
 	return taken;
 }
 
-/* The member is told under the lock: once it has been let go, its memory is its
- * own again. */
+/* Signals under the lock: once the lock is released the member may return from
+ * join, and its memory may go. */
 static void
 call_locked(
     struct promotion_by_mutex *p, struct member *m, enum member_command command)
@@ -129,7 +131,7 @@ call_locked(
 	list_remove(&m->bench);
 	atomic_sub_relaxed(&p->promotion.parked, 1u);
 	atomic_store_relaxed(&m->command, command);
-	pthread_cond_signal(&m->called);
+	pthread_cond_signal(&p->called[m->id]);
 }
 
 static enum promotion_token

@@ -2,6 +2,7 @@
  * The conformance suite on the textbook promotion, a shorter run.
  */
 #include "lf/conformance.h"
+#include "lf/promotion_mutex.h"
 
 int
 main(void)

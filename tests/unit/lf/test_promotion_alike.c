@@ -3,7 +3,7 @@
  * one at a time, gets the same answers from both kinds, and the same members
  * get the same commands.
  */
-#include "lf/promotion.h"
+#include "lf/promotion_mutex.h"
 
 #include <semaphore.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The textbook promotion passes the suite.
  */
-#include "lf/promotion.h"
+#include "lf/promotion_mutex.h"
 
 #include "lf/promotion_suite.h"
 
