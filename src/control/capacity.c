@@ -19,7 +19,8 @@ capacity_descriptors(const struct control *c)
 
 	if (system_descriptors(&n))
 		return n;
-	n += proxy_sessions(&c->proxy) + 2ull * control_pipes(c).open;
+	n += proxy_sessions(&c->proxy) +
+	     2ull * splice_pool_status(&c->proxy.pipes).open;
 	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
 		const struct backend *b = c->model->backends[i];
 
@@ -122,7 +123,7 @@ sample(struct control *control)
 
 	trend_add(&c->descriptors, capacity_descriptors(control));
 	trend_add(&c->sessions, proxy_sessions(&control->proxy));
-	trend_add(&c->pipes, control_pipes(control).open);
+	trend_add(&c->pipes, splice_pool_status(&control->proxy.pipes).open);
 	trend_add(&c->pages, capacity_pipe_pages(control));
 	sample_system(c);
 	sample_pools(control);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * See capacity.h: the rows.
  */
-#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,26 +8,6 @@
 #include "control/capacity_internal.h"
 #include "control/control_internal.h"
 #include "net/sock.h"
-
-static void
-set_trend(struct capacity_row *row, const struct trend *trend, double unit)
-{
-	row->has_trend = trend_slope(trend, &row->per_s);
-	row->per_s *= unit;
-}
-
-enum found
-capacity_set_row(struct capacity_row *row, const char *resource, double used,
-    double limit, const struct trend *trend)
-{
-	row->resource = resource;
-	row->known = true;
-	row->used = used;
-	row->limited = limit > 0 && limit < (double)UINT64_MAX;
-	row->limit = limit;
-	set_trend(row, trend, 1);
-	return FOUND_ROW;
-}
 
 /* -- of the process -- */
 
@@ -39,7 +18,7 @@ row_descriptors(struct control *c, struct capacity_row *row)
 
 	if (!system_descriptors(&ignored))
 		row->note = "sessions, pipes, and what was open at the start";
-	return capacity_set_row(row, "descriptors",
+	return capacity_row_set(row, "descriptors",
 	    (double)capacity_descriptors(c), (double)c->budget.descriptors,
 	    &c->capacity.descriptors);
 }
@@ -47,7 +26,7 @@ row_descriptors(struct control *c, struct capacity_row *row)
 static enum found
 row_sessions(struct control *c, struct capacity_row *row)
 {
-	return capacity_set_row(row, "sessions", proxy_sessions(&c->proxy),
+	return capacity_row_set(row, "sessions", proxy_sessions(&c->proxy),
 	    (double)control_maxconn(c), &c->capacity.sessions);
 }
 
@@ -58,12 +37,12 @@ row_memory(struct control *c, struct capacity_row *row)
 
 	if (!system_resident(&bytes))
 		return FOUND_NONE;
-	capacity_set_row(row, "memory", (double)bytes,
+	capacity_row_set(row, "memory", (double)bytes,
 	    (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
 	    &c->capacity.resident);
 	row->unit = CAPACITY_BYTES;
 	row->note = "the limit is the machine's memory";
-	set_trend(row, &c->capacity.resident, 1024);
+	capacity_row_set_trend(row, &c->capacity.resident, 1024);
 	return FOUND_ROW;
 }
 
@@ -79,21 +58,21 @@ row_group(struct control *c, struct capacity_row *row)
 	if (!g->limit[0] || !system_number(g->limit, &limit) ||
 	    limit > (uint64_t)INT64_MAX / 2)
 		limit = 0;
-	capacity_set_row(
+	capacity_row_set(
 	    row, "memory", (double)bytes, (double)limit, &c->capacity.group);
 	snprintf(row->of, sizeof(row->of), "control group");
 	row->unit = CAPACITY_BYTES;
 	row->note = "of all in the group, the page cache included";
-	set_trend(row, &c->capacity.group, 1024);
+	capacity_row_set_trend(row, &c->capacity.group, 1024);
 	return FOUND_ROW;
 }
 
 static enum found
 row_pipes(struct control *c, struct capacity_row *row)
 {
-	struct splice_status s = control_pipes(c);
+	struct splice_status s = splice_pool_status(&c->proxy.pipes);
 
-	return capacity_set_row(
+	return capacity_row_set(
 	    row, "pipes", s.open, s.max, &c->capacity.pipes);
 }
 
@@ -106,7 +85,7 @@ row_pages(struct control *c, struct capacity_row *row)
 	row->note = geteuid() == 0
 	                ? "root may have more"
 	                : "the limit holds for all programs of this user";
-	return capacity_set_row(row, "pipe pages",
+	return capacity_row_set(row, "pipe pages",
 	    (double)capacity_pipe_pages(c), (double)limit, &c->capacity.pages);
 }
 
@@ -119,7 +98,7 @@ row_tracked(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	(void)system_number(CAPACITY_CONNTRACK "max", &max);
 	row->note = "of the network namespace, all programs";
-	return capacity_set_row(row, "tracked connections", (double)n,
+	return capacity_row_set(row, "tracked connections", (double)n,
 	    (double)max, &c->capacity.tracked);
 }
 
@@ -132,7 +111,7 @@ row_overflows(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	row->note = "in total, of all listeners of all programs of the network "
 	            "namespace";
-	return capacity_set_row(
+	return capacity_row_set(
 	    row, "backlog overflows", (double)n, 0, &c->capacity.overflows);
 }
 
@@ -145,7 +124,7 @@ row_drops(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	row->note = "in total, of all listeners of all programs of the network "
 	            "namespace, overflows included";
-	return capacity_set_row(
+	return capacity_row_set(
 	    row, "backlog drops", (double)n, 0, &c->capacity.drops);
 }
 
@@ -177,9 +156,9 @@ find_pool(struct control *c, struct capacity_scan *scan, size_t i,
 	if (i >= k->pools_n || k->pools[i].trend.n == 0)
 		return FOUND_NONE;
 	pool = pools_at(c->pools, i);
-	capacity_set_row(row, "threads", k->pools[i].milli / 1000.0,
+	capacity_row_set(row, "threads", k->pools[i].milli / 1000.0,
 	    pool_threads(pool), &k->pools[i].trend);
-	set_trend(row, &k->pools[i].trend, 1e-3);
+	capacity_row_set_trend(row, &k->pools[i].trend, 1e-3);
 	snprintf(row->of, sizeof(row->of), "pool %.200s", pool_name(pool));
 	row->unit = CAPACITY_THREADS;
 	row->note = "busy on average, in the last two seconds";
@@ -200,7 +179,7 @@ find_listener(struct control *c, struct capacity_scan *scan, size_t i,
 		return FOUND_END;
 	addr = *view.addr;
 	if (sock_backlog(view.fd, &waiting, &max))
-		capacity_set_row(row, "backlog", waiting, max, view.trend);
+		capacity_row_set(row, "backlog", waiting, max, view.trend);
 	else
 		row->note = view.held ? "disabled: nobody can connect"
 		                      : "the kernel does not tell it of unix "
@@ -226,7 +205,7 @@ find_frontend(struct control *c, struct capacity_scan *scan, size_t i,
 	f = c->model->frontends[i];
 	max = atomic_load_relaxed(&f->state->maxconn);
 	snprintf(row->of, sizeof(row->of), "frontend %.200s", f->spec->name);
-	capacity_set_row(row, "sessions",
+	capacity_row_set(row, "sessions",
 	    atomic_load_relaxed(&f->sessions->now),
 	    max == FRONTEND_NO_LIMIT ? 0 : max, &f->state->trend);
 	/* 0 is a limit, too. */
@@ -245,7 +224,7 @@ find_queue(struct control *c, struct capacity_scan *scan, size_t i,
 		return FOUND_END;
 	b = c->model->backends[i];
 	snprintf(row->of, sizeof(row->of), "backend %.200s", b->spec->name);
-	return capacity_set_row(row, "queue",
+	return capacity_row_set(row, "queue",
 	    atomic_load_relaxed(&b->state->queue.waiting.now),
 	    b->spec->maxqueue, &b->state->trend);
 }
@@ -277,12 +256,4 @@ capacity_next(struct control *control, struct capacity_scan *scan,
 		}
 	}
 	return false;
-}
-
-double
-capacity_full_in_s(const struct capacity_row *row)
-{
-	if (!row->known || !row->limited || !row->has_trend)
-		return INFINITY;
-	return trend_reaches_s(row->used, row->limit, row->per_s);
 }

@@ -119,7 +119,7 @@ name_server(struct capacity_row *row, const struct server *s, const char *what)
 static enum found
 row_server(const struct server *s, struct capacity_row *row)
 {
-	capacity_set_row(row, "sessions",
+	capacity_row_set(row, "sessions",
 	    atomic_load_relaxed(&s->sessions->now), server_maxconn(s),
 	    &s->state->trend);
 	name_server(row, s, "");
@@ -152,7 +152,7 @@ row_ports(const struct capacity_scan *scan, const struct server *s,
 
 	if (s->ports) {
 		source_ports_count(s->ports, &size, &out);
-		capacity_set_row(
+		capacity_row_set(
 		    row, "source ports", out, size, &s->state->trend);
 		row->note = "of the range in source";
 	} else if (shares_ports(s) && scan->destinations) {

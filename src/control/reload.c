@@ -287,7 +287,7 @@ finish_waiting(struct control *c)
 	if (!r)
 		return;
 	c->reloading = NULL;
-	control_cancel(c, &r->waiting);
+	task_timer_cancel(&c->task_timer, &r->waiting);
 	finish(r);
 	reload_unref(r);
 }
@@ -301,7 +301,8 @@ on_waiting(struct timed_task *task, uint64_t now_ms)
 	struct control *c = r->control;
 
 	if (now_ms < r->until_ms && server_names_pending(c, r->spec))
-		control_schedule(c, &r->waiting, now_ms + LOOK_MS);
+		task_timer_schedule(
+		    &c->task_timer, &r->waiting, now_ms + LOOK_MS);
 	else
 		finish_waiting(c);
 }
@@ -314,7 +315,7 @@ wait_for_names(struct reload *r)
 	r->refs++;
 	r->control->reloading = r;
 	r->until_ms = now_ms + SERVER_NAMES_WAIT_MS;
-	control_schedule(r->control, &r->waiting, now_ms + 1);
+	task_timer_schedule(&r->control->task_timer, &r->waiting, now_ms + 1);
 }
 
 struct reload *
@@ -383,7 +384,7 @@ control_reload_fini(struct control *control)
 	if (!r)
 		return;
 	control->reloading = NULL;
-	control_cancel(control, &r->waiting);
+	task_timer_cancel(&control->task_timer, &r->waiting);
 	refuse(&r->result, "lfproxy is stopping");
 	if (r->when_done)
 		r->when_done(false, &r->result);

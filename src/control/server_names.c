@@ -153,7 +153,7 @@ on_work(struct timed_task *task, uint64_t now_ms)
 		apply(c);
 	next_ms = names_tick(sn->names, now_ms);
 	if (next_ms != 0)
-		control_schedule(c, &sn->work, next_ms);
+		task_timer_schedule(&c->task_timer, &sn->work, next_ms);
 }
 
 /* Answers that come within a hundredth of a second are applied together. */
@@ -166,7 +166,7 @@ on_answered(struct ev_loop *loop, ev_async *answered, int events)
 	(void)loop;
 	(void)events;
 	collect(sn->names, sn->lookups, &sn->changed);
-	control_schedule(c, &sn->work, clock_now_ms());
+	task_timer_schedule(&c->task_timer, &sn->work, clock_now_ms());
 }
 
 bool
@@ -338,7 +338,7 @@ server_names_commit(struct control *control)
 	/* The answer of a reload, or server_names_start, names them. */
 	names_each(sn->names, note_told);
 	apply(control);
-	control_schedule(control, &sn->work, clock_now_ms());
+	task_timer_schedule(&control->task_timer, &sn->work, clock_now_ms());
 }
 
 void
