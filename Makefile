@@ -20,18 +20,19 @@ B           := build/$(MODE)
 # The house: every folder of src and the folders below it that it may use.
 # check-layers reads the includes against this table; a unit test links only
 # its own floor and those below, so a wrong arrow is a link error as well.
-FLOORS      := base net resolve lf model config proxy check control stats \
+FLOORS      := base net resolve lf model balance config proxy check control stats \
 	commands http admin
 BELOW_base  :=
 BELOW_net   := base
 BELOW_resolve := net base
 BELOW_lf    := base
 BELOW_model := net base
-BELOW_config  := model net base
+BELOW_balance := model net base
+BELOW_config  := balance model net base
 BELOW_proxy   := lf model net base
 BELOW_check   := model net base
-BELOW_control := check proxy config model lf resolve net base
-BELOW_stats   := control check proxy config model lf resolve net base
+BELOW_control := check proxy config balance model lf resolve net base
+BELOW_stats   := control check proxy config balance model lf resolve net base
 BELOW_commands := stats $(BELOW_stats)
 BELOW_http    := stats $(BELOW_stats)
 BELOW_admin   := http commands stats $(BELOW_stats)
@@ -180,13 +181,17 @@ $(B)/tools/%.so: tests/tools/preload/%.c
 units: $(UNITS) ## build the unit tests
 # The core's tests count what is taken from the heap (lf/alloc_count.h).
 UNIT_LDFLAGS_lf := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
+# Backends in these tests choose by the algorithms of a layer above.
+UNIT_ABOVE_model := balance
+UNIT_ABOVE_proxy := balance
+UNIT_ABOVE_check := balance
 # What they share with the commands' tests.
 UNIT_SHARED_admin := tests/unit/commands/fixture.c
 define unit_rule
 $(B)/unit/$(1)/test_%: tests/unit/$(1)/test_%.c \
     $(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c)) \
     $(UNIT_SHARED_$(1)) \
-    $(call archives,$(1) $(BELOW_$(1)))
+    $(call archives,$(UNIT_ABOVE_$(1)) $(1) $(BELOW_$(1)))
 	$$(call say,CC,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit $(LDFLAGS) \

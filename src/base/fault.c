@@ -13,6 +13,7 @@
 
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/mix.h"
 #include "base/text.h"
 
 #define PREFIX        "LFPROXY_FAULT_"
@@ -243,14 +244,11 @@ fault_load(char *const *environment, struct err *err)
 /* -- what they do -- */
 
 /* The same faults for the same order of calls, without a pattern that could
- * keep step with what is called (splitmix64). */
+ * keep step with what is called. */
 static bool
 chosen(uint64_t n, uint32_t share)
 {
-	n += 0x9e3779b97f4a7c15u;
-	n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9u;
-	n = (n ^ n >> 27) * 0x94d049bb133111ebu;
-	return (n ^ n >> 31) % WHOLE < share;
+	return mix64(n) % WHOLE < share;
 }
 
 static void

@@ -8,6 +8,7 @@
 
 #include "config/build_sni.h"
 #include "config/draft.h"
+#include "model/balance_ops.h"
 #include "model/check_rules.h"
 
 static bool
@@ -130,13 +131,15 @@ check_association(const struct spec *spec, const struct frontend_spec *f,
 static void
 check_hash(const struct backend_spec *b, struct err_list *errors)
 {
-	bool hashes =
-	    b->balance == BALANCE_HASH || b->balance == BALANCE_SOURCE;
+	enum balance_key key;
 
-	if (b->hash_key != HASH_KEY_SOURCE && b->balance != BALANCE_HASH)
+	if (!b->balance) /* its value was refused */
+		return;
+	key = b->balance->key;
+	if (b->hash_key != HASH_KEY_SOURCE && key != BALANCE_KEY_CONFIGURED)
 		err_list_add(errors, b->place.file, b->place.line,
 		    "[backend %s]: hash_key needs balance = hash", b->name);
-	if (b->hash_balance_factor > 0 && !hashes)
+	if (b->hash_balance_factor > 0 && key == BALANCE_KEY_NONE)
 		err_list_add(errors, b->place.file, b->place.line,
 		    "[backend %s]: hash_balance_factor needs balance = hash or "
 		    "source",

@@ -5,13 +5,12 @@
 
 #include <string.h>
 
+#include "balance/balance.h"
 #include "config/keys_sock.h"
 #include "config/values.h"
 #include "model/spec.h"
 
 /* In the order of their enums in model/spec.h. */
-static const char *const balances[] = {"roundrobin", "leastconn", "random",
-    "source", "hash", "first", "ewma", NULL};
 static const char *const hash_keys[] = {
     "source", "source-port", "destination", "sni", NULL};
 static const char *const retry_ons[] = {"connect", "reset", "close", NULL};
@@ -238,9 +237,9 @@ static const struct key server_options[] = {
 
 const struct key backend_keys[] = {
     {.name = "balance",
-        .type = &type_choice,
+        .type = &type_balance,
         .offset = offsetof(struct backend_spec, balance),
-        .choices = balances,
+        .choices = balance_names,
         .default_text = "roundrobin",
         .reload = RELOAD_LIVE,
         .help = "how a server is chosen"},

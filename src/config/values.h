@@ -56,6 +56,7 @@ extern const struct value_type type_mode;        /* uint32_t */
 extern const struct value_type type_flag;        /* bool; a bare word */
 extern const struct value_type type_slow_start;  /* uint64_t, ms */
 extern const struct value_type type_choice;      /* an enum */
+extern const struct value_type type_balance; /* const struct balance_ops * */
 extern const struct value_type type_choice_text; /* char *, of key->choices */
 /* The same where a server has its own: unsigned, 0: not set, else 1 more. */
 extern const struct value_type type_own_percent;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/balance.h"
 #include "base/text.h"
 #include "config/hint.h"
 #include "config/hint_words.h"
@@ -269,6 +270,28 @@ print_choice(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 }
 
 static bool
+parse_balance(const struct value *v)
+{
+	int choice = find_choice(v);
+
+	if (choice < 0)
+		return false;
+	*(const struct balance_ops **)target(v) = balance_algorithms[choice];
+	return true;
+}
+
+static bool
+print_balance(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+{
+	const struct balance_ops *const *balance = source(s);
+
+	if (i > 0)
+		return false;
+	snprintf(out, VALUE_TEXT_SIZE, "%s", (*balance)->name);
+	return true;
+}
+
+static bool
 parse_own_percent(const struct value *v)
 {
 	if (!parse_percent(v))
@@ -366,6 +389,7 @@ const struct value_type type_choice = {parse_choice, print_choice};
 const struct value_type type_own_percent = {
     parse_own_percent, print_own_percent};
 const struct value_type type_own_choice = {parse_own_choice, print_own_choice};
+const struct value_type type_balance = {parse_balance, print_balance};
 const struct value_type type_choice_text = {parse_choice_text, print_string};
 const struct value_type type_url_path = {parse_url_path, print_string};
 const struct value_type type_http_host = {parse_http_host, print_string};

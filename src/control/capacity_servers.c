@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "control/capacity_internal.h"
 #include "control/control_internal.h"
 #include "model/source_ports.h"

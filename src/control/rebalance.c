@@ -67,20 +67,18 @@ rebalance_fill_plan(const struct backend *b, struct rebalance_status *plan)
 bool
 rebalance_may_help(const struct backend *b, struct err *err)
 {
-	switch (b->spec->balance) {
-	case BALANCE_SOURCE:
-	case BALANCE_HASH:
+	const struct balance_ops *balance = b->spec->balance;
+
+	if (balance->key != BALANCE_KEY_NONE)
 		return err_set(err,
 		    "Backend chooses by %s: a client that connects again is "
 		    "sent to where it was.",
-		    rebalance_lineup(b)->ops->name);
-	case BALANCE_FIRST:
+		    balance->name);
+	if (balance->in_order)
 		return err_set(err,
 		    "Backend fills its servers one after the other (first): "
 		    "there is no fair share.");
-	default:
-		return true;
-	}
+	return true;
 }
 
 bool

@@ -240,7 +240,7 @@ peek_slot(const struct lineup *l, const struct choice *choice)
 
 	if (l->servers_n == 0)
 		return PLACE_NONE;
-	place = l->ops->peek(l->servers[0]->backend, l, choice);
+	place = l->ops->preview(l->servers[0]->backend, l, choice);
 	return lineup_has_room(l, place) ? place : place_with_room(l, choice);
 }
 
@@ -300,18 +300,29 @@ backend_peek(const struct backend *backend, const struct choice *choice)
 	return has_to_wait(b, l) ? PLACE_NONE : peek_slot(l, choice);
 }
 
+static bool
+hashes(const struct backend *backend, enum hash_key key)
+{
+	return backend->spec->balance->key == BALANCE_KEY_CONFIGURED &&
+	       backend->spec->hash_key == key;
+}
+
+bool
+backend_hashes_port(const struct backend *backend)
+{
+	return hashes(backend, HASH_KEY_SOURCE_PORT);
+}
+
 bool
 backend_hashes_destination(const struct backend *backend)
 {
-	return backend->spec->balance == BALANCE_HASH &&
-	       backend->spec->hash_key == HASH_KEY_DESTINATION;
+	return hashes(backend, HASH_KEY_DESTINATION);
 }
 
 bool
 backend_hashes_sni(const struct backend *backend)
 {
-	return backend->spec->balance == BALANCE_HASH &&
-	       backend->spec->hash_key == HASH_KEY_SNI;
+	return hashes(backend, HASH_KEY_SNI);
 }
 
 uint64_t
@@ -326,15 +337,11 @@ uint64_t
 backend_key(const struct backend *backend, const struct endpoint *client,
     const struct endpoint *local)
 {
-	const struct backend_spec *spec = backend->spec;
-
-	if (spec->balance != BALANCE_SOURCE && spec->balance != BALANCE_HASH)
+	if (backend->spec->balance->key == BALANCE_KEY_NONE)
 		return 0;
 	if (backend_hashes_destination(backend))
 		return endpoint_hash(local, true);
-	return endpoint_hash(
-	    client, spec->balance == BALANCE_HASH &&
-	                spec->hash_key == HASH_KEY_SOURCE_PORT);
+	return endpoint_hash(client, backend_hashes_port(backend));
 }
 
 struct server *

@@ -106,6 +106,7 @@ uint32_t backend_peek(
 /* What the choice of a server depends on: the key of a client that has
  * connected to `local`, which may be NULL unless
  * backend_hashes_destination. */
+bool backend_hashes_port(const struct backend *backend);
 bool backend_hashes_destination(const struct backend *backend);
 bool backend_hashes_sni(const struct backend *backend);
 uint64_t backend_key(const struct backend *backend,

@@ -350,7 +350,7 @@ turns_until(
 }
 
 void
-cycle_tell_until(const struct cycle *cycle, uint64_t at, double *ret_turns)
+cycle_steps_until(const struct cycle *cycle, uint64_t at, double *ret_turns)
 {
 	const struct cycle *c = cycle;
 

@@ -86,7 +86,7 @@ void cycle_credits(
 
 /* How many turns from turn `at` on each member waits for its own, 0 if that is
  * its own; -1 for a member of weight 0, which has none. */
-void cycle_tell_until(
+void cycle_steps_until(
     const struct cycle *cycle, uint64_t at, double *ret_turns);
 
 /* The greatest; of 0 and another it is the other. */

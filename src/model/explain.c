@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mix.h"
 #include "model/cycle.h"
 #include "model/sni_map.h"
 
@@ -137,18 +138,18 @@ index_of(const struct explanation *e, uint32_t place)
 	return SERVER_NONE;
 }
 
-/* counts are of the draws by place, NULL: it is not random. */
+/* scores and counts are by place; counts, of the draws, is NULL if the choice
+ * is not random. */
 static void
-fill_in(struct explanation *e, const struct reasons *reasons,
-    const uint32_t *counts)
+fill_in(struct explanation *e, const double *scores, const uint32_t *counts)
 {
 	for (size_t i = 0; i < e->servers_n; i++) {
 		struct explained_server *s = &e->servers[i];
 
 		if (s->place == PLACE_NONE)
 			continue;
-		if (reasons->measure)
-			s->score = reasons->scores[s->place];
+		if (e->measure)
+			s->score = scores[s->place];
 		if (counts)
 			s->probability = (double)counts[s->place] / e->draws;
 		else
@@ -163,34 +164,31 @@ explain_choice(
 	const struct lineup *l = lineup_of(b);
 	uint32_t place = backend_peek(b, choice);
 	uint32_t *counts = calloc(l->servers_n + 1, sizeof(*counts));
-	struct reasons reasons = {
-	    .scores = calloc(l->servers_n + 1, sizeof(*reasons.scores))};
-	bool ok = counts && reasons.scores;
+	double *scores = calloc(l->servers_n + 1, sizeof(*scores));
+	bool ok = counts && scores;
 
 	if (ok && place != PLACE_NONE) {
-		l->ops->tell(b, l, choice, place, &reasons);
-		e->measure = reasons.measure;
-		e->random = reasons.random;
+		l->ops->explain(b, l, choice, place, e->why);
+		e->measure = l->ops->measure;
+		if (e->measure)
+			l->ops->score(l, scores);
+		e->random = l->ops->random && lineup_open_n(l) > 1;
 		e->chosen = e->random ? SERVER_NONE : index_of(e, place);
-		memcpy(e->why, reasons.why, sizeof(e->why));
 		if (e->random)
 			e->draws = draw(b, *choice, counts);
-		fill_in(e, &reasons, e->random ? counts : NULL);
+		fill_in(e, scores, e->random ? counts : NULL);
 	}
 	free(counts);
-	free(reasons.scores);
+	free(scores);
 	return ok;
 }
 
 static enum unknown
 unknown_of(const struct backend *b, const struct explained_client *client)
 {
-	const struct backend_spec *spec = b->spec;
-
 	if (backend_hashes_destination(b) && !client->has_local)
 		return UNKNOWN_DESTINATION;
-	if (spec->balance == BALANCE_HASH &&
-	    spec->hash_key == HASH_KEY_SOURCE_PORT && !client->has_port)
+	if (backend_hashes_port(b) && !client->has_port)
 		return UNKNOWN_PORT;
 	return UNKNOWN_NOTHING;
 }
@@ -211,8 +209,7 @@ explain_backend(const struct backend *b, const struct explained_client *client,
 	e->waiting = atomic_load_relaxed(&b->state->queue.waiting.now);
 	e->otherwise = queue_peek(b);
 	e->unknown = unknown_of(b, client);
-	e->keyed = b->spec->balance == BALANCE_SOURCE ||
-	           b->spec->balance == BALANCE_HASH;
+	e->keyed = b->spec->balance->key != BALANCE_KEY_NONE;
 	if (!explain_servers(b, e))
 		return false;
 	if (e->unknown != UNKNOWN_NOTHING)

@@ -2,7 +2,7 @@
  * What would become of a client that connected now: the backend, each of its
  * servers with what speaks for and against it, and the choice.
  *
- * It is asked of the very code that chooses (balance_ops.peek), and nobody
+ * It is asked of the very code that chooses (balance_ops.preview), and nobody
  * notices: no turn is taken, nothing is counted.  All is copied, so that it
  * outlasts the model.
  */
@@ -105,7 +105,7 @@ struct explanation {
 	enum wait_answer
 	    otherwise;    /* without a server it waits, or is closed */
 	unsigned waiting; /* before it */
-	char why[REASON_SIZE];
+	char why[BALANCE_WHY_SIZE];
 };
 
 /* Who asks.  local: where the client has connected to; sni: what its TLS hello

@@ -3,28 +3,10 @@
  */
 #include "model/lineup.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/atomics.h"
 #include "model/server.h"
-#include "model/spec.h"
-
-const struct balance_ops *
-balance_ops_of(int kind)
-{
-	static const struct balance_ops *const kinds[] = {
-	    [BALANCE_ROUNDROBIN] = &balance_roundrobin,
-	    [BALANCE_LEASTCONN] = &balance_leastconn,
-	    [BALANCE_RANDOM] = &balance_random,
-	    [BALANCE_SOURCE] = &balance_source,
-	    [BALANCE_HASH] = &balance_hash,
-	    [BALANCE_FIRST] = &balance_first,
-	    [BALANCE_EWMA] = &balance_ewma,
-	};
-
-	return kinds[kind];
-}
 
 void
 lineup_free(void *lineup)
@@ -149,11 +131,10 @@ lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b)
 }
 
 void
-lineup_tell_loads(const struct lineup *lineup, struct reasons *reasons)
+lineup_score_loads(const struct lineup *lineup, double *ret_scores)
 {
-	reasons->measure = LINEUP_LOAD;
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
-		reasons->scores[i] =
+		ret_scores[i] =
 		    (atomic_load_relaxed(&lineup->states[i]->sessions.now) +
 		        1.0) /
 		    lineup->weights[i];
@@ -167,59 +148,4 @@ lineup_open_n(const struct lineup *lineup)
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		n += lineup_has_room(lineup, i);
 	return n;
-}
-
-/* The alias method (Walker 1974, in Vose's linear form, 1991): every cell holds
- * a place, another one, and how much of the cell is the first one's. */
-struct alias_cell {
-	uint32_t share; /* of 2^32 */
-	uint32_t other;
-};
-
-int
-lineup_draw_prepare(struct lineup *lineup, const struct lineup *former)
-{
-	unsigned n = lineup->servers_n;
-	struct alias_cell *cells = malloc(n * sizeof(*cells));
-	double *left = malloc(n * sizeof(*left));
-	uint32_t *stack = malloc(n * sizeof(*stack));
-	unsigned small = 0, large = n; /* two stacks that grow towards */
-
-	(void)former;
-	if (!cells || !left || !stack) {
-		free(cells);
-		free(left);
-		free(stack);
-		return -ENOMEM;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		cells[i] = (struct alias_cell){.share = UINT32_MAX, .other = i};
-		left[i] =
-		    (double)lineup->weights[i] * n / (double)lineup->weight_sum;
-		stack[left[i] < 1.0 ? small++ : --large] = i;
-	}
-	while (small > 0 && large < n) {
-		uint32_t s = stack[--small], l = stack[large];
-
-		cells[s].share = (uint32_t)(left[s] * 4294967295.0);
-		cells[s].other = l;
-		left[l] -= 1.0 - left[s];
-		if (left[l] < 1.0) {
-			large++;
-			stack[small++] = l;
-		}
-	}
-	free(left);
-	free(stack);
-	lineup->plan = cells;
-	return 0;
-}
-
-uint32_t
-lineup_draw(const struct lineup *lineup, uint64_t random)
-{
-	const struct alias_cell *cells = lineup->plan;
-	uint32_t i = (uint32_t)(((random >> 32) * lineup->servers_n) >> 32);
-
-	return (uint32_t)random <= cells[i].share ? i : cells[i].other;
 }

@@ -13,63 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct backend;
-struct lineup;
-struct server;
+#include "model/balance_ops.h"
+
 struct server_state;
 
 #define PLACE_NONE UINT32_MAX
-
-/* What a session brings along for the choice of its server. */
-struct choice {
-	struct server *const *tried; /* passed over while there is another */
-	unsigned tried_n;
-	uint64_t key;    /* well mixed; equal keys want the same server */
-	uint64_t random; /* 64 fresh bits */
-};
-
-/* What people may want to know of a choice. */
-#define REASON_SIZE 192
-struct reasons {
-	/* What the algorithm goes by, as a number for each place; measure says
-	 * which, NULL: there are none.  The caller has the room. */
-	const char *measure;
-	double *scores;
-	bool random; /* other random bits may make another choice */
-	char why[REASON_SIZE];
-};
-
-/* A balancing algorithm. */
-struct balance_ops {
-	const char *name; /* as the configuration and `show stat` call it */
-	/* Control thread: completes a lineup of at least one server with a
-	 * plan.  0 or -ENOMEM.  former, the lineup that it is to follow, may be
-	 * NULL, or of another algorithm. */
-	int (*prepare)(struct lineup *lineup, const struct lineup *former);
-	/* Control thread, right before and right after the lineup takes the
-	 * place of the former, of any algorithm or NULL: carries over what the
-	 * plan of the former has come to.  NULL: there is nothing. */
-	void (*begin)(struct lineup *lineup, const struct lineup *former);
-	void (*settle)(struct lineup *lineup, const struct lineup *former);
-	/* Control thread: lets go of the plan.  NULL: it is freed. */
-	void (*release)(void *plan);
-	/* Data threads: the place of one of the lineup's servers, not of one
-	 * to be passed over if there is another.  Does not wait. */
-	uint32_t (*choose)(const struct backend *backend,
-	    const struct lineup *lineup, const struct choice *choice);
-	/* The same by the same code for one that has tried none, but nobody
-	 * notices: the next such one to choose, if it brings the same along,
-	 * gets what this returns.  The control thread as well. */
-	uint32_t (*peek)(const struct backend *backend,
-	    const struct lineup *lineup, const struct choice *choice);
-	/* Control thread: why it is the place that peek has returned. */
-	void (*tell)(const struct backend *backend, const struct lineup *lineup,
-	    const struct choice *choice, uint32_t place,
-	    struct reasons *ret_reasons);
-	/* Any thread: the sessions of the server at this place have changed.
-	 * NULL: the algorithm does not mind. */
-	void (*load_changed)(const struct lineup *lineup, uint32_t place);
-};
 
 struct lineup {
 	const struct balance_ops *ops;
@@ -105,12 +53,6 @@ struct lineup {
 	 * made anew; 0: none is. */
 	uint64_t next_step_ms;
 };
-
-extern const struct balance_ops balance_roundrobin, balance_leastconn,
-    balance_random, balance_source, balance_hash, balance_first, balance_ewma;
-
-/* The algorithm of a spec's kind (enum balance_kind). */
-const struct balance_ops *balance_ops_of(int kind);
 
 /* Control thread: the servers to choose from.
  *
@@ -150,26 +92,11 @@ bool lineup_passes_over(
  * this one included: has a, at its place, less to do than b? */
 bool lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b);
 
-/* What is compared there, as scores. */
+/* Writes what lineup_less_loaded compares: the score of each place. */
 #define LINEUP_LOAD "sessions, the new one included, for weight"
-void lineup_tell_loads(const struct lineup *lineup, struct reasons *reasons);
+void lineup_score_loads(const struct lineup *lineup, double *ret_scores);
 
 /* How many could be chosen by one who has tried none: they have room. */
 unsigned lineup_open_n(const struct lineup *lineup);
-
-/* A place at random, by weight: needs the plan of lineup_draw_prepare. */
-int lineup_draw_prepare(struct lineup *lineup, const struct lineup *former);
-uint32_t lineup_draw(const struct lineup *lineup, uint64_t random);
-
-/* The next number of a sequence that begins anywhere: splitmix64 (Steele, Lea,
- * Flood, "Fast splittable pseudorandom number generators", 2014). */
-static inline uint64_t
-mix64(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
-}
 
 #endif

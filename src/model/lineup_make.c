@@ -214,7 +214,7 @@ lineup_new(const struct backend *backend, uint64_t now_ms)
 
 	if (!l || !parts || !lineup_alloc(l, backend))
 		goto fail;
-	l->ops = balance_ops_of(backend->spec->balance);
+	l->ops = backend->spec->balance;
 	l->made_ms = now_ms;
 	add_servers(l, backend);
 	if (list_parts(l, now_ms, parts))

@@ -156,7 +156,7 @@ bool model_watch_removed(struct model *present, uint64_t now_ms);
 bool model_end_sessions(struct model *model);
 
 /* When model_state.next_step_ms has come: makes the lineups that are due, for
- * the next step of a slow start, for what was put off (balance_hash.c), and
+ * the next step of a slow start, for what was put off (balance/hash.c), and
  * where memory was short.
  * When to call it again; 0: none is left. */
 uint64_t model_step(struct model *model, uint64_t now_ms);

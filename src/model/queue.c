@@ -3,6 +3,7 @@
  */
 #include "model/queue.h"
 
+#include "base/mix.h"
 #include "model/backend.h"
 #include "model/model.h"
 

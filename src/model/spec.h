@@ -21,6 +21,8 @@
 #include "net/sock_options.h"
 #include "net/trust.h"
 
+struct balance_ops;
+
 /* Where it was written, for messages; file is NULL for the command line. */
 struct spec_place {
 	const char *file; /* borrowed from the spec */
@@ -302,17 +304,7 @@ struct agent_spec {
 	struct pattern send; /* first; n is 0: nothing */
 };
 
-enum balance_kind {
-	BALANCE_ROUNDROBIN,
-	BALANCE_LEASTCONN,
-	BALANCE_RANDOM,
-	BALANCE_SOURCE,
-	BALANCE_HASH,
-	BALANCE_FIRST,
-	BALANCE_EWMA,
-};
-
-/* What `balance = hash` hashes. */
+/* The property of a session that `balance = hash` hashes. */
 enum hash_key {
 	HASH_KEY_SOURCE,      /* the client's address */
 	HASH_KEY_SOURCE_PORT, /* and its port */
@@ -418,7 +410,7 @@ struct server_spec {
 struct backend_spec {
 	char *name;
 	struct spec_place place;
-	enum balance_kind balance;
+	const struct balance_ops *balance; /* one of balance/balance.h */
 	enum hash_key hash_key;
 	unsigned
 	    hash_balance_factor; /* percent of the fair share; 0: no bound */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log_sink.h"
+#include "base/mix.h"
 #include "lf/pool.h"
 #include "proxy/inspect.h"
 
@@ -65,13 +66,7 @@ is_sampled(const struct line *l, unsigned sample)
 {
 	uint64_t x = l->accepted_wall_us ^ (uint64_t)l->slot << 40;
 
-	if (sample == 1)
-		return true;
-	/* The finalizer of splitmix64: every bit depends on all. */
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	x ^= x >> 31;
-	return x % sample == 0;
+	return sample == 1 || mix64(x) % sample == 0;
 }
 
 static void

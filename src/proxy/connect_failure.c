@@ -14,7 +14,7 @@ void
 connect_note_ewma(
     const struct session *session, uint64_t us, struct pool_thread *self)
 {
-	if (session_backend(session)->spec->balance != BALANCE_EWMA)
+	if (!session_backend(session)->spec->balance->connect_times)
 		return;
 	server_note_connect(session->server->state,
 	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX, turn_now_ms(self));

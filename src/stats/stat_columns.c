@@ -181,7 +181,7 @@ COLUMN(put_mode)
 COLUMN(put_algorithm)
 {
 	UNUSED();
-	field_text(out, balance_ops_of(row->backend->spec->balance)->name);
+	field_text(out, row->backend->spec->balance->name);
 }
 
 COLUMN(put_last_session)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See fixture.h.
  */
+#include "balance/balance.h"
 #include "check/fixture.h"
 
 #include <dirent.h>
@@ -195,6 +196,7 @@ spec_of(const struct addr *addr, enum check_kind kind, uint64_t timeout_ms)
 	spec->backends_n = 1;
 	spec->backends = zeroed(sizeof(*spec->backends));
 	spec->backends->name = copy("app");
+	spec->backends->balance = &balance_roundrobin;
 	spec->backends->servers_n = 1;
 	spec->backends->servers = zeroed(sizeof(*spec->backends->servers));
 	*spec->backends->servers = (struct server_spec){

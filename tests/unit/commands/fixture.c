@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See fixture.h.
  */
+#include "balance/balance.h"
 #include "commands/fixture.h"
 
 #include <stdlib.h>
@@ -44,6 +45,7 @@ set_backends(struct spec *spec)
 	spec->backends = zeroed(2, sizeof(*spec->backends));
 	app = &spec->backends[0];
 	app->name = copy("app");
+	app->balance = &balance_roundrobin;
 	app->servers_n = 3;
 	app->servers = zeroed(3, sizeof(*app->servers));
 	set_server(&app->servers[0], "s1", "127.0.0.1:81");
@@ -59,6 +61,7 @@ set_backends(struct spec *spec)
 	};
 	raw = &spec->backends[1];
 	raw->name = copy("raw");
+	raw->balance = &balance_roundrobin;
 	raw->servers_n = 1;
 	raw->servers = zeroed(1, sizeof(*raw->servers));
 	set_server(&raw->servers[0], "r1", "127.0.0.1:91");

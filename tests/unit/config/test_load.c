@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "balance/balance.h"
 #include "config/config.h"
 #include "config/cpus.h"
 #include "config/support.h"
@@ -56,7 +57,7 @@ smallest_file_gets_every_default(void **state)
 
 	assert_int_equal(s->backends_n, 1);
 	assert_string_equal(b->name, "b");
-	assert_int_equal(b->balance, BALANCE_ROUNDROBIN);
+	assert_ptr_equal(b->balance, &balance_roundrobin);
 	assert_int_equal(b->retries, 3);
 	assert_int_equal(b->timeout_connect_ms, 5000);
 	assert_int_equal(b->timeout_server_ms, 300000);

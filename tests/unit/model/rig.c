@@ -8,7 +8,7 @@
 #include "base/grace.h"
 
 void
-rig_init(struct rig *rig, enum balance_kind balance, unsigned servers_n,
+rig_init(struct rig *rig, const struct balance_ops *balance, unsigned servers_n,
     const unsigned *weights, bool reversed)
 {
 	struct spec *spec = calloc(1, sizeof(*spec));

@@ -4,6 +4,7 @@
 #ifndef UNIT_MODEL_RIG_H
 #define UNIT_MODEL_RIG_H
 
+#include "balance/balance.h"
 #include "model/model.h"
 #include "unit.h"
 
@@ -16,8 +17,8 @@ struct rig {
 
 /* servers_n servers, named s0, s1, ... in this order or, if reversed, the other
  * way round; weights is NULL for 1 each. */
-void rig_init(struct rig *rig, enum balance_kind balance, unsigned servers_n,
-    const unsigned *weights, bool reversed);
+void rig_init(struct rig *rig, const struct balance_ops *balance,
+    unsigned servers_n, const unsigned *weights, bool reversed);
 void rig_fini(struct rig *rig);
 
 /* Takes a server out, or in again. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/clock.h"
 #include "model/cycle.h"
 #include "rig.h"
@@ -134,7 +135,7 @@ who_waits_for_how_long_is_told_exactly(void **state)
 			weights[i] = i > 0 && draw(5) == 0 ? 0 : 1 + draw(9);
 		c = cycle_new(weights, n);
 		at = draw(5000);
-		cycle_tell_until(c, at, until);
+		cycle_steps_until(c, at, until);
 		for (uint32_t i = 0; i < n; i++) {
 			uint64_t turns = 0;
 
@@ -246,7 +247,7 @@ a_server_that_comes_and_goes_moves_no_turns_between_the_others(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 4, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	for (unsigned i = 0; i < 2400; i++) {
 		rig_set_up(&rig, 3, i % 2 == 0);
 		had[rig_number(rig_choose(&rig, 0, 0))]++;
@@ -268,7 +269,7 @@ a_lineup_of_many_weights_takes_little_memory(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 5000; i++)
 		weights[i] = 1 + i * 7919 % 256;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 5000, weights, false);
+	rig_init(&rig, &balance_roundrobin, 5000, weights, false);
 	for (unsigned i = 0; i < 20; i++) {
 		uint64_t from_ns = clock_now_ns(), took_ns;
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "base/grace.h"
 #include "model/explain.h"
 #include "model/server_operator.h"
@@ -14,9 +15,9 @@
 
 #define SERVERS 6
 
-static const enum balance_kind all_kinds[] = {BALANCE_ROUNDROBIN,
-    BALANCE_LEASTCONN, BALANCE_RANDOM, BALANCE_SOURCE, BALANCE_HASH,
-    BALANCE_FIRST, BALANCE_EWMA};
+static const struct balance_ops *const all_kinds[] = {&balance_roundrobin,
+    &balance_leastconn, &balance_random, &balance_source, &balance_hash,
+    &balance_first, &balance_ewma};
 
 struct world {
 	struct grace *grace;
@@ -26,7 +27,8 @@ struct world {
 };
 
 static void
-set_backend(struct backend_spec *b, const char *name, enum balance_kind kind)
+set_backend(
+    struct backend_spec *b, const char *name, const struct balance_ops *kind)
 {
 	b->name = strdup(name);
 	b->balance = kind;
@@ -46,7 +48,7 @@ static bool rules;
 
 /* Frontend web -> backend app, and 3 to 1 to other if split. */
 static void
-world_init(struct world *w, enum balance_kind kind, bool split)
+world_init(struct world *w, const struct balance_ops *kind, bool split)
 {
 	struct spec *spec = calloc(1, sizeof(*spec));
 	struct frontend_spec *f;
@@ -263,7 +265,8 @@ tolerance(double p, double n, double draws)
 static void
 probabilities_are_how_often_each_is_chosen(void **state)
 {
-	static const enum balance_kind kinds[] = {BALANCE_RANDOM, BALANCE_EWMA};
+	static const struct balance_ops *const kinds[] = {
+	    &balance_random, &balance_ewma};
 	const unsigned n = 40000;
 
 	(void)state;
@@ -312,7 +315,7 @@ one_that_is_left_is_no_matter_of_chance(void **state)
 	struct world w;
 
 	(void)state;
-	world_init(&w, BALANCE_RANDOM, false);
+	world_init(&w, &balance_random, false);
 	for (unsigned i = 1; i < SERVERS; i++)
 		w.app->servers[i]->state->forced_down = true;
 	rebuild(&w);
@@ -334,7 +337,7 @@ each_server_says_why_it_is_out(void **state)
 	struct world w;
 
 	(void)state;
-	world_init(&w, BALANCE_LEASTCONN, false);
+	world_init(&w, &balance_leastconn, false);
 	operator_set_admin(w.app->servers[1], SERVER_MAINT);
 	operator_set_admin(w.app->servers[2], SERVER_DRAIN);
 	w.app->servers[3]->state->forced_down = true;
@@ -374,7 +377,7 @@ whose_turn_of_a_split_it_is_shows_and_stays(void **state)
 	struct world w;
 
 	(void)state;
-	world_init(&w, BALANCE_FIRST, true);
+	world_init(&w, &balance_first, true);
 	for (unsigned i = 0; i < 12; i++) {
 		struct explanation *e = explain(&w);
 		unsigned route;
@@ -401,7 +404,7 @@ a_rule_on_the_name_decides(void **state)
 
 	(void)state;
 	rules = true;
-	world_init(&w, BALANCE_FIRST, false);
+	world_init(&w, &balance_first, false);
 	rules = false;
 	assert_true(w.web->inspects);
 	named.sni = "x.y.example.com";
@@ -441,7 +444,7 @@ the_name_is_the_key_where_it_is_hashed(void **state)
 	struct world w;
 
 	(void)state;
-	world_init(&w, BALANCE_HASH, false);
+	world_init(&w, &balance_hash, false);
 	spec_of(&w)->hash_key = HASH_KEY_SNI;
 	named.sni = "a.example";
 	e = explanation_new(w.web, &named);
@@ -464,7 +467,7 @@ what_the_key_lacks_is_said(void **state)
 	struct world w;
 
 	(void)state;
-	world_init(&w, BALANCE_HASH, false);
+	world_init(&w, &balance_hash, false);
 	spec_of(&w)->hash_key = HASH_KEY_SOURCE_PORT;
 	less.has_port = false;
 	e = explanation_new(w.web, &less);

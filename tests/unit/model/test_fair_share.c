@@ -167,7 +167,7 @@ fading_server_has_a_part_of_its_weight_and_all_of_its_maxconn(void **state)
 	struct lineup *l;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->servers[1].maxconn = 30;
 	s = rig.backend->servers[1]->state;
 	s->fade_from_ms = 5000;
@@ -195,7 +195,7 @@ fade_in_a_slow_start_is_a_part_of_a_part(void **state)
 	struct lineup *l;
 
 	(void)state;
-	rig_init(&rig, BALANCE_LEASTCONN, 2, (unsigned[]){100, 100}, false);
+	rig_init(&rig, &balance_leastconn, 2, (unsigned[]){100, 100}, false);
 	rig.spec->slow_start_ms = 100000;
 	s = rig.backend->servers[1]->state;
 	s->ramp_from_ms = 5000;
@@ -218,7 +218,7 @@ end_of_a_fade_gives_the_weight_back(void **state)
 
 	(void)state;
 	stop_clock();
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, (unsigned[]){100, 100}, false);
+	rig_init(&rig, &balance_roundrobin, 2, (unsigned[]){100, 100}, false);
 	s = rig.backend->servers[0];
 	server_fade(s, 3600 * 1000);
 	assert_true(rig.model->state->next_step_ms > clock_now_ms());

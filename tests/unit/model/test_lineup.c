@@ -6,15 +6,16 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include "base/mix.h"
 #include "base/events.h"
 #include "base/grace.h"
 #include "model/lineup.h"
 #include "rig.h"
 #include "stopped_clock.h"
 
-static const enum balance_kind all_kinds[] = {BALANCE_ROUNDROBIN,
-    BALANCE_LEASTCONN, BALANCE_RANDOM, BALANCE_SOURCE, BALANCE_HASH,
-    BALANCE_FIRST, BALANCE_EWMA};
+static const struct balance_ops *const all_kinds[] = {&balance_roundrobin,
+    &balance_leastconn, &balance_random, &balance_source, &balance_hash,
+    &balance_first, &balance_ewma};
 
 /* The servers from this number on are backups. */
 static void
@@ -46,7 +47,7 @@ who_serves(struct rig *rig)
 static unsigned
 first_of(unsigned kind, unsigned bits)
 {
-	return all_kinds[kind] == BALANCE_FIRST ? bits & -bits : bits;
+	return all_kinds[kind] == &balance_first ? bits & -bits : bits;
 }
 
 static void
@@ -84,7 +85,7 @@ a_backup_serves_while_the_others_are_drained_or_have_no_weight(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	make_backups(&rig, 2);
 	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
 	server_set_weight(rig.backend->servers[1], 0, "test");
@@ -100,7 +101,7 @@ in_a_panic_all_are_tried_that_operators_want_to_serve(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 5, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 5, NULL, false);
 	rig.spec->panic_percent = 50;
 	server_set_admin(rig.backend->servers[4], SERVER_MAINT, "test");
 	assert_int_equal(who_serves(&rig), 0xf);
@@ -135,7 +136,7 @@ there_is_no_panic_while_a_backup_is_usable(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 4, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	rig.spec->panic_percent = 100;
 	make_backups(&rig, 2);
 	rig_set_up(&rig, 0, false);
@@ -170,7 +171,7 @@ slow_start_ramps_weight_and_maxconn_in_steps_within_2_percent(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, weights, false);
+	rig_init(&rig, &balance_roundrobin, 2, weights, false);
 	rig.spec->slow_start_ms = whole_ms;
 	rig.spec->servers[1].maxconn = 30;
 	rig.backend->servers[1]->state->ramp_from_ms = from_ms;
@@ -204,7 +205,7 @@ many_slow_starts_make_few_lineups(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 100, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 100, NULL, false);
 	rig.spec->slow_start_ms = whole_ms;
 	for (unsigned i = 0; i < 100; i++)
 		rig.backend->servers[i]->state->ramp_from_ms = 1000 + 3 * i;
@@ -227,7 +228,7 @@ slow_start_of_one_among_equals_of_weight_1_is_exact(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 4, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	rig.spec->slow_start_ms = 1000;
 	rig.backend->servers[2]->state->ramp_from_ms = 1;
 	for (unsigned step = 1; step < 50; step++) {
@@ -254,7 +255,7 @@ slow_start_of_every_algorithm_gives_a_part(void **state)
 		struct lineup *l;
 		struct rig rig;
 
-		if (all_kinds[k] == BALANCE_FIRST)
+		if (all_kinds[k] == &balance_first)
 			continue; /* knows no weights */
 		rig_init(&rig, all_kinds[k], 3, NULL, false);
 		rig.spec->slow_start_ms = 1000;
@@ -283,7 +284,7 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 
 	(void)state;
 	stop_clock();
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->slow_start_ms = 3600 * 1000;
 	rig.spec->check.rise = rig.spec->check.fall = 1;
 	s = rig.backend->servers[0];
@@ -323,7 +324,7 @@ slow_start_goes_on_by_itself(void **state)
 
 	(void)state;
 	stop_clock();
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->slow_start_ms = 1000;
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 0, true);
@@ -348,7 +349,7 @@ many_servers_do_not_make_a_cycle_without_bounds(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 1000; i++)
 		weights[i] = 255 + i % 2;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1000, weights, false);
+	rig_init(&rig, &balance_roundrobin, 1000, weights, false);
 	rig.spec->slow_start_ms = 1000;
 	for (unsigned i = 0; i < 1000; i += 3)
 		rig.backend->servers[i]->state->ramp_from_ms = 1;
@@ -386,7 +387,7 @@ on_down_close_spares_the_sessions_that_come_after_a_short_outage(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	grace_register(rig.grace, &reader);
 	rig.spec->on_down = ON_DOWN_CLOSE;
 	s = rig.backend->servers[0]->state;
@@ -425,7 +426,7 @@ on_down_close_spares_the_sessions_that_are_tried_in_a_panic(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	rig.spec->on_down = ON_DOWN_CLOSE;
 	rig.spec->panic_percent = 100;
 	s = rig.backend->servers[0]->state;
@@ -447,7 +448,7 @@ on_down_close_ends_the_sessions_that_were_there_before(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	grace_register(rig.grace, &reader);
 	s = rig.backend->servers[0]->state;
 	other = rig.backend->servers[1]->state;
@@ -487,7 +488,7 @@ on_up_close_backup_ends_the_sessions_of_backups_alone(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 4, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	make_backups(&rig, 2);
 	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
 	rig_set_up(&rig, 0, false);
@@ -513,7 +514,7 @@ on_down_of_a_server_goes_before_that_of_its_backend(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	rig.spec->servers[0].on_down_1 = 1 + ON_DOWN_CLOSE;
 	rig_set_up(&rig, 1, false);
 	assert_null(rig.model->state->ending);
@@ -542,7 +543,7 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	make_backups(&rig, 2);
 	rig.spec->servers[0].on_up_1 = 1 + ON_UP_CLOSE_BACKUP;
 	rig_set_up(&rig, 0, false);
@@ -579,7 +580,7 @@ a_backend_comes_up_whatever_was_cleared_meanwhile(void **state)
 
 	(void)state;
 	stop_clock();
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	b = rig.backend->state;
 	assert_int_equal(b->down_ms, 0);
 	rig_set_up(&rig, 0, false);
@@ -601,7 +602,7 @@ a_model_may_go_while_sessions_are_to_end(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->on_down = ON_DOWN_CLOSE;
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 1, false);
@@ -624,7 +625,7 @@ a_lineup_that_memory_was_short_for_is_made_later(void **state)
 #endif
 	(void)mallopt(M_MMAP_THRESHOLD, 64 * 1024);
 	stop_clock();
-	rig_init(&rig, BALANCE_HASH, 2, NULL, false);
+	rig_init(&rig, &balance_hash, 2, NULL, false);
 	s = rig.backend->servers[0]->state;
 	rig.spec->on_down = ON_DOWN_CLOSE;
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);

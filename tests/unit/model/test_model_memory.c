@@ -28,8 +28,8 @@ heap_named(const struct model *m)
 static void
 all_but_a_little_of_the_model_has_a_name(void **state)
 {
-	static const enum balance_kind kinds[] = {BALANCE_ROUNDROBIN,
-	    BALANCE_HASH, BALANCE_LEASTCONN, BALANCE_RANDOM};
+	static const struct balance_ops *const kinds[] = {&balance_roundrobin,
+	    &balance_hash, &balance_leastconn, &balance_random};
 
 	(void)state;
 	for (unsigned k = 0; k < UNIT_N(kinds); k++) {
@@ -60,7 +60,7 @@ what_there_are_is_counted(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_HASH, 7, NULL, false);
+	rig_init(&rig, &balance_hash, 7, NULL, false);
 	model_memory(rig.model, &m);
 	assert_int_equal(m.spec.count, 1);
 	assert_int_equal(m.backends.count, 1);

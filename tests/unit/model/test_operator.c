@@ -15,7 +15,7 @@ setup(void **state)
 {
 	static struct operated o;
 
-	rig_init(&o.rig, BALANCE_ROUNDROBIN, 2, (unsigned[]){10, 10}, false);
+	rig_init(&o.rig, &balance_roundrobin, 2, (unsigned[]){10, 10}, false);
 	o.s = o.rig.backend->servers[0];
 	o.s->check.on = true;
 	o.s->check.fall = 3;

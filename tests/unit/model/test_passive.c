@@ -25,7 +25,7 @@ begin(struct rig *rig, unsigned servers_n)
 	/* The limit of one event a second is by it, too. */
 	stop_clock();
 	notices = 0;
-	rig_init(rig, BALANCE_ROUNDROBIN, servers_n, NULL, false);
+	rig_init(rig, &balance_roundrobin, servers_n, NULL, false);
 	rig->model->state->notify = count_notice;
 	for (unsigned i = 0; i < servers_n; i++) {
 		rig->backend->servers[i]->check.fall = 3;

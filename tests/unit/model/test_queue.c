@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/grace.h"
 #include "model/server_operator.h"
 #include "rig.h"
@@ -66,9 +67,9 @@ give_back(struct server *s)
 static void
 every_algorithm_fills_all_servers_and_none_over_the_limit(void **state)
 {
-	static const enum balance_kind kinds[] = {BALANCE_ROUNDROBIN,
-	    BALANCE_LEASTCONN, BALANCE_RANDOM, BALANCE_SOURCE, BALANCE_HASH,
-	    BALANCE_FIRST, BALANCE_EWMA};
+	static const struct balance_ops *const kinds[] = {&balance_roundrobin,
+	    &balance_leastconn, &balance_random, &balance_source, &balance_hash,
+	    &balance_first, &balance_ewma};
 	static const unsigned weights[] = {200, 10, 1};
 	struct rig rig;
 
@@ -95,7 +96,7 @@ first_goes_on_when_one_is_full(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_FIRST, 3, NULL, false);
+	rig_init(&rig, &balance_first, 3, NULL, false);
 	limit(&rig, 2);
 	for (unsigned i = 0; i < 6; i++)
 		assert_int_equal(rig_number(rig_choose(&rig, 0, 0)), i / 2);
@@ -110,7 +111,7 @@ first_come_first_served(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_LEASTCONN, 2, NULL, false);
+	rig_init(&rig, &balance_leastconn, 2, NULL, false);
 	limit(&rig, LIMIT);
 	for (unsigned i = 0; i < 2 * LIMIT; i++)
 		busy[i] = rig_choose(&rig, 0, i);
@@ -146,7 +147,7 @@ who_leaves_is_passed_over(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	limit(&rig, 1);
 	s = rig_choose(&rig, 0, 0);
 	for (unsigned i = 0; i < 4; i++)
@@ -173,7 +174,7 @@ room_made_just_before_is_not_missed(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	limit(&rig, 1);
 	s = rig_choose(&rig, 0, 0);
 	assert_null(rig_choose(&rig, 0, 0));
@@ -191,7 +192,7 @@ the_queue_has_a_limit(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	limit(&rig, 1);
 	rig.spec->maxqueue = 2;
 	assert_non_null(rig_choose(&rig, 0, 0));
@@ -219,7 +220,7 @@ without_a_server_they_wait_for_one(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	limit(&rig, 2);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 1, false);
@@ -247,7 +248,7 @@ those_who_waited_are_shared_out_among_the_servers(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 1, false);
 	for (unsigned i = 0; i < WAITERS; i++)
@@ -276,7 +277,7 @@ nobody_waits_where_nobody_may(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	rig.spec->timeout_queue_ms = QUEUE_NEVER;
 	limit(&rig, 1);
 	assert_non_null(rig_choose(&rig, 0, 0));
@@ -309,7 +310,7 @@ one_that_pauses_is_called_when_a_server_joins_the_lineup(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	rig_set_up(&rig, 2, false);
 	assert_true(pauses(&rig, &g, present_number(&rig)));
 	/* Not when one leaves, or only weights change. */
@@ -352,7 +353,7 @@ a_server_that_joins_just_before_a_pause_is_not_missed(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig_set_up(&rig, 1, false);
 	number = present_number(&rig);
 	rig_set_up(&rig, 1, true);
@@ -372,7 +373,7 @@ many_that_pause_are_called_in_few_steps_each(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 2, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig_set_up(&rig, 1, false);
 	for (unsigned i = 0; i < WAITERS; i++)
 		assert_true(pauses(&rig, &guests[i], present_number(&rig)));
@@ -404,7 +405,7 @@ many_that_wait_are_served_in_few_steps_each(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 1, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	rig_set_up(&rig, 0, false);
 	for (unsigned i = 0; i < WAITERS; i++)
 		assert_int_equal(wait_in(&rig, &guests[i]), WAIT_QUEUED);
@@ -430,7 +431,7 @@ only_a_server_that_came_since_is_forgiven(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_ROUNDROBIN, 3, NULL, false);
+	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	a = rig.backend->servers[0];
 	b = rig.backend->servers[1];
 	c = rig.backend->servers[2];
@@ -513,7 +514,7 @@ threads_lose_no_wake_up(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_init(&rig, BALANCE_LEASTCONN, 2, NULL, false);
+	rig_init(&rig, &balance_leastconn, 2, NULL, false);
 	limit(&rig, 1);
 	for (unsigned i = 0; i < 8; i++) {
 		workers[i] =

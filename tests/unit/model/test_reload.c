@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/balance.h"
+#include "base/mix.h"
 #include "base/grace.h"
 #include "model/model.h"
 #include "model/server_operator.h"
@@ -33,6 +35,7 @@ spec_of(const char *backend, const char *const *servers, size_t n)
 	spec->frontends_n = spec->backends_n = 1;
 	spec->frontends[0].name = copy("web");
 	spec->backends[0].name = copy(backend);
+	spec->backends[0].balance = &balance_roundrobin;
 	spec->backends[0].timeout_drain_ms = 50;
 	spec->backends[0].check =
 	    (struct check_spec){.kind = CHECK_CONNECT, .fall = 1, .rise = 1};
@@ -438,7 +441,7 @@ follow_hash(struct model *before, struct spec *spec)
 {
 	struct backend_spec *b = &spec->backends[0];
 
-	b->balance = BALANCE_HASH;
+	b->balance = &balance_hash;
 	for (size_t i = 0; i < b->servers_n; i++)
 		if (b->servers[i].name[0] == 'x')
 			b->servers[i].weight = 10;

@@ -2,6 +2,7 @@
  * How much checks and agents are trusted: rise and fall, and what they, the
  * administrative state and the server that is tracked come to together.
  */
+#include "balance/balance.h"
 #include "rig.h"
 
 #include <stdlib.h>
@@ -43,8 +44,10 @@ make_spec(bool tracking)
 	b[0].check =
 	    (struct check_spec){.kind = CHECK_CONNECT, .fall = 3, .rise = 2};
 	b[0].agent = (struct agent_spec){.kind = AGENT_ON, .port = 9};
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		b[i].balance = &balance_roundrobin;
 		b[i].servers = calloc(2, sizeof(struct server_spec));
+	}
 	add_server(&b[0], "s0", "10.0.0.1:80");
 	add_server(&b[0], "s1", "10.0.0.2:80");
 	b[0].servers[1].check = (struct check_own){.fall = 1, .rise = 4};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/balance.h"
 #include "base/grace.h"
 #include "model/model.h"
 #include "unit.h"
@@ -31,6 +32,7 @@ spec_of(const unsigned *weights, size_t n)
 		spec->frontends[0].routes[i] = (struct route_spec){
 		    .backend = n - 1 - i, .weight = weights[i]};
 		assert_true(asprintf(&b->name, "b%zu", i) > 0);
+		b->balance = &balance_roundrobin;
 		b->check.kind = CHECK_CONNECT;
 		b->servers = calloc(1, sizeof(*b->servers));
 		b->servers_n = 1;

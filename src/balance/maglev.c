@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See maglev.h.
  */
-#include "model/maglev.h"
+#include "balance/maglev.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  *
  * Control thread, but for the cells, which never change.
  */
-#ifndef MODEL_MAGLEV_H
-#define MODEL_MAGLEV_H
+#ifndef BALANCE_MAGLEV_H
+#define BALANCE_MAGLEV_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * Random, of two choices: two servers are drawn by weight, the one with fewer
- * sessions for its weight is taken (Mitzenmacher, "The power of two choices in
- * randomized load balancing", 2001).  Nothing is shared but the servers' own
+ * Random, with two choices: draws two servers by weight and takes the one with
+ * fewer sessions for its weight (Mitzenmacher, "The power of two choices in
+ * randomized load balancing", 2001).  Threads share no word but the servers'
  * session counts.
  */
 #include <stdio.h>
 
-#include "model/backend.h"
+#include "balance/balance.h"
+#include "balance/draw.h"
+#include "base/mix.h"
 #include "model/lineup.h"
-#include "model/server.h"
 
 #define DRAWS 8
 
-/* Of those that were not tried the first one drawn, or the next in the list:
- * PLACE_NONE when all were. */
+/* Draws up to DRAWS times for a server that is not passed over, then takes the
+ * next such server in the list.  Returns PLACE_NONE if all are passed over. */
 static uint32_t
 draw_untried(
     const struct lineup *lineup, const struct choice *choice, uint64_t *random)
@@ -22,7 +23,7 @@ draw_untried(
 
 	for (unsigned i = 0; i < DRAWS; i++) {
 		*random = mix64(*random);
-		place = lineup_draw(lineup, *random);
+		place = draw_place(lineup, *random);
 		if (!lineup_passes_over(lineup, choice, place))
 			return place;
 	}
@@ -35,7 +36,7 @@ draw_untried(
 }
 
 static uint32_t
-peek(const struct backend *backend, const struct lineup *lineup,
+random_choose(const struct backend *backend, const struct lineup *lineup,
     const struct choice *choice)
 {
 	uint64_t random = choice->random;
@@ -44,27 +45,29 @@ peek(const struct backend *backend, const struct lineup *lineup,
 
 	(void)backend;
 	if (a == PLACE_NONE)
-		return lineup_draw(lineup, random);
+		return draw_place(lineup, random);
 	b = draw_untried(lineup, choice, &random);
 	return lineup_less_loaded(lineup, b, a) ? b : a;
 }
 
 static void
-tell(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, struct reasons *ret_reasons)
+random_explain(const struct backend *backend, const struct lineup *lineup,
+    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
 {
 	(void)backend;
+	(void)lineup;
 	(void)choice;
 	(void)place;
-	lineup_tell_loads(lineup, ret_reasons);
-	ret_reasons->random = lineup_open_n(lineup) > 1;
-	snprintf(ret_reasons->why, REASON_SIZE,
+	snprintf(ret_why, BALANCE_WHY_SIZE,
 	    "of two that are drawn by weight the one with fewer sessions for "
 	    "its weight");
 }
 
 const struct balance_ops balance_random = {.name = "random",
-    .prepare = lineup_draw_prepare,
-    .choose = peek,
-    .peek = peek,
-    .tell = tell};
+    .random = true,
+    .measure = LINEUP_LOAD,
+    .prepare = draw_prepare,
+    .choose = random_choose,
+    .preview = random_choose,
+    .score = lineup_score_loads,
+    .explain = random_explain};

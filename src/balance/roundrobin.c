@@ -1,46 +1,47 @@
 /* SPDX-License-Identifier: MIT
- * Round robin: weighted, smooth, and exact across threads, because all take
- * turns of one cycle (model/cycle.h).  A lineup that follows another one begins
- * with the credits of that one's servers; a server that comes back has the
- * credit with which it went.
+ * Round robin: weighted, smooth, and exact across threads, because all threads
+ * take steps of one cycle (model/cycle.h).  A lineup starts with the credits
+ * that its servers had in the former one.  A server that returns has the credit
+ * that it had when it left.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "balance/balance.h"
 #include "base/atomics.h"
-#include "model/backend.h"
+#include "base/mix.h"
 #include "model/cycle.h"
 #include "model/lineup.h"
 #include "model/server.h"
 
-/* Retries have turns of their own.  If they took those of new sessions, then
- * with two servers, one of which is dead, every new session would begin at the
- * dead one, as its retry takes each turn of the other. */
-enum turns { TURNS_NEW, TURNS_RETRY, TURNS };
+/* Retries have a cycle of their own.  With a single cycle and two servers, one
+ * of them dead, every new session would begin at the dead server, as its retry
+ * would take each step of the other. */
+enum cycle_use { CYCLE_NEW, CYCLE_RETRY, CYCLES };
 
-/* A server that is owed more than that, or owes more, has been without a lineup
- * that could have settled it: the rest is forgotten. */
+/* The bound of a server's credit, either way.  More accumulates only while no
+ * lineup can settle it. */
 #define CREDIT_MAX (4 * CYCLE_TURN)
 
-/* The plan: the cycles, one behind the other. */
+/* The plan is one cycle behind the other. */
 static struct cycle *
-cycle_of(const struct lineup *lineup, enum turns which)
+cycle_of(const struct lineup *lineup, enum cycle_use which)
 {
 	return (struct cycle *)((char *)lineup->plan +
 	                        which * cycle_size(lineup->servers_n));
 }
 
 static int
-prepare(struct lineup *lineup, const struct lineup *former)
+roundrobin_prepare(struct lineup *lineup, const struct lineup *former)
 {
 	size_t size = cycle_size(lineup->servers_n);
 
 	(void)former;
-	lineup->plan = aligned_alloc(CACHE_LINE, TURNS * size);
+	lineup->plan = aligned_alloc(CACHE_LINE, CYCLES * size);
 	if (!lineup->plan)
 		return -ENOMEM;
-	for (enum turns i = 0; i < TURNS; i++)
+	for (enum cycle_use i = 0; i < CYCLES; i++)
 		cycle_init(
 		    cycle_of(lineup, i), lineup->weights, lineup->servers_n);
 	return 0;
@@ -54,10 +55,10 @@ bounded(int64_t credit)
 	return credit < -CREDIT_MAX ? -CREDIT_MAX : credit;
 }
 
-/* What the former's servers are owed now.  Nothing is taken from the former's
- * cycles but room that the control thread alone uses. */
+/* Writes the credits of the former lineup's servers to their states.  Of the
+ * former cycle, only memory of the control thread is written. */
 static void
-close_accounts(const struct lineup *former, enum turns which)
+close_accounts(const struct lineup *former, enum cycle_use which)
 {
 	struct cycle *c = cycle_of(former, which);
 	int64_t *credits = c->scratch;
@@ -71,14 +72,14 @@ close_accounts(const struct lineup *former, enum turns which)
 static bool
 has_cycles(const struct lineup *former)
 {
-	return former && former->ops->prepare == prepare &&
+	return former && former->ops->prepare == roundrobin_prepare &&
 	       former->servers_n > 0;
 }
 
 static void
-begin(struct lineup *lineup, const struct lineup *former)
+roundrobin_begin(struct lineup *lineup, const struct lineup *former)
 {
-	for (enum turns i = 0; i < TURNS; i++) {
+	for (enum cycle_use i = 0; i < CYCLES; i++) {
 		struct cycle *c = cycle_of(lineup, i);
 
 		if (has_cycles(former))
@@ -90,7 +91,7 @@ begin(struct lineup *lineup, const struct lineup *former)
 }
 
 static uint32_t
-place_of(const struct lineup *lineup, const struct lineup *former, uint32_t i)
+place_in(const struct lineup *lineup, const struct lineup *former, uint32_t i)
 {
 	unsigned id = former->servers[i]->id;
 	uint32_t place =
@@ -101,11 +102,11 @@ place_of(const struct lineup *lineup, const struct lineup *former, uint32_t i)
 	           : PLACE_NONE;
 }
 
-/* Turns that were taken while the accounts were closed.  They are settled with
- * the lineup after this one. */
+/* Credits the steps that were taken after close_accounts.  The next lineup
+ * settles them. */
 static void
-settle_late_turns(
-    struct lineup *lineup, const struct lineup *former, enum turns which)
+settle_late_steps(
+    struct lineup *lineup, const struct lineup *former, enum cycle_use which)
 {
 	struct cycle *c = cycle_of(lineup, which);
 	struct cycle *f = cycle_of(former, which);
@@ -117,7 +118,7 @@ settle_late_turns(
 	cycle_credits(f, f->counted, before);
 	cycle_credits(f, taken, after);
 	for (uint32_t i = 0; i < former->servers_n; i++) {
-		uint32_t place = place_of(lineup, former, i);
+		uint32_t place = place_in(lineup, former, i);
 
 		if (place == PLACE_NONE)
 			former->states[i]->credits[which] +=
@@ -128,13 +129,14 @@ settle_late_turns(
 }
 
 static void
-settle(struct lineup *lineup, const struct lineup *former)
+roundrobin_settle(struct lineup *lineup, const struct lineup *former)
 {
-	for (enum turns i = 0; has_cycles(former) && i < TURNS; i++)
-		settle_late_turns(lineup, former, i);
+	for (enum cycle_use i = 0; has_cycles(former) && i < CYCLES; i++)
+		settle_late_steps(lineup, former, i);
 }
 
-/* One of those that are not passed over, by weight; PLACE_NONE: all are. */
+/* Draws a server that is not passed over, by weight.  Returns PLACE_NONE if all
+ * are passed over. */
 static uint32_t
 draw_open(
     const struct lineup *lineup, const struct choice *choice, uint64_t random)
@@ -153,11 +155,11 @@ draw_open(
 	return drawn;
 }
 
-/* Whoever is passed over loses the turn: it would else always be the next
- * one's.  The cycle of many weights is long, so after as many turns as there
- * are servers one is drawn. */
+/* A server that is passed over loses its step: otherwise the next server in the
+ * cycle would get all of them.  The cycle of many weights is long, so after as
+ * many steps as there are servers, one is drawn. */
 static uint32_t
-take_turn(const struct lineup *lineup, const struct choice *choice,
+take_step(const struct lineup *lineup, const struct choice *choice,
     const struct cycle *cycle, uint64_t *taken)
 {
 	uint32_t place = 0, drawn;
@@ -174,45 +176,51 @@ take_turn(const struct lineup *lineup, const struct choice *choice,
 }
 
 static uint32_t
-choose(const struct backend *backend, const struct lineup *lineup,
+roundrobin_choose(const struct backend *backend, const struct lineup *lineup,
     const struct choice *choice)
 {
 	struct cycle *cycle =
-	    cycle_of(lineup, choice->tried_n > 0 ? TURNS_RETRY : TURNS_NEW);
+	    cycle_of(lineup, choice->tried_n > 0 ? CYCLE_RETRY : CYCLE_NEW);
 
 	(void)backend;
-	return take_turn(lineup, choice, cycle, &cycle->taken);
+	return take_step(lineup, choice, cycle, &cycle->taken);
 }
 
 static uint32_t
-peek(const struct backend *backend, const struct lineup *lineup,
+roundrobin_preview(const struct backend *backend, const struct lineup *lineup,
     const struct choice *choice)
 {
-	const struct cycle *cycle = cycle_of(lineup, TURNS_NEW);
+	const struct cycle *cycle = cycle_of(lineup, CYCLE_NEW);
 	uint64_t taken = cycle_taken(cycle);
 
 	(void)backend;
-	return take_turn(lineup, choice, cycle, &taken);
+	return take_step(lineup, choice, cycle, &taken);
 }
 
 static void
-tell(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, struct reasons *ret_reasons)
+roundrobin_score(const struct lineup *lineup, double *ret_scores)
 {
-	const struct cycle *cycle = cycle_of(lineup, TURNS_NEW);
+	const struct cycle *cycle = cycle_of(lineup, CYCLE_NEW);
+
+	cycle_steps_until(cycle, cycle_taken(cycle), ret_scores);
+}
+
+static void
+roundrobin_explain(const struct backend *backend, const struct lineup *lineup,
+    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
+{
+	const struct cycle *cycle = cycle_of(lineup, CYCLE_NEW);
 	uint64_t at = cycle_taken(cycle);
 	uint32_t first = cycle_turn(cycle, at);
 
 	(void)backend;
 	(void)choice;
-	ret_reasons->measure = "turns until its own";
-	cycle_tell_until(cycle, at, ret_reasons->scores);
 	if (place == first)
-		snprintf(ret_reasons->why, REASON_SIZE,
+		snprintf(ret_why, BALANCE_WHY_SIZE,
 		    "turn %zu of the cycle of %zu is its own",
 		    (size_t)(at % cycle->n) + 1, cycle->n);
 	else
-		snprintf(ret_reasons->why, REASON_SIZE,
+		snprintf(ret_why, BALANCE_WHY_SIZE,
 		    "turn %zu of the cycle of %zu is that of %.60s, which is "
 		    "full and loses it to one with room",
 		    (size_t)(at % cycle->n) + 1, cycle->n,
@@ -220,9 +228,11 @@ tell(const struct backend *backend, const struct lineup *lineup,
 }
 
 const struct balance_ops balance_roundrobin = {.name = "roundrobin",
-    .prepare = prepare,
-    .begin = begin,
-    .settle = settle,
-    .choose = choose,
-    .peek = peek,
-    .tell = tell};
+    .measure = "turns until its own",
+    .prepare = roundrobin_prepare,
+    .begin = roundrobin_begin,
+    .settle = roundrobin_settle,
+    .choose = roundrobin_choose,
+    .preview = roundrobin_preview,
+    .score = roundrobin_score,
+    .explain = roundrobin_explain};

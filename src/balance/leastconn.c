@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * Least connections: the server with the fewest sessions for its weight, this
- * session included; among equals the one that has waited longest.
+ * Least connections: the server with the fewest sessions for its weight, the
+ * new session included; among equals the one not chosen for longest.
  *
- * A tournament: the servers are the leaves of a binary tree, every inner node
- * names the better of its two children's winners, the root names the server to
- * choose.  A server whose sessions change plays its way up again, log2(n)
- * comparisons, and nobody locks: a node is refreshed by a compare-and-exchange
- * from children that were read after its old value, and when that fails twice,
- * somebody else has refreshed it from children read after the change (the
- * double refresh of Jayanti, "f-arrays: implementation and applications",
- * PODC 2002).  The number of refreshes in the node keeps one that was read long
- * ago from succeeding.
+ * The plan is a tournament.  The servers are the leaves of a binary tree, each
+ * inner node names the better of its two children's winners, and the root names
+ * the server to choose.  A change of a server's sessions refreshes the nodes
+ * from its leaf to the root, log2(n) comparisons, without a lock: a node is
+ * refreshed by a compare-and-exchange from children that were read after its
+ * old value.  If two attempts fail, another thread has refreshed the node from
+ * children that it read after the change (the double refresh of Jayanti,
+ * "f-arrays: implementation and applications", PODC 2002).  The refresh count
+ * in the node makes a compare-and-exchange with an old value fail.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "balance/balance.h"
 #include "base/atomics.h"
 #include "model/backend.h"
 #include "model/lineup.h"
@@ -27,7 +28,7 @@ struct tournament {
 };
 
 static uint32_t
-winner(const struct lineup *lineup, uint32_t node)
+node_winner(const struct lineup *lineup, uint32_t node)
 {
 	const struct tournament *t = lineup->plan;
 
@@ -40,7 +41,7 @@ winner(const struct lineup *lineup, uint32_t node)
 }
 
 static uint32_t
-better(const struct lineup *lineup, uint32_t a, uint32_t b)
+better_place(const struct lineup *lineup, uint32_t a, uint32_t b)
 {
 	if (b == PLACE_NONE)
 		return a;
@@ -55,29 +56,29 @@ better(const struct lineup *lineup, uint32_t a, uint32_t b)
 }
 
 static bool
-refresh(const struct lineup *lineup, uint32_t node)
+node_refresh(const struct lineup *lineup, uint32_t node)
 {
 	struct tournament *t = lineup->plan;
 	uint64_t old = atomic_load_acquire(&t->nodes[node]);
-	uint64_t place = better(
-	    lineup, winner(lineup, 2 * node), winner(lineup, 2 * node + 1));
+	uint64_t place = better_place(lineup, node_winner(lineup, 2 * node),
+	    node_winner(lineup, 2 * node + 1));
 
 	return atomic_cas_seq(
 	    &t->nodes[node], &old, ((old >> 32) + 1) << 32 | place);
 }
 
 static void
-load_changed(const struct lineup *lineup, uint32_t place)
+leastconn_load_changed(const struct lineup *lineup, uint32_t place)
 {
 	const struct tournament *t = lineup->plan;
 
 	for (uint32_t node = (t->leaves + place) / 2; node > 0; node /= 2)
-		if (!refresh(lineup, node))
-			refresh(lineup, node);
+		if (!node_refresh(lineup, node))
+			node_refresh(lineup, node);
 }
 
 static int
-prepare(struct lineup *lineup, const struct lineup *former)
+leastconn_prepare(struct lineup *lineup, const struct lineup *former)
 {
 	uint32_t leaves = 1;
 	struct tournament *t;
@@ -91,11 +92,11 @@ prepare(struct lineup *lineup, const struct lineup *former)
 	t->leaves = leaves;
 	lineup->plan = t;
 	for (uint32_t node = leaves - 1; node > 0; node--)
-		refresh(lineup, node);
+		node_refresh(lineup, node);
 	return 0;
 }
 
-/* The winner was tried: rare enough to look at all. */
+/* Looks at all servers.  The winner is rarely one that was tried. */
 static uint32_t
 best_untried(const struct lineup *lineup, const struct choice *choice)
 {
@@ -103,18 +104,19 @@ best_untried(const struct lineup *lineup, const struct choice *choice)
 
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		if (!lineup_passes_over(lineup, choice, i))
-			best = best == PLACE_NONE ? i : better(lineup, best, i);
+			best = best == PLACE_NONE
+			           ? i
+			           : better_place(lineup, best, i);
 	return best;
 }
 
 static uint32_t
-peek(const struct backend *backend, const struct lineup *lineup,
+leastconn_preview(const struct backend *backend, const struct lineup *lineup,
     const struct choice *choice)
 {
-	uint32_t best = winner(lineup, 1);
+	uint32_t best = node_winner(lineup, 1);
 
 	(void)backend;
-
 	if (lineup_passes_over(lineup, choice, best)) {
 		uint32_t other = best_untried(lineup, choice);
 
@@ -124,10 +126,10 @@ peek(const struct backend *backend, const struct lineup *lineup,
 }
 
 static uint32_t
-choose(const struct backend *backend, const struct lineup *lineup,
+leastconn_choose(const struct backend *backend, const struct lineup *lineup,
     const struct choice *choice)
 {
-	uint32_t best = peek(backend, lineup, choice);
+	uint32_t best = leastconn_preview(backend, lineup, choice);
 
 	atomic_store_relaxed(&lineup->states[best]->chosen,
 	    atomic_add_relaxed(&backend->state->cursor, UINT64_C(1)) + 1);
@@ -135,18 +137,17 @@ choose(const struct backend *backend, const struct lineup *lineup,
 }
 
 static void
-tell(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, struct reasons *ret_reasons)
+leastconn_explain(const struct backend *backend, const struct lineup *lineup,
+    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
 {
 	unsigned equals = 0;
 
 	(void)backend;
 	(void)choice;
-	lineup_tell_loads(lineup, ret_reasons);
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		equals += !lineup_less_loaded(lineup, i, place) &&
 		          !lineup_less_loaded(lineup, place, i);
-	snprintf(ret_reasons->why, REASON_SIZE,
+	snprintf(ret_why, BALANCE_WHY_SIZE,
 	    equals > 1 ? "it has the fewest sessions for its weight, and of "
 	                 "the %u that have as few it was not chosen for longest"
 	               : "it has the fewest sessions for its weight",
@@ -154,8 +155,10 @@ tell(const struct backend *backend, const struct lineup *lineup,
 }
 
 const struct balance_ops balance_leastconn = {.name = "leastconn",
-    .prepare = prepare,
-    .choose = choose,
-    .peek = peek,
-    .tell = tell,
-    .load_changed = load_changed};
+    .measure = LINEUP_LOAD,
+    .prepare = leastconn_prepare,
+    .choose = leastconn_choose,
+    .preview = leastconn_preview,
+    .load_changed = leastconn_load_changed,
+    .score = lineup_score_loads,
+    .explain = leastconn_explain};
