@@ -125,7 +125,7 @@ begin(struct explaining *x, struct control *control, const struct frontend *f)
 	x->now = (struct explained){.frontend = strdup(f->spec->name),
 	    .admin = f->state->admin,
 	    .draining = control_draining(control),
-	    .hindrance = acceptor_hindrance(control_proxy(control), f),
+	    .accept_block = acceptor_block(control_proxy(control), f),
 	    .e = explanation_new(f, &client)};
 	if (x->now.frontend && x->now.e)
 		return true;

@@ -16,12 +16,12 @@ struct explained {
 	char *frontend;
 	enum frontend_admin admin;
 	bool draining; /* lfproxy stops: nobody is accepted any more */
-	enum hindrance hindrance;
+	enum accept_block accept_block;
 	struct explanation *e;
 };
 
 /* Why nobody is accepted at present; NULL: the client is. */
-const char *explained_hindrance(const struct explained *explained);
+const char *explained_accept_block(const struct explained *explained);
 
 /* What becomes of a client that gets no server, or of which too little is
  * known; "" when it gets one. */

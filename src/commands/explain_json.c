@@ -68,14 +68,14 @@ static json_t *
 head_json(const struct explained *x, const char *source)
 {
 	const struct explanation *e = x->e;
-	const char *hindrance = explained_hindrance(x);
+	const char *block = explained_accept_block(x);
 	const char *otherwise = explained_otherwise(x);
 
 	return json_pack(
 	    "{s:s, s:s, s:b, s:o, s:b, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, "
 	    "s:b, s:I, s:b, s:I, s:o, s:o, s:o}",
-	    "source", source, "frontend", x->frontend, "accepted", !hindrance,
-	    "hindrance", word_or_null(hindrance), "inspects", e->sni.inspects,
+	    "source", source, "frontend", x->frontend, "accepted", !block,
+	    "accept_block", word_or_null(block), "inspects", e->sni.inspects,
 	    "sni", word_or_null(e->sni.name), "rule", rule_json(&e->sni),
 	    "routes", routes_json(e), "turn", (json_int_t)e->turn, "turns",
 	    (json_int_t)e->turns, "backend", word_or_null(e->backend),

@@ -6,18 +6,19 @@
 #include "commands/explain.h"
 
 const char *
-explained_hindrance(const struct explained *explained)
+explained_accept_block(const struct explained *explained)
 {
-	static const char *const hindrances[] = {
-	    [HINDRANCE_NONE] = NULL,
-	    [HINDRANCE_RATE] = "it waits in the backlog: the rate limit of "
-	                       "connections is reached",
-	    [HINDRANCE_FRONTEND_RATE] = "it waits in the backlog: the rate "
-	                                "limit of the frontend is reached",
-	    [HINDRANCE_FRONTEND] = "it waits in the backlog: the frontend is "
-	                           "at its maxconn",
-	    [HINDRANCE_SESSIONS] = "it waits in the backlog: all sessions "
-	                           "that may be are in use (maxconn)",
+	static const char *const blocks[] = {
+	    [ACCEPT_BLOCK_NONE] = NULL,
+	    [ACCEPT_BLOCK_RATE] = "it waits in the backlog: the rate limit of "
+	                          "connections is reached",
+	    [ACCEPT_BLOCK_FRONTEND_RATE] = "it waits in the backlog: the rate "
+	                                   "limit of the frontend is reached",
+	    [ACCEPT_BLOCK_FRONTEND] =
+	        "it waits in the backlog: the frontend is "
+	        "at its maxconn",
+	    [ACCEPT_BLOCK_SESSIONS] = "it waits in the backlog: all sessions "
+	                              "that may be are in use (maxconn)",
 	};
 
 	if (explained->draining)
@@ -27,7 +28,7 @@ explained_hindrance(const struct explained *explained)
 	if (explained->admin == FRONTEND_PAUSED)
 		return "it is refused, or waits if it is a unix socket's: the "
 		       "frontend is disabled";
-	return hindrances[explained->hindrance];
+	return blocks[explained->accept_block];
 }
 
 const char *
@@ -135,10 +136,10 @@ void
 explain_text_head(FILE *out, const struct explained *explained)
 {
 	const struct explanation *e = explained->e;
-	const char *hindrance = explained_hindrance(explained);
+	const char *block = explained_accept_block(explained);
 
 	fprintf(out, "frontend %s\n", explained->frontend);
-	fprintf(out, "  accept   %s\n", hindrance ? hindrance : "yes");
+	fprintf(out, "  accept   %s\n", block ? block : "yes");
 	put_sni(out, &e->sni);
 	put_route(out, e);
 	if (!e->backend) {

@@ -161,20 +161,20 @@ are_too_many(const struct proxy *proxy, uint32_t used)
 	       (limit > 0 && used > limit);
 }
 
-enum hindrance
-acceptor_hindrance(const struct proxy *proxy, const struct frontend *frontend)
+enum accept_block
+acceptor_block(const struct proxy *proxy, const struct frontend *frontend)
 {
 	uint32_t limit = atomic_load_relaxed(&frontend->state->maxconn);
 
 	if (!rate_is_due(&proxy->limits))
-		return HINDRANCE_RATE;
+		return ACCEPT_BLOCK_RATE;
 	if (!frontend_rate_is_due(frontend))
-		return HINDRANCE_FRONTEND_RATE;
+		return ACCEPT_BLOCK_FRONTEND_RATE;
 	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
-		return HINDRANCE_FRONTEND;
+		return ACCEPT_BLOCK_FRONTEND;
 	return are_too_many(proxy, slab_used(&proxy->sessions) + 1)
-	           ? HINDRANCE_SESSIONS
-	           : HINDRANCE_NONE;
+	           ? ACCEPT_BLOCK_SESSIONS
+	           : ACCEPT_BLOCK_NONE;
 }
 
 /* Whether the limits leave room for a connection.  If so, and if the frontend

@@ -10,16 +10,16 @@
 struct acceptor;
 
 /* What keeps a connection in the backlog. */
-enum hindrance {
-	HINDRANCE_NONE,
-	HINDRANCE_RATE,          /* the process's connections per second */
-	HINDRANCE_FRONTEND_RATE, /* the frontend's */
-	HINDRANCE_FRONTEND,      /* the frontend's maxconn */
-	HINDRANCE_SESSIONS,      /* all sessions that may be are in use */
+enum accept_block {
+	ACCEPT_BLOCK_NONE,
+	ACCEPT_BLOCK_RATE,          /* the process's connections per second */
+	ACCEPT_BLOCK_FRONTEND_RATE, /* the frontend's */
+	ACCEPT_BLOCK_FRONTEND,      /* the frontend's maxconn */
+	ACCEPT_BLOCK_SESSIONS,      /* all sessions that may be are in use */
 };
 
 /* Any thread: what would keep the next one there; nothing is taken. */
-enum hindrance acceptor_hindrance(
+enum accept_block acceptor_block(
     const struct proxy *proxy, const struct frontend *frontend);
 
 /* Control thread.  Takes fd over, also on failure; nothing is accepted before

@@ -341,7 +341,7 @@ client_gone(const struct session *s)
 	const struct side *side = &s->side[HANDLE_CLIENT];
 
 	/* It may have been read before a server broke off. */
-	if (s->kept[HANDLE_SERVER].pending)
+	if (s->pending[HANDLE_SERVER].buffer)
 		return false;
 	return (side->error && side->tcp) ||
 	       (side->read_on && sock_at_end(side->fd));

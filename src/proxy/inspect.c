@@ -78,7 +78,7 @@ static ssize_t
 take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 {
 	struct pending_pool *pending_pool = &proxy_of(self)->pending_pool;
-	struct pending *pending = s->kept[HANDLE_SERVER].pending;
+	struct pending *pending = s->pending[HANDLE_SERVER].buffer;
 	bool fresh = !pending;
 	ssize_t n;
 
@@ -94,7 +94,7 @@ take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 		pending_give(pending_pool, pending);
 		return n;
 	}
-	s->kept[HANDLE_SERVER].pending = pending;
+	s->pending[HANDLE_SERVER].buffer = pending;
 	s->side[HANDLE_SERVER].piped = false;
 	*ret_data = pending->data;
 	if (n > 0) {

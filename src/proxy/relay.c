@@ -28,24 +28,24 @@ reset_reason(enum handle_side side)
 }
 
 static void
-drop_kept(struct session *s, enum handle_side to, struct pool_thread *self)
+drop_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 {
 	struct proxy *proxy = proxy_of(self);
 
-	if (!is_kept(s, to))
+	if (!has_pending(s, to))
 		return;
 	if (s->side[to].piped)
-		splice_pool_give(&proxy->pipes, s->kept[to].pipe);
+		splice_pool_give(&proxy->pipes, s->pending[to].pipe);
 	else
-		pending_give(&proxy->pending_pool, s->kept[to].pending);
-	s->kept[to].pending = NULL;
+		pending_give(&proxy->pending_pool, s->pending[to].buffer);
+	s->pending[to].buffer = NULL;
 }
 
 void
-relay_drop_kept(struct session *session, struct pool_thread *self)
+relay_drop_pending(struct session *session, struct pool_thread *self)
 {
-	drop_kept(session, HANDLE_CLIENT, self);
-	drop_kept(session, HANDLE_SERVER, self);
+	drop_pending(session, HANDLE_CLIENT, self);
+	drop_pending(session, HANDLE_SERVER, self);
 }
 
 void
@@ -60,7 +60,7 @@ relay_side_broke(
 	side->readable = side->read_on = true;
 	/* A server that has got nothing may be followed by another. */
 	if (which == HANDLE_CLIENT || side->wrote)
-		drop_kept(s, which, self);
+		drop_pending(s, which, self);
 }
 
 void
@@ -105,9 +105,9 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 
 /* False as long as something is left. */
 static bool
-write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
+write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 {
-	struct pending *pending = s->kept[to].pending;
+	struct pending *pending = s->pending[to].buffer;
 	size_t n = write_some(s, to, pending->data + pending->from,
 	    pending->to - pending->from, self);
 
@@ -116,18 +116,18 @@ write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 	pending->from += (uint32_t)n;
 	if (pending->from < pending->to)
 		return false;
-	drop_kept(s, to, self);
+	drop_pending(s, to, self);
 	return true;
 }
 
 /* False as long as something is left. */
 static bool
-write_kept(struct session *s, enum handle_side to, struct pool_thread *self)
+write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 {
-	if (!is_kept(s, to))
+	if (!has_pending(s, to))
 		return true;
-	if (!(s->side[to].piped ? relay_splice_kept(s, to, self)
-	                        : write_pending(s, to, self)))
+	if (!(s->side[to].piped ? relay_splice_pending(s, to, self)
+	                        : write_buffer(s, to, self)))
 		return false;
 	if (s->side[to].broken)
 		return true;
@@ -141,8 +141,8 @@ write_kept(struct session *s, enum handle_side to, struct pool_thread *self)
 }
 
 static bool
-keep(struct session *s, enum handle_side to, const uint8_t *data, size_t size,
-    struct pool_thread *self)
+save_pending(struct session *s, enum handle_side to, const uint8_t *data,
+    size_t size, struct pool_thread *self)
 {
 	struct pending *pending = pending_take(&proxy_of(self)->pending_pool);
 
@@ -154,7 +154,7 @@ keep(struct session *s, enum handle_side to, const uint8_t *data, size_t size,
 	__builtin_memcpy(pending->data, data, size);
 	pending->from = 0;
 	pending->to = (uint32_t)size;
-	s->kept[to].pending = pending;
+	s->pending[to].buffer = pending;
 	s->side[to].piped = false;
 	return true;
 }
@@ -238,8 +238,8 @@ copy(struct session *s, enum handle_side from, struct pool_thread *self)
 	if (from == HANDLE_CLIENT && s->side[HANDLE_SERVER].broken &&
 	    !s->side[HANDLE_SERVER].wrote)
 		written = 0; /* for another server */
-	if (written < (size_t)n &&
-	    !keep(s, !from, t->buffer + written, (size_t)n - written, self))
+	if (written < (size_t)n && !save_pending(s, !from, t->buffer + written,
+	                               (size_t)n - written, self))
 		return -ENOMEM;
 	return n;
 }
@@ -250,9 +250,10 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 	struct side *in = &s->side[from], *out = &s->side[!from];
 	size_t copied = 0, spliced = 0;
 
-	if (!write_kept(s, !from, self))
+	if (!write_pending(s, !from, self))
 		return FLOW_DRY;
-	while (in->readable && !in->eof && !out->broken && !is_kept(s, !from)) {
+	while (in->readable && !in->eof && !out->broken &&
+	       !has_pending(s, !from)) {
 		ssize_t n;
 
 		if (copied >= RELAY_COPY_BUDGET ||
@@ -281,7 +282,8 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 {
 	struct side *out = &s->side[!from];
 
-	if (!s->side[from].eof || is_kept(s, !from) || out->shut || out->broken)
+	if (!s->side[from].eof || has_pending(s, !from) || out->shut ||
+	    out->broken)
 		return;
 	(void)shutdown(out->fd, SHUT_WR);
 	out->shut = true;
@@ -294,7 +296,7 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 static bool
 finished(const struct session *s, enum handle_side from)
 {
-	return s->side[from].eof && !is_kept(s, !from);
+	return s->side[from].eof && !has_pending(s, !from);
 }
 
 /* A side that breaks off after its FIN, or when it is read no more, as the
@@ -350,11 +352,11 @@ begins_anew(struct session *s, struct pool_thread *self, enum turn *ret_turn)
 	    server->received > 0)
 		return false;
 	if (!client->broken && !client->shut && s->state != SESSION_FLUSHING &&
-	    !(client->eof && !is_kept(s, HANDLE_SERVER)) &&
+	    !(client->eof && !has_pending(s, HANDLE_SERVER)) &&
 	    connect_again(s, self, ret_turn))
 		return true;
 	if (server->broken)
-		drop_kept(s, HANDLE_SERVER, self);
+		drop_pending(s, HANDLE_SERVER, self);
 	return false;
 }
 
@@ -411,9 +413,9 @@ relay_step(struct session *session, struct pool_thread *self)
 static bool
 awaited(const struct session *s, enum handle_side side)
 {
-	if (is_kept(s, side) || s->state == SESSION_FLUSHING)
+	if (has_pending(s, side) || s->state == SESSION_FLUSHING)
 		return true;
-	return !s->side[side].eof && !is_kept(s, !side);
+	return !s->side[side].eof && !has_pending(s, !side);
 }
 
 uint64_t

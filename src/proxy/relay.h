@@ -20,6 +20,6 @@ uint64_t relay_side_deadline(
     const struct session *session, enum handle_side side);
 
 /* The owner, at the end: what still waits to be written is lost. */
-void relay_drop_kept(struct session *session, struct pool_thread *self);
+void relay_drop_pending(struct session *session, struct pool_thread *self);
 
 #endif

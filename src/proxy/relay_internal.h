@@ -39,9 +39,9 @@ _Static_assert(RELAY_BULK < 256u * 1024, "the streak cannot get there");
 
 /* Something waits to be written to that side. */
 static inline bool
-is_kept(const struct session *s, enum handle_side to)
+has_pending(const struct session *s, enum handle_side to)
 {
-	return s->kept[to].pending != NULL;
+	return s->pending[to].buffer != NULL;
 }
 
 /* The connection of that side is gone.  What it had sent before can still be
@@ -71,7 +71,7 @@ size_t relay_splice(
 
 /* Writes what the pipe holds that is kept for the side; false as long as
  * something is left.  When the side breaks the pipe goes with it. */
-bool relay_splice_kept(
+bool relay_splice_pending(
     struct session *s, enum handle_side to, struct pool_thread *self);
 
 #endif

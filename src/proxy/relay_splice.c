@@ -68,16 +68,16 @@ write_pipe(struct session *s, enum handle_side to, struct splice_pipe *pipe,
 }
 
 bool
-relay_splice_kept(
+relay_splice_pending(
     struct session *s, enum handle_side to, struct pool_thread *self)
 {
-	struct splice_pipe *pipe = s->kept[to].pipe;
+	struct splice_pipe *pipe = s->pending[to].pipe;
 
 	if (!write_pipe(s, to, pipe, self))
 		return true;
 	if (pipe->held > 0)
 		return false;
-	s->kept[to].pipe = NULL;
+	s->pending[to].pipe = NULL;
 	splice_pool_give(&proxy_of(self)->pipes, pipe);
 	return true;
 }
@@ -131,7 +131,7 @@ relay_splice(struct session *s, enum handle_side from, struct pool_thread *self)
 		read_nothing(s, from, n, self);
 	}
 	if (n > 0 && pipe->held > 0 && !s->side[!from].broken) {
-		s->kept[!from].pipe = pipe;
+		s->pending[!from].pipe = pipe;
 		s->side[!from].piped = true;
 	} else {
 		splice_pool_give(pool, pipe);

@@ -373,7 +373,7 @@ session_start(struct session *session, const struct shard *at,
 	s->side[HANDLE_CLIENT].tcp = client->family != AF_UNIX;
 	s->side[HANDLE_CLIENT].writable = true;
 	side_reset(&s->side[HANDLE_SERVER], -1, now_ms);
-	s->kept[0].pending = s->kept[1].pending = NULL;
+	s->pending[0].buffer = s->pending[1].buffer = NULL;
 	atomic_store_release(&s->frontend, frontend); /* [P21] */
 	atomic_store_relaxed(&s->server, NULL);
 	atomic_store_relaxed(&s->inspection, NULL);
@@ -453,8 +453,8 @@ session_idle_ends_ms(const struct session *session, const struct proxy *proxy)
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	const struct side *server = &s->side[HANDLE_SERVER];
 	uint64_t idle_ms = atomic_load_seq(&proxy->idle_ms); /* [P27] */
-	bool busy =
-	    s->asked || is_kept(s, HANDLE_CLIENT) || is_kept(s, HANDLE_SERVER);
+	bool busy = s->asked || has_pending(s, HANDLE_CLIENT) ||
+	            has_pending(s, HANDLE_SERVER);
 
 	if (idle_ms == 0)
 		return UINT64_MAX;

@@ -101,7 +101,7 @@ struct side {
 	bool reset : 1;    /* and it went without a FIN */
 	bool urgent : 1;   /* urgent data may lie ahead: only recv passes it */
 	bool splicing : 1; /* it is read by splice, not by recv */
-	bool piped : 1;    /* what is kept for it is in a pipe */
+	bool piped : 1;    /* its pending data are in a pipe */
 	bool wrote : 1;    /* bytes were written to it */
 	bool first : 1;    /* it ended before the other, or in the same turn */
 	/* Reads in a row that speak for a change: KiB of large ones while
@@ -125,9 +125,9 @@ side_reset(struct side *side, int fd, uint64_t now_ms)
 	side->counted = 0;
 }
 
-/* What waits to be written to a side, see side.piped; NULL: nothing. */
-union kept {
-	struct pending *pending;
+/* Pending data of a side, see side.piped; NULL: there are none. */
+union pending_data {
+	struct pending *buffer;
 	struct splice_pipe *pipe;
 };
 
@@ -156,7 +156,7 @@ struct session {
 	uint16_t header_sent; /* bytes of its PROXY header the server has got */
 	uint16_t route;       /* [P21] of its backend, of the frontend's */
 	struct side side[2];
-	union kept kept[2];        /* for that side */
+	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
 	struct server *server;     /* [P21] counted in its gauge, or NULL */
 	struct inspection *inspection; /* [P21] or NULL, see inspect.h */

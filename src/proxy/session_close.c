@@ -160,7 +160,8 @@ static void
 close_side(struct session *s, enum handle_side which)
 {
 	struct side *side = &s->side[which];
-	bool left = is_kept(s, HANDLE_CLIENT) || is_kept(s, HANDLE_SERVER);
+	bool left =
+	    has_pending(s, HANDLE_CLIENT) || has_pending(s, HANDLE_SERVER);
 
 	if (side->fd < 0)
 		return;
@@ -192,7 +193,7 @@ session_close(
 	claim_retire(&s->handler.claim);
 	close_side(s, HANDLE_CLIENT);
 	close_side(s, HANDLE_SERVER);
-	relay_drop_kept(s, self);
+	relay_drop_pending(s, self);
 	upstream_closed(s);
 	count_close(s);
 	inspect_end(s, self);

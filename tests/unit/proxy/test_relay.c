@@ -90,7 +90,7 @@ tear_down(void **state)
 	struct stage *st = &stage;
 
 	(void)state;
-	relay_drop_kept(st->session, &st->self);
+	relay_drop_pending(st->session, &st->self);
 	for (int i = 0; i < 2; i++) {
 		close(st->peer[i]);
 		close(st->session->side[i].fd);
@@ -115,7 +115,7 @@ keep(const char *text)
 	pending->from = 0;
 	pending->to = (uint32_t)strlen(text);
 	memcpy(pending->data, text, pending->to);
-	stage.session->kept[HANDLE_CLIENT].pending = pending;
+	stage.session->pending[HANDLE_CLIENT].buffer = pending;
 }
 
 static void
