@@ -22,6 +22,7 @@
 #include "control/verdict.h"
 #include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
+#include "proxy/reaper.h"
 
 /* So often acceptors that are paused try again. */
 #define PAUSED_MS      250

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "config/cpus.h"
 #include "control/pools_internal.h"
+#include "proxy/reaper.h"
 
 /* While a change is under way its progress is looked at this often. */
 #define TICK_MS 10

@@ -6,6 +6,7 @@
 #include "base/events.h"
 #include "base/text.h"
 #include "control/pools_internal.h"
+#include "proxy/reaper.h"
 
 bool
 pools_set_threads(struct pools *pools, struct pool *pool,

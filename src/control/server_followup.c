@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "control/control_internal.h"
+#include "proxy/reaper.h"
 
 /* A grace period takes one turn of each thread, some 50 us. */
 #define ENDING_MS 1

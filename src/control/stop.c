@@ -11,6 +11,7 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/control_internal.h"
+#include "proxy/reaper.h"
 
 #define KILL_LIMIT_MS 1000
 #define STATUS_MS     1000

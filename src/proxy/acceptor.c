@@ -17,24 +17,11 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "net/sock.h"
+#include "proxy/acceptor_internal.h"
 #include "proxy/session.h"
 
 /* A turn's budget: accepting and connecting takes 20 to 30 us each. */
 #define ACCEPTS_PER_TURN 4
-
-struct acceptor {
-	struct event_handler handler;
-	struct proxy *proxy;
-	struct frontend *frontend; /* [P14] control releases */
-	uint32_t number;           /* [P14] before the frontend */
-	struct shard *wanted;      /* [P14] where it is to be, or NULL */
-	int fd;
-	uint32_t proxied; /* by the control thread: accept_proxy; relaxed */
-	uint32_t held;    /* by the control thread: accepts nothing; relaxed */
-	uint32_t paused;  /* it is, or is about to be, in proxy->paused */
-	struct acceptor *next_paused;
-	uint32_t closed; /* [P9] */
-};
 
 static struct acceptor *
 acceptor_of(struct event_handler *handler)
@@ -50,181 +37,6 @@ stop(struct acceptor *a)
 	a->fd = -1;
 	atomic_store_release(&a->closed, 1u); /* [P9] */
 	return TURN_RETIRED;
-}
-
-/* Connections wait in the kernel's backlog until a session has ended, or the
- * control thread has come by. */
-static enum turn
-pause_accepting(struct acceptor *a)
-{
-	struct acceptor *top = atomic_load_relaxed(&a->proxy->paused);
-
-	if (!atomic_swap_acq_rel(&a->paused, 1u)) {
-		do
-			a->next_paused = top;
-		while (!atomic_cas_acq_rel(&a->proxy->paused, &top, a));
-	}
-	return TURN_DONE;
-}
-
-static const char *
-frontend_name(const struct acceptor *a)
-{
-	return atomic_load_acquire(&a->frontend)->spec->name;
-}
-
-static void
-pause_for_error(struct acceptor *a, int error)
-{
-	static struct log_limit limit;
-	char where[128];
-
-	snprintf(where, sizeof(where), "frontend %s accepts nothing for now",
-	    frontend_name(a));
-	if (!exhaustion_note(&a->proxy->exhaustion, error, where))
-		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
-		    strerror(error));
-	pause_accepting(a);
-}
-
-/* Of all sessions that may be, or of memory for another one? */
-static void
-pause_for_sessions(struct acceptor *a)
-{
-	static struct log_limit limit;
-	struct slab *sessions = &a->proxy->sessions;
-	uint32_t most = atomic_load_relaxed(&a->proxy->limits.sessions);
-
-	if (most == 0)
-		most = sessions->options.max;
-	if (slab_used(sessions) < most &&
-	    slab_made(sessions) < sessions->options.max) {
-		pause_for_error(a, ENOMEM);
-		return;
-	}
-	atomic_add_relaxed(&a->proxy->exhaustion.maxconn_reached, UINT64_C(1));
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "frontend %s accepts nothing for now: all %u session%s %s in use; "
-	    "connections wait in the backlog, raise maxconn or the limit of "
-	    "descriptors if this comes often",
-	    frontend_name(a), most, text_s(most), text_are(most));
-	pause_accepting(a);
-}
-
-/* Until a session of the frontend has ended, or its limit is another one.  One
- * that has ended before this acceptor could be found in the stack has not woken
- * it, so look again. */
-static void
-pause_for_frontend(struct acceptor *a, const struct frontend *f)
-{
-	uint32_t limit;
-
-	pause_accepting(a);
-	limit = atomic_load_relaxed(&f->state->maxconn);
-	if (atomic_load_seq(&f->sessions->now) < limit)
-		acceptors_resume(a->proxy);
-}
-
-/* The control thread comes by when the next connection is due. */
-static void
-pause_for_rate(struct acceptor *a)
-{
-	pause_accepting(a);
-	if (a->proxy->call_reaper)
-		a->proxy->call_reaper(a->proxy->call_reaper_arg);
-}
-
-static bool
-rate_is_due(const struct proxy_limits *limits)
-{
-	uint32_t rate = proxy_limits_rate(limits);
-
-	return rate == 0 || proxy_limits_is_due(limits, rate, clock_now_ns());
-}
-
-static bool
-frontend_rate_is_due(const struct frontend *f)
-{
-	uint32_t rate = atomic_load_relaxed(&f->state->rate_limit);
-
-	return rate == 0 ||
-	       rate_limit_is_due(&f->state->rate_due_ns, rate, clock_now_ns());
-}
-
-/* Of the sessions in use, one that is just being taken included. */
-static bool
-are_too_many(const struct proxy *proxy, uint32_t used)
-{
-	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
-
-	return used > proxy->sessions.options.max ||
-	       (limit > 0 && used > limit);
-}
-
-enum accept_block
-acceptor_block(const struct proxy *proxy, const struct frontend *frontend)
-{
-	uint32_t limit = atomic_load_relaxed(&frontend->state->maxconn);
-
-	if (!rate_is_due(&proxy->limits))
-		return ACCEPT_BLOCK_RATE;
-	if (!frontend_rate_is_due(frontend))
-		return ACCEPT_BLOCK_FRONTEND_RATE;
-	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
-		return ACCEPT_BLOCK_FRONTEND;
-	return are_too_many(proxy, slab_used(&proxy->sessions) + 1)
-	           ? ACCEPT_BLOCK_SESSIONS
-	           : ACCEPT_BLOCK_NONE;
-}
-
-/* Whether the limits leave room for a connection.  If so, and if the frontend
- * has a maxconn, which *ret_limit is then, a session of it is reserved. */
-static bool
-is_allowed(struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
-{
-	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
-	if (!rate_is_due(&a->proxy->limits) || !frontend_rate_is_due(f)) {
-		pause_for_rate(a);
-		return false;
-	}
-	if (*ret_limit != FRONTEND_NO_LIMIT &&
-	    !gauge_reserve(f->sessions, *ret_limit)) {
-		pause_for_frontend(a, f);
-		return false;
-	}
-	return true;
-}
-
-/* A connection was accepted: the rest of what is_allowed has begun. */
-static void
-count_accepted(struct acceptor *a, const struct frontend *f, uint32_t limit)
-{
-	struct proxy_limits *limits = &a->proxy->limits;
-	uint32_t rate = proxy_limits_rate(limits);
-
-	if (rate > 0)
-		proxy_limits_count(limits, rate, clock_now_ns());
-	rate = atomic_load_relaxed(&f->state->rate_limit);
-	if (rate > 0)
-		rate_limit_count(&f->state->rate_due_ns, rate, clock_now_ns());
-	if (limit != FRONTEND_NO_LIMIT)
-		gauge_note_peak(
-		    f->sessions, atomic_load_relaxed(&f->sessions->now));
-	else
-		gauge_up(f->sessions);
-}
-
-/* Of all sessions that may be; NULL: there is no room. */
-static struct session *
-take_session(struct acceptor *a, uint32_t *ret_index)
-{
-	struct slab *sessions = &a->proxy->sessions;
-	struct session *s = slab_take(sessions, ret_index);
-
-	if (!s || !are_too_many(a->proxy, slab_used(sessions)))
-		return s;
-	slab_give(sessions, *ret_index);
-	return NULL;
 }
 
 /* Errors of the one connection, which is gone; the next one may be fine
@@ -254,13 +66,13 @@ accept_one(
 	uint32_t index, limit;
 	int fd, error;
 
-	if (!is_allowed(a, frontend, &limit))
+	if (!acceptor_reserve(a, frontend, &limit))
 		return false;
-	s = take_session(a, &index);
+	s = acceptor_take_session(a, &index);
 	if (!s) {
 		if (limit != FRONTEND_NO_LIMIT)
 			gauge_down(frontend->sessions);
-		pause_for_sessions(a);
+		acceptor_pause_for_sessions(a);
 		return false;
 	}
 	fd = fault_fails(FAULT_ACCEPT)
@@ -271,7 +83,7 @@ accept_one(
 		/* Its clients have nothing else to tell them by. */
 		if (client.family == AF_UNIX)
 			client.port = (uint16_t)atomic_load_relaxed(&a->number);
-		count_accepted(a, frontend, limit);
+		acceptor_count(a, frontend, limit);
 		session_start(s, a->handler.shard, frontend, fd, &client,
 		    atomic_load_relaxed(&a->proxied) &&
 		        frontend_spec_expects_proxy(frontend->spec, &client),
@@ -287,7 +99,7 @@ accept_one(
 	/* EINVAL: it was shut, and is about to be told to close.  Another one
 	 * may have paused for the place that was kept here. */
 	if (error != EAGAIN && error != EINVAL)
-		pause_for_error(a, error);
+		acceptor_pause_for_error(a, error);
 	else
 		acceptors_resume(a->proxy);
 	return false;
@@ -492,28 +304,6 @@ acceptor_stop(struct acceptor *acceptor)
 	struct event_handler *h = &acceptor->handler;
 
 	(void)shard_note(h, claim_generation(&h->claim), NOTE_KILL);
-}
-
-void
-acceptors_resume(struct proxy *proxy)
-{
-	struct acceptor *a;
-
-	if (!atomic_load_relaxed(&proxy->paused))
-		return;
-	a = atomic_swap_acq_rel(&proxy->paused, NULL);
-	while (a) {
-		struct acceptor *next = a->next_paused;
-		struct claim *claim = &a->handler.claim;
-		uint32_t generation = claim_generation(claim);
-
-		/* From here on it may pause again, and be linked anew. */
-		(void)atomic_swap_acq_rel(&a->paused, 0u);
-		/* A closed one may be on a shard that is gone. */
-		if (!acceptor_closed(a))
-			(void)shard_note(&a->handler, generation, NOTE_RESUME);
-		a = next;
-	}
 }
 
 bool

@@ -89,37 +89,8 @@ proxy_sessions(const struct proxy *proxy)
 	return slab_used(&proxy->sessions);
 }
 
-/* Control thread: leaves a note with every session whose deadline has passed.
- * Reads 8 bytes for each session that ever was.  When it is to be called again,
- * clock_now_ms, if call_reaper does not come before: REAP_MAX_MS at most, and
- * REAP_MIN_MS while there are deadlines for which it had to be called. */
-#define REAP_MIN_MS 250
-#define REAP_MAX_MS 1500
-uint64_t proxy_reap(struct proxy *proxy, uint64_t now_ms);
-
-/* The session's owner: it is to be looked at then; 0: never. */
-void proxy_set_deadline(
-    struct proxy *proxy, uint32_t session, uint64_t deadline_ms);
-
 /* Control thread, about once a second: gives back memory and pipes that nobody
  * needs. */
 void proxy_trim(struct proxy *proxy);
-
-/* Control thread: tells every session to end now.  A session that is accepted
- * meanwhile may be missed: stop the acceptors first, and repeat until
- * proxy_sessions is 0. */
-void proxy_kill_all(struct proxy *proxy);
-
-/* Control thread: has every session look whether its server has expired. */
-void proxy_expire(struct proxy *proxy);
-
-/* Control thread, once, when lfproxy begins to drain: from now on sessions that
- * are idle for idle_ms are ended, or for busy_ms when they wait for an answer;
- * see session_idle_ends_ms. */
-void proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms);
-
-/* Control thread: tells every session of the pool to find its shard, because
- * the pool's shards have changed. */
-void proxy_move_all(struct proxy *proxy, struct pool *pool);
 
 #endif

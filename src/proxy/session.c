@@ -13,6 +13,7 @@
 #include "proxy/connect.h"
 #include "proxy/first_byte.h"
 #include "proxy/inspect.h"
+#include "proxy/reaper.h"
 #include "proxy/relay.h"
 #include "proxy/relay_internal.h"
 

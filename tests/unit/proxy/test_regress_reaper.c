@@ -16,6 +16,7 @@
 #include "lf/handle_set.h"
 #include "lf/shard.h"
 #include "proxy/proxy.h"
+#include "proxy/reaper.h"
 #include "proxy/session.h"
 
 #define RUN_NS (2 * NS_PER_S)

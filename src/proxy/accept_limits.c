@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ * See acceptor_internal.h: what keeps connections in the backlog, and the
+ * acceptors that pause meanwhile.
+ */
+#include "proxy/acceptor_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "proxy/session.h"
+
+/* Connections wait in the kernel's backlog until acceptors_resume, which runs
+ * when a session ends and regularly on the control thread. */
+static enum turn
+pause_accepting(struct acceptor *a)
+{
+	struct acceptor *top = atomic_load_relaxed(&a->proxy->paused);
+
+	if (!atomic_swap_acq_rel(&a->paused, 1u)) {
+		do
+			a->next_paused = top;
+		while (!atomic_cas_acq_rel(&a->proxy->paused, &top, a));
+	}
+	return TURN_DONE;
+}
+
+static const char *
+frontend_name(const struct acceptor *a)
+{
+	return atomic_load_acquire(&a->frontend)->spec->name;
+}
+
+void
+acceptor_pause_for_error(struct acceptor *a, int error)
+{
+	static struct log_limit limit;
+	char where[128];
+
+	snprintf(where, sizeof(where), "frontend %s accepts nothing for now",
+	    frontend_name(a));
+	if (!exhaustion_note(&a->proxy->exhaustion, error, where))
+		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
+		    strerror(error));
+	pause_accepting(a);
+}
+
+/* Either all sessions are in use, or memory for another one is short. */
+void
+acceptor_pause_for_sessions(struct acceptor *a)
+{
+	static struct log_limit limit;
+	struct slab *sessions = &a->proxy->sessions;
+	uint32_t most = atomic_load_relaxed(&a->proxy->limits.sessions);
+
+	if (most == 0)
+		most = sessions->options.max;
+	if (slab_used(sessions) < most &&
+	    slab_made(sessions) < sessions->options.max) {
+		acceptor_pause_for_error(a, ENOMEM);
+		return;
+	}
+	atomic_add_relaxed(&a->proxy->exhaustion.maxconn_reached, UINT64_C(1));
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "frontend %s accepts nothing for now: all %u session%s %s in use; "
+	    "connections wait in the backlog, raise maxconn or the limit of "
+	    "descriptors if this comes often",
+	    frontend_name(a), most, text_s(most), text_are(most));
+	pause_accepting(a);
+}
+
+/* The end of a session of the frontend resumes the acceptor, and so does a
+ * change of its maxconn.  A session that ended before the acceptor was linked
+ * has not resumed it, so the limit is read again. */
+static void
+pause_for_frontend(struct acceptor *a, const struct frontend *f)
+{
+	uint32_t limit;
+
+	pause_accepting(a);
+	limit = atomic_load_relaxed(&f->state->maxconn);
+	if (atomic_load_seq(&f->sessions->now) < limit)
+		acceptors_resume(a->proxy);
+}
+
+/* The control thread resumes the acceptor when the next connection is due. */
+static void
+pause_for_rate(struct acceptor *a)
+{
+	pause_accepting(a);
+	if (a->proxy->call_reaper)
+		a->proxy->call_reaper(a->proxy->call_reaper_arg);
+}
+
+static bool
+rate_is_due(const struct proxy_limits *limits)
+{
+	uint32_t rate = proxy_limits_rate(limits);
+
+	return rate == 0 || proxy_limits_is_due(limits, rate, clock_now_ns());
+}
+
+static bool
+frontend_rate_is_due(const struct frontend *f)
+{
+	uint32_t rate = atomic_load_relaxed(&f->state->rate_limit);
+
+	return rate == 0 ||
+	       rate_limit_is_due(&f->state->rate_due_ns, rate, clock_now_ns());
+}
+
+/* used: sessions in use, including the one being taken. */
+static bool
+are_too_many(const struct proxy *proxy, uint32_t used)
+{
+	uint32_t limit = atomic_load_relaxed(&proxy->limits.sessions);
+
+	return used > proxy->sessions.options.max ||
+	       (limit > 0 && used > limit);
+}
+
+enum accept_block
+acceptor_block(const struct proxy *proxy, const struct frontend *frontend)
+{
+	uint32_t limit = atomic_load_relaxed(&frontend->state->maxconn);
+
+	if (!rate_is_due(&proxy->limits))
+		return ACCEPT_BLOCK_RATE;
+	if (!frontend_rate_is_due(frontend))
+		return ACCEPT_BLOCK_FRONTEND_RATE;
+	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
+		return ACCEPT_BLOCK_FRONTEND;
+	return are_too_many(proxy, slab_used(&proxy->sessions) + 1)
+	           ? ACCEPT_BLOCK_SESSIONS
+	           : ACCEPT_BLOCK_NONE;
+}
+
+bool
+acceptor_reserve(
+    struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
+{
+	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
+	if (!rate_is_due(&a->proxy->limits) || !frontend_rate_is_due(f)) {
+		pause_for_rate(a);
+		return false;
+	}
+	if (*ret_limit != FRONTEND_NO_LIMIT &&
+	    !gauge_reserve(f->sessions, *ret_limit)) {
+		pause_for_frontend(a, f);
+		return false;
+	}
+	return true;
+}
+
+void
+acceptor_count(struct acceptor *a, const struct frontend *f, uint32_t limit)
+{
+	struct proxy_limits *limits = &a->proxy->limits;
+	uint32_t rate = proxy_limits_rate(limits);
+
+	if (rate > 0)
+		proxy_limits_count(limits, rate, clock_now_ns());
+	rate = atomic_load_relaxed(&f->state->rate_limit);
+	if (rate > 0)
+		rate_limit_count(&f->state->rate_due_ns, rate, clock_now_ns());
+	if (limit != FRONTEND_NO_LIMIT)
+		gauge_note_peak(
+		    f->sessions, atomic_load_relaxed(&f->sessions->now));
+	else
+		gauge_up(f->sessions);
+}
+
+struct session *
+acceptor_take_session(struct acceptor *a, uint32_t *ret_index)
+{
+	struct slab *sessions = &a->proxy->sessions;
+	struct session *s = slab_take(sessions, ret_index);
+
+	if (!s || !are_too_many(a->proxy, slab_used(sessions)))
+		return s;
+	slab_give(sessions, *ret_index);
+	return NULL;
+}
+
+void
+acceptors_resume(struct proxy *proxy)
+{
+	struct acceptor *a;
+
+	if (!atomic_load_relaxed(&proxy->paused))
+		return;
+	a = atomic_swap_acq_rel(&proxy->paused, NULL);
+	while (a) {
+		struct acceptor *next = a->next_paused;
+		struct claim *claim = &a->handler.claim;
+		uint32_t generation = claim_generation(claim);
+
+		/* From here on the acceptor may pause and be linked again. */
+		(void)atomic_swap_acq_rel(&a->paused, 0u);
+		/* A closed acceptor's shard may be freed. */
+		if (!acceptor_closed(a))
+			(void)shard_note(&a->handler, generation, NOTE_RESUME);
+		a = next;
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * The deadlines of sessions, and notes to all sessions.
+ *
+ * Each session has one deadline, in proxy->deadlines.  The control thread looks
+ * at all of them now and then and leaves NOTE_TIMEOUT with each session whose
+ * deadline has passed; the session's owner then finds out what has timed out.
+ * Only the owner acts on a session, so the other functions of the control
+ * thread leave notes as well and return at once.
+ */
+#ifndef PROXY_REAPER_H
+#define PROXY_REAPER_H
+
+#include "proxy/proxy.h"
+
+/* The longest and the shortest time between two calls of proxy_reap. */
+#define REAP_MAX_MS 1500
+#define REAP_MIN_MS 250
+
+/* Control thread: leaves NOTE_TIMEOUT with every session whose deadline has
+ * passed.  Reads 8 bytes for each session slot ever used.  Returns when to call
+ * it next, clock_now_ms, unless call_reaper asks for an earlier call: within
+ * REAP_MAX_MS, and within REAP_MIN_MS while sessions have to ask. */
+uint64_t proxy_reap(struct proxy *proxy, uint64_t now_ms);
+
+/* The session's owner: sets its deadline, clock_now_ms; 0: none. */
+void proxy_set_deadline(
+    struct proxy *proxy, uint32_t session, uint64_t deadline_ms);
+
+/* Control thread: asks every session to end.  A session accepted during the
+ * call may be missed: stop the acceptors first, and repeat until proxy_sessions
+ * is 0. */
+void proxy_kill_all(struct proxy *proxy);
+
+/* Control thread: has every session check whether its server ends its sessions,
+ * see NOTE_EXPIRE. */
+void proxy_expire(struct proxy *proxy);
+
+/* Control thread, once, when lfproxy begins to drain: from now on sessions that
+ * are idle for idle_ms end, or for busy_ms when they wait for an answer; see
+ * session_idle_ends_ms. */
+void proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms);
+
+/* Control thread: the shards of the pool have changed; has each of its sessions
+ * move to the right shard. */
+void proxy_move_all(struct proxy *proxy, struct pool *pool);
+
+#endif
