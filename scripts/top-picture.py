@@ -130,10 +130,12 @@ def take(build, run):
 
 
 def text_of(screen, rows):
+    """The head, the pools, and the pool before; the rest is left out."""
     lines = screen.rstrip("\n").split("\n")
-    body = "\n".join(f"    {line}".rstrip() for line in lines)
-    return (f"{body}\n\nA moment before, with one thread, and with two:\n\n"
-            + "".join(f"    {row}\n" for row in rows))
+    pools = next(i for i, line in enumerate(lines) if line.startswith("POOL"))
+    shown = [*lines[:2], "...", *lines[pools:pools + 2],
+             *(f"{row}    <- a moment before" for row in reversed(rows))]
+    return "".join(f"    {line}".rstrip() + "\n" for line in shown)
 
 
 def main():
