@@ -256,6 +256,39 @@ start_bad() {
 	serve "$name" "$TOOLS/badserver" "$mode" 127.0.0.1:0 --deadline 600 "$@"
 }
 
+# start_greeter NAME [SECONDS]: a server that speaks first, as SMTP servers do,
+# and echoes each line; with SECONDS it also sends a line every SECONDS.
+start_greeter() {
+	serve "$1" python3 -B -c '
+import asyncio, sys
+
+async def chatter(writer, pause):
+    while True:
+        writer.write(b".\n")
+        await asyncio.sleep(pause)
+
+async def client(reader, writer):
+    writer.write(b"ready\n")
+    task = None
+    if len(sys.argv) > 1:
+        task = asyncio.create_task(chatter(writer, float(sys.argv[1])))
+    try:
+        while line := await reader.readline():
+            writer.write(line)
+    except ConnectionError:
+        pass
+    if task:
+        task.cancel()
+    writer.close()
+
+async def main():
+    server = await asyncio.start_server(client, "127.0.0.1", 0)
+    print("listening on %s:%d" % server.sockets[0].getsockname(), flush=True)
+    await server.serve_forever()
+
+asyncio.run(main())' "${@:2}"
+}
+
 # free_port: of 127.0.0.1; see hold_port.
 free_port() {
 	local held

@@ -254,10 +254,12 @@ masked() {
 	start_app a --body-bytes 5000
 	start_bad refusing refuse
 	start_bad silent silent
+	start_greeter greeter
 	port=$(free_port)
 	start_haproxy <<-END
 		global
 		  log stderr format raw local0
+		  nbthread 1
 		defaults
 		  mode tcp
 		  log global
@@ -290,6 +292,11 @@ masked() {
 		backend slow
 		  timeout server 600ms
 		  server s $(addr silent)
+		frontend greet
+		  bind unix@$T/greet.sock
+		  default_backend greeter
+		backend greeter
+		  server g $(addr greeter)
 		frontend mute
 		  bind unix@$T/mute.sock
 		  timeout client 600ms
@@ -305,6 +312,8 @@ masked() {
 		timeout_client = 10s
 		retries = 2
 		check = off
+		[pool main]
+		threads = 1
 		[frontend web]
 		listen = 127.0.0.1:0
 		backend = app
@@ -327,13 +336,19 @@ masked() {
 		[backend slow]
 		timeout_server = 600ms
 		server = s $(addr silent)
+		[frontend greet]
+		listen = unix:$T/our-greet.sock
+		backend = greeter
+		[backend greeter]
+		server = g $(addr greeter)
 		[frontend mute]
 		listen = unix:$T/our-mute.sock
 		timeout_client = 600ms
 		timeout_client_fin = 600ms
 		backend = app
 	END
-	# Each alone, so that the counters are known and the order is.
+	# One session at a time, and one thread each: a session's line is then
+	# written before the next one is counted.
 	same_traffic "$port" "$T/" haproxy.err
 	same_traffic "$(port web)" "$T/our-" lfproxy.log
 	diff -u <(masked "$T/haproxy.err") <(masked "$T/lfproxy.log")
@@ -346,7 +361,9 @@ lines_are() {
 }
 
 # same_traffic PORT SOCKETS LOG: good, refused, redispatched, server silent,
-# client reset, client silent.
+# client leaves, client silent.  The client leaves once the server has spoken:
+# before that, HAProxy ends the session as CC when it meets the client's FIN
+# before it is connected, and as -- otherwise.
 same_traffic() {
 	fetch -o /dev/null "http://127.0.0.1:$1/"
 	wait_for 10 lines_are "$3" 1
@@ -356,9 +373,10 @@ same_traffic() {
 	wait_for 10 lines_are "$3" 3
 	run fetch --unix-socket "$2slow.sock" http://x/
 	wait_for 10 lines_are "$3" 4
-	run "$TOOLS/badclient" leave "127.0.0.1:$1" --at connect --how fin \
-	    --deadline 10
+	run -0 "$TOOLS/badclient" leave "unix:$2greet.sock" --at greeting \
+	    --how fin --deadline $((60 * PATIENCE))
 	wait_for 10 lines_are "$3" 5
-	run "$TOOLS/badclient" silent "unix:$2mute.sock" --deadline 20
+	run "$TOOLS/badclient" silent "unix:$2mute.sock" \
+	    --deadline $((60 * PATIENCE))
 	wait_for 10 lines_are "$3" 6
 }

@@ -14,9 +14,16 @@ static const char *const mode_names[MODES] = {
     "silent", "never-read", "slow", "idle", "leave"};
 
 /* When a leaving client leaves. */
-enum stage { AT_CONNECT, AT_PARTIAL, AT_HALF_CLOSE, AT_RESPONSE, STAGES };
+enum stage {
+	AT_CONNECT,
+	AT_GREETING,
+	AT_PARTIAL,
+	AT_HALF_CLOSE,
+	AT_RESPONSE,
+	STAGES
+};
 static const char *const stage_names[STAGES] = {
-    "connect", "partial", "half-close", "response"};
+    "connect", "greeting", "partial", "half-close", "response"};
 
 struct client {
 	int fd;
@@ -49,8 +56,9 @@ usage(FILE *out)
 	    "              --bytes N: fail unless so many came\n"
 	    "  idle        hold until SIGTERM; --verify: then each connection\n"
 	    "              must still answer TEXT with something\n"
-	    "  leave       --at connect|partial|half-close|response\n"
-	    "              --how fin|rst, --rate CONNECTIONS a second\n"
+	    "  leave       --at connect|greeting|partial|half-close|response\n"
+	    "              --how fin|rst, --rate CONNECTIONS a second;\n"
+	    "              greeting: once the server has spoken\n"
 	    "TEXT is an HTTP request if not given.  --deadline SECONDS\n",
 	    out);
 	return out == stdout ? TOOL_OK : TOOL_USAGE;
@@ -220,7 +228,8 @@ leave_once(const struct tool_addr *addr)
 		send_all(&c);
 	if (opt.stage == AT_HALF_CLOSE)
 		shutdown(c.fd, SHUT_WR);
-	if (opt.stage == AT_RESPONSE && recv(c.fd, scratch, 100, 0) <= 0)
+	if ((opt.stage == AT_RESPONSE || opt.stage == AT_GREETING) &&
+	    recv(c.fd, scratch, 100, 0) <= 0)
 		tool_die(TOOL_FAILED, "no answer came");
 	if (opt.reset)
 		tool_reset(c.fd);
