@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * See log.h.
+ * See log.h: messages.
  */
 #include "base/log.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/log_target.h"
 #include "base/printable.h"
-
-/* Standard error is first in the list and always there; the others are added
- * by the control thread. */
-static struct log_target standard_error;
-
-/* Those that nobody logs to any more, until their writers have ended. */
-static struct log_target *leaving;
 
 static size_t
 render_text(const void *record, char *out, size_t size)
@@ -37,7 +27,7 @@ render_text(const void *record, char *out, size_t size)
 bool
 log_record(log_render render, const void *record, size_t size)
 {
-	return log_target_record(&standard_error, render, record, size);
+	return log_target_record(&log_standard_error, render, record, size);
 }
 
 static void
@@ -113,135 +103,4 @@ log_limited(struct log_limit *limit, enum log_level level, const char *fmt, ...)
 		log_warning("%s", text);
 	else
 		log_info("%s", text);
-}
-
-int
-log_start(void)
-{
-	struct log_sink_options options = {.kind = LOG_SINK_STDERR};
-	struct err err;
-
-	return log_target_start(&standard_error, &options, &err) ? 0 : -ENOMEM;
-}
-
-bool
-log_target_open(const struct log_sink_options *options,
-    struct log_target **ret_target, struct err *err)
-{
-	struct log_target **last = &standard_error.next, *t;
-
-	if (options->kind == LOG_SINK_STDERR) {
-		*ret_target = &standard_error;
-		return true;
-	}
-	for (; (t = *last); last = &t->next)
-		if (log_sink_same(&t->sink.options, options)) {
-			t->users++;
-			*ret_target = t;
-			return true;
-		}
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return err_set(err, "out of memory");
-	if (!log_target_start(t, options, err)) {
-		free(t);
-		return false;
-	}
-	t->users = 1;
-	*ret_target = *last = t;
-	return true;
-}
-
-void
-log_target_close(struct log_target *target)
-{
-	struct log_target **at = &standard_error.next;
-
-	if (!atomic_load_acquire(&standard_error.running) ||
-	    target == &standard_error || --target->users > 0)
-		return;
-	while (*at != target)
-		at = &(*at)->next;
-	*at = target->next;
-	target->next = leaving;
-	leaving = target;
-	log_target_stop(target);
-}
-
-/* Frees those whose writers have ended by then; true if all have. */
-static bool
-join_leaving(const struct timespec *until)
-{
-	struct log_target **at = &leaving, *t;
-
-	while ((t = *at)) {
-		struct log_target *next = t->next;
-
-		if (log_target_join(t, until)) {
-			*at = next;
-			free(t);
-		} else {
-			at = &t->next;
-		}
-	}
-	return !leaving;
-}
-
-struct memory_use
-log_memory(void)
-{
-	struct memory_use use = {.count = 0};
-
-	for (const struct log_target *t = &standard_error; t; t = t->next) {
-		if (!t->ring)
-			continue;
-		use.count++;
-		use.heap += ring_memory(t->ring);
-		if (t != &standard_error)
-			memory_add_block(&use, t);
-	}
-	return use;
-}
-
-void
-log_collect(void)
-{
-	static const struct timespec now;
-
-	(void)join_leaving(&now);
-}
-
-void
-log_reopen(void)
-{
-	for (struct log_target *t = &standard_error; t; t = t->next)
-		log_target_reopen(t);
-}
-
-bool
-log_stop(void)
-{
-	struct timespec until;
-	struct log_target **last = &leaving, *t;
-	bool ended;
-
-	if (!atomic_load_acquire(&standard_error.running))
-		return true;
-	for (t = standard_error.next; t; t = t->next)
-		log_target_stop(t);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
-	/* What these have to say goes to standard error, so that is last. */
-	while (*last)
-		last = &(*last)->next;
-	*last = standard_error.next;
-	standard_error.next = NULL;
-	ended = join_leaving(&until);
-	if (!ended)
-		log_warning("a log could not be written to its end in time");
-	leaving = NULL;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
-	log_target_stop(&standard_error);
-	return log_target_join(&standard_error, &until) && ended;
 }

@@ -3,12 +3,15 @@
  *
  *     any thread --put--> ring --take, render--> writer --lines--> sink
  *
- * Each target has a ring and a writer of its own, so that one that stalls (a
- * full disk, a syslog daemon that hangs, a terminal that is stopped) holds up
- * neither those who log nor the other targets.  A sink that does not take its
- * lines is tried again; meanwhile the ring fills, and what does not fit is
- * dropped and counted.  When lines go out again the writer says how many were
- * dropped: on standard error by itself, else by log_warning.
+ * Each target has a ring and a writer of its own, so that a target that stalls
+ * (a full disk, a syslog daemon that hangs, a stopped terminal) delays neither
+ * the threads that log nor the other targets.  The writer retries a sink that
+ * takes no lines; meanwhile the ring fills, and lines that do not fit are
+ * dropped and counted.  When lines go out again the writer reports how many
+ * were dropped: on standard error by a line of its own, else by log_warning.
+ *
+ * log_targets.c calls log_writer.c, that calls log.c, and all of them call
+ * log_target.c.
  */
 #ifndef BASE_LOG_TARGET_H
 #define BASE_LOG_TARGET_H
@@ -21,9 +24,15 @@
 #include "base/log_sink.h"
 #include "base/ring.h"
 
+/* What the ring holds for one line. */
+struct log_target_entry {
+	log_render render;
+	uint8_t bytes[LOG_RECORD_SIZE];
+};
+
 struct log_target {
 	struct log_sink sink;    /* the writer's */
-	struct log_target *next; /* of one of log.c's lists */
+	struct log_target *next; /* in one of log_targets.c's lists */
 	uint32_t users;          /* the control thread's */
 	struct ring *ring;
 	pthread_t writer;
@@ -40,17 +49,29 @@ struct log_target {
 	uint64_t give_up_ms; /* once it stops */
 };
 
+/* Always there; first in the list of targets. */
+extern struct log_target log_standard_error;
+
+/* -- any thread (log_target.c) -- */
+
+/* Wakes the writer if it is asleep. */
+void log_target_wake(struct log_target *target);
+void log_target_count_dropped(struct log_target *target, uint64_t lines);
+
+/* -- the control thread (log_writer.c) -- */
+
 /* Opens the sink and starts the writer.  False with err set. */
 bool log_target_start(struct log_target *target,
     const struct log_sink_options *options, struct err *err);
 
-/* Asks the writer to write out what is queued and to end; _join waits until it
- * has, or until the time (CLOCK_REALTIME) has come: false, it is stuck, and the
- * target must stay. */
+/* Asks the writer to write what is queued and to end.  Returns at once. */
 void log_target_stop(struct log_target *target);
+
+/* Waits until the writer has ended, or until that time (CLOCK_REALTIME).  False
+ * if the writer has not ended: the target must stay. */
 bool log_target_join(struct log_target *target, const struct timespec *until);
 
-/* Any thread: the writer reopens the sink before its next line. */
+/* The writer reopens the sink before its next line.  Any thread. */
 void log_target_reopen(struct log_target *target);
 
 #endif

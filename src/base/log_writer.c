@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ * See log_target.h: the writer thread.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/log_target.h"
+
+#define RING_CELLS 4096
+/* After the ring ran dry the writer naps this long before it goes to sleep, so
+ * that a steady trickle of lines costs the threads no wake-ups.  A line is
+ * written that much later at most. */
+#define NAP_NS (2 * NS_PER_MS)
+/* A sink that failed is tried again after so long; one that is full, when there
+ * is room, but orders are looked at this often. */
+#define RETRY_MS 100
+/* When the log stops, a sink that takes nothing gets this much time. */
+#define GIVE_UP_MS 300
+/* Losses are reported at most this often, but on standard error at once. */
+#define REPORT_MS 1000
+
+static bool
+is_stderr(const struct log_target *t)
+{
+	return t->sink.options.kind == LOG_SINK_STDERR;
+}
+
+static uint64_t
+count_lines(const char *p, size_t len)
+{
+	uint64_t lines = 0;
+
+	for (size_t i = 0; i < len; i++)
+		lines += p[i] == '\n';
+	return lines;
+}
+
+static void
+reopen(struct log_target *t)
+{
+	char name[LOG_SINK_NAME_SIZE];
+	int rc = log_sink_reopen(&t->sink);
+
+	log_sink_name(&t->sink.options, name);
+	if (rc < 0)
+		log_warning("%s cannot be reopened: %s; lines still go to the "
+		            "one that was open",
+		    name, strerror(-rc));
+	else if (t->sink.options.kind == LOG_SINK_FILE)
+		log_info("reopened %s", name);
+}
+
+/* Waits until it makes sense to try again.  False: no longer. */
+static bool
+wait_for_sink(struct log_target *t, int error)
+{
+	struct pollfd room = {.fd = t->sink.fd, .events = POLLOUT};
+	struct timespec pause = {.tv_nsec = RETRY_MS * NS_PER_MS};
+	static struct log_limit limit;
+	char name[LOG_SINK_NAME_SIZE];
+
+	if (atomic_load_acquire(&t->stopping)) {
+		uint64_t now_ms = clock_now_ms();
+
+		if (t->give_up_ms == 0)
+			t->give_up_ms = now_ms + GIVE_UP_MS;
+		else if (now_ms >= t->give_up_ms)
+			return false;
+		pause.tv_nsec /= 10;
+	}
+	if (error == EAGAIN) {
+		(void)poll(&room, 1, (int)(pause.tv_nsec / NS_PER_MS));
+		return true;
+	}
+	/* A terminal or pipe that is gone does not come back. */
+	if (is_stderr(t))
+		return false;
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "%s takes no lines: %s; they wait, and are dropped once %u do",
+	    log_sink_name(&t->sink.options, name),
+	    log_sink_error(&t->sink, error), RING_CELLS);
+	nanosleep(&pause, NULL);
+	return true;
+}
+
+/* All of the lines, or as many as the sink takes until it is given up. */
+static void
+write_lines(struct log_target *t, const char *lines, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = log_sink_write(&t->sink, lines + done, len - done);
+
+		if (n > 0) {
+			done += (size_t)n;
+			continue;
+		}
+		if (n == -EINTR)
+			continue;
+		if (!wait_for_sink(t, (int)-n)) {
+			log_target_count_dropped(
+			    t, count_lines(lines + done, len - done));
+			return;
+		}
+		if (atomic_load_acquire(&t->reopening) &&
+		    atomic_swap_acq_rel(&t->reopening, 0u)) {
+			reopen(t);
+			/* A line that was begun begins anew in the new file. */
+			while (done > 0 && lines[done - 1] != '\n')
+				done--;
+		}
+	}
+}
+
+static void
+report_dropped(struct log_target *t)
+{
+	uint64_t dropped = atomic_load_relaxed(&t->dropped), n;
+	char line[128], name[LOG_SINK_NAME_SIZE];
+	int len;
+
+	if (t->sink.lost > 0) {
+		log_target_count_dropped(t, t->sink.lost);
+		dropped += t->sink.lost;
+		t->sink.lost = 0;
+	}
+	n = dropped - t->reported;
+	if (n == 0)
+		return;
+	if (is_stderr(t)) {
+		len = snprintf(line, sizeof(line),
+		    "lfproxy: warning: %llu log lines were dropped, the log's "
+		    "reader is too slow\n",
+		    (unsigned long long)n);
+		t->reported = dropped;
+		write_lines(t, line, (size_t)len);
+		return;
+	}
+	if (clock_now_ms() < t->report_after_ms &&
+	    !atomic_load_acquire(&t->stopping))
+		return;
+	t->report_after_ms = clock_now_ms() + REPORT_MS;
+	t->reported = dropped;
+	log_warning("%llu log lines were dropped, %s did not take them in time",
+	    (unsigned long long)n, log_sink_name(&t->sink.options, name));
+}
+
+/* Writes out what the ring holds, several lines to a call, and how many lines
+ * it could not hold.  True if it held any. */
+static bool
+drain(struct log_target *t)
+{
+	char out[16384];
+	size_t len = 0;
+	struct log_target_entry r;
+	bool any = false;
+
+	while (ring_take(t->ring, &r)) {
+		any = true;
+		len += r.render(r.bytes, out + len, sizeof(out) - len);
+		if (sizeof(out) - len < LOG_LINE_MAX) {
+			write_lines(t, out, len);
+			/* Under overload the ring may never run dry. */
+			report_dropped(t);
+			len = 0;
+		}
+	}
+	write_lines(t, out, len);
+	report_dropped(t);
+	return any;
+}
+
+/* Until it is woken, or until a report that had to wait is due. */
+static void
+sleep_until_woken(struct log_target *t)
+{
+	struct timespec until;
+
+	if (atomic_load_relaxed(&t->dropped) == t->reported) {
+		while (sem_wait(&t->wake) != 0)
+			;
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += 1;
+	if (sem_clockwait(&t->wake, CLOCK_MONOTONIC, &until) == 0)
+		return;
+	/* Whoever finds the word set from now on posts, and that post is taken
+	 * by the next sleep, which then is a short one. */
+	(void)atomic_swap_seq(&t->asleep, 0u);
+}
+
+static void *
+writer_main(void *arg)
+{
+	struct timespec nap = {.tv_nsec = NAP_NS};
+	struct log_target *t = arg;
+
+	for (;;) {
+		/* Before the look at the ring: what was put before the stop is
+		 * then seen by it. */
+		bool last = atomic_load_acquire(&t->stopping);
+
+		if (atomic_load_acquire(&t->reopening) &&
+		    atomic_swap_acq_rel(&t->reopening, 0u))
+			reopen(t);
+		if (drain(t)) {
+			nanosleep(&nap, NULL);
+			continue;
+		}
+		if (last)
+			break;
+		/* Say so, then look once more: what was put or asked for before
+		 * that is seen now, a later one finds the word set. [P7] */
+		(void)atomic_swap_seq(&t->asleep, 1u);
+		if (drain(t) || atomic_load_seq(&t->stopping) ||
+		    atomic_load_seq(&t->reopening)) {
+			(void)atomic_swap_seq(&t->asleep, 0u);
+			continue;
+		}
+		sleep_until_woken(t);
+	}
+	log_sink_close(&t->sink);
+	return NULL;
+}
+
+bool
+log_target_start(struct log_target *target,
+    const struct log_sink_options *options, struct err *err)
+{
+	struct log_target *t = target;
+	sigset_t all, old;
+	int rc;
+
+	*t = (struct log_target){.next = t->next};
+	if (!log_sink_open(&t->sink, options, err))
+		return false;
+	t->ring = ring_new(RING_CELLS, sizeof(struct log_target_entry));
+	if (!t->ring) {
+		log_sink_close(&t->sink);
+		return err_set(err, "out of memory");
+	}
+	sem_init(&t->wake, 0, 0);
+	/* Signals are for the control thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&t->writer, NULL, writer_main, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc != 0) {
+		log_sink_close(&t->sink);
+		ring_free(t->ring);
+		sem_destroy(&t->wake);
+		return err_set(
+		    err, "the log cannot be started: %s", strerror(rc));
+	}
+	pthread_setname_np(t->writer, "lfproxy-log");
+	atomic_store_release(&t->running, 1u);
+	return true;
+}
+
+void
+log_target_stop(struct log_target *target)
+{
+	atomic_store_release(&target->running, 0u);
+	(void)atomic_swap_seq(&target->stopping, 1u);
+	log_target_wake(target);
+}
+
+bool
+log_target_join(struct log_target *target, const struct timespec *until)
+{
+	/* A writer that is stuck in write(2) is left behind with its ring. */
+	if (pthread_timedjoin_np(target->writer, NULL, until) != 0)
+		return false;
+	ring_free(target->ring);
+	sem_destroy(&target->wake);
+	return true;
+}
+
+void
+log_target_reopen(struct log_target *target)
+{
+	(void)atomic_swap_seq(&target->reopening, 1u);
+	log_target_wake(target);
+}
