@@ -17,10 +17,10 @@ say          = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 B           := build/$(MODE)
 
-# The house: every folder of src and the folders below it that it may use.
-# check-layers reads the includes against this table; a unit test links only
-# its own floor and those below, so a wrong arrow is a link error as well.
-FLOORS      := base net resolve lf model balance config proxy check control stats \
+# The layers: every folder of src and the folders below it that it may use.
+# check-layers compares the includes with this table.  A unit test links only
+# its own layer and those below, so an upward call is a link error as well.
+LAYERS      := base net resolve lf model balance config proxy check control stats \
 	commands http admin
 BELOW_base  :=
 BELOW_net   := base
@@ -38,6 +38,11 @@ BELOW_http    := stats $(BELOW_stats)
 BELOW_admin   := http commands stats $(BELOW_stats)
 BELOW_lfproxy := admin $(BELOW_admin)
 BELOW_ctl     := net base
+
+# The number of objects of one folder that may call each other in a circle, and
+# the folders where a larger circle is agreed, with its size.
+CIRCLE_MAX  := 4
+CIRCLES     := model=18 commands=17 proxy=14 check=7 config=6
 
 # What the compiler needs (+=) and what a packager may set (?=).
 CFLAGS_release := -O2 -g
@@ -96,9 +101,9 @@ LIBS        := $(LIB_MHD) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_
 	$(LIB_PCRE2) $(LIB_SSL) \
 	-pthread -lm
 
-floor_src    = $(wildcard src/$(1)/*.c)
-floor_lib    = $(B)/lib/liblf_$(1).a
-archives     = $(foreach f,$(1),$(call floor_lib,$(f)))
+layer_src    = $(wildcard src/$(1)/*.c)
+layer_lib    = $(B)/lib/liblf_$(1).a
+archives     = $(foreach f,$(1),$(call layer_lib,$(f)))
 
 PROGRAMS    := $(B)/lfproxy $(B)/lfproxyctl
 CTL_SRC     := $(wildcard src/ctl/*.c src/ctl/top/*.c)
@@ -106,7 +111,7 @@ MAIN_SRC    := $(wildcard src/lfproxy/*.c)
 TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c)) \
 	$(B)/tools/alloc_count.so $(B)/tools/slow_names.so \
 	$(B)/lab/lab_load
-# tests/unit/FLOOR/test_*.c is one program each; other files there are shared.
+# tests/unit/LAYER/test_*.c is one program each; other files there are shared.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
 UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
@@ -144,13 +149,13 @@ $(B)/obj/%.o: src/%.c | $(B)/.deps
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-define floor_rule
-$(call floor_lib,$(1)): $(call objects,$(call floor_src,$(1)))
+define layer_rule
+$(call layer_lib,$(1)): $(call objects,$(call layer_src,$(1)))
 	$$(call say,AR,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach f,$(FLOORS),$(eval $(call floor_rule,$(f))))
+$(foreach f,$(LAYERS),$(eval $(call layer_rule,$(f))))
 
 $(B)/lfproxy: $(call objects,$(MAIN_SRC)) \
     $(call archives,$(BELOW_lfproxy))
@@ -176,8 +181,8 @@ $(B)/tools/%.so: tests/tools/preload/%.c
 	$(Q)$(CC) $(filter-out -fPIE -fsanitize%,$(ALL_CFLAGS)) -Itests \
 	    -fPIC -shared -o $@ $<
 
-# A unit test of floor F links its own file, the files beside it that do not
-# start with test_, and the archives of F and of the floors below F.
+# A unit test of layer L links its own file, the files beside it that do not
+# start with test_, and the archives of L and of the layers below L.
 units: $(UNITS) ## build the unit tests
 # The core's tests count what is taken from the heap (lf/alloc_count.h).
 UNIT_LDFLAGS_lf := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
@@ -198,9 +203,9 @@ $(B)/unit/$(1)/test_%: tests/unit/$(1)/test_%.c \
 	    $(UNIT_LDFLAGS_$(1)) -o $$@ \
 	    $$(filter %.c,$$^) $$(filter %.a,$$^) $(LIBS) -lcmocka
 endef
-$(foreach f,$(FLOORS),$(eval $(call unit_rule,$(f))))
+$(foreach f,$(LAYERS),$(eval $(call unit_rule,$(f))))
 
-# The laboratory links the floors as they are.  Where an experiment changes what
+# The laboratory links the layers as they are.  Where an experiment changes what
 # they do, the linker puts a function of the lab before theirs; the other core
 # defines all that src/lf/shard*.c do, so that these stay in their archive.
 LAB_WRAPS   := event_handler_run policy_calibrate pool_new
@@ -394,8 +399,10 @@ bench-deps:
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all $(BENCH)
 
-check-layers: ## no file of src includes from a floor above its own
-	@scripts/check-layers $(foreach f,$(FLOORS) lfproxy ctl,'$(f)=$(BELOW_$(f))')
+check-layers: all ## no file of src includes from a layer above its own, no large circle of calls
+	@scripts/check-layers $(foreach f,$(LAYERS) lfproxy ctl,'$(f)=$(BELOW_$(f))')
+	@scripts/check-circles $(CIRCLE_MAX) $(CIRCLES) $(sort $(call objects, \
+	    $(foreach f,$(LAYERS),$(call layer_src,$(f))) $(MAIN_SRC) $(CTL_SRC)))
 
 check-docs: all ## every key and command is in the man pages, examples are valid
 	@scripts/check-docs $(B)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the files of the laboratory's proxy share.
  *
- * The lab links the library floors as they are.  Where an experiment changes
+ * The lab links the library layers as they are.  Where an experiment changes
  * what they do, the linker puts a function of the lab before theirs (--wrap),
  * so that src knows nothing of experiments.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The laboratory's proxy: lfproxy's floors with one frontend, one backend and
+ * The laboratory's proxy: lfproxy's layers with one frontend, one backend and
  * one pool, whose knobs are options, and with knobs that lfproxy does not have.
  *
  * It listens on a port of 127.0.0.1 that the kernel chooses and says so on

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Configurations from strings, for the tests of this floor.
+ * Configurations from strings, for the tests of this layer.
  */
 #ifndef UNIT_CONFIG_SUPPORT_H
 #define UNIT_CONFIG_SUPPORT_H

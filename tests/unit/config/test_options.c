@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The command line, and the configuration that it makes without a file.
  *
- * The floor of main has no archive, since it holds programs; its options use
- * nothing but the floor of config, so they are tested here, compiled in.
+ * The layer lfproxy has no archive, since it is a program; its options use
+ * nothing above the layer config, so they are tested here, compiled in.
  */
 #include <setjmp.h>
 #include <stdarg.h>
