@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/time_text.h"
 
 #define SEVERITY_INFO 6
 #define HEADER_SIZE   256
@@ -67,30 +67,26 @@ open_socket(struct log_sink *sink)
 }
 
 static int
-header_3164(const struct log_sink_options *o, unsigned pri,
-    const struct timespec *now, char out[HEADER_SIZE])
+header_3164(const struct log_sink_options *o, unsigned pri, uint64_t wall_us,
+    char out[HEADER_SIZE])
 {
 	bool local = o->addr.ss_family == AF_UNIX;
-	char date[32];
-	struct tm tm;
+	char time[TIME_TEXT_SIZE];
 
-	localtime_r(&now->tv_sec, &tm);
-	strftime(date, sizeof(date), "%b %e %H:%M:%S", &tm);
-	return snprintf(out, HEADER_SIZE, "<%u>%s %s%s%s[%d]: ", pri, date,
-	    local ? "" : o->host, local ? "" : " ", o->tag, getpid());
+	return snprintf(out, HEADER_SIZE, "<%u>%s %s%s%s[%d]: ", pri,
+	    time_text(TIME_RFC3164, wall_us, 0, time), local ? "" : o->host,
+	    local ? "" : " ", o->tag, getpid());
 }
 
 static int
-header_5424(const struct log_sink_options *o, unsigned pri,
-    const struct timespec *now, char out[HEADER_SIZE])
+header_5424(const struct log_sink_options *o, unsigned pri, uint64_t wall_us,
+    char out[HEADER_SIZE])
 {
-	char date[32];
-	struct tm tm;
+	char time[TIME_TEXT_SIZE];
 
-	gmtime_r(&now->tv_sec, &tm);
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-	return snprintf(out, HEADER_SIZE, "<%u>1 %s.%06ldZ %s %s %d - - ", pri,
-	    date, now->tv_nsec / 1000, o->host, o->tag, getpid());
+	return snprintf(out, HEADER_SIZE, "<%u>1 %s %s %s %d - - ", pri,
+	    time_text(TIME_RFC3339, wall_us, 6, time), o->host, o->tag,
+	    getpid());
 }
 
 static int
@@ -99,15 +95,13 @@ send_line(struct log_sink *sink, const char *line, size_t len)
 	const struct log_sink_options *o = &sink->options;
 	unsigned pri = o->facility * 8 + SEVERITY_INFO;
 	char header[HEADER_SIZE];
-	struct timespec now;
 	struct iovec parts[2] = {{.iov_base = header},
 	    {.iov_base = (void *)(uintptr_t)line, .iov_len = len}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	parts[0].iov_len =
-	    (size_t)(o->rfc5424 ? header_5424(o, pri, &now, header)
-	                        : header_3164(o, pri, &now, header));
+	    (size_t)(o->rfc5424 ? header_5424(o, pri, clock_wall_us(), header)
+	                        : header_3164(o, pri, clock_wall_us(), header));
 	return sendmsg(sink->fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 

@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/time_text.h"
 #include "commands/call.h"
 #include "commands/rows.h"
 #include "commands/show_info.h"
@@ -100,7 +101,7 @@ run_show_env(struct call *call)
 }
 
 struct capture {
-	char when[64];
+	char when[TIME_TEXT_SIZE];
 };
 
 static void
@@ -137,18 +138,11 @@ run_show_errors(struct call *call)
 	bool json = !(call->args[0] && is_proxy(model, call->args[0])) &&
 	            call_take_json(call);
 	struct capture capture;
-	struct timespec now;
-	char day[40];
-	struct tm tm;
 
 	if (call->args[0] && atoi(call->args[0]) == 0 &&
 	    !is_proxy(model, call->args[0]))
 		return err_set(call->err, "No such proxy.");
-	clock_gettime(CLOCK_REALTIME, &now);
-	localtime_r(&now.tv_sec, &tm);
-	strftime(day, sizeof(day), "%d/%b/%Y:%H:%M:%S", &tm);
-	snprintf(capture.when, sizeof(capture.when), "%s.%03ld", day,
-	    now.tv_nsec / 1000000);
+	time_text(TIME_HAPROXY, clock_wall_us(), 3, capture.when);
 	rows_put_single(&table, &capture, json, call->out);
 	return true;
 }

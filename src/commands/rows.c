@@ -5,10 +5,10 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <time.h>
 
 #include "base/escape.h"
 #include "base/printable.h"
+#include "base/time_text.h"
 
 void
 row_text(struct row_value *value, const char *text)
@@ -45,13 +45,9 @@ row_format(struct row_value *value, const char *fmt, ...)
 void
 row_time(struct row_value *value, uint64_t wall_us)
 {
-	time_t seconds = (time_t)(wall_us / 1000000);
-	char text[32];
-	struct tm tm;
+	char text[TIME_TEXT_SIZE];
 
-	strftime(
-	    text, sizeof(text), "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
-	row_format(value, "%s.%03uZ", text, (unsigned)(wall_us / 1000 % 1000));
+	row_format(value, "%s", time_text(TIME_RFC3339, wall_us, 3, text));
 }
 
 void

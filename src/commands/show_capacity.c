@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/time_text.h"
 #include "commands/call.h"
 #include "base/clock.h"
 #include "base/list.h"
@@ -75,16 +76,10 @@ span(double seconds, char out[SPAN_SIZE])
 	return out;
 }
 
-/* RFC 3339, in UTC. */
-#define WHEN_SIZE 40
 static const char *
-when(int64_t wall_s, char out[WHEN_SIZE])
+when(int64_t wall_s, char out[TIME_TEXT_SIZE])
 {
-	time_t seconds = (time_t)wall_s;
-	struct tm tm;
-
-	strftime(out, WHEN_SIZE, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &tm));
-	return out;
+	return time_text(TIME_RFC3339, (uint64_t)wall_s * 1000000, 0, out);
 }
 
 /* Whether it is foreseen that the limit is reached, and in how many seconds. */
@@ -98,7 +93,7 @@ runs_out(const struct capacity_row *row, double *ret_s)
 static void
 put_trend(FILE *out, const struct capacity_row *row, int64_t now_s)
 {
-	char text[WHEN_SIZE];
+	char text[TIME_TEXT_SIZE];
 	double s;
 
 	if (!row->has_trend) {
@@ -179,7 +174,7 @@ capacity_put_json(FILE *out, const struct capacity_row *row, int64_t now_s)
 	    [CAPACITY_BYTES] = "bytes",
 	    [CAPACITY_THREADS] = "threads"};
 	bool both = row->known && row->limited && row->limit > 0;
-	char text[WHEN_SIZE];
+	char text[TIME_TEXT_SIZE];
 	double s;
 	bool soon = runs_out(row, &s);
 	json_t *value = json_pack(

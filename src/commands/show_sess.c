@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/time_text.h"
 #include "commands/call.h"
 #include "commands/commands_session.h"
 #include "commands/rows.h"
@@ -196,14 +196,10 @@ static void
 read_local_time(const void *row, struct row_value *v)
 {
 	const struct session_facts *f = row;
-	time_t seconds = (time_t)(f->accepted_wall_us / 1000000);
-	char text[64];
-	struct tm tm;
+	char text[TIME_TEXT_SIZE];
 
-	localtime_r(&seconds, &tm);
-	strftime(text, sizeof(text), "%d/%b/%Y:%H:%M:%S", &tm);
 	row_format(
-	    v, "[%s.%06" PRIu64 "]", text, f->accepted_wall_us % 1000000);
+	    v, "[%s]", time_text(TIME_HAPROXY, f->accepted_wall_us, 6, text));
 }
 
 READ(read_id, row_format(v, "0x%" PRIx64, f->id))

@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/ensure.h"
 #include "base/escape.h"
+#include "base/time_text.h"
 
 /* A field is a text, a number, or true or false. */
 struct field {
@@ -26,7 +26,7 @@ struct field {
 struct field_list {
 	struct field fields[FIELDS_MAX];
 	size_t n;
-	char time[40], id[40], host[INET6_ADDRSTRLEN];
+	char time[TIME_TEXT_SIZE], id[40], host[INET6_ADDRSTRLEN];
 	char peer[INET6_ADDRSTRLEN + 8];
 };
 
@@ -55,27 +55,6 @@ add_number(struct field_list *list, const char *name, int64_t number)
 	    (struct field){.name = name, .number = number};
 }
 
-/* 2026-11-21T14:05:09.123Z */
-static void
-time_text(uint64_t wall_us, char *out, size_t size)
-{
-	static _Thread_local struct {
-		time_t second;
-		char text[32];
-	} last = {.second = -1};
-	time_t second = (time_t)(wall_us / 1000000);
-	struct tm tm;
-
-	if (second != last.second) {
-		gmtime_r(&second, &tm);
-		strftime(
-		    last.text, sizeof(last.text), "%Y-%m-%dT%H:%M:%S", &tm);
-		last.second = second;
-	}
-	snprintf(out, size, "%s.%03uZ", last.text,
-	    (unsigned)(wall_us / 1000 % 1000));
-}
-
 /* `192.0.2.1:50000`, `unix:1`; nothing when there is none. */
 static const char *
 peer_text(const struct endpoint *peer, char *out, size_t size)
@@ -96,7 +75,7 @@ list_fields(struct field_list *f, const struct line *l)
 	bool end = l->event == LINE_END;
 
 	f->n = 0;
-	time_text(l->accepted_wall_us, f->time, sizeof(f->time));
+	time_text(TIME_RFC3339, l->accepted_wall_us, 3, f->time);
 	snprintf(f->id, sizeof(f->id), "%014" PRIx64 "-%06x",
 	    l->accepted_wall_us, l->slot);
 	add_text(f, "time", f->time);

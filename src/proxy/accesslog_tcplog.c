@@ -10,7 +10,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/time_text.h"
 
 void
 line_add_text(struct line *line, const char *text)
@@ -35,28 +36,6 @@ line_text(const struct line *line, enum line_text which)
 	return text;
 }
 
-/* 21/Nov/2026:14:05:09.123, local time.  The time zone's rules are asked once
- * for each second. */
-static void
-date_text(uint64_t wall_us, char out[40])
-{
-	static _Thread_local struct {
-		time_t second;
-		char text[32];
-	} last = {.second = -1};
-	time_t second = (time_t)(wall_us / 1000000);
-	struct tm tm;
-
-	if (second != last.second) {
-		localtime_r(&second, &tm);
-		strftime(
-		    last.text, sizeof(last.text), "%d/%b/%Y:%H:%M:%S", &tm);
-		last.second = second;
-	}
-	snprintf(
-	    out, 40, "%s.%03u", last.text, (unsigned)(wall_us / 1000 % 1000));
-}
-
 size_t
 line_render_tcplog(const void *record, char *out, size_t size)
 {
@@ -65,10 +44,10 @@ line_render_tcplog(const void *record, char *out, size_t size)
 	const char *backend = line_text(l, LINE_BACKEND);
 	const char *server = line_text(l, LINE_SERVER);
 	bool end = l->event == LINE_END;
-	char date[40], host[INET6_ADDRSTRLEN];
+	char date[TIME_TEXT_SIZE], host[INET6_ADDRSTRLEN];
 	int n;
 
-	date_text(l->accepted_wall_us, date);
+	time_text(TIME_HAPROXY, l->accepted_wall_us, 3, date);
 	/* The queue is the backend's, a server has none of its own; and one
 	 * that has got to no backend was the frontend's to the end. */
 	n = snprintf(out, size,
