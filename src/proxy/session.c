@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/list.h"
+#include "base/mix.h"
 #include "lf/pool.h"
 #include "proxy/accesslog.h"
 #include "proxy/connect.h"
@@ -424,15 +425,6 @@ min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* MurmurHash3's finalizer: neighbours get numbers far apart. */
-static uint64_t
-scatter(uint64_t n)
-{
-	n = (n ^ n >> 33) * 0xff51afd7ed558ccdull;
-	n = (n ^ n >> 33) * 0xc4ceb9fe1a85ec53ull;
-	return n ^ n >> 33;
-}
-
 uint64_t
 session_age_ends_ms(const struct session *session)
 {
@@ -442,7 +434,7 @@ session_age_ends_ms(const struct session *session)
 	if (life_ms == 0)
 		return UINT64_MAX;
 	if (f->max_age_jitter > 0)
-		life_ms -= scatter(session->accepted_wall_us + session->index) %
+		life_ms -= mix64(session->accepted_wall_us + session->index) %
 		           (life_ms * f->max_age_jitter / 100 + 1);
 	return session->accepted_ms + life_ms;
 }
