@@ -200,7 +200,7 @@ acceptors_resume(struct proxy *proxy)
 		/* From here on the acceptor may pause and be linked again. */
 		(void)atomic_swap_acq_rel(&a->paused, 0u);
 		/* A closed acceptor's shard may be freed. */
-		if (!acceptor_closed(a))
+		if (!atomic_load_acquire(&a->closed)) /* [P9] */
 			(void)shard_note(&a->handler, generation, NOTE_RESUME);
 		a = next;
 	}

@@ -85,3 +85,22 @@ connect_note_reset(struct session *session)
 	if (server_note_failure(session->server, FAILURE_RESET, 0))
 		note_ejected(session);
 }
+
+struct verdict
+connect_end(struct session *session, enum close_reason reason)
+{
+	session->side[HANDLE_SERVER].reset |= reason == CLOSE_SERVER_RESET;
+	return verdict_close(reason);
+}
+
+struct verdict
+connect_give_up(
+    struct session *session, enum close_reason reason, struct pool_thread *self)
+{
+	if (session->server)
+		counters_add(session->server->counters, self->index,
+		    COUNTER_CONNECT_ERRORS, 1);
+	counters_add(session_backend(session)->counters, self->index,
+	    COUNTER_CONNECT_ERRORS, 1);
+	return connect_end(session, reason);
+}

@@ -5,6 +5,7 @@
 #define PROXY_CONNECT_FAILURE_H
 
 #include "proxy/session.h"
+#include "proxy/session_step.h"
 
 /* The owner: a connect to the session's server took so long, for balance =
  * ewma. */
@@ -21,5 +22,16 @@ void connect_note_failure(
  * session->was_reset, so that the end of the session does not count it again.
  */
 void connect_note_reset(struct session *session);
+
+/* The owner: the session closes without having got a server; counts that, also
+ * for session->server if there is one.  Attempts that were followed by another
+ * are counted as retries instead. */
+struct verdict connect_give_up(struct session *session,
+    enum close_reason reason, struct pool_thread *self);
+
+/* The owner: the same without counting, because the session was connected
+ * before.  The client of a server that has reset the connection gets a reset as
+ * well. */
+struct verdict connect_end(struct session *session, enum close_reason reason);
 
 #endif

@@ -38,10 +38,10 @@ first_byte_is_late(struct session *session, const struct pool_thread *self)
 	return !s->spoke;
 }
 
-static enum close_reason
-reason_of(enum session_state state)
+enum close_reason
+first_byte_reason(const struct session *session)
 {
-	switch (state) {
+	switch ((enum session_state)session->state) {
 	case SESSION_INSPECTING:
 		return CLOSE_FIRST_BYTE_HELLO;
 	case SESSION_QUEUED:
@@ -53,11 +53,4 @@ reason_of(enum session_state state)
 	default:
 		return CLOSE_FIRST_BYTE_DATA;
 	}
-}
-
-enum turn
-first_byte_close(struct session *session, struct pool_thread *self)
-{
-	return session_close(
-	    session, reason_of((enum session_state)session->state), self);
 }

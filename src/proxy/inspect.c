@@ -9,8 +9,8 @@
 
 #include "lf/pool.h"
 #include "net/sock.h"
-#include "proxy/connect.h"
 #include "proxy/first_byte.h"
+#include "proxy/session_deadline.h"
 
 _Static_assert(RELAY_BUFFER >= TLS_HELLO_MAX, "a hello fits into it");
 
@@ -251,7 +251,7 @@ look(struct session *s, struct pool_thread *self)
 }
 
 /* What is known by now is all that will be. */
-static enum turn
+static struct verdict
 proceed(
     struct session *s, enum close_reason otherwise, struct pool_thread *self)
 {
@@ -268,10 +268,10 @@ proceed(
 	if (route == s->frontend->backends_n) {
 		if (otherwise == CLOSE_DENIED)
 			inspect_count(s, COUNTER_DENIED, self);
-		return session_close(s, otherwise, self);
+		return verdict_close(otherwise);
 	}
 	session_use_backend(s, route, self);
-	return connect_start(s, self);
+	return verdict_choose(CLOSE_NO_SERVER);
 }
 
 static void
@@ -289,7 +289,7 @@ is_late(const struct session *s, const struct pool_thread *self)
 	       s->accepted_ms + s->frontend->spec->timeout_hello_ms;
 }
 
-enum turn
+struct verdict
 inspect_step(
     struct session *session, uint32_t pending, struct pool_thread *self)
 {
@@ -310,12 +310,11 @@ inspect_step(
 	if (found == LOOK_DONE && client->error && client->tcp)
 		found = LOOK_GONE;
 	if (found == LOOK_MORE && first_byte_is_late(s, self))
-		return first_byte_close(s, self);
+		return verdict_close(first_byte_reason(s));
 	if (found == LOOK_MORE && is_late(s, self))
 		found = LOOK_LATE;
 	if (s->inspection->steps & INSPECT_PROXY && found != LOOK_MORE)
-		return session_close(
-		    s, inspect_refuse_proxy(s, found, self), self);
+		return verdict_close(inspect_refuse_proxy(s, found, self));
 	switch (found) {
 	case LOOK_MORE:
 		/* The deadline may have been that of the first byte, which has
@@ -331,10 +330,10 @@ inspect_step(
 		inspect_count(s, COUNTER_NOT_TLS, self);
 		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_GONE:
-		return session_close(s, CLOSE_CLIENT_GONE_HELLO, self);
+		return verdict_close(CLOSE_CLIENT_GONE_HELLO);
 	case LOOK_LATE:
 		inspect_count(s, COUNTER_HELLO_TIMEOUTS, self);
 		return proceed(s, CLOSE_HELLO_TIMEOUT, self);
 	}
-	return TURN_DONE;
+	return verdict(STEP_WAIT);
 }

@@ -21,6 +21,7 @@
 #include "net/proxy_protocol.h"
 #include "net/tls_hello.h"
 #include "proxy/session.h"
+#include "proxy/session_step.h"
 
 /* What a session has to begin with. */
 #define INSPECT_HELLO 1u
@@ -55,9 +56,10 @@ bool inspect_construct(void *object, uint32_t index, void *arg);
 bool inspect_begin(
     struct session *session, unsigned steps, struct pool_thread *self);
 
-/* The owner of a session with a inspection, in ACCEPTED or INSPECTING: goes on
- * with its steps, and then to a server.  pending: the claim's bits. */
-enum turn inspect_step(
+/* The owner of a session with an inspection, in ACCEPTED or INSPECTING: reads
+ * on and acts on the deadline; then finds the backend and returns STEP_CHOOSE,
+ * or STEP_CLOSE where there is none.  pending: the claim's bits. */
+struct verdict inspect_step(
     struct session *session, uint32_t pending, struct pool_thread *self);
 
 /* The owner, at the session's end; without one nothing happens. */

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "lf/pool.h"
+#include "proxy/session_deadline.h"
 
 _Static_assert(RELAY_BUFFER >= PROXY_READ_MAX, "a header fits into it");
 

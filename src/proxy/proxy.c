@@ -9,7 +9,7 @@
 
 #include "proxy/inspect.h"
 #include "proxy/reaper.h"
-#include "proxy/session.h"
+#include "proxy/session_turn.h"
 
 static size_t
 deadlines_size(uint32_t sessions)

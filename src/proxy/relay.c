@@ -11,8 +11,8 @@
 
 #include "lf/pool.h"
 #include "net/sock.h"
-#include "proxy/connect.h"
 #include "proxy/relay_internal.h"
+#include "proxy/session_deadline.h"
 
 /* How a direction's part of the turn ended. */
 enum flow {
@@ -32,7 +32,7 @@ drop_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 {
 	struct proxy *proxy = proxy_of(self);
 
-	if (!has_pending(s, to))
+	if (!session_has_pending(s, to))
 		return;
 	if (s->side[to].piped)
 		splice_pool_give(&proxy->pipes, s->pending[to].pipe);
@@ -124,7 +124,7 @@ write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 static bool
 write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 {
-	if (!has_pending(s, to))
+	if (!session_has_pending(s, to))
 		return true;
 	if (!(s->side[to].piped ? relay_splice_pending(s, to, self)
 	                        : write_buffer(s, to, self)))
@@ -253,7 +253,7 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 	if (!write_pending(s, !from, self))
 		return FLOW_DRY;
 	while (in->readable && !in->eof && !out->broken &&
-	       !has_pending(s, !from)) {
+	       !session_has_pending(s, !from)) {
 		ssize_t n;
 
 		if (copied >= RELAY_COPY_BUDGET ||
@@ -282,7 +282,7 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 {
 	struct side *out = &s->side[!from];
 
-	if (!s->side[from].eof || has_pending(s, !from) || out->shut ||
+	if (!s->side[from].eof || session_has_pending(s, !from) || out->shut ||
 	    out->broken)
 		return;
 	(void)shutdown(out->fd, SHUT_WR);
@@ -296,7 +296,7 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 static bool
 finished(const struct session *s, enum handle_side from)
 {
-	return s->side[from].eof && !has_pending(s, !from);
+	return s->side[from].eof && !session_has_pending(s, !from);
 }
 
 /* A side that breaks off after its FIN, or when it is read no more, as the
@@ -318,7 +318,7 @@ look_for_reset(
 
 /* One side is gone.  The other gets what came before; the kernel must have it
  * acknowledged before a reset, which would throw it away. */
-static enum turn
+static struct verdict
 end_broken(struct session *s, struct pool_thread *self)
 {
 	enum handle_side gone =
@@ -327,11 +327,11 @@ end_broken(struct session *s, struct pool_thread *self)
 
 	if (left->broken ||
 	    (finished(s, gone) && sock_unacknowledged(left->fd) == 0))
-		return session_close(s, (enum close_reason)s->reason, self);
+		return verdict_close((enum close_reason)s->reason);
 	if (s->state != SESSION_FLUSHING)
 		left->active_ms = turn_now_ms(self);
 	session_set_state(s, SESSION_FLUSHING, self);
-	return TURN_DONE;
+	return verdict(STEP_WAIT);
 }
 
 static bool
@@ -340,24 +340,26 @@ any_broken(const struct session *s)
 	return s->side[HANDLE_CLIENT].broken || s->side[HANDLE_SERVER].broken;
 }
 
-/* The server is gone, or has finished, without a byte either way: another one
- * may do better, if there is a client that still wants something. */
+/* The server has reset or closed the connection before a byte went either
+ * way. */
 static bool
-begins_anew(struct session *s, struct pool_thread *self, enum turn *ret_turn)
+server_ended_unused(const struct session *s)
 {
-	struct side *client = &s->side[HANDLE_CLIENT];
-	struct side *server = &s->side[HANDLE_SERVER];
+	const struct side *server = &s->side[HANDLE_SERVER];
 
-	if (!(server->broken || server->eof) || server->wrote ||
-	    server->received > 0)
-		return false;
-	if (!client->broken && !client->shut && s->state != SESSION_FLUSHING &&
-	    !(client->eof && !has_pending(s, HANDLE_SERVER)) &&
-	    connect_again(s, self, ret_turn))
-		return true;
-	if (server->broken)
-		drop_pending(s, HANDLE_SERVER, self);
-	return false;
+	return (server->broken || server->eof) && !server->wrote &&
+	       server->received == 0;
+}
+
+/* The client is connected, and has not left without having sent anything. */
+static bool
+client_wants_server(const struct session *s)
+{
+	const struct side *client = &s->side[HANDLE_CLIENT];
+
+	return !client->broken && !client->shut &&
+	       s->state != SESSION_FLUSHING &&
+	       !(client->eof && !session_has_pending(s, HANDLE_SERVER));
 }
 
 /* A server that comes after another one has not ended. */
@@ -373,14 +375,26 @@ note_first_end(struct session *s)
 	server->first = server->eof || server->broken;
 }
 
-enum turn
+/* Passes on what has ended, after everything that could be moved was moved. */
+static struct verdict
+pass_on_ends(struct session *s, bool more, struct pool_thread *self)
+{
+	if (any_broken(s))
+		return more ? verdict(STEP_MORE) : end_broken(s, self);
+	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER))
+		return verdict_close(CLOSE_DONE);
+	/* An end does not wait for the other direction to pause. */
+	pass_on_end(s, HANDLE_CLIENT, self);
+	pass_on_end(s, HANDLE_SERVER, self);
+	return verdict(more ? STEP_MORE : STEP_WAIT);
+}
+
+struct verdict
 relay_step(struct session *session, struct pool_thread *self)
 {
 	struct session *s = session;
-	enum turn turn;
 	enum flow up = flow(s, HANDLE_CLIENT, self);
 	enum flow down = flow(s, HANDLE_SERVER, self);
-	bool more;
 
 	/* Writing to the client may have shown that it is gone; what it had
 	 * sent before still belongs to the server. */
@@ -392,80 +406,47 @@ relay_step(struct session *session, struct pool_thread *self)
 	if (turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
-		return session_close(s, CLOSE_NO_RESOURCE_DATA, self);
-	if (begins_anew(s, self, &turn))
-		return turn;
-	more = up == FLOW_MORE || down == FLOW_MORE;
-	if (any_broken(s))
-		return more ? TURN_MORE : end_broken(s, self);
-	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER))
-		return session_close(s, CLOSE_DONE, self);
-	/* An end does not wait for the other direction to pause. */
-	pass_on_end(s, HANDLE_CLIENT, self);
-	pass_on_end(s, HANDLE_SERVER, self);
-	return more ? TURN_MORE : TURN_DONE;
+		return verdict_close(CLOSE_NO_RESOURCE_DATA);
+	if (server_ended_unused(s))
+		return client_wants_server(s) ? verdict(STEP_REPLACE)
+		                              : relay_keep_server(s, self);
+	return pass_on_ends(s, up == FLOW_MORE || down == FLOW_MORE, self);
 }
 
-/* True when the side is to do something: to send, or to take what is there.  It
- * cannot be blamed for silence after its end was read, nor while it is not read
- * because the other side takes nothing.  Of two sides one is always awaited, or
- * both have finished. */
-static bool
-awaited(const struct session *s, enum handle_side side)
+/* No byte was moved to or from the server, so the budget is not used up. */
+struct verdict
+relay_keep_server(struct session *session, struct pool_thread *self)
 {
-	if (has_pending(s, side) || s->state == SESSION_FLUSHING)
-		return true;
-	return !s->side[side].eof && !has_pending(s, !side);
+	if (session->side[HANDLE_SERVER].broken)
+		drop_pending(session, HANDLE_SERVER, self);
+	return pass_on_ends(session, false, self);
 }
 
-uint64_t
-relay_side_deadline(const struct session *session, enum handle_side side)
-{
-	const struct frontend_spec *f = session->frontend->spec;
-	const struct backend_spec *b = session_backend(session)->spec;
-	bool fin =
-	    session->side[side].shut || session->state == SESSION_FLUSHING;
-	uint64_t limit_ms;
-
-	if (!awaited(session, side))
-		return UINT64_MAX;
-	if (!fin && b->timeout_tunnel_ms > 0)
-		limit_ms = b->timeout_tunnel_ms;
-	else if (side == HANDLE_CLIENT)
-		limit_ms =
-		    fin ? f->timeout_client_fin_ms : f->timeout_client_ms;
-	else
-		limit_ms =
-		    fin ? b->timeout_server_fin_ms : b->timeout_server_ms;
-	return session->side[side].active_ms + limit_ms;
-}
-
-enum turn
+struct verdict
 relay_timeout(struct session *session, struct pool_thread *self)
 {
 	struct session *s = session;
 	uint64_t now_ms = turn_now_ms(self);
-	uint64_t client = relay_side_deadline(s, HANDLE_CLIENT);
-	uint64_t server = relay_side_deadline(s, HANDLE_SERVER);
+	uint64_t client = session_side_ends_ms(s, HANDLE_CLIENT);
+	uint64_t server = session_side_ends_ms(s, HANDLE_SERVER);
 
 	if (s->state == SESSION_FLUSHING) {
 		enum handle_side left = !s->side[HANDLE_CLIENT].broken
 		                            ? HANDLE_CLIENT
 		                            : HANDLE_SERVER;
 
-		if (relay_side_deadline(s, left) <= now_ms)
-			return session_close(
-			    s, (enum close_reason)s->reason, self);
-		return relay_step(s, self);
+		if (session_side_ends_ms(s, left) <= now_ms)
+			return verdict_close((enum close_reason)s->reason);
+		return verdict(STEP_RELAY);
 	}
 	if (session_idle_ends_ms(s, proxy_of(self)) <= now_ms)
-		return session_close(s, CLOSE_IDLE_STOP, self);
+		return verdict_close(CLOSE_IDLE_STOP);
 	if (session_age_ends_ms(s) <= now_ms)
-		return session_close(s, CLOSE_MAX_AGE, self);
+		return verdict_close(CLOSE_MAX_AGE);
 	if (client <= now_ms && client <= server)
-		return session_close(s, CLOSE_CLIENT_TIMEOUT, self);
+		return verdict_close(CLOSE_CLIENT_TIMEOUT);
 	if (server <= now_ms)
-		return session_close(s, CLOSE_SERVER_TIMEOUT, self);
+		return verdict_close(CLOSE_SERVER_TIMEOUT);
 	session_set_deadline(s, self);
-	return relay_step(s, self);
+	return verdict(STEP_RELAY);
 }

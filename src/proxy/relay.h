@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * Moving bytes between the two sides of a session.
+ * The step that moves bytes between the two sides of a session.
+ *
+ * All functions run on the session's owner, from state RELAYING on.
  */
 #ifndef PROXY_RELAY_H
 #define PROXY_RELAY_H
 
 #include "proxy/session.h"
+#include "proxy/session_step.h"
 
-/* The owner, from RELAYING on: moves what can be moved within the budget,
- * passes on ends and resets. */
-enum turn relay_step(struct session *session, struct pool_thread *self);
+/* Moves what can be moved within the budget, passes on ends and resets. */
+struct verdict relay_step(struct session *session, struct pool_thread *self);
 
-/* The owner, from RELAYING on: a deadline has passed; ends the session if one
- * really has. */
-enum turn relay_timeout(struct session *session, struct pool_thread *self);
+/* After STEP_REPLACE: the session has got no other server, so the end of this
+ * server is passed on to the client. */
+struct verdict relay_keep_server(
+    struct session *session, struct pool_thread *self);
 
-/* When that side's silence ends the session, clock_now_ms; UINT64_MAX when it
- * is not its turn. */
-uint64_t relay_side_deadline(
-    const struct session *session, enum handle_side side);
+/* A deadline has passed: closes the session if one of its limits is reached,
+ * else sets the next deadline and relays. */
+struct verdict relay_timeout(struct session *session, struct pool_thread *self);
 
-/* The owner, at the end: what still waits to be written is lost. */
+/* Drops the pending data of both sides. */
 void relay_drop_pending(struct session *session, struct pool_thread *self);
 
 #endif

@@ -37,13 +37,6 @@
 /* A side counts KiB in a byte. */
 _Static_assert(RELAY_BULK < 256u * 1024, "the streak cannot get there");
 
-/* Something waits to be written to that side. */
-static inline bool
-has_pending(const struct session *s, enum handle_side to)
-{
-	return s->pending[to].buffer != NULL;
-}
-
 /* The connection of that side is gone.  What it had sent before can still be
  * read; what was to be written to it is lost with it. */
 void relay_side_broke(

@@ -184,80 +184,49 @@ session_received(
 	session->asked = from == HANDLE_CLIENT;
 }
 
-/* For the slab: fixes the slot. */
-bool session_construct(void *object, uint32_t index, void *arg);
+/* Runs on an acceptor's thread: initializes a session for an accepted
+ * connection, places it on a shard and counts it.  Takes ownership of fd.  The
+ * caller owns the claim from here on. */
+void session_open(struct session *session, struct frontend *frontend, int fd,
+    const struct endpoint *client, struct pool_thread *self);
 
-/* An acceptor's thread: a session for an accepted connection, which is taken
- * over, and which it has counted in the frontend's sessions; starts the connect
- * if the session was placed on the acceptor's own shard, at, else leaves that
- * to a thread of its shard.  with_header: it begins with a PROXY header.  The
- * session may have ended when this returns. */
-void session_start(struct session *session, const struct shard *at,
-    struct frontend *frontend, int fd, const struct endpoint *client,
-    bool with_header, struct pool_thread *self);
+/* The functions below run on the session's owner, unless they say otherwise. */
 
+/* Enters the state, and sets its deadline. */
 void session_set_state(struct session *session, enum session_state state,
     struct pool_thread *self);
 
-/* The deadline that follows from state and activity; the reaper posts
- * NOTE_TIMEOUT when it has passed.  Activity alone does not call this: the
- * session finds out at the old deadline that it was busy, and sets a new one.
- */
-void session_set_deadline(struct session *session, struct pool_thread *self);
-
-/* The owner: the deadline has passed, and was not looked at so far. */
-bool session_deadline_passed(
-    const struct session *session, const struct pool_thread *self);
-
-/* When it reaches max_age, clock_now_ms; UINT64_MAX: never.  The jitter is
- * drawn from what is fixed for the session, so it takes no memory. */
-uint64_t session_age_ends_ms(const struct session *session);
-
-/* When a session that is relayed has been idle for as long as it may while
- * lfproxy drains, clock_now_ms; UINT64_MAX: lfproxy does not drain.
- *
- * A session is idle while no byte moves in either direction.  One that waits
- * for an answer (the last bytes were the client's), or for a peer to take bytes
- * that are already here, has as long as draining may take. */
-uint64_t session_idle_ends_ms(
-    const struct session *session, const struct proxy *proxy);
-
-/* The end, always TURN_RETIRED: logs, counts, closes what is open, and gives
- * the slot back.  The session must not be touched afterwards. */
-enum turn session_close(struct session *session, enum close_reason reason,
-    struct pool_thread *self);
-
-/* The owner, once: the backend is known. */
+/* Sets the backend, once: route is its index in the frontend's backends. */
 void session_use_backend(
     struct session *session, unsigned route, struct pool_thread *self);
 
-/* The owner, in the turn in which the server was chosen from the lineup of that
- * number: the session counts among its sessions, and it lives on, until the
- * session leaves it. */
+/* Sets the server.  The caller has chosen it in this turn, from the lineup of
+ * that number, and gives the session the slot that it took at the server.  The
+ * server's model is pinned until session_leave_server. */
 void session_use_server(
     struct session *session, struct server *server, uint64_t lineup);
+
+/* Gives the slot at the server back, and clears the server. */
 void session_leave_server(struct session *session);
 
-/* The owner of a session that waits, or waited, in the queue: leaves it, with
- * the server that it was granted if it was, as one that it uses.  False: it was
- * not. */
+/* Leaves the queue, if the session is in it.  Returns true when the session was
+ * granted a server meanwhile, which is then session->server. */
 bool session_leave_queue(struct session *session);
 
-/* The owner: it pauses no longer in the queue, if it did. */
+/* Ends the pause in the queue, if there is one. */
 void session_end_pause(struct session *session);
 
-/* The owner: what it was trying again has come to an end, if it was. */
+/* Ends the retry that the backend counts for this session, if there is one. */
 void session_end_retry(struct session *session);
 
-/* How long it has waited for a server, taken to connect, and lasted; -1: it did
- * not get there. */
+/* Milliseconds in the queue, to connect, and in all; -1: not reached. */
 struct session_times {
 	int64_t wait_ms, connect_ms, total_ms;
 };
 void session_times(const struct session *session,
     const struct pool_thread *self, struct session_times *ret_times);
 
-/* Adds the bytes so far to the counters. */
+/* Adds the bytes received since the last call to the counters. */
 void session_count_bytes(struct session *session, struct pool_thread *self);
 
 /* NULL as long as it is not known, in ACCEPTED and INSPECTING alone. */
@@ -271,6 +240,50 @@ static inline uint8_t
 session_retries(const struct session *session)
 {
 	return session->tries > 0 ? (uint8_t)(session->tries - 1) : 0;
+}
+
+/* Nothing is known about the backend yet. */
+static inline bool
+session_is_inspecting(const struct session *session)
+{
+	return session->state == SESSION_INSPECTING ||
+	       (session->state == SESSION_ACCEPTED && session->inspection);
+}
+
+/* The backend is known, and no server is connected yet. */
+static inline bool
+session_is_connecting(const struct session *session)
+{
+	return session->state == SESSION_ACCEPTED ||
+	       session->state == SESSION_QUEUED ||
+	       session->state == SESSION_CONNECTING ||
+	       session->state == SESSION_PAUSING;
+}
+
+/* Both sides are connected, and neither was reset. */
+static inline bool
+session_is_relaying(const struct session *session)
+{
+	return session->state == SESSION_RELAYING ||
+	       session->state == SESSION_CLIENT_EOF ||
+	       session->state == SESSION_SERVER_EOF;
+}
+
+/* The client has reset the connection.  On a unix socket an error is no sign of
+ * that. */
+static inline bool
+session_client_reset(const struct session *session)
+{
+	const struct side *client = &session->side[HANDLE_CLIENT];
+
+	return client->error && client->tcp;
+}
+
+/* There are bytes to write to that side that it could not take so far. */
+static inline bool
+session_has_pending(const struct session *session, enum handle_side to)
+{
+	return session->pending[to].buffer != NULL;
 }
 
 static inline uint64_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The end of a session: see session.h, session_close and session_times.
+ * See session_close.h.
  */
-#include "proxy/session.h"
+#include "proxy/session_close.h"
 
 #include <unistd.h>
 
@@ -14,7 +14,6 @@
 #include "proxy/upstream.h"
 #include "proxy/inspect.h"
 #include "proxy/relay.h"
-#include "proxy/relay_internal.h"
 
 static void
 count_for_server(
@@ -84,31 +83,10 @@ passed_ms(uint64_t from_ms, uint64_t to_ms)
 	return to_ms > from_ms ? to_ms - from_ms : 0;
 }
 
-/* -1: it did not get there. */
-static int64_t
-since(uint64_t from_ms, uint64_t to_ms)
-{
-	return to_ms == 0 ? -1 : (int64_t)passed_ms(from_ms, to_ms);
-}
-
 static uint64_t
 age_ms(const struct session *s, const struct pool_thread *self)
 {
 	return passed_ms(s->accepted_ms, turn_now_ms(self));
-}
-
-void
-session_times(const struct session *session, const struct pool_thread *self,
-    struct session_times *ret_times)
-{
-	const struct session *s = session;
-
-	ret_times->wait_ms = since(s->accepted_ms, s->connecting_ms);
-	ret_times->connect_ms = since(s->connecting_ms, s->connected_ms);
-	ret_times->total_ms = (int64_t)age_ms(s, self);
-	/* It never got further than the queue. */
-	if (s->connecting_ms == 0 && s->waiter.position > 0)
-		ret_times->wait_ms = ret_times->total_ms;
 }
 
 /* The averages are of sessions that got to a server, as in HAProxy. */
@@ -160,8 +138,8 @@ static void
 close_side(struct session *s, enum handle_side which)
 {
 	struct side *side = &s->side[which];
-	bool left =
-	    has_pending(s, HANDLE_CLIENT) || has_pending(s, HANDLE_SERVER);
+	bool left = session_has_pending(s, HANDLE_CLIENT) ||
+	            session_has_pending(s, HANDLE_SERVER);
 
 	if (side->fd < 0)
 		return;
@@ -172,7 +150,7 @@ close_side(struct session *s, enum handle_side which)
 	atomic_store_relaxed(&side->fd, -1);
 }
 
-enum turn
+void
 session_close(
     struct session *session, enum close_reason reason, struct pool_thread *self)
 {
@@ -201,5 +179,4 @@ session_close(
 	slab_give(&proxy->sessions, s->index);
 	acceptors_resume(proxy);
 	accesslog_write(frontend, &last);
-	return TURN_RETIRED;
 }

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT
+ * See choose.h.
+ */
+#include "proxy/choose.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "lf/pool.h"
+#include "net/sock.h"
+#include "proxy/connect_failure.h"
+#include "proxy/inspect.h"
+#include "proxy/upstream.h"
+
+#define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME | NOTE_EXPIRE)
+
+/* A chosen server, NULL if there is none, and the number of its lineup. */
+struct chosen {
+	struct server *server;
+	uint64_t lineup;
+};
+
+static uint64_t
+balance_key(const struct session *s)
+{
+	const struct backend *b = session_backend(s);
+	struct endpoint local = {0};
+	const char *name;
+
+	if (backend_hashes_sni(b) && *(name = inspect_name(s)))
+		return backend_key_of_name(name, strlen(name));
+	if (backend_hashes_destination(b))
+		session_destination(s, &local);
+	return backend_key(b, session_client(s), &local);
+}
+
+/* The first tried_n of the servers tried so far are passed over. */
+static struct chosen
+choose_but(const struct session *s, unsigned tried_n, struct pool_thread *self)
+{
+	struct backend *b = session_backend(s);
+	struct choice choice = {.tried = s->tried, .tried_n = tried_n};
+	struct chosen chosen = {.server = NULL};
+
+	choice.key = balance_key(s);
+	choice.random = pool_random(self);
+	chosen.server = backend_choose(b, &choice, &chosen.lineup);
+	return chosen;
+}
+
+static struct chosen
+choose(const struct session *s, struct pool_thread *self)
+{
+	return choose_but(s, s->tried_n, self);
+}
+
+static bool
+was_tried(const struct session *s, const struct server *server)
+{
+	struct choice tried = {.tried = s->tried, .tried_n = s->tried_n};
+
+	return choice_tried(&tried, server);
+}
+
+/* As in HAProxy, a retry counts for the server that is tried again, a
+ * redispatch for the server that is left: from, NULL when that is unknown. */
+static void
+count_retry(struct session *s, const struct server *next,
+    const struct server *from, struct pool_thread *self)
+{
+	bool again = was_tried(s, next);
+	enum counter which = again ? COUNTER_RETRIES : COUNTER_REDISPATCHES;
+	const struct server *of = again ? next : from;
+
+	if (!again)
+		s->redispatched = true;
+	counters_add(session_backend(s)->counters, self->index, which, 1);
+	if (of)
+		counters_add(of->counters, self->index, which, 1);
+}
+
+/* Counts the attempt at session->server. */
+static struct verdict
+connect_chosen(struct session *s, struct pool_thread *self)
+{
+	struct server *server = s->server;
+	struct backend *b = session_backend(s);
+
+	s->waits = 0;
+	s->was_reset = false;
+	counters_add(server->counters, self->index, COUNTER_SESSIONS, 1);
+	counters_add(server->counters, self->index, COUNTER_SELECTED, 1);
+	counters_add(b->counters, self->index, COUNTER_SELECTED, 1);
+	counters_add(server->counters, self->index, COUNTER_CONNECTS, 1);
+	counters_add(b->counters, self->index, COUNTER_CONNECTS, 1);
+	atomic_bump_own(&s->tries, 1);
+	if (!was_tried(s, server) && s->tried_n < SESSION_TRIES_MAX)
+		s->tried[s->tried_n++] = server;
+	return verdict(STEP_CONNECT);
+}
+
+/* Returns false when the retry budget is used up. */
+static bool
+begin_retry(struct session *s, struct pool_thread *self)
+{
+	struct backend *b = session_backend(s);
+
+	s->retrying = backend_begin_retry(b);
+	if (!s->retrying)
+		counters_add(
+		    b->counters, self->index, COUNTER_RETRIES_REFUSED, 1);
+	return s->retrying;
+}
+
+/* The session has a slot at next.  from: the server before, NULL when there was
+ * none or it is unknown. */
+static struct verdict
+try_server(struct session *s, struct chosen next, const struct server *from,
+    struct pool_thread *self)
+{
+	session_use_server(s, next.server, next.lineup);
+	if (s->tries > 0) {
+		if (!begin_retry(s, self)) {
+			session_leave_server(s);
+			return connect_give_up(s, CLOSE_RETRY_BUDGET, self);
+		}
+		count_retry(s, next.server, from, self);
+	}
+	return connect_chosen(s, self);
+}
+
+/* The queue has granted session->server.  The retry budget does not apply,
+ * whatever was tried before the wait: when a server comes back all sessions
+ * that wait for it are let in at once, and would be refused for their number.
+ * maxconn already bounds the load on the server. */
+static struct verdict
+try_granted(struct session *s, struct pool_thread *self)
+{
+	/* The note to leave the server may have come before the grant. */
+	if (server_end_of(s->server->state, s->lineup) != SERVER_END_NONE)
+		return verdict_choose(CLOSE_SERVER_DOWN_CONNECT);
+	if (s->tries > 0)
+		count_retry(s, s->server, NULL, self);
+	return connect_chosen(s, self);
+}
+
+/* A client that has finished before a server had room, and has left nothing to
+ * send, has gone.  A client that has sent something may be half-closed. */
+static bool
+client_gone(const struct session *s)
+{
+	const struct side *side = &s->side[HANDLE_CLIENT];
+
+	/* Bytes that were read before a server broke off. */
+	if (session_has_pending(s, HANDLE_SERVER))
+		return false;
+	return session_client_reset(s) ||
+	       (side->read_on && sock_at_end(side->fd));
+}
+
+static void
+waiter_choice(const struct waiter *waiter, struct choice *choice)
+{
+	const struct session *s =
+	    (const void *)((const char *)waiter -
+	                   offsetof(struct session, waiter));
+
+	*choice = (struct choice){
+	    .tried = s->tried, .tried_n = s->tried_n, .key = waiter->key};
+}
+
+static void
+waiter_wake(struct waiter *waiter, uint32_t generation)
+{
+	struct session *s = container_of(waiter, struct session, waiter);
+
+	(void)shard_note(&s->handler, generation, NOTE_RESUME);
+}
+
+static const struct waiter_ops waiter_ops = {
+    .choice = waiter_choice, .wake = waiter_wake};
+
+/* All servers are full, or none is usable.  reason: why the session closes if
+ * it may not wait. */
+static struct verdict
+wait_for_server(
+    struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	s->waiter.key = balance_key(s);
+	s->waiter.generation = claim_generation(&s->handler.claim);
+	s->queued = true;
+	switch (queue_wait(session_backend(s), &s->waiter, &waiter_ops)) {
+	case WAIT_QUEUED:
+		session_set_state(s, SESSION_QUEUED, self);
+		return client_gone(s) ? verdict_close(CLOSE_CLIENT_GONE_QUEUED)
+		                      : verdict(STEP_WAIT);
+	case WAIT_FULL:
+		reason = CLOSE_QUEUE_FULL;
+		counters_add(session_backend(s)->counters, self->index,
+		    COUNTER_QUEUE_FULL, 1);
+		break;
+	case WAIT_NO_SERVER:
+		break;
+	}
+	s->queued = false;
+	return connect_give_up(s, reason, self);
+}
+
+/* Pauses until the lineup changes.  Returns false when a server has joined the
+ * lineup since the choice from the lineup of this number. */
+static bool
+begin_pause(struct session *s, uint64_t lineup)
+{
+	s->lineup = lineup;
+	s->waiter.generation = claim_generation(&s->handler.claim);
+	s->pausing =
+	    queue_pause(session_backend(s), &s->waiter, &waiter_ops, lineup);
+	return s->pausing;
+}
+
+/* Goes on with a server that was not tried so far, or pauses until there is
+ * one.  from as for try_server; reason if the session may not wait. */
+static struct verdict
+try_another(struct session *s, const struct server *from,
+    enum close_reason reason, struct pool_thread *self)
+{
+	struct chosen next;
+
+	for (;;) {
+		next = choose(s, self);
+		if (!next.server)
+			return wait_for_server(s, reason, self);
+		if (!was_tried(s, next.server))
+			return try_server(s, next, from, self);
+		backend_release(next.server);
+		if (begin_pause(s, next.lineup))
+			break;
+	}
+	/* A pause that goes on keeps its end. */
+	if (s->state != SESSION_PAUSING)
+		session_set_state(s, SESSION_PAUSING, self);
+	return verdict(STEP_WAIT);
+}
+
+/* Closes the server's descriptor and leaves the server.  Events of the old
+ * descriptor that are still under way must not be taken for the next server's,
+ * so the session gets a new generation and the client is registered again under
+ * it.  Returns 0 or -errno. */
+static int
+leave_server(struct session *s)
+{
+	struct side *side = &s->side[HANDLE_SERVER];
+	int rc = 0;
+
+	if (side->fd >= 0) {
+		claim_renew(&s->handler.claim, NOTES);
+		close(side->fd);
+		upstream_closed(s);
+		side_reset(side, -1, side->active_ms);
+		rc = handle_set_reactivate(s->handler.shard->set,
+		    s->side[HANDLE_CLIENT].fd,
+		    event_handler_handle(&s->handler, HANDLE_CLIENT),
+		    HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED);
+	}
+	session_leave_server(s);
+	return rc;
+}
+
+/* The client could not be registered again. */
+static struct verdict
+client_lost(struct session *s, int error, struct pool_thread *self)
+{
+	(void)exhaustion_note(&proxy_of(self)->exhaustion, error,
+	    "a session that was to be retried is ended");
+	return connect_give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
+}
+
+struct verdict
+choose_step(
+    struct session *session, enum close_reason reason, struct pool_thread *self)
+{
+	struct session *s = session;
+	const struct server *from = s->server;
+	int rc;
+
+	if (from) {
+		session_end_retry(s);
+		if (s->tries > session_backend(s)->spec->retries)
+			return connect_give_up(s, reason, self);
+		rc = leave_server(s);
+		if (rc < 0)
+			return client_lost(s, -rc, self);
+	}
+	return try_another(s, from, reason, self);
+}
+
+struct verdict
+choose_queued(struct session *session, struct pool_thread *self)
+{
+	struct session *s = session;
+
+	if (queue_granted(session_backend(s), &s->waiter)) {
+		(void)session_leave_queue(s);
+		return try_granted(s, self);
+	}
+	return client_gone(s) ? verdict_close(CLOSE_CLIENT_GONE_QUEUED)
+	                      : verdict(STEP_WAIT);
+}
+
+struct verdict
+choose_queue_timeout(struct session *session, struct pool_thread *self)
+{
+	return session_leave_queue(session)
+	           ? try_granted(session, self)
+	           : connect_give_up(session, CLOSE_QUEUE_TIMEOUT, self);
+}
+
+struct verdict
+choose_pausing(struct session *session, struct pool_thread *self)
+{
+	struct session *s = session;
+	struct backend *b = session_backend(s);
+
+	if (s->pausing && queue_is_called(b, &s->waiter)) {
+		session_end_pause(s);
+		s->tried_n = (uint8_t)backend_forgive(
+		    b, s->lineup, s->tried, s->tried_n, s->ejected_n);
+		return try_another(s, NULL, CLOSE_CONNECT_FAILED, self);
+	}
+	return session_client_reset(s) ? verdict_close(CLOSE_CLIENT_GONE)
+	                               : verdict(STEP_WAIT);
+}
+
+/* All servers were tried.  Now a server that was tried will do, unless it has
+ * reset an established connection, or this session got it ejected and there is
+ * another. */
+struct verdict
+choose_pause_over(struct session *session, struct pool_thread *self)
+{
+	struct session *s = session;
+	struct chosen next;
+
+	session_end_pause(s);
+	next = choose(s, self);
+	if (next.server && s->was_reset && was_tried(s, next.server)) {
+		backend_release(next.server);
+		return connect_end(s, CLOSE_SERVER_RESET);
+	}
+	if (next.server && s->ejected_n > 0 && was_tried(s, next.server)) {
+		backend_release(next.server);
+		next = choose_but(s, s->ejected_n, self);
+	}
+	if (!next.server)
+		return wait_for_server(s, CLOSE_CONNECT_FAILED, self);
+	return try_server(s, next, NULL, self);
+}
+
+/* Returns whether an established connection may be tried again elsewhere. */
+static bool
+may_replace(const struct session *s, bool reset)
+{
+	const struct backend_spec *spec = session_backend(s)->spec;
+
+	return spec->retry_on >= (reset ? RETRY_ON_RESET : RETRY_ON_CLOSE) &&
+	       s->tries <= spec->retries;
+}
+
+/* Leaves a server to which the session was connected.  Returns 0 or -errno. */
+static int
+leave_established(struct session *s)
+{
+	s->reason = CLOSE_DONE;
+	s->connected_ms = 0;
+	return leave_server(s);
+}
+
+/* The session has a slot at next, and its retry has begun. */
+static struct verdict
+replace_server(struct session *s, struct chosen next, struct pool_thread *self)
+{
+	const struct server *from = s->server;
+	int rc = leave_established(s);
+	struct verdict v;
+
+	session_use_server(s, next.server, next.lineup);
+	count_retry(s, next.server, from, self);
+	v = connect_chosen(s, self);
+	return rc < 0 ? client_lost(s, -rc, self) : v;
+}
+
+/* The reset gets the server ejected, and a backup will follow: pauses until the
+ * control thread has published the backup. */
+static struct verdict
+wait_for_backup(struct session *s, struct pool_thread *self)
+{
+	const struct server *from = s->server;
+	int rc = leave_established(s);
+
+	if (rc < 0)
+		return client_lost(s, -rc, self);
+	return try_another(s, from, CLOSE_SERVER_RESET, self);
+}
+
+struct verdict
+choose_replacement(struct session *session, struct pool_thread *self)
+{
+	struct session *s = session;
+	bool reset = s->side[HANDLE_SERVER].broken, tried;
+	struct chosen next;
+
+	if (!may_replace(s, reset))
+		return verdict(STEP_KEEP);
+	if (reset && !s->was_reset)
+		connect_note_reset(s);
+	next = choose(s, self);
+	if (!next.server)
+		return verdict(STEP_KEEP);
+	tried = was_tried(s, next.server);
+	if (!tried && begin_retry(s, self))
+		return replace_server(s, next, self);
+	backend_release(next.server);
+	if (!tried || !backend_awaits_backup(session_backend(s), s->ejected_n))
+		return verdict(STEP_KEEP);
+	return wait_for_backup(s, self);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ * See session_deadline.h.
+ */
+#include "proxy/session_deadline.h"
+
+#include "base/fault.h"
+#include "base/mix.h"
+#include "lf/pool.h"
+#include "proxy/accesslog.h"
+#include "proxy/first_byte.h"
+#include "proxy/reaper.h"
+
+/* While the last bytes of a broken session are under way to the remaining side,
+ * the kernel is asked this often whether they were acknowledged; it has no
+ * event for that. */
+#define FLUSH_POLL_MS 50
+
+/* How often a session is looked at within the time that it may be idle while
+ * lfproxy drains. */
+#define IDLE_LOOKS 8
+
+bool
+session_deadline_passed(
+    const struct session *session, const struct pool_thread *self)
+{
+	uint64_t deadline =
+	    atomic_load_relaxed(&proxy_of(self)->deadlines[session->index]);
+
+	return deadline != 0 && deadline <= turn_now_ms(self);
+}
+
+/* True when the side is to do something: to send, or to take what is there.  It
+ * cannot be blamed for silence after its end was read, nor while it is not read
+ * because the other side takes nothing.  Of two sides one is always awaited, or
+ * both have finished. */
+static bool
+awaited(const struct session *s, enum handle_side side)
+{
+	if (session_has_pending(s, side) || s->state == SESSION_FLUSHING)
+		return true;
+	return !s->side[side].eof && !session_has_pending(s, !side);
+}
+
+uint64_t
+session_side_ends_ms(const struct session *session, enum handle_side side)
+{
+	const struct frontend_spec *f = session->frontend->spec;
+	const struct backend_spec *b = session_backend(session)->spec;
+	bool fin =
+	    session->side[side].shut || session->state == SESSION_FLUSHING;
+	uint64_t limit_ms;
+
+	if (!awaited(session, side))
+		return UINT64_MAX;
+	if (!fin && b->timeout_tunnel_ms > 0)
+		limit_ms = b->timeout_tunnel_ms;
+	else if (side == HANDLE_CLIENT)
+		limit_ms =
+		    fin ? f->timeout_client_fin_ms : f->timeout_client_ms;
+	else
+		limit_ms =
+		    fin ? b->timeout_server_fin_ms : b->timeout_server_ms;
+	return session->side[side].active_ms + limit_ms;
+}
+
+static uint64_t
+min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t
+session_age_ends_ms(const struct session *session)
+{
+	const struct frontend_spec *f = session->frontend->spec;
+	uint64_t life_ms = f->max_age_ms;
+
+	if (life_ms == 0)
+		return UINT64_MAX;
+	if (f->max_age_jitter > 0)
+		life_ms -= mix64(session->accepted_wall_us + session->index) %
+		           (life_ms * f->max_age_jitter / 100 + 1);
+	return session->accepted_ms + life_ms;
+}
+
+uint64_t
+session_idle_ends_ms(const struct session *session, const struct proxy *proxy)
+{
+	const struct session *s = session;
+	const struct side *client = &s->side[HANDLE_CLIENT];
+	const struct side *server = &s->side[HANDLE_SERVER];
+	uint64_t idle_ms = atomic_load_seq(&proxy->idle_ms); /* [P27] */
+	bool busy = s->asked || session_has_pending(s, HANDLE_CLIENT) ||
+	            session_has_pending(s, HANDLE_SERVER);
+
+	if (idle_ms == 0)
+		return UINT64_MAX;
+	if (busy && idle_ms < atomic_load_relaxed(&proxy->idle_busy_ms))
+		idle_ms = atomic_load_relaxed(&proxy->idle_busy_ms);
+	return idle_ms + (client->active_ms > server->active_ms
+	                         ? client->active_ms
+	                         : server->active_ms);
+}
+
+/* While lfproxy drains: when to look whether the session is idle.  One that is
+ * answered in between becomes idle without a new deadline, hence several looks
+ * within the time. */
+static uint64_t
+idle_deadline(
+    const struct session *s, const struct proxy *proxy, uint64_t now_ms)
+{
+	uint64_t idle_ms = atomic_load_seq(&proxy->idle_ms); /* [P27] */
+
+	if (idle_ms == 0)
+		return UINT64_MAX;
+	return min_u64(
+	    session_idle_ends_ms(s, proxy), now_ms + idle_ms / IDLE_LOOKS + 1);
+}
+
+/* After every server was tried, as HAProxy does. */
+static uint64_t
+pause_ms(const struct backend_spec *b)
+{
+	if (fault_is_on(FAULT_LONG_PAUSE))
+		return 600000;
+	return min_u64(1000, b->timeout_connect_ms);
+}
+
+/* While both sides are connected. */
+static uint64_t
+relay_ends_ms(
+    const struct session *s, const struct proxy *proxy, uint64_t now_ms)
+{
+	uint64_t ends_ms = min_u64(session_side_ends_ms(s, HANDLE_CLIENT),
+	    session_side_ends_ms(s, HANDLE_SERVER));
+
+	ends_ms = min_u64(ends_ms, accesslog_deadline(s, now_ms));
+	ends_ms = min_u64(ends_ms, session_age_ends_ms(s));
+	return min_u64(ends_ms, idle_deadline(s, proxy, now_ms));
+}
+
+/* When the time of the state itself is over, 0: never.  The same however often
+ * it is asked for while the state and the activity are the same, but for lines
+ * of the log and a look whether the session is idle. */
+static uint64_t
+state_ends_ms(
+    const struct session *s, const struct proxy *proxy, uint64_t now_ms)
+{
+	const struct backend *backend = session_backend(s);
+	const struct backend_spec *b = backend ? backend->spec : NULL;
+
+	switch ((enum session_state)s->state) {
+	case SESSION_FREE:
+		break;
+	case SESSION_INSPECTING:
+		return s->accepted_ms + s->frontend->spec->timeout_hello_ms;
+	case SESSION_QUEUED:
+		return s->state_ms + (b->timeout_queue_ms > 0
+		                             ? b->timeout_queue_ms
+		                             : b->timeout_connect_ms);
+	case SESSION_ACCEPTED:
+	case SESSION_CONNECTING:
+		return (s->connecting_ms > 0 ? s->connecting_ms : s->state_ms) +
+		       (b ? b->timeout_connect_ms
+		          : s->frontend->spec->timeout_hello_ms);
+	case SESSION_PAUSING:
+		return s->state_ms +
+		       (s->server ? 1ull << s->waits : pause_ms(b));
+	case SESSION_RELAYING:
+	case SESSION_CLIENT_EOF:
+	case SESSION_SERVER_EOF:
+		return relay_ends_ms(s, proxy, now_ms);
+	case SESSION_FLUSHING:
+		return s->state_ms + FLUSH_POLL_MS;
+	}
+	return 0;
+}
+
+void
+session_set_deadline(struct session *session, struct pool_thread *self)
+{
+	const struct session *s = session;
+	struct proxy *proxy = proxy_of(self);
+	bool draining = atomic_load_seq(&proxy->idle_ms) > 0;
+	uint64_t deadline = state_ends_ms(s, proxy, turn_now_ms(self));
+
+	if (deadline > 0)
+		deadline = min_u64(deadline, first_byte_ends_ms(s));
+	proxy_set_deadline(proxy, s->index, deadline); /* [P27] */
+	/* Draining has begun meanwhile and may not have seen this deadline. */
+	if (!draining && session_is_relaying(s) &&
+	    atomic_load_seq(&proxy->idle_ms) > 0)
+		session_set_deadline(session, self);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * When a session has to be looked at: all its timeouts in one place.
+ *
+ * The functions run on the session's owner.  Times are clock_now_ms; UINT64_MAX
+ * stands for never.
+ */
+#ifndef PROXY_SESSION_DEADLINE_H
+#define PROXY_SESSION_DEADLINE_H
+
+#include "proxy/session.h"
+
+/* Sets the deadline that follows from state and activity; the reaper leaves
+ * NOTE_TIMEOUT when it has passed.  Activity alone does not call this function:
+ * at the old deadline the session finds that it was active, and sets a new one.
+ */
+void session_set_deadline(struct session *session, struct pool_thread *self);
+
+/* Returns whether the deadline has passed and was not acted on so far. */
+bool session_deadline_passed(
+    const struct session *session, const struct pool_thread *self);
+
+/* Returns when the silence of that side ends the session; never while nothing
+ * is expected of the side. */
+uint64_t session_side_ends_ms(
+    const struct session *session, enum handle_side side);
+
+/* Returns when the session reaches max_age.  The jitter is derived from what is
+ * fixed for the session, so it takes no memory. */
+uint64_t session_age_ends_ms(const struct session *session);
+
+/* Returns when a relayed session has been idle for as long as it may be while
+ * lfproxy drains; never while lfproxy does not drain.
+ *
+ * A session is idle while no byte moves in either direction.  A session that
+ * waits for an answer (the last bytes were the client's), or for a peer to take
+ * pending data, may be idle for as long as draining may take. */
+uint64_t session_idle_ends_ms(
+    const struct session *session, const struct proxy *proxy);
+
+#endif

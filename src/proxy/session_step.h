@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * What a step of a session decides.
+ *
+ * The steps (inspect.h, choose.h, connect.h, relay.h) never call each other.
+ * Each returns a verdict, and the dispatcher (session_turn.c) runs the step
+ * that the verdict names, or closes the session.
+ */
+#ifndef PROXY_SESSION_STEP_H
+#define PROXY_SESSION_STEP_H
+
+#include "proxy/close_reasons.h"
+
+enum step {
+	/* Nothing to do before the next event or deadline. */
+	STEP_WAIT,
+	/* The turn's budget is used up: go on in another turn. */
+	STEP_MORE,
+	/* Leave the server, if there is one, and choose another.  reason: why
+	 * the session closes when it gets none and may not wait. */
+	STEP_CHOOSE,
+	/* Connect to session->server. */
+	STEP_CONNECT,
+	/* Move bytes. */
+	STEP_RELAY,
+	/* The server ended before a byte went either way: go on with another
+	 * server if one may be tried now, else STEP_KEEP. */
+	STEP_REPLACE,
+	/* Treat the end of this server as the end of the session. */
+	STEP_KEEP,
+	/* Close the session for this reason. */
+	STEP_CLOSE,
+};
+
+struct verdict {
+	enum step step;
+	enum close_reason reason; /* for STEP_CHOOSE and STEP_CLOSE */
+};
+
+static inline struct verdict
+verdict(enum step step)
+{
+	return (struct verdict){.step = step};
+}
+
+static inline struct verdict
+verdict_choose(enum close_reason otherwise)
+{
+	return (struct verdict){.step = STEP_CHOOSE, .reason = otherwise};
+}
+
+static inline struct verdict
+verdict_close(enum close_reason reason)
+{
+	return (struct verdict){.step = STEP_CLOSE, .reason = reason};
+}
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ * See session_turn.h.
+ */
+#include "proxy/session_turn.h"
+
+#include <errno.h>
+
+#include "base/list.h"
+#include "lf/pool.h"
+#include "proxy/accesslog.h"
+#include "proxy/choose.h"
+#include "proxy/connect.h"
+#include "proxy/first_byte.h"
+#include "proxy/inspect.h"
+#include "proxy/relay.h"
+#include "proxy/session_close.h"
+#include "proxy/session_deadline.h"
+#include "proxy/session_step.h"
+
+/* The peer's FIN has come, and nothing else that would end a read early: a read
+ * that empties the queue is then the last one, which saves the read of 0.  On a
+ * unix socket a read also ends where descriptors were sent along. */
+static void
+note_fin(struct side *side, uint32_t ready)
+{
+	if (ready & (HANDLE_ERROR | HANDLE_READ_ON))
+		side->last = false;
+	else if (ready & HANDLE_READ_CLOSED && side->tcp && !side->read_on)
+		side->last = true;
+}
+
+/* Sets the flags of both sides from the claim's bits.  A hang-up alone is not
+ * an error: both directions have ended, and a reset sets HANDLE_ERROR as well
+ * (tcp_poll). */
+static void
+note_events(struct session *s, uint32_t pending)
+{
+	for (int i = 0; i < 2; i++) {
+		struct side *side = &s->side[i];
+		uint32_t ready = pending >> i * HANDLE_SIDE_SHIFT & HANDLE_ALL;
+
+		if (ready & ~HANDLE_WRITABLE)
+			side->readable = true;
+		note_fin(side, ready);
+		if (ready & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP |
+		                HANDLE_ERROR | HANDLE_READ_ON))
+			side->read_on = true;
+		if (ready & HANDLE_READ_ON) {
+			side->urgent = true;
+			side->splicing = false;
+			side->streak = 0;
+		}
+		if (ready & (HANDLE_WRITABLE | HANDLE_ERROR))
+			side->writable = true;
+		if (ready & HANDLE_ERROR)
+			side->error = true;
+	}
+}
+
+/* Moves both descriptors to the handle set of another shard.  Adding reports
+ * the present state, so no event in between is missed; events still in the old
+ * shard's batch are of the same descriptors and remain true. */
+static int
+move_session(struct session *s, struct shard *to)
+{
+	struct event_handler *h = &s->handler;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		if (s->side[i].fd < 0)
+			continue;
+		rc = handle_set_remove(h->shard->set, s->side[i].fd);
+		if (rc == 0)
+			rc = handle_set_add(to->set, s->side[i].fd,
+			    event_handler_handle(h, (enum handle_side)i),
+			    HANDLE_READABLE | HANDLE_WRITABLE |
+			        HANDLE_READ_CLOSED);
+	}
+	shard_leave(h);
+	shard_enter(to, h);
+	return rc;
+}
+
+/* Returns false when the session could not be moved to its shard. */
+static bool
+find_shard(struct session *s, struct pool_thread *self)
+{
+	struct shard *to = pool_home_of(self->pool, s->handler.slot);
+
+	return to == s->handler.shard || move_session(s, to) == 0;
+}
+
+/* The server was removed, and its timeout_drain has passed. */
+static bool
+server_expired(const struct session *s)
+{
+	return s->server && atomic_load_relaxed(&s->server->state->expired);
+}
+
+/* The server has gone down, or is a backup no longer needed, and the
+ * configuration ends its sessions for that. */
+static bool
+server_ends(const struct session *s)
+{
+	return s->server && s->state != SESSION_FLUSHING &&
+	       server_end_of(s->server->state, s->lineup) != SERVER_END_NONE;
+}
+
+/* A session that is not connected yet gets another server. */
+static struct verdict
+leave_ended_server(const struct session *s)
+{
+	bool down =
+	    server_end_of(s->server->state, s->lineup) == SERVER_END_DOWN;
+
+	if (session_is_connecting(s))
+		return verdict_choose(
+		    down ? CLOSE_SERVER_DOWN_CONNECT : CLOSE_SERVER_UP_CONNECT);
+	return verdict_close(down ? CLOSE_SERVER_DOWN : CLOSE_SERVER_UP);
+}
+
+/* The server is drained, and the time for that is over. */
+static struct verdict
+leave_drained_server(const struct session *s)
+{
+	if (session_is_connecting(s))
+		return verdict_choose(CLOSE_KILLED_CONNECT);
+	return verdict_close(s->state == SESSION_FLUSHING
+	                         ? (enum close_reason)s->reason
+	                         : CLOSE_DRAINED);
+}
+
+/* Runs the step of the state. */
+static struct verdict
+on_events(struct session *s, uint32_t pending, struct pool_thread *self)
+{
+	switch ((enum session_state)s->state) {
+	case SESSION_FREE:
+		break;
+	case SESSION_ACCEPTED:
+		return s->inspection ? inspect_step(s, pending, self)
+		                     : verdict_choose(CLOSE_NO_SERVER);
+	case SESSION_INSPECTING:
+		return inspect_step(s, pending, self);
+	case SESSION_QUEUED:
+		return choose_queued(s, self);
+	case SESSION_PAUSING:
+		return choose_pausing(s, self);
+	case SESSION_CONNECTING:
+		return connect_step(s, self);
+	case SESSION_RELAYING:
+	case SESSION_CLIENT_EOF:
+	case SESSION_SERVER_EOF:
+	case SESSION_FLUSHING:
+		return verdict(STEP_RELAY);
+	}
+	return verdict(STEP_WAIT);
+}
+
+/* The time of the state is over. */
+static struct verdict
+on_timeout(struct session *s, struct pool_thread *self)
+{
+	if (s->state == SESSION_QUEUED)
+		return choose_queue_timeout(s, self);
+	if (s->state == SESSION_CONNECTING)
+		return connect_timeout(s, self);
+	return s->server ? verdict(STEP_CONNECT) : choose_pause_over(s, self);
+}
+
+/* The deadline has passed: that of the state, or that of the first byte. */
+static struct verdict
+on_deadline(struct session *s, struct pool_thread *self)
+{
+	if (first_byte_is_late(s, self))
+		return verdict_close(first_byte_reason(s));
+	if (!session_is_connecting(s)) {
+		accesslog_ongoing(s, self);
+		return relay_timeout(s, self);
+	}
+	/* The first byte has come; the state may have some time left. */
+	session_set_deadline(s, self);
+	return session_deadline_passed(s, self) ? on_timeout(s, self)
+	                                        : on_events(s, 0, self);
+}
+
+static struct verdict
+on_kill(const struct session *s)
+{
+	return verdict_close(s->state == SESSION_QUEUED ? CLOSE_KILLED_QUEUED
+	                     : session_is_inspecting(s) ? CLOSE_KILLED_HELLO
+	                     : session_is_connecting(s) ? CLOSE_KILLED_CONNECT
+	                                                : CLOSE_KILLED_DATA);
+}
+
+static struct verdict
+on_lost_shard(const struct session *s)
+{
+	return verdict_close(session_is_inspecting(s) ? CLOSE_NO_RESOURCE_HELLO
+	                     : session_is_connecting(s)
+	                         ? CLOSE_NO_RESOURCE_CONNECT
+	                         : CLOSE_NO_RESOURCE_DATA);
+}
+
+/* Returns the first step of the turn.  Notes come before events. */
+static struct verdict
+first_step(struct session *s, uint32_t pending, struct pool_thread *self)
+{
+	bool timeout = pending & NOTE_TIMEOUT;
+
+	if (pending & NOTE_KILL)
+		return on_kill(s);
+	if (pending & NOTE_EXPIRE && server_expired(s))
+		return verdict_close(CLOSE_DRAIN_TIMEOUT);
+	if (pending & NOTE_EXPIRE && server_ends(s))
+		return leave_ended_server(s);
+	if (pending & NOTE_DRAIN && s->server)
+		return leave_drained_server(s);
+	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)
+		return verdict_close(CLOSE_REBALANCED);
+	if (pending & NOTE_MOVE && !find_shard(s, self))
+		return on_lost_shard(s);
+	if (pending & NOTE_EXPIRE && session_is_relaying(s))
+		session_set_deadline(s, self);
+	/* The inspection looks at its deadline itself. */
+	if (timeout && s->state != SESSION_ACCEPTED &&
+	    s->state != SESSION_INSPECTING && session_deadline_passed(s, self))
+		return on_deadline(s, self);
+	return on_events(s, pending, self);
+}
+
+/* Runs one step after another until the session has to wait or is closed.  A
+ * failed connect chooses again, at most `retries` times. */
+static enum turn
+run_steps(struct session *s, struct verdict v, struct pool_thread *self)
+{
+	for (;;) {
+		switch (v.step) {
+		case STEP_WAIT:
+			return TURN_DONE;
+		case STEP_MORE:
+			return TURN_MORE;
+		case STEP_CHOOSE:
+			v = choose_step(s, v.reason, self);
+			break;
+		case STEP_CONNECT:
+			v = connect_start(s, self);
+			break;
+		case STEP_RELAY:
+			v = relay_step(s, self);
+			break;
+		case STEP_REPLACE:
+			v = choose_replacement(s, self);
+			break;
+		case STEP_KEEP:
+			v = relay_keep_server(s, self);
+			break;
+		case STEP_CLOSE:
+			session_close(s, v.reason, self);
+			return TURN_RETIRED;
+		}
+	}
+}
+
+static enum turn
+session_turn(
+    struct event_handler *handler, uint32_t pending, struct pool_thread *self)
+{
+	struct session *s = container_of(handler, struct session, handler);
+
+	note_events(s, pending);
+	return run_steps(s, first_step(s, pending, self), self);
+}
+
+static const struct event_handler_ops session_ops = {.turn = session_turn};
+
+bool
+session_construct(void *object, uint32_t index, void *arg)
+{
+	struct session *s = object;
+
+	(void)arg;
+	s->index = index;
+	return event_handler_init(&s->handler, &session_ops, HANDLE_CLIENT);
+}
+
+/* Finds the backend, or begins the inspection that will.  Returns false when
+ * memory is short. */
+static bool
+begin_route(struct session *s, bool with_header, struct pool_thread *self)
+{
+	const struct frontend *f = s->frontend;
+	unsigned steps = (f->inspects ? INSPECT_HELLO : 0) |
+	                 (with_header ? INSPECT_PROXY : 0);
+
+	if (steps == 0) {
+		session_use_backend(s, frontend_route(f), self);
+		return true;
+	}
+	return inspect_begin(s, steps, self);
+}
+
+static int
+begin_session(struct session *s, bool with_header, struct pool_thread *self)
+{
+	bool routed = begin_route(s, with_header, self);
+
+	session_set_state(s, SESSION_ACCEPTED, self);
+	return routed
+	           ? handle_set_add(s->handler.shard->set,
+	                 s->side[HANDLE_CLIENT].fd,
+	                 event_handler_handle(&s->handler, HANDLE_CLIENT),
+	                 HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED)
+	           : -ENOMEM;
+}
+
+void
+session_start(struct session *session, const struct shard *at,
+    struct frontend *frontend, int fd, const struct endpoint *client,
+    bool with_header, struct pool_thread *self)
+{
+	struct session *s = session;
+	int rc;
+
+	session_open(s, frontend, fd, client, self);
+	rc = begin_session(s, with_header, self);
+	if (rc < 0) {
+		(void)exhaustion_note(&proxy_of(self)->exhaustion, -rc,
+		    "an accepted connection is dropped");
+		session_close(s,
+		    session_backend(s) ? CLOSE_NO_RESOURCE_CONNECT
+		                       : CLOSE_NO_RESOURCE_HELLO,
+		    self);
+		return;
+	}
+	/* A thread of its own shard connects it: else one shard would make the
+	 * connections of all. */
+	if (s->handler.shard != at)
+		shard_submit(&s->handler);
+	/* Events that came meanwhile were left to this thread, the owner. */
+	else if (event_handler_run(&s->handler, self) == TURN_MORE)
+		shard_submit(&s->handler);
+}
