@@ -34,7 +34,7 @@ struct verdict choose_pausing(
 struct verdict choose_pause_over(
     struct session *session, struct pool_thread *self);
 
-/* The state is RELAYING or half-closed: session->server has reset or closed the
+/* The state is RELAYING: session->server has reset or closed the
  * connection before a byte went either way.  Returns STEP_KEEP when the session
  * may not be retried (retry_on, retries, the budget) or no other server is
  * usable; a reset is then counted against the server and nothing else has

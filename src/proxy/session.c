@@ -4,6 +4,7 @@
 #include "proxy/session.h"
 
 #include "base/clock.h"
+#include "base/ensure.h"
 #include "lf/pool.h"
 #include "proxy/session_deadline.h"
 
@@ -56,10 +57,17 @@ session_open(struct session *session, struct frontend *frontend, int fd,
 	count_open(s, self);
 }
 
+static const bool edges[SESSION_STATES][SESSION_STATES] = {
+#define X(from, to, why) [SESSION_##from][SESSION_##to] = true,
+    SESSION_EDGES_TABLE(X)
+#undef X
+};
+
 void
 session_set_state(
     struct session *session, enum session_state state, struct pool_thread *self)
 {
+	ENSURE(edges[session->state][state]);
 	atomic_store_relaxed(&session->state, (uint8_t)state);
 	session->state_ms = turn_now_ms(self);
 	session_set_deadline(session, self);

@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * A session: one client connection and its way to a server.
  *
- *                    choose, connect
- *       ACCEPTED  ------------------> CONNECTING --connected--> RELAYING
- *        (a frontend may want to know first what the client says: INSPECTING;
- *         from there it goes on in the same way)
- *        (a choice may find all servers full, or none usable: QUEUED, and on
- *         with the one that was granted; and a server may break off before a
- *         byte went either way: RELAYING, and CONNECTING to another)
- *                                      |  ^  |                   |    |
- *                       all tried, wait|  |  |failed: another    |    |
- *                                      v  |  |server, connect    |    |
- *                                    PAUSING +-->(CONNECTING)    |    |
- *                                                     client FIN |    | server
- *                                                                v    v FIN
- *                                                      CLIENT_EOF    SERVER_EOF
- *                                                                |    |
- *       any state: reset, time-out, killed                       v    v
- *           |                                                   (closed)
- *           +--> (closed), or FLUSHING first, when one side broke off and the
- *                other has still to get what came before that
+ *   ACCEPTED -> (INSPECTING) -> (QUEUED) -> CONNECTING -> RELAYING
+ *                                           |  ^          |   |   |
+ *                                           v  |          |   v   v
+ *                                         PAUSING         |  CLIENT_EOF,
+ *                                                         |  SERVER_EOF
+ *                                                         v   |   |
+ *   any state -> FREE, closed                           FLUSHING
  *
- * Everything here belongs to the owner of the handler's claim.  One function
- * sets the state (session_set_state), one closes (session_close) and it takes a
- * reason.
+ * SESSION_EDGES_TABLE has every edge and the reason for it.
+ *
+ * All fields belong to the owner of the handler's claim.  session_set_state
+ * alone changes the state.  The steps that decide about the next state are in
+ * inspect.h, choose.h, connect.h and relay.h, their dispatcher in
+ * session_turn.h, the timeouts in session_deadline.h.
  */
 #ifndef PROXY_SESSION_H
 #define PROXY_SESSION_H
@@ -44,40 +35,77 @@ struct inspection;
 enum session_state {
 	/* The slot is free. */
 	SESSION_FREE,
-	/* Nothing has been done but to accept.  It is on its way to the shard
-	 * it was placed on, if that is another than the acceptor's. */
+	/* The connection is accepted, nothing else was done.  The session is on
+	 * its way to its shard, if that is not the acceptor's. */
 	SESSION_ACCEPTED,
-	/* What the client says first decides about its backend, or is about the
-	 * connection: it has yet to come, see proxy/inspect.h.  Bounded by
-	 * timeout_hello, from accepting on. */
+	/* Waits for the client's first bytes, which name the client or decide
+	 * about the backend, see inspect.h.  Bounded by timeout_hello, from
+	 * accepting on. */
 	SESSION_INSPECTING,
-	/* No server is usable, or all are full: it waits for one.  The client's
-	 * bytes stay unread.  Bounded by timeout_queue. */
+	/* Waits in the backend's queue for a server.  The client's bytes stay
+	 * unread.  Bounded by timeout_queue. */
 	SESSION_QUEUED,
-	/* A connect to a server is under way.  The client's bytes stay unread,
-	 * so that nothing is lost if another server has to be tried.  Bounded
-	 * by timeout_connect. */
+	/* A connect to session->server is under way, or its PROXY header.  The
+	 * client's bytes stay unread, so that nothing is lost if another server
+	 * has to be tried.  Bounded by timeout_connect. */
 	SESSION_CONNECTING,
-	/* Every server was tried: a pause before the same one is tried again,
-	 * which ends early when a server joins the lineup.
-	 * Or, with a server: its backlog is full, a short one, and longer each
-	 * time, until timeout_connect.
-	 */
+	/* Without a server: all servers were tried, and none is tried again
+	 * before the pause is over or a server joins the lineup.
+	 * With a server: its backlog is full.  Each of these pauses is longer
+	 * than the one before, and timeout_connect bounds all of them. */
 	SESSION_PAUSING,
 	/* Both directions are open.  Bounded by timeout_client and
 	 * timeout_server without a byte, or by timeout_tunnel in their place;
-	 * this and the next two by max_age. */
+	 * this state and the next two by max_age. */
 	SESSION_RELAYING,
-	/* The client has sent its FIN and the server was told; the server may
-	 * go on sending.  Bounded by timeout_server_fin on the server's side.
-	 */
+	/* The client has sent its FIN, which was passed on to the server; the
+	 * server may go on sending.  Bounded by timeout_server_fin on the
+	 * server's side. */
 	SESSION_CLIENT_EOF,
-	/* The other way round. */
+	/* The same with client and server exchanged. */
 	SESSION_SERVER_EOF,
-	/* One side has broken off.  The other still gets the bytes that came
-	 * before, then the same end: a reset for a reset. */
+	/* One side has reset the connection.  The other side still gets the
+	 * bytes that came before, then a reset. */
 	SESSION_FLUSHING,
 };
+
+#define SESSION_STATES (SESSION_FLUSHING + 1)
+
+/* X(from, to, why): the state changes that session_set_state accepts. */
+#define SESSION_EDGES_TABLE(X)                                                 \
+	X(FREE, ACCEPTED, "a connection was accepted")                         \
+	X(ACCEPTED, INSPECTING, "the first bytes are needed")                  \
+	X(ACCEPTED, QUEUED, "no server has room")                              \
+	X(ACCEPTED, CONNECTING, "a server was chosen")                         \
+	X(ACCEPTED, FREE, "closed")                                            \
+	X(INSPECTING, QUEUED, "no server has room")                            \
+	X(INSPECTING, CONNECTING, "a server was chosen")                       \
+	X(INSPECTING, FREE, "closed")                                          \
+	X(QUEUED, CONNECTING, "a server was granted")                          \
+	X(QUEUED, QUEUED, "the server that was granted has gone down")         \
+	X(QUEUED, PAUSING, "it has gone down, all others were tried before")   \
+	X(QUEUED, FREE, "closed")                                              \
+	X(CONNECTING, RELAYING, "the server has accepted")                     \
+	X(CONNECTING, CONNECTING, "failed; another server was chosen")         \
+	X(CONNECTING, QUEUED, "failed; no other server has room")              \
+	X(CONNECTING, PAUSING, "failed; all were tried, or a full backlog")    \
+	X(CONNECTING, FREE, "closed")                                          \
+	X(PAUSING, CONNECTING, "the pause is over, or a server has joined")    \
+	X(PAUSING, QUEUED, "the pause is over, no server has room")            \
+	X(PAUSING, FREE, "closed")                                             \
+	X(RELAYING, CLIENT_EOF, "the client's FIN was passed on")              \
+	X(RELAYING, SERVER_EOF, "the server's FIN was passed on")              \
+	X(RELAYING, FLUSHING, "one side has reset the connection")             \
+	X(RELAYING, CONNECTING, "the server ended unused; another was chosen") \
+	X(RELAYING, QUEUED, "the server ended unused; no other has room")      \
+	X(RELAYING, PAUSING, "the server ended unused; a backup will follow")  \
+	X(RELAYING, FREE, "closed")                                            \
+	X(CLIENT_EOF, FLUSHING, "one side has reset the connection")           \
+	X(CLIENT_EOF, FREE, "closed")                                          \
+	X(SERVER_EOF, FLUSHING, "one side has reset the connection")           \
+	X(SERVER_EOF, FREE, "closed")                                          \
+	X(FLUSHING, FLUSHING, "not everything was acknowledged so far")        \
+	X(FLUSHING, FREE, "closed")
 
 /* More servers than this are not remembered as tried; the configuration allows
  * no more retries than that. */
@@ -192,7 +220,8 @@ void session_open(struct session *session, struct frontend *frontend, int fd,
 
 /* The functions below run on the session's owner, unless they say otherwise. */
 
-/* Enters the state, and sets its deadline. */
+/* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE has
+ * no such change. */
 void session_set_state(struct session *session, enum session_state state,
     struct pool_thread *self);
 

@@ -107,7 +107,7 @@ session_facts_tell(
 const char *
 session_state_name(enum session_state state)
 {
-	static const char *const names[] = {
+	static const char *const names[SESSION_STATES] = {
 	    [SESSION_FREE] = "FREE",
 	    [SESSION_ACCEPTED] = "ACCEPTED",
 	    [SESSION_INSPECTING] = "INSPECTING",

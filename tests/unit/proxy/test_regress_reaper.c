@@ -47,7 +47,7 @@ owner(void *arg)
 		claim_open(&s->handler.claim);
 		s->handler.shard = &shard;
 		s->frontend = &frontend;
-		session_set_state(s, SESSION_CONNECTING, &self);
+		session_set_state(s, SESSION_ACCEPTED, &self);
 		session_set_state(s, SESSION_FREE, &self);
 		claim_retire(&s->handler.claim);
 		slab_give(&proxy.sessions, index);

@@ -81,6 +81,7 @@ set_up(void **state)
 		side_reset(&s->side[i], ends[1], NOW_MS);
 		s->side[i].writable = true;
 	}
+	s->state = SESSION_CONNECTING;
 	session_set_state(s, SESSION_RELAYING, &st->self);
 	return 0;
 }
