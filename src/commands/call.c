@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "control/pools.h"
 
+#define NUMBER_SIZE 24
+
 const char *
 command_level_name(enum command_level level)
 {
@@ -100,20 +102,42 @@ call_say(const struct call *call, enum severity severity, const char *fmt, ...)
 	putc('\n', call->out);
 }
 
-void
-call_audit(const struct call *call, const char *before, const char *after,
-    const char *what, ...)
+static void
+audit_call(const struct call *call, const char *before, const char *after,
+    const char *what, va_list ap)
 {
 	char middle[256], text[320];
-	va_list ap;
 
-	va_start(ap, what);
 	vsnprintf(middle, sizeof(middle), what, ap);
-	va_end(ap);
 	snprintf(text, sizeof(text), "%s%s%s",
 	    call->audit_prefix ? call->audit_prefix : "", middle,
 	    call->audit_suffix ? call->audit_suffix : "");
 	audit_note(call->env->audit, &call->mode->peer, text, before, after);
+}
+
+void
+call_audit(const struct call *call, const char *before, const char *after,
+    const char *what, ...)
+{
+	va_list ap;
+
+	va_start(ap, what);
+	audit_call(call, before, after, what, ap);
+	va_end(ap);
+}
+
+void
+call_audit_number(const struct call *call, uint64_t before, uint64_t after,
+    const char *what, ...)
+{
+	char from[NUMBER_SIZE], to[NUMBER_SIZE];
+	va_list ap;
+
+	snprintf(from, sizeof(from), "%" PRIu64, before);
+	snprintf(to, sizeof(to), "%" PRIu64, after);
+	va_start(ap, what);
+	audit_call(call, from, to, what, ap);
+	va_end(ap);
 }
 
 bool

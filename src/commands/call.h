@@ -104,6 +104,10 @@ void call_fail(const struct call *call);
 void call_audit(const struct call *call, const char *before, const char *after,
     const char *what, ...) __attribute__((format(printf, 4, 5)));
 
+/* Records the change of a number. */
+void call_audit_number(const struct call *call, uint64_t before, uint64_t after,
+    const char *what, ...) __attribute__((format(printf, 4, 5)));
+
 /* Turns an error text of the layers below, which begins in lower case and has
  * no full stop, into a sentence.  Always returns false. */
 bool err_as_sentence(struct err *err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/command_table.h"
+#include "commands/commands.h"
 #include "commands/expiring.h"
 #include "base/ensure.h"
 #include "config/hint.h"
@@ -21,7 +21,7 @@ put_row(const struct command *command, FILE *out)
 	char usage[80];
 
 	snprintf(usage, sizeof(usage), "%s%s%s", command->words,
-	    command->args[0] ? " " : "", command->args);
+	    command->usage[0] ? " " : "", command->usage);
 	fprintf(out, "  %-40s: %s\n", usage, command->help);
 }
 
@@ -212,8 +212,8 @@ find_command(char **words)
 static bool
 run_checked(struct call *call, const struct command *command)
 {
-	return (command_checks_args(command) ||
-	           call_fits(call, command->args, 0)) &&
+	return (command->args == ARGS_OWN ||
+	           call_fits(call, command->usage, 0)) &&
 	       command->run(call);
 }
 
@@ -309,6 +309,6 @@ admin_list_commands(FILE *out)
 	for (size_t i = 0; i < commands_n; i++)
 		fprintf(out, "%s\t%s%s%s\t%s\n",
 		    command_level_name(commands[i].level), commands[i].words,
-		    commands[i].args[0] ? " " : "", commands[i].args,
+		    commands[i].usage[0] ? " " : "", commands[i].usage,
 		    commands[i].help);
 }

@@ -9,14 +9,21 @@
 
 #include "commands/call.h"
 
+/* Who checks the arguments, see commands.h. */
+enum command_args { ARGS_USAGE, ARGS_OWN };
+
+/* A row of COMMANDS_TABLE. */
 struct command {
 	const char *words;
 	enum command_level level;
-	/* False: err is the answer. */
 	bool (*run)(struct call *call);
-	const char *args; /* the usage, see usage.h */
+	enum command_args args;
+	const char *usage;
 	const char *help;
 };
+
+extern const struct command commands[];
+extern const size_t commands_n;
 
 /* Ends the first command of a line at its `;` and returns where the next one
  * starts, NULL when there is none.  Backslashes are kept. */

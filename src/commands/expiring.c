@@ -192,8 +192,8 @@ usage_args(const struct command *command)
 {
 	size_t n = 0;
 
-	for (const char *p = command->args; *p && *p != '['; p++)
-		n += *p == '<' && (p == command->args || p[-1] == ' ');
+	for (const char *p = command->usage; *p && *p != '['; p++)
+		n += *p == '<' && (p == command->usage || p[-1] == ' ');
 	return n;
 }
 

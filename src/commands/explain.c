@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/call.h"
+#include "commands/commands.h"
 #include "base/list.h"
 #include "base/text.h"
 #include "control/listeners.h"

@@ -4,11 +4,8 @@
 #ifndef COMMANDS_EXPLAIN_H
 #define COMMANDS_EXPLAIN_H
 
-#include "commands/command.h"
 #include "model/explain.h"
 #include "proxy/acceptor.h"
-
-bool run_explain(struct call *call);
 
 /* The rest is of the files of this command alone.  One frontend's part of the
  * answer; all is its own. */

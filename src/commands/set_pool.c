@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "stats/pool_facts.h"
 #include "config/cpus.h"
 #include "config/hint.h"
@@ -269,4 +270,17 @@ set_pool_value(struct pools *pools, const char *pool, const char *what,
 		return true;
 	}
 	return false;
+}
+
+bool
+run_set_pool(struct call *call)
+{
+	struct set_pool_change change;
+
+	if (!set_pool(control_pools(call->env->control), call->args, &change,
+	        call->err))
+		return err_as_sentence(call->err);
+	call_audit(call, change.before, change.after, "pool %s %s",
+	    call->args[0], call->args[1]);
+	return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * `set server`: see commands_server.h.
  */
+#include "commands/commands.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/call.h"
-#include "commands/commands_server.h"
 #include "model/backend.h"
 #include "model/server_operator.h"
 
@@ -24,23 +24,36 @@ set_state(struct call *call, struct server *server)
 	for (enum server_admin a = SERVER_READY; a <= SERVER_MAINT; a++) {
 		if (strcmp(call_arg(call, 2), server_admin_name(a)) != 0)
 			continue;
-		set_admin_of(call, server, a);
+		call_set_admin(call, server, a);
 		return true;
 	}
 	return err_set(call->err,
 	    "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
 }
 
+/* Runs the command that sets the same: `set weight BACKEND/SERVER VALUE`. */
+static bool
+run_with_value(struct call *call, bool (*run)(struct call *call))
+{
+	char *args[] = {call->args[0], call->args[2], NULL};
+	struct call inner = *call;
+
+	inner.args = args;
+	return run(&inner);
+}
+
 static bool
 set_weight(struct call *call, struct server *server)
 {
-	return set_weight_of(call, server, call_arg(call, 2));
+	(void)server;
+	return run_with_value(call, run_set_weight);
 }
 
 static bool
 set_maxconn(struct call *call, struct server *server)
 {
-	return set_maxconn_of(call, server, call_arg(call, 2));
+	(void)server;
+	return run_with_value(call, run_set_maxconn_server);
 }
 
 const char *

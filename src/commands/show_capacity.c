@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/time_text.h"
-#include "commands/call.h"
+#include "commands/commands.h"
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/time_text.h"
 
 #define DIGITS 15 /* a number of bytes is exact */
 /* What is reached later than that need not be told. */

@@ -6,10 +6,7 @@
 
 #include <stdio.h>
 
-#include "commands/command.h"
 #include "control/capacity.h"
-
-bool run_show_capacity(struct call *call);
 
 /* A line of it; now_s, for the time at which the limit is reached. */
 void capacity_put_row(FILE *out, const struct capacity_row *row, int64_t now_s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * `show changes`: what the audit has kept.
  */
-#include "commands/call.h"
-#include "commands/commands_cli.h"
+#include "commands/commands.h"
+
 #include "commands/rows.h"
 #include "base/text.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * `show closed`: the sessions that have ended, the latest first.
  */
+#include "commands/commands.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/call.h"
-#include "commands/commands_session.h"
 #include "commands/rows.h"
 #include "commands/session_filter.h"
 #include "base/clock.h"

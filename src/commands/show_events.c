@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See show_events.h.
  */
-#include "commands/show_events.h"
+#include "commands/commands.h"
 
 #include <stddef.h>
 #include <string.h>

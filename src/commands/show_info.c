@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `show info`.
  */
-#include "commands/show_info.h"
+#include "commands/commands.h"
 
 #include <string.h>
 

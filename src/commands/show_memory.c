@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/call.h"
+#include "commands/commands.h"
 #include "commands/pool_json.h"
 #include "base/list.h"
 

@@ -6,11 +6,9 @@
 
 #include <stdio.h>
 
-#include "commands/command.h"
+#include "base/err.h"
 #include "control/memory.h"
 #include "control/pss.h"
-
-bool run_show_memory(struct call *call);
 
 /* All there is to tell. */
 struct memory_report {

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "commands/pool_json.h"
 #include "config/pool_text.h"
 
@@ -126,12 +127,17 @@ show_pool_render(FILE *out, const struct pool_facts *facts)
 }
 
 bool
-show_pool(struct pools *pools, struct pool *pool, bool json, FILE *out,
-    struct err *err)
+run_show_pool(struct call *call)
 {
-	json_t *all = json ? json_array() : NULL;
-	bool complete = true;
+	struct pools *pools;
+	struct pool *pool;
+	bool json, complete = true;
+	json_t *all;
 
+	if (!call_pool(call, &pool, &json))
+		return false;
+	pools = control_pools(call->env->control);
+	all = json ? json_array() : NULL;
 	for (size_t i = 0; i < pools_count(pools); i++) {
 		struct pool_facts facts;
 
@@ -139,9 +145,9 @@ show_pool(struct pools *pools, struct pool *pool, bool json, FILE *out,
 			continue;
 		pool_facts_read(pools, pools_at(pools, i), &facts);
 		if (!json)
-			show_pool_render(out, &facts);
+			show_pool_render(call->out, &facts);
 		else if (json_array_append_new(all, pool_json(&facts)) < 0)
 			complete = false;
 	}
-	return !json || json_print(all, complete, out, err);
+	return !json || json_print(all, complete, call->out, call->err);
 }

@@ -14,8 +14,4 @@
  * counters that it reads; a quiet pool's always has the `=`. */
 void show_pool_render(FILE *out, const struct pool_facts *facts);
 
-/* pool NULL: all of them.  False with err set when memory is short. */
-bool show_pool(struct pools *pools, struct pool *pool, bool json, FILE *out,
-    struct err *err);
-
 #endif

@@ -2,7 +2,7 @@
  * `show schema json`: what `show info json` and `show stat json` look like, as
  * a JSON schema, draft 4.
  */
-#include "commands/commands_show.h"
+#include "commands/commands.h"
 
 #define REF(name)   "{\"$ref\":\"#/definitions/" name "\"}"
 #define INTEGER     "{\"type\":\"integer\",\"minimum\":0}"

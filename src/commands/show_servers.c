@@ -1,371 +1,272 @@
 /* SPDX-License-Identifier: MIT
- * See show_servers.h.
+ * `show servers`: where each server is and how it does, for people; and the
+ * same as JSON.  `show servers state` and `conn`, which are HAProxy's, are in
+ * show_servers.c.
  */
-#include "commands/show_servers.h"
+#include "commands/commands.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "commands/call.h"
 #include "commands/rows.h"
+#include "stats/server_status.h"
+#include "base/text.h"
 #include "model/backend.h"
+#include "model/lineup.h"
 
-/* HAProxy's numbers for what is the same here. */
-enum {
-	ADMIN_FORCED_MAINT = 0x01,
-	ADMIN_FILE_MAINT = 0x04, /* the file says `disabled` */
-	ADMIN_INHERITED_MAINT = 0x02,
-	ADMIN_FORCED_DRAIN = 0x08,
-	ADMIN_INHERITED_DRAIN = 0x10,
-	ADMIN_RESOLUTION_MAINT = 0x20,
-};
-enum { STATE_STOPPED = 0, STATE_RUNNING = 2, STATE_STOPPING = 3 };
-enum { RESULT_UNKNOWN = 0, RESULT_FAILED = 2, RESULT_PASSED = 3 };
-enum {
-	CHECK_CONFIGURED = 0x02,
-	CHECK_ENABLED = 0x04,
-	CHECK_PAUSED = 0x08,
-	CHECK_AGENT = 0x10,
+#define STATUS_SIZE 128
+
+/* The columns whose width the servers decide. */
+struct widths {
+	int name, address, state, check;
 };
 
-static const int status_numbers[] = {
-    [CHECK_STATUS_NONE] = 1,
-    [CHECK_STATUS_INI] = 1,
-    [CHECK_STATUS_SOCKERR] = 5,
-    [CHECK_STATUS_L4OK] = 6,
-    [CHECK_STATUS_L4TOUT] = 7,
-    [CHECK_STATUS_L4CON] = 8,
-    [CHECK_STATUS_L6OK] = 9,
-    [CHECK_STATUS_L6TOUT] = 10,
-    [CHECK_STATUS_L6RSP] = 11,
-    [CHECK_STATUS_L7TOUT] = 12,
-    [CHECK_STATUS_L7RSP] = 13,
-    [CHECK_STATUS_L7OK] = 15,
-    [CHECK_STATUS_L7STS] = 17,
-    [CHECK_STATUS_PROCERR] = 18,
-    [CHECK_STATUS_PROCTOUT] = 19,
-    [CHECK_STATUS_PROCOK] = 20,
-};
+#define READ(name, what) ROW_READ(name, struct server, s, what)
 
-static int
-state_of(const struct server *s)
+/* Connects that failed: the last of a session, and those that were tried again,
+ * there or on another server. */
+static uint64_t
+connect_errors_of(const struct server *s)
 {
-	const struct server *ref = s->tracked ? s->tracked : s;
-
-	if (server_admin_of(s) == SERVER_MAINT || !server_is_up(s))
-		return STATE_STOPPED;
-	return ref->state->stopping ? STATE_STOPPING : STATE_RUNNING;
+	return counters_sum(s->counters, COUNTER_CONNECT_ERRORS) +
+	       counters_sum(s->counters, COUNTER_RETRIES) +
+	       counters_sum(s->counters, COUNTER_REDISPATCHES);
 }
 
-static int
-admin_of(const struct server *s)
+static uint64_t
+errors_of(const struct server *s)
 {
-	enum server_admin inherited =
-	    s->tracked ? server_admin_of(s->tracked) : SERVER_READY;
-	int flags = 0;
-
-	if (s->spec->disabled)
-		flags |= ADMIN_FILE_MAINT;
-	if (server_own_admin(s) == SERVER_MAINT)
-		flags |= ADMIN_FORCED_MAINT;
-	if (server_own_admin(s) == SERVER_DRAIN)
-		flags |= ADMIN_FORCED_DRAIN;
-	if (inherited == SERVER_MAINT)
-		flags |= ADMIN_INHERITED_MAINT;
-	if (inherited == SERVER_DRAIN)
-		flags |= ADMIN_INHERITED_DRAIN;
-	if (server_lacks_address(s))
-		flags |= ADMIN_RESOLUTION_MAINT;
-	return flags;
-}
-
-static int
-result_of(const struct server *s)
-{
-	if (s->state->last.status <= CHECK_STATUS_INI)
-		return RESULT_UNKNOWN;
-	return s->state->last.passed ? RESULT_PASSED : RESULT_FAILED;
-}
-
-/* 0 to rise - 1 is down, rise to rise + fall - 1 is up. */
-static unsigned
-health_of(const struct server *s)
-{
-	if (server_admin_of(s) == SERVER_MAINT)
-		return 0;
-	if (!s->check.on)
-		return server_is_up(s) ? s->check.rise : 0;
-	return s->state->up
-	           ? s->check.rise + s->check.fall - 1 - s->state->streak
-	           : s->state->streak;
-}
-
-static int
-check_state_of(const struct server *s)
-{
-	if (!s->check.on)
-		return 0;
-	return CHECK_CONFIGURED |
-	       (s->state->operator.check_paused ? 0 : CHECK_ENABLED) |
-	       (server_admin_of(s) == SERVER_MAINT ? CHECK_PAUSED : 0);
-}
-
-/* The agent is asked in maintenance, too. */
-static int
-agent_state_of(const struct server *s)
-{
-	if (!s->agent.on)
-		return 0;
-	return CHECK_AGENT | CHECK_CONFIGURED |
-	       (s->state->operator.agent_paused ? 0 : CHECK_ENABLED);
-}
-
-/* A row: a server, and what is the same for all of them. */
-struct server_row {
-	const struct server *server;
-	const char *zeros; /* ` 0` for each thread */
-};
-
-/* The server is s, the value v. */
-#define READ(name, what)                                                       \
-	static void name(const void *row, struct row_value *v)                 \
-	{                                                                      \
-		const struct server_row *r = row;                              \
-		const struct server *s = r->server;                            \
-                                                                               \
-		what;                                                          \
-	}
-
-/* HAProxy does not show a unix socket's path. */
-static void
-put_ip(struct row_value *v, const struct addr *addr)
-{
-	char ip[ADDR_TEXT_SIZE];
-
-	if (addr->sa.sa_family != AF_UNIX && addr->sa.sa_family != AF_UNSPEC)
-		row_format(v, "%s", addr_host(addr, ip));
-}
-
-/* Where a check goes; nothing for what is the server's own, unless the operator
- * has said it. */
-static void
-put_other_ip(struct row_value *v, const struct server *s,
-    const struct addr *addr, const struct addr *said)
-{
-	struct addr plain = *addr;
-
-	addr_set_port(&plain, addr_port(server_addr(s)));
-	if (said->sa.sa_family != AF_UNSPEC ||
-	    !addr_equal(&plain, server_addr(s)))
-		put_ip(v, addr);
-}
-
-static unsigned
-check_port_of(const struct server *s)
-{
-	unsigned port = addr_port(&s->check.addr);
-
-	if (!s->check.on || (s->state->operator.check_port == 0 &&
-	                        port == addr_port(server_addr(s))))
-		return 0;
-	return port;
+	return connect_errors_of(s) +
+	       counters_sum(s->counters, COUNTER_RESPONSE_ERRORS);
 }
 
 static void
-read_check_addr(const void *row, struct row_value *v)
+read_state(const void *row, struct row_value *v)
 {
-	const struct server *s = ((const struct server_row *)row)->server;
+	char status[STATUS_SIZE];
 
-	if (s->check.on)
-		put_other_ip(
-		    v, s, &s->check.addr, &s->state->operator.check_addr);
+	server_status_text(row, status, sizeof(status));
+	row_format(v, "%s", status);
 }
 
 static void
-read_agent_addr(const void *row, struct row_value *v)
+read_address(const void *row, struct row_value *v)
 {
-	const struct server *s = ((const struct server_row *)row)->server;
+	char address[ADDR_TEXT_SIZE];
 
-	if (s->agent.on)
-		put_other_ip(
-		    v, s, &s->agent.addr, &s->state->operator.agent_addr);
-}
-
-/* Things that HAProxy has and a server here has not. */
-static void
-read_nothing(const void *row, struct row_value *v)
-{
-	(void)row;
-	(void)v;
+	row_format(v, "%s", server_address(row, address));
 }
 
 static void
-read_zero(const void *row, struct row_value *v)
+read_check_status(const void *row, struct row_value *v)
 {
-	(void)row;
-	row_number(v, 0);
+	const struct server *s = row;
+
+	if (s->state->last.status != CHECK_STATUS_NONE)
+		row_text(v, check_status_name(s->state->last.status));
+}
+
+/* The form of HAProxy's status page: `L7STS/503`. */
+static void
+read_check(const void *row, struct row_value *v)
+{
+	const struct check_result *last =
+	    &((const struct server *)row)->state->last;
+
+	if (last->status == CHECK_STATUS_NONE)
+		return;
+	if (last->code != 0)
+		row_format(
+		    v, "%s/%u", check_status_name(last->status), last->code);
+	else
+		row_text(v, check_status_name(last->status));
 }
 
 static void
-read_zeros(const void *row, struct row_value *v)
+read_check_code(const void *row, struct row_value *v)
 {
-	row_text(v, ((const struct server_row *)row)->zeros);
+	const struct server *s = row;
+
+	if (s->state->last.code != 0)
+		row_number(v, s->state->last.code);
 }
 
-READ(read_backend_id, row_number(v, s->backend->id))
+static void
+read_check_text(const void *row, struct row_value *v)
+{
+	const struct server *s = row;
+
+	if (s->state->last.text[0])
+		row_text(v, s->state->last.text);
+}
+
+static void
+read_maxconn(const void *row, struct row_value *v)
+{
+	unsigned maxconn = server_maxconn(row);
+
+	if (maxconn > 0)
+		row_number(v, maxconn);
+}
+
 READ(read_backend, row_text(v, s->backend->spec->name))
-READ(read_id, row_number(v, s->id))
 READ(read_name, row_text(v, s->spec->name))
-READ(read_addr, put_ip(v, server_addr(s)))
-READ(read_port,
-    row_number(
-        v, server_lacks_address(s) ? s->spec->port : addr_port(server_addr(s))))
-READ(read_name_of_host, if (s->spec->host) row_text(v, s->spec->host))
-READ(read_state, row_number(v, state_of(s)))
-READ(read_admin, row_number(v, admin_of(s)))
-READ(read_weight, row_number(v, server_weight(s)))
-READ(read_first_weight, row_number(v, s->spec->weight))
+READ(read_up, row_bool(v, server_is_up(s)))
+READ(read_usable, row_bool(v, server_is_usable(s)))
+READ(read_backup, row_bool(v, s->spec->backup))
 READ(read_since, row_number(v, (int64_t)server_since_change_s(s)))
-READ(read_check_status, row_number(v, status_numbers[s->state->last.status]))
-READ(read_check_result, row_number(v, result_of(s)))
-READ(read_check_health, row_number(v, health_of(s)))
-READ(read_check_state, row_number(v, check_state_of(s)))
-READ(read_agent_state, row_number(v, agent_state_of(s)))
-READ(read_check_port, row_number(v, check_port_of(s)))
-READ(
-    read_agent_port, row_number(v, s->agent.on ? addr_port(&s->agent.addr) : 0))
-READ(read_used, row_number(v, atomic_load_relaxed(&s->sessions->now)))
-READ(read_used_max, row_number(v, atomic_load_relaxed(&s->sessions->peak)))
+READ(read_weight, row_number(v, server_weight(s)))
+READ(read_sessions, row_number(v, atomic_load_relaxed(&s->sessions->now)))
+READ(read_peak, row_number(v, atomic_load_relaxed(&s->sessions->peak)))
+READ(read_total,
+    row_number(v, (int64_t)counters_sum(s->counters, COUNTER_SESSIONS)))
+READ(read_rate, row_number(v, s->state->rate.per_second))
+READ(read_rate_peak, row_number(v, s->state->rate.peak))
+READ(read_connect_errors, row_number(v, (int64_t)connect_errors_of(s)))
+READ(read_response_errors,
+    row_number(v, (int64_t)counters_sum(s->counters, COUNTER_RESPONSE_ERRORS)))
+READ(read_failed_checks, row_number(v, (int64_t)s->state->checks_failed))
 
 /* clang-format off: a column each. */
-static const struct row_column state_columns[] = {
-    {"", "be_id", read_backend_id, NULL},
-    {" ", "be_name", read_backend, NULL},
-    {" ", "srv_id", read_id, NULL},
-    {" ", "srv_name", read_name, NULL},
-    {" ", "srv_addr", read_addr, "-"},
-    {" ", "srv_op_state", read_state, NULL},
-    {" ", "srv_admin_state", read_admin, NULL},
-    {" ", "srv_uweight", read_weight, NULL},
-    {" ", "srv_iweight", read_first_weight, NULL},
-    {" ", "srv_time_since_last_change", read_since, NULL},
-    {" ", "srv_check_status", read_check_status, NULL},
-    {" ", "srv_check_result", read_check_result, NULL},
-    {" ", "srv_check_health", read_check_health, NULL},
-    {" ", "srv_check_state", read_check_state, NULL},
-    {" ", "srv_agent_state", read_agent_state, NULL},
-    {" ", "bk_f_forced_id", read_zero, NULL},
-    {" ", "srv_f_forced_id", read_zero, NULL},
-    {" ", "srv_fqdn", read_name_of_host, "-"},
-    {" ", "srv_port", read_port, NULL},
-    {" ", "srvrecord", read_nothing, "-"},
-    {" ", "srv_use_ssl", read_zero, NULL},
-    {" ", "srv_check_port", read_check_port, NULL},
-    {" ", "srv_check_addr", read_check_addr, "-"},
-    {" ", "srv_agent_addr", read_agent_addr, "-"},
-    {" ", "srv_agent_port", read_agent_port, NULL},
-};
-
-/* Nothing idle is kept to be used again: those columns are 0. */
-static const struct row_column conn_columns[] = {
-    {"", "be_name", read_backend, NULL},
-    {"/", "srv_name", read_name, NULL},
-    {" ", "be_id", read_backend_id, NULL},
-    {"/", "srv_id", read_id, NULL},
-    {" ", "addr", read_addr, "-"},
-    {" ", "port", read_port, NULL},
-    {" - ", "purge_delay", read_zero, NULL},
-    {" ", "used_cur", read_used, NULL},
-    {" ", "used_max", read_used_max, NULL},
-    {" ", "need_est", read_used, NULL},
-    {" ", "unsafe_nb", read_zero, NULL},
-    {" ", "safe_nb", read_zero, NULL},
-    {" ", "idle_lim", read_zero, NULL},
-    {" ", "idle_cur", read_zero, NULL},
-    {"", NULL, read_zeros, NULL},
+static const struct row_column columns[] = {
+    {NULL, "backend", read_backend, NULL},
+    {NULL, "server", read_name, NULL},
+    {NULL, "address", read_address, NULL},
+    {NULL, "state", read_state, NULL},
+    {NULL, "up", read_up, NULL},
+    {NULL, "usable", read_usable, NULL},
+    {NULL, "backup", read_backup, NULL},
+    {NULL, "since_s", read_since, NULL},
+    {NULL, "check_status", read_check_status, NULL},
+    {NULL, "check_code", read_check_code, NULL},
+    {NULL, "check_text", read_check_text, NULL},
+    {NULL, "checks_failed", read_failed_checks, NULL},
+    {NULL, "weight", read_weight, NULL},
+    {NULL, "sessions", read_sessions, NULL},
+    {NULL, "sessions_peak", read_peak, NULL},
+    {NULL, "maxconn", read_maxconn, NULL},
+    {NULL, "total", read_total, NULL},
+    {NULL, "rate", read_rate, NULL},
+    {NULL, "rate_peak", read_rate_peak, NULL},
+    {NULL, "connect_errors", read_connect_errors, NULL},
+    {NULL, "response_errors", read_response_errors, NULL},
 };
 /* clang-format on */
 
-static const struct row_table state_table =
-    ROW_TABLE("1\n"
-              "# be_id be_name srv_id srv_name srv_addr srv_op_state "
-              "srv_admin_state srv_uweight srv_iweight "
-              "srv_time_since_last_change srv_check_status srv_check_result "
-              "srv_check_health srv_check_state srv_agent_state "
-              "bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord "
-              "srv_use_ssl srv_check_port srv_check_addr srv_agent_addr "
-              "srv_agent_port\n",
-        state_columns);
+static const struct row_table json_table = ROW_TABLE(NULL, columns);
 
-static unsigned
-threads_of(struct control *control)
+/* The text that a reader makes, "-" for none. */
+static const char *
+text_of(void (*read)(const void *, struct row_value *), const struct server *s,
+    struct row_value *v)
 {
-	struct pools *pools = control_pools(control);
-	unsigned n = 0;
-
-	for (size_t i = 0; i < pools_count(pools); i++) {
-		struct pool_status status;
-
-		pool_status(pools_at(pools, i), &status);
-		n += status.threads;
-	}
-	return n;
+	v->kind = ROW_NONE;
+	read(s, v);
+	return v->kind == ROW_NONE ? "-" : v->text;
 }
 
-/* Of all backends, or of the one that is named. */
-static bool
-put_servers(struct call *call, const struct row_table *table, const char *zeros)
+static void
+widen(int *width, const char *text)
+{
+	int len = (int)strlen(text);
+
+	if (len > *width)
+		*width = len;
+}
+
+static void
+measure(const struct backend *b, struct widths *w)
+{
+	for (size_t i = 0; i < b->spec->servers_n; i++) {
+		const struct server *s = b->servers[i];
+		struct row_value v;
+
+		widen(&w->name, s->spec->name);
+		widen(&w->address, text_of(read_address, s, &v));
+		widen(&w->state, text_of(read_state, s, &v));
+		widen(&w->check, text_of(read_check, s, &v));
+	}
+}
+
+/* `8d`, `3h`, `12m`, `40s`: the greatest unit that it has whole. */
+static const char *
+age_text(uint64_t s, char out[TEXT_DURATION_SIZE])
+{
+	static const struct {
+		uint64_t seconds;
+		char unit;
+	} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+	size_t i = 0;
+
+	while (i < 3 && s < units[i].seconds)
+		i++;
+	snprintf(out, TEXT_DURATION_SIZE, "%llu%c",
+	    (unsigned long long)(s / units[i].seconds), units[i].unit);
+	return out;
+}
+
+static void
+put_server(const struct server *s, const struct widths *w, FILE *out)
+{
+	struct row_value address, state, check;
+	char age[TEXT_DURATION_SIZE];
+
+	fprintf(out, "  %-*s %-*s %-*s %5s %-*s %6u %5u %5u %6llu%s\n", w->name,
+	    s->spec->name, w->address, text_of(read_address, s, &address),
+	    w->state, text_of(read_state, s, &state),
+	    age_text(server_since_change_s(s), age), w->check,
+	    text_of(read_check, s, &check), server_weight(s),
+	    atomic_load_relaxed(&s->sessions->now), s->state->rate.per_second,
+	    (unsigned long long)errors_of(s), s->spec->backup ? " backup" : "");
+}
+
+static void
+put_backend(const struct backend *b, const struct widths *w, FILE *out)
+{
+	fprintf(out, "%s: %s, %u of %zu server%s usable%s\n", b->spec->name,
+	    atomic_load_relaxed(&b->state->lineup)->ops->name, b->state->usable,
+	    b->spec->servers_n, text_s(b->spec->servers_n),
+	    b->state->panic ? ", in a panic: all are tried" : "");
+	for (size_t i = 0; i < b->spec->servers_n; i++)
+		put_server(b->servers[i], w, out);
+}
+
+static void
+put_table(const struct model *m, const struct backend *only, FILE *out)
+{
+	struct widths w = {6, 7, 5, 5};
+
+	for (size_t i = 0; i < m->spec->backends_n; i++)
+		if (!only || only == m->backends[i])
+			measure(m->backends[i], &w);
+	fprintf(out, "  %-*s %-*s %-*s %5s %-*s %6s %5s %5s %6s\n", w.name,
+	    "server", w.address, "address", w.state, "state", "for", w.check,
+	    "check", "weight", "sess", "rate", "errors");
+	for (size_t i = 0; i < m->spec->backends_n; i++)
+		if (!only || only == m->backends[i])
+			put_backend(m->backends[i], &w, out);
+}
+
+bool
+run_show_servers(struct call *call)
 {
 	const struct model *m = control_model(call->env->control);
-	/* Who asks for a backend of that name wants HAProxy's form. */
-	bool json = (call->args[0] && !call->args[1] &&
-	                model_find_backend(m, call->args[0]))
-	                ? false
-	                : call_take_json(call);
+	bool json = call_take_json(call);
 	const struct backend *only;
 	struct rows rows;
 
 	if (!call_backend(call, call_arg(call, 0), &only))
 		return false;
-	rows_begin(&rows, table, json, call->out);
-	for (size_t i = 0; i < m->spec->backends_n; i++) {
-		const struct backend *b = m->backends[i];
-
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			struct server_row row = {b->servers[j], zeros};
-
-			if (!only || only == b)
-				rows_put(&rows, &row, call->out);
-		}
+	if (!json) {
+		put_table(m, only, call->out);
+		return true;
 	}
+	rows_begin(&rows, &json_table, true, call->out);
+	for (size_t i = 0; i < m->spec->backends_n; i++)
+		for (size_t j = 0; j < m->backends[i]->spec->servers_n; j++)
+			if (!only || only == m->backends[i])
+				rows_put(&rows, m->backends[i]->servers[j],
+				    call->out);
 	rows_end(&rows, call->out);
 	return true;
-}
-
-bool
-run_show_servers_state(struct call *call)
-{
-	return put_servers(call, &state_table, NULL);
-}
-
-bool
-run_show_servers_conn(struct call *call)
-{
-	unsigned threads = threads_of(call->env->control);
-	char head[200], *zeros = calloc(threads + 1, 2);
-	const struct row_table table = ROW_TABLE(head, conn_columns);
-	bool ok;
-
-	if (!zeros)
-		return err_set(call->err, "Out of memory.");
-	for (unsigned i = 0; i < threads; i++)
-		memcpy(zeros + 2 * i, " 0", 2);
-	snprintf(head, sizeof(head),
-	    "# bkname/svname bkid/svid addr port - purge_delay used_cur "
-	    "used_max need_est unsafe_nb safe_nb idle_lim idle_cur "
-	    "idle_per_thr[%u]\n",
-	    threads);
-	ok = put_servers(call, &table, zeros);
-	free(zeros);
-	return ok;
 }

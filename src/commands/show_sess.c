@@ -4,16 +4,16 @@
  * The text is HAProxy's.  Where it shows what is inside of HAProxy, there is
  * nothing of the kind here: such a field is 0 or empty.
  */
+#include "commands/commands.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/time_text.h"
-#include "commands/call.h"
-#include "commands/commands_session.h"
 #include "commands/rows.h"
 #include "commands/session_filter.h"
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "proxy/session_facts.h"
 
 /* So many places are looked at for one part of an answer, which may be an empty

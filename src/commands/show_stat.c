@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `show stat`.
  */
-#include "commands/show_stat.h"
+#include "commands/commands.h"
 
 #include <string.h>
 

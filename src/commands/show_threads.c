@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "commands/commands.h"
 #include "commands/pool_json.h"
 
 static double
@@ -125,14 +126,20 @@ append_all(json_t *array, const char *pool, const struct thread_status *threads,
 }
 
 bool
-show_threads(struct pools *pools, struct pool *pool, bool json, FILE *out,
-    struct err *err)
+run_show_threads(struct call *call)
 {
-	struct thread_status *threads =
-	    calloc(POOL_THREADS_LIMIT, sizeof(*threads));
-	json_t *all = json ? json_array() : NULL;
-	bool ok = threads != NULL;
+	struct pools *pools;
+	struct thread_status *threads;
+	struct pool *pool;
+	json_t *all;
+	bool json, ok;
 
+	if (!call_pool(call, &pool, &json))
+		return false;
+	pools = control_pools(call->env->control);
+	threads = calloc(POOL_THREADS_LIMIT, sizeof(*threads));
+	all = json ? json_array() : NULL;
+	ok = threads != NULL;
 	for (size_t i = 0; ok && i < pools_count(pools); i++) {
 		struct pool *p = pools_at(pools, i);
 		size_t n;
@@ -143,10 +150,11 @@ show_threads(struct pools *pools, struct pool *pool, bool json, FILE *out,
 		if (json)
 			ok = append_all(all, pool_name(p), threads, n);
 		else
-			show_threads_render(out, pool_name(p), threads, n);
+			show_threads_render(
+			    call->out, pool_name(p), threads, n);
 	}
 	free(threads);
 	if (json)
-		return json_print(all, ok, out, err);
-	return ok || err_set(err, "out of memory");
+		return json_print(all, ok, call->out, call->err);
+	return ok || err_set(call->err, "Out of memory.");
 }

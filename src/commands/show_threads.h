@@ -13,8 +13,4 @@
 void show_threads_render(
     FILE *out, const char *pool, const struct thread_status *threads, size_t n);
 
-/* pool NULL: of all of them.  False with err set when memory is short. */
-bool show_threads(struct pools *pools, struct pool *pool, bool json, FILE *out,
-    struct err *err);
-
 #endif

@@ -7,10 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "commands/call.h"
-#include "commands/commands_frontend.h"
-#include "commands/commands_own.h"
-#include "commands/commands_server.h"
+#include "commands/commands.h"
 #include "commands/set_pool.h"
 #include "model/backend.h"
 

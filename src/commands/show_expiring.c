@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * What waits to expire: see commands_drain.h.
  */
+#include "commands/commands.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "commands/call.h"
-#include "commands/commands_drain.h"
 #include "commands/expiring.h"
 
 /* So many in a part: 15 us each, and more where many users are known. */

@@ -1,60 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * See commands_own.h.
+ * `reload`.
  */
-#include "commands/commands_own.h"
+#include "commands/commands.h"
 
 #include <stdlib.h>
 
-#include "commands/set_pool.h"
-#include "commands/show_pool.h"
-#include "commands/show_threads.h"
+#include "base/list.h"
 #include "control/reload.h"
-
-bool
-run_show_pool(struct call *call)
-{
-	struct pool *pool;
-	bool json;
-
-	return call_pool(call, &pool, &json) &&
-	       (show_pool(control_pools(call->env->control), pool, json,
-	            call->out, call->err) ||
-	           err_as_sentence(call->err));
-}
-
-bool
-run_show_threads(struct call *call)
-{
-	struct pool *pool;
-	bool json;
-
-	return call_pool(call, &pool, &json) &&
-	       (show_threads(control_pools(call->env->control), pool, json,
-	            call->out, call->err) ||
-	           err_as_sentence(call->err));
-}
-
-bool
-run_set_pool(struct call *call)
-{
-	struct set_pool_change change;
-
-	if (!set_pool(control_pools(call->env->control), call->args, &change,
-	        call->err))
-		return err_as_sentence(call->err);
-	call_audit(call, change.before, change.after, "pool %s %s",
-	    call->args[0], call->args[1]);
-	return true;
-}
-
-bool
-run_clear_loop(struct call *call)
-{
-	if (!call_takes_none(call))
-		return false;
-	control_loop_clear(call->env->control);
-	return true;
-}
 
 static void
 note_reload(const struct call *call, const char *change)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * `drain server`: see commands_drain.h.
  */
-#include "commands/commands_drain.h"
+#include "commands/commands.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
-#include "commands/call.h"
-#include "commands/commands_server.h"
 #include "commands/expiring.h"
 #include "commands/pool_json.h"
 #include "base/text.h"

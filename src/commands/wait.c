@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * See commands_wait.h.
  */
-#include "commands/commands_wait.h"
+#include "commands/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/call.h"
-#include "commands/commands_add.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/text.h"
@@ -61,7 +59,7 @@ is_removable(struct call *call, const char *name)
 		return NOW;
 	if (removable == SERVER_CONNECTED)
 		return NOT_YET;
-	err_set(call->err, "%s", unremovable_text(removable));
+	err_set(call->err, "%s", server_unremovable_text(removable));
 	return NEVER;
 }
 

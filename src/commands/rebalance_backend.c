@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * `rebalance backend`: see commands_drain.h.
  */
+#include "commands/commands.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
-#include "commands/call.h"
-#include "commands/commands_drain.h"
 #include "commands/pool_json.h"
 #include "base/text.h"
 #include "control/rebalance.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * See commands_session.h.
+ * `shutdown session` and `shutdown sessions server`.
  */
-#include "commands/commands_session.h"
+#include "commands/commands.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "commands/call.h"
 #include "base/text.h"
 #include "model/backend.h"
 #include "proxy/session_facts.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * See commands_cli.h.
+ * Commands about the connection itself: `operator`, `user`, `prompt`, `quit`,
+ * `set severity-output`, `set timeout`.
  */
-#include "commands/commands_cli.h"
+#include "commands/commands.h"
 
 #include <string.h>
 
-#include "commands/call.h"
-#include "commands/rows.h"
 #include "base/text.h"
 
 bool
@@ -76,27 +75,5 @@ run_set_timeout(struct call *call)
 	else if (!text_parse_duration(text, 1000, 86400000, &ms, &why))
 		return err_set(call->err, "Invalid timeout value.");
 	call->mode->timeout_s = (double)ms / 1e3;
-	return true;
-}
-
-static void
-read_level(const void *row, struct row_value *v)
-{
-	const struct command_mode *mode = row;
-
-	row_text(v, command_level_name(mode->level));
-}
-
-bool
-run_show_cli_level(struct call *call)
-{
-	static const struct row_column columns[] = {
-	    {"", "level", read_level, NULL}};
-	static const struct row_table table = ROW_TABLE(NULL, columns);
-	bool json = call_take_json(call);
-
-	if (!json)
-		call_severity(call, SEVERITY_INFO);
-	rows_put_single(&table, call->mode, json, call->out);
 	return true;
 }

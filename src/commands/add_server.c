@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * See commands_add.h.
+ * `add server` and `del server`, see control/edit.h.
  */
-#include "commands/commands_add.h"
+#include "commands/commands.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/call.h"
 #include "commands/expiring.h"
 #include "base/text_out.h"
 #include "config/server_words.h"
@@ -16,9 +15,9 @@
 
 #define BACKEND_NAME_MAX 255
 
-/* The first of them, as HAProxy does. */
+/* Answers with the first error, as HAProxy does. */
 static bool
-fail_with(struct call *call, struct err_list *errors)
+fail_edit(struct call *call, const struct err_list *errors)
 {
 	struct text_out out;
 
@@ -35,7 +34,7 @@ fail_with(struct call *call, struct err_list *errors)
 
 /* As HAProxy has it for its file, too. */
 static bool
-check_name(struct call *call, const char *name)
+check_server_name(struct call *call, const char *name)
 {
 	for (const char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("-_.:", *p))
@@ -69,7 +68,7 @@ take_backend(struct call *call, const char *text, const char **ret_name)
 }
 
 static struct server *
-add(struct call *call, const struct backend *backend, const char *name,
+add_server(struct call *call, const struct backend *backend, const char *name,
     bool *ret_enabled)
 {
 	struct server_words words;
@@ -83,14 +82,14 @@ add(struct call *call, const struct backend *backend, const char *name,
 	s = control_add_server(
 	    call->env->control, backend, words.value, &errors);
 	if (!s)
-		fail_with(call, &errors);
+		fail_edit(call, &errors);
 	err_list_fini(&errors);
 	*ret_enabled = words.enabled;
 	return s;
 }
 
 static void
-audit(const struct call *call, const struct server *server)
+audit_added(const struct call *call, const struct server *server)
 {
 	char after[ADDR_TEXT_SIZE + 32];
 
@@ -115,15 +114,15 @@ run_add_server(struct call *call)
 		return err_set(call->err,
 		    "'server' expects <name> and <addr>[:<port>] as "
 		    "arguments.");
-	if (!check_name(call, name))
+	if (!check_server_name(call, name))
 		return false;
 	if (backend_find_server(b, name))
 		return err_set(call->err,
 		    "Already exists a server with the same name in backend.");
-	s = add(call, b, name, &enabled);
+	s = add_server(call, b, name, &enabled);
 	if (!s)
 		return false;
-	audit(call, s);
+	audit_added(call, s);
 	if (enabled)
 		operator_set_admin(s, SERVER_READY);
 	call_say(call, SEVERITY_INFO, "New server registered.");
@@ -131,7 +130,7 @@ run_add_server(struct call *call)
 }
 
 const char *
-unremovable_text(enum server_removable removable)
+server_unremovable_text(enum server_removable removable)
 {
 	switch (removable) {
 	case SERVER_REMOVABLE:
@@ -159,7 +158,7 @@ run_del_server(struct call *call)
 
 	if (!s)
 		return false;
-	why = unremovable_text(control_server_removable(s));
+	why = server_unremovable_text(control_server_removable(s));
 	if (why)
 		return err_set(call->err, "%s", why);
 	snprintf(what, sizeof(what), "server %s/%s", s->backend->spec->name,
@@ -167,7 +166,7 @@ run_del_server(struct call *call)
 	snprintf(address, sizeof(address), "%s", s->spec->address);
 	err_list_init(&errors);
 	ok = control_del_server(call->env->control, s, &errors) ||
-	     fail_with(call, &errors);
+	     fail_edit(call, &errors);
 	err_list_fini(&errors);
 	if (!ok)
 		return false;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * `clear counters` and `clear loop`.
+ */
+#include "commands/commands.h"
+
+#include <string.h>
+
+/* Peaks may be cleared by an operator, what was counted by an admin alone. */
+bool
+run_clear_counters(struct call *call)
+{
+	bool all = strcmp(call_arg(call, 0), "all") == 0;
+
+	if (all && call->mode->level < LEVEL_ADMIN)
+		return err_set(call->err, "Permission denied");
+	model_clear_counters(control_model(call->env->control), all);
+	call_audit(call, NULL, NULL,
+	    all ? "all counters cleared" : "peak counters cleared");
+	return true;
+}
+
+bool
+run_clear_loop(struct call *call)
+{
+	if (!call_takes_none(call))
+		return false;
+	control_loop_clear(call->env->control);
+	return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * `enable frontend`, `disable frontend` and `shutdown frontend`.
+ */
+#include "commands/commands.h"
+
+#include "base/log.h"
+
+static const char *
+frontend_admin_name(enum frontend_admin admin)
+{
+	static const char *const names[] = {
+	    [FRONTEND_OPEN] = "enabled",
+	    [FRONTEND_PAUSED] = "disabled",
+	    [FRONTEND_SHUT] = "shut down",
+	};
+
+	return names[admin];
+}
+
+/* That nothing is to be done is told as a notice, as in HAProxy. */
+static bool
+say_if_already(const struct call *call, const struct frontend *f,
+    enum frontend_admin admin, const char *sentence)
+{
+	bool already = f->state->admin == admin;
+
+	if (already)
+		call_say(call, SEVERITY_NOTICE, "%s", sentence);
+	return already;
+}
+
+static void
+audit_admin(const struct call *call, const struct frontend *f,
+    enum frontend_admin before)
+{
+	call_audit(call, frontend_admin_name(before),
+	    frontend_admin_name(f->state->admin), "frontend %s", f->spec->name);
+}
+
+bool
+run_enable_frontend(struct call *call)
+{
+	struct frontend *f = call_frontend(call, call_arg(call, 0));
+	struct err why;
+
+	if (!f)
+		return false;
+	if (f->state->admin == FRONTEND_SHUT)
+		return err_set(call->err,
+		    "Frontend was previously shut down, cannot enable.");
+	if (say_if_already(
+	        call, f, FRONTEND_OPEN, "All sockets are already enabled."))
+		return true;
+	if (!control_resume_frontend(call->env->control, f, &why)) {
+		log_error(
+		    "frontend %s stays disabled: %s", f->spec->name, why.text);
+		return err_set(call->err,
+		    "Failed to resume frontend, check logs for precise cause "
+		    "(port conflict?).");
+	}
+	audit_admin(call, f, FRONTEND_PAUSED);
+	return true;
+}
+
+bool
+run_disable_frontend(struct call *call)
+{
+	struct frontend *f = call_frontend(call, call_arg(call, 0));
+
+	if (!f)
+		return false;
+	if (say_if_already(call, f, FRONTEND_SHUT,
+	        "Frontend was previously shut down, cannot disable.") ||
+	    say_if_already(
+	        call, f, FRONTEND_PAUSED, "All sockets are already disabled."))
+		return true;
+	control_pause_frontend(call->env->control, f);
+	audit_admin(call, f, FRONTEND_OPEN);
+	return true;
+}
+
+bool
+run_shutdown_frontend(struct call *call)
+{
+	struct frontend *f = call_frontend(call, call_arg(call, 0));
+	enum frontend_admin before;
+
+	if (!f)
+		return false;
+	before = f->state->admin;
+	if (say_if_already(
+	        call, f, FRONTEND_SHUT, "Frontend was already shut down."))
+		return true;
+	control_shut_frontend(call->env->control, f);
+	audit_admin(call, f, before);
+	return true;
+}

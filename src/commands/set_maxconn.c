@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * `set maxconn frontend`, `set maxconn global` and `set maxconn server`.
+ */
+#include "commands/commands.h"
+
+#include <stdlib.h>
+
+#include "model/backend.h"
+#include "model/server_operator.h"
+#include "proxy/proxy.h"
+
+static uint64_t
+frontend_maxconn(const struct call *call, const struct frontend *f)
+{
+	uint32_t n = atomic_load_relaxed(&f->state->maxconn);
+
+	return n == FRONTEND_NO_LIMIT ? control_maxconn(call->env->control) : n;
+}
+
+bool
+run_set_maxconn_frontend(struct call *call)
+{
+	struct frontend *f = call_frontend(call, call_arg(call, 0));
+	uint64_t n, before;
+
+	if (!f || !call_number(call, call_arg(call, 1),
+	              "Integer value expected.", INT32_MAX, &n))
+		return false;
+	before = frontend_maxconn(call, f);
+	/* More than there is room for is no limit. */
+	control_set_frontend_maxconn(call->env->control, f,
+	    n < control_session_limit(call->env->control) ? (uint32_t)n
+	                                                  : FRONTEND_NO_LIMIT);
+	call_audit_number(
+	    call, before, n, "frontend %s maxconn", f->spec->name);
+	return true;
+}
+
+/* 0: as many as there is room for. */
+bool
+run_set_maxconn_global(struct call *call)
+{
+	struct control *control = call->env->control;
+	uint64_t before = control_maxconn(control), n;
+
+	if (!call_number(call, call_arg(call, 0), "Expects an integer value.",
+	        control_session_limit(control), &n))
+		return false;
+	control_set_maxconn(control, n);
+	call_audit_number(
+	    call, before, control_maxconn(control), "global maxconn");
+	return true;
+}
+
+bool
+run_set_maxconn_server(struct call *call)
+{
+	struct server *s = call_server(call, call_arg(call, 0));
+	const char *text = call_arg(call, 1);
+	unsigned before;
+	char *end;
+	long n;
+
+	if (!s)
+		return false;
+	n = strtol(text, &end, 10);
+	if (!*text)
+		return err_set(call->err, "Require <maxconn>.");
+	if (end == text)
+		return err_set(
+		    call->err, "maxconn string empty or preceded by garbage");
+	if (*end)
+		return err_set(call->err, "Trailing garbage in maxconn string");
+	if (n < 0 || n > INT32_MAX)
+		return err_set(call->err, "Value out of range.");
+	before = server_maxconn(s);
+	operator_set_maxconn(s, (unsigned)n);
+	call_audit_number(call, before, (unsigned)n, "server %s/%s maxconn",
+	    s->backend->spec->name, s->spec->name);
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * `set rate-limit`.
+ */
+#include "commands/commands.h"
+
+#include <string.h>
+
+#include "proxy/proxy.h"
+
+/* The two that there are here: a connection is a session. */
+bool
+run_set_rate_limit(struct call *call)
+{
+	struct control *control = call->env->control;
+	const struct proxy_limits *now = &control_proxy(control)->limits;
+	bool connections = strcmp(call_arg(call, 0), "connections") == 0;
+	uint64_t n, before;
+
+	if ((!connections && strcmp(call_arg(call, 0), "sessions") != 0) ||
+	    strcmp(call_arg(call, 1), "global") != 0)
+		return err_set(call->err,
+		    "'set rate-limit' only supports :\n"
+		    "   - 'connections global' to set the per-process maximum "
+		    "connection rate\n"
+		    "   - 'sessions global' to set the per-process maximum "
+		    "session rate");
+	if (!call_number(call, call_arg(call, 2), "Expects an integer value.",
+	        INT32_MAX, &n))
+		return false;
+	before = connections ? atomic_load_relaxed(&now->connect_rate)
+	                     : atomic_load_relaxed(&now->session_rate);
+	if (connections)
+		control_set_rate(control, (uint32_t)n);
+	else
+		control_set_session_rate(control, (uint32_t)n);
+	call_audit_number(call, before, n, "%s per second", call_arg(call, 0));
+	return true;
+}
