@@ -263,46 +263,6 @@ command_run(const struct command_env *env, struct command_mode *mode,
 	return call.rest;
 }
 
-bool
-command_put_back(const struct command_env *env, const struct peer *who,
-    char *text, struct err *err)
-{
-	char *words[WORDS_MAX + 1], *answer = NULL;
-	struct command_mode mode = {.level = LEVEL_ADMIN, .peer = *who};
-	struct call call = {
-	    .env = env, .mode = &mode, .err = err, .audit_prefix = "expired: "};
-	const struct command *command =
-	    words_cut(text, words) ? find_command(words) : NULL;
-	size_t size;
-	bool ok;
-
-	if (!command)
-		return err_set(err, "the command is gone");
-	call.args = words + words_of(command);
-	call.out = open_memstream(&answer, &size);
-	if (!call.out)
-		return err_set(err, "out of memory");
-	ok = command->run(&call);
-	(void)fclose(call.out);
-	free(answer);
-	return ok;
-}
-
-bool
-command_undo(const struct command_env *env, char *text, struct undo *ret_undo)
-{
-	char *words[WORDS_MAX + 1];
-	struct err err;
-	struct call call = {.env = env, .err = &err};
-	const struct command *command =
-	    words_cut(text, words) ? find_command(words) : NULL;
-
-	if (!command)
-		return false;
-	call.args = words + words_of(command);
-	return undo_of(&call, command, ret_undo) == UNDO_IS_KNOWN;
-}
-
 void
 admin_list_commands(FILE *out)
 {

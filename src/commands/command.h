@@ -7,7 +7,7 @@
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
-#include "commands/call.h"
+#include "commands/setting.h"
 
 /* Who checks the arguments, see commands.h. */
 enum command_args { ARGS_USAGE, ARGS_OWN };
@@ -20,6 +20,7 @@ struct command {
 	enum command_args args;
 	const char *usage;
 	const char *help;
+	struct setting_access setting; /* .describe NULL: none */
 };
 
 extern const struct command commands[];
@@ -34,17 +35,6 @@ char *command_split(char *line);
  * caller calls more until it is false, and then free. */
 struct answer_rest *command_run(const struct command_env *env,
     struct command_mode *mode, char *text, FILE *out);
-
-/* Runs a command that sets a value again, for whoever had set another one; its
- * answer is dropped.  Cuts the text up.  False with an error. */
-bool command_put_back(const struct command_env *env, const struct peer *who,
-    char *text, struct err *err);
-
-/* What that command would change, see undo.h; false: there is no such thing any
- * more. */
-struct undo;
-bool command_undo(
-    const struct command_env *env, char *text, struct undo *ret_undo);
 
 /* `lfproxy --list-commands`: level, usage and help of each, tab between. */
 void admin_list_commands(FILE *out);

@@ -11,23 +11,26 @@
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
 
-#include "commands/call.h"
+#include "commands/setting.h"
 #include "control/edit.h"
-#include "model/model.h"
 
-/* The end of the usage of commands whose change can expire, see expiring.h. */
-#define FOR " [for <duration>]"
-
-/* COMMAND(words, level, function, arguments, usage, help): commands in the
- * order in which `help` lists them; the last COMMANDS_ALWAYS end every list.
+/* COMMAND(words, level, function, arguments, usage, help)
+ * SETTING(words, level, function, arguments,
+ *     describe, restore, names, args_min, usage, help)
  *
- * words      the longer words of a common beginning come first
+ * Rows are in the order in which `help` lists them; the last COMMANDS_ALWAYS
+ * end every list.  A command whose words begin another's comes after it.
+ *
+ * words      the command itself; arguments follow
  * level      the least level that may call it; others get `Permission denied`
  * arguments  ARGS_USAGE: call_fits checks them, for lfproxyctl alone;
  *            ARGS_OWN: the command checks them, for every client
- * usage      arguments as in usage.h */
+ * usage      arguments as in usage.h
+ *
+ * The change that a SETTING makes can expire (`for DURATION`): describe,
+ * restore, names and args_min are those of struct setting_access. */
 /* clang-format off: a row each. */
-#define COMMANDS_TABLE(COMMAND)                                                \
+#define COMMANDS_TABLE(COMMAND, SETTING)                                       \
 	COMMAND("add server", LEVEL_ADMIN, run_add_server, ARGS_OWN,           \
 	    "<bk>/<srv> <address> [<option>]*", "create a new server")         \
 	COMMAND("cancel drain", LEVEL_ADMIN, run_cancel_drain, ARGS_USAGE,     \
@@ -43,26 +46,33 @@
 	    "count the control loop's turns and the checks' delays anew")      \
 	COMMAND("del server", LEVEL_ADMIN, run_del_server, ARGS_USAGE,         \
 	    "<bk>/<srv>", "remove a server that is in maintenance")            \
-	COMMAND("disable agent", LEVEL_ADMIN, run_disable_agent, ARGS_USAGE,   \
-	    "<bk>/<srv>" FOR, "disable agent checks")                          \
-	COMMAND("disable frontend", LEVEL_ADMIN, run_disable_frontend,         \
-	    ARGS_USAGE, "<frontend>" FOR,                                      \
-	    "temporarily disable specific frontend")                           \
-	COMMAND("disable health", LEVEL_ADMIN, run_disable_health, ARGS_USAGE, \
-	    "<bk>/<srv>" FOR, "disable health checks")                         \
-	COMMAND("disable server", LEVEL_ADMIN, run_disable_server, ARGS_USAGE, \
-	    "<bk>/<srv>" FOR, "disable a server for maintenance")              \
+	SETTING("disable agent", LEVEL_ADMIN, run_disable_agent, ARGS_USAGE,   \
+	    describe_agent, restore_agent, 1, 1, "<bk>/<srv>",                 \
+	    "disable agent checks")                                            \
+	SETTING("disable frontend", LEVEL_ADMIN, run_disable_frontend,         \
+	    ARGS_USAGE, describe_frontend, restore_frontend, 1, 1,             \
+	    "<frontend>", "temporarily disable specific frontend")             \
+	SETTING("disable health", LEVEL_ADMIN, run_disable_health, ARGS_USAGE, \
+	    describe_checks, restore_checks, 1, 1, "<bk>/<srv>",               \
+	    "disable health checks")                                           \
+	SETTING("disable server", LEVEL_ADMIN, run_disable_server, ARGS_USAGE, \
+	    describe_state, restore_state, 1, 1, "<bk>/<srv>",                 \
+	    "disable a server for maintenance")                                \
 	COMMAND("drain server", LEVEL_ADMIN, run_drain_server, ARGS_OWN,       \
 	    "<bk>/<srv> [over <duration>] [then <kill|maint>]",                \
 	    "take a server out of service, little by little")                  \
-	COMMAND("enable agent", LEVEL_ADMIN, run_enable_agent, ARGS_USAGE,     \
-	    "<bk>/<srv>" FOR, "enable agent checks")                           \
-	COMMAND("enable frontend", LEVEL_ADMIN, run_enable_frontend,           \
-	    ARGS_USAGE, "<frontend>" FOR, "re-enable specific frontend")       \
-	COMMAND("enable health", LEVEL_ADMIN, run_enable_health, ARGS_USAGE,   \
-	    "<bk>/<srv>" FOR, "enable health checks")                          \
-	COMMAND("enable server", LEVEL_ADMIN, run_enable_server, ARGS_USAGE,   \
-	    "<bk>/<srv>" FOR, "enable a disabled server")                      \
+	SETTING("enable agent", LEVEL_ADMIN, run_enable_agent, ARGS_USAGE,     \
+	    describe_agent, restore_agent, 1, 1, "<bk>/<srv>",                 \
+	    "enable agent checks")                                             \
+	SETTING("enable frontend", LEVEL_ADMIN, run_enable_frontend,           \
+	    ARGS_USAGE, describe_frontend, restore_frontend, 1, 1,             \
+	    "<frontend>", "re-enable specific frontend")                       \
+	SETTING("enable health", LEVEL_ADMIN, run_enable_health, ARGS_USAGE,   \
+	    describe_checks, restore_checks, 1, 1, "<bk>/<srv>",               \
+	    "enable health checks")                                            \
+	SETTING("enable server", LEVEL_ADMIN, run_enable_server, ARGS_USAGE,   \
+	    describe_state, restore_state, 1, 1, "<bk>/<srv>",                 \
+	    "enable a disabled server")                                        \
 	COMMAND("explain", LEVEL_USER, run_explain, ARGS_OWN,                  \
 	    "<source> [<frontend>] [to <address>] [sni <name>] [json]",        \
 	    "report where a client would be sent, and why; nothing is opened") \
@@ -75,30 +85,32 @@
 	    "close old sessions of servers that have more than their share")   \
 	COMMAND("reload", LEVEL_ADMIN, run_reload, ARGS_USAGE, "",             \
 	    "read the configuration again and apply what has changed")         \
-	COMMAND("set maxconn frontend", LEVEL_ADMIN, run_set_maxconn_frontend, \
-	    ARGS_USAGE, "<frontend> <value>" FOR,                              \
-	    "change a frontend's maxconn setting")                             \
-	COMMAND("set maxconn global", LEVEL_ADMIN, run_set_maxconn_global,     \
-	    ARGS_USAGE, "<value>" FOR,                                         \
-	    "change the per-process maxconn setting")                          \
-	COMMAND("set maxconn server", LEVEL_ADMIN, run_set_maxconn_server,     \
-	    ARGS_USAGE, "<bk>/<srv> <value>" FOR,                              \
-	    "change a server's maxconn setting")                               \
-	COMMAND("set pool", LEVEL_ADMIN, run_set_pool, ARGS_OWN,               \
-	    "<pool> <what> <value>" FOR,                                       \
+	SETTING("set maxconn frontend", LEVEL_ADMIN, run_set_maxconn_frontend, \
+	    ARGS_USAGE, describe_maxconn_frontend, run_set_maxconn_frontend,   \
+	    1, 2, "<frontend> <value>", "change a frontend's maxconn setting") \
+	SETTING("set maxconn global", LEVEL_ADMIN, run_set_maxconn_global,     \
+	    ARGS_USAGE, describe_maxconn_global, run_set_maxconn_global, 0, 1, \
+	    "<value>", "change the per-process maxconn setting")               \
+	SETTING("set maxconn server", LEVEL_ADMIN, run_set_maxconn_server,     \
+	    ARGS_USAGE, describe_maxconn_server, run_set_maxconn_server, 1, 2, \
+	    "<bk>/<srv> <value>", "change a server's maxconn setting")         \
+	SETTING("set pool", LEVEL_ADMIN, run_set_pool, ARGS_OWN,               \
+	    describe_pool, run_set_pool, 2, 3, "<pool> <what> <value>",        \
 	    "change threads, shards, promotion, order, or cpus of a pool")     \
-	COMMAND("set rate-limit", LEVEL_ADMIN, run_set_rate_limit, ARGS_OWN,   \
-	    "<setting> <value>" FOR, "change a rate limiting value")           \
-	COMMAND("set server", LEVEL_ADMIN, run_set_server, ARGS_OWN,           \
-	    "<bk>/<srv> [opts]" FOR,                                           \
+	SETTING("set rate-limit", LEVEL_ADMIN, run_set_rate_limit, ARGS_OWN,   \
+	    describe_rate_limit, run_set_rate_limit, 2, 3,                     \
+	    "<setting> <value>", "change a rate limiting value")               \
+	SETTING("set server", LEVEL_ADMIN, run_set_server, ARGS_OWN,           \
+	    describe_server, run_set_server, 2, 3, "<bk>/<srv> [opts]",        \
 	    "change a server's state, weight, address or maxconn")             \
 	COMMAND("set severity-output", LEVEL_USER, run_set_severity,           \
 	    ARGS_USAGE, "[none|number|string]",                                \
 	    "set presence of severity level in feedback information")          \
 	COMMAND("set timeout", LEVEL_USER, run_set_timeout, ARGS_USAGE,        \
 	    "[cli] <delay>", "change a timeout setting")                       \
-	COMMAND("set weight", LEVEL_ADMIN, run_set_weight, ARGS_USAGE,         \
-	    "<bk>/<srv> <weight>" FOR, "change a server's weight")             \
+	SETTING("set weight", LEVEL_ADMIN, run_set_weight, ARGS_USAGE,         \
+	    describe_weight, run_set_weight, 1, 2, "<bk>/<srv> <weight>",      \
+	    "change a server's weight")                                        \
 	COMMAND("show backend", LEVEL_USER, run_show_backend, ARGS_USAGE,      \
 	    "[json]", "list backends in the current running config")           \
 	COMMAND("show capacity", LEVEL_USER, run_show_capacity, ARGS_USAGE,    \
@@ -186,19 +198,18 @@
 /* clang-format on */
 #define COMMANDS_ALWAYS 3
 
-#define COMMAND_PROTOTYPE(words, level, function, arguments, usage, help)      \
+/* The functions of each row. */
+#define COMMAND_PROTOTYPE(words, level, function, ...)                         \
 	bool function(struct call *call);
-COMMANDS_TABLE(COMMAND_PROTOTYPE)
+#define SETTING_PROTOTYPES(                                                    \
+    words, level, function, arguments, describe, restore, ...)                 \
+	bool function(struct call *call);                                      \
+	enum setting_answer describe(                                          \
+	    struct call *call, struct setting *ret_setting);                   \
+	bool restore(struct call *call);
+COMMANDS_TABLE(COMMAND_PROTOTYPE, SETTING_PROTOTYPES)
 #undef COMMAND_PROTOTYPE
-
-/* -- shared by commands -- */
-
-/* Sets the admin state and records the change. */
-void call_set_admin(
-    struct call *call, struct server *server, enum server_admin admin);
-
-/* Returns "up", "stopping" or "down". */
-const char *server_health_name(const struct server *server);
+#undef SETTING_PROTOTYPES
 
 /* Returns why the server cannot be deleted, in HAProxy's words, NULL if it can
  * be. */

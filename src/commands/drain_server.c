@@ -75,7 +75,7 @@ run_drain_server(struct call *call)
 {
 	struct server *s = call_server(call, call_arg(call, 0));
 	char text[DRAIN_TEXT_SIZE], after[DRAIN_TEXT_SIZE];
-	char what[sizeof(((struct undo *)NULL)->subject)];
+	char what[sizeof(((struct setting *)NULL)->subject)];
 	struct drain_order order;
 	const char *before;
 

@@ -3,6 +3,8 @@
  */
 #include "commands/commands.h"
 
+#include <string.h>
+
 #include "base/log.h"
 
 static const char *
@@ -94,4 +96,28 @@ run_shutdown_frontend(struct call *call)
 	control_shut_frontend(call->env->control, f);
 	audit_admin(call, f, before);
 	return true;
+}
+
+/* A frontend that is shut down can be neither enabled nor disabled, so the
+ * command fails or changes nothing. */
+enum setting_answer
+describe_frontend(struct call *call, struct setting *ret_setting)
+{
+	const struct frontend *f = call_frontend(call, call_arg(call, 0));
+
+	if (!f)
+		return SETTING_INVALID;
+	SETTING_PRINT(ret_setting->proxy, "%s", f->spec->name);
+	SETTING_PRINT(ret_setting->subject, "frontend %s", ret_setting->proxy);
+	SETTING_PRINT(ret_setting->value, "%s",
+	    f->state->admin != FRONTEND_OPEN ? "disable" : "enable");
+	return SETTING_KNOWN;
+}
+
+bool
+restore_frontend(struct call *call)
+{
+	return strcmp(call_arg(call, 1), "enable") == 0
+	           ? run_enable_frontend(call)
+	           : run_disable_frontend(call);
 }

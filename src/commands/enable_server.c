@@ -3,12 +3,13 @@
  */
 #include "commands/commands.h"
 
+#include <string.h>
+
 #include "model/backend.h"
 #include "model/server_operator.h"
 
-void
-call_set_admin(
-    struct call *call, struct server *server, enum server_admin admin)
+static void
+set_admin(struct call *call, struct server *server, enum server_admin admin)
 {
 	enum server_admin before = server_own_admin(server);
 
@@ -25,7 +26,7 @@ run_enable_server(struct call *call)
 	struct server *s = call_server(call, call_arg(call, 0));
 
 	if (s)
-		call_set_admin(call, s, SERVER_READY);
+		set_admin(call, s, SERVER_READY);
 	return s != NULL;
 }
 
@@ -35,7 +36,7 @@ run_disable_server(struct call *call)
 	struct server *s = call_server(call, call_arg(call, 0));
 
 	if (s)
-		call_set_admin(call, s, SERVER_MAINT);
+		set_admin(call, s, SERVER_MAINT);
 	return s != NULL;
 }
 
@@ -109,4 +110,76 @@ bool
 run_disable_agent(struct call *call)
 {
 	return pause_agent(call, true);
+}
+
+/* -- changes that expire -- */
+
+enum setting_answer
+describe_state(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "state", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(
+	    ret_setting->value, "%s", server_admin_name(server_own_admin(s)));
+	SETTING_PRINT(ret_setting->configured, "%s",
+	    server_admin_name(s->spec->disabled ? SERVER_MAINT : SERVER_READY));
+	ret_setting->server = s;
+	ret_setting->of_server = "state";
+	return SETTING_KNOWN;
+}
+
+bool
+restore_state(struct call *call)
+{
+	struct server *s = call_server(call, call_arg(call, 0));
+
+	if (!s)
+		return false;
+	for (enum server_admin a = SERVER_READY; a <= SERVER_MAINT; a++) {
+		if (strcmp(call_arg(call, 1), server_admin_name(a)) != 0)
+			continue;
+		set_admin(call, s, a);
+		return true;
+	}
+	return err_set(call->err,
+	    "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
+}
+
+enum setting_answer
+describe_checks(struct call *call, struct setting *ret_setting)
+{
+	struct server *s =
+	    setting_of_server(call, "health checks", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(ret_setting->value, "%s",
+	    s->state->operator.check_paused ? "disable" : "enable");
+	return SETTING_KNOWN;
+}
+
+bool
+restore_checks(struct call *call)
+{
+	return pause_check(call, strcmp(call_arg(call, 1), "disable") == 0);
+}
+
+enum setting_answer
+describe_agent(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "agent", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(ret_setting->value, "%s",
+	    s->state->operator.agent_paused ? "disable" : "enable");
+	return SETTING_KNOWN;
+}
+
+bool
+restore_agent(struct call *call)
+{
+	return pause_agent(call, strcmp(call_arg(call, 1), "disable") == 0);
 }

@@ -13,13 +13,20 @@
 #include "control/task_timer.h"
 #include "control/reload.h"
 
+#define NAMES_SIZE 320 /* of arguments, each followed by a blank */
+#define SETTING_COMMANDS                                                       \
+	"set server, set weight, set maxconn, set rate-limit, set pool, and "  \
+	"enable or disable server, health, agent, frontend"
+
 struct waiting {
 	struct list node;
 	struct timed_task task;
 	struct expiring *expiring;
 	uint64_t id, for_ms, ends_ms;
-	struct undo undo; /* as it was after the command: what is set now */
-	char former[UNDO_VALUE_SIZE];
+	const struct command *command;
+	char names[NAMES_SIZE]; /* the arguments that name the setting */
+	struct setting setting; /* after the change */
+	char former[SETTING_VALUE_SIZE];
 	uint64_t reloads;
 	struct peer who;
 	bool is_changed; /* by a command for good, of changed_by */
@@ -59,7 +66,7 @@ static struct waiting *
 find(struct expiring *expiring, const char *subject)
 {
 	list_for_each (node, &expiring->changes)
-		if (strcmp(waiting_at(node)->undo.subject, subject) == 0)
+		if (strcmp(waiting_at(node)->setting.subject, subject) == 0)
 			return waiting_at(node);
 	return NULL;
 }
@@ -71,7 +78,7 @@ find(struct expiring *expiring, const char *subject)
 static void
 tell(struct waiting *c, enum log_level level, const char *what)
 {
-	const struct undo *u = &c->undo;
+	const struct setting *u = &c->setting;
 	char after[TEXT_DURATION_SIZE];
 
 	if (level == LOG_LEVEL_ERROR)
@@ -86,58 +93,89 @@ tell(struct waiting *c, enum log_level level, const char *what)
 static void
 leave(struct waiting *c, const char *value, const char *why)
 {
-	char text[sizeof(c->undo.subject) + 64];
-	char told[UNDO_VALUE_SIZE + 128];
+	char text[sizeof(c->setting.subject) + 64];
+	char told[SETTING_VALUE_SIZE + 128];
 
 	snprintf(told, sizeof(told), "it stays %s: %s", value, why);
 	tell(c, LOG_LEVEL_INFO, told);
 	snprintf(text, sizeof(text), "expired: %s stays %.40s: %s",
-	    c->undo.subject, value, why);
+	    c->setting.subject, value, why);
 	audit_note(c->expiring->env->audit, &c->who, text, NULL, NULL);
 }
 
-#define LINE_SIZE (sizeof(struct undo))
+/* A call whose arguments are the names of the setting and a value. */
+struct replay {
+	char text[NAMES_SIZE + SETTING_VALUE_SIZE];
+	char *args[WORDS_MAX + 1];
+	struct command_mode mode;
+	struct err err;
+	struct call call;
+};
 
-static char *
-line_for(const struct waiting *c, const char *value, char out[LINE_SIZE])
+static void
+replay_init(struct replay *r, const struct waiting *c, const char *value)
 {
-	snprintf(
-	    out, LINE_SIZE, "%s%s%s", c->undo.command, value, c->undo.tail);
-	return out;
+	*r = (struct replay){.mode = {.level = LEVEL_ADMIN, .peer = c->who}};
+	snprintf(r->text, sizeof(r->text), "%s%s", c->names, value);
+	(void)words_cut(r->text, r->args);
+	r->call = (struct call){.env = c->expiring->env,
+	    .mode = &r->mode,
+	    .args = r->args,
+	    .err = &r->err,
+	    .audit_prefix = "expired: "};
+}
+
+static bool
+restore(struct waiting *c, struct err *err)
+{
+	char *answer = NULL;
+	struct replay r;
+	size_t size;
+	bool ok;
+
+	replay_init(&r, c, c->former);
+	r.call.out = open_memstream(&answer, &size);
+	if (!r.call.out)
+		return err_set(err, "out of memory");
+	ok = c->command->setting.restore(&r.call);
+	(void)fclose(r.call.out);
+	free(answer);
+	*err = r.err;
+	return ok;
 }
 
 static void
 put_back(struct waiting *c)
 {
-	char line[LINE_SIZE], told[2 * UNDO_VALUE_SIZE + 600];
+	char told[2 * SETTING_VALUE_SIZE + 600];
 	struct err err;
 	bool ok;
 
-	line_for(c, c->former, line);
-	/* The log has the audit's line of the change, and no other. */
+	/* The audit's line of the change is the only one in the log. */
 	events_skip_next(true);
-	ok = command_put_back(c->expiring->env, &c->who, line, &err);
+	ok = restore(c, &err);
 	events_skip_next(false);
 	if (ok) {
-		snprintf(
-		    told, sizeof(told), "%s -> %s", c->undo.value, c->former);
+		snprintf(told, sizeof(told), "%s -> %s", c->setting.value,
+		    c->former);
 		tell(c, LOG_LEVEL_INFO, told);
 		return;
 	}
 	snprintf(told, sizeof(told),
-	    "it stays %s, because %s cannot be set again: %s", c->undo.value,
+	    "it stays %s, because %s cannot be set again: %s", c->setting.value,
 	    c->former, err.text);
 	tell(c, LOG_LEVEL_ERROR, told);
 }
 
-/* What there is now of that thing; false: it is there no more. */
+/* Reads the present value.  Returns false if the setting no longer exists. */
 static bool
-look(const struct waiting *c, struct undo *ret_now)
+look(const struct waiting *c, struct setting *ret_now)
 {
-	char line[LINE_SIZE];
+	struct replay r;
 
-	return command_undo(
-	    c->expiring->env, line_for(c, c->undo.value, line), ret_now);
+	replay_init(&r, c, c->setting.value);
+	memset(ret_now, 0, sizeof(*ret_now));
+	return c->command->setting.describe(&r.call, ret_now) == SETTING_KNOWN;
 }
 
 /* The file's value is in force since it has changed; and what a reload sets may
@@ -145,8 +183,8 @@ look(const struct waiting *c, struct undo *ret_now)
 static void
 expire(struct waiting *c)
 {
-	const struct undo *then = &c->undo;
-	struct undo now;
+	const struct setting *then = &c->setting;
+	struct setting now;
 
 	if (!look(c, &now))
 		leave(c, then->value, "it no longer exists");
@@ -155,8 +193,8 @@ expire(struct waiting *c)
 	else if (then->reload_resets &&
 	         c->reloads != control_reloads(c->expiring->env->control))
 		leave(c, now.value, "a reload has set what the file says");
-	else if (strcmp(now.file, then->file) != 0 &&
-	         strcmp(now.value, now.file) == 0)
+	else if (strcmp(now.configured, then->configured) != 0 &&
+	         strcmp(now.value, now.configured) == 0)
 		leave(c, now.value, "the file says so since then");
 	else if (strcmp(now.value, then->value) != 0)
 		leave(c, now.value, "it was changed meanwhile");
@@ -210,7 +248,7 @@ static bool
 take_duration(
     struct call *call, const struct command *command, uint64_t *ret_ms)
 {
-	size_t n = words_in(call->args), own = undo_args(command);
+	size_t n = words_in(call->args), own = command->setting.args_min;
 	struct err why;
 
 	*ret_ms = 0;
@@ -232,28 +270,42 @@ take_duration(
 	return true;
 }
 
+static enum setting_answer
+describe_setting(struct call *call, const struct command *command,
+    struct setting *ret_setting)
+{
+	memset(ret_setting, 0, sizeof(*ret_setting));
+	if (command->setting.describe)
+		return command->setting.describe(call, ret_setting);
+	err_set(call->err,
+	    "'%s' cannot end in 'for': there is no former value that could be "
+	    "set again. Allowed are " SETTING_COMMANDS ".",
+	    command->words);
+	return SETTING_UNRESTORABLE;
+}
+
 bool
 expiring_begin(struct expiring *expiring, struct call *call,
     const struct command *command, struct expiring_call *ret_begun)
 {
 	struct expiring_call *b = ret_begun;
 	char over[TEXT_DURATION_SIZE];
-	enum undo_answer answer;
+	enum setting_answer answer;
 
 	b->is_known = false;
 	b->for_ms = 0;
 	if (!take_duration(call, command, &b->for_ms))
 		return false;
-	if (b->for_ms == 0 && undo_args(command) == 0)
+	if (b->for_ms == 0 && command->setting.args_min == 0)
 		return true;
-	answer = undo_of(call, command, &b->undo);
-	b->is_known = answer == UNDO_IS_KNOWN;
+	answer = describe_setting(call, command, &b->setting);
+	b->is_known = answer == SETTING_KNOWN;
 	if (b->for_ms == 0)
 		return true;
-	if (answer == UNDO_IS_IMPOSSIBLE)
+	if (answer == SETTING_UNRESTORABLE)
 		return false;
 	if (b->is_known && expiring->n >= EXPIRING_MAX &&
-	    !find(expiring, b->undo.subject))
+	    !find(expiring, b->setting.subject))
 		return err_set(call->err,
 		    "%d changes wait to expire; no more are remembered.",
 		    EXPIRING_MAX);
@@ -279,11 +331,23 @@ new_waiting(struct expiring *expiring, const char *former)
 	return c;
 }
 
+static void
+take_names(struct waiting *c, char *const *args)
+{
+	size_t len = 0;
+
+	c->names[0] = '\0';
+	for (unsigned i = 0; i < c->command->setting.names; i++)
+		len += (size_t)snprintf(
+		    c->names + len, sizeof(c->names) - len, "%s ", args[i]);
+}
+
 /* The former value is that of the one before, if what that had set was still
  * there. */
 static void
 remember(struct expiring *expiring, const struct call *call,
-    const struct undo *before, const struct undo *after, uint64_t for_ms)
+    const struct command *command, const struct setting *before,
+    const struct setting *after, uint64_t for_ms)
 {
 	struct waiting *c = find(expiring, before->subject);
 
@@ -292,7 +356,8 @@ remember(struct expiring *expiring, const struct call *call,
 		    "Nothing was changed, so nothing is put back later.");
 		return;
 	}
-	if (c && (c->is_changed || strcmp(c->undo.value, before->value) != 0))
+	if (c &&
+	    (c->is_changed || strcmp(c->setting.value, before->value) != 0))
 		snprintf(c->former, sizeof(c->former), "%s", before->value);
 	if (!c)
 		c = new_waiting(expiring, before->value);
@@ -304,8 +369,10 @@ remember(struct expiring *expiring, const struct call *call,
 	if (strcmp(before->value, after->value) == 0)
 		call_audit(call, NULL, NULL, "%s: still %s", after->subject,
 		    after->value);
-	c->undo = *after;
-	c->undo.server = NULL;
+	c->command = command;
+	take_names(c, call->args);
+	c->setting = *after;
+	c->setting.server = NULL;
 	c->for_ms = for_ms;
 	c->ends_ms = clock_now_ms() + for_ms;
 	c->who = call->mode->peer;
@@ -335,7 +402,7 @@ expiring_forget(struct expiring *expiring, const char *what)
 		return;
 	list_for_each_safe (node, &expiring->changes) {
 		struct waiting *c = waiting_at(node);
-		const char *subject = c->undo.subject;
+		const char *subject = c->setting.subject;
 
 		if (strncmp(subject, what, len) == 0 && subject[len] == ' ')
 			free_waiting(c);
@@ -346,21 +413,21 @@ void
 expiring_end(struct expiring *expiring, struct call *call,
     const struct command *command, const struct expiring_call *begun)
 {
-	struct undo after;
+	struct setting after;
 
 	if (!begun->is_known)
 		return;
-	if (begun->undo.server)
+	if (begun->setting.server)
 		control_overrule_drain(expiring->env->control,
-		    begun->undo.server, begun->undo.of_server);
+		    begun->setting.server, begun->setting.of_server);
 	if (begun->for_ms > 0) {
-		if (undo_of(call, command, &after) == UNDO_IS_KNOWN)
-			remember(expiring, call, &begun->undo, &after,
-			    begun->for_ms);
+		if (describe_setting(call, command, &after) == SETTING_KNOWN)
+			remember(expiring, call, command, &begun->setting,
+			    &after, begun->for_ms);
 		return;
 	}
-	if (!begun->undo.may_refuse)
-		expiring_overrule(expiring, call, begun->undo.subject);
+	if (!begun->setting.may_refuse)
+		expiring_overrule(expiring, call, begun->setting.subject);
 }
 
 /* -- what waits -- */
@@ -379,8 +446,8 @@ expiring_next(const struct expiring *expiring, uint64_t after,
 		*ret_status = (struct expiring_status){
 		    .id = c->id,
 		    .left_ms = c->ends_ms > now_ms ? c->ends_ms - now_ms : 0,
-		    .subject = c->undo.subject,
-		    .value = c->undo.value,
+		    .subject = c->setting.subject,
+		    .value = c->setting.value,
 		    .former = c->former,
 		    .who = &c->who,
 		    .changed_by = c->is_changed ? &c->changed_by : NULL,
@@ -401,7 +468,7 @@ expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id)
 		call_audit(call, NULL, NULL,
 		    "%s stays %.40s, and does not "
 		    "expire",
-		    c->undo.subject, c->undo.value);
+		    c->setting.subject, c->setting.value);
 		free_waiting(c);
 		return true;
 	}

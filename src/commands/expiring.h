@@ -2,7 +2,7 @@
  * Changes that last for a time: `set weight app/a 50 for 10m`.
  *
  * Every command goes through here, around its run.  What a change has replaced
- * is put back when its time is over, by the same command (undo.h):
+ * is put back when its time is over, by the same command (setting.h):
  *
  *   begin: takes `for DURATION` off, and notes the present value
  *     run: the command, which knows nothing of it
@@ -23,7 +23,7 @@
 
 #include <stdio.h>
 
-#include "commands/undo.h"
+#include "commands/command.h"
 #include "base/list.h"
 
 #define EXPIRING_MIN_MS 100
@@ -44,10 +44,10 @@ void expiring_fini(struct expiring *expiring);
 
 /* What begin has found, for end. */
 struct expiring_call {
-	uint64_t for_ms; /* 0: for good */
-	bool is_known;   /* what is in undo */
-	struct undo undo;
-	char suffix[40]; /* of the audit's line */
+	uint64_t for_ms;        /* 0: for good */
+	bool is_known;          /* setting is valid */
+	struct setting setting; /* before the change */
+	char suffix[40];        /* of the audit's line */
 };
 
 /* False with an error, and the command must not be run. */
@@ -58,7 +58,7 @@ bool expiring_begin(struct expiring *expiring, struct call *call,
 void expiring_end(struct expiring *expiring, struct call *call,
     const struct command *command, const struct expiring_call *begun);
 
-/* The subject, as undo.h has it, was set for good: what waits for it will be
+/* The subject, as setting.h has it, was set for good: what waits for it will be
  * left alone.  lasting may be NULL. */
 void expiring_overrule(
     struct expiring *expiring, const struct call *call, const char *subject);

@@ -79,3 +79,58 @@ run_set_maxconn_server(struct call *call)
 	    s->backend->spec->name, s->spec->name);
 	return true;
 }
+
+/* -- changes that expire -- */
+
+/* 0 in the file: as many as there is room for. */
+static size_t
+configured_maxconn(const struct call *call, unsigned maxconn)
+{
+	size_t limit = control_session_limit(call->env->control);
+
+	return maxconn > 0 && maxconn < limit ? maxconn : limit;
+}
+
+enum setting_answer
+describe_maxconn_frontend(struct call *call, struct setting *ret_setting)
+{
+	const struct frontend *f = call_frontend(call, call_arg(call, 0));
+	size_t limit = control_session_limit(call->env->control);
+	uint32_t now;
+
+	if (!f)
+		return SETTING_INVALID;
+	now = atomic_load_relaxed(&f->state->maxconn);
+	SETTING_PRINT(ret_setting->proxy, "%s", f->spec->name);
+	SETTING_PRINT(
+	    ret_setting->subject, "frontend %s maxconn", ret_setting->proxy);
+	SETTING_PRINT(ret_setting->value, "%zu", now < limit ? now : limit);
+	SETTING_PRINT(ret_setting->configured, "%zu",
+	    configured_maxconn(call, f->spec->maxconn));
+	return SETTING_KNOWN;
+}
+
+enum setting_answer
+describe_maxconn_global(struct call *call, struct setting *ret_setting)
+{
+	struct control *control = call->env->control;
+
+	SETTING_PRINT(ret_setting->subject, "global maxconn");
+	SETTING_PRINT(ret_setting->value, "%zu", control_maxconn(control));
+	SETTING_PRINT(ret_setting->configured, "%zu",
+	    configured_maxconn(
+	        call, control_model(control)->spec->global.maxconn));
+	return SETTING_KNOWN;
+}
+
+enum setting_answer
+describe_maxconn_server(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "maxconn", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(ret_setting->value, "%u", server_maxconn(s));
+	SETTING_PRINT(ret_setting->configured, "%u", s->spec->maxconn);
+	return SETTING_KNOWN;
+}

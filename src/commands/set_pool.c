@@ -284,3 +284,27 @@ run_set_pool(struct call *call)
 	    call->args[0], call->args[1]);
 	return true;
 }
+
+/* The events name the pool only in the subject, so that they are not taken for
+ * those of a frontend of its name. */
+enum setting_answer
+describe_pool(struct call *call, struct setting *ret_setting)
+{
+	const char *pool = call_arg(call, 0), *what = call_arg(call, 1);
+	struct setting *set = ret_setting;
+
+	if (!set_pool_value(control_pools(call->env->control), pool, what,
+	        set->value, sizeof(set->value)))
+		return SETTING_INVALID;
+	if (strlen(set->value) + 1 == sizeof(set->value)) {
+		err_set(call->err,
+		    "The present %s of the pool are too long a list to be set "
+		    "again later.",
+		    what);
+		return SETTING_UNRESTORABLE;
+	}
+	SETTING_PRINT(set->proxy, "%s", pool);
+	SETTING_PRINT(set->subject, "pool %s %s", pool, what);
+	set->reload_resets = true;
+	return SETTING_KNOWN;
+}

@@ -18,19 +18,6 @@
 	"agent-port | agent-send | check-addr | check-port | fqdn | health | " \
 	"ssl | state | weight"
 
-static bool
-set_state(struct call *call, struct server *server)
-{
-	for (enum server_admin a = SERVER_READY; a <= SERVER_MAINT; a++) {
-		if (strcmp(call_arg(call, 2), server_admin_name(a)) != 0)
-			continue;
-		call_set_admin(call, server, a);
-		return true;
-	}
-	return err_set(call->err,
-	    "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
-}
-
 /* Runs the command that sets the same: `set weight BACKEND/SERVER VALUE`. */
 static bool
 run_with_value(struct call *call, bool (*run)(struct call *call))
@@ -40,6 +27,13 @@ run_with_value(struct call *call, bool (*run)(struct call *call))
 
 	inner.args = args;
 	return run(&inner);
+}
+
+static bool
+set_state(struct call *call, struct server *server)
+{
+	(void)server;
+	return run_with_value(call, restore_state);
 }
 
 static bool
@@ -56,7 +50,7 @@ set_maxconn(struct call *call, struct server *server)
 	return run_with_value(call, run_set_maxconn_server);
 }
 
-const char *
+static const char *
 server_health_name(const struct server *server)
 {
 	if (!server_is_up(server))
@@ -401,24 +395,109 @@ set_ssl(struct call *call, struct server *server)
 	    "define ssl settings");
 }
 
+/* -- changes that expire -- */
+
+static enum setting_answer
+describe_addr(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "addr", ret_setting);
+	char host[ADDR_TEXT_SIZE];
+
+	if (!s)
+		return SETTING_INVALID;
+	if (server_lacks_address(s)) {
+		err_set(call->err,
+		    "Server has no address that could be put back: its name is "
+		    "not resolved.");
+		return SETTING_UNRESTORABLE;
+	}
+	SETTING_PRINT(ret_setting->value, "%s port %u",
+	    addr_host(server_addr(s), host), addr_port(server_addr(s)));
+	ret_setting->may_refuse = true;
+	return SETTING_KNOWN;
+}
+
+static enum setting_answer
+describe_health(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "health", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(ret_setting->value, "%s", server_health_name(s));
+	return SETTING_KNOWN;
+}
+
+static enum setting_answer
+describe_agent_health(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "agent health", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(
+	    ret_setting->value, "%s", s->state->agent_down ? "down" : "up");
+	return SETTING_KNOWN;
+}
+
+/* Port 0, here and in the command, is the port in the file. */
+static enum setting_answer
+describe_check_port(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "check-port", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(ret_setting->value, "%u", s->state->operator.check_port);
+	return SETTING_KNOWN;
+}
+
+static enum setting_answer
+describe_agent_port(struct call *call, struct setting *ret_setting)
+{
+	struct server *s = setting_of_server(call, "agent-port", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	SETTING_PRINT(ret_setting->value, "%u", s->state->operator.agent_port);
+	return SETTING_KNOWN;
+}
+
+/* For options that override the file: no command removes the override. */
+static enum setting_answer
+describe_override(struct call *call, struct setting *ret_setting)
+{
+	(void)ret_setting;
+	err_set(call->err,
+	    "'set server <srv> %s' cannot end in 'for': it has no former value "
+	    "that could be set again. Allowed are addr, agent, agent-port, "
+	    "check-port, health, maxconn, state, weight.",
+	    call_arg(call, 1));
+	return SETTING_UNRESTORABLE;
+}
+
 static const struct {
 	const char *name;
 	bool (*set)(struct call *call, struct server *server);
-} settings[] = {
-    {"addr", set_addr},
-    {"agent", set_agent},
-    {"agent-addr", set_agent_addr},
-    {"agent-port", set_agent_port},
-    {"agent-send", set_agent_send},
-    {"check-addr", set_check_addr},
-    {"check-port", set_check_port},
-    {"fqdn", set_fqdn},
-    {"health", set_health},
-    {"maxconn", set_maxconn},
-    {"ssl", set_ssl},
-    {"state", set_state},
-    {"weight", set_weight},
+	enum setting_answer (*describe)(
+	    struct call *call, struct setting *ret_setting);
+} options[] = {
+    {"addr", set_addr, describe_addr},
+    {"agent", set_agent, describe_agent_health},
+    {"agent-addr", set_agent_addr, describe_override},
+    {"agent-port", set_agent_port, describe_agent_port},
+    {"agent-send", set_agent_send, describe_override},
+    {"check-addr", set_check_addr, describe_override},
+    {"check-port", set_check_port, describe_check_port},
+    {"fqdn", set_fqdn, NULL},
+    {"health", set_health, describe_health},
+    {"maxconn", set_maxconn, describe_maxconn_server},
+    {"ssl", set_ssl, NULL},
+    {"state", set_state, describe_state},
+    {"weight", set_weight, describe_weight},
 };
+
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
 
 bool
 run_set_server(struct call *call)
@@ -427,8 +506,18 @@ run_set_server(struct call *call)
 
 	if (!s)
 		return false;
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		if (strcmp(call_arg(call, 1), settings[i].name) == 0)
-			return settings[i].set(call, s);
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (strcmp(call_arg(call, 1), options[i].name) == 0)
+			return options[i].set(call, s);
 	return err_set(call->err, USAGE);
+}
+
+enum setting_answer
+describe_server(struct call *call, struct setting *ret_setting)
+{
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (options[i].describe &&
+		    strcmp(call_arg(call, 1), options[i].name) == 0)
+			return options[i].describe(call, ret_setting);
+	return SETTING_INVALID;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * See setting.h.
+ */
+#include "commands/setting.h"
+
+#include <stdarg.h>
+
+#include "model/backend.h"
+
+void
+setting_print(char *field, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(field, size, fmt, ap);
+	va_end(ap);
+}
+
+struct server *
+setting_of_server(
+    struct call *call, const char *what, struct setting *ret_setting)
+{
+	struct server *s = call_server(call, call_arg(call, 0));
+	struct setting *set = ret_setting;
+
+	if (!s)
+		return NULL;
+	SETTING_PRINT(set->proxy, "%s", s->backend->spec->name);
+	SETTING_PRINT(set->part, "%s", s->spec->name);
+	SETTING_PRINT(
+	    set->subject, "server %s/%s %s", set->proxy, set->part, what);
+	return s;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * Settings that a command can change for a time: `set weight app/a 50 for 10m`.
+ *
+ * The table row of such a command (SETTING in commands.h) names a function that
+ * describes the setting with its present value, and one that sets a value
+ * again.  expiring.c needs nothing else.
+ */
+#ifndef COMMANDS_SETTING_H
+#define COMMANDS_SETTING_H
+
+#include "commands/call.h"
+
+#define SETTING_VALUE_SIZE 512
+#define SETTING_NAME_SIZE  80
+
+struct setting {
+	/* The audit's name for it: `server app/a weight`. */
+	char subject[2 * SETTING_NAME_SIZE + 48];
+	/* The present value, as the restoring function takes it. */
+	char value[SETTING_VALUE_SIZE];
+	/* The value in the file; "" where the file has none, or none that the
+	 * command could set. */
+	char configured[SETTING_VALUE_SIZE];
+	/* A reload applies the file's value, whatever the present one is. */
+	bool reload_resets;
+	/* The command may succeed without changing the value. */
+	bool may_refuse;
+	/* The names in events; "" for none. */
+	char proxy[SETTING_NAME_SIZE], part[SETTING_NAME_SIZE];
+	/* Its server, if the change overrules a drain; and what it changes,
+	 * "state" or "weight". */
+	struct server *server;
+	const char *of_server;
+};
+
+enum setting_answer {
+	SETTING_KNOWN,
+	SETTING_INVALID,      /* the command will fail and say why */
+	SETTING_UNRESTORABLE, /* has no value to be set again; err says why */
+};
+
+/* How the value that a command sets is read and restored. */
+struct setting_access {
+	/* Fills *ret_setting, which is zeroed.  The arguments are those of the
+	 * command, or those of restore. */
+	enum setting_answer (*describe)(
+	    struct call *call, struct setting *ret_setting);
+	/* Sets the value again; the arguments are the names and the value. */
+	bool (*restore)(struct call *call);
+	unsigned names;    /* arguments that name the setting */
+	unsigned args_min; /* names, and one for a value */
+};
+
+/* Begins the description of a setting of the server that argument 0 names.
+ * Returns NULL if there is no such server. */
+struct server *setting_of_server(
+    struct call *call, const char *what, struct setting *ret_setting);
+
+/* Prints into a field of struct setting, cut to fit. */
+void setting_print(char *field, size_t size, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+#define SETTING_PRINT(field, ...)                                              \
+	setting_print((field), sizeof(field), __VA_ARGS__)
+
+#endif
