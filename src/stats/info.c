@@ -17,13 +17,13 @@
 #define MB           (1024 * 1024)
 
 static void
-number(struct info *info, enum info_key key, uint64_t value)
+set_number(struct info *info, enum info_key key, uint64_t value)
 {
 	field_number(&info->fields[key], value);
 }
 
 static void
-text(struct info *info, enum info_key key, const char *value)
+set_text(struct info *info, enum info_key key, const char *value)
 {
 	field_text(&info->fields[key], value);
 }
@@ -31,19 +31,19 @@ text(struct info *info, enum info_key key, const char *value)
 static void
 read_identity(struct info *info, const struct info_facts *facts)
 {
-	text(info, INFO_NAME, facts->name);
-	text(info, INFO_VERSION, API_VERSION);
-	text(info, INFO_RELEASE_DATE, RELEASE_DATE);
-	text(info, INFO_BUILD, LFPROXY_VERSION);
-	text(info, INFO_LF_VERSION, LFPROXY_VERSION);
-	number(info, INFO_NBTHREAD, facts->threads);
-	number(info, INFO_NBPROC, 1);
-	number(info, INFO_PROCESS_NUM, 1);
-	number(info, INFO_PID, (uint64_t)getpid());
-	number(info, INFO_STOPPING, facts->stopping);
-	number(info, INFO_DROPPED_LOGS, log_dropped());
-	number(info, INFO_LF_FAILED_ANSWERS, text_out_failures());
-	text(info, INFO_TAINTED, "0");
+	set_text(info, INFO_NAME, facts->name);
+	set_text(info, INFO_VERSION, API_VERSION);
+	set_text(info, INFO_RELEASE_DATE, RELEASE_DATE);
+	set_text(info, INFO_BUILD, LFPROXY_VERSION);
+	set_text(info, INFO_LF_VERSION, LFPROXY_VERSION);
+	set_number(info, INFO_NBTHREAD, facts->threads);
+	set_number(info, INFO_NBPROC, 1);
+	set_number(info, INFO_PROCESS_NUM, 1);
+	set_number(info, INFO_PID, (uint64_t)getpid());
+	set_number(info, INFO_STOPPING, facts->stopping);
+	set_number(info, INFO_DROPPED_LOGS, log_dropped());
+	set_number(info, INFO_LF_FAILED_ANSWERS, text_out_failures());
+	set_text(info, INFO_TAINTED, "0");
 }
 
 static void
@@ -55,12 +55,12 @@ read_times(struct info *info, const struct model_state *state)
 	snprintf(uptime, sizeof(uptime),
 	    "%" PRIu64 "d %" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s", s / 86400,
 	    s / 3600 % 24, s / 60 % 60, s % 60);
-	text(info, INFO_UPTIME, uptime);
-	number(info, INFO_UPTIME_SEC, s);
-	number(info, INFO_START, state->started_wall_us / 1000000);
+	set_text(info, INFO_UPTIME, uptime);
+	set_number(info, INFO_UPTIME_SEC, s);
+	set_number(info, INFO_START, state->started_wall_us / 1000000);
 }
 
-/* Sessions, their buffers and pipes are not in the heap; see `Maxconn`. */
+/* Sessions, their buffers and pipes are not on the heap; see `show memory`. */
 static void
 read_memory(struct info *info)
 {
@@ -68,30 +68,31 @@ read_memory(struct info *info)
 	size_t from_system = heap.arena + heap.hblkhd;
 	size_t used = heap.uordblks + heap.hblkhd;
 
-	number(info, INFO_POOL_ALLOC_MB, from_system / MB);
-	number(info, INFO_POOL_USED_MB, used / MB);
-	number(info, INFO_POOL_ALLOC, from_system);
-	number(info, INFO_POOL_USED, used);
+	set_number(info, INFO_POOL_ALLOC_MB, from_system / MB);
+	set_number(info, INFO_POOL_USED_MB, used / MB);
+	set_number(info, INFO_POOL_ALLOC, from_system);
+	set_number(info, INFO_POOL_USED, used);
 }
 
 static void
 read_limits(struct info *info, const struct info_facts *facts)
 {
-	number(info, INFO_ULIMIT_N, facts->descriptors);
-	number(info, INFO_MAXSOCK, facts->descriptors);
-	number(info, INFO_MAXCONN, facts->maxconn);
-	number(info, INFO_HARD_MAXCONN, facts->sessions_max);
-	number(info, INFO_MAXPIPES, facts->pipes.max);
-	number(info, INFO_PIPES_USED, facts->pipes.open - facts->pipes.idle);
-	number(info, INFO_PIPES_FREE, facts->pipes.idle);
-	number(info, INFO_LF_PIPES_MADE, facts->pipes.made);
-	number(info, INFO_LF_PIPES_SMALL, facts->pipes.small);
-	number(info, INFO_LF_PIPES_REFUSED, facts->pipes.refused);
-	number(
+	set_number(info, INFO_ULIMIT_N, facts->descriptors);
+	set_number(info, INFO_MAXSOCK, facts->descriptors);
+	set_number(info, INFO_MAXCONN, facts->maxconn);
+	set_number(info, INFO_HARD_MAXCONN, facts->sessions_max);
+	set_number(info, INFO_MAXPIPES, facts->pipes.max);
+	set_number(
+	    info, INFO_PIPES_USED, facts->pipes.open - facts->pipes.idle);
+	set_number(info, INFO_PIPES_FREE, facts->pipes.idle);
+	set_number(info, INFO_LF_PIPES_MADE, facts->pipes.made);
+	set_number(info, INFO_LF_PIPES_SMALL, facts->pipes.small);
+	set_number(info, INFO_LF_PIPES_REFUSED, facts->pipes.refused);
+	set_number(
 	    info, INFO_LF_MAXCONN_REACHED, facts->exhaustion.maxconn_reached);
-	number(info, INFO_CONN_RATE_LIMIT, facts->connect_rate);
-	number(info, INFO_SESS_RATE_LIMIT, facts->session_rate);
-	number(
+	set_number(info, INFO_CONN_RATE_LIMIT, facts->connect_rate);
+	set_number(info, INFO_SESS_RATE_LIMIT, facts->session_rate);
+	set_number(
 	    info, INFO_POOL_FAILED, facts->exhaustion.count[RESOURCE_MEMORY]);
 }
 
@@ -112,7 +113,7 @@ info_bytes(const struct model *model)
 	       sum_frontends(model, COUNTER_BYTES_OUT);
 }
 
-/* A connection, a session and a request are the same thing here. */
+/* Connections, sessions and requests are the same in a TCP proxy. */
 static void
 read_sessions(struct info *info, const struct model *model)
 {
@@ -120,16 +121,17 @@ read_sessions(struct info *info, const struct model *model)
 	uint64_t so_far = sum_frontends(model, COUNTER_SESSIONS);
 	uint32_t now = atomic_load_relaxed(&model->state->sessions.now);
 
-	number(info, INFO_CURR_CONNS, now);
-	number(info, INFO_TASKS, now);
-	number(info, INFO_CUM_CONNS, so_far);
-	number(info, INFO_CUM_REQ, so_far);
-	number(info, INFO_CONN_RATE, rate->per_second);
-	number(info, INFO_MAX_CONN_RATE, rate->peak);
-	number(info, INFO_SESS_RATE, rate->per_second);
-	number(info, INFO_MAX_SESS_RATE, rate->peak);
-	number(info, INFO_BYTES_OUT, info_bytes(model));
-	number(info, INFO_SPLICED_OUT, sum_frontends(model, COUNTER_SPLICED));
+	set_number(info, INFO_CURR_CONNS, now);
+	set_number(info, INFO_TASKS, now);
+	set_number(info, INFO_CUM_CONNS, so_far);
+	set_number(info, INFO_CUM_REQ, so_far);
+	set_number(info, INFO_CONN_RATE, rate->per_second);
+	set_number(info, INFO_MAX_CONN_RATE, rate->peak);
+	set_number(info, INFO_SESS_RATE, rate->per_second);
+	set_number(info, INFO_MAX_SESS_RATE, rate->peak);
+	set_number(info, INFO_BYTES_OUT, info_bytes(model));
+	set_number(
+	    info, INFO_SPLICED_OUT, sum_frontends(model, COUNTER_SPLICED));
 }
 
 static void
@@ -140,11 +142,11 @@ read_activity(struct info *info, const struct model *model,
 
 	for (size_t i = 0; i < model->spec->frontends_n; i++)
 		listeners += (unsigned)model->spec->frontends[i].listens_n;
-	number(info, INFO_RUN_QUEUE, facts->waiting);
-	number(info, INFO_IDLE_PCT, facts->idle_percent);
-	number(info, INFO_BYTES_OUT_RATE, facts->bytes_rate);
-	number(info, INFO_LISTENERS, listeners);
-	number(info, INFO_JOBS,
+	set_number(info, INFO_RUN_QUEUE, facts->waiting);
+	set_number(info, INFO_IDLE_PCT, facts->idle_percent);
+	set_number(info, INFO_BYTES_OUT_RATE, facts->bytes_rate);
+	set_number(info, INFO_LISTENERS, listeners);
+	set_number(info, INFO_JOBS,
 	    listeners + facts->admin_clients +
 	        atomic_load_relaxed(&model->state->sessions.now));
 }
@@ -152,14 +154,16 @@ read_activity(struct info *info, const struct model *model,
 static void
 read_loop(struct info *info, const struct loop_status *loop)
 {
-	number(info, INFO_LF_LOOP_TURNS, loop->turns);
-	number(info, INFO_LF_LOOP_MAX, loop->longest_ns / NS_PER_US);
-	number(info, INFO_LF_LOOP_MAX_CPU, loop->longest_cpu_ns / NS_PER_US);
-	number(info, INFO_LF_CHECKS, loop->checks.begun);
-	number(info, INFO_LF_CHECKS_LATE, loop->checks.longest_ns / NS_PER_US);
+	set_number(info, INFO_LF_LOOP_TURNS, loop->turns);
+	set_number(info, INFO_LF_LOOP_MAX, loop->longest_ns / NS_PER_US);
+	set_number(
+	    info, INFO_LF_LOOP_MAX_CPU, loop->longest_cpu_ns / NS_PER_US);
+	set_number(info, INFO_LF_CHECKS, loop->checks.begun);
+	set_number(
+	    info, INFO_LF_CHECKS_LATE, loop->checks.longest_ns / NS_PER_US);
 }
 
-/* spec.global.node, or the host's name up to its first dot: a single word. */
+/* The node is the key `node` of the configuration, or the host name. */
 static void
 read_node(struct info *info, const char *node)
 {
@@ -167,21 +171,21 @@ read_node(struct info *info, const char *node)
 
 	if (!node && gethostname(host, sizeof(host) - 1) == 0)
 		node = host;
-	text(info, INFO_NODE, node && node[0] ? node : "localhost");
+	set_text(info, INFO_NODE, node && node[0] ? node : "localhost");
 }
 
-/* What lfproxy does not have is at zero. */
+/* Keys of features that lfproxy does not have are 0. */
 static void
-read_rest(struct info *info)
+read_missing_features(struct info *info)
 {
 	for (enum info_key i = 0; i < INFO_KEYS; i++) {
 		if (!info->fields[i].present)
-			number(info, i, 0);
+			set_number(info, i, 0);
 	}
 }
 
 static void
-put(FILE *out, const struct field_name *name, const struct field *field,
+put_key(FILE *out, const struct field_name *name, const struct field *field,
     enum field_form form)
 {
 	switch (form) {
@@ -222,24 +226,24 @@ put_exhaustion(
 		struct field field;
 
 		snprintf(key, sizeof(key), "Lfproxy_no_%s", resource_name(i));
-		snprintf(desc, sizeof(desc), "times that %s were short",
+		snprintf(desc, sizeof(desc), "times that %s were exhausted",
 		    resource_name(i));
 		field_number(&field, exhaustion->count[i]);
-		put(out, &name, &field, form);
+		put_key(out, &name, &field, form);
 	}
 }
 
-static const struct field_name names[INFO_KEYS] = {
-#define X(id, pos, name, tags, desc) {pos, name, tags, desc},
+#define METRIC(name)      .metric = (name)
+#define OWN(name)         .metric = (name), .own = true
+#define OWN_US(name)      .metric = (name), .own = true, .parts = 1000000
+#define NO_METRIC(reason) .no_metric = (reason)
+#define NOT_HERE          .no_metric = "lfproxy does not have the feature"
+
+const struct info_key_spec info_keys[INFO_KEYS] = {
+#define X(id, pos, name, tags, desc, metric) {{pos, name, tags, desc}, metric},
     INFO_KEYS_TABLE(X)
 #undef X
 };
-
-const char *
-info_key_description(enum info_key key)
-{
-	return names[key].desc;
-}
 
 void
 info_read(const struct model *model, const struct info_facts *facts,
@@ -254,11 +258,11 @@ info_read(const struct model *model, const struct info_facts *facts,
 	read_activity(ret_info, model, facts);
 	read_loop(ret_info, &facts->loop);
 	read_node(ret_info, model->spec->global.node);
-	read_rest(ret_info);
+	read_missing_features(ret_info);
 }
 
-/* What is a fraction if that is asked for, as in HAProxy; two of them are then
- * rates, which they are not otherwise. */
+/* The keys that `show info float` shows as fractions, as in HAProxy, with the
+ * tags that they have then. */
 static const struct float_key {
 	enum info_key key;
 	const char *tags;
@@ -275,13 +279,13 @@ static const struct float_key {
     {INFO_START, "MDP:flt"},
 };
 
-/* Rates are counts of whole seconds: there is no more to be told of them. */
+/* Rates are counts of whole seconds, so only the times get a fraction. */
 static void
-use_floats(
-    struct info *info, struct field_name *keys, const struct model_state *state)
+use_floats(struct info *info, struct field_name *names,
+    const struct model_state *state)
 {
 	for (size_t i = 0; i < sizeof(float_keys) / sizeof(float_keys[0]); i++)
-		keys[float_keys[i].key].tags = float_keys[i].tags;
+		names[float_keys[i].key].tags = float_keys[i].tags;
 	field_float(&info->fields[INFO_UPTIME_SEC],
 	    (double)(clock_now_ms() - state->started_ms) / 1e3);
 	field_float(
@@ -292,15 +296,16 @@ void
 info_render(FILE *out, const struct model *model,
     const struct info_facts *facts, enum field_form form, bool floats)
 {
-	struct field_name keys[INFO_KEYS];
+	struct field_name names[INFO_KEYS];
 	struct info info;
 
-	memcpy(keys, names, sizeof(keys));
+	for (enum info_key i = 0; i < INFO_KEYS; i++)
+		names[i] = info_keys[i].field;
 	info_read(model, facts, &info);
 	if (floats)
-		use_floats(&info, keys, model->state);
+		use_floats(&info, names, model->state);
 	for (enum info_key i = 0; i < INFO_KEYS; i++)
-		put(out, &keys[i], &info.fields[i], form);
+		put_key(out, &names[i], &info.fields[i], form);
 	put_exhaustion(out, &facts->exhaustion, form);
 	if (form == FIELD_JSON)
 		fputs("]\n", out);

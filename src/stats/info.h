@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * `show info`: the process, in HAProxy's keys and order, and behind them ours.
+ * `show info`: state and counters of the process, in HAProxy's keys and order,
+ * followed by lfproxy's own keys.
+ *
+ * All functions run on the control thread.
  */
 #ifndef STATS_INFO_H
 #define STATS_INFO_H
@@ -13,17 +16,17 @@
 #include "stats/info_keys.h"
 #include "net/splice.h"
 
-/* What the model does not know. */
+/* Values that are not in the model. */
 struct info_facts {
-	const char *name;      /* of the product, as clients want it */
+	const char *name;      /* of the product, as configured */
 	unsigned threads;      /* of all pools */
-	uint64_t waiting;      /* events fetched and not looked at so far */
-	uint64_t descriptors;  /* the process may have */
-	uint64_t sessions_max; /* as the system allows */
-	uint64_t maxconn;      /* as the operator does */
-	uint32_t connect_rate, session_rate; /* limits, 0: none */
+	uint64_t waiting;      /* events fetched and not yet dispatched */
+	uint64_t descriptors;  /* limit of the process */
+	uint64_t sessions_max; /* that the resources permit */
+	uint64_t maxconn;      /* limit in force */
+	uint32_t connect_rate, session_rate; /* limits per second, 0: none */
 	bool stopping;
-	unsigned idle_percent; /* of its threads' time, in the last second */
+	unsigned idle_percent; /* of the threads' time, in the last second */
 	uint64_t bytes_rate;   /* in the last second */
 	unsigned admin_sockets, admin_clients;
 	struct splice_status pipes;
@@ -31,31 +34,29 @@ struct info_facts {
 	struct loop_status loop;
 };
 
-/* The facts of this moment. */
+/* Collects the facts at the time of the call. */
 void info_gather(const struct command_env *env, struct info_facts *ret_facts);
 
-/* A field for each key. */
 struct info {
 	struct field fields[INFO_KEYS];
 };
 
-const char *info_key_description(enum info_key key);
-
+/* Reads all keys; none stays absent. */
 void info_read(const struct model *model, const struct info_facts *facts,
     struct info *ret_info);
 
-/* One `Key: value` a line, or the same typed or as JSON; with floats rates and
- * times have their fractions.  Keys of things that
- * lfproxy does not have (TLS of its own, compression, peers) are 0, as they are
- * in an HAProxy that does not use them. */
+/* Writes a line `Key: value` for each key, or typed lines, or JSON.  With
+ * floats, times have fractions.  Keys of features that lfproxy does not have
+ * (TLS, compression, peers) are 0, as in an HAProxy that does not use them. */
 void info_render(FILE *out, const struct model *model,
     const struct info_facts *facts, enum field_form form, bool floats);
 
-/* Bytes that went through the process, both ways. */
+/* The bytes sent by all frontends in both directions. */
 uint64_t info_bytes(const struct model *model);
 
-/* The version of the runtime API that is followed: tools look for 2.x and
- * decide what to ask.  Ours has a key of its own. */
+/* The version of HAProxy's runtime API that lfproxy follows.  Tools expect 2.x
+ * here and derive from it what they may ask; lfproxy's own version is in the
+ * key `Lfproxy_version`. */
 #define API_VERSION "2.6.0-lfproxy"
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * See metrics.h.
  *
- * Prometheus wants all samples of a metric together, so the walk goes over the
- * metrics, and for each over the proxies; where it stopped is a place in both.
+ * Prometheus requires all samples of a metric together, so the outer loop is
+ * over the metrics and the inner one over the proxies.  Between two parts,
+ * struct metrics holds the position in both.
  */
 #include "stats/metrics.h"
 
@@ -10,19 +11,18 @@
 #include <string.h>
 
 #include "stats/metrics_pool.h"
-#include "stats/metrics_table.h"
 #include "stats/metrics_text.h"
 #include "stats/info.h"
 #include "stats/stat_columns.h"
 #include "base/list.h"
 
-/* Names of metrics are made up in here. */
+/* The longest name of a metric. */
 #define NAME_SIZE 96
 
 struct metrics;
 
-/* A group of metrics.  put writes the one with that number, from the place on
- * where it stopped, until it is written (true) or the part is full. */
+/* A group of metrics, numbered from 0 to count() - 1.  put continues to write
+ * metric number; false: the part is full and the metric not complete. */
 struct group {
 	size_t (*count)(void);
 	bool (*put)(struct metrics *m, size_t number, FILE *out);
@@ -33,11 +33,11 @@ struct metrics {
 	const struct command_env *env; /* of this part */
 	struct model *model;           /* pinned */
 	struct stat_facts facts;
-	size_t group, number;
-	/* Within one: */
-	bool begun;
-	size_t proxy, server;
 	long part_start;
+	/* The metric being written, and the next sample of it. */
+	size_t group, number;
+	bool header_written;
+	size_t proxy, server;
 };
 
 static bool
@@ -46,35 +46,94 @@ is_full(const struct metrics *m, FILE *out)
 	return ftell(out) - m->part_start >= ANSWER_PART_SIZE;
 }
 
-/* -- of proxies -- */
+static void
+put_header_once(struct metrics *m, FILE *out, const char *name,
+    const char *type, const char *help)
+{
+	if (!m->header_written)
+		metric_begin(out, name, type, help);
+	m->header_written = true;
+}
 
-static const struct kind {
+static const char *
+prefix_of(bool own)
+{
+	return own ? "lfproxy" : "haproxy";
+}
+
+/* Counters, and no other metrics, end in _total; that includes some gauges that
+ * HAProxy declares as counters. */
+static const char *
+type_of(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 6 && strcmp(name + len - 6, "_total") == 0 ? "counter"
+	                                                        : "gauge";
+}
+
+/* "seconds ..." for "milliseconds ...": metrics are in whole units. */
+static const char *
+whole_units(const char *text, unsigned parts)
+{
+	if (parts > 1 &&
+	    (strncmp(text, "milli", 5) == 0 || strncmp(text, "micro", 5) == 0))
+		return text + 5;
+	return text;
+}
+
+/* -- metrics of frontends, backends and servers -- */
+
+enum kind { KIND_FRONTEND, KIND_BACKEND, KIND_SERVER, KINDS };
+
+static const struct kind_text {
 	unsigned row;
 	const char *name;
-} kinds[] = {
-    {ROW_FRONTEND, "frontend"},
-    {ROW_BACKEND, "backend"},
-    {ROW_SERVER, "server"},
+} kinds[KINDS] = {
+    [KIND_FRONTEND] = {ROW_FRONTEND, "frontend"},
+    [KIND_BACKEND] = {ROW_BACKEND, "backend"},
+    [KIND_SERVER] = {ROW_SERVER, "server"},
 };
 
-/* What is written of a row of that kind. */
+/* Writes the samples of a row. */
 typedef void (*put_sample)(FILE *out, const char *name,
     const struct stat_row *row, const struct metric_labels *labels,
     const void *arg);
 
-/* Once for each row of the kind, from the place on; false: the part is full. */
+static struct stat_row
+row_at_position(const struct metrics *m, enum kind kind)
+{
+	switch (kind) {
+	case KIND_FRONTEND:
+		return stat_row_of_frontend(m->model->frontends[m->proxy]);
+	case KIND_BACKEND:
+		return stat_row_of_backend(m->model->backends[m->proxy]);
+	default:
+		return stat_row_of_server(
+		    m->model->backends[m->proxy]->servers[m->server]);
+	}
+}
+
+/* The number of rows that the proxy at the position has of the kind. */
+static size_t
+rows_of_proxy(const struct metrics *m, enum kind kind)
+{
+	return kind == KIND_SERVER
+	           ? m->model->backends[m->proxy]->spec->servers_n
+	           : 1;
+}
+
+/* Calls put for each row of the kind, from the position on; false: the part is
+ * full. */
 static bool
-walk(struct metrics *m, const struct kind *kind, const char *name,
+for_each_row(struct metrics *m, enum kind kind, const char *name,
     put_sample put, const void *arg, FILE *out)
 {
 	const struct spec *spec = m->model->spec;
-	bool frontends = kind->row == ROW_FRONTEND;
-	size_t n = frontends ? spec->frontends_n : spec->backends_n;
+	size_t n = kind == KIND_FRONTEND ? spec->frontends_n : spec->backends_n;
 
 	for (; m->proxy < n; m->proxy++, m->server = 0) {
-		const struct backend *b =
-		    frontends ? NULL : m->model->backends[m->proxy];
-		size_t rows = kind->row == ROW_SERVER ? b->spec->servers_n : 1;
+		size_t rows = rows_of_proxy(m, kind);
 
 		for (; m->server < rows; m->server++) {
 			struct stat_row row;
@@ -82,11 +141,7 @@ walk(struct metrics *m, const struct kind *kind, const char *name,
 
 			if (is_full(m, out))
 				return false;
-			row = frontends ? stat_row_of_frontend(
-			                      m->model->frontends[m->proxy])
-			      : kind->row == ROW_SERVER
-			          ? stat_row_of_server(b->servers[m->server])
-			          : stat_row_of_backend(b);
+			row = row_at_position(m, kind);
 			row.facts = &m->facts;
 			labels.pairs[1] = row.proxy;
 			if (row.server) {
@@ -103,70 +158,46 @@ static void
 put_stat_sample(FILE *out, const char *name, const struct stat_row *row,
     const struct metric_labels *labels, const void *arg)
 {
-	const struct stat_metric *metric = arg;
-	struct field field = stat_columns_read(metric->column, row);
+	const struct stat_column *column = arg;
+	struct field field = stat_column_read(column, row);
 
 	if (!field.present || !field.text[0])
 		return;
-	if (metric->parts > 1)
+	if (column->parts > 1)
 		metric_parts(out, name, labels, strtoull(field.text, NULL, 10),
-		    metric->parts);
+		    column->parts);
 	else
 		metric_text(out, name, labels, field.text);
 }
 
-/* For each kind all metrics of the table; those that it does not have are
- * nothing. */
+/* One number for each kind and column; columns that are not a metric of that
+ * kind write nothing. */
 static size_t
-count_stat(void)
+count_columns(void)
 {
-	return sizeof(kinds) / sizeof(kinds[0]) * stat_metrics_n;
-}
-
-static void
-begin(struct metrics *m, FILE *out, const char *name, const char *type,
-    const char *help)
-{
-	if (!m->begun)
-		metric_begin(out, name, type, help);
-	m->begun = true;
-}
-
-/* "seconds ..." of "milliseconds ...", as a metric has whole units. */
-static const char *
-whole_units(const char *text, unsigned parts)
-{
-	if (parts > 1 &&
-	    (strncmp(text, "milli", 5) == 0 || strncmp(text, "micro", 5) == 0))
-		return text + 5;
-	return text;
-}
-
-static const char *
-prefix_of(bool own)
-{
-	return own ? "lfproxy" : "haproxy";
+	return KINDS * stat_columns_n;
 }
 
 static bool
-put_stat(struct metrics *m, size_t number, FILE *out)
+put_column(struct metrics *m, size_t number, FILE *out)
 {
-	const struct kind *kind = &kinds[number / stat_metrics_n];
-	const struct stat_metric *metric =
-	    &stat_metrics[number % stat_metrics_n];
+	enum kind kind = (enum kind)(number / stat_columns_n);
+	const struct stat_column *column =
+	    &stat_columns[number % stat_columns_n];
+	const char *metric = stat_column_metric(column, kinds[kind].row);
 	char name[NAME_SIZE];
 
-	if (!(metric->kinds & kind->row))
+	if (!metric)
 		return true;
-	snprintf(name, sizeof(name), "%s_%s_%s", prefix_of(metric->own),
-	    kind->name, metric->name);
-	begin(m, out, name, metric->counter ? "counter" : "gauge",
-	    whole_units(
-	        stat_columns_description(metric->column), metric->parts));
-	return walk(m, kind, name, put_stat_sample, metric, out);
+	snprintf(name, sizeof(name), "%s_%s_%s", prefix_of(column->own),
+	    kinds[kind].name, metric);
+	put_header_once(m, out, name, type_of(metric),
+	    whole_units(column->desc, column->parts));
+	return for_each_row(m, kind, name, put_stat_sample, column, out);
 }
 
-/* -- states: 1 for the one that holds, 0 for the others -- */
+/* -- states: a sample per state, 1 for the present one and 0 for the others --
+ */
 
 static void
 put_states(FILE *out, const char *name, const struct metric_labels *labels,
@@ -184,7 +215,14 @@ put_states(FILE *out, const char *name, const struct metric_labels *labels,
 	}
 }
 
-enum state { STATE_DOWN, STATE_UP, STATE_MAINT, STATE_DRAIN, STATE_NOLB };
+enum state {
+	STATE_DOWN,
+	STATE_UP,
+	STATE_MAINT,
+	STATE_DRAIN,
+	STATE_NOLB,
+	STATES
+};
 
 static enum state
 state_of_server(const struct server *server)
@@ -198,13 +236,15 @@ state_of_server(const struct server *server)
 	return server_admin_of(server) == SERVER_DRAIN ? STATE_DRAIN : STATE_UP;
 }
 
-static const char *const server_states[] = {[STATE_DOWN] = "DOWN",
+static const char *const state_names[] = {
+    [STATE_DOWN] = "DOWN",
     [STATE_UP] = "UP",
     [STATE_MAINT] = "MAINT",
     [STATE_DRAIN] = "DRAIN",
-    [STATE_NOLB] = "NOLB"};
-
-#define SERVER_STATES (STATE_NOLB + 1)
+    [STATE_NOLB] = "NOLB",
+};
+_Static_assert(
+    sizeof(state_names) / sizeof(state_names[0]) == STATES, "a name each");
 
 static bool
 is_frontend_up(const struct stat_row *row)
@@ -218,8 +258,8 @@ put_status(FILE *out, const char *name, const struct stat_row *row,
     const struct metric_labels *labels, const void *arg)
 {
 	(void)arg;
-	put_states(out, name, labels, server_states,
-	    row->server ? SERVER_STATES : STATE_UP + 1,
+	put_states(out, name, labels, state_names,
+	    row->server ? STATES : STATE_UP + 1,
 	    row->server     ? state_of_server(row->server)
 	    : row->frontend ? is_frontend_up(row)
 	                    : row->backend->state->usable > 0);
@@ -243,7 +283,7 @@ put_check_status(FILE *out, const char *name, const struct stat_row *row,
 }
 
 static void
-put_admin(FILE *out, const char *name, const struct stat_row *row,
+put_admin_state(FILE *out, const char *name, const struct stat_row *row,
     const struct metric_labels *labels, const void *arg)
 {
 	static const enum server_admin all[] = {
@@ -260,44 +300,40 @@ put_admin(FILE *out, const char *name, const struct stat_row *row,
 	put_states(out, name, labels, names, 3, at);
 }
 
-/* Not one of the states, but how many servers are in each. */
+/* The number of servers in each state. */
 static void
-put_server_sums(FILE *out, const char *name, const struct stat_row *row,
+put_servers_in_state(FILE *out, const char *name, const struct stat_row *row,
     const struct metric_labels *labels, const void *arg)
 {
 	const struct backend *b = row->backend;
-	unsigned sums[SERVER_STATES] = {0};
+	unsigned sums[STATES] = {0};
 
 	(void)arg;
 	for (size_t i = 0; i < b->spec->servers_n; i++)
 		sums[state_of_server(b->servers[i])]++;
-	for (size_t i = 0; i < SERVER_STATES; i++) {
+	for (size_t i = 0; i < STATES; i++) {
 		const struct metric_labels with = {{labels->pairs[0],
-		    labels->pairs[1], "state", server_states[i], NULL}};
+		    labels->pairs[1], "state", state_names[i], NULL}};
 
 		metric_number(out, name, &with, sums[i]);
 	}
 }
 
 static const struct state_metric {
-	const struct kind *kind;
+	enum kind kind;
 	const char *name, *help;
 	put_sample put;
-	enum stat_name column; /* that says the same */
 	bool own;
 } state_metrics[] = {
-    {&kinds[0], "status", "1 for the state that holds", put_status, STAT_status,
-        false},
-    {&kinds[1], "status", "1 for the state that holds", put_status, STAT_status,
-        false},
-    {&kinds[2], "status", "1 for the state that holds", put_status, STAT_status,
-        false},
-    {&kinds[1], "agg_server_status", "servers in each state", put_server_sums,
-        STAT_agg_server_status, false},
-    {&kinds[2], "check_status", "1 for how the last check ended",
-        put_check_status, STAT_check_status, false},
-    {&kinds[2], "admin_state", "1 for what people decided", put_admin,
-        STAT_lf_admin, true},
+    {KIND_FRONTEND, "status", "1 for the present state", put_status, false},
+    {KIND_BACKEND, "status", "1 for the present state", put_status, false},
+    {KIND_SERVER, "status", "1 for the present state", put_status, false},
+    {KIND_BACKEND, "agg_server_status", "servers in each state",
+        put_servers_in_state, false},
+    {KIND_SERVER, "check_status", "1 for the result of the last check",
+        put_check_status, false},
+    {KIND_SERVER, "admin_state", "1 for the present administrative state",
+        put_admin_state, true},
 };
 
 static size_t
@@ -313,23 +349,9 @@ put_state(struct metrics *m, size_t number, FILE *out)
 	char name[NAME_SIZE];
 
 	snprintf(name, sizeof(name), "%s_%s_%s", prefix_of(metric->own),
-	    metric->kind->name, metric->name);
-	begin(m, out, name, "gauge", metric->help);
-	return walk(m, metric->kind, name, metric->put, NULL, out);
-}
-
-bool
-metrics_have_column(enum stat_name column, unsigned kind)
-{
-	for (size_t i = 0; i < stat_metrics_n; i++)
-		if (stat_metrics[i].column == column &&
-		    (stat_metrics[i].kinds & kind))
-			return true;
-	for (size_t i = 0; i < count_states(); i++)
-		if (state_metrics[i].column == column &&
-		    state_metrics[i].kind->row == kind)
-			return true;
-	return false;
+	    kinds[metric->kind].name, metric->name);
+	put_header_once(m, out, name, "gauge", metric->help);
+	return for_each_row(m, metric->kind, name, metric->put, NULL, out);
 }
 
 /* -- times of backends -- */
@@ -359,11 +381,11 @@ put_timings(struct metrics *m, size_t number, FILE *out)
 
 	snprintf(name, sizeof(name), "lfproxy_backend_%s_seconds",
 	    timing_name(which));
-	begin(m, out, name, "histogram", timing_text(which));
-	return walk(m, &kinds[1], name, put_timing, &which, out);
+	put_header_once(m, out, name, "histogram", timing_text(which));
+	return for_each_row(m, KIND_BACKEND, name, put_timing, &which, out);
 }
 
-/* -- of the process, and of its pools -- */
+/* -- metrics of the process and its pools -- */
 
 static size_t
 count_one(void)
@@ -378,36 +400,39 @@ put_build(FILE *out)
 	const struct metric_labels labels = {
 	    {"version", API_VERSION, "lfproxy", LFPROXY_VERSION, NULL}};
 
-	metric_begin(out, name, "gauge", "always 1; its labels are versions");
+	metric_begin(out, name, "gauge", "always 1; the labels are versions");
 	metric_number(out, name, &labels, 1);
+}
+
+static void
+put_info_key(FILE *out, const struct info_key_spec *key, const char *text)
+{
+	const struct metric_labels none = {{NULL}};
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s_process_%s", prefix_of(key->own),
+	    key->metric);
+	metric_begin(out, name, type_of(key->metric),
+	    whole_units(key->field.desc, key->parts));
+	if (key->parts > 1)
+		metric_parts(
+		    out, name, &none, strtoull(text, NULL, 10), key->parts);
+	else
+		metric_text(out, name, &none, text);
 }
 
 static bool
 put_process(struct metrics *m, size_t number, FILE *out)
 {
-	const struct metric_labels none = {{NULL}};
 	struct info_facts facts;
 	struct info info;
 
 	(void)number;
 	info_gather(m->env, &facts);
 	info_read(m->model, &facts, &info);
-	for (size_t i = 0; i < info_metrics_n; i++) {
-		const struct info_metric *metric = &info_metrics[i];
-		uint64_t value =
-		    strtoull(info.fields[metric->key].text, NULL, 10);
-		char name[NAME_SIZE];
-
-		snprintf(name, sizeof(name), "%s_process_%s",
-		    prefix_of(metric->own), metric->name);
-		metric_begin(out, name, metric->counter ? "counter" : "gauge",
-		    whole_units(
-		        info_key_description(metric->key), metric->parts));
-		if (metric->parts > 1)
-			metric_parts(out, name, &none, value, metric->parts);
-		else
-			metric_number(out, name, &none, value * metric->factor);
-	}
+	for (enum info_key i = 0; i < INFO_KEYS; i++)
+		if (info_keys[i].metric)
+			put_info_key(out, &info_keys[i], info.fields[i].text);
 	put_build(out);
 	metrics_put_exhaustion(out, &facts.exhaustion);
 	return true;
@@ -420,12 +445,12 @@ put_pools(struct metrics *m, size_t number, FILE *out)
 	return true;
 }
 
-/* -- all together -- */
+/* -- the answer -- */
 
 static const struct group groups[] = {
     {count_one, put_process},
     {count_states, put_state},
-    {count_stat, put_stat},
+    {count_columns, put_column},
     {count_timings, put_timings},
     {metrics_pools_count, put_pools},
 };
@@ -433,7 +458,7 @@ static const struct group groups[] = {
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 static bool
-more(struct answer_rest *rest, const struct command_env *env, FILE *out)
+more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
 	struct metrics *m = container_of(rest, struct metrics, rest);
 
@@ -444,7 +469,7 @@ more(struct answer_rest *rest, const struct command_env *env, FILE *out)
 			if (is_full(m, out) ||
 			    !groups[m->group].put(m, m->number, out))
 				return true;
-			m->begun = false;
+			m->header_written = false;
 			m->proxy = m->server = 0;
 		}
 	}
@@ -467,7 +492,8 @@ metrics_new(const struct command_env *env)
 
 	if (!m)
 		return NULL;
-	m->rest = (struct answer_rest){.more = more, .free = free_metrics};
+	m->rest =
+	    (struct answer_rest){.more = more_metrics, .free = free_metrics};
 	m->model = control_model(env->control);
 	m->facts = (struct stat_facts){
 	    .sessions_max = control_maxconn(env->control),

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * /metrics: Prometheus' text format, version 0.0.4.
+ * /metrics in Prometheus' text format, version 0.0.4.
  *
- * What HAProxy 2.6's exporter has as well goes by its names
- * (haproxy_server_...) and means the same, so dashboards and alerts made for it
- * work; a sample whose column of `show stat` is empty is left out.  What only
- * lfproxy has is called lfproxy_...: its pools of threads, and histograms of
- * the times of backends and of the Leader/Followers core, with the powers of
- * two (in nanoseconds) as their bounds, at which the histograms of the process
- * are exact.
+ * Metrics that HAProxy 2.6's exporter has keep its names (haproxy_server_...)
+ * and meanings, so dashboards and alerts made for HAProxy work.  Samples whose
+ * column of `show stat` is empty are left out.  Metrics of lfproxy alone are
+ * called lfproxy_...: its thread pools, exhausted resources, and histograms of
+ * times.  Histograms have powers of two in nanoseconds as bounds, where the
+ * process's own histograms are exact.
  */
 #ifndef STATS_METRICS_H
 #define STATS_METRICS_H
 
 #include "stats/answer.h"
-#include "stats/stat_names.h"
 
-/* Control thread.  All metrics, in parts; the model of the first part is kept
- * for the last, so that no sample is there twice.  NULL when memory is short.
- */
+/* Returns all metrics, in parts, or NULL if memory is short.  Pins the present
+ * model until the last part, so no sample appears twice.  Runs on the control
+ * thread. */
 struct answer_rest *metrics_new(const struct command_env *env);
-
-/* Whether the column, of rows of that kind (ROW_SERVER and so on), is a metric:
- * what is none has a reason in metrics_table.c. */
-bool metrics_have_column(enum stat_name column, unsigned kind);
 
 #endif

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The columns of `show stat`: one table, a line each.
+ * The columns of `show stat` in one table: name, type, description, the rows
+ * that have a value, where the value comes from, and the metric made of it.
+ *
+ * The first columns are HAProxy 2.6's, in its order.  They end with `-`, behind
+ * which HAProxy has the columns of its protocol modules and lfproxy its own.
+ * A column stays empty where HAProxy leaves it empty for a TCP proxy, and where
+ * lfproxy does not know the value.
  */
 #ifndef STATS_STAT_COLUMNS_H
 #define STATS_STAT_COLUMNS_H
@@ -8,29 +14,27 @@
 
 #include "stats/field.h"
 #include "stats/stat_rows.h"
-#include "stats/stat_names.h"
 #include "model/model.h"
 
-/* Which rows have a value in a column: ROW_CHECKED are the servers that are
- * checked, ROW_AGENT those with an agent, ROW_TRACKING those that track another
- * one, ROW_SERVER all servers. */
+/* What a row is about.  Rows of servers have ROW_SERVER, and ROW_CHECKED if the
+ * server is checked, ROW_AGENT if its agent is asked, ROW_TRACKING if the
+ * server tracks another one. */
 #define ROW_FRONTEND 1u
 #define ROW_BACKEND  2u
 #define ROW_SERVER   4u
 #define ROW_CHECKED  8u
 #define ROW_AGENT    16u
 #define ROW_TRACKING 32u
-#define ROW_ALL      (ROW_FRONTEND | ROW_BACKEND | ROW_SERVER)
 
-/* One of frontend, backend and server is set, and the rest NULL. */
+/* Exactly one of frontend, backend and server is set; the others are NULL. */
 struct stat_row {
 	const struct frontend *frontend;
 	const struct backend *backend;
 	const struct server *server;
 	const struct stat_facts *facts;
-	unsigned kind;      /* the ROW_ bits that are true of it */
-	bool some_left_out; /* servers of the backend are not shown */
-	bool no_places;     /* as the filter has it */
+	unsigned kind;       /* ROW_ bits */
+	bool servers_hidden; /* the filter hides some servers of the backend */
+	bool addresses_hidden; /* the filter hides addresses and algorithms */
 	unsigned iid;
 	const char *proxy;
 	const struct counters *counters;
@@ -38,24 +42,57 @@ struct stat_row {
 	const struct rate *rate;
 };
 
-/* All but the facts. */
+/* The caller sets facts and what is hidden. */
 struct stat_row stat_row_of_frontend(const struct frontend *frontend);
 struct stat_row stat_row_of_backend(const struct backend *backend);
 struct stat_row stat_row_of_server(const struct server *server);
 
-/* One value. */
-struct field stat_columns_read(
-    enum stat_name which, const struct stat_row *row);
-/* The kinds of rows that may have one. */
-unsigned stat_columns_kinds(enum stat_name which);
-const char *stat_columns_description(enum stat_name which);
+struct stat_column {
+	const char *name;
+	const char *tags; /* see field.h */
+	const char *desc;
+	unsigned rows; /* ROW_ bits: a row with one of them has a value */
 
-/* `# pxname,svname,...` */
-void stat_columns_put_header(FILE *out);
+	/* The source of the value, exactly one of these.  put leaves the field
+	 * absent where there is no value. */
+	uint64_t (*number)(const struct stat_row *row);
+	const char *(*text)(const struct stat_row *row);
+	void (*put)(struct field *out, const struct stat_row *row);
+	enum counter counter; /* if counted */
+	bool counted;
 
-/* CSV: a value for each column the row has one in, a comma after each column.
- * Typed: a line for each value.  JSON: an array of objects. */
-void stat_columns_put_row(
-    FILE *out, const struct stat_row *row, enum field_form form);
+	bool address;             /* empty where row->addresses_hidden */
+	const char *backend_tags; /* instead of tags in rows of backends */
+
+	/* The metric is PREFIX_KIND_METRIC, for instance
+	 * haproxy_server_weight; a column has a metric or a reason for none. */
+	const char *metric;
+	const char *server_metric; /* for servers instead; "": none */
+	const char *no_metric;     /* the reason */
+	bool own;       /* prefix lfproxy: HAProxy 2.6's exporter lacks it */
+	unsigned parts; /* values per unit of the metric, 1000: ms; 0: 1 */
+};
+
+extern const struct stat_column stat_columns[];
+extern const size_t stat_columns_n;
+
+/* Whether rows of that kind, one of ROW_FRONTEND, ROW_BACKEND and ROW_SERVER,
+ * may have a value. */
+bool stat_column_applies(const struct stat_column *column, unsigned kind);
+
+/* The metric's name without prefix and kind, or NULL if rows of that kind have
+ * no such metric. */
+const char *stat_column_metric(const struct stat_column *column, unsigned kind);
+
+/* The value in that row, absent if it has none. */
+struct field stat_column_read(
+    const struct stat_column *column, const struct stat_row *row);
+
+/* Writes `# pxname,svname,...`. */
+void stat_put_header(FILE *out);
+
+/* Writes a row.  CSV: a comma after each column.  Typed: a line for each value.
+ * JSON: an array of objects.  Flat: one object. */
+void stat_put_row(FILE *out, const struct stat_row *row, enum field_form form);
 
 #endif

@@ -53,11 +53,11 @@ static void
 put_row(const struct output *to, struct stat_row *row)
 {
 	row->facts = to->facts;
-	row->no_places = to->filter->no_places;
+	row->addresses_hidden = to->filter->addresses_hidden;
 	if (is_json(to->filter->form) && to->cursor->any)
 		putc(',', to->out);
 	to->cursor->any = true;
-	stat_columns_put_row(to->out, row, to->filter->form);
+	stat_put_row(to->out, row, to->filter->form);
 }
 
 static void
@@ -85,7 +85,7 @@ put_backend(const struct output *to, const struct backend *backend)
 {
 	struct stat_row row = stat_row_of_backend(backend);
 
-	row.some_left_out = to->filter->no_maint || to->filter->up;
+	row.servers_hidden = to->filter->no_maint || to->filter->up;
 	if (wants_proxy(to->filter, row.proxy, row.iid) &&
 	    wants_whole(to->filter, STAT_BACKENDS))
 		put_row(to, &row);
@@ -124,7 +124,7 @@ put_begin(const struct output *to)
 	if (is_json(form))
 		putc('[', to->out);
 	else if (form == FIELD_PLAIN || form == FIELD_DESC)
-		stat_columns_put_header(to->out);
+		stat_put_header(to->out);
 }
 
 bool

@@ -32,7 +32,7 @@ struct stat_filter {
 	int sid;                    /* of a server, -1: any */
 	bool no_maint;              /* not servers in maintenance */
 	bool up;                    /* no servers that are down or in it */
-	bool no_places; /* not where servers are and how they are chosen */
+	bool addresses_hidden;      /* of servers; algorithms as well */
 	enum field_form form;
 };
 

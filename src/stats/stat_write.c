@@ -1,48 +1,43 @@
 /* SPDX-License-Identifier: MIT
- * How rows of `show stat` are written, see stat_columns.h.
+ * The forms in which a row of `show stat` is written, see stat_columns.h.
  */
 #include "stats/stat_columns.h"
 
 #include <string.h>
 
-static const struct field_name names[STAT_NAMES] = {
-#define X(id, tags, desc) {STAT_##id, #id, tags, desc},
-    STAT_COLUMNS_TABLE(X)
-#undef X
-};
-
-static struct field_name
-name_of(enum stat_name i, const struct stat_row *row)
+static bool
+is_dash(const struct stat_column *column)
 {
-	struct field_name name = names[i];
-
-	if (i == STAT_dash)
-		name.name = "-";
-	if (i > STAT_dash)
-		name.pos--; /* it has no place of its own */
-	if (row && row->backend &&
-	    (i == STAT_act || i == STAT_bck || i == STAT_rate ||
-	        i == STAT_rate_max))
-		name.tags = "MGP:u32"; /* as HAProxy has it */
-	return name;
+	return column->name[0] == '-';
 }
 
-const char *
-stat_columns_description(enum stat_name which)
+/* The position counts the columns without `-`. */
+static struct field_name
+field_name_of(const struct stat_column *column, const struct stat_row *row)
 {
-	return name_of(which, NULL).desc;
+	bool is_ours = strncmp(column->name, "lf_", 3) == 0;
+	const char *tags = column->tags;
+
+	if (row->backend && column->backend_tags)
+		tags = column->backend_tags;
+	return (struct field_name){
+	    .pos = (unsigned)(column - stat_columns) - is_ours,
+	    .name = column->name,
+	    .tags = tags,
+	    .desc = column->desc,
+	};
 }
 
 void
-stat_columns_put_header(FILE *out)
+stat_put_header(FILE *out)
 {
 	fputs("# ", out);
-	for (enum stat_name i = 0; i < STAT_NAMES; i++)
-		fprintf(out, "%s,", name_of(i, NULL).name);
+	for (size_t i = 0; i < stat_columns_n; i++)
+		fprintf(out, "%s,", stat_columns[i].name);
 	putc('\n', out);
 }
 
-/* Quoted where HAProxy quotes (RFC 4180). */
+/* Quotes where HAProxy does (RFC 4180). */
 static void
 put_csv(FILE *out, const char *text)
 {
@@ -62,76 +57,63 @@ put_csv(FILE *out, const char *text)
 static void
 put_row_csv(FILE *out, const struct stat_row *row)
 {
-	for (enum stat_name i = 0; i < STAT_NAMES; i++) {
-		put_csv(out, stat_columns_read(i, row).text);
+	for (size_t i = 0; i < stat_columns_n; i++) {
+		put_csv(out, stat_column_read(&stat_columns[i], row).text);
 		putc(',', out);
 	}
 	putc('\n', out);
 }
 
-/* Not the column `-`, which says nothing here. */
-static void
-put_row_typed(FILE *out, const struct stat_row *row, bool desc)
+static const char *
+object_type(const struct stat_row *row)
 {
-	for (enum stat_name i = 0; i < STAT_NAMES; i++) {
-		struct field_name name = name_of(i, row);
-		struct field field = stat_columns_read(i, row);
+	return row->frontend ? "Frontend" : row->backend ? "Backend" : "Server";
+}
 
-		if (!field.present || i == STAT_dash)
-			continue;
-		fprintf(out, "%c.%u.%u.",
-		    row->frontend  ? 'F'
-		    : row->backend ? 'B'
-		                   : 'S',
-		    row->iid, row->server ? row->server->id : 0);
-		field_put_typed(out, &name, &field, desc);
+/* One value of a row that is not CSV. */
+static void
+put_value(FILE *out, const struct stat_row *row,
+    const struct stat_column *column, const struct field *field,
+    enum field_form form)
+{
+	struct field_name name = field_name_of(column, row);
+	unsigned sid = row->server ? row->server->id : 0;
+
+	switch (form) {
+	case FIELD_JSON:
+		fprintf(out, "{\"objType\":\"%s\",\"proxyId\":%u,\"id\":%u,",
+		    object_type(row), row->iid, sid);
+		field_put_json(out, &name, field);
+		break;
+	case FIELD_FLAT:
+		field_put_flat(out, &name, field);
+		break;
+	default:
+		fprintf(out, "%c.%u.%u.", object_type(row)[0], row->iid, sid);
+		field_put_typed(out, &name, field, form == FIELD_TYPED_DESC);
 	}
 }
 
+/* Flat rows have absent values as null; the other forms omit them. */
 static void
-put_row_json(FILE *out, const struct stat_row *row)
+put_row_values(FILE *out, const struct stat_row *row, enum field_form form,
+    const char *begin, const char *separator, const char *end)
 {
-	const char *separator = "[";
+	for (size_t i = 0; i < stat_columns_n; i++) {
+		const struct stat_column *column = &stat_columns[i];
+		struct field field = stat_column_read(column, row);
 
-	for (enum stat_name i = 0; i < STAT_NAMES; i++) {
-		struct field_name name = name_of(i, row);
-		struct field field = stat_columns_read(i, row);
-
-		if (!field.present || i == STAT_dash)
+		if (is_dash(column) || (!field.present && form != FIELD_FLAT))
 			continue;
-		fprintf(out, "%s{\"objType\":\"%s\",\"proxyId\":%u,\"id\":%u,",
-		    separator,
-		    row->frontend  ? "Frontend"
-		    : row->backend ? "Backend"
-		                   : "Server",
-		    row->iid, row->server ? row->server->id : 0);
-		field_put_json(out, &name, &field);
-		separator = ",";
+		fputs(begin, out);
+		begin = separator;
+		put_value(out, row, column, &field, form);
 	}
-	putc(']', out);
-}
-
-static void
-put_row_flat(FILE *out, const struct stat_row *row)
-{
-	const char *separator = "{";
-
-	for (enum stat_name i = 0; i < STAT_NAMES; i++) {
-		struct field_name name = name_of(i, row);
-		struct field field = stat_columns_read(i, row);
-
-		if (i == STAT_dash)
-			continue;
-		fputs(separator, out);
-		field_put_flat(out, &name, &field);
-		separator = ",";
-	}
-	putc('}', out);
+	fputs(end, out);
 }
 
 void
-stat_columns_put_row(
-    FILE *out, const struct stat_row *row, enum field_form form)
+stat_put_row(FILE *out, const struct stat_row *row, enum field_form form)
 {
 	switch (form) {
 	case FIELD_PLAIN:
@@ -140,13 +122,13 @@ stat_columns_put_row(
 		break;
 	case FIELD_TYPED:
 	case FIELD_TYPED_DESC:
-		put_row_typed(out, row, form == FIELD_TYPED_DESC);
+		put_row_values(out, row, form, "", "", "");
 		break;
 	case FIELD_JSON:
-		put_row_json(out, row);
+		put_row_values(out, row, form, "[", ",", "]");
 		break;
 	case FIELD_FLAT:
-		put_row_flat(out, row);
+		put_row_values(out, row, form, "{", ",", "}");
 		break;
 	}
 }

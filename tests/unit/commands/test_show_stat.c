@@ -388,8 +388,8 @@ typed_lines_have_place_tags_and_value(void **state)
 	assert_non_null(strstr(text, "\nS.3.1.19.act.1:SGP:u32:1\n"));
 	assert_null(strstr(text, ".-."));
 	filter.form = FIELD_TYPED_DESC;
-	assert_non_null(strstr(
-	    render(f, &filter), "\nB.3.0.4.scur.1:MGP:u32:0:\"sessions\"\n"));
+	assert_non_null(strstr(render(f, &filter),
+	    "\nB.3.0.4.scur.1:MGP:u32:0:\"current sessions\"\n"));
 }
 
 static void

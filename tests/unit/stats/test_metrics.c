@@ -1,76 +1,88 @@
 /* SPDX-License-Identifier: MIT
- * Every column of `show stat` and every key of `show info` is a metric, or it
- * is written why not (stats/metrics_table.c).
+ * Each column of `show stat` and each key of `show info` is a metric or has a
+ * reason not to be one; the text format of Prometheus.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/metrics.h"
-#include "stats/metrics_table.h"
 #include "stats/metrics_text.h"
 #include "stats/info.h"
+#include "stats/stat_columns.h"
 #include "unit.h"
-
-static const unsigned kinds[] = {ROW_FRONTEND, ROW_BACKEND, ROW_SERVER};
-
-/* Servers that are checked, or that track another one, are servers. */
-static bool
-rows_have(enum stat_name column, unsigned kind)
-{
-	unsigned have = stat_columns_kinds(column);
-
-	if (have & (ROW_CHECKED | ROW_AGENT | ROW_TRACKING))
-		have |= ROW_SERVER;
-	return have & kind;
-}
 
 static void
 a_column_is_a_metric_or_has_a_reason(void **state)
 {
-	unsigned wrong = 0;
-
 	(void)state;
-	for (enum stat_name i = 0; i < STAT_NAMES; i++)
-		for (size_t k = 0; k < 3; k++) {
-			bool has = metrics_have_column(i, kinds[k]);
-			const char *why = stat_metric_lacks(i, kinds[k]);
+	for (size_t i = 0; i < stat_columns_n; i++) {
+		const struct stat_column *c = &stat_columns[i];
 
-			if (rows_have(i, kinds[k]) ? has == !why : !why)
-				continue;
-			wrong++;
-			print_error("column %d (%s) of kind %u: %s\n", i,
-			    stat_columns_description(i), kinds[k],
-			    !why  ? "neither a metric nor a reason"
-			    : has ? "a metric, and a reason"
-			          : "a reason, and no such rows");
-		}
-	assert_int_equal(wrong, 0);
+		if (!c->metric != !c->no_metric)
+			continue;
+		fail_msg("column %s: %s", c->name,
+		    c->metric ? "a metric, and a reason not to be one"
+		              : "neither a metric nor a reason");
+	}
 }
 
-static bool
-key_is_metric(enum info_key key)
+static void
+a_column_has_one_source(void **state)
 {
-	for (size_t i = 0; i < info_metrics_n; i++)
-		if (info_metrics[i].key == key)
-			return true;
-	return false;
+	(void)state;
+	for (size_t i = 0; i < stat_columns_n; i++) {
+		const struct stat_column *c = &stat_columns[i];
+
+		assert_int_equal(
+		    !!c->number + !!c->text + !!c->put + c->counted, !!c->rows);
+	}
+}
+
+static void
+metrics_are_of_the_rows_of_their_column(void **state)
+{
+	static const unsigned kinds[] = {ROW_FRONTEND, ROW_BACKEND, ROW_SERVER};
+
+	(void)state;
+	for (size_t i = 0; i < stat_columns_n; i++)
+		for (size_t k = 0; k < 3; k++)
+			if (!stat_column_applies(&stat_columns[i], kinds[k]))
+				assert_null(stat_column_metric(
+				    &stat_columns[i], kinds[k]));
+}
+
+static void
+servers_have_their_own_name_or_none(void **state)
+{
+	unsigned renamed = 0, omitted = 0;
+
+	(void)state;
+	for (size_t i = 0; i < stat_columns_n; i++) {
+		const struct stat_column *c = &stat_columns[i];
+		const char *name = stat_column_metric(c, ROW_SERVER);
+
+		if (!c->server_metric)
+			continue;
+		assert_non_null(stat_column_metric(c, ROW_BACKEND));
+		renamed += name && strcmp(name, c->server_metric) == 0;
+		omitted += !name;
+	}
+	assert_int_equal(renamed, 1); /* usable */
+	assert_int_equal(omitted, 2); /* active_servers, backup_servers */
 }
 
 static void
 a_key_is_a_metric_or_has_a_reason(void **state)
 {
-	unsigned wrong = 0;
-
 	(void)state;
 	for (enum info_key i = 0; i < INFO_KEYS; i++) {
-		if (key_is_metric(i) == !info_metric_exhaustion(i))
+		const struct info_key_spec *key = &info_keys[i];
+
+		if (!key->metric != !key->no_metric)
 			continue;
-		wrong++;
-		print_error("key %d (%s): %s\n", i, info_key_description(i),
-		    key_is_metric(i) ? "a metric, and a reason"
-		                     : "neither a metric nor a reason");
+		fail_msg("key %s: %s", key->field.name,
+		    key->metric ? "a metric, and a reason not to be one"
+		                : "neither a metric nor a reason");
 	}
-	assert_int_equal(wrong, 0);
 }
 
 static bool
@@ -81,33 +93,32 @@ ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* HAProxy's names are as they are. */
 static void
-names_of_ours_say_unit_and_kind(void **state)
+check_own_name(const char *name, const char *tags, unsigned parts)
+{
+	assert_int_equal(tags[1] == 'C', ends_with(name, "_total"));
+	assert_int_equal(parts > 1, ends_with(name, "_seconds"));
+}
+
+/* HAProxy's names follow no such rule. */
+static void
+own_names_end_in_their_unit_or_total(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < stat_metrics_n; i++) {
-		const struct stat_metric *m = &stat_metrics[i];
-
-		if (!m->own)
-			continue;
-		assert_int_equal(m->counter, ends_with(m->name, "_total"));
-		assert_int_equal(m->parts > 1, ends_with(m->name, "_seconds"));
-	}
-	for (size_t i = 0; i < info_metrics_n; i++) {
-		const struct info_metric *m = &info_metrics[i];
-
-		if (!m->own)
-			continue;
-		assert_int_equal(m->counter, ends_with(m->name, "_total"));
-		assert_int_equal(m->parts > 1, ends_with(m->name, "_seconds"));
-	}
+	for (size_t i = 0; i < stat_columns_n; i++)
+		if (stat_columns[i].own)
+			check_own_name(stat_columns[i].metric,
+			    stat_columns[i].tags, stat_columns[i].parts);
+	for (enum info_key i = 0; i < INFO_KEYS; i++)
+		if (info_keys[i].own)
+			check_own_name(info_keys[i].metric,
+			    info_keys[i].field.tags, info_keys[i].parts);
 }
 
 static const struct metric_labels odd = {{"a", "q\"b\\c\nd", NULL}};
 
 static void
-text_is_escaped_as_prometheus_reads_it(void **state)
+label_and_help_texts_are_escaped(void **state)
 {
 	const struct metric_labels none = {{NULL}};
 	char *text;
@@ -130,9 +141,8 @@ text_is_escaped_as_prometheus_reads_it(void **state)
 	free(text);
 }
 
-/* Each bucket has those of the ones before, the last has all. */
 static void
-a_histogram_adds_up(void **state)
+histogram_buckets_are_cumulative(void **state)
 {
 	static struct histogram h;
 	const struct metric_labels labels = {{"p", "x", NULL}};
@@ -161,10 +171,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_column_is_a_metric_or_has_a_reason),
+	    cmocka_unit_test(a_column_has_one_source),
+	    cmocka_unit_test(metrics_are_of_the_rows_of_their_column),
+	    cmocka_unit_test(servers_have_their_own_name_or_none),
 	    cmocka_unit_test(a_key_is_a_metric_or_has_a_reason),
-	    cmocka_unit_test(names_of_ours_say_unit_and_kind),
-	    cmocka_unit_test(text_is_escaped_as_prometheus_reads_it),
-	    cmocka_unit_test(a_histogram_adds_up),
+	    cmocka_unit_test(own_names_end_in_their_unit_or_total),
+	    cmocka_unit_test(label_and_help_texts_are_escaped),
+	    cmocka_unit_test(histogram_buckets_are_cumulative),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
