@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What answers to operators and monitoring are made from, and answers that are
- * made in parts.
- *
- * Control thread.
+ * What commands and HTTP pages work on, and answers that are made in parts.
+ * Everything here belongs to the control thread.
  */
 #ifndef STATS_ANSWER_H
 #define STATS_ANSWER_H
@@ -16,8 +14,7 @@
 struct admin;
 struct info_facts;
 
-/* What the admin sockets report about themselves to the folders below; see
- * admin/admin.h for each function. */
+/* Functions of admin/admin.h, for folders that must not depend on it. */
 struct admin_view {
 	void (*facts)(const struct admin *admin, struct info_facts *ret_facts);
 	void (*memory)(const struct admin *admin,
@@ -25,7 +22,6 @@ struct admin_view {
 	void (*list_sockets)(const struct admin *admin, bool json, FILE *out);
 };
 
-/* What commands and HTTP pages work on. */
 struct command_env {
 	struct control *control; /* borrowed */
 	struct audit *audit;     /* borrowed */
@@ -34,19 +30,18 @@ struct command_env {
 	struct expiring *expiring; /* borrowed; NULL: no change expires */
 };
 
-/* The rest of a long answer: it is made in parts, each when the peer has taken
- * the one before, so that an answer of any length costs the memory of a part.
- * Between two parts everything may change, a reload included: remember places,
- * not pointers into the model. */
+/* The rest of a long answer.  Each part is made when the client has read the
+ * previous one, so an answer of any length needs the memory of one part.
+ * Anything may change between two parts, by a reload for instance: keep
+ * indices, not pointers into the model. */
 struct answer_rest {
-	/* Writes the next part, some 16 KiB at most; false: it was the last. */
+	/* Writes the next part, of about ANSWER_PART_SIZE; false: the last. */
 	bool (*more)(
 	    struct answer_rest *rest, const struct command_env *env, FILE *out);
 	void (*free)(struct answer_rest *rest);
-	/* Left by the command or by more: the next part is not made before so
-	 * many milliseconds have passed. */
+	/* Set by the command or by more: the pause before the next part. */
 	unsigned pause_ms;
-	bool failed; /* set by more: the answer is an error after all */
+	bool failed; /* set by more: the answer is an error */
 };
 #define ANSWER_PART_SIZE (16 * 1024)
 

@@ -16,7 +16,6 @@ field_number(struct field *field, uint64_t number)
 	snprintf(field->text, sizeof(field->text), "%" PRIu64, number);
 }
 
-/* A value is a part of a line, whatever a server has put into it. */
 void
 field_text(struct field *field, const char *text)
 {

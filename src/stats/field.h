@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A value of `show info` or `show stat`, and the forms in which HAProxy writes
- * one: plain, typed (`17.status.1:SGP:str:UP`) and JSON.
+ * it: plain, typed (`17.status.1:SGP:str:UP`) and JSON.
  *
- * The three letters say where it comes from, what kind of number it is, and
- * what it is about, after HAProxy's management guide, section 9.2:
+ * The three letters of a typed value are its origin, nature and scope (HAProxy
+ * Management Guide, section 9.2):
  *
  *	origin  M metric, S status, K key, C configuration, P product
  *	nature  A age, a average, C counter, D duration, G gauge, L limit,
@@ -19,11 +19,11 @@
 
 enum field_form {
 	FIELD_PLAIN,
-	FIELD_DESC, /* plain, with a description if there is room for one */
+	FIELD_DESC, /* plain, with a description where the form permits */
 	FIELD_TYPED,
 	FIELD_TYPED_DESC,
-	FIELD_JSON, /* HAProxy's, with the type of each value */
-	FIELD_FLAT, /* JSON, an object of names and values */
+	FIELD_JSON, /* HAProxy's JSON, with the type of each value */
+	FIELD_FLAT, /* a JSON object of names and values */
 };
 
 struct field_name {
@@ -38,26 +38,29 @@ struct field {
 	char text[256];
 };
 
-/* Each makes the field present. */
+/* Sets a number.  The field is present then, as after the next two. */
 void field_number(struct field *field, uint64_t number);
+/* Sets a text.  Characters that are not printable become blanks. */
 void field_text(struct field *field, const char *text);
-/* As HAProxy writes them: six decimals at most, no zeros at the end. */
+/* Sets a fraction as HAProxy writes it: at most six decimals, no trailing
+ * zeros. */
 void field_float(struct field *field, double number);
 
-/* `[desc|flat|typed|json]...` of a command's words; words that are none of
- * these are passed over, as in HAProxy. */
+/* Parses `[desc|flat|typed|json]...` among the words of a command.  Ignores all
+ * other words, as HAProxy does.  words is NULL-terminated. */
 enum field_form field_form_parse(const char *const *words);
 
-/* `17.status.1:SGP:str:UP`, and `:"description"`, with the line end. */
+/* Writes the line `17.status.1:SGP:str:UP`, with desc followed by
+ * `:"description"`. */
 void field_put_typed(FILE *out, const struct field_name *name,
     const struct field *field, bool desc);
 
-/* `"field":{...},"processNum":1,"tags":{...},"value":{...}}`: all but the
- * beginning of the object. */
+/* Writes `"field":{...},"processNum":1,"tags":{...},"value":{...}}`, the end of
+ * an object that the caller has begun. */
 void field_put_json(
     FILE *out, const struct field_name *name, const struct field *field);
 
-/* `"status":"UP"`, `"scur":3`; null for a field that is not present. */
+/* Writes `"status":"UP"` or `"scur":3`, or null if the field is absent. */
 void field_put_flat(
     FILE *out, const struct field_name *name, const struct field *field);
 

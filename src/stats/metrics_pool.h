@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Metrics that no other proxy has: of the pools and their threads, and of what
- * the system was short of.
+ * Metrics of lfproxy alone: thread pools and exhausted resources.  All
+ * functions run on the control thread.
  */
 #ifndef STATS_METRICS_POOL_H
 #define STATS_METRICS_POOL_H
@@ -11,11 +11,13 @@
 #include "control/pools.h"
 #include "proxy/exhaustion.h"
 
-/* Control thread.  How many metrics there are, and the one with that number, of
- * all pools. */
+/* The number of metrics that pools have. */
 size_t metrics_pools_count(void);
+
+/* Writes metric number, from 0 to metrics_pools_count() - 1, of all pools. */
 void metrics_put_pools(FILE *out, struct pools *pools, size_t number);
 
+/* Writes a counter for each resource. */
 void metrics_put_exhaustion(FILE *out, const struct exhaustion *exhaustion);
 
 #endif

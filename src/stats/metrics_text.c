@@ -7,7 +7,8 @@
 
 #include "base/printable.h"
 
-/* From 2 us to 34 s, each four times the one before; what is more is +Inf. */
+/* The bounds of histograms, as exponents of 2: from 2 us to 34 s, each four
+ * times the previous one. */
 #define BOUND_FIRST 11
 #define BOUND_LAST  35
 #define BOUND_STEP  2
@@ -38,7 +39,7 @@ metric_begin(FILE *out, const char *name, const char *type, const char *help)
 	fprintf(out, "\n# TYPE %s %s\n", name, type);
 }
 
-/* `{a="1",b="2"}`, with another one behind it if there is a bound. */
+/* Writes `{a="1",b="2"}`, and the label le if bound is not NULL. */
 static void
 put_labels(FILE *out, const struct metric_labels *labels, const char *bound)
 {

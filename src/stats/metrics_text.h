@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lines of Prometheus' text format.
+ * Writes lines of Prometheus' text format, version 0.0.4.
  */
 #ifndef STATS_METRICS_TEXT_H
 #define STATS_METRICS_TEXT_H
@@ -9,30 +9,33 @@
 
 #include "base/histogram.h"
 
-/* Label names and values, pairs, NULL-terminated; names are plain. */
+/* Pairs of label names and values, NULL-terminated.  Values are escaped when
+ * written; names must not need it. */
 #define METRIC_LABELS_MAX 4
 struct metric_labels {
 	const char *pairs[2 * METRIC_LABELS_MAX + 1];
 };
 
-/* `# HELP` and `# TYPE`. */
+/* Writes the `# HELP` and `# TYPE` lines.  type is counter, gauge or histogram.
+ */
 void metric_begin(
     FILE *out, const char *name, const char *type, const char *help);
 
+/* Writes a sample. */
 void metric_number(FILE *out, const char *name,
     const struct metric_labels *labels, uint64_t value);
 
-/* A number that is text already. */
+/* Writes a sample; value is the text of a number. */
 void metric_text(FILE *out, const char *name,
     const struct metric_labels *labels, const char *value);
 
-/* What is counted in parts of the unit: in thousandths, as milliseconds are of
- * seconds, or millionths. */
+/* Writes value / parts as a decimal fraction.  parts is 1000 (milliseconds to
+ * seconds) or 1000000. */
 void metric_parts(FILE *out, const char *name,
     const struct metric_labels *labels, uint64_t value, unsigned parts);
 
-/* NAME_bucket for each bound, NAME_sum and NAME_count; the times are
- * nanoseconds, and shown as seconds. */
+/* Writes NAME_bucket for each bound, NAME_sum and NAME_count.  The histogram is
+ * in nanoseconds, the samples are in seconds. */
 void metric_histogram(FILE *out, const char *name,
     const struct metric_labels *labels, const struct histogram *histogram);
 

@@ -35,7 +35,8 @@ pool_facts_read(
 	pool_status(pool, &f->status);
 }
 
-/* The pool says what it asked for, the kernel what it granted. */
+/* Replaces the nice value that the pool asked for by the one that the kernel
+ * granted. */
 static void
 read_nice(struct thread_status *thread)
 {
@@ -61,7 +62,7 @@ pool_facts_threads(
 	return i;
 }
 
-/* A copy, so that all the numbers are of the same moment. */
+/* Works on a copy, so that all figures are from the same moment. */
 struct times
 times_of(const struct histogram *histogram)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * All there is to tell of a pool, and of a time histogram, gathered for the
- * renderers.
+ * Snapshots of a pool, its threads and its histograms, for commands that show
+ * them.  All functions run on the control thread.
  */
 #ifndef STATS_POOL_FACTS_H
 #define STATS_POOL_FACTS_H
@@ -14,33 +14,35 @@
 
 struct pool_facts {
 	const char *name; /* borrowed */
-	/* As asked for; status has what is there. */
+	/* As configured; status has the present numbers. */
 	unsigned threads;
 	struct pool_class classes[POOL_CLASSES_MAX];
 	unsigned classes_n;
 	unsigned autoscale_min, autoscale_max; /* both 0: off */
-	unsigned shards_closing;               /* on top of status.shards */
-	cpu_set_t cpus; /* where the kernel lets its threads run */
+	unsigned shards_closing; /* not counted in status.shards */
+	cpu_set_t cpus;          /* on which the kernel lets its threads run */
 	struct pool_status status;
 };
 
-/* Control thread, as all of these. */
+/* Reads everything about a pool. */
 void pool_facts_read(
     const struct pools *pools, struct pool *pool, struct pool_facts *ret_facts);
 
-/* Of the first of its threads that the kernel knows; empty without any. */
+/* Reads the CPU affinity of the pool's first thread; the set is empty if the
+ * pool has no thread. */
 void pool_cpus(struct pool *pool, cpu_set_t *ret_cpus);
 
-/* The threads that are there, up to n of them; the number. */
+/* Reads at most n threads; returns how many. */
 size_t pool_facts_threads(
     struct pool *pool, struct thread_status *ret_threads, size_t n);
 
+/* Percentiles of a histogram. */
 struct times {
 	uint64_t count;
 	double p50_us, p90_us, p99_us, max_us;
 };
 
-/* Its owner may be adding to it. */
+/* The owner of the histogram may add to it during the call. */
 struct times times_of(const struct histogram *histogram);
 
 #endif

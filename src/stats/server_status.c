@@ -7,7 +7,7 @@
 
 #include "model/backend.h"
 
-/* By the file, and not paused by the operator. */
+/* Whether checks are configured and not paused. */
 static bool
 is_checked(const struct server *server)
 {
@@ -15,7 +15,7 @@ is_checked(const struct server *server)
 }
 
 static bool
-is_asked(const struct server *server)
+has_agent(const struct server *server)
 {
 	return server->agent.on && !server->state->operator.agent_paused;
 }
@@ -61,7 +61,7 @@ server_status_text(const struct server *server, char *out, size_t size)
 		snprintf(out, size, "MAINT");
 	else if (server_is_ejected(server) && server_is_up(server))
 		snprintf(out, size, "DOWN (ejected)");
-	else if (drained && is_asked(ref))
+	else if (drained && has_agent(ref))
 		snprintf(out, size, "DRAIN (agent)");
 	else if (drained && !is_checked(ref))
 		snprintf(out, size, "DRAIN");

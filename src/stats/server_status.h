@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A server's state in HAProxy's words, as column `status` of `show stat`.
+ * The state of a server as HAProxy words it in the column `status` of `show
+ * stat`.
  */
 #ifndef STATS_SERVER_STATUS_H
 #define STATS_SERVER_STATUS_H
@@ -8,8 +9,9 @@
 
 #include "model/server.h"
 
-/* `UP 2/3` is up with two more failures to go, `DOWN 1/2` is down with one
- * success of two.  One that tracks another has the other's. */
+/* Writes the status to out.  `UP 2/3` means that two more failed checks take
+ * the server down, `DOWN 1/2` that one of two successful checks is there.  A
+ * server that tracks another one has the status of that one. */
 void server_status_text(const struct server *server, char *out, size_t size);
 
 #endif

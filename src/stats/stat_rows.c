@@ -35,7 +35,7 @@ wants_whole(const struct stat_filter *filter, enum stat_type type)
 	       (filter->sid == -1 || filter->sid == 0);
 }
 
-/* What is being written. */
+/* The arguments of stat_rows_render. */
 struct output {
 	FILE *out;
 	const struct stat_filter *filter;
@@ -91,7 +91,8 @@ put_backend(const struct output *to, const struct backend *backend)
 		put_row(to, &row);
 }
 
-/* The next row, or what is in its place; false: there are no more. */
+/* Writes the row at the cursor if it is selected, and advances the cursor;
+ * false: there are no more rows. */
 static bool
 put_next(const struct output *to, const struct model *model)
 {
@@ -153,7 +154,7 @@ proxy_exists(const struct model *model, const char *name)
 	       model_find_backend(model, name);
 }
 
-/* As HAProxy does: numbers by atoi(3), words of no meaning are passed over. */
+/* Follows HAProxy: numbers are parsed by atoi(3), unknown words ignored. */
 bool
 stat_filter_parse(const struct model *model, const char *const *args,
     struct stat_filter *ret_filter, struct err *err)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * `show stat`: HAProxy 2.6's CSV, a row per frontend, server and backend, or
- * the same typed or as JSON.
+ * `show stat`: a row for each frontend, server and backend that a filter
+ * selects, as HAProxy's CSV, typed lines or JSON.  The columns are in
+ * stat_columns.h.
  *
- * The columns are HAProxy's, in its order, up to the `-` behind which HAProxy
- * has those of its protocol modules and lfproxy its own.  A column stays empty
- * where HAProxy leaves it empty for a TCP proxy, and where lfproxy cannot tell.
+ * All functions run on the control thread.
  */
 #ifndef STATS_STAT_ROWS_H
 #define STATS_STAT_ROWS_H
@@ -24,46 +23,46 @@ enum stat_type {
 
 #define STAT_NAME_SIZE 64
 
-/* What to show. */
+/* Selects rows, and their form. */
 struct stat_filter {
 	char proxy[STAT_NAME_SIZE]; /* a name, empty: any */
 	int iid;                    /* -1: any */
 	int types;                  /* a sum of stat_type, -1: all */
 	int sid;                    /* of a server, -1: any */
-	bool no_maint;              /* not servers in maintenance */
-	bool up;                    /* no servers that are down or in it */
-	bool addresses_hidden;      /* of servers; algorithms as well */
+	bool no_maint;              /* omit servers in maintenance */
+	bool up;                    /* omit servers that are down as well */
+	bool addresses_hidden;      /* addresses and algorithms are empty */
 	enum field_form form;
 };
 
-/* What the model does not know. */
+/* Values that are not in the model. */
 struct stat_facts {
 	uint64_t sessions_max;
 	bool stopping;
 };
 
-/* The place of the next row; all zero: the first. */
+/* The position of the next row.  All zero is the first row. */
 struct stat_cursor {
 	size_t frontend, backend, server; /* indices */
 	bool begun, any;
 };
 
-/* Writes rows from the cursor on, until all are written (false) or some size
- * bytes are (true).  The model may be another one than the last time. */
+/* Writes rows from the cursor on, about size bytes.  Returns false when all
+ * rows are written.  The model may differ from that of the previous call. */
 bool stat_rows_render(FILE *out, size_t size, const struct model *model,
     const struct stat_filter *filter, const struct stat_facts *facts,
     struct stat_cursor *cursor);
 
-/* From a command's words, NULL-terminated: `[PROXY TYPE SID] [FORM]...`.  False
- * with err set when there is no such proxy. */
+/* Parses the words of a command, `[PROXY TYPE SID] [FORM]...`, NULL-terminated.
+ * Returns false with err set if there is no such proxy. */
 bool stat_filter_parse(const struct model *model, const char *const *args,
     struct stat_filter *ret_filter, struct err *err);
 
-/* The rows that the filter lets through, in parts; NULL when memory is short.
+/* Returns the selected rows as an answer in parts, or NULL if memory is short.
  */
 struct answer_rest *stat_rows_new(const struct stat_filter *filter);
 
-/* The same with every row. */
+/* The same for all rows. */
 struct answer_rest *stat_rows_all(enum field_form form);
 
 #endif
