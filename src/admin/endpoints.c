@@ -108,7 +108,7 @@ commit(void *arg, const struct spec *spec, struct changes *changes)
 	if (stays(s, &spec->global))
 		return;
 	if (s->http)
-		http_leave(s->http, &s->leaving);
+		http_drain(s->http, &s->leaving);
 	s->http = s->next;
 	s->next = NULL;
 	if (s->http)

@@ -8,112 +8,113 @@
 #include <sys/socket.h>
 
 void
-http_connections_init(struct http_connections *guests)
+http_connections_init(struct http_connections *connections)
 {
-	list_init(&guests->all);
-	guests->n = 0;
+	list_init(&connections->all);
+	connections->n = 0;
 }
 
 struct http_connection *
 http_connection_new(
-    struct http_connections *guests, struct MHD_Connection *connection, int fd)
+    struct http_connections *connections, struct MHD_Connection *mhd, int fd)
 {
-	struct http_connection *guest = calloc(1, sizeof(*guest));
+	struct http_connection *connection = calloc(1, sizeof(*connection));
 
-	if (!guest)
+	if (!connection)
 		return NULL;
-	guest->connection = connection;
-	guest->fd = fd;
-	list_append(&guests->all, &guest->node);
-	guests->n++;
-	return guest;
+	connection->mhd = mhd;
+	connection->fd = fd;
+	list_append(&connections->all, &connection->node);
+	connections->n++;
+	return connection;
 }
 
 void
-http_connection_note(
-    struct http_connections *guests, struct http_connection *guest)
+http_connection_progress(
+    struct http_connections *connections, struct http_connection *connection)
 {
-	if (!guest || guest->dismissed)
+	if (!connection || connection->evicted)
 		return;
-	list_remove(&guest->node);
-	list_append(&guests->all, &guest->node);
+	list_remove(&connection->node);
+	list_append(&connections->all, &connection->node);
 }
 
 void
-http_connection_begins(
-    struct http_connections *guests, struct http_connection *guest)
+http_connection_request_begins(
+    struct http_connections *connections, struct http_connection *connection)
 {
-	if (guest)
-		guest->busy = true;
-	http_connection_note(guests, guest);
+	if (connection)
+		connection->busy = true;
+	http_connection_progress(connections, connection);
 }
 
+/* libmicrohttpd restarts the time only if there was none, hence the 0 first. */
 static void
-end_soon(const struct http_connection *guest)
+start_drain_timeout(const struct http_connection *connection)
 {
-	/* From now on: a time is counted anew only when there was none. */
 	(void)MHD_set_connection_option(
-	    guest->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+	    connection->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
 	(void)MHD_set_connection_option(
-	    guest->connection, MHD_CONNECTION_OPTION_TIMEOUT, HTTP_LEAVE_S);
+	    connection->mhd, MHD_CONNECTION_OPTION_TIMEOUT, HTTP_DRAIN_S);
 }
 
-/* Whose answer began before it was to leave has not been told so, and may have
- * sent the next request already. */
+/* An answer that began before the draining has no `Connection: close`, and the
+ * client may have sent its next request already. */
 void
-http_connection_ends(struct http_connection *guest)
+http_connection_request_ends(struct http_connection *connection)
 {
-	if (!guest)
+	if (!connection)
 		return;
-	guest->busy = false;
-	if (guest->leaving)
-		end_soon(guest);
+	connection->busy = false;
+	if (connection->draining)
+		start_drain_timeout(connection);
 }
 
 void
-http_connections_leave(struct http_connections *guests)
+http_connections_drain(struct http_connections *connections)
 {
-	list_for_each (node, &guests->all) {
-		struct http_connection *guest =
+	list_for_each (node, &connections->all) {
+		struct http_connection *connection =
 		    container_of(node, struct http_connection, node);
 
-		guest->leaving = true;
-		if (!guest->busy)
-			end_soon(guest);
+		connection->draining = true;
+		if (!connection->busy)
+			start_drain_timeout(connection);
 	}
 }
 
 bool
-http_connection_leaves(const struct http_connection *guest)
+http_connection_is_draining(const struct http_connection *connection)
 {
-	return guest && guest->leaving;
+	return connection && connection->draining;
 }
 
 static void
-leave(struct http_connections *guests, struct http_connection *guest)
+unlink_connection(
+    struct http_connections *connections, struct http_connection *connection)
 {
-	list_remove(&guest->node);
-	guests->n--;
+	list_remove(&connection->node);
+	connections->n--;
 }
 
 void
-http_connections_make_room(struct http_connections *guests, unsigned max)
+http_connections_make_room(struct http_connections *connections, unsigned max)
 {
-	while (guests->n >= max && !list_empty(&guests->all)) {
-		struct http_connection *guest = container_of(
-		    guests->all.next, struct http_connection, node);
+	while (connections->n >= max && !list_empty(&connections->all)) {
+		struct http_connection *oldest = container_of(
+		    connections->all.next, struct http_connection, node);
 
-		leave(guests, guest);
-		guest->dismissed = true;
-		(void)shutdown(guest->fd, SHUT_RDWR);
+		unlink_connection(connections, oldest);
+		oldest->evicted = true;
+		(void)shutdown(oldest->fd, SHUT_RDWR);
 	}
 }
 
 void
-http_connection_gone(
-    struct http_connections *guests, struct http_connection *guest)
+http_connection_free(
+    struct http_connections *connections, struct http_connection *connection)
 {
-	if (guest && !guest->dismissed)
-		leave(guests, guest);
-	free(guest);
+	if (connection && !connection->evicted)
+		unlink_connection(connections, connection);
+	free(connection);
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Who is connected to the HTTP port, and who goes when there are too many: the
- * one that has been without progress for longest.  Nobody who connects and says
- * nothing, or never finishes a request, or does not take its page, keeps a
- * monitoring system out, however many do so.
+ * The connections of the HTTP port.
  *
- * Progress is to connect, to have sent a whole request's head, and to have
- * taken a part of a page.
+ * The number of connections is limited.  When a new one exceeds the limit, the
+ * connection that made no progress for the longest time is evicted.  So clients
+ * that connect and send nothing, that never finish a request or that do not
+ * read their answer cannot keep a monitoring system out, however many they are.
+ * Progress is the connect, a complete request head, and a part of the answer
+ * that the client has read.
  *
- * When the port is closed all are to leave: each with the next answer that
- * begins, which says so, or when it has had none under way for a second.
- * Control thread only.
+ * When the port is closed its connections are drained: each ends with the next
+ * answer that begins, which has `Connection: close`, or after a second without
+ * a request.
+ *
+ * All functions run on the control thread.  A connection for which memory was
+ * short is NULL: it is served, but neither evicted nor drained.
  */
 #ifndef HTTP_CONNECTIONS_H
 #define HTTP_CONNECTIONS_H
@@ -18,53 +22,55 @@
 
 #include "base/list.h"
 
-#define HTTP_LEAVE_S 1u
+#define HTTP_DRAIN_S 1u
 
 struct MHD_Connection;
 
 struct http_connection {
 	struct list node;
-	struct MHD_Connection *connection;
-	int fd; /* libmicrohttpd's */
-	bool dismissed;
-	bool busy;    /* a request is under way */
-	bool leaving; /* there is no other one after it */
+	struct MHD_Connection *mhd;
+	int fd;       /* owned by libmicrohttpd */
+	bool evicted; /* shut down, and not in the list any more */
+	bool busy;    /* a request is being answered */
+	bool draining;
 };
 
 struct http_connections {
-	struct list all; /* without the dismissed; least lately in progress
-	                    first */
-	unsigned n;
+	struct list all; /* without evicted ones, least recent progress first */
+	unsigned n;      /* in the list */
 };
 
-void http_connections_init(struct http_connections *guests);
+/* Begins without connections. */
+void http_connections_init(struct http_connections *connections);
 
-/* NULL when memory is short: it is a guest all the same, of whom nothing is
- * known. */
+/* Adds a connection; NULL if memory is short. */
 struct http_connection *http_connection_new(
-    struct http_connections *guests, struct MHD_Connection *connection, int fd);
+    struct http_connections *connections, struct MHD_Connection *mhd, int fd);
 
-/* It has made progress; NULL is fine. */
-void http_connection_note(
-    struct http_connections *guests, struct http_connection *guest);
+/* Records progress. */
+void http_connection_progress(
+    struct http_connections *connections, struct http_connection *connection);
 
-/* A request's head is there, and it has been answered or broken off; NULL is
- * fine. */
-void http_connection_begins(
-    struct http_connections *guests, struct http_connection *guest);
-void http_connection_ends(struct http_connection *guest);
+/* A request head is complete. */
+void http_connection_request_begins(
+    struct http_connections *connections, struct http_connection *connection);
 
-/* All are to leave. */
-void http_connections_leave(struct http_connections *guests);
-/* NULL: of whom nothing is known stays as long as the library lets it. */
-bool http_connection_leaves(const struct http_connection *guest);
+/* The request was answered, or the connection broke. */
+void http_connection_request_ends(struct http_connection *connection);
 
-/* Shuts the connections of as many as are too many for one more to come, so
- * that the library finds them closed and tells. */
-void http_connections_make_room(struct http_connections *guests, unsigned max);
+/* Drains all connections. */
+void http_connections_drain(struct http_connections *connections);
 
-/* The connection has ended; frees it.  NULL is fine. */
-void http_connection_gone(
-    struct http_connections *guests, struct http_connection *guest);
+/* Whether the answer that begins now has to be the last. */
+bool http_connection_is_draining(const struct http_connection *connection);
+
+/* Evicts connections until there is room for one more below max.  Shuts their
+ * sockets down; libmicrohttpd notices that and closes them. */
+void http_connections_make_room(
+    struct http_connections *connections, unsigned max);
+
+/* libmicrohttpd has closed the connection. */
+void http_connection_free(
+    struct http_connections *connections, struct http_connection *connection);
 
 #endif

@@ -12,8 +12,8 @@
 
 #define HOST_MAX 256
 
-/* The host of `HOST`, `HOST:PORT`, `[V6]:PORT`, without a dot at its end; false
- * when it is longer than any name. */
+/* Copies the host of `HOST`, `HOST:PORT` or `[V6]:PORT` without a final dot;
+ * false if it is longer than any name. */
 static bool
 cut_port(const char *header, char host[HOST_MAX])
 {
@@ -30,7 +30,7 @@ cut_port(const char *header, char host[HOST_MAX])
 	return true;
 }
 
-/* The name, with and without its domain. */
+/* Compares with the host name, with and without its domain. */
 static bool
 is_this_host(const char *host)
 {

@@ -17,25 +17,25 @@
 #include "net/sock.h"
 
 #define TIMEOUT_S    10
-#define MEMORY_LIMIT (16u * 1024) /* of a connection, a request's headers */
+#define MEMORY_LIMIT (16u * 1024) /* per connection, for request headers */
 
-#define ACCEPTS_A_TURN 8
-#define PAUSE_S        0.1 /* when a connection could not be accepted */
+#define ACCEPTS_AT_ONCE 8
+#define PAUSE_S         0.1 /* after an error of accept4(2) */
 
 struct http {
-	struct list node; /* of those that leave, or alone */
+	struct list node; /* in the list of http_drain, or alone */
 	struct http_site site;
-	struct addr addr; /* as the configuration has it */
+	struct addr addr; /* as configured */
 	bool both_families;
-	bool leaving;
+	bool draining;
 	struct ev_loop *loop;
 	struct MHD_Daemon *daemon;
-	int fd; /* listening; -1: not any more */
+	int fd; /* listening; -1 while draining */
 	ev_io accept, io;
 	ev_timer timer, pause;
 };
 
-/* When the library wants to be called without an event. */
+/* libmicrohttpd may want to run without an event. */
 static void
 set_timer(struct http *http)
 {
@@ -57,12 +57,13 @@ has_connections(const struct http *http)
 	return info && info->num_connections > 0;
 }
 
-/* One that leaves goes with its last connection. */
+/* Runs libmicrohttpd.  Frees http if it drains and its last connection ended.
+ */
 static void
-run(struct http *http)
+run_mhd(struct http *http)
 {
 	(void)MHD_run(http->daemon);
-	if (http->leaving && !has_connections(http))
+	if (http->draining && !has_connections(http))
 		http_close(http);
 	else
 		set_timer(http);
@@ -73,7 +74,7 @@ on_events(struct ev_loop *loop, ev_io *io, int events)
 {
 	(void)loop;
 	(void)events;
-	run(io->data);
+	run_mhd(io->data);
 }
 
 static void
@@ -81,19 +82,18 @@ on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop;
 	(void)events;
-	run(timer->data);
+	run_mhd(timer->data);
 }
 
-/* As in admin_socket.c: the connection stays in the backlog, so the loop would
- * be called again at once. */
+/* The connection stays in the backlog, so the loop would call again at once. */
 static void
 pause_accepting(struct http *http, int error)
 {
 	static struct log_limit limit;
 
 	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "an HTTP connection could not be accepted: %s; raise the limit on "
-	    "open files (LimitNOFILE= in the unit)",
+	    "cannot accept an HTTP connection: %s; raise the limit on open "
+	    "files (LimitNOFILE= in the unit)",
 	    strerror(error));
 	ev_io_stop(http->loop, &http->accept);
 	ev_timer_set(&http->pause, PAUSE_S, 0.);
@@ -109,7 +109,7 @@ on_pause_over(struct ev_loop *loop, ev_timer *pause, int events)
 	ev_io_start(loop, &http->accept);
 }
 
-/* 0 or -errno of accept4(2). */
+/* Returns 0, or -errno of accept4(2). */
 static int
 accept_one(struct http *http)
 {
@@ -119,14 +119,15 @@ accept_one(struct http *http)
 
 	if (fd < 0)
 		return -errno;
-	http_connections_make_room(&http->site.guests, HTTP_CLIENTS_MAX);
-	/* It closes the descriptor if it cannot. */
+	http_connections_make_room(
+	    &http->site.connections, HTTP_CONNECTIONS_MAX);
+	/* Closes the descriptor if it fails. */
 	(void)MHD_add_connection(http->daemon, fd, &from.sa, from.len);
 	return 0;
 }
 
-/* Not the library's part, which would leave all others in the backlog as long
- * as there are as many as it may have. */
+/* libmicrohttpd could accept by itself, but at its limit it would leave further
+ * connections in the backlog instead of evicting others. */
 static void
 on_connections(struct ev_loop *loop, ev_io *io, int events)
 {
@@ -134,7 +135,7 @@ on_connections(struct ev_loop *loop, ev_io *io, int events)
 
 	(void)loop;
 	(void)events;
-	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
 		int rc = accept_one(http);
 
 		if (rc == -EAGAIN)
@@ -144,28 +145,28 @@ on_connections(struct ev_loop *loop, ev_io *io, int events)
 			break;
 		}
 	}
-	run(http);
+	run_mhd(http);
 }
 
 static void
-on_connection(void *arg, struct MHD_Connection *connection, void **guest,
+on_connection(void *arg, struct MHD_Connection *mhd, void **connection,
     enum MHD_ConnectionNotificationCode code)
 {
 	struct http *http = arg;
 	const union MHD_ConnectionInfo *info;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		http_connection_gone(&http->site.guests, *guest);
+		http_connection_free(&http->site.connections, *connection);
 		return;
 	}
-	info = MHD_get_connection_info(
-	    connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	*guest = info ? http_connection_new(
-	                    &http->site.guests, connection, info->connect_fd)
-	              : NULL;
+	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*connection = info ? http_connection_new(
+	                         &http->site.connections, mhd, info->connect_fd)
+	                   : NULL;
 }
 
-/* Mostly that a client went away, at any client's will. */
+/* Rate-limited: most messages are about clients that disconnect, which any
+ * client can cause. */
 static void
 on_message(void *arg, const char *fmt, va_list ap)
 {
@@ -179,7 +180,7 @@ on_message(void *arg, const char *fmt, va_list ap)
 }
 
 static bool
-start(struct http *http, struct err *err)
+start_daemon(struct http *http, struct err *err)
 {
 	const union MHD_DaemonInfo *info;
 
@@ -190,24 +191,27 @@ start(struct http *http, struct err *err)
 	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
 	    MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, NULL,
 	    MHD_OPTION_CONNECTION_LIMIT,
-	    (unsigned)(HTTP_CLIENTS_MAX + ACCEPTS_A_TURN),
+	    (unsigned)(HTTP_CONNECTIONS_MAX + ACCEPTS_AT_ONCE),
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_LIMIT,
 	    MHD_OPTION_END);
 	if (!http->daemon)
-		return err_set(err, "the HTTP port cannot be served");
+		return err_set(err,
+		    "cannot serve the HTTP port: libmicrohttpd does not start");
 	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	if (!info) {
 		MHD_stop_daemon(http->daemon);
-		return err_set(err, "the HTTP port cannot be watched");
+		return err_set(err,
+		    "cannot serve the HTTP port: libmicrohttpd has no epoll "
+		    "descriptor");
 	}
 	ev_io_init(&http->io, on_events, info->epoll_fd, EV_READ);
 	return true;
 }
 
-/* The kernel may have chosen the port. */
+/* Logs the bound address, since the kernel may have chosen the port. */
 static void
-tell_address(int fd)
+log_address(int fd)
 {
 	char text[ADDR_TEXT_SIZE];
 	struct addr addr;
@@ -233,9 +237,9 @@ http_bind(struct control *control, struct admin *admin,
 	http->site.loopback = addr_is_loopback(&at->addr);
 	http->both_families = at->both_families;
 	http->loop = control_loop(control);
-	http_connections_init(&http->site.guests);
+	http_connections_init(&http->site.connections);
 	http->fd = sock_listen(&at->addr, at->both_families, 0, err);
-	if (http->fd < 0 || !start(http, err)) {
+	if (http->fd < 0 || !start_daemon(http, err)) {
 		if (http->fd >= 0)
 			close(http->fd);
 		free(http);
@@ -252,7 +256,7 @@ http_bind(struct control *control, struct admin *admin,
 void
 http_serve(struct http *http)
 {
-	tell_address(http->fd);
+	log_address(http->fd);
 	ev_io_start(http->loop, &http->accept);
 	ev_io_start(http->loop, &http->io);
 	set_timer(http);
@@ -287,23 +291,24 @@ stop_listening(struct http *http)
 }
 
 void
-http_leave(struct http *http, struct list *leaving)
+http_drain(struct http *http, struct list *draining)
 {
-	while (http->site.guests.n < HTTP_CLIENTS_MAX && accept_one(http) == 0)
+	while (http->site.connections.n < HTTP_CONNECTIONS_MAX &&
+	       accept_one(http) == 0)
 		;
 	stop_listening(http);
-	/* What has come already is under way then. */
+	/* Requests that have arrived begin now and are answered. */
 	(void)MHD_run(http->daemon);
-	http_connections_leave(&http->site.guests);
-	http->leaving = true;
-	list_append(leaving, &http->node);
-	run(http);
+	http_connections_drain(&http->site.connections);
+	http->draining = true;
+	list_append(draining, &http->node);
+	run_mhd(http);
 }
 
 void
-http_close_all(struct list *leaving)
+http_close_all(struct list *draining)
 {
-	list_for_each_safe (node, leaving)
+	list_for_each_safe (node, draining)
 		http_close(container_of(node, struct http, node));
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * What monitoring asks for over HTTP: /metrics, /stats;csv, /stats;json,
- * /healthz, /readyz.  GET and HEAD only, nothing can be changed here, and
- * nobody is asked who he is: bind it where only those can connect who may know.
+ * The HTTP port for monitoring: /metrics, /stats;csv, /stats;json, /healthz and
+ * /readyz.  Only GET and HEAD are allowed, and nothing can be changed.  There
+ * is no authentication: bind the port to an address that only monitoring
+ * reaches.
  *
- * libmicrohttpd speaks HTTP, without threads of its own: its epoll descriptor
- * is watched by the control loop.  A page is made in parts, each when the
- * client has taken the one before, so a slow client costs the memory of a part,
- * and a long page holds up the loop only for a part at a time.
+ * HTTP is libmicrohttpd's, without threads of its own: the control loop watches
+ * its epoll descriptor.  A page is made in parts, each when the client has read
+ * the previous one.  So a slow client needs the memory of one part, and a long
+ * page delays the loop by one part at a time.
+ *
+ * All functions run on the control thread.
  */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -16,32 +19,36 @@
 #include "control/control.h"
 #include "model/spec.h"
 
-/* Connections at a time; for one more another one goes (connections.h). */
-#define HTTP_CLIENTS_MAX 64
+/* Concurrent connections; a further one evicts another (connections.h). */
+#define HTTP_CONNECTIONS_MAX 64
 
 struct admin;
 struct http;
 
-/* Control thread, as all of these.  Binds the address; nobody is accepted
- * before http_serve, which logs where it is.  The admin is borrowed.  NULL with
- * err set on failure. */
+/* Binds the address without accepting connections.  Borrows admin, which may be
+ * NULL.  Returns NULL with err set on failure. */
 struct http *http_bind(struct control *control, struct admin *admin,
     const struct listen_spec *at, struct err *err);
+
+/* Begins to accept connections, and logs the address. */
 void http_serve(struct http *http);
 
-/* Both, at the model's spec.global.http, whose text must not be NULL. */
+/* http_bind and http_serve with the address spec.global.http of the model,
+ * whose text must not be NULL. */
 struct http *http_open(
     struct control *control, struct admin *admin, struct err *err);
 
-/* Whether it listens there. */
+/* Whether http was bound to that address. */
 bool http_serves(const struct http *http, const struct listen_spec *at);
 
-/* Closes the port.  Requests that are under way end whole, whoever has none has
- * a second for one, and then it frees itself; meanwhile it is in the list. */
-void http_leave(struct http *http, struct list *leaving);
-void http_close_all(struct list *leaving);
+/* Stops listening and drains the connections (connections.h).  Moves http to
+ * the list; http frees itself when its last connection has ended. */
+void http_drain(struct http *http, struct list *draining);
 
-/* Breaks off every connection.  NULL is fine. */
+/* Closes every http in the list. */
+void http_close_all(struct list *draining);
+
+/* Closes all connections at once and frees http.  NULL is fine. */
 void http_close(struct http *http);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define TEXT "text/plain; charset=utf-8"
 
-/* While the control loop turns this is answered: what it is for. */
+/* The control loop runs if it can answer this. */
 static unsigned
 make_healthz(
     const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
@@ -22,9 +22,10 @@ make_healthz(
 	return MHD_HTTP_OK;
 }
 
-/* Whether sessions may go there: it has a share, or a rule. */
+/* Whether sessions of the frontend may go to its backend of that number: it has
+ * a weight or an sni rule. */
 static bool
-is_used(const struct frontend *f, size_t backend)
+is_routed_to(const struct frontend *f, size_t backend)
 {
 	const struct spec *spec = f->model->spec;
 
@@ -37,8 +38,8 @@ is_used(const struct frontend *f, size_t backend)
 	return false;
 }
 
-/* True when sessions may come, and one of its backends has a server that they
- * may go to. */
+/* Writes the state of the frontend's backends.  True if the frontend accepts
+ * sessions, and a backend that may get them has a usable server. */
 static bool
 put_backends(FILE *out, const struct frontend *f)
 {
@@ -51,7 +52,7 @@ put_backends(FILE *out, const struct frontend *f)
 		fprintf(out, "frontend %s: backend %s has %u usable %s\n",
 		    f->spec->name, b->spec->name, usable,
 		    usable == 1 ? "server" : "servers");
-		ready |= usable > 0 && is_used(f, i);
+		ready |= usable > 0 && is_routed_to(f, i);
 	}
 	if (f->state->admin == FRONTEND_OPEN)
 		return ready;
@@ -59,8 +60,8 @@ put_backends(FILE *out, const struct frontend *f)
 	return false;
 }
 
-/* Whether it is worth sending sessions here: some frontend would find a server
- * for them, and they would not be cut off in a moment. */
+/* Ready means that some frontend has a usable server, and that lfproxy does not
+ * stop. */
 static unsigned
 make_readyz(
     const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
@@ -131,9 +132,8 @@ http_page_find(const char *path)
 	return http_page_find_words(path);
 }
 
-/* Clients written for HAProxy, whose page may have any path, put `;csv` behind
- * whatever they were told, and perhaps other words of its behind that:
- * `/haproxy?stats;csv;norefresh`. */
+/* The path of HAProxy's page is configurable.  Clients append `;csv` and
+ * perhaps more options to it, for instance `/haproxy?stats;csv;norefresh`. */
 const struct http_page *
 http_page_find_words(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The pages of the HTTP port.
+ * The pages of the HTTP port.  All functions run on the control thread.
  */
 #ifndef HTTP_PAGES_H
 #define HTTP_PAGES_H
@@ -7,22 +7,22 @@
 #include "stats/answer.h"
 
 struct http_page {
-	const char *path; /* what a request must have before a `?` */
+	const char *path; /* without the query */
 	const char *type; /* Content-Type */
-	/* Writes what there is to say at once, and returns the HTTP status.  A
-	 * rest left in *ret_rest is the caller's. */
+	/* Writes the page, or its beginning, and returns the HTTP status.  The
+	 * caller frees *ret_rest, which makes the rest of the page. */
 	unsigned (*make)(const struct command_env *env, FILE *out,
 	    struct answer_rest **ret_rest);
 };
 
-/* NULL: there is none. */
+/* Returns the page with that path, or NULL. */
 const struct http_page *http_page_find(const char *path);
 
-/* The one that `;csv` or `;json` in a path or in a query asks of HAProxy; NULL:
- * neither is there. */
+/* Returns the page that HAProxy shows for a path or a query with `;csv` or
+ * `;json`, or NULL if text has neither. */
 const struct http_page *http_page_find_words(const char *text);
 
-/* One path a line, for who asks for one that is not there. */
+/* Writes the path of each page on a line. */
 void http_pages_list(FILE *out);
 
 #endif

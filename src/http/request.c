@@ -12,12 +12,12 @@
 
 #define BLOCK_SIZE ANSWER_PART_SIZE
 
-/* A page on its way: one part of it, and what makes the next. */
+/* The body of an answer: the part that is being sent, and the rest. */
 struct body {
 	struct http_site *site;
-	struct http_connection *guest;
+	struct http_connection *connection;
 	struct answer_rest *rest;
-	char *part; /* from sent to size */
+	char *part; /* the bytes from sent to size are unsent */
 	size_t size, sent;
 };
 
@@ -34,9 +34,9 @@ body_free(void *arg)
 	free(body);
 }
 
-/* False: memory is short. */
+/* Replaces the part by the next one; false if memory is short. */
 static bool
-make_part(struct body *body)
+make_next_part(struct body *body)
 {
 	struct text_out out;
 
@@ -63,11 +63,11 @@ read_body(void *arg, uint64_t pos, char *to, size_t max)
 	size_t n;
 
 	(void)pos;
-	http_connection_note(&body->site->guests, body->guest);
+	http_connection_progress(&body->site->connections, body->connection);
 	while (body->sent == body->size) {
 		if (!body->rest)
 			return MHD_CONTENT_READER_END_OF_STREAM;
-		if (!make_part(body))
+		if (!make_next_part(body))
 			return MHD_CONTENT_READER_END_WITH_ERROR;
 	}
 	n = body->size - body->sent;
@@ -78,7 +78,7 @@ read_body(void *arg, uint64_t pos, char *to, size_t max)
 	return (ssize_t)n;
 }
 
-/* -- a request -- */
+/* -- the answer -- */
 
 static struct http_connection *
 connection_of(struct MHD_Connection *connection)
@@ -89,12 +89,11 @@ connection_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-/* Whoever is to leave is told that this was the last answer. */
 static bool
-say_whether_to_stay(
+add_connection_header(
     struct MHD_Connection *connection, struct MHD_Response *response)
 {
-	return !http_connection_leaves(connection_of(connection)) ||
+	return !http_connection_is_draining(connection_of(connection)) ||
 	       MHD_add_response_header(
 	           response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES;
 }
@@ -109,7 +108,7 @@ send_response(struct MHD_Connection *connection, unsigned status,
 		return MHD_NO;
 	if (MHD_add_response_header(
 	        response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
-	    say_whether_to_stay(connection, response) &&
+	    add_connection_header(connection, response) &&
 	    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
 	        "no-cache") == MHD_YES &&
 	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
@@ -120,7 +119,8 @@ send_response(struct MHD_Connection *connection, unsigned status,
 	return result;
 }
 
-/* A page that is all there has a Content-Length, another one is chunked. */
+/* A page without a rest is sent with Content-Length, other pages are chunked.
+ */
 static enum MHD_Result
 send_body(struct MHD_Connection *connection, unsigned status, const char *type,
     struct body *body)
@@ -159,7 +159,7 @@ send_page(struct MHD_Connection *connection, struct http_site *site,
 		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
 	}
 	body->site = site;
-	body->guest = connection_of(connection);
+	body->connection = connection_of(connection);
 	status = page->make(&site->env, out.stream, &body->rest);
 	if (!text_out_close(&out)) {
 		body_free(body);
@@ -186,9 +186,9 @@ send_list(struct MHD_Connection *connection, unsigned status)
 	return result;
 }
 
-/* Of the arguments of the query. */
+/* An MHD_KeyValueIterator over the arguments of the query. */
 static enum MHD_Result
-look_for_words(
+find_page_of_argument(
     void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	const struct http_page **page = arg;
@@ -201,20 +201,20 @@ look_for_words(
 	return MHD_YES;
 }
 
-/* The library has cut the query off the path. */
+/* The path is without the query, which libmicrohttpd has parsed. */
 static const struct http_page *
 find_page(struct MHD_Connection *connection, const char *path)
 {
 	const struct http_page *page = http_page_find(path);
 
 	if (!page)
-		(void)MHD_get_connection_values(
-		    connection, MHD_GET_ARGUMENT_KIND, look_for_words, &page);
+		(void)MHD_get_connection_values(connection,
+		    MHD_GET_ARGUMENT_KIND, find_page_of_argument, &page);
 	return page;
 }
 
 static bool
-is_for_us(struct MHD_Connection *connection, const struct http_site *site)
+host_is_allowed(struct MHD_Connection *connection, const struct http_site *site)
 {
 	const struct global_spec *global =
 	    &control_model(site->env.control)->spec->global;
@@ -224,8 +224,8 @@ is_for_us(struct MHD_Connection *connection, const struct http_site *site)
 	    global->http_hosts, site->loopback);
 }
 
-/* The library calls a first time when the headers are there, and then for what
- * there is of a body, which nobody here has a use for. */
+/* libmicrohttpd calls once when the headers are complete, then for each part of
+ * a body, which is ignored, and at last with an empty part. */
 enum MHD_Result
 http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *upload_data,
@@ -239,8 +239,8 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	(void)upload_data;
 	if (!*request) {
 		*request = &seen;
-		http_connection_begins(
-		    &site->guests, connection_of(connection));
+		http_connection_request_begins(
+		    &site->connections, connection_of(connection));
 		return MHD_YES;
 	}
 	if (*upload_data_size > 0) {
@@ -251,11 +251,11 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 		    "Only GET and HEAD are allowed.\n");
-	if (!is_for_us(connection, site))
+	if (!host_is_allowed(connection, site))
 		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
-		    "This is not known as a name of this host; ask by its "
-		    "address, or add the name to the option hosts= of http in "
-		    "lfproxy's configuration.\n");
+		    "Unknown host name; use the address of this host, or add "
+		    "the name to the option hosts= of http in lfproxy's "
+		    "configuration.\n");
 	page = find_page(connection, url);
 	if (page)
 		return send_page(connection, site, page);
@@ -270,5 +270,5 @@ http_on_completed(void *arg, struct MHD_Connection *connection, void **request,
 	(void)arg;
 	(void)request;
 	(void)code;
-	http_connection_ends(connection_of(connection));
+	http_connection_request_ends(connection_of(connection));
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A request of the HTTP port, from its head to the last part of its page: what
- * libmicrohttpd calls.
+ * The callbacks of libmicrohttpd for requests of the HTTP port.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -10,20 +9,20 @@
 #include "stats/answer.h"
 #include "http/connections.h"
 
-/* What a page is made of, and who asks. */
+/* The argument of the callbacks. */
 struct http_site {
-	struct command_env env; /* nobody's: pages change nothing */
-	struct http_connections guests;
-	bool loopback; /* only this host can connect */
+	struct command_env env; /* without audit: pages change nothing */
+	struct http_connections connections;
+	bool loopback; /* bound to a loopback address */
 };
 
-/* MHD_AccessHandlerCallback; arg is the site. */
+/* The MHD_AccessHandlerCallback: answers a request.  arg is the site. */
 enum MHD_Result http_on_request(void *arg, struct MHD_Connection *connection,
     const char *url, const char *method, const char *version,
     const char *upload_data, size_t *upload_data_size, void **request);
 
-/* MHD_RequestCompletedCallback: its last bytes are the kernel's, or it was
- * broken off. */
+/* The MHD_RequestCompletedCallback: the answer was sent, or the connection
+ * broke. */
 void http_on_completed(void *arg, struct MHD_Connection *connection,
     void **request, enum MHD_RequestTerminationCode code);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which names a request to the HTTP port may have in its Host header.
+ * The Host header of requests to the HTTP port.
  */
 #include "http/host.h"
 
@@ -10,7 +10,7 @@
 #include "unit.h"
 
 static void
-without_a_list_a_loopback_port_knows_this_host_alone(void **state)
+loopback_port_without_list_accepts_only_this_host(void **state)
 {
 	static const char *const known[] = {"127.0.0.1", "127.0.0.1:8404",
 	    "[::1]:8404", "[::1]", "10.1.2.3:1", "localhost", "LocalHost:8404",
@@ -28,7 +28,7 @@ without_a_list_a_loopback_port_knows_this_host_alone(void **state)
 }
 
 static void
-this_hosts_name_is_known(void **state)
+host_name_is_accepted(void **state)
 {
 	char name[256] = "";
 
@@ -39,16 +39,16 @@ this_hosts_name_is_known(void **state)
 	assert_true(http_host_is_known(name, NULL, true));
 }
 
-/* Scrapes inside a cluster are by name, and there nobody need say so. */
+/* Scrapers inside a cluster use the name of a service. */
 static void
-without_a_list_another_port_knows_everyone(void **state)
+other_port_without_list_accepts_every_name(void **state)
 {
 	(void)state;
 	assert_true(http_host_is_known("proxy.svc:8404", NULL, false));
 }
 
 static void
-list_is_what_is_known_besides(void **state)
+listed_names_are_accepted_as_well(void **state)
 {
 	static const char hosts[] = "a.example,B.example";
 
@@ -65,7 +65,7 @@ list_is_what_is_known_besides(void **state)
 }
 
 static void
-host_without_end_is_foreign(void **state)
+too_long_host_is_refused(void **state)
 {
 	char header[1000];
 
@@ -79,12 +79,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(
-	        without_a_list_a_loopback_port_knows_this_host_alone),
-	    cmocka_unit_test(this_hosts_name_is_known),
-	    cmocka_unit_test(without_a_list_another_port_knows_everyone),
-	    cmocka_unit_test(list_is_what_is_known_besides),
-	    cmocka_unit_test(host_without_end_is_foreign),
+	    cmocka_unit_test(loopback_port_without_list_accepts_only_this_host),
+	    cmocka_unit_test(host_name_is_accepted),
+	    cmocka_unit_test(other_port_without_list_accepts_every_name),
+	    cmocka_unit_test(listed_names_are_accepted_as_well),
+	    cmocka_unit_test(too_long_host_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
