@@ -179,8 +179,7 @@ holds_password(const struct key *key, const void *object)
 		       0;
 	if (key->type == &type_server_defaults)
 		return *text && strstr(*text, "agent_send=");
-	return key->type == &type_check_step ||
-	       key->type == &type_check_header || key->type == &type_agent_send;
+	return key->type->traits & VALUE_SECRET;
 }
 
 /* Everyone who may read the log or the events reads the changes, too. */
@@ -211,7 +210,7 @@ diff_key(const struct pair *pair, const struct key *key)
 		    key->name);
 		return true;
 	}
-	if (key->reload == RELOAD_LIVE) {
+	if (!key->restart) {
 		changes_add(pair->changes, false, "%s: %s: %s -> %s",
 		    pair->label, key->name, old, new);
 		return true;

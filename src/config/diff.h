@@ -39,8 +39,8 @@ void changes_add(struct changes *changes, bool restart, const char *fmt, ...)
 bool config_diff(
     const struct spec *old, struct spec *new, struct changes *changes);
 
-/* Whether the value of a RELOAD_RESTART key can be kept that way: its type must
- * be known.  ret_size: of its field, 0 for a string. */
+/* Whether a reload can keep the value of a key that takes a restart: its type
+ * must be known.  ret_size: of its field, 0 for a string. */
 bool config_diff_keeps(const struct key *key, size_t *ret_size);
 
 #endif

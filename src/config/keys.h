@@ -40,30 +40,26 @@ enum key_flag {
 	KEY_FIRST = 1 << 12,      /* read before the section's other keys */
 };
 
-/* What a reload does with a changed value.  Every key and every option of a
- * value says it: tests/unit/config/test_diff.c. */
-enum key_reload {
-	RELOAD_UNSTATED,
-	RELOAD_LIVE,    /* it holds from then on, for new sessions */
-	RELOAD_RESTART, /* it does not, and the reload says so */
-};
-
 struct value_type;
 
 struct key {
 	const char *name;
+	const char *help;
 	const struct value_type *type; /* config/values.h */
 	size_t offset;                 /* in the spec struct of its section */
 	unsigned flags;
+	/* A reload cannot change the value: the old one stays in force until
+	 * lfproxy is started again, and the reload says so. */
+	bool restart;
 	uint64_t min, max;          /* milliseconds, or a plain number */
 	const char *const *choices; /* in the order of the enum; NULL at end */
-	const char *allowed;        /* in words, NULL: see min, max, choices */
-	const char *default_text;   /* as it would be written, or NULL: */
-	const char *default_note;   /* what happens without it */
-	const struct key *options;  /* of the value; name NULL at the end */
-	const char *only;           /* an option with a flag: what it is for */
-	enum key_reload reload;
-	const char *help;
+	const char *allowed;      /* in words, NULL: of the type, or computed */
+	const char *default_text; /* as it would be written, or NULL: */
+	const char *default_note; /* what applies without the key */
+	const struct key *options; /* of the value; name NULL at the end */
+	/* The value consists of options of another key, which lists them. */
+	const struct key *borrowed_options;
+	const char *only; /* an option with a flag: what it is for */
 };
 
 struct section {
@@ -89,7 +85,7 @@ const struct key *key_next(
 const struct key *key_find(
     enum section_kind kind, const char *name, enum section_kind *ret_home);
 
-/* What a value may be, for people: `10ms to 30d`; returns out. */
+/* Describes the values that are allowed, as in `10ms to 30d`; returns out. */
 #define KEY_ALLOWED_SIZE 160
 const char *key_allowed(const struct key *key, char out[KEY_ALLOWED_SIZE]);
 

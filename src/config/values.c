@@ -39,8 +39,7 @@ choices_are_boolean(const char *const *choices)
 bool
 value_is_boolean(const struct key *key)
 {
-	return key->type == &type_flag || key->type == &type_switch ||
-	       key->type == &type_tfo || key->type == &type_keepalive ||
+	return (key->type->traits & VALUE_BOOLEAN) ||
 	       choices_are_boolean(key->choices);
 }
 
@@ -96,15 +95,6 @@ value_fail(const struct value *value, const char *fmt, ...)
 	return false;
 }
 
-/* Types whose values may be in quotes, as texts that are sent or searched. */
-static bool
-takes_quotes(const struct value_type *type)
-{
-	return type == &type_check_body || type == &type_check_step ||
-	       type == &type_check_header || type == &type_agent_send ||
-	       type == &type_check_command;
-}
-
 static bool
 check_quotes(const struct value *v)
 {
@@ -112,7 +102,7 @@ check_quotes(const struct value *v)
 	static const char *const quotes[] = {"\"", "'", "\xe2\x80\x98",
 	    "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d", "`"};
 
-	if (takes_quotes(v->key->type))
+	if (v->key->type->traits & VALUE_QUOTED)
 		return true;
 	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++)
 		if (strncmp(v->text, quotes[i], strlen(quotes[i])) == 0)
@@ -328,21 +318,21 @@ options_print(const struct key *options, const void *object, const void *base,
 		struct shown s = {.key = o, .object = object, .spec = spec};
 		char text[VALUE_TEXT_SIZE], other[VALUE_TEXT_SIZE];
 		const char *without = text_of_default(o, base, spec, other);
-		bool is_flag = o->type == &type_flag;
+		bool is_bare = o->type->traits & VALUE_BARE;
 
 		if (o->flags & ~allowed)
 			continue;
 		if (!o->type->print(&s, 0, text)) {
 			/* Only a flag can be taken back. */
-			if (!is_flag || !without)
+			if (!is_bare || !without)
 				continue;
 			strcpy(text, "off");
-			is_flag = false;
+			is_bare = false;
 		} else if (!all && without && strcmp(text, without) == 0) {
 			continue;
 		}
 		len += (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
-		    is_flag ? " %s" : " %s=%s", o->name, text);
+		    is_bare ? " %s" : " %s=%s", o->name, text);
 		ENSURE(len < VALUE_TEXT_SIZE);
 	}
 }

@@ -37,6 +37,13 @@ struct shown {
 /* The longest value that is read, and all options at their defaults. */
 #define VALUE_TEXT_SIZE (DRAFT_VALUE_MAX + 1024)
 
+enum value_trait {
+	VALUE_BOOLEAN = 1 << 0, /* on or off, and perhaps more than on */
+	VALUE_BARE = 1 << 1,    /* printed as the option's name alone */
+	VALUE_QUOTED = 1 << 2,  /* the value may be in quotes */
+	VALUE_SECRET = 1 << 3,  /* may hold a password: not shown by a diff */
+};
+
 struct value_type {
 	/* False after at least one error was added.  The object stays fit for
 	 * spec_free() and for a second value in the same place. */
@@ -44,7 +51,15 @@ struct value_type {
 	/* The i-th value, or false when there is none. */
 	bool (*print)(
 	    const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE]);
+	/* What is allowed, in words; NULL: depends on the key's limits. */
+	const char *allowed;
+	unsigned traits; /* enum value_trait */
 };
+
+/* Defines type_NAME, which parse_NAME reads. */
+#define VALUE_TYPE(name, printer, words, traits)                               \
+	const struct value_type type_##name = {                                \
+	    parse_##name, printer, words, traits}
 
 /* Plain values: values_plain.c. */
 extern const struct value_type type_duration;    /* uint64_t, ms; 0: not set */

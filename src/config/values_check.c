@@ -38,6 +38,8 @@ static const struct {
     {"smtp", RECIPE_OPTIONS},
 };
 
+#define PATTERN_ALLOWED "\"TEXT\", hex BYTES or regex \"EXPRESSION\""
+
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static bool
@@ -516,16 +518,23 @@ parse_check_command(const struct value *v)
 	return value_set_string(v, value_string(v), v->text);
 }
 
-const struct value_type type_check_command = {
-    parse_check_command, value_print_string};
-const struct value_type type_check_host = {parse_check_host, print_check_host};
-const struct value_type type_agent = {parse_agent, print_agent};
-const struct value_type type_agent_send = {parse_agent_send, print_agent_send};
-const struct value_type type_check_step = {parse_check_step, print_check_step};
-const struct value_type type_check = {parse_check, print_check};
-const struct value_type type_status = {parse_status, print_status};
-const struct value_type type_ca = {parse_ca, value_print_string};
-const struct value_type type_sni = {parse_sni, value_print_string};
-const struct value_type type_check_header = {
-    parse_check_header, print_check_header};
-const struct value_type type_check_body = {parse_check_body, print_check_body};
+VALUE_TYPE(check_command, value_print_string,
+    "the path of a program, and arguments", VALUE_QUOTED);
+VALUE_TYPE(check_host, print_check_host, "an IP address, without a port", 0);
+VALUE_TYPE(agent, print_agent, "off or on", 0);
+VALUE_TYPE(agent_send, print_agent_send,
+    "text without blanks; \\n, \\x20 and so on as in C",
+    VALUE_QUOTED | VALUE_SECRET);
+VALUE_TYPE(check_step, print_check_step,
+    "send, expect or refuse, then " PATTERN_ALLOWED,
+    VALUE_QUOTED | VALUE_SECRET);
+VALUE_TYPE(check, print_check,
+    "off, connect, http, https, tls, script, send-expect, redis, postgresql, "
+    "mysql or smtp",
+    0);
+VALUE_TYPE(status, print_status, "statuses and ranges of them, 100 to 599", 0);
+VALUE_TYPE(ca, value_print_string, "a file of certificates in PEM form", 0);
+VALUE_TYPE(sni, value_print_string, "a host name", 0);
+VALUE_TYPE(check_header, print_check_header, "NAME: VALUE",
+    VALUE_QUOTED | VALUE_SECRET);
+VALUE_TYPE(check_body, print_check_body, PATTERN_ALLOWED, VALUE_QUOTED);

@@ -377,9 +377,11 @@ print_age(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_admin = {parse_admin, print_admin};
-const struct value_type type_http = {parse_http, print_http};
-const struct value_type type_listen = {parse_listen, print_listen};
-const struct value_type type_server = {parse_server, print_server};
-const struct value_type type_track = {parse_track, value_print_string};
-const struct value_type type_age = {parse_age, print_age};
+VALUE_TYPE(admin, print_admin,
+    "a path, or a loopback address as in 127.0.0.1:9999", 0);
+VALUE_TYPE(http, print_http, "HOST:PORT, [HOST]:PORT, *:PORT or :PORT", 0);
+VALUE_TYPE(listen, print_listen, "IP:PORT, [V6]:PORT, :PORT or unix:/path", 0);
+VALUE_TYPE(
+    server, print_server, "NAME and HOST:PORT, [V6]:PORT or unix:/path", 0);
+VALUE_TYPE(track, value_print_string, "BACKEND/SERVER, or SERVER", 0);
+VALUE_TYPE(age, print_age, NULL, 0);

@@ -215,6 +215,7 @@ print_tag(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_log = {parse_log, print_log};
-const struct value_type type_sample = {parse_sample, print_sample};
-const struct value_type type_tag = {parse_tag, print_tag};
+VALUE_TYPE(
+    log, print_log, "stderr, file=/path, syslog, syslog=ADDRESS or off", 0);
+VALUE_TYPE(sample, print_sample, "1/1 to 1/1000000", 0);
+VALUE_TYPE(tag, print_tag, "up to 32 " NAME_ALLOWED, 0);

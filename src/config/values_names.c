@@ -255,11 +255,13 @@ print_include(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return false;
 }
 
-const struct value_type type_include = {parse_include, print_include};
-const struct value_type type_user = {parse_user, value_print_string};
-const struct value_type type_group = {parse_group, value_print_string};
-const struct value_type type_people = {parse_people, value_print_string};
-const struct value_type type_hosts = {parse_hosts, value_print_string};
-const struct value_type type_node = {parse_node, value_print_string};
-const struct value_type type_backend = {parse_backend, print_backend};
-const struct value_type type_pool = {parse_pool, print_pool};
+VALUE_TYPE(include, print_include,
+    "a file, a folder, or a pattern as in conf.d/*.ini", 0);
+VALUE_TYPE(user, value_print_string, "a user of this host", 0);
+VALUE_TYPE(group, value_print_string, "a group of this host", 0);
+VALUE_TYPE(people, value_print_string,
+    "users of this host, and groups as in @adm, commas between", 0);
+VALUE_TYPE(hosts, value_print_string, "names with commas between, or *", 0);
+VALUE_TYPE(node, value_print_string, "up to 64 " NAME_ALLOWED, 0);
+VALUE_TYPE(backend, print_backend, "the name of a [backend NAME]", 0);
+VALUE_TYPE(pool, print_pool, "the name of a [pool NAME]", 0);

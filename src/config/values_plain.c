@@ -376,20 +376,18 @@ parse_http_host(const struct value *v)
 	return value_set_string(v, target(v), v->text);
 }
 
-const struct value_type type_duration = {parse_duration, print_duration};
-const struct value_type type_wait = {parse_wait, print_wait};
-const struct value_type type_number = {parse_number, print_number};
-const struct value_type type_auto_number = {
-    parse_auto_number, print_auto_number};
-const struct value_type type_percent = {parse_percent, print_percent};
-const struct value_type type_mode = {parse_mode, print_mode};
-const struct value_type type_flag = {parse_flag, print_flag};
-const struct value_type type_slow_start = {parse_slow_start, print_slow_start};
-const struct value_type type_choice = {parse_choice, print_choice};
-const struct value_type type_own_percent = {
-    parse_own_percent, print_own_percent};
-const struct value_type type_own_choice = {parse_own_choice, print_own_choice};
-const struct value_type type_balance = {parse_balance, print_balance};
-const struct value_type type_choice_text = {parse_choice_text, print_string};
-const struct value_type type_url_path = {parse_url_path, print_string};
-const struct value_type type_http_host = {parse_http_host, print_string};
+VALUE_TYPE(duration, print_duration, NULL, 0);
+VALUE_TYPE(wait, print_wait, "0 or a duration, 10ms to 30d", 0);
+VALUE_TYPE(number, print_number, NULL, 0);
+VALUE_TYPE(auto_number, print_auto_number, NULL, 0);
+VALUE_TYPE(percent, print_percent, NULL, 0);
+VALUE_TYPE(mode, print_mode, "an octal file mode", 0);
+VALUE_TYPE(flag, print_flag, "the bare word", VALUE_BOOLEAN | VALUE_BARE);
+VALUE_TYPE(slow_start, print_slow_start, "off or 0, or 1s to 1d", 0);
+VALUE_TYPE(choice, print_choice, NULL, 0);
+VALUE_TYPE(own_percent, print_own_percent, NULL, 0);
+VALUE_TYPE(own_choice, print_own_choice, NULL, 0);
+VALUE_TYPE(balance, print_balance, NULL, 0);
+VALUE_TYPE(choice_text, print_string, NULL, 0);
+VALUE_TYPE(url_path, print_string, "a path that starts with /", 0);
+VALUE_TYPE(http_host, print_string, "a host name, with or without a port", 0);

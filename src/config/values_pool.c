@@ -129,8 +129,7 @@ print_association(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_threads = {parse_threads, print_threads};
-const struct value_type type_shards = {parse_shards, print_shards};
-const struct value_type type_cpus = {parse_cpus, print_cpus};
-const struct value_type type_association = {
-    parse_association, print_association};
+VALUE_TYPE(threads, print_threads, THREADS_ALLOWED, 0);
+VALUE_TYPE(shards, print_shards, "auto, or 1 to the number of threads", 0);
+VALUE_TYPE(cpus, print_cpus, "all, or numbers and ranges as in 0-3,5", 0);
+VALUE_TYPE(association, print_association, NULL, 0);

@@ -49,4 +49,4 @@ print_rate(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_rate = {parse_rate, print_rate};
+VALUE_TYPE(rate, print_rate, "off, or 1/s to 1000000/s", 0);

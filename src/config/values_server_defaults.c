@@ -7,29 +7,19 @@
 
 #include "config/values.h"
 
-/* A key that has the options of servers, and the name of `key`. */
-static struct key
-key_like(const struct key *key)
-{
-	enum section_kind home;
-	struct key like = *key;
-
-	like.options = key_find(SECTION_BACKEND, "server", &home)->options;
-	return like;
-}
-
 /* Reads the options into a server of its own, for their errors, and keeps the
  * text. */
 static bool
 parse_server_defaults(const struct value *v)
 {
 	struct server_spec scratch = {.name = NULL};
-	const struct key like = key_like(v->key);
+	struct key key = *v->key;
 	struct value options = *v;
 	struct words words;
 	bool ok;
 
-	options.key = &like;
+	key.options = key.borrowed_options;
+	options.key = &key;
 	words_split(&words, v->text);
 	if (words.n > 0 && !strchr(words.word[0], '=') &&
 	    strchr(words.word[0], ':'))
@@ -75,5 +65,5 @@ server_defaults_apply(
 	return options_read_over(&quiet, &fit, 0, server, allowed, "");
 }
 
-const struct value_type type_server_defaults = {
-    parse_server_defaults, value_print_string};
+VALUE_TYPE(server_defaults, value_print_string,
+    "options of a server, as in weight=10 maxconn=100", 0);

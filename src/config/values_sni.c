@@ -134,6 +134,6 @@ print_rule_backend(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_sni_rule = {parse_sni_rule, print_sni_rule};
-const struct value_type type_rule_backend = {
-    parse_rule_backend, print_rule_backend};
+VALUE_TYPE(sni_rule, print_sni_rule,
+    "names as in www.example.com and *.example.com, then backend=NAME", 0);
+VALUE_TYPE(rule_backend, print_rule_backend, "the name of a [backend NAME]", 0);

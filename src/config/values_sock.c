@@ -330,12 +330,13 @@ print_mark(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_size = {parse_size, print_size};
-const struct value_type type_switch = {parse_switch, print_switch};
-const struct value_type type_tfo = {parse_tfo, print_tfo};
-const struct value_type type_seconds = {parse_seconds, print_seconds};
-const struct value_type type_keepalive = {parse_keepalive, print_keepalive};
-const struct value_type type_congestion = {parse_congestion, print_name};
-const struct value_type type_interface = {parse_interface, print_name};
-const struct value_type type_dscp = {parse_dscp, print_dscp};
-const struct value_type type_mark = {parse_mark, print_mark};
+VALUE_TYPE(size, print_size, NULL, 0);
+VALUE_TYPE(switch, print_switch, "on, off", VALUE_BOOLEAN);
+VALUE_TYPE(tfo, print_tfo, "on, off", VALUE_BOOLEAN);
+VALUE_TYPE(seconds, print_seconds, "1s to 5m, whole seconds", 0);
+VALUE_TYPE(keepalive, print_keepalive,
+    "on, off, or IDLE:INTERVAL:COUNT as in 60s:10s:3", VALUE_BOOLEAN);
+VALUE_TYPE(congestion, print_name, "an algorithm of the kernel", 0);
+VALUE_TYPE(interface, print_name, "an interface of this host", 0);
+VALUE_TYPE(dscp, print_dscp, "0 to 63, or a name as ef, af41, cs1", 0);
+VALUE_TYPE(mark, print_mark, "1 to 4294967295, or 0x1 to 0xffffffff", 0);

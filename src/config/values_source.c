@@ -147,5 +147,9 @@ print_proxy_from(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-const struct value_type type_source = {parse_source, print_source};
-const struct value_type type_proxy_from = {parse_proxy_from, print_proxy_from};
+VALUE_TYPE(source, print_source,
+    "client, or an IP address, an IP:PORT, or an IP:LOW-HIGH; * for any "
+    "address",
+    0);
+VALUE_TYPE(proxy_from, print_proxy_from,
+    "IP addresses, ranges of them as 10.0.0.0/8, and unix", 0);
