@@ -88,7 +88,7 @@ says() {
 
 # expired NAME CA ALTNAMES: as make_cert, but it was good until yesterday.
 expired() {
-	openssl req -newkey rsa:2048 -nodes -subj "/CN=$1" \
+	openssl req "${NEW_KEY[@]}" -nodes -subj "/CN=$1" \
 	    -keyout "$T/$1.key" -out "$T/$1.csr" 2>/dev/null
 	mkdir -p "$T/db"
 	: >"$T/db/index"

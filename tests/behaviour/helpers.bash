@@ -78,6 +78,13 @@ in_short() {
 	echo $((${SHORT:-0} == 1 ? ($1 + 11) / 12 : $1))
 }
 
+# pause SECONDS: sleeps without starting a process.  Nothing ever writes to the
+# FIFO, which is open only while the shell waits, so that no child inherits it.
+pause() {
+	[ -p "$T/pause" ] || mkfifo "$T/pause"
+	read -rt "$1" <>"$T/pause" || :
+}
+
 # wait_for SECONDS COMMAND...: until it succeeds, for a minute at least: others
 # may use this machine.
 wait_for() {
@@ -90,7 +97,7 @@ wait_for() {
 			fail "not within $((seconds * PATIENCE)) s: $*"
 			return 1
 		fi
-		sleep 0.02
+		pause 0.02
 	done
 }
 
@@ -342,15 +349,18 @@ start_nginx() {
 		exec nginx -p '$T' -e stderr -c '$T/nginx.conf'"
 }
 
+# Options of openssl req: a key that is made at once, unlike one for RSA.
+NEW_KEY=(-newkey ec -pkeyopt ec_paramgen_curve:P-256)
+
 # make_ca NAME: an authority, $T/NAME.pem.
 make_ca() {
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$1" \
+	openssl req -x509 "${NEW_KEY[@]}" -nodes -days 2 -subj "/CN=$1" \
 	    -keyout "$T/$1.key" -out "$T/$1.pem" 2>/dev/null
 }
 
 # make_cert NAME CA ALTNAMES: from it, as in `DNS:a.example,IP:127.0.0.1`.
 make_cert() {
-	openssl req -newkey rsa:2048 -nodes -subj "/CN=$1" \
+	openssl req "${NEW_KEY[@]}" -nodes -subj "/CN=$1" \
 	    -keyout "$T/$1.key" -out "$T/$1.csr" 2>/dev/null
 	openssl x509 -req -days 2 -CA "$T/$2.pem" -CAkey "$T/$2.key" \
 	    -CAcreateserial -extfile <(echo "subjectAltName=$3") \
