@@ -67,6 +67,11 @@ HARDENLD_release := -pie -Wl,-z,relro,-z,now
 HARDEN_fault   := $(HARDEN_release)
 HARDENLD_fault := $(HARDENLD_release)
 DEFINES_fault  := -DLFPROXY_FAULTS
+# Data threads abort when they take a second lock (base/lock.h).
+DEFINES_debug  := -DLFPROXY_LOCK_CHECKS
+DEFINES_asan   := $(DEFINES_debug)
+DEFINES_tsan   := $(DEFINES_debug)
+DEFINES_fuzz   := $(DEFINES_debug)
 
 CPPFLAGS    ?= $(filter -D%,$(HARDEN_$(MODE)))
 CFLAGS      ?= $(CFLAGS_$(MODE)) $(filter-out -D%,$(HARDEN_$(MODE)))

@@ -8,12 +8,12 @@
  */
 #include "base/grace.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/ensure.h"
+#include "base/lock.h"
 
 struct retired {
 	struct retired *next;
@@ -24,7 +24,7 @@ struct retired {
 
 struct grace {
 	uint64_t epoch CACHE_LINE_ALIGNED; /* written by control alone */
-	pthread_mutex_t lock;              /* of readers */
+	struct lock lock;                  /* of readers */
 	struct grace_reader *readers;
 	struct retired *oldest, **newest; /* control thread only */
 };
@@ -40,7 +40,7 @@ grace_new(void)
 	g->readers = NULL;
 	g->oldest = NULL;
 	g->newest = &g->oldest;
-	pthread_mutex_init(&g->lock, NULL);
+	lock_init(&g->lock);
 	return g;
 }
 
@@ -48,10 +48,10 @@ void
 grace_register(struct grace *grace, struct grace_reader *reader)
 {
 	reader->epoch = 0;
-	pthread_mutex_lock(&grace->lock);
+	lock_acquire(&grace->lock);
 	reader->next = grace->readers;
 	grace->readers = reader;
-	pthread_mutex_unlock(&grace->lock);
+	lock_release(&grace->lock);
 }
 
 void
@@ -59,12 +59,12 @@ grace_unregister(struct grace *grace, struct grace_reader *reader)
 {
 	struct grace_reader **link = &grace->readers;
 
-	pthread_mutex_lock(&grace->lock);
+	lock_acquire(&grace->lock);
 	while (*link && *link != reader)
 		link = &(*link)->next;
 	ENSURE(*link == reader && reader->epoch == 0);
 	*link = reader->next;
-	pthread_mutex_unlock(&grace->lock);
+	lock_release(&grace->lock);
 }
 
 void
@@ -89,14 +89,14 @@ oldest_epoch(struct grace *grace)
 {
 	uint64_t oldest = atomic_load_relaxed(&grace->epoch);
 
-	pthread_mutex_lock(&grace->lock);
+	lock_acquire(&grace->lock);
 	for (struct grace_reader *r = grace->readers; r; r = r->next) {
 		uint64_t e = atomic_load_seq(&r->epoch); /* [P3] */
 
 		if (e != 0 && e < oldest)
 			oldest = e;
 	}
-	pthread_mutex_unlock(&grace->lock);
+	lock_release(&grace->lock);
 	return oldest;
 }
 
@@ -167,6 +167,6 @@ grace_free(struct grace *grace)
 	ENSURE(!grace->readers);
 	grace_poll(grace);
 	ENSURE(!grace->oldest);
-	pthread_mutex_destroy(&grace->lock);
+	lock_fini(&grace->lock);
 	free(grace);
 }

@@ -41,7 +41,7 @@ slab_init(struct slab *slab, const struct slab_options *options)
 	slab->chunks = calloc(chunks, sizeof(*slab->chunks));
 	if (!slab->chunks)
 		return -ENOMEM;
-	pthread_mutex_init(&slab->grow, NULL);
+	lock_init(&slab->grow);
 	return 0;
 }
 
@@ -54,7 +54,7 @@ slab_fini(struct slab *slab)
 		munmap(slab->chunks[i / SLAB_CHUNK], chunk_size(slab));
 	free(slab->chunks);
 	slab->chunks = NULL;
-	pthread_mutex_destroy(&slab->grow);
+	lock_fini(&slab->grow);
 }
 
 struct memory_use
@@ -160,11 +160,11 @@ slab_take(struct slab *slab, uint32_t *ret_index)
 	while (!pop(slab, &index)) {
 		if (!grown)
 			return NULL;
-		pthread_mutex_lock(&slab->grow);
+		lock_acquire(&slab->grow);
 		/* Another thread may have grown it while this one waited. */
 		if ((uint32_t)atomic_load_acquire(&slab->free) == 0)
 			grown = grow_locked(slab);
-		pthread_mutex_unlock(&slab->grow);
+		lock_release(&slab->grow);
 	}
 	if (atomic_add_relaxed(&slab->used, 1u) >= slab->options.max) {
 		slab_give(slab, index);

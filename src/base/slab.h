@@ -9,12 +9,12 @@
 #ifndef BASE_SLAB_H
 #define BASE_SLAB_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "base/lock.h"
 #include "base/memory_use.h"
 
 #define SLAB_CHUNK 64 /* objects in a chunk */
@@ -39,7 +39,7 @@ struct slab {
 	struct slab_options options;
 	size_t offset; /* of the first object in a chunk */
 	struct slab_chunk **chunks;
-	pthread_mutex_t grow;
+	struct lock grow;
 };
 
 /* 0 or -ENOMEM. */

@@ -6,8 +6,9 @@
  */
 #include "lf/event_handler.h"
 
-#include <pthread.h>
 #include <stdlib.h>
+
+#include "base/lock.h"
 
 #define PART  4096u
 #define PARTS 1024u
@@ -18,7 +19,7 @@
 
 static struct event_handler **parts[PARTS];
 static uint32_t slots;
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock slots_lock = LOCK_INITIALIZER;
 
 static bool
 enter_locked(struct event_handler *handler)
@@ -53,9 +54,10 @@ event_handler_init(struct event_handler *handler,
 	handler->next = NULL;
 	handler->bound = NULL;
 	claim_init(&handler->claim);
-	pthread_mutex_lock(&slots_lock);
+	/* A leaf: slabs make handlers while they grow, under a lock. */
+	lock_acquire_leaf(&slots_lock);
 	entered = enter_locked(handler);
-	pthread_mutex_unlock(&slots_lock);
+	lock_release(&slots_lock);
 	return entered;
 }
 
@@ -64,11 +66,11 @@ event_handler_memory(void)
 {
 	struct memory_use use = {.count = 0};
 
-	pthread_mutex_lock(&slots_lock);
+	lock_acquire(&slots_lock);
 	use.count = slots;
 	for (uint32_t i = 0; i < PARTS && parts[i]; i++)
 		memory_add_block(&use, parts[i]);
-	pthread_mutex_unlock(&slots_lock);
+	lock_release(&slots_lock);
 	return use;
 }
 

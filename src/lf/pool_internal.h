@@ -4,6 +4,7 @@
 #ifndef LF_POOL_INTERNAL_H
 #define LF_POOL_INTERNAL_H
 
+#include "base/lock.h"
 #include "lf/pool.h"
 
 enum thread_state {
@@ -35,7 +36,7 @@ struct pool {
 	unsigned unsettled;
 
 	/* The start's meeting point: threads report. */
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t changed;
 
 	uint64_t guarded;

@@ -116,7 +116,7 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	if (!p)
 		return -ENOMEM;
 	p->options = *options;
-	pthread_mutex_init(&p->lock, NULL);
+	lock_init(&p->lock);
 	pthread_cond_init(&p->changed, NULL);
 	pool_remember_classes(p, options->classes, options->classes_n);
 	ENSURE(options->shards >= 1 &&
@@ -167,7 +167,7 @@ pool_free(struct pool *pool)
 	}
 	for (unsigned i = 0; i < pool->places_n; i++)
 		free(pool->places[i]);
-	pthread_mutex_destroy(&pool->lock);
+	lock_fini(&pool->lock);
 	pthread_cond_destroy(&pool->changed);
 	free(pool->name);
 	free(pool);

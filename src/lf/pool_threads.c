@@ -20,10 +20,10 @@
 static void
 set_state(struct pool *pool, struct pool_thread *t, enum thread_state state)
 {
-	pthread_mutex_lock(&pool->lock);
+	lock_acquire(&pool->lock);
 	atomic_store_relaxed(&t->state, (uint32_t)state);
 	pthread_cond_broadcast(&pool->changed);
-	pthread_mutex_unlock(&pool->lock);
+	lock_release(&pool->lock);
 }
 
 static void
@@ -57,6 +57,7 @@ thread_main(void *arg)
 
 	self->tid = (int)syscall(SYS_gettid);
 	name_thread(self);
+	lock_mark_data_thread();
 	if (pool->classes[self->member.grade].nice != 0)
 		set_nice(self, pool->classes[self->member.grade].nice);
 	if (pool->options.thread_init &&
@@ -163,11 +164,11 @@ pool_start_thread(struct pool *pool, unsigned grade)
 		clear_place(t);
 		return rc;
 	}
-	pthread_mutex_lock(&pool->lock);
+	lock_acquire(&pool->lock);
 	while (pool_thread_state(t) == THREAD_STARTING)
-		pthread_cond_wait(&pool->changed, &pool->lock);
+		lock_wait(&pool->lock, &pool->changed);
 	failed = pool_thread_state(t) == THREAD_FAILED;
-	pthread_mutex_unlock(&pool->lock);
+	lock_release(&pool->lock);
 	if (!failed)
 		return 0;
 	pthread_join(t->id, NULL);
@@ -188,12 +189,12 @@ pool_reap_threads(struct pool *pool, bool wait)
 {
 	unsigned retiring = 0;
 
-	pthread_mutex_lock(&pool->lock);
+	lock_acquire(&pool->lock);
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		struct pool_thread *t = pool->places[i];
 
 		while (wait && pool_thread_state(t) == THREAD_RETIRING)
-			pthread_cond_wait(&pool->changed, &pool->lock);
+			lock_wait(&pool->lock, &pool->changed);
 		if (pool_thread_state(t) == THREAD_RETIRING)
 			retiring++;
 		if (pool_thread_state(t) != THREAD_ENDED)
@@ -202,7 +203,7 @@ pool_reap_threads(struct pool *pool, bool wait)
 		pthread_join(t->id, NULL);
 		atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	lock_release(&pool->lock);
 	return retiring;
 }
 

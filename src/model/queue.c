@@ -19,7 +19,7 @@ static struct server *const a_look = (struct server *)(uintptr_t)&a_look;
 void
 queue_init(struct queue *queue)
 {
-	pthread_mutex_init(&queue->lock, NULL);
+	lock_init(&queue->lock);
 	list_init(&queue->waiters);
 	list_init(&queue->paused);
 	list_init(&queue->due);
@@ -28,7 +28,7 @@ queue_init(struct queue *queue)
 void
 queue_fini(struct queue *queue)
 {
-	pthread_mutex_destroy(&queue->lock);
+	lock_fini(&queue->lock);
 }
 
 static struct waiter *
@@ -88,10 +88,10 @@ queue_serve(struct backend_state *backend)
 		const struct waiter_ops *ops;
 		struct waiter *w;
 
-		pthread_mutex_lock(&q->lock);
+		lock_acquire(&q->lock);
 		ops = q->ops;
 		w = grant_first(backend, &generation);
-		pthread_mutex_unlock(&q->lock);
+		lock_release(&q->lock);
 		if (!w)
 			return;
 		ops->wake(w, generation);
@@ -121,14 +121,14 @@ queue_wait(struct backend *backend, struct waiter *waiter,
 
 	if (backend->spec->timeout_queue_ms == QUEUE_NEVER)
 		return queue_peek(backend);
-	pthread_mutex_lock(&q->lock);
+	lock_acquire(&q->lock);
 	answer = queue_peek(backend);
 	if (answer == WAIT_QUEUED) {
 		q->ops = ops;
 		waiter->granted = NULL;
 		append(q, waiter);
 	}
-	pthread_mutex_unlock(&q->lock);
+	lock_release(&q->lock);
 	if (answer == WAIT_QUEUED)
 		queue_serve(backend->state);
 	return answer;
@@ -140,9 +140,9 @@ queue_granted(struct backend *backend, struct waiter *waiter)
 	struct queue *q = &backend->state->queue;
 	struct server *s;
 
-	pthread_mutex_lock(&q->lock);
+	lock_acquire(&q->lock);
 	s = waiter->granted;
-	pthread_mutex_unlock(&q->lock);
+	lock_release(&q->lock);
 	return s;
 }
 
@@ -152,11 +152,11 @@ queue_leave(struct backend *backend, struct waiter *waiter)
 	struct queue *q = &backend->state->queue;
 	struct server *s;
 
-	pthread_mutex_lock(&q->lock);
+	lock_acquire(&q->lock);
 	if (!list_empty(&waiter->node))
 		unlink_waiter(q, waiter);
 	s = waiter->granted;
-	pthread_mutex_unlock(&q->lock);
+	lock_release(&q->lock);
 	if (s)
 		queue_serve(backend->state);
 	return s;
@@ -184,10 +184,10 @@ call(struct queue *q, unsigned most)
 		const struct waiter_ops *ops;
 		struct waiter *w;
 
-		pthread_mutex_lock(&q->lock);
+		lock_acquire(&q->lock);
 		ops = q->ops;
 		w = call_first(q, &generation);
-		pthread_mutex_unlock(&q->lock);
+		lock_release(&q->lock);
 		if (!w)
 			return;
 		ops->wake(w, generation);
@@ -202,7 +202,7 @@ queue_pause(struct backend *backend, struct waiter *waiter,
 	const struct lineup *l;
 	bool pauses;
 
-	pthread_mutex_lock(&q->lock);
+	lock_acquire(&q->lock);
 	l = atomic_load_acquire(&backend->state->lineup); /* [P4] */
 	pauses = l->joined <= lineup;
 	if (pauses) {
@@ -210,7 +210,7 @@ queue_pause(struct backend *backend, struct waiter *waiter,
 		waiter->granted = NULL;
 		list_append(&q->paused, &waiter->node);
 	}
-	pthread_mutex_unlock(&q->lock);
+	lock_release(&q->lock);
 	return pauses;
 }
 
@@ -220,9 +220,9 @@ queue_is_called(struct backend *backend, const struct waiter *waiter)
 	struct queue *q = &backend->state->queue;
 	bool called;
 
-	pthread_mutex_lock(&q->lock);
+	lock_acquire(&q->lock);
 	called = waiter->granted == a_look;
-	pthread_mutex_unlock(&q->lock);
+	lock_release(&q->lock);
 	return called;
 }
 
@@ -232,12 +232,12 @@ queue_end_pause(struct backend *backend, struct waiter *waiter)
 	struct queue *q = &backend->state->queue;
 	bool called;
 
-	pthread_mutex_lock(&q->lock);
+	lock_acquire(&q->lock);
 	called = waiter->granted == a_look;
 	if (!called)
 		list_remove(&waiter->node);
 	waiter->granted = NULL;
-	pthread_mutex_unlock(&q->lock);
+	lock_release(&q->lock);
 	if (called)
 		call(q, CALLS_MAX);
 }
@@ -249,8 +249,8 @@ queue_lineup_changed(struct backend_state *backend, const struct lineup *lineup)
 
 	if (lineup->joined != lineup->number)
 		return;
-	pthread_mutex_lock(&q->lock);
+	lock_acquire(&q->lock);
 	list_splice(&q->paused, &q->due);
-	pthread_mutex_unlock(&q->lock);
+	lock_release(&q->lock);
 	call(q, SERVE_MAX);
 }

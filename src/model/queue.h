@@ -31,10 +31,10 @@
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
 
-#include <pthread.h>
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 #include "model/counters.h"
 
 struct backend;
@@ -66,7 +66,7 @@ struct waiter_ops {
 };
 
 struct queue {
-	pthread_mutex_t lock;
+	struct lock lock;
 	const struct waiter_ops *ops;
 	struct list waiters; /* first come, first served */
 	struct list paused;

@@ -3,13 +3,13 @@
  */
 #include "model/source_ports.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/ensure.h"
+#include "base/lock.h"
 
 struct source_ports {
-	pthread_mutex_t lock;
+	struct lock lock;
 	unsigned size, first, in; /* places, the oldest, how many are in */
 	uint16_t port[];
 };
@@ -22,7 +22,7 @@ source_ports_new(uint16_t low, uint16_t high)
 
 	if (!p)
 		return NULL;
-	pthread_mutex_init(&p->lock, NULL);
+	lock_init(&p->lock);
 	p->size = p->in = size;
 	p->first = 0;
 	for (unsigned i = 0; i < size; i++)
@@ -35,7 +35,7 @@ source_ports_free(struct source_ports *ports)
 {
 	if (!ports)
 		return;
-	pthread_mutex_destroy(&ports->lock);
+	lock_fini(&ports->lock);
 	free(ports);
 }
 
@@ -43,10 +43,10 @@ void
 source_ports_count(
     struct source_ports *ports, unsigned *ret_size, unsigned *ret_out)
 {
-	pthread_mutex_lock(&ports->lock);
+	lock_acquire(&ports->lock);
 	*ret_size = ports->size;
 	*ret_out = ports->size - ports->in;
-	pthread_mutex_unlock(&ports->lock);
+	lock_release(&ports->lock);
 }
 
 uint16_t
@@ -54,22 +54,22 @@ source_ports_take(struct source_ports *ports)
 {
 	uint16_t port = 0;
 
-	pthread_mutex_lock(&ports->lock);
+	lock_acquire(&ports->lock);
 	if (ports->in > 0) {
 		port = ports->port[ports->first];
 		ports->first = (ports->first + 1) % ports->size;
 		ports->in--;
 	}
-	pthread_mutex_unlock(&ports->lock);
+	lock_release(&ports->lock);
 	return port;
 }
 
 void
 source_ports_give(struct source_ports *ports, uint16_t port)
 {
-	pthread_mutex_lock(&ports->lock);
+	lock_acquire(&ports->lock);
 	ENSURE(ports->in < ports->size);
 	ports->port[(ports->first + ports->in) % ports->size] = port;
 	ports->in++;
-	pthread_mutex_unlock(&ports->lock);
+	lock_release(&ports->lock);
 }

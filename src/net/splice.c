@@ -18,7 +18,7 @@ void
 splice_pool_init(struct splice_pool *pool, uint32_t max)
 {
 	*pool = (struct splice_pool){0};
-	pthread_mutex_init(&pool->lock, NULL);
+	lock_init(&pool->lock);
 	pool->pipes = calloc(max, sizeof(*pool->pipes));
 	if (!pool->pipes)
 		return;
@@ -46,7 +46,7 @@ splice_pool_fini(struct splice_pool *pool)
 		pipe_close(pipe);
 	}
 	free(pool->pipes);
-	pthread_mutex_destroy(&pool->lock);
+	lock_fini(&pool->lock);
 }
 
 /* The largest size that the kernel grants: it refuses with EPERM what is above
@@ -147,18 +147,18 @@ splice_pool_take(struct splice_pool *pool, uint64_t now_ns)
 	struct splice_pipe *pipe;
 	bool to_open, opened;
 
-	pthread_mutex_lock(&pool->lock);
+	lock_acquire(&pool->lock);
 	pipe = take_locked(pool, now_ns, &to_open);
-	pthread_mutex_unlock(&pool->lock);
+	lock_release(&pool->lock);
 	if (!to_open)
 		return pipe;
 	opened = pipe_open(pipe);
-	pthread_mutex_lock(&pool->lock);
+	lock_acquire(&pool->lock);
 	if (opened)
 		opened_locked(pool, pipe);
 	else
 		refused_locked(pool, pipe, now_ns);
-	pthread_mutex_unlock(&pool->lock);
+	lock_release(&pool->lock);
 	return opened ? pipe : NULL;
 }
 
@@ -169,7 +169,7 @@ splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe)
 
 	if (used)
 		pipe_close(pipe);
-	pthread_mutex_lock(&pool->lock);
+	lock_acquire(&pool->lock);
 	if (used) {
 		closed_locked(pool, pipe);
 	} else {
@@ -177,7 +177,7 @@ splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe)
 		pool->idle = pipe;
 		set_idle_n(pool, pool->idle_n + 1);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	lock_release(&pool->lock);
 }
 
 static struct splice_pipe *
@@ -204,15 +204,15 @@ splice_pool_trim(struct splice_pool *pool)
 	if (atomic_load_relaxed(&pool->open) == 0)
 		return;
 	for (;;) {
-		pthread_mutex_lock(&pool->lock);
+		lock_acquire(&pool->lock);
 		pipe = surplus_locked(pool);
-		pthread_mutex_unlock(&pool->lock);
+		lock_release(&pool->lock);
 		if (!pipe)
 			break;
 		pipe_close(pipe);
-		pthread_mutex_lock(&pool->lock);
+		lock_acquire(&pool->lock);
 		closed_locked(pool, pipe);
-		pthread_mutex_unlock(&pool->lock);
+		lock_release(&pool->lock);
 	}
 }
 
@@ -239,9 +239,9 @@ splice_pool_bytes(struct splice_pool *pool)
 {
 	uint64_t bytes = 0;
 
-	pthread_mutex_lock(&pool->lock);
+	lock_acquire(&pool->lock);
 	bytes = pool->bytes;
-	pthread_mutex_unlock(&pool->lock);
+	lock_release(&pool->lock);
 	return bytes;
 }
 

@@ -14,11 +14,11 @@
 #ifndef NET_SPLICE_H
 #define NET_SPLICE_H
 
-#include <pthread.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/atomics.h"
+#include "base/lock.h"
 
 /* What a pipe is asked to take, and the least that is worth splicing. */
 #define SPLICE_PIPE_MAX (1024u * 1024)
@@ -32,7 +32,7 @@ struct splice_pipe {
 };
 
 struct splice_pool {
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct splice_pipe *pipes;  /* all of them, max */
 	struct splice_pipe *closed; /* those without descriptors */
 	struct splice_pipe *idle;   /* the one used last is on top */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 
 struct lookup {
 	struct list node; /* in queue, or in answers */
@@ -21,7 +22,7 @@ struct lookup {
 
 /* Everything is under the lock. */
 struct lookups {
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t answered;
 	struct list queue, answers;
 	size_t queued, idle; /* idle: threads on their way to the queue */
@@ -48,13 +49,13 @@ leave(struct lookups *l)
 {
 	bool last = --l->users == 0;
 
-	pthread_mutex_unlock(&l->lock);
+	lock_release(&l->lock);
 	if (!last)
 		return;
 	free_all(&l->queue);
 	free_all(&l->answers);
 	pthread_cond_destroy(&l->answered);
-	pthread_mutex_destroy(&l->lock);
+	lock_fini(&l->lock);
 	free(l);
 }
 
@@ -88,14 +89,14 @@ thread_main(void *arg)
 	struct lookup *lookup;
 
 	(void)pthread_setname_np(pthread_self(), "lfproxy-names");
-	pthread_mutex_lock(&l->lock);
+	lock_acquire(&l->lock);
 	l->idle--;
 	while (!l->closed && (lookup = next_of(&l->queue))) {
 		l->queued--;
-		pthread_mutex_unlock(&l->lock);
+		lock_release(&l->lock);
 		lookup->answer.error =
 		    l->look(lookup->host, lookup->family, &lookup->answer.addr);
-		pthread_mutex_lock(&l->lock);
+		lock_acquire(&l->lock);
 		put_answer(l, lookup);
 	}
 	l->threads--;
@@ -160,11 +161,11 @@ start(void *resolver, const char *host, int family, struct name *name)
 	lookup->answer.name = name;
 	lookup->family = family;
 	memcpy(lookup->host, host, size);
-	pthread_mutex_lock(&l->lock);
+	lock_acquire(&l->lock);
 	list_append(&l->queue, &lookup->node);
 	l->queued++;
 	see_to_threads(l);
-	pthread_mutex_unlock(&l->lock);
+	lock_release(&l->lock);
 	return true;
 }
 
@@ -184,7 +185,7 @@ lookups_new(lookup_function look, void (*notify)(void *arg), void *arg)
 	l->arg = arg;
 	list_init(&l->queue);
 	list_init(&l->answers);
-	pthread_mutex_init(&l->lock, NULL);
+	lock_init(&l->lock);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&l->answered, &attr);
@@ -197,7 +198,7 @@ lookups_free(struct lookups *lookups)
 {
 	if (!lookups)
 		return;
-	pthread_mutex_lock(&lookups->lock);
+	lock_acquire(&lookups->lock);
 	lookups->closed = true;
 	leave(lookups);
 }
@@ -207,9 +208,9 @@ lookups_take(struct lookups *lookups, struct lookup_answer *ret_answer)
 {
 	struct lookup *lookup;
 
-	pthread_mutex_lock(&lookups->lock);
+	lock_acquire(&lookups->lock);
 	lookup = next_of(&lookups->answers);
-	pthread_mutex_unlock(&lookups->lock);
+	lock_release(&lookups->lock);
 	if (!lookup)
 		return false;
 	*ret_answer = lookup->answer;
@@ -224,12 +225,12 @@ lookups_wait(struct lookups *lookups, uint64_t until_ms)
 	    .tv_nsec = (long)(until_ms % 1000) * 1000000};
 	bool any;
 
-	pthread_mutex_lock(&lookups->lock);
+	lock_acquire(&lookups->lock);
 	while (list_empty(&lookups->answers) &&
-	       pthread_cond_timedwait(
-	           &lookups->answered, &lookups->lock, &until) != ETIMEDOUT)
+	       lock_wait_until(&lookups->lock, &lookups->answered, &until) !=
+	           ETIMEDOUT)
 		;
 	any = !list_empty(&lookups->answers);
-	pthread_mutex_unlock(&lookups->lock);
+	lock_release(&lookups->lock);
 	return any;
 }
