@@ -93,9 +93,7 @@ roundrobin_begin(struct lineup *lineup, const struct lineup *former)
 static uint32_t
 place_in(const struct lineup *lineup, const struct lineup *former, uint32_t i)
 {
-	unsigned id = former->servers[i]->id;
-	uint32_t place =
-	    id <= lineup->places_n ? lineup->places[id - 1] : PLACE_NONE;
+	uint32_t place = lineup_place_of(lineup, former->servers[i]);
 
 	return place != PLACE_NONE && lineup->states[place] == former->states[i]
 	           ? place

@@ -57,6 +57,7 @@ obey(struct server *server, const struct agent_orders *orders)
 		    server, orders->up, secrets_mask(orders->why, &masked));
 		free(masked);
 	}
+	model_update(server->backend->model);
 }
 
 static void

@@ -168,6 +168,7 @@ check_done(struct check *check, enum check_status status, unsigned code,
 	copy_answer(result.text, sizeof(result.text), text);
 	/* First the report: how soon the next one is depends on the state. */
 	server_report_check(check->server, &result);
+	model_update(check->server->backend->model);
 	wait_for_next(check);
 }
 

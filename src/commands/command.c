@@ -208,13 +208,23 @@ find_command(char **words)
 	return NULL;
 }
 
+/* Runs the command.  What it has changed of servers takes effect. */
+static bool
+run_and_update(struct call *call, const struct command *command)
+{
+	bool ok = command->run(call);
+
+	model_update(control_model(call->env->control));
+	return ok;
+}
+
 /* The command with its own arguments. */
 static bool
 run_checked(struct call *call, const struct command *command)
 {
 	return (command->args == ARGS_OWN ||
 	           call_fits(call, command->usage, 0)) &&
-	       command->run(call);
+	       run_and_update(call, command);
 }
 
 /* The command, and `for DURATION` behind its arguments if that is there. */

@@ -138,6 +138,7 @@ restore(struct waiting *c, struct err *err)
 	if (!r.call.out)
 		return err_set(err, "out of memory");
 	ok = c->command->setting.restore(&r.call);
+	model_update(control_model(c->expiring->env->control));
 	(void)fclose(r.call.out);
 	free(answer);
 	*err = r.err;

@@ -20,6 +20,7 @@
 #include "control/server_sockets.h"
 #include "control/stop.h"
 #include "control/verdict.h"
+#include "model/removed.h"
 #include "proxy/acceptor.h"
 #include "proxy/accesslog.h"
 #include "proxy/reaper.h"
@@ -75,7 +76,7 @@ clean_up(struct control *c, uint64_t now_ms)
 {
 	listeners_tick(c->listeners);
 	pools_reap(c->pools, in_use, c->listeners);
-	if (model_watch_removed(c->model, now_ms))
+	if (removed_watch(c->model, now_ms))
 		proxy_expire(&c->proxy);
 	(void)model_reclaim(c->model);
 	log_collect();

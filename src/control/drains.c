@@ -149,14 +149,14 @@ enter(struct drain *d, enum drain_phase phase, uint64_t now_ms)
 	d->phase_from_ms = now_ms;
 }
 
-/* The state first, so that there is no moment at which it has its whole weight
- * again. */
 static void
 enter_waiting(struct drain *d, struct server *server, uint64_t now_ms)
 {
 	enter(d, DRAIN_WAITING, now_ms);
 	operator_set_admin(server, SERVER_DRAIN);
 	server_end_fade(server);
+	/* The lineup is without the server before sessions are told to end. */
+	model_update(d->control->model);
 }
 
 /* An agent may have it in maintenance by now, and so it stays. */
@@ -272,7 +272,11 @@ step(struct drain *d, uint64_t now_ms)
 static void
 on_task(struct timed_task *task, uint64_t now_ms)
 {
-	step(container_of(task, struct drain, task), now_ms);
+	struct drain *d = container_of(task, struct drain, task);
+	struct control *c = d->control;
+
+	step(d, now_ms);
+	model_update(c->model);
 }
 
 static struct drain *

@@ -24,9 +24,11 @@ on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 {
 	struct control *c = prepare->data;
 	struct server_followup *f = &c->followup;
-	uint64_t at_ms = followup_ms(c->model), now_ms;
+	uint64_t at_ms, now_ms;
 
 	(void)events;
+	model_update(c->model);
+	at_ms = followup_ms(c->model);
 	if (at_ms == 0 || (ev_is_active(&f->timer) && f->at_ms <= at_ms))
 		return;
 	f->at_ms = at_ms;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "control/control_internal.h"
+#include "model/server_change.h"
 
 /* Servers that a single name server may take down are many; so many of them
  * are named, and the others counted. */
@@ -80,7 +81,7 @@ tell_known(const struct server *s, bool lacked)
 	    "servers are usable",
 	    b->name, s->spec->name, addr_text(server_addr(s), text),
 	    lacked ? "" : " from now on", s->spec->host,
-	    s->backend->state->usable, b->servers_n);
+	    backend_usable_n(s->backend), b->servers_n);
 }
 
 /* A name whose error is new is told of, for each server that has it. */
@@ -97,7 +98,7 @@ apply_one(struct server *s, const struct name *n, unsigned *told)
 	bool lacked = server_lacks_address(s);
 
 	if (n && n->known && server_resolve(s, &n->addr)) {
-		server_rebuild(s);
+		server_mark_changed(s);
 		tell_known(s, lacked);
 	} else if (is_news(s, n) && (*told)++ < TOLD_MAX) {
 		tell_unknown(s, n);
@@ -135,6 +136,7 @@ apply(struct control *c)
 				    s, name_of(names, b->spec, s->spec), &told);
 		}
 	}
+	model_update(c->model);
 	tell_rest(told);
 	names_each(names, note_told);
 	c->server_names.changed = false;
@@ -353,9 +355,8 @@ server_names_start(struct control *control)
 		return;
 	server_names_prepare(control, m);
 	for (size_t i = 0; i < m->spec->backends_n; i++)
-		if (backend_rebuild(m->backends[i]) < 0)
-			log_error("out of memory: backend %s has no servers",
-			    m->spec->backends[i].name);
+		backend_mark_changed(m->backends[i]);
+	model_update(m);
 	tell_waiting(control);
 	server_names_commit(control);
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "control/control_internal.h"
+#include "model/ejection.h"
 
 static void
 notify(void *arg)
@@ -26,6 +27,7 @@ readmit_servers(struct control *c)
 		if (at_ms < next_ms)
 			next_ms = at_ms;
 	}
+	model_update(c->model);
 	if (next_ms == UINT64_MAX) {
 		ev_timer_stop(c->loop, &c->readmit);
 		return;
@@ -54,9 +56,13 @@ server_notices_review(struct control *control)
 	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
 		struct backend *b = c->model->backends[i];
 
-		for (size_t j = 0; j < b->spec->servers_n; j++)
-			if (server_review(b->servers[j], now_ms))
+		for (size_t j = 0; j < b->spec->servers_n; j++) {
+			bool soon = server_review(b->servers[j], now_ms);
+
+			model_update(c->model);
+			if (soon)
 				checker_hurry(c->checker, b->servers[j]);
+		}
 	}
 	readmit_servers(c);
 }

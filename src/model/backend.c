@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/grace.h"
+#include "model/ejection.h"
 #include "model/lineup.h"
 #include "model/model.h"
+#include "model/removed.h"
 
 /* The backend as a whole goes down with its last server. */
 static void
@@ -37,7 +39,7 @@ note_usable(struct backend *backend, const struct lineup *l)
 }
 
 static void
-tell_usable(const struct backend *backend, const struct lineup *l)
+report_usable(const struct backend *backend, const struct lineup *l)
 {
 	struct backend_state *b = backend->state;
 
@@ -58,7 +60,7 @@ tell_usable(const struct backend *backend, const struct lineup *l)
 }
 
 static void
-tell_panic(const struct backend *backend, const struct lineup *l)
+report_panic(const struct backend *backend, const struct lineup *l)
 {
 	struct backend_state *b = backend->state;
 
@@ -81,24 +83,23 @@ tell_panic(const struct backend *backend, const struct lineup *l)
 }
 
 void
-backend_tell(const struct backend *backend)
+backend_report(const struct backend *backend)
 {
 	const struct lineup *l = atomic_load_relaxed(&backend->state->lineup);
 
-	passive_tell_relented(backend);
-	tell_usable(backend, l);
-	tell_panic(backend, l);
+	ejection_report_relented(backend);
+	report_usable(backend, l);
+	report_panic(backend, l);
 	for (size_t i = 0; i < backend->spec->servers_n; i++)
-		server_tell_ended(backend->servers[i]);
+		server_report_ended(backend->servers[i]);
 }
 
-/* So long after there was no memory for a lineup the next attempt is made. */
+/* The time until the next attempt when there was no memory for a lineup. */
 #define RETRY_MS 1000
 
-/* The next step, of a slow start or otherwise, is the control thread's to come
- * back for; 0: there is none. */
+/* Schedules the next lineup (model_step); 0: none is due. */
 static void
-note_step(struct backend *backend, uint64_t at_ms)
+schedule_step(struct backend *backend, uint64_t at_ms)
 {
 	struct model_state *m = backend->model->state;
 
@@ -107,11 +108,12 @@ note_step(struct backend *backend, uint64_t at_ms)
 		m->next_step_ms = at_ms;
 }
 
-/* A session that came or went while the plan was made may have told the former
- * one.  Both sides write first, then read [P16]: the session its count, then
- * which lineup there is; here the lineup, then the counts. */
+/* Tells the plan the present session counts.  A session that came or went while
+ * the plan was made may have told the former lineup.  Both sides write first,
+ * then read [P16]: the session its count, then which lineup is present; this
+ * thread the lineup, then the counts. */
 static void
-tell_loads(const struct lineup *l)
+replay_loads(const struct lineup *l)
 {
 	for (uint32_t i = 0; l->ops->load_changed && i < l->servers_n; i++)
 		l->ops->load_changed(l, i);
@@ -140,7 +142,7 @@ backend_publish(struct backend *backend)
 	backend->prepared = NULL;
 	backend->state->owner = backend->model;
 	note_usable(backend, l);
-	note_step(backend, l->next_step_ms);
+	schedule_step(backend, l->next_step_ms);
 	lineup_number(
 	    l, backend->state->lineup, ++backend->model->state->lineups);
 	if (l->ops->begin && l->servers_n > 0)
@@ -148,100 +150,31 @@ backend_publish(struct backend *backend)
 	old = atomic_swap_seq(&backend->state->lineup, l); /* [P4] */
 	if (l->ops->settle && l->servers_n > 0)
 		l->ops->settle(l, old);
-	tell_loads(l);
+	replay_loads(l);
 	queue_serve(backend->state); /* [P19] */
 	queue_lineup_changed(backend->state, l);
-	for (size_t i = 0; i < backend->spec->servers_n; i++)
+	for (size_t i = 0; i < backend->spec->servers_n; i++) {
+		backend->servers[i]->state->passive.served_time = false;
 		server_note_life(backend->servers[i], now_ms);
+	}
 	if (by_backups && l->active_n > 0)
 		backend_note_primaries(backend);
 	grace_retire(backend->model->grace, lineup_free, old);
 }
 
 int
-backend_rebuild_untold(struct backend *backend)
+backend_rebuild(struct backend *backend)
 {
 	int rc;
 
-	passive_relent(backend);
+	ejection_relent(backend);
 	rc = backend_prepare(backend);
 	if (rc == 0)
 		backend_publish(backend);
 	else
-		note_step(backend, clock_now_ms() + RETRY_MS);
+		schedule_step(backend, clock_now_ms() + RETRY_MS);
+	backend_report(backend);
 	return rc;
-}
-
-int
-backend_rebuild(struct backend *backend)
-{
-	int rc = backend_rebuild_untold(backend);
-
-	backend_tell(backend);
-	return rc;
-}
-
-static void
-load_changed(const struct server *server)
-{
-	const struct lineup *l =
-	    atomic_load_seq(&server->backend->state->lineup); /* [P4] */
-	uint32_t place = PLACE_NONE;
-
-	if (!l->ops->load_changed)
-		return;
-	if (server->id <= l->places_n)
-		place = l->places[server->id - 1];
-	if (place != PLACE_NONE)
-		l->ops->load_changed(l, place);
-}
-
-/* Where there is room, if only on one that was tried. */
-static uint32_t
-place_with_room(const struct lineup *l, const struct choice *choice)
-{
-	uint32_t tried = PLACE_NONE;
-
-	for (uint32_t i = 0; i < l->servers_n; i++) {
-		if (!lineup_has_room(l, i))
-			continue;
-		if (!choice_tried(choice, l->servers[i]))
-			return i;
-		tried = i;
-	}
-	return tried;
-}
-
-static struct server *
-take_slot(
-    const struct lineup *l, const struct choice *choice, uint64_t *ret_lineup)
-{
-	uint32_t place;
-
-	if (l->servers_n == 0)
-		return NULL;
-	place = l->ops->choose(l->servers[0]->backend, l, choice);
-	while (
-	    !gauge_up_within(l->servers[place]->sessions, l->limits[place])) {
-		place = place_with_room(l, choice);
-		if (place == PLACE_NONE)
-			return NULL;
-	}
-	load_changed(l->servers[place]);
-	*ret_lineup = l->number;
-	return l->servers[place];
-}
-
-/* As take_slot, of which it shares all but the slot. */
-static uint32_t
-peek_slot(const struct lineup *l, const struct choice *choice)
-{
-	uint32_t place;
-
-	if (l->servers_n == 0)
-		return PLACE_NONE;
-	place = l->ops->preview(l->servers[0]->backend, l, choice);
-	return lineup_has_room(l, place) ? place : place_with_room(l, choice);
 }
 
 bool
@@ -267,7 +200,8 @@ backend_choose(
 	const struct backend_state *b = backend->state;
 	const struct lineup *l = atomic_load_acquire(&b->lineup); /* [P4] */
 
-	return has_to_wait(b, l) ? NULL : take_slot(l, choice, ret_lineup);
+	return has_to_wait(b, l) ? NULL
+	                         : lineup_take_slot(l, choice, ret_lineup);
 }
 
 unsigned
@@ -297,7 +231,7 @@ backend_peek(const struct backend *backend, const struct choice *choice)
 	const struct backend_state *b = backend->state;
 	const struct lineup *l = atomic_load_acquire(&b->lineup); /* [P4] */
 
-	return has_to_wait(b, l) ? PLACE_NONE : peek_slot(l, choice);
+	return has_to_wait(b, l) ? PLACE_NONE : lineup_preview_slot(l, choice);
 }
 
 static bool
@@ -344,22 +278,13 @@ backend_key(const struct backend *backend, const struct endpoint *client,
 	return endpoint_hash(client, backend_hashes_port(backend));
 }
 
-struct server *
-backend_take_slot(struct backend_state *backend, const struct choice *choice,
-    uint64_t *ret_lineup)
-{
-	const struct lineup *l = atomic_load_seq(&backend->lineup); /* [P19] */
-
-	return take_slot(l, choice, ret_lineup);
-}
-
 void
 backend_release(struct server *server)
 {
 	struct backend_state *b = server->backend->state;
 
 	gauge_down(server->sessions); /* [P19] */
-	load_changed(server);
+	lineup_note_load(server);
 	queue_serve(b);
 }
 
@@ -463,18 +388,18 @@ holds_id(const struct removed_server *r, const struct backend *b)
 static bool
 ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
 {
-	const struct removed_server *removed = b->model->state->removed;
+	struct model_state *m = b->model->state;
 	size_t before_n = before ? before->spec->servers_n : 0;
 
 	*ids = (struct ids){.n = b->spec->servers_n + before_n + 1};
-	for (const struct removed_server *r = removed; r; r = r->next)
+	for (const struct removed_server *r = m->removed; r; r = r->next)
 		ids->n++;
 	ids->taken = calloc(ids->n, sizeof(*ids->taken));
 	if (!ids->taken)
 		return false;
 	for (size_t i = 0; i < before_n; i++)
 		ids_take(ids, before->servers[i]->id);
-	for (const struct removed_server *r = removed; r; r = r->next)
+	for (const struct removed_server *r = m->removed; r; r = r->next)
 		if (holds_id(r, b))
 			ids_take(ids, r->state->id);
 	return true;
@@ -504,7 +429,7 @@ make_server(struct backend *b, size_t place, const struct backend *before,
 	if (old && server_spec_same_place(old->spec, spec))
 		state = old->state;
 	else if (!spec->added)
-		state = model_removed_server(b->model, b->spec->name, spec);
+		state = removed_find(b->model->state, b->spec->name, spec);
 	return server_new(spec, b, state,
 	    state ? state->id
 	    : old ? old->id
@@ -548,6 +473,7 @@ backend_new(const struct backend_spec *spec, struct model *model,
 		return NULL;
 	b->spec = spec;
 	b->model = model;
+	list_init(&b->changed);
 	if (before) {
 		b->state = before->state;
 		b->state->refs++;
@@ -571,6 +497,7 @@ backend_free(struct backend *backend)
 {
 	if (!backend)
 		return;
+	list_remove(&backend->changed);
 	for (size_t i = 0; backend->servers && i < backend->spec->servers_n;
 	     i++)
 		server_free(backend->servers[i]);

@@ -8,6 +8,7 @@
 #ifndef MODEL_BACKEND_H
 #define MODEL_BACKEND_H
 
+#include "base/list.h"
 #include "base/trend.h"
 #include "model/counters.h"
 #include "model/lineup.h"
@@ -57,7 +58,9 @@ struct backend {
 	struct backend_state *state;
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */
-	struct lineup *prepared;   /* control thread only, see below */
+	/* Control thread only. */
+	struct lineup *prepared; /* made, but not published yet */
+	struct list changed;     /* in model.changed: a new lineup is due */
 };
 
 /* A backend of the model, and its servers.  Those of `before`, which may be
@@ -67,21 +70,23 @@ struct backend *backend_new(const struct backend_spec *spec,
     struct model *model, const struct backend *before);
 void backend_free(struct backend *backend);
 
-/* Control thread: makes a lineup (lineup_new) and notes what has changed with
- * it.  When memory is short the old one stays until model_step has another try,
- * and -ENOMEM is returned. */
+/* Makes and publishes a lineup, and adds the events that follow from it.  Runs
+ * on the control thread.  Returns 0, or -ENOMEM: then the former lineup stays
+ * until model_step tries again. */
 int backend_rebuild(struct backend *backend);
 
-/* The same in two parts, for a caller that has an event of its own: it calls
- * backend_tell after that, so that the cause is told before what follows from
- * it: no server left, a panic, sessions that end. */
-int backend_rebuild_untold(struct backend *backend);
-void backend_tell(const struct backend *backend);
+/* Adds the events that follow from the present lineup, if they have not been
+ * added yet: no server is left, a panic, sessions that end. */
+void backend_report(const struct backend *backend);
 
-/* backend_rebuild_untold in two steps, of which the second cannot fail: the
- * servers are then those of this backend's model. */
+/* The two steps of backend_rebuild, without events.  The second cannot fail;
+ * from then on sessions choose among the servers of this backend's model. */
 int backend_prepare(struct backend *backend);
 void backend_publish(struct backend *backend);
+
+/* Control thread.  The number of usable servers, ejected ones included if they
+ * are about to return because no other server is usable. */
+unsigned backend_usable_n(const struct backend *backend);
 
 /* Control thread; NULL: it has none of that name. */
 struct server *backend_find_server(
@@ -136,10 +141,5 @@ uint32_t backend_retries_limit(const struct backend *backend);
  * at a time.  Each that has begun ends. */
 bool backend_begin_retry(struct backend *backend);
 void backend_end_retry(struct backend *backend);
-
-/* The same choice for one whose turn in the queue it is; the control thread as
- * well.  Never over a server's maxconn: the slot is taken in one step. */
-struct server *backend_take_slot(struct backend_state *backend,
-    const struct choice *choice, uint64_t *ret_lineup);
 
 #endif

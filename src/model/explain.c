@@ -30,13 +30,6 @@ lineup_of(const struct backend *backend)
 	return atomic_load_acquire(&backend->state->lineup); /* [P4] */
 }
 
-static uint32_t
-place_of(const struct lineup *l, const struct server *server)
-{
-	return server->id <= l->places_n ? l->places[server->id - 1]
-	                                 : PLACE_NONE;
-}
-
 /* Why one that is not in the lineup is not. */
 static enum standing
 reason_out(const struct server *s)
@@ -73,7 +66,7 @@ explain_server(const struct lineup *l, const struct server *s,
     struct explained_server *ret_server)
 {
 	struct explained_server *e = ret_server;
-	uint32_t place = place_of(l, s);
+	uint32_t place = lineup_place_of(l, s);
 	char address[ADDR_TEXT_SIZE];
 
 	*e = (struct explained_server){.name = strdup(s->spec->name),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/atomics.h"
-#include "model/server.h"
+#include "model/backend.h"
 
 void
 lineup_free(void *lineup)
@@ -29,6 +29,13 @@ lineup_free(void *lineup)
 	free(l);
 }
 
+uint32_t
+lineup_place_of(const struct lineup *lineup, const struct server *server)
+{
+	return server->id <= lineup->places_n ? lineup->places[server->id - 1]
+	                                      : PLACE_NONE;
+}
+
 bool
 choice_tried(const struct choice *choice, const struct server *server)
 {
@@ -41,10 +48,8 @@ choice_tried(const struct choice *choice, const struct server *server)
 static bool
 has_joined(const struct lineup *former, const struct server *server)
 {
-	uint32_t place = PLACE_NONE;
+	uint32_t place = former ? lineup_place_of(former, server) : PLACE_NONE;
 
-	if (former && server->id <= former->places_n)
-		place = former->places[server->id - 1];
 	return place == PLACE_NONE || former->states[place] != server->state;
 }
 
@@ -148,4 +153,65 @@ lineup_open_n(const struct lineup *lineup)
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		n += lineup_has_room(lineup, i);
 	return n;
+}
+
+void
+lineup_note_load(const struct server *server)
+{
+	const struct lineup *l =
+	    atomic_load_seq(&server->backend->state->lineup); /* [P4] */
+	uint32_t place;
+
+	if (!l->ops->load_changed)
+		return;
+	place = lineup_place_of(l, server);
+	if (place != PLACE_NONE)
+		l->ops->load_changed(l, place);
+}
+
+/* Returns the place of a server with room, preferably one not tried yet. */
+static uint32_t
+place_with_room(const struct lineup *l, const struct choice *choice)
+{
+	uint32_t tried = PLACE_NONE;
+
+	for (uint32_t i = 0; i < l->servers_n; i++) {
+		if (!lineup_has_room(l, i))
+			continue;
+		if (!choice_tried(choice, l->servers[i]))
+			return i;
+		tried = i;
+	}
+	return tried;
+}
+
+struct server *
+lineup_take_slot(
+    const struct lineup *l, const struct choice *choice, uint64_t *ret_lineup)
+{
+	uint32_t place;
+
+	if (l->servers_n == 0)
+		return NULL;
+	place = l->ops->choose(l->servers[0]->backend, l, choice);
+	while (
+	    !gauge_up_within(l->servers[place]->sessions, l->limits[place])) {
+		place = place_with_room(l, choice);
+		if (place == PLACE_NONE)
+			return NULL;
+	}
+	lineup_note_load(l->servers[place]);
+	*ret_lineup = l->number;
+	return l->servers[place];
+}
+
+uint32_t
+lineup_preview_slot(const struct lineup *l, const struct choice *choice)
+{
+	uint32_t place;
+
+	if (l->servers_n == 0)
+		return PLACE_NONE;
+	place = l->ops->preview(l->servers[0]->backend, l, choice);
+	return lineup_has_room(l, place) ? place : place_with_room(l, choice);
 }

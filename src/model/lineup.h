@@ -68,6 +68,28 @@ void lineup_free(void *lineup);
 /* While it is made: the next one is due at this time, at the latest. */
 void lineup_note_step(struct lineup *lineup, uint64_t at_ms);
 
+/* Returns the place of the server, PLACE_NONE if it is not in the lineup.  The
+ * server may be another one of the same id. */
+uint32_t lineup_place_of(
+    const struct lineup *lineup, const struct server *server);
+
+/* Takes a slot, within its maxconn, of the server that the algorithm chooses,
+ * or of another one if that is full.  The server's session count includes the
+ * session from then on.  Returns NULL if no server has room; *ret_number is the
+ * lineup's number.  Data threads, in a grace section. */
+struct server *lineup_take_slot(const struct lineup *lineup,
+    const struct choice *choice, uint64_t *ret_number);
+
+/* Returns the place of the server that lineup_take_slot would choose,
+ * PLACE_NONE for none, and changes nothing. */
+uint32_t lineup_preview_slot(
+    const struct lineup *lineup, const struct choice *choice);
+
+/* Tells the present lineup of the server's backend that the session count of
+ * the server has changed.  Any thread, in a grace section, after it has written
+ * the count [P16]. */
+void lineup_note_load(const struct server *server);
+
 bool choice_tried(const struct choice *choice, const struct server *server);
 
 /* Before it is published: numbers it, and sets what follows from the one that

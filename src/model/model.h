@@ -27,73 +27,11 @@
 #define MODEL_MODEL_H
 
 #include "model/backend.h"
+#include "model/frontend.h"
 #include "model/spec.h"
 
 struct grace;
-struct log_target;
-
-/* A target of a frontend's access log. */
-struct frontend_log {
-	struct log_target *target; /* borrowed from the log */
-	enum log_format format;
-	unsigned sample; /* one session in so many */
-};
-
-/* What the operator has said of a frontend. */
-enum frontend_admin {
-	FRONTEND_OPEN,
-	FRONTEND_PAUSED, /* nobody can connect; a reload leaves it so */
-	FRONTEND_SHUT,   /* its sockets are closed until a reload */
-};
-
-#define FRONTEND_NO_LIMIT UINT32_MAX
-
-struct frontend_state {
-	/* Shared. */
-	struct counters *counters;
-	uint32_t maxconn;    /* sessions at a time; relaxed */
-	uint32_t rate_limit; /* new sessions per second, 0: none; relaxed */
-	struct gauge sessions CACHE_LINE_ALIGNED;
-	uint64_t rate_due_ns; /* see model/rate_limit.h */
-
-	/* Control thread only. */
-	unsigned refs CACHE_LINE_ALIGNED;
-	unsigned id;
-	enum frontend_admin admin;
-	unsigned maxconn_file; /* what maxconn was last set to; 0: auto */
-	struct rate rate;
-	struct trend trend; /* of its sessions */
-};
-
-struct frontend {
-	const struct frontend_spec *spec; /* borrowed from the model's spec */
-	unsigned id;                      /* HAProxy's iid */
-	struct model *model;
-	struct frontend_state *state;
-	struct counters *counters; /* the state's */
-	struct gauge *sessions;    /* likewise */
-	struct frontend_log *logs; /* set before sessions come; NULL: none */
-	size_t logs_n;
-	struct cycle *split; /* of the first backends; NULL: there is one */
-	struct sni_map *sni; /* NULL: no rules */
-	bool inspects;       /* a TLS hello is read: rules, or a hash_key */
-	/* In the order of spec->routes, then those that only rules have; behind
-	 * them is NULL, for a session that has none so far. */
-	uint16_t backends_n;
-	struct backend *backends[];
-};
-
-/* A server that is in no present model, until its sessions have ended. */
-struct removed_server {
-	struct removed_server *next;
-	struct server_state *state;
-	char *backend, *name;
-	char *host; /* as in its spec, with port; or NULL, and addr */
-	unsigned port;
-	struct addr addr;
-	uint64_t expires_ms; /* clock_now_ms */
-	bool gone; /* it had no session left; one that was late may come */
-};
+struct removed_server;
 
 /* What all models of the process share. */
 struct model_state {
@@ -123,6 +61,7 @@ struct model {
 	struct frontend **frontends;
 	struct backend **backends;
 	struct model_state *state;
+	struct list changed; /* backends that need a new lineup */
 	struct model *next_retired;
 	bool present;
 	uint64_t retired_at;              /* grace_stamp */
@@ -146,9 +85,12 @@ void model_retire(struct model *model);
  * those that are left. */
 unsigned model_reclaim(struct model *present);
 
-/* Now and then: lets go of removed servers without sessions.  True when some
- * have expired (server_state) and still have sessions: these are to end. */
-bool model_watch_removed(struct model *present, uint64_t now_ms);
+/* Makes the lineups of the backends that were marked (server_change.h), and has
+ * the servers that track a changed one follow.  Runs on the control thread.
+ * Call it at the end of each change, before its effect may be observed; the
+ * control loop calls it as well, before it waits.  Without a mark it is one
+ * comparison. */
+void model_update(struct model *model);
 
 /* As long as model_state.ending has servers: takes out those whose sessions all
  * know that they have chosen them.  True when these sessions are to be told to
@@ -161,11 +103,6 @@ bool model_end_sessions(struct model *model);
  * When to call it again; 0: none is left. */
 uint64_t model_step(struct model *model, uint64_t now_ms);
 
-/* The state of a removed server that is to come back; NULL: there is none, or
- * the operator has deleted it. */
-struct server_state *model_removed_server(const struct model *model,
-    const char *backend, const struct server_spec *spec);
-
 /* A PREPARED model, or the PRESENT one with all RETIRED ones when no thread
  * runs any more.  NULL is fine. */
 void model_free(struct model *model);
@@ -174,21 +111,6 @@ void model_free(struct model *model);
 struct frontend *model_find_frontend(
     const struct model *model, const char *name);
 struct backend *model_find_backend(const struct model *model, const char *name);
-
-/* Data threads, in a grace section: the index of the backend for the next
- * session, by weight and exactly so.  The turns of those that have no server to
- * choose from go to the others; when none has one, it is who has the turn. */
-unsigned frontend_route(const struct frontend *frontend);
-
-/* Data threads, in a grace section: the same for a session of a frontend that
- * inspects; name_len 0: it has no name.  backends_n: no rule matches, and
- * there is no other backend. */
-unsigned frontend_route_named(
-    const struct frontend *frontend, const char *name, size_t name_len);
-
-/* The same for the next session, whose turn stays its own; the control thread
- * as well. */
-unsigned frontend_peek_route(const struct frontend *frontend);
 
 /* Data threads, inside the grace section in which the model was found. */
 static inline void

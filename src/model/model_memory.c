@@ -3,6 +3,8 @@
  */
 #include "model/model_memory.h"
 
+#include "model/removed.h"
+
 /* What a model has of its own, while states go from one to the next. */
 struct own {
 	struct memory_use *spec, *frontends, *backends, *servers, *ports;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
+#include "model/ejection.h"
 #include "model/model.h"
 
 /* Events that failures alone could make are this far apart. */
@@ -117,103 +118,22 @@ observe(struct server *server, uint64_t now_ms)
 	return true;
 }
 
-bool
-server_is_ejected(const struct server *server)
-{
-	return server->state->passive.ejected &&
-	       server->backend->spec->eject_after > 0;
-}
-
-/* How many of the backend's servers are ejected, and how many are usable. */
-static void
-count(const struct backend *b, size_t *ret_ejected, size_t *ret_usable)
-{
-	size_t ejected = 0, usable = 0;
-
-	for (size_t i = 0; i < b->spec->servers_n; i++) {
-		ejected += server_is_ejected(b->servers[i]);
-		usable += server_is_usable(b->servers[i]);
-	}
-	*ret_ejected = ejected;
-	*ret_usable = usable;
-}
-
-/* NULL: it may. */
-static const char *
-why_not_eject(const struct backend *b)
-{
-	size_t ejected, usable, most;
-
-	count(b, &ejected, &usable);
-	most = b->spec->servers_n * b->spec->eject_max_percent / 100;
-	if (usable < 2)
-		return "no other server is usable";
-	if (ejected > 0 && ejected + 1 > most)
-		return "eject_max_percent of the backend are";
-	return NULL;
-}
-
-static uint64_t
-next_time_ms(struct passive *p, const struct backend_spec *b, uint64_t now_ms)
-{
-	uint64_t calm = (now_ms - p->back_ms) / b->eject_time_ms;
-	uint64_t time_ms = b->eject_time_ms;
-
-	p->level = (calm < p->level ? p->level - (unsigned)calm : 0) + 1;
-	for (unsigned i = 1; i < p->level && time_ms < b->eject_time_max_ms;
-	     i++)
-		time_ms *= 2;
-	return time_ms < b->eject_time_max_ms ? time_ms : b->eject_time_max_ms;
-}
-
-/* The caller tells why, and then calls backend_tell. */
-static void
-rebuild(const struct server *server)
-{
-	if (backend_rebuild_untold(server->backend) < 0)
-		log_error("out of memory: backend %s keeps choosing from its "
-		          "former servers",
-		    server->backend->spec->name);
-}
-
-static void
-eject(struct server *server, uint32_t in_row, uint64_t now_ms)
-{
-	struct passive *p = &server->state->passive;
-	const struct backend *b = server->backend;
-	uint64_t time_ms = next_time_ms(p, b->spec, now_ms);
-	char text[FAILURE_TEXT_SIZE], limit[TEXT_DURATION_SIZE];
-	char what[EVENT_TEXT_SIZE];
-
-	p->ejected = true;
-	p->ejected_ms = now_ms;
-	p->until_ms = now_ms + time_ms;
-	p->passes = 0;
-	p->times_ejected++;
-	server->state->changed_ms = now_ms;
-	rebuild(server);
-	snprintf(what, sizeof(what),
-	    "is ejected for %s: %u failure%s in a row, the last: %s",
-	    text_duration(time_ms, limit), in_row, text_s(in_row),
-	    failure_text(atomic_load_relaxed(&p->last), text));
-	server_tell(server, EVENT_SERVER_EJECTED, LOG_LEVEL_WARNING, what);
-	backend_tell(server->backend);
-}
-
 static void
 consider_ejection(struct server *server, uint64_t now_ms)
 {
 	struct passive *p = &server->state->passive;
 	const struct backend_spec *b = server->backend->spec;
 	uint32_t in_row = atomic_load_relaxed(&p->in_row);
+	char last[FAILURE_TEXT_SIZE];
 	const char *why_not;
 
 	if (b->eject_after == 0 || in_row < b->eject_after ||
 	    !server_is_usable(server))
 		return;
-	why_not = why_not_eject(server->backend);
+	failure_text(atomic_load_relaxed(&p->last), last);
+	why_not = ejection_refusal(server->backend);
 	if (!why_not)
-		eject(server, in_row, now_ms);
+		server_eject(server, in_row, last, now_ms);
 	else if (may_tell(p, now_ms))
 		event_add(EVENT_SERVER_ERRORS, LOG_LEVEL_WARNING, b->name,
 		    server->spec->name,
@@ -233,123 +153,4 @@ server_review(struct server *server, uint64_t now_ms)
 	soon = observe(server, now_ms);
 	consider_ejection(server, now_ms);
 	return soon;
-}
-
-/* Back among the usable, but for the lineup. */
-static void
-clear(struct server *server, uint64_t now_ms)
-{
-	struct passive *p = &server->state->passive;
-
-	p->ejected = false;
-	p->back_ms = now_ms;
-	atomic_store_relaxed(&p->in_row, 0u);
-	if (server_is_up(server))
-		server->state->changed_ms = now_ms;
-}
-
-void
-passive_tell_back(const struct server *server, const char *why)
-{
-	char what[EVENT_TEXT_SIZE];
-
-	snprintf(what, sizeof(what), "is no longer ejected: %s", why);
-	server_tell(server, EVENT_SERVER_BACK, LOG_LEVEL_INFO, what);
-}
-
-void
-server_readmit(struct server *server, const char *why)
-{
-	if (!server->state->passive.ejected)
-		return;
-	clear(server, clock_now_ms());
-	server_ramp_anew(server, clock_now_ms());
-	rebuild(server);
-	passive_tell_back(server, why);
-	backend_tell(server->backend);
-}
-
-bool
-passive_forget(struct server *server)
-{
-	bool ejected = server->state->passive.ejected;
-
-	server->state->passive.level = 0;
-	if (ejected)
-		clear(server, clock_now_ms());
-	return ejected;
-}
-
-uint64_t
-backend_readmit(struct backend *backend, uint64_t now_ms)
-{
-	uint64_t next_ms = UINT64_MAX;
-
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		struct server *s = backend->servers[i];
-		struct passive *p = &s->state->passive;
-
-		if (p->ejected && p->until_ms <= now_ms) {
-			p->served_time = true;
-			server_readmit(s, "its time has passed");
-			p->served_time = false;
-		} else if (p->ejected && p->until_ms < next_ms) {
-			next_ms = p->until_ms;
-		}
-	}
-	return next_ms;
-}
-
-void
-passive_check_passed(struct server *server, uint64_t began_ms)
-{
-	struct passive *p = &server->state->passive;
-
-	if (!p->ejected || began_ms < p->ejected_ms)
-		return;
-	if (++p->passes >= server->check.rise)
-		server_readmit(server, "its checks pass");
-}
-
-void
-passive_settle(struct server *server)
-{
-	if (server->backend->spec->eject_after == 0 &&
-	    server->state->passive.ejected)
-		clear(server, clock_now_ms());
-}
-
-void
-passive_relent(struct backend *backend)
-{
-	size_t ejected, usable;
-
-	count(backend, &ejected, &usable);
-	if (ejected == 0 || usable > 0)
-		return;
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		struct server *s = backend->servers[i];
-
-		if (!s->state->passive.ejected)
-			continue;
-		clear(s, clock_now_ms());
-		s->state->passive.served_time = true;
-		s->state->passive.relented = server_is_usable(s);
-	}
-}
-
-void
-passive_tell_relented(const struct backend *backend)
-{
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		const struct server *s = backend->servers[i];
-
-		if (s->state->passive.relented)
-			event_add(EVENT_SERVER_BACK, LOG_LEVEL_WARNING,
-			    backend->spec->name, s->spec->name,
-			    "server %s/%s is no longer ejected: no other "
-			    "server is usable",
-			    backend->spec->name, s->spec->name);
-		s->state->passive.relented = false;
-	}
 }

@@ -51,7 +51,7 @@ struct passive {
 
 	/* Control thread only. */
 	bool ejected;
-	bool relented;       /* let back in by passive_relent, and not told */
+	bool relented;       /* let back in by ejection_relent, and not told */
 	bool served_time;    /* readmitted by time alone, since the lineup */
 	unsigned level;      /* n above */
 	unsigned passes;     /* checks since it was ejected */
@@ -80,32 +80,5 @@ passive_note_answer(struct passive *p)
 /* Control thread, after a notice: does what failures ask for, if this server
  * has any.  True when it is to be checked soon. */
 bool server_review(struct server *server, uint64_t now_ms);
-
-/* Control thread: those of the backend whose time has passed are back.  When
- * the next one is, clock_now_ms; UINT64_MAX: none is out. */
-uint64_t backend_readmit(struct backend *backend, uint64_t now_ms);
-
-/* Control thread: an ejected server is back; why is for people. */
-void server_readmit(struct server *server, const char *why);
-
-/* Control thread: it is ejected, and its configuration still has it so; a
- * reload makes the lineup before it settles the servers. */
-bool server_is_ejected(const struct server *server);
-
-/* Control thread, inside the floor: a check that began then has passed; the
- * server's configuration is in force; no server may be usable. */
-void passive_check_passed(struct server *server, uint64_t began_ms);
-void passive_settle(struct server *server);
-void passive_relent(struct backend *backend);
-
-/* Control thread, inside the floor: tells what passive_relent has done. */
-void passive_tell_relented(const struct backend *backend);
-
-/* Control thread, inside the floor: an operator takes it for well, so it is no
- * longer ejected, and the next ejection is a first one again.  True when it was
- * ejected: a lineup is to be made, and then passive_tell_back, with a reason
- * for people. */
-bool passive_forget(struct server *server);
-void passive_tell_back(const struct server *server, const char *why);
 
 #endif

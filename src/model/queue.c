@@ -65,7 +65,8 @@ grant_first(struct backend_state *b, uint32_t *ret_generation)
 		return NULL;
 	q->ops->choice(w, &choice);
 	choice.random = mix64(q->grants ^ (uintptr_t)w);
-	w->granted = backend_take_slot(b, &choice, &w->lineup);
+	w->granted = lineup_take_slot(
+	    atomic_load_seq(&b->lineup), &choice, &w->lineup); /* [P19] */
 	if (!w->granted)
 		return NULL;
 	q->grants++;

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/events.h"
-#include "base/log.h"
 #include "model/backend.h"
-#include "model/server_operator.h"
 #include "model/source_ports.h"
 
 /* Nobody has said so far that it may be used, or looked at. */
@@ -145,7 +142,7 @@ server_new(const struct server_spec *spec, struct backend *backend,
 	    .sessions = &state->sessions,
 	    .send_proxy = server_spec_send_proxy(backend->spec, spec),
 	};
-	operator_apply(s);
+	server_set_rules(s);
 	source = server_source(s);
 	if (source->port_low > 0) {
 		s->ports =
@@ -168,23 +165,34 @@ server_free(struct server *server)
 	free(server);
 }
 
-void
-server_note_change(struct server *server, bool up)
+static void
+override_addr(struct addr *addr, const struct addr *to, unsigned port)
 {
-	if (!up)
-		server->state->times_down++;
-	server_note_time(server, !up);
+	unsigned before = addr_port(addr);
+
+	if (to->sa.sa_family != AF_UNSPEC)
+		*addr = *to;
+	addr_set_port(addr, port ? port : before);
 }
 
 void
-server_note_time(struct server *server, bool was_up)
+server_set_rules(struct server *server)
 {
-	struct server_state *s = server->state;
-	uint64_t now = clock_now_ms();
+	const struct operator_words *o = &server->state->operator;
+	const struct backend_spec *backend = server->backend->spec;
+	struct server_spec spec = *server->spec;
 
-	if (!was_up)
-		s->down_ms += now - s->changed_ms;
-	s->changed_ms = now;
+	/* Where neither the file nor the operator says so, it is checked where
+	 * it is. */
+	spec.addr = *server_addr(server);
+	server->check = check_rules_of(backend, &spec);
+	server->agent = agent_rules_of(backend, &spec);
+	server->agent.send = o->agent_send_set ? &o->agent_send
+	                     : server->spec->agent.send.n > 0
+	                         ? &server->spec->agent.send
+	                         : &backend->agent.send;
+	override_addr(&server->check.addr, &o->check_addr, o->check_port);
+	override_addr(&server->agent.addr, &o->agent_addr, o->agent_port);
 }
 
 struct addr
@@ -197,127 +205,6 @@ struct addr
 server_agent_addr(const struct server *server)
 {
 	return server->agent.addr;
-}
-
-void
-server_settle(struct server *server)
-{
-	struct server_state *s = server->state;
-	bool up;
-	bool checked = server->check.on;
-
-	atomic_store_relaxed(&s->expired, false);
-	passive_settle(server);
-	if (!server->agent.on)
-		server_forget_agent(server);
-	else if (s->agent_last.status == CHECK_STATUS_NONE)
-		s->agent_last.status = CHECK_STATUS_INI;
-	if (checked && s->last.status == CHECK_STATUS_NONE)
-		s->last.status = CHECK_STATUS_INI;
-	if (checked) {
-		s->forced_down = false;
-		return;
-	}
-	if (s->last.status != CHECK_STATUS_NONE)
-		s->stopping = false;
-	s->last = (struct check_result){.status = CHECK_STATUS_NONE};
-	s->streak = 0;
-	up = !server->tracked || server_is_up(server->tracked);
-	if (s->up == up)
-		return;
-	server_note_change(server, up);
-	atomic_store_relaxed(&s->up, up);
-}
-
-/* Tells others of a server that went up or down, for its last check. */
-static void
-publish_change(struct server *server, bool up)
-{
-	char result[CHECK_RESULT_TEXT_SIZE];
-
-	server_rebuild_told(server, up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
-	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "is %s: %s",
-	    up ? "up" : "down",
-	    check_result_text(&server->state->last, result));
-}
-
-/* Logs a change that makes no difference to sessions. */
-static void
-log_unheeded(const struct server *server, bool up)
-{
-	char result[CHECK_RESULT_TEXT_SIZE];
-
-	log_info("server %s/%s stays down, as its agent says: its checks %s: "
-	         "%s",
-	    server->backend->spec->name, server->spec->name,
-	    up ? "pass" : "fail",
-	    check_result_text(&server->state->last, result));
-}
-
-static void
-set_up(struct server *server, bool up)
-{
-	bool was_up = server_is_up(server);
-
-	server->state->streak = 0;
-	server->state->stopping = false;
-	atomic_store_relaxed(&server->state->up, up);
-	if (server_is_up(server) == was_up) {
-		log_unheeded(server, up);
-		return;
-	}
-	server_note_change(server, up);
-	publish_change(server, up);
-}
-
-void
-server_track(struct server *server, struct server *tracked)
-{
-	server->tracked = tracked;
-	server->next_tracker = tracked->trackers;
-	tracked->trackers = server;
-}
-
-/* The operator had it stopping; it is well. */
-static bool
-end_stopping(struct server *server)
-{
-	if (!server->state->stopping)
-		return false;
-	server->state->stopping = false;
-	publish_change(server, true);
-	return true;
-}
-
-bool
-server_report_check(struct server *server, const struct check_result *result)
-{
-	const struct check_rules *spec = &server->check;
-
-	/* It began before that. */
-	if (server->state->operator.check_paused ||
-	    server_admin_of(server) == SERVER_MAINT)
-		return false;
-	server->state->last = *result;
-	/* What sessions have found took no time. */
-	if (result->status != CHECK_STATUS_HANA)
-		timings_add(server->backend->state->timings, 0, TIMING_CHECK,
-		    result->duration_ms * 1000000u);
-	if (server->state->up && !result->passed)
-		server->state->checks_failed++;
-	if (result->passed)
-		passive_check_passed(
-		    server, clock_now_ms() - result->duration_ms);
-	if (server->state->up == result->passed) {
-		server->state->streak = 0;
-		return result->passed && end_stopping(server);
-	}
-	server->state->streak++;
-	if (server->state->streak <
-	    (server->state->up ? spec->fall : spec->rise))
-		return false;
-	set_up(server, result->passed);
-	return true;
 }
 
 /* One word, so that it changes as a whole: microseconds, and when they were

@@ -152,6 +152,7 @@ struct server {
 	 * this one's is.  All of one model. */
 	struct server *tracked;
 	struct server *trackers, *next_tracker;
+	bool changed; /* since the last model_update; the trackers follow */
 	struct server_state *state;
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */
@@ -187,7 +188,7 @@ struct sock_way server_way_to(
 
 /* Control thread: records a check's result and, once `fall` results in a row
  * speak against an up server or `rise` against a down one, changes its state,
- * logs why and makes the backend choose anew.  True when the state changed. */
+ * logs why and marks the server.  True when the state changed. */
 bool server_report_check(
     struct server *server, const struct check_result *result);
 
@@ -198,6 +199,11 @@ bool server_is_up(const struct server *server);
 unsigned server_weight(const struct server *server);
 bool server_is_wanted(const struct server *server);
 bool server_is_usable(const struct server *server);
+
+/* Whether the server is ejected (ejection.h) and its configuration still
+ * provides for ejection.  A reload makes the lineup before it settles the
+ * servers.  Runs on the control thread. */
+bool server_is_ejected(const struct server *server);
 
 /* Where it is: any thread, in a grace section, and the control thread, which
  * may keep it until it changes it. */
@@ -223,8 +229,8 @@ server_lacks_address(const struct server *server)
 /* Control thread: addr is what the server's name stands for; its port does not
  * matter.  New sessions and checks go there unless the operator has given
  * another address, in which case it holds once that is taken back.  True when
- * the server's address has changed: the caller then makes the lineup
- * (server_rebuild).  False also when memory is short. */
+ * the server's address has changed: the caller then marks the server
+ * (server_mark_changed).  False also when memory is short. */
 bool server_resolve(struct server *server, const struct addr *addr);
 
 /* Control thread: the same before the server has sessions: at the start, or in
@@ -256,39 +262,24 @@ void server_ramp_anew(struct server *server, uint64_t now_ms);
  * start begins, and sessions end as on_down and on_up say. */
 void server_note_life(struct server *server, uint64_t now_ms);
 
-/* Control thread: logs that sessions end, if server_note_life has found so and
- * no call has told before. */
-void server_tell_ended(const struct server *server);
+/* Logs once that sessions end because of what server_note_life has found.  Runs
+ * on the control thread. */
+void server_report_ended(const struct server *server);
 
 /* Control thread, after a lineup was published with which servers that are no
  * backups serve again: sessions end as on_up of one of them says. */
 void backend_note_primaries(const struct backend *backend);
 
-/* Control thread, while the model is made: the server's health is from now on
- * that of the other, which itself tracks nobody. */
+/* Makes the server's health that of another server, which itself tracks none.
+ * Runs on the control thread while the model is made. */
 void server_track(struct server *server, struct server *tracked);
 
-/* Control thread, after a change of the server: its backend chooses anew, and
- * those that track it follow. */
-void server_rebuild(struct server *server);
+/* The server that this one tracks has changed.  Runs on the control thread. */
+void server_follow_tracked(struct server *server);
 
-/* The same, with an event: `server app/a`, the text, and how many servers of
- * the backend are usable now.  The event precedes those of what follows from
- * the change: a backend that goes down, servers that track this one. */
-void server_rebuild_told(struct server *server, enum event_kind kind,
-    enum log_level level, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* Control thread: adds such an event without a rebuild. */
-void server_tell(const struct server *server, enum event_kind kind,
-    enum log_level level, const char *what);
-
-/* Control thread: it went up or down just now, for the statistics. */
-void server_note_change(struct server *server, bool up);
-
-/* Control thread: another state of some kind begins just now; until now it was
- * up, or down. */
-void server_note_time(struct server *server, bool was_up);
+/* Recomputes the rules of the server's check and agent from its spec and from
+ * what the operator has said of them.  Runs on the control thread. */
+void server_set_rules(struct server *server);
 
 /* Control thread: where it is checked, and where its agent is. */
 struct addr server_check_addr(const struct server *server);

@@ -4,7 +4,7 @@
 #include "model/server_fade.h"
 
 #include "base/clock.h"
-#include "model/server.h"
+#include "model/server_change.h"
 
 /* from * (over - past) / over, rounded up: the products do not fit 64 bits for
  * durations of centuries only, which no parser lets in. */
@@ -60,7 +60,7 @@ server_fade(struct server *server, uint64_t over_ms)
 	s->fade_first = server_fade_step(server, now_ms, &next_ms);
 	s->fade_from_ms = now_ms;
 	s->fade_ms = over_ms;
-	server_rebuild(server);
+	server_mark_changed(server);
 }
 
 void
@@ -71,5 +71,5 @@ server_end_fade(struct server *server)
 	if (s->fade_ms == 0)
 		return;
 	s->fade_ms = 0;
-	server_rebuild(server);
+	server_mark_changed(server);
 }

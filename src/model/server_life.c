@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "model/backend.h"
 #include "model/model.h"
-#include "model/server.h"
 #include "model/server_fade.h"
 
 static uint64_t
@@ -121,7 +120,7 @@ end_sessions(struct server *server, enum server_end cause)
 }
 
 void
-server_tell_ended(const struct server *server)
+server_report_ended(const struct server *server)
 {
 	struct server_state *s = server->state;
 	enum server_end cause = s->end_untold;
@@ -180,47 +179,4 @@ server_note_life(struct server *server, uint64_t now_ms)
 		end_sessions(server, SERVER_END_DOWN);
 	if (alive && server_is_usable(server) && closes_backups(server))
 		end_backups(server->backend);
-}
-
-bool
-model_end_sessions(struct model *model)
-{
-	struct server_state **link = &model->state->ending;
-	bool ended = false;
-
-	grace_poll(model->grace);
-	while (*link) {
-		struct server_state *s = *link;
-
-		if (!grace_passed(model->grace, s->end_stamp)) {
-			link = &s->next_ending;
-			continue;
-		}
-		*link = s->next_ending;
-		atomic_store_relaxed(&s->ended, s->ending);
-		s->ending = 0;
-		server_state_unref(s);
-		ended = true;
-	}
-	return ended;
-}
-
-uint64_t
-model_step(struct model *model, uint64_t now_ms)
-{
-	uint64_t nearest_ms = 0;
-
-	for (size_t i = 0; i < model->spec->backends_n; i++) {
-		struct backend *b = model->backends[i];
-		uint64_t *at_ms = &b->state->next_step_ms;
-
-		if (*at_ms == 0)
-			continue;
-		if (*at_ms <= now_ms)
-			(void)backend_rebuild(b);
-		if (*at_ms != 0 && (nearest_ms == 0 || *at_ms < nearest_ms))
-			nearest_ms = *at_ms;
-	}
-	model->state->next_step_ms = nearest_ms;
-	return nearest_ms;
 }

@@ -9,8 +9,9 @@
 #include "base/clock.h"
 #include "base/grace.h"
 #include "base/log.h"
-#include "model/backend.h"
+#include "model/ejection.h"
 #include "model/model.h"
+#include "model/server_change.h"
 
 #define BY "the operator says so"
 
@@ -51,13 +52,13 @@ operator_set_admin(struct server *server, enum server_admin admin)
 
 	if (server_admin_of(server) == SERVER_MAINT && admin != SERVER_MAINT) {
 		leave_maintenance(server);
-		pardoned = passive_forget(server);
+		pardoned = ejection_forget(server);
 	}
 	s->operator.admin = admin;
 	s->operator.admin_base = server->spec->disabled;
 	server_set_admin(server, admin, BY);
 	if (pardoned)
-		passive_tell_back(server, BY);
+		ejection_report_end(server, BY);
 }
 
 void
@@ -78,7 +79,7 @@ operator_set_health(struct server *server, enum operator_health health)
 
 	if (server_admin_of(server) == SERVER_MAINT)
 		return;
-	pardoned = health == OPERATOR_UP && passive_forget(server);
+	pardoned = health == OPERATOR_UP && ejection_forget(server);
 	s->streak = 0;
 	s->stopping = health == OPERATOR_STOPPING;
 	s->forced_down = health == OPERATOR_DOWN && !checked;
@@ -92,12 +93,12 @@ operator_set_health(struct server *server, enum operator_health health)
 	if (pardoned)
 		server_ramp_anew(server, clock_now_ms());
 	if (changed)
-		server_rebuild_told(server, said[health].kind, LOG_LEVEL_INFO,
+		server_report_change(server, said[health].kind, LOG_LEVEL_INFO,
 		    "is %s: " BY, said[health].word);
 	else
-		server_rebuild(server);
+		server_mark_changed(server);
 	if (pardoned)
-		passive_tell_back(server, BY);
+		ejection_report_end(server, BY);
 }
 
 void
@@ -119,47 +120,17 @@ operator_set_maxconn(struct server *server, unsigned maxconn)
 	server_set_maxconn(server, maxconn, BY);
 }
 
-static void
-move(struct addr *addr, const struct addr *to, unsigned port)
-{
-	unsigned before = addr_port(addr);
-
-	if (to->sa.sa_family != AF_UNSPEC)
-		*addr = *to;
-	addr_set_port(addr, port ? port : before);
-}
-
-void
-operator_apply(struct server *server)
-{
-	const struct operator_words *o = &server->state->operator;
-	const struct backend_spec *backend = server->backend->spec;
-	struct server_spec spec = *server->spec;
-
-	/* Where neither the file nor the operator says so, it is checked where
-	 * it is. */
-	spec.addr = *server_addr(server);
-	server->check = check_rules_of(backend, &spec);
-	server->agent = agent_rules_of(backend, &spec);
-	server->agent.send = o->agent_send_set ? &o->agent_send
-	                     : server->spec->agent.send.n > 0
-	                         ? &server->spec->agent.send
-	                         : &backend->agent.send;
-	move(&server->check.addr, &o->check_addr, o->check_port);
-	move(&server->agent.addr, &o->agent_addr, o->agent_port);
-}
-
 void
 server_forget_failures(struct server *server)
 {
 	passive_note_answer(&server->state->passive);
-	if (passive_forget(server)) {
+	if (ejection_forget(server)) {
 		server_ramp_anew(server, clock_now_ms());
-		server_rebuild(server);
-		passive_tell_back(server, "it is at another address");
+		server_mark_changed(server);
+		ejection_report_end(server, "it is at another address");
 	} else if (server->state->moved) {
 		/* For the sessions that pause because they have tried it. */
-		server_rebuild(server);
+		server_mark_changed(server);
 	}
 }
 
@@ -184,7 +155,7 @@ server_put_addr(struct server *server, const struct addr *addr)
 	if (before)
 		grace_retire(server->backend->model->grace, free_addr, before);
 	server->state->moved = true;
-	operator_apply(server);
+	server_set_rules(server);
 	return true;
 }
 
@@ -205,7 +176,7 @@ operator_set_addr(struct server *server, const struct addr *addr)
 	    server->backend->spec->name, server->spec->name,
 	    addr_text(addr, text));
 	if (lacked)
-		server_rebuild(server);
+		server_mark_changed(server);
 	server_forget_failures(server);
 	return true;
 }
@@ -232,7 +203,7 @@ operator_set_check_at(struct server *server, const struct addr *addr, int port)
 		o->check_addr = *addr;
 	if (port >= 0)
 		o->check_port = (unsigned)port;
-	operator_apply(server);
+	server_set_rules(server);
 }
 
 void
@@ -244,7 +215,7 @@ operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 		o->agent_addr = *addr;
 	if (port >= 0)
 		o->agent_port = (unsigned)port;
-	operator_apply(server);
+	server_set_rules(server);
 }
 
 /* Byte by byte: it has no syntax. */
@@ -277,6 +248,6 @@ operator_set_agent_send(struct server *server, const char *text)
 	pattern_fini(&o->agent_send);
 	o->agent_send = send;
 	o->agent_send_set = true;
-	operator_apply(server);
+	server_set_rules(server);
 	return true;
 }

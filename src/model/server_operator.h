@@ -58,8 +58,4 @@ void operator_set_agent_at(
 /* What the agent is sent, "" for nothing.  False when memory is short. */
 bool operator_set_agent_send(struct server *server, const char *text);
 
-/* The server's rules of check and agent, with all that was said of them: when
- * it is made, for it may have been said of its predecessor. */
-void operator_apply(struct server *server);
-
 #endif

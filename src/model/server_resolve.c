@@ -3,6 +3,7 @@
  */
 #include "model/server.h"
 
+#include "model/server_change.h"
 #include "model/server_operator.h"
 
 /* True when the server's address has changed. */

@@ -158,6 +158,7 @@ failed_check_shows_status_code_text_and_meaning(void **state)
 	assert_string_equal(value(f, "app,s2", "check_status"), "INI");
 	assert_string_equal(value(f, "app,s2", "check_duration"), "");
 	server_report_check(f->s2, &no);
+	model_update(f->model);
 	assert_string_equal(value(f, "app,s2", "check_status"), "L7STS");
 	assert_string_equal(value(f, "app,s2", "check_code"), "503");
 	assert_string_equal(value(f, "app,s2", "check_duration"), "7");
@@ -181,6 +182,7 @@ text_with_a_comma_or_a_quote_is_quoted(void **state)
 	};
 
 	server_report_check(f->s1, &odd);
+	model_update(f->model);
 	assert_non_null(
 	    strstr(render(f, &everything), ",\"no \"\"tea\"\", sorry\","));
 }
@@ -249,6 +251,7 @@ backups_and_a_slow_start_have_their_columns(void **state)
 	f->s1->check.fall = f->s1->check.rise = 1;
 	f->s2->check.fall = f->u->check.fall = 1;
 	server_report_check(f->s1, &bad);
+	model_update(f->model);
 	assert_string_equal(value(f, "app,s1", "act"), "1");
 	assert_string_equal(value(f, "app,s1", "bck"), "0");
 	assert_string_equal(value(f, "app,u", "act"), "0");
@@ -259,6 +262,7 @@ backups_and_a_slow_start_have_their_columns(void **state)
 	assert_string_equal(value(f, "app,BACKEND", "throttle"), "");
 	assert_string_equal(value(f, "app,s1", "throttle"), "");
 	server_report_check(f->s1, &good);
+	model_update(f->model);
 	assert_string_equal(value(f, "app,s1", "throttle"), "2");
 	assert_string_equal(value(f, "app,s1", "weight"), "2");
 	assert_string_equal(value(f, "app,s1", "uweight"), "100");
@@ -268,12 +272,14 @@ backups_and_a_slow_start_have_their_columns(void **state)
 	/* Only the backup is left, then nobody. */
 	server_report_check(f->s1, &bad);
 	server_report_check(f->s2, &bad);
+	model_update(f->model);
 	assert_string_equal(value(f, "app,BACKEND", "act"), "0");
 	assert_string_equal(value(f, "app,BACKEND", "status"), "UP");
 	assert_string_equal(value(f, "app,BACKEND", "weight"), "100");
 	assert_string_equal(value(f, "app,BACKEND", "lf_panic"), "0");
 	app->panic_percent = 1;
 	server_report_check(f->u, &bad);
+	model_update(f->model);
 	assert_string_equal(value(f, "app,BACKEND", "status"), "DOWN");
 	assert_string_equal(value(f, "app,BACKEND", "lf_panic"), "1");
 }

@@ -339,7 +339,9 @@ each_server_says_why_it_is_out(void **state)
 	(void)state;
 	world_init(&w, &balance_leastconn, false);
 	operator_set_admin(w.app->servers[1], SERVER_MAINT);
+	model_update(w.app->servers[1]->backend->model);
 	operator_set_admin(w.app->servers[2], SERVER_DRAIN);
+	model_update(w.app->servers[2]->backend->model);
 	w.app->servers[3]->state->forced_down = true;
 	spec_of(&w)->servers[4].backup = true;
 	spec_of(&w)->servers[5].weight = 0;

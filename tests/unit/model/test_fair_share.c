@@ -221,14 +221,17 @@ end_of_a_fade_gives_the_weight_back(void **state)
 	rig_init(&rig, &balance_roundrobin, 2, (unsigned[]){100, 100}, false);
 	s = rig.backend->servers[0];
 	server_fade(s, 3600 * 1000);
+	model_update(s->backend->model);
 	assert_true(rig.model->state->next_step_ms > clock_now_ms());
 	now_ms += 1800 * 1000;
 	assert_in_range(server_effective_weight(s), 49, 50);
 	assert_int_equal(server_weight(s), 100);
 	/* Another one begins where the first was. */
 	server_fade(s, 1000 * 1000);
+	model_update(s->backend->model);
 	assert_in_range(server_effective_weight(s), 49, 50);
 	server_end_fade(s);
+	model_update(s->backend->model);
 	assert_int_equal(server_effective_weight(s), 100);
 	assert_int_equal(rig.backend->state->next_step_ms, 0);
 	rig_fini(&rig);

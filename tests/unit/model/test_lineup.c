@@ -88,9 +88,12 @@ a_backup_serves_while_the_others_are_drained_or_have_no_weight(void **state)
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	make_backups(&rig, 2);
 	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
+	model_update(rig.model);
 	server_set_weight(rig.backend->servers[1], 0, "test");
+	model_update(rig.model);
 	assert_int_equal(who_serves(&rig), 0x4);
 	server_set_admin(rig.backend->servers[0], SERVER_READY, "test");
+	model_update(rig.model);
 	assert_int_equal(who_serves(&rig), 0x1);
 	rig_fini(&rig);
 }
@@ -104,6 +107,7 @@ in_a_panic_all_are_tried_that_operators_want_to_serve(void **state)
 	rig_init(&rig, &balance_roundrobin, 5, NULL, false);
 	rig.spec->panic_percent = 50;
 	server_set_admin(rig.backend->servers[4], SERVER_MAINT, "test");
+	model_update(rig.model);
 	assert_int_equal(who_serves(&rig), 0xf);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 1, false);
@@ -118,6 +122,7 @@ in_a_panic_all_are_tried_that_operators_want_to_serve(void **state)
 	assert_int_equal(who_serves(&rig), 0xf);
 	assert_int_equal(rig.backend->state->usable, 0);
 	server_set_admin(rig.backend->servers[1], SERVER_DRAIN, "test");
+	model_update(rig.model);
 	assert_int_equal(who_serves(&rig), 0xd);
 	rig_set_up(&rig, 2, true);
 	rig_set_up(&rig, 3, true);
@@ -149,7 +154,9 @@ there_is_no_panic_while_a_backup_is_usable(void **state)
 	assert_int_equal(who_serves(&rig), 0x3);
 	assert_true(rig.backend->state->panic);
 	server_set_admin(rig.backend->servers[0], SERVER_MAINT, "test");
+	model_update(rig.model);
 	server_set_admin(rig.backend->servers[1], SERVER_MAINT, "test");
+	model_update(rig.model);
 	assert_int_equal(who_serves(&rig), 0xc);
 	rig_fini(&rig);
 }
@@ -292,8 +299,10 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 	assert_int_equal(server_throttle(s), 100);
 	assert_int_equal(rig.model->state->next_step_ms, 0);
 	server_report_check(s, &bad);
+	model_update(s->backend->model);
 	assert_int_equal(server_throttle(s), 100);
 	server_report_check(s, &good);
+	model_update(s->backend->model);
 	assert_int_equal(server_throttle(s), 2);
 	assert_int_equal(server_throttle(rig.backend->servers[1]), 100);
 	assert_true(rig.model->state->next_step_ms > clock_now_ms());
@@ -301,10 +310,14 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 	now_ms += 1800 * 1000;
 	assert_int_equal(server_throttle(s), 52);
 	server_set_admin(s, SERVER_DRAIN, "test");
+	model_update(s->backend->model);
 	server_set_admin(s, SERVER_READY, "test");
+	model_update(s->backend->model);
 	assert_int_equal(server_throttle(s), 52);
 	server_set_admin(s, SERVER_MAINT, "test");
+	model_update(s->backend->model);
 	server_set_admin(s, SERVER_READY, "test");
+	model_update(s->backend->model);
 	assert_int_equal(server_throttle(s), 2);
 	/* The server's own comes first. */
 	rig.spec->servers[0].slow_start_ms = SLOW_START_OFF;
@@ -473,8 +486,10 @@ on_down_close_ends_the_sessions_that_were_there_before(void **state)
 	rig_set_up(&rig, 0, true);
 	before = present_number(&rig);
 	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
+	model_update(rig.model);
 	assert_null(rig.model->state->ending);
 	server_set_admin(rig.backend->servers[0], SERVER_MAINT, "test");
+	model_update(rig.model);
 	assert_true(model_end_sessions(rig.model));
 	assert_int_equal(server_end_of(s, before), SERVER_END_DOWN);
 	grace_unregister(rig.grace, &reader);
@@ -557,11 +572,16 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 
 	/* Back from drains, which are not downs. */
 	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
+	model_update(rig.model);
 	server_set_admin(rig.backend->servers[1], SERVER_DRAIN, "test");
+	model_update(rig.model);
 	server_set_admin(rig.backend->servers[1], SERVER_READY, "test");
+	model_update(rig.model);
 	assert_null(rig.model->state->ending);
 	server_set_admin(rig.backend->servers[1], SERVER_DRAIN, "test");
+	model_update(rig.model);
 	server_set_admin(rig.backend->servers[0], SERVER_READY, "test");
+	model_update(rig.model);
 	assert_true(model_end_sessions(rig.model));
 
 	rig.spec->on_up = ON_UP_CLOSE_BACKUP;

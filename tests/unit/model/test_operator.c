@@ -60,12 +60,18 @@ last_word_holds_and_without_the_agent_the_operators(void **state)
 	struct operated *o = *state;
 
 	operator_set_weight(o->s, 3);
+	model_update(o->rig.model);
 	operator_set_maxconn(o->s, 5);
+	model_update(o->rig.model);
 	operator_set_admin(o->s, SERVER_DRAIN);
+	model_update(o->rig.model);
 	o->s->state->agent_heard = true;
 	server_set_weight(o->s, 7, "the agent");
+	model_update(o->rig.model);
 	server_set_maxconn(o->s, 9, "the agent");
+	model_update(o->rig.model);
 	server_set_admin(o->s, SERVER_READY, "the agent");
+	model_update(o->rig.model);
 	assert_int_equal(server_weight(o->s), 7);
 	assert_int_equal(server_maxconn(o->s), 9);
 	assert_int_equal(server_admin_of(o->s), SERVER_READY);
@@ -82,8 +88,10 @@ lineup_of_a_reload_that_takes_the_agent_away_heeds_the_operator(void **state)
 	struct operated *o = *state;
 
 	operator_set_admin(o->s, SERVER_MAINT);
+	model_update(o->rig.model);
 	o->s->state->agent_heard = true;
 	server_set_admin(o->s, SERVER_READY, "the agent");
+	model_update(o->rig.model);
 	assert_int_equal(usable(o), 2);
 	o->s->agent.on = false;
 	assert_int_equal(backend_rebuild(o->rig.backend), 0);
@@ -96,7 +104,9 @@ each_word_holds_while_the_file_says_the_same(void **state)
 	struct operated *o = *state;
 
 	operator_set_weight(o->s, 3);
+	model_update(o->rig.model);
 	operator_set_maxconn(o->s, 5);
+	model_update(o->rig.model);
 	file_of(o)->weight = 11;
 	assert_int_equal(server_weight(o->s), 11);
 	assert_int_equal(server_maxconn(o->s), 5);
@@ -120,11 +130,14 @@ stopping_ends_with_a_check_that_passes(void **state)
 	struct operated *o = *state;
 
 	operator_set_health(o->s, OPERATOR_STOPPING);
+	model_update(o->rig.model);
 	assert_true(server_is_up(o->s));
 	assert_int_equal(usable(o), 1);
 	assert_false(server_report_check(o->s, &failed));
+	model_update(o->rig.model);
 	assert_int_equal(usable(o), 1);
 	assert_true(server_report_check(o->s, &passed));
+	model_update(o->rig.model);
 	assert_int_equal(usable(o), 2);
 }
 
@@ -135,10 +148,13 @@ health_down_takes_rise_checks_to_come_back(void **state)
 	struct operated *o = *state;
 
 	operator_set_health(o->s, OPERATOR_DOWN);
+	model_update(o->rig.model);
 	assert_false(server_is_up(o->s));
 	assert_int_equal(o->s->state->times_down, 1);
 	assert_false(server_report_check(o->s, &passed));
+	model_update(o->rig.model);
 	assert_true(server_report_check(o->s, &passed));
+	model_update(o->rig.model);
 	assert_true(server_is_up(o->s));
 }
 
@@ -149,10 +165,12 @@ health_of_a_server_without_checks_is_what_was_said(void **state)
 
 	o->s->check.on = false;
 	operator_set_health(o->s, OPERATOR_DOWN);
+	model_update(o->rig.model);
 	assert_int_equal(usable(o), 1);
 	server_settle(o->s);
 	assert_false(server_is_up(o->s));
 	operator_set_health(o->s, OPERATOR_UP);
+	model_update(o->rig.model);
 	assert_int_equal(usable(o), 2);
 }
 
@@ -163,12 +181,17 @@ after_maintenance_one_failure_is_enough(void **state)
 	struct operated *o = *state;
 
 	operator_set_health(o->s, OPERATOR_DOWN);
+	model_update(o->rig.model);
 	operator_set_admin(o->s, SERVER_MAINT);
+	model_update(o->rig.model);
 	operator_set_health(o->s, OPERATOR_UP);
+	model_update(o->rig.model);
 	assert_false(server_is_up(o->s));
 	operator_set_admin(o->s, SERVER_READY);
+	model_update(o->rig.model);
 	assert_true(server_is_up(o->s));
 	assert_true(server_report_check(o->s, &failed));
+	model_update(o->rig.model);
 	assert_false(server_is_up(o->s));
 }
 
@@ -181,9 +204,11 @@ paused_checks_do_not_count(void **state)
 	operator_pause_check(o->s, true);
 	for (int i = 0; i < 5; i++)
 		assert_false(server_report_check(o->s, &failed));
+	model_update(o->rig.model);
 	assert_true(server_is_up(o->s));
 	operator_pause_check(o->s, false);
 	assert_false(server_report_check(o->s, &failed));
+	model_update(o->rig.model);
 }
 
 static struct addr
@@ -212,6 +237,7 @@ checks_and_agent_follow_the_address_unless_they_have_their_own(void **state)
 	struct addr check = ip("10.0.0.9", 0);
 
 	assert_true(operator_set_addr(o->s, &first));
+	model_update(o->rig.model);
 	is_at(server_addr(o->s), "10.0.0.1:80");
 	is_at(&o->s->check.addr, "10.0.0.1:80");
 	operator_set_agent_at(o->s, NULL, 90);
@@ -219,6 +245,7 @@ checks_and_agent_follow_the_address_unless_they_have_their_own(void **state)
 	is_at(&o->s->check.addr, "10.0.0.9:80");
 	is_at(&o->s->agent.addr, "10.0.0.1:90");
 	assert_true(operator_set_addr(o->s, &second));
+	model_update(o->rig.model);
 	is_at(&o->s->check.addr, "10.0.0.9:81");
 	is_at(&o->s->agent.addr, "10.0.0.2:90");
 	operator_set_check_at(o->s, NULL, 70);

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/events.h"
+#include "model/ejection.h"
 #include "model/server_operator.h"
 #include "rig.h"
 #include "stopped_clock.h"
@@ -44,7 +45,10 @@ fail_times(struct rig *rig, unsigned server, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		server_note_failure(rig->backend->servers[server],
 		    FAILURE_CONNECT, ECONNREFUSED);
-	return server_review(rig->backend->servers[server], now_ms);
+	bool soon = server_review(rig->backend->servers[server], now_ms);
+
+	model_update(rig->model);
+	return soon;
 }
 
 static struct passive *
@@ -77,6 +81,7 @@ check(struct rig *rig, unsigned server, bool passed)
 	    .status = passed ? CHECK_STATUS_L4OK : CHECK_STATUS_L4CON};
 
 	server_report_check(rig->backend->servers[server], &r);
+	model_update(rig->model);
 }
 
 static void
@@ -132,11 +137,14 @@ time_out(struct rig *rig, unsigned server)
 	fail_times(rig, server, 1);
 	assert_false(usable(rig, server));
 	until_ms = backend_readmit(rig->backend, now_ms);
+	model_update(rig->model);
 	now_ms = until_ms - 1;
 	assert_int_equal(backend_readmit(rig->backend, now_ms), until_ms);
+	model_update(rig->model);
 	assert_false(usable(rig, server));
 	now_ms = until_ms;
 	assert_int_equal(backend_readmit(rig->backend, now_ms), UINT64_MAX);
+	model_update(rig->model);
 	assert_true(usable(rig, server));
 	return until_ms - from_ms;
 }
@@ -233,6 +241,7 @@ as_many_checks_as_rise_bring_it_back(void **state)
 	now_ms += 99;
 	/* Began before. */
 	server_report_check(rig.backend->servers[0], &early);
+	model_update(rig.model);
 	check(&rig, 0, true);
 	assert_false(usable(&rig, 0));
 	check(&rig, 0, true);
@@ -256,6 +265,7 @@ back_from_an_ejection_a_slow_start_begins_anew(void **state)
 	assert_false(usable(&rig, 0));
 	now_ms += 1000;
 	backend_readmit(rig.backend, now_ms);
+	model_update(rig.model);
 	assert_true(usable(&rig, 0));
 	assert_int_equal(server_throttle(s), 2);
 	now_ms += 5000;
@@ -292,9 +302,12 @@ an_operator_ends_an_ejection_and_what_is_remembered_of_it(void **state)
 	fail_times(&rig, 0, 1);
 	assert_false(usable(&rig, 0));
 	operator_set_health(s, OPERATOR_STOPPING);
+	model_update(s->backend->model);
 	operator_set_health(s, OPERATOR_DOWN);
+	model_update(s->backend->model);
 	assert_true(passive_of(&rig, 0)->ejected);
 	operator_set_health(s, OPERATOR_UP);
+	model_update(s->backend->model);
 	assert_true(usable(&rig, 0));
 	assert_int_equal(server_throttle(s), 2);
 	assert_string_equal(last_event(),
@@ -303,6 +316,7 @@ an_operator_ends_an_ejection_and_what_is_remembered_of_it(void **state)
 	assert_int_equal(time_out(&rig, 0), 1000);
 	/* Also when it is in; and an ejection that nobody ended is no news. */
 	operator_set_health(s, OPERATOR_UP);
+	model_update(s->backend->model);
 	assert_int_equal(time_out(&rig, 0), 1000);
 	rig_fini(&rig);
 }
@@ -320,12 +334,17 @@ a_server_comes_back_from_maintenance_without_its_ejection(void **state)
 	fail_times(&rig, 0, 1);
 	/* A drain is about new sessions, of which it has none. */
 	operator_set_admin(s, SERVER_DRAIN);
+	model_update(s->backend->model);
 	operator_set_admin(s, SERVER_READY);
+	model_update(s->backend->model);
 	assert_false(usable(&rig, 0));
 	operator_set_admin(s, SERVER_MAINT);
+	model_update(s->backend->model);
 	operator_set_health(s, OPERATOR_UP);
+	model_update(s->backend->model);
 	assert_true(passive_of(&rig, 0)->ejected);
 	operator_set_admin(s, SERVER_READY);
+	model_update(s->backend->model);
 	assert_true(usable(&rig, 0));
 	assert_string_equal(last_event(),
 	    "server app/s0 is no longer ejected: the operator says so; 2 of 2 "
@@ -348,6 +367,7 @@ at_another_address_failures_begin_anew(void **state)
 	fail_times(&rig, 0, 2);
 	assert_false(usable(&rig, 0));
 	assert_true(operator_set_addr(s, &addr));
+	model_update(s->backend->model);
 	assert_true(usable(&rig, 0));
 	assert_string_equal(last_event(),
 	    "server app/s0 is no longer ejected: it is at another address; 2 "
@@ -355,6 +375,7 @@ at_another_address_failures_begin_anew(void **state)
 	fail_times(&rig, 0, 1);
 	addr_set_port(&addr, 81);
 	assert_true(operator_set_addr(s, &addr));
+	model_update(s->backend->model);
 	fail_times(&rig, 0, 1);
 	assert_true(usable(&rig, 0));
 	fail_times(&rig, 0, 1);
@@ -374,6 +395,7 @@ an_operator_ends_the_ejection_of_one_that_tracks(void **state)
 	fail_times(&rig, 1, 1);
 	assert_false(usable(&rig, 1));
 	operator_set_health(rig.backend->servers[1], OPERATOR_UP);
+	model_update(rig.model);
 	assert_true(usable(&rig, 1));
 	rig_fini(&rig);
 }
@@ -408,6 +430,7 @@ ejection_ends_no_sessions_and_its_end_those_of_backups(void **state)
 	assert_int_equal(end_of(&rig, 1), SERVER_END_NONE);
 	now_ms += 1000;
 	backend_readmit(rig.backend, now_ms);
+	model_update(rig.model);
 	assert_true(serves(&rig, 0));
 	assert_false(serves(&rig, 1));
 	assert_int_equal(end_of(&rig, 0), SERVER_END_NONE);
@@ -415,8 +438,10 @@ ejection_ends_no_sessions_and_its_end_those_of_backups(void **state)
 	model_end_sessions(rig.model);
 	/* A drain as well. */
 	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "a test");
+	model_update(rig.model);
 	assert_true(serves(&rig, 1));
 	server_set_admin(rig.backend->servers[0], SERVER_READY, "a test");
+	model_update(rig.model);
 	assert_int_equal(end_of(&rig, 1), SERVER_END_UP);
 	rig_fini(&rig);
 }
@@ -442,6 +467,7 @@ in_a_panic_ejected_servers_serve(void **state)
 	assert_int_equal(passive_of(&rig, 0)->times_ejected, 1);
 	now_ms += 1000;
 	backend_readmit(rig.backend, now_ms);
+	model_update(rig.model);
 	assert_false(rig.backend->state->panic);
 	for (unsigned i = 0; i < 4; i++)
 		assert_true(usable(&rig, i));
@@ -471,11 +497,13 @@ an_ejection_is_not_tracked_but_what_observe_finds_is(void **state)
 	/* The tracker itself can be, and comes back by time. */
 	now_ms += 1000;
 	backend_readmit(rig.backend, now_ms);
+	model_update(rig.model);
 	fail_times(&rig, 1, 2);
 	assert_true(usable(&rig, 0));
 	assert_false(usable(&rig, 1));
 	now_ms += 1000;
 	backend_readmit(rig.backend, now_ms);
+	model_update(rig.model);
 	assert_true(usable(&rig, 1));
 	fail_times(&rig, 0, 10);
 	assert_false(server_is_up(rig.backend->servers[0]));
@@ -706,6 +734,7 @@ failures_of_threads_are_counted_exactly(void **state)
 	for (unsigned i = 0; i < 8; i++)
 		pthread_join(threads[i], NULL);
 	server_review(shared.backend->servers[0], now_ms);
+	model_update(shared.backend->servers[0]->backend->model);
 	assert_false(usable(&shared, 0));
 	rig_fini(&shared);
 }

@@ -6,6 +6,7 @@
 
 #include "base/mix.h"
 #include "base/grace.h"
+#include "model/ejection.h"
 #include "model/server_operator.h"
 #include "rig.h"
 
@@ -331,6 +332,7 @@ one_that_pauses_is_called_when_a_server_joins_the_lineup(void **state)
 	/* One that is at another address counts as one that joins. */
 	assert_true(pauses(&rig, &g, present_number(&rig)));
 	assert_true(operator_set_addr(rig.backend->servers[0], &addr));
+	model_update(rig.model);
 	assert_int_equal(g.woken, 1);
 	queue_end_pause(rig.backend, &g.waiter);
 
@@ -454,6 +456,7 @@ only_a_server_that_came_since_is_forgiven(void **state)
 	assert_int_equal(backend_rebuild(rig.backend), 0);
 	assert_int_equal(rig.backend->state->lineup->servers_n, 2);
 	(void)backend_readmit(rig.backend, 2);
+	model_update(rig.model);
 	assert_int_equal(rig.backend->state->lineup->servers_n, 3);
 	memcpy(tried, rig.backend->servers, sizeof(tried));
 	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 0), 3);

@@ -8,6 +8,7 @@
 #include "base/mix.h"
 #include "base/grace.h"
 #include "model/model.h"
+#include "model/removed.h"
 #include "model/server_operator.h"
 #include "stopped_clock.h"
 #include "rig.h"
@@ -203,12 +204,12 @@ a_removed_server_expires_and_goes_with_its_last_session(void **state)
 	(void)state;
 	gauge_up(&x->sessions);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
-	assert_false(model_watch_removed(b, clock_now_ms()));
+	assert_false(removed_watch(b, clock_now_ms()));
 	assert_false(x->expired);
-	assert_true(model_watch_removed(b, clock_now_ms() + 50));
+	assert_true(removed_watch(b, clock_now_ms() + 50));
 	assert_true(x->expired);
 	gauge_down(&x->sessions);
-	assert_false(model_watch_removed(b, clock_now_ms() + 50));
+	assert_false(removed_watch(b, clock_now_ms() + 50));
 	assert_null(b->state->removed);
 	model_free(b);
 }
@@ -225,16 +226,16 @@ a_removed_server_gets_a_session_that_was_late(void **state)
 	(void)state;
 	model_pin(a);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
-	assert_false(model_watch_removed(b, clock_now_ms() + 50));
+	assert_false(removed_watch(b, clock_now_ms() + 50));
 	assert_non_null(b->state->removed);
 	gauge_up(&x->sessions);
-	assert_true(model_watch_removed(b, clock_now_ms() + 50));
+	assert_true(removed_watch(b, clock_now_ms() + 50));
 	assert_true(x->expired);
 	gauge_down(&x->sessions);
-	assert_false(model_watch_removed(b, clock_now_ms() + 50));
+	assert_false(removed_watch(b, clock_now_ms() + 50));
 	assert_non_null(b->state->removed);
 	model_unpin(a);
-	assert_false(model_watch_removed(b, clock_now_ms() + 50));
+	assert_false(removed_watch(b, clock_now_ms() + 50));
 	assert_null(b->state->removed);
 	(void)model_reclaim(b);
 	assert_int_equal(model_reclaim(b), 0);
@@ -252,7 +253,7 @@ a_removed_server_that_comes_back_keeps_its_state(void **state)
 	(void)state;
 	gauge_up(&x->sessions);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
-	assert_true(model_watch_removed(b, clock_now_ms() + 50));
+	assert_true(removed_watch(b, clock_now_ms() + 50));
 	c = follow(b, SPEC("app", "y 10.0.0.2:1", "x 10.0.0.1:1"));
 	assert_ptr_equal(c->backends[0]->servers[1]->state, x);
 	assert_int_equal(c->backends[0]->servers[1]->id, 1);
@@ -290,6 +291,7 @@ a_server_without_checks_is_up(void **state)
 
 	(void)state;
 	assert_true(server_report_check(a->backends[0]->servers[0], &bad));
+	model_update(a);
 	assert_int_equal(a->backends[0]->state->usable, 0);
 	unchecked->backends[0].check.kind = CHECK_OFF;
 	b = follow(a, unchecked);
@@ -310,12 +312,14 @@ a_server_without_checks_waits_for_none_to_pass(void **state)
 	unchecked->backends[0].check.kind = CHECK_OFF;
 	again->backends[0].check.kind = CHECK_OFF;
 	operator_set_health(a->backends[0]->servers[0], OPERATOR_STOPPING);
+	model_update(a);
 	assert_int_equal(a->backends[0]->state->usable, 0);
 	b = follow(a, unchecked);
 	assert_int_equal(b->backends[0]->state->usable, 1);
 	assert_false(b->backends[0]->servers[0]->state->stopping);
 	/* What is said of one without checks holds. */
 	operator_set_health(b->backends[0]->servers[0], OPERATOR_STOPPING);
+	model_update(b);
 	c = follow(b, again);
 	assert_int_equal(c->backends[0]->state->usable, 0);
 	model_free(c);
@@ -346,7 +350,7 @@ a_new_server_has_the_lowest_id_that_is_free(void **state)
 	assert_int_equal(id_of(c, "z"), 3);
 	assert_int_equal(id_of(c, "w"), 4);
 	gauge_down(&y->sessions);
-	assert_false(model_watch_removed(c, clock_now_ms()));
+	assert_false(removed_watch(c, clock_now_ms()));
 	assert_null(c->state->removed);
 	d = follow(
 	    c, SPEC("app", "v 10.0.0.5:1", "w 10.0.0.4:1", "u 10.0.0.6:1"));

@@ -116,6 +116,7 @@ report(struct server *server, const char *results)
 
 		assert_false(changed);
 		changed = server_report_check(server, &r);
+		model_update(server->backend->model);
 	}
 	return changed;
 }
@@ -205,18 +206,23 @@ downtime_goes_on_through_drain_and_maintenance(void **state)
 	report(s, "---");
 	now_ms += 7000;
 	server_set_admin(s, SERVER_DRAIN, "test");
+	model_update(s->backend->model);
 	assert_int_equal(server_downtime_s(s), 7);
 	assert_int_equal(server_since_change_s(s), 0);
 	now_ms += 2000;
 	server_set_agent(s, false, "");
+	model_update(s->backend->model);
 	operator_set_admin(s, SERVER_MAINT);
+	model_update(s->backend->model);
 	assert_int_equal(server_downtime_s(s), 9);
 	now_ms += 1000;
 	/* It is taken for well, but its agent has said otherwise. */
 	operator_set_admin(s, SERVER_READY);
+	model_update(s->backend->model);
 	assert_int_equal(server_downtime_s(s), 10);
 	now_ms += 1000;
 	server_set_agent(s, true, "");
+	model_update(s->backend->model);
 	now_ms += 1000;
 	assert_int_equal(server_downtime_s(s), 11);
 	assert_true(server_is_up(s));
@@ -231,10 +237,13 @@ downtime_of_a_server_without_checks_goes_on_in_maintenance(void **state)
 	spec->backends[0].servers[1].check.on = SWITCH_OFF;
 	reload(w, spec);
 	operator_set_health(w->s[1], OPERATOR_DOWN);
+	model_update(w->model);
 	now_ms += 4000;
 	operator_set_admin(w->s[1], SERVER_MAINT);
+	model_update(w->model);
 	now_ms += 1000;
 	operator_set_admin(w->s[1], SERVER_READY);
+	model_update(w->model);
 	assert_true(server_is_up(w->s[1]));
 	now_ms += 1000;
 	assert_int_equal(server_downtime_s(w->s[1]), 5);
@@ -250,6 +259,7 @@ downtime_goes_on_when_an_agent_is_forgotten(void **state)
 	w->s[0]->state->agent_heard = true;
 	report(w->s[0], "---");
 	server_set_agent(w->s[0], false, "");
+	model_update(w->model);
 	now_ms += 5000;
 	spec->backends[0].servers[0].agent.on = SWITCH_OFF;
 	reload(w, spec);
@@ -266,6 +276,7 @@ checks_that_end_in_maintenance_do_not_count(void **state)
 	uint64_t events;
 
 	server_set_admin(w->s[1], SERVER_MAINT, "test");
+	model_update(w->model);
 	events = events_count();
 	assert_false(report(w->s[1], "-"));
 	assert_true(server_is_up(w->s[1]));
@@ -273,6 +284,7 @@ checks_that_end_in_maintenance_do_not_count(void **state)
 	assert_int_equal(w->s[1]->state->checks_failed, 0);
 	assert_int_equal(events_count(), events);
 	server_set_admin(w->s[1], SERVER_READY, "test");
+	model_update(w->model);
 	assert_true(is_chosen(w->s[1]));
 }
 
@@ -283,6 +295,7 @@ check_and_agent_both_have_to_say_up(void **state)
 	struct server *s = w->s[0];
 
 	server_set_agent(s, false, "");
+	model_update(s->backend->model);
 	assert_false(server_is_up(s));
 	assert_false(is_chosen(s));
 	assert_int_equal(s->state->times_down, 1);
@@ -290,6 +303,7 @@ check_and_agent_both_have_to_say_up(void **state)
 	assert_true(report(s, "---"));
 	assert_int_equal(s->state->times_down, 1);
 	server_set_agent(s, true, "");
+	model_update(s->backend->model);
 	assert_false(server_is_up(s));
 	assert_true(report(s, "++"));
 	assert_true(is_chosen(s));
@@ -304,7 +318,9 @@ the_agent_s_maxconn_and_weight_hold_until_the_file_has_others(void **state)
 
 	w->s[0]->state->agent_heard = true;
 	server_set_maxconn(w->s[0], 3, "test");
+	model_update(w->model);
 	server_set_weight(w->s[0], 7, "test");
+	model_update(w->model);
 	assert_int_equal(w->s[0]->backend->state->lineup->limits[0], 3);
 	assert_true(w->s[0]->backend->state->lineup->limited);
 	reload(w, make_spec(true));
@@ -317,6 +333,7 @@ the_agent_s_maxconn_and_weight_hold_until_the_file_has_others(void **state)
 	assert_int_equal(server_maxconn(w->s[0]), 9);
 	assert_int_equal(server_weight(w->s[0]), 7);
 	server_set_maxconn(w->s[0], 0, "test");
+	model_update(w->model);
 	assert_int_equal(server_maxconn(w->s[0]), 0);
 }
 
@@ -328,9 +345,13 @@ without_its_agent_what_it_said_is_forgotten(void **state)
 
 	w->s[0]->state->agent_heard = true;
 	server_set_maxconn(w->s[0], 3, "test");
+	model_update(w->model);
 	server_set_weight(w->s[0], 7, "test");
+	model_update(w->model);
 	server_set_admin(w->s[0], SERVER_DRAIN, "test");
+	model_update(w->model);
 	server_set_agent(w->s[0], false, "");
+	model_update(w->model);
 	spec->backends[0].servers[0].agent.on = SWITCH_OFF;
 	reload(w, spec);
 	assert_true(server_is_up(w->s[0]));
@@ -347,11 +368,13 @@ drain_and_maint_take_no_sessions_and_say_nothing_of_health(void **state)
 
 	for (enum server_admin a = SERVER_DRAIN; a <= SERVER_MAINT; a++) {
 		server_set_admin(w->s[1], a, "test");
+		model_update(w->model);
 		assert_false(is_chosen(w->s[1]));
 		assert_true(server_is_up(w->s[1]));
 		assert_int_equal(w->s[1]->state->times_down, 0);
 	}
 	server_set_admin(w->s[1], SERVER_READY, "test");
+	model_update(w->model);
 	assert_true(is_chosen(w->s[1]));
 }
 
@@ -370,17 +393,23 @@ a_tracker_goes_with_the_server_it_tracks(void **state)
 	assert_int_equal(server_downtime_s(w->t), 3);
 
 	server_set_agent(w->s[0], false, "");
+	model_update(w->model);
 	assert_false(is_chosen(w->t));
 	server_set_agent(w->s[0], true, "");
+	model_update(w->model);
 	server_set_admin(w->s[0], SERVER_MAINT, "test");
+	model_update(w->model);
 	assert_int_equal(server_admin_of(w->t), SERVER_MAINT);
 	assert_false(is_chosen(w->t));
 	server_set_admin(w->s[0], SERVER_READY, "test");
+	model_update(w->model);
 	assert_true(is_chosen(w->t));
 	/* And not the other way, nor with others. */
 	server_set_admin(w->t, SERVER_DRAIN, "test");
+	model_update(w->model);
 	assert_true(is_chosen(w->s[0]));
 	server_set_admin(w->t, SERVER_READY, "test");
+	model_update(w->model);
 	report(w->s[1], "-");
 	assert_true(is_chosen(w->t));
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Ejection: takes a server out of the lineup because sessions failed there.
+ *
+ *   IN -- eject_after failures in a row --> EJECTED
+ *   EJECTED -- its time, or `rise` checks that pass --> IN
+ *
+ * The n-th ejection lasts eject_time * 2^(n-1), at most eject_time_max.  Each
+ * eject_time that the server is in lowers n by one.  At most eject_max_percent
+ * of a backend's servers are ejected at a time, but one always may be, and the
+ * last usable server never is.  When the last usable server goes for another
+ * reason, all ejected ones return.
+ *
+ * All functions run on the control thread.  Those that change which servers are
+ * ejected mark the backend (server_change.h), unless they say otherwise.
+ */
+#ifndef MODEL_EJECTION_H
+#define MODEL_EJECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct backend;
+struct server;
+
+/* Returns why no further server of the backend may be ejected, as the end of a
+ * sentence, or NULL if one may be. */
+const char *ejection_refusal(const struct backend *b);
+
+/* Ejects the server.  in_row and last, the failures in a row and the last of
+ * them, go into the event. */
+void server_eject(
+    struct server *server, uint32_t in_row, const char *last, uint64_t now_ms);
+
+/* Ends the ejection of the server, if it is ejected.  why is for the event. */
+void server_readmit(struct server *server, const char *why);
+
+/* Ends the ejections whose time has passed.  Returns the clock_now_ms at which
+ * the next one ends, or UINT64_MAX if no server is ejected. */
+uint64_t backend_readmit(struct backend *backend, uint64_t now_ms);
+
+/* A check of the server that began then has passed. */
+void ejection_check_passed(struct server *server, uint64_t began_ms);
+
+/* Ends an ejection that the server's configuration no longer provides for.
+ * Does not mark the backend: its lineup is about to be made. */
+void ejection_settle(struct server *server);
+
+/* Readmits all ejected servers if no server is usable.  Called right before the
+ * backend's lineup is made, so it does not mark the backend. */
+void ejection_relent(struct backend *backend);
+
+/* Adds the events for what ejection_relent has done. */
+void ejection_report_relented(const struct backend *backend);
+
+/* An operator takes the server for healthy: ends its ejection, and the next one
+ * counts as the first.  Returns true if the server was ejected; the caller then
+ * marks it and calls ejection_report_end. */
+bool ejection_forget(struct server *server);
+
+/* Adds the event that the server is no longer ejected. */
+void ejection_report_end(const struct server *server, const char *why);
+
+#endif

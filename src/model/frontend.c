@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ * Frontends, and which of its backends a session of a frontend gets: see
+ * frontend.h.
+ */
+#include "model/frontend.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "model/cycle.h"
+#include "model/model.h"
+#include "model/sni_map.h"
+
+static struct frontend_state *
+frontend_state_new(unsigned id)
+{
+	struct frontend_state *s = aligned_alloc(CACHE_LINE, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	*s = (struct frontend_state){.refs = 1,
+	    .id = id,
+	    .maxconn = FRONTEND_NO_LIMIT,
+	    .counters = counters_new()};
+	if (!s->counters) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void
+frontend_state_unref(struct frontend_state *state)
+{
+	if (--state->refs > 0)
+		return;
+	counters_free(state->counters);
+	free(state);
+}
+
+void
+frontend_free(struct frontend *frontend)
+{
+	if (!frontend)
+		return;
+	frontend_state_unref(frontend->state);
+	for (size_t i = 0; i < frontend->logs_n; i++)
+		log_target_close(frontend->logs[i].target);
+	free(frontend->logs);
+	cycle_unref(frontend->split);
+	free(frontend->sni);
+	free(frontend);
+}
+
+static bool
+same_routes(const struct frontend *f, const struct frontend *before)
+{
+	if (f->spec->routes_n != before->spec->routes_n)
+		return false;
+	for (size_t i = 0; i < f->spec->routes_n; i++)
+		if (f->spec->routes[i].weight !=
+		        before->spec->routes[i].weight ||
+		    f->backends[i]->state != before->backends[i]->state)
+			return false;
+	return true;
+}
+
+/* Each backend has the credit that it had before, if it was there. */
+static void
+carry_credits(struct frontend *f, const struct frontend *before)
+{
+	int64_t credits[ROUTES_MAX];
+
+	cycle_credits(before->split, cycle_taken(before->split), credits);
+	for (size_t i = 0; i < f->spec->routes_n; i++)
+		for (size_t j = 0; j < before->spec->routes_n; j++)
+			if (f->backends[i]->state == before->backends[j]->state)
+				f->split->credits[i] = credits[j];
+	cycle_begin(f->split);
+}
+
+/* While the routes are the same, so is the cycle.  False when memory is short.
+ */
+static bool
+split_backends(struct frontend *f, const struct frontend *before)
+{
+	uint32_t weights[ROUTES_MAX];
+	uint32_t n = (uint32_t)f->spec->routes_n;
+
+	if (n < 2)
+		return true;
+	if (before && before->split && same_routes(f, before)) {
+		f->split = cycle_ref(before->split);
+		return true;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		weights[i] = f->spec->routes[i].weight;
+	f->split = cycle_new(weights, n);
+	if (f->split && before && before->split)
+		carry_credits(f, before);
+	return f->split;
+}
+
+static bool
+any_has_servers(const struct frontend *f)
+{
+	for (size_t i = 0; i < f->spec->routes_n; i++)
+		if (f->spec->routes[i].weight > 0 &&
+		    backend_has_servers(f->backends[i]))
+			return true;
+	return false;
+}
+
+/* A backend without servers loses its turns: they would else all be those of
+ * the next one in the cycle. */
+static unsigned
+take_turn(const struct frontend *f, uint64_t *taken)
+{
+	unsigned first =
+	    cycle_turn(f->split, atomic_add_relaxed(taken, UINT64_C(1)));
+	unsigned route = first;
+
+	if (backend_has_servers(f->backends[route]) || !any_has_servers(f))
+		return route;
+	for (size_t i = 1; i < f->split->n; i++) {
+		route = cycle_turn(
+		    f->split, atomic_add_relaxed(taken, UINT64_C(1)));
+		if (backend_has_servers(f->backends[route]))
+			return route;
+	}
+	return first;
+}
+
+unsigned
+frontend_route(const struct frontend *frontend)
+{
+	return frontend->split ? take_turn(frontend, &frontend->split->taken)
+	                       : 0;
+}
+
+unsigned
+frontend_peek_route(const struct frontend *frontend)
+{
+	uint64_t taken;
+
+	if (!frontend->split)
+		return 0;
+	taken = cycle_taken(frontend->split);
+	return take_turn(frontend, &taken);
+}
+
+unsigned
+frontend_route_named(
+    const struct frontend *frontend, const char *name, size_t name_len)
+{
+	const struct frontend *f = frontend;
+	const struct sni_entry *e = f->sni && name_len > 0
+	                                ? sni_map_find(f->sni, name, name_len)
+	                                : NULL;
+
+	if (e)
+		return e->route;
+	return f->spec->routes_n > 0 ? frontend_route(f) : f->backends_n;
+}
+
+struct frontend *
+frontend_new(const struct frontend_spec *spec, struct model *model,
+    const struct frontend *before)
+{
+	/* At most; and the NULL behind them. */
+	size_t backends = spec->routes_n + spec->sni_n + 1;
+	struct frontend *f =
+	    calloc(1, sizeof(*f) + backends * sizeof(f->backends[0]));
+
+	if (!f)
+		return NULL;
+	f->spec = spec;
+	f->model = model;
+	if (before) {
+		f->state = before->state;
+		f->state->refs++;
+	} else {
+		f->state = frontend_state_new(model->state->next_id++);
+	}
+	if (!f->state) {
+		free(f);
+		return NULL;
+	}
+	f->id = f->state->id;
+	f->counters = f->state->counters;
+	f->sessions = &f->state->sessions;
+	return f;
+}
+
+/* The backend's place in the frontend's, where it is put if it has none. */
+static uint16_t
+place_backend(
+    const struct model *m, struct frontend *f, size_t backend, uint16_t *places)
+{
+	if (places[backend] == 0) {
+		f->backends[f->backends_n] = m->backends[backend];
+		places[backend] = ++f->backends_n;
+	}
+	return (uint16_t)(places[backend] - 1);
+}
+
+static bool
+connect_rules(const struct model *m, struct frontend *f)
+{
+	const struct frontend_spec *spec = f->spec;
+	/* Of each backend of the model, plus 1. */
+	uint16_t *places = calloc(m->spec->backends_n + 1, sizeof(*places));
+	uint16_t *routes = calloc(spec->sni_n + 1, sizeof(*routes));
+	bool ok = places && routes;
+
+	for (size_t i = 0; ok && i < spec->routes_n; i++)
+		(void)place_backend(m, f, spec->routes[i].backend, places);
+	for (size_t i = 0; ok && i < spec->sni_n; i++)
+		routes[i] = place_backend(m, f, spec->sni[i].backend, places);
+	if (ok && spec->sni_n > 0) {
+		f->sni = sni_map_new(spec, routes);
+		ok = f->sni;
+	}
+	free(places);
+	free(routes);
+	return ok;
+}
+
+bool
+frontend_connect(struct frontend *f, const struct frontend *before)
+{
+	if (!connect_rules(f->model, f))
+		return false;
+	f->inspects = f->sni;
+	for (size_t i = 0; i < f->backends_n; i++)
+		f->inspects |= backend_hashes_sni(f->backends[i]);
+	return split_backends(f, before);
+}

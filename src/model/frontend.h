@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ * A frontend: the limits and counters of its sessions, and which backend each
+ * of them gets.
+ */
+#ifndef MODEL_FRONTEND_H
+#define MODEL_FRONTEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/trend.h"
+#include "model/counters.h"
+#include "model/spec.h"
+
+struct backend;
+struct cycle;
+struct log_target;
+struct model;
+struct sni_map;
+
+/* A target of a frontend's access log. */
+struct frontend_log {
+	struct log_target *target; /* borrowed from the log */
+	enum log_format format;
+	unsigned sample; /* one session in so many */
+};
+
+/* What the operator has said of a frontend. */
+enum frontend_admin {
+	FRONTEND_OPEN,
+	FRONTEND_PAUSED, /* nobody can connect; a reload leaves it so */
+	FRONTEND_SHUT,   /* its sockets are closed until a reload */
+};
+
+#define FRONTEND_NO_LIMIT UINT32_MAX
+
+struct frontend_state {
+	/* Shared. */
+	struct counters *counters;
+	uint32_t maxconn;    /* sessions at a time; relaxed */
+	uint32_t rate_limit; /* new sessions per second, 0: none; relaxed */
+	struct gauge sessions CACHE_LINE_ALIGNED;
+	uint64_t rate_due_ns; /* see model/rate_limit.h */
+
+	/* Control thread only. */
+	unsigned refs CACHE_LINE_ALIGNED;
+	unsigned id;
+	enum frontend_admin admin;
+	unsigned maxconn_file; /* what maxconn was last set to; 0: auto */
+	struct rate rate;
+	struct trend trend; /* of its sessions */
+};
+
+struct frontend {
+	const struct frontend_spec *spec; /* borrowed from the model's spec */
+	unsigned id;                      /* HAProxy's iid */
+	struct model *model;
+	struct frontend_state *state;
+	struct counters *counters; /* the state's */
+	struct gauge *sessions;    /* likewise */
+	struct frontend_log *logs; /* set before sessions come; NULL: none */
+	size_t logs_n;
+	struct cycle *split; /* of the first backends; NULL: there is one */
+	struct sni_map *sni; /* NULL: no rules */
+	bool inspects;       /* a TLS hello is read: rules, or a hash_key */
+	/* In the order of spec->routes, then those that only rules have; behind
+	 * them is NULL, for a session that has none so far. */
+	uint16_t backends_n;
+	struct backend *backends[];
+};
+
+/* Data threads, in a grace section: the index of the backend for the next
+ * session, by weight and exactly so.  The turns of those that have no server to
+ * choose from go to the others; when none has one, it is who has the turn. */
+unsigned frontend_route(const struct frontend *frontend);
+
+/* Data threads, in a grace section: the same for a session of a frontend that
+ * inspects; name_len 0: it has no name.  backends_n: no rule matches, and
+ * there is no other backend. */
+unsigned frontend_route_named(
+    const struct frontend *frontend, const char *name, size_t name_len);
+
+/* The same for the next session, whose turn stays its own; the control thread
+ * as well. */
+unsigned frontend_peek_route(const struct frontend *frontend);
+
+/* A frontend of the model.  It keeps the state of `before`, which may be NULL.
+ * Runs on the control thread.  Returns NULL when memory is short. */
+struct frontend *frontend_new(const struct frontend_spec *spec,
+    struct model *model, const struct frontend *before);
+void frontend_free(struct frontend *frontend);
+
+/* Gives the frontend its backends and their shares, once the model has all of
+ * them.  Returns false when memory is short. */
+bool frontend_connect(struct frontend *frontend, const struct frontend *before);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ * See removed.h.
+ */
+#include "model/removed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/grace.h"
+#include "base/text.h"
+#include "model/model.h"
+
+static bool
+has_state(const struct backend *backend, const struct server_state *state)
+{
+	for (size_t i = 0; i < backend->spec->servers_n; i++)
+		if (backend->servers[i]->state == state)
+			return true;
+	return false;
+}
+
+static bool
+model_has_state(const struct model *m, const struct server_state *state)
+{
+	for (size_t i = 0; i < m->spec->backends_n; i++)
+		if (has_state(m->backends[i], state))
+			return true;
+	return false;
+}
+
+static void
+free_removed(struct removed_server *r)
+{
+	if (!r)
+		return;
+	free(r->backend);
+	free(r->name);
+	free(r->host);
+	free(r);
+}
+
+/* False when memory is short. */
+static bool
+copy_names(struct removed_server *r, const struct server *server)
+{
+	const struct server_spec *s = server->spec;
+
+	r->backend = strdup(server->backend->spec->name);
+	r->name = strdup(s->name);
+	r->host = s->host ? strdup(s->host) : NULL;
+	r->port = s->port;
+	r->addr = s->addr;
+	return r->backend && r->name && (r->host || !s->host);
+}
+
+static bool
+was_at(const struct removed_server *r, const struct server_spec *spec)
+{
+	struct server_spec there = {
+	    .host = r->host, .port = r->port, .addr = r->addr};
+
+	return server_spec_same_place(&there, spec);
+}
+
+/* When memory is short nobody watches its sessions: they last as they may. */
+static void
+remember(struct model *model, const struct server *server)
+{
+	const struct backend *b = server->backend;
+	struct removed_server *r = calloc(1, sizeof(*r));
+	uint32_t sessions = atomic_load_relaxed(&server->sessions->now);
+	char limit[TEXT_DURATION_SIZE];
+
+	if (!r || !copy_names(r, server)) {
+		free_removed(r);
+		return;
+	}
+	r->expires_ms = clock_now_ms() + b->spec->timeout_drain_ms;
+	r->state = server_state_ref(server->state);
+	r->next = model->state->removed;
+	model->state->removed = r;
+	if (sessions > 0)
+		event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_INFO, r->backend,
+		    r->name,
+		    "server %s/%s is removed; its %u session%s may go on for "
+		    "%s",
+		    r->backend, r->name, sessions, text_s(sessions),
+		    text_duration(b->spec->timeout_drain_ms, limit));
+}
+
+static void
+forget(struct removed_server **link)
+{
+	struct removed_server *r = *link;
+
+	*link = r->next;
+	server_state_unref(r->state);
+	free_removed(r);
+}
+
+void
+removed_revive(struct model *model)
+{
+	struct removed_server **link = &model->state->removed;
+
+	while (*link)
+		if (model_has_state(model, (*link)->state))
+			forget(link);
+		else
+			link = &(*link)->next;
+}
+
+void
+removed_note(struct model *model, const struct model *before)
+{
+	for (size_t i = 0; i < before->spec->backends_n; i++) {
+		const struct backend *old = before->backends[i];
+		const struct backend *now =
+		    model_find_backend(model, old->spec->name);
+
+		for (size_t j = 0; j < old->spec->servers_n; j++)
+			if (!now || !has_state(now, old->servers[j]->state))
+				remember(model, old->servers[j]);
+	}
+}
+
+/* No session that begins now chooses a removed server any more. */
+static bool
+all_settled(const struct model_state *state)
+{
+	for (const struct model *m = state->retired; m; m = m->next_retired)
+		if (!grace_passed(m->grace, m->retired_at))
+			return false;
+	return true;
+}
+
+/* A session that waits, for its client's first bytes or in a queue, chooses
+ * among the servers of the model that it was born under. */
+static bool
+may_be_chosen(
+    const struct model_state *state, const struct server_state *server)
+{
+	for (const struct model *m = state->retired; m; m = m->next_retired)
+		if (atomic_load_relaxed(&m->pins) > 0 &&
+		    model_has_state(m, server))
+			return true;
+	return false;
+}
+
+static void
+note_gone(struct removed_server *r)
+{
+	if (!r->gone && !r->state->deleted)
+		event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_INFO, r->backend,
+		    r->name,
+		    "server %s/%s is gone: it was removed and has no session "
+		    "left",
+		    r->backend, r->name);
+	r->gone = true;
+}
+
+/* True when it has just expired, or has before, and has sessions. */
+static bool
+expire(const struct removed_server *r, uint64_t now_ms)
+{
+	struct server_state *s = r->state;
+	unsigned n = atomic_load_relaxed(&s->sessions.now);
+
+	if (now_ms < r->expires_ms)
+		return false;
+	if (!s->expired)
+		event_add(EVENT_SERVER_REMOVED, LOG_LEVEL_WARNING, r->backend,
+		    r->name,
+		    "server %s/%s was removed and its timeout_drain has "
+		    "passed: %u session%s %s closed",
+		    r->backend, r->name, n, text_s(n), text_are(n));
+	atomic_store_relaxed(&s->expired, true);
+	return true;
+}
+
+bool
+removed_watch(struct model *present, uint64_t now_ms)
+{
+	struct removed_server **link = &present->state->removed;
+	bool expired = false;
+
+	if (!*link || !all_settled(present->state))
+		return false;
+	while (*link) {
+		struct removed_server *r = *link;
+
+		if (atomic_load_relaxed(&r->state->sessions.now) > 0) {
+			expired |= expire(r, now_ms);
+			link = &r->next;
+			continue;
+		}
+		note_gone(r);
+		if (may_be_chosen(present->state, r->state))
+			link = &r->next;
+		else
+			forget(link);
+	}
+	return expired;
+}
+
+struct server_state *
+removed_find(const struct model_state *state, const char *backend,
+    const struct server_spec *spec)
+{
+	for (const struct removed_server *r = state->removed; r; r = r->next)
+		if (!r->state->deleted && !r->gone &&
+		    strcmp(r->backend, backend) == 0 &&
+		    strcmp(r->name, spec->name) == 0 && was_at(r, spec))
+			return r->state;
+	return NULL;
+}
+
+void
+removed_free_all(struct model_state *state)
+{
+	while (state->removed)
+		forget(&state->removed);
+}

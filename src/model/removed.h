@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * Servers that a reload, or `del server`, has removed while they had sessions.
+ *
+ * Their sessions may go on for the backend's timeout_drain.  A server that
+ * returns within that time, in the same backend with the same name and address,
+ * has its former state.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef MODEL_REMOVED_H
+#define MODEL_REMOVED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/addr.h"
+
+struct model;
+struct model_state;
+struct server_spec;
+struct server_state;
+
+/* A server that is in no present model, until its sessions have ended. */
+struct removed_server {
+	struct removed_server *next;
+	struct server_state *state;
+	char *backend, *name;
+	char *host; /* as in its spec, with port; or NULL, and addr */
+	unsigned port;
+	struct addr addr;
+	uint64_t expires_ms; /* clock_now_ms */
+	bool gone; /* it had no session left; one that was late may come */
+};
+
+/* Notes the servers of `before` that the model does not have. */
+void removed_note(struct model *model, const struct model *before);
+
+/* Forgets the servers that the model has again. */
+void removed_revive(struct model *model);
+
+/* Forgets removed servers without sessions.  Returns true if the time of others
+ * is over (server_state.expired): their sessions are to end. */
+bool removed_watch(struct model *present, uint64_t now_ms);
+
+/* Returns the state of a removed server that returns with this spec, or NULL
+ * if there is none or the operator has deleted it. */
+struct server_state *removed_find(const struct model_state *state,
+    const char *backend, const struct server_spec *spec);
+
+void removed_free_all(struct model_state *state);
+
+#endif

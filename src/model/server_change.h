@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * What every change of a server does: it marks the server's backend, adds an
+ * event, and keeps the times up and down.
+ *
+ * A change takes effect for new sessions when the backend has a new lineup.
+ * The changing function does not make it, so that servers know nothing of
+ * lineups: it marks the backend, and whoever called it calls model_update
+ * (model.h) when the change is complete.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef MODEL_SERVER_CHANGE_H
+#define MODEL_SERVER_CHANGE_H
+
+#include "model/server.h"
+
+/* Marks the backend: model_update makes its next lineup. */
+void backend_mark_changed(struct backend *backend);
+
+/* Marks the server's backend, and that the servers that track this one have to
+ * follow. */
+void server_mark_changed(struct server *server);
+
+/* Adds an event: `server app/a`, the text, and how many servers of the backend
+ * are usable now. */
+void server_report(const struct server *server, enum event_kind kind,
+    enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Adds such an event and marks the server as changed.  Call it right after the
+ * change, so that the event precedes those of the consequences. */
+void server_report_change(struct server *server, enum event_kind kind,
+    enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Notes for the statistics that the server went up or down just now. */
+void server_note_change(struct server *server, bool up);
+
+/* Notes that a state of another kind (drain, maintenance) begins just now.
+ * was_up: whether the server was up until now. */
+void server_note_time(struct server *server, bool was_up);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * The status of a server, derived from its spec and its state: see server.h.
+ * Nothing here changes anything.
+ */
+#include "model/backend.h"
+#include "model/server.h"
+
+const char *
+server_admin_name(enum server_admin admin)
+{
+	static const char *const names[] = {
+	    [SERVER_READY] = "ready",
+	    [SERVER_DRAIN] = "drain",
+	    [SERVER_MAINT] = "maint",
+	};
+
+	return names[admin];
+}
+
+/* What an agent said that is no longer asked does not hold; a reload makes the
+ * lineup before it settles the servers. */
+static bool
+heeds(const struct server *server)
+{
+	return server->agent.on || !server->state->agent_heard;
+}
+
+bool
+server_is_up(const struct server *server)
+{
+	const struct server_state *s = server->state;
+	bool up;
+
+	if (server->tracked)
+		return server_is_up(server->tracked);
+	up = server->check.on ? atomic_load_relaxed(&s->up) : !s->forced_down;
+	return up && !(s->agent_down && heeds(server));
+}
+
+unsigned
+server_weight(const struct server *server)
+{
+	const struct server_state *s = server->state;
+	const struct operator_words *o = &s->operator;
+	unsigned base = server->spec->weight;
+
+	if (heeds(server))
+		return s->weight_set && s->weight_base == base ? s->weight
+		                                               : base;
+	return o->weight_set && o->weight_base == base ? o->weight : base;
+}
+
+bool
+server_is_wanted(const struct server *server)
+{
+	return server_weight(server) > 0 &&
+	       server_admin_of(server) == SERVER_READY;
+}
+
+/* Until a check passes.  Where a reload has taken the checks away nothing is
+ * waited for any more, also in the lineup that it makes before it settles the
+ * servers. */
+static bool
+is_stopping(const struct server *server)
+{
+	const struct server_state *s = server->state;
+
+	return s->stopping &&
+	       (server->check.on || s->last.status == CHECK_STATUS_NONE);
+}
+
+bool
+server_is_ejected(const struct server *server)
+{
+	return server->state->passive.ejected &&
+	       server->backend->spec->eject_after > 0;
+}
+
+/* As server_is_usable, for a server whose ejection has just ended. */
+static bool
+is_usable_unejected(const struct server *server)
+{
+	const struct server *ref = server->tracked ? server->tracked : server;
+
+	return server_is_up(server) && !is_stopping(ref) &&
+	       server_is_wanted(server);
+}
+
+bool
+server_is_usable(const struct server *server)
+{
+	return is_usable_unejected(server) && !server_is_ejected(server);
+}
+
+unsigned
+backend_usable_n(const struct backend *backend)
+{
+	unsigned usable = 0, unejected = 0;
+
+	for (size_t i = 0; i < backend->spec->servers_n; i++) {
+		usable += server_is_usable(backend->servers[i]);
+		unejected += is_usable_unejected(backend->servers[i]);
+	}
+	return usable > 0 ? usable : unejected;
+}
+
+unsigned
+server_maxconn(const struct server *server)
+{
+	const struct server_state *s = server->state;
+	const struct operator_words *o = &s->operator;
+	unsigned base = server->spec->maxconn;
+
+	if (heeds(server))
+		return s->maxconn_set && s->maxconn_base == base ? s->maxconn
+		                                                 : base;
+	return o->maxconn_set && o->maxconn_base == base ? o->maxconn : base;
+}
+
+/* Admin, which was said when the file said base, unless the file has another
+ * word now. */
+static enum server_admin
+or_of_file(const struct server *server, enum server_admin admin, bool base)
+{
+	bool disabled = server->spec->disabled;
+
+	if (base == disabled)
+		return admin;
+	return disabled ? SERVER_MAINT : SERVER_READY;
+}
+
+enum server_admin
+server_ordered_admin(const struct server *server)
+{
+	const struct operator_words *o = &server->state->operator;
+
+	return or_of_file(server, o->admin, o->admin_base);
+}
+
+enum server_admin
+server_own_admin(const struct server *server)
+{
+	const struct server_state *s = server->state;
+
+	return heeds(server) ? or_of_file(server, s->admin, s->admin_base)
+	                     : server_ordered_admin(server);
+}
+
+enum server_admin
+server_admin_of(const struct server *server)
+{
+	enum server_admin own = server_own_admin(server);
+	enum server_admin other =
+	    server->tracked ? server_admin_of(server->tracked) : SERVER_READY;
+
+	if (server_lacks_address(server))
+		return SERVER_MAINT;
+	return own > other ? own : other;
+}
