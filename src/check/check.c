@@ -118,9 +118,9 @@ is_paused(const struct check *check)
 	const struct server *s = check->server;
 
 	if (check->ops == &check_agent_ops)
-		return s->state->operator.agent_paused ||
-		    s->agent.addr.sa.sa_family == AF_UNSPEC;
-	return s->state->operator.check_paused ||
+		return s->state->overrides.agent_paused ||
+		       s->agent.addr.sa.sa_family == AF_UNSPEC;
+	return s->state->overrides.check_paused ||
 	       server_admin_of(s) == SERVER_MAINT;
 }
 

@@ -60,7 +60,7 @@ pause_check(struct call *call, bool paused)
 		    "enable.");
 	if (!s->check.on)
 		return true;
-	before = s->state->operator.check_paused;
+	before = s->state->overrides.check_paused;
 	operator_pause_check(s, paused);
 	call_audit(call, pause_name(before), pause_name(paused),
 	    "server %s/%s health checks", s->backend->spec->name,
@@ -93,7 +93,7 @@ pause_agent(struct call *call, bool paused)
 		    "Agent was not configured on this server, cannot enable.");
 	if (!s->agent.on)
 		return true;
-	before = s->state->operator.agent_paused;
+	before = s->state->overrides.agent_paused;
 	operator_pause_agent(s, paused);
 	call_audit(call, pause_name(before), pause_name(paused),
 	    "server %s/%s agent", s->backend->spec->name, s->spec->name);
@@ -156,7 +156,7 @@ describe_checks(struct call *call, struct setting *ret_setting)
 	if (!s)
 		return SETTING_INVALID;
 	SETTING_PRINT(ret_setting->value, "%s",
-	    s->state->operator.check_paused ? "disable" : "enable");
+	    s->state->overrides.check_paused ? "disable" : "enable");
 	return SETTING_KNOWN;
 }
 
@@ -174,7 +174,7 @@ describe_agent(struct call *call, struct setting *ret_setting)
 	if (!s)
 		return SETTING_INVALID;
 	SETTING_PRINT(ret_setting->value, "%s",
-	    s->state->operator.agent_paused ? "disable" : "enable");
+	    s->state->overrides.agent_paused ? "disable" : "enable");
 	return SETTING_KNOWN;
 }
 

@@ -448,7 +448,7 @@ describe_check_port(struct call *call, struct setting *ret_setting)
 
 	if (!s)
 		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%u", s->state->operator.check_port);
+	SETTING_PRINT(ret_setting->value, "%u", s->state->overrides.check_port);
 	return SETTING_KNOWN;
 }
 
@@ -459,7 +459,7 @@ describe_agent_port(struct call *call, struct setting *ret_setting)
 
 	if (!s)
 		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%u", s->state->operator.agent_port);
+	SETTING_PRINT(ret_setting->value, "%u", s->state->overrides.agent_port);
 	return SETTING_KNOWN;
 }
 

@@ -105,7 +105,7 @@ check_state_of(const struct server *s)
 	if (!s->check.on)
 		return 0;
 	return CHECK_CONFIGURED |
-	       (s->state->operator.check_paused ? 0 : CHECK_ENABLED) |
+	       (s->state->overrides.check_paused ? 0 : CHECK_ENABLED) |
 	       (server_admin_of(s) == SERVER_MAINT ? CHECK_PAUSED : 0);
 }
 
@@ -116,7 +116,7 @@ agent_state_of(const struct server *s)
 	if (!s->agent.on)
 		return 0;
 	return CHECK_AGENT | CHECK_CONFIGURED |
-	       (s->state->operator.agent_paused ? 0 : CHECK_ENABLED);
+	       (s->state->overrides.agent_paused ? 0 : CHECK_ENABLED);
 }
 
 /* A row: a server, and what is the same for all of them. */
@@ -164,7 +164,7 @@ check_port_of(const struct server *s)
 {
 	unsigned port = addr_port(&s->check.addr);
 
-	if (!s->check.on || (s->state->operator.check_port == 0 &&
+	if (!s->check.on || (s->state->overrides.check_port == 0 &&
 	                        port == addr_port(server_addr(s))))
 		return 0;
 	return port;
@@ -177,7 +177,7 @@ read_check_addr(const void *row, struct row_value *v)
 
 	if (s->check.on)
 		put_other_ip(
-		    v, s, &s->check.addr, &s->state->operator.check_addr);
+		    v, s, &s->check.addr, &s->state->overrides.check_addr);
 }
 
 static void
@@ -187,7 +187,7 @@ read_agent_addr(const void *row, struct row_value *v)
 
 	if (s->agent.on)
 		put_other_ip(
-		    v, s, &s->agent.addr, &s->state->operator.agent_addr);
+		    v, s, &s->agent.addr, &s->state->overrides.agent_addr);
 }
 
 /* Things that HAProxy has and a server here has not. */

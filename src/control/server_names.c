@@ -89,7 +89,7 @@ static bool
 is_news(const struct server *s, const struct name *n)
 {
 	return n && n->error != 0 && n->error != n->told &&
-	       !s->state->operator.addr_set;
+	       !s->state->overrides.addr_set;
 }
 
 static void

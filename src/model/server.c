@@ -14,9 +14,9 @@
 static void
 keep_back(struct server_state *s, bool checked, bool asked)
 {
-	s->admin = s->operator.admin = SERVER_MAINT;
-	s->operator.check_paused = checked;
-	s->operator.agent_paused = asked;
+	s->admin = s->overrides.admin = SERVER_MAINT;
+	s->overrides.check_paused = checked;
+	s->overrides.agent_paused = asked;
 	s->alive = false;
 }
 
@@ -103,7 +103,7 @@ server_state_unref(struct server_state *state)
 		return;
 	counters_free(state->counters);
 	free(state->addr);
-	pattern_fini(&state->operator.agent_send);
+	pattern_fini(&state->overrides.agent_send);
 	free(state);
 }
 
@@ -178,7 +178,7 @@ override_addr(struct addr *addr, const struct addr *to, unsigned port)
 void
 server_set_rules(struct server *server)
 {
-	const struct operator_words *o = &server->state->operator;
+	const struct server_overrides *o = &server->state->overrides;
 	const struct backend_spec *backend = server->backend->spec;
 	struct server_spec spec = *server->spec;
 

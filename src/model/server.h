@@ -30,18 +30,18 @@ struct server;
  * those that are there go on; in MAINT it is not checked either. */
 enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
 
-/* What the operator has said of a server (server_operator.c).  It holds until
- * the file says something else of the same thing than it did then, and over an
- * agent that is no longer asked. */
-struct operator_words {
+/* The operator's settings that override the file's (server_operator.h).  Each
+ * holds until the file has another value for the same setting than it had when
+ * the operator set it, and holds again once an agent that set it is gone. */
+struct server_overrides {
 	enum server_admin admin;
-	bool admin_base; /* of admin: the file said `disabled` then */
+	bool admin_base; /* with admin: the file said `disabled` then */
 	bool addr_set;   /* server_state.addr is the operator's */
 	bool weight_set, maxconn_set;
-	unsigned weight, weight_base;   /* _base: what the file said then */
+	unsigned weight, weight_base;   /* _base: the file's value then */
 	unsigned maxconn, maxconn_base; /* 0: no limit */
 	bool check_paused, agent_paused;
-	/* Where it is checked and asked instead; AF_UNSPEC and 0: as before. */
+	/* The address of its check and agent; AF_UNSPEC and 0: not set. */
 	struct addr check_addr, agent_addr;
 	unsigned check_port, agent_port;
 	bool agent_send_set;
@@ -99,7 +99,7 @@ struct server_state {
 	unsigned weight, weight_base;
 	bool maxconn_set; /* likewise */
 	unsigned maxconn, maxconn_base;
-	struct operator_words operator;
+	struct server_overrides overrides;
 	bool stopping;    /* up, but not to be chosen: until a check passes */
 	bool forced_down; /* by the operator, and nothing checks it */
 	uint64_t checks_failed; /* while up */

@@ -82,14 +82,14 @@ server_forget_agent(struct server *server)
 	if (!s->agent_heard)
 		return;
 	s->agent_heard = false;
-	s->weight_set = s->operator.weight_set;
-	s->weight = s->operator.weight;
-	s->weight_base = s->operator.weight_base;
-	s->maxconn_set = s->operator.maxconn_set;
-	s->maxconn = s->operator.maxconn;
-	s->maxconn_base = s->operator.maxconn_base;
-	s->admin = s->operator.admin;
-	s->admin_base = s->operator.admin_base;
+	s->weight_set = s->overrides.weight_set;
+	s->weight = s->overrides.weight;
+	s->weight_base = s->overrides.weight_base;
+	s->maxconn_set = s->overrides.maxconn_set;
+	s->maxconn = s->overrides.maxconn;
+	s->maxconn_base = s->overrides.maxconn_base;
+	s->admin = s->overrides.admin;
+	s->admin_base = s->overrides.admin_base;
 	if (s->agent_down && s->up)
 		server_note_time(server, false);
 	s->agent_down = false;

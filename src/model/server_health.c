@@ -105,7 +105,7 @@ server_report_check(struct server *server, const struct check_result *result)
 	const struct check_rules *spec = &server->check;
 
 	/* It began before that. */
-	if (server->state->operator.check_paused ||
+	if (server->state->overrides.check_paused ||
 	    server_admin_of(server) == SERVER_MAINT)
 		return false;
 	server->state->last = *result;

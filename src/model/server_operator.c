@@ -18,7 +18,7 @@
 void
 operator_set_weight(struct server *server, unsigned weight)
 {
-	struct operator_words *o = &server->state->operator;
+	struct server_overrides *o = &server->state->overrides;
 
 	o->weight_set = true;
 	o->weight = weight;
@@ -38,7 +38,7 @@ leave_maintenance(struct server *server)
 	if (server->check.on) {
 		atomic_store_relaxed(&s->up, true);
 		s->streak =
-		    s->operator.check_paused ? 0 : server->check.fall - 1;
+		    s->overrides.check_paused ? 0 : server->check.fall - 1;
 	}
 	if (server_is_up(server) != was_up)
 		server_note_time(server, was_up);
@@ -54,8 +54,8 @@ operator_set_admin(struct server *server, enum server_admin admin)
 		leave_maintenance(server);
 		pardoned = ejection_forget(server);
 	}
-	s->operator.admin = admin;
-	s->operator.admin_base = server->spec->disabled;
+	s->overrides.admin = admin;
+	s->overrides.admin_base = server->spec->disabled;
 	server_set_admin(server, admin, BY);
 	if (pardoned)
 		ejection_report_end(server, BY);
@@ -112,7 +112,7 @@ operator_set_agent(struct server *server, bool up)
 void
 operator_set_maxconn(struct server *server, unsigned maxconn)
 {
-	struct operator_words *o = &server->state->operator;
+	struct server_overrides *o = &server->state->overrides;
 
 	o->maxconn_set = true;
 	o->maxconn = maxconn;
@@ -171,7 +171,7 @@ operator_set_addr(struct server *server, const struct addr *addr)
 		return true;
 	if (!server_put_addr(server, addr))
 		return false;
-	server->state->operator.addr_set = !addr_equal(addr, given);
+	server->state->overrides.addr_set = !addr_equal(addr, given);
 	log_info("server %s/%s is at %s from now on: " BY,
 	    server->backend->spec->name, server->spec->name,
 	    addr_text(addr, text));
@@ -184,20 +184,20 @@ operator_set_addr(struct server *server, const struct addr *addr)
 void
 operator_pause_check(struct server *server, bool paused)
 {
-	server->state->operator.check_paused = paused;
+	server->state->overrides.check_paused = paused;
 	server->state->streak = 0;
 }
 
 void
 operator_pause_agent(struct server *server, bool paused)
 {
-	server->state->operator.agent_paused = paused;
+	server->state->overrides.agent_paused = paused;
 }
 
 void
 operator_set_check_at(struct server *server, const struct addr *addr, int port)
 {
-	struct operator_words *o = &server->state->operator;
+	struct server_overrides *o = &server->state->overrides;
 
 	if (addr)
 		o->check_addr = *addr;
@@ -209,7 +209,7 @@ operator_set_check_at(struct server *server, const struct addr *addr, int port)
 void
 operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 {
-	struct operator_words *o = &server->state->operator;
+	struct server_overrides *o = &server->state->overrides;
 
 	if (addr)
 		o->agent_addr = *addr;
@@ -240,7 +240,7 @@ bytes_of(const char *text, struct pattern *ret_pattern)
 bool
 operator_set_agent_send(struct server *server, const char *text)
 {
-	struct operator_words *o = &server->state->operator;
+	struct server_overrides *o = &server->state->overrides;
 	struct pattern send;
 
 	if (!bytes_of(text, &send))

@@ -16,10 +16,10 @@ take_address(struct server *server, const struct addr *addr)
 	addr_set_port(&now, server->spec->port);
 	if (s->resolved.len > 0 && addr_equal(&now, &s->resolved))
 		return false;
-	if (!s->operator.addr_set && !server_put_addr(server, &now))
+	if (!s->overrides.addr_set && !server_put_addr(server, &now))
 		return false;
 	s->resolved = now;
-	return !s->operator.addr_set;
+	return !s->overrides.addr_set;
 }
 
 bool

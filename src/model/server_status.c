@@ -41,7 +41,7 @@ unsigned
 server_weight(const struct server *server)
 {
 	const struct server_state *s = server->state;
-	const struct operator_words *o = &s->operator;
+	const struct server_overrides *o = &s->overrides;
 	unsigned base = server->spec->weight;
 
 	if (heeds(server))
@@ -108,7 +108,7 @@ unsigned
 server_maxconn(const struct server *server)
 {
 	const struct server_state *s = server->state;
-	const struct operator_words *o = &s->operator;
+	const struct server_overrides *o = &s->overrides;
 	unsigned base = server->spec->maxconn;
 
 	if (heeds(server))
@@ -132,7 +132,7 @@ or_of_file(const struct server *server, enum server_admin admin, bool base)
 enum server_admin
 server_ordered_admin(const struct server *server)
 {
-	const struct operator_words *o = &server->state->operator;
+	const struct server_overrides *o = &server->state->overrides;
 
 	return or_of_file(server, o->admin, o->admin_base);
 }

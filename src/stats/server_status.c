@@ -11,13 +11,13 @@
 static bool
 is_checked(const struct server *server)
 {
-	return server->check.on && !server->state->operator.check_paused;
+	return server->check.on && !server->state->overrides.check_paused;
 }
 
 static bool
 has_agent(const struct server *server)
 {
-	return server->agent.on && !server->state->operator.agent_paused;
+	return server->agent.on && !server->state->overrides.agent_paused;
 }
 
 static void

@@ -422,9 +422,9 @@ stat_row_of_server(const struct server *server)
 	};
 
 	/* As in HAProxy, paused checks are not shown. */
-	if (server->check.on && !server->state->operator.check_paused)
+	if (server->check.on && !server->state->overrides.check_paused)
 		row.kind |= ROW_CHECKED;
-	if (server->agent.on && !server->state->operator.agent_paused)
+	if (server->agent.on && !server->state->overrides.agent_paused)
 		row.kind |= ROW_AGENT;
 	if (server->tracked)
 		row.kind |= ROW_TRACKING;

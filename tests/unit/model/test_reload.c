@@ -415,8 +415,8 @@ an_added_server_begins_in_maintenance_with_nothing_begun(void **state)
 	b = follow(a, more);
 	y = b->backends[0]->servers[1];
 	assert_int_equal(server_admin_of(y), SERVER_MAINT);
-	assert_true(y->state->operator.check_paused);
-	assert_false(y->state->operator.agent_paused);
+	assert_true(y->state->overrides.check_paused);
+	assert_false(y->state->overrides.agent_paused);
 	assert_int_equal(b->backends[0]->state->usable, 1);
 	/* Nobody has gone down, so no session is to end. */
 	assert_null(b->state->ending);
