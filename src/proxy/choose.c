@@ -259,6 +259,8 @@ leave_server(struct session *s)
 		close(side->fd);
 		upstream_closed(s);
 		side_reset(side, -1, side->active_ms);
+		/* The next server has not ended. */
+		s->closer &= CLOSER_CLIENT;
 		rc = handle_set_reactivate(s->handler.shard->set,
 		    s->side[HANDLE_CLIENT].fd,
 		    event_handler_handle(&s->handler, HANDLE_CLIENT),
@@ -407,7 +409,7 @@ struct verdict
 choose_replacement(struct session *session, struct pool_thread *self)
 {
 	struct session *s = session;
-	bool reset = s->side[HANDLE_SERVER].broken, tried;
+	bool reset = side_is_broken(&s->side[HANDLE_SERVER]), tried;
 	struct chosen next;
 
 	if (!may_replace(s, reset))

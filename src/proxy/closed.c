@@ -187,13 +187,8 @@ closed_ring_put(struct closed_ring *ring, const struct closed_session *closed)
 static enum closer
 closer_of(const struct session *s, enum close_reason reason)
 {
-	bool client = s->side[HANDLE_CLIENT].first;
-	bool server = s->side[HANDLE_SERVER].first;
-
-	if (client || server)
-		return client && server ? CLOSER_BOTH
-		       : client         ? CLOSER_CLIENT
-		                        : CLOSER_SERVER;
+	if (s->closer != CLOSER_PROXY)
+		return (enum closer)s->closer;
 	/* Its connection was not looked at so far but for its end. */
 	return close_reason_code(reason)[0] == 'C' ? CLOSER_CLIENT
 	                                           : CLOSER_PROXY;

@@ -32,12 +32,12 @@ struct grace;
 struct pool_thread;
 struct session;
 
-/* Whose end came first: a FIN, or a reset. */
+/* Which side ended first, by a FIN or a reset. */
 enum closer {
-	CLOSER_PROXY, /* neither's: a deadline, the operator, no server */
-	CLOSER_CLIENT,
-	CLOSER_SERVER,
-	CLOSER_BOTH, /* both were found in one look */
+	CLOSER_PROXY = 0, /* neither: a deadline, the operator, no server */
+	CLOSER_CLIENT = 1,
+	CLOSER_SERVER = 2,
+	CLOSER_BOTH = 3, /* both ends were found in the same turn */
 };
 
 #define CLOSED_NAME_SIZE 41

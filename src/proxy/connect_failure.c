@@ -89,7 +89,8 @@ connect_note_reset(struct session *session)
 struct verdict
 connect_end(struct session *session, enum close_reason reason)
 {
-	session->side[HANDLE_SERVER].reset |= reason == CLOSE_SERVER_RESET;
+	if (reason == CLOSE_SERVER_RESET)
+		side_note(&session->side[HANDLE_SERVER], EVENT_READ_FAILED);
 	return verdict_close(reason);
 }
 

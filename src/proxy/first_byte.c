@@ -14,8 +14,8 @@ first_byte_ends_ms(const struct session *session)
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	uint64_t limit_ms = s->frontend->spec->timeout_first_byte_ms;
 
-	if (limit_ms == 0 || s->spoke || client->received > 0 || client->eof ||
-	    s->state == SESSION_FLUSHING)
+	if (limit_ms == 0 || s->spoke || client->received > 0 ||
+	    side_at_eof(client) || s->state == SESSION_FLUSHING)
 		return UINT64_MAX;
 	if (p && (p->steps & INSPECT_PROXY || p->spoke))
 		return UINT64_MAX;

@@ -48,17 +48,15 @@ relay_drop_pending(struct session *session, struct pool_thread *self)
 	drop_pending(session, HANDLE_SERVER, self);
 }
 
-void
-relay_side_broke(
-    struct session *s, enum handle_side which, struct pool_thread *self)
+/* The side is broken.  Its pending data are lost, but for those of a server
+ * that has got nothing: they may be written to another server. */
+static void
+note_broken(struct session *s, enum handle_side which, struct pool_thread *self)
 {
 	struct side *side = &s->side[which];
 
 	if (s->reason == CLOSE_DONE)
 		s->reason = (uint8_t)reset_reason(which);
-	side->broken = true;
-	side->readable = side->read_on = true;
-	/* A server that has got nothing may be followed by another. */
 	if (which == HANDLE_CLIENT || side->wrote)
 		drop_pending(s, which, self);
 }
@@ -67,8 +65,11 @@ void
 relay_write_failed(
     struct session *s, enum handle_side to, struct pool_thread *self)
 {
-	s->side[to].reset = true;
-	relay_side_broke(s, to, self);
+	struct side *side = &s->side[to];
+
+	side_note(side, EVENT_WRITE_FAILED);
+	side->readable = side->read_on = true;
+	note_broken(s, to, self);
 }
 
 /* Writes what the side takes; the number of bytes, size if it is broken: they
@@ -78,12 +79,12 @@ static size_t
 write_some(struct session *s, enum handle_side to, const uint8_t *data,
     size_t size, struct pool_thread *self)
 {
-	struct side *side = &s->side[to];
-	bool last = s->side[!to].eof && !s->side[!to].broken;
+	struct side *side = &s->side[to], *from = &s->side[!to];
+	bool last = side_at_eof(from) && !side_is_broken(from);
 	int flags = MSG_NOSIGNAL | (last ? MSG_MORE : 0);
 	size_t done = 0;
 
-	while (done < size && side->writable && !side->broken) {
+	while (done < size && side->writable && !side_is_broken(side)) {
 		ssize_t n = send(side->fd, data + done, size - done, flags);
 
 		if (n >= 0) {
@@ -100,7 +101,7 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 			relay_write_failed(s, to, self);
 		}
 	}
-	return side->broken ? size : done;
+	return side_is_broken(side) ? size : done;
 }
 
 /* False as long as something is left. */
@@ -111,7 +112,7 @@ write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 	size_t n = write_some(s, to, pending->data + pending->from,
 	    pending->to - pending->from, self);
 
-	if (s->side[to].broken)
+	if (side_is_broken(&s->side[to]))
 		return true; /* the pending may be another session's by now */
 	pending->from += (uint32_t)n;
 	if (pending->from < pending->to)
@@ -129,7 +130,7 @@ write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 	if (!(s->side[to].piped ? relay_splice_pending(s, to, self)
 	                        : write_buffer(s, to, self)))
 		return false;
-	if (s->side[to].broken)
+	if (side_is_broken(&s->side[to]))
 		return true;
 	/* Nobody read the other side meanwhile: its silence begins now. */
 	s->side[!to].active_ms = turn_now_ms(self);
@@ -160,18 +161,15 @@ save_pending(struct session *s, enum handle_side to, const uint8_t *data,
 }
 
 void
-relay_read_ended(struct session *s, enum handle_side from, ssize_t n,
-    struct pool_thread *self)
+relay_read_ended(struct session *s, enum handle_side from,
+    enum side_event event, struct pool_thread *self)
 {
 	struct side *side = &s->side[from];
 
+	side_note(side, event);
 	side->readable = false;
-	side->eof = true;
-	if (n == 0)
-		return;
-	side->reset = true;
-	relay_side_broke(s, from, self);
-	side->readable = false;
+	if (event == EVENT_READ_FAILED)
+		note_broken(s, from, self);
 }
 
 /* As recv.  On a unix socket a read also ends behind bytes that came with
@@ -207,7 +205,8 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 		n = receive(side, t->buffer, sizeof(t->buffer));
 	while (n < 0 && errno == EINTR);
 	if (n > 0) {
-		side->eof = side->last && n < (ssize_t)sizeof(t->buffer);
+		if (side->fin_queued && n < (ssize_t)sizeof(t->buffer))
+			side_note(side, EVENT_READ_FIN);
 		side->readable =
 		    n == (ssize_t)sizeof(t->buffer) || side->read_on;
 		if (from == HANDLE_SERVER && side->received == 0)
@@ -219,7 +218,8 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 		side->readable = false;
 		side->read_on = side->urgent = false;
 	} else {
-		relay_read_ended(s, from, n, self);
+		relay_read_ended(
+		    s, from, n == 0 ? EVENT_READ_FIN : EVENT_READ_FAILED, self);
 	}
 	return n;
 }
@@ -235,7 +235,7 @@ copy(struct session *s, enum handle_side from, struct pool_thread *self)
 	if (n <= 0)
 		return 0;
 	written = write_some(s, !from, t->buffer, (size_t)n, self);
-	if (from == HANDLE_CLIENT && s->side[HANDLE_SERVER].broken &&
+	if (from == HANDLE_CLIENT && side_is_broken(&s->side[HANDLE_SERVER]) &&
 	    !s->side[HANDLE_SERVER].wrote)
 		written = 0; /* for another server */
 	if (written < (size_t)n && !save_pending(s, !from, t->buffer + written,
@@ -252,7 +252,7 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 
 	if (!write_pending(s, !from, self))
 		return FLOW_DRY;
-	while (in->readable && !in->eof && !out->broken &&
+	while (in->readable && !side_at_eof(in) && !side_is_broken(out) &&
 	       !session_has_pending(s, !from)) {
 		ssize_t n;
 
@@ -275,6 +275,13 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 	return FLOW_DRY;
 }
 
+/* Everything that the side has sent was read, and written to the other side. */
+static bool
+finished(const struct session *s, enum handle_side from)
+{
+	return side_at_eof(&s->side[from]) && !session_has_pending(s, !from);
+}
+
 /* The end that was read on one side becomes our FIN on the other, once
  * everything before it has been written. */
 static void
@@ -282,21 +289,14 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 {
 	struct side *out = &s->side[!from];
 
-	if (!s->side[from].eof || session_has_pending(s, !from) || out->shut ||
-	    out->broken)
+	if (!finished(s, from) || out->end & (END_SHUT | END_BROKEN))
 		return;
 	(void)shutdown(out->fd, SHUT_WR);
-	out->shut = true;
+	side_note(out, EVENT_SENT_FIN);
 	out->active_ms = turn_now_ms(self);
 	session_set_state(s,
 	    from == HANDLE_CLIENT ? SESSION_CLIENT_EOF : SESSION_SERVER_EOF,
 	    self);
-}
-
-static bool
-finished(const struct session *s, enum handle_side from)
-{
-	return s->side[from].eof && !session_has_pending(s, !from);
 }
 
 /* A side that breaks off after its FIN, or when it is read no more, as the
@@ -308,8 +308,8 @@ look_for_reset(
 {
 	struct side *side = &s->side[which];
 
-	if (!side->error || side->broken ||
-	    !(side->eof || s->side[!which].broken))
+	if (!side->error || side_is_broken(side) ||
+	    !(side_at_eof(side) || side_is_broken(&s->side[!which])))
 		return;
 	side->error = false;
 	if (sock_take_error(side->fd) != 0)
@@ -321,11 +321,12 @@ look_for_reset(
 static struct verdict
 end_broken(struct session *s, struct pool_thread *self)
 {
-	enum handle_side gone =
-	    s->side[HANDLE_CLIENT].broken ? HANDLE_CLIENT : HANDLE_SERVER;
+	enum handle_side gone = side_is_broken(&s->side[HANDLE_CLIENT])
+	                            ? HANDLE_CLIENT
+	                            : HANDLE_SERVER;
 	struct side *left = &s->side[!gone];
 
-	if (left->broken ||
+	if (side_is_broken(left) ||
 	    (finished(s, gone) && sock_unacknowledged(left->fd) == 0))
 		return verdict_close((enum close_reason)s->reason);
 	if (s->state != SESSION_FLUSHING)
@@ -337,7 +338,8 @@ end_broken(struct session *s, struct pool_thread *self)
 static bool
 any_broken(const struct session *s)
 {
-	return s->side[HANDLE_CLIENT].broken || s->side[HANDLE_SERVER].broken;
+	return side_is_broken(&s->side[HANDLE_CLIENT]) ||
+	       side_is_broken(&s->side[HANDLE_SERVER]);
 }
 
 /* The server has reset or closed the connection before a byte went either
@@ -347,7 +349,7 @@ server_ended_unused(const struct session *s)
 {
 	const struct side *server = &s->side[HANDLE_SERVER];
 
-	return (server->broken || server->eof) && !server->wrote &&
+	return side_has_ended(server) && !server->wrote &&
 	       server->received == 0;
 }
 
@@ -357,22 +359,19 @@ client_wants_server(const struct session *s)
 {
 	const struct side *client = &s->side[HANDLE_CLIENT];
 
-	return !client->broken && !client->shut &&
-	       s->state != SESSION_FLUSHING &&
-	       !(client->eof && !session_has_pending(s, HANDLE_SERVER));
+	return !(client->end & (END_SHUT | END_BROKEN)) &&
+	       s->state != SESSION_FLUSHING && !finished(s, HANDLE_CLIENT);
 }
 
-/* A server that comes after another one has not ended. */
 static void
 note_first_end(struct session *s)
 {
-	struct side *client = &s->side[HANDLE_CLIENT];
-	struct side *server = &s->side[HANDLE_SERVER];
-
-	if (client->first || server->first)
+	if (s->closer != CLOSER_PROXY)
 		return;
-	client->first = client->eof || client->broken;
-	server->first = server->eof || server->broken;
+	if (side_has_ended(&s->side[HANDLE_CLIENT]))
+		s->closer |= CLOSER_CLIENT;
+	if (side_has_ended(&s->side[HANDLE_SERVER]))
+		s->closer |= CLOSER_SERVER;
 }
 
 /* Passes on what has ended, after everything that could be moved was moved. */
@@ -417,7 +416,7 @@ relay_step(struct session *session, struct pool_thread *self)
 struct verdict
 relay_keep_server(struct session *session, struct pool_thread *self)
 {
-	if (session->side[HANDLE_SERVER].broken)
+	if (side_is_broken(&session->side[HANDLE_SERVER]))
 		drop_pending(session, HANDLE_SERVER, self);
 	return pass_on_ends(session, false, self);
 }
@@ -431,7 +430,7 @@ relay_timeout(struct session *session, struct pool_thread *self)
 	uint64_t server = session_side_ends_ms(s, HANDLE_SERVER);
 
 	if (s->state == SESSION_FLUSHING) {
-		enum handle_side left = !s->side[HANDLE_CLIENT].broken
+		enum handle_side left = !side_is_broken(&s->side[HANDLE_CLIENT])
 		                            ? HANDLE_CLIENT
 		                            : HANDLE_SERVER;
 

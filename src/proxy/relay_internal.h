@@ -37,18 +37,13 @@
 /* A side counts KiB in a byte. */
 _Static_assert(RELAY_BULK < 256u * 1024, "the streak cannot get there");
 
-/* The connection of that side is gone.  What it had sent before can still be
- * read; what was to be written to it is lost with it. */
-void relay_side_broke(
-    struct session *s, enum handle_side which, struct pool_thread *self);
+/* A read has found the end of what the side sends: EVENT_READ_FIN, or
+ * EVENT_READ_FAILED. */
+void relay_read_ended(struct session *s, enum handle_side from,
+    enum side_event event, struct pool_thread *self);
 
-/* The end of what the side sends: n is 0 for its FIN, else the error that took
- * its place. */
-void relay_read_ended(struct session *s, enum handle_side from, ssize_t n,
-    struct pool_thread *self);
-
-/* A write to that side has failed, and not for a lack of room: it was reset,
- * maybe after its FIN. */
+/* A write to that side has failed with an error other than EAGAIN: the side was
+ * reset, maybe after its FIN. */
 void relay_write_failed(
     struct session *s, enum handle_side to, struct pool_thread *self);
 

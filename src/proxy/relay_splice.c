@@ -14,7 +14,6 @@
  */
 #include "proxy/relay_internal.h"
 
-#include <errno.h>
 
 #include "lf/pool.h"
 #include "net/splice.h"
@@ -54,7 +53,7 @@ write_pipe(struct session *s, enum handle_side to, struct splice_pipe *pipe,
 {
 	struct side *side = &s->side[to];
 
-	while (pipe->held > 0 && side->writable && !side->broken) {
+	while (pipe->held > 0 && side->writable && !side_is_broken(side)) {
 		ssize_t n = splice_out(pipe, side->fd);
 
 		if (n > 0)
@@ -64,7 +63,7 @@ write_pipe(struct session *s, enum handle_side to, struct splice_pipe *pipe,
 		else
 			relay_write_failed(s, to, self);
 	}
-	return !side->broken;
+	return !side_is_broken(side);
 }
 
 bool
@@ -104,8 +103,7 @@ read_nothing(struct session *s, enum handle_side from, ssize_t n,
 		break;
 	default:
 		/* The kernel has told its error; a recv would see an end. */
-		errno = (int)-n;
-		relay_read_ended(s, from, -1, self);
+		relay_read_ended(s, from, EVENT_READ_FAILED, self);
 		break;
 	}
 }
@@ -130,7 +128,7 @@ relay_splice(struct session *s, enum handle_side from, struct pool_thread *self)
 	} else {
 		read_nothing(s, from, n, self);
 	}
-	if (n > 0 && pipe->held > 0 && !s->side[!from].broken) {
+	if (n > 0 && pipe->held > 0 && !side_is_broken(&s->side[!from])) {
 		s->pending[!from].pipe = pipe;
 		s->side[!from].piped = true;
 	} else {

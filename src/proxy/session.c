@@ -40,6 +40,7 @@ session_open(struct session *session, struct frontend *frontend, int fd,
 	s->waiter.position = 0;
 	s->source_port = 0;
 	s->reason = CLOSE_DONE;
+	s->closer = CLOSER_PROXY;
 	side_reset(&s->side[HANDLE_CLIENT], fd, now_ms);
 	s->side[HANDLE_CLIENT].tcp = client->family != AF_UNIX;
 	s->side[HANDLE_CLIENT].writable = true;

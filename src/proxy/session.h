@@ -29,6 +29,7 @@
 #include "net/addr.h"
 #include "proxy/close_reasons.h"
 #include "proxy/proxy.h"
+#include "proxy/side.h"
 
 struct inspection;
 
@@ -114,45 +115,6 @@ enum session_state {
 /* The pauses are 2^waits milliseconds. */
 #define SESSION_WAITS_MAX 6
 
-/* One of the two connections; the index is enum handle_side. */
-struct side {
-	int fd;            /* -1: none; [P21] */
-	bool tcp : 1;      /* no unix socket */
-	bool readable : 1; /* a read may find something */
-	bool writable : 1; /* a write may find room */
-	bool read_on : 1;  /* read until nothing is left, or the end */
-	bool last : 1;     /* its FIN is there: a short read is the last */
-	bool error : 1;    /* the kernel has reported an error */
-	bool eof : 1;      /* the end was read: a FIN or an error */
-	bool shut : 1;     /* we have sent our FIN */
-	bool broken : 1;   /* the connection is gone: no use in writing */
-	bool reset : 1;    /* and it went without a FIN */
-	bool urgent : 1;   /* urgent data may lie ahead: only recv passes it */
-	bool splicing : 1; /* it is read by splice, not by recv */
-	bool piped : 1;    /* its pending data are in a pipe */
-	bool wrote : 1;    /* bytes were written to it */
-	bool first : 1;    /* it ended before the other, or in the same turn */
-	/* Reads in a row that speak for a change: KiB of large ones while
-	 * copying, the number of small ones while splicing. */
-	uint8_t streak;
-	uint64_t active_ms; /* when a byte last went in or came out */
-	uint64_t received;  /* bytes read from it; [P21] */
-	uint64_t counted;   /* of these, in the counters */
-};
-
-static inline void
-side_reset(struct side *side, int fd, uint64_t now_ms)
-{
-	const struct side fresh = {.active_ms = now_ms};
-	size_t from = sizeof(side->fd);
-
-	atomic_store_relaxed(&side->fd, fd);
-	memcpy((char *)side + from, (const char *)&fresh + from,
-	    offsetof(struct side, received) - from);
-	atomic_store_relaxed(&side->received, UINT64_C(0));
-	side->counted = 0;
-}
-
 /* Pending data of a side, see side.piped; NULL: there are none. */
 union pending_data {
 	struct pending *buffer;
@@ -169,6 +131,7 @@ struct session {
 	uint32_t index;        /* in the slab, fixed */
 	uint8_t state;         /* enum session_state; [P21] */
 	uint8_t reason;        /* enum close_reason, once FLUSHING */
+	uint8_t closer;        /* enum closer: whose end came first */
 	uint8_t tries;         /* connects so far; [P21] */
 	uint8_t tried_n;       /* of tried */
 	bool redispatched : 1; /* more than one server was tried */
@@ -183,7 +146,7 @@ struct session {
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t header_sent; /* bytes of its PROXY header the server has got */
 	uint16_t route;       /* [P21] of its backend, of the frontend's */
-	struct side side[2];
+	struct side side[2];  /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
 	struct server *server;     /* [P21] counted in its gauge, or NULL */

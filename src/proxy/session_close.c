@@ -143,7 +143,7 @@ close_side(struct session *s, enum handle_side which)
 
 	if (side->fd < 0)
 		return;
-	if ((s->side[!which].reset || left) && !side->broken)
+	if ((side_is_broken(&s->side[!which]) || left) && !side_is_broken(side))
 		sock_close_reset(side->fd);
 	else
 		close(side->fd);

@@ -38,7 +38,7 @@ awaited(const struct session *s, enum handle_side side)
 {
 	if (session_has_pending(s, side) || s->state == SESSION_FLUSHING)
 		return true;
-	return !s->side[side].eof && !session_has_pending(s, !side);
+	return !side_at_eof(&s->side[side]) && !session_has_pending(s, !side);
 }
 
 uint64_t
@@ -46,8 +46,8 @@ session_side_ends_ms(const struct session *session, enum handle_side side)
 {
 	const struct frontend_spec *f = session->frontend->spec;
 	const struct backend_spec *b = session_backend(session)->spec;
-	bool fin =
-	    session->side[side].shut || session->state == SESSION_FLUSHING;
+	bool fin = side_is_shut(&session->side[side]) ||
+	           session->state == SESSION_FLUSHING;
 	uint64_t limit_ms;
 
 	if (!awaited(session, side))

@@ -24,9 +24,9 @@ static void
 note_fin(struct side *side, uint32_t ready)
 {
 	if (ready & (HANDLE_ERROR | HANDLE_READ_ON))
-		side->last = false;
+		side->fin_queued = false;
 	else if (ready & HANDLE_READ_CLOSED && side->tcp && !side->read_on)
-		side->last = true;
+		side->fin_queued = true;
 }
 
 /* Sets the flags of both sides from the claim's bits.  A hang-up alone is not

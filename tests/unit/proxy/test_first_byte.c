@@ -107,7 +107,7 @@ a_client_that_has_finished_is_not_late(void **state)
 	assert_false(late_after(LIMIT_MS));
 	session.spoke = session.side[HANDLE_CLIENT].read_on = false;
 	assert_true(late_after(LIMIT_MS));
-	session.side[HANDLE_CLIENT].eof = true;
+	session.side[HANDLE_CLIENT].end = SIDE_EOF;
 	assert_false(late_after(LIMIT_MS));
 }
 

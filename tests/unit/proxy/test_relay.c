@@ -211,7 +211,8 @@ a_fast_open_without_its_cookie_goes_on(void **state)
 	st->session->side[HANDLE_CLIENT].readable = true;
 	send_error = EINPROGRESS;
 	expect_wait(relay_step(st->session, &st->self));
-	assert_false(server->broken || server->wrote || server->writable);
+	assert_false(
+	    side_is_broken(server) || server->wrote || server->writable);
 	/* Once it is connected. */
 	server->writable = true;
 	expect_wait(relay_step(st->session, &st->self));
