@@ -194,8 +194,9 @@ wait_for_server(
 	switch (queue_wait(session_backend(s), &s->waiter, &waiter_ops)) {
 	case WAIT_QUEUED:
 		session_set_state(s, SESSION_QUEUED, self);
-		return client_gone(s) ? verdict_close(CLOSE_CLIENT_GONE_QUEUED)
-		                      : verdict(STEP_WAIT);
+		return client_gone(s)
+		           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
+		           : verdict(STEP_WAIT);
 	case WAIT_FULL:
 		reason = CLOSE_QUEUE_FULL;
 		counters_add(session_backend(s)->counters, self->index,
@@ -307,8 +308,9 @@ choose_queued(struct session *session, struct pool_thread *self)
 		(void)session_leave_queue(s);
 		return try_granted(s, self);
 	}
-	return client_gone(s) ? verdict_close(CLOSE_CLIENT_GONE_QUEUED)
-	                      : verdict(STEP_WAIT);
+	return client_gone(s)
+	           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
+	           : verdict(STEP_WAIT);
 }
 
 struct verdict
@@ -316,7 +318,8 @@ choose_queue_timeout(struct session *session, struct pool_thread *self)
 {
 	return session_leave_queue(session)
 	           ? try_granted(session, self)
-	           : connect_give_up(session, CLOSE_QUEUE_TIMEOUT, self);
+	           : connect_give_up(session,
+	                 session_reason(session, CAUSE_SERVER_TIMEOUT), self);
 }
 
 struct verdict
@@ -331,8 +334,9 @@ choose_pausing(struct session *session, struct pool_thread *self)
 		    b, s->lineup, s->tried, s->tried_n, s->ejected_n);
 		return try_another(s, NULL, CLOSE_CONNECT_FAILED, self);
 	}
-	return session_client_reset(s) ? verdict_close(CLOSE_CLIENT_GONE)
-	                               : verdict(STEP_WAIT);
+	return session_client_reset(s)
+	           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
+	           : verdict(STEP_WAIT);
 }
 
 /* All servers were tried.  Now a server that was tried will do, unless it has

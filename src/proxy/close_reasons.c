@@ -30,3 +30,17 @@ close_reason_blame(enum close_reason reason)
 {
 	return reasons[reason].blame;
 }
+
+enum close_reason
+close_reason_in(enum close_phase phase, enum close_cause cause)
+{
+	static const enum close_reason by_phase[CLOSE_CAUSES][CLOSE_PHASES] = {
+#define X(cause, hello, queued, connect, data)                                 \
+	[CAUSE_##cause] = {                                                    \
+	    CLOSE_##hello, CLOSE_##queued, CLOSE_##connect, CLOSE_##data},
+	    CLOSE_CAUSES_TABLE(X)
+#undef X
+	};
+
+	return by_phase[cause][phase];
+}

@@ -92,6 +92,45 @@ enum close_reason {
 	    CLOSE_REASONS
 };
 
+/* How far a session has got. */
+enum close_phase {
+	PHASE_HELLO,   /* its backend is not known yet */
+	PHASE_QUEUED,  /* it waits in the queue */
+	PHASE_CONNECT, /* it has no connected server yet */
+	PHASE_DATA,    /* the server is connected */
+	CLOSE_PHASES
+};
+
+/* X(cause, reason in PHASE_HELLO, _QUEUED, _CONNECT, _DATA): the reason for
+ * causes that may end a session in several phases.  A server's causes cannot
+ * occur in PHASE_HELLO, and have the reason of a connect there. */
+#define CLOSE_CAUSES_TABLE(X)                                                  \
+	X(CLIENT_GONE, CLIENT_GONE_HELLO, CLIENT_GONE_QUEUED, CLIENT_GONE,     \
+	    CLIENT_RESET)                                                      \
+	X(FIRST_BYTE_LATE, FIRST_BYTE_HELLO, FIRST_BYTE_QUEUED,                \
+	    FIRST_BYTE_CONNECT, FIRST_BYTE_DATA)                               \
+	X(KILLED, KILLED_HELLO, KILLED_QUEUED, KILLED_CONNECT, KILLED_DATA)    \
+	X(NO_RESOURCE, NO_RESOURCE_HELLO, NO_RESOURCE_CONNECT,                 \
+	    NO_RESOURCE_CONNECT, NO_RESOURCE_DATA)                             \
+	X(SERVER_TIMEOUT, CONNECT_TIMEOUT, QUEUE_TIMEOUT, CONNECT_TIMEOUT,     \
+	    SERVER_TIMEOUT)                                                    \
+	X(SERVER_DRAINED, KILLED_CONNECT, KILLED_CONNECT, KILLED_CONNECT,      \
+	    DRAINED)                                                           \
+	X(SERVER_DOWN, SERVER_DOWN_CONNECT, SERVER_DOWN_CONNECT,               \
+	    SERVER_DOWN_CONNECT, SERVER_DOWN)                                  \
+	X(SERVER_UP, SERVER_UP_CONNECT, SERVER_UP_CONNECT, SERVER_UP_CONNECT,  \
+	    SERVER_UP)
+
+enum close_cause {
+#define X(cause, hello, queued, connect, data) CAUSE_##cause,
+	CLOSE_CAUSES_TABLE(X)
+#undef X
+	    CLOSE_CAUSES
+};
+
+enum close_reason close_reason_in(
+    enum close_phase phase, enum close_cause cause);
+
 const char *close_reason_code(enum close_reason reason);
 const char *close_reason_text(enum close_reason reason);
 enum close_blame close_reason_blame(enum close_reason reason);

@@ -22,11 +22,11 @@ is_exhaustion(int error)
 }
 
 static enum close_reason
-failure_reason(int error)
+failure_reason(const struct session *s, int error)
 {
 	if (resource_of(error) != RESOURCES)
-		return CLOSE_NO_RESOURCE_CONNECT;
-	return error == ETIMEDOUT ? CLOSE_CONNECT_TIMEOUT
+		return session_reason(s, CAUSE_NO_RESOURCE);
+	return error == ETIMEDOUT ? session_reason(s, CAUSE_SERVER_TIMEOUT)
 	                          : CLOSE_CONNECT_FAILED;
 }
 
@@ -36,8 +36,8 @@ attempt_failed(struct session *s, int error, struct pool_thread *self)
 	connect_note_failure(s, error, self);
 	session_end_retry(s);
 	if (is_exhaustion(error))
-		return connect_give_up(s, failure_reason(error), self);
-	return verdict_choose(failure_reason(error));
+		return connect_give_up(s, failure_reason(s, error), self);
+	return verdict_choose(failure_reason(s, error));
 }
 
 /* Reads the clock for every connect, because the turn's time may be older by a
@@ -151,8 +151,9 @@ connect_step(struct session *session, struct pool_thread *self)
 		return accepted(s, self);
 	/* A connected server would still get what the client sent before its
 	 * reset, so this comes last. */
-	return session_client_reset(s) ? verdict_close(CLOSE_CLIENT_GONE)
-	                               : verdict(STEP_WAIT);
+	return session_client_reset(s)
+	           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
+	           : verdict(STEP_WAIT);
 }
 
 struct verdict

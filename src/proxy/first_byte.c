@@ -37,20 +37,3 @@ first_byte_is_late(struct session *session, const struct pool_thread *self)
 	    client->read_on || client->error || sock_unread(client->fd) > 0;
 	return !s->spoke;
 }
-
-enum close_reason
-first_byte_reason(const struct session *session)
-{
-	switch ((enum session_state)session->state) {
-	case SESSION_INSPECTING:
-		return CLOSE_FIRST_BYTE_HELLO;
-	case SESSION_QUEUED:
-		return CLOSE_FIRST_BYTE_QUEUED;
-	case SESSION_ACCEPTED:
-	case SESSION_CONNECTING:
-	case SESSION_PAUSING:
-		return CLOSE_FIRST_BYTE_CONNECT;
-	default:
-		return CLOSE_FIRST_BYTE_DATA;
-	}
-}

@@ -22,7 +22,4 @@ uint64_t first_byte_ends_ms(const struct session *session);
 bool first_byte_is_late(
     struct session *session, const struct pool_thread *self);
 
-/* The owner: why a session in its state is closed when the time is over. */
-enum close_reason first_byte_reason(const struct session *session);
-
 #endif

@@ -310,7 +310,7 @@ inspect_step(
 	if (found == LOOK_DONE && client->error && client->tcp)
 		found = LOOK_GONE;
 	if (found == LOOK_MORE && first_byte_is_late(s, self))
-		return verdict_close(first_byte_reason(s));
+		return verdict_close(session_reason(s, CAUSE_FIRST_BYTE_LATE));
 	if (found == LOOK_MORE && is_late(s, self))
 		found = LOOK_LATE;
 	if (s->inspection->steps & INSPECT_PROXY && found != LOOK_MORE)
@@ -330,7 +330,7 @@ inspect_step(
 		inspect_count(s, COUNTER_NOT_TLS, self);
 		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_GONE:
-		return verdict_close(CLOSE_CLIENT_GONE_HELLO);
+		return verdict_close(session_reason(s, CAUSE_CLIENT_GONE));
 	case LOOK_LATE:
 		inspect_count(s, COUNTER_HELLO_TIMEOUTS, self);
 		return proceed(s, CLOSE_HELLO_TIMEOUT, self);

@@ -405,7 +405,7 @@ relay_step(struct session *session, struct pool_thread *self)
 	if (turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
-		return verdict_close(CLOSE_NO_RESOURCE_DATA);
+		return verdict_close(session_reason(s, CAUSE_NO_RESOURCE));
 	if (server_ended_unused(s))
 		return client_wants_server(s) ? verdict(STEP_REPLACE)
 		                              : relay_keep_server(s, self);

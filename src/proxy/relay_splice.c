@@ -14,6 +14,7 @@
  */
 #include "proxy/relay_internal.h"
 
+#include <errno.h>
 
 #include "lf/pool.h"
 #include "net/splice.h"

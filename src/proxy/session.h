@@ -234,12 +234,13 @@ session_retries(const struct session *session)
 	return session->tries > 0 ? (uint8_t)(session->tries - 1) : 0;
 }
 
-/* Nothing is known about the backend yet. */
+/* The backend is not known yet. */
 static inline bool
 session_is_inspecting(const struct session *session)
 {
 	return session->state == SESSION_INSPECTING ||
-	       (session->state == SESSION_ACCEPTED && session->inspection);
+	       (session->state == SESSION_ACCEPTED &&
+	           !session_backend(session));
 }
 
 /* The backend is known, and no server is connected yet. */
@@ -250,6 +251,19 @@ session_is_connecting(const struct session *session)
 	       session->state == SESSION_QUEUED ||
 	       session->state == SESSION_CONNECTING ||
 	       session->state == SESSION_PAUSING;
+}
+
+/* Why this cause closes the session in its present state. */
+static inline enum close_reason
+session_reason(const struct session *session, enum close_cause cause)
+{
+	enum close_phase phase =
+	    session_is_inspecting(session)     ? PHASE_HELLO
+	    : session->state == SESSION_QUEUED ? PHASE_QUEUED
+	    : session_is_connecting(session)   ? PHASE_CONNECT
+	                                       : PHASE_DATA;
+
+	return close_reason_in(phase, cause);
 }
 
 /* Both sides are connected, and neither was reset. */

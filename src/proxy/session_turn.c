@@ -106,28 +106,26 @@ server_ends(const struct session *s)
 	       server_end_of(s->server->state, s->lineup) != SERVER_END_NONE;
 }
 
-/* A session that is not connected yet gets another server. */
+/* The session leaves its server: for another one if it is not connected yet,
+ * else it is closed. */
 static struct verdict
-leave_ended_server(const struct session *s)
+leave_server(const struct session *s, enum close_cause cause)
 {
-	bool down =
-	    server_end_of(s->server->state, s->lineup) == SERVER_END_DOWN;
+	enum close_reason reason = session_reason(s, cause);
 
 	if (session_is_connecting(s))
-		return verdict_choose(
-		    down ? CLOSE_SERVER_DOWN_CONNECT : CLOSE_SERVER_UP_CONNECT);
-	return verdict_close(down ? CLOSE_SERVER_DOWN : CLOSE_SERVER_UP);
-}
-
-/* The server is drained, and the time for that is over. */
-static struct verdict
-leave_drained_server(const struct session *s)
-{
-	if (session_is_connecting(s))
-		return verdict_choose(CLOSE_KILLED_CONNECT);
+		return verdict_choose(reason);
 	return verdict_close(s->state == SESSION_FLUSHING
 	                         ? (enum close_reason)s->reason
-	                         : CLOSE_DRAINED);
+	                         : reason);
+}
+
+static enum close_cause
+server_end_cause(const struct session *s)
+{
+	return server_end_of(s->server->state, s->lineup) == SERVER_END_DOWN
+	           ? CAUSE_SERVER_DOWN
+	           : CAUSE_SERVER_UP;
 }
 
 /* Runs the step of the state. */
@@ -173,7 +171,7 @@ static struct verdict
 on_deadline(struct session *s, struct pool_thread *self)
 {
 	if (first_byte_is_late(s, self))
-		return verdict_close(first_byte_reason(s));
+		return verdict_close(session_reason(s, CAUSE_FIRST_BYTE_LATE));
 	if (!session_is_connecting(s)) {
 		accesslog_ongoing(s, self);
 		return relay_timeout(s, self);
@@ -184,24 +182,6 @@ on_deadline(struct session *s, struct pool_thread *self)
 	                                        : on_events(s, 0, self);
 }
 
-static struct verdict
-on_kill(const struct session *s)
-{
-	return verdict_close(s->state == SESSION_QUEUED ? CLOSE_KILLED_QUEUED
-	                     : session_is_inspecting(s) ? CLOSE_KILLED_HELLO
-	                     : session_is_connecting(s) ? CLOSE_KILLED_CONNECT
-	                                                : CLOSE_KILLED_DATA);
-}
-
-static struct verdict
-on_lost_shard(const struct session *s)
-{
-	return verdict_close(session_is_inspecting(s) ? CLOSE_NO_RESOURCE_HELLO
-	                     : session_is_connecting(s)
-	                         ? CLOSE_NO_RESOURCE_CONNECT
-	                         : CLOSE_NO_RESOURCE_DATA);
-}
-
 /* Returns the first step of the turn.  Notes come before events. */
 static struct verdict
 first_step(struct session *s, uint32_t pending, struct pool_thread *self)
@@ -209,17 +189,17 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	bool timeout = pending & NOTE_TIMEOUT;
 
 	if (pending & NOTE_KILL)
-		return on_kill(s);
+		return verdict_close(session_reason(s, CAUSE_KILLED));
 	if (pending & NOTE_EXPIRE && server_expired(s))
 		return verdict_close(CLOSE_DRAIN_TIMEOUT);
 	if (pending & NOTE_EXPIRE && server_ends(s))
-		return leave_ended_server(s);
+		return leave_server(s, server_end_cause(s));
 	if (pending & NOTE_DRAIN && s->server)
-		return leave_drained_server(s);
+		return leave_server(s, CAUSE_SERVER_DRAINED);
 	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)
 		return verdict_close(CLOSE_REBALANCED);
 	if (pending & NOTE_MOVE && !find_shard(s, self))
-		return on_lost_shard(s);
+		return verdict_close(session_reason(s, CAUSE_NO_RESOURCE));
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);
 	/* The inspection looks at its deadline itself. */
@@ -327,10 +307,7 @@ session_start(struct session *session, const struct shard *at,
 	if (rc < 0) {
 		(void)exhaustion_note(&proxy_of(self)->exhaustion, -rc,
 		    "an accepted connection is dropped");
-		session_close(s,
-		    session_backend(s) ? CLOSE_NO_RESOURCE_CONNECT
-		                       : CLOSE_NO_RESOURCE_HELLO,
-		    self);
+		session_close(s, session_reason(s, CAUSE_NO_RESOURCE), self);
 		return;
 	}
 	/* A thread of its own shard connects it: else one shard would make the
