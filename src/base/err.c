@@ -24,6 +24,12 @@ err_set(struct err *err, const char *fmt, ...)
 	return false;
 }
 
+bool
+err_oom(struct err *err)
+{
+	return err_set(err, "out of memory");
+}
+
 void
 err_list_init(struct err_list *list)
 {

@@ -20,6 +20,9 @@ struct err {
 bool err_set(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Sets the sentence to "out of memory".  Always false. */
+bool err_oom(struct err *err);
+
 /* An entry of a list; line 0 means that the whole file is meant. */
 struct err_entry {
 	char *file;

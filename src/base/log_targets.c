@@ -42,7 +42,7 @@ log_target_open(const struct log_sink_options *options,
 		}
 	t = calloc(1, sizeof(*t));
 	if (!t)
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	if (!log_target_start(t, options, err)) {
 		free(t);
 		return false;

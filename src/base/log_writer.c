@@ -244,7 +244,7 @@ log_target_start(struct log_target *target,
 	t->ring = ring_new(RING_CELLS, sizeof(struct log_target_entry));
 	if (!t->ring) {
 		log_sink_close(&t->sink);
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	}
 	sem_init(&t->wake, 0, 0);
 	/* Signals are for the control thread. */

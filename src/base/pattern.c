@@ -137,7 +137,7 @@ parse(const char *text, struct pattern *p, struct err *err)
 	p->text = strdup(text);
 	p->bytes = calloc(1, strlen(text) + 1);
 	if (!p->text || !p->bytes)
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	if ((rest = after_word(text, "regex"))) {
 		p->kind = PATTERN_REGEX;
 		if (!take_text(rest, true, p, err))

@@ -22,7 +22,7 @@ fail_edit(struct call *call, const struct err_list *errors)
 	struct text_out out;
 
 	if (!text_out_open(&out))
-		return err_set(call->err, "out of memory");
+		return err_oom(call->err);
 	err_list_print(errors, out.stream);
 	if (text_out_close(&out) && *out.text)
 		out.text[strcspn(out.text, "\n")] = '\0';

@@ -136,7 +136,7 @@ restore(struct waiting *c, struct err *err)
 	replay_init(&r, c, c->former);
 	r.call.out = open_memstream(&answer, &size);
 	if (!r.call.out)
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	ok = c->command->setting.restore(&r.call);
 	model_update(control_model(c->expiring->env->control));
 	(void)fclose(r.call.out);

@@ -335,7 +335,7 @@ take_frontend(struct call *call, const char *name, struct request *r)
 		    "'%.60s' could have connected to.",
 		    name, r->source);
 	r->frontend = strdup(name);
-	return r->frontend || err_set(call->err, "Out of memory.");
+	return r->frontend || err_oom(call->err);
 }
 
 static bool
@@ -413,7 +413,7 @@ run_explain(struct call *call)
 	bool ok;
 
 	if (!x)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	x->rest = (struct answer_rest){.more = more, .free = free_explaining};
 	ok = take_args(call, &x->request);
 	if (ok && !next_frontend(x, m))

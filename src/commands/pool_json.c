@@ -199,7 +199,7 @@ json_print(json_t *value, bool complete, FILE *out, struct err *err)
 
 	json_decref(value);
 	if (!text)
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	fprintf(out, "%s\n", text);
 	free(text);
 	return true;

@@ -73,14 +73,14 @@ run_reload(struct call *call)
 		return false;
 	a = calloc(1, sizeof(*a));
 	if (!a)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	a->rest = (struct answer_rest){
 	    .more = more_of_reload, .free = free_reload_answer};
 	a->mode = *call->mode;
 	a->reload = control_reload(call->env->control);
 	if (!a->reload) {
 		free(a);
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	}
 	if (!reload_result(a->reload)) {
 		a->rest.pause_ms = RELOAD_LOOK_MS;

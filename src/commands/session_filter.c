@@ -13,7 +13,7 @@ keep(struct call *call, char **name, const char *text, size_t len)
 {
 	free(*name);
 	*name = strndup(text, len);
-	return *name || err_set(call->err, "Out of memory.");
+	return *name || err_oom(call->err);
 }
 
 /* `BACKEND/SERVER` are two names. */

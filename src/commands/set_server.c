@@ -219,7 +219,7 @@ set_addr(struct call *call, struct server *server)
 	if (!answer.failed && strcmp(call_arg(call, 3), "port") == 0)
 		change_port(&addr, call_arg(call, 4), &answer);
 	if (!operator_set_addr(server, &addr))
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	if (answer.failed)
 		call_fail(call);
 	call_say(call, SEVERITY_WARNING, "%s" BY, answer.text);

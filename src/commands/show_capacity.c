@@ -271,7 +271,7 @@ run_show_capacity(struct call *call)
 		    call_arg(call, json));
 	l = calloc(1, sizeof(*l));
 	if (!l)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	l->rest = (struct answer_rest){.more = more, .free = free_listing};
 	l->json = json;
 	if (json)

@@ -370,11 +370,11 @@ run_show_closed(struct call *call)
 	struct listing *l = calloc(1, sizeof(*l));
 
 	if (!l)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	l->rest = (struct answer_rest){.more = more, .free = free_listing};
 	l->walk = closed_walk_new(rings);
 	if (!l->walk) {
-		err_set(call->err, "Out of memory.");
+		err_oom(call->err);
 		goto fail;
 	}
 	if (!take_words(call, &l->wanted) ||

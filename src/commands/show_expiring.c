@@ -99,7 +99,7 @@ run_show_expiring(struct call *call)
 		return false;
 	l = calloc(1, sizeof(*l));
 	if (!l)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	l->rest = (struct answer_rest){.more = more, .free = free_listing};
 	l->json = json;
 	if (json)

@@ -177,7 +177,7 @@ run_show_memory(struct call *call)
 		    call_arg(call, json));
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	s->rest = (struct answer_rest){.more = more, .free = free_showing};
 	s->json = json;
 	s->pss = pss_ask();

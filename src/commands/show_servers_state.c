@@ -356,7 +356,7 @@ run_show_servers_conn(struct call *call)
 	bool ok;
 
 	if (!zeros)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	for (unsigned i = 0; i < threads; i++)
 		memcpy(zeros + 2 * i, " 0", 2);
 	snprintf(head, sizeof(head),

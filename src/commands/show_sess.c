@@ -398,7 +398,7 @@ run_show_sess(struct call *call)
 		return show_one(call, id, json);
 	l = calloc(1, sizeof(*l));
 	if (!l)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	l->rest = (struct answer_rest){.more = more, .free = free_listing};
 	l->json = json;
 	if (!take_filters(call, l)) {

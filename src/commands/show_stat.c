@@ -42,5 +42,5 @@ run_show_stat(struct call *call)
 	/* As in HAProxy, the level of the socket decides, not the connection's. */
 	filter.addresses_hidden = call->mode->level < LEVEL_OPERATOR;
 	call->rest = stat_rows_new(&filter);
-	return call->rest || err_set(call->err, "Out of memory.");
+	return call->rest || err_oom(call->err);
 }

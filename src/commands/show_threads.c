@@ -156,5 +156,5 @@ run_show_threads(struct call *call)
 	free(threads);
 	if (json)
 		return json_print(all, ok, call->out, call->err);
-	return ok || err_set(call->err, "Out of memory.");
+	return ok || err_oom(call->err);
 }

@@ -215,7 +215,7 @@ run_wait(struct call *call)
 		return err_set(call->err, "Invalid duration.");
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return err_set(call->err, "Out of memory.");
+		return err_oom(call->err);
 	w->rest = (struct answer_rest){.more = more, .free = free_waiting};
 	w->mode = *call->mode;
 	w->from_ms = clock_now_ms();

@@ -90,8 +90,7 @@ keep_secret(const char *value, const char *inner, size_t len,
 	char source[DRAFT_VALUE_MAX * 2];
 
 	snprintf(source, sizeof(source), OPENING "%.*s}", (int)len, inner);
-	return secrets_add(value, source, open_path) ||
-	       err_set(err, "out of memory");
+	return secrets_add(value, source, open_path) || err_oom(err);
 }
 
 /* Reads the regular file into out, as text without the line end behind it. */

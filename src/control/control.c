@@ -245,14 +245,14 @@ control_new(
 
 	if (!c) {
 		spec_free(spec);
-		err_set(err, "out of memory");
+		err_oom(err);
 		return NULL;
 	}
 	list_init(&c->drains);
 	list_init(&c->rebalances);
 	if (!copy_files(c, files, n)) {
 		spec_free(spec);
-		err_set(err, "out of memory");
+		err_oom(err);
 		goto fail;
 	}
 	/* Peers that go away while being written to are told by EPIPE. */
@@ -276,7 +276,7 @@ control_new(
 	}
 	c->model = model_new(spec, c->grace, NULL);
 	if (!c->model || proxy_init(&c->proxy, c->budget.sessions) < 0) {
-		err_set(err, "out of memory");
+		err_oom(err);
 		goto fail;
 	}
 	c->proxy.call_reaper = call_reaper;

@@ -339,7 +339,7 @@ control_drain(struct control *control, struct server *server,
 		    "is nothing to be done over time.");
 	d = new_drain(control, server, order);
 	if (!d)
-		return err_set(err, "Out of memory.");
+		return err_oom(err);
 	if (before) {
 		d->admin_was = before->admin_was;
 		/* What is left of the weight is where the next one begins. */

@@ -61,7 +61,7 @@ prepare(struct control *c, struct spec *spec, struct err_list *errors)
 	 * thousand. */
 	(void)model_reclaim(c->model);
 	model = model_new(spec, c->grace, c->model);
-	err_set(&err, "out of memory");
+	err_oom(&err);
 	if (model)
 		server_names_prepare(c, model);
 	if (model && accesslog_open(model, &err) &&

@@ -118,12 +118,12 @@ bind_one(struct listeners *ls, struct frontend *frontend,
 	int fd;
 
 	if (!l)
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	fd = listener_bind(l, err);
 	if (fd < 0)
 		blame_own(ls, &spec->addr, err);
 	else if (!make_acceptor(ls, l, fd))
-		err_set(err, "out of memory");
+		err_oom(err);
 	if (!l->acceptor) {
 		listener_free(l);
 		return false;
@@ -260,7 +260,7 @@ listeners_bind(struct model *model, struct proxy *proxy, struct err *err)
 	struct listeners *ls = calloc(1, sizeof(*ls));
 
 	if (!ls) {
-		err_set(err, "out of memory");
+		err_oom(err);
 		return NULL;
 	}
 	ls->proxy = proxy;

@@ -255,7 +255,7 @@ pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
 	struct changes none;
 
 	if (!p) {
-		err_set(err, "out of memory");
+		err_oom(err);
 		return NULL;
 	}
 	if (!pools_prepare(p, spec, err)) {

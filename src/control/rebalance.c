@@ -94,7 +94,7 @@ control_plan_rebalance(struct control *control, const struct backend *backend,
 		return false;
 	if (!rebalance_fill_plan(backend, &plan)) {
 		rebalance_status_fini(&plan);
-		return err_set(err, "Out of memory.");
+		return err_oom(err);
 	}
 	*ret_plan = plan;
 	return true;

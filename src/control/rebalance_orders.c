@@ -78,7 +78,7 @@ control_rebalance(struct control *control, const struct backend *backend,
 		r = new_rebalance(control, backend, &plan);
 		if (!r) {
 			rebalance_status_fini(&plan);
-			return err_set(err, "Out of memory.");
+			return err_oom(err);
 		}
 		list_append(&control->rebalances, &r->node);
 		task_timer_schedule(&control->task_timer, &r->task,

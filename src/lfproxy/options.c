@@ -113,7 +113,7 @@ append(const char ***values, size_t *n, struct err *err)
 	const char **grown = reallocarray(*values, *n + 1, sizeof(*grown));
 
 	if (!grown)
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	*values = grown;
 	grown[(*n)++] = optarg;
 	return true;

@@ -27,8 +27,7 @@ static bool
 load(X509_STORE *trust, const char *file, struct err *err)
 {
 	if (!file)
-		return X509_STORE_set_default_paths(trust) == 1 ||
-		       err_set(err, "out of memory");
+		return X509_STORE_set_default_paths(trust) == 1 || err_oom(err);
 	if (!can_be_read(file, err))
 		return false;
 	return X509_STORE_load_file(trust, file) == 1 ||
@@ -43,7 +42,7 @@ trust_load(const char *file, struct err *err)
 	if (trust && load(trust, file, err))
 		return trust;
 	if (!trust)
-		err_set(err, "out of memory");
+		err_oom(err);
 	ERR_clear_error();
 	X509_STORE_free(trust);
 	return NULL;

@@ -206,7 +206,7 @@ open_logs(struct frontend *f, const struct spec *spec, struct err *err)
 		return true;
 	f->logs = calloc(list->n, sizeof(*f->logs));
 	if (!f->logs)
-		return err_set(err, "out of memory");
+		return err_oom(err);
 	for (size_t i = 0; i < list->n; i++) {
 		const struct log_spec *l = &list->logs[i];
 		struct frontend_log *log = &f->logs[i];
