@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See ctl_client.h.
+ * See client.h.
  */
 #include "ctl/client.h"
 
@@ -14,13 +14,13 @@
 #include "base/clock.h"
 #include "net/addr.h"
 
-/* HAProxy refuses the second, and then has severities. */
+/* HAProxy refuses the second command and keeps the severities of the first. */
 #define PREAMBLE     "set severity-output number;set severity-output status;"
-#define SEVERITY_ERR 3 /* and below; syslog's */
-#define STATUS_FINE  "[status 0]\n"
+#define SEVERITY_ERR 3 /* of syslog(3); lower ones are errors as well */
+#define STATUS_OK    "[status 0]\n"
 #define STATUS_ERROR "[status 1]\n"
-#define STATUS_SIZE  (sizeof(STATUS_FINE) - 1)
-#define READ_AT_ONCE 65536
+#define STATUS_SIZE  (sizeof(STATUS_OK) - 1)
+#define READ_SIZE    65536
 
 void *
 ctl_array(void *old, size_t n, size_t size)
@@ -35,7 +35,7 @@ ctl_array(void *old, size_t n, size_t size)
 }
 
 static void
-reserve(struct ctl_text *text, size_t more)
+text_reserve(struct ctl_text *text, size_t more)
 {
 	size_t room = text->room ? text->room : 4096;
 
@@ -50,7 +50,7 @@ reserve(struct ctl_text *text, size_t more)
 void
 ctl_text_add(struct ctl_text *text, const char *data, size_t n)
 {
-	reserve(text, n);
+	text_reserve(text, n);
 	memcpy(text->data + text->n, data, n);
 	text->n += n;
 }
@@ -88,7 +88,7 @@ ctl_add_command(struct ctl_text *line, const char *const *words)
 }
 
 static const char *
-what_to_do(int error)
+advice_for(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -108,9 +108,9 @@ what_to_do(int error)
 	}
 }
 
-/* Waits for the resolver where the host is a name. */
+/* Blocks in the resolver if the host is a name. */
 static int
-find_host(const char *where, struct addr *ret_addr)
+resolve_host(const char *where, struct addr *ret_addr)
 {
 	struct addr_name name;
 	struct addr addr;
@@ -124,15 +124,15 @@ find_host(const char *where, struct addr *ret_addr)
 	return 0;
 }
 
-/* As in [global]: `/path` and `name` are files, `127.0.0.1:9999` is TCP.
- * 0 or -errno. */
+/* Parses an address as [global] has it: `/path` and `name` are unix sockets,
+ * `127.0.0.1:9999` is TCP.  Returns 0 or -errno. */
 static int
-find_addr(const char *where, struct addr *ret_addr)
+resolve_addr(const char *where, struct addr *ret_addr)
 {
 	const char *path = strncmp(where, "unix:", 5) == 0 ? where + 5 : where;
 
 	if (path == where && path[0] != '/' && strchr(path, ':'))
-		return find_host(where, ret_addr);
+		return resolve_host(where, ret_addr);
 	if (strlen(path) >= sizeof(ret_addr->un.sun_path))
 		return -ENAMETOOLONG;
 	memset(ret_addr, 0, sizeof(*ret_addr));
@@ -142,8 +142,8 @@ find_addr(const char *where, struct addr *ret_addr)
 	return 0;
 }
 
-/* A full backlog makes it wait: not for longer than the rest may.
- * -errno, or the socket. */
+/* Returns the socket, or -errno.  With a full backlog connect(2) blocks, at
+ * most for timeout_ms. */
 static int
 connect_to(const char *where, int timeout_ms)
 {
@@ -152,7 +152,7 @@ connect_to(const char *where, int timeout_ms)
 	    .tv_usec = timeout_ms % 1000 * 1000,
 	};
 	struct addr addr;
-	int fd, rc = find_addr(where, &addr);
+	int fd, rc = resolve_addr(where, &addr);
 
 	if (rc < 0)
 		return rc;
@@ -170,7 +170,7 @@ connect_to(const char *where, int timeout_ms)
 	return rc;
 }
 
-/* Waits until the socket is ready; false (errno) after timeout_ms. */
+/* Waits until the socket is ready; false with errno set after timeout_ms. */
 static bool
 wait_ready(int fd, short events, int timeout_ms)
 {
@@ -190,8 +190,9 @@ wait_ready(int fd, short events, int timeout_ms)
 	}
 }
 
-/* The server may end the conversation before it has read everything (a line
- * that is too long): its answer says why, so EPIPE is not the end here. */
+/* The server may close the connection before it has read everything, because of
+ * a line that is too long for instance.  Its answer has the reason, so EPIPE is
+ * not an error here. */
 static bool
 send_all(int fd, const struct ctl_text *line, int timeout_ms)
 {
@@ -222,9 +223,8 @@ receive_all(int fd, struct ctl_text *answer, int timeout_ms)
 
 		if (!wait_ready(fd, POLLIN, timeout_ms))
 			return false;
-		reserve(answer, READ_AT_ONCE);
-		n = recv(
-		    fd, answer->data + answer->n, READ_AT_ONCE, MSG_DONTWAIT);
+		text_reserve(answer, READ_SIZE);
+		n = recv(fd, answer->data + answer->n, READ_SIZE, MSG_DONTWAIT);
 		if (n == 0 || (n < 0 && errno == ECONNRESET && answer->n))
 			return true;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
@@ -235,7 +235,7 @@ receive_all(int fd, struct ctl_text *answer, int timeout_ms)
 }
 
 static bool
-talk(int fd, const struct ctl_text *line, int timeout_ms,
+send_and_receive(int fd, const struct ctl_text *line, int timeout_ms,
     struct ctl_text *ret_answer)
 {
 	struct ctl_text all = {NULL, 0, 0};
@@ -254,24 +254,23 @@ bool
 ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err)
 {
-	/* What takes long is the answer. */
-	int patience_ms =
+	/* Only the answer may take longer. */
+	int connect_ms =
 	    timeout_ms < CTL_TIMEOUT_MS ? timeout_ms : CTL_TIMEOUT_MS;
 	struct ctl_text answer = {NULL, 0, 0};
-	int fd = connect_to(where, patience_ms);
+	int fd = connect_to(where, connect_ms);
 
 	if (fd < 0)
 		return err_set(
-		    err, "%s: %s; %s", where, strerror(-fd), what_to_do(-fd));
-	if (!talk(fd, line, timeout_ms, &answer))
+		    err, "%s: %s; %s", where, strerror(-fd), advice_for(-fd));
+	if (!send_and_receive(fd, line, timeout_ms, &answer))
 		err_set(err,
-		    "%s: no answer: %s; try again, and look at lfproxy's log "
-		    "if it stays so",
-		    where, strerror(errno));
+		    "%s: no answer: %s; try again, or see lfproxy's log", where,
+		    strerror(errno));
 	else if (answer.n == 0)
 		err_set(err,
-		    "%s: closed without an answer; is that lfproxy's admin "
-		    "socket?",
+		    "%s: closed without an answer; is it an admin socket of "
+		    "lfproxy?",
 		    where);
 	else {
 		close(fd);
@@ -283,9 +282,9 @@ ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
 	return false;
 }
 
-/* Takes off the answer that the text starts with, if it does. */
+/* Skips the text if the rest begins with it. */
 static bool
-take_off(struct ctl_reader *reader, const char *text)
+skip_text(struct ctl_reader *reader, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -297,7 +296,7 @@ take_off(struct ctl_reader *reader, const char *text)
 }
 
 /* The first two answers are those to the preamble: an empty line, and a status
- * with an empty line; or what HAProxy says instead. */
+ * line with an empty line.  HAProxy answers the second with an error. */
 void
 ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer)
 {
@@ -306,18 +305,19 @@ ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer)
 	reader->at = answer->data;
 	reader->end = answer->data + answer->n;
 	reader->has_status = false;
-	reader->heard = take_off(reader, "\n");
-	if (!reader->heard)
+	reader->accepted = skip_text(reader, "\n");
+	if (!reader->accepted)
 		return;
-	reader->has_status = take_off(reader, STATUS_FINE "\n");
+	reader->has_status = skip_text(reader, STATUS_OK "\n");
 	if (!reader->has_status && reader->end - reader->at > 5 &&
 	    memcmp(reader->at, "[3]: ", 5) == 0)
 		(void)ctl_reader_next(reader, &refusal);
 }
 
-/* HAProxy's: `[3]: ` at the start is a severity, which is skipped. */
+/* Cuts off the severity with which HAProxy begins an answer, for instance
+ * `[3]: `. */
 static void
-take_severity(struct ctl_reply *reply)
+cut_severity(struct ctl_reply *reply)
 {
 	const char *p = reply->text;
 
@@ -329,35 +329,36 @@ take_severity(struct ctl_reply *reply)
 	reply->n -= 5;
 }
 
-/* The last line is the status.  Without one lfproxy says why it ends the
- * connection. */
+/* Cuts off the status, which is the last line.  An answer without one is the
+ * reason why lfproxy closed the connection. */
 static void
-take_status(struct ctl_reply *reply)
+cut_status(struct ctl_reply *reply)
 {
 	const char *status = reply->text + reply->n - STATUS_SIZE;
-	bool is_fine;
+	bool is_ok;
 
 	if (reply->n < STATUS_SIZE ||
 	    (reply->n > STATUS_SIZE && status[-1] != '\n')) {
 		reply->is_error = true;
 		return;
 	}
-	is_fine = memcmp(status, STATUS_FINE, STATUS_SIZE) == 0;
-	reply->is_error |= !is_fine;
-	if (is_fine || memcmp(status, STATUS_ERROR, STATUS_SIZE) == 0)
+	is_ok = memcmp(status, STATUS_OK, STATUS_SIZE) == 0;
+	reply->is_error |= !is_ok;
+	if (is_ok || memcmp(status, STATUS_ERROR, STATUS_SIZE) == 0)
 		reply->n -= STATUS_SIZE;
 }
 
 static void
-take(struct ctl_reader *reader, const char *end, struct ctl_reply *ret_reply)
+make_reply(
+    struct ctl_reader *reader, const char *end, struct ctl_reply *ret_reply)
 {
-	ret_reply->is_error = !reader->heard;
+	ret_reply->is_error = !reader->accepted;
 	ret_reply->text = reader->at;
 	ret_reply->n = (size_t)(end - reader->at);
 	if (reader->has_status)
-		take_status(ret_reply);
+		cut_status(ret_reply);
 	else
-		take_severity(ret_reply);
+		cut_severity(ret_reply);
 }
 
 bool
@@ -367,12 +368,12 @@ ctl_reader_next(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 
 	if (p == reader->end)
 		return false;
-	/* Whole lines, until one that is empty. */
+	/* The answer ends at an empty line. */
 	while (p < reader->end && *p != '\n') {
 		p = memchr(p, '\n', (size_t)(reader->end - p));
 		p = p ? p + 1 : reader->end;
 	}
-	take(reader, p, ret_reply);
+	make_reply(reader, p, ret_reply);
 	reader->at = p < reader->end ? p + 1 : p;
 	return true;
 }
@@ -387,9 +388,9 @@ ctl_reader_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 		end -= 3;
 	else if (n > 0 && end[-1] == '\n')
 		end--;
-	take(reader, end, ret_reply);
+	make_reply(reader, end, ret_reply);
 	/* `quit` has no answer. */
 	if (n == 0)
-		ret_reply->is_error = !reader->heard;
+		ret_reply->is_error = !reader->accepted;
 	reader->at = reader->end;
 }

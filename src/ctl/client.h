@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The conversation with an admin socket, from the client's side: one
- * connection, one line of commands, all of the answers.
+ * The client's side of an admin socket: one connection, one line of commands,
+ * and all answers.
  *
- * lfproxy ends each answer with a line that has a status (`set severity-output
- * status`), so no error is guessed from the wording.  HAProxy, which has no
- * such thing, is asked for severities.
+ * lfproxy ends each answer with a status line (`set severity-output status`),
+ * so errors are not guessed from their wording.  HAProxy has no status lines;
+ * the client asks it for severities instead.
  */
 #ifndef CTL_CLIENT_H
 #define CTL_CLIENT_H
@@ -17,62 +17,64 @@
 #define CTL_TIMEOUT_MS 10000
 
 enum ctl_exit {
-	CTL_FINE = 0,
+	CTL_OK = 0,
 	CTL_ANSWER_IS_ERROR = 1,
 	CTL_USAGE = 2,
 	CTL_NO_ANSWER = 3,
 };
 
-/* As reallocarray(3), for n > 0; but short memory ends the program, with
- * CTL_NO_ANSWER. */
+/* Like reallocarray(3), for n > 0, but ends the program with CTL_NO_ANSWER if
+ * memory is short. */
 void *ctl_array(void *old, size_t n, size_t size);
 
-/* Bytes that grow (by ctl_array); all zero is empty. */
+/* A growing buffer; all zero is empty. */
 struct ctl_text {
 	char *data;
 	size_t n, room;
 };
 
+/* Appends n bytes. */
 void ctl_text_add(struct ctl_text *text, const char *data, size_t n);
+/* Frees the buffer, which is empty then. */
 void ctl_text_fini(struct ctl_text *text);
 
-/* A `;` or a backslash in the word is meant as it stands; a blank separates
- * words.  False when it has a line end: a command is one line. */
+/* Appends a word, with `;` and backslashes escaped but blanks as they are.
+ * False if the word has a line end: a command is one line. */
 bool ctl_add_word(struct ctl_text *line, const char *word);
 
-/* Words until NULL as one command, without the end of the line. */
+/* Appends the words, NULL-terminated, as one command without a line end. */
 bool ctl_add_command(struct ctl_text *line, const char *const *words);
 
-/* Sends the line, which is one command or several with `;` between them and
- * has no line end, to the socket `where`: a path (also as `unix:PATH`), or
- * HOST:PORT for TCP.  Blocks until everything was answered, timeout_ms for
- * each step at most, and CTL_TIMEOUT_MS to connect.  False when there is no
- * answer; err then names the socket and says what to do. */
+/* Sends a line of one or more commands, separated by `;` and without a line
+ * end, and receives all answers.  where is a path, unix:PATH, or HOST:PORT for
+ * TCP. Blocks for at most CTL_TIMEOUT_MS to connect and timeout_ms for each
+ * further step.  Returns false with err set if there is no answer. */
 bool ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err);
 
-/* One command's answer, a part of the text it was read from. */
+/* The answer to one command; text points into the text it was read from. */
 struct ctl_reply {
 	const char *text;
 	size_t n;
 	bool is_error;
 };
 
-/* Reads answers in the order of their commands; `at` is the reader's. */
+/* Splits the received text into answers, in the order of the commands. */
 struct ctl_reader {
 	const char *at, *end;
-	bool heard;      /* false: lfproxy refused before it read any command */
-	bool has_status; /* each reply ends with a status */
+	bool accepted;   /* false: refused before any command was read */
+	bool has_status; /* each answer ends with a status line */
 };
 
+/* Begins behind the answers to what ctl_ask itself sent. */
 void ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer);
 
-/* The answer up to the next empty line; false when there is none left.  When
- * lfproxy refused, its words are the only answer, and an error. */
+/* Reads the answer up to the next empty line; false if there is none left.  If
+ * lfproxy refused the connection, its message is the only answer, an error. */
 bool ctl_reader_next(struct ctl_reader *reader, struct ctl_reply *ret_reply);
 
-/* All that is left as one answer: a single command's, which may have empty
- * lines in it. */
+/* Reads all the rest as the answer to a single command, which may contain empty
+ * lines. */
 void ctl_reader_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply);
 
 #endif

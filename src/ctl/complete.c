@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See ctl_complete.h.
+ * See complete.h.
  */
 #include "ctl/complete.h"
 
@@ -11,17 +11,17 @@
 #include "ctl/client.h"
 #include "ctl/help.h"
 
-#define TIMEOUT_MS 2000 /* a shell waits for it */
+#define TIMEOUT_MS 2000 /* the user of the shell waits */
 #define WORD_SIZE  64
 
-/* Where it goes: each candidate once. */
+/* The candidates found so far, without duplicates. */
 struct candidates {
-	const char *where;
-	struct ctl_text seen; /* each with a line end */
+	const char *where;    /* the socket */
+	struct ctl_text seen; /* a line each */
 };
 
 static void
-add(struct candidates *c, const char *word, size_t n)
+add_candidate(struct candidates *c, const char *word, size_t n)
 {
 	const char *at = c->seen.data, *end = at + c->seen.n;
 
@@ -39,7 +39,7 @@ add(struct candidates *c, const char *word, size_t n)
 /* -- names -- */
 
 static bool
-ask(const char *where, const char *command, struct ctl_text *ret_answer)
+ask_server(const char *where, const char *command, struct ctl_text *ret_answer)
 {
 	struct ctl_text line = {NULL, 0, 0};
 	struct ctl_reader reader;
@@ -58,19 +58,19 @@ ask(const char *where, const char *command, struct ctl_text *ret_answer)
 		ctl_text_fini(ret_answer);
 		return false;
 	}
-	/* Without what lfproxy says around it, the status for one. */
+	/* Only the answer itself, without status, as a string. */
 	memmove(ret_answer->data, reply.text, reply.n);
 	ret_answer->n = reply.n;
 	ctl_text_add(ret_answer, "", 1);
 	return true;
 }
 
-/* Where a line of an answer has a name. */
+/* The position of a name in a line of an answer. */
 enum name_place {
-	NAME_OF_POOL,   /* `pool NAME`, of show pool */
+	NAME_OF_POOL,   /* `pool NAME` in show pool */
 	NAME_OF_PROXY,  /* the first column of show stat */
-	NAME_BEGUN,     /* the same and a slash: a server's name follows */
-	NAME_OF_SERVER, /* the first two */
+	NAME_BEGUN,     /* the first column and a slash, to be continued */
+	NAME_OF_SERVER, /* the first two columns */
 	NAME_FIRST,     /* the first word */
 };
 
@@ -80,20 +80,20 @@ add_name(struct candidates *c, char *line, enum name_place place)
 	char *comma = strchr(line, ',');
 
 	if (place == NAME_FIRST) {
-		add(c, line, strcspn(line, " "));
+		add_candidate(c, line, strcspn(line, " "));
 	} else if (place == NAME_OF_POOL) {
 		if (strncmp(line, "pool ", 5) == 0)
-			add(c, line + 5, strlen(line + 5));
+			add_candidate(c, line + 5, strlen(line + 5));
 	} else if (comma && *line != '#') {
 		*comma = '/';
-		add(c, line,
+		add_candidate(c, line,
 		    place == NAME_OF_SERVER
 		        ? strcspn(line, ",")
 		        : (size_t)(comma - line) + (place == NAME_BEGUN));
 	}
 }
 
-/* What help calls them, and how to ask for them. */
+/* The placeholders of `help`, and the commands that list the names. */
 static const struct {
 	const char *placeholder, *command;
 	enum name_place place;
@@ -118,7 +118,7 @@ add_names(struct candidates *c, const char *placeholder)
 
 	while (i < n && strcmp(placeholder, names[i].placeholder) != 0)
 		i++;
-	if (i == n || !ask(c->where, names[i].command, &answer))
+	if (i == n || !ask_server(c->where, names[i].command, &answer))
 		return;
 	for (char *line = strtok_r(answer.data, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
@@ -126,9 +126,9 @@ add_names(struct candidates *c, const char *placeholder)
 	ctl_text_fini(&answer);
 }
 
-/* -- what help has no words for -- */
+/* -- values that `help` does not list -- */
 
-/* The words so far, `*` for any, and what may follow. */
+/* The given words, `*` for any word, and what may follow them. */
 static const struct value {
 	const char *words, *values;
 } values[] = {
@@ -175,7 +175,7 @@ static const struct value {
     {"wait * srv-removable", "<bk>/<srv>"},
 };
 
-/* Of `add server`, where any may follow any. */
+/* The options of `add server`, in any order. */
 static const char *const server_options[] = {"addr", "agent-addr",
     "agent-check", "agent-inter", "agent-port", "agent-send", "backup", "check",
     "check-send-proxy", "disabled", "downinter", "enabled", "fall", "fastinter",
@@ -186,7 +186,7 @@ static void
 add_options(struct candidates *c)
 {
 	for (size_t i = 0; server_options[i]; i++)
-		add(c, server_options[i], strlen(server_options[i]));
+		add_candidate(c, server_options[i], strlen(server_options[i]));
 }
 
 static void
@@ -203,14 +203,15 @@ add_value(struct candidates *c, const char *value, size_t n)
 	else if (*word == '<')
 		add_names(c, word);
 	else
-		add(c, word, n);
+		add_candidate(c, word, n);
 }
 
-/* The given words begin with those of the text, of which `*` is any; there are
- * *ret_n of these.  False if not; *ret_n is then the number of the given ones
- * when the text begins with them, else SIZE_MAX. */
+/* Compares the given words with those of the text, where `*` matches any word.
+ * True if the given words begin with all words of the text; *ret_n is their
+ * number.  False otherwise; *ret_n is the number of given words if the text
+ * begins with them, else SIZE_MAX. */
 static bool
-same_words(const char *text, size_t n, const char *const *words, size_t *ret_n)
+match_words(const char *text, size_t n, const char *const *words, size_t *ret_n)
 {
 	const char *end = text + n;
 	size_t i = 0;
@@ -240,7 +241,7 @@ add_known_values(struct candidates *c, const char *const *words)
 		const char *at = values[i].values;
 		size_t n;
 
-		if (!same_words(
+		if (!match_words(
 		        values[i].words, strlen(values[i].words), words, &n) ||
 		    words[n])
 			continue;
@@ -255,11 +256,12 @@ add_known_values(struct candidates *c, const char *const *words)
 	return false;
 }
 
-/* -- help -- */
+/* -- commands and arguments, from `help` -- */
 
-/* `[<pool>]`, `[desc|json|typed]*`: what it may be. */
+/* Adds the alternatives of an argument such as `[<pool>]` or
+ * `[desc|json|typed]*`. */
 static void
-add_argument(struct candidates *c, const char *argument, size_t n)
+add_alternatives(struct candidates *c, const char *argument, size_t n)
 {
 	const char *end = argument + n;
 
@@ -277,8 +279,8 @@ add_argument(struct candidates *c, const char *argument, size_t n)
 	}
 }
 
-/* The argument of that number; behind one that may be left out, or that may
- * come several times, the next as well. */
+/* Adds argument number `at`.  If it is optional or may be repeated, the
+ * arguments behind it are candidates as well. */
 static void
 add_arguments(struct candidates *c, const struct ctl_usage *usage, size_t at)
 {
@@ -290,7 +292,7 @@ add_arguments(struct candidates *c, const struct ctl_usage *usage, size_t at)
 		bool many = stop[-1] == '*';
 
 		if (i >= at || many)
-			add_argument(c, arg, (size_t)(stop - arg));
+			add_alternatives(c, arg, (size_t)(stop - arg));
 		if (i >= at && *arg != '[')
 			return;
 		arg = blank ? blank + 1 : end;
@@ -308,14 +310,14 @@ word_count(const struct ctl_usage *usage)
 }
 
 static void
-add_of_usage(struct candidates *c, const struct ctl_usage *usage,
+add_from_usage(struct candidates *c, const struct ctl_usage *usage,
     const char *const *words)
 {
 	size_t n, given = 0;
 
 	while (words[given])
 		given++;
-	if (same_words(usage->words, usage->words_n, words, &n)) {
+	if (match_words(usage->words, usage->words_n, words, &n)) {
 		if (!add_known_values(c, words))
 			add_arguments(c, usage, given - word_count(usage));
 	} else if (n == given) {
@@ -326,7 +328,7 @@ add_of_usage(struct candidates *c, const struct ctl_usage *usage,
 			at = (const char *)memchr(at, ' ', (size_t)(end - at)) +
 			     1;
 		blank = memchr(at, ' ', (size_t)(end - at));
-		add(c, at, (size_t)((blank ? blank : end) - at));
+		add_candidate(c, at, (size_t)((blank ? blank : end) - at));
 	}
 }
 
@@ -343,12 +345,12 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 		return;
 	}
 	if (!words[0])
-		add(&c, "top", 3);
-	if (ask(where, "help", &help)) {
+		add_candidate(&c, "top", 3);
+	if (ask_server(where, "help", &help)) {
 		at = help.data;
 		end = at + help.n - 1;
 		while (ctl_next_usage(&at, end, &usage))
-			add_of_usage(&c, &usage, words);
+			add_from_usage(&c, &usage, words);
 	}
 	if (c.seen.n)
 		fwrite(c.seen.data, 1, c.seen.n, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See ctl_help.h.
+ * See help.h.
  */
 #include "ctl/help.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the server's `help` says of its commands.  A row of it is
- * `  show pool [<pool>] [json]   : what it does`.
+ * Parses the answer to `help`, whose lines are of the form
+ * `  show pool [<pool>] [json]   : description`.
  */
 #ifndef CTL_HELP_H
 #define CTL_HELP_H
@@ -8,17 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A part of the text of help, without a NUL. */
+/* The usage of a command.  Points into the answer, without NULs. */
 struct ctl_usage {
 	const char *words; /* up to the first argument */
 	size_t words_n;
-	const char *args; /* what it takes */
+	const char *args;
 	size_t args_n;
-	bool has_json, is_json; /* as an argument; as a part of its name */
-	bool has_flat;          /* beside HAProxy's JSON */
+	bool has_json; /* takes the argument json */
+	bool is_json;  /* json is a word of its name */
+	bool has_flat; /* takes the argument flat, too */
 };
 
-/* The next row that is a usage; *at moves behind it.  False at the end. */
+/* Reads the next usage and moves *at behind it; false at the end. */
 bool ctl_next_usage(
     const char **at, const char *end, struct ctl_usage *ret_usage);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See ctl_json.h.
+ * See json.h.
  */
 #include "ctl/json.h"
 
@@ -8,7 +8,7 @@
 
 #include "ctl/help.h"
 
-/* The given words begin with all of the command's. */
+/* Whether the given words begin with all words of the command. */
 static bool
 is_usage_of(const struct ctl_usage *usage, const struct ctl_text *given)
 {
@@ -19,7 +19,7 @@ is_usage_of(const struct ctl_usage *usage, const struct ctl_text *given)
 }
 
 static bool
-fail(const struct ctl_usage *found, const struct ctl_reply *help,
+err_no_json(const struct ctl_usage *found, const struct ctl_reply *help,
     struct err *err)
 {
 	const char *at = help->text, *end = at + help->n;
@@ -32,13 +32,14 @@ fail(const struct ctl_usage *found, const struct ctl_reply *help,
 			n += (size_t)snprintf(names + n, sizeof(names) - n,
 			    "%s%.*s", n ? ", " : "", (int)usage.words_n,
 			    usage.words);
-	return err_set(err, "'%.*s' has no JSON form; these have: %s",
+	return err_set(err,
+	    "'%.*s' has no JSON form; commands that have one: %s",
 	    (int)found->words_n, found->words, n ? names : "none");
 }
 
-/* Whether the word, which begins with a blank, is in the line. */
+/* Whether the line contains the word, which begins with a blank. */
 static bool
-says(const struct ctl_text *line, const char *word)
+contains_word(const struct ctl_text *line, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -49,9 +50,9 @@ says(const struct ctl_text *line, const char *word)
 	return false;
 }
 
-/* The word that asks for the JSON form is left in *ret_add, unless it has been
- * given.  Where HAProxy's JSON has the type of each value the flat one is
- * meant, unless `typed` is given as well. */
+/* Sets *ret_add to the word that selects the JSON form, unless the given words
+ * have it.  That is `flat` for commands whose `json` is HAProxy's typed form,
+ * unless `typed` is given. */
 static bool
 find_form(const struct ctl_reply *help, const struct ctl_text *given,
     const char **ret_add, struct err *err)
@@ -59,16 +60,17 @@ find_form(const struct ctl_reply *help, const struct ctl_text *given,
 	const char *at = help->text, *end = at + help->n;
 	struct ctl_usage usage, found = {.words = NULL};
 
-	/* The longest name that fits: `show a b` may be one beside `show a`. */
+	/* The longest match: `show a b` may exist beside `show a`. */
 	while (ctl_next_usage(&at, end, &usage))
 		if (is_usage_of(&usage, given) && usage.words_n > found.words_n)
 			found = usage;
 	if (found.words && !found.has_json && !found.is_json)
-		return fail(&found, help, err);
-	if (found.words && found.has_json && !says(given, " json") &&
-	    !says(given, " flat"))
-		*ret_add = found.has_flat && !says(given, " typed") ? " flat"
-		                                                    : " json";
+		return err_no_json(&found, help, err);
+	if (found.words && found.has_json && !contains_word(given, " json") &&
+	    !contains_word(given, " flat"))
+		*ret_add = found.has_flat && !contains_word(given, " typed")
+		               ? " flat"
+		               : " json";
 	return true;
 }
 
@@ -79,11 +81,11 @@ ctl_json_command(const char *where, const char *const *words,
 	struct ctl_text help = {NULL, 0, 0}, answer = {NULL, 0, 0};
 	struct ctl_reader reader;
 	struct ctl_reply reply;
-	enum ctl_exit code = CTL_FINE;
+	enum ctl_exit code = CTL_OK;
 	const char *add = NULL;
 
 	if (!ctl_add_command(line, words)) {
-		err_set(err, "a command is one line; leave the line end out");
+		err_set(err, "a command is one line; remove the line end");
 		return CTL_USAGE;
 	}
 	ctl_text_add(&help, "help", 4);

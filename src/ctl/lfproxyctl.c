@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * lfproxyctl: sends a command to a running lfproxy and prints the answer, or
- * shows it live (top.h).
+ * shows a live view (top/top.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -19,44 +19,46 @@
 #define SOCKET_DEFAULT "/run/lfproxy/admin.sock"
 
 static void
-usage(FILE *out)
+print_usage(FILE *out)
 {
 	fputs("usage: lfproxyctl [-S SOCKET] [--json] COMMAND...\n"
 	      "       lfproxyctl [-S SOCKET] top [-d SECONDS] [-n ROUNDS]\n"
 	      "       lfproxyctl -h | -V\n"
 	      "\n"
-	      "Sends COMMAND to a running lfproxy and prints its answer, as "
-	      "in\n"
+	      "Sends COMMAND to a running lfproxy and prints the answer, for "
+	      "example\n"
 	      "  lfproxyctl show stat\n"
 	      "  lfproxyctl help\n"
 	      "or shows frontends, servers, sessions and pools live (top).\n"
 	      "\n"
-	      "  -S SOCKET  the admin socket, a path or HOST:PORT; else\n"
-	      "             $LFPROXY_ADMIN, else " SOCKET_DEFAULT "\n"
-	      "  --json     the command's JSON form\n"
-	      "  -h         this text\n"
-	      "  -V         the version\n"
-	      "  -d SECONDS of top: between two looks, 0.1 to 3600; 1\n"
-	      "  -n ROUNDS  of top: ends after so many; without a terminal 1\n"
+	      "  -S SOCKET   admin socket, a path or HOST:PORT (default:\n"
+	      "              $LFPROXY_ADMIN, or " SOCKET_DEFAULT ")\n"
+	      "  --json      print the JSON form of the answer\n"
+	      "  -h          print this text\n"
+	      "  -V          print the version\n"
+	      "  -d SECONDS  top: interval, 0.1 to 3600 (default: 1)\n"
+	      "  -n ROUNDS   top: end after ROUNDS updates (default: 1\n"
+	      "              without a terminal, else no end)\n"
 	      "\n"
-	      "Exit code: 0 fine, 1 the answer is an error, 2 usage,\n"
-	      "3 no answer (no lfproxy there, no permission, no memory).\n",
+	      "Exit status: 0 success, 1 the answer is an error, 2 usage "
+	      "error,\n"
+	      "3 no answer (lfproxy not running, no permission, no memory).\n",
 	    out);
 }
 
 static bool
-ends_with(const struct ctl_text *text, const char *end)
+text_ends_with(const struct ctl_text *text, const char *end)
 {
 	size_t n = strlen(end);
 
 	return text->n >= n && memcmp(text->data + text->n - n, end, n) == 0;
 }
 
-/* The last answer's empty line has come, or the prompt behind it. */
+/* A complete answer ends with an empty line, or with a prompt. */
 static bool
 is_whole(const struct ctl_text *answer)
 {
-	return ends_with(answer, "\n\n") || ends_with(answer, "\n> ");
+	return text_ends_with(answer, "\n\n") || text_ends_with(answer, "\n> ");
 }
 
 static enum ctl_exit
@@ -71,18 +73,19 @@ print_answer(const struct ctl_text *answer)
 	out = reply.is_error ? stderr : stdout;
 	fwrite(reply.text, 1, reply.n, out);
 	if (fflush(out) != 0) {
-		fprintf(stderr, "lfproxyctl: the answer was not written: %s\n",
+		fprintf(stderr, "lfproxyctl: cannot write the answer: %s\n",
 		    strerror(errno));
 		return CTL_NO_ANSWER;
 	}
 	if (!is_whole(answer)) {
-		fputs("lfproxyctl: that is not the whole answer: the "
-		      "connection was closed before its end; try again, and "
-		      "look at lfproxy's log if it stays so\n",
+		fputs(
+		    "lfproxyctl: the answer is incomplete: the connection was "
+		    "closed before its end; try again, or see lfproxy's "
+		    "log\n",
 		    stderr);
 		return CTL_NO_ANSWER;
 	}
-	return reply.is_error ? CTL_ANSWER_IS_ERROR : CTL_FINE;
+	return reply.is_error ? CTL_ANSWER_IS_ERROR : CTL_OK;
 }
 
 static enum ctl_exit
@@ -92,14 +95,15 @@ make_line(const char *where, bool json, const char *const *words,
 	if (json)
 		return ctl_json_command(where, words, line, err);
 	if (ctl_add_command(line, words))
-		return CTL_FINE;
-	err_set(err, "a command is one line; leave the line end out");
+		return CTL_OK;
+	err_set(err, "a command is one line; remove the line end");
 	return CTL_USAGE;
 }
 
-/* Of the command `wait` the delay as well, for which nothing comes. */
+/* The delay of `wait` comes on top, since nothing is answered before it ends.
+ */
 static int
-patience_ms(const struct ctl_text *line)
+answer_timeout_ms(const struct ctl_text *line)
 {
 	const int most = INT_MAX - CTL_TIMEOUT_MS;
 	char text[64], delay[sizeof(text)];
@@ -120,10 +124,10 @@ run_command(const char *where, bool json, const char *const *words)
 	struct err err;
 
 	code = make_line(where, json, words, &line, &err);
-	if (code == CTL_FINE &&
-	    !ctl_ask(where, &line, patience_ms(&line), &answer, &err))
+	if (code == CTL_OK &&
+	    !ctl_ask(where, &line, answer_timeout_ms(&line), &answer, &err))
 		code = CTL_NO_ANSWER;
-	if (code == CTL_FINE)
+	if (code == CTL_OK)
 		code = print_answer(&answer);
 	else
 		fprintf(stderr, "lfproxyctl: %s\n", err.text);
@@ -139,9 +143,8 @@ run_top(const char *where, bool json, int argc, char **argv)
 	struct err err;
 
 	if (json) {
-		fputs("lfproxyctl: top has no JSON form; what it shows comes "
-		      "from `show info`, `show stat`, `show pool` and `show "
-		      "threads`, which have\n",
+		fputs("lfproxyctl: top has no JSON form; use the JSON of `show "
+		      "info`, `show stat`, `show pool` and `show threads`\n",
 		    stderr);
 		return CTL_USAGE;
 	}
@@ -169,7 +172,7 @@ main(int argc, char **argv)
 
 	if (!where || !where[0])
 		where = SOCKET_DEFAULT;
-	/* `+`: what follows the command's first word is the command's. */
+	/* `+`: options behind the first word belong to the command. */
 	while ((c = getopt_long(argc, argv, "+S:hV", options, NULL)) != -1) {
 		switch (c) {
 		case 'S':
@@ -182,13 +185,13 @@ main(int argc, char **argv)
 			complete = true;
 			break;
 		case 'h':
-			usage(stdout);
-			return CTL_FINE;
+			print_usage(stdout);
+			return CTL_OK;
 		case 'V':
 			puts("lfproxyctl " LFPROXY_VERSION);
-			return CTL_FINE;
+			return CTL_OK;
 		default:
-			usage(stderr);
+			print_usage(stderr);
 			return CTL_USAGE;
 		}
 	}
@@ -196,10 +199,10 @@ main(int argc, char **argv)
 	argv += optind;
 	if (complete) {
 		ctl_complete(where, (const char *const *)argv, stdout);
-		return CTL_FINE;
+		return CTL_OK;
 	}
 	if (argc == 0) {
-		usage(stderr);
+		print_usage(stderr);
 		return CTL_USAGE;
 	}
 	if (strcmp(argv[0], "top") == 0)

@@ -18,7 +18,7 @@ load ctl
 		    fail "$command in one word"
 	done
 	run -2 ctl --json help
-	[[ $output == *"'help' has no JSON form; these have: "*"show pool"* ]]
+	[[ $output == *"'help' has no JSON form; commands that have one: "*"show pool"* ]]
 	run -1 ctl --json show pool nope
 	[[ $output == "There is no pool 'nope'"* ]]
 	run -1 ctl --json shew info
@@ -73,7 +73,7 @@ answered() {
 	for text in '# name\nap' '# name\n' 'No such'; do
 		answered "\n$fine$text" show backend
 		equal "the code of '$text'" 3 "$status"
-		[[ $output == *"not the whole answer"* ]]
+		[[ $output == *"the answer is incomplete"* ]]
 	done
 	for text in '' "$fine" '# name\napp\n'"$fine" '[status 0]\n\n> '; do
 		answered "\n$fine$text" show backend

@@ -203,7 +203,7 @@ run_screen(struct top *top, unsigned rounds)
 	top_screen_end();
 	if (top->lost)
 		fprintf(stderr, "lfproxyctl: %s\n", top->trouble.text);
-	return top->lost ? CTL_NO_ANSWER : CTL_FINE;
+	return top->lost ? CTL_NO_ANSWER : CTL_OK;
 }
 
 static void
@@ -263,7 +263,7 @@ run_text(struct top *top, unsigned rounds)
 			return CTL_NO_ANSWER;
 		}
 	}
-	return CTL_FINE;
+	return CTL_OK;
 }
 
 enum ctl_exit
