@@ -162,7 +162,7 @@ bottom_is() {
 	# What was seen last stays.
 	shows '^  b '
 	launch_lfproxy -c "$T/lfproxy.ini"
-	wait_to_see "^lfproxy was started again: process $LFPROXY_PID, before $old$"
+	wait_to_see "^lfproxy was restarted: process $LFPROXY_PID, before $old$"
 	refute shows 'NO ANSWER'
 	press q
 	wait_for 10 test -e "$T/code"
@@ -301,7 +301,7 @@ rounds_seen() {
 
 @test "top: what it cannot do it says" {
 	run -2 ctl top -d 0
-	[[ $output == *"-d: '0' is no delay; allowed are 0.1 to 3600 seconds"* ]]
+	[[ $output == *"-d: invalid interval '0'; use 0.1 to 3600 seconds"* ]]
 	run -2 ctl top -d nan
 	run -2 ctl top -d 50ms
 	# A duration is one; what is wrong then is the rest.
@@ -312,9 +312,9 @@ rounds_seen() {
 	run -2 ctl top -d
 	[[ $output == *"-d: a number is missing"* ]]
 	run -2 ctl top -x
-	[[ $output == *"there is no option '-x'; allowed are -d SECONDS and -n ROUNDS"* ]]
+	[[ $output == *"unknown option '-x'; use -d SECONDS or -n ROUNDS"* ]]
 	run -2 ctl top main
-	[[ $output == *"'main' is not expected"* ]]
+	[[ $output == *"unexpected argument 'main'"* ]]
 	run -3 ctl top
 	[[ $output == *"$ADMIN: No such file"*"is lfproxy running"* ]]
 	run -2 ctl --json top

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See top_data.h.
+ * See data.h.
  */
 #include "ctl/top/data.h"
 
@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "ctl/client.h"
 
-#define QUESTIONS   "show info;show stat;show pool json;show threads json"
+#define COMMANDS    "show info;show stat;show pool json;show threads json"
 #define COLUMNS_MAX 256
 
 static void *
-zeroed(size_t n, size_t size)
+new_zeroed_array(size_t n, size_t size)
 {
 	void *array = ctl_array(NULL, n ? n : 1, size);
 
@@ -23,7 +23,7 @@ zeroed(size_t n, size_t size)
 }
 
 static char *
-copy(const struct ctl_reply *reply)
+copy_reply(const struct ctl_reply *reply)
 {
 	char *text = ctl_array(NULL, reply->n + 1, 1);
 
@@ -48,8 +48,8 @@ set_info(struct top_head *head, const char *name, const char *value)
 	    {"Idle_pct", &head->idle_percent},
 	};
 
-	/* Name and Version may be HAProxy's, whose interface it is; those of
-	 * lfproxy come later. */
+	/* Name and Version may imitate HAProxy's; Lfproxy_version comes later
+	 * and replaces them. */
 	if (strcmp(name, "Name") == 0)
 		head->program = value;
 	else if (strcmp(name, "Version") == 0)
@@ -86,7 +86,8 @@ parse_info(struct top_data *data)
 
 /* -- show stat -- */
 
-/* Cuts the line into fields in place (RFC 4180 quotes); how many. */
+/* Splits the line in place (with quotes as in RFC 4180); returns the number of
+ * fields. */
 static size_t
 cut_fields(char *line, char *fields[COLUMNS_MAX])
 {
@@ -121,7 +122,7 @@ struct columns {
 };
 
 static const char *
-field(const struct columns *columns, const char *name)
+column_text(const struct columns *columns, const char *name)
 {
 	for (size_t i = 0; i < columns->fields_n && i < columns->n; i++)
 		if (strcmp(columns->names[i], name) == 0)
@@ -130,37 +131,37 @@ field(const struct columns *columns, const char *name)
 }
 
 static uint64_t
-number(const struct columns *columns, const char *name)
+column_number(const struct columns *columns, const char *name)
 {
-	return strtoull(field(columns, name), NULL, 10);
+	return strtoull(column_text(columns, name), NULL, 10);
 }
 
 static void
 set_item(struct top_item *item, const struct columns *c)
 {
-	const char *name = field(c, "svname");
+	const char *name = column_text(c, "svname");
 
 	item->kind = strcmp(name, "FRONTEND") == 0  ? TOP_FRONTEND
 	             : strcmp(name, "BACKEND") == 0 ? TOP_BACKEND
 	                                            : TOP_SERVER;
-	item->proxy = field(c, "pxname");
+	item->proxy = column_text(c, "pxname");
 	item->name = item->kind == TOP_SERVER ? name : "";
-	item->status = field(c, "status");
-	item->check = field(c, "check_status");
-	item->pool = field(c, "lf_pool");
-	item->sessions = number(c, "scur");
-	item->peak = number(c, "smax");
-	item->total = number(c, "stot");
-	/* Bad requests are a frontend's, the others a server's: a connect that
-	 * failed was the last, or was tried again, there or elsewhere. */
-	item->errors = number(c, "ereq") + number(c, "econ") +
-	               number(c, "wretr") + number(c, "wredis") +
-	               number(c, "eresp");
-	item->queue = number(c, "qcur");
-	item->weight = number(c, "weight");
-	item->bytes_in = number(c, "bin");
-	item->bytes_out = number(c, "bout");
-	item->rate = (double)number(c, "rate");
+	item->status = column_text(c, "status");
+	item->check = column_text(c, "check_status");
+	item->pool = column_text(c, "lf_pool");
+	item->sessions = column_number(c, "scur");
+	item->peak = column_number(c, "smax");
+	item->total = column_number(c, "stot");
+	/* ereq is for frontends, the others for servers.  A failed connect is
+	 * counted by econ, or by wretr or wredis if it was retried. */
+	item->errors = column_number(c, "ereq") + column_number(c, "econ") +
+	               column_number(c, "wretr") + column_number(c, "wredis") +
+	               column_number(c, "eresp");
+	item->queue = column_number(c, "qcur");
+	item->weight = column_number(c, "weight");
+	item->bytes_in = column_number(c, "bin");
+	item->bytes_out = column_number(c, "bout");
+	item->rate = (double)column_number(c, "rate");
 }
 
 static void
@@ -191,13 +192,13 @@ parse_stat(struct top_data *data)
 /* -- show pool, show threads -- */
 
 static uint64_t
-get(const json_t *object, const char *name)
+json_number(const json_t *object, const char *name)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, name));
 }
 
 static const char *
-get_text(const json_t *object, const char *name)
+json_text(const json_t *object, const char *name)
 {
 	const char *text = json_string_value(json_object_get(object, name));
 
@@ -209,20 +210,21 @@ set_pool(struct top_pool *pool, const json_t *o)
 {
 	const json_t *classes = json_object_get(o, "classes");
 
-	pool->name = get_text(o, "name");
-	pool->threads = (unsigned)get(o, "threads");
-	pool->resident = (unsigned)get(o, "resident");
-	pool->shards = (unsigned)get(o, "shards");
-	pool->handlers = (unsigned)get(o, "handlers");
-	pool->promotions = get(o, "promotions");
-	pool->wakes = get(o, "wakes");
-	pool->turns = get(o, "turns");
+	pool->name = json_text(o, "name");
+	pool->threads = (unsigned)json_number(o, "threads");
+	pool->resident = (unsigned)json_number(o, "resident");
+	pool->shards = (unsigned)json_number(o, "shards");
+	pool->handlers = (unsigned)json_number(o, "handlers");
+	pool->promotions = json_number(o, "promotions");
+	pool->wakes = json_number(o, "wakes");
+	pool->turns = json_number(o, "turns");
 	pool->autoscaled = json_is_object(json_object_get(o, "autoscale"));
 	pool->classed = json_array_size(classes) > 1 ||
-	                get(json_array_get(classes, 0), "nice") != 0;
+	                json_number(json_array_get(classes, 0), "nice") != 0;
 }
 
-/* Counted here, and not taken from show pool, which is of another moment. */
+/* Counts the threads in each role here, since the numbers of show pool are from
+ * another moment. */
 static char
 count_role(struct top_pool *pool, const char *role)
 {
@@ -238,23 +240,23 @@ count_role(struct top_pool *pool, const char *role)
 	return '.';
 }
 
-/* Each of the threads is in the pool that it names. */
+/* Uses the threads that belong to the pool. */
 static void
 set_roles(struct top_pool *pool, const json_t *threads)
 {
 	size_t n = json_array_size(threads), at = 0;
 
-	pool->roles = zeroed(n + 1, 1);
+	pool->roles = new_zeroed_array(n + 1, 1);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *thread = json_array_get(threads, i);
 
-		if (strcmp(get_text(thread, "pool"), pool->name) == 0)
+		if (strcmp(json_text(thread, "pool"), pool->name) == 0)
 			pool->roles[at++] =
-			    count_role(pool, get_text(thread, "role"));
+			    count_role(pool, json_text(thread, "role"));
 	}
 }
 
-/* Words where JSON begins: it does not know the command, or has not got it. */
+/* A server that does not know the command answers with text: no pools then. */
 static json_t *
 parse_json(const struct ctl_reply *reply)
 {
@@ -275,7 +277,7 @@ parse_pools(struct top_data *data, const struct ctl_reply *pools,
 		return false;
 	}
 	data->pools_n = json_array_size(data->pools_json);
-	data->pools = zeroed(data->pools_n, sizeof(*data->pools));
+	data->pools = new_zeroed_array(data->pools_n, sizeof(*data->pools));
 	for (size_t i = 0; i < data->pools_n; i++) {
 		set_pool(&data->pools[i], json_array_get(data->pools_json, i));
 		set_roles(&data->pools[i], threads_json);
@@ -287,7 +289,8 @@ parse_pools(struct top_data *data, const struct ctl_reply *pools,
 /* -- a round -- */
 
 static bool
-parse(struct top_data *data, const struct ctl_text *answer, struct err *err)
+parse_answer(
+    struct top_data *data, const struct ctl_text *answer, struct err *err)
 {
 	enum { INFO, STAT, POOLS, THREADS, REPLIES };
 	struct ctl_reply replies[REPLIES];
@@ -303,13 +306,13 @@ parse(struct top_data *data, const struct ctl_text *answer, struct err *err)
 			    (int)strcspn(replies[i].text, "\n"),
 			    replies[i].text);
 	if (n < REPLIES)
-		return err_set(err, "the answer is not complete");
-	data->info = copy(&replies[INFO]);
-	data->stat = copy(&replies[STAT]);
+		return err_set(err, "the answer is incomplete");
+	data->info = copy_reply(&replies[INFO]);
+	data->stat = copy_reply(&replies[STAT]);
 	parse_info(data);
 	parse_stat(data);
 	if (!parse_pools(data, &replies[POOLS], &replies[THREADS]))
-		return err_set(err, "the answer about pools is no JSON");
+		return err_set(err, "the answer to `show pool` is not JSON");
 	return true;
 }
 
@@ -322,15 +325,15 @@ top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
 	struct err why;
 	bool ok;
 
-	ctl_text_add(&line, QUESTIONS, strlen(QUESTIONS));
+	ctl_text_add(&line, COMMANDS, strlen(COMMANDS));
 	ok = ctl_ask(where, &line, timeout_ms, &answer, err);
 	ctl_text_fini(&line);
 	if (!ok)
 		return false;
-	/* So that it is a string for strcspn. */
+	/* strcspn needs a string. */
 	ctl_text_add(&answer, "", 1);
 	answer.n--;
-	ok = parse(&data, &answer, &why);
+	ok = parse_answer(&data, &answer, &why);
 	ctl_text_fini(&answer);
 	if (!ok) {
 		top_data_fini(&data);

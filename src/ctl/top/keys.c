@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See top_keys.h.
+ * See keys.h.
  */
 #include "ctl/top/keys.h"
 
@@ -14,11 +14,11 @@
 
 /* -- commands -- */
 
-static void say(struct top_keys *keys, const char *fmt, ...)
+static void set_message(struct top_keys *keys, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void
-say(struct top_keys *keys, const char *fmt, ...)
+set_message(struct top_keys *keys, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -41,9 +41,9 @@ add_word(struct top_command *command, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The answer's first line, or that there was none: then it has been done. */
+/* Shows the first line of the answer.  Without one the command succeeded. */
 static void
-say_answer(struct top_keys *keys, const struct ctl_text *line,
+set_message_from_answer(struct top_keys *keys, const struct ctl_text *line,
     const struct ctl_text *answer)
 {
 	struct ctl_reader reader;
@@ -58,10 +58,11 @@ say_answer(struct top_keys *keys, const struct ctl_text *line,
 	if (eol)
 		reply.n = (size_t)(eol - reply.text);
 	if (reply.n == 0)
-		say(keys, "done: %.*s", (int)line->n, line->data);
+		set_message(keys, "done: %.*s", (int)line->n, line->data);
 	else
-		say(keys, "%s: %.*s", reply.is_error ? "refused" : "answer",
-		    (int)reply.n, reply.text);
+		set_message(keys, "%s: %.*s",
+		    reply.is_error ? "refused" : "answer", (int)reply.n,
+		    reply.text);
 }
 
 static void
@@ -76,21 +77,21 @@ send_command(struct top_keys *keys)
 		words[i] = command->words[i];
 	keys->mode = MODE_LIST;
 	if (!ctl_add_command(&line, words))
-		say(keys, "this name cannot be sent: it has a line end");
+		set_message(keys, "cannot send a name with a line end");
 	else if (!ctl_ask(keys->where, &line, keys->timeout_ms, &answer, &err))
-		say(keys, "not sent: %.200s", err.text);
+		set_message(keys, "not sent: %.200s", err.text);
 	else
-		say_answer(keys, &line, &answer);
+		set_message_from_answer(keys, &line, &answer);
 	keys->sent = true;
 	ctl_text_fini(&line);
 	ctl_text_fini(&answer);
 }
 
-static void ask(struct top_keys *keys, enum top_mode mode, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+static void ask_user(struct top_keys *keys, enum top_mode mode, const char *fmt,
+    ...) __attribute__((format(printf, 3, 4)));
 
 static void
-ask(struct top_keys *keys, enum top_mode mode, const char *fmt, ...)
+ask_user(struct top_keys *keys, enum top_mode mode, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -100,11 +101,11 @@ ask(struct top_keys *keys, enum top_mode mode, const char *fmt, ...)
 	keys->mode = mode;
 }
 
-/* -- of a pool -- */
+/* -- pools -- */
 
-/* The selected pool; that of the selected frontend; or the only one. */
+/* The selected pool, the pool of the selected frontend, or the only pool. */
 static const struct top_pool *
-pool_meant(const struct top_keys *keys, const struct top_data *data,
+pool_of_selection(const struct top_keys *keys, const struct top_data *data,
     const struct top_line *line)
 {
 	const char *name = keys->selected.proxy;
@@ -130,16 +131,17 @@ resize_pool(
 	add_word(&keys->command, "threads");
 	add_word(&keys->command, "%u", threads);
 	if (pool->autoscaled)
-		ask(keys, MODE_CONFIRM,
-		    "Pool %s scales by itself; %u thread%s from now on?",
-		    pool->name, threads, text_s(threads));
-	else if (pool->classed)
-		ask(keys, MODE_CONFIRM,
-		    "Pool %s has classes; %u thread%s, all alike?", pool->name,
+		ask_user(keys, MODE_CONFIRM,
+		    "Pool %s is autoscaled; fix it at %u thread%s?", pool->name,
 		    threads, text_s(threads));
+	else if (pool->classed)
+		ask_user(keys, MODE_CONFIRM,
+		    "Pool %s has classes; replace them by %u equal thread%s?",
+		    pool->name, threads, text_s(threads));
 	else if (threads < pool->threads)
-		ask(keys, MODE_CONFIRM, "Pool %s: %u instead of %u threads?",
-		    pool->name, threads, pool->threads);
+		ask_user(keys, MODE_CONFIRM,
+		    "Pool %s: %u instead of %u threads?", pool->name, threads,
+		    pool->threads);
 	else
 		send_command(keys);
 }
@@ -148,17 +150,18 @@ static void
 press_resize(struct top_keys *keys, int key, const struct top_data *data,
     const struct top_line *line)
 {
-	const struct top_pool *pool = pool_meant(keys, data, line);
+	const struct top_pool *pool = pool_of_selection(keys, data, line);
 
 	if (!pool)
-		say(keys, "Select a pool, or a frontend for its pool, first.");
+		set_message(
+		    keys, "Select a pool, or a frontend for its pool, first.");
 	else if (key == '-' && pool->threads <= 1)
-		say(keys, "Pool %s keeps its last thread.", pool->name);
+		set_message(keys, "Pool %s keeps its last thread.", pool->name);
 	else
 		resize_pool(keys, pool, pool->threads + (key == '-' ? -1u : 1));
 }
 
-/* -- of a server -- */
+/* -- servers -- */
 
 static void
 press_state(struct top_keys *keys, int key)
@@ -177,7 +180,8 @@ press_state(struct top_keys *keys, int key)
 	if (key == 'e')
 		send_command(keys);
 	else
-		ask(keys, MODE_CONFIRM, "Server %s/%s: %s?", t->proxy, t->name,
+		ask_user(keys, MODE_CONFIRM, "Server %s/%s: %s?", t->proxy,
+		    t->name,
 		    key == 'd' ? "drain it, no new sessions"
 		               : "maintenance, no sessions");
 }
@@ -186,7 +190,7 @@ static void
 ask_weight(struct top_keys *keys)
 {
 	keys->input[0] = '\0';
-	ask(keys, MODE_WEIGHT,
+	ask_user(keys, MODE_WEIGHT,
 	    "Weight of %s/%s, 0 to 256, or percent: ", keys->selected.proxy,
 	    keys->selected.name);
 }
@@ -195,14 +199,14 @@ static void
 press_server(struct top_keys *keys, int key, const struct top_line *line)
 {
 	if (line->kind != LINE_SERVER)
-		say(keys, "Select a server first (up, down).");
+		set_message(keys, "Select a server first (up, down).");
 	else if (key == 'w')
 		ask_weight(keys);
 	else
 		press_state(keys, key);
 }
 
-/* The selected server's; a server that is gone has none. */
+/* The weight of the selected server, 0 if the server is gone. */
 static uint64_t
 present_weight(const struct top_keys *keys, const struct top_data *data)
 {
@@ -219,9 +223,10 @@ present_weight(const struct top_keys *keys, const struct top_data *data)
 	return 0;
 }
 
-/* Of a percentage nobody here knows what it is a part of. */
+/* A percentage always needs confirmation: the initial weight is not known here.
+ */
 static void
-take_weight(struct top_keys *keys, const struct top_data *data)
+submit_weight(struct top_keys *keys, const struct top_data *data)
 {
 	const struct top_target *t = &keys->selected;
 	bool percent = strchr(keys->input, '%') != NULL;
@@ -237,7 +242,7 @@ take_weight(struct top_keys *keys, const struct top_data *data)
 	add_word(&keys->command, "%s", keys->input);
 	if (percent ||
 	    strtoull(keys->input, NULL, 10) < present_weight(keys, data))
-		ask(keys, MODE_CONFIRM,
+		ask_user(keys, MODE_CONFIRM,
 		    "Server %s/%s: weight %s instead of %u?", t->proxy, t->name,
 		    keys->input, (unsigned)present_weight(keys, data));
 	else
@@ -252,7 +257,7 @@ press_weight(struct top_keys *keys, int key, const struct top_data *data)
 	size_t n = strlen(keys->input);
 
 	if (key == KEY_OF_ENTER)
-		take_weight(keys, data);
+		submit_weight(keys, data);
 	else if (key == KEY_OF_ESCAPE)
 		keys->mode = MODE_LIST;
 	else if (key == KEY_OF_BACKSPACE && n > 0)
@@ -272,14 +277,14 @@ press_confirm(struct top_keys *keys, int key)
 		return;
 	}
 	keys->mode = MODE_LIST;
-	say(keys, "Nothing was changed.");
+	set_message(keys, "Nothing was changed.");
 }
 
 static void
 press_sort(struct top_keys *keys)
 {
 	keys->sort = (keys->sort + 1) % SORTS;
-	say(keys, "Frontends and servers are sorted %s.",
+	set_message(keys, "Frontends and servers are sorted %s.",
 	    top_sort_name(keys->sort));
 }
 

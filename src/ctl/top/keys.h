@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * What the keys of the live view mean: what is selected, and the commands that
- * are sent for it.
+ * The keys of the live view: selection, modes, and the commands that are sent.
  *
- *              d m - w                y           sent; the answer is the
- *     LIST ------------> CONFIRM ---------> LIST  message
- *      | ^                  ^ |  any other
- *      | +----------------- | +-----------> LIST  nothing was sent
- *      |  w                 | less than before
- *      +-------> WEIGHT ----+
- *      |  h                 any
+ *              d m -                  y           command sent; its answer
+ *     LIST ------------> CONFIRM ---------> LIST  is the message
+ *      |                    ^ |  other key
+ *      |                    | +-----------> LIST  nothing sent
+ *      |  w                 | lower weight
+ *      +-------> WEIGHT ----+-------------> LIST  command sent
+ *      |  h                 any key
  *      +-------> HELP -------------------> LIST
  *
- * CONFIRM waits for a yes to what takes capacity away.  What adds some (e, +,
- * a greater weight) is sent at once.
+ * CONFIRM asks before commands that reduce capacity.  Commands that add
+ * capacity (e, +, a greater weight) are sent at once.
  */
 #ifndef CTL_TOP_KEYS_H
 #define CTL_TOP_KEYS_H
@@ -24,7 +23,7 @@
 #include "ctl/top/view.h"
 
 enum top_key {
-	KEY_OF_UP = 256, /* below are characters as they are */
+	KEY_OF_UP = 256, /* smaller values are characters */
 	KEY_OF_DOWN,
 	KEY_OF_PAGE_UP,
 	KEY_OF_PAGE_DOWN,
@@ -37,7 +36,7 @@ enum top_key {
 
 enum top_mode { MODE_LIST, MODE_CONFIRM, MODE_WEIGHT, MODE_HELP };
 
-/* A command, as words that are sent with blanks between them. */
+/* The words of a command. */
 #define TOP_WORDS_MAX 6
 struct top_command {
 	char words[TOP_WORDS_MAX][2 * TOP_NAME_SIZE];
@@ -49,18 +48,18 @@ struct top_keys {
 	int timeout_ms;
 	enum top_mode mode;
 	bool quit, paused;
-	bool sent; /* a command was: the figures are worth a new look */
+	bool sent; /* a command was sent: read new figures at once */
 	enum top_sort sort;
 	struct top_target selected;
 	struct top_command command; /* of MODE_CONFIRM and MODE_WEIGHT */
 	char input[8];              /* of MODE_WEIGHT */
 	char question[256];         /* of MODE_CONFIRM and MODE_WEIGHT */
-	char message[256];          /* until the next key; "" for none */
+	char message[256];          /* shown until the next key; "": none */
 };
 
-/* Does what the key, a character or an enum top_key, means; page is the number
- * of lines that are seen at a time.  May send a command and block for its
- * answer, timeout_ms at most for each step. */
+/* Handles a key, a character or an enum top_key.  page is the number of visible
+ * lines.  May send a command and block for its answer, at most timeout_ms for
+ * each step. */
 void top_keys_press(struct top_keys *keys, int key, unsigned page,
     const struct top_data *data, const struct top_lines *lines);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What follows from two rounds: rates and histories (top_data.h).
+ * Rates and histories, which need two rounds; see top_rates in data.h.
  */
 #include <string.h>
 
 #include "base/clock.h"
 #include "ctl/top/data.h"
 
-#define PAST_APART_NS (NS_PER_S * 9 / 10)
+#define PAST_INTERVAL_NS (NS_PER_S * 9 / 10)
 
 static double
 per_second(uint64_t now, uint64_t before, double seconds)
@@ -15,7 +15,7 @@ per_second(uint64_t now, uint64_t before, double seconds)
 }
 
 static void
-remember(struct top_history *history, double value)
+history_append(struct top_history *history, double value)
 {
 	if (history->n == TOP_HISTORY) {
 		memmove(history->values, history->values + 1,
@@ -32,7 +32,7 @@ same_item(const struct top_item *a, const struct top_item *b)
 	       strcmp(a->name, b->name) == 0;
 }
 
-/* Mostly they are where they were; a reload moves them. */
+/* Items have the same index as before, except after a reload. */
 static const struct top_item *
 find_item(const struct top_data *data, const struct top_item *item, size_t hint)
 {
@@ -60,7 +60,7 @@ rate_bytes(struct top_item *item, uint64_t now_ns)
 		if (now.in < last->in || now.out < last->out)
 			item->past_n = 0;
 	}
-	if (item->past_n > 0 && now_ns - last->at_ns < PAST_APART_NS)
+	if (item->past_n > 0 && now_ns - last->at_ns < PAST_INTERVAL_NS)
 		return;
 	if (item->past_n == TOP_PAST) {
 		memmove(item->past, item->past + 1,
@@ -81,7 +81,7 @@ rate_item(struct top_item *item, const struct top_item *old, double seconds,
 		item->past_n = old->past_n;
 	}
 	rate_bytes(item, now_ns);
-	remember(&item->history, item->rate);
+	history_append(&item->history, item->rate);
 }
 
 static void
@@ -109,7 +109,7 @@ rate_head(struct top_data *data, const struct top_data *before)
 	}
 	if (before)
 		head->history = before->head.history;
-	remember(&head->history, head->rate);
+	history_append(&head->history, head->rate);
 }
 
 void

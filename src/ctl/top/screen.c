@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See top_screen.h.
+ * See screen.h.
  */
 #include "ctl/top/screen.h"
 
@@ -19,7 +19,7 @@
 #define ESCAPE    27
 
 static SCREEN *screen;
-static size_t first_seen; /* the list's first line on the screen */
+static size_t first_visible; /* index of the first line shown */
 
 bool
 top_screen_possible(void)
@@ -37,9 +37,9 @@ top_screen_end(void)
 	screen = NULL;
 }
 
-/* It is known, and its cursor can be moved. */
+/* Whether the terminal type is known and can move the cursor. */
 static bool
-terminal_is_known(void)
+terminal_is_usable(void)
 {
 	bool can_move;
 	int rc;
@@ -51,19 +51,19 @@ terminal_is_known(void)
 	return can_move;
 }
 
-/* newterm(3) does not end the program when it fails, as initscr(3) does; but it
- * does not free everything then. */
+/* initscr(3) would end the program on failure; newterm(3) does not, but leaks
+ * memory then. */
 bool
 top_screen_begin(struct err *err)
 {
 	const char *term = getenv("TERM");
 
-	if (terminal_is_known())
+	if (terminal_is_usable())
 		screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return err_set(err,
-		    "the terminal type '%s' is unknown or cannot be drawn on; "
-		    "set TERM, or have text by `lfproxyctl top | cat`",
+		    "the terminal type '%s' is unknown or cannot move its "
+		    "cursor; set TERM, or print text: `lfproxyctl top | cat`",
 		    term ? term : "");
 	atexit(top_screen_end);
 	cbreak();
@@ -89,7 +89,7 @@ top_screen_page(void)
 	return LINES > HEAD_ROWS + 2 ? (unsigned)LINES - HEAD_ROWS - 1 : 1;
 }
 
-/* A whole row, in that attribute up to its end. */
+/* Writes a row; a reverse one is reverse up to its end. */
 static void
 put_row(int row, const char *text, attr_t attribute)
 {
@@ -97,7 +97,7 @@ put_row(int row, const char *text, attr_t attribute)
 	wchar_t wide[TOP_LINE_SIZE];
 	size_t n;
 
-	/* The text may be of any server that answers. */
+	/* Names and messages come from the server. */
 	printable_copy(clean, sizeof(clean), text, '?');
 	n = mbstowcs(wide, clean, TOP_LINE_SIZE - 1);
 
@@ -141,7 +141,7 @@ attribute_of(const struct top_line *line, bool selected)
 
 	if (line->kind == LINE_TITLE)
 		attribute |= A_UNDERLINE;
-	if (line->kind == LINE_BACKEND || line->trouble)
+	if (line->kind == LINE_BACKEND || line->down)
 		attribute |= A_BOLD;
 	return selected ? attribute | A_REVERSE : attribute;
 }
@@ -154,19 +154,19 @@ draw_list(struct top_keys *keys, const struct top_data *data,
 	size_t page = top_screen_page();
 
 	if (lines->n <= page)
-		first_seen = 0;
-	else if (first_seen > lines->n - page)
-		first_seen = lines->n - page;
-	/* With the title of the first section in sight, where it fits. */
-	if (selected < first_seen)
-		first_seen = selected < page ? 0 : selected;
-	if (selected < lines->n && selected >= first_seen + page)
-		first_seen = selected - page + 1;
-	for (size_t i = 0; i < page && first_seen + i < lines->n; i++) {
-		const struct top_line *line = &lines->lines[first_seen + i];
+		first_visible = 0;
+	else if (first_visible > lines->n - page)
+		first_visible = lines->n - page;
+	/* Scroll up to the title of the first section if that fits. */
+	if (selected < first_visible)
+		first_visible = selected < page ? 0 : selected;
+	if (selected < lines->n && selected >= first_visible + page)
+		first_visible = selected - page + 1;
+	for (size_t i = 0; i < page && first_visible + i < lines->n; i++) {
+		const struct top_line *line = &lines->lines[first_visible + i];
 
 		put_row(HEAD_ROWS + (int)i, line->text,
-		    attribute_of(line, first_seen + i == selected));
+		    attribute_of(line, first_visible + i == selected));
 	}
 }
 
@@ -175,27 +175,28 @@ draw_help(void)
 {
 	static const char *const text[] = {
 	    "  up, down, k, j   select a line; page up, page down, home, end",
-	    "  +  -             a thread more or less in the selected pool, or",
-	    "                   in that of the selected frontend",
+	    "  +  -             add or remove a thread of the selected pool, "
+	    "or",
+	    "                   of the pool of the selected frontend",
 	    "  d                drain the selected server: no new sessions",
 	    "  e                enable it again (ready)",
 	    "  m                maintenance: no sessions",
 	    "  w                set its weight",
 	    "  s                sort: as configured, by sessions, rate, bytes",
-	    "  space            pause, go on",
-	    "  h  ?             this text",
+	    "  space            pause, continue",
+	    "  h  ?             show this text",
 	    "  q                quit",
 	    "",
-	    "  RATE, IN/S, OUT/S  sessions and bytes a second, since the last",
-	    "                   look; HISTORY is that of the rate",
-	    "  ROLES            a letter for each thread: L leads, P "
-	    "processes,",
-	    "                   . follows; PROM/S and WAKE/S: how often a "
-	    "leader",
-	    "                   was promoted, and a thread woken to lead",
+	    "  RATE, IN/S, OUT/S  sessions and bytes per second since the last",
+	    "                   update; HISTORY shows past rates",
+	    "  ROLES            a letter for each thread: L leading, "
+	    "P processing,",
+	    "                   . following; PROM/S and WAKE/S: promotions, "
+	    "and",
+	    "                   threads woken to lead, per second",
 	    "  !                down",
 	    "",
-	    "  Any key goes back.",
+	    "  Press any key to return.",
 	};
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
@@ -210,7 +211,7 @@ draw_bottom(const struct top_keys *keys)
 	if (keys->mode == MODE_CONFIRM)
 		snprintf(line, sizeof(line), "%s y/n", keys->question);
 	else if (keys->mode == MODE_WEIGHT)
-		snprintf(line, sizeof(line), "%s%s_  (Enter; Esc: leave it)",
+		snprintf(line, sizeof(line), "%s%s_  (Enter: set, Esc: cancel)",
 		    keys->question, keys->input);
 	else if (keys->message[0])
 		snprintf(line, sizeof(line), "%s", keys->message);
@@ -238,7 +239,7 @@ top_screen_draw(struct top_keys *keys, const struct top_data *data,
 }
 
 static int
-translate(int key)
+translate_key(int key)
 {
 	static const struct {
 		int curses, ours;
@@ -264,7 +265,7 @@ translate(int key)
 	return key > 0 && key < 256 ? key : 0;
 }
 
-/* poll(2), because getch cannot tell a terminal that hung up from silence. */
+/* Uses poll(2), because getch does not report a terminal that hung up. */
 int
 top_screen_key(int timeout_ms)
 {
@@ -277,5 +278,5 @@ top_screen_key(int timeout_ms)
 		if (key == ERR && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
 			return -1;
 	}
-	return translate(key);
+	return translate_key(key);
 }

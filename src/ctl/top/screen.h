@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The terminal (ncurses): two lines of head, the list, a line at the bottom.
- * It is put back as it was when the program ends, in whatever way but SIGKILL.
+ * The terminal (ncurses): two head lines, the list, and a line at the bottom.
+ * The terminal is restored when the program ends, except by SIGKILL.
  */
 #ifndef CTL_TOP_SCREEN_H
 #define CTL_TOP_SCREEN_H
@@ -11,25 +11,29 @@
 #include "ctl/top/keys.h"
 #include "ctl/top/view.h"
 
-/* Standard input and output are a terminal that can be drawn on. */
+/* Whether standard input and output are terminals. */
 bool top_screen_possible(void);
 
+/* Opens the screen.  Returns false with err set if the terminal is not known.
+ */
 bool top_screen_begin(struct err *err);
+/* Restores the terminal.  Does nothing without a screen. */
 void top_screen_end(void);
 
-/* Columns for top_look. */
+/* The number of columns, within the limits of struct top_look. */
 unsigned top_screen_width(void);
 
-/* Lines of the list that are seen at a time. */
+/* The number of visible lines of the list. */
 unsigned top_screen_page(void);
 
-/* trouble: why there are no new figures, NULL if there are. */
+/* Draws everything.  trouble is the reason why there are no new figures, or
+ * NULL. */
 void top_screen_draw(struct top_keys *keys, const struct top_data *data,
     const struct top_look *look, const struct top_lines *lines,
     const char *trouble);
 
-/* Waits for a key (top_keys.h) for that long; 0 when none was pressed or the
- * size of the terminal has changed, -1 when the terminal is gone. */
+/* Waits at most timeout_ms for a key (keys.h).  Returns 0 if none was pressed
+ * or the terminal was resized, -1 if the terminal is gone. */
 int top_screen_key(int timeout_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See top_select.h.
+ * See select.h.
  */
 #include "ctl/top/select.h"
 
@@ -26,7 +26,7 @@ target_of(const struct top_line *line, const struct top_data *data,
 }
 
 static bool
-is_about(const struct top_line *line, const struct top_data *data,
+is_target(const struct top_line *line, const struct top_data *data,
     const struct top_target *target)
 {
 	struct top_target other;
@@ -47,7 +47,7 @@ top_selected(struct top_target *target, const struct top_data *data,
 	for (size_t i = lines->n; i-- > 0;) {
 		if (!can_be_selected(&lines->lines[i]))
 			continue;
-		if (is_about(&lines->lines[i], data, target))
+		if (is_target(&lines->lines[i], data, target))
 			return i;
 		first = i;
 	}

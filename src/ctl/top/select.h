@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The line of the live view that is selected, by what it is about: it stays
- * selected when lines move.
+ * The selected line of the live view.  The selection is kept by name, so it
+ * stays when lines move.
  */
 #ifndef CTL_TOP_SELECT_H
 #define CTL_TOP_SELECT_H
@@ -13,17 +13,18 @@
 #define TOP_NAME_SIZE 128
 
 struct top_target {
-	enum top_line_kind kind; /* LINE_EMPTY: none */
+	enum top_line_kind kind; /* LINE_EMPTY: nothing */
 	char proxy[TOP_NAME_SIZE], name[TOP_NAME_SIZE];
 };
 
-/* The number of the selected line.  If it is gone, or nothing was selected,
- * the first line that can be is selected; lines->n when there is none. */
+/* Returns the index of the selected line.  If nothing is selected, or the line
+ * is gone, selects the first line that can be selected.  Returns lines->n if
+ * there is none. */
 size_t top_selected(struct top_target *target, const struct top_data *data,
     const struct top_lines *lines);
 
-/* Moves down by so many lines that can be selected, up if less than 0, or as
- * far as there are any. */
+/* Moves the selection down by that many selectable lines, up if negative, but
+ * not beyond the last or first one. */
 void top_select(struct top_target *target, long by, const struct top_data *data,
     const struct top_lines *lines);
 

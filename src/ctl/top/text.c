@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See top_text.h.
+ * See text.h.
  */
 #include "ctl/top/text.h"
 
@@ -16,7 +16,7 @@ top_number(double value, char out[TOP_NUMBER_SIZE])
 	const char *unit = units;
 
 	if (value < 99999.5) {
-		/* Tenths are worth showing where there are few. */
+		/* Tenths only for small fractions. */
 		bool whole = value >= 99.95 || value < 0.05 ||
 		             value == (double)(uint64_t)value;
 

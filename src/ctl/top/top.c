@@ -19,10 +19,10 @@
 #include "ctl/top/screen.h"
 #include "ctl/top/view.h"
 
-#define DELAY_MS    1000
-#define ROUNDS_MAX  1000000
-#define PATIENCE_MS 2000 /* of the live view: keys have to wait meanwhile */
-#define TEXT_WIDTH  120
+#define DELAY_MS          1000
+#define ROUNDS_MAX        1000000
+#define SCREEN_TIMEOUT_MS 2000 /* keys have to wait meanwhile */
+#define TEXT_WIDTH        120
 
 struct top {
 	const char *where;
@@ -32,8 +32,8 @@ struct top {
 	struct top_look look;
 	struct top_lines lines;
 	struct top_keys keys;
-	bool lost;
-	struct err trouble; /* why it is lost */
+	bool lost;          /* lfproxy does not answer */
+	struct err trouble; /* if lost: the reason */
 };
 
 static bool
@@ -49,8 +49,8 @@ parse_delay(const char *text, unsigned *ret_ms, struct err *err)
 	}
 	if (end == text || *end || !(seconds >= 0.1 && seconds <= 3600))
 		return err_set(err,
-		    "-d: '%s' is no delay; allowed are 0.1 to 3600 seconds, or "
-		    "a duration as in 500ms",
+		    "-d: invalid interval '%s'; use 0.1 to 3600 seconds, or a "
+		    "duration such as 500ms",
 		    text);
 	*ret_ms = (unsigned)(seconds * 1000 + 0.5);
 	return true;
@@ -81,8 +81,7 @@ parse_option(
 		return err_set(err, "-%c: a number is missing", optopt);
 	default:
 		return err_set(err,
-		    "there is no option '%s'; allowed are -d SECONDS and "
-		    "-n ROUNDS",
+		    "unknown option '%s'; use -d SECONDS or -n ROUNDS",
 		    argv[optind - 1]);
 	}
 }
@@ -94,21 +93,20 @@ top_options_parse(
 	struct top_options options = {.delay_ms = DELAY_MS};
 	int c;
 
-	optind = 0; /* glibc: begin again */
+	optind = 0; /* glibc: restart */
 	opterr = 0;
 	while ((c = getopt(argc, argv, "+:d:n:")) != -1)
 		if (!parse_option(c, &options, argv, err))
 			return false;
 	if (optind < argc)
 		return err_set(err,
-		    "'%s' is not expected; allowed are -d SECONDS and "
-		    "-n ROUNDS",
+		    "unexpected argument '%s'; use -d SECONDS or -n ROUNDS",
 		    argv[optind]);
 	*ret_options = options;
 	return true;
 }
 
-/* The message is that of a key that was just pressed, if there is one. */
+/* Replaces the message of a key that was pressed just before. */
 static void
 note_restart(struct top *top, const struct top_data *now)
 {
@@ -118,16 +116,16 @@ note_restart(struct top *top, const struct top_data *now)
 
 	if (before->at_ns && before->head.pid != now->head.pid)
 		snprintf(message, size,
-		    "lfproxy was started again: process %llu, before %llu",
+		    "lfproxy was restarted: process %llu, before %llu",
 		    (unsigned long long)now->head.pid,
 		    (unsigned long long)before->head.pid);
 	else if (top->lost)
 		snprintf(message, size, "lfproxy answers again.");
 }
 
-/* A round: new figures, or why there are none. */
+/* Reads the figures of a round; false with top->trouble set on failure. */
 static bool
-look(struct top *top)
+read_round(struct top *top)
 {
 	struct top_data now;
 
@@ -151,7 +149,7 @@ make_lines(struct top *top)
 }
 
 static void
-draw(struct top *top)
+draw_screen(struct top *top)
 {
 	top->look.width = top_screen_width();
 	make_lines(top);
@@ -159,9 +157,9 @@ draw(struct top *top)
 	    top->lost ? top->trouble.text : NULL);
 }
 
-/* Shows and takes keys until it is time for the next round. */
+/* Draws, and handles keys until the next round is due. */
 static void
-watch(struct top *top)
+handle_keys(struct top *top)
 {
 	uint64_t next_ms = clock_now_ms() + top->delay_ms;
 
@@ -169,7 +167,7 @@ watch(struct top *top)
 		uint64_t now_ms = clock_now_ms();
 		int key;
 
-		draw(top);
+		draw_screen(top);
 		if (!top->keys.paused && (now_ms >= next_ms || top->keys.sent))
 			return;
 		key = top_screen_key(top->keys.paused || now_ms >= next_ms
@@ -190,15 +188,15 @@ run_screen(struct top *top, unsigned rounds)
 {
 	struct err err;
 
-	top->timeout_ms = PATIENCE_MS;
+	top->timeout_ms = SCREEN_TIMEOUT_MS;
 	if (!top_screen_begin(&err)) {
 		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
 		return CTL_USAGE;
 	}
 	for (unsigned n = 0; !top->keys.quit && (!rounds || n < rounds); n++) {
 		top->keys.sent = false;
-		look(top);
-		watch(top);
+		(void)read_round(top);
+		handle_keys(top);
 	}
 	top_screen_end();
 	if (top->lost)
@@ -241,7 +239,7 @@ sleep_ms(unsigned ms)
 		;
 }
 
-/* A first look that nothing is printed of, so that rates are of a delay. */
+/* The first round is not printed, since rates need two. */
 static enum ctl_exit
 run_text(struct top *top, unsigned rounds)
 {
@@ -250,7 +248,7 @@ run_text(struct top *top, unsigned rounds)
 	for (unsigned n = 0; n <= (rounds ? rounds : 1); n++) {
 		if (n > 0)
 			sleep_ms(top->delay_ms);
-		if (!look(top)) {
+		if (!read_round(top)) {
 			fprintf(stderr, "lfproxyctl: %s\n", top->trouble.text);
 			return CTL_NO_ANSWER;
 		}
@@ -258,7 +256,7 @@ run_text(struct top *top, unsigned rounds)
 			putchar('\n');
 		if (n > 0 && !print_round(top)) {
 			fprintf(stderr,
-			    "lfproxyctl: the table was not written: %s\n",
+			    "lfproxyctl: cannot write the table: %s\n",
 			    strerror(errno));
 			return CTL_NO_ANSWER;
 		}
@@ -272,7 +270,7 @@ top_run(const char *where, const struct top_options *options)
 	struct top top = {
 	    .where = where,
 	    .delay_ms = options->delay_ms,
-	    .keys = {.where = where, .timeout_ms = PATIENCE_MS},
+	    .keys = {.where = where, .timeout_ms = SCREEN_TIMEOUT_MS},
 	};
 	enum ctl_exit code;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * `lfproxyctl top`: what a running lfproxy does, live.
+ * `lfproxyctl top`: a live view of a running lfproxy.
  *
- *     ctl_client -> top_data -> top_rates -> top_view -> top_screen   terminal
- *     (answers)     (figures)   (a second)   (lines)  -> stdout       none
- *                                                <- top_keys (commands)
+ *     ../client -> data ----> rates ------> view --> screen   on a terminal
+ *     (answers)    (figures)  (per second)  (lines)  stdout   otherwise
+ *                                             keys   (commands)
  *
- * A round is one connection that asks for everything at once; a command that a
- * key means is one more.  On a terminal a lost lfproxy is waited for.
+ * Each round uses one connection for all figures, and each command of a key
+ * another one.  On a terminal top keeps trying when lfproxy does not answer.
  */
 #ifndef CTL_TOP_TOP_H
 #define CTL_TOP_TOP_H
@@ -18,15 +18,15 @@
 
 struct top_options {
 	unsigned delay_ms; /* from one round to the next */
-	unsigned rounds;   /* 0: for ever, or 1 without a terminal */
+	unsigned rounds;   /* 0: no limit, or 1 without a terminal */
 };
 
-/* argv[0] is `top`.  False: err says what is wrong and what is allowed. */
+/* Parses the arguments; argv[0] is `top`.  Returns false with err set. */
 bool top_options_parse(
     int argc, char **argv, struct top_options *ret_options, struct err *err);
 
-/* Runs it, on a terminal if standard input and output are one.  What it has to
- * say about failing is on standard error then. */
+/* Runs the live view if standard input and output are a terminal, and prints
+ * text otherwise.  Prints errors to standard error. */
 enum ctl_exit top_run(const char *where, const struct top_options *options);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See top_view.h.
+ * See view.h.
  */
 #include "ctl/top/view.h"
 
@@ -15,27 +15,29 @@
 #define NAME_WIDTH   14 /* on the narrowest terminal */
 #define NAME_MAX     40
 #define ITEM_COLUMNS 65 /* all but the name, TOTAL and the history */
-#define TOTAL_WIDTH  6  /* with its blank */
-#define TOTAL_FROM   96 /* columns of the terminal; there is no room below */
+#define TOTAL_WIDTH  6  /* with the blank before it */
+#define TOTAL_FROM   96 /* width from which TOTAL is shown */
 #define HISTORY_MIN  6
 #define POOL_COLUMNS 51 /* all but the name and the roles */
 #define HISTORY_MAX  (TOP_HISTORY < 60 ? TOP_HISTORY : 60)
 #define HEAD_HISTORY 30
 
+static const char *const sort_names[] = {
+    [SORT_FILE] = "as configured",
+    [SORT_SESSIONS] = "by sessions",
+    [SORT_RATE] = "by rate",
+    [SORT_BYTES] = "by bytes",
+};
+_Static_assert(
+    sizeof(sort_names) / sizeof(sort_names[0]) == SORTS, "a name each");
+
 const char *
 top_sort_name(enum top_sort sort)
 {
-	static const char *const names[SORTS] = {
-	    [SORT_FILE] = "as configured",
-	    [SORT_SESSIONS] = "by sessions",
-	    [SORT_RATE] = "by rate",
-	    [SORT_BYTES] = "by bytes",
-	};
-
-	return names[sort];
+	return sort_names[sort];
 }
 
-/* A third of what is left over goes to the name. */
+/* A third of the columns above the minimum goes to the name. */
 static int
 name_width(const struct top_look *look)
 {
@@ -50,7 +52,7 @@ rest_width(const struct top_look *look, int columns)
 	return look->width - (unsigned)(name_width(look) + columns);
 }
 
-/* The column TOTAL with its blank; nothing on a narrow terminal. */
+/* The column TOTAL with the blank before it; "" on a narrow terminal. */
 static const char *
 total_column(const struct top_look *look, const char *text,
     char out[TOP_NUMBER_SIZE + 2])
@@ -61,7 +63,7 @@ total_column(const struct top_look *look, const char *text,
 	return out;
 }
 
-/* Columns for the history; 0 where they would be too few to tell anything. */
+/* The width of the history; 0 if that would be less than HISTORY_MIN. */
 static unsigned
 history_width(const struct top_look *look)
 {
@@ -88,7 +90,7 @@ add_line(struct top_lines *lines, enum top_line_kind kind, size_t at)
 	line = &lines->lines[lines->n++];
 	line->kind = kind;
 	line->at = at;
-	line->trouble = false;
+	line->down = false;
 	line->text[0] = '\0';
 	return line;
 }
@@ -108,9 +110,9 @@ is_down(const struct top_item *item)
 	       strcmp(item->status, "FULL") == 0;
 }
 
-/* Of all frontends and backends, and servers that are down. */
 struct sums {
-	uint64_t total, errors;
+	uint64_t total;  /* sessions of frontends */
+	uint64_t errors; /* of frontends and backends */
 	unsigned servers_down;
 };
 
@@ -170,7 +172,7 @@ top_view_head(const struct top_data *data, const struct top_look *look,
 	strcat(ret_lines[1], line);
 }
 
-/* A count, or what it is on the way to: `2/4`. */
+/* The number of threads, or `2/4` while two of four are there. */
 static const char *
 threads_text(const struct top_pool *pool, char out[TOP_NUMBER_SIZE])
 {
@@ -231,7 +233,7 @@ add_item(const struct top_data *data, size_t at, const struct top_look *look,
 	bool server = item->kind == TOP_SERVER;
 	int name = name_width(look) - 1 - server;
 
-	line->trouble = is_down(item);
+	line->down = is_down(item);
 	if (item->kind != TOP_FRONTEND) {
 		top_number((double)item->weight, weight);
 		top_number((double)item->queue, queue);
@@ -239,7 +241,7 @@ add_item(const struct top_data *data, size_t at, const struct top_look *look,
 	top_sparkline(&item->history, history_width(look), look->utf8, history);
 	snprintf(line->text, TOP_LINE_SIZE,
 	    "%s%s%-*.*s %-8.8s %5s %5s%s %5s %5s %5s %5s %5s %5s %-6.6s%s%s",
-	    line->trouble ? "!" : " ", server ? " " : "", name, name,
+	    line->down ? "!" : " ", server ? " " : "", name, name,
 	    server ? item->name : item->proxy, item->status,
 	    top_number((double)item->sessions, sessions),
 	    top_number((double)item->peak, peak),
@@ -271,7 +273,7 @@ struct order {
 };
 
 static double
-worth(const struct top_item *item, enum top_sort sort)
+sort_value(const struct top_item *item, enum top_sort sort)
 {
 	switch (sort) {
 	case SORT_SESSIONS:
@@ -285,21 +287,21 @@ worth(const struct top_item *item, enum top_sort sort)
 	}
 }
 
-/* The greatest first; equals as they are in the file. */
+/* The greatest first; equal items in the order of the configuration. */
 static int
-compare(const void *a, const void *b, void *context)
+compare_items(const void *a, const void *b, void *context)
 {
 	const struct order *order = context;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	double x = worth(&order->data->items[i], order->sort);
-	double y = worth(&order->data->items[j], order->sort);
+	double x = sort_value(&order->data->items[i], order->sort);
+	double y = sort_value(&order->data->items[j], order->sort);
 
 	if (x != y)
 		return x > y ? -1 : 1;
 	return i < j ? -1 : i > j;
 }
 
-/* The items of that kind, of all proxies or of one, in order. */
+/* Adds the items of that kind, of all proxies or of one, in order. */
 static void
 add_sorted(const struct top_data *data, enum top_kind kind, const char *proxy,
     const struct top_look *look, struct top_lines *lines)
@@ -314,7 +316,7 @@ add_sorted(const struct top_data *data, enum top_kind kind, const char *proxy,
 		    (!proxy || strcmp(item->proxy, proxy) == 0))
 			at[n++] = i;
 	}
-	qsort_r(at, n, sizeof(*at), compare, &order);
+	qsort_r(at, n, sizeof(*at), compare_items, &order);
 	for (size_t i = 0; i < n; i++)
 		add_item(data, at[i], look, lines);
 	free(at);

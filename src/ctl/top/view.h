@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The figures of a round as lines of text, the same for a terminal and without
- * one.  No colour means anything: what is down has a `!` before its name.
+ * Formats the figures of a round as lines of text, the same with and without a
+ * terminal.  Colours carry no meaning: the name of what is down begins with
+ * `!`.
  */
 #ifndef CTL_TOP_VIEW_H
 #define CTL_TOP_VIEW_H
@@ -16,18 +17,18 @@
 
 enum top_sort { SORT_FILE, SORT_SESSIONS, SORT_RATE, SORT_BYTES, SORTS };
 
-/* How to show it. */
+/* How to format the lines. */
 struct top_look {
 	unsigned width; /* columns, TOP_WIDTH_MIN to TOP_WIDTH_MAX */
-	bool utf8;      /* sparklines of blocks, else of ASCII */
+	bool utf8;      /* sparklines of blocks instead of ASCII */
 	enum top_sort sort;
 };
 
 enum top_line_kind {
 	LINE_EMPTY,
 	LINE_TITLE,
-	LINE_POOL,     /* at: in pools */
-	LINE_FRONTEND, /* at: in items, and below */
+	LINE_POOL,     /* at is an index of pools */
+	LINE_FRONTEND, /* at is an index of items, as below */
 	LINE_BACKEND,
 	LINE_SERVER,
 };
@@ -35,7 +36,7 @@ enum top_line_kind {
 struct top_line {
 	enum top_line_kind kind;
 	size_t at;
-	bool trouble; /* it is down */
+	bool down;
 	char text[TOP_LINE_SIZE];
 };
 
@@ -44,16 +45,18 @@ struct top_lines {
 	size_t n, room;
 };
 
+/* The order in words, for instance `by rate`. */
 const char *top_sort_name(enum top_sort sort);
 
-/* The two lines about lfproxy as a whole. */
+/* Formats the two head lines about lfproxy as a whole. */
 void top_view_head(const struct top_data *data, const struct top_look *look,
     char ret_lines[2][TOP_LINE_SIZE]);
 
-/* All other lines, in place of those that were there (all zero: none). */
+/* Formats all other lines; replaces the content of lines. */
 void top_view_make(const struct top_data *data, const struct top_look *look,
     struct top_lines *lines);
 
+/* Frees the lines. */
 void top_lines_fini(struct top_lines *lines);
 
 #endif
