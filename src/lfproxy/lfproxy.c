@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * lfproxy: the program.  Options, configuration, then the two rivers.
+ * lfproxy: the daemon.  Parses options, loads the configuration, then runs the
+ * control plane on the main thread, which starts the data plane.
  */
 #include <curl/curl.h>
 #include <ev.h>
@@ -26,11 +27,11 @@
 #include "lf/promotion.h"
 #include "lfproxy/options.h"
 
-/* `-t` waits for so long for the names of servers. */
+/* How long -t waits for the names of servers to be resolved. */
 #define TEST_NAMES_WAIT_MS 5000
 
 static int
-fail(int status, const struct err *err)
+print_error(int status, const struct err *err)
 {
 	fprintf(stderr, "lfproxy: error: %s\n", err->text);
 	return status;
@@ -64,7 +65,7 @@ print_warnings(const struct spec *spec)
 }
 
 static bool
-load(const struct options *options, struct spec **ret_spec)
+load_configuration(const struct options *options, struct spec **ret_spec)
 {
 	struct err_list errors;
 	bool ok;
@@ -80,19 +81,19 @@ load(const struct options *options, struct spec **ret_spec)
 }
 
 static int
-run(struct spec *spec, const struct options *options)
+run_daemon(struct spec *spec, const struct options *options)
 {
 	struct control *control;
 	struct endpoints *endpoints;
 	struct err err;
 	int status = EXIT_STATUS_SYSTEM;
 
-	/* Without its service manager's socket lfproxy still works. */
+	/* lfproxy works without the service manager's socket as well. */
 	if (!notify_open(&err))
 		log_warning("%s", err.text);
 	control = control_new(spec, options->files, options->files_n, &err);
 	if (!control)
-		return fail(status, &err);
+		return print_error(status, &err);
 	endpoints = endpoints_open(control, &err);
 	if (endpoints && control_start(control, &err)) {
 		control_run(control);
@@ -101,10 +102,10 @@ run(struct spec *spec, const struct options *options)
 	endpoints_close(endpoints);
 	control_free(control);
 	notify_close();
-	return status == EXIT_STATUS_OK ? status : fail(status, &err);
+	return status == EXIT_STATUS_OK ? status : print_error(status, &err);
 }
 
-/* Names every file that was read. */
+/* Prints the name of each file that was read. */
 static void
 print_valid(const struct spec *spec)
 {
@@ -115,14 +116,14 @@ print_valid(const struct spec *spec)
 }
 
 static int
-act_on_configuration(const struct options *options)
+use_configuration(const struct options *options)
 {
 	struct spec *spec;
 
-	if (!load(options, &spec))
+	if (!load_configuration(options, &spec))
 		return EXIT_STATUS_CONFIG;
 	if (options->action == OPTIONS_RUN)
-		return run(spec, options);
+		return run_daemon(spec, options);
 	if (options->action == OPTIONS_PRINT) {
 		config_print(spec, stdout);
 	} else {
@@ -134,18 +135,19 @@ act_on_configuration(const struct options *options)
 }
 
 static int
-reload(pid_t pid)
+reload_process(pid_t pid)
 {
 	struct err err;
 	bool refused;
 
 	if (verdict_ask(pid, &refused, &err))
 		return EXIT_STATUS_OK;
-	return fail(refused ? EXIT_STATUS_CONFIG : EXIT_STATUS_SYSTEM, &err);
+	return print_error(
+	    refused ? EXIT_STATUS_CONFIG : EXIT_STATUS_SYSTEM, &err);
 }
 
 static int
-act(const struct options *options)
+run_action(const struct options *options)
 {
 	switch (options->action) {
 	case OPTIONS_VERSION:
@@ -161,17 +163,17 @@ act(const struct options *options)
 		admin_list_commands(stdout);
 		return EXIT_STATUS_OK;
 	case OPTIONS_RELOAD:
-		return reload(options->pid);
+		return reload_process(options->pid);
 	case OPTIONS_RUN:
 	case OPTIONS_TEST:
 	case OPTIONS_PRINT:
 		break;
 	}
-	return act_on_configuration(options);
+	return use_configuration(options);
 }
 
-/* Whoever starts us without a standard error must not find log lines in the
- * connection that would get its number. */
+/* If the caller has closed a standard descriptor, its number would go to some
+ * connection, which would then receive log lines. */
 static void
 fill_standard_descriptors(void)
 {
@@ -194,14 +196,14 @@ main(int argc, char **argv)
 	fill_standard_descriptors();
 	library_count_openssl();
 	if (!fault_load(environ, &err))
-		return fail(EXIT_STATUS_USAGE, &err);
+		return print_error(EXIT_STATUS_USAGE, &err);
 	if (!options_parse(argc, argv, &options, &err))
-		return fail(EXIT_STATUS_USAGE, &err);
-	status = act(&options);
+		return print_error(EXIT_STATUS_USAGE, &err);
+	status = run_action(&options);
 	events_forget();
 	secrets_forget();
 	options_fini(&options);
-	/* A full disk must not pass for a printed configuration. */
+	/* A write error, such as a full disk, must not go unnoticed. */
 	if (fflush(stdout) != 0 && status == EXIT_STATUS_OK)
 		status = EXIT_STATUS_SYSTEM;
 	return status;

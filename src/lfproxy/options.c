@@ -12,11 +12,11 @@
 
 #define TRY_HELP "; try lfproxy -h"
 
-/* At the first word that is no option getopt stops, so that optind always
- * says in which word it is. */
+/* `+` makes getopt stop at the first word that is not an option, so optind is
+ * always the current word. */
 static const char letters[] = "+:c:l:s:b:k:n:a:tTVh";
 
-/* Values of the long options that have no letter. */
+/* The values of long options without a letter. */
 enum { LIST_KEYS = 256, LIST_COMMANDS, RELOAD };
 
 static const struct option long_options[] = {
@@ -50,12 +50,13 @@ options_help(FILE *out)
 	    "       lfproxy -h | -V\n"
 	    "\n"
 	    "  -c, --config FILE         read the configuration from FILE, or\n"
-	    "                            from *.ini in the folder FILE "
+	    "                            from *.ini in the directory FILE "
 	    "(repeatable)\n"
 	    "\n"
 	    "Without a file:\n"
-	    "  -l, --listen ADDR         accept connections here (repeatable)\n"
-	    "  -s, --server [NAME=]ADDR  pass them on to this server\n"
+	    "  -l, --listen ADDR         accept connections on ADDR "
+	    "(repeatable)\n"
+	    "  -s, --server [NAME=]ADDR  relay connections to this server\n"
 	    "                            (repeatable; names: s1, s2, ...)\n"
 	    "  -b, --balance BALANCE     roundrobin (default), leastconn, "
 	    "random,\n"
@@ -70,19 +71,19 @@ options_help(FILE *out)
 	    "lfproxyctl\n"
 	    "\n"
 	    "  -t, --test                check the configuration and exit\n"
-	    "  -T, --print               print it with every default and exit\n"
-	    "      --reload PID          for a systemd unit: make that "
-	    "lfproxy read its\n"
-	    "                            file again, and fail if it refuses\n"
+	    "  -T, --print               print it with all defaults and exit\n"
+	    "      --reload PID          make the lfproxy with that process id "
+	    "reload its\n"
+	    "                            configuration; fail if it refuses\n"
 	    "  -V, --version             print the version and exit\n"
 	    "  -h, --help                print this and exit\n"
 	    "\n"
-	    "ADDR is HOST:PORT, [IPV6]:PORT or unix:/path; to listen, also "
+	    "ADDR is HOST:PORT, [IPV6]:PORT or unix:/path, and for -l also "
 	    ":PORT.\n"
 	    "\n"
-	    "exit status: 0 fine, 1 error in the configuration, 2 usage, "
-	    "3 could not\n"
-	    "bind or another error of the system\n",
+	    "Exit status: 0 success, 1 error in the configuration, "
+	    "2 usage error,\n"
+	    "3 error of the system, for instance an address in use\n",
 	    out);
 }
 
@@ -99,7 +100,7 @@ options_fini(struct options *options)
 }
 
 static bool
-set_once(const char **value, int letter, struct err *err)
+set_option_once(const char **value, int letter, struct err *err)
 {
 	if (*value)
 		return err_set(err, "-%c is given twice" TRY_HELP, letter);
@@ -108,7 +109,7 @@ set_once(const char **value, int letter, struct err *err)
 }
 
 static bool
-append(const char ***values, size_t *n, struct err *err)
+append_option(const char ***values, size_t *n, struct err *err)
 {
 	const char **grown = reallocarray(*values, *n + 1, sizeof(*grown));
 
@@ -119,10 +120,10 @@ append(const char ***values, size_t *n, struct err *err)
 	return true;
 }
 
-/* The word at fault: getopt says only the letter of a short option, which may
- * stand in a group, and nothing of a long one. */
+/* getopt reports only the letter of a short option, which may be part of a
+ * group, and nothing about a long one, so the word is needed. */
 static bool
-refuse(int found, const char *word, struct err *err)
+err_bad_option(int found, const char *word, struct err *err)
 {
 	bool is_long = strncmp(word, "--", 2) == 0;
 	char letter[] = {'-', (char)optopt, '\0'};
@@ -136,7 +137,7 @@ refuse(int found, const char *word, struct err *err)
 	    is_long ? "unknown or ambiguous" : "unknown");
 }
 
-/* -h and -V stay, -T is more than -t. */
+/* The greater action wins: -h and -V over the others, -T over -t. */
 static void
 set_action(struct options *o, enum options_action action)
 {
@@ -150,10 +151,8 @@ parse_pid(const char *text, pid_t *ret_pid, struct err *err)
 	uint64_t pid;
 
 	if (!text_parse_number(text, 1, INT_MAX, &pid, NULL))
-		return err_set(err,
-		    "--reload needs the process id of an lfproxy, not "
-		    "'%s'" TRY_HELP,
-		    text);
+		return err_set(
+		    err, "--reload: '%s' is not a process id" TRY_HELP, text);
 	*ret_pid = (pid_t)pid;
 	return true;
 }
@@ -165,19 +164,19 @@ take_option(struct options *o, int found, const char *word, struct err *err)
 
 	switch (found) {
 	case 'c':
-		return append(&o->files, &o->files_n, err);
+		return append_option(&o->files, &o->files_n, err);
 	case 'l':
-		return append(&s->listens, &s->listens_n, err);
+		return append_option(&s->listens, &s->listens_n, err);
 	case 's':
-		return append(&s->servers, &s->servers_n, err);
+		return append_option(&s->servers, &s->servers_n, err);
 	case 'b':
-		return set_once(&s->balance, found, err);
+		return set_option_once(&s->balance, found, err);
 	case 'k':
-		return set_once(&s->check, found, err);
+		return set_option_once(&s->check, found, err);
 	case 'n':
-		return set_once(&s->threads, found, err);
+		return set_option_once(&s->threads, found, err);
 	case 'a':
-		return set_once(&s->admin, found, err);
+		return set_option_once(&s->admin, found, err);
 	case 't':
 		set_action(o, OPTIONS_TEST);
 		return true;
@@ -200,11 +199,11 @@ take_option(struct options *o, int found, const char *word, struct err *err)
 		set_action(o, OPTIONS_LIST_COMMANDS);
 		return true;
 	default:
-		return refuse(found, word, err);
+		return err_bad_option(found, word, err);
 	}
 }
 
-/* The letter of an option that only goes without a file, or 0. */
+/* Returns the letter of an option of the short form that was given, or 0. */
 static char
 short_form_letter(const struct config_options *s)
 {
@@ -227,20 +226,20 @@ check_combination(const struct options *o, struct err *err)
 		return true;
 	if (o->action == OPTIONS_RELOAD && (o->files_n > 0 || letter))
 		return err_set(err,
-		    "--reload takes no -%c: the process knows its "
+		    "--reload takes no -%c: the process keeps its own "
 		    "configuration" TRY_HELP,
 		    o->files_n > 0 ? 'c' : letter);
 	if (o->action == OPTIONS_RELOAD)
 		return true;
 	if (o->files_n > 0 && letter)
 		return err_set(err,
-		    "-c and -%c exclude each other: it is either a file or the "
-		    "options alone" TRY_HELP,
+		    "-c and -%c exclude each other; use either a file or "
+		    "options" TRY_HELP,
 		    letter);
 	if (o->files_n == 0 && !letter)
 		return err_set(err,
-		    "there is nothing to do; name a file with -c, or addresses "
-		    "with -l and -s" TRY_HELP);
+		    "no configuration; name a file with -c, or addresses with "
+		    "-l and -s" TRY_HELP);
 	if (o->files_n == 0 && s->listens_n == 0)
 		return err_set(err,
 		    "no address to listen on; give at least one with "
@@ -260,7 +259,7 @@ options_parse(
 	int found;
 
 	opterr = 0;
-	optind = 0; /* glibc: start anew, and forget the group it stood in */
+	optind = 0; /* glibc: restart, and forget a group of short options */
 	while (ok) {
 		int at = optind > 0 ? optind : 1;
 
@@ -271,8 +270,8 @@ options_parse(
 	}
 	if (ok && optind < argc && o.action < OPTIONS_VERSION)
 		ok = err_set(err,
-		    "'%s' is unexpected; lfproxy takes options "
-		    "only" TRY_HELP,
+		    "unexpected argument '%s'; lfproxy takes only "
+		    "options" TRY_HELP,
 		    argv[optind]);
 	if (!ok || !check_combination(&o, err)) {
 		options_fini(&o);

@@ -18,16 +18,17 @@ enum options_action {
 	OPTIONS_RELOAD,        /* --reload */
 	OPTIONS_VERSION,       /* -V */
 	OPTIONS_HELP,          /* -h */
-	OPTIONS_LIST_KEYS,     /* --list-keys, for the check of the man page */
+	OPTIONS_LIST_KEYS,     /* --list-keys, for the check of man pages */
 	OPTIONS_LIST_COMMANDS, /* --list-commands, likewise */
 };
 
-/* For RUN, TEST and PRINT there are either files or the short form. */
+/* RUN, TEST and PRINT take their configuration either from the files or from
+ * the short form. */
 struct options {
 	enum options_action action;
 	pid_t pid;                        /* of --reload */
 	const char **files;               /* -c; the array is owned */
-	size_t files_n;                   /* 0: */
+	size_t files_n;                   /* 0: short_form is used */
 	struct config_options short_form; /* its arrays are owned */
 };
 
@@ -39,19 +40,20 @@ enum options_exit {
 	EXIT_STATUS_SYSTEM = 3, /* could not bind, no memory, ... */
 };
 
-/* Reads the command line; the result points into argv and is to be given to
- * options_fini().  False after a usage error; err then has a sentence that
- * ends in `try lfproxy -h`.  Asking for help or the version wins over all
- * other options, right or wrong in their combination. */
+/* Parses the command line.  The result points into argv; free it with
+ * options_fini().  Returns false with err set after a usage error.  -h and -V
+ * override all other options, whether these fit together or not. */
 bool options_parse(
     int argc, char **argv, struct options *ret_options, struct err *err);
+
+/* Frees what the options own. */
 void options_fini(struct options *options);
 
-/* What -h prints. */
+/* Prints the text of -h. */
 void options_help(FILE *out);
 
-/* The configuration that the options ask for, from the files or from the
- * options themselves: config_load_all() or config_from_options(). */
+/* Loads the configuration from the files or from the short form.  The caller
+ * frees *ret_spec.  Returns false with all errors added to errors. */
 bool options_load(const struct options *options, struct spec **ret_spec,
     struct err_list *errors);
 

@@ -113,7 +113,7 @@ request_left_nothing() {
 
 @test "reload --reload: a number is needed, and no file" {
 	run -2 "$LFPROXY" --reload web
-	[[ $output == *"--reload needs the process id"* ]]
+	[[ $output == *"is not a process id"* ]]
 	run -2 "$LFPROXY" --reload 0
 	run -2 "$LFPROXY" --reload 1 -c /dev/null
 	[[ $output == *"--reload takes no -c"* ]]

@@ -141,27 +141,26 @@ wrong_use_is_told(void **state)
 {
 	(void)state;
 	assert_usage("",
-	    "there is nothing to do; name a file with -c, or addresses with "
-	    "-l and -s");
+	    "no configuration; name a file with -c, or addresses with -l "
+	    "and -s");
 	assert_usage("-t",
-	    "there is nothing to do; name a file with -c, or addresses with "
-	    "-l and -s");
+	    "no configuration; name a file with -c, or addresses with -l "
+	    "and -s");
 	assert_usage("-l :80", "no server; give at least one with -s");
 	assert_usage(
 	    "-s h:1", "no address to listen on; give at least one with -l");
 	assert_usage(
 	    "-n 2", "no address to listen on; give at least one with -l");
 	assert_usage("-c f -l :80",
-	    "-c and -l exclude each other: it is either a file or the options "
-	    "alone");
+	    "-c and -l exclude each other; use either a file or options");
 	assert_usage("-s h:1 -c f",
-	    "-c and -s exclude each other: it is either a file or the options "
-	    "alone");
+	    "-c and -s exclude each other; use either a file or options");
 	assert_usage("-c f -n 2",
-	    "-c and -n exclude each other: it is either a file or the options "
-	    "alone");
-	assert_usage("-c f g", "'g' is unexpected; lfproxy takes options only");
-	assert_usage("f", "'f' is unexpected; lfproxy takes options only");
+	    "-c and -n exclude each other; use either a file or options");
+	assert_usage(
+	    "-c f g", "unexpected argument 'g'; lfproxy takes only options");
+	assert_usage(
+	    "f", "unexpected argument 'f'; lfproxy takes only options");
 	assert_usage("-l a -s b -n 1 -n 2", "-n is given twice");
 	assert_usage("-l a -s b -b x -b x", "-b is given twice");
 	assert_usage("-l a -s b -k x -k x", "-k is given twice");
