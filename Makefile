@@ -20,7 +20,7 @@ B           := build/$(MODE)
 # The layers: every folder of src and the folders below it that it may use.
 # check-layers compares the includes with this table.  A unit test links only
 # its own layer and those below, so an upward call is a link error as well.
-LAYERS      := base net resolve lf model balance config proxy check control stats \
+LAYERS      := base net resolve lf model balance check config proxy control stats \
 	commands http admin
 BELOW_base  :=
 BELOW_net   := base
@@ -28,11 +28,11 @@ BELOW_resolve := net base
 BELOW_lf    := base
 BELOW_model := net base
 BELOW_balance := model net base
-BELOW_config  := balance model net base
-BELOW_proxy   := lf model net base
 BELOW_check   := model net base
-BELOW_control := check proxy config balance model lf resolve net base
-BELOW_stats   := control check proxy config balance model lf resolve net base
+BELOW_config  := check balance model net base
+BELOW_proxy   := lf model net base
+BELOW_control := proxy config check balance model lf resolve net base
+BELOW_stats   := control proxy config check balance model lf resolve net base
 BELOW_commands := stats $(BELOW_stats)
 BELOW_http    := stats $(BELOW_stats)
 BELOW_admin   := http commands stats $(BELOW_stats)

@@ -13,7 +13,7 @@
 #include "base/printable.h"
 #include "base/secrets.h"
 #include "check/agent_words.h"
-#include "check/check_kind.h"
+#include "check/check.h"
 #include "check/talk.h"
 
 struct agent_run {
@@ -119,7 +119,7 @@ on_done(void *arg, const struct talk_result *result)
 		strcpy(text, "an empty line, or one that is too long");
 	}
 	run_free(check);
-	check_note_agent(check, status, text);
+	check_done_agent(check, status, text);
 	if (orders.understood)
 		obey(check->server, &orders);
 }

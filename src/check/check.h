@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Active health checks: every server of a backend with a check is asked again
- * and again whether it is well.
+ * One check or agent of one server: its schedule, and its end.
  *
  *   waiting --timer--> running --check_done--> waiting
  *
- * The first checks are spread over the smaller of the interval and a second,
- * so that a start neither floods the servers nor leaves a dead one unnoticed
- * for a whole interval.  After that a server is checked every interval, from
- * start to start, give or take the jitter, so that the checks of many servers
- * (or of many lfproxys) do not fall into step.  A check runs for at most its
- * timeout; a server never has two at a time.  While results add up towards a
- * change the interval may be another one, and so it may while it is down.
+ * How the server is asked is left to check_ops, which a file per protocol
+ * implements; preset.h says which preset uses which.  Control thread.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -18,45 +12,84 @@
 #include <ev.h>
 #include <stdbool.h>
 
-#include "base/memory_use.h"
+#include "check/checker.h"
+#include "check/curl_loop.h"
 #include "model/model.h"
 
-struct checker;
+struct check_preset;
 
-/* Control thread, which runs the loop.  Loop and model are borrowed and must
- * outlive the checker.  Results go to server_report_check.  0 or -errno. */
-int checker_new(
-    struct ev_loop *loop, struct model *model, struct checker **ret_checker);
-
-/* A change to another model, in two steps, of which the second cannot fail.  A
- * server that has the same state and kind of check in both is checked on: a
- * check that runs is not disturbed, nor is the schedule, unless the interval
- * or what is asked differs.  False when memory is short; else checker_commit or
- * checker_cancel follows. */
-bool checker_prepare(struct checker *checker, const struct model *model);
-void checker_cancel(struct checker *checker);
-void checker_commit(struct checker *checker, const struct model *model);
-
-/* The server's next check comes soon: fast_interval after the start of the last
- * one, or a second if it has none.  Nothing happens when it is not checked, or
- * is being checked. */
-void checker_hurry(struct checker *checker, const struct server *server);
-
-/* How late checks and questions to agents were begun, since the start or
- * checker_clear_delays. */
-struct check_delays {
-	uint64_t begun;
-	uint64_t longest_ns; /* after it was due */
+/* What the checks of a checker share. */
+struct check_schedule {
+	struct ev_loop *loop;
+	struct curl_loop *curl; /* NULL: no server has an http check */
+	uint64_t random;        /* state of the generator of the jitter */
+	struct check_delays delays;
+	unsigned turn;         /* ev_iteration of the last start */
+	uint64_t turn_ends_ns; /* no more starts in that iteration after this */
 };
-struct check_delays checker_delays(const struct checker *checker);
-void checker_clear_delays(struct checker *checker);
 
-/* Ends running checks without a result.  Not from within a check's callback.
- * NULL is fine. */
-void checker_free(struct checker *checker);
+/* The check or the agent of one server, for as long as it is in the model. */
+struct check {
+	struct check_schedule *schedule;
+	struct ev_loop *loop; /* that of the schedule */
+	struct server *server;
+	const struct check_spec *spec;
+	const struct check_preset *preset; /* NULL: this is an agent */
+	const struct check_ops *ops;
+	ev_timer timer;      /* until the next start; stopped while running */
+	uint64_t due_ns;     /* when the timer should expire */
+	uint64_t started_ns; /* of the running or the last check */
+	void *run;           /* of the ops, non-NULL exactly while running */
+};
 
-/* Control thread: the checks and agents, and of those that run what their kind
- * has for them; what libraries have is theirs, see library_memory.h. */
-struct memory_use checker_memory(const struct checker *checker);
+struct check_ops {
+	/* Starts a check and sets run.  Calls check_done or check_skip exactly
+	 * once for it, within the timeout, perhaps from within start. */
+	void (*start)(struct check *check);
+	/* Aborts the running check without a result, and frees run. */
+	void (*cancel)(struct check *check);
+	/* Called by a reload while running: server and spec were replaced by
+	 * equal ones.  NULL: the run borrows nothing from them. */
+	void (*moved)(struct check *check);
+};
+
+extern const struct check_ops check_http_ops;
+extern const struct check_ops check_talk_ops;
+extern const struct check_ops check_agent_ops;
+extern const struct check_ops check_script_ops;
+
+/* Returns a check that waits for check_start_in, or NULL when memory is short.
+ * preset NULL: the server's agent. */
+struct check *check_new(struct check_schedule *schedule, struct server *server,
+    const struct check_preset *preset, const struct check_ops *ops);
+
+/* Cancels a running check.  Accepts NULL. */
+void check_free(struct check *check);
+
+/* Starts the check when that time has passed. */
+void check_start_in(struct check *check, double seconds);
+
+/* The interval that applies in the server's present state. */
+uint64_t check_interval_ms(const struct check *check);
+
+/* Ends a run: reports the result and schedules the next check.  run must be
+ * NULL again.  code 0: none.  The text is cut to fit and freed of control
+ * characters. */
+void check_done(struct check *check, enum check_status status, unsigned code,
+    const char *text);
+
+/* Like check_done for an agent, whose status says nothing about the server's
+ * health. */
+void check_done_agent(
+    struct check *check, enum check_status status, const char *text);
+
+/* Ends a run without a result, and tries again at the next interval, because
+ * lfproxy itself is short of descriptors or memory.  A process short of
+ * descriptors must not take its healthy servers down too. */
+void check_skip(struct check *check, int error);
+
+/* Ends a run whose connect failed with that errno, by check_done or
+ * check_skip. */
+void check_connect_failed(struct check *check, int error);
 
 #endif

@@ -52,7 +52,7 @@ hand_to_curl(struct check *check, int fd)
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, left_ms);
 	return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION,
 	           on_connected_socket) == CURLE_OK &&
-	       curl_loop_add(check->curl, &run->transfer) == 0;
+	       curl_loop_add(check->schedule->curl, &run->transfer) == 0;
 }
 
 static void
@@ -102,7 +102,8 @@ begin(struct check *check)
 	struct talk_plan plan = plan_of(check);
 
 	if (rules->proxy == PROXY_OFF)
-		return curl_loop_add(check->curl, &run->transfer) == 0;
+		return curl_loop_add(check->schedule->curl, &run->transfer) ==
+		       0;
 	run->talk = talk_start(check->loop, &plan, on_greeted, check);
 	return run->talk != NULL;
 }
@@ -138,7 +139,7 @@ http_cancel(struct check *check)
 	if (run->talk)
 		talk_cancel(run->talk);
 	else
-		curl_loop_remove(check->curl, &run->transfer);
+		curl_loop_remove(check->schedule->curl, &run->transfer);
 	http_run_free(check);
 }
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "check/check_kind.h"
+#include "check/check.h"
 #include "check/talk.h"
 
 /* An answer's head beyond this is no answer; a body beyond it is not read:

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/ensure.h"
-#include "check/check_kind.h"
+#include "check/check.h"
 #include "check/child.h"
 
 #define LINE_SIZE     160

@@ -14,33 +14,24 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "check/preset.h"
 #include "config/hint.h"
 #include "config/hint_words.h"
 
-#define RECIPE_OPTIONS (KEY_WIRE_ONLY | KEY_STEPS_ONLY | KEY_TLS_ONLY)
+/* The flags of the options that the kind takes, beyond those without flags. */
+static unsigned
+options_of(enum check_kind kind)
+{
+	unsigned traits = check_presets[kind].traits;
 
-/* In the order of enum check_kind, with the flags of the options that each
- * takes beyond those without flags. */
-static const struct {
-	const char *name;
-	unsigned options;
-} kinds[] = {
-    {"off", 0},
-    {"connect", KEY_WIRE_ONLY},
-    {"http", KEY_WIRE_ONLY | KEY_HTTP_ONLY},
-    {"https", KEY_WIRE_ONLY | KEY_HTTP_ONLY | KEY_TLS_ONLY},
-    {"tls", KEY_WIRE_ONLY | KEY_TLS_ONLY},
-    {"script", 0},
-    {"send-expect", RECIPE_OPTIONS},
-    {"redis", RECIPE_OPTIONS},
-    {"postgresql", RECIPE_OPTIONS | KEY_USER_ONLY},
-    {"mysql", RECIPE_OPTIONS},
-    {"smtp", RECIPE_OPTIONS},
-};
+	return (traits & CHECK_CONNECTS ? KEY_WIRE_ONLY : 0) |
+	       (traits & CHECK_ASKS_HTTP ? KEY_HTTP_ONLY : 0) |
+	       (traits & CHECK_TAKES_TLS ? KEY_TLS_ONLY : 0) |
+	       (traits & CHECK_TAKES_STEPS ? KEY_STEPS_ONLY : 0) |
+	       (traits & CHECK_LOGS_IN ? KEY_USER_ONLY : 0);
+}
 
 #define PATTERN_ALLOWED "\"TEXT\", hex BYTES or regex \"EXPRESSION\""
-
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static bool
 parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
@@ -56,12 +47,12 @@ parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
 		        ? strchr(word, ':') + 1
 		        : "/PATH");
 	hint_init(&hint, word);
-	for (size_t i = 0; i < KINDS; i++) {
-		if (strcmp(word, kinds[i].name) == 0) {
-			*ret_kind = (enum check_kind)i;
+	for (enum check_kind i = 0; i < CHECK_KINDS; i++) {
+		if (strcmp(word, check_presets[i].name) == 0) {
+			*ret_kind = i;
 			return true;
 		}
-		hint_offer(&hint, kinds[i].name);
+		hint_offer(&hint, check_presets[i].name);
 	}
 	advice = hint_words_value(v->key->name, word);
 	return value_fail(v, "'%s' is unknown; %s", word,
@@ -85,60 +76,23 @@ read_trust(const struct value *v, struct check_spec *c)
 	return c->trust || value_fail(v, "ca: %s", err.text);
 }
 
-/* One after the other; NULL at the end. */
-static const char *const redis_recipe[] = {
-    "send \"*1\\r\\n$4\\r\\nPING\\r\\n\"", "refuse regex \"\\A-\"",
-    "expect \"+PONG\"", NULL};
-static const char *const smtp_recipe[] = {"refuse regex \"^[45]\\d\\d\"",
-    "expect regex \"^220 .*\\n\"", "send \"EHLO lfproxy\\r\\n\"",
-    "refuse regex \"^[45]\\d\\d\"", "expect regex \"^250 .*\\n\"",
-    "send \"QUIT\\r\\n\"", "expect regex \"^221\"", NULL};
-/* The server speaks first: a packet's length, number 0, and then version 10 of
- * the protocol or an error. */
-static const char *const mysql_recipe[] = {
-    "refuse regex \"(?s)\\A...\\x00\\xff\"",
-    "expect regex \"(?s)\\A...\\x00\\x0a\"", NULL};
-/* What follows StartupMessage: the server asks for a password, or says why
- * not. */
-static const char *const postgresql_recipe[] = {
-    "refuse regex \"\\AE\"", "expect regex \"\\AR\"", NULL};
-
 static bool append_step(
     const struct value *v, const char *text, struct check_steps *steps);
 
-/* PostgreSQL's StartupMessage, version 3.0, with a user. */
+/* Reads the steps of a preset, which are written as those of check_step. */
 static bool
-append_startup(const struct value *v, struct check_spec *c)
+read_preset_steps(const struct value *v, struct check_spec *c)
 {
-	static const char head[] = "\0\3\0\0user", tail[] = "";
-	size_t n = 4 + sizeof(head) + strlen(c->user) + 1 + sizeof(tail);
-	char text[600];
-	size_t len = (size_t)snprintf(text, sizeof(text), "send hex %08zx", n);
+	const struct check_preset *preset = &check_presets[c->kind];
+	char first[CHECK_STEP_SIZE];
 
-	for (size_t i = 0; i < sizeof(head); i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%02x",
-		    (unsigned char)head[i]);
-	for (size_t i = 0; i <= strlen(c->user); i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%02x",
-		    (unsigned char)c->user[i]);
-	snprintf(text + len, sizeof(text) - len, "00");
-	return append_step(v, text, &c->recipe);
-}
-
-static bool
-write_recipe(const struct value *v, struct check_spec *c)
-{
-	const char *const *recipe = c->kind == CHECK_REDIS   ? redis_recipe
-	                            : c->kind == CHECK_SMTP  ? smtp_recipe
-	                            : c->kind == CHECK_MYSQL ? mysql_recipe
-	                            : c->kind == CHECK_POSTGRESQL
-	                                ? postgresql_recipe
-	                                : NULL;
-
-	if (c->kind == CHECK_POSTGRESQL && !append_startup(v, c))
-		return false;
-	for (; recipe && *recipe; recipe++)
-		if (!append_step(v, *recipe, &c->recipe))
+	if (preset->write_first_step) {
+		preset->write_first_step(c, first);
+		if (!append_step(v, first, &c->recipe))
+			return false;
+	}
+	for (size_t i = 0; preset->steps && preset->steps[i]; i++)
+		if (!append_step(v, preset->steps[i], &c->recipe))
 			return false;
 	return true;
 }
@@ -155,8 +109,8 @@ parse_check(const struct value *v)
 		return false;
 	if (c.kind == CHECK_OFF && words.n > 1)
 		return value_fail(v, "'off' takes no options");
-	if (!options_read(v, &words, 1, &c, kinds[c.kind].options, "") ||
-	    !read_trust(v, &c) || !write_recipe(v, &c)) {
+	if (!options_read(v, &words, 1, &c, options_of(c.kind), "") ||
+	    !read_trust(v, &c) || !read_preset_steps(v, &c)) {
 		check_spec_fini(&c);
 		return false;
 	}
@@ -173,9 +127,9 @@ print_check(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 
 	if (i > 0)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", kinds[c->kind].name);
+	snprintf(out, VALUE_TEXT_SIZE, "%s", check_presets[c->kind].name);
 	if (c->kind != CHECK_OFF)
-		options_print_fitting(s, c, kinds[c->kind].options, out);
+		options_print_fitting(s, c, options_of(c->kind), out);
 	return true;
 }
 

@@ -26,7 +26,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "check/check.h"
+#include "check/checker.h"
 #include "config/diff.h"
 #include "control/pools.h"
 #include "model/model.h"

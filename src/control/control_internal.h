@@ -4,7 +4,7 @@
 #ifndef CONTROL_CONTROL_INTERNAL_H
 #define CONTROL_CONTROL_INTERNAL_H
 
-#include "check/check.h"
+#include "check/checker.h"
 #include "control/capacity.h"
 #include "control/control.h"
 #include "control/drains.h"

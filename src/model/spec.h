@@ -233,6 +233,7 @@ enum check_kind {
 	CHECK_POSTGRESQL,
 	CHECK_MYSQL,
 	CHECK_SMTP,
+	CHECK_KINDS, /* how many */
 };
 enum check_init { CHECK_INIT_UP, CHECK_INIT_DOWN };
 enum check_tls { CHECK_TLS_OFF, CHECK_TLS_ON };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/grace.h"
-#include "check/check.h"
+#include "check/checker.h"
 #include "config/config.h"
 #include "fuzz/fuzz.h"
 #include "net/sock.h"

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/grace.h"
-#include "check/check.h"
+#include "check/checker.h"
 
 #define REQUEST_MAX 4096
 

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ * See checker.h.
+ */
+#include "check/checker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "check/check.h"
+#include "check/preset.h"
+
+#define FIRST_SPREAD_MS 1000
+
+struct checker {
+	struct check_schedule schedule;
+	struct check **checks;
+	size_t n;
+	size_t near;         /* where find_place begins */
+	struct check **next; /* between prepare and commit; see prepare_role */
+	size_t next_n;
+};
+
+/* A server has a check and an agent, or one of them, or none. */
+enum role { ROLE_CHECK, ROLE_AGENT, ROLES };
+
+/* Returns NULL for an agent. */
+static const struct check_preset *
+preset_of(const struct server *server, enum role role)
+{
+	return role == ROLE_CHECK
+	           ? &check_presets[server->backend->spec->check.kind]
+	           : NULL;
+}
+
+/* Returns NULL when the server has no check or agent. */
+static const struct check_ops *
+ops_of(const struct server *server, enum role role)
+{
+	if (role == ROLE_AGENT)
+		return server->agent.on ? &check_agent_ops : NULL;
+	return server->check.on ? preset_of(server, role)->ops : NULL;
+}
+
+/* Check i of n starts i/n of the way through its spread. */
+static void
+start_first(struct check *check, size_t i, size_t n)
+{
+	uint64_t spread = check_interval_ms(check);
+	double at;
+
+	if (spread > FIRST_SPREAD_MS)
+		spread = FIRST_SPREAD_MS;
+	at = (double)spread / 1e3 * (double)i / (double)n;
+	check_start_in(check, at);
+}
+
+static bool
+is_of(const struct check *check, const struct server *server, enum role role)
+{
+	return check && check->server->state == server->state &&
+	       check->ops == ops_of(server, role);
+}
+
+/* Returns the index of the server's check among the present ones, or n.  Models
+ * mostly have their servers in the same order, so the search starts behind the
+ * check that was found last. */
+static size_t
+find_place(struct checker *checker, const struct server *server, enum role role)
+{
+	for (size_t k = 0; k < checker->n; k++) {
+		size_t i = (checker->near + k) % checker->n;
+
+		if (is_of(checker->checks[i], server, role)) {
+			checker->near = i + 1;
+			return i;
+		}
+	}
+	return checker->n;
+}
+
+/* Appends the check to next, or NULL when the present check goes on. */
+static bool
+prepare_role(struct checker *checker, struct server *server, enum role role)
+{
+	struct check *check = NULL;
+
+	if (!ops_of(server, role))
+		return true;
+	if (find_place(checker, server, role) == checker->n) {
+		check = check_new(&checker->schedule, server,
+		    preset_of(server, role), ops_of(server, role));
+		if (!check)
+			return false;
+	}
+	checker->next[checker->next_n++] = check;
+	return true;
+}
+
+static bool
+prepare_server(struct checker *checker, struct server *server)
+{
+	return prepare_role(checker, server, ROLE_CHECK) &&
+	       prepare_role(checker, server, ROLE_AGENT);
+}
+
+static bool
+prepare_all(struct checker *checker, const struct model *model)
+{
+	const struct spec *spec = model->spec;
+	size_t servers = 0;
+	bool http = false;
+
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		servers += spec->backends[i].servers_n;
+		http |= check_kind_is_http(spec->backends[i].check.kind);
+	}
+	checker->next_n = 0;
+	checker->next = calloc(servers * ROLES + 1, sizeof(struct check *));
+	if (!checker->next || (http && !checker->schedule.curl &&
+	                          curl_loop_new(checker->schedule.loop,
+	                              &checker->schedule.curl) < 0))
+		return false;
+	for (size_t i = 0; i < spec->backends_n; i++)
+		for (size_t j = 0; j < spec->backends[i].servers_n; j++)
+			if (!prepare_server(
+			        checker, model->backends[i]->servers[j]))
+				return false;
+	return true;
+}
+
+bool
+checker_prepare(struct checker *checker, const struct model *model)
+{
+	if (prepare_all(checker, model))
+		return true;
+	checker_cancel(checker);
+	return false;
+}
+
+void
+checker_cancel(struct checker *checker)
+{
+	for (size_t i = 0; i < checker->next_n; i++)
+		check_free(checker->next[i]);
+	free(checker->next);
+	checker->next = NULL;
+	checker->next_n = 0;
+}
+
+static bool
+asks_same(const struct server *a, const struct server *b, enum role role)
+{
+	if (role == ROLE_AGENT)
+		return agent_rules_ask_same(&a->agent, &b->agent);
+	return check_rules_ask_same(&a->check, &b->check) &&
+	       check_asks_same(a->backend->spec, b->backend->spec);
+}
+
+/* Moves a present check to the new model.  The next run asks what the new model
+ * says, at its interval; a run under way goes on if it asks the same. */
+static struct check *
+take_over(struct checker *checker, struct server *server, enum role role)
+{
+	size_t i = find_place(checker, server, role);
+	struct check *check = checker->checks[i];
+	uint64_t before_ms = check_interval_ms(check);
+	bool same = asks_same(check->server, server, role);
+
+	checker->checks[i] = NULL;
+	if (check->run && !same)
+		check->ops->cancel(check);
+	check->server = server;
+	check->spec = &server->backend->spec->check;
+	check->preset = preset_of(server, role);
+	if (check->run && check->ops->moved)
+		check->ops->moved(check);
+	if (!check->run && (!same || check_interval_ms(check) != before_ms))
+		start_first(check, i, checker->n);
+	return check;
+}
+
+static void
+commit_role(
+    struct checker *checker, struct server *server, enum role role, size_t *at)
+{
+	size_t i = *at;
+
+	if (!ops_of(server, role))
+		return;
+	if (!checker->next[i])
+		checker->next[i] = take_over(checker, server, role);
+	else
+		start_first(checker->next[i], i, checker->next_n);
+	++*at;
+}
+
+static void
+commit_server(struct checker *checker, struct server *server, size_t *at)
+{
+	commit_role(checker, server, ROLE_CHECK, at);
+	commit_role(checker, server, ROLE_AGENT, at);
+}
+
+void
+checker_commit(struct checker *checker, const struct model *model)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < model->spec->backends_n; i++)
+		for (size_t j = 0; j < model->spec->backends[i].servers_n; j++)
+			commit_server(
+			    checker, model->backends[i]->servers[j], &at);
+	for (size_t i = 0; i < checker->n; i++)
+		check_free(checker->checks[i]);
+	free(checker->checks);
+	checker->checks = checker->next;
+	checker->n = checker->next_n;
+	checker->next = NULL;
+	checker->next_n = 0;
+}
+
+void
+checker_hurry(struct checker *checker, const struct server *server)
+{
+	size_t i = find_place(checker, server, ROLE_CHECK);
+	struct check *check = i < checker->n ? checker->checks[i] : NULL;
+	double at, past;
+
+	if (!check || check->run)
+		return;
+	at = check->server->check.fast_interval_ms > 0
+	         ? (double)check->server->check.fast_interval_ms / 1e3
+	         : 1.;
+	past = (double)(clock_now_ns() - check->started_ns) / 1e9;
+	at = at > past ? at - past : 0.;
+	ev_now_update(check->loop);
+	if (ev_timer_remaining(check->loop, &check->timer) > at)
+		check_start_in(check, at);
+}
+
+int
+checker_new(
+    struct ev_loop *loop, struct model *model, struct checker **ret_checker)
+{
+	struct checker *checker = calloc(1, sizeof(*checker));
+
+	if (!checker)
+		return -ENOMEM;
+	checker->schedule.loop = loop;
+	checker->schedule.random = clock_now_ns() | 1;
+	if (!checker_prepare(checker, model)) {
+		checker_free(checker);
+		return -ENOMEM;
+	}
+	checker_commit(checker, model);
+	*ret_checker = checker;
+	return 0;
+}
+
+struct check_delays
+checker_delays(const struct checker *checker)
+{
+	return checker->schedule.delays;
+}
+
+void
+checker_clear_delays(struct checker *checker)
+{
+	checker->schedule.delays = (struct check_delays){.begun = 0};
+}
+
+struct memory_use
+checker_memory(const struct checker *checker)
+{
+	struct memory_use use = {.count = checker->n};
+
+	memory_add_block(&use, checker);
+	memory_add_block(&use, checker->checks);
+	for (size_t i = 0; i < checker->n; i++) {
+		memory_add_block(&use, checker->checks[i]);
+		memory_add_block(&use, checker->checks[i]->run);
+	}
+	return use;
+}
+
+void
+checker_free(struct checker *checker)
+{
+	if (!checker)
+		return;
+	for (size_t i = 0; i < checker->n; i++)
+		check_free(checker->checks[i]);
+	free(checker->checks);
+	curl_loop_free(checker->schedule.curl);
+	free(checker);
+}

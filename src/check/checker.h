@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * Active health checks: every server of a backend with a check is asked
+ * periodically whether it is healthy, and every agent what it reports.
+ *
+ * The first checks are spread over the smaller of the interval and a second,
+ * so that a start neither floods the servers nor leaves a dead one unnoticed
+ * for a whole interval.  After that a server is checked every interval, from
+ * start to start, give or take the jitter, so that the checks of many servers
+ * (or of many lfproxys) do not fall into step.  A check runs for at most its
+ * timeout; a server never has two at a time.  fast_interval applies while
+ * results add up towards a change of state, down_interval while the server is
+ * down.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef CHECK_CHECKER_H
+#define CHECK_CHECKER_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "base/memory_use.h"
+#include "model/model.h"
+
+struct checker;
+
+/* Borrows loop and model, which must outlive the checker.  Results go to
+ * server_report_check.  Returns 0 or -errno. */
+int checker_new(
+    struct ev_loop *loop, struct model *model, struct checker **ret_checker);
+
+/* Prepares the change to another model.  A server with the same state and kind
+ * of check in both models keeps its check: a running check goes on, and so does
+ * the schedule, unless the interval or the question differs.  Returns false
+ * when memory is short; otherwise checker_commit or checker_cancel follows. */
+bool checker_prepare(struct checker *checker, const struct model *model);
+
+/* Drops what checker_prepare made. */
+void checker_cancel(struct checker *checker);
+
+/* Changes to the model of checker_prepare.  Cannot fail. */
+void checker_commit(struct checker *checker, const struct model *model);
+
+/* Brings the server's next check forward: to fast_interval after the start of
+ * the last one, or to a second after it without a fast_interval.  Does nothing
+ * when the server is not checked, or is being checked. */
+void checker_hurry(struct checker *checker, const struct server *server);
+
+/* How late checks and questions to agents were started, since the start or
+ * checker_clear_delays. */
+struct check_delays {
+	uint64_t begun;
+	uint64_t longest_ns; /* after the check was due */
+};
+struct check_delays checker_delays(const struct checker *checker);
+
+/* Resets the counts of checker_delays. */
+void checker_clear_delays(struct checker *checker);
+
+/* Ends running checks without a result.  Not from within a check's callback.
+ * Accepts NULL. */
+void checker_free(struct checker *checker);
+
+/* Memory of the checks and agents, and of the runs under way.  The memory of
+ * libraries is counted in library_memory.h. */
+struct memory_use checker_memory(const struct checker *checker);
+
+#endif
