@@ -19,20 +19,20 @@
  *      |        retire                 |  |   renew: generation + 1, owned
  *      +-- generation + 1, no bits ----+--+
  *
- * Whoever's post answers CLAIM_TAKEN owns the handler and must see to it that
- * its turn is run.  The owner loops take, work, drop until drop succeeds.  Only
- * the owner touches the handler's plain fields and only the owner closes it; it
- * retires the claim before it closes a descriptor, so that an event of the old
- * descriptor that is still in a batch somewhere finds another generation and
- * is refused in the same atomic step.  Slots are type-stable, so the word is
- * always there to ask.
+ * The thread whose post returns CLAIM_TAKEN owns the handler and must make sure
+ * that its turn is run.  The owner loops take, work, drop until drop succeeds.
+ * Only the owner touches the handler's plain fields and only the owner closes
+ * it; it retires the claim before it closes a descriptor, so that an event of
+ * the old descriptor that is still in a batch somewhere finds another
+ * generation and is refused in the same atomic step.  Slots are type-stable, so
+ * the word can be read at any time.
  *
  * Invariants (checked by tests/unit/lf and shown by the ledger): one owner at a
  * time; a bit posted with the present generation is taken by an owner or
  * dropped by a retire; a post with another generation changes nothing.
  *
- * The generation wraps after 2^32 uses of one slot; a stale event would have to
- * stay in a batch of at most 64 for as long to be mistaken.
+ * The generation wraps after 2^32 uses of one slot.  A stale event would have
+ * to stay in a batch of at most 64 for as long to be taken for a valid one.
  */
 #ifndef LF_CLAIM_H
 #define LF_CLAIM_H
@@ -63,23 +63,24 @@ claim_word(uint32_t generation, uint32_t pending, bool owned)
 	return (uint64_t)generation << 32 | (uint64_t)pending << 1 | owned;
 }
 
-/* A new slot: free, generation 1. */
+/* Initializes a new slot: free, generation 1. */
 static inline void
 claim_init(struct claim *claim)
 {
 	atomic_store_release(&claim->word, claim_word(1, 0, false));
 }
 
-/* Any thread; of a slot in use it may be old by the time it is looked at. */
+/* Returns the present generation.  Any thread; the generation of a slot in use
+ * may have changed when the function returns. */
 static inline uint32_t
 claim_generation(const struct claim *claim)
 {
 	return (uint32_t)(atomic_load_relaxed(&claim->word) >> 32);
 }
 
-/* Any thread that is not the owner and means to post: what is read after this
- * belongs to this generation or to a later one, and a later one is refused.
- */
+/* Returns the generation for a later post by a thread that is not the owner.
+ * Fields read after this call belong to this generation or to a later one, and
+ * a post to a later one is refused. */
 static inline uint32_t
 claim_generation_acquire(const struct claim *claim)
 {
@@ -92,7 +93,8 @@ claim_owned(const struct claim *claim)
 	return atomic_load_relaxed(&claim->word) & CLAIM_OWNED;
 }
 
-/* The thread that has just taken the slot from its allocator: owns it. */
+/* Makes the caller the owner.  For the thread that has just taken the slot from
+ * its allocator. */
 static inline void
 claim_open(struct claim *claim)
 {
@@ -102,7 +104,7 @@ claim_open(struct claim *claim)
 	atomic_store_release(&claim->word, claim_word(generation, 0, true));
 }
 
-/* Any thread: leaves bits with the handler of that generation. */
+/* Leaves bits with the handler of that generation.  Any thread. */
 static inline enum claim_answer
 claim_post(struct claim *claim, uint32_t generation, uint32_t bits)
 {
@@ -117,7 +119,7 @@ claim_post(struct claim *claim, uint32_t generation, uint32_t bits)
 	}
 }
 
-/* The owner: takes the pending bits. */
+/* Returns the pending bits and clears them.  Caller owns the handler. */
 static inline uint32_t
 claim_take(struct claim *claim)
 {
@@ -126,8 +128,9 @@ claim_take(struct claim *claim)
 	return (uint32_t)(word & CLAIM_PENDING) >> 1;
 }
 
-/* The owner: gives the handler up; false when bits have come meanwhile, then
- * the caller still owns it and must take them. */
+/* Gives the handler up.  Returns false if bits have arrived meanwhile: the
+ * caller still owns the handler and must take them.  Caller owns the handler.
+ */
 static inline bool
 claim_drop(struct claim *claim)
 {
@@ -137,10 +140,10 @@ claim_drop(struct claim *claim)
 	    &claim->word, &owned, owned & ~CLAIM_OWNED); /* [P1] */
 }
 
-/* The owner, of a handler that exchanges one of its descriptors and goes on:
- * events of the old generation are refused from here on, of the pending bits
- * only those in keep stay.  The other descriptors have to be registered anew.
- */
+/* Starts a new generation of a handler that exchanges one of its descriptors.
+ * Events of the old generation are refused from now on; only the pending bits
+ * in keep remain.  The caller registers the handler's other descriptors again.
+ * Caller owns the handler. */
 static inline void
 claim_renew(struct claim *claim, uint32_t keep)
 {
@@ -152,8 +155,8 @@ claim_renew(struct claim *claim, uint32_t keep)
 	while (!atomic_cas_acq_rel(&claim->word, &word, renewed));
 }
 
-/* The owner: the handler ends here; it is free, in a new generation.  Call it
- * before a descriptor is closed. */
+/* Ends the handler: the slot is free, in a new generation.  Call this before a
+ * descriptor is closed.  Caller owns the handler. */
 static inline void
 claim_retire(struct claim *claim)
 {

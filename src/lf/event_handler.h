@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * An event handler: what owns handles and is told of their events.
+ * An event handler: owns handles and processes their events.
  *
- * It is embedded in the thing itself (a session, an acceptor).  Its slot and
- * its type are fixed when its memory is made and never change; everything else
- * but the claim belongs to the claim's owner.
+ * A struct event_handler is embedded in a session or an acceptor.  Its slot and
+ * its type are fixed when its memory is made and never change.  All other
+ * fields but the claim belong to the claim's owner.
  */
 #ifndef LF_EVENT_HANDLER_H
 #define LF_EVENT_HANDLER_H
@@ -20,22 +20,23 @@ struct shard;
 struct event_handler;
 
 /* Pending bits that do not come from the kernel. */
-#define NOTE_TIMEOUT 0x00010000u /* the deadline has passed, look at it */
+#define NOTE_TIMEOUT 0x00010000u /* the deadline may have passed */
 #define NOTE_KILL    0x00020000u /* end now */
-#define NOTE_MOVE    0x00080000u /* the shards changed, find your place */
-#define NOTE_RESUME  0x00040000u /* go on where the last turn stopped */
-#define NOTE_EXPIRE  0x00100000u /* what you use may be past its time */
-#define NOTE_DRAIN   0x00200000u /* leave what you use, it is to be empty */
-#define NOTE_LEVEL   0x00400000u /* end, so that others have their share */
+#define NOTE_MOVE    0x00080000u /* the shards changed: move if needed */
+#define NOTE_RESUME  0x00040000u /* continue where the last turn stopped */
+#define NOTE_EXPIRE  0x00100000u /* the server in use may have expired */
+#define NOTE_DRAIN   0x00200000u /* leave the server, which is drained */
+#define NOTE_LEVEL   0x00400000u /* end, for a rebalancing */
 
 enum turn {
-	TURN_DONE,    /* nothing left to do until something is posted */
-	TURN_MORE,    /* the budget is used up: run another turn later */
-	TURN_RETIRED, /* the handler has ended and its slot is given back */
+	TURN_DONE,    /* no work left until bits are posted */
+	TURN_MORE,    /* the budget is used up; needs another turn */
+	TURN_RETIRED, /* the handler has ended and returned its slot */
 };
 
-/* One turn: bounded work that never blocks.  The caller owns the handler and is
- * inside a grace section; after TURN_RETIRED it touches nothing of it. */
+/* Runs one turn: bounded work that never blocks.  The caller owns the handler
+ * and is inside a grace section.  After TURN_RETIRED the caller must not touch
+ * the handler. */
 struct event_handler_ops {
 	enum turn (*turn)(struct event_handler *handler, uint32_t pending,
 	    struct pool_thread *self);
@@ -46,37 +47,40 @@ struct event_handler {
 	const struct event_handler_ops *ops; /* fixed */
 	struct shard *shard;                 /* where its handles are */
 	struct event_handler *next;          /* in a mailbox or a backlog */
-	struct pool_thread *bound; /* the one that serves it, or NULL */
+	struct pool_thread *bound; /* the thread that serves it, or NULL */
 	uint32_t slot;             /* fixed */
 	uint8_t first_side; /* enum handle_side, fixed: what kind it is */
-	/* Long turns in a row: advice, any thread reads and writes it, relaxed;
-	 * it may be that of the slot's handler before. */
+	/* Long turns in a row.  A hint: any thread reads and writes it,
+	 * relaxed, and it may stem from the slot's former handler. */
 	uint8_t long_turns;
 };
 
-/* Gives a new handler its slot, for ever, and a free claim.  Takes a lock.
- * False when memory is short or all 2^22 slots are taken. */
+/* Assigns a slot, which the handler keeps forever, and a free claim.  Takes a
+ * lock.  Returns false when out of memory or when all 2^22 slots are taken. */
 bool event_handler_init(struct event_handler *handler,
     const struct event_handler_ops *ops, enum handle_side first_side);
 
-/* Any thread: the handler of a slot that event_handler_init gave out. */
+/* Returns the handler of a slot that event_handler_init has assigned.  Any
+ * thread. */
 struct event_handler *event_handler_at(uint32_t slot);
 
-/* The owner: runs turns until there is nothing left to do (the claim is then
- * dropped), the handler has retired, or it wants to go on later (TURN_MORE: the
- * caller still owns it and has to bring it back). */
+/* Runs turns until no work is left, the handler has retired, or its budget is
+ * used up.  TURN_DONE: the claim was dropped.  TURN_MORE: the caller still owns
+ * the handler and must submit it again.  Caller owns the handler. */
 enum turn event_handler_run(
     struct event_handler *handler, struct pool_thread *self);
 
-/* A mailbox is a pointer to the handler that came last.  Any thread that owns
- * the handler may push it; a push is a sequentially consistent write.  One that
- * takes gets all, oldest first and linked by next, or NULL. */
+/* A mailbox is a stack of owned handlers: a pointer to the handler that was
+ * pushed last.  The push is a sequentially consistent write.  Any thread that
+ * owns the handler may push it. */
 void event_handler_push(
     struct event_handler **mailbox, struct event_handler *handler);
+/* Takes all handlers out of the mailbox.  Returns them oldest first, linked by
+ * next, or NULL. */
 struct event_handler *event_handler_take_all(
     struct event_handler **mailbox, struct event_handler **ret_newest);
 
-/* The name of one of its descriptors in the present generation. */
+/* Returns the handle of one of the descriptors in the present generation. */
 static inline handle_t
 event_handler_handle(const struct event_handler *handler, enum handle_side side)
 {
@@ -84,7 +88,7 @@ event_handler_handle(const struct event_handler *handler, enum handle_side side)
 	    claim_generation(&handler->claim), handler->slot, side);
 }
 
-/* The owner: leaves itself a note. */
+/* Posts a note to the caller's own handler.  Caller owns the handler. */
 static inline void
 event_handler_note(struct event_handler *handler, uint32_t note)
 {
@@ -92,7 +96,8 @@ event_handler_note(struct event_handler *handler, uint32_t note)
 	    &handler->claim, claim_generation(&handler->claim), note);
 }
 
-/* Any thread: the slots that were given out, and the table of them. */
+/* Returns the number of assigned slots and the size of their table.  Any
+ * thread. */
 struct memory_use event_handler_memory(void);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * The name is what the kernel gives back with an event: the slot of the event
  * handler, its generation, and which of its descriptors.  It is never a
- * pointer, so an event that arrives late can be recognised and not followed.
+ * pointer, so an event that arrives late can be recognized and refused.
  *
  *     63            32 31              2  1 0
  *    +----------------+-----------------+-----+
@@ -24,14 +24,14 @@ enum handle_side {
 	HANDLE_LISTENER, /* the one handle of an acceptor */
 };
 
-/* What happened.  A session's two sides share the claim's 31 pending bits:
- * side 0 has bits 0-7, side 1 bits 8-15; 16 and up are notes of lfproxy's own
- * (event_handler.h). */
+/* Kinds of events.  A session's two sides share the claim's 31 pending bits:
+ * side 0 has bits 0-7 and side 1 bits 8-15.  Bits from 16 on are notes between
+ * threads of lfproxy (event_handler.h). */
 #define HANDLE_READABLE    0x01u /* data, or the end of it */
 #define HANDLE_WRITABLE    0x02u /* room in the send buffer, or connected */
 #define HANDLE_READ_CLOSED 0x04u /* the peer will send no more */
 #define HANDLE_HUNG_UP     0x08u /* both directions are closed */
-#define HANDLE_ERROR       0x10u /* an error waits to be fetched */
+#define HANDLE_ERROR       0x10u /* SO_ERROR holds an error */
 #define HANDLE_READ_ON     0x20u /* a short read has not emptied the queue */
 #define HANDLE_ALL         0x3fu
 #define HANDLE_SIDE_SHIFT  8
@@ -60,7 +60,7 @@ handle_side(handle_t handle)
 	return (enum handle_side)(handle & 3);
 }
 
-/* An event's bits as the handler's pending bits. */
+/* Converts the bits of an event into the handler's pending bits. */
 static inline uint32_t
 handle_pending(handle_t handle, uint32_t ready)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * A handle set: what a leader waits on.
  *
- * A page for each mechanism behind this table.  handle_set_epoll.c is the real
- * one; the tests have a scripted one that replays a list of events.
+ * Each mechanism of the kernel is one file behind this table of functions.
+ * lfproxy uses handle_set_epoll.c; the tests have a set that replays a list of
+ * events.
  *
- * Edge-triggered: an event says that something has changed since the last one,
- * and the handler must go on until a call would block (or remember that it did
- * not).  One-shot registration was measured 10 % dearer per request and 25 %
- * dearer per short connection, because it needs a system call for every event.
+ * Events are edge-triggered: an event reports a change since the last event, so
+ * the handler must continue until a call would block, or remember that it did
+ * not.  One-shot registration was measured to be 10 % dearer per request and 25
+ * % dearer per short connection, because it needs a system call for every
+ * event.
  *
  *               who may call                     beside
  *   add         owner of the handler             anything
@@ -32,20 +34,23 @@ struct handle_event {
 struct handle_set;
 
 struct handle_set_ops {
-	/* Events of fd from now on, the present state included, for the bits in
-	 * interest (hang-up and error always).  0 or -errno. */
+	/* Reports the present state of fd and all later changes, for the bits
+	 * in interest; hang-up and error are always reported.  Returns 0 or
+	 * -errno. */
 	int (*add)(
 	    struct handle_set *set, int fd, handle_t handle, uint32_t interest);
-	/* Closing a descriptor removes it, if no duplicate exists. */
+	/* Not needed before close(2) of a descriptor without duplicates.
+	 * Returns 0 or -errno. */
 	int (*remove)(struct handle_set *set, int fd);
-	/* Reports the present state once more. */
+	/* Reports the present state once more.  Returns 0 or -errno. */
 	int (*reactivate)(
 	    struct handle_set *set, int fd, handle_t handle, uint32_t interest);
-	/* Up to max events; timeout_ms as in epoll_wait(2).  The number of
-	 * events, 0 also when woken or interrupted; or -errno. */
+	/* Waits for up to max events; timeout_ms as in epoll_wait(2).  Returns
+	 * the number of events, or -errno.  Returns 0 on a time-out, when woken
+	 * and when interrupted. */
 	int (*wait)(struct handle_set *set, struct handle_event *events,
 	    int max, int timeout_ms);
-	/* Makes the present or the next wait return. */
+	/* Makes the present wait, or the next one, return. */
 	void (*wake)(struct handle_set *set);
 	void (*free)(struct handle_set *set);
 };
@@ -94,7 +99,7 @@ handle_set_free(struct handle_set *set)
 		set->ops->free(set);
 }
 
-/* 0 or -errno. */
+/* Makes an empty set.  Returns 0 or -errno. */
 int handle_set_epoll_new(struct handle_set **ret_set);
 
 #endif

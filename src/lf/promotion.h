@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * Promotion: who leads a shard, and who is next.
+ * Promotion: which thread leads a shard, and which one is next.
  *
  * The paper's promotion protocol behind a table of functions: promotion_futex
  * implements it for lfproxy, and the same tests compare promotion_futex with
  * the textbook form (tests/unit/lf/promotion_mutex.h).
  *
- *                   join, nobody leads
+ *                   join, no leader
  *        +--------------------------------------> LEADING <--+
  *        |                                        |  |  |    | resume
  *     joining ----join, the leader is busy: -------+  |  +-> BUSY (inline turn)
  *        ^        take it over                        |       |
  *        |                               promote      |       | taken over
  *        |   LEAD                                     v       v
- *      PARKED <---join, somebody leads-- joining <-- PROCESSING
+ *      PARKED <-join, another leads--- joining <-- PROCESSING
  *        |
- *        +--RETIRE, MOVE, WORK--> leaves the stand, or joins again
+ *        +--RETIRE, MOVE, WORK--> leaves, or joins again
  *
- * Leadership is a token: whoever holds it may look at the parked members and
- * call them, nobody else.  Busy means that the token lies on the table: the
- * leader runs a handler and anybody may pick it up.
+ * Leadership is a token.  Only its holder may look at the parked members and
+ * call them.  A busy leader, which runs a handler, lays the token on the table,
+ * where any member may take it.
  *
  * Invariants, checked by tests/unit/lf for every kind and by the SPIN models:
  * at most one member holds the token; a parked member gets exactly one command;
- * nobody is parked while the token is with nobody; what a holder wrote before
- * it passed the token on, or laid it down, the next holder sees.
+ * no member is parked while no member holds the token; the next holder sees all
+ * that a holder wrote before it passed the token on or laid it down.
  */
 #ifndef LF_PROMOTION_H
 #define LF_PROMOTION_H
@@ -35,15 +35,15 @@
 #include "base/list.h"
 
 enum member_command {
-	MEMBER_WAIT,   /* parked: no command so far */
+	MEMBER_WAIT,   /* no command so far: stay parked */
 	MEMBER_LEAD,   /* the caller leads */
 	MEMBER_RETIRE, /* the caller must leave */
-	MEMBER_MOVE,   /* the caller's place has changed: join there */
-	MEMBER_WORK,   /* there is work: look into the mailbox, join again */
+	MEMBER_MOVE,   /* the caller's home has changed: join there */
+	MEMBER_WORK,   /* look into the mailbox, then join again */
 };
 
-/* Where the token is: with nobody, with a holder, or laid on the table by a
- * leader that is busy. */
+/* Where the token is: with no member, with a holder, or on the table, where a
+ * busy leader has laid it. */
 enum promotion_token { TOKEN_NOBODY, TOKEN_HELD, TOKEN_TABLE };
 
 /* Which parked member is promoted. */
@@ -55,20 +55,21 @@ enum promotion_order {
 
 struct event_handler;
 
-/* A thread's place at the stand.  The thread owns the memory; it must not move
- * while the thread is between join and the end of join. */
+/* One thread's state for promotion.  The thread owns the memory, which must not
+ * move during a call of join. */
 struct member {
-	uint32_t command;     /* the caller writes, the parked thread reads */
-	uint16_t id;          /* 1 to 1024, unique in its promotion's pool */
-	uint16_t grade;       /* class for ORDER_PRIORITY, 0 is the best */
-	struct member *below; /* in the stack of those who have just parked */
-	struct list bench;    /* among those the holder has seen parked */
-	uint64_t called_ns;   /* when it was promoted, for the delay */
+	uint32_t command; /* the caller writes, the parked thread reads */
+	uint16_t id;      /* 1 to 1024, unique in its promotion's pool */
+	uint16_t grade;   /* class for ORDER_PRIORITY, 0 is the best */
+	struct member
+	    *below;         /* in the stack of members that have just parked */
+	struct list bench;  /* the parked members that the holder knows */
+	uint64_t called_ns; /* when it was promoted, for the delay */
 
-	/* What others want of the thread.  Set by anybody, followed by an order
-	 * to the shard; join looks at both after it has parked.  [P10] */
+	/* Requests of other threads, followed by an order to the shard.  join
+	 * looks at both fields after it has parked.  [P10] */
 	uint32_t summons CACHE_LINE_ALIGNED; /* MEMBER_RETIRE, _MOVE, or 0 */
-	struct event_handler *mailbox;       /* owned handlers bound to it */
+	struct event_handler *mailbox; /* owned handlers bound to this thread */
 } CACHE_LINE_ALIGNED;
 
 static inline bool
@@ -80,46 +81,52 @@ member_wanted(const struct member *member)
 
 struct promotion;
 
-/* What a member should do, asked by sweep: MEMBER_WAIT leaves it parked. */
+/* Returns the command for a parked member, for sweep; MEMBER_WAIT leaves the
+ * member parked. */
 typedef enum member_command (*promotion_ask)(struct member *member, void *arg);
 
 struct promotion_ops {
 	const char *name;
-	/* kick(arg): makes the holder sweep soon.  0 or -errno. */
+	/* kick(arg) makes the holder sweep soon.  Returns 0 or -errno. */
 	int (*create)(void (*kick)(void *arg), void *arg,
 	    struct promotion **ret_promotion);
-	void (*free)(struct promotion *promotion); /* no member is left */
+	/* No member may be left. */
+	void (*free)(struct promotion *promotion);
 
-	/* Any thread. */
-	/* Leads if nobody does or the leader is busy; else parks until a
-	 * command comes.  Blocks. */
+	/* -- called by any thread -- */
+
+	/* Takes the token if there is no leader or the leader is busy; else
+	 * parks until a command arrives.  Blocks. */
 	enum member_command (*join)(
 	    struct promotion *promotion, struct member *self);
-	/* Takes the token if it is with nobody; if busy_too, also from a busy
-	 * leader.  Does not block. */
+	/* Takes the token if no member holds it; if busy_too, also from the
+	 * table.  Never blocks. */
 	bool (*try_lead)(struct promotion *promotion, bool busy_too);
-	/* As it was a moment ago.  [P18] */
+	/* May be out of date when the function returns.  [P18] */
 	enum promotion_token (*token)(const struct promotion *promotion);
 
-	/* The holder. */
-	/* Passes the token to a parked member by the order; when none is parked
-	 * it is with nobody.  True if one was called. */
+	/* -- called by the holder -- */
+
+	/* Passes the token to a parked member, chosen by the order, or gives
+	 * the token up.  Returns whether a member was called. */
 	bool (*promote)(struct promotion *promotion);
-	/* Calls a parked member by the order to come and join again
-	 * (MEMBER_WORK); the token stays.  True if one was called. */
+	/* Calls a parked member, chosen by the order, to join again
+	 * (MEMBER_WORK); the caller keeps the token.  Returns whether a member
+	 * was called. */
 	bool (*invite)(struct promotion *promotion);
 	/* Lays the token on the table; returns a ticket for resume.  [P18] */
 	uint64_t (*busy)(struct promotion *promotion);
-	/* Gives commands to the parked members that ask names. */
+	/* Gives each parked member the command that ask returns. */
 	void (*sweep)(
 	    struct promotion *promotion, promotion_ask ask, void *arg);
 
-	/* Who called busy: true if the token was still there and is taken. */
+	/* Takes the token back after busy.  Returns false if another member
+	 * has taken it. */
 	bool (*resume)(struct promotion *promotion, uint64_t ticket);
 };
 
-/* What every kind starts with.  Read relaxed by anybody: advice and statistics,
- * not a basis for correctness. */
+/* The part that every implementation starts with.  Any thread reads it,
+ * relaxed; its values are hints and statistics. */
 struct promotion {
 	const struct promotion_ops *ops;
 	uint32_t order;  /* enum promotion_order; the control thread writes */
@@ -180,15 +187,17 @@ promotion_parked(const struct promotion *promotion)
 {
 	int32_t n = (int32_t)atomic_load_relaxed(&promotion->parked);
 
-	/* A member may be called before it has counted itself. */
+	/* Negative for a moment if a member is called before it has counted
+	 * itself. */
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-/* The holder: which of the bench (oldest first, not empty) the order prefers.
- */
+/* Returns the member of the bench that the order prefers.  The bench is sorted
+ * oldest first and not empty.  Called by the holder. */
 struct member *promotion_pick(
     const struct promotion *promotion, struct list *bench);
 
+/* Returns the name that the configuration uses. */
 const char *promotion_order_name(enum promotion_order order);
 
 /* One atomic word, and a futex word for each follower. */
