@@ -4,15 +4,16 @@
  *   kernel --wait--> batch --claim--> turn           (the leader's way)
  *   owner  --submit--> mailbox --drain--> backlog --> turn
  *
- * The batch is what one wait has fetched.  It belongs to the shard, not to the
- * thread that fetched it: a leader that promotes hands the rest to the next.
- * The mailbox brings handlers that are already owned: a turn that used up its
- * budget, a deadline that passed.  Ownership travels with them, so the mailbox
- * needs no memory, has no limit and never holds a stale entry.
+ * The batch holds the events of one wait.  It belongs to the shard and not to
+ * the thread that fetched it: a leader that promotes leaves the rest to the
+ * next leader.  The mailbox holds handlers that are already owned: after a turn
+ * that used up its budget, or a deadline that has passed.  Ownership is passed
+ * on with them, so the mailbox needs no memory, has no limit and never holds a
+ * stale entry.
  *
- * Shards are never freed before their pool: whoever owns a handler may follow
- * its shard pointer.  A closed shard gives its handle set back as soon as no
- * thread is inside, and gets another one when it is opened again.
+ * Shards are freed together with their pool, so the owner of a handler may
+ * follow its shard pointer.  A closed shard gives its handle set back as soon
+ * as no thread uses the set, and gets another one when it is opened again.
  */
 #ifndef LF_SHARD_H
 #define LF_SHARD_H
@@ -27,67 +28,68 @@
 #include "lf/promotion.h"
 
 #define SHARD_BATCH 64
-/* Without a leader there is nobody to hand a batch on to: small ones. */
+/* Without a leader no other thread can take over the rest of a batch, so
+ * batches are small. */
 #define SHARD_BATCH_KERNEL 8
 
 struct pool;
 struct pool_thread;
 
-/* Events that were fetched, and owned handlers that were brought. */
+/* Fetched events, and owned handlers from the mailbox. */
 struct batch {
 	struct handle_event events[SHARD_BATCH];
 	unsigned next, end;
-	uint32_t left;                 /* end - next, for readers elsewhere */
-	struct backlog backlog;        /* of the events left, by kind */
+	uint32_t left;          /* end - next, for other threads to read */
+	struct backlog backlog; /* of the events left, by kind */
 	struct event_handler *resumed; /* drained mailbox, oldest first */
 	struct event_handler **resumed_end;
-	uint32_t resumed_n; /* how many, for readers elsewhere */
-	bool looked;        /* at the kernel since the last one was resumed */
-	uint64_t looked_ns; /* when the last look ended */
-	uint64_t rested_ns; /* when the last look that had to wait ended */
+	uint32_t resumed_n; /* their number, for other threads to read */
+	bool looked;        /* a wait since the last one was resumed */
+	uint64_t looked_ns; /* when the last wait ended */
+	uint64_t rested_ns; /* when the last wait that blocked ended */
 };
 
 void batch_init(struct batch *batch);
 
-/* In the word `inside`: the shard has no handle set, or none for others. */
+/* In the word inside: the shard has no handle set that threads may use. */
 #define SHARD_NO_SET 0x80000000u
 
 struct shard {
-	/* The control thread writes, while `inside` says that there is none.
-	 * May be used by whoever has entered with shard_hold, and in a turn,
-	 * which is a grace section: of the shard where the handler is
-	 * registered, or of one chosen in this turn.  [P28] */
+	/* Written by the control thread while inside has SHARD_NO_SET.  Used
+	 * between shard_hold and shard_release, and in turns, which are grace
+	 * sections: the set of the shard where the handler is registered, or of
+	 * one that was chosen in the same turn.  [P28] */
 	struct handle_set *set;
 	struct promotion *promotion;
 	struct pool *pool;
 	unsigned id;
 
-	/* The control thread writes, all read: relaxed. */
+	/* Written by the control thread, read by all, relaxed. */
 	uint32_t policy;     /* enum policy_kind */
-	uint32_t closed;     /* no handler is or will be here: leave */
-	uint32_t homes;      /* threads whose home it is */
-	uint32_t parallel;   /* of these, how many CPUs there are for */
-	uint32_t sole;       /* its one thread never shares it: see lead */
-	uint32_t lends_to;   /* id + 1 of a shard that needs a thread, or 0 */
-	uint64_t changed_ns; /* when it was opened, or got its policy */
-	/* Handlers registered here. */
+	uint32_t closed;     /* takes no handlers and no threads */
+	uint32_t homes;      /* threads whose home is this shard */
+	uint32_t parallel;   /* how many of these have a CPU */
+	uint32_t sole;       /* only one thread serves it: see lead */
+	uint32_t lends_to;   /* id + 1 of a shard without a leader, or 0 */
+	uint64_t changed_ns; /* when it was opened or its policy changed */
+	/* The number of registered handlers. */
 	uint32_t handlers;
 
-	/* Any thread pushes (a stack), a leader takes all. */
+	/* A stack: any thread pushes, the leader takes all. */
 	struct event_handler *mailbox CACHE_LINE_ALIGNED; /* [P2] */
-	uint32_t asleep;        /* a leader waits without a time-out [P2] */
-	uint32_t sleepers;      /* threads in wait under POLICY_KERNEL [P2] */
-	uint32_t orders;        /* something is wanted of members [P10] */
-	uint32_t unguarded;     /* the guard has gone to sleep [P18] */
-	uint32_t inside;        /* threads that use the set [P28] */
+	uint32_t asleep;    /* a leader waits without a time-out [P2] */
+	uint32_t sleepers;  /* threads that wait, under POLICY_KERNEL [P2] */
+	uint32_t orders;    /* members have a request [P10] */
+	uint32_t unguarded; /* the guard is asleep [P18] */
+	uint32_t inside;    /* threads that use the set [P28] */
 	uint64_t busy_since_ns; /* when the leader's present turn began */
 
-	/* The holder's alone; the promotion hands them on. */
+	/* Used by the holder only, and passed on with the token. */
 	struct batch batch CACHE_LINE_ALIGNED;
 };
 
-/* The owner of a handler, inside a grace section together with pool_place: it
- * is registered here from now on, or no longer. */
+/* Count the handler as registered at the shard, or no longer.  Caller owns the
+ * handler, and has called pool_place in the same grace section. */
 static inline void
 shard_enter(struct shard *shard, struct event_handler *handler)
 {
@@ -101,42 +103,49 @@ shard_leave(struct event_handler *handler)
 	atomic_sub_acq_rel(&handler->shard->handlers, 1u);
 }
 
-/* Without a handle set.  0 or -errno. */
+/* Initializes a shard without a handle set.  Returns 0 or -errno. */
 int shard_init(struct shard *shard, struct pool *pool, unsigned id,
     const struct promotion_ops *promotion);
 void shard_fini(struct shard *shard);
 
-/* Control thread.  Prepares a handle set, which shard_open_set lets the threads
- * use; the shard owns it.  Nothing happens if the shard has one in use. */
-bool shard_has_set(const struct shard *shard); /* in use */
+/* -- the handle set: control thread -- */
+
+/* Whether threads may use the handle set. */
+bool shard_has_set(const struct shard *shard);
+
+/* Prepares a handle set for a shard that has none.  Takes ownership of set. */
 void shard_put_set(struct shard *shard, struct handle_set *set);
+/* Lets the threads use the prepared set.  Does nothing if they may already. */
 void shard_open_set(struct shard *shard);
-/* Control thread: frees a set that is prepared and not in use. */
+/* Frees a set that was prepared and not opened. */
 void shard_drop_set(struct shard *shard);
-/* Control thread, of a closed shard, where nothing is registered and a grace
- * period has passed since the last thread could have chosen it: frees the set
- * unless a thread is inside; then false.  Does not block. */
+/* Frees the set of a closed shard.  Returns false if a thread still uses the
+ * set.  No handler may be registered, and a grace period must have passed since
+ * a thread could last choose the shard.  Never blocks. */
 bool shard_close_set(struct shard *shard);
 
-/* A pool thread: serves its home shard, or one that lacks a leader, until it is
+/* -- pool threads -- */
+
+/* Serves the home shard, or a shard without a leader, until the thread is
  * summoned to retire. */
 void shard_serve(struct pool_thread *self);
 
-/* Any thread that owns the handler: some thread of its shard will run it. */
+/* Makes a thread of the handler's shard run it.  Caller owns the handler, and
+ * gives it up. */
 void shard_submit(struct event_handler *handler);
 
-/* Any thread: leaves a note with the handler of that generation, and sees to it
- * that it is read.  False when the handler has ended. */
+/* Posts a note to the handler of that generation, and makes sure that it is
+ * read.  Returns false if the handler has ended.  Any thread. */
 bool shard_note(
     struct event_handler *handler, uint32_t generation, uint32_t note);
 
-/* Any thread: the holder sweeps soon, and waiting threads look at summons and
- * policy. */
+/* Makes the holder sweep soon, and waiting threads look at their summons and at
+ * the policy.  Any thread. */
 void shard_order(struct shard *shard);
 
-/* Control thread: if the leader has been inside a handler for longer than
- * limit_ns, or nobody leads, gives the token to a parked member.  True if one
- * was called. */
+/* Gives the token to a parked member if the leader has been in a turn for
+ * longer than limit_ns, or if there is no leader.  Returns whether a member was
+ * called. Runs on the control thread. */
 bool shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the shard share.  Nobody else includes this.
+ * Internals of shards.  Only files of lf include this file.
  */
 #ifndef LF_SHARD_INTERNAL_H
 #define LF_SHARD_INTERNAL_H
@@ -9,22 +9,24 @@
 #include "lf/pool.h"
 #include "lf/shard.h"
 
-/* Any thread: the handle set may be used until shard_release.  False if the
- * shard has none: then it is closed, and no thread waits there.  May be nested.
- */
+/* Allows the caller to use the handle set until shard_release.  Returns false
+ * if the shard has no set: it is closed, and no thread waits there.  May be
+ * nested. Any thread. */
 bool shard_hold(struct shard *shard);
 void shard_release(struct shard *shard);
 
-/* The holder, with the shard's batch (leading), or under POLICY_KERNEL a thread
- * with its own.  It is empty: waits for events and for the mailbox. */
+/* Waits for events and for the mailbox, and fills the batch, which is empty.
+ * Called by the holder with the shard's batch (leading), or under POLICY_KERNEL
+ * by a thread with its own batch. */
 void batch_fetch(struct shard *shard, struct batch *b, bool leading,
     struct pool_thread *self);
 
 /* Note: the guard asleep.
- * The guard says that it goes to sleep, then looks at the token, and stays if
- * that is on the table.  A leader lays the token there, then looks whether the
- * guard is asleep, and calls it.  One of the two sees the other: no turn goes
- * unwatched because it began while the guard was making up its mind.  [P18] */
+ * The guard sets unguarded, then reads the token, and stays awake if the token
+ * is on the table.  A leader lays the token on the table, then reads unguarded,
+ * and calls the guard if it is set.  At least one of the two sees the other's
+ * write, so every turn is guarded, also one that begins while the guard goes to
+ * sleep.  [P18] */
 static inline void
 shard_call_guard(struct shard *shard)
 {
@@ -33,9 +35,10 @@ shard_call_guard(struct shard *shard)
 		pool_call_guard(shard->pool);
 }
 
-/* Claims the handler of the next event that is still meant for somebody; after
- * these comes one that the mailbox brought, if there was a look at the kernel
- * since the last.  NULL when there is none. */
+/* Returns the next handler to run, which the caller owns then: that of the next
+ * event that is not stale, or after all events one from the mailbox.  At most
+ * one of the mailbox is returned for each wait.  Returns NULL if none is left.
+ */
 struct event_handler *batch_next(struct batch *b, struct pool_thread *self);
 
 #endif
