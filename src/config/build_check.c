@@ -213,7 +213,7 @@ check_server(const struct backend_spec *b, const struct server_spec *s,
 		    "server: check: '%s' is to be checked, and [backend %s] "
 		    "does not say how; write check = KIND there",
 		    s->name, b->name);
-	if (s->check.proxy_1 && b->check.kind == CHECK_SCRIPT)
+	if (s->check.proxy.is_set && b->check.kind == CHECK_SCRIPT)
 		err_list_add(errors, s->place.file, s->place.line,
 		    "server: check_send_proxy: '%s' is checked by a script, "
 		    "which connects itself",
@@ -299,7 +299,8 @@ check_passive(const struct backend_spec *b, struct err_list *errors)
 static void
 check_on_up(const struct server_spec *s, struct err_list *errors)
 {
-	if (s->backup && s->on_up_1 == 1 + ON_UP_CLOSE_BACKUP)
+	if (s->backup &&
+	    optional_or(s->on_up, ON_UP_KEEP) == ON_UP_CLOSE_BACKUP)
 		err_list_add(errors, s->place.file, s->place.line,
 		    "server: on_up: '%s' is a backup; close_backup is for the "
 		    "servers whose coming up ends the backups' sessions",

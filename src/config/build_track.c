@@ -77,11 +77,11 @@ has_checks(const struct server_spec *s)
 	const struct agent_own *a = &s->agent;
 
 	return c->on || c->interval_ms || c->fast_interval_ms ||
-	       c->down_interval_ms || c->timeout_ms || c->jitter_1 || c->fall ||
-	       c->rise || c->port || c->addr.sa.sa_family != AF_UNSPEC ||
-	       c->init_1 || c->proxy_1 || a->on || a->interval_ms ||
-	       a->timeout_ms || a->port || a->send.n > 0 ||
-	       a->addr.sa.sa_family != AF_UNSPEC;
+	       c->down_interval_ms || c->timeout_ms || c->jitter.is_set ||
+	       c->fall || c->rise || c->port ||
+	       c->addr.sa.sa_family != AF_UNSPEC || c->init.is_set ||
+	       c->proxy.is_set || a->on || a->interval_ms || a->timeout_ms ||
+	       a->port || a->send.n > 0 || a->addr.sa.sa_family != AF_UNSPEC;
 }
 
 static void

@@ -64,7 +64,7 @@ const struct key check_options[] = {
     {"rise", "successes in a row until the server is up",
         NUMBER(1, 1000), CHECK(rise), DEFAULT("2")},
     {"send_proxy", "the PROXY protocol's header that a check begins with",
-        OWN_CHOICE(key_proxies), CHECK(proxy_1),
+        OWN_CHOICE(key_proxies), CHECK(proxy),
         WITHOUT("the server's, unless addr or port are given"),
         .flags = KEY_WIRE_ONLY,
         .only = "checks that connect, as in check = http send_proxy=v2"},

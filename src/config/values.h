@@ -73,7 +73,7 @@ extern const struct value_type type_slow_start;  /* uint64_t, ms */
 extern const struct value_type type_choice;      /* an enum */
 extern const struct value_type type_balance; /* const struct balance_ops * */
 extern const struct value_type type_choice_text; /* char *, of key->choices */
-/* The same where a server has its own: unsigned, 0: not set, else 1 more. */
+/* Options that a server may have of its own: struct optional. */
 extern const struct value_type type_own_percent;
 extern const struct value_type type_own_choice;
 extern const struct value_type type_url_path;  /* char * */

@@ -294,20 +294,21 @@ print_balance(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 static bool
 parse_own_percent(const struct value *v)
 {
-	if (!parse_percent(v))
-		return false;
-	++*(unsigned *)target(v);
-	return true;
+	struct optional *percent = target(v);
+
+	/* Its value is its first member. */
+	percent->is_set = parse_percent(v);
+	return percent->is_set;
 }
 
 static bool
 print_own_percent(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
-	const unsigned *percent = source(s);
+	const struct optional *percent = source(s);
 
-	if (i > 0 || *percent == 0)
+	if (i > 0 || !percent->is_set)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%u%%", *percent - 1);
+	snprintf(out, VALUE_TEXT_SIZE, "%u%%", percent->value);
 	return true;
 }
 
@@ -318,18 +319,18 @@ parse_own_choice(const struct value *v)
 
 	if (choice < 0)
 		return false;
-	*(unsigned *)target(v) = (unsigned)choice + 1;
+	*(struct optional *)target(v) = optional_of((unsigned)choice);
 	return true;
 }
 
 static bool
 print_own_choice(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {
-	const unsigned *choice = source(s);
+	const struct optional *choice = source(s);
 
-	if (i > 0 || *choice == 0)
+	if (i > 0 || !choice->is_set)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", s->key->choices[*choice - 1]);
+	snprintf(out, VALUE_TEXT_SIZE, "%s", s->key->choices[choice->value]);
 	return true;
 }
 

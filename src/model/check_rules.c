@@ -33,10 +33,10 @@ proxy_of(const struct backend_spec *backend, const struct server_spec *server)
 	const struct check_spec *common = &backend->check;
 	const struct check_own *own = &server->check;
 
-	if (own->proxy_1)
-		return (enum proxy_version)(own->proxy_1 - 1);
-	if (common->proxy_1)
-		return (enum proxy_version)(common->proxy_1 - 1);
+	if (own->proxy.is_set)
+		return (enum proxy_version)own->proxy.value;
+	if (common->proxy.is_set)
+		return (enum proxy_version)common->proxy.value;
 	if (own->port || common->port || own->addr.sa.sa_family != AF_UNSPEC ||
 	    common->addr.sa.sa_family != AF_UNSPEC)
 		return PROXY_OFF;
@@ -62,9 +62,8 @@ check_rules_of(
 	    .timeout_ms = EITHER(timeout_ms),
 	    .fall = EITHER(fall),
 	    .rise = EITHER(rise),
-	    .jitter = own->jitter_1 ? own->jitter_1 - 1 : common->jitter,
-	    .init =
-	        own->init_1 ? (enum check_init)(own->init_1 - 1) : common->init,
+	    .jitter = optional_or(own->jitter, common->jitter),
+	    .init = (enum check_init)optional_or(own->init, common->init),
 	    .proxy = proxy_of(backend, server),
 	};
 }

@@ -23,20 +23,16 @@ slow_start_ms(const struct server *server)
 static bool
 closes_when_down(const struct server *server)
 {
-	unsigned own_1 = server->spec->on_down_1;
-
-	return (own_1 ? own_1 - 1 : server->backend->spec->on_down) ==
-	       ON_DOWN_CLOSE;
+	return optional_or(server->spec->on_down,
+	           server->backend->spec->on_down) == ON_DOWN_CLOSE;
 }
 
-/* Of a backup nobody asks it. */
+/* on_up has no effect on a backup. */
 static bool
 closes_backups(const struct server *server)
 {
-	unsigned own_1 = server->spec->on_up_1;
-
 	return !server->spec->backup &&
-	       (own_1 ? own_1 - 1 : server->backend->spec->on_up) ==
+	       optional_or(server->spec->on_up, server->backend->spec->on_up) ==
 	           ON_UP_CLOSE_BACKUP;
 }
 

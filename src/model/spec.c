@@ -66,9 +66,8 @@ enum proxy_version
 server_spec_send_proxy(
     const struct backend_spec *backend, const struct server_spec *server)
 {
-	return server->send_proxy_1
-	           ? (enum proxy_version)(server->send_proxy_1 - 1)
-	           : backend->send_proxy;
+	return (enum proxy_version)optional_or(
+	    server->send_proxy, backend->send_proxy);
 }
 
 bool

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/optional.h"
 #include "base/pattern.h"
 #include "net/addr.h"
 #include "net/cidr.h"
@@ -277,9 +278,9 @@ struct check_spec {
 	enum check_init init; /* until the first check has ended */
 	unsigned port;        /* 0: the server's */
 	struct addr addr;     /* its port is 0; AF_UNSPEC: the server's */
-	/* The header that a check begins with, enum proxy_version, plus 1; 0:
-	 * see check_rules_of. */
-	unsigned proxy_1;
+	/* The header that a check begins with, enum proxy_version; unset: see
+	 * check_rules_of. */
+	struct optional proxy;
 	char *path;   /* http; `/healthz` */
 	char *host;   /* http: the Host header, NULL: the server's address */
 	char *method; /* http: GET, HEAD or OPTIONS */
@@ -361,15 +362,16 @@ enum backup_use { BACKUPS_FIRST, BACKUPS_ALL };
 enum on_down { ON_DOWN_KEEP, ON_DOWN_CLOSE };
 enum on_up { ON_UP_KEEP, ON_UP_CLOSE_BACKUP };
 
-/* What a server has of its own instead of what its backend has; 0, or what a
- * number less than that can be is 1 more than the number: nothing. */
+/* A server's own options of its check, which precede its backend's.  A number
+ * of 0 is unset. */
 struct check_own {
 	enum sock_switch on;
 	uint64_t interval_ms, fast_interval_ms, down_interval_ms, timeout_ms;
-	unsigned jitter_1; /* plus 1 */
+	struct optional jitter;
 	unsigned fall, rise, port;
-	struct addr addr;         /* its port is 0 */
-	unsigned init_1, proxy_1; /* enum check_init, check_proxy; plus 1 */
+	struct addr addr;      /* its port is 0 */
+	struct optional init;  /* enum check_init */
+	struct optional proxy; /* enum proxy_version */
 };
 struct agent_own {
 	enum sock_switch on;
@@ -388,21 +390,22 @@ struct server_spec {
 	char *host;
 	unsigned port; /* with host */
 	struct addr addr;
-	unsigned weight;             /* 0: no new sessions */
-	unsigned maxconn;            /* sessions at a time, 0: no limit */
-	bool backup;                 /* serves when no other server is usable */
-	bool disabled;               /* in maintenance unless an operator or an
-	                              * agent says otherwise */
-	uint64_t slow_start_ms;      /* 0: the backend's; or SLOW_START_OFF */
-	unsigned on_down_1, on_up_1; /* 0: the backend's; else plus 1 */
+	unsigned weight;         /* 0: no new sessions */
+	unsigned maxconn;        /* sessions at a time, 0: no limit */
+	bool backup;             /* serves when no other server is usable */
+	bool disabled;           /* in maintenance unless an operator or an
+	                          * agent says otherwise */
+	uint64_t slow_start_ms;  /* 0: the backend's; or SLOW_START_OFF */
+	struct optional on_down; /* enum on_down; unset: the backend's */
+	struct optional on_up;   /* enum on_up; unset: the backend's */
 	struct check_own check;
 	struct agent_own agent;
 	/* `track = B/S`: its health is that server's, which does not track;
 	 * NULL: it has its own. */
 	char *track;
 	size_t track_backend, track_server; /* indices */
-	/* enum proxy_version, plus 1; 0: the backend's. */
-	unsigned send_proxy_1;
+	struct optional
+	    send_proxy; /* enum proxy_version; unset: the backend's */
 	struct source_spec source;
 	struct sock_options sock;
 	bool added; /* through the admin socket, and not by the file */

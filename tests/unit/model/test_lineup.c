@@ -530,7 +530,7 @@ on_down_of_a_server_goes_before_that_of_its_backend(void **state)
 
 	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
-	rig.spec->servers[0].on_down_1 = 1 + ON_DOWN_CLOSE;
+	rig.spec->servers[0].on_down = optional_of(ON_DOWN_CLOSE);
 	rig_set_up(&rig, 1, false);
 	assert_null(rig.model->state->ending);
 	rig_set_up(&rig, 0, false);
@@ -543,7 +543,7 @@ on_down_of_a_server_goes_before_that_of_its_backend(void **state)
 	rig_set_up(&rig, 0, true);
 	rig_set_up(&rig, 1, true);
 	rig.spec->on_down = ON_DOWN_CLOSE;
-	rig.spec->servers[0].on_down_1 = 1 + ON_DOWN_KEEP;
+	rig.spec->servers[0].on_down = optional_of(ON_DOWN_KEEP);
 	rig_set_up(&rig, 0, false);
 	assert_null(rig.model->state->ending);
 	rig_set_up(&rig, 1, false);
@@ -560,7 +560,7 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	make_backups(&rig, 2);
-	rig.spec->servers[0].on_up_1 = 1 + ON_UP_CLOSE_BACKUP;
+	rig.spec->servers[0].on_up = optional_of(ON_UP_CLOSE_BACKUP);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 1, false);
 	rig_set_up(&rig, 1, true);
@@ -585,7 +585,7 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 	assert_true(model_end_sessions(rig.model));
 
 	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
-	rig.spec->servers[0].on_up_1 = 1 + ON_UP_KEEP;
+	rig.spec->servers[0].on_up = optional_of(ON_UP_KEEP);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 0, true);
 	assert_null(rig.model->state->ending);

@@ -444,7 +444,7 @@ init_state_down_comes_up_with_the_first_check_that_passes(void **state)
 	spec->backends[0].servers[1].address = strdup("10.0.0.9:80");
 	assert_true(addr_parse("10.0.0.9:80", ADDR_CONNECT,
 	    &spec->backends[0].servers[1].addr, NULL));
-	spec->backends[0].servers[1].check.init_1 = CHECK_INIT_DOWN + 1;
+	spec->backends[0].servers[1].check.init = optional_of(CHECK_INIT_DOWN);
 	reload(w, spec);
 	assert_false(is_chosen(w->s[1]));
 	assert_true(report(w->s[1], "+"));
