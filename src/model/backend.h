@@ -19,8 +19,9 @@
 
 struct model;
 
-/* What stays while there is a backend of that name.  A session that has no
- * server so far, of whichever model, chooses from the present lineup. */
+/* The part that a reload keeps, as long as there is a backend of that name.  A
+ * session without a server chooses from the present lineup, whichever model it
+ * is of. */
 struct backend_state {
 	/* Shared. */
 	struct lineup *lineup; /* [P4] released by control, acquired by data */
@@ -38,7 +39,7 @@ struct backend_state {
 	unsigned id;
 	const struct model *owner; /* whose servers are in the lineup */
 	unsigned usable;           /* servers that are up and wanted */
-	unsigned active;           /* of these, those that are no backups */
+	unsigned active;           /* usable, without backups */
 	bool panic, told_panic;    /* the lineup has others as well */
 	uint64_t next_step_ms;     /* of the lineup, or 0 */
 	uint64_t times_down;       /* no server was usable */
@@ -63,9 +64,9 @@ struct backend {
 	struct list changed;     /* in model.changed: a new lineup is due */
 };
 
-/* A backend of the model, and its servers.  Those of `before`, which may be
- * NULL, that are the same keep their state; so does the backend.  NULL when
- * memory is short. */
+/* Makes a backend of the model, and its servers.  The backend keeps the state
+ * of `before`, which may be NULL; so do servers that are the same.  Returns
+ * NULL when memory is short. */
 struct backend *backend_new(const struct backend_spec *spec,
     struct model *model, const struct backend *before);
 void backend_free(struct backend *backend);
@@ -88,57 +89,61 @@ void backend_publish(struct backend *backend);
  * are about to return because no other server is usable. */
 unsigned backend_usable_n(const struct backend *backend);
 
-/* Control thread; NULL: it has none of that name. */
+/* Returns the server of that name, or NULL.  Control thread. */
 struct server *backend_find_server(
     const struct backend *backend, const char *name);
 
-/* Data threads, in a grace section: whether there are servers to choose from,
- * full or not. */
+/* Whether the lineup has servers, full or not.  Data threads, in a grace
+ * section. */
 bool backend_has_servers(const struct backend *backend);
 
-/* Data threads, in a grace section: the server for a session, or NULL when none
- * is usable, all are full, or others wait: queue_wait is next.  The session
- * counts among the server's until backend_release.  *ret_lineup is the number
- * of the lineup that the server is from: see server_end_of. */
+/* Returns the server for a session, or NULL if no server is usable, all are
+ * full, or other sessions wait: then the session calls queue_wait.  The session
+ * counts as one of the server's until backend_release.  *ret_lineup is the
+ * number of the lineup (server_end_of).  Data threads, in a grace section. */
 struct server *backend_choose(
     struct backend *backend, const struct choice *choice, uint64_t *ret_lineup);
 
-/* The same code, and nobody notices; the control thread.  The place in the
- * present lineup, PLACE_NONE: backend_choose would return NULL. */
+/* Returns the place in the present lineup of the server that backend_choose
+ * would return, PLACE_NONE for NULL, and changes nothing.  Control thread. */
 uint32_t backend_peek(
     const struct backend *backend, const struct choice *choice);
 
-/* What the choice of a server depends on: the key of a client that has
- * connected to `local`, which may be NULL unless
- * backend_hashes_destination. */
+/* Whether the key of a session depends on the client's port, on the address
+ * that it has connected to, or on the TLS server name. */
 bool backend_hashes_port(const struct backend *backend);
 bool backend_hashes_destination(const struct backend *backend);
 bool backend_hashes_sni(const struct backend *backend);
+
+/* Returns the key (struct choice) of a client that has connected to `local`,
+ * which may be NULL unless backend_hashes_destination. */
 uint64_t backend_key(const struct backend *backend,
     const struct endpoint *client, const struct endpoint *local);
 
-/* The same for backend_hashes_sni and a client with such a name. */
+/* Returns the key of a client with that TLS server name: backend_hashes_sni. */
 uint64_t backend_key_of_name(const char *name, size_t len);
 
-/* Data threads, in a grace section: will a backup join the lineup as soon as
- * this many servers of it are ejected?  False when servers are left without
- * them, or when no backup is usable. */
+/* Whether a backup joins the lineup as soon as this many servers of it are
+ * ejected: no other server is left, and a backup is usable.  Data threads, in a
+ * grace section. */
 bool backend_awaits_backup(const struct backend *backend, unsigned ejected_n);
 
-/* Data threads, in a grace section: lineup_forgive, with the present lineup. */
+/* Calls lineup_forgive with the present lineup.  Data threads, in a grace
+ * section. */
 unsigned backend_forgive(const struct backend *backend, uint64_t seen,
     struct server **tried, unsigned tried_n, unsigned kept);
 
-/* Any thread, in a grace section: a session leaves this server, and makes room
- * for the first in the queue. */
+/* A session leaves the server, which makes room for the first in the queue. Any
+ * thread, in a grace section. */
 void backend_release(struct server *server);
 
-/* Any thread: retries that the budget allows now, of the sessions there are. */
+/* Returns how many retries the budget allows at the present number of sessions.
+ * Any thread. */
 uint32_t backend_retries_limit(const struct backend *backend);
 
-/* Any thread: a retry begins, if the budget allows another one: retry_budget
- * percent of the backend's sessions, retry_budget_min at least, may be retries
- * at a time.  Each that has begun ends. */
+/* Begins a retry and returns true if the budget allows one more: at a time,
+ * retry_budget percent of the backend's sessions may be retries, at least
+ * retry_budget_min.  The caller ends a retry that has begun.  Any thread. */
 bool backend_begin_retry(struct backend *backend);
 void backend_end_retry(struct backend *backend);
 

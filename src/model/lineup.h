@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * A lineup: the servers a backend may choose from, and whatever lets the
- * choice among them be quick.
+ * A lineup: the servers that a backend may choose from, and the plan that makes
+ * the choice among them quick.
  *
- * Made by the control thread and published whole; servers, weights and places
- * never change afterwards.  The plan is the algorithm's own: immutable, too, or
- * made of atomic words.
+ * The control thread makes a lineup and publishes it as a whole; servers,
+ * weights and places never change afterwards.  The plan belongs to the
+ * algorithm: it is immutable, too, or made of atomic words.
  */
 #ifndef MODEL_LINEUP_H
 #define MODEL_LINEUP_H
@@ -34,38 +34,40 @@ struct lineup {
 	 * published.  Set by backend_publish, before the lineup is. */
 	uint64_t number;
 	/* Also set by backend_publish.  For each place, the number of the
-	 * lineup with which the server joined, or got another address: it is
-	 * worth another try of a session that failed there before.  0: it only
-	 * joined as the time of an ejection was over, which says nothing. */
+	 * lineup with which the server joined, or got another address: a
+	 * session that failed there before may try again.  0: the server
+	 * joined because the time of its ejection was over, which is no reason
+	 * to try again. */
 	uint64_t *since;
 	uint64_t joined;    /* the last one with which any server joined */
 	uint64_t refreshed; /* the greatest of since */
 	void *plan;         /* from malloc, unless ops has release */
-	/* By place in a former lineup, whose plan this is: the present one, or
-	 * NONE.  NULL: the places are the same. */
+	/* The plan is of a former lineup: by place there, the place here or
+	 * PLACE_NONE.  NULL: the places are the same. */
 	uint32_t *moved;
 
-	/* What the control thread wants to know of the choice of servers. */
+	/* Control thread only. */
 	unsigned active_n, backup_n; /* of the backend's that are usable */
 	bool panic;
 	uint64_t made_ms;
-	/* The next one is due, when a slow start goes on or the plan is to be
-	 * made anew; 0: none is. */
+	/* When the next lineup is due, for a slow start or to make the plan
+	 * again; 0: none is. */
 	uint64_t next_step_ms;
 };
 
-/* Control thread: the servers to choose from.
+/* Makes a lineup of the servers to choose from.
  *
- * These are the usable ones that are no backups; or else usable backups, the
- * first of the configuration or all of them (all_backups).  When no backup is
- * usable, and of the others fewer than panic_percent are, it is all the others
- * that operators want to serve, up or not.  Those in their slow start have a
- * part of their weight and maxconn.  NULL when memory is short. */
+ * These are the usable servers that are not backups; or, without any, usable
+ * backups, the first of the configuration or all of them (all_backups).  If no
+ * backup is usable, and fewer than panic_percent of the other servers are, the
+ * lineup has all other servers that are wanted, up or not.  A server in its
+ * slow start has a part of its weight and maxconn.  Runs on the control thread.
+ * Returns NULL when memory is short. */
 struct lineup *lineup_new(const struct backend *backend, uint64_t now_ms);
 
 void lineup_free(void *lineup);
 
-/* While it is made: the next one is due at this time, at the latest. */
+/* While the lineup is made: the next one is due at this time, at the latest. */
 void lineup_note_step(struct lineup *lineup, uint64_t at_ms);
 
 /* Returns the place of the server, PLACE_NONE if it is not in the lineup.  The
@@ -90,35 +92,38 @@ uint32_t lineup_preview_slot(
  * the count [P16]. */
 void lineup_note_load(const struct server *server);
 
+/* Whether the session has tried the server. */
 bool choice_tried(const struct choice *choice, const struct server *server);
 
-/* Before it is published: numbers it, and sets what follows from the one that
- * it replaces, NULL: none. */
+/* Sets the number of a lineup that is about to be published, and the fields
+ * that follow from the one that it replaces, which may be NULL. */
 void lineup_number(
     struct lineup *lineup, const struct lineup *former, uint64_t number);
 
-/* Data threads, in a grace section: takes out of tried, from index kept on, the
- * servers that are worth another try of a session that chose last from the
- * lineup with the number seen.  How many are left. */
+/* Removes from tried, from index kept on, the servers that a session may try
+ * again that chose last from the lineup with the number seen.  Returns how many
+ * are left.  Data threads, in a grace section. */
 unsigned lineup_forgive(const struct lineup *lineup, uint64_t seen,
     struct server **tried, unsigned tried_n, unsigned kept);
 
-/* Has the server at this place room for another session, within its maxconn? */
+/* Whether the server at this place has room for a session within its maxconn.
+ */
 bool lineup_has_room(const struct lineup *lineup, uint32_t place);
 
-/* One that was tried, or has no room. */
+/* Whether the server at this place was tried, or has no room. */
 bool lineup_passes_over(
     const struct lineup *lineup, const struct choice *choice, uint32_t place);
 
-/* One with room before one without, then by sessions in proportion to weight,
- * this one included: has a, at its place, less to do than b? */
+/* Whether the server at place a is less loaded than the one at place b: a
+ * server with room is less loaded than one without; otherwise sessions, the new
+ * one included, in proportion to weight decide. */
 bool lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b);
 
 /* Writes what lineup_less_loaded compares: the score of each place. */
 #define LINEUP_LOAD "sessions, the new one included, for weight"
 void lineup_score_loads(const struct lineup *lineup, double *ret_scores);
 
-/* How many could be chosen by one who has tried none: they have room. */
+/* Returns the number of servers with room. */
 unsigned lineup_open_n(const struct lineup *lineup);
 
 #endif

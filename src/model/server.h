@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A server: one address that sessions can be sent to, and what is known of it.
+ * A server: an address that sessions are sent to, its health and its settings.
  *
- * Two structs: what the configuration says of it, which every reload makes anew
- * (model.h), and its state, which a server that stays keeps.  Both are created
- * and freed on the control thread.  Data threads read the atomic words and add
- * to the counters; everything under "control thread only" is plain.
+ * struct server belongs to one model and follows its configuration; each reload
+ * makes another one (model.h).  struct server_state stays as long as the server
+ * does.  Both are created and freed on the control thread.  Data threads read
+ * the atomic words and add to the counters; all under "control thread only" is
+ * plain.
+ *
+ * Functions that change a server mark it (server_change.h); the change takes
+ * effect for new sessions with model_update (model.h).
  */
 #ifndef MODEL_SERVER_H
 #define MODEL_SERVER_H
@@ -26,8 +30,8 @@ struct backend;
 struct source_ports;
 struct server;
 
-/* What people decide, apart from health: DRAIN and MAINT take no new sessions,
- * those that are there go on; in MAINT it is not checked either. */
+/* The administrative state, apart from health.  In DRAIN and MAINT the server
+ * takes no new sessions, but present ones go on; in MAINT it is not checked. */
 enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
 
 /* The operator's settings that override the file's (server_operator.h).  Each
@@ -55,22 +59,23 @@ enum server_end {
 	SERVER_END_UP,   /* it is a backup, and another came up: on_up */
 };
 
-/* What stays while the server does: by its name and address. */
+/* The part that a reload keeps, as long as there is a server of the same name
+ * and address in the backend. */
 struct server_state {
 	/* Shared, written by the control thread, read by all, relaxed.  up: the
-	 * lineup, not this word, decides where sessions go.  expired: it was
-	 * removed, and so long ago that its sessions have to end. */
+	 * lineup, not this word, decides where sessions go.  expired: the
+	 * server was removed so long ago that its sessions have to end. */
 	bool up;
 	bool expired;
-	/* [P22] Instead of the spec's: the operator's, or what the server's
-	 * name was resolved to; NULL: none. */
+	/* [P22] The address in place of the spec's: the operator's, or the one
+	 * that the server's name was resolved to; NULL: none. */
 	struct addr *addr;
 	struct counters *counters;
 	uint64_t connect_time; /* see server_note_connect; relaxed */
-	/* Sessions that have chosen the server from a lineup with a lower
-	 * number than this have to end.  The lowest SERVER_END_BITS bits are
-	 * why (enum server_end).  0: none has to.  Written by the control
-	 * thread, relaxed. */
+	/* Sessions that chose the server from a lineup with a lower number
+	 * than this have to end.  The lowest SERVER_END_BITS bits are the
+	 * reason (enum server_end).  0: no session has to.  Written by the
+	 * control thread, relaxed. */
 	uint64_t ended;
 	struct gauge sessions CACHE_LINE_ALIGNED; /* [P16] with the lineup */
 	uint64_t chosen; /* leastconn: when last, in choices; relaxed */
@@ -80,16 +85,16 @@ struct server_state {
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;
 	unsigned id;
-	bool deleted; /* by the operator: one of its name is another server */
+	bool deleted; /* by the operator: the next of its name is another one */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
 	bool moved;           /* it got another address since the last lineup */
-	/* What roundrobin owes it, as of the last lineup that had it, in turns
-	 * of new sessions and of retries: see model/cycle.h. */
+	/* Its credits in roundrobin as of the last lineup that had it, for new
+	 * sessions and for retries: see model/cycle.h. */
 	int64_t credits[2];
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;
-	/* The last word, the agent's or the operator's: holds as long as the
+	/* The latest setting, of the agent or the operator: holds while the
 	 * file says admin_base.  See server_own_admin. */
 	enum server_admin admin;
 	bool admin_base;  /* the file said `disabled` */
@@ -112,8 +117,8 @@ struct server_state {
 	uint64_t ramp_from_ms; /* when it last came up; 0: before the start */
 	uint64_t fade_from_ms, fade_ms; /* see server_fade.h; 0: it does not */
 	unsigned fade_first;            /* the step it begins with */
-	/* What ended will be; not 0: it is in the list of model_state.ending.
-	 */
+	/* The next value of ended; not 0: the server is in the list of
+	 * model_state.ending. */
 	uint64_t ending;
 	uint64_t end_stamp;         /* of grace_stamp */
 	enum server_end end_untold; /* to be logged: its sessions end */
@@ -128,8 +133,8 @@ server_end_word(uint64_t lineup, enum server_end cause)
 	return lineup << SERVER_END_BITS | cause;
 }
 
-/* Any thread: why a session that has chosen the server from the lineup of that
- * number has to end; SERVER_END_NONE: it does not. */
+/* Returns why a session that chose the server from the lineup of that number
+ * has to end, SERVER_END_NONE if it does not.  Any thread. */
 static inline enum server_end
 server_end_of(const struct server_state *state, uint64_t lineup)
 {
@@ -144,60 +149,67 @@ struct server {
 	const struct server_spec *spec; /* borrowed from the model's spec */
 	struct backend *backend;
 	unsigned id; /* from 1 within the backend, as in HAProxy's sid */
-	/* With what the operator has said of them; control thread only, as is
-	 * what follows. */
+	/* The overrides included.  Control thread only, as are the fields
+	 * below. */
 	struct check_rules check;
 	struct agent_rules agent;
-	/* The one whose health is this one's, too, or NULL; those whose health
-	 * this one's is.  All of one model. */
+	/* The server whose health this one has, or NULL, and the servers that
+	 * have this one's.  All are of one model. */
 	struct server *tracked;
 	struct server *trackers, *next_tracker;
 	bool changed; /* since the last model_update; the trackers follow */
 	struct server_state *state;
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */
-	/* Of the source, NULL: the kernel chooses.  After a reload ports of the
-	 * former may still be out; those are passed over (EADDRNOTAVAIL). */
+	/* The ports of the source; NULL: the kernel chooses.  After a reload,
+	 * ports taken from the former server's may be in use: those are passed
+	 * over (EADDRNOTAVAIL). */
 	struct source_ports *ports;
 	enum proxy_version send_proxy; /* what its sessions begin with */
 };
 
-/* NULL when memory is short.  Without a state (NULL) it gets a new one with
- * that id, which is up, or, if it was added while lfproxy runs, in maintenance,
- * with its check and its agent paused. */
+/* Without a state (NULL) the server gets a new one with that id, which is up,
+ * or, if the server was added at run time, in maintenance with its check and
+ * its agent paused.  Returns NULL when memory is short. */
 struct server *server_new(const struct server_spec *spec,
     struct backend *backend, struct server_state *state, unsigned id);
 void server_free(struct server *server);
 
-/* Control thread: the last one to let go frees it. */
+/* The control thread counts references; the last unref frees the state. */
 struct server_state *server_state_ref(struct server_state *state);
 void server_state_unref(struct server_state *state);
 
-/* Control thread, when the server's configuration is in force: one that is no
- * longer checked is up. */
+/* The server's configuration is in force now: a server that is not checked any
+ * more is up.  Runs on the control thread. */
 void server_settle(struct server *server);
 
-/* Where connections to it come from: its own source or its backend's. */
+/* Returns the source of connections to the server: its own or its backend's. */
 const struct source_spec *server_source(const struct server *server);
 
-/* The way to the address at which a server is checked: from the address of the
- * server's source if that is of the same family, but from any port, and not as
- * a client. */
+/* Returns how a check connects to addr: from the address of the server's source
+ * if that is of the same family, but from any port, and not from a client's
+ * address. */
 struct sock_way server_way_to(
     const struct server *server, const struct addr *addr);
 
-/* Control thread: records a check's result and, once `fall` results in a row
- * speak against an up server or `rise` against a down one, changes its state,
- * logs why and marks the server.  True when the state changed. */
+/* Records the result of a check.  After `fall` failures in a row of a server
+ * that is up, or `rise` passes of one that is down, changes its state, reports
+ * why and marks the server.  Returns true if the state changed.  Runs on the
+ * control thread. */
 bool server_report_check(
     struct server *server, const struct check_result *result);
 
-/* Control thread: whether checks and agent, as far as there are any, find it
- * well; its present weight; whether operators want it to have new sessions; and
- * whether they may go there: it is up, and wanted. */
+/* Whether the checks and the agent, as far as there are any, find the server
+ * healthy.  Runs on the control thread, as do the next three. */
 bool server_is_up(const struct server *server);
+
+/* Returns the present weight. */
 unsigned server_weight(const struct server *server);
+
+/* Whether the server is to have new sessions: it is ready, with a weight. */
 bool server_is_wanted(const struct server *server);
+
+/* Whether new sessions may be sent to the server: up, wanted, not ejected. */
 bool server_is_usable(const struct server *server);
 
 /* Whether the server is ejected (ejection.h) and its configuration still
@@ -205,8 +217,8 @@ bool server_is_usable(const struct server *server);
  * servers.  Runs on the control thread. */
 bool server_is_ejected(const struct server *server);
 
-/* Where it is: any thread, in a grace section, and the control thread, which
- * may keep it until it changes it. */
+/* Returns the address of the server.  Any thread, in a grace section; on the
+ * control thread the pointer is valid until the next change of the address. */
 static inline const struct addr *
 server_addr(const struct server *server)
 {
@@ -216,9 +228,9 @@ server_addr(const struct server *server)
 	return addr ? addr : &server->spec->addr;
 }
 
-/* Control thread: whether the server is given by a name that has not been
- * resolved so far.  Such a server is in maintenance, whatever else is said of
- * it. */
+/* Whether the server is given by a name that has not been resolved yet.  Such a
+ * server is in maintenance, whatever else is set.  Runs on the control thread.
+ */
 static inline bool
 server_lacks_address(const struct server *server)
 {
@@ -226,48 +238,51 @@ server_lacks_address(const struct server *server)
 	       server_addr(server)->sa.sa_family == AF_UNSPEC;
 }
 
-/* Control thread: addr is what the server's name stands for; its port does not
- * matter.  New sessions and checks go there unless the operator has given
- * another address, in which case it holds once that is taken back.  True when
- * the server's address has changed: the caller then marks the server
- * (server_mark_changed).  False also when memory is short. */
+/* The server's name is resolved to addr, whose port is ignored.  New sessions
+ * and checks go there, unless the operator has set another address; then addr
+ * holds once that is taken back.  Returns true if the server's address has
+ * changed: the caller then marks the server.  Returns false also when memory is
+ * short. Runs on the control thread. */
 bool server_resolve(struct server *server, const struct addr *addr);
 
-/* Control thread: the same before the server has sessions: at the start, or in
- * a PREPARED model.  The server does not come up by that, so it has no slow
+/* As server_resolve, before the server has sessions: at the start, or in a
+ * PREPARED model.  The server does not count as coming up, so it has no slow
  * start. */
 bool server_resolve_first(struct server *server, const struct addr *addr);
 
-/* The same as text: the address itself, also where the file has a name; that
- * name while it has not been resolved. */
+/* Returns the address as text, or the name while it is not resolved. */
 const char *server_address(
     const struct server *server, char out[ADDR_TEXT_SIZE]);
 
-/* Control thread: how far it is in its slow start, from 1 to RAMP_STEPS, which
- * is the end.  Before that, when the next step is due. */
+/* Returns the step of the server's slow start, from 1 to RAMP_STEPS. RAMP_STEPS
+ * is the end; before it *ret_next_ms is when the next step is due.  Runs on the
+ * control thread. */
 #define RAMP_STEPS 50
 unsigned server_ramp_step(
     const struct server *server, uint64_t now_ms, uint64_t *ret_next_ms);
 
-/* Control thread: the same in percent, 100 when it is in no slow start; and
- * what that, and its fading, leave of its weight. */
+/* Returns the step in percent, 100 without a slow start.  Control thread. */
 unsigned server_throttle(const struct server *server);
+
+/* Returns the weight that a slow start and a fade leave.  Control thread. */
 unsigned server_effective_weight(const struct server *server);
 
-/* Control thread, before a lineup is made: sessions are to come back to it
- * little by little, if it has a slow start and is up. */
+/* Starts the server's slow start again, if it has one and is up.  Runs on the
+ * control thread, before a lineup is made. */
 void server_ramp_anew(struct server *server, uint64_t now_ms);
 
-/* Control thread, after a lineup was published: if it has come up its slow
- * start begins, and sessions end as on_down and on_up say. */
+/* Follows a server that has come up or gone down since the last lineup: starts
+ * its slow start, and ends sessions as on_down and on_up say.  Runs on the
+ * control thread after a lineup was published. */
 void server_note_life(struct server *server, uint64_t now_ms);
 
 /* Logs once that sessions end because of what server_note_life has found.  Runs
  * on the control thread. */
 void server_report_ended(const struct server *server);
 
-/* Control thread, after a lineup was published with which servers that are no
- * backups serve again: sessions end as on_up of one of them says. */
+/* Servers that are not backups serve again: ends the sessions of backups if
+ * on_up of one of these servers says so.  Runs on the control thread after the
+ * lineup was published. */
 void backend_note_primaries(const struct backend *backend);
 
 /* Makes the server's health that of another server, which itself tracks none.
@@ -281,28 +296,29 @@ void server_follow_tracked(struct server *server);
  * what the operator has said of them.  Runs on the control thread. */
 void server_set_rules(struct server *server);
 
-/* Control thread: where it is checked, and where its agent is. */
+/* Return the address of the server's check and agent.  Control thread. */
 struct addr server_check_addr(const struct server *server);
 struct addr server_agent_addr(const struct server *server);
 
-/* Sessions at a time, 0: no limit. */
+/* Returns the limit on sessions at a time, 0 for none. */
 unsigned server_maxconn(const struct server *server);
 
-/* As it is set, or as that of the server that it tracks is. */
+/* Returns the administrative state: its own or, if that is stricter, that of
+ * the server that it tracks. */
 enum server_admin server_admin_of(const struct server *server);
-/* The same without that of the server that it tracks: what the operator or the
- * agent has said while the file said what it says now, else the file. */
+/* Returns its own administrative state: the latest setting of the operator or
+ * the agent, if the file has not changed since, else the file's. */
 enum server_admin server_own_admin(const struct server *server);
-/* The same without what an agent has said. */
+/* As server_own_admin, without the agent's setting. */
 enum server_admin server_ordered_admin(const struct server *server);
 
-/* "ready", "drain" or "maint". */
+/* Returns "ready", "drain" or "maint". */
 const char *server_admin_name(enum server_admin admin);
 
-/* Control thread, for an agent; the operator's are in server_operator.h.  These
- * hold at once and across reloads, weight and maxconn until the file has
- * another one.  They log what changed, with `by` or `why` as the reason, and
- * nothing otherwise. */
+/* The settings of an agent; for the operator's see server_operator.h.  They
+ * hold across reloads, weight and maxconn until the file has another value.
+ * They report a change, with `by` or `why` as the reason, and mark the server.
+ * Run on the control thread. */
 void server_set_weight(struct server *server, unsigned weight, const char *by);
 void server_set_maxconn(
     struct server *server, unsigned maxconn, const char *by);
@@ -310,22 +326,22 @@ void server_set_admin(
     struct server *server, enum server_admin admin, const char *by);
 void server_set_agent(struct server *server, bool up, const char *why);
 
-/* Control thread, before a lineup is made: undoes what an agent did that is no
- * longer asked; what the operator had said holds again. */
+/* Takes back the settings of an agent that is not asked any more; the overrides
+ * hold again.  Runs on the control thread, before a lineup is made. */
 void server_forget_agent(struct server *server);
 
-/* Data threads: a connect to the server took so long, or was given up then.
- * Remembered as a moving average that takes a peak over at once and otherwise
- * follows with a time constant of CONNECT_TIME_MEMORY_MS. */
+/* Adds a connect time, or the time after which a connect was given up, to a
+ * moving average that follows a peak at once, and otherwise with a time
+ * constant of CONNECT_TIME_MEMORY_MS.  Data threads. */
 #define CONNECT_TIME_MEMORY_MS 10000
 void server_note_connect(
     struct server_state *server, uint32_t took_us, uint64_t now_ms);
 
-/* That average: 0 as long as nobody has connected.  Without news it decays, so
- * that a server with a bad time behind it is tried again. */
+/* Returns that average, 0 before the first connect.  Without new values it
+ * decays, so that a server that was slow is tried again. */
 uint32_t server_connect_us(const struct server_state *server, uint64_t now_ms);
 
-/* Seconds in the present state, and in total down. */
+/* Return the seconds in the present state, and the seconds down in total. */
 uint64_t server_since_change_s(const struct server *server);
 uint64_t server_downtime_s(const struct server *server);
 
