@@ -178,7 +178,7 @@ hash_explain(const struct backend *backend, const struct lineup *lineup,
 		    why_not_home(backend, lineup, home));
 }
 
-/* Both differ in the key alone. */
+/* The two algorithms differ in the key alone. */
 #define HASH_OPS                                                               \
 	.measure = "percent of all keys", .prepare = hash_prepare,             \
 	.release = hash_release, .choose = hash_choose,                        \

@@ -80,8 +80,8 @@ fill(struct maglev *table, struct walk *walks, const struct lineup *lineup)
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		if (lineup->weights[i] > heaviest)
 			heaviest = lineup->weights[i];
-	/* A round gives a turn to the heaviest, and to a lighter one in so many
-	 * rounds as follows from its weight. */
+	/* Each round gives a cell to the heaviest server, and to a lighter one
+	 * in a share of the rounds that follows from its weight. */
 	for (double round = 1.0; taken < MAGLEV_CELLS; round += 1.0)
 		for (uint32_t i = 0;
 		     i < lineup->servers_n && taken < MAGLEV_CELLS; i++) {

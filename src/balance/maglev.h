@@ -7,11 +7,13 @@
  * order in the file, and a server that goes takes little but its own cells
  * along.
  *
- * A table takes a millisecond or two of the control thread, and a lineup some
- * ten microseconds.  So lineups share one while it suits them (hash_prepare).
- * What it is of is remembered by name and id, as models come and go.
+ * A table takes one or two milliseconds of the control thread, a lineup some
+ * ten microseconds.  So lineups share a table while it suits them
+ * (hash_prepare). The table remembers its servers by name and id, as models
+ * come and go.
  *
- * Control thread, but for the cells, which never change.
+ * All functions run on the control thread.  Cells never change; any thread
+ * reads them.
  */
 #ifndef BALANCE_MAGLEV_H
 #define BALANCE_MAGLEV_H
@@ -42,8 +44,9 @@ struct maglev {
 	uint32_t cells[MAGLEV_CELLS]; /* each has a seat's number */
 };
 
-/* Of the servers and weights of a lineup, in its order: a seat's number is a
- * place.  NULL when memory is short. */
+/* Makes the table of a lineup's servers and weights, with one reference.  A
+ * seat's number is the server's place in the lineup.  Returns NULL when memory
+ * is short. */
 struct maglev *maglev_new(const struct lineup *lineup);
 struct maglev *maglev_ref(struct maglev *table);
 void maglev_unref(struct maglev *table);
@@ -51,13 +54,13 @@ void maglev_unref(struct maglev *table);
 /* Whether the lineup has the same servers, in the same order, and weights. */
 bool maglev_is_of(const struct maglev *table, const struct lineup *lineup);
 
-/* The place of each seat's server in the lineup, PLACE_NONE: it has none.  True
- * when seven eighths of the table at least are what the lineup wants: the
- * smaller of both shares of each server, together. */
+/* Writes the place of each seat's server in the lineup, PLACE_NONE if it is not
+ * there.  Returns true if at least seven eighths of the table are as the lineup
+ * wants: the sum, over the servers, of the smaller of the two shares. */
 bool maglev_find_seats(const struct maglev *table, const struct lineup *lineup,
     uint32_t *ret_places);
 
-/* The name of the server that has a cell. */
+/* Returns the name of the server that has the cell. */
 const char *maglev_name(const struct maglev *table, uint32_t cell);
 
 #endif

@@ -13,7 +13,7 @@
 #include "model/spec.h"
 
 struct check_rules {
-	bool on; /* not off, here or there, and it tracks nobody */
+	bool on; /* not switched off, and the server tracks no other one */
 	struct addr addr;
 	uint64_t interval_ms;
 	uint64_t fast_interval_ms; /* while results add up; 0: interval */

@@ -52,10 +52,10 @@ struct counters;
  * to a power of two, at most 16. */
 void counters_set_stripes(unsigned stripes);
 
-/* As many as there are now. */
+/* Returns the number of stripes. */
 unsigned counters_stripes(void);
 
-/* NULL when memory is short. */
+/* Returns NULL when memory is short. */
 struct counters *counters_new(void);
 void counters_free(struct counters *counters);
 
@@ -63,6 +63,7 @@ void counters_free(struct counters *counters);
 void counters_add(
     struct counters *counters, unsigned thread, enum counter which, uint64_t n);
 
+/* Returns the sum over all stripes.  Any thread. */
 uint64_t counters_sum(const struct counters *counters, enum counter which);
 
 /* Back to zero.  What other threads add meanwhile may be lost or kept. */
@@ -141,6 +142,7 @@ struct rate {
 	uint64_t last_ms; /* of the last tick with news (clock_now_ms), or 0 */
 };
 
+/* Called once a second with the running total. */
 void rate_tick(struct rate *rate, uint64_t total);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A cycle of turns: whose turn it is, weighted, smooth, and exact.
+ * A weighted cycle: which member the next step belongs to, smooth and exact.
  *
  * The member whose turn it is follows from the number of the turn alone, so
  * threads that share a counter take turns with one atomic addition each, and
@@ -65,31 +65,32 @@ struct cycle {
 	unsigned refs;
 };
 
-/* Of n weights, which are not all 0, without any credits.  Takes no memory but
- * room, of that size, aligned to cache lines. */
+/* cycle_init makes a cycle of n weights, which are not all 0, without credits,
+ * in room: cycle_size(n) bytes, aligned to cache lines. */
 size_t cycle_size(uint32_t n);
 void cycle_init(struct cycle *room, const uint32_t *weights, uint32_t n);
 
-/* The same, from malloc with one reference; NULL when memory is short.  The
- * control thread counts references. */
+/* Makes a cycle on the heap, with one reference.  The control thread counts
+ * references.  Returns NULL when memory is short. */
 struct cycle *cycle_new(const uint32_t *weights, uint32_t n);
 struct cycle *cycle_ref(struct cycle *cycle);
 void cycle_unref(struct cycle *cycle);
 
-/* Control thread, before it is published: it begins with the credits that were
- * written to it. */
+/* Starts the cycle with the credits that were written to it.  Runs on the
+ * control thread, before the cycle is published. */
 void cycle_begin(struct cycle *cycle);
 
-/* Control thread: each member's credit after so many turns. */
+/* Writes each member's credit after that many turns.  Control thread. */
 void cycle_credits(
     const struct cycle *cycle, uint64_t taken, int64_t *ret_credits);
 
-/* How many turns from turn `at` on each member waits for its own, 0 if that is
- * its own; -1 for a member of weight 0, which has none. */
+/* Writes for each member how many turns after turn `at` its next one comes, 0
+ * if turn `at` is its own, -1 for a member of weight 0, which has none. */
 void cycle_steps_until(
     const struct cycle *cycle, uint64_t at, double *ret_turns);
 
-/* The greatest; of 0 and another it is the other. */
+/* Returns the greatest common divisor; that of 0 and another number is the
+ * other number. */
 static inline uint32_t
 common_divisor(uint32_t a, uint32_t b)
 {

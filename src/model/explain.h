@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * What would become of a client that connected now: the backend, each of its
- * servers with what speaks for and against it, and the choice.
+ * Explains where a client that connected now would go: the backend, the
+ * standing of each of its servers, and the choice.
  *
- * It is asked of the very code that chooses (balance_ops.preview), and nobody
- * notices: no turn is taken, nothing is counted.  All is copied, so that it
- * outlasts the model.
+ * The code that chooses answers (balance_ops.preview), without taking a step or
+ * counting anything.  The explanation is a copy, which may outlast the model.
  */
 #ifndef MODEL_EXPLAIN_H
 #define MODEL_EXPLAIN_H
@@ -15,7 +14,7 @@
 
 #include "model/model.h"
 
-/* X(identifier, name, what it is): where a server stands. */
+/* X(identifier, name, meaning): whether a server may be chosen, and why not. */
 #define STANDINGS_TABLE(X)                                                     \
 	X(STANDING_ELIGIBLE, "eligible", "it may be chosen")                   \
 	X(STANDING_PANIC, "panic", "not usable, but so few are that it may")   \
@@ -36,6 +35,7 @@ enum standing {
 #undef X
 };
 
+/* Returns the name of the standing. */
 const char *standing_name(enum standing standing);
 
 struct explained_server {
@@ -56,7 +56,7 @@ struct explained_route {
 	bool has_servers; /* else its turns go to the others */
 };
 
-/* What would have to be known of the client as well. */
+/* The property of the client that is missing for an answer. */
 enum unknown {
 	UNKNOWN_NOTHING,
 	UNKNOWN_PORT,        /* hash_key = source-port */
@@ -65,21 +65,21 @@ enum unknown {
 
 #define SERVER_NONE SIZE_MAX
 
-/* Draws that probabilities are the shares of, where the choice is random: as
- * many as fit into EXPLAIN_NS, between these.  Two standard errors of a share
- * are 3 % and 1.6 % at most. */
+/* The number of draws that probabilities are taken from, where the choice is
+ * random: as many as fit into EXPLAIN_NS, between these bounds.  Two standard
+ * errors of a share are 3 % and 1.6 % at most. */
 #define EXPLAIN_DRAWS_MIN 1024u
 #define EXPLAIN_DRAWS_MAX 4096u
 #define EXPLAIN_NS        (300 * 1000)
 
-/* What the name that the client asks for has to say. */
+/* The part of the TLS server name in the choice. */
 struct explained_sni {
 	bool inspects; /* the frontend looks at hellos at all */
 	bool rules;    /* it has some */
 	bool hashed;   /* the choice of a server goes by the name */
 	char *name;    /* "": none */
-	/* The rule's name that it matches, as `*.example.com`, and the place
-	 * of that rule; NULL: none does. */
+	/* The name of the rule that matches, as `*.example.com`, and the place
+	 * of that rule; NULL: no rule matches. */
 	char *rule, *file;
 	unsigned line;
 };
@@ -108,18 +108,19 @@ struct explanation {
 	char why[BALANCE_WHY_SIZE];
 };
 
-/* Who asks.  local: where the client has connected to; sni: what its TLS hello
- * asks for, as tls_name_normalize makes it, NULL: no name. */
+/* The client.  local: the address that it has connected to; sni: its TLS server
+ * name as tls_name_normalize makes it, NULL for none. */
 struct explained_client {
 	struct endpoint client, local;
 	bool has_port, has_local;
 	const char *sni;
 };
 
-/* Control thread; NULL when memory is short.  To be freed. */
+/* Runs on the control thread.  Returns NULL when memory is short.  Caller
+ * frees. */
 struct explanation *explanation_new(
     const struct frontend *frontend, const struct explained_client *client);
-/* NULL is fine. */
+/* NULL is allowed. */
 void explanation_free(struct explanation *explanation);
 
 #endif

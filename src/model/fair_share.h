@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What each server's part of the sessions would be, were they spread by weight:
- * the arithmetic of it.
+ * Fair shares: how many of the present sessions each server would have if they
+ * were spread by weight.
  */
 #ifndef MODEL_FAIR_SHARE_H
 #define MODEL_FAIR_SHARE_H
@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 struct share {
-	/* Of the server, at present. */
+	/* Input: the server at present. */
 	uint32_t sessions;
 	uint32_t weight; /* > 0; only the proportions count */
 	uint32_t limit;  /* maxconn; 0: none */
-	/* What follows. */
+	/* Output. */
 	uint32_t fair;
-	uint32_t excess; /* sessions that it has too many, 0 within tolerance */
+	uint32_t excess; /* sessions above fair, 0 within the tolerance */
 };
 
 /* Fills in fair and excess of each.  The fair shares are whole numbers whose
@@ -23,8 +23,8 @@ struct share {
  * below others. */
 void fair_shares(struct share *shares, size_t n);
 
-/* So many more or less than its fair share are nothing to do something about:
- * a twentieth, at least 1. */
+/* Returns the tolerated difference from a fair share: a twentieth, at least 1.
+ */
 uint32_t fair_tolerance(uint32_t fair);
 
 #endif

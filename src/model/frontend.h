@@ -23,13 +23,13 @@ struct sni_map;
 struct frontend_log {
 	struct log_target *target; /* borrowed from the log */
 	enum log_format format;
-	unsigned sample; /* one session in so many */
+	unsigned sample; /* one session in `sample` is logged */
 };
 
-/* What the operator has said of a frontend. */
+/* The administrative state of a frontend, set by the operator. */
 enum frontend_admin {
 	FRONTEND_OPEN,
-	FRONTEND_PAUSED, /* nobody can connect; a reload leaves it so */
+	FRONTEND_PAUSED, /* refuses connections; a reload leaves it paused */
 	FRONTEND_SHUT,   /* its sockets are closed until a reload */
 };
 
@@ -63,32 +63,36 @@ struct frontend {
 	size_t logs_n;
 	struct cycle *split; /* of the first backends; NULL: there is one */
 	struct sni_map *sni; /* NULL: no rules */
-	bool inspects;       /* a TLS hello is read: rules, or a hash_key */
-	/* In the order of spec->routes, then those that only rules have; behind
-	 * them is NULL, for a session that has none so far. */
+	bool inspects;       /* reads TLS hellos: for rules, or for hash_key */
+	/* The backends of spec->routes in this order, then those that only
+	 * rules name, then NULL for a session without a backend. */
 	uint16_t backends_n;
 	struct backend *backends[];
 };
 
-/* Data threads, in a grace section: the index of the backend for the next
- * session, by weight and exactly so.  The turns of those that have no server to
- * choose from go to the others; when none has one, it is who has the turn. */
+/* Returns the index of the backend for the next session, exactly by weight.
+ * Backends without servers lose their steps to the others, unless no backend
+ * has servers.  Data threads, in a grace section. */
 unsigned frontend_route(const struct frontend *frontend);
 
-/* Data threads, in a grace section: the same for a session of a frontend that
- * inspects; name_len 0: it has no name.  backends_n: no rule matches, and
- * there is no other backend. */
+/* Returns the index of the backend for a session of a frontend that inspects.
+ * name is the TLS server name, name_len 0 for none.  Returns backends_n if no
+ * rule matches and there is no other backend.  Data threads, in a grace
+ * section. */
 unsigned frontend_route_named(
     const struct frontend *frontend, const char *name, size_t name_len);
 
-/* The same for the next session, whose turn stays its own; the control thread
- * as well. */
+/* Returns what frontend_route would return, and takes no step.  The control
+ * thread as well. */
 unsigned frontend_peek_route(const struct frontend *frontend);
 
-/* A frontend of the model.  It keeps the state of `before`, which may be NULL.
- * Runs on the control thread.  Returns NULL when memory is short. */
+/* Makes a frontend of the model.  The frontend keeps the state of `before`,
+ * which may be NULL. Runs on the control thread.  Returns NULL when memory is
+ * short. */
 struct frontend *frontend_new(const struct frontend_spec *spec,
     struct model *model, const struct frontend *before);
+
+/* NULL is allowed. */
 void frontend_free(struct frontend *frontend);
 
 /* Gives the frontend its backends and their shares, once the model has all of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The model: everything the configuration describes, alive.
+ * The model: the objects that the configuration describes.
  *
  * A model is made from one spec and does not change; a reload makes the next
  * one.  What has to outlast a reload (counters, health, the lineup) is in the
@@ -10,18 +10,18 @@
  *                     |                                                    |
  *                     +--model_free                   model_reclaim, freed <+
  *
- * PREPARED   nobody but its maker knows it.
- * PRESENT    sessions are born under it, and so its spec is what they live by
- *            for as long as they last.
- * RETIRED    none is any more; it goes when the last of its sessions has ended.
+ * PREPARED   only its maker knows it.
+ * PRESENT    new sessions belong to it, and follow its spec as long as they
+ *            last.
+ * RETIRED    no new session belongs to it; freed after its last session.
  *
- * How the end is known: a session pins the model it was born under, and that of
- * its server when that is another, always inside the grace section in which it
- * found them.  So a model that was unpublished, and then a grace period ago,
- * gets no further pins; and after its last pin was given back one more grace
- * period passes until it is freed, for whoever gave it back.
+ * A session pins its model, and that of its server if that is another one,
+ * inside the grace section in which it found them.  So a retired model gets no
+ * further pins once a grace period has passed.  After the last pin was given
+ * back one more grace period passes before the model is freed, because the
+ * thread that gave the pin back may still read the model.
  *
- * Built and freed on the control thread.
+ * Models are built and freed on the control thread.
  */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
@@ -33,26 +33,26 @@
 struct grace;
 struct removed_server;
 
-/* What all models of the process share. */
+/* State that all models of the process share. */
 struct model_state {
 	struct gauge sessions CACHE_LINE_ALIGNED; /* of all frontends */
 
-	/* Set before threads start.  Any thread: a server has a notice for the
-	 * control thread (passive.h); NULL: nobody wants to know. */
+	/* Called by any thread when a server has a notice for the control
+	 * thread (passive.h); may be NULL.  Set before threads start. */
 	void (*notify)(void *arg);
 	void *notify_arg;
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;
-	unsigned next_id; /* an iid that no proxy has had */
+	unsigned next_id; /* an iid that was never used */
 	struct rate rate;
 	uint64_t lineups; /* published so far: the latest one's number */
 	uint64_t started_ms;
 	uint64_t started_wall_us;
 	struct model *retired;
 	struct removed_server *removed;
-	struct server_state *ending; /* their sessions are to end */
-	uint64_t next_step_ms; /* when to call model_step, 0: no need to */
+	struct server_state *ending; /* servers whose sessions are to end */
+	uint64_t next_step_ms;       /* when to call model_step; 0: never */
 };
 
 struct model {
@@ -68,21 +68,22 @@ struct model {
 	uint32_t pins CACHE_LINE_ALIGNED; /* shared: see above */
 };
 
-/* A PREPARED model that takes over what stays from the PRESENT one; without
- * one (NULL) it is PRESENT at once.  Takes the spec over, also on failure; NULL
- * when memory is short. */
+/* Makes a PREPARED model that shares the states that stay with `before`, the
+ * PRESENT one; without one (NULL) the model is PRESENT at once.  Takes
+ * ownership of the spec, also on failure.  Returns NULL when memory is short.
+ */
 struct model *model_new(
     struct spec *spec, struct grace *grace, const struct model *before);
 
-/* Makes it PRESENT: sessions that choose a server from here on find those of
- * this model.  Servers of before that it lacks are removed: their sessions may
- * go on for the backend's timeout_drain.  The caller sees to it that frontends
- * are found as well, and then retires the other. */
+/* Makes the model PRESENT: sessions that choose a server from now on find the
+ * servers of this model.  Servers that only `before` has are removed
+ * (removed.h).  The caller then publishes the frontends, and retires `before`.
+ */
 void model_publish(struct model *model, const struct model *before);
 void model_retire(struct model *model);
 
-/* Now and then: frees RETIRED models whose sessions have ended.  The number of
- * those that are left. */
+/* Frees RETIRED models whose sessions have ended.  Called now and then. Returns
+ * the number of RETIRED models left. */
 unsigned model_reclaim(struct model *present);
 
 /* Makes the lineups of the backends that were marked (server_change.h), and has
@@ -92,34 +93,35 @@ unsigned model_reclaim(struct model *present);
  * comparison. */
 void model_update(struct model *model);
 
-/* As long as model_state.ending has servers: takes out those whose sessions all
- * know that they have chosen them.  True when these sessions are to be told to
- * look (server_state.ended). */
+/* Called as long as model_state.ending has servers.  Removes from it the
+ * servers whose sessions have all noted that they chose them.  Returns true if
+ * sessions are to be told to look at server_state.ended. */
 bool model_end_sessions(struct model *model);
 
-/* When model_state.next_step_ms has come: makes the lineups that are due, for
- * the next step of a slow start, for what was put off (balance/hash.c), and
- * where memory was short.
- * When to call it again; 0: none is left. */
+/* Called at model_state.next_step_ms.  Makes the lineups that are due: for the
+ * next step of a slow start, for a table that was put off (balance/hash.c), or
+ * because memory was short.  Returns when to call it again; 0: never. */
 uint64_t model_step(struct model *model, uint64_t now_ms);
 
-/* A PREPARED model, or the PRESENT one with all RETIRED ones when no thread
- * runs any more.  NULL is fine. */
+/* Frees a PREPARED model, or the PRESENT one with all RETIRED ones when no
+ * thread runs any more.  NULL is allowed. */
 void model_free(struct model *model);
 
-/* By name; NULL: there is none. */
+/* Return the object of that name, or NULL. */
 struct frontend *model_find_frontend(
     const struct model *model, const char *name);
 struct backend *model_find_backend(const struct model *model, const char *name);
 
-/* Data threads, inside the grace section in which the model was found. */
+/* Pins the model.  Data threads, inside the grace section in which the model
+ * was found. */
 static inline void
 model_pin(struct model *model)
 {
 	atomic_add_relaxed(&model->pins, 1u);
 }
 
-/* Data threads, in a grace section; until its end the model may be read. */
+/* Gives a pin back.  Data threads, in a grace section; until its end the model
+ * may be read. */
 static inline void
 model_unpin(struct model *model)
 {
@@ -133,15 +135,16 @@ model_notify(const struct model *model)
 		model->state->notify(model->state->notify_arg);
 }
 
-/* Control thread, once a second: the rates, and events of what data threads
- * have only counted. */
+/* Updates the rates, and adds events for what data threads have counted.  Runs
+ * on the control thread once a second. */
 void model_tick(struct model *model);
 
-/* Control thread, every TREND_STEP_S: a sample for each trend of a state. */
+/* Adds a sample to each trend.  Runs on the control thread every TREND_STEP_S.
+ */
 void model_sample(struct model *model);
 
-/* Control thread: peaks become what there is now, and with all every counter
- * begins anew. */
+/* Resets the peaks to the present values and, with all, every counter to 0.
+ * Runs on the control thread. */
 void model_clear_counters(struct model *model, bool all);
 
 #endif

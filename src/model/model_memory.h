@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the model takes from the heap.
+ * The memory that the models take from the heap.
  */
 #ifndef MODEL_MODEL_MEMORY_H
 #define MODEL_MODEL_MEMORY_H
@@ -16,8 +16,8 @@ struct model_memory {
 	struct memory_use removed; /* servers whose sessions go on */
 };
 
-/* Control thread: of the PRESENT model, and of what is left of former ones.
- * Some ten blocks are looked at for each server. */
+/* Sums up the memory of the PRESENT model, and what is left of former ones.
+ * Looks at some ten blocks for each server.  Runs on the control thread. */
 void model_memory(const struct model *model, struct model_memory *ret_memory);
 
 #endif

@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * What sessions tell about a server's health, and what follows from it.
+ * Failures of sessions as evidence of a server's health.
  *
  * A failure is a connect that is refused, times out or is reset, and a
  * connection that the server breaks off before the first byte of its answer.
- * Failures are counted in a row: an answer begins anew.
+ * Failures are counted in a row; an answer resets the count.
  *
  *   data threads                              control thread
  *   ------------                              --------------
- *   note_failure: count; at a limit           server_review: what `on_error`
+ *   server_note_failure: count; at a limit    server_review: what `on_error`
  *     set noticed, call notify  --- [P20] -->   says, and ejection
- *   note_answer: counts back to 0             server_readmit: by time, by
- * checks
+ *   passive_note_answer: reset the counts       (ejection.h)
  *
- * `observe` turns so many failures into (the like of) a failed check; without
- * checks it has no effect.  Ejection takes the server out of the lineup, with
- * or without checks:
- *
- *   IN --eject_after failures in a row--> EJECTED --time, or `rise` checks-->
- * IN
- *
- * The n-th ejection lasts eject_time * 2^(n-1), eject_time_max at most; each
- * eject_time that it is in, n goes down by one.  At most eject_max_percent of a
- * backend's servers are out at a time, one always may be, and never the last
- * that is usable: when that one goes otherwise, those that are out come back.
+ * `observe` turns error_limit failures in a row into a failed check; without
+ * checks it has no effect.  eject_after failures in a row eject the server,
+ * with or without checks.
  */
 #ifndef MODEL_PASSIVE_H
 #define MODEL_PASSIVE_H
@@ -40,7 +31,7 @@ enum failure {
 	FAILURE_RESET,   /* connected, then broken off without an answer */
 };
 
-/* Part of a server's state. */
+/* Part of a server's state.  The fields of ejection are control-thread only. */
 struct passive {
 	/* Shared, relaxed but for noticed.  Written when a server fails, and
 	 * by the first answer after that: else only read. */
@@ -51,23 +42,23 @@ struct passive {
 
 	/* Control thread only. */
 	bool ejected;
-	bool relented;       /* let back in by ejection_relent, and not told */
-	bool served_time;    /* readmitted by time alone, since the lineup */
-	unsigned level;      /* n above */
-	unsigned passes;     /* checks since it was ejected */
+	bool relented;    /* readmitted by ejection_relent, not reported yet */
+	bool served_time; /* readmitted by time alone since the last lineup */
+	unsigned level;   /* n of ejection.h */
+	unsigned passes;  /* checks since it was ejected */
 	uint64_t ejected_ms; /* clock_now_ms */
 	uint64_t until_ms;
 	uint64_t back_ms;
-	uint64_t told_ms; /* the last event that is limited */
+	uint64_t told_ms; /* of the last event whose rate is limited */
 	uint64_t times_ejected;
 	uint64_t times_observed; /* error_limit was reached: hanafail */
 };
 
-/* Data threads, in a grace section.  True: as far as failures go, the server is
- * to be ejected for this one. */
+/* Counts a failure.  Returns true if the server is to be ejected for it, as far
+ * as the count of failures goes.  Data threads, in a grace section. */
 bool server_note_failure(struct server *server, enum failure how, int error);
 
-/* Data threads: the server has answered, or a session with it ended well. */
+/* The server has answered, or a session with it ended well.  Data threads. */
 static inline void
 passive_note_answer(struct passive *p)
 {
@@ -77,8 +68,8 @@ passive_note_answer(struct passive *p)
 		atomic_store_relaxed(&p->errors, 0u);
 }
 
-/* Control thread, after a notice: does what failures ask for, if this server
- * has any.  True when it is to be checked soon. */
+/* Acts on a notice of failures, if this server has one.  Returns true if the
+ * server is to be checked soon.  Runs on the control thread. */
 bool server_review(struct server *server, uint64_t now_ms);
 
 #endif

@@ -2,31 +2,32 @@
  * A backend's queue: sessions that wait, first come first served, until one of
  * its servers is usable and has room (the server's maxconn).
  *
- * A slot is never handed over bare.  Whoever frees one looks whether somebody
- * waits and if so takes a slot for the first in line, under the queue's lock,
- * before it wakes that session: a session that is woken has its server, one
- * that ends instead gives it back, and nobody who comes later can be quicker.
+ * A thread that frees a slot looks whether a session waits.  If so, it takes a
+ * slot for the first in line under the queue's lock, before it wakes that
+ * session.  So a session that is woken has its server, a session that ends
+ * instead gives the slot back, and no later session can be quicker.
  *
- * No wake-up is lost [P19]: who queues writes that it waits, then looks for
- * room; who makes room, by ending a session or by publishing a lineup, writes
- * that, then looks whether anybody waits.  All four are in one total order, so
- * one of the two sees the other and serves the queue.  To serve is to go on
- * until nobody waits or no server has room; room that is made after that look
- * was made by somebody who finds that there are waiters.
+ * No wake-up is lost [P19].  A session that queues writes that it waits, then
+ * looks for room.  A thread that makes room, by ending a session or by
+ * publishing a lineup, writes that, then looks whether a session waits.  All
+ * four accesses are in one total order, so at least one side sees the other and
+ * serves the queue.  Serving goes on until no session waits or no server has
+ * room; a thread that makes room after that sees the waiters.
  *
  * Sessions that have tried every server pause before they try one again.  They
- * are waiters as well, in a list of their own, and are called when a server
- * joins the lineup, or gets another address, to look at it again.  A session
- * that looks just before the lineup is replaced finds that in queue_pause,
- * under the lock that the control thread takes after it has replaced it.
+ * are waiters in a list of their own, and are called to look at the lineup
+ * again when a server joins it or gets another address.  A session that looks
+ * just before the lineup is replaced notices that in queue_pause, under the
+ * lock that the control thread takes after replacing it.
  *
- * Any number of sessions may wait or pause, so nobody wakes all of them: a turn
- * grants or calls a few, and each session that was granted a server, or called,
- * goes on with that when it leaves the queue, whether it goes on or ends.
+ * Any number of sessions may wait or pause, so no thread wakes all of them: a
+ * handler's run grants or calls a few, and each session that was granted a
+ * server, or called, continues with that when it leaves the queue, whether the
+ * session goes on or ends.
  *
- * The lock is held for a choice among servers, never across a system call:
- * woken is who was taken out, afterwards, by its generation, so that a session
- * that has ended meanwhile is not meant (lf/claim.h).
+ * The lock is held for a choice among servers, never across a system call.  A
+ * waiter is woken after the lock was released, by its generation, so that a
+ * session that has ended meanwhile is not meant (lf/claim.h).
  */
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
@@ -43,25 +44,25 @@ struct choice;
 struct lineup;
 struct server;
 
-/* One in the queue.  Its memory has to stay what it is for ever, as that of a
- * slab does. */
+/* A session in the queue.  Its memory must never be used for anything else, as
+ * that of a slab is not. */
 struct waiter {
 	/* Set by its owner before it waits. */
 	uint64_t key;        /* for the choice */
 	uint32_t generation; /* of its owner's claim, while it waits */
-	/* How many waited when it came, itself included. */
+	/* The number of waiters when it came, itself included. */
 	uint32_t position;
 	/* Under the queue's lock. */
-	struct list node;       /* empty: it is in no list */
-	struct server *granted; /* it has a slot there; or see queue.c */
-	uint64_t lineup;        /* the number of the lineup it is from */
+	struct list node;       /* empty: in no list */
+	struct server *granted; /* has a slot for the waiter; or see queue.c */
+	uint64_t lineup;        /* the number of the lineup of granted */
 };
 
 struct waiter_ops {
-	/* What it brings along, its random bits excepted; under the lock. */
+	/* Fills in the choice, without random.  Called under the lock. */
 	void (*choice)(const struct waiter *waiter, struct choice *choice);
-	/* Any thread: it has been granted a server, or is called.  Without
-	 * effect when that generation has ended. */
+	/* The waiter has been granted a server, or is called.  Any thread.
+	 * Has no effect if that generation has ended. */
 	void (*wake)(struct waiter *waiter, uint32_t generation);
 };
 
@@ -70,50 +71,54 @@ struct queue {
 	const struct waiter_ops *ops;
 	struct list waiters; /* first come, first served */
 	struct list paused;
-	struct list due;      /* they paused, and are to be called */
+	struct list due;      /* paused, and to be called */
 	uint64_t grants;      /* so far */
 	struct gauge waiting; /* [P19] with the session counts and lineups */
 };
 
+/* Runs on the control thread. */
 void queue_init(struct queue *queue);
 void queue_fini(struct queue *queue);
 
 enum wait_answer {
-	WAIT_QUEUED,    /* it will be woken, or is so already */
-	WAIT_FULL,      /* as many wait as maxqueue allows, or none may */
+	WAIT_QUEUED,    /* the waiter will be woken, or has been */
+	WAIT_FULL,      /* as many wait as maxqueue allows, or none may wait */
 	WAIT_NO_SERVER, /* none may wait, and no server is usable */
 };
 
-/* The waiter's owner, in a grace section: after backend_choose had none. */
+/* Queues the waiter, after backend_choose returned NULL.  Called by the
+ * waiter's owner, in a grace section. */
 enum wait_answer queue_wait(struct backend *backend, struct waiter *waiter,
     const struct waiter_ops *ops);
 
-/* The control thread as well: what queue_wait would answer now. */
+/* Returns what queue_wait would return now.  The control thread as well. */
 enum wait_answer queue_peek(const struct backend *backend);
 
-/* The waiter's owner: the server that it was granted, NULL: it still waits.
- * The server's model is pinned once for it. */
+/* Returns the server that the waiter was granted, or NULL while it waits.  The
+ * server's model is pinned once for it.  Called by the waiter's owner. */
 struct server *queue_granted(struct backend *backend, struct waiter *waiter);
 
-/* The same, but it waits no longer. */
+/* Takes the waiter out of the queue.  Returns as queue_granted. */
 struct server *queue_leave(struct backend *backend, struct waiter *waiter);
 
-/* Any thread in a grace section, and the control thread: there may be room. */
+/* Grants slots to waiters, as far as servers have room.  Any thread in a grace
+ * section, and the control thread. */
 void queue_serve(struct backend_state *backend);
 
-/* The waiter's owner, in a grace section: it has tried every server of the
- * lineup of that number, and pauses.  False: a server has joined since, so it
- * does not, and may choose again. */
+/* Pauses a waiter that has tried every server of the lineup of that number.
+ * Returns false if a server has joined since: the waiter does not pause and may
+ * choose again.  Called by the waiter's owner, in a grace section. */
 bool queue_pause(struct backend *backend, struct waiter *waiter,
     const struct waiter_ops *ops, uint64_t lineup);
 
-/* The owner of a waiter that pauses: a server has joined since. */
+/* Whether a server has joined since the waiter paused.  Called by its owner. */
 bool queue_is_called(struct backend *backend, const struct waiter *waiter);
 
-/* The owner of a waiter that pauses, in a grace section: it does no longer. */
+/* Ends the waiter's pause.  Called by its owner, in a grace section. */
 void queue_end_pause(struct backend *backend, struct waiter *waiter);
 
-/* Control thread: the lineup was published. */
+/* Calls paused waiters, if a server has joined with this lineup, which was just
+ * published.  Control thread. */
 void queue_lineup_changed(
     struct backend_state *backend, const struct lineup *lineup);
 

@@ -20,16 +20,17 @@ struct model_state;
 struct server_spec;
 struct server_state;
 
-/* A server that is in no present model, until its sessions have ended. */
+/* A server that the present model does not have, until its sessions have ended.
+ */
 struct removed_server {
 	struct removed_server *next;
 	struct server_state *state;
 	char *backend, *name;
-	char *host; /* as in its spec, with port; or NULL, and addr */
+	char *host; /* as in the spec, with port; or NULL, with addr */
 	unsigned port;
 	struct addr addr;
 	uint64_t expires_ms; /* clock_now_ms */
-	bool gone; /* it had no session left; one that was late may come */
+	bool gone; /* had no session left; a late one may still come */
 };
 
 /* Notes the servers of `before` that the model does not have. */
@@ -47,6 +48,7 @@ bool removed_watch(struct model *present, uint64_t now_ms);
 struct server_state *removed_find(const struct model_state *state,
     const char *backend, const struct server_spec *spec);
 
+/* Frees the list. */
 void removed_free_all(struct model_state *state);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What every change of a server does: see server_change.h.
+ * See server_change.h.
  */
 #include "model/server_change.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What every change of a server does: it marks the server's backend, adds an
- * event, and keeps the times up and down.
+ * The steps that all changes of a server share: marking the server's backend,
+ * adding an event, and keeping the times up and down.
  *
  * A change takes effect for new sessions when the backend has a new lineup.
- * The changing function does not make it, so that servers know nothing of
- * lineups: it marks the backend, and whoever called it calls model_update
- * (model.h) when the change is complete.
+ * The changing function only marks the backend, so that servers need not know
+ * lineups.  Its caller calls model_update (model.h) when the change is
+ * complete.
  *
  * All functions run on the control thread.
  */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * What an operator says of a server while it runs, through the admin socket.
+ * The overrides: settings of a server that an operator changes at run time.
  *
- * Control thread.  Everything holds at once, for new sessions, and across
- * reloads as long as the file says the same of that very thing as it did then:
- * another weight in the file undoes a weight, and nothing else.  Another
- * address in the file is another server, of which nothing was said.  Where an
- * agent speaks of the same thing the last word holds; once it is no longer
- * asked, the operator's does.
+ * An override holds for new sessions after model_update, and across reloads as
+ * long as the file has the same value for that setting as it had then: another
+ * weight in the file ends an override of the weight, and no other.  Another
+ * address in the file makes another server, without overrides.  Where an agent
+ * has the same setting, the later one holds; once the agent is not asked any
+ * more, the override holds again.
+ *
+ * All functions run on the control thread and mark the server.
  */
 #ifndef MODEL_SERVER_OPERATOR_H
 #define MODEL_SERVER_OPERATOR_H
@@ -15,47 +17,49 @@
 
 enum operator_health { OPERATOR_UP, OPERATOR_STOPPING, OPERATOR_DOWN };
 
+/* Sets the weight, 0 for no new sessions. */
 void operator_set_weight(struct server *server, unsigned weight);
 
-/* READY ends a drain or maintenance, whoever began it.  After maintenance the
- * server is taken for well until a check says otherwise, or sessions do: it is
- * no longer ejected. */
+/* Sets the administrative state.  READY ends a drain or maintenance of whatever
+ * origin.  After maintenance the server counts as healthy, and is not ejected,
+ * until a check or sessions fail. */
 void operator_set_admin(struct server *server, enum server_admin admin);
 
-/* What the checks have found, as it were: the next ones may find otherwise.
- * UP ends an ejection as well, and what is remembered of former ones.
- * STOPPING: up, but takes no new sessions until a check has passed.  Nothing in
- * maintenance. */
+/* Sets the health as if checks had found it; the next checks may change it.  UP
+ * also ends an ejection and forgets former ones.  STOPPING: up, but without new
+ * sessions until a check passes.  Has no effect in maintenance. */
 void operator_set_health(struct server *server, enum operator_health health);
 
-/* The same for what its agent says. */
+/* Sets the health as if the agent had reported it. */
 void operator_set_agent(struct server *server, bool up);
 
-/* Sessions at a time, 0: no limit.  Those over a new limit go on. */
+/* Sets the limit on sessions at a time, 0 for none.  Sessions above a new limit
+ * go on. */
 void operator_set_maxconn(struct server *server, unsigned maxconn);
 
-/* Where new sessions are sent, and checks with them.  What sessions have found
- * of the former address, an ejection, does not hold.  False when memory is
- * short. */
+/* Sets the address of new sessions and of checks.  Ends an ejection, which was
+ * about the former address.  Returns false when memory is short. */
 bool operator_set_addr(struct server *server, const struct addr *addr);
 
-/* The two parts of that, for server_resolve: the address alone, false when
- * memory is short; and what sessions have found. */
+/* Sets the address alone.  Returns false when memory is short. */
 bool server_put_addr(struct server *server, const struct addr *addr);
+
+/* Forgets the failures of sessions, after a change of the address. */
 void server_forget_failures(struct server *server);
 
-/* No further checks, or questions to the agent; what is known stays. */
+/* Pause the checks, or the agent; the last result stays in force. */
 void operator_pause_check(struct server *server, bool paused);
 void operator_pause_agent(struct server *server, bool paused);
 
-/* Where it is checked and where its agent is, from the next time on.  addr
- * NULL, port -1: as before; port 0: as the file says. */
+/* Set the address of the check and the agent, from the next time on.  addr NULL
+ * and port -1 keep the former value; port 0 restores the file's. */
 void operator_set_check_at(
     struct server *server, const struct addr *addr, int port);
 void operator_set_agent_at(
     struct server *server, const struct addr *addr, int port);
 
-/* What the agent is sent, "" for nothing.  False when memory is short. */
+/* Sets the text that the agent is sent, "" for none.  Returns false when memory
+ * is short. */
 bool operator_set_agent_send(struct server *server, const char *text);
 
 #endif

@@ -14,18 +14,18 @@
 
 struct source_ports;
 
-/* low <= high; NULL when memory is short. */
+/* low <= high.  Returns NULL when memory is short. */
 struct source_ports *source_ports_new(uint16_t low, uint16_t high);
-/* NULL is fine. */
+/* NULL is allowed. */
 void source_ports_free(struct source_ports *ports);
 
-/* How many there are, and of these how many are out. */
+/* Returns the number of ports, and how many of them are taken. */
 void source_ports_count(
     struct source_ports *ports, unsigned *ret_size, unsigned *ret_out);
 
-/* 0: all are out. */
+/* Takes a port.  Returns 0 if all are taken. */
 uint16_t source_ports_take(struct source_ports *ports);
-/* The connection is closed, or was not made. */
+/* Gives a port back: the connection is closed, or was not made. */
 void source_ports_give(struct source_ports *ports, uint16_t port);
 
 #endif

@@ -28,12 +28,13 @@ enum timing {
 	    TIMINGS
 };
 
+/* Return the name and the meaning of a timing. */
 const char *timing_name(enum timing which);
 const char *timing_text(enum timing which);
 
 struct timings;
 
-/* NULL when memory is short; some 5 KiB for each stripe. */
+/* Takes some 5 KiB for each stripe.  Returns NULL when memory is short. */
 struct timings *timings_new(void);
 void timings_free(struct timings *timings);
 
@@ -41,17 +42,18 @@ void timings_free(struct timings *timings);
 void timings_add(
     struct timings *timings, unsigned thread, enum timing which, uint64_t ns);
 
-/* The histogram of all stripes. */
+/* Reads the histogram, summed over all stripes. */
 void timings_read(const struct timings *timings, enum timing which,
     struct histogram *ret_histogram);
 
-/* What other threads add meanwhile may be lost or kept. */
+/* Clears the histograms.  Times that other threads add meanwhile may be lost.
+ */
 void timings_clear(struct timings *timings);
 
-/* Those up to a session's end are averaged. */
+/* The timings up to TIMING_SESSION are averaged. */
 #define TIMINGS_AVERAGED (TIMING_SESSION + 1)
 
-/* As HAProxy averages (TIME_STATS_SAMPLES): each new time weighs 1/512. */
+/* Each new time weighs 1/512, as in HAProxy (TIME_STATS_SAMPLES). */
 #define TIMING_WINDOW 512
 
 /* All words shared and relaxed. */
@@ -60,10 +62,13 @@ struct timing_average {
 	uint64_t max_ms;
 };
 
+/* Adds a time.  Any thread. */
 void timing_average_add(struct timing_average *average, uint64_t ms);
+/* Returns the average. */
 uint64_t timing_average_ms(const struct timing_average *average);
 
-/* The longest times of all TIMINGS_AVERAGED, and, if all, the averages too. */
+/* Clears the longest times of all TIMINGS_AVERAGED and, with all, the averages.
+ */
 void timing_averages_clear(struct timing_average *averages, bool all);
 
 #endif
