@@ -11,6 +11,7 @@
 #include "base/mix.h"
 #include "lf/pool.h"
 #include "proxy/inspect.h"
+#include "proxy/session_record.h"
 
 /* In the order of enum log_format. */
 static const log_render renderers[] = {

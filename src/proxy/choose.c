@@ -12,6 +12,7 @@
 #include "net/sock.h"
 #include "proxy/connect_failure.h"
 #include "proxy/inspect.h"
+#include "proxy/session_count.h"
 #include "proxy/upstream.h"
 
 #define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME | NOTE_EXPIRE)
@@ -76,7 +77,7 @@ count_retry(struct session *s, const struct server *next,
 
 	if (!again)
 		s->redispatched = true;
-	counters_add(session_backend(s)->counters, self->index, which, 1);
+	session_count(s, COUNT_BACKEND, which, 1, self);
 	if (of)
 		counters_add(of->counters, self->index, which, 1);
 }
@@ -85,16 +86,14 @@ count_retry(struct session *s, const struct server *next,
 static struct verdict
 connect_chosen(struct session *s, struct pool_thread *self)
 {
+	const unsigned scopes = COUNT_BACKEND | COUNT_SERVER;
 	struct server *server = s->server;
-	struct backend *b = session_backend(s);
 
 	s->waits = 0;
 	s->was_reset = false;
-	counters_add(server->counters, self->index, COUNTER_SESSIONS, 1);
-	counters_add(server->counters, self->index, COUNTER_SELECTED, 1);
-	counters_add(b->counters, self->index, COUNTER_SELECTED, 1);
-	counters_add(server->counters, self->index, COUNTER_CONNECTS, 1);
-	counters_add(b->counters, self->index, COUNTER_CONNECTS, 1);
+	session_count(s, COUNT_SERVER, COUNTER_SESSIONS, 1, self);
+	session_count(s, scopes, COUNTER_SELECTED, 1, self);
+	session_count(s, scopes, COUNTER_CONNECTS, 1, self);
 	atomic_bump_own(&s->tries, 1);
 	if (!was_tried(s, server) && s->tried_n < SESSION_TRIES_MAX)
 		s->tried[s->tried_n++] = server;
@@ -105,12 +104,10 @@ connect_chosen(struct session *s, struct pool_thread *self)
 static bool
 begin_retry(struct session *s, struct pool_thread *self)
 {
-	struct backend *b = session_backend(s);
-
-	s->retrying = backend_begin_retry(b);
+	s->retrying = backend_begin_retry(session_backend(s));
 	if (!s->retrying)
-		counters_add(
-		    b->counters, self->index, COUNTER_RETRIES_REFUSED, 1);
+		session_count(
+		    s, COUNT_BACKEND, COUNTER_RETRIES_REFUSED, 1, self);
 	return s->retrying;
 }
 
@@ -199,8 +196,7 @@ wait_for_server(
 		           : verdict(STEP_WAIT);
 	case WAIT_FULL:
 		reason = CLOSE_QUEUE_FULL;
-		counters_add(session_backend(s)->counters, self->index,
-		    COUNTER_QUEUE_FULL, 1);
+		session_count(s, COUNT_BACKEND, COUNTER_QUEUE_FULL, 1, self);
 		break;
 	case WAIT_NO_SERVER:
 		break;

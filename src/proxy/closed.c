@@ -9,6 +9,7 @@
 #include "base/ensure.h"
 #include "base/grace.h"
 #include "proxy/inspect.h"
+#include "proxy/session_record.h"
 #include "proxy/session.h"
 #include "proxy/session_facts.h"
 

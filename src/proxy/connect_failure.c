@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "proxy/session_count.h"
 
 void
 connect_note_ewma(
@@ -98,10 +99,7 @@ struct verdict
 connect_give_up(
     struct session *session, enum close_reason reason, struct pool_thread *self)
 {
-	if (session->server)
-		counters_add(session->server->counters, self->index,
-		    COUNTER_CONNECT_ERRORS, 1);
-	counters_add(session_backend(session)->counters, self->index,
-	    COUNTER_CONNECT_ERRORS, 1);
+	session_count(session, COUNT_BACKEND | COUNT_SERVER,
+	    COUNTER_CONNECT_ERRORS, 1, self);
 	return connect_end(session, reason);
 }

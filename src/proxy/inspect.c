@@ -10,6 +10,7 @@
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/first_byte.h"
+#include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
 _Static_assert(RELAY_BUFFER >= TLS_HELLO_MAX, "a hello fits into it");
@@ -180,12 +181,6 @@ session_destination(
 }
 
 void
-inspect_count(struct session *s, enum counter which, struct pool_thread *self)
-{
-	counters_add(s->frontend->counters, self->index, which, 1);
-}
-
-void
 inspect_wait_for(struct session *s, size_t bytes)
 {
 	const struct side *client = &s->side[HANDLE_CLIENT];
@@ -226,10 +221,10 @@ look_at_hello(struct session *s, struct pool_thread *self)
 		inspect_wait_for(s, hello.needs);
 		return p->ended ? LOOK_ENDED : LOOK_MORE;
 	case TLS_OTHER:
-		inspect_count(s, COUNTER_NOT_TLS, self);
+		session_count(s, COUNT_FRONTEND, COUNTER_NOT_TLS, 1, self);
 		break;
 	case TLS_HELLO:
-		inspect_count(s, COUNTER_HELLOS, self);
+		session_count(s, COUNT_FRONTEND, COUNTER_HELLOS, 1, self);
 		if (hello.name_len > 0)
 			note_name(p, &hello);
 		break;
@@ -267,7 +262,8 @@ proceed(
 	inspect_wait_for_any(s);
 	if (route == s->frontend->backends_n) {
 		if (otherwise == CLOSE_DENIED)
-			inspect_count(s, COUNTER_DENIED, self);
+			session_count(
+			    s, COUNT_FRONTEND, COUNTER_DENIED, 1, self);
 		return verdict_close(otherwise);
 	}
 	session_use_backend(s, route, self);
@@ -327,12 +323,13 @@ inspect_step(
 	case LOOK_DONE:
 		return proceed(s, CLOSE_DENIED, self);
 	case LOOK_ENDED:
-		inspect_count(s, COUNTER_NOT_TLS, self);
+		session_count(s, COUNT_FRONTEND, COUNTER_NOT_TLS, 1, self);
 		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_GONE:
 		return verdict_close(session_reason(s, CAUSE_CLIENT_GONE));
 	case LOOK_LATE:
-		inspect_count(s, COUNTER_HELLO_TIMEOUTS, self);
+		session_count(
+		    s, COUNT_FRONTEND, COUNTER_HELLO_TIMEOUTS, 1, self);
 		return proceed(s, CLOSE_HELLO_TIMEOUT, self);
 	}
 	return verdict(STEP_WAIT);

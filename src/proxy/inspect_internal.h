@@ -23,10 +23,6 @@ enum look {
 ssize_t inspect_receive(
     const struct session *s, uint8_t *data, size_t size, int flags);
 
-/* One more, of its frontend. */
-void inspect_count(
-    struct session *s, enum counter which, struct pool_thread *self);
-
 /* How many unread bytes make an event; on a unix socket each write does.  It is
  * not asked for twice: where the socket's buffer has no room for so many the
  * kernel wakes us without any more. */

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "lf/pool.h"
+#include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
 _Static_assert(RELAY_BUFFER >= PROXY_READ_MAX, "a header fits into it");
@@ -69,7 +70,7 @@ take(struct session *s, const struct proxy_read *r, struct pool_thread *self)
 	if (inspect_receive(s, data, r->size, 0) != (ssize_t)r->size)
 		return LOOK_GONE;
 	note_header(p, &r->header);
-	inspect_count(s, COUNTER_PROXY_HEADERS, self);
+	session_count(s, COUNT_FRONTEND, COUNTER_PROXY_HEADERS, 1, self);
 	p->steps &= (uint8_t)~INSPECT_PROXY;
 	p->spoke = false;
 	p->header_ms = turn_now_ms(self);
@@ -111,7 +112,7 @@ enum close_reason
 inspect_refuse_proxy(
     struct session *s, enum look found, struct pool_thread *self)
 {
-	inspect_count(s, COUNTER_PROXY_ERRORS, self);
+	session_count(s, COUNT_FRONTEND, COUNTER_PROXY_ERRORS, 1, self);
 	if (found == LOOK_WRONG)
 		return CLOSE_PROXY_WRONG;
 	if (found != LOOK_LATE)

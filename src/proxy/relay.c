@@ -12,6 +12,7 @@
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/relay_internal.h"
+#include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
 /* How a direction's part of the turn ended. */
@@ -262,8 +263,8 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 		if (in->splicing) {
 			size_t piped = relay_splice(s, from, self);
 
-			counters_add(s->frontend->counters, self->index,
-			    COUNTER_SPLICED, piped);
+			session_count(
+			    s, COUNT_FRONTEND, COUNTER_SPLICED, piped, self);
 			spliced += piped;
 			continue;
 		}

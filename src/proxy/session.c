@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "lf/pool.h"
+#include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
 static void
@@ -15,7 +16,7 @@ count_open(struct session *s, struct pool_thread *self)
 
 	model_pin(f->model);
 	gauge_up(&f->model->state->sessions);
-	counters_add(f->counters, self->index, COUNTER_SESSIONS, 1);
+	session_count(s, COUNT_FRONTEND, COUNTER_SESSIONS, 1, self);
 }
 
 void
@@ -83,7 +84,7 @@ session_use_backend(
 	atomic_store_relaxed(&session->route, (uint16_t)route);
 	b = session_backend(session);
 	gauge_up(b->sessions);
-	counters_add(b->counters, self->index, COUNTER_SESSIONS, 1);
+	session_count(session, COUNT_BACKEND, COUNTER_SESSIONS, 1, self);
 }
 
 void
@@ -144,60 +145,4 @@ session_end_pause(struct session *session)
 	if (session->pausing)
 		queue_end_pause(session_backend(session), &session->waiter);
 	session->pausing = false;
-}
-
-/* A turn of another thread, with a later time than this one's, may have been
- * the first of the two. */
-static uint64_t
-passed_ms(uint64_t from_ms, uint64_t to_ms)
-{
-	return to_ms > from_ms ? to_ms - from_ms : 0;
-}
-
-/* -1: it did not get there. */
-static int64_t
-since(uint64_t from_ms, uint64_t to_ms)
-{
-	return to_ms == 0 ? -1 : (int64_t)passed_ms(from_ms, to_ms);
-}
-
-void
-session_times(const struct session *session, const struct pool_thread *self,
-    struct session_times *ret_times)
-{
-	const struct session *s = session;
-
-	ret_times->wait_ms = since(s->accepted_ms, s->connecting_ms);
-	ret_times->connect_ms = since(s->connecting_ms, s->connected_ms);
-	ret_times->total_ms =
-	    (int64_t)passed_ms(s->accepted_ms, turn_now_ms(self));
-	/* It never got further than the queue. */
-	if (s->connecting_ms == 0 && s->waiter.position > 0)
-		ret_times->wait_ms = ret_times->total_ms;
-}
-
-void
-session_count_bytes(struct session *session, struct pool_thread *self)
-{
-	static const enum counter which[2] = {
-	    [HANDLE_CLIENT] = COUNTER_BYTES_IN,
-	    [HANDLE_SERVER] = COUNTER_BYTES_OUT};
-	struct session *s = session;
-
-	for (int i = 0; i < 2; i++) {
-		struct side *side = &s->side[i];
-		uint64_t n = side->received - side->counted;
-
-		if (n == 0)
-			continue;
-		side->counted = side->received;
-		counters_add(s->frontend->counters, self->index, which[i], n);
-		if (session_backend(s))
-			counters_add(session_backend(s)->counters, self->index,
-			    which[i], n);
-		if (s->server)
-			counters_add(
-			    s->server->counters, self->index, which[i], n);
-	}
-	s->counted_ms = turn_now_ms(self);
 }

@@ -211,16 +211,6 @@ void session_end_pause(struct session *session);
 /* Ends the retry that the backend counts for this session, if there is one. */
 void session_end_retry(struct session *session);
 
-/* Milliseconds in the queue, to connect, and in all; -1: not reached. */
-struct session_times {
-	int64_t wait_ms, connect_ms, total_ms;
-};
-void session_times(const struct session *session,
-    const struct pool_thread *self, struct session_times *ret_times);
-
-/* Adds the bytes received since the last call to the counters. */
-void session_count_bytes(struct session *session, struct pool_thread *self);
-
 /* NULL as long as it is not known, in ACCEPTED and INSPECTING alone. */
 static inline struct backend *
 session_backend(const struct session *session)

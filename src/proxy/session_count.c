@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * See session_count.h.
+ */
+#include "proxy/session_count.h"
+
+#include "lf/pool.h"
+#include "proxy/session_record.h"
+
+void
+session_count(const struct session *session, unsigned scopes,
+    enum counter which, uint64_t n, const struct pool_thread *self)
+{
+	const struct backend *b = session_backend(session);
+
+	if (scopes & COUNT_FRONTEND)
+		counters_add(
+		    session->frontend->counters, self->index, which, n);
+	if (scopes & COUNT_BACKEND && b)
+		counters_add(b->counters, self->index, which, n);
+	if (scopes & COUNT_SERVER && session->server)
+		counters_add(session->server->counters, self->index, which, n);
+}
+
+void
+session_count_bytes(struct session *session, struct pool_thread *self)
+{
+	static const enum counter which[2] = {
+	    [HANDLE_CLIENT] = COUNTER_BYTES_IN,
+	    [HANDLE_SERVER] = COUNTER_BYTES_OUT};
+	struct session *s = session;
+
+	for (int i = 0; i < 2; i++) {
+		struct side *side = &s->side[i];
+		uint64_t n = side->received - side->counted;
+
+		if (n == 0)
+			continue;
+		side->counted = side->received;
+		session_count(s, COUNT_ALL, which[i], n, self);
+	}
+	s->counted_ms = turn_now_ms(self);
+}
+
+/* Counts a reset, or an end in order, for or against a server that has not
+ * answered. */
+static void
+judge_server(const struct session *s, enum close_reason reason)
+{
+	if (!s->server || s->connected_ms == 0 ||
+	    s->side[HANDLE_SERVER].received > 0)
+		return;
+	if (reason == CLOSE_SERVER_RESET && !s->was_reset)
+		server_note_failure(s->server, FAILURE_RESET, 0);
+	else if (reason == CLOSE_DONE)
+		passive_note_answer(&s->server->state->passive);
+}
+
+static void
+count_blame(
+    const struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	unsigned server = COUNT_BACKEND | COUNT_SERVER;
+	bool data = s->connected_ms > 0;
+
+	switch (close_reason_blame(reason)) {
+	case BLAME_NOBODY:
+		break;
+	case BLAME_CLIENT:
+		session_count(s, server, COUNTER_CLIENT_ABORTS, 1, self);
+		if (!data)
+			session_count(
+			    s, COUNT_FRONTEND, COUNTER_REQUEST_ERRORS, 1, self);
+		break;
+	case BLAME_SERVER:
+		if (!data)
+			break;
+		session_count(s, server, COUNTER_SERVER_ABORTS, 1, self);
+		session_count(s, server, COUNTER_RESPONSE_ERRORS, 1, self);
+		break;
+	case BLAME_US:
+		session_count(s, COUNT_ALL, COUNTER_INTERNAL_ERRORS, 1, self);
+		break;
+	}
+}
+
+static void
+average_times(struct timing_average *average, const uint64_t *times_ms)
+{
+	for (enum timing i = 0; i < TIMINGS_AVERAGED; i++)
+		timing_average_add(&average[i], times_ms[i]);
+}
+
+/* The averages are of sessions that got to a server, as in HAProxy. */
+static void
+count_times(const struct session *s, struct pool_thread *self)
+{
+	uint64_t times_ms[TIMINGS_AVERAGED];
+	struct session_times times;
+	struct backend_state *b;
+
+	if (!session_backend(s))
+		return;
+	b = session_backend(s)->state;
+	session_times(s, self, &times);
+	times_ms[TIMING_SESSION] = (uint64_t)times.total_ms;
+	timings_add(b->timings, self->index, TIMING_SESSION,
+	    times_ms[TIMING_SESSION] * 1000000u);
+	if (s->connecting_ms == 0)
+		return;
+	times_ms[TIMING_QUEUE] = (uint64_t)times.wait_ms;
+	timings_add(b->timings, self->index, TIMING_QUEUE,
+	    times_ms[TIMING_QUEUE] * 1000000u);
+	if (s->connected_ms == 0 || !s->server)
+		return;
+	times_ms[TIMING_CONNECT] = (uint64_t)times.connect_ms;
+	average_times(b->average, times_ms);
+	average_times(s->server->state->average, times_ms);
+}
+
+void
+session_count_end(
+    struct session *session, enum close_reason reason, struct pool_thread *self)
+{
+	session_count_bytes(session, self);
+	judge_server(session, reason);
+	count_blame(session, reason, self);
+	count_times(session, self);
+}

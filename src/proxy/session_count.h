@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * What sessions add to the counters.
+ *
+ * All functions run on the session's owner.
+ */
+#ifndef PROXY_SESSION_COUNT_H
+#define PROXY_SESSION_COUNT_H
+
+#include "proxy/session.h"
+
+/* Whose counters a session adds to.  Its backend and its server are passed over
+ * as long as it has none. */
+#define COUNT_FRONTEND 1u
+#define COUNT_BACKEND  2u
+#define COUNT_SERVER   4u
+#define COUNT_ALL      (COUNT_FRONTEND | COUNT_BACKEND | COUNT_SERVER)
+
+/* Adds n to a counter of each of the scopes, a set of COUNT_ bits. */
+void session_count(const struct session *session, unsigned scopes,
+    enum counter which, uint64_t n, const struct pool_thread *self);
+
+/* Adds the bytes received since the last call. */
+void session_count_bytes(struct session *session, struct pool_thread *self);
+
+/* Counts the end of a session: its last bytes, aborts and errors by the
+ * reason's blame, its times, and what the end tells about the server. */
+void session_count_end(struct session *session, enum close_reason reason,
+    struct pool_thread *self);
+
+#endif
