@@ -42,7 +42,7 @@ read_client(const void *row, struct row_value *v)
 {
 	const struct closed_session *c = row;
 
-	row_host(v, &c->client);
+	row_host(v, &c->session.client);
 }
 
 /* As `show sess` has it. */
@@ -51,7 +51,7 @@ read_source(const void *row, struct row_value *v)
 {
 	const struct closed_session *c = row;
 
-	row_endpoint(v, &c->client);
+	row_endpoint(v, &c->session.client);
 }
 
 /* Of a client that another proxy has named. */
@@ -60,8 +60,8 @@ read_peer(const void *row, struct row_value *v)
 {
 	const struct closed_session *c = row;
 
-	if (c->peer.family != 0)
-		row_endpoint(v, &c->peer);
+	if (c->session.peer.family != 0)
+		row_endpoint(v, &c->session.peer);
 }
 
 static void
@@ -123,27 +123,28 @@ read_tcp(
 }
 
 READ(read_id, row_format(v, "0x%" PRIx64, c->id))
-READ(read_log_id, row_format(v, "%014" PRIx64 "-%06x", c->accepted_wall_us,
-                      (unsigned)c->id - 1))
-READ(read_time, row_time(v, c->accepted_wall_us))
-READ(
-    read_ended, row_time(v, c->accepted_wall_us + (uint64_t)c->total_ms * 1000))
-READ(read_port, row_number(v, c->client.port))
+READ(read_log_id, row_format(v, "%014" PRIx64 "-%06x",
+                      c->session.accepted_wall_us, (unsigned)c->id - 1))
+READ(read_time, row_time(v, c->session.accepted_wall_us))
+READ(read_ended, row_time(v, c->session.accepted_wall_us +
+                                 (uint64_t)c->session.total_ms * 1000))
+READ(read_port, row_number(v, c->session.client.port))
 READ(read_frontend, row_text(v, closed_name(c, CLOSED_FRONTEND)))
 READ(read_backend, row_text(v, closed_name(c, CLOSED_BACKEND)))
-READ(read_bytes_in, row_number(v, (int64_t)c->bytes_in))
-READ(read_bytes_out, row_number(v, (int64_t)c->bytes_out))
-READ(read_wait, row_number(v, c->wait_ms))
-READ(read_connect, row_number(v, c->connect_ms))
-READ(read_total, row_number(v, c->total_ms))
-READ(read_code, row_text(v, close_reason_code(c->reason)))
-READ(read_reason, row_text(v, close_reason_text(c->reason)))
+READ(read_bytes_in, row_number(v, (int64_t)c->session.bytes_in))
+READ(read_bytes_out, row_number(v, (int64_t)c->session.bytes_out))
+READ(read_wait, row_number(v, c->session.wait_ms))
+READ(read_connect, row_number(v, c->session.connect_ms))
+READ(read_total, row_number(v, c->session.total_ms))
+READ(read_code, row_text(v, close_reason_code(c->session.reason)))
+READ(read_reason, row_text(v, close_reason_text(c->session.reason)))
 READ(read_first, row_text(v, closer_name(c->first)))
-READ(read_retries, row_number(v, c->retries))
-READ(read_retries_text,
-    row_format(v, "%s%u", c->redispatched ? "+" : "", c->retries))
-READ(read_redispatched, row_bool(v, c->redispatched))
-READ(read_queue, row_number(v, c->queue_position))
+READ(read_retries, row_number(v, c->session.retries))
+READ(
+    read_retries_text, row_format(v, "%s%u", c->session.redispatched ? "+" : "",
+                           c->session.retries))
+READ(read_redispatched, row_bool(v, c->session.redispatched))
+READ(read_queue, row_number(v, c->session.queue_position))
 READ(read_client_tcp, read_tcp(c, HANDLE_CLIENT, v))
 READ(read_server_tcp, read_tcp(c, HANDLE_SERVER, v))
 
@@ -230,7 +231,8 @@ matches(const struct wanted *w, const struct closed_session *c)
 {
 	return (w->id == 0 || w->id == c->id) &&
 	       (!w->cause[0] ||
-	           strcmp(w->cause, close_reason_code(c->reason)) == 0) &&
+	           strcmp(w->cause, close_reason_code(c->session.reason)) ==
+	               0) &&
 	       has_names(&w->names, c);
 }
 

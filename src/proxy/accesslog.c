@@ -26,25 +26,14 @@ others(const struct gauge *gauge)
 }
 
 static void
-fill(struct line *l, const struct session *s, enum line_event event,
-    struct pool_thread *self)
+fill_line(struct line *l, const struct session *s,
+    const struct session_record *record, enum line_event event)
 {
 	const struct backend *b = session_backend(s);
 	const struct model *m = s->frontend->model;
-	struct session_times times;
 	char text[ADDR_TEXT_SIZE];
 
-	session_times(s, self, &times);
-	l->client = *session_client(s);
-	l->peer = session_peer(s) ? s->client : (struct endpoint){.family = 0};
-	l->accepted_wall_us = s->accepted_wall_us;
-	l->wait_ms = times.wait_ms;
-	l->queue_position = s->waiter.position;
-	l->connect_ms = times.connect_ms;
-	l->total_ms = times.total_ms;
-	l->bytes_in = s->side[HANDLE_CLIENT].received;
-	l->bytes_out = s->side[HANDLE_SERVER].received;
-	l->slot = s->index;
+	l->session = *record;
 	l->active = atomic_load_relaxed(&m->state->sessions.now);
 	l->frontend_active = atomic_load_relaxed(&s->frontend->sessions->now);
 	/* These two without this session, as HAProxy counts them. */
@@ -52,8 +41,6 @@ fill(struct line *l, const struct session *s, enum line_event event,
 	l->server_active = s->server ? others(s->server->sessions) : 0;
 	l->texts_len = 0;
 	l->event = (uint8_t)event;
-	l->retries = session_retries(s);
-	l->redispatched = s->redispatched;
 	line_add_text(l, s->frontend->spec->name);
 	line_add_text(l, b ? b->spec->name : "");
 	line_add_text(l, s->server ? s->server->spec->name : "");
@@ -65,7 +52,8 @@ fill(struct line *l, const struct session *s, enum line_event event,
 static bool
 is_sampled(const struct line *l, unsigned sample)
 {
-	uint64_t x = l->accepted_wall_us ^ (uint64_t)l->slot << 40;
+	uint64_t x = l->session.accepted_wall_us ^ (uint64_t)l->session.slot
+	                                               << 40;
 
 	return sample == 1 || mix64(x) % sample == 0;
 }
@@ -96,19 +84,18 @@ is_empty(const struct session *s, enum close_reason reason)
 }
 
 void
-accesslog_last(const struct session *session, enum close_reason reason,
-    struct pool_thread *self, struct accesslog_last *ret_last)
+accesslog_last(const struct session *session,
+    const struct session_record *record, struct accesslog_last *ret_last)
 {
 	const struct session *s = session;
 	const struct frontend *f = s->frontend;
 
-	ret_last->wanted =
-	    f->logs_n > 0 &&
-	    !(f->spec->log_empty == LOG_SWITCH_OFF && is_empty(s, reason));
+	ret_last->wanted = f->logs_n > 0 &&
+	                   !(f->spec->log_empty == LOG_SWITCH_OFF &&
+	                       is_empty(s, (enum close_reason)record->reason));
 	if (!ret_last->wanted)
 		return;
-	fill(&ret_last->line, s, LINE_END, self);
-	ret_last->line.reason = (uint8_t)reason;
+	fill_line(&ret_last->line, s, record, LINE_END);
 }
 
 void
@@ -119,17 +106,27 @@ accesslog_write(
 		hand_over(frontend, &last->line);
 }
 
+/* Writes a line of a session that goes on. */
+static void
+write_now(
+    const struct session *s, enum line_event event, struct pool_thread *self)
+{
+	struct session_record record;
+	struct line l;
+
+	session_record(s, CLOSE_DONE, self, &record);
+	fill_line(&l, s, &record, event);
+	hand_over(s->frontend, &l);
+}
+
 void
 accesslog_connected(const struct session *session, struct pool_thread *self)
 {
 	const struct frontend *f = session->frontend;
-	struct line l;
 
 	if (f->logs_n == 0 || f->spec->log_on_connect == LOG_SWITCH_OFF)
 		return;
-	fill(&l, session, LINE_CONNECT, self);
-	l.reason = CLOSE_DONE;
-	hand_over(f, &l);
+	write_now(session, LINE_CONNECT, self);
 }
 
 void
@@ -137,7 +134,6 @@ accesslog_ongoing(const struct session *session, struct pool_thread *self)
 {
 	const struct frontend *f = session->frontend;
 	uint64_t every_ms = f->spec->log_every_ms, deadline_ms;
-	struct line l;
 
 	if (f->logs_n == 0 || every_ms == 0 ||
 	    session->state == SESSION_FLUSHING)
@@ -146,9 +142,7 @@ accesslog_ongoing(const struct session *session, struct pool_thread *self)
 	    atomic_load_relaxed(&proxy_of(self)->deadlines[session->index]);
 	if ((deadline_ms - session->accepted_ms) % every_ms != 0)
 		return;
-	fill(&l, session, LINE_ONGOING, self);
-	l.reason = CLOSE_DONE;
-	hand_over(f, &l);
+	write_now(session, LINE_ONGOING, self);
 }
 
 /* The writer's thread: it has nothing better to do than to wait for that. */

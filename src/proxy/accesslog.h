@@ -23,8 +23,8 @@ struct accesslog_last {
 };
 
 /* The owner, before the session is given up: what its last line will say. */
-void accesslog_last(const struct session *session, enum close_reason reason,
-    struct pool_thread *self, struct accesslog_last *ret_last);
+void accesslog_last(const struct session *session,
+    const struct session_record *record, struct accesslog_last *ret_last);
 
 /* And that line, once the session is gone for everybody else as well: who has
  * read it finds it in no gauge any more.  In the same turn, so that the

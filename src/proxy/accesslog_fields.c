@@ -75,34 +75,35 @@ list_fields(struct field_list *f, const struct line *l)
 	bool end = l->event == LINE_END;
 
 	f->n = 0;
-	time_text(TIME_RFC3339, l->accepted_wall_us, 3, f->time);
+	time_text(TIME_RFC3339, l->session.accepted_wall_us, 3, f->time);
 	snprintf(f->id, sizeof(f->id), "%014" PRIx64 "-%06x",
-	    l->accepted_wall_us, l->slot);
+	    l->session.accepted_wall_us, l->session.slot);
 	add_text(f, "time", f->time);
 	add_text(f, "id", f->id);
 	add_text(f, "event", events[l->event]);
-	add_text(f, "client", endpoint_host(&l->client, f->host));
-	add_number(f, "client_port", l->client.port);
+	add_text(f, "client", endpoint_host(&l->session.client, f->host));
+	add_number(f, "client_port", l->session.client.port);
 	add_text(f, "frontend", line_text(l, LINE_FRONTEND));
 	add_text(f, "backend", line_text(l, LINE_BACKEND));
 	add_text(f, "server", line_text(l, LINE_SERVER));
 	add_text(f, "server_address", line_text(l, LINE_ADDRESS));
-	add_number(f, "wait_ms", l->wait_ms);
-	add_number(f, "connect_ms", l->connect_ms);
-	add_number(f, "total_ms", l->total_ms);
-	add_number(f, "bytes_in", (int64_t)l->bytes_in);
-	add_number(f, "bytes_out", (int64_t)l->bytes_out);
-	add_text(f, "code", end ? close_reason_code(l->reason) : "--");
-	add_text(f, "reason", end ? close_reason_text(l->reason) : "");
+	add_number(f, "wait_ms", l->session.wait_ms);
+	add_number(f, "connect_ms", l->session.connect_ms);
+	add_number(f, "total_ms", l->session.total_ms);
+	add_number(f, "bytes_in", (int64_t)l->session.bytes_in);
+	add_number(f, "bytes_out", (int64_t)l->session.bytes_out);
+	add_text(f, "code", end ? close_reason_code(l->session.reason) : "--");
+	add_text(f, "reason", end ? close_reason_text(l->session.reason) : "");
 	add_number(f, "sessions", l->active);
 	add_number(f, "frontend_sessions", l->frontend_active);
 	add_number(f, "backend_sessions", l->backend_active);
 	add_number(f, "server_sessions", l->server_active);
-	add_number(f, "queue_position", l->queue_position);
-	add_number(f, "retries", l->retries);
-	add_number(f, "redispatched", l->redispatched);
+	add_number(f, "queue_position", l->session.queue_position);
+	add_number(f, "retries", l->session.retries);
+	add_number(f, "redispatched", l->session.redispatched);
 	f->fields[f->n - 1].is_bool = true;
-	add_text(f, "peer", peer_text(&l->peer, f->peer, sizeof(f->peer)));
+	add_text(
+	    f, "peer", peer_text(&l->session.peer, f->peer, sizeof(f->peer)));
 	add_text(f, "sni", line_text(l, LINE_SNI));
 }
 

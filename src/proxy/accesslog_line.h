@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/log.h"
-#include "net/addr.h"
 #include "proxy/close_reasons.h"
+#include "proxy/session_record.h"
 
 enum line_event {
 	LINE_CONNECT, /* a server is connected (log_on_connect) */
@@ -28,21 +28,10 @@ enum line_event {
 #define LINE_TEXTS_SIZE 562
 
 struct line {
-	struct endpoint client;
-	/* The proxy that has named the client; of family 0: none has. */
-	struct endpoint peer;
-	uint64_t accepted_wall_us;
-	int64_t wait_ms, connect_ms; /* -1: it did not get there */
-	int64_t total_ms;
-	uint64_t bytes_in, bytes_out; /* from the client, to the client */
-	uint32_t slot;                /* with accepted_wall_us it is unique */
+	struct session_record session; /* reason: for LINE_END */
 	uint32_t active, frontend_active, backend_active, server_active;
-	uint32_t queue_position; /* from 1; 0: it was not queued */
 	uint16_t texts_len;
-	uint8_t event;  /* enum line_event */
-	uint8_t reason; /* enum close_reason, for LINE_END */
-	uint8_t retries;
-	bool redispatched;
+	uint8_t event; /* enum line_event */
 	/* Five texts, each with its NUL: frontend, backend, server, the
 	 * server's address, the TLS server name.  The backend's is empty where
 	 * none was found out, the next two without a server, the last where

@@ -47,19 +47,21 @@ line_render_tcplog(const void *record, char *out, size_t size)
 	char date[TIME_TEXT_SIZE], host[INET6_ADDRSTRLEN];
 	int n;
 
-	time_text(TIME_HAPROXY, l->accepted_wall_us, 3, date);
+	time_text(TIME_HAPROXY, l->session.accepted_wall_us, 3, date);
 	/* The queue is the backend's, a server has none of its own; and one
 	 * that has got to no backend was the frontend's to the end. */
 	n = snprintf(out, size,
 	    "%s:%u [%s] %s %s/%s %lld/%lld/%s%lld %s%llu %s %u/%u/%u/%u/%s%u "
 	    "0/%u\n",
-	    endpoint_host(&l->client, host), l->client.port, date, frontend,
-	    *backend ? backend : frontend, *server ? server : "<NOSRV>",
-	    (long long)l->wait_ms, (long long)l->connect_ms, end ? "" : "+",
-	    (long long)l->total_ms, end ? "" : "+",
-	    (unsigned long long)l->bytes_out,
-	    end ? close_reason_code(l->reason) : "--", l->active,
+	    endpoint_host(&l->session.client, host), l->session.client.port,
+	    date, frontend, *backend ? backend : frontend,
+	    *server ? server : "<NOSRV>", (long long)l->session.wait_ms,
+	    (long long)l->session.connect_ms, end ? "" : "+",
+	    (long long)l->session.total_ms, end ? "" : "+",
+	    (unsigned long long)l->session.bytes_out,
+	    end ? close_reason_code(l->session.reason) : "--", l->active,
 	    l->frontend_active, l->backend_active, l->server_active,
-	    l->redispatched ? "+" : "", l->retries, l->queue_position);
+	    l->session.redispatched ? "+" : "", l->session.retries,
+	    l->session.queue_position);
 	return n < (int)size ? (size_t)n : size;
 }

@@ -231,30 +231,18 @@ read_tcp(struct closed_session *c, const struct session *s)
 
 void
 closed_note(struct closed_ring *ring, const struct session *session,
-    enum close_reason reason, struct pool_thread *self)
+    const struct session_record *record, struct pool_thread *self)
 {
 	const struct session *s = session;
-	struct session_times times;
+	enum close_reason reason = (enum close_reason)record->reason;
 	struct closed_session c;
 
 	if (!atomic_load_relaxed(&ring->cells))
 		return;
-	session_times(s, self, &times);
 	c.id = session_id(s->index, s->accepted_wall_us);
-	c.accepted_wall_us = s->accepted_wall_us;
+	c.session = *record;
 	c.ended_ns = self->now_ns;
-	c.wait_ms = times.wait_ms;
-	c.connect_ms = times.connect_ms;
-	c.total_ms = times.total_ms;
-	c.bytes_in = s->side[HANDLE_CLIENT].received;
-	c.bytes_out = s->side[HANDLE_SERVER].received;
-	c.client = *session_client(s);
-	c.peer = session_peer(s) ? s->client : (struct endpoint){.family = 0};
-	c.queue_position = s->waiter.position;
-	c.reason = (uint8_t)reason;
 	c.first = (uint8_t)closer_of(s, reason);
-	c.retries = session_retries(s);
-	c.redispatched = s->redispatched;
 	c.names_len = 0;
 	add_name(&c, s->frontend->spec->name, CLOSED_NAME_SIZE - 1);
 	add_name(&c, session_backend(s) ? session_backend(s)->spec->name : "",
@@ -263,7 +251,7 @@ closed_note(struct closed_ring *ring, const struct session *session,
 	    &c, s->server ? s->server->spec->name : "", CLOSED_NAME_SIZE - 1);
 	add_name(&c, inspect_name(s), TLS_NAME_MAX);
 	c.tcp_known[0] = c.tcp_known[1] = false;
-	if (wants_tcp(s, reason, (uint64_t)times.total_ms))
+	if (wants_tcp(s, reason, (uint64_t)record->total_ms))
 		read_tcp(&c, s);
 	closed_ring_put(ring, &c);
 }

@@ -27,6 +27,7 @@
 #include "net/tcp_facts.h"
 #include "net/tls_hello.h"
 #include "proxy/close_reasons.h"
+#include "proxy/session_record.h"
 
 struct grace;
 struct pool_thread;
@@ -48,17 +49,9 @@ enum closer {
  * included: it outlives its server and the configuration. */
 struct closed_session {
 	uint64_t id; /* as long as it lasted, see proxy/session_facts.h */
-	uint64_t accepted_wall_us;
-	uint64_t ended_ns;                     /* clock_now_ns */
-	int64_t wait_ms, connect_ms, total_ms; /* as in the access log */
-	uint64_t bytes_in, bytes_out; /* from the client, to the client */
-	struct endpoint client;
-	struct endpoint peer;    /* who has named it; family 0: nobody */
-	uint32_t queue_position; /* from 1; 0: it was not queued */
-	uint8_t reason;          /* enum close_reason */
-	uint8_t first;           /* enum closer */
-	uint8_t retries;
-	bool redispatched;
+	struct session_record session;
+	uint64_t ended_ns; /* clock_now_ns */
+	uint8_t first;     /* enum closer */
 	bool tcp_known[2]; /* by enum handle_side */
 	uint16_t names_len;
 	/* Frontend, backend, server, TLS name, each with its NUL. */
@@ -105,7 +98,7 @@ void closed_ring_give(struct closed_ring *ring);
 /* The thread whose ring it is: makes a record of the session.  Its descriptors
  * are still open. */
 void closed_note(struct closed_ring *ring, const struct session *session,
-    enum close_reason reason, struct pool_thread *self);
+    const struct session_record *record, struct pool_thread *self);
 
 /* The same for a record that is made. */
 void closed_ring_put(

@@ -15,6 +15,7 @@
 #include "proxy/inspect.h"
 #include "proxy/relay.h"
 #include "proxy/session_count.h"
+#include "proxy/session_record.h"
 
 static void
 count_close(struct session *s)
@@ -59,11 +60,13 @@ session_close(
 	struct session *s = session;
 	const struct frontend *frontend = s->frontend;
 	struct proxy *proxy = proxy_of(self);
+	struct session_record record;
 	struct accesslog_last last;
 
-	session_count_end(s, reason, self);
-	accesslog_last(s, reason, self, &last);
-	closed_note(proxy_thread_of(self)->closed, s, reason, self);
+	session_record(s, (uint8_t)reason, self, &record);
+	session_count_end(s, &record, self);
+	accesslog_last(s, &record, &last);
+	closed_note(proxy_thread_of(self)->closed, s, &record, self);
 	fault_leak();
 	session_set_state(s, SESSION_FREE, self);
 

@@ -4,7 +4,6 @@
 #include "proxy/session_count.h"
 
 #include "lf/pool.h"
-#include "proxy/session_record.h"
 
 void
 session_count(const struct session *session, unsigned scopes,
@@ -92,37 +91,38 @@ average_times(struct timing_average *average, const uint64_t *times_ms)
 
 /* The averages are of sessions that got to a server, as in HAProxy. */
 static void
-count_times(const struct session *s, struct pool_thread *self)
+count_times(const struct session *s, const struct session_record *times,
+    struct pool_thread *self)
 {
 	uint64_t times_ms[TIMINGS_AVERAGED];
-	struct session_times times;
 	struct backend_state *b;
 
 	if (!session_backend(s))
 		return;
 	b = session_backend(s)->state;
-	session_times(s, self, &times);
-	times_ms[TIMING_SESSION] = (uint64_t)times.total_ms;
+	times_ms[TIMING_SESSION] = (uint64_t)times->total_ms;
 	timings_add(b->timings, self->index, TIMING_SESSION,
 	    times_ms[TIMING_SESSION] * 1000000u);
 	if (s->connecting_ms == 0)
 		return;
-	times_ms[TIMING_QUEUE] = (uint64_t)times.wait_ms;
+	times_ms[TIMING_QUEUE] = (uint64_t)times->wait_ms;
 	timings_add(b->timings, self->index, TIMING_QUEUE,
 	    times_ms[TIMING_QUEUE] * 1000000u);
 	if (s->connected_ms == 0 || !s->server)
 		return;
-	times_ms[TIMING_CONNECT] = (uint64_t)times.connect_ms;
+	times_ms[TIMING_CONNECT] = (uint64_t)times->connect_ms;
 	average_times(b->average, times_ms);
 	average_times(s->server->state->average, times_ms);
 }
 
 void
-session_count_end(
-    struct session *session, enum close_reason reason, struct pool_thread *self)
+session_count_end(struct session *session, const struct session_record *record,
+    struct pool_thread *self)
 {
+	enum close_reason reason = (enum close_reason)record->reason;
+
 	session_count_bytes(session, self);
 	judge_server(session, reason);
 	count_blame(session, reason, self);
-	count_times(session, self);
+	count_times(session, record, self);
 }

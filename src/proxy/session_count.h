@@ -7,6 +7,7 @@
 #define PROXY_SESSION_COUNT_H
 
 #include "proxy/session.h"
+#include "proxy/session_record.h"
 
 /* Whose counters a session adds to.  Its backend and its server are passed over
  * as long as it has none. */
@@ -23,8 +24,9 @@ void session_count(const struct session *session, unsigned scopes,
 void session_count_bytes(struct session *session, struct pool_thread *self);
 
 /* Counts the end of a session: its last bytes, aborts and errors by the
- * reason's blame, its times, and what the end tells about the server. */
-void session_count_end(struct session *session, enum close_reason reason,
-    struct pool_thread *self);
+ * reason's blame, its times, and what the end tells about the server.  record:
+ * that of the end. */
+void session_count_end(struct session *session,
+    const struct session_record *record, struct pool_thread *self);
 
 #endif

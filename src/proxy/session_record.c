@@ -4,33 +4,51 @@
 #include "proxy/session_record.h"
 
 #include "lf/pool.h"
+#include "proxy/inspect.h"
 
-/* A turn of another thread, with a later time than this one's, may have been
- * the first of the two. */
+/* The earlier time may be that of another thread's turn, which was ahead of the
+ * clock of this one. */
 static uint64_t
 passed_ms(uint64_t from_ms, uint64_t to_ms)
 {
 	return to_ms > from_ms ? to_ms - from_ms : 0;
 }
 
-/* -1: it did not get there. */
+/* -1: not reached. */
 static int64_t
 since(uint64_t from_ms, uint64_t to_ms)
 {
 	return to_ms == 0 ? -1 : (int64_t)passed_ms(from_ms, to_ms);
 }
 
+static void
+fill_times(const struct session *s, const struct pool_thread *self,
+    struct session_record *r)
+{
+	r->wait_ms = since(s->accepted_ms, s->connecting_ms);
+	r->connect_ms = since(s->connecting_ms, s->connected_ms);
+	r->total_ms = (int64_t)passed_ms(s->accepted_ms, turn_now_ms(self));
+	/* It did not get further than the queue. */
+	if (s->connecting_ms == 0 && s->waiter.position > 0)
+		r->wait_ms = r->total_ms;
+}
+
 void
-session_times(const struct session *session, const struct pool_thread *self,
-    struct session_times *ret_times)
+session_record(const struct session *session, uint8_t reason,
+    const struct pool_thread *self, struct session_record *ret_record)
 {
 	const struct session *s = session;
+	struct session_record *r = ret_record;
 
-	ret_times->wait_ms = since(s->accepted_ms, s->connecting_ms);
-	ret_times->connect_ms = since(s->connecting_ms, s->connected_ms);
-	ret_times->total_ms =
-	    (int64_t)passed_ms(s->accepted_ms, turn_now_ms(self));
-	/* It never got further than the queue. */
-	if (s->connecting_ms == 0 && s->waiter.position > 0)
-		ret_times->wait_ms = ret_times->total_ms;
+	r->client = *session_client(s);
+	r->peer = session_peer(s) ? s->client : (struct endpoint){.family = 0};
+	r->accepted_wall_us = s->accepted_wall_us;
+	fill_times(s, self, r);
+	r->bytes_in = s->side[HANDLE_CLIENT].received;
+	r->bytes_out = s->side[HANDLE_SERVER].received;
+	r->slot = s->index;
+	r->queue_position = s->waiter.position;
+	r->reason = reason;
+	r->retries = session_retries(s);
+	r->redispatched = s->redispatched;
 }

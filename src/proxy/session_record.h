@@ -4,13 +4,31 @@
 #ifndef PROXY_SESSION_RECORD_H
 #define PROXY_SESSION_RECORD_H
 
-#include "proxy/session.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Milliseconds in the queue, to connect, and in all; -1: not reached. */
-struct session_times {
-	int64_t wait_ms, connect_ms, total_ms;
+#include "net/addr.h"
+
+struct pool_thread;
+struct session;
+
+struct session_record {
+	struct endpoint client;
+	struct endpoint peer; /* the proxy that named the client; family 0: none
+	                       */
+	uint64_t accepted_wall_us;
+	int64_t wait_ms, connect_ms;  /* -1: not reached */
+	int64_t total_ms;             /* since it was accepted */
+	uint64_t bytes_in, bytes_out; /* from the client, to the client */
+	uint32_t slot;                /* with accepted_wall_us it is unique */
+	uint32_t queue_position;      /* from 1; 0: it was not queued */
+	uint8_t reason; /* enum close_reason; CLOSE_DONE: goes on */
+	uint8_t retries;
+	bool redispatched;
 };
-void session_times(const struct session *session,
-    const struct pool_thread *self, struct session_times *ret_times);
+
+/* Fills a record of the session as it is now.  Runs on the session's owner. */
+void session_record(const struct session *session, uint8_t reason,
+    const struct pool_thread *self, struct session_record *ret_record);
 
 #endif

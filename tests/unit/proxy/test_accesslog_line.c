@@ -13,19 +13,21 @@ static struct line
 make_line(void)
 {
 	struct line l = {
-	    .client = {.family = AF_INET, .port = 51144, .ip = {192, 0, 2, 7}},
-	    .accepted_wall_us = 1795266309123456u,
-	    .connect_ms = 1,
-	    .total_ms = 5012,
-	    .bytes_in = 77,
-	    .bytes_out = 1337,
-	    .slot = 42,
+	    .session.client = {.family = AF_INET,
+	        .port = 51144,
+	        .ip = {192, 0, 2, 7}},
+	    .session.accepted_wall_us = 1795266309123456u,
+	    .session.connect_ms = 1,
+	    .session.total_ms = 5012,
+	    .session.bytes_in = 77,
+	    .session.bytes_out = 1337,
+	    .session.slot = 42,
 	    .active = 12,
 	    .frontend_active = 11,
 	    .backend_active = 8,
 	    .server_active = 4,
 	    .event = LINE_END,
-	    .reason = CLOSE_DONE,
+	    .session.reason = CLOSE_DONE,
 	};
 
 	line_add_text(&l, "web");
@@ -55,9 +57,9 @@ tcplog_is_as_in_haproxys_manual(void **state)
 	assert_string_equal(rendered(line_render_tcplog, &l),
 	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web app/app1 "
 	    "0/1/5012 1337 -- 12/11/8/4/0 0/0\n");
-	l.redispatched = true;
-	l.retries = 2;
-	l.reason = CLOSE_SERVER_TIMEOUT;
+	l.session.redispatched = true;
+	l.session.retries = 2;
+	l.session.reason = CLOSE_SERVER_TIMEOUT;
 	assert_string_equal(rendered(line_render_tcplog, &l),
 	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web app/app1 "
 	    "0/1/5012 1337 sD 12/11/8/4/+2 0/0\n");
@@ -66,9 +68,9 @@ tcplog_is_as_in_haproxys_manual(void **state)
 	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web app/app1 "
 	    "0/1/+5012 +1337 -- 12/11/8/4/+2 0/0\n");
 	/* Another second, and the first again. */
-	l.accepted_wall_us += 1000000;
+	l.session.accepted_wall_us += 1000000;
 	assert_non_null(strstr(rendered(line_render_tcplog, &l), ":10.123]"));
-	l.accepted_wall_us -= 1000000;
+	l.session.accepted_wall_us -= 1000000;
 	assert_non_null(strstr(rendered(line_render_tcplog, &l), ":09.123]"));
 }
 
@@ -108,15 +110,15 @@ who_has_named_the_client_is_its_peer(void **state)
 	struct line l = make_line();
 
 	(void)state;
-	l.peer = l.client;
-	l.peer.port = 3;
+	l.session.peer = l.session.client;
+	l.session.peer.port = 3;
 	assert_non_null(
 	    strstr(rendered(line_render_json, &l), "\"peer\":\"192.0.2.7:3\""));
-	l.peer =
+	l.session.peer =
 	    (struct endpoint){.family = AF_INET6, .port = 4, .ip = {[15] = 1}};
 	assert_non_null(
 	    strstr(rendered(line_render_logfmt, &l), " peer=[::1]:4 "));
-	l.peer = (struct endpoint){.family = AF_UNIX, .port = 1};
+	l.session.peer = (struct endpoint){.family = AF_UNIX, .port = 1};
 	assert_non_null(
 	    strstr(rendered(line_render_json, &l), "\"peer\":\"unix:1\""));
 }
@@ -133,13 +135,14 @@ the_longest_line_is_whole_in_every_format(void **state)
 
 	(void)state;
 	memset(&l, 0xff, sizeof(l));
-	memset(&l.client.ip, 0xff, sizeof(l.client.ip));
-	l.client.family = l.peer.family = AF_INET6;
-	l.wait_ms = l.connect_ms = l.total_ms = INT64_MIN;
-	l.bytes_in = l.bytes_out = INT64_MAX;
+	memset(&l.session.client.ip, 0xff, sizeof(l.session.client.ip));
+	l.session.client.family = l.session.peer.family = AF_INET6;
+	l.session.wait_ms = l.session.connect_ms = l.session.total_ms =
+	    INT64_MIN;
+	l.session.bytes_in = l.session.bytes_out = INT64_MAX;
 	l.texts_len = 0;
 	l.event = LINE_END;
-	l.redispatched = true;
+	l.session.redispatched = true;
 	memset(name, 'n', 40);
 	memset(address, 1, 180);
 	memset(sni, 's', 253);
@@ -149,7 +152,7 @@ the_longest_line_is_whole_in_every_format(void **state)
 	line_add_text(&l, address);
 	line_add_text(&l, sni);
 	for (int reason = 0; reason < CLOSE_REASONS; reason++) {
-		l.reason = (uint8_t)reason;
+		l.session.reason = (uint8_t)reason;
 		text = rendered(line_render_json, &l);
 		back = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 		assert_non_null(back);
@@ -186,7 +189,7 @@ texts_that_are_too_long_are_cut_and_leave_room_for_the_rest(void **state)
 static void
 a_session_without_a_backend_has_its_frontends_name_there(void **state)
 {
-	struct line l = {.event = LINE_END, .reason = CLOSE_DENIED};
+	struct line l = {.event = LINE_END, .session.reason = CLOSE_DENIED};
 
 	(void)state;
 	line_add_text(&l, "web");

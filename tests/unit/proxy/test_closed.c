@@ -19,10 +19,10 @@ make(uint64_t n, uint64_t ended_ns)
 {
 	struct closed_session c = {
 	    .id = n,
-	    .accepted_wall_us = n * 3,
+	    .session.accepted_wall_us = n * 3,
 	    .ended_ns = ended_ns,
-	    .bytes_in = ~n,
-	    .bytes_out = n * 7,
+	    .session.bytes_in = ~n,
+	    .session.bytes_out = n * 7,
 	    .tcp_known = {n % 2 == 0, n % 3 == 0},
 	    .tcp = {{.delivery_rate = n, .mss = (uint32_t)n},
 	        {.delivery_rate = n + 1, .mss = (uint32_t)n + 1}},
@@ -36,7 +36,7 @@ make(uint64_t n, uint64_t ended_ns)
 	len += 1 + snprintf(c.names + len, TLS_NAME_MAX + 1, "%0*d",
 	               (int)(n % TLS_NAME_MAX) + 1, (int)(n % 10));
 	c.names_len = (uint16_t)len;
-	c.peer.port = (uint16_t)n;
+	c.session.peer.port = (uint16_t)n;
 	return c;
 }
 
@@ -45,12 +45,13 @@ assert_whole(const struct closed_session *c)
 {
 	struct closed_session same = make(c->id, c->ended_ns);
 
-	assert_int_equal(c->accepted_wall_us, same.accepted_wall_us);
-	assert_int_equal(c->bytes_in, same.bytes_in);
-	assert_int_equal(c->bytes_out, same.bytes_out);
+	assert_int_equal(
+	    c->session.accepted_wall_us, same.session.accepted_wall_us);
+	assert_int_equal(c->session.bytes_in, same.session.bytes_in);
+	assert_int_equal(c->session.bytes_out, same.session.bytes_out);
 	for (enum closed_name i = 0; i <= CLOSED_SNI; i++)
 		assert_string_equal(closed_name(c, i), closed_name(&same, i));
-	assert_int_equal(c->peer.port, same.peer.port);
+	assert_int_equal(c->session.peer.port, same.session.peer.port);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(c->tcp_known[i], same.tcp_known[i]);
 		if (c->tcp_known[i])
