@@ -4,15 +4,12 @@
 #include "commands/show_memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "commands/commands.h"
 #include "commands/pool_json.h"
-#include "base/list.h"
 
 static struct memory_use
-sum_of(const struct memory_rows *rows)
+memory_sum(const struct memory_rows *rows)
 {
 	struct memory_use sum = {.count = 0};
 
@@ -21,10 +18,10 @@ sum_of(const struct memory_rows *rows)
 	return sum;
 }
 
-/* What malloc has given out for nothing that has a name; 0 where it does not
- * tell, as under a sanitizer. */
+/* Returns the part of the heap that no row accounts for; 0 where malloc reports
+ * no totals, as under a sanitizer. */
 static uint64_t
-unexplained(const struct memory_totals *totals, uint64_t named)
+unexplained_heap(const struct memory_totals *totals, uint64_t named)
 {
 	return totals->heap > named ? totals->heap - named : 0;
 }
@@ -32,7 +29,7 @@ unexplained(const struct memory_totals *totals, uint64_t named)
 /* -- text -- */
 
 static void
-put_row(FILE *out, const struct memory_row *r)
+put_memory_row(FILE *out, const struct memory_row *r)
 {
 	const uint64_t columns[] = {r->use.heap, r->use.mapped, r->kernel};
 
@@ -52,43 +49,34 @@ memory_put_text(FILE *out, const struct memory_report *report)
 {
 	const struct memory_rows *rows = &report->rows;
 	const struct memory_totals *totals = &report->totals;
-	struct memory_use sum = sum_of(rows);
-	uint64_t rest = unexplained(totals, sum.heap);
+	struct memory_use sum = memory_sum(rows);
+	uint64_t rest = unexplained_heap(totals, sum.heap);
 
 	fprintf(out, "%-18s %9s %11s %11s %11s  %s\n", "# bytes of", "count",
 	    "heap", "mapped", "in kernel", "note");
 	for (size_t i = 0; i < rows->n; i++)
-		put_row(out, &rows->rows[i]);
+		put_memory_row(out, &rows->rows[i]);
 	fprintf(out, "%-18s %9s %11" PRIu64 " %11" PRIu64 "\n", "named", "",
 	    sum.heap, sum.mapped);
 	fprintf(out, "%-18s %9s %11" PRIu64 "  %.1f %% of the heap in use\n",
 	    "not explained", "", rest,
 	    totals->heap > 0 ? 100.0 * (double)rest / (double)totals->heap : 0);
 	fprintf(out,
-	    "%-18s %9s %11" PRIu64 "  and %" PRIu64
-	    " that malloc keeps for later; asked in %" PRIu64 " us\n",
-	    "heap in use", "", totals->heap, totals->heap_idle,
-	    totals->heap_us);
+	    "%-18s %9s %11" PRIu64 "  and %" PRIu64 " free, kept by malloc\n",
+	    "heap in use", "", totals->heap, totals->heap_idle);
 	fprintf(out, "%-18s %9s %11s %11" PRIu64 "  with code and stacks\n",
 	    "resident", "", "", totals->resident);
-	if (report->pss.bytes > 0)
-		fprintf(out,
-		    "%-18s %9s %11s %11" PRIu64
-		    "  what others share in part; read in %" PRIu64 " us\n",
-		    "proportional", "", "", report->pss.bytes,
-		    report->pss.took_us);
 }
 
 /* -- JSON -- */
 
 static json_t *
-row_json(const struct memory_row *r)
+memory_row_json(const struct memory_row *r)
 {
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "what", r->what,
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s?}", "what", r->what,
 	    "count", (json_int_t)r->use.count, "heap", (json_int_t)r->use.heap,
 	    "mapped", (json_int_t)r->use.mapped, "kernel",
-	    (json_int_t)r->kernel, "note",
-	    r->note ? json_string(r->note) : json_null());
+	    (json_int_t)r->kernel, "note", r->note);
 }
 
 bool
@@ -96,91 +84,52 @@ memory_put_json(FILE *out, const struct memory_report *report, struct err *err)
 {
 	const struct memory_rows *rows = &report->rows;
 	const struct memory_totals *totals = &report->totals;
-	const struct pss *pss = &report->pss;
-	struct memory_use sum = sum_of(rows);
+	struct memory_use sum = memory_sum(rows);
 	json_t *all = json_array(), *whole;
 	bool complete = true;
 
 	for (size_t i = 0; i < rows->n; i++)
-		if (json_array_append_new(all, row_json(&rows->rows[i])) < 0)
+		if (json_array_append_new(
+		        all, memory_row_json(&rows->rows[i])) < 0)
 			complete = false;
-	whole = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I}",
-	    "rows", all, "named_heap", (json_int_t)sum.heap, "named_mapped",
+	whole = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "rows", all,
+	    "named_heap", (json_int_t)sum.heap, "named_mapped",
 	    (json_int_t)sum.mapped, "unexplained_heap",
-	    (json_int_t)unexplained(totals, sum.heap), "heap",
+	    (json_int_t)unexplained_heap(totals, sum.heap), "heap",
 	    (json_int_t)totals->heap, "heap_idle",
-	    (json_int_t)totals->heap_idle, "heap_us",
-	    (json_int_t)totals->heap_us, "resident",
-	    (json_int_t)totals->resident, "proportional",
-	    pss->bytes > 0 ? json_integer((json_int_t)pss->bytes) : json_null(),
-	    "proportional_us", (json_int_t)pss->took_us);
+	    (json_int_t)totals->heap_idle, "resident",
+	    (json_int_t)totals->resident);
 	return json_print(whole, complete && whole, out, err);
 }
 
 /* -- the command -- */
 
-/* The PSS takes the kernel a while. */
-struct showing {
-	struct answer_rest rest;
-	bool json;
-	uint64_t pss; /* the number of the reading */
-};
-
 static void
-add_admin(struct memory_rows *rows, const struct command_env *env)
+add_admin_memory(struct memory_rows *rows, const struct command_env *env)
 {
 	struct memory_use clients = {.count = 0}, self = {.count = 0};
 
 	if (env->admin_view)
 		env->admin_view->memory(env->admin, &clients, &self);
-	memory_rows_add(rows, "admin clients", &clients, 0,
-	    "with the parts of answers that are under way");
+	memory_rows_add(
+	    rows, "admin clients", &clients, 0, "with their unread answers");
 	memory_rows_add(
 	    rows, "admin sockets", &self, 0, "with the changes made by them");
-}
-
-static bool
-more(struct answer_rest *rest, const struct command_env *env, FILE *out)
-{
-	struct showing *s = container_of(rest, struct showing, rest);
-	struct memory_report report = {.rows = {.n = 0}};
-	struct err err;
-
-	s->rest.pause_ms = 1;
-	if (!pss_read(s->pss, &report.pss))
-		return true;
-	memory_rows_fill(&report.rows, env->control);
-	add_admin(&report.rows, env);
-	memory_totals_read(&report.totals);
-	if (!s->json)
-		memory_put_text(out, &report);
-	else if (!memory_put_json(out, &report, &err))
-		fprintf(out, "%s\n", err.text);
-	return false;
-}
-
-static void
-free_showing(struct answer_rest *rest)
-{
-	free(container_of(rest, struct showing, rest));
 }
 
 bool
 run_show_memory(struct call *call)
 {
-	bool json = strcmp(call_arg(call, 0), "json") == 0;
-	struct showing *s;
+	struct memory_report report = {.rows = {.n = 0}};
+	bool json;
 
-	if (*call_arg(call, json))
-		return err_set(call->err,
-		    "Unexpected argument '%.60s'; give json or nothing.",
-		    call_arg(call, json));
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return err_oom(call->err);
-	s->rest = (struct answer_rest){.more = more, .free = free_showing};
-	s->json = json;
-	s->pss = pss_ask();
-	call->rest = &s->rest;
+	if (!call_json(call, &json))
+		return false;
+	memory_rows_fill(&report.rows, call->env->control);
+	add_admin_memory(&report.rows, call->env);
+	memory_totals_read(&report.totals);
+	if (json)
+		return memory_put_json(call->out, &report, call->err);
+	memory_put_text(call->out, &report);
 	return true;
 }

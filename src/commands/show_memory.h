@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `show memory`: what the process's memory goes to.
+ * `show memory`: the memory of the process by kind of object, and the part of
+ * the heap that no kind accounts for.
  */
 #ifndef COMMANDS_SHOW_MEMORY_H
 #define COMMANDS_SHOW_MEMORY_H
@@ -8,17 +9,17 @@
 
 #include "base/err.h"
 #include "control/memory.h"
-#include "control/pss.h"
 
-/* All there is to tell. */
 struct memory_report {
 	struct memory_rows rows;
 	struct memory_totals totals;
-	struct pss pss;
 };
 
+/* Writes the report as a table. */
 void memory_put_text(FILE *out, const struct memory_report *report);
-/* False with err set when memory is short. */
+
+/* Writes the report as a JSON object.  Returns false with err set when memory
+ * is exhausted. */
 bool memory_put_json(
     FILE *out, const struct memory_report *report, struct err *err);
 

@@ -5,7 +5,6 @@
 
 #include <malloc.h>
 
-#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/events.h"
 #include "check/library_memory.h"
@@ -128,12 +127,10 @@ memory_rows_fill(struct memory_rows *rows, struct control *control)
 void
 memory_totals_read(struct memory_totals *ret_totals)
 {
-	uint64_t from_ns = clock_now_ns();
 	struct mallinfo2 info = mallinfo2();
 	struct memory_totals *t = ret_totals;
 
 	*t = (struct memory_totals){
 	    .heap = info.uordblks + info.hblkhd, .heap_idle = info.fordblks};
-	t->heap_us = (clock_now_ns() - from_ns) / 1000;
 	(void)system_resident(&t->resident);
 }

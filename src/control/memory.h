@@ -37,7 +37,6 @@ void memory_rows_fill(struct memory_rows *rows, struct control *control);
 struct memory_totals {
 	uint64_t heap;      /* given out by malloc */
 	uint64_t heap_idle; /* kept by malloc, for later */
-	uint64_t heap_us;   /* what the question took */
 	uint64_t resident;
 };
 void memory_totals_read(struct memory_totals *ret_totals);

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 
 #define TEXT_SIZE 8192 /* of /proc/net/netstat, some 5 KiB */
 
@@ -243,31 +242,4 @@ system_own_cgroup(struct cgroup_memory *ret_cgroup)
 	*ret_cgroup = (struct cgroup_memory){.used = ""};
 	if (read_text("/proc/self/cgroup", text, sizeof(text)))
 		system_find_cgroup(text, "/sys/fs/cgroup", ret_cgroup);
-}
-
-/* -- memory -- */
-
-static bool
-kib_of(const char *text, const char *name, uint64_t *ret_bytes)
-{
-	const char *line = strstr(text, name);
-	uint64_t kib;
-
-	if (!line || sscanf(line + strlen(name), " %" SCNu64, &kib) != 1)
-		return false;
-	*ret_bytes = kib * 1024;
-	return true;
-}
-
-bool
-system_pss(uint64_t *ret_rss, uint64_t *ret_pss, uint64_t *ret_us)
-{
-	uint64_t from_ns = clock_now_ns();
-	char text[TEXT_SIZE];
-
-	if (!read_text("/proc/self/smaps_rollup", text, sizeof(text)))
-		return false;
-	*ret_us = (clock_now_ns() - from_ns) / 1000;
-	return kib_of(text, "\nRss:", ret_rss) &&
-	       kib_of(text, "\nPss:", ret_pss);
 }

@@ -48,8 +48,4 @@ void system_find_cgroup(
     const char *groups, const char *root, struct cgroup_memory *ret_cgroup);
 void system_own_cgroup(struct cgroup_memory *ret_cgroup);
 
-/* Any thread: Rss and Pss in bytes from smaps_rollup, for which the kernel
- * walks all page tables of the process, and how long that took. */
-bool system_pss(uint64_t *ret_rss, uint64_t *ret_pss, uint64_t *ret_us);
-
 #endif

@@ -65,20 +65,14 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 	((rest < heap / 5)) || fail "$rest of $heap are not explained"
 }
 
-@test "memory: resident is the kernel's figure, and at least the share" {
-	local resident share
+@test "memory: resident is the kernel's figure" {
+	local resident
 
 	start_app a
 	web a
 	resident=$(($(memory resident) / 1024))
 	((resident > $(rss_kib) * 2 / 3 && resident < $(rss_kib) * 3 / 2)) ||
 	    fail "$resident KiB said, $(rss_kib) KiB seen"
-	[ -r "/proc/$LFPROXY_PID/smaps_rollup" ] ||
-	    skip "this kernel has no smaps_rollup"
-	share=$(memory proportional)
-	((share > 0 && share <= $(memory resident) + 1048576))
-	equal "threads left over" 0 "$(grep -l '^lf-pss$' \
-	    "/proc/$LFPROXY_PID"/task/*/comm | wc -l)"
 }
 
 @test "memory: sessions, buffers and former models are counted while they are" {
@@ -130,7 +124,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 	start_app a
 	web a
 	equal "rows" "$(ctl show memory | grep -vcE \
-	    '^(#|named|not explained|heap in use|resident|proportional)')" \
+	    '^(#|named|not explained|heap in use|resident)')" \
 	    "$(ctl show memory json | python3 -c 'import json, sys
 print(len(json.load(sys.stdin)["rows"]))')"
 	equal "clients" 1 "$(memory count 'admin clients')"
