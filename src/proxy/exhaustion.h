@@ -14,7 +14,7 @@
 #include "base/atomics.h"
 
 /* X(identifier, errno, name, what to do); the name is that in `show info`,
- * after `Lfproxy_no_`. */
+ * after `Exhausted_`. */
 #define RESOURCES_TABLE(X)                                                     \
 	X(RESOURCE_DESCRIPTORS, EMFILE, "descriptors",                         \
 	    "raise the limit of descriptors (LimitNOFILE, ulimit -n), or "     \

@@ -85,7 +85,7 @@ read_limits(struct info *info, const struct info_facts *facts)
 	set_number(
 	    info, INFO_PIPES_USED, facts->pipes.open - facts->pipes.idle);
 	set_number(info, INFO_PIPES_FREE, facts->pipes.idle);
-	set_number(info, INFO_LF_PIPES_MADE, facts->pipes.made);
+	set_number(info, INFO_LF_PIPES_CREATED, facts->pipes.made);
 	set_number(info, INFO_LF_PIPES_SMALL, facts->pipes.small);
 	set_number(info, INFO_LF_PIPES_REFUSED, facts->pipes.refused);
 	set_number(
@@ -154,7 +154,7 @@ read_activity(struct info *info, const struct model *model,
 static void
 read_loop(struct info *info, const struct loop_status *loop)
 {
-	set_number(info, INFO_LF_LOOP_TURNS, loop->turns);
+	set_number(info, INFO_LF_LOOP_ITERATIONS, loop->turns);
 	set_number(info, INFO_LF_LOOP_MAX, loop->longest_ns / NS_PER_US);
 	set_number(
 	    info, INFO_LF_LOOP_MAX_CPU, loop->longest_cpu_ns / NS_PER_US);
@@ -225,7 +225,7 @@ put_exhaustion(
 		};
 		struct field field;
 
-		snprintf(key, sizeof(key), "Lfproxy_no_%s", resource_name(i));
+		snprintf(key, sizeof(key), "Exhausted_%s", resource_name(i));
 		snprintf(desc, sizeof(desc), "times that %s were exhausted",
 		    resource_name(i));
 		field_number(&field, exhaustion->count[i]);

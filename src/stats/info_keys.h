@@ -168,8 +168,8 @@
 	    NO_METRIC("a text"))                                               \
 	X(LF_VERSION, 72, "Lfproxy_version", "POS:str", "version of lfproxy",  \
 	    NO_METRIC("a label of build_info"))                                \
-	X(LF_PIPES_MADE, 73, "PipesMade", "MCP:u64",                           \
-	    "total number of pipes created", OWN("pipes_made_total"))          \
+	X(LF_PIPES_CREATED, 73, "PipesCreated", "MCP:u64",                     \
+	    "total number of pipes created", OWN("pipes_created_total"))       \
 	X(LF_PIPES_SMALL, 74, "PipesSmall", "MCP:u64",                         \
 	    "pipes that are smaller than configured",                          \
 	    OWN("pipes_small_total"))                                          \
@@ -178,18 +178,18 @@
 	X(LF_MAXCONN_REACHED, 76, "MaxconnReached", "MCP:u64",                 \
 	    "times that maxconn stopped the accepting of connections",         \
 	    OWN("maxconn_reached_total"))                                      \
-	X(LF_LOOP_TURNS, 77, "LoopTurns", "MCP:u64",                           \
+	X(LF_LOOP_ITERATIONS, 77, "LoopIterations", "MCP:u64",                 \
 	    "iterations of the control loop since the start or clear loop",    \
-	    OWN("loop_turns_total"))                                           \
-	X(LF_LOOP_MAX, 78, "LoopMaxTurn_us", "MMP:u64",                        \
+	    OWN("loop_iterations_total"))                                      \
+	X(LF_LOOP_MAX, 78, "LoopMaxTime_us", "MMP:u64",                        \
 	    "microseconds that the longest iteration of the loop took",        \
-	    OWN_US("loop_max_turn_seconds"))                                   \
+	    OWN_US("loop_max_time_seconds"))                                   \
 	X(LF_LOOP_MAX_CPU, 79, "LoopMaxCpu_us", "MMP:u64",                     \
 	    "microseconds of CPU that an iteration took at most",              \
 	    OWN_US("loop_max_cpu_seconds"))                                    \
-	X(LF_CHECKS, 80, "ChecksBegun", "MCP:u64",                             \
+	X(LF_CHECKS, 80, "ChecksStarted", "MCP:u64",                           \
 	    "health checks and agent checks started since clear loop",         \
-	    OWN("checks_begun_total"))                                         \
+	    OWN("checks_started_total"))                                       \
 	X(LF_CHECKS_LATE, 81, "CheckMaxDelay_us", "MMP:u64",                   \
 	    "microseconds that the latest check was delayed",                  \
 	    OWN_US("checks_max_delay_seconds"))                                \

@@ -130,7 +130,7 @@ metrics_put_exhaustion(FILE *out, const struct exhaustion *exhaustion)
 	    out, name, "counter", "times that a resource was exhausted");
 	for (enum resource i = 0; i < RESOURCES; i++) {
 		const struct metric_labels labels = {
-		    {"of", resource_name(i), NULL}};
+		    {"resource", resource_name(i), NULL}};
 
 		metric_number(out, name, &labels, exhaustion->count[i]);
 	}

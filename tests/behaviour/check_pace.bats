@@ -81,8 +81,8 @@ punctual() {
 ten_intervals() {
 	local begun
 
-	begun=$(info ChecksBegun)
-	wait_for 10 info_at_least ChecksBegun $((begun + 10))
+	begun=$(info ChecksStarted)
+	wait_for 10 info_at_least ChecksStarted $((begun + 10))
 }
 
 @test "check: fast_interval while it falls, down_interval once it is down" {
@@ -140,11 +140,11 @@ delay_cleared() {
 @test "check: how late checks are, and the loop's longest turn, are told" {
 	start_app a
 	BACKEND="check = connect interval=50ms" web a
-	wait_for 10 info_at_least ChecksBegun 5
-	[ "$(info LoopTurns)" -ge 5 ]
+	wait_for 10 info_at_least ChecksStarted 5
+	[ "$(info LoopIterations)" -ge 5 ]
 	# Of one answer: the turn that writes it may become the longest.
 	"$BUILD/lfproxyctl" -S "$ADMIN" show info >"$T/info"
-	awk -F': ' '$1 == "LoopMaxTurn_us" { turn = $2 }
+	awk -F': ' '$1 == "LoopMaxTime_us" { turn = $2 }
 	    $1 == "LoopMaxCpu_us" { cpu = $2 }
 	    END { exit !(cpu >= 1 && turn >= cpu) }' "$T/info" ||
 	    { grep Loop "$T/info"; return 1; }
@@ -154,7 +154,7 @@ delay_cleared() {
 	kill -CONT "$LFPROXY_PID"
 	wait_for 10 info_at_least CheckMaxDelay_us 300000
 	wait_for 10 delay_cleared
-	wait_for 10 info_at_least ChecksBegun 1
+	wait_for 10 info_at_least ChecksStarted 1
 }
 
 # `make bench-checks` does it in rounds, and without the checks as well.

@@ -104,7 +104,7 @@ three_times() {
 	n=$(budget)
 	began=0
 	tries 3 crowd_is_served "$n"
-	equal "descriptors that ran out" 0 "$(info Lfproxy_no_descriptors)"
+	equal "descriptors that ran out" 0 "$(info Exhausted_descriptors)"
 }
 
 # crowd_is_served N: three times the N sessions that there may be.
@@ -187,7 +187,7 @@ without_descriptors() {
 	fetch -o /dev/null "$(url)"
 	said=0
 	tries 4 goes_on
-	wait_for 10 info_above Lfproxy_no_descriptors 0
+	wait_for 10 info_above Exhausted_descriptors 0
 }
 
 @test "limits: EMFILE after all: accepting stops, is counted, goes on" {
@@ -246,7 +246,7 @@ goes_on() {
 		equal "the code" RC "${S[code]}"
 		wait_for 10 lfproxy_said 'warning: connect to app/[ab] failed: '
 		equal "retries" 0 "${S[retries]}"
-		equal "lacks" 1 "$(info "Lfproxy_no_${error#*:}")"
+		equal "exhausted" 1 "$(info "Exhausted_${error#*:}")"
 		internal_errors web,FRONTEND 1
 		internal_errors app,BACKEND 1
 		stop_lfproxy
@@ -271,7 +271,7 @@ internal_errors() {
 	last_session
 	equal "the code" RC "${S[code]}"
 	equal "retries" +1 "${S[retries]}"
-	equal "lacks" 2 "$(info Lfproxy_no_ports)"
+	equal "exhausted" 2 "$(info Exhausted_ports)"
 	internal_errors web,FRONTEND 1
 }
 

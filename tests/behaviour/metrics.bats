@@ -297,9 +297,9 @@ own() {
 	own 'process_maxconn_reached_total' 0
 	# In seconds what is in microseconds there.
 	lf clear loop
-	wait_for 10 metric_moved lfproxy_process_loop_turns_total 1
-	python3 - "$(metric lfproxy_process_loop_max_turn_seconds)" \
-	    "$(lf show info | sed -n 's/^LoopMaxTurn_us: //p')" <<-'END'
+	wait_for 10 metric_moved lfproxy_process_loop_iterations_total 1
+	python3 - "$(metric lfproxy_process_loop_max_time_seconds)" \
+	    "$(lf show info | sed -n 's/^LoopMaxTime_us: //p')" <<-'END'
 		import sys
 		metric, now_us = float(sys.argv[1]), int(sys.argv[2])
 		assert 0 < metric * 1e6 <= now_us, (metric, now_us)
@@ -386,8 +386,8 @@ metric_moved_to_seconds() {
 	# One port, two sessions.
 	spawn two "$TOOLS/badclient" silent "127.0.0.1:$(port narrow)" \
 	    --count 2 --deadline 200
-	wait_for 10 metric_moved 'lfproxy_resource_exhausted_total{of="ports"}' 0
-	equal "descriptors" 0 "$(metric 'lfproxy_resource_exhausted_total{of="descriptors"}')"
+	wait_for 10 metric_moved 'lfproxy_resource_exhausted_total{resource="ports"}' 0
+	equal "descriptors" 0 "$(metric 'lfproxy_resource_exhausted_total{resource="descriptors"}')"
 }
 
 # Of a pool that has rested, so that nothing moves between the two looks.

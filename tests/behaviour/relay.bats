@@ -310,7 +310,7 @@ echoes() {
 	streams "127.0.0.1:$(port web)" --connections 8 --down 8388608
 	[[ $output == *"ok=8 "*"failed=0 "* ]]
 	"$BUILD/lfproxyctl" -S "$T/admin" show info >"$T/info"
-	grep -qE '^PipesMade: [1-9]' "$T/info"
+	grep -qE '^PipesCreated: [1-9]' "$T/info"
 	wait_for 10 fds_at_most "$before"
 }
 

@@ -44,7 +44,7 @@ faulty() {
 	start_streams s
 	faulty EMFILE
 	bulk
-	equal "pipes made" 0 "$(info PipesMade)"
+	equal "pipes made" 0 "$(info PipesCreated)"
 	info_at_least PipesRefused 1
 	wait_for 10 sessions_ended 8
 	refute session_like ' [^ ]*[A-Za-z][^ ]* [0-9]+/[0-9]+/[0-9]+/[0-9]+/'
@@ -61,7 +61,7 @@ faulty() {
 
 bulk_makes_pipes() {
 	bulk
-	info_at_least PipesMade 1
+	info_at_least PipesCreated 1
 }
 
 # A user without CAP_SYS_RESOURCE above the soft limit of pages gets pipes of
@@ -101,13 +101,13 @@ bulk_makes_pipes() {
 	start_streams s
 	LIMIT=$as web s
 	bulk
-	info_at_least PipesMade 1
+	info_at_least PipesCreated 1
 	wait_for 10 no_pipes
 	spawn hoard python3 -B "$T/hoard.py" $uid
 	wait_for 20 has_line hoard '^hoarded'
-	before=$(info PipesMade)
+	before=$(info PipesCreated)
 	bulk
-	equal "pipes made" "$before" "$(info PipesMade)"
+	equal "pipes made" "$before" "$(info PipesCreated)"
 	info_at_least PipesRefused 1
 	end hoard
 	wait_for 20 bulk_makes_more_pipes "$before"
@@ -115,7 +115,7 @@ bulk_makes_pipes() {
 
 bulk_makes_more_pipes() {
 	bulk
-	info_at_least PipesMade $(($1 + 1))
+	info_at_least PipesCreated $(($1 + 1))
 }
 
 no_pipes() {
@@ -225,7 +225,7 @@ sys.exit((p["shards"], p["shards_closing"]) != (int(sys.argv[1]), 0))' "$1"
 @test "splice: urgent data in bulk stops nothing, and no byte is lost" {
 	both_ways --sessions 4 --urgent
 	# While some lies ahead a direction is copied; it was spliced before.
-	info_at_least PipesMade 1 || fail "nothing was spliced"
+	info_at_least PipesCreated 1 || fail "nothing was spliced"
 	read_on
 	all_came
 }

@@ -160,13 +160,13 @@ class Bench:
                 wait_until(lambda: proxy.down == self.servers // 2,
                            "what is dead")
                 info = proxy.info()
-                told["turn_falling_us"] = int(info["LoopMaxTurn_us"])
+                told["turn_falling_us"] = int(info["LoopMaxTime_us"])
                 told["falling_cpu_us"] = int(info["LoopMaxCpu_us"])
                 host.begin_anew()
             proxy.ask("clear loop")
             told.update(self.load(proxy))
             info = proxy.info()
-            told["turn_us"] = int(info["LoopMaxTurn_us"])
+            told["turn_us"] = int(info["LoopMaxTime_us"])
             told["turn_cpu_us"] = int(info["LoopMaxCpu_us"])
             if kind != "off":
                 told["late_us"] = int(info["CheckMaxDelay_us"])

@@ -554,12 +554,14 @@ static const char *
 judge_pipes(const struct peers_proxy *proxy)
 {
 	char info[8192];
+	static const char key[] = "PipesCreated: ";
 	const char *at;
 
 	peers_proxy_ask(proxy, "show info\n", info, sizeof(info));
-	at = strstr(info, "PipesMade: ");
-	return at && strtoul(at + 11, NULL, 10) > 0 ? ""
-	                                            : "no pipe was ever made";
+	at = strstr(info, key);
+	return at && strtoul(at + strlen(key), NULL, 10) > 0
+	           ? ""
+	           : "no pipe was created";
 }
 
 int
