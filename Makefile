@@ -42,7 +42,7 @@ BELOW_ctl     := net base
 # The number of objects of one folder that may call each other in a circle, and
 # the folders where a larger circle is agreed, with its size.
 CIRCLE_MAX  := 4
-CIRCLES     := model=18 commands=17 proxy=14 check=7 config=6
+CIRCLES     := model=18 commands=17 proxy=14
 
 # What the compiler needs (+=) and what a packager may set (?=).
 CFLAGS_release := -O2 -g

@@ -9,8 +9,6 @@
 #include "base/text.h"
 #include "config/keys_internal.h"
 
-const char *const key_switches[] = {"off", "on", NULL};
-
 /* In the order of their enums in model/spec.h. */
 static const char *const promotions[] = {"adaptive", "always", "kernel", NULL};
 static const char *const orders[] = {"lifo", "fifo", "priority", NULL};

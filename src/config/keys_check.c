@@ -4,6 +4,7 @@
 #include "config/keys_internal.h"
 
 /* In the order of their enums in model/spec.h. */
+const char *const key_switches[] = {"off", "on", NULL};
 const char *const key_check_inits[] = {"up", "down", NULL};
 const char *const key_proxies[] = {"off", "v1", "v2", NULL};
 static const char *const http_versions[] = {"1.1", "2", NULL};
