@@ -29,7 +29,7 @@
 
 /* The least time between two tables.  A table takes 2 ms of the control thread,
  * so the tables of one backend take 4 % of it.  Twice the time saves little
- * more: src/README.md. */
+ * more: tests/bench/README.md. */
 #define REMAKE_MS 50
 
 static void

@@ -6,7 +6,7 @@
  * where a store must be seen before a later load, the store is a swap
  * (swap_seq), which the hardware orders and ThreadSanitizer understands.
  * Release and acquire sides that belong together carry the same tag, [P1],
- * [P2] ..., in a comment at both ends; src/README.md lists the tags.
+ * [P2] ..., in a comment at both ends; src/SHARED_WORDS.md lists them.
  *
  * They work on plain integers and pointers of up to eight bytes.
  */

@@ -206,7 +206,7 @@ add_name(struct closed_session *c, const char *name, size_t max)
 }
 
 /* Two system calls for a session of milliseconds are a few percent of what it
- * costs, and tell little: see src/README.md. */
+ * costs, and tell little: see tests/bench/README.md. */
 static bool
 wants_tcp(const struct session *s, enum close_reason reason, uint64_t total_ms)
 {

@@ -12,7 +12,7 @@
 
 #include "proxy/session.h"
 
-/* When a direction changes over, see src/README.md for the figures: to
+/* When a direction changes over (figures: tests/bench/README.md): to
  * splicing after reads of RELAY_LARGE and more in a row made RELAY_BULK bytes,
  * back to copying after RELAY_SMALLS reads in a row below RELAY_SMALL.
  * tests/bench/thresholds.py builds with others and compares. */
@@ -28,7 +28,8 @@
 #define RELAY_SMALLS 4
 
 /* One turn moves at most about this much in each direction: by the CPU seconds
- * per GB of src/README.md some 100 us of copying, and 190 of splicing. */
+ * per GB of tests/bench/README.md some 100 us of copying, and 190 of splicing.
+ */
 #define RELAY_COPY_BUDGET (128u * 1024)
 #ifndef RELAY_SPLICE_BUDGET
 #define RELAY_SPLICE_BUDGET (512u * 1024)
