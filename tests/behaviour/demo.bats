@@ -2,6 +2,8 @@
 # What a newcomer runs first: make run (scripts/demo), and make on a machine
 # where nothing is installed.
 
+# bats file_tags=onethread
+
 load helpers
 
 export LFPROXY_BUILD=$BUILD

@@ -3,6 +3,8 @@
 # Servers that the file disables: in maintenance until an operator says
 # otherwise, or until the file does.
 
+# bats file_tags=onethread
+
 load helpers
 load operator
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # `show events`: what has happened, in words and for programs.
 
+# bats file_tags=onethread
+
 load helpers
 load stat
 

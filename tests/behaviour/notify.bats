@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What the service manager is told: sd_notify(3).
 
+# bats file_tags=onethread
+
 load helpers
 
 # manager [TRY...]: the manager's socket, see notifytool.py; NOTIFY_SOCKET names

@@ -3,6 +3,8 @@
 # Passwords of the configuration: where they come from, and that nothing shows
 # them.
 
+# bats file_tags=onethread
+
 load helpers
 load operator
 
