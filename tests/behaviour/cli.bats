@@ -92,7 +92,7 @@ usage_error() {
 		    'listen = 127.0.0.1:0' 'backend = b' '[backend b]' \
 		    'server = a 127.0.0.1:9' >"$T/lfproxy.ini"
 		# shellcheck disable=SC2086 # words
-		run -3 $without timeout 20 "$BUILD/lfproxy" -c "$T/lfproxy.ini"
+		run -3 $without timeout 60 "$BUILD/lfproxy" -c "$T/lfproxy.ini"
 		[[ $output == *"error: $key = daemon takes the rights of root (CAP_SETUID and CAP_SETGID), which this process, of uid "*"; start it as root, or leave $key out" ]]
 	done
 }

@@ -168,7 +168,7 @@ logged() {
 	equal "it has waited and got no server" "sQ proxy none None -1" \
 	    "$(closed code,first,backend,server,connect_ms frontend none)"
 	"$TOOLS/badclient" leave "127.0.0.1:$(port left)" --count 1 \
-	    --at connect --how fin --deadline 20
+	    --at connect --how fin --deadline $((60 * PATIENCE))
 	ends left "CQ client left None"
 	agree_with_log
 }

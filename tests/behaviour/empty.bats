@@ -22,7 +22,7 @@ has_warning() {
 
 @test "empty: a session waits for timeout_queue and is closed, SC" {
 	DEFAULTS='timeout_queue = 200ms' web
-	run curl -sS -m 20 "$(url)"
+	run curl -sS -m $((60 * PATIENCE)) "$(url)"
 	[ "$status" -ne 0 ]
 	wait_for 10 session_like ' app/<NOSRV> .* sQ '
 	equal "usable" 0 "$(column act BACKEND)"

@@ -435,10 +435,10 @@ without_answers() {
 	without_answers ENOMEM:count=2
 	equal "the answer" 'Out of memory: there is no answer.||' \
 	    "$(answered 'show info')"
-	equal "status" 500 "$(curl -s -m 10 -o "$T/page" -w '%{http_code}' \
+	equal "status" 500 "$(fetch -s -o "$T/page" -w '%{http_code}' \
 	    "http://$HTTP/metrics")"
 	[[ $(answered 'show info') == *"|FailedAnswers: 2|"* ]]
-	equal "status" 200 "$(curl -s -m 10 -o "$T/page" -w '%{http_code}' \
+	equal "status" 200 "$(fetch -s -o "$T/page" -w '%{http_code}' \
 	    "http://$HTTP/metrics")"
 }
 

@@ -36,7 +36,7 @@ info() {
 	equal "slim" 2 "$(column slim FRONTEND)"
 	hold first 4
 	wait_for 10 is scur FRONTEND 2
-	spawn one curl -sS -m 20 "$(url)"
+	spawn one curl -sS -m $((60 * PATIENCE)) "$(url)"
 	run -0 ctl explain 192.0.2.1 web
 	[[ $output == *"accept   it waits in the backlog: the frontend is at its maxconn"* ]]
 	equal "sessions" "2 2" \

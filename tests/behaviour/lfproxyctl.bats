@@ -268,7 +268,7 @@ offers() {
 bad() {
 	local rc=0
 
-	timeout 20 "$BUILD/lfproxyctl" -S "$ADMIN" "$@" </dev/null \
+	timeout $((60 * PATIENCE)) "$BUILD/lfproxyctl" -S "$ADMIN" "$@" </dev/null \
 	    >"$T/said" 2>"$T/error" || rc=$?
 	[ "$rc" -eq 1 ] && [ -s "$T/error" ] && [ ! -s "$T/said" ] ||
 	    fail "'$*' ended with $rc: $(head -c 200 "$T/said" "$T/error")"

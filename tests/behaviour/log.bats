@@ -84,7 +84,7 @@ load helpers
 	start_app a --body-bytes 100000000
 	web a
 	run -0 "$TOOLS/badclient" leave "127.0.0.1:$(port web)" \
-	    --at response --how rst --deadline 20
+	    --at response --how rst --deadline $((60 * PATIENCE))
 	last_session
 	equal "code" CD "${S[code]}"
 	[ "${S[bytes]}" -gt 0 ]

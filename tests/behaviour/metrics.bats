@@ -237,7 +237,7 @@ many() {
 	sed -i '/ s500 /d' "$T/http.ini"
 	lf reload
 	# Somebody else does not wait.
-	run -0 curl -sS -m 30 "http://$HTTP/healthz"
+	run -0 curl -sS -m $((60 * PATIENCE)) "http://$HTTP/healthz"
 	finish slow 60
 	run -0 promtool check metrics <"$T/slow"
 	samples=$(grep -c '^haproxy_server_weight{' "$T/slow")

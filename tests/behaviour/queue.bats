@@ -109,7 +109,7 @@ many() {
 	full 'timeout_queue = 60s'
 	exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
 	spawn reset "$TOOLS/badclient" leave "127.0.0.1:$(port web)" \
-	    --at connect --how rst --deadline 20
+	    --at connect --how rst --deadline $((60 * PATIENCE))
 	exec 7>&-
 	wait_for 20 session_like ' CQ .* 0/1$'
 	wait_for 20 sessions_ended 3

@@ -183,7 +183,8 @@ download() {
 @test "relay: a server that closes at once closes the client with FIN" {
 	start_bad s close
 	web s
-	run -0 "$TOOLS/badclient" silent "127.0.0.1:$(port web)" --deadline 20
+	run -0 "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \
+	    --deadline $((60 * PATIENCE))
 	[[ $output == *"closed how=fin "* ]]
 }
 
@@ -191,7 +192,7 @@ download() {
 	start_bad s reply-reset --bytes 5000
 	web s
 	run "$TOOLS/badclient" slow "127.0.0.1:$(port web)" --rate 1000000 \
-	    --bytes 5000 --deadline 20
+	    --bytes 5000 --deadline $((60 * PATIENCE))
 	equal "badclient's exit code ($output)" 0 "$status"
 	[[ $output == *"closed how=rst "*" received=5000"* ]]
 }
@@ -201,7 +202,8 @@ download() {
 	start_bad s slow --bytes 1000000 --rate 1000
 	web s
 	run -0 "$TOOLS/badclient" leave "127.0.0.1:$(port web)" --at response \
-	    --how rst --send 0123456789 --deadline 20
+	    --how rst --send 0123456789 \
+	    --deadline $((60 * PATIENCE))
 	wait_for 10 has_line s '^closed how=rst sent=[0-9]+ received=10$'
 }
 
@@ -209,7 +211,8 @@ download() {
 	start_bad s silent
 	web s
 	run -0 "$TOOLS/badclient" leave "127.0.0.1:$(port web)" \
-	    --at half-close --how fin --send 0123456789 --deadline 20
+	    --at half-close --how fin --send 0123456789 \
+	    --deadline $((60 * PATIENCE))
 	wait_for 10 has_line s '^closed how=(fin|rst) sent=0 received=10$'
 }
 
@@ -367,7 +370,7 @@ set_pool() {
 	web=$(listening web)
 	streams "$web" --connections 4 --up 300000 --down 2000000
 	run "$TOOLS/badclient" leave "$web" --at partial --how rst --count 8 \
-	    --rate 100 --deadline 20
+	    --rate 100 --deadline $((60 * PATIENCE))
 	set_pool threads 4
 	set_pool shards 2
 	spawn during "$TOOLS/streamer" client "$web" --connections 8 \
