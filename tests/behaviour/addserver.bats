@@ -74,7 +74,7 @@ reloads() {
 	equal "the answer to reload" "$(printf '%s\n' "$@")" "$(ctl reload)"
 }
 
-@test "addserver: it gets sessions when it is enabled, and none before" {
+@test "addserver: a new server gets sessions only after it is enabled" {
 	start_streams a
 	start_streams b
 	web a
@@ -100,7 +100,7 @@ reloads() {
 	wait_for 10 eventful "server_removed.*app/b.*deleted"
 }
 
-@test "addserver: it is not deleted while it has sessions" {
+@test "addserver: a server with sessions is not deleted" {
 	start_app a
 	start_app b
 	web a
@@ -195,7 +195,7 @@ reloads() {
 }
 
 # bats test_tags=slow
-@test "addserver: two hundred come and go under verified load, nobody notices" {
+@test "addserver: 200 servers come and go under load without a failed session" {
 	local i n kib=0
 
 	n=$(scaled 200)
@@ -247,7 +247,7 @@ reloads() {
 }
 
 # bats test_tags=slow
-@test "addserver: with every algorithm, under load" {
+@test "addserver: every balancing algorithm takes new servers under load" {
 	local balances=(roundrobin leastconn random source hash first ewma)
 	local balance
 
@@ -289,7 +289,7 @@ reloads() {
 	done
 }
 
-@test "addserver: one that is added has room for those who wait" {
+@test "addserver: a new server takes sessions from the queue" {
 	start_app a
 	start_app b
 	DEFAULTS='timeout_queue = 60s' web 'a maxconn=1'
@@ -310,7 +310,7 @@ reloads() {
 	equal "they wait" 1 "$(column qcur BACKEND)"
 }
 
-@test "addserver: it has a slow start" {
+@test "addserver: a new server starts slowly" {
 	start_app a
 	start_app b
 	web a
@@ -377,7 +377,7 @@ reloads() {
 }
 
 # bats test_tags=onethread
-@test "addserver: what an operator has set stays as it is" {
+@test "addserver: overrides of other servers are kept" {
 	start_app a
 	start_app b
 	{
@@ -478,7 +478,7 @@ del_later() {
 }
 
 # bats test_tags=onethread
-@test "addserver: who may not, and what is not understood" {
+@test "addserver: a lower level and wrong arguments are refused" {
 	start_app a
 	common() {
 		printf '[global]\nlog = stderr\nadmin = %s\nadmin = %s level=operator\n' \

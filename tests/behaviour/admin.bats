@@ -204,7 +204,7 @@ sys.stdout.buffer.write(text)' "$ADMIN"
 	    "$(said 'set severity-output number;show stat x 1 1\n')"
 }
 
-@test "admin: half a line is no command" {
+@test "admin: half a line is not run" {
 	two_apps
 	equal "the answer" '' "$(said 'show cli level')"
 	equal "in two halves" 'admin||' \
@@ -309,7 +309,7 @@ jobs() {
 	ctl show info | sed -n 's/^Jobs: //p'
 }
 
-@test "admin: who has been answered is no job, who has yet to ask is one" {
+@test "admin: clients without a command count as jobs, answered ones do not" {
 	local had
 
 	two_apps
@@ -405,7 +405,7 @@ stopping() {
 	ctl show info | grep -qx 'Stopping: 1'
 }
 
-@test "admin: a change is logged with who, what, before and after" {
+@test "admin: a change is logged with its user, command, old and new value" {
 	local who
 
 	two_apps
@@ -451,7 +451,7 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 	[[ $output == "There is no pool 'a\\b';"* ]]
 }
 
-@test "lfproxyctl: nobody there, no permission, no answer" {
+@test "lfproxyctl: no socket, no permission, no answer" {
 	run -3 ctl show info
 	[[ $output == *"$ADMIN"*"No such file"*"is lfproxy running"* ]]
 	spawn mute socat "UNIX-LISTEN:$T/mute.sock" 'EXEC:true'

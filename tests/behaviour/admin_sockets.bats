@@ -112,7 +112,7 @@ tcp() {
 	[ ! -e "$T/given" ]
 }
 
-@test "admin sockets: people may have a higher level than the socket" {
+@test "admin sockets: a user may have a higher level than the socket" {
 	need_nobody
 	sockets "admin = $ADMIN\nadmin = $T/all mode=0666 level=user operators=@nogroup admins=root\nadmin = $T/named mode=0666 level=user admins=nobody"
 	equal "root" 'admin||' "$(said "UNIX-CONNECT:$T/all" 'show cli level\n')"
@@ -126,7 +126,7 @@ tcp() {
 	    grep -qE "^1 [^ ]+ nobody \(uid $(id -u nobody), pid [0-9]+\): pool main threads: 2 -> 3$"
 }
 
-@test "admin sockets: by a further group" {
+@test "admin sockets: a supplementary group grants its level" {
 	local group
 
 	need_nobody
@@ -199,7 +199,7 @@ assert b"" in [s.recv(100) for s in socks]
 
 # Symptom: a page that a browser showed could give commands, since the lines of
 # the request's body were run.
-@test "admin sockets: an HTTP request is no command" {
+@test "admin sockets: an HTTP request is refused" {
 	LOG=stderr sockets "admin = $ADMIN\nadmin = 127.0.0.1:0 level=admin"
 	run timeout $((60 * PATIENCE)) curl -s --http0.9 -m 60 \
 	    --data-binary $'\nset pool main threads 3\n' "http://$(tcp)/"

@@ -60,7 +60,7 @@ level_of() {
 	ctl "$1" show cli level
 }
 
-@test "admin reload: sockets come, move and go, and who asked is answered" {
+@test "admin reload: sockets appear, move and go, the client is answered" {
 	local first second
 
 	begin "admin = $T/a"
@@ -100,7 +100,7 @@ global: admin: 127.0.0.1:0 is new" "$(grep -v ': warning: ' <<<"$output")"
 	equal "again" admin "$(level_of "$T/a")"
 }
 
-@test "admin reload: options change, nobody is cut, and a lower level holds at once" {
+@test "admin reload: options change without a disconnect, levels at once" {
 	local inode
 
 	begin "admin = $T/a mode=0666"
@@ -183,7 +183,7 @@ refused_reload() {
 	equal "the level" admin "$(level_of "$admin")"
 }
 
-@test "admin reload: what cannot be done changes nothing, and says where" {
+@test "admin reload: an impossible change is refused with its place" {
 	local fds
 
 	start_app a
@@ -224,7 +224,7 @@ refused_reload() {
 	equal "the level" admin "$(level_of "$T/other")"
 }
 
-@test "admin reload: a file that was lost is made anew, another's is left alone" {
+@test "admin reload: a lost socket file is made again, a foreign one is kept" {
 	begin "admin = $T/a" "admin = $T/b"
 	rm "$T/a"
 	run -0 ctl "$T/b" reload
@@ -325,7 +325,7 @@ page "[0-9]{6,}" end b''"$ ]] || fail "$output"
 	refused "http://$(http)/healthz"
 }
 
-@test "admin reload: who waits in the backlog of what is closed is answered" {
+@test "admin reload: clients in the backlog of a closed socket are answered" {
 	begin "admin = $T/a" "admin = $T/b" 'http = 127.0.0.1:0'
 	file "admin = $T/a"
 	run -0 tool backlog "$LFPROXY_PID" "$T/b" "$(http)" 40
@@ -335,7 +335,7 @@ page "[0-9]{6,}" end b''"$ ]] || fail "$output"
 	[ ! -e "$T/b" ]
 }
 
-@test "admin reload: to and fro under a storm of clients, nobody is cut" {
+@test "admin reload: repeated reloads under many clients cut no answer off" {
 	local fds port other n
 
 	port=$(free_port)

@@ -132,7 +132,7 @@ names() {
 	done
 }
 
-@test "balance: what would be without effect is refused" {
+@test "balance: settings without effect are refused" {
 	refuses() {
 		printf '%s\n' '[frontend web]' 'listen = 127.0.0.1:0' \
 		    'backend = app' '[backend app]' 'server = a 127.0.0.1:1' \

@@ -24,7 +24,7 @@ bench_python() {
 	[ "$status" -eq 0 ]
 }
 
-@test "bench: a bad client that floods ends when it is told to" {
+@test "bench: a flooding client stops on SIGTERM" {
 	start_app a
 	spawn flood "$TOOLS/badclient" never-read "$(addr a)" --count 50 \
 	    --deadline 200
@@ -54,7 +54,7 @@ bench_python() {
 	[[ $output == *"failed runs: 0"* ]]
 }
 
-@test "soak: what grows is found, memory and descriptors each for itself" {
+@test "soak: growth of memory and of descriptors is found" {
 	bench_python - <<-END
 		from soak import compare
 		def run(kib, fds):

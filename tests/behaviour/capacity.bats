@@ -117,7 +117,7 @@ grows_at_this_pace() {
 }
 
 # bats test_tags=onethread
-@test "capacity: what grows says when it is full, and what has grown not" {
+@test "capacity: the time until full is given for growing resources only" {
 	start_app a
 	web 'a maxconn=900'
 	cat >"$T/grow.py" <<-'END'

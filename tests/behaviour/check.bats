@@ -32,7 +32,7 @@ load checks
 	    "$(for _ in 1 2; do fetch "$(url)"; done | sort | xargs)"
 }
 
-@test "check: the status tells how many failures are left" {
+@test "check: the status shows how many failures are left" {
 	start_app a
 	BACKEND="$(checked connect fall=1000 rise=2)" web a
 	until_column 10 a check_status L4OK

@@ -207,7 +207,7 @@ queued_is() {
 	equal "the status" 'DOWN (agent)' "$(column a status)"
 }
 
-@test "agent: one that is gone changes nothing" {
+@test "agent: an agent that does not answer changes nothing" {
 	with_agent
 	agent '20%'
 	until_column 10 a weight 20

@@ -34,7 +34,7 @@ tls() {
 	[[ $(column tls last_chk) == *other.example* ]]
 }
 
-@test "check: https, a certificate of nobody that is trusted" {
+@test "check: https, a certificate of an unknown authority" {
 	tls
 	BACKEND="$(checked "https fall=1")" web tls
 	until_failed tls L6RSP

@@ -137,7 +137,7 @@ delay_cleared() {
 	[ "$(info CheckMaxDelay_us)" -lt 300000 ]
 }
 
-@test "check: how late checks are, and the loop's longest turn, are told" {
+@test "check: the delay of checks and the loop's longest turn are shown" {
 	start_app a
 	BACKEND="check = connect interval=50ms" web a
 	wait_for 10 info_at_least ChecksStarted 5

@@ -57,7 +57,7 @@ scripted() {
 	wait_for 10 ended "$(cat "$T/pid")"
 }
 
-@test "script: one that is killed, prints without end, or is gone" {
+@test "script: a killed, an endlessly printing and a missing script fail" {
 	script 'kill -SEGV $$'
 	scripted
 	until_failed a PROCERR
@@ -69,7 +69,7 @@ scripted() {
 	equal "why" "No such file or directory" "$(column a last_chk)"
 }
 
-@test "script: one that runs is ended with lfproxy, and by a reload" {
+@test "script: a running script is ended with lfproxy and by a reload" {
 	script "echo \$\$ >>$T/pids" 'exec sleep 60'
 	start_app a
 	BACKEND="check = script interval=60s timeout=60s
@@ -128,7 +128,7 @@ no_zombies() {
 }
 
 # Symptom: what a script left in the background outlived it, and lfproxy.
-@test "script: what it leaves behind ends with it" {
+@test "script: processes that a script leaves behind are ended" {
 	script "sleep 600 >/dev/null 2>&1 & echo \$! >>$T/left"
 	scripted
 	until_check a PROCOK

@@ -55,7 +55,7 @@ told() {
 	wait_for 10 column_like b status '^UP [0-9]+/1000$'
 }
 
-@test "check: one server is not checked, starts down, or elsewhere" {
+@test "check: a server may be unchecked, start down, or be checked elsewhere" {
 	start_app a
 	start_bad b refuse
 	start_bad c refuse
@@ -179,7 +179,7 @@ fall=1")" web tls
 	until_failed tls L6RSP
 }
 
-@test "check: with a PROXY header, refused, silent, and no connect" {
+@test "check: with a PROXY header, also refused, unanswered and unconnected" {
 	start_bad a refuse
 	start_bad b silent
 	start_bad c full
@@ -240,7 +240,7 @@ other_is() {
 	    "$(for _ in 1 2; do fetch "$(url)"; done | sort | xargs)"
 }
 
-@test "track: follows on after a reload, and anew" {
+@test "track: a server keeps following after a reload, and follows another" {
 	tracking
 	end a
 	until_column 10 a status DOWN

@@ -73,7 +73,7 @@ usage_error() {
 	usage_error -l 127.0.0.1:0 -s 127.0.0.1:80 more
 }
 
-@test "cli: a file that is no socket is not replaced by a unix listener" {
+@test "cli: a unix listener does not replace a regular file" {
 	echo precious >"$BATS_TEST_TMPDIR/file"
 	run "$LFPROXY_BUILD/lfproxy" -l "unix:$BATS_TEST_TMPDIR/file" \
 	    -s 127.0.0.1:9

@@ -88,7 +88,7 @@ talk() {
 	END
 }
 
-@test "closed: every kind of end, with its code and who closed first" {
+@test "closed: every kind of end, with its code and the side that closed first" {
 	local nobody
 
 	nobody=$(free_port)
@@ -157,7 +157,7 @@ logged() {
 	[ "$(grep -c '^{' "$LFPROXY_LOG")" -eq "$1" ]
 }
 
-@test "closed: who had no server, and a client that left the queue" {
+@test "closed: sessions without a server, and a client that left the queue" {
 	DEFAULTS='timeout_queue = 200ms'
 	start_app a
 	many "none:$(addr a)" "left:$(addr a)\ntimeout_queue = 1m"
@@ -226,7 +226,7 @@ logged() {
 }
 
 # bats test_tags=onethread
-@test "closed: what a reload has removed is still found, by name" {
+@test "closed: sessions of removed frontends and servers are found by name" {
 	start_app a
 	start_app b
 	many "one:$(addr a)" "two:$(addr b)"
@@ -240,7 +240,7 @@ logged() {
 	equal "one that never was" "No such frontend." "$output"
 }
 
-@test "closed: as many as closed_sessions, another number by a reload" {
+@test "closed: closed_sessions limits the records, a reload changes the limit" {
 	start_app a
 	GLOBAL='closed_sessions = 5' web a
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -342,7 +342,7 @@ for line in sys.stdin: print(json.loads(line)["id"])' >"$T/expected"
 }
 
 # bats test_tags=onethread
-@test "closed: it is the session's id of show sess" {
+@test "closed: the id is that of show sess" {
 	start_bad silent silent
 	web silent
 	spawn held "$TOOLS/badclient" silent "127.0.0.1:$(port web)" \

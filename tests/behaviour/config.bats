@@ -46,7 +46,7 @@ write_good() {
 	[ -z "$stderr" ]
 }
 
-@test "config: -t tells every error with its line, and exits with 1" {
+@test "config: -t reports every error with its line, exits with 1" {
 	write <<-'EOF'
 	early = 1
 	[frontend web]
@@ -108,7 +108,7 @@ write_good() {
 	[[ "$output" == "$ini:22: unknown key 'xyzzy'"* ]]
 }
 
-@test "config: a file of HAProxy, of nginx, or in UTF-16 is told in one line" {
+@test "config: a file of HAProxy, of nginx or in UTF-16 is reported in one line" {
 	local use="lfproxy reads [section] and key = value lines, see lfproxy.ini(5)"
 
 	write <<-'EOF'
@@ -147,7 +147,7 @@ write_good() {
 	[[ "$output" == "$ini:17: "* ]]
 }
 
-@test "config: what looks like a blank and is none is named" {
+@test "config: a non-ASCII blank is named in the error" {
 	write_good
 	printf 'retries\302\240= 3\n' >>"$ini"
 	run -1 "$lfproxy" -t -c "$ini"
@@ -251,7 +251,7 @@ write_good() {
 	[[ "$stderr" == *"-n 0: '0' is no number of threads; "* ]]
 }
 
-@test "config: wrong use is told with a way to help, and exits with 2" {
+@test "config: wrong usage points to the help, exits with 2" {
 	for args in "" "-t" "-l :80" "-s h:80" "-c f -l :80" "-c f -n 2" \
 	    "-c f g" "-c" "-x" "--nonsense"; do
 		# shellcheck disable=SC2086 # cut into words on purpose

@@ -75,7 +75,7 @@ futex_calls() {
 }
 
 # Without an access log: its writer, a thread of its own, sleeps on a futex.
-@test "cost: with a shard for each thread no futex is called" {
+@test "cost: no futex calls with a shard for each thread" {
 	local why LOG=off
 
 	why=$(strace -o "$T/can" -e trace=none true 2>&1) ||

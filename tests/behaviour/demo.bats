@@ -74,7 +74,7 @@ demo_refuses() {
 	[[ $output == *"port $1 is taken"*"PORT=9000 make run"* ]]
 }
 
-@test "demo: a port that is taken is told with what to do" {
+@test "demo: a port in use is reported with what to do" {
 	local port
 
 	some_port

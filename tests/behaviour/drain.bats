@@ -115,7 +115,7 @@ fades_or_is_drained() {
 	wait_for 10 grep -q '"code":"KD","reason":"its server is drained, and the time for that was over"' "$LFPROXY_LOG"
 }
 
-@test "drain: who is connecting when the time is over gets another server" {
+@test "drain: sessions still connecting at the end get another server" {
 	start_bad a full
 	start_app b
 	DEFAULTS='timeout_connect = 60s' web a b
@@ -167,7 +167,7 @@ fades_or_is_drained() {
 }
 
 # bats test_tags=onethread
-@test "drain: what the operator says of state or weight ends it, nothing else does" {
+@test "drain: only a new state or weight ends a drain" {
 	two 1 --verify
 	done_ drain server app/a over 1h
 	done_ set server app/a maxconn 100
@@ -253,7 +253,7 @@ fades_or_is_drained() {
 }
 
 # bats test_tags=onethread
-@test "drain: what is wrong is said, and nothing is begun" {
+@test "drain: wrong arguments are reported, no drain begins" {
 	two
 	refused_with "Require 'backend/server'." drain server
 	refused_with "No such server." drain server app/x

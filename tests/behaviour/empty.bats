@@ -28,7 +28,7 @@ has_warning() {
 	equal "usable" 0 "$(column act BACKEND)"
 }
 
-@test "empty: add server fills it, and who waits gets the server" {
+@test "empty: queued sessions get the server that add server brings" {
 	start_app a
 	DEFAULTS='timeout_queue = 100s' web
 	spawn one curl -sS -m 60 "$(url)"

@@ -41,7 +41,7 @@ holds_a_session() {
 	[ "$(column scur a)" = 1 ]
 }
 
-@test "events: the cause is told before what follows from it" {
+@test "events: a cause is listed before its consequences" {
 	start_bad a silent
 	start_bad b silent
 	BACKEND='check = connect interval=1h
@@ -145,7 +145,7 @@ holds_a_session() {
 	equal "the first" 42 "$(head -n 1 "$T/events" | cut -d' ' -f1)"
 }
 
-@test "events: what is no argument" {
+@test "events: wrong arguments are refused" {
 	start_app a
 	web a
 	run ! ctl show events 0

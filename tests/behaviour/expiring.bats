@@ -114,7 +114,7 @@ state() {
 }
 
 # bats test_tags=onethread
-@test "expiring: what was changed meanwhile stays, and it is said" {
+@test "expiring: a later change is kept, and that is logged" {
 	two
 	answers '^1 server app/a weight: 50, changed since by .*, stays: ' \
 	    "set weight app/a 50 for 1s; set weight app/a 30; show expiring; show expiring json"
@@ -264,7 +264,7 @@ print(len(ids), ids[0], ids[-1])')"
 
 # The file comes to say what was set for a time: then it is no longer for a time.
 # bats test_tags=onethread
-@test "expiring: what the file says meanwhile is not undone" {
+@test "expiring: a change by a reload is not undone" {
 	two
 	sed -i 's/^threads = 2/threads = 2\nshards = 1/' "$T/lfproxy.ini"
 	ctl reload
@@ -278,7 +278,7 @@ print(len(ids), ids[0], ids[-1])')"
 }
 
 # bats test_tags=onethread
-@test "expiring: what is wrong is said, and nothing is changed" {
+@test "expiring: wrong arguments are reported, nothing changes" {
 	start_app a
 	start_app b
 	web a b

@@ -83,7 +83,7 @@ held() {
 }
 
 # bats test_tags=onethread, slow
-@test "explain: what it says of each algorithm is what happens" {
+@test "explain: the prediction holds for each algorithm" {
 	local kind source said i
 
 	three_apps
@@ -115,7 +115,7 @@ held() {
 }
 
 # bats test_tags=onethread
-@test "explain: with a source port, or the destination, as the key" {
+@test "explain: a source port or the destination as the key" {
 	local i
 
 	three_apps
@@ -174,7 +174,7 @@ held() {
 }
 
 # bats test_tags=onethread
-@test "explain: ewma names chances that sum up to 1, none for who is out" {
+@test "explain: chances under ewma add up to 1, servers that are down have none" {
 	three_apps
 	BALANCE=ewma web a b 'c backup'
 	fetch -H 'Connection: close' "$(url)?[1-20]" >"$T/names"
@@ -346,7 +346,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 
 # At each of these moments one table is made, and what comes after it waits for
 # another one, but for who is out.
-@test "explain: of servers that come and go together all have their keys" {
+@test "explain: servers added and deleted together all have their keys" {
 	local i
 
 	start_app a
@@ -427,7 +427,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 }
 
 # bats test_tags=onethread
-@test "explain: what keeps a client in the backlog" {
+@test "explain: reasons for a client to stay in the backlog" {
 	start_app a
 	web a
 	equal "accepted" True "$(ctl explain 127.0.0.1 json |
@@ -450,7 +450,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 }
 
 # bats test_tags=onethread
-@test "explain: what it cannot heed is refused" {
+@test "explain: arguments without effect are refused" {
 	local i
 
 	start_app a

@@ -57,7 +57,7 @@ served_since() {
 	refute session_like ' [A-Za-z]. [0-9]+/'
 }
 
-@test "faults: a server that resets each connection at once is no endless retry" {
+@test "faults: a server that resets each connection is not retried endlessly" {
 	start_bad s reset
 	web s
 	run fetch "$(url)"

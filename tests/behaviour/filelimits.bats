@@ -116,7 +116,7 @@ rated() {
 }
 
 # Lower bounds only, so a slow machine passes: 2 at once, then 20 a second.
-@test "limits: rate of a frontend holds and closes nobody" {
+@test "limits: the rate of a frontend holds without closing sessions" {
 	local ms
 
 	start_app a

@@ -57,7 +57,7 @@ ends_after() {
 	equal "client aborts" 1 "$(column cli_abrt a)"
 }
 
-@test "first byte: by default a server may speak first" {
+@test "first byte: a server may speak first by default" {
 	start_greeter g
 	web g
 	cat >>"$T/lfproxy.ini" <<-END
@@ -74,7 +74,7 @@ ends_after() {
 	exec 4>&-
 }
 
-@test "first byte: what the server sends does not put it off" {
+@test "first byte: bytes of the server do not extend the time" {
 	start_greeter g 0.05
 	DEFAULTS='timeout_first_byte = 600ms' web g
 	silent_ends cD 600
@@ -99,7 +99,7 @@ ends_after() {
 	ends_after sD 1200 1
 }
 
-@test "first byte: in the queue" {
+@test "first byte: the time runs in the queue" {
 	start_greeter g
 	DEFAULTS='timeout_first_byte = 2s' \
 	    BACKEND=$'check = off\ntimeout_queue = 1h' web 'g maxconn=1'
@@ -210,7 +210,7 @@ timeout_connect = 2500ms' web f
 	exec 4>&-
 }
 
-@test "first byte: at a unix socket" {
+@test "first byte: the time holds for a unix socket" {
 	start_greeter g
 	WEB="unix:$T/web.sock" DEFAULTS='timeout_first_byte = 600ms' web g
 	spawn lives sh -c "(echo one; exec tail -f /dev/null) |

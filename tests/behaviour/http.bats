@@ -74,7 +74,7 @@ ready_is() {
 frontend web: backend canary has 1 usable server' "$output"
 }
 
-@test "http: a frontend that lets nobody connect is not ready" {
+@test "http: a frontend that accepts no connections is not ready" {
 	start_app a
 	monitored a
 	wait_for 10 ready_is 200
@@ -88,7 +88,7 @@ frontend web: no new sessions' "$output"
 	ask 503 /readyz
 }
 
-@test "http: what a page is made of" {
+@test "http: the parts of a page" {
 	local page type
 
 	start_app a
@@ -181,7 +181,7 @@ sessions_now() {
 # Idlers who come again for all its connections: whoever asks takes the place of
 # one of them.
 # bats test_tags=slow
-@test "http: garbage, endless headers and idlers stop nobody" {
+@test "http: garbage, endless headers and idle clients do not delay others" {
 	start_app a
 	monitored a
 	cat >"$T/rude.py" <<-'END'

@@ -118,7 +118,7 @@ refused() {
 	    "$T/conf.d/app.ini:4: retries: '99' is no whole number"
 }
 
-@test "include: what stands twice is told with both places" {
+@test "include: a duplicate is reported with both places" {
 	main 'include = conf.d/*.ini'
 	backend_file conf.d/app.ini app
 	backend_file conf.d/b.ini app
@@ -161,7 +161,7 @@ refused() {
 	refused "$T/8.ini:1: include: '9.ini' is included too deep"
 }
 
-@test "include: what is no file, and what may not be read, is told" {
+@test "include: a missing and an unreadable file are reported" {
 	local WITHOUT
 
 	without dac_override dac_read_search

@@ -65,7 +65,7 @@ answered() {
 	rm -f "$T/fake.sock"
 }
 
-@test "lfproxyctl: an answer that was cut off is no success" {
+@test "lfproxyctl: an answer that is cut off is a failure" {
 	local text
 
 	local fine='[status 0]\n\n'
@@ -104,7 +104,7 @@ for row in json.load(sys.stdin):
     print(*["-" if value is None else value for value in row.values()])'
 }
 
-@test "json: it says what the text says" {
+@test "json: the values are those of the text" {
 	local state
 
 	two_apps
@@ -332,7 +332,7 @@ bad() {
 	[[ "$(ctl show servers conn)" == "# bkname/svname"* ]]
 }
 
-@test "show servers: what is wrong with one is seen" {
+@test "show servers: a server's fault is shown" {
 	start_app a
 	BACKEND='check = http path=/status/503 interval=100ms fall=1' web a
 	wait_for 10 says_down app/a

@@ -37,7 +37,7 @@ info_above() {
 	[ "$(info "$1")" -gt "$2" ]
 }
 
-@test "limits: the budget adds up, and every part of it is told" {
+@test "limits: the budget adds up and each part is shown" {
 	local n own reserve
 
 	start_app a
@@ -162,7 +162,7 @@ waiting_at_least() {
 }
 
 # bats test_tags=timing
-@test "limits: with three times as many clients it rests, and goes on at once" {
+@test "limits: with three times as many clients accepting pauses, then resumes" {
 	JUDGE_TIME=1 three_times 256
 }
 
@@ -214,7 +214,7 @@ goes_on() {
 	in_time $(($(now_ms) - began)) $((1000 * PATIENCE))
 }
 
-@test "limits: ENFILE, ENOBUFS, ENOMEM when accepting: told, and no spin" {
+@test "limits: ENFILE, ENOBUFS, ENOMEM of accept are logged, without a busy loop" {
 	local error began said
 
 	start_app a
@@ -233,7 +233,7 @@ goes_on() {
 	done
 }
 
-@test "limits: a lack when connecting is counted and ends the session with RC" {
+@test "limits: exhaustion while connecting is counted, the session ends with RC" {
 	local error
 
 	start_app a

@@ -106,7 +106,7 @@ connect_both() {
 }
 
 # bats test_tags=slow
-@test "lineup: on_down = close spares no session, whatever the moment" {
+@test "lineup: on_down = close ends every session, whatever its state" {
 	local i
 
 	health a b
@@ -194,7 +194,7 @@ connect_both() {
 	[[ $output == *"server a: on_down: close -> (the backend's)"* ]]
 }
 
-@test "lineup: in a panic all servers are tried, and it is told" {
+@test "lineup: in a panic all servers are tried, and that is logged" {
 	health a b c d
 	BACKEND="$(checked connect fall=1 rise=1)"$'\npanic_percent = 50' \
 	    web "a $(checked_at a)" "b $(checked_at b)" "c $(checked_at c)" \

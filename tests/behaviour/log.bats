@@ -53,7 +53,7 @@ load helpers
 	equal "bytes" "$n" "${S[bytes]}"
 }
 
-@test "log: the timers tell where the time went" {
+@test "log: the timers show where the time went" {
 	local began
 
 	start_app a --delay 400
@@ -170,7 +170,7 @@ load helpers
 	equal "lines" "" "$(sessions)"
 }
 
-@test "log: clients of unix sockets are told by which of them they came in" {
+@test "log: a client of a unix socket is logged with the path of the socket" {
 	local pair i=0
 
 	start_app a

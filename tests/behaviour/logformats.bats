@@ -104,7 +104,7 @@ assert got == sys.argv[1], ascii(got)' \
 	done
 }
 
-@test "log: a server that has a name is told by its address, as in show stat" {
+@test "log: a server with a host name is logged with its address" {
 	local port
 
 	[ "$(getent ahosts localhost | awk 'NR == 1 { print $1 }')" = 127.0.0.1 ] ||
@@ -154,7 +154,7 @@ hold() {
 	equal "ids" 1 "$(field id | sort -u | wc -l)"
 }
 
-@test "log: in tcplog a session that goes on has pluses, as with logasap" {
+@test "log: tcplog marks an ongoing session with pluses, as logasap does" {
 	start_app a
 	ADDRESSES=("$(addr a)")
 	logging "file=$T/log" 'log_on_connect = on'
@@ -214,7 +214,7 @@ next_is_in_time() {
 	equal "codes" '-- SC' "$(awk '{ print $7 }' "$T/log" | paste -sd' ')"
 }
 
-@test "log: sample takes one in so many, all lines of a session or none" {
+@test "log: sample takes one session in N with all of its lines" {
 	local n
 
 	start_streams a

@@ -207,7 +207,7 @@ every_target() {
 	equal "lines of JSON" "$n" "$(cat "$T"/logs/access.json* | wc -l)"
 }
 
-@test "log: a file that cannot be reopened is kept" {
+@test "log: a file that cannot be reopened stays open" {
 	start_app a
 	mkdir "$T/logs"
 	logging "file=$T/logs/access.log"
@@ -236,7 +236,7 @@ full_disk() {
 	equal "answers of the admin socket" 1 "$(dropped | wc -l)"
 }
 
-@test "log: when a full disk has room again lines go on, and drops are told" {
+@test "log: lines go on when a full disk has room again, drops are counted" {
 	receive local "unix:$T/log.sock"
 	full_disk 8000
 	ln -sfn "$T/room.log" "$T/access.log"
@@ -284,7 +284,7 @@ stops_with_a_full_disk() {
 	equal "what show info counts" "$(dropped)" "$(reported)"
 }
 
-@test "log: a syslog daemon that is started anew gets what came meanwhile" {
+@test "log: a restarted syslog daemon gets the lines of its absence" {
 	receive local "unix:$T/log.sock"
 	start_app a
 	logging "syslog=unix:$T/log.sock"
@@ -298,7 +298,7 @@ stops_with_a_full_disk() {
 	equal "lines dropped" 0 "$(dropped)"
 }
 
-@test "log: a remote daemon that is not there is counted, and stops nobody" {
+@test "log: an absent remote daemon is counted and delays no session" {
 	start_streams a
 	logging "syslog=127.0.0.1:$(free_port)"
 	at_once 800
@@ -306,7 +306,7 @@ stops_with_a_full_disk() {
 	wait_for 10 lfproxy_said 'log lines were dropped, syslog 127'
 }
 
-@test "log: a pipe that nobody empties stops nobody" {
+@test "log: a full pipe delays no session" {
 	start_streams a
 	mkfifo "$T/pipe"
 	exec {reader}<>"$T/pipe"

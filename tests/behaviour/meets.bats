@@ -93,7 +93,7 @@ agent() {
 	mv "$T/answer.new" "$T/answer"
 }
 
-@test "meets: on_down = close holds for who tracks, and a backup takes over" {
+@test "meets: on_down = close applies to tracking servers, a backup takes over" {
 	tracked 'on_down = close'
 	connect
 	end a
@@ -143,7 +143,7 @@ print(row["scur"], "of", places,
 sys.exit(row["scur"] != sys.argv[1])' "$1" >>"$T/looks"
 }
 
-@test "meets: who waits for a server gets in as its slow start lets them" {
+@test "meets: queued sessions get a server as its slow start permits" {
 	start_app a
 	BACKEND="$(checked connect fall=1 rise=1)"$'\nslow_start = 8s' \
 	    DEFAULTS='timeout_queue = 100s' web 'a maxconn=20'
@@ -162,7 +162,7 @@ sys.exit(row["scur"] != sys.argv[1])' "$1" >>"$T/looks"
 	until_column 10 a scur 0
 }
 
-@test "meets: those who wait get the server that a reload brings" {
+@test "meets: queued sessions get the server that a reload adds" {
 	start_app a
 	start_app b
 	BACKEND="$(checked connect fall=1 rise=1)" \

@@ -48,7 +48,7 @@ hold() {
 }
 
 # bats test_tags=onethread
-@test "memory: most of the heap has a name, and the rest is told" {
+@test "memory: most of the heap is named, the rest is shown" {
 	local named heap rest
 
 	start_app a
@@ -99,7 +99,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 }
 
 # bats test_tags=onethread
-@test "memory: what a peer does not take is in a buffer, or in a pipe" {
+@test "memory: pending data is counted in buffers or in pipes" {
 	local splice row bytes
 
 	for splice in off auto; do
@@ -120,7 +120,7 @@ print(x["named_heap"], x["heap"], x["unexplained_heap"])')
 }
 
 # bats test_tags=onethread
-@test "memory: text and json have the same rows, and who asks is one of them" {
+@test "memory: text and JSON have the same rows, one of them the client" {
 	start_app a
 	web a
 	equal "rows" "$(ctl show memory | grep -vcE \
@@ -145,7 +145,7 @@ longest() {
 # 0.2 to 0.6 ms where it was measured; a turn that makes all of an answer of 500
 # servers takes 3 to 6.
 # bats test_tags=onethread,timing
-@test "memory: with 500 servers no answer holds up the loop" {
+@test "memory: no answer blocks the loop with 500 servers" {
 	local i us
 
 	{

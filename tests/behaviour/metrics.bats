@@ -254,7 +254,7 @@ own() {
 	equal "$1" "$2" "$(metric "lfproxy_$1")"
 }
 
-@test "metrics: what only lfproxy has says what show stat and show info say" {
+@test "metrics: lfproxy's own metrics match show stat and show info" {
 	start_app a
 	monitored <<-END
 		[frontend web]
@@ -351,7 +351,7 @@ metric_moved_to_seconds() {
 	    'haproxy_backend_max_total_time_seconds{proxy="app"}') =~ ^1\.[2-9] ]]
 }
 
-@test "metrics: a server that is ejected is down, and ports that ran out are told" {
+@test "metrics: an ejected server is down, exhausted ports are counted" {
 	start_bad r refuse
 	start_app a
 	start_bad silent silent
@@ -418,7 +418,7 @@ pool = json.load(sys.stdin)[0]
 sys.exit(pool["taken_over"] == pool["guarded"] or pool["wakes"] == 0)'
 }
 
-@test "metrics: of a pool they are what show pool shows" {
+@test "metrics: those of a pool match show pool" {
 	start_app s
 	monitored <<-END
 		[pool main]

@@ -135,7 +135,7 @@ served_by() {
 	equal 'an address' 127.0.0.1:1100 "$(column addr s100)"
 }
 
-@test "names: one that is silent does not hold up the others" {
+@test "names: a name without an answer delays no other name" {
 	local i hosts=()
 
 	for i in {1..7}; do
@@ -239,7 +239,7 @@ served_by() {
 	served_by a
 }
 
-@test "names: what cannot be a name is an error" {
+@test "names: an impossible name is an error" {
 	config 'check = off' 'server = a no..where:80' >"$T/x.ini"
 	run -1 "$LFPROXY" -t -c "$T/x.ini"
 	[[ $output == *"'no..where' cannot be a host's name"* ]]

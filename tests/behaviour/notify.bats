@@ -71,7 +71,7 @@ configuration() {
 	wait_for 10 told '^READY=1 '
 }
 
-@test "notify: a name that is no socket's is a warning" {
+@test "notify: a wrong socket name is a warning" {
 	NOTIFY_SOCKET=vsock:2:1 start_lfproxy < <(configuration)
 	wait_for 10 lfproxy_said 'NOTIFY_SOCKET=vsock:2:1 is neither'
 }
@@ -86,7 +86,7 @@ configuration() {
 	equal "warnings" 1 "$(grep -c NOTIFY_SOCKET "$LFPROXY_LOG")"
 }
 
-@test "notify: a reload is told with its start, its time and its end" {
+@test "notify: a reload is reported with its start, its time and its end" {
 	local before after at
 
 	manager

@@ -57,7 +57,7 @@ hammer() {
 }
 
 # A client of a unix socket has no address to come from, and gets no server.
-@test "passive: no server is to blame for the family of a client's address" {
+@test "passive: the family of a client's address is not a server's failure" {
 	need_foreign_address
 	start_app a
 	start_app b
@@ -167,7 +167,7 @@ past() {
 
 # What the control thread was told, or had to look at, while the server was not
 # in the configuration.
-@test "passive: a server that is removed while ejected is not so for ever after" {
+@test "passive: a server removed while ejected is not ejected when it returns" {
 	local back
 
 	serve r "$ROOT/tests/behaviour/stormtool.py" server 127.0.0.1:0 "$T/got"
@@ -270,7 +270,7 @@ on_error = fast_check' web r a
 	equal "hanafail" 1 "$(column hanafail r)"
 }
 
-@test "passive: an answer in between begins the count anew" {
+@test "passive: an answer in between resets the count" {
 	start_app r
 	start_app a
 	BACKEND='check = connect interval=60s fall=1
@@ -288,7 +288,7 @@ on_error = mark_down' web r a
 	equal "hanafail" 0 "$(column hanafail r)"
 }
 
-@test "passive: what cannot work is an error" {
+@test "passive: settings that cannot work are errors" {
 	cat >"$T/bad.ini" <<-END
 		[frontend web]
 		listen = 127.0.0.1:0

@@ -40,7 +40,7 @@ for s in json.load(sys.stdin):
 	[ "$(grep -c . <<<"$output")" = "$1" ]
 }
 
-@test "pausing: who causes an ejection is served by the backup, at once" {
+@test "pausing: the session that causes an ejection gets the backup at once" {
 	start_bad r refuse
 	start_app b
 	BACKEND=$'check = off\neject_after = 1\neject_max_percent = 100%

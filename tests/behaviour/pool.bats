@@ -107,7 +107,7 @@ quiet_ledger() {
 	    p["dispatched"] + p["merged"] + p["stale"] + p["in_batch"]' True
 }
 
-@test "pool: show pool tells settings, roles, ledger, counters and times" {
+@test "pool: show pool shows settings, roles, ledger, counters and times" {
 	streaming
 	streams "127.0.0.1:$(port web)" --connections 4 --up 50000 --down 50000
 	run -0 ctl show pool main
@@ -218,7 +218,7 @@ quiet_ledger() {
 }
 
 # bats test_tags=slow
-@test "pool: what is not possible is refused, with the reason, under load" {
+@test "pool: impossible changes are refused with the reason, under load" {
 	MAIN=$'threads = 4\nshards = 2' streaming
 	begin_load
 	before=$(main "$SETTINGS")
@@ -251,7 +251,7 @@ quiet_ledger() {
 	end_load
 }
 
-@test "pool: only an admin may change one" {
+@test "pool: changes need the level admin" {
 	start_app a
 	web a
 	before=$(main "$SETTINGS")
@@ -438,7 +438,7 @@ shard_fds_are() {
 	equal "descriptors of shards" "$before" "$(shard_fds)"
 }
 
-@test "pool: shards that lack descriptors are refused, and leave none open" {
+@test "pool: shards without descriptors are refused and leave none open" {
 	MAIN=$'threads = 40\nshards = 1' streaming
 	before=$(shard_fds)
 	fds=$(fd_count)

@@ -146,7 +146,7 @@ nginx_ready() {
 	curl -s -o /dev/null -m 2 --haproxy-protocol "http://127.0.0.1:$1/"
 }
 
-@test "proxy: nginx behind is told the client, in either version" {
+@test "proxy: nginx learns the client's address, in both versions" {
 	local version client
 
 	start_nginx
@@ -226,7 +226,7 @@ ctl_checked() {
 	done
 }
 
-@test "proxy: with Fast Open the header opens the connection" {
+@test "proxy: the header travels in the SYN with Fast Open" {
 	server a
 	OPTIONS='' front '' "server = a $(addr a) send_proxy=v2 tfo=on"
 	say none none none --data 3000
@@ -234,7 +234,7 @@ ctl_checked() {
 	equal "headers" 3 "$(grep -c '^v2 TCP4' "$T/a.out")"
 }
 
-@test "proxy: a client of a unix socket has no address to be told" {
+@test "proxy: a client of a unix socket is sent as LOCAL or UNKNOWN" {
 	server a
 	IN="unix:$T/in.sock" OPTIONS='' front '' "server = a $(addr a) send_proxy=v1"
 	TO="unix:$T/in.sock" say none --data 100
@@ -408,12 +408,12 @@ stalls() {
 	in_time $ticks 60
 }
 
-@test "proxy: who stalls is closed after timeout_hello" {
+@test "proxy: a client that stalls is closed after timeout_hello" {
 	stalls
 }
 
 # bats test_tags=timing
-@test "proxy: who stalls costs nothing" {
+@test "proxy: a client that stalls takes no CPU time" {
 	JUDGE_TIME=1 stalls
 }
 
@@ -444,7 +444,7 @@ inspecting() {
 	[ "$(ctl show sess json | grep -c '"INSPECTING"')" -eq "$1" ]
 }
 
-@test "proxy: only those in proxy_from send headers, others have data" {
+@test "proxy: headers are read from proxy_from only, elsewhere they are data" {
 	server a
 	front 'proxy_from = 127.0.0.2 2001:db8::/32' "server = a $(addr a) send_proxy=v2"
 	# It is a stranger, so this is data; after the header of our own.
@@ -491,7 +491,7 @@ inspecting() {
 	told a "v2 TCP6 ::1 $(sed -n 's/^from .*://p' <<<"$output") ::1 $(port in)"
 }
 
-@test "proxy: curl says who it is" {
+@test "proxy: the header of curl is read" {
 	local client
 
 	start_app a

@@ -27,7 +27,7 @@ long_ends() {
 }
 
 # bats test_tags=onethread
-@test "rebalance: a dry run prints the plan and closes nobody" {
+@test "rebalance: a dry run prints the plan and closes no session" {
 	start_app a
 	start_app b
 	BALANCE=leastconn web a 'b weight=50'
@@ -149,7 +149,7 @@ app/a 7 7 100 0
 Nothing to do: no server has more than its share." "$output"
 }
 
-@test "rebalance: cancelled, it closes nobody any more; another one replaces it" {
+@test "rebalance: cancelling stops it, another one replaces it" {
 	uneven 20 600
 	ctl rebalance backend app over 1h
 	ctl rebalance backend app over 2h
@@ -186,7 +186,7 @@ check = off" >>"$T/lfproxy.ini"
 }
 
 # bats test_tags=onethread
-@test "rebalance: it ends when a reload has clients go by their address" {
+@test "rebalance: a reload to balancing by address ends it" {
 	uneven 20 600
 	ctl rebalance backend app over 2m
 	change_file '^balance = .*' 'balance = source'
@@ -196,7 +196,7 @@ check = off" >>"$T/lfproxy.ini"
 }
 
 # bats test_tags=onethread
-@test "rebalance: what is wrong is said, and nothing is begun" {
+@test "rebalance: wrong arguments are reported, none begins" {
 	start_app a
 	start_app b
 	web a b

@@ -299,7 +299,7 @@ echoes() {
 	echoes always 4
 }
 
-@test "relay: bulk is spliced, and the pipes go when nobody needs them" {
+@test "relay: bulk data is spliced, unused pipes are closed" {
 	local before
 
 	start_streams s

@@ -197,7 +197,7 @@ no_pool() {
 	equal "who answers" b "$(fetch "$(url)")"
 }
 
-@test "reload: only an admin may" {
+@test "reload: needs the level admin" {
 	start_app a
 	site "server = a $(addr a)" | write
 	launch_lfproxy -c "$INI"
@@ -272,7 +272,7 @@ no_pool() {
 	no_pool more
 }
 
-@test "reload: what is taken from the file takes its own place, too" {
+@test "reload: a wildcard cannot replace an address that is still bound" {
 	start_app a
 	web_port=$(free_port)
 	{
@@ -395,7 +395,7 @@ no_pool() {
 	equal "the rise" 3 "$(stat_of app b check_rise)"
 }
 
-@test "reload: a check that is off takes nobody for down, and a new kind asks anew" {
+@test "reload: disabling a check forgets failures, another kind starts over" {
 	DEFAULTS='check = connect interval=50ms fall=1'
 	start_app a
 	start_bad nobody refuse
@@ -750,12 +750,12 @@ storm_file() {
 }
 
 # bats test_tags=slow
-@test "reload: every 100 ms under load, nobody notices" {
+@test "reload: every 100 ms under load without a failed session" {
 	storm 5
 }
 
 # bats test_tags=long
-@test "reload: every 100 ms for a minute, nobody notices" {
+@test "reload: every 100 ms for a minute without a failed session" {
 	storm "$(in_short 60)"
 }
 

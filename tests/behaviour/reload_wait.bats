@@ -56,7 +56,7 @@ request_left_nothing() {
 	request_left_nothing
 }
 
-@test "reload --reload: fails when only the running process can tell" {
+@test "reload --reload: fails on errors that only the running process can find" {
 	start_app taken
 	start_lfproxy < <(configuration)
 	sed -i "/^listen/a listen = $(addr taken)" "$T/lfproxy.ini"

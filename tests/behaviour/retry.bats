@@ -87,7 +87,7 @@ none() {
 	equal "econ" 0 "$(column econ BACKEND)"
 }
 
-@test "retry: the same server again after a pause when there is no other" {
+@test "retry: the same server after a pause when there is no other" {
 	local began
 
 	start_bad r refuse
@@ -123,7 +123,7 @@ none() {
 
 # The server is killed with the connection in its backlog, and lfproxy finds
 # that out together with the client's bytes: they were read, but not sent.
-@test "retry: what was read for a server that is gone goes to another one" {
+@test "retry: data read for a lost server goes to another one" {
 	start_app s
 	start_app a
 	stop_process "${PIDS[s]}"
@@ -260,7 +260,7 @@ retry_budget_min = 1\ntimeout_drain = 1s' BALANCE=first web r f
 
 # They have all been refused once, are all let in at the same moment, and wait
 # for the server's answer together.
-@test "retry: the budget does not refuse those who waited for a server" {
+@test "retry: the budget does not refuse sessions that were queued" {
 	local n=20
 
 	start_bad r refuse

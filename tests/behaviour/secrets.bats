@@ -97,7 +97,7 @@ shows_none() {
 }
 
 # shellcheck disable=SC2016 # lfproxy fills it in.
-@test "secrets: of variables and files nothing shows, whatever a server repeats" {
+@test "secrets: values of variables and files are hidden in a server's answer" {
 	echo_server a
 	echo 'from-a-file-9Xq' >"$T/pw"
 	chmod 600 "$T/pw"

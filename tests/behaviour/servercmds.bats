@@ -165,7 +165,7 @@ hold() {
 }
 
 # bats test_tags=slow
-@test "servercmds: maxconn changed under load loses nobody" {
+@test "servercmds: a change of maxconn under load loses no session" {
 	local i
 
 	DEFAULTS='timeout_queue = 100s' two_streams
@@ -525,7 +525,7 @@ relaying() {
 	end_load
 }
 
-@test "servercmds: what was set lasts over a reload while the file says the same" {
+@test "servercmds: an override lasts until a reload with another value" {
 	local to
 
 	start_app a
@@ -574,7 +574,7 @@ while True:
     c.close()' "$T/says" "${1:-}"
 }
 
-@test "servercmds: the agent and the operator; the last word, and who is left" {
+@test "servercmds: of agent and operator the last one to set a value decides" {
 	local agent
 
 	start_app a

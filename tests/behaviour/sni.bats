@@ -115,7 +115,7 @@ who() {
 	equal "still TLS" a "$(who www.example.com a)"
 }
 
-@test "sni: what no rule is for is closed where there is no backend" {
+@test "sni: a name without a rule is closed where there is no default backend" {
 	takers a
 	names a <<-END
 		sni = a.example *.a.example backend=a
@@ -149,7 +149,7 @@ events() {
 	    awk '{ n += $1 } END { print n }'
 }
 
-@test "sni: a hello in single bytes wakes nobody until it is there" {
+@test "sni: a hello in single bytes wakes no thread until it is complete" {
 	local before
 
 	takers a b
@@ -182,7 +182,7 @@ events() {
 	equal "hellos" 6 "$(column lf_hellos FRONTEND)"
 }
 
-@test "sni: who stalls goes to the default, or is closed, after timeout_hello" {
+@test "sni: a stalled client gets the default or is closed after timeout_hello" {
 	local began
 
 	takers a b
@@ -215,7 +215,7 @@ events() {
 	    "$(column lf_hello_timeouts FRONTEND)"
 }
 
-@test "sni: who leaves in the middle is let go" {
+@test "sni: a client that leaves within the hello is closed" {
 	takers a b
 	names a b <<-END
 		sni = a.example backend=a
@@ -239,7 +239,7 @@ events() {
 	    uniq -c | xargs)"
 }
 
-@test "sni: a reload moves a name under load, and nobody notices" {
+@test "sni: a reload moves a name under load without a failed session" {
 	takers a b
 	names a b <<-END
 		sni = a.example *.b.example backend=a
@@ -439,7 +439,7 @@ inspecting() {
 	equal "ended with it" 4 "$(sessions | grep -c ' KR ')"
 }
 
-@test "sni: what sessions know is seen while they last, and in JSON" {
+@test "sni: name and protocols of a session are in show sess and in JSON" {
 	start_bad silent silent
 	names silent <<-END
 		sni = *.example backend=silent

@@ -67,7 +67,7 @@ all_connected() {
 	    tfo=0 transparent=0
 }
 
-@test "sockopts: backlog, keepalive, user_timeout: of a listener and what it accepts" {
+@test "sockopts: backlog, keepalive and user_timeout of a listener" {
 	start_app a
 	WEB='127.0.0.1:0 backlog=77 keepalive=61s:11s:4 user_timeout=31s' web a
 	readable
@@ -81,7 +81,7 @@ all_connected() {
 	has keepalive=0 user_timeout=0
 }
 
-@test "sockopts: buffers, mss, dscp, congestion, interface: of a listener and what it accepts" {
+@test "sockopts: buffers, mss, dscp, congestion and interface of a listener" {
 	start_app a
 	WEB="127.0.0.1:0 sndbuf=48k rcvbuf=24k mss=1000 dscp=af41"
 	WEB+=" congestion=reno interface=lo" web a
@@ -188,7 +188,7 @@ unix_web() {
 	owned "$T/s/web.sock" 'root mail 600'
 }
 
-@test "sockopts: an owner who is not there, or of a port, is an error" {
+@test "sockopts: an unknown owner, and the owner of a port, are errors" {
 	start_app a
 	mkdir "$T/s"
 	unix_web 'user=no-such-user group=no-such-group'
@@ -331,7 +331,7 @@ counter_above() {
 	grep -q '^verified 1$' "$T/idle.out"
 }
 
-@test "sockopts: tfo without the kernel's leave is told at the start" {
+@test "sockopts: tfo that the kernel does not allow is reported at the start" {
 	netns n
 	${NS[n]} sysctl -qw net.ipv4.tcp_fastopen=0 ||
 	    skip "net.ipv4.tcp_fastopen may not be set here"
@@ -341,7 +341,7 @@ server = s 127.0.0.1:9 tfo=on" web
 	wait_for 10 lfproxy_said 'warning: server = s .*tcp_fastopen, which is 0, lacks'
 }
 
-@test "sockopts: what the kernel cuts is told at the start" {
+@test "sockopts: sizes that the kernel reduces are reported at the start" {
 	local most
 
 	most=$(cat /proc/sys/net/core/wmem_max)
@@ -594,7 +594,7 @@ changed_and_taken_back() {
 	changed_and_taken_back interface=lo
 }
 
-@test "sockopts: a reload loses nobody who waits in the backlog" {
+@test "sockopts: a reload loses no connection in the backlog" {
 	start_app a
 	WEB='127.0.0.1:0 backlog=9' web a
 	printf 'admin = %s\n' "$T/admin" >"$T/line"
@@ -648,7 +648,7 @@ backlog_is() {
 	equal "the answer" a "$(fetch "$(url)")"
 }
 
-@test "sockopts: what may not be asked of a server is refused by a reload, too" {
+@test "sockopts: a reload refuses options that a server may not have" {
 	need_nobody
 	start_app a
 	web a

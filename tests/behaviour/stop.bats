@@ -179,7 +179,7 @@ ended_idle() {
 	ended_idle 3
 }
 
-@test "stop: by default an idle session delays the end by two seconds" {
+@test "stop: an idle session delays the end by two seconds by default" {
 	local began
 
 	start_app a

@@ -96,7 +96,7 @@ keep_busy() {
 	all_end sD 800 hold
 }
 
-@test "timers: of client and server the shorter one counts" {
+@test "timers: the shorter of timeout_client and timeout_server counts" {
 	start_bad s silent
 	DEFAULTS=$'timeout_server = 1h\ntimeout_client = 600ms' web s
 	all_end cD 600 hold

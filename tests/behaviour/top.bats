@@ -299,7 +299,7 @@ rounds_seen() {
 	[ "$(grep -c '^lfproxy ' "$T/table.out")" -ge "$1" ]
 }
 
-@test "top: what it cannot do it says" {
+@test "top: impossible wishes are reported" {
 	run -2 ctl top -d 0
 	[[ $output == *"-d: invalid interval '0'; use 0.1 to 3600 seconds"* ]]
 	run -2 ctl top -d nan
