@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What lfproxy uses of what it may use, and when that will run out.
+ * The use of limited resources, and when each one will run out.
  *
- * Sampled on the control thread every TREND_STEP_S; a trend for each resource,
- * those of frontends, backends and servers in their states.  The rows are made
- * one by one when somebody asks.
+ * The control thread samples every resource each TREND_STEP_S, into a trend;
+ * the trends of frontends, backends and servers are in their states.  The rows
+ * of the table are made one by one for `show capacity`.  All functions run on
+ * the control thread.
  */
 #ifndef CONTROL_CAPACITY_H
 #define CONTROL_CAPACITY_H
@@ -18,12 +19,12 @@
 struct control;
 struct pool;
 
-/* How many threads' worth of turns a pool runs. */
+/* The load of a pool: how many threads it keeps busy. */
 struct pool_load {
-	const struct pool *pool; /* only to be compared */
+	const struct pool *pool; /* compared, never dereferenced */
 	uint64_t busy_ns;        /* of all its threads, at the last sample */
 	uint64_t at_ns;
-	uint32_t milli; /* threads, times 1000, since the one before */
+	uint32_t milli; /* busy threads * 1000, since the sample before */
 	struct trend trend;
 };
 
@@ -35,48 +36,49 @@ struct capacity {
 	size_t pools_n;
 	struct trend descriptors, sessions, resident, group; /* KiB */
 	struct trend pipes, pages, tracked, overflows, drops;
-	uint64_t samples, last_ns, longest_ns; /* what they took */
+	uint64_t samples, last_ns, longest_ns; /* duration of the sampling */
 	uint64_t
 	    own; /* descriptors, before there were sessions; 0: not known */
 };
 
-/* Control thread, as all of these: once a second. */
+/* Called once a second; samples. */
 void capacity_second(struct control *control);
 void capacity_fini(struct capacity *capacity);
 
 enum capacity_unit { CAPACITY_COUNT, CAPACITY_BYTES, CAPACITY_THREADS };
 
-/* A line of the table. */
+/* A row of the table. */
 struct capacity_row {
 	const char *resource;
-	char of[256]; /* whose; "": the process's */
+	char of[256]; /* the object it belongs to; "": the process */
 	enum capacity_unit unit;
-	bool known; /* used is */
+	bool known; /* used is valid */
 	double used;
 	bool limited;
 	double limit;
 	bool has_trend;
 	double per_s;
-	const char *note; /* what the numbers are not, or NULL */
+	const char *note; /* how to read the numbers, or NULL */
 };
 
-/* When used reaches the limit, in seconds; infinite: not at all. */
+/* Returns the seconds until used reaches the limit, or INFINITY. */
 double capacity_full_in_s(const struct capacity_row *row);
 
-/* Where one is among the rows.  Zeroed it begins; between two rows everything
- * may change.  To be freed. */
+/* A position in the table; starts zeroed.  The model may change between two
+ * rows.  Caller calls capacity_scan_fini. */
 struct capacity_scan {
 	unsigned section;
 	size_t i;
 	size_t backend, server; /* in the sections of servers */
-	uint64_t ports;         /* that the system gives out; 0: not known */
+	uint64_t ports;         /* that the system assigns; 0: not known */
 	struct destinations *destinations;
 };
+/* Fills the next row.  Returns false after the last one. */
 bool capacity_next(struct control *control, struct capacity_scan *scan,
     struct capacity_row *ret_row);
 void capacity_scan_fini(struct capacity_scan *scan);
 
-/* What sampling costs. */
+/* The cost of sampling. */
 struct capacity_cost {
 	uint64_t samples, last_ns, longest_ns;
 };

@@ -11,12 +11,12 @@
 #include "base/err.h"
 #include "model/spec.h"
 
-/* With fewer the process could not serve a single session. */
+/* The least number of descriptors that suffices for one session. */
 #define LIMITS_DESCRIPTORS_MIN 32
-/* The client's and the server's. */
+/* The descriptors of a session: the client's and the server's. */
 #define LIMITS_PER_SESSION 2
 
-/* Where the descriptors go. */
+/* The use of descriptors. */
 struct budget {
 	size_t descriptors; /* RLIMIT_NOFILE */
 	size_t open;        /* at the start, before anything of the spec */
@@ -28,31 +28,31 @@ struct budget {
 	bool by_maxconn;   /* sessions is what maxconn said at the start */
 };
 
-/* What is open at this moment, one by one: takes as many microseconds. */
+/* Counts the open descriptors, at a microsecond for each. */
 size_t limits_count_open(void);
 
 /* Raises the soft limit of open descriptors to the hard one, and both if a
  * maxconn asks for more and the process may; then divides them.  Nothing of the
- * spec may be open yet.  False with err set when they are not enough. */
+ * spec may be open yet.  Returns false with err set if they do not suffice. */
 bool limits_budget(
     const struct spec *spec, struct budget *ret_budget, struct err *err);
 
-/* Whether the same descriptors are enough for as many sessions with another
- * spec; maxconn apart, and what the process keeps for itself anyway.  If not:
- * for how many they are. */
+/* Returns whether the descriptors suffice for the same number of sessions with
+ * another spec, without regard to its maxconn.  Sets the number of sessions
+ * that they suffice for, if not. */
 bool limits_suffice(const struct budget *budget, const struct spec *spec,
     uint32_t *ret_sessions);
 
-/* Pipes that sessions may be spliced through, with two descriptors each: out of
- * many sessions, else a quarter of the reserve. */
+/* Returns the number of pipes for splicing, of two descriptors each.  Takes the
+ * descriptors from the sessions if these are many, else from the reserve. */
 uint32_t limits_pipes(const struct spec *spec, struct budget *budget);
 
-/* Becomes the user and group of the spec, for good; nothing if none is named.
- * Of root's capabilities only CAP_NET_RAW stays, also in the bounding set, and
- * only if connections to servers need it: to come from the client's address, or
- * to have a mark.  The groups are those of the user, or none but the group.
- * no_new_privs is set in any case.  Call before threads are started: they take
- * all of it over. */
+/* Becomes the user and group of the spec, irrevocably; does nothing if the spec
+ * names none.  Of root's capabilities only CAP_NET_RAW stays, also in the
+ * bounding set, and only if connections to servers need it, for the client's
+ * address as source or for a mark.  The groups are those of the user, or only
+ * the group.  Sets no_new_privs in any case.  Must be called before threads are
+ * started, which inherit all of this.  Returns false with err set. */
 bool limits_become_user(const struct spec *spec, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The pools of the process on the control thread: start, live changes, guard,
- * autoscaling.
+ * The pools of the process: start, live changes, guard, autoscaling.  All
+ * functions run on the control thread.
  */
 #ifndef CONTROL_POOLS_H
 #define CONTROL_POOLS_H
@@ -20,42 +20,45 @@ struct pools;
 /* The guard ends poll gaps that are longer than this. */
 #define POOLS_GUARD_MS 1
 
-/* Control thread, as all of these.  Starts every pool of the spec; NULL with
- * err set if one cannot be started.  Everything is borrowed. */
+/* Starts every pool of the spec.  Returns NULL with err set if a pool cannot be
+ * started.  Keeps pointers to loop, proxy and grace. */
 struct pools *pools_start(struct ev_loop *loop, const struct spec *spec,
     struct proxy *proxy, struct grace *grace, struct err *err);
 
-/* Ends all threads and frees; NULL is fine. */
+/* Ends all threads and frees the pools.  Accepts NULL. */
 void pools_free(struct pools *pools);
 
+/* Number of pools, and the i-th of them, leaving ones included. */
 size_t pools_count(const struct pools *pools);
 struct pool *pools_at(struct pools *pools, size_t i);
-/* By name; NULL with err naming those that exist. */
+/* Finds a pool by name.  Returns NULL with err set, which lists the pools. */
 struct pool *pools_find(struct pools *pools, const char *name, struct err *err);
 
-/* By the frontend that names it.  There is one: it is of a spec whose pools
- * were started. */
+/* Returns the pool of a frontend, whose spec's pools were started. */
 struct pool *pools_of(struct pools *pools, const struct frontend *frontend);
 
-/* A change to another spec, in three steps.  The first starts the pools that
- * are new; false with err set if one cannot be started, and nothing has
- * changed.  Then pools_cancel, or pools_apply: the others get the settings of
- * the spec, whatever they were set to meanwhile, and what differed is told in
- * changes; a pool that the spec lacks stays until pools_reap finds that nobody
- * needs it. */
+/* Follows a reload, in two steps: pools_prepare, then either pools_cancel or
+ * pools_apply.  Starts the pools that are new.  Returns false with err set if a
+ * pool cannot be started: then nothing has changed. */
 bool pools_prepare(
     struct pools *pools, const struct spec *spec, struct err *err);
+/* Ends the pools that pools_prepare has started. */
 void pools_cancel(struct pools *pools);
+/* Gives the running pools the settings of the spec, also where the operator has
+ * changed them, and adds the differences to changes.  Pools that are not in the
+ * spec leave; see pools_reap. */
 void pools_apply(
     struct pools *pools, const struct spec *spec, struct changes *changes);
 
-/* Now and then: ends pools that are to go and have no session left.  in_use
- * says whether somebody accepts for the pool. */
+/* Ends leaving pools that have no session left.  in_use returns whether a
+ * listener accepts for the pool.  Called about once a second. */
 void pools_reap(struct pools *pools,
     bool (*in_use)(const void *arg, struct pool *pool), const void *arg);
 
-/* Live changes, while traffic flows; see pool.h.  A change of the threads ends
- * autoscaling of that pool.  All are logged. */
+/* Live changes while traffic flows (lf/pool.h).  All of them are logged.  Those
+ * that can fail return false with err set. */
+
+/* Ends autoscaling of the pool. */
 bool pools_set_threads(struct pools *pools, struct pool *pool,
     const struct pool_class *classes, unsigned classes_n, struct err *err);
 bool pools_set_shards(
@@ -67,13 +70,15 @@ void pools_set_order(
 bool pools_set_cpus(struct pools *pools, struct pool *pool,
     const cpu_set_t *cpus, struct err *err);
 
-/* Between min and max threads by load; min == max ends it. */
+/* Adjusts the number of threads to the load, between min and max.  min == max
+ * ends autoscaling. */
 bool pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
     unsigned max, struct err *err);
+/* Returns false if the pool is not autoscaled. */
 bool pools_autoscale(const struct pools *pools, const struct pool *pool,
     unsigned *ret_min, unsigned *ret_max);
 
-/* Fault injection of the tests: without the guard. */
+/* Turns the guard on or off; off is for fault injection. */
 void pools_set_guard(struct pools *pools, bool on);
 
 #endif

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: MIT
- * Rebalancing: sessions that last are spread anew, as after a server has come
- * back to find that the others have all of them.
+ * Rebalancing: spreads long sessions again, for example after a server has
+ * returned while the other servers have all sessions.
  *
- * Servers that have more than their fair share (model/fair_share.h) are made to
- * end what is too much, evenly over a time that the operator gives, so that the
- * clients connect again and are sent where the balance is.  Which sessions:
+ * Servers with more than their fair share of sessions (model/fair_share.h) end
+ * the excess, evenly over a time that the operator gives, so that the clients
+ * connect again and are balanced.  The sessions that are ended:
  *
- * - The oldest.  Age is what made it uneven, and who connects again is the
- *   youngest: so nobody is asked twice before everybody was asked once.  By
- *   idleness, the same idle client would be met again and again, and closing
- *   what nobody uses moves the count but not the load.
- * - Of these, the ones that have moved no byte for a while
- *   (REBALANCE_QUIET_MS at most), so that hardly ever an answer is cut.  Busy
- *   ones end only as far as not enough quiet ones were met in time: when it is
- *   late by a quarter of the whole time, so the whole may take a quarter
- *   longer.
- * - Not more than twice as many at a time as an even pace asks for.
- * - Only such as are relayed in both directions; what connects, or is about to
- *   end, is left alone.
+ * - The oldest ones.  A client that connects again has the youngest session, so
+ *   no client is hit twice before every client was hit once.  If the choice
+ * were by idleness, the same idle clients would be hit again and again, and
+ * their sessions carry no load.
+ * - Of these, sessions that have moved no byte for REBALANCE_QUIET_MS at most,
+ *   so that an answer is hardly ever cut.  Busy sessions are ended if there
+ * were too few quiet ones in time, that is, if the rebalancing is late by a
+ * quarter of its time.  So all of it may take a quarter longer.
+ * - At most twice as many at a time as an even pace asks for.
+ * - Only sessions that relay in both directions, not those that connect or are
+ *   about to end.
  *
- *   RESTING --round--> SCANNING --all places--> WATCHING --quiet--> RESTING
+ *   RESTING --round--> SCANNING --all slots--> WATCHING --quiet--> RESTING
  *      |
- *      +-- the time is over, or all have their share: gone
+ *      +-- the time is over, or all servers have their share: ended
  *
  * SCANNING goes over the sessions in slices and keeps the oldest of each
- * server; WATCHING is the while in which they may show that they are busy.
+ * server. WATCHING waits to see which of them are busy.
  *
- * It stops within the tolerance of the fair share.  It goes on over a reload,
- * by the backend's name and the servers' states.  Control thread, as all of
- * these.
+ * A rebalancing ends within the tolerance of the fair share.  It continues over
+ * a reload, by the backend's name and the servers' states.  All functions run
+ * on the control thread.
  */
 #ifndef CONTROL_REBALANCE_H
 #define CONTROL_REBALANCE_H
@@ -50,7 +49,7 @@ struct control;
 struct rebalance_row {
 	const char *server;
 	uint32_t sessions, fair; /* at present */
-	unsigned weight;         /* the effective one */
+	unsigned weight;         /* effective */
 	uint32_t planned, closed;
 };
 
@@ -58,34 +57,37 @@ struct rebalance_status {
 	const char *backend;
 	uint64_t over_ms, left_ms;
 	uint32_t sessions, planned, closed;
-	struct rebalance_row *rows; /* owned; the servers to choose from */
+	struct rebalance_row
+	    *rows; /* owned; the servers that sessions are sent to */
 	size_t rows_n;
 };
 
-/* What would be done now.  The names hold until the control loop goes on.
- * False with err set when the backend's algorithm would send clients back to
- * where they were, or memory is short.  */
+/* Returns what control_rebalance would do now.  The names in the plan are valid
+ * until the caller returns to the control loop.  Returns false with err set if
+ * the backend's algorithm would send clients back to the same server, or when
+ * out of memory.  Caller calls rebalance_status_fini. */
 bool control_plan_rebalance(struct control *control,
     const struct backend *backend, uint64_t over_ms,
     struct rebalance_status *ret_plan, struct err *err);
 
-/* Does it, instead of one of that backend that is under way.  When there is
- * nothing to do the plan says so, and none begins. */
+/* Starts a rebalancing, which replaces a running one of that backend.  Starts
+ * none if the plan has no session to close.  Otherwise as above. */
 bool control_rebalance(struct control *control, const struct backend *backend,
     uint64_t over_ms, struct rebalance_status *ret_plan, struct err *err);
 
-/* What was closed is closed.  False: there is none. */
+/* Ends the backend's rebalancing.  Returns false if there is none. */
 bool control_cancel_rebalance(
     struct control *control, const struct backend *backend);
 
-/* That of this number, from 0 on; false: there are no more, or memory is
- * short. */
+/* Describes the i-th running rebalancing, from 0.  Returns false if there is
+ * none, or when out of memory.  Caller calls rebalance_status_fini. */
 bool control_rebalance_at(
     struct control *control, size_t i, struct rebalance_status *ret_status);
 
+/* Frees the rows. */
 void rebalance_status_fini(struct rebalance_status *status);
 
-/* When the loop has ended. */
+/* Frees all of them, after the loop has ended. */
 void rebalances_free(struct control *control);
 
 #endif

@@ -29,28 +29,28 @@ struct reload_result {
 	struct changes changes;
 };
 
-/* Control thread, as all of these.  Reads the file, which blocks on the disk,
- * and has the names of its servers looked up.  The configuration takes effect
+/* Reads the file, which blocks on the disk, and begins look-ups of its servers'
+ * names.  The configuration takes effect
  * when all names are answered, and after SERVER_NAMES_WAIT_MS at the latest:
  * within this call where no server is given by name, or else later on the
- * control loop.  All of it is logged, a line each.  A second reload
- * that is begun meanwhile puts the first into effect at once.
+ * control loop.  Logs each change and each error.  A second reload
+ * puts one that waits for names into effect at once.
  *
- * The caller lets go of what it gets with reload_unref, at any time.  NULL when
- * memory is short. */
+ * Returns NULL when out of memory.  Caller calls reload_unref, at any time.
+ * Runs on the control thread, as all of these. */
 struct reload *control_reload(struct control *control);
 
-/* NULL as long as the reload waits for names. */
+/* Returns NULL while the reload waits for names. */
 const struct reload_result *reload_result(const struct reload *reload);
 
-/* call gets the result when there is one, which may be at once.  One call for
- * each reload. */
+/* Passes the result to call once, within this function if there is one already.
+ * At most one call for each reload. */
 void reload_when_done(struct reload *reload,
     void (*call)(bool ok, const struct reload_result *result));
 
 void reload_unref(struct reload *reload);
 
-/* The end of the process: a reload that waits for names comes to nothing. */
+/* Cancels a reload that waits for names, at the end of the process. */
 void control_reload_fini(struct control *control);
 
 #endif
