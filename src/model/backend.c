@@ -16,7 +16,7 @@
 #include "model/model.h"
 #include "model/removed.h"
 
-/* The backend as a whole goes down with its last server. */
+/* Notes how many servers are usable.  The backend is down without any. */
 static void
 note_usable(struct backend *backend, const struct lineup *l)
 {
@@ -186,7 +186,7 @@ backend_has_servers(const struct backend *backend)
 	return l->servers_n > 0;
 }
 
-/* Nobody overtakes those who wait. */
+/* Whether a session has to queue: no session overtakes those that wait. */
 static bool
 has_to_wait(const struct backend_state *b, const struct lineup *l)
 {
@@ -265,8 +265,8 @@ backend_key_of_name(const char *name, size_t len)
 	return XXH64(name, len, 0);
 }
 
-/* The key is the same for every session of a client, whatever the family of the
- * listener: v4-mapped addresses were turned into IPv4. */
+/* The key does not depend on the family of the listener: v4-mapped addresses
+ * were turned into IPv4. */
 uint64_t
 backend_key(const struct backend *backend, const struct endpoint *client,
     const struct endpoint *local)
@@ -305,7 +305,7 @@ backend_begin_retry(struct backend *backend)
 {
 	uint32_t limit = backend_retries_limit(backend);
 
-	/* 0 would be no limit there. */
+	/* gauge_up_within takes 0 for no limit. */
 	return limit > 0 && gauge_up_within(&backend->state->retries, limit);
 }
 
@@ -351,7 +351,8 @@ backend_state_unref(struct backend_state *state)
 	free(state);
 }
 
-/* Which ids are taken: as HAProxy, a new server gets the lowest that is not. */
+/* The ids that are taken: a new server gets the lowest free one, as in HAProxy.
+ */
 struct ids {
 	bool *taken; /* by id - 1 */
 	size_t n;
@@ -374,8 +375,9 @@ ids_give(struct ids *ids)
 	return (unsigned)ids->next + 1;
 }
 
-/* One that was deleted may still get a session from a turn that has not ended;
- * its id then is another server's, which that session does not mind. */
+/* Whether the removed server keeps its id.  A deleted one does not, although a
+ * handler's run that has not ended may still give it a session: that session
+ * does not depend on the id. */
 static bool
 holds_id(const struct removed_server *r, const struct backend *b)
 {
@@ -384,7 +386,7 @@ holds_id(const struct removed_server *r, const struct backend *b)
 	           atomic_load_relaxed(&r->state->sessions.now) > 0);
 }
 
-/* There is room for the ids of all new servers behind those that are taken. */
+/* Makes room for the ids of all new servers behind those that are taken. */
 static bool
 ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
 {
@@ -405,7 +407,8 @@ ids_init(struct ids *ids, const struct backend *b, const struct backend *before)
 	return true;
 }
 
-/* Its predecessor mostly has the same place. */
+/* Returns the server of that name in the former model, mostly at the same
+ * place. */
 static const struct server *
 find_old(const struct backend *before, const char *name, size_t place)
 {
@@ -417,7 +420,7 @@ find_old(const struct backend *before, const char *name, size_t place)
 	return backend_find_server(before, name);
 }
 
-/* One with another address is another server, of the same name and id. */
+/* A server with another address gets a new state, but keeps the id. */
 static struct server *
 make_server(struct backend *b, size_t place, const struct backend *before,
     struct ids *ids)

@@ -75,7 +75,7 @@ check_result_text(
 		snprintf(code, sizeof(code), ", code: %u", result->code);
 	if (result->text[0])
 		snprintf(info, sizeof(info), ", info: \"%s\"", result->text);
-	/* What sessions have found took no time of its own. */
+	/* A result that sessions have found has no duration of its own. */
 	if (result->status != CHECK_STATUS_HANA)
 		snprintf(duration, sizeof(duration), ", check duration: %llums",
 		    (unsigned long long)result->duration_ms);

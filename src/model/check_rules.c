@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* The first that is given: a server's own address and port, its backend's, and
- * then what sessions go to. */
+/* Returns the address of a check or agent: the server's own option, else its
+ * backend's, else the address of sessions. */
 static struct addr
 place_of(const struct server_spec *server, const struct addr *own,
     const struct addr *common, unsigned own_port, unsigned common_port)
@@ -25,8 +25,8 @@ place_of(const struct server_spec *server, const struct addr *own,
 	return addr;
 }
 
-/* As HAProxy has it: the header that sessions begin with, but only where they
- * go, as something else may be listening elsewhere. */
+/* Without an option, a check sends the header that sessions send, but only to
+ * their address: another port may expect something else.  As in HAProxy. */
 static enum proxy_version
 proxy_of(const struct backend_spec *backend, const struct server_spec *server)
 {
@@ -99,7 +99,7 @@ agent_rules_ask_same(const struct agent_rules *a, const struct agent_rules *b)
 {
 	size_t n = a->send->n;
 
-	/* Where nothing is sent there are no bytes to be compared, nor NULL. */
+	/* With n == 0 the bytes may be NULL, which memcmp must not get. */
 	return addr_equal(&a->addr, &b->addr) && n == b->send->n &&
 	       (n == 0 || memcmp(a->send->bytes, b->send->bytes, n) == 0);
 }

@@ -126,7 +126,7 @@ list_groups(struct cycle *c)
 		if (c->groups_n > 0)
 			last = &c->groups[c->groups_n - 1];
 		c->order[i] = sorted[i].member;
-		/* Those of weight 0 are the last, and have no turns. */
+		/* Members of weight 0 come last and have no turns. */
 		if (weight == 0)
 			break;
 		if (!last || last->weight != weight) {

@@ -30,7 +30,7 @@ lineup_of(const struct backend *backend)
 	return atomic_load_acquire(&backend->state->lineup); /* [P4] */
 }
 
-/* Why one that is not in the lineup is not. */
+/* Returns why a server is not in the lineup. */
 static enum standing
 reason_out(const struct server *s)
 {
@@ -101,8 +101,9 @@ explain_servers(const struct backend *b, struct explanation *e)
 	return true;
 }
 
-/* By drawing: whoever works it out by a formula has a second algorithm, which
- * may be another one some day.  The number of draws. */
+/* Counts how often each place is drawn, and returns the number of draws.  A
+ * formula would be a second copy of the algorithm, which could come to differ.
+ */
 static unsigned
 draw(const struct backend *b, struct choice choice, uint32_t *counts)
 {
@@ -241,7 +242,8 @@ explain_routes(const struct frontend *f, struct explanation *e)
 	return true;
 }
 
-/* Where frontend_route_named would take it; nobody's turn is used up. */
+/* Explains the rule, and returns the route that frontend_route_named would,
+ * without taking a step. */
 static bool
 explain_sni(const struct frontend *f, const char *name, struct explanation *e,
     unsigned *ret_route)

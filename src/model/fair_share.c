@@ -31,7 +31,7 @@ weight_of_open(const struct share *shares, size_t n, bool limited)
 	return sum;
 }
 
-/* Those whose part of the rest is more than they may have get that, which may
+/* Servers whose part of the rest is more than they may have get that, which may
  * make the others' parts larger: until there is none.  What is left then. */
 static uint64_t
 fill_to_limits(struct share *shares, size_t n, uint64_t rest)

@@ -65,7 +65,7 @@ same_routes(const struct frontend *f, const struct frontend *before)
 	return true;
 }
 
-/* Each backend has the credit that it had before, if it was there. */
+/* Gives each backend the credit that it had in the former cycle. */
 static void
 carry_credits(struct frontend *f, const struct frontend *before)
 {
@@ -79,8 +79,8 @@ carry_credits(struct frontend *f, const struct frontend *before)
 	cycle_begin(f->split);
 }
 
-/* While the routes are the same, so is the cycle.  False when memory is short.
- */
+/* Keeps the former cycle while the routes are the same.  Returns false when
+ * memory is short. */
 static bool
 split_backends(struct frontend *f, const struct frontend *before)
 {
@@ -111,8 +111,8 @@ any_has_servers(const struct frontend *f)
 	return false;
 }
 
-/* A backend without servers loses its turns: they would else all be those of
- * the next one in the cycle. */
+/* A backend without servers loses its steps: otherwise the next backend in the
+ * cycle would get all of them. */
 static unsigned
 take_turn(const struct frontend *f, uint64_t *taken)
 {
@@ -167,7 +167,7 @@ struct frontend *
 frontend_new(const struct frontend_spec *spec, struct model *model,
     const struct frontend *before)
 {
-	/* At most; and the NULL behind them. */
+	/* The upper bound, and the NULL behind. */
 	size_t backends = spec->routes_n + spec->sni_n + 1;
 	struct frontend *f =
 	    calloc(1, sizeof(*f) + backends * sizeof(f->backends[0]));
@@ -192,7 +192,7 @@ frontend_new(const struct frontend_spec *spec, struct model *model,
 	return f;
 }
 
-/* The backend's place in the frontend's, where it is put if it has none. */
+/* Returns the backend's index in the frontend, adding the backend if needed. */
 static uint16_t
 place_backend(
     const struct model *m, struct frontend *f, size_t backend, uint16_t *places)
@@ -208,7 +208,8 @@ static bool
 connect_rules(const struct model *m, struct frontend *f)
 {
 	const struct frontend_spec *spec = f->spec;
-	/* Of each backend of the model, plus 1. */
+	/* By backend of the model: its index in the frontend plus 1, 0: none.
+	 */
 	uint16_t *places = calloc(m->spec->backends_n + 1, sizeof(*places));
 	uint16_t *routes = calloc(spec->sni_n + 1, sizeof(*routes));
 	bool ok = places && routes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Who is in a lineup, and with which weight: see lineup_new.
+ * The servers of a lineup and their weights: see lineup_new.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@
 
 enum group_kind { GROUP_PRIMARY, GROUP_BACKUP, GROUPS };
 
-/* Of the servers of a kind. */
+/* Counts of the servers of a kind. */
 struct group {
-	unsigned wanted; /* that operators want to serve */
+	unsigned wanted; /* ready, with a weight */
 	unsigned usable; /* of these, those that are up */
 };
 
@@ -40,8 +40,8 @@ count_groups(const struct backend *backend, struct group groups[GROUPS])
 	}
 }
 
-/* Backups stand in when no other server is usable.  When none is at all, the
- * others are the ones to be tried in a panic, if there are any. */
+/* Backups serve when no other server is usable.  When no server is usable at
+ * all, the others are tried in a panic, if there are any. */
 static enum group_kind
 group_that_serves(const struct group groups[GROUPS])
 {
@@ -53,9 +53,9 @@ group_that_serves(const struct group groups[GROUPS])
 	return GROUP_PRIMARY;
 }
 
-/* So few are usable that the checks are more likely to be wrong, or the load to
- * be too much for them.  Not while a backup is usable, which is known to be
- * good and has nothing to do. */
+/* Whether so few servers are usable that the checks are more likely wrong, or
+ * the load too much for the few.  Never while a backup is usable, which is
+ * healthy and idle. */
 static bool
 is_panic(const struct backend *backend, const struct group groups[GROUPS],
     enum group_kind serves)
@@ -75,7 +75,7 @@ lineup_alloc(struct lineup *l, const struct backend *backend)
 	for (size_t i = 0; i < n; i++)
 		if (backend->servers[i]->id > l->places_n)
 			l->places_n = backend->servers[i]->id;
-	/* The last of its servers may have been deleted. */
+	/* n + 1: the last server may have been deleted. */
 	l->servers = calloc(n + 1, sizeof(*l->servers));
 	l->states = calloc(n + 1, sizeof(*l->states));
 	l->weights = calloc(n + 1, sizeof(*l->weights));
@@ -125,14 +125,14 @@ add_servers(struct lineup *l, const struct backend *backend)
 	}
 }
 
-/* What a server has of its own at the moment, in RAMP_STEPS-ths. */
+/* The present part of a server's weight and maxconn, in RAMP_STEPS-ths. */
 struct part {
 	unsigned of_weight, of_limit;
 };
 
-/* By how much the weights are multiplied, once divided by what they have in
- * common, so that a part of the lightest is still a whole number: 1 of 1 has no
- * half. */
+/* Returns the factor for the weights, after division by their common divisor,
+ * that makes a part of the lightest weight a whole number: half of 1 is none.
+ */
 static uint32_t
 scale_for(const struct lineup *l, unsigned common, const struct part *parts)
 {
@@ -158,8 +158,8 @@ part_of(uint64_t whole, unsigned steps)
 	return (uint32_t)((whole * steps + RAMP_STEPS - 1) / RAMP_STEPS);
 }
 
-/* Servers that are in their slow start get a part of weight and maxconn, those
- * that fade one of their weight. */
+/* Reduces weight and maxconn of servers in their slow start, and the weight of
+ * servers that fade. */
 static void
 throttle(struct lineup *l, const struct part *parts)
 {
@@ -184,7 +184,7 @@ lineup_note_step(struct lineup *l, uint64_t at_ms)
 		l->next_step_ms = at_ms;
 }
 
-/* In place; true when a server has less than the whole. */
+/* Fills in parts.  Returns true if a server has less than the whole. */
 static bool
 list_parts(struct lineup *l, uint64_t now_ms, struct part *parts)
 {

@@ -5,7 +5,7 @@
 
 #include "model/removed.h"
 
-/* What a model has of its own, while states go from one to the next. */
+/* The memory of one model, without the states, which models share. */
 struct own {
 	struct memory_use *spec, *frontends, *backends, *servers, *ports;
 };

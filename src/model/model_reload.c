@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "model/removed.h"
 
-/* Those that track others come after those. */
+/* Settles either the servers that track others, or all other servers. */
 static void
 settle(struct model *model, bool trackers)
 {
@@ -29,7 +29,7 @@ model_publish(struct model *model, const struct model *before)
 		struct backend *b = model->backends[i];
 
 		backend_publish(b);
-		/* Those that are ejected may be all that are left. */
+		/* The ejected servers may be all that are left. */
 		if (b->state->usable == 0 && backend_rebuild(b) < 0)
 			log_error("out of memory: backend %s stays without "
 			          "the servers that are ejected",

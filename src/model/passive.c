@@ -12,7 +12,7 @@
 #include "model/ejection.h"
 #include "model/model.h"
 
-/* Events that failures alone could make are this far apart. */
+/* The least time between two events about failures of a server. */
 #define TELL_EVERY_MS 1000
 
 #define FAILURE_TEXT_SIZE 96
@@ -49,7 +49,7 @@ failure_text(uint32_t last, char out[FAILURE_TEXT_SIZE])
 }
 
 static bool
-may_tell(struct passive *p, uint64_t now_ms)
+may_report(struct passive *p, uint64_t now_ms)
 {
 	if (p->told_ms > 0 && now_ms < p->told_ms + TELL_EVERY_MS)
 		return false;
@@ -58,7 +58,7 @@ may_tell(struct passive *p, uint64_t now_ms)
 }
 
 static void
-tell_errors(struct server *server, unsigned limit, uint64_t now_ms)
+report_errors(struct server *server, unsigned limit, uint64_t now_ms)
 {
 	static const char *const outcomes[] = {
 	    [ON_ERROR_FAST_CHECK] = "it is checked soon",
@@ -70,7 +70,7 @@ tell_errors(struct server *server, unsigned limit, uint64_t now_ms)
 	const struct backend_spec *b = server->backend->spec;
 	char last[FAILURE_TEXT_SIZE];
 
-	if (may_tell(p, now_ms))
+	if (may_report(p, now_ms))
 		event_add(EVENT_SERVER_ERRORS, LOG_LEVEL_WARNING, b->name,
 		    server->spec->name,
 		    "server %s/%s: %u error%s in a row, the last: %s; %s",
@@ -79,7 +79,8 @@ tell_errors(struct server *server, unsigned limit, uint64_t now_ms)
 		    outcomes[b->on_error]);
 }
 
-/* As failed checks, of which sudden_death leaves one to go, mark_down none. */
+/* Counts as a failed check.  After sudden_death one more failure takes the
+ * server down; mark_down takes it down at once. */
 static void
 fail_check(struct server *server, unsigned limit)
 {
@@ -100,7 +101,7 @@ fail_check(struct server *server, unsigned limit)
 }
 
 static bool
-observe(struct server *server, uint64_t now_ms)
+observe_errors(struct server *server, uint64_t now_ms)
 {
 	struct passive *p = &server->state->passive;
 	const struct backend_spec *b = server->backend->spec;
@@ -112,7 +113,7 @@ observe(struct server *server, uint64_t now_ms)
 	if (!server->state->up || server_own_admin(server) == SERVER_MAINT)
 		return false;
 	p->times_observed++;
-	tell_errors(server, b->error_limit, now_ms);
+	report_errors(server, b->error_limit, now_ms);
 	if (b->on_error != ON_ERROR_FAST_CHECK)
 		fail_check(server, b->error_limit);
 	return true;
@@ -134,7 +135,7 @@ consider_ejection(struct server *server, uint64_t now_ms)
 	why_not = ejection_refusal(server->backend);
 	if (!why_not)
 		server_eject(server, in_row, last, now_ms);
-	else if (may_tell(p, now_ms))
+	else if (may_report(p, now_ms))
 		event_add(EVENT_SERVER_ERRORS, LOG_LEVEL_WARNING, b->name,
 		    server->spec->name,
 		    "server %s/%s: %u failure%s in a row; it is not ejected, "
@@ -150,7 +151,7 @@ server_review(struct server *server, uint64_t now_ms)
 
 	if (!atomic_swap_acq_rel(&server->state->passive.noticed, 0u))
 		return false; /* [P20] */
-	soon = observe(server, now_ms);
+	soon = observe_errors(server, now_ms);
 	consider_ejection(server, now_ms);
 	return soon;
 }

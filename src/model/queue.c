@@ -7,13 +7,13 @@
 #include "model/backend.h"
 #include "model/model.h"
 
-/* A turn wakes so many at most: SERVE_MAX that wait or, when a lineup was
- * published, that pause; a session that was called calls CALLS_MAX more.  With
- * 2, ever more threads take part until all are called. */
+/* The most sessions that a handler's run wakes: SERVE_MAX that wait or, after a
+ * lineup was published, that pause.  A session that was called calls CALLS_MAX
+ * more: with 2, ever more threads take part until all are called. */
 #define SERVE_MAX 32
 #define CALLS_MAX 2
 
-/* What a waiter has been granted that is called: a look at the lineup. */
+/* The value of granted of a waiter that is called to look at the lineup. */
 static struct server *const a_look = (struct server *)(uintptr_t)&a_look;
 
 void
@@ -32,14 +32,14 @@ queue_fini(struct queue *queue)
 }
 
 static struct waiter *
-first_of(struct list *list)
+first_waiter(struct list *list)
 {
 	return list_empty(list) ? NULL
 	                        : container_of(list->next, struct waiter, node);
 }
 
 static void
-append(struct queue *q, struct waiter *w)
+append_waiter(struct queue *q, struct waiter *w)
 {
 	list_append(&q->waiters, &w->node);
 	w->position = gauge_up(&q->waiting); /* [P19] */
@@ -52,13 +52,13 @@ unlink_waiter(struct queue *q, struct waiter *w)
 	gauge_down(&q->waiting);
 }
 
-/* A slot for the first in line, who leaves the queue with it; NULL: nobody
- * waits, or no server has room. */
+/* Takes a slot for the first in line, which leaves the queue with it.  Returns
+ * NULL if no session waits or no server has room. */
 static struct waiter *
 grant_first(struct backend_state *b, uint32_t *ret_generation)
 {
 	struct queue *q = &b->queue;
-	struct waiter *w = first_of(&q->waiters);
+	struct waiter *w = first_waiter(&q->waiters);
 	struct choice choice;
 
 	if (!w)
@@ -70,7 +70,7 @@ grant_first(struct backend_state *b, uint32_t *ret_generation)
 	if (!w->granted)
 		return NULL;
 	q->grants++;
-	/* For its owner, who may be in no grace section in which it could. */
+	/* Pinned here, as the owner may not be in a grace section. */
 	model_pin(w->granted->backend->model);
 	unlink_waiter(q, w);
 	*ret_generation = w->generation;
@@ -127,7 +127,7 @@ queue_wait(struct backend *backend, struct waiter *waiter,
 	if (answer == WAIT_QUEUED) {
 		q->ops = ops;
 		waiter->granted = NULL;
-		append(q, waiter);
+		append_waiter(q, waiter);
 	}
 	lock_release(&q->lock);
 	if (answer == WAIT_QUEUED)
@@ -163,11 +163,11 @@ queue_leave(struct backend *backend, struct waiter *waiter)
 	return s;
 }
 
-/* Calls the first of those that are due; NULL: none is. */
+/* Takes the first waiter that is due off its list; NULL if none is. */
 static struct waiter *
 call_first(struct queue *q, uint32_t *ret_generation)
 {
-	struct waiter *w = first_of(&q->due);
+	struct waiter *w = first_waiter(&q->due);
 
 	if (!w)
 		return NULL;
@@ -178,7 +178,7 @@ call_first(struct queue *q, uint32_t *ret_generation)
 }
 
 static void
-call(struct queue *q, unsigned most)
+call_due(struct queue *q, unsigned most)
 {
 	for (unsigned i = 0; i < most; i++) {
 		uint32_t generation = 0;
@@ -240,7 +240,7 @@ queue_end_pause(struct backend *backend, struct waiter *waiter)
 	waiter->granted = NULL;
 	lock_release(&q->lock);
 	if (called)
-		call(q, CALLS_MAX);
+		call_due(q, CALLS_MAX);
 }
 
 void
@@ -253,5 +253,5 @@ queue_lineup_changed(struct backend_state *backend, const struct lineup *lineup)
 	lock_acquire(&q->lock);
 	list_splice(&q->paused, &q->due);
 	lock_release(&q->lock);
-	call(q, SERVE_MAX);
+	call_due(q, SERVE_MAX);
 }

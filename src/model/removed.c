@@ -64,7 +64,8 @@ was_at(const struct removed_server *r, const struct server_spec *spec)
 	return server_spec_same_place(&there, spec);
 }
 
-/* When memory is short nobody watches its sessions: they last as they may. */
+/* When memory is short the server is not noted, and its sessions have no limit.
+ */
 static void
 remember(struct model *model, const struct server *server)
 {
@@ -126,7 +127,7 @@ removed_note(struct model *model, const struct model *before)
 	}
 }
 
-/* No session that begins now chooses a removed server any more. */
+/* Whether no new session can choose a removed server any more. */
 static bool
 all_settled(const struct model_state *state)
 {
@@ -136,8 +137,8 @@ all_settled(const struct model_state *state)
 	return true;
 }
 
-/* A session that waits, for its client's first bytes or in a queue, chooses
- * among the servers of the model that it was born under. */
+/* Whether a session of a former model may still choose the server: a session
+ * that waits for its client's first bytes, or in a queue. */
 static bool
 may_be_chosen(
     const struct model_state *state, const struct server_state *server)
@@ -161,7 +162,8 @@ note_gone(struct removed_server *r)
 	r->gone = true;
 }
 
-/* True when it has just expired, or has before, and has sessions. */
+/* Notes that the time of the server's sessions is over.  Returns whether it is.
+ */
 static bool
 expire(const struct removed_server *r, uint64_t now_ms)
 {

@@ -10,7 +10,7 @@
 #include "model/backend.h"
 #include "model/source_ports.h"
 
-/* Nobody has said so far that it may be used, or looked at. */
+/* A server that was added at run time starts in maintenance, without checks. */
 static void
 keep_back(struct server_state *s, bool checked, bool asked)
 {
@@ -182,8 +182,7 @@ server_set_rules(struct server *server)
 	const struct backend_spec *backend = server->backend->spec;
 	struct server_spec spec = *server->spec;
 
-	/* Where neither the file nor the operator says so, it is checked where
-	 * it is. */
+	/* The default address of the check is the present one. */
 	spec.addr = *server_addr(server);
 	server->check = check_rules_of(backend, &spec);
 	server->agent = agent_rules_of(backend, &spec);
@@ -207,8 +206,8 @@ server_agent_addr(const struct server *server)
 	return server->agent.addr;
 }
 
-/* One word, so that it changes as a whole: microseconds, and when they were
- * written in milliseconds, modulo 2^32. */
+/* The word changes as a whole: the upper half is microseconds, the lower half
+ * the time of writing in milliseconds, modulo 2^32. */
 static uint32_t
 decayed_us(uint64_t word, uint64_t now_ms)
 {

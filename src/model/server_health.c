@@ -51,7 +51,7 @@ report_up_or_down(struct server *server, bool up)
 	    check_result_text(&server->state->last, result));
 }
 
-/* Logs a change that makes no difference to sessions. */
+/* Logs a change of the checks that the agent overrules. */
 static void
 log_unheeded(const struct server *server, bool up)
 {
@@ -88,7 +88,7 @@ server_track(struct server *server, struct server *tracked)
 	tracked->trackers = server;
 }
 
-/* The operator had it stopping; it is well. */
+/* A check has passed, so the operator's `stopping` ends. */
 static bool
 end_stopping(struct server *server)
 {
@@ -104,12 +104,12 @@ server_report_check(struct server *server, const struct check_result *result)
 {
 	const struct check_rules *spec = &server->check;
 
-	/* It began before that. */
+	/* The check began before it was paused. */
 	if (server->state->overrides.check_paused ||
 	    server_admin_of(server) == SERVER_MAINT)
 		return false;
 	server->state->last = *result;
-	/* What sessions have found took no time. */
+	/* A result that sessions have found has no duration. */
 	if (result->status != CHECK_STATUS_HANA)
 		timings_add(server->backend->state->timings, 0, TIMING_CHECK,
 		    result->duration_ms * 1000000u);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What follows from a server's coming up or going down, see server.h: its slow
- * start, and the end of sessions.
+ * The consequences of a server's coming up or going down: its slow start, and
+ * the end of sessions.  See server.h.
  */
 #include "base/clock.h"
 #include "base/grace.h"
@@ -36,7 +36,8 @@ closes_backups(const struct server *server)
 	           ON_UP_CLOSE_BACKUP;
 }
 
-/* One that people have drained, or given no weight, is as alive as it was. */
+/* Whether the server is up and not in maintenance.  A drain makes no
+ * difference. */
 static bool
 is_alive(const struct server *server)
 {
@@ -49,13 +50,13 @@ server_ramp_step(
 {
 	uint64_t whole_ms = slow_start_ms(server);
 	uint64_t from_ms = server->state->ramp_from_ms, past_ms, step;
-	/* Of many that ramp each step is a lineup, unless some are taken
-	 * together: a quarter of a step late is half a percent. */
+	/* With many servers in a slow start, steps are taken together to save
+	 * lineups: a quarter of a step late is half a percent. */
 	uint64_t pause_ms = whole_ms / RAMP_STEPS / 4;
 
 	if (!is_alive(server) || whole_ms == 0)
 		return RAMP_STEPS;
-	/* It comes up with the lineup that is being made. */
+	/* The server comes up with the lineup that is being made. */
 	if (!server->state->alive)
 		from_ms = now_ms;
 	past_ms = now_ms > from_ms ? now_ms - from_ms : 0;
@@ -91,7 +92,7 @@ server_effective_weight(const struct server *server)
 	return (server_weight(server) * parts + whole - 1) / whole;
 }
 
-/* Note: whose sessions end.
+/* Note: which sessions end.
  * A session ends when it has chosen the server from a lineup before the one
  * that was just published.  Each session remembers the number of its lineup, so
  * a session that chooses the server later, because the server came up again at

@@ -26,7 +26,7 @@ operator_set_weight(struct server *server, unsigned weight)
 	server_set_weight(server, weight, BY);
 }
 
-/* As HAProxy has it: it is up, and a single check that fails takes it down. */
+/* The server is up, and a single failed check takes it down, as in HAProxy. */
 static void
 leave_maintenance(struct server *server)
 {
@@ -105,7 +105,7 @@ void
 operator_set_agent(struct server *server, bool up)
 {
 	server_set_agent(server, up, "the operator has said so for it");
-	/* A reload without the agent forgets it. */
+	/* A reload without an agent forgets this. */
 	server->state->agent_heard = true;
 }
 
@@ -129,7 +129,7 @@ server_forget_failures(struct server *server)
 		server_mark_changed(server);
 		ejection_report_end(server, "it is at another address");
 	} else if (server->state->moved) {
-		/* For the sessions that pause because they have tried it. */
+		/* Sessions that pause because they tried it may try again. */
 		server_mark_changed(server);
 	}
 }
@@ -218,7 +218,7 @@ operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 	server_set_rules(server);
 }
 
-/* Byte by byte: it has no syntax. */
+/* Makes a pattern of the text's bytes; the text has no syntax. */
 static bool
 bytes_of(const char *text, struct pattern *ret_pattern)
 {

@@ -17,10 +17,10 @@ server_admin_name(enum server_admin admin)
 	return names[admin];
 }
 
-/* What an agent said that is no longer asked does not hold; a reload makes the
- * lineup before it settles the servers. */
+/* Whether the agent's settings hold: not those of an agent that is not asked
+ * any more.  A reload makes the lineup before it settles the servers. */
 static bool
-heeds(const struct server *server)
+agent_holds(const struct server *server)
 {
 	return server->agent.on || !server->state->agent_heard;
 }
@@ -34,7 +34,7 @@ server_is_up(const struct server *server)
 	if (server->tracked)
 		return server_is_up(server->tracked);
 	up = server->check.on ? atomic_load_relaxed(&s->up) : !s->forced_down;
-	return up && !(s->agent_down && heeds(server));
+	return up && !(s->agent_down && agent_holds(server));
 }
 
 unsigned
@@ -44,7 +44,7 @@ server_weight(const struct server *server)
 	const struct server_overrides *o = &s->overrides;
 	unsigned base = server->spec->weight;
 
-	if (heeds(server))
+	if (agent_holds(server))
 		return s->weight_set && s->weight_base == base ? s->weight
 		                                               : base;
 	return o->weight_set && o->weight_base == base ? o->weight : base;
@@ -57,9 +57,9 @@ server_is_wanted(const struct server *server)
 	       server_admin_of(server) == SERVER_READY;
 }
 
-/* Until a check passes.  Where a reload has taken the checks away nothing is
- * waited for any more, also in the lineup that it makes before it settles the
- * servers. */
+/* Whether the operator has set the server to stopping and no check has passed
+ * since.  Ends with the checks, if a reload takes them away, also in the lineup
+ * that the reload makes before it settles the servers. */
 static bool
 is_stopping(const struct server *server)
 {
@@ -76,7 +76,7 @@ server_is_ejected(const struct server *server)
 	       server->backend->spec->eject_after > 0;
 }
 
-/* As server_is_usable, for a server whose ejection has just ended. */
+/* Whether the server would be usable if it were not ejected. */
 static bool
 is_usable_unejected(const struct server *server)
 {
@@ -111,14 +111,14 @@ server_maxconn(const struct server *server)
 	const struct server_overrides *o = &s->overrides;
 	unsigned base = server->spec->maxconn;
 
-	if (heeds(server))
+	if (agent_holds(server))
 		return s->maxconn_set && s->maxconn_base == base ? s->maxconn
 		                                                 : base;
 	return o->maxconn_set && o->maxconn_base == base ? o->maxconn : base;
 }
 
-/* Admin, which was said when the file said base, unless the file has another
- * word now. */
+/* Returns admin, which was set when the file said base, unless the file says
+ * something else now. */
 static enum server_admin
 or_of_file(const struct server *server, enum server_admin admin, bool base)
 {
@@ -142,8 +142,8 @@ server_own_admin(const struct server *server)
 {
 	const struct server_state *s = server->state;
 
-	return heeds(server) ? or_of_file(server, s->admin, s->admin_base)
-	                     : server_ordered_admin(server);
+	return agent_holds(server) ? or_of_file(server, s->admin, s->admin_base)
+	                           : server_ordered_admin(server);
 }
 
 enum server_admin

@@ -37,7 +37,7 @@ count_names(const struct frontend_spec *spec)
 	return n;
 }
 
-/* Where it is, or would be. */
+/* Returns the slot of the name, or the free one where it would be. */
 static size_t
 cell_of(const struct sni_map *map, const char *name, size_t len, bool wild)
 {

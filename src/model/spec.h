@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What the operator asked for, as plain values: the configuration after
- * defaults were filled in and references were checked.
+ * The spec: the configuration as plain values, after defaults were filled in
+ * and references were checked.
  *
- * Built by src/config (from a file or from the command line) on the control
- * thread, and never changed afterwards: threads may read it freely.  All
- * durations are milliseconds and finite.
+ * src/config builds it on the control thread, from a file or from the command
+ * line.  It never changes afterwards, so any thread may read it.  All durations
+ * are milliseconds and finite.
  */
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
@@ -24,7 +24,8 @@
 
 struct balance_ops;
 
-/* Where it was written, for messages; file is NULL for the command line. */
+/* A place in the configuration, for messages; file is NULL for the command
+ * line. */
 struct spec_place {
 	const char *file; /* borrowed from the spec */
 	unsigned line;
@@ -45,14 +46,15 @@ struct log_spec {
 	char *host;    /* the daemon's name, and addr is AF_UNSPEC; or NULL */
 	unsigned port; /* with host */
 	enum log_format format;
-	unsigned sample;   /* one session in so many is logged */
+	unsigned sample;   /* one session in `sample` is logged */
 	uint32_t mode;     /* of a file that is made */
 	unsigned facility; /* syslog: 0 to 23 */
 	enum log_rfc rfc;  /* syslog */
 	char *tag;         /* syslog */
 };
 
-/* Off is a list of one, LOG_OFF; a frontend's empty list means [global]'s. */
+/* The value off is a list of one LOG_OFF; an empty list of a frontend means
+ * [global]'s. */
 struct log_list {
 	struct log_spec *logs;
 	size_t n;
@@ -66,12 +68,12 @@ struct listen_spec {
 	struct addr addr;
 	bool both_families; /* `:80` and `*:80`: IPv4 as well as IPv6 */
 	uint32_t mode;      /* of a unix socket's file */
-	char *user, *group; /* whose it is to be; NULL: whoever makes it */
-	bool accept_proxy;  /* clients begin with a header: proxy_from */
+	char *user, *group; /* its owner; NULL: the process's */
+	bool accept_proxy;  /* clients send a PROXY header: proxy_from */
 	struct sock_options sock;
 };
 
-/* What a client of an admin socket may do; the values are those of enum
+/* The rights of a client of an admin socket; the values are those of enum
  * command_level. */
 enum admin_level { ADMIN_USER, ADMIN_OPERATOR, ADMIN_ADMIN };
 
@@ -83,11 +85,11 @@ struct admin_spec {
 	char *text; /* the address as written */
 	struct addr addr;
 	enum admin_level level;
-	uint64_t timeout_ms; /* of a client that says nothing */
+	uint64_t timeout_ms; /* of an idle client */
 	unsigned maxconn;    /* clients at a time */
-	/* Of a unix socket: its file's mode and owner, NULL: whoever runs
-	 * lfproxy; and who may more than level: names of users, and of groups
-	 * with an @ before them, commas between. */
+	/* For a unix socket: the mode and owner of its file (NULL: the
+	 * process's), and the clients with more rights than level: names of
+	 * users, and of groups with an @ before, separated by commas. */
 	uint32_t mode;
 	char *user, *group;
 	char *operators, *admins;
@@ -98,15 +100,15 @@ struct admin_list {
 	size_t n;
 };
 
-/* Whether the kernel is asked about the connections of a session that ends: of
- * none, of those that end badly or have lasted for CLOSED_LONG_MS, of all. */
+/* For which ended sessions TCP_INFO is read: for those that end badly or have
+ * lasted CLOSED_LONG_MS (auto), for none, for all. */
 enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
 #define CLOSED_LONG_MS      1000
 #define CLOSED_SESSIONS_MAX 65536
 
 struct global_spec {
 	struct admin_list admin;
-	struct listen_spec http;    /* for monitoring; text NULL: none */
+	struct listen_spec http;    /* the HTTP port; text NULL: none */
 	char *http_hosts;           /* names it answers to, see http/host.h */
 	struct log_list log;        /* the access log; messages go to stderr */
 	char *user, *group;         /* become these after binding, NULL: stay */
@@ -119,7 +121,7 @@ struct global_spec {
 	/* Per second, 0: no limit.  A connection is a session here; there are
 	 * two limits because HAProxy's commands know both. */
 	unsigned rate_connections, rate_sessions;
-	unsigned closed_sessions; /* that are remembered */
+	unsigned closed_sessions; /* ended sessions that are remembered */
 	enum closed_tcp_info closed_tcp_info;
 };
 
@@ -141,7 +143,7 @@ enum follower_order { FOLLOWER_LIFO, FOLLOWER_FIFO, FOLLOWER_PRIORITY };
 #define POOL_THREADS_MAX        1024
 #define POOL_THREAD_CLASSES_MAX 4
 
-/* `4 nice=0`: so many threads of one scheduling class. */
+/* `4 nice=0`: the threads of one scheduling class. */
 struct thread_class_spec {
 	unsigned threads;
 	int nice;
@@ -165,10 +167,10 @@ struct pool_spec {
 	cpu_set_t cpus; /* where its threads run, if given */
 };
 
-/* Whether bulk goes through pipes in the kernel. */
+/* Whether bulk data goes through pipes in the kernel. */
 enum splice_mode { SPLICE_AUTO, SPLICE_OFF };
 
-/* One of a frontend's backends, and its share of the sessions. */
+/* A backend of a frontend, and its share of the sessions. */
 struct route_spec {
 	struct spec_place place;
 	size_t backend; /* index into spec.backends */
@@ -181,8 +183,8 @@ struct route_spec {
 struct sni_spec {
 	struct spec_place place;
 	size_t backend; /* index into spec.backends */
-	/* As tls_name_normalize makes them, wildcards with `*.` before; a blank
-	 * between two. */
+	/* Normalized by tls_name_normalize, wildcards with `*.` before,
+	 * separated by blanks. */
 	char *names;
 };
 
@@ -194,32 +196,32 @@ struct frontend_spec {
 	struct spec_place place;
 	struct listen_spec *listens;
 	size_t listens_n;
-	/* Whose connections begin with a PROXY header where a listen says
-	 * accept_proxy; none: everybody's. */
+	/* The peers that send a PROXY header where a listen says accept_proxy;
+	 * none: all peers. */
 	struct cidr *proxy_from;
 	size_t proxy_from_n;
-	/* Each to another backend; one at least, unless there are rules. */
+	/* Each has another backend; at least one, unless there are rules. */
 	struct route_spec *routes;
 	size_t routes_n;
 	struct sni_spec *sni; /* no name twice */
 	size_t sni_n;
 	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
 	unsigned rate;    /* new sessions per second, 0: no limit */
-	uint64_t timeout_hello_ms;      /* until all is known that they go by */
+	uint64_t timeout_hello_ms;      /* until the inspection is complete */
 	uint64_t timeout_first_byte_ms; /* 0: no limit of its own */
 	size_t pool;                    /* index into spec.pools */
 	bool bound; /* a session stays with the thread that accepted it */
 	enum splice_mode splice;
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;
-	/* The longest life of a session, 0: no limit; each gets up to so many
-	 * percent less. */
+	/* The longest life of a session, 0: no limit; the jitter takes up to
+	 * that many percent off. */
 	uint64_t max_age_ms;
 	unsigned max_age_jitter;
 	struct log_list log;
 	enum log_switch log_on_connect; /* a line when a server is connected */
 	enum log_switch log_empty; /* also sessions whose client sent nothing */
-	uint64_t log_every_ms;     /* a line that often in between, 0: none */
+	uint64_t log_every_ms;     /* interval of further lines; 0: none */
 };
 
 enum check_kind {
@@ -248,12 +250,14 @@ struct status_set {
 	uint64_t bits[(STATUS_MAX - STATUS_MIN) / 64 + 1];
 };
 
+/* Adds the statuses from..to. */
 void status_set_add(struct status_set *set, unsigned from, unsigned to);
+/* Whether the set has the status.  Any number is allowed. */
 bool status_set_has(const struct status_set *set, long status);
 
-/* A step of a send-expect check.  Send begins a new answer; expect waits until
- * the answer has the pattern; refuse, before an expect, fails the check as soon
- * as the answer has it. */
+/* A step of a send-expect check.  STEP_SEND starts a new answer; STEP_EXPECT
+ * waits until the answer has the pattern; STEP_REFUSE, before an expect, fails
+ * the check as soon as the answer has it. */
 enum step_kind { STEP_SEND, STEP_EXPECT, STEP_REFUSE };
 struct check_step {
 	enum step_kind kind;
@@ -264,14 +268,14 @@ struct check_steps {
 	size_t n;
 };
 
-/* Frees what the steps hold and makes them none. */
+/* Frees the steps; the list is empty then. */
 void check_steps_clear(struct check_steps *steps);
 
 struct check_spec {
 	enum check_kind kind;
 	uint64_t interval_ms;
 	uint64_t fast_interval_ms; /* while results add up; 0: interval */
-	uint64_t down_interval_ms; /* of one that is down; 0: interval */
+	uint64_t down_interval_ms; /* while the server is down; 0: interval */
 	unsigned jitter;           /* percent of the interval, either way */
 	uint64_t timeout_ms;
 	unsigned fall, rise;
@@ -295,7 +299,7 @@ struct check_spec {
 	struct check_steps recipe; /* of redis, postgresql and so on */
 };
 
-/* A program on the server's host that is asked beside the check. */
+/* The agent: a program on the server's host that is asked beside the check. */
 enum agent_kind { AGENT_OFF, AGENT_ON };
 struct agent_spec {
 	enum agent_kind kind;
@@ -303,7 +307,7 @@ struct agent_spec {
 	uint64_t timeout_ms;
 	unsigned port;       /* 0: servers have their own */
 	struct addr addr;    /* its port is 0; AF_UNSPEC: the server's */
-	struct pattern send; /* first; n is 0: nothing */
+	struct pattern send; /* sent first; n is 0: nothing */
 };
 
 /* The property of a session that `balance = hash` hashes. */
@@ -314,10 +318,10 @@ enum hash_key {
 	HASH_KEY_SNI,         /* the TLS server name, else as source */
 };
 
-/* Which failures of sessions count as failed checks. */
+/* The failures of sessions that count as failed checks. */
 enum observe { OBSERVE_OFF, OBSERVE_CONNECT };
 
-/* What error_limit of them in a row do. */
+/* The consequence of error_limit failures in a row. */
 enum on_error {
 	ON_ERROR_FAST_CHECK,
 	ON_ERROR_FAIL_CHECK,
@@ -325,7 +329,7 @@ enum on_error {
 	ON_ERROR_MARK_DOWN,
 };
 
-/* What is tried again on another server. */
+/* The failures after which a session tries another server. */
 enum retry_on {
 	RETRY_ON_CONNECT, /* connects that fail */
 	RETRY_ON_RESET,   /* and connections that are reset */
@@ -344,21 +348,21 @@ enum source_kind {
 	SOURCE_CLIENT,  /* the client's own, with any port: IP_TRANSPARENT */
 };
 
-/* Where connections to a server come from. */
+/* The source of connections to a server. */
 struct source_spec {
 	enum source_kind kind;
 	struct addr addr; /* its port is 0; AF_UNSPEC: any, only ports count */
 	uint16_t port_low, port_high; /* 0: any port */
 };
 
-/* Said of a server, in place of the backend's. */
+/* slow_start = off of a server whose backend has one. */
 #define SLOW_START_OFF UINT64_MAX
 
-/* Which of the usable backups serve together. */
+/* The usable backups that serve together. */
 enum backup_use { BACKUPS_FIRST, BACKUPS_ALL };
 
-/* What becomes of a server's sessions when it goes down, and of those of the
- * backups when another server comes up. */
+/* The fate of a server's sessions when it goes down, and of the backups'
+ * sessions when another server comes up. */
 enum on_down { ON_DOWN_KEEP, ON_DOWN_CLOSE };
 enum on_up { ON_UP_KEEP, ON_UP_CLOSE_BACKUP };
 
@@ -385,8 +389,8 @@ struct server_spec {
 	char *name;
 	struct spec_place place;
 	char *address; /* as written */
-	/* host: the server is given by name, addr is AF_UNSPEC, and where it is
-	 * follows from a look-up (server_resolve).  NULL: it is at addr. */
+	/* host: the server is given by name, addr is AF_UNSPEC, and a look-up
+	 * gives the address (server_resolve).  NULL: the address is addr. */
 	char *host;
 	unsigned port; /* with host */
 	struct addr addr;
@@ -400,8 +404,8 @@ struct server_spec {
 	struct optional on_up;   /* enum on_up; unset: the backend's */
 	struct check_own check;
 	struct agent_own agent;
-	/* `track = B/S`: its health is that server's, which does not track;
-	 * NULL: it has its own. */
+	/* `track = B/S`: the server has the health of that server, which itself
+	 * tracks none; NULL: it has its own. */
 	char *track;
 	size_t track_backend, track_server; /* indices */
 	struct optional
@@ -440,7 +444,7 @@ struct backend_spec {
 	uint64_t slow_start_ms; /* of a server that comes up, 0: none */
 	enum on_down on_down;
 	enum on_up on_up;
-	unsigned panic_percent; /* fewer usable: all are tried; 0: never */
+	unsigned panic_percent; /* with fewer usable, all are tried; 0: never */
 	unsigned retries;       /* further connect attempts after the first */
 	enum retry_on retry_on;
 	unsigned retry_budget;     /* percent of the sessions there are */
@@ -475,61 +479,63 @@ struct spec {
 	size_t backends_n;
 };
 
+/* Whether the check is http or https. */
 bool check_kind_is_http(enum check_kind kind);
-/* Whether it is made of steps. */
+/* Whether the check is made of steps. */
 bool check_kind_has_steps(enum check_kind kind);
-/* Whether it speaks TLS. */
+/* Whether the check speaks TLS. */
 bool check_is_tls(const struct check_spec *check);
 
-/* What is to be sent and expected: the recipe's, or the backend's own. */
+/* Returns the steps of the check: the preset's, or the backend's own. */
 const struct check_step *check_steps(
     const struct backend_spec *backend, size_t *ret_n);
 
-/* Whether a connection of that peer's begins with a PROXY header, at a listen
- * that says accept_proxy. */
+/* Whether that peer sends a PROXY header, at a listen that says accept_proxy.
+ */
 bool frontend_spec_expects_proxy(
     const struct frontend_spec *frontend, const struct endpoint *peer);
 
-/* Whether both are given by the same address, or by the same name and port. */
+/* Whether both servers have the same address, or the same name and port. */
 bool server_spec_same_place(
     const struct server_spec *a, const struct server_spec *b);
 
-/* The family that its name is to be looked up for: that of its source's
- * address, AF_UNSPEC: any. */
+/* Returns the address family to look the server's name up for: that of its
+ * source's address, or AF_UNSPEC for any. */
 int server_spec_family(
     const struct backend_spec *backend, const struct server_spec *server);
 
-/* The header that the server gets before a session's bytes. */
+/* Returns the version of the PROXY header that the server gets first. */
 enum proxy_version server_spec_send_proxy(
     const struct backend_spec *backend, const struct server_spec *server);
 
-/* Whether the checks of both backends ask the same and want the same answer;
- * where, and how often, is another matter: model/check_rules.h. */
+/* Whether the checks of both backends ask the same and expect the same answer;
+ * for addresses and intervals see model/check_rules.h. */
 bool check_asks_same(
     const struct backend_spec *a, const struct backend_spec *b);
 
-/* Frees what the check owns. */
+/* Frees the members of the check, not the struct. */
 void check_spec_fini(struct check_spec *check);
 
-/* Frees what the list holds and makes it empty. */
+/* Frees the members of the list, which is empty then. */
 void log_list_clear(struct log_list *list);
 void admin_list_clear(struct admin_list *list);
 
-/* A copy of its own; false when memory is short, and *ret_copy is untouched. */
+/* Makes a deep copy.  Returns false when memory is short; *ret_copy is
+ * untouched then. */
 bool admin_list_copy(
     const struct admin_list *list, struct admin_list *ret_copy);
 
-/* Frees what it has, not the struct. */
+/* Frees the members, not the struct. */
 void listen_spec_clear(struct listen_spec *listen);
 
-/* Likewise. */
+/* Frees the members, not the struct. */
 void server_spec_clear(struct server_spec *server);
 
-/* A copy that shares nothing with the spec but certificates, which are counted.
- * NULL when memory is short.  spec_copy.c */
+/* Returns a deep copy, or NULL when memory is short.  Certificates are shared
+ * and counted. */
 struct spec *spec_copy(const struct spec *spec);
 
-/* Frees everything the spec owns and the spec itself; NULL is fine. */
+/* Frees the spec and all that it owns.  NULL is allowed. */
 void spec_free(struct spec *spec);
 
 #endif
