@@ -16,15 +16,15 @@
 
 #define PULSE_S 1.0
 
-/* What the process did in the last second. */
+/* The activity of the process in the last second. */
 struct pulse {
 	ev_timer timer;
-	uint64_t at_ns, cpu_ns, bytes; /* when it was last looked at */
+	uint64_t at_ns, cpu_ns, bytes; /* at the last sample */
 	unsigned idle_percent;
 	uint64_t bytes_rate;
 };
 
-/* In the order of the file. */
+/* The sockets, in the order of the file. */
 struct sockets {
 	struct admin_list specs; /* owned: a reload frees the model's */
 	struct admin_socket **all;
@@ -33,9 +33,9 @@ struct sockets {
 
 struct admin {
 	struct sockets sockets;
-	struct sockets next; /* from prepare to commit; all NULL: none */
+	struct sockets next; /* between prepare and commit; all NULL: none */
 	struct list left;    /* clients of sockets that are closed */
-	struct client_turns turns;
+	struct client_slices slices;
 	struct command_env env;
 	struct audit audit;
 	struct expiring expiring;
@@ -51,7 +51,7 @@ cpu_time_ns(void)
 	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
 }
 
-/* The threads of the pools, as far as there are CPUs for them. */
+/* Returns the number of threads of the pools, or of CPUs if that is less. */
 static unsigned
 threads_at_work(struct pools *pools)
 {
@@ -86,7 +86,7 @@ on_pulse(struct ev_loop *loop, ev_timer *timer, int events)
 	p->idle_percent = idle_percent(cpu - p->cpu_ns,
 	    (now - p->at_ns) *
 	        threads_at_work(control_pools(admin->env.control)));
-	/* A reload may have taken frontends and what they had counted. */
+	/* The sum falls when a reload removes frontends. */
 	p->bytes_rate = bytes > p->bytes ? bytes - p->bytes : 0;
 	p->at_ns = now;
 	p->cpu_ns = cpu;
@@ -103,10 +103,10 @@ pulse_start(struct admin *admin)
 	p->idle_percent = 100;
 	ev_timer_init(&p->timer, on_pulse, PULSE_S, PULSE_S);
 	p->timer.data = admin;
-	ev_timer_start(admin->turns.loop, &p->timer);
+	ev_timer_start(admin->slices.loop, &p->timer);
 }
 
-/* Room for all that the list names; none is open. */
+/* Copies the list and allocates a slot for each socket; opens none. */
 static bool
 sockets_init(struct sockets *sockets, const struct admin_list *specs)
 {
@@ -123,7 +123,7 @@ sockets_init(struct sockets *sockets, const struct admin_list *specs)
 	return true;
 }
 
-/* The sockets are the caller's. */
+/* Leaves the sockets themselves to the caller. */
 static void
 sockets_fini(struct sockets *sockets)
 {
@@ -148,7 +148,7 @@ open_sockets(struct admin *admin, struct err *err)
 
 	for (size_t i = 0; i < s->specs.n; i++) {
 		struct admin_socket *socket = admin_socket_open(
-		    &s->specs.all[i], &admin->env, &admin->turns, err);
+		    &s->specs.all[i], &admin->env, &admin->slices, err);
 
 		if (!socket)
 			return false;
@@ -171,7 +171,7 @@ admin_open(struct control *control, struct err *err)
 
 	if (!admin || !sockets_init(&admin->sockets, specs)) {
 		free(admin);
-		err_set(err, "out of memory for the admin sockets");
+		err_oom(err);
 		return NULL;
 	}
 	list_init(&admin->left);
@@ -181,7 +181,7 @@ admin_open(struct control *control, struct err *err)
 	    .admin_view = &admin_view,
 	    .expiring = &admin->expiring};
 	expiring_init(&admin->expiring, &admin->env);
-	client_turns_init(&admin->turns, control_loop(control));
+	client_slices_init(&admin->slices, control_loop(control));
 	pulse_start(admin);
 	if (!open_sockets(admin, err)) {
 		admin_close(admin);
@@ -199,15 +199,16 @@ admin_close(struct admin *admin)
 		admin_socket_close(admin->sockets.all[i]);
 	admin_clients_close(&admin->left);
 	expiring_fini(&admin->expiring);
-	ev_timer_stop(admin->turns.loop, &admin->pulse.timer);
-	client_turns_fini(&admin->turns);
+	ev_timer_stop(admin->slices.loop, &admin->pulse.timer);
+	client_slices_fini(&admin->slices);
 	sockets_fini(&admin->sockets);
 	free(admin);
 }
 
 /* -- a reload -- */
 
-/* The one that is there already, and that nobody has spoken for. */
+/* Returns the open socket of that address, unless the new list has it already;
+ * or NULL. */
 static struct admin_socket *
 find_socket(const struct admin *admin, const struct admin_spec *spec)
 {
@@ -221,7 +222,7 @@ find_socket(const struct admin *admin, const struct admin_spec *spec)
 	return NULL;
 }
 
-/* NULL with err set. */
+/* Returns NULL with err set on failure. */
 static struct admin_socket *
 keep_or_open(
     struct admin *admin, const struct admin_spec *spec, struct err *err)
@@ -229,7 +230,8 @@ keep_or_open(
 	struct admin_socket *socket = find_socket(admin, spec);
 
 	if (!socket)
-		return admin_socket_open(spec, &admin->env, &admin->turns, err);
+		return admin_socket_open(
+		    spec, &admin->env, &admin->slices, err);
 	return admin_socket_prepare(socket, spec, err) ? socket : NULL;
 }
 
@@ -241,8 +243,7 @@ admin_prepare(struct admin *admin, const struct admin_list *specs,
 	size_t before = errors->n;
 
 	if (!sockets_init(next, specs)) {
-		err_list_add(
-		    errors, NULL, 0, "out of memory for the admin sockets");
+		err_list_add(errors, NULL, 0, "out of memory");
 		return false;
 	}
 	for (size_t i = 0; i < next->specs.n; i++) {
@@ -306,8 +307,8 @@ admin_commit(struct admin *admin, struct changes *changes)
 {
 	struct sockets before = admin->sockets, *next = &admin->next;
 
-	/* Those who leave have their time from now on. */
-	ev_now_update(admin->turns.loop);
+	/* The time-outs of clients that leave begin now. */
+	ev_now_update(admin->slices.loop);
 	for (size_t i = 0; i < next->n; i++)
 		commit_one(
 		    admin, next->all[i], next->specs.all[i].text, changes);
@@ -320,7 +321,7 @@ admin_commit(struct admin *admin, struct changes *changes)
 	sockets_fini(&before);
 }
 
-/* -- what is shown -- */
+/* -- statistics -- */
 
 void
 admin_facts(const struct admin *admin, struct info_facts *ret_facts)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The admin sockets: HAProxy's runtime API on unix and loopback TCP sockets.
  *
- * Served on the control loop, and never waits: a client that does not read or
- * does not write costs a descriptor and a bounded buffer until its time is
- * up, and nobody else's time.
+ * The sockets are served on the control loop and never block it: a client that
+ * does not read or write costs a descriptor and a bounded buffer until its
+ * time-out.
  *
  * The wire, after HAProxy's management guide, section 9.3: commands in a line
- * that ends with LF or CRLF, `;` between commands, a backslash takes the next
- * character as it is.  An answer ends with an empty line.  One line per
- * connection, unless it says `prompt`.
+ * that ends with LF or CRLF, `;` between commands; a backslash quotes the next
+ * character.  An answer ends with an empty line.  One line per
+ * connection, unless the client sends `prompt`.
+ *
+ * All functions run on the control thread.
  */
 #ifndef ADMIN_ADMIN_H
 #define ADMIN_ADMIN_H
@@ -23,34 +25,37 @@
 struct admin;
 struct info_facts;
 
-/* Control thread, as all of these.  Binds the sockets that the model's
- * spec.global.admin names.  NULL with err set on failure. */
+/* Binds the sockets that the model's spec.global.admin names.  Returns NULL
+ * with err set on failure. */
 struct admin *admin_open(struct control *control, struct err *err);
 
-/* NULL is fine. */
+/* Closes all sockets and connections.  admin may be NULL. */
 void admin_close(struct admin *admin);
 
-/* A change to the sockets of another configuration, in two steps.  The first
- * binds those that are new and changes the files of those that stay; errors
- * have their places.  False when nothing has changed; else admin_commit or
- * admin_cancel follows.  The list is borrowed for the call, the texts of its
- * places until the second step. */
+/* Changes to the sockets of another configuration, in two steps.  The first
+ * binds new sockets and changes the files of those that stay.  Returns false
+ * with errors added and nothing changed; otherwise the caller calls
+ * admin_commit or admin_cancel.  Borrows the list for the call, and the texts
+ * of its places until the second step. */
 bool admin_prepare(struct admin *admin, const struct admin_list *specs,
     struct err_list *errors);
+/* Undoes admin_prepare. */
 void admin_cancel(struct admin *admin);
-/* Clients of sockets that stay go on; those of sockets that are closed are
- * answered and leave, the one whose command is being run as well.  Tells what
- * the configuration does not say. */
+/* Completes the change.  Clients of sockets that stay go on; clients of sockets
+ * that are closed get their answers and are closed then, the client whose
+ * command is running included.  Adds changes that the configuration does not
+ * show, such as a socket bound again. */
 void admin_commit(struct admin *admin, struct changes *changes);
 
-/* Fills in what only the admin sockets know; NULL: there are none. */
+/* Fills in the fields about admin sockets.  admin may be NULL. */
 void admin_facts(const struct admin *admin, struct info_facts *ret_facts);
 
-/* Who is connected, and what there is for them; NULL: there are none. */
+/* Returns the memory of the clients, and that of the sockets with the audit
+ * log.  admin may be NULL. */
 void admin_memory(const struct admin *admin, struct memory_use *ret_clients,
     struct memory_use *ret_self);
 
-/* `show cli sockets`. */
+/* Writes the answer to `show cli sockets`. */
 void admin_list_sockets(const struct admin *admin, bool json, FILE *out);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "net/sock.h"
 
-/* Of linux/un.h, which cannot stand beside sys/un.h. */
+/* From linux/un.h, which cannot be included beside sys/un.h. */
 #ifndef SIOCUNIXFILE
 #define SIOCUNIXFILE (SIOCPROTOPRIVATE + 0)
 #endif
@@ -27,7 +27,8 @@ is_unix(const struct admin_spec *spec)
 	return spec->addr.sa.sa_family == AF_UNIX;
 }
 
-/* What is at the path now may go: nothing, or a socket nobody listens on. */
+/* Returns whether the path is free, or has a socket that no process listens
+ * on. */
 static bool
 path_is_free(const struct addr *addr, struct err *err)
 {
@@ -37,7 +38,7 @@ path_is_free(const struct addr *addr, struct err *err)
 	int fd;
 
 	if (lstat(path, &st) < 0)
-		return true; /* bind will say what is wrong, if anything */
+		return true; /* bind reports errors */
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(err,
 		    "the admin socket cannot be '%s': that is a file of "
@@ -54,7 +55,7 @@ path_is_free(const struct addr *addr, struct err *err)
 	    path);
 }
 
-/* -1: it stays as it is. */
+/* Looks up user and group; -1 where the spec names none. */
 static bool
 find_owner(const struct admin_spec *spec, uid_t *ret_uid, gid_t *ret_gid,
     struct err *err)
@@ -71,9 +72,9 @@ find_owner(const struct admin_spec *spec, uid_t *ret_uid, gid_t *ret_gid,
 	return true;
 }
 
-/* The socket's own file, as a place (O_PATH): the kernel's word for it, which
- * takes CAP_NET_ADMIN, or else the socket at the path; it must belong to this
- * process if it is to be given away.  -errno. */
+/* Opens the file of the socket with O_PATH: by SIOCUNIXFILE, which requires
+ * CAP_NET_ADMIN, otherwise by the path.  A file that is to be given away must
+ * belong to this process.  Returns the descriptor, or -errno. */
 static int
 file_of_socket(int socket, const char *path, bool gives_away)
 {
@@ -85,7 +86,7 @@ file_of_socket(int socket, const char *path, bool gives_away)
 	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* Some file systems say of every file that it is another user's. */
+	/* Some file systems report another owner for every file. */
 	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) &&
 	    (st.st_uid == geteuid() || !gives_away))
 		return fd;
@@ -99,9 +100,9 @@ change_owner(int fd, uid_t uid, gid_t gid)
 	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH);
 }
 
-/* Before anything can connect with rights of an owner that it will not have:
- * the mode was set when the socket was bound.  By the descriptor of the file,
- * so that no other file can be put in its place. */
+/* Gives the file to the owner of the spec, before the socket listens: the mode
+ * was set when it was bound, so the former owner could connect.  Works on the
+ * descriptor, since another file could replace the one at the path. */
 static bool
 set_owner(const struct admin_spec *spec, int file, struct err *err)
 {
@@ -122,7 +123,8 @@ set_owner(const struct admin_spec *spec, int file, struct err *err)
 	return true;
 }
 
-/* Notes whose file the bound socket is, and gives it to its owner. */
+/* Records device, inode and owner of the file, and gives it to the owner of the
+ * spec. */
 static bool
 take_file(
     struct admin_bound *bound, const struct admin_spec *spec, struct err *err)
@@ -150,8 +152,8 @@ take_file(
 	return ok;
 }
 
-/* What is wrong with the directory, if it is that.  Whoever has dropped root's
- * rights since the start is told so. */
+/* Adds to the error what is wrong with the directory, if anything, and that the
+ * process has dropped root's rights since the start, if it has. */
 static void
 blame_directory(const struct addr *addr, struct err *err)
 {
@@ -244,8 +246,8 @@ admin_unbind(struct admin_bound *bound, const struct admin_spec *spec)
 
 /* -- a change of the file -- */
 
-/* By the descriptor, so that nobody can put another file in its place between
- * two calls; chmod(2) has no other way to take one that is only a place. */
+/* Works on the descriptor, since another file could replace the one at the path
+ * between two calls; fchmod(2) does not take O_PATH descriptors. */
 static int
 change_mode(int fd, mode_t mode)
 {
@@ -274,7 +276,8 @@ same_name(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* What it is to be; what the spec says no more of is as it was made. */
+/* Returns in st the mode and owner that the file shall have.  An owner that the
+ * spec no longer names is the one at creation. */
 static bool
 wanted_owner(const struct admin_bound *bound, const struct admin_spec *from,
     const struct admin_spec *to, struct stat *st, struct err *err)
@@ -291,9 +294,9 @@ wanted_owner(const struct admin_bound *bound, const struct admin_spec *from,
 	return true;
 }
 
-/* 0 or -errno.  Who is to lose his right loses it first. */
+/* Removes rights before it adds others.  Returns 0 or -errno. */
 static int
-change(int fd, const struct stat *is, const struct stat *wanted)
+change_file(int fd, const struct stat *is, const struct stat *wanted)
 {
 	mode_t both = is->st_mode & wanted->st_mode & 0777;
 
@@ -301,7 +304,7 @@ change(int fd, const struct stat *is, const struct stat *wanted)
 		both = wanted->st_mode & 0777;
 	if ((is->st_mode & 0777) != both && change_mode(fd, both) < 0)
 		return -errno;
-	/* Whoever is not root any more may not even ask for what is so. */
+	/* Without root's rights, even setting the present owner fails. */
 	if ((is->st_uid != wanted->st_uid || is->st_gid != wanted->st_gid) &&
 	    change_owner(fd, wanted->st_uid, wanted->st_gid) < 0)
 		return -errno;
@@ -354,7 +357,7 @@ admin_file_change(const struct admin_bound *bound,
 		close(c.fd);
 		return false;
 	}
-	rc = change(c.fd, &is, &wanted);
+	rc = change_file(c.fd, &is, &wanted);
 	if (rc < 0) {
 		admin_file_put_back(&c);
 		return change_failed(to, -rc, err);
@@ -371,7 +374,7 @@ admin_file_keep(struct admin_file_change *change)
 	change->fd = -1;
 }
 
-/* What the process could change it can change back. */
+/* The process can undo what it could change, so errors are ignored. */
 void
 admin_file_put_back(struct admin_file_change *change_made)
 {
@@ -384,7 +387,7 @@ admin_file_put_back(struct admin_file_change *change_made)
 		was.st_mode = change_made->mode;
 		was.st_uid = change_made->uid;
 		was.st_gid = change_made->gid;
-		(void)change(change_made->fd, &is, &was);
+		(void)change_file(change_made->fd, &is, &was);
 	}
 	admin_file_keep(change_made);
 }

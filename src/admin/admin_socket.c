@@ -16,21 +16,21 @@
 #include "base/log.h"
 #include "net/sock.h"
 
-#define ACCEPTS_A_TURN 8
-#define PAUSE_S        0.1 /* when a connection could not be accepted */
+#define ACCEPTS_PER_EVENT 8
+#define PAUSE_S           0.1 /* when a connection could not be accepted */
 
-/* What a reload makes of it, from prepare to commit. */
+/* The changes that a reload makes, between prepare and commit. */
 struct admin_socket_next {
-	const struct admin_spec *spec; /* NULL: there is no reload */
+	const struct admin_spec *spec; /* NULL: no reload is under way */
 	struct grants grants;
 	struct admin_file_change file;
-	struct admin_bound bound; /* anew, since its file was lost */
+	struct admin_bound bound; /* the new one, if the file was lost */
 };
 
 struct admin_socket {
 	const struct admin_spec *spec;
 	const struct command_env *env;
-	struct client_turns *turns;
+	struct client_slices *slices;
 	struct grants grants;
 	struct admin_bound bound;
 	ev_io io;
@@ -50,7 +50,7 @@ on_gone(struct client *client)
 }
 
 static void
-say_goodbye(struct client *client)
+dismiss_for_another(struct client *client)
 {
 	bool may_hear = client_is_idle(client) && !client->commanded;
 
@@ -67,14 +67,14 @@ make_room(struct admin_socket *socket, const struct command_mode *newcomer)
 
 	if (socket->clients_n < socket->spec->maxconn)
 		return true;
-	client = client_to_go(&socket->clients, newcomer);
+	client = client_to_close(&socket->clients, newcomer);
 	if (client)
-		say_goodbye(client);
+		dismiss_for_another(client);
 	return client != NULL;
 }
 
 static void
-refuse(int fd)
+refuse_connection(int fd)
 {
 	static const char line[] =
 	    "Too many admin connections; close one or try again later.\n\n";
@@ -93,22 +93,23 @@ add_client(struct admin_socket *socket, int fd)
 	newcomer.level = grants_level(
 	    &socket->grants, fd, &newcomer.peer, admin_socket_level(socket));
 	if (!make_room(socket, &newcomer)) {
-		refuse(fd);
+		refuse_connection(fd);
 		return;
 	}
-	client = client_new(socket->turns, fd, socket->env, socket, on_gone);
+	client = client_new(socket->slices, fd, socket->env, socket, on_gone);
 	if (!client)
 		return;
 	client->mode.level = newcomer.level;
 	client_set_timeout(client, (double)socket->spec->timeout_ms / 1e3);
 	list_append(&socket->clients, &client->node);
 	socket->clients_n++;
-	/* What it has sent already counts before the next one comes. */
-	client_turn_ask(socket->turns, &client->turn);
+	/* Read what it has sent before the next one is accepted: a client that
+	 * has sent nothing may be closed for another. */
+	client_slice_request(socket->slices, &client->slice);
 }
 
-/* The connection stays in the backlog, so the loop would be called again at
- * once: rest a little instead. */
+/* The connection stays in the backlog, so the event would come again at
+ * once. */
 static void
 pause_accepting(struct admin_socket *socket, int error)
 {
@@ -118,9 +119,9 @@ pause_accepting(struct admin_socket *socket, int error)
 	    "an admin connection could not be accepted: %s; raise the limit "
 	    "on open files (LimitNOFILE= in the unit)",
 	    strerror(error));
-	ev_io_stop(socket->turns->loop, &socket->io);
+	ev_io_stop(socket->slices->loop, &socket->io);
 	ev_timer_set(&socket->pause, PAUSE_S, 0.);
-	ev_timer_start(socket->turns->loop, &socket->pause);
+	ev_timer_start(socket->slices->loop, &socket->pause);
 }
 
 static void
@@ -139,7 +140,7 @@ on_connection(struct ev_loop *loop, ev_io *io, int events)
 
 	(void)loop;
 	(void)events;
-	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+	for (int i = 0; i < ACCEPTS_PER_EVENT; i++) {
 		int fd =
 		    accept4(io->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -155,7 +156,7 @@ on_connection(struct ev_loop *loop, ev_io *io, int events)
 }
 
 static bool
-take_grants(
+read_grants(
     const struct admin_spec *spec, struct grants *ret_grants, struct err *err)
 {
 	struct grants grants = {NULL, 0};
@@ -171,24 +172,24 @@ take_grants(
 
 struct admin_socket *
 admin_socket_open(const struct admin_spec *spec, const struct command_env *env,
-    struct client_turns *turns, struct err *err)
+    struct client_slices *slices, struct err *err)
 {
 	struct admin_socket *socket = calloc(1, sizeof(*socket));
 
 	if (!socket) {
-		err_set(err, "out of memory for the admin socket");
+		err_oom(err);
 		return NULL;
 	}
 	socket->spec = spec;
 	socket->env = env;
-	socket->turns = turns;
+	socket->slices = slices;
 	socket->bound.fd = socket->next.bound.fd = -1;
 	socket->next.file.fd = -1;
 	list_init(&socket->clients);
 	ev_init(&socket->pause, on_pause_over);
 	ev_init(&socket->io, on_connection);
 	socket->io.data = socket->pause.data = socket;
-	if (!take_grants(spec, &socket->grants, err) ||
+	if (!read_grants(spec, &socket->grants, err) ||
 	    !admin_bind(spec, &socket->bound, err)) {
 		admin_socket_close(socket);
 		return NULL;
@@ -200,7 +201,7 @@ static void
 start_accepting(struct admin_socket *socket)
 {
 	ev_io_set(&socket->io, socket->bound.fd, EV_READ);
-	ev_io_start(socket->turns->loop, &socket->io);
+	ev_io_start(socket->slices->loop, &socket->io);
 }
 
 void
@@ -209,12 +210,12 @@ admin_socket_serve(struct admin_socket *socket)
 	start_accepting(socket);
 }
 
-/* Nobody is accepted any more; 0 or -errno: the file cannot be removed. */
+/* Returns 0, or -errno if the file cannot be removed. */
 static int
 stop_listening(struct admin_socket *socket)
 {
-	ev_io_stop(socket->turns->loop, &socket->io);
-	ev_timer_stop(socket->turns->loop, &socket->pause);
+	ev_io_stop(socket->slices->loop, &socket->io);
+	ev_timer_stop(socket->slices->loop, &socket->pause);
 	return admin_unbind(&socket->bound, socket->spec);
 }
 
@@ -248,7 +249,7 @@ admin_socket_prepare(
 {
 	struct admin_socket_next *next = &socket->next;
 
-	if (!take_grants(spec, &next->grants, err))
+	if (!read_grants(spec, &next->grants, err))
 		return false;
 	if (admin_bound_lost(&socket->bound, spec)
 	        ? admin_bind(spec, &next->bound, err)
@@ -274,9 +275,9 @@ admin_socket_cancel(struct admin_socket *socket)
 	next->spec = NULL;
 }
 
-/* Those who have connected already, as far as there may be so many: nobody
- * else is cut off for them.  On a unix socket nobody connects between the last
- * one and the close: unlike TCP's it may be shut with a backlog. */
+/* Accepts the connections in the backlog, up to maxconn: no client is closed
+ * for them.  A unix socket is shut down first, which keeps its backlog but lets
+ * no further client connect; a TCP socket would drop its backlog. */
 static void
 accept_rest(struct admin_socket *socket)
 {
@@ -290,7 +291,7 @@ accept_rest(struct admin_socket *socket)
 		add_client(socket, fd);
 }
 
-/* Who may less than he did loses it at once; who may more has to come anew. */
+/* Lowered rights apply at once; raised rights apply to new connections. */
 static void
 lower_levels(struct admin_socket *socket)
 {
@@ -308,9 +309,9 @@ bool
 admin_socket_commit(struct admin_socket *socket)
 {
 	struct admin_socket_next *next = &socket->next;
-	bool anew = next->bound.fd >= 0;
+	bool rebound = next->bound.fd >= 0;
 
-	if (anew) {
+	if (rebound) {
 		accept_rest(socket);
 		(void)stop_listening(socket);
 		socket->bound = next->bound;
@@ -325,7 +326,7 @@ admin_socket_commit(struct admin_socket *socket)
 	socket->spec = next->spec;
 	next->spec = NULL;
 	lower_levels(socket);
-	return anew;
+	return rebound;
 }
 
 static void
@@ -362,7 +363,7 @@ admin_clients_close(struct list *clients)
 		client_close(container_of(node, struct client, node));
 }
 
-/* -- what is shown -- */
+/* -- statistics -- */
 
 void
 admin_clients_memory(const struct list *clients, struct memory_use *use)

@@ -22,12 +22,12 @@ wait_for(struct client *client, int events)
 {
 	if (client->io.events == events && ev_is_active(&client->io))
 		return;
-	ev_io_stop(client->turns->loop, &client->io);
+	ev_io_stop(client->slices->loop, &client->io);
 	ev_io_set(&client->io, client->fd, events);
-	ev_io_start(client->turns->loop, &client->io);
+	ev_io_start(client->slices->loop, &client->io);
 }
 
-/* Of the clock that nobody sets: libev's own is the wall's. */
+/* Returns the monotonic time; libev's own is the wall clock's. */
 static double
 now_s(void)
 {
@@ -35,37 +35,37 @@ now_s(void)
 }
 
 static void
-lower(ev_tstamp *repeat, ev_tstamp left)
+shorten(ev_tstamp *repeat, ev_tstamp left)
 {
 	if (*repeat > left)
 		*repeat = left > 0. ? left : 1e-3;
 }
 
-/* The peer's time, from now on.  While a line is being read it ends with that
- * line's time, and with the client's when it leaves. */
+/* Restarts the peer's time-out.  While a line is being read, it ends with the
+ * time for that line, and for a client that leaves, with leaves_at. */
 static void
 set_timer(struct client *client)
 {
 	client->timer.repeat = client->mode.timeout_s;
 	if (client->state == CLIENT_READING && client->leaves_at > 0.)
-		lower(&client->timer.repeat, client->leaves_at - now_s());
+		shorten(&client->timer.repeat, client->leaves_at - now_s());
 	if (client->state == CLIENT_READING && client->line_at > 0.)
-		lower(&client->timer.repeat,
+		shorten(&client->timer.repeat,
 		    client->line_at + CLIENT_LINE_S - now_s());
-	ev_timer_again(client->turns->loop, &client->timer);
+	ev_timer_again(client->slices->loop, &client->timer);
 }
 
-/* The peer gave or took something: it has its whole time again. */
+/* The peer has sent or received something, so its time-out starts again. */
 static void
-heard_of(struct client *client)
+note_activity(struct client *client)
 {
 	if (client->state != CLIENT_LINGERING)
 		set_timer(client);
 }
 
-/* The client completed something: it is not stalled. */
+/* The client has completed something, so it is not stalled. */
 static void
-progress(struct client *client)
+note_progress(struct client *client)
 {
 	if (client->state == CLIENT_LINGERING)
 		return;
@@ -79,12 +79,11 @@ linger(struct client *client)
 	client->state = CLIENT_LINGERING;
 	shutdown(client->fd, SHUT_WR);
 	client->timer.repeat = CLIENT_LINGER_S;
-	ev_timer_again(client->turns->loop, &client->timer);
+	ev_timer_again(client->slices->loop, &client->timer);
 }
 
-/* Says that memory was short instead of an answer, or of the rest of one, and
- * ends the connection.  Without memory of its own: all that was made before has
- * been sent. */
+/* Reports exhausted memory in place of an answer or of its rest, and ends the
+ * connection.  Allocates nothing.  All former output has been sent. */
 static void
 fail_answer(struct client *client, bool begun)
 {
@@ -101,8 +100,8 @@ fail_answer(struct client *client, bool begun)
 	client->mode.quit = true;
 }
 
-/* Ends a part of an answer.  What follows the last one is an empty line, and
- * perhaps a prompt. */
+/* Ends a part of an answer.  An empty line, and the prompt if it is on, follow
+ * the last part. */
 static void
 end_part(struct client *client, struct text_out *out, bool begun)
 {
@@ -121,8 +120,8 @@ end_part(struct client *client, struct text_out *out, bool begun)
 	client->out_sent = 0;
 }
 
-/* Runs the line's next command.  Without memory for its answer it is not run.
- */
+/* Runs the next command of the line, unless memory for its answer is
+ * exhausted. */
 static void
 answer_next(struct client *client)
 {
@@ -158,7 +157,8 @@ continue_answer(struct client *client)
 	end_part(client, &out, true);
 }
 
-/* As HAProxy, which reads on while it answers. */
+/* HAProxy reads on while it answers, so lines that have arrived by then are
+ * answered, too. */
 static bool
 more_came(const struct client *client)
 {
@@ -177,7 +177,7 @@ may_go_on(const struct client *client)
 	return client->mode.prompt || client->in_n > 0 || more_came(client);
 }
 
-/* A line, or the next line of a payload, of which so many bytes are there. */
+/* Begins a line, or the next line of a payload, of which n bytes are there. */
 static void
 begin_line(struct client *client, size_t n)
 {
@@ -203,7 +203,7 @@ line_done(struct client *client)
 /* A step returns true when the next one can follow at once, and false when
  * the peer has to do something first or the client is gone. */
 static bool
-flush(struct client *client)
+flush_output(struct client *client)
 {
 	ssize_t n = send(client->fd, client->out + client->out_sent,
 	    client->out_n - client->out_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -220,20 +220,20 @@ flush(struct client *client)
 	}
 	client->out_sent += (size_t)n;
 	if (client->out_sent < client->out_n) {
-		heard_of(client);
+		note_activity(client);
 		return true;
 	}
 	free(client->out);
 	client->out = NULL;
-	progress(client);
+	note_progress(client);
 	return true;
 }
 
-/* Nothing is read or written meanwhile. */
+/* Reads and writes nothing until the next part of the answer is due. */
 static void
-rest_a_while(struct client *client)
+pause_answer(struct client *client)
 {
-	struct ev_loop *loop = client->turns->loop;
+	struct ev_loop *loop = client->slices->loop;
 
 	ev_io_stop(loop, &client->io);
 	ev_timer_set(&client->pause, client->rest->pause_ms / 1000., 0.);
@@ -241,25 +241,25 @@ rest_a_while(struct client *client)
 	client->rest->pause_ms = 0;
 }
 
-/* The peer's time is not running while it is we who wait. */
+/* The peer's time-out does not run during the pause. */
 static void
-on_rested(struct ev_loop *loop, ev_timer *timer, int events)
+on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct client *client = timer->data;
 
 	(void)loop;
 	(void)events;
-	progress(client);
-	client_turn_ask(client->turns, &client->turn);
+	note_progress(client);
+	client_slice_request(client->slices, &client->slice);
 }
 
 static bool
 step_answering(struct client *client)
 {
 	if (client->out)
-		return flush(client);
+		return flush_output(client);
 	if (client->rest && client->rest->pause_ms > 0) {
-		rest_a_while(client);
+		pause_answer(client);
 		return false;
 	}
 	if (client->rest)
@@ -280,7 +280,7 @@ ask_for_payload(const struct client *client)
 
 /* Answers with the text instead of running what was read, and closes. */
 static void
-refuse(struct client *client, const char *text)
+refuse_input(struct client *client, const char *text)
 {
 	client->out_sent = 0;
 	client->out = strdup(text);
@@ -301,15 +301,16 @@ refuse_http(struct client *client)
 	    "admin: %s: closed: it sent an HTTP request; a web page or a "
 	    "service that fetches URLs may be trying to give commands",
 	    peer_text(&client->mode.peer, who));
-	refuse(client, "Closed: this is not an HTTP port.\n\n");
+	refuse_input(client, "Closed: this is not an HTTP port.\n\n");
 }
 
-/* Whether the line may be run; else the client is refused. */
+/* Returns whether the line may be run.  Refuses the client otherwise. */
 static bool
 may_run(struct client *client, const struct client_line *line)
 {
 	if (client_line_has_nul(line->text, line->len))
-		refuse(client, "Closed: a line must not have NUL bytes.\n\n");
+		refuse_input(
+		    client, "Closed: a line must not have NUL bytes.\n\n");
 	else if (!client->payload && client_line_is_http(line->text, line->len))
 		refuse_http(client);
 	else
@@ -317,9 +318,9 @@ may_run(struct client *client, const struct client_line *line)
 	return false;
 }
 
-/* No command takes a payload, but what is one must not be taken for commands:
- * its lines are dropped as they come.  False when there is none, or when it was
- * refused. */
+/* Drops a line of a payload.  No command takes a payload, but its lines must
+ * not be run as commands.  Returns false if there is no whole line, or if the
+ * client was refused. */
 static bool
 drop_payload_line(struct client *client)
 {
@@ -336,7 +337,7 @@ drop_payload_line(struct client *client)
 	return true;
 }
 
-/* The command's first line, which is the only one but for a payload. */
+/* Takes the line with the commands; the lines of a payload may follow. */
 static bool
 take_first_line(struct client *client)
 {
@@ -355,7 +356,7 @@ take_first_line(struct client *client)
 	return true;
 }
 
-/* True when a command is there to be run, or was refused. */
+/* Returns whether a line is there to be answered, or was refused. */
 static bool
 take_line(struct client *client)
 {
@@ -380,12 +381,12 @@ refuse_long_line(struct client *client)
 
 	snprintf(text, sizeof(text),
 	    "Line too long: a line has at most %d bytes.\n\n", CLIENT_LINE_MAX);
-	refuse(client, text);
+	refuse_input(client, text);
 }
 
-/* Reads up to size bytes; *ret_n says how many. */
+/* Reads up to size bytes.  Returns whether the client can go on. */
 static bool
-receive(struct client *client, char *into, size_t size, size_t *ret_n)
+receive_input(struct client *client, char *into, size_t size, size_t *ret_n)
 {
 	ssize_t n = recv(client->fd, into, size, MSG_DONTWAIT);
 
@@ -406,8 +407,7 @@ receive(struct client *client, char *into, size_t size, size_t *ret_n)
 	return true;
 }
 
-/* A line that the end of input cuts short is not run: nobody knows what it
- * would have become. */
+/* A line that the end of input cuts short is not run. */
 static bool
 step_reading(struct client *client)
 {
@@ -423,14 +423,14 @@ step_reading(struct client *client)
 		client_close(client);
 		return false;
 	}
-	if (!receive(client, client->in + client->in_n,
+	if (!receive_input(client, client->in + client->in_n,
 	        CLIENT_LINE_MAX - client->in_n, &n))
 		return false;
 	client->in_n += n;
 	if (n > 0 && client->line_at <= 0.)
 		begin_line(client, n);
 	else
-		heard_of(client);
+		note_activity(client);
 	return true;
 }
 
@@ -443,11 +443,11 @@ step_lingering(struct client *client)
 		client_close(client);
 		return false;
 	}
-	return receive(client, client->in, CLIENT_LINE_MAX, &n);
+	return receive_input(client, client->in, CLIENT_LINE_MAX, &n);
 }
 
 static bool
-step(struct client *client)
+client_step(struct client *client)
 {
 	switch (client->state) {
 	case CLIENT_READING:
@@ -461,9 +461,9 @@ step(struct client *client)
 }
 
 static bool
-on_turn(struct client_turn *turn)
+on_slice(struct client_slice *slice)
 {
-	return step(container_of(turn, struct client, turn));
+	return client_step(container_of(slice, struct client, slice));
 }
 
 static void
@@ -473,7 +473,7 @@ on_ready(struct ev_loop *loop, ev_io *io, int events)
 
 	(void)loop;
 	(void)events;
-	client_turn_ask(client->turns, &client->turn);
+	client_slice_request(client->slices, &client->slice);
 }
 
 static void
@@ -491,7 +491,7 @@ on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 struct client *
-client_new(struct client_turns *turns, int fd, const struct command_env *env,
+client_new(struct client_slices *slices, int fd, const struct command_env *env,
     void *owner, void (*gone)(struct client *client))
 {
 	struct client *client = malloc(sizeof(*client));
@@ -502,8 +502,8 @@ client_new(struct client_turns *turns, int fd, const struct command_env *env,
 	}
 	memset(client, 0, offsetof(struct client, in));
 	list_init(&client->node);
-	client->turns = turns;
-	client->turn.step = on_turn;
+	client->slices = slices;
+	client->slice.step = on_slice;
 	client->fd = fd;
 	client->env = env;
 	client->owner = owner;
@@ -513,10 +513,10 @@ client_new(struct client_turns *turns, int fd, const struct command_env *env,
 	peer_learn(fd, &client->mode.peer);
 	client->io.data = client->timer.data = client->pause.data = client;
 	ev_init(&client->timer, on_timeout);
-	ev_init(&client->pause, on_rested);
+	ev_init(&client->pause, on_pause_over);
 	ev_io_init(&client->io, on_ready, fd, EV_READ);
-	ev_io_start(turns->loop, &client->io);
-	progress(client);
+	ev_io_start(slices->loop, &client->io);
+	note_progress(client);
 	return client;
 }
 
@@ -524,7 +524,7 @@ void
 client_set_timeout(struct client *client, double seconds)
 {
 	client->mode.timeout_s = seconds;
-	progress(client);
+	note_progress(client);
 }
 
 void
@@ -540,10 +540,10 @@ client_leave(struct client *client)
 void
 client_close(struct client *client)
 {
-	client_turn_leave(&client->turn);
-	ev_io_stop(client->turns->loop, &client->io);
-	ev_timer_stop(client->turns->loop, &client->timer);
-	ev_timer_stop(client->turns->loop, &client->pause);
+	client_slice_cancel(&client->slice);
+	ev_io_stop(client->slices->loop, &client->io);
+	ev_timer_stop(client->slices->loop, &client->timer);
+	ev_timer_stop(client->slices->loop, &client->pause);
 	close(client->fd);
 	if (client->rest)
 		client->rest->free(client->rest);
@@ -562,7 +562,7 @@ client_dismiss(struct client *client, const char *line)
 bool
 client_is_idle(const struct client *client)
 {
-	if (client->turn.queued)
+	if (client->slice.queued)
 		return false;
 	return client->state == CLIENT_LINGERING ||
 	       (client->state == CLIENT_READING && !client->commanded);
@@ -571,7 +571,7 @@ client_is_idle(const struct client *client)
 ev_tstamp
 client_stalled_for(const struct client *client)
 {
-	if (client->turn.queued)
+	if (client->slice.queued)
 		return 0.;
 	return now_s() - client->progress_at;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One connection to an admin socket.
+ * A connection to an admin socket.
  *
  *             line          all answered, prompt
  *   READING -------> ANSWERING ---------------> READING
@@ -9,21 +9,21 @@
  *      v
  *     gone
  *
- * READING     collects a line; nothing is owed.
+ * READING     collects a line; no answer is due.
  * ANSWERING   has commands of the line left, or output that the peer has not
- *             taken.  Nothing is read meanwhile: that is the back-pressure,
- *             and it bounds the memory to a part of an answer per connection.
+ *             taken.  Nothing is read meanwhile, which is the back-pressure
+ *             and bounds the memory to a part of an answer per connection.
  *             Without a prompt, lines are answered as long as the next one is
  *             there when the last has been answered.
- * LINGERING   has said all it has to say.  What still comes is thrown away
- *             until the peer closes, for at most a second: closing with unread
- *             input would make the peer's read fail after the answer.
+ * LINGERING   has sent all answers.  Further input is discarded until the peer
+ *             closes, for at most a second: closing with unread input would
+ *             make the peer's read fail after the answer.
  *
- * Clients that can go on take turns (client_turns.h).
+ * Clients that can go on take slices (client_slices.h).
  *
- * Who is told to leave goes when it has been answered: without a line that is
- * under way it has CLIENT_LINGER_S to send one, so that a command which crosses
- * with the end of the socket has its answer, too.
+ * A client of a socket that is closed is closed when it has been answered.  If
+ * no line is under way, it has CLIENT_LINGER_S to send one, so that a command
+ * sent just before the socket was closed is answered, too.
  */
 #ifndef ADMIN_CLIENT_H
 #define ADMIN_CLIENT_H
@@ -32,7 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "admin/client_turns.h"
+#include "admin/client_slices.h"
 #include "commands/command.h"
 #include "base/list.h"
 
@@ -46,15 +46,16 @@ enum client_state { CLIENT_READING, CLIENT_ANSWERING, CLIENT_LINGERING };
 
 struct client {
 	struct list node; /* in the owner's list, oldest first */
-	struct client_turn turn;
-	struct client_turns *turns;
+	struct client_slice slice;
+	struct client_slices *slices;
 	void *owner;
-	void (*gone)(struct client *client); /* last word before it is freed */
+	void (*gone)(
+	    struct client *client); /* called before the client is freed */
 	const struct command_env *env;
 	int fd;
 	enum client_state state;
 	ev_io io;
-	ev_timer timer, pause; /* of the answer's rest */
+	ev_timer timer, pause; /* pause: before the next part of an answer */
 	/* Seconds of clock_now_ns.  progress_at: when the client connected, or
 	 * last had a command or a whole part of an answer behind it.
 	 * line_at: when the line that is being read began; 0: none has begun.
@@ -73,34 +74,36 @@ struct client {
 	char in[CLIENT_LINE_MAX + 1];
 };
 
-/* Control thread.  Takes the non-blocking descriptor over; NULL when memory is
- * short (the descriptor is closed).  Its level is admin and its time-out the
+/* Takes ownership of the non-blocking descriptor.  Returns NULL, with fd
+ * closed, when memory is exhausted.  The level is admin and the time-out the
  * default until the owner sets others.  The client frees itself when it is
- * done, after calling gone. */
-struct client *client_new(struct client_turns *turns, int fd,
+ * done, after calling gone.  Runs on the control thread, as all functions
+ * below. */
+struct client *client_new(struct client_slices *slices, int fd,
     const struct command_env *env, void *owner,
     void (*gone)(struct client *client));
 
-/* How long the peer may say nothing, from now on. */
+/* Sets the time-out for a peer that neither sends nor receives. */
 void client_set_timeout(struct client *client, double seconds);
 
-/* It is to end soon: see above.  It is not freed before this returns, and may
- * be the one whose command is being run. */
+/* Closes the client when it has been answered, see above; never before this
+ * function returns.  May be called while a command of the client runs. */
 void client_leave(struct client *client);
 
-/* Closes at once; gone is called. */
+/* Closes and frees the client at once, after calling gone. */
 void client_close(struct client *client);
 
-/* Closes after a last line, of which is sent what fits. */
+/* Sends a last line, as much of it as the socket takes, and closes. */
 void client_dismiss(struct client *client, const char *line);
 
-/* True when nobody loses an answer if it is closed: it has not sent anything,
- * or has been answered. */
+/* Returns whether the client can be closed without losing an answer: it has
+ * sent nothing, or has been answered. */
 bool client_is_idle(const struct client *client);
 
-/* Seconds since the client connected, or last completed a command or took a
- * whole part of an answer: a peer that sends or takes a byte now and then is
- * stalled all the same.  0 while the client waits for a turn. */
+/* Returns the seconds since the client connected, completed a command, or
+ * received a whole part of an answer, whichever was last: a peer that sends or
+ * receives single bytes is stalled all the same.  0 while the client waits for
+ * a slice. */
 ev_tstamp client_stalled_for(const struct client *client);
 
 #endif

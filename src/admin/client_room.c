@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* A client that completes nothing for so long may be closed for another. */
+/* A client that completes nothing for STALLED_S may be closed for another. */
 #define STALLED_S 0.5
 
 #define RANK_TRUSTED ((int)LEVEL_ADMIN + 1)
@@ -48,8 +48,8 @@ is_wanted(const struct client *client, const struct wanted *wanted)
 	return !wanted->idle || client_is_idle(client);
 }
 
-/* The one that has completed nothing for longest, and at least for so many
- * seconds; the oldest among equals. */
+/* Returns the wanted client that has completed nothing for longest, and for at
+ * least that many seconds; the oldest among equals. */
 static struct client *
 most_stalled(
     const struct list *clients, const struct wanted *wanted, ev_tstamp least)
@@ -185,7 +185,7 @@ one_of_higher(const struct list *clients)
 }
 
 struct client *
-client_to_go(const struct list *clients, const struct command_mode *newcomer)
+client_to_close(const struct list *clients, const struct command_mode *newcomer)
 {
 	struct wanted wanted = {.most_rank = rank_of(newcomer)};
 	struct tally party = greediest(clients, &wanted, same_party, newcomer);

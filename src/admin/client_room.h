@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which client of an admin socket is closed when another one connects and the
+ * Chooses the client of an admin socket that is closed for a new one when the
  * socket's limit is reached.  No user can lock another one out, whatever its
  * connections do, and no user can lock out those with higher rights.
  *
@@ -19,8 +19,9 @@
 #include "admin/client.h"
 #include "base/list.h"
 
-/* Control thread.  The client to close for a newcomer of that mode (its peer
- * and level), or NULL when the newcomer has to be refused.
+/* Returns the client to close for a newcomer with that mode (its peer and
+ * level), or NULL if the newcomer has to be refused.  Runs on the control
+ * thread.
  *
  * The client is taken from the party that has the most connections of the
  * newcomer's rank or below; among equals, from the lowest rank, then from the
@@ -31,7 +32,7 @@
  * Where each party has but one connection, only a client of a lower rank, one
  * that has stalled for half a second, or one without a command is closed.
  * Where all clients have a higher rank, only one that is idle is. */
-struct client *client_to_go(
+struct client *client_to_close(
     const struct list *clients, const struct command_mode *newcomer);
 
 #endif

@@ -11,13 +11,13 @@
 struct endpoints {
 	struct control *control;
 	struct admin *admin;
-	struct http *http;   /* NULL: there is none */
-	struct http *next;   /* from prepare to commit, if it is another one */
-	struct list leaving; /* ports that are closed, with clients */
+	struct http *http;   /* NULL: none */
+	struct http *next;   /* from prepare to commit; NULL: http stays */
+	struct list leaving; /* closed ports whose clients are still served */
 };
 
 static bool
-stays(const struct endpoints *s, const struct global_spec *global)
+http_stays(const struct endpoints *s, const struct global_spec *global)
 {
 	return s->http && global->http.text &&
 	       http_serves(s->http, &global->http);
@@ -31,7 +31,8 @@ port_of(const struct addr *addr)
 	return addr->sa.sa_family == AF_INET6 ? addr->in6.sin6_port : 0;
 }
 
-/* What of the present configuration has the port, or NULL. */
+/* Returns the listener of the present configuration that has the port, or
+ * NULL. */
 static const char *
 find_holder(const struct spec *spec, uint16_t port)
 {
@@ -64,7 +65,7 @@ prepare_http(
 	s->next = http_bind(s->control, s->admin, at, &err);
 	if (s->next)
 		return true;
-	/* Also what goes with this reload is still there. */
+	/* Listeners that this reload closes are still open. */
 	holder =
 	    find_holder(control_model(s->control)->spec, port_of(&at->addr));
 	if (holder)
@@ -78,15 +79,15 @@ prepare_http(
 	return false;
 }
 
-/* All errors at once. */
+/* Prepares both even if one fails, to report all errors at once. */
 static bool
-prepare(void *arg, const struct spec *spec, struct err_list *errors)
+prepare_endpoints(void *arg, const struct spec *spec, struct err_list *errors)
 {
 	const struct global_spec *global = &spec->global;
 	struct endpoints *s = arg;
 	bool ok = admin_prepare(s->admin, &global->admin, errors);
 
-	if (global->http.text && !stays(s, global) &&
+	if (global->http.text && !http_stays(s, global) &&
 	    !prepare_http(s, &global->http, errors)) {
 		if (ok)
 			admin_cancel(s->admin);
@@ -100,12 +101,12 @@ prepare(void *arg, const struct spec *spec, struct err_list *errors)
 }
 
 static void
-commit(void *arg, const struct spec *spec, struct changes *changes)
+commit_endpoints(void *arg, const struct spec *spec, struct changes *changes)
 {
 	struct endpoints *s = arg;
 
 	admin_commit(s->admin, changes);
-	if (stays(s, &spec->global))
+	if (http_stays(s, &spec->global))
 		return;
 	if (s->http)
 		http_drain(s->http, &s->leaving);
@@ -121,7 +122,7 @@ endpoints_open(struct control *control, struct err *err)
 	struct endpoints *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		err_set(err, "out of memory for the admin sockets");
+		err_oom(err);
 		return NULL;
 	}
 	s->control = control;
@@ -135,8 +136,9 @@ endpoints_open(struct control *control, struct err *err)
 			goto fail;
 	}
 	control_follow(
-	    control, &(struct control_follower){
-	                 .prepare = prepare, .commit = commit, .arg = s});
+	    control, &(struct control_follower){.prepare = prepare_endpoints,
+	                 .commit = commit_endpoints,
+	                 .arg = s});
 	return s;
 fail:
 	endpoints_close(s);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What people and monitoring reach lfproxy by, the admin sockets and the HTTP
- * port, as the configuration has them: opened at the start, and changed by
- * reloads.
+ * The admin sockets and the HTTP port: opened at the start as the configuration
+ * says, and changed by reloads.
  */
 #ifndef ADMIN_ENDPOINTS_H
 #define ADMIN_ENDPOINTS_H
@@ -12,13 +11,16 @@
 
 struct endpoints;
 
-/* Control thread, as all of these.  Opens what the model's spec names, and
- * follows reloads from then on.  NULL with err set on failure. */
+/* Opens the endpoints in the model's spec, and follows reloads from then on.
+ * Returns NULL with err set on failure.  Runs on the control thread, as all
+ * functions below. */
 struct endpoints *endpoints_open(struct control *control, struct err *err);
 
-/* Breaks off every connection.  Before control_free; NULL is fine. */
+/* Closes every connection.  Must precede control_free.  endpoints may be NULL.
+ */
 void endpoints_close(struct endpoints *endpoints);
 
+/* Returns the admin sockets. */
 struct admin *endpoints_admin(const struct endpoints *endpoints);
 
 #endif

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Of a peer in more groups than these the kernel tells none, and it has what
- * its own one brings. */
+/* The kernel reports no groups of a peer that is in more than these; then only
+ * its primary group counts. */
 #define GROUPS_MAX 1024
 
 static bool
-look_up(const char *name, struct grant *grant, struct err *err)
+find_account(const char *name, struct grant *grant, struct err *err)
 {
 	grant->is_group = *name == '@';
 	if (grant->is_group) {
@@ -34,13 +34,13 @@ look_up(const char *name, struct grant *grant, struct err *err)
 }
 
 static bool
-add(struct grants *grants, const struct grant *grant, struct err *err)
+grant_append(struct grants *grants, const struct grant *grant, struct err *err)
 {
 	struct grant *grown =
 	    reallocarray(grants->all, grants->n + 1, sizeof(*grown));
 
 	if (!grown)
-		return err_set(err, "out of memory for the rights");
+		return err_oom(err);
 	grants->all = grown;
 	grown[grants->n++] = *grant;
 	return true;
@@ -57,11 +57,12 @@ grants_add(struct grants *grants, const char *names, enum command_level level,
 		return true;
 	copy = rest = strdup(names);
 	if (!copy)
-		return err_set(err, "out of memory for the rights");
+		return err_oom(err);
 	while (ok && (name = strsep(&rest, ","))) {
 		struct grant grant = {.level = level};
 
-		ok = look_up(name, &grant, err) && add(grants, &grant, err);
+		ok = find_account(name, &grant, err) &&
+		     grant_append(grants, &grant, err);
 	}
 	free(copy);
 	return ok;

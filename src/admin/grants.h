@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Who may more on a unix socket than its level says: users and groups, asked of
- * the kernel (SO_PEERCRED, SO_PEERGROUPS).
+ * Users and groups with more rights on a unix socket than its level grants.
+ * The kernel reports them for each peer (SO_PEERCRED, SO_PEERGROUPS).
  */
 #ifndef ADMIN_GRANTS_H
 #define ADMIN_GRANTS_H
@@ -23,13 +23,16 @@ struct grants {
 	size_t n;
 };
 
-/* Appends one for each of the names, `alice,@adm`; NULL: none.  Looks them up,
- * which may block.  False with err set; what was appended stays. */
+/* Appends a grant for each of the names, as in `alice,@adm`; names may be NULL.
+ * Looks the names up, which may block.  Returns false with err set; grants
+ * appended before the error stay. */
 bool grants_add(struct grants *grants, const char *names,
     enum command_level level, struct err *err);
+/* Frees all grants. */
 void grants_fini(struct grants *grants);
 
-/* The highest level that the peer of the unix socket has, least or more. */
+/* Returns the highest level that is granted to the peer of the unix socket, at
+ * least `least`. */
 enum command_level grants_level(const struct grants *grants, int fd,
     const struct peer *peer, enum command_level least);
 

@@ -17,7 +17,7 @@
 #define ANSWERS_MAX (512 * 1024)
 #define PATIENT     16
 
-static struct client_turns turns;
+static struct client_slices turns;
 static struct client *client;
 
 static void
@@ -42,7 +42,7 @@ take_answer(int peer)
 static bool
 is_waiting(unsigned *waits)
 {
-	if (ev_is_active(&turns.rest)) {
+	if (ev_is_active(&turns.pause)) {
 		fuzz_pass_ms(2);
 		return true;
 	}
@@ -96,7 +96,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int pair[2];
 
 	if (!turns.loop)
-		client_turns_init(&turns, w->loop);
+		client_slices_init(&turns, w->loop);
 	ENSURE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	           0, pair) == 0);
 	client = client_new(&turns, pair[0], &w->env, NULL, on_gone);

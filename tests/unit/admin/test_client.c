@@ -17,7 +17,7 @@
 
 static const struct command_env env = {NULL};
 static struct ev_loop *loop;
-static struct client_turns turns;
+static struct client_slices slices;
 static struct client *client;
 static int peer;
 static bool gone;
@@ -46,8 +46,8 @@ setup(void **state)
 	peer = pair[1];
 	gone = got_end = false;
 	got_n = 0;
-	client_turns_init(&turns, loop);
-	client = client_new(&turns, pair[0], &env, NULL, on_gone);
+	client_slices_init(&slices, loop);
+	client = client_new(&slices, pair[0], &env, NULL, on_gone);
 	return client ? 0 : -1;
 }
 
@@ -59,13 +59,13 @@ teardown(void **state)
 		client_close(client);
 	if (peer >= 0)
 		close(peer);
-	client_turns_fini(&turns);
+	client_slices_fini(&slices);
 	ev_loop_destroy(loop);
 	return 0;
 }
 
 static void
-turn(void)
+slice(void)
 {
 	ssize_t n;
 
@@ -85,8 +85,8 @@ talk(const char *text)
 	assert_int_equal(
 	    send(peer, text, strlen(text), 0), (ssize_t)strlen(text));
 	for (int i = 0; i < 200 && !got_end; i++) {
-		turn();
-		if (ev_is_active(&turns.rest))
+		slice();
+		if (ev_is_active(&slices.pause))
 			i = 0;
 	}
 	return got;
@@ -101,7 +101,7 @@ gone_soon(void)
 	while (!gone && clock_now_ms() < deadline) {
 		struct timespec ms = {.tv_nsec = 1000000};
 
-		turn();
+		slice();
 		nanosleep(&ms, NULL);
 	}
 	return gone;
@@ -299,7 +299,7 @@ ask_too_much(void)
 	size_t sent = 0, refused = 0;
 
 	assert_true(send(peer, "prompt\n", 7, 0) == 7);
-	/* Between its turns it rests: it may still have answers to make. */
+	/* Between its slices it rests: it may still have answers to make. */
 	while (
 	    (refused < 200 || !waits_to_write()) && clock_now_ms() < deadline) {
 		ssize_t n = send(peer, help, sizeof(help) - 1, MSG_NOSIGNAL);
@@ -329,7 +329,7 @@ take_all(size_t most)
 
 	while (received < most && !got_end && clock_now_ms() < deadline) {
 		got_n = 0;
-		turn();
+		slice();
 		received += got_n;
 	}
 	return received;

@@ -18,7 +18,7 @@
 
 static const struct command_env env = {NULL};
 static struct ev_loop *loop;
-static struct client_turns turns;
+static struct client_slices slices;
 static struct list clients;
 static double later_s;
 
@@ -46,7 +46,7 @@ setup(void **state)
 	clock_replace(shifted);
 	list_init(&clients);
 	loop = ev_loop_new(EVFLAG_AUTO);
-	client_turns_init(&turns, loop);
+	client_slices_init(&slices, loop);
 	return 0;
 }
 
@@ -56,7 +56,7 @@ teardown(void **state)
 	(void)state;
 	list_for_each_safe (node, &clients)
 		client_close(container_of(node, struct client, node));
-	client_turns_fini(&turns);
+	client_slices_fini(&slices);
 	ev_loop_destroy(loop);
 	clock_replace(NULL);
 	return 0;
@@ -79,7 +79,7 @@ join_as(struct command_mode mode)
 	assert_int_equal(
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 	close(pair[1]);
-	c = client_new(&turns, pair[0], &env, NULL, on_gone);
+	c = client_new(&slices, pair[0], &env, NULL, on_gone);
 	assert_non_null(c);
 	c->mode.level = mode.level;
 	c->mode.peer = mode.peer;
@@ -99,7 +99,7 @@ to_go(uid_t uid, pid_t pid, enum command_level level)
 {
 	struct command_mode newcomer = mode_of(uid, pid, level);
 
-	return client_to_go(&clients, &newcomer);
+	return client_to_close(&clients, &newcomer);
 }
 
 /* Symptom: 256 connections of as many processes of one user, each of which was
@@ -238,7 +238,7 @@ tcp_peers_are_one_party_wherever_they_connect_from(void **state)
 	(void)state;
 	first = join_as(a);
 	join_as(b);
-	assert_ptr_equal(client_to_go(&clients, &b), first);
+	assert_ptr_equal(client_to_close(&clients, &b), first);
 }
 
 #undef TEST

@@ -8,19 +8,19 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "admin/client_turns.h"
+#include "admin/client_slices.h"
 #include "base/clock.h"
 
 #define PLAYERS 8
 
 struct player {
-	struct client_turn turn;
+	struct client_slice slice;
 	unsigned steps, wanted; /* done, and how many there are to be */
 	uint64_t step_ns;       /* what each of them takes */
 };
 
 static struct ev_loop *loop;
-static struct client_turns turns;
+static struct client_slices slices;
 static struct player players[PLAYERS];
 static struct player *order[PLAYERS * 1000];
 static unsigned ordered;
@@ -35,9 +35,9 @@ fake_now_ns(void)
 }
 
 static bool
-on_step(struct client_turn *turn)
+on_step(struct client_slice *slice)
 {
-	struct player *player = container_of(turn, struct player, turn);
+	struct player *player = container_of(slice, struct player, slice);
 
 	if (ordered == 0 || order[ordered - 1] != player)
 		order[ordered++] = player;
@@ -52,10 +52,10 @@ setup(void **state)
 	loop = ev_loop_new(EVFLAG_AUTO);
 	if (!loop)
 		return -1;
-	client_turns_init(&turns, loop);
+	client_slices_init(&slices, loop);
 	memset(players, 0, sizeof(players));
 	for (int i = 0; i < PLAYERS; i++)
-		players[i].turn.step = on_step;
+		players[i].slice.step = on_step;
 	ordered = 0;
 	clock_replace(fake_now_ns);
 	return 0;
@@ -65,7 +65,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	client_turns_fini(&turns);
+	client_slices_fini(&slices);
 	ev_loop_destroy(loop);
 	clock_replace(NULL);
 	return 0;
@@ -76,7 +76,7 @@ ask(unsigned i, unsigned wanted, uint64_t step_ns)
 {
 	players[i].wanted = wanted;
 	players[i].step_ns = step_ns;
-	client_turn_ask(&turns, &players[i].turn);
+	client_slice_request(&slices, &players[i].slice);
 }
 
 static void
@@ -95,12 +95,13 @@ turns_come_in_the_order_of_asking(void **state)
 	assert_int_equal(players[2].steps, 1);
 }
 
-/* The first has work for ten slices, the others for a step: they take turns. */
+/* The first has work for ten slices, the others for a step: they take slices.
+ */
 static void
 long_work_does_not_hold_up_the_others(void **state)
 {
 	(void)state;
-	ask(0, 100, CLIENT_TURNS_SLICE_NS / 10);
+	ask(0, 100, CLIENT_SLICE_NS / 10);
 	ask(1, 1, 0);
 	ask(2, 1, 0);
 	while (players[0].steps < 100)
@@ -117,7 +118,7 @@ long_work_does_not_hold_up_the_others(void **state)
 static void
 who_has_just_asked_does_not_wait_for_those_who_go_on(void **state)
 {
-	const uint64_t step_ns = CLIENT_TURNS_SLICE_NS / 10;
+	const uint64_t step_ns = CLIENT_SLICE_NS / 10;
 	unsigned before;
 
 	(void)state;
@@ -125,7 +126,7 @@ who_has_just_asked_does_not_wait_for_those_who_go_on(void **state)
 		ask(i, 1000, step_ns);
 	for (unsigned i = 0; i < PLAYERS; i++) {
 		ev_run(loop, EVRUN_NOWAIT);
-		while (ev_is_active(&turns.rest))
+		while (ev_is_active(&slices.pause))
 			ev_run(loop, EVRUN_NOWAIT);
 	}
 	for (unsigned i = 0; i < PLAYERS - 1; i++)
@@ -145,11 +146,11 @@ who_goes_on_is_not_kept_waiting_by_who_asks(void **state)
 
 	(void)state;
 	/* A step is a slice. */
-	ask(0, 40, CLIENT_TURNS_SLICE_NS);
+	ask(0, 40, CLIENT_SLICE_NS);
 	while (players[0].steps < 40 && others < 1000) {
 		others = 0;
 		for (unsigned j = 1; j < PLAYERS; j++) {
-			ask(j, players[j].steps + 1, CLIENT_TURNS_SLICE_NS);
+			ask(j, players[j].steps + 1, CLIENT_SLICE_NS);
 			others += players[j].steps;
 		}
 		ev_run(loop, EVRUN_NOWAIT);
@@ -167,7 +168,7 @@ round_has_a_budget(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < PLAYERS; i++)
-		ask(i, 4, CLIENT_TURNS_BUDGET_NS / 4);
+		ask(i, 4, CLIENT_SLICES_BUDGET_NS / 4);
 	while (steps < PLAYERS * 4) {
 		steps = 0;
 		ev_run(loop, EVRUN_NOWAIT);
@@ -184,8 +185,8 @@ who_leaves_gets_no_turn(void **state)
 	(void)state;
 	ask(0, 1, 0);
 	ask(1, 1, 0);
-	client_turn_leave(&players[0].turn);
-	client_turn_leave(&players[0].turn);
+	client_slice_cancel(&players[0].slice);
+	client_slice_cancel(&players[0].slice);
 	ev_run(loop, EVRUN_NOWAIT);
 	assert_int_equal(ordered, 1);
 	assert_int_equal(players[0].steps, 0);
