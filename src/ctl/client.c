@@ -254,7 +254,7 @@ bool
 ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err)
 {
-	/* Only the answer may take longer. */
+	/* The timeout of the answer may be longer. */
 	int connect_ms =
 	    timeout_ms < CTL_TIMEOUT_MS ? timeout_ms : CTL_TIMEOUT_MS;
 	struct ctl_text answer = {NULL, 0, 0};

@@ -58,7 +58,7 @@ ask_server(const char *where, const char *command, struct ctl_text *ret_answer)
 		ctl_text_fini(ret_answer);
 		return false;
 	}
-	/* Only the answer itself, without status, as a string. */
+	/* Keep the answer itself, without status, as a string. */
 	memmove(ret_answer->data, reply.text, reply.n);
 	ret_answer->n = reply.n;
 	ctl_text_add(ret_answer, "", 1);
@@ -75,7 +75,7 @@ enum name_place {
 };
 
 static void
-add_name(struct candidates *c, char *line, enum name_place place)
+complete_name(struct candidates *c, char *line, enum name_place place)
 {
 	char *comma = strchr(line, ',');
 
@@ -110,7 +110,7 @@ static const struct {
 };
 
 static void
-add_names(struct candidates *c, const char *placeholder)
+complete_names(struct candidates *c, const char *placeholder)
 {
 	struct ctl_text answer = {NULL, 0, 0};
 	size_t i = 0, n = sizeof(names) / sizeof(names[0]);
@@ -122,7 +122,7 @@ add_names(struct candidates *c, const char *placeholder)
 		return;
 	for (char *line = strtok_r(answer.data, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
-		add_name(c, line, names[i].place);
+		complete_name(c, line, names[i].place);
 	ctl_text_fini(&answer);
 }
 
@@ -183,14 +183,14 @@ static const char *const server_options[] = {"addr", "agent-addr",
     "send-proxy-v2", "slowstart", "source", "tfo", "track", "weight", NULL};
 
 static void
-add_options(struct candidates *c)
+complete_server_options(struct candidates *c)
 {
 	for (size_t i = 0; server_options[i]; i++)
 		add_candidate(c, server_options[i], strlen(server_options[i]));
 }
 
 static void
-add_value(struct candidates *c, const char *value, size_t n)
+complete_value(struct candidates *c, const char *value, size_t n)
 {
 	char word[WORD_SIZE];
 
@@ -199,9 +199,9 @@ add_value(struct candidates *c, const char *value, size_t n)
 	memcpy(word, value, n);
 	word[n] = '\0';
 	if (strcmp(word, "<option>") == 0)
-		add_options(c);
+		complete_server_options(c);
 	else if (*word == '<')
-		add_names(c, word);
+		complete_names(c, word);
 	else
 		add_candidate(c, word, n);
 }
@@ -235,7 +235,7 @@ match_words(const char *text, size_t n, const char *const *words, size_t *ret_n)
 }
 
 static bool
-add_known_values(struct candidates *c, const char *const *words)
+complete_known_values(struct candidates *c, const char *const *words)
 {
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		const char *at = values[i].values;
@@ -248,7 +248,7 @@ add_known_values(struct candidates *c, const char *const *words)
 		while (*at) {
 			size_t len = strcspn(at, " ");
 
-			add_value(c, at, len);
+			complete_value(c, at, len);
 			at += len + (at[len] == ' ');
 		}
 		return true;
@@ -261,7 +261,7 @@ add_known_values(struct candidates *c, const char *const *words)
 /* Adds the alternatives of an argument such as `[<pool>]` or
  * `[desc|json|typed]*`. */
 static void
-add_alternatives(struct candidates *c, const char *argument, size_t n)
+complete_alternatives(struct candidates *c, const char *argument, size_t n)
 {
 	const char *end = argument + n;
 
@@ -274,7 +274,7 @@ add_alternatives(struct candidates *c, const char *argument, size_t n)
 		}
 		while (argument + len < end && !strchr("[]*|", argument[len]))
 			len++;
-		add_value(c, argument, len);
+		complete_value(c, argument, len);
 		argument += len;
 	}
 }
@@ -282,7 +282,8 @@ add_alternatives(struct candidates *c, const char *argument, size_t n)
 /* Adds argument number `at`.  If it is optional or may be repeated, the
  * arguments behind it are candidates as well. */
 static void
-add_arguments(struct candidates *c, const struct ctl_usage *usage, size_t at)
+complete_arguments(
+    struct candidates *c, const struct ctl_usage *usage, size_t at)
 {
 	const char *arg = usage->args, *end = arg + usage->args_n;
 
@@ -292,7 +293,7 @@ add_arguments(struct candidates *c, const struct ctl_usage *usage, size_t at)
 		bool many = stop[-1] == '*';
 
 		if (i >= at || many)
-			add_alternatives(c, arg, (size_t)(stop - arg));
+			complete_alternatives(c, arg, (size_t)(stop - arg));
 		if (i >= at && *arg != '[')
 			return;
 		arg = blank ? blank + 1 : end;
@@ -310,7 +311,7 @@ word_count(const struct ctl_usage *usage)
 }
 
 static void
-add_from_usage(struct candidates *c, const struct ctl_usage *usage,
+complete_from_usage(struct candidates *c, const struct ctl_usage *usage,
     const char *const *words)
 {
 	size_t n, given = 0;
@@ -318,8 +319,8 @@ add_from_usage(struct candidates *c, const struct ctl_usage *usage,
 	while (words[given])
 		given++;
 	if (match_words(usage->words, usage->words_n, words, &n)) {
-		if (!add_known_values(c, words))
-			add_arguments(c, usage, given - word_count(usage));
+		if (!complete_known_values(c, words))
+			complete_arguments(c, usage, given - word_count(usage));
 	} else if (n == given) {
 		const char *at = usage->words, *end = at + usage->words_n;
 		const char *blank;
@@ -350,7 +351,7 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 		at = help.data;
 		end = at + help.n - 1;
 		while (ctl_next_usage(&at, end, &usage))
-			add_from_usage(&c, &usage, words);
+			complete_from_usage(&c, &usage, words);
 	}
 	if (c.seen.n)
 		fwrite(c.seen.data, 1, c.seen.n, out);

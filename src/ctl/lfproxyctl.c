@@ -89,7 +89,7 @@ print_answer(const struct ctl_text *answer)
 }
 
 static enum ctl_exit
-make_line(const char *where, bool json, const char *const *words,
+make_command_line(const char *where, bool json, const char *const *words,
     struct ctl_text *line, struct err *err)
 {
 	if (json)
@@ -117,13 +117,13 @@ answer_timeout_ms(const struct ctl_text *line)
 }
 
 static enum ctl_exit
-run_command(const char *where, bool json, const char *const *words)
+run_admin_command(const char *where, bool json, const char *const *words)
 {
 	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
 	enum ctl_exit code;
 	struct err err;
 
-	code = make_line(where, json, words, &line, &err);
+	code = make_command_line(where, json, words, &line, &err);
 	if (code == CTL_OK &&
 	    !ctl_ask(where, &line, answer_timeout_ms(&line), &answer, &err))
 		code = CTL_NO_ANSWER;
@@ -207,5 +207,5 @@ main(int argc, char **argv)
 	}
 	if (strcmp(argv[0], "top") == 0)
 		return run_top(where, json, argc, argv);
-	return run_command(where, json, (const char *const *)argv);
+	return run_admin_command(where, json, (const char *const *)argv);
 }

@@ -37,7 +37,7 @@ struct http {
 
 /* libmicrohttpd may want to run without an event. */
 static void
-set_timer(struct http *http)
+set_mhd_timer(struct http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
@@ -66,11 +66,11 @@ run_mhd(struct http *http)
 	if (http->draining && !has_connections(http))
 		http_close(http);
 	else
-		set_timer(http);
+		set_mhd_timer(http);
 }
 
 static void
-on_events(struct ev_loop *loop, ev_io *io, int events)
+on_mhd_events(struct ev_loop *loop, ev_io *io, int events)
 {
 	(void)loop;
 	(void)events;
@@ -78,7 +78,7 @@ on_events(struct ev_loop *loop, ev_io *io, int events)
 }
 
 static void
-on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+on_mhd_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop;
 	(void)events;
@@ -87,7 +87,7 @@ on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* The connection stays in the backlog, so the loop would call again at once. */
 static void
-pause_accepting(struct http *http, int error)
+pause_http_accept(struct http *http, int error)
 {
 	static struct log_limit limit;
 
@@ -101,7 +101,7 @@ pause_accepting(struct http *http, int error)
 }
 
 static void
-on_pause_over(struct ev_loop *loop, ev_timer *pause, int events)
+resume_http_accept(struct ev_loop *loop, ev_timer *pause, int events)
 {
 	struct http *http = pause->data;
 
@@ -111,7 +111,7 @@ on_pause_over(struct ev_loop *loop, ev_timer *pause, int events)
 
 /* Returns 0, or -errno of accept4(2). */
 static int
-accept_one(struct http *http)
+accept_http(struct http *http)
 {
 	struct addr from = {.len = sizeof(from.un)};
 	int fd = accept4(
@@ -129,19 +129,19 @@ accept_one(struct http *http)
 /* libmicrohttpd could accept by itself, but at its limit it would leave further
  * connections in the backlog instead of evicting others. */
 static void
-on_connections(struct ev_loop *loop, ev_io *io, int events)
+on_http_accept(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct http *http = io->data;
 
 	(void)loop;
 	(void)events;
 	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-		int rc = accept_one(http);
+		int rc = accept_http(http);
 
 		if (rc == -EAGAIN)
 			break;
 		if (rc < 0 && rc != -EINTR && rc != -ECONNABORTED) {
-			pause_accepting(http, -rc);
+			pause_http_accept(http, -rc);
 			break;
 		}
 	}
@@ -149,7 +149,7 @@ on_connections(struct ev_loop *loop, ev_io *io, int events)
 }
 
 static void
-on_connection(void *arg, struct MHD_Connection *mhd, void **connection,
+on_mhd_connection(void *arg, struct MHD_Connection *mhd, void **connection,
     enum MHD_ConnectionNotificationCode code)
 {
 	struct http *http = arg;
@@ -168,7 +168,7 @@ on_connection(void *arg, struct MHD_Connection *mhd, void **connection,
 /* Rate-limited: most messages are about clients that disconnect, which any
  * client can cause. */
 static void
-on_message(void *arg, const char *fmt, va_list ap)
+on_mhd_message(void *arg, const char *fmt, va_list ap)
 {
 	static struct log_limit limit;
 	char text[256];
@@ -187,8 +187,8 @@ start_daemon(struct http *http, struct err *err)
 	http->daemon = MHD_start_daemon(
 	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
 	    NULL, NULL, http_on_request, &http->site,
-	    MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
-	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+	    MHD_OPTION_EXTERNAL_LOGGER, on_mhd_message, NULL,
+	    MHD_OPTION_NOTIFY_CONNECTION, on_mhd_connection, http,
 	    MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, NULL,
 	    MHD_OPTION_CONNECTION_LIMIT,
 	    (unsigned)(HTTP_CONNECTIONS_MAX + ACCEPTS_AT_ONCE),
@@ -205,7 +205,7 @@ start_daemon(struct http *http, struct err *err)
 		    "cannot serve the HTTP port: libmicrohttpd has no epoll "
 		    "descriptor");
 	}
-	ev_io_init(&http->io, on_events, info->epoll_fd, EV_READ);
+	ev_io_init(&http->io, on_mhd_events, info->epoll_fd, EV_READ);
 	return true;
 }
 
@@ -247,9 +247,9 @@ http_bind(struct control *control, struct admin *admin,
 	}
 	http->io.data = http->timer.data = http->accept.data =
 	    http->pause.data = http;
-	ev_init(&http->timer, on_timer);
-	ev_init(&http->pause, on_pause_over);
-	ev_io_init(&http->accept, on_connections, http->fd, EV_READ);
+	ev_init(&http->timer, on_mhd_timer);
+	ev_init(&http->pause, resume_http_accept);
+	ev_io_init(&http->accept, on_http_accept, http->fd, EV_READ);
 	return http;
 }
 
@@ -259,7 +259,7 @@ http_serve(struct http *http)
 	log_address(http->fd);
 	ev_io_start(http->loop, &http->accept);
 	ev_io_start(http->loop, &http->io);
-	set_timer(http);
+	set_mhd_timer(http);
 }
 
 struct http *
@@ -281,7 +281,7 @@ http_serves(const struct http *http, const struct listen_spec *at)
 }
 
 static void
-stop_listening(struct http *http)
+stop_http_accept(struct http *http)
 {
 	ev_io_stop(http->loop, &http->accept);
 	ev_timer_stop(http->loop, &http->pause);
@@ -294,9 +294,9 @@ void
 http_drain(struct http *http, struct list *draining)
 {
 	while (http->site.connections.n < HTTP_CONNECTIONS_MAX &&
-	       accept_one(http) == 0)
+	       accept_http(http) == 0)
 		;
-	stop_listening(http);
+	stop_http_accept(http);
 	/* Requests that have arrived begin now and are answered. */
 	(void)MHD_run(http->daemon);
 	http_connections_drain(&http->site.connections);
@@ -318,7 +318,7 @@ http_close(struct http *http)
 	if (!http)
 		return;
 	list_remove(&http->node);
-	stop_listening(http);
+	stop_http_accept(http);
 	ev_io_stop(http->loop, &http->io);
 	ev_timer_stop(http->loop, &http->timer);
 	MHD_stop_daemon(http->daemon);

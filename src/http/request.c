@@ -24,7 +24,7 @@ struct body {
 /* -- the body -- */
 
 static void
-body_free(void *arg)
+page_body_free(void *arg)
 {
 	struct body *body = arg;
 
@@ -57,7 +57,7 @@ make_next_part(struct body *body)
 }
 
 static ssize_t
-read_body(void *arg, uint64_t pos, char *to, size_t max)
+read_page_body(void *arg, uint64_t pos, char *to, size_t max)
 {
 	struct body *body = arg;
 	size_t n;
@@ -128,10 +128,10 @@ send_body(struct MHD_Connection *connection, unsigned status, const char *type,
 	struct MHD_Response *response;
 
 	response = MHD_create_response_from_callback(
-	    body->rest ? MHD_SIZE_UNKNOWN : body->size, BLOCK_SIZE, read_body,
-	    body, body_free);
+	    body->rest ? MHD_SIZE_UNKNOWN : body->size, BLOCK_SIZE,
+	    read_page_body, body, page_body_free);
 	if (!response)
-		body_free(body);
+		page_body_free(body);
 	return send_response(connection, status, type, response);
 }
 
@@ -162,7 +162,7 @@ send_page(struct MHD_Connection *connection, struct http_site *site,
 	body->connection = connection_of(connection);
 	status = page->make(&site->env, out.stream, &body->rest);
 	if (!text_out_close(&out)) {
-		body_free(body);
+		page_body_free(body);
 		return send_text(
 		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
 	}

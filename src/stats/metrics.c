@@ -170,8 +170,8 @@ put_stat_sample(FILE *out, const char *name, const struct stat_row *row,
 		metric_text(out, name, labels, field.text);
 }
 
-/* One number for each kind and column; columns that are not a metric of that
- * kind write nothing. */
+/* Each kind and column has a number.  Columns that are not a metric of the kind
+ * write nothing. */
 static size_t
 count_columns(void)
 {

@@ -14,7 +14,7 @@
 #define BOUND_STEP  2
 
 static void
-put_escaped(FILE *out, const char *text)
+put_escaped_text(FILE *out, const char *text)
 {
 	while (*text) {
 		size_t len = printable_length(text);
@@ -35,7 +35,7 @@ void
 metric_begin(FILE *out, const char *name, const char *type, const char *help)
 {
 	fprintf(out, "# HELP %s ", name);
-	put_escaped(out, help);
+	put_escaped_text(out, help);
 	fprintf(out, "\n# TYPE %s %s\n", name, type);
 }
 
@@ -47,7 +47,7 @@ put_labels(FILE *out, const struct metric_labels *labels, const char *bound)
 
 	for (const char *const *p = labels->pairs; p[0]; p += 2) {
 		fprintf(out, "%c%s=\"", separator, p[0]);
-		put_escaped(out, p[1]);
+		put_escaped_text(out, p[1]);
 		putc('"', out);
 		separator = ',';
 	}

@@ -14,7 +14,7 @@
 
 struct pool_facts {
 	const char *name; /* borrowed */
-	/* As configured; status has the present numbers. */
+	/* Configured values; status has the present numbers. */
 	unsigned threads;
 	struct pool_class classes[POOL_CLASSES_MAX];
 	unsigned classes_n;

@@ -421,7 +421,7 @@ stat_row_of_server(const struct server *server)
 	    .rate = &server->state->rate,
 	};
 
-	/* As in HAProxy, paused checks are not shown. */
+	/* Paused checks are not shown, as in HAProxy. */
 	if (server->check.on && !server->state->overrides.check_paused)
 		row.kind |= ROW_CHECKED;
 	if (server->agent.on && !server->state->overrides.agent_paused)

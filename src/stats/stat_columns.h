@@ -16,7 +16,7 @@
 #include "stats/stat_rows.h"
 #include "model/model.h"
 
-/* What a row is about.  Rows of servers have ROW_SERVER, and ROW_CHECKED if the
+/* Kinds of rows.  Rows of servers have ROW_SERVER, and ROW_CHECKED if the
  * server is checked, ROW_AGENT if its agent is asked, ROW_TRACKING if the
  * server tracks another one. */
 #define ROW_FRONTEND 1u

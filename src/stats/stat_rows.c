@@ -50,7 +50,7 @@ is_json(enum field_form form)
 }
 
 static void
-put_row(const struct output *to, struct stat_row *row)
+put_selected_row(const struct output *to, struct stat_row *row)
 {
 	row->facts = to->facts;
 	row->addresses_hidden = to->filter->addresses_hidden;
@@ -61,63 +61,63 @@ put_row(const struct output *to, struct stat_row *row)
 }
 
 static void
-put_frontend(const struct output *to, const struct frontend *frontend)
+put_frontend_row(const struct output *to, const struct frontend *frontend)
 {
 	struct stat_row row = stat_row_of_frontend(frontend);
 
 	if (wants_proxy(to->filter, row.proxy, row.iid) &&
 	    wants_whole(to->filter, STAT_FRONTENDS))
-		put_row(to, &row);
+		put_selected_row(to, &row);
 }
 
 static void
-put_server(const struct output *to, const struct server *server)
+put_server_row(const struct output *to, const struct server *server)
 {
 	struct stat_row row = stat_row_of_server(server);
 
 	if (wants_proxy(to->filter, row.proxy, row.iid) &&
 	    wants_server(to->filter, server))
-		put_row(to, &row);
+		put_selected_row(to, &row);
 }
 
 static void
-put_backend(const struct output *to, const struct backend *backend)
+put_backend_row(const struct output *to, const struct backend *backend)
 {
 	struct stat_row row = stat_row_of_backend(backend);
 
 	row.servers_hidden = to->filter->no_maint || to->filter->up;
 	if (wants_proxy(to->filter, row.proxy, row.iid) &&
 	    wants_whole(to->filter, STAT_BACKENDS))
-		put_row(to, &row);
+		put_selected_row(to, &row);
 }
 
 /* Writes the row at the cursor if it is selected, and advances the cursor;
  * false: there are no more rows. */
 static bool
-put_next(const struct output *to, const struct model *model)
+put_next_row(const struct output *to, const struct model *model)
 {
 	struct stat_cursor *c = to->cursor;
 	const struct backend *backend;
 
 	if (c->frontend < model->spec->frontends_n) {
-		put_frontend(to, model->frontends[c->frontend++]);
+		put_frontend_row(to, model->frontends[c->frontend++]);
 		return true;
 	}
 	if (c->backend >= model->spec->backends_n)
 		return false;
 	backend = model->backends[c->backend];
 	if (c->server < backend->spec->servers_n) {
-		put_server(to, backend->servers[c->server++]);
+		put_server_row(to, backend->servers[c->server++]);
 		return true;
 	}
-	put_backend(to, backend);
+	put_backend_row(to, backend);
 	c->backend++;
 	c->server = 0;
 	return true;
 }
 
 static void
-put_begin(const struct output *to)
+put_stat_begin(const struct output *to)
 {
 	enum field_form form = to->filter->form;
 
@@ -137,8 +137,8 @@ stat_rows_render(FILE *out, size_t size, const struct model *model,
 	long start = ftell(out);
 
 	if (!cursor->begun)
-		put_begin(&to);
-	while (put_next(&to, model)) {
+		put_stat_begin(&to);
+	while (put_next_row(&to, model)) {
 		if (ftell(out) - start >= (long)size)
 			return true;
 	}

@@ -206,7 +206,7 @@ put_frontend_status(struct field *out, const struct stat_row *row)
 		field_text(out, admin == FRONTEND_PAUSED ? "PAUSED" : "OPEN");
 }
 
-/* Where servers are hidden, the number of usable servers is shown as well. */
+/* Shows the number of usable servers if the filter hides some. */
 static void
 put_backend_status(struct field *out, const struct stat_row *row)
 {

@@ -19,7 +19,7 @@ agent_result_of(const struct stat_row *row)
 	return &row->server->state->agent_last;
 }
 
-/* As in HAProxy, 0 is only shown where a layer 7 check could get a code. */
+/* Shows 0 only if a layer 7 check could get a code, as HAProxy does. */
 static void
 put_code(struct field *out, const struct check_result *result)
 {

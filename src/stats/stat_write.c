@@ -70,9 +70,9 @@ object_type(const struct stat_row *row)
 	return row->frontend ? "Frontend" : row->backend ? "Backend" : "Server";
 }
 
-/* One value of a row that is not CSV. */
+/* Writes a value in a form other than CSV. */
 static void
-put_value(FILE *out, const struct stat_row *row,
+put_stat_value(FILE *out, const struct stat_row *row,
     const struct stat_column *column, const struct field *field,
     enum field_form form)
 {
@@ -107,7 +107,7 @@ put_row_values(FILE *out, const struct stat_row *row, enum field_form form,
 			continue;
 		fputs(begin, out);
 		begin = separator;
-		put_value(out, row, column, &field, form);
+		put_stat_value(out, row, column, &field, form);
 	}
 	fputs(end, out);
 }

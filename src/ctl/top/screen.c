@@ -91,7 +91,7 @@ top_screen_page(void)
 
 /* Writes a row; a reverse one is reverse up to its end. */
 static void
-put_row(int row, const char *text, attr_t attribute)
+put_screen_row(int row, const char *text, attr_t attribute)
 {
 	char clean[TOP_LINE_SIZE];
 	wchar_t wide[TOP_LINE_SIZE];
@@ -126,12 +126,12 @@ draw_head(const struct top_data *data, const struct top_look *look,
 		top_view_head(data, look, head);
 	if (trouble) {
 		snprintf(line, sizeof(line), "! NO ANSWER: %s", trouble);
-		put_row(0, line, A_REVERSE | A_BOLD);
+		put_screen_row(0, line, A_REVERSE | A_BOLD);
 	} else if (data->at_ns) {
-		put_row(0, head[0], A_BOLD);
+		put_screen_row(0, head[0], A_BOLD);
 	}
 	if (data->at_ns)
-		put_row(1, head[1], A_NORMAL);
+		put_screen_row(1, head[1], A_NORMAL);
 }
 
 static attr_t
@@ -165,7 +165,7 @@ draw_list(struct top_keys *keys, const struct top_data *data,
 	for (size_t i = 0; i < page && first_visible + i < lines->n; i++) {
 		const struct top_line *line = &lines->lines[first_visible + i];
 
-		put_row(HEAD_ROWS + (int)i, line->text,
+		put_screen_row(HEAD_ROWS + (int)i, line->text,
 		    attribute_of(line, first_visible + i == selected));
 	}
 }
@@ -200,7 +200,7 @@ draw_help(void)
 	};
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-		put_row(HEAD_ROWS + (int)i, text[i], A_NORMAL);
+		put_screen_row(HEAD_ROWS + (int)i, text[i], A_NORMAL);
 }
 
 static void
@@ -220,7 +220,7 @@ draw_bottom(const struct top_keys *keys)
 		    "%sq quit  h help  +- threads  d drain  e enable  m maint  "
 		    "w weight  s sort",
 		    keys->paused ? "PAUSED  " : "");
-	put_row(LINES - 1, line, A_REVERSE);
+	put_screen_row(LINES - 1, line, A_REVERSE);
 }
 
 void

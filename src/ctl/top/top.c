@@ -37,7 +37,7 @@ struct top {
 };
 
 static bool
-parse_delay(const char *text, unsigned *ret_ms, struct err *err)
+parse_top_delay(const char *text, unsigned *ret_ms, struct err *err)
 {
 	char *end;
 	double seconds = strtod(text, &end);
@@ -57,7 +57,7 @@ parse_delay(const char *text, unsigned *ret_ms, struct err *err)
 }
 
 static bool
-parse_rounds(const char *text, unsigned *ret_rounds, struct err *err)
+parse_top_rounds(const char *text, unsigned *ret_rounds, struct err *err)
 {
 	uint64_t number;
 	struct err why;
@@ -69,14 +69,14 @@ parse_rounds(const char *text, unsigned *ret_rounds, struct err *err)
 }
 
 static bool
-parse_option(
+parse_top_option(
     int c, struct top_options *options, char *const *argv, struct err *err)
 {
 	switch (c) {
 	case 'd':
-		return parse_delay(optarg, &options->delay_ms, err);
+		return parse_top_delay(optarg, &options->delay_ms, err);
 	case 'n':
-		return parse_rounds(optarg, &options->rounds, err);
+		return parse_top_rounds(optarg, &options->rounds, err);
 	case ':':
 		return err_set(err, "-%c: a number is missing", optopt);
 	default:
@@ -96,7 +96,7 @@ top_options_parse(
 	optind = 0; /* glibc: restart */
 	opterr = 0;
 	while ((c = getopt(argc, argv, "+:d:n:")) != -1)
-		if (!parse_option(c, &options, argv, err))
+		if (!parse_top_option(c, &options, argv, err))
 			return false;
 	if (optind < argc)
 		return err_set(err,

@@ -78,7 +78,7 @@ history_width(const struct top_look *look)
 }
 
 static struct top_line *
-add_line(struct top_lines *lines, enum top_line_kind kind, size_t at)
+append_line(struct top_lines *lines, enum top_line_kind kind, size_t at)
 {
 	struct top_line *line;
 
@@ -117,7 +117,7 @@ struct sums {
 };
 
 static struct sums
-sum_up(const struct top_data *data)
+sum_items(const struct top_data *data)
 {
 	struct sums sums = {.total = 0};
 
@@ -140,7 +140,7 @@ top_view_head(const struct top_data *data, const struct top_look *look,
     char ret_lines[2][TOP_LINE_SIZE])
 {
 	const struct top_head *head = &data->head;
-	struct sums sums = sum_up(data);
+	struct sums sums = sum_items(data);
 	char uptime[TOP_UPTIME_SIZE], rate[TOP_NUMBER_SIZE];
 	char in[TOP_NUMBER_SIZE], out[TOP_NUMBER_SIZE];
 	char total[TOP_NUMBER_SIZE], errors[TOP_NUMBER_SIZE];
@@ -185,15 +185,15 @@ threads_text(const struct top_pool *pool, char out[TOP_NUMBER_SIZE])
 }
 
 static void
-add_pools(const struct top_data *data, const struct top_look *look,
+append_pools(const struct top_data *data, const struct top_look *look,
     struct top_lines *lines)
 {
 	int name = name_width(look);
 
 	if (data->pools_n == 0)
 		return;
-	add_line(lines, LINE_EMPTY, 0);
-	snprintf(add_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
+	append_line(lines, LINE_EMPTY, 0);
+	snprintf(append_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
 	    "%-*s %7s %4s %4s %4s %6s %5s %6s %6s %s", name, "POOL", "THREADS",
 	    "LEAD", "PROC", "FOLL", "SHARDS", "SESS", "PROM/S", "WAKE/S",
 	    "ROLES");
@@ -202,7 +202,7 @@ add_pools(const struct top_data *data, const struct top_look *look,
 		char promotions[TOP_NUMBER_SIZE], wakes[TOP_NUMBER_SIZE];
 		char threads[TOP_NUMBER_SIZE];
 
-		snprintf(add_line(lines, LINE_POOL, i)->text, TOP_LINE_SIZE,
+		snprintf(append_line(lines, LINE_POOL, i)->text, TOP_LINE_SIZE,
 		    "%-*.*s %7s %4u %4u %4u %6u %5u %6s %6s %.*s", name, name,
 		    pool->name, threads_text(pool, threads), pool->leading,
 		    pool->processing, pool->following, pool->shards,
@@ -214,7 +214,7 @@ add_pools(const struct top_data *data, const struct top_look *look,
 }
 
 static void
-add_item(const struct top_data *data, size_t at, const struct top_look *look,
+append_item(const struct top_data *data, size_t at, const struct top_look *look,
     struct top_lines *lines)
 {
 	static const enum top_line_kind kinds[] = {
@@ -223,7 +223,7 @@ add_item(const struct top_data *data, size_t at, const struct top_look *look,
 	    [TOP_SERVER] = LINE_SERVER,
 	};
 	const struct top_item *item = &data->items[at];
-	struct top_line *line = add_line(lines, kinds[item->kind], at);
+	struct top_line *line = append_line(lines, kinds[item->kind], at);
 	char sessions[TOP_NUMBER_SIZE], rate[TOP_NUMBER_SIZE];
 	char peak[TOP_NUMBER_SIZE], errors[TOP_NUMBER_SIZE];
 	char number[TOP_NUMBER_SIZE], total[TOP_NUMBER_SIZE + 2];
@@ -253,12 +253,12 @@ add_item(const struct top_data *data, size_t at, const struct top_look *look,
 }
 
 static void
-add_title(
+append_title(
     const char *what, const struct top_look *look, struct top_lines *lines)
 {
 	char total[TOP_NUMBER_SIZE + 2];
 
-	snprintf(add_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
+	snprintf(append_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
 	    "%-*s %-8s %5s %5s%s %5s %5s %5s %5s %5s %5s %-6s%s",
 	    name_width(look), what, "STATUS", "SESS", "PEAK",
 	    total_column(look, "TOTAL", total), "RATE", "ERR", "IN/S", "OUT/S",
@@ -303,8 +303,8 @@ compare_items(const void *a, const void *b, void *context)
 
 /* Adds the items of that kind, of all proxies or of one, in order. */
 static void
-add_sorted(const struct top_data *data, enum top_kind kind, const char *proxy,
-    const struct top_look *look, struct top_lines *lines)
+append_sorted(const struct top_data *data, enum top_kind kind,
+    const char *proxy, const struct top_look *look, struct top_lines *lines)
 {
 	struct order order = {data, look->sort};
 	size_t *at = ctl_array(NULL, data->items_n + 1, sizeof(*at)), n = 0;
@@ -318,7 +318,7 @@ add_sorted(const struct top_data *data, enum top_kind kind, const char *proxy,
 	}
 	qsort_r(at, n, sizeof(*at), compare_items, &order);
 	for (size_t i = 0; i < n; i++)
-		add_item(data, at[i], look, lines);
+		append_item(data, at[i], look, lines);
 	free(at);
 }
 
@@ -327,15 +327,16 @@ top_view_make(const struct top_data *data, const struct top_look *look,
     struct top_lines *lines)
 {
 	lines->n = 0;
-	add_title("FRONTEND", look, lines);
-	add_sorted(data, TOP_FRONTEND, NULL, look, lines);
-	add_line(lines, LINE_EMPTY, 0);
-	add_title("BACKEND/SERVER", look, lines);
+	append_title("FRONTEND", look, lines);
+	append_sorted(data, TOP_FRONTEND, NULL, look, lines);
+	append_line(lines, LINE_EMPTY, 0);
+	append_title("BACKEND/SERVER", look, lines);
 	for (size_t i = 0; i < data->items_n; i++) {
 		if (data->items[i].kind != TOP_BACKEND)
 			continue;
-		add_item(data, i, look, lines);
-		add_sorted(data, TOP_SERVER, data->items[i].proxy, look, lines);
+		append_item(data, i, look, lines);
+		append_sorted(
+		    data, TOP_SERVER, data->items[i].proxy, look, lines);
 	}
-	add_pools(data, look, lines);
+	append_pools(data, look, lines);
 }
