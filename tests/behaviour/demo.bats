@@ -67,11 +67,11 @@ remove_demo() {
 	remove_demo "$base"
 }
 
-# demo_refuses PORT: a demo on $base says that this one of its ports is taken.
+# demo_refuses PORT: a demo on $base reports that this one of its ports is in use.
 demo_refuses() {
 	run -1 timeout 60 scripts/demo "$base"
 	remove_demo "$base"
-	[[ $output == *"port $1 is taken"*"PORT=9000 make run"* ]]
+	[[ $output == *"port $1 is in use"*"PORT=9000 make run"* ]]
 }
 
 @test "demo: a port in use is reported with what to do" {

@@ -311,7 +311,7 @@ check make_uninstall_stops_the_service_and_gives_way
 make_uninstall_stops_the_service_and_gives_way() {
 	quietly install_package
 	quietly make -s -C /src uninstall
-	says "the package's unit is in force again"
+	says "the unit of the package is used again"
 	[ "$(property FragmentPath)" != "$local_unit" ]
 	systemctl restart lfproxy.service
 	[ "$(get)" = app ]
