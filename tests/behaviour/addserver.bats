@@ -300,7 +300,7 @@ reloads() {
 	done_ enable server app/b
 	wait_for 10 has qcur BACKEND 1
 	wait_for 10 has scur b 1
-	# Those who wait for the backend are not b's.
+	# Sessions queued for the backend do not keep b.
 	done_ disable server app/b
 	said del server app/b \
 	    "Server still has connections attached to it, cannot remove it."

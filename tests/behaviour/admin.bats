@@ -173,7 +173,7 @@ balances() {
 	[[ $output == "Unknown command, but maybe one of"* ]]
 }
 
-# What comes back for a line, and for another one when that was answered.
+# Prints the answers to one line and to another sent after the first answer.
 too_late() {
 	python3 -c '
 import socket, sys
@@ -258,7 +258,7 @@ time.sleep(600)
 @test "admin: clients that never read do not hold up the others" {
 	local fds
 
-	# Those of one socket are not thrown out, those of the other are.
+	# Clients of the first socket stay, those of the second are closed.
 	PATIENT=timeout=1h SHORT=$T/short two_apps
 	ctl show cli level
 	fds=$(fd_count)

@@ -46,7 +46,7 @@ tool() {
 	python3 -B "${BATS_TEST_FILENAME%/*}/adminreloadtool.py" "$@"
 }
 
-# Of all files in $T that are sockets: inode, mode, owner, name.
+# Lists the sockets in $T: inode, mode, owner, name.
 files() {
 	find "$T" -maxdepth 2 -type s -printf '%i %m %u %g %f\n' | sort
 }
@@ -191,7 +191,7 @@ refused_reload() {
 	: >"$T/file"
 	quiet 10
 	fds=$(fd_count)
-	# All that is wrong at once; what could be done is put back.
+	# Several errors in one reload; the changes already made are undone.
 	file "admin = $T/a mode=0666 level=user" "admin = $T/new" \
 	    "admin = $T/none/x" "admin = $T/file" "http = $(addr a)"
 	refused_reload "$T/a" \
@@ -201,7 +201,7 @@ refused_reload() {
 	[ -f "$T/file" ]
 	# A port that goes with this reload, too, is still taken.
 	file "admin = $T/a" "http = :$(http | sed 's/.*://')"
-	# What the kernel has chosen the file does not know.
+	# The file cannot name a port that the kernel has chosen.
 	refused_reload "$T/a" "$INI:5: http: cannot listen on "
 	file "admin = $T/a" "http = 127.0.0.1:$(free_port)"
 	run -0 ctl "$T/a" reload
@@ -231,7 +231,7 @@ refused_reload() {
 	equal "the answer" "global: admin: $T/a: its file was lost, it is bound anew" \
 	    "$output"
 	equal "the level" admin "$(level_of "$T/a")"
-	# What somebody else has put in its place is as it is at the start.
+	# A foreign file in the socket's place is treated as at the start.
 	rm "$T/a"
 	: >"$T/a"
 	refused_reload "$T/b" "$INI:4: admin: the admin socket cannot be '$T/a': that is a file of another kind"

@@ -3,7 +3,7 @@
 
 load helpers
 
-# One connection after the other; one name a line.
+# Makes connections one at a time; prints one server name a line.
 names() {
 	fetch -H 'Connection: close' "$(url)?[1-$1]"
 }

@@ -148,7 +148,7 @@ chaos() {
 	finish safe 200
 	echo "safe: $output"
 	[[ $output == *"ok=8 lost=0 "*"failed=0 "* ]] || fail "$output"
-	# It has recovered: served as before, and nothing is left over.
+	# Recovered: requests are served as before and nothing has leaked.
 	equal "an answer" a "$(fetch "$(url http)")"
 	wait_for 30 fds_at_most $((fds + 4))
 	quiet 20

@@ -13,7 +13,7 @@ rows() {
 	python3 "$ROOT/tests/tools/checkrows.py" "$ADMIN" $((20 * PATIENCE))
 }
 
-# Those whose failures are the same for every kind that waits for an answer.
+# Starts servers that fail in the same way for every check that reads an answer:
 # slow: longer than the timeout; mute: the connection is made, and that is all.
 start_failing() {
 	start_bad refuse refuse

@@ -6,8 +6,8 @@
 load helpers
 load checks
 
-# host SERVERS SECONDS INTERVAL_MS: lfproxy checks them, connect, every interval;
-# sets PACE[checks fewest worst burst stall].
+# host SERVERS SECONDS INTERVAL_MS: lfproxy checks them, connect, every
+# interval; sets PACE[checks fewest worst burst stall].
 declare -gA PACE=()
 host() {
 	local i=0 address key value stall
@@ -30,9 +30,9 @@ host() {
 	done < <(grep -v ' on ' <<<"$output" | grep -v '^127')
 }
 
-# in_time SERVERS SECONDS INTERVAL_MS CHECKS BURST: off by a tenth of the interval
-# at most, so many checks of each, and not more than BURST within 20 ms; else
-# $blame is set unless the machine itself was late.
+# in_time SERVERS SECONDS INTERVAL_MS CHECKS BURST: off by a tenth of the
+# interval at most, so many checks of each, and not more than BURST within 20
+# ms; else $blame is set unless the machine itself was late.
 in_time() {
 	[ -z "$LFPROXY_PID" ] || stop_lfproxy || return 2
 	host "$1" "$2" "$3" || return 2
@@ -142,7 +142,8 @@ delay_cleared() {
 	BACKEND="check = connect interval=50ms" web a
 	wait_for 10 info_at_least ChecksStarted 5
 	[ "$(info LoopIterations)" -ge 5 ]
-	# Of one answer: the turn that writes it may become the longest.
+	# Both values come from one answer: the turn that writes it may be the
+	# longest.
 	"$BUILD/lfproxyctl" -S "$ADMIN" show info >"$T/info"
 	awk -F': ' '$1 == "LoopMaxTime_us" { turn = $2 }
 	    $1 == "LoopMaxCpu_us" { cpu = $2 }

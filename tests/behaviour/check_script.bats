@@ -96,7 +96,7 @@ scripted() {
 	script 'exit 0'
 	until_column 10 a status UP
 	wait_for 10 fds_at_most $((fds + 1))
-	# Those of checks that go on are waited for in their turn.
+	# Processes of running checks are reaped when these checks end.
 	wait_for 10 no_zombies
 }
 

@@ -80,7 +80,7 @@ told() {
 
 	start_app a
 	port=$(addr a | sed 's/.*://')
-	# Nobody listens on this port of the other address.
+	# No socket listens on this port of the other address.
 	BACKEND="$(checked connect fall=1 rise=1 addr=127.0.0.2)" web a
 	until_column 10 a status DOWN
 	LISTEN=127.0.0.2:$port start_app other
@@ -262,7 +262,7 @@ other_is() {
 	equal "x's status" "no check" "$(other x status)"
 	equal "whom it tracks" "" "$(other x tracked)"
 	equal "who answers" b "$(fetch "$(url)")"
-	# One that is down is tracked from the start.
+	# A server that is down is tracked from the start.
 	sed -i "/server = x/s|\$| track=app/a|" "$T/lfproxy.ini"
 	reload
 	equal "x's status" DOWN "$(other x status)"

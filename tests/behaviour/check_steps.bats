@@ -126,7 +126,7 @@ postgres_ready() {
 	"$PG/pg_isready" -q -h 127.0.0.1 -p "$1"
 }
 
-# It refuses to run as root.
+# PostgreSQL refuses to run as root.
 as_postgres() {
 	if [ "$(id -u)" -eq 0 ]; then
 		setpriv --reuid=postgres --regid=postgres --clear-groups "$@"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the tests of health checks share; `load checks` after helpers.
+# Helpers for the tests of health checks; `load checks` after helpers.
 
 ADMIN=$T/admin.sock
 

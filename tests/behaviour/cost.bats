@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What an event must not cost: a futex call where no thread waits for another,
-# an allocation from the heap.
+# No event may cost a futex call where no thread waits for another, or an
+# allocation from the heap.
 
 load helpers
 
@@ -38,7 +38,8 @@ own_futexes() {
 		}
 		/^[0-9]/ {
 			keep()
-			# The other half of a call that was interrupted: its stack.
+			# The other half of a call that was interrupted: its
+			# stack.
 			futex = /futex/ && !/<unfinished/
 			call = caller = ""
 		}
@@ -127,7 +128,7 @@ allocates_nothing() {
 	before=$(allocations)
 	works 1
 	equal "allocations under $*" 0 $(($(allocations) - before))
-	# It counts: a thread that starts takes its buffer from the heap.
+	# The counter works: a new thread takes its buffer from the heap.
 	"$BUILD/lfproxyctl" -S "$ADMIN" set pool main threads 4
 	wait_for 10 allocated "$before"
 	stop_lfproxy

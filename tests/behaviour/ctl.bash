@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the tests of lfproxyctl share; `load ctl` after `load helpers`.
+# Helpers for the tests of lfproxyctl; `load ctl` after `load helpers`.
 
 ADMIN=$T/admin.sock
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What a newcomer runs first: make run (scripts/demo), and make on a machine
+# The first steps of a new user: make run (scripts/demo), and make on a machine
 # where nothing is installed.
 
 # bats file_tags=onethread

@@ -25,7 +25,7 @@ answers_of() {
 	start_app a
 	start_app b
 	web 'a disabled' b
-	# As HAProxy 2.6 has it: CMAINT and FMAINT.
+	# The values of HAProxy 2.6: CMAINT and FMAINT.
 	equal "a" "MAINT 0 5" "$(state a)"
 	equal "b" "no check 2 0" "$(state b)"
 	equal "who answers" b "$(answers_of 4)"

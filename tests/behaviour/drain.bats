@@ -64,7 +64,7 @@ noted_to_the_end() {
 	finish load 60
 	wait_for 10 nothing_of "show drains"
 	equal "server errors" 0 "$(column eresp a)"
-	# Nobody but those at the begin has changed the weight itself.
+	# Only the commands at the beginning have changed the weight itself.
 	equal "weight" "100 (initial 100)" "$(ctl get weight app/a)"
 	refute lfproxy_said 'app/a has weight'
 }

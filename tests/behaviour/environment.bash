@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the user's environment must not change: the language of messages and the
-# form of numbers, proxies and a .curlrc for curl, what a service manager tells a
-# service that the suite may run in, and the mode of new files.
+# Undoes settings of the user's environment: the language of messages and the
+# form of numbers, proxies and a .curlrc for curl, variables of a service manager
+# that the suite may run under, and the mode of new files.
 
 export LC_ALL=C.UTF-8 CURL_HOME=/nonexistent
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY no_proxy

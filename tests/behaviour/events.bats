@@ -21,7 +21,7 @@ CHECKED='check = connect interval=100ms timeout=1s fall=2 rise=1'
 	equal "lines" 2 "${#lines[@]}"
 	[[ ${lines[0]} =~ ^[0-9]+\ [0-9-]{10}T[0-9:.]{12}Z\ warning\ server_down\ app/a:\ server\ app/a\ is\ down:\ L4CON ]]
 	[[ ${lines[1]} =~ \ info\ server_up\ app/a:\ .*\ 2\ of\ 2\ servers ]]
-	# Of the backend, of another, of the process.
+	# Events of the backend, of another one, of the process.
 	equal "of app" 2 "$(ctl show events app | wc -l)"
 	equal "of b" "" "$(ctl show events app/b)"
 	equal "the first" "1 info start -: ready" \
@@ -130,7 +130,7 @@ holds_a_session() {
 
 	start_app a
 	web a
-	# One line for each connection, but for the prompt.
+	# A connection carries one line, except in prompt mode.
 	{
 		echo prompt
 		for ((i = 0; i < 520; i++)); do

@@ -40,7 +40,7 @@ assert 0 < j["left_ms"] <= 1000, j'
 	audited "expired: server app/a weight: 50 -> 100"
 	wait_for 10 lfproxy_said 'admin: .*\): expired: server app/a weight: 50 -> 100$'
 	shows "show events" ' expired app/a: server app/a weight, after 1s: 50 -> 100$'
-	# One line of the log and one event tell the end.
+	# One line of the log and one event report the end.
 	equal "lines of the log" 1 "$(grep -c 'expired\|weight 100 instead' \
 	    "$LFPROXY_LOG")"
 	equal "events" 1 "$(ctl show events app/a |
@@ -245,7 +245,7 @@ print(len(ids), ids[0], ids[-1])')"
 # bats test_tags=onethread
 @test "expiring: over a reload it holds by name, and the file's word is the last" {
 	two
-	# Of b's weight the file says something else now; pools are as it says.
+	# The file has a new weight for b now; the pools match the file.
 	sed -i 's/^server = b .*/& weight=70/' "$T/lfproxy.ini"
 	ask "set weight app/a 50 for 2s; set weight app/b 50 for 2s; set maxconn server app/b 9 for 2s; set pool main threads 3 for 2s; disable frontend web for 2s; reload; get weight app/a; get weight app/b; show servers state app; show expiring" \
 	    >"$T/answers"

@@ -23,7 +23,8 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	wait_for 10 says_down app/b
 	n=$(sessions | wc -l)
 	wait_for 10 sessions_ended $((n + 100))
-	# What ended since is a's, but for 16 that may have been under way.
+	# Sessions that ended since are a's, except 16 that may have been under
+	# way.
 	equal "new sessions of b" 0 "$(sessions | tail -n +$((n + 17)) |
 	    grep -c ' app/b ')"
 	LISTEN=$(addr b) start_streams b
@@ -34,7 +35,7 @@ CHECKED='check = connect interval=200ms timeout=1s fall=2 rise=2'
 	finish client 60
 	echo "$output"
 	[[ $output == *" failed=0 "* ]]
-	# Nobody else lost anything.
+	# No other session lost data.
 	equal "broken sessions of others" "" \
 	    "$(sessions | grep -v ' app/b ' | grep -v ' -- ')"
 }
@@ -206,7 +207,7 @@ full_for_a_while() {
 	refute session_like ' 0/0/(3[012].|[12]..|..?) '
 }
 
-# Of all that there have been, three more than before.
+# one_in_time: three more sessions than before have ended; one of them in time.
 one_in_time() {
 	"$TOOLS/badclient" silent "127.0.0.1:$(port web)" --count 3 \
 	    --deadline $((60 * PATIENCE)) || return 2
@@ -233,7 +234,8 @@ one_in_time() {
 	fetch -o /dev/null "$(url)"
 	last_session
 	before=$(fd_count)
-	# It need not notice: the end waits behind what it does not read.
+	# The client need not notice: the FIN waits behind data that it does
+	# not read.
 	spawn client "$TOOLS/badclient" never-read "127.0.0.1:$(port web)" \
 	    --deadline 200
 	last_session 2
@@ -384,8 +386,8 @@ refuses() {
 	tries 4 many_served
 }
 
-# As many as a fifth of those that are served with room for all; by the timer
-# alone, four times a second, it would be some hundred.
+# A fifth at least of the requests served with room for all are served; with the
+# timer alone, four times a second, some hundred would be.
 many_served() {
 	local wide
 

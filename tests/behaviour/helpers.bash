@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the behaviour tests share; `load helpers` in a .bats file.
+# Helpers for the behaviour tests; `load helpers` in a .bats file.
 #
 # Every process a test starts has a name and is ended by teardown, which also
 # fails the test when lfproxy did not stop cleanly.  Environment:
@@ -15,8 +15,8 @@ BUILD=${LFPROXY_BUILD:-build/release}
 TOOLS=${LFPROXY_TOOLS:-$BUILD/tools}
 [[ $TOOLS == /* ]] || TOOLS=$ROOT/$TOOLS
 LFPROXY=$BUILD/lfproxy
-# The distribution's programs first: a python3 of some other place may be a script
-# that looks for one, which takes ten times as long to start.
+# The distribution's programs first: a python3 of some other place may be a
+# script that looks for one, which takes ten times as long to start.
 PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 
 # A sanitizer makes lfproxy slower: sizes are divided by SCALE, see scaled, and
@@ -192,7 +192,8 @@ end() {
 # same.  Prints nothing; `listening on ADDRESS` is in $held.
 hold_port() {
 	held=$(mktemp "$T/held.XXXXXX")
-	# It keeps nothing else open, connections of the test's own above all.
+	# The holder inherits no descriptor, above all no connection of the
+	# test.
 	(
 		for fd in /proc/"$BASHPID"/fd/*; do
 			fd=${fd##*/}
@@ -589,7 +590,7 @@ says_up() {
 	said_times "${2:-1}" "^lfproxy: .*\\<$1\\>.*\\<up\\>"
 }
 
-# Nobody listens there.
+# refused URL: no socket listens there.
 refused() {
 	local rc=0
 

@@ -140,8 +140,8 @@ sessions_now() {
 	equal "two answers" $'ok\n1\nok\n0' "$output"
 }
 
-# What the Datadog agent asks for, what HAProxy's own default path becomes, and
-# the words that HAProxy knows besides.
+# The path of the Datadog agent, the one that HAProxy's default becomes, and
+# the further words that HAProxy knows.
 @test "http: the statistics are where clients of HAProxy look for them" {
 	local page
 

@@ -190,7 +190,8 @@ refused() {
 	backend_file more/c.ini c
 	run -0 lfproxy -t -c "$T/a.ini" -c "$T/app.ini" --config "$T/more"
 	equal "what was read" "$T/a.ini, $T/app.ini, $T/more/b.ini, $T/more/c.ini: configuration is valid" "$output"
-	# What is there twice is told, with both places; and so is a file.
+	# A duplicate is reported with both places; so is a file that is read
+	# twice.
 	run -1 lfproxy -t -c "$T/a.ini" -c "$T/app.ini" -c "$T/app.ini"
 	equal "the error" "$T/app.ini: is read already; a file is read once, and may not include itself" "$output"
 	cp "$T/app.ini" "$T/again.ini"

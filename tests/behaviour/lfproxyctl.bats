@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What lfproxyctl makes of the server's help: --json, and completion.
+# lfproxyctl's use of the server's help: --json, and completion.
 
 # bats file_tags=onethread
 

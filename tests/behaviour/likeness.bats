@@ -83,7 +83,7 @@ twins() {
 		${LF_MORE:-}
 	END
 	launch_lfproxy -c "$T/lfproxy.ini"
-	# As the twin has had: a session, and the next tick of the rates.
+	# HAProxy has had a session and the next tick of the rates, too.
 	fetch "$(url)" >/dev/null
 	wait_for 10 is_checked "$T/ha/admin"
 	wait_for 10 is_checked "$T/lf/admin"
@@ -123,8 +123,8 @@ alike() {
 @test "likeness: the commands that change servers, frontends and sessions" {
 	local agent
 
-	# No check that fails is to make a difference.  HAProxy starts all checks
-	# within the longest interval of one.
+	# No check that fails is to make a difference.  HAProxy starts all
+	# checks within the longest interval of one.
 	start_app d
 	agent=$(free_port)
 	HA_MORE="backend chk

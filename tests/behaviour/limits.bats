@@ -46,7 +46,7 @@ info_above() {
 	n=${BASH_REMATCH[1]} own=${BASH_REMATCH[2]} reserve=${BASH_REMATCH[3]}
 	[ $((1000 - 2 * n - own - reserve)) -le 1 ]
 	equal "the reserve" 128 "$reserve"
-	# It takes what it has said.
+	# lfproxy uses as many descriptors as announced.
 	[ "$(fd_count)" -le $((own + 1)) ]
 	equal "Maxconn" "$n" "$(info Maxconn)"
 	equal "Ulimit-n" 1000 "$(info Ulimit-n)"
@@ -202,7 +202,7 @@ without_descriptors() {
 goes_on() {
 	local began
 
-	# Somebody takes descriptors away that the budget counted on.
+	# Descriptors that the budget counted on are taken away.
 	prlimit --pid "$LFPROXY_PID" --nofile=8:1024
 	spawn client curl -sS -m $((60 * PATIENCE)) "$(url)"
 	wait_for 10 said_times $((said += 1)) 'accepts nothing for now: Too many open files; raise the limit of descriptors' ||
@@ -225,7 +225,8 @@ goes_on() {
 		    --count 20 --deadline 200
 		wait_for 10 lfproxy_said 'frontend web accepts nothing for now'
 		quiet 20
-		# It is tried again now and then, and told once a second.
+		# Accepting is tried again from time to time, and logged once a
+		# second.
 		said=$(grep -c 'accepts nothing' "$LFPROXY_LOG")
 		[ "$said" -le $((1 + ($(now_ms) - began) / 1000)) ]
 		end idle

@@ -9,7 +9,7 @@ load checks
 fd= # of dial and connect
 RAMPTOOL=$ROOT/tests/behaviour/ramptool.py
 
-# One connection after the other; the names of who answered, each once.
+# Makes connections one at a time; prints each server that answered once.
 names() {
 	fetch -H 'Connection: close' "$(url)?[1-$1]" | sort -u | xargs
 }
@@ -90,7 +90,7 @@ connect_both() {
 	wait_for 10 lfproxy_said '1 session of server app/a is closed: it is down'
 	# The other one is as good as new.
 	answers "$of_b" b
-	# It comes back, with a session that nobody ends.
+	# The server returns, with a session that stays open.
 	restart_app ha
 	until_column 10 a status UP
 	equal "both" "a b" "$(names 10)"

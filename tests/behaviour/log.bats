@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# One line for each session, in HAProxy's tcplog format, and true.
+# Each session has one correct line in HAProxy's tcplog format.
 
 load helpers
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the access log says: fields with names, sessions that last, which
+# Formats of the access log: named fields, lines of ongoing sessions, which
 # sessions are logged at all; and the same line as HAProxy's for the same
 # traffic.
 
@@ -240,7 +240,7 @@ start_haproxy() {
 	wait_for 10 test -S "$T/ready.sock"
 }
 
-# Whose port, when, and how long exactly differs; all else must not.
+# Masks the client's port, the date and exact times; the rest must be equal.
 masked() {
 	grep -E "$SESSION" "$1" | sed -E \
 	    -e 's/^([^ :]+):[0-9]+ \[[^]]*\]/\1:PORT [DATE]/' \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Where the access log goes: targets, rotation, and targets that take nothing.
+# Targets of the access log: kinds, rotation, and targets that accept nothing.
 
 load helpers
 
@@ -195,7 +195,7 @@ every_target() {
 	run -0 logrotate -f -s "$T/state" "$T/logrotate.conf"
 	wait_for 10 lfproxy_said "reopened log file $T/logs/access.json"
 	finish load 60
-	# That may have been over before.
+	# The outage may have ended before.
 	streams "127.0.0.1:$(port web)" --connections 8 --repeat 1 --up 10
 	stop_lfproxy
 	for file in access.log access.json; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Where parts of balancing and health meet: ejection and backups, tracking and
+# Combinations of balancing and health: ejection and backups, tracking and
 # the end of sessions, queues and slow starts, reloads in the middle of them.
 
 load helpers
@@ -62,8 +62,9 @@ eject_time = 4s\non_down = close\non_up = close_backup' web p 'b backup'
 	until_column 10 p scur 0
 }
 
-# tracked LINE...: backend `other`, with the lines, has x, which tracks app/a, and
-# a backup.  What its checks and its agent say of app/a is not about x itself.
+# tracked LINE...: backend `other`, with the lines, has x, which tracks app/a,
+# and a backup.  What its checks and its agent say of app/a is not about x
+# itself.
 tracked() {
 	start_app x
 	start_app z

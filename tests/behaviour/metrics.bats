@@ -105,7 +105,7 @@ for row in csv.DictReader(sys.stdin):
 	done
 	equal "names that HAProxy does not have" "" \
 	    "$(comm -23 "$T/metrics.types" "$T/theirs.types")"
-	# What is missing are things that a TCP proxy does not have.
+	# The missing metrics are of things that a TCP proxy does not have.
 	equal "names that are missing" "" \
 	    "$(comm -13 "$T/metrics.types" "$T/theirs.types" |
 	        grep -vE '_(http|ssl|zlib|comp|cache|peers|idle)_|_ssl|zlib' |
@@ -159,7 +159,7 @@ status() {
 	sed -n "s/^haproxy_$1_status{$2,state=\"\(.*\)\"} 1\$/\1/p" "$T/metrics"
 }
 
-# As HAProxy's exporter has them.
+# The values are those of HAProxy's exporter.
 @test "metrics: a server that is stopping, a frontend that was shut down" {
 	start_app a
 	monitored <<-END
@@ -205,7 +205,7 @@ status() {
 	curl -sS "http://$HTTP/stats;csv" >"$T/csv"
 	equal "header" "$(cat "$T/want")" "$(head -n 1 "$T/csv")"
 	equal "rows" 7 "$(wc -l <"$T/csv")"
-	# As clients ask that think they talk to HAProxy's page.
+	# The URL of clients made for HAProxy's statistics page.
 	equal "rows" 7 "$(curl -sS "http://$HTTP/haproxy/;csv" | wc -l)"
 	run -0 python3 -c '
 import json, sys
@@ -236,7 +236,7 @@ many() {
 	wait_for 10 test -s "$T/slow"
 	sed -i '/ s500 /d' "$T/http.ini"
 	lf reload
-	# Somebody else does not wait.
+	# Another client does not wait.
 	run -0 curl -sS -m $((60 * PATIENCE)) "http://$HTTP/healthz"
 	finish slow 60
 	run -0 promtool check metrics <"$T/slow"
@@ -320,7 +320,7 @@ metric_moved() {
 	scrape && [ "$(metric "$1")" -gt "$2" ]
 }
 
-# Of the columns that are times: seconds where the column has milliseconds.
+# Metrics of columns that are times have seconds, the columns milliseconds.
 @test "metrics: times are in seconds" {
 	start_bad slow silent
 	monitored <<-END
@@ -383,14 +383,14 @@ metric_moved_to_seconds() {
 	equal "the other one" 1 "$(metric \
 	    'haproxy_server_status{proxy="app",server="a",state="UP"}')"
 	equal "usable" 1 "$(metric 'lfproxy_backend_usable_servers{proxy="app"}')"
-	# One port, two sessions.
+	# There is one port for two sessions.
 	spawn two "$TOOLS/badclient" silent "127.0.0.1:$(port narrow)" \
 	    --count 2 --deadline 200
 	wait_for 10 metric_moved 'lfproxy_resource_exhausted_total{resource="ports"}' 0
 	equal "descriptors" 0 "$(metric 'lfproxy_resource_exhausted_total{resource="descriptors"}')"
 }
 
-# Of a pool that has rested, so that nothing moves between the two looks.
+# Compares a pool that is idle, so that no value changes between the two reads.
 pools_agree() {
 	scrape
 	lf show pool json | python3 -c '

@@ -57,7 +57,8 @@ served_by() {
 	lfproxy_said "server app/b is in maintenance: its name 'db' is not resolved: there is no answer"
 	wait_for 10 lfproxy_said "its name 'no' is not resolved: Name or service not known"
 	eventful ' warning server_unresolved app/b: .*'
-	# As HAProxy has it: 0x20 is that; the name and the port are there.
+	# HAProxy's value of an unresolved server is 0x20; name and port are
+	# shown.
 	ctl show servers state | grep -qE ' b - 0 32 .* db 80 - '
 	ctl explain 192.0.2.1 | grep -q unresolved
 	served_by a
@@ -84,7 +85,8 @@ served_by() {
 	kill -HUP "$LFPROXY_PID"
 	wait_for 10 said_times 2 'reloaded: '
 	served_by a
-	# Look-ups are on threads of their own, and the process ends without them.
+	# Look-ups are on threads of their own, and the process ends without
+	# them.
 	asked db 1
 	refute grep -v ' lfproxy-names$' "$NAMES.asked"
 	stop_lfproxy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the service manager is told: sd_notify(3).
+# Notifications to the service manager: sd_notify(3).
 
 # bats file_tags=onethread
 

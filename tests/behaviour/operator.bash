@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the tests of commands that take their time share: `load operator` after
+# Helpers for the tests of commands that run for a while: `load operator` after
 # `load helpers`.
 
 ADMIN=$T/admin.sock

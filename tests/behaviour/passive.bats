@@ -28,7 +28,7 @@ many() {
 	equal "connects to r" 3 "$(column connect r)"
 }
 
-# One request after the other, as long as each is answered.
+# Sends requests one at a time as long as each is answered.
 hammer() {
 	# shellcheck disable=SC2016
 	spawn hammer sh -c 'while curl -sS --fail-early -o /dev/null \
@@ -39,8 +39,8 @@ hammer() {
 	start_bad r refuse
 	start_app a
 	BACKEND=$'check = off\neject_after = 1\neject_time = 1s' web r a
-	# Whenever it is back the next session finds it as it was, and at once: what
-	# was long ago counts no more.
+	# Whenever it is back the next session finds it as it was, and at once:
+	# what was long ago counts no more.
 	hammer
 	wait_for 10 eventful 'server_ejected app/r: .* for 1s:'
 	wait_for 60 eventful 'server_ejected app/r: .* for 2s:'
@@ -165,7 +165,7 @@ past() {
 	[ "$(now_ms)" -ge "$1" ]
 }
 
-# What the control thread was told, or had to look at, while the server was not
+# Reports that reached the control thread while the server was not
 # in the configuration.
 @test "passive: a server removed while ejected is not ejected when it returns" {
 	local back
@@ -190,7 +190,7 @@ past() {
 	ctl reload
 	equal "r's session" 1 "$(column scur r)"
 	equal "r's status" 'no check' "$(column status r)"
-	# It is heard of again.
+	# The server is reported again.
 	many 2
 	wait_for 10 ejected_twice
 }

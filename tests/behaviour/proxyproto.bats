@@ -335,7 +335,7 @@ ctl_checked() {
 		assert all(len(s) == 1 for s in servers.values()), servers
 		assert len(set.union(*servers.values())) == 2, servers
 	END
-	# What is asked of such a client is answered for it.
+	# explain answers for such a client's address.
 	for n in 1 2 3 4; do
 		run -0 ctl explain 192.0.2.$n in json
 		equal "server of 192.0.2.$n" \
@@ -403,7 +403,7 @@ stalls() {
 	wait_for 10 lfproxy_said 'has no good PROXY header: it did not come within timeout_hello'
 	# All the time together, not from the last byte on.
 	closed_with cR v2 --piece 1 --pause 100
-	# Of some 200, were it to be looked at all the time.
+	# A busy loop would take some 200 ticks.
 	ticks=$(($(cpu_ticks) - ticks))
 	in_time $ticks 60
 }
@@ -447,7 +447,8 @@ inspecting() {
 @test "proxy: headers are read from proxy_from only, elsewhere they are data" {
 	server a
 	front 'proxy_from = 127.0.0.2 2001:db8::/32' "server = a $(addr a) send_proxy=v2"
-	# It is a stranger, so this is data; after the header of our own.
+	# The client is not in proxy_from: its header is data, after lfproxy's
+	# own.
 	say v1 --data 1000 --all
 	told a "v2 TCP4 127.0.0.1 $(sed -n 's/^from .*://p' <<<"$output") 127.0.0.1 $(port in)"
 	equal "headers" 0 "$(of lf_proxy_headers)"
@@ -579,7 +580,8 @@ haproxy_ready() {
 	done
 	say v1 --hello other.example.com --end fin
 	told a "v2 TCP4 192.0.2.7 50000 192.0.2.1 443 authority=other.example.com"
-	# What no TLS says another proxy has said; TLS itself goes before it.
+	# Without TLS the name is that of the header; a TLS hello takes
+	# precedence.
 	say v2-authority=WWW.example.com --data 100 --end fin
 	told b "v2 TCP4 192.0.2.7 50000 192.0.2.1 443 authority=www.example.com"
 	wait_for 10 logged 4

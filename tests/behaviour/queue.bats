@@ -11,7 +11,7 @@ hold() {
 	    --count "$2" --deadline 200
 }
 
-# One holds the only place at server a; the rest of the test finds it taken.
+# A session takes the only place at server a, so that later ones are queued.
 full() {
 	start_app a
 	DEFAULTS="log_on_connect = on"$'\n'"$1" web 'a maxconn=1'

@@ -62,7 +62,7 @@ j = json.load(sys.stdin)[0]
 assert (j["backend"], j["close"], j["closed"]) == ("app", 12, 0), j
 assert [s["fair"] for s in j["servers"]] == [12, 12], j'
 	wait_for 20 nothing_of "show rebalances"
-	# It stops within the tolerance, which is 1 here.
+	# Rebalancing stops within the tolerance, which is 1 here.
 	closed=$(sessions | grep -c ' app/a .* BD ')
 	[ "$closed" = 11 ] || equal "closed" 12 "$closed"
 	wait_for 10 is scur b "$closed"

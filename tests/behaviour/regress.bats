@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What was broken once, named by its symptom.
+# Former bugs, named by their symptoms.
 
 load helpers
 
@@ -86,7 +86,7 @@ stat_of() {
 @test "regress: user and group that it is already need no right" {
 	local WITHOUT
 
-	# As root, without the right to choose groups: as a service would be.
+	# Root without the right to choose groups, as in a restricted service.
 	without setgid
 	LIMIT="${WITHOUT[*]}" start_lfproxy <<-END
 		[global]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What goes in at one end comes out at the other, and nothing else.
+# Bytes that enter at one end, and no others, leave at the other.
 
 load helpers
 
@@ -198,7 +198,8 @@ download() {
 }
 
 @test "relay: a client's RST is passed on as RST, after its bytes" {
-	# It reads the first byte of the answer, so the server has its request.
+	# The client reads the first byte of the answer, so the server has its
+	# request.
 	start_bad s slow --bytes 1000000 --rate 1000
 	web s
 	run -0 "$TOOLS/badclient" leave "127.0.0.1:$(port web)" --at response \
@@ -216,7 +217,7 @@ download() {
 	wait_for 10 has_line s '^closed how=(fin|rst) sent=0 received=10$'
 }
 
-# Nobody reads: what is under way waits in the kernel and at its sender.
+# Neither side reads: pending data stays in the kernel and at its sender.
 memory_is_bounded() {
 	local growth
 

@@ -12,7 +12,7 @@ ctl() {
 	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
 }
 
-# What every file here starts with.  GLOBAL: further lines.
+# common: the start of every configuration here.  GLOBAL: further lines.
 common() {
 	cat <<-END
 		[global]

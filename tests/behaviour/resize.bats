@@ -6,7 +6,7 @@
 load helpers
 
 ADMIN=$T/admin.sock
-# What the changes go through, again and again.
+# The changes cycle through these values.
 PROMOTIONS='always adaptive'
 ORDERS='fifo priority lifo'
 
@@ -61,8 +61,8 @@ is() {
 	[ "$(main "$1")" = "$2" ]
 }
 
-# One round of changes, a line each: threads 1, 8, 2, 5, 1 and shards 1, 4, 1,
-# where there are threads enough for them.
+# Prints a round of changes, one a line: threads 1, 8, 2, 5, 1 and shards 1, 4,
+# 1, where there are threads enough for them.
 changes() {
 	local promotion order
 

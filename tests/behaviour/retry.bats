@@ -155,7 +155,8 @@ ended_or_retried() {
 @test "retry: retry_on = connect passes such a reset on; so does one server alone" {
 	start_bad r reset
 	start_app a
-	# A slow lfproxy finds the reset while it connects: then it has to retry.
+	# A slow lfproxy finds the reset while it connects: then it has to
+	# retry.
 	for _ in 1 2 3 4 5 6 7 8; do
 		BALANCE=first DEFAULTS='retry_on = connect' web r a
 		exec 7<>"/dev/tcp/127.0.0.1/$(port web)"
@@ -218,7 +219,7 @@ retry_budget = 0%\nretry_budget_min = 2' web f g
 	equal "lf_retries_max" 2 "$(column lf_retries_max BACKEND)"
 	equal "lf_retries_limit" 2 "$(column lf_retries_limit BACKEND)"
 	wait_for 10 eventful ' retry_budget app: .* 4 retries were refused'
-	# Those that ended give their part back.
+	# Ended sessions return their share of the budget.
 	spawn more "$TOOLS/badclient" idle "127.0.0.1:$(port web)" \
 	    --count 1 --deadline 200
 	wait_for 30 sessions_ended 7
@@ -246,7 +247,7 @@ time.sleep(100)"
 	DEFAULTS=$'timeout_connect = 100s\nretry_budget = 0%
 retry_budget_min = 1\ntimeout_drain = 1s' BALANCE=first web r f
 	under_way f 1
-	# It resets its connection.
+	# The client resets its connection.
 	end client KILL
 	wait_for 10 has scur f 0
 	under_way f 2
@@ -304,7 +305,8 @@ retry_budget = 100%\nretry_budget_min = 0' web f g
 	began=$SECONDS
 	fetch -H 'Connection: close' "$(url)[1-200]" >"$T/answers"
 	equal "answers" 200 "$(grep -c '^[ab]$' "$T/answers")"
-	# After ten seconds the refusal is forgotten, and the server tried again.
+	# After ten seconds the refusal is forgotten, and the server tried
+	# again.
 	[ "$(column connect r)" -le $((3 + 3 * (SECONDS - began) / 10)) ] ||
 	    fail "$(column connect r) connects"
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What a test may do depends on the user, the capabilities and the container it
+# The rights of a test depend on the user, the capabilities and the container it
 # runs in.  Each function here tries the real thing and skips the test, with the
 # right that is missing and what was said, where it is refused.
 

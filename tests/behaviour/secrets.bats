@@ -40,7 +40,7 @@ with Server(("127.0.0.1", 0), Echo) as s:
 	ADDRS[$1]=$(head -n 1 "$T/$1.out")
 }
 
-# What an answer of a server that is told its password is recognised by.
+# told: an answer of the server, which repeats its password, is in show stat.
 told() {
 	ctl show stat | grep -q 'you said AUTH'
 }
@@ -109,7 +109,7 @@ check_step = expect "+OK"' web a
 	wait_for 20 told
 	shows_none "$PW" 'from-a-file-9Xq'
 	grep -qF 'AUTH ${PW} ${file:' "$T/shown"
-	# What is printed reads back.
+	# The printed configuration can be read back.
 	"$LFPROXY" -T -c "$T/lfproxy.ini" >"$T/printed.ini"
 	"$LFPROXY" -T -c "$T/printed.ini" | diff - "$T/printed.ini"
 	echo 'another-one-3Wv' >"$T/pw"
@@ -120,7 +120,7 @@ check_step = expect "+OK"' web a
 	[[ $output == *'backend app: agent: changed (it may hold'* ]]
 	wait_for 20 told
 	shows_none "$PW" 'from-a-file-9Xq' 'another-one-3Wv' >"$T/none" 2>&1
-	# Those that are written in the file are for who may read it.
+	# Values in the file itself are visible to users who may read the file.
 	refute grep -q 'literal-[56]Tn.* -> ' "$LFPROXY_LOG"
 }
 

@@ -689,13 +689,13 @@ agent = on interval=100ms port=1" web a
 	equal "the answer" "Require 'backend/server'." "$output"
 	run -0 ctl wait -h
 	[[ $output == "Usage: wait "* ]]
-	# Of the units that it names each is taken.
+	# Each unit that the message names is accepted.
 	for unit in $(grep -o "'[a-z]*'" <<<"$output" | tr -d "'"); do
 		printf 'wait 1%s\n' "$unit" | timeout 0.2 socat -t 60 - "UNIX:$ADMIN" \
 		    >"$T/unit" || true
 		refute grep Invalid "$T/unit"
 	done
-	# Those that leave while they wait take nothing with them.
+	# Clients that leave while they wait leave nothing behind.
 	for _ in 1 2 3; do
 		printf 'wait 100s\n' | timeout 0.2 socat - "UNIX:$ADMIN" || true
 	done

@@ -46,7 +46,7 @@ answers() {
 	equal "who answers ${*:2}" "$1" "$(says "${@:2}")"
 }
 
-# One certificate for all, but each server has its name in it.
+# All servers use one key; each certificate has the server's name.
 make_sites() {
 	local site
 
@@ -158,8 +158,8 @@ events() {
 		backend = b
 	END
 	before=$(events)
-	# Of several hundred very small segments each makes an event after all,
-	# as their heads fill the kernel's buffer.
+	# With several hundred very small segments each makes an event after
+	# all, as their heads fill the kernel's buffer.
 	answers a a.example --piece 3 --pause 0.002
 	[ $(($(events) - before)) -le 30 ] ||
 	    fail "$(($(events) - before)) events for one session"
@@ -226,7 +226,7 @@ events() {
 	END
 	answers closed a.example --stop 0
 	wait_for 10 session_like ' web web/<NOSRV> -1/-1/[0-9]+ 0 CR '
-	# What has come is for the default, as with HAProxy.
+	# The bytes received go to the default backend, as with HAProxy.
 	answers b a.example --stop 100
 	$SNI hello "$(listening web)" a.example --reset 100
 	wait_for 10 sessions_ended 3

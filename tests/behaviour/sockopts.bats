@@ -163,7 +163,8 @@ unix_web() {
 	launch_lfproxy -c "$T/lfproxy.ini"
 	owned "$T/s/web.sock" 'daemon mail 640'
 	equal "the answer" a "$(fetch --unix-socket "$T/s/web.sock" http://x/)"
-	# What stays as it is needs no right, another owner one that is gone.
+	# Unchanged options need no right; another owner needs one that was
+	# dropped.
 	kill -HUP "$LFPROXY_PID"
 	wait_for 10 said_times 1 'reloaded: '
 	refute lfproxy_said 'cannot give'
@@ -376,7 +377,7 @@ server = s 127.0.0.1:9 sndbuf=512m" web
 	ADDRS[a2]=$(addr a)
 	BACKEND='check = connect interval=100ms fall=1' \
 	    web 'a source=127.0.0.3' 'a2 source=192.0.2.77'
-	# That is nobody's: neither sessions nor checks get through.
+	# No host has that address: neither sessions nor checks get through.
 	wait_for 10 lfproxy_said 'warning: server = a2 .*source is not an address of this'
 	wait_for 10 says_down app/a2
 	refute says_down app/a
@@ -466,7 +467,8 @@ fetch_from_a() {
 	${NS[client]} ip addr add 10.77.1.2/24 dev eth0
 	${NS[server]} ip addr add 10.77.2.2/24 dev eth0
 	${NS[server]} ip route add default via 10.77.2.1
-	# What comes back from the server is for the proxy, whoever it names.
+	# Packets from the server go to the proxy, whatever their destination
+	# address.
 	${NS[proxy]} ip rule add iif to-server lookup 77
 	${NS[proxy]} ip route add local default dev lo table 77
 	for i in all to-server to-client; do
@@ -579,7 +581,7 @@ changed_and_taken_back() {
 	equal "the kernel's again" "$without" "$line"
 	hold 2
 	equal "the answer" a "$(fetch "$(url)")"
-	# What only bind(2) can change goes on being named.
+	# Options that only bind(2) can change are still reported.
 	reload_web "127.0.0.1:0 reuseport=on" 5
 	wait_for 10 lfproxy_said 'listen: 127.0.0.1:0: reuseport: .* takes a restart'
 	equal "the answer" a "$(fetch "$(url)")"
@@ -638,7 +640,7 @@ backlog_is() {
 	listener
 	has mss=900 user_timeout=0 interface=lo
 	[ ! -e "$T/new" ]
-	# What could be changed is put back where something else is refused.
+	# Options already changed are restored when another one is refused.
 	sed -i "s|^listen = 127.*|& interface=lo|" "$T/lfproxy.ini"
 	kill -HUP "$LFPROXY_PID"
 	wait_for 10 lfproxy_said "error: $T/lfproxy.ini:[0-9]+: listen: cannot listen on unix:$T/new: Permission denied"

@@ -91,7 +91,7 @@ bulk_makes_pipes() {
 		        fcntl.fcntl(pipes[-1][1], F_SETPIPE_SZ, size)
 		except OSError:
 		    pass
-		# What is left does not make one of 64 KiB.
+		# The remaining pages do not suffice for a pipe of 64 KiB.
 		for _ in range(32):
 		    pipes.append(os.pipe())
 		print("hoarded", len(pipes), flush=True)

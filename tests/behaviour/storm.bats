@@ -9,7 +9,7 @@ load stat
 
 STORMTOOL=$ROOT/tests/behaviour/stormtool.py
 
-# Nobody is there any more, and nothing says otherwise.
+# No session is left, and all counters agree.
 at_rest() {
 	ctl show stat | python3 -c '
 import csv, sys

@@ -5,7 +5,7 @@ load helpers
 
 opened=0
 
-# What a timer may be late, beside what the machine is.
+# The allowed delay of a timer, beside that of the machine.
 LATE_MS=300
 
 # all_end CODE MS OPEN [N]: N sessions (3), which OPEN N begins, end with the

@@ -38,7 +38,7 @@ main_has() {
 	wait_to_see "^ app +UP +8 .* 150 +0\$"
 	wait_to_see "^  a +no check +[0-9]+ .* 100 +0\$"
 	wait_to_see "^  b +no check +[0-9]+ .* 50 +0\$"
-	# What goes wrong is above the pools.
+	# Faulty servers are above the pools.
 	equal "the order" "FRONTEND BACKEND/SERVER POOL" \
 	    "$(screen | grep -oE '^(FRONTEND|BACKEND/SERVER|POOL)' | xargs)"
 	wait_to_see '^q quit  h help  .*s sort$'
@@ -120,7 +120,7 @@ more_roles() {
 	ctl set pool main threads 8
 	wait_to_see '^main +8 +.* [LP.]{8}$'
 	wait_for 30 more_roles "$T/roles"
-	# It ends with its sums.
+	# The load ends with its sums.
 	signal load INT
 	wait_for 10 ended "${PIDS[load]}"
 	grep -q 'requests in' "$T/load.out"
@@ -159,7 +159,7 @@ bottom_is() {
 	wait_to_see '^  b '
 	stop_lfproxy
 	wait_to_see '^! NO ANSWER: .*admin\.sock: '
-	# What was seen last stays.
+	# The last values stay on the screen.
 	shows '^  b '
 	launch_lfproxy -c "$T/lfproxy.ini"
 	wait_to_see "^lfproxy was restarted: process $LFPROXY_PID, before $old$"
@@ -222,7 +222,7 @@ bottom_is() {
 	wait_to_see '^Server app/a: weight 7 instead of 200\? y/n$'
 	press n
 	wait_to_see '^Nothing was changed\.$'
-	# What the server refuses is shown.
+	# An error of the server is shown.
 	press w
 	wait_to_see 'percent: _'
 	press 9 9 9 Enter
@@ -280,8 +280,8 @@ top_shows() {
 	end table
 }
 
-# Rounds are of half a second, or of a little more; on a machine that stalls they
-# are of more, and so that the next one comes in time of less.
+# Rounds are of half a second, or of a little more; on a machine that stalls
+# they are of more, and so that the next one comes in time of less.
 thirty_are_seen() {
 	local before seen
 
@@ -331,7 +331,7 @@ haproxy_listens() {
 	    "$BUILD/lfproxyctl" -S "$T/haproxy.sock" show info >"$T/info" 2>&1
 }
 
-# What has no pools is shown without.
+# A server without pools (HAProxy) is shown without that section.
 @test "top: HAProxy's frontends and servers, too" {
 	cat >"$T/haproxy.cfg" <<-END
 		global
