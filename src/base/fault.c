@@ -112,7 +112,7 @@ parse_slow(char *value, void *to, struct err *err)
 		                    "in 1%%:5ms");
 	if (!parse_share(parts[0], &slow->share))
 		return err_set(err,
-		    "'%s' is no share; allowed are 0.0001%% to 100%%",
+		    "'%s' is not a share; allowed are 0.0001%% to 100%%",
 		    parts[0]);
 	if (!text_parse_duration(parts[1], 1, TIME_MAX, &ms, err))
 		return false;
@@ -131,7 +131,7 @@ parse_error(const char *s, int *ret_error, struct err *err)
 		return true;
 	}
 	return err_set(err,
-	    "'%s' is no error to fail with; allowed are EMFILE, ENFILE, "
+	    "'%s' is not an error to fail with; allowed are EMFILE, ENFILE, "
 	    "ENOBUFS, ENOMEM, ENOSPC, EADDRNOTAVAIL, ECONNABORTED, "
 	    "ECONNREFUSED, ENETUNREACH",
 	    s);

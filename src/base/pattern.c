@@ -125,7 +125,7 @@ compile(struct pattern *p, struct err *err)
 		return true;
 	pcre2_get_error_message(error, why, sizeof(why));
 	return err_set(err,
-	    "'%s' is no regular expression: %s at character %zu",
+	    "'%s' is not a regular expression: %s at character %zu",
 	    (const char *)p->bytes, (const char *)why, (size_t)offset + 1);
 }
 

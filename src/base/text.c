@@ -81,7 +81,7 @@ text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
 	/* A fraction is no unknown unit to the one who wrote it. */
 	if (!parse_digits(s, &unit, &n) || *unit == '.' || *unit == ',')
 		return err_set(err,
-		    "'%s' is no duration; write a whole number and a unit "
+		    "'%s' is not a duration; write a whole number and a unit "
 		    "(ms, s, m, h, d), as in 5s",
 		    s);
 	if (!*unit && n > 0)
@@ -110,8 +110,8 @@ text_parse_number(const char *s, uint64_t min, uint64_t max,
 
 	if (!parse_digits(s, &rest, &n) || *rest || n < min || n > max)
 		return err_set(err,
-		    "'%s' is no whole number from %" PRIu64 " to %" PRIu64, s,
-		    min, max);
+		    "'%s' is not a whole number from %" PRIu64 " to %" PRIu64,
+		    s, min, max);
 	*ret_number = n;
 	return true;
 }
@@ -126,7 +126,8 @@ text_parse_percent(const char *s, uint64_t min, uint64_t max,
 	if (!parse_digits(s, &rest, &n) || (*rest && strcmp(rest, "%") != 0) ||
 	    n < min || n > max)
 		return err_set(err,
-		    "'%s' is no percentage from %" PRIu64 "%% to %" PRIu64 "%%",
+		    "'%s' is not a percentage from %" PRIu64 "%% to %" PRIu64
+		    "%%",
 		    s, min, max);
 	*ret_percent = n;
 	return true;
@@ -167,7 +168,8 @@ text_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *ret_bytes,
 		i++;
 	if (i == SIZE_UNITS)
 		return err_set(err,
-		    "'%s' is no size; write a whole number of bytes, alone or "
+		    "'%s' is not a size; write a whole number of bytes, alone "
+		    "or "
 		    "with k, m or g, as in 64k",
 		    s);
 	if (__builtin_mul_overflow(n, size_units[i].bytes, &bytes) ||
@@ -194,5 +196,5 @@ text_parse_mode(const char *s, uint32_t *ret_mode, struct err *err)
 	return true;
 bad:
 	return err_set(
-	    err, "'%s' is no file mode; write it in octal, as in 0660", s);
+	    err, "'%s' is not a file mode; write it in octal, as in 0660", s);
 }

@@ -152,8 +152,8 @@ judge_answer(struct check *check, long code)
 		status = CHECK_STATUS_L7STS;
 	} else if (missing) {
 		status = CHECK_STATUS_L7RSP;
-		snprintf(
-		    text, sizeof(text), "the body lacks %s", missing->text);
+		snprintf(text, sizeof(text), "the body does not contain %s",
+		    missing->text);
 	}
 	http_run_free(check);
 	check_done(check, status, (unsigned)code, text);

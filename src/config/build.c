@@ -227,7 +227,7 @@ check_repeated(
 		if (strcmp(o->name, e->name) != 0)
 			continue;
 		draft_entry_error(e, b->errors,
-		    "%s stands twice in [%s]%s; keep one", e->name, s->head,
+		    "%s is given twice in [%s]%s; keep one", e->name, s->head,
 		    draft_first(o->place, e->place, first));
 		return;
 	}

@@ -352,7 +352,8 @@ check_names(const struct backend_spec *b, struct err_list *errors)
 			first = s;
 		else if (s->place.file)
 			err_list_add(errors, s->place.file, s->place.line,
-			    "server: the name '%s' is taken by another server "
+			    "server: the name '%s' is already used by another "
+			    "server "
 			    "of [backend %s]%s; names must differ",
 			    s->name, b->name,
 			    draft_first(first->place, s->place, where));

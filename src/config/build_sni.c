@@ -79,7 +79,7 @@ check_duplicates(const struct frontend_spec *f, const struct names *names,
 		if (compare_names(a, b) != 0)
 			continue;
 		err_list_add(errors, here.file, here.line,
-		    "sni: '%.*s' stands twice in [frontend %s]%s; keep one",
+		    "sni: '%.*s' is given twice in [frontend %s]%s; keep one",
 		    (int)b->len, b->name, f->name,
 		    draft_first(f->sni[a->rule].place, here, first));
 	}

@@ -67,7 +67,7 @@ report_separator(const struct draft_entry *e, const struct key *key,
 	draft_entry_error(e, errors, "%s%.*s%s; write %s = %.200s",
 	    words > 1 ? "unknown key '"
 	    : colon   ? "':' does not separate key and value"
-	              : "there is no '=' between key and value",
+	              : "the '=' between key and value is missing",
 	    words > 1 ? (int)(rest - e->line) : 0, e->line,
 	    words > 1 ? "'" : "", key->name, *value ? value : "VALUE");
 }

@@ -107,7 +107,7 @@ read_file(const char *path, char out[EXPAND_SIZE], struct stat *ret_stat,
 		err_set(err, "the file %s cannot be read: %s", path,
 		    strerror(errno));
 	else if (!S_ISREG(ret_stat->st_mode))
-		err_set(err, "%s is no regular file", path);
+		err_set(err, "%s is not a regular file", path);
 	else if ((n = read(fd, out, EXPAND_SIZE)) < 0)
 		err_set(err, "the file %s cannot be read: %s", path,
 		    strerror(errno));
@@ -199,7 +199,7 @@ put_braces(struct result *r, const char *inner, size_t len, bool secret,
 	if (name_len == 0 || strspn(inner, LETTERS) == 0 ||
 	    (name_len < len && !has_default) || name_len >= sizeof(name))
 		return err_set(err,
-		    "'%.*s' is no variable; write ${NAME} or ${NAME:-TEXT} "
+		    "'%.*s' is not a variable; write ${NAME} or ${NAME:-TEXT} "
 		    "with a name of letters, digits and _, or " LITERAL_HINT,
 		    (int)len, inner);
 	memcpy(name, inner, name_len);

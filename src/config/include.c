@@ -89,7 +89,7 @@ load_file(struct loader *l, const struct origin *from, const char *path,
 	}
 	/* A pipe that nobody writes to would hold up the control thread. */
 	if (from->place.file && !S_ISREG(st->st_mode)) {
-		fail(l, from, path, "is no regular file");
+		fail(l, from, path, "is not a regular file");
 		return;
 	}
 	grown = reallocarray(l->files, l->files_n + 1, sizeof(*grown));

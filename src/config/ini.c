@@ -85,7 +85,7 @@ take_section(struct reader *r, const char *line)
 		        "[section NAME]");
 	else if (*rest && *rest != ';')
 		err_list_add(r->errors, r->file, r->lines.number,
-		    "'%s' stands after the section's ']'; only a comment "
+		    "'%s' follows the section's ']'; only a comment "
 		    "(; ...) may",
 		    rest);
 	add_section(r, from, len);
@@ -119,7 +119,7 @@ take_odd(struct reader *r, const char *line)
 	char name[KEY_MAX + 1];
 
 	if (len == 0 && line[0] == '=') {
-		fail(r, "there is no key before the '='; write key = value");
+		fail(r, "the key before the '=' is missing; write key = value");
 		return;
 	}
 	if (!r->in_section) {
@@ -158,7 +158,7 @@ add_entry(struct reader *r)
 
 	if (!r->in_section && !includes) {
 		err_list_add(r->errors, r->file, r->lines.number,
-		    "the key '%s' stands before any section; write a [section] "
+		    "the key '%s' comes before any section; write a [section] "
 		    "above it",
 		    r->name);
 		return;
@@ -328,7 +328,8 @@ read_all(int fd, const char *path, size_t *ret_len, struct err_list *errors)
 		len += (size_t)n;
 		if (len > INI_FILE_MAX) {
 			err_list_add(errors, path, 0,
-			    "is larger than %u MiB; this is no configuration",
+			    "is larger than %u MiB; this is not a "
+			    "configuration",
 			    INI_FILE_MAX >> 20);
 			goto fail;
 		}

@@ -13,10 +13,10 @@ static const struct key listen_options[] = {
     {"mode", "file mode of a unix socket",
         VALUE(mode), LISTEN(mode), DEFAULT("0666"), UNIX_ONLY},
     {"user", "owner of a unix socket's file",
-        VALUE(user), LISTEN(user), WITHOUT("whoever starts lfproxy"),
+        VALUE(user), LISTEN(user), WITHOUT("the user who started lfproxy"),
         UNIX_ONLY},
     {"group", "group of a unix socket's file",
-        VALUE(group), LISTEN(group), WITHOUT("that of whoever starts lfproxy"),
+        VALUE(group), LISTEN(group), WITHOUT("that of the user who started lfproxy"),
         UNIX_ONLY},
     SOCK_KEYS_LISTEN,
     {"accept_proxy", "connections begin with a header of the PROXY protocol",
@@ -83,6 +83,6 @@ const struct key frontend_keys[] = {
         CHOICE(key_switches), FRONTEND(log_empty), DEFAULT("on"), IN_DEFAULTS},
     {"proxy_from",
         "whose connections begin with a PROXY header, those of others do not",
-        VALUE(proxy_from), WITHOUT("everybody"), REPEATABLE},
+        VALUE(proxy_from), WITHOUT("any client"), REPEATABLE},
     {.name = NULL}};
 /* clang-format on */

@@ -18,7 +18,7 @@ static bool
 fail_threads(const char *s, struct err *err)
 {
 	return err_set(err,
-	    "'%.100s' is no number of threads; allowed are " THREADS_ALLOWED,
+	    "'%.100s' is not a number of threads; allowed are " THREADS_ALLOWED,
 	    s);
 }
 
@@ -45,7 +45,8 @@ parse_range(
 	high += 2;
 	if (!parse_count(copy, &min) || !parse_count(high, &max) || min > max)
 		return err_set(err,
-		    "'%.100s' is no range of threads; write the smaller number "
+		    "'%.100s' is not a range of threads; write the smaller "
+		    "number "
 		    "first, as in 2..8, both from 1 to %u",
 		    s, POOL_THREADS_MAX);
 	wish->classes[0].threads = min;
@@ -175,7 +176,8 @@ shards_parse(const char *s, unsigned *ret_shards, struct err *err)
 
 	if (strcmp(s, "auto") != 0 && !parse_count(s, &n))
 		return err_set(err,
-		    "'%.100s' is no number of shards; allowed are auto, or 1 "
+		    "'%.100s' is not a number of shards; allowed are auto, or "
+		    "1 "
 		    "to the number of threads",
 		    s);
 	*ret_shards = n;
@@ -271,7 +273,7 @@ cpu_list_parse(const char *s, const cpu_set_t *usable, cpu_set_t *ret_cpus,
 	for (;;) {
 		if (!take_range(&at, &first, &last) || (*at && *at != ','))
 			return err_set(err,
-			    "'%.100s' is no list of CPUs; write numbers and "
+			    "'%.100s' is not a list of CPUs; write numbers and "
 			    "ranges, as in 0-3,5; allowed are %.200s, or all",
 			    s, cpu_list_text(usable, text));
 		if (!add_range(first, last, usable, &cpus, err))

@@ -97,7 +97,7 @@ static const struct {
     {"ssl-max-ver", NO_TLS},
     {"ssl-min-ver", NO_TLS},
     {"tls-tickets", NO_TLS},
-    {"usesrc", "it stands behind the source's address"},
+    {"usesrc", "it follows the address of source"},
     {"verify", NO_TLS},
     {"verifyhost", NO_TLS},
     {"ws", NO_HTTP},
@@ -355,7 +355,7 @@ is_printable(struct reading *r)
 		p += len;
 	return *p == '\0' ||
 	       err_set(r->err,
-	           "there is a control character, or a byte that is no UTF-8, "
+	           "there is a control character, or a byte that is not UTF-8, "
 	           "0x%02x",
 	           (unsigned char)*p);
 }

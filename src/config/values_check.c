@@ -169,7 +169,8 @@ parse_status(const struct value *v)
 
 		if (!parse_range(text, &from, &to))
 			return value_fail(v,
-			    "'%s' is no status; write one from %u to %u or a "
+			    "'%s' is not an HTTP status; write one from %u to "
+			    "%u or a "
 			    "range, as in 200-399, with commas between several",
 			    text, STATUS_MIN, STATUS_MAX);
 		status_set_add(set, from, to);
@@ -215,7 +216,7 @@ parse_sni(const struct value *v)
 		p++;
 	if (*p)
 		return value_fail(v,
-		    "'%s' is no host name; write one as in www.example.com",
+		    "'%s' is not a host name; write one as in www.example.com",
 		    v->text);
 	return value_set_string(v, value_string(v), v->text);
 }
@@ -244,7 +245,8 @@ parse_check_header(const struct value *v)
 	if (len == 0 || !v->text[len] ||
 	    strcspn(v->text, " \t\"(),/;<=>?@[\\]{}") < len)
 		return value_fail(v,
-		    "'%s' is no header; write NAME: VALUE, as in X-Probe: yes",
+		    "'%s' is not a header; write NAME: VALUE, as in X-Probe: "
+		    "yes",
 		    v->text);
 	if (len == 4 && strncasecmp(v->text, "host", len) == 0)
 		return value_fail(
@@ -318,7 +320,8 @@ append_step(const struct value *v, const char *text, struct check_steps *steps)
 		i++;
 	if (i == STEP_KINDS)
 		return value_fail(v,
-		    "'%.*s' is no step; write send, expect or refuse, and then "
+		    "'%.*s' is not a step; write send, expect or refuse, and "
+		    "then "
 		    "what, as in send \"PING\\r\\n\"",
 		    (int)len, text);
 	step.kind = (enum step_kind)i;
@@ -436,7 +439,8 @@ parse_check_host(const struct value *v)
 		endpoint_set(&e, (struct sockaddr *)&in6, sizeof(in6));
 	else
 		return value_fail(v,
-		    "'%s' is no IP address; write one without a port, as in "
+		    "'%s' is not an IP address; write one without a port, as "
+		    "in "
 		    "192.0.2.1",
 		    v->text);
 	return endpoint_addr(&e, addr);

@@ -222,7 +222,8 @@ check_server_name(const struct value *v, const char *name)
 
 		if (strcmp(other->name, name) == 0)
 			return value_fail(v,
-			    "the name '%s' is taken by another server of "
+			    "the name '%s' is already used by another server "
+			    "of "
 			    "[%s]%s; names must differ",
 			    name, v->section->head,
 			    draft_first(other->place, v->entry->place, first));
@@ -289,7 +290,7 @@ parse_server(const struct value *v)
 	words_split(&words, v->text);
 	if (words.n < 2 || is_option(words.word[1]))
 		return value_fail(v,
-		    "'%s' lacks a name or an address; write NAME HOST:PORT",
+		    "'%s' has no name or no address; write NAME HOST:PORT",
 		    v->text);
 	ok = named = check_server_name(v, words.word[0]);
 	if (!addr_parse_name(words.word[1], &s.addr, &name, &err))
@@ -339,7 +340,8 @@ parse_track(const struct value *v)
 
 	if (!*name || slash == v->text || strchr(name, '/'))
 		return value_fail(v,
-		    "'%s' is no server; write BACKEND/SERVER, or SERVER alone "
+		    "'%s' is not a server; write BACKEND/SERVER, or SERVER "
+		    "alone "
 		    "for one of the same backend",
 		    v->text);
 	return value_set_string(v, value_string(v), v->text);

@@ -98,7 +98,7 @@ check_off(const struct value *v, const struct log_list *list,
 	if (list->n == 0 ||
 	    (l->kind != LOG_OFF && list->logs[0].kind != LOG_OFF))
 		return true;
-	return value_fail(v, "'off' stands beside another log%s; keep one",
+	return value_fail(v, "'off' is given beside another log%s; keep one",
 	    draft_first(list->logs[0].place, l->place, first));
 }
 
@@ -173,7 +173,7 @@ parse_sample(const struct value *v)
 	if (strncmp(v->text, "1/", 2) != 0 ||
 	    !text_parse_number(v->text + 2, v->key->min, v->key->max, &n, NULL))
 		return value_fail(v,
-		    "'%s' is no share; write one in so many, as in 1/100, down "
+		    "'%s' is not a share; write 1/NUMBER, as in 1/100, down "
 		    "to 1/1000000",
 		    v->text);
 	*sample = (unsigned)n;

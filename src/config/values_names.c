@@ -24,7 +24,7 @@ name_check(const char *s, size_t max, struct err *err)
 		return err_set(err, "a name is missing");
 	if (*p || p - s > (ptrdiff_t)max)
 		return err_set(err,
-		    "'%.100s' is no name; allowed are " NAME_ALLOWED
+		    "'%.100s' is not a valid name; allowed are " NAME_ALLOWED
 		    ", at most %zu of them",
 		    s, max);
 	return true;
@@ -109,7 +109,8 @@ parse_hosts(const struct value *v)
 	if (ok && !*at)
 		return value_set_string(v, value_string(v), v->text);
 	return value_fail(v,
-	    "'%s' are no names of hosts; write names with commas between, "
+	    "'%s' is not a list of host names; write names with commas "
+	    "between, "
 	    "without ports, or * for any",
 	    v->text);
 }
@@ -163,7 +164,7 @@ check_route(const struct value *v, const char *name, size_t backend)
 	for (size_t i = 0; i < f->routes_n; i++)
 		if (f->routes[i].backend == backend)
 			return value_fail(v,
-			    "'%s' stands twice in [%s]%s; keep one", name,
+			    "'%s' is given twice in [%s]%s; keep one", name,
 			    v->section->head,
 			    draft_first(
 			        f->routes[i].place, v->entry->place, first));

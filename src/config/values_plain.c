@@ -356,7 +356,7 @@ parse_url_path(const struct value *v)
 {
 	if (v->text[0] != '/')
 		return value_fail(v,
-		    "'%s' is no path; write one that starts with /, as in "
+		    "'%s' is not a path; write one that starts with /, as in "
 		    "/healthz",
 		    v->text);
 	return value_set_string(v, target(v), v->text);
@@ -371,7 +371,7 @@ parse_http_host(const struct value *v)
 		p++;
 	if (*p || p == v->text)
 		return value_fail(v,
-		    "'%s' is no host; write a name or an address, with or "
+		    "'%s' is not a host; write a name or an address, with or "
 		    "without :PORT",
 		    v->text);
 	return value_set_string(v, target(v), v->text);

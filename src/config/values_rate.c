@@ -28,7 +28,8 @@ parse_rate(const struct value *v)
 	}
 	if (!text_parse_number(digits, v->key->min, v->key->max, &n, NULL))
 		return value_fail(v,
-		    "'%s' is no rate; write off, or a number per second from "
+		    "'%s' is not a rate; write off, or a number per second "
+		    "from "
 		    "%" PRIu64 "/s to %" PRIu64 "/s",
 		    v->text, v->key->min, v->key->max);
 	*(unsigned *)value_target(v) = (unsigned)n;

@@ -26,17 +26,20 @@ normalize(
 	}
 	if (strchr(name, '*'))
 		return value_fail(v,
-		    "'%s' is no name; a wildcard stands for all labels at the "
+		    "'%s' is not a valid name; a wildcard stands for all "
+		    "labels at the "
 		    "beginning, as in *.example.com, and nowhere else",
 		    name);
 	for (const char *c = name; *c; c++)
 		if ((unsigned char)*c >= 0x80)
 			return value_fail(v,
-			    "'%s' is no name as clients send it; write it as "
+			    "'%s' is not a name as clients send it; write it "
+			    "as "
 			    "in xn--bcher-kva.example",
 			    name);
 	return value_fail(v,
-	    "'%s' is no name; allowed are letters, digits, - and _, with "
+	    "'%s' is not a valid name; allowed are letters, digits, - and _, "
+	    "with "
 	    "single dots between, as in www.example.com or *.example.com",
 	    name);
 }

@@ -105,7 +105,7 @@ parse_whole_seconds(const struct value *v, const char *text, uint64_t min,
 		return value_fail(v, "%s", err.text);
 	if (ms % 1000 != 0)
 		return value_fail(v,
-		    "'%s' is no whole number of seconds; write %" PRIu64
+		    "'%s' is not a whole number of seconds; write %" PRIu64
 		    "s or %" PRIu64 "s",
 		    text, ms / 1000, ms / 1000 + 1);
 	*ret_seconds = (unsigned)(ms / 1000);
@@ -277,7 +277,7 @@ parse_dscp(const struct value *v)
 	}
 	if (!text_parse_number(v->text, 0, 63, &n, NULL))
 		return value_fail(v,
-		    "'%s' is no DSCP; write 0 to 63, or a name as ef, af41, "
+		    "'%s' is not a DSCP; write 0 to 63, or a name as ef, af41, "
 		    "cs1",
 		    v->text);
 	*dscp = (unsigned)n;
@@ -312,7 +312,7 @@ parse_mark(const struct value *v)
 	if (text[0] < '0' || text[0] > '9' || *end || errno || n == 0 ||
 	    n > UINT32_MAX)
 		return value_fail(v,
-		    "'%s' is no mark; write 1 to 4294967295, or 0x1 to "
+		    "'%s' is not a mark; write 1 to 4294967295, or 0x1 to "
 		    "0xffffffff",
 		    text);
 	*mark = (unsigned)n;

@@ -31,7 +31,8 @@ parse_ports(const struct value *v, const char *text, struct source_spec *s)
 	return true;
 bad:
 	return value_fail(v,
-	    "'%s' are no ports; write one from 1 to 65535 or a range, as in "
+	    "'%s' is not a port or a range of ports; write one from 1 to 65535 "
+	    "or a range, as in "
 	    "10000-20000",
 	    text);
 }
@@ -52,7 +53,8 @@ parse_source_host(const struct value *v, const char *host, struct addr *ret)
 	if (strncmp(host, "unix:", 5) == 0 || !*host ||
 	    !addr_parse(text, ADDR_LISTEN, ret, &err))
 		return value_fail(v,
-		    "'%s' is no source; write client, an IP address, an "
+		    "'%s' is not a source address; write client, an IP "
+		    "address, an "
 		    "IP:PORT or an IP:LOW-HIGH",
 		    v->text);
 	return true;

@@ -54,12 +54,13 @@ check_host(const char *host, bool bracketed, struct err *err)
 
 	if (bracketed && !strchr(host, ':'))
 		return err_set(err,
-		    "'[%s]' is no IPv6 address; brackets are for those only",
+		    "'[%s]' is not an IPv6 address; brackets are for those "
+		    "only",
 		    host);
 	if (!bracketed && looks_like_ipv4(host) &&
 	    inet_pton(AF_INET, host, &in) != 1)
 		return err_set(err,
-		    "'%s' is no IPv4 address; write four numbers from 0 to "
+		    "'%s' is not an IPv4 address; write four numbers from 0 to "
 		    "255 without leading zeros",
 		    host);
 	return true;
@@ -93,14 +94,15 @@ refuse_host(const char *host, enum addr_use use, const struct addr_name *name,
     struct err *err)
 {
 	if (strchr(host, ':'))
-		return err_set(err, "'%s' is no IPv6 address", host);
+		return err_set(err, "'%s' is not an IPv6 address", host);
 	if (use == ADDR_LISTEN)
 		return err_set(err,
-		    "'%s' is no IP address; listen on an address of this host, "
+		    "'%s' is not an IP address; listen on an address of this "
+		    "host, "
 		    "on *, or on unix:/path",
 		    host);
 	if (!name)
-		return err_set(err, "'%s' is no IP address", host);
+		return err_set(err, "'%s' is not an IP address", host);
 	return err_set(err,
 	    "'%s' cannot be a host's name; a name has letters, digits and "
 	    "hyphens, with single dots between them",

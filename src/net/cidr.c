@@ -64,7 +64,7 @@ cidr_parse(const char *s, struct cidr *ret_cidr, struct err *err)
 	snprintf(ip, sizeof(ip), "%.*s", (int)len, s);
 	if (len >= sizeof(ip) || !parse_ip(ip, &c))
 		return err_set(err,
-		    "'%s' is no range of addresses; write ADDRESS, "
+		    "'%s' is not a range of addresses; write ADDRESS, "
 		    "ADDRESS/BITS, or unix",
 		    s);
 	bits = bits_of(c.family);

@@ -227,7 +227,7 @@ read_words(char *line, struct proxy_read *r)
 		return wrong(r, "an address is none of its protocol");
 	if (!read_port(next_word(&line), &h->source) ||
 	    !read_port(next_word(&line), &h->destination))
-		return wrong(r, "a port is no number from 0 to 65535");
+		return wrong(r, "a port is not a number from 0 to 65535");
 	return line ? wrong(r, "there is more than two addresses and ports")
 	            : PROXY_COMPLETE;
 }

@@ -50,7 +50,7 @@ bind_failed(int fd, int error, const struct addr *addr, struct err *err)
 	else if (error == EACCES && addr->sa.sa_family != AF_UNIX)
 		hint = "; ports below 1024 need root or CAP_NET_BIND_SERVICE";
 	else if (error == ENOTSOCK)
-		hint = "; a file that is no socket is in the way";
+		hint = "; a file that is not a socket is in the way";
 	else if (error == EADDRNOTAVAIL)
 		hint = "; it is not an address of this host";
 	else if (addr->sa.sa_family == AF_UNIX)

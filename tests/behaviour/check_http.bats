@@ -96,7 +96,7 @@ tls() {
 	BACKEND="$(checked "http path=/health fall=1 rise=1")
 		check_body = regex \"^ready\"" web nginx
 	until_failed nginx L7RSP
-	[[ $(column nginx last_chk) == *"the body lacks regex"* ]]
+	[[ $(column nginx last_chk) == *"the body does not contain regex"* ]]
 	echo ready >"$T/www/health"
 	until_column 10 nginx status UP
 }

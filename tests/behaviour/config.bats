@@ -63,12 +63,12 @@ write_good() {
 	run -1 --separate-stderr "$lfproxy" -t -c "$ini"
 	[ -z "$output" ]
 	expected=(
-		"$ini:1: the key 'early' stands before any section"
+		"$ini:1: the key 'early' comes before any section"
 		"$ini:3: listen: '80' has no port"
 		"$ini:4: backend: there is no backend 'ap'; did you mean 'app'?"
 		"$ini:5: the line is neither [section] nor 'key = value'"
 		"$ini:7: unknown key 'sever' in [backend app]; did you mean 'server'?"
-		"$ini:8: server: weight: '300' is no whole number from 0 to 256"
+		"$ini:8: server: weight: '300' is not a whole number from 0 to 256"
 		"$ini:9: timeout_server: '30' has no unit; write 30s or 30ms"
 		"$ini:10: there is a second [backend app], first in line 6"
 	)
@@ -248,7 +248,7 @@ write_good() {
 	[ "${#stderr_lines[@]}" -eq 3 ]
 	[[ "$stderr" == *"-l 80: '80' has no port; "* ]]
 	[[ "$stderr" == *"-s 10.0.0.1: '10.0.0.1' has no port; "* ]]
-	[[ "$stderr" == *"-n 0: '0' is no number of threads; "* ]]
+	[[ "$stderr" == *"-n 0: '0' is not a number of threads; "* ]]
 }
 
 @test "config: wrong usage points to the help, exits with 2" {

@@ -284,7 +284,7 @@ print(len(ids), ids[0], ids[-1])')"
 	web a b
 	refused_with "for: '10' has no unit; write 10s (ms, s, m, h, d)." \
 	    set weight app/a 50 for 10
-	refused_with "for: 'soon' is no duration" set weight app/a 50 for soon
+	refused_with "for: 'soon' is not a duration" set weight app/a 50 for soon
 	refused_with "for: '1ms' is out of range; allowed is 100ms to 365d." \
 	    set weight app/a 50 for 1ms
 	refused_with "'for' needs a duration" set weight app/a 50 for

@@ -245,7 +245,7 @@ sessions_now() {
 	ask 200 /metrics -H 'Host: c.example'
 	sed -i 's/ hosts=.*/ hosts=a:8404/' "$T/lfproxy.ini"
 	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
-	[[ $output == *"http: hosts: 'a:8404' are no names of hosts"* ]] || fail "$output"
+	[[ $output == *"http: hosts: 'a:8404' is not a list of host names"* ]] || fail "$output"
 }
 
 @test "http: any name will do at an address of every interface" {

@@ -112,10 +112,10 @@ refused() {
 	main 'include = conf.d/*.ini'
 	backend_file conf.d/app.ini app 'retires = 3' 'retries = 99'
 	file conf.d/z.ini 'early = 1' '[backend z]' 'server = a 1.2.3.4'
-	refused "$T/conf.d/z.ini:1: the key 'early' stands before any section" \
+	refused "$T/conf.d/z.ini:1: the key 'early' comes before any section" \
 	    "$T/conf.d/z.ini:3: server: '1.2.3.4' has no port" \
 	    "$T/conf.d/app.ini:3: unknown key 'retires' in [backend app]; did you mean 'retries'" \
-	    "$T/conf.d/app.ini:4: retries: '99' is no whole number"
+	    "$T/conf.d/app.ini:4: retries: '99' is not a whole number"
 }
 
 @test "include: a duplicate is reported with both places" {
@@ -170,7 +170,7 @@ refused() {
 	backend_file secret.ini app
 	chmod 0 "$T/secret.ini"
 	run -1 "${WITHOUT[@]}" timeout 60 "$BUILD/lfproxy" -t -c "$T/lfproxy.ini"
-	[[ $output == *"$T/lfproxy.ini:3: include: '$T/pipe' is no regular file"* ]]
+	[[ $output == *"$T/lfproxy.ini:3: include: '$T/pipe' is not a regular file"* ]]
 	[[ $output == *"$T/secret.ini: cannot be read: Permission denied"* ]]
 }
 
@@ -217,7 +217,7 @@ refused() {
 	echo 'retries = x' >>"$T/conf.d/b.ini"
 	echo 'balance = leastconn' >>"$T/conf.d/app.ini"
 	run -1 ctl reload
-	[[ $output == *"$T/conf.d/b.ini:4: retries: 'x' is no whole number"* ]]
+	[[ $output == *"$T/conf.d/b.ini:4: retries: 'x' is not a whole number"* ]]
 	sed -i '$d' "$T/conf.d/b.ini"
 	run -0 ctl reload
 	[[ $output == *"backend app: balance: roundrobin -> leastconn"* ]]

@@ -302,7 +302,7 @@ on_error = mark_down' web r a
 		server = a 127.0.0.1:1
 	END
 	run -1 "$LFPROXY" -t -c "$T/bad.ini"
-	[[ $output == *"bad.ini:8: eject_max_percent: '0%' is no percentage"* ]]
+	[[ $output == *"bad.ini:8: eject_max_percent: '0%' is not a percentage"* ]]
 	[[ $output == *"bad.ini:9: on_error: "*"mark_down"* ]]
 	[[ $output == *"observe = connect has nothing to count for with check = off"* ]]
 	[[ $output == *"eject_time_max is shorter than eject_time"* ]]

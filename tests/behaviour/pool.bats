@@ -222,24 +222,24 @@ quiet_ledger() {
 	MAIN=$'threads = 4\nshards = 2' streaming
 	begin_load
 	before=$(main "$SETTINGS")
-	refused_with "'0' is no number of threads; allowed are auto, 1 to 1024, *" \
+	refused_with "'0' is not a number of threads; allowed are auto, 1 to 1024, *" \
 	    main threads 0
-	refused_with "'1025' is no number of threads; *" main threads 1025
+	refused_with "'1025' is not a number of threads; *" main threads 1025
 	refused_with "'1000, 25' makes 1025 threads; allowed are 1 to 1024*" \
 	    main threads '1000, 25'
-	refused_with "'8..2' is no range of threads; *" main threads 8..2
+	refused_with "'8..2' is not a range of threads; *" main threads 8..2
 	refused_with "'nice=20' is not possible; *" main threads '2 nice=20'
 	refused_with "1 thread cannot serve 2 shards; *." main threads 1
 	refused_with "5 shards need at least 5 threads, and there are 4; *" \
 	    main shards 5
-	refused_with "'0' is no number of shards; *" main shards 0
+	refused_with "'0' is not a number of shards; *" main shards 0
 	refused_with "'allways' is unknown; did you mean 'always'? *" \
 	    main promotion allways
 	refused_with "'random' is unknown; allowed are lifo, fifo, priority." \
 	    main order random
 	refused_with "CPU 1024 does not exist or may not be used here; allowed are $ALL_CPUS, or all." \
 	    main cpus 1024
-	refused_with "'x' is no list of CPUs; *" main cpus x
+	refused_with "'x' is not a list of CPUs; *" main cpus x
 	refused_with "'nice' cannot be set; allowed are threads, shards, *" \
 	    main nice 5
 	refused_with "The value of cpus is missing; *" main cpus

@@ -536,7 +536,7 @@ answers_b() {
 	GLOBAL=$'log = stderr\nnode = elsewhere\ninfo_name = lfproxy\ndrain_timeout = 1s\nmaxconn = 99\nuser = root' \
 	    site "server = a $(addr a)" | sed '/drain_timeout = 10m/d' | write
 	reloaded 'global: log: off -> stderr *' \
-	    'global: user: (whoever started lfproxy) -> root takes a restart; it stays *' \
+	    'global: user: (the user who started lfproxy) -> root takes a restart; it stays *' \
 	    'global: maxconn: auto -> 99' \
 	    "global: node: * -> elsewhere" \
 	    'global: info_name: HAProxy -> lfproxy' \

@@ -200,10 +200,10 @@ with_file() {
 	with_file "$T/none"
 	[[ $status -ne 0 && $output == *":2: node: the file $T/none cannot be read: No such file"* ]]
 	with_file "$T"
-	[[ $status -ne 0 && $output == *"$T is no regular file"* ]]
+	[[ $status -ne 0 && $output == *"$T is not a regular file"* ]]
 	mkfifo "$T/fifo"
 	with_file "$T/fifo"
-	[[ $status -ne 0 && $output == *"fifo is no regular file"* ]]
+	[[ $status -ne 0 && $output == *"fifo is not a regular file"* ]]
 	: >"$T/empty"
 	with_file "$T/empty"
 	[[ $status -ne 0 && $output == *"the file $T/empty is empty"* ]]

@@ -62,7 +62,7 @@ tool_number(const char *s, uint64_t max)
 	errno = 0;
 	n = strtoull(s, &end, 10);
 	if (*s < '0' || *s > '9' || *end || errno || n > max)
-		tool_die(TOOL_USAGE, "'%s' is no number from 0 to %llu", s,
+		tool_die(TOOL_USAGE, "'%s' is not a number from 0 to %llu", s,
 		    (unsigned long long)max);
 	return n;
 }

@@ -39,12 +39,12 @@ duration_refuses_with_reason(void **state)
 	static const struct {
 		const char *text, *reason;
 	} bad[] = {
-	    {"", "'' is no duration"},
-	    {"s", "'s' is no duration"},
-	    {"-5s", "'-5s' is no duration"},
-	    {"+5s", "'+5s' is no duration"},
-	    {" 5s", "' 5s' is no duration"},
-	    {"1.5s", "'1.5s' is no duration; write a whole number"},
+	    {"", "'' is not a duration"},
+	    {"s", "'s' is not a duration"},
+	    {"-5s", "'-5s' is not a duration"},
+	    {"+5s", "'+5s' is not a duration"},
+	    {" 5s", "' 5s' is not a duration"},
+	    {"1.5s", "'1.5s' is not a duration; write a whole number"},
 	    {"30", "'30' has no unit; write 30s or 30ms (ms, s, m, h, d)"},
 	    /* What is advised is in the range. */
 	    {"5", "'5' has no unit; write 5s (ms, s, m, h, d)"},
@@ -130,7 +130,7 @@ number_is_decimal_within_range(void **state)
 			fail_msg("'%s' was taken", bad[i]);
 		assert_int_equal(n, 42);
 		assert_non_null(
-		    strstr(err.text, "is no whole number from 1 to 256"));
+		    strstr(err.text, "is not a whole number from 1 to 256"));
 	}
 	assert_true(text_parse_number("1", 1, 256, &n, &err));
 	assert_int_equal(n, 1);
@@ -154,7 +154,7 @@ percentage_takes_the_sign_or_leaves_it(void **state)
 			fail_msg("'%s' was taken", bad[i]);
 		assert_int_equal(n, 42);
 		assert_non_null(
-		    strstr(err.text, "is no percentage from 5% to 100%"));
+		    strstr(err.text, "is not a percentage from 5% to 100%"));
 	}
 	assert_true(text_parse_percent("5", 5, 100, &n, &err));
 	assert_int_equal(n, 5);

@@ -160,10 +160,11 @@ impossible_threads_change_nothing(void **state)
 {
 	(void)state;
 	assert_refused(
-	    "main threads 0", "'0' is no number of threads; allowed");
-	assert_refused("main threads 1025", "'1025' is no number of threads");
+	    "main threads 0", "'0' is not a number of threads; allowed");
+	assert_refused(
+	    "main threads 1025", "'1025' is not a number of threads");
 	assert_refused("main threads 1000, 25", "'1000, 25' makes 1025");
-	assert_refused("main threads 8..2", "'8..2' is no range of threads");
+	assert_refused("main threads 8..2", "'8..2' is not a range of threads");
 	assert_refused("main threads 2 nice=20", "'nice=20' is not possible");
 	assert_refused("main threads 1", "1 thread cannot serve 2 shards");
 	assert_refused("main threads 1..4", "1 thread cannot serve 2 shards");
@@ -182,7 +183,7 @@ shards_are_as_many_as_threads_at_most(void **state)
 	assert_refused("main shards 5",
 	    "5 shards need at least 5 threads, and there are 4; allowed are 1 "
 	    "to 4");
-	assert_refused("main shards 0", "'0' is no number of shards");
+	assert_refused("main shards 0", "'0' is not a number of shards");
 	assert_refused("main shards", "the value of shards is missing");
 	assert_set("main threads 2..8");
 	assert_refused("main shards 3",
@@ -249,7 +250,7 @@ cpus_are_those_of_this_machine(void **state)
 	    "%.300s, or all",
 	    cpu_list_text(&usable, list));
 	assert_refused("main cpus 1024", text);
-	assert_refused("main cpus 1-", "'1-' is no list of CPUs");
+	assert_refused("main cpus 1-", "'1-' is not a list of CPUs");
 	assert_set("main cpus all");
 	pool_cpus(pool, &now);
 	assert_true(CPU_EQUAL(&now, &usable));

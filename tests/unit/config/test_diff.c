@@ -249,7 +249,7 @@ what_takes_a_restart_stays_in_force_and_is_told_each_time(void **state)
 
 	(void)state;
 	assert_string_equal(got,
-	    "! global: user: root -> (whoever started lfproxy) takes a "
+	    "! global: user: root -> (the user who started lfproxy) takes a "
 	    "restart; it stays root\n"
 	    "! global: group: (the user's) -> root takes a restart; it stays "
 	    "(the user's)\n");

@@ -103,15 +103,15 @@ an_error_names_the_server_and_the_option(void **state)
 		const char *value, *error;
 	} cases[] = {
 	    {"x 10.0.0.4:80 weight=x",
-	        "b/x: weight: 'x' is no whole number from 0 to 256\n"},
+	        "b/x: weight: 'x' is not a whole number from 0 to 256\n"},
 	    {"x 10.0.0.4:80 track=nope",
 	        "server: track: [backend b] has no server 'nope'; there are s, "
 	        "t, u, x\n"},
 	    {"x 10.0.0.4:80 track=u",
 	        "server: track: b/u tracks t itself; name a server that is "
 	        "checked\n"},
-	    {"s 10.0.0.4:80",
-	        "b/s: the name 's' is taken by another server of [backend b]"},
+	    {"s 10.0.0.4:80", "b/s: the name 's' is already used by another "
+	                      "server of [backend b]"},
 	};
 
 	(void)state;

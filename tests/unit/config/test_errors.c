@@ -85,21 +85,23 @@ lines_without_an_equals_sign(void **state)
 {
 	static const struct row rows[] = {
 	    {"frontend x", "listen :9101",
-	        "there is no '=' between key and value; write listen = :9101"},
+	        "the '=' between key and value is missing; write listen = "
+	        ":9101"},
 	    {"frontend x", "listen: 9101",
 	        "':' does not separate key and value; write listen = 9101"},
 	    {"frontend x", "pool : main",
 	        "':' does not separate key and value; write pool = main"},
 	    {"backend x", "server a 10.0.0.1:80",
-	        "there is no '=' between key and value; write server = a "
+	        "the '=' between key and value is missing; write server = a "
 	        "10.0.0.1:80"},
 	    {"backend x", "server: a 10.0.0.1:80 weight=5",
 	        "':' does not separate key and value; write server = a "
 	        "10.0.0.1:80 weight=5"},
 	    {"backend x", "balance leastconn",
-	        "there is no '=' between key and value; write balance = l"},
+	        "the '=' between key and value is missing; write balance = l"},
 	    {"backend x", "balance least_conn",
-	        "there is no '=' between key and value; write balance = least"
+	        "the '=' between key and value is missing; write balance = "
+	        "least"
 	        "conn"},
 	    {"backend x", "maxconn 100",
 	        "the key 'maxconn' does not belong in [backend x] but in "
@@ -110,7 +112,7 @@ lines_without_an_equals_sign(void **state)
 	        "unknown key 'timeout client-fin'; write timeout_client_fin = "
 	        "5s"},
 	    {"backend x", "all_backups",
-	        "there is no '=' between key and value; write all_backups = "
+	        "the '=' between key and value is missing; write all_backups = "
 	        "VALUE"},
 	    {"backend x", "listen :80",
 	        "the key 'listen' does not belong in [backend x] but in "
@@ -239,9 +241,10 @@ names_of_sections(void **state)
 	    "[defaults x]\n"
 	    "[pool aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde]",
 	    "6: [pool] has no name; write [pool NAME]\n"
-	    "7: [pool a b]: 'a b' is no name; allowed are letters, digits and "
+	    "7: [pool a b]: 'a b' is not a valid name; allowed are letters, "
+	    "digits and "
 	    "-_.:, at most 40 of them\n"
-	    "8: [pool a/b]: 'a/b' is no name\n"
+	    "8: [pool a/b]: 'a/b' is not a valid name\n"
 	    "9: [global x] has a name; write [global], of which there is one\n"
 	    "10: [defaults x] has a name; write [defaults], of which there\n"
 	    "11: [pool aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde]: 'aaaa");
@@ -277,12 +280,12 @@ repeated_keys(void **state)
 	assert_errors(FRONTEND "backend = b\n" BACKEND
 	                       "retries = 1\nretries = 11\nretries = 2\n"
 	                       "[defaults]\ncheck = off\ncheck = off\n",
-	    "4: backend: 'b' stands twice in [frontend f], first in line 3; "
+	    "4: backend: 'b' is given twice in [frontend f], first in line 3; "
 	    "keep one\n"
-	    "8: retries stands twice in [backend b], first in line 7\n"
-	    "8: retries: '11' is no whole number from 0 to 10\n"
-	    "9: retries stands twice in [backend b], first in line 7\n"
-	    "12: check stands twice in [defaults], first in line 11");
+	    "8: retries is given twice in [backend b], first in line 7\n"
+	    "8: retries: '11' is not a whole number from 0 to 10\n"
+	    "9: retries is given twice in [backend b], first in line 7\n"
+	    "12: check is given twice in [defaults], first in line 11");
 }
 
 static void
@@ -310,7 +313,7 @@ shares_of_backends(void **state)
 	assert_errors(FRONTEND "backend = c weight=300\nbackend = c wait=1\n"
 	                       "backend = c weight\n" BACKEND
 	                       "[backend c]\nserver = s 10.0.0.1:80\n",
-	    "4: backend: weight: '300' is no whole number from 0 to 256\n"
+	    "4: backend: weight: '300' is not a whole number from 0 to 256\n"
 	    "5: backend: unknown option 'wait'; allowed is weight\n"
 	    "6: backend: weight: the value is missing; write weight=...");
 	assert_errors("[frontend f]\nlisten = :80\nbackend = b weight=0\n"
@@ -334,25 +337,30 @@ rules_on_names(void **state)
 	    "4: sni: 'a.b' has no backend; write NAME ... backend=BACKEND\n"
 	    "5: sni: 'backend=b' has no name; write NAME ... backend=BACKEND\n"
 	    "6: sni: backend: there is no backend 'x'; there is b\n"
-	    "7: sni: 'a*.b' is no name; a wildcard stands for all labels at "
+	    "7: sni: 'a*.b' is not a valid name; a wildcard stands for all "
+	    "labels at "
 	    "the beginning, as in *.example.com, and nowhere else\n"
-	    "8: sni: 'b\xc3\xbc.de' is no name as clients send it; write it as "
+	    "8: sni: 'b\xc3\xbc.de' is not a name as clients send it; write it "
+	    "as "
 	    "in xn--bcher-kva.example\n"
-	    "9: sni: 'a..b' is no name; allowed are letters, digits, - and _, "
+	    "9: sni: 'a..b' is not a valid name; allowed are letters, digits, "
+	    "- and _, "
 	    "with single dots between, as in www.example.com or "
 	    "*.example.com\n"
 	    "10: sni: unknown option 'weight'; allowed is backend\n"
 	    "11: sni: 'a backend' has no backend; write NAME\n"
-	    "12: sni: '*.*.a' is no name; a wildcard\n"
-	    "13: sni: '*' is no name; a wildcard\n"
+	    "12: sni: '*.*.a' is not a valid name; a wildcard\n"
+	    "13: sni: '*' is not a valid name; a wildcard\n"
 	    "14: sni: backend: given twice; keep one\n"
 	    "15: timeout_hello: '1ms' is out of range");
 	assert_errors(FRONTEND
 	    "sni = a b *.c backend=b\nsni = *.a backend=b\n"
 	    "sni = B. d d backend=b\nsni = *.C backend=b\n" BACKEND,
-	    "6: sni: 'b' stands twice in [frontend f], first in line 4; keep\n"
-	    "6: sni: 'd' stands twice in [frontend f], first in line 6; keep\n"
-	    "7: sni: '*.c' stands twice in [frontend f], first in line 4; k");
+	    "6: sni: 'b' is given twice in [frontend f], first in line 4; "
+	    "keep\n"
+	    "6: sni: 'd' is given twice in [frontend f], first in line 6; "
+	    "keep\n"
+	    "7: sni: '*.c' is given twice in [frontend f], first in line 4; k");
 	assert_errors("[frontend f]\nlisten = :80\n" BACKEND,
 	    "1: [frontend f] has no backend; write backend = NAME, there is b");
 	assert_errors(FRONTEND BACKEND "hash_key = sni\n",
@@ -393,12 +401,13 @@ durations(void **state)
 	    {"backend x", "server = s 10.0.0.1:80 keepalive=60:10:3",
 	        "server: keepalive: '60' has no unit; write 60s"},
 	    {"backend x", "server = s 10.0.0.1:80 keepalive=60500ms",
-	        "server: keepalive: '60500ms' is no whole number of seconds; "
+	        "server: keepalive: '60500ms' is not a whole number of "
+	        "seconds; "
 	        "write 60s or 61s"},
 	    {"backend x", "timeout_connect = 5x",
 	        "timeout_connect: '5x' has the unknown unit 'x'; allowed are"},
 	    {"backend x", "timeout_server = forever",
-	        "timeout_server: 'forever' is no duration; write a whole"},
+	        "timeout_server: 'forever' is not a duration; write a whole"},
 	    {"backend x",
 	        "timeout_server_fin =", "timeout_server_fin has no value"},
 	    {"defaults", "timeout_server = 30",
@@ -414,14 +423,14 @@ numbers_and_choices(void **state)
 {
 	static const struct row rows[] = {
 	    {"backend x", "retries = 11",
-	        "retries: '11' is no whole number from 0 to 10"},
+	        "retries: '11' is not a whole number from 0 to 10"},
 	    {"defaults", "retries = -1",
-	        "retries: '-1' is no whole number from 0 to 10"},
+	        "retries: '-1' is not a whole number from 0 to 10"},
 	    {"pool x", "threads = 0",
-	        "threads: '0' is no number of threads; allowed are auto, 1 "
+	        "threads: '0' is not a number of threads; allowed are auto, 1 "
 	        "to 1024, a range as in 2..8, or classes as in 4 nice=0, 2 "
 	        "nice=5 (at most 4)"},
-	    {"pool x", "threads = 1025", "threads: '1025' is no number of"},
+	    {"pool x", "threads = 1025", "threads: '1025' is not a number of"},
 	    {"pool x", "promotion = adaptiv",
 	        "promotion: 'adaptiv' is unknown; did you mean 'adaptive'? "
 	        "allowed are adaptive, always, kernel"},
@@ -432,13 +441,15 @@ numbers_and_choices(void **state)
 	        "association: 'bond' is unknown; did you mean 'bound'? "
 	        "allowed are unbound, bound"},
 	    {"pool x", "shards = 0",
-	        "shards: '0' is no number of shards; allowed are auto, or 1 to "
+	        "shards: '0' is not a number of shards; allowed are auto, or 1 "
+	        "to "
 	        "the number of threads"},
 	    {"pool x", "cpus = 1024",
 	        "cpus: CPU 1024 does not exist or may not be used here; "
 	        "allowed are "},
 	    {"pool x", "cpus = one",
-	        "cpus: 'one' is no list of CPUs; write numbers and ranges, as "
+	        "cpus: 'one' is not a list of CPUs; write numbers and ranges, "
+	        "as "
 	        "in 0-3,5; allowed are "},
 	    {"backend x", "balance = leastcon",
 	        "balance: 'leastcon' is unknown; did you mean 'leastconn'? "
@@ -463,7 +474,7 @@ more_shards_than_threads(void **state)
 	    "allowed are 1 to 4, or use more threads\n"
 	    "6: shards: 3 shards need at least 3 threads, and autoscaling may "
 	    "leave 2; allowed are 1 to 2, or use more threads\n"
-	    "8: threads: '0' is no number of threads");
+	    "8: threads: '0' is not a number of threads");
 }
 
 static void
@@ -501,11 +512,12 @@ logs(void **state)
 	    {"global", "log = syslog rfc=3195",
 	        "log: rfc: '3195' is unknown; did you mean '3164'? allowed "
 	        "are"},
-	    {"global", "log = syslog tag=a[1]", "log: tag: 'a[1]' is no name"},
+	    {"global", "log = syslog tag=a[1]",
+	        "log: tag: 'a[1]' is not a valid name"},
 	    {"global", "log = stderr sample=1/0",
-	        "log: sample: '1/0' is no share; write one in so many"},
+	        "log: sample: '1/0' is not a share; write 1/NUMBER"},
 	    {"global", "log = stderr sample=0.5",
-	        "log: sample: '0.5' is no sh"},
+	        "log: sample: '0.5' is not a sh"},
 	    {"frontend x", "log_every = 1ms", "log_every: "},
 	    {"frontend x", "log_on_connect = ja",
 	        "log_on_connect: 'ja' is unknown; allowed are off, on"},
@@ -521,8 +533,8 @@ off_stands_alone(void **state)
 	(void)state;
 	assert_errors("[global]\nlog = off\nlog = stderr\n" FRONTEND
 	              "log = stderr\nlog = off\n" BACKEND,
-	    "3: log: 'off' stands beside another log, first in line 2; keep\n"
-	    "8: log: 'off' stands beside another log, first in line 7; keep");
+	    "3: log: 'off' is given beside another log, first in line 2; keep\n"
+	    "8: log: 'off' is given beside another log, first in line 7; keep");
 }
 
 static void
@@ -533,12 +545,13 @@ global_names_and_paths(void **state)
 	        "user: this host has no user 'no-such-user'; create it"},
 	    {"global", "group = no-such-group",
 	        "group: this host has no group 'no-such-group'; create it"},
-	    {"global", "node = a b", "node: 'a b' is no name; allowed are"},
+	    {"global", "node = a b",
+	        "node: 'a b' is not a valid name; allowed are"},
 	    {"global", "http = unix:/run/a",
 	        "http: 'unix:/run/a' is a unix socket; this is TCP only"},
 	    {"global", "http = 127.0.0.1", "http: '127.0.0.1' has no port"},
 	    {"global", "admin = /run/a mode=888",
-	        "admin: mode: '888' is no file mode; write it in octal"},
+	        "admin: mode: '888' is not a file mode; write it in octal"},
 	    {"global", "admin = /run/a moed=600",
 	        "admin: unknown option 'moed'; did you mean 'mode'? allowed"},
 	    {"global",
@@ -560,11 +573,11 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "listen = :99999",
 	        "listen: ':99999' has no port from 1 to 65535"},
 	    {"frontend x", "listen = localhost:81",
-	        "listen: 'localhost' is no IP address"},
+	        "listen: 'localhost' is not an IP address"},
 	    {"frontend x", "listen = :81 mode=0600",
 	        "listen: the option 'mode' is for unix sockets only"},
 	    {"frontend x", "listen = unix:/x mode=9",
-	        "listen: mode: '9' is no file mode"},
+	        "listen: mode: '9' is not a file mode"},
 	    {"frontend x", "listen = unix:/x mode",
 	        "listen: mode: the value is missing; write mode=..."},
 	    {"frontend x", "listen = unix:/x mode=600 mode=600",
@@ -600,23 +613,24 @@ options_of_sockets(void **state)
 {
 	static const struct row rows[] = {
 	    {"frontend x", "listen = :81 backlog=0",
-	        "listen: backlog: '0' is no whole number from 1 to 65535"},
+	        "listen: backlog: '0' is not a whole number from 1 to 65535"},
 	    {"frontend x", "listen = :81 keepalive=maybe",
-	        "listen: keepalive: 'maybe' is no duration"},
+	        "listen: keepalive: 'maybe' is not a duration"},
 	    {"frontend x", "listen = :81 keepalive=1500ms",
-	        "listen: keepalive: '1500ms' is no whole number of seconds"},
+	        "listen: keepalive: '1500ms' is not a whole number of seconds"},
 	    {"frontend x", "listen = :81 keepalive=1s:1s:128",
-	        "listen: keepalive: the count '128' is no whole number from 1"},
+	        "listen: keepalive: the count '128' is not a whole number from "
+	        "1"},
 	    {"frontend x", "listen = :81 keepalive=::",
 	        "listen: keepalive: '::' has no time; write on, or"},
 	    {"frontend x", "listen = :81 keepalive=1s:2s:3:4",
-	        "listen: keepalive: the count '3:4' is no whole number"},
+	        "listen: keepalive: the count '3:4' is not a whole number"},
 	    {"frontend x", "listen = :81 user_timeout=25d",
 	        "listen: user_timeout: '25d' is out of range; allowed is"},
 	    {"frontend x", "listen = :81 mss=87",
-	        "listen: mss: '87' is no whole number from 88 to 32767"},
+	        "listen: mss: '87' is not a whole number from 88 to 32767"},
 	    {"frontend x", "listen = :81 sndbuf=1x",
-	        "listen: sndbuf: '1x' is no size; write a whole number of"},
+	        "listen: sndbuf: '1x' is not a size; write a whole number of"},
 	    {"frontend x", "listen = :81 rcvbuf=1g",
 	        "listen: rcvbuf: '1g' is out of range; allowed is 4k to 512m"},
 	    {"frontend x", "listen = :81 congestion=nonesuch",
@@ -628,9 +642,9 @@ options_of_sockets(void **state)
 	        "listen: interface: this host has no interface 'nonesuch0'; "
 	        "there "},
 	    {"frontend x", "listen = :81 dscp=64",
-	        "listen: dscp: '64' is no DSCP; write 0 to 63, or a name"},
+	        "listen: dscp: '64' is not a DSCP; write 0 to 63, or a name"},
 	    {"frontend x", "listen = :81 mark=0x100000000",
-	        "listen: mark: '0x100000000' is no mark; write 1 to"},
+	        "listen: mark: '0x100000000' is not a mark; write 1 to"},
 	    {"frontend x", "listen = :81 defer_accept=10m",
 	        "listen: defer_accept: '10m' is out of range; allowed is 1s"},
 	    {"frontend x", "listen = :81 reuseport=1",
@@ -651,7 +665,7 @@ proxies_whose_headers_are_taken(void **state)
 	assert_errors("[frontend f]\nlisten = :80 accept_proxy\nbackend = b\n"
 	              "proxy_from = ::1 web.example 10.0.0.0/8 10.0.0.1/\n"
 	              "proxy_from = 10.0.0.0/7\n" BACKEND,
-	    "4: proxy_from: 'web.example' is no range of addresses; write "
+	    "4: proxy_from: 'web.example' is not a range of addresses; write "
 	    "ADDRESS, ADDRESS/BITS, or unix\n"
 	    "4: proxy_from: '10.0.0.1/' has no number from 0 to 32 behind /\n");
 	assert_errors("[frontend f]\nlisten = :80\nlisten = :81\n"
@@ -665,19 +679,24 @@ static void
 sources(void **state)
 {
 	static const struct row rows[] = {
-	    {"backend x", "source = 10.0.0", "source: '10.0.0' is no source"},
+	    {"backend x", "source = 10.0.0",
+	        "source: '10.0.0' is not a source"},
 	    {"backend x", "source = client:80",
-	        "source: 'client:80' is no source; write client, an IP"},
-	    {"backend x", "source = unix:/x", "source: 'unix:/x' is no source"},
+	        "source: 'client:80' is not a source address; write client, an "
+	        "IP"},
+	    {"backend x", "source = unix:/x",
+	        "source: 'unix:/x' is not a source"},
 	    {"backend x", "source = *",
 	        "source: '*' needs ports, as in *:10000-20000"},
 	    {"backend x", "source = 10.0.0.1:0",
-	        "source: '0' are no ports; write one from 1 to 65535 or a"},
+	        "source: '0' is not a port or a range of ports; write one from "
+	        "1 to 65535 or a"},
 	    {"backend x", "source = 10.0.0.1:9-8",
-	        "source: '9-8' are no ports"},
+	        "source: '9-8' is not a port"},
 	    {"backend x", "source = 10.0.0.1:9-70000",
-	        "source: '9-70000' are no ports"},
-	    {"backend x", "source = [::1]x", "source: '[::1]x' is no source"},
+	        "source: '9-70000' is not a port"},
+	    {"backend x", "source = [::1]x",
+	        "source: '[::1]x' is not a source"},
 	    {"backend x", "server = a 10.0.0.1:80 source=::1",
 	        "server: 'a' has an IPv4 address, and its source is IPv6; "
 	        "give it one of the same family"},
@@ -692,18 +711,19 @@ servers(void **state)
 {
 	static const struct row rows[] = {
 	    {"backend x", "server = a",
-	        "server: 'a' lacks a name or an address; write NAME HOST:PORT"},
+	        "server: 'a' has no name or no address; write NAME HOST:PORT"},
 	    {"backend x", "server = 10.0.0.1:80 weight=1",
-	        "server: '10.0.0.1:80 weight=1' lacks a name or an address"},
+	        "server: '10.0.0.1:80 weight=1' has no name or no address"},
 	    {"backend x", "server = a/b 10.0.0.1:80",
-	        "server: 'a/b' is no name; allowed are letters, digits"},
+	        "server: 'a/b' is not a valid name; allowed are letters, "
+	        "digits"},
 	    {"backend x", "server = a 10.0.0.1",
 	        "server: '10.0.0.1' has no port"},
 	    {"backend x", "server = a http://10.0.0.1:80",
 	        "server: 'http://10.0.0.1:80' is a URL; write HOST:PORT"},
 	    {"backend x", "server = a :80", "server: ':80' names no host"},
 	    {"backend x", "server = a 10.0.0.1:80 weight=257",
-	        "server: weight: '257' is no whole number from 0 to 256"},
+	        "server: weight: '257' is not a whole number from 0 to 256"},
 	    {"backend x", "server = a 10.0.0.1:80 wieght=1",
 	        "server: unknown option 'wieght'; did you mean 'weight'? "
 	        "allowed are weight, "},
@@ -745,9 +765,9 @@ all_errors_of_one_line(void **state)
 {
 	(void)state;
 	assert_line_error("backend x", "server = a! 10.0.0.1 weight=x foo=1",
-	    "server: 'a!' is no name\n"
+	    "server: 'a!' is not a valid name\n"
 	    "2: server: '10.0.0.1' has no port\n"
-	    "2: server: weight: 'x' is no whole number\n"
+	    "2: server: weight: 'x' is not a whole number\n"
 	    "2: server: unknown option 'foo'");
 }
 
@@ -759,9 +779,9 @@ duplicate_server_names(void **state)
 	                       "server = b 10.0.0.1\nserver = a 10.0.0.2:80\n"
 	                       "server = b 10.0.0.3:80\n",
 	    "6: server: '10.0.0.1' has no port\n"
-	    "7: server: the name 'a' is taken by another server of "
+	    "7: server: the name 'a' is already used by another server of "
 	    "[backend b], first in line 5; names must differ\n"
-	    "8: server: the name 'b' is taken by another server of "
+	    "8: server: the name 'b' is already used by another server of "
 	    "[backend b], first in line 6");
 	/* In another backend, or at the same address, they are fine. */
 	spec_free(load(FRONTEND BACKEND "server = t 10.0.0.1:80\n"
@@ -831,14 +851,15 @@ checks(void **state)
 	    {"backend x", "check = https: interval=5s",
 	        "check: 'https:' is unknown; write https path=/PATH"},
 	    {"backend x", "check = http path=healthz",
-	        "check: path: 'healthz' is no path; write one that starts"},
+	        "check: path: 'healthz' is not a path; write one that starts"},
 	    {"backend x", "check = http host=a/b",
-	        "check: host: 'a/b' is no host"},
+	        "check: host: 'a/b' is not a host"},
 	    {"backend x", "check = http method=POST",
 	        "check: method: 'POST' is unknown; allowed are GET, HEAD, "
 	        "OPTIONS"},
 	    {"backend x", "check = http status=99",
-	        "check: status: '99' is no status; write one from 100 to 599 "
+	        "check: status: '99' is not an HTTP status; write one from 100 "
+	        "to 599 "
 	        "or a range, as in 200-399"},
 	    {"backend x", "check = http status=300-200", "check: status: '300"},
 	    {"backend x", "check = http status=200-600", "check: status: '200"},
@@ -846,9 +867,9 @@ checks(void **state)
 	    {"backend x", "check = http status=-200", "check: status: '-200'"},
 	    {"backend x", "check = http status=2-3-4", "check: status: '2-3"},
 	    {"backend x", "check = http status=0000000200",
-	        "check: status: '0000000200' is no status"},
+	        "check: status: '0000000200' is not an HTTP status"},
 	    {"backend x", "check = http status=200,2x",
-	        "check: status: '2x' is no status"},
+	        "check: status: '2x' is not an HTTP status"},
 	    {"backend x", "check = http status=200,",
 	        "check: status: '' is no"},
 	    {"backend x", "check = http verify=off",
@@ -869,12 +890,13 @@ checks(void **state)
 	    {"backend x", "check = connect tls=on",
 	        "check: the option 'tls' is for send-expect, redis,"},
 	    {"backend x", "check_step = put x",
-	        "check_step: 'put' is no step; write send, expect or refuse"},
+	        "check_step: 'put' is not a step; write send, expect or "
+	        "refuse"},
 	    {"backend x", "check_step = send", "check_step: send: there is no"},
 	    {"backend x", "check_step = send regex a",
 	        "check_step: a regular expression cannot be sent"},
 	    {"backend x", "check_step = expect regex (",
-	        "check_step: expect: '(' is no regular expression"},
+	        "check_step: expect: '(' is not a regular expression"},
 	    {"backend x", "agent = 99", "agent: '99' is neither off nor on"},
 	    {"backend x", "agent = on port=65536", "agent: port: '65536' is"},
 	    {"backend x", "agent = off port=1", "agent: 'off' takes no"},
@@ -885,9 +907,9 @@ checks(void **state)
 	    {"backend x", "check_command = /there/is/none x",
 	        "check_command: '/there/is/none' cannot be run: No such"},
 	    {"backend x", "check = connect jitter=51",
-	        "check: jitter: '51' is no percentage from 0% to 50%"},
+	        "check: jitter: '51' is not a percentage from 0% to 50%"},
 	    {"backend x", "check = connect port=0",
-	        "check: port: '0' is no whole number from 1 to 65535"},
+	        "check: port: '0' is not a whole number from 1 to 65535"},
 	    {"backend x", "check = connect init_state=maint",
 	        "check: init_state: 'maint' is unknown; allowed are up, down"},
 	    {"backend x", "server = a 127.0.0.1:1 check_port=70000",
@@ -896,7 +918,7 @@ checks(void **state)
 	    {"backend x", "server = s localhost:1 resolvers dns",
 	        "server: unknown option 'resolvers'; names are looked up"},
 	    {"backend x", "check_header = X-Probe",
-	        "check_header: 'X-Probe' is no header; write NAME: VALUE"},
+	        "check_header: 'X-Probe' is not a header; write NAME: VALUE"},
 	    {"backend x", "check_header = a b: c", "check_header: 'a b: c' is"},
 	    {"backend x", "check_header = host: c",
 	        "check_header: the Host header has an option"},
@@ -911,7 +933,8 @@ checks(void **state)
 	    {"backend x", "check_body = \"\"", "check_body: there is no text"},
 	    {"backend x", "check_body = hex 0", "check_body: '0' is not hexa"},
 	    {"backend x", "check_body = regex \"a(\"",
-	        "check_body: 'a(' is no regular expression: missing closing"},
+	        "check_body: 'a(' is not a regular expression: missing "
+	        "closing"},
 	    {"backend x", "check = connect interval=2",
 	        "check: interval: '2' has no unit; write 2s (ms, s, m, h, d)"},
 	    {"backend x", "check = connect interval=25h",
@@ -920,9 +943,9 @@ checks(void **state)
 	    {"backend x", "check = connect timeout=9ms",
 	        "check: timeout: '9ms' is out of range; allowed is 10ms to 1d"},
 	    {"backend x", "check = connect fall=0",
-	        "check: fall: '0' is no whole number from 1 to 1000"},
+	        "check: fall: '0' is not a whole number from 1 to 1000"},
 	    {"backend x", "check = connect rise=1001",
-	        "check: rise: '1001' is no whole number from 1 to 1000"},
+	        "check: rise: '1001' is not a whole number from 1 to 1000"},
 	    {"backend x", "check = http path=/a path=/b",
 	        "check: path: given twice; keep one"},
 	    {"backend x", "check = http path=",
@@ -997,11 +1020,11 @@ all_errors_come_at_once_in_the_order_of_lines(void **state)
 	              "retries = many\n"
 	              "[what]\n"
 	              "[unfinished\n",
-	    "1: the key 'x' stands before\n"
+	    "1: the key 'x' comes before\n"
 	    "3: listen: '80' has no port\n"
 	    "4: backend: there is no backend 'nowhere'; there is b\n"
 	    "5: the line is neither\n"
-	    "7: retries: 'many' is no whole number\n"
+	    "7: retries: 'many' is not a whole number\n"
 	    "8: unknown section [what]\n"
 	    "9: the section has no ']'\n"
 	    "9: unknown section [unfinished]");

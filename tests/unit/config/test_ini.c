@@ -217,7 +217,7 @@ line_with_an_error_adds_no_false_ones(void **state)
 	    "5: the line has a no-break space (U+00A0); write an ordinary");
 	assert_errors(FRONTEND "[backend b]\nserver s 10.0.0.1:80\n"
 	                       "server = t 10.0.0.2:80 track=s\n",
-	    "5: there is no '=' between key and value; write server = s 10");
+	    "5: the '=' between key and value is missing; write server = s 10");
 	assert_errors(FRONTEND BACKEND "check = htt\x01p\n"
 	                               "check_header = A: b\n",
 	    "6: the line has the control character 0x01");
@@ -263,14 +263,14 @@ errors_in_continued_lines_have_their_place(void **state)
 	(void)state;
 	assert_errors(FRONTEND BACKEND "retries = \\\n11\nx = 1 \\\n"
 	                               "\x01 \\\n2\ny = 1\n",
-	    "6: retries: '11' is no whole number\n"
+	    "6: retries: '11' is not a whole number\n"
 	    "8: unknown key 'x' in [backend b]\n"
 	    "9: the line has the control character 0x01\n"
 	    "11: unknown key 'y' in [backend b]");
 	assert_errors(FRONTEND BACKEND "retries = 1 \\",
 	    "6: the last line ends in a backslash, and no line follows");
 	assert_errors(FRONTEND "[backend b] \\\nserver = s 10.0.0.1:80\n",
-	    "4: '\\' stands after the section's ']'");
+	    "4: '\\' follows the section's ']'");
 }
 
 /* A value that ends in a backslash must not swallow the line below. */
@@ -330,8 +330,8 @@ lines_of_no_kind_are_errors(void **state)
 	(void)state;
 	assert_errors(FRONTEND BACKEND "plain\nretries 3\n= 3\n : \nlast",
 	    "6: the line is neither [section] nor 'key = value' nor a comment\n"
-	    "7: there is no '=' between key and value; write retries = 3\n"
-	    "8: there is no key before the '='\n"
+	    "7: the '=' between key and value is missing; write retries = 3\n"
+	    "8: the key before the '=' is missing\n"
 	    "9: the line is neither [section] nor 'key = value' nor a comment\n"
 	    "10: the line is neither [section] nor 'key = value' nor a ");
 }
@@ -345,7 +345,7 @@ malformed_heads_are_errors(void **state)
 	assert_errors(FRONTEND BACKEND "[]\nx = 1\n[ \t]\n[pool p] x\n",
 	    "6: the section has no name; write [section]\n"
 	    "8: the section has no name; write [section]\n"
-	    "9: 'x' stands after the section's ']'; only a comment");
+	    "9: 'x' follows the section's ']'; only a comment");
 	assert_errors(FRONTEND "[backend b ; c]\nserver = s 10.0.0.1:80\n",
 	    "4: the section has no ']'; write [section] or [section NAME]");
 }
@@ -355,9 +355,9 @@ key_before_any_section_is_an_error(void **state)
 {
 	(void)state;
 	assert_errors("a = 1\nb = 2\n" FRONTEND BACKEND,
-	    "1: the key 'a' stands before any section; write a [section]\n"
-	    "2: the key 'b' stands before any section; write a [section]");
-	assert_errors("a = 1\n", "1: the key 'a' stands before any section");
+	    "1: the key 'a' comes before any section; write a [section]\n"
+	    "2: the key 'b' comes before any section; write a [section]");
+	assert_errors("a = 1\n", "1: the key 'a' comes before any section");
 }
 
 static void
@@ -388,7 +388,7 @@ unreadable_files_are_errors_of_their_kind(void **state)
 	    "is a directory without *.ini in it; name a file, or a directory "
 	    "of such files");
 	assert_path_error(
-	    "/dev/zero", "is larger than 16 MiB; this is no configuration");
+	    "/dev/zero", "is larger than 16 MiB; this is not a configuration");
 	write_file(path, "x", 1);
 	assert_int_equal(chmod(path, 0), 0);
 	if (geteuid() != 0)

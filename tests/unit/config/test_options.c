@@ -358,7 +358,7 @@ short_form_errors_name_the_option(void **state)
 	    "[V6]:PORT or unix:/path\n");
 	assert_load_fails(
 	    "-l 80 -s a=10.0.0.1:80 -s a=10.0.0.2:80 -b rr -k htttp -n 0",
-	    "-n 0: '0' is no number of threads; allowed are " THREADS_ALLOWED
+	    "-n 0: '0' is not a number of threads; allowed are " THREADS_ALLOWED
 	    "\n"
 	    "-l 80: '80' has no port; write :PORT, HOST:PORT, [V6]:PORT or "
 	    "unix:/path\n"
@@ -366,15 +366,17 @@ short_form_errors_name_the_option(void **state)
 	    "-k htttp: 'htttp' is unknown; did you mean 'http'? allowed are "
 	    "off, connect, http, https, tls, script, send-expect, redis, "
 	    "postgresql, mysql, smtp\n"
-	    "-s a=10.0.0.2:80: the name 'a' is taken by another server of "
+	    "-s a=10.0.0.2:80: the name 'a' is already used by another server "
+	    "of "
 	    "[backend main]; names must differ\n");
 	assert_load_fails("-l :80 -l *:80 -s 10.0.0.1:80",
 	    "-l *:80: '*:80' is listened on already; each address can be used "
 	    "once\n");
 	assert_load_fails("-l :80 -s a= -s a!=10.0.0.1:80 -k http:",
 	    "-k http:: path: the value is missing; write path=...\n"
-	    "-s a=: 'a ' lacks a name or an address; write NAME HOST:PORT\n"
-	    "-s a!=10.0.0.1:80: 'a!' is no name; allowed are letters, digits "
+	    "-s a=: 'a ' has no name or no address; write NAME HOST:PORT\n"
+	    "-s a!=10.0.0.1:80: 'a!' is not a valid name; allowed are letters, "
+	    "digits "
 	    "and -_.:, at most 40 of them\n");
 }
 

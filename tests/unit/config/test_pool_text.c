@@ -73,7 +73,7 @@ no_number_of_threads_says_what_is_allowed(void **state)
 	(void)state;
 	for (size_t i = 0; i < UNIT_N(texts); i++) {
 		snprintf(expected, sizeof(expected),
-		    "'%s' is no number of threads; allowed are auto, 1 to "
+		    "'%s' is not a number of threads; allowed are auto, 1 to "
 		    "1024, "
 		    "a range as in 2..8, or classes",
 		    texts[i]);
@@ -100,7 +100,7 @@ no_range_and_no_nice_say_what_is_allowed(void **state)
 	(void)state;
 	for (size_t i = 0; i < UNIT_N(ranges); i++) {
 		snprintf(expected, sizeof(expected),
-		    "'%s' is no range of threads; write the smaller number "
+		    "'%s' is not a range of threads; write the smaller number "
 		    "first, as in 2..8, both from 1 to 1024",
 		    ranges[i]);
 		assert_refused(ranges[i], expected);
@@ -135,9 +135,9 @@ shards_are_automatic_or_as_many_as_threads_at_most(void **state)
 
 	(void)state;
 	assert_false(shards_parse("0", &shards, &err));
-	assert_string_equal(err.text,
-	    "'0' is no number of shards; allowed are auto, or 1 to the number "
-	    "of threads");
+	assert_string_equal(err.text, "'0' is not a number of shards; allowed "
+	                              "are auto, or 1 to the number "
+	                              "of threads");
 	assert_false(shards_parse("1025", &shards, &err));
 	assert_false(shards_parse("", &shards, &err));
 	assert_false(shards_parse("2..3", &shards, &err));
@@ -233,7 +233,8 @@ no_list_of_cpus_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < UNIT_N(texts); i++) {
 		snprintf(expected, sizeof(expected),
-		    "'%s' is no list of CPUs; write numbers and ranges, as in "
+		    "'%s' is not a list of CPUs; write numbers and ranges, as "
+		    "in "
 		    "0-3,5; allowed are 0-3,5-7, or all",
 		    texts[i]);
 		assert_no_cpus(texts[i], expected);

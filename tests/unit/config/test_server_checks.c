@@ -276,11 +276,11 @@ what_cannot_be_is_told(void **state)
 {
 	(void)state;
 	assert_errors(S "s 10.0.0.1:80 check_addr=host\n",
-	    "5: server: check_addr: 'host' is no IP address; write one");
+	    "5: server: check_addr: 'host' is not an IP address; write one");
 	assert_errors(S "s 10.0.0.1:80 agent_addr=10.0.0.1:80\n",
-	    "5: server: agent_addr: '10.0.0.1:80' is no IP address");
+	    "5: server: agent_addr: '10.0.0.1:80' is not an IP address");
 	assert_errors(S "s 10.0.0.1:80 check_jitter=51\n",
-	    "5: server: check_jitter: '51' is no percentage from 0% to 50%");
+	    "5: server: check_jitter: '51' is not a percentage from 0% to 50%");
 	assert_errors(S "s 10.0.0.1:80 check_init_state=drain\n",
 	    "5: server: check_init_state: 'drain' is unknown; allowed are up");
 	assert_errors(S "s 10.0.0.1:80 check_send_proxy=v3\n",
@@ -313,9 +313,9 @@ what_cannot_be_tracked_is_told(void **state)
 {
 	(void)state;
 	assert_errors(S "s 10.0.0.1:80 track=a/b/c\n",
-	    "5: server: track: 'a/b/c' is no server; write BACKEND/SERVER");
+	    "5: server: track: 'a/b/c' is not a server; write BACKEND/SERVER");
 	assert_errors(S "s 10.0.0.1:80 track=/b\n",
-	    "5: server: track: '/b' is no server; write BACKEND/SERVER");
+	    "5: server: track: '/b' is not a server; write BACKEND/SERVER");
 	assert_errors(S "s 10.0.0.1:80 track=c/b\n",
 	    "5: server: track: there is no backend 'c'; there is b");
 	assert_errors(S "s 10.0.0.1:80 track=b/t\n",

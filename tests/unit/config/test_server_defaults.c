@@ -98,7 +98,7 @@ errors_are_told_once_and_at_their_line(void **state)
 	assert_errors(HEAD "server_defaults = weight=1\n"
 	                   "server_defaults = weight=2\n"
 	                   "server = t 10.0.0.2:80\n",
-	    "6: server_defaults stands twice in [backend b], first in line "
+	    "6: server_defaults is given twice in [backend b], first in line "
 	    "5\n");
 	assert_errors(HEAD "server_defaults = s 10.0.0.1:80\n"
 	                   "server = t 10.0.0.2:80\n",

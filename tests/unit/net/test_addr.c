@@ -138,12 +138,13 @@ ipv6_wants_brackets_and_brackets_want_ipv6(void **state)
 	assert_refused("::1", ADDR_LISTEN, "in brackets");
 	assert_refused("::1:80", ADDR_LISTEN, "in brackets");
 	assert_refused("fe80::1:80", ADDR_CONNECT, "in brackets");
-	assert_refused("[]:80", ADDR_LISTEN, "is no IPv6 address");
-	assert_refused("[*]:80", ADDR_LISTEN, "is no IPv6 address");
-	assert_refused("[10.0.0.1]:80", ADDR_CONNECT, "is no IPv6 address");
-	assert_refused("[localhost]:80", ADDR_CONNECT, "is no IPv6 address");
-	assert_refused("[::g]:80", ADDR_CONNECT, "is no IPv6 address");
-	assert_refused("[::1::2]:80", ADDR_LISTEN, "is no IPv6 address");
+	assert_refused("[]:80", ADDR_LISTEN, "is not an IPv6 address");
+	assert_refused("[*]:80", ADDR_LISTEN, "is not an IPv6 address");
+	assert_refused("[10.0.0.1]:80", ADDR_CONNECT, "is not an IPv6 address");
+	assert_refused(
+	    "[localhost]:80", ADDR_CONNECT, "is not an IPv6 address");
+	assert_refused("[::g]:80", ADDR_CONNECT, "is not an IPv6 address");
+	assert_refused("[::1::2]:80", ADDR_LISTEN, "is not an IPv6 address");
 }
 
 /* getaddrinfo alone takes these for 10.0.0.1, 8.0.0.1, 0.0.0.80, 127.0.0.1. */
@@ -156,8 +157,9 @@ odd_forms_of_ipv4_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		assert_refused(texts[i], ADDR_CONNECT, "is no IPv4 address");
-		assert_refused(texts[i], ADDR_LISTEN, "is no IPv4 address");
+		assert_refused(
+		    texts[i], ADDR_CONNECT, "is not an IPv4 address");
+		assert_refused(texts[i], ADDR_LISTEN, "is not an IPv4 address");
 	}
 }
 
@@ -179,8 +181,8 @@ names_are_not_looked_up(void **state)
 	assert_string_equal(name.host, "");
 	assert_int_equal(addr.sa.sa_family, AF_INET6);
 	assert_int_equal(addr_port(&addr), 81);
-	assert_refused("localhost:80", ADDR_LISTEN, "is no IP address");
-	assert_refused("localhost:80", ADDR_CONNECT, "is no IP address");
+	assert_refused("localhost:80", ADDR_LISTEN, "is not an IP address");
+	assert_refused("localhost:80", ADDR_CONNECT, "is not an IP address");
 }
 
 static void

@@ -60,14 +60,14 @@ what_is_no_range_is_refused(void **state)
 	static const struct {
 		const char *in, *why;
 	} cases[] = {
-	    {"", "is no range of addresses"},
-	    {"/8", "is no range of addresses"},
-	    {"10.0.0/8", "is no range of addresses"},
-	    {"example.com", "is no range of addresses"},
-	    {"[::1]", "is no range of addresses"},
-	    {"unix:/x", "is no range of addresses"},
+	    {"", "is not a range of addresses"},
+	    {"/8", "is not a range of addresses"},
+	    {"10.0.0/8", "is not a range of addresses"},
+	    {"example.com", "is not a range of addresses"},
+	    {"[::1]", "is not a range of addresses"},
+	    {"unix:/x", "is not a range of addresses"},
 	    {"2001:db8:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000/1",
-	        "is no range of addresses"},
+	        "is not a range of addresses"},
 	    {"10.0.0.0/", "no number from 0 to 32"},
 	    {"10.0.0.0/33", "no number from 0 to 32"},
 	    {"10.0.0.0/-1", "no number from 0 to 32"},

@@ -399,7 +399,7 @@ a_file_that_is_no_socket_is_left_alone(void **state)
 	assert_int_equal(stat(a.un.sun_path, &st), 0);
 	unlink(a.un.sun_path);
 	assert_int_equal(fd, -1);
-	assert_non_null(strstr(err.text, "a file that is no socket"));
+	assert_non_null(strstr(err.text, "a file that is not a socket"));
 	assert_true(S_ISREG(st.st_mode));
 	assert_int_equal(st.st_size, 4);
 }
