@@ -238,7 +238,7 @@ no_pool() {
 	site "server = a $(addr a)" "; $long" "$long = 1" | write
 	refused_reload 'lfproxy.ini:15: the line has 8204 characters'
 	site "server = a $(addr a)" "server = a $(addr a)" | write
-	refused_reload "the name 'a' is taken"
+	refused_reload "the name 'a' is already used"
 	site "server = a $(addr a)" | sed 's/^log.*/log = off\nuser = nobody9/' |
 	    write
 	refused_reload "this host has no user 'nobody9'"
