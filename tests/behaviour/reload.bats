@@ -243,7 +243,7 @@ no_pool() {
 	    write
 	refused_reload "this host has no user 'nobody9'"
 	printf 'listen = :1\n' | write
-	refused_reload "stands before any section"
+	refused_reload "comes before any section"
 	: | write
 	refused_reload 'lfproxy.ini: '
 	rm "$INI"
