@@ -9,82 +9,90 @@
 
 struct acceptor;
 
-/* What keeps a connection in the backlog. */
+/* The limit that keeps connections in the backlog. */
 enum accept_block {
 	ACCEPT_BLOCK_NONE,
 	ACCEPT_BLOCK_RATE,          /* the process's connections per second */
 	ACCEPT_BLOCK_FRONTEND_RATE, /* the frontend's */
 	ACCEPT_BLOCK_FRONTEND,      /* the frontend's maxconn */
-	ACCEPT_BLOCK_SESSIONS,      /* all sessions that may be are in use */
+	ACCEPT_BLOCK_SESSIONS,      /* maxconn of the process */
 };
 
-/* Any thread: what would keep the next one there; nothing is taken. */
+/* Returns what would keep the next connection in the backlog.  Reserves
+ * nothing. Any thread. */
 enum accept_block acceptor_block(
     const struct proxy *proxy, const struct frontend *frontend);
 
-/* Control thread.  Takes fd over, also on failure; nothing is accepted before
- * acceptor_open.  number: which of the frontend's addresses it is, from 1.
- * 0 or -errno. */
+/* Control thread.  Makes an acceptor that accepts nothing before acceptor_open.
+ * Takes ownership of fd, also on failure.  number: which of the frontend's
+ * addresses it is, from 1.  Returns 0 or -errno. */
 int acceptor_new(struct proxy *proxy, struct frontend *frontend,
     unsigned number, int fd, struct acceptor **ret_acceptor);
 
-/* Control thread, once: the shard's threads accept from now on.
- * 0 or -errno. */
+/* Control thread, once: the shard's threads accept from now on.  Returns 0 or
+ * -errno. */
 int acceptor_open(struct acceptor *acceptor, struct shard *shard);
 
-/* Control thread: a closed one gets another socket, which it takes over, to be
- * opened anew.  An event handler keeps its slot for ever, so acceptors are used
- * again.  No thread may be left in the grace section in which it was closed. */
+/* Control thread: gives a closed acceptor another socket, to be opened again.
+ * Takes ownership of fd.  An event handler keeps its slot forever, so acceptors
+ * are reused.  No thread may be left in the grace section in which the acceptor
+ * was closed. */
 void acceptor_renew(struct acceptor *acceptor, struct frontend *frontend,
     unsigned number, int fd);
 
-/* Control thread: closes the socket of one that was never opened. */
+/* Control thread: closes the socket of an acceptor that was never opened. */
 void acceptor_abandon(struct acceptor *acceptor);
 
-/* Some thread has, or is to have, a turn with it. */
+/* Returns whether a thread runs, or is about to run, a turn of the acceptor. */
 bool acceptor_busy(const struct acceptor *acceptor);
 
-/* Control thread: it is of the frontend that has taken the place of its own. */
+/* Control thread: replaces the frontend by its successor after a reload. */
 void acceptor_follow(struct acceptor *acceptor, struct frontend *frontend);
 
-/* Control thread: whose sessions it makes from the next turn on. */
+/* Control thread: sets the frontend of the sessions that it accepts from the
+ * next turn on. */
 void acceptor_set_frontend(
     struct acceptor *acceptor, struct frontend *frontend, unsigned number);
 
-/* Control thread: another shard's threads will accept; returns at once.  May be
- * called again, also while it is under way. */
+/* Control thread: has another shard's threads accept.  Returns at once; may be
+ * called again while a move is under way. */
 void acceptor_move(struct acceptor *acceptor, struct shard *shard);
 
-/* Control thread, before acceptor_stop: the listening socket, borrowed. */
+/* Control thread, before acceptor_stop: returns the listening socket, which the
+ * acceptor keeps. */
 int acceptor_fd(const struct acceptor *acceptor);
 
-/* Where it is now; may be old by the time it is looked at. */
+/* Returns the present shard; the acceptor may move before the caller uses it.
+ */
 const struct shard *acceptor_shard(const struct acceptor *acceptor);
 
-/* Control thread: nobody can connect until acceptor_unhold, which is given the
- * address that this one returns; on a unix socket they wait in its backlog.
- * False: the socket has no address any more. */
+/* Control thread: refuses connections until acceptor_unhold, which takes the
+ * address that this function returns.  On a unix socket connections wait in the
+ * backlog.  Returns false when the socket has no address any more. */
 bool acceptor_hold(struct acceptor *acceptor, struct addr *ret_addr);
-/* 0 or -errno: the address is somebody else's by now. */
+/* Control thread: listens again.  Returns 0, or -errno when another process has
+ * taken the address. */
 int acceptor_unhold(
     struct acceptor *acceptor, const struct addr *addr, unsigned backlog);
 
-/* Control thread, once: the listening socket will be closed; returns at once.
- */
+/* Control thread, once: has the listening socket closed.  Returns at once; see
+ * acceptor_closed. */
 void acceptor_stop(struct acceptor *acceptor);
 
-/* Control thread, before acceptor_stop: nobody can connect any more, and the
- * address may be bound anew, while the socket's closing is still under way. */
+/* Control thread, before acceptor_stop: refuses connections from now on, so
+ * that the address can be bound again before the socket is closed. */
 void acceptor_shut(struct acceptor *acceptor);
 
-/* Any thread: those that had to pause, because descriptors, memory or sessions
- * had run out, go on accepting.  Cheap when there are none. */
+/* Any thread: resumes the acceptors that have paused because of a limit, or
+ * because descriptors or memory ran out.  Costs one load when there are none.
+ */
 void acceptors_resume(struct proxy *proxy);
 
-/* Any thread: it was stopped and the socket is closed. */
+/* Any thread: returns whether acceptor_stop is complete and the socket closed.
+ */
 bool acceptor_closed(const struct acceptor *acceptor);
 
-/* After the pools have ended; NULL is fine. */
+/* After the pools have ended.  Accepts NULL. */
 void acceptor_free(struct acceptor *acceptor);
 
 #endif

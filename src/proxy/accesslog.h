@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The access log: a line for each session, and while it lasts if asked for.
  *
- * The owner of a session copies what a line needs into a record, which costs no
- * system call and never waits; the writer of each target makes the line, see
- * proxy/accesslog_line.h and base/log_target.h.
+ * The owner of a session copies what a line needs into a record, without a
+ * system call and without waiting; the writer thread of each target makes the
+ * line, see proxy/accesslog_line.h and base/log_target.h.
  */
 #ifndef PROXY_ACCESSLOG_H
 #define PROXY_ACCESSLOG_H
@@ -12,35 +12,37 @@
 #include "proxy/accesslog_line.h"
 #include "proxy/session.h"
 
-/* Control thread, after log_start and before the model has sessions: opens what
- * the frontends log to.  False with err set when a file cannot be opened. */
+/* Control thread, after log_start and before the model has sessions: opens the
+ * log targets of all frontends.  Returns false with err set when a file cannot
+ * be opened. */
 bool accesslog_open(struct model *model, struct err *err);
 
-/* A line that has yet to be handed over. */
+/* The last line of a session, not written yet. */
 struct accesslog_last {
 	bool wanted;
 	struct line line;
 };
 
-/* The owner, before the session is given up: what its last line will say. */
+/* The owner, while the session still counts: fills the last line.  record: that
+ * of the end. */
 void accesslog_last(const struct session *session,
     const struct session_record *record, struct accesslog_last *ret_last);
 
-/* And that line, once the session is gone for everybody else as well: who has
- * read it finds it in no gauge any more.  In the same turn, so that the
- * frontend is still there. */
+/* Writes the last line, after the session has left all gauges, so that a reader
+ * of the line no longer finds it there.  In the same turn as accesslog_last,
+ * because the frontend may be freed after it. */
 void accesslog_write(
     const struct frontend *frontend, const struct accesslog_last *last);
 
-/* The owner, when a server is connected: log_on_connect. */
+/* The owner, when a server is connected: writes the line of log_on_connect. */
 void accesslog_connected(
     const struct session *session, struct pool_thread *self);
 
-/* The owner, when a deadline of the session has passed: log_every, if it was
- * that one's. */
+/* The owner, when a deadline of the session has passed: writes a line if it was
+ * that of log_every. */
 void accesslog_ongoing(const struct session *session, struct pool_thread *self);
 
-/* When a session that relays is to be logged next; UINT64_MAX: not at all. */
+/* Returns when a relayed session is to be logged next; UINT64_MAX: never. */
 static inline uint64_t
 accesslog_deadline(const struct session *session, uint64_t now_ms)
 {

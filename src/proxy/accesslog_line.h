@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A session as the access log has it: what a data thread copies into a record,
- * and how the log's writer makes a line of it, one function for each format.
+ * The record of a line of the access log, which a data thread fills, and the
+ * functions of the log's writer that render it, one for each format.
  *
- * A record holds everything that its line needs, names included: it may outlive
- * the session, its servers and the configuration.
+ * The record holds everything that the line needs, names included, because it
+ * may outlive the session, its servers and the configuration.
  */
 #ifndef PROXY_ACCESSLOG_LINE_H
 #define PROXY_ACCESSLOG_LINE_H
@@ -19,7 +19,7 @@
 enum line_event {
 	LINE_CONNECT, /* a server is connected (log_on_connect) */
 	LINE_ONGOING, /* the session goes on (log_every) */
-	LINE_END,     /* it has ended */
+	LINE_END,     /* the session has ended */
 };
 
 /* Longer texts are cut: names have up to 40 letters, an address is as long as
@@ -33,9 +33,7 @@ struct line {
 	uint16_t texts_len;
 	uint8_t event; /* enum line_event */
 	/* Five texts, each with its NUL: frontend, backend, server, the
-	 * server's address, the TLS server name.  The backend's is empty where
-	 * none was found out, the next two without a server, the last where
-	 * nobody looked or there was none. */
+	 * server's address, the TLS server name.  Unknown texts are empty. */
 	char texts[LINE_TEXTS_SIZE];
 };
 
@@ -49,11 +47,14 @@ enum line_text {
 	LINE_SNI
 };
 
-/* Appends a text; call in the order of enum line_text. */
+/* Appends a text.  Called once for each, in the order of enum line_text. */
 void line_add_text(struct line *line, const char *text);
+
+/* Returns a text of the record. */
 const char *line_text(const struct line *line, enum line_text which);
 
-/* log_render: the record is a struct line. */
+/* These are of type log_render: record is a struct line.  Return the length of
+ * the line, with its newline. */
 size_t line_render_tcplog(const void *record, char *out, size_t size);
 size_t line_render_json(const void *record, char *out, size_t size);
 size_t line_render_logfmt(const void *record, char *out, size_t size);

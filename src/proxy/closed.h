@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The last sessions that have ended, for `show closed`: what the access log
- * says of each, who closed first, and what the kernel knew of both connections.
+ * The last sessions that have ended, for `show closed`: the facts of the access
+ * log, which side closed first, and the kernel's facts of both connections.
  *
- * Each pool thread writes a ring of its own, so nobody waits for anybody and no
- * cache line is shared; a ring outlives its thread and is the next one's.  The
- * control thread reads all of them, the latest session first, while they are
- * written to: every record is a seqlock [P23] whose sequence number also says
- * which record of the ring it is, so one that is overwritten meanwhile is
- * missed, never mixed up.
+ * Each pool thread writes a ring of its own, so no thread waits and no cache
+ * line is shared.  A ring outlives its thread and is given to the next one. The
+ * control thread reads all rings, the latest session first, while they are
+ * written.  Every record is a seqlock [P23] whose sequence number also tells
+ * which record of the ring it is, so a record that is overwritten during the
+ * read is skipped.
  *
  *	cells      0     1     2     3        4 cells, 6 records so far:
  *	sequence  10    12     6     8        record n has 2n + 2 when it is
@@ -45,10 +45,10 @@ enum closer {
 /* Three names, the one that TLS was asked for, and their NULs. */
 #define CLOSED_NAMES_SIZE (3 * CLOSED_NAME_SIZE + TLS_NAME_MAX + 1)
 
-/* A session that has ended.  It holds all that is to be shown of it, names
- * included: it outlives its server and the configuration. */
+/* An ended session.  The names are copies, because the record outlives the
+ * server and the configuration. */
 struct closed_session {
-	uint64_t id; /* as long as it lasted, see proxy/session_facts.h */
+	uint64_t id; /* see proxy/session_facts.h */
 	struct session_record session;
 	uint64_t ended_ns; /* clock_now_ns */
 	uint8_t first;     /* enum closer */
@@ -61,12 +61,11 @@ struct closed_session {
 
 enum closed_name { CLOSED_FRONTEND, CLOSED_BACKEND, CLOSED_SERVER, CLOSED_SNI };
 
-/* "" for the server of one that got to none, and for a name that nobody asked
- * for. */
+/* Returns a name of the record, "" when the session had none. */
 const char *closed_name(
     const struct closed_session *closed, enum closed_name which);
 
-/* "client" and so on. */
+/* Returns "client" and so on. */
 const char *closer_name(enum closer closer);
 
 struct closed_ring;
@@ -77,46 +76,47 @@ struct closed_rings {
 	uint32_t keep;           /* records in each; the control thread's */
 };
 
-/* keep: so many sessions at least are there to be shown, 0: none. */
+/* keep: the least number of ended sessions that are remembered, 0: none. */
 void closed_rings_init(struct closed_rings *rings, uint32_t keep);
 
 /* After all threads have ended. */
 void closed_rings_fini(struct closed_rings *rings);
 
-/* Control thread: another number; those of before are forgotten.  False when
- * memory is short: then it is as it was, or some rings keep none. */
+/* Control thread: changes the number, and forgets all records.  Returns false
+ * when memory is short; some rings then keep no records. */
 bool closed_rings_resize(
     struct closed_rings *rings, uint32_t keep, struct grace *grace);
 
-/* A pool thread, when it starts: a ring that nobody has, or a new one; NULL
- * when memory is short. */
+/* A pool thread, when it starts: returns a free ring or a new one, or NULL when
+ * memory is short. */
 struct closed_ring *closed_ring_take(struct closed_rings *rings);
 
-/* The same when it ends. */
+/* A pool thread, when it ends: frees the ring for the next thread. */
 void closed_ring_give(struct closed_ring *ring);
 
-/* The thread whose ring it is: makes a record of the session.  Its descriptors
- * are still open. */
+/* The ring's thread: adds a session that ends.  Its descriptors are still
+ * open. */
 void closed_note(struct closed_ring *ring, const struct session *session,
     const struct session_record *record, struct pool_thread *self);
 
-/* The same for a record that is made. */
+/* The ring's thread: adds this record. */
 void closed_ring_put(
     struct closed_ring *ring, const struct closed_session *closed);
 
-/* Control thread: all rings at once, backwards in time. */
+/* A walk over the records of all rings, backwards in time; control thread. */
 struct closed_walk;
 
-/* From the session that ended last on; NULL when memory is short. */
+/* Returns a walk that begins with the latest session, or NULL when memory is
+ * short. */
 struct closed_walk *closed_walk_new(const struct closed_rings *rings);
 
-/* The one that ended before; valid until the next call.  NULL: there are no
- * more, or as many as are kept have been seen. */
+/* Returns the next record, valid until the next call, or NULL at the end. */
 const struct closed_session *closed_walk_next(struct closed_walk *walk);
 
-void closed_walk_free(struct closed_walk *walk); /* NULL is fine */
+/* Accepts NULL. */
+void closed_walk_free(struct closed_walk *walk);
 
-/* Control thread: the rings, and what they have of the heap. */
+/* Control thread: returns the number of rings and their memory. */
 struct memory_use closed_rings_memory(const struct closed_rings *rings);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the connects of sessions tell about servers.
+ * Failed and slow connects: their log messages, and what they count against
+ * servers.
  */
 #ifndef PROXY_CONNECT_FAILURE_H
 #define PROXY_CONNECT_FAILURE_H
@@ -7,8 +8,8 @@
 #include "proxy/session.h"
 #include "proxy/session_step.h"
 
-/* The owner: a connect to the session's server took so long, for balance =
- * ewma. */
+/* The owner: notes how long a connect to session->server took, for
+ * balance = ewma. */
 void connect_note_ewma(
     const struct session *session, uint64_t us, struct pool_thread *self);
 

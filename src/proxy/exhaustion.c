@@ -19,29 +19,29 @@ static const struct {
 enum resource
 resource_of(int error)
 {
-	enum resource lack = 0;
+	enum resource resource = 0;
 
-	while (lack < RESOURCES && kinds[lack].error != error)
-		lack++;
-	return lack;
+	while (resource < RESOURCES && kinds[resource].error != error)
+		resource++;
+	return resource;
 }
 
 const char *
-resource_name(enum resource lack)
+resource_name(enum resource resource)
 {
-	return kinds[lack].name;
+	return kinds[resource].name;
 }
 
 bool
 exhaustion_note(struct exhaustion *exhaustion, int error, const char *where)
 {
 	static struct log_limit limits[RESOURCES];
-	enum resource lack = resource_of(error);
+	enum resource resource = resource_of(error);
 
-	if (lack == RESOURCES)
+	if (resource == RESOURCES)
 		return false;
-	atomic_add_relaxed(&exhaustion->count[lack], UINT64_C(1));
-	log_limited(&limits[lack], LOG_LEVEL_WARNING, "%s: %s; %s", where,
-	    strerror(error), kinds[lack].advice);
+	atomic_add_relaxed(&exhaustion->count[resource], UINT64_C(1));
+	log_limited(&limits[resource], LOG_LEVEL_WARNING, "%s: %s; %s", where,
+	    strerror(error), kinds[resource].advice);
 	return true;
 }

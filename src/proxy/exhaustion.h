@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What can run out: each kind once, with how it shows and what to do.
+ * Resources of the system that run out: a row for each kind.
  *
- * Lacks are weather: counted, the first one logged, then one message a second
- * at most.  None of them ends the process or makes it spin.
+ * Exhaustion is counted and logged, at most once a second for each kind.  It
+ * never ends the process and never makes it spin.
  */
 #ifndef PROXY_EXHAUSTION_H
 #define PROXY_EXHAUSTION_H
@@ -13,8 +13,8 @@
 
 #include "base/atomics.h"
 
-/* X(identifier, errno, name, what to do); the name is that in `show info`,
- * after `Exhausted_`. */
+/* X(identifier, errno, name, advice): the name is that in `show info`, after
+ * `Exhausted_`; the advice ends the log message. */
 #define RESOURCES_TABLE(X)                                                     \
 	X(RESOURCE_DESCRIPTORS, EMFILE, "descriptors",                         \
 	    "raise the limit of descriptors (LimitNOFILE, ulimit -n), or "     \
@@ -32,21 +32,23 @@ enum resource {
 #define X(id, error, name, advice) id,
 	RESOURCES_TABLE(X)
 #undef X
-	    RESOURCES /* how many; also: none of them */
+	    RESOURCES /* their number; as an answer: none of them */
 };
 
-/* Any thread, relaxed. */
+/* Written by any thread, relaxed. */
 struct exhaustion {
 	uint64_t count[RESOURCES];
-	uint64_t maxconn_reached; /* times that accepting stopped for it */
+	uint64_t maxconn_reached; /* pauses of acceptors at maxconn */
 };
 
-/* RESOURCES when the errno is none of them. */
+/* Returns the resource that this errno reports, or RESOURCES. */
 enum resource resource_of(int error);
+
+/* Returns the name of the table. */
 const char *resource_name(enum resource lack);
 
-/* Counts, and logs `WHERE: the errno's text; what to do`, if the errno is a
- * lack.  True if it is one. */
+/* Counts and logs the error, as `WHERE: text of the errno; advice`, if it is
+ * one of exhaustion.  Returns whether it is. */
 bool exhaustion_note(
     struct exhaustion *exhaustion, int error, const char *where);
 

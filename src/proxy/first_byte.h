@@ -12,13 +12,13 @@
 
 #include "proxy/session.h"
 
-/* The owner: when the time is over, clock_now_ms; UINT64_MAX: the client has
- * sent something, or there is no limit, or the PROXY header is still to come.
- * What waits unread in the socket is not looked at. */
+/* The owner: returns when the time is over, clock_now_ms; UINT64_MAX when the
+ * client has sent something, there is no limit, or the PROXY header is still to
+ * come.  Does not look for unread bytes in the socket. */
 uint64_t first_byte_ends_ms(const struct session *session);
 
-/* The owner: the time is over, and the client has sent nothing.  Looks into the
- * socket, once, when the time is over. */
+/* The owner: returns whether the time is over and the client has sent nothing.
+ * Looks for unread bytes in the socket, once, when the time is over. */
 bool first_byte_is_late(
     struct session *session, const struct pool_thread *self);
 

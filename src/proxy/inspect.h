@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * The inspection: what is read from a client before a server is chosen.
+ * The step that inspects the client's first bytes, before a server is chosen.
  *
  *   ACCEPTED --> INSPECTING: the PROXY header, then the TLS hello; whichever
  *                of them this session's steps have
  *            --> the frontend's backend for that, connect
  *
- * One deadline bounds all of it, timeout_hello.  A hello is only looked at: its
- * bytes stay unread, for the server and for further tries; where it comes over
- * a unix socket in pieces they are kept as what a server does not take is.
- * While one is incomplete the socket's SO_RCVLOWAT says how many bytes are
- * worth a wake-up, so a client that sends a byte at a time costs nothing in
- * between.
+ * timeout_hello bounds the whole inspection.  A hello is peeked at: its bytes
+ * stay unread, for the server and for retries.  A hello that comes in pieces
+ * over a unix socket is read, and becomes pending data for the server.  While
+ * the hello is incomplete SO_RCVLOWAT is the number of bytes that are missing,
+ * so a client that sends single bytes causes no wake-ups.
  *
- * What was learnt is in an object of its own, which only sessions with steps
- * have, until they end.  Without any, nothing here is called.
+ * The results are in a struct inspection, which only inspected sessions have,
+ * until they end.  Other sessions call nothing here.
  */
 #ifndef PROXY_INSPECT_H
 #define PROXY_INSPECT_H
@@ -23,17 +22,17 @@
 #include "proxy/session.h"
 #include "proxy/session_step.h"
 
-/* What a session has to begin with. */
+/* The parts that a session begins with, a set of bits. */
 #define INSPECT_HELLO 1u
 #define INSPECT_PROXY 2u
 
-/* The owner's, but for what is marked as in session.h. */
+/* All fields belong to the session's owner; [P21] as in session.h. */
 struct inspection {
 	uint32_t index; /* in the slab, fixed */
-	uint8_t steps;  /* INSPECT_ bits of what is still to come */
+	uint8_t steps;  /* INSPECT_ bits of the parts still to come */
 	bool ended;     /* the client will send no more */
-	bool spoke;     /* there were bytes */
-	/* What SO_RCVLOWAT was set to, 0: it was not. */
+	bool spoke;     /* the client has sent bytes */
+	/* SO_RCVLOWAT of the client's socket, 0: never set. */
 	uint16_t low_water;
 	/* The length of the name that the PROXY header has, as long as a hello
 	 * may name another one. */
@@ -51,8 +50,8 @@ struct inspection {
 /* For the slab: fixes the index. */
 bool inspect_construct(void *object, uint32_t index, void *arg);
 
-/* An acceptor's thread, with the session: it has these steps before it.  False
- * when memory is short. */
+/* The owner, at accept: begins an inspection of these parts, INSPECT_ bits.
+ * Returns false when memory is short. */
 bool inspect_begin(
     struct session *session, unsigned steps, struct pool_thread *self);
 
@@ -62,17 +61,18 @@ bool inspect_begin(
 struct verdict inspect_step(
     struct session *session, uint32_t pending, struct pool_thread *self);
 
-/* The owner, at the session's end; without one nothing happens. */
+/* The owner, at the session's end: frees the inspection, if there is one. */
 void inspect_end(struct session *session, struct pool_thread *self);
 
-/* The owner: the client has sent something, whether it was read or not. */
+/* The owner: returns whether the inspection has seen bytes of the client. */
 static inline bool
 inspect_spoke(const struct session *session)
 {
 	return session->inspection && session->inspection->spoke;
 }
 
-/* The owner: the name that the client asks for, "" when there is none. */
+/* The owner: returns the name that the client asks for, "" when there is none.
+ */
 static inline const char *
 inspect_name(const struct session *session)
 {
@@ -81,8 +81,8 @@ inspect_name(const struct session *session)
 	return p && p->name_len > 0 ? (const char *)p->name : "";
 }
 
-/* The owner: the client, which is what a PROXY header says, or who has
- * connected. */
+/* The owner: returns the address of the client, from the PROXY header if there
+ * was one, else of the connection. */
 static inline const struct endpoint *
 session_client(const struct session *session)
 {
@@ -91,7 +91,8 @@ session_client(const struct session *session)
 	return p && p->proxied ? &p->source : &session->client;
 }
 
-/* The owner: the proxy that has named another client; NULL: none. */
+/* The owner: returns the address of the proxy that has named the client, or
+ * NULL. */
 static inline const struct endpoint *
 session_peer(const struct session *session)
 {
@@ -99,19 +100,19 @@ session_peer(const struct session *session)
 	                                                   : &session->client;
 }
 
-/* The owner: the address that the client has connected to, likewise; of family
- * 0 when the kernel does not know it any more. */
+/* The owner: returns the address that the client has connected to, from the
+ * PROXY header if there was one; family 0 when it is unknown. */
 void session_destination(
     const struct session *session, struct endpoint *ret_destination);
 
-/* The control thread, of a session that may have ended meanwhile: the client
- * becomes the one that a PROXY header has named, and the peer what the client
- * was; of family 0 if none has.  inspection may be NULL. */
+/* Control thread, for a session that may end meanwhile: if a PROXY header has
+ * named the client, moves *client to *ret_peer and sets *client to the named
+ * one; else *ret_peer has family 0.  inspection may be NULL. */
 void inspect_read_client(const struct inspection *inspection,
     struct endpoint *client, struct endpoint *ret_peer);
 
-/* The control thread, of a session that may have ended meanwhile: see
- * session_facts.h.  inspection may be NULL. */
+/* Control thread, for a session that may end meanwhile: reads the name, "" when
+ * there is none.  inspection may be NULL. */
 void inspect_read_name(
     const struct inspection *inspection, char ret_name[TLS_NAME_MAX + 1]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the steps of a inspection share: the order of them (inspect.c), the
- * PROXY header (inspect_proxy.c).
+ * Functions shared by the inspection (inspect.c) and its part for the PROXY
+ * header (inspect_proxy.c).
  */
 #ifndef PROXY_INSPECT_INTERNAL_H
 #define PROXY_INSPECT_INTERNAL_H
@@ -9,17 +9,17 @@
 
 #include "proxy/inspect.h"
 
-/* What a look at the client has shown. */
+/* The result of looking at the client's bytes. */
 enum look {
-	LOOK_MORE,  /* it has yet to send something */
-	LOOK_DONE,  /* the step is complete */
-	LOOK_ENDED, /* it will never be: no more bytes will come */
-	LOOK_GONE,  /* and there is nobody who would want an answer */
-	LOOK_LATE,  /* the time is over */
-	LOOK_WRONG, /* what came cannot be */
+	LOOK_MORE,  /* more bytes are needed */
+	LOOK_DONE,  /* the part is complete */
+	LOOK_ENDED, /* more bytes are needed, and the client has sent its FIN */
+	LOOK_GONE,  /* the client has left without sending anything, or reset */
+	LOOK_LATE,  /* timeout_hello has passed */
+	LOOK_WRONG, /* the bytes are not valid */
 };
 
-/* recv from the client, which a signal does not end. */
+/* As recv from the client; repeated after EINTR. */
 ssize_t inspect_receive(
     const struct session *s, uint8_t *data, size_t size, int flags);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Pending data: what a side could not take at once.
  *
- * One read's worth at most, because a direction with pending data does not
- * read: the sender waits, and memory is bounded.  Any thread takes and gives;
- * the memory of those that nobody needs goes back to the system.
+ * At most the bytes of one read, because a direction with pending data does not
+ * read: the sender waits, and memory is bounded.  Any thread may take and give
+ * buffers; the memory of idle buffers goes back to the system.
  */
 #ifndef PROXY_PENDING_H
 #define PROXY_PENDING_H
@@ -13,7 +13,7 @@
 
 #include "base/slab.h"
 
-/* One read at most, and so what one blocked direction may have to keep. */
+/* The size of a read, and so the most that one direction has pending. */
 #define RELAY_BUFFER (64u * 1024)
 
 struct pending {
@@ -25,24 +25,27 @@ struct pending {
 
 struct pending_pool {
 	struct slab slab;
-	uint32_t used; /* that have memory, taken or not */
-	uint32_t idle; /* control thread: not taken, at the last trim */
+	uint32_t used; /* buffers with memory, taken or not */
+	uint32_t
+	    idle; /* of these, not taken at the last trim; control thread */
 };
 
-/* So many are looked at by one trim: some 20 ms, and 256 MiB. */
+/* The most buffers that one trim looks at: some 20 ms, and 256 MiB. */
 #define PENDING_TRIM_MAX 4096u
 
-/* max: at a time, those included that a trim has taken for a moment.
- * 0 or -ENOMEM. */
+/* max: buffers taken at a time, including those that a trim takes for a moment.
+ * Returns 0 or -ENOMEM. */
 int pending_pool_init(struct pending_pool *pool, uint32_t max);
 void pending_pool_fini(struct pending_pool *pool);
 
-/* NULL when memory is short. */
+/* Any thread.  Returns NULL when memory is short. */
 struct pending *pending_take(struct pending_pool *pool);
+
+/* Any thread. */
 void pending_give(struct pending_pool *pool, struct pending *pending);
 
-/* Control thread, about once a second: gives back the memory of as many
- * pending_pool as nobody needed since the last call. */
+/* Control thread, about once a second: gives back the memory of as many buffers
+ * as were idle since the last call. */
 void pending_trim(struct pending_pool *pool);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The data river's common ground: memory for sessions, and what the control
- * thread may do to them.
+ * The state that all threads of the data plane share: memory for sessions,
+ * limits, and the counters of exhaustion.
  */
 #ifndef PROXY_PROXY_H
 #define PROXY_PROXY_H
@@ -16,7 +16,7 @@
 #include "proxy/exhaustion.h"
 #include "proxy/proxy_limits.h"
 
-/* What a pool thread has of its own (pool_thread.local). */
+/* The data of one pool thread (pool_thread.local). */
 struct proxy_thread {
 	struct proxy *proxy;
 	struct closed_ring *closed;
@@ -29,18 +29,18 @@ struct proxy {
 	struct pending_pool pending_pool;
 	struct splice_pool pipes;
 	struct closed_rings closed;
-	struct acceptor *paused; /* those that had to stop accepting, a stack */
-	/* When each session is to be looked at, clock_now_ms, 0: never.  An
+	struct acceptor *paused; /* a stack of those that have paused */
+	/* The deadline of each session, clock_now_ms, 0: none.  An
 	 * array of its own, by the session's index: the reaper reads it from
 	 * end to end, and 100 000 sessions are then 800 KB and not 100 000
 	 * cache misses.  The owner writes, released; it is 0 whenever the slot
 	 * is free.  [P13] */
 	uint64_t *deadlines;
-	/* When the reaper will look at them next, clock_now_ms.  Whoever sets
-	 * a deadline before that calls it.  [P17] */
+	/* When the reaper will look at them next, clock_now_ms.  An owner that
+	 * sets an earlier deadline calls it.  [P17] */
 	uint64_t next_reap_ms CACHE_LINE_ALIGNED;
 	uint32_t called; /* for such a deadline since the last look; relaxed */
-	void (*call_reaper)(void *arg); /* any thread; NULL: nobody reaps */
+	void (*call_reaper)(void *arg); /* any thread; NULL: none */
 	void *call_reaper_arg;
 	/* While lfproxy drains: how long sessions may be idle, and how long if
 	 * they wait for an answer; 0: it does not drain.  Sessions read these,
@@ -51,21 +51,22 @@ struct proxy {
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };
 
-/* sessions: the most there may be at a time.  0 or -errno. */
+/* sessions: the most there may be at a time.  Returns 0 or -errno. */
 int proxy_init(struct proxy *proxy, uint32_t sessions);
 
-/* Before the first session: so many pipes may be used for splicing, with two
- * descriptors each; none unless this is called. */
+/* Before the first session: sets how many pipes may be used for splicing, with
+ * two descriptors each.  The default is none. */
 void proxy_allow_pipes(struct proxy *proxy, uint32_t pipes);
 
-/* Before the first thread: so many sessions that have ended are remembered;
- * none unless this is called. */
+/* Before the first thread: sets how many ended sessions each thread remembers.
+ * The default is none. */
 void proxy_keep_closed(struct proxy *proxy, uint32_t sessions);
 
 /* After the pools have ended. */
 void proxy_fini(struct proxy *proxy);
 
-/* For pool_options, with the proxy as thread_arg: the thread's buffer. */
+/* For pool_options, with the proxy as thread_arg: makes and frees the thread's
+ * struct proxy_thread.  Returns false when memory is short. */
 bool proxy_thread_init(struct pool_thread *self, void *proxy);
 void proxy_thread_fini(struct pool_thread *self);
 
@@ -75,22 +76,21 @@ proxy_thread_of(const struct pool_thread *self)
 	return self->local;
 }
 
-/* Control thread. */
+/* The memory of each kind, filled by the control thread. */
 struct proxy_memory {
 	struct memory_use sessions, inspections, deadlines, pending_pool,
 	    closed;
 };
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);
 
-/* Sessions that exist now.  Any thread. */
+/* Returns how many sessions exist now.  Any thread. */
 static inline uint32_t
 proxy_sessions(const struct proxy *proxy)
 {
 	return slab_used(&proxy->sessions);
 }
 
-/* Control thread, about once a second: gives back memory and pipes that nobody
- * needs. */
+/* Control thread, about once a second: gives back idle memory and pipes. */
 void proxy_trim(struct proxy *proxy);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Limits on the sessions of the whole process, from the file or from the
- * operator: sessions at a time, and new ones in a second.  How the rate is held
- * is said in model/rate_limit.h.
+ * Limits on the sessions of the whole process, from the configuration or the
+ * admin socket: sessions at a time, and new sessions per second.  For the
+ * method see model/rate_limit.h.
  */
 #ifndef PROXY_PROXY_LIMITS_H
 #define PROXY_PROXY_LIMITS_H
@@ -20,7 +20,7 @@ struct proxy_limits {
 	uint64_t due_ns;       /* of the next connection; any thread */
 };
 
-/* The smaller of both rates, 0: there is none. */
+/* Returns the smaller of both rates, 0: no limit. */
 static inline uint32_t
 proxy_limits_rate(const struct proxy_limits *limits)
 {
@@ -30,7 +30,7 @@ proxy_limits_rate(const struct proxy_limits *limits)
 	return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* Whether a connection may be accepted now. */
+/* Returns whether a connection may be accepted now. */
 static inline bool
 proxy_limits_is_due(
     const struct proxy_limits *limits, uint32_t rate, uint64_t now_ns)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * See send_proxy.h.
  *
- * The header is no part of what the client has sent: it is made anew for each
- * server that is tried, and again for the rest of it where a server has not
- * taken it at once, which hardly happens.  So nothing has to be kept but how
- * much of it was written.
+ * The header is made again for each server that is tried, and for the rest of
+ * the header when a server has not taken it at once, which is rare.  So a
+ * session stores only how much of it was written.
  */
 #include "proxy/send_proxy.h"
 

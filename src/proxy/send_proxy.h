@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * The PROXY protocol's header that a server gets before all else (send_proxy).
+ * The PROXY header that a server is sent before the client's bytes
+ * (send_proxy).
  */
 #ifndef PROXY_SEND_PROXY_H
 #define PROXY_SEND_PROXY_H
 
 #include "proxy/session.h"
 
-/* The owner, in CONNECTING, with a server that has accepted: what it is sent
- * first.  1: it has got all of it, 0: it will be writable again, or -errno. */
+/* The owner, in CONNECTING, when the server has accepted: sends the header, or
+ * the rest of it.  Returns 1 when all of it is sent, 0 when the server takes no
+ * more for now, or -errno. */
 int send_proxy_header(struct session *session);
 
+/* Returns whether session->server is sent a header. */
 static inline bool
 send_proxy_wanted(const struct session *session)
 {

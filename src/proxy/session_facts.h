@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Sessions as the control thread may see them, and end them, while they run.
  *
- * Nobody is asked and nobody waits.  The owner writes what is marked [P21] in
- * session.h with atomic stores, which cost it nothing; the control thread reads
- * that and then looks whether the session is still the one it began with, as
- * the reader of a seqlock does, with the claim's generation in the place of the
- * sequence number.  Each fact is true of some moment of the look.
+ * The owner writes the fields marked [P21] in session.h with atomic stores,
+ * which cost it nothing.  The control thread reads them without waiting, and
+ * then checks that the slot still has the same session, as the reader of a
+ * seqlock does, with the claim's generation as the sequence number.  Each fact
+ * was true at some moment during the read.
  */
 #ifndef PROXY_SESSION_FACTS_H
 #define PROXY_SESSION_FACTS_H
@@ -14,8 +14,8 @@
 #include "proxy/session.h"
 
 struct session_facts {
-	/* The same for as long as the session lasts, and no other session's
-	 * for an hour; never 0. */
+	/* Constant during the session, and not used by another session for an
+	 * hour; never 0. */
 	uint64_t id;
 	uint32_t generation; /* of its claim */
 	enum session_state state;
@@ -24,7 +24,7 @@ struct session_facts {
 	const struct backend *backend; /* NULL: not known so far */
 	const struct server *server;   /* NULL: none so far */
 	struct endpoint client;
-	struct endpoint peer; /* who has named the client; family 0: nobody */
+	struct endpoint peer; /* the proxy that named the client, or family 0 */
 	char sni[TLS_NAME_MAX + 1]; /* "": none, or not known so far */
 	uint64_t accepted_ms, accepted_wall_us;
 	uint64_t deadline_ms; /* clock_now_ms */
@@ -33,26 +33,30 @@ struct session_facts {
 	uint64_t received[2];
 };
 
-/* A session's id, of its index in the slab and when it was accepted. */
+/* Returns a session's id, made of its index in the slab and the time when it
+ * was accepted. */
 uint64_t session_id(uint32_t index, uint64_t accepted_wall_us);
 
-/* Control thread, index < slab_made of the sessions.  False: there is none. */
+/* Control thread, index < slab_made of the sessions: reads the session of that
+ * slot.  Returns false when the slot is free. */
 bool session_facts_read(
     const struct proxy *proxy, uint32_t index, struct session_facts *ret_facts);
 
-/* The same by its id. */
+/* Control thread: reads the session with that id.  Returns false when it has
+ * ended. */
 bool session_facts_find(
     const struct proxy *proxy, uint64_t id, struct session_facts *ret_facts);
 
-/* Control thread: tells it to end.  False: it has ended by itself. */
+/* Control thread: has the session end.  Returns false when it has ended by
+ * itself. */
 bool session_facts_kill(struct proxy *proxy, const struct session_facts *facts);
 
-/* Control thread: NOTE_DRAIN or NOTE_LEVEL.  False: it has ended, or has gone
- * on to another server. */
+/* Control thread: leaves NOTE_DRAIN or NOTE_LEVEL with the session.  Returns
+ * false when it has ended or has another server by now. */
 bool session_facts_tell(
     struct proxy *proxy, const struct session_facts *facts, uint32_t note);
 
-/* "CONNECTING" and so on. */
+/* Returns the name of the state as in enum session_state, "CONNECTING". */
 const char *session_state_name(enum session_state state);
 
 #endif

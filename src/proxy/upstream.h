@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * The socket towards a server: where it comes from, with which options.
+ * The socket to a server: its source address, its options, its connect.
  */
 #ifndef PROXY_UPSTREAM_H
 #define PROXY_UPSTREAM_H
 
 #include "proxy/session.h"
 
-/* The owner: starts a connect to session->server, from the source and with the
- * options that the configuration gives.  The descriptor, or -errno;
- * -EADDRNOTAVAIL when no port is left. */
+/* The owner: starts a connect to session->server, with the source and the
+ * options of the configuration.  Returns the descriptor, or -errno;
+ * -EADDRNOTAVAIL when no source port is left. */
 int upstream_connect(struct session *session, bool *ret_connected);
 
-/* The owner, after the descriptor was closed, and before session->server
- * changes. */
+/* The owner, after the descriptor was closed and before session->server
+ * changes: gives the source port back. */
 void upstream_closed(struct session *session);
 
 #endif
