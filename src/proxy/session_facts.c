@@ -94,7 +94,7 @@ session_facts_kill(struct proxy *proxy, const struct session_facts *facts)
 }
 
 /* The generation is that under which the server was read: who exchanges the
- * server moves it on, and drops such a note (connect.c). */
+ * server moves it on, and drops such a note (choose.c). */
 bool
 session_facts_tell(
     struct proxy *proxy, const struct session_facts *facts, uint32_t note)
