@@ -25,7 +25,7 @@ name_at(const struct lineup *lineup, uint32_t place)
 }
 
 static int
-compare_names(const void *a, const void *b)
+compare_walks(const void *a, const void *b)
 {
 	const struct walk *x = a, *y = b;
 
@@ -50,7 +50,7 @@ list_walks(const struct lineup *lineup)
 		        1,
 		    .name = name};
 	}
-	qsort(walks, lineup->servers_n, sizeof(*walks), compare_names);
+	qsort(walks, lineup->servers_n, sizeof(*walks), compare_walks);
 	return walks;
 }
 
@@ -72,7 +72,8 @@ take_cell(struct maglev *table, uint8_t *taken, struct walk *walk)
 }
 
 static void
-fill(struct maglev *table, struct walk *walks, const struct lineup *lineup)
+fill_cells(
+    struct maglev *table, struct walk *walks, const struct lineup *lineup)
 {
 	uint8_t map[MAGLEV_CELLS / 8 + 1] = {0};
 	uint32_t heaviest = 0, taken = 0;
@@ -141,7 +142,7 @@ maglev_new(const struct lineup *lineup)
 		free(table);
 		return NULL;
 	}
-	fill(table, walks, lineup);
+	fill_cells(table, walks, lineup);
 	note_seats(table, lineup);
 	table->made_ms = lineup->made_ms;
 	table->refs = 1;
@@ -164,7 +165,7 @@ maglev_unref(struct maglev *table)
 }
 
 static const char *
-name_of(const struct maglev *table, uint32_t seat)
+seat_name(const struct maglev *table, uint32_t seat)
 {
 	return table->names + table->seats[seat].name;
 }
@@ -176,7 +177,7 @@ maglev_is_of(const struct maglev *table, const struct lineup *lineup)
 		return false;
 	for (uint32_t i = 0; i < table->seats_n; i++)
 		if (table->seats[i].weight != lineup->weights[i] ||
-		    strcmp(name_of(table, i), name_at(lineup, i)) != 0)
+		    strcmp(seat_name(table, i), name_at(lineup, i)) != 0)
 			return false;
 	return true;
 }
@@ -192,7 +193,7 @@ find_seat(
 	    id <= lineup->places_n ? lineup->places[id - 1] : PLACE_NONE;
 
 	if (place == PLACE_NONE ||
-	    strcmp(name_of(table, seat), name_at(lineup, place)) != 0)
+	    strcmp(seat_name(table, seat), name_at(lineup, place)) != 0)
 		return PLACE_NONE;
 	return place;
 }
@@ -220,5 +221,5 @@ maglev_find_seats(const struct maglev *table, const struct lineup *lineup,
 const char *
 maglev_name(const struct maglev *table, uint32_t cell)
 {
-	return name_of(table, table->cells[cell]);
+	return seat_name(table, table->cells[cell]);
 }

@@ -69,6 +69,8 @@ struct backend {
  * NULL when memory is short. */
 struct backend *backend_new(const struct backend_spec *spec,
     struct model *model, const struct backend *before);
+
+/* NULL is allowed. */
 void backend_free(struct backend *backend);
 
 /* Makes and publishes a lineup, and adds the events that follow from it.  Runs
@@ -145,6 +147,8 @@ uint32_t backend_retries_limit(const struct backend *backend);
  * retry_budget percent of the backend's sessions may be retries, at least
  * retry_budget_min.  The caller ends a retry that has begun.  Any thread. */
 bool backend_begin_retry(struct backend *backend);
+
+/* Ends a retry.  Any thread. */
 void backend_end_retry(struct backend *backend);
 
 #endif

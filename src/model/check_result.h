@@ -29,6 +29,7 @@ enum check_status {
 	CHECK_STATUSES
 };
 
+/* Whether the status is that of a check that passed. */
 bool check_status_passed(enum check_status status);
 
 /* "L4OK" and so on, "" for NONE. */

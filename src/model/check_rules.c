@@ -8,7 +8,7 @@
 /* Returns the address of a check or agent: the server's own option, else its
  * backend's, else the address of sessions. */
 static struct addr
-place_of(const struct server_spec *server, const struct addr *own,
+check_place(const struct server_spec *server, const struct addr *own,
     const struct addr *common, unsigned own_port, unsigned common_port)
 {
 	struct addr addr = own->sa.sa_family != AF_UNSPEC      ? *own
@@ -54,7 +54,7 @@ check_rules_of(
 	return (struct check_rules){
 	    .on = common->kind != CHECK_OFF && own->on != SWITCH_OFF &&
 	          !server->track,
-	    .addr = place_of(
+	    .addr = check_place(
 	        server, &own->addr, &common->addr, own->port, common->port),
 	    .interval_ms = EITHER(interval_ms),
 	    .fast_interval_ms = EITHER(fast_interval_ms),
@@ -79,7 +79,7 @@ agent_rules_of(
 
 	return (struct agent_rules){
 	    .on = on && !server->track,
-	    .addr = place_of(
+	    .addr = check_place(
 	        server, &own->addr, &common->addr, own->port, common->port),
 	    .interval_ms = EITHER(interval_ms),
 	    .timeout_ms = EITHER(timeout_ms),

@@ -32,6 +32,7 @@ struct agent_rules {
 	const struct pattern *send; /* the spec's; n is 0: nothing */
 };
 
+/* Return the rules of a server: its own options, else its backend's. */
 struct check_rules check_rules_of(
     const struct backend_spec *backend, const struct server_spec *server);
 struct agent_rules agent_rules_of(

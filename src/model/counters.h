@@ -57,6 +57,8 @@ unsigned counters_stripes(void);
 
 /* Returns NULL when memory is short. */
 struct counters *counters_new(void);
+
+/* NULL is allowed. */
 void counters_free(struct counters *counters);
 
 /* thread: the index of the calling thread; does not wait, relaxed order. */

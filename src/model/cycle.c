@@ -11,7 +11,7 @@
 #define DIGIT_BITS 8
 #define DIGITS     (64 / DIGIT_BITS)
 
-/* What is sorted: by weight, the greatest first, then by credit, the greatest
+/* The sort order: by weight, the greatest first, then by credit, the greatest
  * first, then by member. */
 struct entry {
 	uint64_t key;
@@ -79,7 +79,7 @@ sort_by_digit(
 	return true;
 }
 
-/* Where the sorted entries are: in either array. */
+/* Returns the array that holds the sorted entries. */
 static const struct entry *
 sort_entries(struct entry *a, struct entry *b, size_t n)
 {
@@ -145,14 +145,14 @@ group_weight(const struct cycle_group *group)
 	return (uint64_t)group->n * group->weight;
 }
 
-/* Of groups in a row. */
+/* The sum over groups in a row. */
 struct sum {
 	uint64_t weight;
 	int64_t credit;
 };
 
-/* Where to cut the groups from first on, n of them, so that the parts are of
- * about equal weight: how many are on the left. */
+/* Returns where to cut the groups from first on, n of them, so that the parts
+ * are of about equal weight: how many are on the left. */
 static uint32_t
 find_cut(const struct cycle *c, uint32_t first, uint32_t n, uint64_t weight)
 {
@@ -320,7 +320,7 @@ cycle_credits(const struct cycle *cycle, uint64_t taken, int64_t *ret_credits)
 	}
 }
 
-/* Which of a node's turns is turn `at` of its child. */
+/* Returns which of a node's turns is turn `at` of its child. */
 static uint64_t
 turn_of_parent(const struct cycle_node *node, bool right, uint64_t at)
 {

@@ -124,7 +124,7 @@ draw(const struct backend *b, struct choice choice, uint32_t *counts)
 }
 
 static size_t
-index_of(const struct explanation *e, uint32_t place)
+explained_index(const struct explanation *e, uint32_t place)
 {
 	for (size_t i = 0; i < e->servers_n; i++)
 		if (e->servers[i].place == place)
@@ -167,7 +167,7 @@ explain_choice(
 		if (e->measure)
 			l->ops->score(l, scores);
 		e->random = l->ops->random && lineup_open_n(l) > 1;
-		e->chosen = e->random ? SERVER_NONE : index_of(e, place);
+		e->chosen = e->random ? SERVER_NONE : explained_index(e, place);
 		if (e->random)
 			e->draws = draw(b, *choice, counts);
 		fill_in(e, scores, e->random ? counts : NULL);

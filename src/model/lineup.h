@@ -65,6 +65,7 @@ struct lineup {
  * Returns NULL when memory is short. */
 struct lineup *lineup_new(const struct backend *backend, uint64_t now_ms);
 
+/* Frees a lineup that no thread reads any more.  NULL is allowed. */
 void lineup_free(void *lineup);
 
 /* While the lineup is made: the next one is due at this time, at the latest. */

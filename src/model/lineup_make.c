@@ -90,7 +90,7 @@ lineup_alloc(struct lineup *l, const struct backend *backend)
 }
 
 static void
-add_server(struct lineup *l, struct server *s)
+lineup_add_server(struct lineup *l, struct server *s)
 {
 	l->places[s->id - 1] = l->servers_n;
 	l->weights[l->servers_n] = server_weight(s);
@@ -118,7 +118,7 @@ add_servers(struct lineup *l, const struct backend *backend)
 		if (group_of(s) != serves ||
 		    !(l->panic ? server_is_wanted(s) : server_is_usable(s)))
 			continue;
-		add_server(l, s);
+		lineup_add_server(l, s);
 		if (serves == GROUP_BACKUP && !l->panic &&
 		    spec->all_backups == BACKUPS_FIRST)
 			return;

@@ -80,6 +80,9 @@ struct model *model_new(
  * (removed.h).  The caller then publishes the frontends, and retires `before`.
  */
 void model_publish(struct model *model, const struct model *before);
+
+/* Makes the model RETIRED: model_reclaim frees it when its sessions have ended.
+ */
 void model_retire(struct model *model);
 
 /* Frees RETIRED models whose sessions have ended.  Called now and then. Returns

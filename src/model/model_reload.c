@@ -8,7 +8,7 @@
 
 /* Settles either the servers that track others, or all other servers. */
 static void
-settle(struct model *model, bool trackers)
+settle_servers(struct model *model, bool trackers)
 {
 	for (size_t i = 0; i < model->spec->backends_n; i++) {
 		struct backend *b = model->backends[i];
@@ -23,8 +23,8 @@ void
 model_publish(struct model *model, const struct model *before)
 {
 	model->present = true;
-	settle(model, false);
-	settle(model, true);
+	settle_servers(model, false);
+	settle_servers(model, true);
 	for (size_t i = 0; i < model->spec->backends_n; i++) {
 		struct backend *b = model->backends[i];
 

@@ -78,6 +78,8 @@ struct queue {
 
 /* Runs on the control thread. */
 void queue_init(struct queue *queue);
+
+/* No session may wait. */
 void queue_fini(struct queue *queue);
 
 enum wait_answer {

@@ -67,7 +67,7 @@ was_at(const struct removed_server *r, const struct server_spec *spec)
 /* When memory is short the server is not noted, and its sessions have no limit.
  */
 static void
-remember(struct model *model, const struct server *server)
+removed_add(struct model *model, const struct server *server)
 {
 	const struct backend *b = server->backend;
 	struct removed_server *r = calloc(1, sizeof(*r));
@@ -92,7 +92,7 @@ remember(struct model *model, const struct server *server)
 }
 
 static void
-forget(struct removed_server **link)
+removed_drop(struct removed_server **link)
 {
 	struct removed_server *r = *link;
 
@@ -108,7 +108,7 @@ removed_revive(struct model *model)
 
 	while (*link)
 		if (model_has_state(model, (*link)->state))
-			forget(link);
+			removed_drop(link);
 		else
 			link = &(*link)->next;
 }
@@ -123,7 +123,7 @@ removed_note(struct model *model, const struct model *before)
 
 		for (size_t j = 0; j < old->spec->servers_n; j++)
 			if (!now || !has_state(now, old->servers[j]->state))
-				remember(model, old->servers[j]);
+				removed_add(model, old->servers[j]);
 	}
 }
 
@@ -165,7 +165,7 @@ note_gone(struct removed_server *r)
 /* Notes that the time of the server's sessions is over.  Returns whether it is.
  */
 static bool
-expire(const struct removed_server *r, uint64_t now_ms)
+removed_expire(const struct removed_server *r, uint64_t now_ms)
 {
 	struct server_state *s = r->state;
 	unsigned n = atomic_load_relaxed(&s->sessions.now);
@@ -194,7 +194,7 @@ removed_watch(struct model *present, uint64_t now_ms)
 		struct removed_server *r = *link;
 
 		if (atomic_load_relaxed(&r->state->sessions.now) > 0) {
-			expired |= expire(r, now_ms);
+			expired |= removed_expire(r, now_ms);
 			link = &r->next;
 			continue;
 		}
@@ -202,7 +202,7 @@ removed_watch(struct model *present, uint64_t now_ms)
 		if (may_be_chosen(present->state, r->state))
 			link = &r->next;
 		else
-			forget(link);
+			removed_drop(link);
 	}
 	return expired;
 }
@@ -223,5 +223,5 @@ void
 removed_free_all(struct model_state *state)
 {
 	while (state->removed)
-		forget(&state->removed);
+		removed_drop(&state->removed);
 }

@@ -88,7 +88,7 @@ struct server_state {
 	bool deleted; /* by the operator: the next of its name is another one */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
 	bool moved;           /* it got another address since the last lineup */
-	/* Its credits in roundrobin as of the last lineup that had it, for new
+	/* The credits in roundrobin as of the last lineup that had it, for new
 	 * sessions and for retries: see model/cycle.h. */
 	int64_t credits[2];
 	struct check_result last; /* check */
@@ -173,6 +173,8 @@ struct server {
  * its agent paused.  Returns NULL when memory is short. */
 struct server *server_new(const struct server_spec *spec,
     struct backend *backend, struct server_state *state, unsigned id);
+
+/* NULL is allowed. */
 void server_free(struct server *server);
 
 /* The control thread counts references; the last unref frees the state. */
@@ -245,9 +247,9 @@ server_lacks_address(const struct server *server)
  * short. Runs on the control thread. */
 bool server_resolve(struct server *server, const struct addr *addr);
 
-/* As server_resolve, before the server has sessions: at the start, or in a
- * PREPARED model.  The server does not count as coming up, so it has no slow
- * start. */
+/* Does what server_resolve does, before the server has sessions: at the start,
+ * or in a PREPARED model.  The server does not count as coming up, so it has no
+ * slow start. */
 bool server_resolve_first(struct server *server, const struct addr *addr);
 
 /* Returns the address as text, or the name while it is not resolved. */
@@ -309,7 +311,7 @@ enum server_admin server_admin_of(const struct server *server);
 /* Returns its own administrative state: the latest setting of the operator or
  * the agent, if the file has not changed since, else the file's. */
 enum server_admin server_own_admin(const struct server *server);
-/* As server_own_admin, without the agent's setting. */
+/* Returns its own administrative state without the agent's setting. */
 enum server_admin server_ordered_admin(const struct server *server);
 
 /* Returns "ready", "drain" or "maint". */

@@ -220,7 +220,7 @@ operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 
 /* Makes a pattern of the text's bytes; the text has no syntax. */
 static bool
-bytes_of(const char *text, struct pattern *ret_pattern)
+pattern_of_bytes(const char *text, struct pattern *ret_pattern)
 {
 	size_t n = strlen(text);
 	char *hex = malloc(sizeof("hex") + 3 * n);
@@ -243,7 +243,7 @@ operator_set_agent_send(struct server *server, const char *text)
 	struct server_overrides *o = &server->state->overrides;
 	struct pattern send;
 
-	if (!bytes_of(text, &send))
+	if (!pattern_of_bytes(text, &send))
 		return false;
 	pattern_fini(&o->agent_send);
 	o->agent_send = send;

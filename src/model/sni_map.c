@@ -26,7 +26,7 @@ sni_names_next(const char **position, size_t *ret_len)
 }
 
 static size_t
-count_names(const struct frontend_spec *spec)
+sni_names_count(const struct frontend_spec *spec)
 {
 	size_t n = 0, len;
 
@@ -53,7 +53,7 @@ cell_of(const struct sni_map *map, const char *name, size_t len, bool wild)
 }
 
 static void
-add(struct sni_map *map, struct sni_entry entry, size_t len)
+sni_map_add(struct sni_map *map, struct sni_entry entry, size_t len)
 {
 	entry.wild = entry.name[0] == '*';
 	if (entry.wild) {
@@ -68,7 +68,7 @@ add(struct sni_map *map, struct sni_entry entry, size_t len)
 struct sni_map *
 sni_map_new(const struct frontend_spec *spec, const uint16_t *routes)
 {
-	size_t names = count_names(spec), cells = 2, len;
+	size_t names = sni_names_count(spec), cells = 2, len;
 	struct sni_map *map;
 
 	while (cells < 2 * names)
@@ -81,7 +81,7 @@ sni_map_new(const struct frontend_spec *spec, const uint16_t *routes)
 		const char *at = spec->sni[i].names, *name;
 
 		while ((name = sni_names_next(&at, &len)))
-			add(map,
+			sni_map_add(map,
 			    (struct sni_entry){.name = name,
 			        .rule = (uint32_t)i,
 			        .route = routes[i]},
@@ -91,7 +91,7 @@ sni_map_new(const struct frontend_spec *spec, const uint16_t *routes)
 }
 
 static const struct sni_entry *
-look(const struct sni_map *map, const char *name, size_t len, bool wild)
+sni_map_look(const struct sni_map *map, const char *name, size_t len, bool wild)
 {
 	const struct sni_entry *e = &map->cells[cell_of(map, name, len, wild)];
 
@@ -102,12 +102,12 @@ const struct sni_entry *
 sni_map_find(const struct sni_map *map, const char *name, size_t len)
 {
 	const char *end = name + len, *dot;
-	const struct sni_entry *e = look(map, name, len, false);
+	const struct sni_entry *e = sni_map_look(map, name, len, false);
 
 	while (!e && map->has_wild &&
 	       (dot = memchr(name, '.', (size_t)(end - name)))) {
 		name = dot + 1;
-		e = look(map, name, (size_t)(end - name), true);
+		e = sni_map_look(map, name, (size_t)(end - name), true);
 	}
 	return e;
 }

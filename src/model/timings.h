@@ -36,6 +36,8 @@ struct timings;
 
 /* Takes some 5 KiB for each stripe.  Returns NULL when memory is short. */
 struct timings *timings_new(void);
+
+/* NULL is allowed. */
 void timings_free(struct timings *timings);
 
 /* Any thread, of that index; does not wait, relaxed order. */
