@@ -11,7 +11,7 @@
 #include "base/printable.h"
 
 static void
-copy(char *to, size_t size, const char *text)
+copy_printable(char *to, size_t size, const char *text)
 {
 	printable_copy(to, size, text ? text : "", '?');
 }
@@ -36,9 +36,9 @@ audit_note(struct audit *audit, const struct peer *who, const char *what,
 	change->id = ++audit->n;
 	change->wall_ms = wall_ms();
 	peer_text(who, change->who);
-	copy(change->what, sizeof(change->what), what);
-	copy(change->before, sizeof(change->before), before);
-	copy(change->after, sizeof(change->after), after);
+	copy_printable(change->what, sizeof(change->what), what);
+	copy_printable(change->before, sizeof(change->before), before);
+	copy_printable(change->after, sizeof(change->after), after);
 	if (change->before[0] || change->after[0])
 		log_info("admin: %s: %s: %s -> %s", change->who, change->what,
 		    change->before[0] ? change->before : "none",

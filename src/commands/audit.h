@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What was changed through the admin socket: a line of the log for each change,
- * and the last of them for `show changes`.
+ * The audit log of changes made by commands: a log line for each change, and
+ * the latest ones in memory for `show changes`.
  *
  *   lfproxy: admin: root (uid 0, pid 4711): server app/s1 weight: 100 -> 50
  *
- * Memory is bounded: AUDIT_KEPT changes, each cut to fit.  Control thread only.
+ * Memory is bounded: AUDIT_KEPT changes, each cut to fit.   All functions run
+ * on the control thread.
  */
 #ifndef COMMANDS_AUDIT_H
 #define COMMANDS_AUDIT_H
@@ -21,7 +22,7 @@ struct audit_change {
 	uint64_t wall_ms;
 	char who[PEER_TEXT_SIZE];
 	char what[160];
-	/* Both empty: it happened, and there is no value to tell. */
+	/* Values; both are empty for an action. */
 	char before[96], after[96];
 };
 
@@ -30,13 +31,14 @@ struct audit {
 	struct audit_change changes[AUDIT_KEPT];
 };
 
-/* Notes and logs a change.  before and after may be NULL; when they are equal
- * nothing was changed, and nothing is noted.  What is not printable
- * in an operator's words becomes question marks. */
+/* Records and logs a change.  before and after may be NULL; if they are equal,
+ * nothing was changed and nothing is recorded.  Unprintable bytes become
+ * question marks. */
 void audit_note(struct audit *audit, const struct peer *who, const char *what,
     const char *before, const char *after);
 
-/* The change with that id, NULL when it is gone or has not happened. */
+/* Returns the change with that id, NULL if it is no longer kept or does not
+ * exist. */
 const struct audit_change *audit_at(const struct audit *audit, uint64_t id);
 
 #endif

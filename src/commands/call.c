@@ -260,7 +260,7 @@ call_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
 	return *ret_pool || err_as_sentence(call->err);
 }
 
-/* That of the first so many bytes. */
+/* Looks up the backend whose name is the first len bytes. */
 static struct backend *
 backend_named(const struct model *m, const char *name, size_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One call of a command: what the command gets, and how it reads arguments,
- * answers, and reports changes.
+ * The call of a command: its environment, and functions by which commands read
+ * arguments, answer, and record changes.
  *
  *	bool
  *	run_set_weight(struct call *call)

@@ -9,7 +9,7 @@
 
 #include "commands/setting.h"
 
-/* Who checks the arguments, see commands.h. */
+/* Checks of arguments, see commands.h. */
 enum command_args { ARGS_USAGE, ARGS_OWN };
 
 /* A row of COMMANDS_TABLE. */
@@ -26,17 +26,19 @@ struct command {
 extern const struct command commands[];
 extern const size_t commands_n;
 
-/* Ends the first command of a line at its `;` and returns where the next one
- * starts, NULL when there is none.  Backslashes are kept. */
+/* Ends the first command of a line at its `;`.  Returns the start of the next
+ * one, or NULL.  Keeps backslashes. */
 char *command_split(char *line);
 
-/* Runs one command, whose text is cut up in place.  The answer goes to out
- * without the empty line that ends it.  What is left of it, or NULL: the
- * caller calls more until it is false, and then free. */
+/* Runs one command, cutting its text into words in place.  Writes the answer to
+ * out, without the empty line that ends it.  Returns the remaining parts of a
+ * long answer, or NULL: the caller calls more until it returns false, and then
+ * free. */
 struct answer_rest *command_run(const struct command_env *env,
     struct command_mode *mode, char *text, FILE *out);
 
-/* `lfproxy --list-commands`: level, usage and help of each, tab between. */
+/* Writes the output of `lfproxy --list-commands`: level, usage and help of each
+ * command, separated by tabs. */
 void admin_list_commands(FILE *out);
 
 #endif

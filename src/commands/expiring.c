@@ -29,7 +29,7 @@ struct waiting {
 	char former[SETTING_VALUE_SIZE];
 	uint64_t reloads;
 	struct peer who;
-	bool is_changed; /* by a command for good, of changed_by */
+	bool is_changed; /* overruled by a command of changed_by */
 	struct peer changed_by;
 };
 
@@ -63,7 +63,7 @@ expiring_fini(struct expiring *expiring)
 }
 
 static struct waiting *
-find(struct expiring *expiring, const char *subject)
+find_change(struct expiring *expiring, const char *subject)
 {
 	list_for_each (node, &expiring->changes)
 		if (strcmp(waiting_at(node)->setting.subject, subject) == 0)
@@ -71,12 +71,12 @@ find(struct expiring *expiring, const char *subject)
 	return NULL;
 }
 
-/* -- when the time is over -- */
+/* -- expiry -- */
 
-/* For `show events`.  The log has the audit's line of the same, unless there is
- * an error. */
+/* Adds an event.  Logs errors only: otherwise the audit has logged the change.
+ */
 static void
-tell(struct waiting *c, enum log_level level, const char *what)
+report_expiry(struct waiting *c, enum log_level level, const char *what)
 {
 	const struct setting *u = &c->setting;
 	char after[TEXT_DURATION_SIZE];
@@ -89,15 +89,16 @@ tell(struct waiting *c, enum log_level level, const char *what)
 	    text_duration(c->for_ms, after), what);
 }
 
-/* Audited as well, though nothing changes: who ordered it expects a change. */
+/* Audits the end of the change, too: the user who made it expects the former
+ * value to be back. */
 static void
-leave(struct waiting *c, const char *value, const char *why)
+report_kept(struct waiting *c, const char *value, const char *why)
 {
-	char text[sizeof(c->setting.subject) + 64];
-	char told[SETTING_VALUE_SIZE + 128];
+	char outcome[sizeof(c->setting.subject) + 64];
+	char text[SETTING_VALUE_SIZE + 128];
 
-	snprintf(told, sizeof(told), "it stays %s: %s", value, why);
-	tell(c, LOG_LEVEL_INFO, told);
+	snprintf(outcome, sizeof(outcome), "it stays %s: %s", value, why);
+	report_expiry(c, LOG_LEVEL_INFO, outcome);
 	snprintf(text, sizeof(text), "expired: %s stays %.40s: %s",
 	    c->setting.subject, value, why);
 	audit_note(c->expiring->env->audit, &c->who, text, NULL, NULL);
@@ -126,7 +127,7 @@ replay_init(struct replay *r, const struct waiting *c, const char *value)
 }
 
 static bool
-restore(struct waiting *c, struct err *err)
+set_former(struct waiting *c, struct err *err)
 {
 	char *answer = NULL;
 	struct replay r;
@@ -146,31 +147,31 @@ restore(struct waiting *c, struct err *err)
 }
 
 static void
-put_back(struct waiting *c)
+undo_change(struct waiting *c)
 {
-	char told[2 * SETTING_VALUE_SIZE + 600];
+	char outcome[2 * SETTING_VALUE_SIZE + 600];
 	struct err err;
 	bool ok;
 
 	/* The audit's line of the change is the only one in the log. */
 	events_skip_next(true);
-	ok = restore(c, &err);
+	ok = set_former(c, &err);
 	events_skip_next(false);
 	if (ok) {
-		snprintf(told, sizeof(told), "%s -> %s", c->setting.value,
+		snprintf(outcome, sizeof(outcome), "%s -> %s", c->setting.value,
 		    c->former);
-		tell(c, LOG_LEVEL_INFO, told);
+		report_expiry(c, LOG_LEVEL_INFO, outcome);
 		return;
 	}
-	snprintf(told, sizeof(told),
+	snprintf(outcome, sizeof(outcome),
 	    "it stays %s, because %s cannot be set again: %s", c->setting.value,
 	    c->former, err.text);
-	tell(c, LOG_LEVEL_ERROR, told);
+	report_expiry(c, LOG_LEVEL_ERROR, outcome);
 }
 
 /* Reads the present value.  Returns false if the setting no longer exists. */
 static bool
-look(const struct waiting *c, struct setting *ret_now)
+read_setting(const struct waiting *c, struct setting *ret_now)
 {
 	struct replay r;
 
@@ -179,28 +180,30 @@ look(const struct waiting *c, struct setting *ret_now)
 	return c->command->setting.describe(&r.call, ret_now) == SETTING_KNOWN;
 }
 
-/* The file's value is in force since it has changed; and what a reload sets may
- * be what was set here. */
+/* Sets the former value again, unless another value has been set since.  After
+ * a reload that has changed the file's value, or that resets the setting, equal
+ * values do not tell whether it was set here, so the file's value stays. */
 static void
-expire(struct waiting *c)
+expire_change(struct waiting *c)
 {
 	const struct setting *then = &c->setting;
 	struct setting now;
 
-	if (!look(c, &now))
-		leave(c, then->value, "it no longer exists");
+	if (!read_setting(c, &now))
+		report_kept(c, then->value, "it no longer exists");
 	else if (c->is_changed)
-		leave(c, now.value, "it was changed meanwhile");
+		report_kept(c, now.value, "it was changed meanwhile");
 	else if (then->reload_resets &&
 	         c->reloads != control_reloads(c->expiring->env->control))
-		leave(c, now.value, "a reload has set what the file says");
+		report_kept(
+		    c, now.value, "a reload has set what the file says");
 	else if (strcmp(now.configured, then->configured) != 0 &&
 	         strcmp(now.value, now.configured) == 0)
-		leave(c, now.value, "the file says so since then");
+		report_kept(c, now.value, "the file says so since then");
 	else if (strcmp(now.value, then->value) != 0)
-		leave(c, now.value, "it was changed meanwhile");
+		report_kept(c, now.value, "it was changed meanwhile");
 	else
-		put_back(c);
+		undo_change(c);
 }
 
 static void
@@ -209,11 +212,11 @@ on_task(struct timed_task *task, uint64_t now_ms)
 	struct waiting *c = container_of(task, struct waiting, task);
 
 	(void)now_ms;
-	expire(c);
+	expire_change(c);
 	free_waiting(c);
 }
 
-/* -- around a command -- */
+/* -- before and after a command -- */
 
 static size_t
 words_in(char **words)
@@ -225,9 +228,9 @@ words_in(char **words)
 	return n;
 }
 
-/* Of one that cannot end so: those that it cannot do without. */
+/* Returns the number of arguments that the usage requires. */
 static size_t
-usage_args(const struct command *command)
+required_args(const struct command *command)
 {
 	size_t n = 0;
 
@@ -236,7 +239,7 @@ usage_args(const struct command *command)
 	return n;
 }
 
-/* Those that look have options of their own, and may have such a name. */
+/* Commands that only show take names, and one may be `for`. */
 static bool
 may_change(const struct command *command)
 {
@@ -244,7 +247,7 @@ may_change(const struct command *command)
 	       strncmp(command->words, "show ", 5) != 0;
 }
 
-/* Takes it off the arguments; without it *ret_ms is 0. */
+/* Removes `for DURATION` from the arguments; *ret_ms is 0 without it. */
 static bool
 take_duration(
     struct call *call, const struct command *command, uint64_t *ret_ms)
@@ -258,10 +261,10 @@ take_duration(
 		    "'for' needs a duration, as in 'for 10m' (units are ms, s, "
 		    "m, h, d).");
 	if (!may_change(command) ||
-	    n < (own > 0 ? own : usage_args(command)) + 2 ||
+	    n < (own > 0 ? own : required_args(command)) + 2 ||
 	    strcmp(call->args[n - 2], "for") != 0)
 		return true;
-	/* It is refused for itself, whatever the duration. */
+	/* The command takes no `for`, so the duration does not matter. */
 	if (own == 0)
 		*ret_ms = EXPIRING_MIN_MS;
 	else if (!text_parse_duration(call->args[n - 1], EXPIRING_MIN_MS,
@@ -306,9 +309,9 @@ expiring_begin(struct expiring *expiring, struct call *call,
 	if (answer == SETTING_UNRESTORABLE)
 		return false;
 	if (b->is_known && expiring->n >= EXPIRING_MAX &&
-	    !find(expiring, b->setting.subject))
+	    !find_change(expiring, b->setting.subject))
 		return err_set(call->err,
-		    "%d changes wait to expire; no more are remembered.",
+		    "%d changes are waiting to expire, which is the limit.",
 		    EXPIRING_MAX);
 	snprintf(b->suffix, sizeof(b->suffix), " for %s",
 	    text_duration(b->for_ms, over));
@@ -343,14 +346,14 @@ take_names(struct waiting *c, char *const *args)
 		    c->names + len, sizeof(c->names) - len, "%s ", args[i]);
 }
 
-/* The former value is that of the one before, if what that had set was still
- * there. */
+/* Keeps the former value of an earlier pending change of the setting if its
+ * value was still in force. */
 static void
-remember(struct expiring *expiring, const struct call *call,
+keep_former(struct expiring *expiring, const struct call *call,
     const struct command *command, const struct setting *before,
     const struct setting *after, uint64_t for_ms)
 {
-	struct waiting *c = find(expiring, before->subject);
+	struct waiting *c = find_change(expiring, before->subject);
 
 	if (!c && strcmp(before->value, after->value) == 0) {
 		call_say(call, SEVERITY_NOTICE,
@@ -364,7 +367,7 @@ remember(struct expiring *expiring, const struct call *call,
 		c = new_waiting(expiring, before->value);
 	if (!c) {
 		call_say(call, SEVERITY_ERR,
-		    "Out of memory: the change will last for good.");
+		    "Out of memory: the change will not expire.");
 		return;
 	}
 	if (strcmp(before->value, after->value) == 0)
@@ -386,7 +389,7 @@ void
 expiring_overrule(
     struct expiring *expiring, const struct call *call, const char *subject)
 {
-	struct waiting *c = expiring ? find(expiring, subject) : NULL;
+	struct waiting *c = expiring ? find_change(expiring, subject) : NULL;
 
 	if (!c)
 		return;
@@ -423,7 +426,7 @@ expiring_end(struct expiring *expiring, struct call *call,
 		    begun->setting.server, begun->setting.of_server);
 	if (begun->for_ms > 0) {
 		if (describe_setting(call, command, &after) == SETTING_KNOWN)
-			remember(expiring, call, command, &begun->setting,
+			keep_former(expiring, call, command, &begun->setting,
 			    &after, begun->for_ms);
 		return;
 	}
@@ -431,7 +434,7 @@ expiring_end(struct expiring *expiring, struct call *call,
 		expiring_overrule(expiring, call, begun->setting.subject);
 }
 
-/* -- what waits -- */
+/* -- pending changes -- */
 
 bool
 expiring_next(const struct expiring *expiring, uint64_t after,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * Changes that last for a time: `set weight app/a 50 for 10m`.
+ * Changes that expire: `set weight app/a 50 for 10m`.
  *
- * Every command goes through here, around its run.  What a change has replaced
- * is put back when its time is over, by the same command (setting.h):
+ * Dispatch calls expiring_begin before each command and expiring_end after it.
+ * When the time is over, the former value is set again, by the functions in the
+ * command's table row (setting.h):
  *
- *   begin: takes `for DURATION` off, and notes the present value
- *     run: the command, which knows nothing of it
- *     end: remembers the former value until then
+ *   begin: removes `for DURATION` from the arguments, reads the present value
+ *     run: the command, without `for`
+ *     end: stores the former value until the change expires
  *
- * - A second `for` of the same thing, by whichever command, sets a new end and
- *   keeps the first one's former value.
- * - What somebody else has set meanwhile, with a command, or an agent, or the
- *   file, stays, and the log says so.  Where the file has another value than
- *   when the time began, that is the one that is put back.
- * - Nothing is remembered over the end of lfproxy; a reload changes nothing
- *   here, for all is by name.
+ * - A second `for` for the same setting, by whichever command, sets a new end
+ *   and keeps the first former value.
+ * - A value that a command, an agent or the file has set in the meantime stays,
+ *   and that is logged.
+ * - Changes are kept by name, so reloads do not matter; the end of lfproxy
+ *   forgets them.
  *
- * Control thread, as all of these.
+ * All functions run on the control thread.
  */
 #ifndef COMMANDS_EXPIRING_H
 #define COMMANDS_EXPIRING_H
@@ -28,10 +28,10 @@
 
 #define EXPIRING_MIN_MS 100
 #define EXPIRING_MAX_MS (365ull * 86400 * 1000)
-/* Changes that wait at a time. */
+/* Changes pending at a time. */
 #define EXPIRING_MAX 4096
 
-/* All changes that wait, the oldest first. */
+/* All pending changes, the oldest first. */
 struct expiring {
 	const struct command_env *env; /* borrowed */
 	struct list changes;
@@ -39,47 +39,53 @@ struct expiring {
 	uint64_t last_id;
 };
 
+/* Begins without changes.  Borrows env. */
 void expiring_init(struct expiring *expiring, const struct command_env *env);
+
+/* Forgets all changes, which stay in force. */
 void expiring_fini(struct expiring *expiring);
 
-/* What begin has found, for end. */
+/* State from begin to end. */
 struct expiring_call {
-	uint64_t for_ms;        /* 0: for good */
+	uint64_t for_ms;        /* 0: no `for` */
 	bool is_known;          /* setting is valid */
 	struct setting setting; /* before the change */
 	char suffix[40];        /* of the audit's line */
 };
 
-/* False with an error, and the command must not be run. */
+/* Returns false with call->err set; then the command must not run. */
 bool expiring_begin(struct expiring *expiring, struct call *call,
     const struct command *command, struct expiring_call *ret_begun);
 
-/* After it was run, with success. */
+/* Must follow the command if it has succeeded. */
 void expiring_end(struct expiring *expiring, struct call *call,
     const struct command *command, const struct expiring_call *begun);
 
-/* The subject, as setting.h has it, was set for good: what waits for it will be
- * left alone.  lasting may be NULL. */
+/* The setting with that subject was changed without `for`: a pending change of
+ * it will not be undone.  expiring may be NULL. */
 void expiring_overrule(
     struct expiring *expiring, const struct call *call, const char *subject);
 
-/* What the subjects begin with, as in `server app/a`, is there no more, and
- * another one of its name is none of theirs.  lasting may be NULL. */
+/* Drops the pending changes whose subjects begin with what was removed, as in
+ * `server app/a`: a new object of that name must not get old values.  expiring
+ * may be NULL. */
 void expiring_forget(struct expiring *expiring, const char *what);
 
-/* One that waits, for `show expiring`. */
+/* A pending change, for `show expiring`. */
 struct expiring_status {
 	uint64_t id, left_ms;
 	const char *subject, *value, *former; /* until the next call */
 	const struct peer *who;
-	const struct peer *changed_by; /* it will be left alone; or NULL */
+	const struct peer *changed_by; /* overruled by this peer; or NULL */
 };
 
-/* The one after that id, 0 for the first; false: there is none. */
+/* Reads the change that follows that id; 0: the first one.  Returns false if
+ * there is none. */
 bool expiring_next(const struct expiring *expiring, uint64_t after,
     struct expiring_status *ret_status);
 
-/* It stays as it was set.  False: there is none of that id. */
+/* Drops the pending change, so that its value stays.  Returns false if there is
+ * none with that id. */
 bool expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Who is at the other end of an admin connection, for rights and for the audit.
+ * The peer of an admin connection, for rights and for the audit.
  */
 #ifndef COMMANDS_PEER_H
 #define COMMANDS_PEER_H
@@ -10,19 +10,19 @@
 #include "net/addr.h"
 
 struct peer {
-	bool known; /* a unix socket: the kernel vouches for pid, uid and gid */
+	bool known; /* on a unix socket: pid, uid and gid are the kernel's */
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
-	char address[ADDR_TEXT_SIZE]; /* TCP: where it comes from */
+	char address[ADDR_TEXT_SIZE]; /* of a TCP peer */
 };
 
-/* From a connected socket. */
+/* Reads the peer of a connected socket. */
 void peer_learn(int fd, struct peer *ret_peer);
 
-/* `root (uid 0, pid 4711)`, `uid 70000, pid 4711`, `127.0.0.1:40000`; returns
- * out.  The name is looked up in /etc/passwd alone: a directory service may
- * take its time, and the control thread has none. */
+/* Writes `root (uid 0, pid 4711)`, `uid 70000, pid 4711`, or
+ * `127.0.0.1:40000`.  Returns out.  Looks up the name in /etc/passwd alone,
+ * since a directory service might block the control thread. */
 #define PEER_TEXT_SIZE 192
 const char *peer_text(const struct peer *peer, char out[PEER_TEXT_SIZE]);
 

@@ -15,13 +15,15 @@
 #include "stats/pool_facts.h"
 #include "base/err.h"
 
-/* Objects; NULL when memory is short. */
+/* Returns the pool as an object, NULL when memory is exhausted. */
 json_t *pool_json(const struct pool_facts *facts);
+
+/* Returns a thread of the pool as an object, NULL when memory is exhausted. */
 json_t *thread_json(const char *pool, const struct thread_status *thread);
 
-/* Writes the value over several lines, none of them empty, and lets go of it.
- * False with err set when memory is short, or has been (not complete); then
- * nothing was written. */
+/* Writes the value on several lines, none of them empty, and takes ownership of
+ * it.  Returns false with err set and nothing written when memory is exhausted,
+ * or if the caller's value is not complete for that reason. */
 bool json_print(json_t *value, bool complete, FILE *out, struct err *err);
 
 #endif

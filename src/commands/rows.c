@@ -67,9 +67,9 @@ row_endpoint(struct row_value *value, const struct endpoint *endpoint)
 	    value, "%s:%u", endpoint_host(endpoint, host), endpoint->port);
 }
 
-/* A value is a part of a line, whatever is in it. */
+/* Replaces what is not printable, so that a value cannot end the line. */
 static void
-put_text(const char *text, FILE *out)
+put_printable(const char *text, FILE *out)
 {
 	while (*text) {
 		size_t len = printable_length(text);
@@ -82,7 +82,7 @@ put_text(const char *text, FILE *out)
 	}
 }
 
-/* Only texts, and what stands for none, differ in the two forms. */
+/* `put` and `none` are what differs between text and JSON. */
 static void
 put_value(const struct row_value *value, const char *none,
     void (*put)(const char *text, FILE *out), FILE *out)
@@ -116,7 +116,7 @@ put_text_row(const struct row_table *table, const void *row, FILE *out)
 		value.kind = ROW_NONE;
 		if (column->read) {
 			column->read(row, &value);
-			put_value(&value, column->none, put_text, out);
+			put_value(&value, column->none, put_printable, out);
 		}
 	}
 	putc('\n', out);

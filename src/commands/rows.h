@@ -31,31 +31,39 @@
 
 enum row_value_kind { ROW_NONE, ROW_TEXT, ROW_NUMBER, ROW_BOOL };
 
-/* ROW_NONE to begin with; the setters below are what readers call. */
+/* The value of a column: ROW_NONE until the reader calls one of the setters
+ * below. */
 struct row_value {
 	enum row_value_kind kind;
 	int64_t number;
-	const char *text; /* space, or what outlives the call */
+	const char *text; /* space, or a string that outlives the call */
 	char space[ROW_SPACE];
 };
 
-/* text is not copied. */
+/* Sets a text, without copying it. */
 void row_text(struct row_value *value, const char *text);
+
+/* Sets a number. */
 void row_number(struct row_value *value, int64_t number);
+
+/* Sets true or false. */
 void row_bool(struct row_value *value, bool yes);
-/* A text that is made up, cut to fit the space. */
+
+/* Sets a formatted text, cut to fit the space. */
 void row_format(struct row_value *value, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The host alone, and with its port, as `show sess` has them. */
+/* Sets the host of the endpoint, as in `show sess`. */
 void row_host(struct row_value *value, const struct endpoint *endpoint);
+
+/* Sets the host and the port of the endpoint, as in `show sess`. */
 void row_endpoint(struct row_value *value, const struct endpoint *endpoint);
 
-/* RFC 3339 in UTC, to the millisecond. */
+/* Sets a time in RFC 3339 form, in UTC, with milliseconds. */
 void row_time(struct row_value *value, uint64_t wall_us);
 
-/* A reader that is one statement, in which the row, a pointer to the type, has
- * a name and the value is v. */
+/* Defines a reader as one statement, in which `name` is the row, a pointer to
+ * the type, and v the value. */
 #define ROW_READ(reader, type, name, statement)                                \
 	static void reader(const void *row, struct row_value *v)               \
 	{                                                                      \
@@ -65,15 +73,15 @@ void row_time(struct row_value *value, uint64_t wall_us);
 	}
 
 struct row_column {
-	const char *before; /* it, in the text; NULL: it is not there */
-	const char *name;   /* in JSON; NULL: it is not there */
-	/* NULL: nothing but what is before it. */
+	const char *before; /* printed before the text; NULL: JSON only */
+	const char *name;   /* in JSON; NULL: text only */
+	/* NULL: only `before` is printed. */
 	void (*read)(const void *row, struct row_value *ret_value);
 	const char *none; /* the text of ROW_NONE, "" if NULL; null in JSON */
 };
 
 struct row_table {
-	const char *head; /* of the text, NULL: none */
+	const char *head; /* the first line of the text; NULL: none */
 	const struct row_column *columns;
 	size_t columns_n;
 };
@@ -83,20 +91,25 @@ struct row_table {
 		(head), (columns), sizeof(columns) / sizeof((columns)[0])      \
 	}
 
-/* An answer under way.  It holds no pointer to its stream, so a rest may keep
- * it from part to part. */
+/* An answer in progress.  Holds no pointer to the stream, so it can be kept
+ * from one part of an answer to the next. */
 struct rows {
 	const struct row_table *table;
 	bool json;
 	bool any;
 };
 
+/* Begins a list of rows. */
 void rows_begin(
     struct rows *rows, const struct row_table *table, bool json, FILE *out);
+
+/* Writes a row. */
 void rows_put(struct rows *rows, const void *row, FILE *out);
+
+/* Ends the list. */
 void rows_end(const struct rows *rows, FILE *out);
 
-/* One row and no list: in JSON an object by itself. */
+/* Writes a single row, in JSON an object without a list. */
 void rows_put_single(
     const struct row_table *table, const void *row, bool json, FILE *out);
 

@@ -9,7 +9,7 @@
 #include "model/backend.h"
 
 static bool
-keep(struct call *call, char **name, const char *text, size_t len)
+set_filter_name(struct call *call, char **name, const char *text, size_t len)
 {
 	free(*name);
 	*name = strndup(text, len);
@@ -24,8 +24,9 @@ take_server(struct call *call, struct session_filter *filter, const char *text)
 
 	if (len == 0 || !text[len] || !text[len + 1])
 		return err_set(call->err, "Require 'backend/server'.");
-	return keep(call, &filter->backend, text, len) &&
-	       keep(call, &filter->server, text + len + 1, strlen(text));
+	return set_filter_name(call, &filter->backend, text, len) &&
+	       set_filter_name(
+	           call, &filter->server, text + len + 1, strlen(text));
 }
 
 bool
@@ -34,9 +35,11 @@ session_filter_take(struct call *call, struct session_filter *filter,
 {
 	*ret_taken = true;
 	if (strcmp(word, "frontend") == 0)
-		return keep(call, &filter->frontend, value, strlen(value));
+		return set_filter_name(
+		    call, &filter->frontend, value, strlen(value));
 	if (strcmp(word, "backend") == 0)
-		return keep(call, &filter->backend, value, strlen(value));
+		return set_filter_name(
+		    call, &filter->backend, value, strlen(value));
 	if (strcmp(word, "server") == 0)
 		return take_server(call, filter, value);
 	*ret_taken = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `show capacity`: what is used of what there is, and when it will run out.
+ * `show capacity`: how much of each limited resource is in use, and when it
+ * will be exhausted.
  */
 #ifndef COMMANDS_SHOW_CAPACITY_H
 #define COMMANDS_SHOW_CAPACITY_H
@@ -8,10 +9,12 @@
 
 #include "control/capacity.h"
 
-/* A line of it; now_s, for the time at which the limit is reached. */
+/* Writes a row as text; now_s is the time from which the time of exhaustion is
+ * counted. */
 void capacity_put_row(FILE *out, const struct capacity_row *row, int64_t now_s);
 
-/* An object on one line; false when memory is short. */
+/* Writes a row as a JSON object on one line.  Returns false when memory is
+ * exhausted. */
 bool capacity_put_json(
     FILE *out, const struct capacity_row *row, int64_t now_s);
 

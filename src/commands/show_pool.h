@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `show pool`: what a pool is made of, what its threads do, and what happened
- * to its events.  For people: a fact group a line.
+ * `show pool` as text: the threads and settings of a pool and what happened to
+ * its events, a line for each group of facts.
  */
 #ifndef COMMANDS_SHOW_POOL_H
 #define COMMANDS_SHOW_POOL_H
@@ -10,8 +10,8 @@
 
 #include "stats/pool_facts.h"
 
-/* The ledger's line has a `~` for the `=` while events move between the
- * counters that it reads; a quiet pool's always has the `=`. */
+/* Writes a pool.  The line with the balance of events has `~` instead of `=`
+ * while events move between the counters; that of an idle pool has `=`. */
 void show_pool_render(FILE *out, const struct pool_facts *facts);
 
 #endif

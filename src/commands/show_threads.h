@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `show threads`: what each thread of a pool does and has done.  For people:
- * four tables of 80 columns.
+ * `show threads` as text: the state and the counters of each thread of a pool,
+ * in four tables of 80 columns.
  */
 #ifndef COMMANDS_SHOW_THREADS_H
 #define COMMANDS_SHOW_THREADS_H
@@ -10,6 +10,7 @@
 
 #include "stats/pool_facts.h"
 
+/* Writes the tables of a pool. */
 void show_threads_render(
     FILE *out, const char *pool, const struct thread_status *threads, size_t n);
 
