@@ -32,7 +32,7 @@ fail_edit(struct call *call, const struct err_list *errors)
 	return false;
 }
 
-/* As HAProxy has it for its file, too. */
+/* Allows the characters that HAProxy allows in names. */
 static bool
 check_server_name(struct call *call, const char *name)
 {
@@ -45,7 +45,8 @@ check_server_name(struct call *call, const char *name)
 	return true;
 }
 
-/* Of `BACKEND/NAME`, where there is no server of the name so far. */
+/* Splits `BACKEND/NAME`, where NAME need not exist.  Returns NULL with an
+ * error. */
 static const struct backend *
 take_backend(struct call *call, const char *text, const char **ret_name)
 {

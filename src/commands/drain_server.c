@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `drain server`: see commands_drain.h.
+ * `drain server`, `cancel drain` and `show drains`, see control/drains.h.
  */
 #include "commands/commands.h"
 
@@ -58,7 +58,7 @@ parse_order(struct call *call, struct drain_order *ret_order)
 	return true;
 }
 
-/* What there was: a drain that is replaced, or the state. */
+/* Returns the former drain, which is replaced, or else the state. */
 static const char *
 drain_or_state(
     const struct call *call, const struct server *s, char out[DRAIN_TEXT_SIZE])

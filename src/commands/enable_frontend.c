@@ -19,7 +19,7 @@ frontend_admin_name(enum frontend_admin admin)
 	return names[admin];
 }
 
-/* That nothing is to be done is told as a notice, as in HAProxy. */
+/* Says with severity notice, as HAProxy does, that nothing is to be changed. */
 static bool
 say_if_already(const struct call *call, const struct frontend *f,
     enum frontend_admin admin, const char *sentence)

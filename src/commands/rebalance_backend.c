@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `rebalance backend`: see commands_drain.h.
+ * `rebalance backend`, `cancel rebalance` and `show rebalances`, see
+ * control/rebalance.h.
  */
 #include "commands/commands.h"
 

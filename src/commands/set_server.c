@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `set server`: see commands_server.h.
+ * `set server`.
  */
 #include "commands/commands.h"
 
@@ -132,7 +132,7 @@ parse_port(const char *text, unsigned *ret_port)
 	return true;
 }
 
-/* Of several sentences HAProxy makes one. */
+/* The answer, which joins several messages as HAProxy does. */
 struct answer {
 	char text[512];
 	bool failed;

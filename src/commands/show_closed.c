@@ -54,7 +54,7 @@ read_source(const void *row, struct row_value *v)
 	row_endpoint(v, &c->session.client);
 }
 
-/* Of a client that another proxy has named. */
+/* The proxy in front, if the client's address came in a PROXY header. */
 static void
 read_peer(const void *row, struct row_value *v)
 {

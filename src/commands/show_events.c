@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See show_events.h.
+ * `show events`.
  */
 #include "commands/commands.h"
 

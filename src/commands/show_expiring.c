@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What waits to expire: see commands_drain.h.
+ * `show expiring` and `cancel expiring`, see expiring.h.
  */
 #include "commands/commands.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See show_servers.h.
+ * `show servers state` and `show servers conn`, in HAProxy's columns.
  */
 #include "commands/commands.h"
 
@@ -311,7 +311,7 @@ threads_of(struct control *control)
 	return n;
 }
 
-/* Of all backends, or of the one that is named. */
+/* Writes the servers of all backends, or of the one that is named. */
 static bool
 put_servers(struct call *call, const struct row_table *table, const char *zeros)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `show sess`: see commands_session.h.
+ * `show sess`.
  *
  * The text is HAProxy's.  Where it shows what is inside of HAProxy, there is
  * nothing of the kind here: such a field is 0 or empty.
@@ -111,7 +111,7 @@ read_client(const void *row, struct row_value *v)
 	row_host(v, &f->client);
 }
 
-/* Of a client that another proxy has named. */
+/* The proxy in front, if the client's address came in a PROXY header. */
 static void
 read_peer(const void *row, struct row_value *v)
 {

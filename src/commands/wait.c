@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See commands_wait.h.
+ * `wait`, as in HAProxy 3.0.
  */
 #include "commands/commands.h"
 
