@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What commands and HTTP pages work on, and answers that are made in parts.
+ * The environment of commands and HTTP pages, and answers made in parts.
  * Everything here belongs to the control thread.
  */
 #ifndef STATS_ANSWER_H
