@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an agent says: one line of HAProxy's words, blanks or commas between.
+ * The answer of an agent: a line of HAProxy's words, separated by blanks or
+ * commas.
  *
  *   75%  weight:N          the server's weight, of the configured one or as is
  *   maxconn:N              how many sessions it may have at a time; 0: no limit
@@ -16,7 +17,7 @@
 
 #define AGENT_LINE_SIZE 256
 
-/* Of several words of a kind the last one holds. */
+/* The last of several words of one kind applies. */
 struct agent_orders {
 	bool has_weight, has_maxconn, has_admin, has_health;
 	bool understood; /* one of them at least */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One http or https check under way: check_http.c has its beginning and its
- * end, check_http_request.c what curl is told to ask, and check_http_answer.c
- * what becomes of the answer.  Control thread.
+ * An http or https check under way: check_http.c starts and ends it,
+ * check_http_request.c sets up the request in curl, and check_http_answer.c
+ * judges the answer.  Control thread.
  */
 #ifndef CHECK_CHECK_HTTP_RUN_H
 #define CHECK_CHECK_HTTP_RUN_H

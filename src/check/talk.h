@@ -19,7 +19,7 @@
 
 struct talk;
 
-/* What it points to is borrowed until the end. */
+/* Everything it points to is borrowed until the talk ends. */
 struct talk_plan {
 	struct addr addr;
 	struct sock_way way; /* how to get there, as sessions do */
@@ -50,7 +50,7 @@ struct talk *talk_start(struct ev_loop *loop, const struct talk_plan *plan,
     void (*done)(void *arg, const struct talk_result *result), void *arg);
 void talk_cancel(struct talk *talk);
 
-/* What was borrowed goes away: the plan has the same elsewhere. */
+/* Replaces borrowed memory that is about to be freed by equal memory. */
 void talk_move(struct talk *talk, const struct talk_plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What only shows when the whole configuration is known.
+ * Checks that need the whole configuration.
  */
 #ifndef CONFIG_BUILD_CHECK_H
 #define CONFIG_BUILD_CHECK_H

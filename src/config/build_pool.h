@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What `auto` comes to in a pool, once all of its keys are known.
+ * Resolves `auto` in a pool, once all of its keys are known.
  */
 #ifndef CONFIG_BUILD_POOL_H
 #define CONFIG_BUILD_POOL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which CPUs this process may use, and how many: for `cpus` and for
+ * The CPUs that this process may use, and their number: for `cpus` and for
  * `threads = auto`.
  */
 #ifndef CONFIG_CPUS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is allowed instead: a list of words, and the one that was meant.
+ * Hints for an unknown word: the words that are allowed, and the nearest one.
  */
 #ifndef CONFIG_HINT_H
 #define CONFIG_HINT_H

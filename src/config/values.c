@@ -295,7 +295,7 @@ options_read_over(const struct value *value, const struct words *words,
 	return ok;
 }
 
-/* What the option is when it is not written; NULL: it has no value then. */
+/* Returns the value of an option that is not written; NULL: it has none. */
 static const char *
 text_of_default(const struct key *option, const void *base,
     const struct spec *spec, char out[VALUE_TEXT_SIZE])

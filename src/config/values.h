@@ -27,7 +27,7 @@ struct value {
 	struct err_list *errors;             /* NULL: they are known already */
 };
 
-/* What is to be printed. */
+/* A value on its way out of the spec. */
 struct shown {
 	const struct key *key;
 	const void *object;
@@ -146,7 +146,7 @@ extern const struct value_type type_check_host;    /* struct addr, no port */
 extern const struct value_type type_check_step;    /* struct backend_spec */
 extern const struct value_type type_check_body;    /* struct backend_spec */
 
-/* Where the value goes, and where what is shown comes from. */
+/* The member of the spec that a value is read into, or printed from. */
 static inline void *
 value_target(const struct value *v)
 {

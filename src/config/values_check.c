@@ -221,7 +221,7 @@ parse_sni(const struct value *v)
 	return value_set_string(v, value_string(v), v->text);
 }
 
-/* Those that lfproxy sends itself. */
+/* Whether lfproxy sends this header itself. */
 static bool
 is_own_header(const char *text, size_t len)
 {

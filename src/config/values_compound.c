@@ -134,7 +134,7 @@ print_http(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-/* Only the wildcard can take IPv4 as well. */
+/* Applies v6only: the IPv6 wildcard alone can accept IPv4 as well. */
 static bool
 set_v6only(const struct value *v, struct listen_spec *l, const char *text)
 {

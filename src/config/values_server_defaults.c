@@ -60,7 +60,7 @@ server_defaults_apply(
 	for (size_t i = 0; i < words.n; i++)
 		if (is_for(words.word[i], options, allowed))
 			fit.word[fit.n++] = words.word[i];
-	/* Its errors are those of its own line. */
+	/* The line of server_defaults has reported its errors already. */
 	quiet.errors = NULL;
 	return options_read_over(&quiet, &fit, 0, server, allowed, "");
 }

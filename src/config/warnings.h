@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a valid configuration should perhaps not say.
+ * Warnings about valid configurations that are risky or of no use.
  */
 #ifndef CONFIG_WARNINGS_H
 #define CONFIG_WARNINGS_H
