@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* For functions whose failure the caller must not ignore. */
+#define MUST_CHECK __attribute__((warn_unused_result))
+
 struct err {
 	char text[512];
 };

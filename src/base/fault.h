@@ -53,7 +53,7 @@ enum fault_switch {
 
 /* Before any thread starts: takes the variables from the environment (as
  * environ(7)).  False when one is unknown or malformed. */
-bool fault_load(char *const *environment, struct err *err);
+bool fault_load(char *const *environment, struct err *err) MUST_CHECK;
 
 /* Before a handler's turn; session: it is no listener. */
 void fault_turn(uint32_t slot, bool session);

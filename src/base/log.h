@@ -55,7 +55,7 @@ bool log_target_record(struct log_target *target, log_render render,
  * when the sink cannot be opened. */
 struct log_sink_options;
 bool log_target_open(const struct log_sink_options *options,
-    struct log_target **ret_target, struct err *err);
+    struct log_target **ret_target, struct err *err) MUST_CHECK;
 
 /* Control thread, by whoever has opened it and logs to it no more: with the
  * last of them its writer ends, once it has written what is queued.  Returns at

@@ -68,7 +68,7 @@ struct log_sink {
 /* False with err set when the place cannot be opened; a syslog daemon that is
  * not there yet is tried again with each line. */
 bool log_sink_open(struct log_sink *sink,
-    const struct log_sink_options *options, struct err *err);
+    const struct log_sink_options *options, struct err *err) MUST_CHECK;
 void log_sink_close(struct log_sink *sink);
 
 /* Takes lines from the front, each with its newline: the bytes taken, which

@@ -62,7 +62,7 @@ void log_target_count_dropped(struct log_target *target, uint64_t lines);
 
 /* Opens the sink and starts the writer.  False with err set. */
 bool log_target_start(struct log_target *target,
-    const struct log_sink_options *options, struct err *err);
+    const struct log_sink_options *options, struct err *err) MUST_CHECK;
 
 /* Asks the writer to write what is queued and to end.  Returns at once. */
 void log_target_stop(struct log_target *target);

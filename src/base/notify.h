@@ -21,7 +21,7 @@
 /* Before any thread starts: takes NOTIFY_SOCKET out of the environment, so that
  * no child process finds it.  False with err set when the name cannot be used;
  * the caller may go on without notifications. */
-bool notify_open(struct err *err);
+bool notify_open(struct err *err) MUST_CHECK;
 void notify_close(void);
 
 /* READY=1 and STATUS=: the start, or a reload, has been completed.  A line

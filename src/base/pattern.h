@@ -29,7 +29,7 @@ struct pattern {
 
 /* False with a sentence in err; the pattern is then empty. */
 bool pattern_parse(
-    const char *text, struct pattern *ret_pattern, struct err *err);
+    const char *text, struct pattern *ret_pattern, struct err *err) MUST_CHECK;
 /* One of its own; false when memory is short, and it is then empty. */
 bool pattern_copy(const struct pattern *pattern, struct pattern *ret_copy);
 /* Frees what it holds; one that is all zeros is fine. */

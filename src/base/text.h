@@ -18,19 +18,19 @@
  * so a bare number would surprise half of its readers.  Only 0 needs none:
  * `0` and `0s` are the same. */
 bool text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
-    uint64_t *ret_ms, struct err *err);
+    uint64_t *ret_ms, struct err *err) MUST_CHECK;
 
 /* A decimal number between min and max, both included. */
 bool text_parse_number(const char *s, uint64_t min, uint64_t max,
-    uint64_t *ret_number, struct err *err);
+    uint64_t *ret_number, struct err *err) MUST_CHECK;
 
 /* A whole number of percent, with the sign or without: `20%` and `20`. */
 bool text_parse_percent(const char *s, uint64_t min, uint64_t max,
-    uint64_t *ret_percent, struct err *err);
+    uint64_t *ret_percent, struct err *err) MUST_CHECK;
 
 /* Bytes: a whole number, alone or with k, m or g (of 1024), as in `64k`. */
 bool text_parse_size(const char *s, uint64_t min, uint64_t max,
-    uint64_t *ret_bytes, struct err *err);
+    uint64_t *ret_bytes, struct err *err) MUST_CHECK;
 
 /* The shortest exact form (`64k`, `1536`); returns out. */
 #define TEXT_SIZE_SIZE 24
@@ -51,7 +51,8 @@ text_are(uint64_t n)
 }
 
 /* An octal file mode of up to four digits, 0 to 0777. */
-bool text_parse_mode(const char *s, uint32_t *ret_mode, struct err *err);
+bool text_parse_mode(
+    const char *s, uint32_t *ret_mode, struct err *err) MUST_CHECK;
 
 /* The shortest exact form (`90s`, `5m`, `1500ms`); returns out. */
 #define TEXT_DURATION_SIZE 24

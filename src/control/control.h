@@ -48,7 +48,7 @@ struct control *control_new(
  * checks, and reports to the service manager that lfproxy is ready: the admin
  * endpoints must be open before.  Returns false with err set if the system
  * refuses; the caller calls control_free. */
-bool control_start(struct control *control, struct err *err);
+bool control_start(struct control *control, struct err *err) MUST_CHECK;
 
 /* What the layers above change in a reload (reload.h): the admin sockets and
  * the HTTP port. */
@@ -106,8 +106,8 @@ void control_set_frontend_maxconn(
 void control_pause_frontend(struct control *control, struct frontend *frontend);
 /* Opens a paused frontend.  Returns false with err set if the system refuses.
  */
-bool control_resume_frontend(
-    struct control *control, struct frontend *frontend, struct err *err);
+bool control_resume_frontend(struct control *control, struct frontend *frontend,
+    struct err *err) MUST_CHECK;
 /* Closes the frontend's sockets until the next reload. */
 void control_shut_frontend(struct control *control, struct frontend *frontend);
 

@@ -53,7 +53,7 @@ struct drain_status {
 /* Instead of one of that server that is under way.  False with err set when
  * that makes no sense, or memory is short. */
 bool control_drain(struct control *control, struct server *server,
-    const struct drain_order *order, struct err *err);
+    const struct drain_order *order, struct err *err) MUST_CHECK;
 
 /* The server is as it was before.  False: there is no drain of it. */
 bool control_cancel_drain(struct control *control, struct server *server);

@@ -34,8 +34,8 @@ size_t limits_count_open(void);
 /* Raises the soft limit of open descriptors to the hard one, and both if a
  * maxconn asks for more and the process may; then divides them.  Nothing of the
  * spec may be open yet.  Returns false with err set if they do not suffice. */
-bool limits_budget(
-    const struct spec *spec, struct budget *ret_budget, struct err *err);
+bool limits_budget(const struct spec *spec, struct budget *ret_budget,
+    struct err *err) MUST_CHECK;
 
 /* Returns whether the descriptors suffice for the same number of sessions with
  * another spec, without regard to its maxconn.  Sets the number of sessions
@@ -53,6 +53,6 @@ uint32_t limits_pipes(const struct spec *spec, struct budget *budget);
  * address as source or for a mark.  The groups are those of the user, or only
  * the group.  Sets no_new_privs in any case.  Must be called before threads are
  * started, which inherit all of this.  Returns false with err set. */
-bool limits_become_user(const struct spec *spec, struct err *err);
+bool limits_become_user(const struct spec *spec, struct err *err) MUST_CHECK;
 
 #endif

@@ -52,7 +52,7 @@ int listener_bind(const struct listener *l, struct err *err);
 /* One that is open: its socket gets the options of next_spec, as far as a
  * listening socket can.  False with err set, and nothing has changed; else
  * listener_commit or listener_put_back follows. */
-bool listener_change(struct listener *l, struct err *err);
+bool listener_change(struct listener *l, struct err *err) MUST_CHECK;
 void listener_put_back(struct listener *l);
 
 /* Logs where it listens, with the port that the kernel chose if it was 0, and
@@ -69,7 +69,7 @@ void listener_commit(
 
 /* Nobody can connect, until listener_unhold, which may fail. */
 void listener_hold(struct listener *l);
-bool listener_unhold(struct listener *l, struct err *err);
+bool listener_unhold(struct listener *l, struct err *err) MUST_CHECK;
 
 /* Begins to close it; acceptor_closed tells when it is. */
 void listener_stop(struct listener *l);

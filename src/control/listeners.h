@@ -28,8 +28,8 @@ struct listeners *listeners_bind(
 /* The first half of a change to another model: binds the addresses that are
  * new.  False with err set if one could not be; then nothing has changed, else
  * listeners_commit or listeners_cancel follows. */
-bool listeners_prepare(
-    struct listeners *listeners, struct model *model, struct err *err);
+bool listeners_prepare(struct listeners *listeners, struct model *model,
+    struct err *err) MUST_CHECK;
 void listeners_cancel(struct listeners *listeners);
 
 /* The second half, and the end of the start: new sessions are those of the
@@ -48,7 +48,7 @@ void listeners_follow(struct listeners *listeners, const struct model *model);
 void listeners_pause(
     struct listeners *listeners, const struct frontend *frontend);
 bool listeners_resume(struct listeners *listeners,
-    const struct frontend *frontend, struct err *err);
+    const struct frontend *frontend, struct err *err) MUST_CHECK;
 /* Closes them; those of a model that is committed later are bound anew. */
 void listeners_shut(
     struct listeners *listeners, const struct frontend *frontend);

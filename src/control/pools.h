@@ -41,7 +41,7 @@ struct pool *pools_of(struct pools *pools, const struct frontend *frontend);
  * pools_apply.  Starts the pools that are new.  Returns false with err set if a
  * pool cannot be started: then nothing has changed. */
 bool pools_prepare(
-    struct pools *pools, const struct spec *spec, struct err *err);
+    struct pools *pools, const struct spec *spec, struct err *err) MUST_CHECK;
 /* Ends the pools that pools_prepare has started. */
 void pools_cancel(struct pools *pools);
 /* Gives the running pools the settings of the spec, also where the operator has
@@ -60,20 +60,21 @@ void pools_reap(struct pools *pools,
 
 /* Ends autoscaling of the pool. */
 bool pools_set_threads(struct pools *pools, struct pool *pool,
-    const struct pool_class *classes, unsigned classes_n, struct err *err);
-bool pools_set_shards(
-    struct pools *pools, struct pool *pool, unsigned shards, struct err *err);
+    const struct pool_class *classes, unsigned classes_n,
+    struct err *err) MUST_CHECK;
+bool pools_set_shards(struct pools *pools, struct pool *pool, unsigned shards,
+    struct err *err) MUST_CHECK;
 bool pools_set_policy(struct pools *pools, struct pool *pool,
-    enum policy_kind policy, struct err *err);
+    enum policy_kind policy, struct err *err) MUST_CHECK;
 void pools_set_order(
     struct pools *pools, struct pool *pool, enum promotion_order order);
 bool pools_set_cpus(struct pools *pools, struct pool *pool,
-    const cpu_set_t *cpus, struct err *err);
+    const cpu_set_t *cpus, struct err *err) MUST_CHECK;
 
 /* Adjusts the number of threads to the load, between min and max.  min == max
  * ends autoscaling. */
 bool pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
-    unsigned max, struct err *err);
+    unsigned max, struct err *err) MUST_CHECK;
 /* Returns false if the pool is not autoscaled. */
 bool pools_autoscale(const struct pools *pools, const struct pool *pool,
     unsigned *ret_min, unsigned *ret_max);

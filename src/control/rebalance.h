@@ -68,12 +68,13 @@ struct rebalance_status {
  * out of memory.  Caller calls rebalance_status_fini. */
 bool control_plan_rebalance(struct control *control,
     const struct backend *backend, uint64_t over_ms,
-    struct rebalance_status *ret_plan, struct err *err);
+    struct rebalance_status *ret_plan, struct err *err) MUST_CHECK;
 
 /* Starts a rebalancing, which replaces a running one of that backend.  Starts
  * none if the plan has no session to close.  Otherwise as above. */
 bool control_rebalance(struct control *control, const struct backend *backend,
-    uint64_t over_ms, struct rebalance_status *ret_plan, struct err *err);
+    uint64_t over_ms, struct rebalance_status *ret_plan,
+    struct err *err) MUST_CHECK;
 
 /* Ends the backend's rebalancing.  Returns false if there is none. */
 bool control_cancel_rebalance(

@@ -41,7 +41,8 @@ const struct lineup *rebalance_lineup(const struct backend *backend);
 
 /* False with err set if the backend's algorithm does not send clients where
  * there are few sessions. */
-bool rebalance_may_help(const struct backend *backend, struct err *err);
+bool rebalance_may_help(
+    const struct backend *backend, struct err *err) MUST_CHECK;
 
 /* The shares of the lineup's servers, in the lineup's order.  NULL when out of
  * memory.  Caller frees. */

@@ -14,9 +14,10 @@
  * what it will only do by half, and a source that is not this host's yet, is a
  * warning, if those are wanted. */
 bool server_socket_try(const struct backend_spec *backend,
-    const struct server_spec *server, bool warns, struct err *err);
+    const struct server_spec *server, bool warns, struct err *err) MUST_CHECK;
 
 /* The same for all of them: the first that is refused. */
-bool server_sockets_try(const struct spec *spec, bool warns, struct err *err);
+bool server_sockets_try(
+    const struct spec *spec, bool warns, struct err *err) MUST_CHECK;
 
 #endif

@@ -36,6 +36,6 @@ void verdict_send(bool ok, const struct reload_result *result);
 /* A program of its own: asks the process to reload and waits for the verdict,
  * for VERDICT_WAIT_MS at most.  False with err set when the reload was refused,
  * and also when there is no verdict; then *ret_refused is false. */
-bool verdict_ask(pid_t pid, bool *ret_refused, struct err *err);
+bool verdict_ask(pid_t pid, bool *ret_refused, struct err *err) MUST_CHECK;
 
 #endif

@@ -111,8 +111,9 @@ answer_timeout_ms(const struct ctl_text *line)
 
 	snprintf(text, sizeof(text), "%.*s", (int)line->n, line->data);
 	if (sscanf(text, " wait %63s", delay) == 1 &&
-	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL))
-		(void)text_parse_duration(delay, 0, INT_MAX, &ms, NULL);
+	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL) &&
+	    !text_parse_duration(delay, 0, INT_MAX, &ms, NULL))
+		ms = 0;
 	return CTL_TIMEOUT_MS + (ms < (uint64_t)most ? (int)ms : most);
 }
 

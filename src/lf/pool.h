@@ -153,18 +153,20 @@ void pool_free(struct pool *pool);
 /* New threads are running when this returns.  Threads that are to go retire at
  * their next step, or when pool_tick has closed the shards that need them. */
 bool pool_set_threads(struct pool *pool, const struct pool_class *classes,
-    unsigned classes_n, struct err *err);
+    unsigned classes_n, struct err *err) MUST_CHECK;
 /* With more shards, new sessions are spread over all of them.  With fewer, the
  * caller posts NOTE_MOVE to all handlers, which move to other shards
  * (pool_home_of); pool_tick closes the shards once they are empty. */
-bool pool_set_shards(struct pool *pool, unsigned shards, struct err *err);
+bool pool_set_shards(
+    struct pool *pool, unsigned shards, struct err *err) MUST_CHECK;
 
 /* Sets the promotion policy of all shards. */
 void pool_set_policy(struct pool *pool, enum policy_kind policy);
 /* Sets which parked member is promoted. */
 void pool_set_order(struct pool *pool, enum promotion_order order);
 /* Moves the running threads to these CPUs. */
-bool pool_set_cpus(struct pool *pool, const cpu_set_t *cpus, struct err *err);
+bool pool_set_cpus(
+    struct pool *pool, const cpu_set_t *cpus, struct err *err) MUST_CHECK;
 
 /* Joins threads that have ended, closes empty shards and frees the handle sets
  * of closed ones.  Returns true while a change is under way: then call it again

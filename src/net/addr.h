@@ -41,8 +41,8 @@ enum addr_use {
  * `unix:/path`.  Ports are 1 to 65535; for listening also 0, which lets the
  * kernel choose.  `:PORT` yields the IPv6 wildcard; a listener opens it for
  * both families.  A HOST that is a name is an error.  Never blocks. */
-bool addr_parse(
-    const char *s, enum addr_use use, struct addr *ret_addr, struct err *err);
+bool addr_parse(const char *s, enum addr_use use, struct addr *ret_addr,
+    struct err *err) MUST_CHECK;
 
 /* A host that is given by name.  A name has 253 characters at most. */
 #define ADDR_HOST_SIZE 256
@@ -55,7 +55,7 @@ struct addr_name {
  * has the name, and *ret_addr is AF_UNSPEC with len 0.  Never blocks: looking
  * the name up is left to the caller. */
 bool addr_parse_name(const char *s, struct addr *ret_addr,
-    struct addr_name *ret_name, struct err *err);
+    struct addr_name *ret_name, struct err *err) MUST_CHECK;
 
 /* Looks the name up with getaddrinfo(3) and takes its first address; the port
  * is 0.  family: AF_INET, AF_INET6, or AF_UNSPEC for either.  Returns 0 or an

@@ -17,7 +17,8 @@ struct cidr {
 };
 
 /* An address, `ADDRESS/BITS`, or `unix`.  No bits beyond those may be set. */
-bool cidr_parse(const char *s, struct cidr *ret_cidr, struct err *err);
+bool cidr_parse(
+    const char *s, struct cidr *ret_cidr, struct err *err) MUST_CHECK;
 
 /* As it would be written, without the number of bits where it is all of them;
  * returns out. */
