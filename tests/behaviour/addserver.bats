@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Servers that are added and deleted while lfproxy runs: who gets sessions when,
+# Servers that are added and deleted while lfproxy runs: when they get sessions,
 # what is refused, what a reload makes of it, and that no client notices.
 
 load helpers
@@ -171,7 +171,7 @@ reloads() {
 	equal "fall" 2 "$(column check_fall b)"
 	done_ disable server app/b
 	del app/b
-	# Its name is another server, which nobody has checked.
+	# Its name is another server, which has not been checked.
 	add app/b "$(addr a)" check
 	equal "status" MAINT "$(column status b)"
 	done_ enable health app/b
@@ -240,7 +240,7 @@ reloads() {
 	finish watcher
 	end_load load
 	equal "servers" a "$(names)"
-	# Models that nobody needs are freed: some 20 are in kib already.  A
+	# Unused models are freed: some 20 are in kib already.  A
 	# sanitizer keeps what was freed, and looks for leaks itself.
 	[ "$SCALE" -gt 1 ] || [ "$(rss_kib)" -le $((kib + 1024)) ] ||
 	    fail "memory: $kib KiB after 10 rounds, $(rss_kib) after $n"

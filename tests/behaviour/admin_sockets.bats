@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Several admin sockets: where they are, who may use them, and for what.
+# Several admin sockets: their places, their users, and the levels of these.
 
 # bats file_tags=onethread
 

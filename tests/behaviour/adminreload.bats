@@ -115,7 +115,7 @@ global: admin: $T/a: timeout: 10s -> 20s
 global: admin: $T/a: maxconn: 256 -> 1
 ['operator', 'user'] operator" "$output"
 	equal "the file" "$inode 600" "$(stat -c '%i %a' "$T/a")"
-	# A higher one is for those who come.
+	# A higher level applies to new connections.
 	file "admin = $T/a level=user"
 	mv "$INI" "$T/one"
 	file "admin = $T/a level=user admins=$(id -un)"
@@ -146,7 +146,7 @@ global: admin: $T/a: maxconn: 256 -> 1
 	run -0 ctl "$T/a" reload
 	equal "the answer" "global: admin: $T/b is removed" "$output"
 	[ ! -e "$T/b" ]
-	# Jobs counts the frontend's socket, the admin socket, and who asks.
+	# Jobs counts the frontend's socket, the admin socket, and this client.
 	wait_for 10 jobs_are 4
 	wait_for 10 ended_by_peer
 	echo >&"$go"
@@ -217,7 +217,7 @@ refused_reload() {
 	file "admin = $T/a" "admin = $T/other"
 	refused_reload "$T/a" "$INI:5: admin: another lfproxy serves the admin socket '$T/other'"
 	wait_for 10 fds_at_most "$fds"
-	# A stale one is nobody's.
+	# A stale socket file belongs to no process.
 	end other KILL
 	unset 'ADDRS[other]'
 	run -0 ctl "$T/a" reload

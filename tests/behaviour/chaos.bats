@@ -30,7 +30,7 @@ write_trouble() {
 			    'shards 1' 'promotion adaptive' 'threads 2'; do
 				said=$("$CTL" -S "$T/admin.sock" \
 				    set pool main $change 2>&1) && continue
-				# A shard takes descriptors, which may lack now.
+				# A shard needs descriptors, which may be used up now.
 				[[ $said == *'Too many open files'* ]] && continue
 				echo "$said"
 				exit 1

@@ -29,7 +29,7 @@ tells() {
 V1=$(printf 'PROXY UNKNOWN\r\n' | od -An -tx1 -v | tr -d ' \n')
 V2=0d0a0d0a000d0a515549540a20000000
 
-# told NAME HEX: it was told just that, or that first.
+# told NAME HEX: the server has received just that, or that first.
 told() {
 	wait_for 10 grep -qE "$2" "$T/$1.told" ||
 	    fail "it was told $(cat "$T/$1.told")"
@@ -256,7 +256,7 @@ other_is() {
 	end a
 	wait_for 10 other_is y status DOWN
 	equal "x's status" DOWN "$(other x status)"
-	# And then nobody: with no check of its own it is up.
+	# Then it tracks no server: without a check of its own it is up.
 	sed -i 's| track=app/a||' "$T/lfproxy.ini"
 	reload
 	equal "x's status" "no check" "$(other x status)"

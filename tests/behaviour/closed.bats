@@ -385,7 +385,7 @@ flushing() {
 }
 
 # The client breaks off while the server has yet to take what it sent; then so
-# does the server, whom nobody reads any more.
+# does the server, which is not read any more.
 @test "closed: a session ends when both sides have broken off" {
 	mkfifo "$T/steps"
 	cat >"$T/both.py" <<-'END'

@@ -14,7 +14,7 @@ state() {
 	    awk -v name="$1" '$4 == name { print $6, $7 }')"
 }
 
-# answers_of N: who answers N requests, without repetitions.
+# answers_of N: the servers that answer N requests, without repetitions.
 answers_of() {
 	for _ in $(seq "$1"); do
 		fetch "$(url)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Changes that last for a time: what is put back when it is over, and what is
-# left as somebody else has set it.
+# left as a later command has set it.
 
 load helpers
 load operator

@@ -47,7 +47,7 @@ three_apps() {
 	start_app c
 }
 
-# The name of who answers a client from there.
+# The name of the server that answers a client from there.
 answer_to() {
 	fetch --interface "$1" -H 'Connection: close' "$(url)"
 }
@@ -345,7 +345,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 }
 
 # At each of these moments one table is made, and what comes after it waits for
-# another one, but for who is out.
+# another one, except servers that are down.
 @test "explain: servers added and deleted together all have their keys" {
 	local i
 

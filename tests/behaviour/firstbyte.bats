@@ -13,7 +13,7 @@ gets() {
 	equal "the line" "$2" "${line%$'\r'}"
 }
 
-# told FD LINE: the server answers the client's line.
+# told FD LINE: the server echoes the client's line.
 told() {
 	printf '%s\n' "$2" >&"$1"
 	gets "$@"

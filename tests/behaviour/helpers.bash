@@ -118,7 +118,7 @@ tries() {
 }
 
 # in_time GOT LIMIT: whether something took no longer than that.  Only a test
-# tagged timing sets JUDGE_TIME; in others a machine that is busy is no failure.
+# tagged timing sets JUDGE_TIME; in others a busy machine causes no failure.
 in_time() {
 	[ -z "${JUDGE_TIME:-}" ] || [ "$1" -le "$2" ] ||
 	    fail "$1, and at most $2 in time"
@@ -187,9 +187,9 @@ end() {
 	esac
 }
 
-# hold_port ADDRESS: until the test ends nobody is given the port by chance, and
-# connects are refused; who asks for it by its number may listen there all the
-# same.  Prints nothing; `listening on ADDRESS` is in $held.
+# hold_port ADDRESS: until the test ends the kernel gives the port to no program
+# that asks for any port, and connects are refused; a program may still listen on
+# this very port.  Prints nothing; `listening on ADDRESS` is in $held.
 hold_port() {
 	held=$(mktemp "$T/held.XXXXXX")
 	# The holder inherits no descriptor, above all no connection of the
@@ -517,7 +517,7 @@ stop_lfproxy() {
 	await_lfproxy 15
 }
 
-# await_lfproxy SECONDS: as stop_lfproxy, when it was already told to stop.
+# await_lfproxy SECONDS: as stop_lfproxy, after the signal was sent.
 await_lfproxy() {
 	local pid=$LFPROXY_PID rc=0
 
@@ -600,7 +600,7 @@ refused() {
 
 # -- the access log --
 
-# Sessions that ended, one line each: what is no message of lfproxy itself.
+# Sessions that ended, one line each: the log without lfproxy's messages.
 sessions() {
 	grep -v '^lfproxy: ' "$LFPROXY_LOG" || true
 }

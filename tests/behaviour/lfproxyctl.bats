@@ -53,7 +53,7 @@ load ctl
 	[[ $output == "Server takes new sessions"* ]]
 }
 
-# answered TEXT COMMAND...: by somebody who says that and closes.
+# answered TEXT COMMAND...: by a server that sends TEXT and closes.
 answered() {
 	printf '%b' "$1" >"$T/text"
 	shift
@@ -310,7 +310,7 @@ bad() {
 	web a
 	run -0 ctl show env ODD
 	equal "the variable" "ODD=$ODD" "$output"
-	# The status is told apart from the answer by its place alone.
+	# Only its place distinguishes the status from the answer.
 	printf '%s\n' 'set severity-output status;show version;show bogus' |
 	    socat - "UNIX:$ADMIN" >"$T/wire"
 	equal "the statuses" "0 0 1" \

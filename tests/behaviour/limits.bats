@@ -94,7 +94,7 @@ info_above() {
 	wait_for 10 lfproxy_said 'up to 500 sessions \(maxconn\): 2 of 11[0-9][0-9] descr'
 }
 
-# three_times LIMIT: so many descriptors, and three times as many clients as
+# three_times LIMIT: LIMIT descriptors, and three times as many clients as
 # there can be sessions.
 three_times() {
 	local n

@@ -133,7 +133,7 @@ agent() {
 	answers_with x
 }
 
-# let_in N: so many have a place; notes how many have one, of how many.
+# let_in N: N sessions have a place; prints how many have one, of how many.
 let_in() {
 	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 | python3 -c '
 import csv, math, sys

@@ -15,7 +15,7 @@ manager() {
 	export NOTIFY_SOCKET=$name
 }
 
-# told REGEX: in a message.
+# told REGEX: the manager has received a message like that.
 told() {
 	has_line manager "$1"
 }

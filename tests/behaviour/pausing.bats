@@ -30,7 +30,7 @@ client_gets() {
 	equal "the answer" "$1" "$output"
 }
 
-# pausing N: so many sessions pause; their ids are in $output, one a line.
+# pausing N: N sessions pause; their ids are in $output, one a line.
 pausing() {
 	output=$(ctl show sess json | python3 -c '
 import json, sys

@@ -15,7 +15,7 @@ tool() {
 	python3 -B "$TOOL" "$@"
 }
 
-# server NAME [ADDRESS]: see proxytool.py; what it is told, $T/NAME.out.
+# server NAME [ADDRESS]: see proxytool.py; headers received go to $T/NAME.out.
 server() {
 	serve "$1" python3 -B "$TOOL" serve "${2:-127.0.0.1:0}"
 }
@@ -25,7 +25,7 @@ say() {
 	run -0 timeout 90 python3 -B "$TOOL" send "${TO:-$(listening in)}" "$@"
 }
 
-# told NAME LINE [N]: the server was told just that, in its last header.
+# told NAME LINE [N]: the last header that the server received.
 told() {
 	wait_for 10 tells "$@" || fail "$1 was told $(tail -n +2 "$T/$1.out")"
 }
@@ -117,7 +117,7 @@ for row in json.load(sys.stdin):
 	exec 4>&-
 }
 
-# nginx that shows what it was told.
+# nginx that shows the addresses of the header.
 nginx_config() {
 	cat <<-END
 		daemon off;
@@ -505,7 +505,7 @@ inspecting() {
 }
 
 # start_haproxy NAME BIND SERVER...: in TCP mode, or, without a SERVER, one that
-# answers with the client that it has been told.
+# answers with the client's address of the header.
 start_haproxy() {
 	local name=$1 bind=$2
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Servers with a maxconn: who waits for one, how long, and in which order.
+# Servers with a maxconn: which sessions wait, how long, and in which order.
 
 load helpers
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# rebalance backend: who has to connect again so that servers have their share,
-# and who is left in peace.
+# rebalance backend: which clients have to connect again so that servers have
+# their share, and which stay.
 
 load helpers
 load operator
 
 LONGTOOL=$ROOT/tests/behaviour/longtool.py
 
-# uneven N SECONDS: N clients that ask every so many seconds, all of them at a,
+# uneven N SECONDS: N clients that ask every SECONDS seconds, all of them at a,
 # and b is back.
 uneven() {
 	start_app a

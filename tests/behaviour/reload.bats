@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Reload inside the running process: what changes, what stays, what is refused,
-# and that nobody who is connected or connects meanwhile notices.
+# and that no session that exists or begins meanwhile fails.
 
 load helpers
 

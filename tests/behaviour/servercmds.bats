@@ -200,7 +200,7 @@ hold() {
 	ctl show servers state app | grep -q " 127.0.0.1 .* ${to#*:} "
 }
 
-# The new address is where sessions go: when nobody is there they fail.
+# Sessions go to the new address: without a server there they fail.
 gets_refused() {
 	wait_for 20 refused_once
 }
@@ -390,7 +390,7 @@ backlog_is() {
 	tries 5 rated_at_least 1 35
 }
 
-# rated_at_least SECONDS N: so many, and not more than a rate allows.
+# rated_at_least SECONDS N: N sessions, and not more than a rate allows.
 rated_at_least() {
 	local n ms
 

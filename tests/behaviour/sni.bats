@@ -37,7 +37,7 @@ takers() {
 	done
 }
 
-# says NAME [OPTION...]: who answers such a client.
+# says NAME [OPTION...]: the server that answers such a client.
 says() {
 	$SNI hello "$(listening web)" "$@"
 }
@@ -73,7 +73,7 @@ make_sites() {
 	wait_for 10 test -S "$T/${site}.sock"
 }
 
-# who NAME: whose certificate a real client gets, verified, and its answer.
+# who NAME: the certificate's name that a real client verifies, and the answer.
 who() {
 	fetch --cacert "$T/$2.pem" --resolve "$1:$(port web):127.0.0.1" \
 	    "https://$1:$(port web)/who"
@@ -310,7 +310,7 @@ events() {
 		backend = b
 	END
 	answers "a b" a.example,b.example
-	# More writes than the kernel takes from one who is not read.
+	# More writes than the kernel takes for a peer that does not read.
 	answers a a.example --piece 1
 	answers b b.example --piece 20 --stop 400
 	answers a a.example --large --piece 1000

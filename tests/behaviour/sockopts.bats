@@ -154,7 +154,7 @@ unix_web() {
 @test "sockopts: the owner, the group and the mode of a unix socket" {
 	local GLOBAL='user = nobody'
 
-	# The configuration is read again by nobody.
+	# The configuration is not read again.
 	need_nobody
 	need_to_give daemon:mail
 	start_app a

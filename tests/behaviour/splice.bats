@@ -66,7 +66,7 @@ bulk_makes_pipes() {
 
 # A user without CAP_SYS_RESOURCE above the soft limit of pages gets pipes of
 # two pages or fewer, for which splicing is not worth it.  Pages are counted for
-# the user, so it is one that nobody else is.
+# the user, so it is one without other processes.
 @test "splice: a user whose pages are used up goes on copying" {
 	local uid=$((61000 + RANDOM % 3000)) as soft before
 

@@ -22,7 +22,7 @@ split() {
 	} >"$T/lfproxy.ini"
 }
 
-# names N: of who answered N connections, one after the other.
+# names N: of the servers that answer N connections, one after the other.
 names() {
 	fetch -H 'Connection: close' "$(url)?[1-$1]" | sort | uniq -c | xargs
 }

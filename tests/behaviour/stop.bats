@@ -159,7 +159,7 @@ readyz_is() {
 
 # -- idle sessions --
 
-# ended_idle N: so many sessions were ended for being idle while it drained.
+# ended_idle N: N sessions were ended for being idle while lfproxy drained.
 ended_idle() {
 	refute lfproxy_said 'drain_timeout has passed'
 	equal "idle sessions that were ended" "$1" \

@@ -20,7 +20,7 @@ left = {name + " of " + row["svname"]: row[name]
 sys.exit(f"not 0: {left}" if left else 0)'
 }
 
-# The budget is for one retry at a time, so nobody may have kept a part of it.
+# The budget is for one retry at a time: no session may keep a part of it.
 budget_at_rest() {
 	local refused i
 

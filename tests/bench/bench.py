@@ -42,7 +42,7 @@ BULK = [("cpu_s_per_gb", "CPU, s per GB"), ("gbit_s", "Gbit/s")]
 class Work:
     """One kind of work: who does it, what is measured, what is promised.  A
     budget is (metric, limit, reference): at most (or with a limit below 0, at
-    least) so many times the reference; `best`: the best of the peers; None:
+    least) that many times the reference; `best`: the best of the peers; None:
     the figure itself."""
 
     def __init__(self, title, sample, names, columns, budgets=()):

@@ -24,7 +24,7 @@ TRIES = 5
 
 
 def free_port(host):
-    """A port that nobody has at the moment; the kernel does not give it out
+    """A port that is free at the moment; the kernel does not give it out
     again soon."""
     with socket.socket() as s:
         s.bind((host, 0))
@@ -38,7 +38,7 @@ def sessions():
 
 
 def answers(address):
-    """Whether somebody accepts there."""
+    """Whether a process accepts there."""
     host, port = address.rsplit(":", 1)
     try:
         socket.create_connection((host, int(port)), 1).close()
@@ -151,7 +151,7 @@ def start_lfproxy(name, build, servers, host="127.0.0.1", pool=(),
 
 
 def read_addresses(proxy, wanted):
-    """lfproxy tells the ports that the kernel has chosen."""
+    """lfproxy logs the ports that the kernel has chosen."""
     text = pathlib.Path(proxy.directory.name, "log").read_text(
         encoding="utf-8")
     if proxy.child.poll() is not None:

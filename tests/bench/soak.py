@@ -223,7 +223,7 @@ def compare(taken, seconds):
 
 
 def idle_end(idle, path):
-    """They are asked when they are told to stop."""
+    """The clients report when they receive the signal to stop."""
     idle.child.terminate()
     code = idle.child.wait(60)
     text = path.read_text(encoding="utf-8")

@@ -65,7 +65,7 @@ class Measure(Samples):
             name, self.binaries[variant], servers)
 
     def answers(self, name, size, close):
-        """CPU microseconds for an answer of so many bytes."""
+        """CPU microseconds for an answer of that many bytes."""
         with self.start(name) as proxy:
             before = proxy.cpu_s()
             told = wrk(proxy.address, 8, 1, close, f"/bytes/{size}")

@@ -15,7 +15,7 @@
  * always the same, would take most of the time. */
 #define ANSWERS_MAX (256 * 1024)
 #define ENOUGH      2048
-#define PATIENT     16 /* one of so many reads it all */
+#define PATIENT     16 /* one client in PATIENT reads it all */
 
 static struct addr where;
 

@@ -25,7 +25,7 @@ def proxy(*options, threads):
 
 
 def cores(threads):
-    """Every way to run a pool of so many threads.  Half-Sync/Half-Reactive
+    """Every way to run a pool of that many threads.  Half-Sync/Half-Reactive
     has its I/O thread on top: as many process as in the others."""
     return {
         "hs/hr": ("lab_proxy_hshr", "--threads", str(threads + 1)),

@@ -104,7 +104,7 @@ take_answer(struct connection *c, double mean_ns, const struct plan *plan)
 	if (length == 0 || c->in_len < length)
 		return;
 	if (!c->asked || c->in_len > length)
-		tool_die(TOOL_FAILED, "an answer that nobody asked for");
+		tool_die(TOOL_FAILED, "an answer without a request");
 	if (c->due_ns >= warm_until_ns)
 		note(c, at_ns - c->due_ns, plan);
 	c->asked = false;

@@ -76,7 +76,7 @@ class Bench:
             return self.paced(proxy, rate, 0)
 
     def with_slow_ones(self, variant, rate, slow_ms):
-        """The same; slow connections are told apart.  A hundred sessions take
+        """The same; slow connections are counted apart.  A hundred sessions take
         the first hundred slots, of which one is slow, if none was there
         before: no warm-up."""
         for _ in range(3):

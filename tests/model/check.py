@@ -18,7 +18,7 @@ TIMEOUT_S = 3000  # a search that does not end; on idle CPUs each takes < 60
 SAFETY = (["-DSAFETY", "-DNOCLAIM", "-DCOLLAPSE"], [])
 LIVE = (["-DNFAIR=3"], ["-a", "-f"])  # the ltl, under weak fairness
 
-# The model, what spin is told of it, how it is searched, and its mutants.
+# The model, options of spin, how the search runs, and the model's mutants.
 MODELS = [
     ("shards", "", SAFETY,
      "CLOSE_WITHOUT_GRACE CLOSE_WITHOUT_LOOK NOTE_ONCE"),

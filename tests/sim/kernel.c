@@ -40,7 +40,7 @@ void
 sim_mutex_unlock(pthread_mutex_t *mutex)
 {
 	if (!*held(mutex))
-		sim_fail("a mutex is unlocked that nobody holds");
+		sim_fail("a mutex that no thread holds is unlocked");
 	*held(mutex) = 0;
 	sim_unblock_all(mutex);
 }

@@ -4,7 +4,7 @@ what is put in its place; more of both if one change alone does no harm.  What
 is there must be there exactly once."""
 
 MUTANTS = [
-    ("the token goes round where nobody is to lead",
+    ("the token goes round where no thread is to lead",
      "src/lf/shard_serve.c",
      "	promotion_sweep(shard->promotion, ask_to_come, NULL);\n", "",
      "POLICY_KERNEL) {\n		sched_yield();\n		return;\n",
@@ -38,10 +38,10 @@ MUTANTS = [
      "	atomic_store_release(&m->command, c); /* [P11] */\n"
      "	futex_wake(&m->command);",
      "	futex_wake(&m->command);\n	atomic_store_release(&m->command, c);"),
-    ("the token goes to nobody while somebody parks",
+    ("the token is laid down while a thread parks",
      "src/lf/promotion_futex.c",
      "		if ((word & TOP_MASK) == 0 &&\n		    atomic_cas", "		if (atomic_cas"),
-    ("a member parks although nobody leads", "src/lf/promotion_futex.c",
+    ("a member parks although no thread leads", "src/lf/promotion_futex.c",
      "		if (state == HELD) {", "		if (state == HELD || state == NOBODY) {"),
     ("bits that come at the end of a turn are not seen",
      "src/lf/event_handler.c",

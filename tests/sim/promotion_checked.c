@@ -169,8 +169,9 @@ promotion_checked_idle(void)
 				         "not woken",
 				    t, b->members[t]->command);
 			if (promotion_futex.token(b->promotion) == TOKEN_NOBODY)
-				sim_fail("nobody leads shard %u, and thread %u "
-				         "is parked there",
+				sim_fail(
+				    "no thread leads shard %u, and thread %u "
+				    "is parked there",
 				    i, t);
 		}
 	}

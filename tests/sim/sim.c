@@ -307,7 +307,7 @@ reschedule(void)
 			sim_pause(false);
 		}
 		if (next_ns == NEVER)
-			sim_fail("nobody can run: a deadlock");
+			sim_fail("no thread can run: a deadlock");
 		now_ns = next_ns;
 		(void)wake_sleepers(&next_ns);
 	}

@@ -35,7 +35,7 @@ struct sim_options {
 	bool single;
 	/* What the last lines of a failure say about the state; may be NULL. */
 	void (*describe)(void);
-	/* Called when nobody can run, before time is moved on; may be NULL. */
+	/* Called while no thread can run, before time moves on; may be NULL. */
 	void (*idle)(void);
 };
 

@@ -77,7 +77,7 @@ void world_note(struct fake *fake, uint32_t note);
 const char *world_unrest(void);
 void world_check_settled(void);
 
-/* For the simulator: what must hold when nobody can run; and the state. */
+/* For the simulator: invariants while no thread can run; and the state. */
 void world_idle(void);
 void world_describe(void);
 
@@ -85,7 +85,7 @@ void world_describe(void);
 extern const struct promotion_ops promotion_checked;
 /* Forgets the promotions of the schedule before. */
 void promotion_checked_reset(void);
-/* When nobody can run. */
+/* While no thread can run. */
 void promotion_checked_idle(void);
 
 #endif

@@ -107,7 +107,7 @@ world_check_settled(void)
 			    f->read, f->written);
 		/* A note that came while it ended has ended with it. */
 		if (f->manner.ends_every == 0 && f->seen != f->want)
-			sim_fail("handler %u was not told of something", i);
+			sim_fail("handler %u was not notified of an event", i);
 		if (f->handler.shard->id >= pool_shards_wanted(world.pool))
 			sim_fail("handler %u is at a closed shard", i);
 	}

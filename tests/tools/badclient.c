@@ -53,7 +53,7 @@ usage(FILE *out)
 	    "  silent      send nothing, wait for the end\n"
 	    "  never-read  send TEXT again and again, read nothing\n"
 	    "  slow        send TEXT, read --rate BYTES a second, to the end;\n"
-	    "              --bytes N: fail unless so many came\n"
+	    "              --bytes N: fail unless N bytes came\n"
 	    "  idle        hold until SIGTERM; --verify: then each connection\n"
 	    "              must still answer TEXT with something\n"
 	    "  leave       --at connect|greeting|partial|half-close|response\n"

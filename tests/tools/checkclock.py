@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A host of many servers that are checked: it tells how punctual the checks are.
+# A host of many servers that are checked: reports how punctual the checks are.
 #
 #   checkclock.py SERVERS SECONDS INTERVAL_MS [http]
 #
