@@ -29,7 +29,7 @@ struct memory_rows {
 void memory_rows_add(struct memory_rows *rows, const char *what,
     const struct memory_use *use, uint64_t kernel, const char *note);
 
-/* Control thread: what it and the floors below have.  Looks at ten blocks for
+/* Control thread: what it and the layers below have.  Looks at ten blocks for
  * each server, so 500 of them take 0.1 ms. */
 void memory_rows_fill(struct memory_rows *rows, struct control *control);
 

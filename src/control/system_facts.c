@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 #define TEXT_SIZE 8192 /* of /proc/net/netstat, some 5 KiB */
 
 /* False when there is no such file. */
