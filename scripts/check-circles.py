@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Fails where objects of one folder call each other in too large a circle.
 
-  scripts/check-circles LIMIT [FOLDER=SIZE]... OBJECT.o...
+  scripts/check-circles.py LIMIT [FOLDER=SIZE]... OBJECT.o...
 
 A circle is a set of objects each of which reaches all the others by calls.  It
 may have at most LIMIT objects, or SIZE in FOLDER.  `make check-layers` passes
@@ -78,7 +78,7 @@ def main():
     objects = [word for word in sys.argv[2:] if word.endswith(".o")]
     agreed = dict(word.split("=") for word in sys.argv[2:] if "=" in word)
     if not objects:
-        sys.exit("usage: scripts/check-circles LIMIT [FOLDER=SIZE]... "
+        sys.exit("usage: scripts/check-circles.py LIMIT [FOLDER=SIZE]... "
                  "OBJECT.o...")
     graph, bad = calls(objects), []
     for circle in circles(graph):

@@ -14,7 +14,7 @@ unit() {
 }
 
 check() {
-	run "$BATS_TEST_DIRNAME/../../scripts/check-circles" "$@" ./*/*.o
+	run "$BATS_TEST_DIRNAME/../../scripts/check-circles.py" "$@" ./*/*.o
 }
 
 @test "layers: a circle of calls that is too large fails, with its calls" {
