@@ -340,7 +340,10 @@ world_set_threads(unsigned threads)
 	unsigned n = make_classes(threads, classes);
 	struct err err;
 
-	(void)pool_set_threads(world.pool, classes, n, &err);
+	/* The simulated system may refuse a thread; the pool goes on without.
+	 */
+	if (!pool_set_threads(world.pool, classes, n, &err))
+		return;
 }
 
 void
