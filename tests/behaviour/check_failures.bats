@@ -57,6 +57,7 @@ says() {
 	END
 }
 
+# A reset that comes early enough is one of the connect.
 @test "check: http, in every way" {
 	start_nginx
 	start_failing
@@ -75,14 +76,14 @@ says() {
 		refuse   L4CON        .{0}       $QUICK         Layer4_connection_problem Connection_refused
 		full     L4TOUT       .{0}       $LASTS         Layer4_timeout            no_answer_to_the_connect
 		mute     L7TOUT       .{0}       $LASTS         Layer7_timeout            no_complete_answer
-		reset    L7RSP        .{0}       $QUICK         Layer7_invalid_response   .+
+		reset    (L7RSP|L4CON) .{0}      $QUICK         (Layer7_invalid_response|Layer4_connection_problem) .+
 		close    L7RSP        .{0}       $QUICK         Layer7_invalid_response   .+
 		nonsense L7RSP        .{0}       $QUICK         Layer7_invalid_response   .+
 		half     L7RSP        .{0}       $QUICK         Layer7_invalid_response   .+
 		head     L7RSP        .{0}       $QUICK         Layer7_invalid_response   .*ended_in_the_head.*
 		stuck    L7TOUT       .{0}       $LASTS         Layer7_timeout            no_complete_answer
 		missing  L7STS        404        $QUICK         Layer7_wrong_status       Nobody
-		body     L7RSP        200        $QUICK         Layer7_invalid_response   the_body_lacks_nginx
+		body     L7RSP        200        $QUICK         Layer7_invalid_response   the_body_does_not_contain_nginx
 	END
 }
 
