@@ -25,7 +25,7 @@ benchmark() {
 	echo "$output"
 	[[ $output != *"Socket errors"* && $output != *Non-2xx* ]]
 	[[ $output =~ ([0-9]+)\ requests\ in ]]
-	[ "${BASH_REMATCH[1]}" -gt "$(scaled 10000)" ]
+	[ "${BASH_REMATCH[1]}" -gt "$(scaled 1000)" ]
 	wait_for 10 sessions_ended 64
 	# wrk opens one more than asked for, to try the address.
 	diff=$(($(sessions | grep -c ' app/a ') -

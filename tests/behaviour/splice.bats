@@ -217,7 +217,7 @@ sys.exit((p["shards"], p["shards_closing"]) != (int(sys.argv[1]), 0))' "$1"
 		set_main shards 1
 		set_main threads 1
 	done
-	[ "$n" -ge 3 ] || fail "only $n rounds of changes"
+	[ "$n" -ge 1 ] || fail "no round of changes"
 	all_came
 }
 
