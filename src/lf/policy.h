@@ -7,10 +7,10 @@
  * and processes with the token on the table, so that any thread that joins can
  * lead meanwhile.  The leader calls a follower when the rest of the fetched
  * events is worth more than 50 wake-ups, or more than one wake-up if the leader
- * has had no rest for 10 ms.  The worth of an event is a moving average, one
+ * has not waited for 10 ms.  The worth of an event is a moving average, one
  * for turns on sessions and one for turns on listeners: accepting and
  * connecting takes several times as long as relaying a small message, so no
- * fixed number of events fits both. kernel: there is no leader.  All threads
+ * fixed number of events fits both. kernel: no thread leads.  All threads
  * wait on the handle set, and the kernel wakes one of them for each edge.
  */
 #ifndef LF_POLICY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a wake-up costs on this machine.  See policy_calibrate in policy.h.
+ * Measures the cost of a wake-up.  See policy_calibrate in policy.h.
  *
  * The same means as promotion's: a member parks, is called, and says when it
  * ran.  The caller waits a moment before each call, so that the member really
@@ -38,8 +38,8 @@ no_kick(void *arg)
 	(void)arg;
 }
 
-/* Parks, notes the delay, hands the token back to nobody, and parks again: the
- * other side has taken the token in the meantime. */
+/* Parks, notes the delay, releases the token, waits until the main thread has
+ * taken it, and parks again. */
 static void *
 partner_main(void *arg)
 {
@@ -72,7 +72,7 @@ wait_until_parked(struct partner *p)
 {
 	while (promotion_parked(p->promotion) == 0)
 		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-	/* It has counted itself; until it sleeps takes a little longer. */
+	/* The member is counted as parked a little before it sleeps. */
 	nanosleep(&(struct timespec){.tv_nsec = 30000}, NULL);
 }
 
@@ -120,7 +120,7 @@ measure(struct partner *p)
 	if (promotion_futex.create(no_kick, NULL, &p->promotion) < 0)
 		return false;
 	p->member.id = 1;
-	/* This side leads first. */
+	/* The main thread leads first. */
 	(void)promotion_try_lead(p->promotion, false);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

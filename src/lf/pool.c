@@ -104,7 +104,7 @@ pool_home(const struct pool_thread *self)
 {
 	struct shard *home = atomic_load_acquire(&self->home);
 
-	/* It may have been closing since before this section began. */
+	/* The home may have been closing since before this section. */
 	if (home->id < atomic_load_acquire(&self->pool->shards_open))
 		return home;
 	return pool_shard(self->pool, 0);

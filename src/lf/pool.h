@@ -67,8 +67,8 @@ struct thread_stats {
 	struct histogram service;  /* duration of a turn */
 } CACHE_LINE_ALIGNED;
 
-/* One thread of a pool, passed to handlers as self.  Only the thread itself
- * uses the plain fields. */
+/* A thread of a pool, passed to handlers as self.  The plain fields are used
+ * only by the thread itself. */
 struct pool_thread {
 	struct member member; /* first: aligned */
 	struct pool *pool;
@@ -187,17 +187,22 @@ unsigned pool_classes(
 const cpu_set_t *pool_cpu_set(const struct pool *pool);
 /* Whether no handler is registered and no turn is under way in any shard. */
 bool pool_is_idle(const struct pool *pool);
-/* The numbers that were asked for last; closing shards do not count. */
+/* Returns the number of threads that was asked for last. */
 unsigned pool_threads(const struct pool *pool);
+/* Returns the number of shards that was asked for last. */
 unsigned pool_shards_wanted(const struct pool *pool);
 
 /* -- any thread -- */
 
+/* Returns the grace domain of the pool's threads, as in pool_options. */
 struct grace *pool_grace(const struct pool *pool);
+/* Returns the cost of a wake-up, as in pool_options. */
 uint64_t pool_wake_ns(const struct pool *pool);
+/* Calls call_guard of pool_options, if it is given. */
 void pool_call_guard(struct pool *pool);
 /* The number of shards, closing ones included; their ids are below it. */
 unsigned pool_shards(const struct pool *pool);
+/* Returns the shard with that id. */
 struct shard *pool_shard(struct pool *pool, unsigned id);
 
 /* -- the pool thread itself -- */
@@ -231,6 +236,7 @@ struct pool_status {
 	enum promotion_order order;
 	struct thread_stats sum; /* the counters and histograms */
 };
+/* Fills in the status. Runs on the control thread. */
 void pool_status(struct pool *pool, struct pool_status *ret_status);
 
 /* Returns the memory of the threads, and of the shards with the pool itself.
@@ -241,7 +247,7 @@ void pool_memory(const struct pool *pool, struct memory_use *ret_threads,
  * blocks of malloc. */
 void pool_memory_local(const struct pool *pool, struct memory_use *ret_local);
 
-/* One thread, for `show threads`. */
+/* The state of a thread, for `show threads`. */
 struct thread_status {
 	unsigned place;
 	int tid, nice;

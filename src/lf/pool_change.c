@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "lf/pool_internal.h"
 
-/* The youngest places go first, so that the others keep their rank and with it
- * their home.  Every shard needs a thread, also one that is closing: nobody
- * else would bring its handlers to the notes that tell them to move. */
+/* Retires the youngest places first, so that the others keep their rank and
+ * with it their home.  Every shard needs a thread, even a closing one: only its
+ * own threads show its handlers the notes that tell them to move. */
 static void
 retire_surplus(struct pool *pool)
 {
@@ -48,7 +48,8 @@ threads_allowed(const struct pool *pool, const struct pool_class *classes,
 	return true;
 }
 
-/* First the new ones, then the surplus, so that there is always somebody. */
+/* Returns what to do about an error of starting threads, as the end of a
+ * message, or "". */
 const char *
 pool_start_hint(int error)
 {
@@ -63,6 +64,8 @@ pool_start_hint(int error)
 	}
 }
 
+/* Starts the new threads before the surplus ones retire, so that there is
+ * always a thread to serve the shards. */
 bool
 pool_set_threads(struct pool *pool, const struct pool_class *classes,
     unsigned classes_n, struct err *err)
@@ -152,9 +155,9 @@ close_empty_shards(struct pool *pool)
 	return pool->shards_n > pool->shards_open;
 }
 
-/* Those handle sets of closed shards that no thread uses any more go.  True
- * while there are others: a leader leaves when it has seen the order that came
- * after the shard was closed. */
+/* Frees the handle sets of closed shards that no thread uses any more.  Returns
+ * true while other closed shards still have one: a leader leaves when it has
+ * seen the order that came after the shard was closed. */
 static bool
 close_unused_sets(struct pool *pool)
 {

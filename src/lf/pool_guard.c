@@ -19,8 +19,8 @@ count_turns(const struct pool *pool)
 	return n;
 }
 
-/* A shard that nobody leads although another has a parked thread: that one's
- * holder is asked to send it over. */
+/* For a shard without a leader: finds another shard with a parked thread, and
+ * asks the holder there to send that thread over. */
 static void
 lend(struct pool *pool, const struct shard *lacking)
 {

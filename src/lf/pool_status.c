@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a pool tells of itself.  See pool_status in pool.h.
+ * The status of a pool.  See pool_status in pool.h.
  */
 #include <string.h>
 
@@ -116,7 +116,8 @@ pool_memory(const struct pool *pool, struct memory_use *ret_threads,
 		memory_add_block(&threads, pool->places[i]);
 	for (unsigned i = 0; i < pool->shards_made; i++) {
 		memory_add_block(&shards, pool->shards[i]);
-		/* Each begins with what its interface shows. */
+		/* Each implementation's struct begins with the public one, so
+		 * the pointer is that of its block. */
 		memory_add_block(&shards, pool->shards[i]->promotion);
 		memory_add_block(&shards, pool->shards[i]->set);
 	}
@@ -132,7 +133,7 @@ pool_memory_local(const struct pool *pool, struct memory_use *ret_local)
 	struct memory_use local = {.count = 0};
 
 	for (unsigned i = 0; i < pool->places_n; i++) {
-		/* One that is retiring frees it. */
+		/* A retiring thread frees its local state. */
 		if (pool_thread_state(pool->places[i]) != THREAD_RUNNING)
 			continue;
 		local.count++;

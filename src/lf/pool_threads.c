@@ -199,7 +199,7 @@ pool_reap_threads(struct pool *pool, bool wait)
 			retiring++;
 		if (pool_thread_state(t) != THREAD_ENDED)
 			continue;
-		/* It has nothing left to do that needs the lock. */
+		/* The ended thread no longer needs the lock. */
 		pthread_join(t->id, NULL);
 		atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
 	}
@@ -243,7 +243,7 @@ set_home(struct pool_thread *t, struct shard *home)
 	if (t->home == home)
 		return;
 	atomic_store_release(&t->home, home); /* [P10] */
-	/* One that is summoned to retire goes in any case. */
+	/* A summons to retire stays: it has priority. */
 	(void)atomic_cas_seq(
 	    &t->member.summons, &none, (uint32_t)MEMBER_MOVE); /* [P10] */
 }
@@ -258,7 +258,7 @@ usable_cpus(const struct pool *pool)
 	return n;
 }
 
-/* What the shard's leaders need to know of their number. */
+/* Sets the shard's numbers of threads, which its leaders read. */
 static void
 describe_shard(const struct pool *pool, struct shard *shard, unsigned threads)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the kinds of promotion have in common.  See promotion.h.
+ * Functions for all kinds of promotion.  See promotion.h.
  */
 #include "lf/promotion.h"
 
@@ -21,8 +21,9 @@ member_of(struct list *node)
 	return container_of(node, struct member, bench);
 }
 
-/* There are at most as many as threads, and a promotion costs a wake-up of some
- * microseconds: looking at each is not what takes time. */
+/* Looks at each member of the bench, which has at most as many as the pool has
+ * threads.  A promotion costs a wake-up of some microseconds, and the search
+ * adds little to that. */
 static struct member *
 best_of(struct list *bench)
 {

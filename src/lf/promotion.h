@@ -42,11 +42,11 @@ enum member_command {
 	MEMBER_WORK,   /* look into the mailbox, then join again */
 };
 
-/* Where the token is: with no member, with a holder, or on the table, where a
- * busy leader has laid it. */
+/* The state of the token: with no member, with a holder, or on the table, where
+ * a busy leader has laid it. */
 enum promotion_token { TOKEN_NOBODY, TOKEN_HELD, TOKEN_TABLE };
 
-/* Which parked member is promoted. */
+/* Which parked member is promoted first. */
 enum promotion_order {
 	ORDER_LIFO,     /* the last to park: its caches are warm */
 	ORDER_FIFO,     /* the first to park: all take their turn */
@@ -55,8 +55,8 @@ enum promotion_order {
 
 struct event_handler;
 
-/* One thread's state for promotion.  The thread owns the memory, which must not
- * move during a call of join. */
+/* The state of a thread for promotion.  The thread owns the memory, which must
+ * not move during a call of join. */
 struct member {
 	uint32_t command; /* the caller writes, the parked thread reads */
 	uint16_t id;      /* 1 to 1024, unique in its promotion's pool */
@@ -95,7 +95,7 @@ struct promotion_ops {
 
 	/* -- called by any thread -- */
 
-	/* Takes the token if there is no leader or the leader is busy; else
+	/* Takes the token if no member holds it or the leader is busy; else
 	 * parks until a command arrives.  Blocks. */
 	enum member_command (*join)(
 	    struct promotion *promotion, struct member *self);
@@ -200,7 +200,7 @@ struct member *promotion_pick(
 /* Returns the name that the configuration uses. */
 const char *promotion_order_name(enum promotion_order order);
 
-/* One atomic word, and a futex word for each follower. */
+/* Promotion with a single atomic word, and a futex word for each follower. */
 extern const struct promotion_ops promotion_futex;
 
 #endif

@@ -12,17 +12,17 @@
  *   tag: grows with every change of the state
  *
  * Members push themselves onto the stack with the same exchange that sees that
- * the token is held, so nobody parks while the token is with nobody; and the
+ * the token is held, so no member parks while the state is NOBODY; and the
  * holder lets go (to NOBODY) with an exchange that sees the stack empty.  The
  * holder takes the whole stack at once and keeps those members on a bench that
- * only the holder touches, from which the order picks.  As there is no pop of a
- * single one, a stack link cannot go stale (no ABA); the tag is for resume: a
- * leader whose token was taken from the table while it was busy must not
- * mistake the next leader's busy for its own.
+ * only the holder touches, from which the order picks.  Members are never
+ * popped singly, so a stack link cannot go stale (no ABA); the tag is for
+ * resume: a leader whose token was taken from the table while it was busy must
+ * not mistake the next leader's busy for its own.
  *
  * A member's command word goes WAIT -> command once for each time it parks.
- * [P11]: the word's release is for the member alone; what the holder's data is
- * concerned, the token's own exchanges order it.
+ * [P11]: the word's release is for the member alone; the holder's data is
+ * ordered by the token's own exchanges.
  */
 #include "lf/promotion.h"
 
@@ -213,8 +213,9 @@ seat(struct promotion_by_futex *p)
 	}
 }
 
-/* After the release store the member may be anywhere, its memory gone: nothing
- * of it is read again, and the wake-up may find nobody. */
+/* After the release store the member may have gone on, and its memory may have
+ * been freed.  So the member is not read again, and the wake-up may find no
+ * waiter. */
 static void
 call(struct promotion_by_futex *p, struct member *m, enum member_command c)
 {
@@ -241,7 +242,7 @@ futex_promote(struct promotion *promotion)
 		}
 		word = atomic_load_relaxed(&p->word);
 		ENSURE((word & STATE_MASK) == HELD);
-		/* Only if nobody has parked meanwhile. */
+		/* Succeeds only if no member has parked meanwhile. */
 		if ((word & TOP_MASK) == 0 &&
 		    atomic_cas_acq_rel(
 		        &p->word, &word, with_state(word, NOBODY))) /* [P11] */
@@ -276,8 +277,9 @@ futex_busy(struct promotion *promotion)
 	return next & ~TOP_MASK;
 }
 
-/* On the table nobody can park: whoever joins takes the token.  So the word is
- * exactly what busy has left, or somebody took the token. */
+/* While the token is on the table no member can park: one that joins takes the
+ * token.  So either the word is still as busy left it, or a member has taken
+ * the token. */
 static bool
 futex_resume(struct promotion *promotion, uint64_t ticket)
 {

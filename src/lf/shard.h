@@ -49,6 +49,7 @@ struct batch {
 	uint64_t rested_ns; /* when the last wait that blocked ended */
 };
 
+/* Empties the batch. */
 void batch_init(struct batch *batch);
 
 /* In the word inside: the shard has no handle set that threads may use. */
@@ -106,6 +107,7 @@ shard_leave(struct event_handler *handler)
 /* Initializes a shard without a handle set.  Returns 0 or -errno. */
 int shard_init(struct shard *shard, struct pool *pool, unsigned id,
     const struct promotion_ops *promotion);
+/* Frees the promotion and the handle set; no thread may use the shard. */
 void shard_fini(struct shard *shard);
 
 /* -- the handle set: control thread -- */
@@ -144,8 +146,8 @@ bool shard_note(
 void shard_order(struct shard *shard);
 
 /* Gives the token to a parked member if the leader has been in a turn for
- * longer than limit_ns, or if there is no leader.  Returns whether a member was
- * called. Runs on the control thread. */
+ * longer than limit_ns, or if no member leads.  Returns whether a member was
+ * called.  Runs on the control thread. */
 bool shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns);
 
 #endif

@@ -74,7 +74,7 @@ wait_with_others(struct shard *shard, struct batch *b)
 	return n;
 }
 
-/* What the look has found, into the books. */
+/* Records the n fetched events in the batch and in the thread's statistics. */
 static void
 enter(struct batch *b, int n, struct pool_thread *self)
 {
@@ -125,7 +125,8 @@ batch_fetch(struct shard *shard, struct batch *b, bool leading,
 	}
 	self->now_ns = clock_now_ns();
 	enter(b, n, self);
-	/* Nobody had to look while it was closed or led in another way. */
+	/* A poll gap does not count while the shard was closed or had another
+	 * policy. */
 	if (b->looked_ns < atomic_load_relaxed(&shard->changed_ns))
 		b->looked_ns = 0;
 	measure_poll_gap(b, n, from_ns, self);
@@ -133,8 +134,8 @@ batch_fetch(struct shard *shard, struct batch *b, bool leading,
 	shard_call_guard(shard);
 }
 
-/* Claims the handler of the next event that is still meant for somebody; NULL
- * when the batch is used up. */
+/* Claims the handler of the next event that is not stale.  Returns NULL when
+ * the batch is used up. */
 static struct event_handler *
 claim_next(struct batch *b, struct pool_thread *self)
 {

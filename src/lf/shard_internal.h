@@ -13,6 +13,7 @@
  * if the shard has no set: it is closed, and no thread waits there.  May be
  * nested. Any thread. */
 bool shard_hold(struct shard *shard);
+/* Ends the use of the handle set that shard_hold has allowed. */
 void shard_release(struct shard *shard);
 
 /* Waits for events and for the mailbox, and fills the batch, which is empty.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a pool thread does at a shard: lead, wait beside others, follow.  See
+ * The loop of a pool thread at a shard: lead, wait beside others, follow.  See
  * shard_serve in shard.h.
  */
 #include "lf/shard.h"
@@ -30,8 +30,8 @@ process(struct event_handler *h, struct pool_thread *self)
 	}
 }
 
-/* With the token on the table, if there is anybody who could take it; false if
- * somebody has. */
+/* Runs the handler with the token on the table, unless this thread alone serves
+ * the shard.  Returns false if another thread has taken the token. */
 static bool
 process_leading(
     struct shard *shard, struct event_handler *h, struct pool_thread *self)
@@ -51,7 +51,8 @@ process_leading(
 	return !shared || promotion_resume(shard->promotion, ticket);
 }
 
-/* The holder, on behalf of whoever gave the order. */
+/* Returns the command for a parked member.  Called by the holder for the thread
+ * that gave the order. */
 static enum member_command
 ask_member(struct member *m, void *arg)
 {
@@ -142,9 +143,9 @@ dissolve(struct shard *shard, struct pool_thread *self)
 	give_up(shard, self);
 }
 
-/* Where others find this thread: written before it looks whether it is wanted,
- * as they put something into its mailbox before they look where it is.  [P10]
- */
+/* Publishes the shard where other threads find this thread.  The thread writes
+ * `at` before it looks whether it is wanted; the others put something into its
+ * mailbox before they read `at`. [P10] */
 static void
 come_to(struct shard *shard, struct pool_thread *self)
 {
@@ -244,8 +245,9 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 	give_up(shard, self);
 }
 
-/* The token of a closed shard without a handle set may come to a thread that
- * was on its way there: nothing is left to do, and nobody has to stay. */
+/* Leads the shard.  The token of a closed shard without a handle set may come
+ * to a thread that was on its way there: then nothing is left to do, and no
+ * thread has to stay. */
 static void
 lead(struct shard *shard, struct pool_thread *self)
 {
@@ -284,7 +286,8 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 	       !member_wanted(&self->member)) {
 		struct event_handler *h;
 
-		/* Of a leader that promoted nobody and then saw the policy. */
+		/* A leader that promoted no follower and then saw the new
+		 * policy has left these events. */
 		if (has_rest(shard) &&
 		    promotion_try_lead(shard->promotion, true)) {
 			lead(shard, self);
@@ -298,18 +301,20 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 				shard_submit(h);
 		}
 	}
-	/* What woke this thread last may have been meant for another one: for a
-	 * leader, now that there is one again, or for somebody who is to leave.
-	 * Whoever gets this passes it on in the same way. */
+	/* The wake-up that this thread took last may have been meant for
+	 * another one: for a leader, now that the shard has one again, or for a
+	 * thread that is to leave.  A thread that gets this wake-up passes it
+	 * on in the same way. */
 	handle_set_wake(shard->set);
 	shard_release(shard);
 }
 
-/* A shard that is to have no leader needs none but to take the token from a
- * leader that was busy when this was decided, and only by its own threads.
- * When 16 threads with 8 shards changed to kernel, those that found their last
- * leader still there took every token they could get and laid it down at once,
- * which kept the others from waiting and at it, too: up to 300 000 times. */
+/* A shard that is to have no leader needs one for a single purpose: to take the
+ * token from a leader that was busy when the policy changed or the shard was
+ * closed.  Its own threads do that.  When 16 threads with 8 shards changed to
+ * kernel, threads that found their last leader still there took every token
+ * they could get and laid it down at once.  That kept the others from waiting
+ * and made them do the same, up to 300 000 times. */
 static bool
 may_adopt(const struct shard *shard, const struct shard *home)
 {
@@ -318,7 +323,8 @@ may_adopt(const struct shard *shard, const struct shard *home)
 	           promotion_token(shard->promotion) == TOKEN_TABLE);
 }
 
-/* Leads a shard that lacks a leader: home first, then next door. */
+/* Leads a shard that has no leader: home first, then the following ones.
+ * Returns false if there is none. */
 static bool
 adopt(struct shard *home, struct pool_thread *self)
 {
@@ -340,7 +346,7 @@ adopt(struct shard *home, struct pool_thread *self)
 
 #define JOIN_SPINS 32
 
-/* The shard that asked for a thread, if it still lacks one. */
+/* Leads the shard that asked for a thread, if it still has no leader. */
 static void
 visit(struct pool_thread *self)
 {

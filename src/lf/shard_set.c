@@ -14,10 +14,10 @@
  * SHARD_NO_SET in what its own addition returns, and keeps off.  [P28]
  *
  * A leader, and under POLICY_KERNEL a thread that waits beside others, is
- * inside from its first step at the shard to its last.  So without a set nobody
- * waits, and a wake-up that finds none has nobody to wake: whoever comes after
- * the next set has been put there looks at the mailbox and at orders before it
- * waits.
+ * inside from its first step at the shard to its last.  So without a set no
+ * thread waits, and a wake-up that finds no set has no thread to wake: a thread
+ * that comes after the next set has been put there looks at the mailbox and at
+ * orders before it waits.
  *
  * Turns are not counted.  Where a handler is registered the count of handlers
  * keeps the shard from closing, and where a turn is about to register one the

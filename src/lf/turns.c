@@ -66,10 +66,10 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 }
 
 /* Note: a retiring thread's mailbox.
- * The thread closes (a swap), then takes what is there; whoever hands off
+ * The thread closes (a swap), then takes what is there; a thread that hands off
  * pushes, then looks whether it is closed, and if so takes what is there.  One
  * of the two takes it.  [P12] The handlers stay bound to the closed thread
- * until somebody is about to run them: turns_hand_off then binds them anew. */
+ * until a thread is about to run them: turns_hand_off then binds them again. */
 static void
 give_back(struct pool_thread *to)
 {
