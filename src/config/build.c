@@ -186,8 +186,8 @@ object_of(struct spec *spec, enum section_kind kind, size_t index)
 	return NULL;
 }
 
-/* What every value must be, whatever its type; the command line could give
- * others, a file has been looked at by line. */
+/* Checks what holds for values of every type.  A file has been checked line by
+ * line already; the command line has not. */
 static bool
 check_value(struct build *b, const struct draft_entry *e)
 {

@@ -34,8 +34,8 @@ collide(const struct listen_spec *a, const struct listen_spec *b)
 	char text_a[ADDR_TEXT_SIZE], text_b[ADDR_TEXT_SIZE];
 	unsigned port = addr_port(&a->addr);
 
-	/* Of thousands of listens nearly all differ in this: no need to look
-	 * any further. */
+	/* Nearly all of thousands of listens differ here: the full comparison
+	 * is rare. */
 	if (port != addr_port(&b->addr) ||
 	    (a->addr.sa.sa_family != AF_UNIX && port == 0))
 		return false;
@@ -97,7 +97,7 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 	}
 }
 
-/* Nobody would heed it. */
+/* proxy_from has no effect without accept_proxy. */
 static void
 check_proxy_from(const struct frontend_spec *f, struct err_list *errors)
 {
@@ -127,7 +127,7 @@ check_association(const struct spec *spec, const struct frontend_spec *f,
 		    f->name, pool->name);
 }
 
-/* What would be without effect is a mistake. */
+/* Options without effect are errors. */
 static void
 check_hash(const struct backend_spec *b, struct err_list *errors)
 {
@@ -200,7 +200,7 @@ check_checks(const struct backend_spec *b, struct err_list *errors)
 		    b->name);
 }
 
-/* Where a server is checked, and where its agent is. */
+/* Checks the options of the server's check and of its agent. */
 static void
 check_server(const struct backend_spec *b, const struct server_spec *s,
     struct err_list *errors)
@@ -265,7 +265,7 @@ check_source(const struct backend_spec *b, const struct server_spec *s,
 	    family == AF_INET6 ? "IPv4" : "IPv6");
 }
 
-/* A weight without another is without effect; and somebody must have one. */
+/* At least one backend must have a weight, or no session would find one. */
 static void
 check_routes(const struct frontend_spec *f, struct err_list *errors)
 {
@@ -295,7 +295,7 @@ check_passive(const struct backend_spec *b, struct err_list *errors)
 		    b->name);
 }
 
-/* Its sessions go on when it comes up, and those of other backups as well. */
+/* A backup that comes up leaves the sessions of all backups alone. */
 static void
 check_on_up(const struct server_spec *s, struct err_list *errors)
 {

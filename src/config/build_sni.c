@@ -31,7 +31,7 @@ compare_names(const struct named *a, const struct named *b)
 	return order;
 }
 
-/* Of equal ones the first of the file is the first. */
+/* Orders by name.  Equal names keep the order of the file. */
 static int
 compare(const void *a, const void *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is wrong with a line that is no `key = value`, or has a key that the
- * section does not know, and what to write instead.
+ * Explains lines that are not `key = value` or whose key the section does not
+ * know, and suggests what to write instead.
  */
 #ifndef CONFIG_BUILD_UNKNOWN_H
 #define CONFIG_BUILD_UNKNOWN_H
@@ -9,7 +9,7 @@
 #include "config/draft.h"
 
 /* Adds one error for the entry, which either has a line (config/draft.h) or a
- * name that is no key of the section. */
+ * name that is not a key of the section. */
 void build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors);
 

@@ -113,7 +113,8 @@ add_server(struct draft *draft, const struct config_options *o, size_t i,
 	return ok;
 }
 
-/* What may follow the kind and a ':', and is written otherwise in a file. */
+/* Forms of -k that begin with a prefix, and the key that a file sets
+ * instead. */
 static const struct {
 	const char *prefix;
 	const char *key;

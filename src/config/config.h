@@ -20,7 +20,7 @@
 bool config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
     struct err_list *errors);
 
-/* The same with one. */
+/* Like config_load_all, with one file. */
 bool config_load(
     const char *path, struct spec **ret_spec, struct err_list *errors);
 
@@ -38,9 +38,9 @@ struct config_options {
 	const char *admin;   /* -a */
 };
 
-/* As config_load, but that the texts are taken as they are: a shell has filled
- * its variables in.  An error has the option in the place of the file:
- * `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
+/* Like config_load, except that the texts are taken as they are: the shell has
+ * expanded its variables.  The place of an error is the option instead of the
+ * file: `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
 bool config_from_options(const struct config_options *options,
     struct spec **ret_spec, struct err_list *errors);
 

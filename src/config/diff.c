@@ -22,8 +22,8 @@ struct pair {
 	struct changes *changes;
 };
 
-/* All values of a key from one on, a comma between two; false when there are
- * too many, of which the last are left out. */
+/* Writes all values of a key from index `from` on, separated by commas. Returns
+ * false when they do not fit; the last ones are missing then. */
 #define SHOWN_SIZE 2048
 
 static bool
@@ -49,8 +49,8 @@ show(const struct key *key, const void *object, const struct spec *spec,
 	return len < SHOWN_SIZE;
 }
 
-/* What is at a key's offset, for types of which that is all: only these may
- * take a restart. */
+/* Types whose whole value is stored at the key's offset.  Only keys of these
+ * types may take a restart. */
 static const struct {
 	const struct value_type *type;
 	size_t size; /* 0: a string */
@@ -164,7 +164,8 @@ diff_key(const struct pair *pair, const struct key *key)
 	}
 	if (!show(key, pair->old, pair->old_spec, 0, old) ||
 	    !show(key, pair->new, pair->new_spec, 0, new)) {
-		/* There is no room for what they have in common. */
+		/* The values do not fit: show them from the first difference
+		 * on. */
 		(void)show(key, pair->old, pair->old_spec, at, old);
 		(void)show(key, pair->new, pair->new_spec, at, new);
 	}

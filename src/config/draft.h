@@ -56,34 +56,46 @@ struct draft {
 	size_t sections_n, sections_room;
 };
 
+/* Makes an empty draft. */
 void draft_init(struct draft *draft);
+
+/* Frees the members of the draft. */
 void draft_fini(struct draft *draft);
 
-/* Each appends a copy of its arguments.  When memory is short, NULL or false,
- * and the draft is as it was. */
+/* The draft_add functions append copies of their arguments.  When memory is
+ * short they return NULL or false, and the draft is unchanged. */
+
+/* Appends a file.  Returns the draft's copy of path, for use in places. */
 const char *draft_add_file(struct draft *draft, const char *path);
+
+/* Appends an include. */
 bool draft_add_include(
     struct draft *draft, struct spec_place place, const char *path);
+
+/* Appends a section without entries. */
 bool draft_add_section(
     struct draft *draft, struct spec_place place, const char *head);
-/* To the last section; label and value may be NULL. */
+
+/* Appends an entry to the last section.  label and value may be NULL. */
 bool draft_add_entry(struct draft *draft, struct spec_place place,
     const char *label, const char *name, const char *value);
 
-/* The same for a line of the section that is not `key = value`: its first
- * word, and all of it. */
+/* Appends to the last section a line that is not `key = value`.  name is its
+ * first word, line all of it. */
 bool draft_add_line(struct draft *draft, struct spec_place place,
     const char *name, const char *line);
 
-/* Adds an error with the place of the entry or of the section. */
+/* Adds an error with the place of the entry. */
 void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Adds an error with the place of the section. */
 void draft_section_error(const struct draft_section *section,
     struct err_list *errors, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `, first in line 7`, or `, first in FILE:7` when that is another file than
- * here, or nothing on the command line; returns out. */
+/* Writes `, first in line 7`, or `, first in FILE:7` if that is another file
+ * than here, or nothing for the command line.  Returns out. */
 #define DRAFT_FIRST_SIZE 300
 const char *draft_first(struct spec_place first, struct spec_place here,
     char out[DRAFT_FIRST_SIZE]);

@@ -32,8 +32,8 @@ find_backend(const struct spec *spec, const char *name)
 	return NULL;
 }
 
-/* As if it stood in the backend's section, in a place of its own, but without
- * the options of server_defaults. */
+/* Parses value as if it stood in the backend's section, but without
+ * server_defaults.  Errors name BACKEND/SERVER as their place. */
 static bool
 parse_server(struct spec *spec, struct backend_spec *backend, char *value,
     struct err_list *errors)
@@ -58,7 +58,7 @@ parse_server(struct spec *spec, struct backend_spec *backend, char *value,
 	snprintf(label, sizeof(label), "%s/%.*s", backend->name,
 	    (int)strcspn(value, " "), value);
 	v.key = key_find(SECTION_BACKEND, key, &home);
-	/* As with HAProxy's default-server. */
+	/* HAProxy does not apply default-server to added servers either. */
 	backend->server_defaults = NULL;
 	ok = value_parse(&v);
 	backend->server_defaults = defaults;
@@ -126,7 +126,8 @@ config_del_server(struct spec *spec, struct backend_spec *backend,
 	backend->servers_n--;
 	memmove(&backend->servers[i], &backend->servers[i + 1],
 	    (backend->servers_n - i) * sizeof(backend->servers[0]));
-	/* Those behind it have moved. */
+	/* The servers behind the deleted one have moved: resolve `track`
+	 * again. */
 	build_track(spec, errors);
 	return errors->n == errors_before;
 }

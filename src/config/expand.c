@@ -19,7 +19,7 @@
 #define FILE_WORD    "file:"
 #define LITERAL_HINT "write $${ for a literal ${"
 
-/* Counts on when there is no more room, for the error. */
+/* len stops at the end of the room; written counts on, for the error. */
 struct result {
 	char *text;
 	size_t len;
@@ -38,7 +38,7 @@ put(struct result *r, const char *from, size_t len)
 	}
 }
 
-/* Where passwords are expected: the whole value, or an option of it. */
+/* Values that may hold a password: the whole value, or one option of it. */
 static const struct {
 	const char *key, *option;
 } passwords[] = {
@@ -175,13 +175,14 @@ put_file(struct result *r, const char *inner, size_t len, bool quoted,
 		return false;
 	if (!quoted || !strpbrk(text, "\"\\"))
 		return put_text(r, "file", path, text, err);
-	/* Both forms are masked: of the value, and of a server's answer. */
+	/* Mask both forms: the value has the escaped one, a server's answer the
+	 * plain one. */
 	escape(text, escaped);
 	return keep_secret(escaped, inner, len, NULL, err) &&
 	       put_text(r, "file", path, escaped, err);
 }
 
-/* What stands between the braces, len characters. */
+/* Expands what is between the braces, len characters. */
 static bool
 put_braces(struct result *r, const char *inner, size_t len, bool secret,
     bool quoted, struct err *err)

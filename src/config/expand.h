@@ -6,15 +6,15 @@
  *   ${file:/PATH}   what the file has, less a line end behind it: a secret
  *   $${             the two characters ${
  *
- * Any other `$` is itself: regular expressions have theirs.  What comes in is
- * text: it is never looked through for more variables, and what no line of a
- * file could say (a line end, a `;` that would begin a comment) is refused, so
- * that the value can be written into a file and read from it again.
+ * Any other `$` stands for itself, as regular expressions need it.  Inserted
+ * text is never searched for more variables.  Text that no line of a file could
+ * hold (a line end, a `;` that would begin a comment) is refused, so that the
+ * value can be written to a file and read again.
  *
- * What comes from a file is a secret (base/secrets.h), and so is a variable in
+ * The contents of a file are a secret (base/secrets.h), and so is a variable in
  * a value that holds a password: see expand_value.
  *
- * The environment is that of the process, which nobody changes.
+ * The environment is that of the process and does not change.
  */
 #ifndef CONFIG_EXPAND_H
 #define CONFIG_EXPAND_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that are somebody else's: told in one line, not by an error for each
- * of theirs.
+ * Recognizes configuration files of other programs, to report one error instead
+ * of one for each line.
  */
 #ifndef CONFIG_FOREIGN_H
 #define CONFIG_FOREIGN_H
@@ -10,8 +10,8 @@
 
 #include "base/err.h"
 
-/* Whether the text is a configuration of HAProxy or of nginx, or is not UTF-8.
- * Then err says so.  A text with a [section] is none of these. */
+/* Returns whether the text is a configuration of HAProxy or of nginx, or is not
+ * UTF-8, with err set.  Returns false for a text with a [section]. */
 bool foreign_detect(const char *text, size_t len, struct err *err);
 
 #endif

@@ -16,18 +16,20 @@ struct hint {
 	char text[2200];
 };
 
-/* Insertions, deletions, replacements and swaps of neighbours that lie between
- * the two: those are the slips that people make.  A great many for words of
- * more than 40 letters. */
+/* Returns the number of insertions, deletions, replacements and swaps of
+ * neighbours between the two: the usual typing errors.  Returns a great number
+ * for words of more than 40 letters. */
 unsigned hint_slips(const char *a, const char *b);
 
+/* Begins the search for candidates that resemble word. */
 void hint_init(struct hint *hint, const char *word);
-/* An empty candidate is none: some name could not be read. */
+
+/* Offers a candidate.  An empty one is ignored: some name could not be read. */
 void hint_offer(struct hint *hint, const char *candidate);
 
-/* `did you mean 'x'? allowed are a, x, z`, without the question when nothing
- * comes near, and with `is` for a single one; `what` takes the place of
- * `allowed`.  Points into hint. */
+/* Returns `did you mean 'x'? allowed are a, x, z`, without the question if no
+ * candidate is near, and with `is` for a single one.  `what` takes the place of
+ * `allowed`.  The text belongs to hint. */
 const char *hint_text(struct hint *hint, const char *what);
 
 #endif

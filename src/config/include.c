@@ -30,7 +30,7 @@ struct loader {
 	size_t followed; /* includes of the draft that have been */
 };
 
-/* Where a path was named; file NULL: on the command line. */
+/* The place that names a path.  place.file NULL: the command line. */
 struct origin {
 	struct spec_place place;
 	unsigned depth;
@@ -87,7 +87,7 @@ load_file(struct loader *l, const struct origin *from, const char *path,
 		fail(l, from, path, "is one file too many; 1000 are allowed");
 		return;
 	}
-	/* A pipe that nobody writes to would hold up the control thread. */
+	/* A pipe without a writer would block the control thread. */
 	if (from->place.file && !S_ISREG(st->st_mode)) {
 		fail(l, from, path, "is not a regular file");
 		return;

@@ -189,9 +189,9 @@ settle(struct reader *r)
 	r->handed = r->named = false;
 }
 
-/* How much of the text inih gets, room characters at most.  What follows must
- * not begin with what inih takes for a comment; 0 when there is no such
- * place. */
+/* Returns the length of the piece of text that inih gets, at most room. What
+ * follows the piece must not begin with a character that inih takes for the
+ * start of a comment.  Returns 0 if there is no such place to cut. */
 static size_t
 cut(const char *text, size_t room)
 {

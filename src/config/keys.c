@@ -150,7 +150,7 @@ key_find(enum section_kind kind, const char *name, enum section_kind *ret_home)
 	return NULL;
 }
 
-/* One of the limits, in the form in which the type reads it. */
+/* Formats one of the key's limits in the form that its type reads. */
 static const char *
 limit_text(const struct key *key, uint64_t limit, char out[TEXT_DURATION_SIZE])
 {

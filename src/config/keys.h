@@ -75,13 +75,14 @@ extern const struct section sections[SECTION_KINDS];
 #define NAME_ALLOWED "letters, digits and -_.:"
 #define NAME_MAX_LEN 40
 
-/* Steps over the keys that may stand in a section of that kind; *position
- * starts at 0.  NULL at the end.  For [defaults] ret_home says in which
- * section's struct the key lives; else it is kind. */
+/* Returns the next key that may stand in a section of that kind, or NULL at the
+ * end.  *position starts at 0.  *ret_home is the section whose struct has the
+ * key: for [defaults] the key's own section, otherwise kind. */
 const struct key *key_next(
     enum section_kind kind, size_t *position, enum section_kind *ret_home);
 
-/* NULL: no such key there. */
+/* Returns the key of that name in a section of that kind, or NULL. *ret_home is
+ * as for key_next. */
 const struct key *key_find(
     enum section_kind kind, const char *name, enum section_kind *ret_home);
 
@@ -89,9 +90,9 @@ const struct key *key_find(
 #define KEY_ALLOWED_SIZE 160
 const char *key_allowed(const struct key *key, char out[KEY_ALLOWED_SIZE]);
 
-/* One line for each key and each option, in the order of the table:
- * SECTION, KEY, default, what is allowed, help; separated by tabs.  An option
- * is written as KEY:OPTION.  Keys of [defaults] come under that name too. */
+/* Writes one line for each key and each option, in the order of the table:
+ * SECTION, KEY, default, allowed values, help; separated by tabs.  An option is
+ * written as KEY:OPTION.  Keys of [defaults] are repeated under that name. */
 void keys_list(FILE *out);
 
 #endif

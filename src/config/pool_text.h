@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A pool's threads, shards and CPUs as people write them: in the file, and on
- * the admin socket.
+ * Parses and formats a pool's threads, shards and CPUs, for the file and the
+ * admin socket.
  *
- * Control thread.  The output is untouched on failure, and err then says what
- * was found and what is allowed.
+ * Functions run on the control thread.  On failure the output is untouched, and
+ * err says what was found and what is allowed.
  */
 #ifndef CONFIG_POOL_TEXT_H
 #define CONFIG_POOL_TEXT_H
@@ -26,34 +26,38 @@ struct threads_wish {
 	unsigned min,
 	    max; /* of a range, whose one class has min; else both 0 */
 };
+
+/* Parses one of these forms.  Returns false with err set. */
 bool threads_parse(
     const char *s, struct threads_wish *ret_wish, struct err *err);
 
-/* One thread for each CPU that the process may use, of `cpus` unless NULL. */
+/* Returns one thread for each CPU that the process may use, of `cpus` unless
+ * NULL. */
 unsigned threads_auto(const cpu_set_t *cpus);
 
-/* The shortest text that says the same: `4`, not `4 nice=0`; returns out. */
+/* Writes the shortest equivalent text: `4`, not `4 nice=0`.  Returns out. */
 #define THREADS_TEXT_SIZE 80
 const char *threads_text(const struct thread_class_spec *classes,
     unsigned classes_n, char out[THREADS_TEXT_SIZE]);
 
-/* `auto` (0) or a number. */
+/* Parses `auto`, which gives 0, or a number.  Returns false with err set. */
 bool shards_parse(const char *s, unsigned *ret_shards, struct err *err);
 
-/* A shard for every four threads or fewer. */
+/* Returns the number of shards: one for every four threads or fewer. */
 unsigned shards_auto(unsigned threads);
 
-/* Whether so many threads, the fewest there will be, can serve the shards;
- * autoscaled: that is the lower end of a range. */
+/* Returns whether that number of threads, the fewest there will be, can serve
+ * the shards; otherwise sets err.  autoscaled: threads is the lower end of a
+ * range. */
 bool shards_fit(
     unsigned shards, unsigned threads, bool autoscaled, struct err *err);
 
-/* Numbers and ranges, as in `0-3,5`, each of them in `usable`; `all` is all of
- * these. */
+/* Parses CPU numbers and ranges, as in `0-3,5`, each CPU in `usable`.  `all` is
+ * all of `usable`.  Returns false with err set. */
 bool cpu_list_parse(const char *s, const cpu_set_t *usable, cpu_set_t *ret_cpus,
     struct err *err);
 
-/* Ascending, neighbours as a range; returns out. */
+/* Writes the CPUs in ascending order, neighbours as a range.  Returns out. */
 #define CPU_LIST_TEXT_SIZE 2600 /* every other one of 1024 */
 const char *cpu_list_text(const cpu_set_t *cpus, char out[CPU_LIST_TEXT_SIZE]);
 

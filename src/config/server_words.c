@@ -50,7 +50,7 @@ static const struct word {
     {"weight", TAKES_VALUE, "weight", NULL},
 };
 
-/* Those that HAProxy takes from its file alone. */
+/* Words that HAProxy accepts only in its file. */
 static const char *const never[] = {"cookie", "init-addr", "log-proto",
     "max-reuse", "namespace", "no-agent-check", "no-check",
     "no-check-send-proxy", "no-check-ssl", "no-ssl", "non-stick", "redir",
@@ -62,7 +62,7 @@ static const char *const never[] = {"cookie", "init-addr", "log-proto",
 #define NO_HTTP "it is about HTTP, and this is TCP"
 #define KIND    "how servers are checked is their backend's (check =)"
 
-/* And those that it takes, and that have no meaning here. */
+/* Words that HAProxy accepts and that have no meaning here. */
 static const struct {
 	const char *word, *why;
 } not_here[] = {
@@ -311,7 +311,8 @@ is_refused(struct reading *r, const char *word)
 	return false;
 }
 
-/* One of the file's, or none at all. */
+/* Adds an option of our own file.  An unknown one is refused by the parser of
+ * the file. */
 static bool
 take_own(struct reading *r, const char *word)
 {
@@ -378,7 +379,7 @@ server_words_read(const struct backend_spec *backend, const char *name,
 			return false;
 	if (r.check_header && !add(&r, "check_send_proxy", r.version))
 		return false;
-	/* One that tracks has neither. */
+	/* A server that tracks another has neither a check nor an agent. */
 	return (r.tracks || ((r.checks || add(&r, "check", "off")) &&
 	                        (r.agent || add(&r, "agent", "off")))) &&
 	       is_printable(&r);

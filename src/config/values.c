@@ -323,7 +323,8 @@ options_print(const struct key *options, const void *object, const void *base,
 		if (o->flags & ~allowed)
 			continue;
 		if (!o->type->print(&s, 0, text)) {
-			/* Only a flag can be taken back. */
+			/* An unset option is skipped, except for a flag that
+			 * its default sets: that is printed as off. */
 			if (!is_bare || !without)
 				continue;
 			strcpy(text, "off");

@@ -51,7 +51,8 @@ struct value_type {
 	/* The i-th value, or false when there is none. */
 	bool (*print)(
 	    const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE]);
-	/* What is allowed, in words; NULL: depends on the key's limits. */
+	/* The allowed values in words.  NULL: they depend on the key's
+	 * limits. */
 	const char *allowed;
 	unsigned traits; /* enum value_trait */
 };
@@ -179,20 +180,21 @@ bool value_is_boolean(const struct key *key);
 bool value_read_boolean(const char *word, bool *ret_on);
 #define VALUE_BOOLEAN_WORDS "on, off, yes, no"
 
-/* `0`, and `0s` as well. */
+/* Returns whether the text is 0, in any unit: `0`, `0s`. */
 bool value_is_zero(const char *text);
 
-/* Whether the word, a duration, is 0 or `off` and means that the key is not
- * set: where [defaults] may have it, and nothing holds without it. */
+/* Returns whether the word, 0 or `off`, leaves a duration unset: that of a key
+ * without a default that [defaults] may have. */
 bool value_is_unset(const struct value *value, const char *word);
 
-/* Adds `KEY: sentence` at the value's place; always false. */
+/* Adds `KEY: sentence` at the value's place.  Always returns false. */
 bool value_fail(const struct value *value, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Where a value that is a char * stands, and how it is printed: once, and not
- * at all when it is NULL. */
+/* Returns where a value of type char * is stored. */
 char **value_string(const struct value *value);
+
+/* Prints a value of type char *.  Returns false if it is NULL, or if i > 0. */
 bool value_print_string(
     const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE]);
 
@@ -203,12 +205,14 @@ bool value_set_string(const struct value *value, char **slot, const char *s);
 bool value_append(const struct value *value, void *array, size_t *n,
     const void *element, size_t size);
 
-/* The text cut at blanks. */
+/* A text cut at blanks. */
 struct words {
 	char copy[DRAFT_VALUE_MAX + 1];
 	char *word[DRAFT_VALUE_MAX / 2 + 1];
 	size_t n;
 };
+
+/* Cuts the text at blanks. */
 void words_split(struct words *words, const char *text);
 
 /* Reads words[from…] as `option=value` of value->key->options into object,
@@ -244,7 +248,8 @@ void options_print_fitting(const struct shown *shown, const void *object,
 void options_print_over(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
 
-/* Whether s may be the name of a section or server, of at most max letters. */
+/* Returns whether s may be the name of a section or server, of at most max
+ * letters; otherwise sets err. */
 bool name_check(const char *s, size_t max, struct err *err);
 
 #endif

@@ -59,8 +59,8 @@ parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
 	    advice ? advice : hint_text(&hint, "allowed"));
 }
 
-/* The authorities are read along with the configuration: by the same user, and
- * anew at each reload. */
+/* Loads the certificate authorities as a part of the configuration: with the
+ * same rights, and again at each reload. */
 static bool
 read_trust(const struct value *v, struct check_spec *c)
 {

@@ -10,8 +10,8 @@
 
 #include "base/text.h"
 
-/* `/path`, `unix:/path` and `name` are files, `127.0.0.1:9999` is TCP.  Whoever
- * reaches a TCP socket is in, so only this host may. */
+/* `/path`, `unix:/path` and `name` are files, `127.0.0.1:9999` is TCP.  A TCP
+ * socket admits every client that reaches it, so only this host may. */
 static bool
 parse_admin_addr(const struct value *v, const char *text, struct addr *ret_addr)
 {

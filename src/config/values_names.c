@@ -30,7 +30,7 @@ name_check(const char *s, size_t max, struct err *err)
 	return true;
 }
 
-/* getpwnam(3) and getgrnam(3) leave errno alone when there is no such name,
+/* getpwnam(3) and getgrnam(3) leave errno alone when the name does not exist,
  * or set it to one of these. */
 static bool
 fail_lookup(const struct value *v, const char *what, int error)
@@ -62,7 +62,7 @@ parse_group(const struct value *v)
 	return value_set_string(v, value_string(v), v->text);
 }
 
-/* One of the names, with its @ if it is a group's. */
+/* Checks one name; that of a group begins with @. */
 static bool
 check_person(const struct value *v, const char *name)
 {
@@ -225,7 +225,7 @@ print_backend(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 		return false;
 	snprintf(out, VALUE_TEXT_SIZE, "%s",
 	    s->spec->backends[f->routes[i].backend].name);
-	/* One that gets all has no share to tell. */
+	/* A single backend gets all sessions: a weight would say nothing. */
 	if (f->routes_n > 1)
 		options_print_fitting(s, &f->routes[i], 0, out);
 	return true;
@@ -246,7 +246,7 @@ parse_include(const struct value *v)
 	return value_fail(v, "only a file can include others");
 }
 
-/* What is printed has what was included. */
+/* Prints nothing: the printed configuration has the included lines instead. */
 static bool
 print_include(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 {

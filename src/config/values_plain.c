@@ -197,8 +197,8 @@ print_flag(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 	return true;
 }
 
-/* Off is no time for a backend; for a server, which may leave it to the
- * backend, it has a number of its own. */
+/* `off` is 0 for a backend.  For a server it is SLOW_START_OFF, since 0 stands
+ * for the backend's value there. */
 static bool
 parse_slow_start(const struct value *v)
 {
@@ -296,7 +296,8 @@ parse_own_percent(const struct value *v)
 {
 	struct optional *percent = target(v);
 
-	/* Its value is its first member. */
+	/* parse_percent writes the value, the first member of struct
+	 * optional. */
 	percent->is_set = parse_percent(v);
 	return percent->is_set;
 }

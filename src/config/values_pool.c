@@ -10,8 +10,8 @@
 #include "config/hint.h"
 #include "config/pool_text.h"
 
-/* What `auto` comes to is known once the whole section is: config/build_pool.c
- * sets the classes then. */
+/* The number of `auto` is known once the whole section is read:
+ * config/build_pool.c sets the classes then. */
 static bool
 parse_threads(const struct value *v)
 {
@@ -93,7 +93,7 @@ print_cpus(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 
 	if (i > 0)
 		return false;
-	/* It is no longer than what was read. */
+	/* The printed list is never longer than the one that was read. */
 	snprintf(out, VALUE_TEXT_SIZE, "%s",
 	    pool->cpus_given ? cpu_list_text(&pool->cpus, text) : "all");
 	return true;

@@ -69,14 +69,15 @@ add_names(const struct value *v, const struct words *words, size_t n,
 			ok = false;
 			continue;
 		}
-		/* It is no longer than it was written. */
+		/* A normalized name is never longer than the one that was
+		 * written. */
 		len += (size_t)snprintf(names + len, DRAFT_VALUE_MAX + 1 - len,
 		    "%s%s", len > 0 ? " " : "", name);
 	}
 	return ok;
 }
 
-/* That no name is there twice is seen when all are known. */
+/* Duplicate names are found once all rules are known: config/build_sni.c. */
 static bool
 parse_sni_rule(const struct value *v)
 {

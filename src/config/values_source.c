@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where connections to servers come from, and which of those to us come from
- * another proxy.
+ * Values about addresses: the source of connections to servers, and the proxies
+ * whose connections begin with a PROXY header.
  */
 #include <stdio.h>
 #include <string.h>
