@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One check or agent of one server: its schedule, and its end.
+ * The check or the agent of a server: its schedule and its end.
  *
  *   waiting --timer--> running --check_done--> waiting
  *
@@ -18,7 +18,7 @@
 
 struct check_preset;
 
-/* What the checks of a checker share. */
+/* State shared by the checks of a checker. */
 struct check_schedule {
 	struct ev_loop *loop;
 	struct curl_loop *curl; /* NULL: no server has an http check */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * See check_http_run.h: what becomes of an answer, or of the lack of one.
+ * Judges the answer to an http check, or the failure to get one, see
+ * check_http_run.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +59,8 @@ on_body(char *data, size_t size, size_t n, void *arg)
 	return n > room ? 0 : n;
 }
 
-/* As curl would, but it would not say why it failed. */
+/* Gives curl the socket of the talk, or opens one.  Keeps the errno of a
+ * failure, which curl does not report. */
 static curl_socket_t
 on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -86,8 +88,8 @@ on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 	return fd;
 }
 
-/* Connected or not is seen nowhere else: curl has no time of the connect where
- * the handshake that follows does not end. */
+/* Closes the socket and notes whether it was connected.  curl does not report
+ * that: it has no connect time if the handshake that follows does not end. */
 static int
 on_close_socket(void *arg, curl_socket_t fd)
 {

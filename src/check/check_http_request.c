@@ -53,8 +53,9 @@ set_named(struct http_run *run, const char *name, const char *address)
 	return curl_easy_setopt(easy, CURLOPT_URL, text);
 }
 
-/* Where to, as curl wants it.  The URL's path is not used: the request target
- * is set apart, so that curl does not tidy up what the operator wrote. */
+/* Sets the destination in curl's form.  The path of the URL is not used: the
+ * request target is set apart, so that curl does not normalize what the
+ * operator wrote. */
 static CURLcode
 set_destination(struct http_run *run, const struct addr *addr)
 {

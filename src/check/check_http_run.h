@@ -12,8 +12,8 @@
 #include "check/check.h"
 #include "check/talk.h"
 
-/* An answer's head beyond this is no answer; a body beyond it is not read:
- * the status is known by then, and what is looked for stands before. */
+/* An answer with a longer head is invalid.  The rest of a longer body is not
+ * read: the status is known by then, and the expected text must come before. */
 #define HTTP_HEAD_MAX_BYTES (64 * 1024)
 #define HTTP_BODY_MAX_BYTES (64 * 1024)
 
@@ -24,7 +24,7 @@ struct http_run {
 	struct talk *talk; /* NULL: it is curl's turn, or always was */
 	int fd;            /* made by the talk, until curl takes it; or -1 */
 	size_t head_bytes, body_bytes;
-	char *body; /* NULL: nobody will look at it */
+	char *body; /* NULL: the body is not examined */
 	bool tls, connected;
 	bool head_ended;  /* of the last answer */
 	int socket_error; /* why there is no socket */
@@ -32,15 +32,15 @@ struct http_run {
 	char error[CURL_ERROR_SIZE];
 };
 
-/* check->run is NULL afterwards; curl does not have it any more. */
+/* Frees the run, and takes it from curl.  check->run is NULL afterwards. */
 void http_run_free(struct check *check);
 
-/* All that curl needs to know, check and transfer.easy being set.  False: out
- * of memory, or a libcurl that lacks what is needed. */
+/* Sets up all that curl needs to know; check and transfer.easy are set. Returns
+ * false when memory is short or libcurl does not support an option. */
 bool http_run_ask(struct http_run *run);
 
-/* Part of http_run_ask: what curl is to call as the answer comes.  At its end
- * the run is freed and the check done (check_done, check_skip). */
+/* Sets the callbacks for the answer, as a part of http_run_ask.  At the end of
+ * the answer the run is freed and the check done (check_done, check_skip). */
 void http_run_listen(struct http_run *run);
 
 #endif

@@ -178,8 +178,8 @@ describe(const struct check *check, char *variables[VARIABLES_MAX])
 	return ok;
 }
 
-/* What a command gets of lfproxy's own environment: where programs, files and
- * texts are.  The rest may have secrets that are none of its business. */
+/* Returns whether commands get this variable of lfproxy's environment. Others
+ * may hold secrets that do not concern a command. */
 static bool
 is_passed_on(const char *variable)
 {
@@ -192,7 +192,8 @@ is_passed_on(const char *variable)
 	return false;
 }
 
-/* The variables, and what is passed on; NULL when memory is short. */
+/* Returns the variables and those that are passed on, or NULL when memory is
+ * short. */
 static char **
 make_environment(char *variables[VARIABLES_MAX])
 {

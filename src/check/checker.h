@@ -46,12 +46,14 @@ void checker_commit(struct checker *checker, const struct model *model);
  * when the server is not checked, or is being checked. */
 void checker_hurry(struct checker *checker, const struct server *server);
 
-/* How late checks and questions to agents were started, since the start or
+/* How late checks and agents' questions were started, since the start or
  * checker_clear_delays. */
 struct check_delays {
 	uint64_t begun;
 	uint64_t longest_ns; /* after the check was due */
 };
+
+/* Returns these delays. */
 struct check_delays checker_delays(const struct checker *checker);
 
 /* Resets the counts of checker_delays. */

@@ -167,7 +167,7 @@ child_start(
 	if (pid < 0)
 		return error;
 	if (start.error) {
-		/* It is about to end, if it has not ended yet. */
+		/* The child is about to exit, or has: reap it. */
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 		return start.error;

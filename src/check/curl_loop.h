@@ -12,22 +12,24 @@
 
 struct curl_loop;
 
-/* 0 or -errno; the loop is borrowed. */
+/* Makes a curl_loop; the loop is borrowed.  Returns 0 or -errno. */
 int curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl);
 
-/* No transfer may be under way; NULL is fine. */
+/* Frees it; no transfer may be under way.  Accepts NULL. */
 void curl_loop_free(struct curl_loop *curl);
 
-/* Starts a transfer.  done is called once, from the loop and never from
- * within this call, after the transfer was taken out of the multi handle: it
- * may clean the easy handle up.  Uses CURLOPT_PRIVATE.  0 or -ENOMEM. */
+/* A transfer.  done is called once, from the loop, after the transfer was taken
+ * out of the multi handle: it may clean up the easy handle. */
 struct curl_transfer {
 	CURL *easy;
 	void (*done)(struct curl_transfer *transfer, CURLcode code);
 };
+
+/* Starts a transfer; never calls done itself.  Uses CURLOPT_PRIVATE. Returns 0
+ * or -ENOMEM. */
 int curl_loop_add(struct curl_loop *curl, struct curl_transfer *transfer);
 
-/* Gives a transfer up: done is not called. */
+/* Aborts a transfer: done is not called. */
 void curl_loop_remove(struct curl_loop *curl, struct curl_transfer *transfer);
 
 #endif

@@ -35,7 +35,7 @@ counted_realloc(struct memory_count *count, void *block, size_t size)
 
 /* -- OpenSSL -- */
 
-/* As CRYPTO_malloc and its like do without them. */
+/* Returns NULL for size 0, as CRYPTO_malloc does by default. */
 static void *
 openssl_malloc(size_t size, const char *file, int line)
 {

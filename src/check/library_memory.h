@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the libraries of the checks take from the heap, counted: they let their
- * user choose the functions that they allocate with.
+ * Counts the heap memory of the libraries that checks use: they let their user
+ * choose the functions that they allocate with.
  */
 #ifndef CHECK_LIBRARY_MEMORY_H
 #define CHECK_LIBRARY_MEMORY_H
@@ -9,14 +9,18 @@
 
 #include "base/memory_use.h"
 
-/* First of all, before anything was asked of OpenSSL: what it allocates from
- * then on is counted. */
+/* Counts what OpenSSL allocates from now on.  Must be called before any other
+ * function of OpenSSL. */
 void library_count_openssl(void);
 
-/* In place of curl_global_init, which it does; false when that fails. */
+/* Calls curl_global_init and counts what libcurl allocates from then on.
+ * Returns false when curl_global_init fails. */
 bool library_curl_init(void);
 
+/* Returns the memory that OpenSSL uses. */
 struct memory_use library_memory_openssl(void);
+
+/* Returns the memory that libcurl uses. */
 struct memory_use library_memory_curl(void);
 
 #endif

@@ -111,7 +111,8 @@ watch(struct talk *t, int events)
 	ev_io_start(t->loop, &t->io);
 }
 
-/* What went wrong in TLS: the certificate, or else the last error. */
+/* Ends the talk with the error of TLS: that of the certificate, or else the
+ * last one. */
 static void
 end_tls(struct talk *t)
 {
@@ -365,9 +366,9 @@ greet(struct talk *t)
 	header_sent(t);
 }
 
-/* Nobody listens on a loopback port that the kernel chose for our own end:
- * TCP's simultaneous open then connects the socket to itself (RFC 9293,
- * section 3.5), which proves nothing. */
+/* Returns whether the socket is connected to itself, which proves nothing.
+ * TCP's simultaneous open (RFC 9293, section 3.5) does that if a loopback port
+ * without a listener is the one that the kernel chose for our own end. */
 static bool
 connected_to_itself(int fd)
 {

@@ -43,11 +43,13 @@ struct talk_result {
 	int *fd;
 };
 
-/* Calls done once, from the loop and never from within this call, unless the
- * talk is cancelled; talk and result are gone afterwards.  NULL when memory is
- * short. */
+/* Starts a talk.  Calls done once, from the loop and never from within this
+ * call, unless the talk is cancelled; talk and result are gone afterwards.
+ * Returns NULL when memory is short. */
 struct talk *talk_start(struct ev_loop *loop, const struct talk_plan *plan,
     void (*done)(void *arg, const struct talk_result *result), void *arg);
+
+/* Ends and frees the talk without calling done. */
 void talk_cancel(struct talk *talk);
 
 /* Replaces borrowed memory that is about to be freed by equal memory. */
