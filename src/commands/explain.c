@@ -14,7 +14,7 @@
 #include "net/sock.h"
 #include "net/tls_hello.h"
 
-/* So many servers in a part. */
+/* The number of servers in a part of the answer. */
 #define SERVERS_A_PART 16
 
 struct request {
@@ -88,7 +88,7 @@ find_local(const struct control *control, const struct frontend *f,
 	       memcmp(ret_local->ip, any, sizeof(any)) != 0;
 }
 
-/* What is known of this client when it comes in there. */
+/* Returns what is known of the client when it connects to the frontend. */
 static struct explained_client
 client_at(const struct control *control, const struct frontend *f,
     const struct request *r)
@@ -96,7 +96,8 @@ client_at(const struct control *control, const struct frontend *f,
 	struct explained_client c = r->client;
 	size_t first = 0, ways = count_ways(f, r, &first);
 
-	/* All that tells clients of unix sockets apart, see accept_one. */
+	/* The port alone tells clients of unix sockets apart, see
+	 * accept_one. */
 	if (c.client.family == AF_UNIX)
 		c.client.port = (uint16_t)(first + 1);
 	if (!c.has_local && ways == 1 && !f->spec->listens[first].accept_proxy)
@@ -162,7 +163,8 @@ put_head(struct explaining *x, FILE *out)
 	return true;
 }
 
-/* False: there is no other frontend, or memory is short. */
+/* Begins with the next frontend.  Returns false after the last one, or when
+ * memory is short. */
 static bool
 put_next(struct explaining *x, struct control *control, FILE *out)
 {
@@ -222,8 +224,8 @@ free_explaining(struct answer_rest *rest)
 
 /* -- arguments -- */
 
-/* Where the host begins and ends, and the port behind it, NULL: there is none;
- * false: it is neither. */
+/* Finds the host and the port; *ret_port is NULL without a port.  Returns false
+ * if the text is malformed. */
 static bool
 cut_address(const char *text, const char **ret_host, size_t *ret_len,
     const char **ret_port)
@@ -361,7 +363,8 @@ heeds_local(const struct frontend *f)
 	return false;
 }
 
-/* An address to that nothing goes by is no use, and the caller is to know. */
+/* Returns whether the address after `to` can make a difference.  Sets call->err
+ * otherwise, so that the user does not rely on it. */
 static bool
 is_local_heeded(struct call *call, const struct request *r)
 {

@@ -58,8 +58,8 @@ explained_otherwise(const struct explained *explained)
 	return answers[e->otherwise];
 }
 
-/* What becomes of the turns of a backend without a server: frontend_route
- * passes them on to those of the split that have one, if there are any. */
+/* Returns what becomes of the turns of a backend without a server:
+ * frontend_route gives them to backends of the split that have one, if any. */
 static const char *
 fate_of_turns(const struct explanation *e)
 {
@@ -100,7 +100,7 @@ put_route(FILE *out, const struct explanation *e)
 	fputc('\n', out);
 }
 
-/* Nothing where nobody has asked, and it makes no difference. */
+/* Writes nothing if the user gave no name and the frontend does not inspect. */
 static void
 put_sni(FILE *out, const struct explained_sni *sni)
 {

@@ -15,7 +15,7 @@ note_reload(const struct call *call, const char *change)
 	call_audit(call, NULL, NULL, "reload: %s", change);
 }
 
-/* All errors, or all changes and warnings: a line each. */
+/* Writes all errors, or all changes and warnings, one per line. */
 static void
 put_result(const struct call *call, const struct reload_result *result)
 {

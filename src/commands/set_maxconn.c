@@ -27,7 +27,7 @@ run_set_maxconn_frontend(struct call *call)
 	              "Integer value expected.", INT32_MAX, &n))
 		return false;
 	before = frontend_maxconn(call, f);
-	/* More than there is room for is no limit. */
+	/* A number that reaches the session limit sets no limit. */
 	control_set_frontend_maxconn(call->env->control, f,
 	    n < control_session_limit(call->env->control) ? (uint32_t)n
 	                                                  : FRONTEND_NO_LIMIT);

@@ -12,7 +12,7 @@
 
 #define BY " by 'stats socket command'"
 
-/* What HAProxy answers to any other, in its order, and ours. */
+/* The answer to any other word: HAProxy's words in its order, and ours. */
 #define USAGE                                                                  \
 	"usage: set server <backend>/<server> addr | agent | agent-addr | "    \
 	"agent-port | agent-send | check-addr | check-port | fqdn | health | " \
@@ -67,7 +67,8 @@ health_text(const struct server *server)
 	           : server_health_name(server);
 }
 
-/* Of one that tracks only the ejection is its own. */
+/* Returns whether the word would set the health of a tracked server.  A server
+ * that tracks another has only its ejection of its own. */
 static bool
 is_tracked_health(const struct server *server, const char *word)
 {

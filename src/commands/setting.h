@@ -27,8 +27,8 @@ struct setting {
 	bool may_refuse;
 	/* The names in events; "" for none. */
 	char proxy[SETTING_NAME_SIZE], part[SETTING_NAME_SIZE];
-	/* Its server, if the change overrules a drain; and what it changes,
-	 * "state" or "weight". */
+	/* The server whose drain the change overrules, else NULL, and what the
+	 * change sets, "state" or "weight". */
 	struct server *server;
 	const char *of_server;
 };

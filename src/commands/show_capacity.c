@@ -16,10 +16,10 @@
 #include "base/time_text.h"
 
 #define DIGITS 15 /* a number of bytes is exact */
-/* What is reached later than that need not be told. */
+/* Limits that are reached later than this are not reported. */
 #define FORESEEN_S (30.0 * 86400)
 
-/* So many rows in a part: 10 us each. */
+/* The number of rows in a part of the answer: 10 us each. */
 #define ROWS_A_PART 16
 
 struct listing {

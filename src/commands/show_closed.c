@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "proxy/proxy.h"
 
-/* So many are looked at for one part of an answer, which may be an empty one:
- * some 200 us. */
+/* The number of sessions examined for one part of the answer, which may be
+ * empty: some 200 us. */
 #define LOOKS_MAX 1000
 
 struct wanted {
@@ -22,7 +22,7 @@ struct wanted {
 	char cause[3];     /* "": any */
 	uint64_t id;       /* 0: any */
 	uint64_t since_ns; /* clock_now_ns */
-	uint64_t last;     /* so many of these at most */
+	uint64_t last;     /* show at most this many */
 	bool json;
 };
 
@@ -45,7 +45,7 @@ read_client(const void *row, struct row_value *v)
 	row_host(v, &c->session.client);
 }
 
-/* As `show sess` has it. */
+/* Same form as in `show sess`. */
 static void
 read_source(const void *row, struct row_value *v)
 {
@@ -182,7 +182,7 @@ TCP_READS(server, HANDLE_SERVER)
 		NULL, #who "_delivery_rate", read_##who##_rate, NULL           \
 	}
 
-/* What the access log has as well goes by its names. */
+/* Columns that the access log has as well go by its names. */
 /* clang-format off: a column each. */
 static const struct row_column columns[] = {
     {"", "id", read_id, NULL},
@@ -302,7 +302,7 @@ take_last(struct call *call, struct wanted *w, const char *age)
 	return true;
 }
 
-/* The last so many, or the one with that id. */
+/* Takes the number of sessions to show, or the id of one. */
 static bool
 take_number(struct call *call, struct wanted *w, const char *word)
 {
@@ -349,8 +349,8 @@ take_words(struct call *call, struct wanted *w)
 	return true;
 }
 
-/* What was removed from the configuration is found by the sessions that it
- * had. */
+/* Returns whether a kept session had these names.  Names that were removed from
+ * the configuration are found that way. */
 static bool
 was_there(const struct closed_rings *rings, const struct session_filter *names)
 {

@@ -36,7 +36,7 @@ is_variable(const char *variable, const char *name)
 	return strncmp(variable, name, len) == 0 && variable[len] == '=';
 }
 
-/* All, or the one that is named. */
+/* Writes all variables, or the one that is named. */
 bool
 run_show_env(struct call *call)
 {
@@ -46,7 +46,8 @@ run_show_env(struct call *call)
 	    {NULL, "value", read_variable_value, NULL},
 	};
 	static const struct row_table table = ROW_TABLE(NULL, columns);
-	/* As in HAProxy where there is one of that name. */
+	/* A single argument that names a variable is that name, as in HAProxy,
+	 * even if it is `json`. */
 	bool json =
 	    !(call->args[0] && !call->args[1] && getenv(call->args[0])) &&
 	    call_take_json(call);

@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 struct wanted {
-	uint64_t last;     /* so many at most */
+	uint64_t last;     /* show at most this many */
 	const char *about; /* NULL: all */
 	bool json;
 };
@@ -61,7 +61,7 @@ is_about(const struct event *e, const char *about)
 	                     (e->about[len] == '\0' || e->about[len] == '/'));
 }
 
-/* Where the last so many of those that are wanted begin. */
+/* Returns the index of the first event to show. */
 static size_t
 first_of(const struct wanted *w)
 {
@@ -116,7 +116,7 @@ is_there(struct control *control, const char *about)
 	           pools_find(control_pools(control), about, &ignored));
 }
 
-/* What was removed is found by the events that there are of it. */
+/* Accepts the names of removed objects too, while there are events of them. */
 static bool
 check_about(struct call *call, const struct wanted *w)
 {

@@ -9,7 +9,8 @@
 
 #include "commands/expiring.h"
 
-/* So many in a part: 15 us each, and more where many users are known. */
+/* The number of changes in a part of the answer: 15 us each, and more where
+ * many users are known. */
 #define ROWS_A_PART 32
 
 struct listing {

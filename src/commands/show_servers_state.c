@@ -145,8 +145,8 @@ put_ip(struct row_value *v, const struct addr *addr)
 		row_format(v, "%s", addr_host(addr, ip));
 }
 
-/* Where a check goes; nothing for what is the server's own, unless the operator
- * has said it. */
+/* Writes the address of a check, but nothing for the server's own address
+ * unless the operator has set it. */
 static void
 put_other_ip(struct row_value *v, const struct server *s,
     const struct addr *addr, const struct addr *said)
@@ -316,7 +316,8 @@ static bool
 put_servers(struct call *call, const struct row_table *table, const char *zeros)
 {
 	const struct model *m = control_model(call->env->control);
-	/* Who asks for a backend of that name wants HAProxy's form. */
+	/* A single argument that names a backend is that name, as in HAProxy,
+	 * even if it is `json`. */
 	bool json = (call->args[0] && !call->args[1] &&
 	                model_find_backend(m, call->args[0]))
 	                ? false

@@ -16,8 +16,8 @@
 #include "base/time_text.h"
 #include "proxy/session_facts.h"
 
-/* So many places are looked at for one part of an answer, which may be an empty
- * one: some 100 us. */
+/* The number of places examined for one part of the answer, which may be empty:
+ * some 100 us. */
 #define LOOKS_MAX 1000
 
 struct listing {

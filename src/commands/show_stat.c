@@ -39,8 +39,8 @@ run_show_stat(struct call *call)
 	if (!stat_filter_parse(control_model(call->env->control),
 	        (const char *const *)call->args, &filter, call->err))
 		return false;
-	/* As in HAProxy, the level of the socket decides, not the connection's.
-	 */
+	/* The level of the socket decides, not the connection's, as in
+	 * HAProxy. */
 	filter.addresses_hidden = call->mode->level < LEVEL_OPERATOR;
 	call->rest = stat_rows_new(&filter);
 	return call->rest || err_oom(call->err);

@@ -5,7 +5,7 @@
 
 #include "commands/rows.h"
 
-/* There are no tables of clients to be shown. */
+/* Writes nothing: lfproxy has no tables of clients. */
 bool
 run_show_table(struct call *call)
 {

@@ -63,8 +63,8 @@ is_removable(struct call *call, const char *name)
 	return NEVER;
 }
 
-/* Of a server that is drained by whatever command, or that is in maintenance,
- * which is as good. */
+/* Returns whether a server that is being drained, by whatever command, has no
+ * sessions.  Maintenance is as good as a drain. */
 static enum met
 is_drained(struct call *call, const char *name)
 {
