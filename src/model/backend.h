@@ -82,9 +82,13 @@ int backend_rebuild(struct backend *backend);
  * added yet: no server is left, a panic, sessions that end. */
 void backend_report(const struct backend *backend);
 
-/* The two steps of backend_rebuild, without events.  The second cannot fail;
- * from then on sessions choose among the servers of this backend's model. */
+/* Makes a lineup: the first step of backend_rebuild, without events.  Returns 0
+ * or -ENOMEM. */
 int backend_prepare(struct backend *backend);
+
+/* Publishes the prepared lineup: the second step of backend_rebuild, without
+ * events.  Cannot fail.  From then on sessions choose among the servers of this
+ * backend's model. */
 void backend_publish(struct backend *backend);
 
 /* Control thread.  The number of usable servers, ejected ones included if they
@@ -111,10 +115,14 @@ struct server *backend_choose(
 uint32_t backend_peek(
     const struct backend *backend, const struct choice *choice);
 
-/* Whether the key of a session depends on the client's port, on the address
- * that it has connected to, or on the TLS server name. */
+/* Returns whether the key of a session depends on the client's port. */
 bool backend_hashes_port(const struct backend *backend);
+
+/* Returns whether the key depends on the address that the client has connected
+ * to. */
 bool backend_hashes_destination(const struct backend *backend);
+
+/* Returns whether the key depends on the TLS server name. */
 bool backend_hashes_sni(const struct backend *backend);
 
 /* Returns the key (struct choice) of a client that has connected to `local`,

@@ -32,16 +32,22 @@ struct agent_rules {
 	const struct pattern *send; /* the spec's; n is 0: nothing */
 };
 
-/* Return the rules of a server: its own options, else its backend's. */
+/* Returns the rules of a server's check: its own options, else its backend's.
+ */
 struct check_rules check_rules_of(
     const struct backend_spec *backend, const struct server_spec *server);
+
+/* Returns the rules of a server's agent: its own options, else its backend's.
+ */
 struct agent_rules agent_rules_of(
     const struct backend_spec *backend, const struct server_spec *server);
 
-/* Whether both ask at the same place in the same way; how often they do is
- * another matter. */
+/* Returns whether both ask at the same address in the same way, however often
+ * they do. */
 bool check_rules_ask_same(
     const struct check_rules *a, const struct check_rules *b);
+
+/* The same for agents. */
 bool agent_rules_ask_same(
     const struct agent_rules *a, const struct agent_rules *b);
 

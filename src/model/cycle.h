@@ -65,15 +65,22 @@ struct cycle {
 	unsigned refs;
 };
 
-/* cycle_init makes a cycle of n weights, which are not all 0, without credits,
- * in room: cycle_size(n) bytes, aligned to cache lines. */
+/* Returns the size of a cycle of n weights in bytes. */
 size_t cycle_size(uint32_t n);
+
+/* Makes a cycle of n weights, which are not all 0, without credits, in room:
+ * cycle_size(n) bytes, aligned to cache lines. */
 void cycle_init(struct cycle *room, const uint32_t *weights, uint32_t n);
 
-/* Makes a cycle on the heap, with one reference.  The control thread counts
- * references.  Returns NULL when memory is short. */
+/* Makes a cycle on the heap, with one reference.  Returns NULL when memory is
+ * short. */
 struct cycle *cycle_new(const uint32_t *weights, uint32_t n);
+
+/* Adds a reference.  Returns cycle.  Runs on the control thread. */
 struct cycle *cycle_ref(struct cycle *cycle);
+
+/* Drops a reference; the last one frees the cycle.  Runs on the control
+ * thread. */
 void cycle_unref(struct cycle *cycle);
 
 /* Starts the cycle with the credits that were written to it.  Runs on the

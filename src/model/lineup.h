@@ -35,9 +35,9 @@ struct lineup {
 	uint64_t number;
 	/* Also set by backend_publish.  For each place, the number of the
 	 * lineup with which the server joined, or got another address: a
-	 * session that failed there before may try again.  0: the server
-	 * joined because the time of its ejection was over, which is no reason
-	 * to try again. */
+	 * session that failed there before may try again.  0: the server joined
+	 * because the time of its ejection was over, which is not a reason to
+	 * try again. */
 	uint64_t *since;
 	uint64_t joined;    /* the last one with which any server joined */
 	uint64_t refreshed; /* the greatest of since */

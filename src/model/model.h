@@ -110,9 +110,11 @@ uint64_t model_step(struct model *model, uint64_t now_ms);
  * thread runs any more.  NULL is allowed. */
 void model_free(struct model *model);
 
-/* Return the object of that name, or NULL. */
+/* Returns the frontend of that name, or NULL. */
 struct frontend *model_find_frontend(
     const struct model *model, const char *name);
+
+/* Returns the backend of that name, or NULL. */
 struct backend *model_find_backend(const struct model *model, const char *name);
 
 /* Pins the model.  Data threads, inside the grace section in which the model

@@ -177,8 +177,11 @@ struct server *server_new(const struct server_spec *spec,
 /* NULL is allowed. */
 void server_free(struct server *server);
 
-/* The control thread counts references; the last unref frees the state. */
+/* Adds a reference.  Returns state.  Runs on the control thread. */
 struct server_state *server_state_ref(struct server_state *state);
+
+/* Drops a reference; the last one frees the state.  Runs on the control
+ * thread. */
 void server_state_unref(struct server_state *state);
 
 /* The server's configuration is in force now: a server that is not checked any
@@ -298,8 +301,10 @@ void server_follow_tracked(struct server *server);
  * what the operator has said of them.  Runs on the control thread. */
 void server_set_rules(struct server *server);
 
-/* Return the address of the server's check and agent.  Control thread. */
+/* Returns the address of the server's check.  Runs on the control thread. */
 struct addr server_check_addr(const struct server *server);
+
+/* Returns the address of the server's agent.  Runs on the control thread. */
 struct addr server_agent_addr(const struct server *server);
 
 /* Returns the limit on sessions at a time, 0 for none. */
@@ -317,15 +322,24 @@ enum server_admin server_ordered_admin(const struct server *server);
 /* Returns "ready", "drain" or "maint". */
 const char *server_admin_name(enum server_admin admin);
 
-/* The settings of an agent; for the operator's see server_operator.h.  They
- * hold across reloads, weight and maxconn until the file has another value.
- * They report a change, with `by` or `why` as the reason, and mark the server.
- * Run on the control thread. */
+/* The next four functions apply the settings of an agent; for the operator's
+ * see server_operator.h.  The settings hold across reloads, weight and maxconn
+ * until the file has another value.  Each function reports a change, with `by`
+ * or `why` as the reason, and marks the server.  All run on the control
+ * thread. */
+
+/* Sets the weight. */
 void server_set_weight(struct server *server, unsigned weight, const char *by);
+
+/* Sets the limit on sessions at a time. */
 void server_set_maxconn(
     struct server *server, unsigned maxconn, const char *by);
+
+/* Sets the administrative state. */
 void server_set_admin(
     struct server *server, enum server_admin admin, const char *by);
+
+/* Sets whether the agent considers the server up. */
 void server_set_agent(struct server *server, bool up, const char *why);
 
 /* Takes back the settings of an agent that is not asked any more; the overrides
@@ -343,8 +357,10 @@ void server_note_connect(
  * decays, so that a server that was slow is tried again. */
 uint32_t server_connect_us(const struct server_state *server, uint64_t now_ms);
 
-/* Return the seconds in the present state, and the seconds down in total. */
+/* Returns how long the server has been in its present state, in seconds. */
 uint64_t server_since_change_s(const struct server *server);
+
+/* Returns how long the server was down in total, in seconds. */
 uint64_t server_downtime_s(const struct server *server);
 
 #endif

@@ -47,14 +47,18 @@ bool server_put_addr(struct server *server, const struct addr *addr);
 /* Forgets the failures of sessions, after a change of the address. */
 void server_forget_failures(struct server *server);
 
-/* Pause the checks, or the agent; the last result stays in force. */
+/* Pauses or resumes the checks.  The last result stays in force. */
 void operator_pause_check(struct server *server, bool paused);
+
+/* Pauses or resumes the agent.  Its last answer stays in force. */
 void operator_pause_agent(struct server *server, bool paused);
 
-/* Set the address of the check and the agent, from the next time on.  addr NULL
- * and port -1 keep the former value; port 0 restores the file's. */
+/* Sets the address of the next checks.  addr NULL and port -1 keep the former
+ * value; port 0 restores the file's. */
 void operator_set_check_at(
     struct server *server, const struct addr *addr, int port);
+
+/* Sets the address of the agent in the same way. */
 void operator_set_agent_at(
     struct server *server, const struct addr *addr, int port);
 

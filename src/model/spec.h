@@ -518,6 +518,8 @@ void check_spec_fini(struct check_spec *check);
 
 /* Frees the members of the list, which is empty then. */
 void log_list_clear(struct log_list *list);
+
+/* Frees the members of the list, which is empty then. */
 void admin_list_clear(struct admin_list *list);
 
 /* Makes a deep copy.  Returns false when memory is short; *ret_copy is

@@ -28,8 +28,10 @@ enum timing {
 	    TIMINGS
 };
 
-/* Return the name and the meaning of a timing. */
+/* Returns the name of a timing. */
 const char *timing_name(enum timing which);
+
+/* Returns the meaning of a timing in words. */
 const char *timing_text(enum timing which);
 
 struct timings;
@@ -58,7 +60,7 @@ void timings_clear(struct timings *timings);
 /* Each new time weighs 1/512, as in HAProxy (TIME_STATS_SAMPLES). */
 #define TIMING_WINDOW 512
 
-/* All words shared and relaxed. */
+/* The words are shared; all accesses are relaxed. */
 struct timing_average {
 	uint64_t sum; /* TIMING_WINDOW times the average, ms */
 	uint64_t max_ms;
