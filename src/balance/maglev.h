@@ -48,7 +48,11 @@ struct maglev {
  * seat's number is the server's place in the lineup.  Returns NULL when memory
  * is short. */
 struct maglev *maglev_new(const struct lineup *lineup);
+
+/* Adds a reference.  Returns table. */
 struct maglev *maglev_ref(struct maglev *table);
+
+/* Drops a reference; the last one frees the table. */
 void maglev_unref(struct maglev *table);
 
 /* Whether the lineup has the same servers, in the same order, and weights. */
