@@ -10,8 +10,10 @@
 /* X(identifier, position, key, tags and type (stats/field.h), description,
  *   metric)
  *
- * A key is a metric haproxy_process_NAME, METRIC(NAME), or lfproxy_process_NAME
- * if HAProxy 2.6's exporter lacks it, OWN(NAME), or has a reason not to be one.
+ * METRIC(NAME): the key is the metric haproxy_process_NAME.
+ * OWN(NAME): the key is the metric lfproxy_process_NAME, which HAProxy 2.6's
+ * exporter does not have.
+ * NO_METRIC(REASON): the key is not a metric.
  * OWN_US: the key is in microseconds, the metric in seconds. */
 /* clang-format off: a row each. */
 #define INFO_KEYS_TABLE(X)                                                     \

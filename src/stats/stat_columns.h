@@ -42,9 +42,13 @@ struct stat_row {
 	const struct rate *rate;
 };
 
-/* The caller sets facts and what is hidden. */
+/* Returns the row of a frontend.  The caller sets facts and what is hidden. */
 struct stat_row stat_row_of_frontend(const struct frontend *frontend);
+
+/* Returns the row of a backend.  The caller sets facts and what is hidden. */
 struct stat_row stat_row_of_backend(const struct backend *backend);
+
+/* Returns the row of a server.  The caller sets facts and what is hidden. */
 struct stat_row stat_row_of_server(const struct server *server);
 
 struct stat_column {
@@ -69,7 +73,7 @@ struct stat_column {
 	const char *metric;
 	const char *server_metric; /* for servers instead; "": none */
 	const char *no_metric;     /* the reason */
-	bool own;       /* prefix lfproxy: HAProxy 2.6's exporter lacks it */
+	bool own;       /* prefix lfproxy: HAProxy 2.6 does not export it */
 	unsigned parts; /* values per unit of the metric, 1000: ms; 0: 1 */
 };
 
