@@ -14,7 +14,8 @@ autoscale_init(struct autoscale *a, unsigned min, unsigned max)
 	a->max = max;
 }
 
-/* What a full window says: 1 lacking, -1 spare, 0 neither. */
+/* Judges a full window.  Returns 1 if threads are short, -1 if there are spare
+ * ones, 0 if neither. */
 static int
 judge(const struct autoscale *a, const struct autoscale_sample *s)
 {

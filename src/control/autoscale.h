@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Autoscaling: when a pool should have a thread more, or less.
+ * Autoscaling: decides when a pool gets a thread more or a thread less.
  *
- * Only arithmetic: the caller samples the pool and changes it.  A pool lacks
- * threads while no follower is parked and nobody sleeps on the handle set:
- * whatever comes next has to wait for a turn to end.  It has too many while two
- * or more are always parked.  A late promotion, when a thread was called and
- * the machine had no CPU for it, speaks against more threads: they would only
- * wait for the same CPUs.
+ * Only arithmetic: the caller samples the pool and changes it.  A pool needs
+ * more threads while no follower is parked and no leader sleeps on the handle
+ * set: the next event has to wait for a turn to end.  A pool has too many
+ * threads while two or more are always parked.  A late promotion means that a
+ * thread was woken and the machine had no CPU for it.  More threads would only
+ * wait for the same CPUs then.
  */
 #ifndef CONTROL_AUTOSCALE_H
 #define CONTROL_AUTOSCALE_H
@@ -15,7 +15,8 @@
 
 #define AUTOSCALE_SAMPLE_MS 50
 #define AUTOSCALE_WINDOW    20 /* samples: a second */
-/* Windows in a row that must agree: threads come quickly and go slowly. */
+/* The windows in a row that must agree.  Threads are added quickly and retired
+ * slowly. */
 #define AUTOSCALE_GROW   2
 #define AUTOSCALE_SHRINK 10
 /* Promotions that took longer than this say that CPUs are short. */
@@ -36,10 +37,11 @@ struct autoscale_sample {
 	uint64_t late;       /* of these, later than AUTOSCALE_LATE_NS */
 };
 
+/* Begins a first window.  The pool is to have min to max threads. */
 void autoscale_init(struct autoscale *a, unsigned min, unsigned max);
 
-/* Every AUTOSCALE_SAMPLE_MS.  1: start a thread, -1: retire one, else 0; within
- * min and max. */
+/* Called every AUTOSCALE_SAMPLE_MS.  Returns 1 to start a thread, -1 to retire
+ * one, 0 to do neither.  Keeps the number of threads between min and max. */
 int autoscale_step(struct autoscale *a, const struct autoscale_sample *sample);
 
 #endif

@@ -45,8 +45,8 @@ add_number(struct trend *trend, const char *path, uint64_t unit)
 		trend_add(trend, n / unit);
 }
 
-/* Of the threads that are there: those that have ended, or just begun, make one
- * sample wrong. */
+/* Returns the service time of the present threads.  A thread that has ended or
+ * has just started distorts one sample. */
 static uint64_t
 busy_ns(struct pool *pool)
 {

@@ -41,8 +41,9 @@ struct capacity {
 	    own; /* descriptors, before there were sessions; 0: not known */
 };
 
-/* Called once a second; samples. */
+/* Takes a sample.  Called once a second. */
 void capacity_second(struct control *control);
+/* Frees the trends of the pools. */
 void capacity_fini(struct capacity *capacity);
 
 enum capacity_unit { CAPACITY_COUNT, CAPACITY_BYTES, CAPACITY_THREADS };
@@ -76,12 +77,14 @@ struct capacity_scan {
 /* Fills the next row.  Returns false after the last one. */
 bool capacity_next(struct control *control, struct capacity_scan *scan,
     struct capacity_row *ret_row);
+/* Frees what the scan holds; the struct is the caller's. */
 void capacity_scan_fini(struct capacity_scan *scan);
 
 /* The cost of sampling. */
 struct capacity_cost {
 	uint64_t samples, last_ns, longest_ns;
 };
+/* Returns the cost of the samples since the start. */
 struct capacity_cost capacity_cost(const struct control *control);
 
 #endif

@@ -54,7 +54,7 @@ row_group(struct control *c, struct capacity_row *row)
 
 	if (!g->used[0] || !system_number(g->used, &bytes))
 		return FOUND_NONE;
-	/* Version 1 has a number near 2^63 where there is none. */
+	/* Without a limit, version 1 reports a number near 2^63. */
 	if (!g->limit[0] || !system_number(g->limit, &limit) ||
 	    limit > (uint64_t)INT64_MAX / 2)
 		limit = 0;

@@ -134,7 +134,8 @@ set_shared_ports(const struct capacity_scan *scan, const struct server *s,
 	uint64_t hash = hash_of(s);
 	const struct destination *to = destination_of(scan->destinations, hash);
 
-	/* It may have come after they were listed. */
+	/* A server that was added after the destinations were listed is not
+	 * among them. */
 	row->known = to->hash == hash;
 	row->used = to->used;
 	row->limited = scan->ports > 0;

@@ -25,7 +25,7 @@
 #include "proxy/accesslog.h"
 #include "proxy/reaper.h"
 
-/* So often acceptors that are paused try again. */
+/* The interval at which paused acceptors try again. */
 #define PAUSED_MS      250
 #define PAUSED_RATE_MS 10
 
@@ -53,7 +53,8 @@ reap(struct control *c)
 	if (atomic_load_relaxed(&c->proxy.paused) &&
 	    next_ms > now_ms + paused_ms(c))
 		next_ms = now_ms + paused_ms(c);
-	/* What a reload has left behind is looked after, see clean_up. */
+	/* Run clean_up soon while a reload has left servers or models behind.
+	 */
 	if ((c->model->state->removed || c->model->state->retired) &&
 	    next_ms > now_ms + REAP_MIN_MS)
 		next_ms = now_ms + REAP_MIN_MS;
@@ -70,7 +71,7 @@ in_use(const void *arg, struct pool *pool)
 	return listeners_use(arg, pool);
 }
 
-/* What a reload has left behind goes when nobody needs it any more. */
+/* Frees what a reload has left behind and nothing uses any more. */
 static void
 clean_up(struct control *c, uint64_t now_ms)
 {
@@ -165,8 +166,8 @@ on_reopen(struct ev_loop *loop, ev_signal *signal, int events)
 	log_reopen();
 }
 
-/* Other proxies stop softly then; nobody who asks for that wants every session
- * to be cut. */
+/* Other proxies stop gracefully on these signals.  Operators who send one do
+ * not want every session to be cut. */
 static void
 on_unused(struct ev_loop *loop, ev_signal *signal, int events)
 {
@@ -255,9 +256,9 @@ control_new(
 		err_oom(err);
 		goto fail;
 	}
-	/* Peers that go away while being written to are told by EPIPE. */
+	/* A write to a peer that has gone away fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
-	/* So is a log file at the limit of its size, by EFBIG. */
+	/* A write to a log file at the limit of its size fails with EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (!limits_budget(spec, &c->budget, err)) {
 		spec_free(spec);
@@ -306,9 +307,10 @@ control_start(struct control *control, struct err *err)
 	if (rc < 0)
 		return err_set(
 		    err, "the log cannot be started: %s", strerror(-rc));
-	/* From here on there are threads, which have the user's rights. */
+	/* From here on threads run, with the user's rights. */
 	server_names_start(c);
-	/* As the user, who must be able to open the files again. */
+	/* Open the access logs with the user's rights: the user must be able to
+	 * open them again. */
 	if (!accesslog_open(c->model, err))
 		return false;
 	server_notices_watch(c);

@@ -50,8 +50,8 @@ struct control *control_new(
  * refuses; the caller calls control_free. */
 bool control_start(struct control *control, struct err *err) MUST_CHECK;
 
-/* What the layers above change in a reload (reload.h): the admin sockets and
- * the HTTP port. */
+/* The part of a reload (reload.h) that the layers above carry out: the admin
+ * sockets and the HTTP port. */
 struct control_follower {
 	/* Does everything that can fail.  Returns false with errors: then the
 	 * reload is refused.  Else commit follows at once. */
@@ -84,21 +84,26 @@ bool control_stopping(const struct control *control);
 /* Whether lfproxy is stopping and has closed the listeners. */
 bool control_draining(const struct control *control);
 
+/* Returns the data plane, which the control owns. */
 struct proxy *control_proxy(struct control *control);
+/* Returns the listening sockets, which the control owns. */
 const struct listeners *control_listeners(const struct control *control);
 
 /* The operator's limits.  A limit stays in force until a reload finds another
  * value for it in the file than before.  Present sessions continue. */
 
-/* 0, or more than there is room for: as many sessions as there is room for. */
+/* Limits the sessions.  0, or a limit that the descriptors do not suffice for,
+ * allows as many sessions as they suffice for. */
 void control_set_maxconn(struct control *control, size_t maxconn);
-/* The limit in force: as set, or what the system allows. */
+/* Returns the limit in force: as set, or what the system allows. */
 size_t control_maxconn(const struct control *control);
-/* 0: no limit. */
+/* Limits the connections accepted per second.  0: no limit. */
 void control_set_rate(struct control *control, uint32_t connects_per_second);
+/* Limits the sessions started per second.  0: no limit. */
 void control_set_session_rate(
     struct control *control, uint32_t sessions_per_second);
-/* 0: the frontend accepts no session.  Or FRONTEND_NO_LIMIT. */
+/* Limits the frontend's sessions.  0: accepts none.  FRONTEND_NO_LIMIT: no
+ * limit. */
 void control_set_frontend_maxconn(
     struct control *control, struct frontend *frontend, uint32_t maxconn);
 
@@ -123,14 +128,17 @@ struct loop_status {
 	uint64_t turns, longest_ns, longest_cpu_ns; /* see loop_turns.h */
 	struct check_delays checks;
 };
+/* Fills the statistics. */
 void control_loop_status(
     const struct control *control, struct loop_status *ret_status);
+/* Resets the statistics. */
 void control_loop_clear(struct control *control);
 
-/* task_timer_schedule and task_timer_cancel on the control's timer. */
 struct timed_task;
+/* task_timer_schedule on the control's timer. */
 void control_schedule(
     struct control *control, struct timed_task *task, uint64_t at_ms);
+/* task_timer_cancel on the control's timer. */
 void control_cancel(struct control *control, struct timed_task *task);
 
 /* The number of reloads that were not refused. */

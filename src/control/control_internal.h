@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the control thread share.  Nobody else includes this.
+ * The state that the files of the control thread share.  Included by them only.
  */
 #ifndef CONTROL_CONTROL_INTERNAL_H
 #define CONTROL_CONTROL_INTERNAL_H
@@ -23,8 +23,8 @@ struct reload;
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
 
-/* What the file of the present configuration says of limits that an operator
- * may set as well; 0: auto, or none. */
+/* Limits as the present configuration file sets them; an operator may set them
+ * as well.  0: auto, or no limit. */
 struct file_limits {
 	unsigned maxconn; /* 0 also for more than there is room for */
 	unsigned connections, sessions; /* per second */
@@ -65,9 +65,9 @@ struct control {
 	ev_signal term, interrupt, hangup, user1, user2;
 };
 
-/* Puts the limits of the present model's spec in force: of the process and of
- * each frontend.  One that has not changed since the last call stays what the
- * operator has made it.  control_orders.c */
+/* Applies the limits of the present model's spec to the process and to each
+ * frontend.  A limit that has not changed since the last call stays as the
+ * operator has set it.  Defined in control_orders.c. */
 void control_follow_limits(struct control *control);
 
 #endif

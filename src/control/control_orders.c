@@ -6,8 +6,9 @@
 #include "control/control_internal.h"
 #include "proxy/acceptor.h"
 
-/* What the file says holds when it has changed, so an operator's limit stays in
- * force over a reload that does not touch it. */
+/* Returns whether the file's value has changed, and remembers it.  Only a
+ * changed value is applied, so an operator's limit stays in force over a reload
+ * that does not touch it. */
 static bool
 has_changed(unsigned *known, unsigned now)
 {
@@ -17,7 +18,7 @@ has_changed(unsigned *known, unsigned now)
 	return changed;
 }
 
-/* More sessions than there is room for are no limit of the frontend's own. */
+/* A maxconn above the limit of the process does not limit the frontend. */
 static uint32_t
 frontend_limit(const struct control *c, size_t maxconn)
 {

@@ -15,9 +15,10 @@
 #include "model/server_operator.h"
 #include "proxy/session_facts.h"
 
-/* Whether the last session has ended is looked at so often, at least. */
+/* The longest interval at which a drain looks whether its last session has
+ * ended. */
 #define LOOK_MS 500
-/* While killing: so often, and so many places for sessions at a time. */
+/* While killing: the interval between two scans, and the slots per scan. */
 #define KILL_TICK_MS 10
 #define KILL_SLOTS   2048
 
@@ -155,7 +156,7 @@ enter_waiting(struct drain *d, struct server *server, uint64_t now_ms)
 	enter(d, DRAIN_WAITING, now_ms);
 	operator_set_admin(server, SERVER_DRAIN);
 	server_end_fade(server);
-	/* The lineup is without the server before sessions are told to end. */
+	/* The server leaves the lineup before its sessions are ended. */
 	model_update(d->control->model);
 }
 
@@ -185,8 +186,8 @@ enter_killing(struct drain *d, uint64_t now_ms)
 		    text_are(d->kill_n));
 }
 
-/* Those that are due; when the time is over whoever is still there: some may
- * have come as the drain began. */
+/* Ends the sessions that are due.  When the time is over, ends all that are
+ * left: some may have been added after the drain began. */
 static void
 kill_some(struct drain *d, uint64_t now_ms)
 {
@@ -342,7 +343,8 @@ control_drain(struct control *control, struct server *server,
 		return err_oom(err);
 	if (before) {
 		d->admin_was = before->admin_was;
-		/* What is left of the weight is where the next one begins. */
+		/* The new drain begins at the weight that the old one has
+		 * reached. */
 		free_drain(before);
 	}
 	begin(d, server);
@@ -375,7 +377,7 @@ control_overrule_drain(
 	end_drain(d, why);
 }
 
-/* Those of servers that a reload has taken away. */
+/* Ends the drains of servers that a reload has removed. */
 static void
 review(struct control *c)
 {

@@ -50,41 +50,45 @@ struct drain_status {
 	uint64_t left_ms; /* of FADING and KILLING */
 };
 
-/* Instead of one of that server that is under way.  False with err set when
- * that makes no sense, or memory is short. */
+/* Begins a drain of the server, in place of one that is under way.  Returns
+ * false with err set when the order makes no sense, or when out of memory. */
 bool control_drain(struct control *control, struct server *server,
     const struct drain_order *order, struct err *err) MUST_CHECK;
 
-/* The server is as it was before.  False: there is no drain of it. */
+/* Ends the drain and restores the server's previous state.  Returns false if
+ * the server is not being drained. */
 bool control_cancel_drain(struct control *control, struct server *server);
 
-/* The operator has set the server's `what`: a drain of it has come to its end,
- * its weight is whole, its state stays as it was set. */
+/* Ends a drain of the server because the operator has set its `what`.  The
+ * server gets its whole weight back; its state stays as the operator has set
+ * it. */
 void control_overrule_drain(
     struct control *control, struct server *server, const char *what);
 
-/* The drain of that number, from 0 on; false: there are no more.  With 0 those
- * end whose server a reload has taken away. */
+/* Fills the i-th drain, from 0.  Returns false after the last one.  A call with
+ * i = 0 first ends the drains of servers that a reload has removed. */
 bool control_drain_at(
     struct control *control, size_t i, struct drain_status *ret_status);
 
-/* The same of a server; false: there is none of it. */
+/* Fills the drain of the server.  Returns false if the server is not being
+ * drained. */
 bool control_drain_of(struct control *control, const struct server *server,
     struct drain_status *ret_status);
 
-/* `fading`, `waiting`, `killing`. */
+/* Returns `fading`, `waiting` or `killing`. */
 const char *drain_phase_name(enum drain_phase phase);
 
-/* ``, `kill`, `maint`. */
+/* Returns ``, `kill` or `maint`. */
 const char *drain_then_name(enum drain_then then);
 
-/* `drain`, `drain over 10m then kill`; returns out. */
+/* The order as text, at most this long with its NUL. */
 #define DRAIN_TEXT_SIZE 64
+/* Writes the order, for example `drain over 10m then kill`.  Returns out. */
 const char *drain_order_text(
     const struct drain_order *order, char out[DRAIN_TEXT_SIZE]);
 
-/* How many sessions have to be told by now, so that the last of n is when
- * whole_ms have passed. */
+/* Returns how many of n sessions are due after past_ms, so that the last one is
+ * due after whole_ms. */
 uint32_t drain_share(uint32_t n, uint64_t past_ms, uint64_t whole_ms);
 
 /* When the loop has ended. */

@@ -57,8 +57,8 @@ prepare(struct control *c, struct spec *spec, struct err_list *errors)
 	struct model *model;
 	struct err err;
 
-	/* So that a thousand changes in a row leave a few models, not a
-	 * thousand. */
+	/* Reclaim old models now, so that a thousand changes in a row do not
+	 * keep a thousand models. */
 	(void)model_reclaim(c->model);
 	model = model_new(spec, c->grace, c->model);
 	err_oom(&err);
@@ -99,7 +99,8 @@ commit(struct control *c, struct model *model)
 	server_notices_review(c);
 }
 
-/* Each check may have a descriptor; sessions have theirs since the start. */
+/* Each added server's check may take a descriptor.  The descriptors of sessions
+ * were set aside at the start. */
 static void
 warn_of_descriptors(const struct control *c)
 {

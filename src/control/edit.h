@@ -23,18 +23,20 @@
 struct server *control_add_server(struct control *control,
     const struct backend *backend, const char *value, struct err_list *errors);
 
-/* Whether the server can be deleted. */
+/* Whether a server can be deleted, and why not. */
 enum server_removable {
 	SERVER_REMOVABLE,
 	SERVER_TRACKED,   /* others go by its health */
 	SERVER_IN_USE,    /* it is not in maintenance */
 	SERVER_CONNECTED, /* it has sessions */
 };
+/* Returns whether the server can be deleted, or the first reason why not. */
 enum server_removable control_server_removable(const struct server *server);
 
-/* One that is SERVER_REMOVABLE; it is gone then.  A session that was on its way
- * there at this very moment goes on, as those of a server that a reload has
- * removed.  False with an error: nothing was changed. */
+/* Deletes a server that is SERVER_REMOVABLE.  The caller must not use the
+ * pointer afterwards.  A session that is just connecting to the server
+ * continues, as on a server that a reload has removed.  Returns false with
+ * errors: then nothing was changed. */
 bool control_del_server(
     struct control *control, struct server *server, struct err_list *errors);
 

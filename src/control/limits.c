@@ -21,7 +21,8 @@
 #define PIPES_MAX           512u
 #define RESERVE_DESCRIPTORS 128
 
-/* What is open at this moment, the directory itself left out. */
+/* Returns the number of descriptors open now, without that of the directory
+ * itself. */
 size_t
 limits_count_open(void)
 {
@@ -44,11 +45,12 @@ limits_count_open(void)
 /* An epoll set and what wakes its leader. */
 #define SHARD_DESCRIPTORS 2
 
-/* So many admin clients are in the reserve. */
+/* The number of admin clients that the reserve covers. */
 #define RESERVE_ADMIN_CLIENTS 64
 
-/* The first admin socket is the loop's; the clients beyond those in the
- * reserve. */
+/* Returns the descriptors of the admin sockets and clients, except those
+ * counted elsewhere: the first socket (LOOP_DESCRIPTORS) and the clients that
+ * the reserve covers. */
 static size_t
 count_admin(const struct admin_list *admin)
 {
@@ -104,8 +106,8 @@ raise_descriptors(size_t wanted)
 	return (size_t)limit.rlim_cur;
 }
 
-/* With very few descriptors there is no reserve worth the name: half of them,
- * whatever the other half is for, are the sessions'. */
+/* With very few descriptors the reserve shrinks: half of all descriptors always
+ * belong to the sessions. */
 static struct budget
 divide(size_t descriptors, size_t own)
 {
@@ -154,7 +156,7 @@ limits_budget(
 	return true;
 }
 
-/* So many sessions' worth is in what the process keeps for itself anyway. */
+/* The sessions whose descriptors the process sets aside for itself anyway. */
 #define SESSIONS_SPARE 32
 
 bool
@@ -221,8 +223,9 @@ needs_net_raw(const struct spec *spec)
 	return false;
 }
 
-/* So that no program that is run can give back what is dropped.  Without
- * CAP_SETPCAP, as in some containers, the set stays as the container has it. */
+/* Keeps programs that are run later from regaining dropped capabilities.
+ * Without CAP_SETPCAP, as in some containers, the bounding set stays as the
+ * container has set it. */
 static void
 drop_bounding_set(bool keep_net_raw)
 {
@@ -271,7 +274,8 @@ limits_become_user(const struct spec *spec, struct err *err)
 	struct passwd *user = NULL;
 	struct group *group = NULL;
 
-	/* Nothing that is run from here on gains rights by its file. */
+	/* Programs run from here on gain no rights from their files'
+	 * set-user-ID bits or capabilities. */
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (global->user && !(user = getpwnam(global->user)))
 		return err_set(err, "there is no user '%s'", global->user);

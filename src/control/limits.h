@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the system allows this process: descriptors, and its user.
+ * The limits that the system sets for this process, and the user it runs as.
  */
 #ifndef CONTROL_LIMITS_H
 #define CONTROL_LIMITS_H

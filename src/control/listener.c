@@ -16,7 +16,7 @@
 #include "net/sock_change.h"
 #include "proxy/acceptor.h"
 
-/* Which of its frontend's addresses it is to be, from 1. */
+/* Returns which of its next frontend's addresses the listener gets, from 1. */
 unsigned
 listener_number(const struct listener *l)
 {
@@ -60,7 +60,8 @@ give_file(const struct listen_spec *spec, struct err *err)
 		return err_set(err, "there is no user '%s'", spec->user);
 	if (spec->group && !(group = getgrnam(spec->group)))
 		return err_set(err, "there is no group '%s'", spec->group);
-	/* Whoever is not root any more may not even ask for what is so. */
+	/* Skip chown(2) if the owner is right: without root even a call that
+	 * changes nothing may be refused. */
 	if (stat(path, &st) == 0 && (!user || user->pw_uid == st.st_uid) &&
 	    (!group || group->gr_gid == st.st_gid))
 		return true;
@@ -87,7 +88,8 @@ listener_bind(const struct listener *l, struct err *err)
 	return -1;
 }
 
-/* What was asked of bind(2) stays until that is called again. */
+/* Returns the options the socket is to have.  Options that bind(2) fixes keep
+ * their present values until the socket is bound again. */
 static struct sock_options
 options_to_be(const struct listener *l)
 {
@@ -166,7 +168,8 @@ listener_remove_file(const struct listener *l)
 		(void)unlink(l->addr.un.sun_path);
 }
 
-/* What the system refuses takes a start anew, as root maybe. */
+/* Applies the file's new owner and mode.  If the system refuses, a restart,
+ * perhaps as root, is needed. */
 static void
 change_file(struct listener *l, struct changes *changes)
 {
@@ -273,7 +276,7 @@ follow_frontend(
 		    changes, false, "frontend %s: %s", l->frontend, err.text);
 }
 
-/* What the kernel takes and then does by half. */
+/* Compares the options that the kernel accepts but may cut short. */
 static bool
 asks_the_same(const struct sock_options *a, const struct sock_options *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One listening socket, from bind to close; listeners.h has them all.  Control
- * thread, as all of these.
+ * A listening socket, from bind to close; see listeners.h for all of them.  All
+ * functions run on the control thread.
  */
 #ifndef CONTROL_LISTENER_H
 #define CONTROL_LISTENER_H
@@ -18,7 +18,7 @@
 
 struct acceptor;
 
-/* It outlasts models, so it has copies of what it needs. */
+/* A listener outlives models, so it has copies of the parts it needs. */
 struct listener {
 	struct list node;
 	struct addr addr;
@@ -30,8 +30,8 @@ struct listener {
 	struct acceptor *acceptor;
 	struct pool *pool; /* that accepts, or is to; once opened */
 	bool opened;
-	bool held;                /* nobody can connect, see acceptor_hold */
-	struct addr at;           /* while held: where it was */
+	bool held;      /* connections are refused, see acceptor_hold */
+	struct addr at; /* while held: where it was */
 	struct sock_options sock; /* that it has */
 	bool changed;             /* to those of next_spec, which may fail */
 	struct trend trend;       /* of who waits in the backlog */
@@ -40,39 +40,46 @@ struct listener {
 	uint64_t closed_at;
 };
 
-/* Not bound yet, and in no list; NULL: out of memory. */
+/* Creates a listener that is not bound and in no list.  Returns NULL when out
+ * of memory. */
 struct listener *listener_new(
     struct frontend *frontend, const struct listen_spec *spec);
+/* Frees the listener.  Does not close its socket. */
 void listener_free(struct listener *l);
 
-/* Binds and listens, and gives a unix socket's file to whom it is to belong;
- * -1 with err set, or the socket, which is the caller's. */
+/* Binds and listens, and sets the owner of a unix socket's file.  Returns the
+ * socket, which the caller owns, or -1 with err set. */
 int listener_bind(const struct listener *l, struct err *err);
 
-/* One that is open: its socket gets the options of next_spec, as far as a
- * listening socket can.  False with err set, and nothing has changed; else
- * listener_commit or listener_put_back follows. */
+/* Gives the socket of an open listener the options of next_spec, as far as a
+ * listening socket accepts them.  Returns false with err set: then nothing has
+ * changed.  Else listener_commit or listener_put_back follows. */
 bool listener_change(struct listener *l, struct err *err) MUST_CHECK;
+/* Restores the options that listener_change has changed.  Logs a failure. */
 void listener_put_back(struct listener *l);
 
 /* Logs where it listens, with the port that the kernel chose if it was 0, and
  * which options of the socket the system has cut short. */
 void listener_announce(struct listener *l, int fd);
 
-/* Which of its next frontend's addresses it is to be, from 1. */
+/* Returns which of its next frontend's addresses the listener gets, from 1. */
 unsigned listener_number(const struct listener *l);
 
-/* The next frontend is its frontend now: opens it in the pool, or keeps it, and
- * moves it there.  What the system refuses is told in changes. */
+/* Makes the next frontend the listener's frontend.  Opens the listener in the
+ * pool, or keeps it and moves it there.  Adds what the system refuses to
+ * changes. */
 void listener_commit(
     struct listener *l, struct pool *pool, struct changes *changes);
 
-/* Nobody can connect, until listener_unhold, which may fail. */
+/* Refuses connections until listener_unhold. */
 void listener_hold(struct listener *l);
+/* Accepts connections again.  Returns false with err set if the address cannot
+ * be listened on. */
 bool listener_unhold(struct listener *l, struct err *err) MUST_CHECK;
 
-/* Begins to close it; acceptor_closed tells when it is. */
+/* Begins to close the socket.  acceptor_closed returns whether it is closed. */
 void listener_stop(struct listener *l);
+/* Removes the file of a unix socket. */
 void listener_remove_file(const struct listener *l);
 
 #endif

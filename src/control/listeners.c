@@ -133,8 +133,8 @@ bind_one(struct listeners *ls, struct frontend *frontend,
 	return true;
 }
 
-/* The socket of that address that nobody has spoken for; with an owner, only
- * one of that frontend. */
+/* Finds the socket of the address that no frontend has claimed.  With an owner,
+ * considers only that frontend's sockets. */
 static struct listener *
 find(struct listeners *ls, const struct listen_spec *spec, const char *owner)
 {
@@ -160,8 +160,9 @@ claim(struct listener *l, struct frontend *f, const struct listen_spec *spec)
 	return true;
 }
 
-/* Of a frontend that keeps it, the rest later.  The kernel's choice of a port
- * stays with the frontend that asked for it. */
+/* Claims a socket for the frontend that already has it; other frontends'
+ * sockets are claimed later.  A port that the kernel has chosen stays with the
+ * frontend that asked for it. */
 static bool
 claimed_at_once(
     struct listeners *ls, struct frontend *f, const struct listen_spec *spec)
@@ -169,7 +170,7 @@ claimed_at_once(
 	return claim(find(ls, spec, f->spec->name), f, spec);
 }
 
-/* NULL: nobody has spoken for it. */
+/* Returns the socket that is claimed for the address, or NULL. */
 static struct listener *
 claimed(struct listeners *ls, const struct listen_spec *spec)
 {
@@ -225,8 +226,8 @@ listeners_prepare(
 		for (size_t j = 0; j < f->spec->listens_n; j++) {
 			const struct listen_spec *spec = &f->spec->listens[j];
 
-			/* At the start there are thousands to bind and none to
-			 * claim. */
+			/* At the start thousands of sockets may have to be
+			 * bound, and none can be claimed. */
 			if (!(any ? claim_or_bind(listeners, f, spec, err)
 			          : bind_one(listeners, f, spec, err)))
 				return fail(listeners, &spec->place, err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The listening sockets of all frontends, from bind to close, and which of them
- * stay when the configuration changes: those of the same address, also when
- * another frontend has it now.  A socket that stays is never closed, so nobody
- * is refused.
+ * The listening sockets of all frontends, from bind to close.
+ *
+ * When the configuration changes, a socket stays if its address is still
+ * configured, even for another frontend.  A socket that stays is never closed,
+ * so no connection is refused.
  */
 #ifndef CONTROL_LISTENERS_H
 #define CONTROL_LISTENERS_H
@@ -20,72 +21,79 @@
 
 struct listeners;
 
-/* Control thread, as all of these.  Binds the addresses of the model; NULL with
- * err set if one could not be. */
+/* Binds the addresses of the model.  Returns NULL with err set if one cannot be
+ * bound.  Runs on the control thread, as all of these. */
 struct listeners *listeners_bind(
     struct model *model, struct proxy *proxy, struct err *err);
 
-/* The first half of a change to another model: binds the addresses that are
- * new.  False with err set if one could not be; then nothing has changed, else
- * listeners_commit or listeners_cancel follows. */
+/* The first half of a change to another model: binds the new addresses.
+ * Returns false with err set if one cannot be bound: then nothing has changed.
+ * Else listeners_commit or listeners_cancel follows. */
 bool listeners_prepare(struct listeners *listeners, struct model *model,
     struct err *err) MUST_CHECK;
+/* Undoes listeners_prepare: closes the new sockets and restores the options of
+ * the others. */
 void listeners_cancel(struct listeners *listeners);
 
-/* The second half, and the end of the start: new sessions are those of the
- * model; new sockets accept, and those that it lacks are closed, unix sockets'
- * files included.  What the system refuses is told in changes. */
+/* The second half, and the last step of the start: new sessions use the model.
+ * New sockets accept connections.  Sockets that are not in the model are
+ * closed, and unix sockets' files removed.  Adds what the system refuses to
+ * changes. */
 void listeners_commit(
     struct listeners *listeners, struct pools *pools, struct changes *changes);
 
-/* To a model with the same frontends: new sessions are its.  Sockets stay as
- * they are, paused or shut. */
+/* Changes to a model with the same frontends: new sessions use it.  Sockets
+ * stay as they are, paused or shut. */
 void listeners_follow(struct listeners *listeners, const struct model *model);
 
-/* All sockets of the frontend: nobody can connect (on a unix socket: they wait
- * in its backlog), until listeners_resume, which may fail where another program
- * has taken the address; those that could be opened are open then. */
+/* Refuses connections on all sockets of the frontend until listeners_resume.
+ * On a unix socket connections wait in its backlog. */
 void listeners_pause(
     struct listeners *listeners, const struct frontend *frontend);
+/* Accepts connections again.  Returns false with err set if some address cannot
+ * be listened on, for example because another program has taken it; the other
+ * sockets are open then. */
 bool listeners_resume(struct listeners *listeners,
     const struct frontend *frontend, struct err *err) MUST_CHECK;
-/* Closes them; those of a model that is committed later are bound anew. */
+/* Closes all sockets of the frontend.  A model that is committed later binds
+ * its addresses again. */
 void listeners_shut(
     struct listeners *listeners, const struct frontend *frontend);
 
-/* One of the sockets that are open, or held; all is borrowed until the next
- * change. */
+/* A socket that is open or held.  The pointers are valid until the next change
+ * of the sockets. */
 struct listener_view {
 	const char *frontend;
 	const struct addr *addr; /* as the configuration has it */
 	bool both_families;
-	bool held; /* nobody can connect */
+	bool held; /* connections are refused */
 	int fd;
 	const struct trend *trend; /* of those that wait to be accepted */
 };
 
-/* The i-th of them, from 0; false: there is none. */
+/* Fills the i-th socket, from 0.  Returns false after the last one. */
 bool listeners_at(const struct listeners *listeners, size_t i,
     struct listener_view *ret_view);
 
-/* The sockets, and the acceptors that wait to be used again. */
+/* Returns the memory of the sockets, and of the acceptors kept for reuse. */
 struct memory_use listeners_memory(const struct listeners *listeners);
 
-/* Every TREND_STEP_S: a sample for each trend. */
+/* Adds a sample to each trend.  Called every TREND_STEP_S. */
 void listeners_sample(struct listeners *listeners);
 
-/* Now and then: forgets sockets that are closed. */
+/* Frees sockets that are closed.  Called now and then. */
 void listeners_tick(struct listeners *listeners);
 
-/* Whether some socket is, or is to be, accepted from by the pool. */
+/* Returns whether the pool accepts from a socket, or will. */
 bool listeners_use(const struct listeners *listeners, struct pool *pool);
 
-/* Closes them, unix sockets' files included.  Returns at once; a connection
- * that is being accepted still becomes a session. */
+/* Closes all sockets and removes unix sockets' files.  Returns at once; a
+ * connection that is being accepted still becomes a session. */
 void listeners_stop(struct listeners *listeners);
+/* Returns whether listeners_stop was called and every socket is closed. */
 bool listeners_stopped(const struct listeners *listeners);
 
-/* After the pools have ended; NULL is fine. */
+/* Called after the pools have ended.  Accepts NULL. */
 void listeners_free(struct listeners *listeners);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * How long the control loop's turns are: from the wait's end to the next one's
- * begin, whatever was done between.
+ * The duration of the control loop's turns.  A turn lasts from the end of a
+ * wait to the start of the next one.
  *
- * While a turn lasts no check starts or ends, no deadline is looked at, and
- * nobody is answered on the admin socket.
+ * While a turn lasts, no check starts or ends, no deadline is looked at, and no
+ * request on the admin socket is answered.
  */
 #ifndef CONTROL_LOOP_TURNS_H
 #define CONTROL_LOOP_TURNS_H
@@ -24,7 +24,7 @@ struct loop_turns {
 /* Watches the loop, without keeping it alive, until it ends. */
 void loop_turns_watch(struct ev_loop *loop, struct loop_turns *turns);
 
-/* Begins to count anew. */
+/* Resets the statistics. */
 void loop_turns_clear(struct loop_turns *turns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What lfproxy's memory goes to, and how much of what malloc has given out that
- * explains.
+ * The memory of lfproxy by kind of object, and the totals of malloc to compare
+ * the sum with.
  */
 #ifndef CONTROL_MEMORY_H
 #define CONTROL_MEMORY_H
@@ -25,7 +25,7 @@ struct memory_rows {
 	size_t n;
 };
 
-/* Where there is no room it is lost: a bug. */
+/* Adds a row.  The caller adds at most MEMORY_ROWS_MAX rows. */
 void memory_rows_add(struct memory_rows *rows, const char *what,
     const struct memory_use *use, uint64_t kernel, const char *note);
 
@@ -33,12 +33,13 @@ void memory_rows_add(struct memory_rows *rows, const char *what,
  * each server, so 500 of them take 0.1 ms. */
 void memory_rows_fill(struct memory_rows *rows, struct control *control);
 
-/* What malloc and the kernel say; 0 where they do not. */
+/* The totals that malloc and the kernel report; 0 where unknown. */
 struct memory_totals {
 	uint64_t heap;      /* given out by malloc */
 	uint64_t heap_idle; /* kept by malloc, for later */
 	uint64_t resident;
 };
+/* Fills the totals. */
 void memory_totals_read(struct memory_totals *ret_totals);
 
 #endif

@@ -17,7 +17,7 @@
 #include "control/pools_internal.h"
 #include "proxy/reaper.h"
 
-/* While a change is under way its progress is looked at this often. */
+/* How often the progress of a change is looked at while it is under way. */
 #define TICK_MS 10
 
 static int
@@ -35,7 +35,8 @@ thread_init(struct pool_thread *self, void *arg)
 	return proxy_thread_init(self, p->proxy);
 }
 
-/* Any pool thread: the one call into libev that is meant for other threads. */
+/* Runs on any pool thread.  ev_async_send is the one call into libev that other
+ * threads may make. */
 static void
 call_guard(void *arg)
 {
@@ -107,8 +108,8 @@ count_late(const struct histogram *h)
 	return n;
 }
 
-/* Under POLICY_KERNEL nobody is parked: the first who waits on the handle set
- * counts as its leader, those beside him as followers. */
+/* Under POLICY_KERNEL no thread is parked: the first thread that waits on the
+ * handle set counts as the leader, the others as followers. */
 static void
 add_shard(struct autoscale_sample *sample, const struct shard *s)
 {

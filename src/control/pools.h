@@ -28,8 +28,9 @@ struct pools *pools_start(struct ev_loop *loop, const struct spec *spec,
 /* Ends all threads and frees the pools.  Accepts NULL. */
 void pools_free(struct pools *pools);
 
-/* Number of pools, and the i-th of them, leaving ones included. */
+/* Returns the number of pools, including those that are leaving. */
 size_t pools_count(const struct pools *pools);
+/* Returns the i-th pool, from 0; i is below pools_count. */
 struct pool *pools_at(struct pools *pools, size_t i);
 /* Finds a pool by name.  Returns NULL with err set, which lists the pools. */
 struct pool *pools_find(struct pools *pools, const char *name, struct err *err);
@@ -55,19 +56,24 @@ void pools_apply(
 void pools_reap(struct pools *pools,
     bool (*in_use)(const void *arg, struct pool *pool), const void *arg);
 
-/* Live changes while traffic flows (lf/pool.h).  All of them are logged.  Those
- * that can fail return false with err set. */
+/* Changes at run time, while traffic flows (lf/pool.h).  Each function logs its
+ * change.  Functions that can fail return false with err set. */
 
-/* Ends autoscaling of the pool. */
+/* Sets the threads of the pool, and ends its autoscaling. */
 bool pools_set_threads(struct pools *pools, struct pool *pool,
     const struct pool_class *classes, unsigned classes_n,
     struct err *err) MUST_CHECK;
+/* Sets the number of shards, and moves the pool's sessions to them. */
 bool pools_set_shards(struct pools *pools, struct pool *pool, unsigned shards,
     struct err *err) MUST_CHECK;
+/* Sets the promotion policy.  Refuses POLICY_KERNEL for a pool that has a
+ * frontend with association = bound. */
 bool pools_set_policy(struct pools *pools, struct pool *pool,
     enum policy_kind policy, struct err *err) MUST_CHECK;
+/* Sets the order in which parked threads are promoted. */
 void pools_set_order(
     struct pools *pools, struct pool *pool, enum promotion_order order);
+/* Sets the CPUs that the pool's threads may run on. */
 bool pools_set_cpus(struct pools *pools, struct pool *pool,
     const cpu_set_t *cpus, struct err *err) MUST_CHECK;
 

@@ -99,7 +99,8 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 		    "%u thread%s cannot serve %u shards; use at least as many "
 		    "threads, or fewer shards first",
 		    min, text_s(min), pool_shards_wanted(pool));
-	/* As the file has it: a range is of one class, which is not nice. */
+	/* A range of threads has a single class, whose nice value is 0, as in
+	 * the file. */
 	class = (struct pool_class){.threads = threads < min   ? min
 	                                       : threads > max ? max
 	                                                       : threads};

@@ -38,7 +38,7 @@ range_text(unsigned min, unsigned max, char out[THREADS_TEXT_SIZE])
 	snprintf(out, THREADS_TEXT_SIZE, "%u..%u", min, max);
 }
 
-/* What is in force, as it would be written. */
+/* Writes the threads in force, in the syntax of the configuration. */
 static void
 threads_now(const struct pool_setting *s, char out[THREADS_TEXT_SIZE])
 {
@@ -164,8 +164,8 @@ pool_settings_apply(struct pools *pools, struct pool *pool,
 	struct pool_status status;
 
 	pool_status(pool, &status);
-	/* Never more shards than threads: fewer shards first, if the threads
-	 * are too few for those there are. */
+	/* Never let a pool have more shards than threads: reduce the shards
+	 * first if the new threads are too few for the present shards. */
 	if (fewest_threads(spec) < pool_shards_wanted(pool))
 		apply_shards(&s);
 	apply_threads(&s);

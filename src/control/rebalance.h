@@ -76,7 +76,7 @@ bool control_rebalance(struct control *control, const struct backend *backend,
     uint64_t over_ms, struct rebalance_status *ret_plan,
     struct err *err) MUST_CHECK;
 
-/* Ends the backend's rebalancing.  Returns false if there is none. */
+/* Ends the backend's rebalancing.  Returns false if none is running. */
 bool control_cancel_rebalance(
     struct control *control, const struct backend *backend);
 

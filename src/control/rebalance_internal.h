@@ -63,6 +63,7 @@ void rebalance_count(const struct rebalance *rebalance, uint32_t *ret_planned,
 
 /* Logs why the rebalancing has ended, and frees it. */
 void rebalance_end(struct rebalance *rebalance, const char *why);
+/* Cancels the rebalancing's task and frees it, without a log line. */
 void rebalance_free(struct rebalance *rebalance);
 
 /* -- rebalance_round.c: the rounds in which sessions are closed -- */

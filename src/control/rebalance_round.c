@@ -11,13 +11,13 @@
 #define ROUNDS       60
 #define ROUND_MIN_MS 200
 #define ROUND_MAX_MS 5000
-/* Places for sessions that are looked at in one go, and the pause then. */
+/* The slots per step of the scan, and the pause between two steps. */
 #define SCAN_SLOTS 2048
 #define SCAN_MS    10
-/* Of as many as are due so many times are watched, for some are busy. */
+/* Watch SPARE times as many candidates as are due: some will be busy. */
 #define SPARE     4
 #define WATCH_MAX 4096u
-/* Such a part of the time it may be late for the sake of busy sessions. */
+/* Sparing busy sessions may delay the rebalancing by 1 / LATE of its time. */
 #define LATE 4
 
 uint64_t
@@ -45,7 +45,8 @@ end_ms(const struct rebalance *r)
 	return r->from_ms + r->over_ms + r->over_ms / LATE;
 }
 
-/* As many as should be closed past_ms after the begin, and are not. */
+/* Returns how many more sessions should have been closed past_ms after the
+ * start. */
 static uint32_t
 backlog(const struct rebalance *r, const struct target *t, uint64_t past_ms)
 {
@@ -60,7 +61,7 @@ min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* What of the server's excess is to end in this round. */
+/* Sets how many sessions of the server's excess this round is to close. */
 static void
 set_target_due(const struct rebalance *r, struct target *t, uint32_t excess,
     uint64_t now_ms)
@@ -160,14 +161,14 @@ close_one(struct rebalance *r, const struct target *t,
 	       session_facts_tell(proxy, &f, NOTE_LEVEL);
 }
 
-/* Up to so many, of the oldest on. */
+/* Closes up to n sessions, the oldest first. */
 static void
 close_up_to(struct rebalance *r, struct target *t, uint32_t n, bool busy_too)
 {
 	for (size_t i = 0; i < t->oldest.n && n > 0; i++) {
 		if (!close_one(r, t, &t->oldest.all[i], busy_too))
 			continue;
-		/* It is not to be met again. */
+		/* Do not consider this session again. */
 		t->oldest.all[i].id = 0;
 		t->closed++;
 		t->due--;

@@ -103,8 +103,9 @@ remember_closed(
 		    n);
 }
 
-/* Lineups before frontends: who is born under the new model finds its servers.
- * The old model is retired when nobody can find it any more. */
+/* Publishes lineups before frontends: a session that begins under the new model
+ * finds its servers.  The old model is retired when no thread can find it any
+ * more. */
 static void
 commit(struct control *c, struct model *model, struct reload_result *result)
 {
@@ -174,8 +175,8 @@ log_errors(const struct err_list *errors)
 	free(text);
 }
 
-/* So that a reload with thousands of them leaves room for what else has
- * happened: the log and the answer have all. */
+/* The most changes of a reload that become events, so that other events are not
+ * displaced.  The log and the answer have all changes. */
 #define EVENTS_OF_CHANGES 100
 
 static void

@@ -43,11 +43,12 @@ struct reload *control_reload(struct control *control);
 /* Returns NULL while the reload waits for names. */
 const struct reload_result *reload_result(const struct reload *reload);
 
-/* Passes the result to call once, within this function if there is one already.
- * At most one call for each reload. */
+/* Passes the result to call once, within this function if the reload is
+ * complete.  Called at most once for each reload. */
 void reload_when_done(struct reload *reload,
     void (*call)(bool ok, const struct reload_result *result));
 
+/* Gives up the caller's reference.  Accepts NULL. */
 void reload_unref(struct reload *reload);
 
 /* Cancels a reload that waits for names, at the end of the process. */

@@ -10,8 +10,8 @@
 #include "control/control_internal.h"
 #include "model/server_change.h"
 
-/* Servers that a single name server may take down are many; so many of them
- * are named, and the others counted. */
+/* A failing name server may affect many servers.  Log the names of at most this
+ * many, and count the others. */
 #define TOLD_MAX 20
 
 static struct name *
@@ -84,7 +84,7 @@ tell_known(const struct server *s, bool lacked)
 	    backend_usable_n(s->backend), b->servers_n);
 }
 
-/* A name whose error is new is told of, for each server that has it. */
+/* Logs a new error of a name, for each server that has the name. */
 static bool
 is_news(const struct server *s, const struct name *n)
 {
@@ -306,8 +306,8 @@ sweep(struct control *c)
 	names_sweep(names);
 }
 
-/* A server that waits for its first answer is told of although there is no
- * error so far. */
+/* Logs the servers that wait for their first answer, even though no error has
+ * occurred yet. */
 static void
 tell_waiting(const struct control *c)
 {

@@ -44,8 +44,8 @@ refused(
 	    strerror(refusal->error), sock_refusal_hint(refusal));
 }
 
-/* Of a server that is given by name and may not be known yet: its source's
- * family, or else IPv4. */
+/* Returns the server's address family.  A server that is given by name may have
+ * no address yet: uses the family of its source then, or IPv4. */
 static sa_family_t
 family_of(const struct trial *t)
 {

@@ -9,14 +9,15 @@
 #include "base/err.h"
 #include "model/spec.h"
 
-/* Tries the server's options and source on a socket of its own, with the rights
- * that the process will keep.  False with err set when the kernel refuses one;
- * what it will only do by half, and a source that is not this host's yet, is a
- * warning, if those are wanted. */
+/* Tries the server's options and source on a temporary socket, with the rights
+ * that the process will keep.  Returns false with err set when the kernel
+ * refuses one.  If warns is set, logs a warning for a value that the kernel
+ * would cut short and for a source that is not yet an address of this host. */
 bool server_socket_try(const struct backend_spec *backend,
     const struct server_spec *server, bool warns, struct err *err) MUST_CHECK;
 
-/* The same for all of them: the first that is refused. */
+/* Tries all servers.  Returns false with err set at the first that is refused.
+ */
 bool server_sockets_try(
     const struct spec *spec, bool warns, struct err *err) MUST_CHECK;
 

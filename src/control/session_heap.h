@@ -19,9 +19,10 @@ struct session_heap {
 	size_t n, max;
 };
 
-/* Empties the heap and makes room for max sessions.  False when out of memory.
- */
+/* Empties the heap and makes room for max sessions.  Returns false when out of
+ * memory. */
 bool session_heap_reset(struct session_heap *heap, size_t max);
+/* Frees the heap's memory. */
 void session_heap_fini(struct session_heap *heap);
 
 /* Adds the session.  A full heap drops its youngest session. */

@@ -22,7 +22,7 @@ global_of(const struct control *c)
 	return &c->model->spec->global;
 }
 
-/* What `systemctl status` shows. */
+/* Writes the status line that `systemctl status` shows. */
 static void
 describe(const struct control *c, char *out, size_t size)
 {

@@ -9,8 +9,11 @@
 /* How often the timer fires while lfproxy stops. */
 #define STOP_TICK_MS 20
 
-/* Watchers' callbacks on the control thread; their data is the control. */
+/* SIGTERM or SIGINT: enters the next phase.  A watcher's callback on the
+ * control thread; the watcher's data is the control. */
 void stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events);
+/* Every STOP_TICK_MS while lfproxy stops: enters the next phase when the time
+ * of the present one is over.  A watcher's callback like stop_on_signal. */
 void stop_on_timer(struct ev_loop *loop, ev_timer *timer, int events);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define TEXT_SIZE 8192 /* of /proc/net/netstat, some 5 KiB */
 
-/* False when there is no such file. */
+/* Returns false when the file cannot be read. */
 static bool
 read_text(const char *path, char *out, size_t size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * What the kernel tells of this process and of what is around it, read from
- * /proc and /sys.
+ * Facts about this process and its system, read from /proc and /sys.
  *
- * Each is a file or two of a few hundred bytes, 5 to 60 us.  What the kernel
- * does not have is answered with false, and the output is untouched.
+ * Each function reads a file or two of a few hundred bytes, which takes 5 to
+ * 60 us.  Returns false if the kernel does not provide the fact; the output is
+ * untouched then.
  */
 #ifndef CONTROL_SYSTEM_FACTS_H
 #define CONTROL_SYSTEM_FACTS_H
@@ -21,18 +21,19 @@ bool system_descriptors(uint64_t *ret_n);
 /* Bytes in memory. */
 bool system_resident(uint64_t *ret_bytes);
 
-/* Connections that the system dropped as some listener's backlog was full, and
- * for that or another reason: those of all programs in this network namespace,
- * since it began. */
+/* Counts connections that the system has dropped because a listener's backlog
+ * was full, and all connections that listeners have dropped.  Counts those of
+ * all programs in this network namespace, since it was created. */
 bool system_listen_drops(uint64_t *ret_overflows, uint64_t *ret_drops);
 
-/* Of a text as /proc/net/netstat has it; for tests. */
+/* Reads a value from text in the format of /proc/net/netstat.  For tests. */
 bool system_netstat(const char *text, const char *name, uint64_t *ret_n);
 
-/* Ports that connections of this host may come from, those of
- * ip_local_reserved_ports left out. */
+/* Counts the local ports for outgoing connections, without those of
+ * ip_local_reserved_ports. */
 bool system_ports(uint64_t *ret_n);
-/* Of texts as /proc/sys/net/ipv4 has them; for tests. */
+/* Counts the ports from texts in the format of /proc/sys/net/ipv4.  For tests.
+ */
 bool system_count_ports(
     const char *range, const char *reserved, uint64_t *ret_n);
 
@@ -46,6 +47,8 @@ struct cgroup_memory {
  * /sys/fs/cgroup, or version 1 a folder below. */
 void system_find_cgroup(
     const char *groups, const char *root, struct cgroup_memory *ret_cgroup);
+/* Finds the control group of this process.  Leaves the names empty if unknown.
+ */
 void system_own_cgroup(struct cgroup_memory *ret_cgroup);
 
 #endif

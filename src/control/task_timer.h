@@ -35,10 +35,12 @@ struct timed_task {
 	void (*run)(struct timed_task *task, uint64_t now_ms);
 };
 
+/* Initializes a timer without tasks on the loop. */
 void task_timer_init(struct task_timer *timer, struct ev_loop *loop);
 /* Stops the timer.  Tasks that are still scheduled never run. */
 void task_timer_fini(struct task_timer *timer);
 
+/* Initializes a task that is not scheduled. */
 void timed_task_init(struct timed_task *task,
     void (*run)(struct timed_task *task, uint64_t now_ms));
 

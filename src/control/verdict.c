@@ -17,7 +17,8 @@
 #define VERDICT_NAME "reload"
 #define VERDICT_OK   "ok"
 
-/* The first of the directories that systemd names.  False: there is none. */
+/* Sets the socket's address, in the first of the directories that systemd has
+ * set.  Returns false if there is none, or the path is too long. */
 static bool
 verdict_address(struct sockaddr_un *addr)
 {
@@ -49,7 +50,8 @@ verdict_wanted(void)
 	       S_ISSOCK(st.st_mode);
 }
 
-/* The first error, after their number if there are more: the log has all. */
+/* Writes the first error, preceded by the number of errors if there are
+ * several.  The log has all of them. */
 static void
 reason(const struct err_list *errors, char *out, size_t size)
 {
@@ -134,7 +136,8 @@ verdict_ask(pid_t pid, bool *ret_refused, struct err *err)
 	fd = verdict_socket(0);
 	if (fd < 0)
 		return err_set(err, "no socket: %s", strerror(errno));
-	/* One that a killed request has left; systemd runs one at a time. */
+	/* Remove the socket file that a killed request has left.  systemd runs
+	 * one request at a time. */
 	(void)unlink(addr.sun_path);
 	if (bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) < 0) {
 		err_set(

@@ -25,17 +25,18 @@
 /* Waiting longer for a verdict is of no use; below systemd's own limit. */
 #define VERDICT_WAIT_MS 60000
 
-/* Control thread, before the file is read: whether a verdict is wanted.  A
- * request that comes later is for a later reload. */
+/* Returns whether a verdict is wanted.  Called before the file is read: a
+ * request that comes later is for a later reload.  Runs on the control thread.
+ */
 bool verdict_wanted(void);
 
-/* Control thread: sends it to the process that waits, if that still does.
- * Never blocks. */
+/* Sends the verdict to the process that waits, if it still does.  Runs on the
+ * control thread.  Never blocks. */
 void verdict_send(bool ok, const struct reload_result *result);
 
-/* A program of its own: asks the process to reload and waits for the verdict,
- * for VERDICT_WAIT_MS at most.  False with err set when the reload was refused,
- * and also when there is no verdict; then *ret_refused is false. */
+/* Runs in a separate process: asks lfproxy to reload and waits for the verdict,
+ * for VERDICT_WAIT_MS at most.  Returns false with err set when the reload was
+ * refused, and also when no verdict came; then *ret_refused is false. */
 bool verdict_ask(pid_t pid, bool *ret_refused, struct err *err) MUST_CHECK;
 
 #endif
