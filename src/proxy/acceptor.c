@@ -80,7 +80,8 @@ accept_one(
 	         : accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		endpoint_set(&client, &peer.sa, len);
-		/* Its clients have nothing else to tell them by. */
+		/* Clients of a unix socket have no address; the number tells
+		 * them apart. */
 		if (client.family == AF_UNIX)
 			client.port = (uint16_t)atomic_load_relaxed(&a->number);
 		acceptor_count(a, frontend, limit);
@@ -105,8 +106,9 @@ accept_one(
 	return false;
 }
 
-/* To another pool's handle set, whose threads accept from then on.  Adding
- * reports what waits in the backlog.  When the other takes no more it stays. */
+/* Moves to another pool's handle set, whose threads accept from then on.
+ * Adding the socket reports connections that wait in the backlog.  If the other
+ * handle set refuses the socket, the acceptor stays. */
 static void
 move(struct acceptor *a, struct shard *to)
 {
@@ -255,7 +257,7 @@ acceptor_open(struct acceptor *acceptor, struct shard *shard)
 	atomic_store_relaxed(&h->shard, shard);
 	rc = handle_set_add(shard->set, acceptor->fd,
 	    event_handler_handle(h, HANDLE_LISTENER), HANDLE_READABLE);
-	/* Bits that have come already need a thread to look at them. */
+	/* Bits that were posted already need a thread to look at them. */
 	if (!claim_drop(&h->claim))
 		shard_submit(h);
 	return rc;
@@ -264,7 +266,7 @@ acceptor_open(struct acceptor *acceptor, struct shard *shard)
 void
 acceptor_shut(struct acceptor *acceptor)
 {
-	/* It is not closed before acceptor_stop. */
+	/* The descriptor stays open until acceptor_stop. */
 	(void)shutdown(acceptor->fd, SHUT_RDWR);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What accepting (acceptor.c) and its limits (accept_limits.c) share.
+ * Shared by accepting (acceptor.c) and its limits (accept_limits.c).
  */
 #ifndef PROXY_ACCEPTOR_INTERNAL_H
 #define PROXY_ACCEPTOR_INTERNAL_H

@@ -48,7 +48,8 @@ fill_line(struct line *l, const struct session *s,
 	line_add_text(l, inspect_name(s));
 }
 
-/* All lines of a session or none: the choice hangs on what does not change. */
+/* Returns whether the session is logged.  Depends only on values that do not
+ * change, so a session has all its lines or none. */
 static bool
 is_sampled(const struct line *l, unsigned sample)
 {
@@ -72,8 +73,9 @@ hand_over(const struct frontend *f, const struct line *l)
 	}
 }
 
-/* A client that never said anything: somebody who looks whether the port is
- * open.  Where no server was to be had it was not even listened to. */
+/* Returns whether the client sent nothing at all, as in a port scan.  If no
+ * server was available, the client's bytes were not even read, so the session
+ * does not count as empty. */
 static bool
 is_empty(const struct session *s, enum close_reason reason)
 {

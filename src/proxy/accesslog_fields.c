@@ -30,7 +30,7 @@ struct field_list {
 	char peer[INET6_ADDRSTRLEN + 8];
 };
 
-/* All that is not a text of the record takes less than this. */
+/* The fields that are not texts of the record take less than this. */
 #define FIXED_MAX 1000
 /* Names have no byte that is escaped; an address may have nothing else. */
 #define ADDRESS_MAX 181
@@ -107,8 +107,8 @@ list_fields(struct field_list *f, const struct line *l)
 	add_text(f, "sni", line_text(l, LINE_SNI));
 }
 
-/* What is written so far; a line that would be too long is cut, which the
- * assertions above rule out. */
+/* The line written so far.  A line that is too long is cut; the assertions
+ * above rule that out. */
 struct text {
 	char *at, *end;
 };

@@ -53,10 +53,13 @@ void line_add_text(struct line *line, const char *text);
 /* Returns a text of the record. */
 const char *line_text(const struct line *line, enum line_text which);
 
-/* These are of type log_render: record is a struct line.  Return the length of
- * the line, with its newline. */
+/* Renders the line in the tcplog format.  A log_render function, as the next
+ * two: record is a struct line.  Returns the length of the line, with its
+ * newline. */
 size_t line_render_tcplog(const void *record, char *out, size_t size);
+/* Renders the line as JSON. */
 size_t line_render_json(const void *record, char *out, size_t size);
+/* Renders the line as logfmt. */
 size_t line_render_logfmt(const void *record, char *out, size_t size);
 
 #endif

@@ -65,8 +65,9 @@ was_tried(const struct session *s, const struct server *server)
 	return choice_tried(&tried, server);
 }
 
-/* As in HAProxy, a retry counts for the server that is tried again, a
- * redispatch for the server that is left: from, NULL when that is unknown. */
+/* Counts a retry or a redispatch as HAProxy does: a retry for the server that
+ * is tried again, a redispatch for the server that is left.  from is the
+ * latter, or NULL if unknown. */
 static void
 count_retry(struct session *s, const struct server *next,
     const struct server *from, struct pool_thread *self)
@@ -111,8 +112,8 @@ begin_retry(struct session *s, struct pool_thread *self)
 	return s->retrying;
 }
 
-/* The session has a slot at next.  from: the server before, NULL when there was
- * none or it is unknown. */
+/* Connects to next, where the session has a slot, if the retry budget allows.
+ * from: the server before, or NULL if there was none or it is unknown. */
 static struct verdict
 try_server(struct session *s, struct chosen next, const struct server *from,
     struct pool_thread *self)
@@ -135,7 +136,8 @@ try_server(struct session *s, struct chosen next, const struct server *from,
 static struct verdict
 try_granted(struct session *s, struct pool_thread *self)
 {
-	/* The note to leave the server may have come before the grant. */
+	/* The note to leave the server may have been posted before the grant.
+	 */
 	if (server_end_of(s->server->state, s->lineup) != SERVER_END_NONE)
 		return verdict_choose(CLOSE_SERVER_DOWN_CONNECT);
 	if (s->tries > 0)
@@ -179,8 +181,8 @@ waiter_wake(struct waiter *waiter, uint32_t generation)
 static const struct waiter_ops waiter_ops = {
     .choice = waiter_choice, .wake = waiter_wake};
 
-/* All servers are full, or none is usable.  reason: why the session closes if
- * it may not wait. */
+/* Queues the session because all servers are full or none is usable.  reason:
+ * why the session closes if it may not wait. */
 static struct verdict
 wait_for_server(
     struct session *s, enum close_reason reason, struct pool_thread *self)
@@ -217,8 +219,9 @@ begin_pause(struct session *s, uint64_t lineup)
 	return s->pausing;
 }
 
-/* Goes on with a server that was not tried so far, or pauses until there is
- * one.  from as for try_server; reason if the session may not wait. */
+/* Continues with a server that was not tried so far, or pauses until one is
+ * available.  from: as for try_server.  reason: why the session closes if it
+ * may not wait. */
 static struct verdict
 try_another(struct session *s, const struct server *from,
     enum close_reason reason, struct pool_thread *self)
@@ -335,9 +338,9 @@ choose_pausing(struct session *session, struct pool_thread *self)
 	           : verdict(STEP_WAIT);
 }
 
-/* All servers were tried.  Now a server that was tried will do, unless it has
- * reset an established connection, or this session got it ejected and there is
- * another. */
+/* Chooses again after all servers were tried.  A server that was tried is
+ * accepted now, unless it has reset an established connection, or this session
+ * got it ejected and another server is available. */
 struct verdict
 choose_pause_over(struct session *session, struct pool_thread *self)
 {

@@ -11,9 +11,9 @@
 #include "proxy/session.h"
 #include "proxy/session_step.h"
 
-/* Leaves session->server, if there is one, and chooses a server that was not
- * tried before.  Closes the session when retries or the retry budget are used
- * up; closes it with reason when there is no server and it may not queue. */
+/* Leaves session->server, if set, and chooses a server that was not tried
+ * before.  Closes the session when retries or the retry budget are used up.
+ * Closes it with reason when no server is available and it may not queue. */
 struct verdict choose_step(struct session *session, enum close_reason reason,
     struct pool_thread *self);
 

@@ -128,11 +128,15 @@ enum close_cause {
 	    CLOSE_CAUSES
 };
 
+/* Returns the reason for a cause that occurs in the phase. */
 enum close_reason close_reason_in(
     enum close_phase phase, enum close_cause cause);
 
+/* Returns the code of the access log, see CLOSE_REASONS_TABLE. */
 const char *close_reason_code(enum close_reason reason);
+/* Returns the reason in words. */
 const char *close_reason_text(enum close_reason reason);
+/* Returns which party caused the close. */
 enum close_blame close_reason_blame(enum close_reason reason);
 
 #endif

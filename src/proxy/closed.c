@@ -143,7 +143,8 @@ closed_ring_take(struct closed_rings *rings)
 	return ring;
 }
 
-/* Whoever takes it goes on where this thread has stopped. */
+/* The next thread that takes the ring continues where this thread has stopped.
+ */
 void
 closed_ring_give(struct closed_ring *ring)
 {
@@ -160,9 +161,9 @@ put_words(struct cell *cell, const word *words, size_t from, size_t to)
 		atomic_store_release(&cell->words[i], words[i]); /* [P23] */
 }
 
-/* Each word is released, so who has read one of them has seen the odd sequence
- * number as well.  What is beyond the names, and what is not known of TCP, is
- * not written and not looked at. */
+/* Each word is stored with release, so a reader of any new word has also seen
+ * the odd sequence number.  Bytes beyond the names, and TCP facts that are
+ * unknown, are neither written nor read. */
 void
 closed_ring_put(struct closed_ring *ring, const struct closed_session *closed)
 {
@@ -190,7 +191,8 @@ closer_of(const struct session *s, enum close_reason reason)
 {
 	if (s->closer != CLOSER_PROXY)
 		return (enum closer)s->closer;
-	/* Its connection was not looked at so far but for its end. */
+	/* A session that has not relayed has no closer noted.  Its reason tells
+	 * whether the client has left. */
 	return close_reason_code(reason)[0] == 'C' ? CLOSER_CLIENT
 	                                           : CLOSER_PROXY;
 }
@@ -258,7 +260,7 @@ closed_note(struct closed_ring *ring, const struct session *session,
 
 /* -- reading -- */
 
-/* One ring's part of the walk. */
+/* The part of a walk that reads one ring. */
 struct lane {
 	const struct closed_ring *ring;
 	uint64_t next; /* record to be read, from 1; 0: none is left */
@@ -299,7 +301,8 @@ closed_walk_free(struct closed_walk *walk)
 	free(walk);
 }
 
-/* Record n of the ring, counted from 0.  False: it is there no more. */
+/* Reads record n of the ring, counted from 0.  Returns false if the record was
+ * overwritten. */
 static bool
 read_record(const struct closed_ring *ring, uint64_t n,
     struct closed_session *ret_closed)
@@ -318,7 +321,8 @@ read_record(const struct closed_ring *ring, uint64_t n,
 	return atomic_load_relaxed(&cell->sequence) == 2 * n + 2;
 }
 
-/* What is not there any more ends the lane: all before it is gone as well. */
+/* Loads the lane's next record.  A record that was overwritten ends the lane,
+ * because all older ones were overwritten as well. */
 static bool
 load(struct lane *lane)
 {

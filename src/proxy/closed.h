@@ -33,7 +33,7 @@ struct grace;
 struct pool_thread;
 struct session;
 
-/* Which side ended first, by a FIN or a reset. */
+/* The side that ended the connection first, by a FIN or a reset. */
 enum closer {
 	CLOSER_PROXY = 0, /* neither: a deadline, the operator, no server */
 	CLOSER_CLIENT = 1,

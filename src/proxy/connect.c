@@ -13,8 +13,9 @@
 #include "proxy/send_proxy.h"
 #include "proxy/upstream.h"
 
-/* lfproxy lacks the resource, so another server would not help.  Source ports
- * are the exception: they run out for each server separately. */
+/* Returns whether a resource of lfproxy has run out, so that another server
+ * would not help.  Source ports are the exception: they run out for each server
+ * separately. */
 static bool
 is_exhaustion(int error)
 {

@@ -34,8 +34,9 @@ report(const struct session *s, int error, const struct pool_thread *self)
 		    &limit, LOG_LEVEL_WARNING, "%s: %s", what, strerror(error));
 }
 
-/* Where the client's address is the source, it may have none, or one of another
- * family than the server's. */
+/* Returns whether the connect failed because of the client's address.  When
+ * that address is the source, the client may have no IP address, or one of
+ * another family than the server's. */
 static bool
 is_clients_family(const struct session *s, int error)
 {
@@ -43,7 +44,7 @@ is_clients_family(const struct session *s, int error)
 	       server_source(s->server)->kind == SOURCE_CLIENT;
 }
 
-/* The server's place is among the first of those that were tried. */
+/* Moves the server to the first ejected_n entries of tried[]. */
 static void
 note_ejected(struct session *s)
 {

@@ -12,9 +12,10 @@
 
 #include "proxy/session.h"
 
-/* The owner: returns when the time is over, clock_now_ms; UINT64_MAX when the
- * client has sent something, there is no limit, or the PROXY header is still to
- * come.  Does not look for unread bytes in the socket. */
+/* Returns when the time is over, clock_now_ms.  Returns UINT64_MAX when the
+ * client has sent something, when the time is not limited, or while the PROXY
+ * header is still to come.  Does not look for unread bytes in the socket.
+ * Called by the session's owner. */
 uint64_t first_byte_ends_ms(const struct session *session);
 
 /* The owner: returns whether the time is over and the client has sent nothing.

@@ -72,9 +72,10 @@ peek(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 	return inspect_receive(s, buffer, TLS_HELLO_MAX, MSG_PEEK);
 }
 
-/* A unix socket's sender is blocked after some dozens of writes that nobody has
- * read.  So what is there is taken from it, and kept for the server as what a
- * server does not take in one go is.  All that was kept so far, as recv. */
+/* Reads the first bytes from a unix socket, instead of peeking: unread bytes
+ * would block the sender after some dozens of writes.  The bytes become pending
+ * data for the server.  Returns, as recv, the length of all bytes read so far.
+ */
 static ssize_t
 take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 {
@@ -108,8 +109,8 @@ take(struct session *s, const uint8_t **ret_data, struct pool_thread *self)
 	return n < 0 ? n : (ssize_t)pending->to;
 }
 
-/* The first bytes of the client, and how many, as recv.  What comes in one
- * piece stays where it is. */
+/* Returns the client's first bytes and their length, as recv.  Bytes that
+ * arrive in one piece stay in the socket. */
 static ssize_t
 first_bytes(
     struct session *s, const uint8_t **ret_data, struct pool_thread *self)
@@ -245,7 +246,7 @@ look(struct session *s, struct pool_thread *self)
 	return found;
 }
 
-/* What is known by now is all that will be. */
+/* Ends the inspection and routes the session by the name known so far. */
 static struct verdict
 proceed(
     struct session *s, enum close_reason otherwise, struct pool_thread *self)
@@ -253,7 +254,7 @@ proceed(
 	struct inspection *p = s->inspection;
 	unsigned route;
 
-	/* No hello has named another one. */
+	/* Without a name in a TLS hello, use the name of the PROXY header. */
 	if (p->name_len == 0 && p->authority_len > 0)
 		atomic_store_release(
 		    &p->name_len, p->authority_len); /* [P21] */

@@ -19,27 +19,28 @@ enum look {
 	LOOK_WRONG, /* the bytes are not valid */
 };
 
-/* As recv from the client; repeated after EINTR. */
+/* Receives from the client as recv does.  Repeats the call after EINTR. */
 ssize_t inspect_receive(
     const struct session *s, uint8_t *data, size_t size, int flags);
 
-/* How many unread bytes make an event; on a unix socket each write does.  It is
- * not asked for twice: where the socket's buffer has no room for so many the
- * kernel wakes us without any more. */
+/* Sets how many unread bytes wake the session (SO_RCVLOWAT).  Has no effect on
+ * a unix socket, where each write is an event.  Sets a value only once: if the
+ * socket's buffer is too small for that many bytes, the kernel wakes the
+ * session earlier by itself. */
 void inspect_wait_for(struct session *s, size_t bytes);
 
-/* Any byte makes an event again. */
+/* Lets a single unread byte wake the session again. */
 void inspect_wait_for_any(struct session *s);
 
-/* Writes the name in whole words, which is how they are read; it is not there
- * for others before name_len is. */
+/* Writes the name word by word, as readers read it.  Readers see the name once
+ * name_len is set. */
 void inspect_put_name(struct inspection *p, const char *name, size_t len);
 
 /* The step INSPECT_PROXY, which is over with LOOK_DONE: takes the header. */
 enum look inspect_look_at_proxy(struct session *s, struct pool_thread *self);
 
-/* Counts a session whose header was not to be had: ENDED, GONE, LATE, WRONG;
- * why it ends. */
+/* Counts a session without a valid PROXY header.  found: ENDED, GONE, LATE or
+ * WRONG.  Returns why it ends. */
 enum close_reason inspect_refuse_proxy(
     struct session *s, enum look found, struct pool_thread *self);
 

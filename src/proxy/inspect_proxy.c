@@ -16,7 +16,8 @@
 
 _Static_assert(RELAY_BUFFER >= PROXY_READ_MAX, "a header fits into it");
 
-/* Most are attempts to connect without one, and come in numbers. */
+/* Logs a connection without a valid header.  Rate-limited: most are clients
+ * that send none, and there are many. */
 static void
 report(const struct session *s, const char *why)
 {
@@ -30,8 +31,8 @@ report(const struct session *s, const char *why)
 	    s->client.port, why);
 }
 
-/* A name that no host can have is none.  Who is asked for in a hello that is
- * still to come goes before it. */
+/* Notes the name in the PROXY header, unless it is not a valid host name.  The
+ * name in a TLS hello that is still to come takes precedence. */
 static void
 note_authority(struct inspection *p, const struct proxy_header *header)
 {
@@ -60,7 +61,7 @@ note_header(struct inspection *p, const struct proxy_header *header)
 	atomic_store_release(&p->proxied, true); /* [P21] */
 }
 
-/* All of it is there. */
+/* Consumes the PROXY header, which has arrived completely. */
 static enum look
 take(struct session *s, const struct proxy_read *r, struct pool_thread *self)
 {

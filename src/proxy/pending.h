@@ -33,15 +33,17 @@ struct pending_pool {
 /* The most buffers that one trim looks at: some 20 ms, and 256 MiB. */
 #define PENDING_TRIM_MAX 4096u
 
-/* max: buffers taken at a time, including those that a trim takes for a moment.
- * Returns 0 or -ENOMEM. */
+/* Makes room for max buffers at a time, including those that a trim takes for a
+ * moment.  Returns 0 or -ENOMEM. */
 int pending_pool_init(struct pending_pool *pool, uint32_t max);
+/* Frees all buffers.  Called after the pools have ended. */
 void pending_pool_fini(struct pending_pool *pool);
 
-/* Any thread.  Returns NULL when memory is short. */
+/* Takes a buffer.  Returns NULL when out of memory.  May be called by any
+ * thread. */
 struct pending *pending_take(struct pending_pool *pool);
 
-/* Any thread. */
+/* Returns a buffer to the pool.  May be called by any thread. */
 void pending_give(struct pending_pool *pool, struct pending *pending);
 
 /* Control thread, about once a second: gives back the memory of as many buffers

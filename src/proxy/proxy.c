@@ -48,7 +48,8 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 		rc = slab_init(&proxy->inspections, &inspections);
 	if (rc < 0)
 		return rc;
-	/* One for each side, however many the trim is looking at. */
+	/* Reserve a buffer for each side of each session, besides those that a
+	 * trim holds. */
 	return pending_pool_init(
 	    &proxy->pending_pool, 2 * sessions + PENDING_TRIM_MAX);
 }

@@ -51,7 +51,8 @@ struct proxy {
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };
 
-/* sessions: the most there may be at a time.  Returns 0 or -errno. */
+/* Initializes the proxy.  sessions: the most that may exist at a time.  Returns
+ * 0 or -errno. */
 int proxy_init(struct proxy *proxy, uint32_t sessions);
 
 /* Before the first session: sets how many pipes may be used for splicing, with
@@ -65,9 +66,10 @@ void proxy_keep_closed(struct proxy *proxy, uint32_t sessions);
 /* After the pools have ended. */
 void proxy_fini(struct proxy *proxy);
 
-/* For pool_options, with the proxy as thread_arg: makes and frees the thread's
- * struct proxy_thread.  Returns false when memory is short. */
+/* For pool_options, with the proxy as thread_arg: allocates the thread's struct
+ * proxy_thread.  Returns false when out of memory. */
 bool proxy_thread_init(struct pool_thread *self, void *proxy);
+/* For pool_options: frees the thread's struct proxy_thread. */
 void proxy_thread_fini(struct pool_thread *self);
 
 static inline struct proxy_thread *
@@ -76,11 +78,12 @@ proxy_thread_of(const struct pool_thread *self)
 	return self->local;
 }
 
-/* The memory of each kind, filled by the control thread. */
+/* The memory of each kind of object. */
 struct proxy_memory {
 	struct memory_use sessions, inspections, deadlines, pending_pool,
 	    closed;
 };
+/* Fills the memory in use.  Runs on the control thread. */
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);
 
 /* Returns how many sessions exist now.  Any thread. */

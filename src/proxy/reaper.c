@@ -8,13 +8,14 @@
 /* A session that got a note is looked at again after this time. */
 #define REAP_AGAIN_MS 40
 
-/* Leaves the note if the session has a deadline, due by then.
+/* Posts the note if the session has a deadline, due by then.
  *
- * A free slot must not get one: nobody owns it, so the post would.  Free slots
- * have no deadline, and the generation is read first: a session that ends in
- * between clears its deadline, then changes its generation, and the post is
- * refused.  The slot may have a new session by the time the note arrives; that
- * one looks at its own deadline and finds that it is not meant.  [P13] */
+ * A free slot must not get a note: no thread owns the slot, so the post would
+ * take it.  Free slots have no deadline, and the generation is read first: a
+ * session that ends in between clears its deadline, then changes its
+ * generation, and the post is refused.  The slot may have a new session by the
+ * time the note arrives.  The new session looks at its own deadline and finds
+ * that the note is not meant for it.  [P13] */
 static void
 note_session(
     struct proxy *proxy, uint32_t index, uint64_t due_ms, uint32_t note)
@@ -84,7 +85,7 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 
 		if (deadline == 0)
 			continue;
-		/* Most are not due: their sessions are not looked at. */
+		/* Most deadlines are not due: skip their sessions. */
 		if (deadline <= now_ms) {
 			note_session(proxy, i, now_ms, NOTE_TIMEOUT);
 			/* In case that it began its turn before. */
@@ -138,9 +139,9 @@ proxy_move_all(struct proxy *proxy, struct pool *pool)
 		const struct session *s = slab_at(&proxy->sessions, i);
 		const struct shard *at;
 
-		/* One that begins now finds the right place by itself.  The
-		 * deadline first: that of a free slot may name a shard of a
-		 * pool that is gone.  [P13] */
+		/* A session that begins now finds the right shard by itself.
+		 * Read the deadline first: the shard of a free slot may belong
+		 * to a pool that was freed.  [P13] */
 		if (atomic_load_acquire(&proxy->deadlines[i]) == 0)
 			continue;
 		at = atomic_load_relaxed(&s->handler.shard);

@@ -17,7 +17,7 @@
 
 /* How a direction's part of the turn ended. */
 enum flow {
-	FLOW_DRY,       /* nothing to read, or nobody to take it */
+	FLOW_DRY,       /* nothing to read, or the other side takes nothing */
 	FLOW_MORE,      /* the budget is used up */
 	FLOW_NO_MEMORY, /* bytes could not be kept: the session must end */
 };
@@ -73,9 +73,10 @@ relay_write_failed(
 	note_broken(s, to, self);
 }
 
-/* Writes what the side takes; the number of bytes, size if it is broken: they
- * are gone in either case.  Of the last bytes before our FIN, which follows in
- * this turn, the kernel keeps what does not fill a segment for the FIN's. */
+/* Writes as much as the side takes.  Returns the number of bytes, or size if
+ * the side is broken: the bytes are gone in either case.  Before our FIN, which
+ * follows in this turn, MSG_MORE lets the kernel hold back the last partial
+ * segment and send it with the FIN. */
 static size_t
 write_some(struct session *s, enum handle_side to, const uint8_t *data,
     size_t size, struct pool_thread *self)
@@ -92,8 +93,8 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 			done += (size_t)n;
 			side->wrote = true;
 			side->active_ms = turn_now_ms(self);
-			/* Less than asked for: the buffer is full, and the
-			 * kernel will tell when there is room. */
+			/* A short write: the socket's buffer is full.  The
+			 * kernel reports when there is room. */
 			side->writable = done == size;
 		} else if (errno == EAGAIN || errno == EINPROGRESS) {
 			/* In progress: Fast Open, as in send_proxy_header. */
@@ -105,7 +106,7 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 	return side_is_broken(side) ? size : done;
 }
 
-/* False as long as something is left. */
+/* Writes the pending bytes.  Returns false as long as some are left. */
 static bool
 write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 {
@@ -122,7 +123,7 @@ write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 	return true;
 }
 
-/* False as long as something is left. */
+/* Writes the pending bytes.  Returns false as long as some are left. */
 static bool
 write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 {
@@ -133,10 +134,10 @@ write_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 		return false;
 	if (side_is_broken(&s->side[to]))
 		return true;
-	/* Nobody read the other side meanwhile: its silence begins now. */
+	/* The other side was not read meanwhile, so its silence begins now. */
 	s->side[!to].active_ms = turn_now_ms(self);
-	/* One that has passed may be that of a line of the log: it would be
-	 * moved on before anybody has looked at it. */
+	/* A deadline that has passed may be that of a line of the access log.
+	 * Setting the deadline would skip that line. */
 	if (!session_deadline_passed(s, self))
 		session_set_deadline(s, self);
 	return true;
@@ -173,9 +174,9 @@ relay_read_ended(struct session *s, enum handle_side from,
 		note_broken(s, from, self);
 }
 
-/* As recv.  On a unix socket a read also ends behind bytes that came with
- * descriptors, though more may follow; the descriptors go no further, which is
- * what tells (MSG_CTRUNC). */
+/* Receives as recv does.  On a unix socket a read also ends behind bytes that
+ * came with descriptors, though more may follow.  The descriptors are not
+ * passed on; MSG_CTRUNC shows that there were some. */
 static ssize_t
 receive(struct side *side, uint8_t *data, size_t size)
 {
@@ -300,9 +301,9 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 	    self);
 }
 
-/* A side that breaks off after its FIN, or when it is read no more, as the
- * other one is gone: no read will tell, and to write there may be nothing for a
- * long time. */
+/* Looks for a reset of a side that lfproxy does not read any more, because the
+ * side has sent its FIN or the other side is gone.  No read would report the
+ * reset, and no write may occur for a long time. */
 static void
 look_for_reset(
     struct session *s, enum handle_side which, struct pool_thread *self)
@@ -317,8 +318,9 @@ look_for_reset(
 		relay_write_failed(s, which, self);
 }
 
-/* One side is gone.  The other gets what came before; the kernel must have it
- * acknowledged before a reset, which would throw it away. */
+/* Ends the session after one side has broken.  The other side gets the bytes
+ * that came before.  The peer must acknowledge them before a reset is sent,
+ * which would discard them. */
 static struct verdict
 end_broken(struct session *s, struct pool_thread *self)
 {

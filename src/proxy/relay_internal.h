@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the two ways of moving bytes share: copying (relay.c) and splicing
+ * Shared by the two ways of moving bytes: copying (relay.c) and splicing
  * (relay_splice.c).
  *
  * `from` names the side that is read, !from the one that is written.
@@ -27,9 +27,9 @@
 #endif
 #define RELAY_SMALLS 4
 
-/* One turn moves at most about this much in each direction: by the CPU seconds
- * per GB of tests/bench/README.md some 100 us of copying, and 190 of splicing.
- */
+/* The most bytes, roughly, that a turn moves in each direction.  By the CPU
+ * seconds per GB in tests/bench/README.md this takes some 100 us of copying, or
+ * 190 us of splicing. */
 #define RELAY_COPY_BUDGET (128u * 1024)
 #ifndef RELAY_SPLICE_BUDGET
 #define RELAY_SPLICE_BUDGET (512u * 1024)
@@ -48,18 +48,18 @@ void relay_read_ended(struct session *s, enum handle_side from,
 void relay_write_failed(
     struct session *s, enum handle_side to, struct pool_thread *self);
 
-/* Copying has read so much from a side that may be spliced. */
+/* Notes that copying has read size bytes from a side that may be spliced. */
 void relay_splice_note(struct side *side, size_t size);
 
-/* Splices once from a side that is splicing: reads what is there, up to a
- * pipe's worth, and writes what the other side takes; what it does not take is
- * kept, in the pipe.  Bytes read; 0: nothing there, or a recv has to tell why
- * (the side is then no longer splicing). */
+/* Splices once from a side that is splicing.  Reads up to a pipe's worth and
+ * writes what the other side takes; the rest is kept in the pipe.  Returns the
+ * bytes read, or 0 if none were available or a recv has to find out why (the
+ * side is then no longer splicing). */
 size_t relay_splice(
     struct session *s, enum handle_side from, struct pool_thread *self);
 
-/* Writes what the pipe holds that is kept for the side; false as long as
- * something is left.  When the side breaks the pipe goes with it. */
+/* Writes the pending bytes of the side's pipe.  Returns false as long as some
+ * are left.  If the side breaks, the pipe is given back. */
 bool relay_splice_pending(
     struct session *s, enum handle_side to, struct pool_thread *self);
 

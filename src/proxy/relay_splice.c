@@ -3,14 +3,14 @@
  *
  * Note: splice and edge-triggering.
  * EAGAIN of a splice from a socket into a pipe may mean that the socket is
- * empty or that the pipe is full, and who takes the one for the other waits for
- * an event that never comes.  So a socket is only spliced into an empty pipe,
- * and a pipe with bytes in it is emptied, or kept, before the next read: EAGAIN
- * is then the socket's, on either end.  Less than asked for says nothing; only
- * EAGAIN ends the reading.
+ * empty or that the pipe is full, and a caller that mistakes the one for the
+ * other waits for an event that never comes.  So a socket is only spliced into
+ * an empty pipe, and a pipe with bytes in it is emptied, or kept, before the
+ * next read: EAGAIN is then the socket's, on either end.  A short splice does
+ * not mean that the socket is empty; only EAGAIN ends the reading.
  *
- * A splice stops for ever at urgent data, and at an end it may return 0 before
- * it: both are left to recv.
+ * A splice stops forever at urgent data, and may return 0 before the end of the
+ * stream: recv handles both.
  */
 #include "proxy/relay_internal.h"
 
@@ -82,7 +82,7 @@ relay_splice_pending(
 	return true;
 }
 
-/* What kind of lack of bytes it was. */
+/* Handles a splice that has read no bytes, by its result n. */
 static void
 read_nothing(struct session *s, enum handle_side from, ssize_t n,
     struct pool_thread *self)

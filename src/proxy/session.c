@@ -133,7 +133,7 @@ session_leave_queue(struct session *session)
 		return false;
 	atomic_store_release(&s->server, server); /* [P21] */
 	s->lineup = s->waiter.lineup;
-	/* Who granted it has pinned its model. */
+	/* The thread that granted the server has pinned the server's model. */
 	if (server->backend->model == s->frontend->model)
 		model_unpin(server->backend->model);
 	return true;

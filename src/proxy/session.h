@@ -55,18 +55,19 @@ enum session_state {
 	 * With a server: its backlog is full.  Each of these pauses is longer
 	 * than the one before, and timeout_connect bounds all of them. */
 	SESSION_PAUSING,
-	/* Both directions are open.  Bounded by timeout_client and
-	 * timeout_server without a byte, or by timeout_tunnel in their place;
-	 * this state and the next two by max_age. */
+	/* Bytes flow in both directions.  Bounded by timeout_client and
+	 * timeout_server, each without a byte, or by timeout_tunnel in their
+	 * place.  max_age bounds this state and the next two. */
 	SESSION_RELAYING,
 	/* The client has sent its FIN, which was passed on to the server; the
 	 * server may go on sending.  Bounded by timeout_server_fin on the
 	 * server's side. */
 	SESSION_CLIENT_EOF,
-	/* The same with client and server exchanged. */
+	/* The server has sent its FIN: SESSION_CLIENT_EOF with client and
+	 * server exchanged. */
 	SESSION_SERVER_EOF,
-	/* One side has reset the connection.  The other side still gets the
-	 * bytes that came before, then a reset. */
+	/* A side has reset its connection.  The other side still gets the bytes
+	 * that came before, then a reset. */
 	SESSION_FLUSHING,
 };
 
@@ -158,8 +159,9 @@ struct session {
 	uint64_t state_ms;      /* when the state was last set */
 	uint64_t connecting_ns; /* clock_now_ns, of the last connect */
 	uint64_t accepted_wall_us;
-	/* Only to be compared: after a reload they may be gone, and one that
-	 * stayed is another pointer and may be tried once more. */
+	/* The servers tried so far.  Never dereferenced, because a reload may
+	 * free them.  A server that a reload keeps becomes another pointer and
+	 * may be tried once more. */
 	struct server *tried[SESSION_TRIES_MAX];
 };
 
@@ -256,7 +258,7 @@ session_reason(const struct session *session, enum close_cause cause)
 	return close_reason_in(phase, cause);
 }
 
-/* Both sides are connected, and neither was reset. */
+/* Returns whether both sides are connected and neither was reset. */
 static inline bool
 session_is_relaying(const struct session *session)
 {
@@ -265,8 +267,8 @@ session_is_relaying(const struct session *session)
 	       session->state == SESSION_SERVER_EOF;
 }
 
-/* The client has reset the connection.  On a unix socket an error is no sign of
- * that. */
+/* Returns whether the client has reset the connection.  On a unix socket an
+ * error does not mean a reset. */
 static inline bool
 session_client_reset(const struct session *session)
 {
@@ -275,7 +277,7 @@ session_client_reset(const struct session *session)
 	return client->error && client->tcp;
 }
 
-/* There are bytes to write to that side that it could not take so far. */
+/* Returns whether bytes are pending that the side could not take so far. */
 static inline bool
 session_has_pending(const struct session *session, enum handle_side to)
 {

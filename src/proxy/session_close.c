@@ -34,9 +34,9 @@ count_close(struct session *s)
 	model_unpin(f->model);
 }
 
-/* A side whose opposite went with a reset gets a reset as well, and when bytes
- * are left both do: what the one has got must not look complete, nor what the
- * other has sent look taken. */
+/* Closes the side.  The side gets a reset if the opposite side was reset.  If
+ * bytes are left, both sides get a reset: the bytes received must not look
+ * complete, and the bytes sent must not look delivered. */
 static void
 close_side(struct session *s, enum handle_side which)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What sessions add to the counters.
+ * Adds the events of sessions to the counters.
  *
  * All functions run on the session's owner.
  */

@@ -29,10 +29,10 @@ session_deadline_passed(
 	return deadline != 0 && deadline <= turn_now_ms(self);
 }
 
-/* True when the side is to do something: to send, or to take what is there.  It
- * cannot be blamed for silence after its end was read, nor while it is not read
- * because the other side takes nothing.  Of two sides one is always awaited, or
- * both have finished. */
+/* Returns whether the side is expected to send, or to take pending bytes.  A
+ * side cannot be blamed for silence after its end was read, nor while it is not
+ * read because the other side takes nothing.  At least one of the two sides is
+ * always awaited, unless both have finished. */
 static bool
 awaited(const struct session *s, enum handle_side side)
 {
@@ -102,9 +102,9 @@ session_idle_ends_ms(const struct session *session, const struct proxy *proxy)
 	                         : server->active_ms);
 }
 
-/* While lfproxy drains: when to look whether the session is idle.  One that is
- * answered in between becomes idle without a new deadline, hence several looks
- * within the time. */
+/* Returns when to look whether the session is idle, while lfproxy drains.  A
+ * session that is answered in between becomes idle without a new deadline,
+ * hence several looks within the time. */
 static uint64_t
 idle_deadline(
     const struct session *s, const struct proxy *proxy, uint64_t now_ms)

@@ -35,10 +35,11 @@ read_fields(const struct session *s, struct session_facts *f)
 	inspect_read_client(inspection, &f->client, &f->peer);
 }
 
-/* Free slots have no deadline, and it is read after the generation: what is
- * read in between belongs to that generation or to a later one.  That it was
- * the same is seen by the second look; who wrote a later one's frontend or
- * server had moved the generation on before, and released both. */
+/* Free slots have no deadline.  The deadline is read after the generation, so
+ * the values read belong to that generation or to a later one.  The second look
+ * at the generation shows whether it has changed: a thread that stores a later
+ * generation's frontend or server has increased the generation before, and
+ * stores each with release. */
 bool
 session_facts_read(
     const struct proxy *proxy, uint32_t index, struct session_facts *ret_facts)
@@ -93,8 +94,9 @@ session_facts_kill(struct proxy *proxy, const struct session_facts *facts)
 	return false;
 }
 
-/* The generation is that under which the server was read: who exchanges the
- * server moves it on, and drops such a note (choose.c). */
+/* The note is posted for the generation under which the server was read.  A
+ * thread that exchanges the server increases the generation, and drops such a
+ * note (choose.c). */
 bool
 session_facts_tell(
     struct proxy *proxy, const struct session_facts *facts, uint32_t note)

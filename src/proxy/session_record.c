@@ -28,7 +28,7 @@ fill_times(const struct session *s, const struct pool_thread *self,
 	r->wait_ms = since(s->accepted_ms, s->connecting_ms);
 	r->connect_ms = since(s->connecting_ms, s->connected_ms);
 	r->total_ms = (int64_t)passed_ms(s->accepted_ms, turn_now_ms(self));
-	/* It did not get further than the queue. */
+	/* The session ended in the queue. */
 	if (s->connecting_ms == 0 && s->waiter.position > 0)
 		r->wait_ms = r->total_ms;
 }

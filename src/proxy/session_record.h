@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the access log and `show closed` both say about a session.
+ * The facts about a session that the access log and `show closed` share.
  */
 #ifndef PROXY_SESSION_RECORD_H
 #define PROXY_SESSION_RECORD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a step of a session decides.
+ * The verdict of a session's step.
  *
  * The steps (inspect.h, choose.h, connect.h, relay.h) never call each other.
  * Each returns a verdict, and the dispatcher (session_turn.c) runs the step
@@ -11,7 +11,7 @@
 #include "proxy/close_reasons.h"
 
 enum step {
-	/* Nothing to do before the next event or deadline. */
+	/* Wait for the next event or deadline. */
 	STEP_WAIT,
 	/* The turn's budget is used up: go on in another turn. */
 	STEP_MORE,

@@ -176,7 +176,7 @@ on_deadline(struct session *s, struct pool_thread *self)
 		accesslog_ongoing(s, self);
 		return relay_timeout(s, self);
 	}
-	/* The first byte has come; the state may have some time left. */
+	/* The first byte has arrived, so the state's own deadline applies. */
 	session_set_deadline(s, self);
 	return session_deadline_passed(s, self) ? on_timeout(s, self)
 	                                        : on_events(s, 0, self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One of the two connections of a session, and how it ends.
+ * A side: one of the two connections of a session, and how it ends.
  *
  * All fields belong to the session's owner.  [P21] marks fields that the
  * control thread reads, see session_facts.h.
@@ -107,7 +107,7 @@ side_is_broken(const struct side *side)
 	return side->end & END_BROKEN;
 }
 
-/* The peer has ended the connection, or its direction of it. */
+/* Returns whether the peer has ended the connection or its direction of it. */
 static inline bool
 side_has_ended(const struct side *side)
 {

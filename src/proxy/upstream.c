@@ -13,8 +13,8 @@
 #include "proxy/send_proxy.h"
 #include "proxy/inspect.h"
 
-/* Ports of the range that others have taken are passed over, so many for a
- * connection.  HAProxy tries as many. */
+/* The most ports of the range that a connection tries, as in HAProxy.  Ports
+ * that other programs have taken are skipped. */
 #define PORTS_TRIED 10
 
 static void
@@ -28,8 +28,9 @@ report(const struct server *server, const struct sock_refusal *refusal)
 	    strerror(refusal->error), sock_refusal_hint(refusal));
 }
 
-/* With Fast Open nothing is sent before the first byte, so a client that waits
- * for the server to speak would wait for ever. */
+/* Returns whether the client has sent a byte.  Fast Open sends nothing before
+ * the first byte, so a client that waits for the server to speak would wait
+ * forever. */
 static bool
 client_has_spoken(const struct session *s)
 {
@@ -39,7 +40,8 @@ client_has_spoken(const struct session *s)
 	           MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-/* False when the client has no address to come from. */
+/* Returns false when the client has no address that the connection could use as
+ * its source. */
 static bool
 find_way(
     const struct session *s, struct sock_way *ret_way, struct addr *ret_source)
@@ -76,7 +78,7 @@ connect_by(const struct session *s, const struct sock_way *way,
 	return fd;
 }
 
-/* One of the range after the other. */
+/* Connects from the ports of the range, one after another. */
 static int
 connect_from_range(struct session *s, const struct sock_way *way,
     struct addr *source, bool *ret_connected)
