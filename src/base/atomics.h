@@ -2,13 +2,13 @@
  * Atomic operations with the memory order in the name.
  *
  * Every word that two threads share is accessed through these and nothing
- * else, so a grep for `atomic_` finds each of them.  There is no bare fence:
+ * else, so a grep for `atomic_` finds each of them.  Bare fences are not used:
  * where a store must be seen before a later load, the store is a swap
  * (swap_seq), which the hardware orders and ThreadSanitizer understands.
  * Release and acquire sides that belong together carry the same tag, [P1],
  * [P2] ..., in a comment at both ends; src/SHARED_WORDS.md lists them.
  *
- * They work on plain integers and pointers of up to eight bytes.
+ * The operations work on plain integers and pointers of up to eight bytes.
  */
 #ifndef BASE_ATOMICS_H
 #define BASE_ATOMICS_H
@@ -57,8 +57,8 @@
 #define cpu_relax() ((void)0)
 #endif
 
-/* Only the thread that writes a statistics word may use this: no lock prefix,
- * yet readers on other threads see whole values. */
+/* Adds to a statistics word that only the calling thread writes: no lock
+ * prefix, yet readers on other threads see whole values. */
 #define atomic_bump_own(p, v)                                                  \
 	atomic_store_relaxed((p), atomic_load_relaxed(p) + (v))
 

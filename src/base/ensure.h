@@ -7,6 +7,7 @@
 #ifndef BASE_ENSURE_H
 #define BASE_ENSURE_H
 
+/* Reports the condition on standard error and aborts. Called by ENSURE only. */
 _Noreturn void ensure_failed(const char *condition, const char *file, int line);
 
 #define ENSURE(condition)                                                      \

@@ -38,7 +38,9 @@ struct err_list {
 	size_t n;
 };
 
+/* Initializes an empty list. */
 void err_list_init(struct err_list *list);
+/* Frees the entries; the list is then empty. */
 void err_list_fini(struct err_list *list);
 
 /* Copies file and text, with secrets masked (base/secrets.h); file NULL: the

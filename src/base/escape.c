@@ -9,8 +9,8 @@
 
 #include "base/printable.h"
 
-/* One character as it is to be written; its length in bytes of s is returned,
- * that of the text in ret_len. */
+/* Writes one character of s to text as it must be escaped, and its length there
+ * to ret_len.  Returns the length of the character in s, in bytes. */
 static size_t
 escape_one(const char *s, char text[8], size_t *ret_len)
 {

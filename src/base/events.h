@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Events: what has happened to servers, backends, pools and the process, told
- * to the log and kept, so that somebody who comes later can ask what it was.
+ * to the log and kept, so that an operator can still list them later.
  *
  * The last EVENTS_MAX are kept for as long as the process lives; reloads are
- * events, and change none.  Every event has a number, from 1 on: who has seen
- * number n asks for those after it, and sees from a gap how many it missed.
+ * events, and change none.  Every event has a number, from 1 on: a client that
+ * has seen number n asks for those after it, and a gap shows how many it
+ * missed.
  *
  * A text takes what it needs, from malloc.  Without memory an event is logged,
  * and kept without its words.
  *
- * Control thread only.  What data threads find they count, and the control
+ * Control thread only.  Data threads count what they find, and the control
  * thread makes an event of the count.
  */
 #ifndef BASE_EVENTS_H
@@ -89,9 +90,10 @@ void event_add_unlogged(enum event_kind kind, enum log_level level,
  * With false: ends that, in case that there was none. */
 void events_skip_next(bool skip);
 
-/* How many are kept, and the i-th of them, the oldest first; good until the
- * next event_add. */
+/* Returns the number of events kept. */
 size_t events_count(void);
+/* Returns the i-th event kept, the oldest first; i < events_count(). The event
+ * is valid until the next event_add. */
 const struct event *events_at(size_t i);
 
 /* The end of the process: nothing is kept any more. */

@@ -306,8 +306,9 @@ fault_leak(void)
 	if (switches[FAULT_LEAK_MEMORY]) {
 		void *lost = malloc(LEAK_SIZE);
 
-		/* What nobody has written to is no memory yet; and a compiler
-		 * may leave out what it sees to be of no use. */
+		/* Memory that was never written to is not resident, so write to
+		 * it.  volatile keeps the compiler from leaving out the write.
+		 */
 		if (lost)
 			*(volatile char *)lost = 1;
 	}

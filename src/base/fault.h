@@ -55,12 +55,13 @@ enum fault_switch {
  * environ(7)).  False when one is unknown or malformed. */
 bool fault_load(char *const *environment, struct err *err) MUST_CHECK;
 
-/* Before a handler's turn; session: it is no listener. */
+/* Called before a handler's turn. session: false for a listener. */
 void fault_turn(uint32_t slot, bool session);
 
 /* True: the call is to fail, and errno says how. */
 bool fault_fails(enum fault_call call);
 
+/* Whether the switch is set. */
 bool fault_is_on(enum fault_switch which);
 
 /* At a session's end: loses what the LEAK variables say. */

@@ -79,7 +79,7 @@ grace_enter(struct grace *grace, struct grace_reader *reader)
 void
 grace_leave(struct grace_reader *reader)
 {
-	/* What was read inside was read before this.  [P3] */
+	/* All reads of the section precede this store. [P3] */
 	atomic_store_release(&reader->epoch, 0);
 }
 

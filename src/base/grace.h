@@ -31,11 +31,13 @@ void grace_free(struct grace *grace);
 
 /* Any thread; takes a lock. */
 void grace_register(struct grace *grace, struct grace_reader *reader);
+/* Any thread, outside of a section; takes a lock. */
 void grace_unregister(struct grace *grace, struct grace_reader *reader);
 
 /* Data threads.  Not nested.  What is loaded with acquire order inside stays
  * valid until grace_leave. */
 void grace_enter(struct grace *grace, struct grace_reader *reader);
+/* Data threads. Ends the section that grace_enter began. */
 void grace_leave(struct grace_reader *reader);
 
 /* Control thread: free_it(object) is called by this or a later grace_retire or
@@ -44,11 +46,15 @@ void grace_leave(struct grace_reader *reader);
  * are bounded). */
 void grace_retire(
     struct grace *grace, void (*free_it)(void *object), void *object);
+/* Control thread: frees the retired objects that no reader can hold any more.
+ * Never blocks on readers. */
 void grace_poll(struct grace *grace);
 
 /* Control thread: the same without an object.  A stamp is this moment;
  * grace_passed says whether every reader that was inside then has left. */
 uint64_t grace_stamp(struct grace *grace);
+/* Control thread: whether every reader that was inside at the stamp has left.
+ */
 bool grace_passed(struct grace *grace, uint64_t stamp);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Each power of two is split into four.  One thread adds, or all do with
  * histogram_add_shared; any thread reads, word by word: a reading while
- * somebody adds may lack the last few values.
+ * another thread adds may miss the last few values.
  */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
@@ -22,8 +22,9 @@ struct histogram {
 	uint64_t max_ns, sum_ns;
 };
 
-/* The bucket of a value, and the first value of a bucket. */
+/* Returns the bucket of a value. */
 unsigned histogram_bucket(uint64_t ns);
+/* Returns the first value of a bucket. */
 uint64_t histogram_bucket_start_ns(unsigned bucket);
 
 /* The thread that owns the histogram. */
@@ -38,6 +39,7 @@ void histogram_clear(struct histogram *histogram);
 /* Adds from's counts to into, which belongs to the caller. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
+/* Returns the number of values. Any thread. */
 uint64_t histogram_count(const struct histogram *histogram);
 
 /* The value that a share (0 to 1) of all values do not exceed: the end of its

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Intrusive doubly linked list with a head that is itself a node.
  *
- * No allocation, no locking: whoever owns the head owns the list.
+ * No allocation, no locking: the owner of the head owns the list.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -46,7 +46,8 @@ list_remove(struct list *node)
 	list_init(node);
 }
 
-/* All nodes of from, in their order, to the end of to; from is then empty. */
+/* Moves all nodes of from, in their order, to the end of to; from is then
+ * empty. */
 static inline void
 list_splice(struct list *from, struct list *to)
 {

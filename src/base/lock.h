@@ -95,8 +95,8 @@ lock_wait(struct lock *lock, pthread_cond_t *cond)
 	pthread_cond_wait(cond, &lock->mutex);
 }
 
-/* As lock_wait, until the time of the condition's clock at most.  Returns 0 or
- * ETIMEDOUT. */
+/* Like lock_wait, but waits at most until the given time of the condition's
+ * clock.  Returns 0 or ETIMEDOUT. */
 static inline int
 lock_wait_until(
     struct lock *lock, pthread_cond_t *cond, const struct timespec *until)

@@ -57,16 +57,16 @@ struct log_sink_options;
 bool log_target_open(const struct log_sink_options *options,
     struct log_target **ret_target, struct err *err) MUST_CHECK;
 
-/* Control thread, by whoever has opened it and logs to it no more: with the
- * last of them its writer ends, once it has written what is queued.  Returns at
- * once.  After log_stop it does nothing. */
+/* Control thread: called once for each log_target_open, when the caller logs to
+ * the target no more.  After the last of these calls the writer writes what is
+ * queued and ends.  Returns at once.  Does nothing after log_stop. */
 void log_target_close(struct log_target *target);
 
 /* Control thread, now and then: forgets targets whose writers have ended. */
 void log_collect(void);
 
-/* Control thread: every file is opened anew, for log rotation.  No line is
- * lost; those that were logged before may go to either file. */
+/* Control thread: reopens every file, for log rotation.  No line is lost; lines
+ * that were logged before may go to either file. */
 void log_reopen(void);
 
 /* 0 or -errno. */

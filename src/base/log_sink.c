@@ -15,7 +15,7 @@
 
 #include "base/sandbox.h"
 
-/* O_NONBLOCK is for a FIFO that nobody empties; a regular file ignores it. */
+/* O_NONBLOCK is for a FIFO without a reader; a regular file ignores it. */
 #define FILE_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 /* The directory of the path, as a place, and the name in it.  -errno. */
@@ -155,7 +155,7 @@ log_sink_write(struct log_sink *sink, const char *lines, size_t size)
 	if (sink->options.kind == LOG_SINK_SYSLOG)
 		return log_sink_syslog_write(sink, lines, size);
 	n = write(sink->fd, lines, size);
-	/* Nothing written and no error: as if it had to be tried again. */
+	/* A write of 0 bytes without an error is reported as EIO. */
 	return n > 0 ? n : n == 0 ? -EIO : -errno;
 }
 

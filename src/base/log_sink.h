@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where a log's lines end up: standard error, a file, a syslog daemon.
+ * The destinations of log lines: standard error, a file, a syslog daemon.
  *
  * A sink belongs to one writer thread (base/log_target.h).  It takes lines or
  * says why it does not; to wait, to retry and to give up is the writer's part.
@@ -21,7 +21,7 @@
 
 enum log_sink_kind { LOG_SINK_STDERR, LOG_SINK_FILE, LOG_SINK_SYSLOG };
 
-/* What fits into a line of the configuration. */
+/* Limits of the options' texts, so that they fit into a configuration line. */
 #define LOG_PATH_MAX   180
 #define LOG_TAG_MAX    32
 #define LOG_HOST_MAX   64
@@ -31,7 +31,7 @@ enum log_sink_kind { LOG_SINK_STDERR, LOG_SINK_FILE, LOG_SINK_SYSLOG };
 struct log_sink_options {
 	enum log_sink_kind kind;
 	/* A file: appended to, made with the mode if it is not there.  A FIFO
-	 * will do as well, when somebody reads it.  A link is not followed in
+	 * will do as well, if a process reads it.  A link is not followed in
 	 * a directory that others than root and this user can write. */
 	char path[LOG_PATH_MAX + 1];
 	uint32_t mode;
@@ -69,14 +69,15 @@ struct log_sink {
  * not there yet is tried again with each line. */
 bool log_sink_open(struct log_sink *sink,
     const struct log_sink_options *options, struct err *err) MUST_CHECK;
+/* Closes the sink's descriptor. */
 void log_sink_close(struct log_sink *sink);
 
 /* Takes lines from the front, each with its newline: the bytes taken, which
  * need not end with a line, or -errno.  -EAGAIN: poll fd for room. */
 ssize_t log_sink_write(struct log_sink *sink, const char *lines, size_t size);
 
-/* A file: opens its path anew and leaves the old one, for log rotation; on
- * failure it stays with the old one.  0 or -errno.  Others: 0. */
+/* Reopens the path of a file, for log rotation; on failure the old file stays
+ * open.  Returns 0 or -errno.  Other sinks: returns 0. */
 int log_sink_reopen(struct log_sink *sink);
 
 /* Why the sink took no line, -errno of log_sink_write. */
@@ -87,6 +88,8 @@ const char *log_sink_error(const struct log_sink *sink, int error);
 const char *log_sink_name(
     const struct log_sink_options *options, char out[LOG_SINK_NAME_SIZE]);
 
+/* Whether both options describe the same sink; the mode of a file does not
+ * count. */
 bool log_sink_same(
     const struct log_sink_options *a, const struct log_sink_options *b);
 

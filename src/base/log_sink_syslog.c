@@ -55,8 +55,8 @@ open_socket(struct log_sink *sink)
 	    sink->addr.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	/* Connected, so that poll(2) tells about room in a local daemon's
-	 * queue, and a host tells that nobody listens. */
+	/* The socket is connected so that poll(2) reports room in a local
+	 * daemon's queue, and a host reports that no daemon listens. */
 	if (connect(fd, (const void *)&sink->addr, sink->addr_len) < 0) {
 		error = errno;
 		close(fd);
@@ -105,7 +105,7 @@ send_line(struct log_sink *sink, const char *line, size_t len)
 	return sendmsg(sink->fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* The daemon was stopped or started anew: its socket is another one now. */
+/* Whether the daemon was stopped or restarted: then it has a new socket. */
 static bool
 is_gone(int error)
 {
@@ -126,7 +126,8 @@ log_sink_syslog_write(struct log_sink *sink, const char *lines, size_t size)
 		return rc;
 	rc = send_line(sink, lines, len);
 	if (rc == -ECONNREFUSED && !local) {
-		/* That was said of a datagram before; this one was not sent. */
+		/* This ECONNREFUSED reports that an earlier datagram was lost;
+		 * the present line was not sent. */
 		sink->lost++;
 		rc = send_line(sink, lines, len);
 	}

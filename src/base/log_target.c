@@ -34,7 +34,8 @@ log_target_wake(struct log_target *t)
 		sem_post(&t->wake);
 }
 
-/* Before log_start and after log_stop there is no writer thread. */
+/* Writes the line on the calling thread: before log_start and after log_stop no
+ * writer thread runs. */
 static void
 write_directly(log_render render, const void *record)
 {

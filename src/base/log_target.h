@@ -24,7 +24,7 @@
 #include "base/log_sink.h"
 #include "base/ring.h"
 
-/* What the ring holds for one line. */
+/* An entry of the ring: one line. */
 struct log_target_entry {
 	log_render render;
 	uint8_t bytes[LOG_RECORD_SIZE];
@@ -56,6 +56,7 @@ extern struct log_target log_standard_error;
 
 /* Wakes the writer if it is asleep. */
 void log_target_wake(struct log_target *target);
+/* Adds to the number of dropped lines. */
 void log_target_count_dropped(struct log_target *target, uint64_t lines);
 
 /* -- the control thread (log_writer.c) -- */

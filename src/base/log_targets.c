@@ -131,7 +131,8 @@ log_stop(void)
 		log_target_stop(t);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += 1;
-	/* What these have to say goes to standard error, so that is last. */
+	/* Standard error is stopped last: warnings about the other targets go
+	 * there. */
 	while (*last)
 		last = &(*last)->next;
 	*last = log_standard_error.next;

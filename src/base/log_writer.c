@@ -88,7 +88,8 @@ wait_for_sink(struct log_target *t, int error)
 	return true;
 }
 
-/* All of the lines, or as many as the sink takes until it is given up. */
+/* Writes all of the lines, or those that the sink takes until it is given up.
+ */
 static void
 write_lines(struct log_target *t, const char *lines, size_t len)
 {
@@ -111,7 +112,8 @@ write_lines(struct log_target *t, const char *lines, size_t len)
 		if (atomic_load_acquire(&t->reopening) &&
 		    atomic_swap_acq_rel(&t->reopening, 0u)) {
 			reopen(t);
-			/* A line that was begun begins anew in the new file. */
+			/* A line that was begun is written to the new file from
+			 * its start. */
 			while (done > 0 && lines[done - 1] != '\n')
 				done--;
 		}
@@ -191,8 +193,8 @@ sleep_until_woken(struct log_target *t)
 	until.tv_sec += 1;
 	if (sem_clockwait(&t->wake, CLOCK_MONOTONIC, &until) == 0)
 		return;
-	/* Whoever finds the word set from now on posts, and that post is taken
-	 * by the next sleep, which then is a short one. */
+	/* A thread that finds the word set from now on posts.  That post ends
+	 * the next sleep early, which is harmless. */
 	(void)atomic_swap_seq(&t->asleep, 0u);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What something takes: how many there are, and their bytes.
+ * Memory use: the number of objects of a kind, and their bytes.
  *
- * Of the heap each block counts with all that the allocator has set aside for
- * it, so that the sums can be held against what the allocator says itself.
+ * A heap block counts with all bytes that the allocator has set aside for it,
+ * so that the sums can be compared with the allocator's own statistics.
  */
 #ifndef BASE_MEMORY_USE_H
 #define BASE_MEMORY_USE_H
@@ -44,7 +44,8 @@ memory_add(struct memory_use *use, const struct memory_use *more)
 	use->mapped += more->mapped;
 }
 
-/* What a library takes whose allocations go through these; relaxed. */
+/* Counts the memory of a library whose allocations go through these functions;
+ * relaxed. */
 struct memory_count {
 	uint64_t blocks, bytes;
 };

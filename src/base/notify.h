@@ -22,6 +22,7 @@
  * no child process finds it.  False with err set when the name cannot be used;
  * the caller may go on without notifications. */
 bool notify_open(struct err *err) MUST_CHECK;
+/* Closes the socket; after that all functions do nothing. */
 void notify_close(void);
 
 /* READY=1 and STATUS=: the start, or a reload, has been completed.  A line

@@ -10,7 +10,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* Some ten milliseconds at worst. */
+/* Limits of one match: about ten milliseconds at worst. */
 #define MATCH_STEPS_MAX 500000
 #define MATCH_HEAP_KIB  1024
 

@@ -30,9 +30,10 @@ struct pattern {
 /* False with a sentence in err; the pattern is then empty. */
 bool pattern_parse(
     const char *text, struct pattern *ret_pattern, struct err *err) MUST_CHECK;
-/* One of its own; false when memory is short, and it is then empty. */
+/* Copies the pattern.  Returns false when memory is short; *ret_copy is then
+ * empty. */
 bool pattern_copy(const struct pattern *pattern, struct pattern *ret_copy);
-/* Frees what it holds; one that is all zeros is fine. */
+/* Frees the pattern's memory. A pattern of all zeros is allowed. */
 void pattern_fini(struct pattern *pattern);
 
 /* Whether the data have it.  A regular expression that takes more steps than a

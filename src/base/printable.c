@@ -37,7 +37,8 @@ utf8_decode(const char *text, uint32_t *ret_character)
 	size_t len = length_of(s);
 	uint32_t c = s[0] & masks[len];
 
-	/* The NUL at the end is no continuation: nothing behind it is read. */
+	/* The NUL at the end is not a continuation byte, so the loop never
+	 * reads past it. */
 	for (size_t i = 1; i < len; i++) {
 		if (s[i] < 0x80 || s[i] > 0xbf)
 			return 0;

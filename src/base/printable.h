@@ -21,22 +21,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decodes the character at s, which ends with a NUL; returns its length in
- * bytes, or 0 when there is no valid UTF-8.  The NUL itself has length 1. */
+/* Decodes the character at s, which ends with a NUL. Returns its length in
+ * bytes, or 0 if the bytes are not valid UTF-8. The NUL itself has length 1. */
 size_t utf8_decode(const char *s, uint32_t *ret_character);
 
 /* Whether that character is printable. */
 bool printable_character(uint32_t character);
 
-/* The length in bytes of the printable character at s, or 0: what is there is
- * the end, is not printable, or is no UTF-8. */
+/* Returns the length in bytes of the printable character at s.  Returns 0 at
+ * the end of s, and for a character that is not printable or not valid UTF-8.
+ */
 size_t printable_length(const char *s);
 
 /* Whether all of s is printable. */
 bool printable_text(const char *s);
 
-/* Replaces each character of s that is not printable, and each byte that is no
- * UTF-8, by one ASCII character.  The text never grows. */
+/* Replaces each character of s that is not printable, and each byte that is not
+ * valid UTF-8, by the ASCII character instead.  The text never grows. */
 void printable_clean(char *s, char instead);
 
 /* The same in a copy, of which as many whole characters are taken as fit. */

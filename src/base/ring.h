@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A bounded ring of records: many threads put, one takes, nobody waits.
+ * A bounded ring of records: many threads put, one takes, no thread waits.
  *
  * Vyukov's bounded queue: every cell has a sequence number that says whose turn
  * it is.  A full ring refuses.
@@ -16,7 +16,9 @@ struct ring;
 /* cells: a power of two, 2 or more; size: of a record.  NULL when memory is
  * short. */
 struct ring *ring_new(size_t cells, size_t size);
+/* Returns the bytes of heap memory that the ring takes. */
 uint64_t ring_memory(const struct ring *ring);
+/* Frees the ring. No thread may use it any more. */
 void ring_free(struct ring *ring);
 
 /* Any thread; copies size bytes of record; false when the ring is full.  A put
@@ -24,7 +26,7 @@ void ring_free(struct ring *ring);
  * whether the taker sleeps. */
 bool ring_put(struct ring *ring, const void *record);
 
-/* One thread at a time; false when there is none. */
+/* One thread at a time. Returns false when the ring is empty. */
 bool ring_take(struct ring *ring, void *ret_record);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which setting of the systemd unit to change where its sandbox refuses to
+ * Hints: the setting of the systemd unit to change when its sandbox refuses to
  * write a file.
  */
 #ifndef BASE_SANDBOX_H

@@ -88,8 +88,8 @@ secret_at(const char *text, const char **ret_source)
 	return len;
 }
 
-/* As secret_at, also of a secret whose rest is behind the end: whoever has a
- * buffer for the text may have cut it there. */
+/* Like secret_at, but also finds the beginning of a secret at the end of the
+ * text: the caller's buffer may have cut the rest off. */
 static size_t
 maybe_cut_at(const char *text, const char *end, const char **ret_source)
 {

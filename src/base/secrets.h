@@ -2,10 +2,10 @@
  * Texts that must not be shown, and what is shown instead.
  *
  * The configuration adds what it has read from `${file:/path}`, and variables
- * in values that hold passwords.  Whatever prints a value of the configuration,
- * or what a server has answered, masks these texts first: the name of the
- * source takes their place, as in `AUTH ${PW}`.  A secret that is no longer in
- * the configuration stays masked: servers may still repeat it.
+ * in values that hold passwords.  Code that prints a value of the
+ * configuration, or what a server has answered, masks these texts first: the
+ * name of the source takes their place, as in `AUTH ${PW}`.  A secret that is
+ * no longer in the configuration stays masked: servers may still repeat it.
  *
  * Control thread, or before threads are started.
  */
@@ -37,7 +37,8 @@ const char *secrets_mask(const char *text, char **ret_copy);
  * instead; 0: none. */
 size_t secret_at(const char *text, const char **ret_source);
 
-/* What the operator should know of a secret of the present configuration. */
+/* Flaws of a secret of the present configuration, for warnings to the operator.
+ */
 struct secret_flaws {
 	const char *source;    /* as in `${PW}` */
 	const char *open_path; /* a file that every user can read, or NULL */

@@ -3,7 +3,7 @@
  *
  * Memory comes in chunks, stays mapped and never holds anything else (it is
  * type-stable), so a stale index or pointer still points to an object of the
- * right type.  An object keeps its index for ever.  Any thread may take and
+ * right type.  An object keeps its index forever.  Any thread may take and
  * give; the free list is a stack without locks, only growing by a chunk locks.
  */
 #ifndef BASE_SLAB_H
@@ -51,6 +51,7 @@ void slab_fini(struct slab *slab);
 /* NULL when max are taken or memory is short.  The contents are what they were
  * when the object was given back (zero at first). */
 void *slab_take(struct slab *slab, uint32_t *ret_index);
+/* Returns the object to the free list. The caller must not use it any more. */
 void slab_give(struct slab *slab, uint32_t index);
 
 /* The taker, of an object in pages of its own: its memory goes back to the
@@ -60,9 +61,9 @@ void slab_forget(struct slab *slab, uint32_t index);
 /* index < slab_made().  Any thread. */
 void *slab_at(const struct slab *slab, uint32_t index);
 
-/* Those in use, and what it has mapped for all that were made: of objects in
- * pages of their own what they would take if none was untouched or
- * forgotten. */
+/* Returns the number of objects in use, and the bytes mapped for all objects
+ * that were made.  Objects in pages of their own count in full, including pages
+ * that were never touched or were forgotten. */
 struct memory_use slab_memory(const struct slab *slab);
 
 /* Objects that were ever made: indexes run from 0 to this. */

@@ -78,7 +78,7 @@ text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
 	uint64_t n, ms;
 	size_t i = 0;
 
-	/* A fraction is no unknown unit to the one who wrote it. */
+	/* Report a fraction as a bad number, not as an unknown unit. */
 	if (!parse_digits(s, &unit, &n) || *unit == '.' || *unit == ',')
 		return err_set(err,
 		    "'%s' is not a duration; write a whole number and a unit "

@@ -14,7 +14,7 @@
 
 static uint64_t failures;
 
-/* Room for so many bytes more, and the NUL. */
+/* Makes room for more bytes, and the NUL. Returns false without memory. */
 static bool
 make_room(struct text_out *out, size_t more)
 {
@@ -51,8 +51,8 @@ put(void *cookie, const char *bytes, size_t n)
 	return (ssize_t)n;
 }
 
-/* Only to tell where the stream is, for ftell(3): answers are cut into parts by
- * that. */
+/* Returns the position of the stream for ftell(3), which is used to cut answers
+ * into parts.  Other seeks fail. */
 static int
 tell(void *cookie, off64_t *offset, int whence)
 {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A slope of less than so many of its standard errors is none. */
+/* A slope of less than SIGNIFICANT standard errors counts as 0. */
 #define SIGNIFICANT 3.0
 
 void

@@ -13,7 +13,7 @@
 /* A minute: 30 steps. */
 #define TREND_STEP_S  2
 #define TREND_SAMPLES 31
-/* Of fewer nothing is said. */
+/* With fewer samples no trend is reported. */
 #define TREND_SAMPLES_MIN 3
 
 struct trend {
