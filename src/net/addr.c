@@ -45,8 +45,8 @@ looks_like_ipv4(const char *host)
 	       strncasecmp(last, "0x", 2) == 0;
 }
 
-/* What getaddrinfo would misread, or what stands in brackets but is no IPv6
- * address. */
+/* Rejects hosts that getaddrinfo(3) would misread, and text in brackets that is
+ * not an IPv6 address.  Returns false with err set. */
 static bool
 check_host(const char *host, bool bracketed, struct err *err)
 {

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* What connect(2) and bind(2) take. */
+/* A socket address, for connect(2) and bind(2). */
 struct addr {
 	union {
 		struct sockaddr sa;
@@ -51,9 +51,9 @@ struct addr_name {
 	uint16_t port;             /* host order */
 };
 
-/* As addr_parse for ADDR_CONNECT, but HOST may also be a name.  Then *ret_name
- * has the name, and *ret_addr is AF_UNSPEC with len 0.  Never blocks: looking
- * the name up is left to the caller. */
+/* Like addr_parse for ADDR_CONNECT, but HOST may also be a name.  Then
+ * *ret_name has the name, and *ret_addr is AF_UNSPEC with len 0. Never blocks:
+ * the caller has to look the name up. */
 bool addr_parse_name(const char *s, struct addr *ret_addr,
     struct addr_name *ret_name, struct err *err) MUST_CHECK;
 
@@ -79,21 +79,26 @@ const char *endpoint_host(
  * machine (XXH64), and the same for all unix peers. */
 uint64_t endpoint_hash(const struct endpoint *endpoint, bool with_port);
 
-/* Nobody but this host can reach it: a unix socket, 127.0.0.0/8, ::1. */
+/* Whether the address can be reached from this host only: a unix socket,
+ * 127.0.0.0/8, ::1. */
 bool addr_is_loopback(const struct addr *addr);
 
-/* Not reached from the Internet: loopback, or an address that is not routed
- * there, as 10.0.0.0/8 or fd00::/8 (RFC 1918, 3927, 4193, 4291, 6598).  The
- * wildcard address is no such. */
+/* Whether the address cannot be reached from the Internet: loopback, or an
+ * address that is not routed there, as 10.0.0.0/8 or fd00::/8 (RFC 1918, 3927,
+ * 4193, 4291, 6598). False for the wildcard address. */
 bool addr_is_private(const struct addr *addr);
 
-/* Listening there, the kernel chooses the port. */
+/* Whether the port is 0: a listener gets one that the kernel chooses.  False
+ * for a unix socket. */
 bool addr_has_any_port(const struct addr *addr);
 
+/* Whether both addresses are the same, port included. */
 bool addr_equal(const struct addr *a, const struct addr *b);
 
 /* Word by word, relaxed: for one that another thread may look at meanwhile. */
 void endpoint_put(struct endpoint *shared, const struct endpoint *from);
+/* Reads word by word, with acquire order: another thread may write meanwhile,
+ * so the result may mix two values. */
 void endpoint_get(const struct endpoint *shared, struct endpoint *ret_endpoint);
 
 /* The address with port 0.  False for a peer that has none. */

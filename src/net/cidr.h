@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A range of addresses, `10.0.0.0/8`: who is meant by it.
+ * A range of addresses, such as `10.0.0.0/8`.
  */
 #ifndef NET_CIDR_H
 #define NET_CIDR_H
@@ -20,11 +20,12 @@ struct cidr {
 bool cidr_parse(
     const char *s, struct cidr *ret_cidr, struct err *err) MUST_CHECK;
 
-/* As it would be written, without the number of bits where it is all of them;
- * returns out. */
+/* Writes the range as the configuration has it; the number of bits is left out
+ * for a single address.  Returns out. */
 #define CIDR_TEXT_SIZE (INET6_ADDRSTRLEN + 4)
 const char *cidr_text(const struct cidr *cidr, char out[CIDR_TEXT_SIZE]);
 
+/* Whether the endpoint's address is in the range. */
 bool cidr_has(const struct cidr *cidr, const struct endpoint *endpoint);
 
 #endif

@@ -203,7 +203,7 @@ read_port(const char *text, struct endpoint *e)
 	return true;
 }
 
-/* What stands between `PROXY ` and the line's end. */
+/* Reads the text between `PROXY ` and the end of the line. */
 static enum proxy_reading
 read_words(char *line, struct proxy_read *r)
 {
@@ -213,7 +213,7 @@ read_words(char *line, struct proxy_read *r)
 
 	if (!protocol)
 		return wrong(r, "the line names no protocol");
-	/* Whatever follows is to be ignored. */
+	/* After UNKNOWN the rest of the line is ignored. */
 	if (strcmp(protocol, "UNKNOWN") == 0)
 		return PROXY_COMPLETE;
 	if (strcmp(protocol, "TCP4") == 0)
@@ -341,13 +341,15 @@ read_tlvs(const uint8_t *data, size_t at, struct proxy_read *r)
 	return PROXY_COMPLETE;
 }
 
-/* The bytes of the addresses, -1: there is no such family. */
+/* Returns the size of the addresses in bytes, or -1 if the family is unknown.
+ */
 static int
 addresses_size(uint8_t family)
 {
 	static const int sizes[] = {0, 12, 36, 216};
 
-	/* Nothing, or one of streams and datagrams over one of the three. */
+	/* Accept FAMILY_NONE, or a stream or datagram socket over IPv4, IPv6 or
+	 * unix. */
 	if (family == FAMILY_NONE)
 		return 0;
 	if (family >> 4 < 1 || family >> 4 > 3 || (family & 15) < 1 ||
@@ -390,7 +392,7 @@ read_body(const uint8_t *data, struct proxy_read *r)
 {
 	int size = addresses_size(data[13]);
 
-	/* Of what is local all is to be skipped. */
+	/* Skip the whole address block of a LOCAL header. */
 	if (data[12] == COMMAND_LOCAL) {
 		r->header.local = true;
 		return PROXY_COMPLETE;
@@ -431,8 +433,8 @@ enum proxy_reading
 proxy_header_read(const uint8_t *data, size_t n, struct proxy_read *ret_read)
 {
 	*ret_read = (struct proxy_read){.size = 0};
-	/* It need not be a header: garbage is to be seen as soon as it is
-	 * there. */
+	/* Ask for a single byte first: if the data is not a header, that is to
+	 * be seen as early as possible. */
 	if (n == 0)
 		return incomplete(ret_read, 1);
 	if (begins_as(data, n, line_start, LINE_START_SIZE))

@@ -21,7 +21,7 @@
 
 enum proxy_version { PROXY_OFF, PROXY_V1, PROXY_V2 };
 
-/* What a header says. */
+/* The contents of a header. */
 struct proxy_header {
 	enum proxy_version version;
 	/* The connection is the proxy's own, a check for instance. */
@@ -31,8 +31,8 @@ struct proxy_header {
 	 * be a TCP client's; then those of the connection hold. */
 	struct endpoint source, destination;
 	/* Version 2: the name that the client asked for (TLS' SNI), without a
-	 * NUL, none of whose bytes is looked at; it belongs to whoever owns the
-	 * bytes that were read.  0 long: none. */
+	 * NUL; none of its bytes is checked.  It points into the bytes that
+	 * were read.  Length 0: none. */
 	const char *authority;
 	uint8_t authority_len;
 };
@@ -47,9 +47,9 @@ struct proxy_header {
 size_t proxy_header_make(
     const struct proxy_header *header, uint8_t out[PROXY_MADE_MAX]);
 
-/* A line of version 1 ends within so many bytes (the text, 2.1). */
+/* The longest line of version 1, in bytes (the specification, 2.1). */
 #define PROXY_V1_MAX 107u
-/* So long a header is read; HAProxy takes as much (tune.bufsize). */
+/* The longest header that is read, in bytes, as in HAProxy (tune.bufsize). */
 #define PROXY_READ_MAX 16384u
 
 enum proxy_reading {
@@ -61,7 +61,7 @@ enum proxy_reading {
 struct proxy_read {
 	struct proxy_header header; /* when complete */
 	size_t size;     /* complete: its bytes, what follows is data */
-	size_t needs;    /* incomplete: at least so many more are to come */
+	size_t needs;    /* incomplete: at least this many more bytes follow */
 	const char *why; /* wrong: in a few words */
 };
 

@@ -32,11 +32,12 @@ set_flag(int fd, int level, int option)
 {
 	int on = 1;
 
-	/* Each of these can only fail for a socket of another family. */
+	/* Fails only for a socket of another family. */
 	(void)setsockopt(fd, level, option, &on, sizeof(on));
 }
 
-/* What bind(2) refuses, and what to do about it. */
+/* Closes fd and sets err: the error of bind(2), and what to do about it.
+ * Returns -1. */
 static int
 bind_failed(int fd, int error, const struct addr *addr, struct err *err)
 {
@@ -71,7 +72,7 @@ is_socket(const struct addr *addr)
 	return lstat(addr->un.sun_path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* True when nobody listens on the unix socket any more. */
+/* Returns true when no process listens on the unix socket any more. */
 static bool
 is_stale(const struct addr *addr)
 {

@@ -29,8 +29,9 @@ int sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
  * was its own; backlog 0: as long as by default.  0 or -errno. */
 int sock_listen_again(int fd, const struct addr *addr, unsigned backlog);
 
-/* What waits to be accepted on a listening TCP socket, and how much may; the
- * kernel does not tell it of a unix one, nor of one that was shut. */
+/* Returns the number of connections that wait to be accepted on a listening TCP
+ * socket, and the greatest number that may.  False for a unix socket, and for a
+ * socket that was shut: the kernel does not tell. */
 bool sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max);
 
 /* The address it really has, with the port that the kernel chose. */
@@ -57,8 +58,8 @@ struct sock_way {
 int sock_prepare(int fd, const struct addr *to, const struct sock_way *way,
     struct sock_refusal *ret_refusal);
 
-/* As sock_connect, by that way.  ret_refusal->option is NULL unless the kernel
- * refused something. */
+/* Like sock_connect, by the given way.  ret_refusal->option is NULL unless the
+ * kernel refused an option or the source. */
 int sock_connect_by(const struct addr *addr, const struct sock_way *way,
     bool *ret_connected, struct sock_refusal *ret_refusal);
 

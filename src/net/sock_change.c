@@ -101,8 +101,8 @@ change_keepalive(struct changing *c)
 	           "/proc/sys/net/ipv4/tcp_keepalive_probes");
 }
 
-/* One that was set is locked; without, the kernel adapts the size of each
- * connection, beginning with the one that it has by default. */
+/* A buffer size that was set is locked.  Without a lock the kernel adapts the
+ * size of each connection, beginning with its default. */
 static bool
 change_buffer(struct changing *c, const char *option, int name, uint64_t from,
     uint64_t to, int lock, const char *kernels)
@@ -238,7 +238,7 @@ sock_change(int fd, bool listens, const struct sock_options *from,
 	*ret_refusal = c.refusal;
 	if (done)
 		return true;
-	/* What could be set so far can be set back. */
+	/* Set back the options that were changed before the failure. */
 	(void)sock_change_back(fd, listens, to, from, &ignored);
 	return false;
 }

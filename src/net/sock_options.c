@@ -302,7 +302,8 @@ sock_congestion_exists(const char *name)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool exists;
 
-	/* Without a socket nobody can tell; the listener will. */
+	/* Without a socket the answer is unknown; the listener will report an
+	 * error. */
 	if (fd < 0)
 		return true;
 	exists = setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What may be asked of a TCP socket, of a listener or towards a server.
+ * The options of a TCP socket, of a listener or towards a server.
  *
  * Connections that are accepted have what their listener has (Linux hands it
  * on), so a listener's options cost nothing for each of them.
@@ -51,16 +51,18 @@ bool sock_options_any(const struct sock_options *options);
 struct sock_refusal {
 	const char *option; /* as in the configuration */
 	int error;          /* errno */
-	/* It says where packets go: doing without it would be wrong, and not
-	 * only slower. */
+	/* The option decides where packets go: to go on without it would be
+	 * wrong, and not only slower. */
 	bool essential;
 };
 
-/* Each sets what is given on a new TCP socket of that family, all but fast_open
- * towards servers.  False when something was refused: the first refusal, or the
- * first essential one; the others are set all the same. */
+/* Sets the given options on a new listening TCP socket of that family.  Returns
+ * false when the kernel refused an option: *ret_refusal is the first refusal,
+ * or the first essential one; the other options are set all the same. */
 bool sock_options_listen(int fd, int family, const struct sock_options *options,
     struct sock_refusal *ret_refusal);
+/* Like sock_options_listen, for a socket towards a server; fast_open is left
+ * out. */
 bool sock_options_connect(int fd, int family,
     const struct sock_options *options, struct sock_refusal *ret_refusal);
 
@@ -72,7 +74,8 @@ bool sock_options_fast_open(int fd);
 /* IP_TRANSPARENT: the socket may have an address that is not this host's. */
 bool sock_options_transparent(int fd, int family);
 
-/* What to do about a refusal, for people: `; it takes ...`, or nothing. */
+/* Returns what to do about a refusal, as the end of a message: `; it takes
+ * ...`, or "". */
 const char *sock_refusal_hint(const struct sock_refusal *refusal);
 
 /* Things that the kernel accepts and then does by half: calls tell with a

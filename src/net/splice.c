@@ -228,7 +228,7 @@ splice_pool_status(const struct splice_pool *pool)
 	    .refused = atomic_load_relaxed(&pool->refused),
 	};
 
-	/* Both change while they are read. */
+	/* Other threads change both numbers between the two reads. */
 	if (status.idle > status.open)
 		status.idle = status.open;
 	return status;

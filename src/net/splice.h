@@ -2,14 +2,14 @@
  * Pipes to splice(2) through, lent out and used again.
  *
  * A pipe is a buffer that the kernel moves pages into and out of without
- * copying them.  Whoever took one owns it until it is given back; a pipe that
- * is given back with bytes in it is closed, so that nobody ever gets another
- * one's bytes.
+ * copying them.  A caller that took one owns it until it is given back; a pipe
+ * that is given back with bytes in it is closed, so that no connection ever
+ * gets the bytes of another one.
  *
  * Memory and descriptors are bounded: there are never more than `max` pipes.
  * The kernel bounds them too (pipe(7): fs.pipe-max-size, and for users without
  * CAP_SYS_RESOURCE fs.pipe-user-pages-soft); then pipes are smaller, or there
- * are none for a moment.  That is weather: counted, and never an error.
+ * are none for a moment.  Such refusals are counted and never an error.
  */
 #ifndef NET_SPLICE_H
 #define NET_SPLICE_H
@@ -20,7 +20,8 @@
 #include "base/atomics.h"
 #include "base/lock.h"
 
-/* What a pipe is asked to take, and the least that is worth splicing. */
+/* The size that a pipe is asked to have, and the least size that is worth
+ * splicing. */
 #define SPLICE_PIPE_MAX (1024u * 1024)
 #define SPLICE_PIPE_MIN (64u * 1024)
 
@@ -39,23 +40,24 @@ struct splice_pool {
 	uint64_t retry_ns;          /* none is made before that */
 	uint32_t idle_least;        /* of idle_n since the last trim */
 	uint64_t bytes;             /* sizes of those that are open */
-	/* Written under the lock, read by anybody, relaxed. */
+	/* Written under the lock, read by any thread, relaxed. */
 	uint32_t max;     /* pipes that may exist; 0: never splice */
 	uint32_t open;    /* that exist */
-	uint32_t idle_n;  /* of these, that nobody has taken */
+	uint32_t idle_n;  /* of these, not taken now */
 	uint64_t made;    /* ever */
 	uint64_t small;   /* of these, smaller than SPLICE_PIPE_MAX */
 	uint64_t refused; /* asked for and not given */
 } CACHE_LINE_ALIGNED;
 
-/* What `show info` shows; any thread. */
+/* The numbers for `show info`. Any thread. */
 struct splice_status {
 	uint32_t max, open, idle;
 	uint64_t made, small, refused;
 };
 struct splice_status splice_pool_status(const struct splice_pool *pool);
 
-/* What the pipes that exist take, all together; a short lock. */
+/* Returns the sum of the sizes of the open pipes.  Takes the lock for a short
+ * time. */
 uint64_t splice_pool_bytes(struct splice_pool *pool);
 
 /* When memory is short max is 0. */
@@ -69,9 +71,11 @@ void splice_pool_fini(struct splice_pool *pool);
  * the system's refusal it is left in peace for a while. */
 struct splice_pipe *splice_pool_take(struct splice_pool *pool, uint64_t now_ns);
 
+/* Gives a pipe back. A pipe that holds bytes is closed. Any thread. */
 void splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe);
 
-/* Now and then: closes the pipes that nobody needed since the last call. */
+/* Called now and then: closes the pipes that were idle all the time since the
+ * last call. */
 void splice_pool_trim(struct splice_pool *pool);
 
 /* From the socket into the pipe, which must be empty: then -EAGAIN can only

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * See tcp_facts.h.  The kernel's header has fields that the C library's lacks;
- * the two cannot be included together, hence a file of its own.
+ * See tcp_facts.h.  The kernel's header has fields that the C library's does
+ * not have; the two cannot be included together, hence a file of its own.
  */
 #include "net/tcp_facts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the kernel knows of a TCP connection: TCP_INFO, the part that tells a
- * slow path from a slow peer.
+ * Kernel data of a TCP connection: the part of TCP_INFO that tells a slow path
+ * from a slow peer.
  */
 #ifndef NET_TCP_FACTS_H
 #define NET_TCP_FACTS_H

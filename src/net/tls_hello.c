@@ -39,8 +39,8 @@ begins_record(const uint8_t *data, size_t size)
 	           number16(data + 3) <= TLS_HELLO_MESSAGE_MAX);
 }
 
-/* A part of the message, which may go over several records: whoever has made
- * one has seen that all of them are there. */
+/* A part of the message, which may go over several records.  The function that
+ * makes a part has checked that all of its records are there. */
 struct part {
 	const uint8_t *at;
 	size_t in_record; /* bytes up to the end of the record that at is in */
@@ -191,8 +191,8 @@ read_alpn(struct part extension, struct tls_hello *hello)
 	return !list.bad && !extension.bad && extension.left == 0;
 }
 
-/* One of a kind: a second name would be for those to choose who come after
- * us. */
+/* Reads server_name and ALPN. Each may appear once: with two names, the server
+ * behind could choose the other one. */
 static bool
 read_extensions(struct part extensions, struct tls_hello *hello)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a TLS client says first: the name of the server that it wants, read out
- * of a ClientHello that is left as it is.
+ * The first message of a TLS client: the name of the server that it wants, read
+ * from a ClientHello, which is not changed.
  *
  * RFC 8446 4.1.2 (ClientHello, in the form that it has had since SSL 3.0), 5.1
  * (records: the message may be cut into several), RFC 6066 3 (server_name) and
@@ -34,8 +34,9 @@ enum tls_verdict {
 };
 
 struct tls_hello {
-	/* TLS_MORE: so many bytes at least, from the first one on; always more
-	 * than there were, and never more than TLS_HELLO_MAX. */
+	/* TLS_MORE: the number of bytes needed at least, counted from the first
+	 * one; always more than there were, and never more than TLS_HELLO_MAX.
+	 */
 	size_t needs;
 
 	/* TLS_HELLO.  The name in small letters, without a dot at the end; ""
@@ -48,7 +49,7 @@ struct tls_hello {
 	uint8_t alpn[TLS_ALPN_MAX];
 };
 
-/* Only what belongs to the verdict is written. */
+/* Writes to *ret_hello only the fields that belong to the verdict. */
 enum tls_verdict tls_hello_read(
     const uint8_t *data, size_t size, struct tls_hello *ret_hello);
 
@@ -57,9 +58,9 @@ enum tls_verdict tls_hello_read(
 const char *tls_hello_protocol(
     const struct tls_hello *hello, size_t *position, size_t *ret_len);
 
-/* The form in which names are compared: letters, digits, `-`, `_` and dots
- * between labels that are not empty, in small letters, without a last dot.
- * False: it is no such name; out has room for TLS_NAME_MAX + 1. */
+/* Writes the form in which names are compared: letters, digits, `-`, `_` and
+ * dots between labels that are not empty, in small letters, without a last dot.
+ * Returns false for any other name.  out has room for TLS_NAME_MAX + 1. */
 bool tls_name_normalize(
     const char *name, size_t len, char *out, uint8_t *ret_len);
 
