@@ -48,6 +48,7 @@ struct lookup_answer {
 	int error; /* 0, or see addr_lookup_error */
 	struct addr addr;
 };
+/* Never waits for a look-up. Returns false if no answer has come. */
 bool lookups_take(struct lookups *lookups, struct lookup_answer *ret_answer);
 
 /* Waits until there is an answer to take, or until that time of clock_now_ms:

@@ -135,7 +135,7 @@ next_random(struct names *names)
 	return (double)(x >> 11) / (double)(1ull << 53);
 }
 
-/* It is asked for again after a pause. */
+/* Sets the time of the next try, after a pause that doubles. */
 static void
 fail(struct names *names, struct name *name, uint64_t now_ms)
 {

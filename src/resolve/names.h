@@ -49,7 +49,7 @@ struct name {
 	uint64_t ask_at_ms; /* FAILED: when it is asked for again; else 0 */
 };
 
-/* What looks names up. */
+/* The interface to the code that looks names up. */
 struct resolver {
 	/* Begins a look-up.  The owner of the table calls names_answer for it
 	 * later, once, and never from within.  False when it cannot begin. */
@@ -85,11 +85,13 @@ uint64_t names_tick(struct names *names, uint64_t now_ms);
  * names_sweep.  A name that is being asked for stays until it is answered and
  * swept again. */
 void names_keep(struct name *name);
+/* Frees the names that were not kept and are not being asked for. */
 void names_sweep(struct names *names);
 
 /* Calls for each name, in no order; it must not add any. */
 void names_each(struct names *names, void (*call)(struct name *name));
 
+/* Returns the number of names in the table. */
 size_t names_count(const struct names *names);
 
 #endif
