@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * From what was written to what was meant: fills in defaults, resolves
- * references and refuses what makes no sense.
+ * Builds the spec from a draft: fills in defaults, resolves references and
+ * refuses contradictions.
  */
 #ifndef CONFIG_BUILD_H
 #define CONFIG_BUILD_H
@@ -9,8 +9,9 @@
 #include "config/draft.h"
 #include "model/spec.h"
 
-/* A spec, or NULL after at least one error was added.  Takes the draft's
- * files over, for the spec's places; the caller still finishes the draft. */
+/* Returns a spec, or NULL after at least one error was added.  Takes ownership
+ * of the draft's files, for the spec's places; the caller still calls
+ * draft_fini.  */
 struct spec *build_spec(struct draft *draft, struct err_list *errors);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Servers that track others: who is meant, once all servers are known.
+ * Resolves the `track` of servers, once all servers are known.
  */
 #ifndef CONFIG_BUILD_TRACK_H
 #define CONFIG_BUILD_TRACK_H

@@ -21,8 +21,9 @@
 bool config_diff(
     const struct spec *old, struct spec *new, struct changes *changes);
 
-/* Whether a reload can keep the value of a key that takes a restart: its type
- * must be known.  ret_size: of its field, 0 for a string. */
+/* Returns whether a reload can keep the value of a key that takes a restart:
+ * its type must be known.  *ret_size is the size of its field, 0 for a
+ * string.  */
 bool config_diff_keeps(const struct key *key, size_t *ret_size);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *   ${NAME}         the variable's text; one that is not set is an error
  *   ${NAME:-TEXT}   TEXT up to the next `}` where it is not set, or empty
- *   ${file:/PATH}   what the file has, less a line end behind it: a secret
+ *   ${file:/PATH}   the contents of the file without a final line end: a secret
  *   $${             the two characters ${
  *
  * Any other `$` stands for itself, as regular expressions need it.  Inserted
@@ -35,10 +35,11 @@
 const char *expand_value(
     const char *key, const char *text, char out[EXPAND_SIZE], struct err *err);
 
-/* How long a value is when it is written into a file, each ${ as $${. */
+/* Returns the length of a value as it is written into a file, each ${ as
+ * $${. */
 size_t expand_length(const char *value);
 
-/* Writes it like that, a secret as the ${...} that it came from. */
+/* Writes a value in that form, a secret as the ${...} that it came from.  */
 void expand_print(const char *value, FILE *out);
 
 #endif

@@ -32,14 +32,14 @@ struct ini_lines {
 	char text[INI_LINE_MAX + 1];
 };
 
-/* Begins to read; file is for the errors, and text must stay.  A byte-order
- * mark is skipped. */
+/* Begins to read.  file is for the errors, and text must stay valid.  Skips a
+ * byte-order mark.  */
 void ini_lines_init(struct ini_lines *lines, const char *file, const char *text,
     size_t len, struct err_list *errors);
 
-/* Reads the next logical line that has something in it; false at the end.
+/* Reads the next logical line that is not empty.  Returns false at the end.
  * Adds an error for each physical line with characters that are not allowed,
- * and for a logical line that is too long, of which the beginning is kept. */
+ * and for a logical line that is too long, whose beginning is kept.  */
 bool ini_lines_next(struct ini_lines *lines);
 
 #endif

@@ -86,7 +86,7 @@ const struct key *key_next(
 const struct key *key_find(
     enum section_kind kind, const char *name, enum section_kind *ret_home);
 
-/* Describes the values that are allowed, as in `10ms to 30d`; returns out. */
+/* Describes the values that are allowed, as in `10ms to 30d`.  Returns out.  */
 #define KEY_ALLOWED_SIZE 160
 const char *key_allowed(const struct key *key, char out[KEY_ALLOWED_SIZE]);
 

@@ -165,11 +165,11 @@ extern const struct value_type type_log;    /* struct log_list, appends */
 extern const struct value_type type_sample; /* unsigned */
 extern const struct value_type type_tag;    /* char * */
 
-/* Runs the key's parser. */
+/* Runs the key's parser.  Returns false after an error.  */
 bool value_parse(const struct value *value);
 
-/* Reads the key's default text into the object; nothing without one.  False
- * when memory is short, without an error. */
+/* Reads the key's default text into the object; does nothing without one.
+ * Returns false when memory is short, without an error.  */
 bool value_set_default(const struct key *key, void *object, struct spec *spec);
 
 /* Whether the key says on or off, and nothing else but perhaps more than on
@@ -198,10 +198,12 @@ char **value_string(const struct value *value);
 bool value_print_string(
     const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE]);
 
-/* Replaces the string in *slot by a copy of s. */
+/* Replaces the string in *slot by a copy of s.  Returns false after an
+ * error.  */
 bool value_set_string(const struct value *value, char **slot, const char *s);
 
-/* Appends a copy of element to the array of *n with elements of that size. */
+/* Appends a copy of element to the array of *n elements of that size.  Returns
+ * false after an error.  */
 bool value_append(const struct value *value, void *array, size_t *n,
     const void *element, size_t size);
 
@@ -228,7 +230,8 @@ bool options_read_over(const struct value *value, const struct words *words,
 /* Sets every option of the server to what it is when its line does not have it:
  * that of the backend's server_defaults, or its own default.  Options in
  * server_defaults with a flag that is not in `allowed` are left out.  value: of
- * the key server, its object the backend.  False when memory is short. */
+ * the key server, its object the backend.  Returns false when memory is
+ * short.  */
 bool server_defaults_apply(
     const struct value *value, struct server_spec *server, unsigned allowed);
 
