@@ -27,8 +27,8 @@ struct agent_orders {
 	char why[AGENT_LINE_SIZE];
 };
 
-/* Reads the line, which it cuts up, for a server of that configured weight.
- * Words that are none are passed over and given to unknown. */
+/* Parses the line and modifies it, for a server of that configured weight.
+ * Unknown words are skipped and given to unknown.  */
 void agent_words_read(char *line, unsigned weight,
     struct agent_orders *ret_orders,
     void (*unknown)(void *arg, const char *word), void *arg);

@@ -59,12 +59,12 @@ struct check_delays checker_delays(const struct checker *checker);
 /* Resets the counts of checker_delays. */
 void checker_clear_delays(struct checker *checker);
 
-/* Ends running checks without a result.  Not from within a check's callback.
- * Accepts NULL. */
+/* Frees the checker and ends running checks without a result.  Must not be
+ * called from within a check's callback.  Accepts NULL. */
 void checker_free(struct checker *checker);
 
-/* Memory of the checks and agents, and of the runs under way.  The memory of
- * libraries is counted in library_memory.h. */
+/* Returns the memory of the checks and agents, and of the runs under way.  The
+ * memory of libraries is counted in library_memory.h.  */
 struct memory_use checker_memory(const struct checker *checker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Child processes: commands of the operator's, apart from lfproxy.
+ * Child processes that run the operator's commands, separated from lfproxy.
  *
  * A child has nothing of lfproxy's but what it is given: its output, arguments
  * and environment.  It is started with
@@ -22,16 +22,16 @@
 
 #include <sys/types.h>
 
-/* Runs argv[0], a path, with those arguments and that environment.  Neither
- * copies this process nor blocks for longer than until the program has been
- * loaded.  Control thread only: the child ends with the thread that has started
- * it.  0, or an errno of vfork(2) or execve(2). */
+/* Runs argv[0], a path, with those arguments and that environment.  Does not
+ * copy this process, and blocks only until the program has been loaded.  Runs
+ * on the control thread only: the child ends with the thread that has started
+ * it.  Returns 0, or an errno of vfork(2) or execve(2).  */
 int child_start(
     char *const *argv, char *const *environment, int out, pid_t *ret_pid);
 
-/* Kills the child's process group: the child, and what it started and left
- * behind.  Also after the child has been waited for, at once: its number can be
- * another group's only after all process ids have been used in between. */
+/* Kills the child's process group: the child and what it started.  May be
+ * called right after the child was waited for: its number can be another
+ * group's only after all process ids have been used in between.  */
 void child_kill(pid_t pid);
 
 #endif

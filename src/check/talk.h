@@ -6,7 +6,7 @@
  * without GREETING if there is no header of the PROXY protocol, and without
  * HANDSHAKE if there is no TLS.
  *
- * Any of them may fail, and all of them together take at most the timeout.
+ * Any step may fail.  All steps together take at most the timeout.
  */
 #ifndef CHECK_TALK_H
 #define CHECK_TALK_H
@@ -19,7 +19,8 @@
 
 struct talk;
 
-/* Everything it points to is borrowed until the talk ends. */
+/* The plan of a talk.  Everything that it points to is borrowed until the talk
+ * ends.  */
 struct talk_plan {
 	struct addr addr;
 	struct sock_way way; /* how to get there, as sessions do */
