@@ -297,7 +297,7 @@ with_both_the_package_warns_and_its_purge_spares_the_other() {
 	quietly install_package
 	says "warning: $local_unit, from a 'make install' perhaps"
 	quietly make -s -C /src install
-	says 'warning: the package lfproxy is installed as well'
+	says 'overrides the unit of the installed package lfproxy'
 	cp "$ini" /tmp/ini
 	quietly apt-get -q -y purge lfproxy
 	says 'needs the user lfproxy, which stays'
