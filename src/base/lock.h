@@ -80,11 +80,11 @@ lock_acquire_leaf(struct lock *lock)
 static inline void
 lock_release(struct lock *lock)
 {
-	pthread_mutex_unlock(&lock->mutex);
 #ifdef LFPROXY_LOCK_CHECKS
 	ENSURE(lock_holder.held > 0);
 	lock_holder.held--;
 #endif
+	pthread_mutex_unlock(&lock->mutex);
 }
 
 /* Releases the lock, waits for the condition, and takes the lock again, as
