@@ -109,6 +109,20 @@ refuse_host(const char *host, enum addr_use use, const struct addr_name *name,
 	    host);
 }
 
+/* Converts an IPv4-mapped IPv6 address to IPv4, which addr_text prints. */
+static void
+unmap(struct addr *a)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET};
+
+	if (a->sa.sa_family != AF_INET6 ||
+	    !IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr))
+		return;
+	memcpy(
+	    &in.sin_addr, &a->in6.sin6_addr.s6_addr[12], sizeof(in.sin_addr));
+	*a = (struct addr){.in = in, .len = sizeof(in)};
+}
+
 /* Never asks a name server: AI_NUMERICHOST.  A name goes to ret_name, NULL: it
  * is refused. */
 static bool
@@ -125,6 +139,7 @@ parse_host(const char *host, uint16_t port, enum addr_use use,
 		memcpy(&a.sa, found->ai_addr, found->ai_addrlen);
 		a.len = found->ai_addrlen;
 		freeaddrinfo(found);
+		unmap(&a);
 		addr_set_port(&a, port);
 	} else if (ret_name && is_name(host)) {
 		strcpy(ret_name->host, host);

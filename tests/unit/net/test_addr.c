@@ -101,6 +101,19 @@ port_zero_is_for_listening_only(void **state)
 }
 
 static void
+mapped_addresses_are_those_of_ipv4(void **state)
+{
+	struct addr mapped = parsed("[::ffff:10.0.0.1]:80", ADDR_CONNECT);
+	struct addr plain = parsed("10.0.0.1:80", ADDR_CONNECT);
+
+	(void)state;
+	assert_int_equal(mapped.sa.sa_family, AF_INET);
+	assert_int_equal(mapped.len, plain.len);
+	assert_true(addr_equal(&mapped, &plain));
+	assert_text("[::ffff:10.0.0.1]:80", ADDR_LISTEN, "10.0.0.1:80");
+}
+
+static void
 bad_ports_are_refused(void **state)
 {
 	static const char *const texts[] = {"10.0.0.1:", "10.0.0.1:65536",
@@ -403,6 +416,7 @@ main(void)
 	    cmocka_unit_test(ipv4_becomes_sockaddr_in),
 	    cmocka_unit_test(listen_without_host_is_ipv6_wildcard),
 	    cmocka_unit_test(port_zero_is_for_listening_only),
+	    cmocka_unit_test(mapped_addresses_are_those_of_ipv4),
 	    cmocka_unit_test(bad_ports_are_refused),
 	    cmocka_unit_test(missing_ports_are_refused),
 	    cmocka_unit_test(ipv6_wants_brackets_and_brackets_want_ipv6),
