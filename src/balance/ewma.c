@@ -82,19 +82,6 @@ ewma_score(const struct lineup *lineup, double *ret_scores)
 		    lineup, i, server_connect_us(lineup->states[i], now_ms));
 }
 
-static void
-ewma_explain(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
-{
-	(void)backend;
-	(void)lineup;
-	(void)choice;
-	(void)place;
-	snprintf(ret_why, BALANCE_WHY_SIZE,
-	    "of two that are drawn by weight the one where a connect is "
-	    "likely to take the shorter time");
-}
-
 const struct balance_ops balance_ewma = {.name = "ewma",
     .connect_times = true,
     .random = true,
@@ -103,4 +90,5 @@ const struct balance_ops balance_ewma = {.name = "ewma",
     .choose = ewma_choose,
     .preview = ewma_choose,
     .score = ewma_score,
-    .explain = ewma_explain};
+    .why = "of two that are drawn by weight the one where a connect is "
+           "likely to take the shorter time"};

@@ -50,19 +50,6 @@ random_choose(const struct backend *backend, const struct lineup *lineup,
 	return lineup_less_loaded(lineup, b, a) ? b : a;
 }
 
-static void
-random_explain(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
-{
-	(void)backend;
-	(void)lineup;
-	(void)choice;
-	(void)place;
-	snprintf(ret_why, BALANCE_WHY_SIZE,
-	    "of two that are drawn by weight the one with fewer sessions for "
-	    "its weight");
-}
-
 const struct balance_ops balance_random = {.name = "random",
     .random = true,
     .measure = LINEUP_LOAD,
@@ -70,4 +57,5 @@ const struct balance_ops balance_random = {.name = "random",
     .choose = random_choose,
     .preview = random_choose,
     .score = lineup_score_loads,
-    .explain = random_explain};
+    .why = "of two that are drawn by weight the one with fewer sessions for "
+           "its weight"};

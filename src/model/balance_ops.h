@@ -70,8 +70,9 @@ struct balance_ops {
 	/* Writes the score of each place.  Runs on the control thread.  Set if
 	 * and only if measure is. */
 	void (*score)(const struct lineup *lineup, double *ret_scores);
-	/* Writes one sentence that explains why preview returned place.  Runs
-	 * on the control thread. */
+	/* Why preview returned a place, if one sentence fits every choice.
+	 * NULL: explain writes the sentence, on the control thread. */
+	const char *why;
 	void (*explain)(const struct backend *backend,
 	    const struct lineup *lineup, const struct choice *choice,
 	    uint32_t place, char ret_why[BALANCE_WHY_SIZE]);

@@ -162,7 +162,10 @@ explain_choice(
 	bool ok = counts && scores;
 
 	if (ok && place != PLACE_NONE) {
-		l->ops->explain(b, l, choice, place, e->why);
+		if (l->ops->why)
+			snprintf(e->why, sizeof(e->why), "%s", l->ops->why);
+		else
+			l->ops->explain(b, l, choice, place, e->why);
 		e->measure = l->ops->measure;
 		if (e->measure)
 			l->ops->score(l, scores);
