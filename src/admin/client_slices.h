@@ -27,7 +27,7 @@
 #define CLIENT_SLICE_NS         (100 * 1000)
 #define CLIENT_SLICES_PAUSE_S   1.5e-3
 
-/* One client's place in the queue, embedded in the client. */
+/* A client's place in the queue, embedded in the client. */
 struct client_slice {
 	struct list node;
 	bool queued;

@@ -26,7 +26,8 @@ void ring_free(struct ring *ring);
  * whether the taker sleeps. */
 bool ring_put(struct ring *ring, const void *record);
 
-/* One thread at a time. Returns false when the ring is empty. */
+/* Takes the oldest entry.  Only one thread may call this at a time.  Returns
+ * false when the ring is empty. */
 bool ring_take(struct ring *ring, void *ret_record);
 
 #endif

@@ -43,7 +43,8 @@
 	    ARGS_USAGE, "[all]",                                               \
 	    "clear max statistics counters (or all counters)")                 \
 	COMMAND("clear loop", LEVEL_ADMIN, run_clear_loop, ARGS_USAGE, "",     \
-	    "count the control loop's turns and the checks' delays anew")      \
+	    "reset the statistics of the control loop and of the checks' "     \
+	    "delays")                                                          \
 	COMMAND("del server", LEVEL_ADMIN, run_del_server, ARGS_USAGE,         \
 	    "<bk>/<srv>", "remove a server that is in maintenance")            \
 	SETTING("disable agent", LEVEL_ADMIN, run_disable_agent, ARGS_USAGE,   \
@@ -152,7 +153,7 @@
 	    "report the Leader/Followers counters of all pools or one")        \
 	COMMAND("show rebalances", LEVEL_USER, run_show_rebalances,            \
 	    ARGS_USAGE, "[json]",                                              \
-	    "report the backends whose sessions are being spread anew")        \
+	    "report the backends whose sessions are being rebalanced")         \
 	COMMAND("show schema json", LEVEL_USER, run_show_schema, ARGS_USAGE,   \
 	    "", "report schema used for stats")                                \
 	COMMAND("show servers conn", LEVEL_USER, run_show_servers_conn,        \

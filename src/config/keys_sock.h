@@ -47,7 +47,7 @@
     {"defer_accept", "accept when the client has sent something",              \
         VALUE(seconds), LIMITS(1, 300), LISTEN(sock.defer_accept_s),           \
         WITHOUT("none"), TCP_ONLY},                                            \
-    {"tfo", "TCP Fast Open, for so many at a time",                            \
+    {"tfo", "TCP Fast Open, and the length of its queue",                            \
         NUMBER(1, 65535), LISTEN(sock.fast_open), WITHOUT("none"), TCP_ONLY},  \
     {"v6only", "whether an IPv6 address leaves IPv4 alone",                    \
         VALUE(switch), LISTEN(sock.v6only),                                    \

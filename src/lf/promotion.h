@@ -46,7 +46,7 @@ enum member_command {
  * a busy leader has laid it. */
 enum promotion_token { TOKEN_NOBODY, TOKEN_HELD, TOKEN_TABLE };
 
-/* Which parked member is promoted first. */
+/* The order in which parked members are promoted. */
 enum promotion_order {
 	ORDER_LIFO,     /* the last to park: its caches are warm */
 	ORDER_FIFO,     /* the first to park: all take their turn */
