@@ -8,7 +8,8 @@ LIMIT connections at a time, or one that is served far out of the order of its
 number, is printed.
 
 queuetool.py clients ADDRESS N: N connections, one after the other, all open
-until they have got their number.
+until they have got their number.  None says its number before the last one is
+open, so that the others wait in the queue however slow this machine is.
 """
 
 import asyncio
@@ -63,12 +64,14 @@ async def answered(number, reader, writer):
 
 
 async def clients(host, port, n):
-    waiting = []
-    for i in range(n):
-        reader, writer = await asyncio.open_connection(host, port)
+    opened = [await asyncio.open_connection(host, port) for _ in range(n)]
+    for i, (_, writer) in enumerate(opened):
         writer.write(b"%d\n" % i)
-        waiting.append(asyncio.create_task(answered(i, reader, writer)))
-    got = sum(await asyncio.gather(*waiting))
+    got = sum(
+        await asyncio.gather(
+            *(answered(i, *streams) for i, streams in enumerate(opened))
+        )
+    )
     print(f"answered {got} of {n}")
     return got != n
 
