@@ -417,10 +417,11 @@ bench-deps:
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all $(BENCH)
 
-check-layers: all ## no file of src includes from a layer above its own, no large circle of calls
+check-layers: all ## no include from a layer above, no large circle of calls, mutants fit the core
 	@scripts/check-layers $(foreach f,$(LAYERS) lfproxy ctl,'$(f)=$(BELOW_$(f))')
 	@scripts/check-circles.py $(CIRCLE_MAX) $(CIRCLES) $(sort $(call objects, \
 	    $(foreach f,$(LAYERS),$(call layer_src,$(f))) $(MAIN_SRC) $(CTL_SRC)))
+	@python3 -B tests/sim/mutants.py
 
 check-docs: all ## every key and command is in the man pages, examples are valid
 	@scripts/check-docs $(B)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from mutants import MUTANTS
+from mutants import MUTANTS, apply
 
 SCHEDULES = 80000  # of each of the two runs
 MUTANT_SCHEDULES = 80000  # at most of each kind, until a mutant is caught
@@ -60,12 +60,11 @@ class Checks:
             return run("diff", "-u", str(kept), now.name).stdout, ""
 
     def mutant(self, number):
-        _, file, *changes = MUTANTS[number]
-        text = pathlib.Path(file).read_text()
-        for old, new in zip(changes[::2], changes[1::2]):
-            if text.count(old) != 1:
-                return f"{file} has changed: not there exactly once: {old}", ""
-            text = text.replace(old, new)
+        file = MUTANTS[number][1]
+        try:
+            text = apply(MUTANTS[number])
+        except LookupError as error:
+            return str(error), ""
         base = self.build / f"mutant-{number}"
         source, changed = base.with_suffix(".c"), base.with_suffix(".o")
         source.write_text(text)

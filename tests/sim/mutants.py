@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Bugs that the simulator has to find: a name, the file, what is there, and
-what is put in its place; more of both if one change alone does no harm.  What
-is there must be there exactly once."""
+"""Bugs that the simulator has to find: a name, the file, the text to replace,
+and its replacement; more pairs of both where one change alone does no harm.
+Each text must be in its file exactly once, and does not quote comments, except
+for the tags of a release/acquire pair.
+
+As a program: checks that each text is in its file exactly once, so that
+an edit of src/lf that a mutant has to follow is noticed at once."""
+
+import pathlib
+import sys
 
 MUTANTS = [
     ("the token goes round where no thread is to lead",
@@ -15,9 +22,8 @@ MUTANTS = [
      "	while (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL && !atomic"),
     ("who leaves does not pass the wake-up on",
      "src/lf/shard_serve.c",
-     "	 * Whoever gets this passes it on in the same way. */\n"
-     "	handle_set_wake(shard->set);",
-     "	 * Whoever gets this passes it on in the same way. */"),
+     "	handle_set_wake(shard->set);\n	shard_release(shard);\n",
+     "	shard_release(shard);\n"),
     ("a leader sleeps without a look at the mailbox",
      "src/lf/shard_batch.c",
      "		if (!atomic_load_seq(&shard->mailbox) &&   /* [P2] */\n"
@@ -30,7 +36,6 @@ MUTANTS = [
      "atomic_load_seq(&shard->sleepers) == 0 && /* [P2] */\n", ""),
     ("leading begins without a look at the orders",
      "src/lf/shard_serve.c",
-     "		/* First: an order may be for this thread, and is taken now. */\n"
      "		obey_orders(shard);\n", ""),
     ("a member that parks does not say that it is wanted",
      "src/lf/promotion_futex.c", "		p->kick(p->kick_arg);", "		(void)p;"),
@@ -89,3 +94,31 @@ MUTANTS = [
      "src/lf/pool_change.c",
      "	if (pool->unsettled > 0)\n		return true;\n", ""),
 ]
+
+
+def apply(mutant):
+    """Returns the changed text of the mutant's file.  Raises LookupError with
+    a sentence if a text is not in it exactly once."""
+    _, file, *changes = mutant
+    text = pathlib.Path(file).read_text()
+    for old, new in zip(changes[::2], changes[1::2]):
+        if text.count(old) != 1:
+            raise LookupError(f"tests/sim/mutants.py: this text is in {file} "
+                              f"{text.count(old)} times instead of once: {old}")
+        text = text.replace(old, new)
+    return text
+
+
+def main():
+    failed = 0
+    for mutant in MUTANTS:
+        try:
+            apply(mutant)
+        except LookupError as error:
+            print(error, file=sys.stderr)
+            failed += 1
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
