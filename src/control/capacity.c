@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "control/capacity_internal.h"
 #include "control/control_internal.h"
+#include "model/for_each.h"
 
 /* Without the kernel's word (before Linux 6.2) it is what lfproxy knows of: its
  * own of the first sample, two for each pipe, one for each session, and one
@@ -21,12 +22,8 @@ capacity_descriptors(const struct control *c)
 		return n;
 	n += proxy_sessions(&c->proxy) +
 	     2ull * splice_pool_status(&c->proxy.pipes).open;
-	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
-		const struct backend *b = c->model->backends[i];
-
-		for (size_t j = 0; j < b->spec->servers_n; j++)
-			n += atomic_load_relaxed(&b->servers[j]->sessions->now);
-	}
+	model_for_each_server (s, c->model)
+		n += atomic_load_relaxed(&s->sessions->now);
 	return n;
 }
 

@@ -7,6 +7,7 @@
 #include "base/mix.h"
 #include "control/capacity_internal.h"
 #include "control/control_internal.h"
+#include "model/for_each.h"
 #include "model/source_ports.h"
 
 /* Connections to one address from one source, whichever server they are to: the
@@ -87,10 +88,9 @@ list_destinations(const struct model *m)
 	if (!d)
 		return NULL;
 	d->n = n;
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		for (size_t j = 0; j < m->spec->backends[i].servers_n; j++)
-			if (shares_ports(m->backends[i]->servers[j]))
-				add_destination(d, m->backends[i]->servers[j]);
+	model_for_each_server (s, m)
+		if (shares_ports(s))
+			add_destination(d, s);
 	return d;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "model/check_rules.h"
+#include "model/for_each.h"
 
 /* With a megabyte each in the kernel, if all are full. */
 #define PIPES_MAX           512u
@@ -75,14 +76,8 @@ count_own(const struct spec *spec, size_t open)
 		own += SHARD_DESCRIPTORS * spec->pools[i].shards;
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		own += spec->frontends[i].listens_n;
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		const struct backend_spec *b = &spec->backends[i];
-
-		for (size_t j = 0; j < b->servers_n; j++) {
-			own += check_rules_of(b, &b->servers[j]).on;
-			own += agent_rules_of(b, &b->servers[j]).on;
-		}
-	}
+	spec_for_each_server (b, s, spec)
+		own += check_rules_of(b, s).on + agent_rules_of(b, s).on;
 	return own;
 }
 
@@ -210,16 +205,13 @@ become_group(const struct global_spec *global, gid_t gid, struct err *err)
 static bool
 needs_net_raw(const struct spec *spec)
 {
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		const struct backend_spec *b = &spec->backends[i];
-
-		if (b->source.kind == SOURCE_CLIENT)
+	/* A server may be added to a backend without servers. */
+	for (size_t i = 0; i < spec->backends_n; i++)
+		if (spec->backends[i].source.kind == SOURCE_CLIENT)
 			return true;
-		for (size_t j = 0; j < b->servers_n; j++)
-			if (b->servers[j].source.kind == SOURCE_CLIENT ||
-			    b->servers[j].sock.mark > 0)
-				return true;
-	}
+	spec_for_each_server (b, s, spec)
+		if (s->source.kind == SOURCE_CLIENT || s->sock.mark > 0)
+			return true;
 	return false;
 }
 

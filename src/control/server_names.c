@@ -8,28 +8,37 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "control/control_internal.h"
+#include "model/for_each.h"
 #include "model/server_change.h"
 
 /* A failing name server may affect many servers.  Log the names of at most this
  * many, and count the others. */
-#define TOLD_MAX 20
+#define LOGGED_MAX 20
 
+/* Returns NULL for a server that is not given by name, or not yet wanted. */
 static struct name *
-name_of(const struct names *names, const struct backend_spec *b,
+find_spec_name(const struct names *names, const struct backend_spec *b,
     const struct server_spec *s)
 {
-	return names_find(names, s->host, server_spec_family(b, s));
+	return s->host ? names_find(names, s->host, server_spec_family(b, s))
+	               : NULL;
+}
+
+static struct name *
+find_server_name(const struct names *names, const struct server *s)
+{
+	return find_spec_name(names, s->backend->spec, s->spec);
 }
 
 static const char *
-why(const struct name *name)
+unresolved_reason(const struct name *name)
 {
 	return name && name->error ? addr_lookup_error(name->error)
 	                           : "there is no answer so far";
 }
 
 static void
-notify(void *arg)
+wake_control(void *arg)
 {
 	struct control *c = arg;
 
@@ -37,7 +46,7 @@ notify(void *arg)
 }
 
 static void
-collect(struct names *names, struct lookups *lookups, bool *ret_changed)
+take_answers(struct names *names, struct lookups *lookups, bool *ret_changed)
 {
 	uint64_t now_ms = clock_now_ms();
 	struct lookup_answer a;
@@ -50,28 +59,28 @@ collect(struct names *names, struct lookups *lookups, bool *ret_changed)
 /* -- from names to servers -- */
 
 static void
-tell_unknown(const struct server *s, const struct name *n)
+log_unresolved(const struct server *s, const struct name *n)
 {
-	const struct backend_spec *b = s->backend->spec;
+	const char *backend = s->backend->spec->name, *server = s->spec->name;
 	char text[ADDR_TEXT_SIZE];
 
 	if (server_lacks_address(s))
-		event_add(EVENT_SERVER_UNRESOLVED, LOG_LEVEL_WARNING, b->name,
-		    s->spec->name,
+		event_add(EVENT_SERVER_UNRESOLVED, LOG_LEVEL_WARNING, backend,
+		    server,
 		    "server %s/%s is in maintenance: its name '%s' is not "
 		    "resolved: %s; it is looked up again until it is",
-		    b->name, s->spec->name, s->spec->host, why(n));
+		    backend, server, s->spec->host, unresolved_reason(n));
 	else
-		event_add(EVENT_SERVER_UNRESOLVED, LOG_LEVEL_WARNING, b->name,
-		    s->spec->name,
+		event_add(EVENT_SERVER_UNRESOLVED, LOG_LEVEL_WARNING, backend,
+		    server,
 		    "server %s/%s stays at %s: its name '%s' cannot be "
 		    "looked up now: %s",
-		    b->name, s->spec->name, addr_text(server_addr(s), text),
-		    s->spec->host, why(n));
+		    backend, server, addr_text(server_addr(s), text),
+		    s->spec->host, unresolved_reason(n));
 }
 
 static void
-tell_known(const struct server *s, bool lacked)
+log_resolved(const struct server *s, bool lacked)
 {
 	const struct backend_spec *b = s->backend->spec;
 	char text[ADDR_TEXT_SIZE];
@@ -84,61 +93,50 @@ tell_known(const struct server *s, bool lacked)
 	    backend_usable_n(s->backend), b->servers_n);
 }
 
-/* Logs a new error of a name, for each server that has the name. */
-static bool
-is_news(const struct server *s, const struct name *n)
+static void
+log_more_unresolved(unsigned unresolved)
 {
-	return n && n->error != 0 && n->error != n->told &&
+	if (unresolved > LOGGED_MAX)
+		log_warning("the names of %u more servers are not resolved",
+		    unresolved - LOGGED_MAX);
+}
+
+/* Whether to log the name's error for the server: a new one, unless the
+ * operator has set the server's address. */
+static bool
+is_new_error(const struct server *s, const struct name *n)
+{
+	return n->error != 0 && n->error != n->told &&
 	       !s->state->overrides.addr_set;
 }
 
 static void
-apply_one(struct server *s, const struct name *n, unsigned *told)
-{
-	bool lacked = server_lacks_address(s);
-
-	if (n && n->known && server_resolve(s, &n->addr)) {
-		server_mark_changed(s);
-		tell_known(s, lacked);
-	} else if (is_news(s, n) && (*told)++ < TOLD_MAX) {
-		tell_unknown(s, n);
-	}
-}
-
-static void
-note_told(struct name *name)
+mark_error_logged(struct name *name)
 {
 	name->told = name->error;
 }
 
 static void
-tell_rest(unsigned told)
-{
-	if (told > TOLD_MAX)
-		log_warning("the names of %u more servers are not resolved",
-		    told - TOLD_MAX);
-}
-
-static void
-apply(struct control *c)
+apply_answers(struct control *c)
 {
 	struct names *names = c->server_names.names;
-	unsigned told = 0;
+	unsigned unresolved = 0;
 
-	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
-		struct backend *b = c->model->backends[i];
+	model_for_each_server (s, c->model) {
+		const struct name *n = find_server_name(names, s);
+		bool lacked = server_lacks_address(s);
 
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			struct server *s = b->servers[j];
-
-			if (s->spec->host)
-				apply_one(
-				    s, name_of(names, b->spec, s->spec), &told);
+		if (n && n->known && server_resolve(s, &n->addr)) {
+			server_mark_changed(s);
+			log_resolved(s, lacked);
+		} else if (n && is_new_error(s, n) &&
+		           unresolved++ < LOGGED_MAX) {
+			log_unresolved(s, n);
 		}
 	}
 	model_update(c->model);
-	tell_rest(told);
-	names_each(names, note_told);
+	log_more_unresolved(unresolved);
+	names_each(names, mark_error_logged);
 	c->server_names.changed = false;
 }
 
@@ -152,7 +150,7 @@ on_work(struct timed_task *task, uint64_t now_ms)
 	uint64_t next_ms;
 
 	if (sn->changed)
-		apply(c);
+		apply_answers(c);
 	next_ms = names_tick(sn->names, now_ms);
 	if (next_ms != 0)
 		task_timer_schedule(&c->task_timer, &sn->work, next_ms);
@@ -167,7 +165,7 @@ on_answered(struct ev_loop *loop, ev_async *answered, int events)
 
 	(void)loop;
 	(void)events;
-	collect(sn->names, sn->lookups, &sn->changed);
+	take_answers(sn->names, sn->lookups, &sn->changed);
 	task_timer_schedule(&c->task_timer, &sn->work, clock_now_ms());
 }
 
@@ -179,7 +177,7 @@ server_names_init(struct control *control)
 	timed_task_init(&sn->work, on_work);
 	ev_async_init(&sn->answered, on_answered);
 	sn->answered.data = control;
-	sn->lookups = lookups_new(addr_lookup, notify, control);
+	sn->lookups = lookups_new(addr_lookup, wake_control, control);
 	if (sn->lookups)
 		sn->names = names_new(&lookups_resolver, sn->lookups);
 	return sn->names != NULL;
@@ -197,39 +195,28 @@ server_names_fini(struct control *control)
 	*sn = (struct server_names){.names = NULL};
 }
 
-/* -- what is asked -- */
+/* -- questions -- */
 
+/* Begins a look-up of each name that is new, or with afresh of each name. */
 static void
-ask(struct names *names, const struct spec *spec, bool afresh)
+want_names(struct names *names, const struct spec *spec, bool afresh)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		const struct backend_spec *b = &spec->backends[i];
-
-		for (size_t j = 0; j < b->servers_n; j++)
-			if (b->servers[j].host)
-				(void)names_want(names, b->servers[j].host,
-				    server_spec_family(b, &b->servers[j]),
-				    afresh, now_ms);
-	}
+	spec_for_each_server (b, s, spec)
+		if (s->host)
+			(void)names_want(names, s->host,
+			    server_spec_family(b, s), afresh, now_ms);
 }
 
 static bool
-is_pending(const struct names *names, const struct spec *spec)
+any_pending(const struct names *names, const struct spec *spec)
 {
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		const struct backend_spec *b = &spec->backends[i];
+	spec_for_each_server (b, s, spec) {
+		const struct name *n = find_spec_name(names, b, s);
 
-		for (size_t j = 0; j < b->servers_n; j++) {
-			const struct name *n =
-			    b->servers[j].host
-			        ? name_of(names, b, &b->servers[j])
-			        : NULL;
-
-			if (n && n->asked)
-				return true;
-		}
+		if (n && n->asked)
+			return true;
 	}
 	return false;
 }
@@ -237,26 +224,26 @@ is_pending(const struct names *names, const struct spec *spec)
 void
 server_names_ask(struct control *control, const struct spec *spec)
 {
-	ask(control->server_names.names, spec, true);
+	want_names(control->server_names.names, spec, true);
 }
 
 bool
 server_names_pending(const struct control *control, const struct spec *spec)
 {
-	return is_pending(control->server_names.names, spec);
+	return any_pending(control->server_names.names, spec);
 }
 
-/* Looks everything up that the spec names; waits. */
+/* Looks up all names of the spec.  Blocks for wait_ms at most. */
 static void
-look_up(struct names *names, struct lookups *lookups, const struct spec *spec,
-    unsigned wait_ms)
+look_up_names(struct names *names, struct lookups *lookups,
+    const struct spec *spec, unsigned wait_ms)
 {
 	uint64_t until_ms = clock_now_ms() + wait_ms;
 	bool changed = false;
 
-	ask(names, spec, true);
-	while (is_pending(names, spec) && lookups_wait(lookups, until_ms))
-		collect(names, lookups, &changed);
+	want_names(names, spec, true);
+	while (any_pending(names, spec) && lookups_wait(lookups, until_ms))
+		take_answers(names, lookups, &changed);
 }
 
 /* -- start and reload -- */
@@ -264,68 +251,28 @@ look_up(struct names *names, struct lookups *lookups, const struct spec *spec,
 void
 server_names_prepare(struct control *control, struct model *model)
 {
-	for (size_t i = 0; i < model->spec->backends_n; i++) {
-		struct backend *b = model->backends[i];
+	model_for_each_server (s, model) {
+		const struct name *n =
+		    find_server_name(control->server_names.names, s);
 
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			struct server *s = b->servers[j];
-			struct name *n =
-			    s->spec->host && server_lacks_address(s) &&
-			            s->state->refs == 1
-			        ? name_of(control->server_names.names, b->spec,
-			              s->spec)
-			        : NULL;
-
-			if (n && n->known)
-				(void)server_resolve_first(s, &n->addr);
-		}
+		if (n && n->known && server_lacks_address(s) &&
+		    s->state->refs == 1)
+			(void)server_resolve_first(s, &n->addr);
 	}
-}
-
-/* The names that are left are those of the present model. */
-static void
-sweep(struct control *c)
-{
-	struct names *names = c->server_names.names;
-	const struct spec *spec = c->model->spec;
-
-	if (names_count(names) == 0)
-		return;
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		const struct backend_spec *b = &spec->backends[i];
-
-		for (size_t j = 0; j < b->servers_n; j++) {
-			struct name *n = b->servers[j].host
-			                     ? name_of(names, b, &b->servers[j])
-			                     : NULL;
-
-			if (n)
-				names_keep(n);
-		}
-	}
-	names_sweep(names);
 }
 
 /* Logs the servers that wait for their first answer, even though no error has
  * occurred yet. */
 static void
-tell_waiting(const struct control *c)
+log_waiting(const struct control *c)
 {
-	const struct names *names = c->server_names.names;
-	unsigned told = 0;
+	unsigned unresolved = 0;
 
-	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
-		const struct backend *b = c->model->backends[i];
-
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			const struct server *s = b->servers[j];
-
-			if (server_lacks_address(s) && told++ < TOLD_MAX)
-				tell_unknown(
-				    s, name_of(names, b->spec, s->spec));
-		}
-	}
-	tell_rest(told);
+	model_for_each_server (s, c->model)
+		if (server_lacks_address(s) && unresolved++ < LOGGED_MAX)
+			log_unresolved(
+			    s, find_server_name(c->server_names.names, s));
+	log_more_unresolved(unresolved);
 }
 
 void
@@ -333,13 +280,19 @@ server_names_commit(struct control *control)
 {
 	struct server_names *sn = &control->server_names;
 
-	ask(sn->names, control->model->spec, false);
-	sweep(control);
+	want_names(sn->names, control->model->spec, false);
+	model_for_each_server (s, control->model) {
+		struct name *n = find_server_name(sn->names, s);
+
+		if (n)
+			names_keep(n);
+	}
+	names_sweep(sn->names);
 	if (names_count(sn->names) == 0)
 		return;
 	/* The answer of a reload, or server_names_start, names them. */
-	names_each(sn->names, note_told);
-	apply(control);
+	names_each(sn->names, mark_error_logged);
+	apply_answers(control);
 	task_timer_schedule(&control->task_timer, &sn->work, clock_now_ms());
 }
 
@@ -350,14 +303,14 @@ server_names_start(struct control *control)
 	struct model *m = control->model;
 
 	ev_async_start(control->loop, &sn->answered);
-	look_up(sn->names, sn->lookups, m->spec, SERVER_NAMES_WAIT_MS);
+	look_up_names(sn->names, sn->lookups, m->spec, SERVER_NAMES_WAIT_MS);
 	if (names_count(sn->names) == 0)
 		return;
 	server_names_prepare(control, m);
 	for (size_t i = 0; i < m->spec->backends_n; i++)
 		backend_mark_changed(m->backends[i]);
 	model_update(m);
-	tell_waiting(control);
+	log_waiting(control);
 	server_names_commit(control);
 }
 
@@ -366,62 +319,51 @@ server_names_warn(const struct control *control, struct changes *changes)
 {
 	const struct names *names = control->server_names.names;
 
-	for (size_t i = 0; i < control->model->spec->backends_n; i++) {
-		const struct backend *b = control->model->backends[i];
-
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			const struct server *s = b->servers[j];
-
-			if (server_lacks_address(s))
-				changes_add(changes, true,
-				    "server %s/%s is in maintenance: its name "
-				    "'%s' is not resolved: %s",
-				    b->spec->name, s->spec->name, s->spec->host,
-				    why(name_of(names, b->spec, s->spec)));
-		}
-	}
+	model_for_each_server (s, control->model)
+		if (server_lacks_address(s))
+			changes_add(changes, true,
+			    "server %s/%s is in maintenance: its name '%s' is "
+			    "not resolved: %s",
+			    s->backend->spec->name, s->spec->name,
+			    s->spec->host,
+			    unresolved_reason(find_server_name(names, s)));
 }
 
 /* -- lfproxy -t -- */
 
 static void
-ignore(void *arg)
+wake_nothing(void *arg)
 {
 	(void)arg;
 }
 
 static void
-warn_of(const struct names *names, const struct backend_spec *b,
-    const struct server_spec *s, FILE *out)
+write_warning(FILE *out, const struct backend_spec *b,
+    const struct server_spec *s, const struct name *n)
 {
-	const struct name *n = name_of(names, b, s);
-
-	if (n && n->known)
-		return;
 	fprintf(out, "lfproxy: warning: ");
 	if (s->place.file && s->place.line > 0)
 		fprintf(out, "%s:%u: ", s->place.file, s->place.line);
 	fprintf(out,
 	    "server %s/%s would be in maintenance: its name '%s' is not "
 	    "resolved: %s\n",
-	    b->name, s->name, s->host, why(n));
+	    b->name, s->name, s->host, unresolved_reason(n));
 }
 
 void
 server_names_check(const struct spec *spec, unsigned wait_ms, FILE *out)
 {
-	struct lookups *lookups = lookups_new(addr_lookup, ignore, NULL);
+	struct lookups *lookups = lookups_new(addr_lookup, wake_nothing, NULL);
 	struct names *names =
 	    lookups ? names_new(&lookups_resolver, lookups) : NULL;
 
 	if (names) {
-		look_up(names, lookups, spec, wait_ms);
-		for (size_t i = 0; i < spec->backends_n; i++) {
-			const struct backend_spec *b = &spec->backends[i];
+		look_up_names(names, lookups, spec, wait_ms);
+		spec_for_each_server (b, s, spec) {
+			const struct name *n = find_spec_name(names, b, s);
 
-			for (size_t j = 0; j < b->servers_n; j++)
-				if (b->servers[j].host)
-					warn_of(names, b, &b->servers[j], out);
+			if (s->host && !(n && n->known))
+				write_warning(out, b, s, n);
 		}
 	}
 	lookups_free(lookups);

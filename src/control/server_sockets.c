@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "model/for_each.h"
 #include "net/sock.h"
 
 struct trial {
@@ -105,12 +106,8 @@ server_socket_try(const struct backend_spec *backend,
 bool
 server_sockets_try(const struct spec *spec, bool warns, struct err *err)
 {
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		const struct backend_spec *b = &spec->backends[i];
-
-		for (size_t j = 0; j < b->servers_n; j++)
-			if (!server_socket_try(b, &b->servers[j], warns, err))
-				return false;
-	}
+	spec_for_each_server (b, s, spec)
+		if (!server_socket_try(b, s, warns, err))
+			return false;
 	return true;
 }
