@@ -49,7 +49,7 @@ expiring_init(struct expiring *expiring, const struct command_env *env)
 static void
 free_waiting(struct waiting *c)
 {
-	control_cancel(c->expiring->env->control, &c->task);
+	timed_task_cancel(&c->task);
 	list_remove(&c->node);
 	c->expiring->n--;
 	free(c);
@@ -328,7 +328,8 @@ new_waiting(struct expiring *expiring, const char *former)
 		return NULL;
 	c->expiring = expiring;
 	c->id = ++expiring->last_id;
-	timed_task_init(&c->task, on_task);
+	timed_task_init(
+	    &c->task, control_timer(expiring->env->control), on_task);
 	list_append(&expiring->changes, &c->node);
 	expiring->n++;
 	snprintf(c->former, sizeof(c->former), "%s", former);
@@ -382,7 +383,7 @@ keep_former(struct expiring *expiring, const struct call *call,
 	c->who = call->mode->peer;
 	c->is_changed = false;
 	c->reloads = control_reloads(expiring->env->control);
-	control_schedule(expiring->env->control, &c->task, c->ends_ms);
+	timed_task_schedule(&c->task, c->ends_ms);
 }
 
 void

@@ -15,7 +15,6 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/limits.h"
-#include "control/server_notices.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
 #include "control/stop.h"
@@ -208,7 +207,6 @@ watch(struct control *c)
 	ev_async_init(&c->sooner, on_sooner);
 	c->sooner.data = c;
 	ev_async_start(c->loop, &c->sooner);
-	server_followup_start(c);
 	watch_timer(c, &c->reap, PAUSED_MS / 1000.0, true, on_reap);
 	watch_timer(c, &c->second, 1, true, on_second);
 	watch_timer(
@@ -313,7 +311,7 @@ control_start(struct control *control, struct err *err)
 	 * open them again. */
 	if (!accesslog_open(c->model, err))
 		return false;
-	server_notices_watch(c);
+	server_followup_start(c);
 	c->pools =
 	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
 	if (!c->pools)
@@ -463,17 +461,10 @@ control_pipes(const struct control *control)
 	return splice_pool_status(&control->proxy.pipes);
 }
 
-void
-control_schedule(
-    struct control *control, struct timed_task *task, uint64_t at_ms)
+struct task_timer *
+control_timer(struct control *control)
 {
-	task_timer_schedule(&control->task_timer, task, at_ms);
-}
-
-void
-control_cancel(struct control *control, struct timed_task *task)
-{
-	task_timer_cancel(&control->task_timer, task);
+	return &control->task_timer;
 }
 
 void

@@ -36,6 +36,7 @@
 struct control;
 struct listeners;
 struct proxy;
+struct task_timer;
 
 /* Makes the model and binds the listeners, without accepting connections.  A
  * reload reads the n files again; n is 0 if the spec is not from files.  Copies
@@ -134,12 +135,8 @@ void control_loop_status(
 /* Resets the statistics. */
 void control_loop_clear(struct control *control);
 
-struct timed_task;
-/* task_timer_schedule on the control's timer. */
-void control_schedule(
-    struct control *control, struct timed_task *task, uint64_t at_ms);
-/* task_timer_cancel on the control's timer. */
-void control_cancel(struct control *control, struct timed_task *task);
+/* Returns the timer for tasks of the control loop. */
+struct task_timer *control_timer(struct control *control);
 
 /* The number of reloads that were not refused. */
 uint64_t control_reloads(const struct control *control);

@@ -59,9 +59,7 @@ struct control {
 	struct task_timer task_timer;
 	struct list drains, rebalances;
 	ev_timer reap, second, stopping;
-	ev_async noticed; /* a server has a notice for us */
-	ev_timer readmit; /* the next ejected server is back */
-	ev_async sooner;  /* a session has a deadline before the next look */
+	ev_async sooner; /* a session has a deadline before the next look */
 	ev_signal term, interrupt, hangup, user1, user2;
 };
 

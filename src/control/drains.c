@@ -117,7 +117,7 @@ static void
 free_drain(struct drain *d)
 {
 	list_remove(&d->node);
-	task_timer_cancel(&d->control->task_timer, &d->task);
+	timed_task_cancel(&d->task);
 	server_state_unref(d->state);
 	free(d->backend);
 	free(d->server);
@@ -238,7 +238,6 @@ static void
 step(struct drain *d, uint64_t now_ms)
 {
 	struct server *server = server_of(d);
-	struct task_timer *timer = &d->control->task_timer;
 
 	if (!server) {
 		end_drain(d, "the configuration has this server no more");
@@ -246,8 +245,8 @@ step(struct drain *d, uint64_t now_ms)
 	}
 	if (d->phase == DRAIN_FADING) {
 		if (now_ms < d->from_ms + d->order.over_ms) {
-			task_timer_schedule(
-			    timer, &d->task, d->from_ms + d->order.over_ms);
+			timed_task_schedule(
+			    &d->task, d->from_ms + d->order.over_ms);
 			return;
 		}
 		end_fading(d, server, now_ms);
@@ -264,9 +263,9 @@ step(struct drain *d, uint64_t now_ms)
 	}
 	if (d->phase == DRAIN_KILLING) {
 		kill_some(d, now_ms);
-		task_timer_schedule(timer, &d->task, now_ms + KILL_TICK_MS);
+		timed_task_schedule(&d->task, now_ms + KILL_TICK_MS);
 	} else {
-		task_timer_schedule(timer, &d->task, next_look_ms(d, now_ms));
+		timed_task_schedule(&d->task, next_look_ms(d, now_ms));
 	}
 }
 
@@ -302,7 +301,7 @@ new_drain(struct control *c, const struct server *server,
 	d->admin_was = server_ordered_admin(server);
 	d->from_ms = clock_now_ms();
 	d->sessions_began = sessions_of(d);
-	timed_task_init(&d->task, on_task);
+	timed_task_init(&d->task, &c->task_timer, on_task);
 	list_append(&c->drains, &d->node);
 	return d;
 }
@@ -322,9 +321,9 @@ begin(struct drain *d, struct server *server)
 	} else {
 		enter_waiting(d, server, d->from_ms);
 	}
-	task_timer_schedule(&d->control->task_timer, &d->task,
-	    d->order.over_ms > 0 ? d->from_ms + d->order.over_ms
-	                         : clock_now_ms());
+	timed_task_schedule(&d->task, d->order.over_ms > 0
+	                                  ? d->from_ms + d->order.over_ms
+	                                  : clock_now_ms());
 }
 
 bool

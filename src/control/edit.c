@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "config/edit.h"
 #include "control/control_internal.h"
-#include "control/server_notices.h"
 #include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
@@ -96,7 +95,7 @@ commit(struct control *c, struct model *model)
 	server_names_commit(c);
 	listeners_follow(c->listeners, model);
 	model_retire(before);
-	server_notices_review(c);
+	server_followup_review(c);
 }
 
 /* Each added server's check may take a descriptor.  The descriptors of sessions

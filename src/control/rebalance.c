@@ -113,7 +113,7 @@ void
 rebalance_free(struct rebalance *r)
 {
 	list_remove(&r->node);
-	task_timer_cancel(&r->control->task_timer, &r->task);
+	timed_task_cancel(&r->task);
 	for (size_t i = 0; i < r->targets_n; i++) {
 		server_state_unref(r->targets[i].state);
 		session_heap_fini(&r->targets[i].oldest);

@@ -55,7 +55,7 @@ new_rebalance(struct control *c, const struct backend *b,
 	r->over_ms = plan->over_ms;
 	r->from_ms = clock_now_ms();
 	list_init(&r->node);
-	timed_task_init(&r->task, rebalance_step);
+	timed_task_init(&r->task, &c->task_timer, rebalance_step);
 	r->backend = strdup(b->spec->name);
 	if (!r->backend || !set_targets(r, b, plan)) {
 		rebalance_free(r);
@@ -81,8 +81,8 @@ control_rebalance(struct control *control, const struct backend *backend,
 			return err_oom(err);
 		}
 		list_append(&control->rebalances, &r->node);
-		task_timer_schedule(&control->task_timer, &r->task,
-		    r->from_ms + rebalance_round_ms(r));
+		timed_task_schedule(
+		    &r->task, r->from_ms + rebalance_round_ms(r));
 		event_add(EVENT_REBALANCE, LOG_LEVEL_INFO, r->backend, NULL,
 		    "backend %s is rebalanced: up to %u session%s to be "
 		    "closed: the operator says so",

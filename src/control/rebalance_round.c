@@ -202,7 +202,7 @@ rest(struct rebalance *r, uint64_t now_ms)
 	if (now_ms < end_ms(r) && next_ms > end_ms(r))
 		next_ms = end_ms(r);
 	r->phase = RESTING;
-	task_timer_schedule(&r->control->task_timer, &r->task, next_ms);
+	timed_task_schedule(&r->task, next_ms);
 }
 
 /* False: it has ended. */
@@ -240,7 +240,6 @@ begin_round(struct rebalance *r, uint64_t now_ms)
 static void
 step(struct rebalance *r, uint64_t now_ms)
 {
-	struct task_timer *timer = &r->control->task_timer;
 
 	if (r->phase == RESTING && !begin_round(r, now_ms))
 		return;
@@ -250,11 +249,11 @@ step(struct rebalance *r, uint64_t now_ms)
 		return;
 	case SCANNING:
 		if (!scan(r)) {
-			task_timer_schedule(timer, &r->task, now_ms + SCAN_MS);
+			timed_task_schedule(&r->task, now_ms + SCAN_MS);
 			return;
 		}
 		r->phase = WATCHING;
-		task_timer_schedule(timer, &r->task, now_ms + quiet_ms(r));
+		timed_task_schedule(&r->task, now_ms + quiet_ms(r));
 		return;
 	case WATCHING:
 		close_all_due(r);

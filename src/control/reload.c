@@ -17,7 +17,6 @@
 #include "config/warnings.h"
 #include "control/control_internal.h"
 #include "control/limits.h"
-#include "control/server_notices.h"
 #include "control/server_sockets.h"
 #include "proxy/accesslog.h"
 
@@ -123,7 +122,7 @@ commit(struct control *c, struct model *model, struct reload_result *result)
 		c->follower.commit(
 		    c->follower.arg, model->spec, &result->changes);
 	model_retire(before);
-	server_notices_review(c);
+	server_followup_review(c);
 	c->reloads++;
 }
 
@@ -288,7 +287,7 @@ finish_waiting(struct control *c)
 	if (!r)
 		return;
 	c->reloading = NULL;
-	task_timer_cancel(&c->task_timer, &r->waiting);
+	timed_task_cancel(&r->waiting);
 	finish(r);
 	reload_unref(r);
 }
@@ -302,8 +301,7 @@ on_waiting(struct timed_task *task, uint64_t now_ms)
 	struct control *c = r->control;
 
 	if (now_ms < r->until_ms && server_names_pending(c, r->spec))
-		task_timer_schedule(
-		    &c->task_timer, &r->waiting, now_ms + LOOK_MS);
+		timed_task_schedule(&r->waiting, now_ms + LOOK_MS);
 	else
 		finish_waiting(c);
 }
@@ -316,7 +314,7 @@ wait_for_names(struct reload *r)
 	r->refs++;
 	r->control->reloading = r;
 	r->until_ms = now_ms + SERVER_NAMES_WAIT_MS;
-	task_timer_schedule(&r->control->task_timer, &r->waiting, now_ms + 1);
+	timed_task_schedule(&r->waiting, now_ms + 1);
 }
 
 struct reload *
@@ -332,7 +330,7 @@ control_reload(struct control *control)
 	finish_waiting(c);
 	r->control = c;
 	r->refs = 1;
-	timed_task_init(&r->waiting, on_waiting);
+	timed_task_init(&r->waiting, &c->task_timer, on_waiting);
 	err_list_init(&r->result.errors);
 	err_list_init(&r->result.warnings);
 	changes_init(&r->result.changes);
@@ -385,7 +383,7 @@ control_reload_fini(struct control *control)
 	if (!r)
 		return;
 	control->reloading = NULL;
-	task_timer_cancel(&control->task_timer, &r->waiting);
+	timed_task_cancel(&r->waiting);
 	refuse(&r->result, "lfproxy is stopping");
 	if (r->when_done)
 		r->when_done(false, &r->result);

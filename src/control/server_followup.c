@@ -5,10 +5,77 @@
 
 #include "base/clock.h"
 #include "control/control_internal.h"
+#include "model/ejection.h"
+#include "model/for_each.h"
 #include "proxy/reaper.h"
 
 /* A grace period takes one turn of each thread, some 50 us. */
 #define ENDING_MS 1
+
+/* -- notices and ejections -- */
+
+static void
+readmit_servers(struct control *c, uint64_t now_ms)
+{
+	uint64_t next_ms = UINT64_MAX;
+
+	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
+		uint64_t at_ms = backend_readmit(c->model->backends[i], now_ms);
+
+		if (at_ms < next_ms)
+			next_ms = at_ms;
+	}
+	model_update(c->model);
+	if (next_ms == UINT64_MAX)
+		timed_task_cancel(&c->followup.readmit);
+	else
+		timed_task_schedule(&c->followup.readmit, next_ms);
+}
+
+static void
+on_readmit(struct timed_task *task, uint64_t now_ms)
+{
+	struct server_followup *f =
+	    container_of(task, struct server_followup, readmit);
+
+	readmit_servers(container_of(f, struct control, followup), now_ms);
+}
+
+/* Runs on a data thread. */
+static void
+call_review(void *arg)
+{
+	struct control *c = arg;
+
+	ev_async_send(c->loop, &c->followup.noticed);
+}
+
+/* A notice is kept in its server, so one look at all servers serves any number
+ * of wake-ups. */
+void
+server_followup_review(struct control *control)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	model_for_each_server (s, control->model) {
+		bool soon = server_review(s, now_ms);
+
+		model_update(control->model);
+		if (soon)
+			checker_hurry(control->checker, s);
+	}
+	readmit_servers(control, now_ms);
+}
+
+static void
+on_notice(struct ev_loop *loop, ev_async *async, int events)
+{
+	(void)loop;
+	(void)events;
+	server_followup_review(async->data);
+}
+
+/* -- slow starts and sessions to end -- */
 
 /* Returns when there is work to do, or 0 for no work. */
 static uint64_t
@@ -41,7 +108,7 @@ on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 }
 
 static void
-on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+on_followup(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct control *c = timer->data;
 	const struct model_state *state = c->model->state;
@@ -59,9 +126,15 @@ void
 server_followup_start(struct control *control)
 {
 	struct server_followup *f = &control->followup;
+	struct model_state *state = control->model->state;
 
+	ev_async_init(&f->noticed, on_notice);
+	timed_task_init(&f->readmit, &control->task_timer, on_readmit);
 	ev_prepare_init(&f->prepare, on_prepare);
-	ev_timer_init(&f->timer, on_timer, 0., 0.);
-	f->prepare.data = f->timer.data = control;
+	ev_timer_init(&f->timer, on_followup, 0., 0.);
+	f->noticed.data = f->prepare.data = f->timer.data = control;
+	ev_async_start(control->loop, &f->noticed);
 	ev_prepare_start(control->loop, &f->prepare);
+	state->notify_arg = control;
+	state->notify = call_review;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Follow-up work of server state changes: the next step of a slow start, and
- * the end of a server's sessions.  Runs on the control thread.
+ * Work on servers that is due: notices of data threads (model/passive.h), the
+ * return of ejected servers, the next step of a slow start, and the end of a
+ * server's sessions.  Runs on the control thread.
  */
 #ifndef CONTROL_SERVER_FOLLOWUP_H
 #define CONTROL_SERVER_FOLLOWUP_H
@@ -8,15 +9,25 @@
 #include <ev.h>
 #include <stdint.h>
 
+#include "control/task_timer.h"
+
 struct control;
 
 struct server_followup {
-	ev_prepare prepare; /* looks for new work before each wait */
-	ev_timer timer;     /* expires at at_ms */
+	ev_async noticed;          /* sent by a data thread: a new notice */
+	struct timed_task readmit; /* when the next ejection ends */
+	ev_prepare prepare;        /* looks for new work before each wait */
+	ev_timer timer;            /* expires at at_ms */
 	uint64_t at_ms;
 };
 
-/* Watches the control loop until the loop ends. */
+/* Watches the control loop until the loop ends.  Called before pool threads
+ * start. */
 void server_followup_start(struct control *control);
+
+/* Acts on all notices and readmits servers whose ejection is over.  Called
+ * after each change of the model as well: the former model did not have the new
+ * servers, which may have notices. */
+void server_followup_review(struct control *control);
 
 #endif

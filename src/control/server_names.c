@@ -153,7 +153,7 @@ on_work(struct timed_task *task, uint64_t now_ms)
 		apply_answers(c);
 	next_ms = names_tick(sn->names, now_ms);
 	if (next_ms != 0)
-		task_timer_schedule(&c->task_timer, &sn->work, next_ms);
+		timed_task_schedule(&sn->work, next_ms);
 }
 
 /* Answers that come within a hundredth of a second are applied together. */
@@ -166,7 +166,7 @@ on_answered(struct ev_loop *loop, ev_async *answered, int events)
 	(void)loop;
 	(void)events;
 	take_answers(sn->names, sn->lookups, &sn->changed);
-	task_timer_schedule(&c->task_timer, &sn->work, clock_now_ms());
+	timed_task_schedule(&sn->work, clock_now_ms());
 }
 
 bool
@@ -174,7 +174,7 @@ server_names_init(struct control *control)
 {
 	struct server_names *sn = &control->server_names;
 
-	timed_task_init(&sn->work, on_work);
+	timed_task_init(&sn->work, &control->task_timer, on_work);
 	ev_async_init(&sn->answered, on_answered);
 	sn->answered.data = control;
 	sn->lookups = lookups_new(addr_lookup, wake_control, control);
@@ -293,7 +293,7 @@ server_names_commit(struct control *control)
 	/* The answer of a reload, or server_names_start, names them. */
 	names_each(sn->names, mark_error_logged);
 	apply_answers(control);
-	task_timer_schedule(&control->task_timer, &sn->work, clock_now_ms());
+	timed_task_schedule(&sn->work, clock_now_ms());
 }
 
 void

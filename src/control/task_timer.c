@@ -12,18 +12,6 @@ task_of(struct list *node)
 }
 
 static void
-set_expiry(struct task_timer *timer, uint64_t now_ms, uint64_t at_ms)
-{
-	at_ms = (at_ms + TASK_TIMER_ROUND_MS - 1) / TASK_TIMER_ROUND_MS *
-	        TASK_TIMER_ROUND_MS;
-	ev_now_update(timer->loop);
-	ev_timer_stop(timer->loop, &timer->timer);
-	ev_timer_set(&timer->timer,
-	    at_ms > now_ms ? (double)(at_ms - now_ms) / 1e3 : 0., 0.);
-	ev_timer_start(timer->loop, &timer->timer);
-}
-
-static void
 set_next_expiry(
     struct task_timer *timer, uint64_t now_ms, uint64_t not_before_ms)
 {
@@ -33,13 +21,19 @@ set_next_expiry(
 	if (list_empty(&timer->tasks))
 		return;
 	at_ms = task_of(timer->tasks.next)->at_ms;
-	set_expiry(
-	    timer, now_ms, at_ms > not_before_ms ? at_ms : not_before_ms);
+	if (at_ms < not_before_ms)
+		at_ms = not_before_ms;
+	at_ms = (at_ms + TASK_TIMER_ROUND_MS - 1) / TASK_TIMER_ROUND_MS *
+	        TASK_TIMER_ROUND_MS;
+	ev_now_update(timer->loop);
+	ev_timer_set(&timer->timer,
+	    at_ms > now_ms ? (double)(at_ms - now_ms) / 1e3 : 0., 0.);
+	ev_timer_start(timer->loop, &timer->timer);
 }
 
 /* Ends: a task that schedules itself again does so for later than now_ms. */
 static void
-on_timer(struct ev_loop *loop, ev_timer *watcher, int events)
+on_task_timer(struct ev_loop *loop, ev_timer *watcher, int events)
 {
 	struct task_timer *timer = watcher->data;
 	uint64_t from_ns = clock_now_ns(), now_ms = from_ns / 1000000;
@@ -67,7 +61,7 @@ task_timer_init(struct task_timer *timer, struct ev_loop *loop)
 {
 	timer->loop = loop;
 	list_init(&timer->tasks);
-	ev_timer_init(&timer->timer, on_timer, 0., 0.);
+	ev_timer_init(&timer->timer, on_task_timer, 0., 0.);
 	timer->timer.data = timer;
 }
 
@@ -78,18 +72,17 @@ task_timer_fini(struct task_timer *timer)
 }
 
 void
-timed_task_init(struct timed_task *task,
+timed_task_init(struct timed_task *task, struct task_timer *timer,
     void (*run)(struct timed_task *task, uint64_t now_ms))
 {
+	*task = (struct timed_task){.timer = timer, .run = run};
 	list_init(&task->node);
-	task->at_ms = 0;
-	task->run = run;
 }
 
 void
-task_timer_schedule(
-    struct task_timer *timer, struct timed_task *task, uint64_t at_ms)
+timed_task_schedule(struct timed_task *task, uint64_t at_ms)
 {
+	struct task_timer *timer = task->timer;
 	uint64_t now_ms = clock_now_ms();
 	struct list *before;
 
@@ -104,8 +97,7 @@ task_timer_schedule(
 }
 
 void
-task_timer_cancel(struct task_timer *timer, struct timed_task *task)
+timed_task_cancel(struct timed_task *task)
 {
-	(void)timer;
 	list_remove(&task->node);
 }

@@ -29,6 +29,7 @@ struct task_timer {
 
 struct timed_task {
 	struct list node;
+	struct task_timer *timer;
 	uint64_t at_ms; /* clock_now_ms */
 	/* Runs after the task was taken off the timer, so it may schedule the
 	 * task again, or free the object that embeds it. */
@@ -40,16 +41,15 @@ void task_timer_init(struct task_timer *timer, struct ev_loop *loop);
 /* Stops the timer.  Tasks that are still scheduled never run. */
 void task_timer_fini(struct task_timer *timer);
 
-/* Initializes a task that is not scheduled. */
-void timed_task_init(struct timed_task *task,
+/* Initializes a task of the timer that is not scheduled. */
+void timed_task_init(struct timed_task *task, struct task_timer *timer,
     void (*run)(struct timed_task *task, uint64_t now_ms));
 
 /* Runs the task at at_ms or later.  Replaces the time of a task that is already
  * scheduled. */
-void task_timer_schedule(
-    struct task_timer *timer, struct timed_task *task, uint64_t at_ms);
+void timed_task_schedule(struct timed_task *task, uint64_t at_ms);
 
 /* Does nothing if the task is not scheduled. */
-void task_timer_cancel(struct task_timer *timer, struct timed_task *task);
+void timed_task_cancel(struct timed_task *task);
 
 #endif

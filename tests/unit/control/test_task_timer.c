@@ -12,7 +12,6 @@
 
 struct job {
 	struct timed_task task;
-	struct task_timer *timer;
 	unsigned ran, again;
 	uint64_t at_ms, busy_ms;
 };
@@ -32,7 +31,7 @@ on_job(struct timed_task *task, uint64_t now_ms)
 		;
 	if (job->again > 0) {
 		job->again--;
-		task_timer_schedule(job->timer, task, 0);
+		timed_task_schedule(task, 0);
 	}
 }
 
@@ -45,8 +44,8 @@ start(struct task_timer *timer, struct job *jobs, size_t n)
 	task_timer_init(timer, loop);
 	ran_in_order = 0;
 	for (size_t i = 0; i < n; i++) {
-		jobs[i] = (struct job){.timer = timer};
-		timed_task_init(&jobs[i].task, on_job);
+		jobs[i] = (struct job){.ran = 0};
+		timed_task_init(&jobs[i].task, timer, on_job);
 	}
 	return loop;
 }
@@ -70,13 +69,13 @@ tasks_run_in_the_order_of_their_times_and_not_before(void **state)
 	struct ev_loop *loop = start(&timer, jobs, 4);
 
 	(void)state;
-	task_timer_schedule(&timer, &jobs[0].task, now_ms + 60);
-	task_timer_schedule(&timer, &jobs[1].task, now_ms + 20);
-	task_timer_schedule(&timer, &jobs[2].task, now_ms + 40);
-	task_timer_schedule(&timer, &jobs[3].task, now_ms + 10);
+	timed_task_schedule(&jobs[0].task, now_ms + 60);
+	timed_task_schedule(&jobs[1].task, now_ms + 20);
+	timed_task_schedule(&jobs[2].task, now_ms + 40);
+	timed_task_schedule(&jobs[3].task, now_ms + 10);
 	/* Another time instead, and not at all. */
-	task_timer_schedule(&timer, &jobs[1].task, now_ms + 80);
-	task_timer_cancel(&timer, &jobs[3].task);
+	timed_task_schedule(&jobs[1].task, now_ms + 80);
+	timed_task_cancel(&jobs[3].task);
 	finish(&timer, loop);
 	assert_int_equal(jobs[2].ran, 1);
 	assert_int_equal(jobs[0].ran, 2);
@@ -96,8 +95,8 @@ task_that_asks_again_is_run_again_and_the_loop_lives(void **state)
 
 	(void)state;
 	jobs[0].again = 5;
-	task_timer_schedule(&timer, &jobs[0].task, 0);
-	task_timer_schedule(&timer, &jobs[1].task, clock_now_ms() + 30);
+	timed_task_schedule(&jobs[0].task, 0);
+	timed_task_schedule(&jobs[1].task, clock_now_ms() + 30);
 	finish(&timer, loop);
 	assert_int_equal(jobs[0].again, 0);
 	assert_int_equal(ran_in_order, 7);
@@ -116,7 +115,7 @@ long_tasks_leave_the_loop_to_others(void **state)
 	(void)state;
 	for (size_t i = 0; i < 8; i++) {
 		jobs[i].busy_ms = 2;
-		task_timer_schedule(&timer, &jobs[i].task, now_ms + 1);
+		timed_task_schedule(&jobs[i].task, now_ms + 1);
 	}
 	while (ran_in_order == 0)
 		ev_run(loop, EVRUN_ONCE);
