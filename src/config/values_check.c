@@ -88,11 +88,11 @@ read_preset_steps(const struct value *v, struct check_spec *c)
 
 	if (preset->write_first_step) {
 		preset->write_first_step(c, first);
-		if (!append_step(v, first, &c->recipe))
+		if (!append_step(v, first, &c->preset_steps))
 			return false;
 	}
 	for (size_t i = 0; preset->steps && preset->steps[i]; i++)
-		if (!append_step(v, preset->steps[i], &c->recipe))
+		if (!append_step(v, preset->steps[i], &c->preset_steps))
 			return false;
 	return true;
 }

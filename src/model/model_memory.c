@@ -27,62 +27,6 @@ add_lineup(struct memory_use *use, const struct lineup *l)
 	memory_add_block(use, l->moved);
 }
 
-/* -- the spec: its arrays, and the texts that each element has -- */
-
-static void
-add_frontend_spec(struct memory_use *use, const struct frontend_spec *f)
-{
-	memory_add_block(use, f->name);
-	memory_add_block(use, f->routes);
-	memory_add_block(use, f->sni);
-	for (size_t i = 0; i < f->sni_n; i++)
-		memory_add_block(use, f->sni[i].names);
-	memory_add_block(use, f->listens);
-	for (size_t i = 0; i < f->listens_n; i++)
-		memory_add_block(use, f->listens[i].text);
-}
-
-static void
-add_server_spec(struct memory_use *use, const struct server_spec *s)
-{
-	memory_add_block(use, s->name);
-	memory_add_block(use, s->address);
-	memory_add_block(use, s->track);
-}
-
-static void
-add_backend_spec(struct memory_use *use, const struct backend_spec *b)
-{
-	memory_add_block(use, b->name);
-	memory_add_block(use, b->servers);
-	memory_add_block(use, b->check.path);
-	memory_add_block(use, b->check.host);
-	memory_add_block(use, b->check.method);
-	memory_add_block(use, b->check_headers);
-	memory_add_block(use, b->check_bodies);
-	memory_add_block(use, b->check_steps.steps);
-	memory_add_block(use, b->check_command);
-	for (size_t i = 0; i < b->servers_n; i++)
-		add_server_spec(use, &b->servers[i]);
-}
-
-static void
-add_spec(struct memory_use *use, const struct spec *spec)
-{
-	use->count++;
-	memory_add_block(use, spec);
-	memory_add_block(use, spec->files);
-	memory_add_block(use, spec->pools);
-	memory_add_block(use, spec->frontends);
-	memory_add_block(use, spec->backends);
-	for (size_t i = 0; i < spec->files_n; i++)
-		memory_add_block(use, spec->files[i]);
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		add_frontend_spec(use, &spec->frontends[i]);
-	for (size_t i = 0; i < spec->backends_n; i++)
-		add_backend_spec(use, &spec->backends[i]);
-}
-
 /* -- what a model has of its own -- */
 
 static void
@@ -112,7 +56,7 @@ add_own(const struct own *own, const struct model *m)
 	memory_add_block(own->backends, m);
 	memory_add_block(own->backends, m->backends);
 	memory_add_block(own->frontends, m->frontends);
-	add_spec(own->spec, m->spec);
+	spec_memory(m->spec, own->spec);
 	for (size_t i = 0; i < m->spec->frontends_n; i++)
 		add_own_frontend(own, m->frontends[i]);
 	for (size_t i = 0; i < m->spec->backends_n; i++) {

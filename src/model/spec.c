@@ -3,7 +3,6 @@
  */
 #include "model/spec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void
@@ -45,8 +44,9 @@ const struct check_step *
 check_steps(const struct backend_spec *backend, size_t *ret_n)
 {
 	const struct check_steps *steps =
-	    backend->check.kind == CHECK_SEND_EXPECT ? &backend->check_steps
-	                                             : &backend->check.recipe;
+	    backend->check.kind == CHECK_SEND_EXPECT
+	        ? &backend->check_steps
+	        : &backend->check.preset_steps;
 
 	*ret_n = steps->n;
 	return steps->steps;
@@ -88,28 +88,6 @@ server_spec_family(
 
 	return source->kind == SOURCE_ADDRESS ? source->addr.sa.sa_family
 	                                      : AF_UNSPEC;
-}
-
-void
-check_steps_clear(struct check_steps *steps)
-{
-	for (size_t i = 0; i < steps->n; i++)
-		pattern_fini(&steps->steps[i].pattern);
-	free(steps->steps);
-	*steps = (struct check_steps){.n = 0};
-}
-
-void
-check_spec_fini(struct check_spec *check)
-{
-	free(check->path);
-	free(check->host);
-	free(check->method);
-	free(check->ca);
-	free(check->sni);
-	trust_free(check->trust);
-	free(check->user);
-	check_steps_clear(&check->recipe);
 }
 
 /* NULL equals NULL. */
@@ -171,160 +149,4 @@ check_asks_same(const struct backend_spec *a, const struct backend_spec *b)
 	       same_headers(a, b) && same_bodies(a, b) && x->tls == y->tls &&
 	       same_text(a->check_command, b->check_command) &&
 	       same_steps(a, b);
-}
-
-void
-server_spec_clear(struct server_spec *server)
-{
-	free(server->name);
-	free(server->address);
-	free(server->host);
-	free(server->track);
-	pattern_fini(&server->agent.send);
-}
-
-static void
-free_backend(struct backend_spec *b)
-{
-	for (size_t i = 0; i < b->servers_n; i++)
-		server_spec_clear(&b->servers[i]);
-	free(b->servers);
-	for (size_t i = 0; i < b->deleted_n; i++)
-		free(b->deleted[i]);
-	free(b->deleted);
-	check_spec_fini(&b->check);
-	for (size_t i = 0; i < b->check_headers_n; i++)
-		free(b->check_headers[i]);
-	free(b->check_headers);
-	for (size_t i = 0; i < b->check_bodies_n; i++)
-		pattern_fini(&b->check_bodies[i]);
-	free(b->check_bodies);
-	check_steps_clear(&b->check_steps);
-	pattern_fini(&b->agent.send);
-	free(b->check_command);
-	free(b->server_defaults);
-	free(b->name);
-}
-
-void
-log_list_clear(struct log_list *list)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		free(list->logs[i].where);
-		free(list->logs[i].host);
-		free(list->logs[i].tag);
-	}
-	free(list->logs);
-	*list = (struct log_list){.n = 0};
-}
-
-void
-listen_spec_clear(struct listen_spec *listen)
-{
-	free(listen->text);
-	free(listen->user);
-	free(listen->group);
-}
-
-static void
-free_frontend(struct frontend_spec *f)
-{
-	for (size_t i = 0; i < f->listens_n; i++)
-		listen_spec_clear(&f->listens[i]);
-	free(f->listens);
-	free(f->proxy_from);
-	free(f->routes);
-	for (size_t i = 0; i < f->sni_n; i++)
-		free(f->sni[i].names);
-	free(f->sni);
-	log_list_clear(&f->log);
-	free(f->name);
-}
-
-static void
-free_admin(struct admin_spec *admin)
-{
-	free(admin->text);
-	free(admin->user);
-	free(admin->group);
-	free(admin->operators);
-	free(admin->admins);
-}
-
-void
-admin_list_clear(struct admin_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free_admin(&list->all[i]);
-	free(list->all);
-	*list = (struct admin_list){NULL, 0};
-}
-
-static bool
-copy_string(const char *from, char **to)
-{
-	*to = from ? strdup(from) : NULL;
-	return *to || !from;
-}
-
-static bool
-copy_admin(const struct admin_spec *from, struct admin_spec *to)
-{
-	bool ok;
-
-	*to = *from;
-	ok = copy_string(from->text, &to->text);
-	ok &= copy_string(from->user, &to->user);
-	ok &= copy_string(from->group, &to->group);
-	ok &= copy_string(from->operators, &to->operators);
-	ok &= copy_string(from->admins, &to->admins);
-	return ok;
-}
-
-bool
-admin_list_copy(const struct admin_list *list, struct admin_list *ret_copy)
-{
-	struct admin_list copy = {calloc(list->n + 1, sizeof(*copy.all)), 0};
-
-	if (!copy.all)
-		return false;
-	while (copy.n < list->n) {
-		bool ok = copy_admin(&list->all[copy.n], &copy.all[copy.n]);
-
-		copy.n++;
-		if (!ok) {
-			admin_list_clear(&copy);
-			return false;
-		}
-	}
-	*ret_copy = copy;
-	return true;
-}
-
-void
-spec_free(struct spec *spec)
-{
-	if (!spec)
-		return;
-	for (size_t i = 0; i < spec->backends_n; i++)
-		free_backend(&spec->backends[i]);
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		free_frontend(&spec->frontends[i]);
-	for (size_t i = 0; i < spec->pools_n; i++)
-		free(spec->pools[i].name);
-	for (size_t i = 0; i < spec->files_n; i++)
-		free(spec->files[i]);
-	free(spec->backends);
-	free(spec->frontends);
-	free(spec->pools);
-	free(spec->files);
-	log_list_clear(&spec->global.log);
-	free(spec->global.http.text);
-	free(spec->global.http_hosts);
-	admin_list_clear(&spec->global.admin);
-	free(spec->global.user);
-	free(spec->global.group);
-	free(spec->global.node);
-	free(spec->global.info_name);
-	free(spec);
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+#include "base/memory_use.h"
 #include "base/optional.h"
 #include "base/pattern.h"
 #include "net/addr.h"
@@ -268,9 +270,6 @@ struct check_steps {
 	size_t n;
 };
 
-/* Frees the steps; the list is empty then. */
-void check_steps_clear(struct check_steps *steps);
-
 struct check_spec {
 	enum check_kind kind;
 	uint64_t interval_ms;
@@ -290,13 +289,13 @@ struct check_spec {
 	char *method; /* http: GET, HEAD or OPTIONS */
 	struct status_set status; /* http: what counts as healthy */
 	enum http_version version;
-	enum check_tls tls;        /* send-expect: the steps are within TLS */
-	enum check_verify verify;  /* TLS: of the server's certificate */
-	char *ca;                  /* TLS: as written, NULL: the system's */
-	char *sni;                 /* TLS: the server's name, or NULL */
-	X509_STORE *trust;         /* TLS: what ca says; NULL: verify is off */
-	char *user;                /* postgresql */
-	struct check_steps recipe; /* of redis, postgresql and so on */
+	enum check_tls tls;       /* send-expect: the steps are within TLS */
+	enum check_verify verify; /* TLS: of the server's certificate */
+	char *ca;                 /* TLS: as written, NULL: the system's */
+	char *sni;                /* TLS: the server's name, or NULL */
+	X509_STORE *trust;        /* TLS: what ca says; NULL: verify is off */
+	char *user;               /* postgresql */
+	struct check_steps preset_steps; /* of redis, postgresql and so on */
 };
 
 /* The agent: a program on the server's host that is asked beside the check. */
@@ -513,31 +512,30 @@ enum proxy_version server_spec_send_proxy(
 bool check_asks_same(
     const struct backend_spec *a, const struct backend_spec *b);
 
-/* Frees the members of the check, not the struct. */
-void check_spec_fini(struct check_spec *check);
-
-/* Frees the members of the list, which is empty then. */
-void log_list_clear(struct log_list *list);
-
-/* Frees the members of the list, which is empty then. */
-void admin_list_clear(struct admin_list *list);
-
-/* Makes a deep copy.  Returns false when memory is short; *ret_copy is
- * untouched then. */
-bool admin_list_copy(
-    const struct admin_list *list, struct admin_list *ret_copy);
-
-/* Frees the members, not the struct. */
-void listen_spec_clear(struct listen_spec *listen);
-
-/* Frees the members, not the struct. */
-void server_spec_clear(struct server_spec *server);
-
 /* Returns a deep copy, or NULL when memory is short.  Certificates are shared
  * and counted. */
 struct spec *spec_copy(const struct spec *spec);
 
 /* Frees the spec and all that it owns.  NULL is allowed. */
 void spec_free(struct spec *spec);
+
+/* Adds the memory of the spec, without that of regular expressions and
+ * certificates. */
+void spec_memory(const struct spec *spec, struct memory_use *use);
+
+/* Makes a deep copy, whose places refer to the same files.  Returns false when
+ * memory is short; *ret_copy is untouched then. */
+bool admin_list_copy(
+    const struct admin_list *list, struct admin_list *ret_copy) MUST_CHECK;
+
+/* Free the elements; the list is empty then. */
+void admin_list_clear(struct admin_list *list);
+void log_list_clear(struct log_list *list);
+void check_steps_clear(struct check_steps *steps);
+
+/* Free the members, not the struct. */
+void check_spec_fini(struct check_spec *check);
+void listen_spec_clear(struct listen_spec *listen);
+void server_spec_clear(struct server_spec *server);
 
 #endif
