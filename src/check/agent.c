@@ -128,7 +128,7 @@ static bool
 begin(struct check *check, struct agent_run *run)
 {
 	const struct agent_rules *rules = &check->server->agent;
-	struct talk_plan plan = {.addr = server_agent_addr(check->server),
+	struct talk_plan plan = {.addr = check->server->agent.addr,
 	    .timeout_ms = rules->timeout_ms,
 	    .steps = run->steps};
 

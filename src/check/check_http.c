@@ -86,7 +86,7 @@ plan_of(const struct check *check)
 {
 	const struct check_rules *rules = &check->server->check;
 
-	struct talk_plan plan = {.addr = server_check_addr(check->server),
+	struct talk_plan plan = {.addr = check->server->check.addr,
 	    .timeout_ms = rules->timeout_ms,
 	    .proxy = rules->proxy};
 

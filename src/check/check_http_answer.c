@@ -65,7 +65,7 @@ static curl_socket_t
 on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct http_run *run = arg;
-	const struct addr addr = server_check_addr(run->check->server);
+	const struct addr addr = run->check->server->check.addr;
 	const struct sock_way way = server_way_to(run->check->server, &addr);
 	struct sock_refusal refusal;
 	int fd = run->fd;

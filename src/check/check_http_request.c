@@ -193,7 +193,7 @@ http_run_ask(struct http_run *run)
 {
 	const struct server *server = run->check->server;
 	const struct check_spec *spec = run->check->spec;
-	const struct addr addr = server_check_addr(server);
+	const struct addr addr = server->check.addr;
 	CURL *easy = run->transfer.easy;
 
 	set_manners(run);

@@ -138,7 +138,7 @@ static bool
 describe(const struct check *check, char *variables[VARIABLES_MAX])
 {
 	const struct server *server = check->server;
-	struct addr at = server_check_addr(server);
+	struct addr at = server->check.addr;
 	const struct addr *addr = &at;
 	const char *backend = server->backend->spec->name;
 	const char *name = server->spec->name;

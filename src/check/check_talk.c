@@ -32,7 +32,7 @@ plan_of(const struct check *check)
 {
 	const struct check_rules *rules = &check->server->check;
 	struct talk_plan plan = {
-	    .addr = server_check_addr(check->server),
+	    .addr = check->server->check.addr,
 	    .timeout_ms = rules->timeout_ms,
 	    .proxy = rules->proxy,
 	    .tls = check_is_tls(check->spec),

@@ -14,7 +14,9 @@
 static void
 keep_back(struct server_state *s, bool checked, bool asked)
 {
-	s->admin = s->overrides.admin = SERVER_MAINT;
+	s->set.admin =
+	    (struct server_setting){true, SERVER_MAINT, SERVER_READY};
+	s->overrides.set = s->set;
 	s->overrides.check_paused = checked;
 	s->overrides.agent_paused = asked;
 	s->alive = false;
@@ -192,18 +194,6 @@ server_set_rules(struct server *server)
 	                         : &backend->agent.send;
 	override_addr(&server->check.addr, &o->check_addr, o->check_port);
 	override_addr(&server->agent.addr, &o->agent_addr, o->agent_port);
-}
-
-struct addr
-server_check_addr(const struct server *server)
-{
-	return server->check.addr;
-}
-
-struct addr
-server_agent_addr(const struct server *server)
-{
-	return server->agent.addr;
 }
 
 /* The word changes as a whole: the upper half is microseconds, the lower half

@@ -34,16 +34,23 @@ struct server;
  * takes no new sessions, but present ones go on; in MAINT it is not checked. */
 enum server_admin { SERVER_READY, SERVER_DRAIN, SERVER_MAINT };
 
-/* The operator's settings that override the file's (server_operator.h).  Each
- * holds until the file has another value for the same setting than it had when
- * the operator set it, and holds again once an agent that set it is gone. */
+/* A value that was set at run time: holds as long as the file says base, as it
+ * did then. */
+struct server_setting {
+	bool is_set;
+	unsigned value, base;
+};
+
+struct server_settings {
+	struct server_setting weight;
+	struct server_setting maxconn; /* 0: no limit */
+	struct server_setting admin;   /* enum server_admin */
+};
+
+/* The operator's settings that override the file's (server_operator.h). */
 struct server_overrides {
-	enum server_admin admin;
-	bool admin_base; /* with admin: the file said `disabled` then */
-	bool addr_set;   /* server_state.addr is the operator's */
-	bool weight_set, maxconn_set;
-	unsigned weight, weight_base;   /* _base: the file's value then */
-	unsigned maxconn, maxconn_base; /* 0: no limit */
+	struct server_settings set; /* holds again once no agent is asked */
+	bool addr_set;              /* server_state.addr is the operator's */
 	bool check_paused, agent_paused;
 	/* The address of its check and agent; AF_UNSPEC and 0: not set. */
 	struct addr check_addr, agent_addr;
@@ -94,16 +101,9 @@ struct server_state {
 	struct check_result last; /* check */
 	unsigned streak;          /* of checks against the present state */
 	struct check_result agent_last;
-	/* The latest setting, of the agent or the operator: holds while the
-	 * file says admin_base.  See server_own_admin. */
-	enum server_admin admin;
-	bool admin_base;  /* the file said `disabled` */
-	bool agent_down;  /* whatever the check says */
-	bool agent_heard; /* weight, admin or agent_down may be the agent's */
-	bool weight_set; /* weight holds as long as the file says weight_base */
-	unsigned weight, weight_base;
-	bool maxconn_set; /* likewise */
-	unsigned maxconn, maxconn_base;
+	struct server_settings set; /* the latest: the agent's or operator's */
+	bool agent_down;            /* whatever the check says */
+	bool agent_heard;           /* set or agent_down may be the agent's */
 	struct server_overrides overrides;
 	bool stopping;    /* up, but not to be chosen: until a check passes */
 	bool forced_down; /* by the operator, and nothing checks it */
@@ -301,12 +301,6 @@ void server_follow_tracked(struct server *server);
  * what the operator has said of them.  Runs on the control thread. */
 void server_set_rules(struct server *server);
 
-/* Returns the address of the server's check.  Runs on the control thread. */
-struct addr server_check_addr(const struct server *server);
-
-/* Returns the address of the server's agent.  Runs on the control thread. */
-struct addr server_agent_addr(const struct server *server);
-
 /* Returns the limit on sessions at a time, 0 for none. */
 unsigned server_maxconn(const struct server *server);
 
@@ -318,6 +312,8 @@ enum server_admin server_admin_of(const struct server *server);
 enum server_admin server_own_admin(const struct server *server);
 /* Returns its own administrative state without the agent's setting. */
 enum server_admin server_ordered_admin(const struct server *server);
+/* Returns the administrative state that the file gives it. */
+enum server_admin server_file_admin(const struct server *server);
 
 /* Returns "ready", "drain" or "maint". */
 const char *server_admin_name(enum server_admin admin);

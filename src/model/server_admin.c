@@ -6,31 +6,26 @@
 void
 server_set_weight(struct server *server, unsigned weight, const char *by)
 {
-	struct server_state *s = server->state;
 	unsigned before = server_weight(server);
 
-	s->weight_set = true;
-	s->weight = weight;
-	s->weight_base = server->spec->weight;
-	if (weight == before)
-		return;
-	server_report_change(server, EVENT_SERVER_WEIGHT, LOG_LEVEL_INFO,
-	    "has weight %u instead of %u: %s", weight, before, by);
+	server->state->set.weight =
+	    (struct server_setting){true, weight, server->spec->weight};
+	if (weight != before)
+		server_report_change(server, EVENT_SERVER_WEIGHT,
+		    LOG_LEVEL_INFO, "has weight %u instead of %u: %s", weight,
+		    before, by);
 }
 
 void
 server_set_maxconn(struct server *server, unsigned maxconn, const char *by)
 {
-	struct server_state *s = server->state;
 	unsigned before = server_maxconn(server);
 
-	s->maxconn_set = true;
-	s->maxconn = maxconn;
-	s->maxconn_base = server->spec->maxconn;
-	if (maxconn == before)
-		return;
-	server_report_change(server, EVENT_CHANGE, LOG_LEVEL_INFO,
-	    "has maxconn %u instead of %u: %s", maxconn, before, by);
+	server->state->set.maxconn =
+	    (struct server_setting){true, maxconn, server->spec->maxconn};
+	if (maxconn != before)
+		server_report_change(server, EVENT_CHANGE, LOG_LEVEL_INFO,
+		    "has maxconn %u instead of %u: %s", maxconn, before, by);
 }
 
 void
@@ -41,18 +36,15 @@ server_set_admin(struct server *server, enum server_admin admin, const char *by)
 	    [SERVER_DRAIN] = EVENT_SERVER_DRAIN,
 	    [SERVER_MAINT] = EVENT_SERVER_MAINT,
 	};
-	struct server_state *s = server->state;
+	bool changes = server_own_admin(server) != admin;
 
-	if (server_own_admin(server) == admin) {
-		s->admin = admin;
-		s->admin_base = server->spec->disabled;
-		return;
-	}
-	server_note_time(server, server_is_up(server));
-	s->admin = admin;
-	s->admin_base = server->spec->disabled;
-	server_report_change(server, kinds[admin], LOG_LEVEL_INFO,
-	    "is set to %s: %s", server_admin_name(admin), by);
+	if (changes)
+		server_note_time(server, server_is_up(server));
+	server->state->set.admin =
+	    (struct server_setting){true, admin, server_file_admin(server)};
+	if (changes)
+		server_report_change(server, kinds[admin], LOG_LEVEL_INFO,
+		    "is set to %s: %s", server_admin_name(admin), by);
 }
 
 void
@@ -82,14 +74,7 @@ server_forget_agent(struct server *server)
 	if (!s->agent_heard)
 		return;
 	s->agent_heard = false;
-	s->weight_set = s->overrides.weight_set;
-	s->weight = s->overrides.weight;
-	s->weight_base = s->overrides.weight_base;
-	s->maxconn_set = s->overrides.maxconn_set;
-	s->maxconn = s->overrides.maxconn;
-	s->maxconn_base = s->overrides.maxconn_base;
-	s->admin = s->overrides.admin;
-	s->admin_base = s->overrides.admin_base;
+	s->set = s->overrides.set;
 	if (s->agent_down && s->up)
 		server_note_time(server, false);
 	s->agent_down = false;

@@ -3,12 +3,9 @@
  */
 #include "model/server_operator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/grace.h"
-#include "base/log.h"
 #include "model/ejection.h"
 #include "model/model.h"
 #include "model/server_change.h"
@@ -18,12 +15,8 @@
 void
 operator_set_weight(struct server *server, unsigned weight)
 {
-	struct server_overrides *o = &server->state->overrides;
-
-	o->weight_set = true;
-	o->weight = weight;
-	o->weight_base = server->spec->weight;
 	server_set_weight(server, weight, BY);
+	server->state->overrides.set.weight = server->state->set.weight;
 }
 
 /* The server is up, and a single failed check takes it down, as in HAProxy. */
@@ -54,9 +47,8 @@ operator_set_admin(struct server *server, enum server_admin admin)
 		leave_maintenance(server);
 		pardoned = ejection_forget(server);
 	}
-	s->overrides.admin = admin;
-	s->overrides.admin_base = server->spec->disabled;
 	server_set_admin(server, admin, BY);
+	s->overrides.set.admin = s->set.admin;
 	if (pardoned)
 		ejection_report_end(server, BY);
 }
@@ -112,73 +104,8 @@ operator_set_agent(struct server *server, bool up)
 void
 operator_set_maxconn(struct server *server, unsigned maxconn)
 {
-	struct server_overrides *o = &server->state->overrides;
-
-	o->maxconn_set = true;
-	o->maxconn = maxconn;
-	o->maxconn_base = server->spec->maxconn;
 	server_set_maxconn(server, maxconn, BY);
-}
-
-void
-server_forget_failures(struct server *server)
-{
-	passive_note_answer(&server->state->passive);
-	if (ejection_forget(server)) {
-		server_ramp_anew(server, clock_now_ms());
-		server_mark_changed(server);
-		ejection_report_end(server, "it is at another address");
-	} else if (server->state->moved) {
-		/* Sessions that pause because they tried it may try again. */
-		server_mark_changed(server);
-	}
-}
-
-static void
-free_addr(void *addr)
-{
-	free(addr);
-}
-
-bool
-server_put_addr(struct server *server, const struct addr *addr)
-{
-	struct addr *next = NULL, *before;
-
-	if (server->spec->host || !addr_equal(addr, &server->spec->addr)) {
-		next = malloc(sizeof(*next));
-		if (!next)
-			return false;
-		*next = *addr;
-	}
-	before = atomic_swap_acq_rel(&server->state->addr, next); /* [P22] */
-	if (before)
-		grace_retire(server->backend->model->grace, free_addr, before);
-	server->state->moved = true;
-	server_set_rules(server);
-	return true;
-}
-
-bool
-operator_set_addr(struct server *server, const struct addr *addr)
-{
-	const struct addr *given =
-	    server->spec->host ? &server->state->resolved : &server->spec->addr;
-	bool lacked = server_lacks_address(server);
-	char text[ADDR_TEXT_SIZE];
-
-	if (addr_equal(addr, server_addr(server)))
-		return true;
-	if (!server_put_addr(server, addr))
-		return false;
-	server->state->overrides.addr_set = !addr_equal(addr, given);
-	log_info("server %s/%s is at %s from now on: " BY,
-	    server->backend->spec->name, server->spec->name,
-	    addr_text(addr, text));
-	if (lacked)
-		server_mark_changed(server);
-	server_forget_failures(server);
-	return true;
+	server->state->overrides.set.maxconn = server->state->set.maxconn;
 }
 
 void
@@ -218,32 +145,15 @@ operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 	server_set_rules(server);
 }
 
-/* Makes a pattern of the text's bytes; the text has no syntax. */
-static bool
-pattern_of_bytes(const char *text, struct pattern *ret_pattern)
-{
-	size_t n = strlen(text);
-	char *hex = malloc(sizeof("hex") + 3 * n);
-	bool ok;
-
-	*ret_pattern = (struct pattern){.n = 0};
-	if (!hex)
-		return false;
-	strcpy(hex, "hex");
-	for (size_t i = 0; i < n; i++)
-		sprintf(hex + 3 + 3 * i, " %02x", (unsigned char)text[i]);
-	ok = n == 0 || pattern_parse(hex, ret_pattern, NULL);
-	free(hex);
-	return ok;
-}
-
 bool
 operator_set_agent_send(struct server *server, const char *text)
 {
 	struct server_overrides *o = &server->state->overrides;
-	struct pattern send;
+	struct pattern send = {.kind = PATTERN_BYTES,
+	    .bytes = (uint8_t *)strdup(text),
+	    .n = strlen(text)};
 
-	if (!pattern_of_bytes(text, &send))
+	if (!send.bytes)
 		return false;
 	pattern_fini(&o->agent_send);
 	o->agent_send = send;

@@ -41,12 +41,6 @@ void operator_set_maxconn(struct server *server, unsigned maxconn);
  * about the former address.  Returns false when memory is short. */
 bool operator_set_addr(struct server *server, const struct addr *addr);
 
-/* Sets the address alone.  Returns false when memory is short. */
-bool server_put_addr(struct server *server, const struct addr *addr);
-
-/* Forgets the failures of sessions, after a change of the address. */
-void server_forget_failures(struct server *server);
-
 /* Pauses or resumes the checks.  The last result stays in force. */
 void operator_pause_check(struct server *server, bool paused);
 

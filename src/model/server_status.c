@@ -37,17 +37,52 @@ server_is_up(const struct server *server)
 	return up && !(s->agent_down && agent_holds(server));
 }
 
+/* Returns what was set, unless the file's value has changed since. */
+static unsigned
+setting_or(struct server_setting set, unsigned file)
+{
+	return set.is_set && set.base == file ? set.value : file;
+}
+
+/* Returns the settings in force: the agent's and the operator's, whichever came
+ * later, or the operator's alone. */
+static const struct server_settings *
+settings_of(const struct server *server)
+{
+	return agent_holds(server) ? &server->state->set
+	                           : &server->state->overrides.set;
+}
+
 unsigned
 server_weight(const struct server *server)
 {
-	const struct server_state *s = server->state;
-	const struct server_overrides *o = &s->overrides;
-	unsigned base = server->spec->weight;
+	return setting_or(settings_of(server)->weight, server->spec->weight);
+}
 
-	if (agent_holds(server))
-		return s->weight_set && s->weight_base == base ? s->weight
-		                                               : base;
-	return o->weight_set && o->weight_base == base ? o->weight : base;
+unsigned
+server_maxconn(const struct server *server)
+{
+	return setting_or(settings_of(server)->maxconn, server->spec->maxconn);
+}
+
+enum server_admin
+server_file_admin(const struct server *server)
+{
+	return server->spec->disabled ? SERVER_MAINT : SERVER_READY;
+}
+
+enum server_admin
+server_ordered_admin(const struct server *server)
+{
+	return (enum server_admin)setting_or(
+	    server->state->overrides.set.admin, server_file_admin(server));
+}
+
+enum server_admin
+server_own_admin(const struct server *server)
+{
+	return (enum server_admin)setting_or(
+	    settings_of(server)->admin, server_file_admin(server));
 }
 
 bool
@@ -102,48 +137,6 @@ backend_usable_n(const struct backend *backend)
 		unejected += is_usable_unejected(backend->servers[i]);
 	}
 	return usable > 0 ? usable : unejected;
-}
-
-unsigned
-server_maxconn(const struct server *server)
-{
-	const struct server_state *s = server->state;
-	const struct server_overrides *o = &s->overrides;
-	unsigned base = server->spec->maxconn;
-
-	if (agent_holds(server))
-		return s->maxconn_set && s->maxconn_base == base ? s->maxconn
-		                                                 : base;
-	return o->maxconn_set && o->maxconn_base == base ? o->maxconn : base;
-}
-
-/* Returns admin, which was set when the file said base, unless the file says
- * something else now. */
-static enum server_admin
-or_of_file(const struct server *server, enum server_admin admin, bool base)
-{
-	bool disabled = server->spec->disabled;
-
-	if (base == disabled)
-		return admin;
-	return disabled ? SERVER_MAINT : SERVER_READY;
-}
-
-enum server_admin
-server_ordered_admin(const struct server *server)
-{
-	const struct server_overrides *o = &server->state->overrides;
-
-	return or_of_file(server, o->admin, o->admin_base);
-}
-
-enum server_admin
-server_own_admin(const struct server *server)
-{
-	const struct server_state *s = server->state;
-
-	return agent_holds(server) ? or_of_file(server, s->admin, s->admin_base)
-	                           : server_ordered_admin(server);
 }
 
 enum server_admin

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * How a server gets another address, from an operator or because its name is
+ * resolved: see server.h, server_operator.h.
+ */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/grace.h"
+#include "base/log.h"
+#include "model/ejection.h"
+#include "model/model.h"
+#include "model/server_change.h"
+#include "model/server_operator.h"
+
+static void
+free_addr(void *addr)
+{
+	free(addr);
+}
+
+/* Returns false when memory is short. */
+static bool
+server_put_addr(struct server *server, const struct addr *addr)
+{
+	struct addr *next = NULL, *before;
+
+	if (server->spec->host || !addr_equal(addr, &server->spec->addr)) {
+		next = malloc(sizeof(*next));
+		if (!next)
+			return false;
+		*next = *addr;
+	}
+	before = atomic_swap_acq_rel(&server->state->addr, next); /* [P22] */
+	if (before)
+		grace_retire(server->backend->model->grace, free_addr, before);
+	server->state->moved = true;
+	server_set_rules(server);
+	return true;
+}
+
+/* Forgets the failures of sessions at the former address. */
+static void
+server_forget_failures(struct server *server)
+{
+	passive_note_answer(&server->state->passive);
+	if (ejection_forget(server)) {
+		server_ramp_anew(server, clock_now_ms());
+		server_mark_changed(server);
+		ejection_report_end(server, "it is at another address");
+	} else if (server->state->moved) {
+		/* Sessions that pause because they tried it may try again. */
+		server_mark_changed(server);
+	}
+}
+
+bool
+operator_set_addr(struct server *server, const struct addr *addr)
+{
+	const struct addr *given =
+	    server->spec->host ? &server->state->resolved : &server->spec->addr;
+	bool lacked = server_lacks_address(server);
+	char text[ADDR_TEXT_SIZE];
+
+	if (addr_equal(addr, server_addr(server)))
+		return true;
+	if (!server_put_addr(server, addr))
+		return false;
+	server->state->overrides.addr_set = !addr_equal(addr, given);
+	log_info("server %s/%s is at %s from now on: "
+	         "the operator says so",
+	    server->backend->spec->name, server->spec->name,
+	    addr_text(addr, text));
+	if (lacked)
+		server_mark_changed(server);
+	server_forget_failures(server);
+	return true;
+}
+
+/* Returns true if the server's address has changed. */
+static bool
+resolve_to(struct server *server, const struct addr *addr)
+{
+	struct server_state *s = server->state;
+	struct addr now = *addr;
+
+	addr_set_port(&now, server->spec->port);
+	if (s->resolved.len > 0 && addr_equal(&now, &s->resolved))
+		return false;
+	if (!s->overrides.addr_set && !server_put_addr(server, &now))
+		return false;
+	s->resolved = now;
+	return !s->overrides.addr_set;
+}
+
+bool
+server_resolve(struct server *server, const struct addr *addr)
+{
+	bool lacked = server_lacks_address(server);
+
+	if (!resolve_to(server, addr))
+		return false;
+	if (lacked)
+		server_note_time(server, server_is_up(server));
+	else
+		server_forget_failures(server);
+	return true;
+}
+
+bool
+server_resolve_first(struct server *server, const struct addr *addr)
+{
+	if (!resolve_to(server, addr))
+		return false;
+	server->state->alive =
+	    server_is_up(server) && server_admin_of(server) != SERVER_MAINT;
+	return true;
+}
