@@ -206,7 +206,7 @@ static bool
 set_addr(struct call *call, struct server *server)
 {
 	struct addr addr = *server_addr(server);
-	unsigned port = server_lacks_address(server) ? server->spec->port
+	unsigned port = server_is_unresolved(server) ? server->spec->port
 	                                             : addr_port(&addr);
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 	struct answer answer = {.text = ""};
@@ -406,7 +406,7 @@ describe_addr(struct call *call, struct setting *ret_setting)
 
 	if (!s)
 		return SETTING_INVALID;
-	if (server_lacks_address(s)) {
+	if (server_is_unresolved(s)) {
 		err_set(call->err,
 		    "Server has no address that could be put back: its name is "
 		    "not resolved.");

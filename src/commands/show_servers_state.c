@@ -73,7 +73,7 @@ admin_of(const struct server *s)
 		flags |= ADMIN_INHERITED_MAINT;
 	if (inherited == SERVER_DRAIN)
 		flags |= ADMIN_INHERITED_DRAIN;
-	if (server_lacks_address(s))
+	if (server_is_unresolved(s))
 		flags |= ADMIN_RESOLUTION_MAINT;
 	return flags;
 }
@@ -218,7 +218,7 @@ READ(read_name, row_text(v, s->spec->name))
 READ(read_addr, put_ip(v, server_addr(s)))
 READ(read_port,
     row_number(
-        v, server_lacks_address(s) ? s->spec->port : addr_port(server_addr(s))))
+        v, server_is_unresolved(s) ? s->spec->port : addr_port(server_addr(s))))
 READ(read_name_of_host, if (s->spec->host) row_text(v, s->spec->host))
 READ(read_state, row_number(v, state_of(s)))
 READ(read_admin, row_number(v, admin_of(s)))

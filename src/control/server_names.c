@@ -64,7 +64,7 @@ log_unresolved(const struct server *s, const struct name *n)
 	const char *backend = s->backend->spec->name, *server = s->spec->name;
 	char text[ADDR_TEXT_SIZE];
 
-	if (server_lacks_address(s))
+	if (server_is_unresolved(s))
 		event_add(EVENT_SERVER_UNRESOLVED, LOG_LEVEL_WARNING, backend,
 		    server,
 		    "server %s/%s is in maintenance: its name '%s' is not "
@@ -80,7 +80,7 @@ log_unresolved(const struct server *s, const struct name *n)
 }
 
 static void
-log_resolved(const struct server *s, bool lacked)
+log_resolved(const struct server *s, bool unresolved)
 {
 	const struct backend_spec *b = s->backend->spec;
 	char text[ADDR_TEXT_SIZE];
@@ -89,7 +89,7 @@ log_resolved(const struct server *s, bool lacked)
 	    "server %s/%s is at %s%s: its name '%s' is resolved; %u of %zu "
 	    "servers are usable",
 	    b->name, s->spec->name, addr_text(server_addr(s), text),
-	    lacked ? "" : " from now on", s->spec->host,
+	    unresolved ? "" : " from now on", s->spec->host,
 	    backend_usable_n(s->backend), b->servers_n);
 }
 
@@ -124,11 +124,11 @@ apply_answers(struct control *c)
 
 	model_for_each_server (s, c->model) {
 		const struct name *n = find_server_name(names, s);
-		bool lacked = server_lacks_address(s);
+		bool unresolved = server_is_unresolved(s);
 
 		if (n && n->known && server_resolve(s, &n->addr)) {
 			server_mark_changed(s);
-			log_resolved(s, lacked);
+			log_resolved(s, unresolved);
 		} else if (n && is_new_error(s, n) &&
 		           unresolved++ < LOGGED_MAX) {
 			log_unresolved(s, n);
@@ -255,7 +255,7 @@ server_names_prepare(struct control *control, struct model *model)
 		const struct name *n =
 		    find_server_name(control->server_names.names, s);
 
-		if (n && n->known && server_lacks_address(s) &&
+		if (n && n->known && server_is_unresolved(s) &&
 		    s->state->refs == 1)
 			(void)server_resolve_first(s, &n->addr);
 	}
@@ -269,7 +269,7 @@ log_waiting(const struct control *c)
 	unsigned unresolved = 0;
 
 	model_for_each_server (s, c->model)
-		if (server_lacks_address(s) && unresolved++ < LOGGED_MAX)
+		if (server_is_unresolved(s) && unresolved++ < LOGGED_MAX)
 			log_unresolved(
 			    s, find_server_name(c->server_names.names, s));
 	log_more_unresolved(unresolved);
@@ -320,7 +320,7 @@ server_names_warn(const struct control *control, struct changes *changes)
 	const struct names *names = control->server_names.names;
 
 	model_for_each_server (s, control->model)
-		if (server_lacks_address(s))
+		if (server_is_unresolved(s))
 			changes_add(changes, true,
 			    "server %s/%s is in maintenance: its name '%s' is "
 			    "not resolved: %s",

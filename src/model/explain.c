@@ -36,7 +36,7 @@ reason_out(const struct server *s)
 {
 	enum server_admin admin = server_admin_of(s);
 
-	if (server_lacks_address(s))
+	if (server_is_unresolved(s))
 		return STANDING_UNRESOLVED;
 	if (admin != SERVER_READY)
 		return admin == SERVER_MAINT ? STANDING_MAINT : STANDING_DRAIN;

@@ -237,7 +237,7 @@ server_addr(const struct server *server)
  * server is in maintenance, whatever else is set.  Runs on the control thread.
  */
 static inline bool
-server_lacks_address(const struct server *server)
+server_is_unresolved(const struct server *server)
 {
 	return server->spec->host &&
 	       server_addr(server)->sa.sa_family == AF_UNSPEC;

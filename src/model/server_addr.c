@@ -58,7 +58,7 @@ operator_set_addr(struct server *server, const struct addr *addr)
 {
 	const struct addr *given =
 	    server->spec->host ? &server->state->resolved : &server->spec->addr;
-	bool lacked = server_lacks_address(server);
+	bool unresolved = server_is_unresolved(server);
 	char text[ADDR_TEXT_SIZE];
 
 	if (addr_equal(addr, server_addr(server)))
@@ -70,7 +70,7 @@ operator_set_addr(struct server *server, const struct addr *addr)
 	         "the operator says so",
 	    server->backend->spec->name, server->spec->name,
 	    addr_text(addr, text));
-	if (lacked)
+	if (unresolved)
 		server_mark_changed(server);
 	server_forget_failures(server);
 	return true;
@@ -95,11 +95,11 @@ resolve_to(struct server *server, const struct addr *addr)
 bool
 server_resolve(struct server *server, const struct addr *addr)
 {
-	bool lacked = server_lacks_address(server);
+	bool unresolved = server_is_unresolved(server);
 
 	if (!resolve_to(server, addr))
 		return false;
-	if (lacked)
+	if (unresolved)
 		server_note_time(server, server_is_up(server));
 	else
 		server_forget_failures(server);

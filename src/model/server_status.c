@@ -146,7 +146,7 @@ server_admin_of(const struct server *server)
 	enum server_admin other =
 	    server->tracked ? server_admin_of(server->tracked) : SERVER_READY;
 
-	if (server_lacks_address(server))
+	if (server_is_unresolved(server))
 		return SERVER_MAINT;
 	return own > other ? own : other;
 }

@@ -51,7 +51,7 @@ server_status_text(const struct server *server, char *out, size_t size)
 	enum server_admin admin = server_admin_of(server);
 	bool drained = admin == SERVER_DRAIN && server_is_up(server);
 
-	if (server_lacks_address(server))
+	if (server_is_unresolved(server))
 		snprintf(out, size, "MAINT (resolution)");
 	else if (admin == SERVER_MAINT &&
 	         server_own_admin(server) != SERVER_MAINT)
