@@ -147,8 +147,7 @@ run_rebalance(struct call *call)
 	if (!b || !parse(call, &o))
 		return false;
 	if (o.dry_run
-	        ? !control_plan_rebalance(
-	              control, b, o.over_ms, &plan, call->err)
+	        ? !control_plan_rebalance(b, o.over_ms, &plan, call->err)
 	        : !control_rebalance(control, b, o.over_ms, &plan, call->err))
 		return false;
 	if (!o.dry_run)

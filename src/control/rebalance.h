@@ -23,7 +23,7 @@
  *      +-- the time is over, or all servers have their share: ended
  *
  * SCANNING goes over the sessions in slices and keeps the oldest of each
- * server. WATCHING waits to see which of them are busy.
+ * server.  WATCHING waits to see which of them are busy.
  *
  * A rebalancing ends within the tolerance of the fair share.  It continues over
  * a reload, by the backend's name and the servers' states.  All functions run
@@ -66,8 +66,7 @@ struct rebalance_status {
  * until the caller returns to the control loop.  Returns false with err set if
  * the backend's algorithm would send clients back to the same server, or when
  * out of memory.  Caller calls rebalance_status_fini. */
-bool control_plan_rebalance(struct control *control,
-    const struct backend *backend, uint64_t over_ms,
+bool control_plan_rebalance(const struct backend *backend, uint64_t over_ms,
     struct rebalance_status *ret_plan, struct err *err) MUST_CHECK;
 
 /* Starts a rebalancing, which replaces a running one of that backend.  Starts

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "control/drains.h"
-#include "control/session_heap.h"
+#include "control/oldest_sessions.h"
 #include "unit.h"
 
 struct job {
@@ -130,16 +130,16 @@ long_tasks_leave_the_loop_to_others(void **state)
 static void
 oldest_keeps_the_oldest_sorted(void **state)
 {
-	struct session_heap oldest = {NULL, 0, 0};
+	struct oldest_sessions oldest = {NULL};
 	uint32_t seed = 99;
 	uint64_t all[500];
 
 	(void)state;
-	assert_true(session_heap_reset(&oldest, 0));
-	session_heap_offer(&oldest, &(struct session_age){.born_ms = 1});
+	assert_true(oldest_sessions_reset(&oldest, 0));
+	oldest_sessions_offer(&oldest, &(struct session_age){.born_ms = 1});
 	assert_int_equal(oldest.n, 0);
-	session_heap_sort(&oldest);
-	assert_true(session_heap_reset(&oldest, 20));
+	oldest_sessions_sort(&oldest);
+	assert_true(oldest_sessions_reset(&oldest, 20));
 	for (size_t i = 0; i < UNIT_N(all); i++)
 		all[i] = i * 3;
 	for (size_t i = UNIT_N(all) - 1; i > 0; i--) {
@@ -150,20 +150,20 @@ oldest_keeps_the_oldest_sorted(void **state)
 		all[j] = t;
 	}
 	for (size_t i = 0; i < UNIT_N(all); i++)
-		session_heap_offer(&oldest,
+		oldest_sessions_offer(&oldest,
 		    &(struct session_age){.born_ms = all[i], .id = all[i] + 7});
-	session_heap_sort(&oldest);
+	oldest_sessions_sort(&oldest);
 	assert_int_equal(oldest.n, 20);
 	for (size_t i = 0; i < oldest.n; i++) {
 		assert_int_equal(oldest.all[i].born_ms, 3 * i);
 		assert_int_equal(oldest.all[i].id, 3 * i + 7);
 	}
 	/* Fewer than there is room for. */
-	assert_true(session_heap_reset(&oldest, 5));
+	assert_true(oldest_sessions_reset(&oldest, 5));
 	assert_int_equal(oldest.n, 0);
-	session_heap_offer(&oldest, &(struct session_age){.born_ms = 9});
+	oldest_sessions_offer(&oldest, &(struct session_age){.born_ms = 9});
 	assert_int_equal(oldest.n, 1);
-	session_heap_fini(&oldest);
+	oldest_sessions_fini(&oldest);
 }
 
 static void
