@@ -297,7 +297,7 @@ lower_levels(struct admin_socket *socket)
 {
 	list_for_each (node, &socket->clients) {
 		struct client *client = container_of(node, struct client, node);
-		enum command_level level = grants_level(&socket->grants,
+		enum admin_level level = grants_level(&socket->grants,
 		    client->fd, &client->mode.peer, admin_socket_level(socket));
 
 		if (client->mode.level > level)
@@ -425,8 +425,8 @@ admin_socket_text(
 	return out;
 }
 
-enum command_level
+enum admin_level
 admin_socket_level(const struct admin_socket *socket)
 {
-	return (enum command_level)socket->spec->level;
+	return socket->spec->level;
 }

@@ -77,6 +77,6 @@ const char *admin_socket_text(
     const struct admin_socket *socket, char out[ADMIN_SOCKET_TEXT_SIZE]);
 
 /* Returns the level of clients without grants of their own. */
-enum command_level admin_socket_level(const struct admin_socket *socket);
+enum admin_level admin_socket_level(const struct admin_socket *socket);
 
 #endif

@@ -47,7 +47,7 @@ grant_append(struct grants *grants, const struct grant *grant, struct err *err)
 }
 
 bool
-grants_add(struct grants *grants, const char *names, enum command_level level,
+grants_add(struct grants *grants, const char *names, enum admin_level level,
     struct err *err)
 {
 	char *copy, *rest, *name;
@@ -87,11 +87,11 @@ is_in_group(gid_t gid, const struct peer *peer, const gid_t *groups, size_t n)
 	return false;
 }
 
-enum command_level
+enum admin_level
 grants_level(const struct grants *grants, int fd, const struct peer *peer,
-    enum command_level least)
+    enum admin_level least)
 {
-	enum command_level level = least;
+	enum admin_level level = least;
 	gid_t groups[GROUPS_MAX];
 	socklen_t size = sizeof(groups);
 

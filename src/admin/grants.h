@@ -15,7 +15,7 @@
 struct grant {
 	bool is_group;
 	id_t id;
-	enum command_level level;
+	enum admin_level level;
 };
 
 struct grants {
@@ -27,13 +27,13 @@ struct grants {
  * Looks the names up, which may block.  Returns false with err set; grants
  * appended before the error stay. */
 bool grants_add(struct grants *grants, const char *names,
-    enum command_level level, struct err *err);
+    enum admin_level level, struct err *err);
 /* Frees all grants. */
 void grants_fini(struct grants *grants);
 
 /* Returns the highest level that is granted to the peer of the unix socket, at
  * least `least`. */
-enum command_level grants_level(const struct grants *grants, int fd,
-    const struct peer *peer, enum command_level least);
+enum admin_level grants_level(const struct grants *grants, int fd,
+    const struct peer *peer, enum admin_level least);
 
 #endif

@@ -17,7 +17,7 @@
 #define NUMBER_SIZE 24
 
 const char *
-command_level_name(enum command_level level)
+command_level_name(enum admin_level level)
 {
 	static const char *const names[] = {
 	    [LEVEL_USER] = "user",

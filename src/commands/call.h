@@ -27,11 +27,8 @@
 
 #include "commands/audit.h"
 #include "commands/peer.h"
+#include "model/spec.h"
 #include "stats/answer.h"
-
-/* Rights of a connection, as in HAProxy: users see statistics; operators also
- * see confidential data and reset counters; admins change settings. */
-enum command_level { LEVEL_USER, LEVEL_OPERATOR, LEVEL_ADMIN };
 
 /* How a connection marks messages.  NUMBER: messages start with `[3]: `.
  * STRING: messages start with `[err]: `.  STATUS, used by lfproxyctl: the last
@@ -54,7 +51,7 @@ enum severity {
 
 /* The settings and the peer of one connection. */
 struct command_mode {
-	enum command_level level;
+	enum admin_level level;
 	enum severity_output severity;
 	bool prompt;
 	bool failed; /* the answer to the present command is an error */
@@ -77,7 +74,7 @@ struct call {
 };
 
 /* Returns "user", "operator" or "admin". */
-const char *command_level_name(enum command_level level);
+const char *command_level_name(enum admin_level level);
 
 /* The words of one command at most, as in HAProxy. */
 #define WORDS_MAX 64

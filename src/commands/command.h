@@ -15,7 +15,7 @@ enum command_args { ARGS_USAGE, ARGS_OWN };
 /* A row of COMMANDS_TABLE. */
 struct command {
 	const char *words;
-	enum command_level level;
+	enum admin_level level;
 	bool (*run)(struct call *call);
 	enum command_args args;
 	const char *usage;

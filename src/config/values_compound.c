@@ -57,7 +57,7 @@ static bool
 parse_admin(const struct value *v)
 {
 	struct admin_list *list = value_target(v);
-	struct admin_spec a = {.level = ADMIN_ADMIN};
+	struct admin_spec a = {.level = LEVEL_ADMIN};
 	char first[DRAFT_FIRST_SIZE];
 	struct words words;
 	bool ok;
@@ -68,7 +68,7 @@ parse_admin(const struct value *v)
 	if (!parse_admin_addr(v, words.word[0], &a.addr))
 		return false;
 	if (a.addr.sa.sa_family != AF_UNIX)
-		a.level = ADMIN_USER;
+		a.level = LEVEL_USER;
 	ok = options_read(
 	    v, &words, 1, &a, admin_options_of(&a.addr), "unix sockets only");
 	for (size_t i = 0; ok && i < list->n; i++)

@@ -9,13 +9,13 @@
 static void
 warn_of_admin(const struct admin_spec *a, struct err_list *warnings)
 {
-	if (a->addr.sa.sa_family == AF_UNIX || a->level == ADMIN_USER)
+	if (a->addr.sa.sa_family == AF_UNIX || a->level == LEVEL_USER)
 		return;
 	err_list_add(warnings, a->place.file, a->place.line,
 	    "warning: admin: every user and every program of this host can "
 	    "give commands at %s with level=%s; use a unix socket, or "
 	    "level=user",
-	    a->text, a->level == ADMIN_ADMIN ? "admin" : "operator");
+	    a->text, a->level == LEVEL_ADMIN ? "admin" : "operator");
 }
 
 /* An address that others than the neighbours may reach. */

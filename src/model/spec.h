@@ -75,9 +75,10 @@ struct listen_spec {
 	struct sock_options sock;
 };
 
-/* The rights of a client of an admin socket; the values are those of enum
- * command_level. */
-enum admin_level { ADMIN_USER, ADMIN_OPERATOR, ADMIN_ADMIN };
+/* The rights of a client of an admin socket, as in HAProxy: users see
+ * statistics; operators also see confidential data and reset counters; admins
+ * change settings. */
+enum admin_level { LEVEL_USER, LEVEL_OPERATOR, LEVEL_ADMIN };
 
 #define ADMIN_CLIENTS_MAX 1000
 

@@ -63,7 +63,7 @@ teardown(void **state)
 }
 
 static struct command_mode
-mode_of(uid_t uid, pid_t pid, enum command_level level)
+mode_of(uid_t uid, pid_t pid, enum admin_level level)
 {
 	return (struct command_mode){
 	    .level = level, .peer = {.known = true, .uid = uid, .pid = pid}};
@@ -89,13 +89,13 @@ join_as(struct command_mode mode)
 }
 
 static struct client *
-join(uid_t uid, pid_t pid, enum command_level level)
+join(uid_t uid, pid_t pid, enum admin_level level)
 {
 	return join_as(mode_of(uid, pid, level));
 }
 
 static struct client *
-to_go(uid_t uid, pid_t pid, enum command_level level)
+to_go(uid_t uid, pid_t pid, enum admin_level level)
 {
 	struct command_mode newcomer = mode_of(uid, pid, level);
 

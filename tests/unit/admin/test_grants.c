@@ -34,14 +34,14 @@ teardown(void **state)
 	return 0;
 }
 
-static enum command_level
+static enum admin_level
 level(void)
 {
 	return grants_level(&grants, pair[0], &peer, LEVEL_USER);
 }
 
 static void
-grant(const char *names, enum command_level what)
+grant(const char *names, enum admin_level what)
 {
 	struct err err;
 
