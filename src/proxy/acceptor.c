@@ -173,11 +173,9 @@ acceptor_new(struct proxy *proxy, struct frontend *frontend, unsigned number,
 }
 
 void
-acceptor_renew(struct acceptor *acceptor, struct frontend *frontend,
-    unsigned number, int fd)
+acceptor_renew(
+    struct acceptor *a, struct frontend *frontend, unsigned number, int fd)
 {
-	struct acceptor *a = acceptor;
-
 	acceptor_set_frontend(a, frontend, number);
 	a->fd = fd;
 	atomic_store_relaxed(&a->held, 0u);
@@ -185,17 +183,17 @@ acceptor_renew(struct acceptor *acceptor, struct frontend *frontend,
 }
 
 void
-acceptor_abandon(struct acceptor *acceptor)
+acceptor_abandon(struct acceptor *a)
 {
-	close(acceptor->fd);
-	acceptor->fd = -1;
-	atomic_store_release(&acceptor->closed, 1u);
+	close(a->fd);
+	a->fd = -1;
+	atomic_store_release(&a->closed, 1u);
 }
 
 bool
-acceptor_busy(const struct acceptor *acceptor)
+acceptor_busy(const struct acceptor *a)
 {
-	return claim_owned(&acceptor->handler.claim);
+	return claim_owned(&a->handler.claim);
 }
 
 /* A turn that still has the former frontend takes the one for the other, which
@@ -212,50 +210,50 @@ set_proxied(
 }
 
 void
-acceptor_follow(struct acceptor *acceptor, struct frontend *frontend)
+acceptor_follow(struct acceptor *a, struct frontend *frontend)
 {
-	atomic_store_release(&acceptor->frontend, frontend); /* [P14] */
+	atomic_store_release(&a->frontend, frontend); /* [P14] */
 }
 
 void
 acceptor_set_frontend(
-    struct acceptor *acceptor, struct frontend *frontend, unsigned number)
+    struct acceptor *a, struct frontend *frontend, unsigned number)
 {
-	atomic_store_relaxed(&acceptor->number, number);
-	set_proxied(acceptor, frontend, number);
-	atomic_store_release(&acceptor->frontend, frontend); /* [P14] */
+	atomic_store_relaxed(&a->number, number);
+	set_proxied(a, frontend, number);
+	atomic_store_release(&a->frontend, frontend); /* [P14] */
 }
 
 void
-acceptor_move(struct acceptor *acceptor, struct shard *shard)
+acceptor_move(struct acceptor *a, struct shard *shard)
 {
-	struct event_handler *h = &acceptor->handler;
+	struct event_handler *h = &a->handler;
 
-	atomic_store_release(&acceptor->wanted, shard); /* [P14] */
+	atomic_store_release(&a->wanted, shard); /* [P14] */
 	(void)shard_note(h, claim_generation(&h->claim), NOTE_MOVE);
 }
 
 int
-acceptor_fd(const struct acceptor *acceptor)
+acceptor_fd(const struct acceptor *a)
 {
-	return acceptor->fd;
+	return a->fd;
 }
 
 const struct shard *
-acceptor_shard(const struct acceptor *acceptor)
+acceptor_shard(const struct acceptor *a)
 {
-	return atomic_load_acquire(&acceptor->handler.shard); /* [P14] */
+	return atomic_load_acquire(&a->handler.shard); /* [P14] */
 }
 
 int
-acceptor_open(struct acceptor *acceptor, struct shard *shard)
+acceptor_open(struct acceptor *a, struct shard *shard)
 {
-	struct event_handler *h = &acceptor->handler;
+	struct event_handler *h = &a->handler;
 	int rc;
 
 	claim_open(&h->claim);
 	atomic_store_relaxed(&h->shard, shard);
-	rc = handle_set_add(shard->set, acceptor->fd,
+	rc = handle_set_add(shard->set, a->fd,
 	    event_handler_handle(h, HANDLE_LISTENER), HANDLE_READABLE);
 	/* Bits that were posted already need a thread to look at them. */
 	if (!claim_drop(&h->claim))
@@ -264,17 +262,15 @@ acceptor_open(struct acceptor *acceptor, struct shard *shard)
 }
 
 void
-acceptor_shut(struct acceptor *acceptor)
+acceptor_shut(struct acceptor *a)
 {
 	/* The descriptor stays open until acceptor_stop. */
-	(void)shutdown(acceptor->fd, SHUT_RDWR);
+	(void)shutdown(a->fd, SHUT_RDWR);
 }
 
 bool
-acceptor_hold(struct acceptor *acceptor, struct addr *ret_addr)
+acceptor_hold(struct acceptor *a, struct addr *ret_addr)
 {
-	struct acceptor *a = acceptor;
-
 	if (!sock_local_addr(a->fd, ret_addr))
 		return false;
 	atomic_store_relaxed(&a->held, 1u);
@@ -284,10 +280,8 @@ acceptor_hold(struct acceptor *acceptor, struct addr *ret_addr)
 }
 
 int
-acceptor_unhold(
-    struct acceptor *acceptor, const struct addr *addr, unsigned backlog)
+acceptor_unhold(struct acceptor *a, const struct addr *addr, unsigned backlog)
 {
-	struct acceptor *a = acceptor;
 	struct event_handler *h = &a->handler;
 	int rc = addr->sa.sa_family == AF_UNIX
 	             ? 0
@@ -301,25 +295,25 @@ acceptor_unhold(
 }
 
 void
-acceptor_stop(struct acceptor *acceptor)
+acceptor_stop(struct acceptor *a)
 {
-	struct event_handler *h = &acceptor->handler;
+	struct event_handler *h = &a->handler;
 
 	(void)shard_note(h, claim_generation(&h->claim), NOTE_KILL);
 }
 
 bool
-acceptor_closed(const struct acceptor *acceptor)
+acceptor_closed(const struct acceptor *a)
 {
-	return atomic_load_acquire(&acceptor->closed); /* [P9] */
+	return atomic_load_acquire(&a->closed); /* [P9] */
 }
 
 void
-acceptor_free(struct acceptor *acceptor)
+acceptor_free(struct acceptor *a)
 {
-	if (!acceptor)
+	if (!a)
 		return;
-	if (acceptor->fd >= 0)
-		close(acceptor->fd);
-	free(acceptor);
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a);
 }

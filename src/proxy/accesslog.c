@@ -86,10 +86,9 @@ is_empty(const struct session *s, enum close_reason reason)
 }
 
 void
-accesslog_last(const struct session *session,
-    const struct session_record *record, struct accesslog_last *ret_last)
+accesslog_last(const struct session *s, const struct session_record *record,
+    struct accesslog_last *ret_last)
 {
-	const struct session *s = session;
 	const struct frontend *f = s->frontend;
 
 	ret_last->wanted = f->logs_n > 0 &&
@@ -122,29 +121,27 @@ write_now(
 }
 
 void
-accesslog_connected(const struct session *session, struct pool_thread *self)
+accesslog_connected(const struct session *s, struct pool_thread *self)
 {
-	const struct frontend *f = session->frontend;
+	const struct frontend *f = s->frontend;
 
 	if (f->logs_n == 0 || f->spec->log_on_connect == LOG_SWITCH_OFF)
 		return;
-	write_now(session, LINE_CONNECT, self);
+	write_now(s, LINE_CONNECT, self);
 }
 
 void
-accesslog_ongoing(const struct session *session, struct pool_thread *self)
+accesslog_ongoing(const struct session *s, struct pool_thread *self)
 {
-	const struct frontend *f = session->frontend;
+	const struct frontend *f = s->frontend;
 	uint64_t every_ms = f->spec->log_every_ms, deadline_ms;
 
-	if (f->logs_n == 0 || every_ms == 0 ||
-	    session->state == SESSION_FLUSHING)
+	if (f->logs_n == 0 || every_ms == 0 || s->state == SESSION_FLUSHING)
 		return;
-	deadline_ms =
-	    atomic_load_relaxed(&proxy_of(self)->deadlines[session->index]);
-	if ((deadline_ms - session->accepted_ms) % every_ms != 0)
+	deadline_ms = atomic_load_relaxed(&proxy_of(self)->deadlines[s->index]);
+	if ((deadline_ms - s->accepted_ms) % every_ms != 0)
 		return;
-	write_now(session, LINE_ONGOING, self);
+	write_now(s, LINE_ONGOING, self);
 }
 
 /* The writer's thread: it has nothing better to do than to wait for that. */

@@ -25,7 +25,7 @@ struct accesslog_last {
 
 /* The owner, while the session still counts: fills the last line.  record: that
  * of the end. */
-void accesslog_last(const struct session *session,
+void accesslog_last(const struct session *s,
     const struct session_record *record, struct accesslog_last *ret_last);
 
 /* Writes the last line, after the session has left all gauges, so that a reader
@@ -35,22 +35,21 @@ void accesslog_write(
     const struct frontend *frontend, const struct accesslog_last *last);
 
 /* The owner, when a server is connected: writes the line of log_on_connect. */
-void accesslog_connected(
-    const struct session *session, struct pool_thread *self);
+void accesslog_connected(const struct session *s, struct pool_thread *self);
 
 /* The owner, when a deadline of the session has passed: writes a line if it was
  * that of log_every. */
-void accesslog_ongoing(const struct session *session, struct pool_thread *self);
+void accesslog_ongoing(const struct session *s, struct pool_thread *self);
 
 /* Returns when a relayed session is to be logged next; UINT64_MAX: never. */
 static inline uint64_t
-accesslog_deadline(const struct session *session, uint64_t now_ms)
+accesslog_deadline(const struct session *s, uint64_t now_ms)
 {
-	uint64_t every_ms = session->frontend->spec->log_every_ms;
+	uint64_t every_ms = s->frontend->spec->log_every_ms;
 
 	if (every_ms == 0)
 		return UINT64_MAX;
-	return now_ms + every_ms - (now_ms - session->accepted_ms) % every_ms;
+	return now_ms + every_ms - (now_ms - s->accepted_ms) % every_ms;
 }
 
 #endif

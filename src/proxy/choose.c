@@ -83,7 +83,7 @@ count_retry(struct session *s, const struct server *next,
 		counters_add(of->counters, self->index, which, 1);
 }
 
-/* Counts the attempt at session->server. */
+/* Counts the attempt at s->server. */
 static struct verdict
 connect_chosen(struct session *s, struct pool_thread *self)
 {
@@ -129,7 +129,7 @@ try_server(struct session *s, struct chosen next, const struct server *from,
 	return connect_chosen(s, self);
 }
 
-/* The queue has granted session->server.  The retry budget does not apply,
+/* The queue has granted s->server.  The retry budget does not apply,
  * whatever was tried before the wait: when a server comes back all sessions
  * that wait for it are let in at once, and would be refused for their number.
  * maxconn already bounds the load on the server. */
@@ -281,9 +281,8 @@ client_lost(struct session *s, int error, struct pool_thread *self)
 
 struct verdict
 choose_step(
-    struct session *session, enum close_reason reason, struct pool_thread *self)
+    struct session *s, enum close_reason reason, struct pool_thread *self)
 {
-	struct session *s = session;
 	const struct server *from = s->server;
 	int rc;
 
@@ -299,10 +298,8 @@ choose_step(
 }
 
 struct verdict
-choose_queued(struct session *session, struct pool_thread *self)
+choose_queued(struct session *s, struct pool_thread *self)
 {
-	struct session *s = session;
-
 	if (queue_granted(session_backend(s), &s->waiter)) {
 		(void)session_leave_queue(s);
 		return try_granted(s, self);
@@ -313,18 +310,17 @@ choose_queued(struct session *session, struct pool_thread *self)
 }
 
 struct verdict
-choose_queue_timeout(struct session *session, struct pool_thread *self)
+choose_queue_timeout(struct session *s, struct pool_thread *self)
 {
-	return session_leave_queue(session)
-	           ? try_granted(session, self)
-	           : connect_give_up(session,
-	                 session_reason(session, CAUSE_SERVER_TIMEOUT), self);
+	return session_leave_queue(s)
+	           ? try_granted(s, self)
+	           : connect_give_up(
+	                 s, session_reason(s, CAUSE_SERVER_TIMEOUT), self);
 }
 
 struct verdict
-choose_pausing(struct session *session, struct pool_thread *self)
+choose_pausing(struct session *s, struct pool_thread *self)
 {
-	struct session *s = session;
 	struct backend *b = session_backend(s);
 
 	if (s->pausing && queue_is_called(b, &s->waiter)) {
@@ -342,9 +338,8 @@ choose_pausing(struct session *session, struct pool_thread *self)
  * accepted now, unless it has reset an established connection, or this session
  * got it ejected and another server is available. */
 struct verdict
-choose_pause_over(struct session *session, struct pool_thread *self)
+choose_pause_over(struct session *s, struct pool_thread *self)
 {
-	struct session *s = session;
 	struct chosen next;
 
 	session_end_pause(s);
@@ -409,9 +404,8 @@ wait_for_backup(struct session *s, struct pool_thread *self)
 }
 
 struct verdict
-choose_replacement(struct session *session, struct pool_thread *self)
+choose_replacement(struct session *s, struct pool_thread *self)
 {
-	struct session *s = session;
 	bool reset = side_is_broken(&s->side[HANDLE_SERVER]), tried;
 	struct chosen next;
 

@@ -232,10 +232,9 @@ read_tcp(struct closed_session *c, const struct session *s)
 }
 
 void
-closed_note(struct closed_ring *ring, const struct session *session,
+closed_note(struct closed_ring *ring, const struct session *s,
     const struct session_record *record, struct pool_thread *self)
 {
-	const struct session *s = session;
 	enum close_reason reason = (enum close_reason)record->reason;
 	struct closed_session c;
 

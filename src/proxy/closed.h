@@ -96,7 +96,7 @@ void closed_ring_give(struct closed_ring *ring);
 
 /* The ring's thread: adds a session that ends.  Its descriptors are still
  * open. */
-void closed_note(struct closed_ring *ring, const struct session *session,
+void closed_note(struct closed_ring *ring, const struct session *s,
     const struct session_record *record, struct pool_thread *self);
 
 /* The ring's thread: adds this record. */

@@ -122,21 +122,20 @@ wait_for_backlog(struct session *s, struct pool_thread *self)
 }
 
 struct verdict
-connect_start(struct session *session, struct pool_thread *self)
+connect_start(struct session *s, struct pool_thread *self)
 {
-	int rc = open_server_side(session, self);
+	int rc = open_server_side(s, self);
 
 	if (rc == -EAGAIN)
-		return wait_for_backlog(session, self);
+		return wait_for_backlog(s, self);
 	if (rc < 0)
-		return attempt_failed(session, -rc, self);
-	return rc == 1 ? accepted(session, self) : verdict(STEP_WAIT);
+		return attempt_failed(s, -rc, self);
+	return rc == 1 ? accepted(s, self) : verdict(STEP_WAIT);
 }
 
 struct verdict
-connect_step(struct session *session, struct pool_thread *self)
+connect_step(struct session *s, struct pool_thread *self)
 {
-	struct session *s = session;
 	struct side *side = &s->side[HANDLE_SERVER];
 	int error;
 
@@ -158,7 +157,7 @@ connect_step(struct session *session, struct pool_thread *self)
 }
 
 struct verdict
-connect_timeout(struct session *session, struct pool_thread *self)
+connect_timeout(struct session *s, struct pool_thread *self)
 {
-	return attempt_failed(session, ETIMEDOUT, self);
+	return attempt_failed(s, ETIMEDOUT, self);
 }

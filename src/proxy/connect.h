@@ -9,16 +9,15 @@
 #include "proxy/session.h"
 #include "proxy/session_step.h"
 
-/* Starts a connect to session->server.  Returns STEP_WAIT while the connect, or
+/* Starts a connect to s->server.  Returns STEP_WAIT while the connect, or
  * a pause before the next attempt at a full backlog, is under way; STEP_RELAY
  * once it is complete; STEP_CHOOSE or STEP_CLOSE when it has failed. */
-struct verdict connect_start(struct session *session, struct pool_thread *self);
+struct verdict connect_start(struct session *s, struct pool_thread *self);
 
 /* The state is CONNECTING, and a side has events.  Returns as connect_start. */
-struct verdict connect_step(struct session *session, struct pool_thread *self);
+struct verdict connect_step(struct session *s, struct pool_thread *self);
 
 /* The state is CONNECTING, and timeout_connect has passed. */
-struct verdict connect_timeout(
-    struct session *session, struct pool_thread *self);
+struct verdict connect_timeout(struct session *s, struct pool_thread *self);
 
 #endif

@@ -13,11 +13,11 @@
 
 void
 connect_note_ewma(
-    const struct session *session, uint64_t us, struct pool_thread *self)
+    const struct session *s, uint64_t us, struct pool_thread *self)
 {
-	if (!session_backend(session)->spec->balance->connect_times)
+	if (!session_backend(s)->spec->balance->connect_times)
 		return;
-	server_note_connect(session->server->state,
+	server_note_connect(s->server->state,
 	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX, turn_now_ms(self));
 }
 
@@ -73,34 +73,33 @@ judge(struct session *s, int error, struct pool_thread *self)
 }
 
 void
-connect_note_failure(
-    struct session *session, int error, struct pool_thread *self)
+connect_note_failure(struct session *s, int error, struct pool_thread *self)
 {
-	report(session, error, self);
-	judge(session, error, self);
+	report(s, error, self);
+	judge(s, error, self);
 }
 
 void
-connect_note_reset(struct session *session)
+connect_note_reset(struct session *s)
 {
-	session->was_reset = true;
-	if (server_note_failure(session->server, FAILURE_RESET, 0))
-		note_ejected(session);
+	s->was_reset = true;
+	if (server_note_failure(s->server, FAILURE_RESET, 0))
+		note_ejected(s);
 }
 
 struct verdict
-connect_end(struct session *session, enum close_reason reason)
+connect_end(struct session *s, enum close_reason reason)
 {
 	if (reason == CLOSE_SERVER_RESET)
-		side_note(&session->side[HANDLE_SERVER], EVENT_READ_FAILED);
+		side_note(&s->side[HANDLE_SERVER], EVENT_READ_FAILED);
 	return verdict_close(reason);
 }
 
 struct verdict
 connect_give_up(
-    struct session *session, enum close_reason reason, struct pool_thread *self)
+    struct session *s, enum close_reason reason, struct pool_thread *self)
 {
-	session_count(session, COUNT_BACKEND | COUNT_SERVER,
-	    COUNTER_CONNECT_ERRORS, 1, self);
-	return connect_end(session, reason);
+	session_count(
+	    s, COUNT_BACKEND | COUNT_SERVER, COUNTER_CONNECT_ERRORS, 1, self);
+	return connect_end(s, reason);
 }

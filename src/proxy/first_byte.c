@@ -7,9 +7,8 @@
 #include "proxy/inspect.h"
 
 uint64_t
-first_byte_ends_ms(const struct session *session)
+first_byte_ends_ms(const struct session *s)
 {
-	const struct session *s = session;
 	const struct inspection *p = s->inspection;
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	uint64_t limit_ms = s->frontend->spec->timeout_first_byte_ms;
@@ -26,9 +25,8 @@ first_byte_ends_ms(const struct session *session)
 /* A client that has sent its FIN has not stayed silent, nor one that has reset
  * the connection: what follows from that follows without a limit as well. */
 bool
-first_byte_is_late(struct session *session, const struct pool_thread *self)
+first_byte_is_late(struct session *s, const struct pool_thread *self)
 {
-	struct session *s = session;
 	const struct side *client = &s->side[HANDLE_CLIENT];
 
 	if (turn_now_ms(self) < first_byte_ends_ms(s))

@@ -26,7 +26,7 @@ inspect_construct(void *object, uint32_t index, void *arg)
 }
 
 bool
-inspect_begin(struct session *session, unsigned steps, struct pool_thread *self)
+inspect_begin(struct session *s, unsigned steps, struct pool_thread *self)
 {
 	uint32_t index;
 	struct inspection *p = slab_take(&proxy_of(self)->inspections, &index);
@@ -40,16 +40,15 @@ inspect_begin(struct session *session, unsigned steps, struct pool_thread *self)
 	p->authority_len = 0;
 	p->header_ms = 0;
 	atomic_store_relaxed(&p->proxied, false);
-	atomic_store_release(&session->inspection, p); /* [P21] */
+	atomic_store_release(&s->inspection, p); /* [P21] */
 	return true;
 }
 
 void
-inspect_end(struct session *session, struct pool_thread *self)
+inspect_end(struct session *s, struct pool_thread *self)
 {
-	if (session->inspection)
-		slab_give(
-		    &proxy_of(self)->inspections, session->inspection->index);
+	if (s->inspection)
+		slab_give(&proxy_of(self)->inspections, s->inspection->index);
 }
 
 ssize_t
@@ -167,15 +166,14 @@ inspect_read_client(const struct inspection *inspection,
 }
 
 void
-session_destination(
-    const struct session *session, struct endpoint *ret_destination)
+session_destination(const struct session *s, struct endpoint *ret_destination)
 {
-	const struct inspection *p = session->inspection;
+	const struct inspection *p = s->inspection;
 	struct addr addr;
 
 	if (p && p->proxied)
 		*ret_destination = p->destination;
-	else if (sock_local_addr(session->side[HANDLE_CLIENT].fd, &addr))
+	else if (sock_local_addr(s->side[HANDLE_CLIENT].fd, &addr))
 		endpoint_set(ret_destination, &addr.sa, addr.len);
 	else
 		*ret_destination = (struct endpoint){.family = 0};
@@ -287,10 +285,8 @@ is_late(const struct session *s, const struct pool_thread *self)
 }
 
 struct verdict
-inspect_step(
-    struct session *session, uint32_t pending, struct pool_thread *self)
+inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 {
-	struct session *s = session;
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	enum look found = LOOK_MORE;
 

@@ -52,31 +52,30 @@ bool inspect_construct(void *object, uint32_t index, void *arg);
 
 /* The owner, at accept: begins an inspection of these parts, INSPECT_ bits.
  * Returns false when memory is short. */
-bool inspect_begin(
-    struct session *session, unsigned steps, struct pool_thread *self);
+bool inspect_begin(struct session *s, unsigned steps, struct pool_thread *self);
 
 /* The owner of a session with an inspection, in ACCEPTED or INSPECTING: reads
  * on and acts on the deadline; then finds the backend and returns STEP_CHOOSE,
  * or STEP_CLOSE where there is none.  pending: the claim's bits. */
 struct verdict inspect_step(
-    struct session *session, uint32_t pending, struct pool_thread *self);
+    struct session *s, uint32_t pending, struct pool_thread *self);
 
 /* The owner, at the session's end: frees the inspection, if there is one. */
-void inspect_end(struct session *session, struct pool_thread *self);
+void inspect_end(struct session *s, struct pool_thread *self);
 
 /* The owner: returns whether the inspection has seen bytes of the client. */
 static inline bool
-inspect_spoke(const struct session *session)
+inspect_spoke(const struct session *s)
 {
-	return session->inspection && session->inspection->spoke;
+	return s->inspection && s->inspection->spoke;
 }
 
 /* The owner: returns the name that the client asks for, "" when there is none.
  */
 static inline const char *
-inspect_name(const struct session *session)
+inspect_name(const struct session *s)
 {
-	const struct inspection *p = session->inspection;
+	const struct inspection *p = s->inspection;
 
 	return p && p->name_len > 0 ? (const char *)p->name : "";
 }
@@ -84,26 +83,25 @@ inspect_name(const struct session *session)
 /* The owner: returns the address of the client, from the PROXY header if there
  * was one, else of the connection. */
 static inline const struct endpoint *
-session_client(const struct session *session)
+session_client(const struct session *s)
 {
-	const struct inspection *p = session->inspection;
+	const struct inspection *p = s->inspection;
 
-	return p && p->proxied ? &p->source : &session->client;
+	return p && p->proxied ? &p->source : &s->client;
 }
 
 /* The owner: returns the address of the proxy that has named the client, or
  * NULL. */
 static inline const struct endpoint *
-session_peer(const struct session *session)
+session_peer(const struct session *s)
 {
-	return session_client(session) == &session->client ? NULL
-	                                                   : &session->client;
+	return session_client(s) == &s->client ? NULL : &s->client;
 }
 
 /* The owner: returns the address that the client has connected to, from the
  * PROXY header if there was one; family 0 when it is unknown. */
 void session_destination(
-    const struct session *session, struct endpoint *ret_destination);
+    const struct session *s, struct endpoint *ret_destination);
 
 /* Control thread, for a session that may end meanwhile: if a PROXY header has
  * named the client, moves *client to *ret_peer and sets *client to the named

@@ -35,10 +35,10 @@ note_session(
  * read-modify-writes in one total order, so a deadline that the reaper has not
  * seen has an owner who calls it.  [P17] */
 void
-proxy_set_deadline(struct proxy *proxy, uint32_t session, uint64_t deadline_ms)
+proxy_set_deadline(struct proxy *proxy, uint32_t index, uint64_t deadline_ms)
 {
 	(void)atomic_swap_seq(
-	    &proxy->deadlines[session], deadline_ms); /* [P13] [P17] */
+	    &proxy->deadlines[index], deadline_ms); /* [P13] [P17] */
 	if (deadline_ms == 0 || !proxy->call_reaper ||
 	    deadline_ms >= atomic_load_seq(&proxy->next_reap_ms)) /* [P17] */
 		return;

@@ -22,9 +22,10 @@
  * REAP_MAX_MS, and within REAP_MIN_MS while sessions have to ask. */
 uint64_t proxy_reap(struct proxy *proxy, uint64_t now_ms);
 
-/* The session's owner: sets its deadline, clock_now_ms; 0: none. */
+/* The owner of the session with that index: sets its deadline, clock_now_ms; 0:
+ * none. */
 void proxy_set_deadline(
-    struct proxy *proxy, uint32_t session, uint64_t deadline_ms);
+    struct proxy *proxy, uint32_t index, uint64_t deadline_ms);
 
 /* Control thread: asks every session to end.  A session accepted during the
  * call may be missed: stop the acceptors first, and repeat until proxy_sessions

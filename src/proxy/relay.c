@@ -43,10 +43,10 @@ drop_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 }
 
 void
-relay_drop_pending(struct session *session, struct pool_thread *self)
+relay_drop_pending(struct session *s, struct pool_thread *self)
 {
-	drop_pending(session, HANDLE_CLIENT, self);
-	drop_pending(session, HANDLE_SERVER, self);
+	drop_pending(s, HANDLE_CLIENT, self);
+	drop_pending(s, HANDLE_SERVER, self);
 }
 
 /* The side is broken.  Its pending data are lost, but for those of a server
@@ -392,9 +392,8 @@ pass_on_ends(struct session *s, bool more, struct pool_thread *self)
 }
 
 struct verdict
-relay_step(struct session *session, struct pool_thread *self)
+relay_step(struct session *s, struct pool_thread *self)
 {
-	struct session *s = session;
 	enum flow up = flow(s, HANDLE_CLIENT, self);
 	enum flow down = flow(s, HANDLE_SERVER, self);
 
@@ -417,17 +416,16 @@ relay_step(struct session *session, struct pool_thread *self)
 
 /* No byte was moved to or from the server, so the budget is not used up. */
 struct verdict
-relay_keep_server(struct session *session, struct pool_thread *self)
+relay_keep_server(struct session *s, struct pool_thread *self)
 {
-	if (side_is_broken(&session->side[HANDLE_SERVER]))
-		drop_pending(session, HANDLE_SERVER, self);
-	return pass_on_ends(session, false, self);
+	if (side_is_broken(&s->side[HANDLE_SERVER]))
+		drop_pending(s, HANDLE_SERVER, self);
+	return pass_on_ends(s, false, self);
 }
 
 struct verdict
-relay_timeout(struct session *session, struct pool_thread *self)
+relay_timeout(struct session *s, struct pool_thread *self)
 {
-	struct session *s = session;
 	uint64_t now_ms = turn_now_ms(self);
 	uint64_t client = session_side_ends_ms(s, HANDLE_CLIENT);
 	uint64_t server = session_side_ends_ms(s, HANDLE_SERVER);

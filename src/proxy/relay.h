@@ -10,18 +10,17 @@
 #include "proxy/session_step.h"
 
 /* Moves what can be moved within the budget, passes on ends and resets. */
-struct verdict relay_step(struct session *session, struct pool_thread *self);
+struct verdict relay_step(struct session *s, struct pool_thread *self);
 
 /* After STEP_REPLACE: the session has got no other server, so the end of this
  * server is passed on to the client. */
-struct verdict relay_keep_server(
-    struct session *session, struct pool_thread *self);
+struct verdict relay_keep_server(struct session *s, struct pool_thread *self);
 
 /* A deadline has passed: closes the session if one of its limits is reached,
  * else sets the next deadline and relays. */
-struct verdict relay_timeout(struct session *session, struct pool_thread *self);
+struct verdict relay_timeout(struct session *s, struct pool_thread *self);
 
 /* Drops the pending data of both sides. */
-void relay_drop_pending(struct session *session, struct pool_thread *self);
+void relay_drop_pending(struct session *s, struct pool_thread *self);
 
 #endif

@@ -26,9 +26,8 @@ make(const struct session *s, uint8_t out[PROXY_MADE_MAX])
 }
 
 int
-send_proxy_header(struct session *session)
+send_proxy_header(struct session *s)
 {
-	struct session *s = session;
 	struct side *side = &s->side[HANDLE_SERVER];
 	uint8_t bytes[PROXY_MADE_MAX];
 	size_t size = make(s, bytes);

@@ -10,13 +10,13 @@
 /* The owner, in CONNECTING, when the server has accepted: sends the header, or
  * the rest of it.  Returns 1 when all of it is sent, 0 when the server takes no
  * more for now, or -errno. */
-int send_proxy_header(struct session *session);
+int send_proxy_header(struct session *s);
 
-/* Returns whether session->server is sent a header. */
+/* Returns whether s->server is sent a header. */
 static inline bool
-send_proxy_wanted(const struct session *session)
+send_proxy_wanted(const struct session *s)
 {
-	return session->server->send_proxy != PROXY_OFF;
+	return s->server->send_proxy != PROXY_OFF;
 }
 
 #endif

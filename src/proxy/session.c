@@ -20,10 +20,9 @@ count_open(struct session *s, struct pool_thread *self)
 }
 
 void
-session_open(struct session *session, struct frontend *frontend, int fd,
+session_open(struct session *s, struct frontend *frontend, int fd,
     const struct endpoint *client, struct pool_thread *self)
 {
-	struct session *s = session;
 	uint64_t now_ms = turn_now_ms(self);
 
 	claim_open(&s->handler.claim);
@@ -67,32 +66,28 @@ static const bool edges[SESSION_STATES][SESSION_STATES] = {
 
 void
 session_set_state(
-    struct session *session, enum session_state state, struct pool_thread *self)
+    struct session *s, enum session_state state, struct pool_thread *self)
 {
-	ENSURE(edges[session->state][state]);
-	atomic_store_relaxed(&session->state, (uint8_t)state);
-	session->state_ms = turn_now_ms(self);
-	session_set_deadline(session, self);
+	ENSURE(edges[s->state][state]);
+	atomic_store_relaxed(&s->state, (uint8_t)state);
+	s->state_ms = turn_now_ms(self);
+	session_set_deadline(s, self);
 }
 
 void
-session_use_backend(
-    struct session *session, unsigned route, struct pool_thread *self)
+session_use_backend(struct session *s, unsigned route, struct pool_thread *self)
 {
 	struct backend *b;
 
-	atomic_store_relaxed(&session->route, (uint16_t)route);
-	b = session_backend(session);
+	atomic_store_relaxed(&s->route, (uint16_t)route);
+	b = session_backend(s);
 	gauge_up(b->sessions);
-	session_count(session, COUNT_BACKEND, COUNTER_SESSIONS, 1, self);
+	session_count(s, COUNT_BACKEND, COUNTER_SESSIONS, 1, self);
 }
 
 void
-session_use_server(
-    struct session *session, struct server *server, uint64_t lineup)
+session_use_server(struct session *s, struct server *server, uint64_t lineup)
 {
-	struct session *s = session;
-
 	atomic_store_release(&s->server, server); /* [P21] */
 	s->lineup = lineup;
 	if (server->backend->model != s->frontend->model)
@@ -100,9 +95,8 @@ session_use_server(
 }
 
 void
-session_leave_server(struct session *session)
+session_leave_server(struct session *s)
 {
-	struct session *s = session;
 	struct model *m = s->server->backend->model;
 
 	backend_release(s->server);
@@ -112,17 +106,16 @@ session_leave_server(struct session *session)
 }
 
 void
-session_end_retry(struct session *session)
+session_end_retry(struct session *s)
 {
-	if (session->retrying)
-		backend_end_retry(session_backend(session));
-	session->retrying = false;
+	if (s->retrying)
+		backend_end_retry(session_backend(s));
+	s->retrying = false;
 }
 
 bool
-session_leave_queue(struct session *session)
+session_leave_queue(struct session *s)
 {
-	struct session *s = session;
 	struct server *server;
 
 	if (!s->queued)
@@ -140,9 +133,9 @@ session_leave_queue(struct session *session)
 }
 
 void
-session_end_pause(struct session *session)
+session_end_pause(struct session *s)
 {
-	if (session->pausing)
-		queue_end_pause(session_backend(session), &session->waiter);
-	session->pausing = false;
+	if (s->pausing)
+		queue_end_pause(session_backend(s), &s->waiter);
+	s->pausing = false;
 }

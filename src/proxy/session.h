@@ -46,7 +46,7 @@ enum session_state {
 	/* Waits in the backend's queue for a server.  The client's bytes stay
 	 * unread.  Bounded by timeout_queue. */
 	SESSION_QUEUED,
-	/* A connect to session->server is under way, or its PROXY header.  The
+	/* A connect to s->server is under way, or its PROXY header.  The
 	 * client's bytes stay unread, so that nothing is lost if another server
 	 * has to be tried.  Bounded by timeout_connect. */
 	SESSION_CONNECTING,
@@ -168,120 +168,115 @@ struct session {
 /* The owner has read bytes from that side. */
 static inline void
 session_received(
-    struct session *session, enum handle_side from, uint64_t n, uint64_t now_ms)
+    struct session *s, enum handle_side from, uint64_t n, uint64_t now_ms)
 {
-	struct side *side = &session->side[from];
+	struct side *side = &s->side[from];
 
 	atomic_bump_own(&side->received, n);
 	side->active_ms = now_ms;
-	session->asked = from == HANDLE_CLIENT;
+	s->asked = from == HANDLE_CLIENT;
 }
 
 /* Runs on an acceptor's thread: initializes a session for an accepted
  * connection, places it on a shard and counts it.  Takes ownership of fd.  The
  * caller owns the claim from here on. */
-void session_open(struct session *session, struct frontend *frontend, int fd,
+void session_open(struct session *s, struct frontend *frontend, int fd,
     const struct endpoint *client, struct pool_thread *self);
 
 /* The functions below run on the session's owner, unless they say otherwise. */
 
 /* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE has
  * no such change. */
-void session_set_state(struct session *session, enum session_state state,
-    struct pool_thread *self);
+void session_set_state(
+    struct session *s, enum session_state state, struct pool_thread *self);
 
 /* Sets the backend, once: route is its index in the frontend's backends. */
 void session_use_backend(
-    struct session *session, unsigned route, struct pool_thread *self);
+    struct session *s, unsigned route, struct pool_thread *self);
 
 /* Sets the server.  The caller has chosen it in this turn, from the lineup of
  * that number, and gives the session the slot that it took at the server.  The
  * server's model is pinned until session_leave_server. */
 void session_use_server(
-    struct session *session, struct server *server, uint64_t lineup);
+    struct session *s, struct server *server, uint64_t lineup);
 
 /* Gives the slot at the server back, and clears the server. */
-void session_leave_server(struct session *session);
+void session_leave_server(struct session *s);
 
 /* Leaves the queue, if the session is in it.  Returns true when the session was
- * granted a server meanwhile, which is then session->server. */
-bool session_leave_queue(struct session *session);
+ * granted a server meanwhile, which is then s->server. */
+bool session_leave_queue(struct session *s);
 
 /* Ends the pause in the queue, if there is one. */
-void session_end_pause(struct session *session);
+void session_end_pause(struct session *s);
 
 /* Ends the retry that the backend counts for this session, if there is one. */
-void session_end_retry(struct session *session);
+void session_end_retry(struct session *s);
 
 /* NULL as long as it is not known, in ACCEPTED and INSPECTING alone. */
 static inline struct backend *
-session_backend(const struct session *session)
+session_backend(const struct session *s)
 {
-	return session->frontend->backends[session->route];
+	return s->frontend->backends[s->route];
 }
 
 static inline uint8_t
-session_retries(const struct session *session)
+session_retries(const struct session *s)
 {
-	return session->tries > 0 ? (uint8_t)(session->tries - 1) : 0;
+	return s->tries > 0 ? (uint8_t)(s->tries - 1) : 0;
 }
 
 /* The backend is not known yet. */
 static inline bool
-session_is_inspecting(const struct session *session)
+session_is_inspecting(const struct session *s)
 {
-	return session->state == SESSION_INSPECTING ||
-	       (session->state == SESSION_ACCEPTED &&
-	           !session_backend(session));
+	return s->state == SESSION_INSPECTING ||
+	       (s->state == SESSION_ACCEPTED && !session_backend(s));
 }
 
 /* The backend is known, and no server is connected yet. */
 static inline bool
-session_is_connecting(const struct session *session)
+session_is_connecting(const struct session *s)
 {
-	return session->state == SESSION_ACCEPTED ||
-	       session->state == SESSION_QUEUED ||
-	       session->state == SESSION_CONNECTING ||
-	       session->state == SESSION_PAUSING;
+	return s->state == SESSION_ACCEPTED || s->state == SESSION_QUEUED ||
+	       s->state == SESSION_CONNECTING || s->state == SESSION_PAUSING;
 }
 
 /* Why this cause closes the session in its present state. */
 static inline enum close_reason
-session_reason(const struct session *session, enum close_cause cause)
+session_reason(const struct session *s, enum close_cause cause)
 {
-	enum close_phase phase =
-	    session_is_inspecting(session)     ? PHASE_HELLO
-	    : session->state == SESSION_QUEUED ? PHASE_QUEUED
-	    : session_is_connecting(session)   ? PHASE_CONNECT
-	                                       : PHASE_DATA;
+	enum close_phase phase = session_is_inspecting(s)     ? PHASE_HELLO
+	                         : s->state == SESSION_QUEUED ? PHASE_QUEUED
+	                         : session_is_connecting(s)   ? PHASE_CONNECT
+	                                                      : PHASE_DATA;
 
 	return close_reason_in(phase, cause);
 }
 
 /* Returns whether both sides are connected and neither was reset. */
 static inline bool
-session_is_relaying(const struct session *session)
+session_is_relaying(const struct session *s)
 {
-	return session->state == SESSION_RELAYING ||
-	       session->state == SESSION_CLIENT_EOF ||
-	       session->state == SESSION_SERVER_EOF;
+	return s->state == SESSION_RELAYING || s->state == SESSION_CLIENT_EOF ||
+	       s->state == SESSION_SERVER_EOF;
 }
 
 /* Returns whether the client has reset the connection.  On a unix socket an
  * error does not mean a reset. */
 static inline bool
-session_client_reset(const struct session *session)
+session_client_reset(const struct session *s)
 {
-	const struct side *client = &session->side[HANDLE_CLIENT];
+	const struct side *client = &s->side[HANDLE_CLIENT];
 
 	return client->error && client->tcp;
 }
 
 /* Returns whether bytes are pending that the side could not take so far. */
 static inline bool
-session_has_pending(const struct session *session, enum handle_side to)
+session_has_pending(const struct session *s, enum handle_side to)
 {
-	return session->pending[to].buffer != NULL;
+	return s->pending[to].buffer != NULL;
 }
 
 static inline uint64_t

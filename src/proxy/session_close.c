@@ -55,9 +55,8 @@ close_side(struct session *s, enum handle_side which)
 
 void
 session_close(
-    struct session *session, enum close_reason reason, struct pool_thread *self)
+    struct session *s, enum close_reason reason, struct pool_thread *self)
 {
-	struct session *s = session;
 	const struct frontend *frontend = s->frontend;
 	struct proxy *proxy = proxy_of(self);
 	struct session_record record;

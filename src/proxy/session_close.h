@@ -9,7 +9,7 @@
 /* Runs on the session's owner: counts and logs the end, closes the descriptors
  * and gives the slot back.  The caller must not touch the session afterwards,
  * and returns TURN_RETIRED from its turn. */
-void session_close(struct session *session, enum close_reason reason,
-    struct pool_thread *self);
+void session_close(
+    struct session *s, enum close_reason reason, struct pool_thread *self);
 
 #endif

@@ -6,27 +6,25 @@
 #include "lf/pool.h"
 
 void
-session_count(const struct session *session, unsigned scopes,
-    enum counter which, uint64_t n, const struct pool_thread *self)
+session_count(const struct session *s, unsigned scopes, enum counter which,
+    uint64_t n, const struct pool_thread *self)
 {
-	const struct backend *b = session_backend(session);
+	const struct backend *b = session_backend(s);
 
 	if (scopes & COUNT_FRONTEND)
-		counters_add(
-		    session->frontend->counters, self->index, which, n);
+		counters_add(s->frontend->counters, self->index, which, n);
 	if (scopes & COUNT_BACKEND && b)
 		counters_add(b->counters, self->index, which, n);
-	if (scopes & COUNT_SERVER && session->server)
-		counters_add(session->server->counters, self->index, which, n);
+	if (scopes & COUNT_SERVER && s->server)
+		counters_add(s->server->counters, self->index, which, n);
 }
 
 void
-session_count_bytes(struct session *session, struct pool_thread *self)
+session_count_bytes(struct session *s, struct pool_thread *self)
 {
 	static const enum counter which[2] = {
 	    [HANDLE_CLIENT] = COUNTER_BYTES_IN,
 	    [HANDLE_SERVER] = COUNTER_BYTES_OUT};
-	struct session *s = session;
 
 	for (int i = 0; i < 2; i++) {
 		struct side *side = &s->side[i];
@@ -116,13 +114,13 @@ count_times(const struct session *s, const struct session_record *times,
 }
 
 void
-session_count_end(struct session *session, const struct session_record *record,
+session_count_end(struct session *s, const struct session_record *record,
     struct pool_thread *self)
 {
 	enum close_reason reason = (enum close_reason)record->reason;
 
-	session_count_bytes(session, self);
-	judge_server(session, reason);
-	count_blame(session, reason, self);
-	count_times(session, record, self);
+	session_count_bytes(s, self);
+	judge_server(s, reason);
+	count_blame(s, reason, self);
+	count_times(s, record, self);
 }

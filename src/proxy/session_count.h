@@ -17,16 +17,16 @@
 #define COUNT_ALL      (COUNT_FRONTEND | COUNT_BACKEND | COUNT_SERVER)
 
 /* Adds n to a counter of each of the scopes, a set of COUNT_ bits. */
-void session_count(const struct session *session, unsigned scopes,
-    enum counter which, uint64_t n, const struct pool_thread *self);
+void session_count(const struct session *s, unsigned scopes, enum counter which,
+    uint64_t n, const struct pool_thread *self);
 
 /* Adds the bytes received since the last call. */
-void session_count_bytes(struct session *session, struct pool_thread *self);
+void session_count_bytes(struct session *s, struct pool_thread *self);
 
 /* Counts the end of a session: its last bytes, aborts and errors by the
  * reason's blame, its times, and what the end tells about the server.  record:
  * that of the end. */
-void session_count_end(struct session *session,
-    const struct session_record *record, struct pool_thread *self);
+void session_count_end(struct session *s, const struct session_record *record,
+    struct pool_thread *self);
 
 #endif

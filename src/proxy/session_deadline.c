@@ -20,11 +20,10 @@
 #define IDLE_LOOKS 8
 
 bool
-session_deadline_passed(
-    const struct session *session, const struct pool_thread *self)
+session_deadline_passed(const struct session *s, const struct pool_thread *self)
 {
 	uint64_t deadline =
-	    atomic_load_relaxed(&proxy_of(self)->deadlines[session->index]);
+	    atomic_load_relaxed(&proxy_of(self)->deadlines[s->index]);
 
 	return deadline != 0 && deadline <= turn_now_ms(self);
 }
@@ -42,15 +41,14 @@ awaited(const struct session *s, enum handle_side side)
 }
 
 uint64_t
-session_side_ends_ms(const struct session *session, enum handle_side side)
+session_side_ends_ms(const struct session *s, enum handle_side side)
 {
-	const struct frontend_spec *f = session->frontend->spec;
-	const struct backend_spec *b = session_backend(session)->spec;
-	bool fin = side_is_shut(&session->side[side]) ||
-	           session->state == SESSION_FLUSHING;
+	const struct frontend_spec *f = s->frontend->spec;
+	const struct backend_spec *b = session_backend(s)->spec;
+	bool fin = side_is_shut(&s->side[side]) || s->state == SESSION_FLUSHING;
 	uint64_t limit_ms;
 
-	if (!awaited(session, side))
+	if (!awaited(s, side))
 		return UINT64_MAX;
 	if (!fin && b->timeout_tunnel_ms > 0)
 		limit_ms = b->timeout_tunnel_ms;
@@ -60,7 +58,7 @@ session_side_ends_ms(const struct session *session, enum handle_side side)
 	else
 		limit_ms =
 		    fin ? b->timeout_server_fin_ms : b->timeout_server_ms;
-	return session->side[side].active_ms + limit_ms;
+	return s->side[side].active_ms + limit_ms;
 }
 
 static uint64_t
@@ -70,23 +68,22 @@ min_u64(uint64_t a, uint64_t b)
 }
 
 uint64_t
-session_age_ends_ms(const struct session *session)
+session_age_ends_ms(const struct session *s)
 {
-	const struct frontend_spec *f = session->frontend->spec;
+	const struct frontend_spec *f = s->frontend->spec;
 	uint64_t life_ms = f->max_age_ms;
 
 	if (life_ms == 0)
 		return UINT64_MAX;
 	if (f->max_age_jitter > 0)
-		life_ms -= mix64(session->accepted_wall_us + session->index) %
+		life_ms -= mix64(s->accepted_wall_us + s->index) %
 		           (life_ms * f->max_age_jitter / 100 + 1);
-	return session->accepted_ms + life_ms;
+	return s->accepted_ms + life_ms;
 }
 
 uint64_t
-session_idle_ends_ms(const struct session *session, const struct proxy *proxy)
+session_idle_ends_ms(const struct session *s, const struct proxy *proxy)
 {
-	const struct session *s = session;
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	const struct side *server = &s->side[HANDLE_SERVER];
 	uint64_t idle_ms = atomic_load_seq(&proxy->idle_ms); /* [P27] */
@@ -177,9 +174,8 @@ state_ends_ms(
 }
 
 void
-session_set_deadline(struct session *session, struct pool_thread *self)
+session_set_deadline(struct session *s, struct pool_thread *self)
 {
-	const struct session *s = session;
 	struct proxy *proxy = proxy_of(self);
 	bool draining = atomic_load_seq(&proxy->idle_ms) > 0;
 	uint64_t deadline = state_ends_ms(s, proxy, turn_now_ms(self));
@@ -190,5 +186,5 @@ session_set_deadline(struct session *session, struct pool_thread *self)
 	/* Draining has begun meanwhile and may not have seen this deadline. */
 	if (!draining && session_is_relaying(s) &&
 	    atomic_load_seq(&proxy->idle_ms) > 0)
-		session_set_deadline(session, self);
+		session_set_deadline(s, self);
 }

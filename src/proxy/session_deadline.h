@@ -13,20 +13,19 @@
  * NOTE_TIMEOUT when it has passed.  Activity alone does not call this function:
  * at the old deadline the session finds that it was active, and sets a new one.
  */
-void session_set_deadline(struct session *session, struct pool_thread *self);
+void session_set_deadline(struct session *s, struct pool_thread *self);
 
 /* Returns whether the deadline has passed and was not acted on so far. */
 bool session_deadline_passed(
-    const struct session *session, const struct pool_thread *self);
+    const struct session *s, const struct pool_thread *self);
 
 /* Returns when the silence of that side ends the session; never while nothing
  * is expected of the side. */
-uint64_t session_side_ends_ms(
-    const struct session *session, enum handle_side side);
+uint64_t session_side_ends_ms(const struct session *s, enum handle_side side);
 
 /* Returns when the session reaches max_age.  The jitter is derived from what is
  * fixed for the session, so it takes no memory. */
-uint64_t session_age_ends_ms(const struct session *session);
+uint64_t session_age_ends_ms(const struct session *s);
 
 /* Returns when a relayed session has been idle for as long as it may be while
  * lfproxy drains; never while lfproxy does not drain.
@@ -35,6 +34,6 @@ uint64_t session_age_ends_ms(const struct session *session);
  * waits for an answer (the last bytes were the client's), or for a peer to take
  * pending data, may be idle for as long as draining may take. */
 uint64_t session_idle_ends_ms(
-    const struct session *session, const struct proxy *proxy);
+    const struct session *s, const struct proxy *proxy);
 
 #endif

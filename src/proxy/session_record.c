@@ -34,10 +34,9 @@ fill_times(const struct session *s, const struct pool_thread *self,
 }
 
 void
-session_record(const struct session *session, uint8_t reason,
+session_record(const struct session *s, uint8_t reason,
     const struct pool_thread *self, struct session_record *ret_record)
 {
-	const struct session *s = session;
 	struct session_record *r = ret_record;
 
 	r->client = *session_client(s);

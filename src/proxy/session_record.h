@@ -28,7 +28,7 @@ struct session_record {
 };
 
 /* Fills a record of the session as it is now.  Runs on the session's owner. */
-void session_record(const struct session *session, uint8_t reason,
+void session_record(const struct session *s, uint8_t reason,
     const struct pool_thread *self, struct session_record *ret_record);
 
 #endif

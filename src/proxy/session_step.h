@@ -18,7 +18,7 @@ enum step {
 	/* Leave the server, if there is one, and choose another.  reason: why
 	 * the session closes when it gets none and may not wait. */
 	STEP_CHOOSE,
-	/* Connect to session->server. */
+	/* Connect to s->server. */
 	STEP_CONNECT,
 	/* Move bytes. */
 	STEP_RELAY,

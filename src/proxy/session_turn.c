@@ -295,11 +295,10 @@ begin_session(struct session *s, bool with_header, struct pool_thread *self)
 }
 
 void
-session_start(struct session *session, const struct shard *at,
+session_start(struct session *s, const struct shard *at,
     struct frontend *frontend, int fd, const struct endpoint *client,
     bool with_header, struct pool_thread *self)
 {
-	struct session *s = session;
 	int rc;
 
 	session_open(s, frontend, fd, client, self);

@@ -15,7 +15,7 @@ bool session_construct(void *object, uint32_t index, void *arg);
  * turn runs here if the session was placed on that shard, else on a thread of
  * its own shard.  with_header: the connection begins with a PROXY header.  The
  * session may have ended when this returns. */
-void session_start(struct session *session, const struct shard *at,
+void session_start(struct session *s, const struct shard *at,
     struct frontend *frontend, int fd, const struct endpoint *client,
     bool with_header, struct pool_thread *self);
 

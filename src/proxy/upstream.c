@@ -103,9 +103,8 @@ connect_from_range(struct session *s, const struct sock_way *way,
 }
 
 int
-upstream_connect(struct session *session, bool *ret_connected)
+upstream_connect(struct session *s, bool *ret_connected)
 {
-	struct session *s = session;
 	struct sock_way way;
 	struct addr source;
 	bool ignored;
@@ -118,10 +117,8 @@ upstream_connect(struct session *session, bool *ret_connected)
 }
 
 void
-upstream_closed(struct session *session)
+upstream_closed(struct session *s)
 {
-	struct session *s = session;
-
 	if (s->source_port == 0)
 		return;
 	source_ports_give(s->server->ports, s->source_port);
