@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "net/sock.h"
-#include "net/sock_change.h"
+#include "net/sock_options.h"
 #include "proxy/acceptor.h"
 
 /* Returns which of its next frontend's addresses the listener gets, from 1. */
@@ -108,7 +108,7 @@ listener_change(struct listener *l, struct err *err)
 	char text[ADDR_TEXT_SIZE];
 	struct sock_refusal refusal;
 
-	if (!sock_change(
+	if (!sock_options_change(
 	        acceptor_fd(l->acceptor), !l->held, &l->sock, &to, &refusal))
 		return err_set(err,
 		    "the option %s of %s cannot be changed: %s%s%s",
@@ -128,8 +128,8 @@ listener_put_back(struct listener *l)
 	struct sock_refusal refusal;
 	char text[ADDR_TEXT_SIZE];
 
-	if (l->changed && !sock_change_back(acceptor_fd(l->acceptor), !l->held,
-	                      &from, &l->sock, &refusal))
+	if (l->changed && !sock_options_put_back(acceptor_fd(l->acceptor),
+	                      !l->held, &from, &l->sock, &refusal))
 		log_error("the option %s of %s, changed for a reload that was "
 		          "refused, cannot be put back: %s%s",
 		    refusal.option, addr_text(&l->addr, text),

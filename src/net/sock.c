@@ -16,9 +16,6 @@
 #include "base/fault.h"
 #include "base/sandbox.h"
 
-/* The kernel cuts it to net.core.somaxconn. */
-#define BACKLOG 65535
-
 static int
 stream_socket(int family)
 {
@@ -153,7 +150,7 @@ sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
 {
 	struct sock_refusal refusal = {.option = NULL};
 	unsigned backlog =
-	    options && options->backlog > 0 ? options->backlog : BACKLOG;
+	    options && options->backlog > 0 ? options->backlog : SOCK_BACKLOG;
 	char text[ADDR_TEXT_SIZE];
 	struct addr v4;
 	int fd, rc;
@@ -191,8 +188,9 @@ sock_listen_again(int fd, const struct addr *addr, unsigned backlog)
 {
 	if (bind(fd, &addr->sa, addr->len) < 0 && errno != EINVAL)
 		return -errno;
-	return listen(fd, backlog > 0 ? (int)backlog : BACKLOG) < 0 ? -errno
-	                                                            : 0;
+	return listen(fd, backlog > 0 ? (int)backlog : SOCK_BACKLOG) < 0
+	           ? -errno
+	           : 0;
 }
 
 bool

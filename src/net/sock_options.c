@@ -6,161 +6,306 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/ensure.h"
+#ifndef SO_BUF_LOCK
+#define SO_BUF_LOCK 72 /* Linux 5.16 */
+#endif
+#define LOCK_SEND    1
+#define LOCK_RECEIVE 2
 
-/* A call of setsockopt(2). */
-struct setting {
-	const char *option;
-	int level, name;
-	const void *value;
-	socklen_t size;
-	bool essential;
+#define SYSCTL_TCP "/proc/sys/net/ipv4/tcp_"
+
+static const struct sock_options none;
+
+/* Returns false when the file of /proc/sys cannot be read. */
+static bool
+sysctl_line(const char *path, char *out, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool ok = file && fgets(out, (int)size, file);
+
+	if (file)
+		fclose(file);
+	out[ok ? strcspn(out, "\n") : 0] = '\0';
+	return ok;
+}
+
+/* Returns the nth number of the file, from 0; -1: there is none. */
+static long
+sysctl_number(const char *path, int nth)
+{
+	char text[100];
+	long n[3];
+
+	if (!sysctl_line(path, text, sizeof(text)) ||
+	    sscanf(text, "%ld %ld %ld", &n[0], &n[1], &n[2]) <= nth)
+		return -1;
+	return n[nth];
+}
+
+/* -- setting options -- */
+
+/* The functions below set what differs between from and to.  They return
+ * whether to go on with the next option. */
+struct change {
+	int fd, family;
+	const struct sock_options *from, *to;
+	bool atomic; /* stop at the first refusal */
+	struct sock_refusal refusal;
 };
 
-#define SETTINGS_MAX 20
-
-struct settings {
-	struct setting all[SETTINGS_MAX];
-	size_t n;
-	int numbers[SETTINGS_MAX]; /* what value points to */
-};
-
-static struct setting *
-add_bytes(struct settings *s, const char *option, int level, int name,
-    const void *value, size_t size)
+static bool
+refuse_option(struct change *c, const char *option, int error)
 {
-	struct setting *one = &s->all[s->n];
+	bool essential = strcmp(option, "mark") == 0 ||
+	                 strcmp(option, "interface") == 0 ||
+	                 strcmp(option, "transparent") == 0;
 
-	ENSURE(s->n < SETTINGS_MAX);
-	*one = (struct setting){.option = option,
-	    .level = level,
-	    .name = name,
-	    .value = value,
-	    .size = (socklen_t)size};
-	s->n++;
-	return one;
-}
-
-static struct setting *
-add(struct settings *s, const char *option, int level, int name, uint64_t n)
-{
-	s->numbers[s->n] = (int)n;
-	return add_bytes(
-	    s, option, level, name, &s->numbers[s->n], sizeof(int));
-}
-
-static void
-add_keepalive(struct settings *s, const struct sock_keepalive *k)
-{
-	static const char option[] = "keepalive";
-
-	if (k->on == SWITCH_DEFAULT)
-		return;
-	add(s, option, SOL_SOCKET, SO_KEEPALIVE, k->on == SWITCH_ON);
-	if (k->idle_s > 0)
-		add(s, option, IPPROTO_TCP, TCP_KEEPIDLE, k->idle_s);
-	if (k->interval_s > 0)
-		add(s, option, IPPROTO_TCP, TCP_KEEPINTVL, k->interval_s);
-	if (k->count > 0)
-		add(s, option, IPPROTO_TCP, TCP_KEEPCNT, k->count);
-}
-
-/* An IPv6 socket may carry IPv4 as well, which has its own field. */
-static void
-add_dscp(struct settings *s, int family, unsigned dscp)
-{
-	if (dscp == 0)
-		return;
-	if (family == AF_INET6)
-		add(s, "dscp", IPPROTO_IPV6, IPV6_TCLASS, dscp << 2);
-	add(s, "dscp", IPPROTO_IP, IP_TOS, dscp << 2);
-}
-
-static void
-add_common(struct settings *s, int family, const struct sock_options *o)
-{
-	add_keepalive(s, &o->keepalive);
-	if (o->user_timeout_ms > 0)
-		add(s, "user_timeout", IPPROTO_TCP, TCP_USER_TIMEOUT,
-		    o->user_timeout_ms);
-	if (o->mss > 0)
-		add(s, "mss", IPPROTO_TCP, TCP_MAXSEG, o->mss);
-	if (o->sndbuf > 0)
-		add(s, "sndbuf", SOL_SOCKET, SO_SNDBUF, o->sndbuf);
-	if (o->rcvbuf > 0)
-		add(s, "rcvbuf", SOL_SOCKET, SO_RCVBUF, o->rcvbuf);
-	if (o->congestion[0])
-		add_bytes(s, "congestion", IPPROTO_TCP, TCP_CONGESTION,
-		    o->congestion, strlen(o->congestion));
-	add_dscp(s, family, o->dscp);
-	if (o->mark > 0)
-		add(s, "mark", SOL_SOCKET, SO_MARK, o->mark)->essential = true;
-	if (o->interface[0])
-		add_bytes(s, "interface", SOL_SOCKET, SO_BINDTODEVICE,
-		    o->interface, strlen(o->interface) + 1)
-		    ->essential = true;
+	if (!c->refusal.option || (essential && !c->refusal.essential))
+		c->refusal = (struct sock_refusal){option, error, essential};
+	return !c->atomic;
 }
 
 static bool
-apply(int fd, const struct settings *settings, struct sock_refusal *ret_refusal)
+set_bytes(struct change *c, const char *option, int level, int name,
+    const void *value, size_t size)
 {
-	bool refused = false;
-
-	for (size_t i = 0; i < settings->n; i++) {
-		const struct setting *s = &settings->all[i];
-		bool worse =
-		    !refused || (s->essential && !ret_refusal->essential);
-
-		if (setsockopt(fd, s->level, s->name, s->value, s->size) == 0 ||
-		    !worse)
-			continue;
-		*ret_refusal = (struct sock_refusal){.option = s->option,
-		    .error = errno,
-		    .essential = s->essential};
-		refused = true;
-	}
-	return !refused;
+	return setsockopt(c->fd, level, name, value, (socklen_t)size) == 0 ||
+	       refuse_option(c, option, errno);
 }
 
-bool
-sock_options_listen(int fd, int family, const struct sock_options *options,
-    struct sock_refusal *ret_refusal)
+static bool
+set_number(
+    struct change *c, const char *option, int level, int name, uint64_t number)
 {
-	const struct sock_options *o = options;
-	struct settings s;
+	int n = (int)number;
 
-	s.n = 0;
-	add_common(&s, family, o);
-	if (o->fast_open > 0)
-		add(&s, "tfo", IPPROTO_TCP, TCP_FASTOPEN, o->fast_open);
-	if (o->defer_accept_s > 0)
-		add(&s, "defer_accept", IPPROTO_TCP, TCP_DEFER_ACCEPT,
-		    o->defer_accept_s);
-	if (o->reuseport == SWITCH_ON)
-		add(&s, "reuseport", SOL_SOCKET, SO_REUSEPORT, 1);
-	if (!apply(fd, &s, ret_refusal))
-		return false;
-	if (o->transparent != SWITCH_ON || sock_options_transparent(fd, family))
+	return set_bytes(c, option, level, name, &n, sizeof(n));
+}
+
+static bool
+change_number(struct change *c, const char *option, int level, int name,
+    uint64_t from, uint64_t to)
+{
+	return from == to || set_number(c, option, level, name, to);
+}
+
+/* kernels: the file with the kernel's default. */
+static bool
+change_keepalive_time(
+    struct change *c, int name, unsigned from, unsigned to, const char *kernels)
+{
+	long n = to;
+
+	if (from == to)
 		return true;
-	*ret_refusal = (struct sock_refusal){
-	    .option = "transparent", .error = errno, .essential = true};
-	return false;
+	if (to == 0)
+		n = sysctl_number(kernels, 0);
+	return set_number(c, "keepalive", IPPROTO_TCP, name, (uint64_t)n);
+}
+
+static bool
+change_keepalive(struct change *c)
+{
+	const struct sock_keepalive *from = &c->from->keepalive;
+	const struct sock_keepalive *to = &c->to->keepalive;
+
+	return change_number(c, "keepalive", SOL_SOCKET, SO_KEEPALIVE,
+	           from->on == SWITCH_ON, to->on == SWITCH_ON) &&
+	       change_keepalive_time(c, TCP_KEEPIDLE, from->idle_s, to->idle_s,
+	           SYSCTL_TCP "keepalive_time") &&
+	       change_keepalive_time(c, TCP_KEEPINTVL, from->interval_s,
+	           to->interval_s, SYSCTL_TCP "keepalive_intvl") &&
+	       change_keepalive_time(c, TCP_KEEPCNT, from->count, to->count,
+	           SYSCTL_TCP "keepalive_probes");
+}
+
+/* A buffer size that was set is locked.  Without a lock the kernel adapts the
+ * size of each connection, beginning with its default. */
+static bool
+change_buffer(struct change *c, const char *option, int name, uint64_t from,
+    uint64_t to, int lock, const char *kernels)
+{
+	socklen_t len = sizeof(int);
+	int locks = 0;
+	long adapted;
+
+	if (to > 0)
+		return change_number(c, option, SOL_SOCKET, name, from, to);
+	if (from == 0)
+		return true;
+	if (getsockopt(c->fd, SOL_SOCKET, SO_BUF_LOCK, &locks, &len) < 0)
+		return refuse_option(c, option, errno);
+	adapted = sysctl_number(kernels, 1);
+	if (adapted <= 0)
+		return refuse_option(c, option, ENOENT);
+	/* The kernel doubles it. */
+	return set_number(c, option, SOL_SOCKET, name, (uint64_t)adapted / 2) &&
+	       set_number(c, option, SOL_SOCKET, SO_BUF_LOCK,
+	           (unsigned)(locks & ~lock));
+}
+
+static bool
+change_congestion(struct change *c)
+{
+	char kernels[SOCK_CONGESTION_SIZE];
+	const char *to = c->to->congestion;
+
+	if (strcmp(c->from->congestion, to) == 0)
+		return true;
+	if (!to[0] && !sysctl_line(SYSCTL_TCP "congestion_control", kernels,
+	                  sizeof(kernels)))
+		return refuse_option(c, "congestion", errno);
+	if (!to[0])
+		to = kernels;
+	return set_bytes(
+	    c, "congestion", IPPROTO_TCP, TCP_CONGESTION, to, strlen(to));
+}
+
+/* An IPv6 socket may carry IPv4 as well, which has its own field. */
+static bool
+change_dscp(struct change *c)
+{
+	unsigned from = c->from->dscp << 2, to = c->to->dscp << 2;
+
+	return (c->family != AF_INET6 || change_number(c, "dscp", IPPROTO_IPV6,
+	                                     IPV6_TCLASS, from, to)) &&
+	       change_number(c, "dscp", IPPROTO_IP, IP_TOS, from, to);
+}
+
+/* The options that listeners and sockets towards a server share, but for
+ * interface. */
+static bool
+change_common(struct change *c)
+{
+	const struct sock_options *from = c->from, *to = c->to;
+
+	return change_number(
+	           c, "mark", SOL_SOCKET, SO_MARK, from->mark, to->mark) &&
+	       change_congestion(c) && change_keepalive(c) &&
+	       change_number(c, "user_timeout", IPPROTO_TCP, TCP_USER_TIMEOUT,
+	           from->user_timeout_ms, to->user_timeout_ms) &&
+	       change_number(
+	           c, "mss", IPPROTO_TCP, TCP_MAXSEG, from->mss, to->mss) &&
+	       change_buffer(c, "sndbuf", SO_SNDBUF, from->sndbuf, to->sndbuf,
+	           LOCK_SEND, SYSCTL_TCP "wmem") &&
+	       change_buffer(c, "rcvbuf", SO_RCVBUF, from->rcvbuf, to->rcvbuf,
+	           LOCK_RECEIVE, SYSCTL_TCP "rmem") &&
+	       change_dscp(c);
+}
+
+static bool
+change_listener(struct change *c)
+{
+	const struct sock_options *from = c->from, *to = c->to;
+
+	return change_number(c, "defer_accept", IPPROTO_TCP, TCP_DEFER_ACCEPT,
+	           from->defer_accept_s, to->defer_accept_s) &&
+	       change_number(c, "tfo", IPPROTO_TCP, TCP_FASTOPEN,
+	           from->fast_open, to->fast_open);
+}
+
+/* While the socket listens, listen(2) only changes how many may wait. */
+static bool
+change_backlog(struct change *c)
+{
+	unsigned n = c->to->backlog;
+
+	return c->from->backlog == n ||
+	       listen(c->fd, n > 0 ? (int)n : SOCK_BACKLOG) == 0 ||
+	       refuse_option(c, "backlog", errno);
+}
+
+/* The last of a change that may have to be undone: a process that is not root
+ * may set an interface, but not take it away. */
+static bool
+change_interface(struct change *c)
+{
+	const char *to = c->to->interface;
+
+	return strcmp(c->from->interface, to) == 0 ||
+	       set_bytes(c, "interface", SOL_SOCKET, SO_BINDTODEVICE, to,
+	           strlen(to) + 1);
+}
+
+static bool
+change_ended(const struct change *c, struct sock_refusal *ret_refusal)
+{
+	*ret_refusal = c->refusal;
+	return !c->refusal.option;
 }
 
 bool
 sock_options_connect(int fd, int family, const struct sock_options *options,
     struct sock_refusal *ret_refusal)
 {
-	struct settings s;
+	struct change c = {fd, family, &none, options, .atomic = false};
 
-	s.n = 0;
-	add_common(&s, family, options);
-	return s.n == 0 || apply(fd, &s, ret_refusal);
+	(void)change_common(&c);
+	(void)change_interface(&c);
+	return change_ended(&c, ret_refusal);
+}
+
+bool
+sock_options_listen(int fd, int family, const struct sock_options *options,
+    struct sock_refusal *ret_refusal)
+{
+	struct change c = {fd, family, &none, options, .atomic = false};
+
+	(void)change_common(&c);
+	(void)change_listener(&c);
+	(void)change_interface(&c);
+	if (options->reuseport == SWITCH_ON)
+		(void)set_number(&c, "reuseport", SOL_SOCKET, SO_REUSEPORT, 1);
+	if (options->transparent == SWITCH_ON &&
+	    !sock_options_transparent(fd, family))
+		(void)refuse_option(&c, "transparent", errno);
+	return change_ended(&c, ret_refusal);
+}
+
+static void
+change_all(struct change *c, bool listens)
+{
+	socklen_t len = sizeof(c->family);
+
+	(void)getsockopt(c->fd, SOL_SOCKET, SO_DOMAIN, &c->family, &len);
+	if (change_common(c) && change_listener(c) &&
+	    (!listens || change_backlog(c)))
+		(void)change_interface(c);
+}
+
+bool
+sock_options_put_back(int fd, bool listens, const struct sock_options *from,
+    const struct sock_options *to, struct sock_refusal *ret_refusal)
+{
+	struct change c = {fd, AF_INET, from, to, .atomic = false};
+
+	change_all(&c, listens);
+	return change_ended(&c, ret_refusal);
+}
+
+bool
+sock_options_change(int fd, bool listens, const struct sock_options *from,
+    const struct sock_options *to, struct sock_refusal *ret_refusal)
+{
+	struct change c = {fd, AF_INET, from, to, .atomic = true};
+	struct change back = {fd, AF_INET, to, from, .atomic = false};
+
+	change_all(&c, listens);
+	if (c.refusal.option)
+		change_all(&back, listens);
+	return change_ended(&c, ret_refusal);
+}
+
+bool
+sock_options_any(const struct sock_options *options)
+{
+	return memcmp(options, &none, sizeof(none)) != 0;
 }
 
 bool
@@ -175,12 +320,12 @@ sock_options_fast_open(int fd)
 bool
 sock_options_transparent(int fd, int family)
 {
+	bool v6 = family == AF_INET6;
 	int on = 1;
 
-	return family == AF_INET6 ? setsockopt(fd, IPPROTO_IPV6,
-	                                IPV6_TRANSPARENT, &on, sizeof(on)) == 0
-	                          : setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT,
-	                                &on, sizeof(on)) == 0;
+	return setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+	           v6 ? IPV6_TRANSPARENT : IP_TRANSPARENT, &on,
+	           sizeof(on)) == 0;
 }
 
 const char *
@@ -200,100 +345,79 @@ sock_refusal_hint(const struct sock_refusal *refusal)
 	return "; it takes CAP_NET_RAW or CAP_NET_ADMIN";
 }
 
-static long
-read_sysctl(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	long n = -1;
+/* -- what the kernel does by half -- */
 
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &n) != 1)
-		n = -1;
-	fclose(file);
-	return n;
-}
-
-struct teller {
-	void (*tell)(const char *sentence, void *arg);
+struct curtailed {
+	void (*warn)(const char *sentence, void *arg);
 	void *arg;
 };
 
-/* The kernel reports twice of what it took. */
-static void
-check_buffer(int fd, const struct teller *t, const char *option, int name,
-    const char *sysctl, uint64_t wanted)
+static void __attribute__((format(printf, 2, 3)))
+warn_curtailed(const struct curtailed *c, const char *format, ...)
 {
 	char sentence[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	c->warn(sentence, c->arg);
+}
+
+/* The kernel reports twice of what it took. */
+static void
+check_buffer(int fd, const struct curtailed *c, const char *option, int name,
+    const char *sysctl, uint64_t wanted)
+{
 	socklen_t len = sizeof(int);
 	int got = 0;
 
-	if (wanted == 0 || getsockopt(fd, SOL_SOCKET, name, &got, &len) < 0 ||
-	    (uint64_t)got / 2 >= wanted)
-		return;
-	snprintf(sentence, sizeof(sentence),
-	    "the kernel cuts %s to %d bytes; raise %s or ask for less", option,
-	    got / 2, sysctl);
-	t->tell(sentence, t->arg);
+	if (wanted > 0 && getsockopt(fd, SOL_SOCKET, name, &got, &len) == 0 &&
+	    (uint64_t)got / 2 < wanted)
+		warn_curtailed(c,
+		    "the kernel cuts %s to %d bytes; raise %s or ask for less",
+		    option, got / 2, sysctl);
 }
 
 static void
-check_fast_open(const struct teller *t, bool listener)
+check_fast_open(const struct curtailed *c, bool listener)
 {
 	const long bit = listener ? 2 : 1;
-	char sentence[200];
-	long have = read_sysctl("/proc/sys/net/ipv4/tcp_fastopen");
+	long have = sysctl_number(SYSCTL_TCP "fastopen", 0);
 
-	if (have < 0 || have & bit)
-		return;
-	snprintf(sentence, sizeof(sentence),
-	    "tfo has no effect as long as net.ipv4.tcp_fastopen, which is %ld, "
-	    "lacks the bit %ld (%s)",
-	    have, bit, listener ? "server" : "client");
-	t->tell(sentence, t->arg);
+	if (have >= 0 && !(have & bit))
+		warn_curtailed(c,
+		    "tfo has no effect as long as net.ipv4.tcp_fastopen, which "
+		    "is %ld, lacks the bit %ld (%s)",
+		    have, bit, listener ? "server" : "client");
 }
 
 static void
-check_backlog(const struct teller *t, unsigned wanted)
+check_backlog(const struct curtailed *c, unsigned wanted)
 {
-	char sentence[200];
-	long have;
+	long have = sysctl_number("/proc/sys/net/core/somaxconn", 0);
 
-	if (wanted == 0)
-		return;
-	have = read_sysctl("/proc/sys/net/core/somaxconn");
-	if (have < 0 || wanted <= (unsigned long)have)
-		return;
-	snprintf(sentence, sizeof(sentence),
-	    "the kernel cuts backlog to %ld; raise net.core.somaxconn or ask "
-	    "for less",
-	    have);
-	t->tell(sentence, t->arg);
+	if (have >= 0 && wanted > (unsigned long)have)
+		warn_curtailed(c,
+		    "the kernel cuts backlog to %ld; raise net.core.somaxconn "
+		    "or ask for less",
+		    have);
 }
 
 void
 sock_options_curtailed(int fd, const struct sock_options *options,
-    bool listener, void (*tell)(const char *sentence, void *arg), void *arg)
+    bool listener, void (*warn)(const char *sentence, void *arg), void *arg)
 {
-	const struct teller t = {tell, arg};
+	const struct curtailed c = {warn, arg};
 
 	check_buffer(
-	    fd, &t, "sndbuf", SO_SNDBUF, "net.core.wmem_max", options->sndbuf);
+	    fd, &c, "sndbuf", SO_SNDBUF, "net.core.wmem_max", options->sndbuf);
 	check_buffer(
-	    fd, &t, "rcvbuf", SO_RCVBUF, "net.core.rmem_max", options->rcvbuf);
+	    fd, &c, "rcvbuf", SO_RCVBUF, "net.core.rmem_max", options->rcvbuf);
 	if (options->fast_open > 0)
-		check_fast_open(&t, listener);
-	check_backlog(&t, options->backlog);
-}
-
-bool
-sock_options_any(const struct sock_options *options)
-{
-	struct settings s;
-
-	s.n = 0;
-	add_common(&s, AF_INET, options);
-	return s.n > 0 || options->fast_open > 0;
+		check_fast_open(&c, listener);
+	if (options->backlog > 0)
+		check_backlog(&c, options->backlog);
 }
 
 bool
@@ -316,15 +440,7 @@ sock_congestion_exists(const char *name)
 const char *
 sock_congestions(char out[SOCK_CONGESTIONS_SIZE])
 {
-	FILE *file =
-	    fopen("/proc/sys/net/ipv4/tcp_available_congestion_control", "re");
-
-	out[0] = '\0';
-	if (!file)
-		return out;
-	if (!fgets(out, SOCK_CONGESTIONS_SIZE, file))
-		out[0] = '\0';
-	out[strcspn(out, "\n")] = '\0';
-	fclose(file);
+	(void)sysctl_line(SYSCTL_TCP "available_congestion_control", out,
+	    SOCK_CONGESTIONS_SIZE);
 	return out;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The options of a TCP socket, of a listener or towards a server.
  *
- * Connections that are accepted have what their listener has (Linux hands it
- * on), so a listener's options cost nothing for each of them.
+ * An accepted connection has the options of its listener (Linux hands them on),
+ * so they cost no system call.
  */
 #ifndef NET_SOCK_OPTIONS_H
 #define NET_SOCK_OPTIONS_H
@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/err.h"
 
 enum sock_switch { SWITCH_DEFAULT, SWITCH_OFF, SWITCH_ON };
 
@@ -22,7 +24,7 @@ struct sock_keepalive {
 	unsigned idle_s, interval_s, count;
 };
 
-/* Zero and empty: whatever the kernel does without being asked. */
+/* Zero and empty: the kernel's default. */
 struct sock_options {
 	struct sock_keepalive keepalive;
 	uint64_t user_timeout_ms; /* TCP_USER_TIMEOUT, RFC 5482 */
@@ -32,8 +34,8 @@ struct sock_options {
 	unsigned mark;            /* SO_MARK, for routing rules */
 	char congestion[SOCK_CONGESTION_SIZE];
 	char interface[IF_NAMESIZE]; /* SO_BINDTODEVICE */
-	/* RFC 7413.  A listener: how many may wait that have not been
-	 * acknowledged.  Towards a server: not 0 to use it. */
+	/* RFC 7413.  A listener: how many unacknowledged connections may wait.
+	 * Towards a server: not 0 to use it. */
 	unsigned fast_open;
 
 	/* Listeners only. */
@@ -43,50 +45,72 @@ struct sock_options {
 	enum sock_switch transparent; /* IP_TRANSPARENT */
 };
 
-/* Whether any is given that sock_options_connect or sock_options_fast_open
- * sets. */
+/* Returns whether any option is given. */
 bool sock_options_any(const struct sock_options *options);
+
+/* The length of a listener's backlog without the option; the kernel cuts it to
+ * net.core.somaxconn. */
+#define SOCK_BACKLOG 65535
 
 /* An option that the kernel refused. */
 struct sock_refusal {
-	const char *option; /* as in the configuration */
+	const char *option; /* as in the configuration; NULL: none was */
 	int error;          /* errno */
 	/* The option decides where packets go: to go on without it would be
 	 * wrong, and not only slower. */
 	bool essential;
 };
 
-/* Sets the given options on a new listening TCP socket of that family.  Returns
- * false when the kernel refused an option: *ret_refusal is the first refusal,
- * or the first essential one; the other options are set all the same. */
+/* Sets the given options on a new listening TCP socket of that family, except
+ * for backlog and v6only.  Returns false when the kernel refused an option:
+ * *ret_refusal is the first refusal, or the first essential one; the other
+ * options are set all the same. */
 bool sock_options_listen(int fd, int family, const struct sock_options *options,
-    struct sock_refusal *ret_refusal);
+    struct sock_refusal *ret_refusal) MUST_CHECK;
 /* Like sock_options_listen, for a socket towards a server; fast_open is left
  * out. */
 bool sock_options_connect(int fd, int family,
-    const struct sock_options *options, struct sock_refusal *ret_refusal);
+    const struct sock_options *options,
+    struct sock_refusal *ret_refusal) MUST_CHECK;
 
-/* connect(2) will only make the socket look connected, and the first bytes go
- * with the SYN: only if there are some, and with an address that has given a
- * cookie before.  False when the kernel does not do it. */
+/* Changes the options of a listener to those of `to`; an option that `to` does
+ * not give gets the kernel's default.  Connections that are accepted from then
+ * on have the new options, those in the backlog the old ones.  listens: the
+ * socket is not shut at present, so that the backlog can be changed.  v6only,
+ * reuseport and transparent stay, because bind(2) settles them.  Returns false
+ * with the first refusal; all options are then as before. */
+bool sock_options_change(int fd, bool listens, const struct sock_options *from,
+    const struct sock_options *to, struct sock_refusal *ret_refusal) MUST_CHECK;
+
+/* Undoes a change: from is what the socket has.  Goes on past a refusal (a
+ * process without root's rights cannot take an interface away), and returns
+ * false if there was one; such an option stays as it is. */
+bool sock_options_put_back(int fd, bool listens,
+    const struct sock_options *from, const struct sock_options *to,
+    struct sock_refusal *ret_refusal) MUST_CHECK;
+
+/* TCP_FASTOPEN_CONNECT: connect(2) only makes the socket look connected, and
+ * the first bytes go with the SYN, if the server has given a cookie before.
+ * Returns false when the kernel refuses. */
 bool sock_options_fast_open(int fd);
 
-/* IP_TRANSPARENT: the socket may have an address that is not this host's. */
+/* IP_TRANSPARENT: the socket may have an address that is not this host's.
+ * Returns false when the kernel refuses. */
 bool sock_options_transparent(int fd, int family);
 
 /* Returns what to do about a refusal, as the end of a message: `; it takes
  * ...`, or "". */
 const char *sock_refusal_hint(const struct sock_refusal *refusal);
 
-/* Things that the kernel accepts and then does by half: calls tell with a
- * sentence for each.  fd has the options already. */
+/* Finds the options that the kernel has accepted and follows in part only:
+ * calls warn with a sentence for each.  fd has the options already. */
 void sock_options_curtailed(int fd, const struct sock_options *options,
-    bool listener, void (*tell)(const char *sentence, void *arg), void *arg);
+    bool listener, void (*warn)(const char *sentence, void *arg), void *arg);
 
-/* Whether there is such an algorithm; it may have been loaded for that. */
+/* Returns whether there is such an algorithm; loads its module if need be. */
 bool sock_congestion_exists(const char *name);
 
-/* The algorithms that are there, separated by blanks; returns out. */
+/* Returns out: the algorithms that are there, separated by blanks. */
 #define SOCK_CONGESTIONS_SIZE 256
 const char *sock_congestions(char out[SOCK_CONGESTIONS_SIZE]);
 

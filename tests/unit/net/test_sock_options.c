@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Options of a socket that listens, changed and read back from the kernel.
  */
-#include "net/sock_change.h"
+#include "net/sock_options.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -79,7 +79,7 @@ change(int fd, const struct sock_options *from, const struct sock_options *to)
 {
 	struct sock_refusal refusal = {.option = "none"};
 
-	if (!sock_change(fd, true, from, to, &refusal))
+	if (!sock_options_change(fd, true, from, to, &refusal))
 		fail_msg("%s: %s", refusal.option, strerror(refusal.error));
 }
 
@@ -115,7 +115,7 @@ what_is_refused_leaves_all_as_it_was(void **state)
 	(void)state;
 	facts(fd, before);
 	to.mss = 7; /* the configuration allows none below 88 */
-	assert_false(sock_change(fd, true, &none, &to, &refusal));
+	assert_false(sock_options_change(fd, true, &none, &to, &refusal));
 	assert_string_equal(refusal.option, "mss");
 	assert_int_equal(refusal.error, EINVAL);
 	assert_string_equal(facts(fd, after), before);
@@ -133,7 +133,7 @@ putting_back_goes_on_past_a_refusal(void **state)
 	int fd = open_listener(&many, &a), model = open_listener(&had, &a);
 
 	(void)state;
-	assert_false(sock_change_back(fd, true, &many, &to, &refusal));
+	assert_false(sock_options_put_back(fd, true, &many, &to, &refusal));
 	assert_string_equal(refusal.option, "congestion");
 	assert_int_equal(refusal.error, ENOENT);
 	/* All but that one, and what comes after it, too. */
@@ -174,7 +174,7 @@ a_socket_that_is_held_takes_no_backlog(void **state)
 
 	(void)state;
 	assert_int_equal(shutdown(fd, SHUT_RDWR), 0);
-	assert_true(sock_change(fd, false, &none, &many, &refusal));
+	assert_true(sock_options_change(fd, false, &none, &many, &refusal));
 	assert_false(sock_backlog(fd, &waiting, &backlog));
 	close(fd);
 }
