@@ -13,9 +13,12 @@
 #include "proxy/inspect.h"
 #include "proxy/session_record.h"
 
-/* In the order of enum log_format. */
-static const log_render renderers[] = {
-    line_render_tcplog, line_render_json, line_render_logfmt};
+static const log_render renderers[] = {[LOG_TCPLOG] = line_render_tcplog,
+    [LOG_JSON] = line_render_json,
+    [LOG_LOGFMT] = line_render_logfmt};
+
+_Static_assert(LOG_LOGFMT + 1 == sizeof(renderers) / sizeof(renderers[0]),
+    "each format has a renderer");
 
 static uint32_t
 others(const struct gauge *gauge)
@@ -60,7 +63,7 @@ is_sampled(const struct line *l, unsigned sample)
 }
 
 static void
-hand_over(const struct frontend *f, const struct line *l)
+line_submit(const struct frontend *f, const struct line *l)
 {
 	size_t size = offsetof(struct line, texts) + l->texts_len;
 
@@ -77,7 +80,7 @@ hand_over(const struct frontend *f, const struct line *l)
  * server was available, the client's bytes were not even read, so the session
  * does not count as empty. */
 static bool
-is_empty(const struct session *s, enum close_reason reason)
+sent_nothing(const struct session *s, enum close_reason reason)
 {
 	enum close_blame blame = close_reason_blame(reason);
 
@@ -91,12 +94,12 @@ accesslog_last(const struct session *s, const struct session_record *record,
 {
 	const struct frontend *f = s->frontend;
 
-	ret_last->wanted = f->logs_n > 0 &&
-	                   !(f->spec->log_empty == LOG_SWITCH_OFF &&
-	                       is_empty(s, (enum close_reason)record->reason));
-	if (!ret_last->wanted)
-		return;
-	fill_line(&ret_last->line, s, record, LINE_END);
+	ret_last->wanted =
+	    f->logs_n > 0 &&
+	    !(f->spec->log_empty == LOG_SWITCH_OFF &&
+	        sent_nothing(s, (enum close_reason)record->reason));
+	if (ret_last->wanted)
+		fill_line(&ret_last->line, s, record, LINE_END);
 }
 
 void
@@ -104,7 +107,7 @@ accesslog_write(
     const struct frontend *frontend, const struct accesslog_last *last)
 {
 	if (last->wanted)
-		hand_over(frontend, &last->line);
+		line_submit(frontend, &last->line);
 }
 
 /* Writes a line of a session that goes on. */
@@ -117,7 +120,7 @@ write_now(
 
 	session_record(s, CLOSE_DONE, self, &record);
 	fill_line(&l, s, &record, event);
-	hand_over(s->frontend, &l);
+	line_submit(s->frontend, &l);
 }
 
 void
@@ -144,7 +147,7 @@ accesslog_ongoing(const struct session *s, struct pool_thread *self)
 	write_now(s, LINE_ONGOING, self);
 }
 
-/* The writer's thread: it has nothing better to do than to wait for that. */
+/* Runs on the writer's thread, which may block. */
 static int
 look_up_daemon(const struct log_sink_options *options,
     struct sockaddr_storage *ret_addr, socklen_t *ret_len)

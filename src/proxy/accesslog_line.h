@@ -28,7 +28,7 @@ enum line_event {
 #define LINE_TEXTS_SIZE 562
 
 struct line {
-	struct session_record session; /* reason: for LINE_END */
+	struct session_record session; /* reason: CLOSE_DONE unless LINE_END */
 	uint32_t active, frontend_active, backend_active, server_active;
 	uint16_t texts_len;
 	uint8_t event; /* enum line_event */
@@ -53,13 +53,10 @@ void line_add_text(struct line *line, const char *text);
 /* Returns a text of the record. */
 const char *line_text(const struct line *line, enum line_text which);
 
-/* Renders the line in the tcplog format.  A log_render function, as the next
- * two: record is a struct line.  Returns the length of the line, with its
- * newline. */
+/* Functions log_render: record is a struct line.  Return the length of the
+ * line, with its newline. */
 size_t line_render_tcplog(const void *record, char *out, size_t size);
-/* Renders the line as JSON. */
 size_t line_render_json(const void *record, char *out, size_t size);
-/* Renders the line as logfmt. */
 size_t line_render_logfmt(const void *record, char *out, size_t size);
 
 #endif

@@ -64,6 +64,7 @@ tcplog_is_as_in_haproxys_manual(void **state)
 	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web app/app1 "
 	    "0/1/5012 1337 sD 12/11/8/4/+2 0/0\n");
 	l.event = LINE_ONGOING;
+	l.session.reason = CLOSE_DONE;
 	assert_string_equal(rendered(line_render_tcplog, &l),
 	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web app/app1 "
 	    "0/1/+5012 +1337 -- 12/11/8/4/+2 0/0\n");
