@@ -37,17 +37,14 @@ struct info_facts {
 /* Collects the facts at the time of the call. */
 void info_gather(const struct command_env *env, struct info_facts *ret_facts);
 
-struct info {
-	struct field fields[INFO_KEYS];
-};
-
-/* Reads all keys; none stays absent. */
+/* Reads the values of all keys; none stays absent.  With floats, times have
+ * fractions, as in `show info float`. */
 void info_read(const struct model *model, const struct info_facts *facts,
-    struct info *ret_info);
+    bool floats, struct field ret_fields[INFO_KEYS]);
 
-/* Writes a line `Key: value` for each key, or typed lines, or JSON.  With
- * floats, times have fractions.  Keys of features that lfproxy does not have
- * (TLS, compression, peers) are 0, as in an HAProxy that does not use them. */
+/* Writes a line `Key: value` for each key, or typed lines, or JSON.  Keys of
+ * features that lfproxy does not have (TLS, compression, peers) are 0, as in an
+ * HAProxy that does not use them. */
 void info_render(FILE *out, const struct model *model,
     const struct info_facts *facts, enum field_form form, bool floats);
 

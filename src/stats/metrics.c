@@ -405,7 +405,7 @@ put_build(FILE *out)
 }
 
 static void
-put_info_key(FILE *out, const struct info_key_spec *key, const char *text)
+put_info_key(FILE *out, const struct info_key *key, const char *text)
 {
 	const struct metric_labels none = {{NULL}};
 	char name[NAME_SIZE];
@@ -425,14 +425,14 @@ static bool
 put_process(struct metrics *m, size_t number, FILE *out)
 {
 	struct info_facts facts;
-	struct info info;
+	struct field fields[INFO_KEYS];
 
 	(void)number;
 	info_gather(m->env, &facts);
-	info_read(m->model, &facts, &info);
-	for (enum info_key i = 0; i < INFO_KEYS; i++)
+	info_read(m->model, &facts, false, fields);
+	for (size_t i = 0; i < INFO_KEYS; i++)
 		if (info_keys[i].metric)
-			put_info_key(out, &info_keys[i], info.fields[i].text);
+			put_info_key(out, &info_keys[i], fields[i].text);
 	put_build(out);
 	metrics_put_exhaustion(out, &facts.exhaustion);
 	return true;

@@ -74,8 +74,8 @@ static void
 a_key_is_a_metric_or_has_a_reason(void **state)
 {
 	(void)state;
-	for (enum info_key i = 0; i < INFO_KEYS; i++) {
-		const struct info_key_spec *key = &info_keys[i];
+	for (size_t i = 0; i < INFO_KEYS; i++) {
+		const struct info_key *key = &info_keys[i];
 
 		if (!key->metric != !key->no_metric)
 			continue;
@@ -109,7 +109,7 @@ own_names_end_in_their_unit_or_total(void **state)
 		if (stat_columns[i].own)
 			check_own_name(stat_columns[i].metric,
 			    stat_columns[i].tags, stat_columns[i].parts);
-	for (enum info_key i = 0; i < INFO_KEYS; i++)
+	for (size_t i = 0; i < INFO_KEYS; i++)
 		if (info_keys[i].own)
 			check_own_name(info_keys[i].metric,
 			    info_keys[i].field.tags, info_keys[i].parts);
