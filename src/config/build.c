@@ -17,7 +17,6 @@
 #include "config/build_unknown.h"
 #include "config/expand.h"
 #include "config/hint.h"
-#include "config/hint_words.h"
 #include "config/ini_lines.h"
 #include "config/keys.h"
 #include "config/values.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "config/hint.h"
-#include "config/hint_words.h"
 #include "config/keys.h"
 
 #define BLANKS " \t"

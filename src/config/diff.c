@@ -30,14 +30,15 @@ static bool
 show(const struct key *key, const void *object, const struct spec *spec,
     size_t from, char out[SHOWN_SIZE])
 {
-	struct shown s = {.key = key, .object = object, .spec = spec};
+	struct shown s = {
+	    .key = key, .object = object, .spec = spec, .nth = from};
 	char text[VALUE_TEXT_SIZE], *masked;
 	size_t len = from > 0 ? strlen(strcpy(out, "...")) : 0;
 
-	for (size_t i = from; key->type->print(&s, i, text); i++) {
+	for (; value_print(&s, text); s.nth++) {
 		if (len < SHOWN_SIZE)
 			len += (size_t)snprintf(out + len, SHOWN_SIZE - len,
-			    "%s%s", i > 0 ? ", " : "",
+			    "%s%s", s.nth > 0 ? ", " : "",
 			    secrets_mask(text, &masked));
 		else
 			masked = NULL;
@@ -118,12 +119,12 @@ find_difference(const struct pair *pair, const struct key *key, size_t *ret_at)
 	    .key = key, .object = pair->new, .spec = pair->new_spec};
 	char old[VALUE_TEXT_SIZE], new[VALUE_TEXT_SIZE];
 
-	for (size_t i = 0;; i++) {
-		bool there = key->type->print(&was, i, old);
+	for (;; was.nth++, is.nth++) {
+		bool there = value_print(&was, old);
 
-		if (key->type->print(&is, i, new) != there ||
+		if (value_print(&is, new) != there ||
 		    (there && strcmp(old, new) != 0)) {
-			*ret_at = i;
+			*ret_at = was.nth;
 			return true;
 		}
 		if (!there)

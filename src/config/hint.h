@@ -4,7 +4,20 @@
 #ifndef CONFIG_HINT_H
 #define CONFIG_HINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* An array whose elements begin with a pointer to their name. */
+struct name_table {
+	const void *all;
+	size_t n, size; /* bytes of an element */
+};
+#define NAME_TABLE(array, n)                                                   \
+	(&(const struct name_table){(array), (n), sizeof(*(array))})
+
+/* Finds the first element of that name.  Returns false if there is none. */
+bool name_table_find(
+    const struct name_table *names, const char *name, size_t *ret_index);
 
 struct hint {
 	const char *word;  /* what was found; borrowed */
@@ -31,5 +44,24 @@ void hint_offer(struct hint *hint, const char *candidate);
  * candidate is near, and with `is` for a single one.  `what` takes the place of
  * `allowed`.  The text belongs to hint. */
 const char *hint_text(struct hint *hint, const char *what);
+
+/* Does these three steps, with all of the names as candidates. */
+const char *hint_table(struct hint *hint, const char *word,
+    const struct name_table *names, const char *what);
+
+/* Advice for words of HAProxy's and nginx's configurations, to follow a
+ * semicolon: `write listen = ...`.  NULL for a word that is not known. */
+
+/* For a line of a section, or for the name of its key alone. */
+const char *hint_words_key(const char *line);
+
+/* For an option of the value of `key`. */
+const char *hint_words_option(const char *key, const char *option);
+
+/* For a value that is one of several words, such as that of balance. */
+const char *hint_words_value(const char *key, const char *value);
+
+/* For the head of a section, `listen web`. */
+const char *hint_words_section(const char *head);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * See hint_words.h.
+ * See hint.h: what does the same here as words of HAProxy and nginx.
  */
-#include "config/hint_words.h"
+#include "config/hint.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #define BLANKS " \t"

@@ -50,7 +50,7 @@ const struct key frontend_keys[] = {
     {"pool", "pool of threads that does the work",
         VALUE(pool), FRONTEND(pool), WITHOUT("the first pool")},
     {"association", "whether sessions stay with the thread that accepted them",
-        VALUE(association), .choices = associations, DEFAULT("unbound")},
+        CHOICE(associations), FRONTEND(bound), DEFAULT("unbound")},
     {"maxconn", "sessions at a time; auto: only the limit of [global]",
         MAXCONN, FRONTEND(maxconn), DEFAULT("auto"), IN_DEFAULTS},
     {"rate", "connections accepted per second",

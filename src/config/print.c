@@ -29,11 +29,10 @@ print_keys(const struct spec *spec, enum section_kind kind, const void *object,
 
 	while ((s.key = key_next(kind, &position, &home))) {
 		char text[VALUE_TEXT_SIZE];
-		size_t i = 0;
 
-		for (; s.key->type->print(&s, i, text); i++)
+		for (s.nth = 0; value_print(&s, text); s.nth++)
 			print_value(s.key->name, text, out);
-		if (i == 0)
+		if (s.nth == 0)
 			fprintf(out, "; %s is not set: %s\n", s.key->name,
 			    s.key->default_note);
 	}

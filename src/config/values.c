@@ -11,8 +11,6 @@
 #include "base/ensure.h"
 #include "base/text.h"
 #include "config/expand.h"
-#include "config/hint.h"
-#include "config/hint_words.h"
 
 bool
 value_set_default(const struct key *key, void *object, struct spec *spec)
@@ -51,6 +49,24 @@ value_read_boolean(const char *word, bool *ret_on)
 	if (!on && strcmp(word, "off") != 0 && strcmp(word, "no") != 0)
 		return false;
 	*ret_on = on;
+	return true;
+}
+
+bool
+value_read_range(const char *text, unsigned min, unsigned max,
+    unsigned *ret_from, unsigned *ret_to)
+{
+	const char *dash = strchrnul(text, '-');
+	int len = (int)(dash - text);
+	char low[8];
+	uint64_t from, to;
+
+	if (snprintf(low, sizeof(low), "%.*s", len, text) >= (int)sizeof(low) ||
+	    !text_parse_number(low, min, max, &from, NULL) ||
+	    !text_parse_number(*dash ? dash + 1 : low, from, max, &to, NULL))
+		return false;
+	*ret_from = (unsigned)from;
+	*ret_to = (unsigned)to;
 	return true;
 }
 
@@ -118,23 +134,30 @@ value_parse(const struct value *value)
 	return check_quotes(value) && value->key->type->parse(value);
 }
 
-char **
-value_string(const struct value *value)
+bool
+value_print(const struct shown *shown, char out[VALUE_TEXT_SIZE])
 {
-	return (char **)(void *)((char *)value->object + value->key->offset);
+	return (shown->nth == 0 || (shown->key->flags & KEY_REPEATABLE)) &&
+	       shown->key->type->print(shown, out);
 }
 
 bool
-value_print_string(
-    const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE])
+value_write(char out[VALUE_TEXT_SIZE], const char *fmt, ...)
 {
-	char *const *string =
-	    (const void *)((const char *)shown->object + shown->key->offset);
+	va_list ap;
 
-	if (i > 0 || !*string)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", *string);
+	va_start(ap, fmt);
+	vsnprintf(out, VALUE_TEXT_SIZE, fmt, ap);
+	va_end(ap);
 	return true;
+}
+
+bool
+value_print_string(const struct shown *shown, char out[VALUE_TEXT_SIZE])
+{
+	char *const *string = shown_source(shown);
+
+	return *string && value_write(out, "%s", *string);
 }
 
 bool
@@ -147,6 +170,26 @@ value_set_string(const struct value *value, char **string, const char *s)
 	free(*string);
 	*string = copy;
 	return true;
+}
+
+bool
+value_keep_text(const struct value *value)
+{
+	return value_set_string(value, value_target(value), value->text);
+}
+
+bool
+value_choose(const struct value *value, const char *word,
+    const struct name_table *names, size_t *ret_index)
+{
+	const char *advice;
+	struct hint hint;
+
+	if (name_table_find(names, word, ret_index))
+		return true;
+	advice = hint_words_value(value->key->name, word);
+	return value_fail(value, "'%s' is unknown; %s", word,
+	    advice ? advice : hint_table(&hint, word, names, "allowed"));
 }
 
 bool
@@ -304,7 +347,7 @@ text_of_default(const struct key *option, const void *base,
 
 	if (!base)
 		return option->default_text;
-	return option->type->print(&s, 0, out) ? out : NULL;
+	return value_print(&s, out) ? out : NULL;
 }
 
 void
@@ -322,7 +365,7 @@ options_print(const struct key *options, const void *object, const void *base,
 
 		if (o->flags & ~allowed)
 			continue;
-		if (!o->type->print(&s, 0, text)) {
+		if (!value_print(&s, text)) {
 			/* An unset option is skipped, except for a flag that
 			 * its default sets: that is printed as off. */
 			if (!is_bare || !without)

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "config/draft.h"
+#include "config/hint.h"
 #include "config/keys.h"
 #include "model/spec.h"
 
@@ -32,6 +33,7 @@ struct shown {
 	const struct key *key;
 	const void *object;
 	const struct spec *spec;
+	size_t nth; /* of the values of a repeatable key */
 };
 
 /* The longest value that is read, and all options at their defaults. */
@@ -48,9 +50,8 @@ struct value_type {
 	/* False after at least one error was added.  The object stays fit for
 	 * spec_free() and for a second value in the same place. */
 	bool (*parse)(const struct value *value);
-	/* The i-th value, or false when there is none. */
-	bool (*print)(
-	    const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE]);
+	/* Called by value_print.  False when there is no such value. */
+	bool (*print)(const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 	/* The allowed values in words.  NULL: they depend on the key's
 	 * limits. */
 	const char *allowed;
@@ -68,11 +69,12 @@ extern const struct value_type type_wait;        /* the same; QUEUE_NEVER */
 extern const struct value_type type_number;      /* unsigned */
 extern const struct value_type type_auto_number; /* unsigned; 0: auto */
 extern const struct value_type type_percent;     /* unsigned */
-extern const struct value_type type_mode;        /* uint32_t */
-extern const struct value_type type_flag;        /* bool; a bare word */
-extern const struct value_type type_slow_start;  /* uint64_t, ms */
-extern const struct value_type type_choice;      /* an enum */
-extern const struct value_type type_balance; /* const struct balance_ops * */
+extern const struct value_type type_rate;       /* unsigned, a second; 0: off */
+extern const struct value_type type_mode;       /* uint32_t */
+extern const struct value_type type_flag;       /* bool; a bare word */
+extern const struct value_type type_slow_start; /* uint64_t, ms */
+extern const struct value_type type_choice;     /* an enum */
+extern const struct value_type type_balance;    /* const struct balance_ops * */
 extern const struct value_type type_choice_text; /* char *, of key->choices */
 /* Options that a server may have of its own: struct optional. */
 extern const struct value_type type_own_percent;
@@ -80,14 +82,10 @@ extern const struct value_type type_own_choice;
 extern const struct value_type type_url_path;  /* char * */
 extern const struct value_type type_http_host; /* char * */
 
-/* Connections per second: values_rate.c. */
-extern const struct value_type type_rate; /* unsigned; 0: off */
-
 /* Values of pools: values_pool.c. */
-extern const struct value_type type_threads;     /* struct pool_spec */
-extern const struct value_type type_shards;      /* struct pool_spec */
-extern const struct value_type type_cpus;        /* struct pool_spec */
-extern const struct value_type type_association; /* struct frontend_spec */
+extern const struct value_type type_threads; /* struct pool_spec */
+extern const struct value_type type_shards;  /* struct pool_spec */
+extern const struct value_type type_cpus;    /* struct pool_spec */
 
 /* Values of socket options: values_sock.c.  0 or empty: not set. */
 extern const struct value_type type_size;       /* uint64_t, bytes */
@@ -110,6 +108,7 @@ extern const struct value_type type_include;
 extern const struct value_type type_user;    /* char * */
 extern const struct value_type type_group;   /* char * */
 extern const struct value_type type_node;    /* char * */
+extern const struct value_type type_tag;     /* char *, of the access log */
 extern const struct value_type type_hosts;   /* char *: names, commas */
 extern const struct value_type type_people;  /* char *: users and @groups */
 extern const struct value_type type_backend; /* struct frontend_spec, appends */
@@ -163,7 +162,6 @@ shown_source(const struct shown *s)
 /* Targets of the access log: values_log.c. */
 extern const struct value_type type_log;    /* struct log_list, appends */
 extern const struct value_type type_sample; /* unsigned */
-extern const struct value_type type_tag;    /* char * */
 
 /* Runs the key's parser.  Returns false after an error.  */
 bool value_parse(const struct value *value);
@@ -180,6 +178,10 @@ bool value_is_boolean(const struct key *key);
 bool value_read_boolean(const char *word, bool *ret_on);
 #define VALUE_BOOLEAN_WORDS "on, off, yes, no"
 
+/* Reads `200` or `200-399`, numbers between min and max. */
+bool value_read_range(const char *text, unsigned min, unsigned max,
+    unsigned *ret_from, unsigned *ret_to) MUST_CHECK;
+
 /* Returns whether the text is 0, in any unit: `0`, `0s`. */
 bool value_is_zero(const char *text);
 
@@ -191,16 +193,29 @@ bool value_is_unset(const struct value *value, const char *word);
 bool value_fail(const struct value *value, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Returns where a value of type char * is stored. */
-char **value_string(const struct value *value);
+/* Writes the value.  Returns false when it is not set, and for shown->nth
+ * beyond the last value. */
+bool value_print(const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 
-/* Prints a value of type char *.  Returns false if it is NULL, or if i > 0. */
-bool value_print_string(
-    const struct shown *shown, size_t i, char out[VALUE_TEXT_SIZE]);
+/* Formats into out.  Always returns true. */
+bool value_write(char out[VALUE_TEXT_SIZE], const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Prints a value of type char *.  Returns false if it is NULL. */
+bool value_print_string(const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 
 /* Replaces the string in *slot by a copy of s.  Returns false after an
  * error.  */
 bool value_set_string(const struct value *value, char **slot, const char *s);
+
+/* Stores a copy of the text as a value of type char *.  Returns false after an
+ * error.  */
+bool value_keep_text(const struct value *value);
+
+/* Finds the word among the names.  Returns false after an error, which lists
+ * them or has advice for a word of HAProxy or nginx. */
+bool value_choose(const struct value *value, const char *word,
+    const struct name_table *names, size_t *ret_index);
 
 /* Appends a copy of element to the array of *n elements of that size.  Returns
  * false after an error.  */

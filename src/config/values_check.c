@@ -15,8 +15,6 @@
 
 #include "base/text.h"
 #include "check/preset.h"
-#include "config/hint.h"
-#include "config/hint_words.h"
 
 /* The flags of the options that the kind takes, beyond those without flags. */
 static unsigned
@@ -34,10 +32,10 @@ options_of(enum check_kind kind)
 #define PATTERN_ALLOWED "\"TEXT\", hex BYTES or regex \"EXPRESSION\""
 
 static bool
-parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
+parse_check_kind(
+    const struct value *v, const char *word, enum check_kind *ret_kind)
 {
-	const char *advice;
-	struct hint hint;
+	size_t kind;
 
 	/* The short form of the command line. */
 	if (strncmp(word, "http:", 5) == 0 || strncmp(word, "https:", 6) == 0)
@@ -46,17 +44,11 @@ parse_kind(const struct value *v, const char *word, enum check_kind *ret_kind)
 		    *strchr(word, ':') && strchr(word, ':')[1] == '/'
 		        ? strchr(word, ':') + 1
 		        : "/PATH");
-	hint_init(&hint, word);
-	for (enum check_kind i = 0; i < CHECK_KINDS; i++) {
-		if (strcmp(word, check_presets[i].name) == 0) {
-			*ret_kind = i;
-			return true;
-		}
-		hint_offer(&hint, check_presets[i].name);
-	}
-	advice = hint_words_value(v->key->name, word);
-	return value_fail(v, "'%s' is unknown; %s", word,
-	    advice ? advice : hint_text(&hint, "allowed"));
+	if (!value_choose(
+	        v, word, NAME_TABLE(check_presets, CHECK_KINDS), &kind))
+		return false;
+	*ret_kind = (enum check_kind)kind;
+	return true;
 }
 
 /* Loads the certificate authorities as a part of the configuration: with the
@@ -100,12 +92,12 @@ read_preset_steps(const struct value *v, struct check_spec *c)
 static bool
 parse_check(const struct value *v)
 {
-	struct check_spec *check = (void *)((char *)v->object + v->key->offset);
+	struct check_spec *check = value_target(v);
 	struct check_spec c = {.kind = CHECK_OFF};
 	struct words words;
 
 	words_split(&words, v->text);
-	if (!parse_kind(v, words.word[0], &c.kind))
+	if (!parse_check_kind(v, words.word[0], &c.kind))
 		return false;
 	if (c.kind == CHECK_OFF && words.n > 1)
 		return value_fail(v, "'off' takes no options");
@@ -120,45 +112,20 @@ parse_check(const struct value *v)
 }
 
 static bool
-print_check(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_check(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct check_spec *c =
-	    (const void *)((const char *)s->object + s->key->offset);
+	const struct check_spec *c = shown_source(s);
 
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", check_presets[c->kind].name);
+	value_write(out, "%s", check_presets[c->kind].name);
 	if (c->kind != CHECK_OFF)
 		options_print_fitting(s, c, options_of(c->kind), out);
-	return true;
-}
-
-/* `200` or `200-399`. */
-static bool
-parse_range(const char *text, unsigned *ret_from, unsigned *ret_to)
-{
-	char low[8];
-	const char *dash = strchr(text, '-');
-	size_t len = dash ? (size_t)(dash - text) : strlen(text);
-	uint64_t from, to;
-
-	if (len >= sizeof(low))
-		return false;
-	memcpy(low, text, len);
-	low[len] = '\0';
-	if (!text_parse_number(low, STATUS_MIN, STATUS_MAX, &from, NULL) ||
-	    !text_parse_number(
-	        dash ? dash + 1 : low, from, STATUS_MAX, &to, NULL))
-		return false;
-	*ret_from = (unsigned)from;
-	*ret_to = (unsigned)to;
 	return true;
 }
 
 static bool
 parse_status(const struct value *v)
 {
-	struct status_set *set = (void *)((char *)v->object + v->key->offset);
+	struct status_set *set = value_target(v);
 	char copy[DRAFT_VALUE_MAX + 1];
 	char *rest = copy, *text;
 
@@ -167,11 +134,11 @@ parse_status(const struct value *v)
 	while ((text = strsep(&rest, ","))) {
 		unsigned from, to;
 
-		if (!parse_range(text, &from, &to))
+		if (!value_read_range(text, STATUS_MIN, STATUS_MAX, &from, &to))
 			return value_fail(v,
 			    "'%s' is not an HTTP status; write one from %u to "
-			    "%u or a "
-			    "range, as in 200-399, with commas between several",
+			    "%u or a range, as in 200-399, with commas between "
+			    "several",
 			    text, STATUS_MIN, STATUS_MAX);
 		status_set_add(set, from, to);
 	}
@@ -179,14 +146,11 @@ parse_status(const struct value *v)
 }
 
 static bool
-print_status(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_status(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct status_set *set =
-	    (const void *)((const char *)s->object + s->key->offset);
+	const struct status_set *set = shown_source(s);
 	size_t len = 0;
 
-	if (i > 0)
-		return false;
 	out[0] = '\0';
 	for (long from = STATUS_MIN, to; from <= (long)STATUS_MAX; from++) {
 		if (!status_set_has(set, from))
@@ -202,12 +166,6 @@ print_status(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 }
 
 static bool
-parse_ca(const struct value *v)
-{
-	return value_set_string(v, value_string(v), v->text);
-}
-
-static bool
 parse_sni(const struct value *v)
 {
 	const char *p = v->text;
@@ -218,7 +176,7 @@ parse_sni(const struct value *v)
 		return value_fail(v,
 		    "'%s' is not a host name; write one as in www.example.com",
 		    v->text);
-	return value_set_string(v, value_string(v), v->text);
+	return value_keep_text(v);
 }
 
 /* Whether lfproxy sends this header itself. */
@@ -264,14 +222,12 @@ parse_check_header(const struct value *v)
 }
 
 static bool
-print_check_header(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_check_header(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct backend_spec *b = s->object;
 
-	if (i >= b->check_headers_n)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", b->check_headers[i]);
-	return true;
+	return s->nth < b->check_headers_n &&
+	       value_write(out, "%s", b->check_headers[s->nth]);
 }
 
 static bool
@@ -291,18 +247,16 @@ parse_check_body(const struct value *v)
 }
 
 static bool
-print_check_body(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_check_body(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct backend_spec *b = s->object;
 
-	if (i >= b->check_bodies_n)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", b->check_bodies[i].text);
-	return true;
+	return s->nth < b->check_bodies_n &&
+	       value_write(out, "%s", b->check_bodies[s->nth].text);
 }
 
-/* In the order of enum step_kind. */
-static const char *const step_kinds[] = {"send", "expect", "refuse"};
+static const char *const step_kinds[] = {
+    [STEP_SEND] = "send", [STEP_EXPECT] = "expect", [STEP_REFUSE] = "refuse"};
 
 #define STEP_KINDS (sizeof(step_kinds) / sizeof(step_kinds[0]))
 
@@ -345,22 +299,22 @@ parse_check_step(const struct value *v)
 }
 
 static bool
-print_check_step(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_check_step(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct backend_spec *b = s->object;
-	const struct check_steps *steps = &b->check_steps;
+	const struct check_step *step;
 
-	if (i >= steps->n)
+	if (s->nth >= b->check_steps.n)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s %s",
-	    step_kinds[steps->steps[i].kind], steps->steps[i].pattern.text);
-	return true;
+	step = &b->check_steps.steps[s->nth];
+	return value_write(
+	    out, "%s %s", step_kinds[step->kind], step->pattern.text);
 }
 
 static bool
 parse_agent_send(const struct value *v)
 {
-	struct pattern *send = (void *)((char *)v->object + v->key->offset);
+	struct pattern *send = value_target(v);
 	struct pattern pattern;
 	struct err err;
 
@@ -372,21 +326,17 @@ parse_agent_send(const struct value *v)
 }
 
 static bool
-print_agent_send(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_agent_send(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct pattern *send =
-	    (const void *)((const char *)s->object + s->key->offset);
+	const struct pattern *send = shown_source(s);
 
-	if (i > 0 || send->n == 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", send->text);
-	return true;
+	return send->n > 0 && value_write(out, "%s", send->text);
 }
 
 static bool
 parse_agent(const struct value *v)
 {
-	struct agent_spec *agent = (void *)((char *)v->object + v->key->offset);
+	struct agent_spec *agent = value_target(v);
 	struct agent_spec a = {.kind = AGENT_ON};
 	struct words words;
 	bool ok;
@@ -411,13 +361,10 @@ parse_agent(const struct value *v)
 }
 
 static bool
-print_agent(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_agent(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct agent_spec *agent =
-	    (const void *)((const char *)s->object + s->key->offset);
+	const struct agent_spec *agent = shown_source(s);
 
-	if (i > 0)
-		return false;
 	strcpy(out, agent->kind == AGENT_ON ? "on" : "off");
 	if (agent->kind == AGENT_ON)
 		options_print_fitting(s, agent, 0, out);
@@ -447,12 +394,12 @@ parse_check_host(const struct value *v)
 }
 
 static bool
-print_check_host(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_check_host(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct addr *addr = shown_source(s);
 	struct endpoint e;
 
-	if (i > 0 || addr->sa.sa_family == AF_UNSPEC)
+	if (addr->sa.sa_family == AF_UNSPEC)
 		return false;
 	endpoint_set(&e, &addr->sa, addr->len);
 	endpoint_host(&e, out);
@@ -473,7 +420,7 @@ parse_check_command(const struct value *v)
 	if (access(words.word[0], X_OK) < 0)
 		return value_fail(v, "'%s' cannot be run: %s", words.word[0],
 		    strerror(errno));
-	return value_set_string(v, value_string(v), v->text);
+	return value_keep_text(v);
 }
 
 VALUE_TYPE(check_command, value_print_string,
@@ -491,7 +438,8 @@ VALUE_TYPE(check, print_check,
     "mysql or smtp",
     0);
 VALUE_TYPE(status, print_status, "statuses and ranges of them, 100 to 599", 0);
-VALUE_TYPE(ca, value_print_string, "a file of certificates in PEM form", 0);
+const struct value_type type_ca = {value_keep_text, value_print_string,
+    "a file of certificates in PEM form", 0};
 VALUE_TYPE(sni, value_print_string, "a host name", 0);
 VALUE_TYPE(check_header, print_check_header, "NAME: VALUE",
     VALUE_QUOTED | VALUE_SECRET);

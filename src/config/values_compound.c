@@ -87,15 +87,16 @@ parse_admin(const struct value *v)
 }
 
 static bool
-print_admin(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_admin(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct admin_list *list = shown_source(s);
+	const struct admin_spec *a;
 
-	if (i >= list->n)
+	if (s->nth >= list->n)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", list->all[i].text);
-	options_print_fitting(
-	    s, &list->all[i], admin_options_of(&list->all[i].addr), out);
+	a = &list->all[s->nth];
+	value_write(out, "%s", a->text);
+	options_print_fitting(s, a, admin_options_of(&a->addr), out);
 	return true;
 }
 
@@ -123,13 +124,13 @@ parse_http(const struct value *v)
 }
 
 static bool
-print_http(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_http(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct global_spec *g = s->object;
 
-	if (i > 0 || !g->http.text)
+	if (!g->http.text)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", g->http.text);
+	value_write(out, "%s", g->http.text);
 	options_print_fitting(s, g, 0, out);
 	return true;
 }
@@ -155,7 +156,7 @@ static bool
 parse_listen(const struct value *v)
 {
 	struct frontend_spec *f = v->object;
-	struct listen_spec l = {.place = v->entry->place}, *grown;
+	struct listen_spec l = {.place = v->entry->place};
 	struct words words;
 	struct err err;
 	bool ok = true, is_unix;
@@ -171,33 +172,24 @@ parse_listen(const struct value *v)
 	    is_unix ? "TCP only"
 	            : "unix sockets only, as in unix:/path mode=0666");
 	l.both_families = text[0] == ':' || text[0] == '*';
-	ok =
-	    ok && set_v6only(v, &l, text) && value_set_string(v, &l.text, text);
-	if (!ok)
-		goto fail;
-	grown = reallocarray(f->listens, f->listens_n + 1, sizeof(*grown));
-	if (!grown) {
-		value_fail(v, "out of memory");
-		goto fail;
-	}
-	f->listens = grown;
-	f->listens[f->listens_n++] = l;
-	return true;
-fail:
+	if (ok && set_v6only(v, &l, text) &&
+	    value_set_string(v, &l.text, text) &&
+	    value_append(v, &f->listens, &f->listens_n, &l, sizeof(l)))
+		return true;
 	listen_spec_clear(&l);
 	return false;
 }
 
 static bool
-print_listen(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_listen(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct frontend_spec *f = s->object;
 	const struct listen_spec *l;
 
-	if (i >= f->listens_n)
+	if (s->nth >= f->listens_n)
 		return false;
-	l = &f->listens[i];
-	snprintf(out, VALUE_TEXT_SIZE, "%s", l->text);
+	l = &f->listens[s->nth];
+	value_write(out, "%s", l->text);
 	options_print_fitting(s, l,
 	    l->addr.sa.sa_family == AF_UNIX ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
 	    out);
@@ -310,19 +302,20 @@ parse_server(const struct value *v)
 }
 
 static bool
-print_server(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_server(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct backend_spec *b = s->object;
 	struct value v = {.key = s->key, .object = (void *)(uintptr_t)b};
 	struct server_spec base = {.name = NULL};
+	const struct server_spec *server;
 	unsigned allowed;
 
-	if (i >= b->servers_n)
+	if (s->nth >= b->servers_n)
 		return false;
-	allowed = b->servers[i].addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY;
-	snprintf(out, VALUE_TEXT_SIZE, "%s %s", b->servers[i].name,
-	    b->servers[i].address);
-	options_print_over(s, &b->servers[i],
+	server = &b->servers[s->nth];
+	allowed = server->addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY;
+	value_write(out, "%s %s", server->name, server->address);
+	options_print_over(s, server,
 	    b->server_defaults && server_defaults_apply(&v, &base, allowed)
 	        ? &base
 	        : NULL,
@@ -344,7 +337,7 @@ parse_track(const struct value *v)
 		    "alone "
 		    "for one of the same backend",
 		    v->text);
-	return value_set_string(v, value_string(v), v->text);
+	return value_keep_text(v);
 }
 
 static bool
@@ -368,11 +361,11 @@ parse_age(const struct value *v)
 }
 
 static bool
-print_age(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_age(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct frontend_spec *f = s->object;
 
-	if (i > 0 || f->max_age_ms == 0)
+	if (f->max_age_ms == 0)
 		return false;
 	text_duration(f->max_age_ms, out);
 	options_print_fitting(s, f, 0, out);

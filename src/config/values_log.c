@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "config/hint.h"
-#include "config/hint_words.h"
 
 #define LOCAL_DAEMON "unix:/dev/log"
 #define SYSLOG_PORT  ":514"
 
-/* In the order of enum log_kind. */
-static const char *const kinds[] = {"off", "stderr", "file", "syslog"};
+static const char *const kinds[] = {[LOG_OFF] = "off",
+    [LOG_STDERR] = "stderr",
+    [LOG_FILE] = "file",
+    [LOG_SYSLOG] = "syslog"};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static unsigned
@@ -25,25 +25,6 @@ allowed_options(enum log_kind kind)
 	return kind == LOG_FILE     ? KEY_FILE_ONLY
 	       : kind == LOG_SYSLOG ? KEY_SYSLOG_ONLY
 	                            : 0;
-}
-
-static bool
-parse_kind(const struct value *v, const char *word, enum log_kind *ret_kind)
-{
-	const char *advice;
-	struct hint hint;
-
-	hint_init(&hint, word);
-	for (size_t i = 0; i < KINDS; i++) {
-		if (strcmp(word, kinds[i]) == 0) {
-			*ret_kind = (enum log_kind)i;
-			return true;
-		}
-		hint_offer(&hint, kinds[i]);
-	}
-	advice = hint_words_value(v->key->name, word);
-	return value_fail(v, "'%s' is unknown; %s", word,
-	    advice ? advice : hint_text(&hint, "allowed"));
 }
 
 /* A daemon's port is 514 unless it is given. */
@@ -103,25 +84,13 @@ check_off(const struct value *v, const struct log_list *list,
 }
 
 static bool
-append(const struct value *v, struct log_list *list, struct log_spec *l)
-{
-	struct log_spec *grown =
-	    reallocarray(list->logs, list->n + 1, sizeof(*grown));
-
-	if (!grown)
-		return value_fail(v, "out of memory");
-	list->logs = grown;
-	grown[list->n++] = *l;
-	return true;
-}
-
-static bool
 parse_log(const struct value *v)
 {
-	struct log_list *list = (void *)((char *)v->object + v->key->offset);
+	struct log_list *list = value_target(v);
 	struct log_spec l = {.sample = 1};
 	struct words words;
 	char *where;
+	size_t kind;
 	bool ok;
 
 	if (v->entry)
@@ -130,8 +99,9 @@ parse_log(const struct value *v)
 	where = strchr(words.word[0], '=');
 	if (where)
 		*where++ = '\0';
-	if (!parse_kind(v, words.word[0], &l.kind))
+	if (!value_choose(v, words.word[0], NAME_TABLE(kinds, KINDS), &kind))
 		return false;
+	l.kind = (enum log_kind)kind;
 	if (l.kind == LOG_OFF && words.n > 1)
 		return value_fail(v, "'off' takes no options");
 	ok = parse_where(v, where, &l) && check_off(v, list, &l);
@@ -139,7 +109,7 @@ parse_log(const struct value *v)
 	    "another target: mode for files; facility, tag and rfc for syslog");
 	if (ok && where)
 		ok = value_set_string(v, &l.where, where);
-	if (ok && append(v, list, &l))
+	if (ok && value_append(v, &list->logs, &list->n, &l, sizeof(l)))
 		return true;
 	free(l.where);
 	free(l.host);
@@ -148,17 +118,16 @@ parse_log(const struct value *v)
 }
 
 static bool
-print_log(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_log(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct log_list *list =
-	    (const void *)((const char *)s->object + s->key->offset);
+	const struct log_list *list = shown_source(s);
 	const struct log_spec *l;
 
-	if (i >= list->n)
+	if (s->nth >= list->n)
 		return false;
-	l = &list->logs[i];
-	snprintf(out, VALUE_TEXT_SIZE, "%s%s%s", kinds[l->kind],
-	    l->where ? "=" : "", l->where ? l->where : "");
+	l = &list->logs[s->nth];
+	value_write(out, "%s%s%s", kinds[l->kind], l->where ? "=" : "",
+	    l->where ? l->where : "");
 	if (l->kind != LOG_OFF)
 		options_print_fitting(s, l, allowed_options(l->kind), out);
 	return true;
@@ -167,7 +136,7 @@ print_log(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 static bool
 parse_sample(const struct value *v)
 {
-	unsigned *sample = (void *)((char *)v->object + v->key->offset);
+	unsigned *sample = value_target(v);
 	uint64_t n;
 
 	if (strncmp(v->text, "1/", 2) != 0 ||
@@ -181,41 +150,13 @@ parse_sample(const struct value *v)
 }
 
 static bool
-print_sample(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_sample(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const unsigned *sample =
-	    (const void *)((const char *)s->object + s->key->offset);
+	const unsigned *sample = shown_source(s);
 
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "1/%u", *sample);
-	return true;
-}
-
-static bool
-parse_tag(const struct value *v)
-{
-	char **tag = (void *)((char *)v->object + v->key->offset);
-	struct err err;
-
-	if (!name_check(v->text, v->key->max, &err))
-		return value_fail(v, "%s", err.text);
-	return value_set_string(v, tag, v->text);
-}
-
-static bool
-print_tag(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
-{
-	char *const *tag =
-	    (const void *)((const char *)s->object + s->key->offset);
-
-	if (i > 0 || !*tag)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", *tag);
-	return true;
+	return value_write(out, "1/%u", *sample);
 }
 
 VALUE_TYPE(
     log, print_log, "stderr, file=/path, syslog, syslog=ADDRESS or off", 0);
 VALUE_TYPE(sample, print_sample, "1/1 to 1/1000000", 0);
-VALUE_TYPE(tag, print_tag, "up to 32 " NAME_ALLOWED, 0);

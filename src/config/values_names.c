@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/hint.h"
-
 bool
 name_check(const char *s, size_t max, struct err *err)
 {
@@ -33,46 +31,42 @@ name_check(const char *s, size_t max, struct err *err)
 /* getpwnam(3) and getgrnam(3) leave errno alone when the name does not exist,
  * or set it to one of these. */
 static bool
-fail_lookup(const struct value *v, const char *what, int error)
+fail_lookup(
+    const struct value *v, const char *what, const char *name, int error)
 {
 	if (error == 0 || error == ENOENT || error == ESRCH || error == EBADF ||
 	    error == EPERM)
 		return value_fail(v,
 		    "this host has no %s '%s'; create it or leave the key out",
-		    what, v->text);
-	return value_fail(v, "the %s '%s' cannot be looked up: %s", what,
-	    v->text, strerror(error));
+		    what, name);
+	return value_fail(v, "the %s '%s' cannot be looked up: %s", what, name,
+	    strerror(error));
+}
+
+static bool
+check_user(const struct value *v, const char *name)
+{
+	errno = 0;
+	return getpwnam(name) || fail_lookup(v, "user", name, errno);
+}
+
+static bool
+check_group(const struct value *v, const char *name)
+{
+	errno = 0;
+	return getgrnam(name) || fail_lookup(v, "group", name, errno);
 }
 
 static bool
 parse_user(const struct value *v)
 {
-	errno = 0;
-	if (!getpwnam(v->text))
-		return fail_lookup(v, "user", errno);
-	return value_set_string(v, value_string(v), v->text);
+	return check_user(v, v->text) && value_keep_text(v);
 }
 
 static bool
 parse_group(const struct value *v)
 {
-	errno = 0;
-	if (!getgrnam(v->text))
-		return fail_lookup(v, "group", errno);
-	return value_set_string(v, value_string(v), v->text);
-}
-
-/* Checks one name; that of a group begins with @. */
-static bool
-check_person(const struct value *v, const char *name)
-{
-	struct value one = *v;
-
-	one.text = *name == '@' ? name + 1 : name;
-	errno = 0;
-	if (*name == '@')
-		return getgrnam(one.text) || fail_lookup(&one, "group", errno);
-	return getpwnam(one.text) || fail_lookup(&one, "user", errno);
+	return check_group(v, v->text) && value_keep_text(v);
 }
 
 static bool
@@ -82,9 +76,10 @@ parse_people(const struct value *v)
 	bool ok = names != NULL;
 
 	while (ok && (name = strsep(&rest, ",")))
-		ok = check_person(v, name);
+		ok = *name == '@' ? check_group(v, name + 1)
+		                  : check_user(v, name);
 	free(names);
-	return ok && value_set_string(v, value_string(v), v->text);
+	return ok && value_keep_text(v);
 }
 
 /* Names of hosts, as they are in a URL. */
@@ -94,20 +89,16 @@ parse_hosts(const struct value *v)
 	static const char letters[] =
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 	const char *at = v->text;
-	bool ok = true;
+	bool ok;
 
-	if (strcmp(at, "*") == 0)
-		return value_set_string(v, value_string(v), at);
-	for (; ok; at++) {
+	do {
 		size_t n = strspn(at, letters);
 
-		at += n;
 		ok = n > 0;
-		if (*at != ',')
-			break;
-	}
-	if (ok && !*at)
-		return value_set_string(v, value_string(v), v->text);
+		at += n;
+	} while (ok && *at++ == ',');
+	if ((ok && !at[-1]) || strcmp(v->text, "*") == 0)
+		return value_keep_text(v);
 	return value_fail(v,
 	    "'%s' is not a list of host names; write names with commas "
 	    "between, "
@@ -115,6 +106,7 @@ parse_hosts(const struct value *v)
 	    v->text);
 }
 
+/* A name of at most key->max letters. */
 static bool
 parse_node(const struct value *v)
 {
@@ -122,33 +114,18 @@ parse_node(const struct value *v)
 
 	if (!name_check(v->text, v->key->max, &err))
 		return value_fail(v, "%s", err.text);
-	return value_set_string(v, value_string(v), v->text);
+	return value_keep_text(v);
 }
 
-static const char *const *
-nth_name(const char *const *at, size_t i, size_t stride)
-{
-	return (const void *)((const char *)at + i * stride);
-}
-
-/* An array of things that start with their name, as pools and backends do. */
 static bool
 find_reference(const struct value *v, const char *text, const char *what,
-    const char *const *at, size_t n, size_t stride, size_t *ret_index)
+    const struct name_table *names, size_t *ret_index)
 {
 	struct hint hint;
 
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(*nth_name(at, i, stride), text) == 0) {
-			*ret_index = i;
-			return true;
-		}
-	/* A hint takes much longer than a look: only after an error. */
-	hint_init(&hint, text);
-	for (size_t i = 0; i < n; i++)
-		hint_offer(&hint, *nth_name(at, i, stride));
-	return value_fail(v, "there is no %s '%s'; %s", what, text,
-	    hint_text(&hint, "there"));
+	return name_table_find(names, text, ret_index) ||
+	       value_fail(v, "there is no %s '%s'; %s", what, text,
+	           hint_table(&hint, text, names, "there"));
 }
 
 /* Whether it may be another one of the frontend's; else an error. */
@@ -178,8 +155,7 @@ value_find_backend(
 	const struct spec *s = value->spec;
 
 	return find_reference(value, name, "backend",
-	    (const char *const *)&s->backends->name, s->backends_n,
-	    sizeof(*s->backends), ret_index);
+	    NAME_TABLE(s->backends, s->backends_n), ret_index);
 }
 
 static bool
@@ -203,41 +179,31 @@ parse_pool(const struct value *v)
 	const struct spec *s = v->spec;
 
 	return find_reference(v, v->text, "pool",
-	    (const char *const *)&s->pools->name, s->pools_n, sizeof(*s->pools),
-	    (size_t *)(void *)value_string(v));
-}
-
-static size_t
-index_of(const struct shown *s)
-{
-	const size_t *index =
-	    (const void *)((const char *)s->object + s->key->offset);
-
-	return *index;
+	    NAME_TABLE(s->pools, s->pools_n), value_target(v));
 }
 
 static bool
-print_backend(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_backend(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct frontend_spec *f = s->object;
+	const struct route_spec *r;
 
-	if (i >= f->routes_n)
+	if (s->nth >= f->routes_n)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s",
-	    s->spec->backends[f->routes[i].backend].name);
+	r = &f->routes[s->nth];
+	value_write(out, "%s", s->spec->backends[r->backend].name);
 	/* A single backend gets all sessions: a weight would say nothing. */
 	if (f->routes_n > 1)
-		options_print_fitting(s, &f->routes[i], 0, out);
+		options_print_fitting(s, r, 0, out);
 	return true;
 }
 
 static bool
-print_pool(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_pool(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", s->spec->pools[index_of(s)].name);
-	return true;
+	const size_t *pool = shown_source(s);
+
+	return value_write(out, "%s", s->spec->pools[*pool].name);
 }
 
 static bool
@@ -248,10 +214,9 @@ parse_include(const struct value *v)
 
 /* Prints nothing: the printed configuration has the included lines instead. */
 static bool
-print_include(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_include(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	(void)s;
-	(void)i;
 	out[0] = '\0';
 	return false;
 }
@@ -264,5 +229,7 @@ VALUE_TYPE(people, value_print_string,
     "users of this host, and groups as in @adm, commas between", 0);
 VALUE_TYPE(hosts, value_print_string, "names with commas between, or *", 0);
 VALUE_TYPE(node, value_print_string, "up to 64 " NAME_ALLOWED, 0);
+const struct value_type type_tag = {
+    parse_node, value_print_string, "up to 32 " NAME_ALLOWED, 0};
 VALUE_TYPE(backend, print_backend, "the name of a [backend NAME]", 0);
 VALUE_TYPE(pool, print_pool, "the name of a [pool NAME]", 0);

@@ -1,41 +1,26 @@
 /* SPDX-License-Identifier: MIT
- * Values of one word: durations, numbers, choices, and the like.
+ * Values of one word: durations, numbers, rates, choices, and the like.
  */
 #include "config/values.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "balance/balance.h"
 #include "base/text.h"
-#include "config/hint.h"
-#include "config/hint_words.h"
-
-static void *
-target(const struct value *v)
-{
-	return (char *)v->object + v->key->offset;
-}
-
-static const void *
-source(const struct shown *s)
-{
-	return (const char *)s->object + s->key->offset;
-}
 
 static bool
 parse_duration(const struct value *v)
 {
+	uint64_t *ms = value_target(v);
 	struct err err;
 
-	if (text_parse_duration(
-	        v->text, v->key->min, v->key->max, target(v), &err))
+	if (text_parse_duration(v->text, v->key->min, v->key->max, ms, &err))
 		return true;
 	if (value_is_unset(v, v->text)) {
-		*(uint64_t *)target(v) = 0;
+		*ms = 0;
 		return true;
 	}
 	if (value_is_zero(v->text) && !v->key->default_text)
@@ -45,15 +30,12 @@ parse_duration(const struct value *v)
 }
 
 static bool
-print_duration(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_duration(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const uint64_t *ms = source(s);
+	const uint64_t *ms = shown_source(s);
 
 	/* 0 is refused when it is read, and means: not set. */
-	if (i > 0 || *ms == 0)
-		return false;
-	text_duration(*ms, out);
-	return true;
+	return *ms != 0 && text_duration(*ms, out);
 }
 
 /* A duration, or 0 for not to wait at all. */
@@ -62,25 +44,23 @@ parse_wait(const struct value *v)
 {
 	if (!value_is_zero(v->text))
 		return parse_duration(v);
-	*(uint64_t *)target(v) = QUEUE_NEVER;
+	*(uint64_t *)value_target(v) = QUEUE_NEVER;
 	return true;
 }
 
 static bool
-print_wait(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_wait(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const uint64_t *ms = source(s);
+	const uint64_t *ms = shown_source(s);
 
-	if (*ms != QUEUE_NEVER)
-		return print_duration(s, i, out);
-	strcpy(out, "0");
-	return i == 0;
+	return *ms == QUEUE_NEVER ? value_write(out, "0")
+	                          : print_duration(s, out);
 }
 
 static bool
 parse_number(const struct value *v)
 {
-	unsigned *number = target(v);
+	unsigned *number = value_target(v);
 	struct err err;
 	uint64_t n;
 
@@ -91,21 +71,18 @@ parse_number(const struct value *v)
 }
 
 static bool
-print_number(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_number(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const unsigned *number = source(s);
+	const unsigned *number = shown_source(s);
 
 	/* Less than anybody can write: not set. */
-	if (i > 0 || *number < s->key->min)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%u", *number);
-	return true;
+	return *number >= s->key->min && value_write(out, "%u", *number);
 }
 
 static bool
 parse_auto_number(const struct value *v)
 {
-	unsigned *number = target(v);
+	unsigned *number = value_target(v);
 	uint64_t n = 0;
 
 	if (strcmp(v->text, "auto") != 0 &&
@@ -119,23 +96,17 @@ parse_auto_number(const struct value *v)
 }
 
 static bool
-print_auto_number(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_auto_number(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const unsigned *number = source(s);
+	const unsigned *number = shown_source(s);
 
-	if (i > 0)
-		return false;
-	if (*number == 0)
-		strcpy(out, "auto");
-	else
-		snprintf(out, VALUE_TEXT_SIZE, "%u", *number);
-	return true;
+	return value_write(out, *number == 0 ? "auto" : "%u", *number);
 }
 
 static bool
 parse_percent(const struct value *v)
 {
-	unsigned *percent = target(v);
+	unsigned *percent = value_target(v);
 	struct err err;
 	uint64_t n;
 
@@ -146,14 +117,40 @@ parse_percent(const struct value *v)
 }
 
 static bool
-print_percent(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_percent(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const unsigned *percent = source(s);
+	const unsigned *percent = shown_source(s);
 
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%u%%", *percent);
+	return value_write(out, "%u%%", *percent);
+}
+
+/* `500/s`, `500`, or `off`. */
+static bool
+parse_rate(const struct value *v)
+{
+	size_t len = strlen(v->text);
+	bool has_unit = len > 2 && strcmp(v->text + len - 2, "/s") == 0;
+	char digits[DRAFT_VALUE_MAX + 1];
+	uint64_t n = 0;
+
+	snprintf(
+	    digits, sizeof(digits), "%.*s", (int)len - 2 * has_unit, v->text);
+	if (strcmp(digits, "off") != 0 && strcmp(digits, "0") != 0 &&
+	    !text_parse_number(digits, v->key->min, v->key->max, &n, NULL))
+		return value_fail(v,
+		    "'%s' is not a rate; write off, or a number per second "
+		    "from %" PRIu64 "/s to %" PRIu64 "/s",
+		    v->text, v->key->min, v->key->max);
+	*(unsigned *)value_target(v) = (unsigned)n;
 	return true;
+}
+
+static bool
+print_rate(const struct shown *s, char out[VALUE_TEXT_SIZE])
+{
+	const unsigned *rate = shown_source(s);
+
+	return value_write(out, *rate == 0 ? "off" : "%u/s", *rate);
 }
 
 static bool
@@ -161,40 +158,34 @@ parse_mode(const struct value *v)
 {
 	struct err err;
 
-	return text_parse_mode(v->text, target(v), &err) ||
+	return text_parse_mode(v->text, value_target(v), &err) ||
 	       value_fail(v, "%s", err.text);
 }
 
 static bool
-print_mode(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_mode(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const uint32_t *mode = source(s);
+	const uint32_t *mode = shown_source(s);
 
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%04" PRIo32, *mode);
-	return true;
+	return value_write(out, "%04" PRIo32, *mode);
 }
 
 /* `backup`, and `backup=on` as well. */
 static bool
 parse_flag(const struct value *v)
 {
-	return value_read_boolean(v->text, target(v)) ||
+	return value_read_boolean(v->text, value_target(v)) ||
 	       value_fail(v,
 	           "'%s' is unknown; write the word alone, or leave it out",
 	           v->text);
 }
 
 static bool
-print_flag(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_flag(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const bool *flag = source(s);
+	const bool *flag = shown_source(s);
 
-	if (i > 0 || !*flag)
-		return false;
-	strcpy(out, "on");
-	return true;
+	return *flag && value_write(out, "on");
 }
 
 /* `off` is 0 for a backend.  For a server it is SLOW_START_OFF, since 0 stands
@@ -202,7 +193,7 @@ print_flag(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 static bool
 parse_slow_start(const struct value *v)
 {
-	uint64_t *ms = target(v);
+	uint64_t *ms = value_target(v);
 
 	if (strcmp(v->text, "off") != 0 && !value_is_zero(v->text))
 		return parse_duration(v);
@@ -211,15 +202,12 @@ parse_slow_start(const struct value *v)
 }
 
 static bool
-print_slow_start(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_slow_start(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const uint64_t *ms = source(s);
+	const uint64_t *ms = shown_source(s);
 	bool off = *ms == (s->key->default_text ? 0 : SLOW_START_OFF);
 
-	if (i > 0 || !off)
-		return print_duration(s, i, out);
-	strcpy(out, "off");
-	return true;
+	return off ? value_write(out, "off") : print_duration(s, out);
 }
 
 /* The index among the choices, or -1 after an error. */
@@ -227,22 +215,17 @@ static int
 find_choice(const struct value *v)
 {
 	const char *const *choices = v->key->choices;
-	const char *text = v->text, *advice;
-	struct hint hint;
+	const char *word = v->text;
+	size_t n = 0, choice;
 	bool on;
 
-	if (value_is_boolean(v->key) && value_read_boolean(text, &on))
-		text = on ? "on" : "off";
-	for (int i = 0; choices[i]; i++)
-		if (strcmp(text, choices[i]) == 0)
-			return i;
-	hint_init(&hint, v->text);
-	for (int i = 0; choices[i]; i++)
-		hint_offer(&hint, choices[i]);
-	advice = hint_words_value(v->key->name, v->text);
-	value_fail(v, "'%s' is unknown; %s", v->text,
-	    advice ? advice : hint_text(&hint, "allowed"));
-	return -1;
+	if (value_is_boolean(v->key) && value_read_boolean(word, &on))
+		word = on ? "on" : "off";
+	while (choices[n])
+		n++;
+	if (!value_choose(v, word, NAME_TABLE(choices, n), &choice))
+		return -1;
+	return (int)choice;
 }
 
 static bool
@@ -253,20 +236,17 @@ parse_choice(const struct value *v)
 	if (choice < 0)
 		return false;
 	/* All enums of the spec are int-sized: plain, small, not packed. */
-	memcpy(target(v), &choice, sizeof(choice));
+	memcpy(value_target(v), &choice, sizeof(choice));
 	return true;
 }
 
 static bool
-print_choice(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_choice(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	int choice;
 
-	if (i > 0)
-		return false;
-	memcpy(&choice, source(s), sizeof(choice));
-	snprintf(out, VALUE_TEXT_SIZE, "%s", s->key->choices[choice]);
-	return true;
+	memcpy(&choice, shown_source(s), sizeof(choice));
+	return value_write(out, "%s", s->key->choices[choice]);
 }
 
 static bool
@@ -276,25 +256,23 @@ parse_balance(const struct value *v)
 
 	if (choice < 0)
 		return false;
-	*(const struct balance_ops **)target(v) = balance_algorithms[choice];
+	*(const struct balance_ops **)value_target(v) =
+	    balance_algorithms[choice];
 	return true;
 }
 
 static bool
-print_balance(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_balance(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct balance_ops *const *balance = source(s);
+	const struct balance_ops *const *balance = shown_source(s);
 
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", (*balance)->name);
-	return true;
+	return value_write(out, "%s", (*balance)->name);
 }
 
 static bool
 parse_own_percent(const struct value *v)
 {
-	struct optional *percent = target(v);
+	struct optional *percent = value_target(v);
 
 	/* parse_percent writes the value, the first member of struct
 	 * optional. */
@@ -303,14 +281,11 @@ parse_own_percent(const struct value *v)
 }
 
 static bool
-print_own_percent(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_own_percent(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct optional *percent = source(s);
+	const struct optional *percent = shown_source(s);
 
-	if (i > 0 || !percent->is_set)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%u%%", percent->value);
-	return true;
+	return percent->is_set && value_write(out, "%u%%", percent->value);
 }
 
 static bool
@@ -320,36 +295,23 @@ parse_own_choice(const struct value *v)
 
 	if (choice < 0)
 		return false;
-	*(struct optional *)target(v) = optional_of((unsigned)choice);
+	*(struct optional *)value_target(v) = optional_of((unsigned)choice);
 	return true;
 }
 
 static bool
-print_own_choice(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_own_choice(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct optional *choice = source(s);
+	const struct optional *choice = shown_source(s);
 
-	if (i > 0 || !choice->is_set)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", s->key->choices[choice->value]);
-	return true;
+	return choice->is_set &&
+	       value_write(out, "%s", s->key->choices[choice->value]);
 }
 
 static bool
 parse_choice_text(const struct value *v)
 {
-	return find_choice(v) >= 0 && value_set_string(v, target(v), v->text);
-}
-
-static bool
-print_string(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
-{
-	char *const *string = source(s);
-
-	if (i > 0 || !*string)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", *string);
-	return true;
+	return find_choice(v) >= 0 && value_keep_text(v);
 }
 
 static bool
@@ -360,7 +322,7 @@ parse_url_path(const struct value *v)
 		    "'%s' is not a path; write one that starts with /, as in "
 		    "/healthz",
 		    v->text);
-	return value_set_string(v, target(v), v->text);
+	return value_keep_text(v);
 }
 
 static bool
@@ -375,7 +337,7 @@ parse_http_host(const struct value *v)
 		    "'%s' is not a host; write a name or an address, with or "
 		    "without :PORT",
 		    v->text);
-	return value_set_string(v, target(v), v->text);
+	return value_keep_text(v);
 }
 
 VALUE_TYPE(duration, print_duration, NULL, 0);
@@ -383,6 +345,7 @@ VALUE_TYPE(wait, print_wait, "0 or a duration, 10ms to 30d", 0);
 VALUE_TYPE(number, print_number, NULL, 0);
 VALUE_TYPE(auto_number, print_auto_number, NULL, 0);
 VALUE_TYPE(percent, print_percent, NULL, 0);
+VALUE_TYPE(rate, print_rate, "off, or 1/s to 1000000/s", 0);
 VALUE_TYPE(mode, print_mode, "an octal file mode", 0);
 VALUE_TYPE(flag, print_flag, "the bare word", VALUE_BOOLEAN | VALUE_BARE);
 VALUE_TYPE(slow_start, print_slow_start, "off or 0, or 1s to 1d", 0);
@@ -390,6 +353,7 @@ VALUE_TYPE(choice, print_choice, NULL, 0);
 VALUE_TYPE(own_percent, print_own_percent, NULL, 0);
 VALUE_TYPE(own_choice, print_own_choice, NULL, 0);
 VALUE_TYPE(balance, print_balance, NULL, 0);
-VALUE_TYPE(choice_text, print_string, NULL, 0);
-VALUE_TYPE(url_path, print_string, "a path that starts with /", 0);
-VALUE_TYPE(http_host, print_string, "a host name, with or without a port", 0);
+VALUE_TYPE(choice_text, value_print_string, NULL, 0);
+VALUE_TYPE(url_path, value_print_string, "a path that starts with /", 0);
+VALUE_TYPE(
+    http_host, value_print_string, "a host name, with or without a port", 0);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Values of pools, and of frontends with regard to their pool.
+ * Values of pools.
  */
 #include "config/values.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "config/cpus.h"
-#include "config/hint.h"
 #include "config/pool_text.h"
 
 /* The number of `auto` is known once the whole section is read:
@@ -30,21 +28,17 @@ parse_threads(const struct value *v)
 }
 
 static bool
-print_threads(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_threads(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct pool_spec *pool = s->object;
 	char text[THREADS_TEXT_SIZE];
 
-	if (i > 0)
-		return false;
 	if (pool->threads_max > 0)
-		snprintf(out, VALUE_TEXT_SIZE, "%u..%u", pool->threads_min,
-		    pool->threads_max);
-	else
-		snprintf(out, VALUE_TEXT_SIZE, "%s%s",
-		    pool->threads_auto ? "auto ; here " : "",
-		    threads_text(pool->classes, pool->classes_n, text));
-	return true;
+		return value_write(
+		    out, "%u..%u", pool->threads_min, pool->threads_max);
+	return value_write(out, "%s%s",
+	    pool->threads_auto ? "auto ; here " : "",
+	    threads_text(pool->classes, pool->classes_n, text));
 }
 
 static bool
@@ -60,15 +54,12 @@ parse_shards(const struct value *v)
 }
 
 static bool
-print_shards(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_shards(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct pool_spec *pool = s->object;
 
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s%u",
-	    pool->shards_auto ? "auto ; here " : "", pool->shards);
-	return true;
+	return value_write(
+	    out, "%s%u", pool->shards_auto ? "auto ; here " : "", pool->shards);
 }
 
 static bool
@@ -86,50 +77,16 @@ parse_cpus(const struct value *v)
 }
 
 static bool
-print_cpus(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_cpus(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct pool_spec *pool = s->object;
 	char text[CPU_LIST_TEXT_SIZE];
 
-	if (i > 0)
-		return false;
 	/* The printed list is never longer than the one that was read. */
-	snprintf(out, VALUE_TEXT_SIZE, "%s",
+	return value_write(out, "%s",
 	    pool->cpus_given ? cpu_list_text(&pool->cpus, text) : "all");
-	return true;
-}
-
-static bool
-parse_association(const struct value *v)
-{
-	struct frontend_spec *frontend = v->object;
-	const char *const *choices = v->key->choices;
-	struct hint hint;
-
-	for (int i = 0; choices[i]; i++)
-		if (strcmp(v->text, choices[i]) == 0) {
-			frontend->bound = i == 1;
-			return true;
-		}
-	hint_init(&hint, v->text);
-	for (int i = 0; choices[i]; i++)
-		hint_offer(&hint, choices[i]);
-	return value_fail(
-	    v, "'%s' is unknown; %s", v->text, hint_text(&hint, "allowed"));
-}
-
-static bool
-print_association(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
-{
-	const struct frontend_spec *frontend = s->object;
-
-	if (i > 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", s->key->choices[frontend->bound]);
-	return true;
 }
 
 VALUE_TYPE(threads, print_threads, THREADS_ALLOWED, 0);
 VALUE_TYPE(shards, print_shards, "auto, or 1 to the number of threads", 0);
 VALUE_TYPE(cpus, print_cpus, "all, or numbers and ranges as in 0-3,5", 0);
-VALUE_TYPE(association, print_association, NULL, 0);

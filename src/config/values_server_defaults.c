@@ -28,7 +28,7 @@ parse_server_defaults(const struct value *v)
 		    words.word[0]);
 	ok = options_read(&options, &words, 0, &scratch, KEY_TCP_ONLY, "TCP");
 	server_spec_clear(&scratch);
-	return ok && value_set_string(v, value_string(v), v->text);
+	return ok && value_keep_text(v);
 }
 
 /* Whether the word is an option that servers with these flags have. */

@@ -110,14 +110,14 @@ parse_sni_rule(const struct value *v)
 }
 
 static bool
-print_sni_rule(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_sni_rule(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct frontend_spec *f = s->object;
 
-	if (i >= f->sni_n)
+	if (s->nth >= f->sni_n)
 		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", f->sni[i].names);
-	options_print_fitting(s, &f->sni[i], 0, out);
+	value_write(out, "%s", f->sni[s->nth].names);
+	options_print_fitting(s, &f->sni[s->nth], 0, out);
 	return true;
 }
 
@@ -128,14 +128,12 @@ parse_rule_backend(const struct value *v)
 }
 
 static bool
-print_rule_backend(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_rule_backend(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const size_t *backend = shown_source(s);
 
-	if (i > 0 || *backend == RULE_NO_BACKEND)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", s->spec->backends[*backend].name);
-	return true;
+	return *backend != RULE_NO_BACKEND &&
+	       value_write(out, "%s", s->spec->backends[*backend].name);
 }
 
 VALUE_TYPE(sni_rule, print_sni_rule,

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "config/hint.h"
 #include "config/values.h"
 #include "net/sock_options.h"
 
@@ -24,71 +23,68 @@ parse_size(const struct value *v)
 }
 
 static bool
-print_size(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_size(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const uint64_t *bytes = shown_source(s);
 
-	if (i > 0 || *bytes == 0)
-		return false;
-	text_size(*bytes, out);
-	return true;
+	return *bytes != 0 && text_size(*bytes, out);
 }
 
 static bool
-parse_switch_word(
-    const struct value *v, const char *word, enum sock_switch *ret_switch)
+parse_on_off(const struct value *v, bool *ret_on)
 {
-	bool on;
-
-	if (!value_read_boolean(word, &on))
-		return value_fail(v,
-		    "'%s' is unknown; allowed are " VALUE_BOOLEAN_WORDS, word);
-	*ret_switch = on ? SWITCH_ON : SWITCH_OFF;
-	return true;
+	return value_read_boolean(v->text, ret_on) ||
+	       value_fail(v,
+	           "'%s' is unknown; allowed are " VALUE_BOOLEAN_WORDS,
+	           v->text);
 }
 
 static bool
 print_switch_word(enum sock_switch value, char out[VALUE_TEXT_SIZE])
 {
-	if (value == SWITCH_DEFAULT)
-		return false;
-	strcpy(out, value == SWITCH_ON ? "on" : "off");
-	return true;
+	return value != SWITCH_DEFAULT &&
+	       value_write(out, value == SWITCH_ON ? "on" : "off");
 }
 
 static bool
 parse_switch(const struct value *v)
 {
-	return parse_switch_word(v, v->text, value_target(v));
+	enum sock_switch *value = value_target(v);
+	bool on;
+
+	if (!parse_on_off(v, &on))
+		return false;
+	*value = on ? SWITCH_ON : SWITCH_OFF;
+	return true;
 }
 
 static bool
-print_switch(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_switch(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const enum sock_switch *value = shown_source(s);
 
-	return i == 0 && print_switch_word(*value, out);
+	return print_switch_word(*value, out);
 }
 
 /* Towards servers it is a switch, and the number 1 in the same place. */
 static bool
 parse_tfo(const struct value *v)
 {
-	enum sock_switch value = SWITCH_DEFAULT;
 	unsigned *fast_open = value_target(v);
+	bool on;
 
-	if (!parse_switch_word(v, v->text, &value))
+	if (!parse_on_off(v, &on))
 		return false;
-	*fast_open = value == SWITCH_ON;
+	*fast_open = on;
 	return true;
 }
 
 static bool
-print_tfo(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_tfo(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const unsigned *fast_open = shown_source(s);
 
-	return i == 0 && *fast_open > 0 && print_switch_word(SWITCH_ON, out);
+	return *fast_open > 0 && value_write(out, "on");
 }
 
 /* A duration that the kernel counts in seconds. */
@@ -120,14 +116,11 @@ parse_seconds(const struct value *v)
 }
 
 static bool
-print_seconds(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_seconds(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const unsigned *seconds = shown_source(s);
 
-	if (i > 0 || *seconds == 0)
-		return false;
-	text_duration(*seconds * UINT64_C(1000), out);
-	return true;
+	return *seconds != 0 && text_duration(*seconds * UINT64_C(1000), out);
 }
 
 #define KEEPALIVE_MAX_S 32767
@@ -179,14 +172,12 @@ parse_keepalive(const struct value *v)
 }
 
 static bool
-print_keepalive(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_keepalive(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct sock_keepalive *k = shown_source(s);
 	char idle[TEXT_DURATION_SIZE] = "", interval[TEXT_DURATION_SIZE] = "";
 	char count[12] = "";
 
-	if (i > 0)
-		return false;
 	if (k->idle_s == 0 && k->interval_s == 0 && k->count == 0)
 		return print_switch_word(k->on, out);
 	if (k->idle_s > 0)
@@ -195,20 +186,16 @@ print_keepalive(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
 		text_duration(k->interval_s * UINT64_C(1000), interval);
 	if (k->count > 0)
 		snprintf(count, sizeof(count), "%u", k->count);
-	snprintf(out, VALUE_TEXT_SIZE, "%s%s%s%s%s", idle,
+	return value_write(out, "%s%s%s%s%s", idle,
 	    *interval || *count ? ":" : "", interval, *count ? ":" : "", count);
-	return true;
 }
 
 static bool
-print_name(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_name(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const char *name = shown_source(s);
 
-	if (i > 0 || !name[0])
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%s", name);
-	return true;
+	return name[0] && value_write(out, "%s", name);
 }
 
 static bool
@@ -268,14 +255,11 @@ parse_dscp(const struct value *v)
 {
 	unsigned *dscp = value_target(v);
 	uint64_t n;
+	size_t i;
 
-	for (size_t i = 0; i < DSCPS; i++) {
-		if (strcmp(v->text, dscps[i].name) == 0) {
-			*dscp = dscps[i].dscp;
-			return true;
-		}
-	}
-	if (!text_parse_number(v->text, 0, 63, &n, NULL))
+	if (name_table_find(NAME_TABLE(dscps, DSCPS), v->text, &i))
+		n = dscps[i].dscp;
+	else if (!text_parse_number(v->text, 0, 63, &n, NULL))
 		return value_fail(v,
 		    "'%s' is not a DSCP; write 0 to 63, or a name as ef, af41, "
 		    "cs1",
@@ -285,17 +269,15 @@ parse_dscp(const struct value *v)
 }
 
 static bool
-print_dscp(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_dscp(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const unsigned *dscp = shown_source(s);
 
-	if (i > 0 || *dscp == 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "%u", *dscp);
-	for (size_t at = 0; at < DSCPS; at++)
-		if (dscps[at].dscp == *dscp)
-			strcpy(out, dscps[at].name);
-	return true;
+	for (size_t i = 0; i < DSCPS; i++)
+		if (dscps[i].dscp == *dscp)
+			return *dscp != 0 &&
+			       value_write(out, "%s", dscps[i].name);
+	return value_write(out, "%u", *dscp);
 }
 
 static bool
@@ -320,14 +302,11 @@ parse_mark(const struct value *v)
 }
 
 static bool
-print_mark(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_mark(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const unsigned *mark = shown_source(s);
 
-	if (i > 0 || *mark == 0)
-		return false;
-	snprintf(out, VALUE_TEXT_SIZE, "0x%x", *mark);
-	return true;
+	return *mark != 0 && value_write(out, "0x%x", *mark);
 }
 
 VALUE_TYPE(size, print_size, NULL, 0);

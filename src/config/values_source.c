@@ -13,28 +13,16 @@
 static bool
 parse_ports(const struct value *v, const char *text, struct source_spec *s)
 {
-	const char *dash = strchr(text, '-');
-	char low[8];
-	size_t len = dash ? (size_t)(dash - text) : strlen(text);
-	uint64_t min, max;
+	unsigned low, high;
 
-	if (len >= sizeof(low))
-		goto bad;
-	memcpy(low, text, len);
-	low[len] = '\0';
-	if (!text_parse_number(low, 1, UINT16_MAX, &min, NULL) ||
-	    !text_parse_number(
-	        dash ? dash + 1 : low, min, UINT16_MAX, &max, NULL))
-		goto bad;
-	s->port_low = (uint16_t)min;
-	s->port_high = (uint16_t)max;
+	if (!value_read_range(text, 1, UINT16_MAX, &low, &high))
+		return value_fail(v,
+		    "'%s' is not a port or a range of ports; write one from 1 "
+		    "to 65535 or a range, as in 10000-20000",
+		    text);
+	s->port_low = (uint16_t)low;
+	s->port_high = (uint16_t)high;
 	return true;
-bad:
-	return value_fail(v,
-	    "'%s' is not a port or a range of ports; write one from 1 to 65535 "
-	    "or a range, as in "
-	    "10000-20000",
-	    text);
 }
 
 /* Without the port: `192.0.2.1`, `[2001:db8::1]`, `2001:db8::1`, `*`. */
@@ -90,30 +78,24 @@ parse_source(const struct value *v)
 }
 
 static bool
-print_source(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_source(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct source_spec *from = shown_source(s);
 	char text[ADDR_TEXT_SIZE] = "*:0";
 	size_t len;
 
-	if (i > 0 || from->kind == SOURCE_NONE)
+	if (from->kind == SOURCE_NONE)
 		return false;
-	if (from->kind == SOURCE_CLIENT) {
-		strcpy(out, "client");
-		return true;
-	}
+	if (from->kind == SOURCE_CLIENT)
+		return value_write(out, "client");
 	if (from->addr.sa.sa_family != AF_UNSPEC)
 		addr_text(&from->addr, text);
 	len = strlen(text) - strlen(":0");
-	if (from->port_low == 0)
-		snprintf(out, VALUE_TEXT_SIZE, "%.*s", (int)len, text);
-	else if (from->port_low == from->port_high)
-		snprintf(out, VALUE_TEXT_SIZE, "%.*s:%u", (int)len, text,
-		    from->port_low);
-	else
-		snprintf(out, VALUE_TEXT_SIZE, "%.*s:%u-%u", (int)len, text,
-		    from->port_low, from->port_high);
-	return true;
+	return value_write(out,
+	    from->port_low == 0                 ? "%.*s"
+	    : from->port_low == from->port_high ? "%.*s:%u"
+	                                        : "%.*s:%u-%u",
+	    (int)len, text, from->port_low, from->port_high);
 }
 
 /* Several at once, and the key may be repeated. */
@@ -139,14 +121,12 @@ parse_proxy_from(const struct value *v)
 }
 
 static bool
-print_proxy_from(const struct shown *s, size_t i, char out[VALUE_TEXT_SIZE])
+print_proxy_from(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct frontend_spec *f = s->object;
 
-	if (i >= f->proxy_from_n)
-		return false;
-	(void)cidr_text(&f->proxy_from[i], out);
-	return true;
+	return s->nth < f->proxy_from_n &&
+	       cidr_text(&f->proxy_from[s->nth], out);
 }
 
 VALUE_TYPE(source, print_source,

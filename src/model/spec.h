@@ -182,6 +182,9 @@ struct route_spec {
 
 #define ROUTES_MAX 64
 
+/* Whether a session stays with the thread that accepted it. */
+enum association { SESSIONS_UNBOUND, SESSIONS_BOUND };
+
 /* A rule: TLS clients that ask for one of these names get this backend. */
 struct sni_spec {
 	struct spec_place place;
@@ -213,7 +216,7 @@ struct frontend_spec {
 	uint64_t timeout_hello_ms;      /* until the inspection is complete */
 	uint64_t timeout_first_byte_ms; /* 0: no limit of its own */
 	size_t pool;                    /* index into spec.pools */
-	bool bound; /* a session stays with the thread that accepted it */
+	enum association bound;
 	enum splice_mode splice;
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;

@@ -421,7 +421,7 @@ assert_default_is_canonical(const struct key *key)
 	if (!key->default_text)
 		return;
 	assert_true(value_set_default(key, &object, NULL));
-	assert_true(key->type->print(&s, 0, text));
+	assert_true(value_print(&s, text));
 	if (!key->options) /* `auto ; here 2` */
 		text[strcspn(text, " ")] = '\0';
 	assert_int_equal(
