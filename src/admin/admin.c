@@ -278,8 +278,8 @@ admin_cancel(struct admin *admin)
 }
 
 static void
-leave(struct admin *admin, struct admin_socket *socket, const char *where,
-    struct changes *changes)
+leave_socket(struct admin *admin, struct admin_socket *socket,
+    const char *where, struct changes *changes)
 {
 	int rc = admin_socket_leave(socket, &admin->left);
 
@@ -307,15 +307,15 @@ admin_commit(struct admin *admin, struct changes *changes)
 {
 	struct sockets before = admin->sockets, *next = &admin->next;
 
-	/* The time-outs of clients that leave begin now. */
+	/* The time-outs of clients that leave_socket begin now. */
 	ev_now_update(admin->slices.loop);
 	for (size_t i = 0; i < next->n; i++)
 		commit_one(
 		    admin, next->all[i], next->specs.all[i].text, changes);
 	for (size_t i = 0; i < before.n; i++)
 		if (!sockets_have(next, before.all[i]))
-			leave(admin, before.all[i], before.specs.all[i].text,
-			    changes);
+			leave_socket(admin, before.all[i],
+			    before.specs.all[i].text, changes);
 	admin->sockets = *next;
 	*next = (struct sockets){.all = NULL};
 	sockets_fini(&before);
@@ -365,7 +365,7 @@ read_socket(const void *row, struct row_value *v)
 }
 
 static void
-read_level(const void *row, struct row_value *v)
+read_socket_level(const void *row, struct row_value *v)
 {
 	row_text(v, command_level_name(admin_socket_level(row)));
 }
@@ -382,7 +382,7 @@ admin_list_sockets(const struct admin *admin, bool json, FILE *out)
 {
 	static const struct row_column columns[] = {
 	    {"", "socket", read_socket, NULL},
-	    {" ", "level", read_level, NULL},
+	    {" ", "level", read_socket_level, NULL},
 	    {" ", "processes", read_processes, NULL},
 	};
 	static const struct row_table table =

@@ -258,7 +258,8 @@ change_mode(int fd, mode_t mode)
 }
 
 static int
-open_file(const struct admin_bound *bound, const char *path, struct stat *st)
+open_socket_file(
+    const struct admin_bound *bound, const char *path, struct stat *st)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
@@ -296,7 +297,7 @@ wanted_owner(const struct admin_bound *bound, const struct admin_spec *from,
 
 /* Removes rights before it adds others.  Returns 0 or -errno. */
 static int
-change_file(int fd, const struct stat *is, const struct stat *wanted)
+change_socket_file(int fd, const struct stat *is, const struct stat *wanted)
 {
 	mode_t both = is->st_mode & wanted->st_mode & 0777;
 
@@ -344,7 +345,7 @@ admin_file_change(const struct admin_bound *bound,
 	    (from->mode == to->mode && same_name(from->user, to->user) &&
 	        same_name(from->group, to->group)))
 		return true;
-	c.fd = open_file(bound, to->addr.un.sun_path, &is);
+	c.fd = open_socket_file(bound, to->addr.un.sun_path, &is);
 	if (c.fd < 0)
 		return change_failed(to, -c.fd, err);
 	c.mode = is.st_mode & 0777;
@@ -357,7 +358,7 @@ admin_file_change(const struct admin_bound *bound,
 		close(c.fd);
 		return false;
 	}
-	rc = change_file(c.fd, &is, &wanted);
+	rc = change_socket_file(c.fd, &is, &wanted);
 	if (rc < 0) {
 		admin_file_put_back(&c);
 		return change_failed(to, -rc, err);
@@ -387,7 +388,7 @@ admin_file_put_back(struct admin_file_change *change_made)
 		was.st_mode = change_made->mode;
 		was.st_uid = change_made->uid;
 		was.st_gid = change_made->gid;
-		(void)change_file(change_made->fd, &is, &was);
+		(void)change_socket_file(change_made->fd, &is, &was);
 	}
 	admin_file_keep(change_made);
 }

@@ -61,7 +61,8 @@ dismiss_for_another(struct client *client)
 }
 
 static bool
-make_room(struct admin_socket *socket, const struct command_mode *newcomer)
+make_room_for_client(
+    struct admin_socket *socket, const struct command_mode *newcomer)
 {
 	struct client *client;
 
@@ -92,7 +93,7 @@ add_client(struct admin_socket *socket, int fd)
 	peer_learn(fd, &newcomer.peer);
 	newcomer.level = grants_level(
 	    &socket->grants, fd, &newcomer.peer, admin_socket_level(socket));
-	if (!make_room(socket, &newcomer)) {
+	if (!make_room_for_client(socket, &newcomer)) {
 		refuse_connection(fd);
 		return;
 	}
@@ -111,7 +112,7 @@ add_client(struct admin_socket *socket, int fd)
 /* The connection stays in the backlog, so the event would come again at
  * once. */
 static void
-pause_accepting(struct admin_socket *socket, int error)
+pause_admin_accept(struct admin_socket *socket, int error)
 {
 	static struct log_limit limit;
 
@@ -125,7 +126,7 @@ pause_accepting(struct admin_socket *socket, int error)
 }
 
 static void
-on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+resume_admin_accept(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct admin_socket *socket = timer->data;
 
@@ -149,7 +150,7 @@ on_connection(struct ev_loop *loop, ev_io *io, int events)
 		else if (errno == EAGAIN)
 			return;
 		else if (errno != EINTR && errno != ECONNABORTED) {
-			pause_accepting(socket, errno);
+			pause_admin_accept(socket, errno);
 			return;
 		}
 	}
@@ -186,7 +187,7 @@ admin_socket_open(const struct admin_spec *spec, const struct command_env *env,
 	socket->bound.fd = socket->next.bound.fd = -1;
 	socket->next.file.fd = -1;
 	list_init(&socket->clients);
-	ev_init(&socket->pause, on_pause_over);
+	ev_init(&socket->pause, resume_admin_accept);
 	ev_init(&socket->io, on_connection);
 	socket->io.data = socket->pause.data = socket;
 	if (!read_grants(spec, &socket->grants, err) ||

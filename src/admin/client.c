@@ -243,7 +243,7 @@ pause_answer(struct client *client)
 
 /* The peer's time-out does not run during the pause. */
 static void
-on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+on_answer_due(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct client *client = timer->data;
 
@@ -358,7 +358,7 @@ take_first_line(struct client *client)
 
 /* Returns whether a line is there to be answered, or was refused. */
 static bool
-take_line(struct client *client)
+take_client_line(struct client *client)
 {
 	if (!client->line && !take_first_line(client))
 		return client->state == CLIENT_ANSWERING;
@@ -413,7 +413,7 @@ step_reading(struct client *client)
 {
 	size_t n;
 
-	if (take_line(client))
+	if (take_client_line(client))
 		return true;
 	if (client->in_n == CLIENT_LINE_MAX) {
 		refuse_long_line(client);
@@ -467,7 +467,7 @@ on_slice(struct client_slice *slice)
 }
 
 static void
-on_ready(struct ev_loop *loop, ev_io *io, int events)
+on_client_ready(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct client *client = io->data;
 
@@ -477,7 +477,7 @@ on_ready(struct ev_loop *loop, ev_io *io, int events)
 }
 
 static void
-on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
+on_client_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct client *client = timer->data;
 
@@ -512,9 +512,9 @@ client_new(struct client_slices *slices, int fd, const struct command_env *env,
 	client->mode.timeout_s = CLIENT_TIMEOUT_S;
 	peer_learn(fd, &client->mode.peer);
 	client->io.data = client->timer.data = client->pause.data = client;
-	ev_init(&client->timer, on_timeout);
-	ev_init(&client->pause, on_pause_over);
-	ev_io_init(&client->io, on_ready, fd, EV_READ);
+	ev_init(&client->timer, on_client_timeout);
+	ev_init(&client->pause, on_answer_due);
+	ev_io_init(&client->io, on_client_ready, fd, EV_READ);
 	ev_io_start(slices->loop, &client->io);
 	note_progress(client);
 	return client;

@@ -64,9 +64,10 @@ struct client {
 	struct command_mode mode;
 	bool ended;     /* the peer will not write any more */
 	bool commanded; /* has sent a complete line */
-	bool payload;   /* after a line that ends with `<<`: see take_line */
-	char *next;     /* the rest of the line, inside in; NULL: none */
-	size_t line;    /* bytes of in that the present line takes up */
+	bool payload; /* after a line that ends with `<<`: see take_client_line
+	               */
+	char *next;   /* the rest of the line, inside in; NULL: none */
+	size_t line;  /* bytes of in that the present line takes up */
 	size_t in_n;
 	char *out; /* an answer, from out_sent to out_n */
 	size_t out_n, out_sent;

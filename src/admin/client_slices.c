@@ -19,7 +19,7 @@ run_slice(struct client_slice *slice)
 }
 
 static bool
-is_empty(const struct client_slices *slices)
+no_client_waits(const struct client_slices *slices)
 {
 	return list_empty(&slices->fresh) && list_empty(&slices->ongoing);
 }
@@ -57,13 +57,13 @@ before_wait(struct ev_loop *loop, ev_prepare *prepare, int events)
 		return;
 	/* Begin with a fresh client, whatever ended the last round. */
 	slices->ongoing_last = true;
-	while (!is_empty(slices) && clock_now_ns() < end) {
+	while (!no_client_waits(slices) && clock_now_ns() < end) {
 		struct client_slice *slice = take_client(slices);
 
 		if (run_slice(slice))
 			queue_again(slices, slice);
 	}
-	if (is_empty(slices))
+	if (no_client_waits(slices))
 		return;
 	ev_timer_set(&slices->pause, CLIENT_SLICES_PAUSE_S, 0.);
 	ev_timer_start(loop, &slices->pause);
@@ -71,7 +71,7 @@ before_wait(struct ev_loop *loop, ev_prepare *prepare, int events)
 
 /* Wakes the loop; before_wait serves the queue. */
 static void
-on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
+on_slices_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	(void)loop;
 	(void)timer;
@@ -84,7 +84,7 @@ client_slices_init(struct client_slices *slices, struct ev_loop *loop)
 	slices->loop = loop;
 	list_init(&slices->fresh);
 	list_init(&slices->ongoing);
-	ev_init(&slices->pause, on_pause_over);
+	ev_init(&slices->pause, on_slices_pause_over);
 	ev_prepare_init(&slices->before_wait, before_wait);
 	slices->before_wait.data = slices;
 	ev_prepare_start(loop, &slices->before_wait);

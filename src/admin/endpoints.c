@@ -23,33 +23,25 @@ http_stays(const struct endpoints *s, const struct global_spec *global)
 	       http_serves(s->http, &global->http);
 }
 
-static uint16_t
-port_of(const struct addr *addr)
-{
-	if (addr->sa.sa_family == AF_INET)
-		return addr->in.sin_port;
-	return addr->sa.sa_family == AF_INET6 ? addr->in6.sin6_port : 0;
-}
-
 /* Returns the listener of the present configuration that has the port, or
  * NULL. */
 static const char *
-find_holder(const struct spec *spec, uint16_t port)
+find_holder(const struct spec *spec, unsigned port)
 {
 	const struct global_spec *g = &spec->global;
 
 	if (port == 0)
 		return NULL;
-	if (g->http.text && port_of(&g->http.addr) == port)
+	if (g->http.text && addr_port(&g->http.addr) == port)
 		return g->http.text;
 	for (size_t i = 0; i < g->admin.n; i++)
-		if (port_of(&g->admin.all[i].addr) == port)
+		if (addr_port(&g->admin.all[i].addr) == port)
 			return g->admin.all[i].text;
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
 		for (size_t j = 0; j < f->listens_n; j++)
-			if (port_of(&f->listens[j].addr) == port)
+			if (addr_port(&f->listens[j].addr) == port)
 				return f->listens[j].text;
 	}
 	return NULL;
@@ -67,7 +59,7 @@ prepare_http(
 		return true;
 	/* Listeners that this reload closes are still open. */
 	holder =
-	    find_holder(control_model(s->control)->spec, port_of(&at->addr));
+	    find_holder(control_model(s->control)->spec, addr_port(&at->addr));
 	if (holder)
 		err_list_add(errors, at->place.file, at->place.line,
 		    "http: %s; this lfproxy itself listens on %s, so reload "
