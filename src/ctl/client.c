@@ -4,14 +4,12 @@
 #include "ctl/client.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "net/addr.h"
 
 /* HAProxy refuses the second command and keeps the severities of the first. */
@@ -39,7 +37,7 @@ text_reserve(struct ctl_text *text, size_t more)
 {
 	size_t room = text->room ? text->room : 4096;
 
-	while (room < text->n + more)
+	while (room <= text->n + more)
 		room *= 2;
 	if (room == text->room)
 		return;
@@ -53,6 +51,7 @@ ctl_text_add(struct ctl_text *text, const char *data, size_t n)
 	text_reserve(text, n);
 	memcpy(text->data + text->n, data, n);
 	text->n += n;
+	text->data[text->n] = '\0';
 }
 
 void
@@ -63,26 +62,19 @@ ctl_text_fini(struct ctl_text *text)
 }
 
 bool
-ctl_add_word(struct ctl_text *line, const char *word)
-{
-	for (; *word; word++) {
-		if (*word == '\n' || *word == '\r')
-			return false;
-		if (*word == ';' || *word == '\\')
-			ctl_text_add(line, "\\", 1);
-		ctl_text_add(line, word, 1);
-	}
-	return true;
-}
-
-bool
 ctl_add_command(struct ctl_text *line, const char *const *words)
 {
-	for (bool first = true; *words; words++, first = false) {
-		if (!first)
+	ctl_text_add(line, "", 0);
+	for (; *words; words++) {
+		if (line->n)
 			ctl_text_add(line, " ", 1);
-		if (!ctl_add_word(line, *words))
-			return false;
+		for (const char *c = *words; *c; c++) {
+			if (*c == '\n' || *c == '\r')
+				return false;
+			if (*c == ';' || *c == '\\')
+				ctl_text_add(line, "\\", 1);
+			ctl_text_add(line, c, 1);
+		}
 	}
 	return true;
 }
@@ -142,15 +134,23 @@ resolve_addr(const char *where, struct addr *ret_addr)
 	return 0;
 }
 
-/* Returns the socket, or -errno.  With a full backlog connect(2) blocks, at
- * most for timeout_ms. */
-static int
-connect_to(const char *where, int timeout_ms)
+/* option is SO_SNDTIMEO or SO_RCVTIMEO. */
+static void
+set_socket_timeout(int fd, int option, int timeout_ms)
 {
 	const struct timeval limit = {
 	    .tv_sec = timeout_ms / 1000,
 	    .tv_usec = timeout_ms % 1000 * 1000,
 	};
+
+	(void)setsockopt(fd, SOL_SOCKET, option, &limit, sizeof(limit));
+}
+
+/* Returns the socket, or -errno.  With a full backlog connect(2) blocks, at
+ * most for CTL_TIMEOUT_MS: the time-out of the answer may be longer. */
+static int
+connect_to(const char *where, int timeout_ms)
+{
 	struct addr addr;
 	int fd, rc = resolve_addr(where, &addr);
 
@@ -159,55 +159,34 @@ connect_to(const char *where, int timeout_ms)
 	fd = socket(addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	set_socket_timeout(fd, SO_SNDTIMEO,
+	    timeout_ms < CTL_TIMEOUT_MS ? timeout_ms : CTL_TIMEOUT_MS);
 	do
 		rc = connect(fd, &addr.sa, addr.len);
 	while (rc < 0 && errno == EINTR);
-	if (rc == 0)
-		return fd;
-	rc = -errno;
-	close(fd);
-	return rc;
-}
-
-/* Waits until the socket is ready; false with errno set after timeout_ms. */
-static bool
-wait_ready(int fd, short events, int timeout_ms)
-{
-	uint64_t deadline = clock_now_ms() + (uint64_t)timeout_ms;
-	struct pollfd p = {.fd = fd, .events = events};
-
-	for (;;) {
-		uint64_t now = clock_now_ms();
-		int n = now < deadline ? poll(&p, 1, (int)(deadline - now)) : 0;
-
-		if (n > 0)
-			return true;
-		if (n == 0)
-			errno = ETIMEDOUT;
-		if (n == 0 || errno != EINTR)
-			return false;
+	if (rc < 0) {
+		rc = -errno;
+		close(fd);
+		return rc;
 	}
+	set_socket_timeout(fd, SO_SNDTIMEO, timeout_ms);
+	set_socket_timeout(fd, SO_RCVTIMEO, timeout_ms);
+	return fd;
 }
 
 /* The server may close the connection before it has read everything, because of
  * a line that is too long for instance.  Its answer has the reason, so EPIPE is
  * not an error here. */
 static bool
-send_all(int fd, const struct ctl_text *line, int timeout_ms)
+send_all(int fd, const struct ctl_text *line)
 {
-	size_t sent = 0;
+	for (size_t sent = 0; sent < line->n;) {
+		ssize_t n =
+		    send(fd, line->data + sent, line->n - sent, MSG_NOSIGNAL);
 
-	while (sent < line->n) {
-		ssize_t n;
-
-		if (!wait_ready(fd, POLLOUT, timeout_ms))
-			return false;
-		n = send(fd, line->data + sent, line->n - sent,
-		    MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
 			return true;
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
+		if (n < 0 && errno != EINTR)
 			return false;
 		if (n > 0)
 			sent += (size_t)n;
@@ -216,70 +195,54 @@ send_all(int fd, const struct ctl_text *line, int timeout_ms)
 }
 
 static bool
-receive_all(int fd, struct ctl_text *answer, int timeout_ms)
+receive_all(int fd, struct ctl_text *answer)
 {
 	for (;;) {
 		ssize_t n;
 
-		if (!wait_ready(fd, POLLIN, timeout_ms))
-			return false;
 		text_reserve(answer, READ_SIZE);
-		n = recv(fd, answer->data + answer->n, READ_SIZE, MSG_DONTWAIT);
-		if (n == 0 || (n < 0 && errno == ECONNRESET && answer->n))
-			return true;
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return false;
+		n = recv(fd, answer->data + answer->n, READ_SIZE, 0);
 		if (n > 0)
 			answer->n += (size_t)n;
+		answer->data[answer->n] = '\0';
+		if (n == 0 || (n < 0 && errno == ECONNRESET && answer->n))
+			return true;
+		if (n < 0 && errno != EINTR)
+			return false;
 	}
 }
 
-static bool
-send_and_receive(int fd, const struct ctl_text *line, int timeout_ms,
-    struct ctl_text *ret_answer)
-{
-	struct ctl_text all = {NULL, 0, 0};
-	bool ok;
-
-	ctl_text_add(&all, PREAMBLE, strlen(PREAMBLE));
-	ctl_text_add(&all, line->data, line->n);
-	ctl_text_add(&all, "\n", 1);
-	ok = send_all(fd, &all, timeout_ms) &&
-	     receive_all(fd, ret_answer, timeout_ms);
-	ctl_text_fini(&all);
-	return ok;
-}
-
 bool
-ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
+ctl_ask(const char *where, const char *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err)
 {
-	/* The timeout of the answer may be longer. */
-	int connect_ms =
-	    timeout_ms < CTL_TIMEOUT_MS ? timeout_ms : CTL_TIMEOUT_MS;
-	struct ctl_text answer = {NULL, 0, 0};
-	int fd = connect_to(where, connect_ms);
+	struct ctl_text all = {NULL, 0, 0}, answer = {NULL, 0, 0};
+	int fd = connect_to(where, timeout_ms);
+	bool ok;
 
 	if (fd < 0)
 		return err_set(
 		    err, "%s: %s; %s", where, strerror(-fd), advice_for(-fd));
-	if (!send_and_receive(fd, line, timeout_ms, &answer))
+	ctl_text_add(&all, PREAMBLE, strlen(PREAMBLE));
+	ctl_text_add(&all, line, strlen(line));
+	ctl_text_add(&all, "\n", 1);
+	ok = send_all(fd, &all) && receive_all(fd, &answer);
+	if (!ok)
 		err_set(err,
 		    "%s: no answer: %s; try again, or see lfproxy's log", where,
-		    strerror(errno));
+		    strerror(errno == EAGAIN ? ETIMEDOUT : errno));
 	else if (answer.n == 0)
-		err_set(err,
+		ok = err_set(err,
 		    "%s: closed without an answer; is it an admin socket of "
 		    "lfproxy?",
 		    where);
-	else {
-		close(fd);
-		*ret_answer = answer;
-		return true;
-	}
 	close(fd);
-	ctl_text_fini(&answer);
-	return false;
+	ctl_text_fini(&all);
+	if (ok)
+		*ret_answer = answer;
+	else
+		ctl_text_fini(&answer);
+	return ok;
 }
 
 /* Skips the text if the rest begins with it. */
@@ -378,8 +341,10 @@ ctl_reader_next(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 	return true;
 }
 
-void
-ctl_reader_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
+/* Reads all the rest as the answer to a single command, which may contain empty
+ * lines. */
+static void
+read_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 {
 	const char *end = reader->end;
 	size_t n = (size_t)(end - reader->at);
@@ -392,5 +357,17 @@ ctl_reader_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 	/* `quit` has no answer. */
 	if (n == 0)
 		ret_reply->is_error = !reader->accepted;
-	reader->at = reader->end;
+}
+
+bool
+ctl_ask_one(const char *where, const char *command, int timeout_ms,
+    struct ctl_text *ret_answer, struct ctl_reply *ret_reply, struct err *err)
+{
+	struct ctl_reader reader;
+
+	if (!ctl_ask(where, command, timeout_ms, ret_answer, err))
+		return false;
+	ctl_reader_init(&reader, ret_answer);
+	read_rest(&reader, ret_reply);
+	return true;
 }

@@ -27,30 +27,29 @@ enum ctl_exit {
  * memory is short. */
 void *ctl_array(void *old, size_t n, size_t size);
 
-/* A growing buffer; all zero is empty. */
+/* A growing string; all zero is empty, with data NULL. */
 struct ctl_text {
-	char *data;
+	char *data; /* n bytes and a NUL */
 	size_t n, room;
 };
 
 /* Appends n bytes. */
 void ctl_text_add(struct ctl_text *text, const char *data, size_t n);
-/* Frees the buffer, which is empty then. */
+/* Frees the text, which is empty then. */
 void ctl_text_fini(struct ctl_text *text);
 
-/* Appends a word, with `;` and backslashes escaped but blanks as they are.
- * False if the word has a line end: a command is one line. */
-bool ctl_add_word(struct ctl_text *line, const char *word);
-
-/* Appends the words, NULL-terminated, as one command without a line end. */
-bool ctl_add_command(struct ctl_text *line, const char *const *words);
+/* Appends the words, NULL-terminated, as one command: with `;` and backslashes
+ * escaped, but blanks as they are.  Returns false if a word has a line end: a
+ * command is one line. */
+bool ctl_add_command(
+    struct ctl_text *line, const char *const *words) MUST_CHECK;
 
 /* Sends a line of one or more commands, separated by `;` and without a line
  * end, and receives all answers.  where is a path, unix:PATH, or HOST:PORT for
- * TCP. Blocks for at most CTL_TIMEOUT_MS to connect and timeout_ms for each
+ * TCP.  Blocks for at most CTL_TIMEOUT_MS to connect and timeout_ms for each
  * further step.  Returns false with err set if there is no answer. */
-bool ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
-    struct ctl_text *ret_answer, struct err *err);
+bool ctl_ask(const char *where, const char *line, int timeout_ms,
+    struct ctl_text *ret_answer, struct err *err) MUST_CHECK;
 
 /* The answer to one command; text points into the text it was read from. */
 struct ctl_reply {
@@ -58,6 +57,11 @@ struct ctl_reply {
 	size_t n;
 	bool is_error;
 };
+
+/* Like ctl_ask with a single command, whose answer may contain empty lines. */
+bool ctl_ask_one(const char *where, const char *command, int timeout_ms,
+    struct ctl_text *ret_answer, struct ctl_reply *ret_reply,
+    struct err *err) MUST_CHECK;
 
 /* Splits the received text into answers, in the order of the commands. */
 struct ctl_reader {
@@ -72,9 +76,5 @@ void ctl_reader_init(struct ctl_reader *reader, const struct ctl_text *answer);
 /* Reads the answer up to the next empty line; false if there is none left.  If
  * lfproxy refused the connection, its message is the only answer, an error. */
 bool ctl_reader_next(struct ctl_reader *reader, struct ctl_reply *ret_reply);
-
-/* Reads all the rest as the answer to a single command, which may contain empty
- * lines. */
-void ctl_reader_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply);
 
 #endif

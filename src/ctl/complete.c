@@ -38,31 +38,20 @@ add_candidate(struct candidates *c, const char *word, size_t n)
 
 /* -- names -- */
 
+/* Returns false if the server does not answer or refuses. */
 static bool
 ask_server(const char *where, const char *command, struct ctl_text *ret_answer)
 {
-	struct ctl_text line = {NULL, 0, 0};
-	struct ctl_reader reader;
+	struct ctl_text answer = {NULL, 0, 0};
 	struct ctl_reply reply;
 	struct err err;
-	bool ok;
 
-	ctl_text_add(&line, command, strlen(command));
-	ok = ctl_ask(where, &line, TIMEOUT_MS, ret_answer, &err);
-	ctl_text_fini(&line);
-	if (!ok)
+	if (!ctl_ask_one(where, command, TIMEOUT_MS, &answer, &reply, &err))
 		return false;
-	ctl_reader_init(&reader, ret_answer);
-	ctl_reader_rest(&reader, &reply);
-	if (reply.is_error) {
-		ctl_text_fini(ret_answer);
-		return false;
-	}
-	/* Keep the answer itself, without status, as a string. */
-	memmove(ret_answer->data, reply.text, reply.n);
-	ret_answer->n = reply.n;
-	ctl_text_add(ret_answer, "", 1);
-	return true;
+	if (!reply.is_error)
+		ctl_text_add(ret_answer, reply.text, reply.n);
+	ctl_text_fini(&answer);
+	return !reply.is_error;
 }
 
 /* The position of a name in a line of an answer. */
@@ -349,7 +338,7 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 		add_candidate(&c, "top", 3);
 	if (ask_server(where, "help", &help)) {
 		at = help.data;
-		end = at + help.n - 1;
+		end = at + help.n;
 		while (ctl_next_usage(&at, end, &usage))
 			complete_from_usage(&c, &usage, words);
 	}

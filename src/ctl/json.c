@@ -75,36 +75,23 @@ find_form(const struct ctl_reply *help, const struct ctl_text *given,
 }
 
 enum ctl_exit
-ctl_json_command(const char *where, const char *const *words,
-    struct ctl_text *line, struct err *err)
+ctl_json_command(const char *where, struct ctl_text *line, struct err *err)
 {
-	struct ctl_text help = {NULL, 0, 0}, answer = {NULL, 0, 0};
-	struct ctl_reader reader;
-	struct ctl_reply reply;
+	struct ctl_text answer = {NULL, 0, 0};
 	enum ctl_exit code = CTL_OK;
-	const char *add = NULL;
+	struct ctl_reply help;
+	const char *add = "";
 
-	if (!ctl_add_command(line, words)) {
-		err_set(err, "a command is one line; remove the line end");
-		return CTL_USAGE;
-	}
-	ctl_text_add(&help, "help", 4);
-	if (!ctl_ask(where, &help, CTL_TIMEOUT_MS, &answer, err)) {
-		code = CTL_NO_ANSWER;
-		goto out;
-	}
-	ctl_reader_init(&reader, &answer);
-	ctl_reader_rest(&reader, &reply);
-	if (reply.is_error) {
-		err_set(err, "%s: %.*s", where, (int)reply.n, reply.text);
+	if (!ctl_ask_one(where, "help", CTL_TIMEOUT_MS, &answer, &help, err))
+		return CTL_NO_ANSWER;
+	if (help.is_error) {
+		err_set(err, "%s: %.*s", where, (int)help.n, help.text);
 		code = CTL_ANSWER_IS_ERROR;
-	} else if (!find_form(&reply, line, &add, err)) {
+	} else if (!find_form(&help, line, &add, err)) {
 		code = CTL_USAGE;
-	} else if (add) {
+	} else {
 		ctl_text_add(line, add, strlen(add));
 	}
-out:
-	ctl_text_fini(&help);
 	ctl_text_fini(&answer);
 	return code;
 }

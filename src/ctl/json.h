@@ -13,11 +13,10 @@
 #include "base/err.h"
 #include "ctl/client.h"
 
-/* Appends the JSON form of a command to the line; words is NULL-terminated.  A
- * command that the server does not know is appended as it is.  Returns CTL_OK,
- * or another code with err set if the command has no JSON form or the server
- * could not be asked. */
-enum ctl_exit ctl_json_command(const char *where, const char *const *words,
-    struct ctl_text *line, struct err *err);
+/* Makes the command in the line its JSON form.  A command that the server does
+ * not know stays as it is.  Returns CTL_OK, or another code with err set if the
+ * command has no JSON form or the server could not be asked. */
+enum ctl_exit ctl_json_command(
+    const char *where, struct ctl_text *line, struct err *err);
 
 #endif

@@ -62,16 +62,11 @@ is_whole(const struct ctl_text *answer)
 }
 
 static enum ctl_exit
-print_answer(const struct ctl_text *answer)
+print_answer(const struct ctl_text *answer, const struct ctl_reply *reply)
 {
-	struct ctl_reader reader;
-	struct ctl_reply reply;
-	FILE *out;
+	FILE *out = reply->is_error ? stderr : stdout;
 
-	ctl_reader_init(&reader, answer);
-	ctl_reader_rest(&reader, &reply);
-	out = reply.is_error ? stderr : stdout;
-	fwrite(reply.text, 1, reply.n, out);
+	fwrite(reply->text, 1, reply->n, out);
 	if (fflush(out) != 0) {
 		fprintf(stderr, "lfproxyctl: cannot write the answer: %s\n",
 		    strerror(errno));
@@ -85,32 +80,19 @@ print_answer(const struct ctl_text *answer)
 		    stderr);
 		return CTL_NO_ANSWER;
 	}
-	return reply.is_error ? CTL_ANSWER_IS_ERROR : CTL_OK;
-}
-
-static enum ctl_exit
-make_command_line(const char *where, bool json, const char *const *words,
-    struct ctl_text *line, struct err *err)
-{
-	if (json)
-		return ctl_json_command(where, words, line, err);
-	if (ctl_add_command(line, words))
-		return CTL_OK;
-	err_set(err, "a command is one line; remove the line end");
-	return CTL_USAGE;
+	return reply->is_error ? CTL_ANSWER_IS_ERROR : CTL_OK;
 }
 
 /* The delay of `wait` comes on top, since nothing is answered before it ends.
  */
 static int
-answer_timeout_ms(const struct ctl_text *line)
+answer_timeout_ms(const char *line)
 {
 	const int most = INT_MAX - CTL_TIMEOUT_MS;
-	char text[64], delay[sizeof(text)];
+	char delay[64];
 	uint64_t ms = 0;
 
-	snprintf(text, sizeof(text), "%.*s", (int)line->n, line->data);
-	if (sscanf(text, " wait %63s", delay) == 1 &&
+	if (sscanf(line, " wait %63s", delay) == 1 &&
 	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL) &&
 	    !text_parse_duration(delay, 0, INT_MAX, &ms, NULL))
 		ms = 0;
@@ -121,15 +103,22 @@ static enum ctl_exit
 run_admin_command(const char *where, bool json, const char *const *words)
 {
 	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
-	enum ctl_exit code;
+	enum ctl_exit code = CTL_OK;
+	struct ctl_reply reply;
 	struct err err;
 
-	code = make_command_line(where, json, words, &line, &err);
+	if (!ctl_add_command(&line, words)) {
+		err_set(&err, "a command is one line; remove the line end");
+		code = CTL_USAGE;
+	} else if (json) {
+		code = ctl_json_command(where, &line, &err);
+	}
 	if (code == CTL_OK &&
-	    !ctl_ask(where, &line, answer_timeout_ms(&line), &answer, &err))
+	    !ctl_ask_one(where, line.data, answer_timeout_ms(line.data),
+	        &answer, &reply, &err))
 		code = CTL_NO_ANSWER;
 	if (code == CTL_OK)
-		code = print_answer(&answer);
+		code = print_answer(&answer, &reply);
 	else
 		fprintf(stderr, "lfproxyctl: %s\n", err.text);
 	ctl_text_fini(&line);

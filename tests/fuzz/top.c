@@ -9,10 +9,10 @@ static const uint8_t *answer;
 static size_t answer_n;
 
 /* In the place of the connection. */
-bool __wrap_ctl_ask(const char *where, const struct ctl_text *line,
-    int timeout_ms, struct ctl_text *ret_answer, struct err *err);
+bool __wrap_ctl_ask(const char *where, const char *line, int timeout_ms,
+    struct ctl_text *ret_answer, struct err *err);
 bool
-__wrap_ctl_ask(const char *where, const struct ctl_text *line, int timeout_ms,
+__wrap_ctl_ask(const char *where, const char *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err)
 {
 	(void)where;

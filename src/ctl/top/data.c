@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ctl/client.h"
 
 #define COMMANDS    "show info;show stat;show pool json;show threads json"
 #define COLUMNS_MAX 256
@@ -20,16 +19,6 @@ new_zeroed_array(size_t n, size_t size)
 
 	memset(array, 0, (n ? n : 1) * size);
 	return array;
-}
-
-static char *
-copy_reply(const struct ctl_reply *reply)
-{
-	char *text = ctl_array(NULL, reply->n + 1, 1);
-
-	memcpy(text, reply->text, reply->n);
-	text[reply->n] = '\0';
-	return text;
 }
 
 /* -- show info -- */
@@ -73,7 +62,7 @@ parse_info(struct top_data *data)
 	data->head.program = "?";
 	data->head.version = "?";
 	data->head.node = "?";
-	for (char *line = strtok_r(data->info, "\n", &rest); line;
+	for (char *line = strtok_r(data->info.data, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		char *value = strstr(line, ": ");
 
@@ -171,7 +160,7 @@ parse_stat(struct top_data *data)
 	size_t room = 0;
 	char *rest = NULL;
 
-	for (char *line = strtok_r(data->stat, "\n", &rest); line;
+	for (char *line = strtok_r(data->stat.data, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		if (columns.n == 0) {
 			line += strspn(line, "# ");
@@ -307,8 +296,8 @@ parse_answer(
 			    replies[i].text);
 	if (n < REPLIES)
 		return err_set(err, "the answer is incomplete");
-	data->info = copy_reply(&replies[INFO]);
-	data->stat = copy_reply(&replies[STAT]);
+	ctl_text_add(&data->info, replies[INFO].text, replies[INFO].n);
+	ctl_text_add(&data->stat, replies[STAT].text, replies[STAT].n);
 	parse_info(data);
 	parse_stat(data);
 	if (!parse_pools(data, &replies[POOLS], &replies[THREADS]))
@@ -320,19 +309,13 @@ bool
 top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
     struct err *err)
 {
-	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
 	struct top_data data = {.at_ns = clock_now_ns()};
+	struct ctl_text answer = {NULL, 0, 0};
 	struct err why;
 	bool ok;
 
-	ctl_text_add(&line, COMMANDS, strlen(COMMANDS));
-	ok = ctl_ask(where, &line, timeout_ms, &answer, err);
-	ctl_text_fini(&line);
-	if (!ok)
+	if (!ctl_ask(where, COMMANDS, timeout_ms, &answer, err))
 		return false;
-	/* strcspn needs a string. */
-	ctl_text_add(&answer, "", 1);
-	answer.n--;
 	ok = parse_answer(&data, &answer, &why);
 	ctl_text_fini(&answer);
 	if (!ok) {
@@ -350,8 +333,8 @@ top_data_fini(struct top_data *data)
 		free(data->pools[i].roles);
 	free(data->pools);
 	free(data->items);
-	free(data->info);
-	free(data->stat);
+	ctl_text_fini(&data->info);
+	ctl_text_fini(&data->stat);
 	json_decref(data->pools_json);
 	memset(data, 0, sizeof(*data));
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ctl/client.h"
 
 #define TOP_HISTORY 64 /* rounds that a sparkline can show */
 
@@ -71,7 +72,7 @@ struct top_data {
 	struct top_pool *pools;
 	struct top_item *items;
 	size_t pools_n, items_n;
-	char *info, *stat; /* split into the strings above */
+	struct ctl_text info, stat; /* split into the strings above */
 	json_t *pools_json;
 };
 

@@ -27,61 +27,38 @@ set_message(struct top_keys *keys, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void add_word(struct top_command *command, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void
-add_word(struct top_command *command, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(
-	    command->words[command->n++], sizeof(command->words[0]), fmt, ap);
-	va_end(ap);
-}
-
 /* Shows the first line of the answer.  Without one the command succeeded. */
 static void
-set_message_from_answer(struct top_keys *keys, const struct ctl_text *line,
-    const struct ctl_text *answer)
+set_message_from_answer(
+    struct top_keys *keys, const char *command, const struct ctl_reply *reply)
 {
-	struct ctl_reader reader;
-	struct ctl_reply reply;
-	const char *eol;
+	const char *text = reply->text + strspn(reply->text, " \t\r\n");
+	const char *end = reply->text + reply->n;
 
-	ctl_reader_init(&reader, answer);
-	ctl_reader_rest(&reader, &reply);
-	while (reply.n && isspace((unsigned char)*reply.text))
-		reply.text++, reply.n--;
-	eol = memchr(reply.text, '\n', reply.n);
-	if (eol)
-		reply.n = (size_t)(eol - reply.text);
-	if (reply.n == 0)
-		set_message(keys, "done: %.*s", (int)line->n, line->data);
+	if (text >= end)
+		set_message(keys, "done: %s", command);
 	else
 		set_message(keys, "%s: %.*s",
-		    reply.is_error ? "refused" : "answer", (int)reply.n,
-		    reply.text);
+		    reply->is_error ? "refused" : "answer",
+		    (int)strcspn(text, "\n"), text);
 }
 
 static void
 send_command(struct top_keys *keys)
 {
-	const struct top_command *command = &keys->command;
-	const char *words[TOP_WORDS_MAX + 1] = {NULL};
+	const char *words[] = {keys->command, NULL};
 	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
+	struct ctl_reply reply;
 	struct err err;
 
-	for (unsigned i = 0; i < command->n; i++)
-		words[i] = command->words[i];
 	keys->mode = MODE_LIST;
 	if (!ctl_add_command(&line, words))
 		set_message(keys, "cannot send a name with a line end");
-	else if (!ctl_ask(keys->where, &line, keys->timeout_ms, &answer, &err))
+	else if (!ctl_ask_one(keys->where, line.data, keys->timeout_ms, &answer,
+	             &reply, &err))
 		set_message(keys, "not sent: %.200s", err.text);
 	else
-		set_message_from_answer(keys, &line, &answer);
+		set_message_from_answer(keys, line.data, &reply);
 	keys->sent = true;
 	ctl_text_fini(&line);
 	ctl_text_fini(&answer);
@@ -124,12 +101,8 @@ static void
 resize_pool(
     struct top_keys *keys, const struct top_pool *pool, unsigned threads)
 {
-	keys->command.n = 0;
-	add_word(&keys->command, "set");
-	add_word(&keys->command, "pool");
-	add_word(&keys->command, "%s", pool->name);
-	add_word(&keys->command, "threads");
-	add_word(&keys->command, "%u", threads);
+	snprintf(keys->command, sizeof(keys->command), "set pool %s threads %u",
+	    pool->name, threads);
 	if (pool->autoscaled)
 		ask_user(keys, MODE_CONFIRM,
 		    "Pool %s is autoscaled; fix it at %u thread%s?", pool->name,
@@ -166,24 +139,26 @@ press_resize(struct top_keys *keys, int key, const struct top_data *data,
 static void
 press_state(struct top_keys *keys, int key)
 {
+	static const struct {
+		int key;
+		const char *state, *question;
+	} states[] = {
+	    {'d', "drain", "drain it, no new sessions"},
+	    {'m', "maint", "maintenance, no sessions"},
+	    {'e', "ready", NULL},
+	};
 	const struct top_target *t = &keys->selected;
-	const char *state = key == 'd'   ? "drain"
-	                    : key == 'e' ? "ready"
-	                                 : "maint";
+	size_t i = 0;
 
-	keys->command.n = 0;
-	add_word(&keys->command, "set");
-	add_word(&keys->command, "server");
-	add_word(&keys->command, "%s/%s", t->proxy, t->name);
-	add_word(&keys->command, "state");
-	add_word(&keys->command, "%s", state);
-	if (key == 'e')
-		send_command(keys);
-	else
+	while (states[i].key != key)
+		i++;
+	snprintf(keys->command, sizeof(keys->command),
+	    "set server %s/%s state %s", t->proxy, t->name, states[i].state);
+	if (states[i].question)
 		ask_user(keys, MODE_CONFIRM, "Server %s/%s: %s?", t->proxy,
-		    t->name,
-		    key == 'd' ? "drain it, no new sessions"
-		               : "maintenance, no sessions");
+		    t->name, states[i].question);
+	else
+		send_command(keys);
 }
 
 static void
@@ -235,11 +210,8 @@ submit_weight(struct top_keys *keys, const struct top_data *data)
 		keys->mode = MODE_LIST;
 		return;
 	}
-	keys->command.n = 0;
-	add_word(&keys->command, "set");
-	add_word(&keys->command, "weight");
-	add_word(&keys->command, "%s/%s", t->proxy, t->name);
-	add_word(&keys->command, "%s", keys->input);
+	snprintf(keys->command, sizeof(keys->command), "set weight %s/%s %s",
+	    t->proxy, t->name, keys->input);
 	if (percent ||
 	    strtoull(keys->input, NULL, 10) < present_weight(keys, data))
 		ask_user(keys, MODE_CONFIRM,

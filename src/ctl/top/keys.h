@@ -36,13 +36,6 @@ enum top_key {
 
 enum top_mode { MODE_LIST, MODE_CONFIRM, MODE_WEIGHT, MODE_HELP };
 
-/* The words of a command. */
-#define TOP_WORDS_MAX 6
-struct top_command {
-	char words[TOP_WORDS_MAX][2 * TOP_NAME_SIZE];
-	unsigned n;
-};
-
 struct top_keys {
 	const char *where; /* the socket */
 	int timeout_ms;
@@ -51,10 +44,10 @@ struct top_keys {
 	bool sent; /* a command was sent: read new figures at once */
 	enum top_sort sort;
 	struct top_target selected;
-	struct top_command command; /* of MODE_CONFIRM and MODE_WEIGHT */
-	char input[8];              /* of MODE_WEIGHT */
-	char question[256];         /* of MODE_CONFIRM and MODE_WEIGHT */
-	char message[256];          /* shown until the next key; "": none */
+	char command[3 * TOP_NAME_SIZE]; /* of MODE_CONFIRM */
+	char input[8];                   /* of MODE_WEIGHT */
+	char question[256];              /* of MODE_CONFIRM and MODE_WEIGHT */
+	char message[256]; /* shown until the next key; "": none */
 };
 
 /* Handles a key, a character or an enum top_key.  page is the number of visible
