@@ -119,15 +119,29 @@ column_text(const struct columns *columns, const char *name)
 	return "";
 }
 
-static uint64_t
-column_number(const struct columns *columns, const char *name)
-{
-	return strtoull(column_text(columns, name), NULL, 10);
-}
-
 static void
 set_item(struct top_item *item, const struct columns *c)
 {
+	/* ereq is for frontends, the other errors for servers.  A failed
+	 * connect is counted by econ, or by wretr or wredis if it was
+	 * retried. */
+	static const struct {
+		const char *column;
+		size_t offset;
+	} numbers[] = {
+	    {"scur", offsetof(struct top_item, sessions)},
+	    {"smax", offsetof(struct top_item, peak)},
+	    {"stot", offsetof(struct top_item, total)},
+	    {"ereq", offsetof(struct top_item, errors)},
+	    {"econ", offsetof(struct top_item, errors)},
+	    {"wretr", offsetof(struct top_item, errors)},
+	    {"wredis", offsetof(struct top_item, errors)},
+	    {"eresp", offsetof(struct top_item, errors)},
+	    {"qcur", offsetof(struct top_item, queue)},
+	    {"weight", offsetof(struct top_item, weight)},
+	    {"bin", offsetof(struct top_item, bytes_in)},
+	    {"bout", offsetof(struct top_item, bytes_out)},
+	};
 	const char *name = column_text(c, "svname");
 
 	item->kind = strcmp(name, "FRONTEND") == 0  ? TOP_FRONTEND
@@ -138,19 +152,10 @@ set_item(struct top_item *item, const struct columns *c)
 	item->status = column_text(c, "status");
 	item->check = column_text(c, "check_status");
 	item->pool = column_text(c, "lf_pool");
-	item->sessions = column_number(c, "scur");
-	item->peak = column_number(c, "smax");
-	item->total = column_number(c, "stot");
-	/* ereq is for frontends, the others for servers.  A failed connect is
-	 * counted by econ, or by wretr or wredis if it was retried. */
-	item->errors = column_number(c, "ereq") + column_number(c, "econ") +
-	               column_number(c, "wretr") + column_number(c, "wredis") +
-	               column_number(c, "eresp");
-	item->queue = column_number(c, "qcur");
-	item->weight = column_number(c, "weight");
-	item->bytes_in = column_number(c, "bin");
-	item->bytes_out = column_number(c, "bout");
-	item->rate = (double)column_number(c, "rate");
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		*(uint64_t *)(void *)((char *)item + numbers[i].offset) +=
+		    strtoull(column_text(c, numbers[i].column), NULL, 10);
+	item->rate = strtod(column_text(c, "rate"), NULL);
 }
 
 static void
@@ -200,13 +205,12 @@ set_pool(struct top_pool *pool, const json_t *o)
 	const json_t *classes = json_object_get(o, "classes");
 
 	pool->name = json_text(o, "name");
-	pool->threads = (unsigned)json_number(o, "threads");
-	pool->resident = (unsigned)json_number(o, "resident");
-	pool->shards = (unsigned)json_number(o, "shards");
-	pool->handlers = (unsigned)json_number(o, "handlers");
+	pool->threads = json_number(o, "threads");
+	pool->resident = json_number(o, "resident");
+	pool->shards = json_number(o, "shards");
+	pool->handlers = json_number(o, "handlers");
 	pool->promotions = json_number(o, "promotions");
 	pool->wakes = json_number(o, "wakes");
-	pool->turns = json_number(o, "turns");
 	pool->autoscaled = json_is_object(json_object_get(o, "autoscale"));
 	pool->classed = json_array_size(classes) > 1 ||
 	                json_number(json_array_get(classes, 0), "nice") != 0;

@@ -28,7 +28,15 @@ struct top_bytes {
 
 #define TOP_PAST 4
 
-enum top_kind { TOP_FRONTEND, TOP_BACKEND, TOP_SERVER };
+/* The kinds of lines of the view.  The last three are rows of `show stat`. */
+enum top_kind {
+	TOP_EMPTY,
+	TOP_TITLE,
+	TOP_POOL,
+	TOP_FRONTEND,
+	TOP_BACKEND,
+	TOP_SERVER,
+};
 
 /* A row of `show stat`.  Strings belong to struct top_data and are never NULL.
  */
@@ -50,11 +58,11 @@ struct top_item {
 
 struct top_pool {
 	const char *name;
-	unsigned threads, resident, shards, handlers;
-	unsigned leading, processing, following;
+	uint64_t threads, resident, shards, handlers;
+	uint64_t leading, processing, following;
 	bool autoscaled, classed; /* `set pool threads N` would end that */
-	uint64_t promotions, wakes, turns;
-	double promotion_rate, wake_rate, turn_rate;
+	uint64_t promotions, wakes;
+	double promotion_rate, wake_rate;
 	char *roles; /* a letter for each thread: L, P, or . for following */
 };
 

@@ -3,7 +3,8 @@
  */
 #include "ctl/top/keys.h"
 
-#include <ctype.h>
+#include <curses.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,9 @@
 
 #include "base/text.h"
 #include "ctl/client.h"
+
+#define ESCAPE 27
+#define DELETE 127
 
 /* -- commands -- */
 
@@ -78,18 +82,98 @@ ask_user(struct top_keys *keys, enum top_mode mode, const char *fmt, ...)
 	keys->mode = mode;
 }
 
+/* -- selection -- */
+
+static bool
+can_be_selected(const struct top_line *line)
+{
+	return line->kind != TOP_EMPTY && line->kind != TOP_TITLE;
+}
+
+static struct top_target
+target_of(const struct top_data *data, const struct top_line *line)
+{
+	struct top_target target = {.kind = line->kind};
+	const char *proxy, *name = "";
+
+	if (line->kind == TOP_POOL) {
+		proxy = data->pools[line->at].name;
+	} else {
+		proxy = data->items[line->at].proxy;
+		name = data->items[line->at].name;
+	}
+	snprintf(target.proxy, TOP_NAME_SIZE, "%s", proxy);
+	snprintf(target.name, TOP_NAME_SIZE, "%s", name);
+	return target;
+}
+
+static bool
+same_target(const struct top_target *a, const struct top_target *b)
+{
+	return a->kind == b->kind && strcmp(a->proxy, b->proxy) == 0 &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+size_t
+top_selected(struct top_keys *keys)
+{
+	struct top_target target, first = {.kind = TOP_EMPTY};
+	size_t at = keys->lines->n;
+
+	for (size_t i = at; i-- > 0;) {
+		if (!can_be_selected(&keys->lines->lines[i]))
+			continue;
+		target = target_of(keys->data, &keys->lines->lines[i]);
+		if (same_target(&target, &keys->selected))
+			return i;
+		first = target;
+		at = i;
+	}
+	keys->selected = first;
+	return at;
+}
+
+/* Returns NULL if no line can be selected. */
+static const struct top_line *
+selected_line(struct top_keys *keys)
+{
+	size_t at = top_selected(keys);
+
+	return at < keys->lines->n ? &keys->lines->lines[at] : NULL;
+}
+
+/* Moves the selection down by that many selectable lines, up if negative, but
+ * not beyond the last or first one. */
+static void
+move_selection(struct top_keys *keys, long by)
+{
+	size_t n = keys->lines->n, at = top_selected(keys), to = at;
+	size_t step = by < 0 ? (size_t)-1 : 1;
+
+	/* Above the first line, the index is beyond the last. */
+	for (long left = labs(by); left > 0 && at + step < n;) {
+		at += step;
+		if (can_be_selected(&keys->lines->lines[at])) {
+			to = at;
+			left--;
+		}
+	}
+	if (to < n)
+		keys->selected = target_of(keys->data, &keys->lines->lines[to]);
+}
+
 /* -- pools -- */
 
 /* The selected pool, the pool of the selected frontend, or the only pool. */
 static const struct top_pool *
-pool_of_selection(const struct top_keys *keys, const struct top_data *data,
-    const struct top_line *line)
+pool_of_selection(const struct top_keys *keys, const struct top_line *line)
 {
+	const struct top_data *data = keys->data;
 	const char *name = keys->selected.proxy;
 
-	if (line->kind == LINE_FRONTEND)
+	if (line->kind == TOP_FRONTEND)
 		name = data->items[line->at].pool;
-	else if (line->kind != LINE_POOL)
+	else if (line->kind != TOP_POOL)
 		return data->pools_n == 1 ? &data->pools[0] : NULL;
 	for (size_t i = 0; i < data->pools_n; i++)
 		if (strcmp(data->pools[i].name, name) == 0)
@@ -98,9 +182,10 @@ pool_of_selection(const struct top_keys *keys, const struct top_data *data,
 }
 
 static void
-resize_pool(
-    struct top_keys *keys, const struct top_pool *pool, unsigned threads)
+resize_pool(struct top_keys *keys, const struct top_pool *pool, uint64_t to)
 {
+	unsigned threads = (unsigned)to, now = (unsigned)pool->threads;
+
 	snprintf(keys->command, sizeof(keys->command), "set pool %s threads %u",
 	    pool->name, threads);
 	if (pool->autoscaled)
@@ -111,19 +196,18 @@ resize_pool(
 		ask_user(keys, MODE_CONFIRM,
 		    "Pool %s has classes; replace them by %u equal thread%s?",
 		    pool->name, threads, text_s(threads));
-	else if (threads < pool->threads)
+	else if (threads < now)
 		ask_user(keys, MODE_CONFIRM,
 		    "Pool %s: %u instead of %u threads?", pool->name, threads,
-		    pool->threads);
+		    now);
 	else
 		send_command(keys);
 }
 
 static void
-press_resize(struct top_keys *keys, int key, const struct top_data *data,
-    const struct top_line *line)
+press_resize(struct top_keys *keys, int key, const struct top_line *line)
 {
-	const struct top_pool *pool = pool_of_selection(keys, data, line);
+	const struct top_pool *pool = pool_of_selection(keys, line);
 
 	if (!pool)
 		set_message(
@@ -131,7 +215,8 @@ press_resize(struct top_keys *keys, int key, const struct top_data *data,
 	else if (key == '-' && pool->threads <= 1)
 		set_message(keys, "Pool %s keeps its last thread.", pool->name);
 	else
-		resize_pool(keys, pool, pool->threads + (key == '-' ? -1u : 1));
+		resize_pool(
+		    keys, pool, pool->threads + (key == '-' ? UINT64_MAX : 1));
 }
 
 /* -- servers -- */
@@ -162,61 +247,43 @@ press_state(struct top_keys *keys, int key)
 }
 
 static void
-ask_weight(struct top_keys *keys)
+press_server(struct top_keys *keys, int key)
 {
-	keys->input[0] = '\0';
-	ask_user(keys, MODE_WEIGHT,
-	    "Weight of %s/%s, 0 to 256, or percent: ", keys->selected.proxy,
-	    keys->selected.name);
-}
-
-static void
-press_server(struct top_keys *keys, int key, const struct top_line *line)
-{
-	if (line->kind != LINE_SERVER)
+	if (keys->selected.kind != TOP_SERVER) {
 		set_message(keys, "Select a server first (up, down).");
-	else if (key == 'w')
-		ask_weight(keys);
-	else
+	} else if (key != 'w') {
 		press_state(keys, key);
-}
-
-/* The weight of the selected server, 0 if the server is gone. */
-static uint64_t
-present_weight(const struct top_keys *keys, const struct top_data *data)
-{
-	const struct top_target *t = &keys->selected;
-
-	for (size_t i = 0; i < data->items_n; i++) {
-		const struct top_item *item = &data->items[i];
-
-		if (item->kind == TOP_SERVER &&
-		    strcmp(item->proxy, t->proxy) == 0 &&
-		    strcmp(item->name, t->name) == 0)
-			return item->weight;
+	} else {
+		keys->input[0] = '\0';
+		ask_user(keys, MODE_WEIGHT,
+		    "Weight of %s/%s, 0 to 256, or percent: ",
+		    keys->selected.proxy, keys->selected.name);
 	}
-	return 0;
 }
 
 /* A percentage always needs confirmation: the initial weight is not known here.
  */
 static void
-submit_weight(struct top_keys *keys, const struct top_data *data)
+submit_weight(struct top_keys *keys)
 {
+	const struct top_line *line = selected_line(keys);
 	const struct top_target *t = &keys->selected;
-	bool percent = strchr(keys->input, '%') != NULL;
+	unsigned weight;
 
-	if (!keys->input[0]) {
-		keys->mode = MODE_LIST;
+	keys->mode = MODE_LIST;
+	if (!keys->input[0])
+		return;
+	if (!line || line->kind != TOP_SERVER) {
+		set_message(keys, "The server is gone.");
 		return;
 	}
+	weight = (unsigned)keys->data->items[line->at].weight;
 	snprintf(keys->command, sizeof(keys->command), "set weight %s/%s %s",
 	    t->proxy, t->name, keys->input);
-	if (percent ||
-	    strtoull(keys->input, NULL, 10) < present_weight(keys, data))
+	if (strchr(keys->input, '%') || strtoul(keys->input, NULL, 10) < weight)
 		ask_user(keys, MODE_CONFIRM,
 		    "Server %s/%s: weight %s instead of %u?", t->proxy, t->name,
-		    keys->input, (unsigned)present_weight(keys, data));
+		    keys->input, weight);
 	else
 		send_command(keys);
 }
@@ -224,20 +291,30 @@ submit_weight(struct top_keys *keys, const struct top_data *data)
 /* -- keys -- */
 
 static void
-press_weight(struct top_keys *keys, int key, const struct top_data *data)
+press_weight(struct top_keys *keys, int key)
 {
 	size_t n = strlen(keys->input);
 
-	if (key == KEY_OF_ENTER)
-		submit_weight(keys, data);
-	else if (key == KEY_OF_ESCAPE)
+	switch (key) {
+	case KEY_ENTER:
+	case '\n':
+	case '\r':
+		submit_weight(keys);
+		break;
+	case ESCAPE:
 		keys->mode = MODE_LIST;
-	else if (key == KEY_OF_BACKSPACE && n > 0)
-		keys->input[n - 1] = '\0';
-	else if (((key >= '0' && key <= '9') || (key == '%' && n > 0)) &&
-	         n < 4) {
-		keys->input[n] = (char)key;
-		keys->input[n + 1] = '\0';
+		break;
+	case KEY_BACKSPACE:
+	case '\b':
+	case DELETE:
+		keys->input[n > 0 ? n - 1 : 0] = '\0';
+		break;
+	default:
+		if (n < 4 &&
+		    ((key >= '0' && key <= '9') || (key == '%' && n > 0))) {
+			keys->input[n] = (char)key;
+			keys->input[n + 1] = '\0';
+		}
 	}
 }
 
@@ -253,71 +330,77 @@ press_confirm(struct top_keys *keys, int key)
 }
 
 static void
-press_sort(struct top_keys *keys)
+press_list(struct top_keys *keys, int key, unsigned page)
 {
-	keys->sort = (keys->sort + 1) % SORTS;
-	set_message(keys, "Frontends and servers are sorted %s.",
-	    top_sort_name(keys->sort));
-}
+	const struct top_line *line = selected_line(keys);
 
-static void
-press_list(struct top_keys *keys, int key, const struct top_data *data,
-    const struct top_lines *lines)
-{
-	size_t at = top_selected(&keys->selected, data, lines);
-
-	if (key == ' ')
-		keys->paused = !keys->paused;
-	else if (key == 's')
-		press_sort(keys);
-	else if (key == 'h' || key == '?')
-		keys->mode = MODE_HELP;
-	else if (at == lines->n)
-		return;
-	else if (key == '+' || key == '-')
-		press_resize(keys, key, data, &lines->lines[at]);
-	else if (key == 'd' || key == 'e' || key == 'm' || key == 'w')
-		press_server(keys, key, &lines->lines[at]);
-}
-
-static long
-move_of(int key, unsigned page)
-{
 	switch (key) {
-	case KEY_OF_UP:
+	case KEY_UP:
 	case 'k':
-		return -1;
-	case KEY_OF_DOWN:
+		move_selection(keys, -1);
+		break;
+	case KEY_DOWN:
 	case 'j':
-		return 1;
-	case KEY_OF_PAGE_UP:
-		return -(long)page;
-	case KEY_OF_PAGE_DOWN:
-		return (long)page;
-	case KEY_OF_FIRST:
-		return -1000000;
-	case KEY_OF_LAST:
-		return 1000000;
-	default:
-		return 0;
+		move_selection(keys, 1);
+		break;
+	case KEY_PPAGE:
+		move_selection(keys, -(long)page);
+		break;
+	case KEY_NPAGE:
+		move_selection(keys, (long)page);
+		break;
+	case KEY_HOME:
+		move_selection(keys, LONG_MIN + 1);
+		break;
+	case KEY_END:
+		move_selection(keys, LONG_MAX);
+		break;
+	case 'q':
+		keys->quit = true;
+		break;
+	case ' ':
+		keys->paused = !keys->paused;
+		break;
+	case 's':
+		keys->sort = (keys->sort + 1) % SORTS;
+		set_message(keys, "Frontends and servers are sorted %s.",
+		    top_sort_name(keys->sort));
+		break;
+	case 'h':
+	case '?':
+		keys->mode = MODE_HELP;
+		break;
+	case '+':
+	case '-':
+		if (line)
+			press_resize(keys, key, line);
+		break;
+	case 'd':
+	case 'e':
+	case 'm':
+	case 'w':
+		if (line)
+			press_server(keys, key);
+		break;
 	}
 }
 
 void
-top_keys_press(struct top_keys *keys, int key, unsigned page,
-    const struct top_data *data, const struct top_lines *lines)
+top_keys_press(struct top_keys *keys, int key, unsigned page)
 {
 	keys->message[0] = '\0';
-	if (keys->mode == MODE_HELP)
-		keys->mode = MODE_LIST;
-	else if (keys->mode == MODE_CONFIRM)
+	switch (keys->mode) {
+	case MODE_LIST:
+		press_list(keys, key, page);
+		break;
+	case MODE_CONFIRM:
 		press_confirm(keys, key);
-	else if (keys->mode == MODE_WEIGHT)
-		press_weight(keys, key, data);
-	else if (key == 'q')
-		keys->quit = true;
-	else if (move_of(key, page) != 0)
-		top_select(&keys->selected, move_of(key, page), data, lines);
-	else
-		press_list(keys, key, data, lines);
+		break;
+	case MODE_WEIGHT:
+		press_weight(keys, key);
+		break;
+	case MODE_HELP:
+		keys->mode = MODE_LIST;
+		break;
+	}
 }

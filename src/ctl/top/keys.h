@@ -19,26 +19,22 @@
 #include <stdbool.h>
 
 #include "ctl/top/data.h"
-#include "ctl/top/select.h"
 #include "ctl/top/view.h"
 
-enum top_key {
-	KEY_OF_UP = 256, /* smaller values are characters */
-	KEY_OF_DOWN,
-	KEY_OF_PAGE_UP,
-	KEY_OF_PAGE_DOWN,
-	KEY_OF_FIRST,
-	KEY_OF_LAST,
-	KEY_OF_ENTER,
-	KEY_OF_BACKSPACE,
-	KEY_OF_ESCAPE,
-};
-
 enum top_mode { MODE_LIST, MODE_CONFIRM, MODE_WEIGHT, MODE_HELP };
+
+/* The selected line, by name, so that it stays selected when lines move. */
+#define TOP_NAME_SIZE 128
+struct top_target {
+	enum top_kind kind; /* TOP_EMPTY: nothing */
+	char proxy[TOP_NAME_SIZE], name[TOP_NAME_SIZE];
+};
 
 struct top_keys {
 	const char *where; /* the socket */
 	int timeout_ms;
+	const struct top_data *data;   /* shown at present, as */
+	const struct top_lines *lines; /* these lines */
 	enum top_mode mode;
 	bool quit, paused;
 	bool sent; /* a command was sent: read new figures at once */
@@ -50,10 +46,14 @@ struct top_keys {
 	char message[256]; /* shown until the next key; "": none */
 };
 
-/* Handles a key, a character or an enum top_key.  page is the number of visible
- * lines.  May send a command and block for its answer, at most timeout_ms for
- * each step. */
-void top_keys_press(struct top_keys *keys, int key, unsigned page,
-    const struct top_data *data, const struct top_lines *lines);
+/* Handles a key as getch(3) returns it.  page is the number of visible lines.
+ * May send a command and block for its answer, at most timeout_ms for each
+ * step. */
+void top_keys_press(struct top_keys *keys, int key, unsigned page);
+
+/* Returns the index of the selected line.  If nothing is selected, or the line
+ * is gone, selects the first line that can be selected.  Returns lines->n if
+ * there is none. */
+size_t top_selected(struct top_keys *keys);
 
 #endif

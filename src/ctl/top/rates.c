@@ -90,7 +90,6 @@ rate_pool(struct top_pool *pool, const struct top_pool *old, double seconds)
 	pool->promotion_rate =
 	    per_second(pool->promotions, old->promotions, seconds);
 	pool->wake_rate = per_second(pool->wakes, old->wakes, seconds);
-	pool->turn_rate = per_second(pool->turns, old->turns, seconds);
 }
 
 static void

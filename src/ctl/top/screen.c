@@ -16,7 +16,6 @@
 #undef lines /* term.h has a macro for each capability */
 
 #define HEAD_ROWS 2
-#define ESCAPE    27
 
 static SCREEN *screen;
 static size_t first_visible; /* index of the first line shown */
@@ -139,18 +138,18 @@ attribute_of(const struct top_line *line, bool selected)
 {
 	attr_t attribute = A_NORMAL;
 
-	if (line->kind == LINE_TITLE)
+	if (line->kind == TOP_TITLE)
 		attribute |= A_UNDERLINE;
-	if (line->kind == LINE_BACKEND || line->down)
+	if (line->kind == TOP_BACKEND || line->down)
 		attribute |= A_BOLD;
 	return selected ? attribute | A_REVERSE : attribute;
 }
 
 static void
-draw_list(struct top_keys *keys, const struct top_data *data,
-    const struct top_lines *lines)
+draw_list(struct top_keys *keys)
 {
-	size_t selected = top_selected(&keys->selected, data, lines);
+	const struct top_lines *lines = keys->lines;
+	size_t selected = top_selected(keys);
 	size_t page = top_screen_page();
 
 	if (lines->n <= page)
@@ -224,45 +223,17 @@ draw_bottom(const struct top_keys *keys)
 }
 
 void
-top_screen_draw(struct top_keys *keys, const struct top_data *data,
-    const struct top_look *look, const struct top_lines *lines,
-    const char *trouble)
+top_screen_draw(
+    struct top_keys *keys, const struct top_look *look, const char *trouble)
 {
 	erase();
-	draw_head(data, look, trouble);
+	draw_head(keys->data, look, trouble);
 	if (keys->mode == MODE_HELP)
 		draw_help();
 	else
-		draw_list(keys, data, lines);
+		draw_list(keys);
 	draw_bottom(keys);
 	refresh();
-}
-
-static int
-translate_key(int key)
-{
-	static const struct {
-		int curses, ours;
-	} keys[] = {
-	    {KEY_UP, KEY_OF_UP},
-	    {KEY_DOWN, KEY_OF_DOWN},
-	    {KEY_PPAGE, KEY_OF_PAGE_UP},
-	    {KEY_NPAGE, KEY_OF_PAGE_DOWN},
-	    {KEY_HOME, KEY_OF_FIRST},
-	    {KEY_END, KEY_OF_LAST},
-	    {KEY_ENTER, KEY_OF_ENTER},
-	    {'\n', KEY_OF_ENTER},
-	    {'\r', KEY_OF_ENTER},
-	    {KEY_BACKSPACE, KEY_OF_BACKSPACE},
-	    {'\b', KEY_OF_BACKSPACE},
-	    {0x7f, KEY_OF_BACKSPACE},
-	    {ESCAPE, KEY_OF_ESCAPE},
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (keys[i].curses == key)
-			return keys[i].ours;
-	return key > 0 && key < 256 ? key : 0;
 }
 
 /* Uses poll(2), because getch does not report a terminal that hung up. */
@@ -278,5 +249,5 @@ top_screen_key(int timeout_ms)
 		if (key == ERR && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
 			return -1;
 	}
-	return translate_key(key);
+	return key > 0 && key != KEY_RESIZE ? key : 0;
 }

@@ -28,11 +28,10 @@ unsigned top_screen_page(void);
 
 /* Draws everything.  trouble is the reason why there are no new figures, or
  * NULL. */
-void top_screen_draw(struct top_keys *keys, const struct top_data *data,
-    const struct top_look *look, const struct top_lines *lines,
-    const char *trouble);
+void top_screen_draw(
+    struct top_keys *keys, const struct top_look *look, const char *trouble);
 
-/* Waits at most timeout_ms for a key (keys.h).  Returns 0 if none was pressed
+/* Waits at most timeout_ms for a key.  Returns 0 if none was pressed
  * or the terminal was resized, -1 if the terminal is gone. */
 int top_screen_key(int timeout_ms);
 

@@ -7,10 +7,10 @@
 #include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -153,8 +153,8 @@ draw_screen(struct top *top)
 {
 	top->look.width = top_screen_width();
 	make_lines(top);
-	top_screen_draw(&top->keys, &top->data, &top->look, &top->lines,
-	    top->lost ? top->trouble.text : NULL);
+	top_screen_draw(
+	    &top->keys, &top->look, top->lost ? top->trouble.text : NULL);
 }
 
 /* Draws, and handles keys until the next round is due. */
@@ -176,8 +176,7 @@ handle_keys(struct top *top)
 		if (key < 0)
 			top->keys.quit = true;
 		if (key > 0)
-			top_keys_press(&top->keys, key, top_screen_page(),
-			    &top->data, &top->lines);
+			top_keys_press(&top->keys, key, top_screen_page());
 		if (top->keys.quit)
 			return;
 	}
@@ -229,16 +228,6 @@ print_round(struct top *top)
 	return fflush(stdout) == 0;
 }
 
-static void
-sleep_ms(unsigned ms)
-{
-	struct timespec rest = {
-	    .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l};
-
-	while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
-		;
-}
-
 /* The first round is not printed, since rates need two. */
 static enum ctl_exit
 run_text(struct top *top, unsigned rounds)
@@ -247,7 +236,7 @@ run_text(struct top *top, unsigned rounds)
 	top->look.width = TEXT_WIDTH;
 	for (unsigned n = 0; n <= (rounds ? rounds : 1); n++) {
 		if (n > 0)
-			sleep_ms(top->delay_ms);
+			(void)poll(NULL, 0, (int)top->delay_ms);
 		if (!read_round(top)) {
 			fprintf(stderr, "lfproxyctl: %s\n", top->trouble.text);
 			return CTL_NO_ANSWER;
@@ -270,7 +259,10 @@ top_run(const char *where, const struct top_options *options)
 	struct top top = {
 	    .where = where,
 	    .delay_ms = options->delay_ms,
-	    .keys = {.where = where, .timeout_ms = SCREEN_TIMEOUT_MS},
+	    .keys = {.where = where,
+	        .timeout_ms = SCREEN_TIMEOUT_MS,
+	        .data = &top.data,
+	        .lines = &top.lines},
 	};
 	enum ctl_exit code;
 

@@ -10,17 +10,82 @@
 
 #include "base/text.h"
 #include "ctl/client.h"
-#include "ctl/top/text.h"
 
 #define NAME_WIDTH   14 /* on the narrowest terminal */
 #define NAME_MAX     40
-#define ITEM_COLUMNS 65 /* all but the name, TOTAL and the history */
-#define TOTAL_WIDTH  6  /* with the blank before it */
 #define TOTAL_FROM   96 /* width from which TOTAL is shown */
 #define HISTORY_MIN  6
-#define POOL_COLUMNS 51 /* all but the name and the roles */
 #define HISTORY_MAX  (TOP_HISTORY < 60 ? TOP_HISTORY : 60)
 #define HEAD_HISTORY 30
+#define NUMBER_SIZE  24
+#define UPTIME_SIZE  40
+#define LEVELS       8
+
+/* Formats a number in at most five columns: `0`, `12.5`, `99999`, `123k`,
+ * `1.23M`.  Units are powers of 1000.  Returns out. */
+static const char *
+number_text(double value, char out[NUMBER_SIZE])
+{
+	static const char units[] = "kMGTPE";
+	const char *unit = units;
+
+	if (value < 99999.5) {
+		/* Tenths only for small fractions. */
+		bool whole = value >= 99.95 || value < 0.05 ||
+		             value == (double)(uint64_t)value;
+
+		snprintf(out, NUMBER_SIZE, "%.*f", whole ? 0 : 1, value);
+		return out;
+	}
+	for (value /= 1000; value >= 999.5 && unit[1]; unit++)
+		value /= 1000;
+	snprintf(out, NUMBER_SIZE, "%.*f%c",
+	    value < 9.995   ? 2
+	    : value < 99.95 ? 1
+	                    : 0,
+	    value, *unit);
+	return out;
+}
+
+/* Formats `3d 04:05:06`, or `04:05:06` for less than a day.  Returns out. */
+static const char *
+uptime_text(uint64_t seconds, char out[UPTIME_SIZE])
+{
+	int n = 0;
+
+	if (seconds >= 86400)
+		n = snprintf(
+		    out, UPTIME_SIZE, "%" PRIu64 "d ", seconds / 86400);
+	snprintf(out + n, UPTIME_SIZE - (size_t)n, "%02u:%02u:%02u",
+	    (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60),
+	    (unsigned)(seconds % 60));
+	return out;
+}
+
+/* Draws the last `width` values, a column each, scaled to the greatest of them.
+ * out needs 3 bytes per column and one for the NUL. */
+static void
+sparkline(
+    const struct top_history *history, unsigned width, bool utf8, char *out)
+{
+	static const char *const blocks[LEVELS] = {"\u2581", "\u2582", "\u2583",
+	    "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
+	static const char *const ascii[LEVELS] = {
+	    "_", ".", ",", "-", "=", "+", "*", "#"};
+	unsigned first = history->n > width ? history->n - width : 0;
+	float max = 0;
+
+	for (unsigned i = first; i < history->n; i++)
+		if (history->values[i] > max)
+			max = history->values[i];
+	*out = '\0';
+	for (unsigned i = first; i < history->n; i++) {
+		float part = max > 0 ? history->values[i] / max : 0;
+		unsigned level = (unsigned)(part * (LEVELS - 1) + 0.5f);
+
+		out = stpcpy(out, (utf8 ? blocks : ascii)[level]);
+	}
+}
 
 static const char *const sort_names[] = {
     [SORT_FILE] = "as configured",
@@ -37,48 +102,8 @@ top_sort_name(enum top_sort sort)
 	return sort_names[sort];
 }
 
-/* A third of the columns above the minimum goes to the name. */
-static int
-name_width(const struct top_look *look)
-{
-	int width = NAME_WIDTH + ((int)look->width - TOP_WIDTH_MIN) / 3;
-
-	return width < NAME_MAX ? width : NAME_MAX;
-}
-
-static unsigned
-rest_width(const struct top_look *look, int columns)
-{
-	return look->width - (unsigned)(name_width(look) + columns);
-}
-
-/* The column TOTAL with the blank before it; "" on a narrow terminal. */
-static const char *
-total_column(const struct top_look *look, const char *text,
-    char out[TOP_NUMBER_SIZE + 2])
-{
-	out[0] = '\0';
-	if (look->width >= TOTAL_FROM)
-		snprintf(out, TOP_NUMBER_SIZE + 2, " %5s", text);
-	return out;
-}
-
-/* The width of the history; 0 if that would be less than HISTORY_MIN. */
-static unsigned
-history_width(const struct top_look *look)
-{
-	int used = name_width(look) + ITEM_COLUMNS +
-	           (look->width >= TOTAL_FROM ? TOTAL_WIDTH : 0);
-	unsigned rest =
-	    (int)look->width > used ? look->width - (unsigned)used : 0;
-
-	if (rest < HISTORY_MIN)
-		return 0;
-	return rest < HISTORY_MAX ? rest : HISTORY_MAX;
-}
-
 static struct top_line *
-append_line(struct top_lines *lines, enum top_line_kind kind, size_t at)
+append_line(struct top_lines *lines, enum top_kind kind, size_t at)
 {
 	struct top_line *line;
 
@@ -109,6 +134,8 @@ is_down(const struct top_item *item)
 	       strcmp(item->status, "STOP") == 0 ||
 	       strcmp(item->status, "FULL") == 0;
 }
+
+/* -- head lines -- */
 
 struct sums {
 	uint64_t total;  /* sessions of frontends */
@@ -141,9 +168,9 @@ top_view_head(const struct top_data *data, const struct top_look *look,
 {
 	const struct top_head *head = &data->head;
 	struct sums sums = sum_items(data);
-	char uptime[TOP_UPTIME_SIZE], rate[TOP_NUMBER_SIZE];
-	char in[TOP_NUMBER_SIZE], out[TOP_NUMBER_SIZE];
-	char total[TOP_NUMBER_SIZE], errors[TOP_NUMBER_SIZE];
+	char uptime[UPTIME_SIZE], rate[NUMBER_SIZE];
+	char in[NUMBER_SIZE], out[NUMBER_SIZE];
+	char total[NUMBER_SIZE], errors[NUMBER_SIZE];
 	char line[3 * HEAD_HISTORY + 1] = "";
 	int used;
 
@@ -151,37 +178,168 @@ top_view_head(const struct top_data *data, const struct top_look *look,
 	    "%.20s %.20s on %.40s  up %s  %" PRIu64 " of %" PRIu64
 	    " sessions  idle %" PRIu64 "%%%s",
 	    head->program, head->version, head->node,
-	    top_uptime(head->uptime_s, uptime), head->sessions,
+	    uptime_text(head->uptime_s, uptime), head->sessions,
 	    head->sessions_max, head->idle_percent,
 	    head->stopping ? "  STOPPING" : "");
 	used = snprintf(ret_lines[1], TOP_LINE_SIZE,
 	    "%s sessions/s  %s B/s in  %s B/s out  %s in all  %s error%s  "
 	    "%u down  ",
-	    top_number(head->rate, rate), top_number(head->in_rate, in),
-	    top_number(head->out_rate, out),
-	    top_number((double)sums.total, total),
-	    top_number((double)sums.errors, errors), text_s(sums.errors),
+	    number_text(head->rate, rate), number_text(head->in_rate, in),
+	    number_text(head->out_rate, out),
+	    number_text((double)sums.total, total),
+	    number_text((double)sums.errors, errors), text_s(sums.errors),
 	    sums.servers_down);
 	if (used + HISTORY_MIN <= (int)look->width) {
 		unsigned rest = look->width - (unsigned)used;
 
-		top_sparkline(&head->history,
+		sparkline(&head->history,
 		    rest < HEAD_HISTORY ? rest : HEAD_HISTORY, look->utf8,
 		    line);
 	}
 	strcat(ret_lines[1], line);
 }
 
-/* The number of threads, or `2/4` while two of four are there. */
+/* -- columns -- */
+
+enum cell {
+	CELL_TEXT,          /* const char * */
+	CELL_COUNT,         /* uint64_t */
+	CELL_BACKEND_COUNT, /* uint64_t, empty for a frontend */
+	CELL_RATE,          /* double */
+	CELL_THREADS,       /* of a pool */
+};
+
+struct column {
+	const char *title;
+	int width; /* negative: flush left, and cut */
+	enum cell cell;
+	size_t offset; /* of the value, in the row */
+	unsigned from; /* width of the look from which the column is shown */
+};
+
+#define OF_ITEM(field) offsetof(struct top_item, field)
+#define OF_POOL(field) offsetof(struct top_pool, field)
+
+/* Between the name and the history. */
+static const struct column item_columns[] = {
+    {"STATUS", -8, CELL_TEXT, OF_ITEM(status), 0},
+    {"SESS", 5, CELL_COUNT, OF_ITEM(sessions), 0},
+    {"PEAK", 5, CELL_COUNT, OF_ITEM(peak), 0},
+    {"TOTAL", 5, CELL_COUNT, OF_ITEM(total), TOTAL_FROM},
+    {"RATE", 5, CELL_RATE, OF_ITEM(rate), 0},
+    {"ERR", 5, CELL_COUNT, OF_ITEM(errors), 0},
+    {"IN/S", 5, CELL_RATE, OF_ITEM(in_rate), 0},
+    {"OUT/S", 5, CELL_RATE, OF_ITEM(out_rate), 0},
+    {"WGT", 5, CELL_BACKEND_COUNT, OF_ITEM(weight), 0},
+    {"QUEUE", 5, CELL_BACKEND_COUNT, OF_ITEM(queue), 0},
+    {"CHECK", -6, CELL_TEXT, OF_ITEM(check), 0},
+    {.title = NULL},
+};
+
+/* Between the name and the roles. */
+static const struct column pool_columns[] = {
+    {"THREADS", 7, CELL_THREADS, 0, 0},
+    {"LEAD", 4, CELL_COUNT, OF_POOL(leading), 0},
+    {"PROC", 4, CELL_COUNT, OF_POOL(processing), 0},
+    {"FOLL", 4, CELL_COUNT, OF_POOL(following), 0},
+    {"SHARDS", 6, CELL_COUNT, OF_POOL(shards), 0},
+    {"SESS", 5, CELL_COUNT, OF_POOL(handlers), 0},
+    {"PROM/S", 6, CELL_RATE, OF_POOL(promotion_rate), 0},
+    {"WAKE/S", 6, CELL_RATE, OF_POOL(wake_rate), 0},
+    {.title = NULL},
+};
+
+/* Returns the number of threads, or `2/4` while two of four are there. */
 static const char *
-threads_text(const struct top_pool *pool, char out[TOP_NUMBER_SIZE])
+threads_text(const struct top_pool *pool, char out[NUMBER_SIZE])
 {
 	if (pool->resident == pool->threads)
-		snprintf(out, TOP_NUMBER_SIZE, "%u", pool->threads);
-	else
-		snprintf(out, TOP_NUMBER_SIZE, "%.5u/%.5u", pool->resident,
-		    pool->threads);
+		return number_text((double)pool->threads, out);
+	snprintf(out, NUMBER_SIZE, "%.5u/%.5u", (unsigned)pool->resident,
+	    (unsigned)pool->threads);
 	return out;
+}
+
+static const char *
+cell_text(const struct column *column, const void *row, char out[NUMBER_SIZE])
+{
+	const void *value = (const char *)row + column->offset;
+	const struct top_item *item = row;
+
+	switch (column->cell) {
+	case CELL_TEXT:
+		return *(const char *const *)value;
+	case CELL_RATE:
+		return number_text(*(const double *)value, out);
+	case CELL_THREADS:
+		return threads_text(row, out);
+	case CELL_BACKEND_COUNT:
+		if (item->kind == TOP_FRONTEND)
+			return "";
+		break;
+	case CELL_COUNT:
+		break;
+	}
+	return number_text((double)*(const uint64_t *)value, out);
+}
+
+/* Appends the cells of the row, or the titles if row is NULL.  A negative
+ * precision counts as none, so only text is cut. */
+static void
+append_cells(struct top_line *line, const struct column *column,
+    const void *row, const struct top_look *look)
+{
+	char *at = line->text + strlen(line->text), number[NUMBER_SIZE];
+
+	for (; column->title; column++)
+		if (look->width >= column->from)
+			at +=
+			    sprintf(at, " %*.*s", column->width, -column->width,
+			        row ? cell_text(column, row, number)
+			            : column->title);
+}
+
+/* A third of the columns above the minimum goes to the name. */
+static int
+name_width(const struct top_look *look)
+{
+	int width = NAME_WIDTH + ((int)look->width - TOP_WIDTH_MIN) / 3;
+
+	return width < NAME_MAX ? width : NAME_MAX;
+}
+
+/* Returns the width that is left behind the columns and a blank. */
+static unsigned
+rest_width(const struct top_look *look, const struct column *column)
+{
+	int rest = (int)look->width - name_width(look) - 1;
+
+	for (; column->title; column++)
+		if (look->width >= column->from)
+			rest -= abs(column->width) + 1;
+	return rest > 0 ? (unsigned)rest : 0;
+}
+
+/* Returns 0 if it would be less than HISTORY_MIN. */
+static unsigned
+history_width(const struct top_look *look)
+{
+	unsigned rest = rest_width(look, item_columns);
+
+	if (rest < HISTORY_MIN)
+		return 0;
+	return rest < HISTORY_MAX ? rest : HISTORY_MAX;
+}
+
+static void
+append_title(struct top_lines *lines, const char *name,
+    const struct column *columns, const char *last, const struct top_look *look)
+{
+	struct top_line *line = append_line(lines, TOP_TITLE, 0);
+
+	sprintf(line->text, "%-*s", name_width(look), name);
+	append_cells(line, columns, NULL, look);
+	strcat(line->text, last);
 }
 
 static void
@@ -192,24 +350,16 @@ append_pools(const struct top_data *data, const struct top_look *look,
 
 	if (data->pools_n == 0)
 		return;
-	append_line(lines, LINE_EMPTY, 0);
-	snprintf(append_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
-	    "%-*s %7s %4s %4s %4s %6s %5s %6s %6s %s", name, "POOL", "THREADS",
-	    "LEAD", "PROC", "FOLL", "SHARDS", "SESS", "PROM/S", "WAKE/S",
-	    "ROLES");
+	append_line(lines, TOP_EMPTY, 0);
+	append_title(lines, "POOL", pool_columns, " ROLES", look);
 	for (size_t i = 0; i < data->pools_n; i++) {
 		const struct top_pool *pool = &data->pools[i];
-		char promotions[TOP_NUMBER_SIZE], wakes[TOP_NUMBER_SIZE];
-		char threads[TOP_NUMBER_SIZE];
+		struct top_line *line = append_line(lines, TOP_POOL, i);
 
-		snprintf(append_line(lines, LINE_POOL, i)->text, TOP_LINE_SIZE,
-		    "%-*.*s %7s %4u %4u %4u %6u %5u %6s %6s %.*s", name, name,
-		    pool->name, threads_text(pool, threads), pool->leading,
-		    pool->processing, pool->following, pool->shards,
-		    pool->handlers,
-		    top_number(pool->promotion_rate, promotions),
-		    top_number(pool->wake_rate, wakes),
-		    (int)rest_width(look, POOL_COLUMNS), pool->roles);
+		sprintf(line->text, "%-*.*s", name, name, pool->name);
+		append_cells(line, pool_columns, pool, look);
+		sprintf(line->text + strlen(line->text), " %.*s",
+		    (int)rest_width(look, pool_columns), pool->roles);
 	}
 }
 
@@ -217,52 +367,18 @@ static void
 append_item(const struct top_data *data, size_t at, const struct top_look *look,
     struct top_lines *lines)
 {
-	static const enum top_line_kind kinds[] = {
-	    [TOP_FRONTEND] = LINE_FRONTEND,
-	    [TOP_BACKEND] = LINE_BACKEND,
-	    [TOP_SERVER] = LINE_SERVER,
-	};
 	const struct top_item *item = &data->items[at];
-	struct top_line *line = append_line(lines, kinds[item->kind], at);
-	char sessions[TOP_NUMBER_SIZE], rate[TOP_NUMBER_SIZE];
-	char peak[TOP_NUMBER_SIZE], errors[TOP_NUMBER_SIZE];
-	char number[TOP_NUMBER_SIZE], total[TOP_NUMBER_SIZE + 2];
-	char in[TOP_NUMBER_SIZE], out[TOP_NUMBER_SIZE];
-	char weight[TOP_NUMBER_SIZE] = "", queue[TOP_NUMBER_SIZE] = "";
+	struct top_line *line = append_line(lines, item->kind, at);
 	char history[3 * TOP_HISTORY + 1];
 	bool server = item->kind == TOP_SERVER;
 	int name = name_width(look) - 1 - server;
 
 	line->down = is_down(item);
-	if (item->kind != TOP_FRONTEND) {
-		top_number((double)item->weight, weight);
-		top_number((double)item->queue, queue);
-	}
-	top_sparkline(&item->history, history_width(look), look->utf8, history);
-	snprintf(line->text, TOP_LINE_SIZE,
-	    "%s%s%-*.*s %-8.8s %5s %5s%s %5s %5s %5s %5s %5s %5s %-6.6s%s%s",
-	    line->down ? "!" : " ", server ? " " : "", name, name,
-	    server ? item->name : item->proxy, item->status,
-	    top_number((double)item->sessions, sessions),
-	    top_number((double)item->peak, peak),
-	    total_column(look, top_number((double)item->total, number), total),
-	    top_number(item->rate, rate),
-	    top_number((double)item->errors, errors),
-	    top_number(item->in_rate, in), top_number(item->out_rate, out),
-	    weight, queue, item->check, *history ? " " : "", history);
-}
-
-static void
-append_title(
-    const char *what, const struct top_look *look, struct top_lines *lines)
-{
-	char total[TOP_NUMBER_SIZE + 2];
-
-	snprintf(append_line(lines, LINE_TITLE, 0)->text, TOP_LINE_SIZE,
-	    "%-*s %-8s %5s %5s%s %5s %5s %5s %5s %5s %5s %-6s%s",
-	    name_width(look), what, "STATUS", "SESS", "PEAK",
-	    total_column(look, "TOTAL", total), "RATE", "ERR", "IN/S", "OUT/S",
-	    "WGT", "QUEUE", "CHECK", history_width(look) > 0 ? " HISTORY" : "");
+	sprintf(line->text, "%s%s%-*.*s", line->down ? "!" : " ",
+	    server ? " " : "", name, name, server ? item->name : item->proxy);
+	append_cells(line, item_columns, item, look);
+	sparkline(&item->history, history_width(look), look->utf8, history);
+	sprintf(line->text + strlen(line->text), " %s", history);
 }
 
 /* -- order -- */
@@ -326,11 +442,13 @@ void
 top_view_make(const struct top_data *data, const struct top_look *look,
     struct top_lines *lines)
 {
+	const char *history = history_width(look) > 0 ? " HISTORY" : "";
+
 	lines->n = 0;
-	append_title("FRONTEND", look, lines);
+	append_title(lines, "FRONTEND", item_columns, history, look);
 	append_sorted(data, TOP_FRONTEND, NULL, look, lines);
-	append_line(lines, LINE_EMPTY, 0);
-	append_title("BACKEND/SERVER", look, lines);
+	append_line(lines, TOP_EMPTY, 0);
+	append_title(lines, "BACKEND/SERVER", item_columns, history, look);
 	for (size_t i = 0; i < data->items_n; i++) {
 		if (data->items[i].kind != TOP_BACKEND)
 			continue;

@@ -24,18 +24,9 @@ struct top_look {
 	enum top_sort sort;
 };
 
-enum top_line_kind {
-	LINE_EMPTY,
-	LINE_TITLE,
-	LINE_POOL,     /* at is an index of pools */
-	LINE_FRONTEND, /* at is an index of items, as below */
-	LINE_BACKEND,
-	LINE_SERVER,
-};
-
 struct top_line {
-	enum top_line_kind kind;
-	size_t at;
+	enum top_kind kind;
+	size_t at; /* index of items, or of pools */
 	bool down;
 	char text[TOP_LINE_SIZE];
 };
