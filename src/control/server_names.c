@@ -94,11 +94,11 @@ log_resolved(const struct server *s, bool unresolved)
 }
 
 static void
-log_more_unresolved(unsigned unresolved)
+log_more_errors(unsigned errors)
 {
-	if (unresolved > LOGGED_MAX)
+	if (errors > LOGGED_MAX)
 		log_warning("the names of %u more servers are not resolved",
-		    unresolved - LOGGED_MAX);
+		    errors - LOGGED_MAX);
 }
 
 /* Whether to log the name's error for the server: a new one, unless the
@@ -120,7 +120,7 @@ static void
 apply_answers(struct control *c)
 {
 	struct names *names = c->server_names.names;
-	unsigned unresolved = 0;
+	unsigned errors = 0;
 
 	model_for_each_server (s, c->model) {
 		const struct name *n = find_server_name(names, s);
@@ -129,13 +129,12 @@ apply_answers(struct control *c)
 		if (n && n->known && server_resolve(s, &n->addr)) {
 			server_mark_changed(s);
 			log_resolved(s, unresolved);
-		} else if (n && is_new_error(s, n) &&
-		           unresolved++ < LOGGED_MAX) {
+		} else if (n && is_new_error(s, n) && errors++ < LOGGED_MAX) {
 			log_unresolved(s, n);
 		}
 	}
 	model_update(c->model);
-	log_more_unresolved(unresolved);
+	log_more_errors(errors);
 	names_each(names, mark_error_logged);
 	c->server_names.changed = false;
 }
@@ -266,13 +265,13 @@ server_names_prepare(struct control *control, struct model *model)
 static void
 log_waiting(const struct control *c)
 {
-	unsigned unresolved = 0;
+	unsigned errors = 0;
 
 	model_for_each_server (s, c->model)
-		if (server_is_unresolved(s) && unresolved++ < LOGGED_MAX)
+		if (server_is_unresolved(s) && errors++ < LOGGED_MAX)
 			log_unresolved(
 			    s, find_server_name(c->server_names.names, s));
-	log_more_unresolved(unresolved);
+	log_more_errors(errors);
 }
 
 void
