@@ -33,8 +33,9 @@ struct drain {
 	enum server_admin admin_was;
 	uint64_t from_ms, phase_from_ms;
 	uint32_t sessions_began;
-	uint32_t kill_n, told; /* of the sessions when the killing began */
-	uint32_t next;         /* place to look at */
+	uint32_t kill_n;  /* sessions when the killing began */
+	uint32_t notes_n; /* sessions that were given a note since then */
+	uint32_t next;    /* slot to scan next */
 };
 
 const char *
@@ -45,6 +46,8 @@ drain_phase_name(enum drain_phase phase)
 	    [DRAIN_WAITING] = "waiting",
 	    [DRAIN_KILLING] = "killing",
 	};
+	_Static_assert(
+	    sizeof(names) / sizeof(names[0]) == DRAIN_KILLING + 1, "names");
 
 	return names[phase];
 }
@@ -57,6 +60,8 @@ drain_then_name(enum drain_then then)
 	    [DRAIN_THEN_KILL] = "kill",
 	    [DRAIN_THEN_MAINT] = "maint",
 	};
+	_Static_assert(
+	    sizeof(names) / sizeof(names[0]) == DRAIN_THEN_MAINT + 1, "names");
 
 	return names[then];
 }
@@ -89,7 +94,7 @@ drain_at_node(struct list *node)
 }
 
 static struct drain *
-find(struct control *c, const struct server_state *state)
+find_drain(struct control *c, const struct server_state *state)
 {
 	list_for_each (node, &c->drains)
 		if (drain_at_node(node)->state == state)
@@ -97,9 +102,9 @@ find(struct control *c, const struct server_state *state)
 	return NULL;
 }
 
-/* NULL: the file has it no more, or it is another one. */
+/* Returns NULL when a reload has removed the server, or replaced it. */
 static struct server *
-server_of(const struct drain *d)
+drained_server(const struct drain *d)
 {
 	struct backend *b = model_find_backend(d->control->model, d->backend);
 	struct server *s = b ? backend_find_server(b, d->server) : NULL;
@@ -108,7 +113,7 @@ server_of(const struct drain *d)
 }
 
 static uint32_t
-sessions_of(const struct drain *d)
+sessions_left(const struct drain *d)
 {
 	return atomic_load_relaxed(&d->state->sessions.now);
 }
@@ -124,11 +129,10 @@ free_drain(struct drain *d)
 	free(d);
 }
 
-/* The end of it, whatever the reason. */
 static void
 end_drain(struct drain *d, const char *why)
 {
-	struct server *server = server_of(d);
+	struct server *server = drained_server(d);
 
 	if (server)
 		server_end_fade(server);
@@ -136,48 +140,34 @@ end_drain(struct drain *d, const char *why)
 	event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
 	    "the drain of server %s/%s has ended with %u of %u session%s left: "
 	    "%s",
-	    d->backend, d->server, sessions_of(d), d->sessions_began,
+	    d->backend, d->server, sessions_left(d), d->sessions_began,
 	    text_s(d->sessions_began), why);
 	free_drain(d);
 }
 
-/* A task's time is a little before that of the clock, so all of a phase's go by
- * its own. */
+/* now_ms is the task's time, as in the later steps: the clock may be ahead of
+ * it, and no step may come before the phase. */
 static void
-enter(struct drain *d, enum drain_phase phase, uint64_t now_ms)
+enter_drain_phase(struct drain *d, enum drain_phase phase, uint64_t now_ms)
 {
 	d->phase = phase;
 	d->phase_from_ms = now_ms;
 }
 
 static void
-enter_waiting(struct drain *d, struct server *server, uint64_t now_ms)
+wait_for_sessions(struct drain *d, struct server *server, uint64_t now_ms)
 {
-	enter(d, DRAIN_WAITING, now_ms);
-	operator_set_admin(server, SERVER_DRAIN);
+	enter_drain_phase(d, DRAIN_WAITING, now_ms);
 	server_end_fade(server);
 	/* The server leaves the lineup before its sessions are ended. */
 	model_update(d->control->model);
 }
 
-/* An agent may have it in maintenance by now, and so it stays. */
 static void
-end_fading(struct drain *d, struct server *server, uint64_t now_ms)
+start_killing(struct drain *d, uint64_t now_ms)
 {
-	if (server_admin_of(server) != SERVER_MAINT) {
-		enter_waiting(d, server, now_ms);
-		return;
-	}
-	enter(d, DRAIN_WAITING, now_ms);
-	server_end_fade(server);
-}
-
-static void
-enter_killing(struct drain *d, uint64_t now_ms)
-{
-	enter(d, DRAIN_KILLING, now_ms);
-	d->kill_n = sessions_of(d);
-	d->told = 0;
+	enter_drain_phase(d, DRAIN_KILLING, now_ms);
+	d->kill_n = sessions_left(d);
 	if (d->kill_n > 0)
 		event_add(EVENT_DRAIN, LOG_LEVEL_INFO, d->backend, d->server,
 		    "server %s/%s: the time to drain is over, %u session%s %s "
@@ -193,11 +183,11 @@ kill_some(struct drain *d, uint64_t now_ms)
 {
 	struct proxy *proxy = &d->control->proxy;
 	uint32_t made = slab_made(&proxy->sessions);
-	uint32_t due =
-	    drain_share(d->kill_n, now_ms - d->phase_from_ms, DRAIN_KILL_MS);
-	uint32_t quota = due > d->told ? due - d->told : 0;
+	uint64_t past_ms = now_ms - d->phase_from_ms;
+	uint32_t due = drain_share(d->kill_n, past_ms, DRAIN_KILL_MS);
+	uint32_t quota = due > d->notes_n ? due - d->notes_n : 0;
 
-	if (now_ms - d->phase_from_ms >= DRAIN_KILL_MS)
+	if (past_ms >= DRAIN_KILL_MS)
 		quota = KILL_SLOTS;
 	for (uint32_t i = 0; i < KILL_SLOTS && i < made && quota > 0; i++) {
 		struct session_facts f;
@@ -206,14 +196,14 @@ kill_some(struct drain *d, uint64_t now_ms)
 		if (session_facts_read(proxy, d->next++, &f) && f.server &&
 		    f.server->state == d->state &&
 		    session_facts_tell(proxy, &f, NOTE_DRAIN)) {
-			d->told++;
+			d->notes_n++;
 			quota--;
 		}
 	}
 }
 
 static void
-finish(struct drain *d, struct server *server)
+finish_drain(struct drain *d, struct server *server)
 {
 	if (d->order.then == DRAIN_THEN_MAINT)
 		operator_set_admin(server, SERVER_MAINT);
@@ -224,58 +214,56 @@ finish(struct drain *d, struct server *server)
 	free_drain(d);
 }
 
-/* Half of the time that has passed, at first often, and later less so. */
+/* While waiting: after half of the time that has passed, so often at first and
+ * less so later. */
 static uint64_t
-next_look_ms(const struct drain *d, uint64_t now_ms)
+next_step_ms(const struct drain *d, uint64_t now_ms)
 {
 	uint64_t pause_ms =
 	    (now_ms - d->phase_from_ms) / 2 + TASK_TIMER_ROUND_MS;
 
+	if (d->phase == DRAIN_KILLING)
+		return now_ms + KILL_TICK_MS;
 	return now_ms + (pause_ms < LOOK_MS ? pause_ms : LOOK_MS);
 }
 
 static void
-step(struct drain *d, uint64_t now_ms)
+run_drain_step(struct drain *d, uint64_t now_ms)
 {
-	struct server *server = server_of(d);
+	struct server *server = drained_server(d);
 
 	if (!server) {
 		end_drain(d, "the configuration has this server no more");
 		return;
 	}
 	if (d->phase == DRAIN_FADING) {
-		if (now_ms < d->from_ms + d->order.over_ms) {
-			timed_task_schedule(
-			    &d->task, d->from_ms + d->order.over_ms);
-			return;
-		}
-		end_fading(d, server, now_ms);
+		/* A server that its agent has put into maintenance stays so. */
+		if (server_admin_of(server) != SERVER_MAINT)
+			operator_set_admin(server, SERVER_DRAIN);
+		wait_for_sessions(d, server, now_ms);
 	}
 	if (server_admin_of(server) == SERVER_READY) {
 		end_drain(d, "its agent has it take new sessions again");
 		return;
 	}
 	if (d->phase == DRAIN_WAITING && d->order.then == DRAIN_THEN_KILL)
-		enter_killing(d, now_ms);
-	if (sessions_of(d) == 0) {
-		finish(d, server);
+		start_killing(d, now_ms);
+	if (sessions_left(d) == 0) {
+		finish_drain(d, server);
 		return;
 	}
-	if (d->phase == DRAIN_KILLING) {
+	if (d->phase == DRAIN_KILLING)
 		kill_some(d, now_ms);
-		timed_task_schedule(&d->task, now_ms + KILL_TICK_MS);
-	} else {
-		timed_task_schedule(&d->task, next_look_ms(d, now_ms));
-	}
+	timed_task_schedule(&d->task, next_step_ms(d, now_ms));
 }
 
 static void
-on_task(struct timed_task *task, uint64_t now_ms)
+on_drain_task(struct timed_task *task, uint64_t now_ms)
 {
 	struct drain *d = container_of(task, struct drain, task);
 	struct control *c = d->control;
 
-	step(d, now_ms);
+	run_drain_step(d, now_ms);
 	model_update(c->model);
 }
 
@@ -300,14 +288,14 @@ new_drain(struct control *c, const struct server *server,
 	d->order = *order;
 	d->admin_was = server_ordered_admin(server);
 	d->from_ms = clock_now_ms();
-	d->sessions_began = sessions_of(d);
-	timed_task_init(&d->task, &c->task_timer, on_task);
+	d->sessions_began = sessions_left(d);
+	timed_task_init(&d->task, &c->task_timer, on_drain_task);
 	list_append(&c->drains, &d->node);
 	return d;
 }
 
 static void
-begin(struct drain *d, struct server *server)
+begin_drain(struct drain *d, struct server *server)
 {
 	char text[DRAIN_TEXT_SIZE];
 
@@ -316,21 +304,20 @@ begin(struct drain *d, struct server *server)
 	    d->server, drain_order_text(&d->order, text), d->sessions_began,
 	    text_s(d->sessions_began));
 	if (d->order.over_ms > 0) {
-		enter(d, DRAIN_FADING, d->from_ms);
+		enter_drain_phase(d, DRAIN_FADING, d->from_ms);
 		server_fade(server, d->order.over_ms);
 	} else {
-		enter_waiting(d, server, d->from_ms);
+		operator_set_admin(server, SERVER_DRAIN);
+		wait_for_sessions(d, server, d->from_ms);
 	}
-	timed_task_schedule(&d->task, d->order.over_ms > 0
-	                                  ? d->from_ms + d->order.over_ms
-	                                  : clock_now_ms());
+	timed_task_schedule(&d->task, d->from_ms + d->order.over_ms);
 }
 
 bool
 control_drain(struct control *control, struct server *server,
     const struct drain_order *order, struct err *err)
 {
-	struct drain *before = find(control, server->state), *d;
+	struct drain *before = find_drain(control, server->state), *d;
 	bool plain = order->over_ms == 0 && order->then == DRAIN_THEN_NOTHING;
 
 	if (!plain && server_admin_of(server) == SERVER_MAINT)
@@ -346,14 +333,14 @@ control_drain(struct control *control, struct server *server,
 		 * reached. */
 		free_drain(before);
 	}
-	begin(d, server);
+	begin_drain(d, server);
 	return true;
 }
 
 bool
 control_cancel_drain(struct control *control, struct server *server)
 {
-	struct drain *d = find(control, server->state);
+	struct drain *d = find_drain(control, server->state);
 
 	if (!d)
 		return false;
@@ -367,7 +354,7 @@ void
 control_overrule_drain(
     struct control *control, struct server *server, const char *what)
 {
-	struct drain *d = find(control, server->state);
+	struct drain *d = find_drain(control, server->state);
 	char why[64];
 
 	if (!d)
@@ -376,22 +363,10 @@ control_overrule_drain(
 	end_drain(d, why);
 }
 
-/* Ends the drains of servers that a reload has removed. */
-static void
-review(struct control *c)
-{
-	list_for_each_safe (node, &c->drains) {
-		struct drain *d = drain_at_node(node);
-
-		if (!server_of(d))
-			step(d, clock_now_ms());
-	}
-}
-
 static uint64_t
-left_ms(const struct drain *d)
+drain_left_ms(const struct drain *d)
 {
-	uint64_t now_ms = clock_now_ms(), end_ms = now_ms;
+	uint64_t now_ms = clock_now_ms(), end_ms = 0;
 
 	if (d->phase == DRAIN_FADING)
 		end_ms = d->from_ms + d->order.over_ms;
@@ -401,9 +376,9 @@ left_ms(const struct drain *d)
 }
 
 static void
-tell(const struct drain *d, struct drain_status *ret)
+describe_drain(const struct drain *d, struct drain_status *ret)
 {
-	const struct server *server = server_of(d);
+	const struct server *server = drained_server(d);
 
 	*ret = (struct drain_status){
 	    .backend = d->backend,
@@ -414,9 +389,9 @@ tell(const struct drain *d, struct drain_status *ret)
 	                      ? server_effective_weight(server)
 	                      : 0,
 	    .weight_was = server ? server_weight(server) : 0,
-	    .sessions_now = sessions_of(d),
+	    .sessions_now = sessions_left(d),
 	    .sessions_began = d->sessions_began,
-	    .left_ms = left_ms(d),
+	    .left_ms = drain_left_ms(d),
 	};
 }
 
@@ -424,13 +399,15 @@ bool
 control_drain_at(
     struct control *control, size_t i, struct drain_status *ret_status)
 {
-	if (i == 0)
-		review(control);
-	list_for_each (node, &control->drains) {
-		if (i-- > 0)
-			continue;
-		tell(drain_at_node(node), ret_status);
-		return true;
+	list_for_each_safe (node, &control->drains) {
+		struct drain *d = drain_at_node(node);
+
+		if (!drained_server(d)) {
+			run_drain_step(d, clock_now_ms());
+		} else if (i-- == 0) {
+			describe_drain(d, ret_status);
+			return true;
+		}
 	}
 	return false;
 }
@@ -439,10 +416,10 @@ bool
 control_drain_of(struct control *control, const struct server *server,
     struct drain_status *ret_status)
 {
-	const struct drain *d = find(control, server->state);
+	const struct drain *d = find_drain(control, server->state);
 
 	if (d)
-		tell(d, ret_status);
+		describe_drain(d, ret_status);
 	return d;
 }
 
