@@ -22,6 +22,8 @@
 #define KILL_TICK_MS 10
 #define KILL_SLOTS   2048
 
+#define REMOVED "the configuration has this server no more"
+
 struct drain {
 	struct list node;
 	struct timed_task task;
@@ -233,7 +235,7 @@ run_drain_step(struct drain *d, uint64_t now_ms)
 	struct server *server = drained_server(d);
 
 	if (!server) {
-		end_drain(d, "the configuration has this server no more");
+		end_drain(d, REMOVED);
 		return;
 	}
 	if (d->phase == DRAIN_FADING) {
@@ -395,20 +397,25 @@ describe_drain(const struct drain *d, struct drain_status *ret)
 	};
 }
 
+static void
+end_drains_of_removed(struct control *c)
+{
+	list_for_each_safe (node, &c->drains)
+		if (!drained_server(drain_at_node(node)))
+			end_drain(drain_at_node(node), REMOVED);
+}
+
 bool
 control_drain_at(
     struct control *control, size_t i, struct drain_status *ret_status)
 {
-	list_for_each_safe (node, &control->drains) {
-		struct drain *d = drain_at_node(node);
-
-		if (!drained_server(d)) {
-			run_drain_step(d, clock_now_ms());
-		} else if (i-- == 0) {
-			describe_drain(d, ret_status);
+	if (i == 0)
+		end_drains_of_removed(control);
+	list_for_each (node, &control->drains)
+		if (i-- == 0) {
+			describe_drain(drain_at_node(node), ret_status);
 			return true;
 		}
-	}
 	return false;
 }
 

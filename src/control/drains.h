@@ -64,8 +64,8 @@ bool control_cancel_drain(struct control *control, struct server *server);
 void control_overrule_drain(
     struct control *control, struct server *server, const char *what);
 
-/* Fills the i-th drain, from 0.  Returns false after the last one.  Ends the
- * drains of servers that a reload has removed. */
+/* Fills the i-th drain, from 0.  Returns false after the last one.  A call with
+ * i = 0 first ends the drains of servers that a reload has removed. */
 bool control_drain_at(
     struct control *control, size_t i, struct drain_status *ret_status);
 
