@@ -29,8 +29,9 @@ run_set_maxconn_frontend(struct call *call)
 	before = frontend_maxconn(call, f);
 	/* A number that reaches the session limit sets no limit. */
 	control_set_frontend_maxconn(call->env->control, f,
-	    n < control_session_limit(call->env->control) ? (uint32_t)n
-	                                                  : FRONTEND_NO_LIMIT);
+	    n < control_budget(call->env->control)->sessions
+	        ? (uint32_t)n
+	        : FRONTEND_NO_LIMIT);
 	call_audit_number(
 	    call, before, n, "frontend %s maxconn", f->spec->name);
 	return true;
@@ -44,7 +45,7 @@ run_set_maxconn_global(struct call *call)
 	uint64_t before = control_maxconn(control), n;
 
 	if (!call_number(call, call_arg(call, 0), "Expects an integer value.",
-	        control_session_limit(control), &n))
+	        control_budget(control)->sessions, &n))
 		return false;
 	control_set_maxconn(control, n);
 	call_audit_number(
@@ -86,7 +87,7 @@ run_set_maxconn_server(struct call *call)
 static size_t
 configured_maxconn(const struct call *call, unsigned maxconn)
 {
-	size_t limit = control_session_limit(call->env->control);
+	size_t limit = control_budget(call->env->control)->sessions;
 
 	return maxconn > 0 && maxconn < limit ? maxconn : limit;
 }
@@ -95,7 +96,7 @@ enum setting_answer
 describe_maxconn_frontend(struct call *call, struct setting *ret_setting)
 {
 	const struct frontend *f = call_frontend(call, call_arg(call, 0));
-	size_t limit = control_session_limit(call->env->control);
+	size_t limit = control_budget(call->env->control)->sessions;
 	uint32_t now;
 
 	if (!f)

@@ -203,7 +203,7 @@ watch(struct control *c)
 	watch_signal(c, &c->hangup, SIGHUP, on_hangup);
 	watch_signal(c, &c->user1, SIGUSR1, on_reopen);
 	watch_signal(c, &c->user2, SIGUSR2, on_unused);
-	loop_turns_watch(c->loop, &c->turns);
+	loop_stats_watch(c->loop, &c->loop_stats);
 	ev_async_init(&c->sooner, on_sooner);
 	c->sooner.data = c;
 	ev_async_start(c->loop, &c->sooner);
@@ -418,22 +418,10 @@ control_draining(const struct control *control)
 	return control->phase >= DRAINING;
 }
 
-size_t
-control_descriptor_limit(const struct control *control)
+const struct budget *
+control_budget(const struct control *control)
 {
-	return control->budget.descriptors;
-}
-
-size_t
-control_session_limit(const struct control *control)
-{
-	return control->budget.sessions;
-}
-
-const struct exhaustion *
-control_exhaustion(const struct control *control)
-{
-	return &control->proxy.exhaustion;
+	return &control->budget;
 }
 
 void
@@ -441,9 +429,9 @@ control_loop_status(
     const struct control *control, struct loop_status *ret_status)
 {
 	*ret_status = (struct loop_status){
-	    .turns = control->turns.count,
-	    .longest_ns = control->turns.longest_ns,
-	    .longest_cpu_ns = control->turns.longest_cpu_ns,
+	    .iterations = control->loop_stats.count,
+	    .longest_ns = control->loop_stats.longest_ns,
+	    .longest_cpu_ns = control->loop_stats.longest_cpu_ns,
 	    .checks = checker_delays(control->checker),
 	};
 }
@@ -451,14 +439,8 @@ control_loop_status(
 void
 control_loop_clear(struct control *control)
 {
-	loop_turns_clear(&control->turns);
+	loop_stats_clear(&control->loop_stats);
 	checker_clear_delays(control->checker);
-}
-
-struct splice_status
-control_pipes(const struct control *control)
-{
-	return splice_pool_status(&control->proxy.pipes);
 }
 
 struct task_timer *

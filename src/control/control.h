@@ -28,10 +28,9 @@
 #include "base/err.h"
 #include "check/checker.h"
 #include "config/diff.h"
+#include "control/limits.h"
 #include "control/pools.h"
 #include "model/model.h"
-#include "net/splice.h"
-#include "proxy/exhaustion.h"
 
 struct control;
 struct listeners;
@@ -117,16 +116,12 @@ bool control_resume_frontend(struct control *control, struct frontend *frontend,
 /* Closes the frontend's sockets until the next reload. */
 void control_shut_frontend(struct control *control, struct frontend *frontend);
 
-/* The number of descriptors that the process may have (RLIMIT_NOFILE). */
-size_t control_descriptor_limit(const struct control *control);
-/* The number of sessions that the descriptors suffice for. */
-size_t control_session_limit(const struct control *control);
-/* The pipes for splicing. */
-struct splice_status control_pipes(const struct control *control);
+/* Returns the division of the descriptors, and so the most sessions. */
+const struct budget *control_budget(const struct control *control);
 
 /* Statistics of the control loop, since the start or control_loop_clear. */
 struct loop_status {
-	uint64_t turns, longest_ns, longest_cpu_ns; /* see loop_turns.h */
+	uint64_t iterations, longest_ns, longest_cpu_ns; /* loop_stats.h */
 	struct check_delays checks;
 };
 /* Fills the statistics. */
@@ -140,8 +135,5 @@ struct task_timer *control_timer(struct control *control);
 
 /* The number of reloads that were not refused. */
 uint64_t control_reloads(const struct control *control);
-
-/* The resources that have run out so far. */
-const struct exhaustion *control_exhaustion(const struct control *control);
 
 #endif

@@ -12,7 +12,7 @@
 #include "control/task_timer.h"
 #include "control/limits.h"
 #include "control/listeners.h"
-#include "control/loop_turns.h"
+#include "control/loop_stats.h"
 #include "control/pools.h"
 #include "control/rebalance.h"
 #include "control/server_names.h"
@@ -46,7 +46,7 @@ struct control {
 	uint32_t pipes;
 	uint64_t reaped_ms;     /* when the last look at the deadlines ended */
 	uint64_t reap_pause_ms; /* so long after that there is none */
-	struct loop_turns turns;
+	struct loop_stats loop_stats;
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
 	uint64_t reloads;

@@ -49,7 +49,7 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 static void
 add_pipes(struct memory_rows *rows, struct control *c)
 {
-	struct memory_use use = {.count = control_pipes(c).open};
+	struct memory_use use = {.count = splice_pool_status(&c->proxy.pipes).open};
 
 	memory_add_block(&use, c->proxy.pipes.pipes);
 	memory_rows_add(rows, "splice pipes", &use,

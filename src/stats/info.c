@@ -201,18 +201,19 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 {
 	struct control *control = env->control;
 	struct pools *pools = control_pools(control);
-	const struct proxy_limits *limits = &control_proxy(control)->limits;
+	const struct proxy *proxy = control_proxy(control);
+	const struct proxy_limits *limits = &proxy->limits;
 
 	*ret_facts = (struct info_facts){
 	    .name = control_model(control)->spec->global.info_name,
-	    .descriptors = control_descriptor_limit(control),
-	    .sessions_max = control_session_limit(control),
+	    .descriptors = control_budget(control)->descriptors,
+	    .sessions_max = control_budget(control)->sessions,
 	    .maxconn = control_maxconn(control),
 	    .connect_rate = atomic_load_relaxed(&limits->connect_rate),
 	    .session_rate = atomic_load_relaxed(&limits->session_rate),
 	    .stopping = control_stopping(control),
-	    .pipes = control_pipes(control),
-	    .exhaustion = read_exhaustion(control_exhaustion(control)),
+	    .pipes = splice_pool_status(&proxy->pipes),
+	    .exhaustion = read_exhaustion(&proxy->exhaustion),
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);

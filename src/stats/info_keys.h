@@ -199,7 +199,7 @@
 	    OWN("maxconn_reached_total"))                                      \
 	X(77, "LoopIterations", "MCP:u64",                                     \
 	    "iterations of the control loop since the start or clear loop",    \
-	    NUMBER(loop->turns), OWN("loop_iterations_total"))                 \
+	    NUMBER(loop->iterations), OWN("loop_iterations_total"))                 \
 	X(78, "LoopMaxTime_us", "MMP:u64",                                     \
 	    "microseconds that the longest iteration of the loop took",        \
 	    NUMBER(loop->longest_ns / NS_PER_US),                              \

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * See loop_stats.h.
+ */
+#include "control/loop_stats.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+
+static uint64_t
+cpu_now_ns(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts) < 0)
+		return 0;
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static void
+start_clocks(struct loop_stats *stats)
+{
+	stats->began_ns = clock_now_ns();
+	stats->began_cpu_ns = cpu_now_ns();
+}
+
+static void
+on_iteration_begin(struct ev_loop *loop, ev_check *begin, int events)
+{
+	(void)loop;
+	(void)events;
+	start_clocks(begin->data);
+}
+
+static void
+on_iteration_end(struct ev_loop *loop, ev_prepare *end, int events)
+{
+	struct loop_stats *stats = end->data;
+	/* Read the CPU time between the two readings of the clock: then it
+	 * cannot be the longer one. */
+	uint64_t cpu_ns = cpu_now_ns() - stats->began_cpu_ns;
+	uint64_t took_ns = clock_now_ns() - stats->began_ns;
+
+	(void)loop;
+	(void)events;
+	/* The loop's first iteration has no beginning. */
+	if (stats->began_ns == 0)
+		return;
+	stats->count++;
+	if (took_ns > stats->longest_ns)
+		stats->longest_ns = took_ns;
+	if (cpu_ns > stats->longest_cpu_ns)
+		stats->longest_cpu_ns = cpu_ns;
+}
+
+void
+loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats)
+{
+	ev_check_init(&stats->begin, on_iteration_begin);
+	ev_set_priority(&stats->begin, EV_MAXPRI);
+	ev_prepare_init(&stats->end, on_iteration_end);
+	ev_set_priority(&stats->end, EV_MINPRI);
+	stats->begin.data = stats->end.data = stats;
+	ev_check_start(loop, &stats->begin);
+	ev_prepare_start(loop, &stats->end);
+	ev_unref(loop);
+	ev_unref(loop);
+}
+
+/* The present iteration counts from here. */
+void
+loop_stats_clear(struct loop_stats *stats)
+{
+	stats->count = stats->longest_ns = stats->longest_cpu_ns = 0;
+	if (stats->began_ns > 0)
+		start_clocks(stats);
+}
