@@ -112,9 +112,9 @@ add_admin_memory(struct memory_rows *rows, const struct command_env *env)
 	if (env->admin_view)
 		env->admin_view->memory(env->admin, &clients, &self);
 	memory_rows_add(
-	    rows, "admin clients", &clients, 0, "with their unread answers");
+	    rows, "admin clients", clients, 0, "with their unread answers");
 	memory_rows_add(
-	    rows, "admin sockets", &self, 0, "with the changes made by them");
+	    rows, "admin sockets", self, 0, "with the changes made by them");
 }
 
 bool

@@ -11,11 +11,11 @@
 
 struct control;
 
-/* A kind of thing. */
+/* A kind of object. */
 struct memory_row {
 	const char *what;
 	struct memory_use use;
-	uint64_t kernel; /* that the kernel keeps for it, none of ours */
+	uint64_t kernel; /* bytes that the kernel keeps for it */
 	const char *note;
 };
 
@@ -27,10 +27,10 @@ struct memory_rows {
 
 /* Adds a row.  The caller adds at most MEMORY_ROWS_MAX rows. */
 void memory_rows_add(struct memory_rows *rows, const char *what,
-    const struct memory_use *use, uint64_t kernel, const char *note);
+    struct memory_use use, uint64_t kernel, const char *note);
 
-/* Control thread: what it and the layers below have.  Looks at ten blocks for
- * each server, so 500 of them take 0.1 ms. */
+/* Adds the memory of this layer and those below.  Looks at ten blocks for each
+ * server, so 500 of them take 0.1 ms.  Runs on the control thread. */
 void memory_rows_fill(struct memory_rows *rows, struct control *control);
 
 /* The totals that malloc and the kernel report; 0 where unknown. */

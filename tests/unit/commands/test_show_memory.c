@@ -15,8 +15,8 @@ report_of(uint64_t heap)
 	struct memory_use sessions = {.count = 2, .heap = 100, .mapped = 768};
 	struct memory_use pipes = {.count = 1};
 
-	memory_rows_add(&r.rows, "sessions", &sessions, 0, "a note");
-	memory_rows_add(&r.rows, "splice pipes", &pipes, 65536, NULL);
+	memory_rows_add(&r.rows, "sessions", sessions, 0, "a note");
+	memory_rows_add(&r.rows, "splice pipes", pipes, 65536, NULL);
 	return r;
 }
 
