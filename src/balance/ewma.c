@@ -46,14 +46,12 @@ is_cheaper(const struct lineup *lineup, uint32_t a, uint32_t b, uint64_t now_ms)
 }
 
 static uint32_t
-ewma_choose(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+ewma_choose(const struct lineup *lineup, const struct choice *choice)
 {
 	uint64_t now_ms = clock_now_ms();
 	uint64_t random = choice->random;
 	uint32_t best = PLACE_NONE;
 
-	(void)backend;
 	for (unsigned i = 0, found = 0; i < 8 && found < 2; i++) {
 		uint32_t place = draw_place(lineup, random = mix64(random));
 

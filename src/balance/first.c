@@ -15,10 +15,8 @@ first_prepare(struct lineup *lineup, const struct lineup *former)
 }
 
 static uint32_t
-first_choose(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+first_choose(const struct lineup *lineup, const struct choice *choice)
 {
-	(void)backend;
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		if (!lineup_passes_over(lineup, choice, i))
 			return i;
@@ -26,10 +24,9 @@ first_choose(const struct backend *backend, const struct lineup *lineup,
 }
 
 static void
-first_explain(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
+first_explain(const struct lineup *lineup, const struct choice *choice,
+    uint32_t place, char ret_why[BALANCE_WHY_SIZE])
 {
-	(void)backend;
 	(void)lineup;
 	(void)choice;
 	snprintf(ret_why, BALANCE_WHY_SIZE,

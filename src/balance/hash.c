@@ -88,9 +88,9 @@ cell_owner(const struct lineup *lineup, uint32_t cell)
 /* Whether one more session would take the server over its bound.  The bound is
  * rounded up, so that the sum of all bounds has room for all sessions. */
 static bool
-is_at_bound(
-    const struct backend *backend, const struct lineup *lineup, uint32_t place)
+is_at_bound(const struct lineup *lineup, uint32_t place)
 {
+	const struct backend *backend = lineup->servers[place]->backend;
 	uint64_t factor = backend->spec->hash_balance_factor;
 	uint64_t total =
 	    atomic_load_relaxed(&backend->state->sessions.now) + 1ull;
@@ -103,8 +103,7 @@ is_at_bound(
 }
 
 static uint32_t
-hash_choose(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+hash_choose(const struct lineup *lineup, const struct choice *choice)
 {
 	uint64_t key = choice->key;
 	uint32_t first = cell_owner(lineup, key % MAGLEV_CELLS), place = first;
@@ -113,7 +112,7 @@ hash_choose(const struct backend *backend, const struct lineup *lineup,
 	for (unsigned i = 0; i < ATTEMPTS; i++) {
 		if (place != PLACE_NONE &&
 		    !lineup_passes_over(lineup, choice, place)) {
-			if (!is_at_bound(backend, lineup, place))
+			if (!is_at_bound(lineup, place))
 				return place;
 			untried = untried == PLACE_NONE ? place : untried;
 		}
@@ -127,7 +126,7 @@ hash_choose(const struct backend *backend, const struct lineup *lineup,
 		place = (first + i) % lineup->servers_n;
 		if (lineup_passes_over(lineup, choice, place))
 			continue;
-		if (!is_at_bound(backend, lineup, place))
+		if (!is_at_bound(lineup, place))
 			return place;
 		untried = untried == PLACE_NONE ? place : untried;
 	}
@@ -136,13 +135,12 @@ hash_choose(const struct backend *backend, const struct lineup *lineup,
 
 /* Why the server that the key is hashed to was not chosen. */
 static const char *
-why_not_home(
-    const struct backend *backend, const struct lineup *lineup, uint32_t home)
+why_not_home(const struct lineup *lineup, uint32_t home)
 {
 	if (home == PLACE_NONE)
 		return "out by now";
-	return is_at_bound(backend, lineup, home) ? "at its hash_balance_factor"
-	                                          : "full";
+	return is_at_bound(lineup, home) ? "at its hash_balance_factor"
+	                                 : "full";
 }
 
 static void
@@ -159,8 +157,8 @@ hash_score(const struct lineup *lineup, double *ret_scores)
 }
 
 static void
-hash_explain(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
+hash_explain(const struct lineup *lineup, const struct choice *choice,
+    uint32_t place, char ret_why[BALANCE_WHY_SIZE])
 {
 	uint32_t cell = (uint32_t)(choice->key % MAGLEV_CELLS);
 	uint32_t home = cell_owner(lineup, cell);
@@ -175,7 +173,7 @@ hash_explain(const struct backend *backend, const struct lineup *lineup,
 		    "the key is %016" PRIx64 ", and cell %u of the table is "
 		    "that of %.60s, which is %s; the key was hashed again",
 		    choice->key, cell, maglev_name(lineup->plan, cell),
-		    why_not_home(backend, lineup, home));
+		    why_not_home(lineup, home));
 }
 
 /* The two algorithms differ in the key alone. */

@@ -111,12 +111,10 @@ best_untried(const struct lineup *lineup, const struct choice *choice)
 }
 
 static uint32_t
-leastconn_preview(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+leastconn_preview(const struct lineup *lineup, const struct choice *choice)
 {
 	uint32_t best = node_winner(lineup, 1);
 
-	(void)backend;
 	if (lineup_passes_over(lineup, choice, best)) {
 		uint32_t other = best_untried(lineup, choice);
 
@@ -126,23 +124,22 @@ leastconn_preview(const struct backend *backend, const struct lineup *lineup,
 }
 
 static uint32_t
-leastconn_choose(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+leastconn_choose(const struct lineup *lineup, const struct choice *choice)
 {
-	uint32_t best = leastconn_preview(backend, lineup, choice);
+	uint32_t best = leastconn_preview(lineup, choice);
+	uint64_t *cursor = &lineup->servers[best]->backend->state->cursor;
 
 	atomic_store_relaxed(&lineup->states[best]->chosen,
-	    atomic_add_relaxed(&backend->state->cursor, UINT64_C(1)) + 1);
+	    atomic_add_relaxed(cursor, UINT64_C(1)) + 1);
 	return best;
 }
 
 static void
-leastconn_explain(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
+leastconn_explain(const struct lineup *lineup, const struct choice *choice,
+    uint32_t place, char ret_why[BALANCE_WHY_SIZE])
 {
 	unsigned equals = 0;
 
-	(void)backend;
 	(void)choice;
 	for (uint32_t i = 0; i < lineup->servers_n; i++)
 		equals += !lineup_less_loaded(lineup, i, place) &&

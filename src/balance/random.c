@@ -36,14 +36,12 @@ draw_untried(
 }
 
 static uint32_t
-random_choose(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+random_choose(const struct lineup *lineup, const struct choice *choice)
 {
 	uint64_t random = choice->random;
 	uint32_t a = draw_untried(lineup, choice, &random);
 	uint32_t b;
 
-	(void)backend;
 	if (a == PLACE_NONE)
 		return draw_place(lineup, random);
 	b = draw_untried(lineup, choice, &random);

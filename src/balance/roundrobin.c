@@ -174,24 +174,20 @@ take_step(const struct lineup *lineup, const struct choice *choice,
 }
 
 static uint32_t
-roundrobin_choose(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+roundrobin_choose(const struct lineup *lineup, const struct choice *choice)
 {
 	struct cycle *cycle =
 	    cycle_of(lineup, choice->tried_n > 0 ? CYCLE_RETRY : CYCLE_NEW);
 
-	(void)backend;
 	return take_step(lineup, choice, cycle, &cycle->taken);
 }
 
 static uint32_t
-roundrobin_preview(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice)
+roundrobin_preview(const struct lineup *lineup, const struct choice *choice)
 {
 	const struct cycle *cycle = cycle_of(lineup, CYCLE_NEW);
 	uint64_t taken = cycle_taken(cycle);
 
-	(void)backend;
 	return take_step(lineup, choice, cycle, &taken);
 }
 
@@ -204,14 +200,13 @@ roundrobin_score(const struct lineup *lineup, double *ret_scores)
 }
 
 static void
-roundrobin_explain(const struct backend *backend, const struct lineup *lineup,
-    const struct choice *choice, uint32_t place, char ret_why[BALANCE_WHY_SIZE])
+roundrobin_explain(const struct lineup *lineup, const struct choice *choice,
+    uint32_t place, char ret_why[BALANCE_WHY_SIZE])
 {
 	const struct cycle *cycle = cycle_of(lineup, CYCLE_NEW);
 	uint64_t at = cycle_taken(cycle);
 	uint32_t first = cycle_turn(cycle, at);
 
-	(void)backend;
 	(void)choice;
 	if (place == first)
 		snprintf(ret_why, BALANCE_WHY_SIZE,

@@ -358,7 +358,7 @@ static bool
 heeds_local(const struct frontend *f)
 {
 	for (size_t i = 0; i < f->backends_n; i++)
-		if (backend_hashes_destination(f->backends[i]))
+		if (backend_hashes(f->backends[i], HASH_KEY_DESTINATION))
 			return true;
 	return false;
 }

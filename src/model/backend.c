@@ -234,48 +234,27 @@ backend_peek(const struct backend *backend, const struct choice *choice)
 	return has_to_wait(b, l) ? PLACE_NONE : lineup_preview_slot(l, choice);
 }
 
-static bool
-hashes(const struct backend *backend, enum hash_key key)
+bool
+backend_hashes(const struct backend *backend, enum hash_key key)
 {
 	return backend->spec->balance->key == BALANCE_KEY_CONFIGURED &&
 	       backend->spec->hash_key == key;
-}
-
-bool
-backend_hashes_port(const struct backend *backend)
-{
-	return hashes(backend, HASH_KEY_SOURCE_PORT);
-}
-
-bool
-backend_hashes_destination(const struct backend *backend)
-{
-	return hashes(backend, HASH_KEY_DESTINATION);
-}
-
-bool
-backend_hashes_sni(const struct backend *backend)
-{
-	return hashes(backend, HASH_KEY_SNI);
-}
-
-uint64_t
-backend_key_of_name(const char *name, size_t len)
-{
-	return XXH64(name, len, 0);
 }
 
 /* The key does not depend on the family of the listener: v4-mapped addresses
  * were turned into IPv4. */
 uint64_t
 backend_key(const struct backend *backend, const struct endpoint *client,
-    const struct endpoint *local)
+    const struct endpoint *local, const char *name)
 {
 	if (backend->spec->balance->key == BALANCE_KEY_NONE)
 		return 0;
-	if (backend_hashes_destination(backend))
+	if (backend_hashes(backend, HASH_KEY_SNI) && name && *name)
+		return XXH64(name, strlen(name), 0);
+	if (backend_hashes(backend, HASH_KEY_DESTINATION))
 		return endpoint_hash(local, true);
-	return endpoint_hash(client, backend_hashes_port(backend));
+	return endpoint_hash(
+	    client, backend_hashes(backend, HASH_KEY_SOURCE_PORT));
 }
 
 void

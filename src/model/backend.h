@@ -115,23 +115,16 @@ struct server *backend_choose(
 uint32_t backend_peek(
     const struct backend *backend, const struct choice *choice);
 
-/* Returns whether the key of a session depends on the client's port. */
-bool backend_hashes_port(const struct backend *backend);
+/* Returns whether that property of a session is what the backend hashes. */
+bool backend_hashes(const struct backend *backend, enum hash_key key);
 
-/* Returns whether the key depends on the address that the client has connected
- * to. */
-bool backend_hashes_destination(const struct backend *backend);
-
-/* Returns whether the key depends on the TLS server name. */
-bool backend_hashes_sni(const struct backend *backend);
-
-/* Returns the key (struct choice) of a client that has connected to `local`,
- * which may be NULL unless backend_hashes_destination. */
+/* Returns the key (struct choice) of a client.  local is the address that it
+ * has connected to: may be NULL unless the backend hashes HASH_KEY_DESTINATION.
+ * name is its TLS server name: NULL or "" if it gave none, or unless the
+ * backend hashes HASH_KEY_SNI. */
 uint64_t backend_key(const struct backend *backend,
-    const struct endpoint *client, const struct endpoint *local);
-
-/* Returns the key of a client with that TLS server name: backend_hashes_sni. */
-uint64_t backend_key_of_name(const char *name, size_t len);
+    const struct endpoint *client, const struct endpoint *local,
+    const char *name);
 
 /* Whether a backup joins the lineup as soon as this many servers of it are
  * ejected: no other server is left, and a backup is usable.  Data threads, in a

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct backend;
 struct lineup;
 struct server;
 
@@ -57,11 +56,11 @@ struct balance_ops {
 	/* Returns the place of a server of the lineup, one that is passed over
 	 * (lineup_passes_over) only if there is no other.  Runs on data
 	 * threads.  Never blocks. */
-	uint32_t (*choose)(const struct backend *backend,
+	uint32_t (*choose)(
 	    const struct lineup *lineup, const struct choice *choice);
 	/* Returns the place that choose would return for a session that has
 	 * tried no server, and changes nothing.  Any thread. */
-	uint32_t (*preview)(const struct backend *backend,
+	uint32_t (*preview)(
 	    const struct lineup *lineup, const struct choice *choice);
 	/* The session count of the server at this place has changed.  Any
 	 * thread.  NULL: the algorithm does not track it. */
@@ -73,9 +72,9 @@ struct balance_ops {
 	/* Why preview returned a place, if one sentence fits every choice.
 	 * NULL: explain writes the sentence, on the control thread. */
 	const char *why;
-	void (*explain)(const struct backend *backend,
-	    const struct lineup *lineup, const struct choice *choice,
-	    uint32_t place, char ret_why[BALANCE_WHY_SIZE]);
+	void (*explain)(const struct lineup *lineup,
+	    const struct choice *choice, uint32_t place,
+	    char ret_why[BALANCE_WHY_SIZE]);
 };
 
 #endif

@@ -165,7 +165,7 @@ explain_choice(
 		if (l->ops->why)
 			snprintf(e->why, sizeof(e->why), "%s", l->ops->why);
 		else
-			l->ops->explain(b, l, choice, place, e->why);
+			l->ops->explain(l, choice, place, e->why);
 		e->measure = l->ops->measure;
 		if (e->measure)
 			l->ops->score(l, scores);
@@ -183,9 +183,9 @@ explain_choice(
 static enum unknown
 unknown_of(const struct backend *b, const struct explained_client *client)
 {
-	if (backend_hashes_destination(b) && !client->has_local)
+	if (backend_hashes(b, HASH_KEY_DESTINATION) && !client->has_local)
 		return UNKNOWN_DESTINATION;
-	if (backend_hashes_port(b) && !client->has_port)
+	if (backend_hashes(b, HASH_KEY_SOURCE_PORT) && !client->has_port)
 		return UNKNOWN_PORT;
 	return UNKNOWN_NOTHING;
 }
@@ -211,11 +211,9 @@ explain_backend(const struct backend *b, const struct explained_client *client,
 		return false;
 	if (e->unknown != UNKNOWN_NOTHING)
 		return true;
-	e->sni.hashed = backend_hashes_sni(b) && client->sni;
+	e->sni.hashed = backend_hashes(b, HASH_KEY_SNI) && client->sni;
 	e->key = choice.key =
-	    e->sni.hashed
-	        ? backend_key_of_name(client->sni, strlen(client->sni))
-	        : backend_key(b, &client->client, &client->local);
+	    backend_key(b, &client->client, &client->local, client->sni);
 	return explain_choice(b, &choice, e);
 }
 

@@ -234,6 +234,6 @@ frontend_connect(struct frontend *f, const struct frontend *before)
 		return false;
 	f->inspects = f->sni;
 	for (size_t i = 0; i < f->backends_n; i++)
-		f->inspects |= backend_hashes_sni(f->backends[i]);
+		f->inspects |= backend_hashes(f->backends[i], HASH_KEY_SNI);
 	return split_backends(f, before);
 }

@@ -193,7 +193,7 @@ lineup_take_slot(
 
 	if (l->servers_n == 0)
 		return NULL;
-	place = l->ops->choose(l->servers[0]->backend, l, choice);
+	place = l->ops->choose(l, choice);
 	while (
 	    !gauge_up_within(l->servers[place]->sessions, l->limits[place])) {
 		place = place_with_room(l, choice);
@@ -212,6 +212,6 @@ lineup_preview_slot(const struct lineup *l, const struct choice *choice)
 
 	if (l->servers_n == 0)
 		return PLACE_NONE;
-	place = l->ops->preview(l->servers[0]->backend, l, choice);
+	place = l->ops->preview(l, choice);
 	return lineup_has_room(l, place) ? place : place_with_room(l, choice);
 }

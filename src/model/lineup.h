@@ -15,6 +15,7 @@
 
 #include "model/balance_ops.h"
 
+struct backend;
 struct server_state;
 
 #define PLACE_NONE UINT32_MAX

@@ -4,7 +4,6 @@
 #include "proxy/choose.h"
 
 #include <stddef.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/list.h"
@@ -28,13 +27,12 @@ balance_key(const struct session *s)
 {
 	const struct backend *b = session_backend(s);
 	struct endpoint local = {0};
-	const char *name;
+	const char *name =
+	    backend_hashes(b, HASH_KEY_SNI) ? inspect_name(s) : NULL;
 
-	if (backend_hashes_sni(b) && *(name = inspect_name(s)))
-		return backend_key_of_name(name, strlen(name));
-	if (backend_hashes_destination(b))
+	if (backend_hashes(b, HASH_KEY_DESTINATION))
 		session_destination(s, &local);
-	return backend_key(b, session_client(s), &local);
+	return backend_key(b, session_client(s), &local, name);
 }
 
 /* The first tried_n of the servers tried so far are passed over. */
