@@ -8,27 +8,25 @@
 const char *
 check_status_name(enum check_status status)
 {
-	static const char *const names[] = {
-	    [CHECK_STATUS_NONE] = "",
-	    [CHECK_STATUS_INI] = "INI",
-	    [CHECK_STATUS_SOCKERR] = "SOCKERR",
-	    [CHECK_STATUS_L4OK] = "L4OK",
-	    [CHECK_STATUS_L4TOUT] = "L4TOUT",
-	    [CHECK_STATUS_L4CON] = "L4CON",
-	    [CHECK_STATUS_L6OK] = "L6OK",
-	    [CHECK_STATUS_L6RSP] = "L6RSP",
-	    [CHECK_STATUS_L6TOUT] = "L6TOUT",
-	    [CHECK_STATUS_L7OK] = "L7OK",
-	    [CHECK_STATUS_L7TOUT] = "L7TOUT",
-	    [CHECK_STATUS_L7RSP] = "L7RSP",
-	    [CHECK_STATUS_L7STS] = "L7STS",
-	    [CHECK_STATUS_PROCERR] = "PROCERR",
-	    [CHECK_STATUS_PROCTOUT] = "PROCTOUT",
-	    [CHECK_STATUS_PROCOK] = "PROCOK",
-	    [CHECK_STATUS_HANA] = "HANA",
+	static const char *const names[CHECK_STATUSES] = {
+#define X(name, meaning) [CHECK_STATUS_##name] = #name,
+	    CHECK_STATUS_TABLE(X)
+#undef X
 	};
 
-	return names[status];
+	return status == CHECK_STATUS_NONE ? "" : names[status];
+}
+
+const char *
+check_status_meaning(enum check_status status)
+{
+	static const char *const meanings[CHECK_STATUSES] = {
+#define X(name, meaning) [CHECK_STATUS_##name] = meaning,
+	    CHECK_STATUS_TABLE(X)
+#undef X
+	};
+
+	return meanings[status];
 }
 
 bool
@@ -36,32 +34,6 @@ check_status_passed(enum check_status status)
 {
 	return status == CHECK_STATUS_L4OK || status == CHECK_STATUS_L6OK ||
 	       status == CHECK_STATUS_L7OK || status == CHECK_STATUS_PROCOK;
-}
-
-const char *
-check_status_meaning(enum check_status status)
-{
-	static const char *const meanings[] = {
-	    [CHECK_STATUS_NONE] = "",
-	    [CHECK_STATUS_INI] = "Initializing",
-	    [CHECK_STATUS_SOCKERR] = "Socket error",
-	    [CHECK_STATUS_L4OK] = "Layer4 check passed",
-	    [CHECK_STATUS_L4TOUT] = "Layer4 timeout",
-	    [CHECK_STATUS_L4CON] = "Layer4 connection problem",
-	    [CHECK_STATUS_L6OK] = "Layer6 check passed",
-	    [CHECK_STATUS_L6RSP] = "Layer6 invalid response",
-	    [CHECK_STATUS_L6TOUT] = "Layer6 timeout",
-	    [CHECK_STATUS_L7OK] = "Layer7 check passed",
-	    [CHECK_STATUS_L7TOUT] = "Layer7 timeout",
-	    [CHECK_STATUS_L7RSP] = "Layer7 invalid response",
-	    [CHECK_STATUS_L7STS] = "Layer7 wrong status",
-	    [CHECK_STATUS_PROCERR] = "External check error",
-	    [CHECK_STATUS_PROCTOUT] = "External check timeout",
-	    [CHECK_STATUS_PROCOK] = "External check passed",
-	    [CHECK_STATUS_HANA] = "Health analyze",
-	};
-
-	return meanings[status];
 }
 
 const char *

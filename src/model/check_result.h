@@ -7,35 +7,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How the last check ended; the short names are HAProxy's. */
+/* X(name, meaning): how the last check ended, in HAProxy's words. */
+#define CHECK_STATUS_TABLE(X)                                                  \
+	X(NONE, "")                /* not checked */                           \
+	X(INI, "Initializing")     /* no check has ended so far */             \
+	X(SOCKERR, "Socket error") /* no socket, no route */                   \
+	X(L4OK, "Layer4 check passed")                                         \
+	X(L4TOUT, "Layer4 timeout")                                            \
+	X(L4CON, "Layer4 connection problem") /* refused, unreachable ... */   \
+	X(L6OK, "Layer6 check passed")        /* TLS was agreed on */          \
+	X(L6RSP, "Layer6 invalid response")                                    \
+	X(L6TOUT, "Layer6 timeout")                                            \
+	X(L7OK, "Layer7 check passed")                                         \
+	X(L7TOUT, "Layer7 timeout")                                            \
+	X(L7RSP, "Layer7 invalid response") /* that is not the protocol */     \
+	X(L7STS, "Layer7 wrong status")     /* an answer that says no */       \
+	X(PROCERR, "External check error")  /* or it could not be run */       \
+	X(PROCTOUT, "External check timeout")                                  \
+	X(PROCOK, "External check passed")                                     \
+	X(HANA, "Health analyze") /* sessions have failed too often */
+
 enum check_status {
-	CHECK_STATUS_NONE,     /* not checked */
-	CHECK_STATUS_INI,      /* no check has ended so far */
-	CHECK_STATUS_SOCKERR,  /* no socket, no route */
-	CHECK_STATUS_L4OK,     /* the connection was accepted */
-	CHECK_STATUS_L4TOUT,   /* no answer to the connect in time */
-	CHECK_STATUS_L4CON,    /* refused, reset, unreachable */
-	CHECK_STATUS_L6OK,     /* TLS was agreed on */
-	CHECK_STATUS_L6RSP,    /* TLS broke */
-	CHECK_STATUS_L6TOUT,   /* TLS did not finish in time */
-	CHECK_STATUS_L7OK,     /* the answer was the one asked for */
-	CHECK_STATUS_L7TOUT,   /* connected, then no answer in time */
-	CHECK_STATUS_L7RSP,    /* an answer that is not the protocol */
-	CHECK_STATUS_L7STS,    /* an answer that says no */
-	CHECK_STATUS_PROCERR,  /* the command failed, or could not be run */
-	CHECK_STATUS_PROCTOUT, /* the command did not end in time */
-	CHECK_STATUS_PROCOK,   /* the command ended with status 0 */
-	CHECK_STATUS_HANA,     /* no check: sessions have failed too often */
-	CHECK_STATUSES
+#define X(name, meaning) CHECK_STATUS_##name,
+	CHECK_STATUS_TABLE(X)
+#undef X
+	    CHECK_STATUSES
 };
 
 /* Whether the status is that of a check that passed. */
 bool check_status_passed(enum check_status status);
 
-/* "L4OK" and so on, "" for NONE. */
+/* Returns "L4OK" and so on, "" for NONE. */
 const char *check_status_name(enum check_status status);
 
-/* The same in HAProxy's words: "Layer4 check passed". */
+/* Returns the meaning, "Layer4 check passed" and so on. */
 const char *check_status_meaning(enum check_status status);
 
 struct check_result {
