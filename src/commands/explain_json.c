@@ -111,7 +111,7 @@ explain_json_server(FILE *out, const struct explained *explained, size_t server)
 	char *text = text_of(json_pack(
 	    "{s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:i, s:i, s:i, s:o, s:f}",
 	    "server", s->name, "address", s->address, "standing",
-	    standing_name(s->standing), "chosen", server == e->chosen, "up",
+	    standing_names[s->standing], "chosen", server == e->chosen, "up",
 	    s->up, "backup", s->backup, "weight", (int)s->weight,
 	    "effective_weight", (int)s->effective_weight, "sessions",
 	    (int)s->sessions, "maxconn", (int)s->maxconn, "score",

@@ -170,7 +170,7 @@ explain_text_server(FILE *out, const struct explained *explained, size_t server)
 
 	fprintf(out, "%c %-20s %-10s %8u %9u %9u",
 	    server == e->chosen ? '>' : ' ', s->name,
-	    standing_name(s->standing), s->weight, s->effective_weight,
+	    standing_names[s->standing], s->weight, s->effective_weight,
 	    s->sessions);
 	if (s->maxconn > 0)
 		fprintf(out, " %8u", s->maxconn);

@@ -12,17 +12,11 @@
 #include "model/cycle.h"
 #include "model/sni_map.h"
 
-const char *
-standing_name(enum standing standing)
-{
-	static const char *const names[] = {
+const char *const standing_names[] = {
 #define X(id, name, text) [id] = (name),
-	    STANDINGS_TABLE(X)
+    STANDINGS_TABLE(X)
 #undef X
-	};
-
-	return names[standing];
-}
+};
 
 static const struct lineup *
 lineup_of(const struct backend *backend)

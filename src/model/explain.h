@@ -35,8 +35,7 @@ enum standing {
 #undef X
 };
 
-/* Returns the name of the standing. */
-const char *standing_name(enum standing standing);
+extern const char *const standing_names[];
 
 struct explained_server {
 	char *name, *address;

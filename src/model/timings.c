@@ -17,29 +17,17 @@ struct timings {
 	struct stripe stripe[];
 } CACHE_LINE_ALIGNED;
 
-const char *
-timing_name(enum timing which)
-{
-	static const char *const names[TIMINGS] = {
+const char *const timing_names[TIMINGS] = {
 #define X(id, name, text) [id] = name,
-	    TIMINGS_TABLE(X)
+    TIMINGS_TABLE(X)
 #undef X
-	};
+};
 
-	return names[which];
-}
-
-const char *
-timing_text(enum timing which)
-{
-	static const char *const texts[TIMINGS] = {
+const char *const timing_texts[TIMINGS] = {
 #define X(id, name, text) [id] = text,
-	    TIMINGS_TABLE(X)
+    TIMINGS_TABLE(X)
 #undef X
-	};
-
-	return texts[which];
-}
+};
 
 struct timings *
 timings_new(void)

@@ -28,11 +28,7 @@ enum timing {
 	    TIMINGS
 };
 
-/* Returns the name of a timing. */
-const char *timing_name(enum timing which);
-
-/* Returns the meaning of a timing in words. */
-const char *timing_text(enum timing which);
+extern const char *const timing_names[TIMINGS], *const timing_texts[TIMINGS];
 
 struct timings;
 

@@ -380,8 +380,8 @@ put_timings(struct metrics *m, size_t number, FILE *out)
 	char name[NAME_SIZE];
 
 	snprintf(name, sizeof(name), "lfproxy_backend_%s_seconds",
-	    timing_name(which));
-	put_header_once(m, out, name, "histogram", timing_text(which));
+	    timing_names[which]);
+	put_header_once(m, out, name, "histogram", timing_texts[which]);
 	return for_each_row(m, KIND_BACKEND, name, put_timing, &which, out);
 }
 
