@@ -12,7 +12,6 @@ enum {
 	MESSAGE_CLIENT_HELLO = 1,
 	VERSION_MAJOR_MIN = 3, /* SSL 3.0 and all TLS */
 	EXTENSION_SERVER_NAME = 0,
-	EXTENSION_ALPN = 16,
 	NAME_TYPE_HOST = 0,
 };
 
@@ -22,7 +21,7 @@ number16(const uint8_t *data)
 	return (unsigned)data[0] << 8 | data[1];
 }
 
-/* Whether these bytes, 1 to RECORD_HEAD of them, begin a record of the
+/* Returns whether these bytes, 1 to RECORD_HEAD of them, begin a record of the
  * handshake.  A server has to take any version of a record here (RFC 5246 E.1,
  * RFC 8446 5.1); only those before SSL 3.0, whose hellos have another form, are
  * refused, as in HAProxy. */
@@ -39,47 +38,47 @@ begins_record(const uint8_t *data, size_t size)
 	           number16(data + 3) <= TLS_HELLO_MESSAGE_MAX);
 }
 
-/* A part of the message, which may go over several records.  The function that
- * makes a part has checked that all of its records are there. */
+/* A part of the message, which may extend over several records.  All of them
+ * have arrived. */
 struct part {
 	const uint8_t *at;
 	size_t in_record; /* bytes up to the end of the record that at is in */
 	size_t left;      /* of the part */
-	bool bad;         /* more was wanted than it has */
+	bool bad;         /* a read went beyond its end */
 };
 
 static void
-next_record(struct part *p)
+part_next_record(struct part *p)
 {
 	p->in_record = number16(p->at + 3);
 	p->at += RECORD_HEAD;
 }
 
 static unsigned
-take8(struct part *p)
+part_u8(struct part *p)
 {
 	if (p->left == 0) {
 		p->bad = true;
 		return 0;
 	}
 	if (p->in_record == 0)
-		next_record(p);
+		part_next_record(p);
 	p->left--;
 	p->in_record--;
 	return *p->at++;
 }
 
 static unsigned
-take16(struct part *p)
+part_u16(struct part *p)
 {
-	unsigned high = take8(p);
+	unsigned high = part_u8(p);
 
-	return high << 8 | take8(p);
+	return high << 8 | part_u8(p);
 }
 
-/* The next n bytes as a part of their own, which are passed over here. */
+/* Moves the first n bytes to a part of their own. */
 static struct part
-cut(struct part *p, size_t n)
+part_split(struct part *p, size_t n)
 {
 	struct part piece = *p;
 
@@ -93,7 +92,7 @@ cut(struct part *p, size_t n)
 	while (n > p->in_record) {
 		n -= p->in_record;
 		p->at += p->in_record;
-		next_record(p);
+		part_next_record(p);
 	}
 	p->at += n;
 	p->in_record -= n;
@@ -101,13 +100,13 @@ cut(struct part *p, size_t n)
 }
 
 static void
-skip(struct part *p, size_t n)
+part_skip(struct part *p, size_t n)
 {
-	(void)cut(p, n);
+	(void)part_split(p, n);
 }
 
 static bool
-is_letter(char c)
+is_label_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
 	       c == '_';
@@ -126,7 +125,7 @@ tls_name_normalize(const char *name, size_t len, char *out, uint8_t *ret_len)
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
 		/* A label has a letter, so there is one around each dot. */
-		if (!is_letter(c) &&
+		if (!is_label_char(c) &&
 		    (c != '.' || i == 0 || i == len - 1 || name[i - 1] == '.'))
 			return false;
 		out[i] = c;
@@ -145,23 +144,23 @@ read_host(struct part name, struct tls_hello *hello)
 	if (len > sizeof(text))
 		return;
 	for (size_t i = 0; i < len; i++)
-		text[i] = (char)take8(&name);
+		text[i] = (char)part_u8(&name);
 	if (!tls_name_normalize(text, len, hello->name, &hello->name_len)) {
 		hello->name_len = 0;
 		hello->name[0] = '\0';
 	}
 }
 
-/* The first of the host names; RFC 6066 allows one. */
+/* Reads the first of the host names; RFC 6066 allows one. */
 static bool
 read_server_name(struct part extension, struct tls_hello *hello)
 {
-	struct part list = cut(&extension, take16(&extension));
+	struct part list = part_split(&extension, part_u16(&extension));
 	bool found = false;
 
 	while (list.left > 0 && !list.bad) {
-		unsigned type = take8(&list);
-		struct part name = cut(&list, take16(&list));
+		unsigned type = part_u8(&list);
+		struct part name = part_split(&list, part_u16(&list));
 
 		if (type != NAME_TYPE_HOST || found || list.bad)
 			continue;
@@ -171,48 +170,25 @@ read_server_name(struct part extension, struct tls_hello *hello)
 	return !list.bad && !extension.bad && extension.left == 0;
 }
 
-static bool
-read_alpn(struct part extension, struct tls_hello *hello)
-{
-	struct part list = cut(&extension, take16(&extension));
-
-	while (list.left > 0 && !list.bad) {
-		unsigned len = take8(&list);
-		struct part name = cut(&list, len);
-
-		if (list.bad || len == 0)
-			return false;
-		if (hello->alpn_len + 1 + len > TLS_ALPN_MAX)
-			continue;
-		hello->alpn[hello->alpn_len++] = (uint8_t)len;
-		while (name.left > 0)
-			hello->alpn[hello->alpn_len++] = (uint8_t)take8(&name);
-	}
-	return !list.bad && !extension.bad && extension.left == 0;
-}
-
-/* Reads server_name and ALPN. Each may appear once: with two names, the server
- * behind could choose the other one. */
+/* Reads server_name, which may appear once: with two names, the server behind
+ * could choose the other one. */
 static bool
 read_extensions(struct part extensions, struct tls_hello *hello)
 {
-	bool named = false, alpn = false;
+	bool named = false;
 
 	while (extensions.left > 0) {
-		unsigned type = take16(&extensions);
-		struct part extension = cut(&extensions, take16(&extensions));
+		unsigned type = part_u16(&extensions);
+		struct part extension =
+		    part_split(&extensions, part_u16(&extensions));
 
 		if (extensions.bad)
 			return false;
-		if (type == EXTENSION_SERVER_NAME) {
-			if (named || !read_server_name(extension, hello))
-				return false;
-			named = true;
-		} else if (type == EXTENSION_ALPN) {
-			if (alpn || !read_alpn(extension, hello))
-				return false;
-			alpn = true;
-		}
+		if (type != EXTENSION_SERVER_NAME)
+			continue;
+		if (named || !read_server_name(extension, hello))
+			return false;
+		named = true;
 	}
 	return true;
 }
@@ -222,27 +198,27 @@ read_message(struct part message, struct tls_hello *hello)
 {
 	struct part extensions;
 
-	hello->name_len = hello->alpn_len = 0;
+	hello->name_len = 0;
 	hello->name[0] = '\0';
 	/* A version that a server does not know is negotiated down. */
-	if (take8(&message) < VERSION_MAJOR_MIN)
+	if (part_u8(&message) < VERSION_MAJOR_MIN)
 		return TLS_OTHER;
-	skip(&message, 1 + 32);           /* the minor version, random */
-	skip(&message, take8(&message));  /* session_id */
-	skip(&message, take16(&message)); /* cipher_suites */
-	skip(&message, take8(&message));  /* compression_methods */
+	part_skip(&message, 1 + 32);             /* the minor version, random */
+	part_skip(&message, part_u8(&message));  /* session_id */
+	part_skip(&message, part_u16(&message)); /* cipher_suites */
+	part_skip(&message, part_u8(&message));  /* compression_methods */
 	if (message.bad)
 		return TLS_OTHER;
 	if (message.left == 0)
 		return TLS_HELLO; /* as before TLS 1.2: no extensions */
-	extensions = cut(&message, take16(&message));
+	extensions = part_split(&message, part_u16(&message));
 	if (message.bad || message.left > 0)
 		return TLS_OTHER;
 	return read_extensions(extensions, hello) ? TLS_HELLO : TLS_OTHER;
 }
 
 static enum tls_verdict
-more(size_t needs, struct tls_hello *ret_hello)
+hello_needs(size_t needs, struct tls_hello *ret_hello)
 {
 	if (needs > TLS_HELLO_MAX)
 		return TLS_OTHER;
@@ -265,12 +241,12 @@ tls_hello_read(const uint8_t *data, size_t size, struct tls_hello *ret_hello)
 		        size - at < RECORD_HEAD ? size - at : RECORD_HEAD))
 			return TLS_OTHER;
 		if (size - at < RECORD_HEAD)
-			return more(at + RECORD_HEAD, ret_hello);
+			return hello_needs(at + RECORD_HEAD, ret_hello);
 		length = number16(data + at + 3);
 		at += RECORD_HEAD;
 		for (size_t i = 0; i < length && got + i < MESSAGE_HEAD; i++) {
 			if (at + i == size)
-				return more(at + length, ret_hello);
+				return hello_needs(at + length, ret_hello);
 			head[got + i] = data[at + i];
 			if (got + i == 0 && head[0] != MESSAGE_CLIENT_HELLO)
 				return TLS_OTHER;
@@ -283,22 +259,9 @@ tls_hello_read(const uint8_t *data, size_t size, struct tls_hello *ret_hello)
 		if (message - MESSAGE_HEAD > TLS_HELLO_MESSAGE_MAX)
 			return TLS_OTHER;
 		if (at > size)
-			return more(at, ret_hello);
+			return hello_needs(at, ret_hello);
 	}
 	part.left = message;
-	skip(&part, MESSAGE_HEAD);
+	part_skip(&part, MESSAGE_HEAD);
 	return read_message(part, ret_hello);
-}
-
-const char *
-tls_hello_protocol(
-    const struct tls_hello *hello, size_t *position, size_t *ret_len)
-{
-	const uint8_t *at = hello->alpn + *position;
-
-	if (*position >= hello->alpn_len)
-		return NULL;
-	*ret_len = at[0];
-	*position += 1u + at[0];
-	return (const char *)at + 1;
 }

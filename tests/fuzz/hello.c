@@ -63,19 +63,6 @@ check_name(const struct tls_hello *hello)
 	ENSURE(len == hello->name_len && strcmp(again, hello->name) == 0);
 }
 
-static void
-check_protocols(const struct tls_hello *hello)
-{
-	size_t position = 0, len;
-	const char *p;
-
-	while ((p = tls_hello_protocol(hello, &position, &len))) {
-		ENSURE(len > 0 && position <= hello->alpn_len);
-		ENSURE((const uint8_t *)p + len == hello->alpn + position);
-	}
-	ENSURE(position == hello->alpn_len);
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -95,7 +82,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (last == TLS_HELLO) {
 		ENSURE(memcmp(&part, &whole, sizeof(part)) == 0);
 		check_name(&whole);
-		check_protocols(&whole);
 	}
 	free(bytes);
 	return 0;
