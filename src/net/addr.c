@@ -4,6 +4,7 @@
 #include "net/addr.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -109,37 +110,37 @@ refuse_host(const char *host, enum addr_use use, const struct addr_name *name,
 	    host);
 }
 
-/* Converts an IPv4-mapped IPv6 address to IPv4, which addr_text prints. */
-static void
-unmap(struct addr *a)
+/* Returns 0, or an error for addr_lookup_error.  The port is 0. */
+static int
+lookup(const char *host, int family, int flags, struct addr *ret_addr)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET};
+	struct addrinfo hints = {
+	    .ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = flags};
+	struct addrinfo *found;
+	struct addr a = {.len = 0};
+	int rc = getaddrinfo(host, NULL, &hints, &found);
 
-	if (a->sa.sa_family != AF_INET6 ||
-	    !IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr))
-		return;
-	memcpy(
-	    &in.sin_addr, &a->in6.sin6_addr.s6_addr[12], sizeof(in.sin_addr));
-	*a = (struct addr){.in = in, .len = sizeof(in)};
+	if (rc != 0)
+		return rc == EAI_SYSTEM ? errno : rc;
+	memcpy(&a.sa, found->ai_addr, found->ai_addrlen);
+	a.len = found->ai_addrlen;
+	freeaddrinfo(found);
+	*ret_addr = a;
+	return 0;
 }
 
-/* Never asks a name server: AI_NUMERICHOST.  A name goes to ret_name, NULL: it
- * is refused. */
+/* A name goes to ret_name; if that is NULL, a name is refused. */
 static bool
 parse_host(const char *host, uint16_t port, enum addr_use use,
     struct addr *ret_addr, struct addr_name *ret_name, struct err *err)
 {
-	struct addrinfo hints = {.ai_family = AF_UNSPEC,
-	    .ai_socktype = SOCK_STREAM,
-	    .ai_flags = AI_NUMERICHOST};
-	struct addrinfo *found;
 	struct addr a = {.len = 0};
+	struct endpoint e;
 
-	if (getaddrinfo(host, NULL, &hints, &found) == 0) {
-		memcpy(&a.sa, found->ai_addr, found->ai_addrlen);
-		a.len = found->ai_addrlen;
-		freeaddrinfo(found);
-		unmap(&a);
+	/* Never asks a name server. */
+	if (lookup(host, AF_UNSPEC, AI_NUMERICHOST, &a) == 0) {
+		endpoint_set(&e, &a.sa, a.len);
+		(void)endpoint_addr(&e, &a);
 		addr_set_port(&a, port);
 	} else if (ret_name && is_name(host)) {
 		strcpy(ret_name->host, host);
@@ -152,7 +153,7 @@ parse_host(const char *host, uint16_t port, enum addr_use use,
 }
 
 static bool
-parse(const char *s, enum addr_use use, struct addr *ret_addr,
+parse_addr(const char *s, enum addr_use use, struct addr *ret_addr,
     struct addr_name *ret_name, struct err *err)
 {
 	const char *colon = strrchr(s, ':');
@@ -212,7 +213,7 @@ bool
 addr_parse(
     const char *s, enum addr_use use, struct addr *ret_addr, struct err *err)
 {
-	return parse(s, use, ret_addr, NULL, err);
+	return parse_addr(s, use, ret_addr, NULL, err);
 }
 
 bool
@@ -221,41 +222,53 @@ addr_parse_name(const char *s, struct addr *ret_addr,
 {
 	struct addr_name name = {.host = ""};
 
-	if (!parse(s, ADDR_CONNECT, ret_addr, &name, err))
+	if (!parse_addr(s, ADDR_CONNECT, ret_addr, &name, err))
 		return false;
 	*ret_name = name;
 	return true;
+}
+
+const uint8_t addr_v4_mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+void
+endpoint_set_ip(
+    struct endpoint *endpoint, int family, const uint8_t *ip, uint16_t port)
+{
+	bool mapped = family == AF_INET6 &&
+	              memcmp(ip, addr_v4_mapped, sizeof(addr_v4_mapped)) == 0;
+
+	if (mapped) {
+		family = AF_INET;
+		ip += sizeof(addr_v4_mapped);
+	}
+	*endpoint = (struct endpoint){.family = (uint16_t)family, .port = port};
+	memcpy(endpoint->ip, ip, family == AF_INET ? 4 : 16);
 }
 
 void
 endpoint_set(
     struct endpoint *endpoint, const struct sockaddr *sa, socklen_t len)
 {
-	struct endpoint e = {.family = AF_UNIX};
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} a = {.sa.sa_family = AF_UNIX};
 
 	/* An unnamed unix peer has no address at all, not even its family. */
 	if (len >= sizeof(sa_family_t))
-		e.family = sa->sa_family;
-	if (e.family == AF_INET) {
-		struct sockaddr_in in;
-
-		memcpy(&in, sa, sizeof(in));
-		e.port = ntohs(in.sin_port);
-		memcpy(e.ip, &in.sin_addr, 4);
-	} else if (e.family == AF_INET6) {
-		struct sockaddr_in6 in6;
-
-		memcpy(&in6, sa, sizeof(in6));
-		e.port = ntohs(in6.sin6_port);
-		if (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr)) {
-			e.family = AF_INET;
-			memcpy(e.ip, &in6.sin6_addr.s6_addr[12], 4);
-		} else {
-			e.scope = in6.sin6_scope_id;
-			memcpy(e.ip, &in6.sin6_addr, 16);
-		}
+		memcpy(&a, sa, len < sizeof(a) ? len : sizeof(a));
+	if (a.sa.sa_family == AF_INET) {
+		endpoint_set_ip(endpoint, AF_INET,
+		    (const uint8_t *)&a.in.sin_addr, ntohs(a.in.sin_port));
+	} else if (a.sa.sa_family == AF_INET6) {
+		endpoint_set_ip(endpoint, AF_INET6, a.in6.sin6_addr.s6_addr,
+		    ntohs(a.in6.sin6_port));
+		if (endpoint->family == AF_INET6)
+			endpoint->scope = a.in6.sin6_scope_id;
+	} else {
+		*endpoint = (struct endpoint){.family = a.sa.sa_family};
 	}
-	*endpoint = e;
 }
 
 bool
@@ -291,27 +304,40 @@ endpoint_host(const struct endpoint *endpoint, char out[INET6_ADDRSTRLEN])
 }
 
 const char *
-addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE])
+addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 {
-	char host[INET6_ADDRSTRLEN];
 	struct endpoint e;
 
 	if (addr->sa.sa_family == AF_UNSPEC)
 		return strcpy(out, "-");
 	if (addr->sa.sa_family == AF_UNIX) {
-		snprintf(out, ADDR_TEXT_SIZE, "unix:%.*s",
+		snprintf(out, ADDR_TEXT_SIZE, "%.*s",
 		    (int)sizeof(addr->un.sun_path), addr->un.sun_path);
 		return out;
 	}
 	endpoint_set(&e, &addr->sa, addr->len);
-	endpoint_host(&e, host);
-	if (e.family != AF_INET6)
-		snprintf(out, ADDR_TEXT_SIZE, "%s:%u", host, e.port);
-	else if (e.scope == 0)
-		snprintf(out, ADDR_TEXT_SIZE, "[%s]:%u", host, e.port);
+	return endpoint_host(&e, out);
+}
+
+const char *
+addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE])
+{
+	char host[ADDR_TEXT_SIZE], scope[16] = "";
+	struct endpoint e;
+
+	addr_host(addr, host);
+	endpoint_set(&e, &addr->sa, addr->len);
+	if (addr->sa.sa_family == AF_UNSPEC)
+		return strcpy(out, host);
+	if (e.scope != 0)
+		snprintf(scope, sizeof(scope), "%%%u", e.scope);
+	if (e.family == AF_UNIX)
+		snprintf(out, ADDR_TEXT_SIZE, "unix:%.108s", host);
+	else if (e.family == AF_INET)
+		snprintf(out, ADDR_TEXT_SIZE, "%.15s:%u", host, e.port);
 	else
 		snprintf(
-		    out, ADDR_TEXT_SIZE, "[%s%%%u]:%u", host, e.scope, e.port);
+		    out, ADDR_TEXT_SIZE, "[%.45s%s]:%u", host, scope, e.port);
 	return out;
 }
 
@@ -354,40 +380,19 @@ addr_port(const struct addr *addr)
 	return 0;
 }
 
-const char *
-addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE])
-{
-	struct endpoint e;
-
-	if (addr->sa.sa_family == AF_UNSPEC)
-		return strcpy(out, "-");
-	if (addr->sa.sa_family == AF_UNIX) {
-		snprintf(out, ADDR_TEXT_SIZE, "%s", addr->un.sun_path);
-		return out;
-	}
-	endpoint_set(&e, &addr->sa, addr->len);
-	return endpoint_host(&e, out);
-}
-
 bool
 addr_parse_ip(const char *s, struct addr *ret_addr)
 {
-	struct addr a = {.len = 0};
+	struct endpoint e = {.family = AF_INET};
 
-	if (inet_pton(AF_INET, s, &a.in.sin_addr) == 1) {
-		a.sa.sa_family = AF_INET;
-		a.len = sizeof(a.in);
-	} else if (inet_pton(AF_INET6, s, &a.in6.sin6_addr) == 1) {
-		a.sa.sa_family = AF_INET6;
-		a.len = sizeof(a.in6);
-	} else {
-		return false;
+	if (inet_pton(AF_INET, s, e.ip) != 1) {
+		e.family = AF_INET6;
+		if (inet_pton(AF_INET6, s, e.ip) != 1)
+			return false;
 	}
-	*ret_addr = a;
-	return true;
+	return endpoint_addr(&e, ret_addr);
 }
 
-/* Every object of four bytes may be looked at through it. */
 typedef uint32_t __attribute__((may_alias)) word;
 
 #define ENDPOINT_WORDS (sizeof(struct endpoint) / sizeof(word))
@@ -415,44 +420,32 @@ endpoint_get(const struct endpoint *shared, struct endpoint *ret_endpoint)
 bool
 addr_is_loopback(const struct addr *addr)
 {
-	const struct in6_addr *ip6 = &addr->in6.sin6_addr;
+	struct endpoint e;
 
-	switch (addr->sa.sa_family) {
-	case AF_UNIX:
-		return true;
-	case AF_INET:
-		return ntohl(addr->in.sin_addr.s_addr) >> 24 == 127;
-	case AF_INET6:
-		return IN6_IS_ADDR_LOOPBACK(ip6) ||
-		       (IN6_IS_ADDR_V4MAPPED(ip6) && ip6->s6_addr[12] == 127);
-	default:
-		return false;
-	}
+	endpoint_set(&e, &addr->sa, addr->len);
+	return e.family == AF_UNIX || (e.family == AF_INET && e.ip[0] == 127) ||
+	       (e.family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(e.ip));
 }
 
 static bool
-is_private_ipv4(uint32_t ip)
+is_private_ipv4(const uint8_t *ip)
 {
-	return ip >> 24 == 10 || ip >> 20 == 0xac1 || ip >> 16 == 0xc0a8 ||
-	       ip >> 16 == 0xa9fe || ip >> 22 == 0x64400000 >> 22;
+	return ip[0] == 10 || (ip[0] == 172 && ip[1] >> 4 == 1) ||
+	       (ip[0] == 192 && ip[1] == 168) ||
+	       (ip[0] == 169 && ip[1] == 254) ||
+	       (ip[0] == 100 && ip[1] >> 6 == 1);
 }
 
 bool
 addr_is_private(const struct addr *addr)
 {
-	const struct in6_addr *ip6 = &addr->in6.sin6_addr;
-	uint32_t mapped;
+	struct endpoint e;
 
-	if (addr_is_loopback(addr))
-		return true;
-	if (addr->sa.sa_family == AF_INET)
-		return is_private_ipv4(ntohl(addr->in.sin_addr.s_addr));
-	if (addr->sa.sa_family != AF_INET6)
-		return false;
-	memcpy(&mapped, ip6->s6_addr + 12, sizeof(mapped));
-	if (IN6_IS_ADDR_V4MAPPED(ip6))
-		return is_private_ipv4(ntohl(mapped));
-	return IN6_IS_ADDR_LINKLOCAL(ip6) || (ip6->s6_addr[0] & 0xfe) == 0xfc;
+	endpoint_set(&e, &addr->sa, addr->len);
+	return addr_is_loopback(addr) ||
+	       (e.family == AF_INET && is_private_ipv4(e.ip)) ||
+	       (e.family == AF_INET6 &&
+	           (IN6_IS_ADDR_LINKLOCAL(e.ip) || (e.ip[0] & 0xfe) == 0xfc));
 }
 
 bool
@@ -460,4 +453,17 @@ addr_has_any_port(const struct addr *addr)
 {
 	/* sin_port and sin6_port are in the same place. */
 	return addr->sa.sa_family != AF_UNIX && addr->in.sin_port == 0;
+}
+
+int
+addr_lookup(const char *host, int family, struct addr *ret_addr)
+{
+	return lookup(host, family, 0, ret_addr);
+}
+
+/* EAI_ numbers are negative, and errno's are not. */
+const char *
+addr_lookup_error(int error)
+{
+	return error < 0 ? gai_strerror(error) : strerror(error);
 }

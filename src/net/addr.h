@@ -104,9 +104,17 @@ void endpoint_get(const struct endpoint *shared, struct endpoint *ret_endpoint);
 /* The address with port 0.  False for a peer that has none. */
 bool endpoint_addr(const struct endpoint *endpoint, struct addr *ret_addr);
 
-/* v4-mapped IPv6 becomes IPv4. */
+/* The first bytes of an IPv4-mapped IPv6 address. */
+extern const uint8_t addr_v4_mapped[12];
+
+/* Sets the endpoint from a socket's address, IPv4-mapped IPv6 to IPv4. */
 void endpoint_set(
     struct endpoint *endpoint, const struct sockaddr *sa, socklen_t len);
+
+/* The same from the 4 or 16 bytes of an IP address, and a port in host order.
+ */
+void endpoint_set_ip(
+    struct endpoint *endpoint, int family, const uint8_t *ip, uint16_t port);
 
 /* Another port of the same host; a unix socket has none and stays. */
 void addr_set_port(struct addr *addr, unsigned port);

@@ -27,42 +27,22 @@ clear_rest(uint8_t ip[16], unsigned bits)
 	}
 }
 
-static bool
-parse_ip(const char *text, struct cidr *c)
-{
-	if (inet_pton(AF_INET, text, c->ip) == 1)
-		c->family = AF_INET;
-	else if (inet_pton(AF_INET6, text, c->ip) == 1)
-		c->family = AF_INET6;
-	else
-		return false;
-	return true;
-}
-
-static bool
-refuse_rest(const char *s, const struct cidr *c, struct err *err)
-{
-	char text[CIDR_TEXT_SIZE];
-
-	return err_set(err, "'%s' has bits beyond the first %u; write %s", s,
-	    c->bits, cidr_text(c, text));
-}
-
 bool
 cidr_parse(const char *s, struct cidr *ret_cidr, struct err *err)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	size_t len = strcspn(s, "/");
-	char ip[INET6_ADDRSTRLEN];
-	struct cidr c = {.family = AF_UNIX}, whole;
+	char ip[INET6_ADDRSTRLEN], text[CIDR_TEXT_SIZE];
+	struct cidr c = {.family = AF_INET}, whole;
 	uint64_t bits;
 
 	if (strcmp(s, "unix") == 0) {
-		*ret_cidr = c;
+		*ret_cidr = (struct cidr){.family = AF_UNIX};
 		return true;
 	}
 	snprintf(ip, sizeof(ip), "%.*s", (int)len, s);
-	if (len >= sizeof(ip) || !parse_ip(ip, &c))
+	if (inet_pton(AF_INET, ip, c.ip) != 1)
+		c.family = AF_INET6;
+	if (len >= sizeof(ip) || inet_pton(c.family, ip, c.ip) != 1)
 		return err_set(err,
 		    "'%s' is not a range of addresses; write ADDRESS, "
 		    "ADDRESS/BITS, or unix",
@@ -71,14 +51,17 @@ cidr_parse(const char *s, struct cidr *ret_cidr, struct err *err)
 	if (s[len] && !text_parse_number(s + len + 1, 0, bits, &bits, NULL))
 		return err_set(err, "'%s' has no number from 0 to %u behind /",
 		    s, bits_of(c.family));
-	if (c.family == AF_INET6 && memcmp(c.ip, mapped, 12) == 0)
+	if (c.family == AF_INET6 &&
+	    memcmp(c.ip, addr_v4_mapped, sizeof(addr_v4_mapped)) == 0)
 		return err_set(
 		    err, "'%s' is IPv4 in IPv6; write it as IPv4", s);
 	whole = c;
 	c.bits = (uint8_t)bits;
 	clear_rest(c.ip, c.bits);
 	if (memcmp(c.ip, whole.ip, sizeof(c.ip)) != 0)
-		return refuse_rest(s, &c, err);
+		return err_set(err,
+		    "'%s' has bits beyond the first %u; write %s", s, c.bits,
+		    cidr_text(&c, text));
 	*ret_cidr = c;
 	return true;
 }

@@ -45,35 +45,30 @@ both_ipv4(const struct proxy_header *h)
 	return h->source.family == AF_INET && h->destination.family == AF_INET;
 }
 
-/* An IPv4 one as IPv4-mapped. */
+/* Writes the address as IPv6, IPv4 as IPv4-mapped. */
 static void
-ipv6_of(const struct endpoint *e, uint8_t out[16])
+put_ipv6(const struct endpoint *e, uint8_t out[16])
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
 	if (e->family == AF_INET6) {
 		memcpy(out, e->ip, 16);
 		return;
 	}
-	memcpy(out, mapped, sizeof(mapped));
-	memcpy(out + sizeof(mapped), e->ip, 4);
+	memcpy(out, addr_v4_mapped, sizeof(addr_v4_mapped));
+	memcpy(out + sizeof(addr_v4_mapped), e->ip, 4);
 }
 
 static void
-address_text(const struct endpoint *e, bool as_ipv4, char out[INET6_ADDRSTRLEN])
+write_ip(const struct endpoint *e, bool as_ipv4, char out[INET6_ADDRSTRLEN])
 {
-	uint8_t ip6[16];
+	uint8_t ipv6[16];
 
-	if (as_ipv4) {
-		inet_ntop(AF_INET, e->ip, out, INET6_ADDRSTRLEN);
-		return;
-	}
-	ipv6_of(e, ip6);
-	inet_ntop(AF_INET6, ip6, out, INET6_ADDRSTRLEN);
+	put_ipv6(e, ipv6);
+	inet_ntop(as_ipv4 ? AF_INET : AF_INET6, as_ipv4 ? e->ip : ipv6, out,
+	    INET6_ADDRSTRLEN);
 }
 
 static size_t
-make_line(const struct proxy_header *h, uint8_t *out)
+make_v1(const struct proxy_header *h, uint8_t *out)
 {
 	char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
 	bool ipv4 = both_ipv4(h);
@@ -81,8 +76,8 @@ make_line(const struct proxy_header *h, uint8_t *out)
 	if (!has_addresses(h))
 		return (size_t)snprintf(
 		    (char *)out, PROXY_MADE_MAX, "PROXY UNKNOWN\r\n");
-	address_text(&h->source, ipv4, from);
-	address_text(&h->destination, ipv4, to);
+	write_ip(&h->source, ipv4, from);
+	write_ip(&h->destination, ipv4, to);
 	return (size_t)snprintf((char *)out, PROXY_MADE_MAX,
 	    "PROXY %s %s %s %u %u\r\n", ipv4 ? "TCP4" : "TCP6", from, to,
 	    h->source.port, h->destination.port);
@@ -105,15 +100,15 @@ put_addresses(const struct proxy_header *h, uint8_t *out)
 		memcpy(out, h->source.ip, 4);
 		memcpy(out + 4, h->destination.ip, 4);
 	} else {
-		ipv6_of(&h->source, out);
-		ipv6_of(&h->destination, out + 16);
+		put_ipv6(&h->source, out);
+		put_ipv6(&h->destination, out + 16);
 	}
 	out = put_u16(out + 2 * size, h->source.port);
 	return put_u16(out, h->destination.port);
 }
 
 static size_t
-make_binary(const struct proxy_header *h, uint8_t *out)
+make_v2(const struct proxy_header *h, uint8_t *out)
 {
 	uint8_t *end = out + FIXED_SIZE;
 
@@ -140,8 +135,8 @@ proxy_header_make(
     const struct proxy_header *header, uint8_t out[PROXY_MADE_MAX])
 {
 	ENSURE(header->version != PROXY_OFF);
-	return header->version == PROXY_V1 ? make_line(header, out)
-	                                   : make_binary(header, out);
+	return header->version == PROXY_V1 ? make_v1(header, out)
+	                                   : make_v2(header, out);
 }
 
 /* -- reading: version 1 -- */
@@ -176,23 +171,19 @@ next_word(char **line)
 }
 
 static bool
-read_address(const char *text, int family, struct endpoint *e)
+parse_ip_word(const char *word, int family, struct endpoint *e)
 {
-	struct addr addr = {.len = 0};
-	void *ip = family == AF_INET ? (void *)&addr.in.sin_addr
-	                             : (void *)&addr.in6.sin6_addr;
+	uint8_t ip[16];
 
-	if (!text || inet_pton(family, text, ip) != 1)
+	if (!word || inet_pton(family, word, ip) != 1)
 		return false;
-	addr.sa.sa_family = (sa_family_t)family;
-	endpoint_set(e, &addr.sa,
-	    family == AF_INET ? sizeof(addr.in) : sizeof(addr.in6));
+	endpoint_set_ip(e, family, ip, 0);
 	return true;
 }
 
 /* In decimal, without zeros in front. */
 static bool
-read_port(const char *text, struct endpoint *e)
+parse_port_word(const char *text, struct endpoint *e)
 {
 	uint64_t port;
 
@@ -205,7 +196,7 @@ read_port(const char *text, struct endpoint *e)
 
 /* Reads the text between `PROXY ` and the end of the line. */
 static enum proxy_reading
-read_words(char *line, struct proxy_read *r)
+parse_words(char *line, struct proxy_read *r)
 {
 	struct proxy_header *h = &r->header;
 	const char *protocol = next_word(&line);
@@ -222,18 +213,18 @@ read_words(char *line, struct proxy_read *r)
 		family = AF_INET6;
 	else
 		return wrong(r, "its protocol is not TCP4, TCP6 or UNKNOWN");
-	if (!read_address(next_word(&line), family, &h->source) ||
-	    !read_address(next_word(&line), family, &h->destination))
+	if (!parse_ip_word(next_word(&line), family, &h->source) ||
+	    !parse_ip_word(next_word(&line), family, &h->destination))
 		return wrong(r, "an address is none of its protocol");
-	if (!read_port(next_word(&line), &h->source) ||
-	    !read_port(next_word(&line), &h->destination))
+	if (!parse_port_word(next_word(&line), &h->source) ||
+	    !parse_port_word(next_word(&line), &h->destination))
 		return wrong(r, "a port is not a number from 0 to 65535");
 	return line ? wrong(r, "there is more than two addresses and ports")
 	            : PROXY_COMPLETE;
 }
 
 static enum proxy_reading
-read_line(const uint8_t *data, size_t n, struct proxy_read *r)
+read_v1(const uint8_t *data, size_t n, struct proxy_read *r)
 {
 	size_t most = n < PROXY_V1_MAX - 1 ? n : PROXY_V1_MAX - 1;
 	const uint8_t *cr = memchr(data, '\r', most);
@@ -254,7 +245,7 @@ read_line(const uint8_t *data, size_t n, struct proxy_read *r)
 	line[len] = '\0';
 	r->header.version = PROXY_V1;
 	r->size = len + 2;
-	return read_words(line + LINE_START_SIZE, r);
+	return parse_words(line + LINE_START_SIZE, r);
 }
 
 /* -- reading: version 2 -- */
@@ -358,21 +349,6 @@ addresses_size(uint8_t family)
 	return sizes[family >> 4];
 }
 
-static void
-read_ip(const uint8_t *ip, const uint8_t *port, int family, struct endpoint *e)
-{
-	struct addr addr = {.len = 0};
-
-	addr.sa.sa_family = (sa_family_t)family;
-	if (family == AF_INET)
-		memcpy(&addr.in.sin_addr, ip, 4);
-	else
-		memcpy(&addr.in6.sin6_addr, ip, 16);
-	endpoint_set(e, &addr.sa,
-	    family == AF_INET ? sizeof(addr.in) : sizeof(addr.in6));
-	e->port = (uint16_t)get_u16(port);
-}
-
 /* Other families than TCP's are as good as none (the text, 2.2). */
 static void
 read_addresses(const uint8_t *data, struct proxy_header *h)
@@ -383,8 +359,9 @@ read_addresses(const uint8_t *data, struct proxy_header *h)
 
 	if (data[13] != FAMILY_TCP4 && data[13] != FAMILY_TCP6)
 		return;
-	read_ip(p, p + 2 * size, family, &h->source);
-	read_ip(p + size, p + 2 * size + 2, family, &h->destination);
+	endpoint_set_ip(&h->source, family, p, (uint16_t)get_u16(p + 2 * size));
+	endpoint_set_ip(&h->destination, family, p + size,
+	    (uint16_t)get_u16(p + 2 * size + 2));
 }
 
 static enum proxy_reading
@@ -404,7 +381,7 @@ read_body(const uint8_t *data, struct proxy_read *r)
 }
 
 static enum proxy_reading
-read_binary(const uint8_t *data, size_t n, struct proxy_read *r)
+read_v2(const uint8_t *data, size_t n, struct proxy_read *r)
 {
 	if (n > 12 && data[12] >> 4 != 2)
 		return wrong(r, "its version is not 2");
@@ -438,8 +415,8 @@ proxy_header_read(const uint8_t *data, size_t n, struct proxy_read *ret_read)
 	if (n == 0)
 		return incomplete(ret_read, 1);
 	if (begins_as(data, n, line_start, LINE_START_SIZE))
-		return read_line(data, n, ret_read);
+		return read_v1(data, n, ret_read);
 	if (begins_as(data, n, signature, SIGNATURE_SIZE))
-		return read_binary(data, n, ret_read);
+		return read_v2(data, n, ret_read);
 	return wrong(ret_read, "what came does not begin as one");
 }
