@@ -24,6 +24,20 @@ stream_socket(int family)
 	return fd < 0 ? -errno : fd;
 }
 
+static int
+bind_to(int fd, const struct addr *addr)
+{
+	return bind(fd, &addr->sa, addr->len) < 0 ? -errno : 0;
+}
+
+static int
+listen_on(int fd, unsigned backlog)
+{
+	int n = backlog > 0 ? (int)backlog : SOCK_BACKLOG;
+
+	return listen(fd, n) < 0 ? -errno : 0;
+}
+
 static void
 set_flag(int fd, int level, int option)
 {
@@ -31,32 +45,6 @@ set_flag(int fd, int level, int option)
 
 	/* Fails only for a socket of another family. */
 	(void)setsockopt(fd, level, option, &on, sizeof(on));
-}
-
-/* Closes fd and sets err: the error of bind(2), and what to do about it.
- * Returns -1. */
-static int
-bind_failed(int fd, int error, const struct addr *addr, struct err *err)
-{
-	char text[ADDR_TEXT_SIZE], sandbox[SANDBOX_HINT_SIZE];
-	const char *hint = "";
-
-	close(fd);
-	if (error == EADDRINUSE)
-		hint = "; another program listens there, stop it or choose "
-		       "another address";
-	else if (error == EACCES && addr->sa.sa_family != AF_UNIX)
-		hint = "; ports below 1024 need root or CAP_NET_BIND_SERVICE";
-	else if (error == ENOTSOCK)
-		hint = "; a file that is not a socket is in the way";
-	else if (error == EADDRNOTAVAIL)
-		hint = "; it is not an address of this host";
-	else if (addr->sa.sa_family == AF_UNIX)
-		hint = sandbox_hint(
-		    error, addr->un.sun_path, "RuntimeDirectory", sandbox);
-	err_set(err, "cannot listen on %s: %s%s", addr_text(addr, text),
-	    strerror(error), hint);
-	return -1;
 }
 
 /* connect(2) refuses a file of any other kind as it refuses a stale socket, and
@@ -83,18 +71,18 @@ is_stale(const struct addr *addr)
 	return stale;
 }
 
-/* The mode is there from the first moment: the umask sees to that. */
+/* The umask gives the file its mode from the first moment. */
 static int
 bind_unix(int fd, const struct addr *addr, uint32_t mode)
 {
 	mode_t old = umask(0777 & ~(mode_t)mode);
-	int rc = bind(fd, &addr->sa, addr->len) < 0 ? -errno : 0;
+	int rc = bind_to(fd, addr);
 
 	if (rc == -EADDRINUSE && !is_socket(addr))
 		rc = -ENOTSOCK;
 	else if (rc == -EADDRINUSE && is_stale(addr) &&
 	         unlink(addr->un.sun_path) == 0)
-		rc = bind(fd, &addr->sa, addr->len) < 0 ? -errno : 0;
+		rc = bind_to(fd, addr);
 	umask(old);
 	return rc;
 }
@@ -113,35 +101,47 @@ bind_tcp(int fd, const struct addr *addr, bool both_families,
 	if (addr->sa.sa_family == AF_INET6)
 		(void)setsockopt(
 		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof(v6only));
-	return bind(fd, &addr->sa, addr->len) < 0 ? -errno : 0;
+	return bind_to(fd, addr);
 }
 
-static struct addr
-v4_wildcard(const struct addr *v6)
-{
-	return (struct addr){
-	    .in = {.sin_family = AF_INET, .sin_port = v6->in6.sin6_port},
-	    .len = sizeof(struct sockaddr_in)};
-}
-
-int
-sock_listen(
-    const struct addr *addr, bool both_families, uint32_t mode, struct err *err)
-{
-	return sock_listen_with(addr, both_families, mode, NULL, err);
-}
-
+/* Returns the descriptor, or -errno with *refusal set if it was an option. */
 static int
-option_refused(int fd, const struct sock_refusal *refusal,
-    const struct addr *addr, struct err *err)
+listen_at(const struct addr *addr, bool both_families, uint32_t mode,
+    const struct sock_options *options, struct sock_refusal *refusal)
 {
-	char text[ADDR_TEXT_SIZE];
+	unsigned backlog = options ? options->backlog : 0;
+	int fd = stream_socket(addr->sa.sa_family), rc;
 
+	if (fd < 0)
+		return fd;
+	if (addr->sa.sa_family == AF_UNIX)
+		rc = bind_unix(fd, addr, mode);
+	else
+		rc = bind_tcp(fd, addr, both_families, options, refusal);
+	if (rc == 0)
+		rc = listen_on(fd, backlog);
+	if (rc == 0)
+		return fd;
 	close(fd);
-	err_set(err, "cannot listen on %s with the option %s: %s%s",
-	    addr_text(addr, text), refusal->option, strerror(refusal->error),
-	    sock_refusal_hint(refusal));
-	return -1;
+	return rc;
+}
+
+static const char *
+listen_hint(int error, const struct addr *addr, char out[SANDBOX_HINT_SIZE])
+{
+	if (error == EADDRINUSE)
+		return "; another program listens there, stop it or choose "
+		       "another address";
+	if (error == EACCES && addr->sa.sa_family != AF_UNIX)
+		return "; ports below 1024 need root or CAP_NET_BIND_SERVICE";
+	if (error == ENOTSOCK)
+		return "; a file that is not a socket is in the way";
+	if (error == EADDRNOTAVAIL)
+		return "; it is not an address of this host";
+	if (addr->sa.sa_family == AF_UNIX)
+		return sandbox_hint(
+		    error, addr->un.sun_path, "RuntimeDirectory", out);
+	return "";
 }
 
 int
@@ -149,36 +149,35 @@ sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
     const struct sock_options *options, struct err *err)
 {
 	struct sock_refusal refusal = {.option = NULL};
-	unsigned backlog =
-	    options && options->backlog > 0 ? options->backlog : SOCK_BACKLOG;
-	char text[ADDR_TEXT_SIZE];
-	struct addr v4;
-	int fd, rc;
+	char text[ADDR_TEXT_SIZE], sandbox[SANDBOX_HINT_SIZE];
+	int rc = listen_at(addr, both_families, mode, options, &refusal);
 
-	fd = stream_socket(addr->sa.sa_family);
-	if (fd == -EAFNOSUPPORT && both_families) {
-		v4 = v4_wildcard(addr);
+	if (both_families && !refusal.option &&
+	    (rc == -EAFNOSUPPORT || rc == -EADDRNOTAVAIL)) {
+		const struct addr v4 = {.in = {.sin_family = AF_INET,
+		                            .sin_port = addr->in6.sin6_port},
+		    .len = sizeof(v4.in)};
+
 		return sock_listen_with(&v4, false, mode, options, err);
 	}
-	if (fd < 0) {
-		err_set(err, "cannot open a socket for %s: %s",
-		    addr_text(addr, text), strerror(-fd));
-		return -1;
-	}
-	if (addr->sa.sa_family == AF_UNIX)
-		rc = bind_unix(fd, addr, mode);
-	else
-		rc = bind_tcp(fd, addr, both_families, options, &refusal);
+	if (rc >= 0)
+		return rc;
+	addr_text(addr, text);
 	if (refusal.option)
-		return option_refused(fd, &refusal, addr, err);
-	if (rc == 0)
-		rc = listen(fd, (int)backlog) < 0 ? -errno : 0;
-	if (rc < 0 && both_families && rc == -EADDRNOTAVAIL) {
-		close(fd);
-		v4 = v4_wildcard(addr);
-		return sock_listen_with(&v4, false, mode, options, err);
-	}
-	return rc < 0 ? bind_failed(fd, -rc, addr, err) : fd;
+		err_set(err, "cannot listen on %s with the option %s: %s%s",
+		    text, refusal.option, strerror(-rc),
+		    sock_refusal_hint(&refusal));
+	else
+		err_set(err, "cannot listen on %s: %s%s", text, strerror(-rc),
+		    listen_hint(-rc, addr, sandbox));
+	return -1;
+}
+
+int
+sock_listen(
+    const struct addr *addr, bool both_families, uint32_t mode, struct err *err)
+{
+	return sock_listen_with(addr, both_families, mode, NULL, err);
 }
 
 /* Linux keeps a port that was asked for, and lets go of one that it has chosen,
@@ -214,40 +213,30 @@ begin_connect(int fd, const struct addr *addr)
 	return errno == EINPROGRESS || errno == EINTR ? 0 : -errno;
 }
 
-/* The wildcard of the destination's family if only a port is given. */
-static struct addr
-source_for(const struct addr *source, const struct addr *to)
-{
-	struct addr a = {.sa.sa_family = to->sa.sa_family, .len = to->len};
-
-	if (source->sa.sa_family != AF_UNSPEC)
-		return *source;
-	if (to->sa.sa_family == AF_INET6)
-		a.in6.sin6_port = source->in.sin_port;
-	else
-		a.in.sin_port = source->in.sin_port;
-	return a;
-}
-
 /* Several connections to different servers may share a port that is given. */
 static int
 bind_source(int fd, const struct addr *source, const struct addr *to)
 {
-	struct addr a = source_for(source, to);
+	struct addr a = *source;
 
-	/* sin_port and sin6_port are in the same place. */
+	/* Only a port is given: bind to the wildcard of the family of `to`.
+	 * sin_port and sin6_port are in the same place. */
+	if (source->sa.sa_family == AF_UNSPEC)
+		a = (struct addr){.in = {.sin_family = to->sa.sa_family,
+		                      .sin_port = source->in.sin_port},
+		    .len = to->len};
 	if (a.in.sin_port == 0)
 		set_flag(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
 	else
 		set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
-	return bind(fd, &a.sa, a.len) < 0 ? -errno : 0;
+	return bind_to(fd, &a);
 }
 
 static int
-refuse(struct sock_refusal *refusal, const char *option, int error)
+source_refused(struct sock_refusal *refusal, int error)
 {
 	*refusal = (struct sock_refusal){
-	    .option = option, .error = error, .essential = true};
+	    .option = "source", .error = error, .essential = true};
 	return -error;
 }
 
@@ -266,9 +255,9 @@ sock_prepare(int fd, const struct addr *to, const struct sock_way *way,
 		*ret_refusal =
 		    (struct sock_refusal){.option = "tfo", .error = errno};
 	if (way->transparent && !sock_options_transparent(fd, family))
-		return refuse(ret_refusal, "source", errno);
+		return source_refused(ret_refusal, errno);
 	rc = way->source ? bind_source(fd, way->source, to) : 0;
-	return rc < 0 ? refuse(ret_refusal, "source", -rc) : 0;
+	return rc < 0 ? source_refused(ret_refusal, -rc) : 0;
 }
 
 int
