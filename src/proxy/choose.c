@@ -9,7 +9,7 @@
 #include "base/list.h"
 #include "lf/pool.h"
 #include "net/sock.h"
-#include "proxy/connect_failure.h"
+#include "proxy/connect.h"
 #include "proxy/inspect.h"
 #include "proxy/session_count.h"
 #include "proxy/upstream.h"

@@ -4,14 +4,102 @@
 #include "proxy/connect.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/accesslog.h"
-#include "proxy/connect_failure.h"
-#include "proxy/send_proxy.h"
+#include "proxy/session_count.h"
 #include "proxy/upstream.h"
+
+/* Notes how long a connect took, for balance = ewma. */
+static void
+note_ewma(const struct session *s, uint64_t us, struct pool_thread *self)
+{
+	if (!session_backend(s)->spec->balance->connect_times)
+		return;
+	server_note_connect(s->server->state,
+	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX, turn_now_ms(self));
+}
+
+static void
+log_failure(const struct session *s, int error, const struct pool_thread *self)
+{
+	static struct log_limit limit;
+	char what[128];
+
+	snprintf(what, sizeof(what), "connect to %s/%s failed",
+	    session_backend(s)->spec->name, s->server->spec->name);
+	if (!exhaustion_note(&proxy_of(self)->exhaustion, error, what))
+		log_limited(
+		    &limit, LOG_LEVEL_WARNING, "%s: %s", what, strerror(error));
+}
+
+/* Returns whether the connect failed because of the client's address.  When
+ * that address is the source, the client may have no IP address, or one of
+ * another family than the server's. */
+static bool
+is_clients_family(const struct session *s, int error)
+{
+	return error == EAFNOSUPPORT &&
+	       server_source(s->server)->kind == SOURCE_CLIENT;
+}
+
+/* Moves the server to the first ejected_n entries of tried[]. */
+static void
+note_ejected(struct session *s)
+{
+	for (unsigned i = s->ejected_n; i < s->tried_n; i++) {
+		if (s->tried[i] != s->server)
+			continue;
+		s->tried[i] = s->tried[s->ejected_n];
+		s->tried[s->ejected_n++] = s->server;
+		return;
+	}
+}
+
+/* For balancing and health: what the server is to blame for.  A failed connect
+ * took timeout_connect at least: one that is refused at once is not quick. */
+static void
+blame_server(struct session *s, int error, struct pool_thread *self)
+{
+	uint64_t us = session_backend(s)->spec->timeout_connect_ms * 1000;
+	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
+
+	if (resource_of(error) != RESOURCES || is_clients_family(s, error))
+		return;
+	note_ewma(s, took_us > us ? took_us : us, self);
+	if (server_note_failure(s->server, FAILURE_CONNECT, error))
+		note_ejected(s);
+}
+
+void
+connect_note_reset(struct session *s)
+{
+	s->was_reset = true;
+	if (server_note_failure(s->server, FAILURE_RESET, 0))
+		note_ejected(s);
+}
+
+struct verdict
+connect_end(struct session *s, enum close_reason reason)
+{
+	if (reason == CLOSE_SERVER_RESET)
+		side_note(&s->side[HANDLE_SERVER], EVENT_READ_FAILED);
+	return verdict_close(reason);
+}
+
+struct verdict
+connect_give_up(
+    struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	session_count(
+	    s, COUNT_BACKEND | COUNT_SERVER, COUNTER_CONNECT_ERRORS, 1, self);
+	return connect_end(s, reason);
+}
 
 /* Returns whether a resource of lfproxy has run out, so that another server
  * would not help.  Source ports are the exception: they run out for each server
@@ -34,7 +122,8 @@ failure_reason(const struct session *s, int error)
 static struct verdict
 attempt_failed(struct session *s, int error, struct pool_thread *self)
 {
-	connect_note_failure(s, error, self);
+	log_failure(s, error, self);
+	blame_server(s, error, self);
 	session_end_retry(s);
 	if (is_exhaustion(error))
 		return connect_give_up(s, failure_reason(s, error), self);
@@ -50,12 +139,12 @@ note_connect_time(const struct session *s, struct pool_thread *self)
 
 	timings_add(session_backend(s)->state->timings, self->index,
 	    TIMING_CONNECT, ns);
-	connect_note_ewma(s, ns / 1000, self);
+	note_ewma(s, ns / 1000, self);
 }
 
 /* The client's bytes are next. */
 static struct verdict
-connected(struct session *s, struct pool_thread *self)
+server_connected(struct session *s, struct pool_thread *self)
 {
 	struct side *side = &s->side[HANDLE_SERVER];
 
@@ -73,13 +162,13 @@ connected(struct session *s, struct pool_thread *self)
 /* The server has accepted.  The connect is complete once the PROXY header is
  * sent: a server that has gone again refuses it. */
 static struct verdict
-accepted(struct session *s, struct pool_thread *self)
+server_accepted(struct session *s, struct pool_thread *self)
 {
-	int rc = send_proxy_wanted(s) ? send_proxy_header(s) : 1;
+	int rc = upstream_wants_header(s) ? upstream_send_header(s) : 1;
 
 	if (rc < 0)
 		return attempt_failed(s, -rc, self);
-	return rc == 1 ? connected(s, self) : verdict(STEP_WAIT);
+	return rc == 1 ? server_connected(s, self) : verdict(STEP_WAIT);
 }
 
 /* Returns 1 when the server has accepted already, 0 when the connect is under
@@ -130,7 +219,7 @@ connect_start(struct session *s, struct pool_thread *self)
 		return wait_for_backlog(s, self);
 	if (rc < 0)
 		return attempt_failed(s, -rc, self);
-	return rc == 1 ? accepted(s, self) : verdict(STEP_WAIT);
+	return rc == 1 ? server_accepted(s, self) : verdict(STEP_WAIT);
 }
 
 struct verdict
@@ -148,7 +237,7 @@ connect_step(struct session *s, struct pool_thread *self)
 	/* Accepting makes the socket writable, with rare exceptions, so no
 	 * system call is needed to find out. */
 	if (side->writable)
-		return accepted(s, self);
+		return server_accepted(s, self);
 	/* A connected server would still get what the client sent before its
 	 * reset, so this comes last. */
 	return session_client_reset(s)

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "lf/pool.h"
 #include "net/sock.h"
-#include "proxy/first_byte.h"
 #include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
@@ -435,7 +434,7 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		found = look_at_parts(s, self);
 	if (found == LOOK_DONE && client->error && client->tcp)
 		found = LOOK_GONE;
-	if (found == LOOK_MORE && first_byte_is_late(s, self))
+	if (found == LOOK_MORE && session_first_byte_is_late(s, self))
 		return verdict_close(session_reason(s, CAUSE_FIRST_BYTE_LATE));
 	if (found == LOOK_MORE && is_late(s, self))
 		found = LOOK_LATE;

@@ -97,7 +97,8 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 			 * kernel reports when there is room. */
 			side->writable = done == size;
 		} else if (errno == EAGAIN || errno == EINPROGRESS) {
-			/* In progress: Fast Open, as in send_proxy_header. */
+			/* In progress: Fast Open, as in upstream_send_header.
+			 */
 			side->writable = false;
 		} else if (errno != EINTR) {
 			relay_write_failed(s, to, self);

@@ -140,7 +140,7 @@ struct session {
 	bool pausing : 1;      /* waiter pauses there, or was called */
 	bool retrying : 1;     /* counted among the backend's retries */
 	bool asked : 1;        /* the last bytes read were the client's */
-	bool spoke : 1;        /* see first_byte.h */
+	bool spoke : 1;        /* see session_deadline.h */
 	bool was_reset : 1;    /* by its last server, which was told of it */
 	uint8_t waits : 4;     /* in a row for room in the server's backlog */
 	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
@@ -183,7 +183,13 @@ session_received(
 void session_open(struct session *s, struct frontend *frontend, int fd,
     const struct endpoint *client, struct pool_thread *self);
 
-/* The functions below run on the session's owner, unless they say otherwise. */
+/* The functions below run on the session's owner. */
+
+/* Counts and logs the end, closes the descriptors and gives the slot back.  The
+ * caller must not touch the session afterwards, and returns TURN_RETIRED from
+ * its turn. */
+void session_close(
+    struct session *s, enum close_reason reason, struct pool_thread *self);
 
 /* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE has
  * no such change. */

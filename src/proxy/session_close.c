@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See session_close.h.
+ * The end of a session, see session.h.
  */
-#include "proxy/session_close.h"
+#include "proxy/session.h"
 
 #include <unistd.h>
 

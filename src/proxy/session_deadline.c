@@ -6,8 +6,9 @@
 #include "base/fault.h"
 #include "base/mix.h"
 #include "lf/pool.h"
+#include "net/sock.h"
 #include "proxy/accesslog.h"
-#include "proxy/first_byte.h"
+#include "proxy/inspect.h"
 #include "proxy/reaper.h"
 
 /* While the last bytes of a broken session are under way to the remaining side,
@@ -26,6 +27,36 @@ session_deadline_passed(const struct session *s, const struct pool_thread *self)
 	    atomic_load_relaxed(&proxy_of(self)->deadlines[s->index]);
 
 	return deadline != 0 && deadline <= turn_now_ms(self);
+}
+
+uint64_t
+session_first_byte_ends_ms(const struct session *s)
+{
+	const struct inspection *p = s->inspection;
+	const struct side *client = &s->side[HANDLE_CLIENT];
+	uint64_t limit_ms = s->frontend->spec->timeout_first_byte_ms;
+
+	if (limit_ms == 0 || s->spoke || client->received > 0 ||
+	    side_at_eof(client) || s->state == SESSION_FLUSHING)
+		return UINT64_MAX;
+	if (p && (p->steps & INSPECT_PROXY || p->spoke))
+		return UINT64_MAX;
+	return (p && p->header_ms > 0 ? p->header_ms : s->accepted_ms) +
+	       limit_ms;
+}
+
+/* A client that has sent its FIN has not stayed silent, nor one that has reset
+ * the connection: what follows from that follows without a limit as well. */
+bool
+session_first_byte_is_late(struct session *s, const struct pool_thread *self)
+{
+	const struct side *client = &s->side[HANDLE_CLIENT];
+
+	if (turn_now_ms(self) < session_first_byte_ends_ms(s))
+		return false;
+	s->spoke =
+	    client->read_on || client->error || sock_unread(client->fd) > 0;
+	return !s->spoke;
 }
 
 /* Returns whether the side is expected to send, or to take pending bytes.  A
@@ -181,7 +212,7 @@ session_set_deadline(struct session *s, struct pool_thread *self)
 	uint64_t deadline = state_ends_ms(s, proxy, turn_now_ms(self));
 
 	if (deadline > 0)
-		deadline = min_u64(deadline, first_byte_ends_ms(s));
+		deadline = min_u64(deadline, session_first_byte_ends_ms(s));
 	proxy_set_deadline(proxy, s->index, deadline); /* [P27] */
 	/* Draining has begun meanwhile and may not have seen this deadline. */
 	if (!draining && session_is_relaying(s) &&

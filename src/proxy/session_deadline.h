@@ -19,6 +19,19 @@ void session_set_deadline(struct session *s, struct pool_thread *self);
 bool session_deadline_passed(
     const struct session *s, const struct pool_thread *self);
 
+/* timeout_first_byte: returns when the client will have been silent for too
+ * long.  The time begins when the connection is accepted, or when its PROXY
+ * header is complete, and goes on through all states.  Never, once the client
+ * has sent a byte or has finished sending, and while the PROXY header is still
+ * to come.  Does not look for unread bytes in the socket. */
+uint64_t session_first_byte_ends_ms(const struct session *s);
+
+/* Returns whether that time is over and the client has sent nothing.  Looks for
+ * unread bytes in the socket when the time is over, and remembers in s->spoke
+ * that there were some: they are not read before a server is connected. */
+bool session_first_byte_is_late(
+    struct session *s, const struct pool_thread *self);
+
 /* Returns when the silence of that side ends the session; never while nothing
  * is expected of the side. */
 uint64_t session_side_ends_ms(const struct session *s, enum handle_side side);

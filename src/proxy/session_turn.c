@@ -10,10 +10,8 @@
 #include "proxy/accesslog.h"
 #include "proxy/choose.h"
 #include "proxy/connect.h"
-#include "proxy/first_byte.h"
 #include "proxy/inspect.h"
 #include "proxy/relay.h"
-#include "proxy/session_close.h"
 #include "proxy/session_deadline.h"
 #include "proxy/session_step.h"
 
@@ -170,7 +168,7 @@ on_timeout(struct session *s, struct pool_thread *self)
 static struct verdict
 on_deadline(struct session *s, struct pool_thread *self)
 {
-	if (first_byte_is_late(s, self))
+	if (session_first_byte_is_late(s, self))
 		return verdict_close(session_reason(s, CAUSE_FIRST_BYTE_LATE));
 	if (!session_is_connecting(s)) {
 		accesslog_ongoing(s, self);

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "model/source_ports.h"
 #include "net/sock.h"
-#include "proxy/send_proxy.h"
 #include "proxy/inspect.h"
 
 /* The most ports of the range that a connection tries, as in HAProxy.  Ports
@@ -18,7 +17,7 @@
 #define PORTS_TRIED 10
 
 static void
-report(const struct server *server, const struct sock_refusal *refusal)
+log_refusal(const struct server *server, const struct sock_refusal *refusal)
 {
 	static struct log_limit limit;
 
@@ -50,7 +49,7 @@ find_way(
 
 	*ret_way = (struct sock_way){.options = &s->server->spec->sock};
 	ret_way->fast_open = s->server->spec->sock.fast_open > 0 &&
-	                     (send_proxy_wanted(s) || client_has_spoken(s));
+	                     (upstream_wants_header(s) || client_has_spoken(s));
 	if (source->kind == SOURCE_NONE)
 		return true;
 	ret_way->source = ret_source;
@@ -74,7 +73,7 @@ connect_by(const struct session *s, const struct sock_way *way,
 	 * with the destination with the second. */
 	*ret_port_taken = fd == -EADDRINUSE || fd == -EADDRNOTAVAIL;
 	if (refusal.option && fd != -EADDRINUSE)
-		report(s->server, &refusal);
+		log_refusal(s->server, &refusal);
 	return fd;
 }
 
@@ -114,6 +113,45 @@ upstream_connect(struct session *s, bool *ret_connected)
 	if (s->server->ports)
 		return connect_from_range(s, &way, &source, ret_connected);
 	return connect_by(s, &way, ret_connected, &ignored);
+}
+
+/* The header is made again for each server that is tried, and for the rest of
+ * the header when a server has not taken it at once, which is rare.  So a
+ * session stores only how much of it was written. */
+static size_t
+make_header(const struct session *s, uint8_t out[PROXY_MADE_MAX])
+{
+	struct proxy_header header = {.version = s->server->send_proxy,
+	    .source = *session_client(s),
+	    .authority = inspect_name(s)};
+
+	header.authority_len = (uint8_t)strlen(header.authority);
+	session_destination(s, &header.destination);
+	return proxy_header_make(&header, out);
+}
+
+int
+upstream_send_header(struct session *s)
+{
+	struct side *side = &s->side[HANDLE_SERVER];
+	uint8_t bytes[PROXY_MADE_MAX];
+	size_t size = make_header(s, bytes);
+
+	while (s->header_sent < size) {
+		ssize_t n = send(side->fd, bytes + s->header_sent,
+		    size - s->header_sent, MSG_NOSIGNAL);
+
+		if (n >= 0) {
+			s->header_sent = (uint16_t)(s->header_sent + n);
+		} else if (errno == EAGAIN || errno == EINPROGRESS) {
+			/* In progress: Fast Open, and no cookie was left. */
+			side->writable = false;
+			return 0;
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return 1;
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The socket to a server: its source address, its options, its connect.
+ * The connection to a server: its source address, its options, its connect, and
+ * the PROXY header before the client's bytes (send_proxy).
  */
 #ifndef PROXY_UPSTREAM_H
 #define PROXY_UPSTREAM_H
@@ -10,6 +11,18 @@
  * options of the configuration.  Returns the descriptor, or -errno;
  * -EADDRNOTAVAIL when no source port is left. */
 int upstream_connect(struct session *s, bool *ret_connected);
+
+/* Returns whether s->server is sent a PROXY header. */
+static inline bool
+upstream_wants_header(const struct session *s)
+{
+	return s->server->send_proxy != PROXY_OFF;
+}
+
+/* The owner, in CONNECTING, when the server has accepted: sends the header, or
+ * the rest of it.  Returns 1 when all of it is sent, 0 when the server takes no
+ * more for now, or -errno. */
+int upstream_send_header(struct session *s);
 
 /* The owner, after the descriptor was closed and before s->server
  * changes: gives the source port back. */

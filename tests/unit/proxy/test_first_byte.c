@@ -3,7 +3,7 @@
  */
 #include <sys/socket.h>
 
-#include "proxy/first_byte.h"
+#include "proxy/session_deadline.h"
 #include "proxy/inspect.h"
 #include "unit.h"
 
@@ -51,7 +51,7 @@ static bool
 late_after(uint64_t ms)
 {
 	self.now_ns = (NOW_MS + ms) * 1000000;
-	return first_byte_is_late(&session, &self);
+	return session_first_byte_is_late(&session, &self);
 }
 
 static void
@@ -65,12 +65,12 @@ a_silent_client_is_late_in_every_state(void **state)
 	for (size_t i = 0; i < UNIT_N(states); i++) {
 		session.state = (uint8_t)states[i];
 		assert_int_equal(
-		    first_byte_ends_ms(&session), NOW_MS + LIMIT_MS);
+		    session_first_byte_ends_ms(&session), NOW_MS + LIMIT_MS);
 		assert_false(late_after(LIMIT_MS - 1));
 		assert_true(late_after(LIMIT_MS));
 	}
 	spec.timeout_first_byte_ms = 0;
-	assert_int_equal(first_byte_ends_ms(&session), UINT64_MAX);
+	assert_int_equal(session_first_byte_ends_ms(&session), UINT64_MAX);
 	assert_false(late_after(LIMIT_MS));
 }
 
@@ -82,7 +82,7 @@ a_byte_that_waits_unread_counts(void **state)
 	(void)state;
 	assert_int_equal(write(peer, &byte, 1), 1);
 	assert_false(late_after(LIMIT_MS));
-	assert_int_equal(first_byte_ends_ms(&session), UINT64_MAX);
+	assert_int_equal(session_first_byte_ends_ms(&session), UINT64_MAX);
 	/* The byte is still there. */
 	assert_int_equal(read(session.side[HANDLE_CLIENT].fd, &byte, 1), 1);
 }
@@ -96,7 +96,7 @@ a_byte_that_was_read_counts_and_the_servers_do_not(void **state)
 	assert_true(late_after(LIMIT_MS));
 	session_received(&session, HANDLE_CLIENT, 1, NOW_MS);
 	assert_false(late_after(LIMIT_MS));
-	assert_int_equal(first_byte_ends_ms(&session), UINT64_MAX);
+	assert_int_equal(session_first_byte_ends_ms(&session), UINT64_MAX);
 }
 
 static void
@@ -124,7 +124,7 @@ a_proxy_header_is_no_first_byte(void **state)
 	inspection.spoke = false;
 	inspection.header_ms = NOW_MS + 5000;
 	assert_int_equal(
-	    first_byte_ends_ms(&session), NOW_MS + 5000 + LIMIT_MS);
+	    session_first_byte_ends_ms(&session), NOW_MS + 5000 + LIMIT_MS);
 	assert_true(late_after(5000 + LIMIT_MS));
 	/* The beginning of a TLS hello is one. */
 	inspection.spoke = true;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "proxy/send_proxy.h"
+#include "proxy/upstream.h"
 #include "unit.h"
 
 /* A session that has connected to one end of a pair; the other end is peer. */
@@ -79,9 +79,9 @@ the_header_is_sent_whole(void **state)
 	int port;
 
 	(void)state;
-	assert_true(send_proxy_wanted(&begin(&s, PROXY_V1)->session));
+	assert_true(upstream_wants_header(&begin(&s, PROXY_V1)->session));
 	port = listen_for_client(&s);
-	assert_int_equal(send_proxy_header(&s.session), 1);
+	assert_int_equal(upstream_send_header(&s.session), 1);
 	snprintf(wanted, sizeof(wanted),
 	    "PROXY TCP4 192.0.2.7 127.0.0.1 50000 %d\r\n", port);
 	assert_int_equal(s.session.header_sent, strlen(wanted));
@@ -102,7 +102,7 @@ what_a_full_socket_leaves_is_sent_when_there_is_room(void **state)
 	(void)state;
 	begin(&s, PROXY_V2);
 	filled = fill(s.session.side[HANDLE_SERVER].fd);
-	assert_int_equal(send_proxy_header(&s.session), 0);
+	assert_int_equal(upstream_send_header(&s.session), 0);
 	assert_false(s.session.side[HANDLE_SERVER].writable);
 	assert_int_equal(s.session.header_sent, 0);
 	while (filled > 0) {
@@ -111,7 +111,7 @@ what_a_full_socket_leaves_is_sent_when_there_is_room(void **state)
 		assert_true(n > 0);
 		filled -= (size_t)n;
 	}
-	assert_int_equal(send_proxy_header(&s.session), 1);
+	assert_int_equal(upstream_send_header(&s.session), 1);
 	assert_int_equal(recv(s.peer, got, sizeof(got), 0), 16);
 	assert_memory_equal(got, "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 16);
 	end(&s);
@@ -126,11 +126,11 @@ the_rest_of_a_short_write_follows(void **state)
 	(void)state;
 	begin(&s, PROXY_V1);
 	s.session.header_sent = 6;
-	assert_int_equal(send_proxy_header(&s.session), 1);
+	assert_int_equal(upstream_send_header(&s.session), 1);
 	assert_int_equal(recv(s.peer, got, sizeof(got), 0), 9);
 	assert_memory_equal(got, "UNKNOWN\r\n", 9);
 	/* And nothing when all of it is there. */
-	assert_int_equal(send_proxy_header(&s.session), 1);
+	assert_int_equal(upstream_send_header(&s.session), 1);
 	assert_int_equal(recv(s.peer, got, sizeof(got), 0), -1);
 	end(&s);
 }
@@ -143,7 +143,7 @@ a_server_that_is_gone_is_an_error(void **state)
 	(void)state;
 	begin(&s, PROXY_V1);
 	close(s.peer);
-	assert_int_equal(send_proxy_header(&s.session), -EPIPE);
+	assert_int_equal(upstream_send_header(&s.session), -EPIPE);
 	s.peer = -1;
 	end(&s);
 }
@@ -154,7 +154,7 @@ without_send_proxy_there_is_none(void **state)
 	struct stage s;
 
 	(void)state;
-	assert_false(send_proxy_wanted(&begin(&s, PROXY_OFF)->session));
+	assert_false(upstream_wants_header(&begin(&s, PROXY_OFF)->session));
 	end(&s);
 }
 
