@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "commands/rows.h"
-#include "stats/server_status.h"
+#include "stats/status_text.h"
 #include "base/text.h"
 #include "model/backend.h"
 #include "model/lineup.h"

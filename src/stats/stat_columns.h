@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The columns of `show stat` in one table: name, type, description, the rows
- * that have a value, where the value comes from, and the metric made of it.
- *
- * The first columns are HAProxy 2.6's, in its order.  They end with `-`, behind
- * which HAProxy has the columns of its protocol modules and lfproxy its own.
- * A column stays empty where HAProxy leaves it empty for a TCP proxy, and where
- * lfproxy does not know the value.
+ * The columns of `show stat`: name, type, description, the rows that have a
+ * value, where the value comes from, and the metric made of it.  stat_table.h
+ * lists them.
  */
 #ifndef STATS_STAT_COLUMNS_H
 #define STATS_STAT_COLUMNS_H
@@ -57,13 +53,9 @@ struct stat_column {
 	const char *desc;
 	unsigned rows; /* ROW_ bits: a row with one of them has a value */
 
-	/* The source of the value, exactly one of these.  put leaves the field
-	 * absent where there is no value. */
-	uint64_t (*number)(const struct stat_row *row);
-	const char *(*text)(const struct stat_row *row);
-	void (*put)(struct field *out, const struct stat_row *row);
-	enum counter counter; /* if counted */
-	bool counted;
+	/* Reads the value of such a row; leaves the field absent where there is
+	 * no value. */
+	void (*read)(const struct stat_row *row, struct field *out);
 
 	bool address;             /* empty where row->addresses_hidden */
 	const char *backend_tags; /* instead of tags in rows of backends */

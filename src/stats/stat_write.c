@@ -5,6 +5,58 @@
 
 #include <string.h>
 
+struct stat_row
+stat_row_of_frontend(const struct frontend *frontend)
+{
+	return (struct stat_row){
+	    .frontend = frontend,
+	    .kind = ROW_FRONTEND,
+	    .iid = frontend->id,
+	    .proxy = frontend->spec->name,
+	    .counters = frontend->counters,
+	    .sessions = frontend->sessions,
+	    .rate = &frontend->state->rate,
+	};
+}
+
+struct stat_row
+stat_row_of_backend(const struct backend *backend)
+{
+	return (struct stat_row){
+	    .backend = backend,
+	    .kind = ROW_BACKEND,
+	    .iid = backend->id,
+	    .proxy = backend->spec->name,
+	    .counters = backend->counters,
+	    .sessions = backend->sessions,
+	    .rate = &backend->state->rate,
+	};
+}
+
+struct stat_row
+stat_row_of_server(const struct server *server)
+{
+	const struct backend *backend = server->backend;
+	struct stat_row row = {
+	    .server = server,
+	    .kind = ROW_SERVER,
+	    .iid = backend->id,
+	    .proxy = backend->spec->name,
+	    .counters = server->counters,
+	    .sessions = server->sessions,
+	    .rate = &server->state->rate,
+	};
+
+	/* Paused checks are not shown, as in HAProxy. */
+	if (server->check.on && !server->state->overrides.check_paused)
+		row.kind |= ROW_CHECKED;
+	if (server->agent.on && !server->state->overrides.agent_paused)
+		row.kind |= ROW_AGENT;
+	if (server->tracked)
+		row.kind |= ROW_TRACKING;
+	return row;
+}
+
 static bool
 is_dash(const struct stat_column *column)
 {

@@ -26,18 +26,6 @@ a_column_is_a_metric_or_has_a_reason(void **state)
 }
 
 static void
-a_column_has_one_source(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < stat_columns_n; i++) {
-		const struct stat_column *c = &stat_columns[i];
-
-		assert_int_equal(
-		    !!c->number + !!c->text + !!c->put + c->counted, !!c->rows);
-	}
-}
-
-static void
 metrics_are_of_the_rows_of_their_column(void **state)
 {
 	static const unsigned kinds[] = {ROW_FRONTEND, ROW_BACKEND, ROW_SERVER};
@@ -171,7 +159,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_column_is_a_metric_or_has_a_reason),
-	    cmocka_unit_test(a_column_has_one_source),
 	    cmocka_unit_test(metrics_are_of_the_rows_of_their_column),
 	    cmocka_unit_test(servers_have_their_own_name_or_none),
 	    cmocka_unit_test(a_key_is_a_metric_or_has_a_reason),

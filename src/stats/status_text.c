@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See server_status.h.
+ * See status_text.h.
  */
-#include "stats/server_status.h"
+#include "stats/status_text.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  * The state of a server as HAProxy words it in the column `status` of `show
  * stat`.
  */
-#ifndef STATS_SERVER_STATUS_H
-#define STATS_SERVER_STATUS_H
+#ifndef STATS_STATUS_TEXT_H
+#define STATS_STATUS_TEXT_H
 
 #include <stddef.h>
 
