@@ -72,73 +72,22 @@ field_put_typed(FILE *out, const struct field_name *name,
 	putc('\n', out);
 }
 
-static const char *
-origin_name(char c)
-{
-	switch (c) {
-	case 'M':
-		return "Metric";
-	case 'S':
-		return "Status";
-	case 'K':
-		return "Key";
-	case 'C':
-		return "Config";
-	case 'P':
-		return "Product";
-	default:
-		return "Unknown";
-	}
-}
+/* The words for the letters of the tags. */
+static const char *const origins[] = {
+    "M:Metric", "S:Status", "K:Key", "C:Config", "P:Product", NULL};
+static const char *const natures[] = {"A:Age", "a:Avg", "C:Counter",
+    "D:Duration", "G:Gauge", "L:Limit", "M:Max", "m:Min", "N:Name", "O:Output",
+    "R:Rate", "T:Time", NULL};
+static const char *const scopes[] = {
+    "C:Cluster", "P:Process", "S:Service", "s:System", NULL};
 
 static const char *
-nature_name(char c)
+tag_word(const char *const *words, char letter)
 {
-	switch (c) {
-	case 'A':
-		return "Age";
-	case 'a':
-		return "Avg";
-	case 'C':
-		return "Counter";
-	case 'D':
-		return "Duration";
-	case 'G':
-		return "Gauge";
-	case 'L':
-		return "Limit";
-	case 'M':
-		return "Max";
-	case 'm':
-		return "Min";
-	case 'N':
-		return "Name";
-	case 'O':
-		return "Output";
-	case 'R':
-		return "Rate";
-	case 'T':
-		return "Time";
-	default:
-		return "Unknown";
-	}
-}
-
-static const char *
-scope_name(char c)
-{
-	switch (c) {
-	case 'C':
-		return "Cluster";
-	case 'P':
-		return "Process";
-	case 'S':
-		return "Service";
-	case 's':
-		return "System";
-	default:
-		return "Unknown";
-	}
+	for (; *words; words++)
+		if (**words == letter)
+			return *words + 2;
+	return "Unknown";
 }
 
 void
@@ -153,8 +102,8 @@ field_put_json(
 	    "\"field\":{\"pos\":%u,\"name\":\"%s\"},\"processNum\":1,"
 	    "\"tags\":{\"origin\":\"%s\",\"nature\":\"%s\",\"scope\":\"%s\"},"
 	    "\"value\":{\"type\":\"%s\",\"value\":",
-	    name->pos, name->name, origin_name(tags[0]), nature_name(tags[1]),
-	    scope_name(tags[2]), type);
+	    name->pos, name->name, tag_word(origins, tags[0]),
+	    tag_word(natures, tags[1]), tag_word(scopes, tags[2]), type);
 	if (strcmp(type, "str") != 0) {
 		fprintf(out, "%s}}", field->text);
 		return;

@@ -46,15 +46,6 @@ is_full(const struct metrics *m, FILE *out)
 	return ftell(out) - m->part_start >= ANSWER_PART_SIZE;
 }
 
-static void
-put_header_once(struct metrics *m, FILE *out, const char *name,
-    const char *type, const char *help)
-{
-	if (!m->header_written)
-		metric_begin(out, name, type, help);
-	m->header_written = true;
-}
-
 static const char *
 prefix_of(bool own)
 {
@@ -95,10 +86,19 @@ static const struct kind_text {
     [KIND_SERVER] = {ROW_SERVER, "server"},
 };
 
-/* Writes the samples of a row. */
-typedef void (*put_sample)(FILE *out, const char *name,
-    const struct stat_row *row, const struct metric_labels *labels,
-    const void *arg);
+/* A metric that has samples for each row of a kind. */
+struct row_metric {
+	enum kind kind;
+	const char *name, *help;
+	/* Writes the samples of a row. */
+	void (*put)(FILE *out, const char *name, const struct stat_row *row,
+	    const struct metric_labels *labels,
+	    const struct row_metric *metric);
+	bool own;
+	const char *type;                 /* NULL: see type_of */
+	const struct stat_column *column; /* of put_stat_sample */
+	enum timing timing;               /* of put_timing */
+};
 
 static struct stat_row
 row_at_position(const struct metrics *m, enum kind kind)
@@ -123,19 +123,25 @@ rows_of_proxy(const struct metrics *m, enum kind kind)
 	           : 1;
 }
 
-/* Calls put for each row of the kind, from the position on; false: the part is
+/* Writes the samples of all rows, from the position on; false: the part is
  * full. */
 static bool
-for_each_row(struct metrics *m, enum kind kind, const char *name,
-    put_sample put, const void *arg, FILE *out)
+put_rows_metric(struct metrics *m, const struct row_metric *metric, FILE *out)
 {
 	const struct spec *spec = m->model->spec;
+	enum kind kind = metric->kind;
 	size_t n = kind == KIND_FRONTEND ? spec->frontends_n : spec->backends_n;
+	char name[NAME_SIZE];
 
+	snprintf(name, sizeof(name), "%s_%s_%s", prefix_of(metric->own),
+	    kinds[kind].name, metric->name);
+	if (!m->header_written)
+		metric_begin(out, name,
+		    metric->type ? metric->type : type_of(metric->name),
+		    metric->help);
+	m->header_written = true;
 	for (; m->proxy < n; m->proxy++, m->server = 0) {
-		size_t rows = rows_of_proxy(m, kind);
-
-		for (; m->server < rows; m->server++) {
+		for (; m->server < rows_of_proxy(m, kind); m->server++) {
 			struct stat_row row;
 			struct metric_labels labels = {{"proxy", NULL}};
 
@@ -148,7 +154,7 @@ for_each_row(struct metrics *m, enum kind kind, const char *name,
 				labels.pairs[2] = "server";
 				labels.pairs[3] = row.server->spec->name;
 			}
-			put(out, name, &row, &labels, arg);
+			metric->put(out, name, &row, &labels, metric);
 		}
 	}
 	return true;
@@ -156,18 +162,13 @@ for_each_row(struct metrics *m, enum kind kind, const char *name,
 
 static void
 put_stat_sample(FILE *out, const char *name, const struct stat_row *row,
-    const struct metric_labels *labels, const void *arg)
+    const struct metric_labels *labels, const struct row_metric *metric)
 {
-	const struct stat_column *column = arg;
-	struct field field = stat_column_read(column, row);
+	struct field field = stat_column_read(metric->column, row);
 
-	if (!field.present || !field.text[0])
-		return;
-	if (column->parts > 1)
-		metric_parts(out, name, labels, strtoull(field.text, NULL, 10),
-		    column->parts);
-	else
-		metric_text(out, name, labels, field.text);
+	if (field.present && field.text[0])
+		metric_text(
+		    out, name, labels, field.text, metric->column->parts);
 }
 
 /* Each kind and column has a number.  Columns that are not a metric of the kind
@@ -184,16 +185,17 @@ put_column(struct metrics *m, size_t number, FILE *out)
 	enum kind kind = (enum kind)(number / stat_columns_n);
 	const struct stat_column *column =
 	    &stat_columns[number % stat_columns_n];
-	const char *metric = stat_column_metric(column, kinds[kind].row);
-	char name[NAME_SIZE];
+	const char *name = stat_column_metric(column, kinds[kind].row);
+	const struct row_metric metric = {
+	    .kind = kind,
+	    .name = name,
+	    .help = whole_units(column->desc, column->parts),
+	    .put = put_stat_sample,
+	    .own = column->own,
+	    .column = column,
+	};
 
-	if (!metric)
-		return true;
-	snprintf(name, sizeof(name), "%s_%s_%s", prefix_of(column->own),
-	    kinds[kind].name, metric);
-	put_header_once(m, out, name, type_of(metric),
-	    whole_units(column->desc, column->parts));
-	return for_each_row(m, kind, name, put_stat_sample, column, out);
+	return !name || put_rows_metric(m, &metric, out);
 }
 
 /* -- states: a sample per state, 1 for the present one and 0 for the others --
@@ -203,14 +205,10 @@ static void
 put_states(FILE *out, const char *name, const struct metric_labels *labels,
     const char *const *states, size_t n, size_t now)
 {
-	struct metric_labels with = *labels;
-	size_t at = 0;
-
-	while (with.pairs[at])
-		at += 2;
-	with.pairs[at] = "state";
 	for (size_t i = 0; i < n; i++) {
-		with.pairs[at + 1] = states[i];
+		const struct metric_labels with =
+		    metric_labels_with(labels, "state", states[i]);
+
 		metric_number(out, name, &with, i == now);
 	}
 }
@@ -255,9 +253,9 @@ is_frontend_up(const struct stat_row *row)
 
 static void
 put_status(FILE *out, const char *name, const struct stat_row *row,
-    const struct metric_labels *labels, const void *arg)
+    const struct metric_labels *labels, const struct row_metric *metric)
 {
-	(void)arg;
+	(void)metric;
 	put_states(out, name, labels, state_names,
 	    row->server ? STATES : STATE_UP + 1,
 	    row->server     ? state_of_server(row->server)
@@ -267,13 +265,13 @@ put_status(FILE *out, const char *name, const struct stat_row *row,
 
 static void
 put_check_status(FILE *out, const char *name, const struct stat_row *row,
-    const struct metric_labels *labels, const void *arg)
+    const struct metric_labels *labels, const struct row_metric *metric)
 {
 	const char *states[CHECK_STATUSES];
 	enum check_status now = row->server->state->last.status;
 	enum check_status first = CHECK_STATUS_INI + 1;
 
-	(void)arg;
+	(void)metric;
 	if (!(row->kind & ROW_CHECKED))
 		return;
 	for (enum check_status i = first; i < CHECK_STATUSES; i++)
@@ -284,56 +282,51 @@ put_check_status(FILE *out, const char *name, const struct stat_row *row,
 
 static void
 put_admin_state(FILE *out, const char *name, const struct stat_row *row,
-    const struct metric_labels *labels, const void *arg)
+    const struct metric_labels *labels, const struct row_metric *metric)
 {
-	static const enum server_admin all[] = {
-	    SERVER_READY, SERVER_DRAIN, SERVER_MAINT};
-	enum server_admin now = server_admin_of(row->server);
-	const char *names[3];
-	size_t at = 0;
+	const char *names[SERVER_MAINT + 1];
 
-	(void)arg;
-	for (size_t i = 0; i < 3; i++) {
-		names[i] = server_admin_name(all[i]);
-		at = all[i] == now ? i : at;
-	}
-	put_states(out, name, labels, names, 3, at);
+	(void)metric;
+	for (enum server_admin i = SERVER_READY; i <= SERVER_MAINT; i++)
+		names[i] = server_admin_name(i);
+	put_states(out, name, labels, names, SERVER_MAINT + 1,
+	    server_admin_of(row->server));
 }
 
 /* The number of servers in each state. */
 static void
 put_servers_in_state(FILE *out, const char *name, const struct stat_row *row,
-    const struct metric_labels *labels, const void *arg)
+    const struct metric_labels *labels, const struct row_metric *metric)
 {
 	const struct backend *b = row->backend;
 	unsigned sums[STATES] = {0};
 
-	(void)arg;
+	(void)metric;
 	for (size_t i = 0; i < b->spec->servers_n; i++)
 		sums[state_of_server(b->servers[i])]++;
 	for (size_t i = 0; i < STATES; i++) {
-		const struct metric_labels with = {{labels->pairs[0],
-		    labels->pairs[1], "state", state_names[i], NULL}};
+		const struct metric_labels with =
+		    metric_labels_with(labels, "state", state_names[i]);
 
 		metric_number(out, name, &with, sums[i]);
 	}
 }
 
-static const struct state_metric {
-	enum kind kind;
-	const char *name, *help;
-	put_sample put;
-	bool own;
-} state_metrics[] = {
-    {KIND_FRONTEND, "status", "1 for the present state", put_status, false},
-    {KIND_BACKEND, "status", "1 for the present state", put_status, false},
-    {KIND_SERVER, "status", "1 for the present state", put_status, false},
-    {KIND_BACKEND, "agg_server_status", "servers in each state",
-        put_servers_in_state, false},
-    {KIND_SERVER, "check_status", "1 for the result of the last check",
-        put_check_status, false},
-    {KIND_SERVER, "admin_state", "1 for the present administrative state",
-        put_admin_state, true},
+#define STATE(of, is_own, metric, text, write)                                 \
+	{                                                                      \
+		.kind = KIND_##of, .own = (is_own), .name = (metric),          \
+		.help = (text), .put = (write)                                 \
+	}
+static const struct row_metric state_metrics[] = {
+    STATE(FRONTEND, false, "status", "1 for the present state", put_status),
+    STATE(BACKEND, false, "status", "1 for the present state", put_status),
+    STATE(SERVER, false, "status", "1 for the present state", put_status),
+    STATE(BACKEND, false, "agg_server_status", "servers in each state",
+        put_servers_in_state),
+    STATE(SERVER, false, "check_status", "1 for the result of the last check",
+        put_check_status),
+    STATE(SERVER, true, "admin_state", "1 for the present administrative state",
+        put_admin_state),
 };
 
 static size_t
@@ -345,25 +338,18 @@ count_states(void)
 static bool
 put_state(struct metrics *m, size_t number, FILE *out)
 {
-	const struct state_metric *metric = &state_metrics[number];
-	char name[NAME_SIZE];
-
-	snprintf(name, sizeof(name), "%s_%s_%s", prefix_of(metric->own),
-	    kinds[metric->kind].name, metric->name);
-	put_header_once(m, out, name, "gauge", metric->help);
-	return for_each_row(m, metric->kind, name, metric->put, NULL, out);
+	return put_rows_metric(m, &state_metrics[number], out);
 }
 
 /* -- times of backends -- */
 
 static void
 put_timing(FILE *out, const char *name, const struct stat_row *row,
-    const struct metric_labels *labels, const void *arg)
+    const struct metric_labels *labels, const struct row_metric *metric)
 {
-	const enum timing *which = arg;
 	struct histogram histogram;
 
-	timings_read(row->backend->state->timings, *which, &histogram);
+	timings_read(row->backend->state->timings, metric->timing, &histogram);
 	metric_histogram(out, name, labels, &histogram);
 }
 
@@ -376,13 +362,20 @@ count_timings(void)
 static bool
 put_timings(struct metrics *m, size_t number, FILE *out)
 {
-	enum timing which = (enum timing)number;
+	enum timing timing = (enum timing)number;
 	char name[NAME_SIZE];
+	const struct row_metric metric = {
+	    .kind = KIND_BACKEND,
+	    .name = name,
+	    .help = timing_texts[timing],
+	    .put = put_timing,
+	    .own = true,
+	    .type = "histogram",
+	    .timing = timing,
+	};
 
-	snprintf(name, sizeof(name), "lfproxy_backend_%s_seconds",
-	    timing_names[which]);
-	put_header_once(m, out, name, "histogram", timing_texts[which]);
-	return for_each_row(m, KIND_BACKEND, name, put_timing, &which, out);
+	snprintf(name, sizeof(name), "%s_seconds", timing_names[timing]);
+	return put_rows_metric(m, &metric, out);
 }
 
 /* -- metrics of the process and its pools -- */
@@ -414,11 +407,7 @@ put_info_key(FILE *out, const struct info_key *key, const char *text)
 	    key->metric);
 	metric_begin(out, name, type_of(key->metric),
 	    whole_units(key->field.desc, key->parts));
-	if (key->parts > 1)
-		metric_parts(
-		    out, name, &none, strtoull(text, NULL, 10), key->parts);
-	else
-		metric_text(out, name, &none, text);
+	metric_text(out, name, &none, text, key->parts);
 }
 
 static bool

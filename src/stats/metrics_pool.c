@@ -43,8 +43,8 @@ put_roles(FILE *out, const struct pool_metric *metric,
 	const unsigned *threads = value;
 
 	for (enum thread_role role = 0; role < ROLES; role++) {
-		const struct metric_labels with = {{labels->pairs[0],
-		    labels->pairs[1], "role", thread_role_name(role), NULL}};
+		const struct metric_labels with =
+		    metric_labels_with(labels, "role", thread_role_name(role));
 
 		metric_number(out, metric->name, &with, threads[role]);
 	}

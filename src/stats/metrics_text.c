@@ -4,6 +4,7 @@
 #include "stats/metrics_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/printable.h"
 
@@ -29,6 +30,20 @@ put_escaped_text(FILE *out, const char *text)
 			putc('?', out);
 		text += len > 0 ? len : 1;
 	}
+}
+
+struct metric_labels
+metric_labels_with(
+    const struct metric_labels *labels, const char *name, const char *value)
+{
+	struct metric_labels with = *labels;
+	size_t n = 0;
+
+	while (with.pairs[n])
+		n += 2;
+	with.pairs[n] = name;
+	with.pairs[n + 1] = value;
+	return with;
 }
 
 void
@@ -71,21 +86,17 @@ metric_number(FILE *out, const char *name, const struct metric_labels *labels,
 
 void
 metric_text(FILE *out, const char *name, const struct metric_labels *labels,
-    const char *value)
+    const char *number, unsigned parts)
 {
-	fputs(name, out);
-	put_labels(out, labels, NULL);
-	fprintf(out, "%s\n", value);
-}
+	uint64_t n = strtoull(number, NULL, 10);
 
-void
-metric_parts(FILE *out, const char *name, const struct metric_labels *labels,
-    uint64_t value, unsigned parts)
-{
 	fputs(name, out);
 	put_labels(out, labels, NULL);
-	fprintf(out, "%" PRIu64 ".%0*" PRIu64 "\n", value / parts,
-	    parts == 1000 ? 3 : 6, value % parts);
+	if (parts > 1)
+		fprintf(out, "%" PRIu64 ".%0*" PRIu64 "\n", n / parts,
+		    parts == 1000 ? 3 : 6, n % parts);
+	else
+		fprintf(out, "%s\n", number);
 }
 
 static void

@@ -16,6 +16,10 @@ struct metric_labels {
 	const char *pairs[2 * METRIC_LABELS_MAX + 1];
 };
 
+/* Returns the labels with one more, for which there must be room. */
+struct metric_labels metric_labels_with(
+    const struct metric_labels *labels, const char *name, const char *value);
+
 /* Writes the `# HELP` and `# TYPE` lines.  type is counter, gauge or histogram.
  */
 void metric_begin(
@@ -25,14 +29,10 @@ void metric_begin(
 void metric_number(FILE *out, const char *name,
     const struct metric_labels *labels, uint64_t value);
 
-/* Writes a sample; value is the text of a number. */
+/* Writes a sample from the text of a number, divided by parts, which is 1000
+ * (milliseconds to seconds) or 1000000.  0 or 1: the text as it is. */
 void metric_text(FILE *out, const char *name,
-    const struct metric_labels *labels, const char *value);
-
-/* Writes value / parts as a decimal fraction.  parts is 1000 (milliseconds to
- * seconds) or 1000000. */
-void metric_parts(FILE *out, const char *name,
-    const struct metric_labels *labels, uint64_t value, unsigned parts);
+    const struct metric_labels *labels, const char *number, unsigned parts);
 
 /* Writes NAME_bucket for each bound, NAME_sum and NAME_count.  The histogram is
  * in nanoseconds, the samples are in seconds. */

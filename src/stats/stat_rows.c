@@ -9,19 +9,8 @@
 #include "stats/stat_columns.h"
 
 static bool
-wants_proxy(const struct stat_filter *filter, const char *name, unsigned iid)
-{
-	if (filter->proxy[0])
-		return strcmp(filter->proxy, name) == 0;
-	return filter->iid == -1 || filter->iid == (int)iid;
-}
-
-static bool
 wants_server(const struct stat_filter *filter, const struct server *server)
 {
-	if (!(filter->types & STAT_SERVERS) ||
-	    (filter->sid != -1 && filter->sid != (int)server->id))
-		return false;
 	if ((filter->no_maint || filter->up) &&
 	    server_admin_of(server) == SERVER_MAINT)
 		return false;
@@ -29,10 +18,20 @@ wants_server(const struct stat_filter *filter, const struct server *server)
 }
 
 static bool
-wants_whole(const struct stat_filter *filter, enum stat_type type)
+wants_row(const struct stat_filter *filter, const struct stat_row *row)
 {
+	int type = row->server     ? STAT_SERVERS
+	           : row->frontend ? STAT_FRONTENDS
+	                           : STAT_BACKENDS;
+	int sid = row->server ? (int)row->server->id : 0;
+
+	if (filter->proxy[0]
+	        ? strcmp(filter->proxy, row->proxy) != 0
+	        : filter->iid != -1 && filter->iid != (int)row->iid)
+		return false;
 	return (filter->types & type) &&
-	       (filter->sid == -1 || filter->sid == 0);
+	       (filter->sid == -1 || filter->sid == sid) &&
+	       (!row->server || wants_server(filter, row->server));
 }
 
 /* The arguments of stat_rows_render. */
@@ -50,45 +49,17 @@ is_json(enum field_form form)
 }
 
 static void
-put_selected_row(const struct output *to, struct stat_row *row)
+put_if_wanted(const struct output *to, struct stat_row row)
 {
-	row->facts = to->facts;
-	row->addresses_hidden = to->filter->addresses_hidden;
+	if (!wants_row(to->filter, &row))
+		return;
+	row.facts = to->facts;
+	row.addresses_hidden = to->filter->addresses_hidden;
+	row.servers_hidden = to->filter->no_maint || to->filter->up;
 	if (is_json(to->filter->form) && to->cursor->any)
 		putc(',', to->out);
 	to->cursor->any = true;
-	stat_put_row(to->out, row, to->filter->form);
-}
-
-static void
-put_frontend_row(const struct output *to, const struct frontend *frontend)
-{
-	struct stat_row row = stat_row_of_frontend(frontend);
-
-	if (wants_proxy(to->filter, row.proxy, row.iid) &&
-	    wants_whole(to->filter, STAT_FRONTENDS))
-		put_selected_row(to, &row);
-}
-
-static void
-put_server_row(const struct output *to, const struct server *server)
-{
-	struct stat_row row = stat_row_of_server(server);
-
-	if (wants_proxy(to->filter, row.proxy, row.iid) &&
-	    wants_server(to->filter, server))
-		put_selected_row(to, &row);
-}
-
-static void
-put_backend_row(const struct output *to, const struct backend *backend)
-{
-	struct stat_row row = stat_row_of_backend(backend);
-
-	row.servers_hidden = to->filter->no_maint || to->filter->up;
-	if (wants_proxy(to->filter, row.proxy, row.iid) &&
-	    wants_whole(to->filter, STAT_BACKENDS))
-		put_selected_row(to, &row);
+	stat_put_row(to->out, &row, to->filter->form);
 }
 
 /* Writes the row at the cursor if it is selected, and advances the cursor;
@@ -100,17 +71,19 @@ put_next_row(const struct output *to, const struct model *model)
 	const struct backend *backend;
 
 	if (c->frontend < model->spec->frontends_n) {
-		put_frontend_row(to, model->frontends[c->frontend++]);
+		put_if_wanted(
+		    to, stat_row_of_frontend(model->frontends[c->frontend++]));
 		return true;
 	}
 	if (c->backend >= model->spec->backends_n)
 		return false;
 	backend = model->backends[c->backend];
 	if (c->server < backend->spec->servers_n) {
-		put_server_row(to, backend->servers[c->server++]);
+		put_if_wanted(
+		    to, stat_row_of_server(backend->servers[c->server++]));
 		return true;
 	}
-	put_backend_row(to, backend);
+	put_if_wanted(to, stat_row_of_backend(backend));
 	c->backend++;
 	c->server = 0;
 	return true;

@@ -116,9 +116,9 @@ label_and_help_texts_are_escaped(void **state)
 	(void)state;
 	metric_begin(out, "m_total", "counter", "one\ntwo");
 	metric_number(out, "m_total", &odd, 7);
-	metric_text(out, "m", &none, "-1");
-	metric_parts(out, "m_seconds", &none, 12034, 1000);
-	metric_parts(out, "m_seconds", &none, 12034, 1000000);
+	metric_text(out, "m", &none, "-1", 0);
+	metric_text(out, "m_seconds", &none, "12034", 1000);
+	metric_text(out, "m_seconds", &none, "12034", 1000000);
 	fclose(out);
 	assert_string_equal(text, "# HELP m_total one\\ntwo\n"
 	                          "# TYPE m_total counter\n"
