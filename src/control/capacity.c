@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "control/capacity_internal.h"
 #include "control/control_internal.h"
 #include "model/for_each.h"
 
@@ -34,7 +33,7 @@ capacity_pipe_pages(struct control *c)
 }
 
 static void
-add_number(struct trend *trend, const char *path, uint64_t unit)
+add_file_sample(struct trend *trend, const char *path, uint64_t unit)
 {
 	uint64_t n;
 
@@ -100,13 +99,12 @@ sample_system(struct capacity *c)
 {
 	uint64_t n, drops;
 
-	if (!c->cgroup_known)
+	if (c->cost.samples == 0)
 		system_own_cgroup(&c->cgroup);
-	c->cgroup_known = true;
 	if (system_resident(&n))
 		trend_add(&c->resident, n / 1024);
-	add_number(&c->group, c->cgroup.used, 1024);
-	add_number(&c->tracked, CAPACITY_CONNTRACK "count", 1);
+	add_file_sample(&c->group, c->cgroup.used, 1024);
+	add_file_sample(&c->tracked, CAPACITY_CONNTRACK "count", 1);
 	if (system_listen_drops(&n, &drops)) {
 		trend_add(&c->overflows, n);
 		trend_add(&c->drops, drops);
@@ -114,7 +112,7 @@ sample_system(struct capacity *c)
 }
 
 static void
-sample(struct control *control)
+sample_all(struct control *control)
 {
 	struct capacity *c = &control->capacity;
 
@@ -141,11 +139,11 @@ capacity_second(struct control *control)
 	if (c->own == 0 && !system_descriptors(&ignored))
 		c->own = limits_count_open();
 	from_ns = clock_now_ns();
-	sample(control);
-	c->last_ns = clock_now_ns() - from_ns;
-	if (c->last_ns > c->longest_ns)
-		c->longest_ns = c->last_ns;
-	c->samples++;
+	sample_all(control);
+	c->cost.last_ns = clock_now_ns() - from_ns;
+	if (c->cost.last_ns > c->cost.longest_ns)
+		c->cost.longest_ns = c->cost.last_ns;
+	c->cost.samples++;
 }
 
 void
@@ -157,9 +155,5 @@ capacity_fini(struct capacity *capacity)
 struct capacity_cost
 capacity_cost(const struct control *control)
 {
-	const struct capacity *c = &control->capacity;
-
-	return (struct capacity_cost){.samples = c->samples,
-	    .last_ns = c->last_ns,
-	    .longest_ns = c->longest_ns};
+	return control->capacity.cost;
 }

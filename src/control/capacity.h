@@ -28,23 +28,33 @@ struct pool_load {
 	struct trend trend;
 };
 
+/* The number and duration of the samples. */
+struct capacity_cost {
+	uint64_t samples, last_ns, longest_ns;
+};
+
 struct capacity {
 	bool odd; /* seconds */
 	struct cgroup_memory cgroup;
-	bool cgroup_known;
 	struct pool_load *pools;
 	size_t pools_n;
 	struct trend descriptors, sessions, resident, group; /* KiB */
 	struct trend pipes, pages, tracked, overflows, drops;
-	uint64_t samples, last_ns, longest_ns; /* duration of the sampling */
-	uint64_t
-	    own; /* descriptors, before there were sessions; 0: not known */
+	struct capacity_cost cost;
+	uint64_t own; /* descriptors before there were sessions; 0: unknown */
 };
 
 /* Takes a sample.  Called once a second. */
 void capacity_second(struct control *control);
 /* Frees the trends of the pools. */
 void capacity_fini(struct capacity *capacity);
+
+/* The common part of the names of the connection tracking files. */
+#define CAPACITY_CONNTRACK "/proc/sys/net/netfilter/nf_conntrack_"
+/* Returns the number of open descriptors. */
+uint64_t capacity_descriptors(const struct control *control);
+/* Returns the capacity of all pipes for splicing, in pages of 4 KiB. */
+uint64_t capacity_pipe_pages(struct control *control);
 
 enum capacity_unit { CAPACITY_COUNT, CAPACITY_BYTES, CAPACITY_THREADS };
 
@@ -80,10 +90,6 @@ bool capacity_next(struct control *control, struct capacity_scan *scan,
 /* Frees what the scan holds; the struct is the caller's. */
 void capacity_scan_fini(struct capacity_scan *scan);
 
-/* The cost of sampling. */
-struct capacity_cost {
-	uint64_t samples, last_ns, longest_ns;
-};
 /* Returns the cost of the samples since the start. */
 struct capacity_cost capacity_cost(const struct control *control);
 

@@ -1,15 +1,41 @@
 /* SPDX-License-Identifier: MIT
- * See capacity.h: the rows.
+ * See capacity.h: the rows of the table.
  */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mix.h"
 #include "control/capacity.h"
-#include "control/capacity_internal.h"
 #include "control/control_internal.h"
+#include "model/for_each.h"
+#include "model/source_ports.h"
 #include "net/sock.h"
 
-/* -- of the process -- */
+enum found {
+	FOUND_END,  /* no such row, and none after it */
+	FOUND_NONE, /* nothing to show for this index */
+	FOUND_ROW,
+};
+
+/* Fills the row and returns FOUND_ROW.  A limit of 0 or UINT64_MAX means no
+ * limit.  unit is the size of one of the trend's units. */
+static enum found
+set_row(struct capacity_row *row, const char *resource, double used,
+    double limit, const struct trend *trend, double unit)
+{
+	row->resource = resource;
+	row->known = true;
+	row->used = used;
+	row->limited = limit > 0 && limit < (double)UINT64_MAX;
+	row->limit = limit;
+	row->has_trend = trend_slope(trend, &row->per_s);
+	row->per_s *= unit;
+	return FOUND_ROW;
+}
+
+/* -- the process -- */
 
 static enum found
 row_descriptors(struct control *c, struct capacity_row *row)
@@ -18,16 +44,15 @@ row_descriptors(struct control *c, struct capacity_row *row)
 
 	if (!system_descriptors(&ignored))
 		row->note = "sessions, pipes, and what was open at the start";
-	return capacity_row_set(row, "descriptors",
-	    (double)capacity_descriptors(c), (double)c->budget.descriptors,
-	    &c->capacity.descriptors);
+	return set_row(row, "descriptors", (double)capacity_descriptors(c),
+	    (double)c->budget.descriptors, &c->capacity.descriptors, 1);
 }
 
 static enum found
 row_sessions(struct control *c, struct capacity_row *row)
 {
-	return capacity_row_set(row, "sessions", proxy_sessions(&c->proxy),
-	    (double)control_maxconn(c), &c->capacity.sessions);
+	return set_row(row, "sessions", proxy_sessions(&c->proxy),
+	    (double)control_maxconn(c), &c->capacity.sessions, 1);
 }
 
 static enum found
@@ -37,13 +62,11 @@ row_memory(struct control *c, struct capacity_row *row)
 
 	if (!system_resident(&bytes))
 		return FOUND_NONE;
-	capacity_row_set(row, "memory", (double)bytes,
-	    (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
-	    &c->capacity.resident);
 	row->unit = CAPACITY_BYTES;
 	row->note = "the limit is the machine's memory";
-	capacity_row_set_trend(row, &c->capacity.resident, 1024);
-	return FOUND_ROW;
+	return set_row(row, "memory", (double)bytes,
+	    (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
+	    &c->capacity.resident, 1024);
 }
 
 static enum found
@@ -58,13 +81,11 @@ row_group(struct control *c, struct capacity_row *row)
 	if (!g->limit[0] || !system_number(g->limit, &limit) ||
 	    limit > (uint64_t)INT64_MAX / 2)
 		limit = 0;
-	capacity_row_set(
-	    row, "memory", (double)bytes, (double)limit, &c->capacity.group);
 	snprintf(row->of, sizeof(row->of), "control group");
 	row->unit = CAPACITY_BYTES;
 	row->note = "of all in the group, the page cache included";
-	capacity_row_set_trend(row, &c->capacity.group, 1024);
-	return FOUND_ROW;
+	return set_row(row, "memory", (double)bytes, (double)limit,
+	    &c->capacity.group, 1024);
 }
 
 static enum found
@@ -72,8 +93,7 @@ row_pipes(struct control *c, struct capacity_row *row)
 {
 	struct splice_status s = splice_pool_status(&c->proxy.pipes);
 
-	return capacity_row_set(
-	    row, "pipes", s.open, s.max, &c->capacity.pipes);
+	return set_row(row, "pipes", s.open, s.max, &c->capacity.pipes, 1);
 }
 
 static enum found
@@ -85,8 +105,8 @@ row_pages(struct control *c, struct capacity_row *row)
 	row->note = geteuid() == 0
 	                ? "root may have more"
 	                : "the limit holds for all programs of this user";
-	return capacity_row_set(row, "pipe pages",
-	    (double)capacity_pipe_pages(c), (double)limit, &c->capacity.pages);
+	return set_row(row, "pipe pages", (double)capacity_pipe_pages(c),
+	    (double)limit, &c->capacity.pages, 1);
 }
 
 static enum found
@@ -98,8 +118,8 @@ row_tracked(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	(void)system_number(CAPACITY_CONNTRACK "max", &max);
 	row->note = "of the network namespace, all programs";
-	return capacity_row_set(row, "tracked connections", (double)n,
-	    (double)max, &c->capacity.tracked);
+	return set_row(row, "tracked connections", (double)n, (double)max,
+	    &c->capacity.tracked, 1);
 }
 
 static enum found
@@ -111,8 +131,8 @@ row_overflows(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	row->note = "in total, of all listeners of all programs of the network "
 	            "namespace";
-	return capacity_row_set(
-	    row, "backlog overflows", (double)n, 0, &c->capacity.overflows);
+	return set_row(
+	    row, "backlog overflows", (double)n, 0, &c->capacity.overflows, 1);
 }
 
 static enum found
@@ -124,62 +144,58 @@ row_drops(struct control *c, struct capacity_row *row)
 		return FOUND_NONE;
 	row->note = "in total, of all listeners of all programs of the network "
 	            "namespace, overflows included";
-	return capacity_row_set(
-	    row, "backlog drops", (double)n, 0, &c->capacity.drops);
+	return set_row(
+	    row, "backlog drops", (double)n, 0, &c->capacity.drops, 1);
 }
 
 static enum found
-find_process(struct control *c, struct capacity_scan *scan, size_t i,
-    struct capacity_row *row)
+find_process(
+    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	static enum found (*const rows[])(
 	    struct control *, struct capacity_row *) = {row_descriptors,
 	    row_sessions, row_memory, row_group, row_pipes, row_pages,
 	    row_tracked, row_overflows, row_drops};
 
-	(void)scan;
-	return i < sizeof(rows) / sizeof(rows[0]) ? rows[i](c, row) : FOUND_END;
+	return scan->i < sizeof(rows) / sizeof(rows[0]) ? rows[scan->i](c, row)
+	                                                : FOUND_END;
 }
 
-/* -- of what there are several -- */
+/* -- pools, listeners, frontends, backends -- */
 
 static enum found
-find_pool(struct control *c, struct capacity_scan *scan, size_t i,
-    struct capacity_row *row)
+find_pool(
+    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct capacity *k = &c->capacity;
 	struct pool *pool;
 
-	(void)scan;
-	if (i >= pools_count(c->pools))
+	if (scan->i >= pools_count(c->pools))
 		return FOUND_END;
-	if (i >= k->pools_n || k->pools[i].trend.n == 0)
+	if (scan->i >= k->pools_n || k->pools[scan->i].trend.n == 0)
 		return FOUND_NONE;
-	pool = pools_at(c->pools, i);
-	capacity_row_set(row, "threads", k->pools[i].milli / 1000.0,
-	    pool_threads(pool), &k->pools[i].trend);
-	capacity_row_set_trend(row, &k->pools[i].trend, 1e-3);
+	pool = pools_at(c->pools, scan->i);
 	snprintf(row->of, sizeof(row->of), "pool %.200s", pool_name(pool));
 	row->unit = CAPACITY_THREADS;
 	row->note = "busy on average, in the last two seconds";
-	return FOUND_ROW;
+	return set_row(row, "threads", k->pools[scan->i].milli * 1e-3,
+	    pool_threads(pool), &k->pools[scan->i].trend, 1e-3);
 }
 
 static enum found
-find_listener(struct control *c, struct capacity_scan *scan, size_t i,
-    struct capacity_row *row)
+find_listener(
+    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	char text[ADDR_TEXT_SIZE];
 	struct listener_view view;
 	uint32_t waiting, max;
 	struct addr addr;
 
-	(void)scan;
-	if (!listeners_at(c->listeners, i, &view))
+	if (!listeners_at(c->listeners, scan->i, &view))
 		return FOUND_END;
 	addr = *view.addr;
 	if (sock_backlog(view.fd, &waiting, &max))
-		capacity_row_set(row, "backlog", waiting, max, view.trend);
+		set_row(row, "backlog", waiting, max, view.trend, 1);
 	else
 		row->note = view.held ? "disabled: nobody can connect"
 		                      : "the kernel does not tell it of unix "
@@ -193,67 +209,249 @@ find_listener(struct control *c, struct capacity_scan *scan, size_t i,
 }
 
 static enum found
-find_frontend(struct control *c, struct capacity_scan *scan, size_t i,
-    struct capacity_row *row)
+find_frontend(
+    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct frontend *f;
 	uint32_t max;
 
-	(void)scan;
-	if (i >= c->model->spec->frontends_n)
+	if (scan->i >= c->model->spec->frontends_n)
 		return FOUND_END;
-	f = c->model->frontends[i];
+	f = c->model->frontends[scan->i];
 	max = atomic_load_relaxed(&f->state->maxconn);
 	snprintf(row->of, sizeof(row->of), "frontend %.200s", f->spec->name);
-	capacity_row_set(row, "sessions",
-	    atomic_load_relaxed(&f->sessions->now),
-	    max == FRONTEND_NO_LIMIT ? 0 : max, &f->state->trend);
+	set_row(row, "sessions", atomic_load_relaxed(&f->sessions->now),
+	    max == FRONTEND_NO_LIMIT ? 0 : max, &f->state->trend, 1);
 	/* 0 is a limit, too. */
 	row->limited = max != FRONTEND_NO_LIMIT;
 	return FOUND_ROW;
 }
 
 static enum found
-find_queue(struct control *c, struct capacity_scan *scan, size_t i,
-    struct capacity_row *row)
+find_queue(
+    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
 {
 	const struct backend *b;
 
-	(void)scan;
-	if (i >= c->model->spec->backends_n)
+	if (scan->i >= c->model->spec->backends_n)
 		return FOUND_END;
-	b = c->model->backends[i];
+	b = c->model->backends[scan->i];
 	snprintf(row->of, sizeof(row->of), "backend %.200s", b->spec->name);
-	return capacity_row_set(row, "queue",
+	return set_row(row, "queue",
 	    atomic_load_relaxed(&b->state->queue.waiting.now),
-	    b->spec->maxqueue, &b->state->trend);
+	    b->spec->maxqueue, &b->state->trend, 1);
 }
 
-/* -- all -- */
+/* -- servers, and the ports of connections to them -- */
+
+/* Connections to one address from one source, whichever server they are to: the
+ * system needs a port for each.  Slopes add up as the numbers do. */
+struct destination {
+	uint64_t hash; /* 0: free */
+	double used, per_s;
+	bool has_trend;
+};
+
+struct destinations {
+	size_t n; /* a power of two */
+	struct destination at[];
+};
+
+static uint64_t
+destination_hash(const struct server *s)
+{
+	const struct source_spec *source = server_source(s);
+	const struct addr *to = server_addr(s);
+	struct endpoint e;
+	uint64_t hash;
+
+	endpoint_set(&e, &to->sa, to->len);
+	hash = endpoint_hash(&e, true);
+	if (source->kind == SOURCE_ADDRESS &&
+	    source->addr.sa.sa_family != AF_UNSPEC) {
+		endpoint_set(&e, &source->addr.sa, source->addr.len);
+		hash = mix64(hash) ^ endpoint_hash(&e, false);
+	}
+	return hash > 0 ? hash : 1;
+}
+
+static struct destination *
+destination_of(struct destinations *d, uint64_t hash)
+{
+	size_t i = hash & (d->n - 1);
+
+	while (d->at[i].hash != 0 && d->at[i].hash != hash)
+		i = (i + 1) & (d->n - 1);
+	return &d->at[i];
+}
+
+/* A range of the operator's is each server's own, and the client's address has
+ * ports of its own. */
+static bool
+shares_ports(const struct server *s)
+{
+	return !s->ports && server_source(s)->kind != SOURCE_CLIENT &&
+	       server_addr(s)->sa.sa_family != AF_UNIX;
+}
+
+static void
+add_destination(struct destinations *d, const struct server *s)
+{
+	uint64_t hash = destination_hash(s);
+	struct destination *to = destination_of(d, hash);
+	double per_s = 0;
+
+	to->hash = hash;
+	to->used += atomic_load_relaxed(&s->sessions->now);
+	to->has_trend |= trend_slope(&s->state->trend, &per_s);
+	to->per_s += per_s;
+}
+
+/* Returns NULL when memory is short. */
+static struct destinations *
+list_destinations(const struct model *m)
+{
+	struct destinations *d;
+	size_t servers = 1, n = 2;
+
+	for (size_t i = 0; i < m->spec->backends_n; i++)
+		servers += m->spec->backends[i].servers_n;
+	while (n < 2 * servers)
+		n *= 2;
+	d = calloc(1, sizeof(*d) + n * sizeof(d->at[0]));
+	if (!d)
+		return NULL;
+	d->n = n;
+	model_for_each_server (s, m)
+		if (shares_ports(s))
+			add_destination(d, s);
+	return d;
+}
+
+static const struct server *
+scan_server(const struct control *c, struct capacity_scan *scan)
+{
+	const struct spec *spec = c->model->spec;
+
+	while (scan->backend < spec->backends_n) {
+		const struct backend *b = c->model->backends[scan->backend];
+
+		if (scan->server < b->spec->servers_n)
+			return b->servers[scan->server];
+		scan->backend++;
+		scan->server = 0;
+	}
+	return NULL;
+}
+
+static void
+name_server(struct capacity_row *row, const struct server *s, const char *what)
+{
+	snprintf(row->of, sizeof(row->of), "server %.100s/%.100s%s%.40s",
+	    s->backend->spec->name, s->spec->name, *what ? " to " : "", what);
+}
+
+static enum found
+row_server(const struct server *s, struct capacity_row *row)
+{
+	name_server(row, s, "");
+	return set_row(row, "sessions", atomic_load_relaxed(&s->sessions->now),
+	    server_maxconn(s), &s->state->trend, 1);
+}
+
+static void
+set_shared_ports(const struct capacity_scan *scan, const struct server *s,
+    struct capacity_row *row)
+{
+	uint64_t hash = destination_hash(s);
+	const struct destination *to = destination_of(scan->destinations, hash);
+
+	/* A server that was added after the destinations were listed is not
+	 * among them. */
+	row->known = to->hash == hash;
+	row->used = to->used;
+	row->limited = scan->ports > 0;
+	row->limit = (double)scan->ports;
+	row->has_trend = to->has_trend;
+	row->per_s = to->per_s;
+	row->note = "connections; those in TIME_WAIT are not counted";
+}
+
+static enum found
+row_ports(const struct capacity_scan *scan, const struct server *s,
+    struct capacity_row *row)
+{
+	char text[ADDR_TEXT_SIZE];
+	unsigned size, out;
+
+	if (s->ports) {
+		source_ports_count(s->ports, &size, &out);
+		set_row(row, "source ports", out, size, &s->state->trend, 1);
+		row->note = "of the range in source";
+	} else if (shares_ports(s) && scan->destinations) {
+		row->resource = "source ports";
+		set_shared_ports(scan, s, row);
+	} else {
+		return FOUND_NONE;
+	}
+	name_server(row, s, addr_text(server_addr(s), text));
+	return FOUND_ROW;
+}
+
+/* Finds the i-th of two rows for each server. */
+static enum found
+find_server(
+    struct control *c, struct capacity_scan *scan, struct capacity_row *row)
+{
+	const struct server *s = scan_server(c, scan);
+
+	if (!s)
+		return FOUND_END;
+	if (scan->i == 0) {
+		scan->destinations = list_destinations(c->model);
+		(void)system_ports(&scan->ports);
+	}
+	if (scan->i % 2 == 0)
+		return row_server(s, row);
+	scan->server++;
+	return row_ports(scan, s, row);
+}
+
+/* -- all rows -- */
 
 bool
 capacity_next(struct control *control, struct capacity_scan *scan,
     struct capacity_row *ret_row)
 {
 	static enum found (*const kinds[])(struct control *,
-	    struct capacity_scan *, size_t,
-	    struct capacity_row *) = {find_process, find_pool, find_listener,
-	    find_frontend, find_queue, capacity_find_server};
+	    struct capacity_scan *, struct capacity_row *) = {find_process,
+	    find_pool, find_listener, find_frontend, find_queue, find_server};
 
-	while (scan->section < sizeof(kinds) / sizeof(kinds[0])) {
-		struct capacity_row row = {.resource = NULL};
+	for (; scan->section < sizeof(kinds) / sizeof(kinds[0]);
+	     scan->section++, scan->i = 0) {
+		enum found found;
 
-		switch (kinds[scan->section](control, scan, scan->i++, &row)) {
-		case FOUND_ROW:
-			*ret_row = row;
+		do {
+			*ret_row = (struct capacity_row){.resource = NULL};
+			found = kinds[scan->section](control, scan, ret_row);
+			scan->i++;
+		} while (found == FOUND_NONE);
+		if (found == FOUND_ROW)
 			return true;
-		case FOUND_NONE:
-			break;
-		case FOUND_END:
-			scan->section++;
-			scan->i = 0;
-			break;
-		}
 	}
 	return false;
+}
+
+void
+capacity_scan_fini(struct capacity_scan *scan)
+{
+	free(scan->destinations);
+}
+
+double
+capacity_full_in_s(const struct capacity_row *row)
+{
+	if (!row->known || !row->limited || !row->has_trend)
+		return INFINITY;
+	return trend_reaches_s(row->used, row->limit, row->per_s);
 }
