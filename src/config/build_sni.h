@@ -6,7 +6,7 @@
 #define CONFIG_BUILD_SNI_H
 
 #include "base/err.h"
-#include "config/changes.h"
+#include "config/diff.h"
 #include "model/spec.h"
 
 /* Adds an error for each name that is listed twice, and one if there are too

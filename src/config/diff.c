@@ -3,6 +3,7 @@
  */
 #include "config/diff.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,41 @@
 #include "config/build_sni.h"
 #include "config/keys.h"
 #include "config/values.h"
+
+void
+changes_init(struct changes *changes)
+{
+	*changes = (struct changes){.n = 0};
+}
+
+void
+changes_fini(struct changes *changes)
+{
+	for (size_t i = 0; i < changes->n; i++)
+		free(changes->all[i].text);
+	free(changes->all);
+	changes_init(changes);
+}
+
+void
+changes_add(struct changes *changes, bool restart, const char *fmt, ...)
+{
+	struct change *grown =
+	    reallocarray(changes->all, changes->n + 1, sizeof(*grown));
+	char *text;
+	va_list ap;
+
+	if (!grown)
+		return;
+	changes->all = grown;
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (text)
+		grown[changes->n++] =
+		    (struct change){.text = text, .restart = restart};
+}
 
 /* Two objects of one kind, and how they are called in a sentence. */
 struct pair {
@@ -77,7 +113,7 @@ config_diff_keeps(const struct key *key, size_t *ret_size)
 }
 
 static bool
-keep_value(const struct key *key, const void *old, void *new)
+diff_keep_value(const struct key *key, const void *old, void *new)
 {
 	const char *from = (const char *)old + key->offset;
 	char *to = (char *)new + key->offset;
@@ -99,12 +135,12 @@ keep_value(const struct key *key, const void *old, void *new)
 
 /* The value and its options. */
 static bool
-keep(const struct key *key, const void *old, void *new)
+diff_keep(const struct key *key, const void *old, void *new)
 {
-	if (!keep_value(key, old, new))
+	if (!diff_keep_value(key, old, new))
 		return false;
 	for (const struct key *o = key->options; o && o->name; o++)
-		if (!keep_value(o, old, new))
+		if (!diff_keep_value(o, old, new))
 			return false;
 	return true;
 }
@@ -184,24 +220,7 @@ diff_key(const struct pair *pair, const struct key *key)
 	changes_add(pair->changes, true,
 	    "%s: %s: %s -> %s takes a restart; it stays %s", pair->label,
 	    key->name, old, new, old);
-	return keep(key, pair->old, pair->new);
-}
-
-static bool
-diff_options(const struct pair *pair, const struct key *options)
-{
-	for (const struct key *o = options; o && o->name; o++)
-		if (!diff_key(pair, o))
-			return false;
-	return true;
-}
-
-static const struct key *
-find_key(enum section_kind kind, const char *name)
-{
-	enum section_kind home;
-
-	return key_find(kind, name, &home);
+	return diff_keep(key, pair->old, pair->new);
 }
 
 static bool
@@ -213,12 +232,6 @@ same_listen(const void *one, const void *other)
 	       addr_equal(&a->addr, &b->addr);
 }
 
-static const char *
-listen_text(const void *listen)
-{
-	return ((const struct listen_spec *)listen)->text;
-}
-
 static bool
 same_admin(const void *one, const void *other)
 {
@@ -227,181 +240,156 @@ same_admin(const void *one, const void *other)
 	return addr_equal(&a->addr, &b->addr);
 }
 
-static const char *
-admin_text(const void *admin)
+static void
+diff_address(const struct pair *pair)
 {
-	return ((const struct admin_spec *)admin)->text;
+	const struct server_spec *old = pair->old, *new = pair->new;
+	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
+
+	if (!addr_equal(&old->addr, &new->addr))
+		changes_add(pair->changes, false,
+		    "%s: %s -> %s, another server", pair->label,
+		    addr_text(&old->addr, from), addr_text(&new->addr, to));
 }
 
-/* Values of a repeatable key that are told apart by their address. */
-struct place_kind {
+/* Structs that come in lists: how one is found in the other configuration, and
+ * how it is called. */
+struct list_kind {
 	size_t size;
+	size_t name; /* offset of its name, as in `char *` */
+	/* NULL: both have the same name, which no other one has. */
 	bool (*same)(const void *one, const void *other);
-	const char *(*text)(const void *one);
+	void (*diff)(const struct pair *pair); /* beyond its keys; or NULL */
 };
 
-static const struct place_kind listen_kind = {
-    sizeof(struct listen_spec), same_listen, listen_text};
-static const struct place_kind admin_kind = {
-    sizeof(struct admin_spec), same_admin, admin_text};
+static const struct list_kind pool_kind = {.size = sizeof(struct pool_spec)};
+static const struct list_kind frontend_kind = {
+    .size = sizeof(struct frontend_spec)};
+static const struct list_kind backend_kind = {
+    .size = sizeof(struct backend_spec)};
+static const struct list_kind server_kind = {
+    .size = sizeof(struct server_spec), .diff = diff_address};
+static const struct list_kind listen_kind = {sizeof(struct listen_spec),
+    offsetof(struct listen_spec, text), same_listen, NULL};
+static const struct list_kind admin_kind = {sizeof(struct admin_spec),
+    offsetof(struct admin_spec, text), same_admin, NULL};
 
-struct places {
-	const struct place_kind *kind;
-	void *all;
+struct list {
+	const struct list_kind *kind;
+	const void *all;
 	size_t n;
 };
 
 static void *
-place_at(const struct places *places, size_t i)
+list_at(const struct list *list, size_t i)
 {
-	return (char *)places->all + i * places->kind->size;
+	return (void *)((uintptr_t)list->all + i * list->kind->size);
 }
 
-/* How many of the first n are the same. */
-static size_t
-count_places(const struct places *places, size_t n, const void *one)
+static const char *
+list_name(const struct list *list, const void *one)
 {
-	size_t same = 0;
+	return *(
+	    char *const *)(const void *)((const char *)one + list->kind->name);
+}
 
-	for (size_t i = 0; i < n; i++)
-		same += places->kind->same(place_at(places, i), one);
-	return same;
+static bool
+list_same(const struct list *list, const void *one, const void *other)
+{
+	return list->kind->same
+	           ? list->kind->same(one, other)
+	           : strcmp(list_name(list, one), list_name(list, other)) == 0;
 }
 
 /* The one that is in the same place among its like; NULL: there is none. */
 static void *
-counterpart(const struct places *of, size_t i, const struct places *in)
+counterpart(const struct list *of, size_t i, const struct list *in)
 {
-	const void *one = place_at(of, i);
-	size_t nth = count_places(of, i, one);
+	const void *one = list_at(of, i);
+	size_t nth = 0;
 
+	for (size_t j = 0; of->kind->same && j < i; j++)
+		nth += list_same(of, list_at(of, j), one);
 	for (size_t j = 0; j < in->n; j++)
-		if (in->kind->same(place_at(in, j), one) && nth-- == 0)
-			return place_at(in, j);
+		if (list_same(in, list_at(in, j), one) && nth-- == 0)
+			return list_at(in, j);
 	return NULL;
 }
 
+static bool diff_keys(const struct pair *pair, const struct key *keys);
+
+/* prefix: what comes before the name of each, in a sentence.  keys: those of
+ * one of them. */
 static bool
-diff_places(const struct pair *pair, const struct key *key,
-    const struct places *old, const struct places *new)
+diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
+    const struct list *old, const struct list *new)
 {
-	const struct place_kind *kind = old->kind;
 	char label[VALUE_TEXT_SIZE];
 
 	for (size_t i = 0; i < old->n; i++) {
-		const void *was = place_at(old, i);
-		void *is = counterpart(old, i, new);
-		struct pair options = *pair;
+		struct pair inner = *pair;
 
-		if (!is) {
-			changes_add(pair->changes, false,
-			    "%s: %s: %s is removed", pair->label, key->name,
-			    kind->text(was));
+		inner.label = label;
+		inner.old = list_at(old, i);
+		inner.new = counterpart(old, i, new);
+		snprintf(label, sizeof(label), "%s%s", prefix,
+		    list_name(old, inner.new ? inner.new : inner.old));
+		if (!inner.new) {
+			changes_add(
+			    pair->changes, false, "%s is removed", label);
 			continue;
 		}
-		snprintf(label, sizeof(label), "%s: %s: %s", pair->label,
-		    key->name, kind->text(is));
-		options.label = label;
-		options.old = was;
-		options.new = is;
-		if (!diff_options(&options, key->options))
+		if (old->kind->diff)
+			old->kind->diff(&inner);
+		if (!diff_keys(&inner, keys))
 			return false;
 	}
 	for (size_t i = 0; i < new->n; i++)
 		if (!counterpart(new, i, old))
-			changes_add(pair->changes, false, "%s: %s: %s is new",
-			    pair->label, key->name,
-			    kind->text(place_at(new, i)));
+			changes_add(pair->changes, false, "%s%s is new", prefix,
+			    list_name(new, list_at(new, i)));
 	return true;
 }
 
+/* The values of a key that is repeatable and has options. */
 static bool
-diff_listens(const struct pair *pair, const struct key *key)
+diff_values(const struct pair *pair, const struct key *key)
 {
-	const struct frontend_spec *old = pair->old, *new = pair->new;
-	const struct places was = {&listen_kind, old->listens, old->listens_n};
-	const struct places is = {&listen_kind, new->listens, new->listens_n};
+	const void *old = pair->old, *new = pair->new;
+	char prefix[VALUE_TEXT_SIZE];
+	struct list was, is;
 
-	return diff_places(pair, key, &was, &is);
-}
+	snprintf(prefix, sizeof(prefix),
+	    key->type == &type_server ? "%s: %s " : "%s: %s: ", pair->label,
+	    key->name);
+	if (key->type == &type_server) {
+		const struct backend_spec *a = old, *b = new;
 
-static bool
-diff_admins(const struct pair *pair, const struct key *key)
-{
-	const struct global_spec *old = pair->old, *new = pair->new;
-	const struct places was = {&admin_kind, old->admin.all, old->admin.n};
-	const struct places is = {&admin_kind, new->admin.all, new->admin.n};
+		was = (struct list){&server_kind, a->servers, a->servers_n};
+		is = (struct list){&server_kind, b->servers, b->servers_n};
+	} else if (key->type == &type_listen) {
+		const struct frontend_spec *a = old, *b = new;
 
-	return diff_places(pair, key, &was, &is);
-}
+		was = (struct list){&listen_kind, a->listens, a->listens_n};
+		is = (struct list){&listen_kind, b->listens, b->listens_n};
+	} else {
+		const struct global_spec *a = old, *b = new;
 
-static struct server_spec *
-find_server(const struct backend_spec *backend, const char *name)
-{
-	for (size_t i = 0; i < backend->servers_n; i++)
-		if (strcmp(backend->servers[i].name, name) == 0)
-			return &backend->servers[i];
-	return NULL;
-}
-
-static bool
-diff_server(const struct pair *pair, const struct server_spec *old,
-    struct server_spec *new)
-{
-	const struct key *key = find_key(SECTION_BACKEND, "server");
-	struct pair options = *pair;
-	char label[VALUE_TEXT_SIZE], from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
-
-	if (!addr_equal(&old->addr, &new->addr))
-		changes_add(pair->changes, false,
-		    "%s: server %s: %s -> %s, another server", pair->label,
-		    new->name, addr_text(&old->addr, from),
-		    addr_text(&new->addr, to));
-	snprintf(label, sizeof(label), "%s: server %s", pair->label, new->name);
-	options.label = label;
-	options.old = old;
-	options.new = new;
-	return diff_options(&options, key->options);
-}
-
-static bool
-diff_servers(const struct pair *pair)
-{
-	const struct backend_spec *old = pair->old, *new = pair->new;
-
-	for (size_t i = 0; i < old->servers_n; i++) {
-		const char *name = old->servers[i].name;
-		struct server_spec *now = find_server(new, name);
-
-		if (!now)
-			changes_add(pair->changes, false,
-			    "%s: server %s is removed", pair->label, name);
-		else if (!diff_server(pair, &old->servers[i], now))
-			return false;
+		was = (struct list){&admin_kind, a->admin.all, a->admin.n};
+		is = (struct list){&admin_kind, b->admin.all, b->admin.n};
 	}
-	for (size_t i = 0; i < new->servers_n; i++)
-		if (!find_server(old, new->servers[i].name))
-			changes_add(pair->changes, false,
-			    "%s: server %s is new", pair->label,
-			    new->servers[i].name);
-	return true;
+	return diff_list(pair, prefix, key->options, &was, &is);
 }
 
 static bool
-diff_keys(const struct pair *pair, enum section_kind kind)
+diff_keys(const struct pair *pair, const struct key *keys)
 {
-	enum section_kind home;
-	const struct key *k;
-	size_t position = 0;
 	bool ok = true;
 
-	while (ok && (k = key_next(kind, &position, &home))) {
-		if (k->type == &type_listen)
-			ok = diff_listens(pair, k);
-		else if (k->type == &type_admin)
-			ok = diff_admins(pair, k);
-		else if (k->type == &type_server)
-			ok = diff_servers(pair);
+	for (const struct key *k = keys; ok && k && k->name; k++) {
+		if (k->type == &type_listen || k->type == &type_admin ||
+		    k->type == &type_server)
+			ok = diff_values(pair, k);
 		else if (k->type == &type_sni_rule)
 			ok = build_diff_sni(pair->old_spec, pair->old,
 			    pair->new_spec, pair->new, pair->label,
@@ -410,65 +398,6 @@ diff_keys(const struct pair *pair, enum section_kind kind)
 			ok = diff_key(pair, k);
 	}
 	return ok;
-}
-
-/* The sections of a kind, which all begin with their name. */
-struct sections {
-	enum section_kind kind;
-	size_t size;
-	const void *old;
-	size_t old_n;
-	void *new;
-	size_t new_n;
-};
-
-static const char *
-name_of(const void *object)
-{
-	return *(char *const *)object;
-}
-
-static void *
-find_section(const void *all, size_t n, size_t size, const char *name)
-{
-	for (size_t i = 0; i < n; i++) {
-		const void *object = (const char *)all + i * size;
-
-		if (strcmp(name_of(object), name) == 0)
-			return (void *)(uintptr_t)object;
-	}
-	return NULL;
-}
-
-static bool
-diff_sections(const struct sections *s, const struct pair *both, bool with_keys)
-{
-	const char *kind = sections[s->kind].name;
-	char label[VALUE_TEXT_SIZE];
-
-	for (size_t i = 0; i < s->old_n; i++) {
-		struct pair pair = *both;
-
-		pair.old = (const char *)s->old + i * s->size;
-		pair.new =
-		    find_section(s->new, s->new_n, s->size, name_of(pair.old));
-		snprintf(
-		    label, sizeof(label), "%s %s", kind, name_of(pair.old));
-		pair.label = label;
-		if (!pair.new)
-			changes_add(
-			    both->changes, false, "%s is removed", label);
-		else if (with_keys && !diff_keys(&pair, s->kind))
-			return false;
-	}
-	for (size_t i = 0; i < s->new_n; i++) {
-		const char *name = name_of((char *)s->new + i * s->size);
-
-		if (!find_section(s->old, s->old_n, s->size, name))
-			changes_add(
-			    both->changes, false, "%s %s is new", kind, name);
-	}
-	return true;
 }
 
 bool
@@ -480,15 +409,19 @@ config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 	    .old = &old->global,
 	    .new = &new->global,
 	    .changes = changes};
-	struct sections pools = {SECTION_POOL, sizeof(*new->pools), old->pools,
-	    old->pools_n, new->pools, new->pools_n};
-	struct sections frontends = {SECTION_FRONTEND, sizeof(*new->frontends),
-	    old->frontends, old->frontends_n, new->frontends, new->frontends_n};
-	struct sections backends = {SECTION_BACKEND, sizeof(*new->backends),
-	    old->backends, old->backends_n, new->backends, new->backends_n};
 
-	return diff_keys(&pair, SECTION_GLOBAL) &&
-	       diff_sections(&pools, &pair, false) &&
-	       diff_sections(&frontends, &pair, true) &&
-	       diff_sections(&backends, &pair, true);
+	return diff_keys(&pair, sections[SECTION_GLOBAL].keys) &&
+	       diff_list(&pair, "pool ", NULL,
+	           &(struct list){&pool_kind, old->pools, old->pools_n},
+	           &(struct list){&pool_kind, new->pools, new->pools_n}) &&
+	       diff_list(&pair, "frontend ", sections[SECTION_FRONTEND].keys,
+	           &(struct list){
+	               &frontend_kind, old->frontends, old->frontends_n},
+	           &(struct list){
+	               &frontend_kind, new->frontends, new->frontends_n}) &&
+	       diff_list(&pair, "backend ", sections[SECTION_BACKEND].keys,
+	           &(struct list){
+	               &backend_kind, old->backends, old->backends_n},
+	           &(struct list){
+	               &backend_kind, new->backends, new->backends_n});
 }

@@ -10,9 +10,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "config/changes.h"
 #include "config/keys.h"
 #include "model/spec.h"
+
+/* A change that a reload makes. */
+struct change {
+	char *text;   /* `frontend web: timeout_client: 5m -> 10s` */
+	bool restart; /* takes effect with a restart only */
+};
+
+struct changes {
+	struct change *all;
+	size_t n;
+};
+
+/* Makes an empty list. */
+void changes_init(struct changes *changes);
+/* Frees the sentences. */
+void changes_fini(struct changes *changes);
+
+/* Appends a sentence.  When memory is short, the sentence alone is lost. */
+void changes_add(struct changes *changes, bool restart, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Adds the differences from old to new.  Values that take a restart are copied
  * from the old spec into the new one, so that it holds the values in force and
