@@ -11,10 +11,7 @@
 #include <unistd.h>
 
 #include "base/ensure.h"
-#include "config/build_check.h"
-#include "config/build_pool.h"
-#include "config/build_track.h"
-#include "config/build_unknown.h"
+#include "config/build_parts.h"
 #include "config/expand.h"
 #include "config/hint.h"
 #include "config/ini_lines.h"
@@ -34,25 +31,22 @@ struct build {
 static enum section_kind
 classify(struct build *b, struct draft_section *s)
 {
-	size_t len = strcspn(s->head, " \t");
+	const struct name_table *all = NAME_TABLE(sections, SECTION_KINDS);
+	size_t len = strcspn(s->head, " \t"), kind;
+	char word[INI_LINE_MAX + 1];
 	const char *advice;
 	struct hint hint;
-	char word[INI_LINE_MAX + 1];
 
 	s->name = s->head + len + strspn(s->head + len, " \t");
 	if (len == 0 || len >= sizeof(word))
 		return SECTION_KINDS;
 	memcpy(word, s->head, len);
 	word[len] = '\0';
-	for (enum section_kind k = 0; k < SECTION_KINDS; k++)
-		if (strcmp(word, sections[k].name) == 0)
-			return k;
-	hint_init(&hint, word);
-	for (enum section_kind k = 0; k < SECTION_KINDS; k++)
-		hint_offer(&hint, sections[k].name);
+	if (name_table_find(all, word, &kind))
+		return (enum section_kind)kind;
 	advice = hint_words_section(s->head);
 	draft_section_error(s, b->errors, "unknown section [%s]; %s", s->head,
-	    advice ? advice : hint_text(&hint, "allowed"));
+	    advice ? advice : hint_table(&hint, word, all, "allowed"));
 	return SECTION_KINDS;
 }
 
@@ -298,12 +292,10 @@ report_missing(
 		    key->name, key_allowed(key, allowed));
 		return;
 	}
-	hint_init(&hint, "");
-	for (size_t i = 0; i < b->spec->backends_n; i++)
-		hint_offer(&hint, b->spec->backends[i].name);
 	draft_section_error(s, b->errors,
 	    "[%s] has no backend; write backend = NAME, %s", s->head,
-	    hint_text(&hint, "there"));
+	    hint_table(&hint, "",
+	        NAME_TABLE(b->spec->backends, b->spec->backends_n), "there"));
 }
 
 /* Keys with KEY_FIRST, wherever they stand in the section: others go by them.

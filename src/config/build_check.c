@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * See build_check.h.
+ * See build_parts.h.
  */
-#include "config/build_check.h"
+#include "config/build_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/build_sni.h"
 #include "config/draft.h"
 #include "model/balance_ops.h"
 #include "model/check_rules.h"
@@ -16,15 +15,6 @@ is_any_ipv4(const struct addr *a)
 {
 	return a->sa.sa_family == AF_INET &&
 	       a->in.sin_addr.s_addr == htonl(INADDR_ANY);
-}
-
-static unsigned
-port_of(const struct addr *a)
-{
-	struct endpoint e;
-
-	endpoint_set(&e, &a->sa, a->len);
-	return e.port;
 }
 
 /* `:80` opens 0.0.0.0:80 as well.  Port 0 is a new one each time. */
@@ -48,7 +38,7 @@ collide(const struct listen_spec *a, const struct listen_spec *b)
 }
 
 static void
-add_error(struct err_list *errors, const struct listen_spec *l,
+refuse_listen(struct err_list *errors, const struct listen_spec *l,
     const char *what, const char *first)
 {
 	char text[ADDR_TEXT_SIZE + 4] = "-l ";
@@ -80,7 +70,8 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 
 	for (size_t i = 0; i < spec->global.admin.n; i++) {
 		if (is_at(l, &spec->global.admin.all[i].addr))
-			add_error(errors, l, "the admin socket's address", "");
+			refuse_listen(
+			    errors, l, "the admin socket's address", "");
 	}
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
@@ -90,156 +81,178 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 				return;
 			if (!collide(&f->listens[j], l))
 				continue;
-			add_error(errors, l, "listened on already",
+			refuse_listen(errors, l, "listened on already",
 			    draft_first(f->listens[j].place, l->place, first));
 			return;
 		}
 	}
 }
 
-/* proxy_from has no effect without accept_proxy. */
-static void
-check_proxy_from(const struct frontend_spec *f, struct err_list *errors)
-{
-	for (size_t i = 0; i < f->listens_n; i++)
-		if (f->listens[i].accept_proxy)
-			return;
-	if (f->proxy_from_n > 0)
-		err_list_add(errors, f->place.file, f->place.line,
-		    "[frontend %s]: proxy_from says whose connections begin "
-		    "with a PROXY header, and no listen takes one; write "
-		    "accept_proxy behind its address",
-		    f->name);
-}
+/* Adds an error at the place of the object if the condition holds. */
+#define REFUSE_IF(condition, object, errors, ...)                              \
+	do {                                                                   \
+		if (condition)                                                 \
+			err_list_add(errors, (object)->place.file,             \
+			    (object)->place.line, __VA_ARGS__);                \
+	} while (0)
 
-/* The thread that a session is bound to gets its events from the leader. */
 static void
-check_association(const struct spec *spec, const struct frontend_spec *f,
+check_frontend(const struct spec *spec, const struct frontend_spec *f,
     struct err_list *errors)
 {
 	const struct pool_spec *pool = &spec->pools[f->pool];
+	unsigned weights = 0;
+	bool accepts_proxy = false;
 
-	if (f->bound && pool->promotion == PROMOTION_KERNEL)
-		err_list_add(errors, f->place.file, f->place.line,
-		    "[frontend %s]: association = bound needs a leader, and "
-		    "[pool %s] has promotion = kernel; use unbound here, or "
-		    "adaptive or always there",
-		    f->name, pool->name);
+	for (size_t i = 0; i < f->listens_n; i++)
+		accepts_proxy |= f->listens[i].accept_proxy;
+	for (size_t i = 0; i < f->routes_n; i++)
+		weights += f->routes[i].weight;
+	/* The thread that a session is bound to gets its events from the
+	 * leader. */
+	REFUSE_IF(f->bound && pool->promotion == PROMOTION_KERNEL, f, errors,
+	    "[frontend %s]: association = bound needs a leader, and [pool %s] "
+	    "has promotion = kernel; use unbound here, or adaptive or always "
+	    "there",
+	    f->name, pool->name);
+	REFUSE_IF(f->routes_n > 0 && weights == 0, f, errors,
+	    "[frontend %s]: no backend has a weight, so no session would go "
+	    "anywhere; give one of them more than 0",
+	    f->name);
+	REFUSE_IF(f->proxy_from_n > 0 && !accepts_proxy, f, errors,
+	    "[frontend %s]: proxy_from says whose connections begin with a "
+	    "PROXY header, and no listen takes one; write accept_proxy behind "
+	    "its address",
+	    f->name);
 }
 
-/* Options without effect are errors. */
 static void
 check_hash(const struct backend_spec *b, struct err_list *errors)
 {
+	unsigned factor = b->hash_balance_factor;
 	enum balance_key key;
 
 	if (!b->balance) /* its value was refused */
 		return;
 	key = b->balance->key;
-	if (b->hash_key != HASH_KEY_SOURCE && key != BALANCE_KEY_CONFIGURED)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: hash_key needs balance = hash", b->name);
-	if (b->hash_balance_factor > 0 && key == BALANCE_KEY_NONE)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: hash_balance_factor needs balance = hash or "
-		    "source",
-		    b->name);
-	if (b->hash_balance_factor > 0 && b->hash_balance_factor <= 100)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: hash_balance_factor: %u%% leaves no room; "
-		    "allowed are 101%% to 65535%%, and 0 for no bound",
-		    b->name, b->hash_balance_factor);
+	REFUSE_IF(
+	    b->hash_key != HASH_KEY_SOURCE && key != BALANCE_KEY_CONFIGURED, b,
+	    errors, "[backend %s]: hash_key needs balance = hash", b->name);
+	REFUSE_IF(factor > 0 && key == BALANCE_KEY_NONE, b, errors,
+	    "[backend %s]: hash_balance_factor needs balance = hash or source",
+	    b->name);
+	REFUSE_IF(factor > 0 && factor <= 100, b, errors,
+	    "[backend %s]: hash_balance_factor: %u%% leaves no room; allowed "
+	    "are 101%% to 65535%%, and 0 for no bound",
+	    b->name, factor);
 }
 
+/* What the kind of check needs, on the command line and in a file. */
+static void
+check_needs(const struct backend_spec *b, struct err_list *errors)
+{
+	const struct check_steps *steps = &b->check_steps;
+	bool from_file = b->place.file != NULL;
+	bool expects = b->check.kind == CHECK_SEND_EXPECT;
+	bool script = b->check.kind == CHECK_SCRIPT;
+
+	REFUSE_IF(expects && !from_file, b, errors,
+	    "-k send-expect needs steps, which only a file can have "
+	    "(check_step); write one and name it with -c");
+	REFUSE_IF(expects && from_file &&
+	              (steps->n == 0 ||
+	                  steps->steps[steps->n - 1].kind == STEP_REFUSE),
+	    b, errors,
+	    "[backend %s]: check = send-expect needs a check_step that is send "
+	    "or expect at the end, as in check_step = expect \"+PONG\"",
+	    b->name);
+	REFUSE_IF(script && !b->check_command && !from_file, b, errors,
+	    "-k script needs a program; write -k script:/PATH");
+	REFUSE_IF(script && !b->check_command && from_file, b, errors,
+	    "[backend %s]: check = script needs check_command = /PATH",
+	    b->name);
+}
+
+/* Options without effect are errors. */
 static void
 check_checks(const struct backend_spec *b, struct err_list *errors)
 {
 	bool http = check_kind_is_http(b->check.kind);
 
-	if (!http && b->check_headers_n > 0)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: check_header needs check = http or https",
-		    b->name);
-	if (!http && b->check_bodies_n > 0)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: check_body needs check = http or https",
-		    b->name);
-	if (b->check.kind == CHECK_SEND_EXPECT && !b->place.file)
-		err_list_add(errors, NULL, 0,
-		    "-k send-expect needs steps, which only a file can have "
-		    "(check_step); write one and name it with -c");
-	else if (b->check.kind == CHECK_SEND_EXPECT &&
-	         (b->check_steps.n == 0 ||
-	             b->check_steps.steps[b->check_steps.n - 1].kind ==
-	                 STEP_REFUSE))
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: check = send-expect needs a check_step that "
-		    "is send or expect at the end, as in check_step = expect "
-		    "\"+PONG\"",
-		    b->name);
-	if (b->check.kind == CHECK_SCRIPT && !b->check_command &&
-	    !b->place.file)
-		err_list_add(errors, NULL, 0,
-		    "-k script needs a program; write -k script:/PATH");
-	else if ((b->check.kind == CHECK_SCRIPT) != (b->check_command != NULL))
-		err_list_add(errors, b->place.file, b->place.line,
-		    b->check_command
-		        ? "[backend %s]: check_command needs check = script"
-		        : "[backend %s]: check = script needs check_command = "
-		          "/PATH",
-		    b->name);
-	if (b->check.kind != CHECK_SEND_EXPECT && b->check_steps.n > 0)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: check_step needs check = send-expect",
-		    b->name);
-	if (http && b->check_bodies_n > 0 &&
-	    strcmp(b->check.method, "HEAD") == 0)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: check_body needs another method than HEAD, "
-		    "whose answers have no body",
-		    b->name);
+	check_needs(b, errors);
+	REFUSE_IF(!http && b->check_headers_n > 0, b, errors,
+	    "[backend %s]: check_header needs check = http or https", b->name);
+	REFUSE_IF(!http && b->check_bodies_n > 0, b, errors,
+	    "[backend %s]: check_body needs check = http or https", b->name);
+	REFUSE_IF(b->check.kind != CHECK_SCRIPT && b->check_command, b, errors,
+	    "[backend %s]: check_command needs check = script", b->name);
+	REFUSE_IF(b->check.kind != CHECK_SEND_EXPECT && b->check_steps.n > 0, b,
+	    errors, "[backend %s]: check_step needs check = send-expect",
+	    b->name);
+	REFUSE_IF(http && b->check_bodies_n > 0 &&
+	              strcmp(b->check.method, "HEAD") == 0,
+	    b, errors,
+	    "[backend %s]: check_body needs another method than HEAD, whose "
+	    "answers have no body",
+	    b->name);
+	REFUSE_IF(b->observe != OBSERVE_OFF && b->check.kind == CHECK_OFF, b,
+	    errors,
+	    "[backend %s]: observe = connect has nothing to count for with "
+	    "check = off; use eject_after, which needs no checks",
+	    b->name);
+	REFUSE_IF(b->eject_time_max_ms < b->eject_time_ms, b, errors,
+	    "[backend %s]: eject_time_max is shorter than eject_time; make it "
+	    "as long or longer",
+	    b->name);
 }
 
-/* Checks the options of the server's check and of its agent. */
+/* The options of the server's check and of its agent, and on_up. */
 static void
 check_server(const struct backend_spec *b, const struct server_spec *s,
     struct err_list *errors)
 {
 	struct check_rules check = check_rules_of(b, s);
 	struct agent_rules agent = agent_rules_of(b, s);
+	bool checks_unix = check.addr.sa.sa_family == AF_UNIX;
+	bool asks_unix = agent.on && agent.addr.sa.sa_family == AF_UNIX;
 
-	if (s->check.on == SWITCH_ON && b->check.kind == CHECK_OFF)
-		err_list_add(errors, s->place.file, s->place.line,
-		    "server: check: '%s' is to be checked, and [backend %s] "
-		    "does not say how; write check = KIND there",
-		    s->name, b->name);
-	if (s->check.proxy.is_set && b->check.kind == CHECK_SCRIPT)
-		err_list_add(errors, s->place.file, s->place.line,
-		    "server: check_send_proxy: '%s' is checked by a script, "
-		    "which connects itself",
-		    s->name);
-	if (s->check.port && check.addr.sa.sa_family == AF_UNIX)
-		err_list_add(errors, s->place.file, s->place.line,
-		    "server: check_port: '%s' is a unix socket, which has no "
-		    "port",
-		    s->name);
-	if (check.on && s->addr.sa.sa_family == AF_UNIX &&
-	    check.addr.sa.sa_family != AF_UNIX && port_of(&check.addr) == 0)
-		err_list_add(errors, s->place.file, s->place.line,
-		    "server: '%s' is a unix socket and is checked at another "
-		    "address, so that needs a port; write check_port=NUMBER",
-		    s->name);
-	if (agent.on && agent.addr.sa.sa_family == AF_UNIX)
-		err_list_add(errors, s->place.file, s->place.line,
-		    "server: '%s' is a unix socket, which has no port for its "
-		    "agent; write agent_addr=IP, or agent=off",
-		    s->name);
-	else if (agent.on && s->agent.port == 0 && b->agent.port == 0)
-		err_list_add(errors, s->place.file, s->place.line,
-		    "server: the port is missing at which '%s' has its agent; "
-		    "write agent_port=NUMBER, or agent = on port=NUMBER for "
-		    "all of [backend %s]",
-		    s->name, b->name);
+	REFUSE_IF(s->check.on == SWITCH_ON && b->check.kind == CHECK_OFF, s,
+	    errors,
+	    "server: check: '%s' is to be checked, and [backend %s] does not "
+	    "say how; write check = KIND there",
+	    s->name, b->name);
+	REFUSE_IF(s->check.proxy.is_set && b->check.kind == CHECK_SCRIPT, s,
+	    errors,
+	    "server: check_send_proxy: '%s' is checked by a script, which "
+	    "connects itself",
+	    s->name);
+	REFUSE_IF(s->check.port && checks_unix, s, errors,
+	    "server: check_port: '%s' is a unix socket, which has no port",
+	    s->name);
+	REFUSE_IF(check.on && s->addr.sa.sa_family == AF_UNIX && !checks_unix &&
+	              addr_port(&check.addr) == 0,
+	    s, errors,
+	    "server: '%s' is a unix socket and is checked at another address, "
+	    "so that needs a port; write check_port=NUMBER",
+	    s->name);
+	REFUSE_IF(asks_unix, s, errors,
+	    "server: '%s' is a unix socket, which has no port for its agent; "
+	    "write agent_addr=IP, or agent=off",
+	    s->name);
+	REFUSE_IF(
+	    agent.on && !asks_unix && s->agent.port == 0 && b->agent.port == 0,
+	    s, errors,
+	    "server: the port is missing at which '%s' has its agent; write "
+	    "agent_port=NUMBER, or agent = on port=NUMBER for all of [backend "
+	    "%s]",
+	    s->name, b->name);
+	/* A backup that comes up leaves the sessions of all backups alone. */
+	REFUSE_IF(s->backup &&
+	              optional_or(s->on_up, ON_UP_KEEP) == ON_UP_CLOSE_BACKUP,
+	    s, errors,
+	    "server: on_up: '%s' is a backup; close_backup is for the servers "
+	    "whose coming up ends the backups' sessions",
+	    s->name);
 }
 
 /* A server and where its connections come from are of one family. */
@@ -265,55 +278,12 @@ check_source(const struct backend_spec *b, const struct server_spec *s,
 	    family == AF_INET6 ? "IPv4" : "IPv6");
 }
 
-/* At least one backend must have a weight, or no session would find one. */
-static void
-check_routes(const struct frontend_spec *f, struct err_list *errors)
-{
-	unsigned sum = 0;
-
-	for (size_t i = 0; i < f->routes_n; i++)
-		sum += f->routes[i].weight;
-	if (f->routes_n > 0 && sum == 0)
-		err_list_add(errors, f->place.file, f->place.line,
-		    "[frontend %s]: no backend has a weight, so no session "
-		    "would go anywhere; give one of them more than 0",
-		    f->name);
-}
-
-static void
-check_passive(const struct backend_spec *b, struct err_list *errors)
-{
-	if (b->observe != OBSERVE_OFF && b->check.kind == CHECK_OFF)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: observe = connect has nothing to count for "
-		    "with check = off; use eject_after, which needs no checks",
-		    b->name);
-	if (b->eject_time_max_ms < b->eject_time_ms)
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: eject_time_max is shorter than eject_time; "
-		    "make it as long or longer",
-		    b->name);
-}
-
-/* A backup that comes up leaves the sessions of all backups alone. */
-static void
-check_on_up(const struct server_spec *s, struct err_list *errors)
-{
-	if (s->backup &&
-	    optional_or(s->on_up, ON_UP_KEEP) == ON_UP_CLOSE_BACKUP)
-		err_list_add(errors, s->place.file, s->place.line,
-		    "server: on_up: '%s' is a backup; close_backup is for the "
-		    "servers whose coming up ends the backups' sessions",
-		    s->name);
-}
-
 void
 build_check_server(const struct backend_spec *backend,
     const struct server_spec *server, struct err_list *errors)
 {
 	check_server(backend, server, errors);
 	check_source(backend, server, errors);
-	check_on_up(server, errors);
 }
 
 /* By name, and those of one name as they stand in the file. */
@@ -353,8 +323,7 @@ check_names(const struct backend_spec *b, struct err_list *errors)
 		else if (s->place.file)
 			err_list_add(errors, s->place.file, s->place.line,
 			    "server: the name '%s' is already used by another "
-			    "server "
-			    "of [backend %s]%s; names must differ",
+			    "server of [backend %s]%s; names must differ",
 			    s->name, b->name,
 			    draft_first(first->place, s->place, where));
 	}
@@ -369,8 +338,7 @@ build_check(const struct spec *spec, const char *file, bool empty,
 		err_list_add(errors, file, 0,
 		    "the file is empty or has comments only; it needs at "
 		    "least a [frontend NAME] with 'listen' and 'backend', and "
-		    "a "
-		    "[backend NAME] with 'server'");
+		    "a [backend NAME] with 'server'");
 	if (!empty && spec->frontends_n == 0)
 		err_list_add(errors, file, 0,
 		    "there is no frontend; write a [frontend NAME] with "
@@ -382,9 +350,7 @@ build_check(const struct spec *spec, const char *file, bool empty,
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
-		check_association(spec, f, errors);
-		check_routes(f, errors);
-		check_proxy_from(f, errors);
+		check_frontend(spec, f, errors);
 		build_check_sni(spec, f, errors);
 		for (size_t j = 0; j < f->listens_n; j++)
 			check_listen(spec, &f->listens[j], errors);
@@ -395,7 +361,6 @@ build_check(const struct spec *spec, const char *file, bool empty,
 		check_names(b, errors);
 		check_hash(b, errors);
 		check_checks(b, errors);
-		check_passive(b, errors);
 		for (size_t j = 0; j < b->servers_n; j++)
 			build_check_server(b, &b->servers[j], errors);
 	}

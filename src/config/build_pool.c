@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See build_pool.h.
+ * See build_parts.h.
  */
-#include "config/build_pool.h"
+#include "config/build_parts.h"
 
 #include <string.h>
 

@@ -1,71 +1,43 @@
 /* SPDX-License-Identifier: MIT
- * See build_track.h.
+ * See build_parts.h.
  */
-#include "config/build_track.h"
+#include "config/build_parts.h"
 
 #include <string.h>
 
 #include "config/hint.h"
 #include "model/check_rules.h"
 
-struct tracker {
-	struct spec *spec;
-	size_t home; /* its backend */
-	struct server_spec *server;
-	struct err_list *errors;
-};
+#define TRACK_ERROR(s, errors, ...)                                            \
+	err_list_add(errors, (s)->place.file, (s)->place.line,                 \
+	    "server: track: " __VA_ARGS__)
 
-#define FAIL(t, ...)                                                           \
-	err_list_add((t)->errors, (t)->server->place.file,                     \
-	    (t)->server->place.line, "server: track: " __VA_ARGS__)
-
+/* *backend is that of s, and gets that of the server that s tracks. */
 static bool
-find_backend(const struct tracker *t, size_t *ret_backend)
+find_tracked(const struct spec *spec, const struct server_spec *s,
+    size_t *backend, size_t *ret_server, struct err_list *errors)
 {
-	const char *text = t->server->track, *slash = strchr(text, '/');
-	size_t len = slash ? (size_t)(slash - text) : 0;
-	char name[256];
+	const char *slash = strchr(s->track, '/');
+	const char *name = slash ? slash + 1 : s->track;
+	const struct backend_spec *b;
+	char home[DRAFT_VALUE_MAX + 1] = "";
+	struct name_table all = {
+	    spec->backends, spec->backends_n, sizeof(*spec->backends)};
 	struct hint hint;
 
-	if (!slash) {
-		*ret_backend = t->home;
-		return true;
+	if (slash)
+		memcpy(home, s->track, (size_t)(slash - s->track));
+	if (slash && !name_table_find(&all, home, backend)) {
+		TRACK_ERROR(s, errors, "there is no backend '%s'; %s", home,
+		    hint_table(&hint, home, &all, "there"));
+		return false;
 	}
-	if (len >= sizeof(name))
-		len = sizeof(name) - 1;
-	memcpy(name, text, len);
-	name[len] = '\0';
-	for (size_t i = 0; i < t->spec->backends_n; i++)
-		if (strcmp(t->spec->backends[i].name, name) == 0) {
-			*ret_backend = i;
-			return true;
-		}
-	hint_init(&hint, name);
-	for (size_t i = 0; i < t->spec->backends_n; i++)
-		hint_offer(&hint, t->spec->backends[i].name);
-	FAIL(
-	    t, "there is no backend '%s'; %s", name, hint_text(&hint, "there"));
-	return false;
-}
-
-static bool
-find_server(
-    const struct tracker *t, const struct backend_spec *b, size_t *ret_server)
-{
-	const char *text = t->server->track, *slash = strchr(text, '/');
-	const char *name = slash ? slash + 1 : text;
-	struct hint hint;
-
-	for (size_t i = 0; i < b->servers_n; i++)
-		if (strcmp(b->servers[i].name, name) == 0) {
-			*ret_server = i;
-			return true;
-		}
-	hint_init(&hint, name);
-	for (size_t i = 0; i < b->servers_n; i++)
-		hint_offer(&hint, b->servers[i].name);
-	FAIL(t, "[backend %s] has no server '%s'; %s", b->name, name,
-	    hint_text(&hint, "there"));
+	b = &spec->backends[*backend];
+	all = (struct name_table){b->servers, b->servers_n, sizeof(*s)};
+	if (name_table_find(&all, name, ret_server))
+		return true;
+	TRACK_ERROR(s, errors, "[backend %s] has no server '%s'; %s", b->name,
+	    name, hint_table(&hint, name, &all, "there"));
 	return false;
 }
 
@@ -85,32 +57,32 @@ has_checks(const struct server_spec *s)
 }
 
 static void
-resolve(const struct tracker *t)
+resolve_track(struct spec *spec, size_t home, struct server_spec *s,
+    struct err_list *errors)
 {
-	struct server_spec *s = t->server;
 	const struct backend_spec *b;
 	const struct server_spec *other;
-	size_t backend, server;
+	size_t server;
 
 	if (has_checks(s))
-		FAIL(t,
+		TRACK_ERROR(s, errors,
 		    "'%s' tracks %s and is not checked itself; leave out "
 		    "track, or check and agent with all they have",
 		    s->name, s->track);
-	if (!find_backend(t, &backend) ||
-	    !find_server(t, &t->spec->backends[backend], &server))
+	if (!find_tracked(spec, s, &home, &server, errors))
 		return;
-	s->track_backend = backend;
+	s->track_backend = home;
 	s->track_server = server;
-	b = &t->spec->backends[backend];
+	b = &spec->backends[home];
 	other = &b->servers[server];
 	if (other == s)
-		FAIL(t, "'%s' would track itself", s->name);
+		TRACK_ERROR(s, errors, "'%s' would track itself", s->name);
 	else if (other->track)
-		FAIL(t, "%s/%s tracks %s itself; name a server that is checked",
+		TRACK_ERROR(s, errors,
+		    "%s/%s tracks %s itself; name a server that is checked",
 		    b->name, other->name, other->track);
 	else if (!check_rules_of(b, other).on && !agent_rules_of(b, other).on)
-		FAIL(t,
+		TRACK_ERROR(s, errors,
 		    "%s/%s has neither a check nor an agent; give it one, "
 		    "or name another",
 		    b->name, other->name);
@@ -120,13 +92,8 @@ void
 build_track(struct spec *spec, struct err_list *errors)
 {
 	for (size_t i = 0; i < spec->backends_n; i++)
-		for (size_t j = 0; j < spec->backends[i].servers_n; j++) {
-			struct tracker t = {.spec = spec,
-			    .home = i,
-			    .server = &spec->backends[i].servers[j],
-			    .errors = errors};
-
-			if (t.server->track)
-				resolve(&t);
-		}
+		for (size_t j = 0; j < spec->backends[i].servers_n; j++)
+			if (spec->backends[i].servers[j].track)
+				resolve_track(spec, i,
+				    &spec->backends[i].servers[j], errors);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See build_unknown.h.
+ * See build_parts.h.
  */
-#include "config/build_unknown.h"
+#include "config/build_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,16 +75,10 @@ static void
 report_line(const struct draft_section *s, const struct draft_entry *e,
     struct err_list *errors)
 {
-	const char *advice = hint_words_key(e->line);
 	const struct key *key;
 	const char *rest;
 	unsigned words;
 
-	if (advice) {
-		draft_entry_error(e, errors, "unknown key '%s' in [%s]; %s",
-		    e->name, s->head, advice);
-		return;
-	}
 	key = key_of_words(s->kind, e->line, &rest, &words);
 	if (key)
 		report_separator(e, key, rest, words, errors);
@@ -120,17 +114,11 @@ static void
 report_name(const struct draft_section *s, const struct draft_entry *e,
     struct err_list *errors)
 {
-	const char *advice = hint_words_key(e->name);
 	enum section_kind home;
 	const struct key *k;
 	size_t position = 0;
 	struct hint hint;
 
-	if (advice) {
-		draft_entry_error(e, errors, "unknown key '%s' in [%s]; %s",
-		    e->name, s->head, advice);
-		return;
-	}
 	hint_init(&hint, e->name);
 	while ((k = key_next(s->kind, &position, &home)))
 		hint_offer(&hint, k->name);
@@ -144,10 +132,15 @@ build_unknown(const struct draft_section *section,
 {
 	enum section_kind ignored;
 	bool known = key_find(section->kind, entry->name, &ignored) != NULL;
+	const char *advice =
+	    hint_words_key(entry->line ? entry->line : entry->name);
 
 	if (!known && report_misplaced(section, entry, errors))
 		return;
-	if (entry->line)
+	if (advice)
+		draft_entry_error(entry, errors, "unknown key '%s' in [%s]; %s",
+		    entry->name, section->head, advice);
+	else if (entry->line)
 		report_line(section, entry, errors);
 	else
 		report_name(section, entry, errors);

@@ -8,34 +8,27 @@
 #include <string.h>
 
 #include "base/ensure.h"
-#include "config/build_check.h"
-#include "config/build_track.h"
+#include "config/build_parts.h"
 #include "config/draft.h"
 #include "config/keys.h"
 #include "config/values.h"
 
-static const struct server_spec *
-find_server(const struct backend_spec *backend, const char *name)
+/* NULL: there is none. */
+static struct server_spec *
+server_named(const struct backend_spec *b, const char *name)
 {
-	for (size_t i = 0; i < backend->servers_n; i++)
-		if (strcmp(backend->servers[i].name, name) == 0)
-			return &backend->servers[i];
-	return NULL;
-}
+	size_t i;
 
-static const struct backend_spec *
-find_backend(const struct spec *spec, const char *name)
-{
-	for (size_t i = 0; i < spec->backends_n; i++)
-		if (strcmp(spec->backends[i].name, name) == 0)
-			return &spec->backends[i];
-	return NULL;
+	return b && name_table_find(
+	                NAME_TABLE(b->servers, b->servers_n), name, &i)
+	           ? &b->servers[i]
+	           : NULL;
 }
 
 /* Parses value as if it stood in the backend's section, but without
  * server_defaults.  Errors name BACKEND/SERVER as their place. */
 static bool
-parse_server(struct spec *spec, struct backend_spec *backend, char *value,
+parse_added_server(struct spec *spec, struct backend_spec *backend, char *value,
     struct err_list *errors)
 {
 	char head[sizeof("backend ") + NAME_MAX_LEN];
@@ -73,7 +66,7 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
 	char *copy = strdup(value);
 	struct server_spec *s;
 
-	if (!copy || !parse_server(spec, backend, copy, errors)) {
+	if (!copy || !parse_added_server(spec, backend, copy, errors)) {
 		free(copy);
 		if (errors->n == errors_before)
 			err_list_add(errors, NULL, 0, "out of memory");
@@ -92,10 +85,10 @@ static bool
 remember_deleted(struct backend_spec *b, const char *name)
 {
 	char *copy, **grown;
+	size_t i;
 
-	for (size_t i = 0; i < b->deleted_n; i++)
-		if (strcmp(b->deleted[i], name) == 0)
-			return true;
+	if (name_table_find(NAME_TABLE(b->deleted, b->deleted_n), name, &i))
+		return true;
 	copy = strdup(name);
 	grown = reallocarray(b->deleted, b->deleted_n + 1, sizeof(*grown));
 	if (grown)
@@ -112,20 +105,17 @@ bool
 config_del_server(struct spec *spec, struct backend_spec *backend,
     const char *name, struct err_list *errors)
 {
-	size_t errors_before = errors->n, i = 0;
+	struct server_spec *s = server_named(backend, name);
+	size_t errors_before = errors->n;
 
-	while (i < backend->servers_n &&
-	       strcmp(backend->servers[i].name, name) != 0)
-		i++;
-	ENSURE(i < backend->servers_n);
-	if (!backend->servers[i].added && !remember_deleted(backend, name)) {
+	ENSURE(s);
+	if (!s->added && !remember_deleted(backend, name)) {
 		err_list_add(errors, NULL, 0, "out of memory");
 		return false;
 	}
-	server_spec_clear(&backend->servers[i]);
-	backend->servers_n--;
-	memmove(&backend->servers[i], &backend->servers[i + 1],
-	    (backend->servers_n - i) * sizeof(backend->servers[0]));
+	server_spec_clear(s);
+	memmove(s, s + 1,
+	    (size_t)(&backend->servers[--backend->servers_n] - s) * sizeof(*s));
 	/* The servers behind the deleted one have moved: resolve `track`
 	 * again. */
 	build_track(spec, errors);
@@ -151,19 +141,19 @@ sort_backend(const struct backend_spec *running,
 
 		if (!s->added)
 			continue;
-		now = file ? find_server(file, s->name) : NULL;
+		now = server_named(file, s->name);
 		name_one(
 		    out[now && server_spec_same_place(now, s) ? KEPT : DROPPED],
 		    running, s->name);
 	}
 	for (size_t i = 0; i < running->deleted_n; i++)
-		if (file && find_server(file, running->deleted[i]) &&
-		    !find_server(running, running->deleted[i]))
+		if (server_named(file, running->deleted[i]) &&
+		    !server_named(running, running->deleted[i]))
 			name_one(out[BACK], running, running->deleted[i]);
 }
 
 static void
-tell(const char *const texts[FATES], struct changes *changes)
+tell_fates(const char *const texts[FATES], struct changes *changes)
 {
 	const char *dropped = texts[DROPPED], *kept = texts[KEPT];
 	const char *back = texts[BACK];
@@ -195,14 +185,21 @@ config_tell_edits(const struct spec *running, const struct spec *file,
 	}
 	for (size_t i = 0; ok && i < running->backends_n; i++) {
 		const struct backend_spec *b = &running->backends[i];
+		size_t same;
 
-		sort_backend(b, find_backend(file, b->name), out);
+		sort_backend(b,
+		    name_table_find(
+		        NAME_TABLE(file->backends, file->backends_n), b->name,
+		        &same)
+		        ? &file->backends[same]
+		        : NULL,
+		    out);
 	}
 	for (size_t i = 0; i < FATES; i++)
 		if (out[i] && fclose(out[i]) != 0)
 			ok = false;
 	if (ok)
-		tell((const char *const *)texts, changes);
+		tell_fates((const char *const *)texts, changes);
 	for (size_t i = 0; i < FATES; i++)
 		free(texts[i]);
 }
