@@ -49,6 +49,9 @@ const char *hint_text(struct hint *hint, const char *what);
 const char *hint_table(struct hint *hint, const char *word,
     const struct name_table *names, const char *what);
 
+/* Returns whether the word is one of the list, which are separated by `, `. */
+bool hint_word_is_in(const char *word, const char *list);
+
 /* Advice for words of HAProxy's and nginx's configurations, to follow a
  * semicolon: `write listen = ...`.  NULL for a word that is not known. */
 

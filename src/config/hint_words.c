@@ -10,30 +10,20 @@
 #define NO_HTTP  "HTTP is not looked into here: leave it out"
 #define NO_TLS   "TLS is passed through and not ended here: leave it out"
 #define LEAVE    "there is no need for it here: leave it out"
-#define THREADS  "write threads = NUMBER in [pool NAME]"
 #define NAMES    "names are looked up at start and reload: leave it out"
 #define STICKY   "write balance = source, which keeps a client at its server"
-#define ADMIN    "write admin = PATH in [global]"
-#define MONITOR  "write http = ADDRESS in [global], for /metrics and /stats;csv"
-#define MAXCONN  "write maxconn = NUMBER in [global]"
-#define EJECT    "write eject_after = NUMBER and eject_time = TIME in [backend]"
 #define HTTP_CHK "write check = http path=/PATH in [backend NAME]"
-#define SYSLOG   "write log = syslog=ADDRESS, or log = file=/PATH"
-#define BY_NAME  "write sni = NAME backend=BACKEND, or several backend = lines"
-#define MESSAGES "messages go to standard error: leave it out"
 
-/* Words that a line begins with.  Where several fit, the one with the most
- * letters does. */
+/* Words that a line begins with, separated by commas.  Where several fit, the
+ * one with the most letters does. */
 static const struct advice {
 	const char *words, *advice;
 } keys[] = {
-    /* HAProxy: where and to whom. */
-    {"acl", BY_NAME},
+    {"acl, use_backend, use-server, tcp-request",
+        "write sni = NAME backend=BACKEND, or several backend = lines"},
     {"bind", "write listen = ADDRESS in [frontend NAME]"},
     {"bind-process", "write pool = NAME in [frontend NAME]"},
-    {"default_backend", "write backend = NAME in [frontend NAME]"},
-    {"use_backend", BY_NAME},
-    {"use-server", BY_NAME},
+    {"default_backend, proxy_pass", "write backend = NAME in [frontend NAME]"},
     {"dispatch", "write server = NAME ADDRESS"},
     {"default-server",
         "write server_defaults = OPTION=VALUE in [backend NAME]"},
@@ -42,62 +32,55 @@ static const struct advice {
     {"hash-type", "balance = source and hash are consistent: leave it out"},
     {"fullconn", "write maxconn=NUMBER behind each server's address"},
     {"rate-limit", "write a rate in [frontend NAME]"},
-    {"stick", STICKY},
-    {"stick-table", STICKY},
-    {"cookie", STICKY},
-    {"appsession", STICKY},
-    {"monitor-uri", MONITOR},
-    {"tcp-request inspect-delay", "write timeout_hello = TIME"},
-    {"tcp-request", BY_NAME},
-    {"tcp-response", LEAVE},
-    /* HAProxy: the process. */
-    {"chroot", LEAVE},
+    {"stick, stick-table, cookie, appsession", STICKY},
+    {"monitor-uri, stats",
+        "write http = ADDRESS in [global], for /metrics and /stats;csv"},
+    {"tcp-request inspect-delay, proxy_protocol_timeout, preread_timeout",
+        "write timeout_hello = TIME"},
+    {"tcp-response, chroot, master-worker, pidfile, tune.bufsize, "
+     "tune.maxaccept, email-alert, option persist, option abortonclose, "
+     "option tcp-smart-accept, option tcp-smart-connect, no option, "
+     "proxy_buffer_size, tcp_nodelay, pid",
+        LEAVE},
     {"daemon", "lfproxy stays in the foreground, where a service manager "
                "keeps it: leave it out"},
-    {"master-worker", LEAVE},
-    {"pidfile", LEAVE},
-    {"ulimit-n", "lfproxy raises the limit itself: leave it out"},
+    {"ulimit-n, worker_rlimit_nofile",
+        "lfproxy raises the limit itself: leave it out"},
     {"uid", "write user = NAME in [global]"},
     {"gid", "write group = NAME in [global]"},
-    {"nbproc", THREADS},
-    {"nbthread", THREADS},
+    {"nbproc, nbthread, worker_processes",
+        "write threads = NUMBER in [pool NAME]"},
     {"thread-groups", "write shards = NUMBER in [pool NAME]"},
-    {"cpu-map", "write cpus = LIST in [pool NAME]"},
-    {"hard-stop-after", "write drain_timeout = TIME in [global]"},
+    {"cpu-map, worker_cpu_affinity", "write cpus = LIST in [pool NAME]"},
+    {"hard-stop-after, worker_shutdown_timeout",
+        "write drain_timeout = TIME in [global]"},
     {"spread-checks", "write jitter=PERCENT behind check = KIND"},
-    {"stats", MONITOR},
-    {"stats socket", ADMIN},
+    {"stats socket", "write admin = PATH in [global]"},
     {"stats timeout", "write timeout=TIME behind admin = PATH in [global]"},
-    {"setenv", "set the environment of lfproxy, and write ${NAME}"},
-    {"presetenv", "set the environment of lfproxy, and write ${NAME}"},
-    {"ssl-default-bind-options", NO_TLS},
-    {"ssl-default-bind-ciphers", NO_TLS},
-    {"ca-base", NO_TLS},
-    {"crt-base", NO_TLS},
-    {"tune.bufsize", LEAVE},
-    {"tune.maxaccept", LEAVE},
-    /* HAProxy: logs. */
+    {"setenv, presetenv", "set the environment of lfproxy, and write ${NAME}"},
+    {"ssl-default-bind-options, ssl-default-bind-ciphers, ca-base, "
+     "crt-base, proxy_ssl, ssl, ssl_certificate, ssl_certificate_key, "
+     "ssl_protocols",
+        NO_TLS},
     {"log global", "frontends log as [global] says: leave it out"},
-    {"log 127.0.0.1", SYSLOG},
+    {"log 127.0.0.1, log localhost, access_log",
+        "write log = syslog=ADDRESS, or log = file=/PATH"},
     {"log /dev/log", "write log = syslog"},
-    {"log localhost", SYSLOG},
     {"log stdout", "write log = stderr"},
     {"log-format", "write format=json or format=logfmt behind log = TARGET"},
     {"log-tag", "write tag=NAME behind log = syslog"},
     {"option tcplog", "this is how sessions are logged: leave it out"},
-    {"option httplog", NO_HTTP},
+    {"option httplog, timeout http-request, timeout http-keep-alive, "
+     "timeout tarpit, http-request, http-response, http-reuse, redirect, "
+     "reqadd, rspadd, errorfile, compression, location",
+        NO_HTTP},
     {"option dontlognull", "write log_empty = off"},
     {"option logasap", "write log_on_connect = on"},
     {"option dontlog-normal", "write sample=1/NUMBER behind log = TARGET"},
-    /* HAProxy: times. */
     {"timeout check", "write timeout=TIME behind check = KIND"},
-    {"timeout http-request", NO_HTTP},
-    {"timeout http-keep-alive", NO_HTTP},
-    {"timeout tarpit", NO_HTTP},
     {"contimeout", "write timeout_connect = TIME"},
     {"clitimeout", "write timeout_client = TIME"},
     {"srvtimeout", "write timeout_server = TIME"},
-    /* HAProxy: checks. */
     {"option httpchk", HTTP_CHK},
     {"http-check", HTTP_CHK ", and status=, host=, method= behind it"},
     {"option tcp-check", "write check = send-expect, and check_step = lines"},
@@ -107,39 +90,23 @@ static const struct advice {
     {"option pgsql-check", "write check = postgresql"},
     {"option redis-check", "write check = redis"},
     {"option smtpchk", "write check = smtp"},
-    {"option external-check",
+    {"option external-check, external-check",
         "write check = script, and check_command = /PATH"},
-    {"external-check", "write check = script, and check_command = /PATH"},
     {"option log-health-checks", "they are logged: leave it out"},
-    {"email-alert", LEAVE},
-    /* HAProxy: the rest of its options. */
     {"option allbackups", "write all_backups = on"},
     {"option redispatch", "retries go to other servers: leave it out"},
-    {"option persist", LEAVE},
-    {"option abortonclose", LEAVE},
     {"option clitcpka", "write keepalive behind the address of listen"},
-    {"option srvtcpka", "write keepalive behind the address of server"},
+    {"option srvtcpka, proxy_socket_keepalive",
+        "write keepalive behind the address of server"},
     {"option tcpka", "write keepalive behind the addresses of listen and "
                      "server"},
-    {"option splice-auto", "write splice = auto"},
-    {"option splice-request", "write splice = auto"},
-    {"option splice-response", "write splice = auto"},
+    {"option splice-auto, option splice-request, option splice-response",
+        "write splice = auto"},
     {"option transparent", "write transparent behind the address of listen"},
-    {"option tcp-smart-accept", LEAVE},
-    {"option tcp-smart-connect", LEAVE},
     {"option forwardfor", "write send_proxy = v2, by which servers that know "
                           "the PROXY protocol get the client's address"},
     {"option", "what HAProxy's options do has keys of its own here, see "
                "lfproxy.ini(5)"},
-    {"no option", LEAVE},
-    {"http-request", NO_HTTP},
-    {"http-response", NO_HTTP},
-    {"http-reuse", NO_HTTP},
-    {"redirect", NO_HTTP},
-    {"reqadd", NO_HTTP},
-    {"rspadd", NO_HTTP},
-    {"errorfile", NO_HTTP},
-    {"compression", NO_HTTP},
     {"send-proxy", "write send_proxy = v1"},
     {"send-proxy-v2", "write send_proxy = v2"},
     {"inter", "write interval=TIME behind check = KIND"},
@@ -147,30 +114,19 @@ static const struct advice {
     {"fall", "write fall=NUMBER behind check = KIND"},
     {"backup", "write backup behind the address of server"},
     {"weight", "write weight=NUMBER behind the address of server"},
-    {"accept-proxy", "write accept_proxy behind the address of listen"},
-    {"accept_proxy", "write accept_proxy behind the address of listen"},
-    /* nginx */
+    {"accept-proxy, accept_proxy",
+        "write accept_proxy behind the address of listen"},
     {"upstream", "write a [backend NAME]"},
-    {"proxy_pass", "write backend = NAME in [frontend NAME]"},
     {"proxy_timeout", "write timeout_client = TIME in [frontend NAME] and "
                       "timeout_server = TIME in [backend NAME]"},
     {"proxy_connect_timeout", "write timeout_connect = TIME in [backend NAME]"},
     {"proxy_bind", "write source = ADDRESS in [backend NAME]"},
     {"proxy_protocol", "write send_proxy = v1 in [backend NAME]"},
-    {"proxy_protocol_timeout", "write timeout_hello = TIME"},
-    {"proxy_next_upstream", "write retries = NUMBER in [backend NAME]"},
-    {"proxy_next_upstream_tries", "write retries = NUMBER in [backend NAME]"},
+    {"proxy_next_upstream, proxy_next_upstream_tries",
+        "write retries = NUMBER in [backend NAME]"},
     {"proxy_next_upstream_timeout", "write timeout_queue = TIME"},
-    {"proxy_socket_keepalive", "write keepalive behind the address of server"},
     {"proxy_half_close", "both halves close on their own: leave it out"},
-    {"proxy_buffer_size", LEAVE},
-    {"proxy_ssl", NO_TLS},
-    {"preread_timeout", "write timeout_hello = TIME"},
-    {"ssl_preread", "write sni = NAME backend=BACKEND"},
-    {"ssl", NO_TLS},
-    {"ssl_certificate", NO_TLS},
-    {"ssl_certificate_key", NO_TLS},
-    {"ssl_protocols", NO_TLS},
+    {"ssl_preread, server_name", "write sni = NAME backend=BACKEND"},
     {"set_real_ip_from", "write proxy_from = ADDRESS"},
     {"least_conn", "write balance = leastconn"},
     {"ip_hash", "write balance = source"},
@@ -178,23 +134,14 @@ static const struct advice {
     {"random", "write balance = random"},
     {"least_time", "write balance = ewma"},
     {"zone", "all threads share what they know: leave it out"},
-    {"max_fails", EJECT},
-    {"fail_timeout", EJECT},
+    {"max_fails, fail_timeout",
+        "write eject_after = NUMBER and eject_time = TIME in [backend]"},
     {"max_conns", "write maxconn=NUMBER behind the server's address"},
     {"limit_conn", "write maxconn = NUMBER in [frontend NAME]"},
     {"health_check", "write check = connect, or another KIND"},
-    {"tcp_nodelay", LEAVE},
     {"resolver", NAMES},
-    {"worker_processes", THREADS},
-    {"worker_connections", MAXCONN},
-    {"worker_rlimit_nofile", "lfproxy raises the limit itself: leave it out"},
-    {"worker_cpu_affinity", "write cpus = LIST in [pool NAME]"},
-    {"worker_shutdown_timeout", "write drain_timeout = TIME in [global]"},
-    {"access_log", SYSLOG},
-    {"error_log", MESSAGES},
-    {"pid", LEAVE},
-    {"location", NO_HTTP},
-    {"server_name", "write sni = NAME backend=BACKEND"},
+    {"worker_connections", "write maxconn = NUMBER in [global]"},
+    {"error_log", "messages go to standard error: leave it out"},
 };
 
 #define SESSIONS     "sessions pass through with the TLS that they have"
@@ -208,98 +155,74 @@ static const struct advice server_options[] = {
     {"agent-inter", "write agent_interval=TIME"},
     {"agent-port", "write agent_port=NUMBER"},
     {"agent-send", "write agent_send=TEXT"},
-    {"alpn", NO_TLS},
+    {"alpn, crt, ssl", NO_TLS},
     {"ca-file", "write ca=FILE behind check = https; " SESSIONS},
     {"check-alpn", KIND},
     {"check-send-proxy", "write check_send_proxy=v1"},
     {"check-sni", "write sni=NAME behind check = https"},
     {"check-ssl", "write check = tls or https"},
     {"cookie", STICKY},
-    {"crt", NO_TLS},
     {"down", "write disabled"},
     {"downinter", "write check_down_interval=TIME"},
     {"error-limit", OWN_KEY("error_limit = NUMBER")},
     {"fail_timeout", OWN_KEY("eject_time = TIME")},
     {"fall", "write check_fall=NUMBER"},
     {"fastinter", "write check_fast_interval=TIME"},
-    {"id", LEAVE},
-    {"init-addr", LEAVE},
+    {"id, init-addr, no-ssl, proxy-v2-options, service", LEAVE},
     {"init_state", "write check_init_state=up or down"},
-    {"inter", "write check_interval=TIME"},
-    {"interval", "write check_interval=TIME"},
+    {"inter, interval", "write check_interval=TIME"},
     {"max_conns", "write maxconn=NUMBER"},
     {"max_fails", OWN_KEY("eject_after = NUMBER")},
     {"maxqueue", OWN_KEY("maxqueue = NUMBER")},
     {"minconn", "maxconn does not depend on the load here: leave it out"},
     {"no-backup", "write backup=off"},
     {"no-check", "write check=off"},
-    {"no-ssl", LEAVE},
     {"no-tfo", "write tfo=off"},
     {"observe", OWN_KEY("observe = connect")},
     {"on-error", OWN_KEY("on_error = ACTION")},
-    {"on-marked-down", "write on_down=close"},
-    {"on-marked-up", "write on_up=close_backup"},
+    {"on-marked-down, shutdown-sessions", "write on_down=close"},
+    {"on-marked-up, shutdown-backup-sessions", "write on_up=close_backup"},
     {"port", "write check_port=NUMBER"},
-    {"proxy-v2-options", LEAVE},
     {"redir", NO_HTTP},
-    {"resolve", NAMES},
-    {"resolvers", NAMES},
+    {"resolve, resolvers", NAMES},
     {"rise", "write check_rise=NUMBER"},
     {"send-proxy", "write send_proxy=v1"},
     {"send-proxy-v2", "write send_proxy=v2"},
-    {"service", LEAVE},
-    {"shutdown-sessions", "write on_down=close"},
-    {"shutdown-backup-sessions", "write on_up=close_backup"},
     {"slowstart", "write slow_start=TIME"},
     {"sni", "write sni=NAME behind check = https; " SESSIONS},
-    {"ssl", NO_TLS},
     {"tcp-ut", "write user_timeout=TIME"},
     {"timeout", "write check_timeout=TIME"},
     {"verify", "write verify=off behind check = https; " SESSIONS},
 };
 
 static const struct advice listen_options[] = {
-    {"accept-netscaler-cip", LEAVE},
-    {"accept-proxy", "write accept_proxy"},
-    {"alpn", NO_TLS},
-    {"bind", LEAVE},
-    {"ca-file", NO_TLS},
-    {"crt", NO_TLS},
-    {"default_server", LEAVE},
-    {"defer-accept", "write defer_accept=TIME"},
-    {"deferred", "write defer_accept=TIME"},
+    {"accept-netscaler-cip, bind, default_server, id, name", LEAVE},
+    {"accept-proxy, proxy_protocol", "write accept_proxy"},
+    {"alpn, ca-file, crt, ssl, strict-sni", NO_TLS},
+    {"defer-accept, deferred", "write defer_accept=TIME"},
     {"fastopen", "write tfo=NUMBER"},
     {"gid", "write group=NAME"},
     {"http2", NO_HTTP},
-    {"id", LEAVE},
     {"ipv6only", "write v6only=on or off"},
     {"level", "write it behind admin = PATH in [global]"},
     {"maxconn", "write maxconn = NUMBER in [frontend NAME]"},
-    {"name", LEAVE},
     {"nice", "write threads = NUMBER nice=NUMBER in [pool NAME]"},
-    {"process", "write pool = NAME in [frontend NAME]"},
-    {"proxy_protocol", "write accept_proxy"},
+    {"process, thread", "write pool = NAME in [frontend NAME]"},
     {"so_keepalive", "write keepalive=on, or IDLE:INTERVAL:COUNT"},
-    {"ssl", NO_TLS},
-    {"strict-sni", NO_TLS},
     {"tcp-ut", "write user_timeout=TIME"},
-    {"thread", "write pool = NAME in [frontend NAME]"},
     {"udp", "this is TCP only"},
     {"uid", "write user=NAME"},
     {"v4v6", "write v6only=off"},
 };
 
 static const struct advice check_options[] = {
-    {"check_interval", "write interval=TIME"},
-    {"check_fall", "write fall=NUMBER"},
-    {"check_rise", "write rise=NUMBER"},
+    {"check_interval, inter", "write interval=TIME"},
+    {"check_fall, fails", "write fall=NUMBER"},
+    {"check_rise, passes", "write rise=NUMBER"},
     {"downinter", "write down_interval=TIME"},
-    {"expect", "write status=LIST, or check_body = TEXT in [backend NAME]"},
-    {"fails", "write fall=NUMBER"},
+    {"expect, match",
+        "write status=LIST, or check_body = TEXT in [backend NAME]"},
     {"fastinter", "write fast_interval=TIME"},
-    {"inter", "write interval=TIME"},
-    {"match", "write status=LIST, or check_body = TEXT in [backend NAME]"},
-    {"passes", "write rise=NUMBER"},
     {"send-proxy", "write send_proxy=v1"},
     {"ssl", "write check = https or tls"},
     {"uri", "write path=/PATH"},
@@ -319,41 +242,27 @@ static const struct {
 };
 
 static const struct {
-	const char *key, *value, *advice;
+	const char *key, *words, *advice;
 } values[] = {
     {"balance", "first-available", "write first"},
-    {"balance", "hdr", NO_HTTP},
-    {"balance", "ip_hash", "write source"},
-    {"balance", "least-conn", "write leastconn"},
-    {"balance", "least_conn", "write leastconn"},
+    {"balance", "hdr, uri, url_param", NO_HTTP},
+    {"balance", "ip_hash, rdp-cookie", "write source"},
+    {"balance", "least-conn, least_conn", "write leastconn"},
     {"balance", "least_time", "write ewma"},
     {"balance", "p2c", "write ewma or random"},
-    {"balance", "rdp-cookie", "write source"},
-    {"balance", "round-robin", "write roundrobin"},
-    {"balance", "round_robin", "write roundrobin"},
-    {"balance", "rr", "write roundrobin"},
-    {"balance", "static-rr", "write roundrobin"},
-    {"balance", "uri", NO_HTTP},
-    {"balance", "url_param", NO_HTTP},
-    {"balance", "wrr", "write roundrobin"},
+    {"balance", "round-robin, round_robin, rr, static-rr, wrr",
+        "write roundrobin"},
     {"check", "external-check", "write script"},
     {"check", "httpchk", "write http"},
-    {"check", "mariadb", "write mysql"},
-    {"check", "mysql-check", "write mysql"},
-    {"check", "no", "write off"},
-    {"check", "none", "write off"},
-    {"check", "on", "write connect, or another kind"},
-    {"check", "pg", "write postgresql"},
-    {"check", "pgsql", "write postgresql"},
-    {"check", "pgsql-check", "write postgresql"},
-    {"check", "postgres", "write postgresql"},
+    {"check", "mariadb, mysql-check", "write mysql"},
+    {"check", "no, none", "write off"},
+    {"check", "on, yes", "write connect, or another kind"},
+    {"check", "pg, pgsql, pgsql-check, postgres", "write postgresql"},
     {"check", "redis-check", "write redis"},
     {"check", "smtpchk", "write smtp"},
-    {"check", "ssl", "write tls"},
-    {"check", "ssl-hello-chk", "write tls"},
+    {"check", "ssl, ssl-hello-chk", "write tls"},
     {"check", "tcp", "write connect"},
     {"check", "tcp-check", "write connect or send-expect"},
-    {"check", "yes", "write connect, or another kind"},
     {"log", "stdout", "write stderr"},
     {"log", "/dev/log", "write syslog"},
     {"splice", "on", "write auto"},
@@ -369,21 +278,20 @@ static const struct advice heads[] = {
              "balanced is TCP"},
     {"events", "write [global] and [pool NAME]"},
     {"default", "write [defaults]"},
-    {"peers", LEAVE},
+    {"peers, program", LEAVE},
     {"resolvers", NAMES},
-    {"userlist", NO_HTTP},
-    {"program", LEAVE},
-    {"cache", NO_HTTP},
+    {"userlist, cache", NO_HTTP},
 };
 
-/* The length of the part of the line that the words are equal to, whatever
- * the blanks; 0 when they are not.  nginx's ';' at the end is none of it. */
+/* Returns the length of the part of the line that the n characters of words
+ * are equal to, whatever the blanks; 0 if they are not.  nginx's ';' at the end
+ * is not a part of it. */
 static size_t
-match(const char *line, const char *words)
+match(const char *line, const char *words, size_t n)
 {
 	const char *at = line;
 
-	for (; *words; words++) {
+	for (const char *end = words + n; words < end; words++) {
 		if (*words == ' ') {
 			if (*at == '\0' || !strchr(BLANKS, *at))
 				return 0;
@@ -396,14 +304,35 @@ match(const char *line, const char *words)
 	                                                : 0;
 }
 
+/* Likewise for the longest of several words. */
+static size_t
+match_any(const char *line, const char *words)
+{
+	size_t longest = 0, n;
+
+	for (;; words += n + strlen(", ")) {
+		size_t len = match(line, words, n = strcspn(words, ","));
+
+		longest = len > longest ? len : longest;
+		if (!words[n])
+			return longest;
+	}
+}
+
+bool
+hint_word_is_in(const char *word, const char *list)
+{
+	return *word && match_any(word, list) == strlen(word);
+}
+
 static const char *
-find(const struct advice *all, size_t n, const char *line)
+find_advice(const struct advice *all, size_t n, const char *line)
 {
 	const char *found = NULL;
 	size_t longest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t len = match(line, all[i].words);
+		size_t len = match_any(line, all[i].words);
 
 		if (len > longest) {
 			longest = len;
@@ -416,7 +345,7 @@ find(const struct advice *all, size_t n, const char *line)
 const char *
 hint_words_key(const char *line)
 {
-	return find(keys, COUNT(keys), line);
+	return find_advice(keys, COUNT(keys), line);
 }
 
 const char *
@@ -424,7 +353,8 @@ hint_words_option(const char *key, const char *option)
 {
 	for (size_t i = 0; i < COUNT(options); i++)
 		if (strcmp(options[i].key, key) == 0)
-			return find(options[i].options, options[i].n, option);
+			return find_advice(
+			    options[i].options, options[i].n, option);
 	return NULL;
 }
 
@@ -433,7 +363,7 @@ hint_words_value(const char *key, const char *value)
 {
 	for (size_t i = 0; i < COUNT(values); i++)
 		if (strcmp(values[i].key, key) == 0 &&
-		    strcmp(values[i].value, value) == 0)
+		    hint_word_is_in(value, values[i].words))
 			return values[i].advice;
 	return NULL;
 }
@@ -441,5 +371,5 @@ hint_words_value(const char *key, const char *value)
 const char *
 hint_words_section(const char *head)
 {
-	return find(heads, COUNT(heads), head);
+	return find_advice(heads, COUNT(heads), head);
 }

@@ -9,6 +9,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "config/hint.h"
 
 enum takes { TAKES_NOTHING, TAKES_VALUE, TAKES_TIME, TAKES_ONE };
 
@@ -51,56 +52,32 @@ static const struct word {
 };
 
 /* Words that HAProxy accepts only in its file. */
-static const char *const never[] = {"cookie", "init-addr", "log-proto",
-    "max-reuse", "namespace", "no-agent-check", "no-check",
-    "no-check-send-proxy", "no-check-ssl", "no-ssl", "non-stick", "redir",
-    "resolve-net", "resolve-opts", "resolve-prefer", "resolvers", "socks4",
-    "stick", "tcp-ut"};
-
-#define NO_TLS  "lfproxy speaks no TLS with servers; it passes it through"
-#define NO_CERT "the PROXY header can say nothing of TLS, which passes through"
-#define NO_HTTP "it is about HTTP, and this is TCP"
-#define KIND    "how servers are checked is their backend's (check =)"
+static const char never[] =
+    "cookie, init-addr, log-proto, max-reuse, namespace, no-agent-check, "
+    "no-check, no-check-send-proxy, no-check-ssl, no-ssl, non-stick, "
+    "redir, resolve-net, resolve-opts, resolve-prefer, resolvers, "
+    "socks4, stick, tcp-ut";
 
 /* Words that HAProxy accepts and that have no meaning here. */
 static const struct {
-	const char *word, *why;
+	const char *words, *why;
 } not_here[] = {
-    {"allow-0rtt", NO_TLS},
-    {"alpn", NO_TLS},
-    {"ca-file", NO_TLS},
-    {"check-alpn", KIND},
-    {"check-proto", KIND},
-    {"check-sni", KIND},
-    {"check-ssl", KIND},
-    {"check-via-socks4", KIND},
-    {"ciphers", NO_TLS},
-    {"ciphersuites", NO_TLS},
-    {"crl-file", NO_TLS},
-    {"crt", NO_TLS},
+    {"allow-0rtt, alpn, ca-file, ciphers, ciphersuites, crl-file, crt, "
+     "no-ssl-reuse, no-tls-tickets, npn, sni, ssl, ssl-max-ver, "
+     "ssl-min-ver, tls-tickets, verify, verifyhost",
+        "lfproxy speaks no TLS with servers; it passes it through"},
+    {"check-alpn, check-proto, check-sni, check-ssl, check-via-socks4",
+        "how servers are checked is their backend's (check =)"},
     {"id", "a server gets the lowest id that is free"},
     {"maxqueue", "sessions queue for the backend (maxqueue =)"},
     {"minconn", "maxconn does not depend on the load"},
-    {"no-ssl-reuse", NO_TLS},
-    {"no-tls-tickets", NO_TLS},
-    {"npn", NO_TLS},
-    {"pool-low-conn", NO_HTTP},
-    {"pool-max-conn", NO_HTTP},
-    {"pool-purge-delay", NO_HTTP},
-    {"proto", NO_HTTP},
+    {"pool-low-conn, pool-max-conn, pool-purge-delay, proto, ws",
+        "it is about HTTP, and this is TCP"},
     {"proxy-v2-options",
         "the PROXY header has the name of TLS where it is known"},
-    {"send-proxy-v2-ssl", NO_CERT},
-    {"send-proxy-v2-ssl-cn", NO_CERT},
-    {"sni", NO_TLS},
-    {"ssl", NO_TLS},
-    {"ssl-max-ver", NO_TLS},
-    {"ssl-min-ver", NO_TLS},
-    {"tls-tickets", NO_TLS},
+    {"send-proxy-v2-ssl, send-proxy-v2-ssl-cn",
+        "the PROXY header can say nothing of TLS, which passes through"},
     {"usesrc", "it follows the address of source"},
-    {"verify", NO_TLS},
-    {"verifyhost", NO_TLS},
-    {"ws", NO_HTTP},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -115,12 +92,23 @@ struct reading {
 	struct err *err;
 };
 
+static bool
+begins(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 /* An empty option stands alone. */
 static bool
-add(struct reading *r, const char *option, const char *value)
+append_option(struct reading *r, const char *option, const char *value)
 {
 	size_t len = strlen(r->out->value);
-	int n = snprintf(r->out->value + len, sizeof(r->out->value) - len,
+	int n;
+
+	r->checks |= begins(option, "check=");
+	r->agent |= begins(option, "agent=");
+	r->tracks |= begins(option, "track=") || strcmp(option, "track") == 0;
+	n = snprintf(r->out->value + len, sizeof(r->out->value) - len,
 	    "%s%s%s%s", len > 0 ? " " : "", option, *option && value ? "=" : "",
 	    value ? value : "");
 
@@ -131,17 +119,9 @@ add(struct reading *r, const char *option, const char *value)
 	           DRAFT_VALUE_MAX);
 }
 
-/* -- addresses -- */
-
-static bool
-begins(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* With HAProxy's `ipv4@`, `ipv6@` and `unix@` as well. */
 static bool
-take_address(struct reading *r, const char *address)
+take_server_address(struct reading *r, const char *address)
 {
 	char text[DRAFT_VALUE_MAX + 1];
 
@@ -150,12 +130,10 @@ take_address(struct reading *r, const char *address)
 	if (begins(address, "unix@") || address[0] == '/') {
 		snprintf(text, sizeof(text), "unix:%s",
 		    address + (address[0] == '/' ? 0 : strlen("unix@")));
-		return add(r, "", text);
+		return append_option(r, "", text);
 	}
-	return add(r, "", address);
+	return append_option(r, "", address);
 }
-
-/* -- what is the backend's here -- */
 
 static bool
 same_observe(const struct backend_spec *b, const char *value)
@@ -195,8 +173,6 @@ static const struct common {
     {"on-error", "on_error", same_on_error},
 };
 
-/* -- words -- */
-
 static const char *
 next(struct reading *r)
 {
@@ -205,13 +181,13 @@ next(struct reading *r)
 
 /* `0.0.0.0 usesrc clientip` is the client's address. */
 static bool
-take_source(struct reading *r)
+take_server_source(struct reading *r)
 {
 	const char *address = next(r);
 	const char *whose;
 
 	if (!*r->words || strcmp(*r->words, "usesrc") != 0)
-		return add(r, "source", address);
+		return append_option(r, "source", address);
 	r->words++;
 	whose = next(r);
 	if (strcmp(whose, "clientip") != 0 ||
@@ -221,7 +197,7 @@ take_source(struct reading *r)
 		    "'source %s usesrc %s': there is only 'source 0.0.0.0 "
 		    "usesrc clientip', or source=client",
 		    address, whose);
-	return add(r, "source", "client");
+	return append_option(r, "source", "client");
 }
 
 /* HAProxy's times are milliseconds unless they have a unit. */
@@ -241,7 +217,7 @@ take_time(struct reading *r, const char *option)
 		snprintf(text, sizeof(text), "%" PRIu64 "ms", (n + 999) / 1000);
 		word = text;
 	}
-	return add(r, option, word);
+	return append_option(r, option, word);
 }
 
 static bool
@@ -250,7 +226,7 @@ take_one(struct reading *r, const struct word *w)
 	const char *value = next(r);
 
 	if (strcmp(value, w->one) == 0)
-		return add(r, w->ours, NULL);
+		return append_option(r, w->ours, NULL);
 	return err_set(r->err, "'%s' expects '%s' but got '%s'.", w->theirs,
 	    w->one, value);
 }
@@ -258,19 +234,13 @@ take_one(struct reading *r, const struct word *w)
 static bool
 take_known(struct reading *r, const struct word *w)
 {
-	if (strcmp(w->theirs, "check") == 0)
-		r->checks = true;
-	if (strcmp(w->theirs, "agent-check") == 0)
-		r->agent = true;
-	if (strcmp(w->theirs, "track") == 0)
-		r->tracks = true;
 	if (strcmp(w->theirs, "send-proxy-v2") == 0)
 		r->version = "v2";
 	switch (w->takes) {
 	case TAKES_NOTHING:
-		return add(r, w->ours, NULL);
+		return append_option(r, w->ours, NULL);
 	case TAKES_VALUE:
-		return add(r, w->ours, next(r));
+		return append_option(r, w->ours, next(r));
 	case TAKES_TIME:
 		return take_time(r, w->ours);
 	case TAKES_ONE:
@@ -295,35 +265,18 @@ take_common(struct reading *r, const struct common *c)
 static bool
 is_refused(struct reading *r, const char *word)
 {
-	for (size_t i = 0; i < COUNT(never); i++)
-		if (strcmp(word, never[i]) == 0) {
-			err_set(r->err,
-			    "'%s' option is not accepted for dynamic server",
-			    word);
-			return true;
-		}
+	if (hint_word_is_in(word, never))
+		return !err_set(r->err,
+		    "'%s' option is not accepted for dynamic server", word);
 	for (size_t i = 0; i < COUNT(not_here); i++)
-		if (strcmp(word, not_here[i].word) == 0) {
-			err_set(r->err, "'%s' is not possible: %s", word,
-			    not_here[i].why);
-			return true;
-		}
+		if (hint_word_is_in(word, not_here[i].words))
+			return !err_set(r->err, "'%s' is not possible: %s",
+			    word, not_here[i].why);
 	return false;
 }
 
-/* Adds an option of our own file.  An unknown one is refused by the parser of
- * the file. */
 static bool
-take_own(struct reading *r, const char *word)
-{
-	r->checks |= begins(word, "check=");
-	r->agent |= begins(word, "agent=");
-	r->tracks |= begins(word, "track=");
-	return add(r, word, NULL);
-}
-
-static bool
-take(struct reading *r)
+take_word(struct reading *r)
 {
 	const char *word = next(r);
 
@@ -336,14 +289,15 @@ take(struct reading *r)
 		return true;
 	}
 	if (strcmp(word, "source") == 0)
-		return take_source(r);
+		return take_server_source(r);
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(word, known[i].theirs) == 0)
 			return take_known(r, &known[i]);
 	for (size_t i = 0; i < COUNT(commons); i++)
 		if (strcmp(word, commons[i].theirs) == 0)
 			return take_common(r, &commons[i]);
-	return !is_refused(r, word) && take_own(r, word);
+	/* An option of our own file, whose parser refuses an unknown one. */
+	return !is_refused(r, word) && append_option(r, word, NULL);
 }
 
 static bool
@@ -372,15 +326,16 @@ server_words_read(const struct backend_spec *backend, const char *name,
 	    .err = err};
 
 	*ret_words = (struct server_words){.enabled = false};
-	if (!add(&r, "", name) || !take_address(&r, next(&r)))
+	if (!append_option(&r, "", name) || !take_server_address(&r, next(&r)))
 		return false;
 	while (*r.words)
-		if (!take(&r))
+		if (!take_word(&r))
 			return false;
-	if (r.check_header && !add(&r, "check_send_proxy", r.version))
+	if (r.check_header && !append_option(&r, "check_send_proxy", r.version))
 		return false;
 	/* A server that tracks another has neither a check nor an agent. */
-	return (r.tracks || ((r.checks || add(&r, "check", "off")) &&
-	                        (r.agent || add(&r, "agent", "off")))) &&
+	return (r.tracks ||
+	           ((r.checks || append_option(&r, "check", "off")) &&
+	               (r.agent || append_option(&r, "agent", "off")))) &&
 	       is_printable(&r);
 }
