@@ -10,7 +10,7 @@
 
 #include "admin/admin_socket.h"
 #include "commands/expiring.h"
-#include "commands/rows.h"
+#include "commands/report.h"
 #include "stats/info.h"
 #include "base/clock.h"
 
@@ -356,41 +356,23 @@ admin_memory(const struct admin *admin, struct memory_use *ret_clients,
 	*ret_self = self;
 }
 
-static void
-read_socket(const void *row, struct row_value *v)
-{
-	char text[ADMIN_SOCKET_TEXT_SIZE];
-
-	row_format(v, "%s", admin_socket_text(row, text));
-}
-
-static void
-read_socket_level(const void *row, struct row_value *v)
-{
-	row_text(v, command_level_name(admin_socket_level(row)));
-}
-
-static void
-read_processes(const void *row, struct row_value *v)
-{
-	(void)row;
-	row_text(v, "all");
-}
-
 void
 admin_list_sockets(const struct admin *admin, bool json, FILE *out)
 {
-	static const struct row_column columns[] = {
-	    {"", "socket", read_socket, NULL},
-	    {" ", "level", read_socket_level, NULL},
-	    {" ", "processes", read_processes, NULL},
-	};
-	static const struct row_table table =
-	    ROW_TABLE("# socket lvl processes\n", columns);
-	struct rows rows;
+	char text[ADMIN_SOCKET_TEXT_SIZE];
+	struct report r;
 
-	rows_begin(&rows, &table, json, out);
-	for (size_t i = 0; admin && i < admin->sockets.n; i++)
-		rows_put(&rows, admin->sockets.all[i], out);
-	rows_end(&rows, out);
+	report_begin(&r, json, out);
+	report_head(&r, "# socket lvl processes\n");
+	for (size_t i = 0; admin && i < admin->sockets.n; i++) {
+		const struct admin_socket *s = admin->sockets.all[i];
+
+		report_row(&r);
+		report_put(&r, "socket", "%s", admin_socket_text(s, text));
+		report_put(&r, "level", " %s",
+		    command_level_name(admin_socket_level(s)));
+		report_put(&r, "processes", " %s", "all");
+		report_row_end(&r);
+	}
+	report_end(&r);
 }

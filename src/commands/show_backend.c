@@ -3,22 +3,21 @@
  */
 #include "commands/commands.h"
 
-#include "commands/rows.h"
-
-ROW_READ(read_name, char, name, row_text(v, name))
+#include "commands/report.h"
 
 bool
 run_show_backend(struct call *call)
 {
-	static const struct row_column columns[] = {
-	    {"", "name", read_name, NULL}};
-	static const struct row_table table = ROW_TABLE("# name\n", columns);
 	const struct spec *spec = control_model(call->env->control)->spec;
-	struct rows rows;
+	struct report r;
 
-	rows_begin(&rows, &table, call_take_json(call), call->out);
-	for (size_t i = 0; i < spec->backends_n; i++)
-		rows_put(&rows, spec->backends[i].name, call->out);
-	rows_end(&rows, call->out);
+	report_begin(&r, call_take_json(call), call->out);
+	report_head(&r, "# name\n");
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		report_row(&r);
+		report_put(&r, "name", "%s", spec->backends[i].name);
+		report_row_end(&r);
+	}
+	report_end(&r);
 	return true;
 }

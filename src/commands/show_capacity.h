@@ -5,17 +5,12 @@
 #ifndef COMMANDS_SHOW_CAPACITY_H
 #define COMMANDS_SHOW_CAPACITY_H
 
-#include <stdio.h>
-
+#include "commands/report.h"
 #include "control/capacity.h"
 
-/* Writes a row as text; now_s is the time from which the time of exhaustion is
+/* Writes a row; now_s is the time from which the time of exhaustion is
  * counted. */
-void capacity_put_row(FILE *out, const struct capacity_row *row, int64_t now_s);
-
-/* Writes a row as a JSON object on one line.  Returns false when memory is
- * exhausted. */
-bool capacity_put_json(
-    FILE *out, const struct capacity_row *row, int64_t now_s);
+void capacity_put_row(
+    struct report *report, const struct capacity_row *row, int64_t now_s);
 
 #endif

@@ -3,46 +3,30 @@
  */
 #include "commands/commands.h"
 
-#include "commands/rows.h"
+#include <inttypes.h>
+
+#include "commands/report.h"
 #include "base/text.h"
+#include "base/time_text.h"
 
-/* The change is c, the value v. */
-#define READ(reader, what) ROW_READ(reader, struct audit_change, c, what)
-
-static const char *
-or_none(const char *text)
-{
-	return text[0] ? text : "none";
-}
-
-/* `: 100 -> 50`, for a change of a value. */
 static void
-read_values(const void *row, struct row_value *v)
+put_change(struct report *r, const struct audit_change *c)
 {
-	const struct audit_change *c = row;
+	char time[TIME_TEXT_SIZE];
 
+	report_row(r);
+	report_put(r, "id", "%" PRIu64, c->id);
+	report_put(r, "time", " %s",
+	    time_text(TIME_RFC3339, c->wall_ms * 1000, 3, time));
+	report_put(r, "who", " %s", c->who);
+	report_put(r, "what", ": %s", c->what);
+	report_json(r, "before", "%s", c->before);
+	report_json(r, "after", "%s", c->after);
 	if (c->before[0] || c->after[0])
-		row_format(
-		    v, ": %s -> %s", or_none(c->before), or_none(c->after));
+		report_text(r, ": %s -> %s", c->before[0] ? c->before : "none",
+		    c->after[0] ? c->after : "none");
+	report_row_end(r);
 }
-
-READ(read_id, row_number(v, (int64_t)c->id))
-READ(read_time, row_time(v, c->wall_ms * 1000))
-READ(read_who, row_text(v, c->who))
-READ(read_what, row_text(v, c->what))
-READ(read_before, row_text(v, c->before))
-READ(read_after, row_text(v, c->after))
-
-static const struct row_column columns[] = {
-    {"", "id", read_id, NULL},
-    {" ", "time", read_time, NULL},
-    {" ", "who", read_who, NULL},
-    {": ", "what", read_what, NULL},
-    {"", NULL, read_values, NULL},
-    {NULL, "before", read_before, NULL},
-    {NULL, "after", read_after, NULL},
-};
-static const struct row_table table = ROW_TABLE(NULL, columns);
 
 /* The oldest first. */
 bool
@@ -51,7 +35,7 @@ run_show_changes(struct call *call)
 	const struct audit *audit = call->env->audit;
 	bool json = call_take_json(call);
 	uint64_t max = AUDIT_KEPT;
-	struct rows rows;
+	struct report r;
 
 	if (call->args[0] && (call->args[1] || !text_parse_number(call->args[0],
 	                                           1, AUDIT_KEPT, &max, NULL)))
@@ -61,9 +45,10 @@ run_show_changes(struct call *call)
 		    AUDIT_KEPT);
 	if (max > audit->n)
 		max = audit->n;
-	rows_begin(&rows, &table, json, call->out);
+	report_begin(&r, json, call->out);
+	report_head(&r, "");
 	for (uint64_t id = audit->n - max + 1; id <= audit->n; id++)
-		rows_put(&rows, audit_at(audit, id), call->out);
-	rows_end(&rows, call->out);
+		put_change(&r, audit_at(audit, id));
+	report_end(&r);
 	return true;
 }

@@ -3,27 +3,20 @@
  */
 #include "commands/commands.h"
 
-#include "commands/rows.h"
-
-static void
-read_level(const void *row, struct row_value *v)
-{
-	const struct command_mode *mode = row;
-
-	row_text(v, command_level_name(mode->level));
-}
+#include "commands/report.h"
 
 bool
 run_show_cli_level(struct call *call)
 {
-	static const struct row_column columns[] = {
-	    {"", "level", read_level, NULL}};
-	static const struct row_table table = ROW_TABLE(NULL, columns);
-	bool json = call_take_json(call);
+	struct report r;
 
-	if (!json)
+	report_begin(&r, call_take_json(call), call->out);
+	if (!r.json)
 		call_severity(call, SEVERITY_INFO);
-	rows_put_single(&table, call->mode, json, call->out);
+	report_row(&r);
+	report_put(&r, "level", "%s", command_level_name(call->mode->level));
+	report_row_end(&r);
+	report_end(&r);
 	return true;
 }
 

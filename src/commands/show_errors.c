@@ -6,18 +6,9 @@
 
 #include <stdlib.h>
 
-#include "commands/rows.h"
+#include "commands/report.h"
 #include "base/clock.h"
 #include "base/time_text.h"
-
-static void
-read_no_events(const void *row, struct row_value *v)
-{
-	(void)row;
-	row_number(v, 0);
-}
-
-ROW_READ(read_when, char, when, row_text(v, when))
 
 static bool
 is_proxy(const struct model *model, const char *name)
@@ -30,20 +21,21 @@ is_proxy(const struct model *model, const char *name)
 bool
 run_show_errors(struct call *call)
 {
-	static const struct row_column columns[] = {
-	    {"Total events captured on [", NULL, read_when, NULL},
-	    {"] : ", "events", read_no_events, NULL},
-	};
-	static const struct row_table table = ROW_TABLE(NULL, columns);
 	const struct model *model = control_model(call->env->control);
 	bool json = !(call->args[0] && is_proxy(model, call->args[0])) &&
 	            call_take_json(call);
 	char when[TIME_TEXT_SIZE];
+	struct report r;
 
 	if (call->args[0] && atoi(call->args[0]) == 0 &&
 	    !is_proxy(model, call->args[0]))
 		return err_set(call->err, "No such proxy.");
-	rows_put_single(&table,
-	    time_text(TIME_HAPROXY, clock_wall_us(), 3, when), json, call->out);
+	report_begin(&r, json, call->out);
+	report_row(&r);
+	report_text(&r, "Total events captured on [%s] : ",
+	    time_text(TIME_HAPROXY, clock_wall_us(), 3, when));
+	report_put(&r, "events", "%d", 0);
+	report_row_end(&r);
+	report_end(&r);
 	return true;
 }

@@ -3,12 +3,14 @@
  */
 #include "commands/commands.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "commands/rows.h"
+#include "commands/report.h"
 #include "base/events.h"
 #include "base/text.h"
+#include "base/time_text.h"
 
 struct wanted {
 	uint64_t last;     /* show at most this many */
@@ -73,27 +75,22 @@ first_of(const struct wanted *w)
 	return i;
 }
 
-/* The event is e, the value v. */
-#define READ(reader, what) ROW_READ(reader, struct event, e, what)
+static void
+put_event(struct report *r, const struct event *e)
+{
+	char time[TIME_TEXT_SIZE];
 
-READ(read_number, row_number(v, (int64_t)e->number))
-READ(read_time, row_time(v, e->wall_us))
-READ(read_level, row_text(v, event_level_name(e->level)))
-READ(read_kind, row_text(v, event_name(e->kind)))
-READ(read_about, row_text(v, e->about))
-READ(read_about_text, row_text(v, e->about[0] ? e->about : "-"))
-READ(read_what, row_text(v, e->text))
-
-static const struct row_column columns[] = {
-    {"", "number", read_number, NULL},
-    {" ", "time", read_time, NULL},
-    {" ", "level", read_level, NULL},
-    {" ", "event", read_kind, NULL},
-    {" ", NULL, read_about_text, NULL},
-    {NULL, "about", read_about, NULL},
-    {": ", "text", read_what, NULL},
-};
-static const struct row_table table = ROW_TABLE(NULL, columns);
+	report_row(r);
+	report_put(r, "number", "%" PRIu64, e->number);
+	report_put(
+	    r, "time", " %s", time_text(TIME_RFC3339, e->wall_us, 3, time));
+	report_put(r, "level", " %s", event_level_name(e->level));
+	report_put(r, "event", " %s", event_name(e->kind));
+	report_json(r, "about", "%s", e->about);
+	report_text(r, " %s", e->about[0] ? e->about : "-");
+	report_put(r, "text", ": %s", e->text);
+	report_row_end(r);
+}
 
 /* Whether there is a backend, server, frontend or pool of that name. */
 static bool
@@ -135,15 +132,16 @@ bool
 run_show_events(struct call *call)
 {
 	struct wanted w;
-	struct rows rows;
+	struct report r;
 
 	if (!read_args((const char *const *)call->args, &w, call->err) ||
 	    !check_about(call, &w))
 		return false;
-	rows_begin(&rows, &table, w.json, call->out);
+	report_begin(&r, w.json, call->out);
+	report_head(&r, "");
 	for (size_t i = first_of(&w); i < events_count(); i++)
 		if (is_about(events_at(i), w.about))
-			rows_put(&rows, events_at(i), call->out);
-	rows_end(&rows, call->out);
+			put_event(&r, events_at(i));
+	report_end(&r);
 	return true;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * `show servers`: where each server is and how it does, for people; and the
  * same as JSON.  `show servers state` and `conn`, which are HAProxy's, are in
- * show_servers.c.
+ * show_servers_state.c.
  */
 #include "commands/commands.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/rows.h"
+#include "commands/report.h"
 #include "stats/status_text.h"
 #include "base/text.h"
 #include "model/backend.h"
@@ -21,8 +22,6 @@ struct widths {
 	int name, address, state, check;
 };
 
-#define READ(name, what) ROW_READ(name, struct server, s, what)
-
 /* Connects that failed: the last of a session, and those that were tried again,
  * there or on another server. */
 static uint64_t
@@ -33,136 +32,30 @@ connect_errors_of(const struct server *s)
 	       counters_sum(s->counters, COUNTER_REDISPATCHES);
 }
 
-static uint64_t
-errors_of(const struct server *s)
-{
-	return connect_errors_of(s) +
-	       counters_sum(s->counters, COUNTER_RESPONSE_ERRORS);
-}
-
-static void
-read_state(const void *row, struct row_value *v)
-{
-	char status[STATUS_SIZE];
-
-	server_status_text(row, status, sizeof(status));
-	row_format(v, "%s", status);
-}
-
-static void
-read_address(const void *row, struct row_value *v)
-{
-	char address[ADDR_TEXT_SIZE];
-
-	row_format(v, "%s", server_address(row, address));
-}
-
-static void
-read_check_status(const void *row, struct row_value *v)
-{
-	const struct server *s = row;
-
-	if (s->state->last.status != CHECK_STATUS_NONE)
-		row_text(v, check_status_name(s->state->last.status));
-}
-
-/* The form of HAProxy's status page: `L7STS/503`. */
-static void
-read_check(const void *row, struct row_value *v)
-{
-	const struct check_result *last =
-	    &((const struct server *)row)->state->last;
-
-	if (last->status == CHECK_STATUS_NONE)
-		return;
-	if (last->code != 0)
-		row_format(
-		    v, "%s/%u", check_status_name(last->status), last->code);
-	else
-		row_text(v, check_status_name(last->status));
-}
-
-static void
-read_check_code(const void *row, struct row_value *v)
-{
-	const struct server *s = row;
-
-	if (s->state->last.code != 0)
-		row_number(v, s->state->last.code);
-}
-
-static void
-read_check_text(const void *row, struct row_value *v)
-{
-	const struct server *s = row;
-
-	if (s->state->last.text[0])
-		row_text(v, s->state->last.text);
-}
-
-static void
-read_maxconn(const void *row, struct row_value *v)
-{
-	unsigned maxconn = server_maxconn(row);
-
-	if (maxconn > 0)
-		row_number(v, maxconn);
-}
-
-READ(read_backend, row_text(v, s->backend->spec->name))
-READ(read_name, row_text(v, s->spec->name))
-READ(read_up, row_bool(v, server_is_up(s)))
-READ(read_usable, row_bool(v, server_is_usable(s)))
-READ(read_backup, row_bool(v, s->spec->backup))
-READ(read_since, row_number(v, (int64_t)server_since_change_s(s)))
-READ(read_weight, row_number(v, server_weight(s)))
-READ(read_sessions, row_number(v, atomic_load_relaxed(&s->sessions->now)))
-READ(read_peak, row_number(v, atomic_load_relaxed(&s->sessions->peak)))
-READ(read_total,
-    row_number(v, (int64_t)counters_sum(s->counters, COUNTER_SESSIONS)))
-READ(read_rate, row_number(v, s->state->rate.per_second))
-READ(read_rate_peak, row_number(v, s->state->rate.peak))
-READ(read_connect_errors, row_number(v, (int64_t)connect_errors_of(s)))
-READ(read_response_errors,
-    row_number(v, (int64_t)counters_sum(s->counters, COUNTER_RESPONSE_ERRORS)))
-READ(read_failed_checks, row_number(v, (int64_t)s->state->checks_failed))
-
-/* clang-format off: a column each. */
-static const struct row_column columns[] = {
-    {NULL, "backend", read_backend, NULL},
-    {NULL, "server", read_name, NULL},
-    {NULL, "address", read_address, NULL},
-    {NULL, "state", read_state, NULL},
-    {NULL, "up", read_up, NULL},
-    {NULL, "usable", read_usable, NULL},
-    {NULL, "backup", read_backup, NULL},
-    {NULL, "since_s", read_since, NULL},
-    {NULL, "check_status", read_check_status, NULL},
-    {NULL, "check_code", read_check_code, NULL},
-    {NULL, "check_text", read_check_text, NULL},
-    {NULL, "checks_failed", read_failed_checks, NULL},
-    {NULL, "weight", read_weight, NULL},
-    {NULL, "sessions", read_sessions, NULL},
-    {NULL, "sessions_peak", read_peak, NULL},
-    {NULL, "maxconn", read_maxconn, NULL},
-    {NULL, "total", read_total, NULL},
-    {NULL, "rate", read_rate, NULL},
-    {NULL, "rate_peak", read_rate_peak, NULL},
-    {NULL, "connect_errors", read_connect_errors, NULL},
-    {NULL, "response_errors", read_response_errors, NULL},
+/* A server's texts; NULL: none. */
+struct server_texts {
+	char state[STATUS_SIZE], address_space[ADDR_TEXT_SIZE];
+	char check_space[STATUS_SIZE];
+	const char *address;
+	const char *check_status, *check; /* `L7STS`, `L7STS/503` */
 };
-/* clang-format on */
 
-static const struct row_table json_table = ROW_TABLE(NULL, columns);
-
-/* The text that a reader makes, "-" for none. */
-static const char *
-text_of(void (*read)(const void *, struct row_value *), const struct server *s,
-    struct row_value *v)
+static void
+server_texts_make(const struct server *s, struct server_texts *ret)
 {
-	v->kind = ROW_NONE;
-	read(s, v);
-	return v->kind == ROW_NONE ? "-" : v->text;
+	const struct check_result *last = &s->state->last;
+
+	server_status_text(s, ret->state, sizeof(ret->state));
+	ret->address = server_address(s, ret->address_space);
+	ret->check_status = last->status != CHECK_STATUS_NONE
+	                        ? check_status_name(last->status)
+	                        : NULL;
+	ret->check = ret->check_status;
+	if (ret->check && last->code != 0) {
+		snprintf(ret->check_space, sizeof(ret->check_space), "%s/%u",
+		    ret->check_status, last->code);
+		ret->check = ret->check_space;
+	}
 }
 
 static void
@@ -175,16 +68,16 @@ widen(int *width, const char *text)
 }
 
 static void
-measure(const struct backend *b, struct widths *w)
+widths_add(const struct backend *b, struct widths *w)
 {
 	for (size_t i = 0; i < b->spec->servers_n; i++) {
-		const struct server *s = b->servers[i];
-		struct row_value v;
+		struct server_texts t;
 
-		widen(&w->name, s->spec->name);
-		widen(&w->address, text_of(read_address, s, &v));
-		widen(&w->state, text_of(read_state, s, &v));
-		widen(&w->check, text_of(read_check, s, &v));
+		server_texts_make(b->servers[i], &t);
+		widen(&w->name, b->servers[i]->spec->name);
+		widen(&w->address, t.address);
+		widen(&w->state, t.state);
+		widen(&w->check, t.check ? t.check : "-");
 	}
 }
 
@@ -206,67 +99,90 @@ age_text(uint64_t s, char out[TEXT_DURATION_SIZE])
 }
 
 static void
-put_server(const struct server *s, const struct widths *w, FILE *out)
+put_server_state(struct report *r, const struct server *s,
+    const struct server_texts *t, const struct widths *w)
 {
-	struct row_value address, state, check;
+	const struct check_result *last = &s->state->last;
 	char age[TEXT_DURATION_SIZE];
 
-	fprintf(out, "  %-*s %-*s %-*s %5s %-*s %6u %5u %5u %6llu%s\n", w->name,
-	    s->spec->name, w->address, text_of(read_address, s, &address),
-	    w->state, text_of(read_state, s, &state),
-	    age_text(server_since_change_s(s), age), w->check,
-	    text_of(read_check, s, &check), server_weight(s),
-	    atomic_load_relaxed(&s->sessions->now), s->state->rate.per_second,
-	    (unsigned long long)errors_of(s), s->spec->backup ? " backup" : "");
+	report_json(r, "backend", "%s", s->backend->spec->name);
+	report_put(r, "server", "  %-*s", w->name, s->spec->name);
+	report_put(r, "address", " %-*s", w->address, t->address);
+	report_put(r, "state", " %-*s", w->state, t->state);
+	report_json_bool(r, "up", server_is_up(s));
+	report_json_bool(r, "usable", server_is_usable(s));
+	report_json_bool(r, "backup", s->spec->backup);
+	report_json(r, "since_s", "%" PRIu64, server_since_change_s(s));
+	report_text(r, " %5s", age_text(server_since_change_s(s), age));
+	report_text(r, " %-*s", w->check, t->check);
+	report_json(r, "check_status", "%s", t->check_status);
+	report_json_known(r, "check_code", last->code != 0, last->code);
+	report_json(r, "check_text", "%s", last->text[0] ? last->text : NULL);
+	report_json(
+	    r, "checks_failed", "%" PRIu64, (uint64_t)s->state->checks_failed);
 }
 
 static void
-put_backend(const struct backend *b, const struct widths *w, FILE *out)
+put_server_row(struct report *r, const struct server *s, const struct widths *w)
 {
-	fprintf(out, "%s: %s, %u of %zu server%s usable%s\n", b->spec->name,
+	unsigned maxconn = server_maxconn(s);
+	uint64_t connects = connect_errors_of(s);
+	uint64_t responses = counters_sum(s->counters, COUNTER_RESPONSE_ERRORS);
+	struct server_texts t;
+
+	server_texts_make(s, &t);
+	report_row(r);
+	put_server_state(r, s, &t, w);
+	report_put(r, "weight", " %6u", server_weight(s));
+	report_put(
+	    r, "sessions", " %5u", atomic_load_relaxed(&s->sessions->now));
+	report_json(
+	    r, "sessions_peak", "%u", atomic_load_relaxed(&s->sessions->peak));
+	report_json_known(r, "maxconn", maxconn > 0, maxconn);
+	report_json(r, "total", "%" PRIu64,
+	    counters_sum(s->counters, COUNTER_SESSIONS));
+	report_put(r, "rate", " %5u", s->state->rate.per_second);
+	report_json(r, "rate_peak", "%u", s->state->rate.peak);
+	report_json(r, "connect_errors", "%" PRIu64, connects);
+	report_json(r, "response_errors", "%" PRIu64, responses);
+	report_text(r, " %6" PRIu64 "%s", connects + responses,
+	    s->spec->backup ? " backup" : "");
+	report_row_end(r);
+}
+
+static void
+put_backend_servers(
+    struct report *r, const struct backend *b, const struct widths *w)
+{
+	report_text(r, "%s: %s, %u of %zu server%s usable%s\n", b->spec->name,
 	    atomic_load_relaxed(&b->state->lineup)->ops->name, b->state->usable,
 	    b->spec->servers_n, text_s(b->spec->servers_n),
 	    b->state->panic ? ", in a panic: all are tried" : "");
 	for (size_t i = 0; i < b->spec->servers_n; i++)
-		put_server(b->servers[i], w, out);
-}
-
-static void
-put_table(const struct model *m, const struct backend *only, FILE *out)
-{
-	struct widths w = {6, 7, 5, 5};
-
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		if (!only || only == m->backends[i])
-			measure(m->backends[i], &w);
-	fprintf(out, "  %-*s %-*s %-*s %5s %-*s %6s %5s %5s %6s\n", w.name,
-	    "server", w.address, "address", w.state, "state", "for", w.check,
-	    "check", "weight", "sess", "rate", "errors");
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		if (!only || only == m->backends[i])
-			put_backend(m->backends[i], &w, out);
+		put_server_row(r, b->servers[i], w);
 }
 
 bool
 run_show_servers(struct call *call)
 {
 	const struct model *m = control_model(call->env->control);
-	bool json = call_take_json(call);
+	struct widths w = {6, 7, 5, 5};
 	const struct backend *only;
-	struct rows rows;
+	struct report r;
 
+	report_begin(&r, call_take_json(call), call->out);
 	if (!call_backend(call, call_arg(call, 0), &only))
 		return false;
-	if (!json) {
-		put_table(m, only, call->out);
-		return true;
-	}
-	rows_begin(&rows, &json_table, true, call->out);
 	for (size_t i = 0; i < m->spec->backends_n; i++)
-		for (size_t j = 0; j < m->backends[i]->spec->servers_n; j++)
-			if (!only || only == m->backends[i])
-				rows_put(&rows, m->backends[i]->servers[j],
-				    call->out);
-	rows_end(&rows, call->out);
+		if (!only || only == m->backends[i])
+			widths_add(m->backends[i], &w);
+	report_head(&r, "");
+	report_text(&r, "  %-*s %-*s %-*s %5s %-*s %6s %5s %5s %6s\n", w.name,
+	    "server", w.address, "address", w.state, "state", "for", w.check,
+	    "check", "weight", "sess", "rate", "errors");
+	for (size_t i = 0; i < m->spec->backends_n; i++)
+		if (!only || only == m->backends[i])
+			put_backend_servers(&r, m->backends[i], &w);
+	report_end(&r);
 	return true;
 }

@@ -3,10 +3,10 @@
  */
 #include "commands/commands.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 
-#include "commands/rows.h"
+#include "commands/report.h"
 #include "model/backend.h"
 
 /* HAProxy's numbers for what is the same here. */
@@ -119,44 +119,29 @@ agent_state_of(const struct server *s)
 	       (s->state->overrides.agent_paused ? 0 : CHECK_ENABLED);
 }
 
-/* A row: a server, and what is the same for all of them. */
-struct server_row {
-	const struct server *server;
-	const char *zeros; /* ` 0` for each thread */
-};
-
-/* The server is s, the value v. */
-#define READ(name, what)                                                       \
-	static void name(const void *row, struct row_value *v)                 \
-	{                                                                      \
-		const struct server_row *r = row;                              \
-		const struct server *s = r->server;                            \
-                                                                               \
-		what;                                                          \
-	}
-
-/* HAProxy does not show a unix socket's path. */
-static void
-put_ip(struct row_value *v, const struct addr *addr)
+/* Returns the IP address, or NULL: HAProxy does not show a unix socket's path.
+ */
+static const char *
+ip_or_null(const struct addr *addr, char out[ADDR_TEXT_SIZE])
 {
-	char ip[ADDR_TEXT_SIZE];
-
-	if (addr->sa.sa_family != AF_UNIX && addr->sa.sa_family != AF_UNSPEC)
-		row_format(v, "%s", addr_host(addr, ip));
+	if (addr->sa.sa_family == AF_UNIX || addr->sa.sa_family == AF_UNSPEC)
+		return NULL;
+	return addr_host(addr, out);
 }
 
-/* Writes the address of a check, but nothing for the server's own address
- * unless the operator has set it. */
-static void
-put_other_ip(struct row_value *v, const struct server *s,
-    const struct addr *addr, const struct addr *said)
+/* Returns the address of a check or an agent, but NULL for the server's own
+ * address unless the operator has set it. */
+static const char *
+other_ip(const struct server *s, bool on, const struct addr *addr,
+    const struct addr *said, char out[ADDR_TEXT_SIZE])
 {
 	struct addr plain = *addr;
 
 	addr_set_port(&plain, addr_port(server_addr(s)));
-	if (said->sa.sa_family != AF_UNSPEC ||
-	    !addr_equal(&plain, server_addr(s)))
-		put_ip(v, addr);
+	if (!on || (said->sa.sa_family == AF_UNSPEC &&
+	               addr_equal(&plain, server_addr(s))))
+		return NULL;
+	return ip_or_null(addr, out);
 }
 
 static unsigned
@@ -171,130 +156,88 @@ check_port_of(const struct server *s)
 }
 
 static void
-read_check_addr(const void *row, struct row_value *v)
+put_state_checks(struct report *r, const struct server *s)
 {
-	const struct server *s = ((const struct server_row *)row)->server;
-
-	if (s->check.on)
-		put_other_ip(
-		    v, s, &s->check.addr, &s->state->overrides.check_addr);
+	report_put(r, "srv_check_status", " %d",
+	    status_numbers[s->state->last.status]);
+	report_put(r, "srv_check_result", " %d", result_of(s));
+	report_put(r, "srv_check_health", " %u", health_of(s));
+	report_put(r, "srv_check_state", " %d", check_state_of(s));
+	report_put(r, "srv_agent_state", " %d", agent_state_of(s));
 }
 
 static void
-read_agent_addr(const void *row, struct row_value *v)
+put_state_addresses(struct report *r, const struct server *s)
 {
-	const struct server *s = ((const struct server_row *)row)->server;
+	const struct server_overrides *set = &s->state->overrides;
+	char text[ADDR_TEXT_SIZE];
 
-	if (s->agent.on)
-		put_other_ip(
-		    v, s, &s->agent.addr, &s->state->overrides.agent_addr);
-}
-
-/* Things that HAProxy has and a server here has not. */
-static void
-read_nothing(const void *row, struct row_value *v)
-{
-	(void)row;
-	(void)v;
-}
-
-static void
-read_zero(const void *row, struct row_value *v)
-{
-	(void)row;
-	row_number(v, 0);
+	report_put(r, "srv_fqdn", " %s", s->spec->host);
+	report_put(r, "srv_port", " %u",
+	    server_is_unresolved(s) ? s->spec->port
+	                            : addr_port(server_addr(s)));
+	report_text(r, " -");
+	report_json_null(r, "srvrecord");
+	report_put(r, "srv_use_ssl", " %d", 0);
+	report_put(r, "srv_check_port", " %u", check_port_of(s));
+	report_put(r, "srv_check_addr", " %s",
+	    other_ip(s, s->check.on, &s->check.addr, &set->check_addr, text));
+	report_put(r, "srv_agent_addr", " %s",
+	    other_ip(s, s->agent.on, &s->agent.addr, &set->agent_addr, text));
+	report_put(r, "srv_agent_port", " %u",
+	    s->agent.on ? addr_port(&s->agent.addr) : 0);
 }
 
 static void
-read_zeros(const void *row, struct row_value *v)
+put_state(struct report *r, const struct server *s, unsigned threads)
 {
-	row_text(v, ((const struct server_row *)row)->zeros);
+	char ip[ADDR_TEXT_SIZE];
+
+	(void)threads;
+	report_put(r, "be_id", "%u", s->backend->id);
+	report_put(r, "be_name", " %s", s->backend->spec->name);
+	report_put(r, "srv_id", " %u", s->id);
+	report_put(r, "srv_name", " %s", s->spec->name);
+	report_put(r, "srv_addr", " %s", ip_or_null(server_addr(s), ip));
+	report_put(r, "srv_op_state", " %d", state_of(s));
+	report_put(r, "srv_admin_state", " %d", admin_of(s));
+	report_put(r, "srv_uweight", " %u", server_weight(s));
+	report_put(r, "srv_iweight", " %u", s->spec->weight);
+	report_put(r, "srv_time_since_last_change", " %" PRIu64,
+	    server_since_change_s(s));
+	put_state_checks(r, s);
+	report_put(r, "bk_f_forced_id", " %d", 0);
+	report_put(r, "srv_f_forced_id", " %d", 0);
+	put_state_addresses(r, s);
 }
-
-READ(read_backend_id, row_number(v, s->backend->id))
-READ(read_backend, row_text(v, s->backend->spec->name))
-READ(read_id, row_number(v, s->id))
-READ(read_name, row_text(v, s->spec->name))
-READ(read_addr, put_ip(v, server_addr(s)))
-READ(read_port,
-    row_number(
-        v, server_is_unresolved(s) ? s->spec->port : addr_port(server_addr(s))))
-READ(read_name_of_host, if (s->spec->host) row_text(v, s->spec->host))
-READ(read_state, row_number(v, state_of(s)))
-READ(read_admin, row_number(v, admin_of(s)))
-READ(read_weight, row_number(v, server_weight(s)))
-READ(read_first_weight, row_number(v, s->spec->weight))
-READ(read_since, row_number(v, (int64_t)server_since_change_s(s)))
-READ(read_check_status, row_number(v, status_numbers[s->state->last.status]))
-READ(read_check_result, row_number(v, result_of(s)))
-READ(read_check_health, row_number(v, health_of(s)))
-READ(read_check_state, row_number(v, check_state_of(s)))
-READ(read_agent_state, row_number(v, agent_state_of(s)))
-READ(read_check_port, row_number(v, check_port_of(s)))
-READ(
-    read_agent_port, row_number(v, s->agent.on ? addr_port(&s->agent.addr) : 0))
-READ(read_used, row_number(v, atomic_load_relaxed(&s->sessions->now)))
-READ(read_used_max, row_number(v, atomic_load_relaxed(&s->sessions->peak)))
-
-/* clang-format off: a column each. */
-static const struct row_column state_columns[] = {
-    {"", "be_id", read_backend_id, NULL},
-    {" ", "be_name", read_backend, NULL},
-    {" ", "srv_id", read_id, NULL},
-    {" ", "srv_name", read_name, NULL},
-    {" ", "srv_addr", read_addr, "-"},
-    {" ", "srv_op_state", read_state, NULL},
-    {" ", "srv_admin_state", read_admin, NULL},
-    {" ", "srv_uweight", read_weight, NULL},
-    {" ", "srv_iweight", read_first_weight, NULL},
-    {" ", "srv_time_since_last_change", read_since, NULL},
-    {" ", "srv_check_status", read_check_status, NULL},
-    {" ", "srv_check_result", read_check_result, NULL},
-    {" ", "srv_check_health", read_check_health, NULL},
-    {" ", "srv_check_state", read_check_state, NULL},
-    {" ", "srv_agent_state", read_agent_state, NULL},
-    {" ", "bk_f_forced_id", read_zero, NULL},
-    {" ", "srv_f_forced_id", read_zero, NULL},
-    {" ", "srv_fqdn", read_name_of_host, "-"},
-    {" ", "srv_port", read_port, NULL},
-    {" ", "srvrecord", read_nothing, "-"},
-    {" ", "srv_use_ssl", read_zero, NULL},
-    {" ", "srv_check_port", read_check_port, NULL},
-    {" ", "srv_check_addr", read_check_addr, "-"},
-    {" ", "srv_agent_addr", read_agent_addr, "-"},
-    {" ", "srv_agent_port", read_agent_port, NULL},
-};
 
 /* Nothing idle is kept to be used again: those columns are 0. */
-static const struct row_column conn_columns[] = {
-    {"", "be_name", read_backend, NULL},
-    {"/", "srv_name", read_name, NULL},
-    {" ", "be_id", read_backend_id, NULL},
-    {"/", "srv_id", read_id, NULL},
-    {" ", "addr", read_addr, "-"},
-    {" ", "port", read_port, NULL},
-    {" - ", "purge_delay", read_zero, NULL},
-    {" ", "used_cur", read_used, NULL},
-    {" ", "used_max", read_used_max, NULL},
-    {" ", "need_est", read_used, NULL},
-    {" ", "unsafe_nb", read_zero, NULL},
-    {" ", "safe_nb", read_zero, NULL},
-    {" ", "idle_lim", read_zero, NULL},
-    {" ", "idle_cur", read_zero, NULL},
-    {"", NULL, read_zeros, NULL},
-};
-/* clang-format on */
+static void
+put_conn(struct report *r, const struct server *s, unsigned threads)
+{
+	unsigned used = atomic_load_relaxed(&s->sessions->now);
+	char ip[ADDR_TEXT_SIZE];
 
-static const struct row_table state_table =
-    ROW_TABLE("1\n"
-              "# be_id be_name srv_id srv_name srv_addr srv_op_state "
-              "srv_admin_state srv_uweight srv_iweight "
-              "srv_time_since_last_change srv_check_status srv_check_result "
-              "srv_check_health srv_check_state srv_agent_state "
-              "bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord "
-              "srv_use_ssl srv_check_port srv_check_addr srv_agent_addr "
-              "srv_agent_port\n",
-        state_columns);
+	report_put(r, "be_name", "%s", s->backend->spec->name);
+	report_put(r, "srv_name", "/%s", s->spec->name);
+	report_put(r, "be_id", " %u", s->backend->id);
+	report_put(r, "srv_id", "/%u", s->id);
+	report_put(r, "addr", " %s", ip_or_null(server_addr(s), ip));
+	report_put(r, "port", " %u",
+	    server_is_unresolved(s) ? s->spec->port
+	                            : addr_port(server_addr(s)));
+	report_put(r, "purge_delay", " - %d", 0);
+	report_put(r, "used_cur", " %u", used);
+	report_put(
+	    r, "used_max", " %u", atomic_load_relaxed(&s->sessions->peak));
+	report_put(r, "need_est", " %u", used);
+	report_put(r, "unsafe_nb", " %d", 0);
+	report_put(r, "safe_nb", " %d", 0);
+	report_put(r, "idle_lim", " %d", 0);
+	report_put(r, "idle_cur", " %d", 0);
+	for (unsigned i = 0; i < threads; i++)
+		report_text(r, " 0");
+}
 
 static unsigned
 threads_of(struct control *control)
@@ -313,59 +256,60 @@ threads_of(struct control *control)
 
 /* Writes the servers of all backends, or of the one that is named. */
 static bool
-put_servers(struct call *call, const struct row_table *table, const char *zeros)
+put_servers(struct call *call, const char *head, unsigned threads,
+    void (*put)(struct report *r, const struct server *s, unsigned threads))
 {
 	const struct model *m = control_model(call->env->control);
 	/* A single argument that names a backend is that name, as in HAProxy,
 	 * even if it is `json`. */
-	bool json = (call->args[0] && !call->args[1] &&
-	                model_find_backend(m, call->args[0]))
-	                ? false
-	                : call_take_json(call);
+	bool is_name = call->args[0] && !call->args[1] &&
+	               model_find_backend(m, call->args[0]);
 	const struct backend *only;
-	struct rows rows;
+	struct report r;
 
+	report_begin(&r, !is_name && call_take_json(call), call->out);
 	if (!call_backend(call, call_arg(call, 0), &only))
 		return false;
-	rows_begin(&rows, table, json, call->out);
+	report_head(&r, head);
 	for (size_t i = 0; i < m->spec->backends_n; i++) {
 		const struct backend *b = m->backends[i];
 
 		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			struct server_row row = {b->servers[j], zeros};
-
-			if (!only || only == b)
-				rows_put(&rows, &row, call->out);
+			if (only && only != b)
+				continue;
+			report_row(&r);
+			put(&r, b->servers[j], threads);
+			report_row_end(&r);
 		}
 	}
-	rows_end(&rows, call->out);
+	report_end(&r);
 	return true;
 }
 
 bool
 run_show_servers_state(struct call *call)
 {
-	return put_servers(call, &state_table, NULL);
+	return put_servers(call,
+	    "1\n"
+	    "# be_id be_name srv_id srv_name srv_addr srv_op_state "
+	    "srv_admin_state srv_uweight srv_iweight "
+	    "srv_time_since_last_change srv_check_status srv_check_result "
+	    "srv_check_health srv_check_state srv_agent_state bk_f_forced_id "
+	    "srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl "
+	    "srv_check_port srv_check_addr srv_agent_addr srv_agent_port\n",
+	    0, put_state);
 }
 
 bool
 run_show_servers_conn(struct call *call)
 {
 	unsigned threads = threads_of(call->env->control);
-	char head[200], *zeros = calloc(threads + 1, 2);
-	const struct row_table table = ROW_TABLE(head, conn_columns);
-	bool ok;
+	char head[200];
 
-	if (!zeros)
-		return err_oom(call->err);
-	for (unsigned i = 0; i < threads; i++)
-		memcpy(zeros + 2 * i, " 0", 2);
 	snprintf(head, sizeof(head),
 	    "# bkname/svname bkid/svid addr port - purge_delay used_cur "
 	    "used_max need_est unsafe_nb safe_nb idle_lim idle_cur "
 	    "idle_per_thr[%u]\n",
 	    threads);
-	ok = put_servers(call, &table, zeros);
-	free(zeros);
-	return ok;
+	return put_servers(call, head, threads, put_conn);
 }

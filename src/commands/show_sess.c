@@ -10,22 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/rows.h"
+#include "commands/listing.h"
 #include "commands/session_filter.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/time_text.h"
 #include "proxy/session_facts.h"
 
-/* The number of places examined for one part of the answer, which may be empty:
- * some 100 us. */
-#define LOOKS_MAX 1000
-
-struct listing {
-	struct answer_rest rest;
+struct sess_listing {
+	struct listing listing;
 	struct session_filter filter;
 	uint64_t older_ms;
-	bool detail, json, begun;
-	struct rows rows;
+	bool detail;
 	uint32_t next; /* index of a session */
 };
 
@@ -48,33 +44,14 @@ static const struct {
     [SESSION_FLUSHING] = {SC_DIS, "DIS"},
 };
 
-/* The session is f, the value v. */
-#define READ(reader, what) ROW_READ(reader, struct session_facts, f, what)
-
-/* The two largest units: `1m32s`, `2d3h`. */
-static void
-put_age(struct row_value *v, uint64_t s)
-{
-	if (s >= 86400)
-		row_format(
-		    v, "%" PRIu64 "d%" PRIu64 "h", s / 86400, s / 3600 % 24);
-	else if (s >= 3600)
-		row_format(
-		    v, "%" PRIu64 "h%" PRIu64 "m", s / 3600, s / 60 % 60);
-	else if (s >= 60)
-		row_format(v, "%" PRIu64 "m%" PRIu64 "s", s / 60, s % 60);
-	else
-		row_format(v, "%" PRIu64 "s", s);
-}
-
 static uint64_t
-age_ms(const struct session_facts *f)
+sess_age_ms(const struct session_facts *f)
 {
 	return clock_now_ms() - f->accepted_ms;
 }
 
 static uint64_t
-left_ms(const struct session_facts *f)
+sess_left_ms(const struct session_facts *f)
 {
 	uint64_t now_ms = clock_now_ms();
 
@@ -94,252 +71,181 @@ proto_of(const struct session_facts *f)
 	}
 }
 
-/* A unix client has no address; its listener's number is there. */
-static void
-read_source(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	row_endpoint(v, &f->client);
-}
-
-static void
-read_client(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	row_host(v, &f->client);
-}
-
-/* The proxy in front, if the client's address came in a PROXY header. */
-static void
-read_peer(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	if (f->peer.family != 0)
-		row_endpoint(v, &f->peer);
-}
-
 static bool
 is_connecting(const struct session_facts *f)
 {
 	return f->state == SESSION_CONNECTING || f->state == SESSION_PAUSING;
 }
 
-static void
-read_connect_left(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	if (is_connecting(f))
-		put_age(v, left_ms(f) / 1000);
-}
-
-static void
-read_backend(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	if (f->backend)
-		row_text(v, f->backend->spec->name);
-}
-
-static void
-read_backend_id(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	if (f->backend)
-		row_number(v, f->backend->id);
-}
-
-static void
-read_sni(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	if (*f->sni)
-		row_text(v, f->sni);
-}
-
-static void
-read_server(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	if (f->server)
-		row_text(v, f->server->spec->name);
-}
-
-static void
-read_server_id(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-
-	if (f->server)
-		row_number(v, f->server->id);
-}
-
-static void
-read_server_address(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-	char at[ADDR_TEXT_SIZE];
-
-	if (f->server)
-		row_format(
-		    v, " addr=%s", addr_text(server_addr(f->server), at));
-}
-
-static void
-read_local_time(const void *row, struct row_value *v)
-{
-	const struct session_facts *f = row;
-	char text[TIME_TEXT_SIZE];
-
-	row_format(
-	    v, "[%s]", time_text(TIME_HAPROXY, f->accepted_wall_us, 6, text));
-}
-
-READ(read_id, row_format(v, "0x%" PRIx64, f->id))
-READ(read_slot, row_number(v, (uint32_t)f->id - 1))
-READ(read_proto, row_text(v, proto_of(f)))
-READ(read_port, row_number(v, f->client.port))
-READ(read_time, row_time(v, f->accepted_wall_us))
-READ(read_frontend, row_text(v, f->frontend->spec->name))
-READ(read_frontend_id, row_number(v, f->frontend->id))
-READ(read_age, put_age(v, age_ms(f) / 1000))
-READ(read_age_ms, row_number(v, (int64_t)age_ms(f)))
-READ(read_left, put_age(v, left_ms(f) / 1000))
-READ(read_left_ms, row_number(v, (int64_t)left_ms(f)))
-READ(read_state, row_text(v, session_state_name(f->state)))
-READ(read_queued, row_number(v, f->state == SESSION_QUEUED))
-READ(read_client_fd, row_number(v, f->fd[HANDLE_CLIENT]))
-READ(read_server_fd, row_number(v, f->fd[HANDLE_SERVER]))
-READ(read_client_state, ((void)f, row_number(v, SC_EST)))
-READ(read_server_state, row_number(v, server_sides[f->state].number))
-READ(read_server_state_name, row_text(v, server_sides[f->state].name))
-READ(read_retries, row_number(v, f->tries > 0 ? f->tries - 1 : 0))
-READ(read_bytes_in, row_number(v, (int64_t)f->received[HANDLE_CLIENT]))
-READ(read_bytes_out, row_number(v, (int64_t)f->received[HANDLE_SERVER]))
-
-/* clang-format off: a column each. */
-static const struct row_column line_columns[] = {
-    {"", "id", read_id, NULL},
-    {NULL, "time", read_time, NULL},
-    {": proto=", "proto", read_proto, NULL},
-    {" src=", NULL, read_source, NULL},
-    {NULL, "client", read_client, NULL},
-    {NULL, "client_port", read_port, NULL},
-    {NULL, "peer", read_peer, NULL},
-    {" fe=", "frontend", read_frontend, NULL},
-    {" be=", "backend", read_backend, "<NONE>"},
-    {" srv=", "server", read_server, "<none>"},
-    {NULL, "sni", read_sni, NULL},
-    {NULL, "state", read_state, NULL},
-    {" ts=00 epoch=0 age=", NULL, read_age, NULL},
-    {NULL, "age_ms", read_age_ms, NULL},
-    {" calls=0 rate=0 cpu=0 lat=0"
-     " rq[f=0h,i=0,an=00h,rx=,wx=,ax=]"
-     " rp[f=0h,i=0,an=00h,rx=,wx=,ax=] scf=[",
-        NULL, read_client_state, NULL},
-    {",0h,fd=", "client_fd", read_client_fd, NULL},
-    {"] scb=[", NULL, read_server_state, NULL},
-    {",1h,fd=", "server_fd", read_server_fd, NULL},
-    {"] exp=", NULL, read_left, NULL},
-    {NULL, "expires_ms", read_left_ms, NULL},
-    {" rc=", "retries", read_retries, NULL},
-    {" c_exp=", NULL, read_connect_left, NULL},
-    {NULL, "bytes_in", read_bytes_in, NULL},
-    {NULL, "bytes_out", read_bytes_out, NULL},
+/* The texts of a session in both forms; NULL: none. */
+struct sess_texts {
+	char id[20], source_space[ENDPOINT_TEXT_SIZE],
+	    peer_space[ENDPOINT_TEXT_SIZE];
+	char age[SPAN_TEXT_SIZE], left[SPAN_TEXT_SIZE];
+	const char *source,
+	    *peer; /* the proxy in front, if it named the client */
+	const char *connect_left, *backend, *server, *sni;
+	unsigned retries;
 };
 
-static const struct row_column detail_columns[] = {
-    {"", NULL, read_id, NULL},
-    {": ", NULL, read_local_time, NULL},
-    {" id=", NULL, read_slot, NULL},
-    {" proto=", NULL, read_proto, NULL},
-    {" source=", NULL, read_source, NULL},
-    {"\n  flags=0x0, conn_retries=", NULL, read_retries, NULL},
-    {", conn_exp=", NULL, read_connect_left, "<NEVER>"},
-    {" conn_et=0x000 waiting=", NULL, read_queued, NULL},
-    {" epoch=0\n  frontend=", NULL, read_frontend, NULL},
-    {" (id=", NULL, read_frontend_id, NULL},
-    {" mode=tcp)\n  backend=", NULL, read_backend, "<NONE>"},
-    {" (id=", NULL, read_backend_id, "-1"},
-    {" mode=tcp)\n  server=", NULL, read_server, "<NONE>"},
-    {" (id=", NULL, read_server_id, "-1"},
-    {")", NULL, read_server_address, NULL},
-    {"\n  task=", NULL, read_state, NULL},
-    {" (exp=", NULL, read_left, NULL},
-    {" age=", NULL, read_age, NULL},
-    {")\n  sni=", NULL, read_sni, "<none>"},
-    {"\n  peer=", NULL, read_peer, "<none>"},
-    {"\n  scf= state=EST fd=", NULL, read_client_fd, NULL},
-    {"\n  scb= state=", NULL, read_server_state_name, NULL},
-    {" fd=", NULL, read_server_fd, NULL},
-    {"\n  req= (total=", NULL, read_bytes_in, NULL},
-    {")\n  res= (total=", NULL, read_bytes_out, NULL},
-    {")", NULL, NULL, NULL},
-};
-/* clang-format on */
-
-/* In JSON there is one form. */
-static const struct row_table lines = ROW_TABLE(NULL, line_columns);
-static const struct row_table details = ROW_TABLE(NULL, detail_columns);
-
-static const struct row_table *
-table_for(bool detail, bool json)
+static void
+sess_texts_make(const struct session_facts *f, struct sess_texts *ret)
 {
-	return detail && !json ? &details : &lines;
+	snprintf(ret->id, sizeof(ret->id), "0x%" PRIx64, f->id);
+	/* A unix client has no address; its listener's number is there. */
+	ret->source = endpoint_text(&f->client, ret->source_space);
+	ret->peer = endpoint_text(&f->peer, ret->peer_space);
+	span_text(sess_age_ms(f) / 1000, ret->age);
+	span_text(sess_left_ms(f) / 1000, ret->left);
+	ret->connect_left = is_connecting(f) ? ret->left : NULL;
+	ret->backend = f->backend ? f->backend->spec->name : NULL;
+	ret->server = f->server ? f->server->spec->name : NULL;
+	ret->sni = *f->sni ? f->sni : NULL;
+	ret->retries = f->tries > 0 ? f->tries - 1 : 0;
+}
+
+static void
+put_sess_names(
+    struct report *r, const struct session_facts *f, const struct sess_texts *t)
+{
+	char time[TIME_TEXT_SIZE], host[INET6_ADDRSTRLEN];
+
+	report_put(r, "id", "%s", t->id);
+	report_json(r, "time", "%s",
+	    time_text(TIME_RFC3339, f->accepted_wall_us, 3, time));
+	report_put(r, "proto", ": proto=%s", proto_of(f));
+	report_text(r, " src=%s", t->source);
+	report_json(r, "client", "%s", endpoint_host(&f->client, host));
+	report_json(r, "client_port", "%u", f->client.port);
+	report_json(r, "peer", "%s", t->peer);
+	report_put(r, "frontend", " fe=%s", f->frontend->spec->name);
+	report_text(r, " be=%s", t->backend ? t->backend : "<NONE>");
+	report_json(r, "backend", "%s", t->backend);
+	report_put(r, "server", " srv=%s", t->server);
+	report_json(r, "sni", "%s", t->sni);
+}
+
+static void
+put_sess_line(struct report *r, const struct session_facts *f)
+{
+	struct sess_texts t;
+
+	sess_texts_make(f, &t);
+	report_row(r);
+	put_sess_names(r, f, &t);
+	report_json(r, "state", "%s", session_state_name(f->state));
+	report_text(r, " ts=00 epoch=0 age=%s", t.age);
+	report_json(r, "age_ms", "%" PRIu64, sess_age_ms(f));
+	report_text(r, " calls=0 rate=0 cpu=0 lat=0"
+	               " rq[f=0h,i=0,an=00h,rx=,wx=,ax=]"
+	               " rp[f=0h,i=0,an=00h,rx=,wx=,ax=]");
+	report_text(r, " scf=[%d,0h,fd=", SC_EST);
+	report_put(r, "client_fd", "%d]", f->fd[HANDLE_CLIENT]);
+	report_text(r, " scb=[%d,1h,fd=", server_sides[f->state].number);
+	report_put(r, "server_fd", "%d]", f->fd[HANDLE_SERVER]);
+	report_text(r, " exp=%s", t.left);
+	report_json(r, "expires_ms", "%" PRIu64, sess_left_ms(f));
+	report_put(r, "retries", " rc=%u", t.retries);
+	report_text(r, " c_exp=%s", t.connect_left ? t.connect_left : "");
+	report_json(r, "bytes_in", "%" PRIu64, f->received[HANDLE_CLIENT]);
+	report_json(r, "bytes_out", "%" PRIu64, f->received[HANDLE_SERVER]);
+	report_row_end(r);
+}
+
+static void
+put_sess_targets(
+    struct report *r, const struct session_facts *f, const struct sess_texts *t)
+{
+	char address[ADDR_TEXT_SIZE];
+
+	report_text(r, "  frontend=%s (id=%u mode=tcp)\n",
+	    f->frontend->spec->name, f->frontend->id);
+	report_text(r, "  backend=%s (id=%d mode=tcp)\n",
+	    t->backend ? t->backend : "<NONE>",
+	    f->backend ? (int)f->backend->id : -1);
+	report_text(r, "  server=%s (id=%d)", t->server ? t->server : "<NONE>",
+	    f->server ? (int)f->server->id : -1);
+	if (f->server)
+		report_text(
+		    r, " addr=%s", addr_text(server_addr(f->server), address));
+}
+
+/* The form of `show sess all`; there is one form in JSON. */
+static void
+put_sess_detail(struct report *r, const struct session_facts *f)
+{
+	char time[TIME_TEXT_SIZE];
+	struct sess_texts t;
+
+	sess_texts_make(f, &t);
+	report_text(r, "%s: [%s] id=%u proto=%s source=%s\n", t.id,
+	    time_text(TIME_HAPROXY, f->accepted_wall_us, 6, time),
+	    (uint32_t)f->id - 1, proto_of(f), t.source);
+	report_text(r,
+	    "  flags=0x0, conn_retries=%u, conn_exp=%s conn_et=0x000 "
+	    "waiting=%d epoch=0\n",
+	    t.retries, t.connect_left ? t.connect_left : "<NEVER>",
+	    f->state == SESSION_QUEUED);
+	put_sess_targets(r, f, &t);
+	report_text(r, "\n  task=%s (exp=%s age=%s)\n",
+	    session_state_name(f->state), t.left, t.age);
+	report_text(r, "  sni=%s\n  peer=%s\n", t.sni, t.peer);
+	report_text(r, "  scf= state=EST fd=%d\n", f->fd[HANDLE_CLIENT]);
+	report_text(r, "  scb= state=%s fd=%d\n", server_sides[f->state].name,
+	    f->fd[HANDLE_SERVER]);
+	report_text(
+	    r, "  req= (total=%" PRIu64 ")\n", f->received[HANDLE_CLIENT]);
+	report_text(
+	    r, "  res= (total=%" PRIu64 ")\n", f->received[HANDLE_SERVER]);
+}
+
+static void
+put_sess(struct report *r, const struct session_facts *f, bool detail)
+{
+	r->none = "<none>";
+	if (detail && !r->json)
+		put_sess_detail(r, f);
+	else
+		put_sess_line(r, f);
 }
 
 static bool
-matches(const struct listing *l, const struct session_facts *f)
+sess_is_wanted(const struct sess_listing *l, const struct session_facts *f)
 {
-	return age_ms(f) >= l->older_ms &&
+	return sess_age_ms(f) >= l->older_ms &&
 	       session_filter_matches(&l->filter, f->frontend->spec->name,
 	           f->backend ? f->backend->spec->name : "",
 	           f->server ? f->server->spec->name : "");
 }
 
 static bool
-more(struct answer_rest *rest, const struct command_env *env, FILE *out)
+sess_step(struct listing *listing, const struct command_env *env)
 {
-	struct listing *l = (struct listing *)rest;
+	struct sess_listing *l =
+	    container_of(listing, struct sess_listing, listing);
 	const struct proxy *proxy = control_proxy(env->control);
-	uint32_t made = slab_made(&proxy->sessions);
+	struct session_facts f;
 
-	if (!l->begun)
-		rows_begin(
-		    &l->rows, table_for(l->detail, l->json), l->json, out);
-	l->begun = true;
-	for (uint32_t looks = 0; l->next < made; looks++) {
-		struct session_facts f;
-
-		if (ftell(out) >= ANSWER_PART_SIZE || looks == LOOKS_MAX)
-			return true;
-		if (session_facts_read(proxy, l->next++, &f) && matches(l, &f))
-			rows_put(&l->rows, &f, out);
-	}
-	rows_end(&l->rows, out);
-	return false;
+	if (l->next >= slab_made(&proxy->sessions))
+		return false;
+	if (session_facts_read(proxy, l->next++, &f) && sess_is_wanted(l, &f))
+		put_sess(&listing->report, &f, l->detail);
+	return true;
 }
 
 static void
-free_listing(struct answer_rest *rest)
+sess_fini(struct listing *listing)
 {
-	struct listing *l = (struct listing *)rest;
+	struct sess_listing *l =
+	    container_of(listing, struct sess_listing, listing);
 
 	session_filter_fini(&l->filter);
-	free(l);
 }
 
 /* A filter takes the word behind it. */
 static bool
-take_filter(
-    struct call *call, struct listing *l, const char *name, const char *value)
+take_sess_filter(struct call *call, struct sess_listing *l, const char *name,
+    const char *value)
 {
 	bool taken;
 
@@ -357,12 +263,12 @@ take_filter(
 }
 
 static bool
-take_filters(struct call *call, struct listing *l)
+take_sess_filters(struct call *call, struct sess_listing *l)
 {
 	for (unsigned i = 0; *call_arg(call, i); i++) {
 		if (strcmp(call_arg(call, i), "all") == 0)
 			l->detail = true;
-		else if (!take_filter(
+		else if (!take_sess_filter(
 		             call, l, call_arg(call, i), call_arg(call, i + 1)))
 			return false;
 		else
@@ -372,39 +278,44 @@ take_filters(struct call *call, struct listing *l)
 }
 
 static bool
-show_one(struct call *call, uint64_t id, bool json)
+show_one_sess(struct call *call, uint64_t id, bool json)
 {
 	struct session_facts f;
+	struct report r;
 
-	if (session_facts_find(control_proxy(call->env->control), id, &f))
-		rows_put_single(table_for(true, json), &f, json, call->out);
-	else if (json)
-		fputs("null\n", call->out);
-	else {
-		call_fail(call);
-		fputs("Session not found.\n", call->out);
+	report_begin(&r, json, call->out);
+	if (session_facts_find(control_proxy(call->env->control), id, &f)) {
+		put_sess(&r, &f, true);
+	} else {
+		report_json_null(&r, NULL);
+		if (!json)
+			call_fail(call);
+		report_text(&r, "Session not found.\n");
 	}
+	report_end(&r);
 	return true;
 }
 
 bool
 run_show_sess(struct call *call)
 {
+	static const struct listing_kind kind = {
+	    .size = sizeof(struct sess_listing),
+	    .head = "",
+	    .step = sess_step,
+	    .fini = sess_fini,
+	    .steps_max = 1000,
+	};
 	bool json = call_take_json(call);
 	uint64_t id = strtoull(call_arg(call, 0), NULL, 0);
 	struct listing *l;
 
 	if (id > 0)
-		return show_one(call, id, json);
-	l = calloc(1, sizeof(*l));
+		return show_one_sess(call, id, json);
+	l = listing_new(call, &kind, json);
 	if (!l)
-		return err_oom(call->err);
-	l->rest = (struct answer_rest){.more = more, .free = free_listing};
-	l->json = json;
-	if (!take_filters(call, l)) {
-		free_listing(&l->rest);
 		return false;
-	}
-	call->rest = &l->rest;
-	return true;
+	return listing_answer(call, l,
+	    take_sess_filters(
+	        call, container_of(l, struct sess_listing, listing)));
 }

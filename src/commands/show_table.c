@@ -3,19 +3,17 @@
  */
 #include "commands/commands.h"
 
-#include "commands/rows.h"
+#include "commands/report.h"
 
-/* Writes nothing: lfproxy has no tables of clients. */
 bool
 run_show_table(struct call *call)
 {
-	static const struct row_table none = {NULL, NULL, 0};
-	bool json = call_take_json(call);
-	struct rows rows;
+	struct report r;
 
+	report_begin(&r, call_take_json(call), call->out);
 	if (call->args[0])
 		return err_set(call->err, "No such table");
-	rows_begin(&rows, &none, json, call->out);
-	rows_end(&rows, call->out);
+	report_head(&r, "");
+	report_end(&r);
 	return true;
 }

@@ -3,27 +3,19 @@
  */
 #include "commands/commands.h"
 
-#include "commands/rows.h"
+#include "commands/report.h"
 #include "stats/info.h"
-
-ROW_READ(read_api_version, char, version, row_text(v, version))
-
-static void
-read_version(const void *row, struct row_value *v)
-{
-	(void)row;
-	row_text(v, LFPROXY_VERSION);
-}
 
 bool
 run_show_version(struct call *call)
 {
-	static const struct row_column columns[] = {
-	    {"", "version", read_api_version, NULL},
-	    {NULL, "lfproxy_version", read_version, NULL},
-	};
-	static const struct row_table table = ROW_TABLE(NULL, columns);
+	struct report r;
 
-	rows_put_single(&table, API_VERSION, call_take_json(call), call->out);
+	report_begin(&r, call_take_json(call), call->out);
+	report_row(&r);
+	report_put(&r, "version", "%s", API_VERSION);
+	report_json(&r, "lfproxy_version", "%s", LFPROXY_VERSION);
+	report_row_end(&r);
+	report_end(&r);
 	return true;
 }

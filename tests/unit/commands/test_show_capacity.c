@@ -11,17 +11,25 @@
 #define NOW_S 1795291200
 
 static const char *
+render(struct fixture *f, const struct capacity_row *row, bool json)
+{
+	struct report r;
+
+	report_begin(&r, json, output(f));
+	capacity_put_row(&r, row, NOW_S);
+	return written(f);
+}
+
+static const char *
 line(struct fixture *f, const struct capacity_row *row)
 {
-	capacity_put_row(output(f), row, NOW_S);
-	return written(f);
+	return render(f, row, false);
 }
 
 static const char *
 object(struct fixture *f, const struct capacity_row *row)
 {
-	assert_true(capacity_put_json(output(f), row, NOW_S));
-	return written(f);
+	return render(f, row, true);
 }
 
 static const struct capacity_row rising = {.resource = "sessions",
@@ -42,9 +50,9 @@ what_rises_says_when_it_is_full(void **state)
 	    strstr(text, " 40       100   40.0 %  frontend web: +0.5/s, "
 	                 "full in 2m0s at 2026-11-21T20:02:00Z\n"));
 	text = object(*state, &rising);
-	assert_non_null(strstr(text, "\"per_second\": 0.5"));
-	assert_non_null(strstr(text, "\"full_in_s\": 120.0"));
-	assert_non_null(strstr(text, "\"full_at\": \"2026-11-21T20:02:00Z\""));
+	assert_non_null(strstr(text, "\"per_second\":0.5"));
+	assert_non_null(strstr(text, "\"full_in_s\":120.0"));
+	assert_non_null(strstr(text, "\"full_at\":\"2026-11-21T20:02:00Z\""));
 }
 
 static void
@@ -56,7 +64,7 @@ what_falls_or_rests_is_never_full(void **state)
 	assert_non_null(strstr(line(*state, &row), "web: -2/s\n"));
 	row.per_s = 0;
 	assert_non_null(strstr(line(*state, &row), "web: steady\n"));
-	assert_non_null(strstr(object(*state, &row), "\"full_in_s\": null"));
+	assert_non_null(strstr(object(*state, &row), "\"full_in_s\":null"));
 	row.used = 100;
 	assert_non_null(strstr(line(*state, &row), "web: steady, full\n"));
 	/* In a year. */
@@ -77,8 +85,8 @@ what_is_not_known_is_a_dash(void **state)
 	row.note = "nobody knows";
 	assert_non_null(strstr(line(*state, &row),
 	    " -         -        -  frontend web: - (nobody knows)\n"));
-	assert_non_null(strstr(object(*state, &row), "\"used\": null"));
-	assert_non_null(strstr(object(*state, &row), "\"percent\": null"));
+	assert_non_null(strstr(object(*state, &row), "\"used\":null"));
+	assert_non_null(strstr(object(*state, &row), "\"percent\":null"));
 }
 
 static void
@@ -92,7 +100,7 @@ bytes_have_prefixes_of_1024(void **state)
 	row.per_s = 512;
 	assert_non_null(strstr(line(*state, &row),
 	    " 1.50k     2.00k   75.0 %  frontend web: +512/s, full in 1s at "));
-	assert_non_null(strstr(object(*state, &row), "\"used\": 1536.0"));
+	assert_non_null(strstr(object(*state, &row), "\"used\":1536.0"));
 }
 
 int
