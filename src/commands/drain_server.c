@@ -4,11 +4,10 @@
 #include "commands/commands.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 
 #include "commands/expiring.h"
-#include "commands/pool_json.h"
+#include "commands/report.h"
 #include "base/text.h"
 #include "control/drains.h"
 #include "model/backend.h"
@@ -111,50 +110,42 @@ run_cancel_drain(struct call *call)
 }
 
 static void
-put_drain(FILE *out, const struct drain_status *d)
+put_drain(struct report *r, const struct drain_status *d)
 {
 	char order[DRAIN_TEXT_SIZE], left[LEFT_TEXT_SIZE];
-
-	fprintf(out, "%s/%s %s weight %u/%u sessions %u/%u", d->backend,
-	    d->server, drain_phase_name(d->phase), d->weight_now, d->weight_was,
-	    d->sessions_now, d->sessions_began);
-	fprintf(out, " left %s: %s\n",
-	    d->phase == DRAIN_WAITING ? "-" : left_text(d->left_ms, left),
-	    drain_order_text(&d->order, order));
-}
-
-static json_t *
-drain_json(const struct drain_status *d)
-{
 	const char *then = drain_then_name(d->order.then);
+	bool begun = d->phase != DRAIN_WAITING;
 
-	return json_pack("{s:s, s:s, s:s, s:I, s:s?, s:I, s:I, s:I, s:I, s:o}",
-	    "backend", d->backend, "server", d->server, "phase",
-	    drain_phase_name(d->phase), "over_ms", (json_int_t)d->order.over_ms,
-	    "then", *then ? then : NULL, "weight", (json_int_t)d->weight_now,
-	    "weight_was", (json_int_t)d->weight_was, "sessions",
-	    (json_int_t)d->sessions_now, "sessions_began",
-	    (json_int_t)d->sessions_began, "left_ms",
-	    d->phase == DRAIN_WAITING ? json_null()
-	                              : json_integer((json_int_t)d->left_ms));
+	report_row(r);
+	report_put(r, "backend", "%s", d->backend);
+	report_put(r, "server", "/%s", d->server);
+	report_put(r, "phase", " %s", drain_phase_name(d->phase));
+	report_put(r, "weight", " weight %u", d->weight_now);
+	report_put(r, "weight_was", "/%u", d->weight_was);
+	report_put(r, "sessions", " sessions %u", d->sessions_now);
+	report_put(r, "sessions_began", "/%u", d->sessions_began);
+	report_text(r, " left %s", begun ? left_text(d->left_ms, left) : "-");
+	report_json_known(r, "left_ms", begun, d->left_ms);
+	report_text(r, ": %s", drain_order_text(&d->order, order));
+	report_json(r, "over_ms", "%" PRIu64, d->order.over_ms);
+	report_json(r, "then", "%s", *then ? then : NULL);
+	report_row_end(r);
 }
 
 bool
 run_show_drains(struct call *call)
 {
-	struct control *control = call->env->control;
 	struct drain_status status;
-	bool json, complete = true;
-	json_t *all;
+	struct report r;
+	bool json;
 
 	if (!call_json(call, &json))
 		return false;
-	all = json ? json_array() : NULL;
-	for (size_t i = 0; control_drain_at(control, i, &status); i++) {
-		if (!json)
-			put_drain(call->out, &status);
-		else if (json_array_append_new(all, drain_json(&status)) < 0)
-			complete = false;
-	}
-	return !json || json_print(all, complete, call->out, call->err);
+	report_begin(&r, json, call->out);
+	report_head(&r, "");
+	for (size_t i = 0; control_drain_at(call->env->control, i, &status);
+	     i++)
+		put_drain(&r, &status);
+	report_end(&r);
+	return true;
 }

@@ -5,10 +5,9 @@
 #include "commands/commands.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 
-#include "commands/pool_json.h"
+#include "commands/report.h"
 #include "base/text.h"
 #include "control/rebalance.h"
 #include "model/backend.h"
@@ -58,65 +57,46 @@ backend_of(struct call *call)
 }
 
 static void
-put_rows(FILE *out, const struct rebalance_status *s, bool progress)
+put_servers_of_plan(
+    struct report *r, const struct rebalance_status *s, bool progress)
 {
-	fputs(progress ? "# server sessions fair weight close closed\n"
-	               : "# server sessions fair weight close\n",
-	    out);
+	report_text(r, "# server sessions fair weight close%s\n",
+	    progress ? " closed" : "");
+	report_list(r, "servers");
 	for (size_t i = 0; i < s->rows_n; i++) {
-		const struct rebalance_row *r = &s->rows[i];
+		const struct rebalance_row *row = &s->rows[i];
 
-		fprintf(out, "%s/%s %u %u %u %u", s->backend, r->server,
-		    r->sessions, r->fair, r->weight, r->planned);
+		report_row(r);
+		report_text(r, "%s/", s->backend);
+		report_put(r, "server", "%s", row->server);
+		report_put(r, "sessions", " %u", row->sessions);
+		report_put(r, "fair", " %u", row->fair);
+		report_put(r, "weight", " %u", row->weight);
+		report_put(r, "close", " %u", row->planned);
 		if (progress)
-			fprintf(out, " %u", r->closed);
-		putc('\n', out);
+			report_put(r, "closed", " %u", row->closed);
+		report_row_end(r);
 	}
-}
-
-static json_t *
-rows_json(const struct rebalance_status *s, bool progress)
-{
-	json_t *rows = json_array();
-
-	for (size_t i = 0; i < s->rows_n; i++) {
-		const struct rebalance_row *r = &s->rows[i];
-		json_t *row = json_pack("{s:s, s:I, s:I, s:I, s:I}", "server",
-		    r->server, "sessions", (json_int_t)r->sessions, "fair",
-		    (json_int_t)r->fair, "weight", (json_int_t)r->weight,
-		    "close", (json_int_t)r->planned);
-
-		if (progress)
-			json_object_set_new(
-			    row, "closed", json_integer((json_int_t)r->closed));
-		if (json_array_append_new(rows, row) < 0) {
-			json_decref(rows);
-			return NULL;
-		}
-	}
-	return rows;
-}
-
-static json_t *
-plan_json(const struct rebalance_status *s, bool begun)
-{
-	return json_pack("{s:s, s:b, s:I, s:I, s:I, s:o}", "backend",
-	    s->backend, "begun", begun, "over_ms", (json_int_t)s->over_ms,
-	    "sessions", (json_int_t)s->sessions, "close",
-	    (json_int_t)s->planned, "servers", rows_json(s, false));
+	report_close(r);
 }
 
 static void
-put_plan(FILE *out, const struct rebalance_status *s, bool dry_run)
+put_plan(struct report *r, const struct rebalance_status *s, bool dry_run)
 {
 	char over[TEXT_DURATION_SIZE];
 
-	put_rows(out, s, false);
+	report_object(r, NULL);
+	report_json(r, "backend", "%s", s->backend);
+	report_json_bool(r, "begun", !dry_run && s->planned > 0);
+	report_json(r, "over_ms", "%" PRIu64, s->over_ms);
+	report_json(r, "sessions", "%u", s->sessions);
+	report_json(r, "close", "%u", s->planned);
+	put_servers_of_plan(r, s, false);
 	if (s->planned == 0)
-		fputs(
-		    "Nothing to do: no server has more than its share.\n", out);
+		report_text(r, "Nothing to do: no server has more than its "
+		               "share.\n");
 	else
-		fprintf(out, "%u of %u session%s %s closed over %s.\n",
+		report_text(r, "%u of %u session%s %s closed over %s.\n",
 		    s->planned, s->sessions, text_s(s->sessions),
 		    dry_run ? "would be" : "will be",
 		    text_duration(s->over_ms, over));
@@ -142,7 +122,7 @@ run_rebalance(struct call *call)
 	const struct backend *b = backend_of(call);
 	struct rebalance_status plan;
 	struct options o = {.over_ms = 0};
-	bool ok = true;
+	struct report r;
 
 	if (!b || !parse(call, &o))
 		return false;
@@ -152,14 +132,11 @@ run_rebalance(struct call *call)
 		return false;
 	if (!o.dry_run)
 		audit_plan(call, &plan);
-	if (o.json)
-		ok =
-		    json_print(plan_json(&plan, !o.dry_run && plan.planned > 0),
-		        true, call->out, call->err);
-	else
-		put_plan(call->out, &plan, o.dry_run);
+	report_begin(&r, o.json, call->out);
+	put_plan(&r, &plan, o.dry_run);
+	report_end(&r);
 	rebalance_status_fini(&plan);
-	return ok;
+	return true;
 }
 
 bool
@@ -178,43 +155,39 @@ run_cancel_rebalance(struct call *call)
 }
 
 static void
-put_progress(FILE *out, const struct rebalance_status *s)
+put_progress(struct report *r, const struct rebalance_status *s)
 {
 	char over[TEXT_DURATION_SIZE], left[LEFT_TEXT_SIZE];
 
-	fprintf(out, "backend %s: %u of %u closed, over %s, left %s\n",
-	    s->backend, s->closed, s->planned, text_duration(s->over_ms, over),
+	report_object(r, NULL);
+	report_put(r, "backend", "backend %s", s->backend);
+	report_put(r, "closed", ": %u", s->closed);
+	report_put(r, "close", " of %u closed", s->planned);
+	report_json(r, "sessions", "%u", s->sessions);
+	report_json(r, "over_ms", "%" PRIu64, s->over_ms);
+	report_json(r, "left_ms", "%" PRIu64, s->left_ms);
+	report_text(r, ", over %s, left %s\n", text_duration(s->over_ms, over),
 	    left_text(s->left_ms, left));
-	put_rows(out, s, true);
-}
-
-static json_t *
-progress_json(const struct rebalance_status *s)
-{
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "backend",
-	    s->backend, "over_ms", (json_int_t)s->over_ms, "left_ms",
-	    (json_int_t)s->left_ms, "sessions", (json_int_t)s->sessions,
-	    "close", (json_int_t)s->planned, "closed", (json_int_t)s->closed,
-	    "servers", rows_json(s, true));
+	put_servers_of_plan(r, s, true);
+	report_close(r);
 }
 
 bool
 run_show_rebalances(struct call *call)
 {
-	struct control *control = call->env->control;
 	struct rebalance_status status;
-	bool json, complete = true;
-	json_t *all;
+	struct report r;
+	bool json;
 
 	if (!call_json(call, &json))
 		return false;
-	all = json ? json_array() : NULL;
-	for (size_t i = 0; control_rebalance_at(control, i, &status); i++) {
-		if (!json)
-			put_progress(call->out, &status);
-		else if (json_array_append_new(all, progress_json(&status)) < 0)
-			complete = false;
+	report_begin(&r, json, call->out);
+	report_head(&r, "");
+	for (size_t i = 0; control_rebalance_at(call->env->control, i, &status);
+	     i++) {
+		put_progress(&r, &status);
 		rebalance_status_fini(&status);
 	}
-	return !json || json_print(all, complete, call->out, call->err);
+	report_end(&r);
+	return true;
 }

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "commands/commands.h"
-#include "commands/pool_json.h"
 
 static struct memory_use
 memory_sum(const struct memory_rows *rows)
@@ -26,80 +25,67 @@ unexplained_heap(const struct memory_totals *totals, uint64_t named)
 	return totals->heap > named ? totals->heap - named : 0;
 }
 
-/* -- text -- */
+/* Writes a number of bytes; in text, 0 is `-`. */
+static void
+put_bytes(struct report *r, const char *name, uint64_t n)
+{
+	report_json(r, name, "%" PRIu64, n);
+	if (n > 0)
+		report_text(r, " %11" PRIu64, n);
+	else
+		report_text(r, " %11s", "-");
+}
 
 static void
-put_memory_row(FILE *out, const struct memory_row *r)
+put_memory_row(struct report *r, const struct memory_row *row)
 {
-	const uint64_t columns[] = {r->use.heap, r->use.mapped, r->kernel};
+	report_row(r);
+	report_put(r, "what", "%-18s", row->what);
+	report_put(r, "count", " %9" PRIu64, row->use.count);
+	put_bytes(r, "heap", row->use.heap);
+	put_bytes(r, "mapped", row->use.mapped);
+	put_bytes(r, "kernel", row->kernel);
+	report_json(r, "note", "%s", row->note);
+	if (row->note)
+		report_text(r, "  %s", row->note);
+	report_row_end(r);
+}
 
-	fprintf(out, "%-18s %9" PRIu64, r->what, r->use.count);
-	for (int i = 0; i < 3; i++)
-		if (columns[i] > 0)
-			fprintf(out, " %11" PRIu64, columns[i]);
-		else
-			fprintf(out, " %11s", "-");
-	if (r->note)
-		fprintf(out, "  %s", r->note);
-	fputc('\n', out);
+static void
+put_totals(struct report *r, const struct memory_report *report)
+{
+	const struct memory_totals *totals = &report->totals;
+	struct memory_use sum = memory_sum(&report->rows);
+	uint64_t rest = unexplained_heap(totals, sum.heap);
+
+	report_put(r, "named_heap", "named                        %11" PRIu64,
+	    sum.heap);
+	report_put(r, "named_mapped", " %11" PRIu64 "\n", sum.mapped);
+	report_put(r, "unexplained_heap",
+	    "not explained                %11" PRIu64, rest);
+	report_text(r, "  %.1f %% of the heap in use\n",
+	    totals->heap > 0 ? 100.0 * (double)rest / (double)totals->heap : 0);
+	report_put(
+	    r, "heap", "heap in use                  %11" PRIu64, totals->heap);
+	report_put(r, "heap_idle", "  and %" PRIu64 " free, kept by malloc\n",
+	    totals->heap_idle);
+	report_put(r, "resident",
+	    "resident                                 %11" PRIu64
+	    "  with code and stacks\n",
+	    totals->resident);
 }
 
 void
-memory_put_text(FILE *out, const struct memory_report *report)
+show_memory_put(struct report *r, const struct memory_report *report)
 {
-	const struct memory_rows *rows = &report->rows;
-	const struct memory_totals *totals = &report->totals;
-	struct memory_use sum = memory_sum(rows);
-	uint64_t rest = unexplained_heap(totals, sum.heap);
-
-	fprintf(out, "%-18s %9s %11s %11s %11s  %s\n", "# bytes of", "count",
+	report_object(r, NULL);
+	report_list(r, "rows");
+	report_text(r, "%-18s %9s %11s %11s %11s  %s\n", "# bytes of", "count",
 	    "heap", "mapped", "in kernel", "note");
-	for (size_t i = 0; i < rows->n; i++)
-		put_memory_row(out, &rows->rows[i]);
-	fprintf(out, "%-18s %9s %11" PRIu64 " %11" PRIu64 "\n", "named", "",
-	    sum.heap, sum.mapped);
-	fprintf(out, "%-18s %9s %11" PRIu64 "  %.1f %% of the heap in use\n",
-	    "not explained", "", rest,
-	    totals->heap > 0 ? 100.0 * (double)rest / (double)totals->heap : 0);
-	fprintf(out,
-	    "%-18s %9s %11" PRIu64 "  and %" PRIu64 " free, kept by malloc\n",
-	    "heap in use", "", totals->heap, totals->heap_idle);
-	fprintf(out, "%-18s %9s %11s %11" PRIu64 "  with code and stacks\n",
-	    "resident", "", "", totals->resident);
-}
-
-/* -- JSON -- */
-
-static json_t *
-memory_row_json(const struct memory_row *r)
-{
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s?}", "what", r->what,
-	    "count", (json_int_t)r->use.count, "heap", (json_int_t)r->use.heap,
-	    "mapped", (json_int_t)r->use.mapped, "kernel",
-	    (json_int_t)r->kernel, "note", r->note);
-}
-
-bool
-memory_put_json(FILE *out, const struct memory_report *report, struct err *err)
-{
-	const struct memory_rows *rows = &report->rows;
-	const struct memory_totals *totals = &report->totals;
-	struct memory_use sum = memory_sum(rows);
-	json_t *all = json_array(), *whole;
-	bool complete = true;
-
-	for (size_t i = 0; i < rows->n; i++)
-		if (json_array_append_new(
-		        all, memory_row_json(&rows->rows[i])) < 0)
-			complete = false;
-	whole = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "rows", all,
-	    "named_heap", (json_int_t)sum.heap, "named_mapped",
-	    (json_int_t)sum.mapped, "unexplained_heap",
-	    (json_int_t)unexplained_heap(totals, sum.heap), "heap",
-	    (json_int_t)totals->heap, "heap_idle",
-	    (json_int_t)totals->heap_idle, "resident",
-	    (json_int_t)totals->resident);
-	return json_print(whole, complete && whole, out, err);
+	for (size_t i = 0; i < report->rows.n; i++)
+		put_memory_row(r, &report->rows.rows[i]);
+	report_close(r);
+	put_totals(r, report);
 }
 
 /* -- the command -- */
@@ -121,6 +107,7 @@ bool
 run_show_memory(struct call *call)
 {
 	struct memory_report report = {.rows = {.n = 0}};
+	struct report r;
 	bool json;
 
 	if (!call_json(call, &json))
@@ -128,8 +115,8 @@ run_show_memory(struct call *call)
 	memory_rows_fill(&report.rows, call->env->control);
 	add_admin_memory(&report.rows, call->env);
 	memory_totals_read(&report.totals);
-	if (json)
-		return memory_put_json(call->out, &report, call->err);
-	memory_put_text(call->out, &report);
+	report_begin(&r, json, call->out);
+	show_memory_put(&r, &report);
+	report_end(&r);
 	return true;
 }

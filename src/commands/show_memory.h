@@ -5,9 +5,7 @@
 #ifndef COMMANDS_SHOW_MEMORY_H
 #define COMMANDS_SHOW_MEMORY_H
 
-#include <stdio.h>
-
-#include "base/err.h"
+#include "commands/report.h"
 #include "control/memory.h"
 
 struct memory_report {
@@ -15,12 +13,7 @@ struct memory_report {
 	struct memory_totals totals;
 };
 
-/* Writes the report as a table. */
-void memory_put_text(FILE *out, const struct memory_report *report);
-
-/* Writes the report as a JSON object.  Returns false with err set when memory
- * is exhausted. */
-bool memory_put_json(
-    FILE *out, const struct memory_report *report, struct err *err);
+/* Writes the memory; the caller ends the report. */
+void show_memory_put(struct report *r, const struct memory_report *report);
 
 #endif

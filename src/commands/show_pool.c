@@ -4,150 +4,162 @@
 #include "commands/show_pool.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
 
 #include "commands/commands.h"
-#include "commands/pool_json.h"
 #include "config/pool_text.h"
 
-static void put(FILE *out, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
 static void
-put(FILE *out, const char *key, const char *fmt, ...)
-{
-	va_list ap;
-
-	fprintf(out, "  %-11s ", key);
-	va_start(ap, fmt);
-	vfprintf(out, fmt, ap);
-	va_end(ap);
-	fputc('\n', out);
-}
-
-static void
-put_threads(FILE *out, const struct pool_facts *f)
+put_pool_threads(struct report *r, const struct pool_facts *f)
 {
 	struct thread_class_spec classes[POOL_CLASSES_MAX];
 	const unsigned *roles = f->status.roles;
 	char text[THREADS_TEXT_SIZE];
 
-	for (unsigned i = 0; i < f->classes_n; i++)
+	report_put(r, "threads", "\n  threads     %u wanted", f->threads);
+	report_put(r, "resident", ", %u resident", f->status.threads);
+	report_object(r, "roles");
+	report_put(
+	    r, "leading", "\n  roles       %u leading", roles[ROLE_LEADING]);
+	report_put(r, "processing", ", %u processing", roles[ROLE_PROCESSING]);
+	report_put(r, "following", ", %u following", roles[ROLE_FOLLOWING]);
+	report_close(r);
+	report_list(r, "classes");
+	for (unsigned i = 0; i < f->classes_n; i++) {
 		classes[i] =
 		    (struct thread_class_spec){.threads = f->classes[i].threads,
 		        .nice = f->classes[i].nice};
-	put(out, "threads", "%u wanted, %u resident", f->threads,
-	    f->status.threads);
-	put(out, "roles", "%u leading, %u processing, %u following",
-	    roles[ROLE_LEADING], roles[ROLE_PROCESSING], roles[ROLE_FOLLOWING]);
-	put(out, "classes", "%s", threads_text(classes, f->classes_n, text));
-	if (f->autoscale_max > 0)
-		put(out, "autoscale", "%u..%u threads", f->autoscale_min,
-		    f->autoscale_max);
-	else
-		put(out, "autoscale", "off");
+		report_object(r, NULL);
+		report_json(r, "threads", "%u", f->classes[i].threads);
+		report_json(r, "nice", "%d", f->classes[i].nice);
+		report_close(r);
+	}
+	report_close(r);
+	report_text(
+	    r, "\n  classes     %s", threads_text(classes, f->classes_n, text));
 }
 
 static void
-put_settings(FILE *out, const struct pool_facts *f)
+put_autoscale(struct report *r, const struct pool_facts *f)
+{
+	if (f->autoscale_max == 0) {
+		report_text(r, "\n  autoscale   off");
+		report_json_null(r, "autoscale");
+		return;
+	}
+	report_object(r, "autoscale");
+	report_put(r, "min", "\n  autoscale   %u", f->autoscale_min);
+	report_put(r, "max", "..%u threads", f->autoscale_max);
+	report_close(r);
+}
+
+static void
+put_pool_settings(struct report *r, const struct pool_facts *f)
 {
 	char text[CPU_LIST_TEXT_SIZE];
 
+	report_put(r, "shards", "\n  shards      %u", f->status.shards);
+	report_json(r, "shards_closing", "%u", f->shards_closing);
 	if (f->shards_closing > 0)
-		put(out, "shards", "%u, and %u closing", f->status.shards,
-		    f->shards_closing);
-	else
-		put(out, "shards", "%u", f->status.shards);
-	put(out, "promotion", "%s, order %s", policy_name(f->status.policy),
-	    promotion_order_name(f->status.order));
-	put(out, "cpus", "%s", cpu_list_text(&f->cpus, text));
-	put(out, "handlers", "%" PRIu64, f->status.handlers);
+		report_text(r, ", and %u closing", f->shards_closing);
+	report_put(r, "promotion", "\n  promotion   %s",
+	    policy_name(f->status.policy));
+	report_put(
+	    r, "order", ", order %s", promotion_order_name(f->status.order));
+	report_put(
+	    r, "cpus", "\n  cpus        %s", cpu_list_text(&f->cpus, text));
+	report_put(
+	    r, "handlers", "\n  handlers    %" PRIu64, f->status.handlers);
 }
 
 static void
-put_ledger(FILE *out, const struct pool_status *s)
+put_pool_counters(struct report *r, const struct pool_status *s)
 {
 	const struct thread_stats *n = &s->sum;
 	uint64_t sum = n->dispatched + n->merged + n->stale + s->in_batch;
 
-	put(out, "ledger",
-	    "fetched %" PRIu64 " %c dispatched %" PRIu64 " + merged %" PRIu64
-	    " + stale %" PRIu64 " + in batch %" PRIu64,
-	    n->fetched, n->fetched == sum ? '=' : '~', n->dispatched, n->merged,
-	    n->stale, s->in_batch);
-}
-
-static void
-put_counters(FILE *out, const struct pool_status *s)
-{
-	const struct thread_stats *n = &s->sum;
-
-	put(out, "waits", "%" PRIu64 ", errors %" PRIu64, n->waits,
-	    n->wait_errors);
-	put(out, "turns",
-	    "%" PRIu64 ", inline %" PRIu64 ", resumed %" PRIu64
-	    ", hand-offs %" PRIu64,
-	    n->turns, n->inline_turns, n->resumed, n->hand_offs);
-	put(out, "promotions", "%" PRIu64 ", wakes %" PRIu64, n->promotions,
-	    n->wakes);
-	put(out, "leadership",
-	    "adoptions %" PRIu64 ", taken over %" PRIu64 ", guarded %" PRIu64,
-	    n->adoptions, s->taken_over, s->guarded);
-	put(out, "costs",
-	    "wake %.1f us, relay turn %.1f us, accept turn %.1f us",
-	    (double)s->wake_ns / 1e3, (double)s->turn_ns[TURN_RELAY] / 1e3,
+	report_put(
+	    r, "fetched", "\n  ledger      fetched %" PRIu64, n->fetched);
+	report_text(r, " %c", n->fetched == sum ? '=' : '~');
+	report_put(r, "dispatched", " dispatched %" PRIu64, n->dispatched);
+	report_put(r, "merged", " + merged %" PRIu64, n->merged);
+	report_put(r, "stale", " + stale %" PRIu64, n->stale);
+	report_put(r, "in_batch", " + in batch %" PRIu64, s->in_batch);
+	report_put(r, "waits", "\n  waits       %" PRIu64, n->waits);
+	report_put(r, "wait_errors", ", errors %" PRIu64, n->wait_errors);
+	report_put(r, "turns", "\n  turns       %" PRIu64, n->turns);
+	report_put(r, "inline_turns", ", inline %" PRIu64, n->inline_turns);
+	report_put(r, "resumed", ", resumed %" PRIu64, n->resumed);
+	report_put(r, "hand_offs", ", hand-offs %" PRIu64, n->hand_offs);
+	report_put(r, "promotions", "\n  promotions  %" PRIu64, n->promotions);
+	report_put(r, "wakes", ", wakes %" PRIu64, n->wakes);
+	report_put(
+	    r, "adoptions", "\n  leadership  adoptions %" PRIu64, n->adoptions);
+	report_put(r, "taken_over", ", taken over %" PRIu64, s->taken_over);
+	report_put(r, "guarded", ", guarded %" PRIu64, s->guarded);
+	report_put(r, "wake_us", "\n  costs       wake %.1f us",
+	    (double)s->wake_ns / 1e3);
+	report_put(r, "relay_turn_us", ", relay turn %.1f us",
+	    (double)s->turn_ns[TURN_RELAY] / 1e3);
+	report_put(r, "accept_turn_us", ", accept turn %.1f us",
 	    (double)s->turn_ns[TURN_ACCEPT] / 1e3);
 }
 
 static void
-put_times(FILE *out, const char *what, const struct histogram *histogram)
+put_pool_times(struct report *r, const char *name, const char *label,
+    const struct histogram *histogram)
 {
 	struct times t = times_of(histogram);
 
-	fprintf(out, "  %-15s %11" PRIu64 " %11.1f %11.1f %11.1f %11.1f\n",
-	    what, t.count, t.p50_us, t.p90_us, t.p99_us, t.max_us);
+	report_object(r, name);
+	report_text(r, "\n  %-15s", label);
+	report_put(r, "count", " %11" PRIu64, t.count);
+	report_put(r, "p50", " %11.1f", t.p50_us);
+	report_put(r, "p90", " %11.1f", t.p90_us);
+	report_put(r, "p99", " %11.1f", t.p99_us);
+	report_put(r, "max", " %11.1f", t.max_us);
+	report_close(r);
 }
 
 void
-show_pool_render(FILE *out, const struct pool_facts *facts)
+show_pool_put(struct report *report, const struct pool_facts *facts)
 {
 	const struct thread_stats *sum = &facts->status.sum;
 
-	fprintf(out, "pool %s\n", facts->name);
-	put_threads(out, facts);
-	put_settings(out, facts);
-	put_ledger(out, &facts->status);
-	put_counters(out, &facts->status);
-	fprintf(out, "  %-15s %11s %11s %11s %11s %11s\n", "times in us",
+	report_row(report);
+	report_put(report, "name", "pool %s", facts->name);
+	put_pool_threads(report, facts);
+	put_autoscale(report, facts);
+	put_pool_settings(report, facts);
+	put_pool_counters(report, &facts->status);
+	report_text(report, "\n  %-15s %11s %11s %11s %11s %11s", "times in us",
 	    "count", "p50", "p90", "p99", "max");
-	put_times(out, "promotion delay", &sum->promotion_delay);
-	put_times(out, "poll gap", &sum->poll_gap);
-	put_times(out, "service", &sum->service);
+	put_pool_times(report, "promotion_delay_us", "promotion delay",
+	    &sum->promotion_delay);
+	put_pool_times(report, "poll_gap_us", "poll gap", &sum->poll_gap);
+	put_pool_times(report, "service_us", "service", &sum->service);
+	report_row_end(report);
 }
 
 bool
 run_show_pool(struct call *call)
 {
-	struct pools *pools;
-	struct pool *pool;
-	bool json, complete = true;
-	json_t *all;
+	struct pools *pools = control_pools(call->env->control);
+	struct pool *only;
+	struct report r;
+	bool json;
 
-	if (!call_pool(call, &pool, &json))
+	if (!call_pool(call, &only, &json))
 		return false;
-	pools = control_pools(call->env->control);
-	all = json ? json_array() : NULL;
+	report_begin(&r, json, call->out);
+	report_head(&r, "");
 	for (size_t i = 0; i < pools_count(pools); i++) {
 		struct pool_facts facts;
 
-		if (pool && pool != pools_at(pools, i))
+		if (only && only != pools_at(pools, i))
 			continue;
 		pool_facts_read(pools, pools_at(pools, i), &facts);
-		if (!json)
-			show_pool_render(call->out, &facts);
-		else if (json_array_append_new(all, pool_json(&facts)) < 0)
-			complete = false;
+		show_pool_put(&r, &facts);
 	}
-	return !json || json_print(all, complete, call->out, call->err);
+	report_end(&r);
+	return true;
 }

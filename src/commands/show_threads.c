@@ -1,160 +1,184 @@
 /* SPDX-License-Identifier: MIT
- * See show_threads.h.
+ * `show threads`, see show_pool.h.
  */
-#include "commands/show_threads.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "commands/commands.h"
-#include "commands/pool_json.h"
+#include "commands/show_pool.h"
 
-static double
-seconds(const struct thread_status *t, enum thread_role role)
+static void
+put_thread_role(struct report *r, const struct thread_status *t)
 {
-	return (double)t->role_ns[role] / 1e9;
+	static const struct {
+		const char *name;
+		enum thread_role role;
+	} roles[] = {
+	    {"following_us", ROLE_FOLLOWING},
+	    {"leading_us", ROLE_LEADING},
+	    {"processing_us", ROLE_PROCESSING},
+	};
+	const char *role = thread_role_name(t->role);
+
+	report_put(r, "tid", " %7d", t->tid);
+	report_put(r, "shard", " %5u", t->shard);
+	report_put(r, "class", " %5u", t->grade);
+	report_put(r, "nice", " %4d", t->nice);
+	report_json_bool(r, "retiring", t->retiring);
+	report_json(r, "role", "%s", role);
+	report_text(r, " %-10s", t->retiring ? "retiring" : role);
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		double ns = (double)t->role_ns[roles[i].role];
+
+		report_json(r, roles[i].name, "%f", ns / 1e3);
+		report_text(r, " %11.3f", ns / 1e9);
+	}
+}
+
+/* Writes a counter that its thread may be adding to. */
+#define PUT_COUNTER(r, fmt, t, field)                                          \
+	report_put(r, #field, fmt, atomic_load_relaxed(&(t)->stats->field))
+
+static void
+put_thread_events(struct report *r, const struct thread_status *t)
+{
+	PUT_COUNTER(r, " %10" PRIu64, t, fetched);
+	PUT_COUNTER(r, " %10" PRIu64, t, dispatched);
+	PUT_COUNTER(r, " %9" PRIu64, t, merged);
+	PUT_COUNTER(r, " %8" PRIu64, t, stale);
+	PUT_COUNTER(r, " %8" PRIu64, t, resumed);
+	PUT_COUNTER(r, " %10" PRIu64, t, turns);
+	PUT_COUNTER(r, " %10" PRIu64, t, inline_turns);
 }
 
 static void
-put_role(FILE *out, const struct thread_status *t)
+put_thread_leadership(struct report *r, const struct thread_status *t)
 {
-	fprintf(out, "  %6u %7d %5u %5u %4d %-10s %11.3f %11.3f %11.3f\n",
-	    t->place, t->tid, t->shard, t->grade, t->nice,
-	    t->retiring ? "retiring" : thread_role_name(t->role),
-	    seconds(t, ROLE_FOLLOWING), seconds(t, ROLE_LEADING),
-	    seconds(t, ROLE_PROCESSING));
-}
-
-static uint64_t
-word(const uint64_t *counter)
-{
-	return atomic_load_relaxed(counter);
-}
-
-static void
-put_events(FILE *out, const struct thread_status *t)
-{
-	const struct thread_stats *s = t->stats;
-
-	fprintf(out,
-	    "  %6u %10" PRIu64 " %10" PRIu64 " %9" PRIu64 " %8" PRIu64
-	    " %8" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n",
-	    t->place, word(&s->fetched), word(&s->dispatched), word(&s->merged),
-	    word(&s->stale), word(&s->resumed), word(&s->turns),
-	    word(&s->inline_turns));
-}
-
-static void
-put_leadership(FILE *out, const struct thread_status *t)
-{
-	const struct thread_stats *s = t->stats;
-
-	fprintf(out,
-	    "  %6u %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %11" PRIu64
-	    " %11" PRIu64 " %11" PRIu64 "\n",
-	    t->place, word(&s->waits), word(&s->wait_errors),
-	    word(&s->promotions), word(&s->wakes), word(&s->adoptions),
-	    word(&s->hand_offs));
+	PUT_COUNTER(r, " %11" PRIu64, t, waits);
+	PUT_COUNTER(r, " %11" PRIu64, t, wait_errors);
+	PUT_COUNTER(r, " %11" PRIu64, t, promotions);
+	PUT_COUNTER(r, " %11" PRIu64, t, wakes);
+	PUT_COUNTER(r, " %11" PRIu64, t, adoptions);
+	PUT_COUNTER(r, " %11" PRIu64, t, hand_offs);
 }
 
 /* Seven columns and a blank; the tenth is not worth one in what takes long. */
 static void
-put_us(FILE *out, double us)
+put_us(struct report *r, const char *name, double us)
 {
-	fprintf(out, us < 99999.95 ? " %7.1f" : " %7.0f", us);
+	report_put(r, name, us < 99999.95 ? " %7.1f" : " %7.0f", us);
 }
 
 static void
-put_times(FILE *out, const struct thread_status *t)
+put_thread_times(struct report *r, const struct thread_status *t)
 {
-	const struct histogram *histograms[] = {&t->stats->promotion_delay,
-	    &t->stats->poll_gap, &t->stats->service};
+	const struct {
+		const char *name;
+		const struct histogram *histogram;
+	} all[] = {
+	    {"promotion_delay_us", &t->stats->promotion_delay},
+	    {"poll_gap_us", &t->stats->poll_gap},
+	    {"service_us", &t->stats->service},
+	};
 
-	fprintf(out, "  %6u", t->place);
-	for (int i = 0; i < 3; i++) {
-		struct times times = times_of(histograms[i]);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct times times = times_of(all[i].histogram);
 
-		put_us(out, times.p50_us);
-		put_us(out, times.p99_us);
-		put_us(out, times.max_us);
+		report_object(r, all[i].name);
+		report_json(r, "count", "%" PRIu64, times.count);
+		put_us(r, "p50", times.p50_us);
+		report_json(r, "p90", "%f", times.p90_us);
+		put_us(r, "p99", times.p99_us);
+		put_us(r, "max", times.max_us);
+		report_close(r);
 	}
-	fputc('\n', out);
 }
 
 static const struct {
 	const char *head;
-	void (*put)(FILE *out, const struct thread_status *thread);
+	void (*put)(struct report *r, const struct thread_status *thread);
 } tables[] = {
     {"                                             seconds spent\n"
      "  thread     tid shard class nice role         following"
      "     leading  processing\n",
-        put_role},
+        put_thread_role},
     {"  thread    fetched dispatched    merged    stale  resumed"
      "      turns     inline\n",
-        put_events},
+        put_thread_events},
     {"  thread       waits      errors  promotions       wakes"
      "   adoptions   hand-offs\n",
-        put_leadership},
+        put_thread_leadership},
     {"          promotion delay, us          poll gap, us"
      "           service, us\n"
      "  thread     p50     p99     max     p50     p99     max"
      "     p50     p99     max\n",
-        put_times},
+        put_thread_times},
 };
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
 
-void
-show_threads_render(
-    FILE *out, const char *pool, const struct thread_status *threads, size_t n)
+static void
+put_threads_json(struct report *r, const char *pool,
+    const struct thread_status *threads, size_t n)
 {
-	fprintf(out, "pool %s\n", pool);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		fputs(tables[i].head, out);
-		for (size_t j = 0; j < n; j++)
-			tables[i].put(out, &threads[j]);
+	for (size_t i = 0; i < n; i++) {
+		report_row(r);
+		report_json(r, "pool", "%s", pool);
+		report_json(r, "thread", "%u", threads[i].place);
+		for (size_t j = 0; j < TABLES; j++)
+			tables[j].put(r, &threads[i]);
+		report_row_end(r);
 	}
 }
 
-static bool
-append_all(json_t *array, const char *pool, const struct thread_status *threads,
-    size_t n)
+static void
+put_threads_text(struct report *r, const char *pool,
+    const struct thread_status *threads, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (json_array_append_new(
-		        array, thread_json(pool, &threads[i])) < 0)
-			return false;
-	return true;
+	report_text(r, "pool %s\n", pool);
+	for (size_t j = 0; j < TABLES; j++) {
+		fputs(tables[j].head, r->out);
+		for (size_t i = 0; i < n; i++) {
+			report_text(r, "  %6u", threads[i].place);
+			tables[j].put(r, &threads[i]);
+			report_row_end(r);
+		}
+	}
+}
+
+void
+show_threads_put(struct report *report, const char *pool,
+    const struct thread_status *threads, size_t n)
+{
+	if (report->json)
+		put_threads_json(report, pool, threads, n);
+	else
+		put_threads_text(report, pool, threads, n);
 }
 
 bool
 run_show_threads(struct call *call)
 {
-	struct pools *pools;
+	struct pools *pools = control_pools(call->env->control);
 	struct thread_status *threads;
-	struct pool *pool;
-	json_t *all;
-	bool json, ok;
+	struct pool *only;
+	struct report r;
+	bool json;
 
-	if (!call_pool(call, &pool, &json))
+	if (!call_pool(call, &only, &json))
 		return false;
-	pools = control_pools(call->env->control);
 	threads = calloc(POOL_THREADS_LIMIT, sizeof(*threads));
-	all = json ? json_array() : NULL;
-	ok = threads != NULL;
-	for (size_t i = 0; ok && i < pools_count(pools); i++) {
+	if (!threads)
+		return err_oom(call->err);
+	report_begin(&r, json, call->out);
+	report_head(&r, "");
+	for (size_t i = 0; i < pools_count(pools); i++) {
 		struct pool *p = pools_at(pools, i);
-		size_t n;
 
-		if (pool && pool != p)
-			continue;
-		n = pool_facts_threads(p, threads, POOL_THREADS_LIMIT);
-		if (json)
-			ok = append_all(all, pool_name(p), threads, n);
-		else
-			show_threads_render(
-			    call->out, pool_name(p), threads, n);
+		if (!only || only == p)
+			show_threads_put(&r, pool_name(p), threads,
+			    pool_facts_threads(p, threads, POOL_THREADS_LIMIT));
 	}
+	report_end(&r);
 	free(threads);
-	if (json)
-		return json_print(all, ok, call->out, call->err);
-	return ok || err_oom(call->err);
+	return true;
 }

@@ -20,15 +20,23 @@ report_of(uint64_t heap)
 	return r;
 }
 
+static const char *
+render(struct fixture *f, uint64_t heap, bool json)
+{
+	struct memory_report memory = report_of(heap);
+	struct report r;
+
+	report_begin(&r, json, output(f));
+	show_memory_put(&r, &memory);
+	report_end(&r);
+	return written(f);
+}
+
 static void
 what_has_no_name_is_what_is_left(void **state)
 {
-	struct memory_report r = report_of(125);
-	struct fixture *f = *state;
-	const char *text;
+	const char *text = render(*state, 125, false);
 
-	memory_put_text(output(f), &r);
-	text = written(f);
 	assert_non_null(strstr(text,
 	    "sessions                   2         100         768           -"
 	    "  a note\n"));
@@ -46,27 +54,19 @@ what_has_no_name_is_what_is_left(void **state)
 static void
 a_malloc_that_tells_nothing_leaves_nothing_to_explain(void **state)
 {
-	struct memory_report r = report_of(0);
-	struct fixture *f = *state;
-
-	memory_put_text(output(f), &r);
-	assert_non_null(strstr(written(f), " 0  0.0 % of the heap in use\n"));
+	assert_non_null(
+	    strstr(render(*state, 0, false), " 0  0.0 % of the heap in use\n"));
 }
 
 static void
 json_has_the_same_numbers(void **state)
 {
-	struct memory_report r = report_of(125);
-	struct fixture *f = *state;
-	struct err err;
-	const char *text;
+	const char *text = render(*state, 125, true);
 
-	assert_true(memory_put_json(output(f), &r, &err));
-	text = written(f);
-	assert_non_null(strstr(text, "\"named_heap\": 100,"));
-	assert_non_null(strstr(text, "\"unexplained_heap\": 25,"));
-	assert_non_null(strstr(text, "\"kernel\": 65536,"));
-	assert_non_null(strstr(text, "\"resident\": 4096"));
+	assert_non_null(strstr(text, "\"named_heap\":100,"));
+	assert_non_null(strstr(text, "\"unexplained_heap\":25,"));
+	assert_non_null(strstr(text, "\"kernel\":65536,"));
+	assert_non_null(strstr(text, "\"resident\":4096"));
 }
 
 int

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/pool_json.h"
 #include "commands/show_pool.h"
-#include "commands/show_threads.h"
 
 static struct pool_facts
 quiet_pool(void)
@@ -59,12 +57,32 @@ quiet_pool(void)
 }
 
 static void
+put_pool(struct fixture *f, const struct pool_facts *facts, bool json)
+{
+	struct report r;
+
+	report_begin(&r, json, output(f));
+	show_pool_put(&r, facts);
+	report_end(&r);
+}
+
+static void
+put_thread(struct fixture *f, const struct thread_status *thread, bool json)
+{
+	struct report r;
+
+	report_begin(&r, json, output(f));
+	show_threads_put(&r, "main", thread, 1);
+	report_end(&r);
+}
+
+static void
 pool_is_a_line_for_each_group_of_facts(void **state)
 {
 	struct pool_facts facts = quiet_pool();
 	struct fixture *f = *state;
 
-	show_pool_render(output(f), &facts);
+	put_pool(f, &facts, false);
 	assert_string_equal(written(f),
 	    "pool main\n"
 	    "  threads     6 wanted, 7 resident\n"
@@ -100,7 +118,7 @@ ledger_in_motion_does_not_claim_to_balance(void **state)
 	struct fixture *f = *state;
 
 	facts.status.sum.fetched++;
-	show_pool_render(output(f), &facts);
+	put_pool(f, &facts, false);
 	assert_non_null(strstr(written(f), " fetched 101 ~ dispatched 60 "));
 }
 
@@ -114,7 +132,7 @@ autoscaling_and_closing_shards_are_told(void **state)
 	facts.autoscale_min = 2;
 	facts.autoscale_max = 8;
 	facts.shards_closing = 1;
-	show_pool_render(output(f), &facts);
+	put_pool(f, &facts, false);
 	text = written(f);
 	assert_non_null(strstr(text, "\n  autoscale   2..8 threads\n"));
 	assert_non_null(strstr(text, "\n  shards      2, and 1 closing\n"));
@@ -162,7 +180,7 @@ threads_are_tables_of_80_columns(void **state)
 	struct fixture *f = *state;
 	const char *text;
 
-	show_threads_render(output(f), "main", &t, 1);
+	put_thread(f, &t, false);
 	text = written(f);
 	assert_string_equal(text,
 	    "pool main\n"
@@ -200,27 +218,23 @@ retiring_thread_is_called_so(void **state)
 	struct fixture *f = *state;
 
 	t.retiring = true;
-	show_threads_render(output(f), "main", &t, 1);
+	put_thread(f, &t, false);
 	assert_non_null(strstr(written(f), " -20 retiring  "));
 }
 
-/* What json_print writes, read again. */
+/* Reads the JSON that was written. */
 static json_t *
-reread(struct fixture *f, json_t *value)
+reread(struct fixture *f)
 {
 	json_error_t error;
-	const char *text;
-	struct err err;
-	json_t *again;
+	const char *text = written(f);
+	json_t *value = json_loads(text, 0, &error);
 
-	assert_true(json_print(value, true, output(f), &err));
-	text = written(f);
+	if (!value)
+		fail_msg("%s in:\n%s", error.text, text);
 	assert_null(strstr(text, "\n\n"));
 	assert_int_equal(text[strlen(text) - 1], '\n');
-	again = json_loads(text, 0, &error);
-	if (!again)
-		fail_msg("%s in:\n%s", error.text, text);
-	return again;
+	return value;
 }
 
 static void
@@ -259,7 +273,8 @@ pool_as_json_has_every_fact(void **state)
 	struct pool_facts facts = quiet_pool();
 	json_t *o, *part;
 
-	o = reread(*state, pool_json(&facts));
+	put_pool(*state, &facts, true);
+	o = reread(*state);
 	assert_text(o, "name", "main");
 	assert_integer(o, "threads", 6);
 	assert_integer(o, "resident", 7);
@@ -307,7 +322,8 @@ pool_as_json_has_every_fact(void **state)
 
 	facts.autoscale_min = 2;
 	facts.autoscale_max = 8;
-	o = reread(*state, pool_json(&facts));
+	put_pool(*state, &facts, true);
+	o = reread(*state);
 	part = json_object_get(o, "autoscale");
 	assert_integer(part, "min", 2);
 	assert_integer(part, "max", 8);
@@ -318,8 +334,10 @@ static void
 thread_as_json_has_every_fact(void **state)
 {
 	const struct thread_status t = busy_thread();
-	json_t *o = reread(*state, thread_json("main", &t));
+	json_t *o;
 
+	put_thread(*state, &t, true);
+	o = reread(*state);
 	assert_text(o, "pool", "main");
 	assert_integer(o, "thread", 1023);
 	assert_integer(o, "tid", 4194304);
@@ -339,19 +357,6 @@ thread_as_json_has_every_fact(void **state)
 	json_decref(o);
 }
 
-static void
-short_memory_writes_nothing(void **state)
-{
-	struct fixture *f = *state;
-	struct err err;
-
-	assert_false(json_print(json_array(), false, output(f), &err));
-	assert_string_equal(written(f), "");
-	assert_string_equal(err.text, "out of memory");
-	assert_false(json_print(NULL, true, output(f), &err));
-	assert_string_equal(written(f), "");
-}
-
 int
 main(void)
 {
@@ -363,7 +368,6 @@ main(void)
 	    TEST(retiring_thread_is_called_so),
 	    TEST(pool_as_json_has_every_fact),
 	    TEST(thread_as_json_has_every_fact),
-	    TEST(short_memory_writes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
