@@ -118,7 +118,7 @@ state() {
 	two
 	answers '^1 server app/a weight: 50, changed since by .*, stays: ' \
 	    "set weight app/a 50 for 1s; set weight app/a 30; show expiring; show expiring json"
-	grep -q '"changed_by": ".*pid' "$T/answers"
+	grep -q '"changed_by":".*pid' "$T/answers"
 	wait_for 10 nothing_of "show expiring"
 	weight_is 30
 	audited "expired: server app/a weight stays 30: it was changed meanwhile"
