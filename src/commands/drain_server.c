@@ -128,7 +128,7 @@ put_drain(struct report *r, const struct drain_status *d)
 	report_json_known(r, "left_ms", begun, d->left_ms);
 	report_text(r, ": %s", drain_order_text(&d->order, order));
 	report_json(r, "over_ms", "%" PRIu64, d->order.over_ms);
-	report_json(r, "then", "%s", *then ? then : NULL);
+	report_json_string(r, "then", *then ? then : NULL);
 	report_row_end(r);
 }
 

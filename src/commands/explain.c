@@ -8,29 +8,25 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "commands/listing.h"
 #include "base/list.h"
 #include "base/text.h"
 #include "control/listeners.h"
 #include "net/sock.h"
 #include "net/tls_hello.h"
 
-/* The number of servers in a part of the answer. */
-#define SERVERS_A_PART 16
-
-struct request {
+struct explain_request {
 	char source[ADDR_TEXT_SIZE];
 	struct explained_client client;
 	char sni[TLS_NAME_MAX + 1];
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	bool json;
 	char *frontend; /* its name; NULL: each that can be reached */
 };
 
 struct explaining {
-	struct answer_rest rest;
-	struct request request;
-	size_t next; /* frontend, of those of the model */
-	bool any;
+	struct listing listing;
+	struct explain_request request;
+	size_t next;          /* frontend, of those of the model */
 	struct explained now; /* without e: none is under way */
 	size_t server;        /* of now, the next */
 };
@@ -38,7 +34,7 @@ struct explaining {
 /* -- where the client comes in -- */
 
 static bool
-takes_family(const struct listen_spec *listen, const struct request *r)
+takes_family(const struct listen_spec *listen, const struct explain_request *r)
 {
 	uint16_t family = r->client.client.family;
 	uint16_t own = listen->addr.sa.sa_family;
@@ -57,7 +53,8 @@ takes_family(const struct listen_spec *listen, const struct request *r)
 /* How many of the frontend's addresses it may have connected to, and the first
  * of them. */
 static size_t
-count_ways(const struct frontend *f, const struct request *r, size_t *ret_first)
+count_ways(const struct frontend *f, const struct explain_request *r,
+    size_t *ret_first)
 {
 	size_t n = 0;
 
@@ -91,7 +88,7 @@ find_local(const struct control *control, const struct frontend *f,
 /* Returns what is known of the client when it connects to the frontend. */
 static struct explained_client
 client_at(const struct control *control, const struct frontend *f,
-    const struct request *r)
+    const struct explain_request *r)
 {
 	struct explained_client c = r->client;
 	size_t first = 0, ways = count_ways(f, r, &first);
@@ -109,16 +106,17 @@ client_at(const struct control *control, const struct frontend *f,
 /* -- one frontend -- */
 
 static void
-forget(struct explained *x)
+explained_fini(struct explained *x)
 {
 	free(x->frontend);
 	explanation_free(x->e);
 	*x = (struct explained){.e = NULL};
 }
 
-/* False when memory is short. */
+/* Returns false when memory is short. */
 static bool
-begin(struct explaining *x, struct control *control, const struct frontend *f)
+explain_frontend(
+    struct explaining *x, struct control *control, const struct frontend *f)
 {
 	struct explained_client client = client_at(control, f, &x->request);
 
@@ -130,7 +128,7 @@ begin(struct explaining *x, struct control *control, const struct frontend *f)
 	    .e = explanation_new(f, &client)};
 	if (x->now.frontend && x->now.e)
 		return true;
-	forget(&x->now);
+	explained_fini(&x->now);
 	return false;
 }
 
@@ -151,130 +149,71 @@ next_frontend(struct explaining *x, const struct model *m)
 }
 
 static bool
-put_head(struct explaining *x, FILE *out)
+explain_step(struct listing *listing, const struct command_env *env)
 {
-	if (x->request.json) {
-		fputs(x->any ? ",\n" : "[\n", out);
-		return explain_json_head(out, &x->now, x->request.source);
+	struct explaining *x =
+	    container_of(listing, struct explaining, listing);
+	struct report *r = &listing->report;
+	const struct frontend *f;
+
+	if (x->now.e && x->server < x->now.e->servers_n) {
+		explained_put_server(r, &x->now, x->server++);
+		return true;
 	}
-	if (!x->any)
-		fprintf(out, "client %s\n", x->request.source);
-	explain_text_head(out, &x->now);
-	return true;
-}
-
-/* Begins with the next frontend.  Returns false after the last one, or when
- * memory is short. */
-static bool
-put_next(struct explaining *x, struct control *control, FILE *out)
-{
-	const struct frontend *f = next_frontend(x, control_model(control));
-	bool ok = f && begin(x, control, f) && put_head(x, out);
-
-	if (f && !ok)
-		fputs("Out of memory.\n", out);
-	else if (!f && x->request.json)
-		fputs(x->any ? "\n]\n" : "[]\n", out);
-	x->any |= ok;
-	return ok;
-}
-
-static bool
-put_server(const struct explaining *x, FILE *out)
-{
-	if (x->request.json)
-		return explain_json_server(out, &x->now, x->server);
-	explain_text_server(out, &x->now, x->server);
-	return true;
-}
-
-static bool
-more(struct answer_rest *rest, const struct command_env *env, FILE *out)
-{
-	struct explaining *x = container_of(rest, struct explaining, rest);
-
-	if (!x->now.e)
-		return put_next(x, env->control, out);
-	for (size_t n = 0; n < SERVERS_A_PART; n++, x->server++) {
-		if (x->server == x->now.e->servers_n) {
-			if (x->request.json)
-				explain_json_tail(out);
-			else
-				explain_text_tail(out, &x->now);
-			forget(&x->now);
-			return true;
-		}
-		if (!put_server(x, out)) {
-			fputs("Out of memory.\n", out);
-			return false;
-		}
+	if (x->now.e) {
+		explained_put_tail(r, &x->now);
+		explained_fini(&x->now);
+		return true;
 	}
+	f = next_frontend(x, control_model(env->control));
+	if (!f)
+		return false;
+	if (!explain_frontend(x, env->control, f)) {
+		fputs("Out of memory.\n", r->out);
+		return false;
+	}
+	explained_put_head(r, &x->now, x->request.source);
 	return true;
 }
 
 static void
-free_explaining(struct answer_rest *rest)
+explaining_fini(struct listing *listing)
 {
-	struct explaining *x = container_of(rest, struct explaining, rest);
+	struct explaining *x =
+	    container_of(listing, struct explaining, listing);
 
-	forget(&x->now);
+	explained_fini(&x->now);
 	free(x->request.frontend);
-	free(x);
 }
 
 /* -- arguments -- */
 
-/* Finds the host and the port; *ret_port is NULL without a port.  Returns false
- * if the text is malformed. */
+/* Reads `10.0.0.1`, `10.0.0.1:80`, `::1`, `[::1]` or `[::1]:80`; no names, as
+ * to resolve them takes time. */
 static bool
-cut_address(const char *text, const char **ret_host, size_t *ret_len,
-    const char **ret_port)
+read_ip(const char *text, struct endpoint *ret_endpoint, bool *ret_has_port)
 {
-	const char *colon = strchr(text, ':'), *end = strchr(text, ']');
-
-	*ret_port = NULL;
-	*ret_host = text;
-	*ret_len = strlen(text);
-	if (*text == '[') {
-		if (!end || (end[1] && end[1] != ':'))
-			return false;
-		*ret_host = text + 1;
-		*ret_len = (size_t)(end - text) - 1;
-		*ret_port = end[1] ? end + 2 : NULL;
-	} else if (colon && !strchr(colon + 1, ':')) {
-		*ret_len = (size_t)(colon - text);
-		*ret_port = colon + 1;
-	}
-	return true;
-}
-
-/* `10.0.0.1`, `10.0.0.1:80`, `::1`, `[::1]:80`; no names, as to resolve them
- * takes time. */
-static bool
-parse_ip(const char *text, struct endpoint *ret_endpoint, bool *ret_has_port)
-{
-	char host[INET6_ADDRSTRLEN];
-	const char *from, *port_text;
-	uint64_t port = 0;
+	size_t len = strlen(text), brackets = 0;
+	char host[INET6_ADDRSTRLEN + 2];
 	struct addr addr;
-	struct err why;
-	size_t len;
+	struct err ignored;
 
-	if (!cut_address(text, &from, &len, &port_text) || len >= sizeof(host))
+	if (len > 1 && text[0] == '[' && text[len - 1] == ']')
+		brackets = 1;
+	snprintf(host, sizeof(host), "%.*s", (int)(len - 2 * brackets),
+	    text + brackets);
+	*ret_has_port = len >= sizeof(host) || !addr_parse_ip(host, &addr);
+	if (*ret_has_port &&
+	    (!addr_parse(text, ADDR_CONNECT, &addr, &ignored) ||
+	        addr.sa.sa_family == AF_UNIX))
 		return false;
-	memcpy(host, from, len);
-	host[len] = '\0';
-	if (!addr_parse_ip(host, &addr) ||
-	    (port_text && !text_parse_number(port_text, 1, 65535, &port, &why)))
-		return false;
-	addr_set_port(&addr, (unsigned)port);
 	endpoint_set(ret_endpoint, &addr.sa, addr.len);
-	*ret_has_port = port_text;
 	return true;
 }
 
 static bool
-take_source(struct call *call, const char *text, struct request *r)
+take_explained_source(
+    struct call *call, const char *text, struct explain_request *r)
 {
 	struct explained_client *c = &r->client;
 
@@ -295,7 +234,7 @@ take_source(struct call *call, const char *text, struct request *r)
 		    r->path, sizeof(r->path), "%s", text[4] ? text + 5 : "");
 		return true;
 	}
-	if (parse_ip(text, &c->client, &c->has_port))
+	if (read_ip(text, &c->client, &c->has_port))
 		return true;
 	return err_set(call->err,
 	    "'%.60s' is no client's address; allowed are 10.0.0.1, "
@@ -304,11 +243,11 @@ take_source(struct call *call, const char *text, struct request *r)
 }
 
 static bool
-take_local(struct call *call, const char *text, struct request *r)
+take_local(struct call *call, const char *text, struct explain_request *r)
 {
 	bool has_port;
 
-	if (!parse_ip(text, &r->client.local, &has_port) || !has_port)
+	if (!read_ip(text, &r->client.local, &has_port) || !has_port)
 		return err_set(call->err,
 		    "to: '%.60s' is not where a client connects to; an "
 		    "address with its port is expected, as in 10.0.0.1:80.",
@@ -318,7 +257,7 @@ take_local(struct call *call, const char *text, struct request *r)
 }
 
 static bool
-take_frontend(struct call *call, const char *name, struct request *r)
+take_frontend(struct call *call, const char *name, struct explain_request *r)
 {
 	size_t ignored;
 	const struct frontend *f;
@@ -341,7 +280,7 @@ take_frontend(struct call *call, const char *name, struct request *r)
 }
 
 static bool
-take_sni(struct call *call, const char *text, struct request *r)
+take_sni(struct call *call, const char *text, struct explain_request *r)
 {
 	uint8_t len;
 
@@ -366,7 +305,7 @@ heeds_local(const struct frontend *f)
 /* Returns whether the address after `to` can make a difference.  Sets call->err
  * otherwise, so that the user does not rely on it. */
 static bool
-is_local_heeded(struct call *call, const struct request *r)
+is_local_heeded(struct call *call, const struct explain_request *r)
 {
 	const struct model *m = control_model(call->env->control);
 
@@ -383,16 +322,18 @@ is_local_heeded(struct call *call, const struct request *r)
 }
 
 static bool
-take_args(struct call *call, struct request *r)
+take_explain_args(struct call *call, struct explaining *x)
 {
-	if (!take_source(call, call_arg(call, 0), r))
+	struct explain_request *r = &x->request;
+
+	if (!take_explained_source(call, call_arg(call, 0), r))
 		return false;
 	for (unsigned i = 1; *call_arg(call, i); i++) {
 		const char *word = call_arg(call, i);
 		const char *value = call_arg(call, i + 1);
 
 		if (strcmp(word, "json") == 0) {
-			r->json = true;
+			x->listing.report.json = true;
 		} else if (strcmp(word, "sni") == 0) {
 			if (!take_sni(call, value, r))
 				return false;
@@ -411,23 +352,29 @@ take_args(struct call *call, struct request *r)
 bool
 run_explain(struct call *call)
 {
-	struct explaining *x = calloc(1, sizeof(*x));
-	const struct model *m = control_model(call->env->control);
+	static const struct listing_kind kind = {
+	    .size = sizeof(struct explaining),
+	    .step = explain_step,
+	    .fini = explaining_fini,
+	    .steps_max = 16,
+	};
+	struct listing *l = listing_new(call, &kind, false);
+	struct explaining *x;
 	bool ok;
 
-	if (!x)
-		return err_oom(call->err);
-	x->rest = (struct answer_rest){.more = more, .free = free_explaining};
-	ok = take_args(call, &x->request);
-	if (ok && !next_frontend(x, m))
+	if (!l)
+		return false;
+	x = container_of(l, struct explaining, listing);
+	ok = take_explain_args(call, x);
+	if (ok && !next_frontend(x, control_model(call->env->control)))
 		ok = err_set(call->err,
 		    "No frontend listens on an address that the client "
 		    "'%.60s' could have connected to.",
 		    x->request.source);
 	x->next = 0;
-	if (ok)
-		call->rest = &x->rest;
-	else
-		free_explaining(&x->rest);
-	return ok;
+	if (ok) {
+		report_head(&l->report, "");
+		report_text(&l->report, "client %s\n", x->request.source);
+	}
+	return listing_answer(call, l, ok);
 }

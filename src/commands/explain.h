@@ -4,6 +4,7 @@
 #ifndef COMMANDS_EXPLAIN_H
 #define COMMANDS_EXPLAIN_H
 
+#include "commands/report.h"
 #include "model/explain.h"
 #include "proxy/acceptor.h"
 
@@ -17,33 +18,15 @@ struct explained {
 	struct explanation *e;
 };
 
-/* Returns why new clients are not accepted at present, NULL if they are. */
-const char *explained_accept_block(const struct explained *explained);
-
-/* Returns what becomes of a client that gets no server, or about which too
- * little is known; "" if it gets a server. */
-const char *explained_otherwise(const struct explained *explained);
-
-/* Writes what precedes the servers. */
-void explain_text_head(FILE *out, const struct explained *explained);
+/* Begins a row of the report and writes what precedes the servers. */
+void explained_put_head(
+    struct report *report, const struct explained *x, const char *source);
 
 /* Writes one server. */
-void explain_text_server(
-    FILE *out, const struct explained *explained, size_t server);
+void explained_put_server(
+    struct report *report, const struct explained *x, size_t server);
 
-/* Writes what follows the last server. */
-void explain_text_tail(FILE *out, const struct explained *explained);
-
-/* Writes the beginning of an array's element.  Returns false when memory is
- * short. */
-bool explain_json_head(
-    FILE *out, const struct explained *explained, const char *source);
-
-/* Writes one server.  Returns false when memory is short. */
-bool explain_json_server(
-    FILE *out, const struct explained *explained, size_t server);
-
-/* Writes the end of the element. */
-void explain_json_tail(FILE *out);
+/* Writes what follows the last server and ends the row. */
+void explained_put_tail(struct report *report, const struct explained *x);
 
 #endif

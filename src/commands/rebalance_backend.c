@@ -86,7 +86,7 @@ put_plan(struct report *r, const struct rebalance_status *s, bool dry_run)
 	char over[TEXT_DURATION_SIZE];
 
 	report_object(r, NULL);
-	report_json(r, "backend", "%s", s->backend);
+	report_json_string(r, "backend", s->backend);
 	report_json_bool(r, "begun", !dry_run && s->planned > 0);
 	report_json(r, "over_ms", "%" PRIu64, s->over_ms);
 	report_json(r, "sessions", "%u", s->sessions);

@@ -329,6 +329,18 @@ put_word(struct report *r, const char *name, const char *word)
 }
 
 void
+report_json_string(struct report *report, const char *name, const char *text)
+{
+	if (!report->json)
+		return;
+	put_name(report, name);
+	if (text)
+		escape_json_put(text, report->out);
+	else
+		fputs("null", report->out);
+}
+
+void
 report_json_bool(struct report *report, const char *name, bool yes)
 {
 	put_word(report, name, yes ? "true" : "false");

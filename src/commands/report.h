@@ -82,9 +82,13 @@ void report_put(struct report *report, const char *name, const char *fmt, ...)
 void report_text(struct report *report, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Writes to a report in JSON. */
+/* Writes a fact to a report in JSON. */
 void report_json(struct report *report, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Writes a string, or null if it is NULL, to a report in JSON. */
+void report_json_string(
+    struct report *report, const char *name, const char *text);
 
 /* Writes true, false, or null to a report in JSON. */
 void report_json_bool(struct report *report, const char *name, bool yes);

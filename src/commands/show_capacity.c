@@ -87,7 +87,7 @@ put_full(struct report *r, const struct capacity_row *row, int64_t now_s)
 	time_text(
 	    TIME_RFC3339, (uint64_t)(now_s + (int64_t)in_s) * 1000000, 0, at);
 	report_json(r, "full_in_s", "%f", in_s);
-	report_json(r, "full_at", "%s", at);
+	report_json_string(r, "full_at", at);
 	if (in_s == 0)
 		report_text(r, ", full");
 	else
@@ -106,7 +106,7 @@ capacity_put_row(
 
 	report_row(report);
 	report_put(report, "resource", "%-19s", row->resource);
-	report_json(report, "unit", "%s", units[row->unit]);
+	report_json_string(report, "unit", units[row->unit]);
 	put_amount(report, "used", row->known, row->used, row->unit);
 	put_amount(report, "limit", row->limited, row->limit, row->unit);
 	if (has_percent)
@@ -118,7 +118,7 @@ capacity_put_row(
 	report_text(report, row->of[0] ? ":" : "");
 	put_trend(report, row);
 	put_full(report, row, now_s);
-	report_json(report, "note", "%s", row->note);
+	report_json_string(report, "note", row->note);
 	if (row->note)
 		report_text(report, " (%s)", row->note);
 	report_row_end(report);

@@ -20,8 +20,8 @@ put_change(struct report *r, const struct audit_change *c)
 	    time_text(TIME_RFC3339, c->wall_ms * 1000, 3, time));
 	report_put(r, "who", " %s", c->who);
 	report_put(r, "what", ": %s", c->what);
-	report_json(r, "before", "%s", c->before);
-	report_json(r, "after", "%s", c->after);
+	report_json_string(r, "before", c->before);
+	report_json_string(r, "after", c->after);
 	if (c->before[0] || c->after[0])
 		report_text(r, ": %s -> %s", c->before[0] ? c->before : "none",
 		    c->after[0] ? c->after : "none");

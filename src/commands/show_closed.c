@@ -81,7 +81,7 @@ put_closed_names(struct report *r, const struct closed_session *c)
 	report_text(r, " src=%s", endpoint_text(client, address));
 	report_put(
 	    r, "peer", " peer=%s", endpoint_text(&c->session.peer, address));
-	report_json(r, "client", "%s", endpoint_host(client, host));
+	report_json_string(r, "client", endpoint_host(client, host));
 	report_json(r, "client_port", "%u", client->port);
 	report_put(r, "frontend", " fe=%s", closed_name(c, CLOSED_FRONTEND));
 	report_put(r, "backend", " be=%s", closed_name(c, CLOSED_BACKEND));
@@ -101,7 +101,7 @@ put_closed_end(struct report *r, const struct closed_session *c)
 	report_put(r, "connect_ms", " connect=%" PRId64, s->connect_ms);
 	report_put(r, "total_ms", " total=%" PRId64, s->total_ms);
 	report_put(r, "code", " code=%s", close_reason_code(s->reason));
-	report_json(r, "reason", "%s", close_reason_text(s->reason));
+	report_json_string(r, "reason", close_reason_text(s->reason));
 	report_put(r, "first", " first=%s", closer_name(c->first));
 	report_text(r, " retries=%s", s->redispatched ? "+" : "");
 	report_put(r, "retries", "%u", s->retries);
@@ -121,9 +121,9 @@ put_closed(struct report *r, const struct closed_session *c)
 	report_put(r, "id", "%s", id);
 	snprintf(id, sizeof(id), "%014" PRIx64 "-%06x", began_us,
 	    (unsigned)c->id - 1);
-	report_json(r, "log_id", "%s", id);
-	report_json(
-	    r, "time", "%s", time_text(TIME_RFC3339, began_us, 3, time));
+	report_json_string(r, "log_id", id);
+	report_json_string(
+	    r, "time", time_text(TIME_RFC3339, began_us, 3, time));
 	report_put(r, "ended", ": ended=%s",
 	    time_text(TIME_RFC3339,
 	        began_us + (uint64_t)c->session.total_ms * 1000, 3, time));

@@ -18,8 +18,8 @@ put_variable(struct report *r, const char *variable)
 
 	report_row(r);
 	report_text(r, "%s", variable);
-	report_json(r, "name", "%s", name);
-	report_json(r, "value", "%s", variable + len + (variable[len] == '='));
+	report_json_string(r, "name", name);
+	report_json_string(r, "value", variable + len + (variable[len] == '='));
 	report_row_end(r);
 	free(name);
 }

@@ -86,7 +86,7 @@ put_event(struct report *r, const struct event *e)
 	    r, "time", " %s", time_text(TIME_RFC3339, e->wall_us, 3, time));
 	report_put(r, "level", " %s", event_level_name(e->level));
 	report_put(r, "event", " %s", event_name(e->kind));
-	report_json(r, "about", "%s", e->about);
+	report_json_string(r, "about", e->about);
 	report_text(r, " %s", e->about[0] ? e->about : "-");
 	report_put(r, "text", ": %s", e->text);
 	report_row_end(r);

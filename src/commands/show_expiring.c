@@ -25,10 +25,10 @@ put_expiring(struct report *r, const struct expiring_status *s)
 	report_put(r, "id", "%" PRIu64, s->id);
 	report_put(r, "what", " %s", s->subject);
 	report_put(r, "value", ": %s", s->value);
-	report_json(r, "former", "%s", s->former);
+	report_json_string(r, "former", s->former);
 	report_json(r, "left_ms", "%" PRIu64, s->left_ms);
-	report_json(r, "who", "%s", who);
-	report_json(r, "changed_by", "%s",
+	report_json_string(r, "who", who);
+	report_json_string(r, "changed_by",
 	    s->changed_by ? peer_text(s->changed_by, changed_by) : NULL);
 	if (s->changed_by)
 		report_text(

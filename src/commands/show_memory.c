@@ -45,7 +45,7 @@ put_memory_row(struct report *r, const struct memory_row *row)
 	put_bytes(r, "heap", row->use.heap);
 	put_bytes(r, "mapped", row->use.mapped);
 	put_bytes(r, "kernel", row->kernel);
-	report_json(r, "note", "%s", row->note);
+	report_json_string(r, "note", row->note);
 	if (row->note)
 		report_text(r, "  %s", row->note);
 	report_row_end(r);

@@ -105,7 +105,7 @@ put_server_state(struct report *r, const struct server *s,
 	const struct check_result *last = &s->state->last;
 	char age[TEXT_DURATION_SIZE];
 
-	report_json(r, "backend", "%s", s->backend->spec->name);
+	report_json_string(r, "backend", s->backend->spec->name);
 	report_put(r, "server", "  %-*s", w->name, s->spec->name);
 	report_put(r, "address", " %-*s", w->address, t->address);
 	report_put(r, "state", " %-*s", w->state, t->state);
@@ -115,9 +115,9 @@ put_server_state(struct report *r, const struct server *s,
 	report_json(r, "since_s", "%" PRIu64, server_since_change_s(s));
 	report_text(r, " %5s", age_text(server_since_change_s(s), age));
 	report_text(r, " %-*s", w->check, t->check);
-	report_json(r, "check_status", "%s", t->check_status);
+	report_json_string(r, "check_status", t->check_status);
 	report_json_known(r, "check_code", last->code != 0, last->code);
-	report_json(r, "check_text", "%s", last->text[0] ? last->text : NULL);
+	report_json_string(r, "check_text", last->text[0] ? last->text : NULL);
 	report_json(
 	    r, "checks_failed", "%" PRIu64, (uint64_t)s->state->checks_failed);
 }

@@ -111,18 +111,18 @@ put_sess_names(
 	char time[TIME_TEXT_SIZE], host[INET6_ADDRSTRLEN];
 
 	report_put(r, "id", "%s", t->id);
-	report_json(r, "time", "%s",
-	    time_text(TIME_RFC3339, f->accepted_wall_us, 3, time));
+	report_json_string(
+	    r, "time", time_text(TIME_RFC3339, f->accepted_wall_us, 3, time));
 	report_put(r, "proto", ": proto=%s", proto_of(f));
 	report_text(r, " src=%s", t->source);
-	report_json(r, "client", "%s", endpoint_host(&f->client, host));
+	report_json_string(r, "client", endpoint_host(&f->client, host));
 	report_json(r, "client_port", "%u", f->client.port);
-	report_json(r, "peer", "%s", t->peer);
+	report_json_string(r, "peer", t->peer);
 	report_put(r, "frontend", " fe=%s", f->frontend->spec->name);
 	report_text(r, " be=%s", t->backend ? t->backend : "<NONE>");
-	report_json(r, "backend", "%s", t->backend);
+	report_json_string(r, "backend", t->backend);
 	report_put(r, "server", " srv=%s", t->server);
-	report_json(r, "sni", "%s", t->sni);
+	report_json_string(r, "sni", t->sni);
 }
 
 static void
@@ -133,7 +133,7 @@ put_sess_line(struct report *r, const struct session_facts *f)
 	sess_texts_make(f, &t);
 	report_row(r);
 	put_sess_names(r, f, &t);
-	report_json(r, "state", "%s", session_state_name(f->state));
+	report_json_string(r, "state", session_state_name(f->state));
 	report_text(r, " ts=00 epoch=0 age=%s", t.age);
 	report_json(r, "age_ms", "%" PRIu64, sess_age_ms(f));
 	report_text(r, " calls=0 rate=0 cpu=0 lat=0"

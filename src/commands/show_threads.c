@@ -25,7 +25,7 @@ put_thread_role(struct report *r, const struct thread_status *t)
 	report_put(r, "class", " %5u", t->grade);
 	report_put(r, "nice", " %4d", t->nice);
 	report_json_bool(r, "retiring", t->retiring);
-	report_json(r, "role", "%s", role);
+	report_json_string(r, "role", role);
 	report_text(r, " %-10s", t->retiring ? "retiring" : role);
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
 		double ns = (double)t->role_ns[roles[i].role];
@@ -122,7 +122,7 @@ put_threads_json(struct report *r, const char *pool,
 {
 	for (size_t i = 0; i < n; i++) {
 		report_row(r);
-		report_json(r, "pool", "%s", pool);
+		report_json_string(r, "pool", pool);
 		report_json(r, "thread", "%u", threads[i].place);
 		for (size_t j = 0; j < TABLES; j++)
 			tables[j].put(r, &threads[i]);

@@ -14,7 +14,7 @@ run_show_version(struct call *call)
 	report_begin(&r, call_take_json(call), call->out);
 	report_row(&r);
 	report_put(&r, "version", "%s", API_VERSION);
-	report_json(&r, "lfproxy_version", "%s", LFPROXY_VERSION);
+	report_json_string(&r, "lfproxy_version", LFPROXY_VERSION);
 	report_row_end(&r);
 	report_end(&r);
 	return true;

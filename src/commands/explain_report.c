@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * See explain.h: the facts in text and in JSON.
+ */
+#include "commands/explain.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Returns why new clients are not accepted at present, NULL if they are. */
+static const char *
+accept_block_text(const struct explained *x)
+{
+	static const char *const blocks[] = {
+	    [ACCEPT_BLOCK_NONE] = NULL,
+	    [ACCEPT_BLOCK_RATE] = "it waits in the backlog: the rate limit of "
+	                          "connections is reached",
+	    [ACCEPT_BLOCK_FRONTEND_RATE] = "it waits in the backlog: the rate "
+	                                   "limit of the frontend is reached",
+	    [ACCEPT_BLOCK_FRONTEND] =
+	        "it waits in the backlog: the frontend is "
+	        "at its maxconn",
+	    [ACCEPT_BLOCK_SESSIONS] = "it waits in the backlog: all sessions "
+	                              "that may be are in use (maxconn)",
+	};
+
+	if (x->draining)
+		return "it is refused: lfproxy is stopping";
+	if (x->admin == FRONTEND_SHUT)
+		return "it is refused: the frontend was shut down";
+	if (x->admin == FRONTEND_PAUSED)
+		return "it is refused, or waits if it is a unix socket's: the "
+		       "frontend is disabled";
+	return blocks[x->accept_block];
+}
+
+/* Returns what becomes of a client that gets no server, or about which too
+ * little is known; NULL if it gets a server. */
+static const char *
+otherwise_text(const struct explanation *e)
+{
+	static const char *const answers[] = {
+	    [WAIT_QUEUED] = "no server has room or is usable, so it waits in "
+	                    "the queue",
+	    [WAIT_FULL] = "no server has room and no more may wait, so it is "
+	                  "closed",
+	    [WAIT_NO_SERVER] = "no server is usable and none may wait, so it "
+	                       "is closed",
+	};
+	if (!e->backend)
+		return "no rule is for it and the frontend has no other "
+		       "backend, so it is closed";
+	if (e->unknown == UNKNOWN_PORT)
+		return "it depends on the client's port (hash_key = "
+		       "source-port): give the source with its port";
+	if (e->unknown == UNKNOWN_DESTINATION)
+		return "it depends on where the client connects to (hash_key "
+		       "= destination): add to <address>";
+	if (e->random || e->chosen != SERVER_NONE)
+		return NULL;
+	return answers[e->otherwise];
+}
+
+/* Returns what becomes of the turns of a backend without a server:
+ * frontend_route gives them to backends of the split that have one, if any. */
+static const char *
+fate_of_turns(const struct explanation *e)
+{
+	for (size_t i = 0; i < e->routes_n; i++)
+		if (e->routes[i].weight > 0 && e->routes[i].has_servers)
+			return " (no usable server: the other backends get its "
+			       "sessions)";
+	return " (no usable server, and no other backend with a weight has "
+	       "one: it keeps its sessions)";
+}
+
+static void
+put_sni_rule(struct report *r, const struct explained_sni *sni)
+{
+	if (!sni->rule) {
+		report_json_null(r, "rule");
+		return;
+	}
+	report_object(r, "rule");
+	report_put(r, "name", ": the rule %s", sni->rule);
+	report_put(r, "file", " in %s", sni->file);
+	report_put(r, "line", ":%u\n", sni->line);
+	report_close(r);
+}
+
+/* In text, writes nothing if the user gave no name and the frontend does not
+ * inspect. */
+static void
+put_sni(struct report *r, const struct explained_sni *sni)
+{
+	const char *name = *sni->name ? sni->name : NULL;
+
+	report_json_bool(r, "inspects", sni->inspects);
+	report_json_string(r, "sni", name);
+	if (sni->inspects || name)
+		report_text(r, "  sni      %s", name ? name : "none");
+	put_sni_rule(r, sni);
+	if (sni->inspects && !sni->rule)
+		report_text(r, ": no rule%s\n",
+		    sni->hashed ? ", but the server's choice goes by it" : "");
+	else if (!sni->inspects && name)
+		report_text(r, ", which this frontend does not look at\n");
+}
+
+static void
+put_split(struct report *r, const struct explanation *e, bool in_text)
+{
+	if (in_text)
+		report_text(
+		    r, ", turn %zu of %zu of the split", e->turn, e->turns);
+	report_list(r, "routes");
+	for (size_t i = 0; i < e->routes_n; i++) {
+		const struct explained_route *route = &e->routes[i];
+
+		report_object(r, NULL);
+		report_json_string(r, "backend", route->backend);
+		report_json(r, "weight", "%u", route->weight);
+		report_json_bool(r, "has_servers", route->has_servers);
+		report_close(r);
+		if (in_text)
+			report_text(r, "%s%s weight=%u%s", i > 0 ? ", " : " ",
+			    route->backend, route->weight,
+			    route->has_servers || route->weight == 0
+			        ? ""
+			        : fate_of_turns(e));
+	}
+	report_close(r);
+	report_json(r, "turn", "%zu", e->turn);
+	report_json(r, "turns", "%zu", e->turns);
+}
+
+static void
+put_route(struct report *r, const struct explanation *e)
+{
+	bool is_split = e->backend && !e->sni.rule && e->turns > 0;
+
+	report_json_string(r, "backend", e->backend);
+	report_text(r, "  backend  %s", e->backend ? e->backend : "none");
+	put_split(r, e, is_split);
+	if (e->sni.rule)
+		report_text(r, ", that of the rule");
+	else if (e->backend && !is_split && e->sni.rules)
+		report_text(r, ", that of all others");
+	else if (e->backend && !is_split)
+		report_text(r, ", the only one");
+	report_text(r, "\n");
+}
+
+static void
+put_balance(struct report *r, const struct explanation *e)
+{
+	bool has_key = e->keyed && e->unknown == UNKNOWN_NOTHING;
+	char key[17];
+
+	snprintf(key, sizeof(key), "%016" PRIx64, e->key);
+	report_json_string(r, "balance", e->balance);
+	report_json_string(r, "key", has_key ? key : NULL);
+	report_json_bool(r, "panic", e->panic);
+	report_json(r, "waiting", "%u", e->waiting);
+	report_json_bool(r, "random", e->random);
+	report_json(r, "draws", "%u", e->draws);
+	if (!e->backend)
+		return;
+	report_text(r, "  balance  %s", e->balance);
+	if (has_key)
+		report_text(r, ", key %s", key);
+	report_text(r, "\n");
+	if (e->panic)
+		report_text(r, "  panic    so few servers are usable that all "
+		               "that operators want are tried\n");
+	if (e->waiting > 0)
+		report_text(r, "  queue    %u wait\n", e->waiting);
+}
+
+static void
+put_choice(struct report *r, const struct explanation *e)
+{
+	const char *otherwise = otherwise_text(e);
+	const char *why = otherwise ? otherwise : e->why;
+	const char *choice =
+	    e->chosen == SERVER_NONE ? NULL : e->servers[e->chosen].name;
+
+	report_json_string(r, "choice", choice);
+	report_json_string(r, "why", *why ? why : NULL);
+	report_json_string(r, "measure", e->measure);
+	if (otherwise)
+		choice = "none";
+	else if (e->random)
+		choice = "by chance, see below";
+	report_text(r, "  server   %s: %s\n", choice, why);
+}
+
+void
+explained_put_head(
+    struct report *report, const struct explained *x, const char *source)
+{
+	const char *block = accept_block_text(x);
+
+	report_row(report);
+	report_json_string(report, "source", source);
+	report_put(report, "frontend", "frontend %s\n", x->frontend);
+	report_json_bool(report, "accepted", !block);
+	report_json_string(report, "accept_block", block);
+	report_text(report, "  accept   %s\n", block ? block : "yes");
+	put_sni(report, &x->e->sni);
+	put_route(report, x->e);
+	put_balance(report, x->e);
+	put_choice(report, x->e);
+	report_list(report, "servers");
+	if (x->e->backend)
+		report_text(report, "  %-20s %-10s %8s %9s %9s %8s %12s %7s\n",
+		    "server", "standing", "weight", "effective", "sessions",
+		    "maxconn", "score", "chance");
+}
+
+void
+explained_put_server(
+    struct report *report, const struct explained *x, size_t server)
+{
+	const struct explanation *e = x->e;
+	const struct explained_server *s = &e->servers[server];
+	bool is_chosen = server == e->chosen;
+	bool is_scored = e->measure && s->place != PLACE_NONE;
+
+	report_row(report);
+	report_json_bool(report, "chosen", is_chosen);
+	report_text(report, is_chosen ? "> " : "  ");
+	report_put(report, "server", "%-20s", s->name);
+	report_put(report, "standing", " %-10s", standing_names[s->standing]);
+	report_json_bool(report, "up", s->up);
+	report_put(report, "weight", " %8u", s->weight);
+	report_put(report, "effective_weight", " %9u", s->effective_weight);
+	report_put(report, "sessions", " %9u", s->sessions);
+	report_json(report, "maxconn", "%u", s->maxconn);
+	if (s->maxconn > 0)
+		report_text(report, " %8u", s->maxconn);
+	else
+		report_text(report, " %8s", "-");
+	report_put(report, "score", " %12.6g", is_scored ? s->score : NAN);
+	report_json(report, "probability", "%f", s->probability);
+	report_text(report, " %5.1f %%", 100 * s->probability);
+	report_put(report, "address", "  %s", s->address);
+	report_json_bool(report, "backup", s->backup);
+	report_text(report, s->backup ? " backup" : "");
+	report_row_end(report);
+}
+
+void
+explained_put_tail(struct report *report, const struct explained *x)
+{
+	report_close(report);
+	if (x->e->measure)
+		report_text(report, "  score: %s\n", x->e->measure);
+	if (x->e->random)
+		report_text(report,
+		    "  chance: the share of %u draws by the algorithm itself\n",
+		    x->e->draws);
+	report_close(report);
+}
