@@ -77,7 +77,7 @@ run_reload(struct call *call)
 	a->rest = (struct answer_rest){
 	    .more = more_of_reload, .free = free_reload_answer};
 	a->mode = *call->mode;
-	a->reload = control_reload(call->env->control);
+	a->reload = control_reload(call->env->control, NULL);
 	if (!a->reload) {
 		free(a);
 		return err_oom(call->err);

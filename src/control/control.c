@@ -144,16 +144,10 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 static void
 on_hangup(struct ev_loop *loop, ev_signal *signal, int events)
 {
-	struct control *c = signal->data;
-	bool wanted = verdict_wanted();
-	struct reload *r;
-
 	(void)loop;
 	(void)events;
-	r = control_reload(c);
-	if (r && wanted)
-		reload_when_done(r, verdict_send);
-	reload_unref(r);
+	reload_unref(control_reload(
+	    signal->data, verdict_wanted() ? verdict_send : NULL));
 }
 
 static void

@@ -68,4 +68,23 @@ struct control {
  * operator has set it.  Defined in control_orders.c. */
 void control_follow_limits(struct control *control);
 
+/* -- how one model follows another: edit.c -- */
+
+/* Adds why a change is refused.  Always false. */
+bool control_refuse(struct err_list *errors, const char *why);
+/* Returns whether lfproxy is not stopping; with errors, if it is. */
+bool control_may_change(
+    const struct control *control, struct err_list *errors) MUST_CHECK;
+/* Makes a model of the spec, whose ownership it takes, and its checks.
+ * control_publish_model follows, or checker_cancel and model_free.  Returns
+ * NULL with errors. */
+struct model *control_prepare_model(
+    struct control *control, struct spec *spec, struct err_list *errors);
+/* New sessions find the model's servers.  The caller then has the listeners
+ * follow, for new sessions to find its frontends, and calls
+ * control_retire_model. */
+void control_publish_model(struct control *control, struct model *model);
+/* Retires the former model, which no thread finds any more. */
+void control_retire_model(struct control *control, struct model *before);
+
 #endif

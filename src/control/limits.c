@@ -104,7 +104,7 @@ raise_descriptors(size_t wanted)
 /* With very few descriptors the reserve shrinks: half of all descriptors always
  * belong to the sessions. */
 static struct budget
-divide(size_t descriptors, size_t own)
+divide_descriptors(size_t descriptors, size_t own)
 {
 	size_t half = descriptors / 2, sessions;
 	struct budget b = {
@@ -135,7 +135,7 @@ limits_budget(
 		    "%zu open descriptors are not enough; allow at least %d, "
 		    "two for each session are needed (ulimit -n)",
 		    descriptors, LIMITS_DESCRIPTORS_MIN);
-	b = divide(descriptors, own);
+	b = divide_descriptors(descriptors, own);
 	b.open = open;
 	if (maxconn > b.sessions)
 		return err_set(err,
@@ -156,11 +156,18 @@ limits_budget(
 
 bool
 limits_suffice(const struct budget *budget, const struct spec *spec,
-    uint32_t *ret_sessions)
+    const char *what, struct err *err)
 {
-	*ret_sessions =
-	    divide(budget->descriptors, count_own(spec, budget->open)).sessions;
-	return *ret_sessions + SESSIONS_SPARE >= budget->sessions;
+	uint32_t n = divide_descriptors(
+	    budget->descriptors, count_own(spec, budget->open))
+	                 .sessions;
+
+	return n + SESSIONS_SPARE >= budget->sessions ||
+	       err_set(err,
+	           "with %s the descriptors are enough for %u session%s and "
+	           "not for %u; allow more (LimitNOFILE= in the unit) and "
+	           "restart",
+	           what, n, text_s(n), budget->sessions);
 }
 
 uint32_t
@@ -174,7 +181,7 @@ limits_pipes(const struct spec *spec, struct budget *budget)
 
 /* Says why the user or the group could not be taken on.  Always false. */
 static bool
-fail_change(const struct global_spec *global, int error, struct err *err)
+fail_to_become(const struct global_spec *global, int error, struct err *err)
 {
 	const char *key = global->user ? "user" : "group";
 	const char *name = global->user ? global->user : global->group;
@@ -194,11 +201,11 @@ static bool
 become_group(const struct global_spec *global, gid_t gid, struct err *err)
 {
 	if (global->user && initgroups(global->user, gid) < 0)
-		return fail_change(global, errno, err);
+		return fail_to_become(global, errno, err);
 	if (!global->user && geteuid() == 0 && setgroups(0, NULL) < 0)
-		return fail_change(global, errno, err);
+		return fail_to_become(global, errno, err);
 	if (setgid(gid) < 0)
-		return fail_change(global, errno, err);
+		return fail_to_become(global, errno, err);
 	return true;
 }
 
@@ -255,7 +262,7 @@ become_user(const struct spec *spec, const struct passwd *user, struct err *err)
 		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	drop_bounding_set(keep);
 	if (setuid(user->pw_uid) < 0)
-		return fail_change(&spec->global, errno, err);
+		return fail_to_become(&spec->global, errno, err);
 	return set_capabilities(keep, err);
 }
 
@@ -288,6 +295,6 @@ limits_become_user(const struct spec *spec, struct err *err)
 	if (geteuid() == 0 && user->pw_uid != 0)
 		return become_user(spec, user, err);
 	if (setuid(user->pw_uid) < 0)
-		return fail_change(global, errno, err);
+		return fail_to_become(global, errno, err);
 	return true;
 }

@@ -37,11 +37,11 @@ size_t limits_count_open(void);
 bool limits_budget(const struct spec *spec, struct budget *ret_budget,
     struct err *err) MUST_CHECK;
 
-/* Returns whether the descriptors suffice for the same number of sessions with
- * another spec, without regard to its maxconn.  Sets the number of sessions
- * that they suffice for, if not. */
+/* Checks that the descriptors suffice for the same number of sessions with
+ * another spec, without regard to its maxconn.  Returns false with err set if
+ * not; what names the difference of the spec, in the plural. */
 bool limits_suffice(const struct budget *budget, const struct spec *spec,
-    uint32_t *ret_sessions);
+    const char *what, struct err *err) MUST_CHECK;
 
 /* Returns the number of pipes for splicing, of two descriptors each.  Takes the
  * descriptors from the sessions if these are many, else from the reserve. */

@@ -31,113 +31,63 @@ struct reload {
 	void (*when_done)(bool ok, const struct reload_result *result);
 };
 
-/* Always false. */
-static bool
-refuse(struct reload_result *result, const char *why)
+/* Takes ownership of the spec.  Returns NULL with errors: then nothing was
+ * changed. */
+static struct model *
+prepare_reload(struct control *c, struct spec *spec, struct err_list *errors)
 {
-	err_list_add(&result->errors, NULL, 0, "%s", why);
-	return false;
-}
-
-static bool
-may_reload(const struct control *c, struct reload_result *result)
-{
-	if (c->phase != RUNNING)
-		return refuse(result, "lfproxy is stopping");
-	if (c->files_n == 0)
-		return refuse(result,
-		    "this lfproxy was started without a file; start it with -c "
-		    "FILE to be able to reload");
-	return true;
-}
-
-/* Against what is in force now, which may have been edited while names were
- * waited for. */
-static bool
-compare(
-    const struct control *c, struct spec *spec, struct reload_result *result)
-{
-	if (!config_diff(c->model->spec, spec, &result->changes))
-		return refuse(result, "out of memory");
-	config_tell_edits(c->model->spec, spec, &result->changes);
-	return true;
-}
-
-/* Everything that can fail; false when nothing was changed. */
-static bool
-prepare(struct control *c, struct model *model, struct reload_result *result)
-{
+	struct model *model = control_prepare_model(c, spec, errors);
 	struct err err;
 
-	if (!server_sockets_try(model->spec, false, &err) ||
-	    !accesslog_open(model, &err) ||
-	    !listeners_prepare(c->listeners, model, &err))
-		return refuse(result, err.text);
-	if (!pools_prepare(c->pools, model->spec, &err)) {
+	if (!model)
+		return NULL;
+	if (listeners_prepare(c->listeners, model, &err)) {
+		if (!pools_prepare(c->pools, spec, &err))
+			control_refuse(errors, err.text);
+		else if (!c->follower.prepare ||
+		         c->follower.prepare(c->follower.arg, spec, errors))
+			return model;
+		else
+			pools_cancel(c->pools);
 		listeners_cancel(c->listeners);
-		return refuse(result, err.text);
+	} else {
+		control_refuse(errors, err.text);
 	}
-	if (!checker_prepare(c->checker, model))
-		refuse(result, "out of memory");
-	else if (!c->follower.prepare || c->follower.prepare(c->follower.arg,
-	                                     model->spec, &result->errors))
-		return true;
 	checker_cancel(c->checker);
-	pools_cancel(c->pools);
-	listeners_cancel(c->listeners);
-	return false;
+	model_free(model);
+	return NULL;
 }
 
 static void
 remember_closed(
-    struct control *c, const struct spec *before, struct reload_result *result)
+    struct control *c, const struct spec *before, struct changes *changes)
 {
 	uint32_t n = c->model->spec->global.closed_sessions;
 
 	if (n != before->global.closed_sessions &&
 	    !closed_rings_resize(&c->proxy.closed, n, c->grace))
-		changes_add(&result->changes, true,
+		changes_add(changes, true,
 		    "there is no memory to remember %u closed sessions; fewer "
 		    "are remembered",
 		    n);
 }
 
 /* Publishes lineups before frontends: a session that begins under the new model
- * finds its servers.  The old model is retired when no thread can find it any
- * more. */
+ * finds its servers. */
 static void
-commit(struct control *c, struct model *model, struct reload_result *result)
+commit_reload(struct control *c, struct model *model, struct changes *changes)
 {
 	struct model *before = c->model;
 
-	model_publish(model, before);
-	checker_commit(c->checker, model);
-	c->model = model;
-	server_names_commit(c);
-	pools_apply(c->pools, model->spec, &result->changes);
+	control_publish_model(c, model);
+	pools_apply(c->pools, model->spec, changes);
 	control_follow_limits(c);
-	listeners_commit(c->listeners, c->pools, &result->changes);
-	remember_closed(c, before->spec, result);
+	listeners_commit(c->listeners, c->pools, changes);
+	remember_closed(c, before->spec, changes);
 	if (c->follower.commit)
-		c->follower.commit(
-		    c->follower.arg, model->spec, &result->changes);
-	model_retire(before);
-	server_followup_review(c);
+		c->follower.commit(c->follower.arg, model->spec, changes);
+	control_retire_model(c, before);
 	c->reloads++;
-}
-
-/* Sessions have their memory and descriptors since the start. */
-static void
-warn_of_descriptors(struct control *c, struct reload_result *result)
-{
-	uint32_t sessions;
-
-	if (!limits_suffice(&c->budget, c->model->spec, &sessions))
-		changes_add(&result->changes, true,
-		    "with these listeners and checks the descriptors are "
-		    "enough for %u session%s and not for %u; allow more "
-		    "(LimitNOFILE= in the unit) and restart",
-		    sessions, text_s(sessions), c->budget.sessions);
 }
 
 /* Logs each entry; returns the text, cut into its lines, for the caller to
@@ -200,46 +150,58 @@ log_changes(const struct changes *changes)
 	    "reloaded: %zu change%s", changes->n, changes->n == 1 ? "" : "s");
 }
 
-/* The sessions' memory and descriptors are divided at the start. */
+/* Sessions have had their memory and descriptors since the start. */
 static void
-warn_of_maxconn(
-    const struct control *c, unsigned before, struct reload_result *result)
+warn_of_budget(
+    const struct control *c, unsigned maxconn_before, struct changes *changes)
 {
-	unsigned now = c->model->spec->global.maxconn;
+	const struct spec *spec = c->model->spec;
+	unsigned maxconn = spec->global.maxconn;
+	struct err err;
 
-	if (now != before &&
-	    (now > c->budget.sessions || (now == 0 && c->budget.by_maxconn)))
-		changes_add(&result->changes, true,
+	if (!limits_suffice(
+	        &c->budget, spec, "these listeners and checks", &err))
+		changes_add(changes, true, "%s", err.text);
+	if (maxconn != maxconn_before &&
+	    (maxconn > c->budget.sessions ||
+	        (maxconn == 0 && c->budget.by_maxconn)))
+		changes_add(changes, true,
 		    "global: maxconn: there is room for %u sessions since the "
 		    "start; more takes a restart",
 		    c->budget.sessions);
 }
 
-/* Takes the spec over. */
+/* Takes ownership of the spec.  Returns false with errors.  Compares with what
+ * is in force now, which may have been edited while names were waited for. */
 static bool
 put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 {
-	unsigned maxconn = c->model->spec->global.maxconn;
+	const struct spec *before = c->model->spec;
+	unsigned maxconn_before = before->global.maxconn;
+	struct changes *changes = &result->changes;
 	struct model *model;
+	struct err err;
 
-	if (!may_reload(c, result) || !compare(c, spec, result)) {
-		spec_free(spec);
-		return false;
+	if (!control_may_change(c, &result->errors))
+		goto refused;
+	err_oom(&err);
+	if (!config_diff(before, spec, changes) ||
+	    !server_sockets_try(spec, false, &err)) {
+		control_refuse(&result->errors, err.text);
+		goto refused;
 	}
-	model = model_new(spec, c->grace, c->model);
+	config_tell_edits(before, spec, changes);
+	model = prepare_reload(c, spec, &result->errors);
 	if (!model)
-		return refuse(result, "out of memory");
-	server_names_prepare(c, model);
-	if (!prepare(c, model, result)) {
-		model_free(model);
 		return false;
-	}
-	commit(c, model, result);
-	warn_of_descriptors(c, result);
-	server_names_warn(c, &result->changes);
-	config_warnings(c->model->spec, &result->warnings);
-	warn_of_maxconn(c, maxconn, result);
+	commit_reload(c, model, changes);
+	server_names_warn(c, changes);
+	config_warnings(spec, &result->warnings);
+	warn_of_budget(c, maxconn_before, changes);
 	return true;
+refused:
+	spec_free(spec);
+	return false;
 }
 
 /* For `systemctl status`. */
@@ -259,7 +221,7 @@ notify_result(bool ok, const struct reload_result *result)
 }
 
 static void
-finish(struct reload *r)
+finish_reload(struct reload *r)
 {
 	struct control *c = r->control;
 	bool ok = r->spec && put_in_force(c, r->spec, &r->result);
@@ -278,7 +240,7 @@ finish(struct reload *r)
 		r->when_done(ok, &r->result);
 }
 
-/* Instead of waiting any longer. */
+/* Ends the wait of a reload for names, if there is one. */
 static void
 finish_waiting(struct control *c)
 {
@@ -288,62 +250,55 @@ finish_waiting(struct control *c)
 		return;
 	c->reloading = NULL;
 	timed_task_cancel(&r->waiting);
-	finish(r);
+	finish_reload(r);
 	reload_unref(r);
 }
-
-#define LOOK_MS TASK_TIMER_ROUND_MS
 
 static void
 on_waiting(struct timed_task *task, uint64_t now_ms)
 {
 	struct reload *r = container_of(task, struct reload, waiting);
-	struct control *c = r->control;
 
-	if (now_ms < r->until_ms && server_names_pending(c, r->spec))
-		timed_task_schedule(&r->waiting, now_ms + LOOK_MS);
+	if (now_ms < r->until_ms && server_names_pending(r->control, r->spec))
+		timed_task_schedule(task, now_ms + TASK_TIMER_ROUND_MS);
 	else
-		finish_waiting(c);
-}
-
-static void
-wait_for_names(struct reload *r)
-{
-	uint64_t now_ms = clock_now_ms();
-
-	r->refs++;
-	r->control->reloading = r;
-	r->until_ms = now_ms + SERVER_NAMES_WAIT_MS;
-	timed_task_schedule(&r->waiting, now_ms + 1);
+		finish_waiting(r->control);
 }
 
 struct reload *
-control_reload(struct control *control)
+control_reload(struct control *control,
+    void (*when_done)(bool ok, const struct reload_result *result))
 {
 	struct control *c = control;
 	struct reload *r = calloc(1, sizeof(*r));
+	struct err_list *errors;
 
 	if (!r) {
 		log_error("out of memory: the configuration was not reloaded");
 		return NULL;
 	}
 	finish_waiting(c);
-	r->control = c;
-	r->refs = 1;
+	*r = (struct reload){.control = c, .refs = 1, .when_done = when_done};
 	timed_task_init(&r->waiting, &c->task_timer, on_waiting);
-	err_list_init(&r->result.errors);
-	err_list_init(&r->result.warnings);
-	changes_init(&r->result.changes);
+	errors = &r->result.errors;
 	if (c->phase == RUNNING)
 		notify_reloading();
-	if (may_reload(c, &r->result) &&
-	    config_load_all((const char *const *)c->files, c->files_n, &r->spec,
-	        &r->result.errors))
+	if (c->files_n == 0)
+		control_refuse(errors,
+		    "this lfproxy was started without a file; start it with -c "
+		    "FILE to be able to reload");
+	else if (control_may_change(c, errors) &&
+	         config_load_all((const char *const *)c->files, c->files_n,
+	             &r->spec, errors))
 		server_names_ask(c, r->spec);
-	if (r->spec && server_names_pending(c, r->spec))
-		wait_for_names(r);
-	else
-		finish(r);
+	if (r->spec && server_names_pending(c, r->spec)) {
+		r->refs++;
+		c->reloading = r;
+		r->until_ms = clock_now_ms() + SERVER_NAMES_WAIT_MS;
+		timed_task_schedule(&r->waiting, 0);
+	} else {
+		finish_reload(r);
+	}
 	return r;
 }
 
@@ -351,16 +306,6 @@ const struct reload_result *
 reload_result(const struct reload *reload)
 {
 	return reload->done ? &reload->result : NULL;
-}
-
-void
-reload_when_done(struct reload *reload,
-    void (*call)(bool ok, const struct reload_result *result))
-{
-	if (reload->done)
-		call(reload->result.errors.n == 0, &reload->result);
-	else
-		reload->when_done = call;
 }
 
 void
@@ -378,14 +323,6 @@ reload_unref(struct reload *reload)
 void
 control_reload_fini(struct control *control)
 {
-	struct reload *r = control->reloading;
-
-	if (!r)
-		return;
-	control->reloading = NULL;
-	timed_task_cancel(&r->waiting);
-	refuse(&r->result, "lfproxy is stopping");
-	if (r->when_done)
-		r->when_done(false, &r->result);
-	reload_unref(r);
+	control->phase = KILLING;
+	finish_waiting(control);
 }

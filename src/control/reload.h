@@ -29,29 +29,26 @@ struct reload_result {
 	struct changes changes;
 };
 
-/* Reads the file, which blocks on the disk, and begins look-ups of its servers'
- * names.  The configuration takes effect
- * when all names are answered, and after SERVER_NAMES_WAIT_MS at the latest:
- * within this call where no server is given by name, or else later on the
- * control loop.  Logs each change and each error.  A second reload
- * puts one that waits for names into effect at once.
+/* Reads the files, which blocks on the disk, and begins look-ups of the
+ * servers' names.  The configuration takes effect when all names are answered,
+ * and after SERVER_NAMES_WAIT_MS at the latest: within this call where no
+ * server is given by name, or else later on the control loop.  Logs each change
+ * and each error. A second reload puts one that waits for names into effect at
+ * once.
  *
- * Returns NULL when out of memory.  Caller calls reload_unref, at any time.
- * Runs on the control thread, as all of these. */
-struct reload *control_reload(struct control *control);
+ * Passes the result to when_done, unless that is NULL, once, within this call
+ * if the reload is complete.  Returns NULL when out of memory.  Caller calls
+ * reload_unref, at any time.  Runs on the control thread, as all of these. */
+struct reload *control_reload(struct control *control,
+    void (*when_done)(bool ok, const struct reload_result *result));
 
 /* Returns NULL while the reload waits for names. */
 const struct reload_result *reload_result(const struct reload *reload);
 
-/* Passes the result to call once, within this function if the reload is
- * complete.  Called at most once for each reload. */
-void reload_when_done(struct reload *reload,
-    void (*call)(bool ok, const struct reload_result *result));
-
 /* Gives up the caller's reference.  Accepts NULL. */
 void reload_unref(struct reload *reload);
 
-/* Cancels a reload that waits for names, at the end of the process. */
+/* Refuses a reload that waits for names, at the end of the process. */
 void control_reload_fini(struct control *control);
 
 #endif

@@ -30,17 +30,20 @@ static struct world world;
 
 static void put_file(const struct world *w, bool others);
 
-struct reload *__wrap_control_reload(struct control *control);
-struct reload *__real_control_reload(struct control *control);
+typedef void reload_done(bool ok, const struct reload_result *result);
+struct reload *__wrap_control_reload(
+    struct control *control, reload_done *when_done);
+struct reload *__real_control_reload(
+    struct control *control, reload_done *when_done);
 struct reload *
-__wrap_control_reload(struct control *control)
+__wrap_control_reload(struct control *control, reload_done *when_done)
 {
 	static unsigned n;
 
 	if (n++ % RELOADS > 0)
 		return NULL;
 	put_file(&world, n / RELOADS % 2 == 0);
-	return __real_control_reload(control);
+	return __real_control_reload(control, when_done);
 }
 
 /* Interval and timeouts are long: checks are another target's business, and
@@ -338,7 +341,7 @@ world_heal(struct world *w, bool reload)
 	if (w->audit.n == w->healed_at)
 		return;
 	if (reload)
-		reload_unref(__real_control_reload(w->control));
+		reload_unref(__real_control_reload(w->control, NULL));
 	for (size_t i = 0; i < sizeof(healing) / sizeof(healing[0]); i++)
 		run(w, healing[i]);
 	world_turn(w);
