@@ -112,20 +112,9 @@ set_cpus(
 static void
 show_threads_now(struct pools *pools, struct pool *pool, char *out, size_t size)
 {
-	struct pool_class now[POOL_CLASSES_MAX];
-	struct thread_class_spec classes[POOL_CLASSES_MAX];
 	char text[THREADS_TEXT_SIZE];
-	unsigned min, max, n;
 
-	if (pools_autoscale(pools, pool, &min, &max)) {
-		snprintf(out, size, "%u..%u", min, max);
-		return;
-	}
-	n = pool_classes(pool, now);
-	for (unsigned i = 0; i < n; i++)
-		classes[i] = (struct thread_class_spec){
-		    .threads = now[i].threads, .nice = now[i].nice};
-	snprintf(out, size, "%s", threads_text(classes, n, text));
+	snprintf(out, size, "%s", pools_threads_text(pools, pool, text));
 }
 
 static void

@@ -64,18 +64,12 @@ reap(struct control *c)
 	ev_timer_again(c->loop, &c->reap);
 }
 
-static bool
-in_use(const void *arg, struct pool *pool)
-{
-	return listeners_use(arg, pool);
-}
-
 /* Frees what a reload has left behind and nothing uses any more. */
 static void
 clean_up(struct control *c, uint64_t now_ms)
 {
 	listeners_tick(c->listeners);
-	pools_reap(c->pools, in_use, c->listeners);
+	pools_reap(c->pools, listeners_use, c->listeners);
 	if (removed_watch(c->model, now_ms))
 		proxy_expire(&c->proxy);
 	(void)model_reclaim(c->model);

@@ -3,47 +3,22 @@
  */
 #include "control/pools.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/events.h"
-#include "base/fault.h"
-#include "base/grace.h"
 #include "base/text.h"
-#include "config/cpus.h"
 #include "control/pools_internal.h"
 #include "proxy/reaper.h"
 
+#define log_pool(pool, fmt, ...)                                               \
+	event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(pool), NULL,           \
+	    "pool %s: " fmt, pool_name(pool), __VA_ARGS__)
+
 /* How often the progress of a change is looked at while it is under way. */
 #define TICK_MS 10
-
-static int
-new_set(void *arg, struct handle_set **ret_set)
-{
-	(void)arg;
-	return handle_set_epoll_new(ret_set);
-}
-
-static bool
-thread_init(struct pool_thread *self, void *arg)
-{
-	struct pools *p = arg;
-
-	return proxy_thread_init(self, p->proxy);
-}
-
-/* Runs on any pool thread.  ev_async_send is the one call into libev that other
- * threads may make. */
-static void
-call_guard(void *arg)
-{
-	struct pools *p = arg;
-
-	ev_async_send(p->loop, &p->call);
-}
 
 static void
 on_call(struct ev_loop *loop, ev_async *call, int events)
@@ -90,8 +65,10 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 		ev_timer_stop(loop, timer);
 }
 
-void
-pools_changed(struct pools *p)
+/* Follows the progress of a change of threads or shards until the change is
+ * complete. */
+static void
+follow_change(struct pools *p)
 {
 	if (!ev_is_active(&p->tick))
 		ev_timer_again(p->loop, &p->tick);
@@ -111,7 +88,7 @@ count_late(const struct histogram *h)
 /* Under POLICY_KERNEL no thread is parked: the first thread that waits on the
  * handle set counts as the leader, the others as followers. */
 static void
-add_shard(struct autoscale_sample *sample, const struct shard *s)
+add_shard_sample(struct autoscale_sample *sample, const struct shard *s)
 {
 	uint32_t sleepers = atomic_load_relaxed(&s->sleepers);
 
@@ -121,7 +98,7 @@ add_shard(struct autoscale_sample *sample, const struct shard *s)
 }
 
 static void
-scale(struct pools *p, struct pools_entry *e)
+scale_pool(struct pools *p, struct pools_entry *e)
 {
 	static struct log_limit limit;
 	struct pool_class classes[POOL_CLASSES_MAX];
@@ -137,7 +114,7 @@ scale(struct pools *p, struct pools_entry *e)
 	    .late = count_late(&status.sum.promotion_delay),
 	};
 	for (unsigned i = 0; i < pool_shards(e->pool); i++)
-		add_shard(&sample, pool_shard(e->pool, i));
+		add_shard_sample(&sample, pool_shard(e->pool, i));
 	step = autoscale_step(&e->autoscale, &sample);
 	if (step == 0)
 		return;
@@ -148,12 +125,11 @@ scale(struct pools *p, struct pools_entry *e)
 		    "pool %s cannot grow to %u threads: %s", pool_name(e->pool),
 		    classes[0].threads, err.text);
 	else
-		event_add(EVENT_POOL, LOG_LEVEL_INFO, pool_name(e->pool), NULL,
-		    "pool %s: %u thread%s now, after %s", pool_name(e->pool),
+		log_pool(e->pool, "%u thread%s now, after %s",
 		    classes[0].threads, text_s(classes[0].threads),
 		    step > 0 ? "two seconds without a parked follower"
 		             : "ten seconds with two and more parked");
-	pools_changed(p);
+	follow_change(p);
 }
 
 static void
@@ -167,57 +143,21 @@ on_scale(struct ev_loop *loop, ev_timer *timer, int events)
 		if (!p->entries[i].autoscaled)
 			continue;
 		any = true;
-		scale(p, &p->entries[i]);
+		scale_pool(p, &p->entries[i]);
 	}
 	if (!any)
 		ev_timer_stop(loop, timer);
 }
 
-static void
-watch(struct pools *p, ev_timer *timer, double every_s,
-    void (*callback)(struct ev_loop *, ev_timer *, int))
+void
+pools_watch(struct pools *p)
 {
-	ev_timer_init(timer, callback, every_s, every_s);
-	timer->data = p;
-}
-
-int
-pools_entry_add(struct pools *p, const struct pool_spec *spec)
-{
-	struct pool_options options = {
-	    .name = spec->name,
-	    .classes_n = spec->classes_n,
-	    .shards = spec->shards,
-	    .policy = (enum policy_kind)spec->promotion,
-	    .order = (enum promotion_order)spec->order,
-	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
-	    .cpus_quota = cpus_quota(""),
-	    .first_index = p->next_index,
-	    .wake_ns = p->wake_ns,
-	    .grace = p->grace,
-	    .new_set = new_set,
-	    .thread_init = thread_init,
-	    .thread_fini = proxy_thread_fini,
-	    .call_guard = call_guard,
-	    .arg = p,
-	};
-	struct pools_entry *grown =
-	    reallocarray(p->entries, p->n + 1, sizeof(*p->entries));
-	int rc;
-
-	if (!grown)
-		return -ENOMEM;
-	p->entries = grown;
-	p->entries[p->n] = (struct pools_entry){.fresh = true};
-	for (unsigned i = 0; i < spec->classes_n; i++)
-		options.classes[i] =
-		    (struct pool_class){.threads = spec->classes[i].threads,
-		        .nice = spec->classes[i].nice};
-	rc = pool_new(&options, &p->entries[p->n].pool);
-	if (rc < 0)
-		return rc;
-	p->next_index += pool_threads(p->entries[p->n++].pool);
-	return 0;
+	ev_timer_init(&p->tick, on_tick, 0, TICK_MS / 1000.0);
+	ev_timer_init(&p->guard, on_guard, 0, POOLS_GUARD_MS / 1000.0);
+	ev_timer_init(&p->scale, on_scale, 0, AUTOSCALE_SAMPLE_MS / 1000.0);
+	ev_async_init(&p->call, on_call);
+	p->tick.data = p->guard.data = p->scale.data = p->call.data = p;
+	ev_async_start(p->loop, &p->call);
 }
 
 struct pools_entry *
@@ -244,27 +184,6 @@ pools_of(struct pools *pools, const struct frontend *frontend)
 
 	return pools_entry_find(pools, spec->pools[frontend->spec->pool].name)
 	    ->pool;
-}
-
-struct pools *
-pools_new(struct ev_loop *loop, struct proxy *proxy, struct grace *grace)
-{
-	struct pools *p = calloc(1, sizeof(*p));
-
-	if (!p)
-		return NULL;
-	p->loop = loop;
-	p->proxy = proxy;
-	p->grace = grace;
-	p->guarding = !fault_is_on(FAULT_NO_GUARD);
-	p->wake_ns = policy_calibrate();
-	watch(p, &p->tick, TICK_MS / 1000.0, on_tick);
-	watch(p, &p->guard, POOLS_GUARD_MS / 1000.0, on_guard);
-	watch(p, &p->scale, AUTOSCALE_SAMPLE_MS / 1000.0, on_scale);
-	ev_async_init(&p->call, on_call);
-	p->call.data = p;
-	ev_async_start(loop, &p->call);
-	return p;
 }
 
 void
@@ -348,4 +267,106 @@ pools_set_guard(struct pools *pools, bool on)
 		ev_timer_again(pools->loop, &pools->guard);
 	else
 		ev_timer_stop(pools->loop, &pools->guard);
+}
+
+/* -- changes by the operator, a reload or the load -- */
+
+bool
+pools_set_threads(struct pools *pools, struct pool *pool,
+    const struct pool_class *classes, unsigned classes_n, struct err *err)
+{
+	unsigned before = pool_threads(pool);
+
+	if (!pool_set_threads(pool, classes, classes_n, err))
+		return false;
+	pools_entry_of(pools, pool)->autoscaled = false;
+	log_pool(pool, "%u thread%s now, %u before", pool_threads(pool),
+	    text_s(pool_threads(pool)), before);
+	follow_change(pools);
+	return true;
+}
+
+bool
+pools_set_shards(
+    struct pools *pools, struct pool *pool, unsigned shards, struct err *err)
+{
+	unsigned before = pool_shards_wanted(pool);
+
+	if (!pool_set_shards(pool, shards, err))
+		return false;
+	if (shards != before)
+		proxy_move_all(pools->proxy, pool);
+	log_pool(
+	    pool, "%u shard%s now, %u before", shards, text_s(shards), before);
+	follow_change(pools);
+	return true;
+}
+
+bool
+pools_set_policy(struct pools *pools, struct pool *pool,
+    enum policy_kind policy, struct err *err)
+{
+	if (policy == POLICY_KERNEL && pools_entry_of(pools, pool)->bindable)
+		return err_set(err,
+		    "a frontend of pool %s has association = bound, which "
+		    "needs a leader; allowed are adaptive and always",
+		    pool_name(pool));
+	pool_set_policy(pool, policy);
+	log_pool(pool, "promotion is %s now", policy_name(policy));
+	return true;
+}
+
+void
+pools_set_order(
+    struct pools *pools, struct pool *pool, enum promotion_order order)
+{
+	(void)pools;
+	pool_set_order(pool, order);
+	log_pool(pool, "order is %s now", promotion_order_name(order));
+}
+
+bool
+pools_set_cpus(struct pools *pools, struct pool *pool, const cpu_set_t *cpus,
+    struct err *err)
+{
+	(void)pools;
+	if (!pool_set_cpus(pool, cpus, err))
+		return false;
+	log_pool(pool, "runs on %d CPU%s now", CPU_COUNT(cpus),
+	    text_s((unsigned)CPU_COUNT(cpus)));
+	return true;
+}
+
+bool
+pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
+    unsigned max, struct err *err)
+{
+	struct pools_entry *e = pools_entry_of(pools, pool);
+	unsigned threads = pool_threads(pool);
+	struct pool_class class;
+
+	if (min < 1 || max > POOL_THREADS_LIMIT || min > max)
+		return err_set(err,
+		    "%u..%u threads are not possible; allowed is 1..%u, the "
+		    "smaller number first",
+		    min, max, POOL_THREADS_LIMIT);
+	if (min < pool_shards_wanted(pool))
+		return err_set(err,
+		    "%u thread%s cannot serve %u shards; use at least as many "
+		    "threads, or fewer shards first",
+		    min, text_s(min), pool_shards_wanted(pool));
+	/* A range of threads has a single class, whose nice value is 0, as in
+	 * the file. */
+	class = (struct pool_class){.threads = threads < min   ? min
+	                                       : threads > max ? max
+	                                                       : threads};
+	if (!pool_set_threads(pool, &class, 1, err))
+		return false;
+	log_pool(pool, "%u to %u thread%s now, by load", min, max, text_s(max));
+	autoscale_init(&e->autoscale, min, max);
+	e->autoscaled = min < max;
+	if (e->autoscaled && !ev_is_active(&pools->scale))
+		ev_timer_again(pools->loop, &pools->scale);
+	follow_change(pools);
+	return true;
 }

@@ -11,10 +11,12 @@
 
 #include "base/err.h"
 #include "config/diff.h"
+#include "config/pool_text.h"
 #include "lf/pool.h"
 #include "model/model.h"
 #include "proxy/proxy.h"
 
+struct listeners;
 struct pools;
 
 /* The guard ends poll gaps that are longer than this. */
@@ -51,10 +53,11 @@ void pools_cancel(struct pools *pools);
 void pools_apply(
     struct pools *pools, const struct spec *spec, struct changes *changes);
 
-/* Ends leaving pools that have no session left.  in_use returns whether a
- * listener accepts for the pool.  Called about once a second. */
+/* Ends leaving pools that have no session left.  in_use is listeners_use.
+ * Called about once a second. */
 void pools_reap(struct pools *pools,
-    bool (*in_use)(const void *arg, struct pool *pool), const void *arg);
+    bool (*in_use)(const struct listeners *, struct pool *),
+    const struct listeners *listeners);
 
 /* Changes at run time, while traffic flows (lf/pool.h).  Each function logs its
  * change.  Functions that can fail return false with err set. */
@@ -81,6 +84,10 @@ bool pools_set_cpus(struct pools *pools, struct pool *pool,
  * ends autoscaling. */
 bool pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
     unsigned max, struct err *err) MUST_CHECK;
+/* Writes the threads in force, in the syntax of the configuration.  Returns
+ * out. */
+const char *pools_threads_text(const struct pools *pools,
+    const struct pool *pool, char out[THREADS_TEXT_SIZE]);
 /* Returns false if the pool is not autoscaled. */
 bool pools_autoscale(const struct pools *pools, const struct pool *pool,
     unsigned *ret_min, unsigned *ret_max);

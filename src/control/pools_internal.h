@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Internals of the pools.  Only pools*.c include this file.
  *
- * pools_spec.c calls pools_change.c, and both call pools.c.
+ * pools_spec.c calls pools.c.
  */
 #ifndef CONTROL_POOLS_INTERNAL_H
 #define CONTROL_POOLS_INTERNAL_H
@@ -34,13 +34,8 @@ struct pools {
 	ev_async call; /* an idle pool has work again */
 };
 
-/* A set without pools.  NULL when out of memory. */
-struct pools *pools_new(
-    struct ev_loop *loop, struct proxy *proxy, struct grace *grace);
-
-/* Starts the pool and appends its entry, which is fresh.  Returns 0 or -errno.
- */
-int pools_entry_add(struct pools *pools, const struct pool_spec *spec);
+/* Initializes the timers, and watches for calls of the guard. */
+void pools_watch(struct pools *pools);
 
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);
@@ -52,9 +47,5 @@ struct pools_entry *pools_entry_find(
 /* The entry of a pool of this set. */
 struct pools_entry *pools_entry_of(
     const struct pools *pools, const struct pool *pool);
-
-/* Follows the progress of a change of threads or shards until the change is
- * complete. */
-void pools_changed(struct pools *pools);
 
 #endif

@@ -2,14 +2,57 @@
  * See pools.h: starts the pools of a configuration, and makes running pools
  * follow a changed one.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/events.h"
+#include "base/fault.h"
 #include "base/grace.h"
 #include "config/cpus.h"
 #include "config/pool_text.h"
 #include "control/pools_internal.h"
+
+/* -- the threads of a configuration and of a pool -- */
+
+/* Sets the classes of pool_options and pool_set_threads. */
+static unsigned
+set_classes(
+    const struct pool_spec *spec, struct pool_class classes[POOL_CLASSES_MAX])
+{
+	for (unsigned i = 0; i < spec->classes_n; i++)
+		classes[i] =
+		    (struct pool_class){.threads = spec->classes[i].threads,
+		        .nice = spec->classes[i].nice};
+	return spec->classes_n;
+}
+
+static const char *
+range_text(unsigned min, unsigned max, char out[THREADS_TEXT_SIZE])
+{
+	snprintf(out, THREADS_TEXT_SIZE, "%u..%u", min, max);
+	return out;
+}
+
+const char *
+pools_threads_text(const struct pools *pools, const struct pool *pool,
+    char out[THREADS_TEXT_SIZE])
+{
+	struct pool_class classes[POOL_CLASSES_MAX];
+	struct thread_class_spec spec[POOL_CLASSES_MAX];
+	unsigned n, min, max;
+
+	if (pools_autoscale(pools, pool, &min, &max))
+		return range_text(min, max, out);
+	n = pool_classes(pool, classes);
+	for (unsigned i = 0; i < n; i++)
+		spec[i] = (struct thread_class_spec){
+		    .threads = classes[i].threads, .nice = classes[i].nice};
+	return threads_text(spec, n, out);
+}
+
+/* -- settings of a running pool -- */
 
 struct pool_setting {
 	struct pools *pools;
@@ -33,31 +76,6 @@ report_change(const struct pool_setting *s, const char *key, const char *from,
 }
 
 static void
-range_text(unsigned min, unsigned max, char out[THREADS_TEXT_SIZE])
-{
-	snprintf(out, THREADS_TEXT_SIZE, "%u..%u", min, max);
-}
-
-/* Writes the threads in force, in the syntax of the configuration. */
-static void
-threads_now(const struct pool_setting *s, char out[THREADS_TEXT_SIZE])
-{
-	struct pool_class classes[POOL_CLASSES_MAX];
-	struct thread_class_spec spec[POOL_CLASSES_MAX];
-	unsigned n, min, max;
-
-	if (pools_autoscale(s->pools, s->pool, &min, &max)) {
-		range_text(min, max, out);
-		return;
-	}
-	n = pool_classes(s->pool, classes);
-	for (unsigned i = 0; i < n; i++)
-		spec[i] = (struct thread_class_spec){
-		    .threads = classes[i].threads, .nice = classes[i].nice};
-	threads_text(spec, n, out);
-}
-
-static void
 apply_threads(const struct pool_setting *s)
 {
 	char from[THREADS_TEXT_SIZE], to[THREADS_TEXT_SIZE];
@@ -66,23 +84,19 @@ apply_threads(const struct pool_setting *s)
 	struct err err;
 	bool ok;
 
-	threads_now(s, from);
+	pools_threads_text(s->pools, s->pool, from);
 	if (spec->threads_max > 0)
 		range_text(spec->threads_min, spec->threads_max, to);
 	else
 		threads_text(spec->classes, spec->classes_n, to);
 	if (strcmp(from, to) == 0)
 		return;
-	for (unsigned i = 0; i < spec->classes_n; i++)
-		classes[i] =
-		    (struct pool_class){.threads = spec->classes[i].threads,
-		        .nice = spec->classes[i].nice};
 	if (spec->threads_max > 0)
 		ok = pools_set_autoscale(s->pools, s->pool, spec->threads_min,
 		    spec->threads_max, &err);
 	else
-		ok = pools_set_threads(
-		    s->pools, s->pool, classes, spec->classes_n, &err);
+		ok = pools_set_threads(s->pools, s->pool, classes,
+		    set_classes(spec, classes), &err);
 	report_change(s, "threads", from, to, ok, &err);
 }
 
@@ -175,6 +189,70 @@ pool_settings_apply(struct pools *pools, struct pool *pool,
 	apply_cpus(&s);
 }
 
+/* -- starts and ends of pools -- */
+
+static int
+new_set(void *arg, struct handle_set **ret_set)
+{
+	(void)arg;
+	return handle_set_epoll_new(ret_set);
+}
+
+static bool
+thread_init(struct pool_thread *self, void *arg)
+{
+	struct pools *p = arg;
+
+	return proxy_thread_init(self, p->proxy);
+}
+
+/* Runs on any pool thread.  ev_async_send is the one call into libev that other
+ * threads may make. */
+static void
+call_guard(void *arg)
+{
+	struct pools *p = arg;
+
+	ev_async_send(p->loop, &p->call);
+}
+
+/* Starts the pool and appends its entry, which is fresh.  Returns 0 or -errno.
+ */
+static int
+start_pool(struct pools *p, const struct pool_spec *spec)
+{
+	struct pool_options options = {
+	    .name = spec->name,
+	    .shards = spec->shards,
+	    .policy = (enum policy_kind)spec->promotion,
+	    .order = (enum promotion_order)spec->order,
+	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
+	    .cpus_quota = cpus_quota(""),
+	    .first_index = p->next_index,
+	    .wake_ns = p->wake_ns,
+	    .grace = p->grace,
+	    .new_set = new_set,
+	    .thread_init = thread_init,
+	    .thread_fini = proxy_thread_fini,
+	    .call_guard = call_guard,
+	    .arg = p,
+	};
+	struct pools_entry *grown =
+	    reallocarray(p->entries, p->n + 1, sizeof(*p->entries));
+	int rc;
+
+	if (!grown)
+		return -ENOMEM;
+	p->entries = grown;
+	p->entries[p->n] = (struct pools_entry){.fresh = true};
+	options.classes_n = set_classes(spec, options.classes);
+	rc = pool_new(&options, &p->entries[p->n].pool);
+	if (rc < 0)
+		return rc;
+	p->next_index += pool_threads(p->entries[p->n++].pool);
+	return 0;
+}
+
 bool
 pools_prepare(struct pools *pools, const struct spec *spec, struct err *err)
 {
@@ -183,7 +261,7 @@ pools_prepare(struct pools *pools, const struct spec *spec, struct err *err)
 		int rc = 0;
 
 		if (!pools_entry_find(pools, s->name))
-			rc = pools_entry_add(pools, s);
+			rc = start_pool(pools, s);
 		if (rc == 0)
 			continue;
 		pools_cancel(pools);
@@ -225,11 +303,12 @@ pools_apply(
 
 void
 pools_reap(struct pools *pools,
-    bool (*in_use)(const void *arg, struct pool *pool), const void *arg)
+    bool (*in_use)(const struct listeners *, struct pool *),
+    const struct listeners *listeners)
 {
 	for (size_t i = pools->n; i-- > 0;) {
 		struct pools_entry *e = &pools->entries[i];
-		bool idle = e->leaving && !in_use(arg, e->pool) &&
+		bool idle = e->leaving && !in_use(listeners, e->pool) &&
 		            pool_is_idle(e->pool);
 
 		if (idle && !e->idle)
@@ -251,13 +330,19 @@ struct pools *
 pools_start(struct ev_loop *loop, const struct spec *spec, struct proxy *proxy,
     struct grace *grace, struct err *err)
 {
-	struct pools *p = pools_new(loop, proxy, grace);
+	struct pools *p = calloc(1, sizeof(*p));
 	struct changes none;
 
 	if (!p) {
 		err_oom(err);
 		return NULL;
 	}
+	p->loop = loop;
+	p->proxy = proxy;
+	p->grace = grace;
+	p->guarding = !fault_is_on(FAULT_NO_GUARD);
+	p->wake_ns = policy_calibrate();
+	pools_watch(p);
 	if (!pools_prepare(p, spec, err)) {
 		pools_free(p);
 		return NULL;
