@@ -3,7 +3,6 @@
  */
 #include "control/control_internal.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include "control/limits.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
-#include "control/stop.h"
 #include "control/verdict.h"
 #include "model/removed.h"
 #include "proxy/acceptor.h"
@@ -37,6 +35,15 @@ paused_ms(const struct control *c)
 	    c->frontend_rates || proxy_limits_rate(&c->proxy.limits) > 0;
 
 	return paced ? PAUSED_RATE_MS : PAUSED_MS;
+}
+
+/* Sets the time of the next look at the deadlines. */
+static void
+set_reap_timer(struct control *c, uint64_t now_ms, uint64_t next_ms)
+{
+	c->reap.repeat = (double)(next_ms - now_ms) / 1000;
+	ev_now_update(c->loop);
+	ev_timer_again(c->loop, &c->reap);
 }
 
 /* The look at the deadlines takes some 50 us for 100 000 sessions; with a pause
@@ -59,9 +66,7 @@ reap(struct control *c)
 		next_ms = now_ms + REAP_MIN_MS;
 	if (next_ms < now_ms + c->reap_pause_ms)
 		next_ms = now_ms + c->reap_pause_ms;
-	c->reap.repeat = (double)(next_ms - now_ms) / 1000;
-	ev_now_update(c->loop);
-	ev_timer_again(c->loop, &c->reap);
+	set_reap_timer(c, now_ms, next_ms);
 }
 
 /* Frees what a reload has left behind and nothing uses any more. */
@@ -110,14 +115,12 @@ on_sooner(struct ev_loop *loop, ev_async *sooner, int events)
 	uint64_t now_ms = clock_now_ms();
 	uint64_t from_ms = c->reaped_ms + c->reap_pause_ms;
 
+	(void)loop;
 	(void)events;
-	if (now_ms >= from_ms) {
+	if (now_ms >= from_ms)
 		reap(c);
-		return;
-	}
-	c->reap.repeat = (double)(from_ms - now_ms) / 1000;
-	ev_now_update(loop);
-	ev_timer_again(loop, &c->reap);
+	else
+		set_reap_timer(c, now_ms, from_ms);
 }
 
 static void
@@ -174,17 +177,16 @@ watch_signal(struct control *c, ev_signal *watcher, int number,
 }
 
 static void
-watch_timer(struct control *c, ev_timer *watcher, double every_s, bool start,
+watch_timer(struct control *c, ev_timer *watcher, double every_s,
     void (*callback)(struct ev_loop *, ev_timer *, int))
 {
 	ev_timer_init(watcher, callback, every_s, every_s);
 	watcher->data = c;
-	if (start)
-		ev_timer_start(c->loop, watcher);
+	ev_timer_start(c->loop, watcher);
 }
 
 static void
-watch(struct control *c)
+watch_loop(struct control *c)
 {
 	watch_signal(c, &c->term, SIGTERM, stop_on_signal);
 	watch_signal(c, &c->interrupt, SIGINT, stop_on_signal);
@@ -195,14 +197,12 @@ watch(struct control *c)
 	ev_async_init(&c->sooner, on_sooner);
 	c->sooner.data = c;
 	ev_async_start(c->loop, &c->sooner);
-	watch_timer(c, &c->reap, PAUSED_MS / 1000.0, true, on_reap);
-	watch_timer(c, &c->second, 1, true, on_second);
-	watch_timer(
-	    c, &c->stopping, STOP_TICK_MS / 1000.0, false, stop_on_timer);
+	watch_timer(c, &c->reap, PAUSED_MS / 1000.0, on_reap);
+	watch_timer(c, &c->second, 1, on_second);
 }
 
 static unsigned
-count_threads(const struct spec *spec)
+count_all_threads(const struct spec *spec)
 {
 	unsigned n = 0;
 
@@ -229,52 +229,44 @@ control_new(
     struct spec *spec, const char *const *files, size_t n, struct err *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
+	uint32_t pipes;
 
-	if (!c) {
-		spec_free(spec);
-		err_oom(err);
-		return NULL;
-	}
+	err_oom(err);
+	if (!c)
+		goto fail;
 	list_init(&c->drains);
 	list_init(&c->rebalances);
-	if (!copy_files(c, files, n)) {
-		spec_free(spec);
-		err_oom(err);
-		goto fail;
-	}
 	/* A write to a peer that has gone away fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	/* A write to a log file at the limit of its size fails with EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (!limits_budget(spec, &c->budget, err)) {
-		spec_free(spec);
+	if (!copy_files(c, files, n) || !limits_budget(spec, &c->budget, err))
 		goto fail;
-	}
-	c->pipes = limits_pipes(spec, &c->budget);
-	counters_set_stripes(count_threads(spec));
+	pipes = limits_pipes(spec, &c->budget);
+	counters_set_stripes(count_all_threads(spec));
 	c->loop = ev_default_loop(EVFLAG_AUTO);
 	if (c->loop)
 		task_timer_init(&c->task_timer, c->loop);
 	c->grace = grace_new();
 	if (!c->loop || !c->grace || !server_names_init(c)) {
-		spec_free(spec);
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
+	err_oom(err);
 	c->model = model_new(spec, c->grace, NULL);
-	if (!c->model || proxy_init(&c->proxy, c->budget.sessions) < 0) {
-		err_oom(err);
+	spec = NULL;
+	if (!c->model || proxy_init(&c->proxy, c->budget.sessions) < 0)
 		goto fail;
-	}
 	c->proxy.call_reaper = call_reaper;
 	c->proxy.call_reaper_arg = c;
-	proxy_allow_pipes(&c->proxy, c->pipes);
+	proxy_allow_pipes(&c->proxy, pipes);
 	proxy_keep_closed(&c->proxy, c->model->spec->global.closed_sessions);
 	c->listeners = listeners_bind(c->model, &c->proxy, err);
 	if (!c->listeners)
 		goto fail;
 	return c;
 fail:
+	spec_free(spec);
 	control_free(c);
 	return NULL;
 }
@@ -312,7 +304,7 @@ control_start(struct control *control, struct err *err)
 	if (rc < 0)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
-	watch(c);
+	watch_loop(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
 	    c->budget.sessions, text_s(c->budget.sessions),

@@ -42,8 +42,7 @@ struct control {
 	size_t files_n;
 	struct budget budget;
 	struct file_limits file_limits;
-	bool frontend_rates; /* a frontend has a limit on its rate */
-	uint32_t pipes;
+	bool frontend_rates;    /* a frontend has a limit on its rate */
 	uint64_t reaped_ms;     /* when the last look at the deadlines ended */
 	uint64_t reap_pause_ms; /* so long after that there is none */
 	struct loop_stats loop_stats;
@@ -54,11 +53,12 @@ struct control {
 	struct server_names server_names;
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of all but RUNNING */
-	uint64_t status_ms;     /* when the manager is told again how it goes */
+	uint64_t status_ms;     /* when to report the progress of stopping */
 	struct server_followup followup;
 	struct task_timer task_timer;
 	struct list drains, rebalances;
-	ev_timer reap, second, stopping;
+	struct timed_task stopping;
+	ev_timer reap, second;
 	ev_async sooner; /* a session has a deadline before the next look */
 	ev_signal term, interrupt, hangup, user1, user2;
 };
@@ -67,6 +67,10 @@ struct control {
  * frontend.  A limit that has not changed since the last call stays as the
  * operator has set it.  Defined in control_orders.c. */
 void control_follow_limits(struct control *control);
+
+/* Enters the next phase on SIGTERM or SIGINT: a watcher's callback, whose data
+ * is the control.  Defined in stop.c. */
+void stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events);
 
 /* -- how one model follows another: edit.c -- */
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * See stop.h.
+ * From the first SIGTERM to the end: the phases that control.h describes.
  */
-#include "control/stop.h"
-
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/log.h"
@@ -13,89 +9,78 @@
 #include "control/control_internal.h"
 #include "proxy/reaper.h"
 
+/* The interval between two looks whether a phase is over. */
+#define STOP_TICK_MS  20
 #define KILL_LIMIT_MS 1000
 #define STATUS_MS     1000
 
-static const struct global_spec *
-global_of(const struct control *c)
-{
-	return &c->model->spec->global;
-}
-
-/* Writes the status line that `systemctl status` shows. */
+/* Reports the phase to the service manager, for `systemctl status`.  more_ms is
+ * what may follow a phase that is entered. */
 static void
-describe(const struct control *c, char *out, size_t size)
+report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 {
-	uint64_t now_ms = clock_now_ms();
-	uint64_t left_s = now_ms < c->phase_ends_ms
-	                      ? (c->phase_ends_ms - now_ms + 999) / 1000
-	                      : 0;
+	static const char *const texts[] = {
+	    [LEAVING] = "Stopping soon, still accepting",
+	    [DRAINING] = "Draining",
+	    [KILLING] = "Ending sessions",
+	};
+	uint64_t left_ms =
+	    now_ms < c->phase_ends_ms ? c->phase_ends_ms - now_ms : 0;
 	uint32_t n = proxy_sessions(&c->proxy);
+	char status[128];
 
-	snprintf(out, size, "%s: %u session%s, %lu s at most",
-	    c->phase == LEAVING    ? "Stopping soon, still accepting"
-	    : c->phase == DRAINING ? "Draining"
-	                           : "Ending sessions",
-	    n, n == 1 ? "" : "s", (unsigned long)left_s);
+	snprintf(status, sizeof(status), "%s: %u session%s, %lu s at most",
+	    texts[c->phase], n, text_s(n),
+	    (unsigned long)(left_ms + 999) / 1000);
+	if (entered)
+		notify_stopping(left_ms + more_ms, "%s", status);
+	else
+		notify_status("%s", status);
+	c->status_ms = now_ms + STATUS_MS;
 }
 
-/* The phase's end is set.  more_ms: what may follow it. */
 static void
-announce(struct control *c, uint64_t more_ms)
+enter_phase(struct control *c, enum phase phase, uint64_t for_ms)
 {
+	const struct global_spec *global = &c->model->spec->global;
 	uint64_t now_ms = clock_now_ms();
-	char status[128];
 
-	describe(c, status, sizeof(status));
-	notify_stopping(c->phase_ends_ms - now_ms + more_ms, "%s", status);
-	c->status_ms = now_ms + STATUS_MS;
+	c->phase = phase;
+	c->phase_ends_ms = now_ms + for_ms;
+	report_phase(c, now_ms, true,
+	    (phase == LEAVING ? global->drain_timeout_ms : 0) +
+	        (phase == KILLING ? 0 : KILL_LIMIT_MS));
 }
 
 static void
-tell_progress(struct control *c, uint64_t now_ms)
+enter_leaving(struct control *c, uint64_t delay_ms)
 {
-	char status[128];
-
-	if (now_ms < c->status_ms)
-		return;
-	describe(c, status, sizeof(status));
-	notify_status("%s", status);
-	c->status_ms = now_ms + STATUS_MS;
-}
-
-static void
-enter_leaving(struct control *c)
-{
-	uint64_t delay_ms = global_of(c)->shutdown_delay_ms;
 	char delay[TEXT_DURATION_SIZE];
 
-	c->phase = LEAVING;
-	c->phase_ends_ms = clock_now_ms() + delay_ms;
 	event_add(EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL,
 	    "stopping in %s (shutdown_delay): /readyz answers 503, clients are "
 	    "still accepted; a second signal stops at once",
 	    text_duration(delay_ms, delay));
-	announce(c, global_of(c)->drain_timeout_ms + KILL_LIMIT_MS);
+	enter_phase(c, LEAVING, delay_ms);
 }
 
 static void
 enter_draining(struct control *c)
 {
-	uint64_t drain_ms = global_of(c)->drain_timeout_ms;
-	uint64_t idle_ms = global_of(c)->drain_idle_timeout_ms;
+	const struct global_spec *global = &c->model->spec->global;
+	uint64_t drain_ms = global->drain_timeout_ms;
+	uint64_t idle_ms = global->drain_idle_timeout_ms;
 	uint32_t n = proxy_sessions(&c->proxy);
 	char limit[TEXT_DURATION_SIZE], idle[TEXT_DURATION_SIZE];
 
-	c->phase = DRAINING;
-	c->phase_ends_ms = clock_now_ms() + drain_ms;
 	event_add(EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL,
 	    "draining: %u session%s may end within %s, idle ones %s after "
 	    "their last byte; a second signal stops at once",
-	    n, n == 1 ? "" : "s", text_duration(drain_ms, limit),
+	    n, text_s(n), text_duration(drain_ms, limit),
 	    text_duration(idle_ms < drain_ms ? idle_ms : drain_ms, idle));
 	listeners_stop(c->listeners);
 	proxy_end_idle(&c->proxy, idle_ms, drain_ms);
-	announce(c, KILL_LIMIT_MS);
+	enter_phase(c, DRAINING, drain_ms);
 }
 
 static void
@@ -104,16 +89,14 @@ enter_killing(struct control *c)
 	uint32_t n = proxy_sessions(&c->proxy);
 
 	listeners_stop(c->listeners);
-	c->phase = KILLING;
-	c->phase_ends_ms = clock_now_ms() + KILL_LIMIT_MS;
 	if (n > 0)
 		event_add(EVENT_STOP, LOG_LEVEL_WARNING, NULL, NULL,
-		    "stopping now: %u session%s closed", n,
-		    n == 1 ? " is" : "s are");
+		    "stopping now: %u session%s %s closed", n, text_s(n),
+		    text_are(n));
 	else
 		event_add(
 		    EVENT_STOP, LOG_LEVEL_INFO, NULL, NULL, "stopping now");
-	announce(c, 0);
+	enter_phase(c, KILLING, KILL_LIMIT_MS);
 }
 
 static bool
@@ -125,13 +108,11 @@ has_finished(const struct control *c, uint64_t now_ms)
 	       proxy_sessions(&c->proxy) == 0;
 }
 
-void
-stop_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+static void
+run_stop_step(struct timed_task *task, uint64_t now_ms)
 {
-	struct control *c = timer->data;
-	uint64_t now_ms = clock_now_ms();
+	struct control *c = container_of(task, struct control, stopping);
 
-	(void)events;
 	if (c->phase == LEAVING && now_ms >= c->phase_ends_ms)
 		enter_draining(c);
 	if (c->phase == DRAINING && now_ms >= c->phase_ends_ms) {
@@ -140,31 +121,31 @@ stop_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 	}
 	if (c->phase == KILLING)
 		proxy_kill_all(&c->proxy);
-	if (has_finished(c, now_ms))
-		ev_break(loop, EVBREAK_ALL);
-	else
-		tell_progress(c, now_ms);
+	if (has_finished(c, now_ms)) {
+		ev_break(c->loop, EVBREAK_ALL);
+		return;
+	}
+	if (now_ms >= c->status_ms)
+		report_phase(c, now_ms, false, 0);
+	timed_task_schedule(task, now_ms + STOP_TICK_MS);
 }
 
 void
 stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 {
 	struct control *c = signal->data;
+	uint64_t delay_ms = c->model->spec->global.shutdown_delay_ms;
 
-	switch (c->phase) {
-	case RUNNING:
-		if (global_of(c)->shutdown_delay_ms > 0)
-			enter_leaving(c);
+	(void)loop;
+	(void)events;
+	if (c->phase == RUNNING) {
+		timed_task_init(&c->stopping, &c->task_timer, run_stop_step);
+		if (delay_ms > 0)
+			enter_leaving(c, delay_ms);
 		else
 			enter_draining(c);
-		ev_timer_again(loop, &c->stopping);
-		break;
-	case LEAVING:
-	case DRAINING:
+	} else if (c->phase != KILLING) {
 		enter_killing(c);
-		break;
-	case KILLING:
-		break;
 	}
-	stop_on_timer(loop, &c->stopping, events);
+	run_stop_step(&c->stopping, clock_now_ms());
 }
