@@ -11,8 +11,8 @@
 #include "commands/listing.h"
 #include "base/list.h"
 #include "base/text.h"
+#include "control/listener.h"
 #include "control/listeners.h"
-#include "net/sock.h"
 #include "net/tls_hello.h"
 
 struct explain_request {
@@ -72,14 +72,14 @@ find_local(const struct control *control, const struct frontend *f,
     const struct listen_spec *listen, struct endpoint *ret_local)
 {
 	static const uint8_t any[16];
-	struct listener_view view;
+	const struct listeners *all = control_listeners(control);
 	struct addr addr = listen->addr;
+	const struct listener *l;
 
-	for (size_t i = 0; listeners_at(control_listeners(control), i, &view);
-	     i++)
-		if (strcmp(view.frontend, f->spec->name) == 0 &&
-		    addr_equal(view.addr, &listen->addr) && !view.held)
-			(void)sock_local_addr(view.fd, &addr);
+	for (size_t i = 0; (l = listeners_at(all, i)); i++)
+		if (strcmp(l->frontend, f->spec->name) == 0 &&
+		    addr_equal(&l->addr, &listen->addr))
+			addr = listener_bound_addr(l);
 	endpoint_set(ret_local, &addr.sa, addr.len);
 	return ret_local->family == AF_UNIX ||
 	       memcmp(ret_local->ip, any, sizeof(any)) != 0;

@@ -9,9 +9,11 @@
 #include "base/mix.h"
 #include "control/capacity.h"
 #include "control/control_internal.h"
+#include "control/listener.h"
 #include "model/for_each.h"
 #include "model/source_ports.h"
 #include "net/sock.h"
+#include "proxy/acceptor.h"
 
 enum found {
 	FOUND_END,  /* no such row, and none after it */
@@ -186,25 +188,23 @@ static enum found
 find_listener(
     struct control *c, struct capacity_scan *scan, struct capacity_row *row)
 {
+	const struct listener *l = listeners_at(c->listeners, scan->i);
 	char text[ADDR_TEXT_SIZE];
-	struct listener_view view;
 	uint32_t waiting, max;
 	struct addr addr;
 
-	if (!listeners_at(c->listeners, scan->i, &view))
+	if (!l)
 		return FOUND_END;
-	addr = *view.addr;
-	if (sock_backlog(view.fd, &waiting, &max))
-		set_row(row, "backlog", waiting, max, view.trend, 1);
+	addr = listener_bound_addr(l);
+	if (sock_backlog(acceptor_fd(l->acceptor), &waiting, &max))
+		set_row(row, "backlog", waiting, max, &l->trend, 1);
 	else
-		row->note = view.held ? "disabled: nobody can connect"
-		                      : "the kernel does not tell it of unix "
-		                        "sockets";
+		row->note = l->held ? "disabled: nobody can connect"
+		                    : "the kernel does not tell it of unix "
+		                      "sockets";
 	row->resource = "backlog";
-	if (addr.sa.sa_family != AF_UNIX)
-		(void)sock_local_addr(view.fd, &addr);
-	snprintf(row->of, sizeof(row->of), "frontend %.120s %s", view.frontend,
-	    addr_text(view.held ? view.addr : &addr, text));
+	snprintf(row->of, sizeof(row->of), "frontend %.120s %s", l->frontend,
+	    addr_text(&addr, text));
 	return FOUND_ROW;
 }
 

@@ -16,7 +16,6 @@
 #include "net/sock_options.h"
 #include "proxy/acceptor.h"
 
-/* Returns which of its next frontend's addresses the listener gets, from 1. */
 unsigned
 listener_number(const struct listener *l)
 {
@@ -49,7 +48,7 @@ listener_free(struct listener *l)
 
 /* The socket's file gets the owner and the group that are asked for. */
 static bool
-give_file(const struct listen_spec *spec, struct err *err)
+give_unix_file(const struct listen_spec *spec, struct err *err)
 {
 	const char *path = spec->addr.un.sun_path;
 	const struct passwd *user = NULL;
@@ -81,7 +80,7 @@ listener_bind(const struct listener *l, struct err *err)
 	    &spec->addr, spec->both_families, spec->mode, &spec->sock, err);
 
 	if (fd < 0 || spec->addr.sa.sa_family != AF_UNIX ||
-	    give_file(spec, err))
+	    give_unix_file(spec, err))
 		return fd;
 	close(fd);
 	(void)unlink(spec->addr.un.sun_path);
@@ -146,19 +145,27 @@ warn_curtailed(const char *sentence, void *arg)
 	    l->frontend, sentence);
 }
 
-void
-listener_announce(struct listener *l, int fd)
+struct addr
+listener_bound_addr(const struct listener *l)
 {
-	char text[ADDR_TEXT_SIZE];
 	struct addr addr = l->addr;
 
-	if (addr.sa.sa_family != AF_UNIX)
-		(void)sock_local_addr(fd, &addr);
+	if (addr.sa.sa_family != AF_UNIX && !l->held)
+		(void)sock_local_addr(acceptor_fd(l->acceptor), &addr);
+	return addr;
+}
+
+void
+listener_announce(struct listener *l)
+{
+	struct addr addr = listener_bound_addr(l);
+	char text[ADDR_TEXT_SIZE];
+
 	log_info("listening on %s (frontend %s)", addr_text(&addr, text),
 	    l->frontend);
 	if (addr.sa.sa_family != AF_UNIX)
-		sock_options_curtailed(
-		    fd, &l->next_spec->sock, true, warn_curtailed, l);
+		sock_options_curtailed(acceptor_fd(l->acceptor),
+		    &l->next_spec->sock, true, warn_curtailed, l);
 }
 
 void
@@ -171,14 +178,14 @@ listener_remove_file(const struct listener *l)
 /* Applies the file's new owner and mode.  If the system refuses, a restart,
  * perhaps as root, is needed. */
 static void
-change_file(struct listener *l, struct changes *changes)
+change_unix_file(struct listener *l, struct changes *changes)
 {
 	const char *path = l->addr.un.sun_path;
 	struct err err;
 
 	if (l->addr.sa.sa_family != AF_UNIX)
 		return;
-	if (!give_file(l->next_spec, &err))
+	if (!give_unix_file(l->next_spec, &err))
 		changes_add(changes, true, "%s", err.text);
 	if (l->mode == l->next_spec->mode)
 		return;
@@ -214,7 +221,7 @@ listener_unhold(struct listener *l, struct err *err)
 }
 
 static void
-open_one(struct listener *l, struct pool *pool, struct changes *changes)
+open_listener(struct listener *l, struct pool *pool, struct changes *changes)
 {
 	int rc = acceptor_open(l->acceptor, pool_shard(pool, 0));
 
@@ -245,7 +252,7 @@ listener_stop(struct listener *l)
 }
 
 static void
-keep_one(struct listener *l, struct pool *pool, struct changes *changes)
+keep_listener(struct listener *l, struct pool *pool, struct changes *changes)
 {
 	char *name = strdup(l->next->spec->name);
 
@@ -253,7 +260,7 @@ keep_one(struct listener *l, struct pool *pool, struct changes *changes)
 		free(l->frontend);
 		l->frontend = name;
 	}
-	change_file(l, changes);
+	change_unix_file(l, changes);
 	acceptor_set_frontend(l->acceptor, l->next, listener_number(l));
 	if (l->pool != pool)
 		acceptor_move(l->acceptor, pool_shard(pool, 0));
@@ -262,7 +269,7 @@ keep_one(struct listener *l, struct pool *pool, struct changes *changes)
 
 /* A socket may be another frontend's now; one that was shut is open again. */
 static void
-follow_frontend(
+hold_as_frontend(
     struct listener *l, const struct frontend *f, struct changes *changes)
 {
 	struct err err;
@@ -303,10 +310,10 @@ listener_commit(struct listener *l, struct pool *pool, struct changes *changes)
 {
 	take_options(l);
 	if (l->opened)
-		keep_one(l, pool, changes);
+		keep_listener(l, pool, changes);
 	else
-		open_one(l, pool, changes);
-	follow_frontend(l, l->next, changes);
+		open_listener(l, pool, changes);
+	hold_as_frontend(l, l->next, changes);
 	l->next = NULL;
 	l->next_spec = NULL;
 }

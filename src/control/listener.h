@@ -58,9 +58,12 @@ bool listener_change(struct listener *l, struct err *err) MUST_CHECK;
 /* Restores the options that listener_change has changed.  Logs a failure. */
 void listener_put_back(struct listener *l);
 
-/* Logs where it listens, with the port that the kernel chose if it was 0, and
- * which options of the socket the system has cut short. */
-void listener_announce(struct listener *l, int fd);
+/* Logs where the listener, which has its acceptor, listens, and which options
+ * of the socket the system has cut short. */
+void listener_announce(struct listener *l);
+/* Returns the address, with the port that the kernel chose if it was 0, unless
+ * the listener is held. */
+struct addr listener_bound_addr(const struct listener *l);
 
 /* Returns which of its next frontend's addresses the listener gets, from 1. */
 unsigned listener_number(const struct listener *l);

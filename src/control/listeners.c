@@ -17,11 +17,13 @@ struct listeners {
 	struct proxy *proxy;
 	struct grace *grace;
 	struct list all;
-	/* Acceptors that may be used again: room for all there ever were. */
-	struct acceptor **spare;
-	size_t spare_n, acceptors_n;
+	struct list spare; /* closed ones, whose acceptors may be used again */
 	bool stopped;
 };
+
+#define for_each_listener(l, listeners)                                        \
+	list_for_each (l##_node, &(listeners)->all)                            \
+		for (struct listener *l = listener_of(l##_node); l; l = NULL)
 
 static struct listener *
 listener_of(struct list *node)
@@ -30,63 +32,57 @@ listener_of(struct list *node)
 }
 
 static void
-forget(struct listener *l)
+drop_listener(struct listener *l)
 {
 	list_remove(&l->node);
 	listener_free(l);
 }
 
-static struct acceptor *
-take_spare(struct listeners *ls)
+/* Keeps the acceptor for a later listener. */
+static void
+spare_listener(struct listeners *ls, struct listener *l)
 {
-	for (size_t i = 0; i < ls->spare_n; i++) {
-		struct acceptor *a = ls->spare[i];
+	l->closing = true;
+	list_remove(&l->node);
+	list_append(&ls->spare, &l->node);
+}
+
+static struct acceptor *
+take_spare_acceptor(struct listeners *ls)
+{
+	list_for_each (node, &ls->spare) {
+		struct listener *l = listener_of(node);
+		struct acceptor *a = l->acceptor;
 
 		if (acceptor_busy(a))
 			continue;
-		ls->spare[i] = ls->spare[--ls->spare_n];
+		drop_listener(l);
 		return a;
 	}
 	return NULL;
 }
 
-/* Takes fd over.  Room for the acceptor among the spare is made first. */
+/* Takes ownership of fd. */
 static bool
 make_acceptor(struct listeners *ls, struct listener *l, int fd)
 {
-	struct acceptor **grown;
-
-	l->acceptor = take_spare(ls);
-	if (l->acceptor) {
-		acceptor_renew(l->acceptor, l->next, listener_number(l), fd);
-		return true;
-	}
-	grown =
-	    reallocarray(ls->spare, ls->acceptors_n + 1, sizeof(*ls->spare));
-	if (grown)
-		ls->spare = grown;
-	if (!grown) {
-		close(fd);
-		return false;
-	}
-	if (acceptor_new(
-	        ls->proxy, l->next, listener_number(l), fd, &l->acceptor) < 0)
-		return false;
-	ls->acceptors_n++;
+	l->acceptor = take_spare_acceptor(ls);
+	if (!l->acceptor)
+		return acceptor_new(ls->proxy, l->next, listener_number(l), fd,
+		           &l->acceptor) == 0;
+	acceptor_renew(l->acceptor, l->next, listener_number(l), fd);
 	return true;
 }
 
+/* Returns the port in network order, 0 for a unix socket. */
 static uint16_t
-port_of(const struct addr *addr)
+listen_port(const struct addr *addr)
 {
-	switch (addr->sa.sa_family) {
-	case AF_INET:
-		return addr->in.sin_port;
-	case AF_INET6:
-		return addr->in6.sin6_port;
-	default:
-		return 0;
-	}
+	_Static_assert(offsetof(struct sockaddr_in, sin_port) ==
+	                   offsetof(struct sockaddr_in6, sin6_port),
+	    "the port of both families");
+
+	return addr->sa.sa_family == AF_UNIX ? 0 : addr->in.sin_port;
 }
 
 /* A socket that is to go may hold the port that another needs. */
@@ -96,11 +92,9 @@ blame_own(struct listeners *ls, const struct addr *addr, struct err *err)
 	char text[ADDR_TEXT_SIZE];
 	struct err why = *err;
 
-	list_for_each (node, &ls->all) {
-		const struct listener *l = listener_of(node);
-
-		if (l->closing || l->next || port_of(addr) == 0 ||
-		    port_of(&l->addr) != port_of(addr))
+	for_each_listener (l, ls) {
+		if (l->closing || l->next || listen_port(addr) == 0 ||
+		    listen_port(&l->addr) != listen_port(addr))
 			continue;
 		err_set(err,
 		    "%.300s; this lfproxy still listens on %s, so reload once "
@@ -129,74 +123,56 @@ bind_one(struct listeners *ls, struct frontend *frontend,
 		return false;
 	}
 	list_append(&ls->all, &l->node);
-	listener_announce(l, fd);
+	listener_announce(l);
 	return true;
 }
 
-/* Finds the socket of the address that no frontend has claimed.  With an owner,
- * considers only that frontend's sockets. */
+/* Claims the socket of the address for the frontend, if there is one that no
+ * frontend has claimed.  With an owner, considers only the sockets that this
+ * frontend has now. */
 static struct listener *
-find(struct listeners *ls, const struct listen_spec *spec, const char *owner)
+claim_listener(struct listeners *ls, struct frontend *f,
+    const struct listen_spec *spec, const char *owner)
 {
-	list_for_each (node, &ls->all) {
-		struct listener *l = listener_of(node);
-
+	for_each_listener (l, ls)
 		if (!l->closing && !l->next &&
 		    l->both_families == spec->both_families &&
 		    addr_equal(&l->addr, &spec->addr) &&
-		    (!owner || strcmp(l->frontend, owner) == 0))
+		    (!owner || strcmp(l->frontend, owner) == 0)) {
+			l->next = f;
+			l->next_spec = spec;
 			return l;
-	}
+		}
 	return NULL;
-}
-
-static bool
-claim(struct listener *l, struct frontend *f, const struct listen_spec *spec)
-{
-	if (!l)
-		return false;
-	l->next = f;
-	l->next_spec = spec;
-	return true;
-}
-
-/* Claims a socket for the frontend that already has it; other frontends'
- * sockets are claimed later.  A port that the kernel has chosen stays with the
- * frontend that asked for it. */
-static bool
-claimed_at_once(
-    struct listeners *ls, struct frontend *f, const struct listen_spec *spec)
-{
-	return claim(find(ls, spec, f->spec->name), f, spec);
 }
 
 /* Returns the socket that is claimed for the address, or NULL. */
 static struct listener *
-claimed(struct listeners *ls, const struct listen_spec *spec)
+claimed_listener(struct listeners *ls, const struct listen_spec *spec)
 {
-	list_for_each (node, &ls->all)
-		if (listener_of(node)->next_spec == spec)
-			return listener_of(node);
+	for_each_listener (l, ls)
+		if (l->next_spec == spec)
+			return l;
 	return NULL;
 }
 
+/* A port that the kernel has chosen stays with the frontend that asked for it,
+ * so it is not claimed from another one. */
 static bool
 claim_or_bind(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, struct err *err)
 {
-	struct listener *l = claimed(ls, spec);
+	struct listener *l = claimed_listener(ls, spec);
 
-	if (!l &&
-	    (spec->addr.sa.sa_family == AF_UNIX || port_of(&spec->addr) != 0)) {
-		l = find(ls, spec, NULL);
-		(void)claim(l, f, spec);
-	}
+	if (!l && !addr_has_any_port(&spec->addr))
+		l = claim_listener(ls, f, spec, NULL);
 	return l ? listener_change(l, err) : bind_one(ls, f, spec, err);
 }
 
-/* Always false. */
+/* Undoes the preparation.  Always false. */
 static bool
-fail(struct listeners *ls, const struct spec_place *place, struct err *err)
+fail_prepare(
+    struct listeners *ls, const struct spec_place *place, struct err *err)
 {
 	struct err why = *err;
 
@@ -213,12 +189,14 @@ listeners_prepare(
 {
 	bool any = !list_empty(&listeners->all);
 
+	/* Other frontends' sockets are claimed only after each frontend has
+	 * claimed its own. */
 	for (size_t i = 0; any && i < model->spec->frontends_n; i++) {
 		struct frontend *f = model->frontends[i];
 
 		for (size_t j = 0; j < f->spec->listens_n; j++)
-			(void)claimed_at_once(
-			    listeners, f, &f->spec->listens[j]);
+			(void)claim_listener(
+			    listeners, f, &f->spec->listens[j], f->spec->name);
 	}
 	for (size_t i = 0; i < model->spec->frontends_n; i++) {
 		struct frontend *f = model->frontends[i];
@@ -230,7 +208,8 @@ listeners_prepare(
 			 * bound, and none can be claimed. */
 			if (!(any ? claim_or_bind(listeners, f, spec, err)
 			          : bind_one(listeners, f, spec, err)))
-				return fail(listeners, &spec->place, err);
+				return fail_prepare(
+				    listeners, &spec->place, err);
 		}
 	}
 	return true;
@@ -250,8 +229,7 @@ listeners_cancel(struct listeners *listeners)
 			continue;
 		listener_remove_file(l);
 		acceptor_abandon(l->acceptor);
-		listeners->spare[listeners->spare_n++] = l->acceptor;
-		forget(l);
+		spare_listener(listeners, l);
 	}
 }
 
@@ -267,6 +245,7 @@ listeners_bind(struct model *model, struct proxy *proxy, struct err *err)
 	ls->proxy = proxy;
 	ls->grace = model->grace;
 	list_init(&ls->all);
+	list_init(&ls->spare);
 	if (listeners_prepare(ls, model, err))
 		return ls;
 	listeners_free(ls);
@@ -277,23 +256,17 @@ void
 listeners_commit(
     struct listeners *listeners, struct pools *pools, struct changes *changes)
 {
-	list_for_each (node, &listeners->all) {
-		struct listener *l = listener_of(node);
-
-		if (l->closing)
-			continue;
+	for_each_listener (l, listeners)
 		if (l->next)
 			listener_commit(l, pools_of(pools, l->next), changes);
-		else
+		else if (!l->closing)
 			listener_stop(l);
-	}
 }
 
 void
 listeners_follow(struct listeners *listeners, const struct model *model)
 {
-	list_for_each (node, &listeners->all) {
-		struct listener *l = listener_of(node);
+	for_each_listener (l, listeners) {
 		struct frontend *f = model_find_frontend(model, l->frontend);
 
 		if (f && !l->closed)
@@ -302,7 +275,7 @@ listeners_follow(struct listeners *listeners, const struct model *model)
 }
 
 static bool
-is_of(const struct listener *l, const struct frontend *frontend)
+is_open_for(const struct listener *l, const struct frontend *frontend)
 {
 	return l->opened && !l->closing &&
 	       strcmp(l->frontend, frontend->spec->name) == 0;
@@ -311,9 +284,9 @@ is_of(const struct listener *l, const struct frontend *frontend)
 void
 listeners_pause(struct listeners *listeners, const struct frontend *frontend)
 {
-	list_for_each (node, &listeners->all)
-		if (is_of(listener_of(node), frontend))
-			listener_hold(listener_of(node));
+	for_each_listener (l, listeners)
+		if (is_open_for(l, frontend))
+			listener_hold(l);
 }
 
 bool
@@ -322,71 +295,62 @@ listeners_resume(struct listeners *listeners, const struct frontend *frontend,
 {
 	bool ok = true;
 
-	list_for_each (node, &listeners->all)
-		if (is_of(listener_of(node), frontend))
-			ok &= listener_unhold(listener_of(node), err);
+	for_each_listener (l, listeners)
+		if (is_open_for(l, frontend))
+			ok &= listener_unhold(l, err);
 	return ok;
 }
 
 void
 listeners_shut(struct listeners *listeners, const struct frontend *frontend)
 {
-	list_for_each (node, &listeners->all)
-		if (is_of(listener_of(node), frontend))
-			listener_stop(listener_of(node));
+	for_each_listener (l, listeners)
+		if (is_open_for(l, frontend))
+			listener_stop(l);
 }
 
-bool
-listeners_at(
-    const struct listeners *listeners, size_t i, struct listener_view *ret_view)
+const struct listener *
+listeners_at(const struct listeners *listeners, size_t i)
 {
-	list_for_each (node, &listeners->all) {
+	for_each_listener (l, listeners)
+		if (!l->closing && i-- == 0)
+			return l;
+	return NULL;
+}
+
+static void
+add_memory(struct memory_use *use, const struct list *all)
+{
+	list_for_each (node, all) {
 		const struct listener *l = listener_of(node);
 
-		if (l->closing || i-- > 0)
-			continue;
-		*ret_view = (struct listener_view){.frontend = l->frontend,
-		    .addr = &l->addr,
-		    .both_families = l->both_families,
-		    .held = l->held,
-		    .fd = acceptor_fd(l->acceptor),
-		    .trend = &l->trend};
-		return true;
+		use->count++;
+		memory_add_block(use, l);
+		memory_add_block(use, l->frontend);
+		memory_add_block(use, l->acceptor);
 	}
-	return false;
 }
 
 struct memory_use
 listeners_memory(const struct listeners *listeners)
 {
-	struct memory_use use = {.count = listeners->spare_n};
+	struct memory_use use = {.count = 0};
 
 	memory_add_block(&use, listeners);
-	memory_add_block(&use, listeners->spare);
-	for (size_t i = 0; i < listeners->spare_n; i++)
-		memory_add_block(&use, listeners->spare[i]);
-	list_for_each (node, &listeners->all) {
-		const struct listener *l = listener_of(node);
-
-		use.count++;
-		memory_add_block(&use, l);
-		memory_add_block(&use, l->frontend);
-		memory_add_block(&use, l->acceptor);
-	}
+	add_memory(&use, &listeners->all);
+	add_memory(&use, &listeners->spare);
 	return use;
 }
 
 void
 listeners_sample(struct listeners *listeners)
 {
-	list_for_each (node, &listeners->all) {
-		struct listener *l = listener_of(node);
-		uint32_t waiting, max;
+	uint32_t waiting, max;
 
+	for_each_listener (l, listeners)
 		if (!l->closing &&
 		    sock_backlog(acceptor_fd(l->acceptor), &waiting, &max))
 			trend_add(&l->trend, waiting);
-	}
 }
 
 void
@@ -401,25 +365,20 @@ listeners_tick(struct listeners *listeners)
 			l->closed = true;
 			l->closed_at = grace_stamp(listeners->grace);
 		}
-		if (!l->closed || !grace_passed(listeners->grace, l->closed_at))
-			continue;
-		listeners->spare[listeners->spare_n++] = l->acceptor;
-		forget(l);
+		if (l->closed && grace_passed(listeners->grace, l->closed_at))
+			spare_listener(listeners, l);
 	}
 }
 
 bool
 listeners_use(const struct listeners *listeners, struct pool *pool)
 {
-	list_for_each (node, &listeners->all) {
-		const struct listener *l = listener_of(node);
-
+	for_each_listener (l, listeners)
 		if (l->pool == pool ||
 		    acceptor_shard(l->acceptor)->pool == pool)
 			return true;
-	}
-	for (size_t i = 0; i < listeners->spare_n; i++)
-		if (acceptor_busy(listeners->spare[i]))
+	list_for_each (node, &listeners->spare)
+		if (acceptor_busy(listener_of(node)->acceptor))
 			return true;
 	return false;
 }
@@ -430,9 +389,7 @@ listeners_stop(struct listeners *listeners)
 	if (listeners->stopped)
 		return;
 	listeners->stopped = true;
-	list_for_each (node, &listeners->all) {
-		struct listener *l = listener_of(node);
-
+	for_each_listener (l, listeners) {
 		if (l->closing)
 			continue;
 		listener_remove_file(l);
@@ -445,12 +402,9 @@ listeners_stop(struct listeners *listeners)
 bool
 listeners_stopped(const struct listeners *listeners)
 {
-	list_for_each (node, &listeners->all) {
-		const struct listener *l = listener_of(node);
-
+	for_each_listener (l, listeners)
 		if (l->opened && !acceptor_closed(l->acceptor))
 			return false;
-	}
 	return listeners->stopped;
 }
 
@@ -459,16 +413,14 @@ listeners_free(struct listeners *listeners)
 {
 	if (!listeners)
 		return;
+	list_splice(&listeners->spare, &listeners->all);
 	list_for_each_safe (node, &listeners->all) {
 		struct listener *l = listener_of(node);
 
 		if (!l->closing)
 			listener_remove_file(l);
 		acceptor_free(l->acceptor);
-		forget(l);
+		drop_listener(l);
 	}
-	for (size_t i = 0; i < listeners->spare_n; i++)
-		acceptor_free(listeners->spare[i]);
-	free(listeners->spare);
 	free(listeners);
 }

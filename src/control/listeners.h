@@ -13,12 +13,12 @@
 
 #include "base/err.h"
 #include "base/memory_use.h"
-#include "base/trend.h"
 #include "config/diff.h"
 #include "control/pools.h"
 #include "model/model.h"
 #include "proxy/proxy.h"
 
+struct listener;
 struct listeners;
 
 /* Binds the addresses of the model.  Returns NULL with err set if one cannot be
@@ -60,20 +60,10 @@ bool listeners_resume(struct listeners *listeners,
 void listeners_shut(
     struct listeners *listeners, const struct frontend *frontend);
 
-/* A socket that is open or held.  The pointers are valid until the next change
- * of the sockets. */
-struct listener_view {
-	const char *frontend;
-	const struct addr *addr; /* as the configuration has it */
-	bool both_families;
-	bool held; /* connections are refused */
-	int fd;
-	const struct trend *trend; /* of those that wait to be accepted */
-};
-
-/* Fills the i-th socket, from 0.  Returns false after the last one. */
-bool listeners_at(const struct listeners *listeners, size_t i,
-    struct listener_view *ret_view);
+/* Returns the i-th socket that is open or held, from 0, or NULL after the last
+ * one.  It is valid until the next change of the sockets. */
+const struct listener *listeners_at(
+    const struct listeners *listeners, size_t i);
 
 /* Returns the memory of the sockets, and of the acceptors kept for reuse. */
 struct memory_use listeners_memory(const struct listeners *listeners);
