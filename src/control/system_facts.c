@@ -73,44 +73,29 @@ system_resident(uint64_t *ret_bytes)
 	return true;
 }
 
-/* The word at that place of a line; its end in *ret_end. */
-static const char *
-word_at(const char *line, size_t i, const char **ret_end)
-{
-	for (;; i--) {
-		line += strspn(line, " ");
-		*ret_end = line + strcspn(line, " \n");
-		if (i == 0 || *ret_end == line)
-			return line;
-		line = *ret_end;
-	}
-}
-
-/* A line of names, then one of as many numbers; both begin with the same
- * word. */
+/* The text has a line of names, then one of as many numbers.  Both begin with
+ * `TcpExt:`. */
 bool
 system_netstat(const char *text, const char *name, uint64_t *ret_n)
 {
 	const char *names = strstr(text, "TcpExt:");
 	const char *numbers = names ? strstr(names + 1, "TcpExt:") : NULL;
-	size_t len = strlen(name);
-	const char *end;
 
-	if (!numbers)
-		return false;
-	for (size_t i = 1;; i++) {
-		const char *word = word_at(names, i, &end);
+	while (numbers) {
+		size_t name_len = strcspn(names, " \n");
+		size_t number_len = strcspn(numbers, " \n");
 
-		if (end == word || end > numbers)
-			return false;
-		if ((size_t)(end - word) != len || memcmp(word, name, len) != 0)
-			continue;
-		word = word_at(numbers, i, &end);
-		if (end == word)
-			return false;
-		*ret_n = strtoull(word, NULL, 10);
-		return true;
+		if (name_len == strlen(name) &&
+		    memcmp(names, name, name_len) == 0) {
+			*ret_n = strtoull(numbers, NULL, 10);
+			return number_len > 0;
+		}
+		if (names[name_len] != ' ' || numbers[number_len] != ' ')
+			break;
+		names += name_len + 1;
+		numbers += number_len + 1;
 	}
+	return false;
 }
 
 bool
@@ -164,12 +149,11 @@ system_ports(uint64_t *ret_n)
 
 /* -- control groups -- */
 
-/* True when it has one of both files of that version. */
+/* Sets the names of the files in that folder that exist.  Returns whether the
+ * use of memory is among them. */
 static bool
-name_files(const char *dir, bool second, struct cgroup_memory *ret_cgroup)
+name_cgroup_files(const char *dir, bool second, struct cgroup_memory *c)
 {
-	struct cgroup_memory *c = ret_cgroup;
-
 	snprintf(c->used, sizeof(c->used), "%.480s/%s", dir,
 	    second ? "memory.current" : "memory.usage_in_bytes");
 	snprintf(c->limit, sizeof(c->limit), "%.480s/%s", dir,
@@ -181,56 +165,51 @@ name_files(const char *dir, bool second, struct cgroup_memory *ret_cgroup)
 	return c->used[0] != '\0';
 }
 
-/* From the group up to the root. */
+/* Looks from the group up to the root. */
 static void
-find_lowest(const char *root, const char *group, bool second,
+find_lowest_limit(const char *root, const char *group, bool second,
     struct cgroup_memory *ret_cgroup)
 {
-	char dir[SYSTEM_PATH_SIZE];
-	size_t root_len = strlen(root);
-	uint64_t lowest = UINT64_MAX, limit;
-	struct cgroup_memory c;
-	char *slash;
+	char dir[2 * SYSTEM_PATH_SIZE];
+	int root_len = snprintf(
+	    dir, SYSTEM_PATH_SIZE, "%.400s%s", root, second ? "" : "/memory");
+	uint64_t lowest = UINT64_MAX;
 
-	snprintf(dir, sizeof(dir), "%s%s", root, group);
-	do {
-		if (name_files(dir, second, &c) &&
-		    (!ret_cgroup->used[0] ||
-		        (system_number(c.limit, &limit) && limit < lowest))) {
+	snprintf(dir + root_len, SYSTEM_PATH_SIZE, "%s", group);
+	for (char *end = dir; end; end = strrchr(dir + root_len, '/')) {
+		uint64_t limit = UINT64_MAX;
+		struct cgroup_memory c;
+
+		if (end > dir)
+			*end = '\0';
+		if (!name_cgroup_files(dir, second, &c))
+			continue;
+		(void)system_number(c.limit, &limit);
+		if (!ret_cgroup->used[0] || limit < lowest) {
 			*ret_cgroup = c;
-			if (system_number(c.limit, &limit))
-				lowest = limit;
+			lowest = limit;
 		}
-		slash = strrchr(dir, '/');
-		if (slash)
-			*slash = '\0';
-	} while (slash && strlen(dir) >= root_len);
+	}
 }
 
 void
 system_find_cgroup(
     const char *groups, const char *root, struct cgroup_memory *ret_cgroup)
 {
-	char path[SYSTEM_PATH_SIZE], first[SYSTEM_PATH_SIZE];
+	char group[SYSTEM_PATH_SIZE];
 
 	*ret_cgroup = (struct cgroup_memory){.used = ""};
-	for (const char *line = groups; line && *line;) {
-		if (sscanf(line, "0::%511[^\n]", path) == 1)
-			find_lowest(root, path, true, ret_cgroup);
-		if (ret_cgroup->used[0])
-			return;
-		line = strchr(line, '\n');
-		line += line != NULL;
-	}
-	for (const char *line = groups; line && *line;) {
-		if (sscanf(line, "%*u:memory:%511[^\n]", path) == 1) {
-			snprintf(first, sizeof(first), "%.500s/memory", root);
-			find_lowest(first, path, false, ret_cgroup);
-			return;
+	for (int version = 2; version > 0 && !ret_cgroup->used[0]; version--)
+		for (const char *line = groups; line;
+		     line = strchr(line, '\n')) {
+			line += *line == '\n';
+			if (sscanf(line,
+			        version == 2 ? "0::%511[^\n]"
+			                     : "%*u:memory:%511[^\n]",
+			        group) == 1)
+				find_lowest_limit(
+				    root, group, version == 2, ret_cgroup);
 		}
-		line = strchr(line, '\n');
-		line += line != NULL;
-	}
 }
 
 void
