@@ -18,23 +18,17 @@ has_changed(unsigned *known, unsigned now)
 	return changed;
 }
 
-/* A maxconn above the limit of the process does not limit the frontend. */
-static uint32_t
-frontend_limit(const struct control *c, size_t maxconn)
-{
-	return maxconn < c->budget.sessions ? (uint32_t)maxconn
-	                                    : FRONTEND_NO_LIMIT;
-}
-
+/* A maxconn of 0 or above the limit of the process does not limit a frontend.
+ */
 static void
-follow_frontend(struct control *c, struct frontend *f)
+follow_frontend_limits(struct control *c, struct frontend *f)
 {
 	unsigned maxconn = f->spec->maxconn;
+	bool limits = maxconn > 0 && maxconn < c->budget.sessions;
 
 	if (has_changed(&f->state->maxconn_file, maxconn))
 		atomic_store_relaxed(
-		    &f->state->maxconn, maxconn > 0 ? frontend_limit(c, maxconn)
-		                                    : FRONTEND_NO_LIMIT);
+		    &f->state->maxconn, limits ? maxconn : FRONTEND_NO_LIMIT);
 	atomic_store_relaxed(&f->state->rate_limit, f->spec->rate);
 	c->frontend_rates |= f->spec->rate > 0;
 }
@@ -44,23 +38,22 @@ control_follow_limits(struct control *control)
 {
 	struct control *c = control;
 	const struct spec *spec = c->model->spec;
-	struct proxy_limits *a = &c->proxy.limits;
-	unsigned maxconn = spec->global.maxconn;
+	const struct global_spec *global = &spec->global;
+	struct proxy_limits *limits = &c->proxy.limits;
+	unsigned maxconn =
+	    global->maxconn < c->budget.sessions ? global->maxconn : 0;
 
-	if (maxconn >= c->budget.sessions)
-		maxconn = 0;
 	if (has_changed(&c->file_limits.maxconn, maxconn))
-		atomic_store_relaxed(&a->sessions, maxconn);
-	if (has_changed(
-	        &c->file_limits.connections, spec->global.rate_connections))
+		atomic_store_relaxed(&limits->sessions, maxconn);
+	if (has_changed(&c->file_limits.connections, global->rate_connections))
 		atomic_store_relaxed(
-		    &a->connect_rate, spec->global.rate_connections);
-	if (has_changed(&c->file_limits.sessions, spec->global.rate_sessions))
+		    &limits->connect_rate, global->rate_connections);
+	if (has_changed(&c->file_limits.sessions, global->rate_sessions))
 		atomic_store_relaxed(
-		    &a->session_rate, spec->global.rate_sessions);
+		    &limits->session_rate, global->rate_sessions);
 	c->frontend_rates = false;
 	for (size_t i = 0; i < spec->frontends_n; i++)
-		follow_frontend(c, c->model->frontends[i]);
+		follow_frontend_limits(c, c->model->frontends[i]);
 	acceptors_resume(&c->proxy);
 }
 

@@ -81,24 +81,20 @@ count_own(const struct spec *spec, size_t open)
 	return own;
 }
 
-/* The soft limit, which becomes the hard one; and both become what is wanted
- * if that takes more, and the process may. */
+/* Raises the soft limit to the hard one, and both to what is wanted if that is
+ * more, and the process may.  Returns the limit. */
 static size_t
 raise_descriptors(size_t wanted)
 {
-	struct rlimit limit, more;
+	struct rlimit limit, more = {.rlim_cur = wanted, .rlim_max = wanted};
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 1024;
-	more = (struct rlimit){.rlim_cur = wanted, .rlim_max = wanted};
 	if (wanted > limit.rlim_max && setrlimit(RLIMIT_NOFILE, &more) == 0)
 		return wanted;
-	more = (struct rlimit){
-	    .rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
-	if (limit.rlim_cur < limit.rlim_max &&
-	    setrlimit(RLIMIT_NOFILE, &more) == 0)
-		return (size_t)limit.rlim_max;
-	return (size_t)limit.rlim_cur;
+	more.rlim_cur = more.rlim_max = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &more) == 0 ? (size_t)limit.rlim_max
+	                                            : (size_t)limit.rlim_cur;
 }
 
 /* With very few descriptors the reserve shrinks: half of all descriptors always
@@ -200,11 +196,13 @@ fail_to_become(const struct global_spec *global, int error, struct err *err)
 static bool
 become_group(const struct global_spec *global, gid_t gid, struct err *err)
 {
-	if (global->user && initgroups(global->user, gid) < 0)
-		return fail_to_become(global, errno, err);
-	if (!global->user && geteuid() == 0 && setgroups(0, NULL) < 0)
-		return fail_to_become(global, errno, err);
-	if (setgid(gid) < 0)
+	int rc = 0;
+
+	if (global->user)
+		rc = initgroups(global->user, gid);
+	else if (geteuid() == 0)
+		rc = setgroups(0, NULL);
+	if (rc < 0 || setgid(gid) < 0)
 		return fail_to_become(global, errno, err);
 	return true;
 }
@@ -252,18 +250,20 @@ set_capabilities(bool keep_net_raw, struct err *err)
 	return true;
 }
 
-/* From root, for good. */
+/* Becomes the user for good, with what is needed of root's capabilities. */
 static bool
 become_user(const struct spec *spec, const struct passwd *user, struct err *err)
 {
-	bool keep = needs_net_raw(spec);
+	bool from_root = geteuid() == 0 && user->pw_uid != 0;
+	bool keep = from_root && needs_net_raw(spec);
 
 	if (keep)
 		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
-	drop_bounding_set(keep);
+	if (from_root)
+		drop_bounding_set(keep);
 	if (setuid(user->pw_uid) < 0)
 		return fail_to_become(&spec->global, errno, err);
-	return set_capabilities(keep, err);
+	return !from_root || set_capabilities(keep, err);
 }
 
 bool
@@ -284,17 +284,8 @@ limits_become_user(const struct spec *spec, struct err *err)
 	if (user && user->pw_uid == geteuid() &&
 	    (!group || group->gr_gid == getegid()))
 		return true;
-	if (user || group) {
-		gid_t gid = group ? group->gr_gid : user->pw_gid;
-
-		if (!become_group(global, gid, err))
-			return false;
-	}
-	if (!user)
-		return true;
-	if (geteuid() == 0 && user->pw_uid != 0)
-		return become_user(spec, user, err);
-	if (setuid(user->pw_uid) < 0)
-		return fail_to_become(global, errno, err);
-	return true;
+	if ((user || group) &&
+	    !become_group(global, group ? group->gr_gid : user->pw_gid, err))
+		return false;
+	return !user || become_user(spec, user, err);
 }

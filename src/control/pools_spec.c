@@ -58,103 +58,77 @@ struct pool_setting {
 	struct pools *pools;
 	struct pool *pool;
 	const struct pool_spec *spec;
+	cpu_set_t cpus;
 	struct changes *changes;
 };
 
-/* ok: it was changed; else err says why not. */
+/* Sets the value if it is another one, and reports the change. */
 static void
-report_change(const struct pool_setting *s, const char *key, const char *from,
-    const char *to, bool ok, const struct err *err)
+apply_setting(const struct pool_setting *s, const char *key, const char *from,
+    const char *to, bool (*set)(const struct pool_setting *s, struct err *err))
 {
-	if (ok)
+	struct err err;
+
+	if (strcmp(from, to) == 0)
+		return;
+	if (set(s, &err))
 		changes_add(s->changes, false, "pool %s: %s: %s -> %s",
 		    pool_name(s->pool), key, from, to);
 	else
 		changes_add(s->changes, true,
 		    "pool %s: %s: %s -> %s was not possible, it stays %s: %s",
-		    pool_name(s->pool), key, from, to, from, err->text);
+		    pool_name(s->pool), key, from, to, from, err.text);
 }
 
-static void
-apply_threads(const struct pool_setting *s)
+static bool
+set_spec_threads(const struct pool_setting *s, struct err *err)
 {
-	char from[THREADS_TEXT_SIZE], to[THREADS_TEXT_SIZE];
-	struct pool_class classes[POOL_CLASSES_MAX];
 	const struct pool_spec *spec = s->spec;
-	struct err err;
-	bool ok;
+	struct pool_class classes[POOL_CLASSES_MAX];
 
-	pools_threads_text(s->pools, s->pool, from);
-	if (spec->threads_max > 0)
-		range_text(spec->threads_min, spec->threads_max, to);
-	else
-		threads_text(spec->classes, spec->classes_n, to);
-	if (strcmp(from, to) == 0)
-		return;
-	if (spec->threads_max > 0)
-		ok = pools_set_autoscale(s->pools, s->pool, spec->threads_min,
-		    spec->threads_max, &err);
-	else
-		ok = pools_set_threads(s->pools, s->pool, classes,
-		    set_classes(spec, classes), &err);
-	report_change(s, "threads", from, to, ok, &err);
+	return spec->threads_max > 0
+	           ? pools_set_autoscale(s->pools, s->pool, spec->threads_min,
+	                 spec->threads_max, err)
+	           : pools_set_threads(s->pools, s->pool, classes,
+	                 set_classes(spec, classes), err);
+}
+
+static bool
+set_spec_shards(const struct pool_setting *s, struct err *err)
+{
+	return pools_set_shards(s->pools, s->pool, s->spec->shards, err);
+}
+
+static bool
+set_spec_policy(const struct pool_setting *s, struct err *err)
+{
+	return pools_set_policy(
+	    s->pools, s->pool, (enum policy_kind)s->spec->promotion, err);
+}
+
+static bool
+set_spec_order(const struct pool_setting *s, struct err *err)
+{
+	(void)err;
+	pools_set_order(
+	    s->pools, s->pool, (enum promotion_order)s->spec->order);
+	return true;
+}
+
+static bool
+set_spec_cpus(const struct pool_setting *s, struct err *err)
+{
+	return pools_set_cpus(s->pools, s->pool, &s->cpus, err);
 }
 
 static void
 apply_shards(const struct pool_setting *s)
 {
-	unsigned now = pool_shards_wanted(s->pool);
 	char from[16], to[16];
-	struct err err;
 
-	if (now == s->spec->shards)
-		return;
-	snprintf(from, sizeof(from), "%u", now);
+	snprintf(from, sizeof(from), "%u", pool_shards_wanted(s->pool));
 	snprintf(to, sizeof(to), "%u", s->spec->shards);
-	report_change(s, "shards", from, to,
-	    pools_set_shards(s->pools, s->pool, s->spec->shards, &err), &err);
-}
-
-static void
-apply_policy(const struct pool_setting *s, enum policy_kind now)
-{
-	enum policy_kind wanted = (enum policy_kind)s->spec->promotion;
-	struct err err;
-
-	if (now == wanted)
-		return;
-	report_change(s, "promotion", policy_name(now), policy_name(wanted),
-	    pools_set_policy(s->pools, s->pool, wanted, &err), &err);
-}
-
-static void
-apply_order(const struct pool_setting *s, enum promotion_order now)
-{
-	enum promotion_order wanted = (enum promotion_order)s->spec->order;
-
-	if (now == wanted)
-		return;
-	pools_set_order(s->pools, s->pool, wanted);
-	report_change(s, "order", promotion_order_name(now),
-	    promotion_order_name(wanted), true, NULL);
-}
-
-static void
-apply_cpus(const struct pool_setting *s)
-{
-	const cpu_set_t *now = pool_cpu_set(s->pool);
-	char from[CPU_LIST_TEXT_SIZE], to[CPU_LIST_TEXT_SIZE];
-	cpu_set_t wanted = s->spec->cpus;
-	struct err err;
-
-	if (!s->spec->cpus_given)
-		cpus_allowed(&wanted);
-	if (CPU_EQUAL(now, &wanted))
-		return;
-	cpu_list_text(now, from);
-	cpu_list_text(&wanted, to);
-	report_change(s, "cpus", from, to,
-	    pools_set_cpus(s->pools, s->pool, &wanted, &err), &err);
+	apply_setting(s, "shards", from, to, set_spec_shards);
 }
 
 static unsigned
@@ -170,23 +144,39 @@ fewest_threads(const struct pool_spec *spec)
 }
 
 static void
-pool_settings_apply(struct pools *pools, struct pool *pool,
+apply_settings(struct pools *pools, struct pool *pool,
     const struct pool_spec *spec, struct changes *changes)
 {
-	struct pool_setting s = {
-	    .pools = pools, .pool = pool, .spec = spec, .changes = changes};
-	struct pool_status status;
+	struct pool_setting s = {.pools = pools,
+	    .pool = pool,
+	    .spec = spec,
+	    .cpus = spec->cpus,
+	    .changes = changes};
+	char from[THREADS_TEXT_SIZE], to[THREADS_TEXT_SIZE];
+	char cpus_from[CPU_LIST_TEXT_SIZE], cpus_to[CPU_LIST_TEXT_SIZE];
+	struct pool_status now;
 
-	pool_status(pool, &status);
+	pool_status(pool, &now);
+	if (!spec->cpus_given)
+		cpus_allowed(&s.cpus);
 	/* Never let a pool have more shards than threads: reduce the shards
 	 * first if the new threads are too few for the present shards. */
 	if (fewest_threads(spec) < pool_shards_wanted(pool))
 		apply_shards(&s);
-	apply_threads(&s);
+	apply_setting(&s, "threads", pools_threads_text(pools, pool, from),
+	    spec->threads_max > 0
+	        ? range_text(spec->threads_min, spec->threads_max, to)
+	        : threads_text(spec->classes, spec->classes_n, to),
+	    set_spec_threads);
 	apply_shards(&s);
-	apply_policy(&s, status.policy);
-	apply_order(&s, status.order);
-	apply_cpus(&s);
+	apply_setting(&s, "promotion", policy_name(now.policy),
+	    policy_name((enum policy_kind)spec->promotion), set_spec_policy);
+	apply_setting(&s, "order", promotion_order_name(now.order),
+	    promotion_order_name((enum promotion_order)spec->order),
+	    set_spec_order);
+	cpu_list_text(pool_cpu_set(pool), cpus_from);
+	cpu_list_text(&s.cpus, cpus_to);
+	apply_setting(&s, "cpus", cpus_from, cpus_to, set_spec_cpus);
 }
 
 /* -- starts and ends of pools -- */
@@ -297,7 +287,7 @@ pools_apply(
 		    pools_entry_find(pools, spec->pools[i].name);
 
 		e->leaving = e->idle = e->fresh = false;
-		pool_settings_apply(pools, e->pool, &spec->pools[i], changes);
+		apply_settings(pools, e->pool, &spec->pools[i], changes);
 	}
 }
 

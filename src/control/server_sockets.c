@@ -21,7 +21,7 @@ struct trial {
 };
 
 static void
-warn(const char *sentence, void *arg)
+warn_of_server(const char *sentence, void *arg)
 {
 	const struct trial *t = arg;
 
@@ -31,7 +31,7 @@ warn(const char *sentence, void *arg)
 }
 
 static bool
-refused(
+refuse_option(
     const struct trial *t, const struct sock_refusal *refusal, struct err *err)
 {
 	const struct spec_place *place = &t->server->place;
@@ -48,7 +48,7 @@ refused(
 /* Returns the server's address family.  A server that is given by name may have
  * no address yet: uses the family of its source then, or IPv4. */
 static sa_family_t
-family_of(const struct trial *t)
+trial_family(const struct trial *t)
 {
 	int family = server_spec_family(t->backend, t->server);
 
@@ -58,9 +58,9 @@ family_of(const struct trial *t)
 }
 
 static bool
-try_on(int fd, struct trial *t, struct err *err)
+try_socket(int fd, struct trial *t, struct err *err)
 {
-	const struct addr any = {.sa.sa_family = family_of(t)};
+	const struct addr any = {.sa.sa_family = trial_family(t)};
 	const struct addr *to = t->server->host ? &any : &t->server->addr;
 	const struct sock_options *options = &t->server->sock;
 	struct sock_way way = {.options = options,
@@ -72,12 +72,13 @@ try_on(int fd, struct trial *t, struct err *err)
 		way.source = &t->source->addr;
 	if (sock_prepare(fd, to, &way, &refusal) < 0 &&
 	    refusal.error == EADDRNOTAVAIL)
-		warn("its source is not an address of this host now; nothing "
-		     "can be connected before it is",
+		warn_of_server(
+		    "its source is not an address of this host now; nothing "
+		    "can be connected before it is",
 		    t);
 	else if (refusal.option)
-		return refused(t, &refusal, err);
-	sock_options_curtailed(fd, options, false, warn, t);
+		return refuse_option(t, &refusal, err);
+	sock_options_curtailed(fd, options, false, warn_of_server, t);
 	return true;
 }
 
@@ -95,10 +96,10 @@ server_socket_try(const struct backend_spec *backend,
 	if (server->addr.sa.sa_family == AF_UNIX ||
 	    (t.source->kind == SOURCE_NONE && !sock_options_any(&server->sock)))
 		return true;
-	fd = socket(family_of(&t), SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(trial_family(&t), SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return true;
-	ok = try_on(fd, &t, err);
+	ok = try_socket(fd, &t, err);
 	close(fd);
 	return ok;
 }
