@@ -12,6 +12,7 @@
 #include "base/events.h"
 #include "base/grace.h"
 #include "model/ejection.h"
+#include "model/for_each.h"
 #include "model/lineup.h"
 #include "model/model.h"
 #include "model/removed.h"
@@ -90,8 +91,8 @@ backend_report(const struct backend *backend)
 	ejection_report_relented(backend);
 	report_usable(backend, l);
 	report_panic(backend, l);
-	for (size_t i = 0; i < backend->spec->servers_n; i++)
-		server_report_ended(backend->servers[i]);
+	backend_for_each_server (s, backend)
+		server_report_ended(s);
 }
 
 /* The time until the next attempt when there was no memory for a lineup. */
@@ -153,9 +154,9 @@ backend_publish(struct backend *backend)
 	replay_loads(l);
 	queue_serve(backend->state); /* [P19] */
 	queue_lineup_changed(backend->state, l);
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		backend->servers[i]->state->passive.served_time = false;
-		server_note_life(backend->servers[i], now_ms);
+	backend_for_each_server (s, backend) {
+		s->state->passive.served_time = false;
+		server_note_life(s, now_ms);
 	}
 	if (by_backups && l->active_n > 0)
 		backend_note_primaries(backend);
@@ -439,9 +440,9 @@ make_servers(struct backend *b, const struct backend *before)
 struct server *
 backend_find_server(const struct backend *backend, const char *name)
 {
-	for (size_t i = 0; i < backend->spec->servers_n; i++)
-		if (strcmp(backend->spec->servers[i].name, name) == 0)
-			return backend->servers[i];
+	backend_for_each_server (s, backend)
+		if (strcmp(s->spec->name, name) == 0)
+			return s;
 	return NULL;
 }
 
@@ -480,9 +481,9 @@ backend_free(struct backend *backend)
 	if (!backend)
 		return;
 	list_remove(&backend->changed);
-	for (size_t i = 0; backend->servers && i < backend->spec->servers_n;
-	     i++)
-		server_free(backend->servers[i]);
+	if (backend->servers)
+		backend_for_each_server (s, backend)
+			server_free(s);
 	free(backend->servers);
 	lineup_free(backend->prepared);
 	if (backend->state)

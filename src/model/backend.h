@@ -55,7 +55,7 @@ struct backend {
 	const struct backend_spec *spec; /* borrowed from the model's spec */
 	unsigned id;                     /* HAProxy's iid */
 	struct model *model;
-	struct server **servers; /* spec->servers_n of them */
+	struct server **servers; /* spec->servers_n of them, then NULL */
 	struct backend_state *state;
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */

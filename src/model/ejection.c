@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/backend.h"
+#include "model/for_each.h"
 #include "model/server_change.h"
 
 /* Counts the servers that are ejected, and those that are usable. */
@@ -14,9 +15,9 @@ count_servers(const struct backend *b, size_t *ret_ejected, size_t *ret_usable)
 {
 	size_t ejected = 0, usable = 0;
 
-	for (size_t i = 0; i < b->spec->servers_n; i++) {
-		ejected += server_is_ejected(b->servers[i]);
-		usable += server_is_usable(b->servers[i]);
+	backend_for_each_server (s, b) {
+		ejected += server_is_ejected(s);
+		usable += server_is_usable(s);
 	}
 	*ret_ejected = ejected;
 	*ret_usable = usable;
@@ -117,8 +118,7 @@ backend_readmit(struct backend *backend, uint64_t now_ms)
 {
 	uint64_t next_ms = UINT64_MAX;
 
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		struct server *s = backend->servers[i];
+	backend_for_each_server (s, backend) {
 		struct passive *p = &s->state->passive;
 
 		if (p->ejected && p->until_ms <= now_ms) {
@@ -158,9 +158,7 @@ ejection_relent(struct backend *backend)
 	count_servers(backend, &ejected, &usable);
 	if (ejected == 0 || usable > 0)
 		return;
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		struct server *s = backend->servers[i];
-
+	backend_for_each_server (s, backend) {
 		if (!s->state->passive.ejected)
 			continue;
 		end_ejection(s, clock_now_ms());
@@ -172,9 +170,7 @@ ejection_relent(struct backend *backend)
 void
 ejection_report_relented(const struct backend *backend)
 {
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		const struct server *s = backend->servers[i];
-
+	backend_for_each_server (s, backend) {
 		if (s->state->passive.relented)
 			event_add(EVENT_SERVER_BACK, LOG_LEVEL_WARNING,
 			    backend->spec->name, s->spec->name,

@@ -7,6 +7,7 @@
 
 #include "model/backend.h"
 #include "model/cycle.h"
+#include "model/for_each.h"
 #include "model/lineup.h"
 #include "model/server.h"
 #include "model/server_fade.h"
@@ -32,9 +33,7 @@ group_of(const struct server *server)
 static void
 count_groups(const struct backend *backend, struct group groups[GROUPS])
 {
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		const struct server *s = backend->servers[i];
-
+	backend_for_each_server (s, backend) {
 		groups[group_of(s)].wanted += server_is_wanted(s);
 		groups[group_of(s)].usable += server_is_usable(s);
 	}

@@ -1,17 +1,44 @@
 /* SPDX-License-Identifier: MIT
- * See model.h: making, finding, freeing.  How one follows the other is in
- * model_reload.c.
+ * The life of a model: see model.h.
  */
 #include "model/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/grace.h"
+#include "base/log.h"
+#include "model/for_each.h"
 #include "model/removed.h"
+
+struct frontend *
+model_find_frontend(const struct model *model, const char *name)
+{
+	model_for_each_frontend (f, model)
+		if (strcmp(f->spec->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+struct backend *
+model_find_backend(const struct model *model, const char *name)
+{
+	model_for_each_backend (b, model)
+		if (strcmp(b->spec->name, name) == 0)
+			return b;
+	return NULL;
+}
 
 /* HAProxy numbers proxies from 2 upwards in the order of the file; here it is
  * frontends, then backends, then whatever a reload has added. */
 #define FIRST_ID 2
+
+static const struct frontend *
+former_frontend(const struct model *before, const struct frontend_spec *spec)
+{
+	return before ? model_find_frontend(before, spec->name) : NULL;
+}
 
 /* Frontends first, for their ids. */
 static bool
@@ -19,15 +46,16 @@ populate(struct model *m, const struct model *before)
 {
 	const struct spec *spec = m->spec;
 
-	m->frontends = calloc(spec->frontends_n, sizeof(*m->frontends));
-	m->backends = calloc(spec->backends_n, sizeof(*m->backends));
+	/* NULL ends both. */
+	m->frontends = calloc(spec->frontends_n + 1, sizeof(*m->frontends));
+	m->backends = calloc(spec->backends_n + 1, sizeof(*m->backends));
 	if (!m->frontends || !m->backends)
 		return false;
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
-		m->frontends[i] = frontend_new(
-		    f, m, before ? model_find_frontend(before, f->name) : NULL);
+		m->frontends[i] =
+		    frontend_new(f, m, former_frontend(before, f));
 		if (!m->frontends[i])
 			return false;
 	}
@@ -39,11 +67,8 @@ populate(struct model *m, const struct model *before)
 		if (!m->backends[i])
 			return false;
 	}
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		if (!frontend_connect(
-		        m->frontends[i], before ? model_find_frontend(before,
-		                                      spec->frontends[i].name)
-		                                : NULL))
+	model_for_each_frontend (f, m)
+		if (!frontend_connect(f, former_frontend(before, f->spec)))
 			return false;
 	return true;
 }
@@ -51,23 +76,17 @@ populate(struct model *m, const struct model *before)
 static void
 link_trackers(struct model *m)
 {
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		for (size_t j = 0; j < m->spec->backends[i].servers_n; j++) {
-			const struct server_spec *s =
-			    &m->spec->backends[i].servers[j];
-
-			if (s->track)
-				server_track(m->backends[i]->servers[j],
-				    m->backends[s->track_backend]
-				        ->servers[s->track_server]);
-		}
+	model_for_each_server (s, m)
+		if (s->spec->track)
+			server_track(s, m->backends[s->spec->track_backend]
+			                    ->servers[s->spec->track_server]);
 }
 
 static bool
 prepare_lineups(struct model *m)
 {
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		if (backend_prepare(m->backends[i]) < 0)
+	model_for_each_backend (b, m)
+		if (backend_prepare(b) < 0)
 			return false;
 	return true;
 }
@@ -128,11 +147,12 @@ free_ending(struct model_state *state)
 static void
 free_one(struct model *model)
 {
-	for (size_t i = 0; model->frontends && i < model->spec->frontends_n;
-	     i++)
-		frontend_free(model->frontends[i]);
-	for (size_t i = 0; model->backends && i < model->spec->backends_n; i++)
-		backend_free(model->backends[i]);
+	if (model->frontends)
+		model_for_each_frontend (f, model)
+			frontend_free(f);
+	if (model->backends)
+		model_for_each_backend (b, model)
+			backend_free(b);
 	free(model->frontends);
 	free(model->backends);
 	spec_free(model->spec);
@@ -162,4 +182,82 @@ model_free(struct model *model)
 		free_one(retired);
 		retired = next;
 	}
+}
+
+/* Settles either the servers that track others, or all other servers. */
+static void
+settle_servers(struct model *model, bool trackers)
+{
+	model_for_each_server (s, model)
+		if ((s->tracked != NULL) == trackers)
+			server_settle(s);
+}
+
+void
+model_publish(struct model *model, const struct model *before)
+{
+	model->present = true;
+	settle_servers(model, false);
+	settle_servers(model, true);
+	model_for_each_backend (b, model) {
+		backend_publish(b);
+		/* The ejected servers may be all that are left. */
+		if (b->state->usable == 0 && backend_rebuild(b) < 0)
+			log_error("out of memory: backend %s stays without "
+			          "the servers that are ejected",
+			    b->spec->name);
+		backend_report(b);
+	}
+	removed_revive(model);
+	if (before)
+		removed_note(model, before);
+}
+
+void
+model_retire(struct model *model)
+{
+	model->present = false;
+	model->next_retired = model->state->retired;
+	model->state->retired = model;
+	model->retired_at = grace_stamp(model->grace);
+}
+
+/* A session of an even older model may still choose a server from the lineup
+ * of a backend that this was the last to have. */
+static bool
+lends_lineup(const struct model *m)
+{
+	model_for_each_backend (b, m)
+		if (b->state->owner == m && b->state->refs > 1)
+			return true;
+	return false;
+}
+
+static void
+free_retired(void *model)
+{
+	free_one(model);
+}
+
+unsigned
+model_reclaim(struct model *present)
+{
+	struct model **link = &present->state->retired;
+	unsigned left = 0;
+
+	grace_poll(present->grace);
+	while (*link) {
+		struct model *m = *link;
+
+		if (!grace_passed(m->grace, m->retired_at) ||
+		    atomic_load_acquire(&m->pins) > 0 || /* [P15] */
+		    lends_lineup(m)) {
+			link = &m->next_retired;
+			left++;
+			continue;
+		}
+		*link = m->next_retired;
+		grace_retire(m->grace, free_retired, m);
+	}
+	return left;
 }

@@ -58,8 +58,8 @@ struct model_state {
 struct model {
 	struct spec *spec; /* owned */
 	struct grace *grace;
-	struct frontend **frontends;
-	struct backend **backends;
+	struct frontend **frontends; /* NULL ends them */
+	struct backend **backends;   /* likewise */
 	struct model_state *state;
 	struct list changed; /* backends that need a new lineup */
 	struct model *next_retired;

@@ -5,6 +5,7 @@
 
 #include "base/events.h"
 #include "base/text.h"
+#include "model/for_each.h"
 #include "model/model.h"
 
 /* Returns by how much the counter has grown since the last event. */
@@ -44,51 +45,38 @@ model_tick(struct model *model)
 {
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < model->spec->frontends_n; i++) {
-		struct frontend *f = model->frontends[i];
+	model_for_each_frontend (f, model) {
 		uint64_t n = counters_sum(f->counters, COUNTER_SESSIONS);
 
 		rate_tick(&f->state->rate, n);
 		all += n;
 	}
 	rate_tick(&model->state->rate, all);
-	for (size_t i = 0; i < model->spec->backends_n; i++) {
-		struct backend *b = model->backends[i];
-
+	model_for_each_backend (b, model) {
 		report_refused(b);
 		rate_tick(&b->state->rate,
 		    counters_sum(b->counters, COUNTER_SESSIONS));
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			struct server *s = b->servers[j];
-
-			rate_tick(&s->state->rate,
-			    counters_sum(s->counters, COUNTER_SESSIONS));
-		}
 	}
+	model_for_each_server (s, model)
+		rate_tick(&s->state->rate,
+		    counters_sum(s->counters, COUNTER_SESSIONS));
 }
 
 void
 model_sample(struct model *model)
 {
-	for (size_t i = 0; i < model->spec->frontends_n; i++) {
-		struct frontend_state *f = model->frontends[i]->state;
-
-		trend_add(&f->trend, atomic_load_relaxed(&f->sessions.now));
-	}
-	for (size_t i = 0; i < model->spec->backends_n; i++) {
-		struct backend *b = model->backends[i];
-
+	model_for_each_frontend (f, model)
+		trend_add(
+		    &f->state->trend, atomic_load_relaxed(&f->sessions->now));
+	model_for_each_backend (b, model)
 		trend_add(&b->state->trend,
 		    atomic_load_relaxed(&b->state->queue.waiting.now));
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			struct server_state *s = b->servers[j]->state;
-
-			trend_add(
-			    &s->trend, atomic_load_relaxed(&s->sessions.now));
-		}
-	}
+	model_for_each_server (s, model)
+		trend_add(
+		    &s->state->trend, atomic_load_relaxed(&s->sessions->now));
 }
 
+/* Clears the peaks and, with all, the rest. */
 static void
 clear_common(struct counters *counters, struct gauge *sessions,
     struct rate *rate, bool all)
@@ -97,47 +85,34 @@ clear_common(struct counters *counters, struct gauge *sessions,
 	rate->peak = 0;
 	if (!all)
 		return;
-	counters_clear(counters);
 	*rate = (struct rate){.total_before = 0};
-}
-
-static void
-clear_server(struct server *s, bool all)
-{
-	clear_common(s->counters, s->sessions, &s->state->rate, all);
-	timing_averages_clear(s->state->average, all);
-	if (!all)
-		return;
-	s->state->checks_failed = 0;
-	s->state->times_down = 0;
-}
-
-static void
-clear_backend(struct backend *b, bool all)
-{
-	clear_common(b->counters, b->sessions, &b->state->rate, all);
-	gauge_clear_peak(&b->state->queue.waiting);
-	timing_averages_clear(b->state->average, all);
-	if (all) {
-		b->state->times_down = 0;
-		timings_clear(b->state->timings);
-	}
-	for (size_t i = 0; i < b->spec->servers_n; i++)
-		clear_server(b->servers[i], all);
+	if (counters)
+		counters_clear(counters);
 }
 
 void
 model_clear_counters(struct model *model, bool all)
 {
-	for (size_t i = 0; i < model->spec->frontends_n; i++) {
-		struct frontend *f = model->frontends[i];
-
+	clear_common(NULL, &model->state->sessions, &model->state->rate, all);
+	model_for_each_frontend (f, model)
 		clear_common(f->counters, f->sessions, &f->state->rate, all);
+	model_for_each_backend (b, model) {
+		struct backend_state *state = b->state;
+
+		clear_common(b->counters, b->sessions, &state->rate, all);
+		gauge_clear_peak(&state->queue.waiting);
+		timing_averages_clear(state->average, all);
+		if (all) {
+			state->times_down = 0;
+			timings_clear(state->timings);
+		}
 	}
-	for (size_t i = 0; i < model->spec->backends_n; i++)
-		clear_backend(model->backends[i], all);
-	gauge_clear_peak(&model->state->sessions);
-	model->state->rate.peak = 0;
-	if (all)
-		model->state->rate = (struct rate){.total_before = 0};
+	model_for_each_server (s, model) {
+		struct server_state *state = s->state;
+
+		clear_common(s->counters, s->sessions, &state->rate, all);
+		timing_averages_clear(state->average, all);
+		if (all)
+			state->checks_failed = state->times_down = 0;
+	}
 }

@@ -3,14 +3,13 @@
  */
 #include "base/grace.h"
 #include "base/log.h"
+#include "model/for_each.h"
 #include "model/model.h"
 
 static void
 follow_changed(struct backend *b)
 {
-	for (size_t i = 0; i < b->spec->servers_n; i++) {
-		struct server *s = b->servers[i];
-
+	backend_for_each_server (s, b) {
 		if (!s->changed)
 			continue;
 		s->changed = false;
@@ -64,8 +63,7 @@ model_step(struct model *model, uint64_t now_ms)
 {
 	uint64_t nearest_ms = 0;
 
-	for (size_t i = 0; i < model->spec->backends_n; i++) {
-		struct backend *b = model->backends[i];
+	model_for_each_backend (b, model) {
 		uint64_t *at_ms = &b->state->next_step_ms;
 
 		if (*at_ms == 0)

@@ -10,13 +10,14 @@
 #include "base/events.h"
 #include "base/grace.h"
 #include "base/text.h"
+#include "model/for_each.h"
 #include "model/model.h"
 
 static bool
 has_state(const struct backend *backend, const struct server_state *state)
 {
-	for (size_t i = 0; i < backend->spec->servers_n; i++)
-		if (backend->servers[i]->state == state)
+	backend_for_each_server (s, backend)
+		if (s->state == state)
 			return true;
 	return false;
 }
@@ -24,8 +25,8 @@ has_state(const struct backend *backend, const struct server_state *state)
 static bool
 model_has_state(const struct model *m, const struct server_state *state)
 {
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		if (has_state(m->backends[i], state))
+	model_for_each_backend (b, m)
+		if (has_state(b, state))
 			return true;
 	return false;
 }
@@ -116,14 +117,13 @@ removed_revive(struct model *model)
 void
 removed_note(struct model *model, const struct model *before)
 {
-	for (size_t i = 0; i < before->spec->backends_n; i++) {
-		const struct backend *old = before->backends[i];
+	model_for_each_backend (old, before) {
 		const struct backend *now =
 		    model_find_backend(model, old->spec->name);
 
-		for (size_t j = 0; j < old->spec->servers_n; j++)
-			if (!now || !has_state(now, old->servers[j]->state))
-				removed_add(model, old->servers[j]);
+		backend_for_each_server (s, old)
+			if (!now || !has_state(now, s->state))
+				removed_add(model, s);
 	}
 }
 

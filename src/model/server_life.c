@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "model/backend.h"
+#include "model/for_each.h"
 #include "model/model.h"
 #include "model/server_fade.h"
 
@@ -137,17 +138,15 @@ server_report_ended(const struct server *server)
 static void
 end_backups(const struct backend *backend)
 {
-	for (size_t i = 0; i < backend->spec->servers_n; i++)
-		if (backend->servers[i]->spec->backup)
-			end_sessions(backend->servers[i], SERVER_END_UP);
+	backend_for_each_server (s, backend)
+		if (s->spec->backup)
+			end_sessions(s, SERVER_END_UP);
 }
 
 void
 backend_note_primaries(const struct backend *backend)
 {
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		const struct server *s = backend->servers[i];
-
+	backend_for_each_server (s, backend) {
 		if (!server_is_usable(s) || !closes_backups(s))
 			continue;
 		end_backups(backend);

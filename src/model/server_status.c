@@ -3,6 +3,7 @@
  * Nothing here changes anything.
  */
 #include "model/backend.h"
+#include "model/for_each.h"
 #include "model/server.h"
 
 const char *
@@ -132,9 +133,9 @@ backend_usable_n(const struct backend *backend)
 {
 	unsigned usable = 0, unejected = 0;
 
-	for (size_t i = 0; i < backend->spec->servers_n; i++) {
-		usable += server_is_usable(backend->servers[i]);
-		unejected += is_usable_unejected(backend->servers[i]);
+	backend_for_each_server (s, backend) {
+		usable += server_is_usable(s);
+		unejected += is_usable_unejected(s);
 	}
 	return usable > 0 ? usable : unejected;
 }

@@ -38,7 +38,7 @@ struct world {
 	struct backend_spec spec;
 	struct model model;
 	struct backend backend;
-	struct server *servers[1];
+	struct server *servers[2]; /* NULL ends them */
 	struct server *server;
 };
 
