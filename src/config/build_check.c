@@ -110,7 +110,7 @@ check_frontend(const struct spec *spec, const struct frontend_spec *f,
 		weights += f->routes[i].weight;
 	/* The thread that a session is bound to gets its events from the
 	 * leader. */
-	REFUSE_IF(f->bound && pool->promotion == PROMOTION_KERNEL, f, errors,
+	REFUSE_IF(f->bound && pool->promotion == POLICY_KERNEL, f, errors,
 	    "[frontend %s]: association = bound needs a leader, and [pool %s] "
 	    "has promotion = kernel; use unbound here, or adaptive or always "
 	    "there",

@@ -274,27 +274,27 @@ static const struct list_kind listen_kind = {sizeof(struct listen_spec),
 static const struct list_kind admin_kind = {sizeof(struct admin_spec),
     offsetof(struct admin_spec, text), same_admin, NULL};
 
-struct list {
+struct value_list {
 	const struct list_kind *kind;
 	const void *all;
 	size_t n;
 };
 
 static void *
-list_at(const struct list *list, size_t i)
+list_at(const struct value_list *list, size_t i)
 {
 	return (void *)((uintptr_t)list->all + i * list->kind->size);
 }
 
 static const char *
-list_name(const struct list *list, const void *one)
+list_name(const struct value_list *list, const void *one)
 {
 	return *(
 	    char *const *)(const void *)((const char *)one + list->kind->name);
 }
 
 static bool
-list_same(const struct list *list, const void *one, const void *other)
+list_same(const struct value_list *list, const void *one, const void *other)
 {
 	return list->kind->same
 	           ? list->kind->same(one, other)
@@ -303,7 +303,7 @@ list_same(const struct list *list, const void *one, const void *other)
 
 /* The one that is in the same place among its like; NULL: there is none. */
 static void *
-counterpart(const struct list *of, size_t i, const struct list *in)
+counterpart(const struct value_list *of, size_t i, const struct value_list *in)
 {
 	const void *one = list_at(of, i);
 	size_t nth = 0;
@@ -322,7 +322,7 @@ static bool diff_keys(const struct pair *pair, const struct key *keys);
  * one of them. */
 static bool
 diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
-    const struct list *old, const struct list *new)
+    const struct value_list *old, const struct value_list *new)
 {
 	char label[VALUE_TEXT_SIZE];
 
@@ -357,7 +357,7 @@ diff_values(const struct pair *pair, const struct key *key)
 {
 	const void *old = pair->old, *new = pair->new;
 	char prefix[VALUE_TEXT_SIZE];
-	struct list was, is;
+	struct value_list was, is;
 
 	snprintf(prefix, sizeof(prefix),
 	    key->type == &type_server ? "%s: %s " : "%s: %s: ", pair->label,
@@ -365,18 +365,23 @@ diff_values(const struct pair *pair, const struct key *key)
 	if (key->type == &type_server) {
 		const struct backend_spec *a = old, *b = new;
 
-		was = (struct list){&server_kind, a->servers, a->servers_n};
-		is = (struct list){&server_kind, b->servers, b->servers_n};
+		was =
+		    (struct value_list){&server_kind, a->servers, a->servers_n};
+		is =
+		    (struct value_list){&server_kind, b->servers, b->servers_n};
 	} else if (key->type == &type_listen) {
 		const struct frontend_spec *a = old, *b = new;
 
-		was = (struct list){&listen_kind, a->listens, a->listens_n};
-		is = (struct list){&listen_kind, b->listens, b->listens_n};
+		was =
+		    (struct value_list){&listen_kind, a->listens, a->listens_n};
+		is =
+		    (struct value_list){&listen_kind, b->listens, b->listens_n};
 	} else {
 		const struct global_spec *a = old, *b = new;
 
-		was = (struct list){&admin_kind, a->admin.all, a->admin.n};
-		is = (struct list){&admin_kind, b->admin.all, b->admin.n};
+		was =
+		    (struct value_list){&admin_kind, a->admin.all, a->admin.n};
+		is = (struct value_list){&admin_kind, b->admin.all, b->admin.n};
 	}
 	return diff_list(pair, prefix, key->options, &was, &is);
 }
@@ -412,16 +417,17 @@ config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 
 	return diff_keys(&pair, sections[SECTION_GLOBAL].keys) &&
 	       diff_list(&pair, "pool ", NULL,
-	           &(struct list){&pool_kind, old->pools, old->pools_n},
-	           &(struct list){&pool_kind, new->pools, new->pools_n}) &&
+	           &(struct value_list){&pool_kind, old->pools, old->pools_n},
+	           &(struct value_list){
+	               &pool_kind, new->pools, new->pools_n}) &&
 	       diff_list(&pair, "frontend ", sections[SECTION_FRONTEND].keys,
-	           &(struct list){
+	           &(struct value_list){
 	               &frontend_kind, old->frontends, old->frontends_n},
-	           &(struct list){
+	           &(struct value_list){
 	               &frontend_kind, new->frontends, new->frontends_n}) &&
 	       diff_list(&pair, "backend ", sections[SECTION_BACKEND].keys,
-	           &(struct list){
+	           &(struct value_list){
 	               &backend_kind, old->backends, old->backends_n},
-	           &(struct list){
+	           &(struct value_list){
 	               &backend_kind, new->backends, new->backends_n});
 }

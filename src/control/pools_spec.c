@@ -102,16 +102,14 @@ set_spec_shards(const struct pool_setting *s, struct err *err)
 static bool
 set_spec_policy(const struct pool_setting *s, struct err *err)
 {
-	return pools_set_policy(
-	    s->pools, s->pool, (enum policy_kind)s->spec->promotion, err);
+	return pools_set_policy(s->pools, s->pool, s->spec->promotion, err);
 }
 
 static bool
 set_spec_order(const struct pool_setting *s, struct err *err)
 {
 	(void)err;
-	pools_set_order(
-	    s->pools, s->pool, (enum promotion_order)s->spec->order);
+	pools_set_order(s->pools, s->pool, s->spec->order);
 	return true;
 }
 
@@ -170,10 +168,9 @@ apply_settings(struct pools *pools, struct pool *pool,
 	    set_spec_threads);
 	apply_shards(&s);
 	apply_setting(&s, "promotion", policy_name(now.policy),
-	    policy_name((enum policy_kind)spec->promotion), set_spec_policy);
+	    policy_name(spec->promotion), set_spec_policy);
 	apply_setting(&s, "order", promotion_order_name(now.order),
-	    promotion_order_name((enum promotion_order)spec->order),
-	    set_spec_order);
+	    promotion_order_name(spec->order), set_spec_order);
 	cpu_list_text(pool_cpu_set(pool), cpus_from);
 	cpu_list_text(&s.cpus, cpus_to);
 	apply_setting(&s, "cpus", cpus_from, cpus_to, set_spec_cpus);
@@ -214,8 +211,8 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	struct pool_options options = {
 	    .name = spec->name,
 	    .shards = spec->shards,
-	    .policy = (enum policy_kind)spec->promotion,
-	    .order = (enum promotion_order)spec->order,
+	    .policy = spec->promotion,
+	    .order = spec->order,
 	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
 	    .cpus_quota = cpus_quota(""),
 	    .first_index = p->next_index,

@@ -18,6 +18,8 @@
 #include "base/memory_use.h"
 #include "base/optional.h"
 #include "base/pattern.h"
+#include "lf/policy.h"
+#include "lf/promotion.h"
 #include "net/addr.h"
 #include "net/cidr.h"
 #include "net/proxy_protocol.h"
@@ -132,17 +134,6 @@ struct global_spec {
  * handlers ends at four times that. */
 #define MAXCONN_MAX (1u << 20)
 
-/* When the leader passes leadership on, and to whom: see lf/policy.h and
- * lf/promotion.h.  The values are those of enum policy_kind and
- * promotion_order.
- */
-enum promotion_policy {
-	PROMOTION_ADAPTIVE,
-	PROMOTION_ALWAYS,
-	PROMOTION_KERNEL,
-};
-enum follower_order { FOLLOWER_LIFO, FOLLOWER_FIFO, FOLLOWER_PRIORITY };
-
 #define POOL_THREADS_MAX        1024
 #define POOL_THREAD_CLASSES_MAX 4
 
@@ -164,8 +155,8 @@ struct pool_spec {
 	unsigned threads_min, threads_max;
 	unsigned shards; /* resolved; at most as many as threads */
 	bool shards_auto;
-	enum promotion_policy promotion;
-	enum follower_order order;
+	enum policy_kind promotion; /* when a leader promotes */
+	enum promotion_order order; /* and whom */
 	bool cpus_given;
 	cpu_set_t cpus; /* where its threads run, if given */
 };

@@ -47,8 +47,8 @@ static const struct option options[] = {
 struct lab {
 	struct control *control;
 	unsigned threads, shards;
-	enum promotion_policy promotion;
-	enum follower_order order;
+	enum policy_kind promotion;
+	enum promotion_order order;
 	bool bound, no_guard;
 };
 
@@ -102,12 +102,12 @@ static void
 set(struct lab *lab, int option)
 {
 	static const char *const promotions[] = {
-	    [PROMOTION_ADAPTIVE] = "adaptive",
-	    [PROMOTION_ALWAYS] = "always",
-	    [PROMOTION_KERNEL] = "kernel",
+	    [POLICY_ADAPTIVE] = "adaptive",
+	    [POLICY_ALWAYS] = "always",
+	    [POLICY_KERNEL] = "kernel",
 	};
 	static const char *const orders[] = {
-	    [FOLLOWER_LIFO] = "lifo", [FOLLOWER_FIFO] = "fifo"};
+	    [ORDER_LIFO] = "lifo", [ORDER_FIFO] = "fifo"};
 
 	switch (option) {
 	case OPTION_THREADS:

@@ -43,8 +43,8 @@ smallest_file_gets_every_default(void **state)
 	assert_int_equal(s->pools[0].threads_max, 0);
 	assert_true(s->pools[0].shards_auto);
 	assert_int_equal(s->pools[0].shards, (cpus_usable("") + 3) / 4);
-	assert_int_equal(s->pools[0].promotion, PROMOTION_ADAPTIVE);
-	assert_int_equal(s->pools[0].order, FOLLOWER_LIFO);
+	assert_int_equal(s->pools[0].promotion, POLICY_ADAPTIVE);
+	assert_int_equal(s->pools[0].order, ORDER_LIFO);
 	assert_false(s->pools[0].cpus_given);
 	assert_false(f->bound);
 
@@ -131,9 +131,9 @@ pools_are_taken_and_the_first_is_the_default(void **state)
 	assert_string_equal(s->pools[0].name, "fast");
 	assert_int_equal(s->pools[0].classes[0].threads, 1024);
 	assert_false(s->pools[0].threads_auto);
-	assert_int_equal(s->pools[0].promotion, PROMOTION_ALWAYS);
+	assert_int_equal(s->pools[0].promotion, POLICY_ALWAYS);
 	assert_int_equal(s->pools[1].classes[0].threads, 1);
-	assert_int_equal(s->pools[1].promotion, PROMOTION_ADAPTIVE);
+	assert_int_equal(s->pools[1].promotion, POLICY_ADAPTIVE);
 	assert_int_equal(s->frontends[0].pool, 1);
 	assert_int_equal(s->frontends[1].pool, 0);
 	spec_free(s);
@@ -160,15 +160,15 @@ pools_take_classes_ranges_shards_and_orders(void **state)
 	assert_int_equal(p[0].classes[2].nice, 0);
 	assert_int_equal(p[0].shards, 7);
 	assert_false(p[0].shards_auto);
-	assert_int_equal(p[0].order, FOLLOWER_PRIORITY);
-	assert_int_equal(p[0].promotion, PROMOTION_KERNEL);
+	assert_int_equal(p[0].order, ORDER_PRIORITY);
+	assert_int_equal(p[0].promotion, POLICY_KERNEL);
 
 	assert_int_equal(p[1].threads_min, 2);
 	assert_int_equal(p[1].threads_max, 8);
 	assert_int_equal(p[1].classes_n, 1);
 	assert_int_equal(p[1].classes[0].threads, 2);
 	assert_int_equal(p[1].shards, 2);
-	assert_int_equal(p[1].order, FOLLOWER_FIFO);
+	assert_int_equal(p[1].order, ORDER_FIFO);
 
 	assert_int_equal(p[2].threads_max, 0);
 	assert_int_equal(p[2].classes[0].threads, 9);
