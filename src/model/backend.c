@@ -39,6 +39,11 @@ note_usable(struct backend *backend, const struct lineup *l)
 	b->panic = l->panic;
 }
 
+/* Adds an event of the backend, whose name precedes the text. */
+#define REPORT(backend, kind, level, text, ...)                                \
+	event_add(kind, level, (backend)->spec->name, NULL,                    \
+	    "backend %s " text, (backend)->spec->name, ##__VA_ARGS__)
+
 static void
 report_usable(const struct backend *backend, const struct lineup *l)
 {
@@ -48,16 +53,13 @@ report_usable(const struct backend *backend, const struct lineup *l)
 		return;
 	b->told_down = b->down;
 	if (b->down)
-		event_add(EVENT_BACKEND_DOWN, LOG_LEVEL_ERROR,
-		    backend->spec->name, NULL,
-		    "backend %s has no usable server; its sessions %s",
-		    backend->spec->name,
+		REPORT(backend, EVENT_BACKEND_DOWN, LOG_LEVEL_ERROR,
+		    "has no usable server; its sessions %s",
 		    l->servers_n > 0 ? "are tried on those that are down"
 		                     : "wait for one until timeout_queue");
 	else
-		event_add(EVENT_BACKEND_UP, LOG_LEVEL_INFO, backend->spec->name,
-		    NULL, "backend %s has a usable server again",
-		    backend->spec->name);
+		REPORT(backend, EVENT_BACKEND_UP, LOG_LEVEL_INFO,
+		    "has a usable server again");
 }
 
 static void
@@ -69,18 +71,14 @@ report_panic(const struct backend *backend, const struct lineup *l)
 		return;
 	b->told_panic = b->panic;
 	if (b->panic)
-		event_add(EVENT_BACKEND_PANIC, LOG_LEVEL_ERROR,
-		    backend->spec->name, NULL,
-		    "backend %s is in a panic: fewer than %u %% of its "
-		    "servers are usable, so all %u are tried",
-		    backend->spec->name, backend->spec->panic_percent,
-		    l->servers_n);
+		REPORT(backend, EVENT_BACKEND_PANIC, LOG_LEVEL_ERROR,
+		    "is in a panic: fewer than %u %% of its servers are "
+		    "usable, so all %u are tried",
+		    backend->spec->panic_percent, l->servers_n);
 	else
-		event_add(EVENT_BACKEND_CALM, LOG_LEVEL_INFO,
-		    backend->spec->name, NULL,
-		    "backend %s is no longer in a panic: only servers that "
-		    "are usable are chosen",
-		    backend->spec->name);
+		REPORT(backend, EVENT_BACKEND_CALM, LOG_LEVEL_INFO,
+		    "is no longer in a panic: only servers that are usable "
+		    "are chosen");
 }
 
 void
@@ -181,10 +179,7 @@ backend_rebuild(struct backend *backend)
 bool
 backend_has_servers(const struct backend *backend)
 {
-	const struct lineup *l =
-	    atomic_load_acquire(&backend->state->lineup); /* [P4] */
-
-	return l->servers_n > 0;
+	return backend_lineup(backend)->servers_n > 0;
 }
 
 /* Whether a session has to queue: no session overtakes those that wait. */
@@ -199,7 +194,7 @@ backend_choose(
     struct backend *backend, const struct choice *choice, uint64_t *ret_lineup)
 {
 	const struct backend_state *b = backend->state;
-	const struct lineup *l = atomic_load_acquire(&b->lineup); /* [P4] */
+	const struct lineup *l = backend_lineup(backend);
 
 	return has_to_wait(b, l) ? NULL
 	                         : lineup_take_slot(l, choice, ret_lineup);
@@ -209,17 +204,14 @@ unsigned
 backend_forgive(const struct backend *backend, uint64_t seen,
     struct server **tried, unsigned tried_n, unsigned kept)
 {
-	const struct lineup *l =
-	    atomic_load_acquire(&backend->state->lineup); /* [P4] */
-
-	return lineup_forgive(l, seen, tried, tried_n, kept);
+	return lineup_forgive(
+	    backend_lineup(backend), seen, tried, tried_n, kept);
 }
 
 bool
 backend_awaits_backup(const struct backend *backend, unsigned ejected_n)
 {
-	const struct lineup *l =
-	    atomic_load_acquire(&backend->state->lineup); /* [P4] */
+	const struct lineup *l = backend_lineup(backend);
 	bool of_backups = l->servers_n > 0 && l->servers[0]->spec->backup;
 
 	return l->servers_n <= ejected_n &&
@@ -230,7 +222,7 @@ uint32_t
 backend_peek(const struct backend *backend, const struct choice *choice)
 {
 	const struct backend_state *b = backend->state;
-	const struct lineup *l = atomic_load_acquire(&b->lineup); /* [P4] */
+	const struct lineup *l = backend_lineup(backend);
 
 	return has_to_wait(b, l) ? PLACE_NONE : lineup_preview_slot(l, choice);
 }

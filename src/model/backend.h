@@ -99,6 +99,14 @@ unsigned backend_usable_n(const struct backend *backend);
 struct server *backend_find_server(
     const struct backend *backend, const char *name);
 
+/* Returns the present lineup.  Data threads, in a grace section; the control
+ * thread. */
+static inline const struct lineup *
+backend_lineup(const struct backend *backend)
+{
+	return atomic_load_acquire(&backend->state->lineup); /* [P4] */
+}
+
 /* Whether the lineup has servers, full or not.  Data threads, in a grace
  * section. */
 bool backend_has_servers(const struct backend *backend);

@@ -18,12 +18,6 @@ const char *const standing_names[] = {
 #undef X
 };
 
-static const struct lineup *
-lineup_of(const struct backend *backend)
-{
-	return atomic_load_acquire(&backend->state->lineup); /* [P4] */
-}
-
 /* Returns why a server is not in the lineup. */
 static enum standing
 reason_out(const struct server *s)
@@ -80,7 +74,7 @@ explain_server(const struct lineup *l, const struct server *s,
 static bool
 explain_servers(const struct backend *b, struct explanation *e)
 {
-	const struct lineup *l = lineup_of(b);
+	const struct lineup *l = backend_lineup(b);
 	size_t n = b->spec->servers_n;
 
 	e->servers = calloc(n, sizeof(*e->servers));
@@ -149,7 +143,7 @@ static bool
 explain_choice(
     const struct backend *b, const struct choice *choice, struct explanation *e)
 {
-	const struct lineup *l = lineup_of(b);
+	const struct lineup *l = backend_lineup(b);
 	uint32_t place = backend_peek(b, choice);
 	uint32_t *counts = calloc(l->servers_n + 1, sizeof(*counts));
 	double *scores = calloc(l->servers_n + 1, sizeof(*scores));
@@ -195,7 +189,7 @@ explain_backend(const struct backend *b, const struct explained_client *client,
 	e->backend = strdup(b->spec->name);
 	if (!e->backend)
 		return false;
-	e->balance = lineup_of(b)->ops->name;
+	e->balance = backend_lineup(b)->ops->name;
 	e->panic = b->state->panic;
 	e->waiting = atomic_load_relaxed(&b->state->queue.waiting.now);
 	e->otherwise = queue_peek(b);

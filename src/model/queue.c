@@ -55,7 +55,7 @@ unlink_waiter(struct queue *q, struct waiter *w)
 /* Takes a slot for the first in line, which leaves the queue with it.  Returns
  * NULL if no session waits or no server has room. */
 static struct waiter *
-grant_first(struct backend_state *b, uint32_t *ret_generation)
+grant_first(struct backend_state *b)
 {
 	struct queue *q = &b->queue;
 	struct waiter *w = first_waiter(&q->waiters);
@@ -73,30 +73,60 @@ grant_first(struct backend_state *b, uint32_t *ret_generation)
 	/* Pinned here, as the owner may not be in a grace section. */
 	model_pin(w->granted->backend->model);
 	unlink_waiter(q, w);
-	*ret_generation = w->generation;
+	return w;
+}
+
+/* Takes the first waiter that is due off its list.  Returns NULL if none is. */
+static struct waiter *
+call_first(struct backend_state *b)
+{
+	struct waiter *w = first_waiter(&b->queue.due);
+
+	if (!w)
+		return NULL;
+	list_remove(&w->node);
+	w->granted = a_look;
+	return w;
+}
+
+/* Wakes the waiter that `take` takes off a list.  Returns false if it takes
+ * none. */
+static bool
+wake_one(
+    struct backend_state *b, struct waiter *(*take)(struct backend_state *b))
+{
+	struct queue *q = &b->queue;
+	const struct waiter_ops *ops;
+	uint32_t generation = 0;
+	struct waiter *w;
+
+	lock_acquire(&q->lock);
+	ops = q->ops;
+	w = take(b);
+	if (w)
+		generation = w->generation;
+	lock_release(&q->lock);
+	if (w)
+		ops->wake(w, generation);
 	return w;
 }
 
 void
 queue_serve(struct backend_state *backend)
 {
-	struct queue *q = &backend->queue;
-
 	for (unsigned i = 0;
-	     i < SERVE_MAX && atomic_load_seq(&q->waiting.now) > 0; /* [P19] */
-	     i++) {
-		uint32_t generation = 0;
-		const struct waiter_ops *ops;
-		struct waiter *w;
+	     i < SERVE_MAX &&
+	     atomic_load_seq(&backend->queue.waiting.now) > 0 && /* [P19] */
+	     wake_one(backend, grant_first);
+	     i++)
+		;
+}
 
-		lock_acquire(&q->lock);
-		ops = q->ops;
-		w = grant_first(backend, &generation);
-		lock_release(&q->lock);
-		if (!w)
-			return;
-		ops->wake(w, generation);
-	}
+static void
+call_due(struct backend_state *b, unsigned most)
+{
+	while (most-- > 0 && wake_one(b, call_first))
+		;
 }
 
 enum wait_answer
@@ -163,38 +193,6 @@ queue_leave(struct backend *backend, struct waiter *waiter)
 	return s;
 }
 
-/* Takes the first waiter that is due off its list; NULL if none is. */
-static struct waiter *
-call_first(struct queue *q, uint32_t *ret_generation)
-{
-	struct waiter *w = first_waiter(&q->due);
-
-	if (!w)
-		return NULL;
-	list_remove(&w->node);
-	w->granted = a_look;
-	*ret_generation = w->generation;
-	return w;
-}
-
-static void
-call_due(struct queue *q, unsigned most)
-{
-	for (unsigned i = 0; i < most; i++) {
-		uint32_t generation = 0;
-		const struct waiter_ops *ops;
-		struct waiter *w;
-
-		lock_acquire(&q->lock);
-		ops = q->ops;
-		w = call_first(q, &generation);
-		lock_release(&q->lock);
-		if (!w)
-			return;
-		ops->wake(w, generation);
-	}
-}
-
 bool
 queue_pause(struct backend *backend, struct waiter *waiter,
     const struct waiter_ops *ops, uint64_t lineup)
@@ -240,7 +238,7 @@ queue_end_pause(struct backend *backend, struct waiter *waiter)
 	waiter->granted = NULL;
 	lock_release(&q->lock);
 	if (called)
-		call_due(q, CALLS_MAX);
+		call_due(backend->state, CALLS_MAX);
 }
 
 void
@@ -253,5 +251,5 @@ queue_lineup_changed(struct backend_state *backend, const struct lineup *lineup)
 	lock_acquire(&q->lock);
 	list_splice(&q->paused, &q->due);
 	lock_release(&q->lock);
-	call_due(q, SERVE_MAX);
+	call_due(backend, SERVE_MAX);
 }
