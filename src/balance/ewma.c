@@ -62,12 +62,9 @@ ewma_choose(const struct lineup *lineup, const struct choice *choice)
 		    is_cheaper(lineup, place, best, now_ms))
 			best = place;
 	}
-	if (best != PLACE_NONE)
-		return best;
-	for (uint32_t i = 0; i < lineup->servers_n; i++)
-		if (!lineup_passes_over(lineup, choice, i))
-			return i;
-	return draw_place(lineup, random);
+	if (best == PLACE_NONE)
+		best = lineup_next_open(lineup, choice, 0);
+	return best == PLACE_NONE ? draw_place(lineup, random) : best;
 }
 
 static void

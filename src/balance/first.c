@@ -6,21 +6,12 @@
 #include "balance/balance.h"
 #include "model/lineup.h"
 
-static int
-first_prepare(struct lineup *lineup, const struct lineup *former)
-{
-	(void)lineup;
-	(void)former;
-	return 0;
-}
-
 static uint32_t
 first_choose(const struct lineup *lineup, const struct choice *choice)
 {
-	for (uint32_t i = 0; i < lineup->servers_n; i++)
-		if (!lineup_passes_over(lineup, choice, i))
-			return i;
-	return 0;
+	uint32_t place = lineup_next_open(lineup, choice, 0);
+
+	return place == PLACE_NONE ? 0 : place;
 }
 
 static void
@@ -36,7 +27,6 @@ first_explain(const struct lineup *lineup, const struct choice *choice,
 
 const struct balance_ops balance_first = {.name = "first",
     .in_order = true,
-    .prepare = first_prepare,
     .choose = first_choose,
     .preview = first_choose,
     .explain = first_explain};

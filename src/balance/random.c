@@ -27,12 +27,7 @@ draw_untried(
 		if (!lineup_passes_over(lineup, choice, place))
 			return place;
 	}
-	for (unsigned i = 0; i < lineup->servers_n; i++) {
-		place = (place + 1) % lineup->servers_n;
-		if (!lineup_passes_over(lineup, choice, place))
-			return place;
-	}
-	return PLACE_NONE;
+	return lineup_next_open(lineup, choice, place);
 }
 
 static uint32_t

@@ -42,7 +42,8 @@ struct balance_ops {
 
 	/* Completes a lineup of at least one server with a plan.  former, the
 	 * lineup that it will replace, may be NULL or of another algorithm.
-	 * Runs on the control thread.  Returns 0 or -ENOMEM. */
+	 * Runs on the control thread.  Returns 0 or -ENOMEM.
+	 * NULL: the algorithm has no plan. */
 	int (*prepare)(struct lineup *lineup, const struct lineup *former);
 	/* Carry over the progress of the former lineup's plan, right before
 	 * (begin) and right after (settle) lineup replaces it.  former may be

@@ -15,12 +15,6 @@ lineup_free(void *lineup)
 
 	if (!l)
 		return;
-	free(l->servers);
-	free(l->states);
-	free(l->weights);
-	free(l->limits);
-	free(l->places);
-	free(l->since);
 	free(l->moved);
 	if (l->plan && l->ops->release)
 		l->ops->release(l->plan);
@@ -116,6 +110,19 @@ lineup_passes_over(
 {
 	return choice_tried(choice, lineup->servers[place]) ||
 	       !lineup_has_room(lineup, place);
+}
+
+uint32_t
+lineup_next_open(
+    const struct lineup *lineup, const struct choice *choice, uint32_t from)
+{
+	for (uint32_t i = 0, place = from; i < lineup->servers_n; i++) {
+		if (!lineup_passes_over(lineup, choice, place))
+			return place;
+		if (++place == lineup->servers_n)
+			place = 0;
+	}
+	return PLACE_NONE;
 }
 
 bool

@@ -22,6 +22,7 @@ struct server_state;
 
 struct lineup {
 	const struct balance_ops *ops;
+	/* These arrays are in one block with the lineup. */
 	struct server **servers;
 	struct server_state **states;
 	uint32_t *weights; /* of each, > 0: only their proportions count */
@@ -115,6 +116,11 @@ bool lineup_has_room(const struct lineup *lineup, uint32_t place);
 /* Whether the server at this place was tried, or has no room. */
 bool lineup_passes_over(
     const struct lineup *lineup, const struct choice *choice, uint32_t place);
+
+/* Returns the first place from `from` on, all the way round, whose server is
+ * not passed over, or PLACE_NONE. */
+uint32_t lineup_next_open(
+    const struct lineup *lineup, const struct choice *choice, uint32_t from);
 
 /* Whether the server at place a is less loaded than the one at place b: a
  * server with room is less loaded than one without; otherwise sessions, the new

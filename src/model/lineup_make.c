@@ -66,26 +66,33 @@ is_panic(const struct backend *backend, const struct group groups[GROUPS],
 	           (uint64_t)backend->spec->panic_percent * g->wanted;
 }
 
-static bool
-lineup_alloc(struct lineup *l, const struct backend *backend)
+/* Makes an empty lineup with room for the backend's servers, in one block. */
+static struct lineup *
+lineup_alloc(const struct backend *backend)
 {
 	size_t n = backend->spec->servers_n;
+	unsigned places_n = 0;
+	struct lineup *l;
 
-	for (size_t i = 0; i < n; i++)
-		if (backend->servers[i]->id > l->places_n)
-			l->places_n = backend->servers[i]->id;
-	/* n + 1: the last server may have been deleted. */
-	l->servers = calloc(n + 1, sizeof(*l->servers));
-	l->states = calloc(n + 1, sizeof(*l->states));
-	l->weights = calloc(n + 1, sizeof(*l->weights));
-	l->places = calloc(l->places_n + 1, sizeof(*l->places));
-	l->limits = calloc(n + 1, sizeof(*l->limits));
-	l->since = calloc(n + 1, sizeof(*l->since));
-	if (!l->servers || !l->states || !l->weights || !l->limits ||
-	    !l->places || !l->since)
-		return false;
-	memset(l->places, 0xff, l->places_n * sizeof(*l->places));
-	return true;
+	backend_for_each_server (s, backend)
+		if (s->id > places_n)
+			places_n = s->id;
+	l = calloc(1, sizeof(*l) +
+	                  n * (sizeof(*l->servers) + sizeof(*l->states) +
+	                          sizeof(*l->since) + sizeof(*l->weights) +
+	                          sizeof(*l->limits)) +
+	                  places_n * sizeof(*l->places));
+	if (!l)
+		return NULL;
+	l->servers = (struct server **)(l + 1);
+	l->states = (struct server_state **)(l->servers + n);
+	l->since = (uint64_t *)(l->states + n);
+	l->weights = (uint32_t *)(l->since + n);
+	l->limits = l->weights + n;
+	l->places = l->limits + n;
+	l->places_n = places_n;
+	memset(l->places, 0xff, places_n * sizeof(*l->places));
+	return l;
 }
 
 static void
@@ -209,9 +216,9 @@ lineup_new(const struct backend *backend, uint64_t now_ms)
 {
 	struct part *parts =
 	    calloc(backend->spec->servers_n + 1, sizeof(*parts));
-	struct lineup *l = calloc(1, sizeof(*l));
+	struct lineup *l = lineup_alloc(backend);
 
-	if (!l || !parts || !lineup_alloc(l, backend))
+	if (!l || !parts)
 		goto fail;
 	l->ops = backend->spec->balance;
 	l->made_ms = now_ms;
@@ -220,7 +227,8 @@ lineup_new(const struct backend *backend, uint64_t now_ms)
 		throttle(l, parts);
 	for (uint32_t i = 0; i < l->servers_n; i++)
 		l->weight_sum += l->weights[i];
-	if (l->servers_n > 0 && l->ops->prepare(l, backend->state->lineup) < 0)
+	if (l->servers_n > 0 && l->ops->prepare &&
+	    l->ops->prepare(l, backend->state->lineup) < 0)
 		goto fail;
 	free(parts);
 	return l;

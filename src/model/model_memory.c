@@ -23,8 +23,7 @@ static void
 add_lineup(struct memory_use *use, const struct lineup *l)
 {
 	if (l)
-		ADD_OBJECT(use, l, l->servers, l->states, l->weights, l->limits,
-		    l->places, l->since, l->plan, l->moved);
+		ADD_OBJECT(use, l, l->plan, l->moved);
 }
 
 /* Adds what the model has without the states, which models share. */

@@ -8,7 +8,8 @@
  * plain.
  *
  * Functions that change a server mark it (server_change.h); the change takes
- * effect for new sessions with model_update (model.h).
+ * effect for new sessions with model_update (model.h).  All functions run on
+ * the control thread unless they say otherwise.
  */
 #ifndef MODEL_SERVER_H
 #define MODEL_SERVER_H
@@ -177,18 +178,18 @@ struct server *server_new(const struct server_spec *spec,
 /* NULL is allowed. */
 void server_free(struct server *server);
 
-/* Adds a reference.  Returns state.  Runs on the control thread. */
+/* Adds a reference.  Returns state. */
 struct server_state *server_state_ref(struct server_state *state);
 
-/* Drops a reference; the last one frees the state.  Runs on the control
- * thread. */
+/* Drops a reference; the last one frees the state. */
 void server_state_unref(struct server_state *state);
 
 /* The server's configuration is in force now: a server that is not checked any
- * more is up.  Runs on the control thread. */
+ * more is up. */
 void server_settle(struct server *server);
 
-/* Returns the source of connections to the server: its own or its backend's. */
+/* Returns the source of connections to the server: its own or its backend's.
+ * Any thread, in a grace section. */
 const struct source_spec *server_source(const struct server *server);
 
 /* Returns how a check connects to addr: from the address of the server's source
@@ -199,13 +200,12 @@ struct sock_way server_way_to(
 
 /* Records the result of a check.  After `fall` failures in a row of a server
  * that is up, or `rise` passes of one that is down, changes its state, reports
- * why and marks the server.  Returns true if the state changed.  Runs on the
- * control thread. */
+ * why and marks the server.  Returns true if the state changed. */
 bool server_report_check(
     struct server *server, const struct check_result *result);
 
 /* Whether the checks and the agent, as far as there are any, find the server
- * healthy.  Runs on the control thread, as do the next three. */
+ * healthy. */
 bool server_is_up(const struct server *server);
 
 /* Returns the present weight. */
@@ -219,7 +219,7 @@ bool server_is_usable(const struct server *server);
 
 /* Whether the server is ejected (ejection.h) and its configuration still
  * provides for ejection.  A reload makes the lineup before it settles the
- * servers.  Runs on the control thread. */
+ * servers. */
 bool server_is_ejected(const struct server *server);
 
 /* Returns the address of the server.  Any thread, in a grace section; on the
@@ -234,8 +234,7 @@ server_addr(const struct server *server)
 }
 
 /* Whether the server is given by a name that has not been resolved yet.  Such a
- * server is in maintenance, whatever else is set.  Runs on the control thread.
- */
+ * server is in maintenance, whatever else is set. */
 static inline bool
 server_is_unresolved(const struct server *server)
 {
@@ -247,7 +246,7 @@ server_is_unresolved(const struct server *server)
  * and checks go there, unless the operator has set another address; then addr
  * holds once that is taken back.  Returns true if the server's address has
  * changed: the caller then marks the server.  Returns false also when memory is
- * short. Runs on the control thread. */
+ * short. */
 bool server_resolve(struct server *server, const struct addr *addr);
 
 /* Does what server_resolve does, before the server has sessions: at the start,
@@ -255,50 +254,49 @@ bool server_resolve(struct server *server, const struct addr *addr);
  * slow start. */
 bool server_resolve_first(struct server *server, const struct addr *addr);
 
-/* Returns the address as text, or the name while it is not resolved. */
+/* Returns the address as text, or the name while it is not resolved.  Any
+ * thread, in a grace section. */
 const char *server_address(
     const struct server *server, char out[ADDR_TEXT_SIZE]);
 
 /* Returns the step of the server's slow start, from 1 to RAMP_STEPS. RAMP_STEPS
- * is the end; before it *ret_next_ms is when the next step is due.  Runs on the
- * control thread. */
+ * is the end; before it *ret_next_ms is when the next step is due. */
 #define RAMP_STEPS 50
 unsigned server_ramp_step(
     const struct server *server, uint64_t now_ms, uint64_t *ret_next_ms);
 
-/* Returns the step in percent, 100 without a slow start.  Control thread. */
+/* Returns the step in percent, 100 without a slow start. */
 unsigned server_throttle(const struct server *server);
 
-/* Returns the weight that a slow start and a fade leave.  Control thread. */
+/* Returns the weight that a slow start and a fade leave. */
 unsigned server_effective_weight(const struct server *server);
 
-/* Starts the server's slow start again, if it has one and is up.  Runs on the
- * control thread, before a lineup is made. */
+/* Starts the server's slow start again, if it has one and is up.  Called before
+ * a lineup is made. */
 void server_ramp_anew(struct server *server, uint64_t now_ms);
 
 /* Follows a server that has come up or gone down since the last lineup: starts
- * its slow start, and ends sessions as on_down and on_up say.  Runs on the
- * control thread after a lineup was published. */
+ * its slow start, and ends sessions as on_down and on_up say.  Called after a
+ * lineup was published. */
 void server_note_life(struct server *server, uint64_t now_ms);
 
-/* Logs once that sessions end because of what server_note_life has found.  Runs
- * on the control thread. */
+/* Logs once that sessions end because of what server_note_life has found. */
 void server_report_ended(const struct server *server);
 
 /* Servers that are not backups serve again: ends the sessions of backups if
- * on_up of one of these servers says so.  Runs on the control thread after the
- * lineup was published. */
+ * on_up of one of these servers says so.  Called after the lineup was
+ * published. */
 void backend_note_primaries(const struct backend *backend);
 
 /* Makes the server's health that of another server, which itself tracks none.
- * Runs on the control thread while the model is made. */
+ * Called while the model is made. */
 void server_track(struct server *server, struct server *tracked);
 
-/* The server that this one tracks has changed.  Runs on the control thread. */
+/* The server that this one tracks has changed. */
 void server_follow_tracked(struct server *server);
 
 /* Recomputes the rules of the server's check and agent from its spec and from
- * what the operator has said of them.  Runs on the control thread. */
+ * what the operator has said of them. */
 void server_set_rules(struct server *server);
 
 /* Returns the limit on sessions at a time, 0 for none. */
@@ -321,8 +319,7 @@ const char *server_admin_name(enum server_admin admin);
 /* The next four functions apply the settings of an agent; for the operator's
  * see server_operator.h.  The settings hold across reloads, weight and maxconn
  * until the file has another value.  Each function reports a change, with `by`
- * or `why` as the reason, and marks the server.  All run on the control
- * thread. */
+ * or `why` as the reason, and marks the server. */
 
 /* Sets the weight. */
 void server_set_weight(struct server *server, unsigned weight, const char *by);
@@ -339,7 +336,7 @@ void server_set_admin(
 void server_set_agent(struct server *server, bool up, const char *why);
 
 /* Takes back the settings of an agent that is not asked any more; the overrides
- * hold again.  Runs on the control thread, before a lineup is made. */
+ * hold again.  Called before a lineup is made. */
 void server_forget_agent(struct server *server);
 
 /* Adds a connect time, or the time after which a connect was given up, to a
@@ -350,7 +347,7 @@ void server_note_connect(
     struct server_state *server, uint32_t took_us, uint64_t now_ms);
 
 /* Returns that average, 0 before the first connect.  Without new values it
- * decays, so that a server that was slow is tried again. */
+ * decays, so that a server that was slow is tried again.  Any thread. */
 uint32_t server_connect_us(const struct server_state *server, uint64_t now_ms);
 
 /* Returns how long the server has been in its present state, in seconds. */
