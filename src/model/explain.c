@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mix.h"
 #include "model/cycle.h"
+#include "model/for_each.h"
 #include "model/sni_map.h"
 
 const char *const standing_names[] = {
@@ -49,44 +50,43 @@ standing_of(const struct lineup *l, uint32_t place, const struct server *s)
 	return server_is_usable(s) ? STANDING_ELIGIBLE : STANDING_PANIC;
 }
 
-static bool
-explain_server(const struct lineup *l, const struct server *s,
-    struct explained_server *ret_server)
+/* Returns a copy.  Sets *ok to false when memory is short. */
+static char *
+copy_name(const char *name, bool *ok)
 {
-	struct explained_server *e = ret_server;
-	uint32_t place = lineup_place_of(l, s);
-	char address[ADDR_TEXT_SIZE];
+	char *copy = strdup(name);
 
-	*e = (struct explained_server){.name = strdup(s->spec->name),
-	    .address = strdup(server_address(s, address)),
-	    .standing = standing_of(l, place, s),
-	    .up = server_is_up(s),
-	    .backup = s->spec->backup,
-	    .weight = server_weight(s),
-	    .effective_weight = server_effective_weight(s),
-	    .sessions = atomic_load_relaxed(&s->sessions->now),
-	    .maxconn =
-	        place == PLACE_NONE ? server_maxconn(s) : l->limits[place],
-	    .place = place};
-	return e->name && e->address;
+	*ok &= copy != NULL;
+	return copy;
 }
 
 static bool
 explain_servers(const struct backend *b, struct explanation *e)
 {
 	const struct lineup *l = backend_lineup(b);
-	size_t n = b->spec->servers_n;
+	bool ok = true;
 
-	e->servers = calloc(n, sizeof(*e->servers));
+	e->servers = calloc(b->spec->servers_n + 1, sizeof(*e->servers));
 	if (!e->servers)
 		return false;
-	for (; e->servers_n < n; e->servers_n++)
-		if (!explain_server(l, b->servers[e->servers_n],
-		        &e->servers[e->servers_n])) {
-			e->servers_n++; /* it may have one of both */
-			return false;
-		}
-	return true;
+	backend_for_each_server (s, b) {
+		uint32_t place = lineup_place_of(l, s);
+		char address[ADDR_TEXT_SIZE];
+
+		e->servers[e->servers_n++] = (struct explained_server){
+		    .name = copy_name(s->spec->name, &ok),
+		    .address = copy_name(server_address(s, address), &ok),
+		    .standing = standing_of(l, place, s),
+		    .up = server_is_up(s),
+		    .backup = s->spec->backup,
+		    .weight = server_weight(s),
+		    .effective_weight = server_effective_weight(s),
+		    .sessions = atomic_load_relaxed(&s->sessions->now),
+		    .maxconn = place == PLACE_NONE ? server_maxconn(s)
+		                                   : l->limits[place],
+		    .place = place};
+	}
+	return ok;
 }
 
 /* Counts how often each place is drawn, and returns the number of draws.  A
@@ -183,19 +183,18 @@ explain_backend(const struct backend *b, const struct explained_client *client,
     struct explanation *e)
 {
 	struct choice choice = {0};
+	bool ok = true;
 
 	if (!b)
 		return true;
-	e->backend = strdup(b->spec->name);
-	if (!e->backend)
-		return false;
+	e->backend = copy_name(b->spec->name, &ok);
 	e->balance = backend_lineup(b)->ops->name;
 	e->panic = b->state->panic;
 	e->waiting = atomic_load_relaxed(&b->state->queue.waiting.now);
 	e->otherwise = queue_peek(b);
 	e->unknown = unknown_of(b, client);
 	e->keyed = b->spec->balance->key != BALANCE_KEY_NONE;
-	if (!explain_servers(b, e))
+	if (!explain_servers(b, e) || !ok)
 		return false;
 	if (e->unknown != UNKNOWN_NOTHING)
 		return true;
@@ -209,26 +208,24 @@ static bool
 explain_routes(const struct frontend *f, struct explanation *e)
 {
 	size_t n = f->spec->routes_n;
+	bool ok = true;
 
 	e->routes = calloc(n + 1, sizeof(*e->routes));
 	if (!e->routes)
 		return false;
-	e->routes_n = n;
 	if (f->split) {
 		e->turns = f->split->n;
 		e->turn = cycle_taken(f->split) % e->turns + 1;
 	}
-	for (size_t i = 0; i < n; i++) {
-		const struct backend *b = f->backends[i];
+	for (; e->routes_n < n; e->routes_n++) {
+		const struct backend *b = f->backends[e->routes_n];
 
-		e->routes[i] =
-		    (struct explained_route){.backend = strdup(b->spec->name),
-		        .weight = f->spec->routes[i].weight,
-		        .has_servers = backend_has_servers(b)};
-		if (!e->routes[i].backend)
-			return false;
+		e->routes[e->routes_n] = (struct explained_route){
+		    .backend = copy_name(b->spec->name, &ok),
+		    .weight = f->spec->routes[e->routes_n].weight,
+		    .has_servers = backend_has_servers(b)};
 	}
-	return true;
+	return ok;
 }
 
 /* Explains the rule, and returns the route that frontend_route_named would,
@@ -240,22 +237,23 @@ explain_sni(const struct frontend *f, const char *name, struct explanation *e,
 	const struct sni_entry *rule =
 	    f->sni && name ? sni_map_find(f->sni, name, strlen(name)) : NULL;
 	const struct spec_place *place;
+	bool ok = true;
 
 	e->sni.inspects = f->inspects;
 	e->sni.rules = f->sni;
-	e->sni.name = strdup(name ? name : "");
+	e->sni.name = copy_name(name ? name : "", &ok);
 	*ret_route = rule                    ? rule->route
 	             : f->spec->routes_n > 0 ? frontend_peek_route(f)
 	                                     : f->backends_n;
 	if (!rule)
-		return e->sni.name;
+		return ok;
 	place = &f->spec->sni[rule->rule].place;
 	e->sni.line = place->line;
+	e->sni.file = copy_name(place->file ? place->file : "", &ok);
 	if (asprintf(&e->sni.rule, "%s%.*s", rule->wild ? "*." : "",
 	        (int)rule->len, rule->name) < 0)
 		e->sni.rule = NULL;
-	e->sni.file = strdup(place->file ? place->file : "");
-	return e->sni.name && e->sni.rule && e->sni.file;
+	return ok && e->sni.rule;
 }
 
 struct explanation *
