@@ -76,7 +76,7 @@ clean_up(struct control *c, uint64_t now_ms)
 	listeners_tick(c->listeners);
 	pools_reap(c->pools, listeners_use, c->listeners);
 	if (removed_watch(c->model, now_ms))
-		proxy_expire(&c->proxy);
+		proxy_note_all(&c->proxy, NOTE_EXPIRE);
 	(void)model_reclaim(c->model);
 	log_collect();
 }
@@ -255,12 +255,11 @@ control_new(
 	err_oom(err);
 	c->model = model_new(spec, c->grace, NULL);
 	spec = NULL;
-	if (!c->model || proxy_init(&c->proxy, c->budget.sessions) < 0)
+	if (!c->model || proxy_init(&c->proxy, c->budget.sessions, pipes,
+	                     c->model->spec->global.closed_sessions) < 0)
 		goto fail;
 	c->proxy.call_reaper = call_reaper;
 	c->proxy.call_reaper_arg = c;
-	proxy_allow_pipes(&c->proxy, pipes);
-	proxy_keep_closed(&c->proxy, c->model->spec->global.closed_sessions);
 	c->listeners = listeners_bind(c->model, &c->proxy, err);
 	if (!c->listeners)
 		goto fail;

@@ -117,7 +117,7 @@ on_followup(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop;
 	(void)events;
 	if (state->ending && model_end_sessions(c->model))
-		proxy_expire(&c->proxy);
+		proxy_note_all(&c->proxy, NOTE_EXPIRE);
 	if (state->next_step_ms != 0 && state->next_step_ms <= now_ms)
 		(void)model_step(c->model, now_ms);
 }

@@ -120,7 +120,7 @@ run_stop_step(struct timed_task *task, uint64_t now_ms)
 		enter_killing(c);
 	}
 	if (c->phase == KILLING)
-		proxy_kill_all(&c->proxy);
+		proxy_note_all(&c->proxy, NOTE_KILL);
 	if (has_finished(c, now_ms)) {
 		ev_break(c->loop, EVBREAK_ALL);
 		return;

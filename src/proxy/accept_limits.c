@@ -10,12 +10,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "model/rate_limit.h"
 #include "proxy/session.h"
 
 /* Connections wait in the kernel's backlog until acceptors_resume, which runs
  * when a session ends and regularly on the control thread. */
-static enum turn
-pause_accepting(struct acceptor *a)
+static void
+acceptor_pause(struct acceptor *a)
 {
 	struct acceptor *top = atomic_load_relaxed(&a->proxy->paused);
 
@@ -24,7 +25,6 @@ pause_accepting(struct acceptor *a)
 			a->next_paused = top;
 		while (!atomic_cas_acq_rel(&a->proxy->paused, &top, a));
 	}
-	return TURN_DONE;
 }
 
 static const char *
@@ -44,7 +44,7 @@ acceptor_pause_for_error(struct acceptor *a, int error)
 	if (!exhaustion_note(&a->proxy->exhaustion, error, where))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", where,
 		    strerror(error));
-	pause_accepting(a);
+	acceptor_pause(a);
 }
 
 /* Either all sessions are in use, or memory for another one is short. */
@@ -68,7 +68,7 @@ acceptor_pause_for_sessions(struct acceptor *a)
 	    "connections wait in the backlog, raise maxconn or the limit of "
 	    "descriptors if this comes often",
 	    frontend_name(a), most, text_s(most), text_are(most));
-	pause_accepting(a);
+	acceptor_pause(a);
 }
 
 /* The end of a session of the frontend resumes the acceptor, and so does a
@@ -79,7 +79,7 @@ pause_for_frontend(struct acceptor *a, const struct frontend *f)
 {
 	uint32_t limit;
 
-	pause_accepting(a);
+	acceptor_pause(a);
 	limit = atomic_load_relaxed(&f->state->maxconn);
 	if (atomic_load_seq(&f->sessions->now) < limit)
 		acceptors_resume(a->proxy);
@@ -89,26 +89,41 @@ pause_for_frontend(struct acceptor *a, const struct frontend *f)
 static void
 pause_for_rate(struct acceptor *a)
 {
-	pause_accepting(a);
+	acceptor_pause(a);
 	if (a->proxy->call_reaper)
 		a->proxy->call_reaper(a->proxy->call_reaper_arg);
 }
 
-static bool
-rate_is_due(const struct proxy_limits *limits)
+static uint32_t
+frontend_rate(const struct frontend *f)
 {
-	uint32_t rate = proxy_limits_rate(limits);
+	return atomic_load_relaxed(&f->state->rate_limit);
+}
 
-	return rate == 0 || proxy_limits_is_due(limits, rate, clock_now_ns());
+/* rate: 0 for no limit. */
+static bool
+rate_is_due(const uint64_t *due_ns, uint32_t rate)
+{
+	return rate == 0 || rate_limit_is_due(due_ns, rate, clock_now_ns());
+}
+
+static void
+rate_count(uint64_t *due_ns, uint32_t rate)
+{
+	if (rate > 0)
+		rate_limit_count(due_ns, rate, clock_now_ns());
 }
 
 static bool
-frontend_rate_is_due(const struct frontend *f)
+frontend_is_due(const struct frontend *f)
 {
-	uint32_t rate = atomic_load_relaxed(&f->state->rate_limit);
+	return rate_is_due(&f->state->rate_due_ns, frontend_rate(f));
+}
 
-	return rate == 0 ||
-	       rate_limit_is_due(&f->state->rate_due_ns, rate, clock_now_ns());
+static bool
+proxy_is_due(const struct proxy_limits *limits)
+{
+	return rate_is_due(&limits->due_ns, proxy_limits_rate(limits));
 }
 
 /* used: sessions in use, including the one being taken. */
@@ -126,9 +141,9 @@ acceptor_block(const struct proxy *proxy, const struct frontend *frontend)
 {
 	uint32_t limit = atomic_load_relaxed(&frontend->state->maxconn);
 
-	if (!rate_is_due(&proxy->limits))
+	if (!proxy_is_due(&proxy->limits))
 		return ACCEPT_BLOCK_RATE;
-	if (!frontend_rate_is_due(frontend))
+	if (!frontend_is_due(frontend))
 		return ACCEPT_BLOCK_FRONTEND_RATE;
 	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
 		return ACCEPT_BLOCK_FRONTEND;
@@ -142,7 +157,7 @@ acceptor_reserve(
     struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
 {
 	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
-	if (!rate_is_due(&a->proxy->limits) || !frontend_rate_is_due(f)) {
+	if (!proxy_is_due(&a->proxy->limits) || !frontend_is_due(f)) {
 		pause_for_rate(a);
 		return false;
 	}
@@ -158,13 +173,9 @@ void
 acceptor_count(struct acceptor *a, const struct frontend *f, uint32_t limit)
 {
 	struct proxy_limits *limits = &a->proxy->limits;
-	uint32_t rate = proxy_limits_rate(limits);
 
-	if (rate > 0)
-		proxy_limits_count(limits, rate, clock_now_ns());
-	rate = atomic_load_relaxed(&f->state->rate_limit);
-	if (rate > 0)
-		rate_limit_count(&f->state->rate_due_ns, rate, clock_now_ns());
+	rate_count(&limits->due_ns, proxy_limits_rate(limits));
+	rate_count(&f->state->rate_due_ns, frontend_rate(f));
 	if (limit != FRONTEND_NO_LIMIT)
 		gauge_note_peak(
 		    f->sessions, atomic_load_relaxed(&f->sessions->now));
@@ -194,8 +205,7 @@ acceptors_resume(struct proxy *proxy)
 	a = atomic_swap_acq_rel(&proxy->paused, NULL);
 	while (a) {
 		struct acceptor *next = a->next_paused;
-		struct claim *claim = &a->handler.claim;
-		uint32_t generation = claim_generation(claim);
+		uint32_t generation = claim_generation(&a->handler.claim);
 
 		/* From here on the acceptor may pause and be linked again. */
 		(void)atomic_swap_acq_rel(&a->paused, 0u);

@@ -23,20 +23,19 @@
 /* A turn's budget: accepting and connecting takes 20 to 30 us each. */
 #define ACCEPTS_PER_TURN 4
 
-static struct acceptor *
-acceptor_of(struct event_handler *handler)
+static void
+acceptor_note(struct acceptor *a, uint32_t note)
 {
-	return container_of(handler, struct acceptor, handler);
+	(void)shard_note(
+	    &a->handler, claim_generation(&a->handler.claim), note);
 }
 
-static enum turn
-stop(struct acceptor *a)
+void
+acceptor_abandon(struct acceptor *a)
 {
-	claim_retire(&a->handler.claim);
 	close(a->fd);
 	a->fd = -1;
 	atomic_store_release(&a->closed, 1u); /* [P9] */
-	return TURN_RETIRED;
 }
 
 /* Errors of the one connection, which is gone; the next one may be fine
@@ -110,7 +109,7 @@ accept_one(
  * Adding the socket reports connections that wait in the backlog.  If the other
  * handle set refuses the socket, the acceptor stays. */
 static void
-move(struct acceptor *a, struct shard *to)
+change_shard(struct acceptor *a, struct shard *to)
 {
 	struct event_handler *h = &a->handler;
 	struct shard *from = h->shard;
@@ -132,15 +131,18 @@ static enum turn
 acceptor_turn(
     struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 {
-	struct acceptor *a = acceptor_of(handler);
+	struct acceptor *a = container_of(handler, struct acceptor, handler);
 	struct frontend *frontend;
 
 	if (a->fd < 0)
 		return TURN_DONE; /* a note that came after the end */
-	if (pending & NOTE_KILL)
-		return stop(a);
+	if (pending & NOTE_KILL) {
+		claim_retire(&a->handler.claim);
+		acceptor_abandon(a);
+		return TURN_RETIRED;
+	}
 	if (pending & NOTE_MOVE) {
-		move(a, atomic_load_acquire(&a->wanted)); /* [P14] */
+		change_shard(a, atomic_load_acquire(&a->wanted)); /* [P14] */
 		return TURN_MORE; /* on the shard where it is now */
 	}
 	if (atomic_load_relaxed(&a->held))
@@ -182,31 +184,10 @@ acceptor_renew(
 	atomic_store_relaxed(&a->closed, 0u);
 }
 
-void
-acceptor_abandon(struct acceptor *a)
-{
-	close(a->fd);
-	a->fd = -1;
-	atomic_store_release(&a->closed, 1u);
-}
-
 bool
 acceptor_busy(const struct acceptor *a)
 {
 	return claim_owned(&a->handler.claim);
-}
-
-/* A turn that still has the former frontend takes the one for the other, which
- * is as well. */
-static void
-set_proxied(
-    struct acceptor *a, const struct frontend *frontend, unsigned number)
-{
-	const struct frontend_spec *f = frontend->spec;
-
-	ENSURE(number >= 1 && number <= f->listens_n);
-	atomic_store_relaxed(
-	    &a->proxied, f->listens[number - 1].accept_proxy ? 1u : 0u);
 }
 
 void
@@ -219,18 +200,21 @@ void
 acceptor_set_frontend(
     struct acceptor *a, struct frontend *frontend, unsigned number)
 {
+	const struct frontend_spec *f = frontend->spec;
+
+	ENSURE(number >= 1 && number <= f->listens_n);
 	atomic_store_relaxed(&a->number, number);
-	set_proxied(a, frontend, number);
+	/* A turn that still has the former frontend may take this value. */
+	atomic_store_relaxed(
+	    &a->proxied, f->listens[number - 1].accept_proxy ? 1u : 0u);
 	atomic_store_release(&a->frontend, frontend); /* [P14] */
 }
 
 void
 acceptor_move(struct acceptor *a, struct shard *shard)
 {
-	struct event_handler *h = &a->handler;
-
 	atomic_store_release(&a->wanted, shard); /* [P14] */
-	(void)shard_note(h, claim_generation(&h->claim), NOTE_MOVE);
+	acceptor_note(a, NOTE_MOVE);
 }
 
 int
@@ -282,7 +266,6 @@ acceptor_hold(struct acceptor *a, struct addr *ret_addr)
 int
 acceptor_unhold(struct acceptor *a, const struct addr *addr, unsigned backlog)
 {
-	struct event_handler *h = &a->handler;
 	int rc = addr->sa.sa_family == AF_UNIX
 	             ? 0
 	             : sock_listen_again(a->fd, addr, backlog);
@@ -290,16 +273,14 @@ acceptor_unhold(struct acceptor *a, const struct addr *addr, unsigned backlog)
 	if (rc < 0)
 		return rc;
 	atomic_store_relaxed(&a->held, 0u);
-	(void)shard_note(h, claim_generation(&h->claim), NOTE_RESUME);
+	acceptor_note(a, NOTE_RESUME);
 	return 0;
 }
 
 void
 acceptor_stop(struct acceptor *a)
 {
-	struct event_handler *h = &a->handler;
-
-	(void)shard_note(h, claim_generation(&h->claim), NOTE_KILL);
+	acceptor_note(a, NOTE_KILL);
 }
 
 bool

@@ -50,7 +50,7 @@ choose_but(const struct session *s, unsigned tried_n, struct pool_thread *self)
 }
 
 static struct chosen
-choose(const struct session *s, struct pool_thread *self)
+choose_server(const struct session *s, struct pool_thread *self)
 {
 	return choose_but(s, s->tried_n, self);
 }
@@ -191,9 +191,7 @@ wait_for_server(
 	switch (queue_wait(session_backend(s), &s->waiter, &waiter_ops)) {
 	case WAIT_QUEUED:
 		session_set_state(s, SESSION_QUEUED, self);
-		return client_gone(s)
-		           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
-		           : verdict(STEP_WAIT);
+		return verdict_wait(s, client_gone(s));
 	case WAIT_FULL:
 		reason = CLOSE_QUEUE_FULL;
 		session_count(s, COUNT_BACKEND, COUNTER_QUEUE_FULL, 1, self);
@@ -227,7 +225,7 @@ try_another(struct session *s, const struct server *from,
 	struct chosen next;
 
 	for (;;) {
-		next = choose(s, self);
+		next = choose_server(s, self);
 		if (!next.server)
 			return wait_for_server(s, reason, self);
 		if (!was_tried(s, next.server))
@@ -247,7 +245,7 @@ try_another(struct session *s, const struct server *from,
  * so the session gets a new generation and the client is registered again under
  * it.  Returns 0 or -errno. */
 static int
-leave_server(struct session *s)
+disconnect_server(struct session *s)
 {
 	struct side *side = &s->side[HANDLE_SERVER];
 	int rc = 0;
@@ -288,7 +286,7 @@ choose_step(
 		session_end_retry(s);
 		if (s->tries > session_backend(s)->spec->retries)
 			return connect_give_up(s, reason, self);
-		rc = leave_server(s);
+		rc = disconnect_server(s);
 		if (rc < 0)
 			return client_lost(s, -rc, self);
 	}
@@ -302,9 +300,7 @@ choose_queued(struct session *s, struct pool_thread *self)
 		(void)session_leave_queue(s);
 		return try_granted(s, self);
 	}
-	return client_gone(s)
-	           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
-	           : verdict(STEP_WAIT);
+	return verdict_wait(s, client_gone(s));
 }
 
 struct verdict
@@ -327,9 +323,7 @@ choose_pausing(struct session *s, struct pool_thread *self)
 		    b, s->lineup, s->tried, s->tried_n, s->ejected_n);
 		return try_another(s, NULL, CLOSE_CONNECT_FAILED, self);
 	}
-	return session_client_reset(s)
-	           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
-	           : verdict(STEP_WAIT);
+	return verdict_wait(s, session_client_reset(s));
 }
 
 /* Chooses again after all servers were tried.  A server that was tried is
@@ -341,7 +335,7 @@ choose_pause_over(struct session *s, struct pool_thread *self)
 	struct chosen next;
 
 	session_end_pause(s);
-	next = choose(s, self);
+	next = choose_server(s, self);
 	if (next.server && s->was_reset && was_tried(s, next.server)) {
 		backend_release(next.server);
 		return connect_end(s, CLOSE_SERVER_RESET);
@@ -371,7 +365,7 @@ leave_established(struct session *s)
 {
 	s->reason = CLOSE_DONE;
 	s->connected_ms = 0;
-	return leave_server(s);
+	return disconnect_server(s);
 }
 
 /* The session has a slot at next, and its retry has begun. */
@@ -411,7 +405,7 @@ choose_replacement(struct session *s, struct pool_thread *self)
 		return verdict(STEP_KEEP);
 	if (reset && !s->was_reset)
 		connect_note_reset(s);
-	next = choose(s, self);
+	next = choose_server(s, self);
 	if (!next.server)
 		return verdict(STEP_KEEP);
 	tried = was_tried(s, next.server);

@@ -8,7 +8,6 @@
 #ifndef PROXY_CHOOSE_H
 #define PROXY_CHOOSE_H
 
-#include "proxy/session.h"
 #include "proxy/session_step.h"
 
 /* Leaves s->server, if set, and chooses a server that was not tried

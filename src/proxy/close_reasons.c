@@ -8,7 +8,7 @@ static const struct {
 	enum close_blame blame;
 	const char *text;
 } reasons[CLOSE_REASONS] = {
-#define X(id, code, blame, text) [id] = {code, blame, text},
+#define X(id, code, blame, text) [CLOSE_##id] = {code, BLAME_##blame, text},
     CLOSE_REASONS_TABLE(X)
 #undef X
 };

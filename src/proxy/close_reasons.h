@@ -11,82 +11,79 @@
 enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 
 #define CLOSE_REASONS_TABLE(X)                                                 \
-	X(CLOSE_DONE, "--", BLAME_NOBODY, "both sides have finished")          \
-	X(CLOSE_CLIENT_GONE, "CC", BLAME_CLIENT,                               \
+	X(DONE, "--", NOBODY, "both sides have finished")                      \
+	X(CLIENT_GONE, "CC", CLIENT,                                           \
 	    "the client left before a server was connected")                   \
-	X(CLOSE_CLIENT_GONE_HELLO, "CR", BLAME_CLIENT,                         \
+	X(CLIENT_GONE_HELLO, "CR", CLIENT,                                     \
 	    "the client left before it had said what it wants")                \
-	X(CLOSE_HELLO_TIMEOUT, "cR", BLAME_CLIENT,                             \
+	X(HELLO_TIMEOUT, "cR", CLIENT,                                         \
 	    "no whole TLS hello came within timeout_hello")                    \
-	X(CLOSE_FIRST_BYTE_HELLO, "cR", BLAME_CLIENT,                          \
+	X(FIRST_BYTE_HELLO, "cR", CLIENT,                                      \
 	    "the client sent nothing for timeout_first_byte")                  \
-	X(CLOSE_FIRST_BYTE_QUEUED, "cQ", BLAME_CLIENT,                         \
+	X(FIRST_BYTE_QUEUED, "cQ", CLIENT,                                     \
 	    "the client sent nothing for timeout_first_byte, while queued")    \
-	X(CLOSE_FIRST_BYTE_CONNECT, "cC", BLAME_CLIENT,                        \
+	X(FIRST_BYTE_CONNECT, "cC", CLIENT,                                    \
 	    "the client sent nothing for timeout_first_byte, while "           \
 	    "connecting")                                                      \
-	X(CLOSE_FIRST_BYTE_DATA, "cD", BLAME_CLIENT,                           \
+	X(FIRST_BYTE_DATA, "cD", CLIENT,                                       \
 	    "the client, once connected, sent nothing for timeout_first_byte") \
-	X(CLOSE_PROXY_GONE, "CR", BLAME_CLIENT,                                \
+	X(PROXY_GONE, "CR", CLIENT,                                            \
 	    "the peer left before its PROXY header was complete")              \
-	X(CLOSE_PROXY_TIMEOUT, "cR", BLAME_CLIENT,                             \
+	X(PROXY_TIMEOUT, "cR", CLIENT,                                         \
 	    "no whole PROXY header came within timeout_hello")                 \
-	X(CLOSE_PROXY_WRONG, "PR", BLAME_CLIENT,                               \
+	X(PROXY_WRONG, "PR", CLIENT,                                           \
 	    "it did not begin with a good PROXY header")                       \
-	X(CLOSE_DENIED, "PR", BLAME_NOBODY,                                    \
+	X(DENIED, "PR", NOBODY,                                                \
 	    "no sni rule is for it, and the frontend has no other backend")    \
-	X(CLOSE_CLIENT_GONE_QUEUED, "CQ", BLAME_CLIENT,                        \
+	X(CLIENT_GONE_QUEUED, "CQ", CLIENT,                                    \
 	    "the client left before a server had room")                        \
-	X(CLOSE_CLIENT_RESET, "CD", BLAME_CLIENT, "the client broke off")      \
-	X(CLOSE_CLIENT_TIMEOUT, "cD", BLAME_CLIENT,                            \
+	X(CLIENT_RESET, "CD", CLIENT, "the client broke off")                  \
+	X(CLIENT_TIMEOUT, "cD", CLIENT,                                        \
 	    "the client was silent for timeout_client")                        \
-	X(CLOSE_NO_SERVER, "SC", BLAME_SERVER, "no server is usable")          \
-	X(CLOSE_QUEUE_FULL, "SQ", BLAME_SERVER,                                \
+	X(NO_SERVER, "SC", SERVER, "no server is usable")                      \
+	X(QUEUE_FULL, "SQ", SERVER,                                            \
 	    "no server had room and no more sessions may be queued")           \
-	X(CLOSE_QUEUE_TIMEOUT, "sQ", BLAME_SERVER,                             \
+	X(QUEUE_TIMEOUT, "sQ", SERVER,                                         \
 	    "no server was usable, or had room, for timeout_queue")            \
-	X(CLOSE_CONNECT_FAILED, "SC", BLAME_SERVER,                            \
-	    "no server accepted the connection")                               \
-	X(CLOSE_CONNECT_TIMEOUT, "sC", BLAME_SERVER,                           \
+	X(CONNECT_FAILED, "SC", SERVER, "no server accepted the connection")   \
+	X(CONNECT_TIMEOUT, "sC", SERVER,                                       \
 	    "the last server did not answer for timeout_connect")              \
-	X(CLOSE_RETRY_BUDGET, "SC", BLAME_SERVER,                              \
+	X(RETRY_BUDGET, "SC", SERVER,                                          \
 	    "a connection failed and retry_budget was used up")                \
-	X(CLOSE_SERVER_RESET, "SD", BLAME_SERVER, "the server broke off")      \
-	X(CLOSE_SERVER_TIMEOUT, "sD", BLAME_SERVER,                            \
+	X(SERVER_RESET, "SD", SERVER, "the server broke off")                  \
+	X(SERVER_TIMEOUT, "sD", SERVER,                                        \
 	    "the server was silent for timeout_server")                        \
-	X(CLOSE_MAX_AGE, "PD", BLAME_NOBODY, "the session reached max_age")    \
-	X(CLOSE_NO_RESOURCE_CONNECT, "RC", BLAME_US,                           \
+	X(MAX_AGE, "PD", NOBODY, "the session reached max_age")                \
+	X(NO_RESOURCE_CONNECT, "RC", US,                                       \
 	    "no memory, descriptor or port was left to connect")               \
-	X(CLOSE_NO_RESOURCE_DATA, "RD", BLAME_US,                              \
-	    "no memory was left to keep data")                                 \
-	X(CLOSE_NO_RESOURCE_HELLO, "RR", BLAME_US,                             \
+	X(NO_RESOURCE_DATA, "RD", US, "no memory was left to keep data")       \
+	X(NO_RESOURCE_HELLO, "RR", US,                                         \
 	    "no memory was left to look at what it said")                      \
-	X(CLOSE_KILLED_HELLO, "KR", BLAME_NOBODY,                              \
+	X(KILLED_HELLO, "KR", NOBODY,                                          \
 	    "ended by the operator before it had said what it wants")          \
-	X(CLOSE_KILLED_CONNECT, "KC", BLAME_NOBODY,                            \
+	X(KILLED_CONNECT, "KC", NOBODY,                                        \
 	    "ended by the operator while connecting")                          \
-	X(CLOSE_KILLED_QUEUED, "KQ", BLAME_NOBODY,                             \
-	    "ended by the operator while queued")                              \
-	X(CLOSE_KILLED_DATA, "KD", BLAME_NOBODY, "ended by the operator")      \
-	X(CLOSE_DRAINED, "KD", BLAME_NOBODY,                                   \
+	X(KILLED_QUEUED, "KQ", NOBODY, "ended by the operator while queued")   \
+	X(KILLED_DATA, "KD", NOBODY, "ended by the operator")                  \
+	X(DRAINED, "KD", NOBODY,                                               \
 	    "its server is drained, and the time for that was over")           \
-	X(CLOSE_REBALANCED, "BD", BLAME_NOBODY,                                \
+	X(REBALANCED, "BD", NOBODY,                                            \
 	    "its server had more than its share, and it was among the oldest") \
-	X(CLOSE_SERVER_DOWN_CONNECT, "DC", BLAME_NOBODY,                       \
+	X(SERVER_DOWN_CONNECT, "DC", NOBODY,                                   \
 	    "its server went down while connecting")                           \
-	X(CLOSE_SERVER_DOWN, "DD", BLAME_NOBODY,                               \
+	X(SERVER_DOWN, "DD", NOBODY,                                           \
 	    "its server went down, and on_down is close")                      \
-	X(CLOSE_SERVER_UP_CONNECT, "UC", BLAME_NOBODY,                         \
+	X(SERVER_UP_CONNECT, "UC", NOBODY,                                     \
 	    "a server came up while it was connecting to a backup")            \
-	X(CLOSE_SERVER_UP, "UD", BLAME_NOBODY,                                 \
+	X(SERVER_UP, "UD", NOBODY,                                             \
 	    "a server came up, its own is a backup, on_up is close_backup")    \
-	X(CLOSE_DRAIN_TIMEOUT, "KD", BLAME_NOBODY,                             \
+	X(DRAIN_TIMEOUT, "KD", NOBODY,                                         \
 	    "its server was removed timeout_drain ago")                        \
-	X(CLOSE_IDLE_STOP, "KD", BLAME_NOBODY,                                 \
+	X(IDLE_STOP, "KD", NOBODY,                                             \
 	    "lfproxy stops, and it was idle for drain_idle_timeout")
 
 enum close_reason {
-#define X(id, code, blame, text) id,
+#define X(id, code, blame, text) CLOSE_##id,
 	CLOSE_REASONS_TABLE(X)
 #undef X
 	    CLOSE_REASONS

@@ -190,9 +190,7 @@ open_server_side(struct session *s, struct pool_thread *self)
 		return fd;
 	atomic_store_relaxed(&side->fd, fd);
 	side->tcp = server_addr(s->server)->sa.sa_family != AF_UNIX;
-	rc = handle_set_add(s->handler.shard->set, fd,
-	    event_handler_handle(&s->handler, HANDLE_SERVER),
-	    HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED);
+	rc = session_watch(s, HANDLE_SERVER);
 	return rc < 0 ? rc : done;
 }
 
@@ -240,9 +238,7 @@ connect_step(struct session *s, struct pool_thread *self)
 		return server_accepted(s, self);
 	/* A connected server would still get what the client sent before its
 	 * reset, so this comes last. */
-	return session_client_reset(s)
-	           ? verdict_close(session_reason(s, CAUSE_CLIENT_GONE))
-	           : verdict(STEP_WAIT);
+	return verdict_wait(s, session_client_reset(s));
 }
 
 struct verdict

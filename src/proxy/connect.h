@@ -6,7 +6,6 @@
 #ifndef PROXY_CONNECT_H
 #define PROXY_CONNECT_H
 
-#include "proxy/session.h"
 #include "proxy/session_step.h"
 
 /* Starts a connect to s->server.  Returns STEP_WAIT while the connect, or

@@ -435,7 +435,7 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	if (found == LOOK_DONE && client->error && client->tcp)
 		found = LOOK_GONE;
 	if (found == LOOK_MORE && session_first_byte_is_late(s, self))
-		return verdict_close(session_reason(s, CAUSE_FIRST_BYTE_LATE));
+		return verdict_end(s, CAUSE_FIRST_BYTE_LATE);
 	if (found == LOOK_MORE && is_late(s, self))
 		found = LOOK_LATE;
 	if (s->inspection->steps & INSPECT_PROXY && found != LOOK_MORE)
@@ -455,7 +455,7 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		session_count(s, COUNT_FRONTEND, COUNTER_NOT_TLS, 1, self);
 		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
 	case LOOK_GONE:
-		return verdict_close(session_reason(s, CAUSE_CLIENT_GONE));
+		return verdict_end(s, CAUSE_CLIENT_GONE);
 	case LOOK_LATE:
 		session_count(
 		    s, COUNT_FRONTEND, COUNTER_HELLO_TIMEOUTS, 1, self);

@@ -19,7 +19,6 @@
 
 #include "net/proxy_protocol.h"
 #include "net/tls_hello.h"
-#include "proxy/session.h"
 #include "proxy/session_step.h"
 
 /* The parts that a session begins with, a set of bits. */

@@ -19,7 +19,8 @@ deadlines_size(uint32_t sessions)
 }
 
 int
-proxy_init(struct proxy *proxy, uint32_t sessions)
+proxy_init(
+    struct proxy *proxy, uint32_t sessions, uint32_t pipes, uint32_t closed)
 {
 	struct slab_options options = {
 	    .size = sizeof(struct session),
@@ -35,7 +36,8 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 
 	*proxy = (struct proxy){
 	    .next_reap_ms = UINT64_MAX, .reap_max_ms = REAP_MAX_MS};
-	splice_pool_init(&proxy->pipes, 0);
+	splice_pool_init(&proxy->pipes, pipes);
+	closed_rings_init(&proxy->closed, closed);
 	/* Pages that no session has used stay the kernel's zero page. */
 	proxy->deadlines = mmap(NULL, deadlines_size(sessions),
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,19 +54,6 @@ proxy_init(struct proxy *proxy, uint32_t sessions)
 	 * trim holds. */
 	return pending_pool_init(
 	    &proxy->pending_pool, 2 * sessions + PENDING_TRIM_MAX);
-}
-
-void
-proxy_allow_pipes(struct proxy *proxy, uint32_t pipes)
-{
-	splice_pool_fini(&proxy->pipes);
-	splice_pool_init(&proxy->pipes, pipes);
-}
-
-void
-proxy_keep_closed(struct proxy *proxy, uint32_t sessions)
-{
-	closed_rings_init(&proxy->closed, sessions);
 }
 
 void

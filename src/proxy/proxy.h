@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/slab.h"
 #include "lf/pool.h"
 #include "model/model.h"
@@ -51,17 +52,11 @@ struct proxy {
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };
 
-/* Initializes the proxy.  sessions: the most that may exist at a time.  Returns
- * 0 or -errno. */
-int proxy_init(struct proxy *proxy, uint32_t sessions);
-
-/* Before the first session: sets how many pipes may be used for splicing, with
- * two descriptors each.  The default is none. */
-void proxy_allow_pipes(struct proxy *proxy, uint32_t pipes);
-
-/* Before the first thread: sets how many ended sessions each thread remembers.
- * The default is none. */
-void proxy_keep_closed(struct proxy *proxy, uint32_t sessions);
+/* Initializes the proxy.  sessions: the most that may exist at a time.  pipes:
+ * how many may be used for splicing, with two descriptors each.  closed: how
+ * many ended sessions each thread remembers.  Returns 0 or -errno. */
+int proxy_init(struct proxy *proxy, uint32_t sessions, uint32_t pipes,
+    uint32_t closed) MUST_CHECK;
 
 /* After the pools have ended. */
 void proxy_fini(struct proxy *proxy);

@@ -6,11 +6,9 @@
 #ifndef PROXY_PROXY_LIMITS_H
 #define PROXY_PROXY_LIMITS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/atomics.h"
-#include "model/rate_limit.h"
 
 /* Written by the control thread, but for due_ns; all relaxed. */
 struct proxy_limits {
@@ -28,21 +26,6 @@ proxy_limits_rate(const struct proxy_limits *limits)
 	uint32_t b = atomic_load_relaxed(&limits->session_rate);
 
 	return a == 0 || (b > 0 && b < a) ? b : a;
-}
-
-/* Returns whether a connection may be accepted now. */
-static inline bool
-proxy_limits_is_due(
-    const struct proxy_limits *limits, uint32_t rate, uint64_t now_ns)
-{
-	return rate_limit_is_due(&limits->due_ns, rate, now_ns);
-}
-
-/* Counts a connection that was accepted. */
-static inline void
-proxy_limits_count(struct proxy_limits *limits, uint32_t rate, uint64_t now_ns)
-{
-	rate_limit_count(&limits->due_ns, rate, now_ns);
 }
 
 #endif

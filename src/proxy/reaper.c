@@ -99,8 +99,8 @@ proxy_reap(struct proxy *proxy, uint64_t now_ms)
 	return nearest_ms;
 }
 
-static void
-note_all(struct proxy *proxy, uint32_t note)
+void
+proxy_note_all(struct proxy *proxy, uint32_t note)
 {
 	uint32_t made = slab_made(&proxy->sessions);
 
@@ -110,24 +110,12 @@ note_all(struct proxy *proxy, uint32_t note)
 }
 
 void
-proxy_kill_all(struct proxy *proxy)
-{
-	note_all(proxy, NOTE_KILL);
-}
-
-void
-proxy_expire(struct proxy *proxy)
-{
-	note_all(proxy, NOTE_EXPIRE);
-}
-
-void
 proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms)
 {
 	atomic_store_relaxed(&proxy->idle_busy_ms, busy_ms);
 	(void)atomic_swap_seq(&proxy->idle_ms, idle_ms); /* [P27] */
 	/* A deadline that is set after this look takes idle_ms into account. */
-	note_all(proxy, NOTE_EXPIRE); /* [P27] */
+	proxy_note_all(proxy, NOTE_EXPIRE); /* [P27] */
 }
 
 void

@@ -27,14 +27,10 @@ uint64_t proxy_reap(struct proxy *proxy, uint64_t now_ms);
 void proxy_set_deadline(
     struct proxy *proxy, uint32_t index, uint64_t deadline_ms);
 
-/* Control thread: asks every session to end.  A session accepted during the
- * call may be missed: stop the acceptors first, and repeat until proxy_sessions
- * is 0. */
-void proxy_kill_all(struct proxy *proxy);
-
-/* Control thread: has every session check whether its server ends its sessions,
- * see NOTE_EXPIRE. */
-void proxy_expire(struct proxy *proxy);
+/* Control thread: leaves the note with every session.  A session accepted
+ * during the call may be missed: to end all of them, stop the acceptors first,
+ * and leave NOTE_KILL until proxy_sessions is 0. */
+void proxy_note_all(struct proxy *proxy, uint32_t note);
 
 /* Control thread, once, when lfproxy begins to drain: from now on sessions that
  * are idle for idle_ms end, or for busy_ms when they wait for an answer; see

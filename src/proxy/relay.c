@@ -408,7 +408,7 @@ relay_step(struct session *s, struct pool_thread *self)
 	if (turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
-		return verdict_close(session_reason(s, CAUSE_NO_RESOURCE));
+		return verdict_end(s, CAUSE_NO_RESOURCE);
 	if (server_ended_unused(s))
 		return client_wants_server(s) ? verdict(STEP_REPLACE)
 		                              : relay_keep_server(s, self);

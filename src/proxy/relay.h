@@ -6,7 +6,6 @@
 #ifndef PROXY_RELAY_H
 #define PROXY_RELAY_H
 
-#include "proxy/session.h"
 #include "proxy/session_step.h"
 
 /* Moves what can be moved within the budget, passes on ends and resets. */

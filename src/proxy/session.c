@@ -74,6 +74,14 @@ session_set_state(
 	session_set_deadline(s, self);
 }
 
+int
+session_watch(struct session *s, enum handle_side side)
+{
+	return handle_set_add(s->handler.shard->set, s->side[side].fd,
+	    event_handler_handle(&s->handler, side),
+	    HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED);
+}
+
 void
 session_use_backend(struct session *s, unsigned route, struct pool_thread *self)
 {

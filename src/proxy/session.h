@@ -196,6 +196,10 @@ void session_close(
 void session_set_state(
     struct session *s, enum session_state state, struct pool_thread *self);
 
+/* Registers the side's descriptor with the handle set of the session's shard.
+ * Returns 0 or -errno. */
+int session_watch(struct session *s, enum handle_side side) MUST_CHECK;
+
 /* Sets the backend, once: route is its index in the frontend's backends. */
 void session_use_backend(
     struct session *s, unsigned route, struct pool_thread *self);

@@ -110,16 +110,10 @@ const char *
 session_state_name(enum session_state state)
 {
 	static const char *const names[SESSION_STATES] = {
-	    [SESSION_FREE] = "FREE",
-	    [SESSION_ACCEPTED] = "ACCEPTED",
-	    [SESSION_INSPECTING] = "INSPECTING",
-	    [SESSION_QUEUED] = "QUEUED",
-	    [SESSION_CONNECTING] = "CONNECTING",
-	    [SESSION_PAUSING] = "PAUSING",
-	    [SESSION_RELAYING] = "RELAYING",
-	    [SESSION_CLIENT_EOF] = "CLIENT_EOF",
-	    [SESSION_SERVER_EOF] = "SERVER_EOF",
-	    [SESSION_FLUSHING] = "FLUSHING",
+#define X(state) [SESSION_##state] = #state
+	    X(FREE), X(ACCEPTED), X(INSPECTING), X(QUEUED), X(CONNECTING),
+	    X(PAUSING), X(RELAYING), X(CLIENT_EOF), X(SERVER_EOF), X(FLUSHING)
+#undef X
 	};
 
 	return names[state];

@@ -8,7 +8,7 @@
 #ifndef PROXY_SESSION_STEP_H
 #define PROXY_SESSION_STEP_H
 
-#include "proxy/close_reasons.h"
+#include "proxy/session.h"
 
 enum step {
 	/* Wait for the next event or deadline. */
@@ -52,6 +52,21 @@ static inline struct verdict
 verdict_close(enum close_reason reason)
 {
 	return (struct verdict){.step = STEP_CLOSE, .reason = reason};
+}
+
+/* Closes the session for this cause, by its present state. */
+static inline struct verdict
+verdict_end(const struct session *s, enum close_cause cause)
+{
+	return verdict_close(session_reason(s, cause));
+}
+
+/* Waits, unless the client is gone. */
+static inline struct verdict
+verdict_wait(const struct session *s, bool client_gone)
+{
+	return client_gone ? verdict_end(s, CAUSE_CLIENT_GONE)
+	                   : verdict(STEP_WAIT);
 }
 
 #endif

@@ -31,7 +31,7 @@ note_fin(struct side *side, uint32_t ready)
  * an error: both directions have ended, and a reset sets HANDLE_ERROR as well
  * (tcp_poll). */
 static void
-note_events(struct session *s, uint32_t pending)
+note_ready(struct session *s, uint32_t pending)
 {
 	for (int i = 0; i < 2; i++) {
 		struct side *side = &s->side[i];
@@ -55,37 +55,28 @@ note_events(struct session *s, uint32_t pending)
 	}
 }
 
-/* Moves both descriptors to the handle set of another shard.  Adding reports
- * the present state, so no event in between is missed; events still in the old
- * shard's batch are of the same descriptors and remain true. */
-static int
-move_session(struct session *s, struct shard *to)
-{
-	struct event_handler *h = &s->handler;
-	int rc = 0;
-
-	for (int i = 0; i < 2 && rc == 0; i++) {
-		if (s->side[i].fd < 0)
-			continue;
-		rc = handle_set_remove(h->shard->set, s->side[i].fd);
-		if (rc == 0)
-			rc = handle_set_add(to->set, s->side[i].fd,
-			    event_handler_handle(h, (enum handle_side)i),
-			    HANDLE_READABLE | HANDLE_WRITABLE |
-			        HANDLE_READ_CLOSED);
-	}
-	shard_leave(h);
-	shard_enter(to, h);
-	return rc;
-}
-
-/* Returns false when the session could not be moved to its shard. */
+/* Moves the session to the shard where it belongs.  Adding the descriptors
+ * reports their present state, so no event in between is missed; events still
+ * in the old shard's batch are of the same descriptors and remain true. Returns
+ * false when a handle set has refused. */
 static bool
 find_shard(struct session *s, struct pool_thread *self)
 {
-	struct shard *to = pool_home_of(self->pool, s->handler.slot);
+	struct event_handler *h = &s->handler;
+	struct shard *to = pool_home_of(self->pool, h->slot);
+	int rc = 0;
 
-	return to == s->handler.shard || move_session(s, to) == 0;
+	if (to == h->shard)
+		return true;
+	for (int i = 0; i < 2 && rc == 0; i++)
+		if (s->side[i].fd >= 0)
+			rc = handle_set_remove(h->shard->set, s->side[i].fd);
+	shard_leave(h);
+	shard_enter(to, h);
+	for (int i = 0; i < 2 && rc == 0; i++)
+		if (s->side[i].fd >= 0)
+			rc = session_watch(s, (enum handle_side)i);
+	return rc == 0;
 }
 
 /* The server was removed, and its timeout_drain has passed. */
@@ -107,7 +98,7 @@ server_ends(const struct session *s)
 /* The session leaves its server: for another one if it is not connected yet,
  * else it is closed. */
 static struct verdict
-leave_server(const struct session *s, enum close_cause cause)
+end_at_server(const struct session *s, enum close_cause cause)
 {
 	enum close_reason reason = session_reason(s, cause);
 
@@ -155,7 +146,7 @@ on_events(struct session *s, uint32_t pending, struct pool_thread *self)
 
 /* The time of the state is over. */
 static struct verdict
-on_timeout(struct session *s, struct pool_thread *self)
+state_timeout(struct session *s, struct pool_thread *self)
 {
 	if (s->state == SESSION_QUEUED)
 		return choose_queue_timeout(s, self);
@@ -169,14 +160,14 @@ static struct verdict
 on_deadline(struct session *s, struct pool_thread *self)
 {
 	if (session_first_byte_is_late(s, self))
-		return verdict_close(session_reason(s, CAUSE_FIRST_BYTE_LATE));
+		return verdict_end(s, CAUSE_FIRST_BYTE_LATE);
 	if (!session_is_connecting(s)) {
 		accesslog_ongoing(s, self);
 		return relay_timeout(s, self);
 	}
 	/* The first byte has arrived, so the state's own deadline applies. */
 	session_set_deadline(s, self);
-	return session_deadline_passed(s, self) ? on_timeout(s, self)
+	return session_deadline_passed(s, self) ? state_timeout(s, self)
 	                                        : on_events(s, 0, self);
 }
 
@@ -187,17 +178,17 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	bool timeout = pending & NOTE_TIMEOUT;
 
 	if (pending & NOTE_KILL)
-		return verdict_close(session_reason(s, CAUSE_KILLED));
+		return verdict_end(s, CAUSE_KILLED);
 	if (pending & NOTE_EXPIRE && server_expired(s))
 		return verdict_close(CLOSE_DRAIN_TIMEOUT);
 	if (pending & NOTE_EXPIRE && server_ends(s))
-		return leave_server(s, server_end_cause(s));
+		return end_at_server(s, server_end_cause(s));
 	if (pending & NOTE_DRAIN && s->server)
-		return leave_server(s, CAUSE_SERVER_DRAINED);
+		return end_at_server(s, CAUSE_SERVER_DRAINED);
 	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)
 		return verdict_close(CLOSE_REBALANCED);
 	if (pending & NOTE_MOVE && !find_shard(s, self))
-		return verdict_close(session_reason(s, CAUSE_NO_RESOURCE));
+		return verdict_end(s, CAUSE_NO_RESOURCE);
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);
 	/* The inspection looks at its deadline itself. */
@@ -210,7 +201,7 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 /* Runs one step after another until the session has to wait or is closed.  A
  * failed connect chooses again, at most `retries` times. */
 static enum turn
-run_steps(struct session *s, struct verdict v, struct pool_thread *self)
+run_session(struct session *s, struct verdict v, struct pool_thread *self)
 {
 	for (;;) {
 		switch (v.step) {
@@ -246,8 +237,8 @@ session_turn(
 {
 	struct session *s = container_of(handler, struct session, handler);
 
-	note_events(s, pending);
-	return run_steps(s, first_step(s, pending, self), self);
+	note_ready(s, pending);
+	return run_session(s, first_step(s, pending, self), self);
 }
 
 static const struct event_handler_ops session_ops = {.turn = session_turn};
@@ -284,12 +275,7 @@ begin_session(struct session *s, bool with_header, struct pool_thread *self)
 	bool routed = begin_route(s, with_header, self);
 
 	session_set_state(s, SESSION_ACCEPTED, self);
-	return routed
-	           ? handle_set_add(s->handler.shard->set,
-	                 s->side[HANDLE_CLIENT].fd,
-	                 event_handler_handle(&s->handler, HANDLE_CLIENT),
-	                 HANDLE_READABLE | HANDLE_WRITABLE | HANDLE_READ_CLOSED)
-	           : -ENOMEM;
+	return routed ? session_watch(s, HANDLE_CLIENT) : -ENOMEM;
 }
 
 void

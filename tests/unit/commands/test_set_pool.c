@@ -42,7 +42,7 @@ setup(void **state)
 
 	fixture_setup(state);
 	f = *state;
-	assert_int_equal(proxy_init(&proxy, 16), 0);
+	assert_int_equal(proxy_init(&proxy, 16, 0, 0), 0);
 	loop = ev_loop_new(EVFLAG_AUTO);
 	pools = pools_start(loop, &spec, &proxy, f->grace, &err);
 	if (!pools)

@@ -61,7 +61,7 @@ a_place_that_was_kept_for_nobody_is_the_others(void **state)
 	assert_int_equal(shard_init(&shard, NULL, 0, &promotion_futex), 0);
 	shard_put_set(&shard, set);
 	shard_open_set(&shard);
-	assert_int_equal(proxy_init(&proxy, 10), 0);
+	assert_int_equal(proxy_init(&proxy, 10, 0, 0), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 

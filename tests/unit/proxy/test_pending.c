@@ -176,7 +176,7 @@ the_trim_takes_none_that_is_needed(void **state)
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(proxy_init(&proxy, 1), 0);
+	assert_int_equal(proxy_init(&proxy, 1, 0, 0), 0);
 	assert_int_equal(pthread_create(&thread, NULL, session, &missed), 0);
 	while (unit_now_ms() < end_ms)
 		proxy_trim(&proxy);

@@ -3,6 +3,7 @@
  */
 #include "proxy/proxy_limits.h"
 
+#include "model/rate_limit.h"
 #include "unit.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -15,9 +16,9 @@ let_in(struct proxy_limits *a, uint32_t rate, uint64_t from_ns, uint64_t to_ns,
 	unsigned n = 0;
 
 	for (uint64_t now = from_ns; now < to_ns; now += step_ns) {
-		if (!proxy_limits_is_due(a, rate, now))
+		if (!rate_limit_is_due(&a->due_ns, rate, now))
 			continue;
-		proxy_limits_count(a, rate, now);
+		rate_limit_count(&a->due_ns, rate, now);
 		n++;
 	}
 	return n;

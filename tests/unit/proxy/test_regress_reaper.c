@@ -69,11 +69,11 @@ a_free_slot_gets_no_note(void **state)
 	assert_int_equal(shard_init(&shard, NULL, 0, &promotion_futex), 0);
 	shard_put_set(&shard, set);
 	shard_open_set(&shard);
-	assert_int_equal(proxy_init(&proxy, 1), 0);
+	assert_int_equal(proxy_init(&proxy, 1, 0, 0), 0);
 	assert_int_equal(pthread_create(&thread, NULL, owner, NULL), 0);
 	while (!atomic_load_acquire(&done)) {
 		proxy_reap(&proxy, clock_now_ms());
-		proxy_kill_all(&proxy);
+		proxy_note_all(&proxy, NOTE_KILL);
 	}
 	pthread_join(thread, NULL);
 	/* Every note found an owner, so none had to bring the handler. */

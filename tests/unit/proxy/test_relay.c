@@ -66,7 +66,7 @@ set_up(void **state)
 	st->local.proxy = &st->proxy;
 	st->self.local = &st->local;
 	st->self.now_ns = (uint64_t)NOW_MS * 1000000;
-	assert_int_equal(proxy_init(&st->proxy, 1), 0);
+	assert_int_equal(proxy_init(&st->proxy, 1, 0, 0), 0);
 	s = st->session = slab_take(&st->proxy.sessions, &index);
 	s->frontend = &st->front.frontend;
 	s->server = &st->server;
