@@ -84,7 +84,8 @@ sent_nothing(const struct session *s, enum close_reason reason)
 {
 	enum close_blame blame = close_reason_blame(reason);
 
-	return s->side[HANDLE_CLIENT].received == 0 && !inspect_spoke(s) &&
+	return s->side[HANDLE_CLIENT].received == 0 &&
+	       !(s->inspection && s->inspection->spoke) &&
 	       blame != BLAME_SERVER && blame != BLAME_US;
 }
 

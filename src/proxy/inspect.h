@@ -62,13 +62,6 @@ struct verdict inspect_step(
 /* The owner, at the session's end: frees the inspection, if there is one. */
 void inspect_end(struct session *s, struct pool_thread *self);
 
-/* The owner: returns whether the inspection has seen bytes of the client. */
-static inline bool
-inspect_spoke(const struct session *s)
-{
-	return s->inspection && s->inspection->spoke;
-}
-
 /* The owner: returns the name that the client asks for, "" when there is none.
  */
 static inline const char *
@@ -87,14 +80,6 @@ session_client(const struct session *s)
 	const struct inspection *p = s->inspection;
 
 	return p && p->proxied ? &p->source : &s->client;
-}
-
-/* The owner: returns the address of the proxy that has named the client, or
- * NULL. */
-static inline const struct endpoint *
-session_peer(const struct session *s)
-{
-	return session_client(s) == &s->client ? NULL : &s->client;
 }
 
 /* The owner: returns the address that the client has connected to, from the

@@ -33,8 +33,7 @@ void proxy_set_deadline(
 void proxy_note_all(struct proxy *proxy, uint32_t note);
 
 /* Control thread, once, when lfproxy begins to drain: from now on sessions that
- * are idle for idle_ms end, or for busy_ms when they wait for an answer; see
- * session_idle_ends_ms. */
+ * are idle for idle_ms end, or for busy_ms when they wait for an answer. */
 void proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms);
 
 /* Control thread: the shards of the pool have changed; has each of its sessions

@@ -423,31 +423,3 @@ relay_keep_server(struct session *s, struct pool_thread *self)
 		drop_pending(s, HANDLE_SERVER, self);
 	return pass_on_ends(s, false, self);
 }
-
-struct verdict
-relay_timeout(struct session *s, struct pool_thread *self)
-{
-	uint64_t now_ms = turn_now_ms(self);
-	uint64_t client = session_side_ends_ms(s, HANDLE_CLIENT);
-	uint64_t server = session_side_ends_ms(s, HANDLE_SERVER);
-
-	if (s->state == SESSION_FLUSHING) {
-		enum handle_side left = !side_is_broken(&s->side[HANDLE_CLIENT])
-		                            ? HANDLE_CLIENT
-		                            : HANDLE_SERVER;
-
-		if (session_side_ends_ms(s, left) <= now_ms)
-			return verdict_close((enum close_reason)s->reason);
-		return verdict(STEP_RELAY);
-	}
-	if (session_idle_ends_ms(s, proxy_of(self)) <= now_ms)
-		return verdict_close(CLOSE_IDLE_STOP);
-	if (session_age_ends_ms(s) <= now_ms)
-		return verdict_close(CLOSE_MAX_AGE);
-	if (client <= now_ms && client <= server)
-		return verdict_close(CLOSE_CLIENT_TIMEOUT);
-	if (server <= now_ms)
-		return verdict_close(CLOSE_SERVER_TIMEOUT);
-	session_set_deadline(s, self);
-	return verdict(STEP_RELAY);
-}

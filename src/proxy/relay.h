@@ -15,10 +15,6 @@ struct verdict relay_step(struct session *s, struct pool_thread *self);
  * server is passed on to the client. */
 struct verdict relay_keep_server(struct session *s, struct pool_thread *self);
 
-/* A deadline has passed: closes the session if one of its limits is reached,
- * else sets the next deadline and relays. */
-struct verdict relay_timeout(struct session *s, struct pool_thread *self);
-
 /* Drops the pending data of both sides. */
 void relay_drop_pending(struct session *s, struct pool_thread *self);
 

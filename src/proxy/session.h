@@ -230,20 +230,6 @@ session_backend(const struct session *s)
 	return s->frontend->backends[s->route];
 }
 
-static inline uint8_t
-session_retries(const struct session *s)
-{
-	return s->tries > 0 ? (uint8_t)(s->tries - 1) : 0;
-}
-
-/* The backend is not known yet. */
-static inline bool
-session_is_inspecting(const struct session *s)
-{
-	return s->state == SESSION_INSPECTING ||
-	       (s->state == SESSION_ACCEPTED && !session_backend(s));
-}
-
 /* The backend is known, and no server is connected yet. */
 static inline bool
 session_is_connecting(const struct session *s)
@@ -256,11 +242,15 @@ session_is_connecting(const struct session *s)
 static inline enum close_reason
 session_reason(const struct session *s, enum close_cause cause)
 {
-	enum close_phase phase = session_is_inspecting(s)     ? PHASE_HELLO
-	                         : s->state == SESSION_QUEUED ? PHASE_QUEUED
-	                         : session_is_connecting(s)   ? PHASE_CONNECT
-	                                                      : PHASE_DATA;
+	enum close_phase phase = PHASE_DATA;
 
+	if (s->state == SESSION_INSPECTING ||
+	    (s->state == SESSION_ACCEPTED && !session_backend(s)))
+		phase = PHASE_HELLO;
+	else if (s->state == SESSION_QUEUED)
+		phase = PHASE_QUEUED;
+	else if (session_is_connecting(s))
+		phase = PHASE_CONNECT;
 	return close_reason_in(phase, cause);
 }
 

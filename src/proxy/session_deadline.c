@@ -71,8 +71,9 @@ awaited(const struct session *s, enum handle_side side)
 	return !side_at_eof(&s->side[side]) && !session_has_pending(s, !side);
 }
 
-uint64_t
-session_side_ends_ms(const struct session *s, enum handle_side side)
+/* Returns when the silence of that side ends the session. */
+static uint64_t
+side_ends_ms(const struct session *s, enum handle_side side)
 {
 	const struct frontend_spec *f = s->frontend->spec;
 	const struct backend_spec *b = session_backend(s)->spec;
@@ -98,8 +99,10 @@ min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t
-session_age_ends_ms(const struct session *s)
+/* Returns when the session reaches max_age.  The jitter is derived from what is
+ * fixed for the session, so it takes no memory. */
+static uint64_t
+age_ends_ms(const struct session *s)
 {
 	const struct frontend_spec *f = s->frontend->spec;
 	uint64_t life_ms = f->max_age_ms;
@@ -112,8 +115,12 @@ session_age_ends_ms(const struct session *s)
 	return s->accepted_ms + life_ms;
 }
 
-uint64_t
-session_idle_ends_ms(const struct session *s, const struct proxy *proxy)
+/* Returns when the session has been idle for as long as it may be while lfproxy
+ * drains.  A session is idle while no byte moves in either direction.  A
+ * session that waits for an answer (the last bytes were the client's), or for a
+ * peer to take pending data, may be idle for as long as draining may take. */
+static uint64_t
+idle_ends_ms(const struct session *s, const struct proxy *proxy)
 {
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	const struct side *server = &s->side[HANDLE_SERVER];
@@ -142,7 +149,7 @@ idle_deadline(
 	if (idle_ms == 0)
 		return UINT64_MAX;
 	return min_u64(
-	    session_idle_ends_ms(s, proxy), now_ms + idle_ms / IDLE_LOOKS + 1);
+	    idle_ends_ms(s, proxy), now_ms + idle_ms / IDLE_LOOKS + 1);
 }
 
 /* After every server was tried, as HAProxy does. */
@@ -159,11 +166,11 @@ static uint64_t
 relay_ends_ms(
     const struct session *s, const struct proxy *proxy, uint64_t now_ms)
 {
-	uint64_t ends_ms = min_u64(session_side_ends_ms(s, HANDLE_CLIENT),
-	    session_side_ends_ms(s, HANDLE_SERVER));
+	uint64_t ends_ms = min_u64(
+	    side_ends_ms(s, HANDLE_CLIENT), side_ends_ms(s, HANDLE_SERVER));
 
 	ends_ms = min_u64(ends_ms, accesslog_deadline(s, now_ms));
-	ends_ms = min_u64(ends_ms, session_age_ends_ms(s));
+	ends_ms = min_u64(ends_ms, age_ends_ms(s));
 	return min_u64(ends_ms, idle_deadline(s, proxy, now_ms));
 }
 
@@ -218,4 +225,30 @@ session_set_deadline(struct session *s, struct pool_thread *self)
 	if (!draining && session_is_relaying(s) &&
 	    atomic_load_seq(&proxy->idle_ms) > 0)
 		session_set_deadline(s, self);
+}
+
+struct verdict
+session_relay_timeout(struct session *s, struct pool_thread *self)
+{
+	uint64_t now_ms = turn_now_ms(self);
+	uint64_t client = side_ends_ms(s, HANDLE_CLIENT);
+	uint64_t server = side_ends_ms(s, HANDLE_SERVER);
+
+	if (s->state == SESSION_FLUSHING) {
+		bool client_broken = side_is_broken(&s->side[HANDLE_CLIENT]);
+
+		return (client_broken ? server : client) <= now_ms
+		           ? verdict_close((enum close_reason)s->reason)
+		           : verdict(STEP_RELAY);
+	}
+	if (idle_ends_ms(s, proxy_of(self)) <= now_ms)
+		return verdict_close(CLOSE_IDLE_STOP);
+	if (age_ends_ms(s) <= now_ms)
+		return verdict_close(CLOSE_MAX_AGE);
+	if (client <= now_ms && client <= server)
+		return verdict_close(CLOSE_CLIENT_TIMEOUT);
+	if (server <= now_ms)
+		return verdict_close(CLOSE_SERVER_TIMEOUT);
+	session_set_deadline(s, self);
+	return verdict(STEP_RELAY);
 }

@@ -7,7 +7,7 @@
 #ifndef PROXY_SESSION_DEADLINE_H
 #define PROXY_SESSION_DEADLINE_H
 
-#include "proxy/session.h"
+#include "proxy/session_step.h"
 
 /* Sets the deadline that follows from state and activity; the reaper leaves
  * NOTE_TIMEOUT when it has passed.  Activity alone does not call this function:
@@ -32,21 +32,10 @@ uint64_t session_first_byte_ends_ms(const struct session *s);
 bool session_first_byte_is_late(
     struct session *s, const struct pool_thread *self);
 
-/* Returns when the silence of that side ends the session; never while nothing
- * is expected of the side. */
-uint64_t session_side_ends_ms(const struct session *s, enum handle_side side);
-
-/* Returns when the session reaches max_age.  The jitter is derived from what is
- * fixed for the session, so it takes no memory. */
-uint64_t session_age_ends_ms(const struct session *s);
-
-/* Returns when a relayed session has been idle for as long as it may be while
- * lfproxy drains; never while lfproxy does not drain.
- *
- * A session is idle while no byte moves in either direction.  A session that
- * waits for an answer (the last bytes were the client's), or for a peer to take
- * pending data, may be idle for as long as draining may take. */
-uint64_t session_idle_ends_ms(
-    const struct session *s, const struct proxy *proxy);
+/* The state is RELAYING or later, and the deadline has passed: closes the
+ * session if one of its limits is reached, else sets the next deadline and
+ * relays. */
+struct verdict session_relay_timeout(
+    struct session *s, struct pool_thread *self);
 
 #endif

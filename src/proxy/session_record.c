@@ -40,7 +40,9 @@ session_record(const struct session *s, uint8_t reason,
 	struct session_record *r = ret_record;
 
 	r->client = *session_client(s);
-	r->peer = session_peer(s) ? s->client : (struct endpoint){.family = 0};
+	r->peer = (struct endpoint){.family = 0};
+	if (session_client(s) != &s->client)
+		r->peer = s->client;
 	r->accepted_wall_us = s->accepted_wall_us;
 	fill_times(s, self, r);
 	r->bytes_in = s->side[HANDLE_CLIENT].received;
@@ -48,6 +50,6 @@ session_record(const struct session *s, uint8_t reason,
 	r->slot = s->index;
 	r->queue_position = s->waiter.position;
 	r->reason = reason;
-	r->retries = session_retries(s);
+	r->retries = s->tries > 0 ? (uint8_t)(s->tries - 1) : 0;
 	r->redispatched = s->redispatched;
 }

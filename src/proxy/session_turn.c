@@ -163,7 +163,7 @@ on_deadline(struct session *s, struct pool_thread *self)
 		return verdict_end(s, CAUSE_FIRST_BYTE_LATE);
 	if (!session_is_connecting(s)) {
 		accesslog_ongoing(s, self);
-		return relay_timeout(s, self);
+		return session_relay_timeout(s, self);
 	}
 	/* The first byte has arrived, so the state's own deadline applies. */
 	session_set_deadline(s, self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Shards that come and go: pool_set_shards(), pool_tick(), pool_assign_homes()
- * and lend() of src/lf, proxy_move_all(), session_start() and move() of
+ * and lend() of src/lf, proxy_move_all(), session_start() and find_shard() of
  * src/proxy.  A promotion is one step here (promotion.pml), and so are a wait
  * and what it looks at (mailbox.pml).
  *
@@ -107,7 +107,7 @@ inline leave_section()
 	}
 }
 
-/* session_turn(): find_place(), move() */
+/* session_turn(): find_shard() */
 inline move_session()
 {
 	to = SESSION % shards_open; /* pool_home_of() */

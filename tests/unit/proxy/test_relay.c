@@ -155,7 +155,7 @@ a_deadline_that_has_passed_is_not_moved_on_by_bytes(void **state)
 	expect(HANDLE_CLIENT, "late");
 	assert_int_equal(deadline(), NOW_MS + 1000);
 	/* Who looks at it does. */
-	expect_wait(relay_timeout(st->session, &st->self));
+	expect_wait(session_relay_timeout(st->session, &st->self));
 	assert_int_equal(deadline(), NOW_MS + 2000);
 }
 
