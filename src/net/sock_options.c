@@ -353,7 +353,7 @@ struct curtailed {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-warn_curtailed(const struct curtailed *c, const char *format, ...)
+report_curtailed(const struct curtailed *c, const char *format, ...)
 {
 	char sentence[200];
 	va_list args;
@@ -374,7 +374,7 @@ check_buffer(int fd, const struct curtailed *c, const char *option, int name,
 
 	if (wanted > 0 && getsockopt(fd, SOL_SOCKET, name, &got, &len) == 0 &&
 	    (uint64_t)got / 2 < wanted)
-		warn_curtailed(c,
+		report_curtailed(c,
 		    "the kernel cuts %s to %d bytes; raise %s or ask for less",
 		    option, got / 2, sysctl);
 }
@@ -386,7 +386,7 @@ check_fast_open(const struct curtailed *c, bool listener)
 	long have = sysctl_number(SYSCTL_TCP "fastopen", 0);
 
 	if (have >= 0 && !(have & bit))
-		warn_curtailed(c,
+		report_curtailed(c,
 		    "tfo has no effect as long as net.ipv4.tcp_fastopen, which "
 		    "is %ld, lacks the bit %ld (%s)",
 		    have, bit, listener ? "server" : "client");
@@ -398,7 +398,7 @@ check_backlog(const struct curtailed *c, unsigned wanted)
 	long have = sysctl_number("/proc/sys/net/core/somaxconn", 0);
 
 	if (have >= 0 && wanted > (unsigned long)have)
-		warn_curtailed(c,
+		report_curtailed(c,
 		    "the kernel cuts backlog to %ld; raise net.core.somaxconn "
 		    "or ask for less",
 		    have);

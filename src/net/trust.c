@@ -24,7 +24,7 @@ can_be_read(const char *file, struct err *err)
 }
 
 static bool
-load(X509_STORE *trust, const char *file, struct err *err)
+trust_fill(X509_STORE *trust, const char *file, struct err *err)
 {
 	if (!file)
 		return X509_STORE_set_default_paths(trust) == 1 || err_oom(err);
@@ -39,7 +39,7 @@ trust_load(const char *file, struct err *err)
 {
 	X509_STORE *trust = X509_STORE_new();
 
-	if (trust && load(trust, file, err))
+	if (trust && trust_fill(trust, file, err))
 		return trust;
 	if (!trust)
 		err_oom(err);

@@ -58,6 +58,9 @@ closer_name(enum closer closer)
 	    [CLOSER_SERVER] = "server",
 	    [CLOSER_BOTH] = "both"};
 
+	_Static_assert(CLOSER_BOTH + 1 == sizeof(names) / sizeof(names[0]),
+	    "each closer has a name");
+
 	return names[closer];
 }
 
@@ -212,19 +215,16 @@ add_name(struct closed_session *c, const char *name, size_t max)
 static bool
 wants_tcp(const struct session *s, enum close_reason reason, uint64_t total_ms)
 {
-	switch (s->frontend->model->spec->global.closed_tcp_info) {
-	case TCP_INFO_OFF:
-		return false;
-	case TCP_INFO_AUTO:
-		return reason != CLOSE_DONE || total_ms >= CLOSED_LONG_MS;
-	case TCP_INFO_ALL:
-		break;
-	}
-	return true;
+	enum closed_tcp_info when =
+	    s->frontend->model->spec->global.closed_tcp_info;
+
+	return when == TCP_INFO_ALL ||
+	       (when == TCP_INFO_AUTO &&
+	           (reason != CLOSE_DONE || total_ms >= CLOSED_LONG_MS));
 }
 
 static void
-read_tcp(struct closed_session *c, const struct session *s)
+closed_read_tcp(struct closed_session *c, const struct session *s)
 {
 	for (int i = 0; i < 2; i++)
 		c->tcp_known[i] = s->side[i].fd >= 0 && s->side[i].tcp &&
@@ -253,7 +253,7 @@ closed_note(struct closed_ring *ring, const struct session *s,
 	add_name(&c, inspect_name(s), TLS_NAME_MAX);
 	c.tcp_known[0] = c.tcp_known[1] = false;
 	if (wants_tcp(s, reason, (uint64_t)record->total_ms))
-		read_tcp(&c, s);
+		closed_read_tcp(&c, s);
 	closed_ring_put(ring, &c);
 }
 
@@ -262,48 +262,21 @@ closed_note(struct closed_ring *ring, const struct session *s,
 /* The part of a walk that reads one ring. */
 struct lane {
 	const struct closed_ring *ring;
-	uint64_t next; /* record to be read, from 1; 0: none is left */
-	bool loaded;
-	struct closed_session head; /* the one at next */
+	uint64_t next; /* the record in head, from 1; 0: none is left */
+	struct closed_session head;
 };
 
 struct closed_walk {
 	uint32_t left;
 	size_t lanes_n;
-	struct lane *last; /* whose head was given away */
+	struct closed_session given; /* by the last call */
 	struct lane lanes[];
 };
-
-struct closed_walk *
-closed_walk_new(const struct closed_rings *rings)
-{
-	const struct closed_ring *all = atomic_load_acquire(&rings->all);
-	struct closed_walk *walk;
-	size_t n = 0;
-
-	for (const struct closed_ring *r = all; r; r = r->next)
-		n++;
-	walk = calloc(1, sizeof(*walk) + n * sizeof(walk->lanes[0]));
-	if (!walk)
-		return NULL;
-	walk->left = rings->keep;
-	walk->lanes_n = n;
-	for (size_t i = 0; i < n; i++, all = all->next)
-		walk->lanes[i] = (struct lane){
-		    .ring = all, .next = atomic_load_acquire(&all->written)};
-	return walk;
-}
-
-void
-closed_walk_free(struct closed_walk *walk)
-{
-	free(walk);
-}
 
 /* Reads record n of the ring, counted from 0.  Returns false if the record was
  * overwritten. */
 static bool
-read_record(const struct closed_ring *ring, uint64_t n,
+ring_read(const struct closed_ring *ring, uint64_t n,
     struct closed_session *ret_closed)
 {
 	const struct cells *cells = atomic_load_acquire(&ring->cells);
@@ -320,18 +293,43 @@ read_record(const struct closed_ring *ring, uint64_t n,
 	return atomic_load_relaxed(&cell->sequence) == 2 * n + 2;
 }
 
-/* Loads the lane's next record.  A record that was overwritten ends the lane,
- * because all older ones were overwritten as well. */
-static bool
-load(struct lane *lane)
+/* A record that was overwritten ends the lane, because all older ones were
+ * overwritten as well. */
+static void
+lane_advance(struct lane *lane)
 {
-	if (lane->loaded)
-		return true;
+	lane->next--;
 	if (lane->next > 0 &&
-	    !read_record(lane->ring, lane->next - 1, &lane->head))
+	    !ring_read(lane->ring, lane->next - 1, &lane->head))
 		lane->next = 0;
-	lane->loaded = lane->next > 0;
-	return lane->loaded;
+}
+
+struct closed_walk *
+closed_walk_new(const struct closed_rings *rings)
+{
+	const struct closed_ring *all = atomic_load_acquire(&rings->all);
+	struct closed_walk *walk;
+	size_t n = 0;
+
+	for (const struct closed_ring *r = all; r; r = r->next)
+		n++;
+	walk = calloc(1, sizeof(*walk) + n * sizeof(walk->lanes[0]));
+	if (!walk)
+		return NULL;
+	walk->left = rings->keep;
+	walk->lanes_n = n;
+	for (size_t i = 0; i < n; i++, all = all->next) {
+		walk->lanes[i].ring = all;
+		walk->lanes[i].next = atomic_load_acquire(&all->written) + 1;
+		lane_advance(&walk->lanes[i]);
+	}
+	return walk;
+}
+
+void
+closed_walk_free(struct closed_walk *walk)
+{
+	free(walk);
 }
 
 const struct closed_session *
@@ -339,25 +337,21 @@ closed_walk_next(struct closed_walk *walk)
 {
 	struct lane *latest = NULL;
 
-	if (walk->last) {
-		walk->last->next--;
-		walk->last->loaded = false;
-	}
-	walk->last = NULL;
 	if (walk->left == 0)
 		return NULL;
 	for (size_t i = 0; i < walk->lanes_n; i++) {
 		struct lane *lane = &walk->lanes[i];
 
-		if (load(lane) &&
+		if (lane->next > 0 &&
 		    (!latest || lane->head.ended_ns > latest->head.ended_ns))
 			latest = lane;
 	}
 	if (!latest)
 		return NULL;
 	walk->left--;
-	walk->last = latest;
-	return &latest->head;
+	walk->given = latest->head;
+	lane_advance(latest);
+	return &walk->given;
 }
 
 struct memory_use

@@ -47,7 +47,7 @@ pending_give(struct pending_pool *pool, struct pending *pending)
  * with memory have been found, and put back together, else the same ones would
  * come again. */
 static void
-forget(struct pending_pool *pool, uint32_t n)
+pending_forget(struct pending_pool *pool, uint32_t n)
 {
 	struct slab *slab = &pool->slab;
 	uint32_t *taken = malloc(PENDING_TRIM_MAX * sizeof(*taken));
@@ -82,5 +82,5 @@ pending_trim(struct pending_pool *pool)
 
 	pool->idle = idle;
 	if (least > 0)
-		forget(pool, least);
+		pending_forget(pool, least);
 }

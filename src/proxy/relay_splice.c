@@ -84,7 +84,7 @@ relay_splice_pending(
 
 /* Handles a splice that has read no bytes, by its result n. */
 static void
-read_nothing(struct session *s, enum handle_side from, ssize_t n,
+splice_read_nothing(struct session *s, enum handle_side from, ssize_t n,
     struct pool_thread *self)
 {
 	struct side *side = &s->side[from];
@@ -127,7 +127,7 @@ relay_splice(struct session *s, enum handle_side from, struct pool_thread *self)
 		note_splice(in, (size_t)n);
 		(void)write_pipe(s, !from, pipe, self);
 	} else {
-		read_nothing(s, from, n, self);
+		splice_read_nothing(s, from, n, self);
 	}
 	if (n > 0 && pipe->held > 0 && !side_is_broken(&s->side[!from])) {
 		s->pending[!from].pipe = pipe;
