@@ -23,73 +23,71 @@ enum accept_block {
 enum accept_block acceptor_block(
     const struct proxy *proxy, const struct frontend *frontend);
 
-/* Control thread.  Makes an acceptor that accepts nothing before acceptor_open.
- * Takes ownership of fd, also on failure.  number: which of the frontend's
- * addresses it is, from 1.  Returns 0 or -errno. */
+/* Any thread: resumes the acceptors that have paused because of a limit, or
+ * because descriptors or memory ran out.  Costs one load when there are none.
+ */
+void acceptors_resume(struct proxy *proxy);
+
+/* The functions below run on the control thread. */
+
+/* Makes an acceptor that accepts nothing before acceptor_open.  Takes ownership
+ * of fd, also on failure.  number: which of the frontend's addresses it is,
+ * from
+ * 1.  Returns 0 or -errno. */
 int acceptor_new(struct proxy *proxy, struct frontend *frontend,
-    unsigned number, int fd, struct acceptor **ret_acceptor);
+    unsigned number, int fd, struct acceptor **ret_acceptor) MUST_CHECK;
 
-/* Control thread, once: the shard's threads accept from now on.  Returns 0 or
- * -errno. */
-int acceptor_open(struct acceptor *a, struct shard *shard);
+/* Once: the shard's threads accept from now on.  Returns 0 or -errno. */
+int acceptor_open(struct acceptor *a, struct shard *shard) MUST_CHECK;
 
-/* Control thread: gives a closed acceptor another socket, to be opened again.
- * Takes ownership of fd.  An event handler keeps its slot forever, so acceptors
- * are reused.  No thread may be left in the grace section in which the acceptor
- * was closed. */
+/* Gives a closed acceptor another socket, to be opened again.  Takes ownership
+ * of fd.  An event handler keeps its slot forever, so acceptors are reused.  No
+ * thread may be left in the grace section in which the acceptor was closed. */
 void acceptor_renew(
     struct acceptor *a, struct frontend *frontend, unsigned number, int fd);
 
-/* Control thread: closes the socket of an acceptor that was never opened. */
+/* Closes the socket of an acceptor that was never opened. */
 void acceptor_abandon(struct acceptor *a);
 
 /* Returns whether a thread runs, or is about to run, a turn of the acceptor. */
 bool acceptor_busy(const struct acceptor *a);
 
-/* Control thread: replaces the frontend by its successor after a reload. */
+/* Replaces the frontend by its successor after a reload. */
 void acceptor_follow(struct acceptor *a, struct frontend *frontend);
 
-/* Control thread: sets the frontend of the sessions that it accepts from the
- * next turn on. */
+/* Sets the frontend of the sessions that the acceptor accepts from the next
+ * turn on. */
 void acceptor_set_frontend(
     struct acceptor *a, struct frontend *frontend, unsigned number);
 
-/* Control thread: has another shard's threads accept.  Returns at once; may be
- * called again while a move is under way. */
+/* Has another shard's threads accept.  Returns at once; may be called again
+ * while a move is under way. */
 void acceptor_move(struct acceptor *a, struct shard *shard);
 
-/* Control thread, before acceptor_stop: returns the listening socket, which the
- * acceptor keeps. */
+/* Before acceptor_stop: returns the listening socket, which the acceptor keeps.
+ */
 int acceptor_fd(const struct acceptor *a);
 
 /* Returns the present shard; the acceptor may move before the caller uses it.
  */
 const struct shard *acceptor_shard(const struct acceptor *a);
 
-/* Control thread: refuses connections until acceptor_unhold, which takes the
- * address that this function returns.  On a unix socket connections wait in the
- * backlog.  Returns false when the socket has no address any more. */
-bool acceptor_hold(struct acceptor *a, struct addr *ret_addr);
-/* Control thread: listens again.  Returns 0, or -errno when another process has
- * taken the address. */
+/* Refuses connections until acceptor_unhold, which takes the address that this
+ * function returns.  On a unix socket connections wait in the backlog.  Returns
+ * false when the socket has no address any more. */
+bool acceptor_hold(struct acceptor *a, struct addr *ret_addr) MUST_CHECK;
+/* Listens again.  Returns 0, or -errno when another process has taken the
+ * address. */
 int acceptor_unhold(
-    struct acceptor *a, const struct addr *addr, unsigned backlog);
+    struct acceptor *a, const struct addr *addr, unsigned backlog) MUST_CHECK;
 
-/* Control thread, once: has the listening socket closed.  Returns at once; see
- * acceptor_closed. */
-void acceptor_stop(struct acceptor *a);
-
-/* Control thread, before acceptor_stop: refuses connections from now on, so
- * that the address can be bound again before the socket is closed. */
+/* Before acceptor_stop: refuses connections from now on, so that the address
+ * can be bound again before the socket is closed. */
 void acceptor_shut(struct acceptor *a);
 
-/* Any thread: resumes the acceptors that have paused because of a limit, or
- * because descriptors or memory ran out.  Costs one load when there are none.
- */
-void acceptors_resume(struct proxy *proxy);
-
-/* Any thread: returns whether acceptor_stop is complete and the socket closed.
- */
+/* Once: has the listening socket closed.  Returns at once. */
+void acceptor_stop(struct acceptor *a);
+/* Returns whether acceptor_stop is complete and the socket closed. */
 bool acceptor_closed(const struct acceptor *a);
 
 /* After the pools have ended.  Accepts NULL. */

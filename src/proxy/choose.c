@@ -37,22 +37,18 @@ balance_key(const struct session *s)
 
 /* The first tried_n of the servers tried so far are passed over. */
 static struct chosen
-choose_but(const struct session *s, unsigned tried_n, struct pool_thread *self)
+choose_server(
+    const struct session *s, unsigned tried_n, struct pool_thread *self)
 {
-	struct backend *b = session_backend(s);
-	struct choice choice = {.tried = s->tried, .tried_n = tried_n};
+	struct choice choice = {.tried = s->tried,
+	    .tried_n = tried_n,
+	    .key = balance_key(s),
+	    .random = pool_random(self)};
 	struct chosen chosen = {.server = NULL};
 
-	choice.key = balance_key(s);
-	choice.random = pool_random(self);
-	chosen.server = backend_choose(b, &choice, &chosen.lineup);
+	chosen.server =
+	    backend_choose(session_backend(s), &choice, &chosen.lineup);
 	return chosen;
-}
-
-static struct chosen
-choose_server(const struct session *s, struct pool_thread *self)
-{
-	return choose_but(s, s->tried_n, self);
 }
 
 static bool
@@ -225,7 +221,7 @@ try_another(struct session *s, const struct server *from,
 	struct chosen next;
 
 	for (;;) {
-		next = choose_server(s, self);
+		next = choose_server(s, s->tried_n, self);
 		if (!next.server)
 			return wait_for_server(s, reason, self);
 		if (!was_tried(s, next.server))
@@ -335,14 +331,14 @@ choose_pause_over(struct session *s, struct pool_thread *self)
 	struct chosen next;
 
 	session_end_pause(s);
-	next = choose_server(s, self);
+	next = choose_server(s, s->tried_n, self);
 	if (next.server && s->was_reset && was_tried(s, next.server)) {
 		backend_release(next.server);
 		return connect_end(s, CLOSE_SERVER_RESET);
 	}
 	if (next.server && s->ejected_n > 0 && was_tried(s, next.server)) {
 		backend_release(next.server);
-		next = choose_but(s, s->ejected_n, self);
+		next = choose_server(s, s->ejected_n, self);
 	}
 	if (!next.server)
 		return wait_for_server(s, CLOSE_CONNECT_FAILED, self);
@@ -405,7 +401,7 @@ choose_replacement(struct session *s, struct pool_thread *self)
 		return verdict(STEP_KEEP);
 	if (reset && !s->was_reset)
 		connect_note_reset(s);
-	next = choose_server(s, self);
+	next = choose_server(s, s->tried_n, self);
 	if (!next.server)
 		return verdict(STEP_KEEP);
 	tried = was_tried(s, next.server);

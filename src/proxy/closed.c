@@ -146,13 +146,10 @@ closed_ring_take(struct closed_rings *rings)
 	return ring;
 }
 
-/* The next thread that takes the ring continues where this thread has stopped.
- */
 void
 closed_ring_give(struct closed_ring *ring)
 {
-	if (ring)
-		atomic_store_release(&ring->taken, 0u); /* [P25] */
+	atomic_store_release(&ring->taken, 0u); /* [P25] */
 }
 
 /* -- writing -- */

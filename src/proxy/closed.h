@@ -76,34 +76,40 @@ struct closed_rings {
 	uint32_t keep;           /* records in each; the control thread's */
 };
 
+/* The functions for rings and walks run on the control thread, the others on
+ * the pool thread that has the ring. */
+
 /* keep: the least number of ended sessions that are remembered, 0: none. */
 void closed_rings_init(struct closed_rings *rings, uint32_t keep);
 
 /* After all threads have ended. */
 void closed_rings_fini(struct closed_rings *rings);
 
-/* Control thread: changes the number, and forgets all records.  Returns false
- * when memory is short; some rings then keep no records. */
+/* Changes the number, and forgets all records.  Returns false when memory is
+ * short; some rings then keep no records. */
 bool closed_rings_resize(
     struct closed_rings *rings, uint32_t keep, struct grace *grace);
 
-/* A pool thread, when it starts: returns a free ring or a new one, or NULL when
+/* Returns the number of rings and their memory. */
+struct memory_use closed_rings_memory(const struct closed_rings *rings);
+
+/* When a pool thread starts: returns a free ring or a new one, or NULL when
  * memory is short. */
 struct closed_ring *closed_ring_take(struct closed_rings *rings);
 
-/* A pool thread, when it ends: frees the ring for the next thread. */
+/* When the thread ends: frees the ring for the next thread, which continues
+ * where this one has stopped. */
 void closed_ring_give(struct closed_ring *ring);
 
-/* The ring's thread: adds a session that ends.  Its descriptors are still
- * open. */
+/* Adds a session that ends.  Its descriptors are still open. */
 void closed_note(struct closed_ring *ring, const struct session *s,
     const struct session_record *record, struct pool_thread *self);
 
-/* The ring's thread: adds this record. */
+/* Adds this record. */
 void closed_ring_put(
     struct closed_ring *ring, const struct closed_session *closed);
 
-/* A walk over the records of all rings, backwards in time; control thread. */
+/* A walk over the records of all rings, backwards in time. */
 struct closed_walk;
 
 /* Returns a walk that begins with the latest session, or NULL when memory is
@@ -115,8 +121,5 @@ const struct closed_session *closed_walk_next(struct closed_walk *walk);
 
 /* Accepts NULL. */
 void closed_walk_free(struct closed_walk *walk);
-
-/* Control thread: returns the number of rings and their memory. */
-struct memory_use closed_rings_memory(const struct closed_rings *rings);
 
 #endif

@@ -15,7 +15,6 @@
 #include "proxy/closed.h"
 #include "proxy/pending.h"
 #include "proxy/exhaustion.h"
-#include "proxy/proxy_limits.h"
 
 /* The data of one pool thread (pool_thread.local). */
 struct proxy_thread {
@@ -23,6 +22,26 @@ struct proxy_thread {
 	struct closed_ring *closed;
 	uint8_t buffer[RELAY_BUFFER];
 };
+
+/* Limits on the sessions of the whole process, from the configuration or the
+ * admin socket; see model/rate_limit.h.  Written by the control thread, but for
+ * due_ns; all relaxed. */
+struct proxy_limits {
+	uint32_t sessions;     /* at a time; 0: as many as there is room for */
+	uint32_t connect_rate; /* connections per second, 0: no limit */
+	uint32_t session_rate; /* the same, as HAProxy has both */
+	uint64_t due_ns;       /* of the next connection; any thread */
+};
+
+/* Returns the smaller of both rates, 0: no limit. */
+static inline uint32_t
+proxy_limits_rate(const struct proxy_limits *limits)
+{
+	uint32_t a = atomic_load_relaxed(&limits->connect_rate);
+	uint32_t b = atomic_load_relaxed(&limits->session_rate);
+
+	return a == 0 || (b > 0 && b < a) ? b : a;
+}
 
 struct proxy {
 	struct slab sessions;

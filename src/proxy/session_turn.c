@@ -79,22 +79,6 @@ find_shard(struct session *s, struct pool_thread *self)
 	return rc == 0;
 }
 
-/* The server was removed, and its timeout_drain has passed. */
-static bool
-server_expired(const struct session *s)
-{
-	return s->server && atomic_load_relaxed(&s->server->state->expired);
-}
-
-/* The server has gone down, or is a backup no longer needed, and the
- * configuration ends its sessions for that. */
-static bool
-server_ends(const struct session *s)
-{
-	return s->server && s->state != SESSION_FLUSHING &&
-	       server_end_of(s->server->state, s->lineup) != SERVER_END_NONE;
-}
-
 /* The session leaves its server: for another one if it is not connected yet,
  * else it is closed. */
 static struct verdict
@@ -109,12 +93,23 @@ end_at_server(const struct session *s, enum close_cause cause)
 	                         : reason);
 }
 
-static enum close_cause
-server_end_cause(const struct session *s)
+/* NOTE_EXPIRE: the server was removed and its timeout_drain has passed, or it
+ * has gone down, or is a backup no longer needed, and the configuration ends
+ * its sessions for that.  Returns STEP_WAIT when none of this is so. */
+static struct verdict
+check_server(const struct session *s)
 {
-	return server_end_of(s->server->state, s->lineup) == SERVER_END_DOWN
-	           ? CAUSE_SERVER_DOWN
-	           : CAUSE_SERVER_UP;
+	enum server_end end;
+
+	if (!s->server)
+		return verdict(STEP_WAIT);
+	if (atomic_load_relaxed(&s->server->state->expired))
+		return verdict_close(CLOSE_DRAIN_TIMEOUT);
+	end = server_end_of(s->server->state, s->lineup);
+	if (end == SERVER_END_NONE || s->state == SESSION_FLUSHING)
+		return verdict(STEP_WAIT);
+	return end_at_server(
+	    s, end == SERVER_END_DOWN ? CAUSE_SERVER_DOWN : CAUSE_SERVER_UP);
 }
 
 /* Runs the step of the state. */
@@ -179,10 +174,12 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 
 	if (pending & NOTE_KILL)
 		return verdict_end(s, CAUSE_KILLED);
-	if (pending & NOTE_EXPIRE && server_expired(s))
-		return verdict_close(CLOSE_DRAIN_TIMEOUT);
-	if (pending & NOTE_EXPIRE && server_ends(s))
-		return end_at_server(s, server_end_cause(s));
+	if (pending & NOTE_EXPIRE) {
+		struct verdict v = check_server(s);
+
+		if (v.step != STEP_WAIT)
+			return v;
+	}
 	if (pending & NOTE_DRAIN && s->server)
 		return end_at_server(s, CAUSE_SERVER_DRAINED);
 	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * How many connections a limit on their rate lets in.
  */
-#include "proxy/proxy_limits.h"
+#include "proxy/proxy.h"
 
 #include "model/rate_limit.h"
 #include "unit.h"
