@@ -13,6 +13,9 @@
 #include "config/hint.h"
 #include "config/pool_text.h"
 
+/* Fits the value of every setting. */
+#define SPACE_SIZE CPU_LIST_TEXT_SIZE
+
 static bool
 set_threads(
     struct pools *pools, struct pool *pool, const char *text, struct err *err)
@@ -54,21 +57,17 @@ set_shards(
 	       pools_set_shards(pools, pool, shards, err);
 }
 
-/* The index among the names, or -1 with err set. */
-static int
-choose(const char *text, const char *const *names, struct err *err)
+/* Finds the name among the n names. */
+static bool
+find_pool_word(const char *text, const char *const *names, size_t n,
+    size_t *ret_index, struct err *err)
 {
+	const struct name_table table = {names, n, sizeof(*names)};
 	struct hint hint;
 
-	hint_init(&hint, text);
-	for (int i = 0; names[i]; i++) {
-		if (strcmp(text, names[i]) == 0)
-			return i;
-		hint_offer(&hint, names[i]);
-	}
-	err_set(
-	    err, "'%.100s' is unknown; %s", text, hint_text(&hint, "allowed"));
-	return -1;
+	return name_table_find(&table, text, ret_index) ||
+	       err_set(err, "'%.100s' is unknown; %s", text,
+	           hint_table(&hint, text, &table, "allowed"));
 }
 
 static bool
@@ -76,10 +75,10 @@ set_promotion(
     struct pools *pools, struct pool *pool, const char *text, struct err *err)
 {
 	const char *const names[] = {policy_name(POLICY_ADAPTIVE),
-	    policy_name(POLICY_ALWAYS), policy_name(POLICY_KERNEL), NULL};
-	int i = choose(text, names, err);
+	    policy_name(POLICY_ALWAYS), policy_name(POLICY_KERNEL)};
+	size_t i;
 
-	return i >= 0 &&
+	return find_pool_word(text, names, 3, &i, err) &&
 	       pools_set_policy(pools, pool, (enum policy_kind)i, err);
 }
 
@@ -89,10 +88,10 @@ set_order(
 {
 	const char *const names[] = {promotion_order_name(ORDER_LIFO),
 	    promotion_order_name(ORDER_FIFO),
-	    promotion_order_name(ORDER_PRIORITY), NULL};
-	int i = choose(text, names, err);
+	    promotion_order_name(ORDER_PRIORITY)};
+	size_t i;
 
-	if (i < 0)
+	if (!find_pool_word(text, names, 3, &i, err))
 		return false;
 	pools_set_order(pools, pool, (enum promotion_order)i);
 	return true;
@@ -109,89 +108,69 @@ set_cpus(
 	       pools_set_cpus(pools, pool, &cpus, err);
 }
 
-static void
-show_threads_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+static const char *
+threads_now(struct pools *pools, struct pool *pool, char *space)
 {
-	char text[THREADS_TEXT_SIZE];
-
-	snprintf(out, size, "%s", pools_threads_text(pools, pool, text));
+	return pools_threads_text(pools, pool, space);
 }
 
-static void
-show_shards_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+static const char *
+shards_now(struct pools *pools, struct pool *pool, char *space)
 {
 	(void)pools;
-	snprintf(out, size, "%u", pool_shards_wanted(pool));
+	snprintf(space, SPACE_SIZE, "%u", pool_shards_wanted(pool));
+	return space;
 }
 
-static void
-show_promotion_now(
-    struct pools *pools, struct pool *pool, char *out, size_t size)
+static const char *
+promotion_now(struct pools *pools, struct pool *pool, char *space)
 {
 	struct pool_status status;
 
 	(void)pools;
+	(void)space;
 	pool_status(pool, &status);
-	snprintf(out, size, "%s", policy_name(status.policy));
+	return policy_name(status.policy);
 }
 
-static void
-show_order_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+static const char *
+order_now(struct pools *pools, struct pool *pool, char *space)
 {
 	struct pool_status status;
 
 	(void)pools;
+	(void)space;
 	pool_status(pool, &status);
-	snprintf(out, size, "%s", promotion_order_name(status.order));
+	return promotion_order_name(status.order);
 }
 
-static void
-show_cpus_now(struct pools *pools, struct pool *pool, char *out, size_t size)
+static const char *
+cpus_now(struct pools *pools, struct pool *pool, char *space)
 {
-	char text[CPU_LIST_TEXT_SIZE];
-
 	(void)pools;
-	cpu_list_text(pool_cpu_set(pool), text);
-	snprintf(out, size, "%s", text);
+	return cpu_list_text(pool_cpu_set(pool), space);
 }
 
-static const struct {
+static const struct pool_setting {
 	const char *name;
 	bool (*set)(struct pools *pools, struct pool *pool, const char *text,
 	    struct err *err);
-	void (*show)(
-	    struct pools *pools, struct pool *pool, char *out, size_t size);
+	/* Returns the present value, which may be in space. */
+	const char *(*now)(struct pools *pools, struct pool *pool, char *space);
 	const char *allowed;
 } settings[] = {
-    {"threads", set_threads, show_threads_now, THREADS_ALLOWED},
-    {"shards", set_shards, show_shards_now,
-        "auto, or 1 to the number of threads"},
-    {"promotion", set_promotion, show_promotion_now,
-        "adaptive, always, kernel"},
-    {"order", set_order, show_order_now, "lifo, fifo, priority"},
-    {"cpus", set_cpus, show_cpus_now, "all, or numbers and ranges as in 0-3,5"},
+    {"threads", set_threads, threads_now, THREADS_ALLOWED},
+    {"shards", set_shards, shards_now, "auto, or 1 to the number of threads"},
+    {"promotion", set_promotion, promotion_now, "adaptive, always, kernel"},
+    {"order", set_order, order_now, "lifo, fifo, priority"},
+    {"cpus", set_cpus, cpus_now, "all, or numbers and ranges as in 0-3,5"},
 };
 
-#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
-
-static bool
-unknown_setting(const char *name, struct err *err)
-{
-	struct hint hint;
-
-	hint_init(&hint, name);
-	for (size_t i = 0; i < SETTINGS; i++)
-		hint_offer(&hint, settings[i].name);
-	if (!*name)
-		return err_set(err, "what to set is missing; %s",
-		    hint_text(&hint, "allowed"));
-	return err_set(err, "'%.100s' cannot be set; %s", name,
-	    hint_text(&hint, "allowed"));
-}
+#define SETTINGS NAME_TABLE(settings, sizeof(settings) / sizeof(settings[0]))
 
 /* The words as they were, a blank between two. */
 static bool
-join(char *const *words, char *ret_text, size_t size, struct err *err)
+join_words(char *const *words, char *ret_text, size_t size, struct err *err)
 {
 	size_t len = 0;
 
@@ -215,9 +194,12 @@ set_pool(struct pools *pools, char *const *args,
     struct set_pool_change *ret_change, struct err *err)
 {
 	const char *what = args[0] && args[1] ? args[1] : "";
-	char text[CPU_LIST_TEXT_SIZE];
-	char before[SET_POOL_TEXT_SIZE];
+	char text[SPACE_SIZE], before[SPACE_SIZE], after[SPACE_SIZE];
+	const struct pool_setting *setting;
+	struct set_pool_change *c = ret_change;
 	struct pool *pool;
+	struct hint hint;
+	size_t i;
 
 	if (!args[0])
 		return err_set(err,
@@ -226,39 +208,29 @@ set_pool(struct pools *pools, char *const *args,
 	pool = pools_find(pools, args[0], err);
 	if (!pool)
 		return false;
-	for (size_t i = 0; i < SETTINGS; i++) {
-		if (strcmp(what, settings[i].name) != 0)
-			continue;
-		if (!args[2])
-			return err_set(err,
-			    "the value of %s is missing; allowed are %s", what,
-			    settings[i].allowed);
-		if (!join(args + 2, text, sizeof(text), err))
-			return false;
-		settings[i].show(pools, pool, before, sizeof(before));
-		if (!settings[i].set(pools, pool, text, err))
-			return false;
-		settings[i].show(
-		    pools, pool, ret_change->after, sizeof(ret_change->after));
-		memcpy(ret_change->before, before, sizeof(before));
-		return true;
-	}
-	return unknown_setting(what, err);
-}
+	if (!name_table_find(SETTINGS, what, &i)) {
+		const char *allowed =
+		    hint_table(&hint, what, SETTINGS, "allowed");
 
-bool
-set_pool_value(struct pools *pools, const char *pool, const char *what,
-    char *ret_text, size_t size)
-{
-	struct pool *p = pools_find(pools, pool, NULL);
-
-	for (size_t i = 0; p && i < SETTINGS; i++) {
-		if (strcmp(what, settings[i].name) != 0)
-			continue;
-		settings[i].show(pools, p, ret_text, size);
-		return true;
+		return *what ? err_set(err, "'%.100s' cannot be set; %s", what,
+		                   allowed)
+		             : err_set(
+		                   err, "what to set is missing; %s", allowed);
 	}
-	return false;
+	setting = &settings[i];
+	if (!args[2])
+		return err_set(err,
+		    "the value of %s is missing; allowed are %s", what,
+		    setting->allowed);
+	if (!join_words(args + 2, text, sizeof(text), err))
+		return false;
+	snprintf(c->before, sizeof(c->before), "%s",
+	    setting->now(pools, pool, before));
+	if (!setting->set(pools, pool, text, err))
+		return false;
+	snprintf(
+	    c->after, sizeof(c->after), "%s", setting->now(pools, pool, after));
+	return true;
 }
 
 bool
@@ -279,12 +251,16 @@ run_set_pool(struct call *call)
 enum setting_answer
 describe_pool(struct call *call, struct setting *ret_setting)
 {
-	const char *pool = call_arg(call, 0), *what = call_arg(call, 1);
+	struct pools *pools = control_pools(call->env->control);
+	const char *name = call_arg(call, 0), *what = call_arg(call, 1);
+	struct pool *pool = pools_find(pools, name, NULL);
 	struct setting *set = ret_setting;
+	char space[SPACE_SIZE];
+	size_t i;
 
-	if (!set_pool_value(control_pools(call->env->control), pool, what,
-	        set->value, sizeof(set->value)))
+	if (!pool || !name_table_find(SETTINGS, what, &i))
 		return SETTING_INVALID;
+	setting_known(set, "%s", settings[i].now(pools, pool, space));
 	if (strlen(set->value) + 1 == sizeof(set->value)) {
 		err_set(call->err,
 		    "The present %s of the pool are too long a list to be set "
@@ -292,8 +268,8 @@ describe_pool(struct call *call, struct setting *ret_setting)
 		    what);
 		return SETTING_UNRESTORABLE;
 	}
-	SETTING_PRINT(set->proxy, "%s", pool);
-	SETTING_PRINT(set->subject, "pool %s %s", pool, what);
+	SETTING_PRINT(set->proxy, "%s", name);
+	SETTING_PRINT(set->subject, "pool %s %s", name, what);
 	set->reload_resets = true;
 	return SETTING_KNOWN;
 }

@@ -16,15 +16,9 @@ struct set_pool_change {
 };
 
 /* Changes a pool.  args: POOL, the setting, its value in one or more words,
- * NULL.  Returns false with err set and nothing changed.  Runs on the control
- * thread. */
+ * NULL.  Returns false with err set and the pool unchanged.  Runs on the
+ * control thread. */
 bool set_pool(struct pools *pools, char *const *args,
     struct set_pool_change *ret_change, struct err *err);
-
-/* Writes the value of a setting of a pool in the form that set_pool takes, cut
- * to fit.  Returns false if there is no such pool or setting.  Runs on the
- * control thread. */
-bool set_pool_value(struct pools *pools, const char *pool, const char *what,
-    char *ret_text, size_t size);
 
 #endif
