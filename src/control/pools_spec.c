@@ -171,9 +171,8 @@ apply_settings(struct pools *pools, struct pool *pool,
 	    policy_name(spec->promotion), set_spec_policy);
 	apply_setting(&s, "order", promotion_order_name(now.order),
 	    promotion_order_name(spec->order), set_spec_order);
-	cpu_list_text(pool_cpu_set(pool), cpus_from);
-	cpu_list_text(&s.cpus, cpus_to);
-	apply_setting(&s, "cpus", cpus_from, cpus_to, set_spec_cpus);
+	apply_setting(&s, "cpus", cpu_list_text(pool_cpu_set(pool), cpus_from),
+	    cpu_list_text(&s.cpus, cpus_to), set_spec_cpus);
 }
 
 /* -- starts and ends of pools -- */

@@ -93,7 +93,7 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 /* Logs each entry; returns the text, cut into its lines, for the caller to
  * free, or NULL when memory is short. */
 static char *
-log_list(const struct err_list *list, enum log_level level)
+log_list(const struct err_list *list, void (*log)(const char *fmt, ...))
 {
 	char *rest, *line;
 	struct text_out out;
@@ -104,17 +104,15 @@ log_list(const struct err_list *list, enum log_level level)
 	(void)text_out_close(&out);
 	rest = out.text;
 	while ((line = strsep(&rest, "\n")))
-		if (*line && level == LOG_LEVEL_ERROR)
-			log_error("%s", line);
-		else if (*line)
-			log_warning("%s", line);
+		if (*line)
+			log("%s", line);
 	return out.text;
 }
 
 static void
 log_errors(const struct err_list *errors)
 {
-	char *text = log_list(errors, LOG_LEVEL_ERROR);
+	char *text = log_list(errors, log_error);
 
 	/* The text is cut into its lines: this is the first. */
 	event_add(EVENT_RELOAD_FAILED, LOG_LEVEL_ERROR, NULL, NULL,
@@ -129,25 +127,22 @@ log_errors(const struct err_list *errors)
 #define EVENTS_OF_CHANGES 100
 
 static void
-log_change(const struct change *change, bool keep)
-{
-	if (keep)
-		event_add(EVENT_CHANGE,
-		    change->restart ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, NULL,
-		    NULL, "%s", change->text);
-	else if (change->restart)
-		log_warning("%s", change->text);
-	else
-		log_info("%s", change->text);
-}
-
-static void
 log_changes(const struct changes *changes)
 {
-	for (size_t i = 0; i < changes->n; i++)
-		log_change(&changes->all[i], i < EVENTS_OF_CHANGES);
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct change *change = &changes->all[i];
+
+		if (i < EVENTS_OF_CHANGES)
+			event_add(EVENT_CHANGE,
+			    change->restart ? LOG_LEVEL_WARNING
+			                    : LOG_LEVEL_INFO,
+			    NULL, NULL, "%s", change->text);
+		else
+			(change->restart ? log_warning : log_info)(
+			    "%s", change->text);
+	}
 	event_add(EVENT_RELOAD, LOG_LEVEL_INFO, NULL, NULL,
-	    "reloaded: %zu change%s", changes->n, changes->n == 1 ? "" : "s");
+	    "reloaded: %zu change%s", changes->n, text_s(changes->n));
 }
 
 /* Sessions have had their memory and descriptors since the start. */
@@ -212,8 +207,7 @@ notify_result(bool ok, const struct reload_result *result)
 	size_t n = result->changes.n;
 
 	if (ok)
-		notify_ready(
-		    "Ready; reloaded with %zu change%s", n, n == 1 ? "" : "s");
+		notify_ready("Ready; reloaded with %zu change%s", n, text_s(n));
 	else
 		notify_ready("Ready; a reload was refused: %s",
 		    errors->n > 0 && errors->entries ? errors->entries[0].text
@@ -230,7 +224,7 @@ finish_reload(struct reload *r)
 	r->done = true;
 	if (ok) {
 		log_changes(&r->result.changes);
-		free(log_list(&r->result.warnings, LOG_LEVEL_WARNING));
+		free(log_list(&r->result.warnings, log_warning));
 	} else {
 		log_errors(&r->result.errors);
 	}
