@@ -176,12 +176,6 @@ backend_rebuild(struct backend *backend)
 	return rc;
 }
 
-bool
-backend_has_servers(const struct backend *backend)
-{
-	return backend_lineup(backend)->servers_n > 0;
-}
-
 /* Whether a session has to queue: no session overtakes those that wait. */
 static bool
 has_to_wait(const struct backend_state *b, const struct lineup *l)
@@ -198,14 +192,6 @@ backend_choose(
 
 	return has_to_wait(b, l) ? NULL
 	                         : lineup_take_slot(l, choice, ret_lineup);
-}
-
-unsigned
-backend_forgive(const struct backend *backend, uint64_t seen,
-    struct server **tried, unsigned tried_n, unsigned kept)
-{
-	return lineup_forgive(
-	    backend_lineup(backend), seen, tried, tried_n, kept);
 }
 
 bool

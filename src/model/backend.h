@@ -8,6 +8,7 @@
 #ifndef MODEL_BACKEND_H
 #define MODEL_BACKEND_H
 
+#include "base/err.h"
 #include "base/list.h"
 #include "base/trend.h"
 #include "model/counters.h"
@@ -84,7 +85,7 @@ void backend_report(const struct backend *backend);
 
 /* Makes a lineup: the first step of backend_rebuild, without events.  Returns 0
  * or -ENOMEM. */
-int backend_prepare(struct backend *backend);
+int backend_prepare(struct backend *backend) MUST_CHECK;
 
 /* Publishes the prepared lineup: the second step of backend_rebuild, without
  * events.  Cannot fail.  From then on sessions choose among the servers of this
@@ -107,16 +108,19 @@ backend_lineup(const struct backend *backend)
 	return atomic_load_acquire(&backend->state->lineup); /* [P4] */
 }
 
-/* Whether the lineup has servers, full or not.  Data threads, in a grace
- * section. */
-bool backend_has_servers(const struct backend *backend);
+/* Whether the lineup has servers, full or not.  Threads as above. */
+static inline bool
+backend_has_servers(const struct backend *backend)
+{
+	return backend_lineup(backend)->servers_n > 0;
+}
 
 /* Returns the server for a session, or NULL if no server is usable, all are
  * full, or other sessions wait: then the session calls queue_wait.  The session
  * counts as one of the server's until backend_release.  *ret_lineup is the
  * number of the lineup (server_end_of).  Data threads, in a grace section. */
-struct server *backend_choose(
-    struct backend *backend, const struct choice *choice, uint64_t *ret_lineup);
+struct server *backend_choose(struct backend *backend,
+    const struct choice *choice, uint64_t *ret_lineup) MUST_CHECK;
 
 /* Returns the place in the present lineup of the server that backend_choose
  * would return, PLACE_NONE for NULL, and changes nothing.  Control thread. */
@@ -139,11 +143,6 @@ uint64_t backend_key(const struct backend *backend,
  * grace section. */
 bool backend_awaits_backup(const struct backend *backend, unsigned ejected_n);
 
-/* Calls lineup_forgive with the present lineup.  Data threads, in a grace
- * section. */
-unsigned backend_forgive(const struct backend *backend, uint64_t seen,
-    struct server **tried, unsigned tried_n, unsigned kept);
-
 /* A session leaves the server, which makes room for the first in the queue. Any
  * thread, in a grace section. */
 void backend_release(struct server *server);
@@ -155,7 +154,7 @@ uint32_t backend_retries_limit(const struct backend *backend);
 /* Begins a retry and returns true if the budget allows one more: at a time,
  * retry_budget percent of the backend's sessions may be retries, at least
  * retry_budget_min.  The caller ends a retry that has begun.  Any thread. */
-bool backend_begin_retry(struct backend *backend);
+bool backend_begin_retry(struct backend *backend) MUST_CHECK;
 
 /* Ends a retry.  Any thread. */
 void backend_end_retry(struct backend *backend);

@@ -220,13 +220,13 @@ plant(struct cycle *c, uint32_t first, uint32_t n, uint32_t parent)
 	return at;
 }
 
-static void
-build(struct cycle *c)
+void
+cycle_begin(struct cycle *cycle)
 {
-	list_groups(c);
-	c->nodes_n = 0;
-	(void)plant(c, 0, c->groups_n, UINT32_MAX);
-	ENSURE(c->nodes_n == c->groups_n - 1);
+	list_groups(cycle);
+	cycle->nodes_n = 0;
+	(void)plant(cycle, 0, cycle->groups_n, UINT32_MAX);
+	ENSURE(cycle->nodes_n == cycle->groups_n - 1);
 }
 
 void
@@ -245,7 +245,7 @@ cycle_init(struct cycle *room, const uint32_t *weights, uint32_t n)
 	ENSURE(divisor > 0);
 	c->n = c->weight_sum / divisor;
 	memset(c->credits, 0, n * sizeof(c->credits[0]));
-	build(c);
+	cycle_begin(c);
 }
 
 struct cycle *
@@ -270,12 +270,6 @@ cycle_unref(struct cycle *cycle)
 {
 	if (cycle && --cycle->refs == 0)
 		free(cycle);
-}
-
-void
-cycle_begin(struct cycle *cycle)
-{
-	build(cycle);
 }
 
 /* How many of the cycle's first turns are a child's of that parent. */

@@ -110,13 +110,7 @@ common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* Any thread: the number of a turn that is the caller's alone. */
-static inline uint64_t
-cycle_take(struct cycle *cycle)
-{
-	return atomic_add_relaxed(&cycle->taken, UINT64_C(1));
-}
-
+/* Returns how many turns were taken so far.  Any thread. */
 static inline uint64_t
 cycle_taken(const struct cycle *cycle)
 {

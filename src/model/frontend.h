@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/trend.h"
 #include "model/counters.h"
 #include "model/spec.h"
@@ -97,6 +98,7 @@ void frontend_free(struct frontend *frontend);
 
 /* Gives the frontend its backends and their shares, once the model has all of
  * them.  Returns false when memory is short. */
-bool frontend_connect(struct frontend *frontend, const struct frontend *before);
+bool frontend_connect(
+    struct frontend *frontend, const struct frontend *before) MUST_CHECK;
 
 #endif

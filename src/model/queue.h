@@ -34,6 +34,7 @@
 
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "model/counters.h"
@@ -91,7 +92,7 @@ enum wait_answer {
 /* Queues the waiter, after backend_choose returned NULL.  Called by the
  * waiter's owner, in a grace section. */
 enum wait_answer queue_wait(struct backend *backend, struct waiter *waiter,
-    const struct waiter_ops *ops);
+    const struct waiter_ops *ops) MUST_CHECK;
 
 /* Returns what queue_wait would return now.  The control thread as well. */
 enum wait_answer queue_peek(const struct backend *backend);
@@ -111,7 +112,7 @@ void queue_serve(struct backend_state *backend);
  * Returns false if a server has joined since: the waiter does not pause and may
  * choose again.  Called by the waiter's owner, in a grace section. */
 bool queue_pause(struct backend *backend, struct waiter *waiter,
-    const struct waiter_ops *ops, uint64_t lineup);
+    const struct waiter_ops *ops, uint64_t lineup) MUST_CHECK;
 
 /* Whether a server has joined since the waiter paused.  Called by its owner. */
 bool queue_is_called(struct backend *backend, const struct waiter *waiter);

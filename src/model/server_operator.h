@@ -39,7 +39,8 @@ void operator_set_maxconn(struct server *server, unsigned maxconn);
 
 /* Sets the address of new sessions and of checks.  Ends an ejection, which was
  * about the former address.  Returns false when memory is short. */
-bool operator_set_addr(struct server *server, const struct addr *addr);
+bool operator_set_addr(
+    struct server *server, const struct addr *addr) MUST_CHECK;
 
 /* Pauses or resumes the checks.  The last result stays in force. */
 void operator_pause_check(struct server *server, bool paused);
@@ -58,6 +59,7 @@ void operator_set_agent_at(
 
 /* Sets the text that the agent is sent, "" for none.  Returns false when memory
  * is short. */
-bool operator_set_agent_send(struct server *server, const char *text);
+bool operator_set_agent_send(
+    struct server *server, const char *text) MUST_CHECK;
 
 #endif

@@ -315,8 +315,8 @@ choose_pausing(struct session *s, struct pool_thread *self)
 
 	if (s->pausing && queue_is_called(b, &s->waiter)) {
 		session_end_pause(s);
-		s->tried_n = (uint8_t)backend_forgive(
-		    b, s->lineup, s->tried, s->tried_n, s->ejected_n);
+		s->tried_n = (uint8_t)lineup_forgive(backend_lineup(b),
+		    s->lineup, s->tried, s->tried_n, s->ejected_n);
 		return try_another(s, NULL, CLOSE_CONNECT_FAILED, self);
 	}
 	return verdict_wait(s, session_client_reset(s));

@@ -180,7 +180,7 @@ live_through_one(struct history *h, unsigned turns)
 		c->credits[i] = h->credits[members[i]];
 	cycle_begin(c);
 	for (unsigned t = 0; t < turns; t++) {
-		h->had[members[cycle_turn(c, cycle_take(c))]]++;
+		h->had[members[cycle_turn(c, c->taken++)]]++;
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t m = members[i];
 

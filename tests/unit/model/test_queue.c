@@ -439,12 +439,15 @@ only_a_server_that_came_since_is_forgiven(void **state)
 	c = rig.backend->servers[2];
 	seen = present_number(&rig);
 	memcpy(tried, rig.backend->servers, sizeof(tried));
-	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 0), 3);
+	assert_int_equal(
+	    lineup_forgive(backend_lineup(rig.backend), seen, tried, 3, 0), 3);
 	rig_set_up(&rig, 1, false);
 	rig_set_up(&rig, 1, true);
 	/* The first one is not to be forgiven, whatever came since. */
-	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 2), 3);
-	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 1), 2);
+	assert_int_equal(
+	    lineup_forgive(backend_lineup(rig.backend), seen, tried, 3, 2), 3);
+	assert_int_equal(
+	    lineup_forgive(backend_lineup(rig.backend), seen, tried, 3, 1), 2);
 	assert_ptr_equal(tried[0], a);
 	assert_ptr_equal(tried[1], c);
 	/* The end of an ejection by time alone does not say that it is well. */
@@ -459,7 +462,8 @@ only_a_server_that_came_since_is_forgiven(void **state)
 	model_update(rig.model);
 	assert_int_equal(rig.backend->state->lineup->servers_n, 3);
 	memcpy(tried, rig.backend->servers, sizeof(tried));
-	assert_int_equal(backend_forgive(rig.backend, seen, tried, 3, 0), 3);
+	assert_int_equal(
+	    lineup_forgive(backend_lineup(rig.backend), seen, tried, 3, 0), 3);
 	rig_fini(&rig);
 }
 
