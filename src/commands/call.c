@@ -140,6 +140,14 @@ call_audit_number(const struct call *call, uint64_t before, uint64_t after,
 	va_end(ap);
 }
 
+void
+call_audit_server(const struct call *call, const struct server *server,
+    const char *what, const char *before, const char *after)
+{
+	call_audit(call, before, after, "server %s/%s %s",
+	    server->backend->spec->name, server->spec->name, what);
+}
+
 bool
 err_as_sentence(struct err *err)
 {

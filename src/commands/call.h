@@ -105,6 +105,10 @@ void call_audit(const struct call *call, const char *before, const char *after,
 void call_audit_number(const struct call *call, uint64_t before, uint64_t after,
     const char *what, ...) __attribute__((format(printf, 4, 5)));
 
+/* Records a change of the server: `server BACKEND/NAME what`. */
+void call_audit_server(const struct call *call, const struct server *server,
+    const char *what, const char *before, const char *after);
+
 /* Turns an error text of the layers below, which begins in lower case and has
  * no full stop, into a sentence.  Always returns false. */
 bool err_as_sentence(struct err *err);

@@ -109,9 +109,8 @@ describe_frontend(struct call *call, struct setting *ret_setting)
 		return SETTING_INVALID;
 	SETTING_PRINT(ret_setting->proxy, "%s", f->spec->name);
 	SETTING_PRINT(ret_setting->subject, "frontend %s", ret_setting->proxy);
-	SETTING_PRINT(ret_setting->value, "%s",
+	return setting_known(ret_setting, "%s",
 	    f->state->admin != FRONTEND_OPEN ? "disable" : "enable");
-	return SETTING_KNOWN;
 }
 
 bool

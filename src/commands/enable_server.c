@@ -14,9 +14,8 @@ set_admin(struct call *call, struct server *server, enum server_admin admin)
 	enum server_admin before = server_own_admin(server);
 
 	operator_set_admin(server, admin);
-	call_audit(call, server_admin_name(before), server_admin_name(admin),
-	    "server %s/%s state", server->backend->spec->name,
-	    server->spec->name);
+	call_audit_server(call, server, "state", server_admin_name(before),
+	    server_admin_name(admin));
 }
 
 /* Ends a drain as well. */
@@ -46,70 +45,55 @@ pause_name(bool paused)
 	return paused ? "disabled" : "enabled";
 }
 
+/* Pauses or resumes the health checks, or the agent. */
 static bool
-pause_check(struct call *call, bool paused)
+pause_check(struct call *call, bool agent, bool paused)
 {
 	struct server *s = call_server(call, call_arg(call, 0));
 	bool before;
 
 	if (!s)
 		return false;
-	if (!s->check.on && !paused)
-		return err_set(call->err,
-		    "Health check was not configured on this server, cannot "
-		    "enable.");
-	if (!s->check.on)
-		return true;
-	before = s->state->overrides.check_paused;
-	operator_pause_check(s, paused);
-	call_audit(call, pause_name(before), pause_name(paused),
-	    "server %s/%s health checks", s->backend->spec->name,
-	    s->spec->name);
+	if (agent ? !s->agent.on : !s->check.on)
+		return paused ||
+		       err_set(call->err,
+		           "%s was not configured on this server, cannot "
+		           "enable.",
+		           agent ? "Agent" : "Health check");
+	if (agent) {
+		before = s->state->overrides.agent_paused;
+		operator_pause_agent(s, paused);
+	} else {
+		before = s->state->overrides.check_paused;
+		operator_pause_check(s, paused);
+	}
+	call_audit_server(call, s, agent ? "agent" : "health checks",
+	    pause_name(before), pause_name(paused));
 	return true;
 }
 
 bool
 run_enable_health(struct call *call)
 {
-	return pause_check(call, false);
+	return pause_check(call, false, false);
 }
 
 bool
 run_disable_health(struct call *call)
 {
-	return pause_check(call, true);
-}
-
-static bool
-pause_agent(struct call *call, bool paused)
-{
-	struct server *s = call_server(call, call_arg(call, 0));
-	bool before;
-
-	if (!s)
-		return false;
-	if (!s->agent.on && !paused)
-		return err_set(call->err,
-		    "Agent was not configured on this server, cannot enable.");
-	if (!s->agent.on)
-		return true;
-	before = s->state->overrides.agent_paused;
-	operator_pause_agent(s, paused);
-	call_audit(call, pause_name(before), pause_name(paused),
-	    "server %s/%s agent", s->backend->spec->name, s->spec->name);
-	return true;
+	return pause_check(call, false, true);
 }
 
 bool
 run_enable_agent(struct call *call)
 {
-	return pause_agent(call, false);
+	return pause_check(call, true, false);
 }
 
 bool
 run_disable_agent(struct call *call)
 {
-	return pause_agent(call, true);
+	return pause_check(call, true, true);
 }
 
 /* -- changes that expire -- */
@@ -121,13 +105,12 @@ describe_state(struct call *call, struct setting *ret_setting)
 
 	if (!s)
 		return SETTING_INVALID;
-	SETTING_PRINT(
-	    ret_setting->value, "%s", server_admin_name(server_own_admin(s)));
 	SETTING_PRINT(ret_setting->configured, "%s",
 	    server_admin_name(s->spec->disabled ? SERVER_MAINT : SERVER_READY));
 	ret_setting->server = s;
 	ret_setting->of_server = "state";
-	return SETTING_KNOWN;
+	return setting_known(
+	    ret_setting, "%s", server_admin_name(server_own_admin(s)));
 }
 
 bool
@@ -147,23 +130,27 @@ restore_state(struct call *call)
 	    "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
 }
 
+static enum setting_answer
+describe_pause(struct setting *ret_setting, bool paused)
+{
+	return setting_known(ret_setting, "%s", paused ? "disable" : "enable");
+}
+
 enum setting_answer
 describe_checks(struct call *call, struct setting *ret_setting)
 {
 	struct server *s =
 	    setting_of_server(call, "health checks", ret_setting);
 
-	if (!s)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%s",
-	    s->state->overrides.check_paused ? "disable" : "enable");
-	return SETTING_KNOWN;
+	return s ? describe_pause(ret_setting, s->state->overrides.check_paused)
+	         : SETTING_INVALID;
 }
 
 bool
 restore_checks(struct call *call)
 {
-	return pause_check(call, strcmp(call_arg(call, 1), "disable") == 0);
+	return pause_check(
+	    call, false, strcmp(call_arg(call, 1), "disable") == 0);
 }
 
 enum setting_answer
@@ -171,15 +158,13 @@ describe_agent(struct call *call, struct setting *ret_setting)
 {
 	struct server *s = setting_of_server(call, "agent", ret_setting);
 
-	if (!s)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%s",
-	    s->state->overrides.agent_paused ? "disable" : "enable");
-	return SETTING_KNOWN;
+	return s ? describe_pause(ret_setting, s->state->overrides.agent_paused)
+	         : SETTING_INVALID;
 }
 
 bool
 restore_agent(struct call *call)
 {
-	return pause_agent(call, strcmp(call_arg(call, 1), "disable") == 0);
+	return pause_check(
+	    call, true, strcmp(call_arg(call, 1), "disable") == 0);
 }

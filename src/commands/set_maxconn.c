@@ -105,10 +105,9 @@ describe_maxconn_frontend(struct call *call, struct setting *ret_setting)
 	SETTING_PRINT(ret_setting->proxy, "%s", f->spec->name);
 	SETTING_PRINT(
 	    ret_setting->subject, "frontend %s maxconn", ret_setting->proxy);
-	SETTING_PRINT(ret_setting->value, "%zu", now < limit ? now : limit);
 	SETTING_PRINT(ret_setting->configured, "%zu",
 	    configured_maxconn(call, f->spec->maxconn));
-	return SETTING_KNOWN;
+	return setting_known(ret_setting, "%zu", now < limit ? now : limit);
 }
 
 enum setting_answer
@@ -117,11 +116,10 @@ describe_maxconn_global(struct call *call, struct setting *ret_setting)
 	struct control *control = call->env->control;
 
 	SETTING_PRINT(ret_setting->subject, "global maxconn");
-	SETTING_PRINT(ret_setting->value, "%zu", control_maxconn(control));
 	SETTING_PRINT(ret_setting->configured, "%zu",
 	    configured_maxconn(
 	        call, control_model(control)->spec->global.maxconn));
-	return SETTING_KNOWN;
+	return setting_known(ret_setting, "%zu", control_maxconn(control));
 }
 
 enum setting_answer
@@ -131,7 +129,6 @@ describe_maxconn_server(struct call *call, struct setting *ret_setting)
 
 	if (!s)
 		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%u", server_maxconn(s));
 	SETTING_PRINT(ret_setting->configured, "%u", s->spec->maxconn);
-	return SETTING_KNOWN;
+	return setting_known(ret_setting, "%u", server_maxconn(s));
 }

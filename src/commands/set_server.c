@@ -3,14 +3,11 @@
  */
 #include "commands/commands.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/backend.h"
 #include "model/server_operator.h"
-
-#define BY " by 'stats socket command'"
 
 /* The answer to any other word: HAProxy's words in its order, and ours. */
 #define USAGE                                                                  \
@@ -18,44 +15,34 @@
 	"agent-port | agent-send | check-addr | check-port | fqdn | health | " \
 	"ssl | state | weight"
 
-/* Runs the command that sets the same: `set weight BACKEND/SERVER VALUE`. */
-static bool
-run_with_value(struct call *call, bool (*run)(struct call *call))
-{
-	char *args[] = {call->args[0], call->args[2], NULL};
-	struct call inner = *call;
+/* An option of `set server`: what sets it, or the command that sets the same,
+ * `set weight BACKEND/SERVER VALUE`. */
+struct option {
+	const char *name;
+	const char *needs; /* the value, for the error when it is missing */
+	bool (*set)(struct call *call, struct server *server,
+	    const struct option *option);
+	bool (*run)(struct call *call);
+	/* NULL: the option is not supported. */
+	enum setting_answer (*describe)(
+	    struct call *call, struct setting *ret_setting);
+	bool agent; /* of the agent, not of the health check */
+};
 
-	inner.args = args;
-	return run(&inner);
-}
+/* -- health -- */
 
-static bool
-set_state(struct call *call, struct server *server)
-{
-	(void)server;
-	return run_with_value(call, restore_state);
-}
-
-static bool
-set_weight(struct call *call, struct server *server)
-{
-	(void)server;
-	return run_with_value(call, run_set_weight);
-}
-
-static bool
-set_maxconn(struct call *call, struct server *server)
-{
-	(void)server;
-	return run_with_value(call, run_set_maxconn_server);
-}
+static const char *const health_names[] = {
+    [OPERATOR_UP] = "up",
+    [OPERATOR_STOPPING] = "stopping",
+    [OPERATOR_DOWN] = "down",
+};
 
 static const char *
 server_health_name(const struct server *server)
 {
-	if (!server_is_up(server))
-		return "down";
-	return server->state->stopping ? "stopping" : "up";
+	return health_names[!server_is_up(server)     ? OPERATOR_DOWN
+	                    : server->state->stopping ? OPERATOR_STOPPING
+	                                              : OPERATOR_UP];
 }
 
 /* For the audit: what may change with it. */
@@ -77,37 +64,40 @@ is_tracked_health(const struct server *server, const char *word)
 }
 
 static bool
-set_health(struct call *call, struct server *server)
+set_health(
+    struct call *call, struct server *server, const struct option *option)
 {
-	static const char *const names[] = {
-	    [OPERATOR_UP] = "up",
-	    [OPERATOR_STOPPING] = "stopping",
-	    [OPERATOR_DOWN] = "down",
-	};
-	const char *before = health_text(server);
+	const char *before = health_text(server), *word = call_arg(call, 2);
 
-	if (is_tracked_health(server, call_arg(call, 2)))
+	if (is_tracked_health(server, word))
 		return err_set(
 		    call->err, "cannot change health on a tracking server.");
 	for (enum operator_health h = OPERATOR_UP; h <= OPERATOR_DOWN; h++) {
-		if (strcmp(call_arg(call, 2), names[h]) != 0)
+		if (strcmp(word, health_names[h]) != 0)
 			continue;
 		operator_set_health(server, h);
-		call_audit(call, before, health_text(server),
-		    "server %s/%s health", server->backend->spec->name,
-		    server->spec->name);
+		call_audit_server(
+		    call, server, option->name, before, health_text(server));
 		return true;
 	}
 	return err_set(call->err,
 	    "'set server <srv> health' expects 'up', 'stopping', or 'down'.");
 }
 
+static const char *
+agent_health_name(const struct server *server)
+{
+	return server->state->agent_down ? "down" : "up";
+}
+
 static bool
-set_agent(struct call *call, struct server *server)
+set_agent_health(
+    struct call *call, struct server *server, const struct option *option)
 {
 	const char *word = call_arg(call, 2);
-	const char *before = server->state->agent_down ? "down" : "up";
+	const char *before = agent_health_name(server);
 
+	(void)option;
 	if (!server->agent.on)
 		return err_set(
 		    call->err, "agent checks are not enabled on this server.");
@@ -115,10 +105,11 @@ set_agent(struct call *call, struct server *server)
 		return err_set(call->err,
 		    "'set server <srv> agent' expects 'up' or 'down'.");
 	operator_set_agent(server, strcmp(word, "up") == 0);
-	call_audit(call, before, word, "server %s/%s agent health",
-	    server->backend->spec->name, server->spec->name);
+	call_audit_server(call, server, "agent health", before, word);
 	return true;
 }
+
+/* -- address -- */
 
 /* An address has no port when it has none of a map. */
 static bool
@@ -133,111 +124,111 @@ parse_port(const char *text, unsigned *ret_port)
 	return true;
 }
 
-/* The answer, which joins several messages as HAProxy does. */
-struct answer {
-	char text[512];
-	bool failed;
-};
+#define SAID_SIZE 256
 
-static void say(struct answer *answer, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void
-say(struct answer *answer, const char *fmt, ...)
-{
-	size_t len = strlen(answer->text);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(answer->text + len, sizeof(answer->text) - len, fmt, ap);
-	va_end(ap);
-}
-
-/* The IP address, without its port, in addr.  False: it is none. */
+/* Replaces the IP address, but not the port.  Returns false if text is no IP
+ * address.  Says in any case what has happened. */
 static bool
-change_ip(
-    struct addr *addr, unsigned port, const char *text, struct answer *answer)
+change_ip(struct addr *addr, unsigned port, const char *text,
+    char ret_said[SAID_SIZE])
 {
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 	struct addr next;
 
 	if (addr->sa.sa_family == AF_UNIX) {
-		say(answer, "Update for the current server address family is "
-		            "only supported through configuration file");
+		snprintf(ret_said, SAID_SIZE,
+		    "Update for the current server address family is only "
+		    "supported through configuration file");
 		return false;
 	}
 	if (!addr_parse_ip(text, &next)) {
-		say(answer, "Invalid addr '%s'", text);
+		snprintf(ret_said, SAID_SIZE, "Invalid addr '%s'", text);
 		return false;
 	}
 	addr_set_port(&next, port);
 	if (addr_equal(&next, addr))
-		say(answer, "no need to change the addr");
+		snprintf(ret_said, SAID_SIZE, "no need to change the addr");
 	else
-		say(answer, "IP changed from '%s' to '%s'",
+		snprintf(ret_said, SAID_SIZE, "IP changed from '%s' to '%s'",
 		    addr_host(addr, from), addr_host(&next, to));
 	*addr = next;
 	return true;
 }
 
-static void
-change_port(struct addr *addr, const char *text, struct answer *answer)
+/* Replaces the port, as above. */
+static bool
+change_port(struct addr *addr, const char *text, char ret_said[SAID_SIZE])
 {
-	unsigned before = addr_port(addr), port = 0;
+	unsigned before = addr_port(addr), port;
 
-	answer->failed =
-	    text[0] == '-' || text[0] == '+' || !parse_port(text, &port);
-	if (text[0] == '-' || text[0] == '+')
-		say(answer,
+	if (text[0] == '-' || text[0] == '+') {
+		snprintf(ret_said, SAID_SIZE,
 		    ", can't change <port> to port map because it is "
 		    "incompatible with current health check port configuration "
 		    "(use 'port' statement from the 'server' directive.");
-	else if (!parse_port(text, &port))
-		say(answer, ", problem converting port '%s' to an int", text);
-	else if (port == before)
-		say(answer, ", no need to change the port");
+		return false;
+	}
+	if (!parse_port(text, &port)) {
+		snprintf(ret_said, SAID_SIZE,
+		    ", problem converting port '%s' to an int", text);
+		return false;
+	}
+	if (port == before)
+		snprintf(ret_said, SAID_SIZE, ", no need to change the port");
 	else
-		say(answer, ", port changed from '%u' to '%u'", before, port);
-	if (!answer->failed)
-		addr_set_port(addr, port);
-}
-
-static bool
-set_addr(struct call *call, struct server *server)
-{
-	struct addr addr = *server_addr(server);
-	unsigned port = server_is_unresolved(server) ? server->spec->port
-	                                             : addr_port(&addr);
-	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
-	struct answer answer = {.text = ""};
-
-	if (!*call_arg(call, 2))
-		return err_set(call->err,
-		    "set server <b>/<s> addr requires an address and "
-		    "optionally a port.");
-	addr_text(&addr, from);
-	answer.failed = !change_ip(&addr, port, call_arg(call, 2), &answer);
-	if (!answer.failed && strcmp(call_arg(call, 3), "port") == 0)
-		change_port(&addr, call_arg(call, 4), &answer);
-	if (!operator_set_addr(server, &addr))
-		return err_oom(call->err);
-	if (answer.failed)
-		call_fail(call);
-	call_say(call, SEVERITY_WARNING, "%s" BY, answer.text);
-	call_audit(call, from, addr_text(&addr, to), "server %s/%s addr",
-	    server->backend->spec->name, server->spec->name);
+		snprintf(ret_said, SAID_SIZE,
+		    ", port changed from '%u' to '%u'", before, port);
+	addr_set_port(addr, port);
 	return true;
 }
 
-/* An address and perhaps `port N`, of check and agent alike. */
-struct place {
-	struct addr addr;
-	bool has_addr;
-	int port; /* -1: not given */
-};
+static void
+audit_addr(const struct call *call, const struct server *server,
+    const char *what, const struct addr *before, const struct addr *after)
+{
+	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
+
+	call_audit_server(
+	    call, server, what, addr_text(before, from), addr_text(after, to));
+}
 
 static bool
-parse_place_port(struct call *call, const char *text, int *ret_port)
+set_addr(struct call *call, struct server *server, const struct option *option)
+{
+	struct addr before = *server_addr(server), addr = before;
+	unsigned port = server_is_unresolved(server) ? server->spec->port
+	                                             : addr_port(&addr);
+	char of_ip[SAID_SIZE], of_port[SAID_SIZE] = "";
+	bool ok = change_ip(&addr, port, call_arg(call, 2), of_ip);
+
+	if (ok && strcmp(call_arg(call, 3), "port") == 0)
+		ok = change_port(&addr, call_arg(call, 4), of_port);
+	if (!operator_set_addr(server, &addr))
+		return err_oom(call->err);
+	if (!ok)
+		call_fail(call);
+	call_say(call, SEVERITY_WARNING, "%s%s by 'stats socket command'",
+	    of_ip, of_port);
+	audit_addr(call, server, option->name, &before, &addr);
+	return true;
+}
+
+/* -- health checks and the agent -- */
+
+#define NO_CHECK "health checks are not enabled on this server"
+#define NO_AGENT "agent checks are not enabled on this server"
+
+static bool
+require_check(
+    struct call *call, const struct server *server, const struct option *option)
+{
+	if (option->agent ? server->agent.on : server->check.on)
+		return true;
+	return err_set(call->err, option->agent ? NO_AGENT : NO_CHECK);
+}
+
+static bool
+parse_check_port(struct call *call, const char *text, int *ret_port)
 {
 	char *end;
 	long n = strtol(text, &end, 10);
@@ -250,118 +241,56 @@ parse_place_port(struct call *call, const char *text, int *ret_port)
 	return true;
 }
 
+/* Sets where the check or the agent connects; addr NULL and port -1: as
+ * before. */
 static bool
-parse_place(struct call *call, bool enabled, const char *disabled,
-    struct place *ret_place)
+set_check_place(struct call *call, struct server *server,
+    const struct option *option, const struct addr *addr, int port)
 {
-	struct place p = {.has_addr = true, .port = -1};
+	struct addr *now =
+	    option->agent ? &server->agent.addr : &server->check.addr;
+	struct addr before = *now;
 
-	if (!enabled)
-		return err_set(call->err, "%s", disabled);
-	if (!addr_parse_ip(call_arg(call, 2), &p.addr))
+	if (option->agent)
+		operator_set_agent_at(server, addr, port);
+	else
+		operator_set_check_at(server, addr, port);
+	audit_addr(call, server, option->agent ? "agent-addr" : "check-addr",
+	    &before, now);
+	return true;
+}
+
+static bool
+set_check_addr(
+    struct call *call, struct server *server, const struct option *option)
+{
+	struct addr addr;
+	int port = -1;
+
+	if (!require_check(call, server, option))
+		return false;
+	if (!addr_parse_ip(call_arg(call, 2), &addr))
 		return err_set(
 		    call->err, "invalid addr '%s'", call_arg(call, 2));
-	if (strcmp(call_arg(call, 3), "port") == 0 &&
-	    !parse_place_port(call, call_arg(call, 4), &p.port))
-		return false;
-	*ret_place = p;
-	return true;
-}
-
-static void
-audit_place(const struct call *call, const struct server *server,
-    const char *what, const struct addr *before, const struct addr *after)
-{
-	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
-
-	call_audit(call, addr_text(before, from), addr_text(after, to),
-	    "server %s/%s %s", server->backend->spec->name, server->spec->name,
-	    what);
-}
-
-#define NO_CHECK "health checks are not enabled on this server"
-#define NO_AGENT "agent checks are not enabled on this server"
-
-static bool
-set_check_at(
-    struct call *call, struct server *server, const struct place *place)
-{
-	struct addr before = server->check.addr;
-
-	operator_set_check_at(
-	    server, place->has_addr ? &place->addr : NULL, place->port);
-	audit_place(call, server, "check-addr", &before, &server->check.addr);
-	return true;
+	return (strcmp(call_arg(call, 3), "port") != 0 ||
+	           parse_check_port(call, call_arg(call, 4), &port)) &&
+	       set_check_place(call, server, option, &addr, port);
 }
 
 static bool
-set_agent_at(
-    struct call *call, struct server *server, const struct place *place)
+set_check_port(
+    struct call *call, struct server *server, const struct option *option)
 {
-	struct addr before = server->agent.addr;
+	int port;
 
-	operator_set_agent_at(
-	    server, place->has_addr ? &place->addr : NULL, place->port);
-	audit_place(call, server, "agent-addr", &before, &server->agent.addr);
-	return true;
+	return require_check(call, server, option) &&
+	       parse_check_port(call, call_arg(call, 2), &port) &&
+	       set_check_place(call, server, option, NULL, port);
 }
 
 static bool
-set_check_addr(struct call *call, struct server *server)
-{
-	struct place place;
-
-	if (!*call_arg(call, 2))
-		return err_set(call->err,
-		    "set server <b>/<s> check-addr requires an address and "
-		    "optionally a port.");
-	return parse_place(call, server->check.on, NO_CHECK, &place) &&
-	       set_check_at(call, server, &place);
-}
-
-static bool
-set_agent_addr(struct call *call, struct server *server)
-{
-	struct place place;
-
-	if (!*call_arg(call, 2))
-		return err_set(call->err,
-		    "set server <b>/<s> agent-addr requires an address and "
-		    "optionally a port.");
-	return parse_place(call, server->agent.on, NO_AGENT, &place) &&
-	       set_agent_at(call, server, &place);
-}
-
-static bool
-set_check_port(struct call *call, struct server *server)
-{
-	struct place place = {.has_addr = false};
-
-	if (!*call_arg(call, 2))
-		return err_set(call->err,
-		    "set server <b>/<s> check-port requires a port.");
-	if (!server->check.on)
-		return err_set(call->err, NO_CHECK);
-	return parse_place_port(call, call_arg(call, 2), &place.port) &&
-	       set_check_at(call, server, &place);
-}
-
-static bool
-set_agent_port(struct call *call, struct server *server)
-{
-	struct place place = {.has_addr = false};
-
-	if (!*call_arg(call, 2))
-		return err_set(call->err,
-		    "set server <b>/<s> agent-port requires a port.");
-	if (!server->agent.on)
-		return err_set(call->err, NO_AGENT);
-	return parse_place_port(call, call_arg(call, 2), &place.port) &&
-	       set_agent_at(call, server, &place);
-}
-
-static bool
-set_agent_send(struct call *call, struct server *server)
+set_agent_send(
+    struct call *call, struct server *server, const struct option *option)
 {
 	if (!server->agent.on)
 		return err_set(call->err, NO_AGENT ".");
@@ -369,28 +298,30 @@ set_agent_send(struct call *call, struct server *server)
 		return err_set(
 		    call->err, "cannot allocate memory for new string");
 	/* The text may be a password. */
-	call_audit(call, NULL, "(not shown)", "server %s/%s agent-send",
-	    server->backend->spec->name, server->spec->name);
+	call_audit_server(call, server, option->name, NULL, "(not shown)");
 	return true;
 }
 
+/* -- options that are not supported -- */
+
 /* A name is resolved once, when the file is read. */
 static bool
-set_fqdn(struct call *call, struct server *server)
+refuse_fqdn(
+    struct call *call, struct server *server, const struct option *option)
 {
 	(void)server;
-	if (!*call_arg(call, 2))
-		return err_set(
-		    call->err, "set server <b>/<s> fqdn requires a FQDN.");
+	(void)option;
 	return err_set(call->err,
 	    "set server <b>/<s> fqdn failed because no resolution is "
 	    "configured.");
 }
 
 static bool
-set_ssl(struct call *call, struct server *server)
+refuse_ssl(
+    struct call *call, struct server *server, const struct option *option)
 {
 	(void)server;
+	(void)option;
 	return err_set(call->err,
 	    "'set server <srv> ssl' cannot be set.  default-server should "
 	    "define ssl settings");
@@ -412,10 +343,9 @@ describe_addr(struct call *call, struct setting *ret_setting)
 		    "not resolved.");
 		return SETTING_UNRESTORABLE;
 	}
-	SETTING_PRINT(ret_setting->value, "%s port %u",
-	    addr_host(server_addr(s), host), addr_port(server_addr(s)));
 	ret_setting->may_refuse = true;
-	return SETTING_KNOWN;
+	return setting_known(ret_setting, "%s port %u",
+	    addr_host(server_addr(s), host), addr_port(server_addr(s)));
 }
 
 static enum setting_answer
@@ -423,10 +353,8 @@ describe_health(struct call *call, struct setting *ret_setting)
 {
 	struct server *s = setting_of_server(call, "health", ret_setting);
 
-	if (!s)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%s", server_health_name(s));
-	return SETTING_KNOWN;
+	return s ? setting_known(ret_setting, "%s", server_health_name(s))
+	         : SETTING_INVALID;
 }
 
 static enum setting_answer
@@ -434,34 +362,23 @@ describe_agent_health(struct call *call, struct setting *ret_setting)
 {
 	struct server *s = setting_of_server(call, "agent health", ret_setting);
 
-	if (!s)
-		return SETTING_INVALID;
-	SETTING_PRINT(
-	    ret_setting->value, "%s", s->state->agent_down ? "down" : "up");
-	return SETTING_KNOWN;
+	return s ? setting_known(ret_setting, "%s", agent_health_name(s))
+	         : SETTING_INVALID;
 }
 
 /* Port 0, here and in the command, is the port in the file. */
 static enum setting_answer
 describe_check_port(struct call *call, struct setting *ret_setting)
 {
-	struct server *s = setting_of_server(call, "check-port", ret_setting);
+	const char *what = call_arg(call, 1);
+	struct server *s = setting_of_server(call, what, ret_setting);
+	const struct server_overrides *o;
 
 	if (!s)
 		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%u", s->state->overrides.check_port);
-	return SETTING_KNOWN;
-}
-
-static enum setting_answer
-describe_agent_port(struct call *call, struct setting *ret_setting)
-{
-	struct server *s = setting_of_server(call, "agent-port", ret_setting);
-
-	if (!s)
-		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%u", s->state->overrides.agent_port);
-	return SETTING_KNOWN;
+	o = &s->state->overrides;
+	return setting_known(ret_setting, "%u",
+	    strcmp(what, "agent-port") == 0 ? o->agent_port : o->check_port);
 }
 
 /* For options that override the file: no command removes the override. */
@@ -477,48 +394,63 @@ describe_override(struct call *call, struct setting *ret_setting)
 	return SETTING_UNRESTORABLE;
 }
 
-static const struct {
-	const char *name;
-	bool (*set)(struct call *call, struct server *server);
-	enum setting_answer (*describe)(
-	    struct call *call, struct setting *ret_setting);
-} options[] = {
-    {"addr", set_addr, describe_addr},
-    {"agent", set_agent, describe_agent_health},
-    {"agent-addr", set_agent_addr, describe_override},
-    {"agent-port", set_agent_port, describe_agent_port},
-    {"agent-send", set_agent_send, describe_override},
-    {"check-addr", set_check_addr, describe_override},
-    {"check-port", set_check_port, describe_check_port},
-    {"fqdn", set_fqdn, NULL},
-    {"health", set_health, describe_health},
-    {"maxconn", set_maxconn, describe_maxconn_server},
-    {"ssl", set_ssl, NULL},
-    {"state", set_state, describe_state},
-    {"weight", set_weight, describe_weight},
-};
+/* -- the command -- */
 
-#define OPTIONS (sizeof(options) / sizeof(options[0]))
+#define IP_AND_PORT "an address and optionally a port"
+
+/* clang-format off: a row each. */
+static const struct option options[] = {
+    {"addr", IP_AND_PORT, set_addr, NULL, describe_addr, false},
+    {"agent", NULL, set_agent_health, NULL, describe_agent_health, true},
+    {"agent-addr", IP_AND_PORT, set_check_addr, NULL, describe_override, true},
+    {"agent-port", "a port", set_check_port, NULL, describe_check_port, true},
+    {"agent-send", NULL, set_agent_send, NULL, describe_override, true},
+    {"check-addr", IP_AND_PORT, set_check_addr, NULL, describe_override, false},
+    {"check-port", "a port", set_check_port, NULL, describe_check_port, false},
+    {"fqdn", "a FQDN", refuse_fqdn, NULL, NULL, false},
+    {"health", NULL, set_health, NULL, describe_health, false},
+    {"maxconn", NULL, NULL, run_set_maxconn_server, describe_maxconn_server,
+        false},
+    {"ssl", NULL, refuse_ssl, NULL, NULL, false},
+    {"state", NULL, NULL, restore_state, describe_state, false},
+    {"weight", NULL, NULL, run_set_weight, describe_weight, false},
+};
+/* clang-format on */
+
+static const struct option *
+find_option(const struct call *call)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (strcmp(call_arg(call, 1), options[i].name) == 0)
+			return &options[i];
+	return NULL;
+}
 
 bool
 run_set_server(struct call *call)
 {
 	struct server *s = call_server(call, call_arg(call, 0));
+	const struct option *option = find_option(call);
+	struct call same = *call;
 
 	if (!s)
 		return false;
-	for (size_t i = 0; i < OPTIONS; i++)
-		if (strcmp(call_arg(call, 1), options[i].name) == 0)
-			return options[i].set(call, s);
-	return err_set(call->err, USAGE);
+	if (!option)
+		return err_set(call->err, USAGE);
+	if (option->needs && !*call_arg(call, 2))
+		return err_set(call->err, "set server <b>/<s> %s requires %s.",
+		    option->name, option->needs);
+	if (!option->run)
+		return option->set(call, s, option);
+	same.args = (char *[]){call->args[0], call->args[2], NULL};
+	return option->run(&same);
 }
 
 enum setting_answer
 describe_server(struct call *call, struct setting *ret_setting)
 {
-	for (size_t i = 0; i < OPTIONS; i++)
-		if (options[i].describe &&
-		    strcmp(call_arg(call, 1), options[i].name) == 0)
-			return options[i].describe(call, ret_setting);
-	return SETTING_INVALID;
+	const struct option *option = find_option(call);
+
+	return option && option->describe ? option->describe(call, ret_setting)
+	                                  : SETTING_INVALID;
 }

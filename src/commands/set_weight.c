@@ -72,9 +72,8 @@ describe_weight(struct call *call, struct setting *ret_setting)
 
 	if (!s)
 		return SETTING_INVALID;
-	SETTING_PRINT(ret_setting->value, "%u", server_weight(s));
 	SETTING_PRINT(ret_setting->configured, "%u", s->spec->weight);
 	ret_setting->server = s;
 	ret_setting->of_server = "weight";
-	return SETTING_KNOWN;
+	return setting_known(ret_setting, "%u", server_weight(s));
 }

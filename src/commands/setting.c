@@ -17,6 +17,17 @@ setting_print(char *field, size_t size, const char *fmt, ...)
 	va_end(ap);
 }
 
+enum setting_answer
+setting_known(struct setting *setting, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(setting->value, sizeof(setting->value), fmt, ap);
+	va_end(ap);
+	return SETTING_KNOWN;
+}
+
 struct server *
 setting_of_server(
     struct call *call, const char *what, struct setting *ret_setting)

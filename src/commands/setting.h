@@ -56,6 +56,10 @@ struct setting_access {
 struct server *setting_of_server(
     struct call *call, const char *what, struct setting *ret_setting);
 
+/* Prints the present value.  Returns SETTING_KNOWN. */
+enum setting_answer setting_known(struct setting *setting, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Prints into a field of struct setting, cut to fit. */
 void setting_print(char *field, size_t size, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
