@@ -4,37 +4,31 @@
 #include "commands/commands.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands/expiring.h"
-#include "base/text_out.h"
 #include "config/server_words.h"
 #include "model/backend.h"
 #include "model/server_operator.h"
-
-#define BACKEND_NAME_MAX 255
 
 /* Answers with the first error, as HAProxy does. */
 static bool
 fail_edit(struct call *call, const struct err_list *errors)
 {
-	struct text_out out;
+	char text[sizeof(call->err->text)] = "";
+	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 
-	if (!text_out_open(&out))
+	if (!out)
 		return err_oom(call->err);
-	err_list_print(errors, out.stream);
-	if (text_out_close(&out) && *out.text)
-		out.text[strcspn(out.text, "\n")] = '\0';
-	err_set(call->err, "%s",
-	    out.text && *out.text ? out.text : "out of memory");
-	free(out.text);
-	return false;
+	err_list_print(errors, out);
+	(void)fclose(out);
+	text[strcspn(text, "\n")] = '\0';
+	return err_set(call->err, "%s", *text ? text : "out of memory");
 }
 
 /* Allows the characters that HAProxy allows in names. */
 static bool
-check_server_name(struct call *call, const char *name)
+allow_server_name(struct call *call, const char *name)
 {
 	for (const char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("-_.:", *p))
@@ -45,32 +39,9 @@ check_server_name(struct call *call, const char *name)
 	return true;
 }
 
-/* Splits `BACKEND/NAME`, where NAME need not exist.  Returns NULL with an
- * error. */
-static const struct backend *
-take_backend(struct call *call, const char *text, const char **ret_name)
-{
-	size_t len = strcspn(text, "/");
-	const struct backend *found = NULL;
-	char backend[BACKEND_NAME_MAX + 1];
-
-	if (len == 0 || !text[len] || !text[len + 1]) {
-		err_set(call->err, "Require 'backend/server'.");
-		return NULL;
-	}
-	snprintf(backend, sizeof(backend), "%.*s",
-	    (int)(len < sizeof(backend) ? len : 0), text);
-	if (!*backend || !call_backend(call, backend, &found)) {
-		err_set(call->err, "No such backend.");
-		return NULL;
-	}
-	*ret_name = text + len + 1;
-	return found;
-}
-
 static struct server *
-add_server(struct call *call, const struct backend *backend, const char *name,
-    bool *ret_enabled)
+add_from_words(struct call *call, const struct backend *backend,
+    const char *name, bool *ret_enabled)
 {
 	struct server_words words;
 	struct err_list errors;
@@ -108,19 +79,19 @@ run_add_server(struct call *call)
 	const char *name;
 	bool enabled;
 
-	b = take_backend(call, call_arg(call, 0), &name);
+	b = call_server_backend(call, call_arg(call, 0), &name);
 	if (!b)
 		return false;
 	if (!*call_arg(call, 1))
 		return err_set(call->err,
 		    "'server' expects <name> and <addr>[:<port>] as "
 		    "arguments.");
-	if (!check_server_name(call, name))
+	if (!allow_server_name(call, name))
 		return false;
 	if (backend_find_server(b, name))
 		return err_set(call->err,
 		    "Already exists a server with the same name in backend.");
-	s = add_server(call, b, name, &enabled);
+	s = add_from_words(call, b, name, &enabled);
 	if (!s)
 		return false;
 	audit_added(call, s);

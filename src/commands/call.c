@@ -28,6 +28,16 @@ command_level_name(enum admin_level level)
 	return names[level];
 }
 
+size_t
+words_count(char *const *words)
+{
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	return n;
+}
+
 bool
 words_cut(char *text, char *words[WORDS_MAX + 1])
 {
@@ -183,10 +193,7 @@ left_text(uint64_t ms, char out[LEFT_TEXT_SIZE])
 const char *
 call_arg(const struct call *call, unsigned i)
 {
-	for (unsigned n = 0; n <= i; n++)
-		if (!call->args[n])
-			return "";
-	return call->args[i];
+	return i < words_count(call->args) ? call->args[i] : "";
 }
 
 bool
@@ -224,10 +231,8 @@ call_takes_none(struct call *call)
 bool
 call_take_json(struct call *call)
 {
-	size_t n = 0;
+	size_t n = words_count(call->args);
 
-	while (call->args[n])
-		n++;
 	if (n == 0 || strcmp(call->args[n - 1], "json") != 0)
 		return false;
 	call->args[n - 1] = NULL;
@@ -249,54 +254,61 @@ bool
 call_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
 {
 	char **args = call->args;
-	size_t n = 0;
 
-	while (args[n])
-		n++;
-	*ret_json = n > 0 && strcmp(args[n - 1], "json") == 0;
-	n -= *ret_json;
+	*ret_json = call_take_json(call);
 	*ret_pool = NULL;
-	if (n > 1)
+	if (!args[0])
+		return true;
+	if (args[1])
 		return err_set(call->err,
 		    "Unexpected argument '%s'; give one pool's name or none, "
 		    "and json or nothing.",
 		    args[1]);
-	if (n == 0)
-		return true;
 	*ret_pool =
 	    pools_find(control_pools(call->env->control), args[0], call->err);
 	return *ret_pool || err_as_sentence(call->err);
 }
 
-/* Looks up the backend whose name is the first len bytes. */
-static struct backend *
-backend_named(const struct model *m, const char *name, size_t len)
+size_t
+call_backend_len(struct call *call, const char *name)
 {
+	size_t len = strcspn(name, "/");
+
+	if (len > 0 && name[len] && name[len + 1])
+		return len;
+	err_set(call->err, "Require 'backend/server'.");
+	return 0;
+}
+
+struct backend *
+call_server_backend(
+    struct call *call, const char *name, const char **ret_server)
+{
+	const struct model *m = control_model(call->env->control);
+	size_t len = call_backend_len(call, name);
+
+	if (len == 0)
+		return NULL;
+	*ret_server = name + len + 1;
 	for (size_t i = 0; i < m->spec->backends_n; i++) {
 		const char *other = m->spec->backends[i].name;
 
 		if (strlen(other) == len && memcmp(other, name, len) == 0)
 			return m->backends[i];
 	}
+	err_set(call->err, "No such backend.");
 	return NULL;
 }
 
 struct server *
 call_server(struct call *call, const char *name)
 {
-	const struct model *m = control_model(call->env->control);
-	size_t len = strcspn(name, "/");
-	struct backend *b;
-	struct server *s;
+	const char *server_name;
+	struct backend *b = call_server_backend(call, name, &server_name);
+	struct server *s = b ? backend_find_server(b, server_name) : NULL;
 
-	if (len == 0 || !name[len] || !name[len + 1]) {
-		err_set(call->err, "Require 'backend/server'.");
-		return NULL;
-	}
-	b = backend_named(m, name, len);
-	s = b ? backend_find_server(b, name + len + 1) : NULL;
-	if (!s)
-		err_set(call->err, b ? "No such server." : "No such backend.");
+	if (b && !s)
+		err_set(call->err, "No such server.");
 	return s;
 }
 
@@ -317,16 +329,11 @@ bool
 call_backend(
     struct call *call, const char *name, const struct backend **ret_backend)
 {
-	const struct backend *b = NULL;
+	const struct model *m = control_model(call->env->control);
 
-	if (*name) {
-		b = backend_named(
-		    control_model(call->env->control), name, strlen(name));
-		if (!b)
-			return err_set(call->err, "Can't find backend.");
-	}
-	*ret_backend = b;
-	return true;
+	*ret_backend = *name ? model_find_backend(m, name) : NULL;
+	return !*name || *ret_backend ||
+	       err_set(call->err, "Can't find backend.");
 }
 
 bool
@@ -347,17 +354,24 @@ call_number(struct call *call, const char *text, const char *missing,
 }
 
 bool
+call_time(const char *text, uint64_t unit_ms, uint64_t min_ms, uint64_t max_ms,
+    uint64_t *ret_ms)
+{
+	struct err why;
+	uint64_t n;
+
+	if (!text_parse_number(
+	        text, min_ms / unit_ms, max_ms / unit_ms, &n, &why))
+		return text_parse_duration(text, min_ms, max_ms, ret_ms, &why);
+	*ret_ms = n * unit_ms;
+	return true;
+}
+
+bool
 call_age(struct call *call, const char *text, uint64_t *ret_ms)
 {
-	uint64_t seconds;
-	struct err why;
-
-	if (text_parse_number(text, 0, UINT32_MAX, &seconds, &why))
-		*ret_ms = seconds * 1000;
-	else if (!text_parse_duration(
-	             text, 0, UINT32_MAX * UINT64_C(1000), ret_ms, &why))
-		return err_set(call->err, "Invalid age.");
-	return true;
+	return call_time(text, 1000, 0, UINT32_MAX * UINT64_C(1000), ret_ms) ||
+	       err_set(call->err, "Invalid age.");
 }
 
 bool

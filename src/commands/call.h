@@ -79,6 +79,9 @@ const char *command_level_name(enum admin_level level);
 /* The words of one command at most, as in HAProxy. */
 #define WORDS_MAX 64
 
+/* Returns the number of words; the array ends with NULL. */
+size_t words_count(char *const *words);
+
 /* Cuts text into words at blanks, resolving backslashes in place.  words ends
  * with NULL.  Returns false when there are more than WORDS_MAX words. */
 bool words_cut(char *text, char *words[WORDS_MAX + 1]);
@@ -148,6 +151,15 @@ bool call_json(struct call *call, bool *ret_json);
 struct pool;
 bool call_pool(struct call *call, struct pool **ret_pool, bool *ret_json);
 
+/* Returns the length of the backend's name in `BACKEND/SERVER`, or 0 with
+ * call->err set if one of the names is missing. */
+size_t call_backend_len(struct call *call, const char *name);
+
+/* Looks up the backend of `BACKEND/SERVER`, where there need not be such a
+ * server.  Returns NULL with call->err set. */
+struct backend *call_server_backend(
+    struct call *call, const char *name, const char **ret_server);
+
 /* Looks up `BACKEND/SERVER`.  Returns NULL with call->err set. */
 struct server *call_server(struct call *call, const char *name);
 
@@ -163,6 +175,11 @@ bool call_backend(
  * `missing` if the text is not a number. */
 bool call_number(struct call *call, const char *text, const char *missing,
     uint64_t max, uint64_t *ret_n);
+
+/* Parses a duration, or a bare number of units of unit_ms, that is within the
+ * range.  Returns false without an error text. */
+bool call_time(const char *text, uint64_t unit_ms, uint64_t min_ms,
+    uint64_t max_ms, uint64_t *ret_ms) MUST_CHECK;
 
 /* Parses an age: a duration, or a number of seconds. */
 bool call_age(struct call *call, const char *text, uint64_t *ret_ms);

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
-
 bool
 run_prompt(struct call *call)
 {
@@ -40,20 +38,21 @@ run_user(struct call *call)
 bool
 run_set_severity(struct call *call)
 {
-	const char *how = call->args[0] ? call->args[0] : "";
+	static const char *const names[] = {
+	    [SEVERITY_NONE] = "none",
+	    [SEVERITY_NUMBER] = "number",
+	    [SEVERITY_STRING] = "string",
+	    [SEVERITY_STATUS] = "status",
+	};
 
-	if (strcmp(how, "none") == 0)
-		call->mode->severity = SEVERITY_NONE;
-	else if (strcmp(how, "number") == 0)
-		call->mode->severity = SEVERITY_NUMBER;
-	else if (strcmp(how, "string") == 0)
-		call->mode->severity = SEVERITY_STRING;
-	else if (strcmp(how, "status") == 0)
-		call->mode->severity = SEVERITY_STATUS;
-	else
-		return err_set(call->err,
-		    "one of 'none', 'number', 'string' is a required argument");
-	return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(call_arg(call, 0), names[i]) != 0)
+			continue;
+		call->mode->severity = (enum severity_output)i;
+		return true;
+	}
+	return err_set(call->err,
+	    "one of 'none', 'number', 'string' is a required argument");
 }
 
 /* A bare number is seconds here, because it is in HAProxy and hatop sends
@@ -61,18 +60,13 @@ run_set_severity(struct call *call)
 bool
 run_set_timeout(struct call *call)
 {
-	const char *text;
-	uint64_t seconds, ms;
-	struct err why;
+	uint64_t ms;
 
-	if (!call->args[0] || strcmp(call->args[0], "cli") != 0)
+	if (strcmp(call_arg(call, 0), "cli") != 0)
 		return err_set(call->err, "'set timeout' only supports 'cli'.");
-	text = call->args[1];
-	if (!text)
+	if (!call->args[1])
 		return err_set(call->err, "Expects an integer value.");
-	if (text_parse_number(text, 1, 86400, &seconds, &why))
-		ms = seconds * 1000;
-	else if (!text_parse_duration(text, 1000, 86400000, &ms, &why))
+	if (!call_time(call->args[1], 1000, 1000, 86400000, &ms))
 		return err_set(call->err, "Invalid timeout value.");
 	call->mode->timeout_s = (double)ms / 1e3;
 	return true;

@@ -47,7 +47,7 @@ expiring_init(struct expiring *expiring, const struct command_env *env)
 }
 
 static void
-free_waiting(struct waiting *c)
+change_free(struct waiting *c)
 {
 	timed_task_cancel(&c->task);
 	list_remove(&c->node);
@@ -59,7 +59,7 @@ void
 expiring_fini(struct expiring *expiring)
 {
 	list_for_each_safe (node, &expiring->changes)
-		free_waiting(waiting_at(node));
+		change_free(waiting_at(node));
 }
 
 static struct waiting *
@@ -207,26 +207,16 @@ expire_change(struct waiting *c)
 }
 
 static void
-on_task(struct timed_task *task, uint64_t now_ms)
+change_on_time(struct timed_task *task, uint64_t now_ms)
 {
 	struct waiting *c = container_of(task, struct waiting, task);
 
 	(void)now_ms;
 	expire_change(c);
-	free_waiting(c);
+	change_free(c);
 }
 
 /* -- before and after a command -- */
-
-static size_t
-words_in(char **words)
-{
-	size_t n = 0;
-
-	while (words[n])
-		n++;
-	return n;
-}
 
 /* Returns the number of arguments that the usage requires. */
 static size_t
@@ -252,7 +242,7 @@ static bool
 take_duration(
     struct call *call, const struct command *command, uint64_t *ret_ms)
 {
-	size_t n = words_in(call->args), own = command->setting.args_min;
+	size_t n = words_count(call->args), own = command->setting.args_min;
 	struct err why;
 
 	*ret_ms = 0;
@@ -320,7 +310,7 @@ expiring_begin(struct expiring *expiring, struct call *call,
 }
 
 static struct waiting *
-new_waiting(struct expiring *expiring, const char *former)
+change_new(struct expiring *expiring, const char *former)
 {
 	struct waiting *c = calloc(1, sizeof(*c));
 
@@ -329,7 +319,7 @@ new_waiting(struct expiring *expiring, const char *former)
 	c->expiring = expiring;
 	c->id = ++expiring->last_id;
 	timed_task_init(
-	    &c->task, control_timer(expiring->env->control), on_task);
+	    &c->task, control_timer(expiring->env->control), change_on_time);
 	list_append(&expiring->changes, &c->node);
 	expiring->n++;
 	snprintf(c->former, sizeof(c->former), "%s", former);
@@ -365,7 +355,7 @@ keep_former(struct expiring *expiring, const struct call *call,
 	    (c->is_changed || strcmp(c->setting.value, before->value) != 0))
 		snprintf(c->former, sizeof(c->former), "%s", before->value);
 	if (!c)
-		c = new_waiting(expiring, before->value);
+		c = change_new(expiring, before->value);
 	if (!c) {
 		call_say(call, SEVERITY_ERR,
 		    "Out of memory: the change will not expire.");
@@ -410,7 +400,7 @@ expiring_forget(struct expiring *expiring, const char *what)
 		const char *subject = c->setting.subject;
 
 		if (strncmp(subject, what, len) == 0 && subject[len] == ' ')
-			free_waiting(c);
+			change_free(c);
 	}
 }
 
@@ -474,7 +464,7 @@ expiring_cancel(struct expiring *expiring, struct call *call, uint64_t id)
 		    "%s stays %.40s, and does not "
 		    "expire",
 		    c->setting.subject, c->setting.value);
-		free_waiting(c);
+		change_free(c);
 		return true;
 	}
 	return false;

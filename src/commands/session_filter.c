@@ -20,11 +20,9 @@ set_filter_name(struct call *call, char **name, const char *text, size_t len)
 static bool
 take_server(struct call *call, struct session_filter *filter, const char *text)
 {
-	size_t len = strcspn(text, "/");
+	size_t len = call_backend_len(call, text);
 
-	if (len == 0 || !text[len] || !text[len + 1])
-		return err_set(call->err, "Require 'backend/server'.");
-	return set_filter_name(call, &filter->backend, text, len) &&
+	return len > 0 && set_filter_name(call, &filter->backend, text, len) &&
 	       set_filter_name(
 	           call, &filter->server, text + len + 1, strlen(text));
 }

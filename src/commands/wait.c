@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/list.h"
-#include "base/text.h"
 #include "control/drains.h"
 
 #define DELAY_MAX_MS INT32_MAX
@@ -135,7 +134,7 @@ next_pause_ms(const struct waiting *w)
 }
 
 static bool
-more(struct answer_rest *rest, const struct command_env *env, FILE *out)
+wait_more(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
 	struct waiting *w = container_of(rest, struct waiting, rest);
 
@@ -146,21 +145,12 @@ more(struct answer_rest *rest, const struct command_env *env, FILE *out)
 }
 
 static void
-free_waiting(struct answer_rest *rest)
+wait_free(struct answer_rest *rest)
 {
 	struct waiting *w = container_of(rest, struct waiting, rest);
 
 	free(w->server);
 	free(w);
-}
-
-static bool
-parse_delay(const char *text, uint64_t *ret_ms)
-{
-	struct err why;
-
-	return text_parse_number(text, 1, DELAY_MAX_MS, ret_ms, &why) ||
-	       text_parse_duration(text, 1, DELAY_MAX_MS, ret_ms, &why);
 }
 
 /* From the condition on, which may be that there is none. */
@@ -211,18 +201,18 @@ run_wait(struct call *call)
 		call_say(call, SEVERITY_INFO, "%s", usage);
 		return true;
 	}
-	if (!parse_delay(call_arg(call, 0), &delay_ms))
+	if (!call_time(call_arg(call, 0), 1, 1, DELAY_MAX_MS, &delay_ms))
 		return err_set(call->err, "Invalid duration.");
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return err_oom(call->err);
-	w->rest = (struct answer_rest){.more = more, .free = free_waiting};
+	w->rest = (struct answer_rest){.more = wait_more, .free = wait_free};
 	w->mode = *call->mode;
 	w->from_ms = clock_now_ms();
 	w->until_ms = w->from_ms + delay_ms;
 	if (take_condition(call, 1, w))
 		call->rest = &w->rest;
 	else
-		free_waiting(&w->rest);
+		wait_free(&w->rest);
 	return true;
 }
