@@ -97,16 +97,14 @@ mark_near(char **words, size_t n, bool *marked)
 	}
 }
 
-/* Marks the commands that begin with the words, or that are all there is of
- * them; if there are none, those that come near. */
-static void
+/* Marks the commands that begin with the words, or that the words begin with.
+ * Returns false if there are none, and marks those that come near instead. */
+static bool
 mark_likely(char **words, bool *marked)
 {
-	size_t most = 0, n = 0;
+	size_t most = 0, n = words_count(words);
 	bool any = false;
 
-	while (words[n])
-		n++;
 	for (size_t i = 0; i < commands_n; i++) {
 		size_t common = words_in_common(&commands[i], words);
 
@@ -122,41 +120,26 @@ mark_likely(char **words, bool *marked)
 	}
 	if (!any)
 		mark_near(words, most, marked);
+	return any;
 }
 
 /* Lists what the words may have meant, under the heading `some`, or everything
- * under the heading `all` when there are no words. */
-static void
+ * under the heading `all` when there are no words.  Returns false if no command
+ * begins with the words, nor they with it. */
+static bool
 put_commands(char **words, const char *some, const char *all, FILE *out)
 {
 	bool marked[COMMANDS_MAX] = {false};
+	bool found;
 
 	ENSURE(commands_n <= COMMANDS_MAX);
-	if (words[0])
-		mark_likely(words, marked);
+	found = !words[0] || mark_likely(words, marked);
 	fprintf(out, "%s\n", words[0] ? some : all);
 	for (size_t i = 0; i < commands_n; i++) {
 		if (!words[0] || marked[i] || i >= commands_n - COMMANDS_ALWAYS)
 			put_row(&commands[i], out);
 	}
-}
-
-/* Whether a command starts with the words, or with the first of them and takes
- * the others as arguments. */
-static bool
-is_begun(char **words)
-{
-	size_t n = 0;
-
-	while (words[n])
-		n++;
-	for (size_t i = 0; i < commands_n; i++) {
-		size_t common = words_in_common(&commands[i], words);
-
-		if (common == n || common == words_of(&commands[i]))
-			return true;
-	}
-	return false;
+	return found;
 }
 
 bool
@@ -166,8 +149,8 @@ run_help(struct call *call)
 	    "The following commands are valid at this level:";
 
 	call_severity(call, SEVERITY_INFO);
-	put_commands(call->args, heading, heading, call->out);
-	if (call_is_strict(call) && call->args[0] && !is_begun(call->args))
+	if (!put_commands(call->args, heading, heading, call->out) &&
+	    call_is_strict(call))
 		call_fail(call);
 	return true;
 }
@@ -176,7 +159,7 @@ static void
 put_unknown(const struct call *call, char **words)
 {
 	call_severity(call, SEVERITY_ERR);
-	put_commands(words,
+	(void)put_commands(words,
 	    "Unknown command, but maybe one of the following ones is a better "
 	    "match:",
 	    "Unknown command. Please enter one of the following commands only:",
@@ -208,25 +191,18 @@ find_command(char **words)
 	return NULL;
 }
 
-/* Runs the command, and applies its changes of servers.  Unit tests have
- * commands that need no control. */
+/* Checks the arguments, runs the command, and applies its changes of servers.
+ * Unit tests have commands that need no control. */
 static bool
-run_and_update(struct call *call, const struct command *command)
+run_checked(struct call *call, const struct command *command)
 {
-	bool ok = command->run(call);
+	bool ok =
+	    (command->args == ARGS_OWN || call_fits(call, command->usage, 0)) &&
+	    command->run(call);
 
 	if (call->env->control)
 		model_update(control_model(call->env->control));
 	return ok;
-}
-
-/* The command with its own arguments. */
-static bool
-run_checked(struct call *call, const struct command *command)
-{
-	return (command->args == ARGS_OWN ||
-	           call_fits(call, command->usage, 0)) &&
-	       run_and_update(call, command);
 }
 
 /* The command, and `for DURATION` behind its arguments if that is there. */
