@@ -5,12 +5,13 @@
 #include "commands/commands.h"
 
 #define COMMAND_ROW(words, level, function, arguments, usage, help)            \
-	{(words), (level), (function), (arguments), (usage), (help),           \
-	    {NULL, NULL, 0, 0}},
+	{(words), LEVEL_##level, (function), ARGS_##arguments, (usage),        \
+	    (help), {NULL, NULL, 0, 0}},
 #define SETTING_ROW(words, level, function, arguments, describe, restore,      \
     names, args_min, usage, help)                                              \
-	{(words), (level), (function), (arguments), usage " [for <duration>]", \
-	    (help), {(describe), (restore), (names), (args_min)}},
+	{(words), LEVEL_##level, (function), ARGS_##arguments,                 \
+	    usage " [for <duration>]", (help),                                 \
+	    {(describe), (restore), (names), (args_min)}},
 
 const struct command commands[] = {COMMANDS_TABLE(COMMAND_ROW, SETTING_ROW)};
 const size_t commands_n = sizeof(commands) / sizeof(commands[0]);
