@@ -153,7 +153,6 @@ put_exhaustion(
 #define OWN(name)         .metric = (name), .own = true
 #define OWN_US(name)      .metric = (name), .own = true, .parts = 1000000
 #define NO_METRIC(reason) .no_metric = (reason)
-#define NOT_HERE          .no_metric = "lfproxy does not have the feature"
 #define FRACTION(tags)    .float_tags = (tags)
 
 const struct info_key info_keys[INFO_KEYS] = {

@@ -17,7 +17,11 @@
  * exporter does not have.
  * OWN_US: the key is in microseconds, the metric in seconds.
  * NO_METRIC(REASON): the key is not a metric.
+ * NONE: a row of a feature that lfproxy does not have.
  * FRACTION(TAGS), behind the metric: tags and type in `show info float`. */
+#define NONE(pos, name, tags, desc, ...)                                       \
+	X(pos, name, tags, desc, NUMBER(0),                                    \
+	    NO_METRIC("lfproxy does not have the feature"), __VA_ARGS__)
 /* clang-format off: a row each. */
 #define INFO_KEYS_TABLE(X)                                                     \
 	X(0, "Name", "POS:str", "name of the product", TEXT(facts->name),      \
@@ -64,12 +68,10 @@
 	X(19, "CumReq", "MCP:u32",                                             \
 	    "total number of sessions; a request is a session here",           \
 	    NUMBER(total), METRIC("requests_total"))                           \
-	X(20, "MaxSslConns", "MMP:u32", "limit on TLS connections, 0: none",   \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(21, "CurrSslConns", "MGP:u32", "current TLS connections", NUMBER(0), \
-	    NOT_HERE)                                                          \
-	X(22, "CumSslConns", "MCP:u32", "total number of TLS connections",     \
-	    NUMBER(0), NOT_HERE)                                               \
+	NONE(                                                                  \
+	    20, "MaxSslConns", "MMP:u32", "limit on TLS connections, 0: none") \
+	NONE(21, "CurrSslConns", "MGP:u32", "current TLS connections")         \
+	NONE(22, "CumSslConns", "MCP:u32", "total number of TLS connections")  \
 	X(23, "Maxpipes", "CLP:u32", "limit on pipes for splicing",            \
 	    NUMBER(pipes->max), METRIC("max_pipes"))                           \
 	X(24, "PipesUsed", "MGP:u32", "pipes in use",                          \
@@ -94,40 +96,34 @@
 	X(31, "MaxSessRate", "MRP:u32",                                        \
 	    "maximum number of sessions per second", NUMBER(rate->peak),       \
 	    METRIC("max_session_rate"))                                        \
-	X(32, "SslRate", "MRP:u32", "TLS connections in the last second",      \
-	    NUMBER(0), NOT_HERE, FRACTION("MRP:flt"))                          \
-	X(33, "SslRateLimit", "CLP:u32",                                       \
-	    "limit on TLS connections per second", NUMBER(0), NOT_HERE)        \
-	X(34, "MaxSslRate", "MMP:u32",                                         \
-	    "maximum number of TLS connections per second", NUMBER(0),         \
-	    NOT_HERE)                                                          \
-	X(35, "SslFrontendKeyRate", "MGP:u32",                                 \
-	    "TLS keys computed for clients in the last second", NUMBER(0),     \
-	    NOT_HERE, FRACTION("MRP:flt"))                                     \
-	X(36, "SslFrontendMaxKeyRate", "MMP:u32",                              \
-	    "maximum number of TLS keys for clients per second", NUMBER(0),    \
-	    NOT_HERE)                                                          \
-	X(37, "SslFrontendSessionReuse_pct", "MGP:u32",                        \
-	    "percentage of TLS sessions reused", NUMBER(0), NOT_HERE,          \
+	NONE(32, "SslRate", "MRP:u32", "TLS connections in the last second",   \
 	    FRACTION("MRP:flt"))                                               \
-	X(38, "SslBackendKeyRate", "MRP:u32",                                  \
-	    "TLS keys computed for servers in the last second", NUMBER(0),     \
-	    NOT_HERE, FRACTION("MRP:flt"))                                     \
-	X(39, "SslBackendMaxKeyRate", "MMP:u32",                               \
-	    "maximum number of TLS keys for servers per second", NUMBER(0),    \
-	    NOT_HERE)                                                          \
-	X(40, "SslCacheLookups", "MCP:u32", "TLS session cache lookups",       \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(41, "SslCacheMisses", "MCP:u32", "TLS session cache misses",         \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(42, "CompressBpsIn", "MRP:u32",                                      \
-	    "bytes given to compression in the last second", NUMBER(0),        \
-	    NOT_HERE, FRACTION("MRP:flt"))                                     \
-	X(43, "CompressBpsOut", "MRP:u32",                                     \
-	    "bytes that compression produced in the last second", NUMBER(0),   \
-	    NOT_HERE, FRACTION("MRP:flt"))                                     \
-	X(44, "CompressBpsRateLim", "CLP:u32",                                 \
-	    "limit on compressed bytes per second", NUMBER(0), NOT_HERE)       \
+	NONE(33, "SslRateLimit", "CLP:u32",                                    \
+	    "limit on TLS connections per second")                             \
+	NONE(34, "MaxSslRate", "MMP:u32",                                      \
+	    "maximum number of TLS connections per second")                    \
+	NONE(35, "SslFrontendKeyRate", "MGP:u32",                              \
+	    "TLS keys computed for clients in the last second",                \
+	    FRACTION("MRP:flt"))                                               \
+	NONE(36, "SslFrontendMaxKeyRate", "MMP:u32",                           \
+	    "maximum number of TLS keys for clients per second")               \
+	NONE(37, "SslFrontendSessionReuse_pct", "MGP:u32",                     \
+	    "percentage of TLS sessions reused", FRACTION("MRP:flt"))          \
+	NONE(38, "SslBackendKeyRate", "MRP:u32",                               \
+	    "TLS keys computed for servers in the last second",                \
+	    FRACTION("MRP:flt"))                                               \
+	NONE(39, "SslBackendMaxKeyRate", "MMP:u32",                            \
+	    "maximum number of TLS keys for servers per second")               \
+	NONE(40, "SslCacheLookups", "MCP:u32", "TLS session cache lookups")    \
+	NONE(41, "SslCacheMisses", "MCP:u32", "TLS session cache misses")      \
+	NONE(42, "CompressBpsIn", "MRP:u32",                                   \
+	    "bytes given to compression in the last second",                   \
+	    FRACTION("MRP:flt"))                                               \
+	NONE(43, "CompressBpsOut", "MRP:u32",                                  \
+	    "bytes that compression produced in the last second",              \
+	    FRACTION("MRP:flt"))                                               \
+	NONE(44, "CompressBpsRateLim", "CLP:u32",                              \
+	    "limit on compressed bytes per second")                            \
 	X(47, "Tasks", "MGP:u32", "sessions, which are the tasks of lfproxy",  \
 	    NUMBER(sessions), METRIC("current_tasks"))                         \
 	X(48, "Run_queue", "MGP:u32", "events that wait for a thread",         \
@@ -148,16 +144,14 @@
 	    METRIC("unstoppable_jobs"))                                        \
 	X(55, "Listeners", "MGP:u32", "listening sockets", NUMBER(listeners),  \
 	    METRIC("listeners"))                                               \
-	X(56, "ActivePeers", "MGP:u32", "peers in contact", NUMBER(0),         \
-	    NOT_HERE)                                                          \
-	X(57, "ConnectedPeers", "MGP:u32", "connected peers", NUMBER(0),       \
-	    NOT_HERE)                                                          \
+	NONE(56, "ActivePeers", "MGP:u32", "peers in contact")                 \
+	NONE(57, "ConnectedPeers", "MGP:u32", "connected peers")               \
 	X(58, "DroppedLogs", "MGP:u32", "log lines that were dropped",         \
 	    NUMBER(log_dropped()), METRIC("dropped_logs_total"))               \
-	X(59, "BusyPolling", "MGP:u32", "1 if threads poll busily, always 0",  \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(60, "FailedResolutions", "MGP:u32",                                  \
-	    "host names that could not be resolved", NUMBER(0), NOT_HERE)      \
+	NONE(59, "BusyPolling", "MGP:u32",                                     \
+	    "1 if threads poll busily, always 0")                              \
+	NONE(60, "FailedResolutions", "MGP:u32",                               \
+	    "host names that could not be resolved")                           \
 	X(61, "TotalBytesOut", "MGP:u64", "bytes sent in both directions",     \
 	    NUMBER(info_bytes(model)), METRIC("bytes_out_total"))              \
 	X(62, "TotalSplicdedBytesOut", "MGP:u64", "bytes sent through pipes",  \
@@ -165,10 +159,8 @@
 	    METRIC("spliced_bytes_out_total"))                                 \
 	X(63, "BytesOutRate", "MRP:u64", "bytes sent in the last second",      \
 	    NUMBER(facts->bytes_rate), METRIC("bytes_out_rate"))               \
-	X(64, "DebugCommandsIssued", "MGP:u32", "debug commands issued",       \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(65, "CumRecvLogs", "MCP:u32", "log messages received", NUMBER(0),    \
-	    NOT_HERE)                                                          \
+	NONE(64, "DebugCommandsIssued", "MGP:u32", "debug commands issued")    \
+	NONE(65, "CumRecvLogs", "MCP:u32", "log messages received")            \
 	X(66, "Build info", "POS:str", "version of lfproxy",                   \
 	    TEXT(LFPROXY_VERSION), NO_METRIC("a label of build_info"))         \
 	X(67, "Memmax_bytes", "CLP:u32", "memory limit in bytes, 0: none",     \
@@ -199,7 +191,7 @@
 	    OWN("maxconn_reached_total"))                                      \
 	X(77, "LoopIterations", "MCP:u64",                                     \
 	    "iterations of the control loop since the start or clear loop",    \
-	    NUMBER(loop->iterations), OWN("loop_iterations_total"))                 \
+	    NUMBER(loop->iterations), OWN("loop_iterations_total"))            \
 	X(78, "LoopMaxTime_us", "MMP:u64",                                     \
 	    "microseconds that the longest iteration of the loop took",        \
 	    NUMBER(loop->longest_ns / NS_PER_US),                              \

@@ -268,7 +268,6 @@ put_tracked(struct field *out, const struct server *tracked)
 #define AN_IDENTIFIER       NO_METRIC("an identifier, which labels replace")
 #define A_RATE              NO_METRIC("Prometheus derives rates from totals")
 #define A_SETTING           NO_METRIC("a setting does not change by itself")
-#define NOT_HERE            NO_METRIC("lfproxy does not have the feature")
 #define STATES              NO_METRIC("one sample per state, see metrics.c")
 
 #define X(id, tags, desc, rows, value, ...)                                    \

@@ -16,11 +16,17 @@
  * value   NUMBER, TEXT, COUNTED (a counter of the row), NOTHING, or a function
  *         that sets the field or leaves it absent
  * metric  METRIC(NAME): haproxy_KIND_NAME; METRIC_MS: in seconds where the
- *         column is in milliseconds; OWN(NAME): lfproxy_KIND_NAME, which
- * HAProxy 2.6's exporter does not have; OWN_US: the column is in microseconds;
+ *         column is in milliseconds; OWN(NAME): lfproxy_KIND_NAME, not in
+ *         HAProxy 2.6's exporter; OWN_US: the column is in microseconds;
  *         NO_METRIC(REASON), or the name of a reason
  * ...     SERVER_METRIC(NAME): the metric of servers, "" for none;
- *         BACKEND_TAGS(TAGS): the tags of backends; ADDRESS: may be hidden */
+ *         BACKEND_TAGS(TAGS): the tags of backends; ADDRESS: may be hidden
+ *
+ * NONE: a row of a feature that lfproxy does not have; 0 where HAProxy has
+ * a value for TCP proxies. */
+#define NONE(id, tags, desc, rows)                                             \
+	X(id, tags, desc, rows, NUMBER(0),                                     \
+	    NO_METRIC("lfproxy does not have the feature"))
 /* clang-format off: a row each. */
 #define HAPROXY_COLUMNS(X)                                                     \
 	X(pxname, "KNS:str", "name of the proxy", FBS, TEXT(row->proxy),       \
@@ -120,41 +126,28 @@
 	X(check_duration, "MDP:u64", "milliseconds that the last check took",  \
 	    CHECKED, put_check_duration(out, &SERVER(last)),                   \
 	    METRIC_MS("check_duration_seconds"))                               \
-	X(hrsp_1xx, "MCP:u64", "HTTP responses with status 1xx", 0, NOTHING,   \
-	    NOT_HERE)                                                          \
-	X(hrsp_2xx, "MCP:u64", "HTTP responses with status 2xx", 0, NOTHING,   \
-	    NOT_HERE)                                                          \
-	X(hrsp_3xx, "MCP:u64", "HTTP responses with status 3xx", 0, NOTHING,   \
-	    NOT_HERE)                                                          \
-	X(hrsp_4xx, "MCP:u64", "HTTP responses with status 4xx", 0, NOTHING,   \
-	    NOT_HERE)                                                          \
-	X(hrsp_5xx, "MCP:u64", "HTTP responses with status 5xx", 0, NOTHING,   \
-	    NOT_HERE)                                                          \
-	X(hrsp_other, "MCP:u64", "HTTP responses with another status", 0,      \
-	    NOTHING, NOT_HERE)                                                 \
+	NONE(hrsp_1xx, "MCP:u64", "HTTP responses with status 1xx", 0)         \
+	NONE(hrsp_2xx, "MCP:u64", "HTTP responses with status 2xx", 0)         \
+	NONE(hrsp_3xx, "MCP:u64", "HTTP responses with status 3xx", 0)         \
+	NONE(hrsp_4xx, "MCP:u64", "HTTP responses with status 4xx", 0)         \
+	NONE(hrsp_5xx, "MCP:u64", "HTTP responses with status 5xx", 0)         \
+	NONE(hrsp_other, "MCP:u64", "HTTP responses with another status", 0)   \
 	X(hanafail, "MCP:u64", "failures observed in traffic", CHECKED,        \
 	    put_observed_failures(out, row->server),                           \
 	    OWN("observed_failures_total"))                                    \
-	X(req_rate, "MRP:u32", "HTTP requests in the last second", F,          \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(req_rate_max, "MMP:u32",                                             \
-	    "maximum number of HTTP requests per second", F, NUMBER(0),        \
-	    NOT_HERE)                                                          \
-	X(req_tot, "MCP:u64", "total number of HTTP requests", F, NUMBER(0),   \
-	    NOT_HERE)                                                          \
+	NONE(req_rate, "MRP:u32", "HTTP requests in the last second", F)       \
+	NONE(req_rate_max, "MMP:u32",                                          \
+	    "maximum number of HTTP requests per second", F)                   \
+	NONE(req_tot, "MCP:u64", "total number of HTTP requests", F)           \
 	X(cli_abrt, "MCP:u64", "sessions aborted by the client", BS,           \
 	    COUNTED(CLIENT_ABORTS), METRIC("client_aborts_total"))             \
 	X(srv_abrt, "MCP:u64", "open sessions aborted by the server", BS,      \
 	    COUNTED(SERVER_ABORTS), METRIC("server_aborts_total"))             \
-	X(comp_in, "MCP:u64", "bytes given to compression", FB, NUMBER(0),     \
-	    NOT_HERE)                                                          \
-	X(comp_out, "MCP:u64", "bytes that compression produced", FB,          \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(comp_byp, "MCP:u64",                                                 \
-	    "bytes not compressed because of CPU or bandwidth limits", FB,     \
-	    NUMBER(0), NOT_HERE)                                               \
-	X(comp_rsp, "MCP:u64", "HTTP responses that were compressed", FB,      \
-	    NUMBER(0), NOT_HERE)                                               \
+	NONE(comp_in, "MCP:u64", "bytes given to compression", FB)             \
+	NONE(comp_out, "MCP:u64", "bytes that compression produced", FB)       \
+	NONE(comp_byp, "MCP:u64",                                              \
+	    "bytes not compressed because of CPU or bandwidth limits", FB)     \
+	NONE(comp_rsp, "MCP:u64", "HTTP responses that were compressed", FB)   \
 	X(lastsess, "MAP:s32",                                                 \
 	    "seconds since the last session began, -1: never", BS,             \
 	    put_last_session(out, row->rate), METRIC("last_session_seconds"))  \
@@ -204,7 +197,7 @@
 	    AGENT, NUMBER(agent_health(row->server)), NO_METRIC("see status")) \
 	X(addr, "CGS:str", "address and port", S,                              \
 	    put_server_address(out, row->server), A_TEXT, ADDRESS)             \
-	X(cookie, "CNS:str", "cookie of the server", 0, NOTHING, NOT_HERE)     \
+	NONE(cookie, "CNS:str", "cookie of the server", 0)                     \
 	X(mode, "CGS:str", "tcp", FBS, TEXT("tcp"), A_TEXT)                    \
 	X(algo, "CGS:str", "balancing algorithm", B,                           \
 	    TEXT(row->backend->spec->balance->name), A_TEXT, ADDRESS)          \
@@ -215,25 +208,21 @@
 	    NUMBER(row->rate->peak), METRIC("connections_rate_max"))           \
 	X(conn_tot, "MCP:u64", "total number of connections", F,               \
 	    COUNTED(SESSIONS), METRIC("connections_total"))                    \
-	X(intercepted, "MCP:u64",                                              \
-	    "HTTP requests answered by the proxy itself", 0, NOTHING,          \
-	    NOT_HERE)                                                          \
+	NONE(intercepted, "MCP:u64",                                           \
+	    "HTTP requests answered by the proxy itself", 0)                   \
 	X(dcon, "MCP:u64", "connections refused by rules", F, NUMBER(0),       \
 	    METRIC("denied_connections_total"))                                \
 	X(dses, "MCP:u64", "sessions refused by rules", F, NUMBER(0),          \
 	    METRIC("denied_sessions_total"))                                   \
-	X(wrew, "MCP:u64", "headers that could not be rewritten", FBS,         \
-	    NUMBER(0), NOT_HERE)                                               \
+	NONE(wrew, "MCP:u64", "headers that could not be rewritten", FBS)      \
 	X(connect, "MCP:u64", "connect attempts", BS, COUNTED(CONNECTS),       \
 	    METRIC("connection_attempts_total"))                               \
-	X(reuse, "MCP:u64", "server connections used again", BS, NUMBER(0),    \
-	    NOT_HERE)                                                          \
-	X(cache_lookups, "MCP:u64", "cache lookups", 0, NOTHING, NOT_HERE)     \
-	X(cache_hits, "MCP:u64", "cache hits", 0, NOTHING, NOT_HERE)           \
-	X(srv_icur, "MGP:u32", "idle connections to the server", S, NUMBER(0), \
-	    NOT_HERE)                                                          \
-	X(src_ilim, "CLP:u32", "limit on idle connections to the server", 0,   \
-	    NOTHING, NOT_HERE)                                                 \
+	NONE(reuse, "MCP:u64", "server connections used again", BS)            \
+	NONE(cache_lookups, "MCP:u64", "cache lookups", 0)                     \
+	NONE(cache_hits, "MCP:u64", "cache hits", 0)                           \
+	NONE(srv_icur, "MGP:u32", "idle connections to the server", S)         \
+	NONE(                                                                  \
+	    src_ilim, "CLP:u32", "limit on idle connections to the server", 0) \
 	X(qtime_max, "MMP:u32", "milliseconds in the queue, maximum", BS,      \
 	    NUMBER(LOAD(AVERAGE(QUEUE).max_ms)),                               \
 	    METRIC_MS("max_queue_time_seconds"))                               \
@@ -247,10 +236,8 @@
 	    METRIC_MS("max_total_time_seconds"))                               \
 	X(eint, "MCP:u64", "sessions ended by resource exhaustion", FBS,       \
 	    COUNTED(INTERNAL_ERRORS), METRIC("internal_errors_total"))         \
-	X(idle_conn_cur, "MGP:u32", "unsafe idle connections", S, NUMBER(0),   \
-	    NOT_HERE)                                                          \
-	X(safe_conn_cur, "MGP:u32", "safe idle connections", S, NUMBER(0),     \
-	    NOT_HERE)                                                          \
+	NONE(idle_conn_cur, "MGP:u32", "unsafe idle connections", S)           \
+	NONE(safe_conn_cur, "MGP:u32", "safe idle connections", S)             \
 	X(used_conn_cur, "MGP:u32", "connections to the server in use", S,     \
 	    NUMBER(LOAD(row->sessions->now)),                                  \
 	    NO_METRIC("same as current_sessions"))                             \
