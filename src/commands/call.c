@@ -205,9 +205,7 @@ call_is_strict(const struct call *call)
 bool
 call_fits(struct call *call, const char *usage, unsigned from)
 {
-	const char *word = call_is_strict(call)
-	                       ? usage_unexpected(usage, call->args + from)
-	                       : NULL;
+	const char *word = usage_unexpected(usage, call->args + from);
 
 	if (!word)
 		return true;
@@ -216,16 +214,6 @@ call_fits(struct call *call, const char *usage, unsigned from)
 		    "Unexpected argument '%s'; this command takes none.", word);
 	return err_set(call->err, "Unexpected argument '%s'; the usage is: %s",
 	    word, usage);
-}
-
-bool
-call_takes_none(struct call *call)
-{
-	if (!call->args[0])
-		return true;
-	return err_set(call->err,
-	    "Unexpected argument '%s'; this command takes none.",
-	    call->args[0]);
 }
 
 bool

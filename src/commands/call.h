@@ -131,12 +131,8 @@ const char *call_arg(const struct call *call, unsigned i);
 bool call_is_strict(const struct call *call);
 
 /* Returns whether the arguments from number `from` on fit the usage (usage.h).
- * Sets call->err otherwise.  Always true if not call_is_strict. */
+ * Sets call->err otherwise. */
 bool call_fits(struct call *call, const char *usage, unsigned from);
-
-/* Returns whether there are no arguments, for every connection.  Sets
- * call->err otherwise. */
-bool call_takes_none(struct call *call);
 
 /* Removes the word `json` if it is the last argument, and returns whether it
  * was there. */

@@ -22,8 +22,6 @@ run_clear_counters(struct call *call)
 bool
 run_clear_loop(struct call *call)
 {
-	if (!call_takes_none(call))
-		return false;
 	control_loop_clear(call->env->control);
 	return true;
 }

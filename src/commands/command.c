@@ -196,9 +196,10 @@ find_command(char **words)
 static bool
 run_checked(struct call *call, const struct command *command)
 {
-	bool ok =
-	    (command->args == ARGS_OWN || call_fits(call, command->usage, 0)) &&
-	    command->run(call);
+	bool check = command->args == ARGS_STRICT ||
+	             (command->args == ARGS_USAGE && call_is_strict(call));
+	bool ok = (!check || call_fits(call, command->usage, 0)) &&
+	          command->run(call);
 
 	if (call->env->control)
 		model_update(control_model(call->env->control));

@@ -10,7 +10,7 @@
 #include "commands/setting.h"
 
 /* Checks of arguments, see commands.h. */
-enum command_args { ARGS_USAGE, ARGS_OWN };
+enum command_args { ARGS_USAGE, ARGS_STRICT, ARGS_OWN };
 
 /* A row of COMMANDS_TABLE. */
 struct command {

@@ -24,7 +24,7 @@
  * words      the command itself; arguments follow
  * level      the least LEVEL_ that may call it; others get `Permission denied`
  * arguments  who checks them.  USAGE: call_fits, for lfproxyctl alone;
- *            OWN: the command, for every client
+ *            STRICT: call_fits, for every client; OWN: the command
  * usage      arguments as in usage.h
  *
  * The change that a SETTING makes can expire (`for DURATION`): describe,
@@ -41,7 +41,7 @@
 	    "<backend>", "close no further sessions of a backend")             \
 	COMMAND("clear counters", OPERATOR, run_clear_counters, USAGE,         \
 	    "[all]", "clear max statistics counters (or all counters)")        \
-	COMMAND("clear loop", ADMIN, run_clear_loop, USAGE, "",                \
+	COMMAND("clear loop", ADMIN, run_clear_loop, STRICT, "",               \
 	    "reset the statistics of the control loop and of the checks' "     \
 	    "delays")                                                          \
 	COMMAND("del server", ADMIN, run_del_server, USAGE, "<bk>/<srv>",      \
@@ -83,7 +83,7 @@
 	COMMAND("rebalance backend", ADMIN, run_rebalance, OWN,                \
 	    "<backend> [over <duration>] [dry-run] [json]",                    \
 	    "close old sessions of servers that have more than their share")   \
-	COMMAND("reload", ADMIN, run_reload, USAGE, "",                        \
+	COMMAND("reload", ADMIN, run_reload, STRICT, "",                       \
 	    "read the configuration again and apply what has changed")         \
 	SETTING("set maxconn frontend", ADMIN, run_set_maxconn_frontend,       \
 	    USAGE, describe_maxconn_frontend, run_set_maxconn_frontend, 1, 2,  \

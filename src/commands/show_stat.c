@@ -34,7 +34,8 @@ run_show_stat(struct call *call)
 
 	while (n < 3 && call->args[n])
 		n++;
-	if (!call_fits(call, STAT_WORDS, n == 3 && is_place(call) ? 3 : 0))
+	if (call_is_strict(call) &&
+	    !call_fits(call, STAT_WORDS, n == 3 && is_place(call) ? 3 : 0))
 		return false;
 	if (!stat_filter_parse(control_model(call->env->control),
 	        (const char *const *)call->args, &filter, call->err))
