@@ -93,6 +93,7 @@ info_read(const struct model *model, const struct info_facts *facts,
 	put_uptime(uptime_ms / 1000, uptime, sizeof(uptime));
 #define NUMBER(n)         field_number(f++, (n));
 #define TEXT(text)        field_text(f++, (text));
+#define COUNTED(which)    NUMBER(atomic_load_relaxed(&facts->exhaustion->which))
 #define SECONDS(n, parts) set_seconds(f++, (n), (parts), floats);
 
 #define X(pos, name, tags, desc, value, ...) value
@@ -144,7 +145,8 @@ put_exhaustion(
 		snprintf(key, sizeof(key), "Exhausted_%s", resource_name(i));
 		snprintf(desc, sizeof(desc), "times that %s were exhausted",
 		    resource_name(i));
-		field_number(&field, exhaustion->count[i]);
+		field_number(
+		    &field, atomic_load_relaxed(&exhaustion->count[i]));
 		put_key(out, &name, &field, form);
 	}
 }
@@ -176,23 +178,11 @@ info_render(FILE *out, const struct model *model,
 			name.tags = info_keys[i].float_tags;
 		put_key(out, &name, &fields[i], form);
 	}
-	put_exhaustion(out, &facts->exhaustion, form);
+	put_exhaustion(out, facts->exhaustion, form);
 	if (form == FIELD_JSON)
 		fputs("]\n", out);
 	else if (form == FIELD_FLAT)
 		fputs("}\n", out);
-}
-
-static struct exhaustion
-read_exhaustion(const struct exhaustion *shared)
-{
-	struct exhaustion exhaustion;
-
-	exhaustion.maxconn_reached =
-	    atomic_load_relaxed(&shared->maxconn_reached);
-	for (enum resource i = 0; i < RESOURCES; i++)
-		exhaustion.count[i] = atomic_load_relaxed(&shared->count[i]);
-	return exhaustion;
 }
 
 void
@@ -212,7 +202,7 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .session_rate = atomic_load_relaxed(&limits->session_rate),
 	    .stopping = control_stopping(control),
 	    .pipes = splice_pool_status(&proxy->pipes),
-	    .exhaustion = read_exhaustion(&proxy->exhaustion),
+	    .exhaustion = &proxy->exhaustion,
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);

@@ -30,7 +30,7 @@ struct info_facts {
 	uint64_t bytes_rate;   /* in the last second */
 	unsigned admin_sockets, admin_clients;
 	struct splice_status pipes;
-	struct exhaustion exhaustion;
+	const struct exhaustion *exhaustion; /* read relaxed */
 	struct loop_status loop;
 };
 

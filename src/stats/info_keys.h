@@ -10,6 +10,7 @@
 /* X(position, key, tags and type (stats/field.h), description, value, metric)
  *
  * TEXT, NUMBER: the value, an expression over the locals of info_read.
+ * COUNTED: a counter of facts->exhaustion.
  * SECONDS(N, PARTS): the value is N / PARTS, and a fraction in `show info
  * float`.
  * METRIC(NAME): the key is the metric haproxy_process_NAME.
@@ -51,8 +52,7 @@
 	X(11, "PoolUsed_MB", "MGP:u32", "MB of heap in use",                   \
 	    NUMBER(heap_used / MB), NO_METRIC("see pool_used_bytes"))          \
 	X(12, "PoolFailed", "MCP:u32", "failed memory allocations",            \
-	    NUMBER(facts->exhaustion.count[RESOURCE_MEMORY]),                  \
-	    METRIC("pool_failures_total"))                                     \
+	    COUNTED(count[RESOURCE_MEMORY]), METRIC("pool_failures_total"))    \
 	X(13, "Ulimit-n", "CLP:u32", "limit on open descriptors",              \
 	    NUMBER(facts->descriptors), METRIC("max_fds"))                     \
 	X(14, "Maxsock", "CLP:u32", "limit on open sockets",                   \
@@ -187,8 +187,7 @@
 	    NUMBER(pipes->refused), OWN("pipes_refused_total"))                \
 	X(76, "MaxconnReached", "MCP:u64",                                     \
 	    "times that maxconn stopped the accepting of connections",         \
-	    NUMBER(facts->exhaustion.maxconn_reached),                         \
-	    OWN("maxconn_reached_total"))                                      \
+	    COUNTED(maxconn_reached), OWN("maxconn_reached_total"))            \
 	X(77, "LoopIterations", "MCP:u64",                                     \
 	    "iterations of the control loop since the start or clear loop",    \
 	    NUMBER(loop->iterations), OWN("loop_iterations_total"))            \

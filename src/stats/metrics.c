@@ -21,10 +21,10 @@
 
 struct metrics;
 
-/* A group of metrics, numbered from 0 to count() - 1.  put continues to write
- * metric number; false: the part is full and the metric not complete. */
+/* n metrics.  put continues to write the metric of that number, from 0; false:
+ * the part is full and the metric not complete. */
 struct group {
-	size_t (*count)(void);
+	size_t n;
 	bool (*put)(struct metrics *m, size_t number, FILE *out);
 };
 
@@ -173,12 +173,6 @@ put_stat_sample(FILE *out, const char *name, const struct stat_row *row,
 
 /* Each kind and column has a number.  Columns that are not a metric of the kind
  * write nothing. */
-static size_t
-count_columns(void)
-{
-	return KINDS * stat_columns_n;
-}
-
 static bool
 put_column(struct metrics *m, size_t number, FILE *out)
 {
@@ -329,11 +323,7 @@ static const struct row_metric state_metrics[] = {
         put_admin_state),
 };
 
-static size_t
-count_states(void)
-{
-	return sizeof(state_metrics) / sizeof(state_metrics[0]);
-}
+#define STATE_METRICS (sizeof(state_metrics) / sizeof(state_metrics[0]))
 
 static bool
 put_state(struct metrics *m, size_t number, FILE *out)
@@ -351,12 +341,6 @@ put_timing(FILE *out, const char *name, const struct stat_row *row,
 
 	timings_read(row->backend->state->timings, metric->timing, &histogram);
 	metric_histogram(out, name, labels, &histogram);
-}
-
-static size_t
-count_timings(void)
-{
-	return TIMINGS;
 }
 
 static bool
@@ -379,12 +363,6 @@ put_timings(struct metrics *m, size_t number, FILE *out)
 }
 
 /* -- metrics of the process and its pools -- */
-
-static size_t
-count_one(void)
-{
-	return 1;
-}
 
 static void
 put_build(FILE *out)
@@ -423,7 +401,7 @@ put_process(struct metrics *m, size_t number, FILE *out)
 		if (info_keys[i].metric)
 			put_info_key(out, &info_keys[i], fields[i].text);
 	put_build(out);
-	metrics_put_exhaustion(out, &facts.exhaustion);
+	metrics_put_exhaustion(out, facts.exhaustion);
 	return true;
 }
 
@@ -436,25 +414,23 @@ put_pools(struct metrics *m, size_t number, FILE *out)
 
 /* -- the answer -- */
 
-static const struct group groups[] = {
-    {count_one, put_process},
-    {count_states, put_state},
-    {count_columns, put_column},
-    {count_timings, put_timings},
-    {metrics_pools_count, put_pools},
-};
-
-#define GROUPS (sizeof(groups) / sizeof(groups[0]))
-
 static bool
 more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
+	const struct group groups[] = {
+	    {1, put_process},
+	    {STATE_METRICS, put_state},
+	    {KINDS * stat_columns_n, put_column},
+	    {TIMINGS, put_timings},
+	    {metrics_pools_count(), put_pools},
+	};
 	struct metrics *m = container_of(rest, struct metrics, rest);
 
 	m->env = env;
 	m->part_start = ftell(out);
-	for (; m->group < GROUPS; m->group++, m->number = 0) {
-		for (; m->number < groups[m->group].count(); m->number++) {
+	for (; m->group < sizeof(groups) / sizeof(groups[0]);
+	     m->group++, m->number = 0) {
+		for (; m->number < groups[m->group].n; m->number++) {
 			if (is_full(m, out) ||
 			    !groups[m->group].put(m, m->number, out))
 				return true;
@@ -484,10 +460,7 @@ metrics_new(const struct command_env *env)
 	m->rest =
 	    (struct answer_rest){.more = more_metrics, .free = free_metrics};
 	m->model = control_model(env->control);
-	m->facts = (struct stat_facts){
-	    .sessions_max = control_maxconn(env->control),
-	    .stopping = control_draining(env->control),
-	};
+	m->facts = stat_facts_read(env->control);
 	model_pin(m->model);
 	return &m->rest;
 }

@@ -132,6 +132,7 @@ metrics_put_exhaustion(FILE *out, const struct exhaustion *exhaustion)
 		const struct metric_labels labels = {
 		    {"resource", resource_name(i), NULL}};
 
-		metric_number(out, name, &labels, exhaustion->count[i]);
+		metric_number(out, name, &labels,
+		    atomic_load_relaxed(&exhaustion->count[i]));
 	}
 }

@@ -153,6 +153,15 @@ stat_filter_parse(const struct model *model, const char *const *args,
 	return true;
 }
 
+struct stat_facts
+stat_facts_read(const struct control *control)
+{
+	return (struct stat_facts){
+	    .sessions_max = control_maxconn(control),
+	    .stopping = control_draining(control),
+	};
+}
+
 struct stat_rest {
 	struct answer_rest rest;
 	struct stat_filter filter;
@@ -163,10 +172,7 @@ static bool
 more_stat(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
 	struct stat_rest *stat = container_of(rest, struct stat_rest, rest);
-	struct stat_facts facts = {
-	    .sessions_max = control_maxconn(env->control),
-	    .stopping = control_draining(env->control),
-	};
+	struct stat_facts facts = stat_facts_read(env->control);
 
 	return stat_rows_render(out, ANSWER_PART_SIZE,
 	    control_model(env->control), &stat->filter, &facts, &stat->cursor);

@@ -41,6 +41,9 @@ struct stat_facts {
 	bool stopping;
 };
 
+/* Reads them. */
+struct stat_facts stat_facts_read(const struct control *control);
+
 /* The position of the next row.  All zero is the first row. */
 struct stat_cursor {
 	size_t frontend, backend, server; /* indices */

@@ -10,13 +10,15 @@
 static const char *
 info(struct fixture *f)
 {
+	static const struct exhaustion none;
 	const struct info_facts facts = {.name = "HAProxy",
 	    .threads = 6,
 	    .waiting = 7,
 	    .descriptors = 1024,
 	    .sessions_max = 500,
 	    .maxconn = 500,
-	    .stopping = true};
+	    .stopping = true,
+	    .exhaustion = &none};
 
 	info_render(output(f), f->model, &facts, FIELD_PLAIN, false);
 	return written(f);
