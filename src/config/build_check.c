@@ -336,9 +336,9 @@ build_check(const struct spec *spec, const char *file, bool empty,
 {
 	if (empty)
 		err_list_add(errors, file, 0,
-		    "the file is empty or has comments only; it needs at "
-		    "least a [frontend NAME] with 'listen' and 'backend', and "
-		    "a [backend NAME] with 'server'");
+		    "the file is empty or has comments only; it needs at least "
+		    "a [frontend NAME] with 'listen' and 'backend', and a "
+		    "[backend NAME] with 'server'");
 	if (!empty && spec->frontends_n == 0)
 		err_list_add(errors, file, 0,
 		    "there is no frontend; write a [frontend NAME] with "

@@ -83,8 +83,8 @@ resolve_track(struct spec *spec, size_t home, struct server_spec *s,
 		    b->name, other->name, other->track);
 	else if (!check_rules_of(b, other).on && !agent_rules_of(b, other).on)
 		TRACK_ERROR(s, errors,
-		    "%s/%s has neither a check nor an agent; give it one, "
-		    "or name another",
+		    "%s/%s has neither a check nor an agent; give it one, or "
+		    "name another",
 		    b->name, other->name);
 }
 

@@ -76,8 +76,8 @@ put_text(struct result *r, const char *what, const char *name,
 	for (const char *c = value; *c; c++)
 		if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f)
 			return err_set(err,
-			    "the %s %s has the control character "
-			    "0x%02x; only printable text is allowed",
+			    "the %s %s has the control character 0x%02x; only "
+			    "printable text is allowed",
 			    what, name, (unsigned char)*c);
 	put(r, value, strlen(value));
 	return true;

@@ -78,15 +78,15 @@ take_section(struct reader *r, const char *line)
 		len--;
 	rest += strspn(rest, INI_BLANKS);
 	if (!*close)
-		fail(r, "the section has no ']'; write [section] or "
-		        "[section NAME]");
+		fail(r, "the section has no ']'; write [section] or [section "
+		        "NAME]");
 	else if (len == 0)
-		fail(r, "the section has no name; write [section] or "
-		        "[section NAME]");
+		fail(r, "the section has no name; write [section] or [section "
+		        "NAME]");
 	else if (*rest && *rest != ';')
 		err_list_add(r->errors, r->file, r->lines.number,
-		    "'%s' follows the section's ']'; only a comment "
-		    "(; ...) may",
+		    "'%s' follows the section's ']'; only a comment (; ...) "
+		    "may",
 		    rest);
 	add_section(r, from, len);
 }

@@ -46,8 +46,7 @@ parse_range(
 	if (!parse_count(copy, &min) || !parse_count(high, &max) || min > max)
 		return err_set(err,
 		    "'%.100s' is not a range of threads; write the smaller "
-		    "number "
-		    "first, as in 2..8, both from 1 to %u",
+		    "number first, as in 2..8, both from 1 to %u",
 		    s, POOL_THREADS_MAX);
 	wish->classes[0].threads = min;
 	wish->classes_n = 1;
@@ -177,8 +176,7 @@ shards_parse(const char *s, unsigned *ret_shards, struct err *err)
 	if (strcmp(s, "auto") != 0 && !parse_count(s, &n))
 		return err_set(err,
 		    "'%.100s' is not a number of shards; allowed are auto, or "
-		    "1 "
-		    "to the number of threads",
+		    "1 to the number of threads",
 		    s);
 	*ret_shards = n;
 	return true;

@@ -123,8 +123,8 @@ check_quotes(const struct value *v)
 	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++)
 		if (strncmp(v->text, quotes[i], strlen(quotes[i])) == 0)
 			return value_fail(v,
-			    "the value is in quotes, and takes none; write it "
-			    "without them");
+			    "the value is in quotes, and takes none; write "
+			    "it without them");
 	return true;
 }
 
@@ -327,8 +327,8 @@ options_read_over(const struct value *value, const struct words *words,
 	for (size_t i = from; i < words->n; i++) {
 		if (words->word[i][0] == '#')
 			return value_fail(value,
-			    "'#' begins a comment at the start of a line only; "
-			    "write ';' behind a value");
+			    "'#' begins a comment at the start of a "
+			    "line only; write ';' behind a value");
 		skip = takes_next_word(value, words, i);
 		ok &= read_option(value, words->word[i],
 		    skip ? words->word[i + 1] : NULL, object, allowed, why,
@@ -350,17 +350,19 @@ text_of_default(const struct key *option, const void *base,
 	return value_print(&s, out) ? out : NULL;
 }
 
-void
-options_print(const struct key *options, const void *object, const void *base,
-    const struct spec *spec, unsigned allowed, bool all,
-    char out[VALUE_TEXT_SIZE])
+/* all: also options with their default. */
+static void
+print_options(const struct shown *shown, const void *object, const void *base,
+    unsigned allowed, bool all, char out[VALUE_TEXT_SIZE])
 {
 	size_t len = strlen(out);
 
-	for (const struct key *o = options; o->name; o++) {
-		struct shown s = {.key = o, .object = object, .spec = spec};
+	for (const struct key *o = shown->key->options; o->name; o++) {
+		struct shown s = {
+		    .key = o, .object = object, .spec = shown->spec};
 		char text[VALUE_TEXT_SIZE], other[VALUE_TEXT_SIZE];
-		const char *without = text_of_default(o, base, spec, other);
+		const char *without =
+		    text_of_default(o, base, shown->spec, other);
 		bool is_bare = o->type->traits & VALUE_BARE;
 
 		if (o->flags & ~allowed)
@@ -381,25 +383,17 @@ options_print(const struct key *options, const void *object, const void *base,
 	}
 }
 
-void
-options_print_fitting(const struct shown *shown, const void *object,
+bool
+options_print(const struct shown *shown, const void *object, const void *base,
     unsigned allowed, char out[VALUE_TEXT_SIZE])
 {
-	options_print_over(shown, object, NULL, allowed, out);
-}
-
-void
-options_print_over(const struct shown *shown, const void *object,
-    const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE])
-{
-	const struct key *options = shown->key->options;
-	const struct spec *spec = shown->spec;
 	size_t len = strlen(out);
 
-	options_print(options, object, base, spec, allowed, true, out);
-	if (expand_length(out) <= DRAFT_VALUE_MAX)
-		return;
-	/* The value that was read was no longer than that. */
-	out[len] = '\0';
-	options_print(options, object, base, spec, allowed, false, out);
+	print_options(shown, object, base, allowed, true, out);
+	if (expand_length(out) > DRAFT_VALUE_MAX) {
+		/* The value that was read was no longer than that. */
+		out[len] = '\0';
+		print_options(shown, object, base, allowed, false, out);
+	}
+	return true;
 }

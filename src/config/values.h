@@ -63,88 +63,48 @@ struct value_type {
 	const struct value_type type_##name = {                                \
 	    parse_##name, printer, words, traits}
 
-/* Plain values: values_plain.c. */
-extern const struct value_type type_duration;    /* uint64_t, ms; 0: not set */
-extern const struct value_type type_wait;        /* the same; QUEUE_NEVER */
-extern const struct value_type type_number;      /* unsigned */
-extern const struct value_type type_auto_number; /* unsigned; 0: auto */
-extern const struct value_type type_percent;     /* unsigned */
-extern const struct value_type type_rate;       /* unsigned, a second; 0: off */
-extern const struct value_type type_mode;       /* uint32_t */
-extern const struct value_type type_flag;       /* bool; a bare word */
-extern const struct value_type type_slow_start; /* uint64_t, ms */
-extern const struct value_type type_choice;     /* an enum */
-extern const struct value_type type_balance;    /* const struct balance_ops * */
-extern const struct value_type type_choice_text; /* char *, of key->choices */
-/* Options that a server may have of its own: struct optional. */
-extern const struct value_type type_own_percent;
-extern const struct value_type type_own_choice;
-extern const struct value_type type_url_path;  /* char * */
-extern const struct value_type type_http_host; /* char * */
-
-/* Values of pools: values_pool.c. */
-extern const struct value_type type_threads; /* struct pool_spec */
-extern const struct value_type type_shards;  /* struct pool_spec */
-extern const struct value_type type_cpus;    /* struct pool_spec */
-
-/* Values of socket options: values_sock.c.  0 or empty: not set. */
-extern const struct value_type type_size;       /* uint64_t, bytes */
-extern const struct value_type type_switch;     /* enum sock_switch */
-extern const struct value_type type_tfo;        /* unsigned, 0 or 1 */
-extern const struct value_type type_seconds;    /* unsigned */
-extern const struct value_type type_keepalive;  /* struct sock_keepalive */
-extern const struct value_type type_congestion; /* char [] */
-extern const struct value_type type_interface;  /* char [] */
-extern const struct value_type type_dscp;       /* unsigned */
-extern const struct value_type type_mark;       /* unsigned */
-
-/* values_source.c */
-extern const struct value_type type_source;     /* struct source_spec */
-extern const struct value_type type_proxy_from; /* struct frontend_spec */
-
-/* Values that name something: values_names.c.  Files to include are read
- * before there are values (config/include.h). */
+/* The types, by the C type that they are stored as.
+ *
+ * uint64_t: milliseconds, 0 if not set; or bytes. */
+extern const struct value_type type_duration, type_wait /* QUEUE_NEVER */,
+    type_slow_start, type_size;
+/* unsigned. */
+extern const struct value_type type_number, type_auto_number /* 0: auto */,
+    type_percent, type_rate /* a second, 0: off */, type_sample,
+    type_tfo /* 0 or 1 */, type_seconds, type_dscp, type_mark;
+/* An enum, or something else of a fixed size. */
+extern const struct value_type type_choice, type_flag /* bool, a bare word */,
+    type_switch /* enum sock_switch */, type_mode /* uint32_t */,
+    type_pool /* size_t */, type_rule_backend /* size_t */,
+    type_balance /* const struct balance_ops * */,
+    type_keepalive /* struct sock_keepalive */, type_congestion /* char [] */,
+    type_interface /* char [] */, type_check_host /* struct addr, no port */,
+    type_source /* struct source_spec */, type_status /* struct status_set */;
+/* struct optional: options that a server may have of its own. */
+extern const struct value_type type_own_percent, type_own_choice;
+/* char *. */
+extern const struct value_type type_choice_text /* one of key->choices */,
+    type_url_path, type_http_host, type_user, type_group, type_node, type_tag,
+    type_people /* users and @groups */, type_hosts /* names, commas */,
+    type_track, type_ca, type_sni, type_check_command, type_server_defaults;
+/* Structs that own memory.  Those of log and admin are lists, which grow. */
+extern const struct value_type type_check, type_agent,
+    type_agent_send /* struct pattern */, type_log, type_admin;
+/* The section's own struct; all but http and age append to an array of it. */
+extern const struct value_type type_http, type_age, type_listen, type_backend,
+    type_sni_rule, type_proxy_from, type_server, type_check_header,
+    type_check_step, type_check_body;
+/* struct pool_spec. */
+extern const struct value_type type_threads, type_shards, type_cpus;
+/* Nothing: files are included before there are values (config/include.h). */
 extern const struct value_type type_include;
-extern const struct value_type type_user;    /* char * */
-extern const struct value_type type_group;   /* char * */
-extern const struct value_type type_node;    /* char * */
-extern const struct value_type type_tag;     /* char *, of the access log */
-extern const struct value_type type_hosts;   /* char *: names, commas */
-extern const struct value_type type_people;  /* char *: users and @groups */
-extern const struct value_type type_backend; /* struct frontend_spec, appends */
-extern const struct value_type type_pool;    /* size_t: index */
 
-/* Rules: values_sni.c. */
-extern const struct value_type
-    type_sni_rule; /* struct frontend_spec, appends */
-extern const struct value_type type_rule_backend; /* size_t: index */
+/* The backend of an sni rule that has none. */
 #define RULE_NO_BACKEND SIZE_MAX
 
 /* Finds the backend of that name; else an error. */
 bool value_find_backend(
     const struct value *value, const char *name, size_t *ret_index);
-
-/* Values with options: values_compound.c. */
-extern const struct value_type type_admin;  /* struct global_spec, appends */
-extern const struct value_type type_http;   /* struct global_spec */
-extern const struct value_type type_listen; /* struct frontend_spec, appends */
-extern const struct value_type type_server; /* struct backend_spec, appends */
-extern const struct value_type type_track;  /* char * */
-extern const struct value_type type_server_defaults; /* char * */
-extern const struct value_type type_age;             /* struct frontend_spec */
-
-/* Health checks: values_check.c. */
-extern const struct value_type type_check;         /* struct check_spec */
-extern const struct value_type type_status;        /* struct status_set */
-extern const struct value_type type_ca;            /* char * */
-extern const struct value_type type_sni;           /* char * */
-extern const struct value_type type_check_header;  /* struct backend_spec */
-extern const struct value_type type_check_command; /* char * */
-extern const struct value_type type_agent;         /* struct agent_spec */
-extern const struct value_type type_agent_send;    /* struct pattern */
-extern const struct value_type type_check_host;    /* struct addr, no port */
-extern const struct value_type type_check_step;    /* struct backend_spec */
-extern const struct value_type type_check_body;    /* struct backend_spec */
 
 /* The member of the spec that a value is read into, or printed from. */
 static inline void *
@@ -158,10 +118,6 @@ shown_source(const struct shown *s)
 {
 	return (const char *)s->object + s->key->offset;
 }
-
-/* Targets of the access log: values_log.c. */
-extern const struct value_type type_log;    /* struct log_list, appends */
-extern const struct value_type type_sample; /* unsigned */
 
 /* Runs the key's parser.  Returns false after an error.  */
 bool value_parse(const struct value *value);
@@ -250,20 +206,11 @@ bool options_read_over(const struct value *value, const struct words *words,
 bool server_defaults_apply(
     const struct value *value, struct server_spec *server, unsigned allowed);
 
-/* Appends ` option=value` for each option that has a value and whose flags
- * are allowed; only those that differ from their default unless `all`.  The
- * defaults are those of the struct `base`, or of the table where it is NULL. */
-void options_print(const struct key *options, const void *object,
-    const void *base, const struct spec *spec, unsigned allowed, bool all,
-    char out[VALUE_TEXT_SIZE]);
-
-/* The same for a value on its way out: all options, or where the value
- * would get too long to be read those that differ from their defaults. */
-void options_print_fitting(const struct shown *shown, const void *object,
-    unsigned allowed, char out[VALUE_TEXT_SIZE]);
-/* The same where the defaults are those of the struct `base`; NULL: the
- * table's. */
-void options_print_over(const struct shown *shown, const void *object,
+/* Appends ` option=value` for each option of the key that has a value and whose
+ * flags are allowed; where the text would get too long to be read, only those
+ * that differ from their default.  The defaults are those of the struct `base`,
+ * or of the table where it is NULL.  Always returns true. */
+bool options_print(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
 
 /* Returns whether s may be the name of a section or server, of at most max

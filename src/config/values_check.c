@@ -62,8 +62,9 @@ read_trust(const struct value *v, struct check_spec *c)
 		return (!c->ca && !c->sni) ||
 		       value_fail(v, "ca and sni need tls=on");
 	if (c->verify == CHECK_VERIFY_OFF)
-		return !c->ca || value_fail(v, "ca is without effect while "
-		                               "verify=off; keep one");
+		return !c->ca ||
+		       value_fail(v,
+		           "ca is without effect while verify=off; keep one");
 	c->trust = trust_load(c->ca, &err);
 	return c->trust || value_fail(v, "ca: %s", err.text);
 }
@@ -118,7 +119,7 @@ print_check(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 	value_write(out, "%s", check_presets[c->kind].name);
 	if (c->kind != CHECK_OFF)
-		options_print_fitting(s, c, options_of(c->kind), out);
+		options_print(s, c, NULL, options_of(c->kind), out);
 	return true;
 }
 
@@ -275,8 +276,7 @@ append_step(const struct value *v, const char *text, struct check_steps *steps)
 	if (i == STEP_KINDS)
 		return value_fail(v,
 		    "'%.*s' is not a step; write send, expect or refuse, and "
-		    "then "
-		    "what, as in send \"PING\\r\\n\"",
+		    "then what, as in send \"PING\\r\\n\"",
 		    (int)len, text);
 	step.kind = (enum step_kind)i;
 	if (!pattern_parse(rest, &step.pattern, &err))
@@ -367,7 +367,7 @@ print_agent(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 	strcpy(out, agent->kind == AGENT_ON ? "on" : "off");
 	if (agent->kind == AGENT_ON)
-		options_print_fitting(s, agent, 0, out);
+		options_print(s, agent, NULL, 0, out);
 	return true;
 }
 
@@ -387,8 +387,7 @@ parse_check_host(const struct value *v)
 	else
 		return value_fail(v,
 		    "'%s' is not an IP address; write one without a port, as "
-		    "in "
-		    "192.0.2.1",
+		    "in 192.0.2.1",
 		    v->text);
 	return endpoint_addr(&e, addr);
 }

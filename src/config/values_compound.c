@@ -95,9 +95,8 @@ print_admin(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	if (s->nth >= list->n)
 		return false;
 	a = &list->all[s->nth];
-	value_write(out, "%s", a->text);
-	options_print_fitting(s, a, admin_options_of(&a->addr), out);
-	return true;
+	return value_write(out, "%s", a->text) &&
+	       options_print(s, a, NULL, admin_options_of(&a->addr), out);
 }
 
 /* A second value in the same place takes the former's. */
@@ -130,9 +129,8 @@ print_http(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 	if (!g->http.text)
 		return false;
-	value_write(out, "%s", g->http.text);
-	options_print_fitting(s, g, 0, out);
-	return true;
+	return value_write(out, "%s", g->http.text) &&
+	       options_print(s, g, NULL, 0, out);
 }
 
 /* Applies v6only: the IPv6 wildcard alone can accept IPv4 as well. */
@@ -190,7 +188,7 @@ print_listen(const struct shown *s, char out[VALUE_TEXT_SIZE])
 		return false;
 	l = &f->listens[s->nth];
 	value_write(out, "%s", l->text);
-	options_print_fitting(s, l,
+	options_print(s, l, NULL,
 	    l->addr.sa.sa_family == AF_UNIX ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
 	    out);
 	return true;
@@ -215,8 +213,7 @@ check_server_name(const struct value *v, const char *name)
 		if (strcmp(other->name, name) == 0)
 			return value_fail(v,
 			    "the name '%s' is already used by another server "
-			    "of "
-			    "[%s]%s; names must differ",
+			    "of [%s]%s; names must differ",
 			    name, v->section->head,
 			    draft_first(other->place, v->entry->place, first));
 	}
@@ -315,7 +312,7 @@ print_server(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	server = &b->servers[s->nth];
 	allowed = server->addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY;
 	value_write(out, "%s %s", server->name, server->address);
-	options_print_over(s, server,
+	options_print(s, server,
 	    b->server_defaults && server_defaults_apply(&v, &base, allowed)
 	        ? &base
 	        : NULL,
@@ -334,8 +331,7 @@ parse_track(const struct value *v)
 	if (!*name || slash == v->text || strchr(name, '/'))
 		return value_fail(v,
 		    "'%s' is not a server; write BACKEND/SERVER, or SERVER "
-		    "alone "
-		    "for one of the same backend",
+		    "alone for one of the same backend",
 		    v->text);
 	return value_keep_text(v);
 }
@@ -368,7 +364,7 @@ print_age(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	if (f->max_age_ms == 0)
 		return false;
 	text_duration(f->max_age_ms, out);
-	options_print_fitting(s, f, 0, out);
+	options_print(s, f, NULL, 0, out);
 	return true;
 }
 

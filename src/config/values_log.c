@@ -52,8 +52,8 @@ parse_where(const struct value *v, const char *where, struct log_spec *l)
 	if (l->kind == LOG_FILE) {
 		if (!where || where[0] != '/')
 			return value_fail(v,
-			    "the file needs a path that starts with /, as in "
-			    "file=/var/log/lfproxy/access.log");
+			    "the file needs a path that starts with /, as "
+			    "in file=/var/log/lfproxy/access.log");
 		return true;
 	}
 	if (l->kind == LOG_SYSLOG) {
@@ -129,7 +129,7 @@ print_log(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	value_write(out, "%s%s%s", kinds[l->kind], l->where ? "=" : "",
 	    l->where ? l->where : "");
 	if (l->kind != LOG_OFF)
-		options_print_fitting(s, l, allowed_options(l->kind), out);
+		options_print(s, l, NULL, allowed_options(l->kind), out);
 	return true;
 }
 
@@ -142,8 +142,8 @@ parse_sample(const struct value *v)
 	if (strncmp(v->text, "1/", 2) != 0 ||
 	    !text_parse_number(v->text + 2, v->key->min, v->key->max, &n, NULL))
 		return value_fail(v,
-		    "'%s' is not a share; write 1/NUMBER, as in 1/100, down "
-		    "to 1/1000000",
+		    "'%s' is not a share; write 1/NUMBER, as in 1/100, down to "
+		    "1/1000000",
 		    v->text);
 	*sample = (unsigned)n;
 	return true;

@@ -101,8 +101,7 @@ parse_hosts(const struct value *v)
 		return value_keep_text(v);
 	return value_fail(v,
 	    "'%s' is not a list of host names; write names with commas "
-	    "between, "
-	    "without ports, or * for any",
+	    "between, without ports, or * for any",
 	    v->text);
 }
 
@@ -194,7 +193,7 @@ print_backend(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	value_write(out, "%s", s->spec->backends[r->backend].name);
 	/* A single backend gets all sessions: a weight would say nothing. */
 	if (f->routes_n > 1)
-		options_print_fitting(s, r, 0, out);
+		options_print(s, r, NULL, 0, out);
 	return true;
 }
 

@@ -27,20 +27,18 @@ normalize(
 	if (strchr(name, '*'))
 		return value_fail(v,
 		    "'%s' is not a valid name; a wildcard stands for all "
-		    "labels at the "
-		    "beginning, as in *.example.com, and nowhere else",
+		    "labels at the beginning, as in *.example.com, and nowhere "
+		    "else",
 		    name);
 	for (const char *c = name; *c; c++)
 		if ((unsigned char)*c >= 0x80)
 			return value_fail(v,
 			    "'%s' is not a name as clients send it; write it "
-			    "as "
-			    "in xn--bcher-kva.example",
+			    "as in xn--bcher-kva.example",
 			    name);
 	return value_fail(v,
 	    "'%s' is not a valid name; allowed are letters, digits, - and _, "
-	    "with "
-	    "single dots between, as in www.example.com or *.example.com",
+	    "with single dots between, as in www.example.com or *.example.com",
 	    name);
 }
 
@@ -116,9 +114,8 @@ print_sni_rule(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 	if (s->nth >= f->sni_n)
 		return false;
-	value_write(out, "%s", f->sni[s->nth].names);
-	options_print_fitting(s, &f->sni[s->nth], 0, out);
-	return true;
+	return value_write(out, "%s", f->sni[s->nth].names) &&
+	       options_print(s, &f->sni[s->nth], NULL, 0, out);
 }
 
 static bool

@@ -148,10 +148,8 @@ parse_keepalive_times(const struct value *v, struct sock_keepalive *k)
 	k->count = (unsigned)n;
 	if (k->idle_s || k->interval_s || k->count)
 		return true;
-	return value_fail(v,
-	    "'%s' has no time; write on, or for example "
-	    "60s:10s:3",
-	    v->text);
+	return value_fail(
+	    v, "'%s' has no time; write on, or for example 60s:10s:3", v->text);
 }
 
 /* nginx's form: `on`, `off`, or IDLE:INTERVAL:COUNT, each of which may be left

@@ -42,8 +42,7 @@ parse_source_host(const struct value *v, const char *host, struct addr *ret)
 	    !addr_parse(text, ADDR_LISTEN, ret, &err))
 		return value_fail(v,
 		    "'%s' is not a source address; write client, an IP "
-		    "address, an "
-		    "IP:PORT or an IP:LOW-HIGH",
+		    "address, an IP:PORT or an IP:LOW-HIGH",
 		    v->text);
 	return true;
 }
