@@ -56,7 +56,7 @@ add_option(struct draft *draft, const char *option, const char *given,
 	if (asprintf(&label, "%s %s", option, given) < 0)
 		return false;
 	ok = draft_add_entry(
-	    draft, (struct spec_place){.file = NULL}, label, key, value);
+	    draft, (struct spec_place){.file = NULL}, label, key, value, NULL);
 	free(label);
 	return ok;
 }
@@ -166,7 +166,7 @@ draft_options(struct draft *draft, const struct config_options *o)
 	     draft_add_section(draft, nowhere, "pool main") &&
 	     add_option(draft, "-n", o->threads, "threads", o->threads) &&
 	     draft_add_section(draft, nowhere, "frontend main") &&
-	     draft_add_entry(draft, nowhere, NULL, "backend", "main");
+	     draft_add_entry(draft, nowhere, NULL, "backend", "main", NULL);
 	for (size_t i = 0; ok && i < o->listens_n; i++)
 		ok = add_option(
 		    draft, "-l", o->listens[i], "listen", o->listens[i]);

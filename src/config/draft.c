@@ -99,15 +99,15 @@ draft_add_section(
 	return true;
 }
 
-static char *
-copy_or_null(const char *s)
+static bool
+copy_text(char **ret_copy, const char *text)
 {
-	return s ? strdup(s) : NULL;
+	*ret_copy = text ? strdup(text) : NULL;
+	return !text || *ret_copy;
 }
 
-/* Appends copies of the texts, of which all but the name may be NULL. */
-static bool
-add_entry(struct draft *draft, struct spec_place place, const char *label,
+bool
+draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
     const char *name, const char *value, const char *line)
 {
 	struct draft_entry e = {.place = place}, *grown;
@@ -120,35 +120,17 @@ add_entry(struct draft *draft, struct spec_place place, const char *label,
 	if (!grown)
 		return false;
 	s->entries = grown;
-	e.label = copy_or_null(label);
-	e.name = copy_or_null(name);
-	e.value = copy_or_null(value);
-	e.line = copy_or_null(line);
-	if ((label && !e.label) || !e.name || (value && !e.value) ||
-	    (line && !e.line)) {
-		entry_fini(&e);
-		return false;
+	if (copy_text(&e.label, label) && copy_text(&e.name, name) &&
+	    copy_text(&e.value, value) && copy_text(&e.line, line)) {
+		s->entries[s->entries_n++] = e;
+		return true;
 	}
-	s->entries[s->entries_n++] = e;
-	return true;
-}
-
-bool
-draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
-    const char *name, const char *value)
-{
-	return add_entry(draft, place, label, name, value, NULL);
-}
-
-bool
-draft_add_line(struct draft *draft, struct spec_place place, const char *name,
-    const char *line)
-{
-	return add_entry(draft, place, NULL, name, NULL, line);
+	entry_fini(&e);
+	return false;
 }
 
 static void
-add_error(struct err_list *errors, const char *file, unsigned line,
+add_draft_error(struct err_list *errors, const char *file, unsigned line,
     const char *fmt, va_list ap)
 {
 	char *text;
@@ -167,7 +149,7 @@ draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_error(errors, file, entry->place.line, fmt, ap);
+	add_draft_error(errors, file, entry->place.line, fmt, ap);
 	va_end(ap);
 }
 
@@ -178,7 +160,8 @@ draft_section_error(const struct draft_section *section,
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_error(errors, section->place.file, section->place.line, fmt, ap);
+	add_draft_error(
+	    errors, section->place.file, section->place.line, fmt, ap);
 	va_end(ap);
 }
 

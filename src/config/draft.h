@@ -76,14 +76,9 @@ bool draft_add_include(
 bool draft_add_section(
     struct draft *draft, struct spec_place place, const char *head);
 
-/* Appends an entry to the last section.  label and value may be NULL. */
+/* Appends an entry to the last section.  All texts but the name may be NULL. */
 bool draft_add_entry(struct draft *draft, struct spec_place place,
-    const char *label, const char *name, const char *value);
-
-/* Appends to the last section a line that is not `key = value`.  name is its
- * first word, line all of it. */
-bool draft_add_line(struct draft *draft, struct spec_place place,
-    const char *name, const char *line);
+    const char *label, const char *name, const char *value, const char *line);
 
 /* Adds an error with the place of the entry. */
 void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ensure.h"
+#include "base/text_out.h"
 #include "config/build_parts.h"
 #include "config/draft.h"
 #include "config/keys.h"
@@ -22,6 +23,18 @@ server_named(const struct backend_spec *b, const char *name)
 	return b && name_table_find(
 	                NAME_TABLE(b->servers, b->servers_n), name, &i)
 	           ? &b->servers[i]
+	           : NULL;
+}
+
+/* The backend of that name in the file; NULL: there is none. */
+static const struct backend_spec *
+backend_like(const struct spec *file, const struct backend_spec *b)
+{
+	size_t i;
+
+	return name_table_find(
+	           NAME_TABLE(file->backends, file->backends_n), b->name, &i)
+	           ? &file->backends[i]
 	           : NULL;
 }
 
@@ -122,84 +135,69 @@ config_del_server(struct spec *spec, struct backend_spec *backend,
 	return errors->n == errors_before;
 }
 
-/* -- a reload -- */
-
-enum fate { DROPPED, KEPT, BACK, FATES };
-
+/* Writes the server's name behind the intro, or behind the names before it. */
 static void
-name_one(FILE *out, const struct backend_spec *b, const char *name)
+name_server(FILE *out, const char **intro, const struct backend_spec *b,
+    const char *name)
 {
-	fprintf(out, "%s%s/%s", ftell(out) > 0 ? ", " : "", b->name, name);
+	fprintf(out, "%s%s%s/%s", ftell(out) > 0 && *intro ? "; " : "",
+	    *intro ? *intro : ", ", b->name, name);
+	*intro = NULL;
 }
 
+/* Names the servers that were added, and have their like in the file or not. */
 static void
-sort_backend(const struct backend_spec *running,
-    const struct backend_spec *file, FILE *out[FATES])
+name_added(FILE *out, const char *intro, const struct spec *running,
+    const struct spec *file, bool in_file)
 {
-	for (size_t i = 0; i < running->servers_n; i++) {
-		const struct server_spec *s = &running->servers[i], *now;
+	for (size_t i = 0; i < running->backends_n; i++) {
+		const struct backend_spec *b = &running->backends[i];
+		const struct backend_spec *like = backend_like(file, b);
 
-		if (!s->added)
-			continue;
-		now = server_named(file, s->name);
-		name_one(
-		    out[now && server_spec_same_place(now, s) ? KEPT : DROPPED],
-		    running, s->name);
+		for (size_t j = 0; j < b->servers_n; j++) {
+			const struct server_spec *s = &b->servers[j];
+			const struct server_spec *now =
+			    server_named(like, s->name);
+			bool same = now && server_spec_same_place(now, s);
+
+			if (s->added && same == in_file)
+				name_server(out, &intro, b, s->name);
+		}
 	}
-	for (size_t i = 0; i < running->deleted_n; i++)
-		if (server_named(file, running->deleted[i]) &&
-		    !server_named(running, running->deleted[i]))
-			name_one(out[BACK], running, running->deleted[i]);
 }
 
 static void
-tell_fates(const char *const texts[FATES], struct changes *changes)
+name_deleted(FILE *out, const char *intro, const struct spec *running,
+    const struct spec *file)
 {
-	const char *dropped = texts[DROPPED], *kept = texts[KEPT];
-	const char *back = texts[BACK];
+	for (size_t i = 0; i < running->backends_n; i++) {
+		const struct backend_spec *b = &running->backends[i];
+		const struct backend_spec *like = backend_like(file, b);
 
-	if (!*dropped && !*kept && !*back)
-		return;
-	changes_add(changes, false,
-	    "the file rules over what was added or deleted while it ran: "
-	    "%s%s%s%s%s%s%s%s",
-	    *dropped ? "not in it, and removed: " : "", dropped,
-	    *dropped && (*kept || *back) ? "; " : "",
-	    *kept ? "in it, and kept as they are: " : "", kept,
-	    *kept && *back ? "; " : "", *back ? "in it, and back again: " : "",
-	    back);
+		for (size_t j = 0; j < b->deleted_n; j++)
+			if (server_named(like, b->deleted[j]) &&
+			    !server_named(b, b->deleted[j]))
+				name_server(out, &intro, b, b->deleted[j]);
+	}
 }
 
 void
 config_tell_edits(const struct spec *running, const struct spec *file,
     struct changes *changes)
 {
-	char *texts[FATES] = {NULL};
-	FILE *out[FATES] = {NULL};
-	bool ok = true;
-	size_t size;
+	struct text_out out;
 
-	for (size_t i = 0; i < FATES; i++) {
-		out[i] = open_memstream(&texts[i], &size);
-		ok &= out[i] != NULL;
-	}
-	for (size_t i = 0; ok && i < running->backends_n; i++) {
-		const struct backend_spec *b = &running->backends[i];
-		size_t same;
-
-		sort_backend(b,
-		    name_table_find(
-		        NAME_TABLE(file->backends, file->backends_n), b->name,
-		        &same)
-		        ? &file->backends[same]
-		        : NULL,
-		    out);
-	}
-	for (size_t i = 0; i < FATES; i++)
-		if (out[i] && fclose(out[i]) != 0)
-			ok = false;
-	if (ok)
-		tell_fates((const char *const *)texts, changes);
-	for (size_t i = 0; i < FATES; i++)
-		free(texts[i]);
+	if (!text_out_open(&out))
+		return;
+	name_added(
+	    out.stream, "not in it, and removed: ", running, file, false);
+	name_added(
+	    out.stream, "in it, and kept as they are: ", running, file, true);
+	name_deleted(out.stream, "in it, and back again: ", running, file);
+	if (text_out_close(&out) && out.size > 0)
+		changes_add(changes, false,
+		    "the file rules over what was added or deleted while it "
+		    "ran: %s",
+		    out.text);
+	free(out.text);
 }

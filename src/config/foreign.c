@@ -5,24 +5,19 @@
 
 #include <string.h>
 
+#include "config/hint.h"
+
 #define BLANKS             " \t\r"
 #define LINE_MAX_LOOKED_AT 200
 
-/* How the sections of others begin. */
-static const char *const haproxy_sections[] = {"global", "defaults"};
-static const char *const haproxy_named[] = {"frontend", "backend", "listen"};
-static const char *const nginx_blocks[] = {
-    "events", "http", "stream", "server", "upstream", "map"};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static bool
-is_one_of(const char *word, size_t len, const char *const *words, size_t n)
+is_one_of(const char *word, size_t len, const char *list)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0)
-			return true;
-	return false;
+	char copy[LINE_MAX_LOOKED_AT + 1];
+
+	memcpy(copy, word, len);
+	copy[len] = '\0';
+	return hint_word_is_in(copy, list);
 }
 
 /* `global`, `frontend web`. */
@@ -35,10 +30,9 @@ is_haproxy(const char *line)
 
 	if (*rest == '=' || *rest == ':')
 		return false;
-	return is_one_of(
-	           line, len, haproxy_sections, COUNT(haproxy_sections)) ||
+	return is_one_of(line, len, "global, defaults") ||
 	       (!ends && !strchr(rest, '{') &&
-	           is_one_of(line, len, haproxy_named, COUNT(haproxy_named)));
+	           is_one_of(line, len, "frontend, backend, listen"));
 }
 
 /* `stream {`, `upstream app { server 10.0.0.1:80; }`. */
@@ -49,23 +43,15 @@ is_nginx(const char *line)
 	const char *brace = strchr(line, '{');
 
 	return brace && !memchr(line, '=', (size_t)(brace - line)) &&
-	       is_one_of(line, len, nginx_blocks, COUNT(nginx_blocks));
-}
-
-static bool
-tell(const char *whose, const char *line, unsigned number, struct err *err)
-{
-	err_set(err,
-	    "is a configuration of %s (line %u: '%.40s'); lfproxy reads "
-	    "[section] and key = value lines, see lfproxy.ini(5)",
-	    whose, number, line);
-	return true;
+	       is_one_of(
+	           line, len, "events, http, stream, server, upstream, map");
 }
 
 /* Copies the beginning of the next line, without the blanks before it, and
  * moves the text behind it. */
 static void
-take_line(const char **text, const char *end, char out[LINE_MAX_LOOKED_AT + 1])
+copy_next_line(
+    const char **text, const char *end, char out[LINE_MAX_LOOKED_AT + 1])
 {
 	const char *line = *text;
 	const char *newline = memchr(line, '\n', (size_t)(end - line));
@@ -99,17 +85,19 @@ foreign_detect(const char *text, size_t len, struct err *err)
 	bool found = false;
 
 	if (len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 ||
-	                    memcmp(text, "\xfe\xff", 2) == 0)) {
-		err_set(err, "is UTF-16 text; save it as UTF-8");
-		return true;
-	}
+	                    memcmp(text, "\xfe\xff", 2) == 0))
+		return !err_set(err, "is UTF-16 text; save it as UTF-8");
 	while (text < end) {
-		take_line(&text, end, line);
+		copy_next_line(&text, end, line);
 		number++;
 		if (line[0] == '[')
 			return false;
 		if (!found && owner(line))
-			found = tell(owner(line), line, number, err);
+			found = !err_set(err,
+			    "is a configuration of %s (line %u: '%.40s'); "
+			    "lfproxy reads [section] and key = value lines, "
+			    "see lfproxy.ini(5)",
+			    owner(line), number, line);
 	}
 	return found;
 }

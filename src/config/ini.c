@@ -46,10 +46,16 @@ place_of(const struct reader *r)
 	return (struct spec_place){.file = r->file, .line = r->lines.number};
 }
 
+/* Adds an error at the reader's line. */
+#define INI_ERROR(r, ...)                                                      \
+	err_list_add((r)->errors, (r)->file, (r)->lines.number, __VA_ARGS__)
+
 static void
-fail(struct reader *r, const char *sentence)
+add_to_draft(
+    struct reader *r, const char *name, const char *value, const char *line)
 {
-	err_list_add(r->errors, r->file, r->lines.number, "%s", sentence);
+	r->out_of_memory |=
+	    !draft_add_entry(r->draft, place_of(r), NULL, name, value, line);
 }
 
 static void
@@ -78,13 +84,15 @@ take_section(struct reader *r, const char *line)
 		len--;
 	rest += strspn(rest, INI_BLANKS);
 	if (!*close)
-		fail(r, "the section has no ']'; write [section] or [section "
-		        "NAME]");
+		INI_ERROR(r,
+		    "the section has no ']'; write [section] or [section "
+		    "NAME]");
 	else if (len == 0)
-		fail(r, "the section has no name; write [section] or [section "
-		        "NAME]");
+		INI_ERROR(r,
+		    "the section has no name; write [section] or [section "
+		    "NAME]");
 	else if (*rest && *rest != ';')
-		err_list_add(r->errors, r->file, r->lines.number,
+		INI_ERROR(r,
 		    "'%s' follows the section's ']'; only a comment (; ...) "
 		    "may",
 		    rest);
@@ -106,12 +114,11 @@ take_damaged(struct reader *r, const char *line)
 		return;
 	memcpy(name, line, len);
 	name[len] = '\0';
-	if (!draft_add_entry(r->draft, place_of(r), NULL, name, NULL))
-		r->out_of_memory = true;
+	add_to_draft(r, name, NULL, NULL);
 }
 
 /* The line is not `key = value`.  What it was meant to be depends on the
- * section: config/build_line.h. */
+ * section: config/build_unknown.c. */
 static void
 take_odd(struct reader *r, const char *line)
 {
@@ -119,19 +126,20 @@ take_odd(struct reader *r, const char *line)
 	char name[KEY_MAX + 1];
 
 	if (len == 0 && line[0] == '=') {
-		fail(r, "the key before the '=' is missing; write key = value");
+		INI_ERROR(
+		    r, "the key before the '=' is missing; write key = value");
 		return;
 	}
 	if (!r->in_section) {
-		fail(r, "the line is neither [section] nor 'key = value' nor a "
-		        "comment (; ...)");
+		INI_ERROR(r,
+		    "the line is neither [section] nor 'key = value' nor a "
+		    "comment (; ...)");
 		return;
 	}
 	len = len < KEY_MAX ? len : KEY_MAX;
 	memcpy(name, line, len);
 	name[len] = '\0';
-	if (!draft_add_line(r->draft, place_of(r), name, line))
-		r->out_of_memory = true;
+	add_to_draft(r, name, NULL, line);
 }
 
 static bool
@@ -147,17 +155,16 @@ is_entry(const char *line)
 /* An entry whose variables cannot be filled in is there all the same: the key
  * is not missing. */
 static void
-add_entry(struct reader *r)
+end_entry(struct reader *r)
 {
 	bool includes =
 	    strcmp(r->name, "include") == 0 && (!r->in_section || r->in_global);
 	char expanded[EXPAND_SIZE];
 	const char *value;
 	struct err err;
-	bool ok = true;
 
 	if (!r->in_section && !includes) {
-		err_list_add(r->errors, r->file, r->lines.number,
+		INI_ERROR(r,
 		    "the key '%s' comes before any section; write a [section] "
 		    "above it",
 		    r->name);
@@ -165,27 +172,26 @@ add_entry(struct reader *r)
 	}
 	value = expand_value(r->name, r->value, expanded, &err);
 	if (!value)
-		err_list_add(r->errors, r->file, r->lines.number, "%s: %s",
-		    r->name, err.text);
+		INI_ERROR(r, "%s: %s", r->name, err.text);
 	if (!includes)
-		ok = draft_add_entry(
-		    r->draft, place_of(r), NULL, r->name, value);
+		add_to_draft(r, r->name, value, NULL);
 	else if (value && !*value)
-		fail(r, "include has no value; write include = PATH");
+		INI_ERROR(r, "include has no value; write include = PATH");
 	else if (value)
-		ok = draft_add_include(r->draft, place_of(r), value);
-	r->out_of_memory |= !ok;
+		r->out_of_memory |=
+		    !draft_add_include(r->draft, place_of(r), value);
 }
 
 /* Ends the entry that was handed to inih, if one was. */
 static void
-settle(struct reader *r)
+ini_settle(struct reader *r)
 {
 	if (r->named)
-		add_entry(r);
+		end_entry(r);
 	else if (r->handed)
-		fail(r, "the line is neither [section] nor 'key = value' nor a "
-		        "comment (; ...)");
+		INI_ERROR(r,
+		    "the line is neither [section] nor 'key = value' nor a "
+		    "comment (; ...)");
 	r->handed = r->named = false;
 }
 
@@ -193,7 +199,7 @@ settle(struct reader *r)
  * follows the piece must not begin with a character that inih takes for the
  * start of a comment.  Returns 0 if there is no such place to cut. */
 static size_t
-cut(const char *text, size_t room)
+cut_piece(const char *text, size_t room)
 {
 	size_t len = strlen(text);
 
@@ -220,7 +226,7 @@ hand_piece(struct reader *r, char *out, size_t room)
 		*out++ = '\t';
 		room--;
 	}
-	n = cut(r->rest, room);
+	n = cut_piece(r->rest, room);
 	memcpy(out, r->rest, n);
 	out[n] = '\0';
 	for (blanks = 0; blanks < n; blanks++)
@@ -229,7 +235,7 @@ hand_piece(struct reader *r, char *out, size_t room)
 	out[n - blanks] = '\0';
 	r->rest += n - blanks;
 	if (n == 0) {
-		err_list_add(r->errors, r->file, r->lines.number,
+		INI_ERROR(r,
 		    "the line has more than %zu of ';' or '#' in a row", room);
 		r->rest = NULL;
 	} else if (!*r->rest) {
@@ -239,7 +245,7 @@ hand_piece(struct reader *r, char *out, size_t room)
 }
 
 static void
-take_line(struct reader *r)
+take_logical_line(struct reader *r)
 {
 	const char *line = r->lines.text;
 
@@ -256,16 +262,16 @@ take_line(struct reader *r)
 /* inih's fgets: a piece of an entry, or an empty line where inih has nothing
  * to do. */
 static char *
-read_line(char *out, int size, void *stream)
+read_piece(char *out, int size, void *stream)
 {
 	struct reader *r = stream;
 
 	out[0] = '\0';
 	if (!r->rest) {
-		settle(r);
+		ini_settle(r);
 		if (r->out_of_memory || !ini_lines_next(&r->lines))
 			return NULL;
-		take_line(r);
+		take_logical_line(r);
 	}
 	if (r->rest)
 		hand_piece(r, out, (size_t)size - 1);
@@ -294,8 +300,8 @@ handle_entry(
 }
 
 static void
-parse(const char *file, const char *text, size_t len, struct draft *draft,
-    struct err_list *errors)
+ini_parse_text(const char *file, const char *text, size_t len,
+    struct draft *draft, struct err_list *errors)
 {
 	struct reader r = {.draft = draft, .errors = errors, .file = file};
 	struct err err;
@@ -307,7 +313,7 @@ parse(const char *file, const char *text, size_t len, struct draft *draft,
 	ini_lines_init(&r.lines, file, text, len, errors);
 	/* The result of inih tells no more than our own look at each line,
 	 * but for the one case in which inih gives up. */
-	if (ini_parse_stream(read_line, &r, handle_entry, &r) == -2 ||
+	if (ini_parse_stream(read_piece, &r, handle_entry, &r) == -2 ||
 	    r.out_of_memory)
 		err_list_add(errors, file, 0, "out of memory");
 }
@@ -373,6 +379,6 @@ ini_load(const char *file, struct draft *draft, struct err_list *errors)
 	text = read_all(fd, file, &len, errors);
 	close(fd);
 	if (text)
-		parse(file, text, len, draft, errors);
+		ini_parse_text(file, text, len, draft, errors);
 	free(text);
 }

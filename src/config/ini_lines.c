@@ -28,7 +28,7 @@ ini_lines_init(struct ini_lines *lines, const char *file, const char *text,
 
 /* Returns the next physical line without its end. */
 static const char *
-take_line(struct ini_lines *l, size_t *ret_len)
+take_physical_line(struct ini_lines *l, size_t *ret_len)
 {
 	size_t left = (size_t)(l->end - l->at);
 	const char *line = l->at;
@@ -164,7 +164,7 @@ cut_comment(const char *line, size_t *len)
 /* Appends as much as there is room for, with what cannot be text replaced;
  * *whole counts all of it. */
 static void
-append(struct ini_lines *l, const char *part, size_t len, size_t *whole)
+append_part(struct ini_lines *l, const char *part, size_t len, size_t *whole)
 {
 	if (l->len > 0 && len > 0) {
 		if (l->len < INI_LINE_MAX)
@@ -187,7 +187,7 @@ take_part(struct ini_lines *l, size_t *whole)
 	const char *line;
 	size_t len;
 
-	line = take_line(l, &len);
+	line = take_physical_line(l, &len);
 	trim(&line, &len);
 	if (!check_controls(l, line, len))
 		l->damaged = true;
@@ -203,7 +203,7 @@ take_part(struct ini_lines *l, size_t *whole)
 	trim(&line, &len);
 	if (*whole == 0)
 		l->number = l->read;
-	append(l, line, len, whole);
+	append_part(l, line, len, whole);
 	/* A lone backslash begins a line as well. */
 	if (continues && *whole == 0)
 		*whole = 1;
