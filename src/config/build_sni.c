@@ -33,7 +33,7 @@ compare_names(const struct named *a, const struct named *b)
 
 /* Orders by name.  Equal names keep the order of the file. */
 static int
-compare(const void *a, const void *b)
+compare_named(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 	int order = compare_names(x, y);
@@ -60,7 +60,7 @@ sort_names(const struct frontend_spec *f, struct names *ret_names)
 		while ((name = sni_names_next(&at, &len)))
 			names.all[names.n++] = (struct named){name, len, i};
 	}
-	qsort(names.all, names.n, sizeof(*names.all), compare);
+	qsort(names.all, names.n, sizeof(*names.all), compare_named);
 	*ret_names = names;
 	return true;
 }
@@ -112,7 +112,7 @@ build_check_sni(const struct spec *spec, const struct frontend_spec *frontend,
 }
 
 static const char *
-backend_of(const struct spec *spec, const struct frontend_spec *f,
+name_backend(const struct spec *spec, const struct frontend_spec *f,
     const struct named *name)
 {
 	return spec->backends[f->sni[name->rule].backend].name;
@@ -136,8 +136,8 @@ build_diff_sni(const struct spec *old_spec, const struct frontend_spec *old,
 		const struct named *a = i < was.n ? &was.all[i] : NULL;
 		const struct named *b = j < is.n ? &is.all[j] : NULL;
 		int order = !a ? 1 : !b ? -1 : compare_names(a, b);
-		const char *from = a ? backend_of(old_spec, old, a) : NULL;
-		const char *to = b ? backend_of(new_spec, new, b) : NULL;
+		const char *from = a ? name_backend(old_spec, old, a) : NULL;
+		const char *to = b ? name_backend(new_spec, new, b) : NULL;
 
 		if (order < 0)
 			changes_add(changes, false,

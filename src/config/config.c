@@ -85,7 +85,7 @@ name_is_given(const struct config_options *o, const char *name)
 }
 
 static bool
-add_server(struct draft *draft, const struct config_options *o, size_t i,
+add_server_option(struct draft *draft, const struct config_options *o, size_t i,
     size_t *number)
 {
 	const char *given = o->servers[i];
@@ -174,7 +174,7 @@ draft_options(struct draft *draft, const struct config_options *o)
 	     add_option(draft, "-b", o->balance, "balance", o->balance) &&
 	     add_check(draft, o->check);
 	for (size_t i = 0; ok && i < o->servers_n; i++)
-		ok = add_server(draft, o, i, &number);
+		ok = add_server_option(draft, o, i, &number);
 	return ok;
 }
 

@@ -93,7 +93,7 @@ static const struct {
 	size_t size; /* 0: a string */
 } plain_types[] = {
     {&type_auto_number, sizeof(unsigned)},
-    {&type_switch, sizeof(enum sock_switch)},
+    {&type_sock_switch, sizeof(enum sock_switch)},
     {&type_user, 0},
     {&type_group, 0},
 };

@@ -28,7 +28,7 @@ struct result {
 };
 
 static void
-put(struct result *r, const char *from, size_t len)
+append_bytes(struct result *r, const char *from, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (r->len < EXPAND_SIZE - 1)
@@ -79,7 +79,7 @@ put_text(struct result *r, const char *what, const char *name,
 			    "the %s %s has the control character 0x%02x; only "
 			    "printable text is allowed",
 			    what, name, (unsigned char)*c);
-	put(r, value, strlen(value));
+	append_bytes(r, value, strlen(value));
 	return true;
 }
 
@@ -148,7 +148,7 @@ is_quoted(const char *key, const char *text, const char *at)
 }
 
 static void
-escape(const char *text, char out[EXPAND_SIZE * 2])
+escape_quoted(const char *text, char out[EXPAND_SIZE * 2])
 {
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
@@ -177,7 +177,7 @@ put_file(struct result *r, const char *inner, size_t len, bool quoted,
 		return put_text(r, "file", path, text, err);
 	/* Mask both forms: the value has the escaped one, a server's answer the
 	 * plain one. */
-	escape(text, escaped);
+	escape_quoted(text, escaped);
 	return keep_secret(escaped, inner, len, NULL, err) &&
 	       put_text(r, "file", path, escaped, err);
 }
@@ -220,7 +220,7 @@ put_braces(struct result *r, const char *inner, size_t len, bool secret,
 		    "the variable %s is not set; set it in the environment of "
 		    "lfproxy, or write ${%s:-TEXT} for a TEXT without it",
 		    name, name);
-	put(r, rest, len - name_len - strlen(":-"));
+	append_bytes(r, rest, len - name_len - strlen(":-"));
 	return true;
 }
 
@@ -234,12 +234,12 @@ put_all(struct result *r, const char *key, const char *text, struct err *err)
 		const char *close;
 
 		if (strncmp(text, "$" OPENING, 3) == 0) {
-			put(r, OPENING, 2);
+			append_bytes(r, OPENING, 2);
 			text += 3;
 			continue;
 		}
 		if (strncmp(text, OPENING, 2) != 0) {
-			put(r, text++, 1);
+			append_bytes(r, text++, 1);
 			continue;
 		}
 		secret = is_password(key, whole, text);

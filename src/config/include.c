@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #define PATTERN_LETTERS "*?["
 #define FOLDER_PATTERN  "/*.ini"
+#define CANNOT_READ     "cannot be read: %s"
 
 struct loaded {
 	const char *file; /* in the draft */
@@ -37,26 +39,21 @@ struct origin {
 };
 
 /* Adds an error about the path, at the place of the include. */
-static void
-fail(struct loader *l, const struct origin *from, const char *path,
-    const char *sentence)
+__attribute__((format(printf, 4, 5))) static void
+include_error(struct loader *l, const struct origin *from, const char *path,
+    const char *fmt, ...)
 {
+	char sentence[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
 	if (from->place.file)
 		err_list_add(l->errors, from->place.file, from->place.line,
 		    "include: '%s' %s", path, sentence);
 	else
 		err_list_add(l->errors, path, 0, "%s", sentence);
-}
-
-static void
-fail_reading(
-    struct loader *l, const struct origin *from, const char *path, int error)
-{
-	char sentence[200];
-
-	snprintf(
-	    sentence, sizeof(sentence), "cannot be read: %s", strerror(error));
-	fail(l, from, path, sentence);
 }
 
 /* Whether the file was read before; two names may be those of one file. */
@@ -78,18 +75,19 @@ load_file(struct loader *l, const struct origin *from, const char *path,
 	const char *file;
 
 	if (is_loaded(l, st)) {
-		fail(l, from, path,
+		include_error(l, from, path,
 		    "is read already; a file is read once, and may not include "
 		    "itself");
 		return;
 	}
 	if (l->files_n == INCLUDE_FILES_MAX) {
-		fail(l, from, path, "is one file too many; 1000 are allowed");
+		include_error(l, from, path,
+		    "is one file too many; %d are allowed", INCLUDE_FILES_MAX);
 		return;
 	}
 	/* A pipe without a writer would block the control thread. */
 	if (from->place.file && !S_ISREG(st->st_mode)) {
-		fail(l, from, path, "is not a regular file");
+		include_error(l, from, path, "is not a regular file");
 		return;
 	}
 	grown = reallocarray(l->files, l->files_n + 1, sizeof(*grown));
@@ -97,7 +95,7 @@ load_file(struct loader *l, const struct origin *from, const char *path,
 		l->files = grown;
 	file = grown ? draft_add_file(l->draft, path) : NULL;
 	if (!file) {
-		fail(l, from, path, "cannot be read: out of memory");
+		include_error(l, from, path, "cannot be read: out of memory");
 		return;
 	}
 	l->files[l->files_n++] = (struct loaded){.file = file,
@@ -126,16 +124,18 @@ load_pattern(struct loader *l, const struct origin *from, const char *pattern)
 	errno = 0;
 	rc = glob(pattern, 0, keep_error, &found);
 	if (rc == GLOB_ABORTED)
-		fail_reading(l, from, pattern, errno ? errno : EIO);
+		include_error(l, from, pattern, CANNOT_READ,
+		    strerror(errno ? errno : EIO));
 	else if (rc == GLOB_NOSPACE)
-		fail_reading(l, from, pattern, ENOMEM);
+		include_error(l, from, pattern, CANNOT_READ, strerror(ENOMEM));
 	if (rc != 0)
 		return rc != GLOB_NOMATCH;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		const char *path = found.gl_pathv[i];
 
 		if (stat(path, &st) < 0)
-			fail_reading(l, from, path, errno);
+			include_error(
+			    l, from, path, CANNOT_READ, strerror(errno));
 		else
 			load_file(l, from, path, &st);
 	}
@@ -146,7 +146,7 @@ load_pattern(struct loader *l, const struct origin *from, const char *pattern)
 /* Returns the text with what glob(3) would take for a pattern escaped, and
  * what follows behind it; or NULL. */
 static char *
-escape(const char *text, const char *behind)
+escape_pattern(const char *text, const char *behind)
 {
 	char *out = malloc(2 * strlen(text) + strlen(behind) + 1), *to = out;
 
@@ -168,18 +168,18 @@ load_path(struct loader *l, const struct origin *from, const char *path)
 	char *pattern;
 
 	if (stat(path, &st) < 0) {
-		fail_reading(l, from, path, errno);
+		include_error(l, from, path, CANNOT_READ, strerror(errno));
 		return;
 	}
 	if (!S_ISDIR(st.st_mode)) {
 		load_file(l, from, path, &st);
 		return;
 	}
-	pattern = escape(path, FOLDER_PATTERN);
+	pattern = escape_pattern(path, FOLDER_PATTERN);
 	if (!pattern)
-		fail_reading(l, from, path, ENOMEM);
+		include_error(l, from, path, CANNOT_READ, strerror(ENOMEM));
 	else if (!load_pattern(l, from, pattern) && !from->place.file)
-		fail(l, from, path,
+		include_error(l, from, path,
 		    "is a directory without *.ini in it; name a file, or a "
 		    "directory of such files");
 	free(pattern);
@@ -196,7 +196,7 @@ depth_of(const struct loader *l, const char *file)
 
 /* Returns the path as seen from where lfproxy is; NULL without memory. */
 static char *
-resolve(const struct draft_include *include, bool is_pattern)
+include_path(const struct draft_include *include, bool is_pattern)
 {
 	const char *file = include->place.file;
 	const char *slash = strrchr(file, '/');
@@ -206,7 +206,7 @@ resolve(const struct draft_include *include, bool is_pattern)
 		return strdup(include->path);
 	folder = strndup(file, (size_t)(slash + 1 - file));
 	if (folder && is_pattern)
-		path = escape(folder, include->path);
+		path = escape_pattern(folder, include->path);
 	else if (folder && asprintf(&path, "%s%s", folder, include->path) < 0)
 		path = NULL;
 	free(folder);
@@ -214,7 +214,7 @@ resolve(const struct draft_include *include, bool is_pattern)
 }
 
 static void
-follow(struct loader *l, const struct draft_include *include)
+follow_include(struct loader *l, const struct draft_include *include)
 {
 	bool is_pattern = strpbrk(include->path, PATTERN_LETTERS) != NULL;
 	struct origin from = {.place = include->place};
@@ -222,14 +222,16 @@ follow(struct loader *l, const struct draft_include *include)
 
 	from.depth = depth_of(l, include->place.file) + 1;
 	if (from.depth > INCLUDE_DEPTH_MAX) {
-		fail(l, &from, include->path,
-		    "is included too deep; at most 8 files may include one "
-		    "another");
+		include_error(l, &from, include->path,
+		    "is included too deep; at most %d files may include one "
+		    "another",
+		    INCLUDE_DEPTH_MAX);
 		return;
 	}
-	path = resolve(include, is_pattern);
+	path = include_path(include, is_pattern);
 	if (!path)
-		fail_reading(l, &from, include->path, ENOMEM);
+		include_error(
+		    l, &from, include->path, CANNOT_READ, strerror(ENOMEM));
 	else if (is_pattern)
 		(void)load_pattern(l, &from, path);
 	else
@@ -251,7 +253,7 @@ include_load(const char *const *paths, size_t n, struct draft *draft,
 			struct draft_include include =
 			    draft->includes[l.followed++];
 
-			follow(&l, &include);
+			follow_include(&l, &include);
 		}
 	}
 	free(l.files);

@@ -50,13 +50,13 @@
     {"tfo", "TCP Fast Open, and the length of its queue",                            \
         NUMBER(1, 65535), LISTEN(sock.fast_open), WITHOUT("none"), TCP_ONLY},  \
     {"v6only", "whether an IPv6 address leaves IPv4 alone",                    \
-        VALUE(switch), LISTEN(sock.v6only),                                    \
+        VALUE(sock_switch), LISTEN(sock.v6only),                                    \
         WITHOUT("on for [::]:PORT, off for :PORT"), TCP_ONLY},                 \
     {"reuseport", "whether other processes may listen there, too",             \
-        VALUE(switch), LISTEN(sock.reuseport), WITHOUT("off"), TCP_ONLY,       \
+        VALUE(sock_switch), LISTEN(sock.reuseport), WITHOUT("off"), TCP_ONLY,       \
         RESTART},                                                              \
     {"transparent", "whether the address need not be this host's",             \
-        VALUE(switch), LISTEN(sock.transparent), WITHOUT("off"), TCP_ONLY,     \
+        VALUE(sock_switch), LISTEN(sock.transparent), WITHOUT("off"), TCP_ONLY,     \
         RESTART}
 
 #define SOCK_KEYS_SERVER                                                       \

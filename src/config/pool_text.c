@@ -3,14 +3,15 @@
  */
 #include "config/pool_text.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "config/cpus.h"
+#include "config/values.h"
 
+#define BLANKS   " \t"
 #define NICE_MIN (-20)
 #define NICE_MAX 19
 
@@ -35,7 +36,7 @@ parse_count(const char *s, unsigned *ret_n)
 
 /* `2..8`; a range of one number is that number. */
 static bool
-parse_range(
+parse_threads_range(
     const char *s, char *copy, struct threads_wish *wish, struct err *err)
 {
 	char *high = strstr(copy, "..");
@@ -79,22 +80,15 @@ parse_class(const char *s, char *class, struct thread_class_spec *ret_class,
     struct err *err)
 {
 	struct thread_class_spec c = {0};
-	char *rest = class, *word;
-	unsigned words = 0;
+	char *rest, *threads = strtok_r(class, BLANKS, &rest);
+	char *nice = threads ? strtok_r(NULL, BLANKS, &rest) : NULL;
 
-	while ((word = strsep(&rest, " \t"))) {
-		if (!*word)
-			continue;
-		if (words == 0 && !parse_count(word, &c.threads))
-			return fail_threads(s, err);
-		if (words == 1 && strncmp(word, "nice=", 5) != 0)
-			return fail_threads(s, err);
-		if (words == 1 && !parse_nice(word + 5, &c.nice, err))
-			return false;
-		words++;
-	}
-	if (words < 1 || words > 2)
+	if (!threads || !parse_count(threads, &c.threads) ||
+	    (nice && strncmp(nice, "nice=", 5) != 0) ||
+	    (nice && strtok_r(NULL, BLANKS, &rest)))
 		return fail_threads(s, err);
+	if (nice && !parse_nice(nice + 5, &c.nice, err))
+		return false;
 	*ret_class = c;
 	return true;
 }
@@ -134,7 +128,7 @@ threads_parse(const char *s, struct threads_wish *ret_wish, struct err *err)
 		return fail_threads(s, err);
 	strcpy(copy, s);
 	if (!wish.is_auto &&
-	    !(strstr(s, "..") ? parse_range(s, copy, &wish, err)
+	    !(strstr(s, "..") ? parse_threads_range(s, copy, &wish, err)
 	                      : parse_classes(s, copy, &wish, err)))
 		return false;
 	*ret_wish = wish;
@@ -200,53 +194,26 @@ shards_fit(unsigned shards, unsigned threads, bool autoscaled, struct err *err)
 	    threads, threads);
 }
 
-/* A number of up to six digits at *s, which is moved behind it. */
+/* `5` or `0-3`, with blanks around it. */
 static bool
-take_cpu(const char **s, int *ret_cpu)
+read_cpu_range(char *part, unsigned *ret_first, unsigned *ret_last)
 {
-	int n = 0, digits = 0;
+	char *rest, *range = strtok_r(part, BLANKS, &rest);
 
-	for (; isdigit((unsigned char)**s) && digits < 6; (*s)++, digits++)
-		n = n * 10 + **s - '0';
-	if (digits == 0 || isdigit((unsigned char)**s))
-		return false;
-	*ret_cpu = n;
-	return true;
-}
-
-static void
-skip_blanks(const char **s)
-{
-	*s += strspn(*s, " \t");
-}
-
-/* `5` or `0-3`. */
-static bool
-take_range(const char **s, int *ret_first, int *ret_last)
-{
-	skip_blanks(s);
-	if (!take_cpu(s, ret_first))
-		return false;
-	*ret_last = *ret_first;
-	if (**s == '-') {
-		(*s)++;
-		if (!take_cpu(s, ret_last) || *ret_last < *ret_first)
-			return false;
-	}
-	skip_blanks(s);
-	return true;
+	return range && !strtok_r(NULL, BLANKS, &rest) &&
+	       value_read_range(range, 0, 999999, ret_first, ret_last);
 }
 
 static bool
-add_range(int first, int last, const cpu_set_t *usable, cpu_set_t *cpus,
-    struct err *err)
+add_range(unsigned first, unsigned last, const cpu_set_t *usable,
+    cpu_set_t *cpus, struct err *err)
 {
 	char text[CPU_LIST_TEXT_SIZE];
 
-	for (int cpu = first; cpu <= last; cpu++) {
+	for (unsigned cpu = first; cpu <= last; cpu++) {
 		if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, usable))
 			return err_set(err,
-			    "CPU %d does not exist or may not be used here; "
+			    "CPU %u does not exist or may not be used here; "
 			    "allowed are %.300s, or all",
 			    cpu, cpu_list_text(usable, text));
 		CPU_SET(cpu, cpus);
@@ -258,26 +225,26 @@ bool
 cpu_list_parse(const char *s, const cpu_set_t *usable, cpu_set_t *ret_cpus,
     struct err *err)
 {
-	char text[CPU_LIST_TEXT_SIZE];
-	const char *at = s;
+	char copy[DRAFT_VALUE_MAX + 1], text[CPU_LIST_TEXT_SIZE];
+	char *rest = copy, *part;
+	unsigned first, last;
 	cpu_set_t cpus;
-	int first, last;
 
-	CPU_ZERO(&cpus);
 	if (strcmp(s, "all") == 0) {
 		*ret_cpus = *usable;
 		return true;
 	}
-	for (;;) {
-		if (!take_range(&at, &first, &last) || (*at && *at != ','))
+	CPU_ZERO(&cpus);
+	snprintf(copy, sizeof(copy), "%s", s);
+	while ((part = strsep(&rest, ","))) {
+		if (strlen(s) >= sizeof(copy) ||
+		    !read_cpu_range(part, &first, &last))
 			return err_set(err,
 			    "'%.100s' is not a list of CPUs; write numbers and "
 			    "ranges, as in 0-3,5; allowed are %.200s, or all",
 			    s, cpu_list_text(usable, text));
 		if (!add_range(first, last, usable, &cpus, err))
 			return false;
-		if (!*at++)
-			break;
 	}
 	*ret_cpus = cpus;
 	return true;

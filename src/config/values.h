@@ -74,7 +74,7 @@ extern const struct value_type type_number, type_auto_number /* 0: auto */,
     type_tfo /* 0 or 1 */, type_seconds, type_dscp, type_mark;
 /* An enum, or something else of a fixed size. */
 extern const struct value_type type_choice, type_flag /* bool, a bare word */,
-    type_switch /* enum sock_switch */, type_mode /* uint32_t */,
+    type_sock_switch /* enum sock_switch */, type_mode /* uint32_t */,
     type_pool /* size_t */, type_rule_backend /* size_t */,
     type_balance /* const struct balance_ops * */,
     type_keepalive /* struct sock_keepalive */, type_congestion /* char [] */,

@@ -196,7 +196,7 @@ print_listen(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 /* Whether the name is free in this backend; else an error. */
 static bool
-check_server_name(const struct value *v, const char *name)
+check_name_is_free(const struct value *v, const char *name)
 {
 	const struct backend_spec *b = v->object;
 	char first[DRAFT_FIRST_SIZE];
@@ -281,7 +281,7 @@ parse_server(const struct value *v)
 		return value_fail(v,
 		    "'%s' has no name or no address; write NAME HOST:PORT",
 		    v->text);
-	ok = named = check_server_name(v, words.word[0]);
+	ok = named = check_name_is_free(v, words.word[0]);
 	if (!addr_parse_name(words.word[1], &s.addr, &name, &err))
 		ok = value_fail(v, "%s", err.text);
 	s.port = name.port;

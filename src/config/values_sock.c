@@ -47,7 +47,7 @@ print_switch_word(enum sock_switch value, char out[VALUE_TEXT_SIZE])
 }
 
 static bool
-parse_switch(const struct value *v)
+parse_sock_switch(const struct value *v)
 {
 	enum sock_switch *value = value_target(v);
 	bool on;
@@ -59,7 +59,7 @@ parse_switch(const struct value *v)
 }
 
 static bool
-print_switch(const struct shown *s, char out[VALUE_TEXT_SIZE])
+print_sock_switch(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const enum sock_switch *value = shown_source(s);
 
@@ -308,7 +308,7 @@ print_mark(const struct shown *s, char out[VALUE_TEXT_SIZE])
 }
 
 VALUE_TYPE(size, print_size, NULL, 0);
-VALUE_TYPE(switch, print_switch, "on, off", VALUE_BOOLEAN);
+VALUE_TYPE(sock_switch, print_sock_switch, "on, off", VALUE_BOOLEAN);
 VALUE_TYPE(tfo, print_tfo, "on, off", VALUE_BOOLEAN);
 VALUE_TYPE(seconds, print_seconds, "1s to 5m, whole seconds", 0);
 VALUE_TYPE(keepalive, print_keepalive,
