@@ -117,15 +117,13 @@ make_object(struct build *b, struct draft_section *s)
 static bool
 make_main_pool(struct spec *spec)
 {
-	const struct key *k;
-	enum section_kind home;
-	size_t position = 0;
+	const struct key *k = NULL;
 
 	spec->pools[0].name = strdup("main");
 	if (!spec->pools[0].name)
 		return false;
 	spec->pools_n = 1;
-	while ((k = key_next(SECTION_POOL, &position, &home)))
+	while ((k = key_next(SECTION_POOL, k)))
 		if (!value_set_default(k, &spec->pools[0], spec))
 			return false;
 	build_pool(&spec->pools[0], NULL, NULL);
@@ -235,10 +233,9 @@ read_entry(struct build *b, const struct draft_section *s,
 	    .section = s,
 	    .entry = e,
 	    .errors = b->errors};
-	enum section_kind home;
 
 	b->incomplete |= !e->value;
-	v.key = key_find(s->kind, e->name, &home);
+	v.key = key_find(s->kind, e->name);
 	if (!v.key || e->line) {
 		build_unknown(s, e, b->errors);
 		return;
@@ -247,7 +244,7 @@ read_entry(struct build *b, const struct draft_section *s,
 		check_repeated(b, s, e);
 	if (!e->value || !check_value(b, e))
 		return;
-	v.object = object_of(into, home, s->index);
+	v.object = object_of(into, key_home(v.key), s->index);
 	value_parse(&v);
 }
 
@@ -298,50 +295,21 @@ report_missing(
 	        NAME_TABLE(b->spec->backends, b->spec->backends_n), "there"));
 }
 
-/* Keys with KEY_FIRST, wherever they stand in the section: others go by them.
- */
+/* Reads the section's keys with KEY_FIRST, wherever they stand, or all others,
+ * and sets those that the section does not have. */
 static void
-read_first_keys(struct build *b, const struct draft_section *s, void *object)
+read_keys(struct build *b, const struct draft_section *s, void *object,
+    unsigned first)
 {
-	const struct draft_entry *e;
-	const struct key *k;
-	enum section_kind home;
-	size_t position = 0;
+	const struct key *k = NULL;
 
-	while ((k = key_next(s->kind, &position, &home))) {
-		if (!(k->flags & KEY_FIRST))
-			continue;
-		e = find_entry(s, k->name);
-		if (e)
-			read_entry(b, s, e, b->spec);
-		else
-			(void)set_from_defaults(b, k, object);
-	}
-}
-
-static bool
-is_read_already(const struct draft_section *s, const struct draft_entry *e)
-{
-	enum section_kind home;
-	const struct key *k = key_find(s->kind, e->name, &home);
-
-	return k && (k->flags & KEY_FIRST) && find_entry(s, e->name) == e;
-}
-
-static void
-read_section(struct build *b, const struct draft_section *s)
-{
-	void *object = object_of(b->spec, s->kind, s->index);
-	const struct key *k;
-	enum section_kind home;
-	size_t position = 0;
-
-	read_first_keys(b, s, object);
-	for (size_t i = 0; i < s->entries_n; i++)
-		if (!is_read_already(s, &s->entries[i]))
+	for (size_t i = 0; i < s->entries_n; i++) {
+		k = key_find(s->kind, s->entries[i].name);
+		if (((k ? k->flags : 0) & KEY_FIRST) == first)
 			read_entry(b, s, &s->entries[i], b->spec);
-	while ((k = key_next(s->kind, &position, &home))) {
-		if ((k->flags & KEY_FIRST) || find_entry(s, k->name))
+	}
+	for (k = NULL; (k = key_next(s->kind, k));) {
+		if ((k->flags & KEY_FIRST) != first || find_entry(s, k->name))
 			continue;
 		if (k->flags & KEY_REQUIRED) {
 			if (k->type != &type_backend || !find_entry(s, "sni"))
@@ -350,6 +318,15 @@ read_section(struct build *b, const struct draft_section *s)
 		           !value_set_default(k, object, b->spec))
 			draft_section_error(s, b->errors, "out of memory");
 	}
+}
+
+static void
+read_section(struct build *b, const struct draft_section *s)
+{
+	void *object = object_of(b->spec, s->kind, s->index);
+
+	read_keys(b, s, object, KEY_FIRST);
+	read_keys(b, s, object, 0);
 	if (s->kind == SECTION_POOL)
 		build_pool(object, s, b->errors);
 }

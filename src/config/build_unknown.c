@@ -19,7 +19,6 @@ key_of_words(enum section_kind kind, const char *line, const char **ret_rest,
     unsigned *ret_words)
 {
 	const struct key *found = NULL;
-	enum section_kind ignored;
 	char joined[64];
 	size_t len = 0;
 
@@ -34,7 +33,7 @@ key_of_words(enum section_kind kind, const char *line, const char **ret_rest,
 		for (; n > 0; n--, line++)
 			joined[len++] = *line == '-' ? '_' : *line;
 		joined[len] = '\0';
-		k = key_find(kind, joined, &ignored);
+		k = key_find(kind, joined);
 		if (k) {
 			found = k;
 			*ret_rest = line;
@@ -96,10 +95,9 @@ report_misplaced(const struct draft_section *s, const struct draft_entry *e,
 {
 	char places[100] = "";
 	size_t len = 0;
-	enum section_kind ignored;
 
 	for (enum section_kind k = 0; k < SECTION_KINDS; k++)
-		if (k != SECTION_DEFAULTS && key_find(k, e->name, &ignored))
+		if (k != SECTION_DEFAULTS && key_find(k, e->name))
 			len += (size_t)snprintf(places + len,
 			    sizeof(places) - len, "%s%s", len > 0 ? " or " : "",
 			    sections[k].head);
@@ -114,13 +112,11 @@ static void
 report_name(const struct draft_section *s, const struct draft_entry *e,
     struct err_list *errors)
 {
-	enum section_kind home;
-	const struct key *k;
-	size_t position = 0;
+	const struct key *k = NULL;
 	struct hint hint;
 
 	hint_init(&hint, e->name);
-	while ((k = key_next(s->kind, &position, &home)))
+	while ((k = key_next(s->kind, k)))
 		hint_offer(&hint, k->name);
 	draft_entry_error(e, errors, "unknown key '%s' in [%s]; %s", e->name,
 	    s->head, hint_text(&hint, "allowed"));
@@ -130,8 +126,7 @@ void
 build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors)
 {
-	enum section_kind ignored;
-	bool known = key_find(section->kind, entry->name, &ignored) != NULL;
+	bool known = key_find(section->kind, entry->name) != NULL;
 	const char *advice =
 	    hint_words_key(entry->line ? entry->line : entry->name);
 

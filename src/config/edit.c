@@ -57,13 +57,12 @@ parse_added_server(struct spec *spec, struct backend_spec *backend, char *value,
 	    .entry = &entry,
 	    .errors = errors};
 	char *defaults = backend->server_defaults;
-	enum section_kind home;
 	bool ok;
 
 	snprintf(head, sizeof(head), "backend %s", backend->name);
 	snprintf(label, sizeof(label), "%s/%.*s", backend->name,
 	    (int)strcspn(value, " "), value);
-	v.key = key_find(SECTION_BACKEND, key, &home);
+	v.key = key_find(SECTION_BACKEND, key);
 	/* HAProxy does not apply default-server to added servers either. */
 	backend->server_defaults = NULL;
 	ok = value_parse(&v);

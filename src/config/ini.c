@@ -4,12 +4,10 @@
 #include "config/ini.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config/expand.h"
 #include "config/foreign.h"
@@ -318,67 +316,49 @@ ini_parse_text(const char *file, const char *text, size_t len,
 		err_list_add(errors, file, 0, "out of memory");
 }
 
-/* Reads to the end; NULL after an error. */
+/* Reads to the end, or to more than INI_FILE_MAX.  NULL: out of memory. */
 static char *
-read_all(int fd, const char *path, size_t *ret_len, struct err_list *errors)
+read_all(FILE *file, size_t *ret_len)
 {
-	size_t size = 1u << 16, len = 0;
-	char *text = malloc(size);
-	ssize_t n = 0;
+	size_t size = 1u << 15, len = 0;
+	char *text = NULL, *grown;
 
-	while (text && (n = read(fd, text + len, size - len)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		len += (size_t)n;
-		if (len > INI_FILE_MAX) {
-			err_list_add(errors, path, 0,
-			    "is larger than %u MiB; this is not a "
-			    "configuration",
-			    INI_FILE_MAX >> 20);
-			goto fail;
+	do {
+		grown = realloc(text, size *= 2);
+		if (!grown) {
+			free(text);
+			return NULL;
 		}
-		if (len == size) {
-			char *grown = realloc(text, size *= 2);
-
-			if (!grown)
-				free(text);
-			text = grown;
-		}
-	}
-	if (!text)
-		err_list_add(errors, path, 0, "out of memory");
-	else if (n < 0 && errno == EISDIR)
-		err_list_add(errors, path, 0, "is a directory; name a file");
-	else if (n < 0)
-		err_list_add(
-		    errors, path, 0, "cannot be read: %s", strerror(errno));
-	if (!text || n < 0)
-		goto fail;
+		text = grown;
+		len += fread(text + len, 1, size - len, file);
+	} while (len == size && len <= INI_FILE_MAX);
 	*ret_len = len;
 	return text;
-fail:
-	free(text);
-	return NULL;
 }
 
 void
 ini_load(const char *file, struct draft *draft, struct err_list *errors)
 {
-	char *text;
-	size_t len;
-	int fd;
+	FILE *stream = fopen(file, "re");
+	char *text = NULL;
+	size_t len = 0;
 
-	fd = open(file, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
+	if (stream)
+		text = read_all(stream, &len);
+	if (stream && !text)
+		err_list_add(errors, file, 0, "out of memory");
+	else if (stream && ferror(stream) && errno == EISDIR)
+		err_list_add(errors, file, 0, "is a directory; name a file");
+	else if (!stream || ferror(stream))
 		err_list_add(
 		    errors, file, 0, "cannot be read: %s", strerror(errno));
-		return;
-	}
-	text = read_all(fd, file, &len, errors);
-	close(fd);
-	if (text)
+	else if (len > INI_FILE_MAX)
+		err_list_add(errors, file, 0,
+		    "is larger than %u MiB; this is not a configuration",
+		    INI_FILE_MAX >> 20);
+	else
 		ini_parse_text(file, text, len, draft, errors);
 	free(text);
+	if (stream)
+		fclose(stream);
 }

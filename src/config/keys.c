@@ -106,48 +106,42 @@ const struct section sections[SECTION_KINDS] = {
     [SECTION_BACKEND] = {"backend", "[backend NAME]", true, backend_keys},
 };
 
-/* The position counts through the keys of all sections one after the other,
- * so that [defaults] can pick from each. */
-const struct key *
-key_next(enum section_kind kind, size_t *position, enum section_kind *ret_home)
+enum section_kind
+key_home(const struct key *key)
 {
-	const struct key *own = sections[kind].keys;
-	size_t at = 0;
+	for (enum section_kind s = 0; s < SECTION_KINDS; s++)
+		for (const struct key *k = sections[s].keys; k && k->name; k++)
+			if (k == key)
+				return s;
+	return SECTION_KINDS;
+}
 
-	if (kind != SECTION_DEFAULTS) {
-		if (!own || !own[*position].name)
+/* Picks the keys of [defaults] from those of all sections. */
+const struct key *
+key_next(enum section_kind kind, const struct key *previous)
+{
+	enum section_kind s = previous ? key_home(previous) : 0;
+	const struct key *k = previous ? previous + 1 : sections[kind].keys;
+
+	if (kind != SECTION_DEFAULTS)
+		return k && k->name ? k : NULL;
+	for (k = previous ? k : sections[s].keys;; k = sections[s].keys) {
+		for (; k && k->name; k++)
+			if (k->flags & KEY_IN_DEFAULTS)
+				return k;
+		if (++s == SECTION_KINDS)
 			return NULL;
-		*ret_home = kind;
-		return &own[(*position)++];
 	}
-	for (enum section_kind s = 0; s < SECTION_KINDS; s++) {
-		const struct key *k = sections[s].keys;
-
-		for (; k && k->name; k++, at++) {
-			if (at < *position || !(k->flags & KEY_IN_DEFAULTS))
-				continue;
-			*position = at + 1;
-			*ret_home = s;
-			return k;
-		}
-	}
-	return NULL;
 }
 
 const struct key *
-key_find(enum section_kind kind, const char *name, enum section_kind *ret_home)
+key_find(enum section_kind kind, const char *name)
 {
-	const struct key *k;
-	size_t position = 0;
-	enum section_kind home;
+	const struct key *k = NULL;
 
-	while ((k = key_next(kind, &position, &home))) {
-		if (strcmp(k->name, name) == 0) {
-			*ret_home = home;
-			return k;
-		}
-	}
-	return NULL;
+	while ((k = key_next(kind, k)) && strcmp(k->name, name) != 0)
+		;
+	return k;
 }
 
 /* Formats one of the key's limits in the form that its type reads. */
@@ -213,11 +207,9 @@ void
 keys_list(FILE *out)
 {
 	for (enum section_kind s = 0; s < SECTION_KINDS; s++) {
-		const struct key *k;
-		size_t position = 0;
-		enum section_kind home;
+		const struct key *k = NULL;
 
-		while ((k = key_next(s, &position, &home))) {
+		while ((k = key_next(s, k))) {
 			const struct key *o = k->options;
 
 			list_key(out, sections[s].name, NULL, k);

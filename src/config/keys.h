@@ -75,16 +75,15 @@ extern const struct section sections[SECTION_KINDS];
 #define NAME_ALLOWED "letters, digits and -_.:"
 #define NAME_MAX_LEN 40
 
-/* Returns the next key that may stand in a section of that kind, or NULL at the
- * end.  *position starts at 0.  *ret_home is the section whose struct has the
- * key: for [defaults] the key's own section, otherwise kind. */
-const struct key *key_next(
-    enum section_kind kind, size_t *position, enum section_kind *ret_home);
+/* Returns the key after `previous` (NULL: the first one) of those that may stand
+ * in a section of that kind, or NULL at the end. */
+const struct key *key_next(enum section_kind kind, const struct key *previous);
 
-/* Returns the key of that name in a section of that kind, or NULL. *ret_home is
- * as for key_next. */
-const struct key *key_find(
-    enum section_kind kind, const char *name, enum section_kind *ret_home);
+/* Returns the key of that name in a section of that kind, or NULL. */
+const struct key *key_find(enum section_kind kind, const char *name);
+
+/* Returns the kind of section whose struct has the key; never [defaults]. */
+enum section_kind key_home(const struct key *key);
 
 /* Describes the values that are allowed, as in `10ms to 30d`.  Returns out.  */
 #define KEY_ALLOWED_SIZE 160

@@ -24,10 +24,8 @@ print_keys(const struct spec *spec, enum section_kind kind, const void *object,
     FILE *out)
 {
 	struct shown s = {.object = object, .spec = spec};
-	enum section_kind home;
-	size_t position = 0;
 
-	while ((s.key = key_next(kind, &position, &home))) {
+	while ((s.key = key_next(kind, s.key))) {
 		char text[VALUE_TEXT_SIZE];
 
 		for (s.nth = 0; value_print(&s, text); s.nth++)

@@ -131,14 +131,26 @@ check_quotes(const struct value *v)
 bool
 value_parse(const struct value *value)
 {
-	return check_quotes(value) && value->key->type->parse(value);
+	const struct value_type *type = value->key->type;
+	struct optional *optional = value_target(value);
+
+	if (!check_quotes(value) || !type->parse(value))
+		return false;
+	if (type->traits & VALUE_OPTIONAL)
+		optional->is_set = true;
+	return true;
 }
 
 bool
 value_print(const struct shown *shown, char out[VALUE_TEXT_SIZE])
 {
+	const struct value_type *type = shown->key->type;
+	const struct optional *optional = shown_source(shown);
+
+	if ((type->traits & VALUE_OPTIONAL) && !optional->is_set)
+		return false;
 	return (shown->nth == 0 || (shown->key->flags & KEY_REPEATABLE)) &&
-	       shown->key->type->print(shown, out);
+	       type->print(shown, out);
 }
 
 bool

@@ -44,6 +44,8 @@ enum value_trait {
 	VALUE_BARE = 1 << 1,    /* printed as the option's name alone */
 	VALUE_QUOTED = 1 << 2,  /* the value may be in quotes */
 	VALUE_SECRET = 1 << 3,  /* may hold a password: not shown by a diff */
+	/* A struct optional, whose value alone the type reads and prints. */
+	VALUE_OPTIONAL = 1 << 4,
 };
 
 struct value_type {
@@ -80,7 +82,7 @@ extern const struct value_type type_choice, type_flag /* bool, a bare word */,
     type_keepalive /* struct sock_keepalive */, type_congestion /* char [] */,
     type_interface /* char [] */, type_check_host /* struct addr, no port */,
     type_source /* struct source_spec */, type_status /* struct status_set */;
-/* struct optional: options that a server may have of its own. */
+/* VALUE_OPTIONAL: options that a server may have of its own. */
 extern const struct value_type type_own_percent, type_own_choice;
 /* char *. */
 extern const struct value_type type_choice_text /* one of key->choices */,

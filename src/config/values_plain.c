@@ -270,45 +270,6 @@ print_balance(const struct shown *s, char out[VALUE_TEXT_SIZE])
 }
 
 static bool
-parse_own_percent(const struct value *v)
-{
-	struct optional *percent = value_target(v);
-
-	/* parse_percent writes the value, the first member of struct
-	 * optional. */
-	percent->is_set = parse_percent(v);
-	return percent->is_set;
-}
-
-static bool
-print_own_percent(const struct shown *s, char out[VALUE_TEXT_SIZE])
-{
-	const struct optional *percent = shown_source(s);
-
-	return percent->is_set && value_write(out, "%u%%", percent->value);
-}
-
-static bool
-parse_own_choice(const struct value *v)
-{
-	int choice = find_choice(v);
-
-	if (choice < 0)
-		return false;
-	*(struct optional *)value_target(v) = optional_of((unsigned)choice);
-	return true;
-}
-
-static bool
-print_own_choice(const struct shown *s, char out[VALUE_TEXT_SIZE])
-{
-	const struct optional *choice = shown_source(s);
-
-	return choice->is_set &&
-	       value_write(out, "%s", s->key->choices[choice->value]);
-}
-
-static bool
 parse_choice_text(const struct value *v)
 {
 	return find_choice(v) >= 0 && value_keep_text(v);
@@ -350,8 +311,10 @@ VALUE_TYPE(mode, print_mode, "an octal file mode", 0);
 VALUE_TYPE(flag, print_flag, "the bare word", VALUE_BOOLEAN | VALUE_BARE);
 VALUE_TYPE(slow_start, print_slow_start, "off or 0, or 1s to 1d", 0);
 VALUE_TYPE(choice, print_choice, NULL, 0);
-VALUE_TYPE(own_percent, print_own_percent, NULL, 0);
-VALUE_TYPE(own_choice, print_own_choice, NULL, 0);
+const struct value_type type_own_percent = {
+    parse_percent, print_percent, NULL, VALUE_OPTIONAL};
+const struct value_type type_own_choice = {
+    parse_choice, print_choice, NULL, VALUE_OPTIONAL};
 VALUE_TYPE(balance, print_balance, NULL, 0);
 VALUE_TYPE(choice_text, value_print_string, NULL, 0);
 VALUE_TYPE(url_path, value_print_string, "a path that starts with /", 0);

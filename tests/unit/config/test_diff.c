@@ -279,10 +279,8 @@ reloads_keep_the_value_of_each_key_that_takes_a_restart(void **state)
 	(void)state;
 	for (enum section_kind s = 0; s < SECTION_KINDS; s++) {
 		const struct key *k;
-		enum section_kind home;
-		size_t position = 0;
 
-		while ((k = key_next(s, &position, &home))) {
+		for (k = NULL; (k = key_next(s, k));) {
 			check_key(sections[s].name, k, NULL);
 			for (const struct key *o = k->options; o && o->name;
 			     o++)

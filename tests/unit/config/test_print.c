@@ -441,10 +441,9 @@ defaults_in_the_table_are_canonical(void **state)
 	(void)state;
 	for (enum section_kind k = 0; k < SECTION_KINDS; k++) {
 		const struct key *key;
-		size_t position = 0, n = 0;
-		enum section_kind home;
+		size_t n = 0;
 
-		while ((key = key_next(k, &position, &home))) {
+		for (key = NULL; (key = key_next(k, key));) {
 			const struct key *o = key->options;
 
 			assert_default_is_canonical(key);
