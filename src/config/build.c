@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/ensure.h"
-#include "config/build_parts.h"
 #include "config/expand.h"
 #include "config/hint.h"
 #include "config/ini_lines.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Builds the spec from a draft: fills in defaults, resolves references and
- * refuses contradictions.
+ * refuses contradictions.  build_spec calls the other functions here.
  */
 #ifndef CONFIG_BUILD_H
 #define CONFIG_BUILD_H
 
-#include "base/err.h"
+#include <stdbool.h>
+
+#include "config/diff.h"
 #include "config/draft.h"
 #include "model/spec.h"
 
@@ -13,5 +15,46 @@
  * of the draft's files, for the spec's places; the caller still calls
  * draft_fini.  */
 struct spec *build_spec(struct draft *draft, struct err_list *errors);
+
+/* Adds one error for the entry, which either has a line (config/draft.h) or a
+ * name that is not a key of the section: what to write instead. */
+void build_unknown(const struct draft_section *section,
+    const struct draft_entry *entry, struct err_list *errors);
+
+/* Sets threads and shards that are automatic, once all keys of the pool are
+ * known, or adds an error when there are more shards than threads.  section
+ * NULL: all keys have their defaults. */
+void build_pool(struct pool_spec *pool, const struct draft_section *section,
+    struct err_list *errors);
+
+/* Adds an error for each address that two sockets want, for bound sessions in a
+ * pool without leaders, and for a missing frontend or backend; the latter with
+ * the file (NULL: the command line).
+ * empty: there was not a single section. */
+void build_check(const struct spec *spec, const char *file, bool empty,
+    struct err_list *errors);
+
+/* Likewise for one server and its backend: its check, its agent, its source,
+ * and its on_up. */
+void build_check_server(const struct backend_spec *backend,
+    const struct server_spec *server, struct err_list *errors);
+
+/* Adds an error for each name that two sni rules of the frontend have, and one
+ * if there are too many backends. */
+void build_check_sni(const struct spec *spec,
+    const struct frontend_spec *frontend, struct err_list *errors);
+
+/* Adds a change for each name of an sni rule that is new, was removed, or has
+ * another backend, wherever its line is.  Returns false when memory is
+ * short. */
+bool build_diff_sni(const struct spec *old_spec,
+    const struct frontend_spec *old, const struct spec *new_spec,
+    const struct frontend_spec *new, const char *label,
+    struct changes *changes);
+
+/* Finds the server that each `track` names and adds what is wrong with it to
+ * errors: there is none, it has no health of its own to be followed, or the
+ * server has further settings that would be without effect. */
+void build_track(struct spec *spec, struct err_list *errors);
 
 #endif

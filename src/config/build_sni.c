@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See build_parts.h.  Names are sorted, so ten thousand of them take no time.
+ * See build.h.  Names are sorted, so ten thousand of them take no time.
  */
-#include "config/build_parts.h"
+#include "config/build.h"
 
 #include <stdlib.h>
 #include <string.h>

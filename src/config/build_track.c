@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See build_parts.h.
+ * See build.h.
  */
-#include "config/build_parts.h"
+#include "config/build.h"
 
 #include <string.h>
 

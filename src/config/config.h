@@ -48,4 +48,8 @@ bool config_from_options(const struct config_options *options,
  * config_load reads into an equal spec, whatever the environment then is. */
 void config_print(const struct spec *spec, FILE *out);
 
+/* Adds a sentence that begins with `warning: ` for each setting that is valid
+ * and risky or of no use, with its place. */
+void config_warnings(const struct spec *spec, struct err_list *warnings);
+
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/ensure.h"
 #include "base/secrets.h"
-#include "config/build_parts.h"
+#include "config/build.h"
 #include "config/keys.h"
 #include "config/values.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/ensure.h"
 #include "base/text_out.h"
-#include "config/build_parts.h"
+#include "config/build.h"
 #include "config/draft.h"
 #include "config/keys.h"
 #include "config/values.h"

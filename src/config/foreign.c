@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * See foreign.h.
+ * foreign_detect: see ini.h.  One error for a whole file of another program
+ * says more than one for each of its lines.
  */
-#include "config/foreign.h"
-
 #include <string.h>
 
 #include "config/hint.h"
+#include "config/ini.h"
 
 #define BLANKS             " \t\r"
 #define LINE_MAX_LOOKED_AT 200

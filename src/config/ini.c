@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "config/expand.h"
-#include "config/foreign.h"
 #include "config/ini_lines.h"
 
 /* The longest name of a key that is looked at: a key and its '=' must fit into

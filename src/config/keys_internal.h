@@ -68,16 +68,9 @@
 
 /* clang-format on */
 
-extern const struct key frontend_keys[];   /* keys_frontend.c */
-extern const struct key backend_keys[];    /* keys_backend.c */
-extern const struct key key_log_options[]; /* keys_log.c: of `log =` */
-
-/* keys_check.c: of `check =` and `agent =`, and choices that other keys share
- * with them. */
-extern const struct key check_options[];
-extern const struct key agent_options[];
-extern const char *const key_switches[]; /* off, on */
-extern const char *const key_check_inits[];
-extern const char *const key_proxies[];
+extern const struct key frontend_keys[];
+extern const struct key backend_keys[];
+extern const struct key key_log_options[];  /* of `log =` */
+extern const char *const key_switches[];    /* off, on */
 
 #endif

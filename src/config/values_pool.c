@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Values of pools, and build_pool (config/build_parts.h).
+ * Values of pools, and build_pool (config/build.h).
  */
 #include "config/values.h"
 
 #include <string.h>
 
-#include "config/build_parts.h"
+#include "config/build.h"
 #include "config/cpus.h"
 #include "config/pool_text.h"
 

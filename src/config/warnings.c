@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * See warnings.h.
+ * config_warnings: see config.h.
  */
-#include "config/warnings.h"
-
 #include "base/secrets.h"
+#include "config/config.h"
 #include "net/addr.h"
 
 static void

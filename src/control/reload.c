@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "config/edit.h"
-#include "config/warnings.h"
 #include "control/control_internal.h"
 #include "control/limits.h"
 #include "control/server_sockets.h"

@@ -19,7 +19,6 @@
 #include "check/library_memory.h"
 #include "config/config.h"
 #include "config/keys.h"
-#include "config/warnings.h"
 #include "control/control.h"
 #include "control/server_names.h"
 #include "control/verdict.h"
