@@ -9,19 +9,24 @@
 #include "base/text.h"
 #include "config/keys_internal.h"
 
-/* In the order of their enums in model/spec.h. */
-static const char *const promotions[] = {"adaptive", "always", "kernel", NULL};
-static const char *const orders[] = {"lifo", "fifo", "priority", NULL};
-static const char *const closed_infos[] = {"auto", "off", "all", NULL};
-static const char *const admin_levels[] = {"user", "operator", "admin", NULL};
+CHOICES(promotions, PROMOTION_KERNEL, [PROMOTION_ADAPTIVE] = "adaptive",
+    [PROMOTION_ALWAYS] = "always", [PROMOTION_KERNEL] = "kernel");
+CHOICES(orders, FOLLOWER_PRIORITY, [FOLLOWER_LIFO] = "lifo",
+    [FOLLOWER_FIFO] = "fifo", [FOLLOWER_PRIORITY] = "priority");
+CHOICES(closed_infos, TCP_INFO_ALL, [TCP_INFO_AUTO] = "auto",
+    [TCP_INFO_OFF] = "off", [TCP_INFO_ALL] = "all");
+CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
+    [LEVEL_OPERATOR] = "operator", [LEVEL_ADMIN] = "admin");
 
-static const char *const log_formats[] = {"tcplog", "json", "logfmt", NULL};
-static const char *const log_rfcs[] = {"3164", "5424", NULL};
+CHOICES(log_formats, LOG_LOGFMT, [LOG_TCPLOG] = "tcplog", [LOG_JSON] = "json",
+    [LOG_LOGFMT] = "logfmt");
+CHOICES(log_rfcs, LOG_RFC5424, [LOG_RFC3164] = "3164", [LOG_RFC5424] = "5424");
 /* By their numbers, RFC 5424 section 6.2.1, named as in syslog.conf. */
 static const char *const facilities[] = {"kern", "user", "mail", "daemon",
     "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp",
     "audit", "alert", "cron2", "local0", "local1", "local2", "local3", "local4",
     "local5", "local6", "local7", NULL};
+_Static_assert(sizeof(facilities) / sizeof(facilities[0]) == 24 + 1, "0 to 23");
 
 /* clang-format off */
 const struct key key_log_options[] = {

@@ -5,21 +5,33 @@
 #include "config/keys_internal.h"
 #include "config/keys_sock.h"
 
-/* In the order of their enums in model/spec.h. */
 const char *const key_switches[] = {"off", "on", NULL};
-const char *const key_check_inits[] = {"up", "down", NULL};
-const char *const key_proxies[] = {"off", "v1", "v2", NULL};
-static const char *const http_versions[] = {"1.1", "2", NULL};
-static const char *const verifies[] = {"on", "off", NULL};
+_Static_assert(LOG_SWITCH_ON == 1 && CHECK_TLS_ON == 1 && BACKUPS_ALL == 1,
+    "all enums of key_switches are off, on");
+CHOICES(check_inits,
+    CHECK_INIT_DOWN, [CHECK_INIT_UP] = "up", [CHECK_INIT_DOWN] = "down");
+CHOICES(proxies,
+    PROXY_V2, [PROXY_OFF] = "off", [PROXY_V1] = "v1", [PROXY_V2] = "v2");
+CHOICES(http_versions,
+    HTTP_VERSION_2, [HTTP_VERSION_1_1] = "1.1", [HTTP_VERSION_2] = "2");
+CHOICES(verifies,
+    CHECK_VERIFY_OFF, [CHECK_VERIFY_ON] = "on", [CHECK_VERIFY_OFF] = "off");
 static const char *const methods[] = {"GET", "HEAD", "OPTIONS", NULL};
-static const char *const hash_keys[] = {
-    "source", "source-port", "destination", "sni", NULL};
-static const char *const retry_ons[] = {"connect", "reset", "close", NULL};
-static const char *const observes[] = {"off", "connect", NULL};
-static const char *const on_errors[] = {
-    "fast_check", "fail_check", "sudden_death", "mark_down", NULL};
-static const char *const on_downs[] = {"keep", "close", NULL};
-static const char *const on_ups[] = {"keep", "close_backup", NULL};
+CHOICES(hash_keys, HASH_KEY_SNI, [HASH_KEY_SOURCE] = "source",
+    [HASH_KEY_SOURCE_PORT] = "source-port",
+    [HASH_KEY_DESTINATION] = "destination", [HASH_KEY_SNI] = "sni");
+CHOICES(retry_ons, RETRY_ON_CLOSE, [RETRY_ON_CONNECT] = "connect",
+    [RETRY_ON_RESET] = "reset", [RETRY_ON_CLOSE] = "close");
+CHOICES(observes,
+    OBSERVE_CONNECT, [OBSERVE_OFF] = "off", [OBSERVE_CONNECT] = "connect");
+CHOICES(on_errors, ON_ERROR_MARK_DOWN, [ON_ERROR_FAST_CHECK] = "fast_check",
+    [ON_ERROR_FAIL_CHECK] = "fail_check",
+    [ON_ERROR_SUDDEN_DEATH] = "sudden_death",
+    [ON_ERROR_MARK_DOWN] = "mark_down");
+CHOICES(on_downs,
+    ON_DOWN_CLOSE, [ON_DOWN_KEEP] = "keep", [ON_DOWN_CLOSE] = "close");
+CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
+    [ON_UP_CLOSE_BACKUP] = "close_backup");
 
 #define HTTP_ONLY                                                              \
 	.flags = KEY_HTTP_ONLY,                                                \
@@ -66,10 +78,10 @@ static const struct key server_options[] = {
     {"check_rise", "successes in a row until the server is up",
         NUMBER(1, 1000), SERVER(check.rise), WITHOUT("the check's")},
     {"check_init_state", "what the server is until it was checked",
-        OWN_CHOICE(key_check_inits), SERVER(check.init),
+        OWN_CHOICE(check_inits), SERVER(check.init),
         WITHOUT("the check's")},
     {"check_send_proxy", "the PROXY protocol's header that a check begins with",
-        OWN_CHOICE(key_proxies), SERVER(check.proxy), WITHOUT("the check's")},
+        OWN_CHOICE(proxies), SERVER(check.proxy), WITHOUT("the check's")},
     {"agent", "whether this server has an agent",
         VALUE(sock_switch), SERVER(agent.on), WITHOUT("as the backend")},
     {"agent_addr", "the agent's address",
@@ -85,7 +97,7 @@ static const struct key server_options[] = {
     {"track", "the server whose health is also that of this one",
         VALUE(track), SERVER(track), WITHOUT("none; it has its own checks")},
     {"send_proxy", "the PROXY protocol's header that the server gets first",
-        OWN_CHOICE(key_proxies), SERVER(send_proxy),
+        OWN_CHOICE(proxies), SERVER(send_proxy),
         WITHOUT("the backend's")},
     SOCK_KEYS_SERVER,
     {.name = NULL}};
@@ -127,7 +139,7 @@ static const struct key check_options[] = {
     {"addr", "the address that is checked",
         VALUE(check_host), CHECK(addr), WITHOUT("the server's")},
     {"init_state", "what a server is until it was checked",
-        CHOICE(key_check_inits), CHECK(init), DEFAULT("up")},
+        CHOICE(check_inits), CHECK(init), DEFAULT("up")},
     {"timeout", "how long a check may take",
         INTERVAL, CHECK(timeout_ms), DEFAULT("2s")},
     {"fall", "failures in a row until the server is down",
@@ -135,7 +147,7 @@ static const struct key check_options[] = {
     {"rise", "successes in a row until the server is up",
         NUMBER(1, 1000), CHECK(rise), DEFAULT("2")},
     {"send_proxy", "the PROXY protocol's header that a check begins with",
-        OWN_CHOICE(key_proxies), CHECK(proxy),
+        OWN_CHOICE(proxies), CHECK(proxy),
         WITHOUT("the server's, unless addr or port are given"),
         .flags = KEY_WIRE_ONLY,
         .only = "checks that connect, as in check = http send_proxy=v2"},
@@ -190,7 +202,7 @@ const struct key backend_keys[] = {
         VALUE(source), BACKEND(source), WITHOUT("the kernel's choice"),
         IN_DEFAULTS},
     {"send_proxy", "the PROXY protocol's header that servers get first",
-        CHOICE(key_proxies), BACKEND(send_proxy), DEFAULT("off"), IN_DEFAULTS},
+        CHOICE(proxies), BACKEND(send_proxy), DEFAULT("off"), IN_DEFAULTS},
     {"all_backups", "whether usable backups all serve, and not the first alone",
         CHOICE(key_switches), BACKEND(all_backups), DEFAULT("off"),
         IN_DEFAULTS},

@@ -4,9 +4,9 @@
 #include "config/keys_internal.h"
 #include "config/keys_sock.h"
 
-/* In the order of their enums in model/spec.h. */
-static const char *const associations[] = {"unbound", "bound", NULL};
-static const char *const splices[] = {"auto", "off", NULL};
+CHOICES(associations,
+    SESSIONS_BOUND, [SESSIONS_UNBOUND] = "unbound", [SESSIONS_BOUND] = "bound");
+CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
 /* clang-format off */
 static const struct key listen_options[] = {

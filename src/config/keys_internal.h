@@ -21,6 +21,12 @@
 #define TIMEOUT_MIN 10u
 #define TIMEOUT_MAX (30ull * DAY_MS)
 
+/* The words of an enum, each at its value; `last` is the last one. */
+#define CHOICES(name, last, ...)                                               \
+	static const char *const name[] = {__VA_ARGS__, NULL};                 \
+	_Static_assert(                                                        \
+	    sizeof(name) / sizeof(name[0]) == (last) + 2, "the last is last")
+
 /* clang-format off */
 
 /* Types. */
@@ -70,7 +76,7 @@
 
 extern const struct key frontend_keys[];
 extern const struct key backend_keys[];
-extern const struct key key_log_options[];  /* of `log =` */
-extern const char *const key_switches[];    /* off, on */
+extern const struct key key_log_options[]; /* of `log =` */
+extern const char *const key_switches[];   /* off, on */
 
 #endif

@@ -260,6 +260,7 @@ static const char *const step_kinds[] = {
     [STEP_SEND] = "send", [STEP_EXPECT] = "expect", [STEP_REFUSE] = "refuse"};
 
 #define STEP_KINDS (sizeof(step_kinds) / sizeof(step_kinds[0]))
+_Static_assert(STEP_KINDS == STEP_REFUSE + 1, "the last is last");
 
 static bool
 append_step(const struct value *v, const char *text, struct check_steps *steps)

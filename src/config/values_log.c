@@ -18,6 +18,7 @@ static const char *const kinds[] = {[LOG_OFF] = "off",
     [LOG_FILE] = "file",
     [LOG_SYSLOG] = "syslog"};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+_Static_assert(KINDS == LOG_SYSLOG + 1, "the last is last");
 
 static unsigned
 allowed_options(enum log_kind kind)
