@@ -4,8 +4,6 @@
 #include "ctl/complete.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/client.h"
@@ -54,64 +52,58 @@ ask_server(const char *where, const char *command, struct ctl_text *ret_answer)
 	return !reply.is_error;
 }
 
-/* The position of a name in a line of an answer. */
-enum name_place {
-	NAME_OF_POOL,   /* `pool NAME` in show pool */
-	NAME_OF_PROXY,  /* the first column of show stat */
-	NAME_BEGUN,     /* the first column and a slash, to be continued */
-	NAME_OF_SERVER, /* the first two columns */
-	NAME_FIRST,     /* the first word */
+/* The placeholders of `help`, and the commands that list the names.  A name is
+ * behind `before`, and ends at one of `ends` or with the line. */
+static const struct name_list {
+	const char *placeholder, *command, *before, *ends;
+	enum { NAME_WHOLE, NAME_PAIR, NAME_BEGUN } form;
+} name_lists[] = {
+    {"<pool>", "show pool", "pool ", "", NAME_WHOLE},
+    {"<frontend>", "show stat -1 1 -1", "", ",", NAME_WHOLE},
+    {"<backend>", "show stat -1 2 -1", "", ",", NAME_WHOLE},
+    {"<proxy>", "show stat -1 3 -1", "", ",", NAME_WHOLE},
+    {"<px>", "show stat -1 3 -1", "", ",", NAME_WHOLE},
+    {"<bk>/<srv>", "show stat -1 4 -1", "", ",", NAME_PAIR},
+    {"<drained>", "show drains", "", " ", NAME_WHOLE},
+    {"<expiring>", "show expiring", "", " ", NAME_WHOLE},
+    {"<bk>/", "show stat -1 2 -1", "", ",", NAME_BEGUN},
 };
 
+/* The first two columns of `show stat` become a pair, `BACKEND/SERVER`; a pair
+ * that is begun has a slash behind the first column. */
 static void
-complete_name(struct candidates *c, char *line, enum name_place place)
+complete_name(struct candidates *c, char *line, const struct name_list *list)
 {
-	char *comma = strchr(line, ',');
+	size_t before = strlen(list->before), n;
 
-	if (place == NAME_FIRST) {
-		add_candidate(c, line, strcspn(line, " "));
-	} else if (place == NAME_OF_POOL) {
-		if (strncmp(line, "pool ", 5) == 0)
-			add_candidate(c, line + 5, strlen(line + 5));
-	} else if (comma && *line != '#') {
-		*comma = '/';
-		add_candidate(c, line,
-		    place == NAME_OF_SERVER
-		        ? strcspn(line, ",")
-		        : (size_t)(comma - line) + (place == NAME_BEGUN));
-	}
+	if (*line == '#' || strncmp(line, list->before, before) != 0)
+		return;
+	line += before;
+	n = strcspn(line, list->ends);
+	if (list->form != NAME_WHOLE && line[n])
+		line[n++] = '/';
+	if (list->form == NAME_PAIR)
+		n += strcspn(line + n, list->ends);
+	add_candidate(c, line, n);
 }
-
-/* The placeholders of `help`, and the commands that list the names. */
-static const struct {
-	const char *placeholder, *command;
-	enum name_place place;
-} names[] = {
-    {"<pool>", "show pool", NAME_OF_POOL},
-    {"<frontend>", "show stat -1 1 -1", NAME_OF_PROXY},
-    {"<backend>", "show stat -1 2 -1", NAME_OF_PROXY},
-    {"<proxy>", "show stat -1 3 -1", NAME_OF_PROXY},
-    {"<px>", "show stat -1 3 -1", NAME_OF_PROXY},
-    {"<bk>/<srv>", "show stat -1 4 -1", NAME_OF_SERVER},
-    {"<drained>", "show drains", NAME_FIRST},
-    {"<expiring>", "show expiring", NAME_FIRST},
-    {"<bk>/", "show stat -1 2 -1", NAME_BEGUN},
-};
 
 static void
 complete_names(struct candidates *c, const char *placeholder)
 {
 	struct ctl_text answer = {NULL, 0, 0};
-	size_t i = 0, n = sizeof(names) / sizeof(names[0]);
-	char *rest = NULL;
+	const struct name_list *list = name_lists;
+	const struct name_list *end =
+	    list + sizeof(name_lists) / sizeof(name_lists[0]);
+	char *rest, *line;
 
-	while (i < n && strcmp(placeholder, names[i].placeholder) != 0)
-		i++;
-	if (i == n || !ask_server(c->where, names[i].command, &answer))
+	while (list < end && strcmp(placeholder, list->placeholder) != 0)
+		list++;
+	if (list == end || !ask_server(c->where, list->command, &answer))
 		return;
-	for (char *line = strtok_r(answer.data, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
-		complete_name(c, line, names[i].place);
+	rest = answer.data;
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			complete_name(c, line, list);
 	ctl_text_fini(&answer);
 }
 
@@ -165,81 +157,67 @@ static const struct value {
 };
 
 /* The options of `add server`, in any order. */
-static const char *const server_options[] = {"addr", "agent-addr",
-    "agent-check", "agent-inter", "agent-port", "agent-send", "backup", "check",
-    "check-send-proxy", "disabled", "downinter", "enabled", "fall", "fastinter",
-    "inter", "interface", "maxconn", "port", "rise", "send-proxy",
-    "send-proxy-v2", "slowstart", "source", "tfo", "track", "weight", NULL};
-
-static void
-complete_server_options(struct candidates *c)
-{
-	for (size_t i = 0; server_options[i]; i++)
-		add_candidate(c, server_options[i], strlen(server_options[i]));
-}
+static const char server_options[] =
+    "addr agent-addr agent-check agent-inter agent-port agent-send backup "
+    "check check-send-proxy disabled downinter enabled fall fastinter inter "
+    "interface maxconn port rise send-proxy send-proxy-v2 slowstart source "
+    "tfo track weight";
 
 static void
 complete_value(struct candidates *c, const char *value, size_t n)
 {
 	char word[WORD_SIZE];
 
-	if (n >= sizeof(word))
-		return;
-	memcpy(word, value, n);
-	word[n] = '\0';
-	if (strcmp(word, "<option>") == 0)
-		complete_server_options(c);
-	else if (*word == '<')
+	snprintf(word, sizeof(word), "%.*s", (int)n, value);
+	if (*word == '<')
 		complete_names(c, word);
 	else
-		add_candidate(c, word, n);
+		add_candidate(c, value, n);
 }
 
-/* Compares the given words with those of the text, where `*` matches any word.
- * True if the given words begin with all words of the text; *ret_n is their
- * number.  False otherwise; *ret_n is the number of given words if the text
- * begins with them, else SIZE_MAX. */
-static bool
-match_words(const char *text, size_t n, const char *const *words, size_t *ret_n)
+/* Adds the values in the text; `between` are the characters between them. */
+static void
+complete_values(struct candidates *c, const char *text, const char *between)
 {
-	const char *end = text + n;
-	size_t i = 0;
+	while (*(text += strspn(text, between))) {
+		size_t n = strcspn(text, between);
 
-	*ret_n = SIZE_MAX;
-	while (text < end) {
-		const char *blank = memchr(text, ' ', (size_t)(end - text));
-		size_t len = (size_t)((blank ? blank : end) - text);
-
-		if (!words[i])
-			break;
-		if (!(len == 1 && *text == '*') &&
-		    (strlen(words[i]) != len ||
-		        memcmp(words[i], text, len) != 0))
-			return false;
-		i++;
-		text = blank ? blank + 1 : end;
+		if (strncmp(text, "<option>", n) == 0)
+			complete_values(c, server_options, " ");
+		else
+			complete_value(c, text, n);
+		text += n;
 	}
-	*ret_n = i;
-	return text == end;
+}
+
+/* Skips the words that the text and the given words begin with; `*` in the text
+ * is any word.  Returns the rest of the text, with *words at the rest of the
+ * given words.  Returns NULL if there are two different words. */
+static const char *
+skip_common_words(const char *text, const char *const **words)
+{
+	while (*text && **words) {
+		size_t n = strcspn(text, " ");
+
+		if (strncmp(text, "*", n) != 0 &&
+		    (strlen(**words) != n || memcmp(**words, text, n) != 0))
+			return NULL;
+		text += n + (text[n] == ' ');
+		++*words;
+	}
+	return text;
 }
 
 static bool
 complete_known_values(struct candidates *c, const char *const *words)
 {
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		const char *at = values[i].values;
-		size_t n;
+		const char *const *left = words;
+		const char *rest = skip_common_words(values[i].words, &left);
 
-		if (!match_words(
-		        values[i].words, strlen(values[i].words), words, &n) ||
-		    words[n])
+		if (!rest || *rest || *left)
 			continue;
-		while (*at) {
-			size_t len = strcspn(at, " ");
-
-			complete_value(c, at, len);
-			at += len + (at[len] == ' ');
-		}
+		complete_values(c, values[i].values, " ");
 		return true;
 	}
 	return false;
@@ -247,78 +225,39 @@ complete_known_values(struct candidates *c, const char *const *words)
 
 /* -- commands and arguments, from `help` -- */
 
-/* Adds the alternatives of an argument such as `[<pool>]` or
- * `[desc|json|typed]*`. */
+/* Adds the argument behind `given` others, such as `[<pool>]` or
+ * `[desc|json|typed]*`.  If it is optional or may be repeated, the arguments
+ * behind it are candidates as well. */
 static void
-complete_alternatives(struct candidates *c, const char *argument, size_t n)
+complete_arguments(struct candidates *c, char *args, size_t given)
 {
-	const char *end = argument + n;
+	char *arg;
 
-	while (argument < end) {
-		size_t len = 0;
+	for (size_t i = 0; (arg = strsep(&args, " ")); i++) {
+		bool many = strchr(arg, '*') != NULL;
+		bool optional = *arg == '[';
 
-		if (strchr("[]*|", *argument)) {
-			argument++;
-			continue;
-		}
-		while (argument + len < end && !strchr("[]*|", argument[len]))
-			len++;
-		complete_value(c, argument, len);
-		argument += len;
-	}
-}
-
-/* Adds argument number `at`.  If it is optional or may be repeated, the
- * arguments behind it are candidates as well. */
-static void
-complete_arguments(
-    struct candidates *c, const struct ctl_usage *usage, size_t at)
-{
-	const char *arg = usage->args, *end = arg + usage->args_n;
-
-	for (size_t i = 0; arg < end; i++) {
-		const char *blank = memchr(arg, ' ', (size_t)(end - arg));
-		const char *stop = blank ? blank : end;
-		bool many = stop[-1] == '*';
-
-		if (i >= at || many)
-			complete_alternatives(c, arg, (size_t)(stop - arg));
-		if (i >= at && *arg != '[')
+		if (i >= given || many)
+			complete_values(c, arg, "[]*|");
+		if (i >= given && !optional)
 			return;
-		arg = blank ? blank + 1 : end;
 	}
-}
-
-static size_t
-word_count(const struct ctl_usage *usage)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < usage->words_n; i++)
-		n += usage->words[i] == ' ';
-	return n;
 }
 
 static void
 complete_from_usage(struct candidates *c, const struct ctl_usage *usage,
     const char *const *words)
 {
-	size_t n, given = 0;
+	const char *const *left = words;
+	const char *rest = skip_common_words(usage->words, &left);
+	size_t given = 0;
 
-	while (words[given])
-		given++;
-	if (match_words(usage->words, usage->words_n, words, &n)) {
-		if (!complete_known_values(c, words))
-			complete_arguments(c, usage, given - word_count(usage));
-	} else if (n == given) {
-		const char *at = usage->words, *end = at + usage->words_n;
-		const char *blank;
-
-		while (n-- > 0)
-			at = (const char *)memchr(at, ' ', (size_t)(end - at)) +
-			     1;
-		blank = memchr(at, ' ', (size_t)(end - at));
-		add_candidate(c, at, (size_t)((blank ? blank : end) - at));
+	if (rest && *rest && !*left) {
+		add_candidate(c, rest, strcspn(rest, " "));
+	} else if (rest && !*rest && !complete_known_values(c, words)) {
+		while (left[given])
+			given++;
+		complete_arguments(c, usage->args, given);
 	}
 }
 
@@ -328,7 +267,6 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 	struct candidates c = {.where = where};
 	struct ctl_text help = {NULL, 0, 0};
 	struct ctl_usage usage;
-	const char *at, *end;
 
 	if (words[0] && strcmp(words[0], "top") == 0) {
 		fputs("-d\n-n\n", out);
@@ -337,9 +275,9 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 	if (!words[0])
 		add_candidate(&c, "top", 3);
 	if (ask_server(where, "help", &help)) {
-		at = help.data;
-		end = at + help.n;
-		while (ctl_next_usage(&at, end, &usage))
+		char *at = help.data;
+
+		while (ctl_next_usage(&at, &usage))
 			complete_from_usage(&c, &usage, words);
 	}
 	if (c.seen.n)

@@ -6,52 +6,35 @@
 #include <string.h>
 
 static bool
-contains(const char *text, size_t n, const char *what)
+parse_usage(char *row, struct ctl_usage *ret_usage)
 {
-	return memmem(text, n, what, strlen(what)) != NULL;
-}
+	char *end = strstr(row, ": "), *words = row + 2, *args;
 
-static bool
-parse_usage(const char *row, size_t n, struct ctl_usage *ret_usage)
-{
-	const char *end = memmem(row, n, ": ", 2);
-	size_t usage_n, words_n;
-
-	if (n < 3 || row[0] != ' ' || row[1] != ' ' || !end)
+	if (strncmp(row, "  ", 2) != 0 || !end)
 		return false;
-	row += 2;
-	usage_n = (size_t)(end - row);
-	for (words_n = 0; words_n < usage_n; words_n++)
-		if (row[words_n] == '[' || row[words_n] == '<')
-			break;
-	ret_usage->has_json =
-	    contains(row + words_n, usage_n - words_n, "json");
-	ret_usage->has_flat =
-	    contains(row + words_n, usage_n - words_n, "|flat|");
-	while (usage_n > words_n && row[usage_n - 1] == ' ')
-		usage_n--;
-	ret_usage->args = row + words_n;
-	ret_usage->args_n = usage_n - words_n;
-	while (words_n > 0 && row[words_n - 1] == ' ')
-		words_n--;
-	ret_usage->words = row;
-	ret_usage->words_n = words_n;
-	ret_usage->is_json = contains(row, words_n, "json");
+	while (end > words && end[-1] == ' ')
+		end--;
+	*end = '\0';
+	args = words + strcspn(words, "[<");
+	if (args > words && *args)
+		args[-1] = '\0';
+	*ret_usage = (struct ctl_usage){
+	    .words = words,
+	    .args = args,
+	    .has_json = strstr(args, "json") != NULL,
+	    .is_json = strstr(words, "json") != NULL,
+	    .has_flat = strstr(args, "|flat|") != NULL,
+	};
 	return true;
 }
 
 bool
-ctl_next_usage(const char **at, const char *end, struct ctl_usage *ret_usage)
+ctl_next_usage(char **at, struct ctl_usage *ret_usage)
 {
-	while (*at < end) {
-		const char *row = *at;
-		const char *eol = memchr(row, '\n', (size_t)(end - row));
+	char *row;
 
-		if (!eol)
-			eol = end;
-		*at = eol < end ? eol + 1 : end;
-		if (parse_usage(row, (size_t)(eol - row), ret_usage))
+	while ((row = strsep(at, "\n")))
+		if (parse_usage(row, ret_usage))
 			return true;
-	}
 	return false;
 }

@@ -6,21 +6,17 @@
 #define CTL_HELP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-/* The usage of a command.  Points into the answer, without NULs. */
+/* The usage of a command; the strings are cut out of the answer. */
 struct ctl_usage {
-	const char *words; /* up to the first argument */
-	size_t words_n;
-	const char *args;
-	size_t args_n;
+	char *words;   /* up to the first argument */
+	char *args;    /* "": none */
 	bool has_json; /* takes the argument json */
 	bool is_json;  /* json is a word of its name */
 	bool has_flat; /* takes the argument flat, too */
 };
 
-/* Reads the next usage and moves *at behind it; false at the end. */
-bool ctl_next_usage(
-    const char **at, const char *end, struct ctl_usage *ret_usage);
+/* Reads the next usage and moves *at behind it; returns false at the end. */
+bool ctl_next_usage(char **at, struct ctl_usage *ret_usage);
 
 #endif
