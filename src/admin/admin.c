@@ -26,7 +26,7 @@ struct pulse {
 
 /* The sockets, in the order of the file. */
 struct sockets {
-	struct admin_list specs; /* owned: a reload frees the model's */
+	struct admin_list specs; /* owned: the model's may be freed earlier */
 	struct admin_socket **all;
 	size_t n;
 };
@@ -106,22 +106,7 @@ pulse_start(struct admin *admin)
 	ev_timer_start(admin->slices.loop, &p->timer);
 }
 
-/* Copies the list and allocates a slot for each socket; opens none. */
-static bool
-sockets_init(struct sockets *sockets, const struct admin_list *specs)
-{
-	struct sockets s = {.all = NULL};
-
-	if (!admin_list_copy(specs, &s.specs))
-		return false;
-	s.all = calloc(specs->n + 1, sizeof(struct admin_socket *));
-	if (!s.all) {
-		admin_list_clear(&s.specs);
-		return false;
-	}
-	*sockets = s;
-	return true;
-}
+/* -- a reload -- */
 
 /* Leaves the sockets themselves to the caller. */
 static void
@@ -132,107 +117,47 @@ sockets_fini(struct sockets *sockets)
 	*sockets = (struct sockets){.all = NULL};
 }
 
+/* Copies the list and allocates a slot for each socket; opens none. */
 static bool
-sockets_have(const struct sockets *sockets, const struct admin_socket *socket)
+sockets_init(struct sockets *sockets, const struct admin_list *specs)
 {
-	for (size_t i = 0; i < sockets->n; i++)
-		if (sockets->all[i] == socket)
-			return true;
-	return false;
+	if (!admin_list_copy(specs, &sockets->specs))
+		return false;
+	sockets->all = calloc(specs->n + 1, sizeof(struct admin_socket *));
+	if (!sockets->all)
+		admin_list_clear(&sockets->specs);
+	return sockets->all != NULL;
 }
 
-static bool
-open_sockets(struct admin *admin, struct err *err)
-{
-	struct sockets *s = &admin->sockets;
-
-	for (size_t i = 0; i < s->specs.n; i++) {
-		struct admin_socket *socket = admin_socket_open(
-		    &s->specs.all[i], &admin->env, &admin->slices, err);
-
-		if (!socket)
-			return false;
-		admin_socket_serve(socket);
-		s->all[s->n++] = socket;
-	}
-	return true;
-}
-
-static const struct admin_view admin_view = {.facts = admin_facts,
-    .memory = admin_memory,
-    .list_sockets = admin_list_sockets};
-
-struct admin *
-admin_open(struct control *control, struct err *err)
-{
-	const struct admin_list *specs =
-	    &control_model(control)->spec->global.admin;
-	struct admin *admin = calloc(1, sizeof(*admin));
-
-	if (!admin || !sockets_init(&admin->sockets, specs)) {
-		free(admin);
-		err_oom(err);
-		return NULL;
-	}
-	list_init(&admin->left);
-	admin->env = (struct command_env){.control = control,
-	    .audit = &admin->audit,
-	    .admin = admin,
-	    .admin_view = &admin_view,
-	    .expiring = &admin->expiring};
-	expiring_init(&admin->expiring, &admin->env);
-	client_slices_init(&admin->slices, control_loop(control));
-	pulse_start(admin);
-	if (!open_sockets(admin, err)) {
-		admin_close(admin);
-		return NULL;
-	}
-	return admin;
-}
-
-void
-admin_close(struct admin *admin)
-{
-	if (!admin)
-		return;
-	for (size_t i = 0; i < admin->sockets.n; i++)
-		admin_socket_close(admin->sockets.all[i]);
-	admin_clients_close(&admin->left);
-	expiring_fini(&admin->expiring);
-	ev_timer_stop(admin->slices.loop, &admin->pulse.timer);
-	client_slices_fini(&admin->slices);
-	sockets_fini(&admin->sockets);
-	free(admin);
-}
-
-/* -- a reload -- */
-
-/* Returns the open socket of that address, unless the new list has it already;
- * or NULL. */
+/* Returns the open socket of that address that is not prepared yet, or NULL. */
 static struct admin_socket *
 find_socket(const struct admin *admin, const struct admin_spec *spec)
 {
 	for (size_t i = 0; i < admin->sockets.n; i++) {
 		struct admin_socket *socket = admin->sockets.all[i];
 
-		if (!sockets_have(&admin->next, socket) &&
+		if (!admin_socket_is_prepared(socket) &&
 		    admin_socket_serves(socket, spec))
 			return socket;
 	}
 	return NULL;
 }
 
-/* Returns NULL with err set on failure. */
-static struct admin_socket *
-keep_or_open(
+/* Opens a socket, or prepares the one that is open already. */
+static bool
+prepare_socket(
     struct admin *admin, const struct admin_spec *spec, struct err *err)
 {
 	struct admin_socket *socket = find_socket(admin, spec);
 
 	if (!socket)
-		return admin_socket_open(
-		    spec, &admin->env, &admin->slices, err);
-	return admin_socket_prepare(socket, spec, err) ? socket : NULL;
+		socket =
+		    admin_socket_open(spec, &admin->env, &admin->slices, err);
+	else if (!admin_socket_prepare(socket, spec, err))
+		return false;
+	if (socket)
+		admin->next.all[admin->next.n++] = socket;
+	return socket != NULL;
 }
 
 bool
@@ -241,6 +166,7 @@ admin_prepare(struct admin *admin, const struct admin_list *specs,
 {
 	struct sockets *next = &admin->next;
 	size_t before = errors->n;
+	struct err err;
 
 	if (!sockets_init(next, specs)) {
 		err_list_add(errors, NULL, 0, "out of memory");
@@ -248,13 +174,8 @@ admin_prepare(struct admin *admin, const struct admin_list *specs,
 	}
 	for (size_t i = 0; i < next->specs.n; i++) {
 		const struct admin_spec *spec = &next->specs.all[i];
-		struct admin_socket *socket;
-		struct err err;
 
-		socket = keep_or_open(admin, spec, &err);
-		if (socket)
-			next->all[next->n++] = socket;
-		else
+		if (!prepare_socket(admin, spec, &err))
 			err_list_add(errors, spec->place.file, spec->place.line,
 			    "admin: %s", err.text);
 	}
@@ -270,93 +191,67 @@ admin_cancel(struct admin *admin)
 	struct sockets *next = &admin->next;
 
 	for (size_t i = 0; i < next->n; i++)
-		if (sockets_have(&admin->sockets, next->all[i]))
-			admin_socket_cancel(next->all[i]);
-		else
-			admin_socket_close(next->all[i]);
+		admin_socket_cancel(next->all[i]);
 	sockets_fini(next);
-}
-
-static void
-leave_socket(struct admin *admin, struct admin_socket *socket,
-    const char *where, struct changes *changes)
-{
-	int rc = admin_socket_leave(socket, &admin->left);
-
-	if (rc < 0)
-		changes_add(changes, true,
-		    "global: admin: %s: its file cannot be removed: %s; remove "
-		    "it by hand",
-		    where, strerror(-rc));
-}
-
-static void
-commit_one(const struct admin *admin, struct admin_socket *socket,
-    const char *where, struct changes *changes)
-{
-	if (!sockets_have(&admin->sockets, socket))
-		admin_socket_serve(socket);
-	else if (admin_socket_commit(socket))
-		changes_add(changes, false,
-		    "global: admin: %s: its file was lost, it is bound anew",
-		    where);
 }
 
 void
 admin_commit(struct admin *admin, struct changes *changes)
 {
-	struct sockets before = admin->sockets, *next = &admin->next;
+	struct sockets before = admin->sockets;
 
-	/* The time-outs of clients that leave_socket begin now. */
+	/* The time-outs of clients that leave begin now. */
 	ev_now_update(admin->slices.loop);
-	for (size_t i = 0; i < next->n; i++)
-		commit_one(
-		    admin, next->all[i], next->specs.all[i].text, changes);
 	for (size_t i = 0; i < before.n; i++)
-		if (!sockets_have(next, before.all[i]))
-			leave_socket(admin, before.all[i],
-			    before.specs.all[i].text, changes);
-	admin->sockets = *next;
-	*next = (struct sockets){.all = NULL};
+		if (!admin_socket_is_prepared(before.all[i]))
+			admin_socket_leave(
+			    before.all[i], &admin->left, changes);
+	admin->sockets = admin->next;
+	admin->next = (struct sockets){.all = NULL};
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		admin_socket_commit(admin->sockets.all[i], changes);
 	sockets_fini(&before);
 }
 
 /* -- statistics -- */
 
-void
+/* Fills in the fields about admin sockets and the pulse. */
+static void
 admin_facts(const struct admin *admin, struct info_facts *ret_facts)
 {
-	ret_facts->idle_percent = 100;
-	if (!admin)
-		return;
 	ret_facts->idle_percent = admin->pulse.idle_percent;
 	ret_facts->bytes_rate = admin->pulse.bytes_rate;
 	ret_facts->admin_sockets = (unsigned)admin->sockets.n;
-	ret_facts->admin_clients += admin_clients_count(&admin->left);
+	ret_facts->admin_clients = admin_clients_count(&admin->left);
 	for (size_t i = 0; i < admin->sockets.n; i++)
-		ret_facts->admin_clients +=
-		    admin_socket_clients(admin->sockets.all[i]);
+		ret_facts->admin_clients += admin_clients_count(
+		    admin_socket_clients(admin->sockets.all[i]));
 }
 
-void
+/* Returns the memory of the clients, and that of the sockets with the audit
+ * log. */
+static void
 admin_memory(const struct admin *admin, struct memory_use *ret_clients,
     struct memory_use *ret_self)
 {
-	struct memory_use clients = {.count = 0}, self = {.count = 0};
+	struct memory_use clients = {.count = 0};
+	struct memory_use self = {.count = admin->sockets.n};
 
-	for (size_t i = 0; admin && i < admin->sockets.n; i++)
-		admin_socket_memory(admin->sockets.all[i], &clients, &self);
-	if (admin) {
-		admin_clients_memory(&admin->left, &clients);
-		self.count = admin->sockets.n;
-		memory_add_block(&self, admin);
-		memory_add_block(&self, admin->sockets.all);
+	memory_add_block(&self, admin);
+	memory_add_block(&self, admin->sockets.all);
+	admin_clients_memory(&admin->left, &clients);
+	for (size_t i = 0; i < admin->sockets.n; i++) {
+		const struct admin_socket *socket = admin->sockets.all[i];
+
+		memory_add_block(&self, socket);
+		admin_clients_memory(admin_socket_clients(socket), &clients);
 	}
 	*ret_clients = clients;
 	*ret_self = self;
 }
 
-void
+/* Writes the answer to `show cli sockets`. */
+static void
 admin_list_sockets(const struct admin *admin, bool json, FILE *out)
 {
 	char text[ADMIN_SOCKET_TEXT_SIZE];
@@ -364,7 +259,7 @@ admin_list_sockets(const struct admin *admin, bool json, FILE *out)
 
 	report_begin(&r, json, out);
 	report_head(&r, "# socket lvl processes\n");
-	for (size_t i = 0; admin && i < admin->sockets.n; i++) {
+	for (size_t i = 0; i < admin->sockets.n; i++) {
 		const struct admin_socket *s = admin->sockets.all[i];
 
 		report_row(&r);
@@ -375,4 +270,62 @@ admin_list_sockets(const struct admin *admin, bool json, FILE *out)
 		report_row_end(&r);
 	}
 	report_end(&r);
+}
+
+/* -- life -- */
+
+static const struct admin_view admin_view = {.facts = admin_facts,
+    .memory = admin_memory,
+    .list_sockets = admin_list_sockets};
+
+struct admin *
+admin_open(struct control *control, struct err *err)
+{
+	const struct admin_list *specs =
+	    &control_model(control)->spec->global.admin;
+	struct admin *admin = calloc(1, sizeof(*admin));
+
+	if (!admin || !sockets_init(&admin->next, specs)) {
+		free(admin);
+		err_oom(err);
+		return NULL;
+	}
+	list_init(&admin->left);
+	admin->env = (struct command_env){.control = control,
+	    .audit = &admin->audit,
+	    .admin = admin,
+	    .admin_view = &admin_view,
+	    .expiring = &admin->expiring};
+	expiring_init(&admin->expiring, &admin->env);
+	client_slices_init(&admin->slices, control_loop(control));
+	pulse_start(admin);
+	for (size_t i = 0; i < specs->n; i++)
+		if (!prepare_socket(admin, &admin->next.specs.all[i], err)) {
+			admin_cancel(admin);
+			admin_close(admin);
+			return NULL;
+		}
+	admin_commit(admin, NULL);
+	return admin;
+}
+
+const struct command_env *
+admin_env(const struct admin *admin)
+{
+	return &admin->env;
+}
+
+void
+admin_close(struct admin *admin)
+{
+	if (!admin)
+		return;
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		admin_socket_close(admin->sockets.all[i]);
+	admin_clients_close(&admin->left);
+	expiring_fini(&admin->expiring);
+	ev_timer_stop(admin->slices.loop, &admin->pulse.timer);
+	client_slices_fini(&admin->slices);
+	sockets_fini(&admin->sockets);
+	free(admin);
 }

@@ -15,15 +15,12 @@
 #ifndef ADMIN_ADMIN_H
 #define ADMIN_ADMIN_H
 
-#include <stdio.h>
-
 #include "base/err.h"
-#include "base/memory_use.h"
 #include "config/diff.h"
 #include "control/control.h"
 
 struct admin;
-struct info_facts;
+struct command_env;
 
 /* Binds the sockets that the model's spec.global.admin names.  Returns NULL
  * with err set on failure. */
@@ -31,6 +28,9 @@ struct admin *admin_open(struct control *control, struct err *err);
 
 /* Closes all sockets and connections.  admin may be NULL. */
 void admin_close(struct admin *admin);
+
+/* Returns the environment of commands, also for the pages of the HTTP port. */
+const struct command_env *admin_env(const struct admin *admin);
 
 /* Changes to the sockets of another configuration, in two steps.  The first
  * binds new sockets and changes the files of those that stay.  Returns false
@@ -46,16 +46,5 @@ void admin_cancel(struct admin *admin);
  * command is running included.  Adds changes that the configuration does not
  * show, such as a socket bound again. */
 void admin_commit(struct admin *admin, struct changes *changes);
-
-/* Fills in the fields about admin sockets.  admin may be NULL. */
-void admin_facts(const struct admin *admin, struct info_facts *ret_facts);
-
-/* Returns the memory of the clients, and that of the sockets with the audit
- * log.  admin may be NULL. */
-void admin_memory(const struct admin *admin, struct memory_use *ret_clients,
-    struct memory_use *ret_self);
-
-/* Writes the answer to `show cli sockets`. */
-void admin_list_sockets(const struct admin *admin, bool json, FILE *out);
 
 #endif

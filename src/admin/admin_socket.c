@@ -205,12 +205,6 @@ start_accepting(struct admin_socket *socket)
 	ev_io_start(socket->slices->loop, &socket->io);
 }
 
-void
-admin_socket_serve(struct admin_socket *socket)
-{
-	start_accepting(socket);
-}
-
 /* Returns 0, or -errno if the file cannot be removed. */
 static int
 stop_listening(struct admin_socket *socket)
@@ -225,8 +219,7 @@ admin_socket_close(struct admin_socket *socket)
 {
 	if (!socket)
 		return;
-	list_for_each_safe (node, &socket->clients)
-		client_close(container_of(node, struct client, node));
+	admin_clients_close(&socket->clients);
 	(void)stop_listening(socket);
 	grants_fini(&socket->grants);
 	free(socket);
@@ -263,13 +256,21 @@ admin_socket_prepare(
 	return false;
 }
 
+bool
+admin_socket_is_prepared(const struct admin_socket *socket)
+{
+	return socket->next.spec != NULL;
+}
+
 void
 admin_socket_cancel(struct admin_socket *socket)
 {
 	struct admin_socket_next *next = &socket->next;
 
-	if (!next->spec)
+	if (!next->spec) {
+		admin_socket_close(socket);
 		return;
+	}
 	(void)admin_unbind(&next->bound, next->spec);
 	admin_file_put_back(&next->file);
 	grants_fini(&next->grants);
@@ -306,19 +307,25 @@ lower_levels(struct admin_socket *socket)
 	}
 }
 
-bool
-admin_socket_commit(struct admin_socket *socket)
+void
+admin_socket_commit(struct admin_socket *socket, struct changes *changes)
 {
 	struct admin_socket_next *next = &socket->next;
-	bool rebound = next->bound.fd >= 0;
 
-	if (rebound) {
+	if (!next->spec) {
+		start_accepting(socket);
+		return;
+	}
+	if (next->bound.fd >= 0) {
 		accept_rest(socket);
 		(void)stop_listening(socket);
 		socket->bound = next->bound;
 		next->bound.fd = -1;
 		next->bound.ino = 0;
 		start_accepting(socket);
+		changes_add(changes, false,
+		    "global: admin: %s: its file was lost, it was bound again",
+		    next->spec->text);
 	}
 	admin_file_keep(&next->file);
 	grants_fini(&socket->grants);
@@ -327,7 +334,6 @@ admin_socket_commit(struct admin_socket *socket)
 	socket->spec = next->spec;
 	next->spec = NULL;
 	lower_levels(socket);
-	return rebound;
 }
 
 static void
@@ -336,25 +342,28 @@ on_left(struct client *client)
 	list_remove(&client->node);
 }
 
-int
-admin_socket_leave(struct admin_socket *socket, struct list *left)
+void
+admin_socket_leave(
+    struct admin_socket *socket, struct list *left, struct changes *changes)
 {
 	int rc;
 
 	accept_rest(socket);
 	rc = stop_listening(socket);
-	list_for_each_safe (node, &socket->clients) {
+	if (rc < 0)
+		changes_add(changes, true,
+		    "global: admin: %s: its file cannot be removed: %s; remove "
+		    "it by hand",
+		    socket->spec->text, strerror(-rc));
+	list_for_each (node, &socket->clients) {
 		struct client *client = container_of(node, struct client, node);
 
-		list_remove(&client->node);
-		list_append(left, &client->node);
 		client->owner = NULL;
 		client->gone = on_left;
 		client_leave(client);
 	}
-	socket->clients_n = 0;
+	list_splice(&socket->clients, left);
 	admin_socket_close(socket);
-	return rc;
 }
 
 void
@@ -393,18 +402,10 @@ admin_clients_count(const struct list *clients)
 	return n;
 }
 
-void
-admin_socket_memory(const struct admin_socket *socket,
-    struct memory_use *clients, struct memory_use *self)
-{
-	memory_add_block(self, socket);
-	admin_clients_memory(&socket->clients, clients);
-}
-
-unsigned
+const struct list *
 admin_socket_clients(const struct admin_socket *socket)
 {
-	return admin_clients_count(&socket->clients);
+	return &socket->clients;
 }
 
 const char *

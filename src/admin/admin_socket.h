@@ -11,19 +11,17 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/memory_use.h"
+#include "config/diff.h"
 #include "model/spec.h"
 
 struct admin_socket;
 
 /* Binds the address of the spec, see admin_bind.h.  Accepts no client before
- * admin_socket_serve.  Borrows everything.  Returns NULL with err set on
+ * admin_socket_commit.  Borrows everything.  Returns NULL with err set on
  * failure. */
 struct admin_socket *admin_socket_open(const struct admin_spec *spec,
     const struct command_env *env, struct client_slices *slices,
     struct err *err);
-
-/* Begins to accept clients. */
-void admin_socket_serve(struct admin_socket *socket);
 
 /* Closes every connection, and removes the file if it is still ours.  socket
  * may be NULL. */
@@ -41,35 +39,36 @@ bool admin_socket_serves(
 bool admin_socket_prepare(struct admin_socket *socket,
     const struct admin_spec *spec, struct err *err);
 
-/* Undoes admin_socket_prepare; does nothing without one. */
+/* Returns whether the socket is between prepare and commit or cancel. */
+bool admin_socket_is_prepared(const struct admin_socket *socket);
+
+/* Undoes admin_socket_prepare, or admin_socket_open before the first commit. */
 void admin_socket_cancel(struct admin_socket *socket);
 
-/* Completes the change.  Keeps all clients.  Lowered rights apply to them at
- * once; raised rights, the time-out and maxconn apply to new clients.  Returns
- * whether the socket was bound again. */
-bool admin_socket_commit(struct admin_socket *socket);
+/* Completes the change, or begins to accept clients after admin_socket_open.
+ * Keeps all clients.  Lowered rights apply to them at once; raised rights, the
+ * time-out and maxconn apply to new clients.  Adds a change if the socket was
+ * bound again; changes may be NULL for a new socket. */
+void admin_socket_commit(struct admin_socket *socket, struct changes *changes);
 
-/* Closes and frees the socket, and removes the file if it is still ours.  The
- * clients move to the list and get their last answers, see client_leave.
- * Returns 0, or -errno if the file cannot be removed. */
-int admin_socket_leave(struct admin_socket *socket, struct list *left);
+/* Closes and frees the socket, and removes the file if it is still ours; adds a
+ * change if the file cannot be removed.  The clients move to the list and get
+ * their last answers, see client_leave. */
+void admin_socket_leave(
+    struct admin_socket *socket, struct list *left, struct changes *changes);
 
-/* Closes the clients that admin_socket_leave has moved to a list. */
+/* Returns the clients. */
+const struct list *admin_socket_clients(const struct admin_socket *socket);
+
+/* Closes the clients in a list of admin_socket_leave. */
 void admin_clients_close(struct list *clients);
 
-/* Adds the memory of the clients of such a list. */
+/* Adds the memory of the clients in a list. */
 void admin_clients_memory(const struct list *clients, struct memory_use *use);
 
-/* Counts the clients of such a list that still expect answers. */
+/* Counts the clients in a list that still expect answers: a client that has
+ * seen the end of its last answer is no longer counted. */
 unsigned admin_clients_count(const struct list *clients);
-
-/* Adds the memory of the clients, and of the socket itself. */
-void admin_socket_memory(const struct admin_socket *socket,
-    struct memory_use *clients, struct memory_use *self);
-
-/* Counts the clients that still expect answers: a client that has seen the end
- * of its last answer is no longer counted. */
-unsigned admin_socket_clients(const struct admin_socket *socket);
 
 /* Writes `unix@/run/x.sock` or `ipv4@127.0.0.1:9999`.  Returns out. */
 #define ADMIN_SOCKET_TEXT_SIZE (ADDR_TEXT_SIZE + 8)

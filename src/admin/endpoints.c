@@ -54,7 +54,7 @@ prepare_http(
 	const char *holder;
 	struct err err;
 
-	s->next = http_bind(s->control, s->admin, at, &err);
+	s->next = http_bind(admin_env(s->admin), at, &err);
 	if (s->next)
 		return true;
 	/* Listeners that this reload closes are still open. */
@@ -111,6 +111,8 @@ commit_endpoints(void *arg, const struct spec *spec, struct changes *changes)
 struct endpoints *
 endpoints_open(struct control *control, struct err *err)
 {
+	const struct listen_spec *at =
+	    &control_model(control)->spec->global.http;
 	struct endpoints *s = calloc(1, sizeof(*s));
 
 	if (!s) {
@@ -122,10 +124,11 @@ endpoints_open(struct control *control, struct err *err)
 	s->admin = admin_open(control, err);
 	if (!s->admin)
 		goto fail;
-	if (control_model(control)->spec->global.http.text) {
-		s->http = http_open(control, s->admin, err);
+	if (at->text) {
+		s->http = http_bind(admin_env(s->admin), at, err);
 		if (!s->http)
 			goto fail;
+		http_serve(s->http);
 	}
 	control_follow(
 	    control, &(struct control_follower){.prepare = prepare_endpoints,
@@ -147,10 +150,4 @@ endpoints_close(struct endpoints *endpoints)
 	http_close(endpoints->http);
 	admin_close(endpoints->admin);
 	free(endpoints);
-}
-
-struct admin *
-endpoints_admin(const struct endpoints *endpoints)
-{
-	return endpoints->admin;
 }

@@ -20,7 +20,4 @@ struct endpoints *endpoints_open(struct control *control, struct err *err);
  */
 void endpoints_close(struct endpoints *endpoints);
 
-/* Returns the admin sockets. */
-struct admin *endpoints_admin(const struct endpoints *endpoints);
-
 #endif

@@ -221,8 +221,8 @@ log_address(int fd)
 }
 
 struct http *
-http_bind(struct control *control, struct admin *admin,
-    const struct listen_spec *at, struct err *err)
+http_bind(const struct command_env *env, const struct listen_spec *at,
+    struct err *err)
 {
 	struct http *http = calloc(1, sizeof(*http));
 
@@ -231,12 +231,11 @@ http_bind(struct control *control, struct admin *admin,
 		return NULL;
 	}
 	list_init(&http->node);
-	http->site.env.control = control;
-	http->site.env.admin = admin;
+	http->site.env = env;
 	http->addr = at->addr;
 	http->site.loopback = addr_is_loopback(&at->addr);
 	http->both_families = at->both_families;
-	http->loop = control_loop(control);
+	http->loop = control_loop(env->control);
 	http_connections_init(&http->site.connections);
 	http->fd = sock_listen(&at->addr, at->both_families, 0, err);
 	if (http->fd < 0 || !start_daemon(http, err)) {
@@ -260,17 +259,6 @@ http_serve(struct http *http)
 	ev_io_start(http->loop, &http->accept);
 	ev_io_start(http->loop, &http->io);
 	set_mhd_timer(http);
-}
-
-struct http *
-http_open(struct control *control, struct admin *admin, struct err *err)
-{
-	struct http *http = http_bind(
-	    control, admin, &control_model(control)->spec->global.http, err);
-
-	if (http)
-		http_serve(http);
-	return http;
 }
 
 bool

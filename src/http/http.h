@@ -16,27 +16,21 @@
 
 #include "base/err.h"
 #include "base/list.h"
-#include "control/control.h"
 #include "model/spec.h"
+#include "stats/answer.h"
 
 /* Concurrent connections; a further one evicts another (connections.h). */
 #define HTTP_CONNECTIONS_MAX 64
 
-struct admin;
 struct http;
 
-/* Binds the address without accepting connections.  Borrows admin, which may be
- * NULL.  Returns NULL with err set on failure. */
-struct http *http_bind(struct control *control, struct admin *admin,
+/* Binds the address without accepting connections.  Borrows env.  Returns NULL
+ * with err set on failure. */
+struct http *http_bind(const struct command_env *env,
     const struct listen_spec *at, struct err *err);
 
 /* Begins to accept connections, and logs the address. */
 void http_serve(struct http *http);
-
-/* http_bind and http_serve with the address spec.global.http of the model,
- * whose text must not be NULL. */
-struct http *http_open(
-    struct control *control, struct admin *admin, struct err *err);
 
 /* Whether http was bound to that address. */
 bool http_serves(const struct http *http, const struct listen_spec *at);

@@ -9,21 +9,8 @@
 #include "stats/metrics.h"
 #include "stats/stat_rows.h"
 
-#define TEXT "text/plain; charset=utf-8"
-
-/* The control loop runs if it can answer this. */
-static unsigned
-make_healthz(
-    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
-{
-	(void)env;
-	(void)ret_rest;
-	fputs("ok\n", out);
-	return MHD_HTTP_OK;
-}
-
-/* Whether sessions of the frontend may go to its backend of that number: it has
- * a weight or an sni rule. */
+/* Returns whether sessions of the frontend may go to its backend of that
+ * number: it has a weight or an sni rule. */
 static bool
 is_routed_to(const struct frontend *f, size_t backend)
 {
@@ -38,8 +25,8 @@ is_routed_to(const struct frontend *f, size_t backend)
 	return false;
 }
 
-/* Writes the state of the frontend's backends.  True if the frontend accepts
- * sessions, and a backend that may get them has a usable server. */
+/* Writes the state of the frontend's backends.  Returns whether the frontend
+ * accepts sessions, and a backend that may get them has a usable server. */
 static bool
 put_backends(FILE *out, const struct frontend *f)
 {
@@ -63,62 +50,50 @@ put_backends(FILE *out, const struct frontend *f)
 /* Ready means that some frontend has a usable server, and that lfproxy does not
  * stop. */
 static unsigned
-make_readyz(
-    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+put_readyz(FILE *out, struct control *control)
 {
-	const struct model *model = control_model(env->control);
-	bool stopping = control_stopping(env->control), ready = false;
+	const struct model *model = control_model(control);
+	bool stopping = control_stopping(control), ready = false;
 
-	(void)ret_rest;
 	for (size_t i = 0; i < model->spec->frontends_n; i++)
 		ready |= put_backends(out, model->frontends[i]);
-	if (control_draining(env->control))
+	if (control_draining(control))
 		fputs("draining: no new sessions\n", out);
 	else if (stopping)
 		fputs("stopping: new sessions for shutdown_delay only\n", out);
 	return ready && !stopping ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
-static unsigned
-make_metrics(
-    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+unsigned
+http_page_make(const struct http_page *page, const struct command_env *env,
+    FILE *out, struct answer_rest **ret_rest)
 {
-	(void)out;
-	*ret_rest = metrics_new(env);
+	switch (page->kind) {
+	case PAGE_HEALTHZ:
+		/* The control loop runs if it can answer this. */
+		fputs("ok\n", out);
+		return MHD_HTTP_OK;
+	case PAGE_READYZ:
+		return put_readyz(out, env->control);
+	case PAGE_METRICS:
+		*ret_rest = metrics_new(env);
+		break;
+	case PAGE_STATS_CSV:
+		*ret_rest = stat_rows_all(FIELD_PLAIN);
+		break;
+	case PAGE_STATS_JSON:
+		*ret_rest = stat_rows_all(FIELD_JSON);
+		break;
+	}
 	return *ret_rest ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
-}
-
-static unsigned
-make_stats(enum field_form form, struct answer_rest **ret_rest)
-{
-	*ret_rest = stat_rows_all(form);
-	return *ret_rest ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
-}
-
-static unsigned
-make_stats_csv(
-    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
-{
-	(void)env;
-	(void)out;
-	return make_stats(FIELD_PLAIN, ret_rest);
-}
-
-static unsigned
-make_stats_json(
-    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
-{
-	(void)env;
-	(void)out;
-	return make_stats(FIELD_JSON, ret_rest);
 }
 
 static const struct http_page pages[] = {
-    {"/metrics", "text/plain; version=0.0.4; charset=utf-8", make_metrics},
-    {"/stats;csv", TEXT, make_stats_csv},
-    {"/stats;json", "application/json", make_stats_json},
-    {"/healthz", TEXT, make_healthz},
-    {"/readyz", TEXT, make_readyz},
+    {"/metrics", "text/plain; version=0.0.4; charset=utf-8", PAGE_METRICS},
+    {"/stats;csv", HTTP_TEXT, PAGE_STATS_CSV},
+    {"/stats;json", "application/json", PAGE_STATS_JSON},
+    {"/healthz", HTTP_TEXT, PAGE_HEALTHZ},
+    {"/readyz", HTTP_TEXT, PAGE_READYZ},
 };
 
 #define PAGES (sizeof(pages) / sizeof(pages[0]))

@@ -6,14 +6,26 @@
 
 #include "stats/answer.h"
 
+#define HTTP_TEXT "text/plain; charset=utf-8"
+
+enum http_page_kind {
+	PAGE_METRICS,
+	PAGE_STATS_CSV,
+	PAGE_STATS_JSON,
+	PAGE_HEALTHZ,
+	PAGE_READYZ,
+};
+
 struct http_page {
 	const char *path; /* without the query */
 	const char *type; /* Content-Type */
-	/* Writes the page, or its beginning, and returns the HTTP status.  The
-	 * caller frees *ret_rest, which makes the rest of the page. */
-	unsigned (*make)(const struct command_env *env, FILE *out,
-	    struct answer_rest **ret_rest);
+	enum http_page_kind kind;
 };
+
+/* Writes the page, or sets *ret_rest, which makes it and which the caller
+ * frees.  Returns the HTTP status. */
+unsigned http_page_make(const struct http_page *page,
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest);
 
 /* Returns the page with that path, or NULL. */
 const struct http_page *http_page_find(const char *path);

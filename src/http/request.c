@@ -10,8 +10,6 @@
 #include "http/pages.h"
 #include "base/text_out.h"
 
-#define BLOCK_SIZE ANSWER_PART_SIZE
-
 /* The body of an answer: the part that is being sent, and the rest. */
 struct body {
 	struct http_site *site;
@@ -45,7 +43,7 @@ make_next_part(struct body *body)
 	body->size = body->sent = 0;
 	if (!text_out_open(&out))
 		return false;
-	if (!body->rest->more(body->rest, &body->site->env, out.stream)) {
+	if (!body->rest->more(body->rest, body->site->env, out.stream)) {
 		body->rest->free(body->rest);
 		body->rest = NULL;
 	}
@@ -90,85 +88,85 @@ connection_of(struct MHD_Connection *connection)
 }
 
 static bool
-add_connection_header(
-    struct MHD_Connection *connection, struct MHD_Response *response)
+add_header(struct MHD_Response *response, bool wanted, const char *name,
+    const char *value)
 {
-	return !http_connection_is_draining(connection_of(connection)) ||
-	       MHD_add_response_header(
-	           response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES;
+	return !wanted ||
+	       MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
+/* Takes the response, which is NULL if memory was short. */
 static enum MHD_Result
 send_response(struct MHD_Connection *connection, unsigned status,
-    const char *type, struct MHD_Response *response)
+    const char *type, struct MHD_Response *r)
 {
+	bool last = http_connection_is_draining(connection_of(connection));
+	bool refused = status == MHD_HTTP_METHOD_NOT_ALLOWED;
 	enum MHD_Result result = MHD_NO;
 
-	if (!response)
+	if (!r)
 		return MHD_NO;
-	if (MHD_add_response_header(
-	        response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
-	    add_connection_header(connection, response) &&
-	    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
-	        "no-cache") == MHD_YES &&
-	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
-	        MHD_add_response_header(
-	            response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
-		result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
+	if (add_header(r, true, MHD_HTTP_HEADER_CONTENT_TYPE, type) &&
+	    add_header(r, last, MHD_HTTP_HEADER_CONNECTION, "close") &&
+	    add_header(r, true, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache") &&
+	    add_header(r, refused, MHD_HTTP_HEADER_ALLOW, "GET, HEAD"))
+		result = MHD_queue_response(connection, status, r);
+	MHD_destroy_response(r);
 	return result;
-}
-
-/* A page without a rest is sent with Content-Length, other pages are chunked.
- */
-static enum MHD_Result
-send_body(struct MHD_Connection *connection, unsigned status, const char *type,
-    struct body *body)
-{
-	struct MHD_Response *response;
-
-	response = MHD_create_response_from_callback(
-	    body->rest ? MHD_SIZE_UNKNOWN : body->size, BLOCK_SIZE,
-	    read_page_body, body, page_body_free);
-	if (!response)
-		page_body_free(body);
-	return send_response(connection, status, type, response);
 }
 
 static enum MHD_Result
 send_text(struct MHD_Connection *connection, unsigned status, const char *text)
 {
-	return send_response(connection, status, "text/plain; charset=utf-8",
+	return send_response(connection, status, HTTP_TEXT,
 	    MHD_create_response_from_buffer(
 	        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY));
 }
 
-#define NO_MEMORY "Out of memory: there is no answer.\n"
+/* Returns the body with the page or its first part, or NULL if memory is
+ * short. */
+static struct body *
+page_body_new(
+    struct http_site *site, const struct http_page *page, unsigned *ret_status)
+{
+	struct body *body = calloc(1, sizeof(*body));
+	struct text_out out;
 
+	if (!body || !text_out_open(&out)) {
+		free(body);
+		return NULL;
+	}
+	*ret_status = http_page_make(page, site->env, out.stream, &body->rest);
+	if (!text_out_close(&out)) {
+		page_body_free(body);
+		return NULL;
+	}
+	body->site = site;
+	body->part = out.text;
+	body->size = out.size;
+	return body;
+}
+
+/* A page without a rest is sent with Content-Length, other pages are chunked.
+ */
 static enum MHD_Result
 send_page(struct MHD_Connection *connection, struct http_site *site,
     const struct http_page *page)
 {
-	struct body *body = calloc(1, sizeof(*body));
-	struct text_out out;
+	struct MHD_Response *response;
 	unsigned status;
+	struct body *body = page_body_new(site, page, &status);
 
-	if (!body || !text_out_open(&out)) {
-		free(body);
-		return send_text(
-		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
-	}
-	body->site = site;
+	if (!body)
+		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+		    "Out of memory: there is no answer.\n");
 	body->connection = connection_of(connection);
-	status = page->make(&site->env, out.stream, &body->rest);
-	if (!text_out_close(&out)) {
+	response = MHD_create_response_from_callback(
+	    body->rest ? MHD_SIZE_UNKNOWN : body->size, ANSWER_PART_SIZE,
+	    read_page_body, body, page_body_free);
+	if (!response)
 		page_body_free(body);
-		return send_text(
-		    connection, MHD_HTTP_INTERNAL_SERVER_ERROR, NO_MEMORY);
-	}
-	body->part = out.text;
-	body->size = out.size;
-	return send_body(connection, status, page->type, body);
+	return send_response(connection, status, page->type, response);
 }
 
 static enum MHD_Result
@@ -217,7 +215,7 @@ static bool
 host_is_allowed(struct MHD_Connection *connection, const struct http_site *site)
 {
 	const struct global_spec *global =
-	    &control_model(site->env.control)->spec->global;
+	    &control_model(site->env->control)->spec->global;
 
 	return http_host_is_known(MHD_lookup_connection_value(connection,
 	                              MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),

@@ -11,7 +11,7 @@
 
 /* The argument of the callbacks. */
 struct http_site {
-	struct command_env env; /* without audit: pages change nothing */
+	const struct command_env *env;
 	struct http_connections connections;
 	bool loopback; /* bound to a loopback address */
 };

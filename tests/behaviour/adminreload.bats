@@ -228,7 +228,7 @@ refused_reload() {
 	begin "admin = $T/a" "admin = $T/b"
 	rm "$T/a"
 	run -0 ctl "$T/b" reload
-	equal "the answer" "global: admin: $T/a: its file was lost, it is bound anew" \
+	equal "the answer" "global: admin: $T/a: its file was lost, it was bound again" \
 	    "$output"
 	equal "the level" admin "$(level_of "$T/a")"
 	# A foreign file in the socket's place is treated as at the start.

@@ -302,14 +302,12 @@ start(struct world *w)
 	ENSURE(w->control);
 	w->endpoints = endpoints_open(w->control, &err);
 	ENSURE(w->endpoints && control_start(w->control, &err));
-	w->admin = endpoints_admin(w->endpoints);
 	/* They are the driver's. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	w->loop = control_loop(w->control);
 	w->env = (struct command_env){.control = w->control,
 	    .audit = &w->audit,
-	    .admin = w->admin,
 	    .expiring = &w->expiring};
 	expiring_init(&w->expiring, &w->env);
 	for (int i = 0; i < WORLD_SESSIONS; i++)

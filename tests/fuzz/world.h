@@ -20,7 +20,6 @@ struct world {
 	char dir[80]; /* of the unix sockets and the configuration */
 	struct control *control;
 	struct endpoints *endpoints;
-	struct admin *admin; /* the endpoints' */
 	struct audit audit;
 	struct command_env env;
 	struct expiring expiring;
