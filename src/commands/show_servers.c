@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "commands/report.h"
-#include "stats/status_text.h"
+#include "stats/stat_columns.h"
 #include "base/text.h"
 #include "model/backend.h"
 #include "model/lineup.h"

@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "config/keys_internal.h"
 
-CHOICES(promotions, PROMOTION_KERNEL, [PROMOTION_ADAPTIVE] = "adaptive",
-    [PROMOTION_ALWAYS] = "always", [PROMOTION_KERNEL] = "kernel");
-CHOICES(orders, FOLLOWER_PRIORITY, [FOLLOWER_LIFO] = "lifo",
-    [FOLLOWER_FIFO] = "fifo", [FOLLOWER_PRIORITY] = "priority");
+CHOICES(promotions, POLICY_KERNEL, [POLICY_ADAPTIVE] = "adaptive",
+    [POLICY_ALWAYS] = "always", [POLICY_KERNEL] = "kernel");
+CHOICES(orders, ORDER_PRIORITY, [ORDER_LIFO] = "lifo",
+    [ORDER_FIFO] = "fifo", [ORDER_PRIORITY] = "priority");
 CHOICES(closed_infos, TCP_INFO_ALL, [TCP_INFO_AUTO] = "auto",
     [TCP_INFO_OFF] = "off", [TCP_INFO_ALL] = "all");
 CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",

@@ -53,14 +53,6 @@ node_name(const struct model *model, char *out, size_t size)
 }
 
 static void
-put_uptime(uint64_t s, char *out, size_t size)
-{
-	snprintf(out, size,
-	    "%" PRIu64 "d %" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s", s / 86400,
-	    s / 3600 % 24, s / 60 % 60, s % 60);
-}
-
-static void
 set_seconds(struct field *field, uint64_t n, unsigned parts, bool floats)
 {
 	if (floats)
@@ -81,6 +73,7 @@ info_read(const struct model *model, const struct info_facts *facts,
 	const struct splice_status *pipes = &facts->pipes;
 	const struct loop_status *loop = &facts->loop;
 	uint64_t uptime_ms = clock_now_ms() - state->started_ms;
+	uint64_t uptime_s = uptime_ms / 1000;
 	uint32_t sessions = atomic_load_relaxed(&state->sessions.now);
 	uint64_t total = sum_frontends(model, COUNTER_SESSIONS);
 	unsigned listeners = count_listeners(model, facts);
@@ -90,7 +83,10 @@ info_read(const struct model *model, const struct info_facts *facts,
 	const char *node = node_name(model, host, sizeof(host));
 	struct field *f = ret_fields;
 
-	put_uptime(uptime_ms / 1000, uptime, sizeof(uptime));
+	snprintf(uptime, sizeof(uptime),
+	    "%" PRIu64 "d %" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s",
+	    uptime_s / 86400, uptime_s / 3600 % 24, uptime_s / 60 % 60,
+	    uptime_s % 60);
 #define NUMBER(n)         field_number(f++, (n));
 #define TEXT(text)        field_text(f++, (text));
 #define COUNTED(which)    NUMBER(atomic_load_relaxed(&facts->exhaustion->which))

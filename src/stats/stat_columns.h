@@ -84,6 +84,11 @@ const char *stat_column_metric(const struct stat_column *column, unsigned kind);
 struct field stat_column_read(
     const struct stat_column *column, const struct stat_row *row);
 
+/* Writes the status of the server as HAProxy words it.  `UP 2/3` means that two
+ * more failed checks take it down, `DOWN 1/2` that one of two successful checks
+ * is there.  A server that tracks another one has the status of that one. */
+void server_status_text(const struct server *server, char *out, size_t size);
+
 /* Writes `# pxname,svname,...`. */
 void stat_put_header(FILE *out);
 
