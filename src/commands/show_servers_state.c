@@ -30,6 +30,7 @@ enum {
 static const int status_numbers[] = {
     [CHECK_STATUS_NONE] = 1,
     [CHECK_STATUS_INI] = 1,
+    [CHECK_STATUS_HANA] = 4,
     [CHECK_STATUS_SOCKERR] = 5,
     [CHECK_STATUS_L4OK] = 6,
     [CHECK_STATUS_L4TOUT] = 7,
@@ -45,6 +46,9 @@ static const int status_numbers[] = {
     [CHECK_STATUS_PROCTOUT] = 19,
     [CHECK_STATUS_PROCOK] = 20,
 };
+_Static_assert(
+    sizeof(status_numbers) / sizeof(status_numbers[0]) == CHECK_STATUSES,
+    "a number for each status");
 
 static int
 state_of(const struct server *s)
