@@ -3,8 +3,6 @@
  */
 #include "control/capacity.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "control/control_internal.h"
 #include "model/for_each.h"
@@ -41,59 +39,6 @@ add_file_sample(struct trend *trend, const char *path, uint64_t unit)
 		trend_add(trend, n / unit);
 }
 
-/* Returns the service time of the present threads.  A thread that has ended or
- * has just started distorts one sample. */
-static uint64_t
-busy_ns(struct pool *pool)
-{
-	uint64_t sum = 0;
-	struct thread_status t;
-
-	for (unsigned at = 0; pool_thread_status(pool, at, &t);
-	     at = t.place + 1)
-		sum += atomic_load_relaxed(&t.stats->service.sum_ns);
-	return sum;
-}
-
-static void
-sample_pool(struct pool_load *load, struct pool *pool)
-{
-	uint64_t busy = busy_ns(pool), now_ns = clock_now_ns();
-	bool first = load->pool != pool;
-
-	if (first)
-		*load = (struct pool_load){.pool = pool};
-	else if (now_ns > load->at_ns)
-		load->milli = busy > load->busy_ns
-		                  ? (uint32_t)((busy - load->busy_ns) * 1000 /
-		                               (now_ns - load->at_ns))
-		                  : 0;
-	load->busy_ns = busy;
-	load->at_ns = now_ns;
-	if (!first)
-		trend_add(&load->trend, load->milli);
-}
-
-static void
-sample_pools(struct control *control)
-{
-	struct capacity *c = &control->capacity;
-	size_t n = pools_count(control->pools);
-
-	if (n > c->pools_n) {
-		struct pool_load *grown =
-		    reallocarray(c->pools, n, sizeof(*grown));
-
-		if (!grown)
-			return;
-		c->pools = grown;
-		for (; c->pools_n < n; c->pools_n++)
-			c->pools[c->pools_n] = (struct pool_load){.pool = NULL};
-	}
-	for (size_t i = 0; i < n; i++)
-		sample_pool(&c->pools[i], pools_at(control->pools, i));
-}
-
 static void
 sample_system(struct capacity *c)
 {
@@ -121,7 +66,7 @@ sample_all(struct control *control)
 	trend_add(&c->pipes, splice_pool_status(&control->proxy.pipes).open);
 	trend_add(&c->pages, capacity_pipe_pages(control));
 	sample_system(c);
-	sample_pools(control);
+	pools_sample(control->pools);
 	listeners_sample(control->listeners);
 	model_sample(control->model);
 }
@@ -144,12 +89,6 @@ capacity_second(struct control *control)
 	if (c->cost.last_ns > c->cost.longest_ns)
 		c->cost.longest_ns = c->cost.last_ns;
 	c->cost.samples++;
-}
-
-void
-capacity_fini(struct capacity *capacity)
-{
-	free(capacity->pools);
 }
 
 struct capacity_cost

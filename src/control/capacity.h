@@ -17,16 +17,6 @@
 #include "control/system_facts.h"
 
 struct control;
-struct pool;
-
-/* The load of a pool: how many threads it keeps busy. */
-struct pool_load {
-	const struct pool *pool; /* compared, never dereferenced */
-	uint64_t busy_ns;        /* of all its threads, at the last sample */
-	uint64_t at_ns;
-	uint32_t milli; /* busy threads * 1000, since the sample before */
-	struct trend trend;
-};
 
 /* The number and duration of the samples. */
 struct capacity_cost {
@@ -36,8 +26,6 @@ struct capacity_cost {
 struct capacity {
 	bool odd; /* seconds */
 	struct cgroup_memory cgroup;
-	struct pool_load *pools;
-	size_t pools_n;
 	struct trend descriptors, sessions, resident, group; /* KiB */
 	struct trend pipes, pages, tracked, overflows, drops;
 	struct capacity_cost cost;
@@ -46,8 +34,6 @@ struct capacity {
 
 /* Takes a sample.  Called once a second. */
 void capacity_second(struct control *control);
-/* Frees the trends of the pools. */
-void capacity_fini(struct capacity *capacity);
 
 /* The common part of the names of the connection tracking files. */
 #define CAPACITY_CONNTRACK "/proc/sys/net/netfilter/nf_conntrack_"

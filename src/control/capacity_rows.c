@@ -169,19 +169,20 @@ static enum found
 find_pool(
     struct control *c, struct capacity_scan *scan, struct capacity_row *row)
 {
-	const struct capacity *k = &c->capacity;
+	const struct pool_load *load;
 	struct pool *pool;
 
 	if (scan->i >= pools_count(c->pools))
 		return FOUND_END;
-	if (scan->i >= k->pools_n || k->pools[scan->i].trend.n == 0)
+	load = pools_load_at(c->pools, scan->i);
+	if (load->trend.n == 0)
 		return FOUND_NONE;
 	pool = pools_at(c->pools, scan->i);
 	snprintf(row->of, sizeof(row->of), "pool %.200s", pool_name(pool));
 	row->unit = CAPACITY_THREADS;
 	row->note = "busy on average, in the last two seconds";
-	return set_row(row, "threads", k->pools[scan->i].milli * 1e-3,
-	    pool_threads(pool), &k->pools[scan->i].trend, 1e-3);
+	return set_row(row, "threads", load->milli * 1e-3, pool_threads(pool),
+	    &load->trend, 1e-3);
 }
 
 static enum found

@@ -339,7 +339,6 @@ control_free(struct control *control)
 		task_timer_fini(&c->task_timer);
 	server_names_fini(c);
 	checker_free(c->checker);
-	capacity_fini(&c->capacity);
 	pools_free(c->pools);
 	listeners_free(c->listeners);
 	/* A writer that is stuck is left behind; its records are whole. */

@@ -137,7 +137,7 @@ listener_put_back(struct listener *l)
 }
 
 static void
-warn_curtailed(const char *sentence, void *arg)
+warn_of_cut_option(const char *sentence, void *arg)
 {
 	const struct listener *l = arg;
 
@@ -165,7 +165,7 @@ listener_announce(struct listener *l)
 	    l->frontend);
 	if (addr.sa.sa_family != AF_UNIX)
 		sock_options_curtailed(acceptor_fd(l->acceptor),
-		    &l->next_spec->sock, true, warn_curtailed, l);
+		    &l->next_spec->sock, true, warn_of_cut_option, l);
 }
 
 void
@@ -300,7 +300,7 @@ take_options(struct listener *l)
 	if (l->changed && l->addr.sa.sa_family != AF_UNIX &&
 	    !asks_the_same(&l->sock, &to))
 		sock_options_curtailed(
-		    acceptor_fd(l->acceptor), &to, true, warn_curtailed, l);
+		    acceptor_fd(l->acceptor), &to, true, warn_of_cut_option, l);
 	l->sock = to;
 	l->changed = false;
 }

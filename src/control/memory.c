@@ -116,7 +116,6 @@ memory_rows_fill(struct memory_rows *rows, struct control *control)
 	memory_add_block(&self, control->files);
 	for (size_t i = 0; i < control->files_n; i++)
 		memory_add_block(&self, control->files[i]);
-	memory_add_block(&self, control->capacity.pools);
 	memory_rows_add(rows, "control", self, 0, NULL);
 }
 

@@ -215,6 +215,47 @@ pools_at(struct pools *pools, size_t i)
 	return pools->entries[i].pool;
 }
 
+/* Returns the service time of the present threads.  A thread that has ended or
+ * has just started distorts one sample. */
+static uint64_t
+threads_busy_ns(struct pool *pool)
+{
+	uint64_t sum = 0;
+	struct thread_status t;
+
+	for (unsigned at = 0; pool_thread_status(pool, at, &t);
+	     at = t.place + 1)
+		sum += atomic_load_relaxed(&t.stats->service.sum_ns);
+	return sum;
+}
+
+void
+pools_sample(struct pools *pools)
+{
+	for (size_t i = 0; i < pools->n; i++) {
+		struct pool_load *load = &pools->entries[i].load;
+		uint64_t busy_ns = threads_busy_ns(pools->entries[i].pool);
+		uint64_t now_ns = clock_now_ns();
+
+		if (load->at_ns > 0) {
+			load->milli =
+			    busy_ns > load->busy_ns
+			        ? (uint32_t)((busy_ns - load->busy_ns) * 1000 /
+			                     (now_ns - load->at_ns))
+			        : 0;
+			trend_add(&load->trend, load->milli);
+		}
+		load->busy_ns = busy_ns;
+		load->at_ns = now_ns;
+	}
+}
+
+const struct pool_load *
+pools_load_at(const struct pools *pools, size_t i)
+{
+	return &pools->entries[i].load;
+}
+
 struct pools_entry *
 pools_entry_of(const struct pools *pools, const struct pool *pool)
 {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/trend.h"
 #include "config/diff.h"
 #include "config/pool_text.h"
 #include "lf/pool.h"
@@ -34,6 +35,18 @@ void pools_free(struct pools *pools);
 size_t pools_count(const struct pools *pools);
 /* Returns the i-th pool, from 0; i is below pools_count. */
 struct pool *pools_at(struct pools *pools, size_t i);
+/* The load of a pool: how many threads it keeps busy. */
+struct pool_load {
+	uint64_t busy_ns; /* of all its threads, at the last sample */
+	uint64_t at_ns;   /* of that sample; 0: none so far */
+	uint32_t milli;   /* busy threads * 1000, since the sample before */
+	struct trend trend;
+};
+/* Adds a sample to each pool's load.  Called every TREND_STEP_S. */
+void pools_sample(struct pools *pools);
+/* Returns the load of the i-th pool, as pools_at. */
+const struct pool_load *pools_load_at(const struct pools *pools, size_t i);
+
 /* Finds a pool by name.  Returns NULL with err set, which lists the pools. */
 struct pool *pools_find(struct pools *pools, const char *name, struct err *err);
 

@@ -18,6 +18,7 @@ struct pools_entry {
 	bool idle;        /* leaving and without work, since idle_at */
 	uint64_t idle_at; /* grace_stamp */
 	struct autoscale autoscale;
+	struct pool_load load;
 };
 
 struct pools {

@@ -31,7 +31,7 @@ warn_of_server(const char *sentence, void *arg)
 }
 
 static bool
-refuse_option(
+refuse_server_option(
     const struct trial *t, const struct sock_refusal *refusal, struct err *err)
 {
 	const struct spec_place *place = &t->server->place;
@@ -77,7 +77,7 @@ try_socket(int fd, struct trial *t, struct err *err)
 		    "can be connected before it is",
 		    t);
 	else if (refusal.option)
-		return refuse_option(t, &refusal, err);
+		return refuse_server_option(t, &refusal, err);
 	sock_options_curtailed(fd, options, false, warn_of_server, t);
 	return true;
 }

@@ -24,6 +24,8 @@ report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 	    [DRAINING] = "Draining",
 	    [KILLING] = "Ending sessions",
 	};
+	_Static_assert(
+	    sizeof(texts) / sizeof(texts[0]) == KILLING + 1, "phases");
 	uint64_t left_ms =
 	    now_ms < c->phase_ends_ms ? c->phase_ends_ms - now_ms : 0;
 	uint32_t n = proxy_sessions(&c->proxy);
