@@ -130,7 +130,14 @@ const char *call_arg(const struct call *call, unsigned i);
  * asks for. */
 bool call_is_strict(const struct call *call);
 
-/* Returns whether the arguments from number `from` on fit the usage (usage.h).
+/* Returns the first argument that does not fit the usage, or NULL.  HAProxy
+ * ignores such arguments; lfproxyctl notices `show stat jsno` by them.  A usage
+ * consists of words, each any text (`<name>`) or one of several (`a|b`), and of
+ * groups in brackets, which are optional, and may be repeated where a `*`
+ * follows.  Missing arguments are not detected.  args ends with NULL. */
+const char *usage_unexpected(const char *usage, char *const *args);
+
+/* Returns whether the arguments from number `from` on fit the usage.
  * Sets call->err otherwise. */
 bool call_fits(struct call *call, const char *usage, unsigned from);
 

@@ -25,7 +25,7 @@
  * level      the least LEVEL_ that may call it; others get `Permission denied`
  * arguments  who checks them.  USAGE: call_fits, for lfproxyctl alone;
  *            STRICT: call_fits, for every client; OWN: the command
- * usage      arguments as in usage.h
+ * usage      arguments, see usage_unexpected
  *
  * The change that a SETTING makes can expire (`for DURATION`): describe,
  * restore, names and args_min are those of struct setting_access. */

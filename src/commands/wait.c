@@ -89,35 +89,25 @@ static const struct condition conditions[] = {
 
 #define CONDITIONS (sizeof(conditions) / sizeof(conditions[0]))
 
-/* True when the answer was given. */
+/* Returns whether the wait is over, and answers then. */
 static bool
 has_ended(struct waiting *w, const struct command_env *env, FILE *out)
 {
 	struct err err;
 	struct call call = {
 	    .env = env, .mode = &w->mode, .out = out, .err = &err};
-	bool over = clock_now_ms() >= w->until_ms;
+	enum met met =
+	    w->condition ? w->condition->is_met(&call, w->server) : NOT_YET;
 
-	if (w->condition) {
-		switch (w->condition->is_met(&call, w->server)) {
-		case NEVER:
-			call_say(&call, SEVERITY_ERR, "%s", err.text);
-			w->rest.failed = true;
-			return true;
-		case NOW:
-			call_say(&call, SEVERITY_INFO, "Done.");
-			return true;
-		case NOT_YET:
-			break;
-		}
-	}
-	if (over && w->condition) {
-		call_say(&call, SEVERITY_ERR, "Wait delay expired.");
-		w->rest.failed = true;
-	} else if (over) {
+	if (met == NOT_YET && clock_now_ms() < w->until_ms)
+		return false;
+	w->rest.failed = met == NEVER || (met == NOT_YET && w->condition);
+	if (!w->rest.failed)
 		call_say(&call, SEVERITY_INFO, "Done.");
-	}
-	return over;
+	else
+		call_say(&call, SEVERITY_ERR, "%s",
+		    met == NEVER ? err.text : "Wait delay expired.");
+	return true;
 }
 
 /* Half of the time that has passed, at first often, and later less so. */
@@ -153,12 +143,12 @@ wait_free(struct answer_rest *rest)
 	free(w);
 }
 
-/* From the condition on, which may be that there is none. */
+/* Takes the condition, which may be none. */
 static bool
-take_condition(struct call *call, unsigned at, struct waiting *w)
+take_condition(struct call *call, struct waiting *w)
 {
-	const char *condition = call_arg(call, at);
-	const char *name = call_arg(call, at + 1);
+	const char *condition = call_arg(call, 1);
+	const char *name = call_arg(call, 2);
 
 	if (!*condition)
 		return true;
@@ -210,7 +200,7 @@ run_wait(struct call *call)
 	w->mode = *call->mode;
 	w->from_ms = clock_now_ms();
 	w->until_ms = w->from_ms + delay_ms;
-	if (take_condition(call, 1, w))
+	if (take_condition(call, w))
 		call->rest = &w->rest;
 	else
 		wait_free(&w->rest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Arguments held against a usage.
  */
-#include "commands/usage.h"
+#include "commands/call.h"
 
 #include <stddef.h>
 
