@@ -44,7 +44,7 @@ classify(struct build *b, struct draft_section *s)
 	if (name_table_find(all, word, &kind))
 		return (enum section_kind)kind;
 	advice = hint_words_section(s->head);
-	draft_section_error(s, b->errors, "unknown section [%s]; %s", s->head,
+	ERROR_AT(s, b->errors, "unknown section [%s]; %s", s->head,
 	    advice ? advice : hint_table(&hint, word, all, "allowed"));
 	return SECTION_KINDS;
 }
@@ -56,15 +56,14 @@ check_head(struct build *b, const struct draft_section *s)
 	struct err err;
 
 	if (!kind->named && *s->name)
-		draft_section_error(s, b->errors,
+		ERROR_AT(s, b->errors,
 		    "[%s] has a name; write %s, of which there is one", s->head,
 		    kind->head);
 	else if (kind->named && !*s->name)
-		draft_section_error(s, b->errors, "[%s] has no name; write %s",
-		    s->head, kind->head);
+		ERROR_AT(s, b->errors, "[%s] has no name; write %s", s->head,
+		    kind->head);
 	else if (kind->named && !name_check(s->name, NAME_MAX_LEN, &err))
-		draft_section_error(
-		    s, b->errors, "[%s]: %s", s->head, err.text);
+		ERROR_AT(s, b->errors, "[%s]: %s", s->head, err.text);
 }
 
 static void
@@ -77,7 +76,7 @@ check_duplicate(struct build *b, const struct draft_section *s)
 		    (sections[s->kind].named &&
 		        (!*s->name || strcmp(o->name, s->name) != 0)))
 			continue;
-		draft_section_error(s, b->errors,
+		ERROR_AT(s, b->errors,
 		    "there is a second [%s]%s; make one of them", s->head,
 		    draft_first(o->place, s->place, first));
 		return;
@@ -110,51 +109,6 @@ make_object(struct build *b, struct draft_section *s)
 		spec->backends[s->index].place = s->place;
 	}
 	return true;
-}
-
-/* The pool that is there when the file names none. */
-static bool
-make_main_pool(struct spec *spec)
-{
-	const struct key *k = NULL;
-
-	spec->pools[0].name = strdup("main");
-	if (!spec->pools[0].name)
-		return false;
-	spec->pools_n = 1;
-	while ((k = key_next(SECTION_POOL, k)))
-		if (!value_set_default(k, &spec->pools[0], spec))
-			return false;
-	build_pool(&spec->pools[0], NULL, NULL);
-	return true;
-}
-
-static bool
-make_objects(struct build *b)
-{
-	struct draft *draft = b->draft;
-	struct spec *spec = b->spec;
-	size_t room = draft->sections_n + 1;
-
-	spec->pools = calloc(room, sizeof(*spec->pools));
-	spec->frontends = calloc(room, sizeof(*spec->frontends));
-	spec->backends = calloc(room, sizeof(*spec->backends));
-	if (!spec->pools || !spec->frontends || !spec->backends)
-		return false;
-	for (size_t i = 0; i < draft->sections_n; i++) {
-		struct draft_section *s = &draft->sections[i];
-
-		s->kind = classify(b, s);
-		if (s->kind == SECTION_KINDS)
-			continue;
-		check_head(b, s);
-		check_duplicate(b, s);
-		if (!make_object(b, s))
-			return false;
-		if (s->kind == SECTION_DEFAULTS && !b->defaults)
-			b->defaults = s;
-	}
-	return spec->pools_n > 0 || make_main_pool(spec);
 }
 
 static void *
@@ -283,13 +237,12 @@ report_missing(
 	struct hint hint;
 
 	if (key->type != &type_backend) {
-		draft_section_error(s, b->errors,
-		    "[%s] has no %s; write %s = ... (%s)", s->head, key->name,
-		    key->name, key_allowed(key, allowed));
+		ERROR_AT(s, b->errors, "[%s] has no %s; write %s = ... (%s)",
+		    s->head, key->name, key->name, key_allowed(key, allowed));
 		return;
 	}
-	draft_section_error(s, b->errors,
-	    "[%s] has no backend; write backend = NAME, %s", s->head,
+	ERROR_AT(s, b->errors, "[%s] has no backend; write backend = NAME, %s",
+	    s->head,
 	    hint_table(&hint, "",
 	        NAME_TABLE(b->spec->backends, b->spec->backends_n), "there"));
 }
@@ -315,7 +268,7 @@ read_keys(struct build *b, const struct draft_section *s, void *object,
 				report_missing(b, s, k);
 		} else if (!set_from_defaults(b, k, object) &&
 		           !value_set_default(k, object, b->spec))
-			draft_section_error(s, b->errors, "out of memory");
+			ERROR_AT(s, b->errors, "out of memory");
 	}
 }
 
@@ -328,6 +281,46 @@ read_section(struct build *b, const struct draft_section *s)
 	read_keys(b, s, object, 0);
 	if (s->kind == SECTION_POOL)
 		build_pool(object, s, b->errors);
+}
+
+/* The pool that is there when the file names none. */
+static bool
+make_main_pool(struct build *b)
+{
+	struct draft_section s = {.kind = SECTION_POOL, .name = "main"};
+
+	if (!make_object(b, &s))
+		return false;
+	read_section(b, &s);
+	return true;
+}
+
+static bool
+make_objects(struct build *b)
+{
+	struct draft *draft = b->draft;
+	struct spec *spec = b->spec;
+	size_t room = draft->sections_n + 1;
+
+	spec->pools = calloc(room, sizeof(*spec->pools));
+	spec->frontends = calloc(room, sizeof(*spec->frontends));
+	spec->backends = calloc(room, sizeof(*spec->backends));
+	if (!spec->pools || !spec->frontends || !spec->backends)
+		return false;
+	for (size_t i = 0; i < draft->sections_n; i++) {
+		struct draft_section *s = &draft->sections[i];
+
+		s->kind = classify(b, s);
+		if (s->kind == SECTION_KINDS)
+			continue;
+		check_head(b, s);
+		check_duplicate(b, s);
+		if (!make_object(b, s))
+			return false;
+		if (s->kind == SECTION_DEFAULTS && !b->defaults)
+			b->defaults = s;
+	}
+	return spec->pools_n > 0 || make_main_pool(b);
 }
 
 /* Reads [defaults] into objects of its own, for its errors alone. */

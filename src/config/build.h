@@ -22,8 +22,7 @@ void build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors);
 
 /* Sets threads and shards that are automatic, once all keys of the pool are
- * known, or adds an error when there are more shards than threads.  section
- * NULL: all keys have their defaults. */
+ * known, or adds an error when there are more shards than threads. */
 void build_pool(struct pool_spec *pool, const struct draft_section *section,
     struct err_list *errors);
 

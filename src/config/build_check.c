@@ -44,7 +44,7 @@ refuse_listen(struct err_list *errors, const struct listen_spec *l,
 	char text[ADDR_TEXT_SIZE + 4] = "-l ";
 
 	if (l->place.file)
-		err_list_add(errors, l->place.file, l->place.line,
+		ERROR_AT(l, errors,
 		    "listen: '%s' is %s%s; each address can be used once",
 		    l->text, what, first);
 	else
@@ -92,8 +92,7 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 #define REFUSE_IF(condition, object, errors, ...)                              \
 	do {                                                                   \
 		if (condition)                                                 \
-			err_list_add(errors, (object)->place.file,             \
-			    (object)->place.line, __VA_ARGS__);                \
+			ERROR_AT(object, errors, __VA_ARGS__);                 \
 	} while (0)
 
 static void
@@ -270,7 +269,7 @@ check_source(const struct backend_spec *b, const struct server_spec *s,
 	    source->addr.sa.sa_family == AF_UNSPEC ||
 	    source->addr.sa.sa_family == family)
 		return;
-	err_list_add(errors, s->place.file, s->place.line,
+	ERROR_AT(s, errors,
 	    "server: '%s' has an %s address, and its source%s is %s; give it "
 	    "one of the same family",
 	    s->name, family == AF_INET6 ? "IPv6" : "IPv4",
@@ -307,8 +306,7 @@ check_names(const struct backend_spec *b, struct err_list *errors)
 		return;
 	all = calloc(b->servers_n, sizeof(*all));
 	if (!all) {
-		err_list_add(errors, b->place.file, b->place.line,
-		    "[backend %s]: out of memory", b->name);
+		ERROR_AT(b, errors, "[backend %s]: out of memory", b->name);
 		return;
 	}
 	for (size_t i = 0; i < b->servers_n; i++)
@@ -321,7 +319,7 @@ check_names(const struct backend_spec *b, struct err_list *errors)
 		if (strcmp(first->name, s->name) != 0)
 			first = s;
 		else if (s->place.file)
-			err_list_add(errors, s->place.file, s->place.line,
+			ERROR_AT(s, errors,
 			    "server: the name '%s' is already used by another "
 			    "server of [backend %s]%s; names must differ",
 			    s->name, b->name,

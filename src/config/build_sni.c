@@ -90,7 +90,7 @@ check_backends(const struct spec *spec, const struct frontend_spec *f,
     struct err_list *errors)
 {
 	if (spec->backends_n > FRONTEND_BACKENDS_MAX && f->sni_n > 0)
-		err_list_add(errors, f->place.file, f->place.line,
+		ERROR_AT(f, errors,
 		    "[frontend %s]: with sni rules there may be %d backends, "
 		    "and there are %zu",
 		    f->name, FRONTEND_BACKENDS_MAX, spec->backends_n);

@@ -9,8 +9,7 @@
 #include "model/check_rules.h"
 
 #define TRACK_ERROR(s, errors, ...)                                            \
-	err_list_add(errors, (s)->place.file, (s)->place.line,                 \
-	    "server: track: " __VA_ARGS__)
+	ERROR_AT(s, errors, "server: track: " __VA_ARGS__)
 
 /* *backend is that of s, and gets that of the server that s tracks. */
 static bool

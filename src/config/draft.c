@@ -129,40 +129,21 @@ draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
 	return false;
 }
 
-static void
-add_draft_error(struct err_list *errors, const char *file, unsigned line,
-    const char *fmt, va_list ap)
-{
-	char *text;
-
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	err_list_add(errors, file, line, "%s", text ? text : "out of memory");
-	free(text);
-}
-
 void
 draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
     const char *fmt, ...)
 {
 	const char *file = entry->label ? entry->label : entry->place.file;
+	char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_draft_error(errors, file, entry->place.line, fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	va_end(ap);
-}
-
-void
-draft_section_error(const struct draft_section *section,
-    struct err_list *errors, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add_draft_error(
-	    errors, section->place.file, section->place.line, fmt, ap);
-	va_end(ap);
+	err_list_add(errors, file, entry->place.line, "%s",
+	    text ? text : "out of memory");
+	free(text);
 }
 
 const char *

@@ -84,10 +84,10 @@ bool draft_add_entry(struct draft *draft, struct spec_place place,
 void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Adds an error with the place of the section. */
-void draft_section_error(const struct draft_section *section,
-    struct err_list *errors, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Adds an error with the place of a section, or of an object of the spec. */
+#define ERROR_AT(object, errors, ...)                                          \
+	err_list_add(                                                          \
+	    errors, (object)->place.file, (object)->place.line, __VA_ARGS__)
 
 /* Writes `, first in line 7`, or `, first in FILE:7` if that is another file
  * than here, or nothing for the command line.  Returns out. */

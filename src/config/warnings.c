@@ -3,6 +3,7 @@
  */
 #include "base/secrets.h"
 #include "config/config.h"
+#include "config/draft.h"
 #include "net/addr.h"
 
 static void
@@ -10,7 +11,7 @@ warn_of_admin(const struct admin_spec *a, struct err_list *warnings)
 {
 	if (a->addr.sa.sa_family == AF_UNIX || a->level == LEVEL_USER)
 		return;
-	err_list_add(warnings, a->place.file, a->place.line,
+	ERROR_AT(a, warnings,
 	    "warning: admin: every user and every program of this host can "
 	    "give commands at %s with level=%s; use a unix socket, or "
 	    "level=user",
@@ -28,7 +29,7 @@ warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
 
 		if (!l->accept_proxy || addr_is_private(&l->addr))
 			continue;
-		err_list_add(warnings, l->place.file, l->place.line,
+		ERROR_AT(l, warnings,
 		    "warning: [frontend %s]: listen: everyone who can reach %s "
 		    "may claim to be any client, by a PROXY header; write "
 		    "proxy_from = ADDRESS/BITS of those in front",
@@ -41,7 +42,7 @@ warn_of_backend(const struct backend_spec *b, struct err_list *warnings)
 {
 	if (b->servers_n > 0)
 		return;
-	err_list_add(warnings, b->place.file, b->place.line,
+	ERROR_AT(b, warnings,
 	    "warning: [backend %s] has no server, so its sessions wait for "
 	    "timeout_queue and are closed; write server = NAME HOST:PORT, or "
 	    "use the command add server",
