@@ -87,7 +87,8 @@ refuse_connection(int fd)
 static void
 add_client(struct admin_socket *socket, int fd)
 {
-	struct command_mode newcomer = {.prompt = false};
+	struct command_mode newcomer = {
+	    .timeout_s = (double)socket->spec->timeout_ms / 1e3};
 	struct client *client;
 
 	peer_learn(fd, &newcomer.peer);
@@ -97,11 +98,10 @@ add_client(struct admin_socket *socket, int fd)
 		refuse_connection(fd);
 		return;
 	}
-	client = client_new(socket->slices, fd, socket->env, socket, on_gone);
+	client = client_new(
+	    socket->slices, fd, socket->env, &newcomer, socket, on_gone);
 	if (!client)
 		return;
-	client->mode.level = newcomer.level;
-	client_set_timeout(client, (double)socket->spec->timeout_ms / 1e3);
 	list_append(&socket->clients, &client->node);
 	socket->clients_n++;
 	/* Read what it has sent before the next one is accepted: a client that

@@ -16,6 +16,8 @@
 #include "base/text_out.h"
 
 #define LINE_LATE "Closed: a line must end within 10 s of its first byte.\n\n"
+#define LINE_LONG "Line too long: a line has at most 16384 bytes.\n\n"
+_Static_assert(CLIENT_LINE_MAX == 16384, "see LINE_LONG");
 
 static void
 wait_for(struct client *client, int events)
@@ -82,6 +84,14 @@ linger(struct client *client)
 	ev_timer_again(client->slices->loop, &client->timer);
 }
 
+static void
+free_rest(struct client *client)
+{
+	if (client->rest)
+		client->rest->free(client->rest);
+	client->rest = NULL;
+}
+
 /* Reports exhausted memory in place of an answer or of its rest, and ends the
  * connection.  Allocates nothing.  All former output has been sent. */
 static void
@@ -94,67 +104,49 @@ fail_answer(struct client *client, bool begun)
 	(void)send(client->fd, begun ? part : none,
 	    (begun ? sizeof(part) : sizeof(none)) - 1,
 	    MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (client->rest)
-		client->rest->free(client->rest);
-	client->rest = NULL;
+	free_rest(client);
 	client->mode.quit = true;
 }
 
-/* Ends a part of an answer.  An empty line, and the prompt if it is on, follow
- * the last part. */
+/* Ends an answer with an empty line, and with the prompt if it is on. */
 static void
-end_part(struct client *client, struct text_out *out, bool begun)
+end_answer(const struct client *client, FILE *out)
 {
-	if (!client->rest && !client->mode.quit) {
-		if (client->mode.severity == SEVERITY_STATUS)
-			fprintf(
-			    out->stream, COMMAND_STATUS, client->mode.failed);
-		fputs(client->mode.prompt ? "\n> " : "\n", out->stream);
-	}
-	if (!text_out_close(out)) {
-		fail_answer(client, begun);
-		return;
-	}
-	client->out = out->text;
-	client->out_n = out->size;
-	client->out_sent = 0;
+	if (client->mode.severity == SEVERITY_STATUS)
+		fprintf(out, COMMAND_STATUS, client->mode.failed);
+	fputs(client->mode.prompt ? "\n> " : "\n", out);
 }
 
-/* Runs the next command of the line, unless memory for its answer is
- * exhausted. */
+/* Makes the next part of the answer, or runs the next command of the line,
+ * unless memory is exhausted.  All former output has been taken. */
 static void
-answer_next(struct client *client)
+make_part(struct client *client)
 {
+	struct answer_rest *rest = client->rest;
 	char *command = client->next;
 	struct text_out out;
 
-	client->next = command_split(command);
 	if (!text_out_open(&out)) {
-		fail_answer(client, false);
+		fail_answer(client, rest != NULL);
 		return;
 	}
-	client->rest =
-	    command_run(client->env, &client->mode, command, out.stream);
-	end_part(client, &out, false);
-}
-
-/* Makes the next part of an answer whose former parts have been taken. */
-static void
-continue_answer(struct client *client)
-{
-	struct answer_rest *rest = client->rest;
-	struct text_out out;
-
-	if (!text_out_open(&out)) {
-		fail_answer(client, true);
-		return;
-	}
-	if (!rest->more(rest, client->env, out.stream)) {
+	if (!rest) {
+		client->next = command_split(command);
+		client->rest = command_run(
+		    client->env, &client->mode, command, out.stream);
+	} else if (!rest->more(rest, client->env, out.stream)) {
 		client->mode.failed |= rest->failed;
-		rest->free(rest);
-		client->rest = NULL;
+		free_rest(client);
 	}
-	end_part(client, &out, true);
+	if (!client->rest && !client->mode.quit)
+		end_answer(client, out.stream);
+	if (!text_out_close(&out)) {
+		fail_answer(client, rest != NULL);
+		return;
+	}
+	client->out = out.text;
+	client->out_n = out.size;
+	client->out_sent = 0;
 }
 
 /* HAProxy reads on while it answers, so lines that have arrived by then are
@@ -201,23 +193,28 @@ line_done(struct client *client)
 }
 
 /* A step returns true when the next one can follow at once, and false when
- * the peer has to do something first or the client is gone. */
+ * the peer has to do something first or the client is gone.  This one follows
+ * a failed send or recv, which has to wait for the events after EAGAIN. */
+static bool
+step_failed(struct client *client, int events)
+{
+	if (errno == EINTR)
+		return true;
+	if (errno == EAGAIN)
+		wait_for(client, events);
+	else
+		client_close(client);
+	return false;
+}
+
 static bool
 flush_output(struct client *client)
 {
 	ssize_t n = send(client->fd, client->out + client->out_sent,
 	    client->out_n - client->out_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	if (n < 0 && errno == EINTR)
-		return true;
-	if (n < 0 && errno == EAGAIN) {
-		wait_for(client, EV_WRITE);
-		return false;
-	}
-	if (n < 0) {
-		client_close(client);
-		return false;
-	}
+	if (n < 0)
+		return step_failed(client, EV_WRITE);
 	client->out_sent += (size_t)n;
 	if (client->out_sent < client->out_n) {
 		note_activity(client);
@@ -262,20 +259,11 @@ step_answering(struct client *client)
 		pause_answer(client);
 		return false;
 	}
-	if (client->rest)
-		continue_answer(client);
-	else if (client->next && !client->mode.quit)
-		answer_next(client);
+	if (client->rest || (client->next && !client->mode.quit))
+		make_part(client);
 	else
 		line_done(client);
 	return true;
-}
-
-static void
-ask_for_payload(const struct client *client)
-{
-	if (client->mode.prompt)
-		(void)send(client->fd, "+ ", 2, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Answers with the text instead of running what was read, and closes. */
@@ -291,97 +279,74 @@ refuse_input(struct client *client, const char *text)
 	client->state = CLIENT_ANSWERING;
 }
 
-static void
-refuse_http(struct client *client)
+/* Returns whether the line may be run, or dropped in a payload.  Refuses the
+ * client otherwise. */
+static bool
+accept_line(struct client *client, const struct client_line *line)
 {
 	static struct log_limit limit;
 	char who[PEER_TEXT_SIZE];
 
+	if (client_line_has_nul(line->text, line->len)) {
+		refuse_input(
+		    client, "Closed: a line must not have NUL bytes.\n\n");
+		return false;
+	}
+	if (client->payload || !client_line_is_http(line->text, line->len))
+		return true;
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "admin: %s: closed: it sent an HTTP request; a web page or a "
 	    "service that fetches URLs may be trying to give commands",
 	    peer_text(&client->mode.peer, who));
 	refuse_input(client, "Closed: this is not an HTTP port.\n\n");
-}
-
-/* Returns whether the line may be run.  Refuses the client otherwise. */
-static bool
-may_run(struct client *client, const struct client_line *line)
-{
-	if (client_line_has_nul(line->text, line->len))
-		refuse_input(
-		    client, "Closed: a line must not have NUL bytes.\n\n");
-	else if (!client->payload && client_line_is_http(line->text, line->len))
-		refuse_http(client);
-	else
-		return true;
 	return false;
 }
 
-/* Drops a line of a payload.  No command takes a payload, but its lines must
- * not be run as commands.  Returns false if there is no whole line, or if the
- * client was refused. */
-static bool
-drop_payload_line(struct client *client)
+/* The line with the commands stays at the start of the input.  The lines of a
+ * payload behind it are dropped: no command takes a payload, but its lines must
+ * not be run as commands. */
+static void
+keep_line(struct client *client, struct client_line *line)
 {
-	struct client_line line;
-
-	if (!client_line_cut(client->in + client->line,
-	        client->in_n - client->line, &line) ||
-	    !may_run(client, &line))
-		return false;
-	client->payload = line.len > 0;
-	client->in_n -= line.size;
-	memmove(line.text, line.text + line.size, client->in_n - client->line);
-	begin_line(client, client->in_n - client->line);
-	return true;
+	if (client->line == 0) {
+		client->line = line->size;
+		client->payload = client_line_begins_payload(line);
+		return;
+	}
+	client->payload = line->len > 0;
+	client->in_n -= line->size;
+	memmove(
+	    line->text, line->text + line->size, client->in_n - client->line);
 }
 
-/* Takes the line with the commands; the lines of a payload may follow. */
-static bool
-take_first_line(struct client *client)
+static void
+await_payload(struct client *client)
 {
-	struct client_line line;
-
-	client->payload = false;
-	if (!client_line_cut(client->in, client->in_n, &line) ||
-	    !may_run(client, &line))
-		return false;
-	client->line = line.size;
-	client->payload = client_line_begins_payload(&line);
-	if (client->payload) {
-		begin_line(client, client->in_n - client->line);
-		ask_for_payload(client);
-	}
-	return true;
+	begin_line(client, client->in_n - client->line);
+	if (client->mode.prompt)
+		(void)send(client->fd, "+ ", 2, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Returns whether a line is there to be answered, or was refused. */
 static bool
 take_client_line(struct client *client)
 {
-	if (!client->line && !take_first_line(client))
-		return client->state == CLIENT_ANSWERING;
-	while (client->payload) {
-		if (!drop_payload_line(client))
-			return client->state == CLIENT_ANSWERING;
+	struct client_line line;
+
+	do {
+		if (!client_line_cut(client->in + client->line,
+		        client->in_n - client->line, &line))
+			return false;
+		if (!accept_line(client, &line))
+			return true;
+		keep_line(client, &line);
 		if (client->payload)
-			ask_for_payload(client);
-	}
+			await_payload(client);
+	} while (client->payload);
 	client->next = client->in;
 	client->commanded = true;
 	client->state = CLIENT_ANSWERING;
 	return true;
-}
-
-static void
-refuse_long_line(struct client *client)
-{
-	char text[80];
-
-	snprintf(text, sizeof(text),
-	    "Line too long: a line has at most %d bytes.\n\n", CLIENT_LINE_MAX);
-	refuse_input(client, text);
 }
 
 /* Reads up to size bytes.  Returns whether the client can go on. */
@@ -391,16 +356,8 @@ receive_input(struct client *client, char *into, size_t size, size_t *ret_n)
 	ssize_t n = recv(client->fd, into, size, MSG_DONTWAIT);
 
 	*ret_n = 0;
-	if (n < 0 && errno == EINTR)
-		return true;
-	if (n < 0 && errno == EAGAIN) {
-		wait_for(client, EV_READ);
-		return false;
-	}
-	if (n < 0) {
-		client_close(client);
-		return false;
-	}
+	if (n < 0)
+		return step_failed(client, EV_READ);
 	if (n == 0)
 		client->ended = true;
 	*ret_n = (size_t)n;
@@ -416,7 +373,7 @@ step_reading(struct client *client)
 	if (take_client_line(client))
 		return true;
 	if (client->in_n == CLIENT_LINE_MAX) {
-		refuse_long_line(client);
+		refuse_input(client, LINE_LONG);
 		return true;
 	}
 	if (client->ended) {
@@ -447,8 +404,10 @@ step_lingering(struct client *client)
 }
 
 static bool
-client_step(struct client *client)
+on_slice(struct client_slice *slice)
 {
+	struct client *client = container_of(slice, struct client, slice);
+
 	switch (client->state) {
 	case CLIENT_READING:
 		return step_reading(client);
@@ -458,12 +417,6 @@ client_step(struct client *client)
 		return step_lingering(client);
 	}
 	return false;
-}
-
-static bool
-on_slice(struct client_slice *slice)
-{
-	return client_step(container_of(slice, struct client, slice));
 }
 
 static void
@@ -492,7 +445,8 @@ on_client_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 
 struct client *
 client_new(struct client_slices *slices, int fd, const struct command_env *env,
-    void *owner, void (*gone)(struct client *client))
+    const struct command_mode *mode, void *owner,
+    void (*gone)(struct client *client))
 {
 	struct client *client = malloc(sizeof(*client));
 
@@ -508,9 +462,7 @@ client_new(struct client_slices *slices, int fd, const struct command_env *env,
 	client->env = env;
 	client->owner = owner;
 	client->gone = gone;
-	client->mode.level = LEVEL_ADMIN;
-	client->mode.timeout_s = CLIENT_TIMEOUT_S;
-	peer_learn(fd, &client->mode.peer);
+	client->mode = *mode;
 	client->io.data = client->timer.data = client->pause.data = client;
 	ev_init(&client->timer, on_client_timeout);
 	ev_init(&client->pause, on_answer_due);
@@ -518,13 +470,6 @@ client_new(struct client_slices *slices, int fd, const struct command_env *env,
 	ev_io_start(slices->loop, &client->io);
 	note_progress(client);
 	return client;
-}
-
-void
-client_set_timeout(struct client *client, double seconds)
-{
-	client->mode.timeout_s = seconds;
-	note_progress(client);
 }
 
 void
@@ -545,8 +490,7 @@ client_close(struct client *client)
 	ev_timer_stop(client->slices->loop, &client->timer);
 	ev_timer_stop(client->slices->loop, &client->pause);
 	close(client->fd);
-	if (client->rest)
-		client->rest->free(client->rest);
+	free_rest(client);
 	free(client->out);
 	client->gone(client);
 	free(client);
@@ -571,7 +515,5 @@ client_is_idle(const struct client *client)
 ev_tstamp
 client_stalled_for(const struct client *client)
 {
-	if (client->slice.queued)
-		return 0.;
-	return now_s() - client->progress_at;
+	return client->slice.queued ? 0. : now_s() - client->progress_at;
 }

@@ -36,9 +36,8 @@
 #include "commands/command.h"
 #include "base/list.h"
 
-#define CLIENT_LINE_MAX  (16 * 1024)
-#define CLIENT_TIMEOUT_S 10.0 /* HAProxy's default `stats timeout` */
-#define CLIENT_LINGER_S  1.0
+#define CLIENT_LINE_MAX (16 * 1024)
+#define CLIENT_LINGER_S 1.0
 /* A line that has begun must end within this time, whatever the time-out is. */
 #define CLIENT_LINE_S 10.0
 
@@ -76,16 +75,12 @@ struct client {
 };
 
 /* Takes ownership of the non-blocking descriptor.  Returns NULL, with fd
- * closed, when memory is exhausted.  The level is admin and the time-out the
- * default until the owner sets others.  The client frees itself when it is
- * done, after calling gone.  Runs on the control thread, as all functions
- * below. */
+ * closed, when memory is exhausted.  Copies the mode: peer, level and time-out.
+ * The client frees itself when it is done, after calling gone.  Runs on the
+ * control thread, as all functions below. */
 struct client *client_new(struct client_slices *slices, int fd,
-    const struct command_env *env, void *owner,
+    const struct command_env *env, const struct command_mode *mode, void *owner,
     void (*gone)(struct client *client));
-
-/* Sets the time-out for a peer that neither sends nor receives. */
-void client_set_timeout(struct client *client, double seconds);
 
 /* Closes the client when it has been answered, see above; never before this
  * function returns.  May be called while a command of the client runs. */

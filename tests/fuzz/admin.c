@@ -91,6 +91,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char shut[] = "shutdown frontend";
+	const struct command_mode mode = {
+	    .level = LEVEL_ADMIN, .timeout_s = 10};
 	struct world *w = world_get();
 	size_t first = size % 2 ? size / 2 : 0;
 	int pair[2];
@@ -99,7 +101,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		client_slices_init(&turns, w->loop);
 	ENSURE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	           0, pair) == 0);
-	client = client_new(&turns, pair[0], &w->env, NULL, on_gone);
+	client = client_new(&turns, pair[0], &w->env, &mode, NULL, on_gone);
 	ENSURE(client);
 	/* Half a line, or what comes while an answer is given. */
 	if (first > 0) {

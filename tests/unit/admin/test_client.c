@@ -33,11 +33,12 @@ on_gone(struct client *c)
 }
 
 static int
-setup(void **state)
+setup_with_timeout(double timeout_s)
 {
+	const struct command_mode mode = {
+	    .level = LEVEL_ADMIN, .timeout_s = timeout_s};
 	int pair[2];
 
-	(void)state;
 	loop = ev_loop_new(EVFLAG_AUTO);
 	if (!loop ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
@@ -47,8 +48,22 @@ setup(void **state)
 	gone = got_end = false;
 	got_n = 0;
 	client_slices_init(&slices, loop);
-	client = client_new(&slices, pair[0], &env, NULL, on_gone);
+	client = client_new(&slices, pair[0], &env, &mode, NULL, on_gone);
 	return client ? 0 : -1;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	return setup_with_timeout(10);
+}
+
+static int
+setup_patient(void **state)
+{
+	(void)state;
+	return setup_with_timeout(3600);
 }
 
 static int
@@ -384,7 +399,6 @@ who_leaves_and_says_nothing_goes(void **state)
 	uint64_t from_ms;
 
 	(void)state;
-	client_set_timeout(client, 3600);
 	from_ms = clock_now_ms();
 	client_leave(client);
 	/* Half a line gives no new time. */
@@ -421,7 +435,6 @@ static void
 line_that_has_begun_must_end_in_time(void **state)
 {
 	(void)state;
-	client_set_timeout(client, 3600);
 	assert_string_equal(talk("prompt\n"), "\n> ");
 	assert_true(ev_timer_remaining(loop, &client->timer) > 3000.);
 	assert_string_equal(talk("s"), "\n> ");
@@ -437,7 +450,6 @@ static void
 prompt_without_a_line_has_the_whole_timeout(void **state)
 {
 	(void)state;
-	client_set_timeout(client, 3600);
 	assert_string_equal(talk("prompt\n"), "\n> ");
 	assert_string_equal(talk("us"), "\n> ");
 	assert_string_equal(talk("er\n"), "\n> \n> ");
@@ -448,7 +460,6 @@ static void
 each_line_of_a_payload_has_its_time(void **state)
 {
 	(void)state;
-	client_set_timeout(client, 3600);
 	talk("prompt;show cli level <<\nsome");
 	assert_true(ev_timer_remaining(loop, &client->timer) <= CLIENT_LINE_S);
 	talk("thing\n");
@@ -540,6 +551,8 @@ host_header_is_refused_wherever_it_comes(void **state)
 
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define PATIENT(name)                                                          \
+	cmocka_unit_test_setup_teardown(name, setup_patient, teardown)
 
 int
 main(void)
@@ -563,10 +576,10 @@ main(void)
 	    TEST(peer_that_does_not_read_is_not_read_from),
 	    TEST(who_leaves_has_the_answer_that_is_under_way),
 	    TEST(who_leaves_has_a_second_for_a_line),
-	    TEST(who_leaves_and_says_nothing_goes),
-	    TEST(line_that_has_begun_must_end_in_time),
-	    TEST(prompt_without_a_line_has_the_whole_timeout),
-	    TEST(each_line_of_a_payload_has_its_time),
+	    PATIENT(who_leaves_and_says_nothing_goes),
+	    PATIENT(line_that_has_begun_must_end_in_time),
+	    PATIENT(prompt_without_a_line_has_the_whole_timeout),
+	    PATIENT(each_line_of_a_payload_has_its_time),
 	    TEST(bytes_of_a_line_are_no_progress),
 	    TEST(nul_in_a_line_is_refused),
 	    TEST(nul_does_not_end_a_payload),

@@ -65,8 +65,9 @@ teardown(void **state)
 static struct command_mode
 mode_of(uid_t uid, pid_t pid, enum admin_level level)
 {
-	return (struct command_mode){
-	    .level = level, .peer = {.known = true, .uid = uid, .pid = pid}};
+	return (struct command_mode){.level = level,
+	    .timeout_s = 10,
+	    .peer = {.known = true, .uid = uid, .pid = pid}};
 }
 
 /* Connects; every client has sent a command, so none of them is idle. */
@@ -79,10 +80,8 @@ join_as(struct command_mode mode)
 	assert_int_equal(
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 	close(pair[1]);
-	c = client_new(&slices, pair[0], &env, NULL, on_gone);
+	c = client_new(&slices, pair[0], &env, &mode, NULL, on_gone);
 	assert_non_null(c);
-	c->mode.level = mode.level;
-	c->mode.peer = mode.peer;
 	c->commanded = true;
 	list_append(&clients, &c->node);
 	return c;
