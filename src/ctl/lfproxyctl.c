@@ -126,25 +126,6 @@ run_admin_command(const char *where, bool json, const char *const *words)
 	return code;
 }
 
-static enum ctl_exit
-run_top(const char *where, bool json, int argc, char **argv)
-{
-	struct top_options options;
-	struct err err;
-
-	if (json) {
-		fputs("lfproxyctl: top has no JSON form; use the JSON of `show "
-		      "info`, `show stat`, `show pool` and `show threads`\n",
-		    stderr);
-		return CTL_USAGE;
-	}
-	if (!top_options_parse(argc, argv, &options, &err)) {
-		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
-		return CTL_USAGE;
-	}
-	return top_run(where, &options);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -195,7 +176,13 @@ main(int argc, char **argv)
 		print_usage(stderr);
 		return CTL_USAGE;
 	}
-	if (strcmp(argv[0], "top") == 0)
-		return run_top(where, json, argc, argv);
-	return run_admin_command(where, json, (const char *const *)argv);
+	if (strcmp(argv[0], "top") != 0)
+		return run_admin_command(
+		    where, json, (const char *const *)argv);
+	if (!json)
+		return top_run(where, argc, argv);
+	fputs("lfproxyctl: top has no JSON form; use the JSON of `show "
+	      "info`, `show stat`, `show pool` and `show threads`\n",
+	    stderr);
+	return CTL_USAGE;
 }

@@ -119,6 +119,13 @@ column_text(const struct columns *columns, const char *name)
 	return "";
 }
 
+static bool
+is_down(const char *status)
+{
+	return strncmp(status, "DOWN", 4) == 0 || strcmp(status, "STOP") == 0 ||
+	       strcmp(status, "FULL") == 0;
+}
+
 static void
 set_item(struct top_item *item, const struct columns *c)
 {
@@ -150,6 +157,7 @@ set_item(struct top_item *item, const struct columns *c)
 	item->proxy = column_text(c, "pxname");
 	item->name = item->kind == TOP_SERVER ? name : "";
 	item->status = column_text(c, "status");
+	item->down = is_down(item->status);
 	item->check = column_text(c, "check_status");
 	item->pool = column_text(c, "lf_pool");
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

@@ -44,6 +44,7 @@ struct top_item {
 	enum top_kind kind;
 	const char *proxy, *name; /* name: of a server, else "" */
 	const char *status, *check, *pool;
+	bool down;
 	uint64_t sessions, peak, total, errors, queue, weight;
 	uint64_t bytes_in, bytes_out;
 	double rate;                /* sessions/s since the previous round */
@@ -70,7 +71,8 @@ struct top_head {
 	const char *program, *version, *node;
 	uint64_t pid, uptime_s, sessions, sessions_max, idle_percent;
 	bool stopping;
-	double rate, in_rate, out_rate; /* of all frontends */
+	uint64_t total, errors, servers_down; /* sums of the items */
+	double rate, in_rate, out_rate;       /* of all frontends */
 	struct top_history history;
 };
 

@@ -100,8 +100,13 @@ rate_head(struct top_data *data, const struct top_data *before)
 	for (size_t i = 0; i < data->items_n; i++) {
 		const struct top_item *item = &data->items[i];
 
+		if (item->kind == TOP_SERVER)
+			head->servers_down += item->down;
+		else
+			head->errors += item->errors;
 		if (item->kind != TOP_FRONTEND)
 			continue;
+		head->total += item->total;
 		head->rate += item->rate;
 		head->in_rate += item->in_rate;
 		head->out_rate += item->out_rate;

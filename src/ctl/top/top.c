@@ -25,8 +25,8 @@
 #define TEXT_WIDTH        120
 
 struct top {
-	const char *where;
-	unsigned delay_ms;
+	unsigned delay_ms; /* from one round to the next */
+	uint64_t rounds;   /* 0: no limit, or 1 without a terminal */
 	int timeout_ms;
 	struct top_data data;
 	struct top_look look;
@@ -57,26 +57,17 @@ parse_top_delay(const char *text, unsigned *ret_ms, struct err *err)
 }
 
 static bool
-parse_top_rounds(const char *text, unsigned *ret_rounds, struct err *err)
+parse_top_option(int c, struct top *top, char *const *argv, struct err *err)
 {
-	uint64_t number;
 	struct err why;
 
-	if (!text_parse_number(text, 1, ROUNDS_MAX, &number, &why))
-		return err_set(err, "-n: %s", why.text);
-	*ret_rounds = (unsigned)number;
-	return true;
-}
-
-static bool
-parse_top_option(
-    int c, struct top_options *options, char *const *argv, struct err *err)
-{
 	switch (c) {
 	case 'd':
-		return parse_top_delay(optarg, &options->delay_ms, err);
+		return parse_top_delay(optarg, &top->delay_ms, err);
 	case 'n':
-		return parse_top_rounds(optarg, &options->rounds, err);
+		return text_parse_number(
+		           optarg, 1, ROUNDS_MAX, &top->rounds, &why) ||
+		       err_set(err, "-n: %s", why.text);
 	case ':':
 		return err_set(err, "-%c: a number is missing", optopt);
 	default:
@@ -86,23 +77,20 @@ parse_top_option(
 	}
 }
 
-bool
-top_options_parse(
-    int argc, char **argv, struct top_options *ret_options, struct err *err)
+static bool
+parse_top_options(struct top *top, int argc, char **argv, struct err *err)
 {
-	struct top_options options = {.delay_ms = DELAY_MS};
 	int c;
 
 	optind = 0; /* glibc: restart */
 	opterr = 0;
 	while ((c = getopt(argc, argv, "+:d:n:")) != -1)
-		if (!parse_top_option(c, &options, argv, err))
+		if (!parse_top_option(c, top, argv, err))
 			return false;
 	if (optind < argc)
 		return err_set(err,
 		    "unexpected argument '%s'; use -d SECONDS or -n ROUNDS",
 		    argv[optind]);
-	*ret_options = options;
 	return true;
 }
 
@@ -129,7 +117,8 @@ read_round(struct top *top)
 {
 	struct top_data now;
 
-	if (!top_data_read(top->where, top->timeout_ms, &now, &top->trouble)) {
+	if (!top_data_read(
+	        top->keys.where, top->timeout_ms, &now, &top->trouble)) {
 		top->lost = true;
 		return false;
 	}
@@ -183,7 +172,7 @@ handle_keys(struct top *top)
 }
 
 static enum ctl_exit
-run_screen(struct top *top, unsigned rounds)
+run_screen(struct top *top)
 {
 	struct err err;
 
@@ -192,7 +181,8 @@ run_screen(struct top *top, unsigned rounds)
 		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
 		return CTL_USAGE;
 	}
-	for (unsigned n = 0; !top->keys.quit && (!rounds || n < rounds); n++) {
+	for (unsigned n = 0;
+	     !top->keys.quit && (!top->rounds || n < top->rounds); n++) {
 		top->keys.sent = false;
 		(void)read_round(top);
 		handle_keys(top);
@@ -230,11 +220,11 @@ print_round(struct top *top)
 
 /* The first round is not printed, since rates need two. */
 static enum ctl_exit
-run_text(struct top *top, unsigned rounds)
+run_text(struct top *top)
 {
 	top->timeout_ms = CTL_TIMEOUT_MS;
 	top->look.width = TEXT_WIDTH;
-	for (unsigned n = 0; n <= (rounds ? rounds : 1); n++) {
+	for (unsigned n = 0; n <= (top->rounds ? top->rounds : 1); n++) {
 		if (n > 0)
 			(void)poll(NULL, 0, (int)top->delay_ms);
 		if (!read_round(top)) {
@@ -254,24 +244,25 @@ run_text(struct top *top, unsigned rounds)
 }
 
 enum ctl_exit
-top_run(const char *where, const struct top_options *options)
+top_run(const char *where, int argc, char **argv)
 {
 	struct top top = {
-	    .where = where,
-	    .delay_ms = options->delay_ms,
+	    .delay_ms = DELAY_MS,
 	    .keys = {.where = where,
 	        .timeout_ms = SCREEN_TIMEOUT_MS,
 	        .data = &top.data,
 	        .lines = &top.lines},
 	};
 	enum ctl_exit code;
+	struct err err;
 
+	if (!parse_top_options(&top, argc, argv, &err)) {
+		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
+		return CTL_USAGE;
+	}
 	setlocale(LC_CTYPE, "");
 	top.look.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	if (top_screen_possible())
-		code = run_screen(&top, options->rounds);
-	else
-		code = run_text(&top, options->rounds);
+	code = top_screen_possible() ? run_screen(&top) : run_text(&top);
 	top_lines_fini(&top.lines);
 	top_data_fini(&top.data);
 	return code;

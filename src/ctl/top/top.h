@@ -11,22 +11,10 @@
 #ifndef CTL_TOP_TOP_H
 #define CTL_TOP_TOP_H
 
-#include <stdbool.h>
-
-#include "base/err.h"
 #include "ctl/client.h"
 
-struct top_options {
-	unsigned delay_ms; /* from one round to the next */
-	unsigned rounds;   /* 0: no limit, or 1 without a terminal */
-};
-
-/* Parses the arguments; argv[0] is `top`.  Returns false with err set. */
-bool top_options_parse(
-    int argc, char **argv, struct top_options *ret_options, struct err *err);
-
 /* Runs the live view if standard input and output are a terminal, and prints
- * text otherwise.  Prints errors to standard error. */
-enum ctl_exit top_run(const char *where, const struct top_options *options);
+ * text otherwise.  argv[0] is `top`.  Prints errors to standard error. */
+enum ctl_exit top_run(const char *where, int argc, char **argv);
 
 #endif

@@ -4,6 +4,7 @@
 #include "ctl/top/view.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +18,32 @@
 #define HISTORY_MIN  6
 #define HISTORY_MAX  (TOP_HISTORY < 60 ? TOP_HISTORY : 60)
 #define HEAD_HISTORY 30
-#define NUMBER_SIZE  24
-#define UPTIME_SIZE  40
 #define LEVELS       8
 
+/* A short text, returned by value. */
+struct text {
+	char s[32];
+};
+
+static struct text text_of(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static struct text
+text_of(const char *fmt, ...)
+{
+	struct text text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text.s, sizeof(text.s), fmt, ap);
+	va_end(ap);
+	return text;
+}
+
 /* Formats a number in at most five columns: `0`, `12.5`, `99999`, `123k`,
- * `1.23M`.  Units are powers of 1000.  Returns out. */
-static const char *
-number_text(double value, char out[NUMBER_SIZE])
+ * `1.23M`.  Units are powers of 1000. */
+static struct text
+number_text(double value)
 {
 	static const char units[] = "kMGTPE";
 	const char *unit = units;
@@ -34,39 +53,34 @@ number_text(double value, char out[NUMBER_SIZE])
 		bool whole = value >= 99.95 || value < 0.05 ||
 		             value == (double)(uint64_t)value;
 
-		snprintf(out, NUMBER_SIZE, "%.*f", whole ? 0 : 1, value);
-		return out;
+		return text_of("%.*f", whole ? 0 : 1, value);
 	}
 	for (value /= 1000; value >= 999.5 && unit[1]; unit++)
 		value /= 1000;
-	snprintf(out, NUMBER_SIZE, "%.*f%c",
+	return text_of("%.*f%c",
 	    value < 9.995   ? 2
 	    : value < 99.95 ? 1
 	                    : 0,
 	    value, *unit);
-	return out;
 }
 
-/* Formats `3d 04:05:06`, or `04:05:06` for less than a day.  Returns out. */
-static const char *
-uptime_text(uint64_t seconds, char out[UPTIME_SIZE])
+/* Formats `3d 04:05:06`, or `04:05:06` for less than a day. */
+static struct text
+uptime_text(uint64_t seconds)
 {
-	int n = 0;
+	uint64_t days = seconds / 86400;
+	struct text clock =
+	    text_of("%02u:%02u:%02u", (unsigned)(seconds / 3600 % 24),
+	        (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
 
-	if (seconds >= 86400)
-		n = snprintf(
-		    out, UPTIME_SIZE, "%" PRIu64 "d ", seconds / 86400);
-	snprintf(out + n, UPTIME_SIZE - (size_t)n, "%02u:%02u:%02u",
-	    (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60),
-	    (unsigned)(seconds % 60));
-	return out;
+	return days ? text_of("%" PRIu64 "d %s", days, clock.s) : clock;
 }
 
-/* Draws the last `width` values, a column each, scaled to the greatest of them.
- * out needs 3 bytes per column and one for the NUL. */
+/* Appends the last `width` values to the line, a column of up to 3 bytes each,
+ * scaled to the greatest of them. */
 static void
-sparkline(
-    const struct top_history *history, unsigned width, bool utf8, char *out)
+append_sparkline(
+    char *line, const struct top_history *history, unsigned width, bool utf8)
 {
 	static const char *const blocks[LEVELS] = {"\u2581", "\u2582", "\u2583",
 	    "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
@@ -78,12 +92,12 @@ sparkline(
 	for (unsigned i = first; i < history->n; i++)
 		if (history->values[i] > max)
 			max = history->values[i];
-	*out = '\0';
+	line += strlen(line);
 	for (unsigned i = first; i < history->n; i++) {
 		float part = max > 0 ? history->values[i] / max : 0;
 		unsigned level = (unsigned)(part * (LEVELS - 1) + 0.5f);
 
-		out = stpcpy(out, (utf8 ? blocks : ascii)[level]);
+		line = stpcpy(line, (utf8 ? blocks : ascii)[level]);
 	}
 }
 
@@ -127,76 +141,40 @@ top_lines_fini(struct top_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-static bool
-is_down(const struct top_item *item)
+/* Returns the width of a history in that room: at most max, and 0 if there is
+ * no room for HISTORY_MIN. */
+static unsigned
+history_width(int room, unsigned max)
 {
-	return strncmp(item->status, "DOWN", 4) == 0 ||
-	       strcmp(item->status, "STOP") == 0 ||
-	       strcmp(item->status, "FULL") == 0;
+	if (room < HISTORY_MIN)
+		return 0;
+	return (unsigned)room < max ? (unsigned)room : max;
 }
 
 /* -- head lines -- */
-
-struct sums {
-	uint64_t total;  /* sessions of frontends */
-	uint64_t errors; /* of frontends and backends */
-	unsigned servers_down;
-};
-
-static struct sums
-sum_items(const struct top_data *data)
-{
-	struct sums sums = {.total = 0};
-
-	for (size_t i = 0; i < data->items_n; i++) {
-		const struct top_item *item = &data->items[i];
-
-		if (item->kind == TOP_SERVER) {
-			sums.servers_down += is_down(item);
-			continue;
-		}
-		sums.errors += item->errors;
-		if (item->kind == TOP_FRONTEND)
-			sums.total += item->total;
-	}
-	return sums;
-}
 
 void
 top_view_head(const struct top_data *data, const struct top_look *look,
     char ret_lines[2][TOP_LINE_SIZE])
 {
 	const struct top_head *head = &data->head;
-	struct sums sums = sum_items(data);
-	char uptime[UPTIME_SIZE], rate[NUMBER_SIZE];
-	char in[NUMBER_SIZE], out[NUMBER_SIZE];
-	char total[NUMBER_SIZE], errors[NUMBER_SIZE];
-	char line[3 * HEAD_HISTORY + 1] = "";
 	int used;
 
 	snprintf(ret_lines[0], TOP_LINE_SIZE,
 	    "%.20s %.20s on %.40s  up %s  %" PRIu64 " of %" PRIu64
 	    " sessions  idle %" PRIu64 "%%%s",
 	    head->program, head->version, head->node,
-	    uptime_text(head->uptime_s, uptime), head->sessions,
-	    head->sessions_max, head->idle_percent,
-	    head->stopping ? "  STOPPING" : "");
+	    uptime_text(head->uptime_s).s, head->sessions, head->sessions_max,
+	    head->idle_percent, head->stopping ? "  STOPPING" : "");
 	used = snprintf(ret_lines[1], TOP_LINE_SIZE,
 	    "%s sessions/s  %s B/s in  %s B/s out  %s in all  %s error%s  "
-	    "%u down  ",
-	    number_text(head->rate, rate), number_text(head->in_rate, in),
-	    number_text(head->out_rate, out),
-	    number_text((double)sums.total, total),
-	    number_text((double)sums.errors, errors), text_s(sums.errors),
-	    sums.servers_down);
-	if (used + HISTORY_MIN <= (int)look->width) {
-		unsigned rest = look->width - (unsigned)used;
-
-		sparkline(&head->history,
-		    rest < HEAD_HISTORY ? rest : HEAD_HISTORY, look->utf8,
-		    line);
-	}
-	strcat(ret_lines[1], line);
+	    "%" PRIu64 " down  ",
+	    number_text(head->rate).s, number_text(head->in_rate).s,
+	    number_text(head->out_rate).s, number_text((double)head->total).s,
+	    number_text((double)head->errors).s, text_s(head->errors),
+	    head->servers_down);
+	append_sparkline(ret_lines[1], &head->history,
+	    history_width((int)look->width - used, HEAD_HISTORY), look->utf8);
 }
 
 /* -- columns -- */
@@ -206,7 +184,7 @@ enum cell {
 	CELL_COUNT,         /* uint64_t */
 	CELL_BACKEND_COUNT, /* uint64_t, empty for a frontend */
 	CELL_RATE,          /* double */
-	CELL_THREADS,       /* of a pool */
+	CELL_THREADS,       /* of a pool; `2/4` while two of four are there */
 };
 
 struct column {
@@ -238,7 +216,7 @@ static const struct column item_columns[] = {
 
 /* Between the name and the roles. */
 static const struct column pool_columns[] = {
-    {"THREADS", 7, CELL_THREADS, 0, 0},
+    {"THREADS", 7, CELL_THREADS, OF_POOL(threads), 0},
     {"LEAD", 4, CELL_COUNT, OF_POOL(leading), 0},
     {"PROC", 4, CELL_COUNT, OF_POOL(processing), 0},
     {"FOLL", 4, CELL_COUNT, OF_POOL(following), 0},
@@ -249,38 +227,31 @@ static const struct column pool_columns[] = {
     {.title = NULL},
 };
 
-/* Returns the number of threads, or `2/4` while two of four are there. */
-static const char *
-threads_text(const struct top_pool *pool, char out[NUMBER_SIZE])
-{
-	if (pool->resident == pool->threads)
-		return number_text((double)pool->threads, out);
-	snprintf(out, NUMBER_SIZE, "%.5u/%.5u", (unsigned)pool->resident,
-	    (unsigned)pool->threads);
-	return out;
-}
-
-static const char *
-cell_text(const struct column *column, const void *row, char out[NUMBER_SIZE])
+static struct text
+cell_text(const struct column *column, const void *row)
 {
 	const void *value = (const char *)row + column->offset;
 	const struct top_item *item = row;
+	const struct top_pool *pool = row;
 
 	switch (column->cell) {
 	case CELL_TEXT:
-		return *(const char *const *)value;
+		return text_of("%s", *(const char *const *)value);
 	case CELL_RATE:
-		return number_text(*(const double *)value, out);
+		return number_text(*(const double *)value);
 	case CELL_THREADS:
-		return threads_text(row, out);
+		if (pool->resident == pool->threads)
+			break;
+		return text_of(
+		    "%.5" PRIu64 "/%.5" PRIu64, pool->resident, pool->threads);
 	case CELL_BACKEND_COUNT:
 		if (item->kind == TOP_FRONTEND)
-			return "";
+			return text_of("%s", "");
 		break;
 	case CELL_COUNT:
 		break;
 	}
-	return number_text((double)*(const uint64_t *)value, out);
+	return number_text((double)*(const uint64_t *)value);
 }
 
 /* Appends the cells of the row, or the titles if row is NULL.  A negative
@@ -289,14 +260,13 @@ static void
 append_cells(struct top_line *line, const struct column *column,
     const void *row, const struct top_look *look)
 {
-	char *at = line->text + strlen(line->text), number[NUMBER_SIZE];
+	char *at = line->text + strlen(line->text);
 
 	for (; column->title; column++)
 		if (look->width >= column->from)
 			at +=
 			    sprintf(at, " %*.*s", column->width, -column->width,
-			        row ? cell_text(column, row, number)
-			            : column->title);
+			        row ? cell_text(column, row).s : column->title);
 }
 
 /* A third of the columns above the minimum goes to the name. */
@@ -309,7 +279,7 @@ name_width(const struct top_look *look)
 }
 
 /* Returns the width that is left behind the columns and a blank. */
-static unsigned
+static int
 rest_width(const struct top_look *look, const struct column *column)
 {
 	int rest = (int)look->width - name_width(look) - 1;
@@ -317,18 +287,7 @@ rest_width(const struct top_look *look, const struct column *column)
 	for (; column->title; column++)
 		if (look->width >= column->from)
 			rest -= abs(column->width) + 1;
-	return rest > 0 ? (unsigned)rest : 0;
-}
-
-/* Returns 0 if it would be less than HISTORY_MIN. */
-static unsigned
-history_width(const struct top_look *look)
-{
-	unsigned rest = rest_width(look, item_columns);
-
-	if (rest < HISTORY_MIN)
-		return 0;
-	return rest < HISTORY_MAX ? rest : HISTORY_MAX;
+	return rest;
 }
 
 static void
@@ -359,7 +318,7 @@ append_pools(const struct top_data *data, const struct top_look *look,
 		sprintf(line->text, "%-*.*s", name, name, pool->name);
 		append_cells(line, pool_columns, pool, look);
 		sprintf(line->text + strlen(line->text), " %.*s",
-		    (int)rest_width(look, pool_columns), pool->roles);
+		    rest_width(look, pool_columns), pool->roles);
 	}
 }
 
@@ -369,16 +328,17 @@ append_item(const struct top_data *data, size_t at, const struct top_look *look,
 {
 	const struct top_item *item = &data->items[at];
 	struct top_line *line = append_line(lines, item->kind, at);
-	char history[3 * TOP_HISTORY + 1];
 	bool server = item->kind == TOP_SERVER;
 	int name = name_width(look) - 1 - server;
 
-	line->down = is_down(item);
+	line->down = item->down;
 	sprintf(line->text, "%s%s%-*.*s", line->down ? "!" : " ",
 	    server ? " " : "", name, name, server ? item->name : item->proxy);
 	append_cells(line, item_columns, item, look);
-	sparkline(&item->history, history_width(look), look->utf8, history);
-	sprintf(line->text + strlen(line->text), " %s", history);
+	strcat(line->text, " ");
+	append_sparkline(line->text, &item->history,
+	    history_width(rest_width(look, item_columns), HISTORY_MAX),
+	    look->utf8);
 }
 
 /* -- order -- */
@@ -442,7 +402,8 @@ void
 top_view_make(const struct top_data *data, const struct top_look *look,
     struct top_lines *lines)
 {
-	const char *history = history_width(look) > 0 ? " HISTORY" : "";
+	const char *history =
+	    rest_width(look, item_columns) < HISTORY_MIN ? "" : " HISTORY";
 
 	lines->n = 0;
 	append_title(lines, "FRONTEND", item_columns, history, look);
