@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-void
-http_connections_init(struct http_connections *connections)
-{
-	list_init(&connections->all);
-	connections->n = 0;
-}
+/* Stands for each connection for which memory was short. */
+static struct http_connection untracked = {.evicted = true};
 
 struct http_connection *
 http_connection_new(
@@ -21,7 +17,7 @@ http_connection_new(
 	struct http_connection *connection = calloc(1, sizeof(*connection));
 
 	if (!connection)
-		return NULL;
+		return &untracked;
 	connection->mhd = mhd;
 	connection->fd = fd;
 	list_append(&connections->all, &connection->node);
@@ -33,19 +29,10 @@ void
 http_connection_progress(
     struct http_connections *connections, struct http_connection *connection)
 {
-	if (!connection || connection->evicted)
+	if (connection->evicted)
 		return;
 	list_remove(&connection->node);
 	list_append(&connections->all, &connection->node);
-}
-
-void
-http_connection_request_begins(
-    struct http_connections *connections, struct http_connection *connection)
-{
-	if (connection)
-		connection->busy = true;
-	http_connection_progress(connections, connection);
 }
 
 /* libmicrohttpd restarts the time only if there was none, hence the 0 first. */
@@ -58,14 +45,12 @@ start_drain_timeout(const struct http_connection *connection)
 	    connection->mhd, MHD_CONNECTION_OPTION_TIMEOUT, HTTP_DRAIN_S);
 }
 
-/* An answer that began before the draining has no `Connection: close`, and the
- * client may have sent its next request already. */
 void
 http_connection_request_ends(struct http_connection *connection)
 {
-	if (!connection)
-		return;
 	connection->busy = false;
+	/* An answer that began before the draining has no `Connection: close`,
+	 * and the client may have sent its next request already. */
 	if (connection->draining)
 		start_drain_timeout(connection);
 }
@@ -83,29 +68,24 @@ http_connections_drain(struct http_connections *connections)
 	}
 }
 
-bool
-http_connection_is_draining(const struct http_connection *connection)
-{
-	return connection && connection->draining;
-}
-
+/* Takes the connection off the list. */
 static void
-unlink_connection(
+http_connection_evict(
     struct http_connections *connections, struct http_connection *connection)
 {
 	list_remove(&connection->node);
 	connections->n--;
+	connection->evicted = true;
 }
 
 void
 http_connections_make_room(struct http_connections *connections, unsigned max)
 {
-	while (connections->n >= max && !list_empty(&connections->all)) {
+	while (connections->n >= max) {
 		struct http_connection *oldest = container_of(
 		    connections->all.next, struct http_connection, node);
 
-		unlink_connection(connections, oldest);
-		oldest->evicted = true;
+		http_connection_evict(connections, oldest);
 		(void)shutdown(oldest->fd, SHUT_RDWR);
 	}
 }
@@ -114,7 +94,8 @@ void
 http_connection_free(
     struct http_connections *connections, struct http_connection *connection)
 {
-	if (connection && !connection->evicted)
-		unlink_connection(connections, connection);
-	free(connection);
+	if (!connection->evicted)
+		http_connection_evict(connections, connection);
+	if (connection != &untracked)
+		free(connection);
 }

@@ -13,7 +13,7 @@
  * a request.
  *
  * All functions run on the control thread.  A connection for which memory was
- * short is NULL: it is served, but neither evicted nor drained.
+ * short is served, but neither evicted nor drained.
  */
 #ifndef HTTP_CONNECTIONS_H
 #define HTTP_CONNECTIONS_H
@@ -29,10 +29,10 @@ struct MHD_Connection;
 struct http_connection {
 	struct list node;
 	struct MHD_Connection *mhd;
-	int fd;       /* owned by libmicrohttpd */
-	bool evicted; /* shut down, and not in the list any more */
-	bool busy;    /* a request is being answered */
-	bool draining;
+	int fd;        /* owned by libmicrohttpd */
+	bool evicted;  /* not in the list any more */
+	bool busy;     /* a request is being answered */
+	bool draining; /* the answer that begins next has to be the last */
 };
 
 struct http_connections {
@@ -40,19 +40,16 @@ struct http_connections {
 	unsigned n;      /* in the list */
 };
 
-/* Begins without connections. */
-void http_connections_init(struct http_connections *connections);
-
-/* Adds a connection; NULL if memory is short. */
+/* Adds a connection. */
 struct http_connection *http_connection_new(
     struct http_connections *connections, struct MHD_Connection *mhd, int fd);
 
-/* Records progress. */
-void http_connection_progress(
+/* Removes and frees a connection that libmicrohttpd has closed. */
+void http_connection_free(
     struct http_connections *connections, struct http_connection *connection);
 
-/* A request head is complete. */
-void http_connection_request_begins(
+/* Records progress. */
+void http_connection_progress(
     struct http_connections *connections, struct http_connection *connection);
 
 /* The request was answered, or the connection broke. */
@@ -61,16 +58,9 @@ void http_connection_request_ends(struct http_connection *connection);
 /* Drains all connections. */
 void http_connections_drain(struct http_connections *connections);
 
-/* Whether the answer that begins now has to be the last. */
-bool http_connection_is_draining(const struct http_connection *connection);
-
 /* Evicts connections until there is room for one more below max.  Shuts their
  * sockets down; libmicrohttpd notices that and closes them. */
 void http_connections_make_room(
     struct http_connections *connections, unsigned max);
-
-/* libmicrohttpd has closed the connection. */
-void http_connection_free(
-    struct http_connections *connections, struct http_connection *connection);
 
 #endif

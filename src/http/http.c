@@ -153,16 +153,14 @@ on_mhd_connection(void *arg, struct MHD_Connection *mhd, void **connection,
     enum MHD_ConnectionNotificationCode code)
 {
 	struct http *http = arg;
-	const union MHD_ConnectionInfo *info;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
 		http_connection_free(&http->site.connections, *connection);
 		return;
 	}
-	info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-	*connection = info ? http_connection_new(
-	                         &http->site.connections, mhd, info->connect_fd)
-	                   : NULL;
+	*connection = http_connection_new(&http->site.connections, mhd,
+	    MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)
+	        ->connect_fd);
 }
 
 /* Rate-limited: most messages are about clients that disconnect, which any
@@ -236,7 +234,7 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 	http->site.loopback = addr_is_loopback(&at->addr);
 	http->both_families = at->both_families;
 	http->loop = control_loop(env->control);
-	http_connections_init(&http->site.connections);
+	list_init(&http->site.connections.all);
 	http->fd = sock_listen(&at->addr, at->both_families, 0, err);
 	if (http->fd < 0 || !start_daemon(http, err)) {
 		if (http->fd >= 0)

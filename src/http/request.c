@@ -81,10 +81,9 @@ read_page_body(void *arg, uint64_t pos, char *to, size_t max)
 static struct http_connection *
 connection_of(struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
+	return MHD_get_connection_info(
+	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+	    ->socket_context;
 }
 
 static bool
@@ -100,7 +99,7 @@ static enum MHD_Result
 send_response(struct MHD_Connection *connection, unsigned status,
     const char *type, struct MHD_Response *r)
 {
-	bool last = http_connection_is_draining(connection_of(connection));
+	bool last = connection_of(connection)->draining;
 	bool refused = status == MHD_HTTP_METHOD_NOT_ALLOWED;
 	enum MHD_Result result = MHD_NO;
 
@@ -237,7 +236,8 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 	(void)upload_data;
 	if (!*request) {
 		*request = &seen;
-		http_connection_request_begins(
+		connection_of(connection)->busy = true;
+		http_connection_progress(
 		    &site->connections, connection_of(connection));
 		return MHD_YES;
 	}
