@@ -337,7 +337,7 @@ admin_file_change(const struct admin_bound *bound,
     struct admin_file_change *ret_change, struct err *err)
 {
 	struct admin_file_change c = {.fd = -1};
-	struct stat is, wanted;
+	struct stat wanted;
 	int rc;
 
 	*ret_change = c;
@@ -345,20 +345,17 @@ admin_file_change(const struct admin_bound *bound,
 	    (from->mode == to->mode && same_name(from->user, to->user) &&
 	        same_name(from->group, to->group)))
 		return true;
-	c.fd = open_socket_file(bound, to->addr.un.sun_path, &is);
+	c.fd = open_socket_file(bound, to->addr.un.sun_path, &c.was);
 	if (c.fd < 0)
 		return change_failed(to, -c.fd, err);
-	c.mode = is.st_mode & 0777;
-	c.uid = is.st_uid;
-	c.gid = is.st_gid;
-	wanted = is;
+	wanted = c.was;
 	if (from->mode != to->mode)
 		wanted.st_mode = (mode_t)to->mode;
 	if (!wanted_owner(bound, from, to, &wanted, err)) {
 		close(c.fd);
 		return false;
 	}
-	rc = change_socket_file(c.fd, &is, &wanted);
+	rc = change_socket_file(c.fd, &c.was, &wanted);
 	if (rc < 0) {
 		admin_file_put_back(&c);
 		return change_failed(to, -rc, err);
@@ -377,18 +374,13 @@ admin_file_keep(struct admin_file_change *change)
 
 /* The process can undo what it could change, so errors are ignored. */
 void
-admin_file_put_back(struct admin_file_change *change_made)
+admin_file_put_back(struct admin_file_change *change)
 {
-	struct stat was, is;
+	struct stat is;
 
-	if (change_made->fd < 0)
+	if (change->fd < 0)
 		return;
-	if (fstat(change_made->fd, &is) == 0) {
-		was = is;
-		was.st_mode = change_made->mode;
-		was.st_uid = change_made->uid;
-		was.st_gid = change_made->gid;
-		(void)change_socket_file(change_made->fd, &is, &was);
-	}
-	admin_file_keep(change_made);
+	if (fstat(change->fd, &is) == 0)
+		(void)change_socket_file(change->fd, &is, &change->was);
+	admin_file_keep(change);
 }

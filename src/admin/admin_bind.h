@@ -8,7 +8,7 @@
 #define ADMIN_ADMIN_BIND_H
 
 #include <stdbool.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "model/spec.h"
@@ -39,12 +39,10 @@ bool admin_bound_lost(
 /* Returns whether the path leads to the file of this socket. */
 bool admin_bound_is_at(const struct admin_bound *bound, const char *path);
 
-/* The mode and owner of the file before a change. */
+/* A change of the file's mode and owner. */
 struct admin_file_change {
 	int fd; /* of the file; -1: nothing was changed */
-	mode_t mode;
-	uid_t uid;
-	gid_t gid;
+	struct stat was;
 };
 
 /* Gives the file the mode and the owner of `to` where they differ from those of
