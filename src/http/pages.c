@@ -9,6 +9,17 @@
 #include "stats/metrics.h"
 #include "stats/stat_rows.h"
 
+static const struct http_page pages[] = {
+    {"/", HTTP_TEXT, PAGE_LIST}, /* of the others */
+    {"/metrics", "text/plain; version=0.0.4; charset=utf-8", PAGE_METRICS},
+    {"/stats;csv", HTTP_TEXT, PAGE_STATS_CSV},
+    {"/stats;json", "application/json", PAGE_STATS_JSON},
+    {"/healthz", HTTP_TEXT, PAGE_HEALTHZ},
+    {"/readyz", HTTP_TEXT, PAGE_READYZ},
+};
+
+#define PAGES (sizeof(pages) / sizeof(pages[0]))
+
 /* Returns whether sessions of the frontend may go to its backend of that
  * number: it has a weight or an sni rule. */
 static bool
@@ -69,6 +80,10 @@ http_page_make(const struct http_page *page, const struct command_env *env,
     FILE *out, struct answer_rest **ret_rest)
 {
 	switch (page->kind) {
+	case PAGE_LIST:
+		for (size_t i = 1; i < PAGES; i++)
+			fprintf(out, "%s\n", pages[i].path);
+		return MHD_HTTP_OK;
 	case PAGE_HEALTHZ:
 		/* The control loop runs if it can answer this. */
 		fputs("ok\n", out);
@@ -88,16 +103,6 @@ http_page_make(const struct http_page *page, const struct command_env *env,
 	return *ret_rest ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
-static const struct http_page pages[] = {
-    {"/metrics", "text/plain; version=0.0.4; charset=utf-8", PAGE_METRICS},
-    {"/stats;csv", HTTP_TEXT, PAGE_STATS_CSV},
-    {"/stats;json", "application/json", PAGE_STATS_JSON},
-    {"/healthz", HTTP_TEXT, PAGE_HEALTHZ},
-    {"/readyz", HTTP_TEXT, PAGE_READYZ},
-};
-
-#define PAGES (sizeof(pages) / sizeof(pages[0]))
-
 const struct http_page *
 http_page_find(const char *path)
 {
@@ -115,11 +120,4 @@ http_page_find_words(const char *text)
 	if (strstr(text, ";csv"))
 		return http_page_find("/stats;csv");
 	return strstr(text, ";json") ? http_page_find("/stats;json") : NULL;
-}
-
-void
-http_pages_list(FILE *out)
-{
-	for (size_t i = 0; i < PAGES; i++)
-		fprintf(out, "%s\n", pages[i].path);
 }

@@ -9,6 +9,7 @@
 #define HTTP_TEXT "text/plain; charset=utf-8"
 
 enum http_page_kind {
+	PAGE_LIST,
 	PAGE_METRICS,
 	PAGE_STATS_CSV,
 	PAGE_STATS_JSON,
@@ -33,8 +34,5 @@ const struct http_page *http_page_find(const char *path);
 /* Returns the page that HAProxy shows for a path or a query with `;csv` or
  * `;json`, or NULL if text has neither. */
 const struct http_page *http_page_find_words(const char *text);
-
-/* Writes the path of each page on a line. */
-void http_pages_list(FILE *out);
 
 #endif

@@ -146,11 +146,11 @@ page_body_new(
 	return body;
 }
 
-/* A page without a rest is sent with Content-Length, other pages are chunked.
- */
+/* Sends the page, with that status unless it is 0.  A page without a rest is
+ * sent with Content-Length, other pages are chunked. */
 static enum MHD_Result
 send_page(struct MHD_Connection *connection, struct http_site *site,
-    const struct http_page *page)
+    const struct http_page *page, unsigned as)
 {
 	struct MHD_Response *response;
 	unsigned status;
@@ -165,22 +165,8 @@ send_page(struct MHD_Connection *connection, struct http_site *site,
 	    read_page_body, body, page_body_free);
 	if (!response)
 		page_body_free(body);
-	return send_response(connection, status, page->type, response);
-}
-
-static enum MHD_Result
-send_list(struct MHD_Connection *connection, unsigned status)
-{
-	enum MHD_Result result = MHD_NO;
-	struct text_out out;
-
-	if (!text_out_open(&out))
-		return MHD_NO;
-	http_pages_list(out.stream);
-	if (text_out_close(&out))
-		result = send_text(connection, status, out.text);
-	free(out.text);
-	return result;
+	return send_response(
+	    connection, as ? as : status, page->type, response);
 }
 
 /* An MHD_KeyValueIterator over the arguments of the query. */
@@ -255,10 +241,9 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 		    "the name to the option hosts= of http in lfproxy's "
 		    "configuration.\n");
 	page = find_page(connection, url);
-	if (page)
-		return send_page(connection, site, page);
-	return send_list(connection,
-	    strcmp(url, "/") == 0 ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND);
+	return page ? send_page(connection, site, page, 0)
+	            : send_page(connection, site, http_page_find("/"),
+	                  MHD_HTTP_NOT_FOUND);
 }
 
 void
