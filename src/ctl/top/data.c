@@ -226,22 +226,6 @@ set_pool(struct top_pool *pool, const json_t *o)
 
 /* Counts the threads in each role here, since the numbers of show pool are from
  * another moment. */
-static char
-count_role(struct top_pool *pool, const char *role)
-{
-	if (strcmp(role, "leading") == 0) {
-		pool->leading++;
-		return 'L';
-	}
-	if (strcmp(role, "processing") == 0) {
-		pool->processing++;
-		return 'P';
-	}
-	pool->following++;
-	return '.';
-}
-
-/* Uses the threads that belong to the pool. */
 static void
 set_roles(struct top_pool *pool, const json_t *threads)
 {
@@ -250,10 +234,16 @@ set_roles(struct top_pool *pool, const json_t *threads)
 	pool->roles = new_zeroed_array(n + 1, 1);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *thread = json_array_get(threads, i);
+		const char *role = json_text(thread, "role");
+		bool leads = strcmp(role, "leading") == 0;
+		bool processes = strcmp(role, "processing") == 0;
 
-		if (strcmp(json_text(thread, "pool"), pool->name) == 0)
-			pool->roles[at++] =
-			    count_role(pool, json_text(thread, "role"));
+		if (strcmp(json_text(thread, "pool"), pool->name) != 0)
+			continue;
+		pool->roles[at++] = leads ? 'L' : processes ? 'P' : '.';
+		pool->leading += leads;
+		pool->processing += processes;
+		pool->following += !leads && !processes;
 	}
 }
 

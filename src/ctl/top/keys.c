@@ -58,8 +58,8 @@ send_command(struct top_keys *keys)
 	keys->mode = MODE_LIST;
 	if (!ctl_add_command(&line, words))
 		set_message(keys, "cannot send a name with a line end");
-	else if (!ctl_ask_one(keys->where, line.data, keys->timeout_ms, &answer,
-	             &reply, &err))
+	else if (!ctl_ask_one(keys->where, line.data, TOP_SCREEN_TIMEOUT_MS,
+	             &answer, &reply, &err))
 		set_message(keys, "not sent: %.200s", err.text);
 	else
 		set_message_from_answer(keys, line.data, &reply);
@@ -362,9 +362,9 @@ press_list(struct top_keys *keys, int key, unsigned page)
 		keys->paused = !keys->paused;
 		break;
 	case 's':
-		keys->sort = (keys->sort + 1) % SORTS;
+		keys->look.sort = (keys->look.sort + 1) % SORTS;
 		set_message(keys, "Frontends and servers are sorted %s.",
-		    top_sort_name(keys->sort));
+		    top_sort_name(keys->look.sort));
 		break;
 	case 'h':
 	case '?':

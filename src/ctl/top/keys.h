@@ -23,6 +23,8 @@
 
 enum top_mode { MODE_LIST, MODE_CONFIRM, MODE_WEIGHT, MODE_HELP };
 
+#define TOP_SCREEN_TIMEOUT_MS 2000 /* keys have to wait meanwhile */
+
 /* The selected line, by name, so that it stays selected when lines move. */
 #define TOP_NAME_SIZE 128
 struct top_target {
@@ -31,14 +33,13 @@ struct top_target {
 };
 
 struct top_keys {
-	const char *where; /* the socket */
-	int timeout_ms;
+	const char *where;             /* the socket */
 	const struct top_data *data;   /* shown at present, as */
 	const struct top_lines *lines; /* these lines */
 	enum top_mode mode;
 	bool quit, paused;
 	bool sent; /* a command was sent: read new figures at once */
-	enum top_sort sort;
+	struct top_look look;
 	struct top_target selected;
 	char command[3 * TOP_NAME_SIZE]; /* of MODE_CONFIRM */
 	char input[8];                   /* of MODE_WEIGHT */
@@ -47,8 +48,8 @@ struct top_keys {
 };
 
 /* Handles a key as getch(3) returns it.  page is the number of visible lines.
- * May send a command and block for its answer, at most timeout_ms for each
- * step. */
+ * May send a command and block for its answer, at most
+ * TOP_SCREEN_TIMEOUT_MS for each step. */
 void top_keys_press(struct top_keys *keys, int key, unsigned page);
 
 /* Returns the index of the selected line.  If nothing is selected, or the line

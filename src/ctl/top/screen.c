@@ -223,11 +223,10 @@ draw_bottom(const struct top_keys *keys)
 }
 
 void
-top_screen_draw(
-    struct top_keys *keys, const struct top_look *look, const char *trouble)
+top_screen_draw(struct top_keys *keys, const char *trouble)
 {
 	erase();
-	draw_head(keys->data, look, trouble);
+	draw_head(keys->data, &keys->look, trouble);
 	if (keys->mode == MODE_HELP)
 		draw_help();
 	else

@@ -28,8 +28,7 @@ unsigned top_screen_page(void);
 
 /* Draws everything.  trouble is the reason why there are no new figures, or
  * NULL. */
-void top_screen_draw(
-    struct top_keys *keys, const struct top_look *look, const char *trouble);
+void top_screen_draw(struct top_keys *keys, const char *trouble);
 
 /* Waits at most timeout_ms for a key.  Returns 0 if none was pressed
  * or the terminal was resized, -1 if the terminal is gone. */

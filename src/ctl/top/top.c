@@ -19,17 +19,15 @@
 #include "ctl/top/screen.h"
 #include "ctl/top/view.h"
 
-#define DELAY_MS          1000
-#define ROUNDS_MAX        1000000
-#define SCREEN_TIMEOUT_MS 2000 /* keys have to wait meanwhile */
-#define TEXT_WIDTH        120
+#define DELAY_MS   1000
+#define ROUNDS_MAX 1000000
+#define TEXT_WIDTH 120
 
 struct top {
 	unsigned delay_ms; /* from one round to the next */
 	uint64_t rounds;   /* 0: no limit, or 1 without a terminal */
 	int timeout_ms;
 	struct top_data data;
-	struct top_look look;
 	struct top_lines lines;
 	struct top_keys keys;
 	bool lost;          /* lfproxy does not answer */
@@ -131,19 +129,11 @@ read_round(struct top *top)
 }
 
 static void
-make_lines(struct top *top)
-{
-	top->look.sort = top->keys.sort;
-	top_view_make(&top->data, &top->look, &top->lines);
-}
-
-static void
 draw_screen(struct top *top)
 {
-	top->look.width = top_screen_width();
-	make_lines(top);
-	top_screen_draw(
-	    &top->keys, &top->look, top->lost ? top->trouble.text : NULL);
+	top->keys.look.width = top_screen_width();
+	top_view_make(&top->data, &top->keys.look, &top->lines);
+	top_screen_draw(&top->keys, top->lost ? top->trouble.text : NULL);
 }
 
 /* Draws, and handles keys until the next round is due. */
@@ -176,7 +166,7 @@ run_screen(struct top *top)
 {
 	struct err err;
 
-	top->timeout_ms = SCREEN_TIMEOUT_MS;
+	top->timeout_ms = TOP_SCREEN_TIMEOUT_MS;
 	if (!top_screen_begin(&err)) {
 		fprintf(stderr, "lfproxyctl: top: %s\n", err.text);
 		return CTL_USAGE;
@@ -208,11 +198,11 @@ print_round(struct top *top)
 {
 	char head[2][TOP_LINE_SIZE];
 
-	top_view_head(&top->data, &top->look, head);
+	top_view_head(&top->data, &top->keys.look, head);
 	print_line(head[0]);
 	print_line(head[1]);
 	putchar('\n');
-	make_lines(top);
+	top_view_make(&top->data, &top->keys.look, &top->lines);
 	for (size_t i = 0; i < top->lines.n; i++)
 		print_line(top->lines.lines[i].text);
 	return fflush(stdout) == 0;
@@ -223,7 +213,7 @@ static enum ctl_exit
 run_text(struct top *top)
 {
 	top->timeout_ms = CTL_TIMEOUT_MS;
-	top->look.width = TEXT_WIDTH;
+	top->keys.look.width = TEXT_WIDTH;
 	for (unsigned n = 0; n <= (top->rounds ? top->rounds : 1); n++) {
 		if (n > 0)
 			(void)poll(NULL, 0, (int)top->delay_ms);
@@ -248,10 +238,7 @@ top_run(const char *where, int argc, char **argv)
 {
 	struct top top = {
 	    .delay_ms = DELAY_MS,
-	    .keys = {.where = where,
-	        .timeout_ms = SCREEN_TIMEOUT_MS,
-	        .data = &top.data,
-	        .lines = &top.lines},
+	    .keys = {.where = where, .data = &top.data, .lines = &top.lines},
 	};
 	enum ctl_exit code;
 	struct err err;
@@ -261,7 +248,7 @@ top_run(const char *where, int argc, char **argv)
 		return CTL_USAGE;
 	}
 	setlocale(LC_CTYPE, "");
-	top.look.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	top.keys.look.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	code = top_screen_possible() ? run_screen(&top) : run_text(&top);
 	top_lines_fini(&top.lines);
 	top_data_fini(&top.data);
