@@ -3,7 +3,10 @@
  */
 #include "ctl/help.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define NAMES_SIZE 800
 
 static bool
 parse_usage(char *row, struct ctl_usage *ret_usage)
@@ -37,4 +40,94 @@ ctl_next_usage(char **at, struct ctl_usage *ret_usage)
 		if (parse_usage(row, ret_usage))
 			return true;
 	return false;
+}
+
+/* -- JSON forms -- */
+
+/* Returns whether the line begins with all words of the command. */
+static bool
+begins_with_words(const char *line, const char *words)
+{
+	size_t n = strlen(words);
+
+	return strncmp(line, words, n) == 0 &&
+	       (line[n] == '\0' || line[n] == ' ');
+}
+
+/* Returns whether the line contains the word, which begins with a blank. */
+static bool
+contains_word(const char *line, const char *word)
+{
+	while ((line = strstr(line, word))) {
+		line += strlen(word);
+		if (*line == '\0' || *line == ' ')
+			return true;
+	}
+	return false;
+}
+
+/* Finds the usage of the command in the line, the longest match: `show a b` may
+ * exist beside `show a`.  .words is NULL if there is none.  Lists the commands
+ * that have a JSON form. */
+static struct ctl_usage
+find_usage(char *help, const char *line, char names[NAMES_SIZE])
+{
+	struct ctl_usage usage, found = {.words = NULL};
+	size_t n = 0;
+
+	while (ctl_next_usage(&help, &usage)) {
+		if (begins_with_words(line, usage.words) &&
+		    (!found.words || strlen(usage.words) > strlen(found.words)))
+			found = usage;
+		if ((usage.has_json || usage.is_json) && n < NAMES_SIZE)
+			n += (size_t)snprintf(names + n, NAMES_SIZE - n, "%s%s",
+			    n ? ", " : "", usage.words);
+	}
+	return found;
+}
+
+/* Appends the word that selects the JSON form, unless the line has it.  That is
+ * `flat` for commands whose `json` is HAProxy's typed form, unless `typed` is
+ * given. */
+static bool
+add_form(char *help, struct ctl_text *line, struct err *err)
+{
+	char names[NAMES_SIZE] = "none";
+	struct ctl_usage usage = find_usage(help, line->data, names);
+	const char *form = " json";
+
+	if (!usage.words || usage.is_json)
+		return true;
+	if (!usage.has_json)
+		return err_set(err,
+		    "'%s' has no JSON form; commands that have one: %s",
+		    usage.words, names);
+	if (contains_word(line->data, " json") ||
+	    contains_word(line->data, " flat"))
+		return true;
+	if (usage.has_flat && !contains_word(line->data, " typed"))
+		form = " flat";
+	ctl_text_add(line, form, strlen(form));
+	return true;
+}
+
+enum ctl_exit
+ctl_json_command(const char *where, struct ctl_text *line, struct err *err)
+{
+	struct ctl_text answer = {NULL, 0, 0}, help = {NULL, 0, 0};
+	enum ctl_exit code = CTL_OK;
+	struct ctl_reply reply;
+
+	if (!ctl_ask_one(where, "help", CTL_TIMEOUT_MS, &answer, &reply, err))
+		return CTL_NO_ANSWER;
+	ctl_text_add(&help, reply.text, reply.n);
+	if (reply.is_error) {
+		err_set(err, "%s: %s", where, help.data);
+		code = CTL_ANSWER_IS_ERROR;
+	} else if (!add_form(help.data, line, err)) {
+		code = CTL_USAGE;
+	}
+	ctl_text_fini(&help);
+	ctl_text_fini(&answer);
+	return code;
 }

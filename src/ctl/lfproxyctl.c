@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "ctl/client.h"
 #include "ctl/complete.h"
-#include "ctl/json.h"
+#include "ctl/help.h"
 #include "ctl/top/top.h"
 
 #define SOCKET_DEFAULT "/run/lfproxy/admin.sock"
