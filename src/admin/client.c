@@ -457,6 +457,7 @@ client_new(struct client_slices *slices, int fd, const struct command_env *env,
 	memset(client, 0, offsetof(struct client, in));
 	list_init(&client->node);
 	client->slices = slices;
+	list_init(&client->slice.node);
 	client->slice.step = on_slice;
 	client->fd = fd;
 	client->env = env;
@@ -485,7 +486,7 @@ client_leave(struct client *client)
 void
 client_close(struct client *client)
 {
-	client_slice_cancel(&client->slice);
+	list_remove(&client->slice.node);
 	ev_io_stop(client->slices->loop, &client->io);
 	ev_timer_stop(client->slices->loop, &client->timer);
 	ev_timer_stop(client->slices->loop, &client->pause);
@@ -506,7 +507,7 @@ client_dismiss(struct client *client, const char *line)
 bool
 client_is_idle(const struct client *client)
 {
-	if (client->slice.queued)
+	if (!list_empty(&client->slice.node))
 		return false;
 	return client->state == CLIENT_LINGERING ||
 	       (client->state == CLIENT_READING && !client->commanded);
@@ -515,5 +516,6 @@ client_is_idle(const struct client *client)
 ev_tstamp
 client_stalled_for(const struct client *client)
 {
-	return client->slice.queued ? 0. : now_s() - client->progress_at;
+	return list_empty(&client->slice.node) ? now_s() - client->progress_at
+	                                       : 0.;
 }

@@ -35,6 +35,12 @@ same_party(const struct peer *a, const struct peer *b)
 }
 
 static bool
+same_process(const struct peer *a, const struct peer *b)
+{
+	return a->pid == b->pid;
+}
+
+static bool
 is_wanted(const struct client *client, const struct wanted *wanted)
 {
 	const struct peer *peer = &client->mode.peer;
@@ -43,7 +49,7 @@ is_wanted(const struct client *client, const struct wanted *wanted)
 		return false;
 	if (wanted->party && !same_party(peer, wanted->party))
 		return false;
-	if (wanted->process && peer->pid != wanted->process->pid)
+	if (wanted->process && !same_process(peer, wanted->process))
 		return false;
 	return !wanted->idle || client_is_idle(client);
 }
@@ -77,10 +83,8 @@ stalled_long(const struct list *clients, struct wanted wanted)
 
 	wanted.idle = true;
 	client = most_stalled(clients, &wanted, STALLED_S);
-	if (client)
-		return client;
 	wanted.idle = false;
-	return most_stalled(clients, &wanted, STALLED_S);
+	return client ? client : most_stalled(clients, &wanted, STALLED_S);
 }
 
 /* The wanted clients of one party or process. */
@@ -88,20 +92,6 @@ struct tally {
 	const struct client *of; /* one with the lowest rank */
 	unsigned n;
 };
-
-static bool
-same_process(const struct peer *a, const struct peer *b)
-{
-	return a->pid == b->pid;
-}
-
-static void
-tally_add(struct tally *tally, const struct client *client)
-{
-	tally->n++;
-	if (!tally->of || rank_of(&client->mode) < rank_of(&tally->of->mode))
-		tally->of = client;
-}
 
 /* Counts the wanted clients by what is the same among them; returns the number
  * of tallies.  Clients beyond ADMIN_CLIENTS_MAX tallies are left out. */
@@ -125,8 +115,10 @@ tally_all(const struct list *clients, const struct wanted *wanted,
 		if (i == ADMIN_CLIENTS_MAX)
 			continue;
 		if (i == n)
-			tallies[n++] = (struct tally){.of = NULL};
-		tally_add(&tallies[i], client);
+			tallies[n++] = (struct tally){.of = client};
+		tallies[i].n++;
+		if (rank_of(&client->mode) < rank_of(&tallies[i].of->mode))
+			tallies[i].of = client;
 	}
 	return n;
 }
@@ -175,15 +167,6 @@ one_of_singles(const struct list *clients, int rank)
 	return most_stalled(clients, &wanted, 0.);
 }
 
-/* Chooses an idle client, which loses nothing, when all have a higher rank. */
-static struct client *
-one_of_higher(const struct list *clients)
-{
-	struct wanted wanted = {.most_rank = RANK_TRUSTED, .idle = true};
-
-	return most_stalled(clients, &wanted, STALLED_S);
-}
-
 struct client *
 client_to_close(const struct list *clients, const struct command_mode *newcomer)
 {
@@ -191,8 +174,11 @@ client_to_close(const struct list *clients, const struct command_mode *newcomer)
 	struct tally party = greediest(clients, &wanted, same_party, newcomer);
 	struct client *stalled;
 
-	if (party.n == 0)
-		return one_of_higher(clients);
+	if (party.n == 0) {
+		/* All have a higher rank; an idle one loses nothing. */
+		wanted = (struct wanted){RANK_TRUSTED, .idle = true};
+		return most_stalled(clients, &wanted, STALLED_S);
+	}
 	if (party.n == 1 && rank_of(&party.of->mode) == wanted.most_rank)
 		return one_of_singles(clients, wanted.most_rank);
 	wanted.party = &party.of->mode.peer;

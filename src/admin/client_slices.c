@@ -18,32 +18,20 @@ run_slice(struct client_slice *slice)
 	return true;
 }
 
-static bool
-no_client_waits(const struct client_slices *slices)
-{
-	return list_empty(&slices->fresh) && list_empty(&slices->ongoing);
-}
-
-/* Alternates between the two lists while both have clients. */
+/* Takes the next client off the queue; returns NULL if there is none.
+ * Alternates between the two lists while both have clients. */
 static struct client_slice *
 take_client(struct client_slices *slices)
 {
 	bool fresh = list_empty(&slices->ongoing) ||
 	             (slices->ongoing_last && !list_empty(&slices->fresh));
-	struct list *from = fresh ? &slices->fresh : &slices->ongoing;
-	struct client_slice *slice =
-	    container_of(from->next, struct client_slice, node);
+	struct list *node = (fresh ? &slices->fresh : &slices->ongoing)->next;
 
+	if (node == &slices->fresh)
+		return NULL;
 	slices->ongoing_last = !fresh;
-	client_slice_cancel(slice);
-	return slice;
-}
-
-static void
-queue_again(struct client_slices *slices, struct client_slice *slice)
-{
-	slice->queued = true;
-	list_append(&slices->ongoing, &slice->node);
+	list_remove(node);
+	return container_of(node, struct client_slice, node);
 }
 
 static void
@@ -51,19 +39,20 @@ before_wait(struct ev_loop *loop, ev_prepare *prepare, int events)
 {
 	struct client_slices *slices = prepare->data;
 	uint64_t end = clock_now_ns() + CLIENT_SLICES_BUDGET_NS;
+	struct client_slice *slice;
 
 	(void)events;
 	if (ev_is_active(&slices->pause))
 		return;
 	/* Begin with a fresh client, whatever ended the last round. */
 	slices->ongoing_last = true;
-	while (!no_client_waits(slices) && clock_now_ns() < end) {
-		struct client_slice *slice = take_client(slices);
-
+	while ((slice = take_client(slices))) {
 		if (run_slice(slice))
-			queue_again(slices, slice);
+			list_append(&slices->ongoing, &slice->node);
+		if (clock_now_ns() >= end)
+			break;
 	}
-	if (no_client_waits(slices))
+	if (list_empty(&slices->fresh) && list_empty(&slices->ongoing))
 		return;
 	ev_timer_set(&slices->pause, CLIENT_SLICES_PAUSE_S, 0.);
 	ev_timer_start(loop, &slices->pause);
@@ -100,17 +89,6 @@ client_slices_fini(struct client_slices *slices)
 void
 client_slice_request(struct client_slices *slices, struct client_slice *slice)
 {
-	if (slice->queued)
-		return;
-	slice->queued = true;
-	list_append(&slices->fresh, &slice->node);
-}
-
-void
-client_slice_cancel(struct client_slice *slice)
-{
-	if (!slice->queued)
-		return;
-	slice->queued = false;
-	list_remove(&slice->node);
+	if (list_empty(&slice->node))
+		list_append(&slices->fresh, &slice->node);
 }

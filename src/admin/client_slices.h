@@ -29,8 +29,7 @@
 
 /* A client's place in the queue, embedded in the client. */
 struct client_slice {
-	struct list node;
-	bool queued;
+	struct list node; /* empty: not queued */
 	/* Takes one step.  Returns false if the peer has to do something
 	 * first, or if the client was freed with this slice. */
 	bool (*step)(struct client_slice *slice);
@@ -51,11 +50,9 @@ void client_slices_init(struct client_slices *slices, struct ev_loop *loop);
 /* Stops.  No client may queue up afterwards. */
 void client_slices_fini(struct client_slices *slices);
 
-/* Queues up, unless it is queued. */
+/* Queues up, unless it is queued.  list_remove(&slice->node) leaves the queue.
+ */
 void client_slice_request(
     struct client_slices *slices, struct client_slice *slice);
-
-/* Leaves the queue, if it is queued. */
-void client_slice_cancel(struct client_slice *slice);
 
 #endif

@@ -54,8 +54,10 @@ setup(void **state)
 		return -1;
 	client_slices_init(&slices, loop);
 	memset(players, 0, sizeof(players));
-	for (int i = 0; i < PLAYERS; i++)
+	for (int i = 0; i < PLAYERS; i++) {
+		list_init(&players[i].slice.node);
 		players[i].slice.step = on_step;
+	}
 	ordered = 0;
 	clock_replace(fake_now_ns);
 	return 0;
@@ -185,8 +187,8 @@ who_leaves_gets_no_turn(void **state)
 	(void)state;
 	ask(0, 1, 0);
 	ask(1, 1, 0);
-	client_slice_cancel(&players[0].slice);
-	client_slice_cancel(&players[0].slice);
+	list_remove(&players[0].slice.node);
+	list_remove(&players[0].slice.node);
 	ev_run(loop, EVRUN_NOWAIT);
 	assert_int_equal(ordered, 1);
 	assert_int_equal(players[0].steps, 0);
