@@ -6,9 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <libgen.h>
+#include <linux/sockios.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <linux/sockios.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -123,8 +124,7 @@ set_owner(const struct admin_spec *spec, int file, struct err *err)
 	return true;
 }
 
-/* Records device, inode and owner of the file, and gives it to the owner of the
- * spec. */
+/* Records the file, and gives it to the owner of the spec. */
 static bool
 take_file(
     struct admin_bound *bound, const struct admin_spec *spec, struct err *err)
@@ -132,7 +132,6 @@ take_file(
 	const char *path = spec->addr.un.sun_path;
 	bool gives_away = spec->user || spec->group, ok;
 	int fd = file_of_socket(bound->fd, path, gives_away);
-	struct stat st;
 
 	if (fd < 0 && !gives_away)
 		return true;
@@ -141,12 +140,8 @@ take_file(
 		    "the file of the admin socket '%s' cannot be found: %s; "
 		    "choose a directory that only lfproxy can write",
 		    path, strerror(-fd));
-	if (fstat(fd, &st) == 0) {
-		bound->dev = st.st_dev;
-		bound->ino = st.st_ino;
-		bound->uid = st.st_uid;
-		bound->gid = st.st_gid;
-	}
+	if (fstat(fd, &bound->file) < 0)
+		bound->file.st_ino = 0;
 	ok = set_owner(spec, fd, err);
 	close(fd);
 	return ok;
@@ -157,16 +152,11 @@ take_file(
 static void
 blame_directory(const struct addr *addr, struct err *err)
 {
-	char dir[sizeof(addr->un.sun_path)];
+	char path[sizeof(addr->un.sun_path)], *dir;
 	struct err why = *err;
-	char *slash;
 
-	snprintf(dir, sizeof(dir), "%s", addr->un.sun_path);
-	slash = strrchr(dir, '/');
-	if (!slash)
-		snprintf(dir, sizeof(dir), ".");
-	else
-		slash[slash == dir] = '\0';
+	snprintf(path, sizeof(path), "%s", addr->un.sun_path);
+	dir = dirname(path);
 	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0)
 		return;
 	if (errno == ENOENT)
@@ -184,7 +174,7 @@ bool
 admin_bind(const struct admin_spec *spec, struct admin_bound *ret_bound,
     struct err *err)
 {
-	struct admin_bound bound = {.ino = 0};
+	struct admin_bound bound = {.fd = -1};
 
 	if (is_unix(spec) && !path_is_free(&spec->addr, err))
 		return false;
@@ -205,8 +195,8 @@ admin_bind(const struct admin_spec *spec, struct admin_bound *ret_bound,
 static bool
 is_file(const struct admin_bound *bound, const struct stat *st)
 {
-	return bound->ino != 0 && st->st_dev == bound->dev &&
-	       st->st_ino == bound->ino;
+	return bound->file.st_ino != 0 && st->st_dev == bound->file.st_dev &&
+	       st->st_ino == bound->file.st_ino;
 }
 
 bool
@@ -240,7 +230,7 @@ admin_unbind(struct admin_bound *bound, const struct admin_spec *spec)
 	if (bound->fd >= 0)
 		close(bound->fd);
 	bound->fd = -1;
-	bound->ino = 0;
+	bound->file.st_ino = 0;
 	return rc;
 }
 
@@ -289,9 +279,9 @@ wanted_owner(const struct admin_bound *bound, const struct admin_spec *from,
 	if (!find_owner(to, &uid, &gid, err))
 		return false;
 	if (!same_name(from->user, to->user))
-		st->st_uid = to->user ? uid : bound->uid;
+		st->st_uid = to->user ? uid : bound->file.st_uid;
 	if (!same_name(from->group, to->group))
-		st->st_gid = to->group ? gid : bound->gid;
+		st->st_gid = to->group ? gid : bound->file.st_gid;
 	return true;
 }
 

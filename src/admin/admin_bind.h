@@ -14,11 +14,8 @@
 #include "model/spec.h"
 
 struct admin_bound {
-	int fd;    /* listening; -1: nothing is bound */
-	dev_t dev; /* of the file; ino 0: no file */
-	ino_t ino;
-	uid_t uid; /* owner at creation, kept where the spec has no user */
-	gid_t gid;
+	int fd;           /* listening; -1: nothing is bound */
+	struct stat file; /* at creation; st_ino 0: no file */
 };
 
 /* Binds the address of the spec.  Replaces a socket file that no process

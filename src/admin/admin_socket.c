@@ -27,6 +27,8 @@ struct admin_socket_next {
 	struct admin_bound bound; /* the new one, if the file was lost */
 };
 
+static const struct admin_socket_next no_next = {.file.fd = -1, .bound.fd = -1};
+
 struct admin_socket {
 	const struct admin_spec *spec;
 	const struct command_env *env;
@@ -184,8 +186,8 @@ admin_socket_open(const struct admin_spec *spec, const struct command_env *env,
 	socket->spec = spec;
 	socket->env = env;
 	socket->slices = slices;
-	socket->bound.fd = socket->next.bound.fd = -1;
-	socket->next.file.fd = -1;
+	socket->bound.fd = -1;
+	socket->next = no_next;
 	list_init(&socket->clients);
 	ev_init(&socket->pause, resume_admin_accept);
 	ev_init(&socket->io, on_connection);
@@ -265,16 +267,16 @@ admin_socket_is_prepared(const struct admin_socket *socket)
 void
 admin_socket_cancel(struct admin_socket *socket)
 {
-	struct admin_socket_next *next = &socket->next;
+	struct admin_socket_next next = socket->next;
 
-	if (!next->spec) {
+	if (!next.spec) {
 		admin_socket_close(socket);
 		return;
 	}
-	(void)admin_unbind(&next->bound, next->spec);
-	admin_file_put_back(&next->file);
-	grants_fini(&next->grants);
-	next->spec = NULL;
+	(void)admin_unbind(&next.bound, next.spec);
+	admin_file_put_back(&next.file);
+	grants_fini(&next.grants);
+	socket->next = no_next;
 }
 
 /* Accepts the connections in the backlog, up to maxconn: no client is closed
@@ -310,29 +312,26 @@ lower_levels(struct admin_socket *socket)
 void
 admin_socket_commit(struct admin_socket *socket, struct changes *changes)
 {
-	struct admin_socket_next *next = &socket->next;
+	struct admin_socket_next next = socket->next;
 
-	if (!next->spec) {
+	if (!next.spec) {
 		start_accepting(socket);
 		return;
 	}
-	if (next->bound.fd >= 0) {
+	if (next.bound.fd >= 0) {
 		accept_rest(socket);
 		(void)stop_listening(socket);
-		socket->bound = next->bound;
-		next->bound.fd = -1;
-		next->bound.ino = 0;
+		socket->bound = next.bound;
 		start_accepting(socket);
 		changes_add(changes, false,
 		    "global: admin: %s: its file was lost, it was bound again",
-		    next->spec->text);
+		    next.spec->text);
 	}
-	admin_file_keep(&next->file);
+	admin_file_keep(&next.file);
 	grants_fini(&socket->grants);
-	socket->grants = next->grants;
-	next->grants = (struct grants){NULL, 0};
-	socket->spec = next->spec;
-	next->spec = NULL;
+	socket->grants = next.grants;
+	socket->spec = next.spec;
+	socket->next = no_next;
 	lower_levels(socket);
 }
 
