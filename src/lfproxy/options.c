@@ -137,14 +137,6 @@ err_bad_option(int found, const char *word, struct err *err)
 	    is_long ? "unknown or ambiguous" : "unknown");
 }
 
-/* The greater action wins: -h and -V over the others, -T over -t. */
-static void
-set_action(struct options *o, enum options_action action)
-{
-	if (action > o->action)
-		o->action = action;
-}
-
 static bool
 parse_pid(const char *text, pid_t *ret_pid, struct err *err)
 {
@@ -155,6 +147,28 @@ parse_pid(const char *text, pid_t *ret_pid, struct err *err)
 		    err, "--reload: '%s' is not a process id" TRY_HELP, text);
 	*ret_pid = (pid_t)pid;
 	return true;
+}
+
+/* The greater action wins: -h and -V over the others, -T over -t. */
+static void
+set_action(struct options *o, int found)
+{
+	static const struct {
+		int found;
+		enum options_action action;
+	} actions[] = {
+	    {'t', OPTIONS_TEST},
+	    {'T', OPTIONS_PRINT},
+	    {RELOAD, OPTIONS_RELOAD},
+	    {'V', OPTIONS_VERSION},
+	    {'h', OPTIONS_HELP},
+	    {LIST_KEYS, OPTIONS_LIST_KEYS},
+	    {LIST_COMMANDS, OPTIONS_LIST_COMMANDS},
+	};
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (actions[i].found == found && actions[i].action > o->action)
+			o->action = actions[i].action;
 }
 
 static bool
@@ -177,29 +191,12 @@ take_option(struct options *o, int found, const char *word, struct err *err)
 		return set_option_once(&s->threads, found, err);
 	case 'a':
 		return set_option_once(&s->admin, found, err);
-	case 't':
-		set_action(o, OPTIONS_TEST);
-		return true;
-	case 'T':
-		set_action(o, OPTIONS_PRINT);
-		return true;
-	case 'V':
-		set_action(o, OPTIONS_VERSION);
-		return true;
-	case 'h':
-		set_action(o, OPTIONS_HELP);
-		return true;
-	case RELOAD:
-		set_action(o, OPTIONS_RELOAD);
-		return parse_pid(optarg, &o->pid, err);
-	case LIST_KEYS:
-		set_action(o, OPTIONS_LIST_KEYS);
-		return true;
-	case LIST_COMMANDS:
-		set_action(o, OPTIONS_LIST_COMMANDS);
-		return true;
-	default:
+	case '?':
+	case ':':
 		return err_bad_option(found, word, err);
+	default:
+		set_action(o, found);
+		return found != RELOAD || parse_pid(optarg, &o->pid, err);
 	}
 }
 

@@ -26,32 +26,36 @@ new_zeroed_array(size_t n, size_t size)
 static void
 set_info(struct top_head *head, const char *name, const char *value)
 {
-	const struct {
+	static const struct {
 		const char *name;
-		uint64_t *number;
-	} numbers[] = {
-	    {"Pid", &head->pid},
-	    {"Uptime_sec", &head->uptime_s},
-	    {"CurrConns", &head->sessions},
-	    {"Maxconn", &head->sessions_max},
-	    {"Idle_pct", &head->idle_percent},
+		bool is_text; /* else a number */
+		size_t offset;
+	} fields[] = {
+	    {"Name", true, offsetof(struct top_head, program)},
+	    {"Version", true, offsetof(struct top_head, version)},
+	    {"Lfproxy_version", true, offsetof(struct top_head, version)},
+	    {"node", true, offsetof(struct top_head, node)},
+	    {"Pid", false, offsetof(struct top_head, pid)},
+	    {"Uptime_sec", false, offsetof(struct top_head, uptime_s)},
+	    {"CurrConns", false, offsetof(struct top_head, sessions)},
+	    {"Maxconn", false, offsetof(struct top_head, sessions_max)},
+	    {"Idle_pct", false, offsetof(struct top_head, idle_percent)},
+	    {"Stopping", false, offsetof(struct top_head, stopping)},
 	};
 
-	/* Name and Version may imitate HAProxy's; Lfproxy_version comes later
-	 * and replaces them. */
-	if (strcmp(name, "Name") == 0)
-		head->program = value;
-	else if (strcmp(name, "Version") == 0)
-		head->version = value;
-	else if (strcmp(name, "Lfproxy_version") == 0)
-		head->program = "lfproxy", head->version = value;
-	else if (strcmp(name, "node") == 0)
-		head->node = value;
-	else if (strcmp(name, "Stopping") == 0)
-		head->stopping = strcmp(value, "0") != 0;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (strcmp(name, numbers[i].name) == 0)
-			*numbers[i].number = strtoull(value, NULL, 10);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		void *field = (char *)head + fields[i].offset;
+
+		if (strcmp(name, fields[i].name) != 0)
+			continue;
+		if (fields[i].is_text)
+			*(const char **)field = value;
+		else
+			*(uint64_t *)field = strtoull(value, NULL, 10);
+	}
+	/* Name and Version may imitate HAProxy's; this comes later. */
+	if (strcmp(name, "Lfproxy_version") == 0)
+		head->program = "lfproxy";
 }
 
 static void

@@ -18,10 +18,7 @@
 
 /* -- commands -- */
 
-static void set_message(struct top_keys *keys, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void
+static __attribute__((format(printf, 2, 3))) void
 set_message(struct top_keys *keys, const char *fmt, ...)
 {
 	va_list ap;
@@ -68,10 +65,7 @@ send_command(struct top_keys *keys)
 	ctl_text_fini(&answer);
 }
 
-static void ask_user(struct top_keys *keys, enum top_mode mode, const char *fmt,
-    ...) __attribute__((format(printf, 3, 4)));
-
-static void
+static __attribute__((format(printf, 3, 4))) void
 ask_user(struct top_keys *keys, enum top_mode mode, const char *fmt, ...)
 {
 	va_list ap;

@@ -118,19 +118,14 @@ static void
 draw_head(const struct top_data *data, const struct top_look *look,
     const char *trouble)
 {
-	char head[HEAD_ROWS][TOP_LINE_SIZE];
-	char line[TOP_LINE_SIZE];
+	char head[HEAD_ROWS][TOP_LINE_SIZE] = {"", ""};
 
 	if (data->at_ns)
 		top_view_head(data, look, head);
-	if (trouble) {
-		snprintf(line, sizeof(line), "! NO ANSWER: %s", trouble);
-		put_screen_row(0, line, A_REVERSE | A_BOLD);
-	} else if (data->at_ns) {
-		put_screen_row(0, head[0], A_BOLD);
-	}
-	if (data->at_ns)
-		put_screen_row(1, head[1], A_NORMAL);
+	if (trouble)
+		snprintf(head[0], TOP_LINE_SIZE, "! NO ANSWER: %s", trouble);
+	put_screen_row(0, head[0], trouble ? A_REVERSE | A_BOLD : A_BOLD);
+	put_screen_row(1, head[1], A_NORMAL);
 }
 
 static attr_t

@@ -25,10 +25,7 @@ struct text {
 	char s[32];
 };
 
-static struct text text_of(const char *fmt, ...)
-    __attribute__((format(printf, 1, 2)));
-
-static struct text
+static __attribute__((format(printf, 1, 2))) struct text
 text_of(const char *fmt, ...)
 {
 	struct text text;
