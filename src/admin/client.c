@@ -43,8 +43,9 @@ shorten(ev_tstamp *repeat, ev_tstamp left)
 		*repeat = left > 0. ? left : 1e-3;
 }
 
-/* Restarts the peer's time-out.  While a line is being read, it ends with the
- * time for that line, and for a client that leaves, with leaves_at. */
+/* Restarts the peer's time-out: it has sent or received something.  While a
+ * line is being read, it ends with the time for that line, and for a client
+ * that leaves, with leaves_at. */
 static void
 set_timer(struct client *client)
 {
@@ -57,22 +58,19 @@ set_timer(struct client *client)
 	ev_timer_again(client->slices->loop, &client->timer);
 }
 
-/* The peer has sent or received something, so its time-out starts again. */
-static void
-note_activity(struct client *client)
-{
-	if (client->state != CLIENT_LINGERING)
-		set_timer(client);
-}
-
 /* The client has completed something, so it is not stalled. */
 static void
 note_progress(struct client *client)
 {
-	if (client->state == CLIENT_LINGERING)
-		return;
 	client->progress_at = now_s();
 	set_timer(client);
+}
+
+/* Sends as much of the text as the socket takes. */
+static void
+send_now(const struct client *client, const char *text)
+{
+	(void)send(client->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void
@@ -97,13 +95,9 @@ free_rest(struct client *client)
 static void
 fail_answer(struct client *client, bool begun)
 {
-	static const char none[] = "Out of memory: there is no answer.\n\n";
-	static const char part[] =
-	    "\nOut of memory: the answer ends here, before its end.\n";
-
-	(void)send(client->fd, begun ? part : none,
-	    (begun ? sizeof(part) : sizeof(none)) - 1,
-	    MSG_NOSIGNAL | MSG_DONTWAIT);
+	send_now(client,
+	    begun ? "\nOut of memory: the answer ends here, before its end.\n"
+	          : "Out of memory: there is no answer.\n\n");
 	free_rest(client);
 	client->mode.quit = true;
 }
@@ -217,7 +211,7 @@ flush_output(struct client *client)
 		return step_failed(client, EV_WRITE);
 	client->out_sent += (size_t)n;
 	if (client->out_sent < client->out_n) {
-		note_activity(client);
+		set_timer(client);
 		return true;
 	}
 	free(client->out);
@@ -324,7 +318,7 @@ await_payload(struct client *client)
 {
 	begin_line(client, client->in_n - client->line);
 	if (client->mode.prompt)
-		(void)send(client->fd, "+ ", 2, MSG_NOSIGNAL | MSG_DONTWAIT);
+		send_now(client, "+ ");
 }
 
 /* Returns whether a line is there to be answered, or was refused. */
@@ -387,7 +381,7 @@ step_reading(struct client *client)
 	if (n > 0 && client->line_at <= 0.)
 		begin_line(client, n);
 	else
-		note_activity(client);
+		set_timer(client);
 	return true;
 }
 
@@ -500,7 +494,7 @@ client_close(struct client *client)
 void
 client_dismiss(struct client *client, const char *line)
 {
-	(void)send(client->fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+	send_now(client, line);
 	client_close(client);
 }
 
