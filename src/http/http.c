@@ -27,10 +27,9 @@ struct http {
 	struct http_site site;
 	struct addr addr; /* as configured */
 	bool both_families;
-	bool draining;
 	struct ev_loop *loop;
 	struct MHD_Daemon *daemon;
-	int fd; /* listening; -1 while draining */
+	int fd; /* listening; -1: draining */
 	ev_io accept, io;
 	ev_timer timer, pause;
 };
@@ -51,10 +50,9 @@ set_mhd_timer(struct http *http)
 static bool
 has_connections(const struct http *http)
 {
-	const union MHD_DaemonInfo *info = MHD_get_daemon_info(
-	    http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-
-	return info && info->num_connections > 0;
+	return MHD_get_daemon_info(
+	           http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+	           ->num_connections > 0;
 }
 
 /* Runs libmicrohttpd.  Frees http if it drains and its last connection ended.
@@ -63,7 +61,7 @@ static void
 run_mhd(struct http *http)
 {
 	(void)MHD_run(http->daemon);
-	if (http->draining && !has_connections(http))
+	if (http->fd < 0 && !has_connections(http))
 		http_close(http);
 	else
 		set_mhd_timer(http);
@@ -207,17 +205,6 @@ start_daemon(struct http *http, struct err *err)
 	return true;
 }
 
-/* Logs the bound address, since the kernel may have chosen the port. */
-static void
-log_address(int fd)
-{
-	char text[ADDR_TEXT_SIZE];
-	struct addr addr;
-
-	if (sock_local_addr(fd, &addr))
-		log_info("monitoring at http://%s/", addr_text(&addr, text));
-}
-
 struct http *
 http_bind(const struct command_env *env, const struct listen_spec *at,
     struct err *err)
@@ -230,8 +217,8 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 	}
 	list_init(&http->node);
 	http->site.env = env;
-	http->addr = at->addr;
 	http->site.loopback = addr_is_loopback(&at->addr);
+	http->addr = at->addr;
 	http->both_families = at->both_families;
 	http->loop = control_loop(env->control);
 	list_init(&http->site.connections.all);
@@ -253,7 +240,12 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 void
 http_serve(struct http *http)
 {
-	log_address(http->fd);
+	char text[ADDR_TEXT_SIZE];
+	struct addr addr;
+
+	/* The kernel may have chosen the port. */
+	if (sock_local_addr(http->fd, &addr))
+		log_info("monitoring at http://%s/", addr_text(&addr, text));
 	ev_io_start(http->loop, &http->accept);
 	ev_io_start(http->loop, &http->io);
 	set_mhd_timer(http);
@@ -286,7 +278,6 @@ http_drain(struct http *http, struct list *draining)
 	/* Requests that have arrived begin now and are answered. */
 	(void)MHD_run(http->daemon);
 	http_connections_drain(&http->site.connections);
-	http->draining = true;
 	list_append(draining, &http->node);
 	run_mhd(http);
 }

@@ -52,30 +52,19 @@ print_version(void)
 	    ev_version_minor(), curl_version());
 }
 
-static void
-print_warnings(const struct spec *spec)
-{
-	struct err_list warnings;
-
-	err_list_init(&warnings);
-	config_warnings(spec, &warnings);
-	err_list_print(&warnings, stderr);
-	err_list_fini(&warnings);
-}
-
+/* Prints errors and warnings. */
 static bool
 load_configuration(const struct options *options, struct spec **ret_spec)
 {
-	struct err_list errors;
+	struct err_list list;
 	bool ok;
 
-	err_list_init(&errors);
-	ok = options_load(options, ret_spec, &errors);
-	if (!ok)
-		err_list_print(&errors, stderr);
-	err_list_fini(&errors);
+	err_list_init(&list);
+	ok = options_load(options, ret_spec, &list);
 	if (ok)
-		print_warnings(*ret_spec);
+		config_warnings(*ret_spec, &list);
+	err_list_print(&list, stderr);
+	err_list_fini(&list);
 	return ok;
 }
 
