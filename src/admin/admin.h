@@ -24,7 +24,7 @@ struct command_env;
 
 /* Binds the sockets that the model's spec.global.admin names.  Returns NULL
  * with err set on failure. */
-struct admin *admin_open(struct control *control, struct err *err);
+struct admin *admin_open(struct control *control, struct err *err) MUST_CHECK;
 
 /* Closes all sockets and connections.  admin may be NULL. */
 void admin_close(struct admin *admin);
@@ -38,7 +38,7 @@ const struct command_env *admin_env(const struct admin *admin);
  * admin_commit or admin_cancel.  Borrows the list for the call, and the texts
  * of its places until the second step. */
 bool admin_prepare(struct admin *admin, const struct admin_list *specs,
-    struct err_list *errors);
+    struct err_list *errors) MUST_CHECK;
 /* Undoes admin_prepare. */
 void admin_cancel(struct admin *admin);
 /* Completes the change.  Clients of sockets that stay go on; clients of sockets

@@ -22,7 +22,7 @@ struct admin_bound {
  * listens on; any other file is an error.  Returns false with err set and
  * nothing left behind. */
 bool admin_bind(const struct admin_spec *spec, struct admin_bound *ret_bound,
-    struct err *err);
+    struct err *err) MUST_CHECK;
 
 /* Closes the descriptor and removes the file if it is still ours.  Returns 0,
  * or -errno if the file cannot be removed. */
@@ -47,7 +47,7 @@ struct admin_file_change {
  * in.  Returns false with err set and nothing changed. */
 bool admin_file_change(const struct admin_bound *bound,
     const struct admin_spec *from, const struct admin_spec *to,
-    struct admin_file_change *ret_change, struct err *err);
+    struct admin_file_change *ret_change, struct err *err) MUST_CHECK;
 
 /* Ends a change, keeping it. */
 void admin_file_keep(struct admin_file_change *change);

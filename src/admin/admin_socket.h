@@ -21,7 +21,7 @@ struct admin_socket;
  * failure. */
 struct admin_socket *admin_socket_open(const struct admin_spec *spec,
     const struct command_env *env, struct client_slices *slices,
-    struct err *err);
+    struct err *err) MUST_CHECK;
 
 /* Closes every connection, and removes the file if it is still ours.  socket
  * may be NULL. */
@@ -37,7 +37,7 @@ bool admin_socket_serves(
  * owner, and binds again if the file was lost.  Returns false with err set and
  * nothing changed; otherwise the caller calls commit or cancel. */
 bool admin_socket_prepare(struct admin_socket *socket,
-    const struct admin_spec *spec, struct err *err);
+    const struct admin_spec *spec, struct err *err) MUST_CHECK;
 
 /* Returns whether the socket is between prepare and commit or cancel. */
 bool admin_socket_is_prepared(const struct admin_socket *socket);

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
+
 /* A line, without its end. */
 struct client_line {
 	char *text;
@@ -16,7 +18,8 @@ struct client_line {
 
 /* Cuts off the line at the start of the n bytes of text, replacing its end by a
  * NUL.  Returns false if the end of the line is not there yet. */
-bool client_line_cut(char *text, size_t n, struct client_line *ret_line);
+bool client_line_cut(
+    char *text, size_t n, struct client_line *ret_line) MUST_CHECK;
 
 /* Returns whether the line ends with ` <<`, which is cut off: the lines up to
  * the next empty one are the payload of the command. */

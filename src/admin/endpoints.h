@@ -14,7 +14,8 @@ struct endpoints;
 /* Opens the endpoints in the model's spec, and follows reloads from then on.
  * Returns NULL with err set on failure.  Runs on the control thread, as all
  * functions below. */
-struct endpoints *endpoints_open(struct control *control, struct err *err);
+struct endpoints *endpoints_open(
+    struct control *control, struct err *err) MUST_CHECK;
 
 /* Closes every connection.  Must precede control_free.  endpoints may be NULL.
  */

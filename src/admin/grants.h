@@ -27,7 +27,7 @@ struct grants {
  * Looks the names up, which may block.  Returns false with err set; grants
  * appended before the error stay. */
 bool grants_add(struct grants *grants, const char *names,
-    enum admin_level level, struct err *err);
+    enum admin_level level, struct err *err) MUST_CHECK;
 /* Frees all grants. */
 void grants_fini(struct grants *grants);
 

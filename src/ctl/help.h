@@ -29,6 +29,6 @@ bool ctl_next_usage(char **at, struct ctl_usage *ret_usage);
  * not know stays as it is.  Returns CTL_OK, or another code with err set if the
  * command has no JSON form or the server could not be asked. */
 enum ctl_exit ctl_json_command(
-    const char *where, struct ctl_text *line, struct err *err);
+    const char *where, struct ctl_text *line, struct err *err) MUST_CHECK;
 
 #endif

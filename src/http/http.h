@@ -27,7 +27,7 @@ struct http;
 /* Binds the address without accepting connections.  Borrows env.  Returns NULL
  * with err set on failure. */
 struct http *http_bind(const struct command_env *env,
-    const struct listen_spec *at, struct err *err);
+    const struct listen_spec *at, struct err *err) MUST_CHECK;
 
 /* Begins to accept connections, and logs the address. */
 void http_serve(struct http *http);

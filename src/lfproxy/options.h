@@ -43,8 +43,8 @@ enum options_exit {
 /* Parses the command line.  The result points into argv; free it with
  * options_fini().  Returns false with err set after a usage error.  -h and -V
  * override all other options, whether these fit together or not. */
-bool options_parse(
-    int argc, char **argv, struct options *ret_options, struct err *err);
+bool options_parse(int argc, char **argv, struct options *ret_options,
+    struct err *err) MUST_CHECK;
 
 /* Frees what the options own. */
 void options_fini(struct options *options);
@@ -55,6 +55,6 @@ void options_help(FILE *out);
 /* Loads the configuration from the files or from the short form.  The caller
  * frees *ret_spec.  Returns false with all errors added to errors. */
 bool options_load(const struct options *options, struct spec **ret_spec,
-    struct err_list *errors);
+    struct err_list *errors) MUST_CHECK;
 
 #endif

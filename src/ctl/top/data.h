@@ -88,7 +88,7 @@ struct top_data {
 /* Requests everything over one connection; blocks for at most timeout_ms per
  * step.  Returns false with err set on failure.  HAProxy has no pools. */
 bool top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
-    struct err *err);
+    struct err *err) MUST_CHECK;
 
 /* Frees everything; the data is empty then. */
 void top_data_fini(struct top_data *data);

@@ -16,7 +16,7 @@ bool top_screen_possible(void);
 
 /* Opens the screen.  Returns false with err set if the terminal is not known.
  */
-bool top_screen_begin(struct err *err);
+bool top_screen_begin(struct err *err) MUST_CHECK;
 /* Restores the terminal.  Does nothing without a screen. */
 void top_screen_end(void);
 
