@@ -123,7 +123,7 @@ tally_all(const struct list *clients, const struct wanted *wanted,
 	return n;
 }
 
-/* Whether a gives way rather than b, which connected first. */
+/* Returns whether a gives way rather than b, which connected first. */
 static bool
 gives_way(const struct tally *a, const struct tally *b, bool a_is_newcomers)
 {

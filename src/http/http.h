@@ -32,7 +32,7 @@ struct http *http_bind(const struct command_env *env,
 /* Begins to accept connections, and logs the address. */
 void http_serve(struct http *http);
 
-/* Whether http was bound to that address. */
+/* Returns whether http was bound to that address. */
 bool http_serves(const struct http *http, const struct listen_spec *at);
 
 /* Stops listening and drains the connections (connections.h).  Moves http to

@@ -36,7 +36,7 @@ top_screen_end(void)
 	screen = NULL;
 }
 
-/* Whether the terminal type is known and can move the cursor. */
+/* Returns whether the terminal type is known and can move the cursor. */
 static bool
 terminal_is_usable(void)
 {

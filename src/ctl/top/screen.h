@@ -11,7 +11,7 @@
 #include "ctl/top/keys.h"
 #include "ctl/top/view.h"
 
-/* Whether standard input and output are terminals. */
+/* Returns whether standard input and output are terminals. */
 bool top_screen_possible(void);
 
 /* Opens the screen.  Returns false with err set if the terminal is not known.
