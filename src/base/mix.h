@@ -18,4 +18,12 @@ mix64(uint64_t x)
 	return x ^ (x >> 31);
 }
 
+/* Moves the state on to its successor and returns a random r, 0 <= r < 1. */
+static inline double
+mix64_share(uint64_t *state)
+{
+	*state = mix64(*state);
+	return (double)(*state >> 11) / (double)(1ull << 53);
+}
+
 #endif

@@ -16,10 +16,11 @@
 #include "check/check.h"
 #include "check/talk.h"
 
+/* Of the steps the first has a pattern of its own, a copy, since a reload may
+ * free the server's. */
 struct agent_run {
-	struct talk *talk;
+	struct pattern send;
 	struct check_step steps[2];
-	struct pattern newline, send;
 };
 
 static void
@@ -40,7 +41,7 @@ warn_unknown(void *arg, const char *word)
 }
 
 static void
-obey(struct server *server, const struct agent_orders *orders)
+agent_obey(struct server *server, const struct agent_orders *orders)
 {
 	char *masked;
 
@@ -60,27 +61,14 @@ obey(struct server *server, const struct agent_orders *orders)
 	model_update(server->backend->model);
 }
 
-static void
-run_free(struct check *check)
-{
-	struct agent_run *run = check->run;
-
-	pattern_fini(&run->newline);
-	pattern_fini(&run->send);
-	free(run);
-	check->run = NULL;
-}
-
-/* The first line, as text.  One without an end is none: half of a weight is
- * another weight. */
+/* Copies the first line, as text.  Returns false if it has no end: half of a
+ * weight is another weight. */
 static bool
-line_of(const struct talk_result *result, char line[AGENT_LINE_SIZE])
+agent_first_line(const struct talk_result *result, char line[AGENT_LINE_SIZE])
 {
 	size_t n =
 	    result->n < AGENT_LINE_SIZE - 1 ? result->n : AGENT_LINE_SIZE - 1;
 
-	if (result->error)
-		return false;
 	for (size_t i = 0; i < n; i++) {
 		char c = result->data[i];
 
@@ -96,80 +84,66 @@ line_of(const struct talk_result *result, char line[AGENT_LINE_SIZE])
 }
 
 static void
-on_done(void *arg, const struct talk_result *result)
+agent_answered(void *arg, const struct talk_result *result)
 {
 	struct check *check = arg;
 	struct agent_orders orders = {.understood = false};
 	enum check_status status = result->status;
-	char line[AGENT_LINE_SIZE], text[AGENT_LINE_SIZE];
+	char line[AGENT_LINE_SIZE], words[AGENT_LINE_SIZE];
+	const char *text = result->text;
 
-	snprintf(text, sizeof(text), "%s",
-	    result->error ? strerror(result->error) : result->text);
+	check->talk = NULL;
 	if (result->error) {
 		status = CHECK_STATUS_L4CON;
-	} else if (line_of(result, line)) {
-		snprintf(text, sizeof(text), "%s", line);
-		agent_words_read(line, check->server->spec->weight, &orders,
+		text = strerror(result->error);
+	} else if (agent_first_line(result, line)) {
+		strcpy(words, line);
+		text = line;
+		agent_words_read(words, check->server->spec->weight, &orders,
 		    warn_unknown, check);
 		status = !orders.understood ? CHECK_STATUS_L7RSP
 		         : orders.up        ? CHECK_STATUS_L7OK
 		                            : CHECK_STATUS_L7STS;
 	} else if (check_status_passed(status)) {
 		status = CHECK_STATUS_L7RSP;
-		strcpy(text, "an empty line, or one that is too long");
+		text = "an empty line, or one that is too long";
 	}
-	run_free(check);
-	check_done_agent(check, status, text);
+	check_done(check, status, 0, text);
 	if (orders.understood)
-		obey(check->server, &orders);
+		agent_obey(check->server, &orders);
 }
 
 static bool
-begin(struct check *check, struct agent_run *run)
+agent_start(struct check *check)
 {
+	static uint8_t line_feed = '\n';
 	const struct agent_rules *rules = &check->server->agent;
+	struct agent_run *run = check->run;
 	struct talk_plan plan = {.addr = check->server->agent.addr,
 	    .timeout_ms = rules->timeout_ms,
 	    .steps = run->steps};
 
 	plan.way = server_way_to(check->server, &plan.addr);
-	if (!pattern_parse("\"\\n\"", &run->newline, NULL))
-		return false;
-	/* A copy, since a reload takes the spec away. */
 	if (rules->send->n > 0) {
-		if (!pattern_parse(rules->send->text, &run->send, NULL))
+		if (!pattern_copy(rules->send, &run->send))
 			return false;
 		run->steps[plan.steps_n++] = (struct check_step){
 		    .kind = STEP_SEND, .pattern = run->send};
 	}
-	run->steps[plan.steps_n++] =
-	    (struct check_step){.kind = STEP_EXPECT, .pattern = run->newline};
-	run->talk = talk_start(check->loop, &plan, on_done, check);
-	return run->talk != NULL;
+	run->steps[plan.steps_n++] = (struct check_step){.kind = STEP_EXPECT,
+	    .pattern = {.text = "\"\\n\"", .bytes = &line_feed, .n = 1}};
+	check->talk = talk_start(check->loop, &plan, agent_answered, check);
+	return check->talk != NULL;
 }
 
 static void
-agent_start(struct check *check)
+agent_end(struct check *check)
 {
-	struct agent_run *run = calloc(1, sizeof(*run));
-
-	if (run) {
-		check->run = run;
-		if (begin(check, run))
-			return;
-		run_free(check);
-	}
-	check_skip(check, ENOMEM);
-}
-
-static void
-agent_cancel(struct check *check)
-{
-	talk_cancel(((struct agent_run *)check->run)->talk);
-	run_free(check);
+	pattern_fini(&((struct agent_run *)check->run)->send);
 }
 
 const struct check_ops check_agent_ops = {
+    .run_size = sizeof(struct agent_run),
     .start = agent_start,
-    .cancel = agent_cancel,
+    .end = agent_end,
 };

@@ -10,25 +10,13 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/mix.h"
 #include "base/printable.h"
 #include "base/secrets.h"
 
 /* Time for starts of checks in one iteration of the loop.  Starts beyond it
  * wait until the loop has handled everything else that is due. */
 #define STARTS_NS (200 * NS_PER_US)
-
-/* Returns a random number r, 0 <= r < 1.  Marsaglia, "Xorshift RNGs", 2003. */
-static double
-next_random(struct check_schedule *schedule)
-{
-	uint64_t x = schedule->random;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	schedule->random = x;
-	return (double)(x >> 11) / (double)(1ull << 53);
-}
 
 uint64_t
 check_interval_ms(const struct check *check)
@@ -59,7 +47,8 @@ static void
 wait_for_next(struct check *check)
 {
 	double jitter = check->server->check.jitter / 100.0;
-	double factor = 1 - jitter + 2 * jitter * next_random(check->schedule);
+	double factor =
+	    1 - jitter + 2 * jitter * mix64_share(&check->schedule->random);
 	double interval = (double)check_interval_ms(check) / 1e3 * factor;
 	double past = (double)(clock_now_ns() - check->started_ns) / 1e9;
 
@@ -95,6 +84,30 @@ may_start_now(struct check_schedule *schedule)
 	return now_ns < schedule->turn_ends_ns;
 }
 
+void
+check_end_run(struct check *check)
+{
+	ENSURE(check->running);
+	talk_cancel(check->talk);
+	check->talk = NULL;
+	if (check->run && check->ops->end)
+		check->ops->end(check);
+	free(check->run);
+	check->run = NULL;
+	check->running = false;
+}
+
+static void
+check_start_run(struct check *check)
+{
+	size_t size = check->ops->run_size;
+
+	check->running = true;
+	check->run = size > 0 ? calloc(1, size) : NULL;
+	if ((size > 0 && !check->run) || !check->ops->start(check))
+		check_skip(check, ENOMEM);
+}
+
 /* Agents are asked during maintenance as well: the answer may end it. */
 static bool
 is_paused(const struct check *check)
@@ -124,17 +137,7 @@ on_start(struct ev_loop *loop, ev_timer *timer, int events)
 	if (is_paused(check))
 		wait_for_next(check);
 	else
-		check->ops->start(check);
-}
-
-/* Masks passwords: a server may repeat the one that it was sent. */
-static void
-copy_answer(char *out, size_t size, const char *text)
-{
-	char *masked;
-
-	printable_copy(out, size, secrets_mask(text, &masked), '?');
-	free(masked);
+		check_start_run(check);
 }
 
 void
@@ -147,28 +150,20 @@ check_done(struct check *check, enum check_status status, unsigned code,
 	    .code = code,
 	    .duration_ms = (clock_now_ns() - check->started_ns) / NS_PER_MS,
 	};
+	char *masked;
 
-	ENSURE(!check->run);
-	copy_answer(result.text, sizeof(result.text), text);
+	/* A server may repeat a password that it was sent. */
+	printable_copy(
+	    result.text, sizeof(result.text), secrets_mask(text, &masked), '?');
+	free(masked);
+	check_end_run(check);
+	if (check->preset) {
+		server_report_check(check->server, &result);
+		model_update(check->server->backend->model);
+	} else {
+		check->server->state->agent_last = result;
+	}
 	/* The interval depends on the state, which the report changes. */
-	server_report_check(check->server, &result);
-	model_update(check->server->backend->model);
-	wait_for_next(check);
-}
-
-void
-check_done_agent(
-    struct check *check, enum check_status status, const char *text)
-{
-	struct check_result *last = &check->server->state->agent_last;
-
-	ENSURE(!check->run);
-	*last = (struct check_result){
-	    .passed = check_status_passed(status),
-	    .status = status,
-	    .duration_ms = (clock_now_ns() - check->started_ns) / NS_PER_MS,
-	};
-	copy_answer(last->text, sizeof(last->text), text);
 	wait_for_next(check);
 }
 
@@ -178,7 +173,7 @@ check_skip(struct check *check, int error)
 	static struct log_limit limit;
 	bool files = error == EMFILE || error == ENFILE;
 
-	ENSURE(!check->run);
+	check_end_run(check);
 	log_limited(&limit, LOG_LEVEL_WARNING,
 	    "server %s/%s was not checked and keeps its state: %s%s",
 	    check->server->backend->spec->name, check->server->spec->name,
@@ -237,7 +232,7 @@ check_free(struct check *check)
 	if (!check)
 		return;
 	ev_timer_stop(check->loop, &check->timer);
-	if (check->run)
-		check->ops->cancel(check);
+	if (check->running)
+		check_end_run(check);
 	free(check);
 }

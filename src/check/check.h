@@ -12,8 +12,10 @@
 #include <ev.h>
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "check/checker.h"
 #include "check/curl_loop.h"
+#include "check/talk.h"
 #include "model/model.h"
 
 struct check_preset;
@@ -31,7 +33,7 @@ struct check_schedule {
 /* The check or the agent of one server, for as long as it is in the model. */
 struct check {
 	struct check_schedule *schedule;
-	struct ev_loop *loop; /* that of the schedule */
+	struct ev_loop *loop; /* the schedule's */
 	struct server *server;
 	const struct check_spec *spec;
 	const struct check_preset *preset; /* NULL: this is an agent */
@@ -39,18 +41,20 @@ struct check {
 	ev_timer timer;      /* until the next start; stopped while running */
 	uint64_t due_ns;     /* when the timer should expire */
 	uint64_t started_ns; /* of the running or the last check */
-	void *run;           /* of the ops, non-NULL exactly while running */
+	bool running;
+	struct talk *talk; /* the run's, while it talks; else NULL */
+	void *run;         /* of the ops, while running: run_size bytes */
 };
 
 struct check_ops {
-	/* Starts a check and sets run.  Calls check_done or check_skip exactly
-	 * once for it, within the timeout, perhaps from within start. */
-	void (*start)(struct check *check);
-	/* Aborts the running check without a result, and frees run. */
-	void (*cancel)(struct check *check);
-	/* Called by a reload while running: server and spec were replaced by
-	 * equal ones.  NULL: the run borrows nothing from them. */
-	void (*moved)(struct check *check);
+	size_t run_size; /* of what a run needs beside its talk; may be 0 */
+	/* Starts a run, whose memory is zeroed.  Returns false when memory is
+	 * short.  Otherwise check_done or check_skip is called exactly once,
+	 * within the timeout, perhaps from within start. */
+	bool (*start)(struct check *check);
+	/* Stops what the run does, and releases what it holds, also when start
+	 * failed half-way.  NULL: there is nothing but a talk. */
+	void (*end)(struct check *check);
 };
 
 extern const struct check_ops check_http_ops;
@@ -72,16 +76,15 @@ void check_start_in(struct check *check, double seconds);
 /* The interval that applies in the server's present state. */
 uint64_t check_interval_ms(const struct check *check);
 
-/* Ends a run: reports the result and schedules the next check.  run must be
- * NULL again.  code 0: none.  The text is cut to fit and freed of control
- * characters. */
+/* Ends a run without a result, and without scheduling another one. */
+void check_end_run(struct check *check);
+
+/* Ends a run: reports the result and schedules the next check.  The status of
+ * an agent is only kept, since it says nothing about the server's health.
+ * code 0: none.  The text may belong to the run.  It is cut to fit and freed of
+ * control characters. */
 void check_done(struct check *check, enum check_status status, unsigned code,
     const char *text);
-
-/* Like check_done for an agent, whose status says nothing about the server's
- * health. */
-void check_done_agent(
-    struct check *check, enum check_status status, const char *text);
 
 /* Ends a run without a result, and tries again at the next interval, because
  * lfproxy itself is short of descriptors or memory.  A process short of
@@ -91,5 +94,14 @@ void check_skip(struct check *check, int error);
 /* Ends a run whose connect failed with that errno, by check_done or
  * check_skip. */
 void check_connect_failed(struct check *check, int error);
+
+/* Starts the talk of a check (not of an agent): for an http check only the
+ * connect and its PROXY header, for others also TLS and the steps.  Calls done
+ * with the check, as talk_start.  Returns false when memory is short. */
+bool check_talk_start(struct check *check, talk_done *done) MUST_CHECK;
+
+/* Called by a reload while running: server and spec, from which a check's talk
+ * borrows, were replaced by equal ones. */
+void check_talk_move(struct check *check);
 
 #endif

@@ -197,7 +197,6 @@ http_run_ask(struct http_run *run)
 	CURL *easy = run->transfer.easy;
 
 	set_manners(run);
-	http_run_listen(run);
 	return set_headers(run) && set_destination(run, &addr) == CURLE_OK &&
 	       set_tls(run) && set_method(easy, spec->method) == CURLE_OK &&
 	       curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, spec->path) ==

@@ -29,8 +29,8 @@ extern char **environ;
 
 struct script_run {
 	struct check *check;
-	pid_t pid;
-	int fd; /* what it prints */
+	pid_t pid; /* 0: not started, or killed, or it has ended */
+	int fd;    /* what it prints */
 	ev_child child;
 	ev_io io;
 	ev_timer timeout;
@@ -40,21 +40,7 @@ struct script_run {
 };
 
 static void
-run_free(struct check *check)
-{
-	struct script_run *run = check->run;
-
-	ev_child_stop(check->loop, &run->child);
-	ev_io_stop(check->loop, &run->io);
-	ev_timer_stop(check->loop, &run->timeout);
-	if (run->fd >= 0)
-		close(run->fd);
-	free(run);
-	check->run = NULL;
-}
-
-static void
-keep(struct script_run *run, const char *data, size_t n)
+script_keep_line(struct script_run *run, const char *data, size_t n)
 {
 	for (size_t i = 0; i < n && !run->whole; i++) {
 		if (data[i] == '\n' || run->n + 1 == sizeof(run->line))
@@ -64,9 +50,10 @@ keep(struct script_run *run, const char *data, size_t n)
 	}
 }
 
-/* A budget, so that one that prints without end does not hold up the loop. */
+/* Reads no more than a budget, so that a command that prints without end does
+ * not hold up the loop. */
 static void
-read_output(struct script_run *run)
+script_read(struct script_run *run)
 {
 	char data[4096];
 	ssize_t n = 1;
@@ -74,81 +61,82 @@ read_output(struct script_run *run)
 	for (int i = 0; i < 8 && n > 0; i++) {
 		n = read(run->fd, data, sizeof(data));
 		if (n > 0)
-			keep(run, data, (size_t)n);
+			script_keep_line(run, data, (size_t)n);
 	}
 	if (n == 0)
 		ev_io_stop(run->check->loop, &run->io);
 }
 
 static void
-on_output(struct ev_loop *loop, ev_io *io, int events)
+script_on_output(struct ev_loop *loop, ev_io *io, int events)
 {
 	(void)loop;
 	(void)events;
-	read_output(io->data);
+	script_read(io->data);
+}
+
+/* Kills what the command has started, and the command. */
+static void
+script_kill(struct script_run *run)
+{
+	child_kill(run->pid);
+	run->pid = 0;
+	script_read(run);
 }
 
 static void
-on_exit_of(struct ev_loop *loop, ev_child *child, int events)
+script_on_exit(struct ev_loop *loop, ev_child *child, int events)
 {
 	struct script_run *run = child->data;
-	struct check *check = run->check;
 	int status = child->rstatus;
 	char text[LINE_SIZE + 40];
-	bool exited = WIFEXITED(status);
 
 	(void)loop;
 	(void)events;
-	child_kill(run->pid);
-	read_output(run);
-	if (exited)
-		snprintf(text, sizeof(text), "%s", run->line);
-	else
-		snprintf(text, sizeof(text), "killed by signal %d (SIG%s)%s%s",
-		    WTERMSIG(status), sigabbrev_np(WTERMSIG(status)),
-		    run->n > 0 ? ": " : "", run->line);
-	run_free(check);
-	check_done(check,
-	    exited && WEXITSTATUS(status) == 0 ? CHECK_STATUS_PROCOK
-	                                       : CHECK_STATUS_PROCERR,
-	    exited ? (unsigned)WEXITSTATUS(status) : 0, text);
+	script_kill(run);
+	if (WIFEXITED(status)) {
+		check_done(run->check,
+		    WEXITSTATUS(status) == 0 ? CHECK_STATUS_PROCOK
+		                             : CHECK_STATUS_PROCERR,
+		    (unsigned)WEXITSTATUS(status), run->line);
+		return;
+	}
+	snprintf(text, sizeof(text), "killed by signal %d (SIG%s)%s%s",
+	    WTERMSIG(status), sigabbrev_np(WTERMSIG(status)),
+	    run->n > 0 ? ": " : "", run->line);
+	check_done(run->check, CHECK_STATUS_PROCERR, 0, text);
 }
 
 static void
-on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
+script_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct script_run *run = timer->data;
-	struct check *check = run->check;
-	char text[LINE_SIZE];
 
 	(void)loop;
 	(void)events;
-	/* libev reaps it, watched or not. */
-	child_kill(run->pid);
-	read_output(run);
-	snprintf(text, sizeof(text), "%s", run->line);
-	run_free(check);
-	check_done(check, CHECK_STATUS_PROCTOUT, 0,
-	    text[0] ? text : "killed, because it did not end in time");
+	/* libev reaps the command, watched or not. */
+	script_kill(run);
+	check_done(run->check, CHECK_STATUS_PROCTOUT, 0,
+	    run->n > 0 ? run->line : "killed, because it did not end in time");
 }
 
-/* Fills variables, which the caller frees, in any case; false when memory is
- * short. */
+/* Appends the variables that describe the check.  Returns their number in
+ * *ret_n, and false when memory is short. */
 static bool
-describe(const struct check *check, char *variables[VARIABLES_MAX])
+script_describe(
+    const struct check *check, char *variables[VARIABLES_MAX], size_t *ret_n)
 {
 	const struct server *server = check->server;
-	struct addr at = server->check.addr;
-	const struct addr *addr = &at;
+	const struct addr addr = server->check.addr;
 	const char *backend = server->backend->spec->name;
 	const char *name = server->spec->name;
 	unsigned sessions = atomic_load_relaxed(&server->sessions->now);
 	struct endpoint e;
 	char text[ADDR_TEXT_SIZE], host[INET6_ADDRSTRLEN];
-	unsigned n = 0;
+	size_t n = 0;
 	bool ok = true;
 
-	endpoint_set(&e, &addr->sa, addr->len);
+	endpoint_set(&e, &addr.sa, addr.len);
 	endpoint_host(&e, host);
 #define ADD(...)                                                               \
 	if (asprintf(&variables[n], __VA_ARGS__) >= 0)                         \
@@ -157,7 +145,7 @@ describe(const struct check *check, char *variables[VARIABLES_MAX])
 		ok = false
 	ADD("LFPROXY_BACKEND=%s", backend);
 	ADD("LFPROXY_SERVER=%s", name);
-	ADD("LFPROXY_ADDRESS=%s", addr_text(addr, text));
+	ADD("LFPROXY_ADDRESS=%s", addr_text(&addr, text));
 	ADD("LFPROXY_HOST=%s", host);
 	ADD("LFPROXY_PORT=%u", e.port);
 	ADD("LFPROXY_STATE=%s", server_is_up(server) ? "up" : "down");
@@ -169,19 +157,19 @@ describe(const struct check *check, char *variables[VARIABLES_MAX])
 	ADD("HAPROXY_PROXY_NAME=%s", backend);
 	ADD("HAPROXY_SERVER_NAME=%s", name);
 	ADD("HAPROXY_SERVER_ADDR=%s",
-	    addr->sa.sa_family == AF_UNIX ? addr->un.sun_path : host);
+	    addr.sa.sa_family == AF_UNIX ? addr.un.sun_path : host);
 	ADD("HAPROXY_SERVER_PORT=%u", e.port);
 	ADD("HAPROXY_SERVER_CURCONN=%u", sessions);
 	ADD("HAPROXY_SERVER_MAXCONN=%u", server->spec->maxconn);
 #undef ADD
-	variables[n] = NULL; /* what asprintf(3) leaves there is undefined */
+	*ret_n = n;
 	return ok;
 }
 
 /* Returns whether commands get this variable of lfproxy's environment. Others
  * may hold secrets that do not concern a command. */
 static bool
-is_passed_on(const char *variable)
+script_passes_on(const char *variable)
 {
 	static const char *const names[] = {"PATH=", "HOME=", "USER=",
 	    "LOGNAME=", "LANG=", "LANGUAGE=", "LC_", "TZ=", "TMPDIR="};
@@ -192,116 +180,86 @@ is_passed_on(const char *variable)
 	return false;
 }
 
-/* Returns the variables and those that are passed on, or NULL when memory is
- * short. */
-static char **
-make_environment(char *variables[VARIABLES_MAX])
+/* Writes the command's words, which it cuts in place, and NULL. */
+static void
+script_split(char *command, char **words)
 {
-	static char path[] = PATH_DEFAULT;
-	size_t n = 0, room = 0;
-	char **all;
-
-	while (environ[room])
-		room++;
-	all = calloc(VARIABLES_MAX + room + 2, sizeof(*all));
-	if (!all)
-		return NULL;
-	while (variables[n]) {
-		all[n] = variables[n];
-		n++;
-	}
-	for (char **at = environ; *at; at++)
-		if (is_passed_on(*at))
-			all[n++] = *at;
-	if (!getenv("PATH"))
-		all[n] = path;
-	return all;
-}
-
-/* The command's words, in place. */
-static size_t
-split(char *command, char **words)
-{
-	size_t n = 0;
 	char *word;
 
 	while ((word = strsep(&command, " \t")))
 		if (*word)
-			words[n++] = word;
-	words[n] = NULL;
-	return n;
+			*words++ = word;
+	*words = NULL;
 }
 
+/* Starts the command.  Returns 0 or an errno. */
 static int
-run_command(struct script_run *run)
+script_run(struct script_run *run)
 {
+	static char path[] = PATH_DEFAULT;
 	const struct backend_spec *spec = run->check->server->backend->spec;
 	char *command = strdup(spec->check_command);
-	char *variables[VARIABLES_MAX] = {NULL};
-	char **words = NULL, **env = NULL;
+	char **words = NULL, **env;
 	int ends[2] = {-1, -1}, rc = ENOMEM;
+	size_t own = 0, n = 0;
 
+	while (environ[n])
+		n++;
+	env = calloc(VARIABLES_MAX + n + 2, sizeof(*env));
 	if (command)
 		words = calloc(strlen(command) / 2 + 2, sizeof(*words));
-	if (!words || !describe(run->check, variables) ||
-	    !(env = make_environment(variables)))
+	if (!words || !env || !script_describe(run->check, env, &own))
 		goto out;
+	n = own;
+	for (char **at = environ; *at; at++)
+		if (script_passes_on(*at))
+			env[n++] = *at;
+	env[n++] = getenv("PATH") ? NULL : path;
+	env[n] = NULL;
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		rc = errno;
 		goto out;
 	}
 	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	split(command, words);
+	script_split(command, words);
 	rc = child_start(words, env, ends[1], &run->pid);
 	close(ends[1]);
 	run->fd = ends[0];
 out:
-	for (size_t i = 0; i < VARIABLES_MAX; i++)
-		free(variables[i]);
+	while (own > 0)
+		free(env[--own]);
 	free(env);
 	free(words);
 	free(command);
 	return rc;
 }
 
-static void
-could_not_run(struct check *check, int error)
+static bool
+script_start(struct check *check)
 {
-	run_free(check);
+	struct script_run *run = check->run;
+	int error;
+
+	ENSURE(ev_is_default_loop(check->loop));
+	run->check = check;
+	run->fd = -1;
+	run->child.data = run->io.data = run->timeout.data = run;
+	ev_init(&run->child, script_on_exit);
+	ev_init(&run->io, script_on_output);
+	ev_init(&run->timeout, script_on_timeout);
+	error = script_run(run);
 	switch (error) {
+	case 0:
+		break;
 	case EAGAIN:
 	case EMFILE:
 	case ENFILE:
 	case ENOMEM:
 		check_skip(check, error);
-		return;
+		return true;
 	default:
 		check_done(check, CHECK_STATUS_PROCERR, 0, strerror(error));
-	}
-}
-
-static void
-script_start(struct check *check)
-{
-	struct script_run *run = calloc(1, sizeof(*run));
-	int error;
-
-	ENSURE(ev_is_default_loop(check->loop));
-	if (!run) {
-		check_skip(check, ENOMEM);
-		return;
-	}
-	check->run = run;
-	run->check = check;
-	run->fd = -1;
-	run->child.data = run->io.data = run->timeout.data = run;
-	ev_init(&run->child, on_exit_of);
-	ev_init(&run->io, on_output);
-	ev_init(&run->timeout, on_timeout);
-	error = run_command(run);
-	if (error) {
-		could_not_run(check, error);
-		return;
+		return true;
 	}
 	ev_child_set(&run->child, run->pid, 0);
 	ev_child_start(check->loop, &run->child);
@@ -311,23 +269,31 @@ script_start(struct check *check)
 	ev_timer_set(
 	    &run->timeout, (double)check->server->check.timeout_ms / 1e3, 0.);
 	ev_timer_start(check->loop, &run->timeout);
+	return true;
 }
 
 /* Killed, a process ends within a moment, unless it hangs in the kernel: then
  * libev reaps it later, or, when lfproxy ends, init. */
 static void
-script_cancel(struct check *check)
+script_end(struct check *check)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
-	pid_t pid = ((struct script_run *)check->run)->pid;
+	struct script_run *run = check->run;
 
-	run_free(check);
-	child_kill(pid);
-	for (int i = 0; i < 20 && waitpid(pid, NULL, WNOHANG) == 0; i++)
+	ev_child_stop(check->loop, &run->child);
+	ev_io_stop(check->loop, &run->io);
+	ev_timer_stop(check->loop, &run->timeout);
+	if (run->fd >= 0)
+		close(run->fd);
+	if (run->pid == 0)
+		return;
+	child_kill(run->pid);
+	for (int i = 0; i < 20 && waitpid(run->pid, NULL, WNOHANG) == 0; i++)
 		nanosleep(&moment, NULL);
 }
 
 const struct check_ops check_script_ops = {
+    .run_size = sizeof(struct script_run),
     .start = script_start,
-    .cancel = script_cancel,
+    .end = script_end,
 };

@@ -1,20 +1,57 @@
 /* SPDX-License-Identifier: MIT
- * The connect, tls and send-expect checks, and the presets of the latter.  They
- * differ in the plan of their talk alone.
+ * The talk of a check, and the checks that are a talk and nothing else:
+ * connect, tls and send-expect, and the presets of the latter.  They differ in
+ * the plan alone.
  */
-#include <errno.h>
-
 #include "check/check.h"
 #include "check/preset.h"
-#include "check/talk.h"
+
+static struct talk_plan
+check_talk_plan(const struct check *check)
+{
+	const struct check_rules *rules = &check->server->check;
+	struct talk_plan plan = {
+	    .addr = check->server->check.addr,
+	    .timeout_ms = rules->timeout_ms,
+	    .proxy = rules->proxy,
+	    .trust = check->spec->trust,
+	    .name = check->spec->sni,
+	};
+
+	plan.way = server_way_to(check->server, &plan.addr);
+	/* curl makes the rest of an http check. */
+	if (check->ops == &check_talk_ops) {
+		plan.tls = check_is_tls(check->spec);
+		plan.steps =
+		    check_steps(check->server->backend->spec, &plan.steps_n);
+	}
+	return plan;
+}
+
+bool
+check_talk_start(struct check *check, talk_done *done)
+{
+	struct talk_plan plan = check_talk_plan(check);
+
+	check->talk = talk_start(check->loop, &plan, done, check);
+	return check->talk != NULL;
+}
+
+void
+check_talk_move(struct check *check)
+{
+	struct talk_plan plan = check_talk_plan(check);
+
+	talk_move(check->talk, &plan);
+}
 
 static void
-on_done(void *arg, const struct talk_result *result)
+check_talk_done(void *arg, const struct talk_result *result)
 {
 	struct check *check = arg;
 	struct check_verdict v = {.code = 0};
 
-	check->run = NULL;
+	check->talk = NULL;
 	if (result->error) {
 		check_connect_failed(check, result->error);
 		return;
@@ -27,51 +64,10 @@ on_done(void *arg, const struct talk_result *result)
 		check_done(check, result->status, v.code, result->text);
 }
 
-static struct talk_plan
-plan_of(const struct check *check)
+static bool
+check_talk_begin(struct check *check)
 {
-	const struct check_rules *rules = &check->server->check;
-	struct talk_plan plan = {
-	    .addr = check->server->check.addr,
-	    .timeout_ms = rules->timeout_ms,
-	    .proxy = rules->proxy,
-	    .tls = check_is_tls(check->spec),
-	    .trust = check->spec->trust,
-	    .name = check->spec->sni,
-	};
-
-	plan.way = server_way_to(check->server, &plan.addr);
-	plan.steps = check_steps(check->server->backend->spec, &plan.steps_n);
-	return plan;
+	return check_talk_start(check, check_talk_done);
 }
 
-static void
-talk_check_start(struct check *check)
-{
-	struct talk_plan plan = plan_of(check);
-
-	check->run = talk_start(check->loop, &plan, on_done, check);
-	if (!check->run)
-		check_skip(check, ENOMEM);
-}
-
-static void
-talk_check_cancel(struct check *check)
-{
-	talk_cancel(check->run);
-	check->run = NULL;
-}
-
-static void
-talk_check_moved(struct check *check)
-{
-	struct talk_plan plan = plan_of(check);
-
-	talk_move(check->run, &plan);
-}
-
-const struct check_ops check_talk_ops = {
-    .start = talk_check_start,
-    .cancel = talk_check_cancel,
-    .moved = talk_check_moved,
-};
+const struct check_ops check_talk_ops = {.start = check_talk_begin};

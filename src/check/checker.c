@@ -12,17 +12,25 @@
 
 #define FIRST_SPREAD_MS 1000
 
-struct checker {
-	struct check_schedule schedule;
-	struct check **checks;
-	size_t n;
-	size_t near;         /* where find_place begins */
-	struct check **next; /* between prepare and commit; see prepare_role */
-	size_t next_n;
-};
-
 /* A server has a check and an agent, or one of them, or none. */
 enum role { ROLE_CHECK, ROLE_AGENT, ROLES };
+
+/* A check of the present model, or of the one that is being prepared. */
+struct entry {
+	struct check *check; /* NULL until the commit: a present one goes on */
+	struct server *server;
+	enum role role;
+	size_t present; /* the index of that one */
+};
+
+struct checker {
+	struct check_schedule schedule;
+	struct entry *entries;
+	size_t n;
+	size_t near;        /* where checker_find begins */
+	struct entry *next; /* between prepare and commit */
+	size_t next_n;
+};
 
 /* Returns NULL for an agent. */
 static const struct check_preset *
@@ -55,23 +63,19 @@ start_first(struct check *check, size_t i, size_t n)
 	check_start_in(check, at);
 }
 
-static bool
-is_of(const struct check *check, const struct server *server, enum role role)
-{
-	return check && check->server->state == server->state &&
-	       check->ops == ops_of(server, role);
-}
-
 /* Returns the index of the server's check among the present ones, or n.  Models
  * mostly have their servers in the same order, so the search starts behind the
  * check that was found last. */
 static size_t
-find_place(struct checker *checker, const struct server *server, enum role role)
+checker_find(
+    struct checker *checker, const struct server *server, enum role role)
 {
 	for (size_t k = 0; k < checker->n; k++) {
 		size_t i = (checker->near + k) % checker->n;
+		const struct check *check = checker->entries[i].check;
 
-		if (is_of(checker->checks[i], server, role)) {
+		if (check->server->state == server->state &&
+		    check->ops == ops_of(server, role)) {
 			checker->near = i + 1;
 			return i;
 		}
@@ -79,29 +83,30 @@ find_place(struct checker *checker, const struct server *server, enum role role)
 	return checker->n;
 }
 
-/* Appends the check to next, or NULL when the present check goes on. */
 static bool
-prepare_role(struct checker *checker, struct server *server, enum role role)
+prepare_server(struct checker *checker, struct server *server, enum role role)
 {
-	struct check *check = NULL;
+	struct entry *entry = &checker->next[checker->next_n];
 
 	if (!ops_of(server, role))
 		return true;
-	if (find_place(checker, server, role) == checker->n) {
-		check = check_new(&checker->schedule, server,
-		    preset_of(server, role), ops_of(server, role));
-		if (!check)
-			return false;
-	}
-	checker->next[checker->next_n++] = check;
+	entry->server = server;
+	entry->role = role;
+	entry->present = checker_find(checker, server, role);
+	if (entry->present == checker->n &&
+	    !(entry->check = check_new(&checker->schedule, server,
+	          preset_of(server, role), ops_of(server, role))))
+		return false;
+	checker->next_n++;
 	return true;
 }
 
-static bool
-prepare_server(struct checker *checker, struct server *server)
+static void
+free_entries(struct entry *entries, size_t n)
 {
-	return prepare_role(checker, server, ROLE_CHECK) &&
-	       prepare_role(checker, server, ROLE_AGENT);
+	for (size_t i = 0; i < n; i++)
+		check_free(entries[i].check);
+	free(entries);
 }
 
 static bool
@@ -116,16 +121,19 @@ prepare_all(struct checker *checker, const struct model *model)
 		http |= check_kind_is_http(spec->backends[i].check.kind);
 	}
 	checker->next_n = 0;
-	checker->next = calloc(servers * ROLES + 1, sizeof(struct check *));
+	checker->next = calloc(servers * ROLES + 1, sizeof(*checker->next));
 	if (!checker->next || (http && !checker->schedule.curl &&
 	                          curl_loop_new(checker->schedule.loop,
 	                              &checker->schedule.curl) < 0))
 		return false;
 	for (size_t i = 0; i < spec->backends_n; i++)
-		for (size_t j = 0; j < spec->backends[i].servers_n; j++)
-			if (!prepare_server(
-			        checker, model->backends[i]->servers[j]))
+		for (size_t j = 0; j < spec->backends[i].servers_n; j++) {
+			struct server *server = model->backends[i]->servers[j];
+
+			if (!prepare_server(checker, server, ROLE_CHECK) ||
+			    !prepare_server(checker, server, ROLE_AGENT))
 				return false;
+		}
 	return true;
 }
 
@@ -141,9 +149,7 @@ checker_prepare(struct checker *checker, const struct model *model)
 void
 checker_cancel(struct checker *checker)
 {
-	for (size_t i = 0; i < checker->next_n; i++)
-		check_free(checker->next[i]);
-	free(checker->next);
+	free_entries(checker->next, checker->next_n);
 	checker->next = NULL;
 	checker->next_n = 0;
 }
@@ -160,61 +166,39 @@ asks_same(const struct server *a, const struct server *b, enum role role)
 /* Moves a present check to the new model.  The next run asks what the new model
  * says, at its interval; a run under way goes on if it asks the same. */
 static struct check *
-take_over(struct checker *checker, struct server *server, enum role role)
+take_over(struct checker *checker, const struct entry *next)
 {
-	size_t i = find_place(checker, server, role);
-	struct check *check = checker->checks[i];
+	struct check *check = checker->entries[next->present].check;
+	struct server *server = next->server;
 	uint64_t before_ms = check_interval_ms(check);
-	bool same = asks_same(check->server, server, role);
+	bool same = asks_same(check->server, server, next->role);
 
-	checker->checks[i] = NULL;
-	if (check->run && !same)
-		check->ops->cancel(check);
+	checker->entries[next->present].check = NULL;
+	if (check->running && !same)
+		check_end_run(check);
 	check->server = server;
 	check->spec = &server->backend->spec->check;
-	check->preset = preset_of(server, role);
-	if (check->run && check->ops->moved)
-		check->ops->moved(check);
-	if (!check->run && (!same || check_interval_ms(check) != before_ms))
-		start_first(check, i, checker->n);
+	check->preset = preset_of(server, next->role);
+	if (check->talk && next->role == ROLE_CHECK)
+		check_talk_move(check);
+	if (!check->running && (!same || check_interval_ms(check) != before_ms))
+		start_first(check, next->present, checker->n);
 	return check;
 }
 
-static void
-commit_role(
-    struct checker *checker, struct server *server, enum role role, size_t *at)
-{
-	size_t i = *at;
-
-	if (!ops_of(server, role))
-		return;
-	if (!checker->next[i])
-		checker->next[i] = take_over(checker, server, role);
-	else
-		start_first(checker->next[i], i, checker->next_n);
-	++*at;
-}
-
-static void
-commit_server(struct checker *checker, struct server *server, size_t *at)
-{
-	commit_role(checker, server, ROLE_CHECK, at);
-	commit_role(checker, server, ROLE_AGENT, at);
-}
-
 void
-checker_commit(struct checker *checker, const struct model *model)
+checker_commit(struct checker *checker)
 {
-	size_t at = 0;
+	for (size_t i = 0; i < checker->next_n; i++) {
+		struct entry *next = &checker->next[i];
 
-	for (size_t i = 0; i < model->spec->backends_n; i++)
-		for (size_t j = 0; j < model->spec->backends[i].servers_n; j++)
-			commit_server(
-			    checker, model->backends[i]->servers[j], &at);
-	for (size_t i = 0; i < checker->n; i++)
-		check_free(checker->checks[i]);
-	free(checker->checks);
-	checker->checks = checker->next;
+		if (next->check)
+			start_first(next->check, i, checker->next_n);
+		else
+			next->check = take_over(checker, next);
+	}
+	free_entries(checker->entries, checker->n);
+	checker->entries = checker->next;
 	checker->n = checker->next_n;
 	checker->next = NULL;
 	checker->next_n = 0;
@@ -223,12 +207,13 @@ checker_commit(struct checker *checker, const struct model *model)
 void
 checker_hurry(struct checker *checker, const struct server *server)
 {
-	size_t i = find_place(checker, server, ROLE_CHECK);
-	struct check *check = i < checker->n ? checker->checks[i] : NULL;
+	size_t i = checker_find(checker, server, ROLE_CHECK);
+	struct check *check;
 	double at, past;
 
-	if (!check || check->run)
+	if (i == checker->n || checker->entries[i].check->running)
 		return;
+	check = checker->entries[i].check;
 	at = check->server->check.fast_interval_ms > 0
 	         ? (double)check->server->check.fast_interval_ms / 1e3
 	         : 1.;
@@ -240,8 +225,8 @@ checker_hurry(struct checker *checker, const struct server *server)
 }
 
 int
-checker_new(
-    struct ev_loop *loop, struct model *model, struct checker **ret_checker)
+checker_new(struct ev_loop *loop, const struct model *model,
+    struct checker **ret_checker)
 {
 	struct checker *checker = calloc(1, sizeof(*checker));
 
@@ -253,7 +238,7 @@ checker_new(
 		checker_free(checker);
 		return -ENOMEM;
 	}
-	checker_commit(checker, model);
+	checker_commit(checker);
 	*ret_checker = checker;
 	return 0;
 }
@@ -276,10 +261,11 @@ checker_memory(const struct checker *checker)
 	struct memory_use use = {.count = checker->n};
 
 	memory_add_block(&use, checker);
-	memory_add_block(&use, checker->checks);
+	memory_add_block(&use, checker->entries);
 	for (size_t i = 0; i < checker->n; i++) {
-		memory_add_block(&use, checker->checks[i]);
-		memory_add_block(&use, checker->checks[i]->run);
+		memory_add_block(&use, checker->entries[i].check);
+		memory_add_block(&use, checker->entries[i].check->run);
+		memory_add_block(&use, checker->entries[i].check->talk);
 	}
 	return use;
 }
@@ -289,9 +275,7 @@ checker_free(struct checker *checker)
 {
 	if (!checker)
 		return;
-	for (size_t i = 0; i < checker->n; i++)
-		check_free(checker->checks[i]);
-	free(checker->checks);
+	free_entries(checker->entries, checker->n);
 	curl_loop_free(checker->schedule.curl);
 	free(checker);
 }

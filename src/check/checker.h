@@ -19,6 +19,7 @@
 #include <ev.h>
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "base/memory_use.h"
 #include "model/model.h"
 
@@ -26,20 +27,21 @@ struct checker;
 
 /* Borrows loop and model, which must outlive the checker.  Results go to
  * server_report_check.  Returns 0 or -errno. */
-int checker_new(
-    struct ev_loop *loop, struct model *model, struct checker **ret_checker);
+int checker_new(struct ev_loop *loop, const struct model *model,
+    struct checker **ret_checker) MUST_CHECK;
 
 /* Prepares the change to another model.  A server with the same state and kind
  * of check in both models keeps its check: a running check goes on, and so does
  * the schedule, unless the interval or the question differs.  Returns false
  * when memory is short; otherwise checker_commit or checker_cancel follows. */
-bool checker_prepare(struct checker *checker, const struct model *model);
+bool checker_prepare(
+    struct checker *checker, const struct model *model) MUST_CHECK;
 
 /* Drops what checker_prepare made. */
 void checker_cancel(struct checker *checker);
 
 /* Changes to the model of checker_prepare.  Cannot fail. */
-void checker_commit(struct checker *checker, const struct model *model);
+void checker_commit(struct checker *checker);
 
 /* Brings the server's next check forward: to fast_interval after the start of
  * the last one, or to a second after it without a fast_interval.  Does nothing

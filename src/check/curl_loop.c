@@ -14,19 +14,15 @@ struct curl_loop {
 	ev_timer timer; /* when curl wants to be called */
 };
 
-/* A socket that curl wants watched; curl hands it back as its socketp. */
-struct watch {
-	ev_io io;
-	struct curl_loop *curl;
-};
-
-/* Tells of every transfer that has ended since. */
+/* Tells curl what has happened, and users which transfers have ended by that.
+ */
 static void
-collect(struct curl_loop *curl)
+curl_loop_act(struct curl_loop *curl, curl_socket_t fd, int action)
 {
 	CURLMsg *msg;
 	int left;
 
+	curl_multi_socket_action(curl->multi, fd, action, &left);
 	while ((msg = curl_multi_info_read(curl->multi, &left)) != NULL) {
 		struct curl_transfer *transfer = NULL;
 		CURLcode code = msg->data.result;
@@ -41,73 +37,59 @@ collect(struct curl_loop *curl)
 }
 
 static void
-on_ready(struct ev_loop *loop, ev_io *io, int events)
+curl_loop_on_ready(struct ev_loop *loop, ev_io *io, int events)
 {
-	struct watch *watch = (struct watch *)(void *)io;
-	struct curl_loop *curl = watch->curl;
 	int action = (events & EV_READ ? CURL_CSELECT_IN : 0) |
 	             (events & EV_WRITE ? CURL_CSELECT_OUT : 0);
-	int running;
 
 	(void)loop;
-	/* curl may free the watch in here. */
-	curl_multi_socket_action(curl->multi, io->fd, action, &running);
-	collect(curl);
+	/* curl may free io in here. */
+	curl_loop_act(io->data, io->fd, action);
 }
 
 static void
-on_timer(struct ev_loop *loop, ev_timer *timer, int events)
+curl_loop_on_timer(struct ev_loop *loop, ev_timer *timer, int events)
 {
-	struct curl_loop *curl = timer->data;
-	int running;
-
 	(void)loop;
 	(void)events;
-	curl_multi_socket_action(curl->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	collect(curl);
+	curl_loop_act(timer->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void
-unwatch(struct curl_loop *curl, curl_socket_t fd, struct watch *watch)
-{
-	if (!watch)
-		return;
-	ev_io_stop(curl->loop, &watch->io);
-	curl_multi_assign(curl->multi, fd, NULL);
-	free(watch);
-}
-
+/* socketp: the watcher, which curl keeps with the socket, or NULL. */
 static int
-on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socketp)
+curl_loop_on_socket(
+    CURL *easy, curl_socket_t fd, int what, void *arg, void *socketp)
 {
 	struct curl_loop *curl = arg;
-	struct watch *watch = socketp;
+	ev_io *io = socketp;
 	int events = (what & CURL_POLL_IN ? EV_READ : 0) |
 	             (what & CURL_POLL_OUT ? EV_WRITE : 0);
 
 	(void)easy;
+	if (!io && what != CURL_POLL_REMOVE) {
+		io = calloc(1, sizeof(*io));
+		if (!io)
+			return -1; /* curl fails the transfer */
+		ev_init(io, curl_loop_on_ready);
+		io->data = curl;
+		curl_multi_assign(curl->multi, fd, io);
+	}
+	if (io)
+		ev_io_stop(curl->loop, io);
 	if (what == CURL_POLL_REMOVE) {
-		unwatch(curl, fd, watch);
+		curl_multi_assign(curl->multi, fd, NULL);
+		free(io);
 		return 0;
 	}
-	if (!watch) {
-		watch = calloc(1, sizeof(*watch));
-		if (!watch)
-			return -1; /* curl fails the transfer */
-		watch->curl = curl;
-		ev_init(&watch->io, on_ready);
-		curl_multi_assign(curl->multi, fd, watch);
-	}
-	ev_io_stop(curl->loop, &watch->io);
-	ev_io_set(&watch->io, fd, events);
-	ev_io_start(curl->loop, &watch->io);
+	ev_io_set(io, fd, events);
+	ev_io_start(curl->loop, io);
 	return 0;
 }
 
 /* A timeout of 0 also waits for the loop: curl must not be called from within
  * its own call-back. */
 static int
-on_timeout_wanted(CURLM *multi, long timeout_ms, void *arg)
+curl_loop_set_timer(CURLM *multi, long timeout_ms, void *arg)
 {
 	struct curl_loop *curl = arg;
 
@@ -131,7 +113,7 @@ curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl)
 		return -ENOMEM;
 	}
 	curl->loop = loop;
-	ev_init(&curl->timer, on_timer);
+	ev_init(&curl->timer, curl_loop_on_timer);
 	curl->timer.data = curl;
 	curl->multi = curl_multi_init();
 	if (!curl->multi) {
@@ -139,16 +121,16 @@ curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl)
 		free(curl);
 		return -ENOMEM;
 	}
-	curl_multi_setopt(curl->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl_multi_setopt(
+	    curl->multi, CURLMOPT_SOCKETFUNCTION, curl_loop_on_socket);
 	curl_multi_setopt(curl->multi, CURLMOPT_SOCKETDATA, curl);
 	curl_multi_setopt(
-	    curl->multi, CURLMOPT_TIMERFUNCTION, on_timeout_wanted);
+	    curl->multi, CURLMOPT_TIMERFUNCTION, curl_loop_set_timer);
 	curl_multi_setopt(curl->multi, CURLMOPT_TIMERDATA, curl);
 	/* Nothing is kept for reuse.  The number at work at a time needs no
 	 * limit: it is the number of servers, and a check that waited in a
 	 * queue of curl's would spend its timeout there. */
 	curl_multi_setopt(curl->multi, CURLMOPT_MAXCONNECTS, 1L);
-	curl_multi_setopt(curl->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, 0L);
 	curl_multi_setopt(
 	    curl->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
 	*ret_curl = curl;

@@ -29,7 +29,9 @@ struct curl_transfer {
  * or -ENOMEM. */
 int curl_loop_add(struct curl_loop *curl, struct curl_transfer *transfer);
 
-/* Aborts a transfer: done is not called. */
+/* Aborts the transfer if it is under way: done is not called.  easy may be
+ * NULL.
+ */
 void curl_loop_remove(struct curl_loop *curl, struct curl_transfer *transfer);
 
 #endif

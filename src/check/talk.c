@@ -3,7 +3,6 @@
  */
 #include "check/talk.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -21,29 +20,31 @@
 #define TEXT_SIZE      200
 #define SHOWN_BYTES    60
 
-enum phase { CONNECTING, GREETING, HANDSHAKE, STEPS };
+enum talk_phase { CONNECTING, HEADER, HANDSHAKE, STEPS };
 
 struct talk {
 	struct ev_loop *loop;
 	struct talk_plan plan;
-	void (*done)(void *arg, const struct talk_result *result);
+	talk_done *done;
 	void *arg;
-	enum phase phase;
+	enum talk_phase phase;
 	int fd;
-	int error; /* of the start, told by the timer */
+	int error; /* of the start; the timer reports it */
 	ev_io io;
 	ev_timer timeout;
 	SSL *ssl;
 	size_t step;  /* the present one */
 	size_t sent;  /* of it, or of the header */
 	size_t since; /* the first step since the last that sent */
-	char *data;
-	size_t n;
+	size_t n;     /* bytes of data */
+	char data[];  /* DATA_MAX_BYTES, if there are steps */
 };
 
-static void
-talk_free(struct talk *t)
+void
+talk_cancel(struct talk *t)
 {
+	if (!t)
+		return;
 	ev_io_stop(t->loop, &t->io);
 	ev_timer_stop(t->loop, &t->timeout);
 	if (t->ssl)
@@ -55,37 +56,36 @@ talk_free(struct talk *t)
 	 * other destination. */
 	if (t->fd >= 0)
 		close(t->fd);
-	free(t->data);
 	free(t);
 	ERR_clear_error();
 }
 
 static void
-end(struct talk *t, const struct talk_result *result)
+talk_end(struct talk *t, enum check_status status, int error, const char *text)
 {
-	t->done(t->arg, result);
-	talk_free(t);
+	const struct talk_result result = {.error = error,
+	    .status = status,
+	    .text = text,
+	    .data = t->data,
+	    .n = t->n,
+	    .fd = &t->fd};
+
+	t->done(t->arg, &result);
+	talk_cancel(t);
 }
 
+/* Ends the talk because there is no connection. */
 static void
-end_without(struct talk *t, int error)
+talk_end_without(struct talk *t, int error)
 {
-	end(t, &(struct talk_result){.error = error, .text = ""});
+	talk_end(t, CHECK_STATUS_L4CON, error, "");
 }
 
+/* Ends the talk with the first words of what came instead of what was expected.
+ */
 static void
-end_with(struct talk *t, enum check_status status, const char *text)
-{
-	end(t, &(struct talk_result){.status = status,
-	           .text = text,
-	           .data = t->data,
-	           .n = t->n,
-	           .fd = &t->fd});
-}
-
-/* The first words of what came instead of what was expected. */
-static void
-end_unexpected(struct talk *t, const char *why, const struct pattern *pattern)
+talk_end_unexpected(
+    struct talk *t, const char *why, const struct pattern *pattern)
 {
 	char text[TEXT_SIZE], shown[SHOWN_BYTES + 1] = "", *masked;
 	/* Before it is cut: a part of a secret is not known for one. */
@@ -100,11 +100,11 @@ end_unexpected(struct talk *t, const char *why, const struct pattern *pattern)
 	else
 		snprintf(text, sizeof(text), "%s %.80s", why, expected);
 	free(masked);
-	end_with(t, CHECK_STATUS_L7RSP, text);
+	talk_end(t, CHECK_STATUS_L7RSP, 0, text);
 }
 
 static void
-watch(struct talk *t, int events)
+talk_watch(struct talk *t, int events)
 {
 	ev_io_stop(t->loop, &t->io);
 	ev_io_set(&t->io, t->fd, events);
@@ -114,105 +114,101 @@ watch(struct talk *t, int events)
 /* Ends the talk with the error of TLS: that of the certificate, or else the
  * last one. */
 static void
-end_tls(struct talk *t)
+talk_end_tls(struct talk *t)
 {
 	long verify = SSL_get_verify_result(t->ssl);
 	unsigned long error = ERR_peek_last_error();
-	char text[TEXT_SIZE];
+	const char *reason = error ? ERR_reason_error_string(error) : NULL;
 
-	if (verify != X509_V_OK && t->plan.trust)
-		snprintf(text, sizeof(text), "%s",
-		    X509_verify_cert_error_string(verify));
-	else if (error)
-		snprintf(text, sizeof(text), "%s",
-		    ERR_reason_error_string(error)
-		        ? ERR_reason_error_string(error)
-		        : "TLS failed");
-	else
-		strcpy(text, "the connection ended in the TLS handshake");
-	end_with(t, CHECK_STATUS_L6RSP, text);
+	talk_end(t, CHECK_STATUS_L6RSP, 0,
+	    verify != X509_V_OK && t->plan.trust
+	        ? X509_verify_cert_error_string(verify)
+	    : reason ? reason
+	    : error  ? "TLS failed"
+	             : "the connection ended in the TLS handshake");
 }
 
-/* Results of reading and writing: bytes, 0 at the end, -EAGAIN after it has
- * asked for events, or another -errno. */
+/* Returns what reading or writing has returned as bytes, 0 at the end, -EAGAIN
+ * after it has asked for events, or another -errno.  events: what a socket
+ * without TLS has to wait for. */
 static ssize_t
-tls_result(struct talk *t, int rc)
+talk_io_result(struct talk *t, ssize_t rc, int events)
 {
-	switch (SSL_get_error(t->ssl, rc)) {
-	case SSL_ERROR_WANT_READ:
-		watch(t, EV_READ);
-		return -EAGAIN;
-	case SSL_ERROR_WANT_WRITE:
-		watch(t, EV_WRITE);
-		return -EAGAIN;
-	case SSL_ERROR_ZERO_RETURN:
-		return 0;
-	default:
-		return -ECONNRESET;
+	if (rc > 0)
+		return rc;
+	if (t->ssl) {
+		switch (SSL_get_error(t->ssl, (int)rc)) {
+		case SSL_ERROR_WANT_READ:
+			events = EV_READ;
+			break;
+		case SSL_ERROR_WANT_WRITE:
+			events = EV_WRITE;
+			break;
+		case SSL_ERROR_ZERO_RETURN:
+			return 0;
+		default:
+			return -ECONNRESET;
+		}
+	} else if (rc == 0 || (errno != EAGAIN && errno != EINTR)) {
+		return rc < 0 ? -errno : 0;
 	}
+	talk_watch(t, events);
+	return -EAGAIN;
 }
 
 static ssize_t
 talk_read(struct talk *t, void *out, size_t size)
 {
-	ssize_t n;
-
-	if (t->ssl) {
-		ERR_clear_error();
-		n = SSL_read(t->ssl, out, (int)size);
-		return n > 0 ? n : tls_result(t, (int)n);
-	}
-	n = recv(t->fd, out, size, 0);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-		watch(t, EV_READ);
-		return -EAGAIN;
-	}
-	return n < 0 ? -errno : n;
+	ERR_clear_error();
+	return talk_io_result(t,
+	    t->ssl ? SSL_read(t->ssl, out, (int)size)
+	           : recv(t->fd, out, size, 0),
+	    EV_READ);
 }
 
+/* Sends what is left of the n bytes.  Returns 1 once all are sent, else as
+ * talk_io_result. */
 static ssize_t
-talk_write(struct talk *t, const void *data, size_t n)
+talk_send(struct talk *t, const uint8_t *bytes, size_t n)
 {
-	ssize_t rc;
+	while (t->sent < n) {
+		const uint8_t *from = bytes + t->sent;
+		size_t left = n - t->sent;
+		ssize_t rc;
 
-	if (t->ssl) {
 		ERR_clear_error();
-		rc = SSL_write(t->ssl, data, (int)n);
-		return rc > 0 ? rc : tls_result(t, (int)rc);
+		rc = talk_io_result(t,
+		    t->ssl ? SSL_write(t->ssl, from, (int)left)
+		           : send(t->fd, from, left, MSG_NOSIGNAL),
+		    EV_WRITE);
+		if (rc <= 0)
+			return rc;
+		t->sent += (size_t)rc;
 	}
-	rc = send(t->fd, data, n, MSG_NOSIGNAL);
-	if (rc < 0 && (errno == EAGAIN || errno == EINTR)) {
-		watch(t, EV_WRITE);
-		return -EAGAIN;
-	}
-	return rc < 0 ? -errno : rc;
+	t->sent = 0;
+	return 1;
 }
 
-/* False: not yet, or no more. */
+/* Returns whether the step is done.  If not, it goes on later, or the talk has
+ * ended. */
 static bool
-step_send(struct talk *t, const struct pattern *pattern)
+talk_step_send(struct talk *t, const struct pattern *pattern)
 {
-	while (t->sent < pattern->n) {
-		ssize_t n = talk_write(
-		    t, pattern->bytes + t->sent, pattern->n - t->sent);
+	ssize_t rc = talk_send(t, pattern->bytes, pattern->n);
 
-		if (n == -EAGAIN)
-			return false;
-		if (n <= 0) {
-			end_unexpected(
-			    t, "the connection ended before", pattern);
-			return false;
-		}
-		t->sent += (size_t)n;
-	}
+	if (rc <= 0 && rc != -EAGAIN)
+		talk_end_unexpected(t, "the connection ended before", pattern);
+	if (rc <= 0)
+		return false;
 	t->n = 0;
 	t->since = t->step + 1;
 	return true;
 }
 
-/* The step since the last sending one that speaks against what has come. */
+/* Returns the refusal, of the steps since the last that sent, that the data
+ * match, or NULL. */
 static const struct pattern *
-refused(const struct talk *t)
+talk_refusal(const struct talk *t)
 {
 	for (size_t i = t->since; i < t->step; i++)
 		if (t->plan.steps[i].kind == STEP_REFUSE &&
@@ -221,29 +217,27 @@ refused(const struct talk *t)
 	return NULL;
 }
 
+/* Returns as talk_step_send. */
 static bool
-step_expect(struct talk *t, const struct pattern *pattern)
+talk_step_expect(struct talk *t, const struct pattern *pattern)
 {
 	for (;;) {
-		const struct pattern *no = refused(t);
-		ssize_t n;
+		const struct pattern *refusal = talk_refusal(t);
+		ssize_t n = 0;
 
-		if (no) {
-			end_unexpected(t, "was refused by", no);
-			return false;
-		}
-		if (pattern_found(pattern, t->data, t->n))
+		if (!refusal && pattern_found(pattern, t->data, t->n))
 			return true;
-		if (t->n == DATA_MAX_BYTES) {
-			end_unexpected(t, "16 KiB without", pattern);
-			return false;
-		}
-		n = talk_read(t, t->data + t->n, DATA_MAX_BYTES - t->n);
+		if (!refusal && t->n < DATA_MAX_BYTES)
+			n = talk_read(t, t->data + t->n, DATA_MAX_BYTES - t->n);
 		if (n == -EAGAIN)
 			return false;
 		if (n <= 0) {
-			end_unexpected(
-			    t, "the connection ended without", pattern);
+			talk_end_unexpected(t,
+			    refusal ? "was refused by"
+			    : t->n == DATA_MAX_BYTES
+			        ? "16 KiB without"
+			        : "the connection ended without",
+			    refusal ? refusal : pattern);
 			return false;
 		}
 		t->n += (size_t)n;
@@ -251,49 +245,50 @@ step_expect(struct talk *t, const struct pattern *pattern)
 }
 
 static void
-run_steps(struct talk *t)
+talk_run_steps(struct talk *t)
 {
-	while (t->step < t->plan.steps_n) {
+	for (; t->step < t->plan.steps_n; t->step++) {
 		const struct check_step *step = &t->plan.steps[t->step];
 
-		if (step->kind == STEP_SEND && !step_send(t, &step->pattern))
+		if (step->kind == STEP_SEND &&
+		    !talk_step_send(t, &step->pattern))
 			return;
 		if (step->kind == STEP_EXPECT &&
-		    !step_expect(t, &step->pattern))
+		    !talk_step_expect(t, &step->pattern))
 			return;
-		t->step++;
-		t->sent = 0;
 	}
 	if (t->ssl)
 		(void)SSL_shutdown(t->ssl);
-	end_with(t,
+	talk_end(t,
 	    t->plan.steps_n > 0 ? CHECK_STATUS_L7OK
 	    : t->plan.tls       ? CHECK_STATUS_L6OK
 	                        : CHECK_STATUS_L4OK,
-	    "");
+	    0, "");
 }
 
-/* The server's name, or its address, must be in its certificate. */
+/* Has the server's name, or its address, verified to be in its certificate. */
 static bool
-verify_name(struct talk *t)
+talk_verify_name(struct talk *t)
 {
 	X509_VERIFY_PARAM *param = SSL_get0_param(t->ssl);
-	char ip[INET6_ADDRSTRLEN];
+	const struct addr *addr = &t->plan.addr;
 
 	if (t->plan.name)
 		return X509_VERIFY_PARAM_set1_host(param, t->plan.name, 0) == 1;
-	if (t->plan.addr.sa.sa_family == AF_UNIX)
+	switch (addr->sa.sa_family) {
+	case AF_INET:
+		return X509_VERIFY_PARAM_set1_ip(
+		           param, (const void *)&addr->in.sin_addr, 4) == 1;
+	case AF_INET6:
+		return X509_VERIFY_PARAM_set1_ip(
+		           param, addr->in6.sin6_addr.s6_addr, 16) == 1;
+	default:
 		return true;
-	return X509_VERIFY_PARAM_set1_ip_asc(
-	           param, inet_ntop(t->plan.addr.sa.sa_family,
-	                      t->plan.addr.sa.sa_family == AF_INET
-	                          ? (const void *)&t->plan.addr.in.sin_addr
-	                          : (const void *)&t->plan.addr.in6.sin6_addr,
-	                      ip, sizeof(ip))) == 1;
+	}
 }
 
 static bool
-prepare_tls(struct talk *t)
+talk_prepare_tls(struct talk *t)
 {
 	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 	bool ok;
@@ -311,11 +306,11 @@ prepare_tls(struct talk *t)
 	ok = SSL_set_fd(t->ssl, t->fd) == 1;
 	if (t->plan.name)
 		ok &= SSL_set_tlsext_host_name(t->ssl, t->plan.name) == 1;
-	return ok && (!t->plan.trust || verify_name(t));
+	return ok && (!t->plan.trust || talk_verify_name(t));
 }
 
 static void
-handshake(struct talk *t)
+talk_handshake(struct talk *t)
 {
 	int rc;
 
@@ -323,47 +318,36 @@ handshake(struct talk *t)
 	rc = SSL_connect(t->ssl);
 	if (rc == 1) {
 		t->phase = STEPS;
-		run_steps(t);
-	} else if (tls_result(t, rc) != -EAGAIN) {
-		end_tls(t);
+		talk_run_steps(t);
+	} else if (talk_io_result(t, rc, 0) != -EAGAIN) {
+		talk_end_tls(t);
 	}
 }
 
 static void
-header_sent(struct talk *t)
+talk_start_tls(struct talk *t)
 {
 	t->phase = t->plan.tls ? HANDSHAKE : STEPS;
-	if (t->plan.tls)
-		handshake(t);
+	if (!t->plan.tls)
+		talk_run_steps(t);
+	else if (talk_prepare_tls(t))
+		talk_handshake(t);
 	else
-		run_steps(t);
+		talk_end_without(t, ENOMEM);
 }
 
-/* The connection is the proxy's own. */
+/* Sends a header that says that the connection is the proxy's own. */
 static void
-greet(struct talk *t)
+talk_send_header(struct talk *t)
 {
 	struct proxy_header header = {.version = t->plan.proxy, .local = true};
 	uint8_t bytes[PROXY_MADE_MAX];
-	size_t size = proxy_header_make(&header, bytes);
+	ssize_t rc = talk_send(t, bytes, proxy_header_make(&header, bytes));
 
-	t->phase = GREETING;
-	while (t->sent < size) {
-		ssize_t n =
-		    send(t->fd, bytes + t->sent, size - t->sent, MSG_NOSIGNAL);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-			watch(t, EV_WRITE);
-			return;
-		}
-		if (n < 0) {
-			end_without(t, errno);
-			return;
-		}
-		t->sent += (size_t)n;
-	}
-	t->sent = 0;
-	header_sent(t);
+	if (rc > 0)
+		talk_start_tls(t);
+	else if (rc != -EAGAIN)
+		talk_end_without(t, (int)-rc);
 }
 
 /* Returns whether the socket is connected to itself, which proves nothing.
@@ -382,7 +366,7 @@ connected_to_itself(int fd)
 }
 
 static void
-connected(struct talk *t)
+talk_connected(struct talk *t)
 {
 	int error = 0;
 	socklen_t len = sizeof(error);
@@ -391,56 +375,56 @@ connected(struct talk *t)
 		error = errno;
 	if (!error && connected_to_itself(t->fd))
 		error = ECONNREFUSED;
-	if (!error && t->plan.tls && !prepare_tls(t))
-		error = ENOMEM;
-	if (error) {
-		end_without(t, error);
-		return;
-	}
-	if (t->plan.proxy != PROXY_OFF)
-		greet(t);
+	t->phase = HEADER;
+	if (error)
+		talk_end_without(t, error);
+	else if (t->plan.proxy != PROXY_OFF)
+		talk_send_header(t);
 	else
-		header_sent(t);
+		talk_start_tls(t);
 }
 
+static const struct {
+	void (*run)(struct talk *t); /* when the socket is ready */
+	enum check_status timeout;
+	const char *text;
+} talk_phases[] = {
+    [CONNECTING] = {talk_connected, CHECK_STATUS_L4TOUT,
+        "no answer to the connect"},
+    [HEADER] = {talk_send_header, CHECK_STATUS_L7TOUT, "no answer"},
+    [HANDSHAKE] = {talk_handshake, CHECK_STATUS_L6TOUT,
+        "no end of the TLS handshake"},
+    [STEPS] = {talk_run_steps, CHECK_STATUS_L7TOUT, "no answer"},
+};
+
 static void
-on_ready(struct ev_loop *loop, ev_io *io, int events)
+talk_on_ready(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct talk *t = io->data;
 
 	(void)loop;
 	(void)events;
-	if (t->phase == CONNECTING)
-		connected(t);
-	else if (t->phase == GREETING)
-		greet(t);
-	else if (t->phase == HANDSHAKE)
-		handshake(t);
-	else
-		run_steps(t);
+	talk_phases[t->phase].run(t);
 }
 
 static void
-on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
+talk_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 {
 	struct talk *t = timer->data;
 
 	(void)loop;
 	(void)events;
 	if (t->error)
-		end_without(t, t->error);
-	else if (t->phase == CONNECTING)
-		end_with(t, CHECK_STATUS_L4TOUT, "no answer to the connect");
-	else if (t->phase == HANDSHAKE)
-		end_with(t, CHECK_STATUS_L6TOUT, "no end of the TLS handshake");
+		talk_end_without(t, t->error);
 	else if (t->n > 0 && t->plan.steps[t->step].kind == STEP_EXPECT)
-		end_unexpected(t, "no", &t->plan.steps[t->step].pattern);
+		talk_end_unexpected(t, "no", &t->plan.steps[t->step].pattern);
 	else
-		end_with(t, CHECK_STATUS_L7TOUT, "no answer");
+		talk_end(t, talk_phases[t->phase].timeout, 0,
+		    talk_phases[t->phase].text);
 }
 
 static int
-begin(struct talk *t)
+talk_connect(struct talk *t)
 {
 	const struct addr *addr = &t->plan.addr;
 
@@ -457,31 +441,27 @@ begin(struct talk *t)
 	}
 	if (connect(t->fd, &addr->sa, addr->len) < 0 && errno != EINPROGRESS)
 		return errno;
-	watch(t, EV_WRITE);
+	talk_watch(t, EV_WRITE);
 	return 0;
 }
 
 struct talk *
-talk_start(struct ev_loop *loop, const struct talk_plan *plan,
-    void (*done)(void *arg, const struct talk_result *result), void *arg)
+talk_start(struct ev_loop *loop, const struct talk_plan *plan, talk_done *done,
+    void *arg)
 {
-	struct talk *t = calloc(1, sizeof(*t));
+	struct talk *t =
+	    calloc(1, sizeof(*t) + (plan->steps_n > 0 ? DATA_MAX_BYTES : 0));
 
 	if (!t)
 		return NULL;
 	*t = (struct talk){
 	    .loop = loop, .plan = *plan, .done = done, .arg = arg, .fd = -1};
-	if (plan->steps_n > 0 && !(t->data = malloc(DATA_MAX_BYTES))) {
-		free(t);
-		return NULL;
-	}
-	ev_init(&t->io, on_ready);
-	t->io.data = t->timeout.data = t;
-	t->error = begin(t);
+	ev_init(&t->io, talk_on_ready);
+	t->error = talk_connect(t);
 	ev_now_update(loop);
-	ev_timer_init(&t->timeout, on_timeout,
+	ev_timer_init(&t->timeout, talk_on_timeout,
 	    t->error ? 0. : (double)plan->timeout_ms / 1e3, 0.);
-	t->timeout.data = t;
+	t->io.data = t->timeout.data = t;
 	ev_timer_start(loop, &t->timeout);
 	return t;
 }
@@ -490,10 +470,4 @@ void
 talk_move(struct talk *talk, const struct talk_plan *plan)
 {
 	talk->plan = *plan;
-}
-
-void
-talk_cancel(struct talk *talk)
-{
-	talk_free(talk);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A short conversation with a server: connect, TLS if wanted, then steps.
  *
- *   CONNECTING --> GREETING --> HANDSHAKE --> STEPS --> done
+ *   CONNECTING --> HEADER --> HANDSHAKE --> STEPS --> done
  *
- * without GREETING if there is no header of the PROXY protocol, and without
+ * without HEADER if no header of the PROXY protocol is sent, and without
  * HANDSHAKE if there is no TLS.
  *
  * Any step may fail.  All steps together take at most the timeout.
@@ -44,13 +44,15 @@ struct talk_result {
 	int *fd;
 };
 
+typedef void talk_done(void *arg, const struct talk_result *result);
+
 /* Starts a talk.  Calls done once, from the loop and never from within this
  * call, unless the talk is cancelled; talk and result are gone afterwards.
  * Returns NULL when memory is short. */
 struct talk *talk_start(struct ev_loop *loop, const struct talk_plan *plan,
-    void (*done)(void *arg, const struct talk_result *result), void *arg);
+    talk_done *done, void *arg);
 
-/* Ends and frees the talk without calling done. */
+/* Ends and frees the talk without calling done.  Accepts NULL. */
 void talk_cancel(struct talk *talk);
 
 /* Replaces borrowed memory that is about to be freed by equal memory. */

@@ -52,7 +52,7 @@ void
 control_publish_model(struct control *control, struct model *model)
 {
 	model_publish(model, control->model);
-	checker_commit(control->checker, model);
+	checker_commit(control->checker);
 	control->model = model;
 	server_names_commit(control);
 }
