@@ -20,7 +20,7 @@ struct lookup {
 	char host[];
 };
 
-/* Everything is under the lock. */
+/* The lock guards everything. */
 struct lookups {
 	struct lock lock;
 	pthread_cond_t answered;
@@ -35,7 +35,7 @@ struct lookups {
 };
 
 static void
-free_all(struct list *lookups)
+lookups_drop(struct list *lookups)
 {
 	list_for_each_safe (node, lookups) {
 		list_remove(node);
@@ -45,22 +45,22 @@ free_all(struct list *lookups)
 
 /* Gives the lock back; the last user frees everything. */
 static void
-leave(struct lookups *l)
+lookups_leave(struct lookups *l)
 {
 	bool last = --l->users == 0;
 
 	lock_release(&l->lock);
 	if (!last)
 		return;
-	free_all(&l->queue);
-	free_all(&l->answers);
+	lookups_drop(&l->queue);
+	lookups_drop(&l->answers);
 	pthread_cond_destroy(&l->answered);
 	lock_fini(&l->lock);
 	free(l);
 }
 
 static struct lookup *
-next_of(struct list *list)
+lookup_pop(struct list *list)
 {
 	struct list *node = list->next;
 
@@ -71,7 +71,7 @@ next_of(struct list *list)
 }
 
 static void
-put_answer(struct lookups *l, struct lookup *lookup)
+lookups_put_answer(struct lookups *l, struct lookup *lookup)
 {
 	if (l->closed) {
 		free(lookup);
@@ -83,7 +83,7 @@ put_answer(struct lookups *l, struct lookup *lookup)
 }
 
 static void *
-thread_main(void *arg)
+lookups_thread(void *arg)
 {
 	struct lookups *l = arg;
 	struct lookup *lookup;
@@ -91,22 +91,22 @@ thread_main(void *arg)
 	(void)pthread_setname_np(pthread_self(), "lfproxy-names");
 	lock_acquire(&l->lock);
 	l->idle--;
-	while (!l->closed && (lookup = next_of(&l->queue))) {
+	while (!l->closed && (lookup = lookup_pop(&l->queue))) {
 		l->queued--;
 		lock_release(&l->lock);
 		lookup->answer.error =
 		    l->look(lookup->host, lookup->family, &lookup->answer.addr);
 		lock_acquire(&l->lock);
-		put_answer(l, lookup);
+		lookups_put_answer(l, lookup);
 	}
 	l->threads--;
-	leave(l);
+	lookups_leave(l);
 	return NULL;
 }
 
-/* 0 or an errno.  Caller holds the lock. */
+/* Returns 0 or an errno.  Caller holds the lock. */
 static int
-start_thread(struct lookups *l)
+lookups_start_thread(struct lookups *l)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -119,7 +119,7 @@ start_thread(struct lookups *l)
 	/* Signals are for the control thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&id, &attr, thread_main, l);
+	rc = pthread_create(&id, &attr, lookups_thread, l);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc != 0)
@@ -133,24 +133,24 @@ start_thread(struct lookups *l)
 /* With threads that are busy the queue is worked off later; without any it
  * would never be, so what is in it has failed.  Caller holds the lock. */
 static void
-see_to_threads(struct lookups *l)
+lookups_see_to_threads(struct lookups *l)
 {
 	struct lookup *lookup;
 	int rc = 0;
 
 	if (l->queued > l->idle && l->threads < LOOKUPS_THREADS_MAX)
-		rc = start_thread(l);
+		rc = lookups_start_thread(l);
 	if (rc == 0 || l->threads > 0)
 		return;
-	while ((lookup = next_of(&l->queue))) {
+	while ((lookup = lookup_pop(&l->queue))) {
 		l->queued--;
 		lookup->answer.error = rc;
-		put_answer(l, lookup);
+		lookups_put_answer(l, lookup);
 	}
 }
 
 static bool
-start(void *resolver, const char *host, int family, struct name *name)
+lookups_start(void *resolver, const char *host, int family, struct name *name)
 {
 	struct lookups *l = resolver;
 	size_t size = strlen(host) + 1;
@@ -164,12 +164,12 @@ start(void *resolver, const char *host, int family, struct name *name)
 	lock_acquire(&l->lock);
 	list_append(&l->queue, &lookup->node);
 	l->queued++;
-	see_to_threads(l);
+	lookups_see_to_threads(l);
 	lock_release(&l->lock);
 	return true;
 }
 
-const struct resolver lookups_resolver = {start};
+const struct resolver lookups_resolver = {.start = lookups_start};
 
 struct lookups *
 lookups_new(lookup_function look, void (*notify)(void *arg), void *arg)
@@ -200,7 +200,7 @@ lookups_free(struct lookups *lookups)
 		return;
 	lock_acquire(&lookups->lock);
 	lookups->closed = true;
-	leave(lookups);
+	lookups_leave(lookups);
 }
 
 bool
@@ -209,7 +209,7 @@ lookups_take(struct lookups *lookups, struct lookup_answer *ret_answer)
 	struct lookup *lookup;
 
 	lock_acquire(&lookups->lock);
-	lookup = next_of(&lookups->answers);
+	lookup = lookup_pop(&lookups->answers);
 	lock_release(&lookups->lock);
 	if (!lookup)
 		return false;

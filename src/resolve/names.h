@@ -34,8 +34,8 @@
 struct names;
 
 struct name {
-	struct name *next; /* in its bucket */
-	char *host;
+	struct name *next;
+	const char *host; /* in the same block */
 	int family;       /* AF_INET, AF_INET6, or AF_UNSPEC for either */
 	bool asked;       /* a look-up is under way */
 	bool known;       /* addr is the answer that came last */
@@ -57,38 +57,41 @@ struct resolver {
 	    void *resolver, const char *host, int family, struct name *name);
 };
 
-/* NULL when memory is short. */
+/* Borrows resolver, whose functions get arg.  Returns NULL when memory is
+ * short.
+ */
 struct names *names_new(const struct resolver *resolver, void *arg);
 
-/* Answers that are still to come must not be given any more.  NULL is fine. */
+/* Answers that are still to come must not be given any more.  Accepts NULL. */
 void names_free(struct names *names);
 
 /* Asks for the name unless it is being asked for: if it is new, or if it is to
- * be asked for afresh whatever is known.  NULL when memory is short. */
+ * be asked for afresh whatever is known.  Returns the name, or NULL when memory
+ * is short. */
 struct name *names_want(struct names *names, const char *host, int family,
     bool afresh, uint64_t now_ms);
 
-/* NULL: it is not wanted. */
+/* Returns the name, or NULL if it is not wanted. */
 struct name *names_find(
     const struct names *names, const char *host, int family);
 
 /* The name's look-up has ended: with error 0 and an address, or with an error.
- * True when there is something new: another address, or another error. */
+ * Returns whether there is something new: another address, or another error. */
 bool names_answer(struct names *names, struct name *name, int error,
     const struct addr *addr, uint64_t now_ms);
 
-/* Asks for what has failed and is due.  Returns when to call it again, 0: not
- * before the next names_want or names_answer. */
+/* Asks for what has failed and is due.  Returns when to call it again, or 0:
+ * not before the next names_want or names_answer. */
 uint64_t names_tick(struct names *names, uint64_t now_ms);
 
-/* Forgets all names but those that names_keep was called for since the last
- * names_sweep.  A name that is being asked for stays until it is answered and
- * swept again. */
+/* Spares the name from the next names_sweep. */
 void names_keep(struct name *name);
-/* Frees the names that were not kept and are not being asked for. */
+
+/* Forgets all names but those kept since the last names_sweep.  A name that is
+ * being asked for stays until it is answered and swept again. */
 void names_sweep(struct names *names);
 
-/* Calls for each name, in no order; it must not add any. */
+/* Calls call for each name, in no order; call must not add any. */
 void names_each(struct names *names, void (*call)(struct name *name));
 
 /* Returns the number of names in the table. */
