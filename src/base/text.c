@@ -6,20 +6,23 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Largest first: text_duration takes the first that divides. */
-static const struct {
+/* The last one is 1. */
+struct unit {
 	const char *name;
-	uint64_t ms;
-} units[] = {
+	uint64_t factor;
+};
+
+static const struct unit time_units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+static const struct unit size_units[] = {
+    {"g", 1u << 30}, {"m", 1u << 20}, {"k", 1024}, {"", 1}};
 
-#define UNITS (sizeof(units) / sizeof(units[0]))
-
-/* Leading decimal digits, UINT64_MAX when they are more than fit; false when
- * there are none. */
+/* Returns the leading decimal digits, as UINT64_MAX when they are more than
+ * fit; false when there are none. */
 static bool
 parse_digits(const char *s, const char **ret_rest, uint64_t *ret_number)
 {
@@ -38,16 +41,41 @@ parse_digits(const char *s, const char **ret_rest, uint64_t *ret_number)
 	return true;
 }
 
+/* Writes the number with the largest unit that divides it, 0 with the smallest.
+ */
+static const char *
+format_units(uint64_t n, const struct unit *unit, char *out, size_t size)
+{
+	while (unit->factor > 1 && (n == 0 || n % unit->factor != 0))
+		unit++;
+	snprintf(out, size, "%" PRIu64 "%s", n / unit->factor, unit->name);
+	return out;
+}
+
 const char *
 text_duration(uint64_t ms, char out[TEXT_DURATION_SIZE])
 {
-	size_t i = 0;
+	return format_units(ms, time_units, out, TEXT_DURATION_SIZE);
+}
 
-	while (i < UNITS - 1 && (ms == 0 || ms % units[i].ms != 0))
-		i++;
-	snprintf(out, TEXT_DURATION_SIZE, "%" PRIu64 "%s", ms / units[i].ms,
-	    units[i].name);
-	return out;
+const char *
+text_size(uint64_t bytes, char out[TEXT_SIZE_SIZE])
+{
+	return format_units(bytes, size_units, out, TEXT_SIZE_SIZE);
+}
+
+/* Stores the product if it is in the range.  Returns whether it is. */
+static bool
+multiply(uint64_t n, const struct unit *unit, uint64_t min, uint64_t max,
+    uint64_t *ret_product)
+{
+	uint64_t product;
+
+	if (__builtin_mul_overflow(n, unit->factor, &product) ||
+	    product < min || product > max)
+		return false;
+	*ret_product = product;
+	return true;
 }
 
 /* The number needs a unit.  The advice names those units of s and ms with
@@ -74,30 +102,42 @@ text_parse_duration(const char *s, uint64_t min_ms, uint64_t max_ms,
     uint64_t *ret_ms, struct err *err)
 {
 	char low[TEXT_DURATION_SIZE], high[TEXT_DURATION_SIZE];
-	const char *unit;
-	uint64_t n, ms;
-	size_t i = 0;
+	const struct unit *unit = time_units;
+	const char *rest;
+	uint64_t n;
 
 	/* Report a fraction as a bad number, not as an unknown unit. */
-	if (!parse_digits(s, &unit, &n) || *unit == '.' || *unit == ',')
+	if (!parse_digits(s, &rest, &n) || *rest == '.' || *rest == ',')
 		return err_set(err,
 		    "'%s' is not a duration; write a whole number and a unit "
 		    "(ms, s, m, h, d), as in 5s",
 		    s);
-	if (!*unit && n > 0)
+	if (!*rest && n > 0)
 		return ask_for_unit(s, n, min_ms, max_ms, err);
-	while (*unit && i < UNITS && strcmp(unit, units[i].name) != 0)
-		i++;
-	if (i == UNITS)
+	while (unit->factor > 1 && strcmp(rest, unit->name) != 0)
+		unit++;
+	if (*rest && strcmp(rest, unit->name) != 0)
 		return err_set(err,
 		    "'%s' has the unknown unit '%s'; allowed are ms, s, m, h, "
 		    "d",
-		    s, unit);
-	if (__builtin_mul_overflow(n, units[i].ms, &ms) || ms < min_ms ||
-	    ms > max_ms)
-		return err_set(err, "'%s' is out of range; allowed is %s to %s",
-		    s, text_duration(min_ms, low), text_duration(max_ms, high));
-	*ret_ms = ms;
+		    s, rest);
+	return multiply(n, unit, min_ms, max_ms, ret_ms) ||
+	       err_set(err, "'%s' is out of range; allowed is %s to %s", s,
+	           text_duration(min_ms, low), text_duration(max_ms, high));
+}
+
+/* Parses a whole number in the range, with the suffix or without. */
+static bool
+parse_whole(const char *s, const char *suffix, uint64_t min, uint64_t max,
+    uint64_t *ret_number)
+{
+	const char *rest;
+	uint64_t n;
+
+	if (!parse_digits(s, &rest, &n) ||
+	    (*rest && strcmp(rest, suffix) != 0) || n < min || n > max)
+		return false;
+	*ret_number = n;
 	return true;
 }
 
@@ -105,52 +145,21 @@ bool
 text_parse_number(const char *s, uint64_t min, uint64_t max,
     uint64_t *ret_number, struct err *err)
 {
-	const char *rest;
-	uint64_t n;
-
-	if (!parse_digits(s, &rest, &n) || *rest || n < min || n > max)
-		return err_set(err,
-		    "'%s' is not a whole number from %" PRIu64 " to %" PRIu64,
-		    s, min, max);
-	*ret_number = n;
-	return true;
+	return parse_whole(s, "", min, max, ret_number) ||
+	       err_set(err,
+	           "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, s,
+	           min, max);
 }
 
 bool
 text_parse_percent(const char *s, uint64_t min, uint64_t max,
     uint64_t *ret_percent, struct err *err)
 {
-	const char *rest;
-	uint64_t n;
-
-	if (!parse_digits(s, &rest, &n) || (*rest && strcmp(rest, "%") != 0) ||
-	    n < min || n > max)
-		return err_set(err,
-		    "'%s' is not a percentage from %" PRIu64 "%% to %" PRIu64
-		    "%%",
-		    s, min, max);
-	*ret_percent = n;
-	return true;
-}
-
-static const struct {
-	const char *name;
-	uint64_t bytes;
-} size_units[] = {{"g", 1ull << 30}, {"m", 1ull << 20}, {"k", 1024}, {"", 1}};
-
-#define SIZE_UNITS (sizeof(size_units) / sizeof(size_units[0]))
-
-const char *
-text_size(uint64_t bytes, char out[TEXT_SIZE_SIZE])
-{
-	size_t i = 0;
-
-	while (i < SIZE_UNITS - 1 &&
-	       (bytes == 0 || bytes % size_units[i].bytes != 0))
-		i++;
-	snprintf(out, TEXT_SIZE_SIZE, "%" PRIu64 "%s",
-	    bytes / size_units[i].bytes, size_units[i].name);
-	return out;
+	return parse_whole(s, "%", min, max, ret_percent) ||
+	       err_set(err,
+	           "'%s' is not a percentage from %" PRIu64 "%% to %" PRIu64
+	           "%%",
+	           s, min, max);
 }
 
 bool
@@ -158,43 +167,34 @@ text_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *ret_bytes,
     struct err *err)
 {
 	char low[TEXT_SIZE_SIZE], high[TEXT_SIZE_SIZE];
-	const char *unit;
-	uint64_t n, bytes;
-	size_t i = 0;
+	const struct unit *unit = size_units;
+	const char *rest;
+	uint64_t n = 0;
 
-	if (!parse_digits(s, &unit, &n))
-		i = SIZE_UNITS;
-	while (i < SIZE_UNITS && strcasecmp(unit, size_units[i].name) != 0)
-		i++;
-	if (i == SIZE_UNITS)
+	if (!parse_digits(s, &rest, &n))
+		rest = "?";
+	while (unit->factor > 1 && strcasecmp(rest, unit->name) != 0)
+		unit++;
+	if (strcasecmp(rest, unit->name) != 0)
 		return err_set(err,
 		    "'%s' is not a size; write a whole number of bytes, alone "
-		    "or "
-		    "with k, m or g, as in 64k",
+		    "or with k, m or g, as in 64k",
 		    s);
-	if (__builtin_mul_overflow(n, size_units[i].bytes, &bytes) ||
-	    bytes < min || bytes > max)
-		return err_set(err, "'%s' is out of range; allowed is %s to %s",
-		    s, text_size(min, low), text_size(max, high));
-	*ret_bytes = bytes;
-	return true;
+	return multiply(n, unit, min, max, ret_bytes) ||
+	       err_set(err, "'%s' is out of range; allowed is %s to %s", s,
+	           text_size(min, low), text_size(max, high));
 }
 
 bool
 text_parse_mode(const char *s, uint32_t *ret_mode, struct err *err)
 {
-	uint32_t mode = 0;
-	size_t len = strlen(s);
+	size_t len = strspn(s, "01234567");
+	unsigned long mode = strtoul(s, NULL, 8);
 
-	if (len == 0 || len > 4 || strspn(s, "01234567") != len)
-		goto bad;
-	for (size_t i = 0; i < len; i++)
-		mode = mode * 8 + (uint32_t)(s[i] - '0');
-	if (mode > 0777)
-		goto bad;
-	*ret_mode = mode;
+	if (len == 0 || len > 4 || s[len] || mode > 0777)
+		return err_set(err,
+		    "'%s' is not a file mode; write it in octal, as in 0660",
+		    s);
+	*ret_mode = (uint32_t)mode;
 	return true;
-bad:
-	return err_set(
-	    err, "'%s' is not a file mode; write it in octal, as in 0660", s);
 }
