@@ -18,13 +18,14 @@
 #include "base/log.h"
 
 #define MESSAGE_SIZE 512
+#define STATE_SIZE   80
 
 /* A stop takes a little longer than its bounds say: threads end, logs are
  * written out. */
 #define STOP_SPARE_MS 5000
 
 static struct {
-	int fd; /* 0: no manager wants to know */
+	int fd; /* 0: there is no manager to tell */
 	struct sockaddr_un addr;
 	socklen_t addr_len;
 	char unsent[MESSAGE_SIZE]; /* the newest state, "": it was sent */
@@ -74,9 +75,9 @@ notify_close(void)
 	memset(&manager, 0, sizeof(manager));
 }
 
-/* False when the message should be sent again later. */
+/* Returns false when the message should be sent again later. */
 static bool
-transmit(const char *message)
+notify_transmit(const char *message)
 {
 	if (sendto(manager.fd, message, strlen(message), MSG_NOSIGNAL,
 	        (const struct sockaddr *)&manager.addr, manager.addr_len) >= 0)
@@ -91,88 +92,68 @@ transmit(const char *message)
 	return true;
 }
 
-/* A newer state replaces one that could not be sent so far. */
-static void
-send_state(const char *message)
-{
-	snprintf(manager.unsent, sizeof(manager.unsent), "%s", message);
-	notify_retry();
-}
-
 void
 notify_retry(void)
 {
-	if (manager.fd > 0 && manager.unsent[0] && transmit(manager.unsent))
+	if (manager.fd > 0 && manager.unsent[0] &&
+	    notify_transmit(manager.unsent))
 		manager.unsent[0] = '\0';
 }
 
-/* Appends STATUS= and the first line of the text. */
+/* Sends the lines of the state, and STATUS= with the first line of the text.  A
+ * newer state replaces one that could not be sent so far. */
 static void
-append_status(char *message, const char *fmt, va_list values)
+notify_send(const char *state, const char *status)
 {
-	size_t len = strlen(message);
-	char *status = message + len;
+	char message[MESSAGE_SIZE];
 
-	len += (size_t)snprintf(status, MESSAGE_SIZE - len, "STATUS=");
-	vsnprintf(message + len, MESSAGE_SIZE - len, fmt, values);
-	status[strcspn(status, "\n")] = '\0';
+	if (manager.fd == 0)
+		return;
+	snprintf(message, sizeof(message), "%sSTATUS=%.*s", state,
+	    (int)strcspn(status, "\n"), status);
+	if (*state) {
+		strcpy(manager.unsent, message);
+		notify_retry();
+	} else if (!manager.unsent[0]) {
+		(void)notify_transmit(message);
+	}
 }
 
 void
 notify_ready(const char *fmt, ...)
 {
-	char message[MESSAGE_SIZE] = "READY=1\n";
+	char status[MESSAGE_SIZE];
 	va_list values;
 
-	if (manager.fd == 0)
-		return;
 	va_start(values, fmt);
-	append_status(message, fmt, values);
+	vsnprintf(status, sizeof(status), fmt, values);
 	va_end(values);
-	send_state(message);
+	notify_send("READY=1\n", status);
 }
 
 void
 notify_reloading(void)
 {
-	char message[MESSAGE_SIZE];
+	char state[STATE_SIZE];
 
-	if (manager.fd == 0)
-		return;
-	snprintf(message, sizeof(message),
-	    "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\nSTATUS=Reloading",
-	    clock_now_ns() / 1000);
-	send_state(message);
+	snprintf(state, sizeof(state),
+	    "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\n", clock_now_ns() / 1000);
+	notify_send(state, "Reloading");
 }
 
 void
-notify_stopping(uint64_t most_ms, const char *fmt, ...)
+notify_stopping(uint64_t most_ms, const char *status)
 {
-	char message[MESSAGE_SIZE];
-	va_list values;
+	char state[STATE_SIZE];
 
-	if (manager.fd == 0)
-		return;
-	snprintf(message, sizeof(message),
+	snprintf(state, sizeof(state),
 	    "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRIu64 "\n",
 	    (most_ms + STOP_SPARE_MS) * 1000);
-	va_start(values, fmt);
-	append_status(message, fmt, values);
-	va_end(values);
-	send_state(message);
+	notify_send(state, status);
 }
 
 void
-notify_status(const char *fmt, ...)
+notify_status(const char *status)
 {
-	char message[MESSAGE_SIZE] = "";
-	va_list values;
-
-	if (manager.fd == 0)
-		return;
-	va_start(values, fmt);
-	append_status(message, fmt, values);
-	va_end(values);
-	if (!manager.unsent[0])
-		(void)transmit(message);
+	notify_send("", status);
 }

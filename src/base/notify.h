@@ -19,8 +19,8 @@
 #include "base/err.h"
 
 /* Before any thread starts: takes NOTIFY_SOCKET out of the environment, so that
- * no child process finds it.  False with err set when the name cannot be used;
- * the caller may go on without notifications. */
+ * no child process finds it.  Returns false with err set when the name cannot
+ * be used; the caller may go on without notifications. */
 bool notify_open(struct err *err) MUST_CHECK;
 /* Closes the socket; after that all functions do nothing. */
 void notify_close(void);
@@ -33,13 +33,13 @@ void notify_ready(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void notify_reloading(void);
 
 /* STOPPING=1 and STATUS=.  The manager must wait for most_ms at least. */
-void notify_stopping(uint64_t most_ms, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+void notify_stopping(uint64_t most_ms, const char *status);
 
 /* STATUS= alone, what `systemctl status` shows; may be lost. */
-void notify_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void notify_status(const char *status);
 
-/* Now and then: sends the state that could not be sent before, if any. */
+/* Sends the state that could not be sent before, if any.  Called now and then.
+ */
 void notify_retry(void);
 
 #endif

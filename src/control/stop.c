@@ -35,9 +35,9 @@ report_phase(struct control *c, uint64_t now_ms, bool entered, uint64_t more_ms)
 	    texts[c->phase], n, text_s(n),
 	    (unsigned long)(left_ms + 999) / 1000);
 	if (entered)
-		notify_stopping(left_ms + more_ms, "%s", status);
+		notify_stopping(left_ms + more_ms, status);
 	else
-		notify_status("%s", status);
+		notify_status(status);
 	c->status_ms = now_ms + STATUS_MS;
 }
 
