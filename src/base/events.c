@@ -45,17 +45,6 @@ event_level_name(enum log_level level)
 }
 
 static void
-tell(enum log_level level, const char *text)
-{
-	if (level == LOG_LEVEL_ERROR)
-		log_error("%s", text);
-	else if (level == LOG_LEVEL_WARNING)
-		log_warning("%s", text);
-	else
-		log_info("%s", text);
-}
-
-static void
 keep_texts(struct kept *kept, const char *about, const char *text)
 {
 	size_t about_size = strlen(about) + 1, text_size = strlen(text) + 1;
@@ -69,20 +58,21 @@ keep_texts(struct kept *kept, const char *about, const char *text)
 	kept->event.text = memcpy(kept->texts + about_size, text, text_size);
 }
 
-static void
-keep(enum event_kind kind, enum log_level level, const char *proxy,
-    const char *part, const char *text)
+void
+event_add_unlogged(enum event_kind kind, enum log_level level,
+    const char *proxy, const char *part, const char *text)
 {
 	struct kept *kept = &ring[added++ % EVENTS_MAX];
-	char about[EVENT_ABOUT_SIZE];
+	char about[EVENT_ABOUT_SIZE], clean[EVENT_TEXT_SIZE];
 
+	printable_copy(clean, sizeof(clean), text, '?');
 	snprintf(about, sizeof(about), "%s%s%s", proxy ? proxy : "",
 	    part ? "/" : "", part ? part : "");
 	kept->event.number = added;
 	kept->event.wall_us = clock_wall_us();
 	kept->event.kind = kind;
 	kept->event.level = level;
-	keep_texts(kept, about, text);
+	keep_texts(kept, about, clean);
 }
 
 void
@@ -99,23 +89,8 @@ event_add(enum event_kind kind, enum log_level level, const char *proxy,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	printable_clean(text, '?');
-	tell(level, text);
-	keep(kind, level, proxy, part, text);
-}
-
-void
-event_add_unlogged(enum event_kind kind, enum log_level level,
-    const char *proxy, const char *part, const char *fmt, ...)
-{
-	char text[EVENT_TEXT_SIZE];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	printable_clean(text, '?');
-	keep(kind, level, proxy, part, text);
+	log_message(level, "%s", text);
+	event_add_unlogged(kind, level, proxy, part, text);
 }
 
 void

@@ -80,14 +80,13 @@ void event_add(enum event_kind kind, enum log_level level, const char *proxy,
     const char *part, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The same without the log, which another line of it tells. */
+/* Keeps the text without logging it: another log line says the same. */
 void event_add_unlogged(enum event_kind kind, enum log_level level,
-    const char *proxy, const char *part, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+    const char *proxy, const char *part, const char *text);
 
-/* With true: the next event_add is left out.  It is the one that tells of the
- * change which the caller is about to make and has an event of its own for.
- * With false: ends that, in case that there was none. */
+/* With true: the next event_add does nothing.  Its event would be that of a
+ * change which the caller is about to make, and has an event of its own for.
+ * With false: ends that, in case there was none. */
 void events_skip_next(bool skip);
 
 /* Returns the number of events kept. */
@@ -96,16 +95,16 @@ size_t events_count(void);
  * is valid until the next event_add. */
 const struct event *events_at(size_t i);
 
-/* The end of the process: nothing is kept any more. */
+/* Frees all events, at the end of the process. */
 void events_forget(void);
 
-/* "server_up" and so on. */
+/* Returns "server_up" and so on. */
 const char *event_name(enum event_kind kind);
 
-/* "error", "warning" or "info". */
+/* Returns "error", "warning" or "info". */
 const char *event_level_name(enum log_level level);
 
-/* Control thread. */
+/* Returns the memory of the events kept. */
 struct memory_use events_memory(void);
 
 #endif

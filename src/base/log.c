@@ -30,48 +30,23 @@ log_record(log_render render, const void *record, size_t size)
 	return log_target_record(&log_standard_error, render, record, size);
 }
 
-static void
-log_text(enum log_level level, const char *fmt, va_list ap)
+void
+log_message(enum log_level level, const char *fmt, ...)
 {
-	static const char *const prefix[] = {
-	    "lfproxy: error: ", "lfproxy: warning: ", "lfproxy: "};
+	static const char *const prefixes[] = {
+	    [LOG_LEVEL_ERROR] = "lfproxy: error: ",
+	    [LOG_LEVEL_WARNING] = "lfproxy: warning: ",
+	    [LOG_LEVEL_INFO] = "lfproxy: "};
 	char text[LOG_RECORD_SIZE];
-	size_t len = strlen(prefix[level]);
+	size_t len = strlen(prefixes[level]);
+	va_list ap;
 
-	memcpy(text, prefix[level], len);
+	memcpy(text, prefixes[level], len);
+	va_start(ap, fmt);
 	vsnprintf(text + len, sizeof(text) - len, fmt, ap);
+	va_end(ap);
 	printable_clean(text + len, '?');
 	log_record(render_text, text, strlen(text) + 1);
-}
-
-void
-log_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_text(LOG_LEVEL_ERROR, fmt, ap);
-	va_end(ap);
-}
-
-void
-log_warning(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_text(LOG_LEVEL_WARNING, fmt, ap);
-	va_end(ap);
-}
-
-void
-log_info(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_text(LOG_LEVEL_INFO, fmt, ap);
-	va_end(ap);
 }
 
 void
@@ -97,10 +72,5 @@ log_limited(struct log_limit *limit, enum log_level level, const char *fmt, ...)
 	if (left_out > 0)
 		snprintf(text + len, sizeof(text) - len,
 		    " (and %llu times before)", (unsigned long long)left_out);
-	if (level == LOG_LEVEL_ERROR)
-		log_error("%s", text);
-	else if (level == LOG_LEVEL_WARNING)
-		log_warning("%s", text);
-	else
-		log_info("%s", text);
+	log_message(level, "%s", text);
 }

@@ -21,9 +21,11 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO };
 
 /* A message for the operator: `lfproxy: warning: ...`.  The message ends in
  * what to do, where there is something to do. */
-void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void log_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_message(enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+#define log_error(...)   log_message(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_message(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...)    log_message(LOG_LEVEL_INFO, __VA_ARGS__)
 
 /* At most one message a second from each place that has such a state, with the
  * number left out since: for what peers and load can cause. */

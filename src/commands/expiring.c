@@ -79,14 +79,14 @@ static void
 report_expiry(struct waiting *c, enum log_level level, const char *what)
 {
 	const struct setting *u = &c->setting;
-	char after[TEXT_DURATION_SIZE];
+	char after[TEXT_DURATION_SIZE], text[EVENT_TEXT_SIZE];
 
-	if (level == LOG_LEVEL_ERROR)
-		log_error("%s, after %s: %s", u->subject,
-		    text_duration(c->for_ms, after), what);
-	event_add_unlogged(EVENT_EXPIRED, level, u->proxy[0] ? u->proxy : NULL,
-	    u->part[0] ? u->part : NULL, "%s, after %s: %s", u->subject,
+	snprintf(text, sizeof(text), "%s, after %s: %s", u->subject,
 	    text_duration(c->for_ms, after), what);
+	if (level == LOG_LEVEL_ERROR)
+		log_error("%s", text);
+	event_add_unlogged(EVENT_EXPIRED, level, u->proxy[0] ? u->proxy : NULL,
+	    u->part[0] ? u->part : NULL, text);
 }
 
 /* Audits the end of the change, too: the user who made it expects the former
