@@ -45,11 +45,6 @@ static const struct {
     {"ECONNABORTED", ECONNABORTED}, {"ECONNREFUSED", ECONNREFUSED},
     {"ENETUNREACH", ENETUNREACH}};
 
-static const char *const call_names[FAULT_CALLS] = {
-    "ACCEPT", "SOCKET", "CONNECT", "EPOLL_CTL", "SLAB", "PIPE", "ANSWER"};
-static const char *const switch_names[FAULT_SWITCHES] = {
-    "NO_GUARD", "NO_TAKEOVER", "LEAK_MEMORY", "LEAK_FD", "LONG_PAUSE"};
-
 /* Set before threads start, then read only, but for the atomic words. */
 static struct slow slow_turns, slow_sessions;
 static struct failing failing[FAULT_CALLS];
@@ -57,11 +52,10 @@ static bool switches[FAULT_SWITCHES];
 static uint64_t turns; /* atomic */
 static uint64_t leaks; /* atomic */
 
-/* -- what the variables say -- */
-
-/* Cuts the value at its colons; 0 when there are more parts than room. */
+/* Cuts the value at its colons.  Returns the number of parts, 0 if there are
+ * more than fit. */
 static size_t
-split(char *value, char *ret_parts[PARTS_MAX])
+fault_split(char *value, char *ret_parts[PARTS_MAX])
 {
 	size_t n = 0;
 
@@ -73,7 +67,7 @@ split(char *value, char *ret_parts[PARTS_MAX])
 	return n;
 }
 
-/* 1%, 0.05%: above 0, at most 100, four decimals. */
+/* Parses a percentage like 1% or 0.05%: above 0, at most 100, four decimals. */
 static bool
 parse_share(const char *s, uint32_t *ret_share)
 {
@@ -104,7 +98,7 @@ parse_slow(char *value, void *to, struct err *err)
 {
 	struct slow *slow = to;
 	char *parts[PARTS_MAX];
-	size_t n = split(value, parts);
+	size_t n = fault_split(value, parts);
 	uint64_t ms;
 
 	if (n < 2 || n > 3 || (n == 3 && strcmp(parts[2], "busy") != 0))
@@ -155,7 +149,7 @@ parse_failing(char *value, void *to, struct err *err)
 {
 	struct failing *f = to;
 	char *parts[PARTS_MAX];
-	size_t n = split(value, parts);
+	size_t n = fault_split(value, parts);
 
 	f->share = WHOLE;
 	f->count = UINT64_MAX;
@@ -169,7 +163,7 @@ parse_failing(char *value, void *to, struct err *err)
 }
 
 static bool
-parse_switch(char *value, void *to, struct err *err)
+parse_fault_switch(char *value, void *to, struct err *err)
 {
 	if (strcmp(value, "1") != 0)
 		return err_set(err, "'%s' is not possible; write 1", value);
@@ -177,54 +171,54 @@ parse_switch(char *value, void *to, struct err *err)
 	return true;
 }
 
-typedef bool (*parser)(char *value, void *to, struct err *err);
+static const struct fault_variable {
+	const char *name;
+	bool (*parse)(char *value, void *to, struct err *err);
+	void *to;
+} variables[] = {
+    {"SLOW", parse_slow, &slow_turns},
+    {"SLOW_SESSIONS", parse_slow, &slow_sessions},
+    {"NO_GUARD", parse_fault_switch, &switches[FAULT_NO_GUARD]},
+    {"NO_TAKEOVER", parse_fault_switch, &switches[FAULT_NO_TAKEOVER]},
+    {"LEAK_MEMORY", parse_fault_switch, &switches[FAULT_LEAK_MEMORY]},
+    {"LEAK_FD", parse_fault_switch, &switches[FAULT_LEAK_FD]},
+    {"LONG_PAUSE", parse_fault_switch, &switches[FAULT_LONG_PAUSE]},
+    {"ACCEPT", parse_failing, &failing[FAULT_ACCEPT]},
+    {"SOCKET", parse_failing, &failing[FAULT_SOCKET]},
+    {"CONNECT", parse_failing, &failing[FAULT_CONNECT]},
+    {"EPOLL_CTL", parse_failing, &failing[FAULT_EPOLL_CTL]},
+    {"SLAB", parse_failing, &failing[FAULT_SLAB]},
+    {"PIPE", parse_failing, &failing[FAULT_PIPE]},
+    {"ANSWER", parse_failing, &failing[FAULT_ANSWER]},
+};
 
-/* The parser of a variable and where it puts the value; NULL: unknown. */
-static parser
-find(const char *name, size_t len, void **ret_to)
-{
-	for (size_t i = 0; i < FAULT_CALLS; i++)
-		if (strlen(call_names[i]) == len &&
-		    memcmp(name, call_names[i], len) == 0) {
-			*ret_to = &failing[i];
-			return parse_failing;
-		}
-	for (size_t i = 0; i < FAULT_SWITCHES; i++)
-		if (strlen(switch_names[i]) == len &&
-		    memcmp(name, switch_names[i], len) == 0) {
-			*ret_to = &switches[i];
-			return parse_switch;
-		}
-	*ret_to = len == 4 ? &slow_turns : &slow_sessions;
-	return (len == 4 && memcmp(name, "SLOW", 4) == 0) ||
-	               (len == 13 && memcmp(name, "SLOW_SESSIONS", 13) == 0)
-	           ? parse_slow
-	           : NULL;
-}
+#define VARIABLES (sizeof(variables) / sizeof(variables[0]))
+
+_Static_assert(VARIABLES == 2 + FAULT_SWITCHES + FAULT_CALLS,
+    "each switch and call has a variable");
 
 static bool
 load_one(const char *variable, struct err *err)
 {
 	const char *name = variable + sizeof(PREFIX) - 1;
-	size_t len = strcspn(name, "=");
+	size_t len = strcspn(name, "="), i = 0;
 	char value[VALUE_SIZE];
 	struct err why;
-	parser parse;
-	void *to;
 
-	parse = find(name, len, &to);
-	if (!parse)
+	while (i < VARIABLES && (strlen(variables[i].name) != len ||
+	                            memcmp(name, variables[i].name, len) != 0))
+		i++;
+	if (i == VARIABLES)
 		return err_set(err,
 		    PREFIX "%.*s: there is no such fault; allowed are SLOW, "
 		           "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
 		           "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, ACCEPT, SOCKET, "
-		           "CONNECT, "
-		           "EPOLL_CTL, SLAB, PIPE",
+		           "CONNECT, EPOLL_CTL, SLAB, PIPE, ANSWER",
 		    (int)len, name);
 	if (strlen(name + len) > VALUE_SIZE)
 		return err_set(err, "%s: too long", variable);
 	strcpy(value, name[len] ? name + len + 1 : "");
-	return parse(value, to, &why) ||
+	return variables[i].parse(value, variables[i].to, &why) ||
 	       err_set(err, "%s: %s", variable, why.text);
 }
 
@@ -240,8 +234,6 @@ fault_load(char *const *environment, struct err *err)
 			return false;
 	return true;
 }
-
-/* -- what they do -- */
 
 /* The same faults for the same order of calls, without a pattern that could
  * keep step with what is called. */
