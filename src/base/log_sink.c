@@ -3,9 +3,9 @@
  */
 #include "base/log_sink.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ open_in(int dir, const char *name, mode_t mode)
 }
 
 static int
-open_file(const struct log_sink_options *o)
+log_sink_open_file(const struct log_sink_options *o)
 {
 	const char *name;
 	int dir = open_directory(o->path, &name), fd;
@@ -109,7 +109,7 @@ log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
 		sink->fd = STDERR_FILENO;
 	if (options->kind != LOG_SINK_FILE)
 		return true;
-	sink->fd = open_file(options);
+	sink->fd = log_sink_open_file(options);
 	if (sink->fd >= 0)
 		return true;
 	return err_set(err, "the log file %s cannot be opened: %s%s%s",
@@ -139,7 +139,7 @@ log_sink_reopen(struct log_sink *sink)
 
 	if (sink->options.kind != LOG_SINK_FILE)
 		return 0;
-	fd = open_file(&sink->options);
+	fd = log_sink_open_file(&sink->options);
 	if (fd < 0)
 		return fd;
 	close(sink->fd);
@@ -167,24 +167,21 @@ log_sink_error(const struct log_sink *sink, int error)
 }
 
 static void
-address_text(const struct log_sink_options *o, char *out, size_t size)
+log_sink_address(const struct log_sink_options *o, char *out, size_t size)
 {
-	const void *a = &o->addr;
-	const struct sockaddr_in *in = a;
-	const struct sockaddr_in6 *in6 = a;
-	const struct sockaddr_un *un = a;
-	char host[INET6_ADDRSTRLEN] = "";
+	const struct sockaddr_un *un = (const void *)&o->addr;
+	char host[64] = "", port[8] = "";
+	bool v6 = o->addr.ss_family == AF_INET6;
 
 	if (o->daemon[0]) {
 		snprintf(out, size, "%s:%u", o->daemon, o->daemon_port);
 	} else if (o->addr.ss_family == AF_UNIX) {
 		snprintf(out, size, "unix:%s", un->sun_path);
-	} else if (o->addr.ss_family == AF_INET) {
-		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-		snprintf(out, size, "%s:%u", host, ntohs(in->sin_port));
 	} else {
-		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
-		snprintf(out, size, "[%s]:%u", host, ntohs(in6->sin6_port));
+		(void)getnameinfo((const void *)&o->addr, o->addr_len, host,
+		    sizeof(host), port, sizeof(port),
+		    NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM);
+		snprintf(out, size, v6 ? "[%s]:%s" : "%s:%s", host, port);
 	}
 }
 
@@ -202,7 +199,7 @@ log_sink_name(
 		snprintf(out, LOG_SINK_NAME_SIZE, "log file %s", options->path);
 		break;
 	case LOG_SINK_SYSLOG:
-		address_text(options, address, sizeof(address));
+		log_sink_address(options, address, sizeof(address));
 		snprintf(out, LOG_SINK_NAME_SIZE, "syslog %s", address);
 		break;
 	}
