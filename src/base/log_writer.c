@@ -3,13 +3,13 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/log_target.h"
+#include "base/thread.h"
 
 #define RING_CELLS 4096
 /* After the ring ran dry the writer naps this long before it goes to sleep, so
@@ -237,7 +237,6 @@ log_target_start(struct log_target *target,
     const struct log_sink_options *options, struct err *err)
 {
 	struct log_target *t = target;
-	sigset_t all, old;
 	int rc;
 
 	*t = (struct log_target){.next = t->next};
@@ -249,11 +248,7 @@ log_target_start(struct log_target *target,
 		return err_oom(err);
 	}
 	sem_init(&t->wake, 0, 0);
-	/* Signals are for the control thread. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&t->writer, NULL, writer_main, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = thread_start(&t->writer, NULL, writer_main, t);
 	if (rc != 0) {
 		log_sink_close(&t->sink);
 		ring_free(t->ring);

@@ -178,7 +178,7 @@ server_names_init(struct control *control)
 	sn->answered.data = control;
 	sn->lookups = lookups_new(addr_lookup, wake_control, control);
 	if (sn->lookups)
-		sn->names = names_new(&lookups_resolver, sn->lookups);
+		sn->names = names_new(lookups_start, sn->lookups);
 	return sn->names != NULL;
 }
 
@@ -354,7 +354,7 @@ server_names_check(const struct spec *spec, unsigned wait_ms, FILE *out)
 {
 	struct lookups *lookups = lookups_new(addr_lookup, wake_nothing, NULL);
 	struct names *names =
-	    lookups ? names_new(&lookups_resolver, lookups) : NULL;
+	    lookups ? names_new(lookups_start, lookups) : NULL;
 
 	if (names) {
 		look_up_names(names, lookups, spec, wait_ms);

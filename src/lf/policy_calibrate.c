@@ -8,11 +8,11 @@
 #include "lf/policy.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "lf/promotion.h"
 
 #define ROUNDS     33
@@ -114,7 +114,6 @@ static bool
 measure(struct partner *p)
 {
 	pthread_t thread;
-	sigset_t all, old;
 	int rc;
 
 	if (promotion_futex.create(no_kick, NULL, &p->promotion) < 0)
@@ -122,10 +121,7 @@ measure(struct partner *p)
 	p->member.id = 1;
 	/* The main thread leads first. */
 	(void)promotion_try_lead(p->promotion, false);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&thread, NULL, partner_main, p);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = thread_start(&thread, NULL, partner_main, p);
 	if (rc == 0) {
 		play(p);
 		pthread_join(thread, NULL);

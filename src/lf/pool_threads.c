@@ -4,7 +4,6 @@
 #include "lf/pool_internal.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "lf/turns.h"
 
 static void
@@ -50,7 +50,7 @@ set_nice(const struct pool_thread *self, int nice)
 }
 
 static void *
-thread_main(void *arg)
+pool_thread_main(void *arg)
 {
 	struct pool_thread *self = arg;
 	struct pool *pool = self->pool;
@@ -122,20 +122,15 @@ prepare(struct pool *pool, struct pool_thread *t, unsigned grade)
 	atomic_store_relaxed(&t->state, (uint32_t)THREAD_STARTING);
 }
 
-/* Signals are for the control thread, so the pool's threads block them. */
 static int
-create(struct pool *pool, struct pool_thread *t)
+pool_create_thread(struct pool *pool, struct pool_thread *t)
 {
 	pthread_attr_t attr;
-	sigset_t all, old;
 	int rc;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setaffinity_np(&attr, sizeof(pool->cpus), &pool->cpus);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&t->id, &attr, thread_main, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = thread_start(&t->id, &attr, pool_thread_main, t);
 	pthread_attr_destroy(&attr);
 	return -rc;
 }
@@ -159,7 +154,7 @@ pool_start_thread(struct pool *pool, unsigned grade)
 	if (!t)
 		return -ENOMEM;
 	prepare(pool, t, grade);
-	rc = create(pool, t);
+	rc = pool_create_thread(pool, t);
 	if (rc < 0) {
 		clear_place(t);
 		return rc;

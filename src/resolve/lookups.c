@@ -5,13 +5,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/thread.h"
 
 struct lookup {
 	struct list node; /* in queue, or in answers */
@@ -108,22 +108,12 @@ lookups_thread(void *arg)
 static int
 lookups_start_thread(struct lookups *l)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
 	pthread_t id;
-	int rc = pthread_attr_init(&attr);
+	int rc = thread_start(&id, NULL, lookups_thread, l);
 
 	if (rc != 0)
 		return rc;
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	/* Signals are for the control thread. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&id, &attr, lookups_thread, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	if (rc != 0)
-		return rc;
+	(void)pthread_detach(id);
 	l->threads++;
 	l->idle++;
 	l->users++;
@@ -149,7 +139,7 @@ lookups_see_to_threads(struct lookups *l)
 	}
 }
 
-static bool
+bool
 lookups_start(void *resolver, const char *host, int family, struct name *name)
 {
 	struct lookups *l = resolver;
@@ -168,8 +158,6 @@ lookups_start(void *resolver, const char *host, int family, struct name *name)
 	lock_release(&l->lock);
 	return true;
 }
-
-const struct resolver lookups_resolver = {.start = lookups_start};
 
 struct lookups *
 lookups_new(lookup_function look, void (*notify)(void *arg), void *arg)

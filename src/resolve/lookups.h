@@ -25,34 +25,35 @@
 
 struct lookups;
 
-/* Blocks.  Returns as addr_lookup, which it is unless a test says otherwise. */
+/* addr_lookup, or a test's function that returns as it does.  Blocks. */
 typedef int (*lookup_function)(
     const char *host, int family, struct addr *ret_addr);
 
 /* notify is called on any thread, with a lock held, when there is an answer:
- * it must not block, nor call a function of this file.  NULL when memory is
- * short. */
+ * it must not block, nor call a function of this file.  Returns NULL when
+ * memory is short. */
 struct lookups *lookups_new(
     lookup_function look, void (*notify)(void *arg), void *arg);
 
 /* Never waits for a look-up.  Once it has returned notify is not called any
- * more.  NULL is fine. */
+ * more.  Accepts NULL. */
 void lookups_free(struct lookups *lookups);
 
-/* For names_new: the owner of a struct lookups asks with it. */
-extern const struct resolver lookups_resolver;
+/* Begins a look-up: the function for names_new, whose resolver is the struct
+ * lookups. */
+names_look_up lookups_start;
 
-/* The owner's thread: the next answer, oldest first; false: there is none. */
 struct lookup_answer {
 	struct name *name;
 	int error; /* 0, or see addr_lookup_error */
 	struct addr addr;
 };
-/* Never waits for a look-up. Returns false if no answer has come. */
+/* Takes the oldest answer.  Returns false if there is none.  Never waits for a
+ * look-up.  Called by the owner's thread. */
 bool lookups_take(struct lookups *lookups, struct lookup_answer *ret_answer);
 
-/* Waits until there is an answer to take, or until that time of clock_now_ms:
- * false. */
+/* Waits until there is an answer to take.  Returns false if there is none at
+ * that time of clock_now_ms. */
 bool lookups_wait(struct lookups *lookups, uint64_t until_ms);
 
 #endif

@@ -11,8 +11,8 @@
 #include "base/mix.h"
 
 struct names {
-	const struct resolver *resolver;
-	void *arg;
+	names_look_up *look_up;
+	void *resolver;
 	struct name *first; /* of all */
 	void *tree;         /* tsearch(3) of all, by family and host */
 	size_t n;
@@ -29,15 +29,16 @@ name_compare(const void *a, const void *b)
 }
 
 struct names *
-names_new(const struct resolver *resolver, void *arg)
+names_new(names_look_up *look_up, void *resolver)
 {
 	struct names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
 	/* Seeds the pauses of this process; another one differs. */
-	*names = (struct names){
-	    .resolver = resolver, .arg = arg, .random = (uintptr_t)names};
+	*names = (struct names){.look_up = look_up,
+	    .resolver = resolver,
+	    .random = (uintptr_t)names};
 	return names;
 }
 
@@ -99,7 +100,7 @@ names_ask(struct names *names, struct name *name, uint64_t now_ms)
 {
 	name->ask_at_ms = 0;
 	name->asked =
-	    names->resolver->start(names->arg, name->host, name->family, name);
+	    names->look_up(names->resolver, name->host, name->family, name);
 	if (name->asked)
 		return;
 	name->error = ENOMEM;

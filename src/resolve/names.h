@@ -49,18 +49,14 @@ struct name {
 	uint64_t ask_at_ms; /* FAILED: when it is asked for again; else 0 */
 };
 
-/* The interface to the code that looks names up. */
-struct resolver {
-	/* Begins a look-up.  The owner of the table calls names_answer for it
-	 * later, once, and never from within.  False when it cannot begin. */
-	bool (*start)(
-	    void *resolver, const char *host, int family, struct name *name);
-};
+/* Begins a look-up.  The owner of the table calls names_answer for it later,
+ * once, and never from within.  Returns false when it cannot begin. */
+typedef bool names_look_up(
+    void *resolver, const char *host, int family, struct name *name);
 
-/* Borrows resolver, whose functions get arg.  Returns NULL when memory is
- * short.
- */
-struct names *names_new(const struct resolver *resolver, void *arg);
+/* Names are looked up by look_up, which gets the resolver, borrowed.  Returns
+ * NULL when memory is short. */
+struct names *names_new(names_look_up *look_up, void *resolver);
 
 /* Answers that are still to come must not be given any more.  Accepts NULL. */
 void names_free(struct names *names);

@@ -94,7 +94,7 @@
 #define pthread_cond_timedwait(c, m, end)                                      \
 	sim_cond_wait((c), (m), (end), __func__, __LINE__)
 #define pthread_create(id, attr, main, arg)                                    \
-	sim_thread_create((id), (main), (arg))
+	((void)(attr), sim_thread_create((id), (main), (arg)))
 #define pthread_join(id, ret)                         sim_thread_join(id)
 #define pthread_sigmask(how, set, old)                ((void)(set), (void)(old))
 #define pthread_setname_np(id, name)                  ((void)(name))

@@ -81,7 +81,7 @@ lookups(void)
 static void
 start(struct lookups *l, const char *host, struct name *name)
 {
-	assert_true(lookups_resolver.start(l, host, AF_UNSPEC, name));
+	assert_true(lookups_start(l, host, AF_UNSPEC, name));
 }
 
 static struct lookup_answer

@@ -35,13 +35,11 @@ start(void *arg, const char *host, int family, struct name *name)
 	return true;
 }
 
-static const struct resolver scripted = {start};
-
 static void
 script_init(struct script *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->names = names_new(&scripted, s);
+	s->names = names_new(start, s);
 	assert_non_null(s->names);
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Threads beside the control thread.
+ */
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+
+/* Starts a thread with all signals blocked: they are for the control thread.
+ * Returns as pthread_create, 0 or an errno. */
+static inline int
+thread_start(pthread_t *ret_thread, const pthread_attr_t *attr,
+    void *(*run)(void *arg), void *arg)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(ret_thread, attr, run, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+#endif
