@@ -25,7 +25,7 @@ struct handle_set_epoll {
 };
 
 static struct handle_set_epoll *
-self_of(struct handle_set *set)
+epoll_set_of(struct handle_set *set)
 {
 	return (struct handle_set_epoll *)(void *)set;
 }
@@ -65,7 +65,7 @@ control(
 	    .events = to_epoll(interest), .data = {.u64 = handle}};
 
 	if ((op == EPOLL_CTL_ADD && fault_fails(FAULT_EPOLL_CTL)) ||
-	    epoll_ctl(self_of(set)->epoll_fd, op, fd, &e) < 0)
+	    epoll_ctl(epoll_set_of(set)->epoll_fd, op, fd, &e) < 0)
 		return -errno;
 	return 0;
 }
@@ -96,7 +96,7 @@ epoll_set_wait(struct handle_set *set, struct handle_event *events, int max,
 	struct epoll_event found[MAX_EVENTS];
 	int n, kept = 0;
 
-	n = epoll_wait(self_of(set)->epoll_fd, found,
+	n = epoll_wait(epoll_set_of(set)->epoll_fd, found,
 	    max < MAX_EVENTS ? max : MAX_EVENTS, timeout_ms);
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
@@ -116,14 +116,14 @@ epoll_wake(struct handle_set *set)
 	ssize_t n;
 
 	do
-		n = write(self_of(set)->wake_fd, &one, sizeof(one));
+		n = write(epoll_set_of(set)->wake_fd, &one, sizeof(one));
 	while (n < 0 && errno == EINTR);
 }
 
 static void
 epoll_free(struct handle_set *set)
 {
-	struct handle_set_epoll *s = self_of(set);
+	struct handle_set_epoll *s = epoll_set_of(set);
 
 	close(s->epoll_fd);
 	close(s->wake_fd);

@@ -111,7 +111,7 @@ typical_ns(uint64_t values[ROUNDS])
 }
 
 static bool
-measure(struct partner *p)
+measure_hand_over(struct partner *p)
 {
 	pthread_t thread;
 	int rc;
@@ -139,7 +139,7 @@ policy_calibrate(void)
 	if (!p)
 		return cost;
 	*p = (struct partner){.rounds = 0};
-	if (measure(p))
+	if (measure_hand_over(p))
 		cost = typical_ns(p->call_ns) + typical_ns(p->delay_ns);
 	free(p);
 	if (cost < LEAST_NS)

@@ -91,7 +91,7 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 }
 
 static void
-settle(void *arg)
+pool_settle(void *arg)
 {
 	struct pool *pool = arg;
 
@@ -117,13 +117,13 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 	/* Until every turn that may have chosen a shard before has ended, an
 	 * empty shard may still get a handler. */
 	pool->unsettled++;
-	grace_retire(pool->options.grace, settle, pool);
+	grace_retire(pool->options.grace, pool_settle, pool);
 	pool_assign_homes(pool);
 	return true;
 }
 
 static bool
-is_empty(const struct shard *shard)
+shard_is_empty(const struct shard *shard)
 {
 	return atomic_load_acquire(&shard->handlers) == 0 &&
 	       !atomic_load_acquire(&shard->mailbox) &&
@@ -143,7 +143,7 @@ close_empty_shards(struct pool *pool)
 	if (pool->unsettled > 0)
 		return true;
 	while (pool->shards_n > pool->shards_open &&
-	       is_empty(pool->shards[pool->shards_n - 1])) {
+	       shard_is_empty(pool->shards[pool->shards_n - 1])) {
 		atomic_store_relaxed(
 		    &pool->shards[pool->shards_n - 1]->closed, 1u);
 		atomic_store_release(&pool->shards_n, pool->shards_n - 1);
@@ -175,7 +175,7 @@ bool
 pool_is_idle(const struct pool *pool)
 {
 	for (unsigned i = 0; i < pool->shards_made; i++)
-		if (!is_empty(pool->shards[i]))
+		if (!shard_is_empty(pool->shards[i]))
 			return false;
 	return true;
 }

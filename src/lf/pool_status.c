@@ -19,7 +19,7 @@ thread_role_name(enum thread_role role)
 }
 
 static void
-add(uint64_t *into, const uint64_t *from)
+add_count(uint64_t *into, const uint64_t *from)
 {
 	*into += atomic_load_relaxed(from);
 }
@@ -27,19 +27,19 @@ add(uint64_t *into, const uint64_t *from)
 static void
 add_stats(struct thread_stats *sum, const struct thread_stats *s)
 {
-	add(&sum->waits, &s->waits);
-	add(&sum->fetched, &s->fetched);
-	add(&sum->dispatched, &s->dispatched);
-	add(&sum->merged, &s->merged);
-	add(&sum->stale, &s->stale);
-	add(&sum->resumed, &s->resumed);
-	add(&sum->turns, &s->turns);
-	add(&sum->inline_turns, &s->inline_turns);
-	add(&sum->promotions, &s->promotions);
-	add(&sum->wakes, &s->wakes);
-	add(&sum->hand_offs, &s->hand_offs);
-	add(&sum->adoptions, &s->adoptions);
-	add(&sum->wait_errors, &s->wait_errors);
+	add_count(&sum->waits, &s->waits);
+	add_count(&sum->fetched, &s->fetched);
+	add_count(&sum->dispatched, &s->dispatched);
+	add_count(&sum->merged, &s->merged);
+	add_count(&sum->stale, &s->stale);
+	add_count(&sum->resumed, &s->resumed);
+	add_count(&sum->turns, &s->turns);
+	add_count(&sum->inline_turns, &s->inline_turns);
+	add_count(&sum->promotions, &s->promotions);
+	add_count(&sum->wakes, &s->wakes);
+	add_count(&sum->hand_offs, &s->hand_offs);
+	add_count(&sum->adoptions, &s->adoptions);
+	add_count(&sum->wait_errors, &s->wait_errors);
 	histogram_merge(&sum->promotion_delay, &s->promotion_delay);
 	histogram_merge(&sum->poll_gap, &s->poll_gap);
 	histogram_merge(&sum->service, &s->service);
@@ -71,7 +71,7 @@ mean_turn_ns(const struct pool *pool, enum turn_kind kind)
 }
 
 static void
-add_shard(const struct shard *shard, struct pool_status *s)
+add_shard_status(const struct shard *shard, struct pool_status *s)
 {
 	s->in_batch += atomic_load_relaxed(&shard->batch.left);
 	s->taken_over += atomic_load_relaxed(&shard->promotion->taken_over);
@@ -90,7 +90,7 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 	s->wake_ns = pool->options.wake_ns;
 	s->guarded = pool->guarded;
 	for (unsigned i = 0; i < pool->shards_made; i++)
-		add_shard(pool->shards[i], s);
+		add_shard_status(pool->shards[i], s);
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		const struct pool_thread *t = pool->places[i];
 

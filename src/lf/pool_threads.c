@@ -18,7 +18,8 @@
 #include "lf/turns.h"
 
 static void
-set_state(struct pool *pool, struct pool_thread *t, enum thread_state state)
+pool_thread_set_state(
+    struct pool *pool, struct pool_thread *t, enum thread_state state)
 {
 	lock_acquire(&pool->lock);
 	atomic_store_relaxed(&t->state, (uint32_t)state);
@@ -62,11 +63,11 @@ pool_thread_main(void *arg)
 		set_nice(self, pool->classes[self->member.grade].nice);
 	if (pool->options.thread_init &&
 	    !pool->options.thread_init(self, pool->options.arg)) {
-		set_state(pool, self, THREAD_FAILED);
+		pool_thread_set_state(pool, self, THREAD_FAILED);
 		return NULL;
 	}
 	grace_register(pool->options.grace, &self->reader);
-	set_state(pool, self, THREAD_RUNNING);
+	pool_thread_set_state(pool, self, THREAD_RUNNING);
 	shard_serve(self);
 	turns_close_mailbox(self);
 	self->now_ns = clock_now_ns();
@@ -74,13 +75,13 @@ pool_thread_main(void *arg)
 	grace_unregister(pool->options.grace, &self->reader);
 	if (pool->options.thread_fini)
 		pool->options.thread_fini(self);
-	set_state(pool, self, THREAD_ENDED);
+	pool_thread_set_state(pool, self, THREAD_ENDED);
 	return NULL;
 }
 
 /* An empty place, or a new one. */
 static struct pool_thread *
-find_place(struct pool *pool)
+pool_find_place(struct pool *pool)
 {
 	struct pool_thread *t;
 
@@ -103,7 +104,7 @@ find_place(struct pool *pool)
 }
 
 static void
-prepare(struct pool *pool, struct pool_thread *t, unsigned grade)
+prepare_thread(struct pool *pool, struct pool_thread *t, unsigned grade)
 {
 	unsigned rank = pool_count_running(pool, -1);
 
@@ -147,13 +148,13 @@ clear_place(struct pool_thread *t)
 int
 pool_start_thread(struct pool *pool, unsigned grade)
 {
-	struct pool_thread *t = find_place(pool);
+	struct pool_thread *t = pool_find_place(pool);
 	bool failed;
 	int rc;
 
 	if (!t)
 		return -ENOMEM;
-	prepare(pool, t, grade);
+	prepare_thread(pool, t, grade);
 	rc = pool_create_thread(pool, t);
 	if (rc < 0) {
 		clear_place(t);
@@ -174,7 +175,7 @@ pool_start_thread(struct pool *pool, unsigned grade)
 void
 pool_retire_thread(struct pool *pool, struct pool_thread *thread)
 {
-	set_state(pool, thread, THREAD_RETIRING);
+	pool_thread_set_state(pool, thread, THREAD_RETIRING);
 	(void)atomic_swap_seq(
 	    &thread->member.summons, (uint32_t)MEMBER_RETIRE); /* [P10] */
 }

@@ -54,7 +54,7 @@ struct promotion_by_futex {
 } CACHE_LINE_ALIGNED;
 
 static struct promotion_by_futex *
-self_of(struct promotion *promotion)
+futex_of(struct promotion *promotion)
 {
 	return (struct promotion_by_futex *)(void *)promotion;
 }
@@ -107,7 +107,7 @@ futex_create(
 static void
 futex_free(struct promotion *promotion)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 
 	if (!p)
 		return;
@@ -139,7 +139,7 @@ parked(struct promotion_by_futex *p, struct member *self)
 static enum member_command
 futex_join(struct promotion *promotion, struct member *self)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 	uint64_t word = atomic_load_relaxed(&p->word), next;
 	uint64_t state;
 
@@ -164,7 +164,7 @@ futex_join(struct promotion *promotion, struct member *self)
 static bool
 futex_try_lead(struct promotion *promotion, bool busy_too)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 	uint64_t word = atomic_load_relaxed(&p->word);
 
 	do {
@@ -228,7 +228,7 @@ call(struct promotion_by_futex *p, struct member *m, enum member_command c)
 static bool
 futex_promote(struct promotion *promotion)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 	uint64_t word;
 
 	for (;;) {
@@ -253,7 +253,7 @@ futex_promote(struct promotion *promotion)
 static bool
 futex_invite(struct promotion *promotion)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 	struct member *m;
 
 	seat(p);
@@ -268,7 +268,7 @@ futex_invite(struct promotion *promotion)
 static uint64_t
 futex_busy(struct promotion *promotion)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 	uint64_t word = atomic_load_relaxed(&p->word), next;
 
 	do
@@ -283,7 +283,7 @@ futex_busy(struct promotion *promotion)
 static bool
 futex_resume(struct promotion *promotion, uint64_t ticket)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 	uint64_t word = atomic_load_relaxed(&p->word);
 
 	while ((word & ~TOP_MASK) == ticket)
@@ -296,7 +296,7 @@ futex_resume(struct promotion *promotion, uint64_t ticket)
 static void
 futex_sweep(struct promotion *promotion, promotion_ask ask, void *arg)
 {
-	struct promotion_by_futex *p = self_of(promotion);
+	struct promotion_by_futex *p = futex_of(promotion);
 
 	seat(p);
 	list_for_each_safe (n, &p->bench) {

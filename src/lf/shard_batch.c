@@ -76,7 +76,7 @@ wait_with_others(struct shard *shard, struct batch *b)
 
 /* Records the n fetched events in the batch and in the thread's statistics. */
 static void
-enter(struct batch *b, int n, struct pool_thread *self)
+batch_enter(struct batch *b, int n, struct pool_thread *self)
 {
 	b->next = 0;
 	b->end = (unsigned)n;
@@ -124,7 +124,7 @@ batch_fetch(struct shard *shard, struct batch *b, bool leading,
 		n = 0;
 	}
 	self->now_ns = clock_now_ns();
-	enter(b, n, self);
+	batch_enter(b, n, self);
 	/* A poll gap does not count while the shard was closed or had another
 	 * policy. */
 	if (b->looked_ns < atomic_load_relaxed(&shard->changed_ns))

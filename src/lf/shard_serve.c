@@ -375,7 +375,7 @@ token_comes_free(const struct shard *home)
 }
 
 static void
-follow(struct shard *home, struct pool_thread *self)
+shard_follow(struct shard *home, struct pool_thread *self)
 {
 	enum member_command command;
 
@@ -432,6 +432,6 @@ shard_serve(struct pool_thread *self)
 		if (has_no_leader(home))
 			serve_with_others(home, self);
 		else if (!adopt(home, self))
-			follow(home, self);
+			shard_follow(home, self);
 	}
 }

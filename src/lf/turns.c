@@ -22,7 +22,7 @@ turns_set_role(struct pool_thread *self, enum thread_role role)
 
 /* The time that the turn took. */
 static uint64_t
-measure(struct pool_thread *self, enum turn_kind kind)
+measure_turn(struct pool_thread *self, enum turn_kind kind)
 {
 	struct service_time *times = &self->service_time;
 	uint64_t now_ns = clock_now_ns(), took_ns = now_ns - self->now_ns;
@@ -61,7 +61,7 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 	turn = event_handler_run(handler, self);
 	grace_leave(&self->reader);
 	atomic_bump_own(&self->stats.turns, 1u);
-	note_length(handler, measure(self, kind));
+	note_length(handler, measure_turn(self, kind));
 	return turn;
 }
 
