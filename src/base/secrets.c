@@ -35,7 +35,7 @@ secrets_begin(void)
 }
 
 static struct secret *
-find(const char *text)
+secret_find(const char *text)
 {
 	struct secret *s = secrets;
 
@@ -47,7 +47,7 @@ find(const char *text)
 bool
 secrets_add(const char *text, const char *source, const char *open_path)
 {
-	struct secret *s = find(text);
+	struct secret *s = secret_find(text);
 	char *path = open_path ? strdup(open_path) : NULL;
 
 	if (open_path && !path)

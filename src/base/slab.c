@@ -83,7 +83,7 @@ slab_at(const struct slab *slab, uint32_t index)
 }
 
 static uint32_t *
-next_of(const struct slab *slab, uint32_t index)
+slab_link(const struct slab *slab, uint32_t index)
 {
 	struct slab_chunk *c =
 	    atomic_load_acquire(&slab->chunks[index / SLAB_CHUNK]); /* [P5] */
@@ -97,7 +97,7 @@ push(struct slab *slab, uint32_t index)
 	uint64_t top = atomic_load_relaxed(&slab->free), new_top;
 
 	do {
-		atomic_store_relaxed(next_of(slab, index), (uint32_t)top);
+		atomic_store_relaxed(slab_link(slab, index), (uint32_t)top);
 		new_top = ((top >> 32) + 1) << 32 | (index + 1);
 	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
 }
@@ -115,7 +115,7 @@ pop(struct slab *slab, uint32_t *ret_index)
 			return false;
 		index = (uint32_t)top - 1;
 		new_top = ((top >> 32) + 1) << 32 |
-		          atomic_load_relaxed(next_of(slab, index));
+		          atomic_load_relaxed(slab_link(slab, index));
 	} while (!atomic_cas_acq_rel(&slab->free, &top, new_top));
 	*ret_index = index;
 	return true;

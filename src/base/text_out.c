@@ -16,7 +16,7 @@ static uint64_t failures;
 
 /* Makes room for more bytes, and the NUL. Returns false without memory. */
 static bool
-make_room(struct text_out *out, size_t more)
+text_out_grow(struct text_out *out, size_t more)
 {
 	size_t room = out->room ? out->room : ROOM_FIRST;
 	char *grown;
@@ -37,11 +37,11 @@ make_room(struct text_out *out, size_t more)
 
 /* 0 is what tells the stream of an error: fopencookie(3). */
 static ssize_t
-put(void *cookie, const char *bytes, size_t n)
+text_out_write(void *cookie, const char *bytes, size_t n)
 {
 	struct text_out *out = cookie;
 
-	if (out->failed || !make_room(out, n)) {
+	if (out->failed || !text_out_grow(out, n)) {
 		out->failed = true;
 		errno = ENOMEM;
 		return 0;
@@ -54,7 +54,7 @@ put(void *cookie, const char *bytes, size_t n)
 /* Returns the position of the stream for ftell(3), which is used to cut answers
  * into parts.  Other seeks fail. */
 static int
-tell(void *cookie, off64_t *offset, int whence)
+text_out_seek(void *cookie, off64_t *offset, int whence)
 {
 	const struct text_out *out = cookie;
 
@@ -70,9 +70,10 @@ bool
 text_out_open(struct text_out *out)
 {
 	*out = (struct text_out){.stream = NULL};
-	if (make_room(out, 0))
+	if (text_out_grow(out, 0))
 		out->stream = fopencookie(out, "w",
-		    (cookie_io_functions_t){.write = put, .seek = tell});
+		    (cookie_io_functions_t){
+		        .write = text_out_write, .seek = text_out_seek});
 	if (out->stream)
 		return true;
 	free(out->text);

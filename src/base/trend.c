@@ -20,7 +20,7 @@ trend_add(struct trend *trend, uint64_t value)
 
 /* The i-th, the oldest first. */
 static double
-sample(const struct trend *t, unsigned i)
+trend_sample(const struct trend *t, unsigned i)
 {
 	return t->at[(t->next + TREND_SAMPLES - t->n + i) % TREND_SAMPLES];
 }
@@ -34,10 +34,10 @@ trend_slope(const struct trend *trend, double *ret_per_s)
 	if (n < TREND_SAMPLES_MIN)
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		mean += sample(trend, i) / n;
+		mean += trend_sample(trend, i) / n;
 	for (unsigned i = 0; i < n; i++) {
 		double x = ((double)i - (n - 1) / 2.0) * TREND_STEP_S;
-		double y = sample(trend, i) - mean;
+		double y = trend_sample(trend, i) - mean;
 
 		xx += x * x;
 		xy += x * y;

@@ -81,7 +81,7 @@ take_health(const char *word, struct agent_orders *orders)
 }
 
 static bool
-take_word(unsigned weight, const char *word, struct agent_orders *orders)
+read_agent_word(unsigned weight, const char *word, struct agent_orders *orders)
 {
 	return take_weight(weight, word, orders) ||
 	       take_maxconn(word, orders) || take_admin(word, orders) ||
@@ -103,7 +103,7 @@ agent_words_read(char *line, unsigned weight, struct agent_orders *ret_orders,
 	while ((word = strsep(&rest, " \t,"))) {
 		if (!*word)
 			continue;
-		if (take_word(weight, word, ret_orders))
+		if (read_agent_word(weight, word, ret_orders))
 			ret_orders->understood = true;
 		else
 			unknown(arg, word);
