@@ -7,12 +7,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,55 +41,6 @@ reset_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-struct linux_dirent64 {
-	uint64_t ino;
-	int64_t off;
-	unsigned short size;
-	unsigned char type;
-	char name[];
-};
-
-static int
-number_of(const char *name)
-{
-	int n = 0;
-
-	if (*name < '0' || *name > '9')
-		return -1;
-	for (; *name; name++)
-		n = 10 * n + (*name - '0');
-	return n;
-}
-
-/* For kernels, or filters of system calls, without close_range(2).  A directory
- * that changes while it is read may skip entries, so it is read again until
- * nothing is left to close. */
-static void
-close_listed(void)
-{
-	_Alignas(struct linux_dirent64) char entries[1024];
-	int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool closed = true;
-	long n;
-
-	while (dir >= 0 && closed) {
-		closed = false;
-		(void)lseek(dir, 0, SEEK_SET);
-		while ((n = syscall(SYS_getdents64, dir, entries,
-		            sizeof(entries))) > 0) {
-			for (long at = 0; at < n;) {
-				const struct linux_dirent64 *e =
-				    (const void *)(entries + at);
-				int fd = number_of(e->name);
-
-				if (fd > STDERR_FILENO && fd != dir)
-					closed |= close(fd) == 0;
-				at += e->size;
-			}
-		}
-	}
-}
-
 static bool
 set_files(const struct start *start)
 {
@@ -101,8 +50,7 @@ set_files(const struct start *start)
 	    dup2(start->out, STDOUT_FILENO) < 0 ||
 	    dup2(start->out, STDERR_FILENO) < 0)
 		return false;
-	if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0) < 0)
-		close_listed();
+	closefrom(STDERR_FILENO + 1);
 	return true;
 }
 
@@ -116,7 +64,7 @@ set_limits(void)
 		files.rlim_cur = FILES_LIMIT;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	/* An error is told by errno alone, and then 0 changes nothing. */
+	/* Only errno would tell of an error, and then 0 changes nothing. */
 	if (getpriority(PRIO_PROCESS, 0) < 0)
 		(void)setpriority(PRIO_PROCESS, 0, 0);
 }
