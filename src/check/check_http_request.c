@@ -12,17 +12,51 @@
 /* The longest name that the configuration can have. */
 #define NAME_SIZE 200
 
-static CURLcode
-set_method(CURL *easy, const char *method)
+/* Sets an option.  A failure would change what is asked, or of whom, so it is
+ * kept in run->failed. */
+#define SET(option, value)                                                     \
+	(run->failed |= curl_easy_setopt(run->transfer.easy, (option),         \
+	                    (value)) != CURLE_OK)
+
+static void
+append_line(struct http_run *run, struct curl_slist **lines, const char *line)
 {
-	if (strcmp(method, "HEAD") == 0)
-		return curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-	if (strcmp(method, "GET") == 0)
-		return curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-	return curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
+	struct curl_slist *longer = curl_slist_append(*lines, line);
+
+	if (longer)
+		*lines = longer;
+	else
+		run->failed = true;
 }
 
-/* The name that TLS is about, if there is one: sni, or host without a port. */
+static void
+append_header(struct http_run *run, const char *name, const char *value)
+{
+	char *line;
+
+	if (asprintf(&line, "%s: %s", name, value) < 0) {
+		run->failed = true;
+		return;
+	}
+	append_line(run, &run->headers, line);
+	free(line);
+}
+
+static void
+set_method(struct http_run *run)
+{
+	const char *method = run->check->spec->method;
+
+	if (strcmp(method, "HEAD") == 0)
+		SET(CURLOPT_NOBODY, 1L);
+	else if (strcmp(method, "GET") == 0)
+		SET(CURLOPT_HTTPGET, 1L);
+	else
+		SET(CURLOPT_CUSTOMREQUEST, method);
+}
+
+/* Copies the name that TLS is about: sni, or host without a port.  Returns
+ * false if there is none. */
 static bool
 tls_name(const struct check_spec *spec, char name[NAME_SIZE])
 {
@@ -36,53 +70,37 @@ tls_name(const struct check_spec *spec, char name[NAME_SIZE])
 	return true;
 }
 
-/* The server's address under another name: curl takes the name for TLS from
- * the URL. */
-static CURLcode
-set_named(struct http_run *run, const char *name, const char *address)
+/* Sets the destination in curl's form, with the name that TLS is about, which
+ * curl takes from the URL.  The path of the URL is not used: the request target
+ * is set apart, so that curl does not normalize what the operator wrote. */
+static void
+set_destination(struct http_run *run)
 {
-	CURL *easy = run->transfer.easy;
-	char text[NAME_SIZE + ADDR_TEXT_SIZE];
-
-	snprintf(text, sizeof(text), "::%s", address);
-	run->connect_to = curl_slist_append(NULL, text);
-	if (!run->connect_to)
-		return CURLE_OUT_OF_MEMORY;
-	snprintf(text, sizeof(text), "https://%s/", name);
-	curl_easy_setopt(easy, CURLOPT_CONNECT_TO, run->connect_to);
-	return curl_easy_setopt(easy, CURLOPT_URL, text);
-}
-
-/* Sets the destination in curl's form.  The path of the URL is not used: the
- * request target is set apart, so that curl does not normalize what the
- * operator wrote. */
-static CURLcode
-set_destination(struct http_run *run, const struct addr *addr)
-{
-	const char *scheme = run->tls ? "https" : "http";
-	CURL *easy = run->transfer.easy;
+	const struct addr addr = run->check->server->check.addr;
+	char name[NAME_SIZE], address[ADDR_TEXT_SIZE];
+	char to[ADDR_TEXT_SIZE + sizeof("::")];
 	char url[NAME_SIZE + sizeof("https:///")];
-	char text[ADDR_TEXT_SIZE], name[NAME_SIZE];
+	bool local = addr.sa.sa_family == AF_UNIX;
 	bool named = run->tls && tls_name(run->check->spec, name);
 
-	if (addr->sa.sa_family == AF_UNIX) {
-		snprintf(url, sizeof(url), "%s://%s/", scheme,
-		    named ? name : "localhost");
-		curl_easy_setopt(easy, CURLOPT_URL, url);
-		return curl_easy_setopt(
-		    easy, CURLOPT_UNIX_SOCKET_PATH, addr->un.sun_path);
+	addr_text(&addr, address);
+	snprintf(url, sizeof(url), "%s://%s/", run->tls ? "https" : "http",
+	    named   ? name
+	    : local ? "localhost"
+	            : address);
+	SET(CURLOPT_URL, url);
+	if (local) {
+		SET(CURLOPT_UNIX_SOCKET_PATH, addr.un.sun_path);
+	} else if (named) {
+		snprintf(to, sizeof(to), "::%s", address);
+		append_line(run, &run->connect_to, to);
+		SET(CURLOPT_CONNECT_TO, run->connect_to);
 	}
-	if (addr->sa.sa_family == AF_INET6 && addr->in6.sin6_scope_id)
-		curl_easy_setopt(
-		    easy, CURLOPT_ADDRESS_SCOPE, (long)addr->in6.sin6_scope_id);
-	addr_text(addr, text);
-	if (named)
-		return set_named(run, name, text);
-	snprintf(url, sizeof(url), "%s://%s/", scheme, text);
-	return curl_easy_setopt(easy, CURLOPT_URL, url);
+	if (addr.sa.sa_family == AF_INET6 && addr.in6.sin6_scope_id)
+		SET(CURLOPT_ADDRESS_SCOPE, (long)addr.in6.sin6_scope_id);
 }
 
-/* Instead of the authorities that curl would read from files each time. */
+/* Replaces the authorities that curl would read from files each time. */
 static CURLcode
 on_tls_context(CURL *easy, void *context, void *arg)
 {
@@ -93,24 +111,19 @@ on_tls_context(CURL *easy, void *context, void *arg)
 	return CURLE_OK;
 }
 
-static bool
+static void
 set_tls(struct http_run *run)
 {
-	CURL *easy = run->transfer.easy;
 	bool verify = run->check->spec->trust != NULL;
 
-	if (!run->tls)
-		return true;
-	return curl_easy_setopt(easy, CURLOPT_CAINFO, NULL) == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER,
-	           verify ? 1L : 0L) == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST,
-	           verify ? 2L : 0L) == CURLE_OK &&
-	       (!verify || (curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, run) ==
-	                           CURLE_OK &&
-	                       curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION,
-	                           on_tls_context) == CURLE_OK));
+	SET(CURLOPT_CAINFO, NULL);
+	SET(CURLOPT_CAPATH, NULL);
+	SET(CURLOPT_SSL_VERIFYPEER, verify ? 1L : 0L);
+	SET(CURLOPT_SSL_VERIFYHOST, verify ? 2L : 0L);
+	if (verify) {
+		SET(CURLOPT_SSL_CTX_DATA, run);
+		SET(CURLOPT_SSL_CTX_FUNCTION, on_tls_context);
+	}
 }
 
 static long
@@ -122,30 +135,7 @@ version_of(const struct check_spec *spec)
 	                          : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 }
 
-static bool
-add_line(struct curl_slist **headers, const char *line)
-{
-	struct curl_slist *more = curl_slist_append(*headers, line);
-
-	if (more)
-		*headers = more;
-	return more != NULL;
-}
-
-static bool
-add_header(struct curl_slist **headers, const char *name, const char *value)
-{
-	char *line;
-	bool ok;
-
-	if (asprintf(&line, "%s: %s", name, value) < 0)
-		return false;
-	ok = add_line(headers, line);
-	free(line);
-	return ok;
-}
-
-static bool
+static void
 set_headers(struct http_run *run)
 {
 	const struct server *server = run->check->server;
@@ -161,49 +151,44 @@ set_headers(struct http_run *run)
 	if (!host)
 		host = server_address(server, text);
 	for (size_t i = 0; i < spec->check_headers_n; i++)
-		if (!add_line(&run->headers, spec->check_headers[i]))
-			return false;
-	return add_header(&run->headers, "Host", host) &&
-	       add_header(&run->headers, "Connection", "close") &&
-	       curl_easy_setopt(run->transfer.easy, CURLOPT_HTTPHEADER,
-	           run->headers) == CURLE_OK;
+		append_line(run, &run->headers, spec->check_headers[i]);
+	append_header(run, "Host", host);
+	append_header(run, "Connection", "close");
+	SET(CURLOPT_HTTPHEADER, run->headers);
 }
 
 static void
 set_manners(struct http_run *run)
 {
-	CURL *easy = run->transfer.easy;
 	long timeout_ms = (long)run->check->server->check.timeout_ms;
 
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
-	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
-	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(
-	    easy, CURLOPT_HTTP_VERSION, version_of(run->check->spec));
-	curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, run->error);
+	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_TIMEOUT_MS, timeout_ms);
+	SET(CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+	SET(CURLOPT_FRESH_CONNECT, 1L);
+	SET(CURLOPT_FORBID_REUSE, 1L);
+	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	SET(CURLOPT_HTTP09_ALLOWED, 0L);
+	SET(CURLOPT_ERRORBUFFER, run->error);
+	SET(CURLOPT_PROTOCOLS_STR, run->tls ? "https" : "http");
+	SET(CURLOPT_NOPROXY, "*");
 }
 
-/* The options whose failure would change what is asked, or of whom. */
 bool
 http_run_ask(struct http_run *run)
 {
-	const struct server *server = run->check->server;
 	const struct check_spec *spec = run->check->spec;
-	const struct addr addr = server->check.addr;
-	CURL *easy = run->transfer.easy;
 
 	set_manners(run);
-	return set_headers(run) && set_destination(run, &addr) == CURLE_OK &&
-	       set_tls(run) && set_method(easy, spec->method) == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, spec->path) ==
-	           CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR,
-	           run->tls ? "https" : "http") == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_NOPROXY, "*") == CURLE_OK &&
-	       curl_easy_setopt(easy, CURLOPT_USERAGENT,
-	           "lfproxy/" LFPROXY_VERSION) == CURLE_OK;
+	set_headers(run);
+	set_destination(run);
+	if (run->tls)
+		set_tls(run);
+	set_method(run);
+	/* If curl lacks HTTP/2, the version of the answer will be wrong. */
+	(void)curl_easy_setopt(
+	    run->transfer.easy, CURLOPT_HTTP_VERSION, version_of(spec));
+	SET(CURLOPT_REQUEST_TARGET, spec->path);
+	SET(CURLOPT_USERAGENT, "lfproxy/" LFPROXY_VERSION);
+	return !run->failed;
 }

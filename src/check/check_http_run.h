@@ -18,6 +18,7 @@ struct http_run {
 	size_t head_bytes, body_bytes;
 	char *body; /* NULL: the body is not examined */
 	bool tls, connected;
+	bool failed;      /* memory was short, or curl lacks an option */
 	bool head_ended;  /* of the last answer */
 	int socket_error; /* why there is no socket */
 	char reason[64];  /* of the last status line */
