@@ -4,7 +4,6 @@
 #include "base/err.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +55,24 @@ err_list_fini(struct err_list *list)
 	err_list_init(list);
 }
 
+/* Returns where an entry for that place belongs: behind those of the same file,
+ * up to the same line, or at the end. */
+static size_t
+err_list_place(const struct err_list *list, const char *file, unsigned line)
+{
+	const struct err_entry *entries = list->entries;
+	size_t at = list->n;
+
+	while (at > 0 && strcmp(entries[at - 1].file, file) != 0)
+		at--;
+	if (at == 0)
+		return list->n;
+	while (at > 0 && strcmp(entries[at - 1].file, file) == 0 &&
+	       entries[at - 1].line > line)
+		at--;
+	return at;
+}
+
 void
 err_list_add(struct err_list *list, const char *file, unsigned line,
     const char *fmt, ...)
@@ -64,6 +81,7 @@ err_list_add(struct err_list *list, const char *file, unsigned line,
 	struct err_entry e = {.line = line};
 	char *text, *masked;
 	va_list ap;
+	size_t at;
 
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
@@ -89,60 +107,26 @@ err_list_add(struct err_list *list, const char *file, unsigned line,
 		return;
 	}
 	list->entries = grown;
-	list->entries[list->n++] = e;
-}
-
-/* The entry at which this entry's file appears first; what orders files. */
-static size_t
-first_of_file(const struct err_list *list, const struct err_entry *e)
-{
-	size_t first = 0;
-
-	while (strcmp(list->entries[first].file, e->file) != 0)
-		first++;
-	return first;
-}
-
-static int
-compare_places(const void *a, const void *b, void *list)
-{
-	const struct err_entry *x = *(const struct err_entry *const *)a;
-	const struct err_entry *y = *(const struct err_entry *const *)b;
-	size_t file_x = first_of_file(list, x), file_y = first_of_file(list, y);
-
-	if (file_x != file_y)
-		return file_x < file_y ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return x < y ? -1 : 1;
+	at = err_list_place(list, e.file, line);
+	memmove(&grown[at + 1], &grown[at], (list->n - at) * sizeof(*grown));
+	grown[at] = e;
+	list->n++;
 }
 
 void
 err_list_print(const struct err_list *list, FILE *out)
 {
-	const struct err_entry **sorted = NULL;
-
-	if (list->entries)
-		sorted = calloc(list->n, sizeof(*sorted));
-	if (!sorted) {
-		if (list->n > 0)
-			fprintf(out, "out of memory: %zu errors not shown\n",
-			    list->n);
+	if (list->n > 0 && !list->entries) {
+		fprintf(out, "out of memory: %zu errors not shown\n", list->n);
 		return;
 	}
-	for (size_t i = 0; i < list->n; i++)
-		sorted[i] = &list->entries[i];
-	qsort_r(sorted, list->n, sizeof(*sorted), compare_places,
-	    (void *)(uintptr_t)list);
 	for (size_t i = 0; i < list->n; i++) {
-		if (!*sorted[i]->file)
-			fprintf(out, "%s\n", sorted[i]->text);
-		else if (sorted[i]->line > 0)
-			fprintf(out, "%s:%u: %s\n", sorted[i]->file,
-			    sorted[i]->line, sorted[i]->text);
-		else
-			fprintf(
-			    out, "%s: %s\n", sorted[i]->file, sorted[i]->text);
+		const struct err_entry *e = &list->entries[i];
+
+		if (*e->file && e->line > 0)
+			fprintf(out, "%s:%u: ", e->file, e->line);
+		else if (*e->file)
+			fprintf(out, "%s: ", e->file);
+		fprintf(out, "%s\n", e->text);
 	}
-	free(sorted);
 }

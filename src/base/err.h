@@ -33,6 +33,7 @@ struct err_entry {
 	char *text;
 };
 
+/* By file in order of first appearance, then by line. */
 struct err_list {
 	struct err_entry *entries;
 	size_t n;
@@ -49,7 +50,7 @@ void err_list_fini(struct err_list *list);
 void err_list_add(struct err_list *list, const char *file, unsigned line,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* By file in order of first appearance, then by line; `FILE:LINE: text`. */
+/* Prints `FILE:LINE: text` for each entry. */
 void err_list_print(const struct err_list *list, FILE *out);
 
 #endif
