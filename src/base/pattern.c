@@ -16,7 +16,7 @@
 
 #define BLANKS " \t"
 
-/* The rest after this first word, or NULL. */
+/* Returns the rest after this first word, or NULL. */
 static const char *
 after_word(const char *text, const char *word)
 {
@@ -27,13 +27,17 @@ after_word(const char *text, const char *word)
 	return text + n + strspn(text + n, BLANKS);
 }
 
-static int
-hex_digit(char c)
+/* Reads two hexadecimal digits.  Returns false if text begins with others. */
+static bool
+hex_byte(const char *text, uint8_t *ret_byte)
 {
-	if (isdigit((unsigned char)c))
-		return c - '0';
-	return isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
-	                                  : -1;
+	char digits[3] = {text[0], text[0] ? text[1] : '\0'};
+
+	if (!isxdigit((unsigned char)digits[0]) ||
+	    !isxdigit((unsigned char)digits[1]))
+		return false;
+	*ret_byte = (uint8_t)strtoul(digits, NULL, 16);
+	return true;
 }
 
 static bool
@@ -44,19 +48,18 @@ take_hex(const char *text, struct pattern *p, struct err *err)
 	for (; *text; text++) {
 		if (strchr(BLANKS, *text))
 			continue;
-		if (hex_digit(text[0]) < 0 || hex_digit(text[1]) < 0)
+		if (!hex_byte(text, &p->bytes[p->n++]))
 			return err_set(err,
 			    "'%s' is not hexadecimal; write two digits for "
 			    "each byte, as in hex 00 1f",
 			    whole);
-		p->bytes[p->n++] =
-		    (uint8_t)(hex_digit(text[0]) << 4 | hex_digit(text[1]));
 		text++;
 	}
 	return true;
 }
 
-/* text is behind the backslash; how many characters it takes, 0: unknown. */
+/* text is behind the backslash.  Returns how many characters it takes, or 0 if
+ * the escape is unknown. */
 static size_t
 take_escape(const char *text, uint8_t *ret_byte)
 {
@@ -67,17 +70,12 @@ take_escape(const char *text, uint8_t *ret_byte)
 		*ret_byte = (uint8_t)bytes[at - letters];
 		return 1;
 	}
-	if (*text != 'x' || hex_digit(text[1]) < 0 || hex_digit(text[2]) < 0)
-		return 0;
-	*ret_byte = (uint8_t)(hex_digit(text[1]) << 4 | hex_digit(text[2]));
-	return 3;
+	return *text == 'x' && hex_byte(text + 1, ret_byte) ? 3 : 0;
 }
 
-/* Errors show all of the text, so that a password in it is masked, or two
- * characters.
- *
- * `"text"` or `text`.  raw: a regular expression, which has its own escapes,
- * but for that of the quote. */
+/* Takes `"text"` or `text`.  raw: a regular expression, which has its own
+ * escapes, but for that of the quote.  Errors show all of the text, so that a
+ * password in it is masked, or two characters. */
 static bool
 take_text(const char *text, bool raw, struct pattern *p, struct err *err)
 {
@@ -130,9 +128,10 @@ compile(struct pattern *p, struct err *err)
 }
 
 static bool
-parse(const char *text, struct pattern *p, struct err *err)
+pattern_read(const char *text, struct pattern *p, struct err *err)
 {
 	const char *rest;
+	bool ok;
 
 	p->text = strdup(text);
 	p->bytes = calloc(1, strlen(text) + 1);
@@ -140,14 +139,14 @@ parse(const char *text, struct pattern *p, struct err *err)
 		return err_oom(err);
 	if ((rest = after_word(text, "regex"))) {
 		p->kind = PATTERN_REGEX;
-		if (!take_text(rest, true, p, err))
-			return false;
+		ok = take_text(rest, true, p, err);
 	} else if ((rest = after_word(text, "hex"))) {
-		if (!take_hex(rest, p, err))
-			return false;
-	} else if (!take_text(text, false, p, err)) {
-		return false;
+		ok = take_hex(rest, p, err);
+	} else {
+		ok = take_text(text, false, p, err);
 	}
+	if (!ok)
+		return false;
 	if (p->n == 0)
 		return err_set(err,
 		    "there is no text; write \"TEXT\", hex 00 1f, or regex "
@@ -159,7 +158,7 @@ bool
 pattern_parse(const char *text, struct pattern *ret_pattern, struct err *err)
 {
 	struct pattern p = {.kind = PATTERN_BYTES};
-	bool ok = parse(text, &p, err);
+	bool ok = pattern_read(text, &p, err);
 
 	if (!ok)
 		pattern_fini(&p);
