@@ -4,7 +4,7 @@
  * always: the leader promotes before every turn, as the paper has it.  A
  * wake-up costs the leader some 7 us and the follower needs 15 to 25 us until
  * it runs, for a turn that often takes 5. adaptive: the leader keeps leading,
- * and processes with the token on the table, so that any thread that joins can
+ * and processes with the token published, so that any thread that joins can
  * lead meanwhile.  The leader calls a follower when the rest of the fetched
  * events is worth more than 50 wake-ups, or more than one wake-up if the leader
  * has not waited for 10 ms.  The worth of an event is a moving average, one

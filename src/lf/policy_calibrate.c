@@ -53,7 +53,7 @@ partner_main(void *arg)
 			    clock_now_ns() - p->member.called_ns;
 		atomic_store_release(&p->rounds, round + 1);
 		promotion_promote(p->promotion);
-		while (promotion_token(p->promotion) == TOKEN_NOBODY)
+		while (promotion_token(p->promotion) == TOKEN_FREE)
 			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 	}
 	return NULL;

@@ -54,8 +54,9 @@ guard_may_sleep(struct pool *pool)
 	for (unsigned i = 0; i < pool->shards_n; i++) {
 		struct shard *s = pool->shards[i];
 
-		(void)atomic_swap_seq(&s->unguarded, 1u);            /* [P18] */
-		may &= promotion_token(s->promotion) != TOKEN_TABLE; /* [P18] */
+		(void)atomic_swap_seq(&s->unguarded, 1u); /* [P18] */
+		may &= promotion_token(s->promotion) !=
+		       TOKEN_PUBLISHED; /* [P18] */
 	}
 	return may;
 }
@@ -70,7 +71,7 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 
 		if (shard_guard(s, now_ns, limit_ns))
 			pool->guarded++;
-		else if (promotion_token(s->promotion) == TOKEN_NOBODY &&
+		else if (promotion_token(s->promotion) == TOKEN_FREE &&
 		         pool->options.policy != POLICY_KERNEL)
 			lend(pool, s);
 	}

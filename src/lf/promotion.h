@@ -17,13 +17,13 @@
  *        +--RETIRE, MOVE, WORK--> leaves, or joins again
  *
  * Leadership is a token.  Only its holder may look at the parked members and
- * call them.  A busy leader, which runs a handler, lays the token on the table,
- * where any member may take it.
+ * call them.  A busy leader, which runs a handler, publishes the token, so that
+ * any member may take it.
  *
  * Invariants, checked by tests/unit/lf for every kind and by the SPIN models:
  * at most one member holds the token; a parked member gets exactly one command;
  * no member is parked while no member holds the token; the next holder sees all
- * that a holder wrote before it passed the token on or laid it down.
+ * that a holder wrote before it passed the token on or published it.
  */
 #ifndef LF_PROMOTION_H
 #define LF_PROMOTION_H
@@ -42,9 +42,9 @@ enum member_command {
 	MEMBER_WORK,   /* look into the mailbox, then join again */
 };
 
-/* The state of the token: with no member, with a holder, or on the table, where
- * a busy leader has laid it. */
-enum promotion_token { TOKEN_NOBODY, TOKEN_HELD, TOKEN_TABLE };
+/* The state of the token: without a holder, held, or published by its holder, a
+ * busy leader, so that any member may take it. */
+enum promotion_token { TOKEN_FREE, TOKEN_HELD, TOKEN_PUBLISHED };
 
 /* The order in which parked members are promoted. */
 enum promotion_order {
@@ -114,7 +114,7 @@ struct promotion_ops {
 	 * (MEMBER_WORK); the caller keeps the token.  Returns whether a member
 	 * was called. */
 	bool (*invite)(struct promotion *promotion);
-	/* Lays the token on the table; returns a ticket for resume.  [P18] */
+	/* Publishes the token.  Returns a ticket for resume.  [P18] */
 	uint64_t (*busy)(struct promotion *promotion);
 	/* Gives each parked member the command that ask returns. */
 	void (*sweep)(

@@ -7,17 +7,17 @@
  *    |          tag           |state|   stack top   |
  *    +------------------------+-----+---------------+
  *
- *   state: NOBODY, HELD, or TABLE (held by a leader that is busy)
+ *   state: FREE, HELD, or PUBLISHED (held by a leader that is busy)
  *   stack top: id of the member that parked last, 0: none
  *   tag: grows with every change of the state
  *
  * Members push themselves onto the stack with the same exchange that sees that
- * the token is held, so no member parks while the state is NOBODY; and the
- * holder lets go (to NOBODY) with an exchange that sees the stack empty.  The
+ * the token is held, so no member parks while the state is FREE; and the
+ * holder lets go (to FREE) with an exchange that sees the stack empty.  The
  * holder takes the whole stack at once and keeps those members on a bench that
  * only the holder touches, from which the order picks.  Members are never
  * popped singly, so a stack link cannot go stale (no ABA); the tag is for
- * resume: a leader whose token was taken from the table while it was busy must
+ * resume: a leader whose token was taken while it was busy must
  * not mistake the next leader's busy for its own.
  *
  * A member's command word goes WAIT -> command once for each time it parks.
@@ -38,9 +38,9 @@
 
 #define TOP_MASK   0xffffull
 #define STATE_MASK (3ull << 16)
-#define NOBODY     ((uint64_t)TOKEN_NOBODY << 16)
+#define FREE       ((uint64_t)TOKEN_FREE << 16)
 #define HELD       ((uint64_t)TOKEN_HELD << 16)
-#define TABLE      ((uint64_t)TOKEN_TABLE << 16)
+#define PUBLISHED  ((uint64_t)TOKEN_PUBLISHED << 16)
 #define TAG_ONE    (1ull << 18)
 #define MEMBERS    1025 /* ids from 1 */
 
@@ -156,7 +156,7 @@ futex_join(struct promotion *promotion, struct member *self)
 	} while (!atomic_cas_seq(&p->word, &word, next)); /* [P10] [P11] */
 	if (state == HELD)
 		return parked(p, self);
-	if (state == TABLE)
+	if (state == PUBLISHED)
 		atomic_add_relaxed(&promotion->taken_over, 1u);
 	return MEMBER_LEAD;
 }
@@ -170,11 +170,11 @@ futex_try_lead(struct promotion *promotion, bool busy_too)
 	do {
 		uint64_t state = word & STATE_MASK;
 
-		if (state == HELD || (state == TABLE && !busy_too))
+		if (state == HELD || (state == PUBLISHED && !busy_too))
 			return false;
 	} while (!atomic_cas_acq_rel(
 	    &p->word, &word, with_state(word, HELD))); /* [P11] */
-	if ((word & STATE_MASK) == TABLE)
+	if ((word & STATE_MASK) == PUBLISHED)
 		atomic_add_relaxed(&promotion->taken_over, 1u);
 	return true;
 }
@@ -245,7 +245,7 @@ futex_promote(struct promotion *promotion)
 		/* Succeeds only if no member has parked meanwhile. */
 		if ((word & TOP_MASK) == 0 &&
 		    atomic_cas_acq_rel(
-		        &p->word, &word, with_state(word, NOBODY))) /* [P11] */
+		        &p->word, &word, with_state(word, FREE))) /* [P11] */
 			return false;
 	}
 }
@@ -272,12 +272,12 @@ futex_busy(struct promotion *promotion)
 	uint64_t word = atomic_load_relaxed(&p->word), next;
 
 	do
-		next = with_state(word, TABLE);
+		next = with_state(word, PUBLISHED);
 	while (!atomic_cas_seq(&p->word, &word, next)); /* [P11] [P18] */
 	return next & ~TOP_MASK;
 }
 
-/* While the token is on the table no member can park: one that joins takes the
+/* While the token is published no member can park: one that joins takes the
  * token.  So either the word is still as busy left it, or a member has taken
  * the token. */
 static bool

@@ -90,12 +90,12 @@ shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
 	switch (promotion_token(shard->promotion)) {
 	case TOKEN_HELD:
 		return false;
-	case TOKEN_TABLE:
+	case TOKEN_PUBLISHED:
 		if (promotion_parked(shard->promotion) == 0 ||
 		    now_ns < since_ns + limit_ns)
 			return false;
 		break;
-	case TOKEN_NOBODY:
+	case TOKEN_FREE:
 		break;
 	}
 	/* The token is this thread's for a moment: it never leads. */

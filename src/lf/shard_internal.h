@@ -24,7 +24,7 @@ void batch_fetch(struct shard *shard, struct batch *b, bool leading,
 
 /* Note: the guard asleep.
  * The guard sets unguarded, then reads the token, and stays awake if the token
- * is on the table.  A leader lays the token on the table, then reads unguarded,
+ * is published.  A leader publishes the token, then reads unguarded,
  * and calls the guard if it is set.  At least one of the two sees the other's
  * write, so every turn is guarded, also one that begins while the guard goes to
  * sleep.  [P18] */

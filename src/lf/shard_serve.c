@@ -13,7 +13,7 @@
 #include "lf/turns.h"
 
 /* After promotion, whose cost is none of the turn's: counted as one it made
- * turns look dear, and dear turns make more promotions.  Nobody else waits for
+ * turns look dear, and dear turns make more promotions.  No one else waits for
  * this thread, so a handler that wants to go on may, as long as the leader has
  * nothing to do either.  Otherwise it takes its place behind what is ready. */
 static void
@@ -30,7 +30,7 @@ process(struct event_handler *h, struct pool_thread *self)
 	}
 }
 
-/* Runs the handler with the token on the table, unless this thread alone serves
+/* Runs the handler with the token published, unless this thread alone serves
  * the shard.  Returns false if another thread has taken the token. */
 static bool
 process_leading(
@@ -83,7 +83,7 @@ obey_orders(struct shard *shard)
 
 /* Turns do not block, so more running threads than CPUs would only take turns
  * on them; one whose turn does last is the guard's business.  Those that run
- * come back by themselves and take the token from the table, without a wake-up:
+ * come back by themselves and take the token, without a wake-up:
  * with 4 threads on 2 CPUs this made of 0.55 wake-ups for each event 0.05. */
 static bool
 room_for_more(const struct shard *shard, uint32_t parked)
@@ -267,7 +267,7 @@ static bool
 has_no_leader(const struct shard *shard)
 {
 	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL &&
-	       promotion_token(shard->promotion) == TOKEN_NOBODY;
+	       promotion_token(shard->promotion) == TOKEN_FREE;
 }
 
 /* POLICY_KERNEL: no leader; every thread has a batch of its own. */
@@ -313,14 +313,14 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
  * token from a leader that was busy when the policy changed or the shard was
  * closed.  Its own threads do that.  When 16 threads with 8 shards changed to
  * kernel, threads that found their last leader still there took every token
- * they could get and laid it down at once.  That kept the others from waiting
+ * they could get and published it at once.  That kept the others from waiting
  * and made them do the same, up to 300 000 times. */
 static bool
 may_adopt(const struct shard *shard, const struct shard *home)
 {
 	return !leaderless(shard) ||
 	       (shard == home &&
-	           promotion_token(shard->promotion) == TOKEN_TABLE);
+	           promotion_token(shard->promotion) == TOKEN_PUBLISHED);
 }
 
 /* Leads a shard that has no leader: home first, then the following ones.

@@ -69,10 +69,10 @@ shard_drop_set(struct shard *shard)
 bool
 shard_close_set(struct shard *shard)
 {
-	uint32_t nobody = 0;
+	uint32_t no_thread = 0;
 
 	if (!atomic_cas_acq_rel(
-	        &shard->inside, &nobody, SHARD_NO_SET)) /* [P28] */
+	        &shard->inside, &no_thread, SHARD_NO_SET)) /* [P28] */
 		return false;
 	shard_drop_set(shard);
 	return true;

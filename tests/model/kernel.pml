@@ -10,7 +10,7 @@
  * With LATE the 50 ms of KERNEL_LOOK_MS pass only when nobody else can move, and
  * then nothing may be left that a time-out alone would find: no handler in the
  * mailbox, no order that the parked have not heard of.  Without it they pass at
- * any time.  Shown besides: all threads end, the token is with nobody once kernel
+ * any time.  Shown besides: all threads end, the token is free once kernel
  * has settled in, what is brought is run.
  */
 #define HANDLERS 1
@@ -73,7 +73,7 @@ active proctype control()
 #else
 	set_policy(ADAPTIVE);
 	set_policy(IN_KERNEL);
-	token == NOBODY; /* the leader from before goes, and nobody follows it */
+	token == FREE; /* the leader from before goes, and nobody follows it */
 	summons[0] = RETIRE; /* which one: they are all alike */
 	order();
 	running == THREADS - 1;
@@ -86,7 +86,7 @@ active proctype control()
 	od;
 	order();
 	running == 0;
-	assert(token == NOBODY && stack == 0 && bench == 0)
+	assert(token == FREE && stack == 0 && bench == 0)
 }
 
 /* all threads end, whatever was changed before */

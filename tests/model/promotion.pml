@@ -7,8 +7,7 @@
  *   (plain)   3 threads
  *   LIVENESS  2 threads, under weak fairness: they end, whatever is chosen
  *
- * Shown: at most one holder of the token; nobody parked while it is with
- * nobody; a parked thread gets exactly one command; one that was promoted and
+ * Shown: at most one holder of the token; nobody parked while it is free; a parked thread gets exactly one command; one that was promoted and
  * is to retire passes the token on (the threads that stay serve the event); all
  * threads end.  P2 is taken for granted, mailbox.pml shows it.
  */
@@ -68,7 +67,7 @@ active proctype control()
 	od;
 	order();
 	running == 0;
-	assert(token == NOBODY && stack == 0 && bench == 0)
+	assert(token == FREE && stack == 0 && bench == 0)
 }
 
 /* all threads end */

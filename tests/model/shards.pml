@@ -11,7 +11,7 @@
  * Shown: sessions of a shard that is to go move and none is lost, nor an event
  * of theirs; nothing is registered at a closed shard, which takes the grace
  * period; a shard with something to do finds a leader, by adoption or by the
- * guard's help; all threads end.  Left out: the table (takeover.pml), kernel,
+ * guard's help; all threads end.  Left out: published tokens (takeover.pml), kernel,
  * the guard's sleep, that a shard may be opened again while it closes, and the
  * end of a closed shard's handle set, which one exchange of one word decides
  * (src/lf/shard_set.c): the simulator closes and opens shards with all of it.
@@ -37,8 +37,8 @@ byte in_section;      /* threads in a grace section */
 byte unsettled;       /* those of them that the last change has to wait for */
 
 /* struct shard, two of them */
-byte token[2] = NONE + 2;    /* the holder, or this: nobody */
-#define NOBODY (NONE + 2)
+byte token[2] = NONE + 2;    /* the holder, or FREE */
+#define FREE (NONE + 2)
 byte parked[2];              /* sets of threads: bench and stack */
 byte mailbox[2], resumed[2]; /* sets of owned handlers */
 byte batch[2], ready[2];     /* sets of handlers with an event */
@@ -202,7 +202,7 @@ inline give_up(s)
 		assert(token[s] == me);
 		if
 		:: parked[s] != 0 -> call_one(s, LEAD)
-		:: else -> token[s] = NOBODY
+		:: else -> token[s] = FREE
 		fi;
 		to = 0
 	}
@@ -241,7 +241,7 @@ inline try_lead(where)
 {
 	d_step {
 		if
-		:: token[where] == NOBODY -> token[where] = me; s = where
+		:: token[where] == FREE -> token[where] = me; s = where
 		:: else -> s = NONE
 		fi
 	}
@@ -287,7 +287,7 @@ serve: /* shard_serve() */
 		command[me] = WAIT;
 		s = from;
 		if
-		:: token[s] == NOBODY -> token[s] = me; command[me] = LEAD
+		:: token[s] == FREE -> token[s] = me; command[me] = LEAD
 		:: else -> parked[s] = parked[s] | BIT(me)
 		fi
 	}
@@ -372,7 +372,7 @@ active proctype guard()
 	:: running == 0 -> break
 #ifndef MUTANT_NO_GUARD
 #define LEND_FROM(i, j) \
-	:: i < shards_n && j < shards_n && token[j] == NOBODY && \
+	:: i < shards_n && j < shards_n && token[j] == FREE && \
 	    parked[i] != 0 && !orders[i] -> \
 		lends_to[i] = j; \
 		orders[i] = true
@@ -493,6 +493,6 @@ active proctype control()
 	assert(handlers[0] == 2 && handlers[1] == 0);
 #endif
 	assert(parked[0] == 0 && parked[1] == 0);
-	assert(token[0] == NOBODY && token[1] == NOBODY);
+	assert(token[0] == FREE && token[1] == FREE);
 	assert(mailbox[0] == 0 && mailbox[1] == 0 && resumed[1] == 0)
 }

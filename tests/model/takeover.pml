@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Take-over of a token on the table: shard.inc with two threads, and the guard
+ * Take-over of a published token: shard.inc with two threads, and the guard
  * of the control thread (shard_guard(), pool_guard(), on_guard() and on_call()
  * of src/control/pools.c).  One turn does not end before the other handler was
  * served, so somebody has to take the token meanwhile: a thread that joins, or
@@ -59,7 +59,7 @@ active proctype guard()
 		guarding = false
 #else
 		if
-		:: token == TABLE
+		:: token == PUBLISHED
 		:: else -> guarding = false
 		fi
 #endif

@@ -47,7 +47,7 @@ MUTANTS = [
      "src/lf/promotion_futex.c",
      "		if ((word & TOP_MASK) == 0 &&\n		    atomic_cas", "		if (atomic_cas"),
     ("a member parks although no thread leads", "src/lf/promotion_futex.c",
-     "		if (state == HELD) {", "		if (state == HELD || state == NOBODY) {"),
+     "		if (state == HELD) {", "		if (state == HELD || state == FREE) {"),
     ("bits that come at the end of a turn are not seen",
      "src/lf/event_handler.c",
      "		if (claim_drop(&handler->claim))\n			return TURN_DONE;",
@@ -64,16 +64,16 @@ MUTANTS = [
      "atomic_load_acquire(&shard->handlers) == 0 &&\n	       ", ""),
     ("a handle set goes while a thread is inside", "src/lf/shard_set.c",
      "	if (!atomic_cas_acq_rel(\n"
-     "	        &shard->inside, &nobody, SHARD_NO_SET)) /* [P28] */\n"
+     "	        &shard->inside, &no_thread, SHARD_NO_SET)) /* [P28] */\n"
      "		return false;\n",
-     "	(void)nobody;\n"
+     "	(void)no_thread;\n"
      "	(void)atomic_or_acq_rel(&shard->inside, SHARD_NO_SET);\n"),
     ("whether a thread is inside is looked at before, not with the exchange",
      "src/lf/shard_set.c",
      "	if (!atomic_cas_acq_rel(\n"
-     "	        &shard->inside, &nobody, SHARD_NO_SET)) /* [P28] */\n"
+     "	        &shard->inside, &no_thread, SHARD_NO_SET)) /* [P28] */\n"
      "		return false;\n",
-     "	if (atomic_load_relaxed(&shard->inside) != nobody)\n"
+     "	if (atomic_load_relaxed(&shard->inside) != no_thread)\n"
      "		return false;\n"
      "	(void)atomic_or_acq_rel(&shard->inside, SHARD_NO_SET);\n"),
     ("who comes to a shard does not see that its handle set has gone",

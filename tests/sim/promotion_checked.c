@@ -9,11 +9,12 @@
 
 #define PROMOTIONS_MAX 16
 #define MEMBERS_MAX    64
-#define NOBODY         (-1)
+#define NO_THREAD      (-1)
 
 struct book {
 	struct promotion *promotion;
-	int holder; /* a simulated thread, or NOBODY, also while it changes */
+	int holder; /* a simulated thread, or NO_THREAD, also while it changes
+	             */
 	unsigned parked;
 	struct member *members[MEMBERS_MAX]; /* inside join, by thread */
 };
@@ -46,14 +47,15 @@ checked_create(void (*kick)(void *arg), void *arg, struct promotion **ret)
 	if (rc < 0)
 		return rc;
 	(*ret)->ops = &promotion_checked;
-	books[books_n++] = (struct book){.promotion = *ret, .holder = NOBODY};
+	books[books_n++] =
+	    (struct book){.promotion = *ret, .holder = NO_THREAD};
 	return 0;
 }
 
 static void
 took(struct book *b, const char *how)
 {
-	if (b->holder != NOBODY)
+	if (b->holder != NO_THREAD)
 		sim_fail("shard %d has two leaders: thread %d holds the token, "
 		         "thread %u got it by %s",
 		    (int)(b - books), b->holder, sim_self(), how);
@@ -78,7 +80,7 @@ gives(struct promotion *p, const char *how)
 
 	check_holder(b, how);
 	sim_note(how, b - books);
-	b->holder = NOBODY;
+	b->holder = NO_THREAD;
 	return b;
 }
 
@@ -168,7 +170,7 @@ promotion_checked_idle(void)
 				sim_fail("thread %u was given command %u and "
 				         "not woken",
 				    t, b->members[t]->command);
-			if (promotion_futex.token(b->promotion) == TOKEN_NOBODY)
+			if (promotion_futex.token(b->promotion) == TOKEN_FREE)
 				sim_fail(
 				    "no thread leads shard %u, and thread %u "
 				    "is parked there",

@@ -144,7 +144,7 @@ world_describe(void)
 	    pool_shards_wanted(world.pool), pool_threads(world.pool));
 	for (unsigned i = 0; i < pool_shards(world.pool); i++) {
 		static const char *const tokens[] = {
-		    "with nobody", "held", "on the table"};
+		    "free", "held", "published"};
 		struct shard *s = pool_shard(world.pool, i);
 		struct scripted_counts c = counts_of(i);
 

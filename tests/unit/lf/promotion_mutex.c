@@ -68,9 +68,10 @@ set_token_locked(struct promotion_by_mutex *p, enum promotion_token token)
 static bool
 take_locked(struct promotion_by_mutex *p, bool busy_too)
 {
-	if (p->token == TOKEN_HELD || (p->token == TOKEN_TABLE && !busy_too))
+	if (p->token == TOKEN_HELD ||
+	    (p->token == TOKEN_PUBLISHED && !busy_too))
 		return false;
-	if (p->token == TOKEN_TABLE)
+	if (p->token == TOKEN_PUBLISHED)
 		atomic_add_relaxed(&p->promotion.taken_over, 1u);
 	set_token_locked(p, TOKEN_HELD);
 	return true;
@@ -158,7 +159,7 @@ mutex_promote(struct promotion *promotion)
 		m->called_ns = clock_now_ns();
 		call_locked(p, m, MEMBER_LEAD);
 	} else {
-		set_token_locked(p, TOKEN_NOBODY);
+		set_token_locked(p, TOKEN_FREE);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return called;
@@ -189,7 +190,7 @@ mutex_busy(struct promotion *promotion)
 	uint64_t ticket;
 
 	pthread_mutex_lock(&p->lock);
-	set_token_locked(p, TOKEN_TABLE);
+	set_token_locked(p, TOKEN_PUBLISHED);
 	ticket = p->times;
 	pthread_mutex_unlock(&p->lock);
 	return ticket;
@@ -202,7 +203,7 @@ mutex_resume(struct promotion *promotion, uint64_t ticket)
 	bool mine;
 
 	pthread_mutex_lock(&p->lock);
-	mine = p->token == TOKEN_TABLE && p->times == ticket;
+	mine = p->token == TOKEN_PUBLISHED && p->times == ticket;
 	if (mine)
 		set_token_locked(p, TOKEN_HELD);
 	pthread_mutex_unlock(&p->lock);

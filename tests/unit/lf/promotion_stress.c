@@ -53,7 +53,7 @@ let_go(struct stress *s)
 	atomic_sub_relaxed(&s->holders, 1u);
 }
 
-/* False when another thread has taken the token from the table. */
+/* False when another thread has taken the published token. */
 static bool
 be_busy(struct stress *s, uint32_t random)
 {
@@ -145,7 +145,7 @@ run(struct stress *s, void **state, void *(*main_of)(void *arg),
 	assert_int_equal(s->two_holders, 0);
 	assert_int_equal(s->wrong, 0);
 	assert_int_equal(promotion_parked(s->promotion), 0);
-	assert_int_equal(promotion_token(s->promotion), TOKEN_NOBODY);
+	assert_int_equal(promotion_token(s->promotion), TOKEN_FREE);
 	s->promotion->ops->free(s->promotion);
 }
 

@@ -38,7 +38,7 @@ create(struct stand *s, void **state)
 	*s = (struct stand){.kicks = 0};
 	assert_int_equal(ops->create(count_kick, s, &s->promotion), 0);
 	assert_ptr_equal(s->promotion->ops, ops);
-	assert_int_equal(promotion_token(s->promotion), TOKEN_NOBODY);
+	assert_int_equal(promotion_token(s->promotion), TOKEN_FREE);
 	assert_int_equal(promotion_parked(s->promotion), 0);
 	return s->promotion;
 }
@@ -111,7 +111,7 @@ join_leads_when_nobody_does(void **state)
 	assert_int_equal(promotion_token(p), TOKEN_HELD);
 	assert_int_equal(promotion_parked(p), 0);
 	assert_false(promotion_promote(p));
-	assert_int_equal(promotion_token(p), TOKEN_NOBODY);
+	assert_int_equal(promotion_token(p), TOKEN_FREE);
 	end(p);
 }
 
@@ -259,7 +259,7 @@ a_busy_leader_resumes_what_nobody_took(void **state)
 	for (int i = 0; i < 3; i++) {
 		uint64_t ticket = promotion_busy(p);
 
-		assert_int_equal(promotion_token(p), TOKEN_TABLE);
+		assert_int_equal(promotion_token(p), TOKEN_PUBLISHED);
 		assert_false(promotion_try_lead(p, false));
 		assert_true(promotion_resume(p, ticket));
 		assert_int_equal(promotion_token(p), TOKEN_HELD);
@@ -330,7 +330,7 @@ an_old_ticket_does_not_resume_the_next_leaders_busy(void **state)
 	assert_int_equal(promotion_join(p, &other), MEMBER_LEAD);
 	ticket = promotion_busy(p);
 	assert_false(promotion_resume(p, old));
-	assert_int_equal(promotion_token(p), TOKEN_TABLE);
+	assert_int_equal(promotion_token(p), TOKEN_PUBLISHED);
 	assert_true(promotion_resume(p, ticket));
 	/* The same leader's own old one neither. */
 	ticket = promotion_busy(p);

@@ -8,7 +8,7 @@
 #include "lf/pool_rig.h"
 #include "unit.h"
 
-/* What one leader, once, does right before or after it lays the token down. */
+/* What one leader, once, does right before or after it publishes the token. */
 static struct {
 	uint32_t armed;
 	bool after;
@@ -64,7 +64,7 @@ run(struct fake *fake, uint32_t pending, struct pool_thread *self)
 	return TURN_DONE;
 }
 
-/* One turn, with the guard's decision before or after the token is laid down.
+/* One turn, with the guard's decision before or after the token is published.
  */
 static void
 run_one(struct rig *rig, bool after)

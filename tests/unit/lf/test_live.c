@@ -430,7 +430,7 @@ static bool
 waits_without_a_leader(struct rig *rig)
 {
 	return promotion_token(pool_shard(rig->pool, 0)->promotion) ==
-	           TOKEN_NOBODY &&
+	           TOKEN_FREE &&
 	       scripted_counts(rig_script(rig)).waiting == rig->setup.threads;
 }
 
