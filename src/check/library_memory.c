@@ -8,29 +8,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct memory_count openssl_count, curl_count;
+#include "base/atomics.h"
+
+/* Any thread, relaxed. */
+static struct memory_use openssl_use, curl_use;
+
+static void *
+count_taken(struct memory_use *use, void *block)
+{
+	atomic_add_relaxed(&use->count, (uint64_t)(block != NULL));
+	atomic_add_relaxed(&use->heap, memory_of_block(block));
+	return block;
+}
 
 static void
-counted_free(struct memory_count *count, void *block)
+count_given(struct memory_use *use, uint64_t blocks, uint64_t bytes)
 {
-	memory_count_given(count, block);
+	atomic_sub_relaxed(&use->count, blocks);
+	atomic_sub_relaxed(&use->heap, bytes);
+}
+
+static void
+counted_free(struct memory_use *use, void *block)
+{
+	count_given(use, block != NULL, memory_of_block(block));
 	free(block);
 }
 
 static void *
-counted_realloc(struct memory_count *count, void *block, size_t size)
+counted_realloc(struct memory_use *use, void *block, size_t size)
 {
-	uint64_t before = memory_of_block(block);
+	uint64_t blocks = block != NULL, bytes = memory_of_block(block);
 	void *grown = realloc(block, size);
 
 	/* When there is no memory the old block stays. */
 	if (!grown && size > 0)
 		return NULL;
-	if (block) {
-		atomic_sub_relaxed(&count->blocks, UINT64_C(1));
-		atomic_sub_relaxed(&count->bytes, before);
-	}
-	return memory_count_taken(count, grown);
+	count_given(use, blocks, bytes);
+	return count_taken(use, grown);
+}
+
+static struct memory_use
+read_use(const struct memory_use *use)
+{
+	return (struct memory_use){.count = atomic_load_relaxed(&use->count),
+	    .heap = atomic_load_relaxed(&use->heap)};
 }
 
 /* -- OpenSSL -- */
@@ -41,8 +63,7 @@ openssl_malloc(size_t size, const char *file, int line)
 {
 	(void)file;
 	(void)line;
-	return size > 0 ? memory_count_taken(&openssl_count, malloc(size))
-	                : NULL;
+	return count_taken(&openssl_use, size > 0 ? malloc(size) : NULL);
 }
 
 static void
@@ -50,7 +71,7 @@ openssl_free(void *block, const char *file, int line)
 {
 	(void)file;
 	(void)line;
-	counted_free(&openssl_count, block);
+	counted_free(&openssl_use, block);
 }
 
 static void *
@@ -60,13 +81,14 @@ openssl_realloc(void *block, size_t size, const char *file, int line)
 		openssl_free(block, file, line);
 		return NULL;
 	}
-	return counted_realloc(&openssl_count, block, size);
+	return counted_realloc(&openssl_use, block, size);
 }
 
 void
 library_count_openssl(void)
 {
-	/* Refused when something was allocated before: then it is 0. */
+	/* Refused when something was allocated before: then nothing is counted.
+	 */
 	(void)CRYPTO_set_mem_functions(
 	    openssl_malloc, openssl_realloc, openssl_free);
 }
@@ -76,31 +98,31 @@ library_count_openssl(void)
 static void *
 curl_malloc(size_t size)
 {
-	return memory_count_taken(&curl_count, malloc(size));
+	return count_taken(&curl_use, malloc(size));
 }
 
 static void *
 curl_calloc(size_t n, size_t size)
 {
-	return memory_count_taken(&curl_count, calloc(n, size));
+	return count_taken(&curl_use, calloc(n, size));
 }
 
 static char *
 curl_strdup(const char *text)
 {
-	return memory_count_taken(&curl_count, strdup(text));
+	return count_taken(&curl_use, strdup(text));
 }
 
 static void *
 curl_realloc(void *block, size_t size)
 {
-	return counted_realloc(&curl_count, block, size);
+	return counted_realloc(&curl_use, block, size);
 }
 
 static void
 curl_counted_free(void *block)
 {
-	counted_free(&curl_count, block);
+	counted_free(&curl_use, block);
 }
 
 bool
@@ -111,16 +133,14 @@ library_curl_init(void)
 	           curl_calloc) == CURLE_OK;
 }
 
-/* -- both -- */
-
 struct memory_use
 library_memory_openssl(void)
 {
-	return memory_count_read(&openssl_count);
+	return read_use(&openssl_use);
 }
 
 struct memory_use
 library_memory_curl(void)
 {
-	return memory_count_read(&curl_count);
+	return read_use(&curl_use);
 }
