@@ -22,7 +22,7 @@
 #define PAUSE_MIN_MS 1000
 #define PAUSE_MAX_MS 30000
 
-/* 0 or -errno; blocks where the daemon is given by name. */
+/* Returns 0 or -errno.  Blocks where the daemon is given by name. */
 static int
 find_daemon(struct log_sink *sink)
 {
@@ -66,46 +66,41 @@ open_socket(struct log_sink *sink)
 	return 0;
 }
 
-static int
-header_3164(const struct log_sink_options *o, unsigned pri, uint64_t wall_us,
-    char out[HEADER_SIZE])
+/* Writes what comes before the line.  Returns its length. */
+static size_t
+syslog_header(const struct log_sink_options *o, char out[HEADER_SIZE])
 {
+	unsigned priority = o->facility * 8 + SEVERITY_INFO;
 	bool local = o->addr.ss_family == AF_UNIX;
+	uint64_t now_us = clock_wall_us();
 	char time[TIME_TEXT_SIZE];
 
-	return snprintf(out, HEADER_SIZE, "<%u>%s %s%s%s[%d]: ", pri,
-	    time_text(TIME_RFC3164, wall_us, 0, time), local ? "" : o->host,
+	if (o->rfc5424)
+		return (size_t)snprintf(out, HEADER_SIZE,
+		    "<%u>1 %s %s %s %d - - ", priority,
+		    time_text(TIME_RFC3339, now_us, 6, time), o->host, o->tag,
+		    getpid());
+	return (size_t)snprintf(out, HEADER_SIZE,
+	    "<%u>%s %s%s%s[%d]: ", priority,
+	    time_text(TIME_RFC3164, now_us, 0, time), local ? "" : o->host,
 	    local ? "" : " ", o->tag, getpid());
-}
-
-static int
-header_5424(const struct log_sink_options *o, unsigned pri, uint64_t wall_us,
-    char out[HEADER_SIZE])
-{
-	char time[TIME_TEXT_SIZE];
-
-	return snprintf(out, HEADER_SIZE, "<%u>1 %s %s %s %d - - ", pri,
-	    time_text(TIME_RFC3339, wall_us, 6, time), o->host, o->tag,
-	    getpid());
 }
 
 static int
 send_line(struct log_sink *sink, const char *line, size_t len)
 {
-	const struct log_sink_options *o = &sink->options;
-	unsigned pri = o->facility * 8 + SEVERITY_INFO;
 	char header[HEADER_SIZE];
-	struct iovec parts[2] = {{.iov_base = header},
+	struct iovec parts[2] = {
+	    {.iov_base = header,
+	        .iov_len = syslog_header(&sink->options, header)},
 	    {.iov_base = (void *)(uintptr_t)line, .iov_len = len}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
 
-	parts[0].iov_len =
-	    (size_t)(o->rfc5424 ? header_5424(o, pri, clock_wall_us(), header)
-	                        : header_3164(o, pri, clock_wall_us(), header));
 	return sendmsg(sink->fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Whether the daemon was stopped or restarted: then it has a new socket. */
+/* Returns whether the daemon was stopped or restarted: then it has a new
+ * socket. */
 static bool
 is_gone(int error)
 {
