@@ -169,19 +169,8 @@ pattern_parse(const char *text, struct pattern *ret_pattern, struct err *err)
 bool
 pattern_copy(const struct pattern *pattern, struct pattern *ret_copy)
 {
-	struct pattern p = {.kind = pattern->kind, .n = pattern->n};
-	bool ok = true;
-
-	if (pattern->text)
-		ok = (p.text = strdup(pattern->text));
-	if (ok && pattern->bytes && (ok = (p.bytes = calloc(1, p.n + 1))))
-		memcpy(p.bytes, pattern->bytes, p.n);
-	if (ok && pattern->code)
-		ok = (p.code = pcre2_code_copy(pattern->code));
-	if (!ok)
-		pattern_fini(&p);
-	*ret_copy = p;
-	return ok;
+	*ret_copy = (struct pattern){.kind = PATTERN_BYTES};
+	return !pattern->text || pattern_parse(pattern->text, ret_copy, NULL);
 }
 
 void
