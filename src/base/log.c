@@ -24,12 +24,6 @@ render_text(const void *record, char *out, size_t size)
 	return len + 1;
 }
 
-bool
-log_record(log_render render, const void *record, size_t size)
-{
-	return log_target_record(&log_standard_error, render, record, size);
-}
-
 void
 log_message(enum log_level level, const char *fmt, ...)
 {
@@ -46,7 +40,8 @@ log_message(enum log_level level, const char *fmt, ...)
 	vsnprintf(text + len, sizeof(text) - len, fmt, ap);
 	va_end(ap);
 	printable_clean(text + len, '?');
-	log_record(render_text, text, strlen(text) + 1);
+	(void)log_target_record(
+	    &log_standard_error, render_text, text, strlen(text) + 1);
 }
 
 void

@@ -43,11 +43,8 @@ void log_limited(struct log_limit *limit, enum log_level level, const char *fmt,
 #define LOG_LINE_MAX    2560
 typedef size_t (*log_render)(const void *record, char *out, size_t size);
 
-/* Copies size (<= LOG_RECORD_SIZE) bytes; false when the line was dropped.
- * Never waits. */
-bool log_record(log_render render, const void *record, size_t size);
-
-/* The same, for a target of log_target_open. */
+/* Copies size (<= LOG_RECORD_SIZE) bytes for the writer of the target.  Returns
+ * false when the line was dropped.  Never waits. */
 struct log_target;
 bool log_target_record(struct log_target *target, log_render render,
     const void *record, size_t size);

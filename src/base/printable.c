@@ -75,16 +75,6 @@ printable_length(const char *s)
 	return len > 0 && printable_character(character) ? len : 0;
 }
 
-bool
-printable_text(const char *s)
-{
-	size_t len;
-
-	while ((len = printable_length(s)) > 0)
-		s += len;
-	return *s == '\0';
-}
-
 void
 printable_clean(char *s, char instead)
 {

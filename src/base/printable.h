@@ -33,9 +33,6 @@ bool printable_character(uint32_t character);
  */
 size_t printable_length(const char *s);
 
-/* Whether all of s is printable. */
-bool printable_text(const char *s);
-
 /* Replaces each character of s that is not printable, and each byte that is not
  * valid UTF-8, by the ASCII character instead.  The text never grows. */
 void printable_clean(char *s, char instead);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/log_target.h"
 #include "unit.h"
 
 #define THREADS 4
@@ -30,6 +31,12 @@ render_note(const void *record, char *out, size_t size)
 
 	return (size_t)snprintf(out, size, "note %u %u of a long enough line\n",
 	    n->thread, n->number);
+}
+
+static bool
+put_record(log_render render, const void *record, size_t size)
+{
+	return log_target_record(&log_standard_error, render, record, size);
 }
 
 /* Reads lines from the pipe. */
@@ -166,7 +173,7 @@ write_notes(void *arg)
 	struct note n = {.thread = unit_ticket(&c->ticket)};
 
 	while (n.number < LINES) {
-		if (log_record(render_note, &n, sizeof(n))) {
+		if (put_record(render_note, &n, sizeof(n))) {
 			n.number++;
 			continue;
 		}
@@ -243,7 +250,7 @@ a_stalled_reader_never_blocks_and_drops_are_counted(void **state)
 	while (refused < 1000) {
 		struct note n = {.thread = 1, .number = accepted};
 
-		if (log_record(render_note, &n, sizeof(n)))
+		if (put_record(render_note, &n, sizeof(n)))
 			accepted++;
 		else
 			refused++;
@@ -290,7 +297,7 @@ flood(void *arg)
 	struct note n = {.thread = unit_ticket(&c->ticket)};
 
 	while (!atomic_load_relaxed(&c->stop))
-		(void)log_record(render_slowly, &n, sizeof(n));
+		(void)put_record(render_slowly, &n, sizeof(n));
 	return NULL;
 }
 
@@ -462,7 +469,7 @@ stop_beside_a_stuck_reader(void)
 	fcntl(ends[1], F_SETPIPE_SZ, 4096);
 	if (log_start() < 0)
 		return 3;
-	while (log_record(render_note, &n, sizeof(n)))
+	while (put_record(render_note, &n, sizeof(n)))
 		;
 	begin = unit_now_ms();
 	log_stop();

@@ -8,7 +8,17 @@
 
 #include "unit.h"
 
-/* UTF-8 by the rule, surrogates included: the length. */
+static bool
+all_printable(const char *s)
+{
+	size_t len;
+
+	while ((len = printable_length(s)) > 0)
+		s += len;
+	return *s == '\0';
+}
+
+/* Writes c by the rule, surrogates included.  Returns the length. */
 static size_t
 encode(uint32_t c, char out[5])
 {
@@ -50,11 +60,11 @@ every_character_is_kept_or_replaced(void **state)
 		else if (is_bad(c))
 			wrong += strcmp(copy, "a?b") != 0 ||
 			         printable_length(one) != 0 ||
-			         printable_text(text);
+			         all_printable(text);
 		else
 			wrong += strcmp(copy, text) != 0 ||
 			         printable_length(one) != n ||
-			         !printable_text(text);
+			         !all_printable(text);
 	}
 	assert_int_equal(wrong, 0);
 }
@@ -69,7 +79,7 @@ assert_cleaned(const char *text, const char *expected)
 	strcpy(copy, text);
 	printable_clean(copy, '?');
 	assert_string_equal(copy, expected);
-	assert_int_equal(printable_text(text), strcmp(text, expected) == 0);
+	assert_int_equal(all_printable(text), strcmp(text, expected) == 0);
 }
 
 static void
