@@ -16,8 +16,7 @@
 #include "check/check.h"
 #include "check/talk.h"
 
-/* Of the steps the first has a pattern of its own, a copy, since a reload may
- * free the server's. */
+/* send is a copy, since a reload may free the server's. */
 struct agent_run {
 	struct pattern send;
 	struct check_step steps[2];

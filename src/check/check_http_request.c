@@ -19,7 +19,8 @@
 	                    (value)) != CURLE_OK)
 
 static void
-append_line(struct http_run *run, struct curl_slist **lines, const char *line)
+append_request_line(
+    struct http_run *run, struct curl_slist **lines, const char *line)
 {
 	struct curl_slist *longer = curl_slist_append(*lines, line);
 
@@ -30,7 +31,7 @@ append_line(struct http_run *run, struct curl_slist **lines, const char *line)
 }
 
 static void
-append_header(struct http_run *run, const char *name, const char *value)
+append_request_header(struct http_run *run, const char *name, const char *value)
 {
 	char *line;
 
@@ -38,7 +39,7 @@ append_header(struct http_run *run, const char *name, const char *value)
 		run->failed = true;
 		return;
 	}
-	append_line(run, &run->headers, line);
+	append_request_line(run, &run->headers, line);
 	free(line);
 }
 
@@ -93,7 +94,7 @@ set_destination(struct http_run *run)
 		SET(CURLOPT_UNIX_SOCKET_PATH, addr.un.sun_path);
 	} else if (named) {
 		snprintf(to, sizeof(to), "::%s", address);
-		append_line(run, &run->connect_to, to);
+		append_request_line(run, &run->connect_to, to);
 		SET(CURLOPT_CONNECT_TO, run->connect_to);
 	}
 	if (addr.sa.sa_family == AF_INET6 && addr.in6.sin6_scope_id)
@@ -151,9 +152,9 @@ set_headers(struct http_run *run)
 	if (!host)
 		host = server_address(server, text);
 	for (size_t i = 0; i < spec->check_headers_n; i++)
-		append_line(run, &run->headers, spec->check_headers[i]);
-	append_header(run, "Host", host);
-	append_header(run, "Connection", "close");
+		append_request_line(run, &run->headers, spec->check_headers[i]);
+	append_request_header(run, "Host", host);
+	append_request_header(run, "Connection", "close");
 	SET(CURLOPT_HTTPHEADER, run->headers);
 }
 
