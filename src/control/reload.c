@@ -92,7 +92,7 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 /* Logs each entry; returns the text, cut into its lines, for the caller to
  * free, or NULL when memory is short. */
 static char *
-log_list(const struct err_list *list, void (*log)(const char *fmt, ...))
+log_list(const struct err_list *list, enum log_level level)
 {
 	char *rest, *line;
 	struct text_out out;
@@ -104,14 +104,14 @@ log_list(const struct err_list *list, void (*log)(const char *fmt, ...))
 	rest = out.text;
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
-			log("%s", line);
+			log_message(level, "%s", line);
 	return out.text;
 }
 
 static void
 log_errors(const struct err_list *errors)
 {
-	char *text = log_list(errors, log_error);
+	char *text = log_list(errors, LOG_LEVEL_ERROR);
 
 	/* The text is cut into its lines: this is the first. */
 	event_add(EVENT_RELOAD_FAILED, LOG_LEVEL_ERROR, NULL, NULL,
@@ -137,7 +137,8 @@ log_changes(const struct changes *changes)
 			                    : LOG_LEVEL_INFO,
 			    NULL, NULL, "%s", change->text);
 		else
-			(change->restart ? log_warning : log_info)(
+			log_message(change->restart ? LOG_LEVEL_WARNING
+			                            : LOG_LEVEL_INFO,
 			    "%s", change->text);
 	}
 	event_add(EVENT_RELOAD, LOG_LEVEL_INFO, NULL, NULL,
@@ -223,7 +224,7 @@ finish_reload(struct reload *r)
 	r->done = true;
 	if (ok) {
 		log_changes(&r->result.changes);
-		free(log_list(&r->result.warnings, log_warning));
+		free(log_list(&r->result.warnings, LOG_LEVEL_WARNING));
 	} else {
 		log_errors(&r->result.errors);
 	}
