@@ -22,6 +22,9 @@ accept_block_text(const struct explained *x)
 	    [ACCEPT_BLOCK_SESSIONS] = "it waits in the backlog: all sessions "
 	                              "that may be are in use (maxconn)",
 	};
+	_Static_assert(
+	    sizeof(blocks) / sizeof(blocks[0]) == ACCEPT_BLOCK_SESSIONS + 1,
+	    "blocks");
 
 	if (x->draining)
 		return "it is refused: lfproxy is stopping";
@@ -46,6 +49,10 @@ otherwise_text(const struct explanation *e)
 	    [WAIT_NO_SERVER] = "no server is usable and none may wait, so it "
 	                       "is closed",
 	};
+	_Static_assert(
+	    sizeof(answers) / sizeof(answers[0]) == WAIT_NO_SERVER + 1,
+	    "answers");
+
 	if (!e->backend)
 		return "no rule is for it and the frontend has no other "
 		       "backend, so it is closed";

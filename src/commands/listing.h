@@ -38,9 +38,10 @@ struct listing {
 /* Returns a command's struct, zeroed but for the listing, or NULL with
  * call->err set.  The report writes to call->out at first. */
 struct listing *listing_new(
-    struct call *call, const struct listing_kind *kind, bool json);
+    struct call *call, const struct listing_kind *kind, bool json) MUST_CHECK;
 
 /* Begins the answer with the listing if ok, else frees it.  Returns ok. */
-bool listing_answer(struct call *call, struct listing *listing, bool ok);
+bool listing_answer(
+    struct call *call, struct listing *listing, bool ok) MUST_CHECK;
 
 #endif

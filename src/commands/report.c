@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ensure.h"
@@ -18,25 +19,14 @@
 
 /* A conversion of a format with its value. */
 struct conversion {
-	char kind; /* s, c, d, u, f or g */
-	bool left;
-	int width, precision;
+	char kind;            /* s, d, u, f or g */
+	int width, precision; /* width < 0: to the left */
 	union {
 		const char *text;
 		long long number;
 		double real;
 	};
 };
-
-static int
-read_digits(const char **fmt)
-{
-	int n = 0;
-
-	for (; **fmt >= '0' && **fmt <= '9'; ++*fmt)
-		n = 10 * n + **fmt - '0';
-	return n;
-}
 
 static long long
 read_integer(char kind, unsigned longs, va_list *ap)
@@ -54,30 +44,30 @@ read_integer(char kind, unsigned longs, va_list *ap)
 static const char *
 read_conversion(const char *fmt, va_list *ap, struct conversion *ret)
 {
+	bool left = *fmt == '-';
 	unsigned longs = 0;
+	char *end;
 
-	*ret = (struct conversion){.left = *fmt == '-', .precision = -1};
-	fmt += ret->left;
-	if (*fmt == '*') {
+	*ret = (struct conversion){.precision = -1};
+	ret->width = (int)strtoul(fmt + left, &end, 10);
+	if (*end == '*') {
 		ret->width = va_arg(*ap, int);
-		fmt++;
-	} else {
-		ret->width = read_digits(&fmt);
+		end++;
 	}
-	if (*fmt == '.') {
-		fmt++;
-		ret->precision = read_digits(&fmt);
-	}
-	for (; *fmt == 'l' || *fmt == 'z'; fmt++)
+	if (left)
+		ret->width = -ret->width;
+	if (*end == '.')
+		ret->precision = (int)strtoul(end + 1, &end, 10);
+	for (; *end == 'l' || *end == 'z'; end++)
 		longs++;
-	ret->kind = *fmt++;
+	ret->kind = *end;
 	if (ret->kind == 's')
 		ret->text = va_arg(*ap, const char *);
 	else if (ret->kind == 'f' || ret->kind == 'g')
 		ret->real = va_arg(*ap, double);
 	else
 		ret->number = read_integer(ret->kind, longs, ap);
-	return fmt;
+	return end + 1;
 }
 
 static bool
@@ -94,9 +84,24 @@ is_none(const struct conversion *c)
 
 /* -- text -- */
 
-static void
-put_printable(const char *text, FILE *out)
+static bool
+all_printable(const char *text)
 {
+	size_t len;
+
+	while ((len = printable_length(text)) > 0)
+		text += len;
+	return !*text;
+}
+
+/* Text that is not printable is not padded. */
+static void
+put_string(const char *text, int width, FILE *out)
+{
+	if (all_printable(text)) {
+		fprintf(out, "%*s", width, text);
+		return;
+	}
 	while (*text) {
 		size_t len = printable_length(text);
 
@@ -109,41 +114,24 @@ put_printable(const char *text, FILE *out)
 }
 
 static void
-put_string(const struct conversion *c, const char *text, FILE *out)
-{
-	size_t len = strlen(text);
-	int pad = c->width - (int)len;
-
-	if (pad > 0 && !c->left)
-		fprintf(out, "%*s", pad, "");
-	put_printable(text, out);
-	if (pad > 0 && c->left)
-		fprintf(out, "%*s", pad, "");
-}
-
-static void
 put_conversion(const struct conversion *c, const char *none, FILE *out)
 {
-	int width = c->left ? -c->width : c->width;
-
 	if (is_none(c))
-		put_string(c, none, out);
+		put_string(none, c->width, out);
 	else if (c->kind == 's')
-		put_string(c, c->text, out);
+		put_string(c->text, c->width, out);
 	else if (c->kind == 'f')
-		fprintf(out, "%*.*f", width, c->precision, c->real);
+		fprintf(out, "%*.*f", c->width, c->precision, c->real);
 	else if (c->kind == 'g')
-		fprintf(out, "%*.*g", width, c->precision, c->real);
-	else if (c->kind == 'c')
-		putc((int)c->number, out);
+		fprintf(out, "%*.*g", c->width, c->precision, c->real);
 	else if (c->kind == 'u')
-		fprintf(out, "%*llu", width, (unsigned long long)c->number);
+		fprintf(out, "%*llu", c->width, (unsigned long long)c->number);
 	else
-		fprintf(out, "%*lld", width, c->number);
+		fprintf(out, "%*lld", c->width, c->number);
 }
 
 static void
-put_text(const struct report *r, const char *fmt, va_list *ap)
+put_formatted(const struct report *r, const char *fmt, va_list *ap)
 {
 	while (*fmt) {
 		size_t len = strcspn(fmt, "%");
@@ -176,7 +164,7 @@ put_real(double real, FILE *out)
 }
 
 static void
-put_name(struct report *r, const char *name)
+begin_member(struct report *r, const char *name)
 {
 	if (r->any)
 		putc(',', r->out);
@@ -193,7 +181,7 @@ put_member(struct report *r, const char *name, const char *fmt, va_list *ap)
 
 	ENSURE(percent && percent[1] != '%');
 	read_conversion(percent + 1, ap, &c);
-	put_name(r, name);
+	begin_member(r, name);
 	if (is_none(&c))
 		fputs("null", r->out);
 	else if (c.kind == 's')
@@ -212,7 +200,7 @@ open_json(struct report *r, const char *name, const char brackets[2])
 	if (!r->json)
 		return;
 	ENSURE(r->depth < REPORT_DEPTH_MAX);
-	put_name(r, name);
+	begin_member(r, name);
 	putc(brackets[0], r->out);
 	r->closers[r->depth++] = brackets[1];
 	r->any = false;
@@ -293,7 +281,7 @@ report_put(struct report *report, const char *name, const char *fmt, ...)
 	if (report->json)
 		put_member(report, name, fmt, &ap);
 	else
-		put_text(report, fmt, &ap);
+		put_formatted(report, fmt, &ap);
 	va_end(ap);
 }
 
@@ -304,7 +292,7 @@ report_text(struct report *report, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (!report->json)
-		put_text(report, fmt, &ap);
+		put_formatted(report, fmt, &ap);
 	va_end(ap);
 }
 
@@ -319,21 +307,12 @@ report_json(struct report *report, const char *name, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void
-put_word(struct report *r, const char *name, const char *word)
-{
-	if (!r->json)
-		return;
-	put_name(r, name);
-	fputs(word, r->out);
-}
-
 void
 report_json_string(struct report *report, const char *name, const char *text)
 {
 	if (!report->json)
 		return;
-	put_name(report, name);
+	begin_member(report, name);
 	if (text)
 		escape_json_put(text, report->out);
 	else
@@ -341,9 +320,9 @@ report_json_string(struct report *report, const char *name, const char *text)
 }
 
 void
-report_json_bool(struct report *report, const char *name, bool yes)
+report_json_null(struct report *report, const char *name)
 {
-	put_word(report, name, yes ? "true" : "false");
+	report_json_string(report, name, NULL);
 }
 
 void
@@ -353,13 +332,16 @@ report_json_known(
 	if (known)
 		report_json(report, name, "%" PRIu64, n);
 	else
-		put_word(report, name, "null");
+		report_json_null(report, name);
 }
 
 void
-report_json_null(struct report *report, const char *name)
+report_json_bool(struct report *report, const char *name, bool yes)
 {
-	put_word(report, name, "null");
+	if (!report->json)
+		return;
+	begin_member(report, name);
+	fputs(yes ? "true" : "false", report->out);
 }
 
 const char *

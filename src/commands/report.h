@@ -21,7 +21,7 @@
  * The text is HAProxy's where HAProxy has the command, to the byte.  A name,
  * once published, keeps its meaning; it has the unit of its number.
  *
- * Formats are those of printf(3), with the conversions s, c, d, u, f and g, the
+ * Formats are those of printf(3), with the conversions s, d, u, f and g, the
  * flag `-`, a width, and the precision of f and g.  In JSON, the value of the
  *first conversion is the member.  NULL and numbers that are not finite are
  *`none` in text and null in JSON.  Characters of strings that are not printable

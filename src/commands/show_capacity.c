@@ -59,7 +59,8 @@ put_amount(struct report *r, const char *name, bool is_known, double n,
 static void
 put_trend(struct report *r, const struct capacity_row *row)
 {
-	char sign = row->per_s < 0 ? '-' : '+', text[AMOUNT_SIZE];
+	const char *sign = row->per_s < 0 ? "-" : "+";
+	char text[AMOUNT_SIZE];
 
 	report_json(r, "per_second", "%f", row->has_trend ? row->per_s : NAN);
 	if (!row->has_trend)
@@ -67,10 +68,10 @@ put_trend(struct report *r, const struct capacity_row *row)
 	else if (row->per_s == 0)
 		report_text(r, " steady");
 	else if (row->unit == CAPACITY_BYTES)
-		report_text(r, " %c%s/s", sign,
+		report_text(r, " %s%s/s", sign,
 		    amount_text(fabs(row->per_s), row->unit, text));
 	else
-		report_text(r, " %c%.3g/s", sign, fabs(row->per_s));
+		report_text(r, " %s%.3g/s", sign, fabs(row->per_s));
 }
 
 static void
@@ -99,9 +100,13 @@ void
 capacity_put_row(
     struct report *report, const struct capacity_row *row, int64_t now_s)
 {
-	static const char *const units[] = {[CAPACITY_COUNT] = "count",
+	static const char *const units[] = {
+	    [CAPACITY_COUNT] = "count",
 	    [CAPACITY_BYTES] = "bytes",
-	    [CAPACITY_THREADS] = "threads"};
+	    [CAPACITY_THREADS] = "threads",
+	};
+	_Static_assert(
+	    sizeof(units) / sizeof(units[0]) == CAPACITY_THREADS + 1, "units");
 	bool has_percent = row->known && row->limited && row->limit > 0;
 
 	report_row(report);

@@ -12,45 +12,33 @@
 #include "base/text.h"
 #include "base/time_text.h"
 
-struct wanted {
+struct event_filter {
 	uint64_t last;     /* show at most this many */
 	const char *about; /* NULL: all */
-	bool json;
 };
 
 static bool
-read_args(const char *const *args, struct wanted *ret, struct err *err)
+read_event_filter(struct call *call, struct event_filter *ret)
 {
-	size_t n = 0;
+	char **args = call->args;
 
-	*ret = (struct wanted){.last = EVENTS_MAX};
-	while (args[n])
-		n++;
-	if (n > 0 && strcmp(args[n - 1], "json") == 0) {
-		ret->json = true;
-		n--;
-	}
-	if (n > 0 && strspn(args[0], "0123456789") == strlen(args[0])) {
-		if (!text_parse_number(
-		        args[0], 1, EVENTS_MAX, &ret->last, NULL))
-			return err_set(err,
+	*ret = (struct event_filter){.last = EVENTS_MAX};
+	if (*args && strspn(*args, "0123456789") == strlen(*args)) {
+		if (!text_parse_number(*args, 1, EVENTS_MAX, &ret->last, NULL))
+			return err_set(call->err,
 			    "'%s' events cannot be shown; the last %d are "
 			    "kept.",
-			    args[0], EVENTS_MAX);
+			    *args, EVENTS_MAX);
 		args++;
-		n--;
 	}
-	if (n > 0) {
-		ret->about = args[0];
-		args++;
-		n--;
-	}
-	return n == 0 ||
-	       err_set(err,
+	if (*args)
+		ret->about = *args++;
+	return !*args ||
+	       err_set(call->err,
 	           "Unexpected argument '%s'; give a number, or the name of a "
 	           "backend, BACKEND/SERVER or pool, or both, and json or "
 	           "nothing.",
-	           args[0]);
+	           *args);
 }
 
 /* A backend's name stands for its servers as well. */
@@ -65,7 +53,7 @@ is_about(const struct event *e, const char *about)
 
 /* Returns the index of the first event to show. */
 static size_t
-first_of(const struct wanted *w)
+first_event(const struct event_filter *w)
 {
 	size_t i = events_count();
 	uint64_t left = w->last;
@@ -94,7 +82,7 @@ put_event(struct report *r, const struct event *e)
 
 /* Whether there is a backend, server, frontend or pool of that name. */
 static bool
-is_there(struct control *control, const char *about)
+is_known_name(struct control *control, const char *about)
 {
 	const struct model *m = control_model(control);
 	const char *slash = strchr(about, '/');
@@ -115,9 +103,9 @@ is_there(struct control *control, const char *about)
 
 /* Accepts the names of removed objects too, while there are events of them. */
 static bool
-check_about(struct call *call, const struct wanted *w)
+check_about(struct call *call, const struct event_filter *w)
 {
-	if (!w->about || is_there(call->env->control, w->about))
+	if (!w->about || is_known_name(call->env->control, w->about))
 		return true;
 	for (size_t i = 0; i < events_count(); i++)
 		if (is_about(events_at(i), w->about))
@@ -131,15 +119,14 @@ check_about(struct call *call, const struct wanted *w)
 bool
 run_show_events(struct call *call)
 {
-	struct wanted w;
+	struct event_filter w;
 	struct report r;
 
-	if (!read_args((const char *const *)call->args, &w, call->err) ||
-	    !check_about(call, &w))
+	report_begin(&r, call_take_json(call), call->out);
+	if (!read_event_filter(call, &w) || !check_about(call, &w))
 		return false;
-	report_begin(&r, w.json, call->out);
 	report_head(&r, "");
-	for (size_t i = first_of(&w); i < events_count(); i++)
+	for (size_t i = first_event(&w); i < events_count(); i++)
 		if (is_about(events_at(i), w.about))
 			put_event(&r, events_at(i));
 	report_end(&r);

@@ -79,7 +79,7 @@ put_pool_counters(struct report *r, const struct pool_status *s)
 
 	report_put(
 	    r, "fetched", "\n  ledger      fetched %" PRIu64, n->fetched);
-	report_text(r, " %c", n->fetched == sum ? '=' : '~');
+	report_text(r, n->fetched == sum ? " =" : " ~");
 	report_put(r, "dispatched", " dispatched %" PRIu64, n->dispatched);
 	report_put(r, "merged", " + merged %" PRIu64, n->merged);
 	report_put(r, "stale", " + stale %" PRIu64, n->stale);

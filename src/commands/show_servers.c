@@ -13,6 +13,7 @@
 #include "stats/stat_columns.h"
 #include "base/text.h"
 #include "model/backend.h"
+#include "model/for_each.h"
 #include "model/lineup.h"
 
 #define STATUS_SIZE 128
@@ -68,34 +69,15 @@ widen(int *width, const char *text)
 }
 
 static void
-widths_add(const struct backend *b, struct widths *w)
+widths_add(struct widths *w, const struct server *s)
 {
-	for (size_t i = 0; i < b->spec->servers_n; i++) {
-		struct server_texts t;
+	struct server_texts t;
 
-		server_texts_make(b->servers[i], &t);
-		widen(&w->name, b->servers[i]->spec->name);
-		widen(&w->address, t.address);
-		widen(&w->state, t.state);
-		widen(&w->check, t.check ? t.check : "-");
-	}
-}
-
-/* `8d`, `3h`, `12m`, `40s`: the greatest unit that it has whole. */
-static const char *
-age_text(uint64_t s, char out[TEXT_DURATION_SIZE])
-{
-	static const struct {
-		uint64_t seconds;
-		char unit;
-	} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
-	size_t i = 0;
-
-	while (i < 3 && s < units[i].seconds)
-		i++;
-	snprintf(out, TEXT_DURATION_SIZE, "%llu%c",
-	    (unsigned long long)(s / units[i].seconds), units[i].unit);
-	return out;
+	server_texts_make(s, &t);
+	widen(&w->name, s->spec->name);
+	widen(&w->address, t.address);
+	widen(&w->state, t.state);
+	widen(&w->check, t.check ? t.check : "-");
 }
 
 static void
@@ -103,7 +85,7 @@ put_server_state(struct report *r, const struct server *s,
     const struct server_texts *t, const struct widths *w)
 {
 	const struct check_result *last = &s->state->last;
-	char age[TEXT_DURATION_SIZE];
+	char age[SPAN_TEXT_SIZE];
 
 	report_json_string(r, "backend", s->backend->spec->name);
 	report_put(r, "server", "  %-*s", w->name, s->spec->name);
@@ -113,7 +95,9 @@ put_server_state(struct report *r, const struct server *s,
 	report_json_bool(r, "usable", server_is_usable(s));
 	report_json_bool(r, "backup", s->spec->backup);
 	report_json(r, "since_s", "%" PRIu64, server_since_change_s(s));
-	report_text(r, " %5s", age_text(server_since_change_s(s), age));
+	span_text(server_since_change_s(s), age);
+	age[strcspn(age, "dhms") + 1] = '\0'; /* the larger unit alone */
+	report_text(r, " %5s", age);
 	report_text(r, " %-*s", w->check, t->check);
 	report_json_string(r, "check_status", t->check_status);
 	report_json_known(r, "check_code", last->code != 0, last->code);
@@ -173,9 +157,10 @@ run_show_servers(struct call *call)
 	report_begin(&r, call_take_json(call), call->out);
 	if (!call_backend(call, call_arg(call, 0), &only))
 		return false;
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		if (!only || only == m->backends[i])
-			widths_add(m->backends[i], &w);
+	model_for_each_server (s, m) {
+		if (!only || only == s->backend)
+			widths_add(&w, s);
+	}
 	report_head(&r, "");
 	report_text(&r, "  %-*s %-*s %-*s %5s %-*s %6s %5s %5s %6s\n", w.name,
 	    "server", w.address, "address", w.state, "state", "for", w.check,

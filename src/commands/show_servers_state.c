@@ -8,6 +8,7 @@
 
 #include "commands/report.h"
 #include "model/backend.h"
+#include "model/for_each.h"
 
 /* HAProxy's numbers for what is the same here. */
 enum {
@@ -193,11 +194,10 @@ put_state_addresses(struct report *r, const struct server *s)
 }
 
 static void
-put_state(struct report *r, const struct server *s, unsigned threads)
+put_state_row(struct report *r, const struct server *s)
 {
 	char ip[ADDR_TEXT_SIZE];
 
-	(void)threads;
 	report_put(r, "be_id", "%u", s->backend->id);
 	report_put(r, "be_name", " %s", s->backend->spec->name);
 	report_put(r, "srv_id", " %u", s->id);
@@ -217,7 +217,7 @@ put_state(struct report *r, const struct server *s, unsigned threads)
 
 /* Nothing idle is kept to be used again: those columns are 0. */
 static void
-put_conn(struct report *r, const struct server *s, unsigned threads)
+put_conn(struct report *r, const struct server *s)
 {
 	unsigned used = atomic_load_relaxed(&s->sessions->now);
 	char ip[ADDR_TEXT_SIZE];
@@ -239,8 +239,6 @@ put_conn(struct report *r, const struct server *s, unsigned threads)
 	report_put(r, "safe_nb", " %d", 0);
 	report_put(r, "idle_lim", " %d", 0);
 	report_put(r, "idle_cur", " %d", 0);
-	for (unsigned i = 0; i < threads; i++)
-		report_text(r, " 0");
 }
 
 static unsigned
@@ -258,10 +256,11 @@ threads_of(struct control *control)
 	return n;
 }
 
-/* Writes the servers of all backends, or of the one that is named. */
+/* Writes the servers of all backends, or of the one that is named, with a zero
+ * for each thread. */
 static bool
 put_servers(struct call *call, const char *head, unsigned threads,
-    void (*put)(struct report *r, const struct server *s, unsigned threads))
+    void (*put)(struct report *r, const struct server *s))
 {
 	const struct model *m = control_model(call->env->control);
 	/* A single argument that names a backend is that name, as in HAProxy,
@@ -275,16 +274,14 @@ put_servers(struct call *call, const char *head, unsigned threads,
 	if (!call_backend(call, call_arg(call, 0), &only))
 		return false;
 	report_head(&r, head);
-	for (size_t i = 0; i < m->spec->backends_n; i++) {
-		const struct backend *b = m->backends[i];
-
-		for (size_t j = 0; j < b->spec->servers_n; j++) {
-			if (only && only != b)
-				continue;
-			report_row(&r);
-			put(&r, b->servers[j], threads);
-			report_row_end(&r);
-		}
+	model_for_each_server (s, m) {
+		if (only && only != s->backend)
+			continue;
+		report_row(&r);
+		put(&r, s);
+		for (unsigned i = 0; i < threads; i++)
+			report_text(&r, " 0");
+		report_row_end(&r);
 	}
 	report_end(&r);
 	return true;
@@ -301,7 +298,7 @@ run_show_servers_state(struct call *call)
 	    "srv_check_health srv_check_state srv_agent_state bk_f_forced_id "
 	    "srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl "
 	    "srv_check_port srv_check_addr srv_agent_addr srv_agent_port\n",
-	    0, put_state);
+	    0, put_state_row);
 }
 
 bool

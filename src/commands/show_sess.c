@@ -43,6 +43,8 @@ static const struct {
     [SESSION_SERVER_EOF] = {SC_EST, "EST"},
     [SESSION_FLUSHING] = {SC_DIS, "DIS"},
 };
+_Static_assert(
+    sizeof(server_sides) / sizeof(server_sides[0]) == SESSION_STATES, "sides");
 
 static uint64_t
 sess_age_ms(const struct session_facts *f)
