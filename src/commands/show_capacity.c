@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See show_capacity.h.
+ * `show capacity`.
  */
-#include "commands/show_capacity.h"
+#include "commands/show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -97,7 +97,7 @@ put_full(struct report *r, const struct capacity_row *row, int64_t now_s)
 }
 
 void
-capacity_put_row(
+show_capacity_row(
     struct report *report, const struct capacity_row *row, int64_t now_s)
 {
 	static const char *const units[] = {
@@ -150,7 +150,7 @@ capacity_step(struct listing *listing, const struct command_env *env)
 	struct capacity_row row;
 
 	if (capacity_next(env->control, &l->scan, &row)) {
-		capacity_put_row(&listing->report, &row,
+		show_capacity_row(&listing->report, &row,
 		    (int64_t)(clock_wall_us() / 1000000));
 		return true;
 	}

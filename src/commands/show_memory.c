@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * See show_memory.h.
+ * `show memory`.
  */
-#include "commands/show_memory.h"
+#include "commands/show.h"
 
 #include <inttypes.h>
 
 #include "commands/commands.h"
-
-static struct memory_use
-memory_sum(const struct memory_rows *rows)
-{
-	struct memory_use sum = {.count = 0};
-
-	for (size_t i = 0; i < rows->n; i++)
-		memory_add(&sum, &rows->rows[i].use);
-	return sum;
-}
-
-/* Returns the part of the heap that no row accounts for; 0 where malloc reports
- * no totals, as under a sanitizer. */
-static uint64_t
-unexplained_heap(const struct memory_totals *totals, uint64_t named)
-{
-	return totals->heap > named ? totals->heap - named : 0;
-}
 
 /* Writes a number of bytes; in text, 0 is `-`. */
 static void
@@ -52,15 +34,16 @@ put_memory_row(struct report *r, const struct memory_row *row)
 }
 
 static void
-put_totals(struct report *r, const struct memory_report *report)
+put_memory_totals(struct report *r, const struct memory_totals *totals,
+    const struct memory_use *named)
 {
-	const struct memory_totals *totals = &report->totals;
-	struct memory_use sum = memory_sum(&report->rows);
-	uint64_t rest = unexplained_heap(totals, sum.heap);
+	/* malloc reports no totals under a sanitizer. */
+	uint64_t rest =
+	    totals->heap > named->heap ? totals->heap - named->heap : 0;
 
 	report_put(r, "named_heap", "named                        %11" PRIu64,
-	    sum.heap);
-	report_put(r, "named_mapped", " %11" PRIu64 "\n", sum.mapped);
+	    named->heap);
+	report_put(r, "named_mapped", " %11" PRIu64 "\n", named->mapped);
 	report_put(r, "unexplained_heap",
 	    "not explained                %11" PRIu64, rest);
 	report_text(r, "  %.1f %% of the heap in use\n",
@@ -76,19 +59,22 @@ put_totals(struct report *r, const struct memory_report *report)
 }
 
 void
-show_memory_put(struct report *r, const struct memory_report *report)
+show_memory_put(struct report *report, const struct memory_rows *rows,
+    const struct memory_totals *totals)
 {
-	report_object(r, NULL);
-	report_list(r, "rows");
-	report_text(r, "%-18s %9s %11s %11s %11s  %s\n", "# bytes of", "count",
-	    "heap", "mapped", "in kernel", "note");
-	for (size_t i = 0; i < report->rows.n; i++)
-		put_memory_row(r, &report->rows.rows[i]);
-	report_close(r);
-	put_totals(r, report);
-}
+	struct memory_use named = {.count = 0};
 
-/* -- the command -- */
+	report_object(report, NULL);
+	report_list(report, "rows");
+	report_text(report, "%-18s %9s %11s %11s %11s  %s\n", "# bytes of",
+	    "count", "heap", "mapped", "in kernel", "note");
+	for (size_t i = 0; i < rows->n; i++) {
+		put_memory_row(report, &rows->rows[i]);
+		memory_add(&named, &rows->rows[i].use);
+	}
+	report_close(report);
+	put_memory_totals(report, totals, &named);
+}
 
 static void
 add_admin_memory(struct memory_rows *rows, const struct command_env *env)
@@ -106,17 +92,18 @@ add_admin_memory(struct memory_rows *rows, const struct command_env *env)
 bool
 run_show_memory(struct call *call)
 {
-	struct memory_report report = {.rows = {.n = 0}};
+	struct memory_rows rows = {.n = 0};
+	struct memory_totals totals;
 	struct report r;
 	bool json;
 
 	if (!call_json(call, &json))
 		return false;
-	memory_rows_fill(&report.rows, call->env->control);
-	add_admin_memory(&report.rows, call->env);
-	memory_totals_read(&report.totals);
+	memory_rows_fill(&rows, call->env->control);
+	add_admin_memory(&rows, call->env);
+	memory_totals_read(&totals);
 	report_begin(&r, json, call->out);
-	show_memory_put(&r, &report);
+	show_memory_put(&r, &rows, &totals);
 	report_end(&r);
 	return true;
 }

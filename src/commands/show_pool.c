@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See show_pool.h.
+ * `show pool`.
  */
-#include "commands/show_pool.h"
+#include "commands/show.h"
 
 #include <inttypes.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * `show threads`, see show_pool.h.
+ * `show threads`.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "commands/commands.h"
-#include "commands/show_pool.h"
+#include "commands/show.h"
 
 static void
 put_thread_role(struct report *r, const struct thread_status *t)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "commands/show_capacity.h"
+#include "commands/show.h"
 
 /* 2026-11-21T20:00:00Z */
 #define NOW_S 1795291200
@@ -16,7 +16,7 @@ render(struct fixture *f, const struct capacity_row *row, bool json)
 	struct report r;
 
 	report_begin(&r, json, output(f));
-	capacity_put_row(&r, row, NOW_S);
+	show_capacity_row(&r, row, NOW_S);
 	return written(f);
 }
 

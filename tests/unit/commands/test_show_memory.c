@@ -5,29 +5,22 @@
 
 #include <string.h>
 
-#include "commands/show_memory.h"
-
-static struct memory_report
-report_of(uint64_t heap)
-{
-	struct memory_report r = {
-	    .totals = {.heap = heap, .heap_idle = 50, .resident = 4096}};
-	struct memory_use sessions = {.count = 2, .heap = 100, .mapped = 768};
-	struct memory_use pipes = {.count = 1};
-
-	memory_rows_add(&r.rows, "sessions", sessions, 0, "a note");
-	memory_rows_add(&r.rows, "splice pipes", pipes, 65536, NULL);
-	return r;
-}
+#include "commands/show.h"
 
 static const char *
 render(struct fixture *f, uint64_t heap, bool json)
 {
-	struct memory_report memory = report_of(heap);
+	struct memory_totals totals = {
+	    .heap = heap, .heap_idle = 50, .resident = 4096};
+	struct memory_use sessions = {.count = 2, .heap = 100, .mapped = 768};
+	struct memory_use pipes = {.count = 1};
+	struct memory_rows rows = {.n = 0};
 	struct report r;
 
+	memory_rows_add(&rows, "sessions", sessions, 0, "a note");
+	memory_rows_add(&rows, "splice pipes", pipes, 65536, NULL);
 	report_begin(&r, json, output(f));
-	show_memory_put(&r, &memory);
+	show_memory_put(&r, &rows, &totals);
 	report_end(&r);
 	return written(f);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/show_pool.h"
+#include "commands/show.h"
 
 static struct pool_facts
 quiet_pool(void)
