@@ -315,8 +315,8 @@ list_destinations(const struct model *m)
 	struct destinations *d;
 	size_t servers = 1, n = 2;
 
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		servers += m->spec->backends[i].servers_n;
+	model_for_each_backend (b, m)
+		servers += b->spec->servers_n;
 	while (n < 2 * servers)
 		n *= 2;
 	d = calloc(1, sizeof(*d) + n * sizeof(d->at[0]));

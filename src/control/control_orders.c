@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "control/control_internal.h"
+#include "model/for_each.h"
 #include "proxy/acceptor.h"
 
 /* Returns whether the file's value has changed, and remembers it.  Only a
@@ -37,8 +38,7 @@ void
 control_follow_limits(struct control *control)
 {
 	struct control *c = control;
-	const struct spec *spec = c->model->spec;
-	const struct global_spec *global = &spec->global;
+	const struct global_spec *global = &c->model->spec->global;
 	struct proxy_limits *limits = &c->proxy.limits;
 	unsigned maxconn =
 	    global->maxconn < c->budget.sessions ? global->maxconn : 0;
@@ -52,8 +52,8 @@ control_follow_limits(struct control *control)
 		atomic_store_relaxed(
 		    &limits->session_rate, global->rate_sessions);
 	c->frontend_rates = false;
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		follow_frontend_limits(c, c->model->frontends[i]);
+	model_for_each_frontend (f, c->model)
+		follow_frontend_limits(c, f);
 	acceptors_resume(&c->proxy);
 }
 

@@ -15,11 +15,10 @@
 #include "base/err.h"
 #include "control/control.h"
 
-/* Control thread, as all of these.  value is what would stand in the file
- * behind `server =`; a name in its address is looked up, and not waited for.
- * The server is in
- * maintenance, its check and its agent are paused.  NULL with an error: nothing
- * was changed. */
+/* Adds a server in maintenance, with its check and its agent paused.  value is
+ * what would stand in the file behind `server =`; a name in its address is
+ * looked up, and not waited for.  Returns NULL with errors: then nothing was
+ * changed.  Runs on the control thread, as all of these. */
 struct server *control_add_server(struct control *control,
     const struct backend *backend, const char *value, struct err_list *errors);
 
@@ -37,7 +36,7 @@ enum server_removable control_server_removable(const struct server *server);
  * pointer afterwards.  A session that is just connecting to the server
  * continues, as on a server that a reload has removed.  Returns false with
  * errors: then nothing was changed. */
-bool control_del_server(
-    struct control *control, struct server *server, struct err_list *errors);
+bool control_del_server(struct control *control, struct server *server,
+    struct err_list *errors) MUST_CHECK;
 
 #endif

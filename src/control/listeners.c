@@ -10,6 +10,7 @@
 #include "base/grace.h"
 #include "base/list.h"
 #include "control/listener.h"
+#include "model/for_each.h"
 #include "net/sock.h"
 #include "proxy/acceptor.h"
 
@@ -191,18 +192,13 @@ listeners_prepare(
 
 	/* Other frontends' sockets are claimed only after each frontend has
 	 * claimed its own. */
-	for (size_t i = 0; any && i < model->spec->frontends_n; i++) {
-		struct frontend *f = model->frontends[i];
-
-		for (size_t j = 0; j < f->spec->listens_n; j++)
+	model_for_each_frontend (f, model)
+		for (size_t i = 0; any && i < f->spec->listens_n; i++)
 			(void)claim_listener(
-			    listeners, f, &f->spec->listens[j], f->spec->name);
-	}
-	for (size_t i = 0; i < model->spec->frontends_n; i++) {
-		struct frontend *f = model->frontends[i];
-
-		for (size_t j = 0; j < f->spec->listens_n; j++) {
-			const struct listen_spec *spec = &f->spec->listens[j];
+			    listeners, f, &f->spec->listens[i], f->spec->name);
+	model_for_each_frontend (f, model)
+		for (size_t i = 0; i < f->spec->listens_n; i++) {
+			const struct listen_spec *spec = &f->spec->listens[i];
 
 			/* At the start thousands of sockets may have to be
 			 * bound, and none can be claimed. */
@@ -211,7 +207,6 @@ listeners_prepare(
 				return fail_prepare(
 				    listeners, &spec->place, err);
 		}
-	}
 	return true;
 }
 

@@ -19,8 +19,8 @@ readmit_servers(struct control *c, uint64_t now_ms)
 {
 	uint64_t next_ms = UINT64_MAX;
 
-	for (size_t i = 0; i < c->model->spec->backends_n; i++) {
-		uint64_t at_ms = backend_readmit(c->model->backends[i], now_ms);
+	model_for_each_backend (b, c->model) {
+		uint64_t at_ms = backend_readmit(b, now_ms);
 
 		if (at_ms < next_ms)
 			next_ms = at_ms;

@@ -306,8 +306,8 @@ server_names_start(struct control *control)
 	if (names_count(sn->names) == 0)
 		return;
 	server_names_prepare(control, m);
-	for (size_t i = 0; i < m->spec->backends_n; i++)
-		backend_mark_changed(m->backends[i]);
+	model_for_each_backend (b, m)
+		backend_mark_changed(b);
 	model_update(m);
 	log_waiting(control);
 	server_names_commit(control);

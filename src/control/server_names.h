@@ -41,7 +41,7 @@ struct server_names {
 };
 
 /* Returns false when out of memory. */
-bool server_names_init(struct control *control);
+bool server_names_init(struct control *control) MUST_CHECK;
 /* Looks up the names of the present model's servers, and waits until all are
  * answered, for SERVER_NAMES_WAIT_MS at most.  Logs the unresolved ones. */
 void server_names_start(struct control *control);
