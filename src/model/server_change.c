@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * See server_change.h.
+ * Changes of a server, and the settings that operators and agents change: see
+ * server_change.h, server.h.
  */
 #include "model/server_change.h"
 
@@ -78,4 +79,81 @@ server_note_time(struct server *server, bool was_up)
 	if (!was_up)
 		s->down_ms += now - s->changed_ms;
 	s->changed_ms = now;
+}
+
+void
+server_set_weight(struct server *server, unsigned weight, const char *by)
+{
+	unsigned before = server_weight(server);
+
+	server->state->set.weight =
+	    (struct server_setting){true, weight, server->spec->weight};
+	if (weight != before)
+		server_report_change(server, EVENT_SERVER_WEIGHT,
+		    LOG_LEVEL_INFO, "has weight %u instead of %u: %s", weight,
+		    before, by);
+}
+
+void
+server_set_maxconn(struct server *server, unsigned maxconn, const char *by)
+{
+	unsigned before = server_maxconn(server);
+
+	server->state->set.maxconn =
+	    (struct server_setting){true, maxconn, server->spec->maxconn};
+	if (maxconn != before)
+		server_report_change(server, EVENT_CHANGE, LOG_LEVEL_INFO,
+		    "has maxconn %u instead of %u: %s", maxconn, before, by);
+}
+
+void
+server_set_admin(struct server *server, enum server_admin admin, const char *by)
+{
+	static const enum event_kind kinds[] = {
+	    [SERVER_READY] = EVENT_SERVER_READY,
+	    [SERVER_DRAIN] = EVENT_SERVER_DRAIN,
+	    [SERVER_MAINT] = EVENT_SERVER_MAINT,
+	};
+	bool changes = server_own_admin(server) != admin;
+
+	if (changes)
+		server_note_time(server, server_is_up(server));
+	server->state->set.admin =
+	    (struct server_setting){true, admin, server_file_admin(server)};
+	if (changes)
+		server_report_change(server, kinds[admin], LOG_LEVEL_INFO,
+		    "is set to %s: %s", server_admin_name(admin), by);
+}
+
+void
+server_set_agent(struct server *server, bool up, const char *why)
+{
+	struct server_state *s = server->state;
+	bool was_up = server_is_up(server);
+
+	if (s->agent_down == !up)
+		return;
+	s->agent_down = !up;
+	if (was_up == server_is_up(server))
+		return;
+	server_note_change(server, up);
+	server_report_change(server, up ? EVENT_SERVER_UP : EVENT_SERVER_DOWN,
+	    up ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+	    "is %s: its agent says so%s%s", up ? "up" : "down",
+	    why[0] ? ", " : "", why);
+}
+
+void
+server_forget_agent(struct server *server)
+{
+	struct server_state *s = server->state;
+
+	s->agent_last = (struct check_result){.status = CHECK_STATUS_NONE};
+	if (!s->agent_heard)
+		return;
+	s->agent_heard = false;
+	s->set = s->overrides.set;
+	if (s->agent_down && s->up)
+		server_note_time(server, false);
+	s->agent_down = false;
 }

@@ -121,16 +121,23 @@ operator_pause_agent(struct server *server, bool paused)
 	server->state->overrides.agent_paused = paused;
 }
 
+static void
+override_place(struct server *server, struct addr *ret_addr, unsigned *ret_port,
+    const struct addr *addr, int port)
+{
+	if (addr)
+		*ret_addr = *addr;
+	if (port >= 0)
+		*ret_port = (unsigned)port;
+	server_set_rules(server);
+}
+
 void
 operator_set_check_at(struct server *server, const struct addr *addr, int port)
 {
 	struct server_overrides *o = &server->state->overrides;
 
-	if (addr)
-		o->check_addr = *addr;
-	if (port >= 0)
-		o->check_port = (unsigned)port;
-	server_set_rules(server);
+	override_place(server, &o->check_addr, &o->check_port, addr, port);
 }
 
 void
@@ -138,11 +145,7 @@ operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 {
 	struct server_overrides *o = &server->state->overrides;
 
-	if (addr)
-		o->agent_addr = *addr;
-	if (port >= 0)
-		o->agent_port = (unsigned)port;
-	server_set_rules(server);
+	override_place(server, &o->agent_addr, &o->agent_port, addr, port);
 }
 
 bool
