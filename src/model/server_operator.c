@@ -3,6 +3,8 @@
  */
 #include "model/server_operator.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -148,15 +150,32 @@ operator_set_agent_at(struct server *server, const struct addr *addr, int port)
 	override_place(server, &o->agent_addr, &o->agent_port, addr, port);
 }
 
+/* Makes a pattern of the text's bytes; the text has no syntax. */
+static bool
+pattern_of_bytes(const char *text, struct pattern *ret_pattern)
+{
+	size_t n = strlen(text);
+	char *hex = malloc(sizeof("hex") + 3 * n);
+	bool ok;
+
+	*ret_pattern = (struct pattern){.n = 0};
+	if (!hex)
+		return false;
+	strcpy(hex, "hex");
+	for (size_t i = 0; i < n; i++)
+		sprintf(hex + 3 + 3 * i, " %02x", (unsigned char)text[i]);
+	ok = n == 0 || pattern_parse(hex, ret_pattern, NULL);
+	free(hex);
+	return ok;
+}
+
 bool
 operator_set_agent_send(struct server *server, const char *text)
 {
 	struct server_overrides *o = &server->state->overrides;
-	struct pattern send = {.kind = PATTERN_BYTES,
-	    .bytes = (uint8_t *)strdup(text),
-	    .n = strlen(text)};
+	struct pattern send;
 
-	if (!send.bytes)
+	if (!pattern_of_bytes(text, &send))
 		return false;
 	pattern_fini(&o->agent_send);
 	o->agent_send = send;
