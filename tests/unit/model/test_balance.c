@@ -55,7 +55,6 @@ roundrobin_is_exact_by_weight_over_8_threads(void **state)
 	struct worker workers[8];
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 6, weights, false);
 	for (unsigned i = 0; i < 8; i++) {
 		workers[i] = (struct worker){.rig = &rig, .choices = 1250};
@@ -107,7 +106,6 @@ roundrobin_begins_at_a_dead_server_no_oftener_than_is_its_turn(void **state)
 	struct shares shares;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	assert_int_equal(share_out_with_dead(&rig, 100, &shares), 50);
 	assert_int_equal(shares.of[1], 100);
@@ -144,7 +142,6 @@ roundrobin_shares_out_evenly_the_turns_of_one_that_is_full(void **state)
 	struct shares shares;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	fill_first(&rig);
 	share_out(&rig, 400, &shares);
@@ -164,7 +161,6 @@ roundrobin_shares_out_evenly_the_turns_of_one_that_is_full(void **state)
 static void
 a_tried_server_is_passed_over_as_long_as_there_is_another(void **state)
 {
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		struct server *tried[4];
 		struct rig rig;
@@ -193,7 +189,6 @@ a_tried_server_is_passed_over_as_long_as_there_is_another(void **state)
 static void
 a_server_that_is_down_gets_nothing_and_is_back_afterwards(void **state)
 {
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		struct shares shares;
 		struct rig rig;
@@ -220,7 +215,6 @@ leastconn_evens_out_long_and_short_sessions(void **state)
 	static const unsigned weights[] = {1, 2, 1, 4};
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_leastconn, 4, weights, false);
 	/* Every third session stays, the others end at once. */
 	for (unsigned i = 0; i < 2400; i++) {
@@ -242,7 +236,6 @@ leastconn_fills_the_emptiest_first_and_takes_turns_among_equals(void **state)
 	struct shares shares;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_leastconn, 3, NULL, false);
 	share_out(&rig, 300, &shares);
 	for (unsigned i = 0; i < 3; i++)
@@ -294,7 +287,6 @@ leastconn_is_exact_again_after_concurrent_changes(void **state)
 	bool stop = false;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_leastconn, 7, NULL, false);
 	grace_register(rig.grace, &reader);
 	grace_enter(rig.grace, &reader);
@@ -347,7 +339,6 @@ random_shares_by_weight_and_avoids_the_busier_of_two(void **state)
 	struct shares shares;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_random, 4, weights, false);
 	for (unsigned i = 0; i < 10000; i++)
 		assert_non_null(rig_choose(&rig, 0, mix64(i)));
@@ -390,7 +381,6 @@ hash_chooses_alike_whatever_the_order_of_the_servers(void **state)
 	unsigned weights[100], *a, *b;
 	struct rig one, other;
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		weights[i] = 1 + i % 5;
 	rig_init(&one, &balance_hash, 100, weights, false);
@@ -410,7 +400,6 @@ hash_moves_little_but_the_share_of_a_server_that_goes(void **state)
 	unsigned *before, *after, share = 0, moved = 0;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_hash, 100, NULL, false);
 	before = map_keys(&rig);
 	rig_set_up(&rig, 42, false);
@@ -438,7 +427,6 @@ hash_shares_by_weight(void **state)
 	struct shares shares;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_source, 5, weights, false);
 	share_out(&rig, KEYS, &shares);
 	for (unsigned i = 0; i < 5; i++) {
@@ -514,7 +502,6 @@ hash_makes_one_table_for_what_changes_within_a_moment(void **state)
 	const void *table, *second;
 	struct rig rig;
 
-	(void)state;
 	begin_hash(&rig, 40, NULL);
 	table = table_of(&rig);
 	/* A change that is alone is whole at once. */
@@ -550,7 +537,6 @@ hash_that_keeps_a_table_moves_no_key_but_those_of_who_has_gone(void **state)
 	unsigned *before, *after;
 	struct rig rig;
 
-	(void)state;
 	begin_hash(&rig, 40, NULL);
 	before = map_keys(&rig);
 	now_ms += 10;
@@ -575,7 +561,6 @@ hash_waits_with_no_table_that_is_an_eighth_wrong(void **state)
 	const void *table;
 	struct rig rig;
 
-	(void)state;
 	begin_hash(&rig, 16, NULL);
 	table = table_of(&rig);
 	rig_set_up(&rig, 0, false);
@@ -614,7 +599,6 @@ hash_finds_a_server_that_has_no_cells_so_far(void **state)
 	struct server *tried[9];
 	struct rig rig;
 
-	(void)state;
 	begin_hash(&rig, 10, NULL);
 	now_ms += 50;
 	rig_set_up(&rig, 9, false);
@@ -648,7 +632,6 @@ hash_keeps_its_table_while_servers_and_weights_are_the_same(void **state)
 	struct rig rig;
 	const void *table;
 
-	(void)state;
 	begin_hash(&rig, 3, NULL);
 	table = table_of(&rig);
 	assert_int_equal(backend_rebuild(rig.backend), 0);
@@ -687,7 +670,6 @@ hash_with_a_bound_keeps_every_server_under_it(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_hash, 10, NULL, false);
 	rig.spec->hash_balance_factor = 125;
 	/* One hot key; without a bound all of it would go to one server. */
@@ -705,7 +687,6 @@ first_takes_the_first_that_is_usable(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_first, 3, NULL, false);
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(rig_number(rig_choose(&rig, 0, 0)), 0);
@@ -721,7 +702,6 @@ ewma_prefers_the_quick_and_probes_the_unknown(void **state)
 	struct shares shares;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_ewma, 3, NULL, false);
 	server_note_connect(rig.backend->servers[0]->state, 50000, now);
 	server_note_connect(rig.backend->servers[1]->state, 500, now);
@@ -740,7 +720,6 @@ ewma_probes_the_unknown_by_one_session(void **state)
 	unsigned n[4] = {0};
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_ewma, 4, NULL, false);
 	for (unsigned i = 1; i < 4; i++)
 		server_note_connect(
@@ -766,7 +745,6 @@ connect_time_jumps_to_a_peak_and_forgets_it_slowly(void **state)
 	struct rig rig;
 	struct server_state *s;
 
-	(void)state;
 	rig_init(&rig, &balance_ewma, 1, NULL, false);
 	s = rig.backend->servers[0]->state;
 	assert_int_equal(server_connect_us(s, 1000), 0);
@@ -857,7 +835,6 @@ a_choice_among_1000_servers_takes_less_than_a_microsecond(void **state)
 #endif
 	bool late = false;
 
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		uint64_t best = UINT64_MAX, its_release = 0;
 		uint64_t end_ms = unit_now_ms() + 10000;
@@ -900,7 +877,6 @@ roundrobin_takes_no_whole_cycle_to_see_that_all_are_full(void **state)
 	uint64_t best = UINT64_MAX;
 	struct rig rig;
 
-	(void)state;
 	for (unsigned i = 0; i < UNIT_N(weights); i++)
 		weights[i] = 256 - i;
 	rig_init(&rig, &balance_roundrobin, UNIT_N(weights), weights, false);

@@ -36,7 +36,6 @@ equal_members_take_turns_in_order(void **state)
 	static const uint32_t weights[] = {7, 7, 7, 7, 7};
 	struct cycle *c = cycle_new(weights, 5);
 
-	(void)state;
 	assert_int_equal(c->n, 5);
 	for (unsigned i = 0; i < 50; i++)
 		assert_int_equal(cycle_turn(c, i), i % 5);
@@ -48,7 +47,6 @@ any_cycle_of_turns_is_exactly_by_weight(void **state)
 {
 	unsigned counts[MEMBERS_MAX];
 
-	(void)state;
 	for (seed = 1; seed < 300; seed++) {
 		uint64_t saved = seed;
 		uint32_t weights[MEMBERS_MAX], n = 1 + draw(12), all = 0;
@@ -100,7 +98,6 @@ turns_are_spread_evenly(void **state)
 	struct cycle *c = cycle_new(uneven, 11);
 	double most = 0;
 
-	(void)state;
 	/* The one of half the weight has every other turn. */
 	for (unsigned i = 0; i < 40; i++)
 		assert_int_equal(cycle_turn(c, i) == 0, i % 2 == 0);
@@ -125,7 +122,6 @@ who_waits_for_how_long_is_told_exactly(void **state)
 {
 	double until[MEMBERS_MAX];
 
-	(void)state;
 	for (seed = 1; seed < 100; seed++) {
 		uint64_t saved = seed, at;
 		uint32_t weights[MEMBERS_MAX], n = 1 + draw(20);
@@ -227,7 +223,6 @@ members_keep_their_place_through_any_changes(void **state)
 	    {40, 256, 10, 2},
 	};
 
-	(void)state;
 	seed = 42;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double most = most_off_in_history(cases[i].members_n,
@@ -246,7 +241,6 @@ a_server_that_comes_and_goes_moves_no_turns_between_the_others(void **state)
 	unsigned had[4] = {0};
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	for (unsigned i = 0; i < 2400; i++) {
 		rig_set_up(&rig, 3, i % 2 == 0);
@@ -266,7 +260,6 @@ a_lineup_of_many_weights_takes_little_memory(void **state)
 	uint64_t best_ns = UINT64_MAX;
 	struct rig rig;
 
-	(void)state;
 	for (unsigned i = 0; i < 5000; i++)
 		weights[i] = 1 + i * 7919 % 256;
 	rig_init(&rig, &balance_roundrobin, 5000, weights, false);

@@ -142,7 +142,6 @@ play(const struct world *w)
 static void
 a_look_says_who_is_chosen_next(void **state)
 {
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		struct world w;
 
@@ -205,7 +204,6 @@ to_explain_changes_nothing(void **state)
 {
 	static struct snapshot before, after;
 
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		struct world w;
 
@@ -234,7 +232,6 @@ explain(const struct world *w)
 static void
 the_chosen_one_gets_the_session(void **state)
 {
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		struct world w;
 
@@ -270,7 +267,6 @@ probabilities_are_how_often_each_is_chosen(void **state)
 	    &balance_random, &balance_ewma};
 	const unsigned n = 40000;
 
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(kinds); k++) {
 		unsigned counts[SERVERS] = {0};
 		struct explanation *e;
@@ -315,7 +311,6 @@ one_that_is_left_is_no_matter_of_chance(void **state)
 	struct explanation *e;
 	struct world w;
 
-	(void)state;
 	world_init(&w, &balance_random, false);
 	for (unsigned i = 1; i < SERVERS; i++)
 		w.app->servers[i]->state->forced_down = true;
@@ -337,7 +332,6 @@ each_server_says_why_it_is_out(void **state)
 	struct explanation *e;
 	struct world w;
 
-	(void)state;
 	world_init(&w, &balance_leastconn, false);
 	operator_set_admin(w.app->servers[1], SERVER_MAINT);
 	model_update(w.app->servers[1]->backend->model);
@@ -379,7 +373,6 @@ whose_turn_of_a_split_it_is_shows_and_stays(void **state)
 {
 	struct world w;
 
-	(void)state;
 	world_init(&w, &balance_first, true);
 	for (unsigned i = 0; i < 12; i++) {
 		struct explanation *e = explain(&w);
@@ -405,7 +398,6 @@ a_rule_on_the_name_decides(void **state)
 	struct explanation *e;
 	struct world w;
 
-	(void)state;
 	rules = true;
 	world_init(&w, &balance_first, false);
 	rules = false;
@@ -446,7 +438,6 @@ the_name_is_the_key_where_it_is_hashed(void **state)
 	struct explanation *e;
 	struct world w;
 
-	(void)state;
 	world_init(&w, &balance_hash, false);
 	spec_of(&w)->hash_key = HASH_KEY_SNI;
 	named.sni = "a.example";
@@ -469,7 +460,6 @@ what_the_key_lacks_is_said(void **state)
 	struct explanation *e;
 	struct world w;
 
-	(void)state;
 	world_init(&w, &balance_hash, false);
 	spec_of(&w)->hash_key = HASH_KEY_SOURCE_PORT;
 	less.has_port = false;

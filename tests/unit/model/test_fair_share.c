@@ -23,7 +23,6 @@ shares_follow_the_weights(void **state)
 	struct share s[] = {{.sessions = 100, .weight = 100},
 	    {.sessions = 0, .weight = 300}, {.sessions = 20, .weight = 200}};
 
-	(void)state;
 	fair_shares(s, 3);
 	assert_int_equal(s[0].fair, 20);
 	assert_int_equal(s[1].fair, 60);
@@ -41,7 +40,6 @@ nobody_is_over_a_share_by_less_than_the_tolerance(void **state)
 	struct share few[] = {
 	    {.sessions = 2, .weight = 1}, {.sessions = 1, .weight = 1}};
 
-	(void)state;
 	fair_shares(s, 2);
 	assert_int_equal(s[0].fair, 100);
 	assert_int_equal(s[0].excess, 0);
@@ -62,7 +60,6 @@ full_servers_leave_the_rest_to_the_others(void **state)
 	    {.sessions = 0, .weight = 1, .limit = 10},
 	    {.sessions = 0, .weight = 1}};
 
-	(void)state;
 	fair_shares(s, 3);
 	assert_int_equal(s[0].fair, 40);
 	assert_int_equal(s[1].fair, 10);
@@ -87,7 +84,6 @@ no_server_and_no_session_are_nothing_special(void **state)
 {
 	struct share s[] = {{.sessions = 0, .weight = 7, .limit = 1}};
 
-	(void)state;
 	fair_shares(s, 0);
 	fair_shares(s, 1);
 	assert_int_equal(s[0].fair + s[0].excess, 0);
@@ -100,7 +96,6 @@ shares_of_any_servers_add_up(void **state)
 {
 	uint32_t seed = 4711;
 
-	(void)state;
 	for (unsigned round = 0; round < 2000; round++) {
 		struct share s[12];
 		size_t n = unit_random(&seed) % UNIT_N(s) + 1;
@@ -135,7 +130,6 @@ fade_goes_down_in_even_steps(void **state)
 {
 	static const uint64_t times[] = {50, 1000, 1001, 60007, 86400000};
 
-	(void)state;
 	for (size_t t = 0; t < UNIT_N(times); t++) {
 		uint64_t over_ms = times[t], at_ms = 0;
 		unsigned step = fade_step_at(RAMP_STEPS, 0, over_ms);
@@ -166,7 +160,6 @@ fading_server_has_a_part_of_its_weight_and_all_of_its_maxconn(void **state)
 	struct rig rig;
 	struct lineup *l;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->servers[1].maxconn = 30;
 	s = rig.backend->servers[1]->state;
@@ -194,7 +187,6 @@ fade_in_a_slow_start_is_a_part_of_a_part(void **state)
 	struct rig rig;
 	struct lineup *l;
 
-	(void)state;
 	rig_init(&rig, &balance_leastconn, 2, (unsigned[]){100, 100}, false);
 	rig.spec->slow_start_ms = 100000;
 	s = rig.backend->servers[1]->state;
@@ -216,7 +208,6 @@ end_of_a_fade_gives_the_weight_back(void **state)
 	struct server *s;
 	struct rig rig;
 
-	(void)state;
 	stop_clock();
 	rig_init(&rig, &balance_roundrobin, 2, (unsigned[]){100, 100}, false);
 	s = rig.backend->servers[0];

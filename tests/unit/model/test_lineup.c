@@ -53,7 +53,6 @@ first_of(unsigned kind, unsigned bits)
 static void
 a_backup_serves_only_while_no_other_server_is_usable(void **state)
 {
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		struct rig rig;
 
@@ -84,7 +83,6 @@ a_backup_serves_while_the_others_are_drained_or_have_no_weight(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	make_backups(&rig, 2);
 	server_set_admin(rig.backend->servers[0], SERVER_DRAIN, "test");
@@ -103,7 +101,6 @@ in_a_panic_all_are_tried_that_operators_want_to_serve(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 5, NULL, false);
 	rig.spec->panic_percent = 50;
 	server_set_admin(rig.backend->servers[4], SERVER_MAINT, "test");
@@ -140,7 +137,6 @@ there_is_no_panic_while_a_backup_is_usable(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	rig.spec->panic_percent = 100;
 	make_backups(&rig, 2);
@@ -177,7 +173,6 @@ slow_start_ramps_weight_and_maxconn_in_steps_within_2_percent(void **state)
 	static const unsigned weights[] = {100, 100};
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, weights, false);
 	rig.spec->slow_start_ms = whole_ms;
 	rig.spec->servers[1].maxconn = 30;
@@ -211,7 +206,6 @@ many_slow_starts_make_few_lineups(void **state)
 	unsigned lineups = 0;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 100, NULL, false);
 	rig.spec->slow_start_ms = whole_ms;
 	for (unsigned i = 0; i < 100; i++)
@@ -234,7 +228,6 @@ slow_start_of_one_among_equals_of_weight_1_is_exact(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	rig.spec->slow_start_ms = 1000;
 	rig.backend->servers[2]->state->ramp_from_ms = 1;
@@ -255,7 +248,6 @@ slow_start_of_one_among_equals_of_weight_1_is_exact(void **state)
 static void
 slow_start_of_every_algorithm_gives_a_part(void **state)
 {
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
 		unsigned got[3] = {0};
 		struct lineup *l;
@@ -288,7 +280,6 @@ slow_start_is_for_those_that_come_up_and_not_for_the_start(void **state)
 	struct server *s;
 	struct rig rig;
 
-	(void)state;
 	stop_clock();
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->slow_start_ms = 3600 * 1000;
@@ -334,7 +325,6 @@ slow_start_goes_on_by_itself(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	stop_clock();
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->slow_start_ms = 1000;
@@ -358,7 +348,6 @@ many_servers_do_not_make_a_cycle_without_bounds(void **state)
 	struct lineup *l;
 	struct rig rig;
 
-	(void)state;
 	for (unsigned i = 0; i < 1000; i++)
 		weights[i] = 255 + i % 2;
 	rig_init(&rig, &balance_roundrobin, 1000, weights, false);
@@ -398,7 +387,6 @@ on_down_close_spares_the_sessions_that_come_after_a_short_outage(void **state)
 	struct server_state *s;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	grace_register(rig.grace, &reader);
 	rig.spec->on_down = ON_DOWN_CLOSE;
@@ -437,7 +425,6 @@ on_down_close_spares_the_sessions_that_are_tried_in_a_panic(void **state)
 	struct server_state *s;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	rig.spec->on_down = ON_DOWN_CLOSE;
 	rig.spec->panic_percent = 100;
@@ -459,7 +446,6 @@ on_down_close_ends_the_sessions_that_were_there_before(void **state)
 	uint64_t before;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	grace_register(rig.grace, &reader);
 	s = rig.backend->servers[0]->state;
@@ -501,7 +487,6 @@ on_up_close_backup_ends_the_sessions_of_backups_alone(void **state)
 	uint64_t before;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 4, NULL, false);
 	make_backups(&rig, 2);
 	rig.spec->on_up = ON_UP_CLOSE_BACKUP;
@@ -527,7 +512,6 @@ on_down_of_a_server_goes_before_that_of_its_backend(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	rig.spec->servers[0].on_down = optional_of(ON_DOWN_CLOSE);
 	rig_set_up(&rig, 1, false);
@@ -556,7 +540,6 @@ on_up_of_a_server_goes_before_that_of_its_backend(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	make_backups(&rig, 2);
 	rig.spec->servers[0].on_up = optional_of(ON_UP_CLOSE_BACKUP);
@@ -597,7 +580,6 @@ a_backend_comes_up_whatever_was_cleared_meanwhile(void **state)
 	struct backend_state *b;
 	struct rig rig;
 
-	(void)state;
 	stop_clock();
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	b = rig.backend->state;
@@ -620,7 +602,6 @@ a_model_may_go_while_sessions_are_to_end(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig.spec->on_down = ON_DOWN_CLOSE;
 	rig_set_up(&rig, 0, false);
@@ -637,7 +618,6 @@ a_lineup_that_memory_was_short_for_is_made_later(void **state)
 	struct server_state *s;
 	struct rig rig;
 
-	(void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	print_message("a sanitizer has memory of its own\n");
 	skip();

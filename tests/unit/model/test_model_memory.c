@@ -31,7 +31,6 @@ all_but_a_little_of_the_model_has_a_name(void **state)
 	static const struct balance_ops *const kinds[] = {&balance_roundrobin,
 	    &balance_hash, &balance_leastconn, &balance_random};
 
-	(void)state;
 	for (unsigned k = 0; k < UNIT_N(kinds); k++) {
 		uint64_t before = heap_in_use(), after, named;
 		struct rig rig;
@@ -59,7 +58,6 @@ what_there_are_is_counted(void **state)
 	struct model_memory m;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_hash, 7, NULL, false);
 	model_memory(rig.model, &m);
 	assert_int_equal(m.spec.count, 1);

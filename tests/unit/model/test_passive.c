@@ -89,7 +89,6 @@ so_many_failures_in_a_row_eject(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 3);
 	rig.spec->eject_after = 5;
 	fail_times(&rig, 1, 4);
@@ -118,7 +117,6 @@ many_failures_are_one_notice(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	rig.spec->eject_after = 1;
 	fail_times(&rig, 0, 1000);
@@ -154,7 +152,6 @@ each_ejection_is_twice_as_long_up_to_the_cap_and_health_decays_it(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	rig.spec->eject_after = 1;
 	assert_int_equal(time_out(&rig, 0), 1000);
@@ -180,7 +177,6 @@ the_share_is_capped_one_always_may_and_never_the_last(void **state)
 	struct rig rig;
 	unsigned out = 0;
 
-	(void)state;
 	begin(&rig, 10);
 	rig.spec->eject_after = 1;
 	rig.spec->eject_max_percent = 30;
@@ -214,7 +210,6 @@ when_the_last_one_goes_the_ejected_come_back(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 3);
 	rig.spec->eject_after = 1;
 	fail_times(&rig, 0, 1);
@@ -234,7 +229,6 @@ as_many_checks_as_rise_bring_it_back(void **state)
 	    .passed = true, .status = CHECK_STATUS_L4OK, .duration_ms = 100};
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	rig.spec->eject_after = 1;
 	fail_times(&rig, 0, 1);
@@ -255,7 +249,6 @@ back_from_an_ejection_a_slow_start_begins_anew(void **state)
 	const struct server *s;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	s = rig.backend->servers[0];
 	rig.spec->eject_after = 1;
@@ -292,7 +285,6 @@ an_operator_ends_an_ejection_and_what_is_remembered_of_it(void **state)
 	struct server *s;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 3);
 	s = rig.backend->servers[0];
 	rig.spec->eject_after = 1;
@@ -327,7 +319,6 @@ a_server_comes_back_from_maintenance_without_its_ejection(void **state)
 	struct server *s;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	s = rig.backend->servers[0];
 	rig.spec->eject_after = 1;
@@ -359,7 +350,6 @@ at_another_address_failures_begin_anew(void **state)
 	struct addr addr;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	assert_true(addr_parse("10.0.0.9:80", ADDR_CONNECT, &addr, NULL));
 	s = rig.backend->servers[0];
@@ -388,7 +378,6 @@ an_operator_ends_the_ejection_of_one_that_tracks(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 3);
 	rig.spec->eject_after = 1;
 	server_track(rig.backend->servers[1], rig.backend->servers[0]);
@@ -415,7 +404,6 @@ ejection_ends_no_sessions_and_its_end_those_of_backups(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	rig.spec->eject_after = 1;
 	rig.spec->on_down = ON_DOWN_CLOSE;
@@ -452,7 +440,6 @@ in_a_panic_ejected_servers_serve(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 4);
 	rig.spec->eject_after = 1;
 	rig.spec->panic_percent = 50;
@@ -482,7 +469,6 @@ an_ejection_is_not_tracked_but_what_observe_finds_is(void **state)
 	struct rig rig;
 	struct server *tracker;
 
-	(void)state;
 	begin(&rig, 3);
 	rig.spec->eject_after = 2;
 	rig.spec->observe = OBSERVE_CONNECT;
@@ -516,7 +502,6 @@ a_reload_without_ejection_brings_it_back(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	rig.spec->eject_after = 1;
 	fail_times(&rig, 0, 1);
@@ -546,7 +531,6 @@ observe_acts_after_error_limit(void **state)
 	    {ON_ERROR_MARK_DOWN, 0, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct server_state *s;
 		struct rig rig;
@@ -579,7 +563,6 @@ what_sessions_find_is_no_check_that_took_a_time(void **state)
 	struct histogram times;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	rig.spec->observe = OBSERVE_CONNECT;
 	rig.spec->on_error = ON_ERROR_FAIL_CHECK;
@@ -597,7 +580,6 @@ failed_checks_and_failures_add_up(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 2);
 	rig.spec->observe = OBSERVE_CONNECT;
 	rig.spec->on_error = ON_ERROR_FAIL_CHECK;
@@ -616,7 +598,6 @@ sudden_death_is_exact_for_every_fall(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	for (unsigned fall = 1; fall <= 5; fall++) {
 		begin(&rig, 2);
 		rig.backend->servers[0]->check.fall = fall;
@@ -654,7 +635,6 @@ the_budget_is_a_share_of_the_sessions_or_the_minimum(void **state)
 	    {1000, 100, 3, 1000}, {1, 100, 0, 1}};
 	struct rig rig;
 
-	(void)state;
 	begin(&rig, 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		rig.spec->retry_budget = cases[i].percent;
@@ -695,7 +675,6 @@ threads_never_exceed_the_budget(void **state)
 {
 	pthread_t threads[8];
 
-	(void)state;
 	begin(&shared, 1);
 	shared.spec->retry_budget_min = 3;
 	for (unsigned i = 0; i < 8; i++)
@@ -724,7 +703,6 @@ failures_of_threads_are_counted_exactly(void **state)
 {
 	pthread_t threads[8];
 
-	(void)state;
 	begin(&shared, 2);
 	shared.model->state->notify = NULL;
 	shared.spec->eject_after = 8 * 50000;

@@ -74,7 +74,6 @@ every_algorithm_fills_all_servers_and_none_over_the_limit(void **state)
 	static const unsigned weights[] = {200, 10, 1};
 	struct rig rig;
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		rig_init(&rig, kinds[k], 3, weights, false);
 		limit(&rig, LIMIT);
@@ -96,7 +95,6 @@ first_goes_on_when_one_is_full(void **state)
 {
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_first, 3, NULL, false);
 	limit(&rig, 2);
 	for (unsigned i = 0; i < 6; i++)
@@ -111,7 +109,6 @@ first_come_first_served(void **state)
 	struct server *busy[2 * LIMIT];
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_leastconn, 2, NULL, false);
 	limit(&rig, LIMIT);
 	for (unsigned i = 0; i < 2 * LIMIT; i++)
@@ -147,7 +144,6 @@ who_leaves_is_passed_over(void **state)
 	struct server *s;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	limit(&rig, 1);
 	s = rig_choose(&rig, 0, 0);
@@ -174,7 +170,6 @@ room_made_just_before_is_not_missed(void **state)
 	struct guest g;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	limit(&rig, 1);
 	s = rig_choose(&rig, 0, 0);
@@ -192,7 +187,6 @@ the_queue_has_a_limit(void **state)
 	struct guest guests[3];
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	limit(&rig, 1);
 	rig.spec->maxqueue = 2;
@@ -220,7 +214,6 @@ without_a_server_they_wait_for_one(void **state)
 	struct server *s;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	limit(&rig, 2);
 	rig_set_up(&rig, 0, false);
@@ -248,7 +241,6 @@ those_who_waited_are_shared_out_among_the_servers(void **state)
 	unsigned of[2] = {0};
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig_set_up(&rig, 0, false);
 	rig_set_up(&rig, 1, false);
@@ -277,7 +269,6 @@ nobody_waits_where_nobody_may(void **state)
 	struct guest g;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	rig.spec->timeout_queue_ms = QUEUE_NEVER;
 	limit(&rig, 1);
@@ -310,7 +301,6 @@ one_that_pauses_is_called_when_a_server_joins_the_lineup(void **state)
 	struct guest g;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	rig_set_up(&rig, 2, false);
 	assert_true(pauses(&rig, &g, present_number(&rig)));
@@ -354,7 +344,6 @@ a_server_that_joins_just_before_a_pause_is_not_missed(void **state)
 	struct guest g;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig_set_up(&rig, 1, false);
 	number = present_number(&rig);
@@ -374,7 +363,6 @@ many_that_pause_are_called_in_few_steps_each(void **state)
 	unsigned called = 0, before, most = 0;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 2, NULL, false);
 	rig_set_up(&rig, 1, false);
 	for (unsigned i = 0; i < WAITERS; i++)
@@ -406,7 +394,6 @@ many_that_wait_are_served_in_few_steps_each(void **state)
 	unsigned woken = 0;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 1, NULL, false);
 	rig_set_up(&rig, 0, false);
 	for (unsigned i = 0; i < WAITERS; i++)
@@ -432,7 +419,6 @@ only_a_server_that_came_since_is_forgiven(void **state)
 	uint64_t seen;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_roundrobin, 3, NULL, false);
 	a = rig.backend->servers[0];
 	b = rig.backend->servers[1];
@@ -520,7 +506,6 @@ threads_lose_no_wake_up(void **state)
 	unsigned turns = 4000, served = 0, left = 0;
 	struct rig rig;
 
-	(void)state;
 	rig_init(&rig, &balance_leastconn, 2, NULL, false);
 	limit(&rig, 1);
 	for (unsigned i = 0; i < 8; i++) {

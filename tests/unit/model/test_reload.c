@@ -76,7 +76,6 @@ follow(struct model *before, struct spec *spec)
 static int
 setup(void **state)
 {
-	(void)state;
 	grace = grace_new();
 	assert_non_null(grace);
 	reader.epoch = 0;
@@ -87,7 +86,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	grace_unregister(grace, &reader);
 	grace_free(grace);
 	return 0;
@@ -102,7 +100,6 @@ states_and_ids_stay_by_name(void **state)
 	unsigned backend_id = a->backends[0]->id;
 	struct model *b;
 
-	(void)state;
 	atomic_store_relaxed(&y->up, false);
 	counters_add(a->frontends[0]->counters, 0, COUNTER_SESSIONS, 5);
 	b = follow(a, SPEC("app", "z 10.0.0.3:1", "y 10.0.0.2:1"));
@@ -128,7 +125,6 @@ another_address_is_another_server_of_that_id(void **state)
 	struct server_state *old = a->backends[0]->servers[0]->state;
 	struct model *b = follow(a, SPEC("app", "x 10.0.0.1:2"));
 
-	(void)state;
 	assert_ptr_not_equal(b->backends[0]->servers[0]->state, old);
 	assert_int_equal(b->backends[0]->servers[0]->id, 1);
 	model_free(b);
@@ -140,7 +136,6 @@ a_session_of_the_old_model_chooses_from_the_new_lineup(void **state)
 	struct model *a = model_new(SPEC("app", "x 10.0.0.1:1"), grace, NULL);
 	struct model *b;
 
-	(void)state;
 	model_pin(a);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
 	assert_ptr_equal(rig_pick(a->backends[0], &(struct choice){0}),
@@ -156,7 +151,6 @@ a_model_stays_until_readers_and_sessions_have_left(void **state)
 	struct model *a = model_new(SPEC("app", "x 10.0.0.1:1"), grace, NULL);
 	struct model *b;
 
-	(void)state;
 	grace_enter(grace, &reader);
 	b = follow(a, SPEC("app", "x 10.0.0.1:1"));
 	assert_int_equal(model_reclaim(b), 1);
@@ -179,7 +173,6 @@ the_last_lineup_of_a_removed_backend_stays_for_older_sessions(void **state)
 	struct model *a = model_new(SPEC("app", "x 10.0.0.1:1"), grace, NULL);
 	struct model *b, *c;
 
-	(void)state;
 	model_pin(a);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
 	c = follow(b, SPEC("other", "y 10.0.0.2:1"));
@@ -201,7 +194,6 @@ a_removed_server_expires_and_goes_with_its_last_session(void **state)
 	struct server_state *x = a->backends[0]->servers[0]->state;
 	struct model *b;
 
-	(void)state;
 	gauge_up(&x->sessions);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
 	assert_false(removed_watch(b, clock_now_ms()));
@@ -223,7 +215,6 @@ a_removed_server_gets_a_session_that_was_late(void **state)
 	struct server_state *x = a->backends[0]->servers[0]->state;
 	struct model *b;
 
-	(void)state;
 	model_pin(a);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
 	assert_false(removed_watch(b, clock_now_ms() + 50));
@@ -250,7 +241,6 @@ a_removed_server_that_comes_back_keeps_its_state(void **state)
 	struct server_state *x = a->backends[0]->servers[0]->state;
 	struct model *b, *c;
 
-	(void)state;
 	gauge_up(&x->sessions);
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
 	assert_true(removed_watch(b, clock_now_ms() + 50));
@@ -270,7 +260,6 @@ a_refused_model_leaves_nothing_behind(void **state)
 	struct model *b =
 	    model_new(SPEC("app", "x 10.0.0.1:1", "y 10.0.0.2:1"), grace, a);
 
-	(void)state;
 	model_free(b);
 	assert_ptr_equal(rig_pick(a->backends[0], &(struct choice){0}),
 	    a->backends[0]->servers[0]);
@@ -289,7 +278,6 @@ a_server_without_checks_is_up(void **state)
 	    .passed = false, .status = CHECK_STATUS_L4CON};
 	struct model *b;
 
-	(void)state;
 	assert_true(server_report_check(a->backends[0]->servers[0], &bad));
 	model_update(a);
 	assert_int_equal(a->backends[0]->state->usable, 0);
@@ -308,7 +296,6 @@ a_server_without_checks_waits_for_none_to_pass(void **state)
 	struct model *a = model_new(SPEC("app", "x 10.0.0.1:1"), grace, NULL);
 	struct model *b, *c;
 
-	(void)state;
 	unchecked->backends[0].check.kind = CHECK_OFF;
 	again->backends[0].check.kind = CHECK_OFF;
 	operator_set_health(a->backends[0]->servers[0], OPERATOR_STOPPING);
@@ -340,7 +327,6 @@ a_new_server_has_the_lowest_id_that_is_free(void **state)
 	struct server_state *y = a->backends[0]->servers[1]->state;
 	struct model *b, *c, *d;
 
-	(void)state;
 	gauge_up(&y->sessions);
 	b = follow(a, SPEC("app", "x 10.0.0.1:1", "z 10.0.0.3:1"));
 	/* y's sessions go on, so its id is not free. */
@@ -369,7 +355,6 @@ a_deleted_server_leaves_its_id_and_nothing_else(void **state)
 	struct server_state *x = a->backends[0]->servers[0]->state;
 	struct model *b, *c;
 
-	(void)state;
 	counters_add(x->counters, 0, COUNTER_SESSIONS, 5);
 	x->deleted = true;
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
@@ -391,7 +376,6 @@ a_session_that_comes_too_late_keeps_the_id_of_a_deleted_server(void **state)
 	struct server_state *x = a->backends[0]->servers[0]->state;
 	struct model *b, *c;
 
-	(void)state;
 	x->deleted = true;
 	b = follow(a, SPEC("app", "y 10.0.0.2:1"));
 	gauge_up(&x->sessions); /* from a turn that had the old lineup */
@@ -409,7 +393,6 @@ an_added_server_begins_in_maintenance_with_nothing_begun(void **state)
 	struct model *b;
 	const struct server *y;
 
-	(void)state;
 	more->backends[0].servers[1].added = true;
 	more->backends[0].on_down = ON_DOWN_CLOSE;
 	b = follow(a, more);
@@ -459,7 +442,6 @@ a_table_that_is_due_goes_from_model_to_model(void **state)
 	struct model *a, *b, *c;
 	const void *table;
 
-	(void)state;
 	stop_clock();
 	a = follow_hash(
 	    NULL, SPEC("app", "x 10.0.0.1:1", "y 10.0.0.2:1", "z 10.0.0.3:1"));
@@ -492,7 +474,6 @@ a_backend_may_have_no_server(void **state)
 	struct spec *none = SPEC("app", "x 10.0.0.1:1");
 	struct model *b, *c;
 
-	(void)state;
 	server_spec_clear(&none->backends[0].servers[0]);
 	none->backends[0].servers_n = 0;
 	b = follow(a, none);

@@ -46,7 +46,6 @@ exact_goes_before_the_longest_wildcard(void **state)
 	struct frontend_spec f;
 	struct sni_map *map;
 
-	(void)state;
 	for (int i = 0; i < 5; i++)
 		rules[i].names = names[i];
 	map = make(&f, rules, 5);
@@ -75,7 +74,6 @@ without_wildcards_only_the_whole_name_counts(void **state)
 	struct frontend_spec f;
 	struct sni_map *map = make(&f, &rule, 1);
 
-	(void)state;
 	assert_int_equal(find(map, "a.b"), 0);
 	assert_int_equal(find(map, "x.a.b"), -1);
 	assert_int_equal(find(map, "b"), -1);
@@ -127,7 +125,6 @@ ten_thousand_names_are_found_as_quickly_as_ten(void **state)
 {
 	double none = cost(10000, "a.b.c.d", ".net", false);
 
-	(void)state;
 	print_message("ns for exact, wildcard, none; 10 names: %.0f %.0f %.0f; "
 	              "20000: %.0f %.0f %.0f\n",
 	    cost(5, "h", ".example.com", true), cost(5, "a.b.w", ".org", true),

@@ -10,7 +10,6 @@ ports_go_out_once_each_and_come_back_oldest_first(void **state)
 {
 	struct source_ports *p = source_ports_new(100, 102);
 
-	(void)state;
 	assert_int_equal(source_ports_take(p), 100);
 	assert_int_equal(source_ports_take(p), 101);
 	assert_int_equal(source_ports_take(p), 102);
@@ -30,7 +29,6 @@ the_whole_range_of_ports_fits(void **state)
 {
 	struct source_ports *p = source_ports_new(1, 65535);
 
-	(void)state;
 	for (unsigned i = 1; i <= 65535; i++)
 		assert_int_equal(source_ports_take(p), i);
 	assert_int_equal(source_ports_take(p), 0);
@@ -69,7 +67,6 @@ no_port_is_with_two_threads(void **state)
 	struct shared s = {.ports = source_ports_new(1, RANGE)};
 	struct unit_threads threads;
 
-	(void)state;
 	unit_threads_start(&threads, 8, take_and_give, &s);
 	unit_threads_join(&threads);
 	assert_int_equal(s.wrong, 0);

@@ -88,7 +88,6 @@ shares_are_exact_over_8_threads(void **state)
 	struct grace *grace = grace_new();
 	struct model *m = model_new(spec_of(weights, 2), grace, NULL);
 
-	(void)state;
 	for (unsigned i = 0; i < THREADS; i++) {
 		workers[i] = (struct worker){.model = m, .n = 2500};
 		assert_int_equal(
@@ -114,7 +113,6 @@ turns_are_spread_evenly(void **state)
 	struct grace *grace = grace_new();
 	struct model *m = model_new(spec_of(weights, 2), grace, NULL);
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
 		struct shares shares;
 
@@ -134,7 +132,6 @@ the_share_of_one_without_a_server_goes_to_the_others(void **state)
 	struct model *m = model_new(spec_of(weights, 4), grace, NULL);
 	struct shares shares;
 
-	(void)state;
 	set_up(m, 1, false);
 	share_out(m, 300, &shares);
 	assert_int_equal(shares.of[0], 200);
@@ -172,7 +169,6 @@ a_reload_changes_the_shares(void **state)
 	struct model *a = model_new(spec_of(few, 2), grace, NULL), *b, *c;
 	struct shares shares;
 
-	(void)state;
 	share_out(a, 15, &shares);
 	b = model_new(spec_of(many, 3), grace, a);
 	assert_non_null(b);

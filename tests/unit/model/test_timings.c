@@ -33,7 +33,6 @@ times_of_all_threads_are_there(void **state)
 	struct histogram histogram;
 	struct timings *t;
 
-	(void)state;
 	counters_set_stripes(4);
 	t = timings_new();
 	assert_non_null(t);
@@ -66,7 +65,6 @@ an_average_follows_the_last_sessions(void **state)
 {
 	struct timing_average average = {0};
 
-	(void)state;
 	assert_int_equal(timing_average_ms(&average), 0);
 	for (int i = 0; i < 20 * TIMING_WINDOW; i++)
 		timing_average_add(&average, 40);
@@ -88,7 +86,6 @@ averages_are_cleared_in_part_or_whole(void **state)
 {
 	struct timing_average averages[TIMINGS_AVERAGED] = {{0}};
 
-	(void)state;
 	for (unsigned i = 0; i < TIMINGS_AVERAGED; i++)
 		timing_average_add(&averages[i], 5000);
 	timing_averages_clear(averages, false);
