@@ -4,34 +4,23 @@
 #include "net/trust.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 #include <string.h>
 #include <unistd.h>
-
-/* OpenSSL's own words for a file that cannot be opened are of no help. */
-static bool
-can_be_read(const char *file, struct err *err)
-{
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return err_set(
-		    err, "'%s' cannot be read: %s", file, strerror(errno));
-	close(fd);
-	return true;
-}
 
 static bool
 trust_fill(X509_STORE *trust, const char *file, struct err *err)
 {
 	if (!file)
 		return X509_STORE_set_default_paths(trust) == 1 || err_oom(err);
-	if (!can_be_read(file, err))
-		return false;
-	return X509_STORE_load_file(trust, file) == 1 ||
-	       err_set(err, "'%s' has no certificate in PEM form", file);
+	if (X509_STORE_load_file(trust, file) == 1)
+		return true;
+	/* OpenSSL does not say why a file cannot be opened. */
+	if (eaccess(file, R_OK) < 0)
+		return err_set(
+		    err, "'%s' cannot be read: %s", file, strerror(errno));
+	return err_set(err, "'%s' has no certificate in PEM form", file);
 }
 
 X509_STORE *

@@ -27,18 +27,6 @@ log_refusal(const struct server *server, const struct sock_refusal *refusal)
 	    strerror(refusal->error), sock_refusal_hint(refusal));
 }
 
-/* Returns whether the client has sent a byte.  Fast Open sends nothing before
- * the first byte, so a client that waits for the server to speak would wait
- * forever. */
-static bool
-client_has_spoken(const struct session *s)
-{
-	char byte;
-
-	return recv(s->side[HANDLE_CLIENT].fd, &byte, 1,
-	           MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
 /* Returns false when the client has no address that the connection could use as
  * its source. */
 static bool
@@ -48,8 +36,11 @@ find_way(
 	const struct source_spec *source = server_source(s->server);
 
 	*ret_way = (struct sock_way){.options = &s->server->spec->sock};
+	/* Fast Open sends nothing before the first byte, so a client that waits
+	 * for the server to speak would wait forever. */
 	ret_way->fast_open = s->server->spec->sock.fast_open > 0 &&
-	                     (upstream_wants_header(s) || client_has_spoken(s));
+	                     (upstream_wants_header(s) ||
+	                         sock_unread(s->side[HANDLE_CLIENT].fd) > 0);
 	if (source->kind == SOURCE_NONE)
 		return true;
 	ret_way->source = ret_source;
