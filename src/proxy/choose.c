@@ -146,7 +146,7 @@ client_gone(const struct session *s)
 {
 	const struct side *side = &s->side[HANDLE_CLIENT];
 
-	/* Bytes that were read before a server broke off. */
+	/* These bytes were read before a server reset the connection. */
 	if (session_has_pending(s, HANDLE_SERVER))
 		return false;
 	return session_client_reset(s) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Why a session ends: every reason once.
  *
- * X(identifier, code, who, text): the two letters are HAProxy's termination
- * state (its management guide, "Session state at disconnection"); who is the
- * side whose error counters it adds to.
+ * X(identifier, code, blame, text): the code is HAProxy's termination state
+ * (its management guide, "Session state at disconnection"); blame is the side
+ * whose error counters the session adds to.
  */
 #ifndef PROXY_CLOSE_REASONS_H
 #define PROXY_CLOSE_REASONS_H
@@ -15,9 +15,9 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	X(CLIENT_GONE, "CC", CLIENT,                                           \
 	    "the client left before a server was connected")                   \
 	X(CLIENT_GONE_HELLO, "CR", CLIENT,                                     \
-	    "the client left before it had said what it wants")                \
+	    "the client left before its first bytes were complete")            \
 	X(HELLO_TIMEOUT, "cR", CLIENT,                                         \
-	    "no whole TLS hello came within timeout_hello")                    \
+	    "no complete TLS hello came within timeout_hello")                 \
 	X(FIRST_BYTE_HELLO, "cR", CLIENT,                                      \
 	    "the client sent nothing for timeout_first_byte")                  \
 	X(FIRST_BYTE_QUEUED, "cQ", CLIENT,                                     \
@@ -30,14 +30,14 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	X(PROXY_GONE, "CR", CLIENT,                                            \
 	    "the peer left before its PROXY header was complete")              \
 	X(PROXY_TIMEOUT, "cR", CLIENT,                                         \
-	    "no whole PROXY header came within timeout_hello")                 \
+	    "no complete PROXY header came within timeout_hello")              \
 	X(PROXY_WRONG, "PR", CLIENT,                                           \
-	    "it did not begin with a good PROXY header")                       \
+	    "the first bytes are not a valid PROXY header")                    \
 	X(DENIED, "PR", NOBODY,                                                \
-	    "no sni rule is for it, and the frontend has no other backend")    \
+	    "no sni rule matches, and the frontend has no other backend")      \
 	X(CLIENT_GONE_QUEUED, "CQ", CLIENT,                                    \
 	    "the client left before a server had room")                        \
-	X(CLIENT_RESET, "CD", CLIENT, "the client broke off")                  \
+	X(CLIENT_RESET, "CD", CLIENT, "the client reset the connection")       \
 	X(CLIENT_TIMEOUT, "cD", CLIENT,                                        \
 	    "the client was silent for timeout_client")                        \
 	X(NO_SERVER, "SC", SERVER, "no server is usable")                      \
@@ -50,7 +50,7 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "the last server did not answer for timeout_connect")              \
 	X(RETRY_BUDGET, "SC", SERVER,                                          \
 	    "a connection failed and retry_budget was used up")                \
-	X(SERVER_RESET, "SD", SERVER, "the server broke off")                  \
+	X(SERVER_RESET, "SD", SERVER, "the server reset the connection")       \
 	X(SERVER_TIMEOUT, "sD", SERVER,                                        \
 	    "the server was silent for timeout_server")                        \
 	X(MAX_AGE, "PD", NOBODY, "the session reached max_age")                \
@@ -58,9 +58,9 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "no memory, descriptor or port was left to connect")               \
 	X(NO_RESOURCE_DATA, "RD", US, "no memory was left to keep data")       \
 	X(NO_RESOURCE_HELLO, "RR", US,                                         \
-	    "no memory was left to look at what it said")                      \
+	    "no memory was left to inspect the first bytes")                   \
 	X(KILLED_HELLO, "KR", NOBODY,                                          \
-	    "ended by the operator before it had said what it wants")          \
+	    "ended by the operator before its first bytes were complete")      \
 	X(KILLED_CONNECT, "KC", NOBODY,                                        \
 	    "ended by the operator while connecting")                          \
 	X(KILLED_QUEUED, "KQ", NOBODY, "ended by the operator while queued")   \

@@ -43,9 +43,8 @@ pending_give(struct pending_pool *pool, struct pending *pending)
 	slab_give(&pool->slab, pending->index);
 }
 
-/* The stack has those on top that were given last.  They are taken until enough
- * with memory have been found, and put back together, else the same ones would
- * come again. */
+/* Gives back the memory of n idle buffers.  The slab hands out the buffer given
+ * last, so all buffers looked at are kept until the end. */
 static void
 pending_forget(struct pending_pool *pool, uint32_t n)
 {
