@@ -27,7 +27,7 @@ struct addr {
  * peer has only its family. */
 struct endpoint {
 	uint16_t family; /* AF_INET, AF_INET6, AF_UNIX, or 0 for none */
-	uint16_t port;   /* host order; a unix peer's: whatever tells it */
+	uint16_t port;   /* host order; unix: a number to tell peers apart */
 	uint32_t scope;
 	uint8_t ip[16];
 };
@@ -57,51 +57,52 @@ struct addr_name {
 bool addr_parse_name(const char *s, struct addr *ret_addr,
     struct addr_name *ret_name, struct err *err) MUST_CHECK;
 
-/* Looks the name up with getaddrinfo(3) and takes its first address; the port
- * is 0.  family: AF_INET, AF_INET6, or AF_UNSPEC for either.  Returns 0 or an
+/* Looks the name up with getaddrinfo(3) and returns its first address, with
+ * port 0.  family: AF_INET, AF_INET6, or AF_UNSPEC for either.  Returns 0 or an
  * error for addr_lookup_error.  Blocks for as long as the resolver does, which
- * may be a minute: never call it on the control thread or a pool's thread. */
-int addr_lookup(const char *host, int family, struct addr *ret_addr);
+ * may be a minute: never call it on the control thread or a pool thread. */
+int addr_lookup(const char *host, int family, struct addr *ret_addr) MUST_CHECK;
 
-/* The error in words. */
+/* Returns the error in words. */
 const char *addr_lookup_error(int error);
 
-/* `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`; v4-mapped addresses as
- * IPv4; a link-local address with its scope as a number; returns out. */
+/* Writes `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`, or `-` for AF_UNSPEC;
+ * IPv4-mapped addresses as IPv4; a link-local address with its scope as a
+ * number. Returns out. */
 #define ADDR_TEXT_SIZE 128
 const char *addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 
-/* The IP address without the port, `unix` for a unix peer, `-` for none. */
+/* Writes the IP address, `unix` for a unix peer, `-` for none.  Returns out. */
 const char *endpoint_host(
     const struct endpoint *endpoint, char out[INET6_ADDRSTRLEN]);
 
-/* A hash of the IP address, and of the port if asked for; equal on every
- * machine (XXH64), and the same for all unix peers. */
+/* Returns a hash (XXH64) of the IP address, and of the port if asked for.  The
+ * hash is the same on every machine, and for all unix peers. */
 uint64_t endpoint_hash(const struct endpoint *endpoint, bool with_port);
 
-/* Whether the address can be reached from this host only: a unix socket,
+/* Returns whether only this host can reach the address: a unix socket,
  * 127.0.0.0/8, ::1. */
 bool addr_is_loopback(const struct addr *addr);
 
-/* Whether the address cannot be reached from the Internet: loopback, or an
+/* Returns whether the Internet cannot reach the address: loopback, or an
  * address that is not routed there, as 10.0.0.0/8 or fd00::/8 (RFC 1918, 3927,
- * 4193, 4291, 6598). False for the wildcard address. */
+ * 4193, 4291, 6598).  False for the wildcard address. */
 bool addr_is_private(const struct addr *addr);
 
-/* Whether the port is 0: a listener gets one that the kernel chooses.  False
+/* Returns whether the port is 0: the kernel chooses a listener's port.  False
  * for a unix socket. */
 bool addr_has_any_port(const struct addr *addr);
 
-/* Whether both addresses are the same, port included. */
+/* Returns whether both addresses are the same, port included. */
 bool addr_equal(const struct addr *a, const struct addr *b);
 
-/* Word by word, relaxed: for one that another thread may look at meanwhile. */
+/* Writes word by word, relaxed: another thread may read meanwhile. */
 void endpoint_put(struct endpoint *shared, const struct endpoint *from);
 /* Reads word by word, with acquire order: another thread may write meanwhile,
  * so the result may mix two values. */
 void endpoint_get(const struct endpoint *shared, struct endpoint *ret_endpoint);
 
-/* The address with port 0.  False for a peer that has none. */
+/* Returns the address, with port 0.  Returns false when the peer has none. */
 bool endpoint_addr(const struct endpoint *endpoint, struct addr *ret_addr);
 
 /* The first bytes of an IPv4-mapped IPv6 address. */
@@ -116,17 +117,16 @@ void endpoint_set(
 void endpoint_set_ip(
     struct endpoint *endpoint, int family, const uint8_t *ip, uint16_t port);
 
-/* Another port of the same host; a unix socket has none and stays. */
+/* Sets the port; has no effect on a unix socket. */
 void addr_set_port(struct addr *addr, unsigned port);
 
-/* 0 for a unix socket. */
+/* Returns the port, 0 for a unix socket. */
 unsigned addr_port(const struct addr *addr);
 
-/* The IP address without the port, or the path; "-" for none, as with
- * addr_text. */
+/* Writes the IP address without the port, or the path, or `-`.  Returns out. */
 const char *addr_host(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 
-/* An IPv4 or IPv6 address as such, with port 0; no name is resolved. */
-bool addr_parse_ip(const char *s, struct addr *ret_addr);
+/* Parses an IPv4 or IPv6 address; the port is 0. */
+bool addr_parse_ip(const char *s, struct addr *ret_addr) MUST_CHECK;
 
 #endif

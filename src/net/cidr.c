@@ -15,7 +15,7 @@ bits_of(uint16_t family)
 	return family == AF_INET ? 32 : 128;
 }
 
-/* Clears all bits behind the first `bits`. */
+/* Clears all bits after the first `bits`. */
 static void
 clear_rest(uint8_t ip[16], unsigned bits)
 {

@@ -16,7 +16,8 @@ struct cidr {
 	uint8_t ip[16];
 };
 
-/* An address, `ADDRESS/BITS`, or `unix`.  No bits beyond those may be set. */
+/* Parses `ADDRESS`, `ADDRESS/BITS` or `unix`.  A bit that is set beyond BITS is
+ * an error. */
 bool cidr_parse(
     const char *s, struct cidr *ret_cidr, struct err *err) MUST_CHECK;
 
@@ -25,7 +26,7 @@ bool cidr_parse(
 #define CIDR_TEXT_SIZE (INET6_ADDRSTRLEN + 4)
 const char *cidr_text(const struct cidr *cidr, char out[CIDR_TEXT_SIZE]);
 
-/* Whether the endpoint's address is in the range. */
+/* Returns whether the endpoint's address is in the range. */
 bool cidr_has(const struct cidr *cidr, const struct endpoint *endpoint);
 
 #endif

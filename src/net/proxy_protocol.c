@@ -10,7 +10,7 @@
 #include "base/ensure.h"
 #include "base/text.h"
 
-/* The text, 2.2.  The NUL of the literal is none of it. */
+/* The specification, 2.2; without the NUL of the literal. */
 static const uint8_t signature[] = "\r\n\r\n\0\r\nQUIT\n";
 #define SIGNATURE_SIZE (sizeof(signature) - 1)
 #define FIXED_SIZE     16u
@@ -155,8 +155,8 @@ incomplete(struct proxy_read *r, size_t needs)
 	return PROXY_INCOMPLETE;
 }
 
-/* The next word of the line, which is then cut; NULL: none, or one that a
- * single blank does not part from the one before. */
+/* Cuts the next word off the line and returns it; NULL: there is none, or more
+ * than a single blank before it. */
 static char *
 next_word(char **line)
 {
@@ -181,7 +181,7 @@ parse_ip_word(const char *word, int family, struct endpoint *e)
 	return true;
 }
 
-/* In decimal, without zeros in front. */
+/* Decimal, without leading zeros. */
 static bool
 parse_port_word(const char *text, struct endpoint *e)
 {
@@ -274,8 +274,8 @@ crc32c(uint32_t crc, const uint8_t *data, size_t n)
 	return crc;
 }
 
-/* The header's checksum is made with zeros in its own place (the text,
- * PP2_TYPE_CRC32C). */
+/* The checksum is made of the header with zeros in place of the checksum (the
+ * specification, PP2_TYPE_CRC32C). */
 static bool
 has_checksum(const uint8_t *data, size_t size, const uint8_t *value)
 {
@@ -310,7 +310,7 @@ read_tlv(const uint8_t *data, uint8_t type, const uint8_t *value, size_t len,
 	return PROXY_COMPLETE;
 }
 
-/* From there to the header's end. */
+/* Reads the TLVs from this offset to the end of the header. */
 static enum proxy_reading
 read_tlvs(const uint8_t *data, size_t at, struct proxy_read *r)
 {
@@ -349,7 +349,7 @@ addresses_size(uint8_t family)
 	return sizes[family >> 4];
 }
 
-/* Other families than TCP's are as good as none (the text, 2.2). */
+/* Ignores addresses that are not TCP's (the specification, 2.2). */
 static void
 read_addresses(const uint8_t *data, struct proxy_header *h)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The PROXY protocol's header: the first bytes of a connection, by which who
- * makes it says on whose behalf (haproxy's doc/proxy-protocol.txt, "the text"
- * below).
+ * The header of the PROXY protocol: a proxy begins a connection with the
+ *address of its client (HAProxy's doc/proxy-protocol.txt, "the specification"
+ *below).
  *
  *	version 1, a line        PROXY TCP4 192.0.2.7 192.0.2.1 50000 80 CR LF
  *	version 2, binary        signature 12 | version, command | family |
- *	                         length 16 bits | addresses | type, length,
- *value as often as fits
+ *	                         length 16 bits | addresses | TLVs
  *
  * Nothing here does input or output.
  */
@@ -24,26 +23,26 @@ enum proxy_version { PROXY_OFF, PROXY_V1, PROXY_V2 };
 /* The contents of a header. */
 struct proxy_header {
 	enum proxy_version version;
-	/* The connection is the proxy's own, a check for instance. */
+	/* The connection is the proxy's own, for instance a check. */
 	bool local;
-	/* The client's address, and the one that it had connected to: both IP,
-	 * or both of family 0 where the header names none, or none that could
-	 * be a TCP client's; then those of the connection hold. */
+	/* The client's address, and the one that it has connected to: both IP,
+	 * or both of family 0 when the header has none of a TCP client; the
+	 * addresses of the connection are valid then. */
 	struct endpoint source, destination;
-	/* Version 2: the name that the client asked for (TLS' SNI), without a
-	 * NUL; none of its bytes is checked.  It points into the bytes that
-	 * were read.  Length 0: none. */
+	/* Version 2: the name that the client asked for (SNI), unchecked and
+	 * without a NUL.  Points into the bytes that were read.  Length 0:
+	 * none. */
 	const char *authority;
 	uint8_t authority_len;
 };
 
-/* The longest header that is made. */
+/* The length of the longest header that is made. */
 #define PROXY_MADE_MAX (16u + 36u + 3u + 255u)
 
-/* Writes the header; its size.  One that is local, or whose addresses are not
- * both IP, has nothing in it, as HAProxy does: LOCAL, or UNKNOWN in version 1.
- * An IPv4 address beside an IPv6 one is written as IPv4-mapped, likewise.  The
- * version is not PROXY_OFF. */
+/* Writes the header and returns its size.  As in HAProxy, a header is LOCAL, or
+ * UNKNOWN in version 1, without addresses, when it is local or not both
+ * addresses are IP; an IPv4 address beside an IPv6 one is IPv4-mapped.  The
+ * version must not be PROXY_OFF. */
 size_t proxy_header_make(
     const struct proxy_header *header, uint8_t out[PROXY_MADE_MAX]);
 
@@ -53,21 +52,21 @@ size_t proxy_header_make(
 #define PROXY_READ_MAX 16384u
 
 enum proxy_reading {
-	PROXY_INCOMPLETE, /* the beginning of a header, and no more */
+	PROXY_INCOMPLETE, /* the beginning of a header */
 	PROXY_COMPLETE,
-	PROXY_WRONG, /* no header, or one that contradicts itself */
+	PROXY_WRONG, /* no header, or an invalid one */
 };
 
 struct proxy_read {
 	struct proxy_header header; /* when complete */
-	size_t size;     /* complete: its bytes, what follows is data */
+	size_t size;     /* complete: its length in bytes; data follow */
 	size_t needs;    /* incomplete: at least this many more bytes follow */
 	const char *why; /* wrong: in a few words */
 };
 
-/* Looks for a header at the beginning of what a connection has brought so far.
- * A CRC32c that is there is checked.  Where a prefix of something is incomplete
- * so is each shorter one. */
+/* Looks for a header at the beginning of the n bytes received so far.  Checks
+ * the CRC32c, if there is one.  Each prefix of incomplete data is incomplete.
+ */
 enum proxy_reading proxy_header_read(
     const uint8_t *data, size_t n, struct proxy_read *ret_read);
 

@@ -47,8 +47,8 @@ set_flag(int fd, int level, int option)
 	(void)setsockopt(fd, level, option, &on, sizeof(on));
 }
 
-/* connect(2) refuses a file of any other kind as it refuses a stale socket, and
- * such a file must not be taken for one. */
+/* A file of another kind must not be taken for a stale socket: connect(2)
+ * refuses both in the same way. */
 static bool
 is_socket(const struct addr *addr)
 {
@@ -180,8 +180,8 @@ sock_listen(
 	return sock_listen_with(addr, both_families, mode, NULL, err);
 }
 
-/* Linux keeps a port that was asked for, and lets go of one that it has chosen,
- * while getsockname(2) goes on to tell it; bind(2) knows (EINVAL). */
+/* After shutdown(2) Linux keeps a port that was asked for, and releases a port
+ * that it had chosen itself.  bind(2) fails with EINVAL in the first case. */
 int
 sock_listen_again(int fd, const struct addr *addr, unsigned backlog)
 {
@@ -203,7 +203,7 @@ sock_local_addr(int fd, struct addr *ret_addr)
 	return true;
 }
 
-/* 0, 1 when connected already, or -errno. */
+/* Returns 1 when connected already, 0 when under way, or -errno. */
 static int
 begin_connect(int fd, const struct addr *addr)
 {
@@ -219,7 +219,7 @@ bind_source(int fd, const struct addr *source, const struct addr *to)
 {
 	struct addr a = *source;
 
-	/* Only a port is given: bind to the wildcard of the family of `to`.
+	/* Without a family, bind to the wildcard address of the destination's.
 	 * sin_port and sin6_port are in the same place. */
 	if (source->sa.sa_family == AF_UNSPEC)
 		a = (struct addr){.in = {.sin_family = to->sa.sa_family,

@@ -13,71 +13,72 @@
 #include "net/addr.h"
 #include "net/sock_options.h"
 
-/* A listening socket, or -1 with err set.  TCP: SO_REUSEADDR, and TCP_NODELAY
- * for every accepted connection (Linux hands it on).  both_families: an IPv6
+/* Returns a listening socket, or -1 with err set.  TCP: SO_REUSEADDR, and
+ * TCP_NODELAY, which accepted connections inherit.  both_families: an IPv6
  * wildcard also takes IPv4; on a host without IPv6 it becomes the IPv4 one.
- * unix: the file gets the mode; the file of a listener that is gone is
- * replaced, that of a live one is an error, and so is any other file. */
+ * unix: the file gets the mode.  The socket of a listener that is gone is
+ * replaced; any other file of that name is an error. */
 int sock_listen(const struct addr *addr, bool both_families, uint32_t mode,
-    struct err *err);
+    struct err *err) MUST_CHECK;
 
-/* The same with options (NULL: none).  Their refusal is an error, too. */
+/* The same with options (NULL: none).  A refused option is an error. */
 int sock_listen_with(const struct addr *addr, bool both_families, uint32_t mode,
-    const struct sock_options *options, struct err *err);
+    const struct sock_options *options, struct err *err) MUST_CHECK;
 
-/* A TCP socket that listened and was shut listens again at that address, which
- * was its own; backlog 0: as long as by default.  0 or -errno. */
-int sock_listen_again(int fd, const struct addr *addr, unsigned backlog);
+/* Listens again, after shutdown(2), at the TCP socket's former address. backlog
+ * 0: SOCK_BACKLOG.  Returns 0 or -errno. */
+int sock_listen_again(
+    int fd, const struct addr *addr, unsigned backlog) MUST_CHECK;
 
-/* Returns the number of connections that wait to be accepted on a listening TCP
- * socket, and the greatest number that may.  False for a unix socket, and for a
- * socket that was shut: the kernel does not tell. */
-bool sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max);
+/* Reads how many connections wait to be accepted on a listening TCP socket, and
+ * how many may.  Returns false for a unix socket and for one that was shut. */
+bool sock_backlog(int fd, uint32_t *ret_waiting, uint32_t *ret_max) MUST_CHECK;
 
-/* The address it really has, with the port that the kernel chose. */
+/* Reads the socket's address, with the port that the kernel chose.  Returns
+ * false when there is none. */
 bool sock_local_addr(int fd, struct addr *ret_addr);
 
-/* Starts a connect.  The descriptor (*ret_connected: already connected), or
- * -errno when it failed at once. */
-int sock_connect(const struct addr *addr, bool *ret_connected);
+/* Starts a connect.  Returns the descriptor (*ret_connected: already
+ * connected), or -errno when the connect failed at once. */
+int sock_connect(const struct addr *addr, bool *ret_connected) MUST_CHECK;
 
-/* How to get to a server. */
+/* How to connect to a server. */
 struct sock_way {
 	const struct sock_options *options;
-	/* Bind to this first; port 0: the kernel chooses one when it knows the
-	 * destination, so that each destination has all ports.  Its family may
-	 * be AF_UNSPEC: only the port counts then.  NULL: do not bind. */
+	/* The address to bind to; NULL: none.  Port 0: the kernel chooses one
+	 * when it knows the destination, so that each destination has all
+	 * ports.  Family AF_UNSPEC: bind to the port alone. */
 	const struct addr *source;
 	bool transparent; /* source is not an address of this host */
 	bool fast_open;   /* there are bytes to be sent at once */
 };
 
-/* Makes a new TCP socket ready for the way to that address.  0, or -errno and
- * *ret_refusal: an essential option was refused, or the source (EADDRINUSE: its
- * port is taken).  An option that is not essential is refused with 0. */
+/* Sets the options of a new TCP socket and binds it to the source.  Returns 0,
+ * or -errno when an essential option or the source was refused (EADDRINUSE: the
+ * source's port is taken).  ret_refusal->option is NULL unless any option or
+ * the source was refused. */
 int sock_prepare(int fd, const struct addr *to, const struct sock_way *way,
-    struct sock_refusal *ret_refusal);
+    struct sock_refusal *ret_refusal) MUST_CHECK;
 
-/* Like sock_connect, by the given way.  ret_refusal->option is NULL unless the
- * kernel refused an option or the source. */
+/* Like sock_connect, by the given way; ret_refusal as in sock_prepare. */
 int sock_connect_by(const struct addr *addr, const struct sock_way *way,
-    bool *ret_connected, struct sock_refusal *ret_refusal);
+    bool *ret_connected, struct sock_refusal *ret_refusal) MUST_CHECK;
 
-/* The error that waits on the socket, fetched and cleared; 0 if none. */
-int sock_take_error(int fd);
+/* Returns and clears the error of the socket (SO_ERROR); 0 if there is none. */
+int sock_take_error(int fd) MUST_CHECK;
 
-/* The peer has sent its FIN, or broken off, and nothing is left to be read. */
+/* Returns whether the peer has sent its FIN or a reset, and nothing is left to
+ * read. */
 bool sock_at_end(int fd);
 
-/* Bytes that have come and were not read, 0 if that is not known; leaves an
- * error of the socket where it is. */
+/* Returns the number of unread bytes, 0 if it is unknown.  Leaves SO_ERROR. */
 int sock_unread(int fd);
 
-/* Bytes that were written and not acknowledged by a TCP peer; 0 for a unix
- * socket, whose data survives the close. */
+/* Returns the number of written bytes that a TCP peer has not acknowledged; 0
+ * for a unix socket, whose data survives the close. */
 int sock_unacknowledged(int fd);
 
-/* Closes so that the peer gets an RST; what it has not received is lost. */
+/* Closes the socket with a reset.  Unsent and unacknowledged bytes are lost. */
 void sock_close_reset(int fd);
 
 #endif

@@ -49,8 +49,8 @@ splice_pool_fini(struct splice_pool *pool)
 	lock_fini(&pool->lock);
 }
 
-/* The largest size that the kernel grants: it refuses with EPERM what is above
- * fs.pipe-max-size or what the user's pages do not suffice for. */
+/* Sets the largest size that the kernel grants, and returns it.  A size above
+ * fs.pipe-max-size, or beyond the user's pages, is refused with EPERM. */
 static uint32_t
 enlarge(int fd)
 {
@@ -64,8 +64,8 @@ enlarge(int fd)
 	return got < 0 ? 0 : (uint32_t)got;
 }
 
-/* False also when the kernel has none that is worth it: a user above the limit
- * of pages gets pipes of two pages. */
+/* Returns false also when the pipe is too small to be useful: a user above the
+ * limit of pages gets pipes of two pages. */
 static bool
 pipe_open(struct splice_pipe *pipe)
 {
@@ -89,7 +89,7 @@ set_idle_n(struct splice_pool *pool, uint32_t n)
 		pool->idle_least = n;
 }
 
-/* An idle pipe, or one that is to be opened (*ret_open), or none. */
+/* Returns an idle pipe, or one that is to be opened (*ret_open), or NULL. */
 static struct splice_pipe *
 take_locked(struct splice_pool *pool, uint64_t now_ns, bool *ret_open)
 {

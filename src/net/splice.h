@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Pipes to splice(2) through, lent out and used again.
+ * A pool of pipes for splice(2).
  *
- * A pipe is a buffer that the kernel moves pages into and out of without
- * copying them.  A caller that took one owns it until it is given back; a pipe
- * that is given back with bytes in it is closed, so that no connection ever
- * gets the bytes of another one.
+ * The kernel moves pages into and out of a pipe without copying them.  The
+ * caller that takes a pipe owns it until it is given back.  A pipe that is
+ * given back with bytes in it is closed, so that no connection gets the bytes
+ * of another one.
  *
- * Memory and descriptors are bounded: there are never more than `max` pipes.
- * The kernel bounds them too (pipe(7): fs.pipe-max-size, and for users without
- * CAP_SYS_RESOURCE fs.pipe-user-pages-soft); then pipes are smaller, or there
- * are none for a moment.  Such refusals are counted and never an error.
+ * There are never more than `max` pipes.  The kernel has limits too (pipe(7):
+ * fs.pipe-max-size, and for users without CAP_SYS_RESOURCE
+ * fs.pipe-user-pages-soft); pipes are then smaller, or none is available for a
+ * while.  Such refusals are counted and are no errors.
  */
 #ifndef NET_SPLICE_H
 #define NET_SPLICE_H
@@ -60,15 +60,15 @@ struct splice_status splice_pool_status(const struct splice_pool *pool);
  * time. */
 uint64_t splice_pool_bytes(struct splice_pool *pool);
 
-/* When memory is short max is 0. */
+/* When memory is short the pool is empty: its max is 0. */
 void splice_pool_init(struct splice_pool *pool, uint32_t max);
 
-/* Closes the idle ones; all must have been given back. */
+/* Closes all pipes, which must have been given back. */
 void splice_pool_fini(struct splice_pool *pool);
 
-/* An empty pipe that the caller owns, or NULL: there are `max`, or the system
- * has no descriptors or memory for another one.  now_ns: clock_now_ns; after
- * the system's refusal it is left in peace for a while. */
+/* Returns an empty pipe that the caller owns, or NULL when `max` pipes are
+ * taken or the system refuses another one.  now_ns: clock_now_ns; after a
+ * refusal the system is not asked again for a while. */
 struct splice_pipe *splice_pool_take(struct splice_pool *pool, uint64_t now_ns);
 
 /* Gives a pipe back. A pipe that holds bytes is closed. Any thread. */
@@ -78,14 +78,16 @@ void splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe);
  * last call. */
 void splice_pool_trim(struct splice_pool *pool);
 
-/* From the socket into the pipe, which must be empty: then -EAGAIN can only
- * mean that the socket has nothing now.  The number of bytes; less than asked
- * for means nothing, as a pipe has a number of slots and each piece takes one.
- * 0 is the end, or urgent data: only a recv can tell.  Or -errno. */
+/* Moves bytes from the socket into the pipe, which must be empty: -EAGAIN then
+ * means that the socket has nothing now.  Returns the number of bytes or
+ * -errno. Fewer than asked for does not mean that the socket is empty: a pipe
+ * has a number of slots, and each piece takes one.  0 is the end, or urgent
+ * data: only a recv can tell. */
 ssize_t splice_in(struct splice_pipe *pipe, int fd, size_t size);
 
-/* From the pipe, which must hold something, into the socket: then -EAGAIN can
- * only mean that the socket has no room, and that it will tell. */
+/* Moves bytes from the pipe, which must hold some, into the socket: -EAGAIN
+ * then means that the socket has no room, and that an event will follow.
+ * Returns as splice_in. */
 ssize_t splice_out(struct splice_pipe *pipe, int fd);
 
 #endif

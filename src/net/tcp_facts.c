@@ -17,9 +17,9 @@ enum {
 	STATE_LISTEN = 10,
 };
 
-/* Whether the handshake was completed.  After a reset the state no longer
- * tells: the number of bytes that the peer has acknowledged does, for the
- * kernel counts the SYN of a connect, and the data of either side. */
+/* Returns whether the handshake was completed.  After a reset the state no
+ * longer shows that; the bytes acknowledged do, because the kernel counts the
+ * SYN of a connect, and the data of either side. */
 static bool
 was_up(const struct tcp_info *info)
 {

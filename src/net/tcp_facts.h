@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 #define TCP_FACT_UNKNOWN UINT32_MAX
 
-/* A connection may have been up without the kernel having measured it: the
- * fields say which of their values means so. */
+/* The kernel may not have measured a connection: each field has a value for
+ * that.
+ */
 struct tcp_facts {
 	uint64_t delivery_rate; /* bytes a second, the latest; 0: unknown */
 	/* Microseconds, or TCP_FACT_UNKNOWN. */
@@ -21,9 +24,9 @@ struct tcp_facts {
 };
 
 /* Reads the facts of a connection, also of one that was reset.  Returns false
- * for a socket that is not TCP and for a connection that was never up: all
- * that the kernel has for that one are initial values.  Takes half a
- * microsecond and more; never blocks. */
-bool tcp_facts_read(int fd, struct tcp_facts *ret_facts);
+ * for a socket that is not TCP and for a connection that was never up, for
+ * which the kernel has initial values only.  Takes half a microsecond and more;
+ * never blocks. */
+bool tcp_facts_read(int fd, struct tcp_facts *ret_facts) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The certificates of the authorities that a TLS peer's is held against.
+ * The authorities whose certificates a TLS peer may have.
  */
 #ifndef NET_TRUST_H
 #define NET_TRUST_H
@@ -8,15 +8,15 @@
 
 #include "base/err.h"
 
-/* Reads a PEM file of certificates, or, for NULL, takes those of the system.
- * Counted by OpenSSL (X509_STORE_up_ref), and not changed by its users.  NULL
- * with a sentence in err. */
-X509_STORE *trust_load(const char *file, struct err *err);
+/* Reads a PEM file of certificates; NULL: those of the system.  The store is
+ * counted (X509_STORE_up_ref), and never changed.  Returns NULL with err set.
+ */
+X509_STORE *trust_load(const char *file, struct err *err) MUST_CHECK;
 
-/* For another user; NULL stays NULL. */
+/* Returns trust, with another reference unless it is NULL. */
 X509_STORE *trust_ref(X509_STORE *trust);
 
-/* The last user's frees it; NULL is fine. */
+/* Drops a reference.  Accepts NULL. */
 void trust_free(X509_STORE *trust);
 
 #endif
