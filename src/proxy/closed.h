@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "base/err.h"
 #include "base/memory_use.h"
 #include "lf/handle.h"
 #include "net/addr.h"
@@ -88,7 +89,7 @@ void closed_rings_fini(struct closed_rings *rings);
 /* Changes the number, and forgets all records.  Returns false when memory is
  * short; some rings then keep no records. */
 bool closed_rings_resize(
-    struct closed_rings *rings, uint32_t keep, struct grace *grace);
+    struct closed_rings *rings, uint32_t keep, struct grace *grace) MUST_CHECK;
 
 /* Returns the number of rings and their memory. */
 struct memory_use closed_rings_memory(const struct closed_rings *rings);

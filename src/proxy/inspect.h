@@ -51,7 +51,8 @@ bool inspect_construct(void *object, uint32_t index, void *arg);
 
 /* The owner, at accept: begins an inspection of these parts, INSPECT_ bits.
  * Returns false when memory is short. */
-bool inspect_begin(struct session *s, unsigned steps, struct pool_thread *self);
+bool inspect_begin(
+    struct session *s, unsigned steps, struct pool_thread *self) MUST_CHECK;
 
 /* The owner of a session with an inspection, in ACCEPTED or INSPECTING: reads
  * on and acts on the deadline; then finds the backend and returns STEP_CHOOSE,

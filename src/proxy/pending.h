@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/slab.h"
 
 /* The size of a read, and so the most that one direction has pending. */
@@ -35,7 +36,7 @@ struct pending_pool {
 
 /* Makes room for max buffers at a time, including those that a trim takes for a
  * moment.  Returns 0 or -ENOMEM. */
-int pending_pool_init(struct pending_pool *pool, uint32_t max);
+int pending_pool_init(struct pending_pool *pool, uint32_t max) MUST_CHECK;
 /* Frees all buffers.  Called after the pools have ended. */
 void pending_pool_fini(struct pending_pool *pool);
 

@@ -39,13 +39,13 @@ uint64_t session_id(uint32_t index, uint64_t accepted_wall_us);
 
 /* Control thread, index < slab_made of the sessions: reads the session of that
  * slot.  Returns false when the slot is free. */
-bool session_facts_read(
-    const struct proxy *proxy, uint32_t index, struct session_facts *ret_facts);
+bool session_facts_read(const struct proxy *proxy, uint32_t index,
+    struct session_facts *ret_facts) MUST_CHECK;
 
 /* Control thread: reads the session with that id.  Returns false when it has
  * ended. */
-bool session_facts_find(
-    const struct proxy *proxy, uint64_t id, struct session_facts *ret_facts);
+bool session_facts_find(const struct proxy *proxy, uint64_t id,
+    struct session_facts *ret_facts) MUST_CHECK;
 
 /* Control thread: has the session end.  Returns false when it has ended by
  * itself. */

@@ -10,7 +10,7 @@
 /* The owner: starts a connect to s->server, with the source and the
  * options of the configuration.  Returns the descriptor, or -errno;
  * -EADDRNOTAVAIL when no source port is left. */
-int upstream_connect(struct session *s, bool *ret_connected);
+int upstream_connect(struct session *s, bool *ret_connected) MUST_CHECK;
 
 /* Returns whether s->server is sent a PROXY header. */
 static inline bool
@@ -22,7 +22,7 @@ upstream_wants_header(const struct session *s)
 /* The owner, in CONNECTING, when the server has accepted: sends the header, or
  * the rest of it.  Returns 1 when all of it is sent, 0 when the server takes no
  * more for now, or -errno. */
-int upstream_send_header(struct session *s);
+int upstream_send_header(struct session *s) MUST_CHECK;
 
 /* The owner, after the descriptor was closed and before s->server
  * changes: gives the source port back. */
