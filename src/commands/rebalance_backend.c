@@ -18,7 +18,7 @@ struct options {
 };
 
 static bool
-parse(struct call *call, struct options *ret)
+parse_rebalance(struct call *call, struct options *ret)
 {
 	struct options o = {.over_ms = REBALANCE_OVER_DEFAULT};
 
@@ -44,7 +44,7 @@ parse(struct call *call, struct options *ret)
 }
 
 static struct backend *
-backend_of(struct call *call)
+named_backend(struct call *call)
 {
 	const char *name = call_arg(call, 0);
 	struct backend *b =
@@ -119,12 +119,12 @@ bool
 run_rebalance(struct call *call)
 {
 	struct control *control = call->env->control;
-	const struct backend *b = backend_of(call);
+	const struct backend *b = named_backend(call);
 	struct rebalance_status plan;
 	struct options o = {.over_ms = 0};
 	struct report r;
 
-	if (!b || !parse(call, &o))
+	if (!b || !parse_rebalance(call, &o))
 		return false;
 	if (o.dry_run
 	        ? !control_plan_rebalance(b, o.over_ms, &plan, call->err)
@@ -142,7 +142,7 @@ run_rebalance(struct call *call)
 bool
 run_cancel_rebalance(struct call *call)
 {
-	const struct backend *b = backend_of(call);
+	const struct backend *b = named_backend(call);
 
 	if (!b)
 		return false;
