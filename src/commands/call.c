@@ -23,6 +23,8 @@ command_level_name(enum admin_level level)
 	    [LEVEL_OPERATOR] = "operator",
 	    [LEVEL_ADMIN] = "admin",
 	};
+	_Static_assert(
+	    LEVEL_ADMIN + 1 == sizeof(names) / sizeof(names[0]), "a name each");
 
 	return names[level];
 }
@@ -78,6 +80,8 @@ severity_put(const struct command_mode *mode, enum severity severity, FILE *out)
 	    [SEVERITY_NOTICE] = "notice",
 	    [SEVERITY_INFO] = "info",
 	};
+	_Static_assert(SEVERITY_INFO + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	if (mode->severity == SEVERITY_NUMBER)
 		fprintf(out, "[%d]: ", severity);

@@ -44,6 +44,8 @@ run_set_severity(struct call *call)
 	    [SEVERITY_STRING] = "string",
 	    [SEVERITY_STATUS] = "status",
 	};
+	_Static_assert(SEVERITY_STATUS + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(call_arg(call, 0), names[i]) != 0)

@@ -104,8 +104,8 @@ run_cancel_drain(struct call *call)
 		    "Server is not being drained (use 'show drains').");
 	drain_order_text(&status.order, before);
 	(void)control_cancel_drain(call->env->control, s);
-	call_audit(call, before, server_admin_name(server_own_admin(s)),
-	    "server %s/%s state", s->backend->spec->name, s->spec->name);
+	call_audit_server(
+	    call, s, "state", before, server_admin_name(server_own_admin(s)));
 	return true;
 }
 

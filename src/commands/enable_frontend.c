@@ -15,6 +15,8 @@ frontend_admin_name(enum frontend_admin admin)
 	    [FRONTEND_PAUSED] = "disabled",
 	    [FRONTEND_SHUT] = "shut down",
 	};
+	_Static_assert(FRONTEND_SHUT + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	return names[admin];
 }

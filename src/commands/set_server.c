@@ -36,6 +36,9 @@ static const char *const health_names[] = {
     [OPERATOR_STOPPING] = "stopping",
     [OPERATOR_DOWN] = "down",
 };
+_Static_assert(
+    OPERATOR_DOWN + 1 == sizeof(health_names) / sizeof(health_names[0]),
+    "a name each");
 
 static const char *
 server_health_name(const struct server *server)
