@@ -143,13 +143,14 @@ show_pool_put(struct report *report, const struct pool_facts *facts)
 bool
 run_show_pool(struct call *call)
 {
-	struct pools *pools = control_pools(call->env->control);
+	struct pools *pools;
 	struct pool *only;
 	struct report r;
 	bool json;
 
 	if (!call_pool(call, &only, &json))
 		return false;
+	pools = control_pools(call->env->control);
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
 	for (size_t i = 0; i < pools_count(pools); i++) {

@@ -158,7 +158,7 @@ show_threads_put(struct report *report, const char *pool,
 bool
 run_show_threads(struct call *call)
 {
-	struct pools *pools = control_pools(call->env->control);
+	struct pools *pools;
 	struct thread_status *threads;
 	struct pool *only;
 	struct report r;
@@ -169,6 +169,7 @@ run_show_threads(struct call *call)
 	threads = calloc(POOL_THREADS_LIMIT, sizeof(*threads));
 	if (!threads)
 		return err_oom(call->err);
+	pools = control_pools(call->env->control);
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
 	for (size_t i = 0; i < pools_count(pools); i++) {
