@@ -146,7 +146,7 @@ check_hash(const struct backend_spec *b, struct err_list *errors)
 	    b->name, factor);
 }
 
-/* What the kind of check needs, on the command line and in a file. */
+/* Reports what the kind of check needs and lacks, by -k or in a file. */
 static void
 check_needs(const struct backend_spec *b, struct err_list *errors)
 {

@@ -15,12 +15,6 @@
 #include "config/values.h"
 
 bool
-config_load(const char *path, struct spec **ret_spec, struct err_list *errors)
-{
-	return config_load_all(&path, 1, ret_spec, errors);
-}
-
-bool
 config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
     struct err_list *errors)
 {

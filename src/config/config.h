@@ -20,10 +20,6 @@
 bool config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
     struct err_list *errors);
 
-/* Like config_load_all, with one file. */
-bool config_load(
-    const char *path, struct spec **ret_spec, struct err_list *errors);
-
 /* The form without a file: one frontend, one backend and one pool, all with
  * the name `main`.  The texts are those of the options, or NULL for one that
  * was not given. */
@@ -38,14 +34,14 @@ struct config_options {
 	const char *admin;   /* -a */
 };
 
-/* Like config_load, except that the texts are taken as they are: the shell has
+/* Like config_load_all, except that the texts are taken as they are: the shell has
  * expanded its variables.  The place of an error is the option instead of the
  * file: `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
 bool config_from_options(const struct config_options *options,
     struct spec **ret_spec, struct err_list *errors);
 
 /* Writes the effective configuration, each key with its value, as a file that
- * config_load reads into an equal spec, whatever the environment then is. */
+ * config_load_all reads into an equal spec, whatever the environment then is. */
 void config_print(const struct spec *spec, FILE *out);
 
 /* Adds a sentence that begins with `warning: ` for each setting that is valid

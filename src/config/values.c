@@ -232,21 +232,31 @@ words_split(struct words *words, const char *text)
 			words->word[words->n++] = word;
 }
 
+/* NULL: there is none. */
+static const struct key *
+option_named(const struct key *key, const char *name)
+{
+	const struct key *o = key->options;
+
+	while (o->name && strcmp(o->name, name) != 0)
+		o++;
+	return o->name ? o : NULL;
+}
+
 /* The option that the word sets, or NULL after an error. */
 static const struct key *
 find_option(
     const struct value *v, const char *name, unsigned allowed, const char *why)
 {
+	const struct key *found = option_named(v->key, name);
 	const char *advice;
 	struct hint hint;
 
-	for (const struct key *o = v->key->options; o->name; o++) {
-		if (strcmp(o->name, name) != 0)
-			continue;
-		if (!(o->flags & ~allowed))
-			return o;
+	if (found && !(found->flags & ~allowed))
+		return found;
+	if (found) {
 		value_fail(v, "the option '%s' is for %s", name,
-		    o->only ? o->only : why);
+		    found->only ? found->only : why);
 		return NULL;
 	}
 	hint_init(&hint, name);
@@ -263,10 +273,8 @@ find_option(
 static bool
 is_option_word(const struct value *v, const char *word)
 {
-	for (const struct key *o = v->key->options; o->name; o++)
-		if (strcmp(o->name, word) == 0)
-			return true;
-	return strchr(word, '=') || hint_words_option(v->key->name, word);
+	return option_named(v->key, word) || strchr(word, '=') ||
+	       hint_words_option(v->key->name, word);
 }
 
 /* `weight 5` and `inter 2s`, as HAProxy has them: the value is a word of its
@@ -275,14 +283,11 @@ static bool
 takes_next_word(const struct value *v, const struct words *words, size_t i)
 {
 	const char *word = words->word[i];
+	const struct key *option = option_named(v->key, word);
 
-	if (strchr(word, '=') || !is_option_word(v, word) ||
-	    i + 1 == words->n || is_option_word(v, words->word[i + 1]))
-		return false;
-	for (const struct key *o = v->key->options; o->name; o++)
-		if (strcmp(o->name, word) == 0)
-			return !value_is_boolean(o);
-	return true;
+	return !strchr(word, '=') && is_option_word(v, word) &&
+	       i + 1 < words->n && !is_option_word(v, words->word[i + 1]) &&
+	       !(option && value_is_boolean(option));
 }
 
 static bool

@@ -200,14 +200,6 @@ bool options_read(const struct value *value, const struct words *words,
 bool options_read_over(const struct value *value, const struct words *words,
     size_t from, void *object, unsigned allowed, const char *why);
 
-/* Sets every option of the server to what it is when its line does not have it:
- * that of the backend's server_defaults, or its own default.  Options in
- * server_defaults with a flag that is not in `allowed` are left out.  value: of
- * the key server, its object the backend.  Returns false when memory is
- * short.  */
-bool server_defaults_apply(
-    const struct value *value, struct server_spec *server, unsigned allowed);
-
 /* Appends ` option=value` for each option of the key that has a value and whose
  * flags are allowed; where the text would get too long to be read, only those
  * that differ from their default.  The defaults are those of the struct `base`,

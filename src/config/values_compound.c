@@ -294,7 +294,11 @@ is_for(const char *word, const struct key *options, unsigned allowed)
 	return false;
 }
 
-bool
+/* Sets every option of the server to what it is when its line does not have it:
+ * that of the backend's server_defaults, or its own default.  value: of the key
+ * server, its object the backend.  Options with a flag that is not in `allowed`
+ * are left out.  Returns false when memory is short. */
+static bool
 server_defaults_apply(
     const struct value *value, struct server_spec *server, unsigned allowed)
 {

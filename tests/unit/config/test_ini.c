@@ -367,7 +367,8 @@ assert_path_error(const char *path, const char *expected)
 	struct spec *spec = NULL;
 
 	err_list_init(&errors);
-	assert_false(config_load(path, &spec, &errors));
+	assert_false(
+	    config_load_all((const char *[]){path}, 1, &spec, &errors));
 	assert_null(spec);
 	assert_int_equal(errors.n, 1);
 	assert_string_equal(errors.entries[0].file, path);
