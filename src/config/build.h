@@ -14,7 +14,8 @@
 /* Returns a spec, or NULL after at least one error was added.  Takes ownership
  * of the draft's files, for the spec's places; the caller still calls
  * draft_fini.  */
-struct spec *build_spec(struct draft *draft, struct err_list *errors);
+struct spec *build_spec(
+    struct draft *draft, struct err_list *errors) MUST_CHECK;
 
 /* Adds one error for the entry, which either has a line (config/draft.h) or a
  * name that is not a key of the section: what to write instead. */
@@ -49,7 +50,7 @@ void build_check_sni(const struct spec *spec,
 bool build_diff_sni(const struct spec *old_spec,
     const struct frontend_spec *old, const struct spec *new_spec,
     const struct frontend_spec *new, const char *label,
-    struct changes *changes);
+    struct changes *changes) MUST_CHECK;
 
 /* Finds the server that each `track` names and adds what is wrong with it to
  * errors: there is none, it has no health of its own to be followed, or the

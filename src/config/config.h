@@ -18,7 +18,7 @@
  * its *.ini (config/include.h).  True with a spec for the caller to
  * spec_free(), or false after every error of the files was added to errors. */
 bool config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
-    struct err_list *errors);
+    struct err_list *errors) MUST_CHECK;
 
 /* The form without a file: one frontend, one backend and one pool, all with
  * the name `main`.  The texts are those of the options, or NULL for one that
@@ -34,14 +34,15 @@ struct config_options {
 	const char *admin;   /* -a */
 };
 
-/* Like config_load_all, except that the texts are taken as they are: the shell has
- * expanded its variables.  The place of an error is the option instead of the
- * file: `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
+/* Like config_load_all, except that the texts are taken as they are: the shell
+ * has expanded its variables.  The place of an error is the option instead of
+ * the file: `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
 bool config_from_options(const struct config_options *options,
-    struct spec **ret_spec, struct err_list *errors);
+    struct spec **ret_spec, struct err_list *errors) MUST_CHECK;
 
 /* Writes the effective configuration, each key with its value, as a file that
- * config_load_all reads into an equal spec, whatever the environment then is. */
+ * config_load_all reads into an equal spec, whatever the environment then is.
+ */
 void config_print(const struct spec *spec, FILE *out);
 
 /* Adds a sentence that begins with `warning: ` for each setting that is valid

@@ -252,8 +252,8 @@ diff_address(const struct pair *pair)
 		    addr_text(&old->addr, from), addr_text(&new->addr, to));
 }
 
-/* Structs that come in lists: how one is found in the other configuration, and
- * how it is called. */
+/* Structs that come in lists: how one is recognized in the other configuration,
+ * and what sentences call it. */
 struct list_kind {
 	size_t size;
 	size_t name; /* offset of its name, as in `char *` */
@@ -301,7 +301,9 @@ list_same(const struct value_list *list, const void *one, const void *other)
 	           : strcmp(list_name(list, one), list_name(list, other)) == 0;
 }
 
-/* The one that is in the same place among its like; NULL: there is none. */
+/* Returns the element of `in` that is the same as the i-th of `of`; where
+ * several are, the one that has as many of them before it.  NULL: there is
+ * none. */
 static void *
 counterpart(const struct value_list *of, size_t i, const struct value_list *in)
 {

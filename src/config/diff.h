@@ -37,12 +37,12 @@ void changes_add(struct changes *changes, bool restart, const char *fmt, ...)
  * from the old spec into the new one, so that it holds the values in force and
  * the next comparison reports them again.  The settings of pools are left out:
  * commands may have changed them since.  Returns false when memory is short. */
-bool config_diff(
-    const struct spec *old, struct spec *new, struct changes *changes);
+bool config_diff(const struct spec *old, struct spec *new,
+    struct changes *changes) MUST_CHECK;
 
 /* Returns whether a reload can keep the value of a key that takes a restart:
  * its type must be known.  *ret_size is the size of its field, 0 for a
  * string.  */
-bool config_diff_keeps(const struct key *key, size_t *ret_size);
+bool config_diff_keeps(const struct key *key, size_t *ret_size) MUST_CHECK;
 
 #endif

@@ -66,19 +66,20 @@ void draft_fini(struct draft *draft);
  * short they return NULL or false, and the draft is unchanged. */
 
 /* Appends a file.  Returns the draft's copy of path, for use in places. */
-const char *draft_add_file(struct draft *draft, const char *path);
+const char *draft_add_file(struct draft *draft, const char *path) MUST_CHECK;
 
 /* Appends an include. */
 bool draft_add_include(
-    struct draft *draft, struct spec_place place, const char *path);
+    struct draft *draft, struct spec_place place, const char *path) MUST_CHECK;
 
 /* Appends a section without entries. */
 bool draft_add_section(
-    struct draft *draft, struct spec_place place, const char *head);
+    struct draft *draft, struct spec_place place, const char *head) MUST_CHECK;
 
 /* Appends an entry to the last section.  All texts but the name may be NULL. */
 bool draft_add_entry(struct draft *draft, struct spec_place place,
-    const char *label, const char *name, const char *value, const char *line);
+    const char *label, const char *name, const char *value,
+    const char *line) MUST_CHECK;
 
 /* Adds an error with the place of the entry. */
 void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,

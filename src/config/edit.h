@@ -19,12 +19,12 @@
  * BACKEND/SERVER where they are about an option; the spec may then only be
  * passed to spec_free.  Runs on the control thread. */
 bool config_add_server(struct spec *spec, struct backend_spec *backend,
-    const char *value, struct err_list *errors);
+    const char *value, struct err_list *errors) MUST_CHECK;
 
 /* Removes a server that no other server tracks.  Returns false when memory is
  * short; the spec may then only be passed to spec_free. */
 bool config_del_server(struct spec *spec, struct backend_spec *backend,
-    const char *name, struct err_list *errors);
+    const char *name, struct err_list *errors) MUST_CHECK;
 
 /* Adds one sentence about servers that were added or deleted at run time: what
  * becomes of them with the spec of a file.  Adds nothing if there are none. The

@@ -32,8 +32,8 @@
  * for more than DRAFT_VALUE_MAX characters as expand_length counts them.  key:
  * whose value it is, as check_step and the option agent_send of server hold
  * passwords.  Blocks on the disk for ${file:...}. */
-const char *expand_value(
-    const char *key, const char *text, char out[EXPAND_SIZE], struct err *err);
+const char *expand_value(const char *key, const char *text,
+    char out[EXPAND_SIZE], struct err *err) MUST_CHECK;
 
 /* Returns the length of a value as it is written into a file, each ${ as
  * $${. */

@@ -35,6 +35,6 @@ void ini_load(const char *file, struct draft *draft, struct err_list *errors);
 
 /* Returns whether the text is a configuration of HAProxy or of nginx, or is not
  * UTF-8, with err set.  Returns false for a text with a [section]. */
-bool foreign_detect(const char *text, size_t len, struct err *err);
+bool foreign_detect(const char *text, size_t len, struct err *err) MUST_CHECK;
 
 #endif

@@ -40,6 +40,6 @@ void ini_lines_init(struct ini_lines *lines, const char *file, const char *text,
 /* Reads the next logical line that is not empty.  Returns false at the end.
  * Adds an error for each physical line with characters that are not allowed,
  * and for a logical line that is too long, whose beginning is kept.  */
-bool ini_lines_next(struct ini_lines *lines);
+bool ini_lines_next(struct ini_lines *lines) MUST_CHECK;
 
 #endif

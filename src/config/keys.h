@@ -75,8 +75,8 @@ extern const struct section sections[SECTION_KINDS];
 #define NAME_ALLOWED "letters, digits and -_.:"
 #define NAME_MAX_LEN 40
 
-/* Returns the key after `previous` (NULL: the first one) of those that may stand
- * in a section of that kind, or NULL at the end. */
+/* Returns the key after `previous` (NULL: the first one) of those that may
+ * stand in a section of that kind, or NULL at the end. */
 const struct key *key_next(enum section_kind kind, const struct key *previous);
 
 /* Returns the key of that name in a section of that kind, or NULL. */

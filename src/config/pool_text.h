@@ -29,7 +29,7 @@ struct threads_wish {
 
 /* Parses one of these forms.  Returns false with err set. */
 bool threads_parse(
-    const char *s, struct threads_wish *ret_wish, struct err *err);
+    const char *s, struct threads_wish *ret_wish, struct err *err) MUST_CHECK;
 
 /* Returns one thread for each CPU that the process may use, of `cpus` unless
  * NULL. */
@@ -41,7 +41,8 @@ const char *threads_text(const struct thread_class_spec *classes,
     unsigned classes_n, char out[THREADS_TEXT_SIZE]);
 
 /* Parses `auto`, which gives 0, or a number.  Returns false with err set. */
-bool shards_parse(const char *s, unsigned *ret_shards, struct err *err);
+bool shards_parse(
+    const char *s, unsigned *ret_shards, struct err *err) MUST_CHECK;
 
 /* Returns the number of shards: one for every four threads or fewer. */
 unsigned shards_auto(unsigned threads);
@@ -49,13 +50,13 @@ unsigned shards_auto(unsigned threads);
 /* Returns whether that number of threads, the fewest there will be, can serve
  * the shards; otherwise sets err.  autoscaled: threads is the lower end of a
  * range. */
-bool shards_fit(
-    unsigned shards, unsigned threads, bool autoscaled, struct err *err);
+bool shards_fit(unsigned shards, unsigned threads, bool autoscaled,
+    struct err *err) MUST_CHECK;
 
 /* Parses CPU numbers and ranges, as in `0-3,5`, each CPU in `usable`.  `all` is
  * all of `usable`.  Returns false with err set. */
 bool cpu_list_parse(const char *s, const cpu_set_t *usable, cpu_set_t *ret_cpus,
-    struct err *err);
+    struct err *err) MUST_CHECK;
 
 /* Writes the CPUs in ascending order, neighbours as a range.  Returns out. */
 #define CPU_LIST_TEXT_SIZE 2600 /* every other one of 1024 */

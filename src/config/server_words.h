@@ -26,6 +26,7 @@ struct server_words {
  * sentence in err about a word that HAProxy knows and that is not possible
  * here, or not in this backend. */
 bool server_words_read(const struct backend_spec *backend, const char *name,
-    char *const *words, struct server_words *ret_words, struct err *err);
+    char *const *words, struct server_words *ret_words,
+    struct err *err) MUST_CHECK;
 
 #endif

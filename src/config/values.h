@@ -106,7 +106,7 @@ extern const struct value_type type_include;
 
 /* Finds the backend of that name; else an error. */
 bool value_find_backend(
-    const struct value *value, const char *name, size_t *ret_index);
+    const struct value *value, const char *name, size_t *ret_index) MUST_CHECK;
 
 /* The member of the spec that a value is read into, or printed from. */
 static inline void *
@@ -126,14 +126,15 @@ bool value_parse(const struct value *value);
 
 /* Reads the key's default text into the object; does nothing without one.
  * Returns false when memory is short, without an error.  */
-bool value_set_default(const struct key *key, void *object, struct spec *spec);
+bool value_set_default(
+    const struct key *key, void *object, struct spec *spec) MUST_CHECK;
 
 /* Whether the key says on or off, and nothing else but perhaps more than on
  * (keepalive).  As an option such a key may stand alone, which means on. */
 bool value_is_boolean(const struct key *key);
 
 /* `on` and `yes`, `off` and `no`; false for any other word. */
-bool value_read_boolean(const char *word, bool *ret_on);
+bool value_read_boolean(const char *word, bool *ret_on) MUST_CHECK;
 #define VALUE_BOOLEAN_WORDS "on, off, yes, no"
 
 /* Reads `200` or `200-399`, numbers between min and max. */
@@ -164,21 +165,22 @@ bool value_print_string(const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 
 /* Replaces the string in *slot by a copy of s.  Returns false after an
  * error.  */
-bool value_set_string(const struct value *value, char **slot, const char *s);
+bool value_set_string(
+    const struct value *value, char **slot, const char *s) MUST_CHECK;
 
 /* Stores a copy of the text as a value of type char *.  Returns false after an
  * error.  */
-bool value_keep_text(const struct value *value);
+bool value_keep_text(const struct value *value) MUST_CHECK;
 
 /* Finds the word among the names.  Returns false after an error, which lists
  * them or has advice for a word of HAProxy or nginx. */
 bool value_choose(const struct value *value, const char *word,
-    const struct name_table *names, size_t *ret_index);
+    const struct name_table *names, size_t *ret_index) MUST_CHECK;
 
 /* Appends a copy of element to the array of *n elements of that size.  Returns
  * false after an error.  */
 bool value_append(const struct value *value, void *array, size_t *n,
-    const void *element, size_t size);
+    const void *element, size_t size) MUST_CHECK;
 
 /* A text cut at blanks. */
 struct words {
@@ -194,11 +196,11 @@ void words_split(struct words *words, const char *text);
  * options that are missing by their defaults.  An option with a flag that is
  * not in `allowed` is refused, with `why` as the reason. */
 bool options_read(const struct value *value, const struct words *words,
-    size_t from, void *object, unsigned allowed, const char *why);
+    size_t from, void *object, unsigned allowed, const char *why) MUST_CHECK;
 
 /* The same for options whose defaults are in the object already. */
 bool options_read_over(const struct value *value, const struct words *words,
-    size_t from, void *object, unsigned allowed, const char *why);
+    size_t from, void *object, unsigned allowed, const char *why) MUST_CHECK;
 
 /* Appends ` option=value` for each option of the key that has a value and whose
  * flags are allowed; where the text would get too long to be read, only those
@@ -209,6 +211,6 @@ bool options_print(const struct shown *shown, const void *object,
 
 /* Returns whether s may be the name of a section or server, of at most max
  * letters; otherwise sets err. */
-bool name_check(const char *s, size_t max, struct err *err);
+bool name_check(const char *s, size_t max, struct err *err) MUST_CHECK;
 
 #endif
