@@ -32,8 +32,7 @@ err_oom(struct err *err)
 void
 err_list_init(struct err_list *list)
 {
-	list->entries = NULL;
-	list->n = 0;
+	*list = (struct err_list){.n = 0};
 }
 
 /* Forgets the entries but not their number. */

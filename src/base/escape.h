@@ -13,8 +13,8 @@
 /* Writes s (any bytes up to the NUL) as the inside of a JSON string (RFC 8259
  * section 7): what is UTF-8 stays, each byte that is not becomes U+FFFD,
  * quotes, backslashes and what is not printable (printable.h) are escaped.
- * Stops before an escape that would not fit; no NUL is added.  The number of
- * bytes written. */
+ * Stops before an escape that would not fit; no NUL is added.  Returns
+ * the number of bytes written. */
 size_t escape_json(const char *s, char *out, size_t size);
 
 /* The same to a stream, with the quotes around it. */

@@ -52,16 +52,16 @@ enum fault_switch {
 #ifdef LFPROXY_FAULTS
 
 /* Before any thread starts: takes the variables from the environment (as
- * environ(7)).  False when one is unknown or malformed. */
+ * environ(7)).  Returns false when one is unknown or malformed. */
 bool fault_load(char *const *environment, struct err *err) MUST_CHECK;
 
 /* Called before a handler's turn. session: false for a listener. */
 void fault_turn(uint32_t slot, bool session);
 
-/* True: the call is to fail, and errno says how. */
+/* Returns whether the call is to fail; errno then says how. */
 bool fault_fails(enum fault_call call);
 
-/* Whether the switch is set. */
+/* Returns whether the switch is set. */
 bool fault_is_on(enum fault_switch which);
 
 /* At a session's end: loses what the LEAK variables say. */

@@ -23,7 +23,7 @@ struct grace_reader {
 	struct grace_reader *next; /* of the domain's list, under its lock */
 } CACHE_LINE_ALIGNED;
 
-/* NULL when memory is short. */
+/* Returns NULL when memory is short. */
 struct grace *grace_new(void);
 
 /* Frees everything retired; no reader may be registered any more. */

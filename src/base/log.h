@@ -49,9 +49,9 @@ struct log_target;
 bool log_target_record(struct log_target *target, log_render render,
     const void *record, size_t size);
 
-/* Control thread, between log_start and log_stop: the target for such a sink,
- * the one that is there already for the second who asks.  False with err set
- * when the sink cannot be opened. */
+/* Control thread, between log_start and log_stop: returns the target for such a
+ * sink, one and the same for all who ask, or false with err set when the sink
+ * cannot be opened. */
 struct log_sink_options;
 bool log_target_open(const struct log_sink_options *options,
     struct log_target **ret_target, struct err *err) MUST_CHECK;
@@ -68,8 +68,8 @@ void log_collect(void);
  * that were logged before may go to either file. */
 void log_reopen(void);
 
-/* 0 or -errno. */
-int log_start(void);
+/* Starts the writer of standard error.  Returns 0 or -errno. */
+int log_start(void) MUST_CHECK;
 /* Writes out what is queued and ends the writers, for at most a second, and one
  * more for standard error.  False if one is stuck: then it may still touch what
  * records point to. */

@@ -18,7 +18,8 @@
 /* O_NONBLOCK is for a FIFO without a reader; a regular file ignores it. */
 #define FILE_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
-/* The directory of the path, as a place, and the name in it.  -errno. */
+/* Opens the directory of the path, as a place, and finds the name in it.
+ * Returns -errno on failure. */
 static int
 open_directory(const char *path, const char **ret_name)
 {
@@ -35,8 +36,9 @@ open_directory(const char *path, const char **ret_name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Whether others than root and this user can put a link into the directory.
- * Root's own files are worth more, so for root a group counts as others. */
+/* Returns whether others than root and this user can put a link into the
+ * directory. Root's own files are worth more, so for root a group counts as
+ * others. */
 static bool
 others_can_write(int dir)
 {

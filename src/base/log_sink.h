@@ -65,8 +65,8 @@ struct log_sink {
 	uint64_t pause_ms;
 };
 
-/* False with err set when the place cannot be opened; a syslog daemon that is
- * not there yet is tried again with each line. */
+/* Returns false with err set when the place cannot be opened; a syslog daemon
+ * that is not there yet is tried again with each line. */
 bool log_sink_open(struct log_sink *sink,
     const struct log_sink_options *options, struct err *err) MUST_CHECK;
 /* Closes the sink's descriptor. */
@@ -88,8 +88,8 @@ const char *log_sink_error(const struct log_sink *sink, int error);
 const char *log_sink_name(
     const struct log_sink_options *options, char out[LOG_SINK_NAME_SIZE]);
 
-/* Whether both options describe the same sink; the mode of a file does not
- * count. */
+/* Returns whether both options describe the same sink; the mode of a file does
+ * not count. */
 bool log_sink_same(
     const struct log_sink_options *a, const struct log_sink_options *b);
 

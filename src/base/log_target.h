@@ -61,7 +61,7 @@ void log_target_count_dropped(struct log_target *target, uint64_t lines);
 
 /* -- the control thread (log_writer.c) -- */
 
-/* Opens the sink and starts the writer.  False with err set. */
+/* Opens the sink and starts the writer.  Returns false with err set. */
 bool log_target_start(struct log_target *target,
     const struct log_sink_options *options, struct err *err) MUST_CHECK;
 

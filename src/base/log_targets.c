@@ -68,7 +68,9 @@ log_target_close(struct log_target *target)
 	log_target_stop(target);
 }
 
-/* Frees those whose writers have ended by then; true if all have. */
+/* Frees the targets whose writers have ended by then.  Returns whether all
+ * have.
+ */
 static bool
 join_leaving(const struct timespec *until)
 {
@@ -118,6 +120,16 @@ log_reopen(void)
 		log_target_reopen(t);
 }
 
+static struct timespec
+in_a_second(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	return until;
+}
+
 bool
 log_stop(void)
 {
@@ -129,8 +141,7 @@ log_stop(void)
 		return true;
 	for (t = log_standard_error.next; t; t = t->next)
 		log_target_stop(t);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
+	until = in_a_second();
 	/* Standard error is stopped last: warnings about the other targets go
 	 * there. */
 	while (*last)
@@ -141,8 +152,7 @@ log_stop(void)
 	if (!ended)
 		log_warning("a log could not be written to its end in time");
 	leaving = NULL;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
+	until = in_a_second();
 	log_target_stop(&log_standard_error);
 	return log_target_join(&log_standard_error, &until) && ended;
 }

@@ -55,7 +55,7 @@ reopen(struct log_target *t)
 		log_info("reopened %s", name);
 }
 
-/* Waits until it makes sense to try again.  False: no longer. */
+/* Waits until it makes sense to try again.  Returns false if it never will. */
 static bool
 wait_for_sink(struct log_target *t, int error)
 {
@@ -154,7 +154,7 @@ report_dropped(struct log_target *t)
 }
 
 /* Writes out what the ring holds, several lines to a call, and how many lines
- * it could not hold.  True if it held any. */
+ * it could not hold.  Returns whether it held any. */
 static bool
 drain(struct log_target *t)
 {

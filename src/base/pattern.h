@@ -27,17 +27,18 @@ struct pattern {
 	void *code; /* pcre2_code of a regular expression */
 };
 
-/* False with a sentence in err; the pattern is then empty. */
+/* Returns false with a sentence in err; the pattern is then empty. */
 bool pattern_parse(
     const char *text, struct pattern *ret_pattern, struct err *err) MUST_CHECK;
 /* Copies the pattern.  Returns false when memory is short; *ret_copy is then
  * empty. */
-bool pattern_copy(const struct pattern *pattern, struct pattern *ret_copy);
+bool pattern_copy(
+    const struct pattern *pattern, struct pattern *ret_copy) MUST_CHECK;
 /* Frees the pattern's memory. A pattern of all zeros is allowed. */
 void pattern_fini(struct pattern *pattern);
 
-/* Whether the data have it.  A regular expression that takes more steps than a
- * loop with other work can spare counts as not found. */
+/* Returns whether the data have it.  A regular expression that takes more steps
+ * than a loop with other work can spare counts as not found. */
 bool pattern_found(const struct pattern *pattern, const void *data, size_t n);
 
 #endif

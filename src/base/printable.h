@@ -25,7 +25,7 @@
  * bytes, or 0 if the bytes are not valid UTF-8. The NUL itself has length 1. */
 size_t utf8_decode(const char *s, uint32_t *ret_character);
 
-/* Whether that character is printable. */
+/* Returns whether that character is printable. */
 bool printable_character(uint32_t character);
 
 /* Returns the length in bytes of the printable character at s.  Returns 0 at

@@ -13,17 +13,17 @@
 
 struct ring;
 
-/* cells: a power of two, 2 or more; size: of a record.  NULL when memory is
- * short. */
+/* cells: a power of two, 2 or more; size: of a record.  Returns NULL when
+ * memory is short. */
 struct ring *ring_new(size_t cells, size_t size);
 /* Returns the bytes of heap memory that the ring takes. */
 uint64_t ring_memory(const struct ring *ring);
 /* Frees the ring. No thread may use it any more. */
 void ring_free(struct ring *ring);
 
-/* Any thread; copies size bytes of record; false when the ring is full.  A put
- * is a sequentially consistent write: a load_seq that follows it may look
- * whether the taker sleeps. */
+/* Any thread; copies size bytes of record.  Returns false when the ring is
+ * full. A put is a sequentially consistent write: a load_seq that follows it
+ * may look whether the taker sleeps. */
 bool ring_put(struct ring *ring, const void *record);
 
 /* Takes the oldest entry.  Only one thread may call this at a time.  Returns

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
+
 /* Shorter texts are not masked: they would be found everywhere. */
 #define SECRET_MIN_LEN 4
 
@@ -23,8 +25,9 @@ void secrets_begin(void);
 
 /* Copies both; source is what is shown, as in `${PW}`.  open_path: the file
  * that the text is from, if every user of this host can read it, else NULL.
- * False when memory is short. */
-bool secrets_add(const char *text, const char *source, const char *open_path);
+ * Returns false when memory is short. */
+bool secrets_add(
+    const char *text, const char *source, const char *open_path) MUST_CHECK;
 
 /* The text with every secret masked, also one that the end of the text cuts
  * off after SECRET_MIN_LEN characters or more: a copy in *ret_copy for the

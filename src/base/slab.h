@@ -42,14 +42,14 @@ struct slab {
 	struct lock grow;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int slab_init(struct slab *slab, const struct slab_options *options);
 
 /* No object may be in use by another thread.  NULL-safe for a zeroed slab. */
 void slab_fini(struct slab *slab);
 
-/* NULL when max are taken or memory is short.  The contents are what they were
- * when the object was given back (zero at first). */
+/* Returns NULL when max are taken or memory is short.  The contents are what
+ * they were when the object was given back (zero at first). */
 void *slab_take(struct slab *slab, uint32_t *ret_index);
 /* Returns the object to the free list. The caller must not use it any more. */
 void slab_give(struct slab *slab, uint32_t index);

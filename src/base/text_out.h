@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/err.h"
+
 struct text_out {
 	FILE *stream; /* for writing and ftell(3), between open and close */
 	char *text;   /* after a close that succeeded: NUL-terminated */
@@ -21,12 +23,12 @@ struct text_out {
 	bool failed;
 };
 
-/* Begins a text.  False when memory is short; then there is nothing to close.
- */
-bool text_out_open(struct text_out *out);
+/* Begins a text.  Returns false when memory is short; then there is nothing to
+ * close. */
+bool text_out_open(struct text_out *out) MUST_CHECK;
 
-/* Ends it.  True: the text is whole, and the caller's to free(3).  False: some
- * of it found no memory; it has been freed, and text is NULL. */
+/* Ends the text.  Returns true if it is whole, and the caller's to free(3), or
+ * false if some of it found no memory; it was freed then, and text is NULL. */
 bool text_out_close(struct text_out *out);
 
 /* How many texts found no memory since the start.  Control thread, as all of

@@ -68,9 +68,9 @@ note_delay(const struct check *check)
 		delays->longest_ns = late_ns;
 }
 
-/* Whether another check may be started in this iteration of the loop.  When the
- * loop was held up, many checks are due at once and would hold it up again: a
- * start is a connect, and takes curl some 100 us. */
+/* Returns whether another check may be started in this iteration of the loop.
+ * When the loop was held up, many checks are due at once and would hold it up
+ * again: a start is a connect, and takes curl some 100 us. */
 static bool
 may_start_now(struct check_schedule *schedule)
 {

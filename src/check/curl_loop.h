@@ -10,10 +10,12 @@
 #include <curl/curl.h>
 #include <ev.h>
 
+#include "base/err.h"
+
 struct curl_loop;
 
 /* Makes a curl_loop; the loop is borrowed.  Returns 0 or -errno. */
-int curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl);
+int curl_loop_new(struct ev_loop *loop, struct curl_loop **ret_curl) MUST_CHECK;
 
 /* Frees it; no transfer may be under way.  Accepts NULL. */
 void curl_loop_free(struct curl_loop *curl);
@@ -27,7 +29,8 @@ struct curl_transfer {
 
 /* Starts a transfer; never calls done itself.  Uses CURLOPT_PRIVATE. Returns 0
  * or -ENOMEM. */
-int curl_loop_add(struct curl_loop *curl, struct curl_transfer *transfer);
+int curl_loop_add(
+    struct curl_loop *curl, struct curl_transfer *transfer) MUST_CHECK;
 
 /* Aborts the transfer if it is under way: done is not called.  easy may be
  * NULL.

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "base/memory_use.h"
 
 /* Counts what OpenSSL allocates from now on.  Must be called before any other
@@ -15,7 +16,7 @@ void library_count_openssl(void);
 
 /* Calls curl_global_init and counts what libcurl allocates from then on.
  * Returns false when curl_global_init fails. */
-bool library_curl_init(void);
+bool library_curl_init(void) MUST_CHECK;
 
 /* Returns the memory that OpenSSL uses. */
 struct memory_use library_memory_openssl(void);
