@@ -105,8 +105,9 @@ try_shards(const char *s)
 	unsigned shards;
 	struct err err;
 
-	if (shards_parse(s, &shards, &err))
-		(void)shards_fit(shards, 4, shards % 2, &err);
+	if (shards_parse(s, &shards, &err) &&
+	    !shards_fit(shards, 4, shards % 2, &err))
+		ENSURE(err.text[0] != '\0');
 }
 
 static void
