@@ -17,11 +17,8 @@ common() {
 
 # column NAME COLUMN: of server NAME in `show stat`.
 column() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 | python3 -c '
-import csv, sys
-rows = csv.DictReader(sys.stdin)
-print([r[sys.argv[2]] for r in rows if r["svname"] == sys.argv[1]][0])
-' "$1" "$2"
+	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 4 -1 |
+	    column_of "$2" "$1"
 }
 
 column_is() {

@@ -39,6 +39,7 @@ demo() {
 }
 
 setup() {
+	untraced
 	cd "$ROOT" || return
 }
 

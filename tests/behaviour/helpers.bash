@@ -37,16 +37,11 @@ load rights
 
 # The start of every configuration; a test that wants others sets them first.
 common() {
-	cat <<-END
-		[global]
-		log = stderr
-		drain_timeout = ${DRAIN_TIMEOUT:-10m}
-		drain_idle_timeout = ${DRAIN_IDLE:-10m}
-		${GLOBAL:-}
-		[pool main]
-		threads = ${THREADS:-2}
-		promotion = ${PROMOTION:-adaptive}
-	END
+	printf '%s\n' '[global]' 'log = stderr' \
+	    "drain_timeout = ${DRAIN_TIMEOUT:-10m}" \
+	    "drain_idle_timeout = ${DRAIN_IDLE:-10m}" "${GLOBAL:-}" \
+	    '[pool main]' "threads = ${THREADS:-2}" \
+	    "promotion = ${PROMOTION:-adaptive}"
 }
 
 # -- asserting --
@@ -131,7 +126,11 @@ now_ms() {
 # -- processes --
 
 ended() {
-	[ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+	local stat
+
+	# The state follows the name, which may have parentheses in it.
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 0
+	[[ ${stat##*) } == Z* ]]
 }
 
 # spawn NAME COMMAND...: in the background, output in $T/NAME.out and .err.  A
@@ -143,7 +142,8 @@ spawn() {
 	# At once: what one of that name said before it is not read for its own.
 	: >"$T/$name.out"
 	: >"$T/$name.err"
-	setsid "$@" </dev/null >"$T/$name.out" 2>"$T/$name.err" 3>&- &
+	# Appended, so that a test may empty the file.
+	setsid "$@" </dev/null >>"$T/$name.out" 2>>"$T/$name.err" 3>&- &
 	PIDS[$name]=$!
 }
 
@@ -191,7 +191,7 @@ end() {
 # that asks for any port, and connects are refused; a program may still listen on
 # this very port.  Prints nothing; `listening on ADDRESS` is in $held.
 hold_port() {
-	held=$(mktemp "$T/held.XXXXXX")
+	held=$T/held.$EPOCHREALTIME
 	# The holder inherits no descriptor, above all no connection of the
 	# test.
 	(
@@ -204,8 +204,25 @@ hold_port() {
 	echo $! >>"$T/holders"
 }
 
+# has_match PATTERN FILE: a line of FILE matches.  Starts no process for a file of
+# few lines: what a test waits for is looked at again and again.
+has_match() {
+	local line lines
+
+	[ -s "$2" ] || return 1
+	mapfile -t -n 50 lines <"$2"
+	if [ ${#lines[@]} -eq 50 ]; then
+		grep -qE -- "$1" "$2"
+		return
+	fi
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ $1 ]] || return 0
+	done
+	return 1
+}
+
 has_line() {
-	grep -qsE -- "$2" "$T/$1.out"
+	has_match "$2" "$T/$1.out"
 }
 
 listens_or_ended() {
@@ -214,10 +231,15 @@ listens_or_ended() {
 
 # serve NAME COMMAND...: one that prints `listening on ADDRESS`; see addr.
 serve() {
+	local said
+
 	spawn "$@"
 	wait_for 10 listens_or_ended "$1"
-	ADDRS[$1]=$(sed -n 's/^listening on //p' "$T/$1.out")
-	[ -n "${ADDRS[$1]}" ] || fail "$1 does not listen: $(cat "$T/$1.err")"
+	has_line "$1" '^listening on ' ||
+	    fail "$1 does not listen: $(cat "$T/$1.err")"
+	# A path may have bytes that are no text.
+	IFS= read -r said <"$T/$1.out"
+	ADDRS[$1]=${said#listening on }
 }
 
 addr() {
@@ -302,8 +324,8 @@ free_port() {
 	local held
 
 	hold_port 127.0.0.1:0
-	wait_for 10 test -s "$held"
-	sed -n 's/^listening on .*://p' "$held"
+	wait_for 10 has_match '^listening on .*:([0-9]+)$' "$held"
+	echo "${BASH_REMATCH[1]}"
 }
 
 # on_free_port NAME READY COMMAND...: for programs that cannot let the kernel
@@ -385,12 +407,13 @@ start_nginx_tls() {
 		exec nginx -p '$T' -e stderr -c '$T/tls.conf'"
 }
 
-# Its workers stay the user it was started as, so that they can read $T.
+# The workers of nginx stay root, so that they can read $T; an ordinary user's are
+# that user's in any case.
 nginx_config() {
-	cat <<-END
+	local text="
 		daemon off;
 		pid $T/nginx.pid;
-		user $(id -un) $(id -gn);
+		user root;
 		worker_processes 1;
 		events { worker_connections 1024; }
 		http {
@@ -401,8 +424,9 @@ nginx_config() {
 		  uwsgi_temp_path $T/uwsgi;
 		  scgi_temp_path $T/scgi;
 		  server { listen 127.0.0.1:@LISTEN@; root $T/www; }
-		}
-	END
+		}"
+
+	echo "${text//$'\t'/}"
 }
 
 # -- network namespaces --
@@ -415,7 +439,7 @@ USERNS=()
 netns() {
 	local name=ns-$1 pid
 
-	[ "$(id -u)" -eq 0 ] || [ ${#USERNS[@]} -gt 0 ] ||
+	[ "$EUID" -eq 0 ] || [ ${#USERNS[@]} -gt 0 ] ||
 	    USERNS=(unshare --user --map-root-user)
 	spawn "$name" "${USERNS[@]}" unshare --net sh -c \
 	    'ip link set lo up && echo up && exec tail -f /dev/null'
@@ -423,7 +447,7 @@ netns() {
 	has_line "$name" '^up$' ||
 	    skip "needs a network namespace with lo up: $(cat "$T/$name.err")"
 	pid=${PIDS[$name]}
-	[ "$(id -u)" -eq 0 ] ||
+	[ "$EUID" -eq 0 ] ||
 	    USERNS=(nsenter --target "$pid" --user --preserve-credentials)
 	# shellcheck disable=SC2034 # NS is for the tests.
 	NS[$1]="${USERNS[*]:-nsenter --target $pid} --net=/proc/$pid/ns/net"
@@ -438,7 +462,7 @@ up_or_ended() {
 # -- lfproxy --
 
 lfproxy_said() {
-	grep -qE -- "$1" "$LFPROXY_LOG"
+	has_match "$1" "$LFPROXY_LOG"
 }
 
 lfproxy_ready_or_ended() {
@@ -453,7 +477,7 @@ launch_lfproxy() {
 	: >"$LFPROXY_LOG"
 	# shellcheck disable=SC2086
 	setsid ${LIMIT:-} "$LFPROXY" "$@" </dev/null >"$T/lfproxy.out" \
-	    2>"$LFPROXY_LOG" 3>&- &
+	    2>>"$LFPROXY_LOG" 3>&- &
 	LFPROXY_PID=$!
 	wait_for 10 lfproxy_ready_or_ended
 	refute ended "$LFPROXY_PID"
@@ -462,7 +486,10 @@ launch_lfproxy() {
 # start_lfproxy: the configuration comes on stdin, but not through a pipe: a
 # pipe's end is a shell of its own, and teardown would not know the process.
 start_lfproxy() {
-	cat >"$T/lfproxy.ini"
+	local lines
+
+	mapfile lines
+	printf '%s' "${lines[@]}" >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 }
 
@@ -490,8 +517,16 @@ web() {
 
 # listening NAME [N]: the Nth address of frontend NAME.
 listening() {
-	sed -n "s/^lfproxy: .*listening on \(.*\) (frontend $1)\$/\1/p" \
-	    "$LFPROXY_LOG" | sed -n "${2:-1}p"
+	local line n=${2:-1}
+
+	while IFS= read -r line; do
+		[[ $line =~ ^lfproxy:\ .*listening\ on\ (.*)\ \(frontend\ $1\)$ ]] ||
+		    continue
+		if ((--n == 0)); then
+			echo "${BASH_REMATCH[1]}"
+			break
+		fi
+	done <"$LFPROXY_LOG"
 }
 
 # port NAME [N]: its port.
@@ -606,7 +641,7 @@ sessions() {
 }
 
 sessions_ended() {
-	[ "$(sessions | wc -l)" -ge "$1" ]
+	[ "$(grep -vc '^lfproxy: ' "$LFPROXY_LOG")" -ge "$1" ]
 }
 
 # session_like PATTERN: a session's line matches.
@@ -639,9 +674,23 @@ last_session() {
 	parse_session "$(sessions | tail -n 1)"
 }
 
+# column_of NAME [SERVER]: of what `show stat` printed.
+column_of() {
+	awk -v name="$1" -v server="${2:-}" \
+	    -f "$ROOT/tests/behaviour/csv_column.awk"
+}
+
 # -- bats --
 
+# Bats keeps a record of each command, which takes a hundred times as long as the
+# command.  After this it does so for the lines of the test only, not for those of
+# the functions that it calls.
+untraced() {
+	set +T
+}
+
 setup() {
+	untraced
 	LEVEL=$BASH_SUBSHELL
 	nginx_config >"$T/nginx.in"
 }
@@ -682,6 +731,7 @@ explain_failure() {
 teardown() {
 	local rc=0
 
+	untraced
 	stop_others
 	if [ -n "$LFPROXY_PID" ]; then
 		stop_lfproxy || rc=1

@@ -16,9 +16,7 @@ names() {
 
 # backend_column COLUMN: of the backend itself.
 backend_column() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 2 -1 | python3 -c '
-import csv, sys
-print([r[sys.argv[1]] for r in csv.DictReader(sys.stdin)][0])' "$1"
+	"$BUILD/lfproxyctl" -S "$ADMIN" show stat app 2 -1 | column_of "$1"
 }
 
 # answers FD NAME: that server is there, and the connection is done with.

@@ -54,11 +54,7 @@ metric_is() {
 
 # column NAME SERVICE: of a row of `show stat`.
 column() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show stat |
-	    python3 -c 'import csv, sys
-for row in csv.DictReader(sys.stdin):
-    if row["svname"] == sys.argv[2]:
-        print(row[sys.argv[1]])' "$1" "$2"
+	"$BUILD/lfproxyctl" -S "$ADMIN" show stat | column_of "$1" "$2"
 }
 
 @test "metrics: after set maxconn global the limits are those of show stat" {
@@ -308,12 +304,6 @@ own() {
 	equal "what promtool says" "" "$output"
 	equal "help has the metric's unit" "" \
 	    "$(grep -E '^# HELP .*_seconds .*(milli|micro)' "$T/metrics")"
-}
-
-column_of() {
-	python3 -c 'import csv, sys
-for row in csv.DictReader(sys.stdin):
-    print(row[sys.argv[1]])' "$1"
 }
 
 metric_moved() {

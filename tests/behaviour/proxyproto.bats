@@ -126,7 +126,7 @@ nginx_config() {
 	cat <<-END
 		daemon off;
 		pid $T/nginx.pid;
-		user $(id -un) $(id -gn);
+		user root;
 		worker_processes 1;
 		events { worker_connections 1024; }
 		http {

@@ -22,10 +22,7 @@ full() {
 # column NAME SERVER: of `show stat`.
 column() {
 	echo 'show stat' | socat -t 20 - "UNIX:$T/admin.sock" |
-	    python3 -c 'import csv, sys
-for row in csv.DictReader(sys.stdin):
-    if row["svname"] == sys.argv[2]:
-        print(row[sys.argv[1]])' "$1" "$2"
+	    column_of "$1" "$2"
 }
 
 # many THREADS: 1000 clients for two servers with maxconn 10.

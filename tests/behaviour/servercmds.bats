@@ -30,10 +30,7 @@ done_() {
 
 # column NAME SERVER: of `show stat`.
 column() {
-	ctl show stat | python3 -c 'import csv, sys
-for row in csv.DictReader(sys.stdin):
-    if row["svname"] == sys.argv[2]:
-        print(row[sys.argv[1]])' "$1" "$2"
+	ctl show stat | column_of "$1" "$2"
 }
 
 is() {

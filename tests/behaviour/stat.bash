@@ -19,11 +19,9 @@ ctl() {
 	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
 }
 
-# column NAME SERVER: of `show stat`; no value here has a comma.
+# column NAME SERVER: of `show stat`.
 column() {
-	ctl show stat | awk -F , -v name="$1" -v server="$2" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
-		$2 == server { print $at }'
+	ctl show stat | column_of "$1" "$2"
 }
 
 # has NAME SERVER VALUE
