@@ -93,6 +93,12 @@ struct sess_texts {
 static void
 sess_texts_make(const struct session_facts *f, struct sess_texts *ret)
 {
+	*ret = (struct sess_texts){
+	    .backend = f->backend ? f->backend->spec->name : NULL,
+	    .server = f->server ? f->server->spec->name : NULL,
+	    .sni = *f->sni ? f->sni : NULL,
+	    .retries = f->tries > 0 ? f->tries - 1 : 0,
+	};
 	snprintf(ret->id, sizeof(ret->id), "0x%" PRIx64, f->id);
 	/* A unix client has no address; its listener's number is there. */
 	ret->source = endpoint_text(&f->client, ret->source_space);
@@ -100,10 +106,6 @@ sess_texts_make(const struct session_facts *f, struct sess_texts *ret)
 	span_text(sess_age_ms(f) / 1000, ret->age);
 	span_text(sess_left_ms(f) / 1000, ret->left);
 	ret->connect_left = is_connecting(f) ? ret->left : NULL;
-	ret->backend = f->backend ? f->backend->spec->name : NULL;
-	ret->server = f->server ? f->server->spec->name : NULL;
-	ret->sni = *f->sni ? f->sni : NULL;
-	ret->retries = f->tries > 0 ? f->tries - 1 : 0;
 }
 
 static void

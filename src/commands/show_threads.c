@@ -166,6 +166,7 @@ run_show_threads(struct call *call)
 
 	if (!call_pool(call, &only, &json))
 		return false;
+	pools = control_pools(call->env->control);
 	threads = calloc(POOL_THREADS_LIMIT, sizeof(*threads));
 	if (!threads)
 		return err_oom(call->err);
