@@ -178,7 +178,7 @@ find_lowest_limit(const char *root, const char *group, bool second,
 	snprintf(dir + root_len, SYSTEM_PATH_SIZE, "%s", group);
 	for (char *end = dir; end; end = strrchr(dir + root_len, '/')) {
 		uint64_t limit = UINT64_MAX;
-		struct cgroup_memory c;
+		struct cgroup_memory c = {.used = ""};
 
 		if (end > dir)
 			*end = '\0';
