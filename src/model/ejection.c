@@ -91,7 +91,8 @@ ejection_report_end(const struct server *server, const char *why)
 	    "is no longer ejected: %s", why);
 }
 
-void
+/* Ends the ejection of the server, if it is ejected.  why is for the event. */
+static void
 server_readmit(struct server *server, const char *why)
 {
 	if (!server->state->passive.ejected)

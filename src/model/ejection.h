@@ -31,9 +31,6 @@ const char *ejection_refusal(const struct backend *b);
 void server_eject(
     struct server *server, uint32_t in_row, const char *last, uint64_t now_ms);
 
-/* Ends the ejection of the server, if it is ejected.  why is for the event. */
-void server_readmit(struct server *server, const char *why);
-
 /* Ends the ejections whose time has passed.  Returns the clock_now_ms at which
  * the next one ends, or UINT64_MAX if no server is ejected. */
 uint64_t backend_readmit(struct backend *backend, uint64_t now_ms);

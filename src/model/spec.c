@@ -28,12 +28,6 @@ check_kind_is_http(enum check_kind kind)
 }
 
 bool
-check_kind_has_steps(enum check_kind kind)
-{
-	return kind >= CHECK_SEND_EXPECT;
-}
-
-bool
 check_is_tls(const struct check_spec *check)
 {
 	return check->kind == CHECK_HTTPS || check->kind == CHECK_TLS ||

@@ -475,8 +475,6 @@ struct spec {
 
 /* Whether the check is http or https. */
 bool check_kind_is_http(enum check_kind kind);
-/* Whether the check is made of steps. */
-bool check_kind_has_steps(enum check_kind kind);
 /* Whether the check speaks TLS. */
 bool check_is_tls(const struct check_spec *check);
 
@@ -526,7 +524,6 @@ bool admin_list_copy(
 /* Free the elements; the list is empty then. */
 void admin_list_clear(struct admin_list *list);
 void log_list_clear(struct log_list *list);
-void check_steps_clear(struct check_steps *steps);
 
 /* Free the members, not the struct. */
 void check_spec_fini(struct check_spec *check);

@@ -310,13 +310,6 @@ visit_fields(void *object, const struct field *fields, struct memory_use *use)
 }
 
 void
-check_steps_clear(struct check_steps *steps)
-{
-	visit_fields(steps, steps_fields, NULL);
-	*steps = (struct check_steps){.n = 0};
-}
-
-void
 check_spec_fini(struct check_spec *check)
 {
 	visit_fields(check, check_fields, NULL);
