@@ -70,6 +70,17 @@ column() {
 	    "$(column slim FRONTEND) $(column slim BACKEND | xargs)"
 }
 
+@test "metrics: admin sockets count as jobs, as in show info" {
+	local jobs
+
+	start_app a
+	two_servers
+	scrape
+	jobs=$("$BUILD/lfproxyctl" -S "$ADMIN" show info | sed -n 's/^Jobs: //p')
+	# The connection that asks is a job, too.
+	equal "jobs" $((jobs - 1)) "$(metric haproxy_process_jobs)"
+}
+
 @test "metrics: promtool finds nothing wrong with them" {
 	start_app a
 	two_servers
