@@ -359,15 +359,31 @@ read_rest(struct ctl_reader *reader, struct ctl_reply *ret_reply)
 		ret_reply->is_error = !reader->accepted;
 }
 
+static bool
+text_ends_with(const struct ctl_text *text, const char *end)
+{
+	size_t n = strlen(end);
+
+	return text->n >= n && memcmp(text->data + text->n - n, end, n) == 0;
+}
+
 bool
 ctl_ask_one(const char *where, const char *command, int timeout_ms,
-    struct ctl_text *ret_answer, struct ctl_reply *ret_reply, struct err *err)
+    struct ctl_answer *ret_answer, struct err *err)
 {
+	struct ctl_text all = {NULL, 0, 0};
 	struct ctl_reader reader;
+	struct ctl_reply reply;
+	bool is_whole;
 
-	if (!ctl_ask(where, command, timeout_ms, ret_answer, err))
+	if (!ctl_ask(where, command, timeout_ms, &all, err))
 		return false;
-	ctl_reader_init(&reader, ret_answer);
-	read_rest(&reader, ret_reply);
+	is_whole = text_ends_with(&all, "\n\n") || text_ends_with(&all, "\n> ");
+	ctl_reader_init(&reader, &all);
+	read_rest(&reader, &reply);
+	memmove(all.data, reply.text, reply.n);
+	all.n = reply.n;
+	all.data[all.n] = '\0';
+	*ret_answer = (struct ctl_answer){all, reply.is_error, is_whole};
 	return true;
 }

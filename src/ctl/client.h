@@ -58,10 +58,16 @@ struct ctl_reply {
 	bool is_error;
 };
 
+/* The answer to a single command. */
+struct ctl_answer {
+	struct ctl_text text; /* without the status */
+	bool is_error;
+	bool is_whole; /* false: the connection was closed before its end */
+};
+
 /* Like ctl_ask with a single command, whose answer may contain empty lines. */
 bool ctl_ask_one(const char *where, const char *command, int timeout_ms,
-    struct ctl_text *ret_answer, struct ctl_reply *ret_reply,
-    struct err *err) MUST_CHECK;
+    struct ctl_answer *ret_answer, struct err *err) MUST_CHECK;
 
 /* Splits the received text into answers, in the order of the commands. */
 struct ctl_reader {

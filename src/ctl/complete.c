@@ -36,20 +36,18 @@ add_candidate(struct candidates *c, const char *word, size_t n)
 
 /* -- names -- */
 
-/* Returns false if the server does not answer or refuses. */
-static bool
-ask_server(const char *where, const char *command, struct ctl_text *ret_answer)
+/* Returns the answer, without data if the server does not answer or refuses. */
+static struct ctl_text
+ask_server(const char *where, const char *command)
 {
-	struct ctl_text answer = {NULL, 0, 0};
-	struct ctl_reply reply;
+	struct ctl_answer answer;
 	struct err err;
 
-	if (!ctl_ask_one(where, command, TIMEOUT_MS, &answer, &reply, &err))
-		return false;
-	if (!reply.is_error)
-		ctl_text_add(ret_answer, reply.text, reply.n);
-	ctl_text_fini(&answer);
-	return !reply.is_error;
+	if (!ctl_ask_one(where, command, TIMEOUT_MS, &answer, &err))
+		return (struct ctl_text){NULL, 0, 0};
+	if (answer.is_error)
+		ctl_text_fini(&answer.text);
+	return answer.text;
 }
 
 /* The placeholders of `help`, and the commands that list the names.  A name is
@@ -90,7 +88,7 @@ complete_name(struct candidates *c, char *line, const struct name_list *list)
 static void
 complete_names(struct candidates *c, const char *placeholder)
 {
-	struct ctl_text answer = {NULL, 0, 0};
+	struct ctl_text answer;
 	const struct name_list *list = name_lists;
 	const struct name_list *end =
 	    list + sizeof(name_lists) / sizeof(name_lists[0]);
@@ -98,8 +96,9 @@ complete_names(struct candidates *c, const char *placeholder)
 
 	while (list < end && strcmp(placeholder, list->placeholder) != 0)
 		list++;
-	if (list == end || !ask_server(c->where, list->command, &answer))
+	if (list == end)
 		return;
+	answer = ask_server(c->where, list->command);
 	rest = answer.data;
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
@@ -265,8 +264,9 @@ void
 ctl_complete(const char *where, const char *const *words, FILE *out)
 {
 	struct candidates c = {.where = where};
-	struct ctl_text help = {NULL, 0, 0};
 	struct ctl_usage usage;
+	struct ctl_text help;
+	char *at;
 
 	if (words[0] && strcmp(words[0], "top") == 0) {
 		fputs("-d\n-n\n", out);
@@ -274,12 +274,10 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 	}
 	if (!words[0])
 		add_candidate(&c, "top", 3);
-	if (ask_server(where, "help", &help)) {
-		char *at = help.data;
-
-		while (ctl_next_usage(&at, &usage))
-			complete_from_usage(&c, &usage, words);
-	}
+	help = ask_server(where, "help");
+	at = help.data;
+	while (ctl_next_usage(&at, &usage))
+		complete_from_usage(&c, &usage, words);
 	if (c.seen.n)
 		fwrite(c.seen.data, 1, c.seen.n, out);
 	ctl_text_fini(&help);

@@ -114,20 +114,17 @@ add_form(char *help, struct ctl_text *line, struct err *err)
 enum ctl_exit
 ctl_json_command(const char *where, struct ctl_text *line, struct err *err)
 {
-	struct ctl_text answer = {NULL, 0, 0}, help = {NULL, 0, 0};
 	enum ctl_exit code = CTL_OK;
-	struct ctl_reply reply;
+	struct ctl_answer help;
 
-	if (!ctl_ask_one(where, "help", CTL_TIMEOUT_MS, &answer, &reply, err))
+	if (!ctl_ask_one(where, "help", CTL_TIMEOUT_MS, &help, err))
 		return CTL_NO_ANSWER;
-	ctl_text_add(&help, reply.text, reply.n);
-	if (reply.is_error) {
-		err_set(err, "%s: %s", where, help.data);
+	if (help.is_error) {
+		err_set(err, "%s: %s", where, help.text.data);
 		code = CTL_ANSWER_IS_ERROR;
-	} else if (!add_form(help.data, line, err)) {
+	} else if (!add_form(help.text.data, line, err)) {
 		code = CTL_USAGE;
 	}
-	ctl_text_fini(&help);
-	ctl_text_fini(&answer);
+	ctl_text_fini(&help.text);
 	return code;
 }

@@ -46,33 +46,18 @@ print_usage(FILE *out)
 	    out);
 }
 
-static bool
-text_ends_with(const struct ctl_text *text, const char *end)
-{
-	size_t n = strlen(end);
-
-	return text->n >= n && memcmp(text->data + text->n - n, end, n) == 0;
-}
-
-/* A complete answer ends with an empty line, or with a prompt. */
-static bool
-is_whole(const struct ctl_text *answer)
-{
-	return text_ends_with(answer, "\n\n") || text_ends_with(answer, "\n> ");
-}
-
 static enum ctl_exit
-print_answer(const struct ctl_text *answer, const struct ctl_reply *reply)
+print_answer(const struct ctl_answer *answer)
 {
-	FILE *out = reply->is_error ? stderr : stdout;
+	FILE *out = answer->is_error ? stderr : stdout;
 
-	fwrite(reply->text, 1, reply->n, out);
+	fwrite(answer->text.data, 1, answer->text.n, out);
 	if (fflush(out) != 0) {
 		fprintf(stderr, "lfproxyctl: cannot write the answer: %s\n",
 		    strerror(errno));
 		return CTL_NO_ANSWER;
 	}
-	if (!is_whole(answer)) {
+	if (!answer->is_whole) {
 		fputs(
 		    "lfproxyctl: the answer is incomplete: the connection was "
 		    "closed before its end; try again, or see lfproxy's "
@@ -80,7 +65,7 @@ print_answer(const struct ctl_text *answer, const struct ctl_reply *reply)
 		    stderr);
 		return CTL_NO_ANSWER;
 	}
-	return reply->is_error ? CTL_ANSWER_IS_ERROR : CTL_OK;
+	return answer->is_error ? CTL_ANSWER_IS_ERROR : CTL_OK;
 }
 
 /* The delay of `wait` comes on top, since nothing is answered before it ends.
@@ -102,9 +87,9 @@ answer_timeout_ms(const char *line)
 static enum ctl_exit
 run_admin_command(const char *where, bool json, const char *const *words)
 {
-	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
+	struct ctl_answer answer = {.text = {NULL, 0, 0}};
+	struct ctl_text line = {NULL, 0, 0};
 	enum ctl_exit code = CTL_OK;
-	struct ctl_reply reply;
 	struct err err;
 
 	if (!ctl_add_command(&line, words)) {
@@ -113,16 +98,15 @@ run_admin_command(const char *where, bool json, const char *const *words)
 	} else if (json) {
 		code = ctl_json_command(where, &line, &err);
 	}
-	if (code == CTL_OK &&
-	    !ctl_ask_one(where, line.data, answer_timeout_ms(line.data),
-	        &answer, &reply, &err))
+	if (code == CTL_OK && !ctl_ask_one(where, line.data,
+	                          answer_timeout_ms(line.data), &answer, &err))
 		code = CTL_NO_ANSWER;
 	if (code == CTL_OK)
-		code = print_answer(&answer, &reply);
+		code = print_answer(&answer);
 	else
 		fprintf(stderr, "lfproxyctl: %s\n", err.text);
 	ctl_text_fini(&line);
-	ctl_text_fini(&answer);
+	ctl_text_fini(&answer.text);
 	return code;
 }
 

@@ -59,14 +59,14 @@ set_info(struct top_head *head, const char *name, const char *value)
 }
 
 static void
-parse_info(struct top_data *data)
+parse_info(struct top_data *data, char *text)
 {
 	char *rest = NULL;
 
 	data->head.program = "?";
 	data->head.version = "?";
 	data->head.node = "?";
-	for (char *line = strtok_r(data->info.data, "\n", &rest); line;
+	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		char *value = strstr(line, ": ");
 
@@ -171,13 +171,13 @@ set_item(struct top_item *item, const struct columns *c)
 }
 
 static void
-parse_stat(struct top_data *data)
+parse_stat(struct top_data *data, char *text)
 {
 	struct columns columns = {.n = 0};
 	size_t room = 0;
 	char *rest = NULL;
 
-	for (char *line = strtok_r(data->stat.data, "\n", &rest); line;
+	for (char *line = strtok_r(text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		if (columns.n == 0) {
 			line += strspn(line, "# ");
@@ -283,16 +283,25 @@ parse_pools(struct top_data *data, const struct ctl_reply *pools,
 
 /* -- a round -- */
 
+/* Returns the text of the reply as a string that can be split. */
+static char *
+own_text(struct top_data *data, const struct ctl_reply *reply)
+{
+	char *text = data->answer.data + (reply->text - data->answer.data);
+
+	text[reply->n] = '\0';
+	return text;
+}
+
 static bool
-parse_answer(
-    struct top_data *data, const struct ctl_text *answer, struct err *err)
+parse_answer(struct top_data *data, struct err *err)
 {
 	enum { INFO, STAT, POOLS, THREADS, REPLIES };
 	struct ctl_reply replies[REPLIES];
 	struct ctl_reader reader;
 	size_t n = 0;
 
-	ctl_reader_init(&reader, answer);
+	ctl_reader_init(&reader, &data->answer);
 	while (n < REPLIES && ctl_reader_next(&reader, &replies[n]))
 		n++;
 	for (size_t i = 0; i < n && i < POOLS; i++)
@@ -302,10 +311,8 @@ parse_answer(
 			    replies[i].text);
 	if (n < REPLIES)
 		return err_set(err, "the answer is incomplete");
-	ctl_text_add(&data->info, replies[INFO].text, replies[INFO].n);
-	ctl_text_add(&data->stat, replies[STAT].text, replies[STAT].n);
-	parse_info(data);
-	parse_stat(data);
+	parse_info(data, own_text(data, &replies[INFO]));
+	parse_stat(data, own_text(data, &replies[STAT]));
 	if (!parse_pools(data, &replies[POOLS], &replies[THREADS]))
 		return err_set(err, "the answer to `show pool` is not JSON");
 	return true;
@@ -316,15 +323,11 @@ top_data_read(const char *where, int timeout_ms, struct top_data *ret_data,
     struct err *err)
 {
 	struct top_data data = {.at_ns = clock_now_ns()};
-	struct ctl_text answer = {NULL, 0, 0};
 	struct err why;
-	bool ok;
 
-	if (!ctl_ask(where, COMMANDS, timeout_ms, &answer, err))
+	if (!ctl_ask(where, COMMANDS, timeout_ms, &data.answer, err))
 		return false;
-	ok = parse_answer(&data, &answer, &why);
-	ctl_text_fini(&answer);
-	if (!ok) {
+	if (!parse_answer(&data, &why)) {
 		top_data_fini(&data);
 		return err_set(err, "%s: %s", where, why.text);
 	}
@@ -339,8 +342,7 @@ top_data_fini(struct top_data *data)
 		free(data->pools[i].roles);
 	free(data->pools);
 	free(data->items);
-	ctl_text_fini(&data->info);
-	ctl_text_fini(&data->stat);
+	ctl_text_fini(&data->answer);
 	json_decref(data->pools_json);
 	memset(data, 0, sizeof(*data));
 }

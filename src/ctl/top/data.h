@@ -81,7 +81,7 @@ struct top_data {
 	struct top_pool *pools;
 	struct top_item *items;
 	size_t pools_n, items_n;
-	struct ctl_text info, stat; /* split into the strings above */
+	struct ctl_text answer; /* split into the strings above */
 	json_t *pools_json;
 };
 

@@ -31,16 +31,16 @@ set_message(struct top_keys *keys, const char *fmt, ...)
 /* Shows the first line of the answer.  Without one the command succeeded. */
 static void
 set_message_from_answer(
-    struct top_keys *keys, const char *command, const struct ctl_reply *reply)
+    struct top_keys *keys, const char *command, const struct ctl_answer *answer)
 {
-	const char *text = reply->text + strspn(reply->text, " \t\r\n");
-	const char *end = reply->text + reply->n;
+	const char *text = answer->text.data;
 
-	if (text >= end)
+	text += strspn(text, " \t\r\n");
+	if (!*text)
 		set_message(keys, "done: %s", command);
 	else
 		set_message(keys, "%s: %.*s",
-		    reply->is_error ? "refused" : "answer",
+		    answer->is_error ? "refused" : "answer",
 		    (int)strcspn(text, "\n"), text);
 }
 
@@ -48,21 +48,21 @@ static void
 send_command(struct top_keys *keys)
 {
 	const char *words[] = {keys->command, NULL};
-	struct ctl_text line = {NULL, 0, 0}, answer = {NULL, 0, 0};
-	struct ctl_reply reply;
+	struct ctl_answer answer = {.text = {NULL, 0, 0}};
+	struct ctl_text line = {NULL, 0, 0};
 	struct err err;
 
 	keys->mode = MODE_LIST;
+	keys->sent = true;
 	if (!ctl_add_command(&line, words))
 		set_message(keys, "cannot send a name with a line end");
 	else if (!ctl_ask_one(keys->where, line.data, TOP_SCREEN_TIMEOUT_MS,
-	             &answer, &reply, &err))
+	             &answer, &err))
 		set_message(keys, "not sent: %.200s", err.text);
 	else
-		set_message_from_answer(keys, line.data, &reply);
-	keys->sent = true;
+		set_message_from_answer(keys, line.data, &answer);
 	ctl_text_fini(&line);
-	ctl_text_fini(&answer);
+	ctl_text_fini(&answer.text);
 }
 
 static __attribute__((format(printf, 3, 4))) void
