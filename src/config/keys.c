@@ -11,8 +11,8 @@
 
 CHOICES(promotions, POLICY_KERNEL, [POLICY_ADAPTIVE] = "adaptive",
     [POLICY_ALWAYS] = "always", [POLICY_KERNEL] = "kernel");
-CHOICES(orders, ORDER_PRIORITY, [ORDER_LIFO] = "lifo",
-    [ORDER_FIFO] = "fifo", [ORDER_PRIORITY] = "priority");
+CHOICES(orders, ORDER_PRIORITY, [ORDER_LIFO] = "lifo", [ORDER_FIFO] = "fifo",
+    [ORDER_PRIORITY] = "priority");
 CHOICES(closed_infos, TCP_INFO_ALL, [TCP_INFO_AUTO] = "auto",
     [TCP_INFO_OFF] = "off", [TCP_INFO_ALL] = "all");
 CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
