@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The header of the PROXY protocol: a proxy begins a connection with the
- *address of its client (HAProxy's doc/proxy-protocol.txt, "the specification"
- *below).
+ * address of its client (HAProxy's doc/proxy-protocol.txt, "the specification"
+ * below).
  *
  *	version 1, a line        PROXY TCP4 192.0.2.7 192.0.2.1 50000 80 CR LF
  *	version 2, binary        signature 12 | version, command | family |
