@@ -24,8 +24,8 @@
  * Formats are those of printf(3), with the conversions s, d, u, f and g, the
  * flag `-`, a width, and the precision of f and g.  In JSON, the value of the
  * first conversion is the member.  NULL and numbers that are not finite are
- * `none` in text and null in JSON.  Characters of strings that are not printable
- * are replaced, so that a value cannot end a line.
+ * `none` in text and null in JSON.  Characters of strings that cannot be
+ * printed are replaced, so that a value cannot end a line.
  */
 #ifndef COMMANDS_REPORT_H
 #define COMMANDS_REPORT_H
