@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Events: what has happened to servers, backends, pools and the process, told
- * to the log and kept, so that an operator can still list them later.
+ * Events: what has happened to servers, backends, pools and the process.  They
+ * are logged and kept, so that an operator can still list them later.
  *
  * The last EVENTS_MAX are kept for as long as the process lives; reloads are
  * events, and change none.  Every event has a number, from 1 on: a client that

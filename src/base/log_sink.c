@@ -118,7 +118,7 @@ log_sink_open(struct log_sink *sink, const struct log_sink_options *options,
 	    options->path, strerror(-sink->fd),
 	    sink->fd == -EACCES
 	        ? "; the user that lfproxy runs as must be able to write it"
-	    : sink->fd == -ENXIO ? "; it is a FIFO that nobody reads"
+	    : sink->fd == -ENXIO ? "; it is a FIFO without a reader"
 	    : sink->fd == -ELOOP || sink->fd == -EMLINK
 	        ? "; it is a link in a directory that others can write: name "
 	          "the file itself, or choose another directory"

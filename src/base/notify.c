@@ -25,7 +25,7 @@
 #define STOP_SPARE_MS 5000
 
 static struct {
-	int fd; /* 0: there is no manager to tell */
+	int fd; /* 0: no manager waits for a notice */
 	struct sockaddr_un addr;
 	socklen_t addr_len;
 	char unsent[MESSAGE_SIZE]; /* the newest state, "": it was sent */

@@ -146,14 +146,14 @@ secrets_mask(const char *text, char **ret_copy)
 
 void
 secrets_each_flawed(
-    void (*tell)(void *arg, const struct secret_flaws *flaws), void *arg)
+    void (*report)(void *arg, const struct secret_flaws *flaws), void *arg)
 {
 	for (const struct secret *s = secrets; s; s = s->next) {
 		struct secret_flaws flaws = {s->source, s->open_path,
 		    .too_short = s->len < SECRET_MIN_LEN};
 
 		if (s->present && (flaws.open_path || flaws.too_short))
-			tell(arg, &flaws);
+			report(arg, &flaws);
 	}
 }
 

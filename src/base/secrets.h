@@ -20,7 +20,7 @@
 /* Shorter texts are not masked: they would be found everywhere. */
 #define SECRET_MIN_LEN 4
 
-/* Before a configuration is read: secrets_each_flawed tells of later ones. */
+/* Before a configuration is read: secrets_each_flawed reports later ones. */
 void secrets_begin(void);
 
 /* Copies both; source is what is shown, as in `${PW}`.  open_path: the file
@@ -48,9 +48,9 @@ struct secret_flaws {
 	bool too_short;        /* shorter than SECRET_MIN_LEN: never masked */
 };
 
-/* Calls tell for each secret of the present configuration that has a flaw. */
+/* Calls report for each secret of the present configuration that has a flaw. */
 void secrets_each_flawed(
-    void (*tell)(void *arg, const struct secret_flaws *flaws), void *arg);
+    void (*report)(void *arg, const struct secret_flaws *flaws), void *arg);
 
 /* Forgets all; before the process ends. */
 void secrets_forget(void);

@@ -35,7 +35,7 @@ text_out_grow(struct text_out *out, size_t more)
 	return true;
 }
 
-/* 0 is what tells the stream of an error: fopencookie(3). */
+/* 0 makes the stream fail: fopencookie(3). */
 static ssize_t
 text_out_write(void *cookie, const char *bytes, size_t n)
 {

@@ -63,7 +63,7 @@ note_delay(const struct check *check)
 	                       ? check->started_ns - check->due_ns
 	                       : 0;
 
-	delays->begun++;
+	delays->started++;
 	if (late_ns > delays->longest_ns)
 		delays->longest_ns = late_ns;
 }

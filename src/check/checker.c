@@ -252,7 +252,7 @@ checker_delays(const struct checker *checker)
 void
 checker_clear_delays(struct checker *checker)
 {
-	checker->schedule.delays = (struct check_delays){.begun = 0};
+	checker->schedule.delays = (struct check_delays){.started = 0};
 }
 
 struct memory_use

@@ -51,7 +51,7 @@ void checker_hurry(struct checker *checker, const struct server *server);
 /* How late checks and agents' questions were started, since the start or
  * checker_clear_delays. */
 struct check_delays {
-	uint64_t begun;
+	uint64_t started;
 	uint64_t longest_ns; /* after the check was due */
 };
 

@@ -64,7 +64,7 @@ set_limits(void)
 		files.rlim_cur = FILES_LIMIT;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	/* After an error, which only errno would tell, 0 changes nothing. */
+	/* After an error, which errno alone would show, 0 changes nothing. */
 	if (getpriority(PRIO_PROCESS, 0) < 0)
 		(void)setpriority(PRIO_PROCESS, 0, 0);
 }

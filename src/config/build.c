@@ -211,7 +211,7 @@ find_entry(const struct draft_section *s, const char *name)
 }
 
 /* Sets the key from [defaults]; false when that does not have it, or when it
- * has an error, which read_defaults() has told. */
+ * has an error, which read_defaults() has reported. */
 static bool
 set_from_defaults(struct build *b, const struct key *key, void *object)
 {

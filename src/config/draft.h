@@ -25,13 +25,14 @@ struct draft_entry {
 	struct spec_place place;
 	char *label; /* `-s 10.0.0.1` when it was an option, else NULL */
 	char *name;
-	char *value; /* NULL: an error told already, or: */
+	char *value; /* NULL: its error is reported already, or: */
 	char *line;  /* not `key = value`; name is the first word of it */
 };
 
 struct draft_section {
 	struct spec_place place;
-	char *head; /* between the brackets; empty: an error told already */
+	char *head; /* between the brackets; empty: its error is reported
+	               already */
 	struct draft_entry *entries;
 	size_t entries_n, entries_room;
 

@@ -308,7 +308,7 @@ ini_parse_text(const char *file, const char *text, size_t len,
 		return;
 	}
 	ini_lines_init(&r.lines, file, text, len, errors);
-	/* The result of inih tells no more than our own look at each line,
+	/* The result of inih says no more than the checks of each line here,
 	 * but for the one case in which inih gives up. */
 	if (ini_parse_stream(read_piece, &r, handle_entry, &r) == -2 ||
 	    r.out_of_memory)

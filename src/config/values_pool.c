@@ -117,7 +117,7 @@ report_shards(const struct pool_spec *pool, const struct draft_section *section,
 			    "shards: %s", err.text);
 }
 
-/* A key with an error, which is told already, has left its numbers 0. */
+/* A key with an error, which is reported already, has left its numbers 0. */
 void
 build_pool(struct pool_spec *pool, const struct draft_section *section,
     struct err_list *errors)

@@ -106,14 +106,14 @@ log_more_errors(unsigned errors)
 static bool
 is_new_error(const struct server *s, const struct name *n)
 {
-	return n->error != 0 && n->error != n->told &&
+	return n->error != 0 && n->error != n->logged_error &&
 	       !s->state->overrides.addr_set;
 }
 
 static void
 mark_error_logged(struct name *name)
 {
-	name->told = name->error;
+	name->logged_error = name->error;
 }
 
 static void

@@ -141,7 +141,7 @@ names_answer(struct names *names, struct name *name, int error,
 	changed = !name->known || !addr_equal(&name->addr, addr);
 	name->known = true;
 	name->addr = *addr;
-	name->error = name->told = 0;
+	name->error = name->logged_error = 0;
 	name->pause_ms = name->ask_at_ms = 0;
 	return changed;
 }

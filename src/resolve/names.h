@@ -43,7 +43,7 @@ struct name {
 	bool dropped;     /* swept while it was asked for */
 	int error;        /* of the look-up that ended last, 0: none, or it
 	                   * succeeded; see addr_lookup_error */
-	int told;         /* the owner's: of which error it has told */
+	int logged_error; /* the owner's: the error it has logged */
 	struct addr addr; /* its port is 0 */
 	uint64_t pause_ms;
 	uint64_t ask_at_ms; /* FAILED: when it is asked for again; else 0 */
