@@ -33,6 +33,16 @@ struct plan {
 	uint64_t connections, rate, ms, warm_ms, slow_us, hit_us;
 };
 
+/* A heap of the connections whose next request is not sent yet, the earliest
+ * first.  A search through all connections would cost more than the requests
+ * where there are hundreds. */
+struct due {
+	uint64_t at_ns;
+	struct connection *connection;
+};
+static struct due *due_heap;
+static size_t due_n;
+
 static const char request[] = "GET / HTTP/1.1\r\nHost: lab\r\n\r\n";
 static uint64_t errors, hits, warm_until_ns, seed = 88172645463325252u;
 
@@ -56,6 +66,37 @@ gap_ns(double mean_ns)
 	seed ^= seed << 17;
 	u = (double)(seed >> 11) / 9007199254740992.0;
 	return (uint64_t)(-log(1.0 - u) * mean_ns);
+}
+
+static void
+due_push(struct connection *c)
+{
+	size_t i = due_n++;
+
+	for (; i > 0 && due_heap[(i - 1) / 2].at_ns > c->due_ns;
+	     i = (i - 1) / 2)
+		due_heap[i] = due_heap[(i - 1) / 2];
+	due_heap[i] = (struct due){.at_ns = c->due_ns, .connection = c};
+}
+
+static struct connection *
+due_pop(void)
+{
+	struct connection *first = due_heap[0].connection;
+	struct due last = due_heap[--due_n];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < due_n) {
+		if (child + 1 < due_n &&
+		    due_heap[child + 1].at_ns < due_heap[child].at_ns)
+			child++;
+		if (due_heap[child].at_ns >= last.at_ns)
+			break;
+		due_heap[i] = due_heap[child];
+		i = child;
+	}
+	due_heap[i] = last;
+	return first;
 }
 
 static void
@@ -110,6 +151,7 @@ take_answer(struct connection *c, double mean_ns, const struct plan *plan)
 	c->asked = false;
 	c->in_len = 0;
 	c->due_ns += gap_ns(mean_ns);
+	due_push(c);
 }
 
 static void
@@ -140,21 +182,14 @@ ask(struct connection *c)
 
 /* Sends what is due; returns when the next one is. */
 static uint64_t
-ask_due(struct connection *all, size_t n, uint64_t until_ns)
+ask_due(uint64_t until_ns)
 {
-	uint64_t at_ns = now_ns(), next_ns = until_ns;
+	uint64_t at_ns = now_ns();
 
-	for (size_t i = 0; i < n; i++) {
-		struct connection *c = &all[i];
-
-		if (c->fd < 0 || c->asked)
-			continue;
-		if (c->due_ns <= at_ns)
-			ask(c);
-		else if (c->due_ns < next_ns)
-			next_ns = c->due_ns;
-	}
-	return next_ns;
+	while (due_n > 0 && due_heap[0].at_ns <= at_ns)
+		ask(due_pop());
+	return due_n > 0 && due_heap[0].at_ns < until_ns ? due_heap[0].at_ns
+	                                                 : until_ns;
 }
 
 static struct timespec
@@ -177,11 +212,12 @@ run(struct connection *all, const struct plan *plan, int epoll_fd)
 
 	warm_until_ns = from_ns + plan->warm_ms * 1000000;
 	until_ns = warm_until_ns + plan->ms * 1000000;
-	for (size_t i = 0; i < plan->connections; i++)
+	for (size_t i = 0; i < plan->connections; i++) {
 		all[i].due_ns = from_ns + gap_ns(mean_ns);
+		due_push(&all[i]);
+	}
 	while (now_ns() < until_ns) {
-		struct timespec left =
-		    time_left(ask_due(all, plan->connections, until_ns));
+		struct timespec left = time_left(ask_due(until_ns));
 		int n = epoll_pwait2(epoll_fd, events, 64, &left, NULL);
 
 		for (int i = 0; i < n; i++)
@@ -195,7 +231,8 @@ open_all(const char *address, size_t n, int epoll_fd)
 	struct tool_addr to = tool_addr(address);
 	struct connection *all = calloc(n, sizeof(*all));
 
-	if (!all)
+	due_heap = calloc(n, sizeof(*due_heap));
+	if (!all || !due_heap)
 		tool_die(TOOL_SYSTEM, "no memory");
 	for (size_t i = 0; i < n; i++) {
 		struct epoll_event e = {.events = EPOLLIN, .data.ptr = &all[i]};
