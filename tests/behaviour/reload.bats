@@ -761,7 +761,8 @@ storm_file() {
 
 @test "reload: while draining it is refused" {
 	start_app a
-	site "server = a $(addr a)" | write
+	GLOBAL=$'log = off\ndrain_idle_timeout = 10m' \
+	    site "server = a $(addr a)" | write
 	launch_lfproxy -c "$INI"
 	hold one "$(port web)"
 	ask one >/dev/null
