@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * HTTP requests at a given rate over connections that stay open.
+ * HTTP requests over connections that stay open, at a given rate or as fast as
+ * the answers come.
  *
  * Each connection's requests fall due at random times (a Poisson process), and
  * the time of a request counts from when it was due: what a stalled proxy keeps
@@ -7,6 +8,12 @@
  * whose fastest request took as long as an injected delay are reported apart
  * from the others; where the delay may hit any connection, single requests that
  * took as long are left out of the others and counted.  Prints a line of JSON.
+ *
+ * With --closed each connection sends its next request when it has its answer.
+ * With --marks every connection gets one answer before the clock starts, and
+ * lines "warm" and "done" tell when the measured time begins and ends.  With
+ * --unanswered a request that has no answer at the end counts as long as it has
+ * waited until then; otherwise a proxy that falls behind would look better.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -31,6 +38,7 @@ struct connection {
 
 struct plan {
 	uint64_t connections, rate, ms, warm_ms, slow_us, hit_us;
+	bool closed, marks, unanswered;
 };
 
 /* A heap of the connections whose next request is not sent yet, the earliest
@@ -44,7 +52,14 @@ static struct due *due_heap;
 static size_t due_n;
 
 static const char request[] = "GET / HTTP/1.1\r\nHost: lab\r\n\r\n";
-static uint64_t errors, hits, warm_until_ns, seed = 88172645463325252u;
+static uint64_t errors, hits, answers, seed = 88172645463325252u;
+static uint64_t warm_until_ns, until_ns;
+static size_t unprimed; /* connections without their first answer */
+/* The longest time without an answer while one was owed. */
+static struct {
+	size_t owed;
+	uint64_t since_ns, longest_ns;
+} silence;
 
 static uint64_t
 now_ns(void)
@@ -137,6 +152,31 @@ answer_length(struct connection *c)
 }
 
 static void
+ask(struct connection *c, uint64_t at_ns)
+{
+	if (write(c->fd, request, sizeof(request) - 1) !=
+	    (ssize_t)sizeof(request) - 1)
+		errors++;
+	c->asked = true;
+	if (silence.owed++ == 0)
+		silence.since_ns = at_ns;
+}
+
+/* Counts an answer, and the silence before it: all of it if it began before the
+ * measured time. */
+static void
+count_answer(uint64_t at_ns)
+{
+	silence.owed--;
+	if (at_ns >= warm_until_ns && at_ns < until_ns) {
+		answers++;
+		if (at_ns - silence.since_ns > silence.longest_ns)
+			silence.longest_ns = at_ns - silence.since_ns;
+	}
+	silence.since_ns = at_ns;
+}
+
+static void
 take_answer(struct connection *c, double mean_ns, const struct plan *plan)
 {
 	size_t length = answer_length(c);
@@ -146,12 +186,21 @@ take_answer(struct connection *c, double mean_ns, const struct plan *plan)
 		return;
 	if (!c->asked || c->in_len > length)
 		tool_die(TOOL_FAILED, "an answer without a request");
-	if (c->due_ns >= warm_until_ns)
-		note(c, at_ns - c->due_ns, plan);
 	c->asked = false;
 	c->in_len = 0;
-	c->due_ns += gap_ns(mean_ns);
-	due_push(c);
+	if (unprimed > 0) {
+		unprimed--;
+		silence.owed--;
+		return;
+	}
+	count_answer(at_ns);
+	if (c->due_ns >= warm_until_ns)
+		note(c, at_ns - c->due_ns, plan);
+	c->due_ns = plan->closed ? at_ns : c->due_ns + gap_ns(mean_ns);
+	if (c->due_ns <= at_ns)
+		ask(c, at_ns);
+	else
+		due_push(c);
 }
 
 static void
@@ -171,35 +220,76 @@ on_readable(struct connection *c, double mean_ns, const struct plan *plan)
 	take_answer(c, mean_ns, plan);
 }
 
-static void
-ask(struct connection *c)
-{
-	if (write(c->fd, request, sizeof(request) - 1) !=
-	    (ssize_t)sizeof(request) - 1)
-		errors++;
-	c->asked = true;
-}
-
 /* Sends what is due; returns when the next one is. */
 static uint64_t
-ask_due(uint64_t until_ns)
+ask_due(void)
 {
 	uint64_t at_ns = now_ns();
 
 	while (due_n > 0 && due_heap[0].at_ns <= at_ns)
-		ask(due_pop());
+		ask(due_pop(), at_ns);
 	return due_n > 0 && due_heap[0].at_ns < until_ns ? due_heap[0].at_ns
 	                                                 : until_ns;
 }
 
 static struct timespec
-time_left(uint64_t until_ns)
+time_left(uint64_t then_ns)
 {
 	uint64_t at_ns = now_ns();
-	uint64_t left_ns = until_ns > at_ns ? until_ns - at_ns : 0;
+	uint64_t left_ns = then_ns > at_ns ? then_ns - at_ns : 0;
 
 	return (struct timespec){
 	    .tv_sec = (time_t)(left_ns / NS), .tv_nsec = (long)(left_ns % NS)};
+}
+
+static void
+take_events(int epoll_fd, uint64_t then_ns, const struct plan *plan)
+{
+	double mean_ns =
+	    (double)NS * (double)plan->connections / (double)plan->rate;
+	struct timespec left = time_left(then_ns);
+	struct epoll_event events[64];
+	int n = epoll_pwait2(epoll_fd, events, 64, &left, NULL);
+
+	for (int i = 0; i < n; i++)
+		on_readable(events[i].data.ptr, mean_ns, plan);
+}
+
+/* One answer for each connection: each has its session and its server. */
+static void
+prime(struct connection *all, const struct plan *plan, int epoll_fd)
+{
+	uint64_t deadline_ns = now_ns() + 20 * NS;
+
+	unprimed = plan->connections;
+	for (size_t i = 0; i < plan->connections; i++)
+		ask(&all[i], 0);
+	while (unprimed > 0 && errors == 0) {
+		if (now_ns() >= deadline_ns)
+			tool_die(TOOL_DEADLINE, "%zu first answers missing",
+			    unprimed);
+		take_events(epoll_fd, deadline_ns, plan);
+	}
+}
+
+static void
+mark(const char *what, const struct plan *plan)
+{
+	if (plan->marks) {
+		puts(what);
+		fflush(stdout);
+	}
+}
+
+static void
+run_until(uint64_t end_ns, const struct plan *plan, int epoll_fd)
+{
+	while (now_ns() < end_ns) {
+		uint64_t next_ns = ask_due();
+
+		take_events(
+		    epoll_fd, next_ns < end_ns ? next_ns : end_ns, plan);
+	}
 }
 
 static void
@@ -207,22 +297,30 @@ run(struct connection *all, const struct plan *plan, int epoll_fd)
 {
 	double mean_ns =
 	    (double)NS * (double)plan->connections / (double)plan->rate;
-	uint64_t from_ns = now_ns(), until_ns;
-	struct epoll_event events[64];
+	uint64_t from_ns = now_ns();
 
 	warm_until_ns = from_ns + plan->warm_ms * 1000000;
 	until_ns = warm_until_ns + plan->ms * 1000000;
 	for (size_t i = 0; i < plan->connections; i++) {
-		all[i].due_ns = from_ns + gap_ns(mean_ns);
+		all[i].due_ns = from_ns + (plan->closed ? 0 : gap_ns(mean_ns));
 		due_push(&all[i]);
 	}
-	while (now_ns() < until_ns) {
-		struct timespec left = time_left(ask_due(until_ns));
-		int n = epoll_pwait2(epoll_fd, events, 64, &left, NULL);
+	run_until(warm_until_ns, plan, epoll_fd);
+	mark("warm", plan);
+	run_until(until_ns, plan, epoll_fd);
+	mark("done", plan);
+}
 
-		for (int i = 0; i < n; i++)
-			on_readable(events[i].data.ptr, mean_ns, plan);
-	}
+/* Requests that have no answer at the end. */
+static void
+note_unanswered(struct connection *all, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->connections; i++)
+		if (all[i].asked && all[i].due_ns < until_ns)
+			note(&all[i], until_ns - all[i].due_ns, plan);
+	if (silence.owed > 0 && silence.since_ns < until_ns &&
+	    until_ns - silence.since_ns > silence.longest_ns)
+		silence.longest_ns = until_ns - silence.since_ns;
 }
 
 static struct connection *
@@ -277,9 +375,10 @@ report(const char *name, const struct connection *all, const struct plan *plan,
 	}
 	qsort(times, n, sizeof(*times), compare);
 	printf(", \"%s\": {\"connections\": %zu, \"requests\": %zu, "
-	       "\"p50_us\": %u, \"p99_us\": %u, \"max_us\": %u}",
+	       "\"p50_us\": %u, \"p99_us\": %u, \"p999_us\": %u, "
+	       "\"max_us\": %u}",
 	    name, connections, n, times[n / 2], times[n - n / 100 - (n > 0)],
-	    times[n - (n > 0)]);
+	    times[n - n / 1000 - (n > 0)], times[n - (n > 0)]);
 	free(times);
 }
 
@@ -287,13 +386,14 @@ _Noreturn static void
 usage(void)
 {
 	fputs("usage: lab_load [--connections N] [--rate REQUESTS/S] [--ms N]\n"
-	      "    [--warm-ms N] [--slow-us N] [--hit-us N] HOST:PORT\n",
+	      "    [--warm-ms N] [--slow-us N] [--hit-us N] [--closed]\n"
+	      "    [--marks] [--unanswered] HOST:PORT\n",
 	    stderr);
 	exit(TOOL_USAGE);
 }
 
-int
-main(int argc, char **argv)
+static struct plan
+parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 	    {"connections", required_argument, NULL, 'c'},
@@ -302,6 +402,9 @@ main(int argc, char **argv)
 	    {"warm-ms", required_argument, NULL, 'w'},
 	    {"slow-us", required_argument, NULL, 's'},
 	    {"hit-us", required_argument, NULL, 'h'},
+	    {"closed", no_argument, NULL, 'C'},
+	    {"marks", no_argument, NULL, 'm'},
+	    {"unanswered", no_argument, NULL, 'u'},
 	    {0},
 	};
 	struct plan plan = {.connections = 64,
@@ -310,8 +413,7 @@ main(int argc, char **argv)
 	    .warm_ms = 200,
 	    .slow_us = UINT32_MAX,
 	    .hit_us = UINT64_MAX};
-	int option, epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	struct connection *all;
+	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		uint64_t *to = option == 'c'   ? &plan.connections
@@ -321,18 +423,41 @@ main(int argc, char **argv)
 		               : option == 's' ? &plan.slow_us
 		               : option == 'h' ? &plan.hit_us
 		                               : NULL;
+		bool *flag = option == 'C'   ? &plan.closed
+		             : option == 'm' ? &plan.marks
+		             : option == 'u' ? &plan.unanswered
+		                             : NULL;
 
-		if (!to)
+		if (to)
+			*to = tool_number(optarg, UINT32_MAX);
+		else if (flag)
+			*flag = true;
+		else
 			usage();
-		*to = tool_number(optarg, UINT32_MAX);
 	}
 	if (optind != argc - 1 || plan.connections == 0 || plan.rate == 0)
 		usage();
+	return plan;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct plan plan = parse(argc, argv);
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	struct connection *all;
+
 	signal(SIGPIPE, SIG_IGN);
 	tool_raise_descriptors();
 	all = open_all(argv[optind], plan.connections, epoll_fd);
+	if (plan.marks)
+		prime(all, &plan, epoll_fd);
 	run(all, &plan, epoll_fd);
-	printf("{\"errors\": %" PRIu64 ", \"hits\": %" PRIu64, errors, hits);
+	if (plan.unanswered)
+		note_unanswered(all, &plan);
+	printf("{\"errors\": %" PRIu64 ", \"hits\": %" PRIu64
+	       ", \"answers\": %" PRIu64 ", \"silence_us\": %" PRIu64,
+	    errors, hits, answers, silence.longest_ns / 1000);
 	report("others", all, &plan, false);
 	report("slow", all, &plan, true);
 	puts("}");
