@@ -19,6 +19,8 @@ struct lab_faults {
 	unsigned slow_percent;  /* of all sessions, by their slot */
 	unsigned slow_permille; /* of all sessions' turns, at random */
 	unsigned slow_ms;       /* such a turn blocks for so long */
+	unsigned busy_permille; /* of all sessions' turns, at random */
+	unsigned busy_us;       /* such a turn computes for so long */
 	uint64_t wake_ns; /* in the place of what was measured; 0: measure */
 	bool mutex;       /* promotion_mutex instead of promotion_futex */
 };

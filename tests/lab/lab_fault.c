@@ -20,7 +20,7 @@ int __real_pool_new(const struct pool_options *options, struct pool **ret_pool);
 int __wrap_pool_new(const struct pool_options *options, struct pool **ret_pool);
 
 static bool
-unlucky(void)
+unlucky(unsigned permille)
 {
 	static __thread uint32_t seed;
 
@@ -29,7 +29,7 @@ unlucky(void)
 	seed ^= seed << 13;
 	seed ^= seed >> 17;
 	seed ^= seed << 5;
-	return seed % 1000 < lab_faults.slow_permille;
+	return seed % 1000 < permille;
 }
 
 /* Slots are given out one after the other, so of a hundred sessions that are
@@ -40,10 +40,41 @@ slow(const struct event_handler *handler)
 	if (handler->first_side == HANDLE_LISTENER)
 		return false;
 	return handler->slot % 100 < lab_faults.slow_percent ||
-	       (lab_faults.slow_permille > 0 && unlucky());
+	       (lab_faults.slow_permille > 0 &&
+	           unlucky(lab_faults.slow_permille));
 }
 
-/* A handler that blocks, as one does that reads a file or asks a resolver. */
+static bool
+busy(const struct event_handler *handler)
+{
+	return handler->first_side != HANDLE_LISTENER &&
+	       lab_faults.busy_permille > 0 &&
+	       unlucky(lab_faults.busy_permille);
+}
+
+static uint64_t
+thread_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Computes for so much of the thread's CPU time: preemption does not shorten
+ * the work. */
+static void
+compute(unsigned us)
+{
+	uint64_t until_ns = thread_cpu_ns() + us * 1000ull;
+
+	while (thread_cpu_ns() < until_ns)
+		for (volatile unsigned i = 0; i < 500; i++)
+			;
+}
+
+/* A handler that blocks, as one does that reads a file or asks a resolver, or
+ * that computes, as a TLS handshake does. */
 enum turn
 __wrap_event_handler_run(
     struct event_handler *handler, struct pool_thread *self)
@@ -56,6 +87,8 @@ __wrap_event_handler_run(
 
 		nanosleep(&ts, NULL);
 	}
+	if (busy(handler))
+		compute(lab_faults.busy_us);
 	return __real_event_handler_run(handler, self);
 }
 

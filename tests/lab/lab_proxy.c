@@ -27,6 +27,7 @@ enum knob {
 	OPTION_WAKE_NS,
 	OPTION_SLOW,
 	OPTION_SLOW_TURNS,
+	OPTION_BUSY_TURNS,
 	OPTION_NO_GUARD,
 };
 
@@ -40,6 +41,7 @@ static const struct option options[] = {
     {"wake-ns", required_argument, NULL, OPTION_WAKE_NS},
     {"slow", required_argument, NULL, OPTION_SLOW},
     {"slow-turns", required_argument, NULL, OPTION_SLOW_TURNS},
+    {"busy-turns", required_argument, NULL, OPTION_BUSY_TURNS},
     {"no-guard", no_argument, NULL, OPTION_NO_GUARD},
     {0},
 };
@@ -65,8 +67,8 @@ usage(void)
 	fputs("usage: lab_proxy [--threads N] [--shards N] [--bound]\n"
 	      "    [--promotion adaptive|always|kernel] [--order lifo|fifo]\n"
 	      "    [--mutex] [--wake-ns N] [--slow PERCENT:MS]\n"
-	      "    [--slow-turns PERMILLE:MS] [--no-guard]\n"
-	      "    SERVER...\n",
+	      "    [--slow-turns PERMILLE:MS] [--busy-turns PERMILLE:US]\n"
+	      "    [--no-guard] SERVER...\n",
 	    stderr);
 	exit(2);
 }
@@ -92,9 +94,9 @@ choice(const char *s, const char *const names[], unsigned n)
 }
 
 static void
-set_slow(const char *s, unsigned *ret_share)
+set_cost(const char *s, unsigned *ret_share, unsigned *ret_time)
 {
-	if (sscanf(s, "%u:%u", ret_share, &lab_faults.slow_ms) != 2)
+	if (sscanf(s, "%u:%u", ret_share, ret_time) != 2)
 		usage();
 }
 
@@ -132,10 +134,15 @@ set(struct lab *lab, int option)
 		lab_faults.wake_ns = number(optarg, 1000000000);
 		break;
 	case OPTION_SLOW:
-		set_slow(optarg, &lab_faults.slow_percent);
+		set_cost(optarg, &lab_faults.slow_percent, &lab_faults.slow_ms);
 		break;
 	case OPTION_SLOW_TURNS:
-		set_slow(optarg, &lab_faults.slow_permille);
+		set_cost(
+		    optarg, &lab_faults.slow_permille, &lab_faults.slow_ms);
+		break;
+	case OPTION_BUSY_TURNS:
+		set_cost(
+		    optarg, &lab_faults.busy_permille, &lab_faults.busy_us);
 		break;
 	case OPTION_NO_GUARD:
 		lab->no_guard = true;
