@@ -70,8 +70,9 @@ void admin_clients_memory(const struct list *clients, struct memory_use *use);
  * seen the end of its last answer is no longer counted. */
 unsigned admin_clients_count(const struct list *clients);
 
-/* Writes `unix@/run/x.sock` or `ipv4@127.0.0.1:9999`.  Returns out. */
 #define ADMIN_SOCKET_TEXT_SIZE (ADDR_TEXT_SIZE + 8)
+
+/* Writes `unix@/run/x.sock` or `ipv4@127.0.0.1:9999`.  Returns out. */
 const char *admin_socket_text(
     const struct admin_socket *socket, char out[ADMIN_SOCKET_TEXT_SIZE]);
 

@@ -27,12 +27,14 @@ void log_message(enum log_level level, const char *fmt, ...)
 #define log_warning(...) log_message(LOG_LEVEL_WARNING, __VA_ARGS__)
 #define log_info(...)    log_message(LOG_LEVEL_INFO, __VA_ARGS__)
 
-/* At most one message a second from each place that has such a state, with the
- * number left out since: for what peers and load can cause. */
+/* The state of log_limited for one kind of message; zeros to begin with. */
 struct log_limit {
 	uint64_t next_ms; /* relaxed */
 	uint64_t left_out;
 };
+
+/* Writes at most one message a second for each limit, with the number of those
+ * left out since: for what peers and load can cause.  Any thread. */
 void log_limited(struct log_limit *limit, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 
@@ -43,16 +45,18 @@ void log_limited(struct log_limit *limit, enum log_level level, const char *fmt,
 #define LOG_LINE_MAX    2560
 typedef size_t (*log_render)(const void *record, char *out, size_t size);
 
+struct log_target;
+
 /* Copies size (<= LOG_RECORD_SIZE) bytes for the writer of the target.  Returns
  * false when the line was dropped.  Never waits. */
-struct log_target;
 bool log_target_record(struct log_target *target, log_render render,
     const void *record, size_t size);
 
-/* Control thread, between log_start and log_stop: returns the target for such a
- * sink, one and the same for all who ask, or false with err set when the sink
- * cannot be opened. */
 struct log_sink_options;
+
+/* Opens the target for a sink, or finds it if it is open: equal options have
+ * one target.  Returns false with err set when the sink cannot be opened.
+ * Control thread, between log_start and log_stop. */
 bool log_target_open(const struct log_sink_options *options,
     struct log_target **ret_target, struct err *err) MUST_CHECK;
 

@@ -83,8 +83,9 @@ int log_sink_reopen(struct log_sink *sink);
 /* Why the sink took no line, -errno of log_sink_write. */
 const char *log_sink_error(const struct log_sink *sink, int error);
 
-/* `log file /var/log/x`, for messages; returns out. */
 #define LOG_SINK_NAME_SIZE 320
+
+/* Writes `log file /var/log/x`, for messages.  Returns out. */
 const char *log_sink_name(
     const struct log_sink_options *options, char out[LOG_SINK_NAME_SIZE]);
 

@@ -121,7 +121,7 @@ log_sink_syslog_write(struct log_sink *sink, const char *lines, size_t size)
 		return rc;
 	rc = send_line(sink, lines, len);
 	if (rc == -ECONNREFUSED && !local) {
-		/* This ECONNREFUSED reports that an earlier datagram was lost;
+		/* ECONNREFUSED reports that an earlier datagram was lost;
 		 * the present line was not sent. */
 		sink->lost++;
 		rc = send_line(sink, lines, len);

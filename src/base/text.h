@@ -32,8 +32,9 @@ bool text_parse_percent(const char *s, uint64_t min, uint64_t max,
 bool text_parse_size(const char *s, uint64_t min, uint64_t max,
     uint64_t *ret_bytes, struct err *err) MUST_CHECK;
 
-/* The shortest exact form (`64k`, `1536`); returns out. */
 #define TEXT_SIZE_SIZE 24
+
+/* Writes the shortest exact form (`64k`, `1536`).  Returns out. */
 const char *text_size(uint64_t bytes, char out[TEXT_SIZE_SIZE]);
 
 /* The ending of a noun that follows the number: "" for 1, "s" otherwise, as in
@@ -54,8 +55,9 @@ text_are(uint64_t n)
 bool text_parse_mode(
     const char *s, uint32_t *ret_mode, struct err *err) MUST_CHECK;
 
-/* The shortest exact form (`90s`, `5m`, `1500ms`); returns out. */
 #define TEXT_DURATION_SIZE 24
+
+/* Writes the shortest exact form (`90s`, `5m`, `1500ms`).  Returns out. */
 const char *text_duration(uint64_t ms, char out[TEXT_DURATION_SIZE]);
 
 #endif

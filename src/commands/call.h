@@ -116,9 +116,10 @@ void call_audit_server(const struct call *call, const struct server *server,
  * no full stop, into a sentence.  Always returns false. */
 bool err_as_sentence(struct err *err);
 
-/* A duration with the precision that people need: `9m58s`, `1.5s`.  Returns
- * out. */
 #define LEFT_TEXT_SIZE 40
+
+/* Writes a duration with the precision that people need: `9m58s`, `1.5s`.
+ * Returns out. */
 const char *left_text(uint64_t ms, char out[LEFT_TEXT_SIZE]);
 
 /* -- arguments -- */
@@ -149,9 +150,10 @@ bool call_take_json(struct call *call);
  * call->err set for other arguments. */
 bool call_json(struct call *call, bool *ret_json);
 
-/* For `[POOL] [json]`.  *ret_pool is NULL for all pools.  Returns false with
- * call->err set. */
 struct pool;
+
+/* Parses the arguments `[POOL] [json]`.  *ret_pool is NULL for all pools.
+ * Returns false with call->err set. */
 bool call_pool(struct call *call, struct pool **ret_pool, bool *ret_json);
 
 /* Returns the length of the backend's name in `BACKEND/SERVER`, or 0 with

@@ -20,10 +20,11 @@ struct peer {
 /* Reads the peer of a connected socket. */
 void peer_learn(int fd, struct peer *ret_peer);
 
+#define PEER_TEXT_SIZE 192
+
 /* Writes `root (uid 0, pid 4711)`, `uid 70000, pid 4711`, or
  * `127.0.0.1:40000`.  Returns out.  Looks up the name in /etc/passwd alone,
  * since a directory service might block the control thread. */
-#define PEER_TEXT_SIZE 192
 const char *peer_text(const struct peer *peer, char out[PEER_TEXT_SIZE]);
 
 #endif

@@ -66,9 +66,11 @@ void report_row(struct report *report);
 /* Ends a row. */
 void report_row_end(struct report *report);
 
-/* Opens a list or an object in JSON, as a member of that name or, if it is
- * NULL, as an element. */
+/* Opens a list in JSON, as a member of that name or, with NULL, as an element.
+ * report_close ends it. */
 void report_list(struct report *report, const char *name);
+
+/* Opens an object in JSON, like report_list. */
 void report_object(struct report *report, const char *name);
 
 /* Closes the innermost list or object in JSON. */
@@ -90,8 +92,10 @@ void report_json(struct report *report, const char *name, const char *fmt, ...)
 void report_json_string(
     struct report *report, const char *name, const char *text);
 
-/* Writes true, false, or null to a report in JSON. */
+/* Writes true or false to a report in JSON. */
 void report_json_bool(struct report *report, const char *name, bool yes);
+
+/* Writes null to a report in JSON. */
 void report_json_null(struct report *report, const char *name);
 
 /* Writes a number to a report in JSON, null if it is not known. */
@@ -100,12 +104,14 @@ void report_json_known(
 
 /* -- texts of values -- */
 
-/* A duration in its two largest units: `1m32s`, `2d3h`.  Returns out. */
 #define SPAN_TEXT_SIZE 40
+
+/* Writes a duration in its two largest units: `1m32s`, `2d3h`.  Returns out. */
 const char *span_text(uint64_t s, char out[SPAN_TEXT_SIZE]);
 
-/* `10.0.0.1:80`, `::1:80`.  Returns out, or NULL if there is no endpoint. */
 #define ENDPOINT_TEXT_SIZE (INET6_ADDRSTRLEN + 6)
+
+/* Writes `10.0.0.1:80` or `::1:80`.  Returns out, or NULL for no endpoint. */
 const char *endpoint_text(
     const struct endpoint *endpoint, char out[ENDPOINT_TEXT_SIZE]);
 

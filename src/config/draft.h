@@ -91,9 +91,10 @@ void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
 	err_list_add(                                                          \
 	    errors, (object)->place.file, (object)->place.line, __VA_ARGS__)
 
+#define DRAFT_FIRST_SIZE 300
+
 /* Writes `, first in line 7`, or `, first in FILE:7` if that is another file
  * than here, or nothing for the command line.  Returns out. */
-#define DRAFT_FIRST_SIZE 300
 const char *draft_first(struct spec_place first, struct spec_place here,
     char out[DRAFT_FIRST_SIZE]);
 

@@ -85,8 +85,9 @@ const struct key *key_find(enum section_kind kind, const char *name);
 /* Returns the kind of section whose struct has the key; never [defaults]. */
 enum section_kind key_home(const struct key *key);
 
-/* Describes the values that are allowed, as in `10ms to 30d`.  Returns out.  */
 #define KEY_ALLOWED_SIZE 160
+
+/* Describes the values that are allowed, as in `10ms to 30d`.  Returns out.  */
 const char *key_allowed(const struct key *key, char out[KEY_ALLOWED_SIZE]);
 
 /* Writes one line for each key and each option, in the order of the table:

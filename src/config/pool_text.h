@@ -35,8 +35,9 @@ bool threads_parse(
  * NULL. */
 unsigned threads_auto(const cpu_set_t *cpus);
 
-/* Writes the shortest equivalent text: `4`, not `4 nice=0`.  Returns out. */
 #define THREADS_TEXT_SIZE 80
+
+/* Writes the shortest equivalent text: `4`, not `4 nice=0`.  Returns out. */
 const char *threads_text(const struct thread_class_spec *classes,
     unsigned classes_n, char out[THREADS_TEXT_SIZE]);
 

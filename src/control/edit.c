@@ -135,8 +135,8 @@ control_add_server(struct control *control, const struct backend *backend,
 	event_add(EVENT_SERVER_ADDED, LOG_LEVEL_INFO, b->name, s->spec->name,
 	    "server %s/%s is added, in maintenance, at %s", b->name,
 	    s->spec->name, s->spec->address);
-	/* Its check may take a descriptor.  The descriptors of sessions were
-	 * set aside at the start. */
+	/* The new server's check may take a descriptor.  The descriptors of
+	 * sessions were set aside at the start. */
 	if (!limits_suffice(
 	        &control->budget, spec, "the servers that were added", &err))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);

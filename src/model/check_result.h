@@ -53,10 +53,11 @@ struct check_result {
 	char text[96];        /* a few words for people, may be empty */
 };
 
+#define CHECK_RESULT_TEXT_SIZE 224
+
 /* Writes the result as HAProxy words it: `L7STS (Layer7 wrong status), code:
  * 503, info: "Service Unavailable", check duration: 2ms`.  Leaves out what
  * there is none of.  Returns out. */
-#define CHECK_RESULT_TEXT_SIZE 224
 const char *check_result_text(
     const struct check_result *result, char out[CHECK_RESULT_TEXT_SIZE]);
 

@@ -127,8 +127,10 @@ uint32_t lineup_next_open(
  * one included, in proportion to weight decide. */
 bool lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b);
 
-/* Writes what lineup_less_loaded compares: the score of each place. */
+/* What the scores of lineup_score_loads are, for people. */
 #define LINEUP_LOAD "sessions, the new one included, for weight"
+
+/* Writes the score of each place, which is what lineup_less_loaded compares. */
 void lineup_score_loads(const struct lineup *lineup, double *ret_scores);
 
 /* Returns the number of servers with room. */

@@ -259,9 +259,10 @@ bool server_resolve_first(struct server *server, const struct addr *addr);
 const char *server_address(
     const struct server *server, char out[ADDR_TEXT_SIZE]);
 
-/* Returns the step of the server's slow start, from 1 to RAMP_STEPS. RAMP_STEPS
- * is the end; before it *ret_next_ms is when the next step is due. */
 #define RAMP_STEPS 50
+
+/* Returns the step of the server's slow start, from 1 to RAMP_STEPS, which is
+ * the end.  Before the end *ret_next_ms is when the next step is due. */
 unsigned server_ramp_step(
     const struct server *server, uint64_t now_ms, uint64_t *ret_next_ms);
 
@@ -339,15 +340,17 @@ void server_set_agent(struct server *server, bool up, const char *why);
  * hold again.  Called before a lineup is made. */
 void server_forget_agent(struct server *server);
 
+#define CONNECT_TIME_MEMORY_MS 10000
+
 /* Adds a connect time, or the time after which a connect was given up, to a
  * moving average that follows a peak at once, and otherwise with a time
  * constant of CONNECT_TIME_MEMORY_MS.  Data threads. */
-#define CONNECT_TIME_MEMORY_MS 10000
 void server_note_connect(
     struct server_state *server, uint32_t took_us, uint64_t now_ms);
 
-/* Returns that average, 0 before the first connect.  Without new values it
- * decays, so that a server that was slow is tried again.  Any thread. */
+/* Returns the average connect time, 0 before the first connect.  Without new
+ * values it decays, so that a server that was slow is tried again.  Any thread.
+ */
 uint32_t server_connect_us(const struct server_state *server, uint64_t now_ms);
 
 /* Returns how long the server has been in its present state, in seconds. */

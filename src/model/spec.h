@@ -521,8 +521,10 @@ void spec_memory(const struct spec *spec, struct memory_use *use);
 bool admin_list_copy(
     const struct admin_list *list, struct admin_list *ret_copy) MUST_CHECK;
 
-/* Free the elements; the list is empty then. */
+/* Frees the elements; the list is empty then. */
 void admin_list_clear(struct admin_list *list);
+
+/* Frees the elements; the list is empty then. */
 void log_list_clear(struct log_list *list);
 
 /* Free the members, not the struct. */

@@ -66,10 +66,11 @@ int addr_lookup(const char *host, int family, struct addr *ret_addr) MUST_CHECK;
 /* Returns the error in words. */
 const char *addr_lookup_error(int error);
 
+#define ADDR_TEXT_SIZE 128
+
 /* Writes `10.0.0.1:80`, `[2001:db8::1]:80`, `unix:/path`, or `-` for AF_UNSPEC;
  * IPv4-mapped addresses as IPv4; a link-local address with its scope as a
  * number. Returns out. */
-#define ADDR_TEXT_SIZE 128
 const char *addr_text(const struct addr *addr, char out[ADDR_TEXT_SIZE]);
 
 /* Writes the IP address, `unix` for a unix peer, `-` for none.  Returns out. */

@@ -21,9 +21,10 @@ struct cidr {
 bool cidr_parse(
     const char *s, struct cidr *ret_cidr, struct err *err) MUST_CHECK;
 
+#define CIDR_TEXT_SIZE (INET6_ADDRSTRLEN + 4)
+
 /* Writes the range as the configuration has it; the number of bits is left out
  * for a single address.  Returns out. */
-#define CIDR_TEXT_SIZE (INET6_ADDRSTRLEN + 4)
 const char *cidr_text(const struct cidr *cidr, char out[CIDR_TEXT_SIZE]);
 
 /* Returns whether the endpoint's address is in the range. */

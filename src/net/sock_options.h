@@ -110,8 +110,10 @@ void sock_options_curtailed(int fd, const struct sock_options *options,
 /* Returns whether there is such an algorithm; loads its module if need be. */
 bool sock_congestion_exists(const char *name);
 
-/* Returns out: the algorithms that are there, separated by blanks. */
 #define SOCK_CONGESTIONS_SIZE 256
+
+/* Writes the algorithms that the kernel has, separated by blanks.  Returns
+ * out. */
 const char *sock_congestions(char out[SOCK_CONGESTIONS_SIZE]);
 
 #endif

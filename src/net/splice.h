@@ -49,11 +49,12 @@ struct splice_pool {
 	uint64_t refused; /* asked for and not given */
 } CACHE_LINE_ALIGNED;
 
-/* The numbers for `show info`. Any thread. */
 struct splice_status {
 	uint32_t max, open, idle;
 	uint64_t made, small, refused;
 };
+
+/* Returns the numbers for `show info`.  Any thread. */
 struct splice_status splice_pool_status(const struct splice_pool *pool);
 
 /* Returns the sum of the sizes of the open pipes.  Takes the lock for a short
