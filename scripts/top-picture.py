@@ -1,13 +1,13 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: MIT
 """What `lfproxyctl top` shows in a terminal of 80x24 while a pool is resized
-under load: the pictures in README.md, made anew.
+under load: makes the pictures in README.md.
 
     scripts/top-picture.py BUILD [FILE]
 
-FILE: they are put there, in the place of those between the two lines that name
-this script; else they are printed.  The terminal is tmux's, the load wrk's; a
-request that fails means that there is no picture.
+With FILE the pictures replace those between the two lines that name this
+script; else they are printed.  The terminal is tmux's, the load wrk's.  A failed
+request fails the script.
 """
 import contextlib
 import os

@@ -95,7 +95,7 @@ demo_refuses() {
 
 @test "make: without a compiler it says what to run" {
 	run -2 make -s CC=no-such-compiler "B=$T/build" all
-	[[ $output == *"there is no compiler 'no-such-compiler'"* ]]
+	[[ $output == *"compiler 'no-such-compiler' not found"* ]]
 	[[ $output == *"run scripts/install-deps"* ]]
 	[[ $output != *"No such file"* ]]
 }
