@@ -67,7 +67,7 @@ void admin_clients_close(struct list *clients);
 void admin_clients_memory(const struct list *clients, struct memory_use *use);
 
 /* Counts the clients in a list that still expect answers: a client that has
- * seen the end of its last answer is no longer counted. */
+ * seen the end of its last answer does not count any more. */
 unsigned admin_clients_count(const struct list *clients);
 
 #define ADMIN_SOCKET_TEXT_SIZE (ADDR_TEXT_SIZE + 8)

@@ -4,10 +4,10 @@
  * connections do, and no user can lock out those with higher rights.
  *
  * Clients are counted by party: the user that the kernel vouches for on a unix
- * socket.  Processes are no parties, since a user can have a process for each
- * connection.  TCP admin sockets are reachable from this host alone and the
- * kernel vouches for none of their peers, so their clients are one party,
- * whichever loopback address they connect from.
+ * socket, not its process, since a user can have a process for each connection.
+ * TCP admin sockets are reachable from this host alone and the kernel vouches
+ * for none of their peers, so their clients are one party, whichever loopback
+ * address they connect from.
  *
  * Rank decides before numbers: root and lfproxy's own user come first, then the
  * levels.  A client never makes room for one of a lower rank while it has an

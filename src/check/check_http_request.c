@@ -186,7 +186,8 @@ http_run_ask(struct http_run *run)
 	if (run->tls)
 		set_tls(run);
 	set_method(run);
-	/* If curl lacks HTTP/2, the version of the answer will be wrong. */
+	/* If curl is built without HTTP/2, the version of the answer will be
+	 * wrong. */
 	(void)curl_easy_setopt(
 	    run->transfer.easy, CURLOPT_HTTP_VERSION, version_of(spec));
 	SET(CURLOPT_REQUEST_TARGET, spec->path);

@@ -18,9 +18,9 @@ struct http_run {
 	size_t head_bytes, body_bytes;
 	char *body; /* NULL: the body is not examined */
 	bool tls, connected;
-	bool failed;      /* memory was short, or curl lacks an option */
+	bool failed;      /* out of memory, or an option unknown to curl */
 	bool head_ended;  /* of the last answer */
-	int socket_error; /* why there is no socket */
+	int socket_error; /* errno of making the socket */
 	char reason[64];  /* of the last status line */
 	char error[CURL_ERROR_SIZE];
 };

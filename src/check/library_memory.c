@@ -41,7 +41,7 @@ counted_realloc(struct memory_use *use, void *block, size_t size)
 	uint64_t blocks = block != NULL, bytes = memory_of_block(block);
 	void *grown = realloc(block, size);
 
-	/* When there is no memory the old block stays. */
+	/* After a failed realloc(3) the old block stays. */
 	if (!grown && size > 0)
 		return NULL;
 	count_given(use, blocks, bytes);

@@ -74,7 +74,7 @@ talk_end(struct talk *t, enum check_status status, int error, const char *text)
 	talk_cancel(t);
 }
 
-/* Ends the talk because there is no connection. */
+/* Ends the talk because it could not connect. */
 static void
 talk_end_without(struct talk *t, int error)
 {

@@ -4,7 +4,7 @@
  *   CONNECTING --> HEADER --> HANDSHAKE --> STEPS --> done
  *
  * without HEADER if no header of the PROXY protocol is sent, and without
- * HANDSHAKE if there is no TLS.
+ * HANDSHAKE if TLS is not used.
  *
  * Any step may fail.  All steps together take at most the timeout.
  */

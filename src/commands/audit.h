@@ -37,8 +37,8 @@ struct audit {
 void audit_note(struct audit *audit, const struct peer *who, const char *what,
     const char *before, const char *after);
 
-/* Returns the change with that id, NULL if it is no longer kept or does not
- * exist. */
+/* Returns the change with that id, or NULL if it never existed or was dropped
+ * from the list. */
 const struct audit_change *audit_at(const struct audit *audit, uint64_t id);
 
 #endif

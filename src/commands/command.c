@@ -124,7 +124,7 @@ mark_likely(char **words, bool *marked)
 }
 
 /* Lists what the words may have meant, under the heading `some`, or everything
- * under the heading `all` when there are no words.  Returns false if no command
+ * under the heading `all` without words.  Returns false if no command
  * begins with the words, nor they with it. */
 static bool
 put_commands(char **words, const char *some, const char *all, FILE *out)

@@ -129,8 +129,8 @@ parse_port(const char *text, unsigned *ret_port)
 
 #define SAID_SIZE 256
 
-/* Replaces the IP address, but not the port.  Returns false if text is no IP
- * address.  Says in any case what has happened. */
+/* Replaces the IP address, but not the port.  Returns false if text is not an
+ * IP address.  Says in any case what has happened. */
 static bool
 change_ip(struct addr *addr, unsigned port, const char *text,
     char ret_said[SAID_SIZE])

@@ -52,7 +52,7 @@ struct setting_access {
 };
 
 /* Begins the description of a setting of the server that argument 0 names.
- * Returns NULL if there is no such server. */
+ * Returns NULL if the server does not exist. */
 struct server *setting_of_server(
     struct call *call, const char *what, struct setting *ret_setting);
 

@@ -194,7 +194,7 @@ ini_settle(struct reader *r)
 
 /* Returns the length of the piece of text that inih gets, at most room. What
  * follows the piece must not begin with a character that inih takes for the
- * start of a comment.  Returns 0 if there is no such place to cut. */
+ * start of a comment.  Returns 0 if the text cannot be cut like that. */
 static size_t
 cut_piece(const char *text, size_t room)
 {

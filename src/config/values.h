@@ -52,7 +52,7 @@ struct value_type {
 	/* False after at least one error was added.  The object stays fit for
 	 * spec_free() and for a second value in the same place. */
 	bool (*parse)(const struct value *value);
-	/* Called by value_print.  False when there is no such value. */
+	/* Called by value_print.  False when the object has no such value. */
 	bool (*print)(const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 	/* The allowed values in words.  NULL: they depend on the key's
 	 * limits. */

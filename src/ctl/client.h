@@ -47,7 +47,7 @@ bool ctl_add_command(
 /* Sends a line of one or more commands, separated by `;` and without a line
  * end, and receives all answers.  where is a path, unix:PATH, or HOST:PORT for
  * TCP.  Blocks for at most CTL_TIMEOUT_MS to connect and timeout_ms for each
- * further step.  Returns false with err set if there is no answer. */
+ * further step.  Returns false with err set without an answer. */
 bool ctl_ask(const char *where, const char *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The HTTP port for monitoring: /metrics, /stats;csv, /stats;json, /healthz and
- * /readyz.  Only GET and HEAD are allowed, and nothing can be changed.  There
- * is no authentication: bind the port to an address that only monitoring
+ * /readyz.  Only GET and HEAD are allowed, and nothing can be changed.  Clients
+ * are not authenticated: bind the port to an address that only monitoring
  * reaches.
  *
  * HTTP is libmicrohttpd's, without threads of its own: the control loop watches

@@ -36,7 +36,7 @@ struct balance_ops {
 	const char *name; /* in the configuration and `show stat` */
 	enum balance_key key;
 	bool connect_times;  /* sessions report how long connects take */
-	bool in_order;       /* fills servers in turn; there is no fair share */
+	bool in_order;       /* fills servers in turn, without a fair share */
 	bool random;         /* other random bits may choose another server */
 	const char *measure; /* the unit of the scores; NULL: no scores */
 
@@ -55,7 +55,7 @@ struct balance_ops {
 	void (*release)(void *plan);
 
 	/* Returns the place of a server of the lineup, one that is passed over
-	 * (lineup_passes_over) only if there is no other.  Runs on data
+	 * (lineup_passes_over) only for want of another.  Runs on data
 	 * threads.  Never blocks. */
 	uint32_t (*choose)(
 	    const struct lineup *lineup, const struct choice *choice);

@@ -54,7 +54,7 @@ void ejection_report_relented(const struct backend *backend);
  * marks it and calls ejection_report_end. */
 bool ejection_forget(struct server *server);
 
-/* Adds the event that the server is no longer ejected. */
+/* Adds the event that the server's ejection has ended. */
 void ejection_report_end(const struct server *server, const char *why);
 
 #endif

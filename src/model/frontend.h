@@ -78,7 +78,7 @@ unsigned frontend_route(const struct frontend *frontend);
 
 /* Returns the index of the backend for a session of a frontend that inspects.
  * name is the TLS server name, name_len 0 for none.  Returns backends_n if no
- * rule matches and there is no other backend.  Data threads, in a grace
+ * rule matches and no other backend is configured.  Data threads, in a grace
  * section. */
 unsigned frontend_route_named(
     const struct frontend *frontend, const char *name, size_t name_len);

@@ -9,7 +9,7 @@
  * There are never more than `max` pipes.  The kernel has limits too (pipe(7):
  * fs.pipe-max-size, and for users without CAP_SYS_RESOURCE
  * fs.pipe-user-pages-soft); pipes are then smaller, or none is available for a
- * while.  Such refusals are counted and are no errors.
+ * while.  Such refusals are counted; they are not errors.
  */
 #ifndef NET_SPLICE_H
 #define NET_SPLICE_H

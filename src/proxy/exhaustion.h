@@ -45,7 +45,7 @@ struct exhaustion {
 enum resource resource_of(int error);
 
 /* Returns the name of the table. */
-const char *resource_name(enum resource lack);
+const char *resource_name(enum resource resource);
 
 /* Counts and logs the error, as `WHERE: text of the errno; advice`, if it is
  * one of exhaustion.  Returns whether it is. */

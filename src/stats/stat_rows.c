@@ -63,7 +63,7 @@ put_if_wanted(const struct output *to, struct stat_row row)
 }
 
 /* Writes the row at the cursor if it is selected, and advances the cursor;
- * false: there are no more rows. */
+ * returns false after the last row. */
 static bool
 put_next_row(const struct output *to, const struct model *model)
 {

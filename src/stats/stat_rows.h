@@ -57,7 +57,7 @@ bool stat_rows_render(FILE *out, size_t size, const struct model *model,
     struct stat_cursor *cursor);
 
 /* Parses the words of a command, `[PROXY TYPE SID] [FORM]...`, NULL-terminated.
- * Returns false with err set if there is no such proxy. */
+ * Returns false with err set if the proxy does not exist. */
 bool stat_filter_parse(const struct model *model, const char *const *args,
     struct stat_filter *ret_filter, struct err *err);
 

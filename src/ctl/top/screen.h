@@ -26,7 +26,7 @@ unsigned top_screen_width(void);
 /* The number of visible lines of the list. */
 unsigned top_screen_page(void);
 
-/* Draws everything.  trouble is the reason why there are no new figures, or
+/* Draws everything.  trouble is the reason why the figures are old, or
  * NULL. */
 void top_screen_draw(struct top_keys *keys, const char *trouble);
 
