@@ -128,7 +128,7 @@ UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
 	check-timing check-long check-san \
-	check-sim check-model check-service fuzz fuzz-minimize fuzzers lab \
+	check-sim check-model check-service fuzz fuzz-minimize fuzzers lab lab-matrix \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
 	check-layers check-docs lint lint-deps lint-format lint-warnings \
 	lint-cppcheck lint-shell lint-man format
@@ -392,6 +392,14 @@ lab: ## the pattern's claims as experiments, with a verdict on each; 8 minutes
 	@scripts/install-deps lab
 	@$(MAKE) --no-print-directory $(LAB) $(B)/tools/appserver
 	@PYTHONPATH=tests python3 -B tests/lab/lab.py $(B) build/lab.md
+# COSTS, CONNECTIONS, THREADS, SHARDS, LOADS, SECONDS_PER_CELL, ROUNDS select; see
+# tests/lab/README.md.
+lab-matrix: ## the promotion policies against each other at many loads; COSTS=all THREADS="2 4"; 20 minutes
+	@scripts/install-deps lab
+	@$(MAKE) --no-print-directory $(B)/lab/lab_proxy $(B)/lab/lab_load \
+	    $(B)/tools/appserver
+	@PYTHONPATH=tests python3 -B tests/lab/matrix.py $(B) \
+	    build/lab-matrix$(SHORT:1=-short).jsonl build/lab-matrix$(SHORT:1=-short).md
 
 # ROUNDS=9 ONLY=bulk,bulk8: so many rounds, of these works only.
 ROUNDS      ?= 5

@@ -311,13 +311,14 @@ run(struct connection *all, const struct plan *plan, int epoll_fd)
 	mark("done", plan);
 }
 
-/* Requests that have no answer at the end. */
+/* What has no answer at the end. */
 static void
 note_unanswered(struct connection *all, const struct plan *plan)
 {
-	for (size_t i = 0; i < plan->connections; i++)
-		if (all[i].asked && all[i].due_ns < until_ns)
-			note(&all[i], until_ns - all[i].due_ns, plan);
+	if (plan->unanswered)
+		for (size_t i = 0; i < plan->connections; i++)
+			if (all[i].asked && all[i].due_ns < until_ns)
+				note(&all[i], until_ns - all[i].due_ns, plan);
 	if (silence.owed > 0 && silence.since_ns < until_ns &&
 	    until_ns - silence.since_ns > silence.longest_ns)
 		silence.longest_ns = until_ns - silence.since_ns;
@@ -453,8 +454,7 @@ main(int argc, char **argv)
 	if (plan.marks)
 		prime(all, &plan, epoll_fd);
 	run(all, &plan, epoll_fd);
-	if (plan.unanswered)
-		note_unanswered(all, &plan);
+	note_unanswered(all, &plan);
 	printf("{\"errors\": %" PRIu64 ", \"hits\": %" PRIu64
 	       ", \"answers\": %" PRIu64 ", \"silence_us\": %" PRIu64,
 	    errors, hits, answers, silence.longest_ns / 1000);
