@@ -31,10 +31,13 @@ WARM_MS = brief(150, 30)
 
 def machine_times():
     """CPU time of the machine so far, (idle, all).  Time that a hypervisor
-    took away is not idle."""
+    took away is not idle.  Time of niced processes is, for the measured ones
+    can have it, unless they are niced themselves."""
     with open("/proc/stat", encoding="ascii") as file:
         times = [int(word) for word in file.readline().split()[1:9]]
-    return times[3] + times[4], sum(times)
+    _, nice, _, idle, waiting = times[:5]
+    left = idle + waiting + (nice if os.nice(0) <= 0 else 0)
+    return left, sum(times)
 
 
 def cpu_us(status):
