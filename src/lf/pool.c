@@ -81,12 +81,15 @@ struct shard *
 pool_place(struct pool *pool, struct pool_thread *self)
 {
 	uint32_t n = atomic_load_acquire(&pool->shards_open);
+	uint32_t first, distance;
 	struct shard *a, *b;
 
 	if (n == 1)
 		return pool_shard(pool, 0);
-	a = pool_shard(pool, (uint32_t)(pool_random(self) >> 32) % n);
-	b = pool_shard(pool, (uint32_t)(pool_random(self) >> 32) % n);
+	first = (uint32_t)(pool_random(self) >> 32) % n;
+	distance = 1 + (uint32_t)(pool_random(self) >> 32) % (n - 1);
+	a = pool_shard(pool, first);
+	b = pool_shard(pool, (first + distance) % n);
 	return atomic_load_relaxed(&a->handlers) <=
 	               atomic_load_relaxed(&b->handlers)
 	           ? a

@@ -213,7 +213,8 @@ uint64_t pool_random(struct pool_thread *self);
 /* The next three choose a shard for a handler.  The caller stays inside one
  * grace section until the handler is registered. */
 
-/* Returns the less loaded of two shards that are chosen at random. */
+/* Returns the less loaded of two different shards that are chosen at random.
+ */
 struct shard *pool_place(struct pool *pool, struct pool_thread *self);
 /* Returns the thread's home, for a session that is bound to the thread. */
 struct shard *pool_home(const struct pool_thread *self);

@@ -236,6 +236,52 @@ status_tells_who_leads_and_who_follows(void **state)
 	pool_free(NULL);
 }
 
+#define PLACED 400
+
+/* Counts the handlers that each shard gets while one of them has most. */
+static void
+place_beside(struct rig *rig, unsigned fullest, unsigned *ret_placed)
+{
+	static struct pool_thread self = {.random = 1};
+	unsigned n = pool_shards(rig->pool);
+
+	for (unsigned i = 0; i < n; i++)
+		atomic_store_relaxed(&pool_shard(rig->pool, i)->handlers,
+		    i == fullest ? 1u : 0u);
+	for (unsigned i = 0; i < PLACED; i++)
+		ret_placed[pool_place(rig->pool, &self)->id]++;
+	for (unsigned i = 0; i < n; i++)
+		atomic_store_relaxed(&pool_shard(rig->pool, i)->handlers, 0u);
+}
+
+/* Symptom: two sessions on two shards met on one in 14 of 40 tries. */
+static void
+the_fullest_shard_gets_no_handler_and_the_others_share_them(void **state)
+{
+	(void)state;
+	for (unsigned n = 2; n <= 4; n++) {
+		const struct rig_setup setup = {.threads = n, .shards = n};
+		struct rig rig;
+
+		rig_start(&rig, &setup);
+		for (unsigned fullest = 0; fullest < n; fullest++) {
+			unsigned placed[4] = {0};
+
+			place_beside(&rig, fullest, placed);
+			for (unsigned i = 0; i < n; i++) {
+				unsigned fair = PLACED / (n - 1);
+
+				if (i == fullest)
+					assert_int_equal(placed[i], 0);
+				else
+					assert_in_range(placed[i], fair * 3 / 4,
+					    fair * 5 / 4);
+			}
+		}
+		rig_finish(&rig);
+	}
+}
+
 int
 main(void)
 {
@@ -248,6 +294,9 @@ main(void)
 	    RIG_TEST(a_thread_without_memory_means_no_pool_and_no_leak),
 	    RIG_TEST(without_a_promotion_the_handle_sets_are_given_back),
 	    RIG_TEST(status_tells_who_leads_and_who_follows),
+	    RIG_TEST_FOR(
+	        the_fullest_shard_gets_no_handler_and_the_others_share_them, 1,
+	        1),
 	};
 
 	return rig_run("pool", tests, UNIT_N(tests));
