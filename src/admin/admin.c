@@ -284,6 +284,7 @@ admin_open(struct control *control, struct err *err)
 	const struct admin_list *specs =
 	    &control_model(control)->spec->global.admin;
 	struct admin *admin = calloc(1, sizeof(*admin));
+	struct changes changes; /* none at the start */
 
 	if (!admin || !sockets_init(&admin->next, specs)) {
 		free(admin);
@@ -305,7 +306,9 @@ admin_open(struct control *control, struct err *err)
 			admin_close(admin);
 			return NULL;
 		}
-	admin_commit(admin, NULL);
+	changes_init(&changes);
+	admin_commit(admin, &changes);
+	changes_fini(&changes);
 	return admin;
 }
 

@@ -201,7 +201,7 @@
 	    OWN_US("loop_max_cpu_seconds"))                                    \
 	X(80, "ChecksStarted", "MCP:u64",                                      \
 	    "health checks and agent checks started since clear loop",         \
-	    NUMBER(loop->checks.started), OWN("checks_started_total"))           \
+	    NUMBER(loop->checks.started), OWN("checks_started_total"))         \
 	X(81, "CheckMaxDelay_us", "MMP:u64",                                   \
 	    "microseconds that the latest check was delayed",                  \
 	    NUMBER(loop->checks.longest_ns / NS_PER_US),                       \

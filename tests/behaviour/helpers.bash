@@ -225,21 +225,29 @@ has_line() {
 	has_match "$2" "$T/$1.out"
 }
 
+# listens NAME: it has printed the whole line, and its address is known.  A path
+# may have bytes that are no text.
+listens() {
+	local line
+
+	while IFS= read -r line; do
+		if [[ $line == 'listening on '* ]]; then
+			ADDRS[$1]=${line#listening on }
+			return 0
+		fi
+	done <"$T/$1.out"
+	return 1
+}
+
 listens_or_ended() {
-	has_line "$1" '^listening on ' || ended "${PIDS[$1]}"
+	listens "$1" || ended "${PIDS[$1]}"
 }
 
 # serve NAME COMMAND...: one that prints `listening on ADDRESS`; see addr.
 serve() {
-	local said
-
 	spawn "$@"
 	wait_for 10 listens_or_ended "$1"
-	has_line "$1" '^listening on ' ||
-	    fail "$1 does not listen: $(cat "$T/$1.err")"
-	# A path may have bytes that are no text.
-	IFS= read -r said <"$T/$1.out"
-	ADDRS[$1]=${said#listening on }
+	listens "$1" || fail "$1 does not listen: $(cat "$T/$1.err")"
 }
 
 addr() {
