@@ -17,8 +17,10 @@
 #include "proxy/session_count.h"
 #include "proxy/session_record.h"
 
+/* Gives back all that the session holds of its model: its place in the queue,
+ * its pause, its retry, its server, its part in the gauges, and its pin. */
 static void
-count_close(struct session *s)
+leave_model(struct session *s)
 {
 	struct frontend *f = s->frontend;
 
@@ -75,7 +77,7 @@ session_close(
 	close_side(s, HANDLE_SERVER);
 	relay_drop_pending(s, self);
 	upstream_closed(s);
-	count_close(s);
+	leave_model(s);
 	inspect_end(s, self);
 	shard_leave(&s->handler);
 	slab_give(&proxy->sessions, s->index);

@@ -89,7 +89,7 @@ average_times(struct timing_average *average, const uint64_t *times_ms)
 
 /* The averages are of sessions that got to a server, as in HAProxy. */
 static void
-count_times(const struct session *s, const struct session_record *times,
+count_times(const struct session *s, const struct session_record *record,
     struct pool_thread *self)
 {
 	uint64_t times_ms[TIMINGS_AVERAGED];
@@ -98,17 +98,17 @@ count_times(const struct session *s, const struct session_record *times,
 	if (!session_backend(s))
 		return;
 	b = session_backend(s)->state;
-	times_ms[TIMING_SESSION] = (uint64_t)times->total_ms;
+	times_ms[TIMING_SESSION] = (uint64_t)record->total_ms;
 	timings_add(b->timings, self->index, TIMING_SESSION,
 	    times_ms[TIMING_SESSION] * 1000000u);
 	if (s->connecting_ms == 0)
 		return;
-	times_ms[TIMING_QUEUE] = (uint64_t)times->wait_ms;
+	times_ms[TIMING_QUEUE] = (uint64_t)record->wait_ms;
 	timings_add(b->timings, self->index, TIMING_QUEUE,
 	    times_ms[TIMING_QUEUE] * 1000000u);
 	if (s->connected_ms == 0 || !s->server)
 		return;
-	times_ms[TIMING_CONNECT] = (uint64_t)times->connect_ms;
+	times_ms[TIMING_CONNECT] = (uint64_t)record->connect_ms;
 	average_times(b->average, times_ms);
 	average_times(s->server->state->average, times_ms);
 }

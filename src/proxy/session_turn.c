@@ -15,9 +15,10 @@
 #include "proxy/session_deadline.h"
 #include "proxy/session_step.h"
 
-/* The peer's FIN has come, and nothing else that would end a read early: a read
- * that empties the queue is then the last one, which saves the read of 0.  On a
- * unix socket a read also ends where descriptors were sent along. */
+/* Sets fin_queued if the peer's FIN has come and nothing else would end a read
+ * early: a read that empties the socket is then the last one, which saves the
+ * read that returns 0.  On a unix socket a read also ends where descriptors
+ * were sent along. */
 static void
 note_fin(struct side *side, uint32_t ready)
 {
@@ -60,7 +61,7 @@ note_ready(struct session *s, uint32_t pending)
  * in the old shard's batch are of the same descriptors and remain true. Returns
  * false when a handle set has refused. */
 static bool
-find_shard(struct session *s, struct pool_thread *self)
+move_to_home(struct session *s, struct pool_thread *self)
 {
 	struct event_handler *h = &s->handler;
 	struct shard *to = pool_home_of(self->pool, h->slot);
@@ -184,7 +185,7 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		return end_at_server(s, CAUSE_SERVER_DRAINED);
 	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)
 		return verdict_close(CLOSE_REBALANCED);
-	if (pending & NOTE_MOVE && !find_shard(s, self))
+	if (pending & NOTE_MOVE && !move_to_home(s, self))
 		return verdict_end(s, CAUSE_NO_RESOURCE);
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);
