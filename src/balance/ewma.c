@@ -9,7 +9,6 @@
  * counts with the connect time of the other one drawn: otherwise a burst would
  * go there as a whole.
  */
-#include <stdio.h>
 
 #include "base/atomics.h"
 #include "base/clock.h"

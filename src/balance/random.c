@@ -4,7 +4,6 @@
  * randomized load balancing", 2001).  Threads share no word but the servers'
  * session counts.
  */
-#include <stdio.h>
 
 #include "balance/balance.h"
 #include "balance/draw.h"

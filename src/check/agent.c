@@ -4,8 +4,6 @@
  *
  * That an agent does not answer says nothing about its server: the check does.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
  * is read so that it never blocks; the first line is kept.  The loop is the
  * default one: libev has child watchers nowhere else.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  */
 #include "commands/audit.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

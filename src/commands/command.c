@@ -3,7 +3,6 @@
  */
 #include "commands/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands/commands.h"

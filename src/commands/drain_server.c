@@ -8,7 +8,6 @@
 
 #include "commands/expiring.h"
 #include "commands/report.h"
-#include "base/text.h"
 #include "control/drains.h"
 #include "model/backend.h"
 

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "model/backend.h"
 #include "model/server_operator.h"
 
 static void

@@ -10,7 +10,6 @@
 #include "commands/commands.h"
 #include "commands/listing.h"
 #include "base/list.h"
-#include "base/text.h"
 #include "control/listener.h"
 #include "control/listeners.h"
 #include "net/tls_hello.h"

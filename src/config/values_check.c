@@ -6,14 +6,12 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "check/preset.h"
 
 /* The flags of the options that the kind takes, beyond those without flags. */

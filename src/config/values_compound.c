@@ -5,7 +5,6 @@
  */
 #include "config/values.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

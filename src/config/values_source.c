@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "config/values.h"
 #include "net/cidr.h"
 

@@ -3,7 +3,6 @@
  */
 #include "control/reload.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

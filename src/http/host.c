@@ -3,7 +3,6 @@
  */
 #include "http/host.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>

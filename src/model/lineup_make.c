@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The servers of a lineup and their weights: see lineup_new.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

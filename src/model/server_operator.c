@@ -3,7 +3,6 @@
  */
 #include "model/server_operator.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory_use.h"
 #include "model/spec.h"
 
 struct sni_entry {

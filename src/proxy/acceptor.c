@@ -4,18 +4,15 @@
 #include "proxy/acceptor.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "net/sock.h"
 #include "proxy/acceptor_internal.h"
 #include "proxy/session_turn.h"

@@ -3,7 +3,6 @@
  */
 #include "ctl/top/data.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
