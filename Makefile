@@ -330,7 +330,8 @@ run: ## try it: two demo servers and lfproxy in front of them, until Ctrl-C; POR
 	@$(MAKE) --no-print-directory $(ALL_CPUS) all demo-tools
 	@exec env LFPROXY_BUILD=$(B) scripts/demo $(PORT)
 
-TEST_BUILDS  = $(MAKE) --no-print-directory $(ALL_CPUS) all tools units fuzzers && \
+TEST_BUILDS  = $(MAKE) --no-print-directory $(ALL_CPUS) all tools units fuzzers \
+	    $(LAB) && \
 	$(MAKE) --no-print-directory $(ALL_CPUS) MODE=fault all
 check: ## the tests that a change has to pass; 5 minutes on two CPUs
 	@scripts/install-deps check

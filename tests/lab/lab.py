@@ -11,6 +11,7 @@ answer of the middle half of the rounds; where that disagrees there is none.
 Whatever comes out is printed, also where it contradicts the paper.  Exits with
 0 when all was measured, whatever the verdicts are."""
 
+import math
 import os
 import platform
 import sys
@@ -24,8 +25,27 @@ from rig import perf_counts_futexes
 from verdict import Verdicts
 
 
+# What perf has to count, and gaps that are counted only while the guard watches.
+NOT_ALWAYS = {"futexes", "poll_gap_p99_us", "poll_gap_max_us"}
+NEVER_ZERO = {"cpu_us", "p50_us", "p99_us", "mega_s", "wake_us"}
+
+
+def require_figures(title, columns, taken):
+    """Every sample has a number for every column."""
+    for name, samples in taken.items():
+        for sample in samples:
+            for metric, _ in columns:
+                value = (sample or {}).get(
+                    metric, 0 if metric in NOT_ALWAYS else math.nan)
+                if not math.isfinite(value) or value < 0 or (
+                        value == 0 and metric in NEVER_ZERO):
+                    raise MeasuringError(f"{title}: {metric} of '{name}' is "
+                                         f"{value}")
+
+
 def section(result):
     title, remark, columns, taken = result
+    require_figures(title, columns, taken)
     rows = [[name] + [cell(samples, metric) for metric, _ in columns]
             for name, samples in taken.items()]
     return (f"## {title}\n\n{remark}\n\n"
