@@ -160,8 +160,8 @@ blame_directory(const struct addr *addr, struct err *err)
 	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0)
 		return;
 	if (errno == ENOENT)
-		err_set(
-		    err, "%.300s; there is no directory '%s'", why.text, dir);
+		err_set(err, "%.300s; the directory '%s' does not exist",
+		    why.text, dir);
 	else if (errno == EACCES)
 		err_set(err,
 		    "%.300s; this lfproxy runs with uid %u, which may not make "

@@ -97,7 +97,7 @@ fail_answer(struct client *client, bool begun)
 {
 	send_now(client,
 	    begun ? "\nOut of memory: the answer ends here, before its end.\n"
-	          : "Out of memory: there is no answer.\n\n");
+	          : "Out of memory: no answer can be given.\n\n");
 	free_rest(client);
 	client->mode.quit = true;
 }

@@ -21,13 +21,13 @@ find_account(const char *name, struct grant *grant, struct err *err)
 		const struct group *group = getgrnam(name + 1);
 
 		if (!group)
-			return err_set(err, "there is no group '%s'", name + 1);
+			return err_set(err, "unknown group '%s'", name + 1);
 		grant->id = group->gr_gid;
 	} else {
 		const struct passwd *user = getpwnam(name);
 
 		if (!user)
-			return err_set(err, "there is no user '%s'", name);
+			return err_set(err, "unknown user '%s'", name);
 		grant->id = user->pw_uid;
 	}
 	return true;

@@ -210,7 +210,7 @@ load_one(const char *variable, struct err *err)
 		i++;
 	if (i == VARIABLES)
 		return err_set(err,
-		    PREFIX "%.*s: there is no such fault; allowed are SLOW, "
+		    PREFIX "%.*s: unknown fault; allowed are SLOW, "
 		           "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
 		           "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, ACCEPT, SOCKET, "
 		           "CONNECT, EPOLL_CTL, SLAB, PIPE, ANSWER",

@@ -149,7 +149,7 @@ pattern_read(const char *text, struct pattern *p, struct err *err)
 		return false;
 	if (p->n == 0)
 		return err_set(err,
-		    "there is no text; write \"TEXT\", hex 00 1f, or regex "
+		    "the pattern is empty; write \"TEXT\", hex 00 1f, or regex "
 		    "\"EXPRESSION\"");
 	return p->kind != PATTERN_REGEX || compile(p, err);
 }

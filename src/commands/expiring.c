@@ -272,8 +272,8 @@ describe_setting(struct call *call, const struct command *command,
 	if (command->setting.describe)
 		return command->setting.describe(call, ret_setting);
 	err_set(call->err,
-	    "'%s' cannot end in 'for': there is no former value that could be "
-	    "set again. Allowed are " SETTING_COMMANDS ".",
+	    "'%s' cannot end in 'for': it has no former value to return to. "
+	    "Allowed are " SETTING_COMMANDS ".",
 	    command->words);
 	return SETTING_UNRESTORABLE;
 }

@@ -228,7 +228,7 @@ take_explained_source(
 		if (text[4] &&
 		    (!text[5] || strlen(text + 5) >= sizeof(r->path)))
 			return err_set(call->err,
-			    "'%.40s' is no path of a unix socket.", text);
+			    "'%.40s' is not the path of a unix socket.", text);
 		snprintf(
 		    r->path, sizeof(r->path), "%s", text[4] ? text + 5 : "");
 		return true;
@@ -236,7 +236,7 @@ take_explained_source(
 	if (read_ip(text, &c->client, &c->has_port))
 		return true;
 	return err_set(call->err,
-	    "'%.60s' is no client's address; allowed are 10.0.0.1, "
+	    "'%.60s' is not a client's address; allowed are 10.0.0.1, "
 	    "10.0.0.1:4711, ::1, [::1]:4711, unix, unix:/path.",
 	    text);
 }
@@ -285,8 +285,8 @@ take_sni(struct call *call, const char *text, struct explain_request *r)
 
 	if (!tls_name_normalize(text, strlen(text), r->sni, &len))
 		return err_set(call->err,
-		    "sni: '%.60s' is no name that a client can ask for; one "
-		    "as in www.example.com is expected.",
+		    "sni: '%.60s' is not a valid TLS name; a name as in "
+		    "www.example.com is expected.",
 		    text);
 	r->client.sni = r->sni;
 	return true;

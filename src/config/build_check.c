@@ -146,7 +146,8 @@ check_hash(const struct backend_spec *b, struct err_list *errors)
 	    b->name, factor);
 }
 
-/* Reports what the kind of check needs and lacks, by -k or in a file. */
+/* Reports what the kind of check needs and was not given, by -k or in a file.
+ */
 static void
 check_needs(const struct backend_spec *b, struct err_list *errors)
 {
@@ -339,11 +340,11 @@ build_check(const struct spec *spec, const char *file, bool empty,
 		    "[backend NAME] with 'server'");
 	if (!empty && spec->frontends_n == 0)
 		err_list_add(errors, file, 0,
-		    "there is no frontend; write a [frontend NAME] with "
+		    "no frontend is defined; write a [frontend NAME] with "
 		    "'listen' and 'backend'");
 	if (!empty && spec->backends_n == 0)
 		err_list_add(errors, file, 0,
-		    "there is no backend; write a [backend NAME] with "
+		    "no backend is defined; write a [backend NAME] with "
 		    "'server'");
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];

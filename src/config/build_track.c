@@ -27,7 +27,7 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 	if (slash)
 		memcpy(home, s->track, (size_t)(slash - s->track));
 	if (slash && !name_table_find(&all, home, backend)) {
-		TRACK_ERROR(s, errors, "there is no backend '%s'; %s", home,
+		TRACK_ERROR(s, errors, "unknown backend '%s'; %s", home,
 		    hint_table(&hint, home, &all, "there"));
 		return false;
 	}

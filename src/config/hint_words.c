@@ -9,7 +9,7 @@
 
 #define NO_HTTP  "HTTP is not looked into here: leave it out"
 #define NO_TLS   "TLS is passed through and not ended here: leave it out"
-#define LEAVE    "there is no need for it here: leave it out"
+#define LEAVE    "it is not needed here: leave it out"
 #define NAMES    "names are looked up at start and reload: leave it out"
 #define STICKY   "write balance = source, which keeps a client at its server"
 #define HTTP_CHK "write check = http path=/PATH in [backend NAME]"

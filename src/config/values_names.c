@@ -122,7 +122,7 @@ find_reference(const struct value *v, const char *text, const char *what,
 	struct hint hint;
 
 	return name_table_find(names, text, ret_index) ||
-	       value_fail(v, "there is no %s '%s'; %s", what, text,
+	       value_fail(v, "unknown %s '%s'; %s", what, text,
 	           hint_table(&hint, text, names, "there"));
 }
 

@@ -200,7 +200,7 @@ find_listener(
 	if (sock_backlog(acceptor_fd(l->acceptor), &waiting, &max))
 		set_row(row, "backlog", waiting, max, &l->trend, 1);
 	else
-		row->note = l->held ? "disabled: nobody can connect"
+		row->note = l->held ? "disabled: no client can connect"
 		                    : "the kernel does not tell it of unix "
 		                      "sockets";
 	row->resource = "backlog";

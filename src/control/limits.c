@@ -185,8 +185,8 @@ fail_to_become(const struct global_spec *global, int error, struct err *err)
 	if (error == EPERM)
 		return err_set(err,
 		    "%s = %s takes the rights of root (CAP_SETUID and "
-		    "CAP_SETGID), which this process, of uid %u, lacks; start "
-		    "it as root, or leave %s out",
+		    "CAP_SETGID), but this process runs as uid %u without "
+		    "them; start it as root, or leave %s out",
 		    key, name, (unsigned)geteuid(), key);
 	return err_set(
 	    err, "cannot become %s '%s': %s", key, name, strerror(error));
@@ -277,9 +277,9 @@ limits_become_user(const struct spec *spec, struct err *err)
 	 * set-user-ID bits or capabilities. */
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (global->user && !(user = getpwnam(global->user)))
-		return err_set(err, "there is no user '%s'", global->user);
+		return err_set(err, "unknown user '%s'", global->user);
 	if (global->group && !(group = getgrnam(global->group)))
-		return err_set(err, "there is no group '%s'", global->group);
+		return err_set(err, "unknown group '%s'", global->group);
 	/* Already there: a service manager has done it. */
 	if (user && user->pw_uid == geteuid() &&
 	    (!group || group->gr_gid == getegid()))

@@ -56,9 +56,9 @@ give_unix_file(const struct listen_spec *spec, struct err *err)
 	struct stat st;
 
 	if (spec->user && !(user = getpwnam(spec->user)))
-		return err_set(err, "there is no user '%s'", spec->user);
+		return err_set(err, "unknown user '%s'", spec->user);
 	if (spec->group && !(group = getgrnam(spec->group)))
-		return err_set(err, "there is no group '%s'", spec->group);
+		return err_set(err, "unknown group '%s'", spec->group);
 	/* Skip chown(2) if the owner is right: without root even a call that
 	 * changes nothing may be refused. */
 	if (stat(path, &st) == 0 && (!user || user->pw_uid == st.st_uid) &&

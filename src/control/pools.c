@@ -282,7 +282,7 @@ pools_find(struct pools *pools, const char *name, struct err *err)
 		snprintf(names + len, sizeof(names) - len, "%s%s",
 		    i > 0 ? ", " : "", known);
 	}
-	err_set(err, "there is no pool '%s'; there %s %s", name,
+	err_set(err, "unknown pool '%s'; there %s %s", name,
 	    pools->n == 1 ? "is" : "are", names);
 	return NULL;
 }

@@ -126,7 +126,7 @@ rebalancing_may_help(const struct backend *b, struct err *err)
 	if (balance->in_order)
 		return err_set(err,
 		    "Backend fills its servers one after the other (first): "
-		    "there is no fair share.");
+		    "it has no fair share.");
 	return true;
 }
 

@@ -65,8 +65,8 @@ remember_closed(
 	if (n != before->global.closed_sessions &&
 	    !closed_rings_resize(&c->proxy.closed, n, c->grace))
 		changes_add(changes, true,
-		    "there is no memory to remember %u closed sessions; fewer "
-		    "are remembered",
+		    "out of memory: fewer than %u closed sessions are "
+		    "remembered",
 		    n);
 }
 

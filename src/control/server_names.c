@@ -34,7 +34,7 @@ static const char *
 unresolved_reason(const struct name *name)
 {
 	return name && name->error ? addr_lookup_error(name->error)
-	                           : "there is no answer so far";
+	                           : "no answer so far";
 }
 
 static void

@@ -158,7 +158,7 @@ send_page(struct MHD_Connection *connection, struct http_site *site,
 
 	if (!body)
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-		    "Out of memory: there is no answer.\n");
+		    "Out of memory: no answer can be given.\n");
 	body->connection = connection_of(connection);
 	response = MHD_create_response_from_callback(
 	    body->rest ? MHD_SIZE_UNKNOWN : body->size, ANSWER_PART_SIZE,

@@ -77,8 +77,8 @@ report_panic(const struct backend *backend, const struct lineup *l)
 		    backend->spec->panic_percent, l->servers_n);
 	else
 		REPORT(backend, EVENT_BACKEND_CALM, LOG_LEVEL_INFO,
-		    "is no longer in a panic: only servers that are usable "
-		    "are chosen");
+		    "is not in a panic any more: only usable servers are "
+		    "chosen");
 }
 
 void

@@ -26,7 +26,7 @@
 	X(COUNTER_REQUEST_ERRORS, "sessions the client broke off early")       \
 	X(COUNTER_CLIENT_ABORTS, "sessions the client side broke off")         \
 	X(COUNTER_SERVER_ABORTS, "sessions the server side broke off")         \
-	X(COUNTER_INTERNAL_ERRORS, "sessions ended by a lack of resources")    \
+	X(COUNTER_INTERNAL_ERRORS, "sessions ended by exhausted resources")    \
 	X(COUNTER_SELECTED, "times chosen by the balancing")                   \
 	X(COUNTER_CONNECTS, "connect attempts")                                \
 	X(COUNTER_SPLICED, "bytes that went through pipes")                    \

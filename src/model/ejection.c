@@ -88,7 +88,7 @@ void
 ejection_report_end(const struct server *server, const char *why)
 {
 	server_report(server, EVENT_SERVER_BACK, LOG_LEVEL_INFO,
-	    "is no longer ejected: %s", why);
+	    "is not ejected any more: %s", why);
 }
 
 /* Ends the ejection of the server, if it is ejected.  why is for the event. */
@@ -175,7 +175,7 @@ ejection_report_relented(const struct backend *backend)
 		if (s->state->passive.relented)
 			event_add(EVENT_SERVER_BACK, LOG_LEVEL_WARNING,
 			    backend->spec->name, s->spec->name,
-			    "server %s/%s is no longer ejected: no other "
+			    "server %s/%s is not ejected any more: no other "
 			    "server is usable",
 			    backend->spec->name, s->spec->name);
 		s->state->passive.relented = false;

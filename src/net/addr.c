@@ -171,7 +171,7 @@ parse_addr(const char *s, enum addr_use use, struct addr *ret_addr,
 		    s);
 	if (bracketed && !strchr(s, ']'))
 		return err_set(err,
-		    "'%s' lacks the ']' behind the IPv6 address; write "
+		    "'%s': ']' expected behind the IPv6 address; write "
 		    "[V6]:PORT, as in [::1]:80",
 		    s);
 	if (!colon || (bracketed && colon[-1] != ']'))

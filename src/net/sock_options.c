@@ -334,7 +334,7 @@ sock_refusal_hint(const struct sock_refusal *refusal)
 	const char *option = refusal->option;
 
 	if (refusal->error == ENODEV)
-		return "; there is no such interface";
+		return "; the interface does not exist";
 	if (refusal->error != EPERM)
 		return "";
 	if (strcmp(option, "congestion") == 0)
@@ -387,8 +387,8 @@ check_fast_open(const struct curtailed *c, bool listener)
 
 	if (have >= 0 && !(have & bit))
 		report_curtailed(c,
-		    "tfo has no effect as long as net.ipv4.tcp_fastopen, which "
-		    "is %ld, lacks the bit %ld (%s)",
+		    "tfo has no effect: net.ipv4.tcp_fastopen is %ld; set its "
+		    "bit %ld (%s)",
 		    have, bit, listener ? "server" : "client");
 }
 

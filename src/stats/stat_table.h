@@ -170,11 +170,11 @@
 	    TEXT(check_status_name(SERVER(agent_last.status))), A_TEXT)        \
 	X(agent_code, "MOP:u32", "number in the agent's last answer", AGENT,   \
 	    put_check_code(out, &SERVER(agent_last)),                          \
-	    NO_METRIC("HAProxy's exporter lacks it"))                          \
+	    NO_METRIC("HAProxy's exporter omits it"))                          \
 	X(agent_duration, "MDP:u64",                                           \
 	    "milliseconds that the agent's last check took", AGENT,            \
 	    put_check_duration(out, &SERVER(agent_last)),                      \
-	    NO_METRIC("HAProxy's exporter lacks it"))                          \
+	    NO_METRIC("HAProxy's exporter omits it"))                          \
 	X(check_desc, "MOP:str", "description of check_status", CHECKED,       \
 	    TEXT(check_status_meaning(SERVER(last.status))), A_TEXT)           \
 	X(agent_desc, "MOP:str", "description of agent_status", AGENT,         \

@@ -142,7 +142,7 @@ assert rows[48]["value"] == {"type": "str", "value": "edge-1"}
 	[[ $output =~ threads\ +2 ]]
 	[[ $output != *"pool slow"* ]]
 	run -1 ctl show pool nope
-	equal "the answer" "There is no pool 'nope'; there are main, slow." \
+	equal "the answer" "Unknown pool 'nope'; there are main, slow." \
 	    "$output"
 }
 
@@ -446,9 +446,9 @@ print(c["who"].split()[0], c["before"], c["after"])')"
 @test "lfproxyctl: words are taken as they stand" {
 	two_apps
 	run -1 ctl show pool 'a;quit'
-	[[ $output == "There is no pool 'a;quit';"* ]]
+	[[ $output == "Unknown pool 'a;quit';"* ]]
 	run -1 ctl show pool 'a\b'
-	[[ $output == "There is no pool 'a\\b';"* ]]
+	[[ $output == "Unknown pool 'a\\b';"* ]]
 }
 
 @test "lfproxyctl: no socket, no permission, no answer" {

@@ -195,7 +195,7 @@ refused_reload() {
 	file "admin = $T/a mode=0666 level=user" "admin = $T/new" \
 	    "admin = $T/none/x" "admin = $T/file" "http = $(addr a)"
 	refused_reload "$T/a" \
-	    "$INI:6: admin: cannot listen on unix:$T/none/x: No such file or directory; there is no directory '$T/none'" \
+	    "$INI:6: admin: cannot listen on unix:$T/none/x: No such file or directory; the directory '$T/none' does not exist" \
 	    "$INI:7: admin: the admin socket cannot be '$T/file': that is a file of another kind" \
 	    "$INI:8: http: cannot listen on $(addr a): Address already in use"
 	[ -f "$T/file" ]
@@ -296,7 +296,7 @@ global: admin: $T/b: its file cannot be removed: Permission denied; remove it by
 	run -0 ctl "$T/a" reload
 	equal "the file" "$inode nobody mail 620" "$(stat -c '%i %U %G %a' "$T/a")"
 	file "admin = $T/a group=mail" "admin = $T/none/b"
-	refused_reload "$T/a" "there is no directory '$T/none'"
+	refused_reload "$T/a" "the directory '$T/none' does not exist"
 	file "admin = $T/a"
 	run -0 ctl "$T/a" reload
 	equal "the file" "$inode root root 660" "$(stat -c '%i %U %G %a' "$T/a")"

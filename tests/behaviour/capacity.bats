@@ -160,7 +160,7 @@ grows_at_this_pace() {
 	wait_for 20 row_at_least 'backlog overflows' '' used $((before + 1))
 	[[ $(row 'backlog overflows' '' note) == *"all programs"* ]]
 	ctl disable frontend web
-	equal "disabled" "None disabled: nobody can connect" \
+	equal "disabled" "None disabled: no client can connect" \
 	    "$(row backlog frontend used) $(row backlog frontend note)"
 }
 

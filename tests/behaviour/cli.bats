@@ -93,6 +93,6 @@ usage_error() {
 		    'server = a 127.0.0.1:9' >"$T/lfproxy.ini"
 		# shellcheck disable=SC2086 # words
 		run -3 $without timeout 60 "$BUILD/lfproxy" -c "$T/lfproxy.ini"
-		[[ $output == *"error: $key = daemon takes the rights of root (CAP_SETUID and CAP_SETGID), which this process, of uid "*"; start it as root, or leave $key out" ]]
+		[[ $output == *"error: $key = daemon takes the rights of root (CAP_SETUID and CAP_SETGID), but this process runs as uid "*"; start it as root, or leave $key out" ]]
 	done
 }

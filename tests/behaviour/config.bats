@@ -65,7 +65,7 @@ write_good() {
 	expected=(
 		"$ini:1: the key 'early' comes before any section"
 		"$ini:3: listen: '80' has no port"
-		"$ini:4: backend: there is no backend 'ap'; did you mean 'app'?"
+		"$ini:4: backend: unknown backend 'ap'; did you mean 'app'?"
 		"$ini:5: the line is neither [section] nor 'key = value'"
 		"$ini:7: unknown key 'sever' in [backend app]; did you mean 'server'?"
 		"$ini:8: server: weight: '300' is not a whole number from 0 to 256"
@@ -199,7 +199,7 @@ write_good() {
 @test "config: a bad file does not start anything" {
 	write <<<'[frontend web]'
 	run -1 timeout 60 "$lfproxy" -c "$ini"
-	[[ "$output" == *"$ini: there is no backend; write a [backend NAME]"* ]]
+	[[ "$output" == *"$ini: no backend is defined; write a [backend NAME]"* ]]
 }
 
 @test "config: -T prints what it would print again" {

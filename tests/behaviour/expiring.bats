@@ -298,7 +298,7 @@ print(len(ids), ids[0], ids[-1])')"
 	    "shutdown frontend web" "shutdown sessions server app/a" \
 	    "drain server app/a" "rebalance backend app" reload "wait 1s"; do
 		# shellcheck disable=SC2086
-		refused_with "cannot end in 'for': there is no former value" \
+		refused_with "cannot end in 'for': it has no former value" \
 		    $command for 1m
 	done
 	refused_with "'set server <srv> agent-send' cannot end in 'for'" \
@@ -315,7 +315,7 @@ print(len(ids), ids[0], ids[-1])')"
 	weight_is 100
 	# Names that look like it.
 	refused_with "No such frontend." set maxconn frontend for 10
-	refused_with "There is no pool 'for'" set pool for threads 1
+	refused_with "Unknown pool 'for'" set pool for threads 1
 }
 
 @test "expiring: hundreds at once, and lfproxy stops with others waiting" {

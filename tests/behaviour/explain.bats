@@ -458,15 +458,15 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 	run -1 ctl explain
 	[[ $output == *"The client's address is expected"* ]]
 	run -1 ctl explain somewhere
-	[[ $output == *"'somewhere' is no client's address; allowed are 10.0.0.1,"* ]]
+	[[ $output == *"'somewhere' is not a client's address; allowed are 10.0.0.1,"* ]]
 	run -1 ctl explain 127.0.0.1 nowhere
 	[[ $output == *"No such frontend."* ]]
 	run -1 ctl explain 127.0.0.1 web web
 	[[ $output == *"Unexpected argument 'web'"* ]]
 	run -1 ctl explain 127.0.0.1 sni
-	[[ $output == *"sni: '' is no name that a client can ask for"* ]]
+	[[ $output == *"sni: '' is not a valid TLS name"* ]]
 	run -1 ctl explain 127.0.0.1 web sni a..b json
-	[[ $output == *"sni: 'a..b' is no name that a client can ask for"* ]]
+	[[ $output == *"sni: 'a..b' is not a valid TLS name"* ]]
 	run -0 ctl explain 127.0.0.1 web sni example.org
 	[[ $output == *"  sni      example.org, which this frontend does not "* ]]
 	run -1 ctl explain 127.0.0.1 to 127.0.0.1:80

@@ -435,7 +435,7 @@ without_answers() {
 # Symptom: an answer with a hole passed for a whole one.
 @test "faults: an answer without memory says so, and is counted" {
 	without_answers ENOMEM:count=2
-	equal "the answer" 'Out of memory: there is no answer.||' \
+	equal "the answer" 'Out of memory: no answer can be given.||' \
 	    "$(answered 'show info')"
 	equal "status" 500 "$(fetch -s -o "$T/page" -w '%{http_code}' \
 	    "http://$HTTP/metrics")"

@@ -83,9 +83,9 @@ refused() {
 @test "include: a pattern without files is fine, a file that is missing is not" {
 	main 'include = conf.d/*.ini' 'include = none/*.ini' 'include = app.ini'
 	mkdir "$T/conf.d"
-	refused "$T/lfproxy.ini: there is no backend" \
+	refused "$T/lfproxy.ini: no backend is defined" \
 	    "$T/lfproxy.ini:5: include: '$T/app.ini' cannot be read: No such file" \
-	    "$T/lfproxy.ini:8: backend: there is no backend 'app'"
+	    "$T/lfproxy.ini:8: backend: unknown backend 'app'"
 	backend_file app.ini app
 	valid
 }

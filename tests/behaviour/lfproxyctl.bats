@@ -20,7 +20,7 @@ load ctl
 	run -2 ctl --json help
 	[[ $output == *"'help' has no JSON form; commands that have one: "*"show pool"* ]]
 	run -1 ctl --json show pool nope
-	[[ $output == "There is no pool 'nope'"* ]]
+	[[ $output == "Unknown pool 'nope'"* ]]
 	run -1 ctl --json shew info
 	[[ $output == "Unknown command"* ]]
 	run -3 "$BUILD/lfproxyctl" -S "$T/none.sock" --json show info

@@ -218,7 +218,7 @@ connect_both() {
 	until_column 10 d status UP
 	equal "half again" "b d" "$(names 20)"
 	equal "panic" 0 "$(backend_column lf_panic)"
-	wait_for 10 lfproxy_said 'backend app is no longer in a panic'
+	wait_for 10 lfproxy_said 'backend app is not in a panic any more'
 }
 
 @test "lineup: a drained server keeps its sessions, and a backup gets the new ones" {

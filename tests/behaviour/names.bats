@@ -54,7 +54,7 @@ served_by() {
 	    'server = b db:80' 'server = c no:80')
 	wait_for 10 is status b 'MAINT (resolution)'
 	wait_for 10 is status c 'MAINT (resolution)'
-	lfproxy_said "server app/b is in maintenance: its name 'db' is not resolved: there is no answer"
+	lfproxy_said "server app/b is in maintenance: its name 'db' is not resolved: no answer"
 	wait_for 10 lfproxy_said "its name 'no' is not resolved: Name or service not known"
 	eventful ' warning server_unresolved app/b: .*'
 	# HAProxy's value of an unresolved server is 0x20; name and port are

@@ -171,7 +171,7 @@ quiet_ledger() {
 	    'lf-main-%d\n' % x['thread'] for x in t)")"
 	equal "all threads" 5 "$(ctl show threads json | of_json t 'len(t)')"
 	run -1 ctl show threads nope
-	equal "the answer" "There is no pool 'nope'; there are main, lazy." \
+	equal "the answer" "Unknown pool 'nope'; there are main, lazy." \
 	    "$output"
 }
 
@@ -244,7 +244,7 @@ quiet_ledger() {
 	    main nice 5
 	refused_with "The value of cpus is missing; *" main cpus
 	refused_with "What to set is missing; *" main
-	refused_with "There is no pool 'mian'; there are main, lazy." \
+	refused_with "Unknown pool 'mian'; there are main, lazy." \
 	    mian threads 2
 	refused_with "The name of a pool is missing, *"
 	equal "the settings" "$before" "$(main "$SETTINGS")"

@@ -212,7 +212,7 @@ check = off" >>"$T/lfproxy.ini"
 		    rebalance backend app dry-run
 	done
 	change_file '^balance = .*' "balance = first"
-	refused_with "there is no fair share" rebalance backend app
+	refused_with "it has no fair share" rebalance backend app
 	run ! "$BUILD/lfproxyctl" -S "$T/operator.sock" rebalance backend app
 	equal "the answer" "Permission denied" "$output"
 	equal "JSON of none" "[]" "$(ctl --json show rebalances)"

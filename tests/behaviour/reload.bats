@@ -230,7 +230,7 @@ no_pool() {
 	    "lfproxy.ini:16: server: 'nowhere'" \
 	    "lfproxy.ini:17: unknown section \\[fronted x\\]"
 	site "server = a $(addr a)" | sed 's/backend = app/backend = ap/' | write
-	refused_reload "there is no backend 'ap'; did you mean 'app'"
+	refused_reload "unknown backend 'ap'; did you mean 'app'"
 	site "server = a $(addr a)" | sed 's/^threads.*/threads = 1\nshards = 2/' |
 	    write
 	refused_reload '2 shards need at least 2 threads'

@@ -338,8 +338,8 @@ counter_above() {
 	    skip "net.ipv4.tcp_fastopen may not be set here"
 	LIMIT=${NS[n]} WEB='127.0.0.1:0 tfo=16' BACKEND="check = off
 server = s 127.0.0.1:9 tfo=on" web
-	wait_for 10 lfproxy_said 'warning: listen = 127.0.0.1:0 .*tcp_fastopen, which is 0,'
-	wait_for 10 lfproxy_said 'warning: server = s .*tcp_fastopen, which is 0, lacks'
+	wait_for 10 lfproxy_said 'warning: listen = 127.0.0.1:0 .*tcp_fastopen is 0;'
+	wait_for 10 lfproxy_said 'warning: server = s .*tcp_fastopen is 0; set'
 }
 
 @test "sockopts: sizes that the kernel reduces are reported at the start" {

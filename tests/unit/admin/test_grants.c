@@ -57,9 +57,9 @@ names_that_are_not_there_are_errors(void **state)
 	(void)state;
 	assert_false(
 	    grants_add(&grants, "root,no-such-user", LEVEL_ADMIN, &err));
-	assert_string_equal(err.text, "there is no user 'no-such-user'");
+	assert_string_equal(err.text, "unknown user 'no-such-user'");
 	assert_false(grants_add(&grants, "@no-such-group", LEVEL_ADMIN, &err));
-	assert_string_equal(err.text, "there is no group 'no-such-group'");
+	assert_string_equal(err.text, "unknown group 'no-such-group'");
 }
 
 static void

@@ -216,8 +216,8 @@ malformed_is_refused_with_reason(void **state)
 	    {"LFPROXY_FAULT_ACCEPT=EMFILE:count=0", "0"},
 	    {"LFPROXY_FAULT_ACCEPT=EMFILE:1%:after=1:count=1:2%",
 	        "write ERROR"},
-	    {"LFPROXY_FAULT_READ=EMFILE", "READ: there is no such fault"},
-	    {"LFPROXY_FAULT_=1", "there is no such fault; allowed are SLOW"},
+	    {"LFPROXY_FAULT_READ=EMFILE", "READ: unknown fault"},
+	    {"LFPROXY_FAULT_=1", "unknown fault; allowed are SLOW"},
 	    {"LFPROXY_FAULT_SLOW=11111111111111111111111111111111111111111111"
 	     "1111111111111111111111111111111111111111111111111111111111111%",
 	        "too long"},

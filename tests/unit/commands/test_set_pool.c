@@ -264,7 +264,7 @@ unknown_pools_and_settings_are_told_from_those_there_are(void **state)
 	(void)state;
 	assert_refused("", "the name of a pool is missing");
 	assert_refused(
-	    "mian threads 2", "there is no pool 'mian'; there are main, bound");
+	    "mian threads 2", "unknown pool 'mian'; there are main, bound");
 	assert_refused("main", "what to set is missing; allowed are threads, "
 	                       "shards, promotion, order, cpus");
 	assert_refused("main thread 2", "'thread' cannot be set; did you mean "

@@ -298,12 +298,12 @@ missing_keys_and_sections(void **state)
 	    "2: [frontend g] has no backend; write backend = NAME, there is "
 	    "b\n");
 	assert_errors(
-	    BACKEND, " there is no frontend; write a [frontend NAME]");
+	    BACKEND, " no frontend is defined; write a [frontend NAME]");
 	assert_errors(FRONTEND,
-	    " there is no backend; write a [backend NAME] with 'server'\n"
-	    "3: backend: there is no backend 'b'; there are none");
+	    " no backend is defined; write a [backend NAME] with 'server'\n"
+	    "3: backend: unknown backend 'b'; there are none");
 	assert_errors("[global]\n",
-	    " there is no frontend; write\n there is no backend; write");
+	    " no frontend is defined; write\n no backend is defined; write");
 }
 
 static void
@@ -336,7 +336,7 @@ rules_on_names(void **state)
 	    "timeout_hello = 1ms\n" BACKEND,
 	    "4: sni: 'a.b' has no backend; write NAME ... backend=BACKEND\n"
 	    "5: sni: 'backend=b' has no name; write NAME ... backend=BACKEND\n"
-	    "6: sni: backend: there is no backend 'x'; there is b\n"
+	    "6: sni: backend: unknown backend 'x'; there is b\n"
 	    "7: sni: 'a*.b' is not a valid name; a wildcard stands for all "
 	    "labels at "
 	    "the beginning, as in *.example.com, and nowhere else\n"
@@ -374,9 +374,9 @@ dangling_references(void **state)
 	assert_errors("[frontend f]\nlisten = :80\nbackend = ap\npool = slow\n"
 	              "[backend app]\nserver = s 10.0.0.1:80\n"
 	              "[backend db]\nserver = s 10.0.0.1:80\n",
-	    "3: backend: there is no backend 'ap'; did you mean 'app'? there "
+	    "3: backend: unknown backend 'ap'; did you mean 'app'? there "
 	    "are app, db\n"
-	    "4: pool: there is no pool 'slow'; there is main");
+	    "4: pool: unknown pool 'slow'; there is main");
 }
 
 static void
@@ -892,7 +892,8 @@ checks(void **state)
 	    {"backend x", "check_step = put x",
 	        "check_step: 'put' is not a step; write send, expect or "
 	        "refuse"},
-	    {"backend x", "check_step = send", "check_step: send: there is no"},
+	    {"backend x", "check_step = send",
+	        "check_step: send: the pattern is empty"},
 	    {"backend x", "check_step = send regex a",
 	        "check_step: a regular expression cannot be sent"},
 	    {"backend x", "check_step = expect regex (",
@@ -930,7 +931,8 @@ checks(void **state)
 	        "check_body: \"ok\" x has a quote that closes it before"},
 	    {"backend x", "check_body = \"\\q\"",
 	        "check_body: '\\q': unknown escape; there are"},
-	    {"backend x", "check_body = \"\"", "check_body: there is no text"},
+	    {"backend x", "check_body = \"\"",
+	        "check_body: the pattern is empty"},
 	    {"backend x", "check_body = hex 0", "check_body: '0' is not hexa"},
 	    {"backend x", "check_body = regex \"a(\"",
 	        "check_body: 'a(' is not a regular expression: missing "
@@ -1022,7 +1024,7 @@ all_errors_come_at_once_in_the_order_of_lines(void **state)
 	              "[unfinished\n",
 	    "1: the key 'x' comes before\n"
 	    "3: listen: '80' has no port\n"
-	    "4: backend: there is no backend 'nowhere'; there is b\n"
+	    "4: backend: unknown backend 'nowhere'; there is b\n"
 	    "5: the line is neither\n"
 	    "7: retries: 'many' is not a whole number\n"
 	    "8: unknown section [what]\n"

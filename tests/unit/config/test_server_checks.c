@@ -317,7 +317,7 @@ what_cannot_be_tracked_is_told(void **state)
 	assert_errors(S "s 10.0.0.1:80 track=/b\n",
 	    "5: server: track: '/b' is not a server; write BACKEND/SERVER");
 	assert_errors(S "s 10.0.0.1:80 track=c/b\n",
-	    "5: server: track: there is no backend 'c'; there is b");
+	    "5: server: track: unknown backend 'c'; there is b");
 	assert_errors(S "s 10.0.0.1:80 track=b/t\n",
 	    "5: server: track: [backend b] has no server 't'; there is s");
 	assert_errors(S "s 10.0.0.1:80 track=b/s\n",

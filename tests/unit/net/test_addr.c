@@ -138,9 +138,9 @@ missing_ports_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_refused(texts[i], ADDR_CONNECT, "has no port; write");
-	assert_refused("[", ADDR_CONNECT, "'[' lacks the ']' behind");
+	assert_refused("[", ADDR_CONNECT, "'[': ']' expected behind");
 	assert_refused("[::1:8081", ADDR_LISTEN,
-	    "'[::1:8081' lacks the ']' behind the IPv6 address; write "
+	    "'[::1:8081': ']' expected behind the IPv6 address; write "
 	    "[V6]:PORT, as in [::1]:80");
 }
 
