@@ -40,6 +40,8 @@ event_level_name(enum log_level level)
 	static const char *const names[] = {[LOG_LEVEL_ERROR] = "error",
 	    [LOG_LEVEL_WARNING] = "warning",
 	    [LOG_LEVEL_INFO] = "info"};
+	_Static_assert(LOG_LEVEL_INFO + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	return names[level];
 }

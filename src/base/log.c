@@ -31,6 +31,9 @@ log_message(enum log_level level, const char *fmt, ...)
 	    [LOG_LEVEL_ERROR] = "lfproxy: error: ",
 	    [LOG_LEVEL_WARNING] = "lfproxy: warning: ",
 	    [LOG_LEVEL_INFO] = "lfproxy: "};
+	_Static_assert(
+	    LOG_LEVEL_INFO + 1 == sizeof(prefixes) / sizeof(prefixes[0]),
+	    "a prefix each");
 	char text[LOG_RECORD_SIZE];
 	size_t len = strlen(prefixes[level]);
 	va_list ap;

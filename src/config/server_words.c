@@ -159,6 +159,9 @@ same_on_error(const struct backend_spec *b, const char *value)
 	    [ON_ERROR_SUDDEN_DEATH] = "sudden-death",
 	    [ON_ERROR_MARK_DOWN] = "mark-down",
 	};
+	_Static_assert(
+	    ON_ERROR_MARK_DOWN + 1 == sizeof(theirs) / sizeof(theirs[0]),
+	    "a word each");
 
 	return strcmp(value, theirs[b->on_error]) == 0;
 }

@@ -46,6 +46,8 @@ policy_name(enum policy_kind policy)
 	    [POLICY_ALWAYS] = "always",
 	    [POLICY_KERNEL] = "kernel",
 	};
+	_Static_assert(POLICY_KERNEL + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	return names[policy];
 }

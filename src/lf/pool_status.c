@@ -14,6 +14,8 @@ thread_role_name(enum thread_role role)
 	    [ROLE_LEADING] = "leading",
 	    [ROLE_PROCESSING] = "processing",
 	};
+	_Static_assert(ROLE_PROCESSING + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	return names[role];
 }

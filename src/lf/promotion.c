@@ -11,6 +11,8 @@ promotion_order_name(enum promotion_order order)
 	    [ORDER_FIFO] = "fifo",
 	    [ORDER_PRIORITY] = "priority",
 	};
+	_Static_assert(ORDER_PRIORITY + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	return names[order];
 }

@@ -66,6 +66,9 @@ report_errors(struct server *server, unsigned limit, uint64_t now_ms)
 	    [ON_ERROR_SUDDEN_DEATH] = "one more failed check and it is down",
 	    [ON_ERROR_MARK_DOWN] = "marked down",
 	};
+	_Static_assert(
+	    ON_ERROR_MARK_DOWN + 1 == sizeof(outcomes) / sizeof(outcomes[0]),
+	    "an outcome each");
 	struct passive *p = &server->state->passive;
 	const struct backend_spec *b = server->backend->spec;
 	char last[FAILURE_TEXT_SIZE];

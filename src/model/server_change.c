@@ -114,6 +114,8 @@ server_set_admin(struct server *server, enum server_admin admin, const char *by)
 	    [SERVER_DRAIN] = EVENT_SERVER_DRAIN,
 	    [SERVER_MAINT] = EVENT_SERVER_MAINT,
 	};
+	_Static_assert(SERVER_MAINT + 1 == sizeof(kinds) / sizeof(kinds[0]),
+	    "an event each");
 	bool changes = server_own_admin(server) != admin;
 
 	if (changes)

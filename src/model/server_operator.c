@@ -65,6 +65,8 @@ operator_set_health(struct server *server, enum operator_health health)
 	    [OPERATOR_STOPPING] = {EVENT_SERVER_DRAIN, "stopping"},
 	    [OPERATOR_DOWN] = {EVENT_SERVER_DOWN, "down"},
 	};
+	_Static_assert(OPERATOR_DOWN + 1 == sizeof(said) / sizeof(said[0]),
+	    "an event each");
 	struct server_state *s = server->state;
 	bool checked = server->check.on;
 	bool was_up = server_is_up(server), was_stopping = s->stopping;

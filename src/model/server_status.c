@@ -14,6 +14,8 @@ server_admin_name(enum server_admin admin)
 	    [SERVER_DRAIN] = "drain",
 	    [SERVER_MAINT] = "maint",
 	};
+	_Static_assert(SERVER_MAINT + 1 == sizeof(names) / sizeof(names[0]),
+	    "a name each");
 
 	return names[admin];
 }

@@ -172,6 +172,8 @@ sink_options(
 	    [LOG_STDERR] = LOG_SINK_STDERR,
 	    [LOG_FILE] = LOG_SINK_FILE,
 	    [LOG_SYSLOG] = LOG_SINK_SYSLOG};
+	_Static_assert(
+	    LOG_SYSLOG + 1 == sizeof(kinds) / sizeof(kinds[0]), "a sink each");
 
 	memset(o, 0, sizeof(*o));
 	o->kind = kinds[spec->kind];
