@@ -28,7 +28,7 @@ struct agent_orders {
 };
 
 /* Parses the line and modifies it, for a server of that configured weight.
- * Unknown words are skipped and given to unknown.  */
+ * Unknown words are skipped and given to unknown. */
 void agent_words_read(char *line, unsigned weight,
     struct agent_orders *ret_orders,
     void (*unknown)(void *arg, const char *word), void *arg);

@@ -66,7 +66,7 @@ void checker_clear_delays(struct checker *checker);
 void checker_free(struct checker *checker);
 
 /* Returns the memory of the checks and agents, and of the runs under way.  The
- * memory of libraries is counted in library_memory.h.  */
+ * memory of libraries is counted in library_memory.h. */
 struct memory_use checker_memory(const struct checker *checker);
 
 #endif

@@ -27,13 +27,13 @@
 /* Runs argv[0], a path, with those arguments and that environment.  Does not
  * copy this process, and blocks only until the program has been loaded.  Runs
  * on the control thread only: the child ends with the thread that has started
- * it.  Returns 0, or an errno of vfork(2) or execve(2).  */
+ * it.  Returns 0, or an errno of vfork(2) or execve(2). */
 int child_start(char *const *argv, char *const *environment, int out,
     pid_t *ret_pid) MUST_CHECK;
 
 /* Kills the child's process group: the child and what it started.  May be
  * called right after the child was waited for: its number can be another
- * group's only after all process ids have been used in between.  */
+ * group's only after all process ids have been used in between. */
 void child_kill(pid_t pid);
 
 #endif

@@ -20,7 +20,7 @@
 struct talk;
 
 /* The plan of a talk.  Everything that it points to is borrowed until the talk
- * ends.  */
+ * ends. */
 struct talk_plan {
 	struct addr addr;
 	struct sock_way way; /* how to get there, as sessions do */

@@ -57,7 +57,8 @@ struct expiring_call {
 bool expiring_begin(struct expiring *expiring, struct call *call,
     const struct command *command, struct expiring_call *ret_begun);
 
-/* Must follow the command if it has succeeded. */
+/* Stores the former value until the change expires.  The caller calls this
+ * after each command that has succeeded. */
 void expiring_end(struct expiring *expiring, struct call *call,
     const struct command *command, const struct expiring_call *begun);
 

@@ -13,7 +13,7 @@
 
 /* Returns a spec, or NULL after at least one error was added.  Takes ownership
  * of the draft's files, for the spec's places; the caller still calls
- * draft_fini.  */
+ * draft_fini. */
 struct spec *build_spec(
     struct draft *draft, struct err_list *errors) MUST_CHECK;
 

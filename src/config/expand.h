@@ -39,7 +39,7 @@ const char *expand_value(const char *key, const char *text,
  * $${. */
 size_t expand_length(const char *value);
 
-/* Writes a value in that form, a secret as the ${...} that it came from.  */
+/* Writes a value in that form, a secret as the ${...} that it came from. */
 void expand_print(const char *value, FILE *out);
 
 #endif

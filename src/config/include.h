@@ -17,13 +17,13 @@
 #include "base/err.h"
 #include "config/draft.h"
 
-/* The limits on the depth of includes and on the number of files.  */
+/* The limits on the depth of includes and on the number of files. */
 #define INCLUDE_DEPTH_MAX 8
 #define INCLUDE_FILES_MAX 1000
 
 /* Appends the contents of n files or folders, in their order, and all that they
  * include.  Adds an error for each one that cannot be read, and for a file that
- * is read twice, such as one that includes itself.  Blocks on the disk.  */
+ * is read twice, such as one that includes itself.  Blocks on the disk. */
 void include_load(const char *const *paths, size_t n, struct draft *draft,
     struct err_list *errors);
 

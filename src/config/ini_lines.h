@@ -33,13 +33,13 @@ struct ini_lines {
 };
 
 /* Begins to read.  file is for the errors, and text must stay valid.  Skips a
- * byte-order mark.  */
+ * byte-order mark. */
 void ini_lines_init(struct ini_lines *lines, const char *file, const char *text,
     size_t len, struct err_list *errors);
 
 /* Reads the next logical line that is not empty.  Returns false at the end.
  * Adds an error for each physical line with characters that are not allowed,
- * and for a logical line that is too long, whose beginning is kept.  */
+ * and for a logical line that is too long, whose beginning is kept. */
 bool ini_lines_next(struct ini_lines *lines) MUST_CHECK;
 
 #endif

@@ -121,11 +121,11 @@ shown_source(const struct shown *s)
 	return (const char *)s->object + s->key->offset;
 }
 
-/* Runs the key's parser.  Returns false after an error.  */
+/* Runs the key's parser.  Returns false after an error. */
 bool value_parse(const struct value *value);
 
 /* Reads the key's default text into the object; does nothing without one.
- * Returns false when memory is short, without an error.  */
+ * Returns false when memory is short, without an error. */
 bool value_set_default(
     const struct key *key, void *object, struct spec *spec) MUST_CHECK;
 
@@ -164,12 +164,12 @@ bool value_write(char out[VALUE_TEXT_SIZE], const char *fmt, ...)
 bool value_print_string(const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 
 /* Replaces the string in *slot by a copy of s.  Returns false after an
- * error.  */
+ * error. */
 bool value_set_string(
     const struct value *value, char **slot, const char *s) MUST_CHECK;
 
 /* Stores a copy of the text as a value of type char *.  Returns false after an
- * error.  */
+ * error. */
 bool value_keep_text(const struct value *value) MUST_CHECK;
 
 /* Finds the word among the names.  Returns false after an error, which lists
@@ -178,7 +178,7 @@ bool value_choose(const struct value *value, const char *word,
     const struct name_table *names, size_t *ret_index) MUST_CHECK;
 
 /* Appends a copy of element to the array of *n elements of that size.  Returns
- * false after an error.  */
+ * false after an error. */
 bool value_append(const struct value *value, void *array, size_t *n,
     const void *element, size_t size) MUST_CHECK;
 

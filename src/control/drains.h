@@ -7,15 +7,16 @@
  *      |              +---- no session left: gone
  *      +---- cancelled, overruled, removed: gone, from each of them
  *
- * FADING   Its part of the new sessions gets less, see model/server_fade.h.
- *          Without `over` this is left out.
- * WAITING  It is in the state drain: no new sessions, and those that it has end
- *          by themselves.
- * KILLING  They are ended, spread over DRAIN_KILL_MS.
+ * FADING   The server's part of the new sessions gets less and less, see
+ *          model/server_fade.h.  Without `over` there is no such phase.
+ * WAITING  The server is in the state drain: it gets no new sessions, and those
+ *          that it has end by themselves.
+ * KILLING  Its sessions are ended, spread over DRAIN_KILL_MS.
  *
- * A drain is of a server's name and state, so it goes on over a reload; when
- * the file has the server no more, or at another address, it ends.  Control
- * thread, as all of these.
+ * A drain belongs to a server's name and state, so it goes on over a reload.
+ * It ends when the file no longer has the server, or has it at another address.
+ *
+ * All functions run on the control thread.
  */
 #ifndef CONTROL_DRAINS_H
 #define CONTROL_DRAINS_H
@@ -90,7 +91,7 @@ const char *drain_order_text(
  * due after whole_ms. */
 uint32_t drain_share(uint32_t n, uint64_t past_ms, uint64_t whole_ms);
 
-/* When the loop has ended. */
+/* Frees all drains.  The caller calls this when the loop has ended. */
 void drains_free(struct control *control);
 
 #endif

@@ -2,12 +2,13 @@
  * A frontend's rules on the name that a TLS client asks for (`sni =`), ready to
  * be looked up.
  *
- * An exact name goes before every wildcard, and of the wildcards that match the
- * one with the most labels, as nginx's map has it; the order in the file makes
- * no difference, and no name is there twice.  `*.example.com` is any name below
- * example.com, of any depth, and not example.com itself.
+ * An exact name precedes every wildcard, and the wildcard with the most labels
+ * precedes the others that match, as in nginx's map; the order in the file
+ * makes no difference, and no name is there twice.  `*.example.com` matches any
+ * name below example.com, at any depth, and not example.com itself.
  *
- * A hash table with a look for each label, so 10 000 names cost what ten do.
+ * The map is a hash table with one look-up for each label, so 10 000 names cost
+ * what ten do.
  */
 #ifndef MODEL_SNI_MAP_H
 #define MODEL_SNI_MAP_H
@@ -28,17 +29,18 @@ struct sni_entry {
 
 struct sni_map;
 
-/* routes: which of the frontend's backends is that of a rule, for each rule.
- * The spec is borrowed.  NULL when memory is short. */
+/* Makes the map.  routes has, for each rule, the index of its backend among the
+ * frontend's.  Borrows the spec.  Returns NULL when memory is short. */
 struct sni_map *sni_map_new(
     const struct frontend_spec *spec, const uint16_t *routes);
 
-/* Any thread: name is as tls_name_normalize makes it.  NULL: no rule. */
+/* Returns the entry that matches a name as tls_name_normalize makes it, or NULL
+ * if no rule does.  Any thread. */
 const struct sni_entry *sni_map_find(
     const struct sni_map *map, const char *name, size_t len);
 
-/* Steps over the names of a rule, as they are written; *position starts at
- * names.  NULL after the last. */
+/* Returns the next name of a rule, as it is written, or NULL after the last.
+ * *position starts at the rule's names. */
 const char *sni_names_next(const char **position, size_t *ret_len);
 
 #endif

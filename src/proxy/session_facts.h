@@ -37,8 +37,8 @@ struct session_facts {
  * was accepted. */
 uint64_t session_id(uint32_t index, uint64_t accepted_wall_us);
 
-/* Control thread, index < slab_made of the sessions: reads the session of that
- * slot.  Returns false when the slot is free. */
+/* Control thread: reads the session of that slot, where index < slab_made of
+ * the sessions.  Returns false when the slot is free. */
 bool session_facts_read(const struct proxy *proxy, uint32_t index,
     struct session_facts *ret_facts) MUST_CHECK;
 
@@ -47,8 +47,8 @@ bool session_facts_read(const struct proxy *proxy, uint32_t index,
 bool session_facts_find(const struct proxy *proxy, uint64_t id,
     struct session_facts *ret_facts) MUST_CHECK;
 
-/* Control thread: has the session end.  Returns false when it has ended by
- * itself. */
+/* Control thread: ends the session by a note.  Returns false when it has
+ * already ended. */
 bool session_facts_kill(struct proxy *proxy, const struct session_facts *facts);
 
 /* Control thread: leaves NOTE_DRAIN or NOTE_LEVEL with the session.  Returns
