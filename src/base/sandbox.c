@@ -4,13 +4,15 @@
 #include "base/sandbox.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ProtectSystem= makes a place read-only, ProtectHome= and the unit's user make
- * it inaccessible, and PrivateTmp= takes away what is there outside. */
-static int
+/* Returns whether a sandbox causes such errors: ProtectSystem= makes a place
+ * read-only, ProtectHome= and the unit's user make it inaccessible, and
+ * PrivateTmp= hides what is there outside. */
+static bool
 is_of_sandbox(int error)
 {
 	return error == EROFS || error == EACCES || error == ENOENT;
