@@ -233,8 +233,9 @@ LAB_PROXY   := $(addprefix tests/lab/lab_,alloc.c fault.c proxy.c status.c) \
 LAB         := $(addprefix $(B)/lab/,lab_proxy lab_proxy_hshr lab_load null_bench)
 LAB_CC       = $(CC) $(ALL_CFLAGS) -Itests -Itests/unit $(LDFLAGS) -o $@
 $(B)/lab/lab_proxy: $(LAB_PROXY) $(call archives,$(BELOW_admin))
-$(B)/lab/lab_proxy_hshr: tests/lab/hshr.c $(LAB_PROXY) \
-    $(call archives,$(BELOW_admin))
+$(B)/lab/lab_proxy_hshr: tests/lab/hshr.c tests/lab/hshr_request.c \
+    $(LAB_PROXY) $(call archives,$(BELOW_admin))
+$(B)/lab/lab_proxy_hshr: LAB_WRAPS += recv
 $(B)/lab/lab_proxy $(B)/lab/lab_proxy_hshr:
 	$(call say,CC,$@)
 	@mkdir -p $(@D)

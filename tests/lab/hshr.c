@@ -6,11 +6,13 @@
  *                        ^                    |
  *                        +--mailbox-----------+ turns that want to go on
  *
- * One thread of the shard waits for events and claims their handlers; the
- * others take them from a bounded queue, a mutex with two condition variables,
- * and run the turns.  It is kind to the pattern: the queue carries a pointer
- * and no request, nobody allocates or copies, and no worker is signalled unless
- * one waits.  Everything above shard.h is lfproxy's own.
+ * The I/O thread of the shard waits for events and claims their handlers.  It
+ * reads what has arrived, copies it into a request that it allocates, and puts
+ * the request into a bounded queue, a mutex with two condition variables.  The
+ * workers take the requests and run the turns, which find the bytes there
+ * (hshr_request.h).  --no-copy: a request is only a pointer to its handler, and
+ * its worker reads; nothing is allocated or copied.  In both forms no worker is
+ * signalled unless one waits.  Everything above shard.h is lfproxy's own.
  */
 #include "lf/shard.h"
 
@@ -20,16 +22,23 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "hshr_request.h"
 #include "lf/pool.h"
 #include "lf/turns.h"
 
 #define QUEUE_SIZE 1024u
 #define SHARDS_MAX 64u
 
+/* What the I/O thread hands to a worker, which owns both. */
+struct work {
+	struct event_handler *handler;
+	struct request *request; /* NULL: the turn reads */
+};
+
 struct queue {
 	pthread_mutex_t lock;
 	pthread_cond_t not_empty, not_full;
-	struct event_handler *slots[QUEUE_SIZE];
+	struct work slots[QUEUE_SIZE];
 	unsigned first, n;
 	unsigned takers; /* waiting, and not signalled so far */
 	bool putter;     /* waiting */
@@ -141,7 +150,7 @@ summoned(const struct pool_thread *self)
 
 /* At the end of the process a full queue may stay so: false. */
 static bool
-put(struct queue *q, struct event_handler *h, struct pool_thread *self)
+put(struct queue *q, struct work work, struct pool_thread *self)
 {
 	bool signal, room;
 
@@ -153,7 +162,7 @@ put(struct queue *q, struct event_handler *h, struct pool_thread *self)
 	}
 	room = q->n < QUEUE_SIZE;
 	if (room)
-		q->slots[(q->first + q->n++) % QUEUE_SIZE] = h;
+		q->slots[(q->first + q->n++) % QUEUE_SIZE] = work;
 	signal = q->takers > 0;
 	q->takers -= signal;
 	pthread_mutex_unlock(&q->lock);
@@ -164,10 +173,10 @@ put(struct queue *q, struct event_handler *h, struct pool_thread *self)
 	return room;
 }
 
-static struct event_handler *
+static struct work
 take(struct queue *q, struct pool_thread *self)
 {
-	struct event_handler *h = NULL;
+	struct work work = {0};
 	bool signal;
 
 	pthread_mutex_lock(&q->lock);
@@ -176,7 +185,7 @@ take(struct queue *q, struct pool_thread *self)
 		pthread_cond_wait(&q->not_empty, &q->lock);
 	}
 	if (q->n > 0) {
-		h = q->slots[q->first];
+		work = q->slots[q->first];
 		q->first = (q->first + 1) % QUEUE_SIZE;
 		q->n--;
 	}
@@ -184,7 +193,7 @@ take(struct queue *q, struct pool_thread *self)
 	pthread_mutex_unlock(&q->lock);
 	if (signal)
 		pthread_cond_signal(&q->not_full);
-	return h;
+	return work;
 }
 
 static void
@@ -198,7 +207,9 @@ put_events(struct shard *shard, int n, struct pool_thread *self)
 		const struct handle_event *e = &b->events[i];
 		struct event_handler *h =
 		    event_handler_at(handle_slot(e->handle));
+		struct work work = {.handler = h};
 
+		request_expect(h);
 		switch (claim_post(&h->claim, handle_generation(e->handle),
 		    handle_pending(e->handle, e->ready))) {
 		case CLAIM_STALE:
@@ -209,7 +220,10 @@ put_events(struct shard *shard, int n, struct pool_thread *self)
 			break;
 		case CLAIM_TAKEN:
 			atomic_bump_own(&self->stats.dispatched, 1u);
-			(void)put(&queues[shard->id], h, self);
+			work.request =
+			    request_read(h, handle_side(e->handle), e->ready);
+			if (!put(&queues[shard->id], work, self))
+				request_free(work.request);
 			break;
 		}
 	}
@@ -227,7 +241,8 @@ put_mailbox(struct shard *shard, struct pool_thread *self)
 		struct event_handler *following = h->next;
 
 		atomic_bump_own(&self->stats.resumed, 1u);
-		(void)put(&queues[shard->id], h, self);
+		(void)put(
+		    &queues[shard->id], (struct work){.handler = h}, self);
 		h = following;
 	}
 }
@@ -260,13 +275,15 @@ work(struct shard *shard, struct pool_thread *self)
 {
 	turns_set_role(self, ROLE_PROCESSING);
 	while (!summoned(self)) {
-		struct event_handler *h = take(&queues[shard->id], self);
+		struct work work = take(&queues[shard->id], self);
 
-		if (!h)
+		if (!work.handler)
 			continue;
 		self->now_ns = clock_now_ns();
-		if (turns_run(h, self) == TURN_MORE)
-			shard_submit(h);
+		request_begin(work.request);
+		if (turns_run(work.handler, self) == TURN_MORE)
+			shard_submit(work.handler);
+		request_end();
 	}
 }
 

@@ -23,6 +23,7 @@ struct lab_faults {
 	unsigned busy_us;       /* such a turn computes for so long */
 	uint64_t wake_ns; /* in the place of what was measured; 0: measure */
 	bool mutex;       /* promotion_mutex instead of promotion_futex */
+	bool no_copy;     /* hshr.c: hand over handlers, not requests */
 };
 
 extern struct lab_faults lab_faults;

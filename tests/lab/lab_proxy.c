@@ -29,6 +29,7 @@ enum knob {
 	OPTION_SLOW_TURNS,
 	OPTION_BUSY_TURNS,
 	OPTION_NO_GUARD,
+	OPTION_NO_COPY,
 };
 
 static const struct option options[] = {
@@ -43,6 +44,7 @@ static const struct option options[] = {
     {"slow-turns", required_argument, NULL, OPTION_SLOW_TURNS},
     {"busy-turns", required_argument, NULL, OPTION_BUSY_TURNS},
     {"no-guard", no_argument, NULL, OPTION_NO_GUARD},
+    {"no-copy", no_argument, NULL, OPTION_NO_COPY},
     {0},
 };
 
@@ -68,7 +70,7 @@ usage(void)
 	      "    [--promotion adaptive|always|kernel] [--order lifo|fifo]\n"
 	      "    [--mutex] [--wake-ns N] [--slow PERCENT:MS]\n"
 	      "    [--slow-turns PERMILLE:MS] [--busy-turns PERMILLE:US]\n"
-	      "    [--no-guard] SERVER...\n",
+	      "    [--no-guard] [--no-copy] SERVER...\n",
 	    stderr);
 	exit(2);
 }
@@ -146,6 +148,9 @@ set(struct lab *lab, int option)
 		break;
 	case OPTION_NO_GUARD:
 		lab->no_guard = true;
+		break;
+	case OPTION_NO_COPY:
+		lab_faults.no_copy = true;
 		break;
 	default:
 		usage();
