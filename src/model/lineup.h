@@ -127,7 +127,7 @@ uint32_t lineup_next_open(
  * one included, in proportion to weight decide. */
 bool lineup_less_loaded(const struct lineup *lineup, uint32_t a, uint32_t b);
 
-/* What the scores of lineup_score_loads are, for people. */
+/* Describes the scores of lineup_score_loads to people. */
 #define LINEUP_LOAD "sessions, the new one included, for weight"
 
 /* Writes the score of each place, which is what lineup_less_loaded compares. */
