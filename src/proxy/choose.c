@@ -9,7 +9,7 @@
 #include "base/list.h"
 #include "lf/pool.h"
 #include "net/sock.h"
-#include "proxy/connect.h"
+#include "proxy/attempt.h"
 #include "proxy/inspect.h"
 #include "proxy/session_count.h"
 #include "proxy/upstream.h"
@@ -116,7 +116,7 @@ try_server(struct session *s, struct chosen next, const struct server *from,
 	if (s->tries > 0) {
 		if (!begin_retry(s, self)) {
 			session_leave_server(s);
-			return connect_give_up(s, CLOSE_RETRY_BUDGET, self);
+			return attempt_give_up(s, CLOSE_RETRY_BUDGET, self);
 		}
 		count_retry(s, next.server, from, self);
 	}
@@ -196,7 +196,7 @@ wait_for_server(
 		break;
 	}
 	s->queued = false;
-	return connect_give_up(s, reason, self);
+	return attempt_give_up(s, reason, self);
 }
 
 /* Pauses until the lineup changes.  Returns false when a server has joined the
@@ -268,7 +268,7 @@ client_lost(struct session *s, int error, struct pool_thread *self)
 {
 	(void)exhaustion_note(&proxy_of(self)->exhaustion, error,
 	    "a session that was to be retried is ended");
-	return connect_give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
+	return attempt_give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
 }
 
 struct verdict
@@ -281,7 +281,7 @@ choose_step(
 	if (from) {
 		session_end_retry(s);
 		if (s->tries > session_backend(s)->spec->retries)
-			return connect_give_up(s, reason, self);
+			return attempt_give_up(s, reason, self);
 		rc = disconnect_server(s);
 		if (rc < 0)
 			return client_lost(s, -rc, self);
@@ -304,7 +304,7 @@ choose_queue_timeout(struct session *s, struct pool_thread *self)
 {
 	return session_leave_queue(s)
 	           ? try_granted(s, self)
-	           : connect_give_up(
+	           : attempt_give_up(
 	                 s, session_reason(s, CAUSE_SERVER_TIMEOUT), self);
 }
 
@@ -334,7 +334,7 @@ choose_pause_over(struct session *s, struct pool_thread *self)
 	next = choose_server(s, s->tried_n, self);
 	if (next.server && s->was_reset && was_tried(s, next.server)) {
 		backend_release(next.server);
-		return connect_end(s, CLOSE_SERVER_RESET);
+		return attempt_end(s, CLOSE_SERVER_RESET);
 	}
 	if (next.server && s->ejected_n > 0 && was_tried(s, next.server)) {
 		backend_release(next.server);
@@ -400,7 +400,7 @@ choose_replacement(struct session *s, struct pool_thread *self)
 	if (!may_replace(s, reset))
 		return verdict(STEP_KEEP);
 	if (reset && !s->was_reset)
-		connect_note_reset(s);
+		attempt_note_reset(s);
 	next = choose_server(s, s->tried_n, self);
 	if (!next.server)
 		return verdict(STEP_KEEP);

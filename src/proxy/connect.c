@@ -12,6 +12,7 @@
 #include "lf/pool.h"
 #include "net/sock.h"
 #include "proxy/accesslog.h"
+#include "proxy/attempt.h"
 #include "proxy/session_count.h"
 #include "proxy/upstream.h"
 
@@ -48,19 +49,6 @@ is_clients_family(const struct session *s, int error)
 	       server_source(s->server)->kind == SOURCE_CLIENT;
 }
 
-/* Moves the server to the first ejected_n entries of tried[]. */
-static void
-note_ejected(struct session *s)
-{
-	for (unsigned i = s->ejected_n; i < s->tried_n; i++) {
-		if (s->tried[i] != s->server)
-			continue;
-		s->tried[i] = s->tried[s->ejected_n];
-		s->tried[s->ejected_n++] = s->server;
-		return;
-	}
-}
-
 /* For balancing and health: what the server is to blame for.  A failed connect
  * took timeout_connect at least: one that is refused at once is not quick. */
 static void
@@ -73,32 +61,7 @@ blame_server(struct session *s, int error, struct pool_thread *self)
 		return;
 	note_ewma(s, took_us > us ? took_us : us, self);
 	if (server_note_failure(s->server, FAILURE_CONNECT, error))
-		note_ejected(s);
-}
-
-void
-connect_note_reset(struct session *s)
-{
-	s->was_reset = true;
-	if (server_note_failure(s->server, FAILURE_RESET, 0))
-		note_ejected(s);
-}
-
-struct verdict
-connect_end(struct session *s, enum close_reason reason)
-{
-	if (reason == CLOSE_SERVER_RESET)
-		side_note(&s->side[HANDLE_SERVER], EVENT_READ_FAILED);
-	return verdict_close(reason);
-}
-
-struct verdict
-connect_give_up(
-    struct session *s, enum close_reason reason, struct pool_thread *self)
-{
-	session_count(
-	    s, COUNT_BACKEND | COUNT_SERVER, COUNTER_CONNECT_ERRORS, 1, self);
-	return connect_end(s, reason);
+		attempt_note_ejected(s);
 }
 
 /* Returns whether a resource of lfproxy has run out, so that another server
@@ -126,7 +89,7 @@ attempt_failed(struct session *s, int error, struct pool_thread *self)
 	blame_server(s, error, self);
 	session_end_retry(s);
 	if (is_exhaustion(error))
-		return connect_give_up(s, failure_reason(s, error), self);
+		return attempt_give_up(s, failure_reason(s, error), self);
 	return verdict_choose(failure_reason(s, error));
 }
 

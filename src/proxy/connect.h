@@ -19,19 +19,4 @@ struct verdict connect_step(struct session *s, struct pool_thread *self);
 /* The state is CONNECTING, and timeout_connect has passed. */
 struct verdict connect_timeout(struct session *s, struct pool_thread *self);
 
-/* The server has reset the established connection before a byte of an answer.
- * Counts that against the server and sets s->was_reset, so that the end of the
- * session does not count it again. */
-void connect_note_reset(struct session *s);
-
-/* The session closes without having got a server; counts that, also for
- * s->server if there is one.  Attempts that were followed by another are
- * counted as retries instead. */
-struct verdict connect_give_up(
-    struct session *s, enum close_reason reason, struct pool_thread *self);
-
-/* The same without counting, because the session was connected before.  The
- * client of a server that has reset the connection gets a reset as well. */
-struct verdict connect_end(struct session *s, enum close_reason reason);
-
 #endif

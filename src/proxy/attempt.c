@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * See attempt.h.
+ */
+#include "proxy/attempt.h"
+
+#include "proxy/session_count.h"
+
+void
+attempt_note_ejected(struct session *s)
+{
+	for (unsigned i = s->ejected_n; i < s->tried_n; i++) {
+		if (s->tried[i] != s->server)
+			continue;
+		s->tried[i] = s->tried[s->ejected_n];
+		s->tried[s->ejected_n++] = s->server;
+		return;
+	}
+}
+
+void
+attempt_note_reset(struct session *s)
+{
+	s->was_reset = true;
+	if (server_note_failure(s->server, FAILURE_RESET, 0))
+		attempt_note_ejected(s);
+}
+
+struct verdict
+attempt_end(struct session *s, enum close_reason reason)
+{
+	if (reason == CLOSE_SERVER_RESET)
+		side_note(&s->side[HANDLE_SERVER], EVENT_READ_FAILED);
+	return verdict_close(reason);
+}
+
+struct verdict
+attempt_give_up(
+    struct session *s, enum close_reason reason, struct pool_thread *self)
+{
+	session_count(
+	    s, COUNT_BACKEND | COUNT_SERVER, COUNTER_CONNECT_ERRORS, 1, self);
+	return attempt_end(s, reason);
+}
