@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Bound handlers (P10, P12): hand_off() of src/lf/shard.c, turns_hand_off(),
+ * Bound handlers (P10, P12): hand_off() of src/lf/shard_serve.c, turns_hand_off(),
  * give_back(), turns_work_mailbox() and turns_close_mailbox() of src/lf/turns.c.
  *
  * Thread A leads shard 0, where a handler is registered that is bound to thread
@@ -10,6 +10,9 @@
  *
  * Left out: shard 0's leader and its wait (mailbox.pml), promotion
  * (promotion.pml): A always leads, and B has the token of shard 1 for itself.
+ *
+ * own: A B EDGES NONE a_ended asleep1 b_lives box called edges leader lives
+ * order1 orders0 orders1 stop summoned unread woken1 world.
  */
 #define A      0      /* leads the shard where the handler is registered */
 #define B      1      /* the thread it is bound to; its place is used again */
@@ -36,7 +39,7 @@ byte inside;
 bool b_lives = true, stop, a_ended;
 
 /* turns_run(), event_handler_run() */
-inline run_turns(self)
+inline turns_run(self)
 {
 	do
 	:: true ->
@@ -64,7 +67,7 @@ inline run_turns(self)
 }
 
 /* shard_submit(); the leader of shard 0 looks by itself (mailbox.pml). */
-inline submit()
+inline shard_submit()
 {
 	d_step { assert(owned && !mailbox); mailbox = true }
 }
@@ -74,20 +77,20 @@ inline give_back()
 {
 	d_step { took = box; box = false };
 	if
-	:: took -> took = false; submit()
+	:: took -> took = false; shard_submit()
 	:: else
 	fi
 }
 
 /* member_wanted() of B */
-#define wanted() (summoned || box)
+#define member_wanted() (summoned || box)
 
 /* promotion_sweep() with ask_member() at shard 0 */
-inline sweep()
+inline promotion_sweep()
 {
 	d_step {
 		if
-		:: parked && wanted() -> parked = false; called = true
+		:: parked && member_wanted() -> parked = false; called = true
 		:: else
 		fi
 	}
@@ -112,10 +115,10 @@ inline order1()
 inline hand_off()
 {
 	if
-	:: bound == A -> run_turns(A)
+	:: bound == A -> turns_run(A)
 	:: bound == B ->
 		if
-		:: closed -> bound = A; run_turns(A)
+		:: closed -> bound = A; turns_run(A)
 		:: else ->
 #ifndef MUTANT_LOOK_BEFORE_HAND_OFF
 			d_step { assert(!box); box = true }; /* push */
@@ -138,7 +141,7 @@ inline hand_off()
 			fi;
 #endif
 			if
-			:: where == 0 -> sweep()
+			:: where == 0 -> promotion_sweep()
 			:: where == 1 -> order1()
 			:: else
 			fi;
@@ -154,7 +157,7 @@ active proctype leader()
 	byte where = NONE;
 
 	do
-	:: orders0 -> orders0 = false; sweep()
+	:: orders0 -> orders0 = false; promotion_sweep()
 	:: mailbox -> mailbox = false; hand_off()
 	:: ready ->
 		d_step { /* claim_post() */
@@ -182,7 +185,7 @@ serve: /* shard_serve(), turns_work_mailbox() */
 	:: box ->
 		d_step { took = box; box = false };
 		if
-		:: took -> took = false; run_turns(B)
+		:: took -> took = false; turns_run(B)
 		:: else
 		fi
 	:: else
@@ -200,7 +203,7 @@ follow: /* futex_join(): the push, then the look; A sweeps if kicked */
 	parked = true;
 #ifndef MUTANT_PARK_WITHOUT_LOOK
 	if
-	:: wanted() -> orders0 = true
+	:: member_wanted() -> orders0 = true
 	:: else
 	fi;
 #endif
@@ -213,7 +216,7 @@ lead: /* at shard 1 */
 	:: else
 	fi;
 	if
-	:: wanted() -> goto serve /* may_leave() */
+	:: member_wanted() -> goto serve /* may_leave() */
 	:: else
 	fi;
 	asleep1 = true;
@@ -245,7 +248,7 @@ active proctype world()
 	od
 }
 
-/* pool_retire_thread(), pool_start_thread() with prepare(): the place is used
+/* pool_retire_thread(), pool_start_thread(), prepare_thread(): the place is used
  * again. */
 active proctype control()
 {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `make check-model` runs: the SPIN models of the core, each over its whole
-state space, and mutants of them, each of which has to be caught.  Speaks TAP.
+state space, and mutants of them, each of which has to be caught.  First the models'
+names have to be those of the code (names.py).  Speaks TAP.
 
     check.py [MODEL]...
 """
@@ -11,6 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import names
 
 HERE = pathlib.Path(__file__).resolve().parent
 MEMORY_MB = 2000
@@ -81,8 +84,13 @@ def is_caught(model, flags, how):
     return errors is not None and errors > 0, said
 
 
+def names_of_the_code():
+    wrong = names.check()
+    return not wrong, "\n".join(wrong)
+
+
 def main():
-    tasks = []
+    tasks = [("names are those of the code", names_of_the_code)]
     for model, flags, how, mutants in MODELS:
         if len(sys.argv) > 1 and model not in sys.argv[1:]:
             continue
@@ -103,7 +111,7 @@ def main():
             for line in said.splitlines():
                 print("#", line)
             sys.stdout.flush()
-    return failed > 0 or not tasks
+    return failed > 0 or len(tasks) < 2
 
 
 sys.exit(main())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The claim (src/lf/claim.h, event_handler_run() in src/lf/event_handler.c) of
  * one slot that is used twice, with the session's order of steps at its end
- * (session_close()) and when it exchanges a descriptor (drop_server_side()).
+ * (session_close()) and when it exchanges a descriptor (disconnect_server()).
  *
  * Two pool threads fetch events and post them late, one control thread leaves
  * notes.  Each step is one operation on the claim's word, or one system call,
@@ -13,13 +13,19 @@
  * Left out: that a generation wraps after 2^32 uses, the second descriptor of a
  * session (it keeps its own across a renewal by being registered again), weak
  * orders.
+ *
+ * own: BIT EVENT LIVES NOTE about begin close_fd due edges fd_generation
+ * in_slab leader lives made noter notes open_fd renewals retire_and_close
+ * submitted unread world.
+ * elsewhere: disconnect_server note_session session_close session_set_deadline
+ * session_start slab_give slab_take.
  */
 #define LIVES  2      /* uses of the slot */
 #define EVENT  1      /* pending bits: of the descriptor, a note */
 #define NOTE   2
-#define STALE  0      /* enum claim_answer */
-#define LEFT   1
-#define TAKEN  2
+#define CLAIM_STALE  0      /* enum claim_answer */
+#define CLAIM_LEFT   1
+#define CLAIM_TAKEN  2
 
 /* claim.word: generation, pending, owned */
 byte generation = 1, pending;
@@ -59,13 +65,13 @@ inline close_fd()
 }
 
 /* claim_post() */
-inline post(g, bits, which)
+inline claim_post(g, bits, which)
 {
 	d_step {
 		if
-		:: generation != g -> answer = STALE
+		:: generation != g -> answer = CLAIM_STALE
 		:: else ->
-			answer = (owned -> LEFT : TAKEN);
+			answer = (owned -> CLAIM_LEFT : CLAIM_TAKEN);
 			/* no dispatch to a stale generation: what is accepted is
 			 * of a descriptor that is open */
 			assert(which == 0 || which == fd);
@@ -112,7 +118,7 @@ inline begin()
 }
 
 /* event_handler_run() on a pool thread that owns the handler */
-inline run_turns()
+inline event_handler_run()
 {
 	do
 	:: true ->
@@ -139,7 +145,7 @@ inline run_turns()
 			in_slab = true; /* slab_give() */
 			break
 		:: renewals > 0 ->
-			/* drop_server_side(): another server's descriptor */
+			/* disconnect_server(): another server's descriptor */
 			renewals--;
 #ifndef MUTANT_NO_RENEW
 			d_step { /* claim_renew() */
@@ -157,16 +163,16 @@ inline run_turns()
 			inside--;
 #ifdef MUTANT_DROP_WITHOUT_LOOK
 			owned = false;
-			answer = TAKEN
+			answer = CLAIM_TAKEN
 #else
 			if
-			:: pending == 0 -> owned = false; answer = TAKEN
-			:: else -> answer = LEFT
+			:: pending == 0 -> owned = false; answer = CLAIM_TAKEN
+			:: else -> answer = CLAIM_LEFT
 			fi
 #endif
 		}
 		if
-		:: answer == TAKEN -> break
+		:: answer == CLAIM_TAKEN -> break
 		:: else
 		fi
 	od
@@ -190,20 +196,20 @@ proctype leader()
 
 	do
 	:: d_step { edges > 0 -> edges = 0; g = fd_generation; which = fd };
-		post(g, EVENT, which);
+		claim_post(g, EVENT, which);
 		g = 0;
 		which = 0;
 		if
-		:: answer == TAKEN -> answer = 0; run_turns()
+		:: answer == CLAIM_TAKEN -> answer = 0; event_handler_run()
 		:: else
 		fi;
 		answer = 0
 	:: d_step { submitted > 0 -> submitted-- }; /* drain_mailbox() */
-		run_turns();
+		event_handler_run();
 		answer = 0
 	:: d_step { lives > 0 && in_slab -> lives--; in_slab = false };
 		begin(); /* an acceptor's turn */
-		run_turns();
+		event_handler_run();
 		answer = 0
 	:: timeout -> break
 	od
@@ -220,9 +226,9 @@ active proctype noter()
 		/* note_session(): one that is in use has a deadline. */
 		if
 		:: due ->
-			post(g, NOTE, 0);
+			claim_post(g, NOTE, 0);
 			if
-			:: answer == TAKEN -> submitted++ /* shard_submit() */
+			:: answer == CLAIM_TAKEN -> submitted++ /* shard_submit() */
 			:: else
 			fi
 		:: else

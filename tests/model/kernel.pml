@@ -12,9 +12,11 @@
  * mailbox, no order that the parked have not heard of.  Without it they pass at
  * any time.  Shown besides: all threads end, the token is free once kernel
  * has settled in, what is brought is run.
+ *
+ * own: any_sleeper_wanted world world_ended.
  */
 #define HANDLERS 1
-#define KERNEL   IN_KERNEL
+#define KERNEL   POLICY_KERNEL
 #if defined(TRAFFIC)
 #define THREADS  2
 #define MORE_MAX 0
@@ -41,15 +43,15 @@ active proctype world()
 	bool was_asleep, ok;
 
 	d_step { unread = 1; ready = 1 };
-	note(0);
+	shard_note(0);
 #endif
 	world_ended = true
 }
 
-inline set_policy(p)
+inline pool_set_policy(p)
 {
 	policy = p;
-	order()
+	shard_order()
 }
 
 /* The control thread: pool_set_policy(), pool_retire_thread(), pool_stop(). */
@@ -67,26 +69,26 @@ active proctype control()
 	}
 #ifdef TRAFFIC
 	if
-	:: set_policy(ADAPTIVE)
-	:: policy = ADAPTIVE; set_policy(IN_KERNEL)
+	:: pool_set_policy(POLICY_ADAPTIVE)
+	:: policy = POLICY_ADAPTIVE; pool_set_policy(POLICY_KERNEL)
 	fi;
 #else
-	set_policy(ADAPTIVE);
-	set_policy(IN_KERNEL);
-	token == FREE; /* the leader from before goes, and nobody follows it */
-	summons[0] = RETIRE; /* which one: they are all alike */
-	order();
+	pool_set_policy(POLICY_ADAPTIVE);
+	pool_set_policy(POLICY_KERNEL);
+	token == TOKEN_FREE; /* the leader from before goes, and nobody follows it */
+	summons[0] = MEMBER_RETIRE; /* which one: they are all alike */
+	shard_order();
 	running == THREADS - 1;
 #endif
 	(world_ended && unread == 0);
 	i = 0;
 	do
-	:: i < THREADS -> summons[i] = RETIRE; i++
+	:: i < THREADS -> summons[i] = MEMBER_RETIRE; i++
 	:: else -> break
 	od;
-	order();
+	shard_order();
 	running == 0;
-	assert(token == FREE && stack == 0 && bench == 0)
+	assert(token == TOKEN_FREE && stack == 0 && bench == 0)
 }
 
 /* all threads end, whatever was changed before */

@@ -3,6 +3,8 @@
  * bring something, a turn that asks for another one among it.
  *
  * Shown: whatever is brought is run, also if the leader is about to sleep.
+ *
+ * own: bring brought.
  */
 #define THREADS  2
 #define HANDLERS 1
@@ -17,7 +19,7 @@ proctype bring(byte h)
 {
 	bool was_asleep, ok;
 
-	note(h);
+	shard_note(h);
 	brought++
 }
 
@@ -33,8 +35,8 @@ active proctype control()
 	}
 	/* Nothing is left lying with a leader that sleeps. */
 	brought == 2 && unread == 0 && owned == 0;
-	d_step { summons[0] = RETIRE; summons[1] = RETIRE };
-	order();
+	d_step { summons[0] = MEMBER_RETIRE; summons[1] = MEMBER_RETIRE };
+	shard_order();
 	running == 0;
 	assert(mailbox == 0 && batch == 0 && resumed == 0)
 }

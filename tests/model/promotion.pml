@@ -10,6 +10,8 @@
  * Shown: at most one holder of the token; nobody parked while it is free; a parked thread gets exactly one command; one that was promoted and
  * is to retire passes the token on (the threads that stay serve the event); all
  * threads end.  P2 is taken for granted, mailbox.pml shows it.
+ *
+ * own: world world_ended.
  */
 #ifdef LIVENESS
 #define THREADS  2
@@ -47,7 +49,7 @@ active proctype control()
 
 	/* One may find that its home has changed. */
 	if
-	:: summons[0] = MOVE; order()
+	:: summons[0] = MEMBER_MOVE; shard_order()
 	:: true
 	fi;
 	/* Any one of them retires, the others go on. */
@@ -55,19 +57,19 @@ active proctype control()
 	:: i = 0
 	:: i = 1
 	fi;
-	summons[i] = RETIRE;
-	order();
+	summons[i] = MEMBER_RETIRE;
+	shard_order();
 	running == THREADS - 1;
 	(world_ended && unread == 0);
 	/* pool_stop() */
 	i = 0;
 	do
-	:: i < THREADS -> summons[i] = RETIRE; i++
+	:: i < THREADS -> summons[i] = MEMBER_RETIRE; i++
 	:: else -> break
 	od;
-	order();
+	shard_order();
 	running == 0;
-	assert(token == FREE && stack == 0 && bench == 0)
+	assert(token == TOKEN_FREE && stack == 0 && bench == 0)
 }
 
 /* all threads end */

@@ -15,6 +15,11 @@
  * the guard's sleep, that a shard may be opened again while it closes, and the
  * end of a closed shard's handle set, which one exchange of one word decides
  * (src/lf/shard_set.c): the simulator closes and opens shards with all of it.
+ *
+ * own: ACCEPTOR BIT LEND_FROM NONE SESSION THREADS alive arrive call_one
+ * close_shard guard in_section leave_section move_session note_move noted
+ * registered running start_session unread.
+ * elsewhere: find_shard proxy_move_all session_start.
  */
 #ifdef LEND
 #define THREADS 3
@@ -23,11 +28,11 @@
 #endif
 #define ACCEPTOR 0    /* handlers; the acceptor's never moves here */
 #define SESSION  1
-#define WAIT     0    /* enum member_command */
-#define LEAD     1
-#define RETIRE   2
-#define MOVE     3
-#define WORK     4
+#define MEMBER_WAIT     0    /* enum member_command */
+#define MEMBER_LEAD     1
+#define MEMBER_RETIRE   2
+#define MEMBER_MOVE     3
+#define MEMBER_WORK     4
 #define NONE     2    /* no shard */
 #define BIT(i)   (1 << (i))
 
@@ -38,7 +43,7 @@ byte unsettled;       /* those of them that the last change has to wait for */
 
 /* struct shard, two of them */
 byte token[2] = NONE + 2;    /* the holder, or FREE */
-#define FREE (NONE + 2)
+#define TOKEN_FREE (NONE + 2)
 byte parked[2];              /* sets of threads: bench and stack */
 byte mailbox[2], resumed[2]; /* sets of owned handlers */
 byte batch[2], ready[2];     /* sets of handlers with an event */
@@ -55,10 +60,10 @@ byte owned, pending, noted, unread;
 byte at[2], registered[2] = NONE;
 bool alive;                  /* the session has a deadline [P13] */
 
-#define empty(s) (handlers[s] == 0 && mailbox[s] == 0 && batch[s] == 0)
+#define shard_is_empty(s) (handlers[s] == 0 && mailbox[s] == 0 && batch[s] == 0)
 
 /* handle_set_add(): reports the present state */
-inline add(h, s)
+inline handle_set_add(h, s)
 {
 	d_step {
 		/* nothing is registered at a closed shard */
@@ -103,11 +108,11 @@ inline leave_section()
 {
 	d_step {
 		in_section = in_section & ~BIT(me);
-		unsettled = unsettled & ~BIT(me) /* settle() */
+		unsettled = unsettled & ~BIT(me) /* grace_leave() */
 	}
 }
 
-/* session_turn(): find_shard() */
+/* find_shard() */
 inline move_session()
 {
 	to = SESSION % shards_open; /* pool_home_of() */
@@ -118,7 +123,7 @@ inline move_session()
 			registered[SESSION] = NONE;
 			ready[from] = ready[from] & ~BIT(SESSION)
 		}
-		add(SESSION, to);
+		handle_set_add(SESSION, to);
 		d_step { assert(handlers[from] > 0); handlers[from]-- };
 		at[SESSION] = to; /* shard_enter() */
 		handlers[to]++
@@ -138,11 +143,11 @@ inline start_session()
 	assert(!closed[to]);
 	handlers[to]++;
 	alive = true;
-	add(SESSION, to)
+	handle_set_add(SESSION, to)
 }
 
 /* turns_run() */
-inline run_turns(h)
+inline turns_run(h)
 {
 	in_section = in_section | BIT(me); /* grace_enter() */
 	do
@@ -190,26 +195,26 @@ inline call_one(s, c)
 		parked[s] = parked[s] & ~BIT(to);
 		command[to] = c;
 		if
-		:: c == LEAD -> token[s] = to
+		:: c == MEMBER_LEAD -> token[s] = to
 		:: else
 		fi
 	}
 }
 
-inline give_up(s)
+inline promotion_promote(s)
 {
 	atomic {
 		assert(token[s] == me);
 		if
-		:: parked[s] != 0 -> call_one(s, LEAD)
-		:: else -> token[s] = FREE
+		:: parked[s] != 0 -> call_one(s, MEMBER_LEAD)
+		:: else -> token[s] = TOKEN_FREE
 		fi;
 		to = 0
 	}
 }
 
 /* obey_orders() with ask_member(), or dissolve() */
-inline sweep(s, all)
+inline promotion_sweep(s, all)
 {
 	atomic {
 		to = 0;
@@ -221,13 +226,13 @@ inline sweep(s, all)
 				command[to] = summons[to]
 			:: (parked[s] & BIT(to)) && summons[to] == 0 && (all) ->
 				parked[s] = parked[s] & ~BIT(to);
-				command[to] = WORK
+				command[to] = MEMBER_WORK
 			:: (parked[s] & BIT(to)) && summons[to] == 0 && !(all) &&
 			    lends_to[s] != NONE ->
 				parked[s] = parked[s] & ~BIT(to);
 				visits[to] = lends_to[s];
 				lends_to[s] = NONE;
-				command[to] = MOVE
+				command[to] = MEMBER_MOVE
 			:: else
 			fi;
 			to++
@@ -237,11 +242,11 @@ inline sweep(s, all)
 	}
 }
 
-inline try_lead(where)
+inline promotion_try_lead(where)
 {
 	d_step {
 		if
-		:: token[where] == FREE -> token[where] = me; s = where
+		:: token[where] == TOKEN_FREE -> token[where] = me; s = where
 		:: else -> s = NONE
 		fi
 	}
@@ -255,11 +260,11 @@ proctype thread(byte me)
 serve: /* shard_serve() */
 	atomic { s = NONE; h = NONE; to = 0; from = 0 };
 	if
-	:: summons[me] == RETIRE -> goto retired
-	:: summons[me] == MOVE ->
+	:: summons[me] == MEMBER_RETIRE -> goto retired
+	:: summons[me] == MEMBER_MOVE ->
 		d_step {
 			if
-			:: summons[me] == MOVE -> summons[me] = 0
+			:: summons[me] == MEMBER_MOVE -> summons[me] = 0
 			:: else
 			fi
 		}
@@ -268,14 +273,14 @@ serve: /* shard_serve() */
 	fi;
 	from = home[me];
 	h = shards_n; /* adopt() */
-	try_lead(from % h);
+	promotion_try_lead(from % h);
 	if
 	:: s != NONE -> goto lead
 	:: else
 	fi;
 	if
 	:: h == 2 ->
-		try_lead(1 - from);
+		promotion_try_lead(1 - from);
 		if
 		:: s != NONE -> goto lead
 		:: else
@@ -283,24 +288,24 @@ serve: /* shard_serve() */
 	:: else
 	fi;
 	h = NONE;
-	d_step { /* follow(): promotion_join() */
-		command[me] = WAIT;
+	d_step { /* shard_follow(), promotion_join() */
+		command[me] = MEMBER_WAIT;
 		s = from;
 		if
-		:: token[s] == FREE -> token[s] = me; command[me] = LEAD
+		:: token[s] == TOKEN_FREE -> token[s] = me; command[me] = MEMBER_LEAD
 		:: else -> parked[s] = parked[s] | BIT(me)
 		fi
 	}
 	if
-	:: command[me] == WAIT && summons[me] != 0 -> orders[s] = true
+	:: command[me] == MEMBER_WAIT && summons[me] != 0 -> orders[s] = true
 	:: else
 	fi;
-	command[me] != WAIT;
+	command[me] != MEMBER_WAIT;
 	if
-	:: command[me] == LEAD -> goto lead
-	:: command[me] == MOVE && visits[me] != NONE -> /* visit() */
+	:: command[me] == MEMBER_LEAD -> goto lead
+	:: command[me] == MEMBER_MOVE && visits[me] != NONE -> /* visit() */
 		d_step { from = visits[me]; visits[me] = NONE };
-		try_lead(from);
+		promotion_try_lead(from);
 		if
 		:: s != NONE -> goto lead
 		:: else -> goto serve
@@ -311,14 +316,14 @@ serve: /* shard_serve() */
 lead:
 	atomic { assert(token[s] == me); from = 0; h = NONE };
 	if
-	:: orders[s] -> orders[s] = false; sweep(s, false)
+	:: orders[s] -> orders[s] = false; promotion_sweep(s, false)
 	:: else
 	fi;
 	if /* may_leave() */
 	:: summons[me] != 0 ->
 		if
 		:: closed[s] && (batch[s] != 0 || resumed[s] != 0)
-		:: else -> give_up(s); goto serve
+		:: else -> promotion_promote(s); goto serve
 		fi
 	:: else
 	fi;
@@ -344,10 +349,10 @@ lead:
 		}
 	:: else -> /* leaderless(), dissolve() */
 		if
-		:: closed[s] -> sweep(s, true); give_up(s); goto serve
+		:: closed[s] -> promotion_sweep(s, true); promotion_promote(s); goto serve
 		:: else
 		fi;
-		d_step { /* fetch() */
+		d_step { /* batch_fetch() */
 			mailbox[s] != 0 || orders[s] || ready[s] != 0;
 			batch[s] = ready[s];
 			ready[s] = 0;
@@ -357,8 +362,8 @@ lead:
 		goto lead
 	fi;
 	if
-	:: true -> run_turns(h); goto lead
-	:: true -> give_up(s); run_turns(h); goto serve /* process() */
+	:: true -> turns_run(h); goto lead
+	:: true -> promotion_promote(s); turns_run(h); goto serve /* process() */
 	fi;
 
 retired:
@@ -372,7 +377,7 @@ active proctype guard()
 	:: running == 0 -> break
 #ifndef MUTANT_NO_GUARD
 #define LEND_FROM(i, j) \
-	:: i < shards_n && j < shards_n && token[j] == FREE && \
+	:: i < shards_n && j < shards_n && token[j] == TOKEN_FREE && \
 	    parked[i] != 0 && !orders[i] -> \
 		lends_to[i] = j; \
 		orders[i] = true
@@ -382,27 +387,27 @@ active proctype guard()
 	od
 }
 
-inline order_all()
+inline pool_order_all()
 {
 	orders[0] = true;
 	orders[1] = true
 }
 
 /* pool_assign_homes(), set_home(): thread 1's is shard 1 if there is one */
-inline assign_homes()
+inline pool_assign_homes()
 {
 	if
 	:: home[1] != 1 % shards_n ->
 		home[1] = 1 % shards_n;
 		d_step {
 			if
-			:: summons[1] == 0 -> summons[1] = MOVE
+			:: summons[1] == 0 -> summons[1] = MEMBER_MOVE
 			:: else
 			fi
 		}
 	:: else
 	fi;
-	order_all()
+	pool_order_all()
 }
 
 /* pool_set_shards() to one fewer, and its ticks until the shard is closed */
@@ -410,7 +415,7 @@ inline close_shard()
 {
 	shards_open = 1;
 	d_step { unsettled = unsettled | in_section }; /* grace_retire() */
-	order_all();
+	pool_order_all();
 	do
 	:: true ->
 		/* proxy_move_all(), at once and with each tick */
@@ -420,14 +425,14 @@ inline close_shard()
 		fi;
 		if /* close_empty_shards() */
 #ifdef MUTANT_CLOSE_WITHOUT_GRACE
-		:: empty(1) -> break
+		:: shard_is_empty(1) -> break
 #else
 		:: unsettled == 0 ->
 			if
 #ifdef MUTANT_CLOSE_WITHOUT_LOOK
 			:: true -> break
 #else
-			:: empty(1) -> break
+			:: shard_is_empty(1) -> break
 			:: else
 #endif
 			fi
@@ -435,12 +440,12 @@ inline close_shard()
 		:: else
 		fi
 #ifdef MUTANT_NOTE_ONCE
-		; empty(1) && unsettled == 0; break
+		; shard_is_empty(1) && unsettled == 0; break
 #endif
 	od;
 	closed[1] = true;
 	shards_n = 1;
-	assign_homes();
+	pool_assign_homes();
 }
 
 active proctype control()
@@ -468,14 +473,14 @@ active proctype control()
 	}
 	arrive(ACCEPTOR);
 #ifdef LEND
-	summons[2] = RETIRE;
-	order_all();
+	summons[2] = MEMBER_RETIRE;
+	pool_order_all();
 	running == 2;
 #else
-	closed[1] = false; /* open_shards() */
+	closed[1] = false; /* pool_open_shards() */
 	shards_n = 2;
 	shards_open = 2;
-	assign_homes();
+	pool_assign_homes();
 	close_shard();
 #endif
 	alive && unread == 0;
@@ -483,16 +488,16 @@ active proctype control()
 	unread == 0 && owned == 0;
 	i = 0;
 	do
-	:: i < THREADS -> summons[i] = RETIRE; i++
+	:: i < THREADS -> summons[i] = MEMBER_RETIRE; i++
 	:: else -> break
 	od;
-	order_all();
+	pool_order_all();
 	running == 0;
 #ifndef LEND
 	assert(at[SESSION] == 0 && registered[SESSION] == 0);
 	assert(handlers[0] == 2 && handlers[1] == 0);
 #endif
 	assert(parked[0] == 0 && parked[1] == 0);
-	assert(token[0] == FREE && token[1] == FREE);
+	assert(token[0] == TOKEN_FREE && token[1] == TOKEN_FREE);
 	assert(mailbox[0] == 0 && mailbox[1] == 0 && resumed[1] == 0)
 }

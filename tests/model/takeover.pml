@@ -9,6 +9,9 @@
  * sleep (P18); the leader that has lost its token does not lead; the guard calls
  * nobody without the token.  Left out: its limit and GUARD_IDLE (the timer comes
  * at any time, and the guard may sleep whenever it sees no turn under way).
+ *
+ * own: guard guarding world world_ended.
+ * elsewhere: on_call on_guard.
  */
 #define THREADS  2
 #define HANDLERS 2
@@ -43,23 +46,23 @@ active proctype guard()
 	do
 	:: running == 0 -> break
 #ifndef MUTANT_NO_GUARD
-	:: guarding && token != HELD && parked > 0 -> /* shard_guard() */
+	:: guarding && token != TOKEN_HELD && parked > 0 -> /* shard_guard() */
 #ifdef MUTANT_GUARD_WITHOUT_TOKEN
 		ok = true;
 #else
-		try_lead(THREADS, true);
+		futex_try_lead(THREADS, true);
 #endif
 		if
-		:: ok -> promote(THREADS); ok = false
+		:: ok -> futex_promote(THREADS); ok = false
 		:: else
 		fi
-	:: guarding && under_way == 0 -> /* may_sleep() */
+	:: guarding && under_way == 0 -> /* guard_may_sleep() */
 		unguarded = true;
 #ifdef MUTANT_SLEEP_WITHOUT_LOOK
 		guarding = false
 #else
 		if
-		:: token == PUBLISHED
+		:: token == TOKEN_PUBLISHED
 		:: else -> guarding = false
 		fi
 #endif
@@ -75,7 +78,7 @@ active proctype control()
 		run thread(1)
 	}
 	world_ended && unread == 0 && owned == 0;
-	d_step { summons[0] = RETIRE; summons[1] = RETIRE };
-	order();
+	d_step { summons[0] = MEMBER_RETIRE; summons[1] = MEMBER_RETIRE };
+	shard_order();
 	running == 0
 }
