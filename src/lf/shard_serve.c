@@ -53,34 +53,6 @@ process_leading(
 	return !shared || promotion_resume(shard->promotion, ticket);
 }
 
-/* What the holder's look through the parked members is about. */
-struct sweep {
-	struct shard *shard;
-	struct pool_thread *self;
-	promotion_ask ask;
-};
-
-/* Asks one member, and counts the wake-up that an answer other than MEMBER_WAIT
- * is. */
-static enum member_command
-ask_and_count(struct member *m, void *arg)
-{
-	const struct sweep *sweep = arg;
-	enum member_command command = sweep->ask(m, sweep->shard);
-
-	if (command != MEMBER_WAIT)
-		atomic_bump_own(&sweep->self->stats.wakes, 1u);
-	return command;
-}
-
-static void
-call_parked(struct shard *shard, struct pool_thread *self, promotion_ask ask)
-{
-	struct sweep sweep = {.shard = shard, .self = self, .ask = ask};
-
-	promotion_sweep(shard->promotion, ask_and_count, &sweep);
-}
-
 /* Returns the command for a parked member.  Called by the holder for the thread
  * that gave the order. */
 static enum member_command
@@ -103,12 +75,12 @@ ask_member(struct member *m, void *arg)
 }
 
 static void
-obey_orders(struct shard *shard, struct pool_thread *self)
+obey_orders(struct shard *shard)
 {
 	if (!atomic_load_relaxed(&shard->orders))
 		return;
 	(void)atomic_swap_seq(&shard->orders, 0u); /* [P10] */
-	call_parked(shard, self, ask_member);
+	promotion_sweep(shard->promotion, ask_member, shard);
 }
 
 /* Turns do not block, so more running threads than CPUs would only take turns
@@ -169,7 +141,7 @@ ask_to_come(struct member *m, void *arg)
 static void
 dissolve(struct shard *shard, struct pool_thread *self)
 {
-	call_parked(shard, self, ask_to_come);
+	promotion_sweep(shard->promotion, ask_to_come, NULL);
 	give_up(shard, self);
 }
 
@@ -197,7 +169,7 @@ hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
 		return false;
 	at = atomic_load_seq(&to->at); /* [P10] */
 	if (at == shard)
-		call_parked(shard, self, ask_member);
+		promotion_sweep(shard->promotion, ask_member, shard);
 	else if (at)
 		shard_order(at);
 	return true;
@@ -241,7 +213,7 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 		struct event_handler *h;
 
 		/* First: an order may be for this thread, and is taken now. */
-		obey_orders(shard, self);
+		obey_orders(shard);
 		if (may_leave(shard, self))
 			break;
 		h = batch_next(&shard->batch, self);
