@@ -46,10 +46,8 @@ process_leading(
 		shard_call_guard(shard);
 	}
 	atomic_bump_own(&self->stats.inline_turns, 1u);
-	turns_set_role(self, ROLE_PROCESSING);
 	if (turns_run(h, self) == TURN_MORE)
 		shard_submit(h);
-	turns_set_role(self, ROLE_LEADING);
 	return !shared || promotion_resume(shard->promotion, ticket);
 }
 

@@ -221,32 +221,6 @@ the_rest_of_a_large_batch_goes_to_a_follower(void **state)
 	assert_true(rig.status.sum.wakes >= 1);
 }
 
-static enum turn
-looks_at_its_thread(
-    struct fake *fake, uint32_t pending, struct pool_thread *self)
-{
-	(void)pending;
-	if (atomic_load_relaxed(&self->stats.role) != ROLE_PROCESSING)
-		atomic_add_relaxed(&fake->rig->late, 1u);
-	return TURN_DONE;
-}
-
-static void
-a_thread_in_a_turn_is_processing(void **state)
-{
-	struct rig rig;
-
-	rig_start(&rig, *state);
-	rig_fake(&rig, looks_at_its_thread);
-	for (int i = 0; i < 50; i++) {
-		rig_feed_each(&rig, 0, 1);
-		assert_true(rig_quiet(&rig));
-	}
-	rig_finish(&rig);
-	assert_int_equal(rig.status.sum.turns, 50);
-	assert_int_equal(rig.late, 0);
-}
-
 static void
 single_events_are_promoted_for_by_always_only(void **state)
 {
@@ -429,7 +403,6 @@ main(void)
 	    RIG_TEST(a_handler_with_more_to_do_does_not_starve_new_events),
 	    RIG_TEST_FOR(handlers_with_more_to_do_go_on_in_turn, 1, 1),
 	    RIG_TEST_FOR(the_rest_of_a_large_batch_goes_to_a_follower, 2, 4),
-	    RIG_TEST(a_thread_in_a_turn_is_processing),
 	    RIG_TEST(single_events_are_promoted_for_by_always_only),
 	    RIG_TEST_FOR(
 	        a_leader_promotes_before_turns_that_have_been_long, 2, 4),
