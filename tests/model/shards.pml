@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Shards that come and go: pool_set_shards(), pool_tick(), pool_assign_homes()
- * and lend() of src/lf, proxy_move_all(), session_start() and find_shard() of
+ * and lend() of src/lf, proxy_move_all(), session_start() and move_to_home() of
  * src/proxy.  A promotion is one step here (promotion.pml), and so are a wait
  * and what it looks at (mailbox.pml).
  *
@@ -19,7 +19,7 @@
  * own: ACCEPTOR BIT LEND_FROM NONE SESSION THREADS alive arrive call_one
  * close_shard guard in_section leave_section move_session note_move noted
  * registered running start_session unread.
- * elsewhere: find_shard proxy_move_all session_start.
+ * elsewhere: move_to_home proxy_move_all session_start.
  */
 #ifdef LEND
 #define THREADS 3
@@ -112,7 +112,7 @@ inline leave_section()
 	}
 }
 
-/* find_shard() */
+/* move_to_home() */
 inline move_session()
 {
 	to = SESSION % shards_open; /* pool_home_of() */
