@@ -421,7 +421,7 @@ static const struct option options[] = {
 /* clang-format on */
 
 static const struct option *
-find_option(const struct call *call)
+set_server_find_option(const struct call *call)
 {
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		if (strcmp(call_arg(call, 1), options[i].name) == 0)
@@ -433,7 +433,7 @@ bool
 run_set_server(struct call *call)
 {
 	struct server *s = call_server(call, call_arg(call, 0));
-	const struct option *option = find_option(call);
+	const struct option *option = set_server_find_option(call);
 	struct call same = *call;
 
 	if (!s)
@@ -452,7 +452,7 @@ run_set_server(struct call *call)
 enum setting_answer
 describe_server(struct call *call, struct setting *ret_setting)
 {
-	const struct option *option = find_option(call);
+	const struct option *option = set_server_find_option(call);
 
 	return option && option->describe ? option->describe(call, ret_setting)
 	                                  : SETTING_INVALID;

@@ -346,7 +346,8 @@ scan_server(const struct control *c, struct capacity_scan *scan)
 }
 
 static void
-name_server(struct capacity_row *row, const struct server *s, const char *what)
+row_name_server(
+    struct capacity_row *row, const struct server *s, const char *what)
 {
 	snprintf(row->of, sizeof(row->of), "server %.100s/%.100s%s%.40s",
 	    s->backend->spec->name, s->spec->name, *what ? " to " : "", what);
@@ -355,7 +356,7 @@ name_server(struct capacity_row *row, const struct server *s, const char *what)
 static enum found
 row_server(const struct server *s, struct capacity_row *row)
 {
-	name_server(row, s, "");
+	row_name_server(row, s, "");
 	return set_row(row, "sessions", atomic_load_relaxed(&s->sessions->now),
 	    server_maxconn(s), &s->state->trend, 1);
 }
@@ -395,7 +396,7 @@ row_ports(const struct capacity_scan *scan, const struct server *s,
 	} else {
 		return FOUND_NONE;
 	}
-	name_server(row, s, addr_text(server_addr(s), text));
+	row_name_server(row, s, addr_text(server_addr(s), text));
 	return FOUND_ROW;
 }
 

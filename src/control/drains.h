@@ -14,7 +14,7 @@
  * KILLING  Its sessions are ended, spread over DRAIN_KILL_MS.
  *
  * A drain belongs to a server's name and state, so it goes on over a reload.
- * It ends when the file no longer has the server, or has it at another address.
+ * A drain ends when a reload removes the server or changes its address.
  *
  * All functions run on the control thread.
  */

@@ -109,7 +109,7 @@ set_option_once(const char **value, int letter, struct err *err)
 }
 
 static bool
-append_option(const char ***values, size_t *n, struct err *err)
+options_append(const char ***values, size_t *n, struct err *err)
 {
 	const char **grown = reallocarray(*values, *n + 1, sizeof(*grown));
 
@@ -178,11 +178,11 @@ take_option(struct options *o, int found, const char *word, struct err *err)
 
 	switch (found) {
 	case 'c':
-		return append_option(&o->files, &o->files_n, err);
+		return options_append(&o->files, &o->files_n, err);
 	case 'l':
-		return append_option(&s->listens, &s->listens_n, err);
+		return options_append(&s->listens, &s->listens_n, err);
 	case 's':
-		return append_option(&s->servers, &s->servers_n, err);
+		return options_append(&s->servers, &s->servers_n, err);
 	case 'b':
 		return set_option_once(&s->balance, found, err);
 	case 'k':

@@ -154,7 +154,7 @@ struct copying {
 };
 
 static void
-copy_text(struct copying *c, char **text)
+copying_copy_text(struct copying *c, char **text)
 {
 	if (!*text)
 		return;
@@ -209,7 +209,7 @@ copy_fields(struct copying *c, void *object, const struct field *fields)
 		void *at = field_at(object, f);
 
 		if (f->kind == FIELD_TEXT)
-			copy_text(c, at);
+			copying_copy_text(c, at);
 		else if (f->kind == FIELD_PLACE)
 			copy_place(c, at);
 		else if (f->kind == FIELD_PATTERN)

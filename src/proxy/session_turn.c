@@ -98,7 +98,7 @@ end_at_server(const struct session *s, enum close_cause cause)
  * has gone down, or is a backup no longer needed, and the configuration ends
  * its sessions for that.  Returns STEP_WAIT when none of this is so. */
 static struct verdict
-check_server(const struct session *s)
+session_check_server(const struct session *s)
 {
 	enum server_end end;
 
@@ -176,7 +176,7 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	if (pending & NOTE_KILL)
 		return verdict_end(s, CAUSE_KILLED);
 	if (pending & NOTE_EXPIRE) {
-		struct verdict v = check_server(s);
+		struct verdict v = session_check_server(s);
 
 		if (v.step != STEP_WAIT)
 			return v;
