@@ -29,7 +29,8 @@
 #define QUEUE_SIZE 1024u
 #define SHARDS_MAX 64u
 
-/* What the I/O thread hands to a worker, which owns both. */
+/* A piece of work that the I/O thread hands to a worker.  The worker owns the
+ * handler and the request. */
 struct work {
 	struct event_handler *handler;
 	struct request *request; /* NULL: the turn reads */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the I/O thread of Half-Sync/Half-Reactive (hshr.c) has read for a
- * worker.
+ * Requests: bytes that the I/O thread of Half-Sync/Half-Reactive (hshr.c) has
+ * read for a worker.
  *
  * A request holds what one recv of the I/O thread has returned.  The turn that
  * the worker runs gets it from its own recv, which the linker replaces.  Turns

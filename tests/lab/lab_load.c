@@ -255,7 +255,8 @@ take_events(int epoll_fd, uint64_t then_ns, const struct plan *plan)
 		on_readable(events[i].data.ptr, mean_ns, plan);
 }
 
-/* One answer for each connection: each has its session and its server. */
+/* Waits for an answer on each connection, after which the session exists and is
+ * connected to its server. */
 static void
 prime(struct connection *all, const struct plan *plan, int epoll_fd)
 {
@@ -311,7 +312,7 @@ run(struct connection *all, const struct plan *plan, int epoll_fd)
 	mark("done", plan);
 }
 
-/* What has no answer at the end. */
+/* Notes how long the requests without an answer have waited at the end. */
 static void
 note_unanswered(struct connection *all, const struct plan *plan)
 {

@@ -208,7 +208,8 @@ def run(build, results, chosen):
 
 
 def program_of(build):
-    """What lab_proxy is measured: a change of the core begins anew."""
+    """Identifies the lab_proxy that is measured, so that samples of an older
+    core are not reused."""
     with open(f"{build}/lab/lab_proxy", "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()[:12]
 

@@ -88,7 +88,8 @@ def chosen(name, environment, known):
 
 
 def shard_counts(environment, threads):
-    """Those of the selection that so many threads can have."""
+    """Returns the selected numbers of shards that are possible with this
+    number of threads."""
     counts = set()
     for word in words("SHARDS", environment):
         if word != "threads" and not word.isdigit():

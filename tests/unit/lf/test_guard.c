@@ -8,7 +8,8 @@
 #include "lf/pool_rig.h"
 #include "unit.h"
 
-/* What one leader, once, does right before or after it publishes the token. */
+/* The decision of the guard that a leader makes once, right before or after it
+ * publishes the token. */
 static struct {
 	uint32_t armed;
 	bool after;
@@ -64,8 +65,8 @@ run(struct fake *fake, uint32_t pending, struct pool_thread *self)
 	return TURN_DONE;
 }
 
-/* One turn, with the guard's decision before or after the token is published.
- */
+/* Runs a turn, with the guard's decision before or after the token is
+ * published. */
 static void
 run_one(struct rig *rig, bool after)
 {
