@@ -185,6 +185,10 @@ $(B)/tools/%: tests/tools/%.c | $(B)/.deps
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread
 
+# A test's program takes lld a fifth of the time that GNU ld needs for it.  What
+# is installed is linked by the compiler's own choice.
+TEST_LD     := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+
 # Preloaded into the program under test, so it is no part of any PIE.
 $(B)/tools/%.so: tests/tools/preload/%.c
 	$(call say,CC,$@)
@@ -196,6 +200,16 @@ $(B)/tools/%.so: tests/tools/preload/%.c
 # start with test_, and the archives of L and of the layers below L.  Most tests
 # have no use for cmocka's parameter.
 units: $(UNITS) ## build the unit tests
+# What is tested is compiled as it is released; the test itself need not be.
+UNIT_CFLAGS_release := -O1 -g1
+UNIT_CC      = $(CC) $(ALL_CFLAGS) $(UNIT_CFLAGS_$(MODE)) \
+	-Wno-unused-parameter -Itests/unit
+$(B)/unit/%.o: tests/unit/%.c | $(B)/.deps
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(UNIT_CC) -c -o $@ $<
+unit_objects = $(patsubst tests/%.c,$(B)/%.o,$(filter-out \
+	tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c)) $(UNIT_SHARED_$(1)))
 # The core's tests count what is taken from the heap (lf/alloc_count.h).
 UNIT_LDFLAGS_lf := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 # Backends in these tests choose by the algorithms of a layer above.
@@ -205,24 +219,19 @@ UNIT_ABOVE_check := balance
 # What they share with the commands' tests.
 UNIT_SHARED_admin := tests/unit/commands/fixture.c
 define unit_rule
-$(B)/unit/$(1)/test_%: tests/unit/$(1)/test_%.c \
-    $(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c)) \
-    $(UNIT_SHARED_$(1)) \
+$(B)/unit/$(1)/test_%: $(B)/unit/$(1)/test_%.o $(call unit_objects,$(1)) \
     $(call archives,$(UNIT_ABOVE_$(1)) $(1) $(BELOW_$(1)))
-	$$(call say,CC,$$@)
-	@mkdir -p $$(@D)
-	$$(Q)$(CC) $(ALL_CFLAGS) -Wno-unused-parameter -Itests/unit $(LDFLAGS) \
-	    $(UNIT_LDFLAGS_$(1)) -o $$@ \
-	    $$(filter %.c,$$^) $$(filter %.a,$$^) $(LIBS) -lcmocka
+	$$(call say,LD,$$@)
+	$$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD) $(UNIT_LDFLAGS_$(1)) -o $$@ $$^ \
+	    $(LIBS) -lcmocka
 endef
 $(foreach f,$(LAYERS),$(eval $(call unit_rule,$(f))))
-# Without the files beside it, which would link backends: see its comment.
-$(B)/unit/model/test_server: tests/unit/model/test_server.c \
+# Without the objects beside it, which would link backends: see its comment.
+$(B)/unit/model/test_server: $(B)/unit/model/test_server.o \
     $(call archives,model net base)
-	$(call say,CC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit $(LDFLAGS) -o $@ $< \
-	    $(filter %.a,$^) $(LIBS) -lcmocka
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD) -o $@ $^ $(LIBS) -lcmocka
+.SECONDARY: $(UNITS:=.o) $(foreach f,$(LAYERS),$(call unit_objects,$(f)))
 
 # The laboratory links the layers as they are.  Where an experiment changes what
 # they do, the linker puts a function of the lab before theirs; the other core
@@ -276,7 +285,7 @@ $(B)/sim/lf_sim: $(SIM_OBJ)
 
 check-sim: $(B)/sim/lf_sim ## the core under random schedules, its golden traces, and mutants
 	@python3 -B tests/sim/check.py $(B)/sim '$(SIM_CC) -include sim/hooks.h' \
-	    '$(CC) $(CFLAGS) $(LDFLAGS)' $(SIM_OBJ)
+	    '$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD)' $(SIM_OBJ)
 
 # The fuzz targets (tests/fuzz/fuzz.h): with libFuzzer in MODE=fuzz, and with a
 # main that replays the stored inputs in every other.
@@ -299,7 +308,7 @@ $(B)/fuzz/top: $(patsubst src/%.c,$(B)/obj/%.o,$(FUZZ_SRC_top))
 $(B)/fuzz/%: $(B)/fuzz/%.o $(FUZZ_SHARED:tests/%.c=$(B)/%.o) \
     $(call archives,$(BELOW_lfproxy))
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD) \
 	    $(patsubst %,-Wl$(comma)--wrap=%,$(FUZZ_WRAPS) $(FUZZ_WRAPS_$*)) \
 	    -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 .SECONDARY: $(FUZZ:%=$(B)/fuzz/%.o) $(FUZZ_SHARED:tests/%.c=$(B)/%.o)
