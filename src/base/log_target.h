@@ -10,15 +10,13 @@
  * dropped and counted.  When lines go out again the writer reports how many
  * were dropped: on standard error by a line of its own, else by log_warning.
  *
- * log_targets.c calls log_writer.c, that calls log.c, and all of them call
- * log_target.c.
+ * log_writer.c calls log.c.
  */
 #ifndef BASE_LOG_TARGET_H
 #define BASE_LOG_TARGET_H
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/log_sink.h"
@@ -32,7 +30,7 @@ struct log_target_entry {
 
 struct log_target {
 	struct log_sink sink;    /* the writer's */
-	struct log_target *next; /* in one of log_targets.c's lists */
+	struct log_target *next; /* in one of log_writer.c's lists */
 	uint32_t users;          /* the control thread's */
 	struct ring *ring;
 	pthread_t writer;
@@ -52,27 +50,11 @@ struct log_target {
 /* Always there; first in the list of targets. */
 extern struct log_target log_standard_error;
 
-/* -- any thread (log_target.c) -- */
+/* -- any thread -- */
 
 /* Wakes the writer if it is asleep. */
 void log_target_wake(struct log_target *target);
 /* Adds to the number of dropped lines. */
 void log_target_count_dropped(struct log_target *target, uint64_t lines);
-
-/* -- the control thread (log_writer.c) -- */
-
-/* Opens the sink and starts the writer.  Returns false with err set. */
-bool log_target_start(struct log_target *target,
-    const struct log_sink_options *options, struct err *err) MUST_CHECK;
-
-/* Asks the writer to write what is queued and to end.  Returns at once. */
-void log_target_stop(struct log_target *target);
-
-/* Waits until the writer has ended, or until that time (CLOCK_REALTIME).  False
- * if the writer has not ended: the target must stay. */
-bool log_target_join(struct log_target *target, const struct timespec *until);
-
-/* The writer reopens the sink before its next line.  Any thread. */
-void log_target_reopen(struct log_target *target);
 
 #endif

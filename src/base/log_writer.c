@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * See log_target.h: the writer thread.
+ * See log.h and log_target.h: the writer thread of a target, and what the
+ * control thread does with the targets of the process.
  */
+#include "base/log.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -232,11 +237,16 @@ writer_main(void *arg)
 	return NULL;
 }
 
-bool
-log_target_start(struct log_target *target,
-    const struct log_sink_options *options, struct err *err)
+/* -- the control thread -- */
+
+/* Targets that were closed, until their writers have ended. */
+static struct log_target *leaving;
+
+/* Opens the sink and starts the writer.  Returns false with err set. */
+static bool
+start_target(struct log_target *t, const struct log_sink_options *options,
+    struct err *err)
 {
-	struct log_target *t = target;
 	int rc;
 
 	*t = (struct log_target){.next = t->next};
@@ -261,18 +271,21 @@ log_target_start(struct log_target *target,
 	return true;
 }
 
-void
-log_target_stop(struct log_target *target)
+/* Asks the writer to write what is queued and to end.  Returns at once. */
+static void
+stop_target(struct log_target *target)
 {
 	atomic_store_release(&target->running, 0u);
 	(void)atomic_swap_seq(&target->stopping, 1u);
 	log_target_wake(target);
 }
 
-bool
-log_target_join(struct log_target *target, const struct timespec *until)
+/* Waits until the writer has ended, or until that time (CLOCK_REALTIME).
+ * Returns false if it has not ended: a writer that is stuck in write(2) is left
+ * behind with its ring. */
+static bool
+join_target(struct log_target *target, const struct timespec *until)
 {
-	/* A writer that is stuck in write(2) is left behind with its ring. */
 	if (pthread_timedjoin_np(target->writer, NULL, until) != 0)
 		return false;
 	ring_free(target->ring);
@@ -280,9 +293,146 @@ log_target_join(struct log_target *target, const struct timespec *until)
 	return true;
 }
 
-void
-log_target_reopen(struct log_target *target)
+int
+log_start(void)
 {
-	(void)atomic_swap_seq(&target->reopening, 1u);
-	log_target_wake(target);
+	struct log_sink_options options = {.kind = LOG_SINK_STDERR};
+	struct err err;
+
+	return start_target(&log_standard_error, &options, &err) ? 0 : -ENOMEM;
+}
+
+bool
+log_target_open(const struct log_sink_options *options,
+    struct log_target **ret_target, struct err *err)
+{
+	struct log_target **last = &log_standard_error.next, *t;
+
+	if (options->kind == LOG_SINK_STDERR) {
+		*ret_target = &log_standard_error;
+		return true;
+	}
+	for (; (t = *last); last = &t->next)
+		if (log_sink_same(&t->sink.options, options)) {
+			t->users++;
+			*ret_target = t;
+			return true;
+		}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return err_oom(err);
+	if (!start_target(t, options, err)) {
+		free(t);
+		return false;
+	}
+	t->users = 1;
+	*ret_target = *last = t;
+	return true;
+}
+
+void
+log_target_close(struct log_target *target)
+{
+	struct log_target **at = &log_standard_error.next;
+
+	if (!atomic_load_acquire(&log_standard_error.running) ||
+	    target == &log_standard_error || --target->users > 0)
+		return;
+	while (*at != target)
+		at = &(*at)->next;
+	*at = target->next;
+	target->next = leaving;
+	leaving = target;
+	stop_target(target);
+}
+
+/* Frees the targets whose writers have ended by then.  Returns whether all
+ * have.
+ */
+static bool
+join_leaving(const struct timespec *until)
+{
+	struct log_target **at = &leaving, *t;
+
+	while ((t = *at)) {
+		struct log_target *next = t->next;
+
+		if (join_target(t, until)) {
+			*at = next;
+			free(t);
+		} else {
+			at = &t->next;
+		}
+	}
+	return !leaving;
+}
+
+struct memory_use
+log_memory(void)
+{
+	struct memory_use use = {.count = 0};
+
+	for (const struct log_target *t = &log_standard_error; t; t = t->next) {
+		if (!t->ring)
+			continue;
+		use.count++;
+		use.heap += ring_memory(t->ring);
+		if (t != &log_standard_error)
+			memory_add_block(&use, t);
+	}
+	return use;
+}
+
+void
+log_collect(void)
+{
+	static const struct timespec now;
+
+	(void)join_leaving(&now);
+}
+
+void
+log_reopen(void)
+{
+	for (struct log_target *t = &log_standard_error; t; t = t->next) {
+		(void)atomic_swap_seq(&t->reopening, 1u);
+		log_target_wake(t);
+	}
+}
+
+static struct timespec
+in_a_second(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	return until;
+}
+
+bool
+log_stop(void)
+{
+	struct timespec until;
+	struct log_target **last = &leaving, *t;
+	bool ended;
+
+	if (!atomic_load_acquire(&log_standard_error.running))
+		return true;
+	for (t = log_standard_error.next; t; t = t->next)
+		stop_target(t);
+	until = in_a_second();
+	/* Standard error is stopped last: warnings about the other targets go
+	 * there. */
+	while (*last)
+		last = &(*last)->next;
+	*last = log_standard_error.next;
+	log_standard_error.next = NULL;
+	ended = join_leaving(&until);
+	if (!ended)
+		log_warning("a log could not be written to its end in time");
+	leaving = NULL;
+	until = in_a_second();
+	stop_target(&log_standard_error);
+	return join_target(&log_standard_error, &until) && ended;
 }
