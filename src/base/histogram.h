@@ -13,9 +13,8 @@
 
 #include "base/atomics.h"
 
-#define HISTOGRAM_BUCKETS                                                      \
-	160 /* up to 2^41 ns, 36 minutes; more counts there                    \
-	     */
+/* Up to 2^41 ns, 36 minutes; longer times count in the last bucket. */
+#define HISTOGRAM_BUCKETS 160
 
 struct histogram {
 	uint64_t n[HISTOGRAM_BUCKETS];

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "base/err.h"
 #include "base/lock.h"
 #include "base/memory_use.h"
 
@@ -43,7 +44,7 @@ struct slab {
 };
 
 /* Returns 0 or -ENOMEM. */
-int slab_init(struct slab *slab, const struct slab_options *options);
+int slab_init(struct slab *slab, const struct slab_options *options) MUST_CHECK;
 
 /* No object may be in use by another thread.  NULL-safe for a zeroed slab. */
 void slab_fini(struct slab *slab);

@@ -26,18 +26,10 @@ static const struct unit size_units[] = {
 static bool
 parse_digits(const char *s, const char **ret_rest, uint64_t *ret_number)
 {
-	const char *p = s;
-	uint64_t n = 0;
-
-	for (; isdigit((unsigned char)*p); p++) {
-		unsigned digit = (unsigned)(*p - '0');
-
-		n = n > (UINT64_MAX - digit) / 10 ? UINT64_MAX : n * 10 + digit;
-	}
-	if (p == s)
+	if (!isdigit((unsigned char)*s))
 		return false;
-	*ret_rest = p;
-	*ret_number = n;
+	*ret_number = strtoull(s, NULL, 10);
+	*ret_rest = s + strspn(s, "0123456789");
 	return true;
 }
 
