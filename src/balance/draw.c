@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "model/lineup.h"
+
+#define DRAWS 8
 
 /* The alias method (Walker 1974, in Vose's linear form, 1991): each cell holds
  * its own place, another place, and the share of the cell that is the own
@@ -56,11 +59,35 @@ draw_prepare(struct lineup *lineup, const struct lineup *former)
 	return 0;
 }
 
-uint32_t
+/* Returns the place that 64 random bits select. */
+static uint32_t
 draw_place(const struct lineup *lineup, uint64_t random)
 {
 	const struct alias_cell *cells = lineup->plan;
 	uint32_t i = (uint32_t)(((random >> 32) * lineup->servers_n) >> 32);
 
 	return (uint32_t)random <= cells[i].share ? i : cells[i].other;
+}
+
+uint32_t
+draw_better(const struct lineup *lineup, const struct choice *choice,
+    bool distinct,
+    bool (*is_better)(const struct lineup *lineup, uint32_t a, uint32_t b))
+{
+	uint64_t random = choice->random;
+	uint32_t place = 0, best = PLACE_NONE;
+
+	for (unsigned i = 0, found = 0; i < DRAWS && found < 2; i++) {
+		random = mix64(random);
+		place = draw_place(lineup, random);
+		if (lineup_passes_over(lineup, choice, place) ||
+		    (distinct && place == best))
+			continue;
+		found++;
+		if (best == PLACE_NONE || is_better(lineup, place, best))
+			best = place;
+	}
+	if (best == PLACE_NONE)
+		best = lineup_next_open(lineup, choice, place);
+	return best == PLACE_NONE ? place : best;
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * Draws places of a lineup at random, by weight, in constant time.
+ * Draws places of a lineup at random, by weight, each in constant time.
  */
 #ifndef BALANCE_DRAW_H
 #define BALANCE_DRAW_H
 
-#include <stdint.h>
-
 #include "base/err.h"
+#include "model/balance_ops.h"
 
-struct lineup;
-
-/* Makes the plan that draw_place needs; balance_ops.prepare.  Runs on the
+/* Makes the plan that draw_better needs; balance_ops.prepare.  Runs on the
  * control thread.  Returns 0 or -ENOMEM. */
 int draw_prepare(struct lineup *lineup, const struct lineup *former) MUST_CHECK;
 
-/* Returns the place that 64 random bits select.  Data threads. */
-uint32_t draw_place(const struct lineup *lineup, uint64_t random);
+/* Draws two places that are not passed over, and returns the better one.
+ * is_better compares two places.  distinct: the second draw is repeated if it
+ * is the first one's place.  Data threads. */
+uint32_t draw_better(const struct lineup *lineup, const struct choice *choice,
+    bool distinct,
+    bool (*is_better)(const struct lineup *lineup, uint32_t a, uint32_t b));
 
 #endif

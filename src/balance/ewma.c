@@ -9,10 +9,8 @@
  * counts with the connect time of the other one drawn: otherwise a burst would
  * go there as a whole.
  */
-
 #include "base/atomics.h"
 #include "base/clock.h"
-#include "base/mix.h"
 #include "balance/balance.h"
 #include "balance/draw.h"
 #include "model/lineup.h"
@@ -32,8 +30,9 @@ place_cost(const struct lineup *lineup, uint32_t place, uint32_t connect_us)
 }
 
 static bool
-is_cheaper(const struct lineup *lineup, uint32_t a, uint32_t b, uint64_t now_ms)
+is_cheaper(const struct lineup *lineup, uint32_t a, uint32_t b)
 {
+	uint64_t now_ms = clock_now_ms();
 	uint32_t a_us = server_connect_us(lineup->states[a], now_ms);
 	uint32_t b_us = server_connect_us(lineup->states[b], now_ms);
 
@@ -47,23 +46,7 @@ is_cheaper(const struct lineup *lineup, uint32_t a, uint32_t b, uint64_t now_ms)
 static uint32_t
 ewma_choose(const struct lineup *lineup, const struct choice *choice)
 {
-	uint64_t now_ms = clock_now_ms();
-	uint64_t random = choice->random;
-	uint32_t best = PLACE_NONE;
-
-	for (unsigned i = 0, found = 0; i < 8 && found < 2; i++) {
-		uint32_t place = draw_place(lineup, random = mix64(random));
-
-		if (place == best || lineup_passes_over(lineup, choice, place))
-			continue;
-		found++;
-		if (best == PLACE_NONE ||
-		    is_cheaper(lineup, place, best, now_ms))
-			best = place;
-	}
-	if (best == PLACE_NONE)
-		best = lineup_next_open(lineup, choice, 0);
-	return best == PLACE_NONE ? draw_place(lineup, random) : best;
+	return draw_better(lineup, choice, true, is_cheaper);
 }
 
 static void
