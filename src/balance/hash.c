@@ -32,12 +32,6 @@
  * more: tests/bench/README.md. */
 #define REMAKE_MS 50
 
-static void
-hash_release(void *plan)
-{
-	maglev_unref(plan);
-}
-
 /* Keeps the table for this lineup, unless it was made REMAKE_MS ago or differs
  * too much from what the lineup wants.  With few servers it always does, so
  * that each change takes effect as a whole at once. */
@@ -106,10 +100,10 @@ static uint32_t
 hash_choose(const struct lineup *lineup, const struct choice *choice)
 {
 	uint64_t key = choice->key;
-	uint32_t first = cell_owner(lineup, key % MAGLEV_CELLS), place = first;
-	uint32_t untried = PLACE_NONE;
+	uint32_t home = cell_owner(lineup, key % MAGLEV_CELLS), place = home;
+	uint32_t untried = PLACE_NONE, n = lineup->servers_n;
 
-	for (unsigned i = 0; i < ATTEMPTS; i++) {
+	for (uint32_t i = 1; i <= ATTEMPTS + n; i++) {
 		if (place != PLACE_NONE &&
 		    !lineup_passes_over(lineup, choice, place)) {
 			if (!is_at_bound(lineup, place))
@@ -117,20 +111,14 @@ hash_choose(const struct lineup *lineup, const struct choice *choice)
 			untried = untried == PLACE_NONE ? place : untried;
 		}
 		key = mix64(key);
-		place = cell_owner(lineup, key % MAGLEV_CELLS);
+		/* In the end look at each server: nearly all are full or tried.
+		 */
+		place = i < ATTEMPTS ? cell_owner(lineup, key % MAGLEV_CELLS)
+		                     : (home + i) % n;
 	}
-	if (first == PLACE_NONE)
-		first = (uint32_t)(key % lineup->servers_n);
-	/* Nearly all servers are full or tried: look at each of them. */
-	for (uint32_t i = 0; i < lineup->servers_n; i++) {
-		place = (first + i) % lineup->servers_n;
-		if (lineup_passes_over(lineup, choice, place))
-			continue;
-		if (!is_at_bound(lineup, place))
-			return place;
-		untried = untried == PLACE_NONE ? place : untried;
-	}
-	return untried == PLACE_NONE ? first : untried;
+	if (untried == PLACE_NONE)
+		untried = home;
+	return untried == PLACE_NONE ? (uint32_t)(key % n) : untried;
 }
 
 /* Why the server that the key is hashed to was not chosen. */
@@ -179,7 +167,7 @@ hash_explain(const struct lineup *lineup, const struct choice *choice,
 /* The two algorithms differ in the key alone. */
 #define HASH_OPS                                                               \
 	.measure = "percent of all keys", .prepare = hash_prepare,             \
-	.release = hash_release, .choose = hash_choose,                        \
+	.release = maglev_unref, .choose = hash_choose,                        \
 	.preview = hash_choose, .score = hash_score, .explain = hash_explain
 
 const struct balance_ops balance_hash = {

@@ -158,8 +158,10 @@ maglev_ref(struct maglev *table)
 }
 
 void
-maglev_unref(struct maglev *table)
+maglev_unref(void *plan)
 {
+	struct maglev *table = plan;
+
 	if (--table->refs == 0)
 		free(table);
 }

@@ -52,8 +52,8 @@ struct maglev *maglev_new(const struct lineup *lineup);
 /* Adds a reference.  Returns table. */
 struct maglev *maglev_ref(struct maglev *table);
 
-/* Drops a reference; the last one frees the table. */
-void maglev_unref(struct maglev *table);
+/* Drops a reference to a table; the last one frees it.  balance_ops.release. */
+void maglev_unref(void *plan);
 
 /* Whether the lineup has the same servers, in the same order, and weights. */
 bool maglev_is_of(const struct maglev *table, const struct lineup *lineup);
