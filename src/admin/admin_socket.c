@@ -383,7 +383,7 @@ admin_clients_memory(const struct list *clients, struct memory_use *use)
 
 		use->count++;
 		memory_add_block(use, c);
-		memory_add_block(use, c->out);
+		memory_add_block(use, c->answer.made);
 	}
 }
 

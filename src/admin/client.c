@@ -4,20 +4,13 @@
 #include "admin/client.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "admin/client_line.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/text_out.h"
-
-#define LINE_LATE "Closed: a line must end within 10 s of its first byte.\n\n"
-#define LINE_LONG "Line too long: a line has at most 16384 bytes.\n\n"
-_Static_assert(CLIENT_LINE_MAX == 16384, "see LINE_LONG");
 
 static void
 wait_for(struct client *client, int events)
@@ -82,67 +75,6 @@ linger(struct client *client)
 	ev_timer_again(client->slices->loop, &client->timer);
 }
 
-static void
-free_rest(struct client *client)
-{
-	if (client->rest)
-		client->rest->free(client->rest);
-	client->rest = NULL;
-}
-
-/* Reports exhausted memory in place of an answer or of its rest, and ends the
- * connection.  Allocates nothing.  All former output has been sent. */
-static void
-fail_answer(struct client *client, bool begun)
-{
-	send_now(client,
-	    begun ? "\nOut of memory: the answer ends here, before its end.\n"
-	          : "Out of memory: no answer can be given.\n\n");
-	free_rest(client);
-	client->mode.quit = true;
-}
-
-/* Ends an answer with an empty line, and with the prompt if it is on. */
-static void
-end_answer(const struct client *client, FILE *out)
-{
-	if (client->mode.severity == SEVERITY_STATUS)
-		fprintf(out, COMMAND_STATUS, client->mode.failed);
-	fputs(client->mode.prompt ? "\n> " : "\n", out);
-}
-
-/* Makes the next part of the answer, or runs the next command of the line,
- * unless memory is exhausted.  All former output has been taken. */
-static void
-make_part(struct client *client)
-{
-	struct answer_rest *rest = client->rest;
-	char *command = client->next;
-	struct text_out out;
-
-	if (!text_out_open(&out)) {
-		fail_answer(client, rest != NULL);
-		return;
-	}
-	if (!rest) {
-		client->next = command_split(command);
-		client->rest = command_run(
-		    client->env, &client->mode, command, out.stream);
-	} else if (!rest->more(rest, client->env, out.stream)) {
-		client->mode.failed |= rest->failed;
-		free_rest(client);
-	}
-	if (!client->rest && !client->mode.quit)
-		end_answer(client, out.stream);
-	if (!text_out_close(&out)) {
-		fail_answer(client, rest != NULL);
-		return;
-	}
-	client->out = out.text;
-	client->out_n = out.size;
-	client->out_sent = 0;
-}
-
 /* HAProxy reads on while it answers, so lines that have arrived by then are
  * answered, too. */
 static bool
@@ -159,8 +91,8 @@ may_go_on(const struct client *client)
 	if (client->mode.quit)
 		return false;
 	if (client->leaves_at > 0.)
-		return client->in_n > 0 && now_s() < client->leaves_at;
-	return client->mode.prompt || client->in_n > 0 || more_came(client);
+		return client->input.n > 0 && now_s() < client->leaves_at;
+	return client->mode.prompt || client->input.n > 0 || more_came(client);
 }
 
 /* Begins a line, or the next line of a payload, of which n bytes are there. */
@@ -174,16 +106,13 @@ begin_line(struct client *client, size_t n)
 static void
 line_done(struct client *client)
 {
-	client->in_n -= client->line;
-	memmove(client->in, client->in + client->line, client->in_n);
-	client->line = 0;
-	client->next = NULL;
+	client_input_drop(&client->input);
 	if (!may_go_on(client)) {
 		linger(client);
 		return;
 	}
 	client->state = CLIENT_READING;
-	begin_line(client, client->in_n);
+	begin_line(client, client->input.n);
 }
 
 /* A step returns true when the next one can follow at once, and false when
@@ -204,32 +133,32 @@ step_failed(struct client *client, int events)
 static bool
 flush_output(struct client *client)
 {
-	ssize_t n = send(client->fd, client->out + client->out_sent,
-	    client->out_n - client->out_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+	struct client_answer *answer = &client->answer;
+	ssize_t n = send(client->fd, answer->out + answer->sent,
+	    answer->size - answer->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	if (n < 0)
 		return step_failed(client, EV_WRITE);
-	client->out_sent += (size_t)n;
-	if (client->out_sent < client->out_n) {
+	answer->sent += (size_t)n;
+	if (answer->sent < answer->size) {
 		set_timer(client);
 		return true;
 	}
-	free(client->out);
-	client->out = NULL;
+	client_answer_sent(answer);
 	note_progress(client);
 	return true;
 }
 
 /* Reads and writes nothing until the next part of the answer is due. */
 static void
-pause_answer(struct client *client)
+pause_answer(struct client *client, struct answer_rest *rest)
 {
 	struct ev_loop *loop = client->slices->loop;
 
 	ev_io_stop(loop, &client->io);
-	ev_timer_set(&client->pause, client->rest->pause_ms / 1000., 0.);
+	ev_timer_set(&client->pause, rest->pause_ms / 1000., 0.);
 	ev_timer_start(loop, &client->pause);
-	client->rest->pause_ms = 0;
+	rest->pause_ms = 0;
 }
 
 /* The peer's time-out does not run during the pause. */
@@ -247,98 +176,62 @@ on_answer_due(struct ev_loop *loop, ev_timer *timer, int events)
 static bool
 step_answering(struct client *client)
 {
-	if (client->out)
+	struct client_answer *answer = &client->answer;
+
+	if (answer->out)
 		return flush_output(client);
-	if (client->rest && client->rest->pause_ms > 0) {
-		pause_answer(client);
+	if (answer->rest && answer->rest->pause_ms > 0) {
+		pause_answer(client, answer->rest);
 		return false;
 	}
-	if (client->rest || (client->next && !client->mode.quit))
-		make_part(client);
-	else
+	if (!client_answer_make(answer, client->env, &client->mode))
 		line_done(client);
 	return true;
 }
 
-/* Answers with the text instead of running what was read, and closes. */
+/* Answers with an error instead of running what was read, and closes. */
 static void
-refuse_input(struct client *client, const char *text)
+refuse_input(struct client *client, enum client_line found)
 {
-	client->out_sent = 0;
-	client->out = strdup(text);
-	client->out_n = client->out ? strlen(text) : 0;
-	client->line = client->in_n;
-	client->next = NULL;
-	client->mode.quit = true;
-	client->state = CLIENT_ANSWERING;
-}
-
-/* Returns whether the line may be run, or dropped in a payload.  Refuses the
- * client otherwise. */
-static bool
-accept_line(struct client *client, const struct client_line *line)
-{
+	static const char *const texts[] = {
+	    [LINE_TOO_LONG] =
+	        "Line too long: a line has at most 16384 bytes.\n\n",
+	    [LINE_NUL] = "Closed: a line must not have NUL bytes.\n\n",
+	    [LINE_HTTP] = "Closed: this is not an HTTP port.\n\n",
+	};
+	_Static_assert(CLIENT_LINE_MAX == 16384, "see the text");
 	static struct log_limit limit;
 	char who[PEER_TEXT_SIZE];
 
-	if (client_line_has_nul(line->text, line->len)) {
-		refuse_input(
-		    client, "Closed: a line must not have NUL bytes.\n\n");
-		return false;
-	}
-	if (client->payload || !client_line_is_http(line->text, line->len))
-		return true;
-	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "admin: %s: closed: it sent an HTTP request; a web page or a "
-	    "service that fetches URLs may be trying to give commands",
-	    peer_text(&client->mode.peer, who));
-	refuse_input(client, "Closed: this is not an HTTP port.\n\n");
-	return false;
-}
-
-/* The line with the commands stays at the start of the input.  The lines of a
- * payload behind it are dropped: no command takes a payload, but its lines must
- * not be run as commands. */
-static void
-keep_line(struct client *client, struct client_line *line)
-{
-	if (client->line == 0) {
-		client->line = line->size;
-		client->payload = client_line_begins_payload(line);
-		return;
-	}
-	client->payload = line->len > 0;
-	client->in_n -= line->size;
-	memmove(
-	    line->text, line->text + line->size, client->in_n - client->line);
-}
-
-static void
-await_payload(struct client *client)
-{
-	begin_line(client, client->in_n - client->line);
-	if (client->mode.prompt)
-		send_now(client, "+ ");
+	if (found == LINE_HTTP)
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "admin: %s: closed: it sent an HTTP request; a web page or "
+		    "a service that fetches URLs may be trying to give "
+		    "commands",
+		    peer_text(&client->mode.peer, who));
+	client_answer_refuse(&client->answer, &client->mode, texts[found]);
 }
 
 /* Returns whether a line is there to be answered, or was refused. */
 static bool
 take_client_line(struct client *client)
 {
-	struct client_line line;
+	struct client_input *input = &client->input;
+	enum client_line found;
 
-	do {
-		if (!client_line_cut(client->in + client->line,
-		        client->in_n - client->line, &line))
-			return false;
-		if (!accept_line(client, &line))
-			return true;
-		keep_line(client, &line);
-		if (client->payload)
-			await_payload(client);
-	} while (client->payload);
-	client->next = client->in;
-	client->commanded = true;
+	while ((found = client_input_take(input)) == LINE_PAYLOAD) {
+		begin_line(client, input->n - input->line);
+		if (client->mode.prompt)
+			send_now(client, "+ ");
+	}
+	if (found == LINE_PARTIAL)
+		return false;
+	if (found == LINE_WHOLE) {
+		client->answer.next = input->bytes;
+		client->commanded = true;
+	} else {
+		refuse_input(client, found);
+	}
 	client->state = CLIENT_ANSWERING;
 	return true;
 }
@@ -362,22 +255,19 @@ receive_input(struct client *client, char *into, size_t size, size_t *ret_n)
 static bool
 step_reading(struct client *client)
 {
+	struct client_input *input = &client->input;
 	size_t n;
 
 	if (take_client_line(client))
 		return true;
-	if (client->in_n == CLIENT_LINE_MAX) {
-		refuse_input(client, LINE_LONG);
-		return true;
-	}
 	if (client->ended) {
 		client_close(client);
 		return false;
 	}
-	if (!receive_input(client, client->in + client->in_n,
-	        CLIENT_LINE_MAX - client->in_n, &n))
+	if (!receive_input(client, input->bytes + input->n,
+	        CLIENT_LINE_MAX - input->n, &n))
 		return false;
-	client->in_n += n;
+	input->n += n;
 	if (n > 0 && client->line_at <= 0.)
 		begin_line(client, n);
 	else
@@ -394,7 +284,7 @@ step_lingering(struct client *client)
 		client_close(client);
 		return false;
 	}
-	return receive_input(client, client->in, CLIENT_LINE_MAX, &n);
+	return receive_input(client, client->input.bytes, CLIENT_LINE_MAX, &n);
 }
 
 static bool
@@ -432,7 +322,8 @@ on_client_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)events;
 	if (client->state == CLIENT_READING && client->leaves_at <= 0. &&
 	    client->line_at > 0. && now_s() >= client->line_at + CLIENT_LINE_S)
-		client_dismiss(client, LINE_LATE);
+		client_dismiss(client, "Closed: a line must end within 10 s of "
+		                       "its first byte.\n\n");
 	else
 		client_close(client);
 }
@@ -448,7 +339,7 @@ client_new(struct client_slices *slices, int fd, const struct command_env *env,
 		close(fd);
 		return NULL;
 	}
-	memset(client, 0, offsetof(struct client, in));
+	memset(client, 0, offsetof(struct client, input.bytes));
 	list_init(&client->node);
 	client->slices = slices;
 	list_init(&client->slice.node);
@@ -485,8 +376,7 @@ client_close(struct client *client)
 	ev_timer_stop(client->slices->loop, &client->timer);
 	ev_timer_stop(client->slices->loop, &client->pause);
 	close(client->fd);
-	free_rest(client);
-	free(client->out);
+	client_answer_fini(&client->answer);
 	client->gone(client);
 	free(client);
 }

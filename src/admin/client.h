@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A connection to an admin socket.
+ * A connection to an admin socket: its states, its timers, and what is sent and
+ * received.  client_input.h cuts the input into lines, client_answer.h runs
+ * their commands.
  *
  *             line          all answered, prompt
  *   READING -------> ANSWERING ---------------> READING
@@ -30,13 +32,12 @@
 
 #include <ev.h>
 #include <stdbool.h>
-#include <stddef.h>
 
+#include "admin/client_answer.h"
+#include "admin/client_input.h"
 #include "admin/client_slices.h"
-#include "commands/command.h"
 #include "base/list.h"
 
-#define CLIENT_LINE_MAX (16 * 1024)
 #define CLIENT_LINGER_S 1.0
 /* A line that has begun must end within this time, whatever the time-out is. */
 #define CLIENT_LINE_S 10.0
@@ -63,15 +64,8 @@ struct client {
 	struct command_mode mode;
 	bool ended;     /* the peer will not write any more */
 	bool commanded; /* has sent a complete line */
-	bool payload; /* after a line that ends with `<<`: see take_client_line
-	               */
-	char *next;   /* the rest of the line, inside in; NULL: none */
-	size_t line;  /* bytes of in that the present line takes up */
-	size_t in_n;
-	char *out; /* an answer, from out_sent to out_n */
-	size_t out_n, out_sent;
-	struct answer_rest *rest; /* of the answer, NULL: out is all */
-	char in[CLIENT_LINE_MAX + 1];
+	struct client_answer answer;
+	struct client_input input; /* the end of it is not initialized */
 };
 
 /* Takes ownership of the non-blocking descriptor.  Returns NULL, with fd

@@ -327,7 +327,7 @@ ask_too_much(void)
 			sent += 8;
 		}
 		ev_run(loop, EVRUN_NOWAIT);
-		assert_true(client->out_n < 8192);
+		assert_true(client->answer.size < 8192);
 	}
 	assert_false(gone);
 	/* Or the loop would spin on the input that waits. */
