@@ -4,7 +4,6 @@
 #include "admin/admin.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,10 +44,7 @@ struct admin {
 static uint64_t
 cpu_time_ns(void)
 {
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+	return (uint64_t)clock() * (NS_PER_S / CLOCKS_PER_SEC);
 }
 
 /* Returns the number of threads of the pools, or of CPUs if that is less. */
@@ -234,20 +230,17 @@ static void
 admin_memory(const struct admin *admin, struct memory_use *ret_clients,
     struct memory_use *ret_self)
 {
-	struct memory_use clients = {.count = 0};
-	struct memory_use self = {.count = admin->sockets.n};
-
-	memory_add_block(&self, admin);
-	memory_add_block(&self, admin->sockets.all);
-	admin_clients_memory(&admin->left, &clients);
+	*ret_clients = (struct memory_use){.count = 0};
+	*ret_self = (struct memory_use){.count = admin->sockets.n};
+	memory_add_block(ret_self, admin);
+	memory_add_block(ret_self, admin->sockets.all);
+	admin_clients_memory(&admin->left, ret_clients);
 	for (size_t i = 0; i < admin->sockets.n; i++) {
 		const struct admin_socket *socket = admin->sockets.all[i];
 
-		memory_add_block(&self, socket);
-		admin_clients_memory(admin_socket_clients(socket), &clients);
+		memory_add_block(ret_self, socket);
+		admin_clients_memory(admin_socket_clients(socket), ret_clients);
 	}
-	*ret_clients = clients;
-	*ret_self = self;
 }
 
 /* Writes the answer to `show cli sockets`. */

@@ -95,12 +95,6 @@ file_of_socket(int socket, const char *path, bool gives_away)
 	return -ESTALE;
 }
 
-static int
-change_owner(int fd, uid_t uid, gid_t gid)
-{
-	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH);
-}
-
 /* Gives the file to the owner of the spec, before the socket listens: the mode
  * was set when it was bound, so the former owner could connect.  Works on the
  * descriptor, since another file could replace the one at the path. */
@@ -114,7 +108,7 @@ set_owner(const struct admin_spec *spec, int file, struct err *err)
 		return true;
 	if (!find_owner(spec, &uid, &gid, err))
 		return false;
-	if (change_owner(file, uid, gid) < 0)
+	if (fchownat(file, "", uid, gid, AT_EMPTY_PATH) < 0)
 		return err_set(err,
 		    "the admin socket '%s' cannot be given to %s%s%s: %s; "
 		    "start lfproxy as root or leave user and group out",
@@ -297,7 +291,7 @@ change_socket_file(int fd, const struct stat *is, const struct stat *wanted)
 		return -errno;
 	/* Without root's rights, even setting the present owner fails. */
 	if ((is->st_uid != wanted->st_uid || is->st_gid != wanted->st_gid) &&
-	    change_owner(fd, wanted->st_uid, wanted->st_gid) < 0)
+	    fchownat(fd, "", wanted->st_uid, wanted->st_gid, AT_EMPTY_PATH) < 0)
 		return -errno;
 	if ((wanted->st_mode & 0777) != both &&
 	    change_mode(fd, wanted->st_mode & 0777) < 0)

@@ -45,10 +45,11 @@ struct admin_socket {
 static void
 on_gone(struct client *client)
 {
-	struct admin_socket *socket = client->owner;
+	struct admin_socket *socket = client->owner; /* NULL: it is closed */
 
 	list_remove(&client->node);
-	socket->clients_n--;
+	if (socket)
+		socket->clients_n--;
 }
 
 static void
@@ -335,12 +336,6 @@ admin_socket_commit(struct admin_socket *socket, struct changes *changes)
 	lower_levels(socket);
 }
 
-static void
-on_left(struct client *client)
-{
-	list_remove(&client->node);
-}
-
 void
 admin_socket_leave(
     struct admin_socket *socket, struct list *left, struct changes *changes)
@@ -358,7 +353,6 @@ admin_socket_leave(
 		struct client *client = container_of(node, struct client, node);
 
 		client->owner = NULL;
-		client->gone = on_left;
 		client_leave(client);
 	}
 	list_splice(&socket->clients, left);

@@ -80,10 +80,9 @@ is_in_group(gid_t gid, const struct peer *peer, const gid_t *groups, size_t n)
 {
 	if (peer->gid == gid)
 		return true;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		if (groups[i] == gid)
 			return true;
-	}
 	return false;
 }
 
