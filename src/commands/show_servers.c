@@ -13,7 +13,7 @@
 #include "stats/stat_columns.h"
 #include "base/text.h"
 #include "model/backend.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "model/lineup.h"
 
 #define STATUS_SIZE 128

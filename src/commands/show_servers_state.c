@@ -8,7 +8,7 @@
 
 #include "commands/report.h"
 #include "model/backend.h"
-#include "model/for_each.h"
+#include "model/model.h"
 
 /* HAProxy's numbers for what is the same here. */
 enum {

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "control/control_internal.h"
-#include "model/for_each.h"
+#include "model/model.h"
 
 /* Without the kernel's word (before Linux 6.2) it is what lfproxy knows of: its
  * own of the first sample, two for each pipe, one for each session, and one

@@ -10,7 +10,7 @@
 #include "control/capacity.h"
 #include "control/control_internal.h"
 #include "control/listener.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "model/source_ports.h"
 #include "net/sock.h"
 #include "proxy/acceptor.h"

@@ -4,7 +4,7 @@
  */
 #include "base/log.h"
 #include "control/control_internal.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "proxy/acceptor.h"
 
 /* Returns whether the file's value has changed, and remembers it.  Only a

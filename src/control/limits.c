@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 #include "model/check_rules.h"
-#include "model/for_each.h"
+#include "model/model.h"
 
 /* With a megabyte each in the kernel, if all are full. */
 #define PIPES_MAX           512u

@@ -9,7 +9,7 @@
 #include "base/grace.h"
 #include "base/list.h"
 #include "control/listener.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "net/sock.h"
 #include "proxy/acceptor.h"
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "control/control_internal.h"
 #include "model/ejection.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "proxy/reaper.h"
 
 /* A grace period takes one turn of each thread, some 50 us. */

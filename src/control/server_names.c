@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "control/control_internal.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "model/server_change.h"
 
 /* A failing name server may affect many servers.  Log the names of at most this

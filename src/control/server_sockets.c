@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "net/sock.h"
 
 struct trial {

@@ -12,7 +12,6 @@
 #include "base/events.h"
 #include "base/grace.h"
 #include "model/ejection.h"
-#include "model/for_each.h"
 #include "model/lineup.h"
 #include "model/model.h"
 #include "model/removed.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/backend.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "model/server_change.h"
 
 /* Counts the servers that are ejected, and those that are usable. */

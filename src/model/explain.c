@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/mix.h"
 #include "model/cycle.h"
-#include "model/for_each.h"
 #include "model/sni_map.h"
 
 const char *const standing_names[] = {

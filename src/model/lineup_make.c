@@ -6,7 +6,7 @@
 
 #include "model/backend.h"
 #include "model/cycle.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "model/lineup.h"
 #include "model/server.h"
 #include "model/server_fade.h"

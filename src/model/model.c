@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/grace.h"
 #include "base/log.h"
-#include "model/for_each.h"
 #include "model/removed.h"
 
 struct frontend *

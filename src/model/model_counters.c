@@ -5,7 +5,6 @@
 
 #include "base/events.h"
 #include "base/text.h"
-#include "model/for_each.h"
 #include "model/model.h"
 
 /* Returns by how much the counter has grown since the last event. */

@@ -3,7 +3,6 @@
  */
 #include "model/model_memory.h"
 
-#include "model/for_each.h"
 #include "model/removed.h"
 
 /* Adds an object that has these blocks; the object is the first. */

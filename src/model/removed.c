@@ -10,7 +10,6 @@
 #include "base/events.h"
 #include "base/grace.h"
 #include "base/text.h"
-#include "model/for_each.h"
 #include "model/model.h"
 
 static bool

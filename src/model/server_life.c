@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "model/backend.h"
-#include "model/for_each.h"
 #include "model/model.h"
 #include "model/server_change.h"
 #include "model/server_fade.h"

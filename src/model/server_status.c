@@ -3,7 +3,7 @@
  * Nothing here changes anything.
  */
 #include "model/backend.h"
-#include "model/for_each.h"
+#include "model/model.h"
 #include "model/server.h"
 
 const char *
