@@ -11,7 +11,7 @@
 #include "base/events.h"
 #include "base/text.h"
 #include "control/control_internal.h"
-#include "model/server_fade.h"
+#include "model/server.h"
 #include "model/server_operator.h"
 #include "proxy/session_facts.h"
 

@@ -9,7 +9,6 @@
 #include "model/model.h"
 #include "model/lineup.h"
 #include "model/server.h"
-#include "model/server_fade.h"
 
 /* Weights are not scaled beyond this sum for the sake of a slow start: a part
  * of a weight is fine enough by then. */

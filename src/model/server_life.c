@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The consequences of a server's coming up or going down: its slow start, and
- * the end of sessions; and its fade.  See server.h, server_fade.h.
+ * the end of sessions; and its fade.  See server.h.
  */
 #include "base/clock.h"
 #include "base/grace.h"
@@ -9,7 +9,6 @@
 #include "model/backend.h"
 #include "model/model.h"
 #include "model/server_change.h"
-#include "model/server_fade.h"
 
 static uint64_t
 slow_start_ms(const struct server *server)

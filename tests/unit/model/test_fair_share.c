@@ -3,7 +3,6 @@
  */
 #include "model/fair_share.h"
 
-#include "model/server_fade.h"
 #include "rig.h"
 #include "stopped_clock.h"
 
