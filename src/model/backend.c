@@ -288,8 +288,8 @@ backend_state_new(unsigned id)
 	};
 	queue_init(&s->queue);
 	if (!s->counters || !s->timings) {
-		counters_free(s->counters);
-		timings_free(s->timings);
+		free(s->counters);
+		free(s->timings);
 		free(s);
 		return NULL;
 	}
@@ -302,8 +302,8 @@ backend_state_unref(struct backend_state *state)
 	if (--state->refs > 0)
 		return;
 	lineup_free(state->lineup);
-	counters_free(state->counters);
-	timings_free(state->timings);
+	free(state->counters);
+	free(state->timings);
 	queue_fini(&state->queue);
 	free(state);
 }

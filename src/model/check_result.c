@@ -5,28 +5,24 @@
 
 #include <stdio.h>
 
+static const struct {
+	const char *name, *meaning;
+} statuses[CHECK_STATUSES] = {
+#define X(name, meaning) [CHECK_STATUS_##name] = {#name, meaning},
+    CHECK_STATUS_TABLE(X)
+#undef X
+};
+
 const char *
 check_status_name(enum check_status status)
 {
-	static const char *const names[CHECK_STATUSES] = {
-#define X(name, meaning) [CHECK_STATUS_##name] = #name,
-	    CHECK_STATUS_TABLE(X)
-#undef X
-	};
-
-	return status == CHECK_STATUS_NONE ? "" : names[status];
+	return status == CHECK_STATUS_NONE ? "" : statuses[status].name;
 }
 
 const char *
 check_status_meaning(enum check_status status)
 {
-	static const char *const meanings[CHECK_STATUSES] = {
-#define X(name, meaning) [CHECK_STATUS_##name] = meaning,
-	    CHECK_STATUS_TABLE(X)
-#undef X
-	};
-
-	return meanings[status];
+	return statuses[status].meaning;
 }
 
 bool

@@ -50,12 +50,6 @@ counters_new(void)
 }
 
 void
-counters_free(struct counters *counters)
-{
-	free(counters);
-}
-
-void
 counters_add(
     struct counters *counters, unsigned thread, enum counter which, uint64_t n)
 {

@@ -55,11 +55,8 @@ void counters_set_stripes(unsigned stripes);
 /* Returns the number of stripes. */
 unsigned counters_stripes(void);
 
-/* Returns NULL when memory is short. */
+/* Returns NULL when memory is short.  Freed by free(3). */
 struct counters *counters_new(void);
-
-/* NULL is allowed. */
-void counters_free(struct counters *counters);
 
 /* thread: the index of the calling thread; does not wait, relaxed order. */
 void counters_add(

@@ -34,7 +34,7 @@ frontend_state_unref(struct frontend_state *state)
 {
 	if (--state->refs > 0)
 		return;
-	counters_free(state->counters);
+	free(state->counters);
 	free(state);
 }
 

@@ -73,24 +73,6 @@ populate(struct model *m, const struct model *before)
 	return true;
 }
 
-static void
-link_trackers(struct model *m)
-{
-	model_for_each_server (s, m)
-		if (s->spec->track)
-			server_track(s, m->backends[s->spec->track_backend]
-			                    ->servers[s->spec->track_server]);
-}
-
-static bool
-prepare_lineups(struct model *m)
-{
-	model_for_each_backend (b, m)
-		if (backend_prepare(b) < 0)
-			return false;
-	return true;
-}
-
 static struct model_state *
 model_state_new(void)
 {
@@ -122,9 +104,13 @@ model_new(struct spec *spec, struct grace *grace, const struct model *before)
 		m->state->refs++;
 	if (!m->state || !populate(m, before))
 		goto fail;
-	link_trackers(m);
-	if (!prepare_lineups(m))
-		goto fail;
+	model_for_each_server (s, m)
+		if (s->spec->track)
+			server_track(s, m->backends[s->spec->track_backend]
+			                    ->servers[s->spec->track_server]);
+	model_for_each_backend (b, m)
+		if (backend_prepare(b) < 0)
+			goto fail;
 	if (!before)
 		model_publish(m, NULL);
 	return m;
@@ -134,19 +120,23 @@ fail:
 }
 
 static void
-free_ending(struct model_state *state)
+model_state_free(struct model_state *state)
 {
+	removed_free_all(state);
 	while (state->ending) {
 		struct server_state *s = state->ending;
 
 		state->ending = s->next_ending;
 		server_state_unref(s);
 	}
+	free(state);
 }
 
 static void
-free_one(struct model *model)
+free_one(void *arg)
 {
+	struct model *model = arg;
+
 	if (model->frontends)
 		model_for_each_frontend (f, model)
 			frontend_free(f);
@@ -156,32 +146,23 @@ free_one(struct model *model)
 	free(model->frontends);
 	free(model->backends);
 	spec_free(model->spec);
-	if (model->state && --model->state->refs == 0) {
-		removed_free_all(model->state);
-		free_ending(model->state);
-		free(model->state);
-	}
+	if (model->state && --model->state->refs == 0)
+		model_state_free(model->state);
 	free(model);
 }
 
 void
 model_free(struct model *model)
 {
-	struct model *retired = NULL;
-
 	if (!model)
 		return;
-	if (model->present) {
-		retired = model->state->retired;
-		model->state->retired = NULL;
+	while (model->present && model->state->retired) {
+		struct model *retired = model->state->retired;
+
+		model->state->retired = retired->next_retired;
+		free_one(retired);
 	}
 	free_one(model);
-	while (retired) {
-		struct model *next = retired->next_retired;
-
-		free_one(retired);
-		retired = next;
-	}
 }
 
 /* Settles either the servers that track others, or all other servers. */
@@ -233,12 +214,6 @@ lends_lineup(const struct model *m)
 	return false;
 }
 
-static void
-free_retired(void *model)
-{
-	free_one(model);
-}
-
 unsigned
 model_reclaim(struct model *present)
 {
@@ -257,7 +232,7 @@ model_reclaim(struct model *present)
 			continue;
 		}
 		*link = m->next_retired;
-		grace_retire(m->grace, free_retired, m);
+		grace_retire(m->grace, free_one, m);
 	}
 	return left;
 }

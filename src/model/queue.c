@@ -166,7 +166,7 @@ queue_wait(struct backend *backend, struct waiter *waiter,
 }
 
 struct server *
-queue_granted(struct backend *backend, struct waiter *waiter)
+queue_granted(struct backend *backend, const struct waiter *waiter)
 {
 	struct queue *q = &backend->state->queue;
 	struct server *s;
@@ -216,13 +216,7 @@ queue_pause(struct backend *backend, struct waiter *waiter,
 bool
 queue_is_called(struct backend *backend, const struct waiter *waiter)
 {
-	struct queue *q = &backend->state->queue;
-	bool called;
-
-	lock_acquire(&q->lock);
-	called = waiter->granted == a_look;
-	lock_release(&q->lock);
-	return called;
+	return queue_granted(backend, waiter) == a_look;
 }
 
 void

@@ -99,7 +99,8 @@ enum wait_answer queue_peek(const struct backend *backend);
 
 /* Returns the server that the waiter was granted, or NULL while it waits.  The
  * server's model is pinned once for it.  Called by the waiter's owner. */
-struct server *queue_granted(struct backend *backend, struct waiter *waiter);
+struct server *queue_granted(
+    struct backend *backend, const struct waiter *waiter);
 
 /* Takes the waiter out of the queue.  Returns as queue_granted. */
 struct server *queue_leave(struct backend *backend, struct waiter *waiter);

@@ -117,9 +117,12 @@ void
 removed_note(struct model *model, const struct model *before)
 {
 	model_for_each_backend (old, before) {
-		const struct backend *now =
-		    model_find_backend(model, old->spec->name);
+		const struct backend *now = NULL;
 
+		/* A backend of the same name has the state as well. */
+		model_for_each_backend (b, model)
+			if (b->state == old->state)
+				now = b;
 		backend_for_each_server (s, old)
 			if (!now || !has_state(now, s->state))
 				removed_add(model, s);

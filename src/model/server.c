@@ -103,7 +103,7 @@ server_state_unref(struct server_state *state)
 {
 	if (--state->refs > 0)
 		return;
-	counters_free(state->counters);
+	free(state->counters);
 	free(state->addr);
 	pattern_fini(&state->overrides.agent_send);
 	free(state);

@@ -45,12 +45,6 @@ timings_new(void)
 }
 
 void
-timings_free(struct timings *timings)
-{
-	free(timings);
-}
-
-void
 timings_add(
     struct timings *timings, unsigned thread, enum timing which, uint64_t ns)
 {

@@ -32,11 +32,9 @@ extern const char *const timing_names[TIMINGS], *const timing_texts[TIMINGS];
 
 struct timings;
 
-/* Takes some 5 KiB for each stripe.  Returns NULL when memory is short. */
+/* Takes some 5 KiB for each stripe.  Returns NULL when memory is short.  Freed
+ * by free(3). */
 struct timings *timings_new(void);
-
-/* NULL is allowed. */
-void timings_free(struct timings *timings);
 
 /* Any thread, of that index; does not wait, relaxed order. */
 void timings_add(

@@ -143,7 +143,7 @@ the_last_failed_check_marks_the_backend(void **state)
 	assert_true(server_report_check(w->server, &bad));
 	assert_true(take_mark(w));
 	assert_false(server_is_up(w->server));
-	timings_free(timings);
+	free(timings);
 }
 
 int

@@ -97,7 +97,7 @@ tear_down(void **state)
 		close(st->peer[i]);
 		close(st->session->side[i].fd);
 	}
-	counters_free(st->front.frontend.counters);
+	free(st->front.frontend.counters);
 	proxy_fini(&st->proxy);
 	return 0;
 }
