@@ -55,8 +55,7 @@ server_eject(
     struct server *server, uint32_t in_row, const char *last, uint64_t now_ms)
 {
 	struct passive *p = &server->state->passive;
-	const struct backend *b = server->backend;
-	uint64_t time_ms = next_time_ms(p, b->spec, now_ms);
+	uint64_t time_ms = next_time_ms(p, server->backend->spec, now_ms);
 	char limit[TEXT_DURATION_SIZE];
 
 	p->ejected = true;
@@ -65,10 +64,9 @@ server_eject(
 	p->passes = 0;
 	p->times_ejected++;
 	server->state->changed_ms = now_ms;
-	server_report(server, EVENT_SERVER_EJECTED, LOG_LEVEL_WARNING,
+	server_report_change(server, EVENT_SERVER_EJECTED, LOG_LEVEL_WARNING,
 	    "is ejected for %s: %u failure%s in a row, the last: %s",
 	    text_duration(time_ms, limit), in_row, text_s(in_row), last);
-	backend_mark_changed(server->backend);
 }
 
 /* Back among the usable, but for the lineup. */
@@ -85,9 +83,9 @@ end_ejection(struct server *server, uint64_t now_ms)
 }
 
 void
-ejection_report_end(const struct server *server, const char *why)
+ejection_report_end(struct server *server, const char *why)
 {
-	server_report(server, EVENT_SERVER_BACK, LOG_LEVEL_INFO,
+	server_report_change(server, EVENT_SERVER_BACK, LOG_LEVEL_INFO,
 	    "is not ejected any more: %s", why);
 }
 
@@ -100,7 +98,6 @@ server_readmit(struct server *server, const char *why)
 	end_ejection(server, clock_now_ms());
 	server_ramp_anew(server, clock_now_ms());
 	ejection_report_end(server, why);
-	backend_mark_changed(server->backend);
 }
 
 bool

@@ -11,7 +11,7 @@
  * reason, all ejected ones return.
  *
  * All functions run on the control thread.  Those that change which servers are
- * ejected mark the backend (server_change.h), unless they say otherwise.
+ * ejected mark the server (server_change.h), unless they say otherwise.
  */
 #ifndef MODEL_EJECTION_H
 #define MODEL_EJECTION_H
@@ -39,11 +39,11 @@ uint64_t backend_readmit(struct backend *backend, uint64_t now_ms);
 void ejection_check_passed(struct server *server, uint64_t began_ms);
 
 /* Ends an ejection that the server's configuration no longer provides for.
- * Does not mark the backend: its lineup is about to be made. */
+ * Does not mark the server: a lineup is about to be made. */
 void ejection_settle(struct server *server);
 
 /* Readmits all ejected servers if no server is usable.  Called right before the
- * backend's lineup is made, so it does not mark the backend. */
+ * backend's lineup is made, so it does not mark them. */
 void ejection_relent(struct backend *backend);
 
 /* Adds the events for what ejection_relent has done. */
@@ -51,10 +51,10 @@ void ejection_report_relented(const struct backend *backend);
 
 /* An operator takes the server for healthy: ends its ejection, and the next one
  * counts as the first.  Returns true if the server was ejected; the caller then
- * marks it and calls ejection_report_end. */
+ * calls ejection_report_end. */
 bool ejection_forget(struct server *server);
 
-/* Adds the event that the server's ejection has ended. */
-void ejection_report_end(const struct server *server, const char *why);
+/* Adds the event that the server's ejection has ended, and marks the server. */
+void ejection_report_end(struct server *server, const char *why);
 
 #endif

@@ -45,7 +45,6 @@ server_forget_failures(struct server *server)
 	passive_note_answer(&server->state->passive);
 	if (ejection_forget(server)) {
 		server_ramp_anew(server, clock_now_ms());
-		server_mark_changed(server);
 		ejection_report_end(server, "it is at another address");
 	} else if (server->state->moved) {
 		/* Sessions that pause because they tried it may try again. */

@@ -25,40 +25,21 @@ server_mark_changed(struct server *server)
 	backend_mark_changed(server->backend);
 }
 
-static void
-add_event(const struct server *server, enum event_kind kind,
-    enum log_level level, const char *fmt, va_list ap)
-{
-	const struct backend *b = server->backend;
-	char what[EVENT_TEXT_SIZE];
-
-	vsnprintf(what, sizeof(what), fmt, ap);
-	event_add(kind, level, b->spec->name, server->spec->name,
-	    "server %s/%s %s; %u of %zu server%s usable", b->spec->name,
-	    server->spec->name, what, backend_usable_n(b), b->spec->servers_n,
-	    text_s(b->spec->servers_n));
-}
-
-void
-server_report(const struct server *server, enum event_kind kind,
-    enum log_level level, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add_event(server, kind, level, fmt, ap);
-	va_end(ap);
-}
-
 void
 server_report_change(struct server *server, enum event_kind kind,
     enum log_level level, const char *fmt, ...)
 {
+	const struct backend *b = server->backend;
+	char what[EVENT_TEXT_SIZE];
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_event(server, kind, level, fmt, ap);
+	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
+	event_add(kind, level, b->spec->name, server->spec->name,
+	    "server %s/%s %s; %u of %zu server%s usable", b->spec->name,
+	    server->spec->name, what, backend_usable_n(b), b->spec->servers_n,
+	    text_s(b->spec->servers_n));
 	server_mark_changed(server);
 }
 

@@ -21,13 +21,8 @@ void backend_mark_changed(struct backend *backend);
  * follow. */
 void server_mark_changed(struct server *server);
 
-/* Adds an event: `server app/a`, the text, and how many servers of the backend
- * are usable now. */
-void server_report(const struct server *server, enum event_kind kind,
-    enum log_level level, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* Adds such an event and marks the server as changed.  Call it right after the
+/* Adds an event, `server app/a`, the text, and how many servers of the backend
+ * are usable now, and marks the server as changed.  Call it right after the
  * change, so that the event precedes those of the consequences. */
 void server_report_change(struct server *server, enum event_kind kind,
     enum log_level level, const char *fmt, ...)

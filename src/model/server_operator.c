@@ -90,8 +90,6 @@ operator_set_health(struct server *server, enum operator_health health)
 	if (changed)
 		server_report_change(server, said[health].kind, LOG_LEVEL_INFO,
 		    "is %s: " BY, said[health].word);
-	else
-		server_mark_changed(server);
 	if (pardoned)
 		ejection_report_end(server, BY);
 }
