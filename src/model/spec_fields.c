@@ -120,106 +120,121 @@ static const struct field spec_fields[] = {
     ARRAY(spec, frontends, frontends_n, frontend_fields),
     ARRAY(spec, backends, backends_n, backend_fields), END};
 
-static void *
-field_at(void *object, const struct field *f)
-{
-	return (char *)object + f->offset;
-}
+enum visit_kind { VISIT_COPY, VISIT_FREE, VISIT_MEASURE };
 
-/* The array and its length, whatever the type of its elements. */
-static char *
-field_array(void *object, const struct field *f, size_t *ret_n)
-{
-	char *array;
-
-	memcpy(&array, field_at(object, f), sizeof(array));
-	*ret_n = *(size_t *)(void *)((char *)object + f->n_offset);
-	return array;
-}
-
-static void
-set_array(void *object, const struct field *f, void *array, size_t n)
-{
-	memcpy(field_at(object, f), &array, sizeof(array));
-	*(size_t *)(void *)((char *)object + f->n_offset) = n;
-}
-
-/* -- copying -- */
-
-/* files: those of the original, as the places name them, and of the copy. */
-struct copying {
+/* The operations on all fields of an object. */
+struct visit {
+	enum visit_kind kind;
+	/* VISIT_COPY: the object begins as a plain copy and gets memory of its
+	 * own; all of it, also when memory has run out on the way (ok is false
+	 * then), so that it can be freed.  The files are those of the original,
+	 * as the places name them, and of the copy. */
+	bool ok;
 	char *const *from_files, *const *to_files;
 	size_t files_n;
-	bool ok;
+	struct memory_use *use; /* VISIT_MEASURE */
 };
 
+/* Frees the block or counts it. */
 static void
-copying_copy_text(struct copying *c, char **text)
+visit_block(const struct visit *v, void *block)
 {
-	if (!*text)
-		return;
-	*text = strdup(*text);
-	c->ok &= *text != NULL;
+	if (v->kind == VISIT_MEASURE)
+		memory_add_block(v->use, block);
+	else
+		free(block);
 }
 
 static void
-copy_place(const struct copying *c, struct spec_place *place)
+visit_text(struct visit *v, char **text)
 {
-	for (size_t i = 0; i < c->files_n; i++)
-		if (place->file == c->from_files[i]) {
-			place->file = c->to_files[i];
+	if (v->kind != VISIT_COPY) {
+		visit_block(v, *text);
+	} else if (*text) {
+		*text = strdup(*text);
+		v->ok &= *text != NULL;
+	}
+}
+
+static void
+visit_place(const struct visit *v, struct spec_place *place)
+{
+	for (size_t i = 0; v->kind == VISIT_COPY && i < v->files_n; i++)
+		if (place->file == v->from_files[i]) {
+			place->file = v->to_files[i];
 			return;
 		}
 }
 
 static void
-copy_pattern(struct copying *c, struct pattern *pattern)
+visit_pattern(struct visit *v, struct pattern *pattern)
 {
 	struct pattern from = *pattern;
 
-	c->ok &= pattern_copy(&from, pattern);
+	if (v->kind == VISIT_COPY) {
+		v->ok &= pattern_copy(&from, pattern);
+	} else if (v->kind == VISIT_FREE) {
+		pattern_fini(pattern);
+	} else {
+		memory_add_block(v->use, pattern->text);
+		memory_add_block(v->use, pattern->bytes);
+	}
 }
 
-static void copy_fields(
-    struct copying *c, void *object, const struct field *fields);
-
 static void
-copy_array(struct copying *c, void *object, const struct field *f)
+visit_trust(const struct visit *v, X509_STORE *trust)
 {
-	size_t n;
-	const char *from = field_array(object, f, &n);
-	char *to = calloc(n + 1, f->size);
-
-	c->ok &= to != NULL;
-	if (!to)
-		n = 0;
-	else if (n > 0)
-		memcpy(to, from, n * f->size);
-	set_array(object, f, to, n);
-	for (size_t i = 0; f->fields && i < n; i++)
-		copy_fields(c, to + i * f->size, f->fields);
+	if (v->kind == VISIT_COPY)
+		(void)trust_ref(trust);
+	else if (v->kind == VISIT_FREE)
+		trust_free(trust);
 }
 
-/* Gives the object, which begins as a plain copy, memory of its own; all of it,
- * also when memory has run out on the way, so that the object can be freed. */
+static void visit_fields(
+    struct visit *v, void *object, const struct field *fields);
+
+/* The type of the elements is not known here, hence memcpy. */
 static void
-copy_fields(struct copying *c, void *object, const struct field *fields)
+visit_array(struct visit *v, char *object, const struct field *f)
+{
+	size_t *n = (size_t *)(void *)(object + f->n_offset);
+	char *array, *copy;
+
+	memcpy(&array, object + f->offset, sizeof(array));
+	if (v->kind == VISIT_COPY) {
+		copy = calloc(*n + 1, f->size);
+		v->ok &= copy != NULL;
+		if (!copy)
+			*n = 0;
+		else if (*n > 0)
+			memcpy(copy, array, *n * f->size);
+		array = copy;
+		memcpy(object + f->offset, &array, sizeof(array));
+	}
+	for (size_t i = 0; f->fields && i < *n; i++)
+		visit_fields(v, array + i * f->size, f->fields);
+	if (v->kind != VISIT_COPY)
+		visit_block(v, array);
+}
+
+static void
+visit_fields(struct visit *v, void *object, const struct field *fields)
 {
 	for (const struct field *f = fields; f->kind != FIELDS_END; f++) {
-		void *at = field_at(object, f);
+		void *at = (char *)object + f->offset;
 
 		if (f->kind == FIELD_TEXT)
-			copying_copy_text(c, at);
+			visit_text(v, at);
 		else if (f->kind == FIELD_PLACE)
-			copy_place(c, at);
+			visit_place(v, at);
 		else if (f->kind == FIELD_PATTERN)
-			copy_pattern(c, at);
+			visit_pattern(v, at);
 		else if (f->kind == FIELD_TRUST)
-			(void)trust_ref(*(X509_STORE **)at);
+			visit_trust(v, *(X509_STORE **)at);
 		else if (f->kind == FIELD_STRUCT)
-			copy_fields(c, at, f->fields);
+			visit_fields(v, at, f->fields);
 		else
-			copy_array(c, object, f);
+			visit_array(v, object, f);
 	}
 }
 
@@ -227,19 +242,20 @@ struct spec *
 spec_copy(const struct spec *spec)
 {
 	struct spec *to = malloc(sizeof(*to));
-	struct copying c = {.from_files = spec->files, .ok = true};
+	struct visit v = {
+	    .kind = VISIT_COPY, .ok = true, .from_files = spec->files};
 
 	if (!to)
 		return NULL;
 	*to = *spec;
 	/* Files come first: places need them. */
-	copy_array(&c, to, &spec_fields[0]);
-	c.to_files = to->files;
-	c.files_n = to->files_n;
-	copy_fields(&c, to, &spec_fields[1]);
+	visit_array(&v, (char *)to, &spec_fields[0]);
+	v.to_files = to->files;
+	v.files_n = to->files_n;
+	visit_fields(&v, to, &spec_fields[1]);
 	for (size_t i = 0; i < to->backends_n; i++)
 		to->backends[i].servers_room = to->backends[i].servers_n;
-	if (c.ok)
+	if (v.ok)
 		return to;
 	spec_free(to);
 	return NULL;
@@ -249,96 +265,52 @@ bool
 admin_list_copy(const struct admin_list *list, struct admin_list *ret_copy)
 {
 	struct admin_list copy = *list;
-	struct copying c = {.ok = true};
+	struct visit v = {.kind = VISIT_COPY, .ok = true};
 
-	copy_fields(&c, &copy, admin_list_fields);
-	if (c.ok)
+	visit_fields(&v, &copy, admin_list_fields);
+	if (v.ok)
 		*ret_copy = copy;
 	else
 		admin_list_clear(&copy);
-	return c.ok;
-}
-
-/* -- freeing and measuring -- */
-
-/* Frees the block or, with `use`, counts it. */
-static void
-visit_block(void *block, struct memory_use *use)
-{
-	if (use)
-		memory_add_block(use, block);
-	else
-		free(block);
+	return v.ok;
 }
 
 static void
-visit_pattern(struct pattern *pattern, struct memory_use *use)
+free_fields(void *object, const struct field *fields)
 {
-	if (!use) {
-		pattern_fini(pattern);
-		return;
-	}
-	memory_add_block(use, pattern->text);
-	memory_add_block(use, pattern->bytes);
-}
-
-/* Frees what the fields own or, with `use`, counts it. */
-static void
-visit_fields(void *object, const struct field *fields, struct memory_use *use)
-{
-	for (const struct field *f = fields; f->kind != FIELDS_END; f++) {
-		void *at = field_at(object, f);
-
-		if (f->kind == FIELD_TEXT) {
-			visit_block(*(char **)at, use);
-		} else if (f->kind == FIELD_PATTERN) {
-			visit_pattern(at, use);
-		} else if (f->kind == FIELD_TRUST && !use) {
-			trust_free(*(X509_STORE **)at);
-		} else if (f->kind == FIELD_STRUCT) {
-			visit_fields(at, f->fields, use);
-		} else if (f->kind == FIELD_ARRAY) {
-			size_t n;
-			char *array = field_array(object, f, &n);
-
-			for (size_t i = 0; f->fields && i < n; i++)
-				visit_fields(
-				    array + i * f->size, f->fields, use);
-			visit_block(array, use);
-		}
-	}
+	visit_fields(&(struct visit){.kind = VISIT_FREE}, object, fields);
 }
 
 void
 check_spec_fini(struct check_spec *check)
 {
-	visit_fields(check, check_fields, NULL);
+	free_fields(check, check_fields);
 }
 
 void
 log_list_clear(struct log_list *list)
 {
-	visit_fields(list, log_list_fields, NULL);
+	free_fields(list, log_list_fields);
 	*list = (struct log_list){.n = 0};
 }
 
 void
 admin_list_clear(struct admin_list *list)
 {
-	visit_fields(list, admin_list_fields, NULL);
+	free_fields(list, admin_list_fields);
 	*list = (struct admin_list){.n = 0};
 }
 
 void
 listen_spec_clear(struct listen_spec *listen)
 {
-	visit_fields(listen, listen_fields, NULL);
+	free_fields(listen, listen_fields);
 }
 
 void
 server_spec_clear(struct server_spec *server)
 {
-	visit_fields(server, server_fields, NULL);
+	free_fields(server, server_fields);
 }
 
 void
@@ -346,7 +318,7 @@ spec_free(struct spec *spec)
 {
 	if (!spec)
 		return;
-	visit_fields(spec, spec_fields, NULL);
+	free_fields(spec, spec_fields);
 	free(spec);
 }
 
@@ -354,8 +326,9 @@ void
 spec_memory(const struct spec *spec, struct memory_use *use)
 {
 	struct spec fields = *spec;
+	struct visit v = {.kind = VISIT_MEASURE, .use = use};
 
 	use->count++;
 	memory_add_block(use, spec);
-	visit_fields(&fields, spec_fields, use);
+	visit_fields(&v, &fields, spec_fields);
 }
