@@ -31,19 +31,6 @@ append_request_line(
 }
 
 static void
-append_request_header(struct http_run *run, const char *name, const char *value)
-{
-	char *line;
-
-	if (asprintf(&line, "%s: %s", name, value) < 0) {
-		run->failed = true;
-		return;
-	}
-	append_request_line(run, &run->headers, line);
-	free(line);
-}
-
-static void
 set_method(struct http_run *run)
 {
 	const char *method = run->check->spec->method;
@@ -142,7 +129,7 @@ set_headers(struct http_run *run)
 	const struct server *server = run->check->server;
 	const struct backend_spec *spec = server->backend->spec;
 	const char *host = spec->check.host;
-	char text[ADDR_TEXT_SIZE];
+	char text[ADDR_TEXT_SIZE], *line;
 
 	if (!host && server_addr(server)->sa.sa_family == AF_UNIX)
 		host = "localhost";
@@ -153,8 +140,13 @@ set_headers(struct http_run *run)
 		host = server_address(server, text);
 	for (size_t i = 0; i < spec->check_headers_n; i++)
 		append_request_line(run, &run->headers, spec->check_headers[i]);
-	append_request_header(run, "Host", host);
-	append_request_header(run, "Connection", "close");
+	if (asprintf(&line, "Host: %s", host) < 0) {
+		run->failed = true;
+		return;
+	}
+	append_request_line(run, &run->headers, line);
+	free(line);
+	append_request_line(run, &run->headers, "Connection: close");
 	SET(CURLOPT_HTTPHEADER, run->headers);
 }
 

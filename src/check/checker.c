@@ -55,12 +55,10 @@ static void
 start_first(struct check *check, size_t i, size_t n)
 {
 	uint64_t spread = check_interval_ms(check);
-	double at;
 
 	if (spread > FIRST_SPREAD_MS)
 		spread = FIRST_SPREAD_MS;
-	at = (double)spread / 1e3 * (double)i / (double)n;
-	check_start_in(check, at);
+	check_start_in(check, (double)spread / 1e3 * (double)i / (double)n);
 }
 
 /* Returns the index of the server's check among the present ones, or n.  Models
@@ -112,13 +110,12 @@ free_entries(struct entry *entries, size_t n)
 static bool
 prepare_all(struct checker *checker, const struct model *model)
 {
-	const struct spec *spec = model->spec;
 	size_t servers = 0;
 	bool http = false;
 
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		servers += spec->backends[i].servers_n;
-		http |= check_kind_is_http(spec->backends[i].check.kind);
+	model_for_each_backend (b, model) {
+		servers += b->spec->servers_n;
+		http |= check_kind_is_http(b->spec->check.kind);
 	}
 	checker->next_n = 0;
 	checker->next = calloc(servers * ROLES + 1, sizeof(*checker->next));
@@ -126,14 +123,10 @@ prepare_all(struct checker *checker, const struct model *model)
 	                          curl_loop_new(checker->schedule.loop,
 	                              &checker->schedule.curl) < 0))
 		return false;
-	for (size_t i = 0; i < spec->backends_n; i++)
-		for (size_t j = 0; j < spec->backends[i].servers_n; j++) {
-			struct server *server = model->backends[i]->servers[j];
-
-			if (!prepare_server(checker, server, ROLE_CHECK) ||
-			    !prepare_server(checker, server, ROLE_AGENT))
-				return false;
-		}
+	model_for_each_server (s, model)
+		if (!prepare_server(checker, s, ROLE_CHECK) ||
+		    !prepare_server(checker, s, ROLE_AGENT))
+			return false;
 	return true;
 }
 
@@ -209,16 +202,16 @@ checker_hurry(struct checker *checker, const struct server *server)
 {
 	size_t i = checker_find(checker, server, ROLE_CHECK);
 	struct check *check;
+	uint64_t fast_ms;
 	double at, past;
 
 	if (i == checker->n || checker->entries[i].check->running)
 		return;
 	check = checker->entries[i].check;
-	at = check->server->check.fast_interval_ms > 0
-	         ? (double)check->server->check.fast_interval_ms / 1e3
-	         : 1.;
+	fast_ms = check->server->check.fast_interval_ms;
 	past = (double)(clock_now_ns() - check->started_ns) / 1e9;
-	at = at > past ? at - past : 0.;
+	at = (fast_ms > 0 ? (double)fast_ms / 1e3 : 1.) - past;
+	at = at > 0 ? at : 0.;
 	ev_now_update(check->loop);
 	if (ev_timer_remaining(check->loop, &check->timer) > at)
 		check_start_in(check, at);

@@ -48,20 +48,16 @@ read_smtp_verdict(const char *data, size_t n, struct check_verdict *v)
 	while (n > 0 && !v->refused) {
 		const char *end = memchr(data, '\n', n);
 		size_t line = end ? (size_t)(end - data) + 1 : n;
-		const char *line_end = data + line;
+		size_t len = line;
+		char text[sizeof(v->text)];
 
-		if (line >= 3 && isdigit((unsigned char)data[0]) &&
-		    isdigit((unsigned char)data[1]) &&
-		    isdigit((unsigned char)data[2])) {
-			v->code = (unsigned)(data[0] - '0') * 100 +
-			          (unsigned)(data[1] - '0') * 10 +
-			          (unsigned)(data[2] - '0');
-			v->refused = data[0] == '4' || data[0] == '5';
-			while (line_end > data &&
-			       isspace((unsigned char)line_end[-1]))
-				line_end--;
-			snprintf(v->text, sizeof(v->text), "%.*s",
-			    (int)(line_end - data), data);
+		while (len > 0 && isspace((unsigned char)data[len - 1]))
+			len--;
+		snprintf(text, sizeof(text), "%.*s", (int)len, data);
+		if (strspn(text, "0123456789") >= 3) {
+			sscanf(text, "%3u", &v->code);
+			v->refused = text[0] == '4' || text[0] == '5';
+			strcpy(v->text, text);
 		}
 		data += line;
 		n -= line;

@@ -47,8 +47,7 @@ talk_cancel(struct talk *t)
 		return;
 	ev_io_stop(t->loop, &t->io);
 	ev_timer_stop(t->loop, &t->timeout);
-	if (t->ssl)
-		SSL_free(t->ssl);
+	SSL_free(t->ssl);
 	/* An ordinary close, where HAProxy resets (SO_LINGER 0): a server then
 	 * reads an end of stream instead of logging an error at every check.
 	 * The price is a socket in TIME_WAIT on our side, thirty per server
@@ -356,23 +355,18 @@ talk_send_header(struct talk *t)
 static bool
 connected_to_itself(int fd)
 {
-	struct addr own = {.len = sizeof(own.un)};
-	struct addr peer = {.len = sizeof(peer.un)};
+	struct addr own, peer = {.len = sizeof(peer.un)};
 
-	if (getsockname(fd, &own.sa, &own.len) < 0 ||
-	    getpeername(fd, &peer.sa, &peer.len) < 0)
-		return false;
-	return own.sa.sa_family != AF_UNIX && addr_equal(&own, &peer);
+	return sock_local_addr(fd, &own) && own.sa.sa_family != AF_UNIX &&
+	       getpeername(fd, &peer.sa, &peer.len) == 0 &&
+	       addr_equal(&own, &peer);
 }
 
 static void
 talk_connected(struct talk *t)
 {
-	int error = 0;
-	socklen_t len = sizeof(error);
+	int error = sock_take_error(t->fd);
 
-	if (getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
-		error = errno;
 	if (!error && connected_to_itself(t->fd))
 		error = ECONNREFUSED;
 	t->phase = HEADER;
@@ -423,41 +417,24 @@ talk_on_timeout(struct ev_loop *loop, ev_timer *timer, int events)
 		    talk_phases[t->phase].text);
 }
 
-static int
-talk_connect(struct talk *t)
-{
-	const struct addr *addr = &t->plan.addr;
-
-	t->fd = socket(
-	    addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (t->fd < 0)
-		return errno;
-	if (addr->sa.sa_family != AF_UNIX) {
-		struct sock_refusal refusal;
-		int rc = sock_prepare(t->fd, addr, &t->plan.way, &refusal);
-
-		if (rc < 0)
-			return -rc;
-	}
-	if (connect(t->fd, &addr->sa, addr->len) < 0 && errno != EINPROGRESS)
-		return errno;
-	talk_watch(t, EV_WRITE);
-	return 0;
-}
-
 struct talk *
 talk_start(struct ev_loop *loop, const struct talk_plan *plan, talk_done *done,
     void *arg)
 {
 	struct talk *t =
 	    calloc(1, sizeof(*t) + (plan->steps_n > 0 ? DATA_MAX_BYTES : 0));
+	struct sock_refusal refusal;
+	bool connected;
 
 	if (!t)
 		return NULL;
 	*t = (struct talk){
-	    .loop = loop, .plan = *plan, .done = done, .arg = arg, .fd = -1};
+	    .loop = loop, .plan = *plan, .done = done, .arg = arg};
 	ev_init(&t->io, talk_on_ready);
-	t->error = talk_connect(t);
+	t->fd = sock_connect_by(&plan->addr, &plan->way, &connected, &refusal);
+	t->error = t->fd < 0 ? -t->fd : 0;
+	if (t->fd >= 0)
+		talk_watch(t, EV_WRITE);
 	ev_now_update(loop);
 	ev_timer_init(&t->timeout, talk_on_timeout,
 	    t->error ? 0. : (double)plan->timeout_ms / 1e3, 0.);
