@@ -79,15 +79,15 @@ http_connection_evict(
 }
 
 void
-http_connections_make_room(struct http_connections *connections, unsigned max)
+http_connections_make_room(struct http_connections *connections)
 {
-	while (connections->n >= max) {
-		struct http_connection *oldest = container_of(
-		    connections->all.next, struct http_connection, node);
+	struct http_connection *oldest =
+	    container_of(connections->all.next, struct http_connection, node);
 
-		http_connection_evict(connections, oldest);
-		(void)shutdown(oldest->fd, SHUT_RDWR);
-	}
+	if (connections->n < HTTP_CONNECTIONS_MAX)
+		return;
+	http_connection_evict(connections, oldest);
+	(void)shutdown(oldest->fd, SHUT_RDWR);
 }
 
 void

@@ -22,7 +22,9 @@
 
 #include "base/list.h"
 
-#define HTTP_DRAIN_S 1u
+/* Concurrent connections; a further one evicts another. */
+#define HTTP_CONNECTIONS_MAX 64
+#define HTTP_DRAIN_S         1u
 
 struct MHD_Connection;
 
@@ -58,9 +60,8 @@ void http_connection_request_ends(struct http_connection *connection);
 /* Drains all connections. */
 void http_connections_drain(struct http_connections *connections);
 
-/* Evicts connections until there is room for one more below max.  Shuts their
- * sockets down; libmicrohttpd notices that and closes them. */
-void http_connections_make_room(
-    struct http_connections *connections, unsigned max);
+/* Makes room for one more connection, evicting one if need be.  Shuts its
+ * socket down; libmicrohttpd notices that and closes it. */
+void http_connections_make_room(struct http_connections *connections);
 
 #endif

@@ -117,8 +117,7 @@ accept_http(struct http *http)
 
 	if (fd < 0)
 		return -errno;
-	http_connections_make_room(
-	    &http->site.connections, HTTP_CONNECTIONS_MAX);
+	http_connections_make_room(&http->site.connections);
 	/* Closes the descriptor if it fails. */
 	(void)MHD_add_connection(http->daemon, fd, &from.sa, from.len);
 	return 0;
@@ -178,8 +177,6 @@ on_mhd_message(void *arg, const char *fmt, va_list ap)
 static bool
 start_daemon(struct http *http, struct err *err)
 {
-	const union MHD_DaemonInfo *info;
-
 	http->daemon = MHD_start_daemon(
 	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
 	    NULL, NULL, http_on_request, &http->site,
@@ -194,14 +191,10 @@ start_daemon(struct http *http, struct err *err)
 	if (!http->daemon)
 		return err_set(err,
 		    "cannot serve the HTTP port: libmicrohttpd does not start");
-	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	if (!info) {
-		MHD_stop_daemon(http->daemon);
-		return err_set(err,
-		    "cannot serve the HTTP port: libmicrohttpd has no epoll "
-		    "descriptor");
-	}
-	ev_io_init(&http->io, on_mhd_events, info->epoll_fd, EV_READ);
+	ev_io_init(&http->io, on_mhd_events,
+	    MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)
+	        ->epoll_fd,
+	    EV_READ);
 	return true;
 }
 

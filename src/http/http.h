@@ -19,9 +19,6 @@
 #include "model/spec.h"
 #include "stats/answer.h"
 
-/* Concurrent connections; a further one evicts another (connections.h). */
-#define HTTP_CONNECTIONS_MAX 64
-
 struct http;
 
 /* Binds the address without accepting connections.  Borrows env.  Returns NULL

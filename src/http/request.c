@@ -146,15 +146,16 @@ page_body_new(
 	return body;
 }
 
-/* Sends the page, with that status unless it is 0.  A page without a rest is
- * sent with Content-Length, other pages are chunked. */
+/* Sends the page, or the list of pages with status 404 if it is NULL.  A page
+ * without a rest is sent with Content-Length, other pages are chunked. */
 static enum MHD_Result
 send_page(struct MHD_Connection *connection, struct http_site *site,
-    const struct http_page *page, unsigned as)
+    const struct http_page *page)
 {
+	const struct http_page *shown = page ? page : http_page_find("/");
 	struct MHD_Response *response;
 	unsigned status;
-	struct body *body = page_body_new(site, page, &status);
+	struct body *body = page_body_new(site, shown, &status);
 
 	if (!body)
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
@@ -165,8 +166,8 @@ send_page(struct MHD_Connection *connection, struct http_site *site,
 	    read_page_body, body, page_body_free);
 	if (!response)
 		page_body_free(body);
-	return send_response(
-	    connection, as ? as : status, page->type, response);
+	return send_response(connection, page ? status : MHD_HTTP_NOT_FOUND,
+	    shown->type, response);
 }
 
 /* An MHD_KeyValueIterator over the arguments of the query. */
@@ -215,7 +216,6 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
     size_t *upload_data_size, void **request)
 {
 	struct http_site *site = arg;
-	const struct http_page *page;
 	static char seen;
 
 	(void)version;
@@ -240,10 +240,7 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 		    "Unknown host name; use the address of this host, or add "
 		    "the name to the option hosts= of http in lfproxy's "
 		    "configuration.\n");
-	page = find_page(connection, url);
-	return page ? send_page(connection, site, page, 0)
-	            : send_page(connection, site, http_page_find("/"),
-	                  MHD_HTTP_NOT_FOUND);
+	return send_page(connection, site, find_page(connection, url));
 }
 
 void

@@ -93,10 +93,6 @@ options_fini(struct options *options)
 	free(options->short_form.listens);
 	free(options->short_form.servers);
 	free(options->files);
-	options->files = NULL;
-	options->files_n = 0;
-	options->short_form.listens = options->short_form.servers = NULL;
-	options->short_form.listens_n = options->short_form.servers_n = 0;
 }
 
 static bool
