@@ -40,25 +40,21 @@ field_float(struct field *field, double number)
 enum field_form
 field_form_parse(const char *const *words)
 {
-	bool json = false, typed = false, desc = false, flat = false;
+	enum field_form form = FIELD_PLAIN;
+	bool desc = false;
 
 	for (; *words; words++) {
 		if (strcmp(*words, "typed") == 0)
-			typed = true, json = flat = false;
+			form = FIELD_TYPED;
 		else if (strcmp(*words, "json") == 0)
-			json = true, typed = flat = false;
+			form = FIELD_JSON;
 		else if (strcmp(*words, "flat") == 0)
-			flat = true, json = typed = false;
-		else if (strcmp(*words, "desc") == 0)
-			desc = true;
+			form = FIELD_FLAT;
+		desc |= strcmp(*words, "desc") == 0;
 	}
-	if (flat)
-		return FIELD_FLAT;
-	if (json)
-		return FIELD_JSON;
-	if (typed)
-		return desc ? FIELD_TYPED_DESC : FIELD_TYPED;
-	return desc ? FIELD_DESC : FIELD_PLAIN;
+	if (desc && form == FIELD_PLAIN)
+		return FIELD_DESC;
+	return desc && form == FIELD_TYPED ? FIELD_TYPED_DESC : form;
 }
 
 void
@@ -95,8 +91,6 @@ field_put_json(
     FILE *out, const struct field_name *name, const struct field *field)
 {
 	const char *tags = name->tags, *type = tags + 4;
-	char text[ESCAPE_JSON_MAX * sizeof(field->text)];
-	size_t n;
 
 	fprintf(out,
 	    "\"field\":{\"pos\":%u,\"name\":\"%s\"},\"processNum\":1,"
@@ -104,12 +98,11 @@ field_put_json(
 	    "\"value\":{\"type\":\"%s\",\"value\":",
 	    name->pos, name->name, tag_word(origins, tags[0]),
 	    tag_word(natures, tags[1]), tag_word(scopes, tags[2]), type);
-	if (strcmp(type, "str") != 0) {
-		fprintf(out, "%s}}", field->text);
-		return;
-	}
-	n = escape_json(field->text, text, sizeof(text));
-	fprintf(out, "\"%.*s\"}}", (int)n, text);
+	if (strcmp(type, "str") == 0)
+		escape_json_put(field->text, out);
+	else
+		fputs(field->text, out);
+	fputs("}}", out);
 }
 
 void

@@ -54,12 +54,15 @@ metric_begin(FILE *out, const char *name, const char *type, const char *help)
 	fprintf(out, "\n# TYPE %s %s\n", name, type);
 }
 
-/* Writes `{a="1",b="2"}`, and the label le if bound is not NULL. */
+/* Writes `name_suffix{a="1",b="2"} `, with the label le if bound is not NULL.
+ */
 static void
-put_labels(FILE *out, const struct metric_labels *labels, const char *bound)
+begin_sample(FILE *out, const char *name, const char *suffix,
+    const struct metric_labels *labels, const char *bound)
 {
 	char separator = '{';
 
+	fprintf(out, "%s%s", name, suffix);
 	for (const char *const *p = labels->pairs; p[0]; p += 2) {
 		fprintf(out, "%c%s=\"", separator, p[0]);
 		put_escaped_text(out, p[1]);
@@ -79,8 +82,7 @@ void
 metric_number(FILE *out, const char *name, const struct metric_labels *labels,
     uint64_t value)
 {
-	fputs(name, out);
-	put_labels(out, labels, NULL);
+	begin_sample(out, name, "", labels, NULL);
 	fprintf(out, "%" PRIu64 "\n", value);
 }
 
@@ -90,22 +92,12 @@ metric_text(FILE *out, const char *name, const struct metric_labels *labels,
 {
 	uint64_t n = strtoull(number, NULL, 10);
 
-	fputs(name, out);
-	put_labels(out, labels, NULL);
+	begin_sample(out, name, "", labels, NULL);
 	if (parts > 1)
 		fprintf(out, "%" PRIu64 ".%0*" PRIu64 "\n", n / parts,
 		    parts == 1000 ? 3 : 6, n % parts);
 	else
 		fprintf(out, "%s\n", number);
-}
-
-static void
-put_bucket(FILE *out, const char *name, const struct metric_labels *labels,
-    const char *bound, uint64_t n)
-{
-	fprintf(out, "%s_bucket", name);
-	put_labels(out, labels, bound);
-	fprintf(out, "%" PRIu64 "\n", n);
 }
 
 void
@@ -123,14 +115,15 @@ metric_histogram(FILE *out, const char *name,
 			n += histogram->n[bucket];
 		snprintf(bound, sizeof(bound), "%.9g",
 		    (double)(UINT64_C(1) << e) / 1e9);
-		put_bucket(out, name, labels, bound, n);
+		begin_sample(out, name, "_bucket", labels, bound);
+		fprintf(out, "%" PRIu64 "\n", n);
 	}
 	for (; bucket < HISTOGRAM_BUCKETS; bucket++)
 		n += histogram->n[bucket];
-	put_bucket(out, name, labels, "+Inf", n);
-	fprintf(out, "%s_sum", name);
-	put_labels(out, labels, NULL);
-	fprintf(out, "%.9f\n%s_count", (double)histogram->sum_ns / 1e9, name);
-	put_labels(out, labels, NULL);
+	begin_sample(out, name, "_bucket", labels, "+Inf");
+	fprintf(out, "%" PRIu64 "\n", n);
+	begin_sample(out, name, "_sum", labels, NULL);
+	fprintf(out, "%.9f\n", (double)histogram->sum_ns / 1e9);
+	begin_sample(out, name, "_count", labels, NULL);
 	fprintf(out, "%" PRIu64 "\n", n);
 }

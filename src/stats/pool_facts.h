@@ -6,7 +6,6 @@
 #define STATS_POOL_FACTS_H
 
 #include <sched.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

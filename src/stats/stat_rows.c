@@ -120,8 +120,8 @@ stat_rows_render(FILE *out, size_t size, const struct model *model,
 	return false;
 }
 
-static bool
-proxy_exists(const struct model *model, const char *name)
+bool
+stat_proxy_exists(const struct model *model, const char *name)
 {
 	return model_find_frontend(model, name) ||
 	       model_find_backend(model, name);
@@ -135,7 +135,7 @@ stat_filter_parse(const struct model *model, const char *const *args,
 	struct stat_filter filter = {.iid = -1, .types = -1, .sid = -1};
 
 	if (args[0] && args[1] && args[2]) {
-		if (proxy_exists(model, args[0]) &&
+		if (stat_proxy_exists(model, args[0]) &&
 		    strlen(args[0]) < sizeof(filter.proxy))
 			strcpy(filter.proxy, args[0]);
 		else if ((filter.iid = atoi(args[0])) == 0)

@@ -56,6 +56,9 @@ bool stat_rows_render(FILE *out, size_t size, const struct model *model,
     const struct stat_filter *filter, const struct stat_facts *facts,
     struct stat_cursor *cursor);
 
+/* Returns whether there is a frontend or backend of that name. */
+bool stat_proxy_exists(const struct model *model, const char *name);
+
 /* Parses the words of a command, `[PROXY TYPE SID] [FORM]...`, NULL-terminated.
  * Returns false with err set if the proxy does not exist. */
 bool stat_filter_parse(const struct model *model, const char *const *args,

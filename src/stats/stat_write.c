@@ -57,12 +57,6 @@ stat_row_of_server(const struct server *server)
 	return row;
 }
 
-static bool
-is_dash(const struct stat_column *column)
-{
-	return column->name[0] == '-';
-}
-
 /* The position counts the columns without `-`. */
 static struct field_name
 field_name_of(const struct stat_column *column, const struct stat_row *row)
@@ -155,7 +149,8 @@ put_row_values(FILE *out, const struct stat_row *row, enum field_form form,
 		const struct stat_column *column = &stat_columns[i];
 		struct field field = stat_column_read(column, row);
 
-		if (is_dash(column) || (!field.present && form != FIELD_FLAT))
+		if (column->name[0] == '-' ||
+		    (!field.present && form != FIELD_FLAT))
 			continue;
 		fputs(begin, out);
 		begin = separator;
