@@ -71,15 +71,12 @@ cidr_text(const struct cidr *cidr, char out[CIDR_TEXT_SIZE])
 {
 	char ip[INET6_ADDRSTRLEN];
 
-	if (cidr->family == AF_UNIX) {
-		strcpy(out, "unix");
-		return out;
-	}
+	if (cidr->family == AF_UNIX)
+		return strcpy(out, "unix");
 	inet_ntop(cidr->family, cidr->ip, ip, sizeof(ip));
 	if (cidr->bits == bits_of(cidr->family))
-		strcpy(out, ip);
-	else
-		snprintf(out, CIDR_TEXT_SIZE, "%s/%u", ip, cidr->bits);
+		return strcpy(out, ip);
+	snprintf(out, CIDR_TEXT_SIZE, "%s/%u", ip, cidr->bits);
 	return out;
 }
 

@@ -185,11 +185,9 @@ sock_listen(
 int
 sock_listen_again(int fd, const struct addr *addr, unsigned backlog)
 {
-	if (bind(fd, &addr->sa, addr->len) < 0 && errno != EINVAL)
-		return -errno;
-	return listen(fd, backlog > 0 ? (int)backlog : SOCK_BACKLOG) < 0
-	           ? -errno
-	           : 0;
+	int rc = bind_to(fd, addr);
+
+	return rc < 0 && rc != -EINVAL ? rc : listen_on(fd, backlog);
 }
 
 bool
