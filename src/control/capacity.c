@@ -27,7 +27,7 @@ capacity_descriptors(const struct control *c)
 uint64_t
 capacity_pipe_pages(struct control *c)
 {
-	return splice_pool_bytes(&c->proxy.pipes) / 4096;
+	return splice_pool_status(&c->proxy.pipes).bytes / 4096;
 }
 
 static void

@@ -44,12 +44,12 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 static void
 add_pipes(struct memory_rows *rows, struct control *c)
 {
-	struct memory_use use = {
-	    .count = splice_pool_status(&c->proxy.pipes).open};
+	struct splice_status pipes = splice_pool_status(&c->proxy.pipes);
+	struct memory_use use = {.count = pipes.open};
 
 	memory_add_block(&use, c->proxy.pipes.pipes);
-	memory_rows_add(rows, "splice pipes", use,
-	    splice_pool_bytes(&c->proxy.pipes), "in the kernel when full");
+	memory_rows_add(
+	    rows, "splice pipes", use, pipes.bytes, "in the kernel when full");
 }
 
 static void

@@ -115,7 +115,7 @@ take_locked(struct splice_pool *pool, uint64_t now_ns, bool *ret_open)
 static void
 closed_locked(struct splice_pool *pool, struct splice_pipe *pipe)
 {
-	pool->bytes -= pipe->size;
+	atomic_store_relaxed(&pool->bytes, pool->bytes - pipe->size);
 	pipe->size = 0;
 	pipe->next = pool->closed;
 	pool->closed = pipe;
@@ -125,7 +125,7 @@ closed_locked(struct splice_pool *pool, struct splice_pipe *pipe)
 static void
 opened_locked(struct splice_pool *pool, const struct splice_pipe *pipe)
 {
-	pool->bytes += pipe->size;
+	atomic_store_relaxed(&pool->bytes, pool->bytes + pipe->size);
 	atomic_store_relaxed(&pool->made, pool->made + 1);
 	if (pipe->size < SPLICE_PIPE_MAX)
 		atomic_store_relaxed(&pool->small, pool->small + 1);
@@ -226,6 +226,7 @@ splice_pool_status(const struct splice_pool *pool)
 	    .made = atomic_load_relaxed(&pool->made),
 	    .small = atomic_load_relaxed(&pool->small),
 	    .refused = atomic_load_relaxed(&pool->refused),
+	    .bytes = atomic_load_relaxed(&pool->bytes),
 	};
 
 	/* Other threads change both numbers between the two reads. */
@@ -234,43 +235,32 @@ splice_pool_status(const struct splice_pool *pool)
 	return status;
 }
 
-uint64_t
-splice_pool_bytes(struct splice_pool *pool)
+static ssize_t
+splice_between(int from, int to, size_t size)
 {
-	uint64_t bytes = 0;
+	ssize_t n;
 
-	lock_acquire(&pool->lock);
-	bytes = pool->bytes;
-	lock_release(&pool->lock);
-	return bytes;
+	do
+		n = splice(from, NULL, to, NULL, size,
+		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
 }
 
 ssize_t
 splice_in(struct splice_pipe *pipe, int fd, size_t size)
 {
-	ssize_t n;
+	ssize_t n = splice_between(fd, pipe->write_fd, size);
 
-	do
-		n = splice(fd, NULL, pipe->write_fd, NULL, size,
-		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	pipe->held += (uint32_t)n;
+	pipe->held += n > 0 ? (uint32_t)n : 0;
 	return n;
 }
 
 ssize_t
 splice_out(struct splice_pipe *pipe, int fd)
 {
-	ssize_t n;
+	ssize_t n = splice_between(pipe->read_fd, fd, pipe->held);
 
-	do
-		n = splice(pipe->read_fd, NULL, fd, NULL, pipe->held,
-		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	pipe->held -= (uint32_t)n;
+	pipe->held -= n > 0 ? (uint32_t)n : 0;
 	return n;
 }

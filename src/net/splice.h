@@ -39,7 +39,6 @@ struct splice_pool {
 	struct splice_pipe *idle;   /* the one used last is on top */
 	uint64_t retry_ns;          /* none is made before that */
 	uint32_t idle_least;        /* of idle_n since the last trim */
-	uint64_t bytes;             /* sizes of those that are open */
 	/* Written under the lock, read by any thread, relaxed. */
 	uint32_t max;     /* pipes that may exist; 0: never splice */
 	uint32_t open;    /* that exist */
@@ -47,19 +46,16 @@ struct splice_pool {
 	uint64_t made;    /* ever */
 	uint64_t small;   /* of these, smaller than SPLICE_PIPE_MAX */
 	uint64_t refused; /* asked for and not given */
+	uint64_t bytes;   /* sizes of those that are open */
 } CACHE_LINE_ALIGNED;
 
 struct splice_status {
 	uint32_t max, open, idle;
-	uint64_t made, small, refused;
+	uint64_t made, small, refused, bytes;
 };
 
 /* Returns the numbers for `show info`.  Any thread. */
 struct splice_status splice_pool_status(const struct splice_pool *pool);
-
-/* Returns the sum of the sizes of the open pipes.  Takes the lock for a short
- * time. */
-uint64_t splice_pool_bytes(struct splice_pool *pool);
 
 /* When memory is short the pool is empty: its max is 0. */
 void splice_pool_init(struct splice_pool *pool, uint32_t max);
