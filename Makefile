@@ -294,7 +294,7 @@ FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
 FUZZ_WRAPS_http := sock_listen
 FUZZ_WRAPS_ini  := glob stat
 FUZZ_WRAPS_top  := ctl_ask
-FUZZ_SRC_top    := $(addprefix src/ctl/,client.c top/data.c top/rates.c)
+FUZZ_SRC_top    := $(addprefix src/ctl/,client.c top/data.c)
 FUZZ_WRAPS  := getaddrinfo control_reload
 ifneq ($(MODE),fuzz)
 FUZZ_SHARED += tests/fuzz/replay.c

@@ -35,13 +35,6 @@ struct capacity {
 /* Takes a sample.  Called once a second. */
 void capacity_second(struct control *control);
 
-/* The common part of the names of the connection tracking files. */
-#define CAPACITY_CONNTRACK "/proc/sys/net/netfilter/nf_conntrack_"
-/* Returns the number of open descriptors. */
-uint64_t capacity_descriptors(const struct control *control);
-/* Returns the capacity of all pipes for splicing, in pages of 4 KiB. */
-uint64_t capacity_pipe_pages(struct control *control);
-
 enum capacity_unit { CAPACITY_COUNT, CAPACITY_BYTES, CAPACITY_THREADS };
 
 /* A row of the table. */

@@ -402,25 +402,6 @@ control_budget(const struct control *control)
 	return &control->budget;
 }
 
-void
-control_loop_status(
-    const struct control *control, struct loop_status *ret_status)
-{
-	*ret_status = (struct loop_status){
-	    .iterations = control->loop_stats.count,
-	    .longest_ns = control->loop_stats.longest_ns,
-	    .longest_cpu_ns = control->loop_stats.longest_cpu_ns,
-	    .checks = checker_delays(control->checker),
-	};
-}
-
-void
-control_loop_clear(struct control *control)
-{
-	loop_stats_clear(&control->loop_stats);
-	checker_clear_delays(control->checker);
-}
-
 struct task_timer *
 control_timer(struct control *control)
 {

@@ -121,7 +121,7 @@ const struct budget *control_budget(const struct control *control);
 
 /* Statistics of the control loop, since the start or control_loop_clear. */
 struct loop_status {
-	uint64_t iterations, longest_ns, longest_cpu_ns; /* loop_stats.h */
+	uint64_t iterations, longest_ns, longest_cpu_ns; /* loop_stats.c */
 	struct check_delays checks;
 };
 /* Fills the statistics. */

@@ -12,7 +12,6 @@
 #include "control/task_timer.h"
 #include "control/limits.h"
 #include "control/listeners.h"
-#include "control/loop_stats.h"
 #include "control/pools.h"
 #include "control/rebalance.h"
 #include "control/server_names.h"
@@ -28,6 +27,16 @@ enum phase { RUNNING, LEAVING, DRAINING, KILLING };
 struct file_limits {
 	unsigned maxconn; /* 0 also for more than there is room for */
 	unsigned connections, sessions; /* per second */
+};
+
+/* See loop_stats.c. */
+struct loop_stats {
+	ev_check begin; /* before all that is due */
+	ev_prepare end; /* after it */
+	uint64_t began_ns, began_cpu_ns;
+	uint64_t iterations;
+	uint64_t longest_ns;     /* of wall time */
+	uint64_t longest_cpu_ns; /* of this thread's CPU time */
 };
 
 struct control {
@@ -67,6 +76,10 @@ struct control {
  * frontend.  A limit that has not changed since the last call stays as the
  * operator has set it.  Defined in control_orders.c. */
 void control_follow_limits(struct control *control);
+
+/* Watches the loop, without keeping it alive, until it ends.  Defined in
+ * loop_stats.c. */
+void loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats);
 
 /* Enters the next phase on SIGTERM or SIGINT: a watcher's callback, whose data
  * is the control.  Defined in stop.c. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * See loop_stats.h.
+ * The number and duration of the control loop's iterations: from the end of a
+ * wait to the start of the next one.
+ *
+ * During an iteration no check starts or ends, no deadline is looked at, and no
+ * request on the admin socket is answered.
  */
-#include "control/loop_stats.h"
+#include "control/control_internal.h"
 
 #include <time.h>
 
@@ -46,7 +50,7 @@ on_iteration_end(struct ev_loop *loop, ev_prepare *end, int events)
 	/* The loop's first iteration has no beginning. */
 	if (stats->began_ns == 0)
 		return;
-	stats->count++;
+	stats->iterations++;
 	if (took_ns > stats->longest_ns)
 		stats->longest_ns = took_ns;
 	if (cpu_ns > stats->longest_cpu_ns)
@@ -67,11 +71,26 @@ loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats)
 	ev_unref(loop);
 }
 
+void
+control_loop_status(
+    const struct control *control, struct loop_status *ret_status)
+{
+	*ret_status = (struct loop_status){
+	    .iterations = control->loop_stats.iterations,
+	    .longest_ns = control->loop_stats.longest_ns,
+	    .longest_cpu_ns = control->loop_stats.longest_cpu_ns,
+	    .checks = checker_delays(control->checker),
+	};
+}
+
 /* The present iteration counts from here. */
 void
-loop_stats_clear(struct loop_stats *stats)
+control_loop_clear(struct control *control)
 {
-	stats->count = stats->longest_ns = stats->longest_cpu_ns = 0;
+	struct loop_stats *stats = &control->loop_stats;
+
+	stats->iterations = stats->longest_ns = stats->longest_cpu_ns = 0;
 	if (stats->began_ns > 0)
 		start_clocks(stats);
+	checker_clear_delays(control->checker);
 }
