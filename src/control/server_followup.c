@@ -90,32 +90,25 @@ static void
 on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
 {
 	struct control *c = prepare->data;
-	struct server_followup *f = &c->followup;
-	uint64_t at_ms, now_ms;
-
-	(void)events;
-	model_update(c->model);
-	at_ms = followup_ms(c->model);
-	if (at_ms == 0 || (ev_is_active(&f->timer) && f->at_ms <= at_ms))
-		return;
-	f->at_ms = at_ms;
-	now_ms = clock_now_ms();
-	ev_now_update(loop);
-	ev_timer_stop(loop, &f->timer);
-	ev_timer_set(&f->timer,
-	    at_ms > now_ms ? (double)(at_ms - now_ms) / 1e3 : 0., 0.);
-	ev_timer_start(loop, &f->timer);
-}
-
-static void
-on_followup(struct ev_loop *loop, ev_timer *timer, int events)
-{
-	struct control *c = timer->data;
-	const struct model_state *state = c->model->state;
-	uint64_t now_ms = clock_now_ms();
+	struct timed_task *work = &c->followup.work;
+	uint64_t at_ms;
 
 	(void)loop;
 	(void)events;
+	model_update(c->model);
+	at_ms = followup_ms(c->model);
+	if (at_ms != 0 && (list_empty(&work->node) || at_ms < work->at_ms))
+		timed_task_schedule(work, at_ms);
+}
+
+static void
+on_work_due(struct timed_task *task, uint64_t now_ms)
+{
+	struct server_followup *f =
+	    container_of(task, struct server_followup, work);
+	struct control *c = container_of(f, struct control, followup);
+	const struct model_state *state = c->model->state;
+
 	if (state->ending && model_end_sessions(c->model))
 		proxy_note_all(&c->proxy, NOTE_EXPIRE);
 	if (state->next_step_ms != 0 && state->next_step_ms <= now_ms)
@@ -131,8 +124,8 @@ server_followup_start(struct control *control)
 	ev_async_init(&f->noticed, on_notice);
 	timed_task_init(&f->readmit, &control->task_timer, on_readmit);
 	ev_prepare_init(&f->prepare, on_prepare);
-	ev_timer_init(&f->timer, on_followup, 0., 0.);
-	f->noticed.data = f->prepare.data = f->timer.data = control;
+	timed_task_init(&f->work, &control->task_timer, on_work_due);
+	f->noticed.data = f->prepare.data = control;
 	ev_async_start(control->loop, &f->noticed);
 	ev_prepare_start(control->loop, &f->prepare);
 	state->notify_arg = control;

@@ -17,8 +17,7 @@ struct server_followup {
 	ev_async noticed;          /* sent by a data thread: a new notice */
 	struct timed_task readmit; /* when the next ejection ends */
 	ev_prepare prepare;        /* looks for new work before each wait */
-	ev_timer timer;            /* expires at at_ms */
-	uint64_t at_ms;
+	struct timed_task work;    /* what prepare has found */
 };
 
 /* Watches the control loop until the loop ends.  Called before pool threads
