@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "net/sock.h"
 #include "proxy/acceptor_internal.h"
-#include "proxy/session_turn.h"
+#include "proxy/session.h"
 
 /* A turn's budget: accepting and connecting takes 20 to 30 us each. */
 #define ACCEPTS_PER_TURN 4

@@ -68,13 +68,11 @@ count_retry(struct session *s, const struct server *next,
 {
 	bool again = was_tried(s, next);
 	enum counter which = again ? COUNTER_RETRIES : COUNTER_REDISPATCHES;
-	const struct server *of = again ? next : from;
 
 	if (!again)
 		s->redispatched = true;
-	session_count(s, COUNT_BACKEND, which, 1, self);
-	if (of)
-		counters_add(of->counters, self->index, which, 1);
+	session_count_at(s, COUNT_BACKEND | COUNT_SERVER, again ? next : from,
+	    which, 1, self);
 }
 
 /* Counts the attempt at s->server. */

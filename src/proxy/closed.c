@@ -79,12 +79,6 @@ cells_new(uint32_t n)
 }
 
 void
-closed_rings_init(struct closed_rings *rings, uint32_t keep)
-{
-	*rings = (struct closed_rings){.keep = keep};
-}
-
-void
 closed_rings_fini(struct closed_rings *rings)
 {
 	while (rings->all) {

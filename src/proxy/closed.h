@@ -73,15 +73,13 @@ struct closed_ring;
 
 /* The rings of all threads. */
 struct closed_rings {
-	struct closed_ring *all; /* a stack that only grows */
-	uint32_t keep;           /* records in each; the control thread's */
+	struct closed_ring
+	    *all;      /* a stack that only grows; NULL to begin with */
+	uint32_t keep; /* records in each; the control thread's */
 };
 
 /* The functions for rings and walks run on the control thread, the others on
  * the pool thread that has the ring. */
-
-/* keep: the least number of ended sessions that are remembered, 0: none. */
-void closed_rings_init(struct closed_rings *rings, uint32_t keep);
 
 /* After all threads have ended. */
 void closed_rings_fini(struct closed_rings *rings);

@@ -9,7 +9,6 @@
 
 #include "proxy/inspect.h"
 #include "proxy/reaper.h"
-#include "proxy/session_turn.h"
 
 static size_t
 deadlines_size(uint32_t sessions)
@@ -34,10 +33,10 @@ proxy_init(
 	};
 	int rc;
 
-	*proxy = (struct proxy){
-	    .next_reap_ms = UINT64_MAX, .reap_max_ms = REAP_MAX_MS};
+	*proxy = (struct proxy){.next_reap_ms = UINT64_MAX,
+	    .reap_max_ms = REAP_MAX_MS,
+	    .closed.keep = closed};
 	splice_pool_init(&proxy->pipes, pipes);
-	closed_rings_init(&proxy->closed, closed);
 	/* Pages that no session has used stay the kernel's zero page. */
 	proxy->deadlines = mmap(NULL, deadlines_size(sessions),
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

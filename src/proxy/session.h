@@ -14,7 +14,7 @@
  * All fields belong to the owner of the handler's claim.  session_set_state
  * alone changes the state.  The steps that decide about the next state are in
  * inspect.h, choose.h, connect.h and relay.h, their dispatcher in
- * session_turn.h, the timeouts in session_deadline.h.
+ * session_turn.c, the timeouts in session_deadline.h.
  */
 #ifndef PROXY_SESSION_H
 #define PROXY_SESSION_H
@@ -176,6 +176,19 @@ session_received(
 	side->active_ms = now_ms;
 	s->asked = from == HANDLE_CLIENT;
 }
+
+/* slab_options.construct: initializes a session's slot once. */
+bool session_construct(void *object, uint32_t index, void *arg);
+
+/* Runs on an acceptor's thread, in the acceptor's turn: starts a session for an
+ * accepted connection.  Takes ownership of fd.  The caller has counted the
+ * connection in the frontend's sessions.  at: the acceptor's shard.  The first
+ * turn runs here if the session was placed on that shard, else on a thread of
+ * its own shard.  with_header: the connection begins with a PROXY header.  The
+ * session may have ended when this returns. */
+void session_start(struct session *s, const struct shard *at,
+    struct frontend *frontend, int fd, const struct endpoint *client,
+    bool with_header, struct pool_thread *self);
 
 /* Runs on an acceptor's thread: initializes a session for an accepted
  * connection, places it on a shard and counts it.  Takes ownership of fd.  The

@@ -6,8 +6,9 @@
 #include "lf/pool.h"
 
 void
-session_count(const struct session *s, unsigned scopes, enum counter which,
-    uint64_t n, const struct pool_thread *self)
+session_count_at(const struct session *s, unsigned scopes,
+    const struct server *server, enum counter which, uint64_t n,
+    const struct pool_thread *self)
 {
 	const struct backend *b = session_backend(s);
 
@@ -15,8 +16,8 @@ session_count(const struct session *s, unsigned scopes, enum counter which,
 		counters_add(s->frontend->counters, self->index, which, n);
 	if (scopes & COUNT_BACKEND && b)
 		counters_add(b->counters, self->index, which, n);
-	if (scopes & COUNT_SERVER && s->server)
-		counters_add(s->server->counters, self->index, which, n);
+	if (scopes & COUNT_SERVER && server)
+		counters_add(server->counters, self->index, which, n);
 }
 
 void

@@ -16,9 +16,19 @@
 #define COUNT_SERVER   4u
 #define COUNT_ALL      (COUNT_FRONTEND | COUNT_BACKEND | COUNT_SERVER)
 
-/* Adds n to a counter of each of the scopes, a set of COUNT_ bits. */
-void session_count(const struct session *s, unsigned scopes, enum counter which,
-    uint64_t n, const struct pool_thread *self);
+/* Adds n to a counter of each of the scopes, a set of COUNT_ bits.  server: for
+ * COUNT_SERVER, may be NULL. */
+void session_count_at(const struct session *s, unsigned scopes,
+    const struct server *server, enum counter which, uint64_t n,
+    const struct pool_thread *self);
+
+/* session_count_at for the session's present server. */
+static inline void
+session_count(const struct session *s, unsigned scopes, enum counter which,
+    uint64_t n, const struct pool_thread *self)
+{
+	session_count_at(s, scopes, s->server, which, n, self);
+}
 
 /* Adds the bytes received since the last call. */
 void session_count_bytes(struct session *s, struct pool_thread *self);

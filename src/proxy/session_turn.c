@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * See session_turn.h.
+ * The dispatcher of a session's steps, from accept to close; see session.h.
  */
-#include "proxy/session_turn.h"
+#include "proxy/session_step.h"
 
 #include <errno.h>
 
@@ -13,7 +13,6 @@
 #include "proxy/inspect.h"
 #include "proxy/relay.h"
 #include "proxy/session_deadline.h"
-#include "proxy/session_step.h"
 
 /* Sets fin_queued if the peer's FIN has come and nothing else would end a read
  * early: a read that empties the socket is then the last one, which saves the

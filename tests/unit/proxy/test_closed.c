@@ -90,12 +90,11 @@ put(struct closed_ring *ring, uint64_t n, uint64_t ended_ns)
 static void
 a_ring_keeps_the_last_and_shows_them_latest_first(void **state)
 {
-	struct closed_rings rings;
+	struct closed_rings rings = {.keep = 3};
 	struct closed_ring *ring;
 	uint64_t ids[3];
 
 	(void)state;
-	closed_rings_init(&rings, 3);
 	ring = closed_ring_take(&rings);
 	assert_int_equal(walk(&rings, ids, 3), 0);
 	put(ring, 1, 1);
@@ -115,12 +114,11 @@ a_ring_keeps_the_last_and_shows_them_latest_first(void **state)
 static void
 rings_are_merged_by_time_and_as_many_are_shown_as_are_kept(void **state)
 {
-	struct closed_rings rings;
+	struct closed_rings rings = {.keep = 4};
 	struct closed_ring *a, *b;
 	uint64_t ids[4];
 
 	(void)state;
-	closed_rings_init(&rings, 4);
 	a = closed_ring_take(&rings);
 	b = closed_ring_take(&rings);
 	assert_ptr_not_equal(a, b);
@@ -140,12 +138,11 @@ rings_are_merged_by_time_and_as_many_are_shown_as_are_kept(void **state)
 static void
 a_ring_outlives_its_thread_and_is_taken_again(void **state)
 {
-	struct closed_rings rings;
+	struct closed_rings rings = {.keep = 4};
 	struct closed_ring *ring;
 	uint64_t ids[4];
 
 	(void)state;
-	closed_rings_init(&rings, 4);
 	ring = closed_ring_take(&rings);
 	put(ring, 1, 1);
 	closed_ring_give(ring);
@@ -160,12 +157,11 @@ static void
 a_record_that_is_overwritten_under_way_is_missed_not_mixed_up(void **state)
 {
 	const struct closed_session *c;
-	struct closed_rings rings;
+	struct closed_rings rings = {.keep = 4};
 	struct closed_ring *ring;
 	struct closed_walk *w;
 
 	(void)state;
-	closed_rings_init(&rings, 4);
 	ring = closed_ring_take(&rings);
 	for (uint64_t n = 1; n <= 4; n++)
 		put(ring, n, n);
@@ -185,12 +181,11 @@ static void
 another_number_forgets_and_goes_on_and_none_keeps_none(void **state)
 {
 	struct grace *grace = grace_new();
-	struct closed_rings rings;
+	struct closed_rings rings = {.keep = 2};
 	struct closed_ring *ring;
 	uint64_t ids[8];
 
 	(void)state;
-	closed_rings_init(&rings, 2);
 	ring = closed_ring_take(&rings);
 	for (uint64_t n = 1; n <= 5; n++)
 		put(ring, n, n);
@@ -238,14 +233,13 @@ write_on(void *arg)
 static void
 what_is_read_while_two_threads_write_is_whole_and_in_order(void **state)
 {
-	struct closed_rings rings;
+	struct closed_rings rings = {.keep = 16};
 	uint32_t stop = 0;
 	struct writer writers[2] = {{&rings, &stop, 2}, {&rings, &stop, 3}};
 	uint64_t end = clock_now_ns() + NS_PER_S / 2, seen = 0;
 	pthread_t threads[2];
 
 	(void)state;
-	closed_rings_init(&rings, 16);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(
 		    pthread_create(&threads[i], NULL, write_on, &writers[i]),
