@@ -33,44 +33,49 @@
 
 struct inspection;
 
-enum session_state {
-	/* The slot is free. */
-	SESSION_FREE,
-	/* The connection is accepted, nothing else was done.  The session is on
-	 * its way to its shard, if that is not the acceptor's. */
-	SESSION_ACCEPTED,
-	/* Waits for the client's first bytes, which name the client or decide
-	 * about the backend, see inspect.h.  Bounded by timeout_hello, from
-	 * accepting on. */
-	SESSION_INSPECTING,
-	/* Waits in the backend's queue for a server.  The client's bytes stay
-	 * unread.  Bounded by timeout_queue. */
-	SESSION_QUEUED,
-	/* A connect to s->server is under way, or its PROXY header.  The
-	 * client's bytes stay unread, so that nothing is lost if another server
-	 * has to be tried.  Bounded by timeout_connect. */
-	SESSION_CONNECTING,
-	/* Without a server: all servers were tried, and none is tried again
-	 * before the pause is over or a server joins the lineup.
-	 * With a server: its backlog is full.  Each of these pauses is longer
-	 * than the one before, and timeout_connect bounds all of them. */
-	SESSION_PAUSING,
-	/* Bytes flow in both directions.  Bounded by timeout_client and
-	 * timeout_server, each without a byte, or by timeout_tunnel in their
-	 * place.  max_age bounds this state and the next two. */
-	SESSION_RELAYING,
-	/* The client has sent its FIN, which was passed on to the server; the
-	 * server may go on sending.  Bounded by timeout_server_fin on the
-	 * server's side. */
-	SESSION_CLIENT_EOF,
-	/* The server has sent its FIN: SESSION_CLIENT_EOF with client and
-	 * server exchanged. */
-	SESSION_SERVER_EOF,
-	/* A side has reset its connection.  The other side still gets the bytes
-	 * that came before, then a reset. */
-	SESSION_FLUSHING,
-};
+/* X(state)
+ *
+ * FREE        The slot is free.
+ * ACCEPTED    The connection is accepted, nothing else was done.  The session
+ *             is on its way to its shard, if that is not the acceptor's.
+ * INSPECTING  Waits for the client's first bytes, which name the client or
+ *             decide about the backend, see inspect.h.  Bounded by
+ *             timeout_hello, from accepting on.
+ * QUEUED      Waits in the backend's queue for a server.  The client's bytes
+ *             stay unread.  Bounded by timeout_queue.
+ * CONNECTING  A connect to s->server is under way, or its PROXY header.  The
+ *             client's bytes stay unread, so that nothing is lost if another
+ *             server has to be tried.  Bounded by timeout_connect.
+ * PAUSING     Without a server: all servers were tried, and none is tried again
+ *             before the pause is over or a server joins the lineup.
+ *             With a server: its backlog is full.  Each of these pauses is
+ *             longer than the one before, and timeout_connect bounds all of
+ *             them.
+ * RELAYING    Bytes flow in both directions.  Bounded by timeout_client and
+ *             timeout_server, each without a byte, or by timeout_tunnel in
+ *             their place.  max_age bounds this state and the next two.
+ * CLIENT_EOF  The client has sent its FIN, which was passed on to the server;
+ *             the server may go on sending.  Bounded by timeout_server_fin on
+ *             the server's side.
+ * SERVER_EOF  The server has sent its FIN: CLIENT_EOF with client and server
+ *             exchanged.
+ * FLUSHING    A side has reset its connection.  The other side still gets the
+ *             bytes that came before, then a reset. */
+#define SESSION_STATES_TABLE(X)                                                \
+	X(FREE)                                                                \
+	X(ACCEPTED)                                                            \
+	X(INSPECTING)                                                          \
+	X(QUEUED)                                                              \
+	X(CONNECTING)                                                          \
+	X(PAUSING)                                                             \
+	X(RELAYING)                                                            \
+	X(CLIENT_EOF)                                                          \
+	X(SERVER_EOF)                                                          \
+	X(FLUSHING)
 
+#define X(state) SESSION_##state,
+enum session_state { SESSION_STATES_TABLE(X) };
+#undef X
 #define SESSION_STATES (SESSION_FLUSHING + 1)
 
 /* X(from, to, why): the state changes that session_set_state accepts. */

@@ -109,10 +109,9 @@ session_facts_tell(
 const char *
 session_state_name(enum session_state state)
 {
-	static const char *const names[SESSION_STATES] = {
-#define X(state) [SESSION_##state] = #state
-	    X(FREE), X(ACCEPTED), X(INSPECTING), X(QUEUED), X(CONNECTING),
-	    X(PAUSING), X(RELAYING), X(CLIENT_EOF), X(SERVER_EOF), X(FLUSHING)
+	static const char *const names[] = {
+#define X(state) [SESSION_##state] = #state,
+	    SESSION_STATES_TABLE(X)
 #undef X
 	};
 
