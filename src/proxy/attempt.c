@@ -17,27 +17,19 @@ attempt_note_ejected(struct session *s)
 	}
 }
 
-void
-attempt_note_reset(struct session *s)
-{
-	s->was_reset = true;
-	if (server_note_failure(s->server, FAILURE_RESET, 0))
-		attempt_note_ejected(s);
-}
-
 struct verdict
-attempt_end(struct session *s, enum close_reason reason)
+attempt_end(struct session *s, enum close_cause cause)
 {
-	if (reason == CLOSE_SERVER_RESET)
+	if (cause == CAUSE_SERVER_RESET)
 		side_note(&s->side[HANDLE_SERVER], EVENT_READ_FAILED);
-	return verdict_close(reason);
+	return verdict_close(cause);
 }
 
 struct verdict
 attempt_give_up(
-    struct session *s, enum close_reason reason, struct pool_thread *self)
+    struct session *s, enum close_cause cause, struct pool_thread *self)
 {
 	session_count(
 	    s, COUNT_BACKEND | COUNT_SERVER, COUNTER_CONNECT_ERRORS, 1, self);
-	return attempt_end(s, reason);
+	return attempt_end(s, cause);
 }

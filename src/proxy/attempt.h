@@ -13,20 +13,15 @@
  * ejected_n entries of tried[]. */
 void attempt_note_ejected(struct session *s);
 
-/* The server has reset the established connection before a byte of an answer.
- * Counts that against the server and sets s->was_reset, so that the end of the
- * session does not count it again. */
-void attempt_note_reset(struct session *s);
-
 /* Closes the session, which got no server.  Counts a connect error, also for
  * s->server if there is one.  An attempt that another one followed was counted
  * as a retry instead. */
 struct verdict attempt_give_up(
-    struct session *s, enum close_reason reason, struct pool_thread *self);
+    struct session *s, enum close_cause cause, struct pool_thread *self);
 
 /* Closes the session, which was connected before, without counting a connect
  * error.  If its server has reset the connection, the client gets a reset as
  * well. */
-struct verdict attempt_end(struct session *s, enum close_reason reason);
+struct verdict attempt_end(struct session *s, enum close_cause cause);
 
 #endif

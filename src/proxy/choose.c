@@ -114,7 +114,7 @@ try_server(struct session *s, struct chosen next, const struct server *from,
 	if (s->tries > 0) {
 		if (!begin_retry(s, self)) {
 			session_leave_server(s);
-			return attempt_give_up(s, CLOSE_RETRY_BUDGET, self);
+			return attempt_give_up(s, CAUSE_RETRY_BUDGET, self);
 		}
 		count_retry(s, next.server, from, self);
 	}
@@ -131,7 +131,7 @@ try_granted(struct session *s, struct pool_thread *self)
 	/* The note to leave the server may have been posted before the grant.
 	 */
 	if (server_end_of(s->server->state, s->lineup) != SERVER_END_NONE)
-		return verdict_choose(CLOSE_SERVER_DOWN_CONNECT);
+		return verdict_choose(CAUSE_SERVER_DOWN);
 	if (s->tries > 0)
 		count_retry(s, s->server, NULL, self);
 	return connect_chosen(s, self);
@@ -173,11 +173,11 @@ waiter_wake(struct waiter *waiter, uint32_t generation)
 static const struct waiter_ops waiter_ops = {
     .choice = waiter_choice, .wake = waiter_wake};
 
-/* Queues the session because all servers are full or none is usable.  reason:
+/* Queues the session because all servers are full or none is usable.  cause:
  * why the session closes if it may not wait. */
 static struct verdict
 wait_for_server(
-    struct session *s, enum close_reason reason, struct pool_thread *self)
+    struct session *s, enum close_cause cause, struct pool_thread *self)
 {
 	s->waiter.key = balance_key(s);
 	s->waiter.generation = claim_generation(&s->handler.claim);
@@ -185,16 +185,16 @@ wait_for_server(
 	switch (queue_wait(session_backend(s), &s->waiter, &waiter_ops)) {
 	case WAIT_QUEUED:
 		session_set_state(s, SESSION_QUEUED, self);
-		return verdict_wait(s, client_gone(s));
+		return verdict_wait(client_gone(s));
 	case WAIT_FULL:
-		reason = CLOSE_QUEUE_FULL;
+		cause = CAUSE_QUEUE_FULL;
 		session_count(s, COUNT_BACKEND, COUNTER_QUEUE_FULL, 1, self);
 		break;
 	case WAIT_NO_SERVER:
 		break;
 	}
 	s->queued = false;
-	return attempt_give_up(s, reason, self);
+	return attempt_give_up(s, cause, self);
 }
 
 /* Pauses until the lineup changes.  Returns false when a server has joined the
@@ -210,18 +210,18 @@ begin_pause(struct session *s, uint64_t lineup)
 }
 
 /* Continues with a server that was not tried so far, or pauses until one is
- * available.  from: as for try_server.  reason: why the session closes if it
+ * available.  from: as for try_server.  cause: why the session closes if it
  * may not wait. */
 static struct verdict
 try_another(struct session *s, const struct server *from,
-    enum close_reason reason, struct pool_thread *self)
+    enum close_cause cause, struct pool_thread *self)
 {
 	struct chosen next;
 
 	for (;;) {
 		next = choose_server(s, s->tried_n, self);
 		if (!next.server)
-			return wait_for_server(s, reason, self);
+			return wait_for_server(s, cause, self);
 		if (!was_tried(s, next.server))
 			return try_server(s, next, from, self);
 		backend_release(next.server);
@@ -266,12 +266,11 @@ client_lost(struct session *s, int error, struct pool_thread *self)
 {
 	(void)exhaustion_note(&proxy_of(self)->exhaustion, error,
 	    "a session that was to be retried is ended");
-	return attempt_give_up(s, CLOSE_NO_RESOURCE_CONNECT, self);
+	return attempt_give_up(s, CAUSE_NO_RESOURCE, self);
 }
 
 struct verdict
-choose_step(
-    struct session *s, enum close_reason reason, struct pool_thread *self)
+choose_step(struct session *s, enum close_cause cause, struct pool_thread *self)
 {
 	const struct server *from = s->server;
 	int rc;
@@ -279,12 +278,12 @@ choose_step(
 	if (from) {
 		session_end_retry(s);
 		if (s->tries > session_backend(s)->spec->retries)
-			return attempt_give_up(s, reason, self);
+			return attempt_give_up(s, cause, self);
 		rc = disconnect_server(s);
 		if (rc < 0)
 			return client_lost(s, -rc, self);
 	}
-	return try_another(s, from, reason, self);
+	return try_another(s, from, cause, self);
 }
 
 struct verdict
@@ -294,7 +293,7 @@ choose_queued(struct session *s, struct pool_thread *self)
 		(void)session_leave_queue(s);
 		return try_granted(s, self);
 	}
-	return verdict_wait(s, client_gone(s));
+	return verdict_wait(client_gone(s));
 }
 
 struct verdict
@@ -302,8 +301,7 @@ choose_queue_timeout(struct session *s, struct pool_thread *self)
 {
 	return session_leave_queue(s)
 	           ? try_granted(s, self)
-	           : attempt_give_up(
-	                 s, session_reason(s, CAUSE_SERVER_TIMEOUT), self);
+	           : attempt_give_up(s, CAUSE_SERVER_TIMEOUT, self);
 }
 
 struct verdict
@@ -315,9 +313,9 @@ choose_pausing(struct session *s, struct pool_thread *self)
 		session_end_pause(s);
 		s->tried_n = (uint8_t)lineup_forgive(backend_lineup(b),
 		    s->lineup, s->tried, s->tried_n, s->ejected_n);
-		return try_another(s, NULL, CLOSE_CONNECT_FAILED, self);
+		return try_another(s, NULL, CAUSE_CONNECT_FAILED, self);
 	}
-	return verdict_wait(s, session_client_reset(s));
+	return verdict_wait(session_client_reset(s));
 }
 
 /* Chooses again after all servers were tried.  A server that was tried is
@@ -332,14 +330,14 @@ choose_pause_over(struct session *s, struct pool_thread *self)
 	next = choose_server(s, s->tried_n, self);
 	if (next.server && s->was_reset && was_tried(s, next.server)) {
 		backend_release(next.server);
-		return attempt_end(s, CLOSE_SERVER_RESET);
+		return attempt_end(s, CAUSE_SERVER_RESET);
 	}
 	if (next.server && s->ejected_n > 0 && was_tried(s, next.server)) {
 		backend_release(next.server);
 		next = choose_server(s, s->ejected_n, self);
 	}
 	if (!next.server)
-		return wait_for_server(s, CLOSE_CONNECT_FAILED, self);
+		return wait_for_server(s, CAUSE_CONNECT_FAILED, self);
 	return try_server(s, next, NULL, self);
 }
 
@@ -357,7 +355,7 @@ may_replace(const struct session *s, bool reset)
 static int
 leave_established(struct session *s)
 {
-	s->reason = CLOSE_DONE;
+	s->cause = CAUSE_DONE;
 	s->connected_ms = 0;
 	return disconnect_server(s);
 }
@@ -386,7 +384,7 @@ wait_for_backup(struct session *s, struct pool_thread *self)
 
 	if (rc < 0)
 		return client_lost(s, -rc, self);
-	return try_another(s, from, CLOSE_SERVER_RESET, self);
+	return try_another(s, from, CAUSE_SERVER_RESET, self);
 }
 
 struct verdict
@@ -397,8 +395,12 @@ choose_replacement(struct session *s, struct pool_thread *self)
 
 	if (!may_replace(s, reset))
 		return verdict(STEP_KEEP);
-	if (reset && !s->was_reset)
-		attempt_note_reset(s);
+	if (reset && !s->was_reset) {
+		/* The end of the session does not count it again. */
+		s->was_reset = true;
+		if (server_note_failure(s->server, FAILURE_RESET, 0))
+			attempt_note_ejected(s);
+	}
 	next = choose_server(s, s->tried_n, self);
 	if (!next.server)
 		return verdict(STEP_KEEP);

@@ -12,9 +12,9 @@
 
 /* Leaves s->server, if set, and chooses a server that was not tried
  * before.  Closes the session when retries or the retry budget are used up.
- * Closes it with reason when no server is available and it may not queue. */
+ * Closes it for this cause when no server is available and it may not queue. */
 struct verdict choose_step(
-    struct session *s, enum close_reason reason, struct pool_thread *self);
+    struct session *s, enum close_cause cause, struct pool_thread *self);
 
 /* The state is QUEUED: a server was granted, or the client has done something.
  */

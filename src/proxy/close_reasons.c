@@ -38,7 +38,9 @@ close_reason_in(enum close_phase phase, enum close_cause cause)
 #define X(cause, hello, queued, connect, data)                                 \
 	[CAUSE_##cause] = {                                                    \
 	    CLOSE_##hello, CLOSE_##queued, CLOSE_##connect, CLOSE_##data},
-	    CLOSE_CAUSES_TABLE(X)
+#define ONE(cause) X(cause, cause, cause, cause, cause)
+	    CLOSE_CAUSES_TABLE(X, ONE)
+#undef ONE
 #undef X
 	};
 

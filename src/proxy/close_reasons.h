@@ -98,10 +98,10 @@ enum close_phase {
 	CLOSE_PHASES
 };
 
-/* X(cause, reason in PHASE_HELLO, _QUEUED, _CONNECT, _DATA): the reason for
- * causes that may end a session in several phases.  A server's causes cannot
- * occur in PHASE_HELLO, and have the reason of a connect there. */
-#define CLOSE_CAUSES_TABLE(X)                                                  \
+/* X(cause, reason in PHASE_HELLO, _QUEUED, _CONNECT, _DATA).  A server's causes
+ * cannot occur in PHASE_HELLO, and have the reason of a connect there.
+ * ONE(cause): one reason, of the same name, wherever the cause occurs. */
+#define CLOSE_CAUSES_TABLE(X, ONE)                                             \
 	X(CLIENT_GONE, CLIENT_GONE_HELLO, CLIENT_GONE_QUEUED, CLIENT_GONE,     \
 	    CLIENT_RESET)                                                      \
 	X(FIRST_BYTE_LATE, FIRST_BYTE_HELLO, FIRST_BYTE_QUEUED,                \
@@ -116,11 +116,29 @@ enum close_phase {
 	X(SERVER_DOWN, SERVER_DOWN_CONNECT, SERVER_DOWN_CONNECT,               \
 	    SERVER_DOWN_CONNECT, SERVER_DOWN)                                  \
 	X(SERVER_UP, SERVER_UP_CONNECT, SERVER_UP_CONNECT, SERVER_UP_CONNECT,  \
-	    SERVER_UP)
+	    SERVER_UP)                                                         \
+	ONE(DONE)                                                              \
+	ONE(HELLO_TIMEOUT)                                                     \
+	ONE(PROXY_GONE)                                                        \
+	ONE(PROXY_TIMEOUT)                                                     \
+	ONE(PROXY_WRONG)                                                       \
+	ONE(DENIED)                                                            \
+	ONE(NO_SERVER)                                                         \
+	ONE(QUEUE_FULL)                                                        \
+	ONE(CONNECT_FAILED)                                                    \
+	ONE(RETRY_BUDGET)                                                      \
+	ONE(CLIENT_TIMEOUT)                                                    \
+	ONE(SERVER_RESET)                                                      \
+	ONE(MAX_AGE)                                                           \
+	ONE(REBALANCED)                                                        \
+	ONE(DRAIN_TIMEOUT)                                                     \
+	ONE(IDLE_STOP)
 
 enum close_cause {
 #define X(cause, hello, queued, connect, data) CAUSE_##cause,
-	CLOSE_CAUSES_TABLE(X)
+#define ONE(cause)                             CAUSE_##cause,
+	CLOSE_CAUSES_TABLE(X, ONE)
+#undef ONE
 #undef X
 	    CLOSE_CAUSES
 };

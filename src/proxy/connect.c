@@ -73,13 +73,12 @@ is_exhaustion(int error)
 	return resource_of(error) != RESOURCES && error != EADDRNOTAVAIL;
 }
 
-static enum close_reason
-failure_reason(const struct session *s, int error)
+static enum close_cause
+failure_cause(int error)
 {
 	if (resource_of(error) != RESOURCES)
-		return session_reason(s, CAUSE_NO_RESOURCE);
-	return error == ETIMEDOUT ? session_reason(s, CAUSE_SERVER_TIMEOUT)
-	                          : CLOSE_CONNECT_FAILED;
+		return CAUSE_NO_RESOURCE;
+	return error == ETIMEDOUT ? CAUSE_SERVER_TIMEOUT : CAUSE_CONNECT_FAILED;
 }
 
 static struct verdict
@@ -89,8 +88,8 @@ attempt_failed(struct session *s, int error, struct pool_thread *self)
 	blame_server(s, error, self);
 	session_end_retry(s);
 	if (is_exhaustion(error))
-		return attempt_give_up(s, failure_reason(s, error), self);
-	return verdict_choose(failure_reason(s, error));
+		return attempt_give_up(s, failure_cause(error), self);
+	return verdict_choose(failure_cause(error));
 }
 
 /* Reads the clock for every connect, because the turn's time may be older by a
@@ -201,7 +200,7 @@ connect_step(struct session *s, struct pool_thread *self)
 		return server_accepted(s, self);
 	/* A connected server would still get what the client sent before its
 	 * reset, so this comes last. */
-	return verdict_wait(s, session_client_reset(s));
+	return verdict_wait(session_client_reset(s));
 }
 
 struct verdict

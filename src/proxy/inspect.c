@@ -268,16 +268,16 @@ look_at_header(struct session *s, struct pool_thread *self)
 
 /* Counts a session without a valid PROXY header.  found: ENDED, GONE, LATE or
  * WRONG.  Returns why it ends. */
-static enum close_reason
+static enum close_cause
 refuse_header(struct session *s, enum look found, struct pool_thread *self)
 {
 	session_count(s, COUNT_FRONTEND, COUNTER_PROXY_ERRORS, 1, self);
 	if (found == LOOK_WRONG)
-		return CLOSE_PROXY_WRONG;
+		return CAUSE_PROXY_WRONG;
 	if (found != LOOK_LATE)
-		return CLOSE_PROXY_GONE;
+		return CAUSE_PROXY_GONE;
 	log_bad_header(s, "it did not come within timeout_hello");
-	return CLOSE_PROXY_TIMEOUT;
+	return CAUSE_PROXY_TIMEOUT;
 }
 
 /* -- the TLS hello -- */
@@ -384,8 +384,7 @@ look_at_parts(struct session *s, struct pool_thread *self)
 
 /* Ends the inspection and routes the session by the name known so far. */
 static struct verdict
-proceed(
-    struct session *s, enum close_reason otherwise, struct pool_thread *self)
+proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
 {
 	struct inspection *p = s->inspection;
 	unsigned route;
@@ -398,13 +397,13 @@ proceed(
 	    s->frontend, (const char *)p->name, p->name_len);
 	wait_for_any_byte(s);
 	if (route == s->frontend->backends_n) {
-		if (otherwise == CLOSE_DENIED)
+		if (otherwise == CAUSE_DENIED)
 			session_count(
 			    s, COUNT_FRONTEND, COUNTER_DENIED, 1, self);
 		return verdict_close(otherwise);
 	}
 	session_use_backend(s, route, self);
-	return verdict_choose(CLOSE_NO_SERVER);
+	return verdict_choose(CAUSE_NO_SERVER);
 }
 
 static bool
@@ -435,7 +434,7 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	if (found == LOOK_DONE && client->error && client->tcp)
 		found = LOOK_GONE;
 	if (found == LOOK_MORE && session_first_byte_is_late(s, self))
-		return verdict_end(s, CAUSE_FIRST_BYTE_LATE);
+		return verdict_close(CAUSE_FIRST_BYTE_LATE);
 	if (found == LOOK_MORE && is_late(s, self))
 		found = LOOK_LATE;
 	if (s->inspection->steps & INSPECT_PROXY && found != LOOK_MORE)
@@ -450,16 +449,16 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	case LOOK_WRONG:
 		break;
 	case LOOK_DONE:
-		return proceed(s, CLOSE_DENIED, self);
+		return proceed(s, CAUSE_DENIED, self);
 	case LOOK_ENDED:
 		session_count(s, COUNT_FRONTEND, COUNTER_NOT_TLS, 1, self);
-		return proceed(s, CLOSE_CLIENT_GONE_HELLO, self);
+		return proceed(s, CAUSE_CLIENT_GONE, self);
 	case LOOK_GONE:
-		return verdict_end(s, CAUSE_CLIENT_GONE);
+		return verdict_close(CAUSE_CLIENT_GONE);
 	case LOOK_LATE:
 		session_count(
 		    s, COUNT_FRONTEND, COUNTER_HELLO_TIMEOUTS, 1, self);
-		return proceed(s, CLOSE_HELLO_TIMEOUT, self);
+		return proceed(s, CAUSE_HELLO_TIMEOUT, self);
 	}
 	return verdict(STEP_WAIT);
 }

@@ -22,10 +22,10 @@ enum flow {
 	FLOW_NO_MEMORY, /* bytes could not be kept: the session must end */
 };
 
-static enum close_reason
-reset_reason(enum handle_side side)
+static enum close_cause
+reset_cause(enum handle_side side)
 {
-	return side == HANDLE_CLIENT ? CLOSE_CLIENT_RESET : CLOSE_SERVER_RESET;
+	return side == HANDLE_CLIENT ? CAUSE_CLIENT_GONE : CAUSE_SERVER_RESET;
 }
 
 static void
@@ -56,8 +56,8 @@ note_broken(struct session *s, enum handle_side which, struct pool_thread *self)
 {
 	struct side *side = &s->side[which];
 
-	if (s->reason == CLOSE_DONE)
-		s->reason = (uint8_t)reset_reason(which);
+	if (s->cause == CAUSE_DONE)
+		s->cause = (uint8_t)reset_cause(which);
 	if (which == HANDLE_CLIENT || side->wrote)
 		drop_pending(s, which, self);
 }
@@ -332,7 +332,7 @@ end_broken(struct session *s, struct pool_thread *self)
 
 	if (side_is_broken(left) ||
 	    (finished(s, gone) && sock_unacknowledged(left->fd) == 0))
-		return verdict_close((enum close_reason)s->reason);
+		return verdict_close((enum close_cause)s->cause);
 	if (s->state != SESSION_FLUSHING)
 		left->active_ms = turn_now_ms(self);
 	session_set_state(s, SESSION_FLUSHING, self);
@@ -385,7 +385,7 @@ pass_on_ends(struct session *s, bool more, struct pool_thread *self)
 	if (any_broken(s))
 		return more ? verdict(STEP_MORE) : end_broken(s, self);
 	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER))
-		return verdict_close(CLOSE_DONE);
+		return verdict_close(CAUSE_DONE);
 	/* An end does not wait for the other direction to pause. */
 	pass_on_end(s, HANDLE_CLIENT, self);
 	pass_on_end(s, HANDLE_SERVER, self);
@@ -408,7 +408,7 @@ relay_step(struct session *s, struct pool_thread *self)
 	if (turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
-		return verdict_end(s, CAUSE_NO_RESOURCE);
+		return verdict_close(CAUSE_NO_RESOURCE);
 	if (server_ended_unused(s))
 		return client_wants_server(s) ? verdict(STEP_REPLACE)
 		                              : relay_keep_server(s, self);

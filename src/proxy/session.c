@@ -39,7 +39,7 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	s->ejected_n = 0;
 	s->waiter.position = 0;
 	s->source_port = 0;
-	s->reason = CLOSE_DONE;
+	s->cause = CAUSE_DONE;
 	s->closer = CLOSER_PROXY;
 	side_reset(&s->side[HANDLE_CLIENT], fd, now_ms);
 	s->side[HANDLE_CLIENT].tcp = client->family != AF_UNIX;

@@ -136,7 +136,7 @@ struct session {
 	uint64_t lineup;
 	uint32_t index;        /* in the slab, fixed */
 	uint8_t state;         /* enum session_state; [P21] */
-	uint8_t reason;        /* enum close_reason, once FLUSHING */
+	uint8_t cause;         /* enum close_cause, once FLUSHING */
 	uint8_t closer;        /* enum closer: whose end came first */
 	uint8_t tries;         /* connects so far; [P21] */
 	uint8_t tried_n;       /* of tried */
@@ -204,10 +204,10 @@ void session_open(struct session *s, struct frontend *frontend, int fd,
 /* The functions below run on the session's owner. */
 
 /* Counts and logs the end, closes the descriptors and gives the slot back.  The
- * caller must not touch the session afterwards, and returns TURN_RETIRED from
- * its turn. */
+ * reason follows from the cause and the session's phase.  The caller must not
+ * touch the session afterwards, and returns TURN_RETIRED from its turn. */
 void session_close(
-    struct session *s, enum close_reason reason, struct pool_thread *self);
+    struct session *s, enum close_cause cause, struct pool_thread *self);
 
 /* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE has
  * no such change. */
@@ -254,22 +254,6 @@ session_is_connecting(const struct session *s)
 {
 	return s->state == SESSION_ACCEPTED || s->state == SESSION_QUEUED ||
 	       s->state == SESSION_CONNECTING || s->state == SESSION_PAUSING;
-}
-
-/* Why this cause closes the session in its present state. */
-static inline enum close_reason
-session_reason(const struct session *s, enum close_cause cause)
-{
-	enum close_phase phase = PHASE_DATA;
-
-	if (s->state == SESSION_INSPECTING ||
-	    (s->state == SESSION_ACCEPTED && !session_backend(s)))
-		phase = PHASE_HELLO;
-	else if (s->state == SESSION_QUEUED)
-		phase = PHASE_QUEUED;
-	else if (session_is_connecting(s))
-		phase = PHASE_CONNECT;
-	return close_reason_in(phase, cause);
 }
 
 /* Returns whether both sides are connected and neither was reset. */

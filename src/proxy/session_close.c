@@ -55,10 +55,21 @@ close_side(struct session *s, enum handle_side which)
 	atomic_store_relaxed(&side->fd, -1);
 }
 
+static enum close_phase
+session_phase(const struct session *s)
+{
+	if (!session_backend(s))
+		return PHASE_HELLO;
+	if (s->state == SESSION_QUEUED)
+		return PHASE_QUEUED;
+	return s->connected_ms == 0 ? PHASE_CONNECT : PHASE_DATA;
+}
+
 void
 session_close(
-    struct session *s, enum close_reason reason, struct pool_thread *self)
+    struct session *s, enum close_cause cause, struct pool_thread *self)
 {
+	enum close_reason reason = close_reason_in(session_phase(s), cause);
 	const struct frontend *frontend = s->frontend;
 	struct proxy *proxy = proxy_of(self);
 	struct session_record record;

@@ -238,17 +238,17 @@ session_relay_timeout(struct session *s, struct pool_thread *self)
 		bool client_broken = side_is_broken(&s->side[HANDLE_CLIENT]);
 
 		return (client_broken ? server : client) <= now_ms
-		           ? verdict_close((enum close_reason)s->reason)
+		           ? verdict_close((enum close_cause)s->cause)
 		           : verdict(STEP_RELAY);
 	}
 	if (idle_ends_ms(s, proxy_of(self)) <= now_ms)
-		return verdict_close(CLOSE_IDLE_STOP);
+		return verdict_close(CAUSE_IDLE_STOP);
 	if (age_ends_ms(s) <= now_ms)
-		return verdict_close(CLOSE_MAX_AGE);
+		return verdict_close(CAUSE_MAX_AGE);
 	if (client <= now_ms && client <= server)
-		return verdict_close(CLOSE_CLIENT_TIMEOUT);
+		return verdict_close(CAUSE_CLIENT_TIMEOUT);
 	if (server <= now_ms)
-		return verdict_close(CLOSE_SERVER_TIMEOUT);
+		return verdict_close(CAUSE_SERVER_TIMEOUT);
 	session_set_deadline(s, self);
 	return verdict(STEP_RELAY);
 }

@@ -15,7 +15,7 @@ enum step {
 	STEP_WAIT,
 	/* The turn's budget is used up: go on in another turn. */
 	STEP_MORE,
-	/* Leave the server, if there is one, and choose another.  reason: why
+	/* Leave the server, if there is one, and choose another.  cause: why
 	 * the session closes when it gets none and may not wait. */
 	STEP_CHOOSE,
 	/* Connect to s->server. */
@@ -27,13 +27,13 @@ enum step {
 	STEP_REPLACE,
 	/* Treat the end of this server as the end of the session. */
 	STEP_KEEP,
-	/* Close the session for this reason. */
+	/* Close the session for this cause. */
 	STEP_CLOSE,
 };
 
 struct verdict {
 	enum step step;
-	enum close_reason reason; /* for STEP_CHOOSE and STEP_CLOSE */
+	enum close_cause cause; /* for STEP_CHOOSE and STEP_CLOSE */
 };
 
 static inline struct verdict
@@ -43,29 +43,22 @@ verdict(enum step step)
 }
 
 static inline struct verdict
-verdict_choose(enum close_reason otherwise)
+verdict_choose(enum close_cause otherwise)
 {
-	return (struct verdict){.step = STEP_CHOOSE, .reason = otherwise};
+	return (struct verdict){.step = STEP_CHOOSE, .cause = otherwise};
 }
 
 static inline struct verdict
-verdict_close(enum close_reason reason)
+verdict_close(enum close_cause cause)
 {
-	return (struct verdict){.step = STEP_CLOSE, .reason = reason};
-}
-
-/* Closes the session for this cause, by its present state. */
-static inline struct verdict
-verdict_end(const struct session *s, enum close_cause cause)
-{
-	return verdict_close(session_reason(s, cause));
+	return (struct verdict){.step = STEP_CLOSE, .cause = cause};
 }
 
 /* Waits, unless the client is gone. */
 static inline struct verdict
-verdict_wait(const struct session *s, bool client_gone)
+verdict_wait(bool client_gone)
 {
-	return client_gone ? verdict_end(s, CAUSE_CLIENT_GONE)
+	return client_gone ? verdict_close(CAUSE_CLIENT_GONE)
 	                   : verdict(STEP_WAIT);
 }
 

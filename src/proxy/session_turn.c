@@ -84,13 +84,10 @@ move_to_home(struct session *s, struct pool_thread *self)
 static struct verdict
 end_at_server(const struct session *s, enum close_cause cause)
 {
-	enum close_reason reason = session_reason(s, cause);
-
 	if (session_is_connecting(s))
-		return verdict_choose(reason);
-	return verdict_close(s->state == SESSION_FLUSHING
-	                         ? (enum close_reason)s->reason
-	                         : reason);
+		return verdict_choose(cause);
+	return verdict_close(
+	    s->state == SESSION_FLUSHING ? (enum close_cause)s->cause : cause);
 }
 
 /* NOTE_EXPIRE: the server was removed and its timeout_drain has passed, or it
@@ -104,7 +101,7 @@ session_check_server(const struct session *s)
 	if (!s->server)
 		return verdict(STEP_WAIT);
 	if (atomic_load_relaxed(&s->server->state->expired))
-		return verdict_close(CLOSE_DRAIN_TIMEOUT);
+		return verdict_close(CAUSE_DRAIN_TIMEOUT);
 	end = server_end_of(s->server->state, s->lineup);
 	if (end == SERVER_END_NONE || s->state == SESSION_FLUSHING)
 		return verdict(STEP_WAIT);
@@ -121,7 +118,7 @@ on_events(struct session *s, uint32_t pending, struct pool_thread *self)
 		break;
 	case SESSION_ACCEPTED:
 		return s->inspection ? inspect_step(s, pending, self)
-		                     : verdict_choose(CLOSE_NO_SERVER);
+		                     : verdict_choose(CAUSE_NO_SERVER);
 	case SESSION_INSPECTING:
 		return inspect_step(s, pending, self);
 	case SESSION_QUEUED:
@@ -155,7 +152,7 @@ static struct verdict
 on_deadline(struct session *s, struct pool_thread *self)
 {
 	if (session_first_byte_is_late(s, self))
-		return verdict_end(s, CAUSE_FIRST_BYTE_LATE);
+		return verdict_close(CAUSE_FIRST_BYTE_LATE);
 	if (!session_is_connecting(s)) {
 		accesslog_ongoing(s, self);
 		return session_relay_timeout(s, self);
@@ -173,7 +170,7 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	bool timeout = pending & NOTE_TIMEOUT;
 
 	if (pending & NOTE_KILL)
-		return verdict_end(s, CAUSE_KILLED);
+		return verdict_close(CAUSE_KILLED);
 	if (pending & NOTE_EXPIRE) {
 		struct verdict v = session_check_server(s);
 
@@ -183,9 +180,9 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	if (pending & NOTE_DRAIN && s->server)
 		return end_at_server(s, CAUSE_SERVER_DRAINED);
 	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)
-		return verdict_close(CLOSE_REBALANCED);
+		return verdict_close(CAUSE_REBALANCED);
 	if (pending & NOTE_MOVE && !move_to_home(s, self))
-		return verdict_end(s, CAUSE_NO_RESOURCE);
+		return verdict_close(CAUSE_NO_RESOURCE);
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);
 	/* The inspection looks at its deadline itself. */
@@ -207,7 +204,7 @@ run_session(struct session *s, struct verdict v, struct pool_thread *self)
 		case STEP_MORE:
 			return TURN_MORE;
 		case STEP_CHOOSE:
-			v = choose_step(s, v.reason, self);
+			v = choose_step(s, v.cause, self);
 			break;
 		case STEP_CONNECT:
 			v = connect_start(s, self);
@@ -222,7 +219,7 @@ run_session(struct session *s, struct verdict v, struct pool_thread *self)
 			v = relay_keep_server(s, self);
 			break;
 		case STEP_CLOSE:
-			session_close(s, v.reason, self);
+			session_close(s, v.cause, self);
 			return TURN_RETIRED;
 		}
 	}
@@ -287,7 +284,7 @@ session_start(struct session *s, const struct shard *at,
 	if (rc < 0) {
 		(void)exhaustion_note(&proxy_of(self)->exhaustion, -rc,
 		    "an accepted connection is dropped");
-		session_close(s, session_reason(s, CAUSE_NO_RESOURCE), self);
+		session_close(s, CAUSE_NO_RESOURCE, self);
 		return;
 	}
 	/* A thread of its own shard connects it: else one shard would make the
