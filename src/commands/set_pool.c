@@ -20,7 +20,6 @@ static bool
 set_threads(
     struct pools *pools, struct pool *pool, const char *text, struct err *err)
 {
-	struct pool_class classes[POOL_CLASSES_MAX];
 	struct threads_wish wish;
 	cpu_set_t cpus;
 
@@ -34,11 +33,8 @@ set_threads(
 		wish.classes[0].threads = threads_auto(&cpus);
 		wish.classes_n = 1;
 	}
-	for (unsigned i = 0; i < wish.classes_n; i++)
-		classes[i] =
-		    (struct pool_class){.threads = wish.classes[i].threads,
-		        .nice = wish.classes[i].nice};
-	return pools_set_threads(pools, pool, classes, wish.classes_n, err);
+	return pools_set_threads(
+	    pools, pool, wish.classes, wish.classes_n, err);
 }
 
 /* With autoscaling the fewest threads count, not those there are now. */

@@ -11,7 +11,6 @@
 static void
 put_pool_threads(struct report *r, const struct pool_facts *f)
 {
-	struct thread_class_spec classes[POOL_CLASSES_MAX];
 	const unsigned *roles = f->status.roles;
 	char text[THREADS_TEXT_SIZE];
 
@@ -25,17 +24,14 @@ put_pool_threads(struct report *r, const struct pool_facts *f)
 	report_close(r);
 	report_list(r, "classes");
 	for (unsigned i = 0; i < f->classes_n; i++) {
-		classes[i] =
-		    (struct thread_class_spec){.threads = f->classes[i].threads,
-		        .nice = f->classes[i].nice};
 		report_object(r, NULL);
 		report_json(r, "threads", "%u", f->classes[i].threads);
 		report_json(r, "nice", "%d", f->classes[i].nice);
 		report_close(r);
 	}
 	report_close(r);
-	report_text(
-	    r, "\n  classes     %s", threads_text(classes, f->classes_n, text));
+	report_text(r, "\n  classes     %s",
+	    threads_text(f->classes, f->classes_n, text));
 }
 
 static void

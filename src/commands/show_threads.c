@@ -167,7 +167,7 @@ run_show_threads(struct call *call)
 	if (!call_pool(call, &only, &json))
 		return false;
 	pools = control_pools(call->env->control);
-	threads = calloc(POOL_THREADS_LIMIT, sizeof(*threads));
+	threads = calloc(POOL_THREADS_MAX, sizeof(*threads));
 	if (!threads)
 		return err_oom(call->err);
 	pools = control_pools(call->env->control);
@@ -178,7 +178,7 @@ run_show_threads(struct call *call)
 
 		if (!only || only == p)
 			show_threads_put(&r, pool_name(p), threads,
-			    pool_facts_threads(p, threads, POOL_THREADS_LIMIT));
+			    pool_facts_threads(p, threads, POOL_THREADS_MAX));
 	}
 	report_end(&r);
 	free(threads);

@@ -76,10 +76,10 @@ parse_nice(const char *s, int *ret_nice, struct err *err)
 
 /* `4` or `4 nice=5`; s is the whole text, for the message. */
 static bool
-parse_class(const char *s, char *class, struct thread_class_spec *ret_class,
-    struct err *err)
+parse_class(
+    const char *s, char *class, struct pool_class *ret_class, struct err *err)
 {
-	struct thread_class_spec c = {0};
+	struct pool_class c = {0};
 	char *rest, *threads = strtok_r(class, BLANKS, &rest);
 	char *nice = threads ? strtok_r(NULL, BLANKS, &rest) : NULL;
 
@@ -101,11 +101,11 @@ parse_classes(
 	char *class;
 
 	while ((class = strsep(&copy, ","))) {
-		if (wish->classes_n == POOL_THREAD_CLASSES_MAX)
+		if (wish->classes_n == POOL_CLASSES_MAX)
 			return err_set(err,
 			    "'%.100s' has too many classes; at most %d are "
 			    "allowed",
-			    s, POOL_THREAD_CLASSES_MAX);
+			    s, POOL_CLASSES_MAX);
 		if (!parse_class(
 		        s, class, &wish->classes[wish->classes_n], err))
 			return false;
@@ -146,7 +146,7 @@ threads_auto(const cpu_set_t *cpus)
 }
 
 const char *
-threads_text(const struct thread_class_spec *classes, unsigned classes_n,
+threads_text(const struct pool_class *classes, unsigned classes_n,
     char out[THREADS_TEXT_SIZE])
 {
 	size_t len = 0;

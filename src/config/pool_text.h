@@ -21,7 +21,7 @@
 /* `auto`, `4`, `2..8`, or classes, the best first: `4 nice=0, 2 nice=5`. */
 struct threads_wish {
 	bool is_auto; /* see threads_auto */
-	struct thread_class_spec classes[POOL_THREAD_CLASSES_MAX];
+	struct pool_class classes[POOL_CLASSES_MAX];
 	unsigned classes_n;
 	unsigned min,
 	    max; /* of a range, whose one class has min; else both 0 */
@@ -38,8 +38,8 @@ unsigned threads_auto(const cpu_set_t *cpus);
 #define THREADS_TEXT_SIZE 80
 
 /* Writes the shortest equivalent text: `4`, not `4 nice=0`.  Returns out. */
-const char *threads_text(const struct thread_class_spec *classes,
-    unsigned classes_n, char out[THREADS_TEXT_SIZE]);
+const char *threads_text(const struct pool_class *classes, unsigned classes_n,
+    char out[THREADS_TEXT_SIZE]);
 
 /* Parses `auto`, which gives 0, or a number.  Returns false with err set. */
 bool shards_parse(

@@ -123,7 +123,7 @@ build_pool(struct pool_spec *pool, const struct draft_section *section,
     struct err_list *errors)
 {
 	if (pool->threads_auto) {
-		pool->classes[0] = (struct thread_class_spec){
+		pool->classes[0] = (struct pool_class){
 		    .threads =
 		        threads_auto(pool->cpus_given ? &pool->cpus : NULL)};
 		pool->classes_n = 1;

@@ -386,11 +386,11 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 	unsigned threads = pool_threads(pool);
 	struct pool_class class;
 
-	if (min < 1 || max > POOL_THREADS_LIMIT || min > max)
+	if (min < 1 || max > POOL_THREADS_MAX || min > max)
 		return err_set(err,
 		    "%u..%u threads are not possible; allowed is 1..%u, the "
 		    "smaller number first",
-		    min, max, POOL_THREADS_LIMIT);
+		    min, max, POOL_THREADS_MAX);
 	if (min < pool_shards_wanted(pool))
 		return err_set(err,
 		    "%u thread%s cannot serve %u shards; use at least as many "

@@ -16,18 +16,6 @@
 
 /* -- the threads of a configuration and of a pool -- */
 
-/* Sets the classes of pool_options and pool_set_threads. */
-static unsigned
-set_classes(
-    const struct pool_spec *spec, struct pool_class classes[POOL_CLASSES_MAX])
-{
-	for (unsigned i = 0; i < spec->classes_n; i++)
-		classes[i] =
-		    (struct pool_class){.threads = spec->classes[i].threads,
-		        .nice = spec->classes[i].nice};
-	return spec->classes_n;
-}
-
 static const char *
 range_text(unsigned min, unsigned max, char out[THREADS_TEXT_SIZE])
 {
@@ -40,16 +28,11 @@ pools_threads_text(const struct pools *pools, const struct pool *pool,
     char out[THREADS_TEXT_SIZE])
 {
 	struct pool_class classes[POOL_CLASSES_MAX];
-	struct thread_class_spec spec[POOL_CLASSES_MAX];
-	unsigned n, min, max;
+	unsigned min, max;
 
 	if (pools_autoscale(pools, pool, &min, &max))
 		return range_text(min, max, out);
-	n = pool_classes(pool, classes);
-	for (unsigned i = 0; i < n; i++)
-		spec[i] = (struct thread_class_spec){
-		    .threads = classes[i].threads, .nice = classes[i].nice};
-	return threads_text(spec, n, out);
+	return threads_text(classes, pool_classes(pool, classes), out);
 }
 
 /* -- settings of a running pool -- */
@@ -84,13 +67,12 @@ static bool
 set_spec_threads(const struct pool_setting *s, struct err *err)
 {
 	const struct pool_spec *spec = s->spec;
-	struct pool_class classes[POOL_CLASSES_MAX];
 
 	return spec->threads_max > 0
 	           ? pools_set_autoscale(s->pools, s->pool, spec->threads_min,
 	                 spec->threads_max, err)
-	           : pools_set_threads(s->pools, s->pool, classes,
-	                 set_classes(spec, classes), err);
+	           : pools_set_threads(s->pools, s->pool, spec->classes,
+	                 spec->classes_n, err);
 }
 
 static bool
@@ -132,13 +114,9 @@ apply_shards(const struct pool_setting *s)
 static unsigned
 fewest_threads(const struct pool_spec *spec)
 {
-	unsigned n = 0;
-
-	if (spec->threads_max > 0)
-		return spec->threads_min;
-	for (unsigned i = 0; i < spec->classes_n; i++)
-		n += spec->classes[i].threads;
-	return n;
+	return spec->threads_max > 0
+	           ? spec->threads_min
+	           : pool_class_threads(spec->classes, spec->classes_n);
 }
 
 static void
@@ -209,6 +187,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 {
 	struct pool_options options = {
 	    .name = spec->name,
+	    .classes_n = spec->classes_n,
 	    .shards = spec->shards,
 	    .policy = spec->promotion,
 	    .order = spec->order,
@@ -231,7 +210,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 		return -ENOMEM;
 	p->entries = grown;
 	p->entries[p->n] = (struct pools_entry){.fresh = true};
-	options.classes_n = set_classes(spec, options.classes);
+	memcpy(options.classes, spec->classes, sizeof(options.classes));
 	rc = pool_new(&options, &p->entries[p->n].pool);
 	if (rc < 0)
 		return rc;

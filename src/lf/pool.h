@@ -25,11 +25,9 @@
 #include "base/histogram.h"
 #include "base/memory_use.h"
 #include "lf/policy.h"
+#include "lf/pool_class.h"
 #include "lf/promotion.h"
 #include "lf/shard.h"
-
-#define POOL_THREADS_LIMIT 1024
-#define POOL_CLASSES_MAX   4
 
 struct pool;
 struct grace;
@@ -97,13 +95,6 @@ pool_thread_of(struct member *member)
 {
 	return (struct pool_thread *)(void *)member;
 }
-
-/* The threads of one scheduling class.  The first class of a pool is the best
- * (grade 0). */
-struct pool_class {
-	unsigned threads;
-	int nice; /* -20 to 19, see setpriority(2) */
-};
 
 struct pool_options {
 	const char *name; /* copied */

@@ -36,10 +36,10 @@ threads_allowed(const struct pool *pool, const struct pool_class *classes,
 {
 	unsigned total = pool_class_threads(classes, n);
 
-	if (total < 1 || total > POOL_THREADS_LIMIT)
+	if (total < 1 || total > POOL_THREADS_MAX)
 		return err_set(err,
 		    "%u threads are not possible; allowed are 1 to %u", total,
-		    POOL_THREADS_LIMIT);
+		    POOL_THREADS_MAX);
 	if (total < pool->shards_open)
 		return err_set(err,
 		    "%u thread%s cannot serve %u shards; use at least as many "

@@ -21,14 +21,14 @@ struct pool {
 	char *name;
 	cpu_set_t cpus;
 	/* Places are made once and used again; places_n of them are made. */
-	struct pool_thread *places[POOL_THREADS_LIMIT];
+	struct pool_thread *places[POOL_THREADS_MAX];
 	unsigned places_n;
 	struct pool_class classes[POOL_CLASSES_MAX]; /* as asked for */
 	unsigned classes_n;
 
 	/* Shards are made once, used again, and freed with the pool.  Shards
 	 * from shards_n on may still have their handle set. */
-	struct shard *shards[POOL_THREADS_LIMIT];
+	struct shard *shards[POOL_THREADS_MAX];
 	unsigned shards_made;
 	uint32_t shards_n;    /* served, closing ones included */
 	uint32_t shards_open; /* new handlers are placed on these */
@@ -49,16 +49,6 @@ static inline enum thread_state
 pool_thread_state(const struct pool_thread *thread)
 {
 	return (enum thread_state)atomic_load_relaxed(&thread->state);
-}
-
-static inline unsigned
-pool_class_threads(const struct pool_class *classes, unsigned n)
-{
-	unsigned sum = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		sum += classes[i].threads;
-	return sum;
 }
 
 /* Makes the first n shards, if they do not exist, and their handle sets,

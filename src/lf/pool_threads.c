@@ -88,7 +88,7 @@ pool_find_place(struct pool *pool)
 	for (unsigned i = 0; i < pool->places_n; i++)
 		if (pool_thread_state(pool->places[i]) == THREAD_NONE)
 			return pool->places[i];
-	if (pool->places_n == POOL_THREADS_LIMIT)
+	if (pool->places_n == POOL_THREADS_MAX)
 		return NULL;
 	t = aligned_alloc(CACHE_LINE, sizeof(*t));
 	if (!t)

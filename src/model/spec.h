@@ -19,6 +19,7 @@
 #include "base/optional.h"
 #include "base/pattern.h"
 #include "lf/policy.h"
+#include "lf/pool_class.h"
 #include "lf/promotion.h"
 #include "net/addr.h"
 #include "net/cidr.h"
@@ -134,20 +135,11 @@ struct global_spec {
  * handlers ends at four times that. */
 #define MAXCONN_MAX (1u << 20)
 
-#define POOL_THREADS_MAX        1024
-#define POOL_THREAD_CLASSES_MAX 4
-
-/* `4 nice=0`: the threads of one scheduling class. */
-struct thread_class_spec {
-	unsigned threads;
-	int nice;
-};
-
 struct pool_spec {
 	char *name;
 	struct spec_place place;
 	/* Already resolved when the file says auto; one class at least. */
-	struct thread_class_spec classes[POOL_THREAD_CLASSES_MAX];
+	struct pool_class classes[POOL_CLASSES_MAX];
 	unsigned classes_n;
 	bool threads_auto;
 	/* `2..8`: the pool grows and shrinks between these; it starts with the

@@ -271,7 +271,7 @@ main(int argc, char **argv)
 		}
 	}
 	if (optind != argc || plan.threads < 1 || plan.shards < 1 ||
-	    plan.shards > plan.threads || plan.threads > POOL_THREADS_LIMIT)
+	    plan.shards > plan.threads || plan.threads > POOL_THREADS_MAX)
 		usage();
 	run(&plan);
 	return 0;

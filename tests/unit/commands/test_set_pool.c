@@ -88,16 +88,12 @@ assert_set(const char *text)
 static void
 settings(char *out, size_t size)
 {
-	struct thread_class_spec classes[POOL_CLASSES_MAX];
 	char threads[THREADS_TEXT_SIZE], cpus[CPU_LIST_TEXT_SIZE];
 	struct pool_facts f;
 
 	pool_facts_read(pools, pool, &f);
-	for (unsigned i = 0; i < f.classes_n; i++)
-		classes[i] = (struct thread_class_spec){
-		    f.classes[i].threads, f.classes[i].nice};
 	snprintf(out, size, "%s, %u..%u, shards %u, %s, %s, %.100s",
-	    threads_text(classes, f.classes_n, threads), f.autoscale_min,
+	    threads_text(f.classes, f.classes_n, threads), f.autoscale_min,
 	    f.autoscale_max, f.status.shards, policy_name(f.status.policy),
 	    promotion_order_name(f.status.order), cpu_list_text(&f.cpus, cpus));
 }

@@ -31,7 +31,7 @@ impossible_sizes_are_refused_and_change_nothing(void **state)
 	rig_start(&rig, &setup);
 	assert_false(set_threads(&rig, 0, &err));
 	assert_non_null(strstr(err.text, "1 to 1024"));
-	assert_false(set_threads(&rig, POOL_THREADS_LIMIT + 1, &err));
+	assert_false(set_threads(&rig, POOL_THREADS_MAX + 1, &err));
 	assert_non_null(strstr(err.text, "1025"));
 	assert_false(set_threads(&rig, 1, &err));
 	assert_non_null(strstr(err.text, "2 shards"));
