@@ -74,8 +74,10 @@ set_promotion(
 	    policy_name(POLICY_ALWAYS), policy_name(POLICY_KERNEL)};
 	size_t i;
 
-	return find_pool_word(text, names, 3, &i, err) &&
-	       pools_set_policy(pools, pool, (enum policy_kind)i, err);
+	if (!find_pool_word(text, names, 3, &i, err))
+		return false;
+	pools_set_policy(pools, pool, (enum policy_kind)i);
+	return true;
 }
 
 static bool

@@ -85,7 +85,6 @@ put_pool_counters(struct report *r, const struct pool_status *s)
 	report_put(r, "turns", "\n  turns       %" PRIu64, n->turns);
 	report_put(r, "inline_turns", ", inline %" PRIu64, n->inline_turns);
 	report_put(r, "resumed", ", resumed %" PRIu64, n->resumed);
-	report_put(r, "hand_offs", ", hand-offs %" PRIu64, n->hand_offs);
 	report_put(r, "promotions", "\n  promotions  %" PRIu64, n->promotions);
 	report_put(r, "wakes", ", wakes %" PRIu64, n->wakes);
 	report_put(

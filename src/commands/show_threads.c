@@ -59,7 +59,6 @@ put_thread_leadership(struct report *r, const struct thread_status *t)
 	PUT_COUNTER(r, " %11" PRIu64, t, promotions);
 	PUT_COUNTER(r, " %11" PRIu64, t, wakes);
 	PUT_COUNTER(r, " %11" PRIu64, t, adoptions);
-	PUT_COUNTER(r, " %11" PRIu64, t, hand_offs);
 }
 
 /* Seven columns and a blank; the tenth is not worth one in what takes long. */
@@ -106,7 +105,7 @@ static const struct {
      "      turns     inline\n",
         put_thread_events},
     {"  thread       waits      errors  promotions       wakes"
-     "   adoptions   hand-offs\n",
+     "   adoptions\n",
         put_thread_leadership},
     {"          promotion delay, us          poll gap, us"
      "           service, us\n"

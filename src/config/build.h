@@ -27,9 +27,8 @@ void build_unknown(const struct draft_section *section,
 void build_pool(struct pool_spec *pool, const struct draft_section *section,
     struct err_list *errors);
 
-/* Adds an error for each address that two sockets want, for bound sessions in a
- * pool without leaders, and for a missing frontend or backend; the latter with
- * the file (NULL: the command line).
+/* Adds an error for each address that two sockets want, and for a missing
+ * frontend or backend; the latter with the file (NULL: the command line).
  * empty: there was not a single section. */
 void build_check(const struct spec *spec, const char *file, bool empty,
     struct err_list *errors);

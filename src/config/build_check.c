@@ -96,10 +96,8 @@ check_listen(const struct spec *spec, const struct listen_spec *l,
 	} while (0)
 
 static void
-check_frontend(const struct spec *spec, const struct frontend_spec *f,
-    struct err_list *errors)
+check_frontend(const struct frontend_spec *f, struct err_list *errors)
 {
-	const struct pool_spec *pool = &spec->pools[f->pool];
 	unsigned weights = 0;
 	bool accepts_proxy = false;
 
@@ -107,13 +105,6 @@ check_frontend(const struct spec *spec, const struct frontend_spec *f,
 		accepts_proxy |= f->listens[i].accept_proxy;
 	for (size_t i = 0; i < f->routes_n; i++)
 		weights += f->routes[i].weight;
-	/* The thread that a session is bound to gets its events from the
-	 * leader. */
-	REFUSE_IF(f->bound && pool->promotion == POLICY_KERNEL, f, errors,
-	    "[frontend %s]: association = bound needs a leader, and [pool %s] "
-	    "has promotion = kernel; use unbound here, or adaptive or always "
-	    "there",
-	    f->name, pool->name);
 	REFUSE_IF(f->routes_n > 0 && weights == 0, f, errors,
 	    "[frontend %s]: no backend has a weight, so no session would go "
 	    "anywhere; give one of them more than 0",
@@ -349,7 +340,7 @@ build_check(const struct spec *spec, const char *file, bool empty,
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
-		check_frontend(spec, f, errors);
+		check_frontend(f, errors);
 		build_check_sni(spec, f, errors);
 		for (size_t j = 0; j < f->listens_n; j++)
 			check_listen(spec, &f->listens[j], errors);

@@ -4,8 +4,6 @@
 #include "config/keys_internal.h"
 #include "config/keys_sock.h"
 
-CHOICES(associations,
-    SESSIONS_BOUND, [SESSIONS_UNBOUND] = "unbound", [SESSIONS_BOUND] = "bound");
 CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
 /* clang-format off */
@@ -49,8 +47,6 @@ const struct key frontend_keys[] = {
         VALUE(sni_rule), WITHOUT("no rules"), OPTIONS(sni_options), REPEATABLE},
     {"pool", "pool of threads that does the work",
         VALUE(pool), FRONTEND(pool), WITHOUT("the first pool")},
-    {"association", "whether sessions stay with the thread that accepted them",
-        CHOICE(associations), FRONTEND(bound), DEFAULT("unbound")},
     {"maxconn", "sessions at a time; auto: only the limit of [global]",
         MAXCONN, FRONTEND(maxconn), DEFAULT("auto"), IN_DEFAULTS},
     {"rate", "connections accepted per second",

@@ -343,18 +343,13 @@ pools_set_shards(
 	return true;
 }
 
-bool
-pools_set_policy(struct pools *pools, struct pool *pool,
-    enum policy_kind policy, struct err *err)
+void
+pools_set_policy(
+    struct pools *pools, struct pool *pool, enum policy_kind policy)
 {
-	if (policy == POLICY_KERNEL && pools_entry_of(pools, pool)->bindable)
-		return err_set(err,
-		    "a frontend of pool %s has association = bound, which "
-		    "needs a leader; allowed are adaptive and always",
-		    pool_name(pool));
+	(void)pools;
 	pool_set_policy(pool, policy);
 	log_pool(pool, "promotion is %s now", policy_name(policy));
-	return true;
 }
 
 void

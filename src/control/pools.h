@@ -82,10 +82,9 @@ bool pools_set_threads(struct pools *pools, struct pool *pool,
 /* Sets the number of shards, and moves the pool's sessions to them. */
 bool pools_set_shards(struct pools *pools, struct pool *pool, unsigned shards,
     struct err *err) MUST_CHECK;
-/* Sets the promotion policy.  Refuses POLICY_KERNEL for a pool that has a
- * frontend with association = bound. */
-bool pools_set_policy(struct pools *pools, struct pool *pool,
-    enum policy_kind policy, struct err *err) MUST_CHECK;
+/* Sets the promotion policy. */
+void pools_set_policy(
+    struct pools *pools, struct pool *pool, enum policy_kind policy);
 /* Sets the order in which parked threads are promoted. */
 void pools_set_order(
     struct pools *pools, struct pool *pool, enum promotion_order order);

@@ -12,7 +12,6 @@
 struct pools_entry {
 	struct pool *pool;
 	bool autoscaled;
-	bool bindable;    /* a frontend of the pool has association = bound */
 	bool fresh;       /* between pools_prepare and pools_apply or _cancel */
 	bool leaving;     /* not in the present spec */
 	bool idle;        /* leaving and without work, since idle_at */

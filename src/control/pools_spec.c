@@ -84,7 +84,9 @@ set_spec_shards(const struct pool_setting *s, struct err *err)
 static bool
 set_spec_policy(const struct pool_setting *s, struct err *err)
 {
-	return pools_set_policy(s->pools, s->pool, s->spec->promotion, err);
+	(void)err;
+	pools_set_policy(s->pools, s->pool, s->spec->promotion);
+	return true;
 }
 
 static bool
@@ -248,15 +250,8 @@ void
 pools_apply(
     struct pools *pools, const struct spec *spec, struct changes *changes)
 {
-	for (size_t i = 0; i < pools->n; i++) {
+	for (size_t i = 0; i < pools->n; i++)
 		pools->entries[i].leaving = true;
-		pools->entries[i].bindable = false;
-	}
-	for (size_t i = 0; i < spec->frontends_n; i++)
-		if (spec->frontends[i].bound)
-			pools_entry_find(
-			    pools, spec->pools[spec->frontends[i].pool].name)
-			    ->bindable = true;
 	for (size_t i = 0; i < spec->pools_n; i++) {
 		struct pools_entry *e =
 		    pools_entry_find(pools, spec->pools[i].name);

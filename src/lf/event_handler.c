@@ -52,7 +52,6 @@ event_handler_init(struct event_handler *handler,
 	handler->long_turns = 0;
 	handler->shard = NULL;
 	handler->next = NULL;
-	handler->bound = NULL;
 	claim_init(&handler->claim);
 	/* A leaf: slabs make handlers while they grow, under a lock. */
 	lock_acquire_leaf(&slots_lock);

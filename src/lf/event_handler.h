@@ -47,8 +47,7 @@ struct event_handler {
 	const struct event_handler_ops *ops; /* fixed */
 	struct shard *shard;                 /* where its handles are */
 	struct event_handler *next;          /* in a mailbox or a backlog */
-	struct pool_thread *bound; /* the thread that serves it, or NULL */
-	uint32_t slot;             /* fixed */
+	uint32_t slot;                       /* fixed */
 	uint8_t first_side; /* enum handle_side, fixed: what kind it is */
 	/* Long turns in a row.  A hint: any thread reads and writes it,
 	 * relaxed, and it may stem from the slot's former handler. */

@@ -102,17 +102,6 @@ pool_home_of(struct pool *pool, uint32_t slot)
 	return pool_shard(pool, slot % atomic_load_acquire(&pool->shards_open));
 }
 
-struct shard *
-pool_home(const struct pool_thread *self)
-{
-	struct shard *home = atomic_load_acquire(&self->home);
-
-	/* The home may have been closing since before this section. */
-	if (home->id < atomic_load_acquire(&self->pool->shards_open))
-		return home;
-	return pool_shard(self->pool, 0);
-}
-
 void
 pool_call_guard(struct pool *pool)
 {

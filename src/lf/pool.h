@@ -52,8 +52,6 @@ struct thread_stats {
 	uint64_t promotions;   /* leadership given up before a turn */
 	uint64_t wakes;        /* parked members that were called */
 	uint64_t
-	    hand_offs; /* handlers passed to the thread they are bound to */
-	uint64_t
 	    adoptions; /* times this thread led a shard that is not its home */
 	uint64_t wait_errors;
 	uint64_t turn_ns[TURN_KINDS]; /* moving averages */
@@ -71,15 +69,12 @@ struct pool_thread {
 	struct member member; /* first: aligned */
 	struct pool *pool;
 	struct shard *home; /* written by the control thread, released [P10] */
-	struct shard
-	    *at; /* the shard it leads or parks at; read by others [P10] */
-	unsigned index;  /* among all threads of the process */
-	uint32_t visits; /* id + 1 of a shard to lead, set by the caller */
-	uint64_t now_ns; /* when the present turn began */
-	uint64_t random; /* for pool_place */
-	void *local;     /* per-thread state of the upper layers */
+	unsigned index;     /* among all threads of the process */
+	uint32_t visits;    /* id + 1 of a shard to lead, set by the caller */
+	uint64_t now_ns;    /* when the present turn began */
+	uint64_t random;    /* for pool_place */
+	void *local;        /* per-thread state of the upper layers */
 	struct service_time service_time;
-	uint32_t closed; /* the mailbox accepts no handler [P12] */
 	struct thread_stats stats;
 	struct grace_reader reader; /* in a grace section during turns */
 	struct batch batch;         /* used under POLICY_KERNEL */
@@ -207,8 +202,6 @@ uint64_t pool_random(struct pool_thread *self);
 /* Returns the less loaded of two different shards that are chosen at random.
  */
 struct shard *pool_place(struct pool *pool, struct pool_thread *self);
-/* Returns the thread's home, for a session that is bound to the thread. */
-struct shard *pool_home(const struct pool_thread *self);
 /* Returns the shard of a slot's handler after the number of shards changed. */
 struct shard *pool_home_of(struct pool *pool, uint32_t slot);
 

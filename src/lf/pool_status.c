@@ -39,7 +39,6 @@ add_stats(struct thread_stats *sum, const struct thread_stats *s)
 	add_count(&sum->inline_turns, &s->inline_turns);
 	add_count(&sum->promotions, &s->promotions);
 	add_count(&sum->wakes, &s->wakes);
-	add_count(&sum->hand_offs, &s->hand_offs);
 	add_count(&sum->adoptions, &s->adoptions);
 	add_count(&sum->wait_errors, &s->wait_errors);
 	histogram_merge(&sum->promotion_delay, &s->promotion_delay);

@@ -69,7 +69,6 @@ pool_thread_main(void *arg)
 	grace_register(pool->options.grace, &self->reader);
 	pool_thread_set_state(pool, self, THREAD_RUNNING);
 	shard_serve(self);
-	turns_close_mailbox(self);
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_FOLLOWING);
 	grace_unregister(pool->options.grace, &self->reader);
@@ -112,12 +111,10 @@ prepare_thread(struct pool *pool, struct pool_thread *t, unsigned grade)
 	t->member.summons = 0;
 	t->member.called_ns = 0;
 	t->visits = 0;
-	atomic_store_release(&t->at, NULL); /* [P10] */
 	t->service_time = (struct service_time){{0}};
 	t->stats.role = ROLE_FOLLOWING;
 	t->stats.role_since_ns = clock_now_ns();
 	batch_init(&t->batch);
-	atomic_store_relaxed(&t->closed, 0u);
 	atomic_store_release(
 	    &t->home, pool->shards[rank % pool->shards_n]); /* [P10] */
 	atomic_store_relaxed(&t->state, (uint32_t)THREAD_STARTING);
@@ -136,15 +133,6 @@ pool_create_thread(struct pool *pool, struct pool_thread *t)
 	return -rc;
 }
 
-/* A place whose thread has not come to run.  Handlers that are bound to the one
- * before it may have been put into its mailbox meanwhile.  [P12] */
-static void
-clear_place(struct pool_thread *t)
-{
-	turns_close_mailbox(t);
-	atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
-}
-
 int
 pool_start_thread(struct pool *pool, unsigned grade)
 {
@@ -157,7 +145,7 @@ pool_start_thread(struct pool *pool, unsigned grade)
 	prepare_thread(pool, t, grade);
 	rc = pool_create_thread(pool, t);
 	if (rc < 0) {
-		clear_place(t);
+		atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
 		return rc;
 	}
 	lock_acquire(&pool->lock);
@@ -168,7 +156,7 @@ pool_start_thread(struct pool *pool, unsigned grade)
 	if (!failed)
 		return 0;
 	pthread_join(t->id, NULL);
-	clear_place(t);
+	atomic_store_relaxed(&t->state, (uint32_t)THREAD_NONE);
 	return -ENOMEM;
 }
 

@@ -53,8 +53,6 @@ enum promotion_order {
 	ORDER_PRIORITY, /* the best class, in it the last to park */
 };
 
-struct event_handler;
-
 /* The state of a thread for promotion.  The thread owns the memory, which must
  * not move during a call of join. */
 struct member {
@@ -66,17 +64,15 @@ struct member {
 	struct list bench;  /* the parked members that the holder knows */
 	uint64_t called_ns; /* when it was promoted, for the delay */
 
-	/* Requests of other threads, followed by an order to the shard.  join
-	 * looks at both fields after it has parked.  [P10] */
+	/* The request of another thread, followed by an order to the shard.
+	 * join looks at it after it has parked.  [P10] */
 	uint32_t summons CACHE_LINE_ALIGNED; /* MEMBER_RETIRE, _MOVE, or 0 */
-	struct event_handler *mailbox; /* owned handlers bound to this thread */
 } CACHE_LINE_ALIGNED;
 
 static inline bool
 member_wanted(const struct member *member)
 {
-	return atomic_load_seq(&member->summons) != 0 ||
-	       atomic_load_seq(&member->mailbox) != NULL; /* [P10] */
+	return atomic_load_seq(&member->summons) != 0; /* [P10] */
 }
 
 struct promotion;

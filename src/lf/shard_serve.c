@@ -62,8 +62,6 @@ ask_member(struct member *m, void *arg)
 
 	if (summons != 0)
 		return (enum member_command)summons;
-	if (atomic_load_seq(&m->mailbox)) /* [P10] */
-		return MEMBER_WORK;
 	lends_to = atomic_load_relaxed(&shard->lends_to);
 	if (lends_to == 0)
 		return MEMBER_WAIT;
@@ -143,36 +141,6 @@ dissolve(struct shard *shard, struct pool_thread *self)
 	give_up(shard, self);
 }
 
-/* Publishes the shard where other threads find this thread.  The thread writes
- * `at` before it looks whether it is wanted; the others put something into its
- * mailbox before they read `at`. [P10] */
-static void
-come_to(struct shard *shard, struct pool_thread *self)
-{
-	if (atomic_load_relaxed(&self->at) != shard)
-		(void)atomic_swap_seq(&self->at, shard); /* [P10] */
-}
-
-/* A handler that is bound to another thread goes to that one's own mailbox. The
- * holder calls the thread if it is parked here; at another shard, where it may
- * sleep as leader, the order wakes that one's holder.  In any case the thread
- * looks for itself before it waits and after it has parked.  [P10] */
-static bool
-hand_off(struct shard *shard, struct event_handler *h, struct pool_thread *self)
-{
-	struct pool_thread *to = h->bound;
-	struct shard *at;
-
-	if (!to || to == self || !turns_hand_off(h, self))
-		return false;
-	at = atomic_load_seq(&to->at); /* [P10] */
-	if (at == shard)
-		promotion_sweep(shard->promotion, ask_member, shard);
-	else if (at)
-		shard_order(at);
-	return true;
-}
-
 /* The shard is to have no leader. */
 static bool
 leaderless(const struct shard *shard)
@@ -206,7 +174,6 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 {
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_LEADING);
-	come_to(shard, self);
 	for (;;) {
 		struct event_handler *h;
 
@@ -228,8 +195,6 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 			batch_fetch(shard, &shard->batch, true, self);
 			continue;
 		}
-		if (hand_off(shard, h, self))
-			continue;
 		if (has_to_promote(shard, h)) {
 			atomic_bump_own(&self->stats.promotions, 1u);
 			give_up(shard, self);
@@ -390,7 +355,6 @@ shard_follow(struct shard *home, struct pool_thread *self)
 		return;
 	}
 	turns_set_role(self, ROLE_FOLLOWING);
-	come_to(home, self);
 	command = promotion_join(home->promotion, &self->member);
 	self->now_ns = clock_now_ns();
 	if (self->member.called_ns > 0)
@@ -421,7 +385,6 @@ shard_serve(struct pool_thread *self)
 		uint32_t summons;
 		struct shard *home;
 
-		turns_work_mailbox(self);
 		summons = atomic_load_seq(&self->member.summons); /* [P10] */
 		if (summons == MEMBER_RETIRE)
 			return;

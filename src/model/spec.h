@@ -165,9 +165,6 @@ struct route_spec {
 
 #define ROUTES_MAX 64
 
-/* Whether a session stays with the thread that accepted it. */
-enum association { SESSIONS_UNBOUND, SESSIONS_BOUND };
-
 /* A rule: TLS clients that ask for one of these names get this backend. */
 struct sni_spec {
 	struct spec_place place;
@@ -199,7 +196,6 @@ struct frontend_spec {
 	uint64_t timeout_hello_ms;      /* until the inspection is complete */
 	uint64_t timeout_first_byte_ms; /* 0: no limit of its own */
 	size_t pool;                    /* index into spec.pools */
-	enum association bound;
 	enum splice_mode splice;
 	uint64_t timeout_client_ms;
 	uint64_t timeout_client_fin_ms;

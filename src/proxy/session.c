@@ -26,10 +26,7 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	uint64_t now_ms = turn_now_ms(self);
 
 	claim_open(&s->handler.claim);
-	s->handler.bound = frontend->spec->bound ? self : NULL;
-	shard_enter(
-	    s->handler.bound ? pool_home(self) : pool_place(self->pool, self),
-	    &s->handler);
+	shard_enter(pool_place(self->pool, self), &s->handler);
 	atomic_store_relaxed(&s->tries, 0);
 	s->tried_n = 0;
 	s->redispatched = false;

@@ -86,7 +86,6 @@ static const struct pool_metric pool_metrics[] = {
     COUNTER("inline_turns", sum.inline_turns, "runs by the leader itself"),
     COUNTER("promotions", sum.promotions, "promotions before a turn"),
     COUNTER("wakes", sum.wakes, "followers woken"),
-    COUNTER("hand_offs", sum.hand_offs, "handlers handed to their thread"),
     COUNTER("adoptions", sum.adoptions,
         "times that a thread led a shard that is not its own"),
     COUNTER("wait_errors", sum.wait_errors, "polls for events that failed"),

@@ -119,7 +119,7 @@ quiet_ledger() {
 	    "cpus        $ALL_CPUS" 'handlers    [0-9]+' \
 	    'ledger      fetched [1-9][0-9]* [=~] dispatched [1-9][0-9]* \+ merged [0-9]+ \+ stale [0-9]+ \+ in batch [0-9]+' \
 	    'waits       [1-9][0-9]*, errors 0' \
-	    'turns       [1-9][0-9]*, inline [0-9]+, resumed [0-9]+, hand-offs 0' \
+	    'turns       [1-9][0-9]*, inline [0-9]+, resumed [0-9]+' \
 	    'promotions  [0-9]+, wakes [0-9]+' \
 	    'leadership  adoptions [0-9]+, taken over [0-9]+, guarded [0-9]+' \
 	    'costs       wake [0-9.]+ us, relay turn [0-9.]+ us, accept turn [0-9.]+ us' \
@@ -329,26 +329,6 @@ quiet_ledger() {
 	fetch "$(url)" >/dev/null
 	equal "lazy's turns" 0 \
 	    "$(ctl show pool lazy json | of_json p 'p["turns"]')"
-}
-
-@test "pool: bound sessions are handed off, and keep their leader" {
-	start_streams a
-	start_lfproxy < <(
-		MAIN=$'threads = 3\npromotion = always' common
-		echo $'[frontend web]\nlisten = 127.0.0.1:0\nbackend = app'
-		echo $'association = bound\n[backend app]\ncheck = off'
-		echo "server = a $(addr a)"
-	)
-	streams "127.0.0.1:$(port web)" --connections 8 --up 100000 \
-	    --down 100000 --repeat 4
-	equal "hand-offs" True "$(main 'p["hand_offs"] > 0')"
-	refused_with "A frontend of pool main has association = bound, *" \
-	    main promotion kernel
-	set_main threads 1
-	streams "127.0.0.1:$(port web)" --connections 8 --up 10000 --down 10000
-	sed -i 's/^promotion = always/promotion = kernel/' "$T/lfproxy.ini"
-	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
-	[[ $output == *"[frontend web]: association = bound needs a leader, and [pool main] has promotion = kernel"* ]]
 }
 
 @test "pool: the file's shards and cpus are refused with the reason" {

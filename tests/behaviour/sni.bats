@@ -399,10 +399,9 @@ inspecting() {
 	names a <<-END
 		sni = a.example backend=a
 		timeout_hello = 60s
-		[frontend bound]
+		[frontend other]
 		listen = 127.0.0.1:0
 		sni = a.example backend=a
-		association = bound
 		timeout_hello = 60s
 	END
 	for i in 1 2 3; do
@@ -410,7 +409,7 @@ inspecting() {
 		spawn hold$i $SNI hold "$(listening web)" 50
 	done
 	# shellcheck disable=SC2086
-	spawn hold4 $SNI hold "$(listening bound)" 50
+	spawn hold4 $SNI hold "$(listening other)" 50
 	wait_for 10 inspecting 4
 	run -0 ctl show sess
 	[[ $output == *" be=<NONE> srv=<none> "* ]] || fail "$output"
@@ -426,9 +425,9 @@ inspecting() {
 	inspecting 4
 	ctl reload
 	ctl show memory | grep -qE '^inspections +4 '
-	ctl shutdown session "$(ctl show sess frontend bound |
+	ctl shutdown session "$(ctl show sess frontend other |
 	    sed -n 's/^\(0x[0-9a-f]*\):.*/\1/p')"
-	wait_for 10 session_like ' bound bound/<NOSRV> -1/-1/[0-9]+ 0 KR '
+	wait_for 10 session_like ' other other/<NOSRV> -1/-1/[0-9]+ 0 KR '
 	finish hold4
 	# Draining lets them go on; a second signal does not.
 	kill -TERM "$LFPROXY_PID"

@@ -22,7 +22,6 @@ enum knob {
 	OPTION_SHARDS,
 	OPTION_PROMOTION,
 	OPTION_ORDER,
-	OPTION_BOUND,
 	OPTION_MUTEX,
 	OPTION_WAKE_NS,
 	OPTION_SLOW,
@@ -37,7 +36,6 @@ static const struct option options[] = {
     {"shards", required_argument, NULL, OPTION_SHARDS},
     {"promotion", required_argument, NULL, OPTION_PROMOTION},
     {"order", required_argument, NULL, OPTION_ORDER},
-    {"bound", no_argument, NULL, OPTION_BOUND},
     {"mutex", no_argument, NULL, OPTION_MUTEX},
     {"wake-ns", required_argument, NULL, OPTION_WAKE_NS},
     {"slow", required_argument, NULL, OPTION_SLOW},
@@ -53,7 +51,7 @@ struct lab {
 	unsigned threads, shards;
 	enum policy_kind promotion;
 	enum promotion_order order;
-	bool bound, no_guard;
+	bool no_guard;
 };
 
 _Noreturn static void
@@ -66,7 +64,7 @@ die(const char *text)
 _Noreturn static void
 usage(void)
 {
-	fputs("usage: lab_proxy [--threads N] [--shards N] [--bound]\n"
+	fputs("usage: lab_proxy [--threads N] [--shards N]\n"
 	      "    [--promotion adaptive|always|kernel] [--order lifo|fifo]\n"
 	      "    [--mutex] [--wake-ns N] [--slow PERCENT:MS]\n"
 	      "    [--slow-turns PERMILLE:MS] [--busy-turns PERMILLE:US]\n"
@@ -125,9 +123,6 @@ set(struct lab *lab, int option)
 		break;
 	case OPTION_ORDER:
 		lab->order = choice(optarg, orders, 2);
-		break;
-	case OPTION_BOUND:
-		lab->bound = true;
 		break;
 	case OPTION_MUTEX:
 		lab_faults.mutex = true;
@@ -194,7 +189,6 @@ make_spec(const struct lab *lab, char **servers, size_t servers_n)
 	pool->shards = lab->shards;
 	pool->promotion = lab->promotion;
 	pool->order = lab->order;
-	spec->frontends[0].bound = lab->bound;
 	return spec;
 }
 

@@ -41,7 +41,6 @@ print_sum(FILE *out, const struct thread_stats *sum)
 	print(out, "inline_turns", sum->inline_turns);
 	print(out, "promotions", sum->promotions);
 	print(out, "wakes", sum->wakes);
-	print(out, "hand_offs", sum->hand_offs);
 	print(out, "adoptions", sum->adoptions);
 	print_histogram(out, "promotion_delay", &sum->promotion_delay);
 	print_histogram(out, "poll_gap", &sum->poll_gap);

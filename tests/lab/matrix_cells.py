@@ -7,9 +7,8 @@ from collections import namedtuple
 
 from measuring.short import SHORT
 
-# The name of a reactor per thread is the lab's for as many shards as threads,
-# unbound: a session stays on its shard and one thread leads there.  Bound
-# sessions would all belong to the thread that accepts.
+# The name of a reactor per thread is the lab's for as many shards as threads: a
+# session stays on its shard and one thread leads there.
 REACTOR = "reactor"
 POLICIES = ("adaptive", "always", "kernel", REACTOR)
 

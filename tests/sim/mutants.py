@@ -54,12 +54,6 @@ MUTANTS = [
      "		if (!claim_drop(&handler->claim))\n"
      "			(void)atomic_and_acq_rel(&handler->claim.word, ~1ull);\n"
      "		return TURN_DONE;"),
-    ("a thread retires with handlers in its mailbox", "src/lf/turns.c",
-     "	(void)atomic_swap_seq(&self->closed, 1u); /* [P12] */\n"
-     "	give_back(self);", "	(void)atomic_swap_seq(&self->closed, 1u);"),
-    ("a hand-off does not look whether the mailbox was closed",
-     "src/lf/turns.c",
-     "	if (atomic_load_seq(&to->closed)) /* [P12] */\n		give_back(to);\n", ""),
     ("a shard closes although handlers are registered", "src/lf/pool_change.c",
      "atomic_load_acquire(&shard->handlers) == 0 &&\n	       ", ""),
     ("a handle set goes while a thread is inside", "src/lf/shard_set.c",

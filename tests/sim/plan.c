@@ -35,12 +35,6 @@ choose_manner(void)
 	};
 }
 
-static enum policy_kind
-choose_policy(const struct setup *s)
-{
-	return (enum policy_kind)(s->bound ? sim_random(2) : sim_random(3));
-}
-
 static void
 choose_setup(struct setup *s)
 {
@@ -49,8 +43,7 @@ choose_setup(struct setup *s)
 	memset(s, 0, sizeof(*s));
 	s->threads = one_in(2) ? any(1, 3) : any(1, 8);
 	s->shards = any(1, s->threads < 4 ? s->threads : 4);
-	s->bound = one_in(4);
-	s->policy = choose_policy(s);
+	s->policy = (enum policy_kind)sim_random(3);
 	s->order = (enum promotion_order)sim_random(3);
 	s->guard_ns = guard_ns[sim_random(4)];
 	s->fakes = any(1, one_in(3) ? FAKES_MAX : 4);
@@ -90,7 +83,7 @@ write_some(void *arg)
 static void
 set_policy(void)
 {
-	enum policy_kind policy = choose_policy(&world.setup);
+	enum policy_kind policy = (enum policy_kind)sim_random(3);
 
 	sim_note("policy", policy);
 	pool_set_policy(world.pool, policy);

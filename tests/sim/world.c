@@ -27,8 +27,7 @@ place(struct fake *f, struct pool_thread *self)
 	if (!self)
 		return pool_shard(
 		    world.pool, f->number % pool_shards_wanted(world.pool));
-	return world.setup.bound ? pool_home(self)
-	                         : pool_place(world.pool, self);
+	return pool_place(world.pool, self);
 }
 
 static void
@@ -81,23 +80,10 @@ begin_anew(struct fake *f, struct pool_thread *self)
 	claim_retire(&h->claim);
 	claim_open(&h->claim);
 	atomic_store_release(&f->open, 1u);
-	h->bound = world.setup.bound ? self : NULL;
 	enter(f, place(f, self));
 	if (event_handler_run(h, self) == TURN_MORE)
 		shard_submit(h);
 	return TURN_RETIRED;
-}
-
-static void
-check_bound(struct fake *f, struct pool_thread *self)
-{
-	if (!world.setup.bound)
-		return;
-	if (!f->handler.bound)
-		f->handler.bound = self;
-	if (f->handler.bound != self)
-		sim_fail("handler %u runs on a thread that it is not bound to",
-		    f->number);
 }
 
 static enum turn
@@ -117,7 +103,6 @@ turn(struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 		f->seen = f->want;
 	if (pending & NOTE_MOVE)
 		find_place(f, self);
-	check_bound(f, self);
 	n = machine_read(world.machine, (int)f->number, m->budget);
 	f->read += n;
 	if (m->busy_ns > 0) {

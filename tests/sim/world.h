@@ -39,7 +39,6 @@ struct setup {
 	unsigned threads, shards, fakes;
 	enum policy_kind policy;
 	enum promotion_order order;
-	bool bound;
 	uint64_t guard_ns; /* between two looks of the guard */
 	struct manner manners[FAKES_MAX];
 };

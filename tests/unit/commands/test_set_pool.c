@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * `set pool` on pools with real threads: `main` with four in two classes and
- * two shards, and `bound`, whose frontend binds sessions to threads.
+ * two shards, and `other`, which has one of each.
  */
 #include "unit.h"
 
@@ -18,16 +18,12 @@ static struct pool_spec pool_specs[] = {
         .classes = {{.threads = 3}, {.threads = 1, .nice = 5}},
         .classes_n = 2,
         .shards = 2},
-    {.name = (char[]){"bound"},
+    {.name = (char[]){"other"},
         .classes = {{.threads = 1}},
         .classes_n = 1,
         .shards = 1},
 };
-static struct frontend_spec frontend = {.pool = 1, .bound = true};
-static const struct spec spec = {.pools = pool_specs,
-    .pools_n = 2,
-    .frontends = &frontend,
-    .frontends_n = 1};
+static const struct spec spec = {.pools = pool_specs, .pools_n = 2};
 
 static struct proxy proxy;
 static struct ev_loop *loop;
@@ -212,16 +208,6 @@ promotion_and_order_are_choices(void **state)
 }
 
 static void
-bound_sessions_need_a_leader(void **state)
-{
-	(void)state;
-	pool = pools_at(pools, 1);
-	assert_refused("bound promotion kernel",
-	    "a frontend of pool bound has association = bound");
-	assert_set("bound promotion always");
-}
-
-static void
 cpus_are_those_of_this_machine(void **state)
 {
 	char text[CPU_LIST_TEXT_SIZE], list[CPU_LIST_TEXT_SIZE];
@@ -260,7 +246,7 @@ unknown_pools_and_settings_are_told_from_those_there_are(void **state)
 	(void)state;
 	assert_refused("", "the name of a pool is missing");
 	assert_refused(
-	    "mian threads 2", "unknown pool 'mian'; there are main, bound");
+	    "mian threads 2", "unknown pool 'mian'; there are main, other");
 	assert_refused("main", "what to set is missing; allowed are threads, "
 	                       "shards, promotion, order, cpus");
 	assert_refused("main thread 2", "'thread' cannot be set; did you mean "
@@ -280,7 +266,6 @@ main(void)
 	    TEST(impossible_threads_change_nothing),
 	    TEST(shards_are_as_many_as_threads_at_most),
 	    TEST(promotion_and_order_are_choices),
-	    TEST(bound_sessions_need_a_leader),
 	    TEST(cpus_are_those_of_this_machine),
 	    TEST(unknown_pools_and_settings_are_told_from_those_there_are),
 	};

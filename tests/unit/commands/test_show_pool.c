@@ -45,7 +45,6 @@ quiet_pool(void)
 	    .inline_turns = 20,
 	    .promotions = 48,
 	    .wakes = 47,
-	    .hand_offs = 6,
 	    .adoptions = 5,
 	    .wait_errors = 4};
 	for (int i = 0; i < 98; i++)
@@ -96,7 +95,7 @@ pool_is_a_line_for_each_group_of_facts(void **state)
 	    "  ledger      fetched 100 = dispatched 60 + merged 30 + stale 9 "
 	    "+ in batch 1\n"
 	    "  waits       50, errors 4\n"
-	    "  turns       68, inline 20, resumed 8, hand-offs 6\n"
+	    "  turns       68, inline 20, resumed 8\n"
 	    "  promotions  48, wakes 47\n"
 	    "  leadership  adoptions 5, taken over 12, guarded 3\n"
 	    "  costs       wake 10.5 us, relay turn 4.2 us, accept turn 25.0 "
@@ -143,7 +142,6 @@ static struct thread_stats stats = {.waits = 1,
     .promotions = 3,
     .wakes = 4,
     .adoptions = 5,
-    .hand_offs = 6,
     .fetched = 4000000000,
     .dispatched = 10,
     .merged = 11,
@@ -194,9 +192,9 @@ threads_are_tables_of_80_columns(void **state)
 	    "    1023 4000000000         10        11       12       13      "
 	    "   14         15\n"
 	    "  thread       waits      errors  promotions       wakes   "
-	    "adoptions   hand-offs\n"
+	    "adoptions\n"
 	    "    1023           1           2           3           4       "
-	    "    5           6\n"
+	    "    5\n"
 	    "          promotion delay, us          poll gap, us           "
 	    "service, us\n"
 	    "  thread     p50     p99     max     p50     p99     max     p50 "
@@ -303,7 +301,6 @@ pool_as_json_has_every_fact(void **state)
 	assert_integer(o, "turns", 68);
 	assert_integer(o, "inline_turns", 20);
 	assert_integer(o, "resumed", 8);
-	assert_integer(o, "hand_offs", 6);
 	assert_integer(o, "promotions", 48);
 	assert_integer(o, "wakes", 47);
 	assert_integer(o, "adoptions", 5);
@@ -351,7 +348,6 @@ thread_as_json_has_every_fact(void **state)
 	assert_us(o, "processing_us", 1000);
 	assert_integer(o, "fetched", 4000000000);
 	assert_integer(o, "inline_turns", 15);
-	assert_integer(o, "hand_offs", 6);
 	assert_us(json_object_get(o, "service_us"), "max", 0.5);
 	assert_us(json_object_get(o, "promotion_delay_us"), "max", 3000000);
 	json_decref(o);

@@ -57,7 +57,7 @@ unknown_keys(void **state)
 	        "timeout_client, "},
 	    {"frontend web", "xyzzy = 1",
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
-	        "backend, sni, pool, association, maxconn, rate, "
+	        "backend, sni, pool, maxconn, rate, "
 	        "timeout_client, timeout_client_fin, timeout_hello, "
 	        "timeout_first_byte, splice"},
 	    {"backend x", "Retries = 1",
@@ -437,9 +437,6 @@ numbers_and_choices(void **state)
 	    {"pool x", "order = random",
 	        "order: 'random' is unknown; allowed are lifo, fifo, "
 	        "priority"},
-	    {"frontend x", "association = bond",
-	        "association: 'bond' is unknown; did you mean 'bound'? "
-	        "allowed are unbound, bound"},
 	    {"pool x", "shards = 0",
 	        "shards: '0' is not a number of shards; allowed are auto, or 1 "
 	        "to "
@@ -475,18 +472,6 @@ more_shards_than_threads(void **state)
 	    "6: shards: 3 shards need at least 3 threads, and autoscaling may "
 	    "leave 2; allowed are 1 to 2, or use more threads\n"
 	    "8: threads: '0' is not a number of threads");
-}
-
-static void
-bound_sessions_where_nobody_leads(void **state)
-{
-	(void)state;
-	assert_errors("[pool k]\npromotion = kernel\n"
-	              "[frontend g]\nlisten = :81\nbackend = b\n"
-	              "association = bound\npool = k\n" FRONTEND BACKEND,
-	    "3: [frontend g]: association = bound needs a leader, and [pool k] "
-	    "has promotion = kernel; use unbound here, or adaptive or always "
-	    "there");
 }
 
 static void
@@ -1093,7 +1078,6 @@ main(void)
 	    cmocka_unit_test(durations),
 	    cmocka_unit_test(numbers_and_choices),
 	    cmocka_unit_test(more_shards_than_threads),
-	    cmocka_unit_test(bound_sessions_where_nobody_leads),
 	    cmocka_unit_test(logs),
 	    cmocka_unit_test(off_stands_alone),
 	    cmocka_unit_test(global_names_and_paths),

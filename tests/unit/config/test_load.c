@@ -46,7 +46,6 @@ smallest_file_gets_every_default(void **state)
 	assert_int_equal(s->pools[0].promotion, POLICY_ADAPTIVE);
 	assert_int_equal(s->pools[0].order, ORDER_LIFO);
 	assert_false(s->pools[0].cpus_given);
-	assert_false(f->bound);
 
 	assert_int_equal(s->frontends_n, 1);
 	assert_string_equal(f->name, "f");
@@ -196,20 +195,6 @@ pool_on_given_cpus_has_that_many_threads(void **state)
 	assert_true(CPU_ISSET(cpu, &s->pools[0].cpus));
 	assert_int_equal(s->pools[0].classes[0].threads, 1);
 	assert_int_equal(s->pools[0].shards, 1);
-	spec_free(s);
-}
-
-static void
-frontends_bind_sessions_or_do_not(void **state)
-{
-	struct spec *s = load(FRONTEND "association = bound\n"
-	                               "[frontend g]\nlisten = :81\n"
-	                               "backend = b\n"
-	                               "association = unbound\n" BACKEND);
-
-	(void)state;
-	assert_true(s->frontends[0].bound);
-	assert_false(s->frontends[1].bound);
 	spec_free(s);
 }
 
@@ -366,7 +351,6 @@ main(void)
 	    cmocka_unit_test(pools_are_taken_and_the_first_is_the_default),
 	    cmocka_unit_test(pools_take_classes_ranges_shards_and_orders),
 	    cmocka_unit_test(pool_on_given_cpus_has_that_many_threads),
-	    cmocka_unit_test(frontends_bind_sessions_or_do_not),
 	    cmocka_unit_test(listen_addresses_are_taken),
 	    cmocka_unit_test(servers_are_taken_in_order),
 	    cmocka_unit_test(frontends_refer_to_backends_below_them),

@@ -57,7 +57,6 @@ every_default_is_printed(void **state)
 	    "backend = b\n"
 	    "; sni is not set: no rules\n"
 	    "pool = main\n"
-	    "association = unbound\n"
 	    "maxconn = auto\n"
 	    "rate = off\n"
 	    "timeout_client = 5m\n"
@@ -312,8 +311,6 @@ pools_are_printed_as_short_as_they_can_be_written(void **state)
 	assert_prints(
 	    "[pool p]\norder=priority\npromotion=kernel\n" FRONTEND BACKEND,
 	    "\npromotion = kernel\norder = priority\n");
-	assert_prints(
-	    FRONTEND "association=bound\n" BACKEND, "\nassociation = bound\n");
 }
 
 static void

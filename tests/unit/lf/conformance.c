@@ -28,24 +28,6 @@ struct load {
 	uint64_t notes;
 };
 
-/* A bound handler is served by one thread; the first to serve it is the one
- * that has it, and if that one retires another takes its place. */
-static void
-check_thread(struct fake *f, struct pool_thread *self)
-{
-	struct event_handler *h = &f->handler;
-
-	if (!f->rig->setup.bound)
-		return;
-	if (!f->first)
-		h->bound = self;
-	if (h->bound != self)
-		f->astray++;
-	if (h->bound != f->first)
-		f->moves += f->first != NULL;
-	f->first = h->bound;
-}
-
 /* As a session: reads what there is, up to a budget; a few end now and then and
  * begin anew. */
 static enum turn
@@ -55,7 +37,6 @@ read_wire(struct fake *fake, uint32_t pending, struct pool_thread *self)
 	    machine_read(fake->rig->machine, (int)fake->number, BUDGET);
 
 	(void)pending;
-	check_thread(fake, self);
 	fake->read += n;
 	if (fake->number % 4 == 3 && fake->turns % 61 == 0)
 		return fake_reincarnate(fake, self);
@@ -133,15 +114,6 @@ drive(struct load *l, uint64_t ms)
 	} while (unit_now_ms() < end_ms);
 }
 
-static void
-set_policy(struct rig *rig, enum policy_kind policy)
-{
-	/* Bound handlers need a leader. */
-	if (rig->setup.bound && policy == POLICY_KERNEL)
-		policy = POLICY_ALWAYS;
-	pool_set_policy(rig->pool, policy);
-}
-
 /* A change, and how long it is watched; 0: leave it as it is. */
 struct change {
 	unsigned threads, shards;
@@ -171,7 +143,7 @@ change(struct rig *rig, const struct change *c)
 	if (c->threads > 0)
 		rig_set_threads(rig, c->threads);
 	if (c->policy > 0)
-		set_policy(rig, (enum policy_kind)(c->policy - 1));
+		pool_set_policy(rig->pool, (enum policy_kind)(c->policy - 1));
 	if (c->order > 0)
 		pool_set_order(rig->pool, (enum promotion_order)(c->order - 1));
 }
@@ -210,7 +182,6 @@ nothing_is_left(struct load *l)
 		struct fake *f = rig->fakes[i];
 
 		assert_int_equal(f->read, l->written[i] + f->left);
-		assert_int_equal(f->astray, 0);
 		/* A note that came while it ended ended with it. */
 		if (i % 4 != 3)
 			assert_int_equal(f->seen, f->want);
@@ -253,7 +224,7 @@ static const struct {
 	unsigned shards, threads;
 } sizes[] = {{1, 1}, {1, 2}, {2, 2}, {1, 8}, {2, 8}, {4, 8}};
 
-#define COMBINATIONS_MAX (3 * 3 * 2 * UNIT_N(sizes))
+#define COMBINATIONS_MAX (3 * 3 * UNIT_N(sizes))
 
 static size_t
 make_combinations(
@@ -263,19 +234,14 @@ make_combinations(
 
 	for (int policy = POLICY_ADAPTIVE; policy <= POLICY_KERNEL; policy++)
 		for (int order = ORDER_LIFO; order <= ORDER_PRIORITY; order++)
-			for (int bound = 0; bound < 2; bound++)
-				for (size_t i = 0; i < UNIT_N(sizes); i++) {
-					if (bound && policy == POLICY_KERNEL)
-						continue;
-					ret[n++] = (struct combination){
-					    .setup = {.promotion = promotion,
-					        .policy = policy,
-					        .order = order,
-					        .bound = bound,
-					        .threads = sizes[i].threads,
-					        .shards = sizes[i].shards},
-					    .ms = ms};
-				}
+			for (size_t i = 0; i < UNIT_N(sizes); i++)
+				ret[n++] = (struct combination){
+				    .setup = {.promotion = promotion,
+				        .policy = policy,
+				        .order = order,
+				        .threads = sizes[i].threads,
+				        .shards = sizes[i].shards},
+				    .ms = ms};
 	return n;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What a pool has to do in every setting: one suite for each policy, order,
- * association, number of shards and of threads.
+ * number of shards and of threads.
  *
  * Each combination is a test of its own.  Bytes are written to wires, notes
  * come from outside, handlers go on, end and begin anew; then, while all that

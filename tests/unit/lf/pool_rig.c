@@ -201,8 +201,6 @@ fake_reincarnate(struct fake *fake, struct pool_thread *self)
 	(void)fake_retire(fake);
 	claim_open(&h->claim);
 	atomic_store_release(&fake->open, 1u);
-	h->bound = fake->rig->setup.bound ? self : NULL;
-	fake->first = h->bound;
 	enter(fake, pool_place(self->pool, self));
 	if (event_handler_run(h, self) == TURN_MORE)
 		shard_submit(h);
@@ -401,10 +399,9 @@ rig_setup_name(const struct rig_setup *setup)
 	char *name;
 
 	ENSURE(
-	    asprintf(&name, "%s, %s, %s, %u shard%s, %u thread%s",
+	    asprintf(&name, "%s, %s, %u shard%s, %u thread%s",
 	        policy_name(setup->policy), promotion_order_name(setup->order),
-	        setup->bound ? "bound" : "unbound", setup->shards,
-	        setup->shards == 1 ? "" : "s", setup->threads,
+	        setup->shards, setup->shards == 1 ? "" : "s", setup->threads,
 	        setup->threads == 1 ? "" : "s") > 0);
 	return name;
 }

@@ -17,12 +17,11 @@
 #include "lf/handle_set_scripted.h"
 #include "lf/pool.h"
 
-/* How a pool is set up, and how its handlers are tied to threads. */
+/* How a pool is set up. */
 struct rig_setup {
 	const struct promotion_ops *promotion;
 	enum policy_kind policy;
 	enum promotion_order order;
-	bool bound;
 	unsigned threads, shards;
 };
 
@@ -47,8 +46,6 @@ struct fake {
 	uint32_t number,
 	    left;      /* for turn functions; number: its wire as well */
 	uint64_t read; /* bytes; the owner's */
-	struct pool_thread *first; /* the thread it was last bound to */
-	uint32_t astray;           /* turns on another thread than that one */
 	uint32_t moves;
 };
 
@@ -136,7 +133,7 @@ struct rig_test {
  * main's result. */
 int rig_run(const char *group, const struct rig_test *tests, size_t n);
 
-/* "adaptive, lifo, unbound, 2 shards, 8 threads"; the caller frees. */
+/* "adaptive, lifo, 2 shards, 8 threads"; the caller frees. */
 char *rig_setup_name(const struct rig_setup *setup);
 
 #endif

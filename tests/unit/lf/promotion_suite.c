@@ -402,14 +402,6 @@ a_member_that_is_wanted_kicks_when_it_parks(void **state)
 	assert_true(unit_wait(atomic_load_relaxed(&s.kicks) == 1));
 	promotion_sweep(p, retire_all, NULL);
 	join_followers(f, 1);
-
-	f[0].member.summons = 0;
-	/* Any address: a promotion does not look into the mailbox. */
-	f[0].member.mailbox = (struct event_handler *)(void *)&s;
-	park(p, f, 1);
-	assert_true(unit_wait(atomic_load_relaxed(&s.kicks) == 2));
-	promotion_sweep(p, retire_all, NULL);
-	join_followers(f, 1);
 	assert_false(promotion_promote(p));
 	end(p);
 }

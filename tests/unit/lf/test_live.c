@@ -233,151 +233,30 @@ sessions_of_closing_shards_move_although_threads_go(void **state)
 	}
 }
 
-static enum turn
-bind_once(struct fake *fake, uint32_t pending, struct pool_thread *self)
-{
-	if (!fake->first)
-		fake->handler.bound = fake->first = self;
-	if (fake->handler.bound != self)
-		fake->astray++;
-	return read_all(fake, pending, self);
-}
-
-/* Symptom: an event for a bound session on one shard was not served while its
- * thread slept as the leader of another. */
 static void
-a_bound_session_of_another_shard_wakes_its_thread(void **state)
+threads_that_do_not_start_change_nothing(void **state)
 {
-	static const struct rig_setup setup = {
-	    .bound = true, .threads = 2, .shards = 2};
-	struct rig rig;
-	struct err err;
-	unsigned crossed = 0;
-
-	(void)state;
-	rig_start(&rig, &setup);
-	for (int i = 0; i < 16; i++)
-		rig_fake(&rig, bind_once);
-	write_to_each(&rig);
-	assert_true(rig_quiet(&rig));
-	/* Their places change, their threads do not. */
-	rig_set_shards(&rig, 1);
-	assert_true(rig_quiet(&rig));
-	assert_true(pool_set_shards(rig.pool, 2, &err));
-	assert_true(rig_quiet(&rig));
-	for (int i = 0; i < 16; i++) {
-		struct fake *f = rig.fakes[i];
-		uint64_t read = f->read;
-
-		crossed += f->first->home != f->handler.shard;
-		machine_write(rig.machine, i, 1);
-		assert_true(rig_quiet(&rig));
-		assert_int_equal(f->read, read + 1);
-		assert_int_equal(f->astray, 0);
-	}
-	assert_true(crossed > 0);
-	rig_finish(&rig);
-	assert_true(rig.status.sum.hand_offs > 0);
-}
-
-/* Symptom: after its thread had retired, a bound session ran on any. */
-static void
-a_bound_session_is_bound_anew_when_its_thread_retires(void **state)
-{
-	static const struct rig_setup setup = {
-	    .bound = true, .threads = 4, .shards = 4};
-	struct rig rig;
-
-	(void)state;
-	rig_start(&rig, &setup);
-	for (int i = 0; i < 16; i++)
-		rig_fake(&rig, bind_once);
-	write_to_each(&rig);
-	assert_true(rig_quiet(&rig));
-	for (uint32_t round = 2; round < 40; round++) {
-		bool many = round % 2 == 1;
-
-		rig_set_threads(&rig, 4);
-		rig_set_shards(&rig, many ? 4 : 1);
-		rig_set_threads(&rig, many ? 4 : 1);
-		write_to_each(&rig);
-		assert_true(rig_quiet(&rig));
-		each_has_read(&rig, round);
-		for (int i = 0; i < 16; i++) {
-			assert_non_null(rig.fakes[i]->handler.bound);
-			assert_int_equal(rig.fakes[i]->astray, 0);
-		}
-	}
-	rig_finish(&rig);
-}
-
-/* Symptom: when threads could not be started, sessions that were bound to those
- * before them in the same places were never served again. */
-static void
-a_bound_session_outlives_a_thread_that_does_not_start(void **state)
-{
-	static const struct rig_setup setup = {
-	    .bound = true, .threads = 4, .shards = 4};
+	static const struct rig_setup setup = {.threads = 1, .shards = 1};
 	struct rig rig;
 	struct err err;
 
 	(void)state;
 	rig_start(&rig, &setup);
 	for (int i = 0; i < 16; i++)
-		rig_fake(&rig, bind_once);
-	write_to_each(&rig);
-	assert_true(rig_quiet(&rig));
-	rig_set_shards(&rig, 1);
-	rig_set_threads(&rig, 1);
-	assert_true(rig_quiet(&rig));
+		rig_fake(&rig, read_all);
 	rig.no_threads = true;
 	assert_false(set_threads(&rig, 4, &err));
 	assert_int_equal(pool_threads(rig.pool), 1);
 	write_to_each(&rig);
 	assert_true(rig_quiet(&rig));
-	each_has_read(&rig, 2);
-	rig_finish(&rig);
-}
-
-static enum turn
-go_on_until_the_second_ran(
-    struct fake *fake, uint32_t pending, struct pool_thread *self)
-{
-	struct fake *second = fake->rig->fakes[1];
-
-	(void)bind_once(fake, pending, self);
-	if (atomic_load_relaxed(&fake->left) == 0 ||
-	    atomic_load_acquire(&second->bits) & NOTE_RESUME)
-		return TURN_DONE;
-	if (atomic_sub_relaxed(&fake->left, 1u) == 1)
-		atomic_add_relaxed(&fake->rig->late, 1u);
-	return TURN_MORE;
-}
-
-/* Symptom: a bound session that always had more to do kept its thread from the
- * other sessions that are bound to it. */
-static void
-a_busy_bound_session_does_not_starve_those_beside_it(void **state)
-{
-	static const struct rig_setup setup = {
-	    .policy = POLICY_ALWAYS, .bound = true, .threads = 2, .shards = 1};
-	struct rig rig;
-	struct fake *busy, *second;
-
-	(void)state;
-	rig_start(&rig, &setup);
-	busy = rig_fake(&rig, go_on_until_the_second_ran);
-	second = rig_fake(&rig, bind_once);
+	each_has_read(&rig, 1);
+	rig.no_threads = false;
+	assert_true(set_threads(&rig, 4, &err));
 	write_to_each(&rig);
 	assert_true(rig_quiet(&rig));
-	second->handler.bound = second->first = busy->first;
-	busy->left = 3000000;
-	machine_write(rig.machine, 0, 1);
-	assert_true(unit_wait(atomic_load_relaxed(&busy->left) < 2999000));
-	assert_true(fake_note(second, NOTE_RESUME));
+	each_has_read(&rig, 2);
 	rig_finish(&rig);
-	assert_int_equal(rig.late, 0);
-	assert_int_equal(second->astray, 0);
+	assert_int_equal(rig.status.threads, 4);
 }
 
 /* Symptom: events that a leader had fetched before the policy became kernel
@@ -599,13 +478,7 @@ main(void)
 	    cmocka_unit_test(a_pool_can_end_while_its_shards_settle),
 	    cmocka_unit_test(
 	        sessions_of_closing_shards_move_although_threads_go),
-	    cmocka_unit_test(a_bound_session_of_another_shard_wakes_its_thread),
-	    cmocka_unit_test(
-	        a_bound_session_is_bound_anew_when_its_thread_retires),
-	    cmocka_unit_test(
-	        a_bound_session_outlives_a_thread_that_does_not_start),
-	    cmocka_unit_test(
-	        a_busy_bound_session_does_not_starve_those_beside_it),
+	    cmocka_unit_test(threads_that_do_not_start_change_nothing),
 	    cmocka_unit_test(what_was_fetched_before_kernel_is_not_forgotten),
 	    cmocka_unit_test(on_the_way_to_kernel_the_token_does_not_go_round),
 	    cmocka_unit_test(
