@@ -192,18 +192,14 @@ log_sink_name(
 {
 	char address[LOG_SINK_NAME_SIZE - sizeof("syslog ")];
 
-	switch (options->kind) {
-	case LOG_SINK_STDERR:
-		snprintf(out, LOG_SINK_NAME_SIZE, "standard error");
-		break;
-	case LOG_SINK_FILE:
+	if (options->kind == LOG_SINK_STDERR)
+		return strcpy(out, "standard error");
+	if (options->kind == LOG_SINK_FILE) {
 		snprintf(out, LOG_SINK_NAME_SIZE, "log file %s", options->path);
-		break;
-	case LOG_SINK_SYSLOG:
-		log_sink_address(options, address, sizeof(address));
-		snprintf(out, LOG_SINK_NAME_SIZE, "syslog %s", address);
-		break;
+		return out;
 	}
+	log_sink_address(options, address, sizeof(address));
+	snprintf(out, LOG_SINK_NAME_SIZE, "syslog %s", address);
 	return out;
 }
 

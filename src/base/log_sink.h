@@ -19,7 +19,12 @@
 
 #include "base/err.h"
 
-enum log_sink_kind { LOG_SINK_STDERR, LOG_SINK_FILE, LOG_SINK_SYSLOG };
+enum log_sink_kind {
+	LOG_SINK_OFF, /* for the configuration: there is no sink */
+	LOG_SINK_STDERR,
+	LOG_SINK_FILE,
+	LOG_SINK_SYSLOG,
+};
 
 /* Limits of the options' texts, so that they fit into a configuration line. */
 #define LOG_PATH_MAX   180

@@ -40,7 +40,7 @@ const struct key key_log_options[] = {
         CHOICE(facilities), ALLOWED("kern to ftp, or local0 to local7"),
         LOG(facility), DEFAULT("local0"), SYSLOG_ONLY},
     {"tag", "the program's name in syslog",
-        VALUE(tag), LIMITS(0, LOG_TAG_MAX_LEN), LOG(tag), DEFAULT("lfproxy"),
+        VALUE(tag), LIMITS(0, LOG_TAG_MAX), LOG(tag), DEFAULT("lfproxy"),
         SYSLOG_ONLY},
     {"rfc", "which standard the datagrams follow",
         CHOICE(log_rfcs), LOG(rfc), DEFAULT("3164"), SYSLOG_ONLY},

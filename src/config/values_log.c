@@ -13,19 +13,19 @@
 #define LOCAL_DAEMON "unix:/dev/log"
 #define SYSLOG_PORT  ":514"
 
-static const char *const kinds[] = {[LOG_OFF] = "off",
-    [LOG_STDERR] = "stderr",
-    [LOG_FILE] = "file",
-    [LOG_SYSLOG] = "syslog"};
+static const char *const kinds[] = {[LOG_SINK_OFF] = "off",
+    [LOG_SINK_STDERR] = "stderr",
+    [LOG_SINK_FILE] = "file",
+    [LOG_SINK_SYSLOG] = "syslog"};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-_Static_assert(KINDS == LOG_SYSLOG + 1, "the last is last");
+_Static_assert(KINDS == LOG_SINK_SYSLOG + 1, "the last is last");
 
 static unsigned
-allowed_options(enum log_kind kind)
+allowed_options(enum log_sink_kind kind)
 {
-	return kind == LOG_FILE     ? KEY_FILE_ONLY
-	       : kind == LOG_SYSLOG ? KEY_SYSLOG_ONLY
-	                            : 0;
+	return kind == LOG_SINK_FILE     ? KEY_FILE_ONLY
+	       : kind == LOG_SINK_SYSLOG ? KEY_SYSLOG_ONLY
+	                                 : 0;
 }
 
 /* A daemon's port is 514 unless it is given. */
@@ -50,14 +50,14 @@ parse_daemon(const struct value *v, const char *where, struct log_spec *l)
 static bool
 parse_where(const struct value *v, const char *where, struct log_spec *l)
 {
-	if (l->kind == LOG_FILE) {
+	if (l->kind == LOG_SINK_FILE) {
 		if (!where || where[0] != '/')
 			return value_fail(v,
 			    "the file needs a path that starts with /, as "
 			    "in file=/var/log/lfproxy/access.log");
 		return true;
 	}
-	if (l->kind == LOG_SYSLOG) {
+	if (l->kind == LOG_SINK_SYSLOG) {
 		if (where && !*where)
 			return value_fail(v,
 			    "the address is missing; write syslog=HOST:PORT, "
@@ -78,7 +78,7 @@ check_off(const struct value *v, const struct log_list *list,
 	char first[DRAFT_FIRST_SIZE];
 
 	if (list->n == 0 ||
-	    (l->kind != LOG_OFF && list->logs[0].kind != LOG_OFF))
+	    (l->kind != LOG_SINK_OFF && list->logs[0].kind != LOG_SINK_OFF))
 		return true;
 	return value_fail(v, "'off' is given beside another log%s; keep one",
 	    draft_first(list->logs[0].place, l->place, first));
@@ -102,8 +102,8 @@ parse_log(const struct value *v)
 		*where++ = '\0';
 	if (!value_choose(v, words.word[0], NAME_TABLE(kinds, KINDS), &kind))
 		return false;
-	l.kind = (enum log_kind)kind;
-	if (l.kind == LOG_OFF && words.n > 1)
+	l.kind = (enum log_sink_kind)kind;
+	if (l.kind == LOG_SINK_OFF && words.n > 1)
 		return value_fail(v, "'off' takes no options");
 	ok = parse_where(v, where, &l) && check_off(v, list, &l);
 	ok &= options_read(v, &words, 1, &l, allowed_options(l.kind),
@@ -129,7 +129,7 @@ print_log(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	l = &list->logs[s->nth];
 	value_write(out, "%s%s%s", kinds[l->kind], l->where ? "=" : "",
 	    l->where ? l->where : "");
-	if (l->kind != LOG_OFF)
+	if (l->kind != LOG_SINK_OFF)
 		options_print(s, l, NULL, allowed_options(l->kind), out);
 	return true;
 }

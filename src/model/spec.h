@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/log_sink.h"
 #include "base/memory_use.h"
 #include "base/optional.h"
 #include "base/pattern.h"
@@ -36,16 +37,13 @@ struct spec_place {
 	unsigned line;
 };
 
-enum log_kind { LOG_OFF, LOG_STDERR, LOG_FILE, LOG_SYSLOG };
 enum log_format { LOG_TCPLOG, LOG_JSON, LOG_LOGFMT };
 enum log_rfc { LOG_RFC3164, LOG_RFC5424 };
-
-#define LOG_TAG_MAX_LEN 32
 
 /* `log = file=/var/log/x format=json`: one target of the access log. */
 struct log_spec {
 	struct spec_place place;
-	enum log_kind kind;
+	enum log_sink_kind kind;
 	char *where;      /* as written: the path, the address, or NULL */
 	struct addr addr; /* of the syslog daemon */
 	char *host;    /* the daemon's name, and addr is AF_UNSPEC; or NULL */
@@ -58,8 +56,8 @@ struct log_spec {
 	char *tag;         /* syslog */
 };
 
-/* The value off is a list of one LOG_OFF; an empty list of a frontend means
- * [global]'s. */
+/* The value off is a list of one LOG_SINK_OFF; an empty list of a frontend
+ * means [global]'s. */
 struct log_list {
 	struct log_spec *logs;
 	size_t n;

@@ -168,19 +168,12 @@ static void
 sink_options(
     const struct log_spec *spec, const char *host, struct log_sink_options *o)
 {
-	static const enum log_sink_kind kinds[] = {
-	    [LOG_STDERR] = LOG_SINK_STDERR,
-	    [LOG_FILE] = LOG_SINK_FILE,
-	    [LOG_SYSLOG] = LOG_SINK_SYSLOG};
-	_Static_assert(
-	    LOG_SYSLOG + 1 == sizeof(kinds) / sizeof(kinds[0]), "a sink each");
-
 	memset(o, 0, sizeof(*o));
-	o->kind = kinds[spec->kind];
-	if (spec->kind == LOG_FILE) {
+	o->kind = spec->kind;
+	if (spec->kind == LOG_SINK_FILE) {
 		snprintf(o->path, sizeof(o->path), "%s", spec->where);
 		o->mode = spec->mode;
-	} else if (spec->kind == LOG_SYSLOG) {
+	} else if (spec->kind == LOG_SINK_SYSLOG) {
 		memcpy(&o->addr, &spec->addr.sa, spec->addr.len);
 		o->addr_len = spec->addr.len;
 		snprintf(o->daemon, sizeof(o->daemon), "%s",
@@ -202,7 +195,7 @@ open_logs(struct frontend *f, const struct spec *spec, struct err *err)
 	    f->spec->log.n > 0 ? &f->spec->log : &spec->global.log;
 	struct log_sink_options options;
 
-	if (list->n == 0 || list->logs[0].kind == LOG_OFF)
+	if (list->n == 0 || list->logs[0].kind == LOG_SINK_OFF)
 		return true;
 	f->logs = calloc(list->n, sizeof(*f->logs));
 	if (!f->logs)

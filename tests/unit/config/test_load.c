@@ -26,7 +26,7 @@ smallest_file_gets_every_default(void **state)
 	(void)state;
 	assert_int_equal(s->global.admin.n, 0);
 	assert_int_equal(s->global.log.n, 1);
-	assert_int_equal(s->global.log.logs[0].kind, LOG_STDERR);
+	assert_int_equal(s->global.log.logs[0].kind, LOG_SINK_STDERR);
 	assert_null(s->global.user);
 	assert_null(s->global.group);
 	gethostname(host, sizeof(host) - 1);
@@ -104,7 +104,7 @@ global_keys_are_taken(void **state)
 	assert_string_equal(s->global.admin.all[0].text, "/run/a.sock");
 	assert_int_equal(s->global.admin.all[0].mode, 0600);
 	assert_int_equal(s->global.log.n, 1);
-	assert_int_equal(s->global.log.logs[0].kind, LOG_OFF);
+	assert_int_equal(s->global.log.logs[0].kind, LOG_SINK_OFF);
 	assert_string_equal(s->global.user, "root");
 	assert_string_equal(s->global.group, "root");
 	assert_string_equal(s->global.node, "lb-1.example");
