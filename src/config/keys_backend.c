@@ -5,17 +5,12 @@
 #include "config/keys_internal.h"
 #include "config/keys_sock.h"
 
-const char *const key_switches[] = {"off", "on", NULL};
-_Static_assert(LOG_SWITCH_ON == 1 && CHECK_TLS_ON == 1 && BACKUPS_ALL == 1,
-    "all enums of key_switches are off, on");
 CHOICES(check_inits,
     CHECK_INIT_DOWN, [CHECK_INIT_UP] = "up", [CHECK_INIT_DOWN] = "down");
 CHOICES(proxies,
     PROXY_V2, [PROXY_OFF] = "off", [PROXY_V1] = "v1", [PROXY_V2] = "v2");
 CHOICES(http_versions,
     HTTP_VERSION_2, [HTTP_VERSION_1_1] = "1.1", [HTTP_VERSION_2] = "2");
-CHOICES(verifies,
-    CHECK_VERIFY_OFF, [CHECK_VERIFY_ON] = "on", [CHECK_VERIFY_OFF] = "off");
 static const char *const methods[] = {"GET", "HEAD", "OPTIONS", NULL};
 CHOICES(hash_keys, HASH_KEY_SNI, [HASH_KEY_SOURCE] = "source",
     [HASH_KEY_SOURCE_PORT] = "source-port",
@@ -114,14 +109,13 @@ static const struct key check_options[] = {
     {"version", "the version of HTTP",
         CHOICE(http_versions), CHECK(version), DEFAULT("1.1"), HTTP_ONLY},
     {"tls", "whether the steps are taken within TLS",
-        CHOICE(key_switches), CHECK(tls), DEFAULT("off"),
-        .flags = KEY_STEPS_ONLY,
+        SWITCH("off"), CHECK(tls), .flags = KEY_STEPS_ONLY,
         .only = "send-expect, redis, postgresql, mysql and smtp checks"},
     {"user", "the user that asks to log in",
         VALUE(node), LIMITS(0, 64), CHECK(user), DEFAULT("lfproxy"),
         .flags = KEY_USER_ONLY, .only = "postgresql checks"},
     {"verify", "whether the server's certificate must be good",
-        CHOICE(verifies), CHECK(verify), DEFAULT("on"), TLS_ONLY},
+        SWITCH("on"), CHECK(verify), TLS_ONLY},
     {"ca", "authorities that the server's certificate may be from",
         VALUE(ca), CHECK(ca), WITHOUT("the system's"), TLS_ONLY},
     {"sni", "the name asked for and verified in TLS",
@@ -204,8 +198,7 @@ const struct key backend_keys[] = {
     {"send_proxy", "the PROXY protocol's header that servers get first",
         CHOICE(proxies), BACKEND(send_proxy), DEFAULT("off"), IN_DEFAULTS},
     {"all_backups", "whether usable backups all serve, and not the first alone",
-        CHOICE(key_switches), BACKEND(all_backups), DEFAULT("off"),
-        IN_DEFAULTS},
+        SWITCH("off"), BACKEND(all_backups), IN_DEFAULTS},
     {"slow_start", "time from a server's coming up to its whole share",
         SLOW_START, BACKEND(slow_start_ms), DEFAULT("off"), IN_DEFAULTS},
     {"on_down", "what becomes of the sessions of a server that goes down",

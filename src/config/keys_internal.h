@@ -43,6 +43,7 @@
 #define CHOICE(words)          VALUE(choice), .choices = (words)
 #define OWN_CHOICE(words)      VALUE(own_choice), .choices = (words)
 #define FLAG                   VALUE(flag), WITHOUT("no")
+#define SWITCH(text)           VALUE(switch), DEFAULT(text)
 
 /* Members of the spec's structs. */
 #define GLOBAL(member)         .offset = offsetof(struct global_spec, member)
@@ -77,6 +78,5 @@
 extern const struct key frontend_keys[];
 extern const struct key backend_keys[];
 extern const struct key key_log_options[]; /* of `log =` */
-extern const char *const key_switches[];   /* off, on */
 
 #endif

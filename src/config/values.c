@@ -23,24 +23,6 @@ value_set_default(const struct key *key, void *object, struct spec *spec)
 	return !key->default_text || value_parse(&v);
 }
 
-/* `on` and `off` in either order. */
-static bool
-choices_are_boolean(const char *const *choices)
-{
-	bool first, second;
-
-	return choices && choices[0] && choices[1] && !choices[2] &&
-	       value_read_boolean(choices[0], &first) &&
-	       value_read_boolean(choices[1], &second) && first != second;
-}
-
-bool
-value_is_boolean(const struct key *key)
-{
-	return (key->type->traits & VALUE_BOOLEAN) ||
-	       choices_are_boolean(key->choices);
-}
-
 bool
 value_read_boolean(const char *word, bool *ret_on)
 {
@@ -287,7 +269,7 @@ takes_next_word(const struct value *v, const struct words *words, size_t i)
 
 	return !strchr(word, '=') && is_option_word(v, word) &&
 	       i + 1 < words->n && !is_option_word(v, words->word[i + 1]) &&
-	       !(option && value_is_boolean(option));
+	       !(option && (option->type->traits & VALUE_BOOLEAN));
 }
 
 static bool
@@ -308,7 +290,7 @@ read_option(const struct value *v, char *word, const char *next, void *object,
 	inner.within = v->key;
 	inner.text = text;
 	inner.object = object;
-	if (!text && value_is_boolean(option))
+	if (!text && (option->type->traits & VALUE_BOOLEAN))
 		inner.text = "on";
 	else if (!text || !*text)
 		return value_fail(&inner, "the value is missing; write %s=%s",

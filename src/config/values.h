@@ -40,7 +40,7 @@ struct shown {
 #define VALUE_TEXT_SIZE (DRAFT_VALUE_MAX + 1024)
 
 enum value_trait {
-	VALUE_BOOLEAN = 1 << 0, /* on or off, and perhaps more than on */
+	VALUE_BOOLEAN = 1 << 0, /* on, off, perhaps more; the name alone: on */
 	VALUE_BARE = 1 << 1,    /* printed as the option's name alone */
 	VALUE_QUOTED = 1 << 2,  /* the value may be in quotes */
 	VALUE_SECRET = 1 << 3,  /* may hold a password: not shown by a diff */
@@ -76,8 +76,9 @@ extern const struct value_type type_number, type_auto_number /* 0: auto */,
     type_tfo /* 0 or 1 */, type_seconds, type_dscp, type_mark;
 /* An enum, or something else of a fixed size. */
 extern const struct value_type type_choice, type_flag /* bool, a bare word */,
-    type_sock_switch /* enum sock_switch */, type_mode /* uint32_t */,
-    type_pool /* size_t */, type_rule_backend /* size_t */,
+    type_switch /* bool */, type_sock_switch /* enum sock_switch */,
+    type_mode /* uint32_t */, type_pool /* size_t */,
+    type_rule_backend /* size_t */,
     type_balance /* const struct balance_ops * */,
     type_keepalive /* struct sock_keepalive */, type_congestion /* char [] */,
     type_interface /* char [] */, type_check_host /* struct addr, no port */,
@@ -129,13 +130,8 @@ bool value_parse(const struct value *value);
 bool value_set_default(
     const struct key *key, void *object, struct spec *spec) MUST_CHECK;
 
-/* Whether the key says on or off, and nothing else but perhaps more than on
- * (keepalive).  As an option such a key may stand alone, which means on. */
-bool value_is_boolean(const struct key *key);
-
 /* `on` and `yes`, `off` and `no`; false for any other word. */
 bool value_read_boolean(const char *word, bool *ret_on) MUST_CHECK;
-#define VALUE_BOOLEAN_WORDS "on, off, yes, no"
 
 /* Reads `200` or `200-399`, numbers between min and max. */
 bool value_read_range(const char *text, unsigned min, unsigned max,

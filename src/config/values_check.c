@@ -59,7 +59,7 @@ read_trust(const struct value *v, struct check_spec *c)
 	if (!check_is_tls(c))
 		return (!c->ca && !c->sni) ||
 		       value_fail(v, "ca and sni need tls=on");
-	if (c->verify == CHECK_VERIFY_OFF)
+	if (!c->verify)
 		return !c->ca ||
 		       value_fail(v,
 		           "ca is without effect while verify=off; keep one");
@@ -336,21 +336,17 @@ static bool
 parse_agent(const struct value *v)
 {
 	struct agent_spec *agent = value_target(v);
-	struct agent_spec a = {.kind = AGENT_ON};
+	struct agent_spec a = {.on = false};
 	struct words words;
-	bool ok;
 
 	words_split(&words, v->text);
-	if (strcmp(words.word[0], "off") == 0)
-		a.kind = AGENT_OFF;
-	else if (strcmp(words.word[0], "on") != 0)
+	if (!value_read_boolean(words.word[0], &a.on))
 		return value_fail(v,
 		    "'%s' is neither off nor on; write on port=NUMBER, or off",
 		    words.word[0]);
-	if (a.kind == AGENT_OFF && words.n > 1)
+	if (!a.on && words.n > 1)
 		return value_fail(v, "'off' takes no options");
-	ok = options_read(v, &words, 1, &a, 0, "");
-	if (!ok) {
+	if (!options_read(v, &words, 1, &a, 0, "")) {
 		pattern_fini(&a.send);
 		return false;
 	}
@@ -364,8 +360,8 @@ print_agent(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct agent_spec *agent = shown_source(s);
 
-	strcpy(out, agent->kind == AGENT_ON ? "on" : "off");
-	if (agent->kind == AGENT_ON)
+	value_write(out, "%s", agent->on ? "on" : "off");
+	if (agent->on)
 		options_print(s, agent, NULL, 0, out);
 	return true;
 }

@@ -215,15 +215,11 @@ static int
 find_choice(const struct value *v)
 {
 	const char *const *choices = v->key->choices;
-	const char *word = v->text;
 	size_t n = 0, choice;
-	bool on;
 
-	if (value_is_boolean(v->key) && value_read_boolean(word, &on))
-		word = on ? "on" : "off";
 	while (choices[n])
 		n++;
-	if (!value_choose(v, word, NAME_TABLE(choices, n), &choice))
+	if (!value_choose(v, v->text, NAME_TABLE(choices, n), &choice))
 		return -1;
 	return (int)choice;
 }

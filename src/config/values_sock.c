@@ -34,9 +34,22 @@ static bool
 parse_on_off(const struct value *v, bool *ret_on)
 {
 	return value_read_boolean(v->text, ret_on) ||
-	       value_fail(v,
-	           "'%s' is unknown; allowed are " VALUE_BOOLEAN_WORDS,
-	           v->text);
+	       value_fail(
+	           v, "'%s' is unknown; allowed are on, off, yes, no", v->text);
+}
+
+static bool
+parse_switch(const struct value *v)
+{
+	return parse_on_off(v, value_target(v));
+}
+
+static bool
+print_switch(const struct shown *s, char out[VALUE_TEXT_SIZE])
+{
+	const bool *on = shown_source(s);
+
+	return value_write(out, "%s", *on ? "on" : "off");
 }
 
 static bool
@@ -308,6 +321,7 @@ print_mark(const struct shown *s, char out[VALUE_TEXT_SIZE])
 }
 
 VALUE_TYPE(size, print_size, NULL, 0);
+VALUE_TYPE(switch, print_switch, "on, off", VALUE_BOOLEAN);
 VALUE_TYPE(sock_switch, print_sock_switch, "on, off", VALUE_BOOLEAN);
 VALUE_TYPE(tfo, print_tfo, "on, off", VALUE_BOOLEAN);
 VALUE_TYPE(seconds, print_seconds, "1s to 5m, whole seconds", 0);

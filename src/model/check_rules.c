@@ -74,8 +74,7 @@ agent_rules_of(
 {
 	const struct agent_spec *common = &backend->agent;
 	const struct agent_own *own = &server->agent;
-	bool on = own->on == SWITCH_DEFAULT ? common->kind == AGENT_ON
-	                                    : own->on == SWITCH_ON;
+	bool on = own->on == SWITCH_DEFAULT ? common->on : own->on == SWITCH_ON;
 
 	return (struct agent_rules){
 	    .on = on && !server->track,

@@ -123,8 +123,7 @@ add_servers(struct lineup *l, const struct backend *backend)
 		    !(l->panic ? server_is_wanted(s) : server_is_usable(s)))
 			continue;
 		lineup_add_server(l, s);
-		if (serves == GROUP_BACKUP && !l->panic &&
-		    spec->all_backups == BACKUPS_FIRST)
+		if (serves == GROUP_BACKUP && !l->panic && !spec->all_backups)
 			return;
 	}
 }

@@ -31,7 +31,7 @@ bool
 check_is_tls(const struct check_spec *check)
 {
 	return check->kind == CHECK_HTTPS || check->kind == CHECK_TLS ||
-	       check->tls == CHECK_TLS_ON;
+	       check->tls;
 }
 
 const struct check_step *

@@ -63,8 +63,6 @@ struct log_list {
 	size_t n;
 };
 
-enum log_switch { LOG_SWITCH_OFF, LOG_SWITCH_ON };
-
 struct listen_spec {
 	char *text; /* as written */
 	struct spec_place place;
@@ -202,9 +200,9 @@ struct frontend_spec {
 	uint64_t max_age_ms;
 	unsigned max_age_jitter;
 	struct log_list log;
-	enum log_switch log_on_connect; /* a line when a server is connected */
-	enum log_switch log_empty; /* also sessions whose client sent nothing */
-	uint64_t log_every_ms;     /* interval of further lines; 0: none */
+	bool log_on_connect;   /* a line when a server is connected */
+	bool log_empty;        /* also sessions whose client sent nothing */
+	uint64_t log_every_ms; /* interval of further lines; 0: none */
 };
 
 enum check_kind {
@@ -222,8 +220,6 @@ enum check_kind {
 	CHECK_KINDS, /* how many */
 };
 enum check_init { CHECK_INIT_UP, CHECK_INIT_DOWN };
-enum check_tls { CHECK_TLS_OFF, CHECK_TLS_ON };
-enum check_verify { CHECK_VERIFY_ON, CHECK_VERIFY_OFF };
 enum http_version { HTTP_VERSION_1_1, HTTP_VERSION_2 };
 
 /* HTTP statuses: bit n stands for STATUS_MIN + n. */
@@ -270,19 +266,18 @@ struct check_spec {
 	char *method; /* http: GET, HEAD or OPTIONS */
 	struct status_set status; /* http: what counts as healthy */
 	enum http_version version;
-	enum check_tls tls;       /* send-expect: the steps are within TLS */
-	enum check_verify verify; /* TLS: of the server's certificate */
-	char *ca;                 /* TLS: as written, NULL: the system's */
-	char *sni;                /* TLS: the server's name, or NULL */
-	X509_STORE *trust;        /* TLS: what ca says; NULL: verify is off */
-	char *user;               /* postgresql */
+	bool tls;          /* send-expect: the steps are within TLS */
+	bool verify;       /* TLS: the server's certificate */
+	char *ca;          /* TLS: as written, NULL: the system's */
+	char *sni;         /* TLS: the server's name, or NULL */
+	X509_STORE *trust; /* TLS: what ca says; NULL: verify is off */
+	char *user;        /* postgresql */
 	struct check_steps preset_steps; /* of redis, postgresql and so on */
 };
 
 /* The agent: a program on the server's host that is asked beside the check. */
-enum agent_kind { AGENT_OFF, AGENT_ON };
 struct agent_spec {
-	enum agent_kind kind;
+	bool on;
 	uint64_t interval_ms;
 	uint64_t timeout_ms;
 	unsigned port;       /* 0: servers have their own */
@@ -337,9 +332,6 @@ struct source_spec {
 
 /* slow_start = off of a server whose backend has one. */
 #define SLOW_START_OFF UINT64_MAX
-
-/* The usable backups that serve together. */
-enum backup_use { BACKUPS_FIRST, BACKUPS_ALL };
 
 /* The fate of a server's sessions when it goes down, and of the backups'
  * sessions when another server comes up. */
@@ -420,7 +412,7 @@ struct backend_spec {
 	size_t deleted_n;
 	struct source_spec source;
 	enum proxy_version send_proxy; /* the header that servers get first */
-	enum backup_use all_backups;
+	bool all_backups; /* usable ones serve together; else the first alone */
 	uint64_t slow_start_ms; /* of a server that comes up, 0: none */
 	enum on_down on_down;
 	enum on_up on_up;

@@ -97,8 +97,8 @@ accesslog_last(const struct session *s, const struct session_record *record,
 
 	ret_last->wanted =
 	    f->logs_n > 0 &&
-	    !(f->spec->log_empty == LOG_SWITCH_OFF &&
-	        sent_nothing(s, (enum close_reason)record->reason));
+	    (f->spec->log_empty ||
+	        !sent_nothing(s, (enum close_reason)record->reason));
 	if (ret_last->wanted)
 		fill_line(&ret_last->line, s, record, LINE_END);
 }
@@ -129,7 +129,7 @@ accesslog_connected(const struct session *s, struct pool_thread *self)
 {
 	const struct frontend *f = s->frontend;
 
-	if (f->logs_n == 0 || f->spec->log_on_connect == LOG_SWITCH_OFF)
+	if (f->logs_n == 0 || !f->spec->log_on_connect)
 		return;
 	write_now(s, LINE_CONNECT, self);
 }

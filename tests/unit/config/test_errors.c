@@ -505,7 +505,8 @@ logs(void **state)
 	        "log: sample: '0.5' is not a sh"},
 	    {"frontend x", "log_every = 1ms", "log_every: "},
 	    {"frontend x", "log_on_connect = ja",
-	        "log_on_connect: 'ja' is unknown; allowed are off, on"},
+	        "log_on_connect: 'ja' is unknown; allowed are on, off, yes, "
+	        "no"},
 	};
 
 	(void)state;
@@ -861,7 +862,8 @@ checks(void **state)
 	        "check: the option 'verify' is for checks over TLS only"},
 	    {"backend x", "check = https sni=a:b", "check: sni: 'a:b' is no"},
 	    {"backend x", "check = https verify=maybe",
-	        "check: verify: 'maybe' is unknown; allowed are on, off"},
+	        "check: verify: 'maybe' is unknown; allowed are on, off, yes, "
+	        "no"},
 	    {"backend x", "check = https ca=/there/is/none",
 	        "check: ca: '/there/is/none' cannot be read: No such file"},
 	    {"backend x", "check = https ca=/dev/null",

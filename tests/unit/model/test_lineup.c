@@ -68,7 +68,7 @@ a_backup_serves_only_while_no_other_server_is_usable(void **state)
 		rig_set_up(&rig, 2, false);
 		assert_int_equal(who_serves(&rig), 0x8);
 		rig_set_up(&rig, 2, true);
-		rig.spec->all_backups = BACKUPS_ALL;
+		rig.spec->all_backups = true;
 		rig_set_up(&rig, 3, true);
 		assert_int_equal(who_serves(&rig), first_of(k, 0xc));
 		rig_set_up(&rig, 1, true);

@@ -43,7 +43,7 @@ make_spec(bool tracking)
 	b[1].name = strdup("other");
 	b[0].check =
 	    (struct check_spec){.kind = CHECK_CONNECT, .fall = 3, .rise = 2};
-	b[0].agent = (struct agent_spec){.kind = AGENT_ON, .port = 9};
+	b[0].agent = (struct agent_spec){.on = true, .port = 9};
 	for (int i = 0; i < 2; i++) {
 		b[i].balance = &balance_roundrobin;
 		b[i].servers = calloc(2, sizeof(struct server_spec));
