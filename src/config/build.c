@@ -15,6 +15,7 @@
 #include "config/hint.h"
 #include "config/ini_lines.h"
 #include "config/keys.h"
+#include "config/pool_text.h"
 #include "config/values.h"
 
 struct build {
@@ -272,6 +273,40 @@ read_keys(struct build *b, const struct draft_section *s, void *object,
 	}
 }
 
+static unsigned
+spec_threads(const struct pool_spec *pool)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < pool->classes_n; i++)
+		n += pool->classes[i].threads;
+	return n;
+}
+
+/* Sets threads and shards that are automatic, once all keys of the pool are
+ * known.  A key with an error, which is reported already, has left its numbers
+ * 0. */
+static void
+complete_pool(
+    struct build *b, const struct draft_section *s, struct pool_spec *pool)
+{
+	const struct draft_entry *e = find_entry(s, "shards");
+	struct err err;
+
+	if (pool->threads_auto) {
+		pool->classes[0] = (struct pool_class){
+		    .threads =
+		        threads_auto(pool->cpus_given ? &pool->cpus : NULL)};
+		pool->classes_n = 1;
+	}
+	if (pool->shards_auto)
+		pool->shards = shards_auto(spec_threads(pool));
+	else if (pool->classes_n > 0 && e &&
+	         !shards_fit(pool->shards, spec_threads(pool),
+	             pool->threads_max > 0, &err))
+		draft_entry_error(e, b->errors, "shards: %s", err.text);
+}
+
 static void
 read_section(struct build *b, const struct draft_section *s)
 {
@@ -280,7 +315,7 @@ read_section(struct build *b, const struct draft_section *s)
 	read_keys(b, s, object, KEY_FIRST);
 	read_keys(b, s, object, 0);
 	if (s->kind == SECTION_POOL)
-		build_pool(object, s, b->errors);
+		complete_pool(b, s, object);
 }
 
 /* The pool that is there when the file names none. */

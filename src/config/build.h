@@ -22,11 +22,6 @@ struct spec *build_spec(
 void build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors);
 
-/* Sets threads and shards that are automatic, once all keys of the pool are
- * known, or adds an error when there are more shards than threads. */
-void build_pool(struct pool_spec *pool, const struct draft_section *section,
-    struct err_list *errors);
-
 /* Adds an error for each address that two sockets want, and for a missing
  * frontend or backend; the latter with the file (NULL: the command line).
  * empty: there was not a single section. */

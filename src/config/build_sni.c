@@ -85,24 +85,17 @@ check_duplicates(const struct frontend_spec *f, const struct names *names,
 	}
 }
 
-static void
-check_backends(const struct spec *spec, const struct frontend_spec *f,
-    struct err_list *errors)
-{
-	if (spec->backends_n > FRONTEND_BACKENDS_MAX && f->sni_n > 0)
-		ERROR_AT(f, errors,
-		    "[frontend %s]: with sni rules there may be %d backends, "
-		    "and there are %zu",
-		    f->name, FRONTEND_BACKENDS_MAX, spec->backends_n);
-}
-
 void
 build_check_sni(const struct spec *spec, const struct frontend_spec *frontend,
     struct err_list *errors)
 {
 	struct names names;
 
-	check_backends(spec, frontend, errors);
+	if (spec->backends_n > FRONTEND_BACKENDS_MAX && frontend->sni_n > 0)
+		ERROR_AT(frontend, errors,
+		    "[frontend %s]: with sni rules there may be %d backends, "
+		    "and there are %zu",
+		    frontend->name, FRONTEND_BACKENDS_MAX, spec->backends_n);
 	if (!sort_names(frontend, &names)) {
 		err_list_add(errors, NULL, 0, "out of memory");
 		return;

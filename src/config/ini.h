@@ -15,9 +15,6 @@
 #ifndef CONFIG_INI_H
 #define CONFIG_INI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "config/draft.h"
 
@@ -32,9 +29,5 @@
  * The path is one of draft_add_file(), to which the places in the draft
  * point. */
 void ini_load(const char *file, struct draft *draft, struct err_list *errors);
-
-/* Returns whether the text is a configuration of HAProxy or of nginx, or is not
- * UTF-8, with err set.  Returns false for a text with a [section]. */
-bool foreign_detect(const char *text, size_t len, struct err *err) MUST_CHECK;
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "balance/balance.h"
 #include "config/keys_internal.h"
-#include "config/keys_sock.h"
 
 CHOICES(check_inits,
     CHECK_INIT_DOWN, [CHECK_INIT_UP] = "up", [CHECK_INIT_DOWN] = "down");

@@ -102,13 +102,6 @@ extern const struct value_type type_threads, type_shards, type_cpus;
 /* Nothing: files are included before there are values (config/include.h). */
 extern const struct value_type type_include;
 
-/* The backend of an sni rule that has none. */
-#define RULE_NO_BACKEND SIZE_MAX
-
-/* Finds the backend of that name; else an error. */
-bool value_find_backend(
-    const struct value *value, const char *name, size_t *ret_index) MUST_CHECK;
-
 /* The member of the spec that a value is read into, or printed from. */
 static inline void *
 value_target(const struct value *v)

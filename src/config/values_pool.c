@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Values of pools, and build_pool (config/build.h).
+ * Values of pools.
  */
 #include "config/values.h"
 
 #include <string.h>
 
-#include "config/build.h"
 #include "config/cpus.h"
 #include "config/pool_text.h"
 
 /* The number of `auto` is known once the whole section is read:
- * build_pool sets the classes then. */
+ * config/build.c sets the classes then. */
 static bool
 parse_threads(const struct value *v)
 {
@@ -91,45 +90,3 @@ print_cpus(const struct shown *s, char out[VALUE_TEXT_SIZE])
 VALUE_TYPE(threads, print_threads, THREADS_ALLOWED, 0);
 VALUE_TYPE(shards, print_shards, "auto, or 1 to the number of threads", 0);
 VALUE_TYPE(cpus, print_cpus, "all, or numbers and ranges as in 0-3,5", 0);
-
-static unsigned
-spec_threads(const struct pool_spec *pool)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < pool->classes_n; i++)
-		n += pool->classes[i].threads;
-	return n;
-}
-
-static void
-report_shards(const struct pool_spec *pool, const struct draft_section *section,
-    struct err_list *errors)
-{
-	struct err err;
-
-	if (shards_fit(
-	        pool->shards, spec_threads(pool), pool->threads_max > 0, &err))
-		return;
-	for (size_t i = 0; i < section->entries_n; i++)
-		if (strcmp(section->entries[i].name, "shards") == 0)
-			draft_entry_error(&section->entries[i], errors,
-			    "shards: %s", err.text);
-}
-
-/* A key with an error, which is reported already, has left its numbers 0. */
-void
-build_pool(struct pool_spec *pool, const struct draft_section *section,
-    struct err_list *errors)
-{
-	if (pool->threads_auto) {
-		pool->classes[0] = (struct pool_class){
-		    .threads =
-		        threads_auto(pool->cpus_given ? &pool->cpus : NULL)};
-		pool->classes_n = 1;
-	}
-	if (pool->shards_auto)
-		pool->shards = shards_auto(spec_threads(pool));
-	else if (pool->classes_n > 0 && pool->shards > 0)
-		report_shards(pool, section, errors);
-}
