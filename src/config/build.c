@@ -140,11 +140,11 @@ check_value(struct build *b, const struct draft_entry *e)
 	size_t len = expand_length(v);
 
 	if (v[strspn(v, " \t")] == '\0') {
-		draft_entry_error(e, b->errors, "%s has no value", e->name);
+		ENTRY_ERROR(e, b->errors, "%s has no value", e->name);
 		return false;
 	}
 	if (len > DRAFT_VALUE_MAX) {
-		draft_entry_error(e, b->errors,
+		ENTRY_ERROR(e, b->errors,
 		    "the value of %s has %zu characters; at most %d are "
 		    "allowed",
 		    e->name, len, DRAFT_VALUE_MAX);
@@ -152,7 +152,7 @@ check_value(struct build *b, const struct draft_entry *e)
 	}
 	for (; *v; v++) {
 		if (((unsigned char)*v < ' ' && *v != '\t') || *v == 0x7f) {
-			draft_entry_error(e, b->errors,
+			ENTRY_ERROR(e, b->errors,
 			    "the value of %s has the control character 0x%02x",
 			    e->name, *v);
 			return false;
@@ -171,7 +171,7 @@ check_repeated(
 	for (const struct draft_entry *o = s->entries; o < e; o++) {
 		if (strcmp(o->name, e->name) != 0)
 			continue;
-		draft_entry_error(e, b->errors,
+		ENTRY_ERROR(e, b->errors,
 		    "%s is given twice in [%s]%s; keep one", e->name, s->head,
 		    draft_first(o->place, e->place, first));
 		return;
@@ -304,7 +304,7 @@ complete_pool(
 	else if (pool->classes_n > 0 && e &&
 	         !shards_fit(pool->shards, spec_threads(pool),
 	             pool->threads_max > 0, &err))
-		draft_entry_error(e, b->errors, "shards: %s", err.text);
+		ENTRY_ERROR(e, b->errors, "shards: %s", err.text);
 }
 
 static void

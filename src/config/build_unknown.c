@@ -62,7 +62,7 @@ report_separator(const struct draft_entry *e, const struct key *key,
 	advice = hint_words_value(key->name, value);
 	if (advice && strncmp(advice, "write ", 6) == 0)
 		value = advice + 6;
-	draft_entry_error(e, errors, "%s%.*s%s; write %s = %.200s",
+	ENTRY_ERROR(e, errors, "%s%.*s%s; write %s = %.200s",
 	    words > 1 ? "unknown key '"
 	    : colon   ? "':' does not separate key and value"
 	              : "the '=' between key and value is missing",
@@ -82,7 +82,7 @@ report_line(const struct draft_section *s, const struct draft_entry *e,
 	if (key)
 		report_separator(e, key, rest, words, errors);
 	else
-		draft_entry_error(e, errors,
+		ENTRY_ERROR(e, errors,
 		    "the line is neither [section] nor 'key = value' nor a "
 		    "comment (; ...)");
 }
@@ -102,7 +102,7 @@ report_misplaced(const struct draft_section *s, const struct draft_entry *e,
 			    sizeof(places) - len, "%s%s", len > 0 ? " or " : "",
 			    sections[k].head);
 	if (len > 0)
-		draft_entry_error(e, errors,
+		ENTRY_ERROR(e, errors,
 		    "the key '%s' does not belong in [%s] but in %s", e->name,
 		    s->head, places);
 	return len > 0;
@@ -118,8 +118,8 @@ report_name(const struct draft_section *s, const struct draft_entry *e,
 	hint_init(&hint, e->name);
 	while ((k = key_next(s->kind, k)))
 		hint_offer(&hint, k->name);
-	draft_entry_error(e, errors, "unknown key '%s' in [%s]; %s", e->name,
-	    s->head, hint_text(&hint, "allowed"));
+	ENTRY_ERROR(e, errors, "unknown key '%s' in [%s]; %s", e->name, s->head,
+	    hint_text(&hint, "allowed"));
 }
 
 void
@@ -133,7 +133,7 @@ build_unknown(const struct draft_section *section,
 	if (!known && report_misplaced(section, entry, errors))
 		return;
 	if (advice)
-		draft_entry_error(entry, errors, "unknown key '%s' in [%s]; %s",
+		ENTRY_ERROR(entry, errors, "unknown key '%s' in [%s]; %s",
 		    entry->name, section->head, advice);
 	else if (entry->line)
 		report_line(section, entry, errors);

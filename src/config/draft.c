@@ -3,7 +3,6 @@
  */
 #include "config/draft.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,23 +126,6 @@ draft_add_entry(struct draft *draft, struct spec_place place, const char *label,
 	}
 	entry_fini(&e);
 	return false;
-}
-
-void
-draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
-    const char *fmt, ...)
-{
-	const char *file = entry->label ? entry->label : entry->place.file;
-	char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	err_list_add(errors, file, entry->place.line, "%s",
-	    text ? text : "out of memory");
-	free(text);
 }
 
 const char *

@@ -83,8 +83,10 @@ bool draft_add_entry(struct draft *draft, struct spec_place place,
     const char *line) MUST_CHECK;
 
 /* Adds an error with the place of the entry. */
-void draft_entry_error(const struct draft_entry *entry, struct err_list *errors,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+#define ENTRY_ERROR(entry, errors, ...)                                        \
+	err_list_add(errors,                                                   \
+	    (entry)->label ? (entry)->label : (entry)->place.file,             \
+	    (entry)->place.line, __VA_ARGS__)
 
 /* Adds an error with the place of a section, or of an object of the spec. */
 #define ERROR_AT(object, errors, ...)                                          \

@@ -86,7 +86,7 @@ value_fail(const struct value *value, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	draft_entry_error(value->entry, value->errors, "%s%s%s%s%s",
+	ENTRY_ERROR(value->entry, value->errors, "%s%s%s%s%s",
 	    bare ? "" : outer, bare ? "" : ": ", within ? key->name : "",
 	    within ? ": " : "", text ? text : "out of memory");
 	free(text);
