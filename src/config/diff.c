@@ -86,62 +86,31 @@ show(const struct key *key, const void *object, const struct spec *spec,
 	return len < SHOWN_SIZE;
 }
 
-/* Types whose whole value is stored at the key's offset.  Only keys of these
- * types may take a restart. */
-static const struct {
-	const struct value_type *type;
-	size_t size; /* 0: a string */
-} plain_types[] = {
-    {&type_auto_number, sizeof(unsigned)},
-    {&type_sock_switch, sizeof(enum sock_switch)},
-    {&type_user, 0},
-    {&type_group, 0},
-};
-
-#define PLAIN_TYPES (sizeof(plain_types) / sizeof(plain_types[0]))
-
 bool
-config_diff_keeps(const struct key *key, size_t *ret_size)
+config_diff_keeps(const struct key *key)
 {
-	for (size_t i = 0; i < PLAIN_TYPES; i++) {
-		if (plain_types[i].type != key->type)
-			continue;
-		*ret_size = plain_types[i].size;
-		return true;
-	}
-	return false;
+	return key->type == &type_sock_switch || key->type == &type_user ||
+	       key->type == &type_group;
 }
 
+/* Copies the value of a key that takes a restart, which has no options. */
 static bool
-diff_keep_value(const struct key *key, const void *old, void *new)
+diff_keep(const struct key *key, const void *old, void *new)
 {
-	const char *from = (const char *)old + key->offset;
-	char *to = (char *)new + key->offset;
-	char *const *string = (const void *)from;
+	const void *from = (const char *)old + key->offset;
+	void *to = (char *)new + key->offset;
+	char *const *string = from;
 	char *copy = NULL;
-	size_t size;
 
-	ENSURE(config_diff_keeps(key, &size));
-	if (size > 0) {
-		memcpy(to, from, size);
+	ENSURE(config_diff_keeps(key));
+	if (key->type == &type_sock_switch) {
+		memcpy(to, from, sizeof(enum sock_switch));
 		return true;
 	}
 	if (*string && !(copy = strdup(*string)))
 		return false;
-	free(*(char **)(void *)to);
-	*(char **)(void *)to = copy;
-	return true;
-}
-
-/* The value and its options. */
-static bool
-diff_keep(const struct key *key, const void *old, void *new)
-{
-	if (!diff_keep_value(key, old, new))
-		return false;
-	for (const struct key *o = key->options; o && o->name; o++)
-		if (!diff_keep_value(o, old, new))
-			return false;
+	free(*(char **)to);
+	*(char **)to = copy;
 	return true;
 }
 
@@ -252,140 +221,138 @@ diff_address(const struct pair *pair)
 		    addr_text(&old->addr, from), addr_text(&new->addr, to));
 }
 
-/* Structs that come in lists: how one is recognized in the other configuration,
- * and what sentences call it. */
+/* Structs that come in lists: where the list is, how one is recognized in the
+ * other configuration, and what sentences call it. */
 struct list_kind {
-	size_t size;
-	size_t name; /* offset of its name, as in `char *` */
+	size_t all, n; /* offsets of the array and of its size */
+	size_t size;   /* of an element */
+	size_t name;   /* offset of its name, as in `char *` */
 	/* NULL: both have the same name, which no other one has. */
 	bool (*same)(const void *one, const void *other);
 	void (*diff)(const struct pair *pair); /* beyond its keys; or NULL */
 };
 
-static const struct list_kind pool_kind = {.size = sizeof(struct pool_spec)};
-static const struct list_kind frontend_kind = {
-    .size = sizeof(struct frontend_spec)};
-static const struct list_kind backend_kind = {
-    .size = sizeof(struct backend_spec)};
-static const struct list_kind server_kind = {
-    .size = sizeof(struct server_spec), .diff = diff_address};
-static const struct list_kind listen_kind = {sizeof(struct listen_spec),
-    offsetof(struct listen_spec, text), same_listen, NULL};
-static const struct list_kind admin_kind = {sizeof(struct admin_spec),
-    offsetof(struct admin_spec, text), same_admin, NULL};
+#define LIST(owner, member)                                                    \
+	.all = offsetof(struct owner, member),                                 \
+	.n = offsetof(struct owner, member##_n),                               \
+	.size = sizeof(*((struct owner *)NULL)->member)
 
-struct value_list {
-	const struct list_kind *kind;
-	const void *all;
-	size_t n;
-};
+static const struct list_kind pool_list = {LIST(spec, pools)};
+static const struct list_kind frontend_list = {LIST(spec, frontends)};
+static const struct list_kind backend_list = {LIST(spec, backends)};
+static const struct list_kind server_list = {
+    LIST(backend_spec, servers), .diff = diff_address};
+static const struct list_kind listen_list = {LIST(frontend_spec, listens),
+    .name = offsetof(struct listen_spec, text), .same = same_listen};
+static const struct list_kind admin_list = {
+    .all = offsetof(struct global_spec, admin.all),
+    .n = offsetof(struct global_spec, admin.n),
+    .size = sizeof(struct admin_spec),
+    .name = offsetof(struct admin_spec, text),
+    .same = same_admin};
+
+static size_t
+list_n(const struct list_kind *kind, const void *owner)
+{
+	return *(const size_t *)(const void *)((const char *)owner + kind->n);
+}
 
 static void *
-list_at(const struct value_list *list, size_t i)
+list_at(const struct list_kind *kind, const void *owner, size_t i)
 {
-	return (void *)((uintptr_t)list->all + i * list->kind->size);
+	const char *at = (const char *)owner + kind->all;
+
+	return *(char *const *)(const void *)at + i * kind->size;
 }
 
 static const char *
-list_name(const struct value_list *list, const void *one)
+list_name(const struct list_kind *kind, const void *one)
 {
-	return *(
-	    char *const *)(const void *)((const char *)one + list->kind->name);
+	return *(char *const *)(const void *)((const char *)one + kind->name);
 }
 
 static bool
-list_same(const struct value_list *list, const void *one, const void *other)
+list_same(const struct list_kind *kind, const void *one, const void *other)
 {
-	return list->kind->same
-	           ? list->kind->same(one, other)
-	           : strcmp(list_name(list, one), list_name(list, other)) == 0;
+	return kind->same
+	           ? kind->same(one, other)
+	           : strcmp(list_name(kind, one), list_name(kind, other)) == 0;
 }
 
 /* Returns the element of `in` that is the same as the i-th of `of`; where
  * several are, the one that has as many of them before it.  NULL: there is
  * none. */
 static void *
-counterpart(const struct value_list *of, size_t i, const struct value_list *in)
+counterpart(
+    const struct list_kind *kind, const void *of, size_t i, const void *in)
 {
-	const void *one = list_at(of, i);
+	const void *one = list_at(kind, of, i);
 	size_t nth = 0;
 
-	for (size_t j = 0; of->kind->same && j < i; j++)
-		nth += list_same(of, list_at(of, j), one);
-	for (size_t j = 0; j < in->n; j++)
-		if (list_same(in, list_at(in, j), one) && nth-- == 0)
-			return list_at(in, j);
+	for (size_t j = 0; kind->same && j < i; j++)
+		nth += list_same(kind, list_at(kind, of, j), one);
+	for (size_t j = 0; j < list_n(kind, in); j++)
+		if (list_same(kind, list_at(kind, in, j), one) && nth-- == 0)
+			return list_at(kind, in, j);
 	return NULL;
 }
 
 static bool diff_keys(const struct pair *pair, const struct key *keys);
 
-/* prefix: what comes before the name of each, in a sentence.  keys: those of
- * one of them. */
+/* Compares the elements of the lists that the pair's objects have.  prefix:
+ * what comes before the name of each, in a sentence.  keys: those of one of
+ * them. */
 static bool
 diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
-    const struct value_list *old, const struct value_list *new)
+    const struct list_kind *kind)
 {
 	char label[VALUE_TEXT_SIZE];
 
-	for (size_t i = 0; i < old->n; i++) {
+	for (size_t i = 0; i < list_n(kind, pair->old); i++) {
 		struct pair inner = *pair;
 
 		inner.label = label;
-		inner.old = list_at(old, i);
-		inner.new = counterpart(old, i, new);
+		inner.old = list_at(kind, pair->old, i);
+		inner.new = counterpart(kind, pair->old, i, pair->new);
 		snprintf(label, sizeof(label), "%s%s", prefix,
-		    list_name(old, inner.new ? inner.new : inner.old));
+		    list_name(kind, inner.new ? inner.new : inner.old));
 		if (!inner.new) {
 			changes_add(
 			    pair->changes, false, "%s is removed", label);
 			continue;
 		}
-		if (old->kind->diff)
-			old->kind->diff(&inner);
+		if (kind->diff)
+			kind->diff(&inner);
 		if (!diff_keys(&inner, keys))
 			return false;
 	}
-	for (size_t i = 0; i < new->n; i++)
-		if (!counterpart(new, i, old))
+	for (size_t i = 0; i < list_n(kind, pair->new); i++)
+		if (!counterpart(kind, pair->new, i, pair->old))
 			changes_add(pair->changes, false, "%s%s is new", prefix,
-			    list_name(new, list_at(new, i)));
+			    list_name(kind, list_at(kind, pair->new, i)));
 	return true;
 }
 
-/* The values of a key that is repeatable and has options. */
-static bool
-diff_values(const struct pair *pair, const struct key *key)
+/* The list that the values of a repeatable key with options make, or NULL. */
+static const struct list_kind *
+list_of_key(const struct key *key)
 {
-	const void *old = pair->old, *new = pair->new;
+	return key->type == &type_server   ? &server_list
+	       : key->type == &type_listen ? &listen_list
+	       : key->type == &type_admin  ? &admin_list
+	                                   : NULL;
+}
+
+static bool
+diff_values(const struct pair *pair, const struct key *key,
+    const struct list_kind *kind)
+{
 	char prefix[VALUE_TEXT_SIZE];
-	struct value_list was, is;
 
 	snprintf(prefix, sizeof(prefix),
-	    key->type == &type_server ? "%s: %s " : "%s: %s: ", pair->label,
+	    kind == &server_list ? "%s: %s " : "%s: %s: ", pair->label,
 	    key->name);
-	if (key->type == &type_server) {
-		const struct backend_spec *a = old, *b = new;
-
-		was =
-		    (struct value_list){&server_kind, a->servers, a->servers_n};
-		is =
-		    (struct value_list){&server_kind, b->servers, b->servers_n};
-	} else if (key->type == &type_listen) {
-		const struct frontend_spec *a = old, *b = new;
-
-		was =
-		    (struct value_list){&listen_kind, a->listens, a->listens_n};
-		is =
-		    (struct value_list){&listen_kind, b->listens, b->listens_n};
-	} else {
-		const struct global_spec *a = old, *b = new;
-
-		was =
-		    (struct value_list){&admin_kind, a->admin.all, a->admin.n};
-		is = (struct value_list){&admin_kind, b->admin.all, b->admin.n};
-	}
-	return diff_list(pair, prefix, key->options, &was, &is);
+	return diff_list(pair, prefix, key->options, kind);
 }
 
 static bool
@@ -394,9 +361,10 @@ diff_keys(const struct pair *pair, const struct key *keys)
 	bool ok = true;
 
 	for (const struct key *k = keys; ok && k && k->name; k++) {
-		if (k->type == &type_listen || k->type == &type_admin ||
-		    k->type == &type_server)
-			ok = diff_values(pair, k);
+		const struct list_kind *kind = list_of_key(k);
+
+		if (kind)
+			ok = diff_values(pair, k, kind);
 		else if (k->type == &type_sni_rule)
 			ok = build_diff_sni(pair->old_spec, pair->old,
 			    pair->new_spec, pair->new, pair->label,
@@ -410,26 +378,20 @@ diff_keys(const struct pair *pair, const struct key *keys)
 bool
 config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 {
-	struct pair pair = {.label = "global",
-	    .old_spec = old,
+	struct pair all = {.old_spec = old,
 	    .new_spec = new,
-	    .old = &old->global,
-	    .new = &new->global,
+	    .old = old,
+	    .new = new,
 	    .changes = changes};
+	struct pair global = all;
 
-	return diff_keys(&pair, sections[SECTION_GLOBAL].keys) &&
-	       diff_list(&pair, "pool ", NULL,
-	           &(struct value_list){&pool_kind, old->pools, old->pools_n},
-	           &(struct value_list){
-	               &pool_kind, new->pools, new->pools_n}) &&
-	       diff_list(&pair, "frontend ", sections[SECTION_FRONTEND].keys,
-	           &(struct value_list){
-	               &frontend_kind, old->frontends, old->frontends_n},
-	           &(struct value_list){
-	               &frontend_kind, new->frontends, new->frontends_n}) &&
-	       diff_list(&pair, "backend ", sections[SECTION_BACKEND].keys,
-	           &(struct value_list){
-	               &backend_kind, old->backends, old->backends_n},
-	           &(struct value_list){
-	               &backend_kind, new->backends, new->backends_n});
+	global.label = "global";
+	global.old = &old->global;
+	global.new = &new->global;
+	return diff_keys(&global, sections[SECTION_GLOBAL].keys) &&
+	       diff_list(&all, "pool ", NULL, &pool_list) &&
+	       diff_list(&all, "frontend ", sections[SECTION_FRONTEND].keys,
+	           &frontend_list) &&
+	       diff_list(&all, "backend ", sections[SECTION_BACKEND].keys,
+	           &backend_list);
 }

@@ -41,8 +41,7 @@ bool config_diff(const struct spec *old, struct spec *new,
     struct changes *changes) MUST_CHECK;
 
 /* Returns whether a reload can keep the value of a key that takes a restart:
- * its type must be known.  *ret_size is the size of its field, 0 for a
- * string. */
-bool config_diff_keeps(const struct key *key, size_t *ret_size) MUST_CHECK;
+ * its type must be known. */
+bool config_diff_keeps(const struct key *key) MUST_CHECK;
 
 #endif

@@ -262,9 +262,7 @@ what_takes_a_restart_stays_in_force_and_is_told_each_time(void **state)
 static void
 check_key(const char *section, const struct key *key, const struct key *within)
 {
-	size_t size;
-
-	if (key->restart && !config_diff_keeps(key, &size))
+	if (key->restart && !config_diff_keeps(key))
 		fail_msg("[%s] %s takes a restart, but config/diff.c does not "
 		         "know how to keep a value of its type",
 		    section, key->name);
