@@ -363,19 +363,15 @@ static bool
 read_defaults(struct build *b, const struct draft_section *s)
 {
 	struct spec *scratch = calloc(1, sizeof(*scratch));
-	bool ok = false;
+	bool ok =
+	    scratch &&
+	    (scratch->frontends = calloc(1, sizeof(*scratch->frontends))) &&
+	    (scratch->backends = calloc(1, sizeof(*scratch->backends)));
 
-	if (!scratch)
-		return false;
-	scratch->frontends = calloc(1, sizeof(*scratch->frontends));
-	scratch->backends = calloc(1, sizeof(*scratch->backends));
-	if (!scratch->frontends || !scratch->backends)
-		goto out;
-	scratch->frontends_n = scratch->backends_n = 1;
-	for (size_t i = 0; i < s->entries_n; i++)
+	if (ok)
+		scratch->frontends_n = scratch->backends_n = 1;
+	for (size_t i = 0; ok && i < s->entries_n; i++)
 		read_entry(b, s, &s->entries[i], scratch);
-	ok = true;
-out:
 	spec_free(scratch);
 	return ok;
 }

@@ -109,44 +109,25 @@ add_server_option(struct draft *draft, const struct config_options *o, size_t i,
 	return ok;
 }
 
-/* Forms of -k that begin with a prefix, and the key that a file sets
- * instead. */
-static const struct {
-	const char *prefix;
-	const char *key;
-	const char *before; /* what follows, in the value of the key */
-} check_forms[] = {
-    {"http:", "check", "http path="},
-    {"https:", "check", "https path="},
-    {"script:", "check_command", ""},
-};
-
-#define CHECK_FORMS (sizeof(check_forms) / sizeof(check_forms[0]))
-
 /* `http:/path`, `https:/path`, `script:/program arguments`, or the value of
  * the key check. */
 static bool
 add_check(struct draft *draft, const char *given)
 {
-	const char *rest;
+	const char *rest = given ? strchr(given, ':') : NULL;
+	int len = rest ? (int)(rest++ - given) : 0;
 	char *value;
-	size_t i = 0;
 	bool ok;
 
-	if (!given)
-		return true;
-	while (i < CHECK_FORMS && strncmp(given, check_forms[i].prefix,
-	                              strlen(check_forms[i].prefix)) != 0)
-		i++;
-	if (i == CHECK_FORMS)
+	if (len == 6 && strncmp(given, "script", 6) == 0)
+		return add_option(draft, "-k", given, "check_command", rest) &&
+		       add_option(draft, "-k", given, "check", "script");
+	if ((len != 4 && len != 5) || strncmp(given, "https", (size_t)len) != 0)
 		return add_option(draft, "-k", given, "check", given);
-	rest = given + strlen(check_forms[i].prefix);
-	if (asprintf(&value, "%s%s", check_forms[i].before, rest) < 0)
+	if (asprintf(&value, "%.*s path=%s", len, given, rest) < 0)
 		return false;
-	ok = add_option(draft, "-k", given, check_forms[i].key, value);
+	ok = add_option(draft, "-k", given, "check", value);
 	free(value);
-	if (ok && strcmp(check_forms[i].key, "check") != 0)
-		ok = add_option(draft, "-k", given, "check", "script");
 	return ok;
 }
 

@@ -81,56 +81,34 @@ cpus_quota(const char *root)
 	}
 }
 
-/* The set must be as large as the kernel's, which is not known beforehand.  To
- * be freed; NULL when that fails. */
-static cpu_set_t *
-read_affinity(size_t *ret_size)
-{
-	for (size_t n = CPU_SETSIZE; n <= 1u << 20; n *= 2) {
-		cpu_set_t *set = CPU_ALLOC(n);
-		size_t size = CPU_ALLOC_SIZE(n);
-
-		if (set && sched_getaffinity(0, size, set) == 0) {
-			*ret_size = size;
-			return set;
-		}
-		CPU_FREE(set);
-		if (!set || errno != EINVAL)
-			return NULL;
-	}
-	return NULL;
-}
-
-static unsigned
-count_affinity(void)
-{
-	size_t size;
-	cpu_set_t *set = read_affinity(&size);
-	int n = set ? CPU_COUNT_S(size, set) : 0;
-
-	CPU_FREE(set);
-	return n > 0 ? (unsigned)n : 1;
-}
-
+/* The set must be as large as the kernel's, which is not known beforehand. */
 void
 cpus_allowed(cpu_set_t *ret_cpus)
 {
-	size_t size;
-	cpu_set_t *set = read_affinity(&size);
+	bool again = true;
 
 	CPU_ZERO(ret_cpus);
-	if (set)
-		memcpy(ret_cpus, set, sizeof(*ret_cpus));
+	for (size_t n = CPU_SETSIZE; again && n <= 1u << 20; n *= 2) {
+		cpu_set_t *set = CPU_ALLOC(n);
+		int rc =
+		    set ? sched_getaffinity(0, CPU_ALLOC_SIZE(n), set) : -1;
+
+		if (rc == 0)
+			memcpy(ret_cpus, set, sizeof(*ret_cpus));
+		again = set && rc < 0 && errno == EINVAL;
+		CPU_FREE(set);
+	}
 	if (CPU_COUNT(ret_cpus) == 0)
 		CPU_SET(0, ret_cpus);
-	CPU_FREE(set);
 }
 
 unsigned
 cpus_usable(const char *root)
 {
-	unsigned cpus = count_affinity();
-	unsigned quota = cpus_quota(root);
+	unsigned quota = cpus_quota(root), cpus;
+	cpu_set_t allowed;
 
+	cpus_allowed(&allowed);
+	cpus = (unsigned)CPU_COUNT(&allowed);
 	return quota > 0 && quota < cpus ? quota : cpus;
 }

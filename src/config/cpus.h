@@ -16,8 +16,8 @@ void cpus_allowed(cpu_set_t *ret_cpus);
  * /sys/fs/cgroup are found: "" except in tests.  Reads files. */
 unsigned cpus_quota(const char *root);
 
-/* Returns the smaller of the quota and the number of CPUs that
- * sched_getaffinity(2) allows, at least 1.  Reads files. */
+/* Returns the smaller of the quota and the number of CPUs of cpus_allowed, at
+ * least 1.  Reads files. */
 unsigned cpus_usable(const char *root);
 
 #endif

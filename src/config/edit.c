@@ -41,15 +41,14 @@ backend_like(const struct spec *file, const struct backend_spec *b)
 /* Parses value as if it stood in the backend's section, but without
  * server_defaults.  Errors name BACKEND/SERVER as their place. */
 static bool
-parse_added_server(struct spec *spec, struct backend_spec *backend, char *value,
-    struct err_list *errors)
+parse_added_server(struct spec *spec, struct backend_spec *backend,
+    const char *value, struct err_list *errors)
 {
 	char head[sizeof("backend ") + NAME_MAX_LEN];
 	char label[2 * NAME_MAX_LEN + 2], key[] = "server";
 	struct draft_section section = {
 	    .head = head, .kind = SECTION_BACKEND, .name = backend->name};
-	struct draft_entry entry = {
-	    .label = label, .name = key, .value = value};
+	struct draft_entry entry = {.label = label, .name = key};
 	struct value v = {.text = value,
 	    .object = backend,
 	    .spec = spec,
@@ -75,16 +74,10 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
     const char *value, struct err_list *errors)
 {
 	size_t errors_before = errors->n;
-	char *copy = strdup(value);
 	struct server_spec *s;
 
-	if (!copy || !parse_added_server(spec, backend, copy, errors)) {
-		free(copy);
-		if (errors->n == errors_before)
-			err_list_add(errors, NULL, 0, "out of memory");
+	if (!parse_added_server(spec, backend, value, errors))
 		return false;
-	}
-	free(copy);
 	s = &backend->servers[backend->servers_n - 1];
 	s->added = true;
 	build_check_server(backend, s, errors);

@@ -3,8 +3,10 @@
  */
 #include "config/ini_lines.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <string.h>
+
+#include "base/printable.h"
 
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
@@ -61,56 +63,25 @@ trim(const char **line, size_t *len)
 
 /* Characters that look like a blank, or like nothing, and are neither. */
 static const struct {
-	const char *utf8;
+	uint16_t first, last;
 	const char *name;
 } false_blanks[] = {
-    {"\xc2\x85", "a next-line character (U+0085)"},
-    {"\xc2\xa0", "a no-break space (U+00A0)"},
-    {"\xc2\xad", "a soft hyphen (U+00AD)"},
-    {"\xe1\x9a\x80", "an Ogham space (U+1680)"},
-    {"\xe2\x80\x80", "a space that is not ASCII (U+2000)"},
-    {"\xe2\x80\x81", "a space that is not ASCII (U+2001)"},
-    {"\xe2\x80\x82", "an en space (U+2002)"},
-    {"\xe2\x80\x83", "an em space (U+2003)"},
-    {"\xe2\x80\x84", "a space that is not ASCII (U+2004)"},
-    {"\xe2\x80\x85", "a space that is not ASCII (U+2005)"},
-    {"\xe2\x80\x86", "a space that is not ASCII (U+2006)"},
-    {"\xe2\x80\x87", "a figure space (U+2007)"},
-    {"\xe2\x80\x88", "a space that is not ASCII (U+2008)"},
-    {"\xe2\x80\x89", "a thin space (U+2009)"},
-    {"\xe2\x80\x8a", "a hair space (U+200A)"},
-    {"\xe2\x80\x8b", "a zero-width space (U+200B)"},
-    {"\xe2\x80\x8c", "a zero-width non-joiner (U+200C)"},
-    {"\xe2\x80\x8d", "a zero-width joiner (U+200D)"},
-    {"\xe2\x80\x8e", "a left-to-right mark (U+200E)"},
-    {"\xe2\x80\x8f", "a right-to-left mark (U+200F)"},
-    {"\xe2\x80\xa8", "a line separator (U+2028)"},
-    {"\xe2\x80\xa9", "a paragraph separator (U+2029)"},
-    {"\xe2\x80\xaf", "a narrow no-break space (U+202F)"},
-    {"\xe2\x81\x9f", "a space that is not ASCII (U+205F)"},
-    {"\xe2\x81\xa0", "a word joiner (U+2060)"},
-    {"\xe3\x80\x80", "an ideographic space (U+3000)"},
-    {byte_order_mark, "a byte-order mark (U+FEFF) in its midst"},
+    {0x85, 0x85, "a next-line character"},
+    {0xa0, 0xa0, "a no-break space"},
+    {0xad, 0xad, "a soft hyphen"},
+    {0x1680, 0x1680, "an Ogham space"},
+    {0x2000, 0x200a, "a space that is not ASCII"},
+    {0x200b, 0x200d, "a character without width"},
+    {0x200e, 0x200f, "a left-to-right or right-to-left mark"},
+    {0x2028, 0x2029, "a line or paragraph separator"},
+    {0x202f, 0x202f, "a narrow no-break space"},
+    {0x205f, 0x205f, "a space that is not ASCII"},
+    {0x2060, 0x2060, "a word joiner"},
+    {0x3000, 0x3000, "an ideographic space"},
+    {0xfeff, 0xfeff, "a byte-order mark in its midst"},
 };
 
 #define FALSE_BLANKS (sizeof(false_blanks) / sizeof(false_blanks[0]))
-
-static const char *
-find_false_blank(const char *line, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if ((uint8_t)line[i] < 0x80)
-			continue;
-		for (size_t j = 0; j < FALSE_BLANKS; j++) {
-			size_t n = strlen(false_blanks[j].utf8);
-
-			if (n <= len - i &&
-			    memcmp(line + i, false_blanks[j].utf8, n) == 0)
-				return false_blanks[j].name;
-		}
-	}
-	return NULL;
-}
 
 /* A control character would be printed into a terminal or a log, and a NUL
  * would hide the rest of the line.  Returns false after an error. */
@@ -140,12 +111,25 @@ check_controls(struct ini_lines *l, const char *line, size_t len)
 static bool
 check_blanks(struct ini_lines *l, const char *line, size_t len)
 {
-	const char *name = find_false_blank(line, len);
+	for (size_t i = 0; i < len; i++) {
+		char next[4 + 1] = "";
+		uint32_t c;
 
-	if (name)
-		err_list_add(l->errors, l->file, l->read,
-		    "the line has %s; write an ordinary blank, or none", name);
-	return !name;
+		memcpy(next, line + i, len - i < 4 ? len - i : 4);
+		if (utf8_decode(next, &c) <= 1)
+			continue;
+		for (size_t j = 0; j < FALSE_BLANKS; j++) {
+			if (c < false_blanks[j].first ||
+			    c > false_blanks[j].last)
+				continue;
+			err_list_add(l->errors, l->file, l->read,
+			    "the line has %s (U+%04" PRIX32 "); write an "
+			    "ordinary blank, or none",
+			    false_blanks[j].name, c);
+			return false;
+		}
+	}
+	return true;
 }
 
 /* Cuts off a comment, which begins with a ';' behind a blank. */

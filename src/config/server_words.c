@@ -135,47 +135,6 @@ take_server_address(struct reading *r, const char *address)
 	return append_option(r, "", address);
 }
 
-static bool
-same_observe(const struct backend_spec *b, const char *value)
-{
-	return b->observe == OBSERVE_CONNECT && strcmp(value, "layer4") == 0;
-}
-
-static bool
-same_error_limit(const struct backend_spec *b, const char *value)
-{
-	uint64_t n;
-
-	return text_parse_number(value, 1, UINT32_MAX, &n, NULL) &&
-	       n == b->error_limit;
-}
-
-static bool
-same_on_error(const struct backend_spec *b, const char *value)
-{
-	static const char *const theirs[] = {
-	    [ON_ERROR_FAST_CHECK] = "fastinter",
-	    [ON_ERROR_FAIL_CHECK] = "fail-check",
-	    [ON_ERROR_SUDDEN_DEATH] = "sudden-death",
-	    [ON_ERROR_MARK_DOWN] = "mark-down",
-	};
-	_Static_assert(
-	    ON_ERROR_MARK_DOWN + 1 == sizeof(theirs) / sizeof(theirs[0]),
-	    "a word each");
-
-	return strcmp(value, theirs[b->on_error]) == 0;
-}
-
-/* Said of a server it has to be what the backend has. */
-static const struct common {
-	const char *theirs, *ours;
-	bool (*same)(const struct backend_spec *backend, const char *value);
-} commons[] = {
-    {"error-limit", "error_limit", same_error_limit},
-    {"observe", "observe", same_observe},
-    {"on-error", "on_error", same_on_error},
-};
-
 static const char *
 next(struct reading *r)
 {
@@ -252,16 +211,19 @@ take_known(struct reading *r, const struct word *w)
 	return false;
 }
 
+/* Takes a value that is the backend's here, so it has to be what that has,
+ * NULL: none of HAProxy's.  key: of the file. */
 static bool
-take_common(struct reading *r, const struct common *c)
+take_common(struct reading *r, const char *word, const char *key,
+    const char *backends_value)
 {
 	const char *value = next(r);
 
-	return c->same(r->backend, value) ||
+	return (backends_value && strcmp(value, backends_value) == 0) ||
 	       err_set(r->err,
 	           "'%s %s' is not what [backend %s] has; here this is the "
 	           "backend's and not a server's, see its key %s",
-	           c->theirs, value, r->backend->name, c->ours);
+	           word, value, r->backend->name, key);
 }
 
 /* True when it is one of those that cannot be. */
@@ -281,7 +243,16 @@ is_refused(struct reading *r, const char *word)
 static bool
 take_word(struct reading *r)
 {
+	static const char *const on_errors[] = {
+	    [ON_ERROR_FAST_CHECK] = "fastinter",
+	    [ON_ERROR_FAIL_CHECK] = "fail-check",
+	    [ON_ERROR_SUDDEN_DEATH] = "sudden-death",
+	    [ON_ERROR_MARK_DOWN] = "mark-down",
+	};
+	_Static_assert(COUNT(on_errors) == ON_ERROR_MARK_DOWN + 1, "all");
+	const struct backend_spec *b = r->backend;
 	const char *word = next(r);
+	char limit[12];
 
 	if (strcmp(word, "enabled") == 0 || strcmp(word, "disabled") == 0) {
 		r->out->enabled = word[0] == 'e';
@@ -296,9 +267,14 @@ take_word(struct reading *r)
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (strcmp(word, known[i].theirs) == 0)
 			return take_known(r, &known[i]);
-	for (size_t i = 0; i < COUNT(commons); i++)
-		if (strcmp(word, commons[i].theirs) == 0)
-			return take_common(r, &commons[i]);
+	if (strcmp(word, "observe") == 0)
+		return take_common(r, word, "observe",
+		    b->observe == OBSERVE_CONNECT ? "layer4" : NULL);
+	if (strcmp(word, "on-error") == 0)
+		return take_common(r, word, "on_error", on_errors[b->on_error]);
+	snprintf(limit, sizeof(limit), "%u", b->error_limit);
+	if (strcmp(word, "error-limit") == 0)
+		return take_common(r, word, "error_limit", limit);
 	/* An option of our own file, whose parser refuses an unknown one. */
 	return !is_refused(r, word) && append_option(r, word, NULL);
 }
