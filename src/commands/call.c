@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "control/pools.h"
 
 #define NUMBER_SIZE 24
 
@@ -290,36 +289,6 @@ call_take_json(struct call *call)
 		return false;
 	call->args[n - 1] = NULL;
 	return true;
-}
-
-bool
-call_json(struct call *call, bool *ret_json)
-{
-	*ret_json = strcmp(call_arg(call, 0), "json") == 0;
-	if (!call->args[0] || (*ret_json && !call->args[1]))
-		return true;
-	return err_set(call->err,
-	    "Unexpected argument '%s'; give json or nothing.",
-	    call->args[*ret_json]);
-}
-
-bool
-call_pool(struct call *call, struct pool **ret_pool, bool *ret_json)
-{
-	char **args = call->args;
-
-	*ret_json = call_take_json(call);
-	*ret_pool = NULL;
-	if (!args[0])
-		return true;
-	if (args[1])
-		return err_set(call->err,
-		    "Unexpected argument '%s'; give one pool's name or none, "
-		    "and json or nothing.",
-		    args[1]);
-	*ret_pool =
-	    pools_find(control_pools(call->env->control), args[0], call->err);
-	return *ret_pool || err_as_sentence(call->err);
 }
 
 size_t

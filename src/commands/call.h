@@ -146,16 +146,6 @@ bool call_fits(struct call *call, const char *usage, unsigned from);
  * was there. */
 bool call_take_json(struct call *call);
 
-/* For commands that take `[json]` and nothing else.  Returns false with
- * call->err set for other arguments. */
-bool call_json(struct call *call, bool *ret_json);
-
-struct pool;
-
-/* Parses the arguments `[POOL] [json]`.  *ret_pool is NULL for all pools.
- * Returns false with call->err set. */
-bool call_pool(struct call *call, struct pool **ret_pool, bool *ret_json);
-
 /* Returns the length of the backend's name in `BACKEND/SERVER`, or 0 with
  * call->err set if one of the names is missing. */
 size_t call_backend_len(struct call *call, const char *name);

@@ -113,7 +113,7 @@
 	    "change a server's weight")                                        \
 	COMMAND("show backend", USER, run_show_backend, USAGE, "[json]",       \
 	    "list backends in the current running config")                     \
-	COMMAND("show capacity", USER, run_show_capacity, USAGE, "[json]",     \
+	COMMAND("show capacity", USER, run_show_capacity, STRICT, "[json]",    \
 	    "report what is used of what there is, and when it will run out")  \
 	COMMAND("show changes", OPERATOR, run_show_changes, USAGE,             \
 	    "[<max>] [json]",                                                  \
@@ -125,7 +125,7 @@
 	COMMAND("show closed", OPERATOR, run_show_closed, OWN,                 \
 	    "[<id>|<number>] [<filter>]* [json]",                              \
 	    "report the sessions that have ended, the latest first")           \
-	COMMAND("show drains", USER, run_show_drains, USAGE, "[json]",         \
+	COMMAND("show drains", USER, run_show_drains, STRICT, "[json]",        \
 	    "report the servers that are being drained")                       \
 	COMMAND("show env", OPERATOR, run_show_env, USAGE, "[<var>] [json]",   \
 	    "dump environment variables known to the process")                 \
@@ -135,17 +135,19 @@
 	COMMAND("show events", USER, run_show_events, OWN,                     \
 	    "[<number>] [<about>] [json]",                                     \
 	    "report what has happened to servers, backends and pools")         \
-	COMMAND("show expiring", OPERATOR, run_show_expiring, USAGE, "[json]", \
+	COMMAND("show expiring", OPERATOR, run_show_expiring, STRICT,          \
+	    "[json]",                                                          \
 	    "report what was set for a time, and what is put back then")       \
 	COMMAND("show info", USER, run_show_info, USAGE,                       \
 	    "[desc|flat|json|typed|float]*",                                   \
 	    "report information about the running process")                    \
-	COMMAND("show memory", USER, run_show_memory, USAGE, "[json]",         \
+	COMMAND("show memory", USER, run_show_memory, STRICT, "[json]",        \
 	    "report what the process's memory goes to, and what is not "       \
 	    "explained")                                                       \
-	COMMAND("show pool", USER, run_show_pool, USAGE, "[<pool>] [json]",    \
+	COMMAND("show pool", USER, run_show_pool, STRICT, "[<pool>] [json]",   \
 	    "report the Leader/Followers counters of all pools or one")        \
-	COMMAND("show rebalances", USER, run_show_rebalances, USAGE, "[json]", \
+	COMMAND("show rebalances", USER, run_show_rebalances, STRICT,          \
+	    "[json]",                                                          \
 	    "report the backends whose sessions are being rebalanced")         \
 	COMMAND("show schema json", USER, run_show_schema, USAGE, "",          \
 	    "report schema used for stats")                                    \
@@ -166,7 +168,7 @@
 	    "report counters for each proxy and server")                       \
 	COMMAND("show table", USER, run_show_table, USAGE, "[<table>] [json]", \
 	    "report table usage stats or dump this table's contents")          \
-	COMMAND("show threads", USER, run_show_threads, USAGE,                 \
+	COMMAND("show threads", USER, run_show_threads, STRICT,                \
 	    "[<pool>] [json]",                                                 \
 	    "report what each thread of all pools or of one does")             \
 	COMMAND("show version", USER, run_show_version, USAGE, "[json]",       \

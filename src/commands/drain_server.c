@@ -136,11 +136,8 @@ run_show_drains(struct call *call)
 {
 	struct drain_status status;
 	struct report r;
-	bool json;
 
-	if (!call_json(call, &json))
-		return false;
-	report_begin(&r, json, call->out);
+	report_begin(&r, call_take_json(call), call->out);
 	report_head(&r, "");
 	for (size_t i = 0; control_drain_at(call->env->control, i, &status);
 	     i++)

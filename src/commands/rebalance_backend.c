@@ -177,11 +177,8 @@ run_show_rebalances(struct call *call)
 {
 	struct rebalance_status status;
 	struct report r;
-	bool json;
 
-	if (!call_json(call, &json))
-		return false;
-	report_begin(&r, json, call->out);
+	report_begin(&r, call_take_json(call), call->out);
 	report_head(&r, "");
 	for (size_t i = 0; control_rebalance_at(call->env->control, i, &status);
 	     i++) {

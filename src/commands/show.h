@@ -5,6 +5,7 @@
 #ifndef COMMANDS_SHOW_H
 #define COMMANDS_SHOW_H
 
+#include "commands/call.h"
 #include "commands/report.h"
 #include "control/capacity.h"
 #include "control/memory.h"
@@ -19,6 +20,12 @@ void show_capacity_row(
  * that no kind accounts for.  The caller ends the report. */
 void show_memory_put(struct report *report, const struct memory_rows *rows,
     const struct memory_totals *totals);
+
+/* Runs a command with the arguments `[POOL] [json]`, which were checked: calls
+ * put for the pool, or for all pools. */
+bool show_each_pool(
+    struct call *call, void (*put)(struct report *report,
+                           const struct pools *pools, struct pool *pool));
 
 /* Writes the threads and settings of a pool and what happened to its events, in
  * text a line for each group of facts.  The line with the balance of events has

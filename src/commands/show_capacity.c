@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "commands/commands.h"
 #include "commands/listing.h"
@@ -175,14 +174,8 @@ run_show_capacity(struct call *call)
 	    .fini = capacity_fini_listing,
 	    .steps_max = 16,
 	};
-	bool json = strcmp(call_arg(call, 0), "json") == 0;
-	struct listing *l;
+	struct listing *l = listing_new(call, &kind, call_take_json(call));
 
-	if (*call_arg(call, json))
-		return err_set(call->err,
-		    "Unexpected argument '%.60s'; give json or nothing.",
-		    call_arg(call, json));
-	l = listing_new(call, &kind, json);
 	if (!l)
 		return false;
 	report_object(&l->report, NULL);

@@ -61,12 +61,8 @@ run_show_expiring(struct call *call)
 	    .step = expiring_step,
 	    .steps_max = 32, /* more where many users are known */
 	};
-	struct listing *l;
-	bool json;
+	struct listing *l = listing_new(call, &kind, call_take_json(call));
 
-	if (!call_json(call, &json))
-		return false;
-	l = listing_new(call, &kind, json);
 	return l && listing_answer(call, l, true);
 }
 

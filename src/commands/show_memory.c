@@ -95,14 +95,11 @@ run_show_memory(struct call *call)
 	struct memory_rows rows = {.n = 0};
 	struct memory_totals totals;
 	struct report r;
-	bool json;
 
-	if (!call_json(call, &json))
-		return false;
 	memory_rows_fill(&rows, call->env->control);
 	add_admin_memory(&rows, call->env);
 	memory_totals_read(&totals);
-	report_begin(&r, json, call->out);
+	report_begin(&r, call_take_json(call), call->out);
 	show_memory_put(&r, &rows, &totals);
 	report_end(&r);
 	return true;

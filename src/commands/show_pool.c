@@ -136,26 +136,38 @@ show_pool_put(struct report *report, const struct pool_facts *facts)
 }
 
 bool
-run_show_pool(struct call *call)
+show_each_pool(
+    struct call *call, void (*put)(struct report *report,
+                           const struct pools *pools, struct pool *pool))
 {
-	struct pools *pools;
-	struct pool *only;
+	struct pools *pools = control_pools(call->env->control);
+	bool json = call_take_json(call);
+	const char *name = call->args[0];
+	struct pool *only = name ? pools_find(pools, name, call->err) : NULL;
 	struct report r;
-	bool json;
 
-	if (!call_pool(call, &only, &json))
-		return false;
-	pools = control_pools(call->env->control);
+	if (name && !only)
+		return err_as_sentence(call->err);
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
-	for (size_t i = 0; i < pools_count(pools); i++) {
-		struct pool_facts facts;
-
-		if (only && only != pools_at(pools, i))
-			continue;
-		pool_facts_read(pools, pools_at(pools, i), &facts);
-		show_pool_put(&r, &facts);
-	}
+	for (size_t i = 0; i < pools_count(pools); i++)
+		if (!only || only == pools_at(pools, i))
+			put(&r, pools, pools_at(pools, i));
 	report_end(&r);
 	return true;
+}
+
+static void
+put_pool(struct report *r, const struct pools *pools, struct pool *pool)
+{
+	struct pool_facts facts;
+
+	pool_facts_read(pools, pool, &facts);
+	show_pool_put(r, &facts);
+}
+
+bool
+run_show_pool(struct call *call)
+{
+	return show_each_pool(call, put_pool);
 }

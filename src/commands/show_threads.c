@@ -2,7 +2,6 @@
  * `show threads`.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "commands/commands.h"
 #include "commands/show.h"
@@ -154,32 +153,19 @@ show_threads_put(struct report *report, const char *pool,
 		put_threads_text(report, pool, threads, n);
 }
 
+static void
+put_pool_of_threads(
+    struct report *r, const struct pools *pools, struct pool *pool)
+{
+	static struct thread_status threads[POOL_THREADS_MAX];
+
+	(void)pools;
+	show_threads_put(r, pool_name(pool), threads,
+	    pool_facts_threads(pool, threads, POOL_THREADS_MAX));
+}
+
 bool
 run_show_threads(struct call *call)
 {
-	struct pools *pools;
-	struct thread_status *threads;
-	struct pool *only;
-	struct report r;
-	bool json;
-
-	if (!call_pool(call, &only, &json))
-		return false;
-	pools = control_pools(call->env->control);
-	threads = calloc(POOL_THREADS_MAX, sizeof(*threads));
-	if (!threads)
-		return err_oom(call->err);
-	pools = control_pools(call->env->control);
-	report_begin(&r, json, call->out);
-	report_head(&r, "");
-	for (size_t i = 0; i < pools_count(pools); i++) {
-		struct pool *p = pools_at(pools, i);
-
-		if (!only || only == p)
-			show_threads_put(&r, pool_name(p), threads,
-			    pool_facts_threads(p, threads, POOL_THREADS_MAX));
-	}
-	report_end(&r);
-	free(threads);
-	return true;
+	return show_each_pool(call, put_pool_of_threads);
 }
