@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "config/hint.h"
 #include "model/backend.h"
 #include "model/server_operator.h"
 
@@ -16,14 +18,15 @@
 	"ssl | state | weight"
 
 /* An option of `set server`: what sets it, or the command that sets the same,
- * `set weight BACKEND/SERVER VALUE`. */
+ * `set weight BACKEND/SERVER VALUE`, or why it cannot be set. */
 struct option {
 	const char *name;
 	const char *needs; /* the value, for the error when it is missing */
 	bool (*set)(struct call *call, struct server *server,
 	    const struct option *option);
 	bool (*run)(struct call *call);
-	/* NULL: the option is not supported. */
+	const char *refusal;
+	const char *off; /* the error when the check or the agent is off */
 	enum setting_answer (*describe)(
 	    struct call *call, struct setting *ret_setting);
 	bool agent; /* of the agent, not of the health check */
@@ -101,9 +104,6 @@ set_agent_health(
 	const char *before = agent_health_name(server);
 
 	(void)option;
-	if (!server->agent.on)
-		return err_set(
-		    call->err, "agent checks are not enabled on this server.");
 	if (strcmp(word, "up") != 0 && strcmp(word, "down") != 0)
 		return err_set(call->err,
 		    "'set server <srv> agent' expects 'up' or 'down'.");
@@ -113,19 +113,6 @@ set_agent_health(
 }
 
 /* -- address -- */
-
-/* An address has no port when it has none of a map. */
-static bool
-parse_port(const char *text, unsigned *ret_port)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-
-	if (end == text || *end || n < 1 || n > 65535)
-		return false;
-	*ret_port = (unsigned)n;
-	return true;
-}
 
 #define SAID_SIZE 256
 
@@ -162,7 +149,8 @@ change_ip(struct addr *addr, unsigned port, const char *text,
 static bool
 change_port(struct addr *addr, const char *text, char ret_said[SAID_SIZE])
 {
-	unsigned before = addr_port(addr), port;
+	unsigned before = addr_port(addr);
+	uint64_t port;
 
 	if (text[0] == '-' || text[0] == '+') {
 		snprintf(ret_said, SAID_SIZE,
@@ -171,7 +159,7 @@ change_port(struct addr *addr, const char *text, char ret_said[SAID_SIZE])
 		    "(use 'port' statement from the 'server' directive.");
 		return false;
 	}
-	if (!parse_port(text, &port)) {
+	if (!text_parse_number(text, 1, 65535, &port, NULL)) {
 		snprintf(ret_said, SAID_SIZE,
 		    ", problem converting port '%s' to an int", text);
 		return false;
@@ -180,8 +168,8 @@ change_port(struct addr *addr, const char *text, char ret_said[SAID_SIZE])
 		snprintf(ret_said, SAID_SIZE, ", no need to change the port");
 	else
 		snprintf(ret_said, SAID_SIZE,
-		    ", port changed from '%u' to '%u'", before, port);
-	addr_set_port(addr, port);
+		    ", port changed from '%u' to '%u'", before, (unsigned)port);
+	addr_set_port(addr, (unsigned)port);
 	return true;
 }
 
@@ -217,18 +205,6 @@ set_addr(struct call *call, struct server *server, const struct option *option)
 }
 
 /* -- health checks and the agent -- */
-
-#define NO_CHECK "health checks are not enabled on this server"
-#define NO_AGENT "agent checks are not enabled on this server"
-
-static bool
-require_check(
-    struct call *call, const struct server *server, const struct option *option)
-{
-	if (option->agent ? server->agent.on : server->check.on)
-		return true;
-	return err_set(call->err, option->agent ? NO_AGENT : NO_CHECK);
-}
 
 static bool
 parse_check_port(struct call *call, const char *text, int *ret_port)
@@ -270,8 +246,6 @@ set_check_addr(
 	struct addr addr;
 	int port = -1;
 
-	if (!require_check(call, server, option))
-		return false;
 	if (!addr_parse_ip(call_arg(call, 2), &addr))
 		return err_set(
 		    call->err, "invalid addr '%s'", call_arg(call, 2));
@@ -286,8 +260,7 @@ set_check_port(
 {
 	int port;
 
-	return require_check(call, server, option) &&
-	       parse_check_port(call, call_arg(call, 2), &port) &&
+	return parse_check_port(call, call_arg(call, 2), &port) &&
 	       set_check_place(call, server, option, NULL, port);
 }
 
@@ -295,39 +268,12 @@ static bool
 set_agent_send(
     struct call *call, struct server *server, const struct option *option)
 {
-	if (!server->agent.on)
-		return err_set(call->err, NO_AGENT ".");
 	if (!operator_set_agent_send(server, call_arg(call, 2)))
 		return err_set(
 		    call->err, "cannot allocate memory for new string");
 	/* The text may be a password. */
 	call_audit_server(call, server, option->name, NULL, "(not shown)");
 	return true;
-}
-
-/* -- options that are not supported -- */
-
-/* A name is resolved once, when the file is read. */
-static bool
-refuse_fqdn(
-    struct call *call, struct server *server, const struct option *option)
-{
-	(void)server;
-	(void)option;
-	return err_set(call->err,
-	    "set server <b>/<s> fqdn failed because no resolution is "
-	    "configured.");
-}
-
-static bool
-refuse_ssl(
-    struct call *call, struct server *server, const struct option *option)
-{
-	(void)server;
-	(void)option;
-	return err_set(call->err,
-	    "'set server <srv> ssl' cannot be set.  default-server should "
-	    "define ssl settings");
 }
 
 /* -- changes that expire -- */
@@ -400,33 +346,47 @@ describe_override(struct call *call, struct setting *ret_setting)
 /* -- the command -- */
 
 #define IP_AND_PORT "an address and optionally a port"
+#define NO_CHECK    "health checks are not enabled on this server"
+#define NO_AGENT    "agent checks are not enabled on this server"
 
 /* clang-format off: a row each. */
 static const struct option options[] = {
-    {"addr", IP_AND_PORT, set_addr, NULL, describe_addr, false},
-    {"agent", NULL, set_agent_health, NULL, describe_agent_health, true},
-    {"agent-addr", IP_AND_PORT, set_check_addr, NULL, describe_override, true},
-    {"agent-port", "a port", set_check_port, NULL, describe_check_port, true},
-    {"agent-send", NULL, set_agent_send, NULL, describe_override, true},
-    {"check-addr", IP_AND_PORT, set_check_addr, NULL, describe_override, false},
-    {"check-port", "a port", set_check_port, NULL, describe_check_port, false},
-    {"fqdn", "a FQDN", refuse_fqdn, NULL, NULL, false},
-    {"health", NULL, set_health, NULL, describe_health, false},
-    {"maxconn", NULL, NULL, run_set_maxconn_server, describe_maxconn_server,
-        false},
-    {"ssl", NULL, refuse_ssl, NULL, NULL, false},
-    {"state", NULL, NULL, restore_state, describe_state, false},
-    {"weight", NULL, NULL, run_set_weight, describe_weight, false},
+    {"addr", IP_AND_PORT, set_addr, .describe = describe_addr},
+    {"agent", NULL, set_agent_health, .describe = describe_agent_health,
+        .agent = true, .off = NO_AGENT "."},
+    {"agent-addr", IP_AND_PORT, set_check_addr, .describe = describe_override,
+        .agent = true, .off = NO_AGENT},
+    {"agent-port", "a port", set_check_port, .describe = describe_check_port,
+        .agent = true, .off = NO_AGENT},
+    {"agent-send", NULL, set_agent_send, .describe = describe_override,
+        .agent = true, .off = NO_AGENT "."},
+    {"check-addr", IP_AND_PORT, set_check_addr, .describe = describe_override,
+        .off = NO_CHECK},
+    {"check-port", "a port", set_check_port, .describe = describe_check_port,
+        .off = NO_CHECK},
+    {"fqdn", "a FQDN",
+        .refusal = "set server <b>/<s> fqdn failed because no "
+                   "resolution is configured."}, /* of names at run time */
+    {"health", NULL, set_health, .describe = describe_health},
+    {"maxconn", .run = run_set_maxconn_server,
+        .describe = describe_maxconn_server},
+    {"ssl", .refusal = "'set server <srv> ssl' cannot be set.  default-server "
+                       "should define ssl settings"},
+    {"state", .run = restore_state, .describe = describe_state},
+    {"weight", .run = run_set_weight, .describe = describe_weight},
 };
 /* clang-format on */
 
 static const struct option *
 set_server_find_option(const struct call *call)
 {
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (strcmp(call_arg(call, 1), options[i].name) == 0)
-			return &options[i];
-	return NULL;
+	size_t i;
+
+	return name_table_find(
+	           NAME_TABLE(options, sizeof(options) / sizeof(options[0])),
+	           call_arg(call, 1), &i)
+	           ? &options[i]
+	           : NULL;
 }
 
 bool
@@ -443,7 +403,11 @@ run_set_server(struct call *call)
 	if (option->needs && !*call_arg(call, 2))
 		return err_set(call->err, "set server <b>/<s> %s requires %s.",
 		    option->name, option->needs);
-	if (!option->run)
+	if (option->off && !(option->agent ? s->agent.on : s->check.on))
+		return err_set(call->err, "%s", option->off);
+	if (option->refusal)
+		return err_set(call->err, "%s", option->refusal);
+	if (option->set)
 		return option->set(call, s, option);
 	same.args = (char *[]){call->args[0], call->args[2], NULL};
 	return option->run(&same);
