@@ -6,7 +6,8 @@
  * show_cli.c).  Commands that undo or list what a command does are in the file
  * of that command: `disable server` in enable_server.c, `cancel drain` and
  * `show drains` in drain_server.c, `cancel expiring` in show_expiring.c.
- * Commands about the connection itself are in cli.c.
+ * Commands about the connection itself are in cli.c, `show version` is in
+ * show_info.c, `show table` in show_errors.c.
  */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
@@ -208,5 +209,18 @@ COMMANDS_TABLE(COMMAND_PROTOTYPE, SETTING_PROTOTYPES)
 /* Returns why the server cannot be deleted, in HAProxy's words, NULL if it can
  * be. */
 const char *server_unremovable_text(enum server_removable removable);
+
+struct pools;
+
+/* The value before and after `set pool`; long lists of CPUs are cut. */
+#define SET_POOL_TEXT_SIZE 96
+struct set_pool_change {
+	char before[SET_POOL_TEXT_SIZE], after[SET_POOL_TEXT_SIZE];
+};
+
+/* Changes a pool.  args: POOL, the setting, its value in one or more words,
+ * NULL.  Returns false with err set and the pool unchanged. */
+bool set_pool(struct pools *pools, char *const *args,
+    struct set_pool_change *ret_change, struct err *err);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * See set_pool.h.  What is written means the same as in the file: both use
- * config/pool_text.h.
+ * `set pool`: changes a pool while it serves traffic.  What is written means
+ * the same as in the file: both use config/pool_text.h.
  */
-#include "commands/set_pool.h"
+#include "commands/commands.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "commands/commands.h"
 #include "stats/pool_facts.h"
 #include "config/cpus.h"
 #include "config/hint.h"
@@ -106,63 +104,51 @@ set_cpus(
 	       pools_set_cpus(pools, pool, &cpus, err);
 }
 
-static const char *
-threads_now(struct pools *pools, struct pool *pool, char *space)
-{
-	return pools_threads_text(pools, pool, space);
-}
+enum pool_setting {
+	SET_THREADS,
+	SET_SHARDS,
+	SET_PROMOTION,
+	SET_ORDER,
+	SET_CPUS,
+};
 
-static const char *
-shards_now(struct pools *pools, struct pool *pool, char *space)
-{
-	(void)pools;
-	snprintf(space, SPACE_SIZE, "%u", pool_shards_wanted(pool));
-	return space;
-}
-
-static const char *
-promotion_now(struct pools *pools, struct pool *pool, char *space)
-{
-	struct pool_status status;
-
-	(void)pools;
-	(void)space;
-	pool_status(pool, &status);
-	return policy_name(status.policy);
-}
-
-static const char *
-order_now(struct pools *pools, struct pool *pool, char *space)
-{
-	struct pool_status status;
-
-	(void)pools;
-	(void)space;
-	pool_status(pool, &status);
-	return promotion_order_name(status.order);
-}
-
-static const char *
-cpus_now(struct pools *pools, struct pool *pool, char *space)
-{
-	(void)pools;
-	return cpu_list_text(pool_cpu_set(pool), space);
-}
-
-static const struct pool_setting {
+static const struct {
 	const char *name;
 	bool (*set)(struct pools *pools, struct pool *pool, const char *text,
 	    struct err *err);
-	/* Returns the present value, which may be in space. */
-	const char *(*now)(struct pools *pools, struct pool *pool, char *space);
 	const char *allowed;
 } settings[] = {
-    {"threads", set_threads, threads_now, THREADS_ALLOWED},
-    {"shards", set_shards, shards_now, "auto, or 1 to the number of threads"},
-    {"promotion", set_promotion, promotion_now, "adaptive, always, kernel"},
-    {"order", set_order, order_now, "lifo, fifo, priority"},
-    {"cpus", set_cpus, cpus_now, "all, or numbers and ranges as in 0-3,5"},
+    [SET_THREADS] = {"threads", set_threads, THREADS_ALLOWED},
+    [SET_SHARDS] = {"shards", set_shards,
+        "auto, or 1 to the number of threads"},
+    [SET_PROMOTION] = {"promotion", set_promotion, "adaptive, always, kernel"},
+    [SET_ORDER] = {"order", set_order, "lifo, fifo, priority"},
+    [SET_CPUS] = {"cpus", set_cpus, "all, or numbers and ranges as in 0-3,5"},
 };
+
+/* Returns the present value, which may be in space. */
+static const char *
+value_now(struct pools *pools, struct pool *pool, enum pool_setting setting,
+    char space[SPACE_SIZE])
+{
+	struct pool_status status;
+
+	pool_status(pool, &status);
+	switch (setting) {
+	case SET_THREADS:
+		return pools_threads_text(pools, pool, space);
+	case SET_SHARDS:
+		snprintf(space, SPACE_SIZE, "%u", pool_shards_wanted(pool));
+		return space;
+	case SET_PROMOTION:
+		return policy_name(status.policy);
+	case SET_ORDER:
+		return promotion_order_name(status.order);
+	case SET_CPUS:
+		break;
+	}
+	return cpu_list_text(pool_cpu_set(pool), space);
+}
 
 #define SETTINGS NAME_TABLE(settings, sizeof(settings) / sizeof(settings[0]))
 
@@ -193,7 +179,6 @@ set_pool(struct pools *pools, char *const *args,
 {
 	const char *what = args[0] && args[1] ? args[1] : "";
 	char text[SPACE_SIZE], before[SPACE_SIZE], after[SPACE_SIZE];
-	const struct pool_setting *setting;
 	struct set_pool_change *c = ret_change;
 	struct pool *pool;
 	struct hint hint;
@@ -215,19 +200,18 @@ set_pool(struct pools *pools, char *const *args,
 		             : err_set(
 		                   err, "what to set is missing; %s", allowed);
 	}
-	setting = &settings[i];
 	if (!args[2])
 		return err_set(err,
 		    "the value of %s is missing; allowed are %s", what,
-		    setting->allowed);
+		    settings[i].allowed);
 	if (!join_words(args + 2, text, sizeof(text), err))
 		return false;
 	snprintf(c->before, sizeof(c->before), "%s",
-	    setting->now(pools, pool, before));
-	if (!setting->set(pools, pool, text, err))
+	    value_now(pools, pool, (enum pool_setting)i, before));
+	if (!settings[i].set(pools, pool, text, err))
 		return false;
-	snprintf(
-	    c->after, sizeof(c->after), "%s", setting->now(pools, pool, after));
+	snprintf(c->after, sizeof(c->after), "%s",
+	    value_now(pools, pool, (enum pool_setting)i, after));
 	return true;
 }
 
@@ -258,7 +242,8 @@ describe_pool(struct call *call, struct setting *ret_setting)
 
 	if (!pool || !name_table_find(SETTINGS, what, &i))
 		return SETTING_INVALID;
-	setting_known(set, "%s", settings[i].now(pools, pool, space));
+	setting_known(
+	    set, "%s", value_now(pools, pool, (enum pool_setting)i, space));
 	if (strlen(set->value) + 1 == sizeof(set->value)) {
 		err_set(call->err,
 		    "The present %s of the pool are too long a list to be set "

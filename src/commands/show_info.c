@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * `show info`.
+ * `show info` and `show version`.
  */
 #include "commands/commands.h"
 
 #include <string.h>
 
+#include "commands/report.h"
 #include "stats/info.h"
 
 bool
@@ -18,5 +19,19 @@ run_show_info(struct call *call)
 	info_gather(call->env, &facts);
 	info_render(call->out, control_model(call->env->control), &facts,
 	    field_form_parse((const char *const *)call->args), floats);
+	return true;
+}
+
+bool
+run_show_version(struct call *call)
+{
+	struct report r;
+
+	report_begin(&r, call_take_json(call), call->out);
+	report_row(&r);
+	report_put(&r, "version", "%s", API_VERSION);
+	report_json_string(&r, "lfproxy_version", LFPROXY_VERSION);
+	report_row_end(&r);
+	report_end(&r);
 	return true;
 }

@@ -9,7 +9,7 @@
 
 #include "commands/fixture.h"
 #include "stats/pool_facts.h"
-#include "commands/set_pool.h"
+#include "commands/commands.h"
 #include "config/cpus.h"
 #include "config/pool_text.h"
 
