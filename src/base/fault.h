@@ -36,7 +36,7 @@ enum fault_call {
 	FAULT_EPOLL_CTL, /* to add a handle: the others need no memory */
 	FAULT_SLAB,      /* a slab's next chunk */
 	FAULT_PIPE,      /* a pipe to splice through */
-	FAULT_ANSWER,    /* memory for the text of an answer */
+	FAULT_ANSWER,    /* memory for an answer */
 	FAULT_CALLS
 };
 

@@ -73,6 +73,9 @@ struct call {
 	const char *audit_prefix, *audit_suffix;
 };
 
+/* Names in the configuration are shorter than this. */
+#define CALL_NAME_SIZE 64
+
 /* Returns "user", "operator" or "admin". */
 const char *command_level_name(enum admin_level level);
 

@@ -9,7 +9,7 @@
 
 #include "commands/commands.h"
 #include "commands/listing.h"
-#include "base/list.h"
+#include "base/fault.h"
 #include "control/listener.h"
 #include "control/listeners.h"
 #include "net/tls_hello.h"
@@ -19,7 +19,7 @@ struct explain_request {
 	struct explained_client client;
 	char sni[TLS_NAME_MAX + 1];
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	char *frontend; /* its name; NULL: each that can be reached */
+	char frontend[CALL_NAME_SIZE]; /* "": each that can be reached */
 };
 
 struct explaining {
@@ -50,7 +50,7 @@ takes_family(const struct listen_spec *listen, const struct explain_request *r)
 }
 
 /* How many of the frontend's addresses it may have connected to, and the first
- * of them. */
+ * of them, which may be of no interest. */
 static size_t
 count_ways(const struct frontend *f, const struct explain_request *r,
     size_t *ret_first)
@@ -59,7 +59,8 @@ count_ways(const struct frontend *f, const struct explain_request *r,
 
 	for (size_t i = f->spec->listens_n; i-- > 0;)
 		if (takes_family(&f->spec->listens[i], r)) {
-			*ret_first = i;
+			if (ret_first)
+				*ret_first = i;
 			n++;
 		}
 	return n;
@@ -124,7 +125,8 @@ explain_frontend(
 	    .admin = f->state->admin,
 	    .draining = control_draining(control),
 	    .accept_block = acceptor_block(control_proxy(control), f),
-	    .e = explanation_new(f, &client)};
+	    .e =
+	        fault_fails(FAULT_ANSWER) ? NULL : explanation_new(f, &client)};
 	if (x->now.frontend && x->now.e)
 		return true;
 	explained_fini(&x->now);
@@ -134,25 +136,22 @@ explain_frontend(
 static const struct frontend *
 next_frontend(struct explaining *x, const struct model *m)
 {
-	size_t ignored;
-
 	while (x->next < m->spec->frontends_n) {
 		const struct frontend *f = m->frontends[x->next++];
 		const char *wanted = x->request.frontend;
 
-		if (wanted ? strcmp(f->spec->name, wanted) == 0
-		           : count_ways(f, &x->request, &ignored) > 0)
+		if (*wanted ? strcmp(f->spec->name, wanted) == 0
+		            : count_ways(f, &x->request, NULL) > 0)
 			return f;
 	}
 	return NULL;
 }
 
 static bool
-explain_step(struct listing *listing, const struct command_env *env)
+explain_step(void *listing, const struct command_env *env)
 {
-	struct explaining *x =
-	    container_of(listing, struct explaining, listing);
-	struct report *r = &listing->report;
+	struct explaining *x = listing;
+	struct report *r = &x->listing.report;
 	const struct frontend *f;
 
 	if (x->now.e && x->server < x->now.e->servers_n) {
@@ -168,7 +167,11 @@ explain_step(struct listing *listing, const struct command_env *env)
 	if (!f)
 		return false;
 	if (!explain_frontend(x, env->control, f)) {
-		fputs("Out of memory.\n", r->out);
+		report_row(r);
+		report_put(r, "error", "%s",
+		    "Out of memory: the answer ends here, before its end.");
+		report_row_end(r);
+		x->listing.rest.failed = true;
 		return false;
 	}
 	explained_put_head(r, &x->now, x->request.source);
@@ -176,13 +179,9 @@ explain_step(struct listing *listing, const struct command_env *env)
 }
 
 static void
-explaining_fini(struct listing *listing)
+explaining_fini(void *listing)
 {
-	struct explaining *x =
-	    container_of(listing, struct explaining, listing);
-
-	explained_fini(&x->now);
-	free(x->request.frontend);
+	explained_fini(&((struct explaining *)listing)->now);
 }
 
 /* -- arguments -- */
@@ -258,10 +257,9 @@ take_local(struct call *call, const char *text, struct explain_request *r)
 static bool
 take_frontend(struct call *call, const char *name, struct explain_request *r)
 {
-	size_t ignored;
 	const struct frontend *f;
 
-	if (r->frontend)
+	if (*r->frontend)
 		return err_set(call->err,
 		    "Unexpected argument '%.60s'; after the source and a "
 		    "frontend there may be to <address>, sni <name>, json.",
@@ -269,13 +267,13 @@ take_frontend(struct call *call, const char *name, struct explain_request *r)
 	f = call_frontend(call, name);
 	if (!f)
 		return false;
-	if (count_ways(f, r, &ignored) == 0)
+	if (count_ways(f, r, NULL) == 0)
 		return err_set(call->err,
 		    "Frontend %.60s listens on no address that the client "
 		    "'%.60s' could have connected to.",
 		    name, r->source);
-	r->frontend = strdup(name);
-	return r->frontend || err_oom(call->err);
+	snprintf(r->frontend, sizeof(r->frontend), "%s", name);
+	return true;
 }
 
 static bool
@@ -309,15 +307,14 @@ is_local_heeded(struct call *call, const struct explain_request *r)
 	const struct model *m = control_model(call->env->control);
 
 	for (size_t i = 0; i < m->spec->frontends_n; i++)
-		if ((!r->frontend || strcmp(m->frontends[i]->spec->name,
-		                         r->frontend) == 0) &&
+		if ((!*r->frontend || strcmp(m->frontends[i]->spec->name,
+		                          r->frontend) == 0) &&
 		    heeds_local(m->frontends[i]))
 			return true;
 	return err_set(call->err,
 	    "to: %s%.60s has a backend with hash_key = destination, so the "
 	    "address makes no difference; leave it out.",
-	    r->frontend ? "No part of frontend " : "No frontend",
-	    r->frontend ? r->frontend : "");
+	    *r->frontend ? "No part of frontend " : "No frontend", r->frontend);
 }
 
 static bool
@@ -357,13 +354,11 @@ run_explain(struct call *call)
 	    .fini = explaining_fini,
 	    .steps_max = 16,
 	};
-	struct listing *l = listing_new(call, &kind, false);
-	struct explaining *x;
+	struct explaining *x = listing_new(call, &kind, false);
 	bool ok;
 
-	if (!l)
+	if (!x)
 		return false;
-	x = container_of(l, struct explaining, listing);
 	ok = take_explain_args(call, x);
 	if (ok && !next_frontend(x, control_model(call->env->control)))
 		ok = err_set(call->err,
@@ -372,8 +367,9 @@ run_explain(struct call *call)
 		    x->request.source);
 	x->next = 0;
 	if (ok) {
-		report_head(&l->report, "");
-		report_text(&l->report, "client %s\n", x->request.source);
+		report_head(&x->listing.report, "");
+		report_text(
+		    &x->listing.report, "client %s\n", x->request.source);
 	}
-	return listing_answer(call, l, ok);
+	return listing_answer(call, &x->listing, ok);
 }

@@ -33,7 +33,7 @@ listing_free(struct answer_rest *rest)
 	free(l);
 }
 
-struct listing *
+void *
 listing_new(struct call *call, const struct listing_kind *kind, bool json)
 {
 	struct listing *l = calloc(1, kind->size);

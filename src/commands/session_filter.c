@@ -3,17 +3,17 @@
  */
 #include "commands/session_filter.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/backend.h"
 
+/* Longer names are cut: they are not in the configuration. */
 static bool
-set_filter_name(struct call *call, char **name, const char *text, size_t len)
+set_filter_name(
+    struct call *call, char name[CALL_NAME_SIZE], const char *text, size_t len)
 {
-	free(*name);
-	*name = strndup(text, len);
-	return *name || err_oom(call->err);
+	snprintf(name, CALL_NAME_SIZE, "%.*s", (int)len, text);
+	return len > 0 || err_set(call->err, "A name is expected.");
 }
 
 /* `BACKEND/SERVER` are two names. */
@@ -22,26 +22,23 @@ take_server(struct call *call, struct session_filter *filter, const char *text)
 {
 	size_t len = call_backend_len(call, text);
 
-	return len > 0 && set_filter_name(call, &filter->backend, text, len) &&
+	return len > 0 && set_filter_name(call, filter->backend, text, len) &&
 	       set_filter_name(
-	           call, &filter->server, text + len + 1, strlen(text));
+	           call, filter->server, text + len + 1, strlen(text) - len);
 }
 
 bool
 session_filter_take(struct call *call, struct session_filter *filter,
     const char *word, const char *value, bool *ret_taken)
 {
-	*ret_taken = true;
-	if (strcmp(word, "frontend") == 0)
-		return set_filter_name(
-		    call, &filter->frontend, value, strlen(value));
-	if (strcmp(word, "backend") == 0)
-		return set_filter_name(
-		    call, &filter->backend, value, strlen(value));
-	if (strcmp(word, "server") == 0)
-		return take_server(call, filter, value);
-	*ret_taken = false;
-	return true;
+	char *name = strcmp(word, "frontend") == 0  ? filter->frontend
+	             : strcmp(word, "backend") == 0 ? filter->backend
+	                                            : NULL;
+
+	*ret_taken = name || strcmp(word, "server") == 0;
+	if (name)
+		return set_filter_name(call, name, value, strlen(value));
+	return !*ret_taken || take_server(call, filter, value);
 }
 
 bool
@@ -50,12 +47,12 @@ session_filter_check(struct call *call, const struct session_filter *filter)
 	const struct model *m = control_model(call->env->control);
 	const struct backend *b;
 
-	if (filter->frontend && !model_find_frontend(m, filter->frontend))
+	if (*filter->frontend && !model_find_frontend(m, filter->frontend))
 		return err_set(call->err, "No such frontend.");
-	b = filter->backend ? model_find_backend(m, filter->backend) : NULL;
-	if (filter->backend && !b)
+	b = model_find_backend(m, filter->backend);
+	if (*filter->backend && !b)
 		return err_set(call->err, "No such backend.");
-	if (filter->server && !backend_find_server(b, filter->server))
+	if (*filter->server && !backend_find_server(b, filter->server))
 		return err_set(call->err, "No such server.");
 	return true;
 }
@@ -63,7 +60,7 @@ session_filter_check(struct call *call, const struct session_filter *filter)
 static bool
 is_named(const char *wanted, const char *name)
 {
-	return !wanted || strcmp(wanted, name) == 0;
+	return !*wanted || strcmp(wanted, name) == 0;
 }
 
 bool
@@ -73,12 +70,4 @@ session_filter_matches(const struct session_filter *filter,
 	return is_named(filter->frontend, frontend) &&
 	       is_named(filter->backend, backend) &&
 	       is_named(filter->server, server);
-}
-
-void
-session_filter_fini(struct session_filter *filter)
-{
-	free(filter->frontend);
-	free(filter->backend);
-	free(filter->server);
 }

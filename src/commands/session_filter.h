@@ -8,9 +8,10 @@
 #include "commands/call.h"
 
 /* Names rather than pointers, since a reload may come before the answer ends;
- * NULL: any. */
+ * "": any. */
 struct session_filter {
-	char *frontend, *backend, *server;
+	char frontend[CALL_NAME_SIZE], backend[CALL_NAME_SIZE];
+	char server[CALL_NAME_SIZE];
 };
 
 /* Adds `frontend NAME`, `backend NAME` or `server BACKEND/NAME` to the filter;
@@ -26,8 +27,5 @@ bool session_filter_check(
  * session without one. */
 bool session_filter_matches(const struct session_filter *filter,
     const char *frontend, const char *backend, const char *server);
-
-/* Frees the names. */
-void session_filter_fini(struct session_filter *filter);
 
 #endif

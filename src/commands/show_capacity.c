@@ -9,7 +9,6 @@
 #include "commands/commands.h"
 #include "commands/listing.h"
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/time_text.h"
 
 /* Limits that are reached later than this are not reported. */
@@ -142,27 +141,26 @@ put_cost(struct report *r, const struct control *control)
 }
 
 static bool
-capacity_step(struct listing *listing, const struct command_env *env)
+capacity_step(void *listing, const struct command_env *env)
 {
-	struct capacity_listing *l =
-	    container_of(listing, struct capacity_listing, listing);
+	struct capacity_listing *l = listing;
+	struct report *r = &l->listing.report;
 	struct capacity_row row;
 
 	if (capacity_next(env->control, &l->scan, &row)) {
-		show_capacity_row(&listing->report, &row,
-		    (int64_t)(clock_wall_us() / 1000000));
+		show_capacity_row(
+		    r, &row, (int64_t)(clock_wall_us() / 1000000));
 		return true;
 	}
-	report_close(&listing->report);
-	put_cost(&listing->report, env->control);
+	report_close(r);
+	put_cost(r, env->control);
 	return false;
 }
 
 static void
-capacity_fini_listing(struct listing *listing)
+capacity_fini_listing(void *listing)
 {
-	capacity_scan_fini(
-	    &container_of(listing, struct capacity_listing, listing)->scan);
+	capacity_scan_fini(&((struct capacity_listing *)listing)->scan);
 }
 
 bool
@@ -174,13 +172,16 @@ run_show_capacity(struct call *call)
 	    .fini = capacity_fini_listing,
 	    .steps_max = 16,
 	};
-	struct listing *l = listing_new(call, &kind, call_take_json(call));
+	struct capacity_listing *l =
+	    listing_new(call, &kind, call_take_json(call));
+	struct report *r;
 
 	if (!l)
 		return false;
-	report_object(&l->report, NULL);
-	report_list(&l->report, "rows");
-	report_text(&l->report, "%-19s %9s %9s %8s  %s\n", "# resource", "used",
-	    "limit", "percent", "whose: trend of the last minute");
-	return listing_answer(call, l, true);
+	r = &l->listing.report;
+	report_object(r, NULL);
+	report_list(r, "rows");
+	report_text(r, "%-19s %9s %9s %8s  %s\n", "# resource", "used", "limit",
+	    "percent", "whose: trend of the last minute");
+	return listing_answer(call, &l->listing, true);
 }

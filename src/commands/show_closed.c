@@ -10,7 +10,6 @@
 #include "commands/listing.h"
 #include "commands/session_filter.h"
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/text.h"
 #include "base/time_text.h"
 #include "proxy/proxy.h"
@@ -153,10 +152,9 @@ closed_is_wanted(const struct closed_listing *l, const struct closed_session *c)
 }
 
 static bool
-closed_step(struct listing *listing, const struct command_env *env)
+closed_step(void *listing, const struct command_env *env)
 {
-	struct closed_listing *l =
-	    container_of(listing, struct closed_listing, listing);
+	struct closed_listing *l = listing;
 	const struct closed_session *c =
 	    l->last > 0 ? closed_walk_next(l->walk) : NULL;
 
@@ -164,20 +162,16 @@ closed_step(struct listing *listing, const struct command_env *env)
 	if (!c || c->ended_ns < l->since_ns)
 		return false;
 	if (closed_is_wanted(l, c)) {
-		put_closed(&listing->report, c);
+		put_closed(&l->listing.report, c);
 		l->last--;
 	}
 	return true;
 }
 
 static void
-closed_fini(struct listing *listing)
+closed_fini(void *listing)
 {
-	struct closed_listing *l =
-	    container_of(listing, struct closed_listing, listing);
-
-	session_filter_fini(&l->names);
-	closed_walk_free(l->walk);
+	closed_walk_free(((struct closed_listing *)listing)->walk);
 }
 
 static bool
@@ -303,12 +297,11 @@ run_show_closed(struct call *call)
 	    .fini = closed_fini,
 	    .steps_max = 1000,
 	};
-	struct listing *l = listing_new(call, &kind, call_take_json(call));
+	struct closed_listing *l =
+	    listing_new(call, &kind, call_take_json(call));
 
 	if (!l)
 		return false;
-	l->report.none = "<none>";
-	return listing_answer(call, l,
-	    closed_begin(
-	        call, container_of(l, struct closed_listing, listing)));
+	l->listing.report.none = "<none>";
+	return listing_answer(call, &l->listing, closed_begin(call, l));
 }

@@ -39,15 +39,14 @@ put_expiring(struct report *r, const struct expiring_status *s)
 }
 
 static bool
-expiring_step(struct listing *listing, const struct command_env *env)
+expiring_step(void *listing, const struct command_env *env)
 {
-	struct expiring_listing *l =
-	    container_of(listing, struct expiring_listing, listing);
+	struct expiring_listing *l = listing;
 	struct expiring_status s;
 
 	if (!env->expiring || !expiring_next(env->expiring, l->id, &s))
 		return false;
-	put_expiring(&listing->report, &s);
+	put_expiring(&l->listing.report, &s);
 	l->id = s.id;
 	return true;
 }
@@ -61,9 +60,10 @@ run_show_expiring(struct call *call)
 	    .step = expiring_step,
 	    .steps_max = 32, /* more where many users are known */
 	};
-	struct listing *l = listing_new(call, &kind, call_take_json(call));
+	struct expiring_listing *l =
+	    listing_new(call, &kind, call_take_json(call));
 
-	return l && listing_answer(call, l, true);
+	return l && listing_answer(call, &l->listing, true);
 }
 
 bool

@@ -13,7 +13,6 @@
 #include "commands/listing.h"
 #include "commands/session_filter.h"
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/time_text.h"
 #include "proxy/session_facts.h"
 
@@ -63,20 +62,9 @@ sess_left_ms(const struct session_facts *f)
 static const char *
 proto_of(const struct session_facts *f)
 {
-	switch (f->client.family) {
-	case AF_INET:
-		return "tcpv4";
-	case AF_INET6:
-		return "tcpv6";
-	default:
-		return "unix_stream";
-	}
-}
-
-static bool
-is_connecting(const struct session_facts *f)
-{
-	return f->state == SESSION_CONNECTING || f->state == SESSION_PAUSING;
+	return f->client.family == AF_INET    ? "tcpv4"
+	       : f->client.family == AF_INET6 ? "tcpv6"
+	                                      : "unix_stream";
 }
 
 /* The texts of a session in both forms; NULL: none. */
@@ -105,7 +93,8 @@ sess_texts_make(const struct session_facts *f, struct sess_texts *ret)
 	ret->peer = endpoint_text(&f->peer, ret->peer_space);
 	span_text(sess_age_ms(f) / 1000, ret->age);
 	span_text(sess_left_ms(f) / 1000, ret->left);
-	ret->connect_left = is_connecting(f) ? ret->left : NULL;
+	if (f->state == SESSION_CONNECTING || f->state == SESSION_PAUSING)
+		ret->connect_left = ret->left;
 }
 
 static void
@@ -223,27 +212,17 @@ sess_is_wanted(const struct sess_listing *l, const struct session_facts *f)
 }
 
 static bool
-sess_step(struct listing *listing, const struct command_env *env)
+sess_step(void *listing, const struct command_env *env)
 {
-	struct sess_listing *l =
-	    container_of(listing, struct sess_listing, listing);
+	struct sess_listing *l = listing;
 	const struct proxy *proxy = control_proxy(env->control);
 	struct session_facts f;
 
 	if (l->next >= slab_made(&proxy->sessions))
 		return false;
 	if (session_facts_read(proxy, l->next++, &f) && sess_is_wanted(l, &f))
-		put_sess(&listing->report, &f, l->detail);
+		put_sess(&l->listing.report, &f, l->detail);
 	return true;
-}
-
-static void
-sess_fini(struct listing *listing)
-{
-	struct sess_listing *l =
-	    container_of(listing, struct sess_listing, listing);
-
-	session_filter_fini(&l->filter);
 }
 
 /* A filter takes the word behind it. */
@@ -307,19 +286,15 @@ run_show_sess(struct call *call)
 	    .size = sizeof(struct sess_listing),
 	    .head = "",
 	    .step = sess_step,
-	    .fini = sess_fini,
 	    .steps_max = 1000,
 	};
 	bool json = call_take_json(call);
 	uint64_t id = strtoull(call_arg(call, 0), NULL, 0);
-	struct listing *l;
+	struct sess_listing *l;
 
 	if (id > 0)
 		return show_one_sess(call, id, json);
 	l = listing_new(call, &kind, json);
-	if (!l)
-		return false;
-	return listing_answer(call, l,
-	    take_sess_filters(
-	        call, container_of(l, struct sess_listing, listing)));
+	return l &&
+	       listing_answer(call, &l->listing, take_sess_filters(call, l));
 }

@@ -3,11 +3,11 @@
  */
 #include "commands/commands.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "commands/listing.h"
 #include "base/clock.h"
-#include "base/list.h"
+#include "config/hint.h"
 #include "control/drains.h"
 
 #define DELAY_MAX_MS INT32_MAX
@@ -16,11 +16,11 @@
 #define LOOK_MS 500
 
 struct waiting {
-	struct answer_rest rest;
+	struct listing listing;
 	uint64_t from_ms, until_ms;        /* clock_now_ms */
 	struct command_mode mode;          /* for the severity of the answer */
 	const struct condition *condition; /* NULL: none */
-	char *server;                      /* that it is about */
+	char server[2 * CALL_NAME_SIZE];   /* that it is about */
 };
 
 static const char usage[] =
@@ -87,29 +87,6 @@ static const struct condition conditions[] = {
     {"drained", is_drained},
 };
 
-#define CONDITIONS (sizeof(conditions) / sizeof(conditions[0]))
-
-/* Returns whether the wait is over, and answers then. */
-static bool
-has_ended(struct waiting *w, const struct command_env *env, FILE *out)
-{
-	struct err err;
-	struct call call = {
-	    .env = env, .mode = &w->mode, .out = out, .err = &err};
-	enum met met =
-	    w->condition ? w->condition->is_met(&call, w->server) : NOT_YET;
-
-	if (met == NOT_YET && clock_now_ms() < w->until_ms)
-		return false;
-	w->rest.failed = met == NEVER || (met == NOT_YET && w->condition);
-	if (!w->rest.failed)
-		call_say(&call, SEVERITY_INFO, "Done.");
-	else
-		call_say(&call, SEVERITY_ERR, "%s",
-		    met == NEVER ? err.text : "Wait delay expired.");
-	return true;
-}
-
 /* Half of the time that has passed, at first often, and later less so. */
 static unsigned
 next_pause_ms(const struct waiting *w)
@@ -123,86 +100,70 @@ next_pause_ms(const struct waiting *w)
 	return (unsigned)(pause_ms < left_ms ? pause_ms : left_ms);
 }
 
+/* Answers when the wait is over. */
 static bool
-wait_more(struct answer_rest *rest, const struct command_env *env, FILE *out)
+wait_step(void *listing, const struct command_env *env)
 {
-	struct waiting *w = container_of(rest, struct waiting, rest);
+	struct waiting *w = listing;
+	struct err err;
+	struct call call = {.env = env,
+	    .mode = &w->mode,
+	    .out = w->listing.report.out,
+	    .err = &err};
+	enum met met =
+	    w->condition ? w->condition->is_met(&call, w->server) : NOT_YET;
 
-	if (has_ended(w, env, out))
-		return false;
-	w->rest.pause_ms = next_pause_ms(w);
-	return true;
-}
-
-static void
-wait_free(struct answer_rest *rest)
-{
-	struct waiting *w = container_of(rest, struct waiting, rest);
-
-	free(w->server);
-	free(w);
-}
-
-/* Takes the condition, which may be none. */
-static bool
-take_condition(struct call *call, struct waiting *w)
-{
-	const char *condition = call_arg(call, 1);
-	const char *name = call_arg(call, 2);
-
-	if (!*condition)
+	if (met == NOT_YET && clock_now_ms() < w->until_ms) {
+		w->listing.rest.pause_ms = next_pause_ms(w);
 		return true;
-	for (size_t i = 0; i < CONDITIONS; i++)
-		if (strcmp(condition, conditions[i].name) == 0)
-			w->condition = &conditions[i];
-	if (!w->condition) {
-		call_say(call, SEVERITY_ERR, "%s", usage);
-		return false;
 	}
-	if (!*name) {
-		call_say(call, SEVERITY_ERR,
-		    "Missing server name (<backend>/<server>).");
-		return false;
-	}
-	w->server = strdup(name);
-	if (!w->server)
-		call_say(call, SEVERITY_ERR,
-		    "Out of memory trying to clone the server name.");
-	return w->server != NULL;
-}
-
-static bool
-asks_for_help(const struct call *call)
-{
-	return strcmp(call_arg(call, 0), "-h") == 0 ||
-	       strcmp(call_arg(call, 1), "-h") == 0;
+	if (met == NOW || (met == NOT_YET && !w->condition))
+		call_say(&call, SEVERITY_INFO, "Done.");
+	else
+		call_say(&call, SEVERITY_ERR, "%s",
+		    met == NEVER ? err.text : "Wait delay expired.");
+	w->listing.rest.failed = w->mode.failed;
+	return false;
 }
 
 bool
 run_wait(struct call *call)
 {
+	static const struct listing_kind kind = {
+	    .size = sizeof(struct waiting),
+	    .step = wait_step,
+	    .steps_max = 1,
+	};
+	const struct name_table *names =
+	    NAME_TABLE(conditions, sizeof(conditions) / sizeof(conditions[0]));
 	struct waiting *w;
 	uint64_t delay_ms;
+	size_t i;
 
 	if (!*call_arg(call, 0))
 		return err_set(
 		    call->err, "Expects a duration in milliseconds.");
-	if (asks_for_help(call)) {
+	if (strcmp(call_arg(call, 0), "-h") == 0 ||
+	    strcmp(call_arg(call, 1), "-h") == 0) {
 		call_say(call, SEVERITY_INFO, "%s", usage);
 		return true;
 	}
 	if (!call_time(call_arg(call, 0), 1, 1, DELAY_MAX_MS, &delay_ms))
 		return err_set(call->err, "Invalid duration.");
-	w = calloc(1, sizeof(*w));
+	if (call->args[1] && !name_table_find(names, call->args[1], &i)) {
+		call_say(call, SEVERITY_ERR, "%s", usage);
+		return true;
+	}
+	if (call->args[1] && !*call_arg(call, 2))
+		return err_set(
+		    call->err, "Missing server name (<backend>/<server>).");
+	w = listing_new(call, &kind, false);
 	if (!w)
-		return err_oom(call->err);
-	w->rest = (struct answer_rest){.more = wait_more, .free = wait_free};
+		return false;
 	w->mode = *call->mode;
 	w->from_ms = clock_now_ms();
 	w->until_ms = w->from_ms + delay_ms;
-	if (take_condition(call, w))
-		call->rest = &w->rest;
-	else
-		wait_free(&w->rest);
-	return true;
+	w->condition = call->args[1] ? &conditions[i] : NULL;
+	snprintf(w->server, sizeof(w->server), "%s", call_arg(call, 2));
+	return listing_answer(call, &w->listing, true);
 }

@@ -444,6 +444,16 @@ without_answers() {
 	    "http://$HTTP/metrics")"
 }
 
+# Symptom: the text `Out of memory.` stood in the midst of the JSON.
+# bats test_tags=onethread
+@test "faults: an explanation without memory is JSON with an error" {
+	without_answers ENOMEM:after=3:count=1
+	equal "the answers" "[status 0]||[{\"error\":\"Out of memory: the answer\
+ ends here, before its end.\"}]|[status 1]||" \
+	    "$(answered 'set severity-output status;explain 127.0.0.1 json')"
+}
+
+# bats test_tags=onethread
 @test "faults: an answer that finds no memory for its rest does not look whole" {
 	local text
 

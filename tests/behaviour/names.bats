@@ -92,6 +92,18 @@ served_by() {
 	stop_lfproxy
 }
 
+# Symptom: lfproxyctl succeeded when an error was found after the look-ups.
+@test "names: a reload that waits for names and then fails is an error" {
+	names 'db silent'
+	start_app a
+	start_app taken
+	start_lfproxy < <(config 'check = off' "server = a $(addr a)")
+	config 'check = off' "server = a $(addr a)" 'server = b db:80' |
+	    sed "/^listen/a listen = $(addr taken)" >"$T/lfproxy.ini"
+	run -1 ctl reload
+	[[ $output == *"cannot listen on $(addr taken)"* ]]
+}
+
 @test "names: SIGTERM is answered while a reload waits for names" {
 	names 'db silent'
 	start_app a
