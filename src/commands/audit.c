@@ -4,25 +4,10 @@
 #include "commands/audit.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/printable.h"
-
-static void
-copy_printable(char *to, size_t size, const char *text)
-{
-	printable_copy(to, size, text ? text : "", '?');
-}
-
-static uint64_t
-wall_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void
 audit_note(struct audit *audit, const struct peer *who, const char *what,
@@ -33,11 +18,13 @@ audit_note(struct audit *audit, const struct peer *who, const char *what,
 	if (before && after && strcmp(before, after) == 0)
 		return;
 	change->id = ++audit->n;
-	change->wall_ms = wall_ms();
+	change->wall_ms = clock_wall_us() / 1000;
 	peer_text(who, change->who);
-	copy_printable(change->what, sizeof(change->what), what);
-	copy_printable(change->before, sizeof(change->before), before);
-	copy_printable(change->after, sizeof(change->after), after);
+	printable_copy(change->what, sizeof(change->what), what, '?');
+	printable_copy(
+	    change->before, sizeof(change->before), before ? before : "", '?');
+	printable_copy(
+	    change->after, sizeof(change->after), after ? after : "", '?');
 	if (change->before[0] || change->after[0])
 		log_info("admin: %s: %s: %s -> %s", change->who, change->what,
 		    change->before[0] ? change->before : "none",

@@ -4,13 +4,12 @@
  *
  *   lfproxy: admin: root (uid 0, pid 4711): server app/s1 weight: 100 -> 50
  *
- * Memory is bounded: AUDIT_KEPT changes, each cut to fit.   All functions run
+ * Memory is bounded: AUDIT_KEPT changes, each cut to fit.  All functions run
  * on the control thread.
  */
 #ifndef COMMANDS_AUDIT_H
 #define COMMANDS_AUDIT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "commands/peer.h"

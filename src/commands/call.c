@@ -70,8 +70,14 @@ words_cut(char *text, char *words[WORDS_MAX + 1])
 
 /* -- answers -- */
 
-static void
-severity_put(const struct command_mode *mode, enum severity severity, FILE *out)
+void
+call_fail(const struct call *call)
+{
+	call->mode->failed = true;
+}
+
+void
+call_severity(const struct call *call, enum severity severity)
 {
 	static const char *const names[] = {
 	    [SEVERITY_ERR] = "err",
@@ -82,24 +88,12 @@ severity_put(const struct command_mode *mode, enum severity severity, FILE *out)
 	_Static_assert(SEVERITY_INFO + 1 == sizeof(names) / sizeof(names[0]),
 	    "a name each");
 
-	if (mode->severity == SEVERITY_NUMBER)
-		fprintf(out, "[%d]: ", severity);
-	else if (mode->severity == SEVERITY_STRING)
-		fprintf(out, "[%s]: ", names[severity]);
-}
-
-void
-call_fail(const struct call *call)
-{
-	call->mode->failed = true;
-}
-
-void
-call_severity(const struct call *call, enum severity severity)
-{
 	if (severity <= SEVERITY_ERR)
 		call_fail(call);
-	severity_put(call->mode, severity, call->out);
+	if (call->mode->severity == SEVERITY_NUMBER)
+		fprintf(call->out, "[%d]: ", severity);
+	else if (call->mode->severity == SEVERITY_STRING)
+		fprintf(call->out, "[%s]: ", names[severity]);
 }
 
 void
@@ -169,25 +163,6 @@ err_as_sentence(struct err *err)
 	if (len + 1 < sizeof(err->text))
 		strcpy(err->text + len, ".");
 	return false;
-}
-
-const char *
-left_text(uint64_t ms, char out[LEFT_TEXT_SIZE])
-{
-	uint64_t s = ms / 1000;
-
-	if (s < 10)
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 ".%" PRIu64 "s", s,
-		    ms % 1000 / 100);
-	else if (s < 60)
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "s", s);
-	else if (s < 3600)
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "m%" PRIu64 "s",
-		    s / 60, s % 60);
-	else
-		snprintf(out, LEFT_TEXT_SIZE, "%" PRIu64 "h%" PRIu64 "m",
-		    s / 3600, s / 60 % 60);
-	return out;
 }
 
 /* -- arguments -- */
@@ -308,18 +283,17 @@ call_server_backend(
 {
 	const struct model *m = control_model(call->env->control);
 	size_t len = call_backend_len(call, name);
+	char backend[CALL_NAME_SIZE];
+	struct backend *b;
 
 	if (len == 0)
 		return NULL;
 	*ret_server = name + len + 1;
-	for (size_t i = 0; i < m->spec->backends_n; i++) {
-		const char *other = m->spec->backends[i].name;
-
-		if (strlen(other) == len && memcmp(other, name, len) == 0)
-			return m->backends[i];
-	}
-	err_set(call->err, "No such backend.");
-	return NULL;
+	snprintf(backend, sizeof(backend), "%.*s", (int)len, name);
+	b = model_find_backend(m, backend);
+	if (!b)
+		err_set(call->err, "No such backend.");
+	return b;
 }
 
 struct server *

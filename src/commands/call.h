@@ -119,12 +119,6 @@ void call_audit_server(const struct call *call, const struct server *server,
  * no full stop, into a sentence.  Always returns false. */
 bool err_as_sentence(struct err *err);
 
-#define LEFT_TEXT_SIZE 40
-
-/* Writes a duration with the precision that people need: `9m58s`, `1.5s`.
- * Returns out. */
-const char *left_text(uint64_t ms, char out[LEFT_TEXT_SIZE]);
-
 /* -- arguments -- */
 
 /* Returns argument number i, "" if there is none. */

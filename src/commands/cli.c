@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "config/hint.h"
+
 bool
 run_prompt(struct call *call)
 {
@@ -46,15 +48,15 @@ run_set_severity(struct call *call)
 	};
 	_Static_assert(SEVERITY_STATUS + 1 == sizeof(names) / sizeof(names[0]),
 	    "a name each");
+	size_t i;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(call_arg(call, 0), names[i]) != 0)
-			continue;
-		call->mode->severity = (enum severity_output)i;
-		return true;
-	}
-	return err_set(call->err,
-	    "one of 'none', 'number', 'string' is a required argument");
+	if (!name_table_find(
+	        NAME_TABLE(names, SEVERITY_STATUS + 1), call_arg(call, 0), &i))
+		return err_set(call->err,
+		    "one of 'none', 'number', 'string' is a required "
+		    "argument");
+	call->mode->severity = (enum severity_output)i;
+	return true;
 }
 
 /* A bare number is seconds here, because it is in HAProxy and hatop sends

@@ -134,10 +134,9 @@ put_commands(char **words, const char *some, const char *all, FILE *out)
 	ENSURE(commands_n <= COMMANDS_MAX);
 	found = !words[0] || mark_likely(words, marked);
 	fprintf(out, "%s\n", words[0] ? some : all);
-	for (size_t i = 0; i < commands_n; i++) {
+	for (size_t i = 0; i < commands_n; i++)
 		if (!words[0] || marked[i] || i >= commands_n - COMMANDS_ALWAYS)
 			put_row(&commands[i], out);
-	}
 	return found;
 }
 
@@ -152,17 +151,6 @@ run_help(struct call *call)
 	    call_is_strict(call))
 		call_fail(call);
 	return true;
-}
-
-static void
-put_unknown(const struct call *call, char **words)
-{
-	call_severity(call, SEVERITY_ERR);
-	(void)put_commands(words,
-	    "Unknown command, but maybe one of the following ones is a better "
-	    "match:",
-	    "Unknown command. Please enter one of the following commands only:",
-	    call->out);
 }
 
 char *
@@ -182,11 +170,10 @@ command_split(char *line)
 static const struct command *
 find_command(char **words)
 {
-	for (size_t i = 0; i < commands_n; i++) {
+	for (size_t i = 0; i < commands_n; i++)
 		if (words_in_common(&commands[i], words) ==
 		    words_of(&commands[i]))
 			return &commands[i];
-	}
 	return NULL;
 }
 
@@ -238,7 +225,13 @@ command_run(const struct command_env *env, struct command_mode *mode,
 	}
 	command = find_command(words);
 	if (!command) {
-		put_unknown(&call, words);
+		call_severity(&call, SEVERITY_ERR);
+		(void)put_commands(words,
+		    "Unknown command, but maybe one of the following ones is a "
+		    "better match:",
+		    "Unknown command. Please enter one of the following "
+		    "commands only:",
+		    out);
 		return NULL;
 	}
 	if (command->level > mode->level) {

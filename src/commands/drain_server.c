@@ -111,7 +111,7 @@ run_cancel_drain(struct call *call)
 static void
 put_drain(struct report *r, const struct drain_status *d)
 {
-	char order[DRAIN_TEXT_SIZE], left[LEFT_TEXT_SIZE];
+	char order[DRAIN_TEXT_SIZE], left[SPAN_TEXT_SIZE];
 	const char *then = drain_then_name(d->order.then);
 	bool begun = d->phase != DRAIN_WAITING;
 

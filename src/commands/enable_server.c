@@ -7,35 +7,32 @@
 
 #include "model/server_operator.h"
 
-static void
-set_admin(struct call *call, struct server *server, enum server_admin admin)
+static bool
+set_admin(struct call *call, enum server_admin admin)
 {
-	enum server_admin before = server_own_admin(server);
+	struct server *s = call_server(call, call_arg(call, 0));
+	enum server_admin before;
 
-	operator_set_admin(server, admin);
-	call_audit_server(call, server, "state", server_admin_name(before),
+	if (!s)
+		return false;
+	before = server_own_admin(s);
+	operator_set_admin(s, admin);
+	call_audit_server(call, s, "state", server_admin_name(before),
 	    server_admin_name(admin));
+	return true;
 }
 
 /* Ends a drain as well. */
 bool
 run_enable_server(struct call *call)
 {
-	struct server *s = call_server(call, call_arg(call, 0));
-
-	if (s)
-		set_admin(call, s, SERVER_READY);
-	return s != NULL;
+	return set_admin(call, SERVER_READY);
 }
 
 bool
 run_disable_server(struct call *call)
 {
-	struct server *s = call_server(call, call_arg(call, 0));
-
-	if (s)
-		set_admin(call, s, SERVER_MAINT);
-	return s != NULL;
+	return set_admin(call, SERVER_MAINT);
 }
 
 static const char *
@@ -115,34 +112,32 @@ describe_state(struct call *call, struct setting *ret_setting)
 bool
 restore_state(struct call *call)
 {
-	struct server *s = call_server(call, call_arg(call, 0));
-
-	if (!s)
-		return false;
-	for (enum server_admin a = SERVER_READY; a <= SERVER_MAINT; a++) {
-		if (strcmp(call_arg(call, 1), server_admin_name(a)) != 0)
-			continue;
-		set_admin(call, s, a);
-		return true;
-	}
+	for (enum server_admin a = SERVER_READY; a <= SERVER_MAINT; a++)
+		if (strcmp(call_arg(call, 1), server_admin_name(a)) == 0)
+			return set_admin(call, a);
 	return err_set(call->err,
 	    "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
 }
 
 static enum setting_answer
-describe_pause(struct setting *ret_setting, bool paused)
+describe_pause(struct call *call, bool agent, struct setting *ret_setting)
 {
-	return setting_known(ret_setting, "%s", paused ? "disable" : "enable");
+	struct server *s = setting_of_server(
+	    call, agent ? "agent" : "health checks", ret_setting);
+
+	if (!s)
+		return SETTING_INVALID;
+	return setting_known(ret_setting, "%s",
+	    (agent ? s->state->overrides.agent_paused
+	           : s->state->overrides.check_paused)
+	        ? "disable"
+	        : "enable");
 }
 
 enum setting_answer
 describe_checks(struct call *call, struct setting *ret_setting)
 {
-	struct server *s =
-	    setting_of_server(call, "health checks", ret_setting);
-
-	return s ? describe_pause(ret_setting, s->state->overrides.check_paused)
-	         : SETTING_INVALID;
+	return describe_pause(call, false, ret_setting);
 }
 
 bool
@@ -155,10 +150,7 @@ restore_checks(struct call *call)
 enum setting_answer
 describe_agent(struct call *call, struct setting *ret_setting)
 {
-	struct server *s = setting_of_server(call, "agent", ret_setting);
-
-	return s ? describe_pause(ret_setting, s->state->overrides.agent_paused)
-	         : SETTING_INVALID;
+	return describe_pause(call, true, ret_setting);
 }
 
 bool

@@ -126,37 +126,25 @@ replay_init(struct replay *r, const struct waiting *c, const char *value)
 	    .audit_prefix = "expired: "};
 }
 
-static bool
-set_former(struct waiting *c, struct err *err)
+static void
+undo_change(struct waiting *c)
 {
-	char *answer = NULL;
+	char outcome[2 * SETTING_VALUE_SIZE + 600], *answer = NULL;
 	struct replay r;
 	size_t size;
 	bool ok;
 
 	replay_init(&r, c, c->former);
 	r.call.out = open_memstream(&answer, &size);
-	if (!r.call.out)
-		return err_oom(err);
-	ok = c->command->setting.restore(&r.call);
-	model_update(control_model(c->expiring->env->control));
-	(void)fclose(r.call.out);
-	free(answer);
-	*err = r.err;
-	return ok;
-}
-
-static void
-undo_change(struct waiting *c)
-{
-	char outcome[2 * SETTING_VALUE_SIZE + 600];
-	struct err err;
-	bool ok;
-
 	/* The audit's line of the change is the only one in the log. */
 	events_skip_next(true);
-	ok = set_former(c, &err);
+	ok =
+	    r.call.out ? c->command->setting.restore(&r.call) : err_oom(&r.err);
+	model_update(control_model(c->expiring->env->control));
 	events_skip_next(false);
+	if (r.call.out)
+		(void)fclose(r.call.out);
+	free(answer);
 	if (ok) {
 		snprintf(outcome, sizeof(outcome), "%s -> %s", c->setting.value,
 		    c->former);
@@ -165,7 +153,7 @@ undo_change(struct waiting *c)
 	}
 	snprintf(outcome, sizeof(outcome),
 	    "it stays %s, because %s cannot be set again: %s", c->setting.value,
-	    c->former, err.text);
+	    c->former, r.err.text);
 	report_expiry(c, LOG_LEVEL_ERROR, outcome);
 }
 

@@ -21,8 +21,6 @@
 #ifndef COMMANDS_EXPIRING_H
 #define COMMANDS_EXPIRING_H
 
-#include <stdio.h>
-
 #include "commands/command.h"
 #include "base/list.h"
 
@@ -55,7 +53,7 @@ struct expiring_call {
 
 /* Returns false with call->err set; then the command must not run. */
 bool expiring_begin(struct expiring *expiring, struct call *call,
-    const struct command *command, struct expiring_call *ret_begun);
+    const struct command *command, struct expiring_call *ret_begun) MUST_CHECK;
 
 /* Stores the former value until the change expires.  The caller calls this
  * after each command that has succeeded. */

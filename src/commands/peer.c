@@ -5,7 +5,6 @@
 
 #include <pwd.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 void
@@ -13,11 +12,9 @@ peer_learn(int fd, struct peer *ret_peer)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
-	struct addr addr;
+	struct addr addr = {.len = sizeof(addr.un)};
 
-	memset(ret_peer, 0, sizeof(*ret_peer));
-	memset(&addr, 0, sizeof(addr));
-	addr.len = sizeof(addr.un);
+	*ret_peer = (struct peer){.known = false};
 	if (getpeername(fd, &addr.sa, &addr.len) < 0)
 		return;
 	if (addr.sa.sa_family != AF_UNIX) {

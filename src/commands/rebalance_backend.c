@@ -157,7 +157,7 @@ run_cancel_rebalance(struct call *call)
 static void
 put_progress(struct report *r, const struct rebalance_status *s)
 {
-	char over[TEXT_DURATION_SIZE], left[LEFT_TEXT_SIZE];
+	char over[TEXT_DURATION_SIZE], left[SPAN_TEXT_SIZE];
 
 	report_object(r, NULL);
 	report_put(r, "backend", "backend %s", s->backend);

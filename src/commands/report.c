@@ -84,27 +84,21 @@ is_none(const struct conversion *c)
 
 /* -- text -- */
 
-static bool
-all_printable(const char *text)
-{
-	size_t len;
-
-	while ((len = printable_length(text)) > 0)
-		text += len;
-	return !*text;
-}
-
 /* Text that is not printable is not padded. */
 static void
 put_string(const char *text, int width, FILE *out)
 {
-	if (all_printable(text)) {
+	const char *end = text;
+	size_t len;
+
+	while ((len = printable_length(end)) > 0)
+		end += len;
+	if (!*end) {
 		fprintf(out, "%*s", width, text);
 		return;
 	}
 	while (*text) {
-		size_t len = printable_length(text);
-
+		len = printable_length(text);
 		if (len > 0)
 			fwrite(text, 1, len, out);
 		else
@@ -362,6 +356,16 @@ span_text(uint64_t s, char out[SPAN_TEXT_SIZE])
 		    s / units[i].seconds, units[i].unit,
 		    s % units[i].seconds / units[i + 1].seconds,
 		    units[i + 1].unit);
+	return out;
+}
+
+const char *
+left_text(uint64_t ms, char out[SPAN_TEXT_SIZE])
+{
+	if (ms >= 10000)
+		return span_text(ms / 1000, out);
+	snprintf(out, SPAN_TEXT_SIZE, "%" PRIu64 ".%" PRIu64 "s", ms / 1000,
+	    ms % 1000 / 100);
 	return out;
 }
 

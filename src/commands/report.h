@@ -109,6 +109,10 @@ void report_json_known(
 /* Writes a duration in its two largest units: `1m32s`, `2d3h`.  Returns out. */
 const char *span_text(uint64_t s, char out[SPAN_TEXT_SIZE]);
 
+/* Writes the rest of a duration, below 10 s with a decimal: `1.5s`, `9m58s`.
+ * Returns out. */
+const char *left_text(uint64_t ms, char out[SPAN_TEXT_SIZE]);
+
 #define ENDPOINT_TEXT_SIZE (INET6_ADDRSTRLEN + 6)
 
 /* Writes `10.0.0.1:80` or `::1:80`.  Returns out, or NULL for no endpoint. */

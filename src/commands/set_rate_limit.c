@@ -50,10 +50,9 @@ describe_rate_limit(struct call *call, struct setting *ret_setting)
 	if (!connections && strcmp(what, "sessions") != 0)
 		return SETTING_INVALID;
 	SETTING_PRINT(ret_setting->subject, "%s per second", what);
-	SETTING_PRINT(ret_setting->value, "%u",
-	    connections ? atomic_load_relaxed(&now->connect_rate)
-	                : atomic_load_relaxed(&now->session_rate));
 	SETTING_PRINT(ret_setting->configured, "%u",
 	    connections ? global->rate_connections : global->rate_sessions);
-	return SETTING_KNOWN;
+	return setting_known(ret_setting, "%u",
+	    connections ? atomic_load_relaxed(&now->connect_rate)
+	                : atomic_load_relaxed(&now->session_rate));
 }

@@ -11,25 +11,12 @@
 extern char **environ;
 
 static void
-put_variable(struct report *r, const char *variable)
+put_variable(struct report *r, const char *name, const char *value)
 {
-	size_t len = strcspn(variable, "=");
-	char *name = strndup(variable, len);
-
 	report_row(r);
-	report_text(r, "%s", variable);
-	report_json_string(r, "name", name);
-	report_json_string(r, "value", variable + len + (variable[len] == '='));
+	report_put(r, "name", "%s", name);
+	report_put(r, "value", "=%s", value);
 	report_row_end(r);
-	free(name);
-}
-
-static bool
-is_variable(const char *variable, const char *name)
-{
-	size_t len = strlen(name);
-
-	return strncmp(variable, name, len) == 0 && variable[len] == '=';
 }
 
 /* Writes all variables, or the one that is named. */
@@ -48,9 +35,15 @@ run_show_env(struct call *call)
 		return err_set(call->err, "Variable not found");
 	report_begin(&r, json, call->out);
 	report_head(&r, "");
-	for (char **var = environ; *var; var++)
-		if (!name || is_variable(*var, name))
-			put_variable(&r, *var);
+	if (name)
+		put_variable(&r, name, getenv(name));
+	for (char **var = environ; !name && *var; var++) {
+		size_t len = strcspn(*var, "=");
+		char *copy = strndup(*var, len);
+
+		put_variable(&r, copy, *var + len + ((*var)[len] == '='));
+		free(copy);
+	}
 	report_end(&r);
 	return true;
 }

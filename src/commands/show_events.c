@@ -4,7 +4,6 @@
 #include "commands/commands.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "commands/report.h"
@@ -82,30 +81,23 @@ put_event(struct report *r, const struct event *e)
 
 /* Whether there is a backend, server, frontend or pool of that name. */
 static bool
-is_known_name(struct control *control, const char *about)
+is_known_name(struct call *call, const char *about)
 {
+	struct control *control = call->env->control;
 	const struct model *m = control_model(control);
-	const char *slash = strchr(about, '/');
-	char backend[EVENT_ABOUT_SIZE];
-	const struct backend *b;
-	struct err ignored;
 
-	snprintf(backend, sizeof(backend), "%.*s",
-	    (int)(slash ? slash - about : (ptrdiff_t)strlen(about)), about);
-	b = model_find_backend(m, backend);
-	for (size_t i = 0; b && slash && i < b->spec->servers_n; i++)
-		if (strcmp(b->servers[i]->spec->name, slash + 1) == 0)
-			return true;
-	return !slash &&
-	       (b || model_find_frontend(m, about) ||
-	           pools_find(control_pools(control), about, &ignored));
+	return strchr(about, '/')
+	           ? call_server(call, about) != NULL
+	           : model_find_backend(m, about) ||
+	                 model_find_frontend(m, about) ||
+	                 pools_find(control_pools(control), about, NULL);
 }
 
 /* Accepts the names of removed objects too, while there are events of them. */
 static bool
 check_about(struct call *call, const struct event_filter *w)
 {
-	if (!w->about || is_known_name(call->env->control, w->about))
+	if (!w->about || is_known_name(call, w->about))
 		return true;
 	for (size_t i = 0; i < events_count(); i++)
 		if (is_about(events_at(i), w->about))

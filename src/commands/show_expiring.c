@@ -16,7 +16,7 @@ struct expiring_listing {
 static void
 put_expiring(struct report *r, const struct expiring_status *s)
 {
-	char left[LEFT_TEXT_SIZE], who[PEER_TEXT_SIZE];
+	char left[SPAN_TEXT_SIZE], who[PEER_TEXT_SIZE];
 	char changed_by[PEER_TEXT_SIZE];
 
 	peer_text(s->who, who);

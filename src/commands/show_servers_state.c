@@ -247,12 +247,8 @@ threads_of(struct control *control)
 	struct pools *pools = control_pools(control);
 	unsigned n = 0;
 
-	for (size_t i = 0; i < pools_count(pools); i++) {
-		struct pool_status status;
-
-		pool_status(pools_at(pools, i), &status);
-		n += status.threads;
-	}
+	for (size_t i = 0; i < pools_count(pools); i++)
+		n += pool_threads(pools_at(pools, i));
 	return n;
 }
 

@@ -18,24 +18,17 @@ is_number(const char *text)
 	       strspn(text + sign, "0123456789") == strlen(text + sign);
 }
 
-/* Whether the arguments start with a proxy, a set of types and a server: three
- * numbers, or a name and two. */
-static bool
-is_place(const struct call *call)
-{
-	return is_number(call->args[1]) && is_number(call->args[2]);
-}
-
 bool
 run_show_stat(struct call *call)
 {
+	/* A proxy, a set of types and a server: three numbers, or a name and
+	 * two. */
+	bool has_place = *call_arg(call, 2) && is_number(call->args[1]) &&
+	                 is_number(call->args[2]);
 	struct stat_filter filter;
-	unsigned n = 0;
 
-	while (n < 3 && call->args[n])
-		n++;
 	if (call_is_strict(call) &&
-	    !call_fits(call, STAT_WORDS, n == 3 && is_place(call) ? 3 : 0))
+	    !call_fits(call, STAT_WORDS, has_place ? 3 : 0))
 		return false;
 	if (!stat_filter_parse(control_model(call->env->control),
 	        (const char *const *)call->args, &filter, call->err))
