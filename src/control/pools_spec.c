@@ -37,80 +37,59 @@ pools_threads_text(const struct pools *pools, const struct pool *pool,
 
 /* -- settings of a running pool -- */
 
+/* A setting that a reload may change. */
 struct pool_setting {
-	struct pools *pools;
-	struct pool *pool;
-	const struct pool_spec *spec;
-	cpu_set_t cpus;
 	struct changes *changes;
+	const char *pool, *key, *from, *to;
+	struct err err;
 };
 
-/* Sets the value if it is another one, and reports the change. */
-static void
-apply_setting(const struct pool_setting *s, const char *key, const char *from,
-    const char *to, bool (*set)(const struct pool_setting *s, struct err *err))
+/* Returns whether the setting has another value. */
+static bool
+is_another(
+    struct pool_setting *s, const char *key, const char *from, const char *to)
 {
-	struct err err;
+	s->key = key;
+	s->from = from;
+	s->to = to;
+	return strcmp(from, to) != 0;
+}
 
-	if (strcmp(from, to) == 0)
-		return;
-	if (set(s, &err))
-		changes_add(s->changes, false, "pool %s: %s: %s -> %s",
-		    pool_name(s->pool), key, from, to);
+static void
+report_change(const struct pool_setting *s, bool changed)
+{
+	if (changed)
+		changes_add(s->changes, false, "pool %s: %s: %s -> %s", s->pool,
+		    s->key, s->from, s->to);
 	else
 		changes_add(s->changes, true,
 		    "pool %s: %s: %s -> %s was not possible, it stays %s: %s",
-		    pool_name(s->pool), key, from, to, from, err.text);
+		    s->pool, s->key, s->from, s->to, s->from, s->err.text);
 }
 
 static bool
-set_spec_threads(const struct pool_setting *s, struct err *err)
+set_spec_threads(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct err *err)
 {
-	const struct pool_spec *spec = s->spec;
-
 	return spec->threads_max > 0
-	           ? pools_set_autoscale(s->pools, s->pool, spec->threads_min,
-	                 spec->threads_max, err)
-	           : pools_set_threads(s->pools, s->pool, spec->classes,
-	                 spec->classes_n, err);
-}
-
-static bool
-set_spec_shards(const struct pool_setting *s, struct err *err)
-{
-	return pools_set_shards(s->pools, s->pool, s->spec->shards, err);
-}
-
-static bool
-set_spec_policy(const struct pool_setting *s, struct err *err)
-{
-	(void)err;
-	pools_set_policy(s->pools, s->pool, s->spec->promotion);
-	return true;
-}
-
-static bool
-set_spec_order(const struct pool_setting *s, struct err *err)
-{
-	(void)err;
-	pools_set_order(s->pools, s->pool, s->spec->order);
-	return true;
-}
-
-static bool
-set_spec_cpus(const struct pool_setting *s, struct err *err)
-{
-	return pools_set_cpus(s->pools, s->pool, &s->cpus, err);
+	           ? pools_set_autoscale(
+	                 pools, pool, spec->threads_min, spec->threads_max, err)
+	           : pools_set_threads(
+	                 pools, pool, spec->classes, spec->classes_n, err);
 }
 
 static void
-apply_shards(const struct pool_setting *s)
+apply_shards(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct changes *changes)
 {
+	struct pool_setting s = {.changes = changes, .pool = pool_name(pool)};
 	char from[16], to[16];
 
-	snprintf(from, sizeof(from), "%u", pool_shards_wanted(s->pool));
-	snprintf(to, sizeof(to), "%u", s->spec->shards);
-	apply_setting(s, "shards", from, to, set_spec_shards);
+	snprintf(from, sizeof(from), "%u", pool_shards_wanted(pool));
+	snprintf(to, sizeof(to), "%u", spec->shards);
+	if (is_another(&s, "shards", from, to))
+		report_change(
+		    &s, pools_set_shards(pools, pool, spec->shards, &s.err));
 }
 
 static unsigned
@@ -125,34 +104,38 @@ static void
 apply_settings(struct pools *pools, struct pool *pool,
     const struct pool_spec *spec, struct changes *changes)
 {
-	struct pool_setting s = {.pools = pools,
-	    .pool = pool,
-	    .spec = spec,
-	    .cpus = spec->cpus,
-	    .changes = changes};
+	struct pool_setting s = {.changes = changes, .pool = pool_name(pool)};
 	char from[THREADS_TEXT_SIZE], to[THREADS_TEXT_SIZE];
 	char cpus_from[CPU_LIST_TEXT_SIZE], cpus_to[CPU_LIST_TEXT_SIZE];
+	cpu_set_t cpus = spec->cpus;
 	struct pool_status now;
 
 	pool_status(pool, &now);
 	if (!spec->cpus_given)
-		cpus_allowed(&s.cpus);
+		cpus_allowed(&cpus);
 	/* Never let a pool have more shards than threads: reduce the shards
 	 * first if the new threads are too few for the present shards. */
 	if (fewest_threads(spec) < pool_shards_wanted(pool))
-		apply_shards(&s);
-	apply_setting(&s, "threads", pools_threads_text(pools, pool, from),
-	    spec->threads_max > 0
-	        ? range_text(spec->threads_min, spec->threads_max, to)
-	        : threads_text(spec->classes, spec->classes_n, to),
-	    set_spec_threads);
-	apply_shards(&s);
-	apply_setting(&s, "promotion", policy_name(now.policy),
-	    policy_name(spec->promotion), set_spec_policy);
-	apply_setting(&s, "order", promotion_order_name(now.order),
-	    promotion_order_name(spec->order), set_spec_order);
-	apply_setting(&s, "cpus", cpu_list_text(pool_cpu_set(pool), cpus_from),
-	    cpu_list_text(&s.cpus, cpus_to), set_spec_cpus);
+		apply_shards(pools, pool, spec, changes);
+	if (is_another(&s, "threads", pools_threads_text(pools, pool, from),
+	        spec->threads_max > 0
+	            ? range_text(spec->threads_min, spec->threads_max, to)
+	            : threads_text(spec->classes, spec->classes_n, to)))
+		report_change(&s, set_spec_threads(pools, pool, spec, &s.err));
+	apply_shards(pools, pool, spec, changes);
+	if (is_another(&s, "promotion", policy_name(now.policy),
+	        policy_name(spec->promotion))) {
+		pools_set_policy(pools, pool, spec->promotion);
+		report_change(&s, true);
+	}
+	if (is_another(&s, "order", promotion_order_name(now.order),
+	        promotion_order_name(spec->order))) {
+		pools_set_order(pools, pool, spec->order);
+		report_change(&s, true);
+	}
+	if (is_another(&s, "cpus", cpu_list_text(pool_cpu_set(pool), cpus_from),
+	        cpu_list_text(&cpus, cpus_to)))
+		report_change(&s, pools_set_cpus(pools, pool, &cpus, &s.err));
 }
 
 /* -- starts and ends of pools -- */
