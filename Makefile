@@ -368,9 +368,10 @@ check-long: ## the tests that take minutes: storms, a minute of reloads, leaks
 
 check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 	@scripts/install-deps check
+	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=release tools
 	@rc=0; for mode in asan tsan; do \
 		echo "== $$mode"; \
-		$(MAKE) --no-print-directory MODE=$$mode all tools units fuzzers && \
+		$(MAKE) --no-print-directory MODE=$$mode all units fuzzers && \
 		scripts/run-tests $$mode quick || rc=1; \
 	done; exit $$rc
 

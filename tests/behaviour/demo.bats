@@ -6,7 +6,7 @@
 
 load helpers
 
-export LFPROXY_BUILD=$BUILD
+export LFPROXY_BUILD=$BUILD LFPROXY_TOOLS=$TOOLS
 
 demo_said() {
 	has_line "$1" "$2" || grep -qE -- "$2" "$T/$1.err"

@@ -5,15 +5,14 @@
 # Every process a test starts has a name and is ended by teardown, which also
 # fails the test when lfproxy did not stop cleanly.  Environment:
 #   LFPROXY_BUILD  what is tested (build/release)
-#   LFPROXY_TOOLS  the test tools ($LFPROXY_BUILD/tools)
+#   LFPROXY_TOOLS  the test tools ($LFPROXY_BUILD/tools; those of the release
+#                  beside a sanitizer build)
 
 bats_require_minimum_version 1.5.0
 
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
 BUILD=${LFPROXY_BUILD:-build/release}
 [[ $BUILD == /* ]] || BUILD=$ROOT/$BUILD
-TOOLS=${LFPROXY_TOOLS:-$BUILD/tools}
-[[ $TOOLS == /* ]] || TOOLS=$ROOT/$TOOLS
 LFPROXY=$BUILD/lfproxy
 # The distribution's programs first: a python3 of some other place may be a
 # script that looks for one, which takes ten times as long to start.
@@ -22,10 +21,12 @@ PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 # A sanitizer makes lfproxy slower: sizes are divided by SCALE, see scaled, and
 # deadlines multiplied by PATIENCE.
 case ${BUILD##*/} in
-asan) SCALE=8 PATIENCE=3 ;;
-tsan) SCALE=16 PATIENCE=5 ;;
-*) SCALE=1 PATIENCE=1 ;;
+asan) SCALE=8 PATIENCE=3 TOOLS_OF=release ;;
+tsan) SCALE=16 PATIENCE=5 TOOLS_OF=release ;;
+*) SCALE=1 PATIENCE=1 TOOLS_OF=${BUILD##*/} ;;
 esac
+TOOLS=${LFPROXY_TOOLS:-${BUILD%/*}/$TOOLS_OF/tools}
+[[ $TOOLS == /* ]] || TOOLS=$ROOT/$TOOLS
 
 T=$BATS_TEST_TMPDIR
 LFPROXY_LOG=$T/lfproxy.log
