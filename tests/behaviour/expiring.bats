@@ -3,6 +3,8 @@
 # Changes that last for a time: what is put back when it is over, and what is
 # left as a later command has set it.
 
+# bats file_tags=onethread
+
 load helpers
 load operator
 

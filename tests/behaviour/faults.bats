@@ -309,11 +309,13 @@ refuses() {
 	[[ $output =~ ^lfproxy:\ .*$pattern ]]
 }
 
+# bats test_tags=onethread
 @test "faults: a port in use" {
 	start_app a
 	refuses "$(addr a).*in use" "$LFPROXY" -l "$(addr a)" -s 127.0.0.1:9
 }
 
+# bats test_tags=onethread
 @test "faults: a port in use, among several, in a file" {
 	start_app a
 	cat >"$T/lfproxy.ini" <<-END
@@ -331,6 +333,7 @@ refuses() {
 	[ ! -e "$T/web.sock" ]
 }
 
+# bats test_tags=onethread
 @test "faults: a privileged port without the right" {
 	local start WITHOUT
 
@@ -341,10 +344,12 @@ refuses() {
 	    -s 127.0.0.1:9
 }
 
+# bats test_tags=onethread
 @test "faults: an address that is not ours" {
 	refuses '192.0.2.1:8080' "$LFPROXY" -l 192.0.2.1:8080 -s 127.0.0.1:9
 }
 
+# bats test_tags=onethread
 @test "faults: a unix socket's folder that does not exist" {
 	refuses "$T/none/web.sock" "$LFPROXY" -l "unix:$T/none/web.sock" \
 	    -s 127.0.0.1:9
@@ -371,6 +376,7 @@ refuses() {
 	wait_for 10 fds_at_most 32
 }
 
+# bats test_tags=onethread
 @test "faults: a limit of descriptors that no session could be served with is refused" {
 	run prlimit --nofile=16:16 "$LFPROXY" -l 127.0.0.1:0 \
 	    -s 127.0.0.1:9
@@ -433,6 +439,7 @@ without_answers() {
 }
 
 # Symptom: an answer with a hole passed for a whole one.
+# bats test_tags=onethread
 @test "faults: an answer without memory says so, and is counted" {
 	without_answers ENOMEM:count=2
 	equal "the answer" 'Out of memory: no answer can be given.||' \

@@ -37,6 +37,7 @@ info_above() {
 	[ "$(info "$1")" -gt "$2" ]
 }
 
+# bats test_tags=onethread
 @test "limits: the budget adds up and each part is shown" {
 	local n own reserve
 
@@ -52,6 +53,7 @@ info_above() {
 	equal "Ulimit-n" 1000 "$(info Ulimit-n)"
 }
 
+# bats test_tags=onethread
 @test "limits: maxconn is taken, as far as the descriptors go" {
 	start_app a
 	GLOBAL='maxconn = 3' LIMIT='prlimit --nofile=1000' web a
@@ -66,6 +68,7 @@ info_above() {
 	wait_for 10 sessions_ended 5
 }
 
+# bats test_tags=onethread
 @test "limits: a maxconn that the descriptors do not allow is refused" {
 	local WITHOUT
 
@@ -79,6 +82,7 @@ info_above() {
 	[[ $output =~ maxconn\ =\ 1000\ takes\ 2[0-9]{3}\ descriptors,\ and\ this\ process\ may\ have\ 1000,\ enough\ for\ 4[0-9]{2}\ sessions ]]
 }
 
+# bats test_tags=onethread
 @test "limits: a maxconn raises the soft limit" {
 	need_descriptors 2000
 	start_app a
@@ -86,6 +90,7 @@ info_above() {
 	wait_for 10 lfproxy_said 'up to 500 sessions \(maxconn\): 2 of 2000 descr'
 }
 
+# bats test_tags=onethread
 @test "limits: a maxconn raises root's hard limit" {
 	need "CAP_SYS_RESOURCE (to raise the hard limit of descriptors)" \
 	    prlimit --nofile=100:200 prlimit --nofile=2000:2000 true
@@ -284,6 +289,7 @@ status_field() {
 
 # Symptom: with `user` and without systemd the bounding set was root's, and
 # programs could give rights back.
+# bats test_tags=onethread
 @test "limits: a change of user gives up all rights for good" {
 	need_nobody
 	need CAP_CHOWN setpriv --inh-caps=+chown true
@@ -302,12 +308,14 @@ status_field() {
 	equal "groups" "$(id -G nobody)" "$(status_field Groups)"
 }
 
+# bats test_tags=onethread
 @test "limits: no_new_privs also without another user" {
 	start_app a
 	web a
 	equal "NoNewPrivs" 1 "$(status_field NoNewPrivs)"
 }
 
+# bats test_tags=onethread
 @test "limits: a group alone leaves the groups of root" {
 	need_root "a group is taken on"
 	need CAP_SETGID setpriv --groups=daemon,adm --regid=nogroup true

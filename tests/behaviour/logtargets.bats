@@ -111,6 +111,7 @@ every_target() {
 	    <"$T/access.log"
 }
 
+# bats test_tags=onethread
 @test "log: a file is made with its mode, and appended to" {
 	start_app a
 	echo before >"$T/old.log"
@@ -124,6 +125,7 @@ every_target() {
 	equal "what was there" before "$(head -n 1 "$T/old.log")"
 }
 
+# bats test_tags=onethread
 @test "log: a file that cannot be opened is an error at the start" {
 	start_app a
 	refute logging "file=$T/no/such/file"
@@ -371,6 +373,7 @@ let_go() {
 
 # Symptom: root followed a link that another user had put in the place of the
 # log, and appended to that user's choice of files.
+# bats test_tags=onethread
 @test "log: a link in a directory that others can write is not followed" {
 	local kind
 

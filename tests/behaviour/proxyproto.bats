@@ -86,6 +86,7 @@ for row in json.load(sys.stdin):
 
 # -- out --
 
+# bats test_tags=onethread
 @test "proxy: the header is the first that servers get, in either version" {
 	server a
 	server b
@@ -111,6 +112,7 @@ for row in json.load(sys.stdin):
 	equal "peer" None "$(field peer)"
 }
 
+# bats test_tags=onethread
 @test "proxy: a server that speaks first is heard, and gets the header" {
 	start_redis
 	server a
@@ -150,6 +152,7 @@ nginx_ready() {
 	curl -s -o /dev/null -m 2 --haproxy-protocol "http://127.0.0.1:$1/"
 }
 
+# bats test_tags=onethread
 @test "proxy: nginx learns the client's address, in both versions" {
 	local version client
 
@@ -170,6 +173,7 @@ ctl_says() {
 	ctl show stat | grep -q '^app,nginx,.*,L7OK,'
 }
 
+# bats test_tags=onethread
 @test "proxy: checks begin with a header where sessions do" {
 	server a
 	server b
@@ -190,6 +194,7 @@ ctl_checked() {
 	ctl show stat | grep -q "^app,$1,.*,L4OK,"
 }
 
+# bats test_tags=onethread
 @test "proxy: add server takes HAProxy's send-proxy and send-proxy-v2" {
 	server a
 	OPTIONS='' front '' "server = first 127.0.0.1:1 weight=0"
@@ -202,6 +207,7 @@ ctl_checked() {
 	told a "v2 TCP4 127.0.0.1 $(sed -n 's/^from .*://p' <<<"$output") 127.0.0.1 $(port in)"
 }
 
+# bats test_tags=onethread
 @test "proxy: a retry sends the header again, to the next server" {
 	local mode
 
@@ -238,6 +244,7 @@ ctl_checked() {
 	equal "headers" 3 "$(grep -c '^v2 TCP4' "$T/a.out")"
 }
 
+# bats test_tags=onethread
 @test "proxy: a client of a unix socket is sent as LOCAL or UNKNOWN" {
 	server a
 	IN="unix:$T/in.sock" OPTIONS='' front '' "server = a $(addr a) send_proxy=v1"
@@ -261,6 +268,7 @@ ctl_checked() {
 
 # -- in --
 
+# bats test_tags=onethread
 @test "proxy: a header in pieces, together with data, in either version" {
 	local headers
 
@@ -282,6 +290,7 @@ ctl_checked() {
 	equal "errors" 0 "$(of lf_proxy_errors)"
 }
 
+# bats test_tags=onethread
 @test "proxy: the header's client is the session's, the peer is shown" {
 	server a
 	front '' "server = a $(addr a)" 'source = 127.0.0.1'
@@ -311,6 +320,7 @@ ctl_checked() {
 	[[ $output == *"\"peer\": \"$peer\""* || $output == *"\"peer\":\"$peer\""* ]]
 }
 
+# bats test_tags=onethread
 @test "proxy: LOCAL, UNKNOWN and no family keep the connection's addresses" {
 	server a
 	front '' "server = a $(addr a) send_proxy=v1"
@@ -321,6 +331,7 @@ ctl_checked() {
 	equal "headers" 3 "$(grep -c '^v1 ' "$T/a.out")"
 }
 
+# bats test_tags=onethread
 @test "proxy: sessions are balanced by the header's client" {
 	local n
 
@@ -364,6 +375,7 @@ closed_with() {
 	    grep -c "\"code\":\"$code\"")"
 }
 
+# bats test_tags=onethread
 @test "proxy: without a good header a session is closed, logged and counted" {
 	local warnings
 
@@ -412,11 +424,12 @@ stalls() {
 	in_time $ticks 60
 }
 
+# bats test_tags=onethread
 @test "proxy: a client that stalls is closed after timeout_hello" {
 	stalls
 }
 
-# bats test_tags=timing
+# bats test_tags=onethread, timing
 @test "proxy: a client that stalls takes no CPU time" {
 	JUDGE_TIME=1 stalls
 }
@@ -448,6 +461,7 @@ inspecting() {
 	[ "$(ctl show sess json | grep -c '"INSPECTING"')" -eq "$1" ]
 }
 
+# bats test_tags=onethread
 @test "proxy: headers are read from proxy_from only, elsewhere they are data" {
 	server a
 	front 'proxy_from = 127.0.0.2 2001:db8::/32' "server = a $(addr a) send_proxy=v2"
@@ -469,6 +483,7 @@ inspecting() {
 	[[ $output == *"echoed 1000" ]]
 }
 
+# bats test_tags=onethread
 @test "proxy: headers at a unix socket" {
 	server a
 	IN="unix:$T/in.sock" front 'proxy_from = unix' \
@@ -485,6 +500,7 @@ inspecting() {
 	TO="unix:$T/in.sock" closed_with CR v1 --half --end fin
 }
 
+# bats test_tags=onethread
 @test "proxy: IPv6, before and behind" {
 	ip -6 addr show dev lo 2>/dev/null | grep -q '::1' ||
 	    skip "this host has no IPv6 loopback"
@@ -496,6 +512,7 @@ inspecting() {
 	told a "v2 TCP6 ::1 $(sed -n 's/^from .*://p' <<<"$output") ::1 $(port in)"
 }
 
+# bats test_tags=onethread
 @test "proxy: the header of curl is read" {
 	local client
 
@@ -533,6 +550,7 @@ haproxy_ready() {
 	(exec 9<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
+# bats test_tags=onethread
 @test "proxy: haproxy before and behind, in either version" {
 	local version client ha
 
@@ -551,6 +569,7 @@ haproxy_ready() {
 	done
 }
 
+# bats test_tags=onethread
 @test "proxy: two lfproxies in a row hand the client on" {
 	local client
 
@@ -571,6 +590,7 @@ haproxy_ready() {
 	end first
 }
 
+# bats test_tags=onethread
 @test "proxy: a header, then a TLS hello, and rules by name" {
 	server a
 	server b
@@ -594,6 +614,7 @@ haproxy_ready() {
 	told a "v2 TCP4 192.0.2.7 50000 192.0.2.1 443 authority=x.example.com"
 }
 
+# bats test_tags=onethread
 @test "proxy: the header's authority is the session's name" {
 	server a
 	front '' "server = a $(addr a) send_proxy=v2"
@@ -605,6 +626,7 @@ haproxy_ready() {
 	equal "sni" None "$(field sni)"
 }
 
+# bats test_tags=onethread
 @test "proxy: headers from everyone at a public address are warned of" {
 	local listen
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Options of sockets, read back from the kernel.
 
+# bats file_tags=onethread
+
 load helpers
 
 # kernel KIND PATTERN: a socket of lfproxy, with PATTERN in its line, that is a
