@@ -638,7 +638,8 @@ says_up() {
 refused() {
 	local rc=0
 
-	curl -s -o /dev/null -m $((60 * PATIENCE)) "$1" || rc=$?
+	# One that is accepted may never be answered, and asks again.
+	curl -s -o /dev/null -m $((5 * PATIENCE)) "$1" || rc=$?
 	[ $rc -eq 7 ]
 }
 
