@@ -56,7 +56,8 @@ CFLAGS_tsan    := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer
 # For `make fuzz`, which calls clang: libFuzzer sees which edges are taken.  Not
 # what is compared (trace-cmp): that costs a third of the inputs a second, and
 # the words that there are stand in dictionaries.
-CFLAGS_fuzz    := -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+FUZZ_OPTIMIZE ?= -O2 -g
+CFLAGS_fuzz    := $(FUZZ_OPTIMIZE) -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls \
 	-fno-omit-frame-pointer
 LDFLAGS_asan   := -fsanitize=address,undefined
@@ -394,7 +395,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_RUN      = python3 -B tests/fuzz/fuzz.py build/fuzz $(if $(ONLY),--only '$(ONLY)')
 fuzz-deps:
 	@scripts/install-deps fuzz
-	@$(MAKE) --no-print-directory MODE=fuzz CC=clang fuzzers
+	@$(MAKE) --no-print-directory $(ALL_CPUS) MODE=fuzz CC=clang fuzzers
 fuzz: fuzz-deps ## made-up inputs for every parser, under ASan and UBSan; FUZZ_RUNS=1000000 FUZZ_SECONDS=60 ONLY=admin,http
 	@$(FUZZ_RUN) --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
 fuzz-minimize: fuzz-deps ## keep what `make fuzz` has found out in the stored corpus
@@ -411,7 +412,7 @@ lab-matrix: ## the promotion policies against each other at many loads; COSTS=al
 	@$(MAKE) --no-print-directory $(B)/lab/lab_proxy $(B)/lab/lab_load \
 	    $(B)/tools/appserver
 	@PYTHONPATH=tests python3 -B tests/lab/matrix.py $(B) \
-	    build/lab-matrix$(SHORT:1=-short).jsonl build/lab-matrix$(SHORT:1=-short).md
+	    $(addprefix build/lab-matrix$(if $(SHORT),-short),.jsonl .md)
 
 # ROUNDS=9 ONLY=bulk,bulk8: so many rounds, of these works only.
 ROUNDS      ?= 5

@@ -37,7 +37,9 @@ def command(build, target, *args):
     line = [str(build / "fuzz" / target), "-close_fd_mask=2", "-timeout=60",
             "-rss_limit_mb=3000", "-print_final_stats=1", "-entropic=0",
             f"-max_len={INPUT_BYTES.get(target, INPUT_BYTES_ELSE)}",
-            f"-detect_leaks={int(target not in STATEFUL)}"]
+            f"-detect_leaks={int(target not in STATEFUL)}",
+            # Seconds: a busy machine makes inputs slow.
+            f"-report_slow_units={60 if os.environ.get('SHORT') else 10}"]
     return line + [str(arg) for arg in args]
 
 
