@@ -20,10 +20,17 @@ static struct {
 
 /* In the place of the control thread, which waits meanwhile. */
 static bool
+guard_sleeps(struct rig *rig)
+{
+	return !pool_guard(rig->pool, clock_now_ns(), UINT64_MAX / 2);
+}
+
+/* More often than the guard asks before it sleeps. */
+static bool
 guard_falls_asleep(struct rig *rig)
 {
 	for (int i = 0; i < 1000; i++)
-		if (!pool_guard(rig->pool, clock_now_ns(), UINT64_MAX / 2))
+		if (guard_sleeps(rig))
 			return true;
 	return false;
 }
@@ -35,8 +42,9 @@ busy(struct promotion *promotion)
 
 	if (!atomic_swap_acq_rel(&moment.armed, 0u))
 		return promotion_futex.busy(promotion);
+	/* The follower may still be on its way to its place. */
 	if (!moment.after)
-		moment.sleeps = guard_falls_asleep(moment.rig);
+		moment.sleeps = unit_wait(guard_sleeps(moment.rig));
 	ticket = promotion_futex.busy(promotion);
 	if (moment.after)
 		moment.sleeps = guard_falls_asleep(moment.rig);
