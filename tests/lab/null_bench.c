@@ -72,7 +72,7 @@ null_wait(struct handle_set *set, struct handle_event *events, int max,
 	uint64_t first;
 
 	(void)timeout_ms;
-	if (!atomic_load_relaxed(&running)) {
+	if (!atomic_load_acquire(&running)) {
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 		return 0;
 	}
@@ -125,6 +125,15 @@ new_set(void *arg, struct handle_set **ret_set)
 	return 0;
 }
 
+static void
+enter_handlers(struct shard *shard)
+{
+	struct null_set *s = self_of(shard->set);
+
+	for (unsigned i = 0; i < HANDLERS; i++)
+		shard_enter(shard, &s->handlers[i]);
+}
+
 static struct pool *
 start(const struct plan *plan)
 {
@@ -143,6 +152,8 @@ start(const struct plan *plan)
 
 	if (!options.grace || pool_new(&options, &pool) < 0)
 		abort();
+	for (unsigned i = 0; i < pool_shards(pool); i++)
+		enter_handlers(pool_shard(pool, i));
 	return pool;
 }
 
@@ -190,7 +201,7 @@ run(const struct plan *plan)
 	struct timespec part = {.tv_nsec = 50 * 1000000L};
 
 	busy_ns = plan->busy_ns;
-	atomic_store_relaxed(&running, 1u);
+	atomic_store_release(&running, 1u);
 	nanosleep(&part, NULL);
 	read_all(pool, &before);
 	part = (struct timespec){
