@@ -20,6 +20,7 @@ put_pool_threads(struct report *r, const struct pool_facts *f)
 	report_put(
 	    r, "leading", "\n  roles       %u leading", roles[ROLE_LEADING]);
 	report_put(r, "processing", ", %u processing", roles[ROLE_PROCESSING]);
+	report_put(r, "standby", ", %u standby", roles[ROLE_STANDBY]);
 	report_put(r, "following", ", %u following", roles[ROLE_FOLLOWING]);
 	report_close(r);
 	report_list(r, "classes");

@@ -14,6 +14,7 @@ put_thread_role(struct report *r, const struct thread_status *t)
 		enum thread_role role;
 	} roles[] = {
 	    {"following_us", ROLE_FOLLOWING},
+	    {"standby_us", ROLE_STANDBY},
 	    {"leading_us", ROLE_LEADING},
 	    {"processing_us", ROLE_PROCESSING},
 	};
@@ -30,7 +31,7 @@ put_thread_role(struct report *r, const struct thread_status *t)
 		double ns = (double)t->role_ns[roles[i].role];
 
 		report_json(r, roles[i].name, "%f", ns / 1e3);
-		report_text(r, " %11.3f", ns / 1e9);
+		report_text(r, " %8.1f", ns / 1e9);
 	}
 }
 
@@ -97,8 +98,8 @@ static const struct {
 	void (*put)(struct report *r, const struct thread_status *thread);
 } tables[] = {
     {"                                             seconds spent\n"
-     "  thread     tid shard class nice role         following"
-     "     leading  processing\n",
+     "  thread     tid shard class nice role       follows"
+     "  standby    leads processes\n",
         put_thread_role},
     {"  thread    fetched dispatched    merged    stale  resumed"
      "      turns     inline\n",

@@ -31,8 +31,8 @@ struct autoscale {
 
 struct autoscale_sample {
 	unsigned threads;
-	unsigned parked;
-	unsigned asleep;     /* leaders that wait, nothing being ready */
+	unsigned parked; /* or waiting beside another thread */
+	unsigned asleep; /* shards whose threads wait, nothing being ready */
 	uint64_t promotions; /* running totals */
 	uint64_t late;       /* of these, later than AUTOSCALE_LATE_NS */
 };

@@ -90,11 +90,12 @@ count_late(const struct histogram *h)
 static void
 add_shard_sample(struct autoscale_sample *sample, const struct shard *s)
 {
-	uint32_t sleepers = atomic_load_relaxed(&s->sleepers);
+	uint32_t waiting =
+	    atomic_load_relaxed(&s->asleep) + atomic_load_relaxed(&s->sleepers);
 
-	sample->asleep += atomic_load_relaxed(&s->asleep) + (sleepers > 0);
+	sample->asleep += waiting > 0;
 	sample->parked +=
-	    promotion_parked(s->promotion) + (sleepers > 0 ? sleepers - 1 : 0);
+	    promotion_parked(s->promotion) + (waiting > 0 ? waiting - 1 : 0);
 }
 
 static void

@@ -32,7 +32,13 @@
 struct pool;
 struct grace;
 
-enum thread_role { ROLE_FOLLOWING, ROLE_LEADING, ROLE_PROCESSING, ROLES };
+enum thread_role {
+	ROLE_FOLLOWING,
+	ROLE_STANDBY, /* in the handle set beside the leader */
+	ROLE_LEADING,
+	ROLE_PROCESSING,
+	ROLES
+};
 
 /* Returns the name for `show threads`. */
 const char *thread_role_name(enum thread_role role);
@@ -54,7 +60,7 @@ struct thread_stats {
 	uint64_t
 	    adoptions; /* times this thread led a shard that is not its home */
 	uint64_t wait_errors;
-	uint64_t turn_ns[TURN_KINDS]; /* moving averages */
+	uint64_t turn_ns[TURN_KINDS]; /* averages over about 16 turns */
 	uint64_t role_ns[ROLES];      /* time in each role before this one */
 	uint64_t role_since_ns;
 	uint32_t role;
@@ -74,10 +80,9 @@ struct pool_thread {
 	uint64_t now_ns;    /* when the present turn began */
 	uint64_t random;    /* for pool_place */
 	void *local;        /* per-thread state of the upper layers */
-	struct service_time service_time;
 	struct thread_stats stats;
 	struct grace_reader reader; /* in a grace section during turns */
-	struct batch batch;         /* used under POLICY_KERNEL */
+	struct batch batch;         /* used beside others */
 
 	/* The control thread's. */
 	pthread_t id;
@@ -160,8 +165,9 @@ bool pool_set_cpus(
 bool pool_tick(struct pool *pool);
 
 /* Run every millisecond or so while the pool works: ends poll gaps of its
- * shards that are longer than limit_ns.  False when the pool has slept for a
- * while: the guard may stop until call_guard. */
+ * shards that are longer than limit_ns.
+ * False when the pool has slept for a while: the guard may stop until
+ * call_guard. */
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
 
 /* The name, as in pool_options. */

@@ -209,6 +209,7 @@ pool_set_order(struct pool *pool, enum promotion_order order)
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		atomic_store_relaxed(
 		    &pool->shards[i]->promotion->order, (uint32_t)order);
+	pool_order_all(pool); /* with ORDER_PRIORITY no thread stands by */
 }
 
 /* 0 or the error of the first thread that was refused. */

@@ -11,6 +11,7 @@ thread_role_name(enum thread_role role)
 {
 	static const char *const names[] = {
 	    [ROLE_FOLLOWING] = "following",
+	    [ROLE_STANDBY] = "standby",
 	    [ROLE_LEADING] = "leading",
 	    [ROLE_PROCESSING] = "processing",
 	};

@@ -111,7 +111,6 @@ prepare_thread(struct pool *pool, struct pool_thread *t, unsigned grade)
 	t->member.summons = 0;
 	t->member.called_ns = 0;
 	t->visits = 0;
-	t->service_time = (struct service_time){{0}};
 	t->stats.role = ROLE_FOLLOWING;
 	t->stats.role_since_ns = clock_now_ns();
 	batch_init(&t->batch);

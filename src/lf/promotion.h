@@ -39,7 +39,7 @@ enum member_command {
 	MEMBER_LEAD,   /* the caller leads */
 	MEMBER_RETIRE, /* the caller must leave */
 	MEMBER_MOVE,   /* the caller's home has changed: join there */
-	MEMBER_WORK,   /* look into the mailbox, then join again */
+	MEMBER_WORK,   /* look for work, then join again */
 };
 
 /* The state of the token: without a holder, held, or published by its holder, a
@@ -95,8 +95,8 @@ struct promotion_ops {
 	 * parks until a command arrives.  Blocks. */
 	enum member_command (*join)(
 	    struct promotion *promotion, struct member *self);
-	/* Takes the token if no member holds it; if busy_too, also from the
-	 * table.  Never blocks. */
+	/* Takes the token if no member holds it; if busy_too, also a published
+	 * one.  Never blocks. */
 	bool (*try_lead)(struct promotion *promotion, bool busy_too);
 	/* May be out of date when the function returns.  [P18] */
 	enum promotion_token (*token)(const struct promotion *promotion);
@@ -104,7 +104,7 @@ struct promotion_ops {
 	/* -- called by the holder -- */
 
 	/* Passes the token to a parked member, chosen by the order, or gives
-	 * the token up.  Returns whether a member was called. */
+	 * the token up.  Returns whether a member was called.  [P2] */
 	bool (*promote)(struct promotion *promotion);
 	/* Calls a parked member, chosen by the order, to join again
 	 * (MEMBER_WORK); the caller keeps the token.  Returns whether a member

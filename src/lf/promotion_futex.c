@@ -244,8 +244,8 @@ futex_promote(struct promotion *promotion)
 		ENSURE((word & STATE_MASK) == HELD);
 		/* Succeeds only if no member has parked meanwhile. */
 		if ((word & TOP_MASK) == 0 &&
-		    atomic_cas_acq_rel(
-		        &p->word, &word, with_state(word, FREE))) /* [P11] */
+		    atomic_cas_seq(&p->word, &word,
+		        with_state(word, FREE))) /* [P2] [P11] */
 			return false;
 	}
 }

@@ -36,14 +36,15 @@ shard_fini(struct shard *shard)
  * A leader sets asleep, then looks at the mailbox and at orders, then waits; a
  * thread that submits or orders writes, then looks at asleep.  Both first steps
  * are read-modify-writes in one total order, so at least one of the two sees
- * the other: nothing lies with a leader that sleeps.  Under POLICY_KERNEL
- * sleepers counts in the place of asleep.  [P2] */
-static void
-wake(struct shard *shard)
+ * the other: nothing lies with a leader that sleeps.  A thread that waits
+ * beside others counts itself in sleepers in the place of asleep.  The leader
+ * alone clears asleep: one that stands by may fetch the wake-up that was meant
+ * for the leader.  [P2] */
+void
+shard_wake(struct shard *shard)
 {
 	if (atomic_load_seq(&shard->sleepers) == 0 && /* [P2] */
-	    (!atomic_load_seq(&shard->asleep) ||      /* [P2] */
-	        !atomic_swap_seq(&shard->asleep, 0u)))
+	    !atomic_load_seq(&shard->asleep))         /* [P2] */
 		return;
 	if (!shard_hold(shard))
 		return;
@@ -57,7 +58,7 @@ shard_submit(struct event_handler *handler)
 	struct shard *shard = handler->shard;
 
 	event_handler_push(&shard->mailbox, handler); /* [P2] */
-	wake(shard);
+	shard_wake(shard);
 }
 
 bool
@@ -79,7 +80,26 @@ void
 shard_order(struct shard *shard)
 {
 	(void)atomic_swap_seq(&shard->orders, 1u); /* [P2] [P10] */
-	wake(shard);
+	shard_wake(shard);
+}
+
+/* To a thread that stands by, or to a parked one.  For the latter the token is
+ * the control thread's for a moment: that thread never leads. */
+static bool
+give_to_another(struct shard *shard)
+{
+	if (atomic_load_relaxed(&shard->sleepers) > 0) {
+		shard_wake(shard);
+		return true;
+	}
+	if (promotion_parked(shard->promotion) == 0 ||
+	    !promotion_try_lead(shard->promotion, true))
+		return false;
+	if (promotion_promote(shard->promotion)) /* [P2] */
+		return true;
+	/* The member was called meanwhile, and the token is free. */
+	shard_wake(shard); /* [P2] */
+	return false;
 }
 
 bool
@@ -87,19 +107,17 @@ shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
 {
 	uint64_t since_ns = atomic_load_relaxed(&shard->busy_since_ns);
 
+	if (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL)
+		return false;
 	switch (promotion_token(shard->promotion)) {
 	case TOKEN_HELD:
 		return false;
 	case TOKEN_PUBLISHED:
-		if (promotion_parked(shard->promotion) == 0 ||
-		    now_ns < since_ns + limit_ns)
+		if (now_ns < since_ns + limit_ns)
 			return false;
 		break;
 	case TOKEN_FREE:
 		break;
 	}
-	/* The token is this thread's for a moment: it never leads. */
-	return promotion_parked(shard->promotion) > 0 &&
-	       promotion_try_lead(shard->promotion, true) &&
-	       promotion_promote(shard->promotion);
+	return give_to_another(shard);
 }

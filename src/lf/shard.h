@@ -28,9 +28,10 @@
 #include "lf/promotion.h"
 
 #define SHARD_BATCH 64
-/* Without a leader no other thread can take over the rest of a batch, so
- * batches are small. */
-#define SHARD_BATCH_KERNEL 8
+/* Threads that wait beside each other fetch fewer: no other thread can take
+ * over the rest of a batch that is a thread's own, and a leader leaves some to
+ * those who stand by. */
+#define SHARD_BATCH_SHARED 8
 
 struct pool;
 struct pool_thread;
@@ -39,14 +40,13 @@ struct pool_thread;
 struct batch {
 	struct handle_event events[SHARD_BATCH];
 	unsigned next, end;
-	uint32_t left;          /* end - next, for other threads to read */
-	struct backlog backlog; /* of the events left, by kind */
+	uint32_t left; /* end - next, for other threads to read */
 	struct event_handler *resumed; /* drained mailbox, oldest first */
 	struct event_handler **resumed_end;
 	uint32_t resumed_n; /* their number, for other threads to read */
 	bool looked;        /* a wait since the last one was resumed */
 	uint64_t looked_ns; /* when the last wait ended */
-	uint64_t rested_ns; /* when the last wait that blocked ended */
+	uint64_t called_ns; /* when a leader last called a follower */
 };
 
 /* Empties the batch. */
@@ -66,10 +66,13 @@ struct shard {
 	unsigned id;
 
 	/* Written by the control thread, read by all, relaxed. */
-	uint32_t policy;     /* enum policy_kind */
-	uint32_t closed;     /* takes no handlers and no threads */
-	uint32_t homes;      /* threads whose home is this shard */
-	uint32_t parallel;   /* how many of these have a CPU */
+	uint32_t policy;   /* enum policy_kind */
+	uint32_t closed;   /* takes no handlers and no threads */
+	uint32_t homes;    /* threads whose home is this shard */
+	uint32_t parallel; /* how many of these have a CPU */
+	/* When a turn longer than POLICY_LONG_NS last ended; 0: never.  Any
+	 * thread writes, relaxed. */
+	uint64_t long_ns;
 	uint32_t sole;       /* only one thread serves it: see lead */
 	uint32_t lends_to;   /* id + 1 of a shard without a leader, or 0 */
 	uint64_t changed_ns; /* when it was opened or its policy changed */
@@ -78,11 +81,12 @@ struct shard {
 
 	/* A stack: any thread pushes, the leader takes all. */
 	struct event_handler *mailbox CACHE_LINE_ALIGNED; /* [P2] */
-	uint32_t asleep;    /* a leader waits without a time-out [P2] */
-	uint32_t sleepers;  /* threads that wait, under POLICY_KERNEL [P2] */
-	uint32_t orders;    /* members have a request [P10] */
-	uint32_t unguarded; /* the guard is asleep [P18] */
-	uint32_t inside;    /* threads that use the set [P28] */
+	uint32_t asleep;        /* a leader waits without a time-out [P2] */
+	uint32_t sleepers;      /* threads that wait beside others [P2] */
+	uint32_t standbys;      /* threads in shard_stand_by */
+	uint32_t orders;        /* members have a request [P10] */
+	uint32_t unguarded;     /* the guard is asleep [P18] */
+	uint32_t inside;        /* threads that use the set [P28] */
 	uint64_t busy_since_ns; /* when the leader's present turn began */
 
 	/* Used by the holder only, and passed on with the token. */
@@ -141,13 +145,18 @@ void shard_submit(struct event_handler *handler);
 bool shard_note(
     struct event_handler *handler, uint32_t generation, uint32_t note);
 
+/* Wakes a thread that waits, in the handle set, for events of the shard: the
+ * leader, or one beside it.  Any thread. */
+void shard_wake(struct shard *shard);
+
 /* Makes the holder sweep soon, and waiting threads look at their summons and at
  * the policy.  Any thread. */
 void shard_order(struct shard *shard);
 
-/* Gives the token to a parked member if the leader has been in a turn for
- * longer than limit_ns, or if no member leads.  Returns whether a member was
- * called.  Runs on the control thread. */
+/* Gives the token to a parked member, or wakes a thread that stands by, which
+ * takes it, if the leader has been in a turn for longer than limit_ns, or if no
+ * member leads.  Returns whether a thread was called.  Runs on the control
+ * thread. */
 bool shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns);
 
 #endif

@@ -34,9 +34,20 @@ drain_mailbox(struct shard *shard, struct batch *b)
 		atomic_store_relaxed(&b->resumed_n, b->resumed_n + 1);
 }
 
-/* The leader's wait. */
+/* How many events to fetch beside others. */
 static int
-wait_as_leader(struct shard *shard, struct batch *b)
+shared_batch(const struct shard *shard, const struct pool_thread *self)
+{
+	uint64_t long_ns = atomic_load_relaxed(&shard->long_ns);
+
+	return long_ns > 0 && self->now_ns < long_ns + POLICY_LONG_SEEN_NS
+	           ? 1
+	           : SHARD_BATCH_SHARED;
+}
+
+static int
+wait_as_leader(
+    struct shard *shard, struct batch *b, const struct pool_thread *self)
 {
 	int timeout_ms = 0, n;
 
@@ -46,30 +57,46 @@ wait_as_leader(struct shard *shard, struct batch *b)
 		    !atomic_load_seq(&shard->orders))
 			timeout_ms = -1;
 	}
-	n = handle_set_wait(shard->set, b->events, SHARD_BATCH, timeout_ms);
+	n = handle_set_wait(shard->set, b->events,
+	    atomic_load_relaxed(&shard->standbys) > 0
+	        ? shared_batch(shard, self)
+	        : SHARD_BATCH,
+	    timeout_ms);
 	if (atomic_load_relaxed(&shard->asleep))
 		atomic_store_relaxed(&shard->asleep, 0u);
 	return n;
 }
 
-/* How long a thread may not notice, under POLICY_KERNEL, that something is
+/* How long a thread that waits beside others may not notice that something is
  * wanted of it: an eventfd wakes any one of those who wait, and a particular
  * one cannot be chosen. */
-#define KERNEL_LOOK_MS 50
+#define BESIDE_LOOK_MS 50
+
+/* A thread that stands by takes a token that has come free or was published
+ * before it could be counted among the sleepers.  [P2] */
+static bool
+may_sleep_beside(const struct shard *shard)
+{
+	if (atomic_load_seq(&shard->mailbox)) /* [P2] */
+		return false;
+	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||
+	       promotion_token(shard->promotion) == TOKEN_HELD;
+}
 
 static int
-wait_with_others(struct shard *shard, struct batch *b)
+wait_beside(struct shard *shard, struct batch *b, struct pool_thread *self)
 {
+	bool counted = !b->resumed;
 	int timeout_ms = 0, n;
 
-	if (!b->resumed) {
+	if (counted) {
 		(void)atomic_add_seq(&shard->sleepers, 1u); /* [P2] */
-		if (!atomic_load_seq(&shard->mailbox))      /* [P2] */
-			timeout_ms = KERNEL_LOOK_MS;
+		if (may_sleep_beside(shard))
+			timeout_ms = BESIDE_LOOK_MS;
 	}
 	n = handle_set_wait(
-	    shard->set, b->events, SHARD_BATCH_KERNEL, timeout_ms);
-	if (!b->resumed)
+	    shard->set, b->events, shared_batch(shard, self), timeout_ms);
+	if (counted)
 		atomic_sub_relaxed(&shard->sleepers, 1u);
 	return n;
 }
@@ -80,18 +107,16 @@ batch_enter(struct batch *b, int n, struct pool_thread *self)
 {
 	b->next = 0;
 	b->end = (unsigned)n;
-	b->backlog = (struct backlog){0};
-	for (int i = 0; i < n; i++) {
-		if (handle_side(b->events[i].handle) == HANDLE_LISTENER)
-			b->backlog.accepts++;
-		else
-			b->backlog.relays++;
-	}
 	atomic_bump_own(&self->stats.waits, 1u);
 	atomic_bump_own(&self->stats.fetched, (unsigned)n);
 	atomic_store_relaxed(&b->left, (unsigned)n);
 	b->looked = true;
 }
+
+/* A wait that is shorter than this, and a little more for each of its events,
+ * has found events at once.  Taking an event costs some 110 ns. */
+#define FOUND_NS       10000u
+#define FOUND_EVENT_NS 250u
 
 /* The poll gap is the time from the end of one wait for events to the start of
  * the next, counted if the next one found events at once: they may have been
@@ -101,22 +126,20 @@ measure_poll_gap(
     struct batch *b, int n, uint64_t from_ns, struct pool_thread *self)
 {
 	if (n > 0 && b->looked_ns > 0 && b->looked_ns < from_ns &&
-	    self->now_ns - from_ns < 10000)
+	    self->now_ns - from_ns < FOUND_NS + (unsigned)n * FOUND_EVENT_NS)
 		histogram_add(&self->stats.poll_gap, from_ns - b->looked_ns);
 	b->looked_ns = self->now_ns;
-	if (n == 0 || self->now_ns - from_ns > 5000)
-		b->rested_ns = self->now_ns;
 }
 
 void
-batch_fetch(struct shard *shard, struct batch *b, bool leading,
+batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,
     struct pool_thread *self)
 {
 	static struct log_limit limit;
 	uint64_t from_ns = self->now_ns;
-	int n;
+	int n = how == BATCH_LEADING ? wait_as_leader(shard, b, self)
+	                             : wait_beside(shard, b, self);
 
-	n = leading ? wait_as_leader(shard, b) : wait_with_others(shard, b);
 	if (n < 0) {
 		atomic_bump_own(&self->stats.wait_errors, 1u);
 		log_limited(&limit, LOG_LEVEL_ERROR,
@@ -144,10 +167,6 @@ claim_next(struct batch *b, struct pool_thread *self)
 		struct event_handler *h =
 		    event_handler_at(handle_slot(e->handle));
 
-		if (handle_side(e->handle) == HANDLE_LISTENER)
-			b->backlog.accepts--;
-		else
-			b->backlog.relays--;
 		atomic_store_relaxed(&b->left, b->end - b->next);
 		switch (claim_post(&h->claim, handle_generation(e->handle),
 		    handle_pending(e->handle, e->ready))) {

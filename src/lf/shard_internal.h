@@ -16,11 +16,34 @@ bool shard_hold(struct shard *shard);
 /* Ends the use of the handle set that shard_hold has allowed. */
 void shard_release(struct shard *shard);
 
-/* Waits for events and for the mailbox, and fills the batch, which is empty.
- * Called by the holder with the shard's batch (leading), or under POLICY_KERNEL
- * by a thread with its own batch. */
-void batch_fetch(struct shard *shard, struct batch *b, bool leading,
+enum batch_wait {
+	BATCH_LEADING, /* the holder waits, with the shard's batch */
+	BATCH_BESIDE,  /* beside others, with the thread's own batch */
+};
+
+/* Waits for events and for the mailbox, and fills the batch, which is empty. */
+void batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,
     struct pool_thread *self);
+
+/* Whether the shard has work in its batch, fetched or brought, that the holder
+ * has not looked at.  The holder knows; others may ask what the last one has
+ * left. */
+static inline bool
+shard_has_rest(const struct shard *shard)
+{
+	return atomic_load_relaxed(&shard->batch.left) > 0 ||
+	       atomic_load_relaxed(&shard->batch.resumed_n) > 0;
+}
+
+/* Waits beside others, once, and runs what there is.  Returns whether there was
+ * anything.  The caller holds the shard. */
+bool shard_wait_beside(struct shard *shard, struct pool_thread *self);
+
+/* Under adaptive, for a thread that found the token held: waits in the handle
+ * set beside the leader and runs what comes, as long as events do.  At most
+ * `parallel` threads wait, the leader included.  Returns false if the thread is
+ * to park instead: there is no room, or no event came for BESIDE_LOOK_MS. */
+bool shard_stand_by(struct shard *shard, struct pool_thread *self);
 
 /* Note: the guard asleep.
  * The guard sets unguarded, then reads the token, and stays awake if the token

@@ -46,9 +46,13 @@ process_leading(
 		shard_call_guard(shard);
 	}
 	atomic_bump_own(&self->stats.inline_turns, 1u);
+	turns_set_role(self, ROLE_PROCESSING);
 	if (turns_run(h, self) == TURN_MORE)
 		shard_submit(h);
-	return !shared || promotion_resume(shard->promotion, ticket);
+	if (shared && !promotion_resume(shard->promotion, ticket))
+		return false;
+	turns_set_role(self, ROLE_LEADING);
+	return true;
 }
 
 /* Returns the command for a parked member.  Called by the holder for the thread
@@ -91,19 +95,24 @@ room_for_more(const struct shard *shard, uint32_t parked)
 	return homes < parked + atomic_load_relaxed(&shard->parallel);
 }
 
-static bool
-worth_help(const struct shard *shard, const struct pool_thread *self)
+/* Calls a follower to stand by when events wait behind the turn that the leader
+ * is about to run. */
+static void
+call_for_help(struct shard *shard, struct pool_thread *self)
 {
-	struct backlog rest = shard->batch.backlog;
-	enum policy_kind policy = atomic_load_relaxed(&shard->policy);
 	uint32_t parked = promotion_parked(shard->promotion);
+	struct batch *b = &shard->batch;
 
-	if (policy == POLICY_ADAPTIVE && !room_for_more(shard, parked))
-		return false;
-	rest.busy_ns = self->now_ns - shard->batch.rested_ns;
-	rest.relays += shard->batch.resumed_n;
-	return policy_promotes(policy, &self->service_time, &rest, parked,
-	    pool_wake_ns(shard->pool));
+	if (parked == 0 || !shard_has_rest(shard) ||
+	    atomic_load_relaxed(&shard->sleepers) > 0 ||
+	    atomic_load_relaxed(&shard->policy) != POLICY_ADAPTIVE ||
+	    !room_for_more(shard, parked) ||
+	    self->now_ns <
+	        b->called_ns + pool_wake_ns(shard->pool) * POLICY_CALL_INTERVAL)
+		return;
+	b->called_ns = self->now_ns;
+	if (promotion_invite(shard->promotion))
+		atomic_bump_own(&self->stats.wakes, 1u);
 }
 
 /* The paper's rule for all, or for what is going to last: those who wait behind
@@ -114,14 +123,20 @@ has_to_promote(const struct shard *shard, const struct event_handler *h)
 	if (atomic_load_relaxed(&shard->policy) == POLICY_ALWAYS)
 		return true;
 	return atomic_load_relaxed(&h->long_turns) >= POLICY_LONG_TURNS &&
-	       promotion_parked(shard->promotion) > 0;
+	       (promotion_parked(shard->promotion) > 0 ||
+	           atomic_load_relaxed(&shard->sleepers) > 0);
 }
 
+/* Passes the token on to a parked member.  If there is none the token is free,
+ * and a thread that stands by looks for it. */
 static void
 give_up(struct shard *shard, struct pool_thread *self)
 {
-	if (promotion_promote(shard->promotion))
+	if (promotion_promote(shard->promotion)) { /* [P2] */
 		atomic_bump_own(&self->stats.wakes, 1u);
+		return;
+	}
+	shard_wake(shard); /* [P2] */
 }
 
 static enum member_command
@@ -149,22 +164,13 @@ leaderless(const struct shard *shard)
 	       atomic_load_relaxed(&shard->closed);
 }
 
-/* Fetched or brought, and not looked at.  The holder knows; others may ask what
- * the last one has left. */
-static bool
-has_rest(const struct shard *shard)
-{
-	return atomic_load_relaxed(&shard->batch.left) > 0 ||
-	       atomic_load_relaxed(&shard->batch.resumed_n) > 0;
-}
-
 /* The rest goes to the next leader; where there will be none it is done first.
  */
 static bool
 may_leave(const struct shard *shard, const struct pool_thread *self)
 {
 	return member_wanted(&self->member) &&
-	       !(leaderless(shard) && has_rest(shard));
+	       !(leaderless(shard) && shard_has_rest(shard));
 }
 
 /* Leads until a follower is promoted, the token is taken over, or something is
@@ -184,7 +190,7 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 		h = batch_next(&shard->batch, self);
 		if (!h) {
 			if (leaderless(shard)) {
-				if (!has_rest(shard)) {
+				if (!shard_has_rest(shard)) {
 					dissolve(shard, self);
 					return;
 				}
@@ -192,7 +198,7 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 				shard->batch.looked = true;
 				continue;
 			}
-			batch_fetch(shard, &shard->batch, true, self);
+			batch_fetch(shard, &shard->batch, BATCH_LEADING, self);
 			continue;
 		}
 		if (has_to_promote(shard, h)) {
@@ -201,9 +207,7 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 			process(h, self);
 			return;
 		}
-		if (worth_help(shard, self) &&
-		    promotion_invite(shard->promotion))
-			atomic_bump_own(&self->stats.wakes, 1u);
+		call_for_help(shard, self);
 		if (!process_leading(shard, h, self))
 			return;
 	}
@@ -239,8 +243,6 @@ has_no_leader(const struct shard *shard)
 static void
 serve_with_others(struct shard *shard, struct pool_thread *self)
 {
-	struct batch *b = &self->batch;
-
 	/* Closed: this thread gets another home soon. */
 	if (!shard_hold(shard)) {
 		sched_yield();
@@ -249,22 +251,14 @@ serve_with_others(struct shard *shard, struct pool_thread *self)
 	turns_set_role(self, ROLE_LEADING);
 	while (has_no_leader(shard) && !atomic_load_relaxed(&shard->closed) &&
 	       !member_wanted(&self->member)) {
-		struct event_handler *h;
-
 		/* A leader that promoted no follower and then saw the new
 		 * policy has left these events. */
-		if (has_rest(shard) &&
+		if (shard_has_rest(shard) &&
 		    promotion_try_lead(shard->promotion, true)) {
 			lead(shard, self);
 			continue;
 		}
-		batch_fetch(shard, b, false, self);
-		while ((h = batch_next(b, self)) || b->resumed) {
-			if (!h) /* the rest of the mailbox needs no look */
-				b->looked = true;
-			else if (turns_run(h, self) == TURN_MORE)
-				shard_submit(h);
-		}
+		(void)shard_wait_beside(shard, self);
 	}
 	/* The wake-up that this thread took last may have been meant for
 	 * another one: for a leader, now that the shard has one again, or for a
@@ -309,8 +303,6 @@ adopt(struct shard *home, struct pool_thread *self)
 	return false;
 }
 
-#define JOIN_SPINS 32
-
 /* Leads the shard that asked for a thread, if it still has no leader. */
 static void
 visit(struct pool_thread *self)
@@ -323,6 +315,8 @@ visit(struct pool_thread *self)
 	atomic_bump_own(&self->stats.adoptions, 1u);
 	lead(s, self);
 }
+
+#define JOIN_SPINS 32
 
 /* Between two turns a leader holds the token for some hundred nanoseconds; to
  * park for that would cost a wake-up.  True when the token can be had. */
@@ -354,6 +348,8 @@ shard_follow(struct shard *home, struct pool_thread *self)
 		sched_yield();
 		return;
 	}
+	if (shard_stand_by(home, self))
+		return;
 	turns_set_role(self, ROLE_FOLLOWING);
 	command = promotion_join(home->promotion, &self->member);
 	self->now_ns = clock_now_ns();

@@ -24,24 +24,27 @@ turns_set_role(struct pool_thread *self, enum thread_role role)
 static uint64_t
 measure_turn(struct pool_thread *self, enum turn_kind kind)
 {
-	struct service_time *times = &self->service_time;
 	uint64_t now_ns = clock_now_ns(), took_ns = now_ns - self->now_ns;
+	uint64_t *average = &self->stats.turn_ns[kind];
+	uint64_t was = atomic_load_relaxed(average);
 
-	service_time_add(times, kind, took_ns);
+	atomic_store_relaxed(
+	    average, was > 0 ? was - was / 16 + took_ns / 16 : took_ns);
 	histogram_add(&self->stats.service, took_ns);
 	self->now_ns = now_ns;
-	atomic_store_relaxed(
-	    &self->stats.turn_ns[kind], times->average_ns[kind]);
 	return took_ns;
 }
 
 /* The handler may be anybody's by now, and so may its slot: what is written is
  * advice, and seldom. */
 static void
-note_length(struct event_handler *handler, uint64_t took_ns)
+note_length(struct event_handler *handler, struct shard *shard,
+    uint64_t took_ns, uint64_t now_ns)
 {
 	uint8_t turns = atomic_load_relaxed(&handler->long_turns);
 
+	if (took_ns >= POLICY_LONG_NS)
+		atomic_store_relaxed(&shard->long_ns, now_ns);
 	if (took_ns < POLICY_LONG_NS && turns > 0)
 		atomic_store_relaxed(&handler->long_turns, (uint8_t)0);
 	else if (took_ns >= POLICY_LONG_NS && turns < POLICY_LONG_TURNS)
@@ -54,6 +57,7 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 {
 	enum turn_kind kind =
 	    handler->first_side == HANDLE_LISTENER ? TURN_ACCEPT : TURN_RELAY;
+	struct shard *shard = handler->shard;
 	enum turn turn;
 
 	grace_enter(pool_grace(self->pool), &self->reader);
@@ -61,6 +65,6 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 	turn = event_handler_run(handler, self);
 	grace_leave(&self->reader);
 	atomic_bump_own(&self->stats.turns, 1u);
-	note_length(handler, measure_turn(self, kind));
+	note_length(handler, shard, measure_turn(self, kind), self->now_ns);
 	return turn;
 }

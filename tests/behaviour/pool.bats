@@ -113,7 +113,7 @@ quiet_ledger() {
 	run -0 ctl show pool main
 	[[ $output == "pool main"$'\n'* ]]
 	for line in 'threads     4 wanted, 4 resident' \
-	    'roles       [0-4] leading, [0-4] processing, [0-4] following' \
+	    'roles       [0-4] leading, [0-4] processing, [0-4] standby, [0-4] following' \
 	    "classes     3 nice=0, 1 nice=$NICER" 'autoscale   off' \
 	    'shards      1' 'promotion   adaptive, order lifo' \
 	    "cpus        $ALL_CPUS" 'handlers    [0-9]+' \
@@ -165,7 +165,8 @@ quiet_ledger() {
 	equal "turns" "$(main 'p["turns"]')" \
 	    "$(threads 'sum(x["turns"] for x in t)')"
 	equal "time in roles" True "$(threads 'all(x["leading_us"] +
-	    x["following_us"] + x["processing_us"] > 0 for x in t)')"
+	    x["following_us"] + x["standby_us"] + x["processing_us"] > 0
+	    for x in t)')"
 	equal "the kernel's threads" True "$(threads "all(open(
 	    '/proc/$LFPROXY_PID/task/%d/comm' % x['tid']).read() ==
 	    'lf-main-%d\n' % x['thread'] for x in t)")"

@@ -185,9 +185,9 @@ draw_help(void)
 	    "                   update; HISTORY shows past rates",
 	    "  ROLES            a letter for each thread: L leading, "
 	    "P processing,",
-	    "                   . following; PROM/S and WAKE/S: promotions, "
-	    "and",
-	    "                   threads woken to lead, per second",
+	    "                   . following or standing by; PROM/S and "
+	    "WAKE/S:",
+	    "                   promotions, and threads woken, per second",
 	    "  !                down",
 	    "",
 	    "  Press any key to return.",

@@ -85,7 +85,7 @@ pool_is_a_line_for_each_group_of_facts(void **state)
 	assert_string_equal(written(f),
 	    "pool main\n"
 	    "  threads     6 wanted, 7 resident\n"
-	    "  roles       2 leading, 1 processing, 4 following\n"
+	    "  roles       2 leading, 1 processing, 0 standby, 4 following\n"
 	    "  classes     4 nice=0, 2 nice=5\n"
 	    "  autoscale   off\n"
 	    "  shards      2\n"
@@ -183,10 +183,10 @@ threads_are_tables_of_80_columns(void **state)
 	assert_string_equal(text,
 	    "pool main\n"
 	    "                                             seconds spent\n"
-	    "  thread     tid shard class nice role         following     "
-	    "leading  processing\n"
-	    "    1023 4194304   255     3  -20 processing       1.500   "
-	    "86400.000       0.001\n"
+	    "  thread     tid shard class nice role       follows  "
+	    "standby    leads processes\n"
+	    "    1023 4194304   255     3  -20 processing      1.5      "
+	    "0.0  86400.0      0.0\n"
 	    "  thread    fetched dispatched    merged    stale  resumed      "
 	    "turns     inline\n"
 	    "    1023 4000000000         10        11       12       13      "
@@ -344,6 +344,7 @@ thread_as_json_has_every_fact(void **state)
 	assert_true(json_is_false(json_object_get(o, "retiring")));
 	assert_text(o, "role", "processing");
 	assert_us(o, "following_us", 1500000);
+	assert_us(o, "standby_us", 0);
 	assert_us(o, "leading_us", 86400000000);
 	assert_us(o, "processing_us", 1000);
 	assert_integer(o, "fetched", 4000000000);

@@ -86,8 +86,11 @@ static int
 new_set(void *arg, struct handle_set **ret_set)
 {
 	struct rig *rig = arg;
+	int rc = machine_new_set(rig->machine, ret_set);
 
-	return machine_new_set(rig->machine, ret_set);
+	if (rc == 0 && rig->setup.stage)
+		rig->setup.stage(*ret_set);
+	return rc;
 }
 
 /* Two classes as soon as there are two threads. */

@@ -230,7 +230,8 @@ status_tells_who_leads_and_who_follows(void **state)
 	rig_start(&rig, *state);
 	pool_status(rig.pool, &s);
 	assert_int_equal(s.roles[ROLE_LEADING], 1);
-	assert_int_equal(s.roles[ROLE_FOLLOWING], rig.setup.threads - 1);
+	assert_int_equal(s.roles[ROLE_FOLLOWING] + s.roles[ROLE_STANDBY],
+	    rig.setup.threads - 1);
 	assert_int_equal(s.roles[ROLE_PROCESSING], 0);
 	rig_finish(&rig);
 	pool_free(NULL);

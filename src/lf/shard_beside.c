@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * Waiting beside others: see shard_internal.h.
+ */
+#include "lf/shard_internal.h"
+
+#include "lf/turns.h"
+
+bool
+shard_wait_beside(struct shard *shard, struct pool_thread *self)
+{
+	enum thread_role role = atomic_load_relaxed(&self->stats.role);
+	struct batch *b = &self->batch;
+	struct event_handler *h;
+	bool any = false;
+
+	batch_fetch(shard, b, BATCH_BESIDE, self);
+	/* The wake-up for an order may have come together with events, and
+	 * their turns may take long. */
+	if ((b->end > 0 || b->resumed) &&
+	    atomic_load_seq(&shard->orders) && /* [P10] */
+	    promotion_token(shard->promotion) == TOKEN_HELD)
+		handle_set_wake(shard->set);
+	while ((h = batch_next(b, self)) || b->resumed) {
+		if (!h) { /* the rest of the mailbox needs no look */
+			b->looked = true;
+			continue;
+		}
+		any = true;
+		turns_set_role(self, ROLE_PROCESSING);
+		if (turns_run(h, self) == TURN_MORE)
+			shard_submit(h);
+	}
+	turns_set_role(self, role);
+	return any;
+}
+
+/* While the caller stands by it is counted in standbys; with it and the leader
+ * no more than `parallel` threads wait.  With ORDER_PRIORITY each event is the
+ * best class's: of those who wait in the handle set the kernel would wake any
+ * one. */
+static bool
+may_stand_by(const struct shard *shard, const struct pool_thread *self)
+{
+	return atomic_load_relaxed(&shard->policy) == POLICY_ADAPTIVE &&
+	       !atomic_load_relaxed(&shard->closed) &&
+	       !atomic_load_seq(&shard->orders) && /* [P10] */
+	       !member_wanted(&self->member) &&
+	       atomic_load_relaxed(&shard->standbys) <
+	           atomic_load_relaxed(&shard->parallel) &&
+	       atomic_load_relaxed(&shard->promotion->order) != ORDER_PRIORITY;
+}
+
+/* Counts the caller among those who stand by, and lets it use the handle set.
+ */
+static bool
+begin_to_stand_by(struct shard *shard, const struct pool_thread *self)
+{
+	if (atomic_load_relaxed(&shard->standbys) + 1 >=
+	    atomic_load_relaxed(&shard->parallel))
+		return false;
+	atomic_add_relaxed(&shard->standbys, 1u);
+	if (may_stand_by(shard, self) && shard_hold(shard))
+		return true;
+	atomic_sub_relaxed(&shard->standbys, 1u);
+	return false;
+}
+
+bool
+shard_stand_by(struct shard *shard, struct pool_thread *self)
+{
+	bool held, any, may;
+
+	if (!begin_to_stand_by(shard, self))
+		return false;
+	turns_set_role(self, ROLE_STANDBY);
+	do {
+		/* No poll gap: meanwhile the leader has looked. */
+		self->batch.looked_ns = 0;
+		any = shard_wait_beside(shard, self);
+		held = promotion_token(shard->promotion) == TOKEN_HELD;
+		may = may_stand_by(shard, self);
+	} while (any && held && may);
+	/* This thread was woken for something that concerns the leader or
+	 * others who stand by.  Each of them passes the wake-up on in the same
+	 * way. */
+	if (!may)
+		handle_set_wake(shard->set);
+	atomic_sub_relaxed(&shard->standbys, 1u);
+	shard_release(shard);
+	return any || !held || !may;
+}

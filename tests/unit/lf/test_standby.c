@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ * Threads that stand by: when one does, what it takes over, and how many events
+ * it asks for.
+ */
+#include "lf/pool.h"
+
+#include "base/clock.h"
+#include "lf/pool_rig.h"
+#include "unit.h"
+
+/* A wait that is held finds no events, and lasts until a wake-up comes. */
+enum held { NONE_HELD, STANDBY_HELD, LEADER_HELD };
+
+static struct {
+	uint32_t held; /* enum held */
+	uint32_t wakes;
+	uint32_t standing_by; /* threads in such a wait, leaders apart */
+	uint32_t leader_max,
+	    other_max; /* events that the last wait asked for */
+} stage;
+
+static const struct handle_set_ops *scripted_ops;
+static struct handle_set_ops staged_ops;
+
+/* A leader waits without a time-out. */
+static bool
+is_held(int timeout_ms)
+{
+	return atomic_load_relaxed(&stage.held) ==
+	       (timeout_ms < 0 ? LEADER_HELD : STANDBY_HELD);
+}
+
+static int
+staged_wait(struct handle_set *set, struct handle_event *events, int max,
+    int timeout_ms)
+{
+	uint32_t wakes = atomic_load_seq(&stage.wakes);
+
+	if (timeout_ms < 0)
+		atomic_store_relaxed(&stage.leader_max, (uint32_t)max);
+	if (timeout_ms > 0)
+		atomic_store_relaxed(&stage.other_max, (uint32_t)max);
+	if (timeout_ms == 0 || !is_held(timeout_ms))
+		return scripted_ops->wait(set, events, max, timeout_ms);
+	if (timeout_ms > 0)
+		atomic_add_acq_rel(&stage.standing_by, 1u);
+	while (is_held(timeout_ms) && atomic_load_seq(&stage.wakes) == wakes)
+		unit_nap();
+	if (timeout_ms > 0)
+		atomic_sub_acq_rel(&stage.standing_by, 1u);
+	return 0;
+}
+
+static void
+staged_wake(struct handle_set *set)
+{
+	atomic_add_seq(&stage.wakes, 1u);
+	scripted_ops->wake(set);
+}
+
+static void
+stage_set(struct handle_set *set)
+{
+	scripted_ops = set->ops;
+	staged_ops = *set->ops;
+	staged_ops.wait = staged_wait;
+	staged_ops.wake = staged_wake;
+	set->ops = &staged_ops;
+}
+
+/* Lasts, and for longer than POLICY_LONG_NS, until the neighbour has run. */
+static enum turn
+wait_for_neighbour(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	struct rig *rig = fake->rig;
+	uint64_t end_ns = clock_now_ns() + 2 * POLICY_LONG_NS;
+
+	(void)pending;
+	(void)self;
+	if (!unit_wait(atomic_load_acquire(&rig->ticket) > fake->left))
+		atomic_add_relaxed(&rig->late, 1u);
+	while (clock_now_ns() < end_ns)
+		unit_nap();
+	return TURN_DONE;
+}
+
+static enum turn
+run_neighbour(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)pending;
+	(void)self;
+	atomic_add_acq_rel(&fake->rig->ticket, 1u);
+	return TURN_DONE;
+}
+
+static unsigned
+threads_in(struct rig *rig, enum thread_role role)
+{
+	struct pool_status s;
+
+	rig_control(rig);
+	pool_status(rig->pool, &s);
+	return s.roles[role];
+}
+
+static bool
+has_parked(struct rig *rig)
+{
+	return threads_in(rig, ROLE_FOLLOWING) == 1 &&
+	       threads_in(rig, ROLE_LEADING) == 1;
+}
+
+/* The handler has seen all its events, and its turn has ended. */
+static bool
+is_done(struct fake *fake)
+{
+	return atomic_load_acquire(&fake->seen) ==
+	           atomic_load_relaxed(&fake->want) &&
+	       !(atomic_load_acquire(&fake->handler.claim.word) & CLAIM_OWNED);
+}
+
+/* The time that all threads have stood by. */
+static uint64_t
+stood_by_ns(struct rig *rig)
+{
+	struct thread_status t;
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; pool_thread_status(rig->pool, i, &t);
+	     i = t.place + 1)
+		ns += t.role_ns[ROLE_STANDBY];
+	return ns;
+}
+
+/* Two threads at one shard.  Skips the test if they have no CPU each. */
+static void
+start(struct rig *rig, enum promotion_order order)
+{
+	const struct rig_setup setup = {.policy = POLICY_ADAPTIVE,
+	    .order = order,
+	    .threads = 2,
+	    .shards = 1,
+	    .stage = stage_set};
+
+	stage.held = NONE_HELD;
+	stage.standing_by = 0;
+	rig_start(rig, &setup);
+	if (atomic_load_relaxed(&pool_shard(rig->pool, 0)->parallel) < 2) {
+		rig_finish(rig);
+		print_message("standing by needs two CPUs\n");
+		skip();
+	}
+	rig_fake(rig, wait_for_neighbour);
+	rig_fake(rig, run_neighbour);
+	/* A new thread stands by for a while. */
+	assert_true(unit_wait(has_parked(rig)));
+}
+
+/* The leader calls the follower for the second event, and after the turn it
+ * finds the token held. */
+static void
+call_a_follower(struct rig *rig)
+{
+	atomic_store_release(&rig->ticket, 0u);
+	rig_feed_each(rig, 0, 2);
+	assert_true(unit_wait((rig_control(rig), is_done(rig->fakes[0]))));
+}
+
+static void
+a_thread_stands_by_while_events_come_and_then_parks(void **state)
+{
+	struct rig rig;
+	uint64_t before_ns;
+
+	(void)state;
+	start(&rig, ORDER_LIFO);
+	before_ns = stood_by_ns(&rig);
+	call_a_follower(&rig);
+	assert_true(unit_wait(stood_by_ns(&rig) > before_ns));
+	assert_true(unit_wait(has_parked(&rig)));
+	rig_finish(&rig);
+	assert_int_equal(rig.late, 0);
+	assert_true(rig.status.sum.wakes >= 1);
+}
+
+/* The leader publishes the token, and after POLICY_LONG_TURNS frees it. */
+static void
+a_thread_that_stands_by_takes_the_token_with_the_rest(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start(&rig, ORDER_LIFO);
+	atomic_store_relaxed(&stage.held, (uint32_t)STANDBY_HELD);
+	call_a_follower(&rig);
+	for (int i = 0; i < POLICY_LONG_TURNS; i++) {
+		assert_true(unit_wait((rig_control(&rig),
+		    atomic_load_acquire(&stage.standing_by) == 1)));
+		assert_int_equal(threads_in(&rig, ROLE_FOLLOWING), 0);
+		call_a_follower(&rig);
+	}
+	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	rig_finish(&rig);
+	assert_int_equal(rig.late, 0);
+	assert_true(rig.status.taken_over >= POLICY_LONG_TURNS);
+	assert_int_equal(rig.status.sum.promotions, 1);
+}
+
+static bool
+leader_asks_for(struct rig *rig, uint32_t max)
+{
+	rig_feed_each(rig, 1, 1);
+	assert_true(unit_wait((rig_control(rig), is_done(rig->fakes[1]))));
+	return atomic_load_relaxed(&stage.leader_max) == max;
+}
+
+static void
+after_a_long_turn_threads_beside_each_other_fetch_single_events(void **state)
+{
+	struct shard *shard;
+	struct rig rig;
+
+	(void)state;
+	start(&rig, ORDER_LIFO);
+	shard = pool_shard(rig.pool, 0);
+	assert_true(unit_wait(leader_asks_for(&rig, SHARD_BATCH)));
+	atomic_store_relaxed(&stage.held, (uint32_t)STANDBY_HELD);
+	call_a_follower(&rig);
+	assert_true(unit_wait(
+	    (rig_control(&rig), atomic_load_acquire(&stage.standing_by) == 1)));
+	assert_int_equal(atomic_load_relaxed(&stage.other_max), 1);
+	assert_true(unit_wait(leader_asks_for(&rig, 1)));
+	assert_true(
+	    unit_wait((atomic_store_relaxed(&shard->long_ns, (uint64_t)0),
+	        leader_asks_for(&rig, SHARD_BATCH_SHARED))));
+	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	rig_finish(&rig);
+}
+
+static void
+with_classes_by_priority_no_thread_stands_by(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start(&rig, ORDER_PRIORITY);
+	call_a_follower(&rig);
+	assert_true(unit_wait(has_parked(&rig)));
+	assert_int_equal(stood_by_ns(&rig), 0);
+	rig_finish(&rig);
+	assert_int_equal(rig.late, 0);
+}
+
+static bool
+stands_by_for_another_event(struct rig *rig)
+{
+	rig_feed_each(rig, 1, 1);
+	rig_control(rig);
+	return atomic_load_relaxed(&pool_shard(rig->pool, 0)->standbys) > 0;
+}
+
+/* As after a change of the pool's CPUs, while events come all the time. */
+static void
+a_thread_that_has_no_cpu_left_stops_standing_by(void **state)
+{
+	struct shard *shard;
+	struct rig rig;
+
+	(void)state;
+	start(&rig, ORDER_LIFO);
+	shard = pool_shard(rig.pool, 0);
+	call_a_follower(&rig);
+	atomic_store_relaxed(&stage.held, (uint32_t)LEADER_HELD);
+	atomic_store_relaxed(&shard->parallel, 1u);
+	assert_true(unit_wait(!stands_by_for_another_event(&rig)));
+	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	rig_finish(&rig);
+}
+
+/* Counted on the thread that stands by next, whose first wait there finds an
+ * event at once. */
+static struct {
+	struct pool_thread *thread;
+	uint64_t before;
+} gaps;
+
+static enum turn
+remember_gaps(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	enum turn turn = wait_for_neighbour(fake, pending, self);
+
+	gaps.thread = self;
+	gaps.before = histogram_count(&self->stats.poll_gap);
+	return turn;
+}
+
+/* Each thread stands by in turn, and parks in between. */
+static void
+what_a_thread_beside_the_leader_does_is_no_poll_gap(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start(&rig, ORDER_LIFO);
+	rig.fakes[0]->turn = remember_gaps;
+	rig.fakes[0]->left = 1;
+	for (int i = 0; i < 6; i++) {
+		assert_true(
+		    unit_wait(scripted_counts(rig_script(&rig)).waiting == 1));
+		atomic_store_relaxed(&stage.held, (uint32_t)LEADER_HELD);
+		atomic_store_release(&rig.ticket, 0u);
+		rig_feed_each(&rig, 0, 2);
+		assert_true(unit_wait((
+		    rig_control(&rig), atomic_load_acquire(&rig.ticket) == 1)));
+		rig_feed_each(&rig, 1, 1);
+		atomic_add_acq_rel(&rig.ticket, 1u);
+		assert_true(unit_wait((rig_control(&rig),
+		    is_done(rig.fakes[0]) && is_done(rig.fakes[1]))));
+		assert_true(unit_wait(has_parked(&rig)));
+		assert_int_equal(
+		    histogram_count(&gaps.thread->stats.poll_gap), gaps.before);
+		atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	}
+	rig_finish(&rig);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(
+	        a_thread_stands_by_while_events_come_and_then_parks),
+	    cmocka_unit_test(
+	        a_thread_that_stands_by_takes_the_token_with_the_rest),
+	    cmocka_unit_test(
+	        after_a_long_turn_threads_beside_each_other_fetch_single_events),
+	    cmocka_unit_test(
+	        what_a_thread_beside_the_leader_does_is_no_poll_gap),
+	    cmocka_unit_test(with_classes_by_priority_no_thread_stands_by),
+	    cmocka_unit_test(a_thread_that_has_no_cpu_left_stops_standing_by),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests_name("standby", tests, NULL, NULL);
+}
