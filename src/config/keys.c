@@ -119,7 +119,7 @@ static const struct key global_keys[] = {
 static const struct key pool_keys[] = {
     {"threads", "threads of the pool; auto: one for each usable CPU",
         VALUE(threads), DEFAULT("auto")},
-    {"shards", "handle sets with a leader each; auto: one for four threads",
+    {"shards", "handle sets with a leader each; auto: one for two threads",
         VALUE(shards), DEFAULT("auto")},
     {"promotion", "when the leader passes leadership on",
         CHOICE(promotions), POOL(promotion), DEFAULT("adaptive")},

@@ -179,7 +179,7 @@ shards_parse(const char *s, unsigned *ret_shards, struct err *err)
 unsigned
 shards_auto(unsigned threads)
 {
-	return (threads + 3) / 4;
+	return (threads + 1) / 2;
 }
 
 bool

@@ -45,7 +45,9 @@ const char *threads_text(const struct pool_class *classes, unsigned classes_n,
 bool shards_parse(
     const char *s, unsigned *ret_shards, struct err *err) MUST_CHECK;
 
-/* Returns the number of shards: one for every four threads or fewer. */
+/* Returns the number of shards: one for every two threads, or a single one.  A
+ * shard's second thread costs little and covers for a leader in a long turn; a
+ * third and fourth wake each other more than they do (tests/lab/README.md). */
 unsigned shards_auto(unsigned threads);
 
 /* Returns whether that number of threads, the fewest there will be, can serve

@@ -20,7 +20,8 @@ common() {
 		drain_timeout = 10m
 		admin = $ADMIN mode=0600
 		[pool main]
-		${MAIN:-threads = 3 nice=0, 1 nice=$NICER}
+		${MAIN:-threads = 3 nice=0, 1 nice=$NICER
+		shards = 1}
 		[pool lazy]
 		${LAZY:-threads = 1}
 	END
@@ -291,7 +292,8 @@ quiet_ledger() {
 # Symptom: with promotion = kernel such a pool grew and never shrank.
 @test "pool: a range of threads shrinks when nothing is to be done" {
 	start_app a
-	MAIN=$'threads = 4\npromotion = kernel' LAZY='threads = 4' web a
+	MAIN=$'threads = 4\nshards = 1\npromotion = kernel' \
+	    LAZY=$'threads = 4\nshards = 1' web a
 	set_main threads 1..4
 	ctl set pool lazy threads 1..4
 	equal "threads" 4 "$(main 'p["threads"]')"
@@ -303,7 +305,7 @@ quiet_ledger() {
 # Symptom: threads that had been nice stayed so when a range took their place.
 @test "pool: the threads of a range are not nice, whatever they were before" {
 	start_app a
-	MAIN="threads = 2 nice=$NICER, 1 nice=$NICEST" web a
+	MAIN="threads = 2 nice=$NICER, 1 nice=$NICEST"$'\nshards = 1' web a
 	nice_now() { is threads 'sorted({x["nice"] for x in t})' "$1"; }
 	need_less_nice
 	set_main threads 1..3

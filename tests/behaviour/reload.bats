@@ -96,7 +96,10 @@ state_as() {
 # Everything that a reload could change, without what time changes.
 state() {
 	ctl show stat | cut -d, -f1,2,5,8,18,19,28,29,57,74
-	ctl show pool json | grep -E '"(name|threads|shards|promotion|order|cpus)"'
+	ctl show pool json | python3 -c '
+import json, sys
+for p in json.load(sys.stdin):
+    print([p[k] for k in ("name", "threads", "shards", "promotion", "order", "cpus")])'
 	find "/proc/$LFPROXY_PID/fd" -type l -printf '%l\n' | grep -c socket:
 }
 
@@ -610,7 +613,7 @@ ONE_CPU=${ALL_CPUS%%[-,]*}
 	equal "the range" "{'min': 1, 'max': 4}" "$(pool_of main 'p["autoscale"]')"
 	reloaded
 	run -0 ctl set pool main threads 3
-	reloaded 'pool main: threads: 3* -> 1..4'
+	reloaded 'pool main: shards: 2 -> 1' 'pool main: threads: 3* -> 1..4'
 	end_load
 }
 
@@ -618,11 +621,11 @@ ONE_CPU=${ALL_CPUS%%[-,]*}
 	start_app a
 	site "server = a $(addr a)" | write
 	launch_lfproxy -c "$INI"
-	MAIN=$'threads = 3\npromotion = kernel' site "server = a $(addr a)" | write
+	MAIN=$'threads = 3\nshards = 1\npromotion = kernel' site "server = a $(addr a)" | write
 	reloaded 'pool main: threads: 2 -> 3' \
 	    'pool main: promotion: adaptive -> kernel'
 	equal "who answers" a "$(fetch "$(url)")"
-	MAIN='threads = 3' site "server = a $(addr a)" | write
+	MAIN=$'threads = 3\nshards = 1' site "server = a $(addr a)" | write
 	reloaded 'pool main: promotion: kernel -> adaptive'
 	equal "who answers" a "$(fetch "$(url)")"
 }

@@ -171,7 +171,7 @@ shards_are_as_many_as_threads_at_most(void **state)
 	assert_set("main shards 4");
 	assert_int_equal(pool_shards_wanted(pool), 4);
 	assert_set("main shards auto");
-	assert_int_equal(pool_shards_wanted(pool), 1);
+	assert_int_equal(pool_shards_wanted(pool), 2);
 	assert_refused("main shards 5",
 	    "5 shards need at least 5 threads, and there are 4; allowed are 1 "
 	    "to 4");

@@ -42,7 +42,7 @@ smallest_file_gets_every_default(void **state)
 	assert_int_equal(s->pools[0].classes_n, 1);
 	assert_int_equal(s->pools[0].threads_max, 0);
 	assert_true(s->pools[0].shards_auto);
-	assert_int_equal(s->pools[0].shards, (cpus_usable("") + 3) / 4);
+	assert_int_equal(s->pools[0].shards, (cpus_usable("") + 1) / 2);
 	assert_int_equal(s->pools[0].promotion, POLICY_ADAPTIVE);
 	assert_int_equal(s->pools[0].order, ORDER_LIFO);
 	assert_false(s->pools[0].cpus_given);
@@ -171,7 +171,7 @@ pools_take_classes_ranges_shards_and_orders(void **state)
 
 	assert_int_equal(p[2].threads_max, 0);
 	assert_int_equal(p[2].classes[0].threads, 9);
-	assert_int_equal(p[2].shards, 3);
+	assert_int_equal(p[2].shards, 5);
 	spec_free(s);
 }
 

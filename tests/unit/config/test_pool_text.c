@@ -148,9 +148,11 @@ shards_are_automatic_or_as_many_as_threads_at_most(void **state)
 	assert_int_equal(shards, 0);
 
 	assert_int_equal(shards_auto(1), 1);
-	assert_int_equal(shards_auto(4), 1);
-	assert_int_equal(shards_auto(5), 2);
-	assert_int_equal(shards_auto(1024), 256);
+	assert_int_equal(shards_auto(2), 1);
+	assert_int_equal(shards_auto(3), 2);
+	assert_int_equal(shards_auto(4), 2);
+	assert_int_equal(shards_auto(1023), 512);
+	assert_int_equal(shards_auto(1024), 512);
 
 	assert_true(shards_fit(4, 4, false, &err));
 	assert_false(shards_fit(5, 4, false, &err));

@@ -303,7 +303,7 @@ pools_are_printed_as_short_as_they_can_be_written(void **state)
 	assert_prints("[pool p]\nthreads=2..8\nshards=2\n" FRONTEND BACKEND,
 	    "\nthreads = 2..8\nshards = 2\n");
 	assert_prints("[pool p]\nthreads=4 nice=0\n" FRONTEND BACKEND,
-	    "\nthreads = 4\nshards = auto ; here 1\n");
+	    "\nthreads = 4\nshards = auto ; here 2\n");
 	assert_prints("[pool p]\nthreads=4  nice=3\n" FRONTEND BACKEND,
 	    "\nthreads = 4 nice=3\n");
 	assert_prints("[pool p]\nthreads=4,2 nice=-1\n" FRONTEND BACKEND,
