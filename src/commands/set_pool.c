@@ -35,19 +35,13 @@ set_threads(
 	    pools, pool, wish.classes, wish.classes_n, err);
 }
 
-/* With autoscaling the fewest threads count, not those there are now. */
 static bool
 set_shards(
     struct pools *pools, struct pool *pool, const char *text, struct err *err)
 {
-	unsigned threads = pool_threads(pool), shards, max;
-	bool autoscaled = pools_autoscale(pools, pool, &threads, &max);
+	unsigned shards;
 
-	if (!shards_parse(text, &shards, err))
-		return false;
-	if (shards == 0)
-		shards = shards_auto(threads);
-	return shards_fit(shards, threads, autoscaled, err) &&
+	return shards_parse(text, &shards, err) &&
 	       pools_set_shards(pools, pool, shards, err);
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/events.h"
 #include "base/text.h"
+#include "config/pool_text.h"
 #include "control/pools_internal.h"
 #include "proxy/reaper.h"
 
@@ -313,13 +314,52 @@ pools_set_guard(struct pools *pools, bool on)
 
 /* -- changes by the operator, a reload or the load -- */
 
+static bool
+change_shards(
+    struct pools *pools, struct pool *pool, unsigned shards, struct err *err)
+{
+	unsigned before = pool_shards_wanted(pool);
+
+	if (!pool_set_shards(pool, shards, err))
+		return false;
+	if (shards != before)
+		proxy_move_all(pools->proxy, pool);
+	log_pool(
+	    pool, "%u shard%s now, %u before", shards, text_s(shards), before);
+	follow_change(pools);
+	return true;
+}
+
+/* Sets the threads, and the shards if these are to suit the fewest threads that
+ * there may be.  A pool has at no time more shards than threads. */
+static bool
+change_threads(struct pools *pools, struct pool *pool, unsigned fewest,
+    const struct pool_class *classes, unsigned classes_n, struct err *err)
+{
+	unsigned before = pool_shards_wanted(pool), suitable = before;
+
+	if (pools_entry_of(pools, pool)->shards_auto && fewest > 0)
+		suitable = shards_auto(fewest);
+	if (suitable < before && !change_shards(pools, pool, suitable, err))
+		return false;
+	if (!pool_set_threads(pool, classes, classes_n, err)) {
+		struct err more;
+
+		if (suitable < before)
+			(void)change_shards(pools, pool, before, &more);
+		return false;
+	}
+	return suitable <= before || change_shards(pools, pool, suitable, err);
+}
+
 bool
 pools_set_threads(struct pools *pools, struct pool *pool,
     const struct pool_class *classes, unsigned classes_n, struct err *err)
 {
 	unsigned before = pool_threads(pool);
 
-	if (!pool_set_threads(pool, classes, classes_n, err))
+	if (!change_threads(pools, pool, pool_class_threads(classes, classes_n),
+	        classes, classes_n, err))
 		return false;
 	pools_entry_of(pools, pool)->autoscaled = false;
 	log_pool(pool, "%u thread%s now, %u before", pool_threads(pool),
@@ -332,15 +372,17 @@ bool
 pools_set_shards(
     struct pools *pools, struct pool *pool, unsigned shards, struct err *err)
 {
-	unsigned before = pool_shards_wanted(pool);
+	struct pools_entry *e = pools_entry_of(pools, pool);
+	unsigned threads = pool_threads(pool), max;
+	bool autoscaled = pools_autoscale(pools, pool, &threads, &max);
+	unsigned suitable = shards > 0 ? shards : shards_auto(threads);
 
-	if (!pool_set_shards(pool, shards, err))
+	/* With autoscaling the fewest threads count, not those there are now.
+	 */
+	if (!shards_fit(suitable, threads, autoscaled, err) ||
+	    !change_shards(pools, pool, suitable, err))
 		return false;
-	if (shards != before)
-		proxy_move_all(pools->proxy, pool);
-	log_pool(
-	    pool, "%u shard%s now, %u before", shards, text_s(shards), before);
-	follow_change(pools);
+	e->shards_auto = shards == 0;
 	return true;
 }
 
@@ -387,7 +429,7 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 		    "%u..%u threads are not possible; allowed is 1..%u, the "
 		    "smaller number first",
 		    min, max, POOL_THREADS_MAX);
-	if (min < pool_shards_wanted(pool))
+	if (!e->shards_auto && min < pool_shards_wanted(pool))
 		return err_set(err,
 		    "%u thread%s cannot serve %u shards; use at least as many "
 		    "threads, or fewer shards first",
@@ -397,7 +439,7 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 	class = (struct pool_class){.threads = threads < min   ? min
 	                                       : threads > max ? max
 	                                                       : threads};
-	if (!pool_set_threads(pool, &class, 1, err))
+	if (!change_threads(pools, pool, min, &class, 1, err))
 		return false;
 	log_pool(pool, "%u to %u thread%s now, by load", min, max, text_s(max));
 	autoscale_init(&e->autoscale, min, max);

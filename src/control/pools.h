@@ -75,11 +75,13 @@ void pools_reap(struct pools *pools,
 /* Changes at run time, while traffic flows (lf/pool.h).  Each function logs its
  * change.  Functions that can fail return false with err set. */
 
-/* Sets the threads of the pool, and ends its autoscaling. */
+/* Sets the threads of the pool, and ends its autoscaling.  With shards = auto
+ * the shards follow, also in pools_set_autoscale. */
 bool pools_set_threads(struct pools *pools, struct pool *pool,
     const struct pool_class *classes, unsigned classes_n,
     struct err *err) MUST_CHECK;
-/* Sets the number of shards, and moves the pool's sessions to them. */
+/* Sets the number of shards, 0 for auto, and moves the pool's sessions to them.
+ */
 bool pools_set_shards(struct pools *pools, struct pool *pool, unsigned shards,
     struct err *err) MUST_CHECK;
 /* Sets the promotion policy. */

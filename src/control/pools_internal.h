@@ -12,6 +12,7 @@
 struct pools_entry {
 	struct pool *pool;
 	bool autoscaled;
+	bool shards_auto; /* as many as suit the number of threads */
 	bool fresh;       /* between pools_prepare and pools_apply or _cancel */
 	bool leaving;     /* not in the present spec */
 	bool idle;        /* leaving and without work, since idle_at */

@@ -240,7 +240,10 @@ pools_apply(
 		    pools_entry_find(pools, spec->pools[i].name);
 
 		e->leaving = e->idle = e->fresh = false;
+		/* apply_settings reports the shards' number by itself. */
+		e->shards_auto = false;
 		apply_settings(pools, e->pool, &spec->pools[i], changes);
+		e->shards_auto = spec->pools[i].shards_auto;
 	}
 }
 

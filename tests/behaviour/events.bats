@@ -75,7 +75,7 @@ holds_a_session() {
 @test "events: json has the same" {
 	start_app a
 	web a
-	ctl set pool main threads 3
+	ctl set pool main threads 1
 	ctl show events json >"$T/json"
 	python3 - "$T/json" <<-'END'
 		import json, sys
@@ -85,7 +85,7 @@ holds_a_session() {
 		assert events[0]["event"] == "start" and events[0]["about"] == ""
 		last = events[1]
 		assert last["event"] == "pool" and last["about"] == "main", last
-		assert last["text"] == "pool main: 3 threads now, 2 before", last
+		assert last["text"] == "pool main: 1 thread now, 2 before", last
 		assert last["level"] == "info", last
 		when = datetime.fromisoformat(last["time"].replace("Z", "+00:00"))
 		age = datetime.now(timezone.utc) - when

@@ -265,6 +265,29 @@ quiet_ledger() {
 	grep -q '^  set pool <pool> <what> <value> ' "$T/help"
 }
 
+@test "pool: with shards = auto the shards follow the threads" {
+	MAIN='threads = 8' start_app a
+	MAIN='threads = 8' web a
+	equal "of 8 threads" 4 "$(main 'p["shards"]')"
+	set_main threads 1
+	equal "of 1 thread" 1 "$(main 'p["shards"]')"
+	set_main threads '2, 2 nice=1'
+	equal "of 4 threads" 2 "$(main 'p["shards"]')"
+	set_main threads 1..9
+	equal "of 1 thread or more" 1 "$(main 'p["shards"]')"
+	set_main threads 8
+	set_main shards 3
+	set_main threads 6
+	equal "of a number that was set" 3 "$(main 'p["shards"]')"
+	refused_with "2 threads cannot serve 3 shards; *." main threads 2
+	set_main shards auto
+	equal "of 6 threads" 3 "$(main 'p["shards"]')"
+	set_main threads 2
+	equal "of 2 threads" 1 "$(main 'p["shards"]')"
+	wait_for 10 is main 'p["shards_closing"]' 0
+	fetch "$(url)" >/dev/null
+}
+
 @test "pool: a range of threads is shown, and ends with a number" {
 	MAIN='threads = 1..4' start_app a
 	MAIN='threads = 1..4' web a
