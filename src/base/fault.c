@@ -28,6 +28,8 @@ struct slow {
 	uint32_t share;
 	uint64_t ns;
 	bool busy;
+	uint64_t at_once;   /* 0: any number */
+	uint64_t under_way; /* atomic; counted if at_once is set */
 };
 
 struct failing {
@@ -67,30 +69,30 @@ fault_split(char *value, char *ret_parts[PARTS_MAX])
 	return n;
 }
 
-/* Parses a percentage like 1% or 0.05%: above 0, at most 100, four decimals. */
+/* Parses a percentage like 1% or 0.05%: 0.0001 to 100. */
 static bool
 parse_share(const char *s, uint32_t *ret_share)
 {
-	uint32_t share = 0, unit = WHOLE / 100;
-	const char *p = s;
-	bool fraction = false;
+	size_t len = strspn(s, "0123456789.");
+	char *end;
+	double share = strtod(s, &end) * (WHOLE / 100);
 
-	for (; (*p >= '0' && *p <= '9') || (*p == '.' && !fraction); p++) {
-		if (*p == '.') {
-			fraction = true;
-			continue;
-		}
-		if (fraction && (unit /= 10) == 0)
-			return false;
-		share = fraction ? share + (uint32_t)(*p - '0') * unit
-		                 : share * 10 + (uint32_t)(*p - '0') * unit;
-		if (share > WHOLE)
-			return false;
-	}
-	if (p == s || strcmp(p, "%") != 0 || share == 0)
+	if (end != s + len || strcmp(end, "%") != 0 || share < 1 ||
+	    share > WHOLE)
 		return false;
-	*ret_share = share;
+	*ret_share = (uint32_t)(share + 0.5);
 	return true;
+}
+
+static bool
+parse_how(const char *s, struct slow *slow, struct err *err)
+{
+	if (strncmp(s, "at-once=", 8) == 0)
+		return text_parse_number(
+		    s + 8, 1, UINT32_MAX, &slow->at_once, err);
+	if (strcmp(s, "busy") == 0)
+		return slow->busy = true;
+	return err_set(err, "'%s' is neither busy nor at-once=N", s);
 }
 
 static bool
@@ -101,9 +103,12 @@ parse_slow(char *value, void *to, struct err *err)
 	size_t n = fault_split(value, parts);
 	uint64_t ms;
 
-	if (n < 2 || n > 3 || (n == 3 && strcmp(parts[2], "busy") != 0))
-		return err_set(err, "write SHARE:TIME or SHARE:TIME:busy, as "
-		                    "in 1%%:5ms");
+	if (n < 2)
+		return err_set(err, "write SHARE:TIME, then busy and at-once=N,"
+		                    " as in 1%%:5ms");
+	for (size_t i = 2; i < n; i++)
+		if (!parse_how(parts[i], slow, err))
+			return false;
 	if (!parse_share(parts[0], &slow->share))
 		return err_set(err,
 		    "'%s' is not a share; allowed are 0.0001%% to 100%%",
@@ -111,7 +116,6 @@ parse_slow(char *value, void *to, struct err *err)
 	if (!text_parse_duration(parts[1], 1, TIME_MAX, &ms, err))
 		return false;
 	slow->ns = ms * NS_PER_MS;
-	slow->busy = n == 3;
 	return true;
 }
 
@@ -244,7 +248,7 @@ chosen(uint64_t n, uint32_t share)
 }
 
 static void
-be_slow(const struct slow *slow)
+pass_time(const struct slow *slow)
 {
 	struct timespec ts = {.tv_sec = (time_t)(slow->ns / NS_PER_S),
 	    .tv_nsec = (long)(slow->ns % NS_PER_S)};
@@ -255,6 +259,18 @@ be_slow(const struct slow *slow)
 			;
 	while (slow->busy && clock_now_ns() < end_ns)
 		cpu_relax();
+}
+
+static void
+be_slow(struct slow *slow)
+{
+	if (slow->at_once == 0) {
+		pass_time(slow);
+		return;
+	}
+	if (atomic_add_relaxed(&slow->under_way, 1u) < slow->at_once)
+		pass_time(slow);
+	atomic_sub_relaxed(&slow->under_way, 1u);
 }
 
 /* Slots are given out one after the other: of 100 sessions that are open at a

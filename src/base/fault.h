@@ -2,8 +2,9 @@
  * Faults on purpose, in the build `make MODE=fault` and in no other: elsewhere
  * every function here is an empty inline one and no variable is read.
  *
- *   LFPROXY_FAULT_SLOW=SHARE:TIME[:busy]           turns, at random
- *   LFPROXY_FAULT_SLOW_SESSIONS=SHARE:TIME[:busy]  all turns of some sessions
+ *   LFPROXY_FAULT_SLOW=SHARE:TIME[:busy][:at-once=N]   turns, at random
+ *   LFPROXY_FAULT_SLOW_SESSIONS=...                    the same, all turns of
+ *                                                      some sessions
  *   LFPROXY_FAULT_NO_GUARD=1      no guard gives leadership away
  *   LFPROXY_FAULT_NO_TAKEOVER=1   a busy leader keeps its token
  *   LFPROXY_FAULT_LONG_PAUSE=1    a server is tried again after ten minutes
@@ -14,10 +15,11 @@
  *       =ERROR[:SHARE][:after=N][:count=N]
  *
  * SHARE is a percentage, as in 1% or 0.05%.  A turn that is slow sleeps, or
- * computes if it is busy, for TIME before it does its work.  A call that fails
- * does so with ERROR and without reaching the kernel: all of them, or a share,
- * once N calls have gone well, and at most `count` times.  Calls are counted
- * over all threads, from the start of the program.
+ * computes if it is busy, for TIME before it does its work.  With at-once=N no
+ * turn is slowed while N slow turns are under way.  A call that fails does so
+ * with ERROR and without reaching the kernel: all of them, or a share, once N
+ * calls have gone well, and at most `count` times.  Calls are counted over all
+ * threads, from the start of the program.
  *
  * A further call is a line in fault.c and `fault_fails(...)` where it is made.
  */

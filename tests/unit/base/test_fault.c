@@ -184,6 +184,31 @@ slow_sessions_are_slow_each_time(void **state)
 	}
 }
 
+static void *
+take_a_turn(void *arg)
+{
+	(void)arg;
+	fault_turn(0, true);
+	return NULL;
+}
+
+static void
+no_more_turns_are_slow_at_once_than_asked(void **state)
+{
+	struct unit_threads other;
+	struct err err;
+
+	(void)state;
+	assert_true(load("LFPROXY_FAULT_SLOW=100%:1s:at-once=1", &err));
+	unit_threads_start(&other, 1, take_a_turn, NULL);
+	assert_true(unit_wait(atomic_load_relaxed(&slow_turns.under_way) == 1));
+	fault_turn(0, true);
+	/* This turn has ended first. */
+	assert_int_equal(atomic_load_relaxed(&slow_turns.under_way), 1);
+	unit_threads_join(&other);
+	assert_true(took_ms(0, true) >= 1000);
+}
+
 static void
 malformed_is_refused_with_reason(void **state)
 {
@@ -193,7 +218,8 @@ malformed_is_refused_with_reason(void **state)
 	    {"LFPROXY_FAULT_SLOW=", "write SHARE:TIME"},
 	    {"LFPROXY_FAULT_SLOW", "write SHARE:TIME"},
 	    {"LFPROXY_FAULT_SLOW=1%", "write SHARE:TIME"},
-	    {"LFPROXY_FAULT_SLOW=1%:5ms:idle", "write SHARE:TIME"},
+	    {"LFPROXY_FAULT_SLOW=1%:5ms:idle", "'idle' is neither busy nor"},
+	    {"LFPROXY_FAULT_SLOW=1%:5ms:at-once=0", "0"},
 	    {"LFPROXY_FAULT_SLOW=1%:5ms:busy:x:y", "write SHARE:TIME"},
 	    {"LFPROXY_FAULT_SLOW=1:5ms", "'1' is not a share"},
 	    {"LFPROXY_FAULT_SLOW=0%:5ms", "'0%' is not a share"},
@@ -245,6 +271,7 @@ main(void)
 	    cmocka_unit_test(descriptors_are_lost_only_if_asked),
 	    cmocka_unit_test(slow_turns_are_a_share),
 	    cmocka_unit_test(slow_sessions_are_slow_each_time),
+	    cmocka_unit_test(no_more_turns_are_slow_at_once_than_asked),
 	    cmocka_unit_test(malformed_is_refused_with_reason),
 	};
 
