@@ -116,7 +116,8 @@ PROGRAMS    := $(B)/lfproxy $(B)/lfproxyctl
 CTL_SRC     := $(wildcard src/ctl/*.c src/ctl/top/*.c)
 MAIN_SRC    := $(wildcard src/lfproxy/*.c)
 TOOLS       := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c)) \
-	$(B)/tools/alloc_count.so $(B)/tools/slow_names.so \
+	$(patsubst tests/tools/preload/%.c,$(B)/tools/%.so,$(wildcard \
+	tests/tools/preload/*.c)) \
 	$(B)/lab/lab_load
 # tests/unit/LAYER/test_*.c is one program each; other files there are shared.
 UNIT_SRC    := $(wildcard tests/unit/*/test_*.c)
