@@ -4,8 +4,8 @@
  * Leader/Followers (Schmidt, O'Ryan, Kircher, Pyarali, Buschmann, POSA2,
  * chapter 5): at any time at most one thread of a shard, the leader, waits on
  * the handle set; the followers are parked; the others are processing.  With as
- * many shards as threads every thread leads a shard of its own and no thread is
- * ever parked: a reactor for each thread.
+ * many shards as threads every thread leads a shard of its own: a reactor for
+ * each thread.
  *
  * Threads and shards are added and removed while events flow.  The control
  * thread writes what it wants (a thread's summons and home, a shard's state),
@@ -76,7 +76,6 @@ struct pool_thread {
 	struct pool *pool;
 	struct shard *home; /* written by the control thread, released [P10] */
 	unsigned index;     /* among all threads of the process */
-	uint32_t visits;    /* id + 1 of a shard to lead, set by the caller */
 	uint64_t now_ns;    /* when the present turn began */
 	uint64_t random;    /* for pool_place */
 	void *local;        /* per-thread state of the upper layers */
@@ -165,7 +164,7 @@ bool pool_set_cpus(
 bool pool_tick(struct pool *pool);
 
 /* Run every millisecond or so while the pool works: ends poll gaps of its
- * shards that are longer than limit_ns.
+ * shards that are longer than limit_ns, as long as any thread is not in a turn.
  * False when the pool has slept for a while: the guard may stop until
  * call_guard. */
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);

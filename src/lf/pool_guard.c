@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See pool.h: the guard, which sees that no shard is without a leader for
- * long.
+ * See pool.h: the guard, which sees that no shard is without a leader for long.
  */
 #include "lf/pool.h"
 
@@ -19,20 +18,57 @@ count_turns(const struct pool *pool)
 	return n;
 }
 
-/* For a shard without a leader: finds another shard with a parked thread, and
- * asks the holder there to send that thread over. */
+static bool
+has_leader(const struct shard *shard)
+{
+	return !atomic_load_relaxed(&shard->unattended) &&
+	       promotion_token(shard->promotion) != TOKEN_FREE;
+}
+
 static void
-lend(struct pool *pool, const struct shard *lacking)
+ask_to_lend(struct shard *shard, unsigned threads)
+{
+	atomic_store_relaxed(&shard->lends, threads);
+	if (threads > 0)
+		shard_order(shard);
+}
+
+/* Asks the other shards' parked threads to lead the shards that are without a
+ * leader. Returns the number of shards that get none in this way. */
+static unsigned
+lend_parked(struct pool *pool, unsigned unattended)
 {
 	for (unsigned i = 0; i < pool->shards_n; i++) {
 		struct shard *s = pool->shards[i];
+		unsigned n = promotion_parked(s->promotion);
 
-		if (s == lacking || promotion_parked(s->promotion) == 0)
+		if (!has_leader(s))
 			continue;
-		atomic_store_relaxed(&s->lends_to, lacking->id + 1);
-		shard_order(s);
-		return;
+		n = n < unattended ? n : unattended;
+		ask_to_lend(s, n);
+		unattended -= n;
 	}
+	return unattended;
+}
+
+/* Asks a leader to look at the shards without one, and to come back: one that
+ * is asleep, if there is any.  The holder does so itself if it is asked for
+ * more threads than are parked there. */
+static void
+lend_leader(struct pool *pool)
+{
+	struct shard *from = NULL;
+
+	for (unsigned i = 0; i < pool->shards_n; i++) {
+		struct shard *s = pool->shards[i];
+
+		if (!has_leader(s))
+			continue;
+		if (!from || atomic_load_relaxed(&s->asleep))
+			from = s;
+	}
+	if (from)
+		ask_to_lend(from, atomic_load_relaxed(&from->lends) + 1);
 }
 
 static bool
@@ -55,8 +91,8 @@ guard_may_sleep(struct pool *pool)
 		struct shard *s = pool->shards[i];
 
 		(void)atomic_swap_seq(&s->unguarded, 1u); /* [P18] */
-		may &= promotion_token(s->promotion) !=
-		       TOKEN_PUBLISHED; /* [P18] */
+		may &= promotion_token(s->promotion) == TOKEN_HELD ||
+		       pool->options.policy == POLICY_KERNEL; /* [P18] */
 	}
 	return may;
 }
@@ -65,16 +101,14 @@ bool
 pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 {
 	uint64_t turns = count_turns(pool);
+	unsigned unattended = 0;
 
 	for (unsigned i = 0; i < pool->shards_n; i++) {
-		struct shard *s = pool->shards[i];
-
-		if (shard_guard(s, now_ns, limit_ns))
-			pool->guarded++;
-		else if (promotion_token(s->promotion) == TOKEN_FREE &&
-		         pool->options.policy != POLICY_KERNEL)
-			lend(pool, s);
+		pool->guarded += shard_guard(pool->shards[i], now_ns, limit_ns);
+		unattended += atomic_load_relaxed(&pool->shards[i]->unattended);
 	}
+	if (unattended > 0 && lend_parked(pool, unattended) > 0)
+		lend_leader(pool);
 	if (turns != pool->guard_turns || any_turn_under_way(pool)) {
 		pool->guard_turns = turns;
 		pool->guard_idle = 0;

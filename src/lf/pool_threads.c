@@ -110,7 +110,6 @@ prepare_thread(struct pool *pool, struct pool_thread *t, unsigned grade)
 	t->member.grade = (uint16_t)grade;
 	t->member.summons = 0;
 	t->member.called_ns = 0;
-	t->visits = 0;
 	t->stats.role = ROLE_FOLLOWING;
 	t->stats.role_since_ns = clock_now_ns();
 	batch_init(&t->batch);
@@ -250,8 +249,6 @@ describe_shard(const struct pool *pool, struct shard *shard, unsigned threads)
 	homes = shard->id < n ? (threads + n - 1 - shard->id) / n : 0;
 	atomic_store_relaxed(&shard->homes, homes);
 	atomic_store_relaxed(&shard->parallel, (usable_cpus(pool) + n - 1) / n);
-	atomic_store_relaxed(
-	    &shard->sole, (uint32_t)(threads == n && pool->shards_open == n));
 }
 
 void

@@ -39,6 +39,7 @@ enum member_command {
 	MEMBER_LEAD,   /* the caller leads */
 	MEMBER_RETIRE, /* the caller must leave */
 	MEMBER_MOVE,   /* the caller's home has changed: join there */
+	MEMBER_VISIT,  /* lead a shard that is without a leader */
 	MEMBER_WORK,   /* look for work, then join again */
 };
 
@@ -104,7 +105,7 @@ struct promotion_ops {
 	/* -- called by the holder -- */
 
 	/* Passes the token to a parked member, chosen by the order, or gives
-	 * the token up.  Returns whether a member was called.  [P2] */
+	 * the token up.  Returns whether a member was called.  [P18] */
 	bool (*promote)(struct promotion *promotion);
 	/* Calls a parked member, chosen by the order, to join again
 	 * (MEMBER_WORK); the caller keeps the token.  Returns whether a member

@@ -245,7 +245,7 @@ futex_promote(struct promotion *promotion)
 		/* Succeeds only if no member has parked meanwhile. */
 		if ((word & TOP_MASK) == 0 &&
 		    atomic_cas_seq(&p->word, &word,
-		        with_state(word, FREE))) /* [P2] [P11] */
+		        with_state(word, FREE))) /* [P11] [P18] */
 			return false;
 	}
 }

@@ -83,6 +83,16 @@ shard_order(struct shard *shard)
 	shard_wake(shard);
 }
 
+static bool
+is_unattended(const struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
+{
+	uint64_t since_ns = atomic_load_relaxed(&shard->busy_since_ns);
+
+	return atomic_load_relaxed(&shard->policy) != POLICY_KERNEL &&
+	       promotion_token(shard->promotion) != TOKEN_HELD &&
+	       now_ns >= since_ns + limit_ns;
+}
+
 /* To a thread that stands by, or to a parked one.  For the latter the token is
  * the control thread's for a moment: that thread never leads. */
 static bool
@@ -105,19 +115,10 @@ give_to_another(struct shard *shard)
 bool
 shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns)
 {
-	uint64_t since_ns = atomic_load_relaxed(&shard->busy_since_ns);
+	bool unattended = is_unattended(shard, now_ns, limit_ns);
+	bool given = unattended && give_to_another(shard);
 
-	if (atomic_load_relaxed(&shard->policy) == POLICY_KERNEL)
-		return false;
-	switch (promotion_token(shard->promotion)) {
-	case TOKEN_HELD:
-		return false;
-	case TOKEN_PUBLISHED:
-		if (now_ns < since_ns + limit_ns)
-			return false;
-		break;
-	case TOKEN_FREE:
-		break;
-	}
-	return give_to_another(shard);
+	atomic_store_relaxed(
+	    &shard->unattended, (uint32_t)(unattended && !given));
+	return given;
 }

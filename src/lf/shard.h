@@ -73,21 +73,24 @@ struct shard {
 	/* When a turn longer than POLICY_LONG_NS last ended; 0: never.  Any
 	 * thread writes, relaxed. */
 	uint64_t long_ns;
-	uint32_t sole;       /* only one thread serves it: see lead */
-	uint32_t lends_to;   /* id + 1 of a shard without a leader, or 0 */
+	uint32_t unattended; /* without a leader, or with one in a long turn */
+	uint32_t lends;      /* threads to send to unattended shards;
+	                        the holder counts down */
 	uint64_t changed_ns; /* when it was opened or its policy changed */
 	/* The number of registered handlers. */
 	uint32_t handlers;
 
 	/* A stack: any thread pushes, the leader takes all. */
 	struct event_handler *mailbox CACHE_LINE_ALIGNED; /* [P2] */
-	uint32_t asleep;        /* a leader waits without a time-out [P2] */
-	uint32_t sleepers;      /* threads that wait beside others [P2] */
-	uint32_t standbys;      /* threads in shard_stand_by */
-	uint32_t orders;        /* members have a request [P10] */
-	uint32_t unguarded;     /* the guard is asleep [P18] */
-	uint32_t inside;        /* threads that use the set [P28] */
-	uint64_t busy_since_ns; /* when the leader's present turn began */
+	uint32_t asleep;    /* a leader waits without a time-out [P2] */
+	uint32_t sleepers;  /* threads that wait beside others [P2] */
+	uint32_t standbys;  /* threads in shard_stand_by */
+	uint32_t orders;    /* members have a request [P10] */
+	uint32_t unguarded; /* the guard is asleep [P18] */
+	uint32_t inside;    /* threads that use the set [P28] */
+	/* When the turn began for which the leader has published the token or
+	 * given it up; 0: the shard has no leader for another reason. */
+	uint64_t busy_since_ns;
 
 	/* Used by the holder only, and passed on with the token. */
 	struct batch batch CACHE_LINE_ALIGNED;
@@ -153,10 +156,11 @@ void shard_wake(struct shard *shard);
  * the policy.  Any thread. */
 void shard_order(struct shard *shard);
 
-/* Gives the token to a parked member, or wakes a thread that stands by, which
- * takes it, if the leader has been in a turn for longer than limit_ns, or if no
- * member leads.  Returns whether a thread was called.  Runs on the control
- * thread. */
+/* Looks whether the shard has been without a leader for longer than limit_ns:
+ * its leader is in a turn, or no member leads.  If so, gives the token to a
+ * parked member, or wakes a thread that stands by, which takes it; sets
+ * unattended if there is neither.  Returns whether a thread was called.  Runs
+ * on the control thread. */
 bool shard_guard(struct shard *shard, uint64_t now_ns, uint64_t limit_ns);
 
 #endif

@@ -131,14 +131,28 @@ measure_poll_gap(
 	b->looked_ns = self->now_ns;
 }
 
+static int
+wait_for_events(struct shard *shard, struct batch *b, enum batch_wait how,
+    struct pool_thread *self)
+{
+	switch (how) {
+	case BATCH_LEADING:
+		return wait_as_leader(shard, b, self);
+	case BATCH_BESIDE:
+		return wait_beside(shard, b, self);
+	case BATCH_LOOKING:
+		break;
+	}
+	return handle_set_wait(shard->set, b->events, SHARD_BATCH, 0);
+}
+
 void
 batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,
     struct pool_thread *self)
 {
 	static struct log_limit limit;
 	uint64_t from_ns = self->now_ns;
-	int n = how == BATCH_LEADING ? wait_as_leader(shard, b, self)
-	                             : wait_beside(shard, b, self);
+	int n = wait_for_events(shard, b, how, self);
 
 	if (n < 0) {
 		atomic_bump_own(&self->stats.wait_errors, 1u);

@@ -18,6 +18,7 @@ void shard_release(struct shard *shard);
 
 enum batch_wait {
 	BATCH_LEADING, /* the holder waits, with the shard's batch */
+	BATCH_LOOKING, /* the holder takes what is there, with that batch */
 	BATCH_BESIDE,  /* beside others, with the thread's own batch */
 };
 
@@ -47,10 +48,10 @@ bool shard_stand_by(struct shard *shard, struct pool_thread *self);
 
 /* Note: the guard asleep.
  * The guard sets unguarded, then reads the token, and stays awake if the token
- * is published.  A leader publishes the token, then reads unguarded,
- * and calls the guard if it is set.  At least one of the two sees the other's
- * write, so every turn is guarded, also one that begins while the guard goes to
- * sleep.  [P18] */
+ * is not held.  A leader publishes the token or gives it up, then reads
+ * unguarded, and calls the guard if it is set.  At least one of the two sees
+ * the other's write, so every turn is guarded, also one that begins while the
+ * guard goes to sleep.  [P18] */
 static inline void
 shard_call_guard(struct shard *shard)
 {

@@ -30,21 +30,28 @@ process(struct event_handler *h, struct pool_thread *self)
 	}
 }
 
-/* Runs the handler with the token published, unless this thread alone serves
- * the shard.  Returns false if another thread has taken the token. */
+/* Lets any other thread take the token, which the guard sees to if that takes
+ * long.  Returns a ticket for promotion_resume. */
+static uint64_t
+publish_token(struct shard *shard, const struct pool_thread *self)
+{
+	uint64_t ticket;
+
+	atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
+	ticket = promotion_busy(shard->promotion); /* [P18] */
+	shard_call_guard(shard);
+	return ticket;
+}
+
+/* Runs the handler with the token published.  Returns false if another thread
+ * has taken the token. */
 static bool
 process_leading(
     struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
-	bool shared = !atomic_load_relaxed(&shard->sole) &&
-	              !fault_is_on(FAULT_NO_TAKEOVER);
-	uint64_t ticket = 0;
+	bool shared = !fault_is_on(FAULT_NO_TAKEOVER);
+	uint64_t ticket = shared ? publish_token(shard, self) : 0;
 
-	if (shared) {
-		atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
-		ticket = promotion_busy(shard->promotion); /* [P18] */
-		shard_call_guard(shard);
-	}
 	atomic_bump_own(&self->stats.inline_turns, 1u);
 	turns_set_role(self, ROLE_PROCESSING);
 	if (turns_run(h, self) == TURN_MORE)
@@ -62,16 +69,15 @@ ask_member(struct member *m, void *arg)
 {
 	struct shard *shard = arg;
 	uint32_t summons = atomic_load_seq(&m->summons); /* [P10] */
-	uint32_t lends_to;
+	uint32_t lends;
 
 	if (summons != 0)
 		return (enum member_command)summons;
-	lends_to = atomic_load_relaxed(&shard->lends_to);
-	if (lends_to == 0)
+	lends = atomic_load_relaxed(&shard->lends);
+	if (lends == 0)
 		return MEMBER_WAIT;
-	atomic_store_relaxed(&shard->lends_to, 0u);
-	pool_thread_of(m)->visits = lends_to;
-	return MEMBER_MOVE;
+	atomic_store_relaxed(&shard->lends, lends - 1);
+	return MEMBER_VISIT;
 }
 
 static void
@@ -132,11 +138,23 @@ has_to_promote(const struct shard *shard, const struct event_handler *h)
 static void
 give_up(struct shard *shard, struct pool_thread *self)
 {
-	if (promotion_promote(shard->promotion)) { /* [P2] */
+	if (promotion_promote(shard->promotion)) { /* [P2] [P18] */
 		atomic_bump_own(&self->stats.wakes, 1u);
 		return;
 	}
+	shard_call_guard(shard);
 	shard_wake(shard); /* [P2] */
+}
+
+/* Promotes, then runs the handler. */
+static void
+promote_and_process(
+    struct shard *shard, struct event_handler *h, struct pool_thread *self)
+{
+	atomic_bump_own(&self->stats.promotions, 1u);
+	atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
+	give_up(shard, self);
+	process(h, self);
 }
 
 static enum member_command
@@ -173,6 +191,74 @@ may_leave(const struct shard *shard, const struct pool_thread *self)
 	       !(leaderless(shard) && shard_has_rest(shard));
 }
 
+/* Takes the token of a shard that the guard has found unattended. */
+static bool
+take_unattended(struct shard *shard, struct pool_thread *self)
+{
+	if (!atomic_load_relaxed(&shard->unattended) || leaderless(shard) ||
+	    !promotion_try_lead(shard->promotion, true))
+		return false;
+	atomic_bump_own(&self->stats.adoptions, 1u);
+	return true;
+}
+
+/* Runs what is left of the shard's batch.  Returns false if another thread has
+ * taken the token. */
+static bool
+work_off(struct shard *shard, struct pool_thread *self)
+{
+	struct event_handler *h;
+
+	while ((h = batch_next(&shard->batch, self)))
+		if (!process_leading(shard, h, self))
+			return false;
+	return true;
+}
+
+/* Leads an unattended shard for what is ready there, without a wait, and leaves
+ * it as it was: for the guard it still is unattended. */
+static void
+lead_for_a_look(struct shard *shard, struct pool_thread *self)
+{
+	if (!shard_hold(shard)) {
+		dissolve(shard, self);
+		return;
+	}
+	self->now_ns = clock_now_ns();
+	if (work_off(shard, self)) {
+		batch_fetch(shard, &shard->batch, BATCH_LOOKING, self);
+		if (work_off(shard, self)) {
+			atomic_store_relaxed(&shard->busy_since_ns, 0u);
+			give_up(shard, self);
+		}
+	}
+	shard_release(shard);
+}
+
+/* Looks at all unattended shards.  The guard asks for this, at each of its
+ * ticks, when too few threads are parked.  The caller's token is
+ * published meanwhile, as in a turn.  Returns false if another thread has taken
+ * it. */
+static bool
+look_around(struct shard *shard, struct pool_thread *self)
+{
+	unsigned n = pool_shards(self->pool);
+	uint64_t ticket;
+
+	atomic_store_relaxed(&shard->lends, 0u);
+	ticket = publish_token(shard, self);
+	for (unsigned i = 0; i < n; i++) {
+		struct shard *s = pool_shard(self->pool, i);
+
+		if (s != shard && take_unattended(s, self))
+			lead_for_a_look(s, self);
+	}
+	if (!promotion_resume(shard->promotion, ticket))
+		return false;
+	turns_set_role(self, ROLE_LEADING);
+	return true;
+}
+
 /* Leads until a follower is promoted, the token is taken over, or something is
  * wanted of this thread. */
 static void
@@ -198,13 +284,14 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 				shard->batch.looked = true;
 				continue;
 			}
+			if (atomic_load_relaxed(&shard->lends) > 0 &&
+			    !look_around(shard, self))
+				return;
 			batch_fetch(shard, &shard->batch, BATCH_LEADING, self);
 			continue;
 		}
 		if (has_to_promote(shard, h)) {
-			atomic_bump_own(&self->stats.promotions, 1u);
-			give_up(shard, self);
-			process(h, self);
+			promote_and_process(shard, h, self);
 			return;
 		}
 		call_for_help(shard, self);
@@ -303,17 +390,21 @@ adopt(struct shard *home, struct pool_thread *self)
 	return false;
 }
 
-/* Leads the shard that asked for a thread, if it still has no leader. */
+/* Leads a shard that is without a leader, if there still is one: as if that
+ * shard were this thread's home. */
 static void
 visit(struct pool_thread *self)
 {
-	struct shard *s = pool_shard(self->pool, self->visits - 1);
+	unsigned n = pool_shards(self->pool);
 
-	self->visits = 0;
-	if (!promotion_try_lead(s->promotion, false))
+	for (unsigned i = 0; i < n; i++) {
+		struct shard *s = pool_shard(self->pool, i);
+
+		if (!take_unattended(s, self))
+			continue;
+		lead(s, self);
 		return;
-	atomic_bump_own(&self->stats.adoptions, 1u);
-	lead(s, self);
+	}
 }
 
 #define JOIN_SPINS 32
@@ -361,12 +452,12 @@ shard_follow(struct shard *home, struct pool_thread *self)
 	case MEMBER_LEAD:
 		lead(home, self);
 		break;
-	case MEMBER_MOVE:
-		if (self->visits > 0)
-			visit(self);
+	case MEMBER_VISIT:
+		visit(self);
 		break;
 	case MEMBER_WAIT:
 	case MEMBER_RETIRE:
+	case MEMBER_MOVE:
 	case MEMBER_WORK:
 		/* The loop below sees why. */
 		break;

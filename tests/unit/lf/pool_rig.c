@@ -455,3 +455,28 @@ rig_run(const char *group, const struct rig_test *tests, size_t n)
 	free(all);
 	return rc;
 }
+
+enum turn
+rig_serve(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)pending;
+	(void)self;
+	atomic_add_acq_rel(&fake->rig->served, 1u);
+	return TURN_DONE;
+}
+
+void
+rig_feed(struct rig *rig, struct fake *fake)
+{
+	struct handle_event e = rig_event(fake, HANDLE_CLIENT, HANDLE_READABLE);
+
+	scripted_feed(
+	    machine_set(rig->machine, fake->handler.shard->id), &e, 1);
+}
+
+bool
+rig_count_is(struct rig *rig, const uint32_t *count, uint32_t n)
+{
+	rig_control(rig);
+	return atomic_load_acquire(count) == n;
+}

@@ -61,9 +61,9 @@ struct rig {
 	struct pool *pool;
 	struct fake *fakes[RIG_FAKES_MAX];
 	unsigned fakes_n;
-	uint32_t ticket, late; /* for turn functions */
-	uint32_t guard_called; /* by a pool thread */
-	bool no_threads;       /* new ones fail to begin */
+	uint32_t ticket, late, served; /* for turn functions */
+	uint32_t guard_called;         /* by a pool thread */
+	bool no_threads;               /* new ones fail to begin */
 	bool guarding;
 	uint64_t guard_ms, tick_ms; /* when it was last their turn */
 	uint64_t allocations;       /* at the start */
@@ -76,6 +76,16 @@ void rig_start(struct rig *rig, const struct rig_setup *setup);
 
 /* A free handler, registered with shard number modulo shards. */
 struct fake *rig_fake(struct rig *rig, fake_turn turn);
+
+/* A turn function that counts the rig's served up. */
+enum turn rig_serve(
+    struct fake *fake, uint32_t pending, struct pool_thread *self);
+
+/* One readable event for the fake. */
+void rig_feed(struct rig *rig, struct fake *fake);
+
+/* Does the control thread's work, and returns whether the count is n. */
+bool rig_count_is(struct rig *rig, const uint32_t *count, uint32_t n);
 
 /* The event of a fake's present generation; counts want up. */
 struct handle_event rig_event(

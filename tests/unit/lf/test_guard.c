@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The guard and its sleep: whatever moment it chooses, no turn that lasts goes
- * unwatched.
+ * The guard: whatever moment it chooses to sleep, no turn that lasts goes
+ * unwatched; and shards whose leaders are in such turns are served by the other
+ * shards' threads.
  */
 #include "lf/pool.h"
 
@@ -121,10 +122,77 @@ a_guard_does_not_fall_asleep_once_the_turn_is_to_begin(void **state)
 	rig_finish(&rig);
 }
 
+static struct {
+	uint32_t begun, released;
+} turns;
+
+static enum turn
+last_until_released(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)fake;
+	(void)pending;
+	(void)self;
+	atomic_add_acq_rel(&turns.begun, 1u);
+	while (!atomic_load_acquire(&turns.released))
+		unit_nap();
+	return TURN_DONE;
+}
+
+/* All threads but one are in turns that last, at as many shards as possible;
+ * that one serves what is ready at each shard, more than once. */
+static void
+block_all_but_one(const struct rig_setup *setup)
+{
+	struct fake *blocking[RIG_FAKES_MAX], *quick[RIG_FAKES_MAX];
+	unsigned blocked = setup->threads - 1, rounds = 3;
+	struct rig rig;
+
+	turns.begun = turns.released = 0;
+	rig_start(&rig, setup);
+	for (unsigned i = 0; i < setup->shards; i++)
+		quick[i] = rig_fake(&rig, rig_serve);
+	for (unsigned i = 0; i < blocked; i++)
+		blocking[i] = rig_fake(&rig, last_until_released);
+	for (unsigned i = 0; i < blocked; i++) {
+		rig_feed(&rig, blocking[i]);
+		assert_true(unit_wait(rig_count_is(&rig, &turns.begun, i + 1)));
+	}
+	for (unsigned r = 1; r <= rounds; r++) {
+		for (unsigned i = 0; i < setup->shards; i++)
+			rig_feed(&rig, quick[i]);
+		assert_true(unit_wait(
+		    rig_count_is(&rig, &rig.served, r * setup->shards)));
+	}
+	assert_int_equal(atomic_load_acquire(&turns.begun), blocked);
+	atomic_store_release(&turns.released, 1u);
+	rig_finish(&rig);
+}
+
+/* Symptom: with several shards a turn of 50 ms delayed the sessions of its
+ * shard by as much, while the threads of other shards had nothing to do. */
+static void
+a_thread_that_is_not_in_a_turn_serves_all_shards(void **state)
+{
+	(void)state;
+	for (unsigned threads = 2; threads <= 4; threads++) {
+		for (unsigned shards = 1; shards <= threads; shards++) {
+			struct rig_setup setup = {
+			    .threads = threads, .shards = shards};
+
+			setup.policy = POLICY_ADAPTIVE;
+			block_all_but_one(&setup);
+			setup.policy = POLICY_ALWAYS;
+			block_all_but_one(&setup);
+		}
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_thread_that_is_not_in_a_turn_serves_all_shards),
 	    cmocka_unit_test(
 	        a_guard_that_fell_asleep_before_the_turn_is_called),
 	    cmocka_unit_test(
