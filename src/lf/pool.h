@@ -56,7 +56,7 @@ struct thread_stats {
 	uint64_t turns;        /* runs of a handler */
 	uint64_t inline_turns; /* of these, while leading */
 	uint64_t promotions;   /* leadership given up before a turn */
-	uint64_t wakes;        /* parked members that were called */
+	uint64_t wakes;        /* parked members that this thread called */
 	uint64_t
 	    adoptions; /* times this thread led a shard that is not its home */
 	uint64_t wait_errors;

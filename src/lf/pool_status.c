@@ -93,6 +93,7 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 	s->guarded = pool->guarded;
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		add_shard_status(pool->shards[i], s);
+	s->sum.wakes = s->guarded;
 	for (unsigned i = 0; i < pool->places_n; i++) {
 		const struct pool_thread *t = pool->places[i];
 

@@ -62,6 +62,34 @@ process_leading(
 	return true;
 }
 
+/* The holder's look through the parked members. */
+struct sweep {
+	struct shard *shard;
+	struct pool_thread *self;
+	promotion_ask ask;
+};
+
+/* Asks one member, and counts the wake-up that an answer other than MEMBER_WAIT
+ * is. */
+static enum member_command
+ask_and_count(struct member *m, void *arg)
+{
+	const struct sweep *sweep = arg;
+	enum member_command command = sweep->ask(m, sweep->shard);
+
+	if (command != MEMBER_WAIT)
+		atomic_bump_own(&sweep->self->stats.wakes, 1u);
+	return command;
+}
+
+static void
+call_parked(struct shard *shard, struct pool_thread *self, promotion_ask ask)
+{
+	struct sweep sweep = {.shard = shard, .self = self, .ask = ask};
+
+	promotion_sweep(shard->promotion, ask_and_count, &sweep);
+}
+
 /* Returns the command for a parked member.  Called by the holder for the thread
  * that gave the order. */
 static enum member_command
@@ -81,12 +109,12 @@ ask_member(struct member *m, void *arg)
 }
 
 static void
-obey_orders(struct shard *shard)
+obey_orders(struct shard *shard, struct pool_thread *self)
 {
 	if (!atomic_load_relaxed(&shard->orders))
 		return;
 	(void)atomic_swap_seq(&shard->orders, 0u); /* [P10] */
-	promotion_sweep(shard->promotion, ask_member, shard);
+	call_parked(shard, self, ask_member);
 }
 
 /* Turns do not block, so more running threads than CPUs would only take turns
@@ -170,7 +198,7 @@ ask_to_come(struct member *m, void *arg)
 static void
 dissolve(struct shard *shard, struct pool_thread *self)
 {
-	promotion_sweep(shard->promotion, ask_to_come, NULL);
+	call_parked(shard, self, ask_to_come);
 	give_up(shard, self);
 }
 
@@ -270,7 +298,7 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 		struct event_handler *h;
 
 		/* First: an order may be for this thread, and is taken now. */
-		obey_orders(shard);
+		obey_orders(shard, self);
 		if (may_leave(shard, self))
 			break;
 		h = batch_next(&shard->batch, self);

@@ -13,7 +13,7 @@ import sys
 MUTANTS = [
     ("the token goes round where no thread is to lead",
      "src/lf/shard_serve.c",
-     "	promotion_sweep(shard->promotion, ask_to_come, NULL);\n", "",
+     "	call_parked(shard, self, ask_to_come);\n", "",
      "POLICY_KERNEL) {\n		sched_yield();\n		return;\n",
      "POLICY_KERNEL) {\n"),
     ("who waits without a leader keeps the leader's wake-up",
@@ -36,7 +36,7 @@ MUTANTS = [
      "atomic_load_seq(&shard->sleepers) == 0 && /* [P2] */\n", ""),
     ("leading begins without a look at the orders",
      "src/lf/shard_serve.c",
-     "		obey_orders(shard);\n", ""),
+     "		obey_orders(shard, self);\n", ""),
     ("a member that parks does not say that it is wanted",
      "src/lf/promotion_futex.c", "		p->kick(p->kick_arg);", "		(void)p;"),
     ("a member is woken before it has its command", "src/lf/promotion_futex.c",
