@@ -33,6 +33,11 @@
  * had fetched. */
 #define POLICY_LONG_SEEN_NS 10000000000u
 
+/* Under adaptive with ORDER_PRIORITY a leader that is not of the best class
+ * looks once in this time whether a thread of a better class is parked, and
+ * promotes that one. */
+#define POLICY_RANK_NS 1000000u
+
 enum policy_kind { POLICY_ADAPTIVE, POLICY_ALWAYS, POLICY_KERNEL };
 
 /* Returns the name that the configuration uses. */

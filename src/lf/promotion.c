@@ -37,6 +37,12 @@ best_of(struct list *bench)
 	return best;
 }
 
+bool
+promotion_outranks(struct list *bench, const struct member *self)
+{
+	return !list_empty(bench) && best_of(bench)->grade < self->grade;
+}
+
 struct member *
 promotion_pick(const struct promotion *promotion, struct list *bench)
 {

@@ -111,6 +111,9 @@ struct promotion_ops {
 	 * (MEMBER_WORK); the caller keeps the token.  Returns whether a member
 	 * was called. */
 	bool (*invite)(struct promotion *promotion);
+	/* Returns whether a member of a better class than self is parked. */
+	bool (*outranked)(
+	    struct promotion *promotion, const struct member *self);
 	/* Publishes the token.  Returns a ticket for resume.  [P18] */
 	uint64_t (*busy)(struct promotion *promotion);
 	/* Gives each parked member the command that ask returns. */
@@ -161,6 +164,12 @@ promotion_invite(struct promotion *promotion)
 	return promotion->ops->invite(promotion);
 }
 
+static inline bool
+promotion_outranked(struct promotion *promotion, const struct member *self)
+{
+	return promotion->ops->outranked(promotion, self);
+}
+
 static inline uint64_t
 promotion_busy(struct promotion *promotion)
 {
@@ -193,6 +202,10 @@ promotion_parked(const struct promotion *promotion)
  * oldest first and not empty.  Called by the holder. */
 struct member *promotion_pick(
     const struct promotion *promotion, struct list *bench);
+
+/* Returns whether a member of the bench, which may be empty, is of a better
+ * class than self.  Called by the holder. */
+bool promotion_outranks(struct list *bench, const struct member *self);
 
 /* Returns the name that the configuration uses. */
 const char *promotion_order_name(enum promotion_order order);

@@ -265,6 +265,15 @@ futex_invite(struct promotion *promotion)
 	return true;
 }
 
+static bool
+futex_outranked(struct promotion *promotion, const struct member *self)
+{
+	struct promotion_by_futex *p = futex_of(promotion);
+
+	seat(p);
+	return promotion_outranks(&p->bench, self);
+}
+
 static uint64_t
 futex_busy(struct promotion *promotion)
 {
@@ -317,6 +326,7 @@ const struct promotion_ops promotion_futex = {
     .token = futex_token,
     .promote = futex_promote,
     .invite = futex_invite,
+    .outranked = futex_outranked,
     .busy = futex_busy,
     .resume = futex_resume,
     .sweep = futex_sweep,

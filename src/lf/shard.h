@@ -47,6 +47,7 @@ struct batch {
 	bool looked;        /* a wait since the last one was resumed */
 	uint64_t looked_ns; /* when the last wait ended */
 	uint64_t called_ns; /* when a leader last called a follower */
+	uint64_t ranked_ns; /* when a leader last looked for a better class */
 };
 
 /* Empties the batch. */

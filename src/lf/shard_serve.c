@@ -161,6 +161,23 @@ has_to_promote(const struct shard *shard, const struct event_handler *h)
 	           atomic_load_relaxed(&shard->sleepers) > 0);
 }
 
+/* A thread that joins takes a published token whatever its class, so under
+ * adaptive a thread of a lower class may come to lead while a better one is
+ * parked.  Looks for one, once in POLICY_RANK_NS: each find costs a wake-up. */
+static bool
+is_outranked(struct shard *shard, const struct pool_thread *self)
+{
+	struct promotion *p = shard->promotion;
+
+	if (self->member.grade == 0 ||
+	    atomic_load_relaxed(&p->order) != ORDER_PRIORITY ||
+	    atomic_load_relaxed(&shard->policy) != POLICY_ADAPTIVE ||
+	    self->now_ns < shard->batch.ranked_ns + POLICY_RANK_NS)
+		return false;
+	shard->batch.ranked_ns = self->now_ns;
+	return promotion_outranked(p, &self->member);
+}
+
 /* Passes the token on to a parked member.  If there is none the token is free,
  * and a thread that stands by looks for it. */
 static void
@@ -287,8 +304,8 @@ look_around(struct shard *shard, struct pool_thread *self)
 	return true;
 }
 
-/* Leads until a follower is promoted, the token is taken over, or something is
- * wanted of this thread. */
+/* Leads until a follower is promoted, the token is taken over, a thread of a
+ * better class is parked, or something is wanted of this thread. */
 static void
 lead_inside(struct shard *shard, struct pool_thread *self)
 {
@@ -299,7 +316,7 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 
 		/* First: an order may be for this thread, and is taken now. */
 		obey_orders(shard, self);
-		if (may_leave(shard, self))
+		if (may_leave(shard, self) || is_outranked(shard, self))
 			break;
 		h = batch_next(&shard->batch, self);
 		if (!h) {

@@ -131,6 +131,13 @@ checked_invite(struct promotion *p)
 	return promotion_futex.invite(p);
 }
 
+static bool
+checked_outranked(struct promotion *p, const struct member *self)
+{
+	check_holder(book_of(p), "a look for a better class");
+	return promotion_futex.outranked(p, self);
+}
+
 static uint64_t
 checked_busy(struct promotion *p)
 {
@@ -195,6 +202,7 @@ const struct promotion_ops promotion_checked = {
     .token = checked_token,
     .promote = checked_promote,
     .invite = checked_invite,
+    .outranked = checked_outranked,
     .busy = checked_busy,
     .resume = checked_resume,
     .sweep = checked_sweep,

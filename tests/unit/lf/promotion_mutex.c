@@ -183,6 +183,18 @@ mutex_invite(struct promotion *promotion)
 	return called;
 }
 
+static bool
+mutex_outranked(struct promotion *promotion, const struct member *self)
+{
+	struct promotion_by_mutex *p = self_of(promotion);
+	bool outranked;
+
+	pthread_mutex_lock(&p->lock);
+	outranked = promotion_outranks(&p->bench, self);
+	pthread_mutex_unlock(&p->lock);
+	return outranked;
+}
+
 static uint64_t
 mutex_busy(struct promotion *promotion)
 {
@@ -235,6 +247,7 @@ const struct promotion_ops promotion_mutex = {
     .token = mutex_token,
     .promote = mutex_promote,
     .invite = mutex_invite,
+    .outranked = mutex_outranked,
     .busy = mutex_busy,
     .resume = mutex_resume,
     .sweep = mutex_sweep,

@@ -206,6 +206,31 @@ priority_promotes_the_best_class_and_in_it_the_last(void **state)
 }
 
 static void
+a_leader_is_outranked_by_parked_members_of_a_better_class(void **state)
+{
+	struct stand s;
+	struct promotion *p = create(&s, state);
+	struct follower f[2] = {{.member.grade = 1}, {.member.grade = 2}};
+	struct member self = {.id = 1, .grade = 1};
+
+	atomic_store_relaxed(&p->order, (uint32_t)ORDER_PRIORITY);
+	assert_int_equal(promotion_join(p, &self), MEMBER_LEAD);
+	assert_false(promotion_outranked(p, &self));
+	park(p, f, 2);
+	assert_false(promotion_outranked(p, &self));
+	self.grade = 2;
+	assert_true(promotion_outranked(p, &self));
+	assert_int_equal(promotion_parked(p), 2);
+	assert_true(promotion_promote(p));
+	assert_true(commanded(&f[0], MEMBER_LEAD));
+	assert_false(promotion_outranked(p, &self));
+	assert_true(promotion_promote(p));
+	assert_false(promotion_promote(p));
+	join_followers(f, 2);
+	end(p);
+}
+
+static void
 the_order_can_change_while_members_are_parked(void **state)
 {
 	struct stand s;
@@ -422,6 +447,7 @@ promotion_suite_run(const struct promotion_ops *ops)
 	    WITH_OPS(lifo_promotes_the_last_to_park),
 	    WITH_OPS(fifo_promotes_the_first_to_park),
 	    WITH_OPS(priority_promotes_the_best_class_and_in_it_the_last),
+	    WITH_OPS(a_leader_is_outranked_by_parked_members_of_a_better_class),
 	    WITH_OPS(the_order_can_change_while_members_are_parked),
 	    WITH_OPS(try_lead_takes_the_token_from_nobody_only),
 	    WITH_OPS(a_busy_leader_resumes_what_nobody_took),

@@ -331,6 +331,103 @@ a_leader_promotes_before_turns_that_have_been_long(void **state)
 	rig_finish(&rig);
 }
 
+/* Turns by class, and the class of the last one. */
+static uint32_t turns_of_class[2], last_class;
+
+static enum turn
+count_class(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)fake;
+	(void)pending;
+	atomic_add_relaxed(&turns_of_class[self->member.grade], 1u);
+	atomic_store_relaxed(&last_class, (uint32_t)self->member.grade);
+	return TURN_DONE;
+}
+
+static enum turn
+wait_for_ticket(struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	(void)pending;
+	(void)self;
+	while (!atomic_load_acquire(&fake->rig->ticket))
+		sched_yield();
+	return TURN_DONE;
+}
+
+static uint32_t
+count_class_turns(struct rig *rig)
+{
+	rig_control(rig);
+	return atomic_load_relaxed(&turns_of_class[0]) +
+	       atomic_load_relaxed(&turns_of_class[1]);
+}
+
+static void
+feed_one(struct rig *rig)
+{
+	rig_feed_each(rig, 0, 1);
+	assert_true(rig_quiet(rig));
+}
+
+/* While each thread of the best class is in a long turn the guard lets another
+ * class lead. */
+static void
+let_the_second_class_lead(struct rig *rig)
+{
+	do {
+		uint32_t before = count_class_turns(rig);
+
+		atomic_store_release(&rig->ticket, 0u);
+		for (unsigned i = 1; i <= (rig->setup.threads + 1) / 2; i++)
+			rig_feed_each(rig, i, 1);
+		rig_feed_each(rig, 0, 1);
+		assert_true(unit_wait(count_class_turns(rig) > before));
+		atomic_store_release(&rig->ticket, 1u);
+		assert_true(rig_quiet(rig));
+	} while (atomic_load_relaxed(&last_class) == 0);
+}
+
+/* One event, which a thread of the best class gets that leads beside parked
+ * ones. */
+static bool
+best_class_leads(struct rig *rig)
+{
+	struct pool_status s;
+
+	feed_one(rig);
+	pool_status(rig->pool, &s);
+	return atomic_load_relaxed(&last_class) == 0 &&
+	       s.roles[ROLE_FOLLOWING] == rig->setup.threads - 1;
+}
+
+static void
+the_best_class_leads_again_after_another_has(void **state)
+{
+	struct rig rig;
+
+	rig_start(&rig, *state);
+	pool_set_order(rig.pool, ORDER_PRIORITY);
+	if (rig.setup.policy == POLICY_ADAPTIVE) {
+		rig_fake(&rig, count_class);
+		for (unsigned i = 0; i < (rig.setup.threads + 1) / 2; i++)
+			rig_fake(&rig, wait_for_ticket);
+		for (int round = 0; round < 3; round++) {
+			let_the_second_class_lead(&rig);
+			assert_true(unit_wait(best_class_leads(&rig)));
+			/* The guard would take a turn that is interrupted by
+			 * the kernel for a long one. */
+			rig.guarding = false;
+			turns_of_class[0] = turns_of_class[1] = 0;
+			for (int i = 0; i < 200; i++)
+				feed_one(&rig);
+			assert_int_equal(turns_of_class[0], 200);
+			assert_int_equal(turns_of_class[1], 0);
+			rig.guarding = true;
+		}
+	}
+	rig_finish(&rig);
+}
+
 static void
 a_wait_that_fails_is_counted_and_tried_again(void **state)
 {
@@ -428,6 +525,7 @@ main(void)
 	    RIG_TEST(single_events_are_promoted_for_by_always_only),
 	    RIG_TEST_FOR(
 	        a_leader_promotes_before_turns_that_have_been_long, 2, 4),
+	    RIG_TEST_FOR(the_best_class_leads_again_after_another_has, 2, 4),
 	    RIG_TEST(a_wait_that_fails_is_counted_and_tried_again),
 	    RIG_TEST(a_note_to_a_handler_that_ended_is_refused),
 	    RIG_TEST(a_note_reaches_a_handler_of_a_sleeping_leader),
