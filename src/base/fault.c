@@ -28,6 +28,7 @@ struct slow {
 	uint32_t share;
 	uint64_t ns;
 	bool busy;
+	bool declared;
 	uint64_t at_once;   /* 0: any number */
 	uint64_t under_way; /* atomic; counted if at_once is set */
 };
@@ -92,7 +93,11 @@ parse_how(const char *s, struct slow *slow, struct err *err)
 		    s + 8, 1, UINT32_MAX, &slow->at_once, err);
 	if (strcmp(s, "busy") == 0)
 		return slow->busy = true;
-	return err_set(err, "'%s' is neither busy nor at-once=N", s);
+	/* A turn that is slow at random cannot say so beforehand. */
+	if (strcmp(s, "declared") == 0 && slow == &slow_sessions)
+		return slow->declared = true;
+	return err_set(err, "'%s' is neither busy nor at-once=N%s", s,
+	    slow == &slow_sessions ? " nor declared" : "");
 }
 
 static bool
@@ -275,10 +280,23 @@ be_slow(struct slow *slow)
 
 /* Slots are given out one after the other: of 100 sessions that are open at a
  * time, a share of 1% is one. */
-void
-fault_turn(uint32_t slot, bool session)
+static bool
+is_slow_session(uint32_t slot, bool session)
 {
-	if (session && slot % 100 * (WHOLE / 100) < slow_sessions.share)
+	return session && slot % 100 * (WHOLE / 100) < slow_sessions.share;
+}
+
+bool
+fault_declares(uint32_t slot, bool session)
+{
+	return slow_sessions.declared && is_slow_session(slot, session);
+}
+
+void
+fault_turn(uint32_t slot, bool session, bool declared)
+{
+	if (is_slow_session(slot, session) &&
+	    (declared || !slow_sessions.declared))
 		be_slow(&slow_sessions);
 	if (slow_turns.share > 0 &&
 	    chosen(atomic_add_relaxed(&turns, 1u), slow_turns.share))

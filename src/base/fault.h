@@ -3,7 +3,7 @@
  * every function here is an empty inline one and no variable is read.
  *
  *   LFPROXY_FAULT_SLOW=SHARE:TIME[:busy][:at-once=N]   turns, at random
- *   LFPROXY_FAULT_SLOW_SESSIONS=...                    the same, all turns of
+ *   LFPROXY_FAULT_SLOW_SESSIONS=...[:declared]         the same, all turns of
  *                                                      some sessions
  *   LFPROXY_FAULT_NO_GUARD=1      no guard gives leadership away
  *   LFPROXY_FAULT_NO_TAKEOVER=1   a busy leader keeps its token
@@ -16,10 +16,12 @@
  *
  * SHARE is a percentage, as in 1% or 0.05%.  A turn that is slow sleeps, or
  * computes if it is busy, for TIME before it does its work.  With at-once=N no
- * turn is slowed while N slow turns are under way.  A call that fails does so
- * with ERROR and without reaching the kernel: all of them, or a share, once N
- * calls have gone well, and at most `count` times.  Calls are counted over all
- * threads, from the start of the program.
+ * turn is slowed while N slow turns are under way.  With declared the turns of
+ * such a session say beforehand that they are long; the first one cannot, and
+ * is not slow.  A call that fails does so with ERROR and without reaching the
+ * kernel: all of them, or a share, once N calls have gone well, and at most
+ * `count` times.  Calls are counted over all threads, from the start of the
+ * program.
  *
  * A further call is a line in fault.c and `fault_fails(...)` where it is made.
  */
@@ -57,8 +59,13 @@ enum fault_switch {
  * environ(7)).  Returns false when one is unknown or malformed. */
 bool fault_load(char *const *environment, struct err *err) MUST_CHECK;
 
-/* Called before a handler's turn. session: false for a listener. */
-void fault_turn(uint32_t slot, bool session);
+/* Called before a handler's turn. session: false for a listener; declared:
+ * whether the turn was declared long. */
+void fault_turn(uint32_t slot, bool session, bool declared);
+
+/* Returns whether the handler's next turn is to be declared long.  session:
+ * false for a listener. */
+bool fault_declares(uint32_t slot, bool session);
 
 /* Returns whether the call is to fail; errno then says how. */
 bool fault_fails(enum fault_call call);
@@ -80,10 +87,19 @@ fault_load(char *const *environment, struct err *err)
 }
 
 static inline void
-fault_turn(uint32_t slot, bool session)
+fault_turn(uint32_t slot, bool session, bool declared)
 {
 	(void)slot;
 	(void)session;
+	(void)declared;
+}
+
+static inline bool
+fault_declares(uint32_t slot, bool session)
+{
+	(void)slot;
+	(void)session;
+	return false;
 }
 
 static inline bool

@@ -92,6 +92,13 @@ put_pool_counters(struct report *r, const struct pool_status *s)
 	    r, "adoptions", "\n  leadership  adoptions %" PRIu64, n->adoptions);
 	report_put(r, "taken_over", ", taken over %" PRIu64, s->taken_over);
 	report_put(r, "guarded", ", guarded %" PRIu64, s->guarded);
+	report_put(
+	    r, "long_running", "\n  long turns  %u running", s->long_running);
+	report_put(r, "long_limit", " of %u", s->long_limit);
+	report_put(r, "long_waiting", ", %u waiting", s->long_waiting);
+	report_put(r, "long_waits", ", waits %" PRIu64, s->long_waits);
+	report_put(r, "long_waited_us", ", waited %.1f us",
+	    (double)s->long_waited_ns / 1e3);
 	report_put(r, "wake_us", "\n  costs       wake %.1f us",
 	    (double)s->wake_ns / 1e3);
 	report_put(r, "relay_turn_us", ", relay turn %.1f us",

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "base/lock.h"
 
 #define PART  4096u
@@ -50,6 +51,7 @@ event_handler_init(struct event_handler *handler,
 	handler->ops = ops;
 	handler->first_side = (uint8_t)first_side;
 	handler->long_turns = 0;
+	handler->next_turn = NEXT_SHORT;
 	handler->shard = NULL;
 	handler->next = NULL;
 	claim_init(&handler->claim);
@@ -88,9 +90,17 @@ enum turn
 event_handler_run(struct event_handler *handler, struct pool_thread *self)
 {
 	for (int round = 0; round < ROUNDS; round++) {
-		uint32_t pending = claim_take(&handler->claim);
-		enum turn turn = handler->ops->turn(handler, pending, self);
+		uint32_t pending;
+		enum turn turn;
 
+		if (handler->next_turn == NEXT_LONG)
+			return TURN_MORE;
+		handler->next_turn = NEXT_SHORT;
+		if (fault_declares(
+		        handler->slot, handler->first_side != HANDLE_LISTENER))
+			event_handler_declare_long(handler);
+		pending = claim_take(&handler->claim);
+		turn = handler->ops->turn(handler, pending, self);
 		if (turn != TURN_DONE)
 			return turn;
 		if (claim_drop(&handler->claim))

@@ -42,6 +42,14 @@ struct event_handler_ops {
 	    struct pool_thread *self);
 };
 
+/* How long a handler's next turn takes.  A turn is some 50 us of work; one that
+ * may take longer has to be declared beforehand. */
+enum next_turn {
+	NEXT_SHORT,
+	NEXT_LONG,     /* declared; runs once it is admitted (admission.h) */
+	NEXT_ADMITTED, /* likewise, and admitted */
+};
+
 struct event_handler {
 	struct claim claim;
 	const struct event_handler_ops *ops; /* fixed */
@@ -52,6 +60,7 @@ struct event_handler {
 	/* Long turns in a row.  A hint: any thread reads and writes it,
 	 * relaxed, and it may stem from the slot's former handler. */
 	uint8_t long_turns;
+	uint8_t next_turn; /* enum next_turn */
 };
 
 /* Assigns a slot, which the handler keeps forever, and a free claim.  Takes a
@@ -63,9 +72,21 @@ bool event_handler_init(struct event_handler *handler,
  * thread. */
 struct event_handler *event_handler_at(uint32_t slot);
 
-/* Runs turns until no work is left, the handler has retired, or its budget is
- * used up.  TURN_DONE: the claim was dropped.  TURN_MORE: the caller still owns
- * the handler and must submit it again.  Caller owns the handler. */
+/* Declares that the handler's next turn is long.  The leader promotes before
+ * such a turn, whatever the policy, and the turn waits while too many of the
+ * pool run.  Holds for one turn: a handler that was run for another reason, and
+ * has not computed, declares again.  Called in a turn.  Caller owns the
+ * handler. */
+static inline void
+event_handler_declare_long(struct event_handler *handler)
+{
+	handler->next_turn = NEXT_LONG;
+}
+
+/* Runs turns until no work is left, the handler has retired, its budget is used
+ * up, or the next turn is long and not admitted.  TURN_DONE: the claim was
+ * dropped.  TURN_MORE: the caller still owns the handler and must submit it
+ * again.  Caller owns the handler. */
 enum turn event_handler_run(
     struct event_handler *handler, struct pool_thread *self);
 

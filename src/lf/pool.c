@@ -51,6 +51,12 @@ pool_wake_ns(const struct pool *pool)
 	return pool->options.wake_ns;
 }
 
+struct admission *
+pool_admission(struct pool *pool)
+{
+	return &pool->admission;
+}
+
 unsigned
 pool_shards(const struct pool *pool)
 {

@@ -31,6 +31,7 @@
 
 struct pool;
 struct grace;
+struct admission;
 
 enum thread_role {
 	ROLE_FOLLOWING,
@@ -189,6 +190,8 @@ unsigned pool_shards_wanted(const struct pool *pool);
 struct grace *pool_grace(const struct pool *pool);
 /* Returns the cost of a wake-up, as in pool_options. */
 uint64_t pool_wake_ns(const struct pool *pool);
+/* Returns the admission of the pool's long turns. */
+struct admission *pool_admission(struct pool *pool);
 /* Calls call_guard of pool_options, if it is given. */
 void pool_call_guard(struct pool *pool);
 /* The number of shards, closing ones included; their ids are below it. */
@@ -220,6 +223,9 @@ struct pool_status {
 	uint64_t taken_over;   /* tokens taken from a busy leader */
 	uint64_t guarded;      /* of these, by the guard */
 	uint64_t handlers;     /* registered */
+	/* Turns that were declared long (admission.h). */
+	unsigned long_limit, long_running, long_waiting;
+	uint64_t long_waits, long_waited_ns;
 	uint64_t turn_ns[TURN_KINDS];
 	uint64_t wake_ns;
 	enum policy_kind policy;

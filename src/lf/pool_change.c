@@ -85,6 +85,7 @@ pool_set_threads(struct pool *pool, const struct pool_class *classes,
 		    strerror(-rc), pool_start_hint(-rc));
 	}
 	retire_surplus(pool);
+	pool_limit_long_turns(pool);
 	pool_renice(pool, before);
 	pool_assign_homes(pool);
 	return rc == 0;

@@ -5,6 +5,7 @@
 #define LF_POOL_INTERNAL_H
 
 #include "base/lock.h"
+#include "lf/admission.h"
 #include "lf/pool.h"
 
 enum thread_state {
@@ -38,6 +39,8 @@ struct pool {
 	/* Threads report their state; the control thread waits for it. */
 	struct lock lock;
 	pthread_cond_t changed;
+
+	struct admission admission;
 
 	uint64_t guarded;
 	uint64_t guard_turns; /* seen by the last guard */
@@ -84,6 +87,10 @@ void pool_assign_homes(struct pool *pool);
 
 /* Sets the nice value of running threads whose class had another one before. */
 void pool_renice(struct pool *pool, const struct pool_class *before);
+
+/* Sets how many long turns run at once: for the number of threads that was
+ * asked for last. */
+void pool_limit_long_turns(struct pool *pool);
 
 unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);
 

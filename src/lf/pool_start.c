@@ -91,6 +91,17 @@ pool_remember_classes(
 	pool->classes_n = n;
 }
 
+void
+pool_limit_long_turns(struct pool *pool)
+{
+	unsigned threads = pool_threads(pool);
+	struct event_handler *h;
+
+	admission_set_limit(&pool->admission, threads > 1 ? threads - 1 : 1);
+	while ((h = admission_take(&pool->admission, clock_now_ns())))
+		shard_submit(h);
+}
+
 int
 pool_start_missing(struct pool *pool)
 {
@@ -118,7 +129,9 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	p->options = *options;
 	lock_init(&p->lock);
 	pthread_cond_init(&p->changed, NULL);
+	admission_init(&p->admission);
 	pool_remember_classes(p, options->classes, options->classes_n);
+	pool_limit_long_turns(p);
 	ENSURE(options->shards >= 1 &&
 	       options->shards <= pool_class_threads(p->classes, p->classes_n));
 	if (options->cpus)
@@ -167,6 +180,7 @@ pool_free(struct pool *pool)
 	}
 	for (unsigned i = 0; i < pool->places_n; i++)
 		free(pool->places[i]);
+	admission_fini(&pool->admission);
 	lock_fini(&pool->lock);
 	pthread_cond_destroy(&pool->changed);
 	free(pool->name);

@@ -80,6 +80,16 @@ add_shard_status(const struct shard *shard, struct pool_status *s)
 	s->handlers += atomic_load_relaxed(&shard->handlers);
 }
 
+static void
+add_admission_status(const struct admission *a, struct pool_status *s)
+{
+	s->long_limit = atomic_load_relaxed(&a->limit);
+	s->long_running = atomic_load_relaxed(&a->running);
+	s->long_waiting = atomic_load_relaxed(&a->waiting);
+	s->long_waits = atomic_load_relaxed(&a->waits);
+	s->long_waited_ns = atomic_load_relaxed(&a->waited_ns);
+}
+
 void
 pool_status(struct pool *pool, struct pool_status *ret_status)
 {
@@ -91,6 +101,7 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 	s->order = pool->options.order;
 	s->wake_ns = pool->options.wake_ns;
 	s->guarded = pool->guarded;
+	add_admission_status(&pool->admission, s);
 	for (unsigned i = 0; i < pool->shards_made; i++)
 		add_shard_status(pool->shards[i], s);
 	s->sum.wakes = s->guarded;

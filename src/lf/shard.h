@@ -90,7 +90,8 @@ struct shard {
 	uint32_t unguarded; /* the guard is asleep [P18] */
 	uint32_t inside;    /* threads that use the set [P28] */
 	/* When the turn began for which the leader has published the token or
-	 * given it up; 0: the shard has no leader for another reason. */
+	 * given it up; 0: the turn was declared long, or the shard has no
+	 * leader for another reason. */
 	uint64_t busy_since_ns;
 
 	/* Used by the holder only, and passed on with the token. */

@@ -5,6 +5,36 @@
 
 #include "lf/turns.h"
 
+/* Puts the rest of the thread's own batch, which no other thread can take, into
+ * the mailbox. */
+static void
+give_rest_away(struct batch *b, struct pool_thread *self)
+{
+	struct event_handler *h;
+
+	while ((h = batch_next(b, self)) || b->resumed) {
+		if (h)
+			shard_submit(h);
+		else
+			b->looked = true;
+	}
+}
+
+/* A turn beside other threads that wait. */
+static void
+process_beside(
+    struct batch *b, struct event_handler *h, struct pool_thread *self)
+{
+	if (shard_has_to_wait(h, self))
+		return;
+	if (h->next_turn == NEXT_ADMITTED) {
+		give_rest_away(b, self);
+		shard_run_long(h, self);
+	} else if (turns_run(h, self) == TURN_MORE) {
+		shard_submit(h);
+	}
+}
+
 bool
 shard_wait_beside(struct shard *shard, struct pool_thread *self)
 {
@@ -27,8 +57,7 @@ shard_wait_beside(struct shard *shard, struct pool_thread *self)
 		}
 		any = true;
 		turns_set_role(self, ROLE_PROCESSING);
-		if (turns_run(h, self) == TURN_MORE)
-			shard_submit(h);
+		process_beside(b, h, self);
 	}
 	turns_set_role(self, role);
 	return any;

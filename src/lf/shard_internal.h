@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "lf/admission.h"
 #include "lf/pool.h"
 #include "lf/shard.h"
 
@@ -21,6 +22,23 @@ enum batch_wait {
 	BATCH_LOOKING, /* the holder takes what is there, with that batch */
 	BATCH_BESIDE,  /* beside others, with the thread's own batch */
 };
+
+/* Whether the handler's next turn was declared long and has to wait for others:
+ * then the caller has given the handler up.  Else its next turn is short or
+ * admitted.  Caller owns the handler. */
+static inline bool
+shard_has_to_wait(struct event_handler *handler, const struct pool_thread *self)
+{
+	return handler->next_turn == NEXT_LONG &&
+	       !admission_ask(
+	           pool_admission(self->pool), handler, self->now_ns);
+}
+
+/* Runs an admitted turn and, as long as nothing else is wanted of the calling
+ * thread, those that are admitted as it ends: to pass each of them to another
+ * thread would cost two wake-ups.  Caller owns the handler and does not lead.
+ */
+void shard_run_long(struct event_handler *handler, struct pool_thread *self);
 
 /* Waits for events and for the mailbox, and fills the batch, which is empty. */
 void batch_fetch(struct shard *shard, struct batch *b, enum batch_wait how,

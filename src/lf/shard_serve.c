@@ -21,8 +21,13 @@ process(struct event_handler *h, struct pool_thread *self)
 {
 	self->now_ns = clock_now_ns();
 	turns_set_role(self, ROLE_PROCESSING);
+	if (h->next_turn == NEXT_ADMITTED) {
+		shard_run_long(h, self);
+		return;
+	}
 	while (turns_run(h, self) == TURN_MORE) {
-		if (atomic_load_relaxed(&h->shard->asleep) &&
+		if (h->next_turn == NEXT_SHORT &&
+		    atomic_load_relaxed(&h->shard->asleep) &&
 		    !member_wanted(&self->member))
 			continue;
 		shard_submit(h);
@@ -156,6 +161,8 @@ has_to_promote(const struct shard *shard, const struct event_handler *h)
 {
 	if (atomic_load_relaxed(&shard->policy) == POLICY_ALWAYS)
 		return true;
+	if (h->next_turn == NEXT_ADMITTED)
+		return true;
 	return atomic_load_relaxed(&h->long_turns) >= POLICY_LONG_TURNS &&
 	       (promotion_parked(shard->promotion) > 0 ||
 	           atomic_load_relaxed(&shard->sleepers) > 0);
@@ -191,13 +198,16 @@ give_up(struct shard *shard, struct pool_thread *self)
 	shard_wake(shard); /* [P2] */
 }
 
-/* Promotes, then runs the handler. */
+/* Promotes, then runs the handler.  Of a turn that is known to be long the
+ * guard need not find out first: without a follower the shard gets another
+ * thread's look with the next tick. */
 static void
 promote_and_process(
     struct shard *shard, struct event_handler *h, struct pool_thread *self)
 {
 	atomic_bump_own(&self->stats.promotions, 1u);
-	atomic_store_relaxed(&shard->busy_since_ns, self->now_ns);
+	atomic_store_relaxed(&shard->busy_since_ns,
+	    h->next_turn == NEXT_ADMITTED ? 0 : self->now_ns);
 	give_up(shard, self);
 	process(h, self);
 }
@@ -248,15 +258,22 @@ take_unattended(struct shard *shard, struct pool_thread *self)
 }
 
 /* Runs what is left of the shard's batch.  Returns false if another thread has
- * taken the token. */
+ * taken the token, or was free to. */
 static bool
 work_off(struct shard *shard, struct pool_thread *self)
 {
 	struct event_handler *h;
 
-	while ((h = batch_next(&shard->batch, self)))
+	while ((h = batch_next(&shard->batch, self))) {
+		if (shard_has_to_wait(h, self))
+			continue;
+		if (h->next_turn == NEXT_ADMITTED) {
+			promote_and_process(shard, h, self);
+			return false;
+		}
 		if (!process_leading(shard, h, self))
 			return false;
+	}
 	return true;
 }
 
@@ -335,6 +352,8 @@ lead_inside(struct shard *shard, struct pool_thread *self)
 			batch_fetch(shard, &shard->batch, BATCH_LEADING, self);
 			continue;
 		}
+		if (shard_has_to_wait(h, self))
+			continue;
 		if (has_to_promote(shard, h)) {
 			promote_and_process(shard, h, self);
 			return;

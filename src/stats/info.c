@@ -209,6 +209,6 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 
 		pool_status(pools_at(pools, i), &status);
 		ret_facts->threads += status.threads;
-		ret_facts->waiting += status.in_batch;
+		ret_facts->waiting += status.in_batch + status.long_waiting;
 	}
 }

@@ -18,12 +18,12 @@
 
 /* Values that are not in the model. */
 struct info_facts {
-	const char *name;      /* of the product, as configured */
-	unsigned threads;      /* of all pools */
-	uint64_t waiting;      /* events fetched and not yet dispatched */
-	uint64_t descriptors;  /* limit of the process */
-	uint64_t sessions_max; /* that the resources permit */
-	uint64_t maxconn;      /* limit in force */
+	const char *name; /* of the product, as configured */
+	unsigned threads; /* of all pools */
+	uint64_t waiting; /* events, and long turns, that wait for a thread */
+	uint64_t descriptors;                /* limit of the process */
+	uint64_t sessions_max;               /* that the resources permit */
+	uint64_t maxconn;                    /* limit in force */
 	uint32_t connect_rate, session_rate; /* limits per second, 0: none */
 	bool stopping;
 	unsigned idle_percent; /* of the threads' time, in the last second */

@@ -126,7 +126,8 @@
 	    "limit on compressed bytes per second")                            \
 	X(47, "Tasks", "MGP:u32", "sessions, which are the tasks of lfproxy",  \
 	    NUMBER(sessions), METRIC("current_tasks"))                         \
-	X(48, "Run_queue", "MGP:u32", "events that wait for a thread",         \
+	X(48, "Run_queue", "MGP:u32",                                          \
+	    "events and long turns that wait for a thread",                    \
 	    NUMBER(facts->waiting), METRIC("current_run_queue"))               \
 	X(49, "Idle_pct", "MaP:u32",                                           \
 	    "percentage of the last second in which threads used no CPU",      \

@@ -3,6 +3,7 @@
  */
 #include "stats/metrics_pool.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 #include "stats/metrics_text.h"
@@ -27,6 +28,17 @@ put_uint64(FILE *out, const struct pool_metric *metric,
     const struct metric_labels *labels, const void *value)
 {
 	metric_number(out, metric->name, labels, *(const uint64_t *)value);
+}
+
+static void
+put_seconds(FILE *out, const struct pool_metric *metric,
+    const struct metric_labels *labels, const void *value)
+{
+	char text[24];
+
+	snprintf(
+	    text, sizeof(text), "%" PRIu64, *(const uint64_t *)value / 1000);
+	metric_text(out, metric->name, labels, text, 1000000);
 }
 
 static void
@@ -74,6 +86,15 @@ static const struct pool_metric pool_metrics[] = {
         "handlers", handlers, "registered sessions and listeners", put_uint64),
     GAUGE("batch_events", in_batch, "events fetched and not yet dispatched",
         put_uint64),
+    GAUGE("long_limit", long_limit, "long turns that may run at once",
+        put_unsigned),
+    GAUGE("long_running", long_running, "long turns that run", put_unsigned),
+    GAUGE("long_waiting", long_waiting, "long turns that wait for others",
+        put_unsigned),
+    COUNTER("long_waits", long_waits, "long turns that had to wait"),
+    {"lfproxy_pool_long_waited_seconds_total", "counter",
+        "time that long turns have waited",
+        offsetof(struct pool_status, long_waited_ns), put_seconds},
     COUNTER("taken_over", taken_over, "leaderships taken from a busy leader"),
     COUNTER("guarded", guarded, "leaderships that the guard took"),
     COUNTER("waits", sum.waits, "polls for events"),

@@ -123,6 +123,7 @@ quiet_ledger() {
 	    'turns       [1-9][0-9]*, inline [0-9]+, resumed [0-9]+' \
 	    'promotions  [0-9]+, wakes [0-9]+' \
 	    'leadership  adoptions [0-9]+, taken over [0-9]+, guarded [0-9]+' \
+	    'long turns  0 running of 3, 0 waiting, waits 0, waited 0\.0 us' \
 	    'costs       wake [0-9.]+ us, relay turn [0-9.]+ us, accept turn [0-9.]+ us' \
 	    'times in us           count         p50         p90         p99         max' \
 	    'promotion delay( +[0-9.]+){5}' 'poll gap( +[0-9.]+){5}' \

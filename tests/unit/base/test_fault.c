@@ -134,7 +134,7 @@ took_ms(uint32_t slot, bool session)
 {
 	uint64_t from_ns = clock_now_ns();
 
-	fault_turn(slot, session);
+	fault_turn(slot, session, false);
 	return (clock_now_ns() - from_ns) / NS_PER_MS;
 }
 
@@ -184,11 +184,31 @@ slow_sessions_are_slow_each_time(void **state)
 	}
 }
 
+static void
+turns_of_slow_sessions_are_declared_if_asked(void **state)
+{
+	struct err err;
+	uint64_t from_ns;
+
+	(void)state;
+	assert_true(load("LFPROXY_FAULT_SLOW_SESSIONS=2%:3ms", &err));
+	assert_false(fault_declares(101, true));
+	assert_true(
+	    load("LFPROXY_FAULT_SLOW_SESSIONS=2%:3ms:busy:declared", &err));
+	assert_true(fault_declares(101, true));
+	assert_false(fault_declares(101, false));
+	assert_false(fault_declares(102, true));
+	assert_true(best_ms(101, true) < 3);
+	from_ns = clock_now_ns();
+	fault_turn(101, true, true);
+	assert_true(clock_now_ns() - from_ns >= 3 * NS_PER_MS);
+}
+
 static void *
 take_a_turn(void *arg)
 {
 	(void)arg;
-	fault_turn(0, true);
+	fault_turn(0, true, false);
 	return NULL;
 }
 
@@ -202,7 +222,7 @@ no_more_turns_are_slow_at_once_than_asked(void **state)
 	assert_true(load("LFPROXY_FAULT_SLOW=100%:1s:at-once=1", &err));
 	unit_threads_start(&other, 1, take_a_turn, NULL);
 	assert_true(unit_wait(atomic_load_relaxed(&slow_turns.under_way) == 1));
-	fault_turn(0, true);
+	fault_turn(0, true, false);
 	/* This turn has ended first. */
 	assert_int_equal(atomic_load_relaxed(&slow_turns.under_way), 1);
 	unit_threads_join(&other);
@@ -221,6 +241,10 @@ malformed_is_refused_with_reason(void **state)
 	    {"LFPROXY_FAULT_SLOW=1%:5ms:idle", "'idle' is neither busy nor"},
 	    {"LFPROXY_FAULT_SLOW=1%:5ms:at-once=0", "0"},
 	    {"LFPROXY_FAULT_SLOW=1%:5ms:busy:x:y", "write SHARE:TIME"},
+	    {"LFPROXY_FAULT_SLOW=1%:5ms:declared",
+	        "'declared' is neither busy nor at-once=N"},
+	    {"LFPROXY_FAULT_SLOW_SESSIONS=1%:5ms:idle",
+	        "'idle' is neither busy nor at-once=N nor declared"},
 	    {"LFPROXY_FAULT_SLOW=1:5ms", "'1' is not a share"},
 	    {"LFPROXY_FAULT_SLOW=0%:5ms", "'0%' is not a share"},
 	    {"LFPROXY_FAULT_SLOW=101%:5ms", "'101%' is not a share"},
@@ -271,6 +295,7 @@ main(void)
 	    cmocka_unit_test(descriptors_are_lost_only_if_asked),
 	    cmocka_unit_test(slow_turns_are_a_share),
 	    cmocka_unit_test(slow_sessions_are_slow_each_time),
+	    cmocka_unit_test(turns_of_slow_sessions_are_declared_if_asked),
 	    cmocka_unit_test(no_more_turns_are_slow_at_once_than_asked),
 	    cmocka_unit_test(malformed_is_refused_with_reason),
 	};

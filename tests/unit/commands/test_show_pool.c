@@ -26,6 +26,11 @@ quiet_pool(void)
 	        .taken_over = 12,
 	        .guarded = 3,
 	        .handlers = 17,
+	        .long_limit = 5,
+	        .long_running = 4,
+	        .long_waiting = 3,
+	        .long_waits = 22,
+	        .long_waited_ns = 1500,
 	        .turn_ns = {[TURN_RELAY] = 4250, [TURN_ACCEPT] = 24999},
 	        .wake_ns = 10477,
 	        .policy = POLICY_ALWAYS,
@@ -98,6 +103,7 @@ pool_is_a_line_for_each_group_of_facts(void **state)
 	    "  turns       68, inline 20, resumed 8\n"
 	    "  promotions  48, wakes 47\n"
 	    "  leadership  adoptions 5, taken over 12, guarded 3\n"
+	    "  long turns  4 running of 5, 3 waiting, waits 22, waited 1.5 us\n"
 	    "  costs       wake 10.5 us, relay turn 4.2 us, accept turn 25.0 "
 	    "us\n"
 	    "  times in us           count         p50         p90         p99"
@@ -306,6 +312,11 @@ pool_as_json_has_every_fact(void **state)
 	assert_integer(o, "adoptions", 5);
 	assert_integer(o, "taken_over", 12);
 	assert_integer(o, "guarded", 3);
+	assert_integer(o, "long_running", 4);
+	assert_integer(o, "long_limit", 5);
+	assert_integer(o, "long_waiting", 3);
+	assert_integer(o, "long_waits", 22);
+	assert_us(o, "long_waited_us", 1.5);
 	assert_us(o, "wake_us", 10.477);
 	assert_us(o, "relay_turn_us", 4.25);
 	assert_us(o, "accept_turn_us", 24.999);

@@ -13,6 +13,7 @@ struct scripted_handler {
 	struct event_handler handler; /* first */
 	enum turn answer;
 	int note_itself; /* turns in which it leaves itself a note */
+	int declares;    /* turns in which it declares the next one long */
 	int turns;
 	uint32_t pending[16];
 	struct pool_thread *self;
@@ -29,6 +30,10 @@ follow_script(
 	if (h->note_itself > 0) {
 		h->note_itself--;
 		event_handler_note(handler, NOTE_RESUME);
+	}
+	if (h->declares > 0) {
+		h->declares--;
+		event_handler_declare_long(handler);
 	}
 	if (h->answer == TURN_RETIRED)
 		claim_retire(&handler->claim);
@@ -188,6 +193,31 @@ retired_is_not_touched_again(void **state)
 	assert_int_equal(h->handler.claim.word, claim_word(2, 0, false));
 }
 
+/* The bits that came during the turn are left for the declared one. */
+static void
+a_turn_that_is_declared_long_needs_admission(void **state)
+{
+	struct scripted_handler *h = owned_handler(TURN_DONE);
+
+	(void)state;
+	h->note_itself = h->declares = 1;
+	assert_int_equal(event_handler_run(&h->handler, NULL), TURN_MORE);
+	assert_int_equal(h->turns, 1);
+	assert_int_equal(event_handler_run(&h->handler, NULL), TURN_MORE);
+	assert_int_equal(h->turns, 1);
+	h->handler.next_turn = NEXT_ADMITTED;
+	assert_int_equal(event_handler_run(&h->handler, NULL), TURN_DONE);
+	assert_int_equal(h->turns, 2);
+	assert_int_equal(h->pending[1], NOTE_RESUME);
+	assert_int_equal(h->handler.next_turn, NEXT_SHORT);
+	/* Declared without bits: the claim is dropped. */
+	h->declares = 1;
+	claim_post(&h->handler.claim, 1, HANDLE_WRITABLE);
+	assert_int_equal(event_handler_run(&h->handler, NULL), TURN_DONE);
+	assert_int_equal(h->handler.next_turn, NEXT_LONG);
+	assert_false(claim_owned(&h->handler.claim));
+}
+
 static void
 a_mailbox_gives_all_oldest_first_and_is_empty_then(void **state)
 {
@@ -271,6 +301,7 @@ main(void)
 	    cmocka_unit_test(run_ends_after_a_few_rounds_and_keeps_the_claim),
 	    cmocka_unit_test(more_keeps_the_claim_and_leaves_the_bits),
 	    cmocka_unit_test(retired_is_not_touched_again),
+	    cmocka_unit_test(a_turn_that_is_declared_long_needs_admission),
 	    cmocka_unit_test(
 	        a_mailbox_gives_all_oldest_first_and_is_empty_then),
 	    cmocka_unit_test(

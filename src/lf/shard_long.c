@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * Turns that were declared long: see shard_internal.h, and admission.h.
+ */
+#include "lf/shard_internal.h"
+
+#include "lf/turns.h"
+
+/* Whether the thread's home gets on without this thread: another one waits for
+ * events there.  If none does, the next handler costs no wake-up as well. */
+static bool
+is_spare(const struct pool_thread *self)
+{
+	const struct shard *home = atomic_load_relaxed(&self->home);
+
+	return (atomic_load_relaxed(&home->asleep) ||
+	           atomic_load_relaxed(&home->sleepers) > 0) &&
+	       !member_wanted(&self->member);
+}
+
+void
+shard_run_long(struct event_handler *handler, struct pool_thread *self)
+{
+	while (handler) {
+		if (turns_run(handler, self) == TURN_MORE)
+			shard_submit(handler);
+		handler =
+		    admission_end(pool_admission(self->pool), self->now_ns);
+		if (handler && !is_spare(self)) {
+			shard_submit(handler);
+			break;
+		}
+	}
+}
