@@ -66,6 +66,7 @@ put_pool_settings(struct report *r, const struct pool_facts *f)
 	    r, "cpus", "\n  cpus        %s", cpu_list_text(&f->cpus, text));
 	report_put(
 	    r, "handlers", "\n  handlers    %" PRIu64, f->status.handlers);
+	report_put(r, "moved", ", moved %" PRIu64, f->status.sum.moved);
 }
 
 static void

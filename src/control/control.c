@@ -134,6 +134,7 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	model_tick(c->model);
 	proxy_trim(&c->proxy);
 	capacity_second(c);
+	pools_shift_sessions(c->pools);
 	/* The loop is awake: an idle one wakes for nothing else. */
 	look_after(c);
 }

@@ -176,6 +176,7 @@ pools_entry_drop(struct pools *p, struct pools_entry *e)
 {
 	pool_stop(e->pool);
 	pool_free(e->pool);
+	pools_shift_forget(e);
 	memmove(e, e + 1, (size_t)(p->entries + --p->n - e) * sizeof(*e));
 }
 
@@ -198,8 +199,10 @@ pools_free(struct pools *pools)
 	ev_timer_stop(pools->loop, &pools->scale);
 	for (size_t i = 0; i < pools->n; i++)
 		pool_stop(pools->entries[i].pool);
-	for (size_t i = 0; i < pools->n; i++)
+	for (size_t i = 0; i < pools->n; i++) {
 		pool_free(pools->entries[i].pool);
+		pools_shift_forget(&pools->entries[i]);
+	}
 	ev_async_stop(pools->loop, &pools->call);
 	free(pools->entries);
 	free(pools);
@@ -322,8 +325,10 @@ change_shards(
 
 	if (!pool_set_shards(pool, shards, err))
 		return false;
-	if (shards != before)
+	if (shards != before) {
+		pools_shift_forget(pools_entry_of(pools, pool));
 		proxy_move_all(pools->proxy, pool);
+	}
 	log_pool(
 	    pool, "%u shard%s now, %u before", shards, text_s(shards), before);
 	follow_change(pools);

@@ -44,6 +44,9 @@ struct pool_load {
 };
 /* Adds a sample to each pool's load.  Called every TREND_STEP_S. */
 void pools_sample(struct pools *pools);
+/* Has sessions move from overloaded shards to others of their pool (shift.h).
+ * Called about once a second. */
+void pools_shift_sessions(struct pools *pools);
 /* Returns the load of the i-th pool, as pools_at. */
 const struct pool_load *pools_load_at(const struct pools *pools, size_t i);
 

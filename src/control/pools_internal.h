@@ -9,6 +9,8 @@
 #include "control/autoscale.h"
 #include "control/pools.h"
 
+struct pools_shift;
+
 struct pools_entry {
 	struct pool *pool;
 	bool autoscaled;
@@ -19,6 +21,7 @@ struct pools_entry {
 	uint64_t idle_at; /* grace_stamp */
 	struct autoscale autoscale;
 	struct pool_load load;
+	struct pools_shift *shift; /* NULL: not looked at so far */
 };
 
 struct pools {
@@ -29,6 +32,7 @@ struct pools {
 	size_t n;
 	unsigned next_index; /* of the next pool's first thread */
 	uint64_t wake_ns;    /* see policy_calibrate */
+	uint64_t looked_ns;  /* the last look of pools_shift_sessions */
 	bool guarding;       /* see pools_set_guard */
 	ev_timer tick;       /* follows changes that are under way */
 	ev_timer guard, scale;
@@ -40,6 +44,10 @@ void pools_watch(struct pools *pools);
 
 /* Ends the pool's threads, and frees the pool and its entry. */
 void pools_entry_drop(struct pools *pools, struct pools_entry *entry);
+
+/* Forgets the load of the pool's shards and sessions: the shards change.
+ * Defined in pools_shift.c. */
+void pools_shift_forget(struct pools_entry *entry);
 
 /* Returns NULL if no pool has that name. */
 struct pools_entry *pools_entry_find(

@@ -51,6 +51,7 @@ event_handler_init(struct event_handler *handler,
 	handler->ops = ops;
 	handler->first_side = (uint8_t)first_side;
 	handler->long_turns = 0;
+	handler->busy = 0;
 	handler->next_turn = NEXT_SHORT;
 	handler->shard = NULL;
 	handler->next = NULL;

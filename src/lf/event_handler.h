@@ -27,6 +27,10 @@ struct event_handler;
 #define NOTE_EXPIRE  0x00100000u /* the server in use may have expired */
 #define NOTE_DRAIN   0x00200000u /* leave the server, which is drained */
 #define NOTE_LEVEL   0x00400000u /* end, for a rebalancing */
+#define NOTE_SHIFT   0x00800000u /* move to the shard pool_shift_home names */
+
+/* The unit of event_handler.busy. */
+#define HANDLER_BUSY_NS 64u
 
 enum turn {
 	TURN_DONE,    /* no work left until bits are posted */
@@ -61,6 +65,9 @@ struct event_handler {
 	 * relaxed, and it may stem from the slot's former handler. */
 	uint8_t long_turns;
 	uint8_t next_turn; /* enum next_turn */
+	/* The time of all turns so far, in HANDLER_BUSY_NS; wraps.  A hint like
+	 * long_turns: two readings tell the load in between. */
+	uint32_t busy;
 };
 
 /* Assigns a slot, which the handler keeps forever, and a free claim.  Takes a

@@ -108,6 +108,15 @@ pool_home_of(struct pool *pool, uint32_t slot)
 	return pool_shard(pool, slot % atomic_load_acquire(&pool->shards_open));
 }
 
+struct shard *
+pool_shift_home(struct pool *pool, struct shard *from)
+{
+	uint32_t open = atomic_load_acquire(&pool->shards_open);
+	uint32_t to = atomic_load_relaxed(&pool->shift_to);
+
+	return to < open && from->id < open ? pool_shard(pool, to) : from;
+}
+
 void
 pool_call_guard(struct pool *pool)
 {

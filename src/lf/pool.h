@@ -61,6 +61,7 @@ struct thread_stats {
 	uint64_t
 	    adoptions; /* times this thread led a shard that is not its home */
 	uint64_t wait_errors;
+	uint64_t moved; /* sessions that went to another shard, NOTE_SHIFT */
 	uint64_t turn_ns[TURN_KINDS]; /* averages over about 16 turns */
 	uint64_t role_ns[ROLES];      /* time in each role before this one */
 	uint64_t role_since_ns;
@@ -81,6 +82,9 @@ struct pool_thread {
 	uint64_t random;    /* for pool_place */
 	void *local;        /* per-thread state of the upper layers */
 	struct thread_stats stats;
+	/* The time of the turns that the thread has run, by the shard of their
+	 * handler.  Written by this thread, read by any, relaxed. */
+	uint64_t shard_ns[POOL_THREADS_MAX];
 	struct grace_reader reader; /* in a grace section during turns */
 	struct batch batch;         /* used beside others */
 
@@ -159,6 +163,10 @@ void pool_set_order(struct pool *pool, enum promotion_order order);
 bool pool_set_cpus(
     struct pool *pool, const cpu_set_t *cpus, struct err *err) MUST_CHECK;
 
+/* Names the shard where handlers that get NOTE_SHIFT register from now on
+ * (pool_shift_home).  The caller posts the notes afterwards. */
+void pool_set_shift(struct pool *pool, unsigned shard);
+
 /* Joins threads that have ended, closes empty shards and frees the handle sets
  * of closed ones.  Returns true while a change is under way: then call it again
  * a little later, and post NOTE_MOVE again while shards are closing. */
@@ -212,6 +220,10 @@ uint64_t pool_random(struct pool_thread *self);
 struct shard *pool_place(struct pool *pool, struct pool_thread *self);
 /* Returns the shard of a slot's handler after the number of shards changed. */
 struct shard *pool_home_of(struct pool *pool, uint32_t slot);
+/* Returns the shard that pool_set_shift has named last, for a handler at `from`
+ * that has NOTE_SHIFT.  Returns `from` if either of them is closing, so that
+ * the handler may also return there as long as the section lasts. */
+struct shard *pool_shift_home(struct pool *pool, struct shard *from);
 
 /* -- status -- */
 
@@ -234,6 +246,10 @@ struct pool_status {
 };
 /* Fills in the status. Runs on the control thread. */
 void pool_status(struct pool *pool, struct pool_status *ret_status);
+
+/* Returns the time of all turns so far of the handlers of a shard, by that id.
+ * Closing and opening the shard does not set it back. */
+uint64_t pool_shard_busy_ns(const struct pool *pool, unsigned shard);
 
 /* Returns the memory of the threads, and of the shards with the pool itself.
  * Both are without the state of the upper layers. */

@@ -123,6 +123,12 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 	return true;
 }
 
+void
+pool_set_shift(struct pool *pool, unsigned shard)
+{
+	atomic_store_relaxed(&pool->shift_to, shard);
+}
+
 static bool
 shard_is_empty(const struct shard *shard)
 {

@@ -42,6 +42,7 @@ add_stats(struct thread_stats *sum, const struct thread_stats *s)
 	add_count(&sum->wakes, &s->wakes);
 	add_count(&sum->adoptions, &s->adoptions);
 	add_count(&sum->wait_errors, &s->wait_errors);
+	add_count(&sum->moved, &s->moved);
 	histogram_merge(&sum->promotion_delay, &s->promotion_delay);
 	histogram_merge(&sum->poll_gap, &s->poll_gap);
 	histogram_merge(&sum->service, &s->service);
@@ -117,6 +118,16 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 	}
 	for (int kind = 0; kind < TURN_KINDS; kind++)
 		s->turn_ns[kind] = mean_turn_ns(pool, (enum turn_kind)kind);
+}
+
+uint64_t
+pool_shard_busy_ns(const struct pool *pool, unsigned shard)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < pool->places_n; i++)
+		add_count(&sum, &pool->places[i]->shard_ns[shard]);
+	return sum;
 }
 
 void

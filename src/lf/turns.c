@@ -52,6 +52,16 @@ note_length(struct event_handler *handler, struct shard *shard,
 		    &handler->long_turns, (uint8_t)(turns + 1));
 }
 
+/* For the decision when sessions move to another shard.  The handler as in
+ * note_length. */
+static void
+note_load(struct event_handler *handler, unsigned shard, uint64_t took_ns,
+    struct pool_thread *self)
+{
+	atomic_bump_own(&handler->busy, (uint32_t)(took_ns / HANDLER_BUSY_NS));
+	atomic_bump_own(&self->shard_ns[shard], took_ns);
+}
+
 enum turn
 turns_run(struct event_handler *handler, struct pool_thread *self)
 {
@@ -71,5 +81,6 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 	/* Other threads are prepared for a declared one. */
 	if (!declared)
 		note_length(handler, shard, took_ns, self->now_ns);
+	note_load(handler, shard->id, took_ns, self);
 	return turn;
 }

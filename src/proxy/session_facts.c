@@ -79,21 +79,6 @@ session_facts_find(
 	return true;
 }
 
-bool
-session_facts_kill(struct proxy *proxy, const struct session_facts *facts)
-{
-	struct session_facts f = *facts;
-
-	do {
-		struct session *s =
-		    slab_at(&proxy->sessions, (uint32_t)f.id - 1);
-
-		if (shard_note(&s->handler, f.generation, NOTE_KILL))
-			return true;
-	} while (session_facts_find(proxy, facts->id, &f));
-	return false;
-}
-
 /* The note is posted for the generation under which the server was read.  A
  * thread that exchanges the server increases the generation, and drops such a
  * note (choose.c). */
@@ -104,6 +89,57 @@ session_facts_tell(
 	struct session *s = slab_at(&proxy->sessions, (uint32_t)facts->id - 1);
 
 	return shard_note(&s->handler, facts->generation, note);
+}
+
+bool
+session_facts_kill(struct proxy *proxy, const struct session_facts *facts)
+{
+	struct session_facts f = *facts;
+
+	do
+		if (session_facts_tell(proxy, &f, NOTE_KILL))
+			return true;
+	while (session_facts_find(proxy, facts->id, &f));
+	return false;
+}
+
+/* The shard of a free slot may belong to a pool that was freed: read the
+ * deadline first.  [P13] */
+bool
+session_load_read(
+    const struct proxy *proxy, uint32_t index, struct session_load *ret_load)
+{
+	const struct session *s = slab_at(&proxy->sessions, index);
+	uint32_t generation;
+
+	if (atomic_load_relaxed(&proxy->deadlines[index]) == 0)
+		return false;
+	generation = claim_generation_acquire(&s->handler.claim);
+	if (atomic_load_acquire(&proxy->deadlines[index]) == 0) /* [P13] */
+		return false;
+	*ret_load = (struct session_load){
+	    .generation = generation,
+	    .busy = atomic_load_relaxed(&s->handler.busy),
+	    .shard = atomic_load_relaxed(&s->handler.shard),
+	    .accepted_ms = atomic_load_relaxed(&s->accepted_ms),
+	};
+	return true;
+}
+
+uint32_t
+session_load_busy(const struct proxy *proxy, uint32_t index)
+{
+	const struct session *s = slab_at(&proxy->sessions, index);
+
+	return atomic_load_relaxed(&s->handler.busy);
+}
+
+bool
+session_load_shift(struct proxy *proxy, uint32_t index, uint32_t generation)
+{
+	struct session *s = slab_at(&proxy->sessions, index);
+
+	return shard_note(&s->handler, generation, NOTE_SHIFT);
 }
 
 const char *

@@ -56,6 +56,29 @@ bool session_facts_kill(struct proxy *proxy, const struct session_facts *facts);
 bool session_facts_tell(
     struct proxy *proxy, const struct session_facts *facts, uint32_t note);
 
+/* The facts that decide whether a session moves to another shard. */
+struct session_load {
+	uint32_t generation;       /* of its claim */
+	uint32_t busy;             /* see event_handler.busy */
+	const struct shard *shard; /* where it is registered */
+	uint64_t accepted_ms;
+};
+
+/* Control thread: reads the load of the session of that slot, as
+ * session_facts_read does with all facts; the values may be of the slot's next
+ * session, to which a note of that generation is refused. */
+bool session_load_read(const struct proxy *proxy, uint32_t index,
+    struct session_load *ret_load) MUST_CHECK;
+
+/* Control thread: returns the turn time of the slot's sessions so far, as
+ * event_handler.busy, also of a free slot. */
+uint32_t session_load_busy(const struct proxy *proxy, uint32_t index);
+
+/* Control thread: leaves NOTE_SHIFT with the session of that slot.  Returns
+ * false when its generation has ended. */
+bool session_load_shift(
+    struct proxy *proxy, uint32_t index, uint32_t generation);
+
 /* Returns the name of the state as in enum session_state, "CONNECTING". */
 const char *session_state_name(enum session_state state);
 

@@ -55,28 +55,49 @@ note_ready(struct session *s, uint32_t pending)
 	}
 }
 
-/* Moves the session to the shard where it belongs.  Adding the descriptors
- * reports their present state, so no event in between is missed; events still
- * in the old shard's batch are of the same descriptors and remain true. Returns
- * false when a handle set has refused. */
+/* Moves the session to the shard.  Adding the descriptors reports their present
+ * state, so no event in between is missed; events still in the old shard's
+ * batch are of the same descriptors and remain true.  Returns false when the
+ * shard's handle set has refused: then the session has to be moved again, or
+ * closed. */
 static bool
-move_to_home(struct session *s, struct pool_thread *self)
+move_to(struct session *s, struct shard *to)
 {
 	struct event_handler *h = &s->handler;
-	struct shard *to = pool_home_of(self->pool, h->slot);
 	int rc = 0;
 
 	if (to == h->shard)
 		return true;
-	for (int i = 0; i < 2 && rc == 0; i++)
+	for (int i = 0; i < 2; i++)
 		if (s->side[i].fd >= 0)
-			rc = handle_set_remove(h->shard->set, s->side[i].fd);
+			(void)handle_set_remove(h->shard->set, s->side[i].fd);
 	shard_leave(h);
 	shard_enter(to, h);
 	for (int i = 0; i < 2 && rc == 0; i++)
 		if (s->side[i].fd >= 0)
 			rc = session_watch(s, (enum handle_side)i);
 	return rc == 0;
+}
+
+/* NOTE_MOVE, NOTE_SHIFT: moves the session to the shard where it belongs, or to
+ * one with less load.  A shift that is refused leaves it where it was.  A shift
+ * comes second to a move: the number of shards has just changed, and with it
+ * the load of each.  Returns false if the session is registered nowhere now. */
+static bool
+move_as_noted(struct session *s, uint32_t pending, struct pool_thread *self)
+{
+	struct event_handler *h = &s->handler;
+	struct shard *from = h->shard;
+	struct shard *to = pool_shift_home(self->pool, from);
+
+	if (pending & NOTE_MOVE)
+		return move_to(s, pool_home_of(self->pool, h->slot));
+	if (to == from)
+		return true;
+	if (!move_to(s, to))
+		return move_to(s, from);
+	atomic_bump_own(&self->stats.moved, 1u);
+	return true;
 }
 
 /* The session leaves its server: for another one if it is not connected yet,
@@ -181,7 +202,8 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		return end_at_server(s, CAUSE_SERVER_DRAINED);
 	if (pending & NOTE_LEVEL && s->state == SESSION_RELAYING)
 		return verdict_close(CAUSE_REBALANCED);
-	if (pending & NOTE_MOVE && !move_to_home(s, self))
+	if (pending & (NOTE_MOVE | NOTE_SHIFT) &&
+	    !move_as_noted(s, pending, self))
 		return verdict_close(CAUSE_NO_RESOURCE);
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);

@@ -109,6 +109,8 @@ static const struct pool_metric pool_metrics[] = {
     COUNTER("wakes", sum.wakes, "followers woken"),
     COUNTER("adoptions", sum.adoptions,
         "times that a thread led a shard that is not its own"),
+    COUNTER("moved", sum.moved,
+        "sessions moved to a shard of the pool with less load"),
     COUNTER("wait_errors", sum.wait_errors, "polls for events that failed"),
     HISTOGRAM("promotion_delay", sum.promotion_delay,
         "from the wake-up of a follower until it runs"),

@@ -117,7 +117,7 @@ quiet_ledger() {
 	    'roles       [0-4] leading, [0-4] processing, [0-4] standby, [0-4] following' \
 	    "classes     3 nice=0, 1 nice=$NICER" 'autoscale   off' \
 	    'shards      1' 'promotion   adaptive, order lifo' \
-	    "cpus        $ALL_CPUS" 'handlers    [0-9]+' \
+	    "cpus        $ALL_CPUS" 'handlers    [0-9]+, moved 0' \
 	    'ledger      fetched [1-9][0-9]* [=~] dispatched [1-9][0-9]* \+ merged [0-9]+ \+ stale [0-9]+ \+ in batch [0-9]+' \
 	    'waits       [1-9][0-9]*, errors 0' \
 	    'turns       [1-9][0-9]*, inline [0-9]+, resumed [0-9]+' \

@@ -51,7 +51,8 @@ quiet_pool(void)
 	    .promotions = 48,
 	    .wakes = 47,
 	    .adoptions = 5,
-	    .wait_errors = 4};
+	    .wait_errors = 4,
+	    .moved = 21};
 	for (int i = 0; i < 98; i++)
 		histogram_add(&f.status.sum.service, 1000);
 	histogram_add(&f.status.sum.service, 50000);
@@ -96,7 +97,7 @@ pool_is_a_line_for_each_group_of_facts(void **state)
 	    "  shards      2\n"
 	    "  promotion   always, order priority\n"
 	    "  cpus        0-1,5\n"
-	    "  handlers    17\n"
+	    "  handlers    17, moved 21\n"
 	    "  ledger      fetched 100 = dispatched 60 + merged 30 + stale 9 "
 	    "+ in batch 1\n"
 	    "  waits       50, errors 4\n"
@@ -310,6 +311,7 @@ pool_as_json_has_every_fact(void **state)
 	assert_integer(o, "promotions", 48);
 	assert_integer(o, "wakes", 47);
 	assert_integer(o, "adoptions", 5);
+	assert_integer(o, "moved", 21);
 	assert_integer(o, "taken_over", 12);
 	assert_integer(o, "guarded", 3);
 	assert_integer(o, "long_running", 4);

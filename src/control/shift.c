@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * See shift.h.
+ */
+#include "control/shift.h"
+
+#include <stdlib.h>
+
+void
+shift_sample(struct shift_load *load, uint64_t total_ns)
+{
+	load->busy_ns = total_ns - load->total_ns;
+	load->total_ns = total_ns;
+}
+
+static uint64_t
+least_busy_ns(const struct shift_load *loads, unsigned n)
+{
+	uint64_t least_ns = UINT64_MAX;
+
+	for (unsigned i = 0; i < n; i++)
+		if (loads[i].busy_ns < least_ns)
+			least_ns = loads[i].busy_ns;
+	return least_ns;
+}
+
+static unsigned
+find_busiest(const struct shift_load *loads, unsigned n)
+{
+	unsigned busiest = 0;
+
+	for (unsigned i = 1; i < n; i++)
+		if (loads[i].busy_ns > loads[busiest].busy_ns)
+			busiest = i;
+	return busiest;
+}
+
+static uint64_t
+since_mark_ns(const struct shift_load *load)
+{
+	return load->total_ns - load->marked_ns;
+}
+
+static unsigned
+find_least_since_mark(const struct shift_load *loads, unsigned n)
+{
+	unsigned least = 0;
+
+	for (unsigned i = 1; i < n; i++)
+		if (since_mark_ns(&loads[i]) < since_mark_ns(&loads[least]))
+			least = i;
+	return least;
+}
+
+static bool
+is_overload(uint64_t busy_ns, uint64_t least_ns, uint64_t elapsed_ns)
+{
+	return busy_ns >= elapsed_ns / 2 && busy_ns >= 2 * least_ns;
+}
+
+static void
+pause_longer(struct shift *shift)
+{
+	shift->pause = shift->pause == 0 ? 1 : 2 * shift->pause;
+	if (shift->pause > SHIFT_PAUSE_MAX)
+		shift->pause = SHIFT_PAUSE_MAX;
+	shift->wait = shift->pause;
+}
+
+/* Compares the present difference of the two shards with what the last move
+ * should have left. */
+static void
+judge_move(
+    struct shift *shift, const struct shift_load *loads, uint64_t elapsed_ns)
+{
+	uint64_t from_ns = loads[shift->from].busy_ns;
+	uint64_t to_ns = loads[shift->to].busy_ns;
+	uint64_t gap_ns = from_ns > to_ns ? from_ns - to_ns : to_ns - from_ns;
+
+	shift->judging = false;
+	if (gap_ns * 1000 / elapsed_ns <= shift->gap_permille)
+		shift->pause /= 2;
+	else
+		pause_longer(shift);
+}
+
+/* Returns whether a look is skipped. */
+static bool
+skips_look(
+    struct shift *shift, const struct shift_load *loads, uint64_t elapsed_ns)
+{
+	if (shift->wait == 0 && shift->judging)
+		judge_move(shift, loads, elapsed_ns);
+	if (shift->wait == 0)
+		return false;
+	shift->wait--;
+	return true;
+}
+
+/* A shard that was found overloaded is looked at again even if another one is
+ * busier by now. */
+static bool
+goes_on(struct shift *shift, const struct shift_load *loads, unsigned n,
+    uint64_t elapsed_ns)
+{
+	uint64_t least_ns = least_busy_ns(loads, n);
+
+	if (shift->streak > 0 &&
+	    is_overload(loads[shift->from].busy_ns, least_ns, elapsed_ns))
+		return true;
+	shift->streak = 0;
+	shift->from = find_busiest(loads, n);
+	return is_overload(loads[shift->from].busy_ns, least_ns, elapsed_ns);
+}
+
+static enum shift_step
+begin_streak(struct shift *shift, struct shift_load *loads, unsigned n)
+{
+	shift->streak = 1;
+	shift->window_ns = 0;
+	for (unsigned i = 0; i < n; i++)
+		loads[i].marked_ns = loads[i].total_ns;
+	return SHIFT_MARK;
+}
+
+/* Each look may have found another shard least loaded. */
+static enum shift_step
+end_streak(struct shift *shift, const struct shift_load *loads, unsigned n,
+    struct shift_move *ret_move)
+{
+	unsigned to = find_least_since_mark(loads, n);
+	uint64_t from_ns = since_mark_ns(&loads[shift->from]);
+	uint64_t to_ns = since_mark_ns(&loads[to]);
+
+	shift->streak = 0;
+	if (!is_overload(from_ns, to_ns, shift->window_ns))
+		return SHIFT_NONE;
+	shift->to = to;
+	ret_move->from = shift->from;
+	ret_move->to = to;
+	ret_move->window_ns = shift->window_ns;
+	ret_move->from_ns = from_ns;
+	ret_move->to_ns = to_ns;
+	ret_move->n = 0;
+	ret_move->above_ns = ret_move->moved_ns = 0;
+	ret_move->more = false;
+	return SHIFT_MOVE;
+}
+
+enum shift_step
+shift_look(struct shift *shift, struct shift_load *loads, unsigned n,
+    uint64_t elapsed_ns, struct shift_move *ret_move)
+{
+	if (n < 2 || elapsed_ns == 0 || skips_look(shift, loads, elapsed_ns) ||
+	    !goes_on(shift, loads, n, elapsed_ns))
+		return SHIFT_NONE;
+	if (shift->streak == 0)
+		return begin_streak(shift, loads, n);
+	shift->window_ns += elapsed_ns;
+	if (++shift->streak < SHIFT_STREAK)
+		return SHIFT_NONE;
+	return end_streak(shift, loads, n, ret_move);
+}
+
+/* A session may have a little more than what is to move: of two sessions with
+ * the same load one is measured to have more than half of it. */
+static bool
+fits(uint64_t load_ns, uint64_t left_ns)
+{
+	return load_ns <= left_ns + left_ns / 4;
+}
+
+static uint64_t
+half_gap_ns(const struct shift_move *move)
+{
+	return (move->from_ns - move->to_ns) / 2;
+}
+
+static int
+compare_loads(const void *a, const void *b)
+{
+	const struct shift_session *x = a, *y = b;
+
+	return (x->load_ns < y->load_ns) - (x->load_ns > y->load_ns);
+}
+
+static void
+keep_most_loaded(struct shift_move *move)
+{
+	if (move->n > 0)
+		qsort(move->sessions, move->n, sizeof(move->sessions[0]),
+		    compare_loads);
+	if (move->n <= SHIFT_MOVES_MAX)
+		return;
+	move->more = true;
+	move->n = SHIFT_MOVES_MAX;
+	move->above_ns = move->sessions[move->n - 1].load_ns;
+}
+
+void
+shift_offer(struct shift_move *move, const struct shift_session *session)
+{
+	if (session->load_ns <= move->above_ns ||
+	    !fits(session->load_ns, half_gap_ns(move)))
+		return;
+	move->sessions[move->n++] = *session;
+	if (move->n == 2 * SHIFT_MOVES_MAX)
+		keep_most_loaded(move);
+}
+
+/* Takes the most loaded sessions first, so that few have to move. */
+static uint64_t
+take_those_that_fit(struct shift_move *move)
+{
+	uint64_t left_ns = half_gap_ns(move);
+	size_t taken = 0;
+
+	for (size_t i = 0; i < move->n; i++) {
+		uint64_t load_ns = move->sessions[i].load_ns;
+
+		if (!fits(load_ns, left_ns))
+			continue;
+		move->sessions[taken++] = move->sessions[i];
+		move->moved_ns += load_ns;
+		left_ns -= load_ns < left_ns ? load_ns : left_ns;
+	}
+	move->n = taken;
+	return left_ns;
+}
+
+/* The effect of a move of many small sessions would be lost in the load's own
+ * changes: such a move is not judged, and another one may follow. */
+void
+shift_choose(struct shift *shift, struct shift_move *move)
+{
+	uint64_t left_ns;
+
+	keep_most_loaded(move);
+	left_ns = take_those_that_fit(move);
+	if (move->n == 0) {
+		pause_longer(shift);
+		return;
+	}
+	shift->wait = 1;
+	shift->judging = !move->more || left_ns == 0;
+	shift->gap_permille = (move->from_ns - move->to_ns - move->moved_ns) *
+	                      1000 / move->window_ns;
+}
