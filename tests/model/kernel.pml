@@ -7,7 +7,7 @@
  *   LIVENESS  2 threads of it, under weak fairness: it settles and ends
  *   TRAFFIC   2 threads, an event and a note, to kernel or from it
  *
- * With LATE the 50 ms of KERNEL_LOOK_MS pass only when nobody else can move, and
+ * With LATE the 50 ms of BESIDE_LOOK_MS pass only when nobody else can move, and
  * then nothing may be left that a time-out alone would find: no handler in the
  * mailbox, no order that the parked have not heard of.  Without it they pass at
  * any time.  Shown besides: all threads end, the token is free once kernel

@@ -6,6 +6,9 @@
  *
  *   (plain)   3 threads
  *   LIVENESS  2 threads, under weak fairness: they end, whatever is chosen
+ *   CLASSES   each thread is of a class of its own, the first one of the best
+ *             (ORDER_PRIORITY): a leader may promote a parked one of a better
+ *             class between turns
  *
  * Shown: at most one holder of the token; nobody parked while it is free; a parked thread gets exactly one command; one that was promoted and
  * is to retire passes the token on (the threads that stay serve the event); all

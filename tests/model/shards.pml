@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: MIT
- * Shards that come and go: pool_set_shards(), pool_tick(), pool_assign_homes()
- * and lend() of src/lf, proxy_move_all(), session_start() and move_to_home() of
- * src/proxy.  A promotion is one step here (promotion.pml), and so are a wait
- * and what it looks at (mailbox.pml).
- *
- *   (plain)  2 threads, 1 -> 2 -> 1 shards, an acceptor and a session that is
- *            placed meanwhile
- *   LEND     3 threads, 2 shards, the third one retires
+ * Shards that come and go: pool_set_shards(), pool_tick() and pool_assign_homes()
+ * of src/lf, proxy_move_all(), session_start() and move_to() of src/proxy.
+ * A promotion is one step here (promotion.pml), and so are a wait and what it
+ * looks at (mailbox.pml).  2 threads, 1 -> 2 -> 1 shards, an acceptor and a
+ * session that is placed meanwhile.
  *
  * Shown: sessions of a shard that is to go move and none is lost, nor an event
  * of theirs; nothing is registered at a closed shard, which takes the grace
- * period; a shard with something to do finds a leader, by adoption or by the
- * guard's help; all threads end.  Left out: published tokens (takeover.pml), kernel,
- * the guard's sleep, that a shard may be opened again while it closes, and the
- * end of a closed shard's handle set, which one exchange of one word decides
+ * period; a shard with something to do finds a leader by adoption; all threads
+ * end.  Left out: the guard's help and published tokens (lend.pml, takeover.pml),
+ * kernel, that a shard may be opened again while it closes, and the end of a
+ * closed shard's handle set, which one exchange of one word decides
  * (src/lf/shard_set.c): the simulator closes and opens shards with all of it.
  *
- * own: ACCEPTOR BIT LEND_FROM NONE SESSION THREADS alive arrive call_one
- * close_shard guard in_section leave_section move_session note_move noted
- * registered running start_session unread.
- * elsewhere: move_to_home proxy_move_all session_start.
+ * own: ACCEPTOR BIT NONE SESSION THREADS alive arrive call_one close_shard
+ * in_section leave_section move_session note_move noted registered running
+ * start_session unread.
+ * elsewhere: move_to proxy_move_all session_start.
  */
-#ifdef LEND
-#define THREADS 3
-#else
 #define THREADS 2
-#endif
 #define ACCEPTOR 0    /* handlers; the acceptor's never moves here */
 #define SESSION  1
 #define MEMBER_WAIT     0    /* enum member_command */
@@ -49,15 +42,14 @@ byte mailbox[2], resumed[2]; /* sets of owned handlers */
 byte batch[2], ready[2];     /* sets of handlers with an event */
 byte handlers[2];
 bool closed[2], orders[2];
-byte lends_to[2] = NONE;
 
 /* Threads. */
-byte home[THREADS], command[THREADS], summons[THREADS], visits[THREADS] = NONE;
+byte home[THREADS], command[THREADS], summons[THREADS];
 byte running = THREADS;
 
 /* Handlers: the claim, handler.shard, and where the descriptor is registered. */
 byte owned, pending, noted, unread;
-byte at[2], registered[2] = NONE;
+byte shard[2], registered[2] = NONE;
 bool alive;                  /* the session has a deadline [P13] */
 
 #define shard_is_empty(s) (handlers[s] == 0 && mailbox[s] == 0 && batch[s] == 0)
@@ -98,7 +90,7 @@ inline note_move(h)
 		if
 		:: !(owned & BIT(h)) ->
 			owned = owned | BIT(h);
-			mailbox[at[h]] = mailbox[at[h]] | BIT(h)
+			mailbox[shard[h]] = mailbox[shard[h]] | BIT(h)
 		:: else
 		fi
 	}
@@ -112,20 +104,20 @@ inline leave_section()
 	}
 }
 
-/* move_to_home() */
+/* move_to() */
 inline move_session()
 {
 	to = SESSION % shards_open; /* pool_home_of() */
 	if
-	:: to != at[SESSION] ->
+	:: to != shard[SESSION] ->
 		d_step { /* handle_set_remove() */
-			from = at[SESSION];
+			from = shard[SESSION];
 			registered[SESSION] = NONE;
 			ready[from] = ready[from] & ~BIT(SESSION)
 		}
 		handle_set_add(SESSION, to);
 		d_step { assert(handlers[from] > 0); handlers[from]-- };
-		at[SESSION] = to; /* shard_enter() */
+		shard[SESSION] = to; /* shard_enter() */
 		handlers[to]++
 	:: else
 	fi
@@ -139,7 +131,7 @@ inline start_session()
 	:: to == 2 -> to = 1
 	:: to = 0
 	fi;
-	at[SESSION] = to;
+	shard[SESSION] = to;
 	assert(!closed[to]);
 	handlers[to]++;
 	alive = true;
@@ -187,9 +179,6 @@ inline call_one(s, c)
 	if
 	:: parked[s] & 1 -> to = 0
 	:: parked[s] & 2 -> to = 1
-#ifdef LEND
-	:: parked[s] & 4 -> to = 2
-#endif
 	fi;
 	d_step {
 		parked[s] = parked[s] & ~BIT(to);
@@ -227,12 +216,6 @@ inline promotion_sweep(s, all)
 			:: (parked[s] & BIT(to)) && summons[to] == 0 && (all) ->
 				parked[s] = parked[s] & ~BIT(to);
 				command[to] = MEMBER_WORK
-			:: (parked[s] & BIT(to)) && summons[to] == 0 && !(all) &&
-			    lends_to[s] != NONE ->
-				parked[s] = parked[s] & ~BIT(to);
-				visits[to] = lends_to[s];
-				lends_to[s] = NONE;
-				command[to] = MEMBER_MOVE
 			:: else
 			fi;
 			to++
@@ -303,13 +286,6 @@ serve: /* shard_serve() */
 	command[me] != MEMBER_WAIT;
 	if
 	:: command[me] == MEMBER_LEAD -> goto lead
-	:: command[me] == MEMBER_MOVE && visits[me] != NONE -> /* visit() */
-		d_step { from = visits[me]; visits[me] = NONE };
-		promotion_try_lead(from);
-		if
-		:: s != NONE -> goto lead
-		:: else -> goto serve
-		fi
 	:: else -> goto serve
 	fi;
 
@@ -368,23 +344,6 @@ lead:
 
 retired:
 	running--
-}
-
-/* The control thread's timer: pool_guard(), lend(). */
-active proctype guard()
-{
-	do
-	:: running == 0 -> break
-#ifndef MUTANT_NO_GUARD
-#define LEND_FROM(i, j) \
-	:: i < shards_n && j < shards_n && token[j] == TOKEN_FREE && \
-	    parked[i] != 0 && !orders[i] -> \
-		lends_to[i] = j; \
-		orders[i] = true
-	LEND_FROM(0, 1)
-	LEND_FROM(1, 0)
-#endif
-	od
 }
 
 inline pool_order_all()
@@ -454,35 +413,20 @@ active proctype control()
 
 	d_step {
 		handlers[0] = 1;
-		at[ACCEPTOR] = 0;
+		shard[ACCEPTOR] = 0;
 		registered[ACCEPTOR] = 0;
-#ifdef LEND
-		shards_n = 2;
-		shards_open = 2;
-		home[1] = 1
-#else
 		closed[1] = true
-#endif
 	};
 	atomic {
 		run thread(0);
-		run thread(1);
-#ifdef LEND
-		run thread(2)
-#endif
+		run thread(1)
 	}
 	arrive(ACCEPTOR);
-#ifdef LEND
-	summons[2] = MEMBER_RETIRE;
-	pool_order_all();
-	running == 2;
-#else
 	closed[1] = false; /* pool_open_shards() */
 	shards_n = 2;
 	shards_open = 2;
 	pool_assign_homes();
 	close_shard();
-#endif
 	alive && unread == 0;
 	arrive(SESSION);
 	unread == 0 && owned == 0;
@@ -493,10 +437,8 @@ active proctype control()
 	od;
 	pool_order_all();
 	running == 0;
-#ifndef LEND
-	assert(at[SESSION] == 0 && registered[SESSION] == 0);
+	assert(shard[SESSION] == 0 && registered[SESSION] == 0);
 	assert(handlers[0] == 2 && handlers[1] == 0);
-#endif
 	assert(parked[0] == 0 && parked[1] == 0);
 	assert(token[0] == TOKEN_FREE && token[1] == TOKEN_FREE);
 	assert(mailbox[0] == 0 && mailbox[1] == 0 && resumed[1] == 0)
