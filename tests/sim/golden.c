@@ -64,8 +64,7 @@ policies(void)
 	    POLICY_ADAPTIVE, POLICY_KERNEL, POLICY_ALWAYS};
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		sim_note("policy", kinds[i]);
-		pool_set_policy(world.pool, kinds[i]);
+		world_set_policy(kinds[i]);
 		pause_for_pool();
 		world_write(&fakes[0], 1);
 		pause_for_pool();

@@ -61,6 +61,10 @@ MUTANTS = [
      "		if (!claim_drop(&handler->claim))\n"
      "			(void)atomic_and_acq_rel(&handler->claim.word, ~1ull);\n"
      "		return TURN_DONE;"),
+    ("a handler is shifted to a closing shard", "src/lf/pool.c",
+     "to < open && from->id < open ?", "from->id < open ?"),
+    ("a handler is shifted from a closing shard, and returns", "src/lf/pool.c",
+     "to < open && from->id < open ?", "to < open ?"),
     ("a shard closes although handlers are registered", "src/lf/pool_change.c",
      "atomic_load_acquire(&shard->handlers) == 0 &&\n	       ", ""),
     ("a handle set goes while a thread is inside", "src/lf/shard_set.c",
@@ -68,14 +72,6 @@ MUTANTS = [
      "	        &shard->inside, &no_thread, SHARD_NO_SET)) /* [P28] */\n"
      "		return false;\n",
      "	(void)no_thread;\n"
-     "	(void)atomic_or_acq_rel(&shard->inside, SHARD_NO_SET);\n"),
-    ("whether a thread is inside is looked at before, not with the exchange",
-     "src/lf/shard_set.c",
-     "	if (!atomic_cas_acq_rel(\n"
-     "	        &shard->inside, &no_thread, SHARD_NO_SET)) /* [P28] */\n"
-     "		return false;\n",
-     "	if (atomic_load_relaxed(&shard->inside) != no_thread)\n"
-     "		return false;\n"
      "	(void)atomic_or_acq_rel(&shard->inside, SHARD_NO_SET);\n"),
     ("who comes to a shard does not see that its handle set has gone",
      "src/lf/shard_set.c",
@@ -94,6 +90,73 @@ MUTANTS = [
     ("a shard closes before its grace period has passed",
      "src/lf/pool_change.c",
      "	if (pool->unsettled > 0)\n		return true;\n", ""),
+    ("a leader does not look after the other shards", "src/lf/pool_guard.c",
+     "	if (unattended > 0 && lend_parked(pool, unattended) > 0)\n"
+     "		lend_leader(pool);\n",
+     "	if (unattended > 0)\n		(void)lend_parked(pool, unattended);\n"),
+    ("a parked thread does not go to another shard", "src/lf/shard_serve.c",
+     "	case MEMBER_VISIT:\n		visit(self);\n", "	case MEMBER_VISIT:\n"),
+    ("a shard whose leader is in a long turn gets no other one",
+     "src/lf/shard_serve.c",
+     "leaderless(shard) ||\n	    !promotion_try_lead(shard->promotion, true))",
+     "leaderless(shard) ||\n	    !promotion_try_lead(shard->promotion, false))"),
+    ("a leader keeps its token in a turn", "src/lf/shard_serve.c",
+     "	bool shared = !fault_is_on(FAULT_NO_TAKEOVER);\n",
+     "	bool shared = false;\n"),
+    ("a long turn does not make room for the next", "src/lf/shard_long.c",
+     "		handler =\n"
+     "		    admission_end(pool_admission(self->pool), self->now_ns);\n",
+     "		handler = NULL;\n"),
+    ("who is admitted last by a thread that goes is forgotten",
+     "src/lf/shard_long.c",
+     "		if (handler && !is_spare(self)) {\n"
+     "			shard_submit(handler);\n			break;\n		}\n",
+     "		if (handler && !is_spare(self))\n			break;\n"),
+    ("more threads do not let those run that wait", "src/lf/pool_start.c",
+     "	while ((h = admission_take(&pool->admission, clock_now_ns())))\n"
+     "		shard_submit(h);\n", "	(void)h;\n"),
+    ("fewer threads run as many long turns as before",
+     "src/lf/pool_change.c", "	pool_limit_long_turns(pool);\n", ""),
+    ("a long turn runs together with the one that declared it",
+     "src/lf/event_handler.c",
+     "		if (handler->next_turn == NEXT_LONG)\n"
+     "			return TURN_MORE;\n", ""),
+    ("a leader runs a long turn itself", "src/lf/shard_serve.c",
+     "	if (h->next_turn == NEXT_ADMITTED)\n		return true;\n", ""),
+    ("a leader runs another shard's long turn itself", "src/lf/shard_serve.c",
+     "		if (h->next_turn == NEXT_ADMITTED) {\n"
+     "			promote_and_process(shard, h, self);\n"
+     "			return false;\n		}\n", ""),
+    ("any number of long turns is admitted", "src/lf/admission.c",
+     "	if (a->running >= a->limit)\n		return false;\n", ""),
+    ("a thread stands by and sleeps without a look at the token",
+     "src/lf/shard_batch.c",
+     "	return atomic_load_relaxed(&shard->policy) == POLICY_KERNEL ||\n"
+     "	       promotion_token(shard->promotion) == TOKEN_HELD;\n",
+     "	return true;\n"),
+    ("a thread that stands by keeps the wake-up for an order",
+     "src/lf/shard_beside.c",
+     "	       !atomic_load_seq(&shard->orders) && /* [P10] */\n", ""),
+    ("a thread that stands by keeps the wake-up when it leaves",
+     "src/lf/shard_beside.c",
+     "	if (!may)\n		handle_set_wake(shard->set);\n", ""),
+    ("a thread that stands by passes the wake-up on after its turns",
+     "src/lf/shard_beside.c",
+     "	if ((b->end > 0 || b->resumed) &&\n", "	if (false &&\n"),
+    ("a wake-up clears asleep", "src/lf/shard.c",
+     "	    !atomic_load_seq(&shard->asleep))         /* [P2] */\n",
+     "	    !atomic_swap_seq(&shard->asleep, 0u))\n"),
+    ("the guard does not wake a thread that stands by", "src/lf/shard.c",
+     "	if (atomic_load_relaxed(&shard->sleepers) > 0) {\n"
+     "		shard_wake(shard);\n",
+     "	if (atomic_load_relaxed(&shard->sleepers) > 0) {\n"),
+    ("a leader that frees the token does not wake those who stand by",
+     "src/lf/shard_serve.c",
+     "	shard_call_guard(shard);\n	shard_wake(shard); /* [P2] */\n",
+     "	shard_call_guard(shard);\n"),
+    ("a thread that stands by fetches many events after a long turn",
+     "src/lf/shard_batch.c",
+     "	           ? 1\n", "	           ? SHARD_BATCH_SHARED\n"),
 ]
 
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "sim/sim.h"
 #include "sim/world.h"
 
@@ -22,17 +23,37 @@ one_in(uint32_t n)
 }
 
 static struct manner
-choose_manner(void)
+choose_manner(bool long_turns)
 {
 	static const uint32_t busy_ns[] = {0, 0, 0, 2000, 50000, 700000};
+	static const uint32_t long_ns[] = {2000, 300000, 5000000};
 
 	return (struct manner){
 	    .busy_ns = one_in(3) ? busy_ns[sim_random(6)] : 0,
 	    .budget = any(1, 8),
 	    .ends_every = one_in(4) ? any(2, 6) : 0,
 	    .notes_itself = one_in(6) ? any(2, 5) : 0,
+	    .refused = one_in(4),
+	    .long_ns = long_turns ? long_ns[sim_random(3)] : 0,
 	    .listener = one_in(6),
 	};
+}
+
+static struct manner
+choose_lasting_manner(const struct setup *s)
+{
+	return (struct manner){
+	    .busy_ns = (uint32_t)(6 * (s->guard_ns + GUARD_LIMIT_NS)),
+	    .budget = 8,
+	};
+}
+
+/* Under kernel the guard does nothing about turns that last; and threads yield
+ * for as long while the token is held. */
+static enum policy_kind
+choose_policy(const struct setup *s)
+{
+	return (enum policy_kind)sim_random(s->lasting ? 2 : 3);
 }
 
 static void
@@ -40,15 +61,21 @@ choose_setup(struct setup *s)
 {
 	static const uint32_t guard_ns[] = {300000, 1000000, 1000000, 5000000};
 
+	bool long_turns;
+
 	memset(s, 0, sizeof(*s));
 	s->threads = one_in(2) ? any(1, 3) : any(1, 8);
 	s->shards = any(1, s->threads < 4 ? s->threads : 4);
-	s->policy = (enum policy_kind)sim_random(3);
+	s->lasting = one_in(8);
+	s->policy = choose_policy(s);
 	s->order = (enum promotion_order)sim_random(3);
 	s->guard_ns = guard_ns[sim_random(4)];
 	s->fakes = any(1, one_in(3) ? FAKES_MAX : 4);
+	long_turns = one_in(3);
 	for (unsigned i = 0; i < s->fakes; i++)
-		s->manners[i] = choose_manner();
+		s->manners[i] = choose_manner(long_turns && one_in(2));
+	if (s->lasting)
+		s->manners[0] = choose_lasting_manner(s);
 }
 
 /* A pause between two things that somebody does. */
@@ -65,8 +92,8 @@ static void *
 write_some(void *arg)
 {
 	unsigned n = any(1, 10);
+	bool *done = arg;
 
-	(void)arg;
 	while (n-- > 0) {
 		struct fake *f = &fakes[sim_random(world.setup.fakes)];
 
@@ -77,19 +104,17 @@ write_some(void *arg)
 		if (!one_in(3))
 			sim_sleep(choose_pause());
 	}
+	*done = true;
 	return NULL;
 }
 
 static void
 set_policy(void)
 {
-	enum policy_kind policy = (enum policy_kind)sim_random(3);
-
-	sim_note("policy", policy);
-	pool_set_policy(world.pool, policy);
+	world_set_policy(choose_policy(&world.setup));
 }
 
-enum change { THREADS, SHARDS, POLICY, ORDER, CHANGES };
+enum change { THREADS, SHARDS, SHIFT, POLICY, ORDER, CHANGES };
 
 /* Half of a schedule's changes are of one kind: what only this kind brings
  * about comes about more often. */
@@ -111,12 +136,17 @@ change_something(enum change favourite)
 		sim_note("shards", n);
 		world_set_shards(n);
 		break;
+	case SHIFT:
+		n = sim_random(4);
+		sim_note("shift to shard", n);
+		world_shift(n, any(1, 3));
+		break;
 	case POLICY:
 		set_policy();
 		break;
 	case ORDER:
 	case CHANGES:
-		pool_set_order(world.pool, (enum promotion_order)sim_random(3));
+		world_set_order((enum promotion_order)sim_random(3));
 		break;
 	}
 }
@@ -140,10 +170,13 @@ close_and_open_shards(void)
 {
 	unsigned rounds = any(1, 3);
 
+	world.closing = true;
 	while (rounds-- > 0) {
 		unsigned n = one_in(2) ? 1 : any(1, 4);
 
 		sim_note("shards", n);
+		if (one_in(2))
+			world_shift(sim_random(4), 1);
 		world_set_shards(n);
 		/* Handlers are on their way to shards that close at once. */
 		if (one_in(3))
@@ -157,6 +190,7 @@ close_and_open_shards(void)
 		if (one_in(2))
 			world_settle();
 	}
+	world.closing = false;
 	world_settle();
 }
 
@@ -164,6 +198,7 @@ void *
 plan_random(void *arg)
 {
 	pthread_t writers[2];
+	bool done[2] = {false, false};
 	unsigned n = sim_random(3), changes = sim_random(7);
 	enum change favourite = (enum change)sim_random(CHANGES);
 	struct setup setup;
@@ -172,14 +207,18 @@ plan_random(void *arg)
 	choose_setup(&setup);
 	world_open(&setup);
 	for (unsigned i = 0; i < n; i++)
-		sim_thread_create(&writers[i], write_some, NULL);
+		sim_thread_create(&writers[i], write_some, &done[i]);
 	while (changes-- > 0) {
 		if (!one_in(4))
 			world_control(choose_pause());
 		change_something(favourite);
 	}
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		/* Others come to the end with nobody on duty. */
+		while (setup.lasting && !done[i])
+			world_control(NS_PER_MS);
 		sim_thread_join(writers[i]);
+	}
 	/* Now and then the end comes in the midst of it. */
 	if (!one_in(8)) {
 		world_settle();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What happens in a schedule: drawn at random, or a fixed script.
+ * The plan of a schedule: drawn at random, one situation, or a fixed
+ * script.
  */
 #ifndef SIM_PLAN_H
 #define SIM_PLAN_H
@@ -7,6 +8,14 @@
 /* For sim_run: a pool of any size and setting, handlers of any manner, threads
  * that write and leave notes, and live changes of everything meanwhile. */
 void *plan_random(void *arg);
+
+/* For sim_run: a small pool that is brought into one situation, in which the
+ * schedules are searched; arg: struct situation. */
+void *plan_situation(void *arg);
+
+/* The situation of that name, or NULL; and all their names, one by one. */
+struct situation *situation_find(const char *name);
+const char *situation_name(unsigned i);
 
 /* For sim_run: a pool of one thread and a fixed script; arg: struct golden. */
 void *plan_golden(void *arg);

@@ -66,7 +66,13 @@ static enum sim_strategy strategy;
 static uint32_t quantum;    /* random: mean steps between switches */
 static uint64_t changes[8]; /* PCT: steps at which somebody falls behind */
 static unsigned changes_n, changes_next;
-static int64_t lowest; /* PCT: the next priority below all others */
+static int64_t lowest;   /* PCT: the next priority below all others */
+static uint64_t delays;  /* those of the seed that are still to come */
+static uint64_t points;  /* since the last one */
+static unsigned choices; /* at the last one */
+static bool searching;
+static bool steps_back;    /* the running thread, for once */
+static uint64_t schedules; /* of this process, the present one included */
 static bool failing, paused;
 static int64_t budget_before; /* the pause */
 
@@ -86,6 +92,12 @@ uint32_t
 sim_random(uint32_t n)
 {
 	return (uint32_t)(((next_random() >> 32) * n) >> 32);
+}
+
+static bool
+by_chance(void)
+{
+	return !options.single && strategy != SIM_DELAYS;
 }
 
 uint64_t
@@ -212,8 +224,10 @@ sim_fail(const char *fmt, ...)
 	va_list args;
 
 	fflush(stdout);
-	fprintf(stderr, "lf_sim: seed %" PRIu64 ", step %" PRIu64 ": ",
-	    options.seed, steps);
+	fprintf(stderr,
+	    "lf_sim: schedule %" PRIu64 ", seed %" PRIu64 ", step %" PRIu64
+	    ": ",
+	    schedules, options.seed, steps);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
@@ -222,15 +236,15 @@ sim_fail(const char *fmt, ...)
 		print_step(stderr, &ring[i % RING]);
 	fprintf(stderr, "Threads:\n");
 	print_threads();
+	fprintf(stderr,
+	    "The whole of it: lf_sim %s %s --seed %" PRIu64 " --trace\n",
+	    options.plan ? "--plan" : "--schedules",
+	    options.plan ? options.plan : "1", options.seed);
 	if (options.describe && !failing) {
 		failing = true;
 		sim_pause(true);
 		options.describe();
 	}
-	fprintf(stderr,
-	    "The whole of it: lf_sim --seed %" PRIu64
-	    " --schedules 1 --trace\n",
-	    options.seed);
 	exit(1);
 }
 
@@ -257,6 +271,33 @@ wake_sleepers(uint64_t *ret_next)
 	return any;
 }
 
+/* How many of n runnable threads are passed over here. */
+static unsigned
+delay_here(unsigned n)
+{
+	unsigned passed = delays & 7;
+
+	if (!searching || delays == 0 || n < 2 ||
+	    points++ != (delays & 0xffff) >> 3)
+		return 0;
+	delays >>= 16;
+	points = 0;
+	choices = n;
+	return passed;
+}
+
+/* The running thread, unless it steps back, then the ones after it. */
+static unsigned
+choose_next(const unsigned ready[], unsigned n)
+{
+	unsigned i = 0;
+
+	while (i < n && ready[i] < current + steps_back)
+		i++;
+	steps_back = false;
+	return ready[(i + delay_here(n)) % n];
+}
+
 /* One of the runnable threads; THREADS_MAX if there is none. */
 static unsigned
 choose(void)
@@ -273,6 +314,8 @@ choose(void)
 	}
 	if (n == 0 || strategy == SIM_PCT || options.single)
 		return best;
+	if (strategy == SIM_DELAYS)
+		return choose_next(ready, n);
 	return ready[sim_random(n)];
 }
 
@@ -286,6 +329,8 @@ grant(uint64_t next_ns)
 	if (strategy == SIM_PCT && changes_next < changes_n &&
 	    changes[changes_next] - steps < budget)
 		budget = changes[changes_next] - steps;
+	if (searching && delays != 0)
+		budget = 1;
 	if (next_ns != NEVER && (next_ns - now_ns) / STEP_NS + 1 < budget)
 		budget = (next_ns - now_ns) / STEP_NS + 1;
 	granted = budget;
@@ -322,6 +367,7 @@ static void
 fall_behind(void)
 {
 	self()->priority = --lowest;
+	steps_back = true;
 }
 
 void
@@ -350,6 +396,8 @@ sim_block(const void *on, uint64_t until_ns, const char *function, int line)
 {
 	struct thread *t = self();
 
+	if (failing) /* and a lock is held: no more can be described */
+		exit(1);
 	t->state = BLOCKED;
 	t->on = on;
 	t->until_ns = until_ns;
@@ -399,7 +447,7 @@ sim_unblock_one(const void *on)
 
 	if (n == 0)
 		return;
-	which = options.single ? 0 : sim_random(n);
+	which = by_chance() ? sim_random(n) : 0;
 	for (unsigned i = 0; i < threads_n; i++) {
 		if (threads[i].state != BLOCKED || threads[i].on != on)
 			continue;
@@ -472,6 +520,14 @@ sim_call_me(const char *name, unsigned number, const uint32_t *role,
 	t->role_name = role_name;
 }
 
+const char *
+sim_role(void)
+{
+	const struct thread *t = self();
+
+	return t->role_name ? t->role_name(*t->role) : NULL;
+}
+
 static void
 choose_strategy(void)
 {
@@ -479,7 +535,12 @@ choose_strategy(void)
 	static const uint16_t lengths[] = {300, 1000, 3000, 10000};
 	uint32_t length;
 
+	searching = false;
+	steps_back = false;
+	points = 0;
+	choices = 0;
 	strategy = options.strategy;
+	delays = strategy == SIM_DELAYS ? options.seed : 0;
 	if (strategy == SIM_MIXED)
 		strategy = sim_random(2) ? SIM_RANDOM : SIM_PCT;
 	quantum = quanta[sim_random(7)];
@@ -500,7 +561,11 @@ void
 sim_run(const struct sim_options *opts, void *(*main)(void *arg), void *arg)
 {
 	options = *opts;
-	random_state = options.seed * 0x2545f4914f6cdd1du;
+	/* The world must not depend on the delays. */
+	random_state = options.strategy == SIM_DELAYS
+	                   ? 0
+	                   : options.seed * 0x2545f4914f6cdd1du;
+	schedules++;
 	steps = 0;
 	now_ns = 1000000000u;
 	lowest = -1000;
@@ -512,6 +577,22 @@ sim_run(const struct sim_options *opts, void *(*main)(void *arg), void *arg)
 	sim_call_me("control", 0, NULL, NULL);
 	grant(NEVER);
 	switch_stack(&outside, threads[current].sp);
+}
+
+void
+sim_search(bool on)
+{
+	searching = on;
+	if (on && delays != 0) {
+		granted = 1;
+		sim_budget = 1;
+	}
+}
+
+unsigned
+sim_choices(void)
+{
+	return delays == 0 ? choices : 0;
 }
 
 void
@@ -535,7 +616,7 @@ sim_pause(bool on)
 bool
 sim_by_chance(uint32_t n)
 {
-	return !options.single && sim_random(n) == 0;
+	return by_chance() && sim_random(n) == 0;
 }
 
 void

@@ -6,13 +6,16 @@
  * shared words, and each call that could block, a schedule point.  Whatever
  * happens in a schedule follows from its seed alone.
  *
- * Two strategies.  Random: after some steps (a mean that the seed chooses, from
- * 1 to some hundred) any runnable thread goes on.  PCT: the runnable thread of
- * the highest priority goes on, and at d points chosen beforehand the running
- * one falls behind all others; it finds a bug that needs d of these with a
- * probability that can be stated (Burckhardt, Kothari, Musuvathi, Nagarakatte,
- * "A randomized scheduler with probabilistic guarantees of finding bugs",
- * 2010).
+ * Three strategies.  Random: after some steps (a mean that the seed chooses,
+ * from 1 to some hundred) any runnable thread goes on.  PCT: the runnable
+ * thread of the highest priority goes on, and at d points chosen beforehand the
+ * running one falls behind all others; it finds a bug that needs d of these
+ * with a probability that can be stated (Burckhardt, Kothari, Musuvathi,
+ * Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding
+ * bugs", 2010).  Delays: a thread goes on until it waits, and then the next
+ * one, except at the few points that the seed names; nothing else is left to
+ * chance, so all schedules with a number of delays can be tried one by one
+ * (Emmi, Qadeer, Rakamaric, "Delay-bounded scheduling", 2011).
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
@@ -23,10 +26,22 @@
 #include <stdint.h>
 #include <time.h>
 
-enum sim_strategy { SIM_MIXED, SIM_RANDOM, SIM_PCT };
+enum sim_strategy { SIM_MIXED, SIM_RANDOM, SIM_PCT, SIM_DELAYS };
+
+/* For SIM_DELAYS a seed is a list of delays, the first one in its lowest bits.
+ * A delay is a point, counted from the one before it, or from the beginning of
+ * the search, and how many runnable threads are passed over there. */
+#define SIM_DELAYS_MAX 4
+
+static inline uint64_t
+sim_delay(unsigned place, uint64_t point, unsigned threads)
+{
+	return (point << 3 | threads) << 16 * place;
+}
 
 struct sim_options {
 	uint64_t seed;
+	const char *plan; /* its name, for a failure's last line, or NULL */
 	enum sim_strategy strategy;
 	uint64_t steps_max; /* more is a failure: something turns in circles */
 	bool trace;         /* print every step as it is taken */
@@ -50,6 +65,13 @@ uint64_t sim_now_ns(void);
 /* Of every step of all schedules so far: the same seeds, the same digest. */
 uint64_t sim_digest(void);
 
+/* Begins or ends the part of a schedule in which points for delays are counted:
+ * those at which several threads could go on. */
+void sim_search(bool on);
+/* The number of threads of which one was chosen at the seed's last delay; 0 if
+ * the schedule ended before that. */
+unsigned sim_choices(void);
+
 /* From the seed, for whatever a schedule has to decide. */
 uint32_t sim_random(uint32_t n); /* 0 to n - 1 */
 
@@ -65,6 +87,10 @@ void sim_note(const char *what, int64_t value);
  * not NULL, is a word that says what it does, as names has it. */
 void sim_call_me(const char *name, unsigned number, const uint32_t *role,
     const char *(*role_name)(uint32_t role));
+
+/* Returns the role of the calling thread as sim_call_me has named it, or NULL.
+ */
+const char *sim_role(void);
 
 /* The number of the calling thread among those of the schedule, from 0. */
 unsigned sim_self(void);

@@ -10,12 +10,12 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "sim/kernel.h"
 #include "sim/sim.h"
 
-#define GUARD_LIMIT_NS NS_PER_MS
-#define TICK_NS        (10 * NS_PER_MS)
+#define TICK_NS (10 * NS_PER_MS)
 /* Nothing that is under way takes longer: many times the longest turns. */
-#define SETTLE_NS    (1000 * NS_PER_MS)
+#define SETTLE_NS    (4000 * NS_PER_MS)
 #define SETTLE_STEPS 400000u
 
 struct world world;
@@ -55,16 +55,59 @@ leave(struct fake *f)
 	shard_leave(&f->handler);
 }
 
+/* From the choice of a shard to the handler's registration there, now and then
+ * for so long, while shards close. */
 static void
-find_place(struct fake *f, struct pool_thread *self)
+take_time_on_the_way(uint64_t longest_ns)
 {
-	struct shard *to = pool_home_of(self->pool, f->handler.slot);
+	if (!world.closing || !sim_by_chance(4))
+		return;
+	world.busy++;
+	sim_sleep(sim_random((uint32_t)longest_ns) + 1);
+	world.busy--;
+}
 
+static struct shard *
+place_slowly(struct fake *f, struct pool_thread *self)
+{
+	struct shard *to = place(f, self);
+
+	if (f->manner.places_ns > 0) {
+		world.busy++;
+		sim_sleep(sim_random(f->manner.places_ns) + 1);
+		world.busy--;
+	} else {
+		/* Longer than two ticks. */
+		take_time_on_the_way(3 * TICK_NS);
+	}
+	return to;
+}
+
+static void
+move_to(struct fake *f, struct shard *to)
+{
 	if (to == f->handler.shard)
 		return;
 	leave(f);
+	take_time_on_the_way(NS_PER_MS);
 	enter(f, to);
 	sim_note("moves to shard", to->id);
+}
+
+/* As session_turn.c: a shift that is refused ends where it began. */
+static void
+find_place(struct fake *f, uint32_t pending, struct pool_thread *self)
+{
+	struct shard *from = f->handler.shard;
+	struct shard *to = pool_shift_home(self->pool, from);
+
+	if (pending & NOTE_MOVE) {
+		move_to(f, pool_home_of(self->pool, f->handler.slot));
+		return;
+	}
+	move_to(f, to);
+	if (f->manner.refused)
+		move_to(f, from);
 }
 
 /* As a slot that is given back and taken again. */
@@ -80,10 +123,28 @@ begin_anew(struct fake *f, struct pool_thread *self)
 	claim_retire(&h->claim);
 	claim_open(&h->claim);
 	atomic_store_release(&f->open, 1u);
-	enter(f, place(f, self));
+	enter(f, place_slowly(f, self));
 	if (event_handler_run(h, self) == TURN_MORE)
 		shard_submit(h);
 	return TURN_RETIRED;
+}
+
+/* Every other turn, of a handler that declares any. */
+static void
+declare_long(struct fake *f)
+{
+	if (f->manner.long_ns == 0 || f->turns % 2 == 0)
+		return;
+	event_handler_declare_long(&f->handler);
+	f->declared = true;
+}
+
+static void
+take_long(struct fake *f)
+{
+	world.busy++;
+	sim_sleep(sim_random(f->manner.long_ns) + 1);
+	world.busy--;
 }
 
 static enum turn
@@ -101,10 +162,19 @@ turn(struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 	f->turns++;
 	if (pending != 0)
 		f->seen = f->want;
-	if (pending & NOTE_MOVE)
-		find_place(f, self);
+	f->is_long = f->declared;
+	f->declared = false;
+	if (f->is_long)
+		world_check_long(handler);
+	if (pending & (NOTE_MOVE | NOTE_SHIFT))
+		find_place(f, pending, self);
 	n = machine_read(world.machine, (int)f->number, m->budget);
 	f->read += n;
+	if (f->is_long)
+		take_long(f);
+	else
+		declare_long(f);
+	f->is_long = false;
 	if (m->busy_ns > 0) {
 		world.busy++;
 		sim_sleep(sim_random(m->busy_ns) + 1);
@@ -154,6 +224,7 @@ static bool
 begin_thread(struct pool_thread *self, void *arg)
 {
 	(void)arg;
+	promotion_checked_member(&self->member);
 	sim_call_me("lf-", self->member.id - 1u, &self->stats.role, role_name);
 	return true;
 }
@@ -163,6 +234,7 @@ call_guard(void *arg)
 {
 	(void)arg;
 	world.guard_called = 1;
+	sim_unblock_all(&world.guard_called);
 }
 
 static struct handle_set_ops noted_ops;
@@ -175,6 +247,8 @@ noted_wait(struct handle_set *set, struct handle_event *events, int max,
 	int n;
 
 	sim_note("waits for ms", timeout_ms);
+	world_looked(set);
+	world_waits(set, max);
 	n = scripted_ops->wait(set, events, max, timeout_ms);
 	sim_note("finds events", n);
 	return n;
@@ -263,6 +337,8 @@ world_open(const struct setup *setup)
 	    .arg = world.machine,
 	};
 
+	for (unsigned i = 0; i < SHARDS_MAX; i++)
+		world.neglect[i].excused = true;
 	options.classes_n = make_classes(setup->threads, options.classes);
 	ENSURE(pool_new(&options, &world.pool) == 0);
 	for (unsigned i = 0; i < setup->fakes; i++)
@@ -298,6 +374,21 @@ do_duties(void)
 	}
 }
 
+/* In a schedule with turns that last a call for the guard wakes the control
+ * thread; in others it comes with the next duty. */
+static void
+sleep_on_duty(uint64_t until_ns)
+{
+	if (!world.setup.lasting) {
+		sim_sleep(until_ns - sim_now_ns());
+		return;
+	}
+	world.on_duty = true;
+	if (!world.guard_called)
+		(void)sim_block(&world.guard_called, until_ns, "sleep", 0);
+	world.on_duty = false;
+}
+
 void
 world_control(uint64_t ns)
 {
@@ -314,7 +405,7 @@ world_control(uint64_t ns)
 		if (end_ns < next_ns)
 			next_ns = end_ns;
 		if (next_ns > now_ns)
-			sim_sleep(next_ns - now_ns);
+			sleep_on_duty(next_ns);
 	} while (sim_now_ns() < end_ns);
 }
 
@@ -327,6 +418,7 @@ world_set_threads(unsigned threads)
 
 	/* The simulated system may refuse a thread; the pool goes on without.
 	 */
+	world_check_long(NULL);
 	if (!pool_set_threads(world.pool, classes, n, &err))
 		return;
 }
@@ -338,6 +430,32 @@ world_set_shards(unsigned shards)
 
 	if (pool_set_shards(world.pool, shards, &err))
 		note_all_to_move();
+}
+
+void
+world_shift(unsigned shard, unsigned every)
+{
+	pool_set_shift(world.pool, shard);
+	for (unsigned i = 0; i < world.setup.fakes; i++)
+		if (i % every == 0)
+			world_note(&fakes[i], NOTE_SHIFT);
+}
+
+void
+world_set_policy(enum policy_kind policy)
+{
+	sim_note("policy", policy);
+	promotion_checked_change();
+	pool_set_policy(world.pool, policy);
+	promotion_checked_change();
+}
+
+void
+world_set_order(enum promotion_order order)
+{
+	promotion_checked_change();
+	pool_set_order(world.pool, order);
+	promotion_checked_change();
 }
 
 void

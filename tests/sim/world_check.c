@@ -2,9 +2,18 @@
  * What must hold in the world.  See world.h.
  */
 #include <stdio.h>
+#include <string.h>
 
+#include "lf/admission.h"
+#include "lf/shard_internal.h"
 #include "sim/sim.h"
 #include "sim/world.h"
+
+/* A shard's events may not be looked at for so long, see longest_neglect_ns. */
+#define NEGLECT_LIMITS 2
+#define NEGLECT_LOOKS  3
+/* BESIDE_LOOK_MS, and the longest turn. */
+#define CHANGE_NS 100000000u
 
 struct sums {
 	uint64_t returned;
@@ -96,6 +105,12 @@ world_check_settled(void)
 		sim_fail("the ledger: fetched %lu, dispatched %lu, merged %lu, "
 		         "stale %lu",
 		    s.sum.fetched, s.sum.dispatched, s.sum.merged, s.sum.stale);
+	if (s.long_limit != (s.threads > 1 ? s.threads - 1 : 1))
+		sim_fail("%u long turns may run in %u threads", s.long_limit,
+		    s.threads);
+	if (s.long_running > 0 || s.long_waiting > 0)
+		sim_fail("%u long turns run and %u wait, when nothing is left",
+		    s.long_running, s.long_waiting);
 	if (s.handlers != world.setup.fakes)
 		sim_fail("%lu handlers are registered, not %u", s.handlers,
 		    world.setup.fakes);
@@ -113,6 +128,52 @@ world_check_settled(void)
 	}
 }
 
+static unsigned
+count_admitted(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < world.setup.fakes; i++)
+		n += fakes[i].is_long ||
+		     fakes[i].handler.next_turn == NEXT_ADMITTED;
+	return n;
+}
+
+/* As many as are allowed, and none by the leader.  Fewer threads than before
+ * let those go on that were admitted. */
+void
+world_check_long(const struct event_handler *handler)
+{
+	unsigned limit, admitted;
+
+	sim_pause(true);
+	limit = pool_admission(world.pool)->limit;
+	admitted = count_admitted();
+	if (limit > world.long_limit || admitted <= limit)
+		world.long_limit = limit;
+	if (admitted > world.long_limit)
+		sim_fail("%u long turns are admitted, %u may be", admitted,
+		    world.long_limit);
+	if (handler)
+		promotion_checked_long(handler->shard->promotion);
+	sim_pause(false);
+}
+
+/* An admitted turn may be followed by a short one, which counts with it. */
+static void
+check_admission(void)
+{
+	const struct admission *a = pool_admission(world.pool);
+	unsigned admitted = count_admitted();
+
+	if (a->running < admitted)
+		sim_fail("%u long turns run or are about to, and %u count",
+		    admitted, a->running);
+	if (a->waiting > 0 && a->running < a->limit)
+		sim_fail("%u handlers wait, and %u of %u long turns run",
+		    a->waiting, a->running, a->limit);
+}
+
 /* Whoever submits sees that somebody sleeps, or that one sees the mailbox.
  * [P2] Under POLICY_KERNEL a waiting thread looks again soon; not to be woken
  * is wrong all the same. */
@@ -127,12 +188,182 @@ check_mailboxes(void)
 			    i);
 }
 
+/* The guard looks once in guard_ns; a turn has to be under way for
+ * GUARD_LIMIT_NS until the guard counts it as long.  The thread that it asks
+ * for help may have begun a turn meanwhile, and then another one is asked. */
+static uint64_t
+longest_neglect_ns(void)
+{
+	return NEGLECT_LIMITS * GUARD_LIMIT_NS +
+	       NEGLECT_LOOKS * world.setup.guard_ns;
+}
+
+/* A leader that sleeps has no order and no handler to look at, however long
+ * the turn of a thread that has fetched the wake-up meant for the leader.  [P2]
+ */
+static void
+check_leaders(void)
+{
+	for (unsigned i = 0; i < pool_shards(world.pool); i++) {
+		const struct shard *s = pool_shard(world.pool, i);
+
+		if (!s->asleep || counts_of(i).waiting == 0)
+			continue;
+		if (s->orders)
+			sim_fail("the leader of shard %u sleeps, and has an "
+			         "order",
+			    i);
+		if (s->mailbox)
+			sim_fail("the leader of shard %u sleeps, and its "
+			         "mailbox is full",
+			    i);
+	}
+}
+
+/* All threads that stand by sleep: none is in a turn, after which it looks at
+ * the token and at orders. */
+static bool
+standbys_sleep(const struct shard *s)
+{
+	return s->policy == POLICY_ADAPTIVE && !s->closed && s->standbys > 0 &&
+	       s->standbys == s->sleepers;
+}
+
+/* The guard wakes a thread that stands by while the leader's turn lasts. */
+static void
+check_rest(unsigned shard)
+{
+	const struct shard *s = pool_shard(world.pool, shard);
+	struct rest *r = &world.rests[shard];
+	bool waits = world.on_duty && standbys_sleep(s) && shard_has_rest(s) &&
+	             promotion_token(s->promotion) == TOKEN_PUBLISHED;
+
+	if (!waits || r->turn_ns != s->busy_since_ns)
+		*r = (struct rest){
+		    .turn_ns = s->busy_since_ns, .since_ns = sim_now_ns()};
+	else if (sim_now_ns() > r->since_ns + longest_neglect_ns())
+		sim_fail("the leader of shard %u has been in a turn for %lu us "
+		         "and has left events, and threads stand by and sleep",
+		    shard, (sim_now_ns() - r->since_ns) / 1000);
+}
+
+/* After a change of the policy a thread that has waited as under POLICY_KERNEL
+ * may have fetched the wake-up, and may be in a turn.  The guard comes to those
+ * who have stood by since before. */
+static bool
+policy_has_changed(const struct shard *s)
+{
+	return world.busy > 0 && sim_now_ns() < s->changed_ns + CHANGE_NS;
+}
+
+static void
+check_standbys(void)
+{
+	for (unsigned i = 0; i < pool_shards(world.pool); i++) {
+		const struct shard *s = pool_shard(world.pool, i);
+
+		check_rest(i);
+		if (!standbys_sleep(s) || policy_has_changed(s))
+			continue;
+		if (promotion_token(s->promotion) == TOKEN_FREE)
+			sim_fail("no thread leads shard %u, and threads stand "
+			         "by and sleep%s",
+			    i, shard_has_rest(s) ? "; events are left" : "");
+		if (s->orders)
+			sim_fail("shard %u has an order, and threads stand by "
+			         "and sleep",
+			    i);
+	}
+}
+
+/* A thread that waits as under POLICY_KERNEL may see an order late. */
+static bool
+any_thread_rests(void)
+{
+	for (unsigned i = 0; i < pool_shards(world.pool); i++)
+		if (pool_shard(world.pool, i)->asleep &&
+		    counts_of(i).waiting > 0)
+			return true;
+	return count_parked() > 0;
+}
+
+static void
+check_since(unsigned shard)
+{
+	const struct neglect *n = &world.neglect[shard];
+
+	if (!n->excused && sim_now_ns() > n->since_ns + longest_neglect_ns())
+		sim_fail("no thread has looked at the events of shard %u for "
+		         "%lu us, and one has nothing to do",
+		    shard, (sim_now_ns() - n->since_ns) / 1000);
+}
+
+void
+world_looked(const struct handle_set *set)
+{
+	sim_pause(true);
+	for (unsigned i = 0; world.pool && i < pool_shards(world.pool); i++) {
+		if (pool_shard(world.pool, i)->set != set)
+			continue;
+		check_since(i);
+		world.neglect[i].since_ns = sim_now_ns();
+	}
+	sim_pause(false);
+}
+
+/* No other thread can run what a thread that stands by has fetched. */
+void
+world_waits(const struct handle_set *set, int max)
+{
+	const char *role = sim_role();
+
+	sim_pause(true);
+	for (unsigned i = 0; world.pool && i < pool_shards(world.pool); i++) {
+		const struct shard *s = pool_shard(world.pool, i);
+
+		if (s->set == set && s->long_ns > 0 && max > 1 && role &&
+		    strcmp(role, thread_role_name(ROLE_STANDBY)) == 0)
+			sim_fail("a thread stands by at shard %u for %d "
+			         "events, and a turn was long",
+			    i, max);
+	}
+	sim_pause(false);
+}
+
+/* As long as any thread of the pool is parked or waits for events, the events
+ * of each shard are looked at.  Nothing changes from here until the next call's
+ * moment, so what holds now counts until then. */
+static void
+check_neglect(void)
+{
+	bool excused = !world.on_duty || !any_thread_rests();
+
+	for (unsigned i = 0; i < pool_shards(world.pool); i++) {
+		const struct shard *s = pool_shard(world.pool, i);
+		struct neglect *n = &world.neglect[i];
+
+		if (n->excused)
+			n->since_ns = sim_now_ns();
+		n->excused = excused || counts_of(i).waiting > 0 ||
+		             s->policy == POLICY_KERNEL;
+		check_since(i);
+	}
+	for (unsigned i = pool_shards(world.pool); i < SHARDS_MAX; i++)
+		world.neglect[i].excused = true;
+}
+
 void
 world_idle(void)
 {
 	promotion_checked_idle();
-	if (world.pool && world.busy == 0)
+	if (!world.pool)
+		return;
+	if (world.busy == 0)
 		check_mailboxes();
+	check_admission();
+	check_leaders();
+	check_standbys();
+	check_neglect();
 }
 
 void
@@ -150,13 +381,14 @@ world_describe(void)
 
 		fprintf(stderr,
 		    "  %u: %s, token %s, parked %u, waiting %u, asleep %u, "
-		    "sleepers %u, orders %u, mailbox %s, queued %u, left %u, "
-		    "resumed %u, handlers %u%s\n",
+		    "sleepers %u, standbys %u of %u, orders %u, mailbox %s, "
+		    "queued %u, left %u, resumed %u, handlers %u%s\n",
 		    i, policy_name((enum policy_kind)s->policy),
 		    tokens[promotion_token(s->promotion)],
 		    promotion_parked(s->promotion), c.waiting, s->asleep,
-		    s->sleepers, s->orders, s->mailbox ? "full" : "empty",
-		    c.queued, s->batch.left, s->batch.resumed_n, s->handlers,
+		    s->sleepers, s->standbys, s->parallel, s->orders,
+		    s->mailbox ? "full" : "empty", c.queued, s->batch.left,
+		    s->batch.resumed_n, s->handlers,
 		    s->closed ? ", closed" : "");
 	}
 }
