@@ -285,7 +285,27 @@ $(B)/sim/lf_sim: $(SIM_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-check-sim: $(B)/sim/lf_sim ## the core under random schedules, its golden traces, and mutants
+# The cost model: the core once more, where an operation on a shared word also
+# has a price.
+COST_HOOKED := $(filter-out tests/%,$(SIM_HOOKED)) \
+	$(addprefix tests/sim/cost/,traffic.c wires.c)
+COST_SRC    := $(COST_HOOKED) tests/sim/kernel.c tests/sim/switch.c \
+	$(addprefix tests/sim/cost/,cache.c costs.c cpus.c lf_cost.c)
+COST_OBJ    := $(COST_SRC:%.c=$(B)/sim/cost/%.o)
+$(B)/sim/cost/%.o: %.c tests/sim/hooks.h tests/sim/cost/cache.h | $(B)/.deps
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(SIM_CC) -DSIM_COSTS \
+	    $(if $(filter $<,$(COST_HOOKED)),-include sim/hooks.h) -c -o $@ $<
+$(B)/sim/lf_cost: $(COST_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+$(B)/sim/lf_calibrate: $(addprefix $(B)/sim/cost/tests/sim/cost/, \
+	lf_calibrate.o costs.o)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
+check-sim: $(B)/sim/lf_sim $(B)/sim/lf_cost ## the core under random schedules, its golden traces, and mutants
 	@python3 -B tests/sim/check.py $(B)/sim '$(SIM_CC) -include sim/hooks.h' \
 	    '$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD)' $(SIM_OBJ)
 
@@ -353,7 +373,7 @@ check: ## the tests that a change has to pass; 5 minutes on two CPUs
 check-all: ## check, and the simulator, the models and the slow tests; 12 minutes
 	@scripts/install-deps check
 	@$(TEST_BUILDS)
-	@$(MAKE) --no-print-directory $(B)/sim/lf_sim
+	@$(MAKE) --no-print-directory $(B)/sim/lf_sim $(B)/sim/lf_cost
 	@scripts/run-tests $(MODE) all
 
 check-timing: ## tests of promises about time, for a machine with nothing else to do

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+from cost.checks import CostChecks
 from mutants import MUTANTS, apply
 
 SCHEDULES = 80000  # of each of the two runs
@@ -125,6 +126,7 @@ def main():
     tasks += [(f"plan {n}", c.plan, n) for n in c.plans]
     tasks += [(f"golden trace {n}", c.golden, n) for n in c.goldens]
     tasks += [(f"caught: {m[0]}", c.mutant, i) for i, m in enumerate(MUTANTS)]
+    tasks += CostChecks(c.build).all()
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         futures = [pool.submit(*t[1:]) for t in tasks]

@@ -45,18 +45,30 @@
 
 #define SIM_AT(op) sim_point(op, __func__, __LINE__)
 
-#define SIM_LOAD(p) (SIM_AT("load"), __atomic_load_n((p), __ATOMIC_SEQ_CST))
+/* An operation on a shared word.  The cost model (cost/cache.h) charges it to
+ * the thread by where the word's cache line is. */
+#ifdef SIM_COSTS
+#include "sim/cost/cache.h"
+#define SIM_READ(op, p)  cache_read(p)
+#define SIM_WRITE(op, p) cache_write(p)
+#else
+#define SIM_READ(op, p)  SIM_AT(op)
+#define SIM_WRITE(op, p) SIM_AT(op)
+#endif
+
+#define SIM_LOAD(p)                                                            \
+	(SIM_READ("load", p), __atomic_load_n((p), __ATOMIC_SEQ_CST))
 #define SIM_STORE(p, v)                                                        \
-	(SIM_AT("store"), __atomic_store_n((p), (v), __ATOMIC_SEQ_CST))
+	(SIM_WRITE("store", p), __atomic_store_n((p), (v), __ATOMIC_SEQ_CST))
 #define SIM_SWAP(p, v)                                                         \
-	(SIM_AT("swap"), __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
+	(SIM_WRITE("swap", p), __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
 #define SIM_ADD(p, v)                                                          \
-	(SIM_AT("add"), __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST))
+	(SIM_WRITE("add", p), __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST))
 #define SIM_SUB(p, v)                                                          \
-	(SIM_AT("sub"), __atomic_fetch_sub((p), (v), __ATOMIC_SEQ_CST))
+	(SIM_WRITE("sub", p), __atomic_fetch_sub((p), (v), __ATOMIC_SEQ_CST))
 #define SIM_CAS(p, expected, v)                                                \
-	(SIM_AT("cas"), __atomic_compare_exchange_n((p), (expected), (v), 0,   \
-	                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	(SIM_WRITE("cas", p), __atomic_compare_exchange_n((p), (expected),     \
+	                          (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 
 #define atomic_load_relaxed(p)      SIM_LOAD(p)
 #define atomic_load_acquire(p)      SIM_LOAD(p)
@@ -74,9 +86,9 @@
 #define atomic_cas_relaxed(p, e, v) SIM_CAS(p, e, v)
 #define atomic_cas_seq(p, e, v)     SIM_CAS(p, e, v)
 #define atomic_and_acq_rel(p, v)                                               \
-	(SIM_AT("and"), __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST))
+	(SIM_WRITE("and", p), __atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST))
 #define atomic_or_acq_rel(p, v)                                                \
-	(SIM_AT("or"), __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST))
+	(SIM_WRITE("or", p), __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST))
 /* A thread's own statistics decide nothing: no point. */
 #define atomic_bump_own(p, v) ((void)(*(p) += (v)))
 #define cpu_relax()           SIM_AT("relax")
