@@ -131,6 +131,7 @@ UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 .PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
 	check-timing check-long check-san \
 	check-sim check-model check-service fuzz fuzz-minimize fuzzers lab lab-matrix \
+	lab-predict lab-calibrate \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
 	check-layers check-docs lint lint-deps lint-format lint-warnings \
 	lint-cppcheck lint-shell lint-man format
@@ -434,6 +435,20 @@ lab-matrix: ## the promotion policies against each other at many loads; COSTS=al
 	    $(B)/tools/appserver
 	@PYTHONPATH=tests python3 -B tests/lab/matrix.py $(B) \
 	    $(addprefix build/lab-matrix$(if $(SHORT),-short),.jsonl .md)
+# COSTS_OF and MEASURED: other files than the repository's, as lab-calibrate and
+# lab-matrix write them.
+COSTS_OF    ?= tests/sim/cost/costs.txt
+MEASURED    ?= tests/lab/measured.jsonl
+lab-predict: ## what the core would do on up to 64 CPUs, and how well that is predicted for two; COSTS_OF=build/costs.txt; 3 minutes
+	@scripts/install-deps lab
+	@$(MAKE) --no-print-directory $(ALL_CPUS) $(B)/sim/lf_cost
+	@PYTHONPATH=tests python3 -B tests/lab/predict.py $(B) $(COSTS_OF) \
+	    $(MEASURED) build/lab-predict.md
+lab-calibrate: ## this machine's costs for lab-predict, into build/costs.txt; wants an idle machine
+	@scripts/install-deps lab
+	@$(MAKE) --no-print-directory $(ALL_CPUS) $(B)/sim/lf_calibrate \
+	    $(B)/lab/lab_load $(B)/tools/appserver
+	@PYTHONPATH=tests python3 -B tests/lab/calibrate.py $(B) build/costs.txt
 
 # ROUNDS=9 ONLY=bulk,bulk8: so many rounds, of these works only.
 ROUNDS      ?= 5
