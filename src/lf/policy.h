@@ -28,9 +28,9 @@
 #define POLICY_LONG_NS    500000u
 #define POLICY_LONG_TURNS 2
 
-/* For so long after a turn longer than POLICY_LONG_NS threads that wait beside
- * others fetch one event at a time: no other thread could run what else they
- * had fetched. */
+/* For so long after a turn longer than POLICY_LONG_NS, unless its thread was
+ * preempted, threads that wait beside others fetch one event at a time: no
+ * other thread could run what else they had fetched. */
 #define POLICY_LONG_SEEN_NS 10000000000u
 
 /* Under adaptive with ORDER_PRIORITY a leader that is not of the best class

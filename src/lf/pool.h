@@ -80,7 +80,10 @@ struct pool_thread {
 	unsigned index;     /* among all threads of the process */
 	uint64_t now_ns;    /* when the present turn began */
 	uint64_t random;    /* for pool_place */
-	void *local;        /* per-thread state of the upper layers */
+	/* The thread's involuntary context switches when a turn of its own last
+	 * took long. */
+	uint64_t preemptions;
+	void *local; /* per-thread state of the upper layers */
 	struct thread_stats stats;
 	/* The time of the turns that the thread has run, by the shard of their
 	 * handler.  Written by this thread, read by any, relaxed. */

@@ -3,6 +3,8 @@
  */
 #include "lf/turns.h"
 
+#include <sys/resource.h>
+
 #include "base/clock.h"
 #include "base/fault.h"
 
@@ -35,16 +37,32 @@ measure_turn(struct pool_thread *self, enum turn_kind kind)
 	return took_ns;
 }
 
+/* Whether the calling thread has lost its CPU to another thread since a turn of
+ * its own last took long.  While threads compete for CPUs, a turn that looks
+ * long is mostly one that was interrupted. */
+static bool
+was_preempted(struct pool_thread *self)
+{
+	struct rusage usage;
+	bool was;
+
+	if (getrusage(RUSAGE_THREAD, &usage) < 0)
+		return false;
+	was = self->preemptions != (uint64_t)usage.ru_nivcsw;
+	self->preemptions = (uint64_t)usage.ru_nivcsw;
+	return was;
+}
+
 /* The handler may be anybody's by now, and so may its slot: what is written is
  * advice, and seldom. */
 static void
 note_length(struct event_handler *handler, struct shard *shard,
-    uint64_t took_ns, uint64_t now_ns)
+    uint64_t took_ns, struct pool_thread *self)
 {
 	uint8_t turns = atomic_load_relaxed(&handler->long_turns);
 
-	if (took_ns >= POLICY_LONG_NS)
-		atomic_store_relaxed(&shard->long_ns, now_ns);
+	if (took_ns >= POLICY_LONG_NS && !was_preempted(self))
+		atomic_store_relaxed(&shard->long_ns, self->now_ns);
 	if (took_ns < POLICY_LONG_NS && turns > 0)
 		atomic_store_relaxed(&handler->long_turns, (uint8_t)0);
 	else if (took_ns >= POLICY_LONG_NS && turns < POLICY_LONG_TURNS)
@@ -80,7 +98,7 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 	took_ns = measure_turn(self, kind);
 	/* Other threads are prepared for a declared one. */
 	if (!declared)
-		note_length(handler, shard, took_ns, self->now_ns);
+		note_length(handler, shard, took_ns, self);
 	note_load(handler, shard->id, took_ns, self);
 	return turn;
 }

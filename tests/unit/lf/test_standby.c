@@ -4,6 +4,9 @@
  */
 #include "lf/pool.h"
 
+#include <string.h>
+#include <sys/resource.h>
+
 #include "base/clock.h"
 #include "lf/pool_rig.h"
 #include "unit.h"
@@ -17,7 +20,21 @@ static struct {
 	uint32_t standing_by; /* threads in such a wait, leaders apart */
 	uint32_t leader_max,
 	    other_max; /* events that the last wait asked for */
+	uint32_t preempting; /* threads lose their CPU all the time */
+	uint32_t preemptions;
 } stage;
+
+/* In the place of the C library's. */
+int
+getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	(void)who;
+	memset(usage, 0, sizeof(*usage));
+	atomic_add_relaxed(
+	    &stage.preemptions, atomic_load_relaxed(&stage.preempting));
+	usage->ru_nivcsw = atomic_load_relaxed(&stage.preemptions);
+	return 0;
+}
 
 static const struct handle_set_ops *scripted_ops;
 static struct handle_set_ops staged_ops;
@@ -145,6 +162,7 @@ start(struct rig *rig, enum promotion_order order)
 
 	stage.held = NONE_HELD;
 	stage.standing_by = 0;
+	stage.preempting = 0;
 	rig_start(rig, &setup);
 	if (atomic_load_relaxed(&pool_shard(rig->pool, 0)->parallel) < 2) {
 		rig_finish(rig);
@@ -235,6 +253,29 @@ after_a_long_turn_threads_beside_each_other_fetch_single_events(void **state)
 	    unit_wait((atomic_store_relaxed(&shard->long_ns, (uint64_t)0),
 	        leader_asks_for(&rig, SHARD_BATCH_SHARED))));
 	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	rig_finish(&rig);
+}
+
+/* Symptom: while threads competed for CPUs nearly every fetch was of a single
+ * event. */
+static void
+a_turn_that_was_interrupted_does_not_count_as_long(void **state)
+{
+	struct shard *shard;
+	struct rig rig;
+
+	(void)state;
+	start(&rig, ORDER_LIFO);
+	shard = pool_shard(rig.pool, 0);
+	atomic_store_relaxed(&stage.preempting, 1u);
+	call_a_follower(&rig);
+	assert_true(unit_wait(has_parked(&rig)));
+	assert_int_equal(atomic_load_relaxed(&shard->long_ns), 0);
+	atomic_store_relaxed(&stage.preempting, 0u);
+	/* The first long turn of each thread finds the count as it was. */
+	for (int i = 0; i < 3 && atomic_load_relaxed(&shard->long_ns) == 0; i++)
+		call_a_follower(&rig);
+	assert_true(unit_wait(atomic_load_relaxed(&shard->long_ns) > 0));
 	rig_finish(&rig);
 }
 
@@ -335,6 +376,8 @@ main(void)
 	        a_thread_that_stands_by_takes_the_token_with_the_rest),
 	    cmocka_unit_test(
 	        after_a_long_turn_threads_beside_each_other_fetch_single_events),
+	    cmocka_unit_test(
+	        a_turn_that_was_interrupted_does_not_count_as_long),
 	    cmocka_unit_test(
 	        what_a_thread_beside_the_leader_does_is_no_poll_gap),
 	    cmocka_unit_test(with_classes_by_priority_no_thread_stands_by),
