@@ -33,6 +33,12 @@
  * other thread could run what else they had fetched. */
 #define POLICY_LONG_SEEN_NS 10000000000u
 
+/* Threads that wait beside each other fetch at most as many events as take so
+ * long, by the average of their turns: no other thread can take over the rest
+ * of a batch that is a thread's own, and a leader leaves some to those who
+ * stand by. */
+#define POLICY_SHARED_NS 100000u
+
 /* Under adaptive with ORDER_PRIORITY a leader that is not of the best class
  * looks once in this time whether a thread of a better class is parked, and
  * promotes that one. */

@@ -28,10 +28,6 @@
 #include "lf/promotion.h"
 
 #define SHARD_BATCH 64
-/* Threads that wait beside each other fetch fewer: no other thread can take
- * over the rest of a batch that is a thread's own, and a leader leaves some to
- * those who stand by. */
-#define SHARD_BATCH_SHARED 8
 
 struct pool;
 struct pool_thread;

@@ -39,10 +39,15 @@ static int
 shared_batch(const struct shard *shard, const struct pool_thread *self)
 {
 	uint64_t long_ns = atomic_load_relaxed(&shard->long_ns);
+	uint64_t turn_ns =
+	    atomic_load_relaxed(&self->stats.turn_ns[TURN_RELAY]);
 
-	return long_ns > 0 && self->now_ns < long_ns + POLICY_LONG_SEEN_NS
-	           ? 1
-	           : SHARD_BATCH_SHARED;
+	if (turn_ns >= POLICY_SHARED_NS ||
+	    (long_ns > 0 && self->now_ns < long_ns + POLICY_LONG_SEEN_NS))
+		return 1;
+	if (turn_ns * SHARD_BATCH <= POLICY_SHARED_NS)
+		return SHARD_BATCH;
+	return (int)(POLICY_SHARED_NS / turn_ns);
 }
 
 static int

@@ -156,7 +156,8 @@ MUTANTS = [
      "	shard_call_guard(shard);\n"),
     ("a thread that stands by fetches many events after a long turn",
      "src/lf/shard_batch.c",
-     "	           ? 1\n", "	           ? SHARD_BATCH_SHARED\n"),
+     "	    (long_ns > 0 && self->now_ns < long_ns + POLICY_LONG_SEEN_NS))\n",
+     "	    false)\n"),
 ]
 
 

@@ -198,7 +198,7 @@ under_kernel_no_event_waits_behind_a_long_turn(void **state)
 {
 	static const struct rig_setup setup = {
 	    .policy = POLICY_KERNEL, .threads = 2, .shards = 1};
-	struct handle_event events[SHARD_BATCH_SHARED];
+	struct handle_event events[8];
 	struct rig rig;
 
 	(void)state;

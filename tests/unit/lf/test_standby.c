@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "lf/pool_internal.h"
 #include "lf/pool_rig.h"
 #include "unit.h"
 
@@ -19,7 +20,7 @@ static struct {
 	uint32_t wakes;
 	uint32_t standing_by; /* threads in such a wait, leaders apart */
 	uint32_t leader_max,
-	    other_max; /* events that the last wait asked for */
+	    other_max;       /* events that the last wait asked for */
 	uint32_t preempting; /* threads lose their CPU all the time */
 	uint32_t preemptions;
 } stage;
@@ -225,12 +226,31 @@ a_thread_that_stands_by_takes_the_token_with_the_rest(void **state)
 	assert_int_equal(rig.status.sum.promotions, 1);
 }
 
-static bool
-leader_asks_for(struct rig *rig, uint32_t max)
+/* The events that the leader asks for after another short turn, when its turns
+ * took average_ns before.  The leader waits when this function is called and
+ * when it returns. */
+static uint32_t
+leader_asks_for(struct rig *rig, uint64_t average_ns)
 {
+	struct pool *pool = rig->pool;
+
+	for (unsigned i = 0; i < pool->places_n; i++)
+		atomic_store_relaxed(
+		    &pool->places[i]->stats.turn_ns[TURN_RELAY], average_ns);
 	rig_feed_each(rig, 1, 1);
 	assert_true(unit_wait((rig_control(rig), is_done(rig->fakes[1]))));
-	return atomic_load_relaxed(&stage.leader_max) == max;
+	assert_true(unit_wait(scripted_counts(rig_script(rig)).waiting == 1));
+	return atomic_load_relaxed(&stage.leader_max);
+}
+
+/* A thread stands by, and the turn of the one that leads now was long. */
+static void
+stand_by_after_a_long_turn(struct rig *rig)
+{
+	atomic_store_relaxed(&stage.held, (uint32_t)STANDBY_HELD);
+	call_a_follower(rig);
+	assert_true(unit_wait(
+	    (rig_control(rig), atomic_load_acquire(&stage.standing_by) == 1)));
 }
 
 static void
@@ -242,16 +262,30 @@ after_a_long_turn_threads_beside_each_other_fetch_single_events(void **state)
 	(void)state;
 	start(&rig, ORDER_LIFO);
 	shard = pool_shard(rig.pool, 0);
-	assert_true(unit_wait(leader_asks_for(&rig, SHARD_BATCH)));
-	atomic_store_relaxed(&stage.held, (uint32_t)STANDBY_HELD);
-	call_a_follower(&rig);
-	assert_true(unit_wait(
-	    (rig_control(&rig), atomic_load_acquire(&stage.standing_by) == 1)));
+	assert_int_equal(leader_asks_for(&rig, POLICY_SHARED_NS), SHARD_BATCH);
+	stand_by_after_a_long_turn(&rig);
 	assert_int_equal(atomic_load_relaxed(&stage.other_max), 1);
-	assert_true(unit_wait(leader_asks_for(&rig, 1)));
-	assert_true(
-	    unit_wait((atomic_store_relaxed(&shard->long_ns, (uint64_t)0),
-	        leader_asks_for(&rig, SHARD_BATCH_SHARED))));
+	assert_true(unit_wait(scripted_counts(rig_script(&rig)).waiting == 1));
+	atomic_store_relaxed(&shard->long_ns, clock_now_ns());
+	assert_int_equal(leader_asks_for(&rig, 1), 1);
+	atomic_store_relaxed(&shard->long_ns, (uint64_t)0);
+	assert_true(unit_wait(leader_asks_for(&rig, 1) == SHARD_BATCH));
+	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
+	rig_finish(&rig);
+}
+
+static void
+the_average_turn_bounds_what_is_fetched_beside_others(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	start(&rig, ORDER_LIFO);
+	stand_by_after_a_long_turn(&rig);
+	assert_true(unit_wait(scripted_counts(rig_script(&rig)).waiting == 1));
+	atomic_store_relaxed(&pool_shard(rig.pool, 0)->long_ns, (uint64_t)0);
+	assert_in_range(leader_asks_for(&rig, POLICY_SHARED_NS / 8), 2, 8);
+	assert_int_equal(leader_asks_for(&rig, 2 * POLICY_SHARED_NS), 1);
 	atomic_store_relaxed(&stage.held, (uint32_t)NONE_HELD);
 	rig_finish(&rig);
 }
@@ -376,6 +410,8 @@ main(void)
 	        a_thread_that_stands_by_takes_the_token_with_the_rest),
 	    cmocka_unit_test(
 	        after_a_long_turn_threads_beside_each_other_fetch_single_events),
+	    cmocka_unit_test(
+	        the_average_turn_bounds_what_is_fetched_beside_others),
 	    cmocka_unit_test(
 	        a_turn_that_was_interrupted_does_not_count_as_long),
 	    cmocka_unit_test(
