@@ -39,6 +39,14 @@
  * stand by. */
 #define POLICY_SHARED_NS 100000u
 
+/* A leader yields its CPU once before it sleeps.  After a yield that found no
+ * event it omits as many as have failed in a row, up to POLICY_YIELD_MISSES;
+ * after two in a row that lasted POLICY_YIELD_LONG_NS, because other work keeps
+ * the CPU, twice as many each time, up to 1 << POLICY_YIELD_LONG_MAX. */
+#define POLICY_YIELD_MISSES   15u
+#define POLICY_YIELD_LONG_NS  1000000u
+#define POLICY_YIELD_LONG_MAX 10u
+
 /* Under adaptive with ORDER_PRIORITY a leader that is not of the best class
  * looks once in this time whether a thread of a better class is parked, and
  * promotes that one. */

@@ -44,6 +44,10 @@ struct batch {
 	uint64_t looked_ns; /* when the last wait ended */
 	uint64_t called_ns; /* when a leader last called a follower */
 	uint64_t ranked_ns; /* when a leader last looked for a better class */
+
+	/* A leader's yields: how many to omit, how many in a row have found
+	 * nothing, and how many have lasted long. */
+	unsigned yields_to_omit, yields_missed, yields_long;
 };
 
 /* Empties the batch. */

@@ -4,6 +4,7 @@
  */
 #include "lf/shard_internal.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -50,23 +51,69 @@ shared_batch(const struct shard *shard, const struct pool_thread *self)
 	return (int)(POLICY_SHARED_NS / turn_ns);
 }
 
-static int
-wait_as_leader(
-    struct shard *shard, struct batch *b, const struct pool_thread *self)
+/* Learns from a yield that lasted yield_ns and was followed by n events. */
+static void
+judge_yield(struct batch *b, uint64_t yield_ns, int n)
 {
-	int timeout_ms = 0, n;
+	if (yield_ns >= POLICY_YIELD_LONG_NS) {
+		if (b->yields_long < POLICY_YIELD_LONG_MAX)
+			b->yields_long++;
+		b->yields_to_omit =
+		    b->yields_long > 1 ? 1u << b->yields_long : 0;
+		return;
+	}
+	b->yields_long = 0;
+	if (n > 0) {
+		b->yields_missed = 0;
+		return;
+	}
+	b->yields_to_omit = b->yields_missed;
+	if (b->yields_missed < POLICY_YIELD_MISSES)
+		b->yields_missed++;
+}
 
+/* Looks for events before the leader sleeps, and if there are none again after
+ * threads that are ready have had its CPU: while threads compete for CPUs these
+ * are often the ones that send the next events, and to find them saves the way
+ * into sleep and back.  Returns as handle_set_wait. */
+static int
+look_before_sleep(
+    struct shard *shard, struct batch *b, int max, struct pool_thread *self)
+{
+	int n = handle_set_wait(shard->set, b->events, max, 0);
+	uint64_t from_ns;
+
+	if (n != 0)
+		return n;
+	if (b->yields_to_omit > 0) {
+		b->yields_to_omit--;
+		return 0;
+	}
+	from_ns = clock_now_ns();
+	sched_yield();
+	n = handle_set_wait(shard->set, b->events, max, 0);
+	self->now_ns = clock_now_ns();
+	judge_yield(b, self->now_ns - from_ns, n);
+	return n;
+}
+
+static int
+wait_as_leader(struct shard *shard, struct batch *b, struct pool_thread *self)
+{
+	int timeout_ms = 0, max = SHARD_BATCH, n;
+
+	if (atomic_load_relaxed(&shard->standbys) > 0)
+		max = shared_batch(shard, self);
 	if (!b->resumed && !atomic_load_relaxed(&shard->mailbox)) {
+		n = look_before_sleep(shard, b, max, self);
+		if (n != 0)
+			return n;
 		(void)atomic_swap_seq(&shard->asleep, 1u); /* [P2] */
 		if (!atomic_load_seq(&shard->mailbox) &&   /* [P2] */
 		    !atomic_load_seq(&shard->orders))
 			timeout_ms = -1;
 	}
-	n = handle_set_wait(shard->set, b->events,
-	    atomic_load_relaxed(&shard->standbys) > 0
-	        ? shared_batch(shard, self)
-	        : SHARD_BATCH,
-	    timeout_ms);
+	n = handle_set_wait(shard->set, b->events, max, timeout_ms);
 	if (atomic_load_relaxed(&shard->asleep))
 		atomic_store_relaxed(&shard->asleep, 0u);
 	return n;
