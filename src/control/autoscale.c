@@ -14,6 +14,17 @@ autoscale_init(struct autoscale *a, unsigned min, unsigned max)
 	a->max = max;
 }
 
+void
+autoscale_add_shard(
+    struct autoscale_sample *sample, unsigned parked, unsigned waiting)
+{
+	sample->parked += parked;
+	if (waiting == 0)
+		return;
+	sample->asleep++;
+	sample->parked += waiting - 1;
+}
+
 /* Judges a full window.  Returns 1 if threads are short, -1 if there are spare
  * ones, 0 if neither. */
 static int

@@ -40,6 +40,13 @@ struct autoscale_sample {
 /* Begins a first window.  The pool is to have min to max threads. */
 void autoscale_init(struct autoscale *a, unsigned min, unsigned max);
 
+/* Adds a shard to the sample: how many threads are parked there, and how many
+ * wait on its handle set, nothing being ready.  The first of these counts as
+ * asleep.  The others stand by, or wait beside it under POLICY_KERNEL, where no
+ * thread is parked: they count as parked. */
+void autoscale_add_shard(
+    struct autoscale_sample *sample, unsigned parked, unsigned waiting);
+
 /* Called every AUTOSCALE_SAMPLE_MS.  Returns 1 to start a thread, -1 to retire
  * one, 0 to do neither.  Keeps the number of threads between min and max. */
 int autoscale_step(struct autoscale *a, const struct autoscale_sample *sample);

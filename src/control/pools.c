@@ -86,17 +86,12 @@ count_late(const struct histogram *h)
 	return n;
 }
 
-/* Under POLICY_KERNEL no thread is parked: the first thread that waits on the
- * handle set counts as the leader, the others as followers. */
 static void
 add_shard_sample(struct autoscale_sample *sample, const struct shard *s)
 {
-	uint32_t waiting =
-	    atomic_load_relaxed(&s->asleep) + atomic_load_relaxed(&s->sleepers);
-
-	sample->asleep += waiting > 0;
-	sample->parked +=
-	    promotion_parked(s->promotion) + (waiting > 0 ? waiting - 1 : 0);
+	autoscale_add_shard(sample, promotion_parked(s->promotion),
+	    atomic_load_relaxed(&s->asleep) +
+	        atomic_load_relaxed(&s->sleepers));
 }
 
 static void

@@ -19,6 +19,45 @@ start(struct model *m, unsigned min, unsigned max, unsigned threads)
 	autoscale_init(&m->a, min, max);
 }
 
+static void
+of_threads_that_wait_one_is_asleep_and_the_others_count_as_parked(void **state)
+{
+	/* parked, waiting; asleep, parked by the sample */
+	static const unsigned rows[][4] = {
+	    {0, 0, 0, 0}, /* a leader in a turn, and no follower */
+	    {0, 1, 1, 0}, /* a leader that sleeps, or a standby beside one in
+	                     a turn */
+	    {3, 0, 0, 3}, /* a leader in a turn, and followers */
+	    {3, 1, 1, 3},
+	    {2, 2, 1, 3}, /* a leader that sleeps, and a standby */
+	    {0, 4, 1, 3}, /* POLICY_KERNEL */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct autoscale_sample s = {.asleep = 0};
+
+		autoscale_add_shard(&s, rows[i][0], rows[i][1]);
+		assert_int_equal(s.asleep, rows[i][2]);
+		assert_int_equal(s.parked, rows[i][3]);
+	}
+}
+
+static void
+a_sample_is_the_sum_of_its_shards(void **state)
+{
+	struct autoscale_sample s = {.threads = 9, .late = 4};
+
+	(void)state;
+	autoscale_add_shard(&s, 1, 0);
+	autoscale_add_shard(&s, 0, 3);
+	autoscale_add_shard(&s, 2, 1);
+	assert_int_equal(s.asleep, 2);
+	assert_int_equal(s.parked, 5);
+	assert_int_equal(s.threads, 9);
+	assert_int_equal(s.late, 4);
+}
+
 /* For n samples: so many parked, so many leaders asleep, and per sample so many
  * promotions of which so many were late. */
 static void
@@ -179,6 +218,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(
+	        of_threads_that_wait_one_is_asleep_and_the_others_count_as_parked),
+	    cmocka_unit_test(a_sample_is_the_sum_of_its_shards),
 	    cmocka_unit_test(two_seconds_without_a_follower_bring_a_thread),
 	    cmocka_unit_test(a_leader_that_sleeps_means_that_nothing_lacks),
 	    cmocka_unit_test(it_lacks_when_it_does_so_most_of_the_time),
