@@ -95,8 +95,8 @@ move_sessions(struct pools_shift *s, struct pool *pool, struct proxy *proxy)
 	unsigned n = 0;
 
 	offer_sessions(s, pool, proxy);
-	shift_choose(&s->shift, &s->move);
-	pool_set_shift(pool, m->to);
+	shift_choose(&s->shift, s->loads, &s->move);
+	pool_set_shift(pool, m->from, m->to);
 	for (size_t i = 0; i < m->n; i++)
 		n += session_load_shift(
 		    proxy, m->sessions[i].index, m->sessions[i].generation);
@@ -125,7 +125,9 @@ look_at_pool(struct pools_entry *e, struct proxy *proxy, uint64_t elapsed_ns)
 			s->shift.streak = 0;
 		break;
 	case SHIFT_MOVE:
-		move_sessions(s, e->pool, proxy);
+		do
+			move_sessions(s, e->pool, proxy);
+		while (shift_next(&s->shift, s->loads, s->shards, &s->move));
 		break;
 	}
 	if (s->shift.streak > 0)

@@ -40,15 +40,32 @@ since_mark_ns(const struct shift_load *load)
 	return load->total_ns - load->marked_ns;
 }
 
+/* Of the shards without a pair, as the next one.  Returns n if there is none.
+ */
 static unsigned
 find_least_since_mark(const struct shift_load *loads, unsigned n)
 {
-	unsigned least = 0;
+	unsigned least = n;
 
-	for (unsigned i = 1; i < n; i++)
-		if (since_mark_ns(&loads[i]) < since_mark_ns(&loads[least]))
+	for (unsigned i = 0; i < n; i++)
+		if (!loads[i].paired &&
+		    (least == n || since_mark_ns(&loads[i]) <
+		                       since_mark_ns(&loads[least])))
 			least = i;
 	return least;
+}
+
+static unsigned
+find_busiest_since_mark(const struct shift_load *loads, unsigned n)
+{
+	unsigned busiest = n;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!loads[i].paired &&
+		    (busiest == n || since_mark_ns(&loads[i]) >
+		                         since_mark_ns(&loads[busiest])))
+			busiest = i;
+	return busiest;
 }
 
 static bool
@@ -72,8 +89,8 @@ static void
 judge_move(
     struct shift *shift, const struct shift_load *loads, uint64_t elapsed_ns)
 {
-	uint64_t from_ns = loads[shift->from].busy_ns;
-	uint64_t to_ns = loads[shift->to].busy_ns;
+	uint64_t from_ns = loads[shift->judged_from].busy_ns;
+	uint64_t to_ns = loads[shift->judged_to].busy_ns;
 	uint64_t gap_ns = from_ns > to_ns ? from_ns - to_ns : to_ns - from_ns;
 
 	shift->judging = false;
@@ -122,20 +139,25 @@ begin_streak(struct shift *shift, struct shift_load *loads, unsigned n)
 	return SHIFT_MARK;
 }
 
-/* Each look may have found another shard least loaded. */
-static enum shift_step
-end_streak(struct shift *shift, const struct shift_load *loads, unsigned n,
-    struct shift_move *ret_move)
+/* Pairs the shard with the least loaded one, and begins a move.  Returns false
+ * if there is no other shard, or the load of the two does not differ enough. */
+static bool
+begin_move(struct shift *shift, struct shift_load *loads, unsigned n,
+    unsigned from, struct shift_move *ret_move)
 {
-	unsigned to = find_least_since_mark(loads, n);
-	uint64_t from_ns = since_mark_ns(&loads[shift->from]);
-	uint64_t to_ns = since_mark_ns(&loads[to]);
+	uint64_t from_ns, to_ns;
+	unsigned to;
 
-	shift->streak = 0;
+	loads[from].paired = true;
+	to = find_least_since_mark(loads, n);
+	if (to == n)
+		return false;
+	from_ns = since_mark_ns(&loads[from]);
+	to_ns = since_mark_ns(&loads[to]);
 	if (!is_overload(from_ns, to_ns, shift->window_ns))
-		return SHIFT_NONE;
-	shift->to = to;
-	ret_move->from = shift->from;
+		return false;
+	shift->pairs++;
+	ret_move->from = from;
 	ret_move->to = to;
 	ret_move->window_ns = shift->window_ns;
 	ret_move->from_ns = from_ns;
@@ -143,7 +165,21 @@ end_streak(struct shift *shift, const struct shift_load *loads, unsigned n,
 	ret_move->n = 0;
 	ret_move->above_ns = ret_move->moved_ns = 0;
 	ret_move->more = false;
-	return SHIFT_MOVE;
+	return true;
+}
+
+/* Each look may have found another shard least loaded. */
+static enum shift_step
+end_streak(struct shift *shift, struct shift_load *loads, unsigned n,
+    struct shift_move *ret_move)
+{
+	shift->streak = 0;
+	shift->pairs = 0;
+	shift->moved = false;
+	for (unsigned i = 0; i < n; i++)
+		loads[i].paired = false;
+	return begin_move(shift, loads, n, shift->from, ret_move) ? SHIFT_MOVE
+	                                                          : SHIFT_NONE;
 }
 
 enum shift_step
@@ -227,21 +263,42 @@ take_those_that_fit(struct shift_move *move)
 	return left_ns;
 }
 
-/* The effect of a move of many small sessions would be lost in the load's own
- * changes: such a move is not judged, and another one may follow. */
+/* Of the moves of one decision the first one is judged.  The effect of a move
+ * of many small sessions would be lost in the load's own changes: such a move
+ * is not judged, and another one may follow. */
 void
-shift_choose(struct shift *shift, struct shift_move *move)
+shift_choose(
+    struct shift *shift, struct shift_load *loads, struct shift_move *move)
 {
 	uint64_t left_ns;
 
 	keep_most_loaded(move);
 	left_ns = take_those_that_fit(move);
-	if (move->n == 0) {
-		pause_longer(shift);
+	if (move->n == 0)
 		return;
-	}
-	shift->wait = 1;
-	shift->judging = !move->more || left_ns == 0;
+	shift->moved = true;
+	loads[move->to].paired = true;
+	if (shift->judging || (move->more && left_ns > 0))
+		return;
+	shift->judging = true;
+	shift->judged_from = move->from;
+	shift->judged_to = move->to;
 	shift->gap_permille = (move->from_ns - move->to_ns - move->moved_ns) *
 	                      1000 / move->window_ns;
+}
+
+bool
+shift_next(struct shift *shift, struct shift_load *loads, unsigned n,
+    struct shift_move *ret_move)
+{
+	unsigned from = find_busiest_since_mark(loads, n);
+
+	if (shift->pairs < SHIFT_PAIRS_MAX && from < n &&
+	    begin_move(shift, loads, n, from, ret_move))
+		return true;
+	if (shift->moved)
+		shift->wait = 1;
+	else
+		pause_longer(shift);
+	return false;
 }

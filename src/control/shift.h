@@ -7,7 +7,9 @@
  * another one's sleeps.  Load is turn time.  A shard is overloaded if its turns
  * fill at least half of one thread's time, and take at least twice as long as
  * those of the least loaded shard.  If it is so at SHIFT_STREAK looks in a row,
- * sessions that make up half the difference to that shard move there.
+ * sessions that make up half the difference to that shard move there.  Other
+ * shards that were overloaded in the same time are relieved with it: the next
+ * one gives sessions to the next least loaded shard.
  *
  *   look: overloaded --> MARK --> look: overloaded --> look: overloaded
  *           ^              sessions are read                    |
@@ -18,8 +20,8 @@
  * Two things keep sessions from going to and fro.  A session moves only if that
  * makes the difference smaller, so one that is the whole load of its shard
  * stays.  And a move that has not brought at least half of what was expected,
- * or for which no session was found, is followed by a pause, twice as long each
- * time.
+ * or for which no session was found at any shard, is followed by a pause, twice
+ * as long each time.
  *
  * Only arithmetic: the caller measures, and moves the sessions.
  */
@@ -34,6 +36,9 @@
 #define SHIFT_STREAK  3
 /* Sessions that move at once, at most. */
 #define SHIFT_MOVES_MAX 1000
+/* Shards that are relieved at once, or found to have no session that can move,
+ * at most: for each of them all sessions are read. */
+#define SHIFT_PAIRS_MAX 8
 /* Looks. */
 #define SHIFT_PAUSE_MAX 32
 
@@ -42,17 +47,20 @@ struct shift_load {
 	uint64_t total_ns;  /* so far */
 	uint64_t busy_ns;   /* between the last two looks */
 	uint64_t marked_ns; /* total_ns when the sessions were read */
+	bool paired;        /* gives or gets sessions by this decision */
 };
 
 /* Initialized to zero; again when the number of shards changes. */
 struct shift {
-	unsigned streak;       /* looks in a row that found an overload */
-	unsigned from;         /* of this shard */
-	uint64_t window_ns;    /* since the sessions were read */
-	unsigned wait;         /* looks to skip */
-	unsigned pause;        /* looks to skip after a move without effect */
-	bool judging;          /* the last move's effect is not known so far */
-	unsigned to;           /* of that move, as from */
+	unsigned streak;    /* looks in a row that found an overload */
+	unsigned from;      /* of this shard */
+	uint64_t window_ns; /* since the sessions were read */
+	unsigned pairs;     /* of the last decision */
+	bool moved;         /* a session, by any of them */
+	unsigned wait;      /* looks to skip */
+	unsigned pause;     /* looks to skip after a move without effect */
+	bool judging;       /* the last move's effect is not known so far */
+	unsigned judged_from, judged_to; /* the shards of that move */
 	uint64_t gap_permille; /* the difference it should have left, at most */
 };
 
@@ -87,7 +95,8 @@ enum shift_step {
 
 /* Looks at the shards, SHIFT_LOOK_MS after the last time or later: elapsed_ns.
  * On SHIFT_MOVE fills ret_move, for the caller to offer it the sessions of
- * shard `from`, to call shift_choose and to move those that it leaves. */
+ * shard `from`, to call shift_choose and to move those that it leaves, and so
+ * on until shift_next returns false. */
 enum shift_step shift_look(struct shift *shift, struct shift_load *loads,
     unsigned n, uint64_t elapsed_ns, struct shift_move *ret_move);
 
@@ -95,6 +104,12 @@ enum shift_step shift_look(struct shift *shift, struct shift_load *loads,
 void shift_offer(struct shift_move *move, const struct shift_session *session);
 
 /* Leaves in the move the sessions that do move, the most loaded ones first. */
-void shift_choose(struct shift *shift, struct shift_move *move);
+void shift_choose(
+    struct shift *shift, struct shift_load *loads, struct shift_move *move);
+
+/* Fills ret_move as shift_look does, for the next overloaded shard.  Returns
+ * false if there is none. */
+bool shift_next(struct shift *shift, struct shift_load *loads, unsigned n,
+    struct shift_move *ret_move);
 
 #endif

@@ -112,7 +112,7 @@ struct shard *
 pool_shift_home(struct pool *pool, struct shard *from)
 {
 	uint32_t open = atomic_load_acquire(&pool->shards_open);
-	uint32_t to = atomic_load_relaxed(&pool->shift_to);
+	uint32_t to = atomic_load_relaxed(&from->shift_to);
 
 	return to < open && from->id < open ? pool_shard(pool, to) : from;
 }

@@ -166,9 +166,9 @@ void pool_set_order(struct pool *pool, enum promotion_order order);
 bool pool_set_cpus(
     struct pool *pool, const cpu_set_t *cpus, struct err *err) MUST_CHECK;
 
-/* Names the shard where handlers that get NOTE_SHIFT register from now on
- * (pool_shift_home).  The caller posts the notes afterwards. */
-void pool_set_shift(struct pool *pool, unsigned shard);
+/* Names the shard where handlers of shard `from` that get NOTE_SHIFT register
+ * from now on (pool_shift_home).  The caller posts the notes afterwards. */
+void pool_set_shift(struct pool *pool, unsigned from, unsigned to);
 
 /* Joins threads that have ended, closes empty shards and frees the handle sets
  * of closed ones.  Returns true while a change is under way: then call it again
@@ -223,8 +223,8 @@ uint64_t pool_random(struct pool_thread *self);
 struct shard *pool_place(struct pool *pool, struct pool_thread *self);
 /* Returns the shard of a slot's handler after the number of shards changed. */
 struct shard *pool_home_of(struct pool *pool, uint32_t slot);
-/* Returns the shard that pool_set_shift has named last, for a handler at `from`
- * that has NOTE_SHIFT.  Returns `from` if either of them is closing, so that
+/* Returns the shard that pool_set_shift has named last for handlers of `from`
+ * that have NOTE_SHIFT.  Returns `from` if either of them is closing, so that
  * the handler may also return there as long as the section lasts. */
 struct shard *pool_shift_home(struct pool *pool, struct shard *from);
 

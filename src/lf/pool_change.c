@@ -124,9 +124,9 @@ pool_set_shards(struct pool *pool, unsigned shards, struct err *err)
 }
 
 void
-pool_set_shift(struct pool *pool, unsigned shard)
+pool_set_shift(struct pool *pool, unsigned from, unsigned to)
 {
-	atomic_store_relaxed(&pool->shift_to, shard);
+	atomic_store_relaxed(&pool_shard(pool, from)->shift_to, to);
 }
 
 static bool

@@ -33,9 +33,6 @@ struct pool {
 	unsigned shards_made;
 	uint32_t shards_n;    /* served, closing ones included */
 	uint32_t shards_open; /* new handlers are placed on these */
-	/* An id, which may have closed: see pool_set_shift.  Relaxed; the
-	 * notes that refer to it are posted later, and order it (P1). */
-	uint32_t shift_to;
 	/* Changes of shards_open whose grace period has not passed. */
 	unsigned unsettled;
 

@@ -435,7 +435,8 @@ world_set_shards(unsigned shards)
 void
 world_shift(unsigned shard, unsigned every)
 {
-	pool_set_shift(world.pool, shard);
+	for (unsigned i = 0; i < pool_shards(world.pool); i++)
+		pool_set_shift(world.pool, i, shard);
 	for (unsigned i = 0; i < world.setup.fakes; i++)
 		if (i % every == 0)
 			world_note(&fakes[i], NOTE_SHIFT);

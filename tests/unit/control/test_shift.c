@@ -7,23 +7,25 @@
 
 #include "unit.h"
 
-#define SHARDS   4
-#define SESSIONS 4000
-#define LOOK_NS  (SHIFT_LOOK_MS * 1000000ull)
+#define SHARDS     4
+#define SHARDS_MAX (2 * SHIFT_PAIRS_MAX + 4)
+#define SESSIONS   4000
+#define LOOK_NS    (SHIFT_LOOK_MS * 1000000ull)
 
 /* A pool that does as it is told.  A session asks for a share of a thread's
  * time, in millionths; a shard whose sessions ask for more than one thread
  * serves them all the slower. */
 struct model {
 	struct shift shift;
-	struct shift_load loads[SHARDS];
+	struct shift_load loads[SHARDS_MAX];
 	struct shift_move move;
 	unsigned shards, sessions;
-	uint64_t total_ns[SHARDS];
+	uint64_t total_ns[SHARDS_MAX];
 	unsigned at[SESSIONS];
 	uint64_t wants[SESSIONS];
 	uint64_t busy_ns[SESSIONS], marks[SESSIONS];
 	unsigned looks, marked, moves, moved;
+	bool steady; /* all loads are what they were when they were read */
 	size_t most; /* sessions moved at once */
 };
 
@@ -64,7 +66,7 @@ asked_of(unsigned shard)
 static void
 work(uint64_t ns)
 {
-	uint64_t asked[SHARDS];
+	uint64_t asked[SHARDS_MAX];
 
 	for (unsigned i = 0; i < m.shards; i++)
 		asked[i] = asked_of(i);
@@ -78,23 +80,55 @@ work(uint64_t ns)
 	}
 }
 
+/* A session may have waited for a saturated shard, and has more load where it
+ * is now. */
+static void
+check_difference(uint64_t from_before, uint64_t to_before)
+{
+	uint64_t from = asked_of(m.move.from), to = asked_of(m.move.to);
+	uint64_t gap = from > to ? from - to : to - from;
+
+	if (!m.steady || from_before > 1000000)
+		return;
+	assert_true(gap <= from_before - to_before);
+	assert_true(m.move.n == 0 || gap < from_before - to_before);
+}
+
 static void
 move_as_told(void)
 {
+	uint64_t from = asked_of(m.move.from), to = asked_of(m.move.to);
+
 	for (unsigned i = 0; i < m.sessions; i++)
 		if (m.at[i] == m.move.from)
 			shift_offer(
 			    &m.move, &(struct shift_session){.index = i,
 			                 .load_ns = m.busy_ns[i] - m.marks[i]});
-	shift_choose(&m.shift, &m.move);
+	shift_choose(&m.shift, m.loads, &m.move);
 	for (size_t i = 0; i < m.move.n; i++) {
 		assert_int_equal(m.at[m.move.sessions[i].index], m.move.from);
 		m.at[m.move.sessions[i].index] = m.move.to;
 	}
+	check_difference(from, to);
 	m.moves++;
 	m.moved += (unsigned)m.move.n;
 	if (m.move.n > m.most)
 		m.most = m.move.n;
+}
+
+/* A shard takes part in one move that has sessions. */
+static void
+move_all_pairs(void)
+{
+	bool taken[SHARDS_MAX] = {false};
+
+	do {
+		move_as_told();
+		if (m.move.n == 0)
+			continue;
+		assert_false(taken[m.move.from] || taken[m.move.to]);
+		taken[m.move.from] = taken[m.move.to] = true;
+	} while (shift_next(&m.shift, m.loads, m.shards, &m.move));
 }
 
 static enum shift_step
@@ -112,7 +146,7 @@ look(void)
 		m.marked++;
 	}
 	if (step == SHIFT_MOVE)
-		move_as_told();
+		move_all_pairs();
 	return step;
 }
 
@@ -318,6 +352,67 @@ of_two_overloaded_shards_both_are_relieved(void **state)
 }
 
 static void
+all_overloaded_shards_are_relieved_at_once(void **state)
+{
+	(void)state;
+	start_model(SHARDS_MAX);
+	for (unsigned i = 0; i < SHIFT_PAIRS_MAX; i++)
+		add_sessions(10, i, 90000);
+	looks(SHIFT_STREAK);
+	assert_int_equal(m.moves, SHIFT_PAIRS_MAX);
+	for (unsigned i = 0; i < SHIFT_PAIRS_MAX; i++)
+		assert_int_equal(asked_of(i), 450000);
+	looks(1000);
+	assert_int_equal(m.moves, SHIFT_PAIRS_MAX);
+}
+
+static void
+the_number_of_shards_relieved_at_once_is_bounded(void **state)
+{
+	(void)state;
+	start_model(SHARDS_MAX);
+	for (unsigned i = 0; i < SHIFT_PAIRS_MAX + 2; i++)
+		add_sessions(10, i, 90000);
+	looks(SHIFT_STREAK);
+	assert_int_equal(m.moves, SHIFT_PAIRS_MAX);
+	/* The last two: after a look that is skipped. */
+	looks(1 + SHIFT_STREAK);
+	assert_int_equal(m.moves, SHIFT_PAIRS_MAX + 2);
+}
+
+/* The first one is busier at all times, and the third one the only target. */
+static void
+a_shard_whose_session_stays_does_not_keep_others_from_relief(void **state)
+{
+	(void)state;
+	start_model(3);
+	(void)add_session(0, 900000);
+	add_sessions(20, 1, 40000);
+	looks(SHIFT_STREAK);
+	assert_int_equal(m.at[0], 0);
+	assert_int_equal(m.moved, 10);
+	assert_int_equal(asked_of(2), 400000);
+	assert_int_equal(m.shift.pause, 0);
+}
+
+/* The first move of the decision has the effect that was expected. */
+static void
+a_move_that_is_not_the_first_is_not_judged(void **state)
+{
+	(void)state;
+	start_model(4);
+	add_sessions(10, 0, 90000);
+	add_sessions(10, 1, 80000);
+	looks(SHIFT_STREAK);
+	assert_int_equal(m.moves, 2);
+	for (unsigned i = 10; i < 20; i++)
+		m.at[i] = 1;
+	looks(1 + SHIFT_STREAK);
+	assert_int_equal(m.shift.pause, 0);
+	assert_int_equal(m.moves, 3);
+}
+
+static void
 at_most_a_thousand_sessions_move_at_once(void **state)
 {
 	(void)state;
@@ -475,31 +570,14 @@ no_move_makes_the_difference_larger(void **state)
 
 	(void)state;
 	for (uint32_t seed = 1; seed <= 500; seed++) {
-		uint64_t gap, gap_after;
-
 		random_state = seed;
-		start_model(2 + seed % 3);
+		start_model(2 + seed % (SHARDS_MAX - 1));
+		m.steady = true;
 		for (unsigned i = 0; i < 1 + seed % 40; i++)
 			(void)add_session(random_below(m.shards),
 			    random_below(1 + random_below(900000)));
-		while (m.looks < 50) {
-			uint64_t from[SHARDS], a, b;
-
-			for (unsigned i = 0; i < m.shards; i++)
-				from[i] = asked_of(i);
-			if (look() != SHIFT_MOVE)
-				continue;
-			gap = from[m.move.from] - from[m.move.to];
-			a = asked_of(m.move.from);
-			b = asked_of(m.move.to);
-			gap_after = a > b ? a - b : b - a;
-			/* Some may have waited for a saturated shard. */
-			if (from[m.move.from] > 1000000)
-				continue;
-			assert_true(gap_after <= gap);
-			assert_true(m.move.n == 0 || gap_after < gap);
-			moves++;
-		}
+		looks(50);
+		moves += m.moves;
 	}
 	assert_true(moves > 100);
 }
@@ -523,6 +601,11 @@ main(void)
 	        of_three_equal_sessions_one_moves_and_none_returns),
 	    cmocka_unit_test(all_shards_get_a_share),
 	    cmocka_unit_test(of_two_overloaded_shards_both_are_relieved),
+	    cmocka_unit_test(all_overloaded_shards_are_relieved_at_once),
+	    cmocka_unit_test(the_number_of_shards_relieved_at_once_is_bounded),
+	    cmocka_unit_test(
+	        a_shard_whose_session_stays_does_not_keep_others_from_relief),
+	    cmocka_unit_test(a_move_that_is_not_the_first_is_not_judged),
 	    cmocka_unit_test(at_most_a_thousand_sessions_move_at_once),
 	    cmocka_unit_test(of_too_many_sessions_the_most_loaded_are_kept),
 	    cmocka_unit_test(a_move_of_the_first_thousand_is_not_judged),
