@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `make check-sim` runs: the core as it is under many schedules, its
-golden traces, and mutants of it, each of which has to be caught.  A mutant is
+golden traces, and mutants of it, each of which has to be caught, and to fail
+again in the same step by the command that the failure names.  A mutant is
 first searched for in the plans with one delay, which takes no time, then by
 chance and in the plan that two delays suit best, then by chance.  Speaks TAP.
 
@@ -24,6 +25,8 @@ from mutants import MUTANTS, apply
 SCHEDULES = 80000  # of each of the two runs
 MUTANT_SCHEDULES = 160000  # at most of each kind, until a mutant is caught
 TWO_DELAYS = 300  # for plans that have fewer schedules with one
+# Found by chance, after some hundred schedules.
+REPLAYED = "a leader sleeps without a look at the mailbox"
 GOLDEN = pathlib.Path("tests/sim/golden")
 
 
@@ -80,25 +83,58 @@ class Checks:
             now.flush()
             return run("diff", "-u", str(kept), now.name).stdout, ""
 
-    def mutant(self, number):
+    def make_mutant(self, number, name):
+        """Returns the program, or None and what is wrong."""
         file = MUTANTS[number][1]
         try:
             text = apply(MUTANTS[number])
         except LookupError as error:
-            return str(error), ""
-        base = self.build / f"mutant-{number}"
+            return None, str(error)
+        base = self.build / name
         source, changed = base.with_suffix(".c"), base.with_suffix(".o")
         source.write_text(text)
         original = str(self.build / file.replace(".c", ".o"))
         others = [o for o in self.objects if o != original]
         if len(others) == len(self.objects):
-            return f"{original} is not part of the simulator", ""
+            return None, f"{original} is not part of the simulator"
         # A mutant need not be tidy.
         p = run(*self.compiler, "-w", "-c", "-o", str(changed), str(source))
         if p.returncode == 0:
             p = run(*self.linker, "-o", str(base), *others, str(changed), "-lm")
         if p.returncode != 0:
+            return None, p.stdout
+        return str(base), ""
+
+    @staticmethod
+    def replay(program, failure):
+        """Returns what is wrong, or None: the command at the end of a failure
+        has to end with the same failure in the same step."""
+        command = re.search("^The whole of it: lf_sim (.*) --trace$", failure,
+                            re.MULTILINE)
+        again = run(program, *command.group(1).split()).stdout
+        ends = [re.search("seed .*", out) for out in (failure, again)]
+        if ends[1] and ends[0].group() == ends[1].group():
+            return None
+        return (f"lf_sim {command.group(1)} does not replay:\n"
+                f"{ends[0].group()}\n{again}")
+
+    def replays(self, strategy):
+        number = [m[0] for m in MUTANTS].index(REPLAYED)
+        program, wrong = self.make_mutant(number, f"replayed-{strategy}")
+        if not program:
+            return wrong, ""
+        p = run(program, "--schedules", str(MUTANT_SCHEDULES),
+                "--strategy", strategy)
+        failed = re.search(r"schedule (\d+), .*", p.stdout)
+        # Nothing has gone before the first one.
+        if not failed or int(failed.group(1)) == 1:
             return p.stdout, ""
+        return self.replay(program, p.stdout), failed.group()
+
+    def mutant(self, number):
+        program, wrong = self.make_mutant(number, f"mutant-{number}")
+        if not program:
+            return wrong, ""
         searches = [("--plan", name) for name in self.plans]
         searches.append(("--schedules", "5000", "--strategy", "mixed"))
         searches.append(("--delays", "2", "--plan", "retire"))
@@ -107,12 +143,13 @@ class Checks:
                      for name in ("mixed", "random")]
         before = 0
         for search in searches:
-            p = run(str(base), *search)
+            p = run(program, *search)
             said = re.search(r"lf_sim: schedule (\d+), .*?: (.*)", p.stdout)
             if p.returncode == 1 and said:
                 needed = before + int(said.group(1))
                 self.needed.append((needed, MUTANTS[number][0]))
-                return None, f"{needed} schedules, {search[-1]}: {said.group(2)}"
+                return (self.replay(program, p.stdout),
+                        f"{needed} schedules, {search[-1]}: {said.group(2)}")
             tried = re.search(r"(\d+) schedules", p.stdout)
             before += int(tried.group(1)) if tried else 0
         return "not caught: " + p.stdout, ""
@@ -123,6 +160,8 @@ def main():
     tasks = [("schedules of seed 1", c.schedules, 1),
              ("schedules of seed 10000001", c.schedules, 10000001),
              ("the same seed, the same schedule", c.repeats)]
+    tasks += [(f"a failure is replayed, strategy {n}", c.replays, n)
+              for n in ("mixed", "random", "pct")]
     tasks += [(f"plan {n}", c.plan, n) for n in c.plans]
     tasks += [(f"golden trace {n}", c.golden, n) for n in c.goldens]
     tasks += [(f"caught: {m[0]}", c.mutant, i) for i, m in enumerate(MUTANTS)]

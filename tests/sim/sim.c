@@ -217,6 +217,24 @@ print_threads(void)
 	}
 }
 
+/* The strategy is drawn from the seed, too, unless it was given. */
+static void
+print_replay(void)
+{
+	static const char *const given[] = {
+	    [SIM_MIXED] = "",
+	    [SIM_RANDOM] = " --strategy random",
+	    [SIM_PCT] = " --strategy pct",
+	    [SIM_DELAYS] = "",
+	};
+
+	fprintf(stderr,
+	    "The whole of it: lf_sim %s %s%s --seed %" PRIu64 " --trace\n",
+	    options.plan ? "--plan" : "--schedules",
+	    options.plan ? options.plan : "1", given[options.strategy],
+	    options.seed);
+}
+
 void
 sim_fail(const char *fmt, ...)
 {
@@ -236,10 +254,7 @@ sim_fail(const char *fmt, ...)
 		print_step(stderr, &ring[i % RING]);
 	fprintf(stderr, "Threads:\n");
 	print_threads();
-	fprintf(stderr,
-	    "The whole of it: lf_sim %s %s --seed %" PRIu64 " --trace\n",
-	    options.plan ? "--plan" : "--schedules",
-	    options.plan ? options.plan : "1", options.seed);
+	print_replay();
 	if (options.describe && !failing) {
 		failing = true;
 		sim_pause(true);

@@ -286,22 +286,29 @@ make_classes(unsigned threads, struct pool_class ret[POOL_CLASSES_MAX])
 	return threads > 1 ? 2 : 1;
 }
 
-/* Slots are for ever: each fake keeps its own through all schedules. */
+/* A slot is given out once: each fake keeps its own through all schedules.
+ * Giving them out takes no steps: only the first schedules of a process would
+ * have these, and others would not be replayed. */
+static void
+take_slots(void)
+{
+	sim_pause(true);
+	for (unsigned i = 0; i < FAKES_MAX && !fakes[i].handler.ops; i++)
+		ENSURE(
+		    event_handler_init(&fakes[i].handler, &ops, HANDLE_CLIENT));
+	sim_pause(false);
+}
+
 static void
 make_fake(unsigned i)
 {
 	struct fake *f = &fakes[i];
 	struct event_handler *h = &f->handler;
+	struct event_handler fresh = {.ops = &ops, .slot = h->slot};
 
-	if (!h->ops) {
-		ENSURE(event_handler_init(h, &ops, HANDLE_CLIENT));
-	} else {
-		struct event_handler fresh = {.ops = &ops, .slot = h->slot};
-
-		memset(f, 0, sizeof(*f));
-		*h = fresh;
-		claim_init(&h->claim);
-	}
+	memset(f, 0, sizeof(*f));
+	*h = fresh;
+	claim_init(&h->claim);
 	f->number = i;
 	f->manner = world.setup.manners[i];
 	h->first_side = f->manner.listener ? HANDLE_LISTENER : HANDLE_CLIENT;
@@ -315,6 +322,7 @@ void
 world_open(const struct setup *setup)
 {
 	promotion_checked_reset();
+	take_slots();
 	world = (struct world){
 	    .setup = *setup,
 	    .machine = machine_new(FAKES_MAX),
