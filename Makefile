@@ -290,7 +290,7 @@ $(B)/sim/lf_sim: $(SIM_OBJ)
 # has a price.
 COST_HOOKED := $(filter-out tests/%,$(SIM_HOOKED)) \
 	$(addprefix tests/sim/cost/,traffic.c wires.c)
-COST_SRC    := $(COST_HOOKED) tests/sim/kernel.c tests/sim/switch.c \
+COST_SRC    := $(COST_HOOKED) $(addprefix tests/sim/,common.c kernel.c switch.c) \
 	$(addprefix tests/sim/cost/,cache.c costs.c cpus.c lf_cost.c)
 COST_OBJ    := $(COST_SRC:%.c=$(B)/sim/cost/%.o)
 $(B)/sim/cost/%.o: %.c tests/sim/hooks.h tests/sim/cost/cache.h | $(B)/.deps

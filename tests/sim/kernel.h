@@ -29,4 +29,7 @@ unsigned sim_start(void *(*main)(void *arg), void *arg);
 const void *sim_end_of(unsigned thread);
 bool sim_forget(unsigned thread);
 
+/* Sets where sim_random begins. */
+void sim_seed(uint64_t seed);
+
 #endif

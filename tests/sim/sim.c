@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "sim/kernel.h"
 #include "sim/switch.h"
 
 #define THREADS_MAX 48
-#define STACK_SIZE  (128 * 1024)
 #define RING        4096 /* steps that are remembered */
 #define RING_SHOWN  120
 #define STEP_NS     50
@@ -60,7 +58,7 @@ static unsigned threads_n; /* places that were used in this schedule */
 static unsigned current;
 static void *outside; /* the stack of whoever called sim_run */
 static struct step ring[RING];
-static uint64_t steps, now_ns, random_state, digest;
+static uint64_t steps, now_ns, digest;
 static uint64_t granted; /* the budget as it was set */
 static enum sim_strategy strategy;
 static uint32_t quantum;    /* random: mean steps between switches */
@@ -75,24 +73,6 @@ static bool steps_back;    /* the running thread, for once */
 static uint64_t schedules; /* of this process, the present one included */
 static bool failing, paused;
 static int64_t budget_before; /* the pause */
-
-/* splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
- * generators", 2014). */
-static uint64_t
-next_random(void)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-uint32_t
-sim_random(uint32_t n)
-{
-	return (uint32_t)(((next_random() >> 32) * n) >> 32);
-}
 
 static bool
 by_chance(void)
@@ -505,12 +485,8 @@ sim_start(void *(*main)(void *arg), void *arg)
 	if (i == threads_n)
 		threads_n++;
 	t = &threads[i];
-	if (!t->stack) {
-		t->stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (t->stack == MAP_FAILED)
-			abort();
-	}
+	if (!t->stack)
+		t->stack = switch_stack_new();
 	t->state = READY;
 	t->main = main;
 	t->arg = arg;
@@ -519,7 +495,7 @@ sim_start(void *(*main)(void *arg), void *arg)
 	t->number = i;
 	t->role = NULL;
 	t->role_name = NULL;
-	t->sp = switch_prepare((char *)t->stack + STACK_SIZE, run_thread);
+	t->sp = switch_prepare(t->stack, run_thread);
 	return i;
 }
 
@@ -577,9 +553,7 @@ sim_run(const struct sim_options *opts, void *(*main)(void *arg), void *arg)
 {
 	options = *opts;
 	/* The world must not depend on the delays. */
-	random_state = options.strategy == SIM_DELAYS
-	                   ? 0
-	                   : options.seed * 0x2545f4914f6cdd1du;
+	sim_seed(options.strategy == SIM_DELAYS ? 0 : options.seed);
 	schedules++;
 	steps = 0;
 	now_ns = 1000000000u;

@@ -5,7 +5,22 @@
 #include "sim/switch.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define STACK_SIZE (128 * 1024)
+
+void *
+switch_stack_new(void)
+{
+	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (stack == MAP_FAILED)
+		abort();
+	return stack + STACK_SIZE;
+}
 
 #if defined(__x86_64__)
 

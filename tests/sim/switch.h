@@ -8,8 +8,11 @@
  * goes on where the stack `to` was left. */
 void switch_stack(void **from, void *to);
 
-/* The pointer of a new stack: the first switch to it calls start(), which must
- * not return.  top: its end, aligned to 16. */
+/* Returns a new stack: its end, aligned to 16.  Aborts when out of memory. */
+void *switch_stack_new(void);
+
+/* Returns the pointer of an unused stack: the first switch to it calls start(),
+ * which must not return.  top: the stack's end. */
 void *switch_prepare(void *top, void (*start)(void));
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "base/log.h"
 #include "sim/kernel.h"
 #include "sim/sim.h"
 
@@ -497,20 +496,4 @@ world_close(void)
 	world.pool = NULL;
 	grace_free(world.grace);
 	machine_free(world.machine);
-}
-
-_Noreturn void
-ensure_failed(const char *condition, const char *file, int line)
-{
-	sim_fail(
-	    "%s:%d: this must hold and does not: %s", file, line, condition);
-}
-
-/* Nothing that the core logs is expected in a schedule. */
-void
-log_limited(struct log_limit *limit, enum log_level level, const char *fmt, ...)
-{
-	(void)limit;
-	(void)level;
-	sim_fail("the core logs: %s", fmt);
 }

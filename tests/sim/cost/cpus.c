@@ -12,14 +12,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "sim/kernel.h"
 #include "sim/sim.h"
 #include "sim/switch.h"
 
 #define THREADS_MAX 320
-#define STACK_SIZE  (128 * 1024)
 #define NO_THREAD   UINT32_MAX
 #define NO_CPU      UINT32_MAX
 
@@ -68,7 +66,7 @@ static struct cpu cpus[CPUS_MAX];
 static unsigned threads_n;
 static uint32_t current;
 static bool calling; /* an event's call runs, and no thread */
-static uint64_t time_ns, used_ns, random_state, orders, blocks;
+static uint64_t time_ns, used_ns, orders, blocks;
 static uint64_t served_ns; /* the least virtual_ns of who got a CPU last */
 static struct event *heap;
 static size_t heap_n, heap_room;
@@ -470,17 +468,6 @@ sim_note(const char *what, int64_t value)
 	(void)value;
 }
 
-/* splitmix64, as in sim.c. */
-uint32_t
-sim_random(uint32_t n)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return (uint32_t)((((z ^ (z >> 31)) >> 32) * n) >> 32);
-}
-
 /* A wait ends early only for a reason. */
 bool
 sim_by_chance(uint32_t n)
@@ -582,14 +569,11 @@ sim_start(void *(*main)(void *arg), void *arg)
 
 	if (i == THREADS_MAX)
 		sim_fail("too many threads");
-	t->stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (t->stack == MAP_FAILED)
-		abort();
+	t->stack = switch_stack_new();
 	t->main = main;
 	t->arg = arg;
 	t->cpu = i % options.cpus;
-	t->sp = switch_prepare((char *)t->stack + STACK_SIZE, thread_main);
+	t->sp = switch_prepare(t->stack, thread_main);
 	make_ready(i);
 	return i;
 }
@@ -630,7 +614,7 @@ void
 cpus_run(const struct cpus_options *opts, void *(*main)(void *arg), void *arg)
 {
 	options = *opts;
-	random_state = options.seed * 0x2545f4914f6cdd1du;
+	sim_seed(options.seed);
 	sim_budget = INT64_MAX;
 	for (unsigned c = 0; c < options.cpus; c++)
 		cpus[c].thread = NO_THREAD;

@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "base/log.h"
 #include "lf/pool.h"
 #include "sim/cost/costs.h"
 #include "sim/cost/cpus.h"
@@ -401,20 +400,4 @@ main(int argc, char **argv)
 	options.cpus = a.cpus;
 	options.seed = a.seed;
 	cpus_run(&options, control_main, &a);
-}
-
-_Noreturn void
-ensure_failed(const char *condition, const char *file, int line)
-{
-	sim_fail(
-	    "%s:%d: this must hold and does not: %s", file, line, condition);
-}
-
-/* Nothing that the core logs is expected. */
-void
-log_limited(struct log_limit *limit, enum log_level level, const char *fmt, ...)
-{
-	(void)limit;
-	(void)level;
-	sim_fail("the core logs: %s", fmt);
 }
