@@ -4,21 +4,9 @@
 # sleep say so beforehand, and one thread of the pool stays for all others.
 
 load helpers
+load mainpool
 
-ADMIN=$T/admin.sock
 FAULTY=$ROOT/build/fault/lfproxy
-
-common() {
-	cat <<-END
-		[global]
-		log = off
-		admin = $ADMIN mode=0600
-		[pool main]
-		threads = $THREADS
-		shards = $SHARDS
-		promotion = $PROMOTION
-	END
-}
 
 # declared TIME: of 100 sessions that are open at a time ten are slow, each of
 # their turns takes TIME and is declared.
@@ -28,17 +16,9 @@ declared() {
 	    LIMIT="env LFPROXY_FAULT_SLOW_SESSIONS=10%:$1:declared" web a
 }
 
-# main EXPRESSION: Python, of the pool main's object p.
-main() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show pool main json | python3 -c '
-import json, sys
-p = json.load(sys.stdin)[0]
-print(eval(sys.argv[1]))' "$1"
-}
-
 # holds EXPRESSION
 holds() {
-	[ "$(main "$1")" = True ]
+	is "$1" True
 }
 
 answered() {
@@ -81,8 +61,7 @@ short_turns_do_not_wait() {
 	ask 100
 	wait_for 10 holds 'p["long_waits"] > 0'
 	for threads in 2 8 3; do
-		run -0 "$BUILD/lfproxyctl" -S "$ADMIN" \
-		    set pool main threads $threads
+		set_main threads $threads
 		wait_for 10 holds "p[\"long_limit\"] == $threads - 1"
 	done
 	finish ask

@@ -4,21 +4,10 @@
 # MODE=fault, delay neither the polls for events nor the sessions of others.
 
 load helpers
+load mainpool
 
-ADMIN=$T/admin.sock
+THREADS=4
 FAULTY=$ROOT/build/fault/lfproxy
-
-common() {
-	cat <<-END
-		[global]
-		log = off
-		admin = $ADMIN mode=0600
-		[pool main]
-		threads = ${THREADS:-4}
-		shards = ${SHARDS:-1}
-		order = ${ORDER:-lifo}
-	END
-}
 
 # $T/favoured COMMAND: runs COMMAND with a higher priority than the rest of the
 # machine, where that is permitted.
@@ -49,7 +38,7 @@ measure() {
 	# shellcheck disable=SC2086
 	run -0 setsid -w "$T/favoured" "$BUILD/lab/lab_load" --connections 100 \
 	    --rate 1000 --ms 600 --warm-ms 200 $option "$(listening web)"
-	"$BUILD/lfproxyctl" -S "$ADMIN" show pool main json >"$T/pool.json"
+	ctl show pool main json >"$T/pool.json"
 	stop_lfproxy
 	echo "$output" | python3 -c '
 import json, sys

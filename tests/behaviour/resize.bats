@@ -4,25 +4,13 @@
 # check every byte, kept-alive requests and short connections go on.
 
 load helpers
+load mainpool
 
-ADMIN=$T/admin.sock
+# Few, or ended sessions would count as memory that is not given back.
+GLOBAL=$'drain_timeout = 10m\nclosed_sessions = 16'
 # The changes cycle through these values.
 PROMOTIONS='always adaptive'
 ORDERS='fifo priority lifo'
-
-common() {
-	cat <<-END
-		[global]
-		log = off
-		admin = $ADMIN mode=0600
-		# Few, or they would count as memory that is not given back.
-		closed_sessions = 16
-		drain_timeout = 10m
-		[pool main]
-		threads = 1
-		shards = 1
-	END
-}
 
 # serving: streams behind the frontend `web`, requests behind `http`.
 serving() {
@@ -43,22 +31,6 @@ serving() {
 		check = off
 		server = a $(addr a)
 	END
-}
-
-ctl() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" "$@"
-}
-
-# main EXPRESSION: Python, of the pool main's object p.
-main() {
-	ctl show pool main json | python3 -c '
-import json, sys
-p = json.load(sys.stdin)[0]
-print(eval("(" + sys.argv[1] + ")"))' "$1"
-}
-
-is() {
-	[ "$(main "$1")" = "$2" ]
 }
 
 # Prints a round of changes, one a line: threads 1, 8, 2, 5, 1 and shards 1, 4,
@@ -142,11 +114,6 @@ settled() {
 	wait_for 10 is 'p["fetched"] == p["dispatched"] + p["merged"] +
 	    p["stale"] + p["in_batch"]' True
 	equal "failed waits" 0 "$(main 'p["wait_errors"]')"
-}
-
-set_main() {
-	run -0 ctl set pool main "$@"
-	equal "the answer to set pool main $*" "" "$output"
 }
 
 pss_kib() {

@@ -4,23 +4,13 @@
 # while threads and shards come and go, urgent data.
 
 load helpers
+load mainpool
 
-ADMIN=$T/admin.sock
+LOG=stderr GLOBAL='drain_timeout = 10m' THREADS=2
 FAULTY=$ROOT/build/fault/lfproxy
 
-common() {
-	cat <<-END
-		[global]
-		log = stderr
-		admin = $ADMIN mode=0666
-		drain_timeout = 10m
-		[pool main]
-		threads = 2
-	END
-}
-
 info() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show info | sed -n "s/^$1: //p"
+	ctl show info | sed -n "s/^$1: //p"
 }
 
 info_at_least() {
@@ -169,18 +159,6 @@ all_came() {
 	all_came
 }
 
-set_main() {
-	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" set pool main "$@"
-	equal "the answer to set pool main $*" "" "$output"
-}
-
-shards_now() {
-	"$BUILD/lfproxyctl" -S "$ADMIN" show pool main json | python3 -c '
-import json, sys
-p = json.load(sys.stdin)[0]
-sys.exit((p["shards"], p["shards_closing"]) != (int(sys.argv[1]), 0))' "$1"
-}
-
 # bats test_tags=slow
 @test "splice: sessions move between shards with bytes in their pipes" {
 	local round
@@ -191,9 +169,9 @@ sys.exit((p["shards"], p["shards_closing"]) != (int(sys.argv[1]), 0))' "$1"
 		set_main threads 4
 		set_main shards 4
 		set_main promotion always
-		wait_for 10 shards_now 4
+		wait_for 10 is 'p["shards"], p["shards_closing"]' '(4, 0)'
 		set_main shards 1
-		wait_for 10 shards_now 1
+		wait_for 10 is 'p["shards"], p["shards_closing"]' '(1, 0)'
 		set_main promotion adaptive
 		set_main threads 1
 	done
