@@ -398,13 +398,8 @@ check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 		scripts/run-tests $$mode quick || rc=1; \
 	done; exit $$rc
 
-# Writes its counts as scripts/run-tests does.
 check-service: ## the package and make install in a booted container; root; 2 minutes after the first
-	@counts=$${LFPROXY_COUNTS:-$$(mktemp)}; began=$$(date +%s); \
-	{ rc=0; tests/service/run || rc=$$?; \
-	  echo "# exit $$rc after $$(($$(date +%s) - began)) s"; } | \
-	awk -v label=service -v counts="$$counts" -f scripts/tap.awk; \
-	tail -n 1 "$$counts" | awk '{ exit $$2 > 0 }'
+	@scripts/run-tests $(MODE) service
 
 check-model: ## the SPIN models of the core, and that they catch planted bugs
 	@scripts/install-deps check

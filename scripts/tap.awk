@@ -2,12 +2,16 @@
 # Counts the TAP of one test program; scripts/run-tests ends it with the line
 # "# exit CODE after SECONDS s".  Prints what failed with everything said about
 # it and the reasons of skips, then appends "passed failed skipped" to the file
-# `counts`, and to the file `names`, if one is given, the names of the results
-# that failed.  To the file `skips`, if one is given, goes what a user with more
-# rights may try again: a line "test NAME" for each behaviour test that was
-# skipped, "program LABEL PASSED FAILED SKIPPED" for a unit test program, between
-# tabs.  Of a long part says now and then how far it is; `left` is what the
-# parts behind it take, in seconds.
+# `counts`.  Two other files get lines with tabs in them, if they are given:
+#
+#   again   what failed and may be tried once more: "test LABEL NAME" for a
+#           behaviour test, "program LABEL PASSED FAILED SKIPPED" for a program
+#   skips   what a user with more rights may try: "test NAME" for a behaviour
+#           test that was skipped, "program LABEL PASSED FAILED SKIPPED" for a
+#           unit test program without a failure
+#
+# Of a long part says now and then how far it is; `left` is what the parts
+# behind it take, in seconds.
 #
 # A result that was planned and never came, and a bad exit without a failed
 # result, are failures too: that is how a crash looks.
@@ -15,6 +19,27 @@
 BEGIN {
 	began = systime()
 	behaviour = label ~ /^behaviour/
+	# The same input, the same result.
+	repeatable = label ~ /^(simulator|models|check-)/
+}
+
+# A crash as ENSURE, the tests' helpers, cmocka, systemd and tools/peers.h report
+# it; lfproxy that does not stop in a minute is as bad.
+/this must hold and does not|lfproxy did not stop|^# lfproxy was killed/ ||
+/lfproxy's exit code: expected '0', got '1(2[89]|[3-9][0-9])'/ ||
+/Test failed with exception/ ||
+/Main process exited, code=(dumped|killed), status=[0-9]*\/(SEGV|ABRT|BUS|ILL|FPE)/ {
+	crashed = 1
+}
+
+# A behaviour test that failed, after all that is said about it.
+function remember()
+{
+	if (failure_name && !crashed && again)
+		print "test\t" label "\t" failure_name >> again
+	failure_name = ""
+	if (behaviour)
+		crashed = 0
 }
 
 function minutes(seconds)
@@ -57,6 +82,10 @@ function failure(text)
 }
 
 # cmocka: "not ok 3 # SKIP name"; bats: "ok 3 name # skip reason".
+/^(not )?ok / {
+	remember()
+}
+
 /^(not )?ok .*# (SKIP|skip)/ {
 	skipped++
 	reason = behaviour ? "" : said
@@ -86,8 +115,8 @@ function failure(text)
 
 /^not ok / {
 	sub(/^not ok [0-9]* *(- )?/, "")
-	if (names)
-		print >> names
+	if (behaviour)
+		failure_name = $0
 	failure($0)
 	next
 }
@@ -109,6 +138,7 @@ telling && /^#/ {
 }
 
 END {
+	remember()
 	results = passed + failed + skipped
 	if (results < planned) {
 		failure("ended with exit code " code " before the results of " \
@@ -123,7 +153,13 @@ END {
 	    skipped ? ", " skipped " skipped" : "", \
 	    seconds ? ", " seconds " s" : ""
 	print passed + 0, failed + 0, skipped + 0 >> counts
-	if (skips && skipped && label ~ /^unit/)
-		print "program\t" label "\t" passed + 0 "\t" failed + 0 "\t" \
-		    skipped + 0 >> skips
+	program = "program\t" label "\t" passed + 0 "\t" failed + 0 "\t" \
+	    skipped + 0
+	# Another run's results would hide a failure.
+	if (skips && skipped && !failed && label ~ /^unit/)
+		print program >> skips
+	# From 124: no end in time, or a signal.  66 and 99: a sanitizer.
+	if (again && failed && !behaviour && !repeatable && !crashed &&
+	    code < 124 && code != 66 && code != 99)
+		print program >> again
 }

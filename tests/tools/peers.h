@@ -214,11 +214,13 @@ peers_proxy_ask(
 static inline bool
 peers_proxy_stop(struct peers_proxy *p, bool keep)
 {
-	int status = -1;
+	int status = 0;
 	bool ok;
 
 	kill(p->pid, SIGTERM);
 	ok = waitpid(p->pid, &status, 0) == p->pid && status == 0;
+	if (WIFSIGNALED(status)) /* scripts/tap.awk knows this line */
+		printf("# lfproxy was killed by signal %d\n", WTERMSIG(status));
 	if (keep || !ok) {
 		printf("# lfproxy: %s, %s; exit status %d\n", p->config, p->log,
 		    status);
