@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "base/pattern.h"
 
 static void
@@ -105,13 +105,13 @@ static void
 explosive_expression_gives_up(void **state)
 {
 	char data[4096];
-	uint64_t began = clock_now_ms();
+	clock_t began = clock();
 
 	(void)state;
 	memset(data, 'a', sizeof(data));
 	assert_false(found("regex ^(a+)+$x", data, sizeof(data)));
 	assert_false(found("regex (x+x+)+y|(a+a+)+b", data, sizeof(data)));
-	assert_true(clock_now_ms() - began < 5000);
+	assert_true(clock() - began < 5 * CLOCKS_PER_SEC);
 }
 
 int

@@ -231,7 +231,7 @@ on_guard(struct ev_loop *loop, ev_timer *timer, int events)
 void
 run_until(struct fixture *f, bool (*holds)(struct fixture *f))
 {
-	uint64_t deadline = clock_now_ms() + 10000;
+	uint64_t deadline = clock_now_ms() + UNIT_DEADLINE_S * 1000u;
 	ev_timer look;
 
 	ev_timer_init(&look, on_guard, 0.01, 0.01);

@@ -15,6 +15,7 @@
 
 #include "base/grace.h"
 #include "check/checker.h"
+#include "unit.h"
 
 #define REQUEST_MAX 4096
 

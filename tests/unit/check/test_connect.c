@@ -64,7 +64,8 @@ check_without_an_answer_is_l4tout_within_the_timeout(void **state)
 	start_checks(f, CHECK_CONNECT, 100);
 	run_until_checked(f);
 	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L4TOUT);
-	assert_in_range(f->server->state->last.duration_ms, 90, 5000);
+	assert_in_range(
+	    f->server->state->last.duration_ms, 90, UNIT_DEADLINE_S * 1000u);
 }
 
 static bool
@@ -108,20 +109,25 @@ accepted_ten(struct fixture *f)
 	return f->peer.accepted >= 10;
 }
 
-/* Ten checks are nine intervals of 20 ms, each at least 18. */
+/* Ten checks are nine intervals of 20 ms, each at least 18.  The best of ten
+ * tries is not much longer: a machine that stalls delays some. */
 static void
 checks_keep_their_interval(void **state)
 {
 	struct fixture *f = *state;
-	double before, took;
+	uint64_t before_ms, took_ms, best_ms = UINT64_MAX;
 
 	peer_listen(f, NULL);
-	before = ev_time();
 	start_checks(f, CHECK_CONNECT, 1000);
-	run_until(f, accepted_ten);
-	took = ev_time() - before;
-	assert_true(took > 9 * 0.018 - 0.005);
-	assert_true(took < 9 * 0.022 + 2);
+	for (int i = 0; i < 10 && best_ms > 9 * 22 + 200; i++) {
+		f->peer.accepted = 0;
+		before_ms = unit_now_ms();
+		run_until(f, accepted_ten);
+		took_ms = unit_now_ms() - before_ms;
+		assert_true(took_ms >= 9 * 18 - 5);
+		best_ms = took_ms < best_ms ? took_ms : best_ms;
+	}
+	assert_true(best_ms <= 9 * 22 + 200);
 }
 
 static void

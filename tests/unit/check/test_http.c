@@ -122,7 +122,8 @@ silence_is_l7tout(void **state)
 
 	checked_with(f, NULL, 100);
 	assert_int_equal(f->server->state->last.status, CHECK_STATUS_L7TOUT);
-	assert_in_range(f->server->state->last.duration_ms, 90, 5000);
+	assert_in_range(
+	    f->server->state->last.duration_ms, 90, UNIT_DEADLINE_S * 1000u);
 }
 
 static void

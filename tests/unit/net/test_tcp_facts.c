@@ -77,7 +77,7 @@ a_connection_that_was_reset_keeps_its_facts(void **state)
 	(void)state;
 	setsockopt(server, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	close(server);
-	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(poll(&p, 1, UNIT_DEADLINE_S * 1000), 1);
 	assert_true(tcp_facts_read(client, &facts));
 	assert_in_range(facts.rtt_us, 1, TCP_FACT_UNKNOWN - 1);
 	close(client);
