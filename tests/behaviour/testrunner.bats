@@ -140,3 +140,13 @@ ONCE='echo 1..2; echo ok 1 x; [ $n -gt 1 ] && echo ok 2 y || { echo not ok 2 y; 
 	program unit/a/test_a 'echo 1..2; echo ok 1 x; echo ok 2 y'
 	judge 0 '1 passed, 0 failed, -1 skipped' skipped "$T/skipped"
 }
+
+@test "run-tests: what root has to skip as well stays skipped, and is no failure" {
+	tree
+	program ../../../bin/bats 'echo 1..1; echo "ok 1 area: one # skip not here"'
+	judge 0 '4 passed, 0 failed, 1 skipped'
+	cp "$T/skipped" "$T/list"
+	judge 0 '0 passed, 0 failed' skipped "$T/list"
+	program ../../../bin/bats 'echo 1..1; echo "not ok 1 area: one"; exit 1'
+	judge 1 '0 passed, 1 failed, -1 skipped' skipped "$T/list"
+}
