@@ -11,6 +11,7 @@ bench_python() {
 	echo "$output"
 }
 
+# bats test_tags=unsanitized
 @test "bench: a budget is met, missed, or not concluded" {
 	bench_python - <<-END
 		from bench import INCONCLUSIVE, MET, MISSED, judge
@@ -20,6 +21,20 @@ bench_python() {
 		assert judge([1.2, 1.25, 1.2, 1.25, 1.2], -1.3) == MISSED
 		assert judge([0.5, 0.7, 0.8, 0.9, 1.2], 2) == INCONCLUSIVE
 		assert judge([0.8, 0.8], 2) == INCONCLUSIVE
+	END
+	[ "$status" -eq 0 ]
+}
+
+# Symptom: wrk pads a time in seconds with a space, and a bench beside other work
+# ended there.
+# bats test_tags=unsanitized
+@test "bench: wrk's latencies are read in every unit" {
+	bench_python - <<-END
+		from measuring.load import wrk_time_us
+		said = "     50%   11.34ms\n     75%  640.00us\n     99%    1.40s \n"
+		assert wrk_time_us(said, 50) == 11340, wrk_time_us(said, 50)
+		assert wrk_time_us(said, 75) == 640, wrk_time_us(said, 75)
+		assert wrk_time_us(said, 99) == 1400000, wrk_time_us(said, 99)
 	END
 	[ "$status" -eq 0 ]
 }

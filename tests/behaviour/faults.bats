@@ -439,7 +439,7 @@ without_answers() {
 }
 
 # Symptom: an answer with a hole passed for a whole one.
-# bats test_tags=onethread
+# bats test_tags=onethread,unsanitized
 @test "faults: an answer without memory says so, and is counted" {
 	without_answers ENOMEM:count=2
 	equal "the answer" 'Out of memory: no answer can be given.||' \
@@ -452,7 +452,7 @@ without_answers() {
 }
 
 # Symptom: the text `Out of memory.` stood in the midst of the JSON.
-# bats test_tags=onethread
+# bats test_tags=onethread,unsanitized
 @test "faults: an explanation without memory is JSON with an error" {
 	without_answers ENOMEM:after=3:count=1
 	equal "the answers" "[status 0]||[{\"error\":\"Out of memory: the answer\
@@ -460,7 +460,7 @@ without_answers() {
 	    "$(answered 'set severity-output status;explain 127.0.0.1 json')"
 }
 
-# bats test_tags=onethread
+# bats test_tags=onethread,unsanitized
 @test "faults: an answer that finds no memory for its rest does not look whole" {
 	local text
 

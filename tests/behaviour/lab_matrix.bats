@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The arithmetic of `make lab-matrix`, on stored figures.
 
-# bats file_tags=onethread
+# bats file_tags=onethread,unsanitized
 
 load helpers
 

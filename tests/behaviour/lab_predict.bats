@@ -3,7 +3,7 @@
 # What the model computes is tested by make check-sim, and the run as a whole by
 # scripts/smoke.
 
-# bats file_tags=onethread
+# bats file_tags=onethread,unsanitized
 
 load helpers
 

@@ -3,6 +3,8 @@
 # Turns that are declared long, in the build of MODE=fault: sessions whose turns
 # sleep say so beforehand, and one thread of the pool stays for all others.
 
+# bats file_tags=unsanitized
+
 load helpers
 load mainpool
 

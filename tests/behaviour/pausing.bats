@@ -40,6 +40,7 @@ for s in json.load(sys.stdin):
 	[ "$(grep -c . <<<"$output")" = "$1" ]
 }
 
+# bats test_tags=unsanitized
 @test "pausing: the session that causes an ejection gets the backup at once" {
 	start_bad r refuse
 	start_app b
@@ -55,6 +56,7 @@ eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
 }
 
 # The client sends nothing before it has a server that stays.
+# bats test_tags=unsanitized
 @test "pausing: a reset that causes an ejection is followed by the backup, at once" {
 	start_bad r reset
 	start_app b
@@ -75,6 +77,7 @@ eject_time = 10m\neject_time_max = 10m' patient r 'b backup'
 
 # A reset that arrives before lfproxy has seen the connection established is a
 # failed connect, after which the session pauses: some attempts may be such.
+# bats test_tags=unsanitized
 @test "pausing: without a usable backup a reset is passed on at once" {
 	start_bad r reset
 	start_app b
@@ -120,6 +123,7 @@ eject_time = 900ms' web r 'b backup'
 	equal "connects to r" 1 "$(column connect r)"
 }
 
+# bats test_tags=unsanitized
 @test "pausing: a server that is enabled, added or comes up ends the pause" {
 	start_bad r refuse
 	start_app b
@@ -143,6 +147,7 @@ eject_time = 900ms' web r 'b backup'
 	client_gets b
 }
 
+# bats test_tags=unsanitized
 @test "pausing: another address, by command or by a reload, ends the pause" {
 	start_bad r refuse
 	start_app b
@@ -158,6 +163,7 @@ eject_time = 900ms' web r 'b backup'
 }
 
 # The next session takes the slot of the one that was ended, and pauses too.
+# bats test_tags=unsanitized
 @test "pausing: a session that is ended while it pauses keeps no other one waiting" {
 	start_bad r refuse
 	start_app b
@@ -179,6 +185,7 @@ eject_time = 900ms' web r 'b backup'
 	equal "the answer" b "$output"
 }
 
+# bats test_tags=unsanitized
 @test "pausing: 2000 that pause are served when a server comes, others meanwhile" {
 	local n
 

@@ -171,6 +171,7 @@ machine_is_quiet() {
 	[ "$(median unguarded $LONGEST)" -gt 40000 ]
 }
 
+# bats test_tags=unsanitized
 @test "faults: an invalid fault is refused at the start" {
 	local bad
 
@@ -201,6 +202,7 @@ answers() {
 	[ "$(fetch "$(url)" 2>/dev/null)" = a ]
 }
 
+# bats test_tags=unsanitized
 @test "faults: system calls that fail for a while are survived" {
 	faulty LFPROXY_FAULT_ACCEPT=EMFILE:count=3
 	wait_for 10 answers

@@ -4,6 +4,8 @@
 # streams that check every byte.  Slow turns, in the build of MODE=fault, make
 # four streams a shard's full load.
 
+# bats file_tags=unsanitized
+
 load helpers
 load mainpool
 
@@ -12,10 +14,10 @@ FAULTY=$ROOT/build/fault/lfproxy
 SLOW=LFPROXY_FAULT_SLOW_SESSIONS=100%:1ms
 
 # stream NAME: one that lasts 13 seconds or longer, whatever the machine, as
-# both ends rest half a millisecond after 16 sends on average.
+# both ends rest two milliseconds after 16 sends on average.
 stream() {
 	spawn "$1" "$TOOLS/streamer" client "127.0.0.1:$(port web)" \
-	    --chunk 100 --pause 1 --up 40000000 --down 40000000 \
+	    --chunk 100 --pause 4 --up 10000000 --down 10000000 \
 	    --deadline $((100 * PATIENCE))
 	wait_for 10 has_match established "$T/$1.out"
 }
@@ -31,7 +33,7 @@ begin() {
 	local i n
 
 	[ -x "$FAULTY" ] || skip "no $FAULTY; make MODE=fault builds it"
-	start_streams s --chunk 100 --pause 1
+	start_streams s --chunk 100 --pause 4
 	LFPROXY=$FAULTY LIMIT="env $SLOW LFPROXY_FAULT_NO_GUARD=1 $*" web s
 	n=$(main 'p["handlers"]')
 	for i in 1 2 3 4; do

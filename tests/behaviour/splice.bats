@@ -30,6 +30,7 @@ faulty() {
 	LFPROXY=$FAULTY LIMIT="env LFPROXY_FAULT_PIPE=$1" web s
 }
 
+# bats test_tags=unsanitized
 @test "splice: no pipe can be had: bulk is copied, and that is counted" {
 	start_streams s
 	faulty EMFILE
@@ -41,6 +42,7 @@ faulty() {
 	wait_for 10 lfproxy_said 'ready'
 }
 
+# bats test_tags=unsanitized
 @test "splice: pipes that can be had again are used again" {
 	start_streams s
 	faulty ENFILE:count=1

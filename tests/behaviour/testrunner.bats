@@ -2,7 +2,7 @@
 # scripts/run-tests: what it tries once more, what it never excuses, and that its
 # counts stay true.  Its test programs and its bats are scripts of these tests.
 
-# bats file_tags=onethread
+# bats file_tags=onethread,unsanitized
 
 load helpers
 

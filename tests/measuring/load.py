@@ -12,7 +12,7 @@ UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
 
 def wrk_time_us(text, percent):
-    match = re.search(rf"^\s+{percent}%\s+([\d.]+)(us|ms|s)$", text, re.M)
+    match = re.search(rf"^\s+{percent}%\s+([\d.]+)(us|ms|s) ?$", text, re.M)
     if not match:
         raise MeasuringError(f"wrk's latencies are not understood: {text}")
     return float(match.group(1)) * UNITS[match.group(2)]
