@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Sums lines of "passed failed skipped" into the one line that ends a run.
-# Fails when something failed, and when nothing passed, unless `changes` is set: the
-# lines of a run that replaces earlier results may add up to none.
+# Fails when something failed, and when nothing passed, unless `may_skip` is set:
+# all may be skipped, or replace results that were skipped before.
 {
 	passed += $1
 	failed += $2
@@ -11,5 +11,5 @@
 END {
 	printf "%d passed, %d failed%s\n", passed, failed, \
 	    skipped ? ", " skipped " skipped" : ""
-	exit failed > 0 || (passed <= 0 && !changes)
+	exit failed > 0 || (passed <= 0 && !may_skip)
 }

@@ -110,7 +110,7 @@ more_roles() {
 	sed -i '/^pool = slow/d' "$T/lfproxy.ini"
 	ctl reload
 	ctl set pool main promotion always
-	spawn load wrk -t1 -c16 -d600 "$(url)"
+	spawn load wrk -t1 -c16 -d600 --timeout 60s "$(url)"
 	top_in_terminal
 	for threads in 1 8 2; do
 		ctl set pool main threads $threads
