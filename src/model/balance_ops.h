@@ -15,7 +15,9 @@ struct server;
 
 /* The properties of a session that the choice of its server depends on. */
 struct choice {
-	struct server *const *tried; /* passed over while there is another */
+	/* The serials of servers that are passed over while there is another.
+	 */
+	const uint32_t *tried;
 	unsigned tried_n;
 	uint64_t key;    /* well mixed; equal keys want the same server */
 	uint64_t random; /* 64 fresh bits */

@@ -34,7 +34,7 @@ bool
 choice_tried(const struct choice *choice, const struct server *server)
 {
 	for (unsigned i = 0; i < choice->tried_n; i++)
-		if (choice->tried[i] == server)
+		if (choice->tried[i] == server->serial)
 			return true;
 	return false;
 }
@@ -79,8 +79,8 @@ lineup_number(
 }
 
 unsigned
-lineup_forgive(const struct lineup *lineup, uint64_t seen,
-    struct server **tried, unsigned tried_n, unsigned kept)
+lineup_forgive(const struct lineup *lineup, uint64_t seen, uint32_t *tried,
+    unsigned tried_n, unsigned kept)
 {
 	if (lineup->refreshed <= seen)
 		return tried_n;
@@ -88,7 +88,7 @@ lineup_forgive(const struct lineup *lineup, uint64_t seen,
 		if (lineup->since[i] <= seen)
 			continue;
 		for (unsigned j = kept; j < tried_n; j++)
-			if (tried[j] == lineup->servers[i])
+			if (tried[j] == lineup->servers[i]->serial)
 				tried[j--] = tried[--tried_n];
 	}
 	return tried_n;

@@ -107,7 +107,7 @@ void lineup_number(
  * again that chose last from the lineup with the number seen.  Returns how many
  * are left.  Data threads, in a grace section. */
 unsigned lineup_forgive(const struct lineup *lineup, uint64_t seen,
-    struct server **tried, unsigned tried_n, unsigned kept);
+    uint32_t *tried, unsigned tried_n, unsigned kept);
 
 /* Whether the server at this place has room for a session within its maxconn.
  */

@@ -109,6 +109,9 @@ server_state_unref(struct server_state *state)
 	free(state);
 }
 
+/* Control thread. */
+static uint32_t last_serial;
+
 struct server *
 server_new(const struct server_spec *spec, struct backend *backend,
     struct server_state *state, unsigned id)
@@ -137,6 +140,7 @@ server_new(const struct server_spec *spec, struct backend *backend,
 	    .spec = spec,
 	    .backend = backend,
 	    .id = state->id,
+	    .serial = ++last_serial,
 	    .check = check,
 	    .agent = agent,
 	    .state = state,

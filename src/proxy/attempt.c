@@ -9,10 +9,10 @@ void
 attempt_note_ejected(struct session *s)
 {
 	for (unsigned i = s->ejected_n; i < s->tried_n; i++) {
-		if (s->tried[i] != s->server)
+		if (s->tried[i] != s->server->serial)
 			continue;
 		s->tried[i] = s->tried[s->ejected_n];
-		s->tried[s->ejected_n++] = s->server;
+		s->tried[s->ejected_n++] = s->server->serial;
 		return;
 	}
 }

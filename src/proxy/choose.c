@@ -89,7 +89,7 @@ connect_chosen(struct session *s, struct pool_thread *self)
 	session_count(s, scopes, COUNTER_CONNECTS, 1, self);
 	atomic_bump_own(&s->tries, 1);
 	if (!was_tried(s, server) && s->tried_n < SESSION_TRIES_MAX)
-		s->tried[s->tried_n++] = server;
+		s->tried[s->tried_n++] = server->serial;
 	return verdict(STEP_CONNECT);
 }
 

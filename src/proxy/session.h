@@ -164,10 +164,10 @@ struct session {
 	uint64_t state_ms;      /* when the state was last set */
 	uint64_t connecting_ns; /* clock_now_ns, of the last connect */
 	uint64_t accepted_wall_us;
-	/* The servers tried so far.  Never dereferenced, because a reload may
-	 * free them.  A server that a reload keeps becomes another pointer and
-	 * may be tried once more. */
-	struct server *tried[SESSION_TRIES_MAX];
+	/* The serials of the servers tried so far, which a reload may free.  A
+	 * server that a reload keeps gets another one, and may be tried once
+	 * more. */
+	uint32_t tried[SESSION_TRIES_MAX];
 };
 
 /* The owner has read bytes from that side. */

@@ -84,7 +84,7 @@ share_out_with_dead(struct rig *rig, unsigned n, struct shares *ret_shares)
 
 	*ret_shares = (struct shares){0};
 	for (unsigned i = 0; i < n; i++) {
-		struct choice choice = {.tried = &dead};
+		struct choice choice = {.tried = &dead->serial};
 		struct server *s = rig_pick(rig->backend, &choice);
 
 		if (s == dead) {
@@ -158,11 +158,31 @@ roundrobin_shares_out_evenly_the_turns_of_one_that_is_full(void **state)
 	rig_fini(&rig);
 }
 
+/* A session that has tried a server may see those of later models. */
+static void
+no_server_has_the_serial_of_another_one_that_there_was(void **state)
+{
+	uint32_t last = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 3; round++) {
+		struct rig rig;
+
+		rig_init(&rig, all_kinds[0], 4, NULL, false);
+		for (unsigned i = 0; i < 4; i++) {
+			assert_true(rig.backend->servers[i]->serial > last);
+			last = rig.backend->servers[i]->serial;
+		}
+		rig_fini(&rig);
+	}
+}
+
 static void
 a_tried_server_is_passed_over_as_long_as_there_is_another(void **state)
 {
 	for (unsigned k = 0; k < UNIT_N(all_kinds); k++) {
-		struct server *tried[4];
+		struct server *chosen[4];
+		uint32_t tried[4];
 		struct rig rig;
 
 		rig_init(&rig, all_kinds[k], 4, NULL, false);
@@ -176,11 +196,12 @@ a_tried_server_is_passed_over_as_long_as_there_is_another(void **state)
 				    rig_pick(rig.backend, &choice);
 
 				assert_false(choice_tried(&choice, s));
-				tried[choice.tried_n] = s;
+				chosen[choice.tried_n] = s;
+				tried[choice.tried_n] = s->serial;
 			}
 			assert_non_null(rig_pick(rig.backend, &choice));
 			for (unsigned i = 0; i < 4; i++)
-				backend_release(tried[i]);
+				backend_release(chosen[i]);
 		}
 		rig_fini(&rig);
 	}
@@ -596,7 +617,7 @@ hash_waits_with_no_table_that_is_an_eighth_wrong(void **state)
 static void
 hash_finds_a_server_that_has_no_cells_so_far(void **state)
 {
-	struct server *tried[9];
+	uint32_t tried[9];
 	struct rig rig;
 
 	begin_hash(&rig, 10, NULL);
@@ -605,7 +626,7 @@ hash_finds_a_server_that_has_no_cells_so_far(void **state)
 	rig_set_up(&rig, 9, true);
 	assert_non_null(rig.backend->state->lineup->moved);
 	for (unsigned i = 0; i < 9; i++)
-		tried[i] = rig.backend->servers[i];
+		tried[i] = rig.backend->servers[i]->serial;
 	for (unsigned i = 0; i < 100; i++) {
 		struct choice choice = {
 		    .tried = tried, .tried_n = 9, .key = mix64(i)};
@@ -615,7 +636,7 @@ hash_finds_a_server_that_has_no_cells_so_far(void **state)
 	/* Who has gone is none to begin with. */
 	rig_set_up(&rig, 0, false);
 	assert_non_null(rig.backend->state->lineup->moved);
-	tried[0] = rig.backend->servers[9];
+	tried[0] = rig.backend->servers[9]->serial;
 	for (unsigned i = 0; i < 100; i++) {
 		struct choice choice = {
 		    .tried = tried, .tried_n = 9, .key = mix64(i)};
@@ -910,6 +931,8 @@ main(void)
 	        roundrobin_begins_at_a_dead_server_no_oftener_than_is_its_turn),
 	    cmocka_unit_test(
 	        roundrobin_shares_out_evenly_the_turns_of_one_that_is_full),
+	    cmocka_unit_test(
+	        no_server_has_the_serial_of_another_one_that_there_was),
 	    cmocka_unit_test(
 	        a_tried_server_is_passed_over_as_long_as_there_is_another),
 	    cmocka_unit_test(
