@@ -39,7 +39,8 @@ judge() {
 	local expected=$1 total=$2
 
 	shift 2
-	run env PATH="$T/bin:$PATH" LFPROXY_SKIPPED="$T/skipped" \
+	run env -u LFPROXY_COUNTS PATH="$T/bin:$PATH" \
+	    LFPROXY_SKIPPED="$T/skipped" \
 	    "$T/tree/scripts/run-tests" release "${@:-quick}"
 	echo "$output"
 	equal "the last line" "$total" "${lines[-1]}"
