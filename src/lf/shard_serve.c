@@ -264,7 +264,14 @@ work_off(struct shard *shard, struct pool_thread *self)
 {
 	struct event_handler *h;
 
-	while ((h = batch_next(&shard->batch, self))) {
+	for (;;) {
+		if (is_outranked(shard, self)) {
+			give_up(shard, self);
+			return false;
+		}
+		h = batch_next(&shard->batch, self);
+		if (!h)
+			return true;
 		if (shard_has_to_wait(h, self))
 			continue;
 		if (h->next_turn == NEXT_ADMITTED) {
@@ -274,7 +281,6 @@ work_off(struct shard *shard, struct pool_thread *self)
 		if (!process_leading(shard, h, self))
 			return false;
 	}
-	return true;
 }
 
 /* Leads an unattended shard for what is ready there, without a wait, and leaves
