@@ -21,17 +21,10 @@ static struct {
 
 /* In the place of the control thread, which waits meanwhile. */
 static bool
-guard_sleeps(struct rig *rig)
-{
-	return !pool_guard(rig->pool, clock_now_ns(), UINT64_MAX / 2);
-}
-
-/* More often than the guard asks before it sleeps. */
-static bool
 guard_falls_asleep(struct rig *rig)
 {
 	for (int i = 0; i < 1000; i++)
-		if (guard_sleeps(rig))
+		if (!pool_guard(rig->pool, clock_now_ns(), UINT64_MAX / 2))
 			return true;
 	return false;
 }
@@ -43,9 +36,8 @@ busy(struct promotion *promotion)
 
 	if (!atomic_swap_acq_rel(&moment.armed, 0u))
 		return promotion_futex.busy(promotion);
-	/* The follower may still be on its way to its place. */
 	if (!moment.after)
-		moment.sleeps = unit_wait(guard_sleeps(moment.rig));
+		moment.sleeps = guard_falls_asleep(moment.rig);
 	ticket = promotion_futex.busy(promotion);
 	if (moment.after)
 		moment.sleeps = guard_falls_asleep(moment.rig);
@@ -74,8 +66,18 @@ run(struct fake *fake, uint32_t pending, struct pool_thread *self)
 	return TURN_DONE;
 }
 
+static bool
+has_parked(struct rig *rig)
+{
+	struct pool_status s;
+
+	pool_status(rig->pool, &s);
+	return s.roles[ROLE_FOLLOWING] == 1 && s.roles[ROLE_LEADING] == 1;
+}
+
 /* Runs a turn, with the guard's decision before or after the token is
- * published. */
+ * published.  A new thread stands by for a while, and would run the turn
+ * without a token. */
 static void
 run_one(struct rig *rig, bool after)
 {
@@ -86,6 +88,7 @@ run_one(struct rig *rig, bool after)
 	staged.create = create;
 	staged.busy = busy;
 	rig_start(rig, &setup);
+	assert_true(unit_wait(has_parked(rig)));
 	rig->guarding = false;
 	atomic_store_relaxed(&rig->guard_called, 0u);
 	rig_fake(rig, run);
