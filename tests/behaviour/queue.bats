@@ -25,12 +25,13 @@ column() {
 	    column_of "$1" "$2"
 }
 
-# many THREADS: 1000 clients for two servers with maxconn 10.
+# many THREADS SHARDS SLACK: 1000 clients for two servers with maxconn 10.  None
+# is served more than SLACK places before or behind its own.
 many() {
 	local n addresses
 
 	n=$(scaled 1000)
-	spawn servers "$QUEUETOOL" servers 10
+	spawn servers "$QUEUETOOL" servers 10 "$3"
 	wait_for 10 has_line servers '^ready'
 	mapfile -t addresses < <(sed -n 's/^listening on //p' "$T/servers.out")
 	start_lfproxy <<-END
@@ -39,6 +40,7 @@ many() {
 		admin = $T/admin.sock mode=0600
 		[pool main]
 		threads = $1
+		shards = $2
 		[frontend web]
 		listen = 127.0.0.1:0
 		backend = app
@@ -67,11 +69,18 @@ many() {
 }
 
 @test "queue: a thousand clients, two servers of ten places, in order" {
-	many 1
+	# As many as are served at a time may be out of order among themselves.
+	many 1 1 40
 }
 
 @test "queue: the same with threads" {
-	many 4
+	many 4 1 40
+}
+
+# Each shard queues the clients that it has, and one may be some milliseconds
+# behind the other.
+@test "queue: with several shards about in order" {
+	many 4 2 "$(scaled 400)"
 }
 
 @test "queue: timeout_queue" {
