@@ -40,8 +40,8 @@ since_mark_ns(const struct shift_load *load)
 	return load->total_ns - load->marked_ns;
 }
 
-/* Of the shards without a pair, as the next one.  Returns n if there is none.
- */
+/* Finds the shard with the least load since the mark among those without a
+ * pair. Returns n if there is none. */
 static unsigned
 find_least_since_mark(const struct shift_load *loads, unsigned n)
 {
@@ -263,7 +263,7 @@ take_those_that_fit(struct shift_move *move)
 	return left_ns;
 }
 
-/* Of the moves of one decision the first one is judged.  The effect of a move
+/* Only the first move of a decision is judged.  The effect of a move
  * of many small sessions would be lost in the load's own changes: such a move
  * is not judged, and another one may follow. */
 void

@@ -80,7 +80,8 @@ struct shard {
 	uint64_t changed_ns; /* when it was opened or its policy changed */
 	/* The number of registered handlers. */
 	uint32_t handlers;
-	/* Where handlers that get NOTE_SHIFT go: an id, which may have closed.
+	/* Handlers that get NOTE_SHIFT go to the shard with this id, which may
+	 * have closed.
 	 * The control thread writes, relaxed, before it posts the notes, which
 	 * order it (P1). */
 	uint32_t shift_to;

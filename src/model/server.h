@@ -150,7 +150,7 @@ struct server {
 	const struct server_spec *spec; /* borrowed from the model's spec */
 	struct backend *backend;
 	unsigned id; /* from 1 within the backend, as in HAProxy's sid */
-	/* Of all servers that were made only this one has it.  Sessions note it
+	/* No other server that was ever made has this number.  Sessions note it
 	 * when they try the server, and may outlast the server. */
 	uint32_t serial;
 	/* The overrides included.  Control thread only, as are the fields

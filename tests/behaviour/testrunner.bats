@@ -142,7 +142,7 @@ ONCE='echo 1..2; echo ok 1 x; [ $n -gt 1 ] && echo ok 2 y || { echo not ok 2 y; 
 	judge 0 '1 passed, 0 failed, -1 skipped' skipped "$T/skipped"
 }
 
-@test "run-tests: what root has to skip as well stays skipped, and is no failure" {
+@test "run-tests: a test that root skips too stays skipped, and does not fail" {
 	tree
 	program ../../../bin/bats 'echo 1..1; echo "ok 1 area: one # skip not here"'
 	judge 0 '4 passed, 0 failed, 1 skipped'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the simulator and the cost model have in common beside the simulated
+ * Code that the simulator and the cost model share beside the simulated
  * kernel: random numbers from the seed, and what the core calls if something is
  * wrong.
  */

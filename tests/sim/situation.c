@@ -54,8 +54,8 @@ let_the_lower_class_lead(void)
 	world_settle();
 }
 
-/* One event after the other, for longer than a leader may go on without a look
- * for a better class. */
+/* Writes one event after the other, for longer than a leader may go on without
+ * a look for a better class. */
 static void
 write_steadily(void)
 {

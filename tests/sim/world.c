@@ -93,7 +93,7 @@ move_to(struct fake *f, struct shard *to)
 	sim_note("moves to shard", to->id);
 }
 
-/* As session_turn.c: a shift that is refused ends where it began. */
+/* A shift that is refused ends where it began, as in session_turn.c. */
 static void
 find_place(struct fake *f, uint32_t pending, struct pool_thread *self)
 {

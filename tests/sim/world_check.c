@@ -139,8 +139,8 @@ count_admitted(void)
 	return n;
 }
 
-/* As many as are allowed, and none by the leader.  Fewer threads than before
- * let those go on that were admitted. */
+/* Long turns run as many as are allowed, and none by the leader.  When threads
+ * go, admitted turns go on. */
 void
 world_check_long(const struct event_handler *handler)
 {

@@ -179,8 +179,8 @@ take_events(struct cost_set *s, struct handle_event *events, int max)
 	return n;
 }
 
-/* One thread after the other; who comes meanwhile spins.  What another CPU has
- * put on the list has to be brought from there. */
+/* Threads take events one after the other, and spin meanwhile.  Events that
+ * another CPU has put on the list have to be brought from there. */
 static void
 spend_taking(struct cost_set *s, int n)
 {

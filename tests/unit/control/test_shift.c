@@ -278,7 +278,7 @@ a_session_that_is_the_whole_load_stays(void **state)
 	/* The sessions are read again and again, but ever more rarely. */
 	attempts = m.moves;
 	assert_in_range(attempts, 5, 1000 / SHIFT_PAUSE_MAX + 6);
-	/* As soon as there are others the next attempt moves one. */
+	/* The next attempt moves a session as soon as there are others. */
 	add_sessions(5, 0, 20000);
 	looks(SHIFT_PAUSE_MAX + SHIFT_STREAK);
 	assert_int_equal(m.moved, 5);
@@ -476,7 +476,7 @@ the_period_in_which_sessions_move_is_not_judged(void **state)
 	assert_int_equal(m.shift.pause, 0);
 }
 
-/* As if the load were not the sessions' own: it stays where it was. */
+/* The load stays where it was, as if it were not the sessions' own. */
 static void
 moves_without_effect_become_rare(void **state)
 {
