@@ -50,6 +50,9 @@
 	X(EVENT_SERVER_DRAINED, "server_drained")                              \
 	X(EVENT_DRAIN, "drain")                                                \
 	X(EVENT_REBALANCE, "rebalance")                                        \
+	X(EVENT_CERTIFICATE, "certificate")                                    \
+	X(EVENT_CERTIFICATE_REFUSED, "certificate_refused")                    \
+	X(EVENT_CERTIFICATE_EXPIRES, "certificate_expires")                    \
 	X(EVENT_EXPIRED, "expired")                                            \
 	X(EVENT_BACKEND_DOWN, "backend_down")                                  \
 	X(EVENT_BACKEND_UP, "backend_up")                                      \
