@@ -21,7 +21,18 @@ static const char line_start[] = "PROXY ";
 
 enum { COMMAND_LOCAL = 0x20, COMMAND_PROXY = 0x21 };
 enum { FAMILY_NONE = 0x00, FAMILY_TCP4 = 0x11, FAMILY_TCP6 = 0x21 };
-enum { TLV_AUTHORITY = 0x02, TLV_CRC32C = 0x03, TLV_UNIQUE_ID = 0x05 };
+enum {
+	TLV_ALPN = 0x01,
+	TLV_AUTHORITY = 0x02,
+	TLV_CRC32C = 0x03,
+	TLV_UNIQUE_ID = 0x05,
+	TLV_SSL = 0x20,
+	TLV_SSL_VERSION = 0x21,
+	TLV_SSL_CN = 0x22,
+	TLV_SSL_CIPHER = 0x23,
+	TLV_SSL_SIG_ALG = 0x24,
+	TLV_SSL_KEY_ALG = 0x25,
+};
 #define TLV_HEAD_SIZE 3u
 #define UNIQUE_ID_MAX 128u
 
@@ -107,6 +118,42 @@ put_addresses(const struct proxy_header *h, uint8_t *out)
 	return put_u16(out, h->destination.port);
 }
 
+static uint8_t *
+put_tlv(uint8_t *out, uint8_t type, const char *value, size_t len)
+{
+	*out++ = type;
+	out = put_u16(out, len);
+	memcpy(out, value, len);
+	return out + len;
+}
+
+/* The text is cut to max bytes; NULL: none. */
+static uint8_t *
+put_text_tlv(uint8_t *out, uint8_t type, const char *text, size_t max)
+{
+	return text && *text ? put_tlv(out, type, text, strnlen(text, max))
+	                     : out;
+}
+
+/* The specification, 2.2.6. */
+static uint8_t *
+put_tls(uint8_t *out, const struct proxy_tls *tls)
+{
+	uint8_t *end = out + TLV_HEAD_SIZE;
+
+	*end++ = tls->client;
+	end = put_u16(end, 0);
+	end = put_u16(end, !tls->verified);
+	end = put_text_tlv(end, TLV_SSL_VERSION, tls->version, PROXY_SHORT_MAX);
+	end = put_text_tlv(end, TLV_SSL_CN, tls->cn, UINT8_MAX);
+	end = put_text_tlv(end, TLV_SSL_CIPHER, tls->cipher, PROXY_SHORT_MAX);
+	end = put_text_tlv(end, TLV_SSL_SIG_ALG, tls->sig_alg, PROXY_SHORT_MAX);
+	end = put_text_tlv(end, TLV_SSL_KEY_ALG, tls->key_alg, PROXY_SHORT_MAX);
+	*out = TLV_SSL;
+	put_u16(out + 1, (size_t)(end - out) - TLV_HEAD_SIZE);
+	return end;
+}
+
 static size_t
 make_v2(const struct proxy_header *h, uint8_t *out)
 {
@@ -120,11 +167,13 @@ make_v2(const struct proxy_header *h, uint8_t *out)
 		out[13] = both_ipv4(h) ? FAMILY_TCP4 : FAMILY_TCP6;
 		end = put_addresses(h, end);
 	}
-	if (has_addresses(h) && h->authority_len > 0) {
-		*end++ = TLV_AUTHORITY;
-		end = put_u16(end, h->authority_len);
-		memcpy(end, h->authority, h->authority_len);
-		end += h->authority_len;
+	if (has_addresses(h)) {
+		end = put_text_tlv(end, TLV_ALPN, h->alpn, UINT8_MAX);
+		if (h->authority_len > 0)
+			end = put_tlv(
+			    end, TLV_AUTHORITY, h->authority, h->authority_len);
+		if (h->version == PROXY_V2_TLS && h->tls)
+			end = put_tls(end, h->tls);
 	}
 	put_u16(out + 14, (size_t)(end - out) - FIXED_SIZE);
 	return (size_t)(end - out);

@@ -18,7 +18,25 @@
 
 #include "net/addr.h"
 
-enum proxy_version { PROXY_OFF, PROXY_V1, PROXY_V2 };
+enum proxy_version {
+	PROXY_OFF,
+	PROXY_V1,
+	PROXY_V2,
+	PROXY_V2_TLS, /* to be sent: version 2 with a struct proxy_tls */
+};
+
+/* Bits of proxy_tls.client (the specification, 2.2.6). */
+#define PROXY_TLS_USED      0x01u
+#define PROXY_TLS_CERT_CONN 0x02u /* a certificate in this connection */
+#define PROXY_TLS_CERT_SESS 0x04u /* at least in the session's first one */
+
+/* TLS between the client and the proxy.  Texts end with NUL; NULL: unknown. */
+struct proxy_tls {
+	uint8_t client; /* PROXY_TLS_ */
+	bool verified;  /* the client had a certificate, which was good */
+	const char *version, *cn, *cipher;
+	const char *sig_alg, *key_alg; /* of the proxy's certificate */
+};
 
 /* The contents of a header. */
 struct proxy_header {
@@ -34,10 +52,18 @@ struct proxy_header {
 	 * none. */
 	const char *authority;
 	uint8_t authority_len;
+	/* Version 2, to be sent only: the protocol that was chosen with the
+	 * client (ALPN), NULL: none; and TLS with it, with PROXY_V2_TLS, NULL:
+	 * none. */
+	const char *alpn;
+	const struct proxy_tls *tls;
 };
 
-/* The length of the longest header that is made. */
-#define PROXY_MADE_MAX (16u + 36u + 3u + 255u)
+/* The length of the longest header that is made: three texts of 255 bytes, and
+ * four short ones. */
+#define PROXY_SHORT_MAX 64u
+#define PROXY_MADE_MAX                                                         \
+	(16u + 36u + 3u * (3u + 255u) + 3u + 5u + 4u * (3u + PROXY_SHORT_MAX))
 
 /* Writes the header and returns its size.  As in HAProxy, a header is LOCAL, or
  * UNKNOWN in version 1, without addresses, when it is local or not both

@@ -211,6 +211,76 @@ what_is_local_has_no_address(void **state)
 	assert_read(BYTES(SIGNATURE "\x20\x99\0\x03ggg"), &local);
 }
 
+/* ALPN, the authority, and SSL with its parts, in the order of their types. */
+static void
+tls_with_the_client_is_a_value_with_parts(void **state)
+{
+	static const uint8_t wanted[] = "\1\0\2h2"
+	                                "\2\0\1a"
+	                                "\x20\0\x31"
+	                                "\7\0\0\0\0"
+	                                "\x21\0\7TLSv1.3"
+	                                "\x22\0\1c"
+	                                "\x23\0\6CIPHER"
+	                                "\x24\0\12RSA-SHA256"
+	                                "\x25\0\5EC256";
+	struct proxy_tls tls = {.client = PROXY_TLS_USED | PROXY_TLS_CERT_CONN |
+	                                  PROXY_TLS_CERT_SESS,
+	    .verified = true,
+	    .version = "TLSv1.3",
+	    .cn = "c",
+	    .cipher = "CIPHER",
+	    .sig_alg = "RSA-SHA256",
+	    .key_alg = "EC256"};
+	struct proxy_header h = {.version = PROXY_V2_TLS,
+	    .authority = "a",
+	    .authority_len = 1,
+	    .alpn = "h2",
+	    .tls = &tls};
+	uint8_t out[PROXY_MADE_MAX];
+	char longest[300];
+	struct proxy_read r;
+	size_t size;
+
+	(void)state;
+	endpoint_set_ip(&h.source, AF_INET, (const uint8_t *)"\1\2\3\4", 5);
+	endpoint_set_ip(
+	    &h.destination, AF_INET, (const uint8_t *)"\4\3\2\1", 6);
+	size = proxy_header_make(&h, out);
+	assert_int_equal(size, 16 + 12 + sizeof(wanted) - 1);
+	assert_memory_equal(out + 28, wanted, sizeof(wanted) - 1);
+	assert_int_equal(proxy_header_read(out, size, &r), PROXY_COMPLETE);
+	assert_int_equal(r.size, size);
+	assert_int_equal(r.header.authority_len, 1);
+	/* A client without a certificate; what is unknown is left out. */
+	tls = (struct proxy_tls){.client = PROXY_TLS_USED, .cn = ""};
+	h.alpn = "";
+	size = proxy_header_make(&h, out);
+	assert_int_equal(size, 28 + 4 + 8);
+	assert_memory_equal(out + 32, "\x20\0\5\1\0\0\0\1", 8);
+	/* Version 2 without TLS, and nothing of the proxy's own connections. */
+	h.version = PROXY_V2;
+	assert_int_equal(proxy_header_make(&h, out), 28 + 4);
+	h.local = true;
+	h.version = PROXY_V2_TLS;
+	assert_int_equal(proxy_header_make(&h, out), 16);
+	h.local = false;
+	/* Everything as long as it can be. */
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	tls = (struct proxy_tls){.version = longest,
+	    .cn = longest,
+	    .cipher = longest,
+	    .sig_alg = longest,
+	    .key_alg = longest};
+	h.alpn = h.authority = longest;
+	h.authority_len = UINT8_MAX;
+	endpoint_set_ip(&h.source, AF_INET6, (const uint8_t *)longest, 5);
+	assert_int_equal(proxy_header_make(&h, out), PROXY_MADE_MAX);
+	assert_int_equal(
+	    proxy_header_read(out, PROXY_MADE_MAX, &r), PROXY_COMPLETE);
+}
+
 static void
 the_authority_is_a_value(void **state)
 {
@@ -233,13 +303,15 @@ the_longest_that_is_made_fits(void **state)
 	struct proxy_header h = header(PROXY_V2, "2001:db8::7", "::1");
 	static char name[UINT8_MAX];
 	uint8_t out[PROXY_MADE_MAX];
+	size_t size;
 
 	(void)state;
 	memset(name, 'n', sizeof(name));
 	h.authority = name;
 	h.authority_len = sizeof(name);
-	assert_int_equal(proxy_header_make(&h, out), sizeof(out));
-	assert_read(out, sizeof(out), &h);
+	size = proxy_header_make(&h, out);
+	assert_int_equal(size, 16 + 36 + 3 + 255);
+	assert_read(out, size, &h);
 }
 
 static void
@@ -443,6 +515,7 @@ main(void)
 	    cmocka_unit_test(a_unix_client_has_no_address),
 	    cmocka_unit_test(what_is_local_has_no_address),
 	    cmocka_unit_test(the_authority_is_a_value),
+	    cmocka_unit_test(tls_with_the_client_is_a_value_with_parts),
 	    cmocka_unit_test(the_longest_that_is_made_fits),
 	    cmocka_unit_test(other_families_are_as_good_as_none),
 	    cmocka_unit_test(the_checksum_is_checked),
