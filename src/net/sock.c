@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
 #include <string.h>
@@ -351,6 +352,22 @@ sock_unacknowledged(int fd)
 	if (domain == AF_UNIX || ioctl(fd, SIOCOUTQ, &bytes) < 0)
 		return 0;
 	return bytes;
+}
+
+void
+sock_close_silent(int fd)
+{
+	int on = 1;
+
+	/* A socket under repair is closed without a packet (tcp_close). */
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)) == 0) {
+		close(fd);
+		return;
+	}
+	/* The option of the other family has no effect, or fails. */
+	(void)setsockopt(fd, IPPROTO_IP, IP_TTL, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, &on, sizeof(on));
+	sock_close_reset(fd);
 }
 
 void

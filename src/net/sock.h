@@ -81,4 +81,9 @@ int sock_unacknowledged(int fd);
 /* Closes the socket with a reset.  Unsent and unacknowledged bytes are lost. */
 void sock_close_reset(int fd);
 
+/* Closes a TCP socket so that the peer does not learn of it.  With
+ * CAP_NET_ADMIN no packet is sent; without, a reset that the first router
+ * discards, which a peer on the same network still gets. */
+void sock_close_silent(int fd);
+
 #endif
