@@ -39,6 +39,9 @@
  * stand by. */
 #define POLICY_SHARED_NS 100000u
 
+/* How many events such a thread fetches before it has an average. */
+#define POLICY_SHARED_FIRST 8
+
 /* A leader yields its CPU once before it sleeps.  After a yield that found no
  * event it omits as many as have failed in a row, up to POLICY_YIELD_MISSES;
  * after two in a row that lasted POLICY_YIELD_LONG_NS, because other work keeps

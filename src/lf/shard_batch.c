@@ -46,6 +46,8 @@ shared_batch(const struct shard *shard, const struct pool_thread *self)
 	if (turn_ns >= POLICY_SHARED_NS ||
 	    (long_ns > 0 && self->now_ns < long_ns + POLICY_LONG_SEEN_NS))
 		return 1;
+	if (turn_ns == 0)
+		return POLICY_SHARED_FIRST;
 	if (turn_ns * SHARD_BATCH <= POLICY_SHARED_NS)
 		return SHARD_BATCH;
 	return (int)(POLICY_SHARED_NS / turn_ns);

@@ -218,7 +218,9 @@ the_rest_of_a_large_batch_goes_to_a_follower(void **state)
 	rig_finish(&rig);
 	assert_int_equal(rig.late, 0);
 	assert_int_equal(rig.status.sum.dispatched, 60);
-	assert_true(rig.status.sum.wakes >= 1);
+	/* With adaptive the other thread may have stood by. */
+	if (rig.setup.policy == POLICY_ALWAYS)
+		assert_true(rig.status.sum.wakes >= 1);
 }
 
 static enum turn
