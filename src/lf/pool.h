@@ -110,6 +110,7 @@ struct pool_options {
 	unsigned shards; /* 1 to the number of threads */
 	enum policy_kind policy;
 	enum promotion_order order;
+	unsigned long_turns;                   /* see pool_set_long_turns */
 	const struct promotion_ops *promotion; /* NULL: promotion_futex */
 	const cpu_set_t *cpus;                 /* copied; NULL: all */
 	unsigned cpus_quota;  /* CPUs that the process may use up, 0: all */
@@ -162,6 +163,10 @@ bool pool_set_shards(
 void pool_set_policy(struct pool *pool, enum policy_kind policy);
 /* Sets which parked member is promoted. */
 void pool_set_order(struct pool *pool, enum promotion_order order);
+/* Sets how many turns that were declared long run at once; more than the pool
+ * has threads are as many as these.  0: one less than the threads, at least
+ * 1. */
+void pool_set_long_turns(struct pool *pool, unsigned long_turns);
 /* Moves the running threads to these CPUs. */
 bool pool_set_cpus(
     struct pool *pool, const cpu_set_t *cpus, struct err *err) MUST_CHECK;
@@ -194,6 +199,8 @@ bool pool_is_idle(const struct pool *pool);
 unsigned pool_threads(const struct pool *pool);
 /* Returns the number of shards that was asked for last. */
 unsigned pool_shards_wanted(const struct pool *pool);
+/* Returns the number that pool_set_long_turns was called with last. */
+unsigned pool_long_turns(const struct pool *pool);
 
 /* -- any thread -- */
 

@@ -88,8 +88,8 @@ void pool_assign_homes(struct pool *pool);
 /* Sets the nice value of running threads whose class had another one before. */
 void pool_renice(struct pool *pool, const struct pool_class *before);
 
-/* Sets how many long turns run at once: for the number of threads that was
- * asked for last. */
+/* Sets how many long turns run at once: as pool_set_long_turns says, for the
+ * number of threads that was asked for last. */
 void pool_limit_long_turns(struct pool *pool);
 
 unsigned pool_count_running(const struct pool *pool, int grade /* -1: all */);

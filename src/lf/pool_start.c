@@ -95,11 +95,28 @@ void
 pool_limit_long_turns(struct pool *pool)
 {
 	unsigned threads = pool_threads(pool);
+	unsigned limit = pool->options.long_turns;
 	struct event_handler *h;
 
-	admission_set_limit(&pool->admission, threads > 1 ? threads - 1 : 1);
+	if (limit == 0)
+		limit = threads > 1 ? threads - 1 : 1;
+	admission_set_limit(
+	    &pool->admission, limit < threads ? limit : threads);
 	while ((h = admission_take(&pool->admission, clock_now_ns())))
 		shard_submit(h);
+}
+
+void
+pool_set_long_turns(struct pool *pool, unsigned long_turns)
+{
+	pool->options.long_turns = long_turns;
+	pool_limit_long_turns(pool);
+}
+
+unsigned
+pool_long_turns(const struct pool *pool)
+{
+	return pool->options.long_turns;
 }
 
 int

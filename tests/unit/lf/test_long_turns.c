@@ -252,6 +252,43 @@ fewer_threads_run_fewer_long_turns_and_more_run_more(void **state)
 	}
 }
 
+static unsigned
+long_limit(struct rig *rig)
+{
+	struct pool_status s;
+
+	pool_status(rig->pool, &s);
+	return s.long_limit;
+}
+
+static void
+the_limit_that_is_set_holds_up_to_the_threads(void **state)
+{
+	static const struct rig_setup setup = {
+	    .policy = POLICY_ADAPTIVE, .threads = 4, .shards = 1};
+	struct rig rig;
+
+	(void)state;
+	start_long_turns(&rig, &setup, 5);
+	pool_set_long_turns(rig.pool, 1);
+	assert_int_equal(long_limit(&rig), 1);
+	permit(&rig, 2);
+	assert_true(unit_wait(long_turns_are(&rig, 1, 5)));
+	pool_set_long_turns(rig.pool, 9);
+	assert_int_equal(long_limit(&rig), 4);
+	assert_int_equal(pool_long_turns(rig.pool), 9);
+	assert_true(unit_wait(long_turns_are(&rig, 4, 2)));
+	pool_set_long_turns(rig.pool, 2);
+	rig_set_threads(&rig, 8);
+	assert_int_equal(long_limit(&rig), 2);
+	pool_set_long_turns(rig.pool, 0);
+	assert_int_equal(long_limit(&rig), 7);
+	assert_true(unit_wait(long_turns_are(&rig, 6, 0)));
+	atomic_add_acq_rel(&turns.permits, 6u);
+	assert_true(unit_wait(rig_count_is(&rig, &turns.ended, 8)));
+	rig_finish(&rig);
+}
+
 /* Under kernel a shard's events would wait for the long turns of its threads,
  * so the policy changes afterwards. */
 static void
@@ -399,6 +436,7 @@ main(void)
 	        fewer_threads_run_fewer_long_turns_and_more_run_more),
 	    cmocka_unit_test(
 	        handlers_of_a_closing_shard_move_after_their_long_turn),
+	    cmocka_unit_test(the_limit_that_is_set_holds_up_to_the_threads),
 	    cmocka_unit_test(handlers_wait_through_changes_of_the_policy),
 	    cmocka_unit_test(a_single_thread_runs_long_turns_and_short_ones),
 	    cmocka_unit_test(after_stop_no_long_turn_begins),
