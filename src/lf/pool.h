@@ -62,6 +62,7 @@ struct thread_stats {
 	    adoptions; /* times this thread led a shard that is not its home */
 	uint64_t wait_errors;
 	uint64_t moved; /* sessions that went to another shard, NOTE_SHIFT */
+	uint64_t key_operations; /* signatures with private keys, in turns */
 	uint64_t turn_ns[TURN_KINDS]; /* averages over about 16 turns */
 	uint64_t role_ns[ROLES];      /* time in each role before this one */
 	uint64_t role_since_ns;
@@ -254,6 +255,9 @@ struct pool_status {
 	enum promotion_order order;
 	struct thread_stats sum; /* the counters and histograms */
 };
+/* Returns the sum of key_operations.  Runs on the control thread. */
+uint64_t pool_key_operations(const struct pool *pool);
+
 /* Fills in the status. Runs on the control thread. */
 void pool_status(struct pool *pool, struct pool_status *ret_status);
 

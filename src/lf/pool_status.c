@@ -43,6 +43,7 @@ add_stats(struct thread_stats *sum, const struct thread_stats *s)
 	add_count(&sum->adoptions, &s->adoptions);
 	add_count(&sum->wait_errors, &s->wait_errors);
 	add_count(&sum->moved, &s->moved);
+	add_count(&sum->key_operations, &s->key_operations);
 	histogram_merge(&sum->promotion_delay, &s->promotion_delay);
 	histogram_merge(&sum->poll_gap, &s->poll_gap);
 	histogram_merge(&sum->service, &s->service);
@@ -118,6 +119,16 @@ pool_status(struct pool *pool, struct pool_status *ret_status)
 	}
 	for (int kind = 0; kind < TURN_KINDS; kind++)
 		s->turn_ns[kind] = mean_turn_ns(pool, (enum turn_kind)kind);
+}
+
+uint64_t
+pool_key_operations(const struct pool *pool)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < pool->places_n; i++)
+		add_count(&sum, &pool->places[i]->stats.key_operations);
+	return sum;
 }
 
 uint64_t
