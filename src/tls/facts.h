@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * Facts for logs, show and PROXY headers: about a connection, and about a
+ * certificate of ours.
+ *
+ * Texts from certificates are printable: other bytes are escaped as in RFC
+ * 2253.  A text that does not fit is cut.
+ */
+#ifndef TLS_FACTS_H
+#define TLS_FACTS_H
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TLS_NAME_SIZE    256 /* of a host name and NUL */
+#define TLS_SUBJECT_SIZE 256
+#define TLS_SERIAL_SIZE  64 /* hexadecimal digits */
+#define TLS_SANS_SIZE    512
+
+struct tls_facts {
+	int version;              /* as TLS1_3_VERSION; 0: none yet */
+	const char *version_name; /* `TLSv1.3`; static */
+	const char *cipher;       /* `TLS_AES_128_GCM_SHA256`; static */
+	bool resumed;
+	char sni[TLS_NAME_SIZE];  /* sent by the client, by us to a server */
+	char alpn[TLS_NAME_SIZE]; /* chosen; empty: none */
+	/* The peer's certificate; a resumed session's is that of its first
+	 * connection. */
+	bool has_cert;
+	long verify_result; /* X509_V_OK without a certificate */
+	const char
+	    *verify_error; /* in words; NULL: verified or no certificate */
+	char subject[TLS_SUBJECT_SIZE]; /* `CN=x,O=y`, RFC 2253 */
+	char issuer[TLS_SUBJECT_SIZE];
+	char serial[TLS_SERIAL_SIZE];
+	char cn[TLS_NAME_SIZE];
+	char sans[TLS_SANS_SIZE]; /* `DNS:a,IP:10.0.0.1,email:x@y,URI:z` */
+};
+
+/* Reads what is known of the connection.  Its owner. */
+void tls_facts_read(SSL *ssl, struct tls_facts *ret_facts);
+
+enum tls_ocsp_state {
+	TLS_OCSP_NONE,    /* no file */
+	TLS_OCSP_SENT,    /* to clients that ask */
+	TLS_OCSP_STALE,   /* past its next update: not sent */
+	TLS_OCSP_NOT_YET, /* before its this update: not sent */
+	TLS_OCSP_NOT_GOOD /* revoked or unknown: not sent */
+};
+
+/* A certificate of a context.  Pointers are valid during the call. */
+struct tls_cert_facts {
+	const char *file;
+	const char *key_file;
+	const char *const *names; /* lower case, `*.example.com` */
+	unsigned names_n;
+	const char *key_type; /* `RSA`, `EC`, `ED25519` */
+	unsigned key_bits;
+	const char *subject, *issuer;  /* RFC 2253 */
+	const char *serial;            /* hexadecimal digits */
+	const char *fingerprint;       /* SHA-256, hexadecimal digits */
+	const char *fingerprint_sha1;  /* for HAProxy's clients */
+	const char *sans;              /* as of tls_facts */
+	int64_t not_before, not_after; /* seconds since 1970 */
+	unsigned chain_n;              /* certificates besides this one */
+	enum tls_ocsp_state ocsp;
+	int64_t ocsp_next_update; /* 0: none given */
+	bool is_default; /* for clients that ask for no name that we have */
+	bool in_memory;  /* replaced since the files were read */
+	bool staged;     /* a replacement waits to be committed */
+};
+
+#endif
