@@ -4,14 +4,13 @@
 #include "check/library_memory.h"
 
 #include <curl/curl.h>
-#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/atomics.h"
 
 /* Any thread, relaxed. */
-static struct memory_use openssl_use, curl_use;
+static struct memory_use curl_use;
 
 static void *
 count_taken(struct memory_use *use, void *block)
@@ -55,46 +54,6 @@ read_use(const struct memory_use *use)
 	    .heap = atomic_load_relaxed(&use->heap)};
 }
 
-/* -- OpenSSL -- */
-
-/* Returns NULL for size 0, as CRYPTO_malloc does by default. */
-static void *
-openssl_malloc(size_t size, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return count_taken(&openssl_use, size > 0 ? malloc(size) : NULL);
-}
-
-static void
-openssl_free(void *block, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	counted_free(&openssl_use, block);
-}
-
-static void *
-openssl_realloc(void *block, size_t size, const char *file, int line)
-{
-	if (size == 0) {
-		openssl_free(block, file, line);
-		return NULL;
-	}
-	return counted_realloc(&openssl_use, block, size);
-}
-
-void
-library_count_openssl(void)
-{
-	/* Refused when something was allocated before: then nothing is counted.
-	 */
-	(void)CRYPTO_set_mem_functions(
-	    openssl_malloc, openssl_realloc, openssl_free);
-}
-
-/* -- curl -- */
-
 static void *
 curl_malloc(size_t size)
 {
@@ -131,12 +90,6 @@ library_curl_init(void)
 	return curl_global_init_mem(CURL_GLOBAL_SSL, curl_malloc,
 	           curl_counted_free, curl_realloc, curl_strdup,
 	           curl_calloc) == CURLE_OK;
-}
-
-struct memory_use
-library_memory_openssl(void)
-{
-	return read_use(&openssl_use);
 }
 
 struct memory_use

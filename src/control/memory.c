@@ -12,6 +12,7 @@
 #include "control/system_facts.h"
 #include "lf/event_handler.h"
 #include "model/model_memory.h"
+#include "tls/memory.h"
 
 void
 memory_rows_add(struct memory_rows *rows, const char *what,
@@ -108,8 +109,8 @@ memory_rows_fill(struct memory_rows *rows, struct control *control)
 	memory_rows_add(
 	    rows, "checks", checker_memory(control->checker), 0, NULL);
 	memory_rows_add(rows, "curl", library_memory_curl(), 0, NULL);
-	memory_rows_add(rows, "OpenSSL", library_memory_openssl(), 0,
-	    "certificates that are trusted, and checks");
+	memory_rows_add(rows, "OpenSSL", tls_memory_use(), 0,
+	    "TLS connections, certificates, and checks");
 	memory_rows_add(rows, "log", log_memory(), 0, NULL);
 	memory_rows_add(rows, "events", events_memory(), 0, NULL);
 	memory_add_block(&self, control);

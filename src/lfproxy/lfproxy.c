@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <ev.h>
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +17,6 @@
 #include "base/secrets.h"
 #include "base/log.h"
 #include "base/notify.h"
-#include "check/library_memory.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
@@ -25,6 +25,7 @@
 #include "lf/policy.h"
 #include "lf/promotion.h"
 #include "lfproxy/options.h"
+#include "tls/memory.h"
 
 /* How long -t waits for the names of servers to be resolved. */
 #define TEST_NAMES_WAIT_MS 5000
@@ -44,12 +45,14 @@ print_version(void)
 	       "order: %s, %s, %s\n"
 	       "checks: connect, http, https, tls, send-expect, script, "
 	       "agent\n"
-	       "libev %d.%d, %s\n",
+	       "libev %d.%d, %s\n"
+	       "%s\n",
 	    LFPROXY_VERSION, policy_name(POLICY_ADAPTIVE),
 	    policy_name(POLICY_ALWAYS), policy_name(POLICY_KERNEL),
 	    promotion_order_name(ORDER_LIFO), promotion_order_name(ORDER_FIFO),
 	    promotion_order_name(ORDER_PRIORITY), ev_version_major(),
-	    ev_version_minor(), curl_version());
+	    ev_version_minor(), curl_version(),
+	    OpenSSL_version(OPENSSL_VERSION));
 }
 
 /* Prints errors and warnings. */
@@ -182,7 +185,7 @@ main(int argc, char **argv)
 	int status;
 
 	fill_standard_descriptors();
-	library_count_openssl();
+	tls_memory_init();
 	if (!fault_load(environ, &err))
 		return print_error(EXIT_STATUS_USAGE, &err);
 	if (!options_parse(argc, argv, &options, &err))

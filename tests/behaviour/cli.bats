@@ -34,6 +34,8 @@ usage_error() {
 @test "cli: -V prints the version" {
 	run -0 "$LFPROXY" -V
 	[[ ${lines[0]} =~ ^lfproxy\ [0-9]+\.[0-9]+\.[0-9]+ ]]
+	[[ $output == *$'\n'"$(openssl version | sed 's/.*Library: //; s/)$//')" ]] ||
+	    fail "$output"
 }
 
 @test "cli: -h prints how to use it, on stdout" {

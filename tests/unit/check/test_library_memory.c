@@ -4,38 +4,8 @@
 #include "check/library_memory.h"
 
 #include <curl/curl.h>
-#include <openssl/bio.h>
 
 #include "unit.h"
-
-static void
-openssl_is_counted_from_the_first_block_on(void **state)
-{
-	char text[5000] = {0};
-	struct memory_use before, with;
-	BIO *bio;
-
-	(void)state;
-	library_count_openssl();
-	bio = BIO_new(BIO_s_mem()); /* and whatever is made once */
-	BIO_free(bio);
-	before = library_memory_openssl();
-	assert_true(before.count > 0);
-	bio = BIO_new(BIO_s_mem());
-	assert_int_equal(BIO_write(bio, text, sizeof(text)), sizeof(text));
-	with = library_memory_openssl();
-	assert_true(with.heap >= before.heap + sizeof(text));
-	/* Grown by realloc. */
-	for (int i = 0; i < 20; i++)
-		BIO_write(bio, text, sizeof(text));
-	assert_int_equal(library_memory_openssl().count, with.count);
-	assert_true(
-	    library_memory_openssl().heap >= before.heap + 21 * sizeof(text));
-	BIO_free(bio);
-	with = library_memory_openssl();
-	assert_int_equal(with.count, before.count);
-	assert_int_equal(with.heap, before.heap);
-}
 
 static void
 curl_gives_back_all(void **state)
@@ -64,7 +34,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(openssl_is_counted_from_the_first_block_on),
 	    cmocka_unit_test(curl_gives_back_all),
 	};
 
