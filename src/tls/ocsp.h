@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * OCSP responses from files.
+ */
+#ifndef TLS_OCSP_H
+#define TLS_OCSP_H
+
+#include <openssl/types.h>
+#include <openssl/x509.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "tls/facts.h"
+
+/* A response; zeros: none. */
+struct tls_ocsp {
+	uint8_t *der; /* from malloc */
+	size_t n;
+	bool good;                        /* the certificate's status */
+	int64_t this_update, next_update; /* seconds since 1970; 0: not given */
+};
+
+/* Checks that the response can be parsed and is about the certificate.  Copies
+ * der.  chain may have the issuer, whose hashes are compared then; else the
+ * serial number is. */
+bool tls_ocsp_parse(const char *file, const void *der, size_t n, X509 *cert,
+    STACK_OF(X509) * chain, struct tls_ocsp *ret_ocsp,
+    struct err *err) MUST_CHECK;
+
+/* Copies the response with its bytes.  Returns false when memory is short. */
+bool tls_ocsp_copy(const struct tls_ocsp *ocsp, struct tls_ocsp *ret_copy);
+/* Frees the bytes; the response is then none. */
+void tls_ocsp_fini(struct tls_ocsp *ocsp);
+
+/* Returns whether the response is sent at this time, and if not, why. */
+enum tls_ocsp_state tls_ocsp_state(const struct tls_ocsp *ocsp, int64_t now_s);
+
+#endif
