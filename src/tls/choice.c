@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * See choice.h.
+ *
+ * The default certificates are in the SSL_CTX; an SSL_CTX for each name would
+ * take some 10 KiB and 100 us, for thousands of names.
+ */
+#include "tls/choice.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "tls/cert.h"
+#include "tls/counters.h"
+#include "tls/openssl_err.h"
+#include "tls/store.h"
+
+static bool
+matches_equal(struct tls_names_match a, struct tls_names_match b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++) {
+		if (a.names[i].cert != b.names[i].cert)
+			return false;
+	}
+	return true;
+}
+
+static bool
+ssl_use_cert(SSL *ssl, const struct tls_cert *cert)
+{
+	return SSL_use_cert_and_key(
+	           ssl, cert->x509, cert->key, cert->chain, 1) == 1;
+}
+
+/* A full handshake with a client: its hello was read.  Returns 0 to fail. */
+static int
+choose_by_name(SSL *ssl, void *arg)
+{
+	const struct tls_store *store = tls_store_of_ssl(ssl);
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	struct tls_names_match match = tls_names_find(&store->names, name);
+
+	(void)arg;
+	tls_counters_key_operation(store->parts.counters);
+	if (matches_equal(match, tls_names_default(&store->names)))
+		return 1;
+	SSL_certs_clear(ssl);
+	for (size_t i = 0; i < match.n; i++) {
+		if (!ssl_use_cert(ssl, match.names[i].cert))
+			return 0;
+	}
+	return 1;
+}
+
+/* A server asks for our certificate. */
+static int
+count_request(SSL *ssl, void *arg)
+{
+	const struct tls_store *store = tls_store_of_ssl(ssl);
+
+	(void)arg;
+	if (store->parts.certs_n > 0)
+		tls_counters_key_operation(store->parts.counters);
+	return 1;
+}
+
+/* OpenSSL calls it for each hello, one without a name as well, and when a
+ * session is resumed.  The client's name counts even if no certificate has it:
+ * sessions remember it, and RFC 6066 has servers acknowledge it. */
+static int
+acknowledge_name(SSL *ssl, int *alert, void *arg)
+{
+	const struct tls_store *store = tls_store_of_ssl(ssl);
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+
+	(void)arg;
+	if (store->strict_sni && !tls_names_has(&store->names, name)) {
+		tls_openssl_raise_unknown_name();
+		*alert = SSL_AD_UNRECOGNIZED_NAME;
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
+	}
+	return name ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+/* Tries each certificate, with all checks of OpenSSL's. */
+static bool
+certs_check(SSL_CTX *ssl_ctx, const struct tls_parts *parts, struct err *err)
+{
+	SSL *ssl = SSL_new(ssl_ctx);
+	bool ok = ssl != NULL || err_oom(err);
+
+	for (size_t i = 0; ok && i < parts->certs_n; i++) {
+		ok = ssl_use_cert(ssl, parts->certs[i]);
+		if (!ok)
+			err_set(err, "certificate '%s': %s",
+			    parts->certs[i]->file, tls_openssl_reason());
+	}
+	SSL_free(ssl);
+	return ok;
+}
+
+/* Puts the certificates into the SSL_CTX that are used unless a name leads to
+ * others. */
+static bool
+defaults_set(SSL_CTX *ssl, const struct tls_store *store)
+{
+	struct tls_names_match match = tls_names_default(&store->names);
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < match.n; i++) {
+		const struct tls_cert *cert = match.names[i].cert;
+
+		ok = SSL_CTX_use_cert_and_key(
+		         ssl, cert->x509, cert->key, cert->chain, 1) == 1;
+	}
+	return ok;
+}
+
+/* Puts the first certificate of each type of key into the SSL_CTX. */
+static bool
+firsts_set(SSL_CTX *ssl, const struct tls_parts *parts)
+{
+	bool ok = true;
+
+	for (size_t i = parts->certs_n; ok && i > 0; i--) {
+		const struct tls_cert *cert = parts->certs[i - 1];
+
+		ok = SSL_CTX_use_cert_and_key(
+		         ssl, cert->x509, cert->key, cert->chain, 1) == 1;
+	}
+	return ok;
+}
+
+bool
+tls_choice_attach(SSL_CTX *ssl, struct err *err)
+{
+	const struct tls_store *store = tls_store_of(ssl);
+	bool ok;
+
+	/* Without this, OpenSSL would look for the chain of a certificate among
+	 * the peers' authorities in each handshake. */
+	SSL_CTX_set_mode(ssl, SSL_MODE_NO_AUTO_CHAIN);
+	ERR_clear_error();
+	if (!certs_check(ssl, &store->parts, err))
+		return false;
+	if (store->parts.role == TLS_CONNECTS) {
+		SSL_CTX_set_cert_cb(ssl, count_request, NULL);
+		ok = firsts_set(ssl, &store->parts);
+	} else {
+		SSL_CTX_set_cert_cb(ssl, choose_by_name, NULL);
+		SSL_CTX_set_tlsext_servername_callback(ssl, acknowledge_name);
+		ok = defaults_set(ssl, store);
+	}
+	return ok || err_set(err, "certificates: %s", tls_openssl_reason());
+}
