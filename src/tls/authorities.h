@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * The authorities that peers' certificates are verified with, and their CRLs.
+ *
+ * Everything is read at once: no file is opened during a handshake.  Every
+ * certificate of ca is trusted, an intermediate one too.  With a CRL, there has
+ * to be one of every authority in a peer's chain.
+ *
+ * Counted, and never changed once loaded.
+ */
+#ifndef TLS_AUTHORITIES_H
+#define TLS_AUTHORITIES_H
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "tls/settings.h"
+
+#define TLS_AUTHORITIES_DIGEST_SIZE 32
+
+struct tls_authorities;
+
+/* Reads what the settings need in this role; *ret_authorities is NULL if peers
+ * are not verified.  Returns false with err set, which names the file.  Control
+ * thread; blocks. */
+bool tls_authorities_load(const struct tls_settings *settings,
+    enum tls_role role, struct tls_authorities **ret_authorities,
+    struct err *err) MUST_CHECK;
+
+/* Adds a reference.  Returns authorities.  Any thread. */
+struct tls_authorities *tls_authorities_ref(
+    struct tls_authorities *authorities);
+/* Drops a reference, the last one frees it.  Accepts NULL.  Any thread. */
+void tls_authorities_unref(struct tls_authorities *authorities);
+
+/* Makes ssl verify its peers.  Does nothing if the store has no authorities.
+ * Returns false when memory is short. */
+bool tls_authorities_attach(
+    SSL_CTX *ssl, const struct tls_settings *settings) MUST_CHECK;
+
+/* Writes a digest of all that decides whether a peer is accepted.  Nodes with
+ * the same settings and contents have the same.  authorities may be NULL. */
+void tls_authorities_digest(const struct tls_authorities *authorities,
+    const struct tls_settings *settings,
+    uint8_t ret_digest[TLS_AUTHORITIES_DIGEST_SIZE]);
+
+/* Returns whether both have the same certificates.  Either may be NULL. */
+bool tls_authorities_equal(
+    const struct tls_authorities *a, const struct tls_authorities *b);
+/* Returns whether both have the same CRLs.  Either may be NULL. */
+bool tls_authorities_crls_equal(
+    const struct tls_authorities *a, const struct tls_authorities *b);
+
+/* Appends a sentence for every CRL, and every authority besides the system's,
+ * that is out of its validity. */
+void tls_authorities_warnings(const struct tls_authorities *authorities,
+    const struct tls_settings *settings, struct err_list *warnings);
+
+#endif
