@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT
+ * See context.h.
+ */
+#include "tls/context.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/atomics.h"
+#include "base/lock.h"
+#include "tls/authorities.h"
+#include "tls/cert.h"
+#include "tls/certs.h"
+#include "tls/counters.h"
+#include "tls/facts.h"
+#include "tls/settings_copy.h"
+#include "tls/staged.h"
+#include "tls/store.h"
+#include "tls/store_make.h"
+#include "tls/tickets.h"
+#include "tls/x509_text.h"
+
+struct tls_context {
+	uint32_t refs;
+	enum tls_role role;
+	struct tls_settings *settings; /* never changes */
+	struct tls_staged_list staged; /* control thread */
+	/* The control thread changes ssl under the lock, and reads it without;
+	 * other threads read it under the lock. */
+	struct lock lock;
+	SSL_CTX *ssl;
+};
+
+static struct tls_store *
+context_store(const struct tls_context *context)
+{
+	return tls_store_of(context->ssl);
+}
+
+/* Returns the list in the parts of ssl's store; borrowed. */
+static struct tls_certs
+certs_of(const SSL_CTX *ssl)
+{
+	const struct tls_parts *parts = &tls_store_of(ssl)->parts;
+
+	return (struct tls_certs){.certs = parts->certs, .n = parts->certs_n};
+}
+
+static struct tls_certs
+context_certs(const struct tls_context *context)
+{
+	return certs_of(context->ssl);
+}
+
+/* -- Making the SSL_CTX -- */
+
+static void
+parts_fini(struct tls_parts *parts)
+{
+	struct tls_certs certs = {.certs = parts->certs, .n = parts->certs_n};
+
+	tls_certs_fini(&certs);
+	tls_authorities_unref(parts->authorities);
+	tls_tickets_unref(parts->tickets);
+	tls_counters_unref(parts->counters);
+}
+
+static bool
+certs_load(const struct tls_context *context, const SSL_CTX *present,
+    struct tls_parts *parts, struct err *err)
+{
+	struct tls_certs old = {.n = 0}, certs;
+
+	if (present)
+		old = certs_of(present);
+	if (!tls_certs_load(context->settings, &old, &certs, err))
+		return false;
+	parts->certs = certs.certs;
+	parts->certs_n = certs.n;
+	return certs.n > 0 || context->role == TLS_CONNECTS ||
+	       err_set(
+	           err, "a server needs a certificate: set cert or cert_dir");
+}
+
+/* Keys of our own outlive a refresh, those of a file are read again. */
+static bool
+tickets_load(const struct tls_context *context, const SSL_CTX *present,
+    struct tls_parts *parts, struct err *err)
+{
+	const struct tls_settings *settings = context->settings;
+
+	if (!settings->tickets || context->role == TLS_CONNECTS)
+		return true;
+	if (settings->tickets_file)
+		parts->tickets = tls_tickets_load(settings->tickets_file, err);
+	else if (present)
+		parts->tickets =
+		    tls_tickets_ref(tls_store_of(present)->parts.tickets);
+	else
+		parts->tickets =
+		    tls_tickets_new(settings->session_timeout_s, err);
+	return parts->tickets != NULL;
+}
+
+static bool
+counters_load(const SSL_CTX *present, struct tls_parts *parts)
+{
+	parts->counters =
+	    present ? tls_counters_ref(tls_store_of(present)->parts.counters)
+	            : tls_counters_new();
+	return parts->counters != NULL;
+}
+
+SSL_CTX *
+tls_context_load(
+    const struct tls_context *context, SSL_CTX *present, struct err *err)
+{
+	struct tls_parts parts = {.role = context->role};
+	SSL_CTX *ssl = NULL;
+
+	ERR_clear_error();
+	if (certs_load(context, present, &parts, err) &&
+	    tls_authorities_load(
+	        context->settings, context->role, &parts.authorities, err) &&
+	    tickets_load(context, present, &parts, err)) {
+		if (counters_load(present, &parts))
+			ssl = tls_store_make(context->settings, &parts, err);
+		else
+			err_oom(err);
+	}
+	parts_fini(&parts);
+	ERR_clear_error();
+	return ssl;
+}
+
+/* Connections get ssl from now on. */
+static void
+ssl_exchange(struct tls_context *context, SSL_CTX *ssl)
+{
+	SSL_CTX *old;
+
+	lock_acquire(&context->lock);
+	old = context->ssl;
+	context->ssl = ssl;
+	lock_release(&context->lock);
+	SSL_CTX_free(old);
+}
+
+/* -- Contexts -- */
+
+static void
+context_free(struct tls_context *context)
+{
+	SSL_CTX_free(context->ssl);
+	tls_settings_free(context->settings);
+	tls_staged_fini(&context->staged);
+	lock_fini(&context->lock);
+	free(context);
+}
+
+struct tls_context *
+tls_context_new(
+    const struct tls_settings *settings, enum tls_role role, struct err *err)
+{
+	struct tls_context *context = calloc(1, sizeof(*context));
+
+	if (!context) {
+		err_oom(err);
+		return NULL;
+	}
+	context->refs = 1;
+	context->role = role;
+	lock_init(&context->lock);
+	context->settings = tls_settings_copy(settings);
+	if (!context->settings)
+		err_oom(err);
+	else
+		context->ssl = tls_context_load(context, NULL, err);
+	if (context->ssl)
+		return context;
+	context_free(context);
+	return NULL;
+}
+
+struct tls_context *
+tls_context_ref(struct tls_context *context)
+{
+	if (context)
+		atomic_add_relaxed(&context->refs, 1u);
+	return context;
+}
+
+void
+tls_context_unref(struct tls_context *context)
+{
+	if (context && atomic_sub_acq_rel(&context->refs, 1u) == 1)
+		context_free(context);
+}
+
+const char *
+tls_context_ca(const struct tls_context *context)
+{
+	const struct tls_settings *settings = context->settings;
+
+	if (!tls_store_verifies(settings, context->role))
+		return NULL;
+	return settings->ca ? settings->ca : "system";
+}
+
+SSL_CTX *
+tls_context_take(struct tls_context *context)
+{
+	SSL_CTX *ssl;
+
+	lock_acquire(&context->lock);
+	ssl = context->ssl;
+	SSL_CTX_up_ref(ssl);
+	lock_release(&context->lock);
+	return ssl;
+}
+
+bool
+tls_context_apply(
+    const struct tls_context *context, SSL_CTX *ssl, struct err *err)
+{
+	bool ok = tls_store_give(
+	    ssl, context->settings, &context_store(context)->parts, err);
+
+	/* The library that will own the connections does not expect bytes
+	 * beyond a record. */
+	SSL_CTX_set_read_ahead(ssl, 0);
+	ERR_clear_error();
+	return ok;
+}
+
+bool
+tls_context_refresh(struct tls_context *context, struct err *err)
+{
+	SSL_CTX *ssl = tls_context_load(context, context->ssl, err);
+
+	if (!ssl)
+		return false;
+	ssl_exchange(context, ssl);
+	return true;
+}
+
+bool
+tls_context_exchange(
+    struct tls_context *context, SSL_CTX *present, SSL_CTX *loaded)
+{
+	if (context->ssl != present) {
+		SSL_CTX_free(loaded);
+		return false;
+	}
+	ssl_exchange(context, loaded);
+	return true;
+}
+
+void
+tls_context_adopt(struct tls_context *context, struct tls_context *old)
+{
+	struct tls_parts *parts = &context_store(context)->parts;
+	const struct tls_parts *old_parts = &context_store(old)->parts;
+
+	tls_counters_unref(parts->counters);
+	parts->counters = tls_counters_ref(old_parts->counters);
+	if (!parts->tickets || tls_tickets_are_from_file(parts->tickets) ||
+	    !old_parts->tickets ||
+	    tls_tickets_are_from_file(old_parts->tickets))
+		return;
+	tls_tickets_unref(parts->tickets);
+	parts->tickets = tls_tickets_ref(old_parts->tickets);
+	tls_tickets_set_timeout(
+	    parts->tickets, context->settings->session_timeout_s);
+}
+
+/* -- What there is -- */
+
+void
+tls_context_warnings(
+    const struct tls_context *context, struct err_list *warnings)
+{
+	const struct tls_store *store = context_store(context);
+	struct tls_certs certs = context_certs(context);
+
+	tls_certs_warnings(&certs,
+	    context->role == TLS_ACCEPTS ? &store->names : NULL, warnings);
+	tls_authorities_warnings(
+	    store->parts.authorities, context->settings, warnings);
+}
+
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+void
+tls_context_each_file_of(const struct tls_context *context, const SSL_CTX *ssl,
+    void (*file)(void *arg, const char *path, bool is_directory), void *arg)
+{
+	const struct tls_settings *settings = context->settings;
+	struct tls_certs certs = certs_of(ssl);
+
+	for (size_t i = 0; i < certs.n; i++) {
+		const struct tls_cert *cert = certs.certs[i];
+
+		file(arg, cert->file, false);
+		if (strcmp(cert->key_file, cert->file) != 0)
+			file(arg, cert->key_file, false);
+		file(arg, cert->ocsp_file, false);
+	}
+	for (size_t i = 0; i < settings->cert_dirs_n; i++)
+		file(arg, settings->cert_dirs[i], true);
+	if (settings->tickets_file)
+		file(arg, settings->tickets_file, false);
+	if (settings->ca && strcmp(settings->ca, "system") != 0)
+		file(arg, settings->ca, is_directory(settings->ca));
+	if (settings->crl)
+		file(arg, settings->crl, false);
+}
+
+void
+tls_context_each_file(const struct tls_context *context,
+    void (*file)(void *arg, const char *path, bool is_directory), void *arg)
+{
+	tls_context_each_file_of(context, context->ssl, file, arg);
+}
+
+void
+tls_context_each_ticket_key(const struct tls_context *context,
+    void (*key)(void *arg, const struct tls_ticket_key_facts *facts), void *arg)
+{
+	struct tls_tickets *tickets = context_store(context)->parts.tickets;
+
+	if (tickets)
+		tls_tickets_each_key(tickets, key, arg);
+}
+
+void
+tls_context_rotate_tickets(struct tls_context *context)
+{
+	struct tls_tickets *tickets = context_store(context)->parts.tickets;
+
+	if (tickets)
+		tls_tickets_rotate(tickets);
+}
+
+/* Returns whether clients without a known name get the certificate. */
+static bool
+is_default(const struct tls_store *store, const struct tls_cert *cert)
+{
+	struct tls_names_match match = tls_names_default(&store->names);
+
+	for (size_t i = 0; i < match.n; i++) {
+		if (match.names[i].cert == cert)
+			return true;
+	}
+	return false;
+}
+
+#define PRINT_SIZE (2 * EVP_MAX_MD_SIZE + 1)
+
+static void
+make_print(const X509 *x509, const EVP_MD *md, char out[PRINT_SIZE])
+{
+	uint8_t print[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+
+	if (X509_digest(x509, md, print, &n) != 1)
+		n = 0;
+	tls_hex(print, n, out, PRINT_SIZE);
+}
+
+static void
+report_cert(const struct tls_context *context, const struct tls_cert *cert,
+    void (*report)(void *arg, const struct tls_cert_facts *facts), void *arg)
+{
+	char subject[TLS_SUBJECT_SIZE], issuer[TLS_SUBJECT_SIZE];
+	char serial[TLS_SERIAL_SIZE], sans[TLS_SANS_SIZE];
+	char sha256[PRINT_SIZE], sha1[PRINT_SIZE];
+
+	tls_x509_name(
+	    X509_get_subject_name(cert->x509), subject, sizeof(subject));
+	tls_x509_name(X509_get_issuer_name(cert->x509), issuer, sizeof(issuer));
+	tls_x509_serial(cert->x509, serial, sizeof(serial));
+	tls_x509_sans(cert->x509, sans, sizeof(sans));
+	make_print(cert->x509, EVP_sha256(), sha256);
+	make_print(cert->x509, EVP_sha1(), sha1);
+	report(arg, &(struct tls_cert_facts){.file = cert->file,
+	                .key_file = cert->key_file,
+	                .names = (const char *const *)cert->names,
+	                .names_n = cert->names_n,
+	                .key_type = tls_cert_key_type_name(cert),
+	                .key_bits = (unsigned)EVP_PKEY_get_bits(cert->key),
+	                .subject = subject,
+	                .issuer = issuer,
+	                .serial = serial,
+	                .fingerprint = sha256,
+	                .fingerprint_sha1 = sha1,
+	                .sans = sans,
+	                .not_before = cert->not_before,
+	                .not_after = cert->not_after,
+	                .chain_n = (unsigned)sk_X509_num(cert->chain),
+	                .ocsp = tls_ocsp_state(&cert->ocsp, time(NULL)),
+	                .ocsp_next_update = cert->ocsp.next_update,
+	                .is_default = is_default(context_store(context), cert),
+	                .in_memory = cert->in_memory,
+	                .staged = tls_staged_find(&context->staged, cert)});
+}
+
+void
+tls_context_each_cert(const struct tls_context *context,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg)
+{
+	struct tls_certs certs = context_certs(context);
+
+	for (size_t i = 0; i < certs.n; i++)
+		report_cert(context, certs.certs[i], cert, arg);
+}
+
+size_t
+tls_context_certs(const struct tls_context *context)
+{
+	return context_certs(context).n;
+}
+
+const char *
+tls_context_cert_file(
+    const struct tls_context *context, size_t number, bool *ret_staged)
+{
+	const struct tls_cert *cert = context_certs(context).certs[number];
+
+	*ret_staged = tls_staged_find(&context->staged, cert);
+	return cert->file;
+}
+
+int64_t
+tls_context_cert_end(const struct tls_context *context, size_t number)
+{
+	return context_certs(context).certs[number]->not_after;
+}
+
+void
+tls_context_cert_at(const struct tls_context *context, size_t number,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg)
+{
+	struct tls_certs certs = context_certs(context);
+
+	if (number < certs.n)
+		report_cert(context, certs.certs[number], cert, arg);
+}
+
+bool
+tls_context_cert_of(const struct tls_context *context, const char *file,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg)
+{
+	struct tls_certs certs = context_certs(context);
+	size_t at = tls_staged_place(&certs, file);
+
+	if (at == certs.n)
+		return false;
+	report_cert(context, certs.certs[at], cert, arg);
+	return true;
+}
+
+void
+tls_context_find_certs(const struct tls_context *context, const char *name,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg)
+{
+	struct tls_names_match match =
+	    tls_names_find(&context_store(context)->names, name);
+
+	for (size_t i = 0; i < match.n; i++)
+		report_cert(context, match.names[i].cert, cert, arg);
+}
+
+void
+tls_context_counts(
+    const struct tls_context *context, struct tls_counts *ret_counts)
+{
+	tls_counters_read(context_store(context)->parts.counters, ret_counts);
+}
+
+/* -- Replacement in memory -- */
+
+bool
+tls_context_stage(struct tls_context *context, const char *file,
+    const char *pem, struct err *err)
+{
+	struct tls_certs certs = context_certs(context);
+	size_t at = tls_staged_place(&certs, file);
+
+	if (at == certs.n)
+		return err_set(err, "no certificate or key '%s' is used", file);
+	return tls_staged_keep(
+	    &context->staged, certs.certs[at], file, pem, err);
+}
+
+/* Returns what is kept for the file, and the place of its certificate. */
+static struct tls_staged *
+find_staged(const struct tls_context *context, const char *file, size_t *ret_at)
+{
+	struct tls_certs certs = context_certs(context);
+	size_t at = tls_staged_place(&certs, file);
+
+	*ret_at = at;
+	return at < certs.n ? tls_staged_find(&context->staged, certs.certs[at])
+	                    : NULL;
+}
+
+/* Makes an SSL_CTX of the present parts, but the certificate at this place. */
+static SSL_CTX *
+ssl_make_with(const struct tls_context *context, size_t at,
+    struct tls_cert *replacement, struct err *err)
+{
+	struct tls_certs old = context_certs(context), certs;
+	struct tls_parts parts = context_store(context)->parts;
+	SSL_CTX *ssl;
+
+	if (!tls_certs_copy_with(&old, at, replacement, &certs)) {
+		err_oom(err);
+		return NULL;
+	}
+	parts.certs = certs.certs;
+	ssl = tls_store_make(context->settings, &parts, err);
+	tls_certs_fini(&certs);
+	return ssl;
+}
+
+bool
+tls_context_commit(
+    struct tls_context *context, const char *file, struct err *err)
+{
+	size_t at;
+	struct tls_staged *staged = find_staged(context, file, &at);
+	struct tls_cert *cert;
+	SSL_CTX *ssl;
+
+	if (!staged)
+		return err_set(err, "nothing is kept for '%s'", file);
+	cert = tls_cert_replace(context_certs(context).certs[at], staged->pem,
+	    staged->key_pem, err);
+	ssl = cert ? ssl_make_with(context, at, cert, err) : NULL;
+	tls_cert_unref(cert);
+	ERR_clear_error();
+	if (!ssl)
+		return false;
+	tls_staged_drop(&context->staged, staged);
+	ssl_exchange(context, ssl);
+	return true;
+}
+
+bool
+tls_context_abort(struct tls_context *context, const char *file)
+{
+	size_t at;
+	struct tls_staged *staged = find_staged(context, file, &at);
+
+	if (staged)
+		tls_staged_drop(&context->staged, staged);
+	return staged != NULL;
+}
+
+bool
+tls_context_show_staged(const struct tls_context *context, const char *file,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg,
+    struct err *err)
+{
+	size_t at;
+	struct tls_staged *staged = find_staged(context, file, &at);
+	struct tls_cert *made;
+
+	if (!staged)
+		return err_set(err, "nothing is kept for '%s'", file);
+	made = tls_cert_replace(context_certs(context).certs[at], staged->pem,
+	    staged->key_pem, err);
+	ERR_clear_error();
+	if (!made)
+		return false;
+	report_cert(context, made, cert, arg);
+	tls_cert_unref(made);
+	return true;
+}

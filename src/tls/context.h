@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ * A TLS context: settings with the files that they name, ready for connections.
+ *
+ * A context is counted.  Its files can be read again while connections are made
+ * from it: connections that exist keep the certificates that they began with
+ * (OpenSSL counts the references), new connections get the new ones.  Counters
+ * and ticket keys stay the same.
+ *
+ * Functions run on the control thread unless their comment says otherwise.
+ */
+#ifndef TLS_CONTEXT_H
+#define TLS_CONTEXT_H
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "tls/settings.h"
+
+struct tls_cert_facts;
+struct tls_counts;
+struct tls_context;
+struct tls_ticket_key_facts;
+
+/* Reads all files and makes a context with one reference.  Returns NULL with
+ * err set, which names the file or the setting.  Blocks for the files.  Copies
+ * settings. */
+struct tls_context *tls_context_new(const struct tls_settings *settings,
+    enum tls_role role, struct err *err) MUST_CHECK;
+
+/* Returns the authorities that peers are verified against, as in the settings:
+ * a path or `system`; NULL: peers are not verified.  Valid as long as the
+ * context.  Any thread. */
+const char *tls_context_ca(const struct tls_context *context);
+
+/* Adds a reference.  Accepts NULL.  Any thread. */
+struct tls_context *tls_context_ref(struct tls_context *context);
+
+/* Drops a reference, the last one frees the context.  Accepts NULL.  Any
+ * thread. */
+void tls_context_unref(struct tls_context *context);
+
+/* Returns the present SSL_CTX, with a reference for the caller.  Any thread;
+ * holds a lock for a moment. */
+SSL_CTX *tls_context_take(struct tls_context *context);
+
+/* Gives another library's SSL_CTX, before its first connection, the present
+ * certificates and all settings but ALPN.  Returns false with err set. */
+bool tls_context_apply(const struct tls_context *context, SSL_CTX *ssl,
+    struct err *err) MUST_CHECK;
+
+/* Reads all files again.  Returns false with err set, and the context stays as
+ * it was, unless every file is good.  A certificate that was replaced by
+ * tls_context_commit stays until its files change.  Blocks for the files. */
+bool tls_context_refresh(
+    struct tls_context *context, struct err *err) MUST_CHECK;
+
+/* The two halves of a refresh, for callers that must not block: reads all files
+ * again and makes an SSL_CTX of them, sharing with present, which is from
+ * tls_context_take, what has not changed.  Returns NULL with err set.  The
+ * context stays as it is.  Any thread; blocks for the files. */
+SSL_CTX *tls_context_load(const struct tls_context *context, SSL_CTX *present,
+    struct err *err) MUST_CHECK;
+
+/* Gives loaded to new connections; takes over the reference.  Returns false,
+ * with loaded freed, if the context's SSL_CTX is not present any more: it was
+ * replaced since tls_context_load began. */
+bool tls_context_exchange(
+    struct tls_context *context, SSL_CTX *present, SSL_CTX *loaded) MUST_CHECK;
+
+/* Takes over the counters of the context that this one replaces, and its ticket
+ * keys unless either has a tickets_file.  Before the first connection of
+ * context; old stays usable. */
+void tls_context_adopt(struct tls_context *context, struct tls_context *old);
+
+/* Appends a sentence, under the name of the file, for all that does not keep
+ * the context from working: certificates and CRLs out of their validity, OCSP
+ * responses that are not sent, keys that every user can read, certificates that
+ * others hide. */
+void tls_context_warnings(
+    const struct tls_context *context, struct err_list *warnings);
+
+/* Calls file for every file and directory that the context was made of, to be
+ * watched for changes; a file that may come to exist (.key, .ocsp) too. */
+void tls_context_each_file(const struct tls_context *context,
+    void (*file)(void *arg, const char *path, bool is_directory), void *arg);
+
+/* Likewise with the certificates of ssl, which is from tls_context_take or
+ * tls_context_load.  Any thread. */
+void tls_context_each_file_of(const struct tls_context *context,
+    const SSL_CTX *ssl,
+    void (*file)(void *arg, const char *path, bool is_directory), void *arg);
+
+/* Calls cert for every certificate, in the order given; directories by name. */
+void tls_context_each_cert(const struct tls_context *context,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
+
+/* Returns the number of certificates. */
+size_t tls_context_certs(const struct tls_context *context);
+
+/* Returns the file of the certificate of that number, from 0, borrowed;
+ * *ret_staged: something is kept for it. */
+const char *tls_context_cert_file(
+    const struct tls_context *context, size_t number, bool *ret_staged);
+
+/* Returns the latest time that the certificate of that number is valid, in
+ * seconds since 1970. */
+int64_t tls_context_cert_end(const struct tls_context *context, size_t number);
+
+/* Calls cert for the certificate of that number, from 0, in the same order. */
+void tls_context_cert_at(const struct tls_context *context, size_t number,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
+
+/* Calls cert for the certificate of the file, or whose key's file it is.
+ * Returns false if there is none. */
+bool tls_context_cert_of(const struct tls_context *context, const char *file,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
+
+/* Calls key for every key of tickets that is in use, the newest first; see
+ * tickets.h.  Does nothing without tickets. */
+void tls_context_each_ticket_key(const struct tls_context *context,
+    void (*key)(void *arg, const struct tls_ticket_key_facts *facts),
+    void *arg);
+
+/* Makes the next key of tickets if it is due, and wipes those that have
+ * expired, as a handshake would. */
+void tls_context_rotate_tickets(struct tls_context *context);
+
+/* Calls cert for each certificate of which a client that asks for the name gets
+ * one: at most one of each type of key.  name may be NULL. */
+void tls_context_find_certs(const struct tls_context *context, const char *name,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
+
+/* Returns the counters' present values. */
+void tls_context_counts(
+    const struct tls_context *context, struct tls_counts *ret_counts);
+
+/* Calls cert for what was kept for the certificate of the file, as it will be
+ * once committed.  Returns false if nothing was kept, or with err set if key
+ * and certificate do not match. */
+bool tls_context_show_staged(const struct tls_context *context,
+    const char *file,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg,
+    struct err *err) MUST_CHECK;
+
+/* Keeps a new content for one of the context's certificates until it is
+ * committed or aborted; what was kept for the same file is dropped.  file is
+ * the certificate's, or its key's if that is in a file of its own.  pem is, for
+ * the certificate's file, the certificate with its chain, and maybe the key;
+ * without it the present key stays.  Returns false with err set if the context
+ * has no such file, or the text is not usable. */
+bool tls_context_stage(struct tls_context *context, const char *file,
+    const char *pem, struct err *err) MUST_CHECK;
+
+/* Puts what was kept for the file into use, for new connections; no file is
+ * written.  What was kept for the certificate and for its key goes together,
+ * under either name.  Returns false with err set if nothing was kept, or key
+ * and certificate do not match; then what was kept stays. */
+bool tls_context_commit(
+    struct tls_context *context, const char *file, struct err *err) MUST_CHECK;
+
+/* Drops what was kept for the certificate of the file and its key.  Returns
+ * false if nothing was. */
+bool tls_context_abort(struct tls_context *context, const char *file);
+
+#endif
