@@ -33,6 +33,8 @@
 	X(COUNTER_QUEUE_FULL, "sessions that could not be queued")             \
 	X(COUNTER_RETRIES_REFUSED, "retries beyond the budget")                \
 	X(COUNTER_DENIED, "sessions that no rule gives a backend")             \
+	X(COUNTER_DENIED_CONNECTIONS, "connections refused when accepted")     \
+	X(COUNTER_DENIED_SESSIONS, "sessions refused by address")              \
 	X(COUNTER_HELLOS, "TLS hellos that were read")                         \
 	X(COUNTER_NOT_TLS, "sessions that began with something else")          \
 	X(COUNTER_HELLO_TIMEOUTS, "sessions without a hello in time")          \

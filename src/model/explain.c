@@ -255,6 +255,30 @@ explain_sni(const struct frontend *f, const char *name, struct explanation *e,
 	return ok && e->sni.rule;
 }
 
+/* Explains what gate_client would answer.  Returns false when memory is short.
+ */
+static bool
+explain_access(const struct frontend *f, const struct endpoint *client,
+    struct explained_access *a)
+{
+	size_t rule =
+	    f->access ? access_find(f->access, client) : ACCESS_NO_RULE;
+	char text[ACCESS_TEXT_SIZE];
+	const struct access_spec *r;
+	bool ok = true;
+
+	a->rules = f->access;
+	if (rule == ACCESS_NO_RULE)
+		return true;
+	r = &f->spec->access[rule];
+	a->denied = !access_admits(f->spec, rule);
+	a->reply = f->spec->on_deny;
+	a->rule = copy_name(access_spec_text(r, text), &ok);
+	a->file = copy_name(r->place.file ? r->place.file : "", &ok);
+	a->line = r->place.line;
+	return ok;
+}
+
 struct explanation *
 explanation_new(
     const struct frontend *frontend, const struct explained_client *client)
@@ -266,9 +290,11 @@ explanation_new(
 		return NULL;
 	e->chosen = SERVER_NONE;
 	e->balance = "";
-	if (explain_routes(frontend, e) &&
+	if (explain_access(frontend, &client->client, &e->access) &&
+	    explain_routes(frontend, e) &&
 	    explain_sni(frontend, client->sni, e, &route) &&
-	    explain_backend(frontend->backends[route], client, e))
+	    explain_backend(
+	        e->access.denied ? NULL : frontend->backends[route], client, e))
 		return e;
 	explanation_free(e);
 	return NULL;
@@ -287,6 +313,8 @@ explanation_free(struct explanation *explanation)
 		free(e->servers[i].name);
 		free(e->servers[i].address);
 	}
+	free(e->access.rule);
+	free(e->access.file);
 	free(e->sni.name);
 	free(e->sni.rule);
 	free(e->sni.file);

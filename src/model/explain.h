@@ -83,7 +83,19 @@ struct explained_sni {
 	unsigned line;
 };
 
+/* The part of allow and deny. */
+struct explained_access {
+	bool rules; /* the frontend has some */
+	bool denied;
+	/* The rule that decides, as `deny 10.0.0.0/8`, and its place; NULL: no
+	 * rule matches. */
+	char *rule, *file;
+	unsigned line;
+	struct gate_reply reply; /* if denied */
+};
+
 struct explanation {
+	struct explained_access access; /* if denied, there is no backend */
 	struct explained_sni sni;
 	struct explained_route *routes; /* those of the split */
 	size_t routes_n;

@@ -48,7 +48,9 @@ frontend_free(struct frontend *frontend)
 		log_target_close(frontend->logs[i].target);
 	free(frontend->logs);
 	cycle_unref(frontend->split);
+	free(frontend->listens);
 	free(frontend->sni);
+	free(frontend->access);
 	free(frontend);
 }
 
@@ -232,6 +234,11 @@ frontend_connect(struct frontend *f, const struct frontend *before)
 {
 	if (!connect_rules(f->model, f))
 		return false;
+	if (f->spec->access_n > 0) {
+		f->access = access_new(f->spec, f->model);
+		if (!f->access)
+			return false;
+	}
 	f->inspects = f->sni;
 	for (size_t i = 0; i < f->backends_n; i++)
 		f->inspects |= backend_hashes(f->backends[i], HASH_KEY_SNI);

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/trend.h"
+#include "model/access.h"
 #include "model/counters.h"
 #include "model/spec.h"
 
@@ -62,9 +63,11 @@ struct frontend {
 	struct gauge *sessions;    /* likewise */
 	struct frontend_log *logs; /* set before sessions come; NULL: none */
 	size_t logs_n;
-	struct cycle *split; /* of the first backends; NULL: there is one */
-	struct sni_map *sni; /* NULL: no rules */
-	bool inspects;       /* reads TLS hellos: for rules, or for hash_key */
+	struct cycle *split;   /* of the first backends; NULL: there is one */
+	struct sni_map *sni;   /* NULL: no rules */
+	struct access *access; /* NULL: no rules */
+	struct frontend_listen *listens; /* as many as the spec has */
+	bool inspects; /* reads TLS hellos: for rules, or for hash_key */
 	/* The backends of spec->routes in this order, then those that only
 	 * rules name, then NULL for a session without a backend. */
 	uint16_t backends_n;

@@ -34,7 +34,8 @@ add_own(struct model_memory *m, const struct model *model)
 	memory_add_block(&m->frontends, model->frontends);
 	spec_memory(model->spec, &m->spec);
 	model_for_each_frontend (f, model)
-		ADD_OBJECT(&m->frontends, f, f->split, f->sni, f->logs);
+		ADD_OBJECT(
+		    &m->frontends, f, f->split, f->sni, f->access, f->logs);
 	model_for_each_backend (b, model)
 		ADD_OBJECT(&m->backends, b, b->servers);
 	model_for_each_server (s, model) {

@@ -22,6 +22,7 @@
 #include "lf/policy.h"
 #include "lf/pool_class.h"
 #include "lf/promotion.h"
+#include "model/access.h"
 #include "net/addr.h"
 #include "net/cidr.h"
 #include "net/proxy_protocol.h"
@@ -173,6 +174,19 @@ struct sni_spec {
 /* Different backends of a frontend, those of its rules included. */
 #define FRONTEND_BACKENDS_MAX 65000
 
+/* A word of `allow =` or `deny =`. */
+struct access_spec {
+	struct spec_place place;
+	bool allow;
+	enum access_kind kind;
+	struct cidr range; /* ACCESS_RANGE */
+};
+
+/* Writes it as `allow 10.0.0.0/8`.  Returns out. */
+#define ACCESS_TEXT_SIZE (CIDR_TEXT_SIZE + 64)
+const char *access_spec_text(
+    const struct access_spec *rule, char out[ACCESS_TEXT_SIZE]);
+
 struct frontend_spec {
 	char *name;
 	struct spec_place place;
@@ -182,6 +196,9 @@ struct frontend_spec {
 	 * none: all peers. */
 	struct cidr *proxy_from;
 	size_t proxy_from_n;
+	struct access_spec *access; /* in the order of the file */
+	size_t access_n;
+	struct gate_reply on_deny; /* to clients that a rule denies */
 	/* Each has another backend; at least one, unless there are rules. */
 	struct route_spec *routes;
 	size_t routes_n;

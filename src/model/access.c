@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * See access.h.
+ */
+#include "model/access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/list.h"
+#include "base/text.h"
+#include "model/spec.h"
+
+const char *const gate_action_names[GATE_ACTIONS] = {[GATE_ADMIT] = "admit",
+    [GATE_RESET] = "reset",
+    [GATE_CLOSE] = "close",
+    [GATE_DROP] = "drop",
+    [GATE_TARPIT] = "tarpit",
+    [GATE_DELAY] = "delay"};
+
+const char *
+gate_reply_text(
+    const struct gate_reply *reply, char separator, char out[GATE_REPLY_SIZE])
+{
+	const char *name = gate_action_names[reply->action];
+	char hold[TEXT_DURATION_SIZE];
+
+	if (reply->action == GATE_TARPIT)
+		snprintf(out, GATE_REPLY_SIZE, "%s%c%s", name, separator,
+		    text_duration(reply->hold_ms, hold));
+	else
+		snprintf(out, GATE_REPLY_SIZE, "%s", name);
+	return out;
+}
+
+/* A rule.  A range is a mask and the value under it: two comparisons instead of
+ * a loop over the bytes. */
+struct access_rule {
+	uint8_t kind;    /* enum access_kind */
+	uint16_t family; /* ACCESS_RANGE */
+	uint64_t mask[2], value[2];
+};
+
+struct access {
+	size_t n;
+	struct access_rule rules[];
+};
+
+static void
+set_range(struct access_rule *rule, const struct cidr *range)
+{
+	uint8_t mask[16] = {0};
+
+	for (unsigned i = 0; i < range->bits; i++)
+		mask[i / 8] |= (uint8_t)(0x80u >> i % 8);
+	rule->family = range->family;
+	memcpy(rule->mask, mask, sizeof(mask));
+	memcpy(rule->value, range->ip, sizeof(range->ip));
+}
+
+struct access *
+access_new(const struct frontend_spec *spec, const struct model *model)
+{
+	struct access *a =
+	    calloc(1, sizeof(*a) + spec->access_n * sizeof(a->rules[0]));
+
+	(void)model;
+	if (!a)
+		return NULL;
+	for (; a->n < spec->access_n; a->n++) {
+		const struct access_spec *from = &spec->access[a->n];
+
+		a->rules[a->n].kind = (uint8_t)from->kind;
+		if (from->kind == ACCESS_RANGE)
+			set_range(&a->rules[a->n], &from->range);
+	}
+	return a;
+}
+
+/* The mask of a range of unix clients is empty, so the family decides. */
+static bool
+range_has(const struct access_rule *rule, uint16_t family, const uint64_t *ip)
+{
+	return rule->family == family &&
+	       (ip[0] & rule->mask[0]) == rule->value[0] &&
+	       (ip[1] & rule->mask[1]) == rule->value[1];
+}
+
+size_t
+access_find(const struct access *access, const struct endpoint *client)
+{
+	uint64_t ip[2] = {0};
+
+	if (client->family != AF_UNIX)
+		memcpy(ip, client->ip, sizeof(ip));
+	for (size_t i = 0; i < access->n; i++) {
+		const struct access_rule *rule = &access->rules[i];
+
+		if (rule->kind == ACCESS_ALL ||
+		    range_has(rule, client->family, ip))
+			return i;
+	}
+	return ACCESS_NO_RULE;
+}
+
+bool
+access_admits(const struct frontend_spec *spec, size_t rule)
+{
+	return rule == ACCESS_NO_RULE || spec->access[rule].allow;
+}
+
+const char *
+access_spec_text(const struct access_spec *rule, char out[ACCESS_TEXT_SIZE])
+{
+	char range[CIDR_TEXT_SIZE];
+
+	snprintf(out, ACCESS_TEXT_SIZE, "%s %s", rule->allow ? "allow" : "deny",
+	    rule->kind == ACCESS_ALL ? "all" : cidr_text(&rule->range, range));
+	return out;
+}
