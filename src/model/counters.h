@@ -39,7 +39,10 @@
 	X(COUNTER_NOT_TLS, "sessions that began with something else")          \
 	X(COUNTER_HELLO_TIMEOUTS, "sessions without a hello in time")          \
 	X(COUNTER_PROXY_HEADERS, "PROXY headers that were taken")              \
-	X(COUNTER_PROXY_ERRORS, "sessions without the PROXY header they owe")
+	X(COUNTER_PROXY_ERRORS, "sessions without the PROXY header they owe")  \
+	X(COUNTER_HANDSHAKES, "TLS handshakes that were completed")            \
+	X(COUNTER_HANDSHAKES_RESUMED, "of these, those of resumed sessions")   \
+	X(COUNTER_HANDSHAKE_ERRORS, "TLS handshakes that have failed")
 
 enum counter {
 #define X(id, text) id,

@@ -165,6 +165,25 @@ frontend_route_named(
 	return f->spec->routes_n > 0 ? frontend_route(f) : f->backends_n;
 }
 
+static bool
+make_listens(struct frontend *f)
+{
+	const struct spec *spec = f->model->spec;
+
+	f->listens = calloc(f->spec->listens_n + 1, sizeof(*f->listens));
+	for (size_t i = 0; f->listens && i < f->spec->listens_n; i++) {
+		const struct listen_spec *l = &f->spec->listens[i];
+
+		f->listens[i] = (struct frontend_listen){.frontend = f,
+		    .number = (unsigned)i + 1,
+		    .accept_proxy = l->accept_proxy};
+		if (l->tls.is_set)
+			f->listens[i].tls =
+			    spec->tls[l->tls.value].context[TLS_ACCEPTS];
+	}
+	return f->listens;
+}
+
 struct frontend *
 frontend_new(const struct frontend_spec *spec, struct model *model,
     const struct frontend *before)
@@ -186,6 +205,10 @@ frontend_new(const struct frontend_spec *spec, struct model *model,
 	}
 	if (!f->state) {
 		free(f);
+		return NULL;
+	}
+	if (!make_listens(f)) {
+		frontend_free(f);
 		return NULL;
 	}
 	f->id = f->state->id;

@@ -37,13 +37,22 @@ enum frontend_admin {
 
 #define FRONTEND_NO_LIMIT UINT32_MAX
 
+/* An address that the frontend listens on, for its acceptor. */
+struct frontend_listen {
+	struct frontend *frontend;
+	unsigned number;         /* from 1, in the order of the file */
+	bool accept_proxy;       /* see frontend_spec_expects_proxy */
+	struct tls_context *tls; /* borrowed from the spec; NULL: plain TCP */
+};
+
 struct frontend_state {
 	/* Shared. */
 	struct counters *counters;
 	uint32_t maxconn;    /* sessions at a time; relaxed */
 	uint32_t rate_limit; /* new sessions per second, 0: none; relaxed */
 	struct gauge sessions CACHE_LINE_ALIGNED;
-	uint64_t rate_due_ns; /* see model/rate_limit.h */
+	struct gauge handshakes; /* with clients, from accepting on */
+	uint64_t rate_due_ns;    /* see model/rate_limit.h */
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;

@@ -93,8 +93,10 @@ void
 model_clear_counters(struct model *model, bool all)
 {
 	clear_common(NULL, &model->state->sessions, &model->state->rate, all);
-	model_for_each_frontend (f, model)
+	model_for_each_frontend (f, model) {
 		clear_common(f->counters, f->sessions, &f->state->rate, all);
+		gauge_clear_peak(&f->state->handshakes);
+	}
 	model_for_each_backend (b, model) {
 		struct backend_state *state = b->state;
 

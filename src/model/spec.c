@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "tls/context.h"
+
 void
 status_set_add(struct status_set *set, unsigned from, unsigned to)
 {
@@ -31,7 +33,13 @@ bool
 check_is_tls(const struct check_spec *check)
 {
 	return check->kind == CHECK_HTTPS || check->kind == CHECK_TLS ||
-	       check->tls;
+	       check->tls == SWITCH_ON;
+}
+
+bool
+check_has_tls_options(const struct check_spec *check)
+{
+	return check->ca || check->sni || !check->verify;
 }
 
 const struct check_step *
@@ -140,7 +148,52 @@ check_asks_same(const struct backend_spec *a, const struct backend_spec *b)
 	       memcmp(&x->status, &y->status, sizeof(x->status)) == 0 &&
 	       x->version == y->version && x->verify == y->verify &&
 	       same_text(x->ca, y->ca) && same_text(x->sni, y->sni) &&
-	       same_headers(a, b) && same_bodies(a, b) && x->tls == y->tls &&
+	       same_headers(a, b) && same_bodies(a, b) &&
 	       same_text(a->check_command, b->check_command) &&
 	       same_steps(a, b);
+}
+
+bool
+server_spec_has_tls(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct optional *tls =
+	    server->tls.is_set ? &server->tls : &backend->tls;
+
+	return tls->is_set && tls->value != TLS_OFF;
+}
+
+struct tls_context *
+server_spec_tls(const struct spec *spec, const struct backend_spec *backend,
+    const struct server_spec *server)
+{
+	const struct optional *tls =
+	    server->tls.is_set ? &server->tls : &backend->tls;
+
+	return tls->is_set && tls->value != TLS_OFF
+	           ? spec->tls[tls->value].context[TLS_CONNECTS]
+	           : NULL;
+}
+
+static const struct tls_spec *
+tls_named(const struct spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->tls_n; i++)
+		if (strcmp(spec->tls[i].name, name) == 0)
+			return &spec->tls[i];
+	return NULL;
+}
+
+void
+spec_adopt_tls(struct spec *spec, const struct spec *old)
+{
+	for (size_t i = 0; i < spec->tls_n; i++) {
+		struct tls_context *const *contexts = spec->tls[i].context;
+		const struct tls_spec *from = tls_named(old, spec->tls[i].name);
+
+		for (int role = 0; from && role < TLS_ROLES; role++)
+			if (contexts[role] && from->context[role])
+				tls_context_adopt(
+				    contexts[role], from->context[role]);
+	}
 }

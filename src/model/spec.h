@@ -9,6 +9,7 @@
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
 
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +29,10 @@
 #include "net/proxy_protocol.h"
 #include "net/sock_options.h"
 #include "net/trust.h"
+#include "tls/settings.h"
 
 struct balance_ops;
+struct tls_context;
 
 /* A place in the configuration, for messages; file is NULL for the command
  * line. */
@@ -68,10 +71,11 @@ struct listen_spec {
 	char *text; /* as written */
 	struct spec_place place;
 	struct addr addr;
-	bool both_families; /* `:80` and `*:80`: IPv4 as well as IPv6 */
-	uint32_t mode;      /* of a unix socket's file */
-	char *user, *group; /* its owner; NULL: the process's */
-	bool accept_proxy;  /* clients send a PROXY header: proxy_from */
+	bool both_families;  /* `:80` and `*:80`: IPv4 as well as IPv6 */
+	uint32_t mode;       /* of a unix socket's file */
+	char *user, *group;  /* its owner; NULL: the process's */
+	bool accept_proxy;   /* clients send a PROXY header: proxy_from */
+	struct optional tls; /* index into spec.tls; unset: plain TCP */
 	struct sock_options sock;
 };
 
@@ -148,6 +152,8 @@ struct pool_spec {
 	enum promotion_order order; /* and whom */
 	bool cpus_given;
 	cpu_set_t cpus; /* where its threads run, if given */
+	/* TLS handshakes that compute at once; 0: one less than the threads. */
+	unsigned handshake_threads;
 };
 
 /* Whether bulk data goes through pipes in the kernel. */
@@ -206,7 +212,9 @@ struct frontend_spec {
 	size_t sni_n;
 	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
 	unsigned rate;    /* new sessions per second, 0: no limit */
-	uint64_t timeout_hello_ms;      /* until the inspection is complete */
+	uint64_t timeout_hello_ms;     /* until the inspection is complete */
+	uint64_t timeout_handshake_ms; /* until the TLS handshake is complete */
+	unsigned handshakes_max; /* TLS handshakes at a time, 0: no limit */
 	uint64_t timeout_first_byte_ms; /* 0: no limit of its own */
 	size_t pool;                    /* index into spec.pools */
 	enum splice_mode splice;
@@ -283,7 +291,8 @@ struct check_spec {
 	char *method; /* http: GET, HEAD or OPTIONS */
 	struct status_set status; /* http: what counts as healthy */
 	enum http_version version;
-	bool tls;          /* send-expect: the steps are within TLS */
+	/* Whether it is made over TLS; unset: see check_rules_of. */
+	enum sock_switch tls;
 	bool verify;       /* TLS: the server's certificate */
 	char *ca;          /* TLS: as written, NULL: the system's */
 	char *sni;         /* TLS: the server's name, or NULL */
@@ -365,6 +374,7 @@ struct check_own {
 	struct addr addr;      /* its port is 0 */
 	struct optional init;  /* enum check_init */
 	struct optional proxy; /* enum proxy_version */
+	enum sock_switch tls;
 };
 struct agent_own {
 	enum sock_switch on;
@@ -373,6 +383,9 @@ struct agent_own {
 	struct addr addr; /* its port is 0 */
 	struct pattern send;
 };
+
+/* tls = off of a server whose backend has TLS, or of a backend. */
+#define TLS_OFF UINT_MAX
 
 struct server_spec {
 	char *name;
@@ -401,6 +414,8 @@ struct server_spec {
 	    send_proxy; /* enum proxy_version; unset: the backend's */
 	struct source_spec source;
 	struct sock_options sock;
+	/* Index into spec.tls, or TLS_OFF; unset: the backend's. */
+	struct optional tls;
 	bool added; /* through the admin socket, and not by the file */
 };
 
@@ -428,6 +443,8 @@ struct backend_spec {
 	char **deleted;
 	size_t deleted_n;
 	struct source_spec source;
+	/* Index into spec.tls, or TLS_OFF; unset: plain TCP. */
+	struct optional tls;
 	enum proxy_version send_proxy; /* the header that servers get first */
 	bool all_backups; /* usable ones serve together; else the first alone */
 	uint64_t slow_start_ms; /* of a server that comes up, 0: none */
@@ -455,6 +472,16 @@ struct backend_spec {
 	uint64_t timeout_drain_ms; /* sessions of a server that was removed */
 };
 
+/* `[tls NAME]`. */
+struct tls_spec {
+	char *name;
+	struct spec_place place;
+	struct tls_settings settings;
+	/* By enum tls_role; NULL: nothing uses the section in that role.
+	 * Shared and counted. */
+	struct tls_context *context[TLS_ROLES];
+};
+
 struct spec {
 	char **files; /* every file that was read; places point here */
 	size_t files_n;
@@ -466,12 +493,16 @@ struct spec {
 	/* At least one; a backend may be without servers. */
 	struct backend_spec *backends;
 	size_t backends_n;
+	struct tls_spec *tls;
+	size_t tls_n;
 };
 
 /* Whether the check is http or https. */
 bool check_kind_is_http(enum check_kind kind);
-/* Whether the check speaks TLS. */
+/* Whether the check speaks TLS, whatever the server does. */
 bool check_is_tls(const struct check_spec *check);
+/* Whether options of the check say how it speaks TLS. */
+bool check_has_tls_options(const struct check_spec *check);
 
 /* Returns the steps of the check: the preset's, or the backend's own. */
 const struct check_step *check_steps(
@@ -500,8 +531,22 @@ enum proxy_version server_spec_send_proxy(
 bool check_asks_same(
     const struct backend_spec *a, const struct backend_spec *b);
 
-/* Returns a deep copy, or NULL when memory is short.  Certificates are shared
- * and counted. */
+/* Whether connections to the server are made over TLS. */
+bool server_spec_has_tls(
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Returns the context for connections to the server, or NULL: plain TCP.
+ * Borrowed from the spec. */
+struct tls_context *server_spec_tls(const struct spec *spec,
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Makes the contexts go on with the counters and the ticket keys of those that
+ * they replace: of the section with the same name in old, in the same role.
+ * Before the first connection of the new ones. */
+void spec_adopt_tls(struct spec *spec, const struct spec *old);
+
+/* Returns a deep copy, or NULL when memory is short.  Certificates and TLS
+ * contexts are shared and counted. */
 struct spec *spec_copy(const struct spec *spec);
 
 /* Frees the spec and all that it owns.  NULL is allowed. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/spec.h"
+#include "tls/context.h"
 
 enum field_kind {
 	FIELDS_END,
@@ -13,6 +14,7 @@ enum field_kind {
 	FIELD_PLACE,   /* struct spec_place */
 	FIELD_PATTERN, /* struct pattern */
 	FIELD_TRUST,   /* X509_STORE *, shared and counted */
+	FIELD_CONTEXT, /* struct tls_context *, shared and counted */
 	FIELD_STRUCT,
 	FIELD_ARRAY, /* a pointer to the elements */
 };
@@ -118,11 +120,30 @@ static const struct field backend_fields[] = {FIELD(backend_spec, PLACE, place),
     ARRAY(backend_spec, servers, servers_n, server_fields),
     ARRAY(backend_spec, deleted, deleted_n, text_fields), END};
 
+static const struct field pair_fields[] = {FIELD(tls_pair, TEXT, cert),
+    FIELD(tls_pair, TEXT, key), FIELD(tls_pair, TEXT, ocsp), END};
+
+static const struct field tls_fields[] = {FIELD(tls_spec, PLACE, place),
+    FIELD(tls_spec, TEXT, name),
+    ARRAY(tls_spec, settings.pairs, settings.pairs_n, pair_fields),
+    ARRAY(tls_spec, settings.cert_dirs, settings.cert_dirs_n, text_fields),
+    FIELD(tls_spec, TEXT, settings.ciphers),
+    FIELD(tls_spec, TEXT, settings.ciphersuites),
+    FIELD(tls_spec, TEXT, settings.curves),
+    FIELD(tls_spec, TEXT, settings.alpn),
+    FIELD(tls_spec, TEXT, settings.tickets_file),
+    FIELD(tls_spec, TEXT, settings.ca), FIELD(tls_spec, TEXT, settings.crl),
+    FIELD(tls_spec, TEXT, settings.name), FIELD(tls_spec, TEXT, settings.sni),
+    FIELD(tls_spec, TEXT, settings.keylog),
+    FIELD(tls_spec, CONTEXT, context[TLS_ACCEPTS]),
+    FIELD(tls_spec, CONTEXT, context[TLS_CONNECTS]), END};
+
 static const struct field spec_fields[] = {
     ARRAY(spec, files, files_n, text_fields), PART(spec, global, global_fields),
     ARRAY(spec, pools, pools_n, pool_fields),
     ARRAY(spec, frontends, frontends_n, frontend_fields),
-    ARRAY(spec, backends, backends_n, backend_fields), END};
+    ARRAY(spec, backends, backends_n, backend_fields),
+    ARRAY(spec, tls, tls_n, tls_fields), END};
 
 enum visit_kind { VISIT_COPY, VISIT_FREE, VISIT_MEASURE };
 
@@ -194,6 +215,15 @@ visit_trust(const struct visit *v, X509_STORE *trust)
 		trust_free(trust);
 }
 
+static void
+visit_context(const struct visit *v, struct tls_context *context)
+{
+	if (v->kind == VISIT_COPY)
+		(void)tls_context_ref(context);
+	else if (v->kind == VISIT_FREE)
+		tls_context_unref(context);
+}
+
 static void visit_fields(
     struct visit *v, void *object, const struct field *fields);
 
@@ -235,6 +265,8 @@ visit_fields(struct visit *v, void *object, const struct field *fields)
 			visit_pattern(v, at);
 		else if (f->kind == FIELD_TRUST)
 			visit_trust(v, *(X509_STORE **)at);
+		else if (f->kind == FIELD_CONTEXT)
+			visit_context(v, *(struct tls_context **)at);
 		else if (f->kind == FIELD_STRUCT)
 			visit_fields(v, at, f->fields);
 		else
