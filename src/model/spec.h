@@ -70,6 +70,10 @@ struct log_list {
 struct listen_spec {
 	char *text; /* as written */
 	struct spec_place place;
+	/* `0.0.0.0:8000-8099` makes a listen for each port, one after another;
+	 * text is the range at the first and HOST:PORT at the others. */
+	unsigned range; /* ports of the range that begins here; 0: none does */
+	bool in_range;  /* the range begins at a listen before this one */
 	struct addr addr;
 	bool both_families;  /* `:80` and `*:80`: IPv4 as well as IPv6 */
 	uint32_t mode;       /* of a unix socket's file */
