@@ -78,6 +78,7 @@ explain_servers(const struct backend *b, struct explanation *e)
 		    .standing = standing_of(l, place, s),
 		    .up = server_is_up(s),
 		    .backup = s->spec->backup,
+		    .tls = s->tls != NULL,
 		    .weight = server_weight(s),
 		    .effective_weight = server_effective_weight(s),
 		    .sessions = atomic_load_relaxed(&s->sessions->now),

@@ -41,6 +41,7 @@ struct explained_server {
 	char *name, *address;
 	enum standing standing;
 	bool up, backup;
+	bool tls;                   /* sessions with it are over TLS */
 	unsigned weight;            /* as it is set */
 	unsigned effective_weight;  /* in a slow start it is a part of that */
 	unsigned sessions, maxconn; /* maxconn at the moment; 0: no limit */

@@ -5,10 +5,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "model/backend.h"
+#include "model/model.h"
 #include "model/source_ports.h"
+#include "tls/peer.h"
 
 /* A server that was added at run time starts in maintenance, without checks. */
 static void
@@ -105,6 +108,7 @@ server_state_unref(struct server_state *state)
 		return;
 	free(state->counters);
 	free(state->addr);
+	tls_resume_unref(state->resume);
 	pattern_fini(&state->overrides.agent_send);
 	free(state);
 }
@@ -112,12 +116,33 @@ server_state_unref(struct server_state *state)
 /* Control thread. */
 static uint32_t last_serial;
 
+/* Gives the server its source ports and the TLS session to resume, as far as it
+ * needs them.  Returns false when memory is short. */
+static bool
+server_equip(struct server *server)
+{
+	const struct source_spec *source = server_source(server);
+
+	if (source->port_low > 0) {
+		server->ports =
+		    source_ports_new(source->port_low, source->port_high);
+		if (!server->ports)
+			return false;
+	}
+	if (server->tls) {
+		if (!server->state->resume)
+			server->state->resume = tls_resume_new();
+		server->resume = tls_resume_ref(server->state->resume);
+		return server->resume != NULL;
+	}
+	return true;
+}
+
 struct server *
 server_new(const struct server_spec *spec, struct backend *backend,
     struct server_state *state, unsigned id)
 {
 	struct server *s = calloc(1, sizeof(*s));
-	const struct source_spec *source;
 	struct check_rules check = check_rules_of(backend->spec, spec);
 	struct agent_rules agent = agent_rules_of(backend->spec, spec);
 
@@ -147,18 +172,13 @@ server_new(const struct server_spec *spec, struct backend *backend,
 	    .counters = state->counters,
 	    .sessions = &state->sessions,
 	    .send_proxy = server_spec_send_proxy(backend->spec, spec),
+	    .tls = server_spec_tls(backend->model->spec, backend->spec, spec),
 	};
 	server_set_rules(s);
-	source = server_source(s);
-	if (source->port_low > 0) {
-		s->ports =
-		    source_ports_new(source->port_low, source->port_high);
-		if (!s->ports) {
-			server_free(s);
-			return NULL;
-		}
-	}
-	return s;
+	if (server_equip(s))
+		return s;
+	server_free(s);
+	return NULL;
 }
 
 void
@@ -167,6 +187,7 @@ server_free(struct server *server)
 	if (!server)
 		return;
 	source_ports_free(server->ports);
+	tls_resume_unref(server->resume);
 	server_state_unref(server->state);
 	free(server);
 }

@@ -30,6 +30,7 @@
 struct backend;
 struct source_ports;
 struct server;
+struct tls_resume;
 
 /* The administrative state, apart from health.  In DRAIN and MAINT the server
  * takes no new sessions, but present ones go on; in MAINT it is not checked. */
@@ -94,6 +95,7 @@ struct server_state {
 	unsigned refs CACHE_LINE_ALIGNED;
 	unsigned id;
 	bool deleted; /* by the operator: the next of its name is another one */
+	struct tls_resume *resume; /* NULL: it has never had TLS */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
 	bool moved;           /* it got another address since the last lineup */
 	/* The credits in roundrobin as of the last lineup that had it, for new
@@ -170,6 +172,8 @@ struct server {
 	 * over (EADDRNOTAVAIL). */
 	struct source_ports *ports;
 	enum proxy_version send_proxy; /* what its sessions begin with */
+	struct tls_context *tls;   /* borrowed from the spec; NULL: plain TCP */
+	struct tls_resume *resume; /* a reference to the state's; with tls */
 };
 
 /* Without a state (NULL) the server gets a new one with that id, which is up,

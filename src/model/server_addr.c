@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "model/server_change.h"
 #include "model/server_operator.h"
+#include "tls/peer.h"
 
 static void
 free_addr(void *addr)
@@ -33,6 +34,7 @@ server_put_addr(struct server *server, const struct addr *addr)
 	before = atomic_swap_acq_rel(&server->state->addr, next); /* [P22] */
 	if (before)
 		grace_retire(server->backend->model->grace, free_addr, before);
+	tls_resume_drop(server->state->resume);
 	server->state->moved = true;
 	server_set_rules(server);
 	return true;

@@ -7,6 +7,7 @@
 #include "model/backend.h"
 #include "model/ejection.h"
 #include "model/server_change.h"
+#include "tls/peer.h"
 
 void
 server_settle(struct server *server)
@@ -17,6 +18,8 @@ server_settle(struct server *server)
 
 	atomic_store_relaxed(&s->expired, false);
 	ejection_settle(server);
+	if (!server->tls)
+		tls_resume_drop(s->resume);
 	if (!server->agent.on)
 		server_forget_agent(server);
 	else if (s->agent_last.status == CHECK_STATUS_NONE)
