@@ -25,8 +25,21 @@ check_place(const struct server_spec *server, const struct addr *own,
 	return addr;
 }
 
-/* Without an option, a check sends the header that sessions send, but only to
- * their address: another port may expect something else.  As in HAProxy. */
+/* Whether the check goes to another address than sessions, which may expect
+ * something else.  Then a check does only what it is told to, as in HAProxy. */
+static bool
+is_elsewhere(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct check_spec *common = &backend->check;
+	const struct check_own *own = &server->check;
+
+	return own->port || common->port ||
+	       own->addr.sa.sa_family != AF_UNSPEC ||
+	       common->addr.sa.sa_family != AF_UNSPEC;
+}
+
+/* Without an option, a check sends the header that sessions send. */
 static enum proxy_version
 proxy_of(const struct backend_spec *backend, const struct server_spec *server)
 {
@@ -37,10 +50,30 @@ proxy_of(const struct backend_spec *backend, const struct server_spec *server)
 		return (enum proxy_version)own->proxy.value;
 	if (common->proxy.is_set)
 		return (enum proxy_version)common->proxy.value;
-	if (own->port || common->port || own->addr.sa.sa_family != AF_UNSPEC ||
-	    common->addr.sa.sa_family != AF_UNSPEC)
-		return PROXY_OFF;
-	return server_spec_send_proxy(backend, server);
+	return is_elsewhere(backend, server)
+	           ? PROXY_OFF
+	           : server_spec_send_proxy(backend, server);
+}
+
+/* Without an option, a check speaks TLS if sessions do, with their settings
+ * unless it has some of its own. */
+static enum check_tls
+tls_of(const struct backend_spec *backend, const struct server_spec *server)
+{
+	const struct check_spec *common = &backend->check;
+	enum sock_switch said =
+	    server->check.tls ? server->check.tls : common->tls;
+	bool has_tls = server_spec_has_tls(backend, server);
+	bool wants_tls = check_is_tls(common) || said == SWITCH_ON;
+
+	if (said == SWITCH_OFF || common->kind == CHECK_SCRIPT)
+		return CHECK_TLS_NONE;
+	if (wants_tls)
+		return has_tls && !check_has_tls_options(common)
+		           ? CHECK_TLS_AS_SESSIONS
+		           : CHECK_TLS_OWN;
+	return has_tls && !is_elsewhere(backend, server) ? CHECK_TLS_AS_SESSIONS
+	                                                 : CHECK_TLS_NONE;
 }
 
 struct check_rules
@@ -65,6 +98,7 @@ check_rules_of(
 	    .jitter = optional_or(own->jitter, common->jitter),
 	    .init = (enum check_init)optional_or(own->init, common->init),
 	    .proxy = proxy_of(backend, server),
+	    .tls = tls_of(backend, server),
 	};
 }
 
@@ -90,7 +124,8 @@ agent_rules_of(
 bool
 check_rules_ask_same(const struct check_rules *a, const struct check_rules *b)
 {
-	return addr_equal(&a->addr, &b->addr) && a->proxy == b->proxy;
+	return addr_equal(&a->addr, &b->addr) && a->proxy == b->proxy &&
+	       a->tls == b->tls;
 }
 
 bool

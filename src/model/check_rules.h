@@ -12,6 +12,12 @@
 
 #include "model/spec.h"
 
+enum check_tls {
+	CHECK_TLS_NONE,
+	CHECK_TLS_AS_SESSIONS, /* with the settings of its server's sessions */
+	CHECK_TLS_OWN,         /* with the options of the check */
+};
+
 struct check_rules {
 	bool on; /* not switched off, and the server tracks no other one */
 	struct addr addr;
@@ -23,6 +29,7 @@ struct check_rules {
 	unsigned fall, rise;
 	enum check_init init;
 	enum proxy_version proxy;
+	enum check_tls tls;
 };
 
 struct agent_rules {
