@@ -180,7 +180,7 @@ http_in_handshake(const struct http_run *run)
 
 	curl_easy_getinfo(
 	    run->transfer.easy, CURLINFO_APPCONNECT_TIME_T, &done_us);
-	return run->tls && done_us == 0;
+	return run->tls != CHECK_TLS_NONE && done_us == 0;
 }
 
 static void
@@ -218,8 +218,9 @@ http_judge_nonsense(struct http_run *run, CURLcode code)
 	    code == CURLE_OK ? "the connection ended in the head of the answer"
 	    : code == CURLE_OUT_OF_MEMORY || code == CURLE_WRITE_ERROR
 	        ? "the head of the answer is too long"
-	    : run->error[0] ? run->error
-	                    : curl_easy_strerror(code);
+	    : run->refusal.text[0] ? run->refusal.text
+	    : run->error[0]        ? run->error
+	                           : curl_easy_strerror(code);
 
 	check_done(run->check,
 	    http_in_handshake(run) ? CHECK_STATUS_L6RSP : CHECK_STATUS_L7RSP, 0,
@@ -320,7 +321,7 @@ http_start(struct check *check)
 
 	run->check = check;
 	run->fd = -1;
-	run->tls = check_is_tls(check->spec);
+	run->tls = check->server->check.tls;
 	if (check->server->backend->spec->check_bodies_n > 0 &&
 	    !(run->body = malloc(HTTP_BODY_MAX_BYTES)))
 		return false;

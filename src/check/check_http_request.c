@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 
 #include "check/check_http_run.h"
+#include "tls/context.h"
+#include "tls/peer.h"
 
-/* The longest name that the configuration can have. */
-#define NAME_SIZE 200
+/* The length of the longest name that the configuration can have. */
+#define NAME_SIZE 256
 
 /* Sets an option.  A failure would change what is asked, or of whom, so it is
  * kept in run->failed. */
@@ -43,19 +45,55 @@ set_method(struct http_run *run)
 		SET(CURLOPT_CUSTOMREQUEST, method);
 }
 
-/* Copies the name that TLS is about: sni, or host without a port.  Returns
- * false if there is none. */
-static bool
-tls_name(const struct check_spec *spec, char name[NAME_SIZE])
+/* Returns the server as its certificate is to name it. */
+static struct tls_peer
+http_peer(const struct http_run *run, char text[ADDR_TEXT_SIZE])
 {
+	const struct server *server = run->check->server;
+	const struct addr *addr = &server->check.addr;
+
+	return (struct tls_peer){.host = server->spec->host,
+	    .ip = addr->sa.sa_family == AF_UNIX ? NULL : addr_host(addr, text)};
+}
+
+/* Copies the name that sessions send to the server. */
+static bool
+tls_name_of_sessions(const struct http_run *run, char name[NAME_SIZE])
+{
+	SSL_CTX *context = tls_context_take(run->check->server->tls);
+	char text[ADDR_TEXT_SIZE];
+	struct tls_peer peer = http_peer(run, text);
+	const char *sni = tls_peer_sni(context, &peer);
+	bool fits = sni && strlen(sni) < NAME_SIZE;
+
+	if (fits)
+		strcpy(name, sni);
+	SSL_CTX_free(context);
+	return fits;
+}
+
+/* Copies the name that TLS is about: that of sessions, or sni, or host without
+ * a port.  Returns false if there is none. */
+static bool
+tls_name(const struct http_run *run, char name[NAME_SIZE])
+{
+	const struct check_spec *spec = run->check->spec;
 	const char *host = spec->sni ? spec->sni : spec->host;
 	size_t len = host ? strcspn(host, ":") : 0;
 
+	if (run->tls == CHECK_TLS_AS_SESSIONS)
+		return tls_name_of_sessions(run, name);
 	if (len == 0 || host[0] == '[' || len >= NAME_SIZE)
 		return false;
 	memcpy(name, host, len);
 	name[len] = '\0';
 	return true;
+}
+
+static const char *
+http_scheme(const struct http_run *run)
+{
+	return run->tls == CHECK_TLS_NONE ? "http" : "https";
 }
 
 /* Sets the destination in curl's form, with the name that TLS is about, which
@@ -69,13 +107,15 @@ set_destination(struct http_run *run)
 	char to[ADDR_TEXT_SIZE + sizeof("::")];
 	char url[NAME_SIZE + sizeof("https:///")];
 	bool local = addr.sa.sa_family == AF_UNIX;
-	bool named = run->tls && tls_name(run->check->spec, name);
+	bool named = run->tls != CHECK_TLS_NONE && tls_name(run, name);
 
 	addr_text(&addr, address);
-	snprintf(url, sizeof(url), "%s://%s/", run->tls ? "https" : "http",
-	    named   ? name
-	    : local ? "localhost"
-	            : address);
+	/* curl sends a name as SNI, and no address. */
+	snprintf(url, sizeof(url), "%s://%s/", http_scheme(run),
+	    named                               ? name
+	    : !local                            ? address
+	    : run->tls == CHECK_TLS_AS_SESSIONS ? "127.0.0.1"
+	                                        : "localhost");
 	SET(CURLOPT_URL, url);
 	if (local) {
 		SET(CURLOPT_UNIX_SOCKET_PATH, addr.un.sun_path);
@@ -99,6 +139,35 @@ on_tls_context(CURL *easy, void *context, void *arg)
 	return CURLE_OK;
 }
 
+/* Gives the connection the settings of sessions.  The certificate, with its
+ * name, is verified by OpenSSL then. */
+static CURLcode
+on_tls_context_as_sessions(CURL *easy, void *context, void *arg)
+{
+	struct http_run *run = arg;
+	char text[ADDR_TEXT_SIZE];
+	struct tls_peer peer = http_peer(run, text);
+
+	(void)easy;
+	return tls_context_apply(
+	           run->check->server->tls, context, &run->refusal) &&
+	               tls_peer_expect(context, &peer, &run->refusal)
+	           ? CURLE_OK
+	           : CURLE_SSL_CERTPROBLEM;
+}
+
+static void
+set_tls_as_sessions(struct http_run *run)
+{
+	SET(CURLOPT_CAINFO, NULL);
+	SET(CURLOPT_CAPATH, NULL);
+	SET(CURLOPT_SSL_VERIFYPEER, 0L);
+	SET(CURLOPT_SSL_VERIFYHOST, 0L);
+	SET(CURLOPT_SSL_SESSIONID_CACHE, 0L);
+	SET(CURLOPT_SSL_CTX_DATA, run);
+	SET(CURLOPT_SSL_CTX_FUNCTION, on_tls_context_as_sessions);
+}
+
 static void
 set_tls(struct http_run *run)
 {
@@ -115,12 +184,12 @@ set_tls(struct http_run *run)
 }
 
 static long
-version_of(const struct check_spec *spec)
+version_of(const struct http_run *run)
 {
-	if (spec->version == HTTP_VERSION_1_1)
+	if (run->check->spec->version == HTTP_VERSION_1_1)
 		return CURL_HTTP_VERSION_1_1;
-	return check_is_tls(spec) ? CURL_HTTP_VERSION_2TLS
-	                          : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+	return run->tls != CHECK_TLS_NONE ? CURL_HTTP_VERSION_2TLS
+	                                  : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 }
 
 static void
@@ -163,7 +232,7 @@ set_manners(struct http_run *run)
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
 	SET(CURLOPT_HTTP09_ALLOWED, 0L);
 	SET(CURLOPT_ERRORBUFFER, run->error);
-	SET(CURLOPT_PROTOCOLS_STR, run->tls ? "https" : "http");
+	SET(CURLOPT_PROTOCOLS_STR, http_scheme(run));
 	SET(CURLOPT_NOPROXY, "*");
 }
 
@@ -175,13 +244,15 @@ http_run_ask(struct http_run *run)
 	set_manners(run);
 	set_headers(run);
 	set_destination(run);
-	if (run->tls)
+	if (run->tls == CHECK_TLS_AS_SESSIONS)
+		set_tls_as_sessions(run);
+	else if (run->tls == CHECK_TLS_OWN)
 		set_tls(run);
 	set_method(run);
 	/* If curl is built without HTTP/2, the version of the answer will be
 	 * wrong. */
 	(void)curl_easy_setopt(
-	    run->transfer.easy, CURLOPT_HTTP_VERSION, version_of(spec));
+	    run->transfer.easy, CURLOPT_HTTP_VERSION, version_of(run));
 	SET(CURLOPT_REQUEST_TARGET, spec->path);
 	SET(CURLOPT_USERAGENT, "lfproxy/" LFPROXY_VERSION);
 	return !run->failed;

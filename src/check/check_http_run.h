@@ -17,12 +17,14 @@ struct http_run {
 	int fd; /* made by the talk, until curl takes it; or -1 */
 	size_t head_bytes, body_bytes;
 	char *body; /* NULL: the body is not examined */
-	bool tls, connected;
+	enum check_tls tls;
+	bool connected;
 	bool failed;      /* out of memory, or an option unknown to curl */
 	bool head_ended;  /* of the last answer */
 	int socket_error; /* errno of making the socket */
 	char reason[64];  /* of the last status line */
 	char error[CURL_ERROR_SIZE];
+	struct err refusal; /* why TLS could not begin; else empty */
 };
 
 /* Sets up the request in curl, except for what becomes of the answer; check and

@@ -14,6 +14,7 @@ check_talk_plan(const struct check *check)
 	    .addr = check->server->check.addr,
 	    .timeout_ms = rules->timeout_ms,
 	    .proxy = rules->proxy,
+	    .host = check->server->spec->host,
 	    .trust = check->spec->trust,
 	    .name = check->spec->sni,
 	};
@@ -21,7 +22,9 @@ check_talk_plan(const struct check *check)
 	plan.way = server_way_to(check->server, &plan.addr);
 	/* curl makes the rest of an http check. */
 	if (check->ops == &check_talk_ops) {
-		plan.tls = check_is_tls(check->spec);
+		plan.tls = rules->tls != CHECK_TLS_NONE;
+		if (rules->tls == CHECK_TLS_AS_SESSIONS)
+			plan.context = check->server->tls;
 		plan.steps =
 		    check_steps(check->server->backend->spec, &plan.steps_n);
 	}

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/secrets.h"
+#include "tls/context.h"
+#include "tls/peer.h"
 
 /* A server that has sent more than this has not said what was expected. */
 #define DATA_MAX_BYTES (16 * 1024)
@@ -120,7 +122,7 @@ talk_end_tls(struct talk *t)
 	const char *reason = error ? ERR_reason_error_string(error) : NULL;
 
 	talk_end(t, CHECK_STATUS_L6RSP, 0,
-	    verify != X509_V_OK && t->plan.trust
+	    verify != X509_V_OK && (t->plan.trust || t->plan.context)
 	        ? X509_verify_cert_error_string(verify)
 	    : reason ? reason
 	    : error  ? "TLS failed"
@@ -287,25 +289,56 @@ talk_verify_name(struct talk *t)
 }
 
 static bool
-talk_prepare_tls(struct talk *t)
+talk_prepare_own(struct talk *t, struct err *err)
 {
-	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-	bool ok;
+	bool ok = true;
 
-	if (!context)
-		return false;
-	if (t->plan.trust)
-		SSL_CTX_set1_cert_store(context, t->plan.trust);
-	t->ssl = SSL_new(context);
-	SSL_CTX_free(context);
-	if (!t->ssl)
-		return false;
 	SSL_set_verify(
 	    t->ssl, t->plan.trust ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
-	ok = SSL_set_fd(t->ssl, t->fd) == 1;
 	if (t->plan.name)
-		ok &= SSL_set_tlsext_host_name(t->ssl, t->plan.name) == 1;
-	return ok && (!t->plan.trust || talk_verify_name(t));
+		ok = SSL_set_tlsext_host_name(t->ssl, t->plan.name) == 1;
+	return (ok && (!t->plan.trust || talk_verify_name(t))) || err_oom(err);
+}
+
+/* A session is not resumed: the certificate is a part of what is checked. */
+static bool
+talk_prepare_as_sessions(struct talk *t, struct err *err)
+{
+	char text[ADDR_TEXT_SIZE];
+	const struct addr *addr = &t->plan.addr;
+	const struct tls_peer peer = {
+	    .host = t->plan.host,
+	    .ip = addr->sa.sa_family == AF_UNIX ? NULL : addr_host(addr, text),
+	};
+
+	return tls_peer_prepare(t->ssl, &peer, err);
+}
+
+/* Returns the context with a reference, or NULL when memory is short. */
+static SSL_CTX *
+talk_take_context(const struct talk *t)
+{
+	SSL_CTX *context;
+
+	if (t->plan.context)
+		return tls_context_take(t->plan.context);
+	context = SSL_CTX_new(TLS_client_method());
+	if (context && t->plan.trust)
+		SSL_CTX_set1_cert_store(context, t->plan.trust);
+	return context;
+}
+
+static bool
+talk_prepare_tls(struct talk *t, struct err *err)
+{
+	SSL_CTX *context = talk_take_context(t);
+
+	t->ssl = context ? SSL_new(context) : NULL;
+	SSL_CTX_free(context);
+	if (!t->ssl || SSL_set_fd(t->ssl, t->fd) != 1)
+		return err_oom(err);
+	return t->plan.context ? talk_prepare_as_sessions(t, err)
+	                       : talk_prepare_own(t, err);
 }
 
 static void
@@ -326,13 +359,15 @@ talk_handshake(struct talk *t)
 static void
 talk_start_tls(struct talk *t)
 {
+	struct err err;
+
 	t->phase = t->plan.tls ? HANDSHAKE : STEPS;
 	if (!t->plan.tls)
 		talk_run_steps(t);
-	else if (talk_prepare_tls(t))
+	else if (talk_prepare_tls(t, &err))
 		talk_handshake(t);
 	else
-		talk_end_without(t, ENOMEM);
+		talk_end(t, CHECK_STATUS_SOCKERR, 0, err.text);
 }
 
 /* Sends a header that says that the connection is the proxy's own. */

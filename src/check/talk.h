@@ -27,8 +27,12 @@ struct talk_plan {
 	uint64_t timeout_ms;
 	enum proxy_version proxy; /* the header that comes before all else */
 	bool tls;
+	/* The settings; NULL: trust and name say how it is verified. */
+	struct tls_context *context;
+	const char *host;  /* with context: the server's host name, or NULL */
 	X509_STORE *trust; /* NULL: any certificate will do */
-	const char *name;  /* TLS: asked for and verified; NULL: the address */
+	const char *name;  /* with trust: asked for and verified; NULL: the
+	                    * address */
 	const struct check_step *steps;
 	size_t steps_n;
 };
