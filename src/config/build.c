@@ -65,6 +65,10 @@ check_head(struct build *b, const struct draft_section *s)
 		    kind->head);
 	else if (kind->named && !name_check(s->name, NAME_MAX_LEN, &err))
 		ERROR_AT(s, b->errors, "[%s]: %s", s->head, err.text);
+	else if (s->kind == SECTION_TLS && strcmp(s->name, "off") == 0)
+		ERROR_AT(s, b->errors,
+		    "[%s]: tls=off means no TLS; give the section another name",
+		    s->head);
 }
 
 static void
@@ -100,6 +104,10 @@ make_object(struct build *b, struct draft_section *s)
 		s->index = spec->pools_n++;
 		spec->pools[s->index].name = name;
 		spec->pools[s->index].place = s->place;
+	} else if (s->kind == SECTION_TLS) {
+		s->index = spec->tls_n++;
+		spec->tls[s->index].name = name;
+		spec->tls[s->index].place = s->place;
 	} else if (s->kind == SECTION_FRONTEND) {
 		s->index = spec->frontends_n++;
 		spec->frontends[s->index].name = name;
@@ -120,6 +128,8 @@ object_of(struct spec *spec, enum section_kind kind, size_t index)
 		return &spec->global;
 	case SECTION_POOL:
 		return &spec->pools[index];
+	case SECTION_TLS:
+		return &spec->tls[index];
 	case SECTION_FRONTEND:
 		return &spec->frontends[index];
 	case SECTION_BACKEND:
@@ -308,14 +318,16 @@ complete_pool(
 }
 
 static void
-read_section(struct build *b, const struct draft_section *s)
+read_section(struct build *b, struct draft_section *s)
 {
 	void *object = object_of(b->spec, s->kind, s->index);
+	size_t errors_before = b->errors->n;
 
 	read_keys(b, s, object, KEY_FIRST);
 	read_keys(b, s, object, 0);
 	if (s->kind == SECTION_POOL)
 		complete_pool(b, s, object);
+	s->has_errors = b->errors->n != errors_before;
 }
 
 /* The pool that is there when the file names none. */
@@ -340,7 +352,8 @@ make_objects(struct build *b)
 	spec->pools = calloc(room, sizeof(*spec->pools));
 	spec->frontends = calloc(room, sizeof(*spec->frontends));
 	spec->backends = calloc(room, sizeof(*spec->backends));
-	if (!spec->pools || !spec->frontends || !spec->backends)
+	spec->tls = calloc(room, sizeof(*spec->tls));
+	if (!spec->pools || !spec->frontends || !spec->backends || !spec->tls)
 		return false;
 	for (size_t i = 0; i < draft->sections_n; i++) {
 		struct draft_section *s = &draft->sections[i];
@@ -368,10 +381,18 @@ read_defaults(struct build *b, const struct draft_section *s)
 	    (scratch->frontends = calloc(1, sizeof(*scratch->frontends))) &&
 	    (scratch->backends = calloc(1, sizeof(*scratch->backends)));
 
-	if (ok)
+	if (ok) {
 		scratch->frontends_n = scratch->backends_n = 1;
+		/* Keys refer to these by name. */
+		scratch->tls = b->spec->tls;
+		scratch->tls_n = b->spec->tls_n;
+	}
 	for (size_t i = 0; ok && i < s->entries_n; i++)
 		read_entry(b, s, &s->entries[i], scratch);
+	if (scratch) {
+		scratch->tls = NULL;
+		scratch->tls_n = 0;
+	}
 	spec_free(scratch);
 	return ok;
 }
@@ -403,7 +424,7 @@ static bool
 read_sections(struct build *b)
 {
 	for (size_t i = 0; i < b->draft->sections_n; i++) {
-		const struct draft_section *s = &b->draft->sections[i];
+		struct draft_section *s = &b->draft->sections[i];
 
 		if (s->kind == SECTION_KINDS)
 			continue;
@@ -428,6 +449,7 @@ build_spec(struct draft *draft, struct err_list *errors)
 	else if (!b.incomplete) {
 		build_check(b.spec, file, draft->sections_n == 0, errors);
 		build_track(b.spec, errors);
+		build_tls(b.spec, draft, errors);
 	}
 	if (errors->n != errors_before) {
 		spec_free(b.spec);

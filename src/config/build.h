@@ -46,6 +46,19 @@ bool build_diff_sni(const struct spec *old_spec,
     const struct frontend_spec *new, const char *label,
     struct changes *changes) MUST_CHECK;
 
+/* Makes the contexts of the [tls] sections, for the roles in which they are
+ * used: so all of their files are read.  Adds what is wrong with them to
+ * errors, at the line of the key or of the listen or server.  Blocks. */
+void build_tls(
+    struct spec *spec, const struct draft *draft, struct err_list *errors);
+
+/* Likewise for one server, whose section may not have been used before. */
+void build_tls_server(struct spec *spec, const struct backend_spec *backend,
+    const struct server_spec *server, struct err_list *errors);
+
+/* Adds a warning for each setting of TLS that is without effect or risky. */
+void build_tls_warnings(const struct spec *spec, struct err_list *warnings);
+
 /* Finds the server that each `track` names and adds what is wrong with it to
  * errors: there is none, it has no health of its own to be followed, or the
  * server has further settings that would be without effect. */

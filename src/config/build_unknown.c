@@ -130,7 +130,10 @@ build_unknown(const struct draft_section *section,
 	const char *advice =
 	    hint_words_key(entry->line ? entry->line : entry->name);
 
-	if (!known && report_misplaced(section, entry, errors))
+	if (section->kind == SECTION_FRONTEND &&
+	    strcmp(entry->name, "tls") == 0)
+		advice = "write tls=NAME behind the address of listen";
+	else if (!known && report_misplaced(section, entry, errors))
 		return;
 	if (advice)
 		ENTRY_ERROR(entry, errors, "unknown key '%s' in [%s]; %s",

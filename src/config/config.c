@@ -219,6 +219,9 @@ config_print(const struct spec *spec, FILE *out)
 	for (size_t i = 0; i < spec->pools_n; i++)
 		print_section(spec, SECTION_POOL, spec->pools[i].name,
 		    &spec->pools[i], out);
+	for (size_t i = 0; i < spec->tls_n; i++)
+		print_section(
+		    spec, SECTION_TLS, spec->tls[i].name, &spec->tls[i], out);
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		print_section(spec, SECTION_FRONTEND, spec->frontends[i].name,
 		    &spec->frontends[i], out);
@@ -294,5 +297,6 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 		warn_of_proxy(&spec->frontends[i], warnings);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
+	build_tls_warnings(spec, warnings);
 	secrets_each_flawed(warn_of_secret, warnings);
 }

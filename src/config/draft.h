@@ -40,6 +40,7 @@ struct draft_section {
 	enum section_kind kind;
 	const char *name; /* in head */
 	size_t index;     /* in the spec's array of that kind */
+	bool has_errors;  /* a value of it could not be read */
 };
 
 /* `include = PATH`, which is for config/include.h to follow. */

@@ -82,6 +82,7 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
 	s->added = true;
 	build_check_server(backend, s, errors);
 	build_track(spec, errors);
+	build_tls_server(spec, backend, s, errors);
 	return errors->n == errors_before;
 }
 

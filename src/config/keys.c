@@ -127,6 +127,10 @@ static const struct key pool_keys[] = {
         CHOICE(orders), POOL(order), DEFAULT("lifo")},
     {"cpus", "CPUs that the threads run on",
         VALUE(cpus), DEFAULT("all")},
+    {"handshake_threads",
+        "threads that may be in TLS handshakes; auto: all but one",
+        VALUE(auto_number), LIMITS(1, POOL_THREADS_MAX),
+        POOL(handshake_threads), DEFAULT("auto")},
     {.name = NULL}};
 
 static const struct key listen_options[] = {
@@ -141,6 +145,8 @@ static const struct key listen_options[] = {
     SOCK_KEYS_LISTEN,
     {"accept_proxy", "connections begin with a header of the PROXY protocol",
         FLAG, LISTEN(accept_proxy)},
+    {"tls", "TLS with clients, as that section says",
+        VALUE(tls), LISTEN(tls), WITHOUT("plain TCP")},
     {.name = NULL}};
 
 static const struct key age_options[] = {
@@ -180,6 +186,11 @@ static const struct key frontend_keys[] = {
         TIMEOUT, FRONTEND(timeout_client_fin_ms), DEFAULT("30s"), IN_DEFAULTS},
     {"timeout_hello", "how long a client may take to say what it wants",
         TIMEOUT, FRONTEND(timeout_hello_ms), DEFAULT("5s"), IN_DEFAULTS},
+    {"timeout_handshake", "how long the TLS handshake with a client may take",
+        TIMEOUT, FRONTEND(timeout_handshake_ms), DEFAULT("10s"), IN_DEFAULTS},
+    {"handshakes", "TLS handshakes with clients at a time; 0: no limit",
+        NUMBER(0, MAXCONN_MAX), FRONTEND(handshakes_max), DEFAULT("0"),
+        IN_DEFAULTS},
     {"timeout_first_byte", "how long a client may take to send its first byte",
         TIMEOUT, FRONTEND(timeout_first_byte_ms),
         WITHOUT("no limit of its own"), IN_DEFAULTS},
@@ -207,6 +218,7 @@ static const struct key frontend_keys[] = {
 const struct section sections[SECTION_KINDS] = {
     [SECTION_GLOBAL] = {"global", "[global]", false, global_keys},
     [SECTION_POOL] = {"pool", "[pool NAME]", true, pool_keys},
+    [SECTION_TLS] = {"tls", "[tls NAME]", true, tls_keys},
     [SECTION_DEFAULTS] = {"defaults", "[defaults]", false, NULL},
     [SECTION_FRONTEND] = {"frontend", "[frontend NAME]", true, frontend_keys},
     [SECTION_BACKEND] = {"backend", "[backend NAME]", true, backend_keys},

@@ -50,6 +50,8 @@
 #define ADMIN(member)          .offset = offsetof(struct admin_spec, member)
 #define LOG(member)            .offset = offsetof(struct log_spec, member)
 #define POOL(member)           .offset = offsetof(struct pool_spec, member)
+#define TLS(member)            .offset = offsetof(struct tls_spec, settings.member)
+#define PAIR(member)           .offset = offsetof(struct tls_pair, member)
 #define FRONTEND(member)       .offset = offsetof(struct frontend_spec, member)
 #define LISTEN(member)         .offset = offsetof(struct listen_spec, member)
 #define ROUTE(member)          .offset = offsetof(struct route_spec, member)
@@ -138,6 +140,6 @@
         VALUE(tfo), SERVER(sock.fast_open), WITHOUT("off"), TCP_ONLY}
 /* clang-format on */
 
-extern const struct key backend_keys[];
+extern const struct key backend_keys[], tls_keys[];
 
 #endif

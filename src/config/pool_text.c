@@ -176,6 +176,27 @@ shards_parse(const char *s, unsigned *ret_shards, struct err *err)
 	return true;
 }
 
+bool
+handshake_threads_parse(const char *s, unsigned *ret_n, struct err *err)
+{
+	unsigned n = 0;
+
+	if (strcmp(s, "auto") != 0 && !parse_count(s, &n))
+		return err_set(err,
+		    "'%.100s' is not a number of threads; allowed "
+		    "are " HANDSHAKE_THREADS_ALLOWED,
+		    s);
+	*ret_n = n;
+	return true;
+}
+
+const char *
+handshake_threads_text(unsigned n, char out[THREADS_TEXT_SIZE])
+{
+	snprintf(out, THREADS_TEXT_SIZE, n == 0 ? "auto" : "%u", n);
+	return out;
+}
+
 unsigned
 shards_auto(unsigned threads)
 {

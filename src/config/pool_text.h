@@ -45,6 +45,15 @@ const char *threads_text(const struct pool_class *classes, unsigned classes_n,
 bool shards_parse(
     const char *s, unsigned *ret_shards, struct err *err) MUST_CHECK;
 
+#define HANDSHAKE_THREADS_ALLOWED "auto, or 1 to 1024"
+
+/* Parses `auto`, which gives 0, or a number.  Returns false with err set. */
+bool handshake_threads_parse(
+    const char *s, unsigned *ret_n, struct err *err) MUST_CHECK;
+
+/* Writes that number, 0 as `auto`.  Returns out. */
+const char *handshake_threads_text(unsigned n, char out[THREADS_TEXT_SIZE]);
+
 /* Returns the number of shards: one for every two threads, or a single one.  A
  * shard's second thread costs little and covers for a leader in a long turn; a
  * third and fourth wake each other more than they do (tests/lab/README.md). */

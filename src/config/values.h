@@ -82,21 +82,29 @@ extern const struct value_type type_choice, type_flag /* bool, a bare word */,
     type_balance /* const struct balance_ops * */,
     type_keepalive /* struct sock_keepalive */, type_congestion /* char [] */,
     type_interface /* char [] */, type_check_host /* struct addr, no port */,
-    type_source /* struct source_spec */, type_status /* struct status_set */;
-/* VALUE_OPTIONAL: options that a server may have of its own. */
-extern const struct value_type type_own_percent, type_own_choice;
+    type_source /* struct source_spec */, type_status /* struct status_set */,
+    type_on_deny /* struct gate_reply */;
+/* VALUE_OPTIONAL: options that a server may have of its own; a section [tls],
+ * by its index in the spec, or TLS_OFF. */
+extern const struct value_type type_own_percent, type_own_choice, type_tls,
+    type_tls_or_off;
 /* char *. */
 extern const struct value_type type_choice_text /* one of key->choices */,
     type_url_path, type_http_host, type_user, type_group, type_node, type_tag,
     type_people /* users and @groups */, type_hosts /* names, commas */,
-    type_track, type_ca, type_sni, type_check_command, type_server_defaults;
+    type_track, type_ca, type_sni, type_check_command, type_server_defaults,
+    type_file, type_ca_path, type_ciphers, type_ciphersuites, type_curves,
+    type_alpn, type_tls_name;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */
 extern const struct value_type type_check, type_agent,
     type_agent_send /* struct pattern */, type_log, type_admin;
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
-    type_sni_rule, type_proxy_from, type_server, type_check_header,
-    type_check_step, type_check_body;
+    type_sni_rule, type_proxy_from, type_allow, type_deny, type_server,
+    type_check_header, type_check_step, type_check_body;
+/* struct tls_spec; int, 0: not set; enum tls_verify. */
+extern const struct value_type type_cert, type_cert_dir, type_tls_version,
+    type_tls_verify;
 /* struct pool_spec. */
 extern const struct value_type type_threads, type_shards, type_cpus;
 /* Nothing: files are included before there are values (config/include.h). */
@@ -197,6 +205,11 @@ bool options_read_over(const struct value *value, const struct words *words,
  * or of the table where it is NULL.  Always returns true. */
 bool options_print(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
+
+/* Reads an action, as `reset`, `tarpit 10s` or `tarpit=10s`; delay is refused
+ * unless may_delay.  Returns false after an error. */
+bool value_read_reply(const struct value *value, bool may_delay,
+    struct gate_reply *ret_reply) MUST_CHECK;
 
 /* Returns whether s may be the name of a section or server, of at most max
  * letters; otherwise sets err. */

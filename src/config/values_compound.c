@@ -364,7 +364,9 @@ static bool
 print_server(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct backend_spec *b = s->object;
-	struct value v = {.key = s->key, .object = (void *)(uintptr_t)b};
+	struct value v = {.key = s->key,
+	    .object = (void *)(uintptr_t)b,
+	    .spec = (struct spec *)(uintptr_t)s->spec};
 	struct server_spec base = {.name = NULL};
 	const struct server_spec *server;
 	unsigned allowed;
