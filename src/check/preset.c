@@ -78,7 +78,7 @@ read_mysql_verdict(const char *data, size_t n, struct check_verdict *v)
 	snprintf(v->text, sizeof(v->text), "%.*s", (int)(n - 7), data + 7);
 }
 
-#define STEPS_TRAITS (CHECK_CONNECTS | CHECK_TAKES_TLS | CHECK_TAKES_STEPS)
+#define STEPS_TRAITS (CHECK_CONNECTS | CHECK_TAKES_TLS)
 
 /* clang-format off */
 const struct check_preset check_presets[CHECK_KINDS] = {

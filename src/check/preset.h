@@ -19,8 +19,7 @@ enum check_trait {
 	CHECK_CONNECTS = 1 << 0, /* send_proxy */
 	CHECK_ASKS_HTTP = 1 << 1,
 	CHECK_TAKES_TLS = 1 << 2, /* how certificates are verified */
-	CHECK_TAKES_STEPS = 1 << 3,
-	CHECK_LOGS_IN = 1 << 4, /* user */
+	CHECK_LOGS_IN = 1 << 3,   /* user */
 };
 
 /* The outcome that the server itself reports, in its protocol. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/preset.h"
 #include "config/hint.h"
 #include "model/balance_ops.h"
 #include "model/check_rules.h"
@@ -217,6 +218,18 @@ check_server(const struct backend_spec *b, const struct server_spec *s,
 	    "server: check_send_proxy: '%s' is checked by a script, which "
 	    "connects itself",
 	    s->name);
+	REFUSE_IF(s->check.tls && b->check.kind == CHECK_SCRIPT, s, errors,
+	    "server: check_tls: '%s' is checked by a script, which connects "
+	    "itself",
+	    s->name);
+	REFUSE_IF(
+	    check.on && check.tls == CHECK_TLS_OWN &&
+	        !(check_is_tls(&b->check) &&
+	            check_presets[b->check.kind].traits & CHECK_TAKES_TLS),
+	    s, errors,
+	    "server: '%s' is to be checked over TLS, but has no TLS itself; "
+	    "write tls=NAME, or check = https or tls in [backend %s]",
+	    s->name, b->name);
 	REFUSE_IF(s->check.port && checks_unix, s, errors,
 	    "server: check_port: '%s' is a unix socket, which has no port",
 	    s->name);
@@ -401,8 +414,9 @@ has_checks(const struct server_spec *s)
 	       c->down_interval_ms || c->timeout_ms || c->jitter.is_set ||
 	       c->fall || c->rise || c->port ||
 	       c->addr.sa.sa_family != AF_UNSPEC || c->init.is_set ||
-	       c->proxy.is_set || a->on || a->interval_ms || a->timeout_ms ||
-	       a->port || a->send.n > 0 || a->addr.sa.sa_family != AF_UNSPEC;
+	       c->proxy.is_set || c->tls || a->on || a->interval_ms ||
+	       a->timeout_ms || a->port || a->send.n > 0 ||
+	       a->addr.sa.sa_family != AF_UNSPEC;
 }
 
 static void

@@ -35,7 +35,6 @@ enum key_flag {
 	KEY_SYSLOG_ONLY = 1 << 6, /* an option of `log = syslog` only */
 	KEY_TCP_ONLY = 1 << 7,    /* an option of TCP addresses only */
 	KEY_TLS_ONLY = 1 << 8,    /* an option of checks over TLS only */
-	KEY_STEPS_ONLY = 1 << 9,  /* an option of checks with steps only */
 	KEY_USER_ONLY = 1 << 10,  /* an option of checks that log in only */
 	KEY_WIRE_ONLY = 1 << 11,  /* an option of checks that connect only */
 	KEY_FIRST = 1 << 12,      /* read before the section's other keys */

@@ -6,7 +6,10 @@
 
 CHOICES(check_inits,
     CHECK_INIT_DOWN, [CHECK_INIT_UP] = "up", [CHECK_INIT_DOWN] = "down");
-CHOICES(proxies,
+CHOICES(proxies, PROXY_V2_TLS, [PROXY_OFF] = "off", [PROXY_V1] = "v1",
+    [PROXY_V2] = "v2", [PROXY_V2_TLS] = "v2-tls");
+/* The connection of a check has no client. */
+CHOICES(check_proxies,
     PROXY_V2, [PROXY_OFF] = "off", [PROXY_V1] = "v1", [PROXY_V2] = "v2");
 CHOICES(http_versions,
     HTTP_VERSION_2, [HTTP_VERSION_1_1] = "1.1", [HTTP_VERSION_2] = "2");
@@ -75,7 +78,9 @@ static const struct key server_options[] = {
         OWN_CHOICE(check_inits), SERVER(check.init),
         WITHOUT("the check's")},
     {"check_send_proxy", "the PROXY protocol's header that a check begins with",
-        OWN_CHOICE(proxies), SERVER(check.proxy), WITHOUT("the check's")},
+        OWN_CHOICE(check_proxies), SERVER(check.proxy), WITHOUT("the check's")},
+    {"check_tls", "whether the check is made over TLS",
+        VALUE(sock_switch), SERVER(check.tls), WITHOUT("the check's")},
     {"agent", "whether this server has an agent",
         VALUE(sock_switch), SERVER(agent.on), WITHOUT("as the backend")},
     {"agent_addr", "the agent's address",
@@ -93,6 +98,8 @@ static const struct key server_options[] = {
     {"send_proxy", "the PROXY protocol's header that the server gets first",
         OWN_CHOICE(proxies), SERVER(send_proxy),
         WITHOUT("the backend's")},
+    {"tls", "TLS with the server, as that section says",
+        VALUE(tls_or_off), SERVER(tls), WITHOUT("the backend's")},
     SOCK_KEYS_SERVER,
     {.name = NULL}};
 static const struct key check_options[] = {
@@ -107,9 +114,6 @@ static const struct key check_options[] = {
         VALUE(status), CHECK(status), DEFAULT("200-399"), HTTP_ONLY},
     {"version", "the version of HTTP",
         CHOICE(http_versions), CHECK(version), DEFAULT("1.1"), HTTP_ONLY},
-    {"tls", "whether the steps are taken within TLS",
-        SWITCH("off"), CHECK(tls), .flags = KEY_STEPS_ONLY,
-        .only = "send-expect, redis, postgresql, mysql and smtp checks"},
     {"user", "the user that asks to log in",
         VALUE(node), LIMITS(0, 64), CHECK(user), DEFAULT("lfproxy"),
         .flags = KEY_USER_ONLY, .only = "postgresql checks"},
@@ -140,10 +144,15 @@ static const struct key check_options[] = {
     {"rise", "successes in a row until the server is up",
         NUMBER(1, 1000), CHECK(rise), DEFAULT("2")},
     {"send_proxy", "the PROXY protocol's header that a check begins with",
-        OWN_CHOICE(proxies), CHECK(proxy),
+        OWN_CHOICE(check_proxies), CHECK(proxy),
         WITHOUT("the server's, unless addr or port are given"),
         .flags = KEY_WIRE_ONLY,
         .only = "checks that connect, as in check = http send_proxy=v2"},
+    {"tls", "whether the check is made over TLS",
+        VALUE(sock_switch), CHECK(tls),
+        WITHOUT("as sessions, unless addr or port are given"),
+        .flags = KEY_WIRE_ONLY,
+        .only = "checks that connect, as in check = http tls=off"},
     {.name = NULL}};
 
 static const struct key agent_options[] = {
@@ -196,6 +205,8 @@ const struct key backend_keys[] = {
         IN_DEFAULTS},
     {"send_proxy", "the PROXY protocol's header that servers get first",
         CHOICE(proxies), BACKEND(send_proxy), DEFAULT("off"), IN_DEFAULTS},
+    {"tls", "TLS with the servers, as that section says",
+        VALUE(tls_or_off), BACKEND(tls), WITHOUT("plain TCP"), IN_DEFAULTS},
     {"all_backups", "whether usable backups all serve, and not the first alone",
         SWITCH("off"), BACKEND(all_backups), IN_DEFAULTS},
     {"slow_start", "time from a server's coming up to its whole share",

@@ -23,7 +23,6 @@ options_of(enum check_kind kind)
 	return (traits & CHECK_CONNECTS ? KEY_WIRE_ONLY : 0) |
 	       (traits & CHECK_ASKS_HTTP ? KEY_HTTP_ONLY : 0) |
 	       (traits & CHECK_TAKES_TLS ? KEY_TLS_ONLY : 0) |
-	       (traits & CHECK_TAKES_STEPS ? KEY_STEPS_ONLY : 0) |
 	       (traits & CHECK_LOGS_IN ? KEY_USER_ONLY : 0);
 }
 
@@ -56,6 +55,11 @@ read_trust(const struct value *v, struct check_spec *c)
 {
 	struct err err;
 
+	if (c->tls == SWITCH_OFF &&
+	    (c->kind == CHECK_HTTPS || c->kind == CHECK_TLS))
+		return value_fail(v, "'%s' is over TLS; write %s",
+		    check_presets[c->kind].name,
+		    c->kind == CHECK_TLS ? "connect tls=off" : "http tls=off");
 	if (!check_is_tls(c))
 		return (!c->ca && !c->sni) ||
 		       value_fail(v, "ca and sni need tls=on");
@@ -92,7 +96,7 @@ static bool
 parse_check(const struct value *v)
 {
 	struct check_spec *check = value_target(v);
-	struct check_spec c = {.kind = CHECK_OFF};
+	struct check_spec c = {.kind = CHECK_OFF, .verify = true};
 	struct words words;
 
 	words_split(&words, v->text);

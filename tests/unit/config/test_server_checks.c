@@ -71,6 +71,65 @@ a_check_begins_as_sessions_do_where_these_go(void **state)
 			fail_msg("%s", cases[i].backend);
 }
 
+static enum check_tls
+checked_over_tls(const char *backend)
+{
+	char text[1000];
+	struct spec *spec;
+	enum check_tls tls;
+
+	snprintf(text, sizeof(text),
+	    "%s[tls t]\nverify = none\n[backend b]\n%s\n", FRONTEND, backend);
+	spec = load(text);
+	tls = check_rules_of(&spec->backends[0], &spec->backends[0].servers[0])
+	          .tls;
+	spec_free(spec);
+	return tls;
+}
+
+static void
+a_check_speaks_tls_as_sessions_do_where_these_go(void **state)
+{
+#define SERVER "server = s 10.0.0.1:80 "
+#define OWN    " verify=off"
+	static const struct {
+		const char *backend;
+		enum check_tls tls;
+	} cases[] = {
+	    {SERVER, CHECK_TLS_NONE},
+	    {SERVER "tls=t", CHECK_TLS_AS_SESSIONS},
+	    {SERVER "\ntls = t", CHECK_TLS_AS_SESSIONS},
+	    {SERVER "tls=off\ntls = t", CHECK_TLS_NONE},
+	    {SERVER "tls=t\ncheck = http", CHECK_TLS_AS_SESSIONS},
+	    {SERVER "tls=t\ncheck = redis", CHECK_TLS_AS_SESSIONS},
+	    {SERVER "tls=t check_tls=off", CHECK_TLS_NONE},
+	    {SERVER "tls=t\ncheck = http tls=off", CHECK_TLS_NONE},
+	    {SERVER "tls=t check_tls=on\ncheck = http tls=off",
+	        CHECK_TLS_AS_SESSIONS},
+	    {SERVER "tls=t check_port=81", CHECK_TLS_NONE},
+	    {SERVER "tls=t\ncheck = http addr=10.0.0.2", CHECK_TLS_NONE},
+	    {SERVER "tls=t check_port=81 check_tls=on", CHECK_TLS_AS_SESSIONS},
+	    {SERVER "tls=t\ncheck = http port=81 tls=on",
+	        CHECK_TLS_AS_SESSIONS},
+	    {SERVER "tls=t check_port=81\ncheck = https",
+	        CHECK_TLS_AS_SESSIONS},
+	    {SERVER "tls=t\ncheck = https" OWN, CHECK_TLS_OWN},
+	    {SERVER "tls=t\ncheck = tls" OWN, CHECK_TLS_OWN},
+	    {SERVER "tls=t\ncheck = redis tls=on" OWN, CHECK_TLS_OWN},
+	    {SERVER "tls=t check_tls=off\ncheck = https" OWN, CHECK_TLS_NONE},
+	    {SERVER "\ncheck = https" OWN, CHECK_TLS_OWN},
+	    {SERVER "\ncheck = redis tls=on" OWN, CHECK_TLS_OWN},
+	    {SERVER "\ncheck = redis", CHECK_TLS_NONE},
+	};
+#undef SERVER
+#undef OWN
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (checked_over_tls(cases[i].backend) != cases[i].tls)
+			fail_msg("%s", cases[i].backend);
+}
+
 static void
 a_server_s_own_settings_come_before_those_of_the_check(void **state)
 {
@@ -225,9 +284,9 @@ what_a_server_has_of_its_own_comes_back(void **state)
 	    "check_down_interval=1m", "check_jitter=0%", "check_jitter=50%",
 	    "check_timeout=3s", "check_fall=1", "check_rise=1000",
 	    "check_init_state=up", "check_init_state=down",
-	    "check_send_proxy=off", "check_send_proxy=v1", "agent=off",
-	    "agent_addr=10.0.0.9", "agent_port=1", "agent_send=a\\nb",
-	    "agent_interval=1d", "agent_timeout=10ms"};
+	    "check_send_proxy=off", "check_send_proxy=v1", "check_tls=off",
+	    "agent=off", "agent_addr=10.0.0.9", "agent_port=1",
+	    "agent_send=a\\nb", "agent_interval=1d", "agent_timeout=10ms"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
@@ -291,6 +350,11 @@ what_cannot_be_is_told(void **state)
 	assert_errors(S "s 10.0.0.1:80 check_send_proxy=v1\ncheck = script\n"
 	                "check_command = /bin/true\n",
 	    "5: server: check_send_proxy: 's' is checked by a script");
+	assert_errors(S "s 10.0.0.1:80 check_tls=on\n",
+	    "5: server: 's' is to be checked over TLS, but has no TLS itself; "
+	    "write tls=NAME, or check = https or tls in [backend b]");
+	assert_errors(S "s 10.0.0.1:80 check_tls=on\ncheck = redis\n",
+	    "5: server: 's' is to be checked over TLS, but has no TLS itself");
 	assert_errors(S "s unix:/run/s check_port=80\n",
 	    "5: server: check_port: 's' is a unix socket, which has no port");
 	assert_errors(S "s unix:/run/s check_addr=10.0.0.1\n",
@@ -347,6 +411,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_check_begins_as_sessions_do_where_these_go),
+	    cmocka_unit_test(a_check_speaks_tls_as_sessions_do_where_these_go),
 	    cmocka_unit_test(
 	        a_server_s_own_settings_come_before_those_of_the_check),
 	    cmocka_unit_test(
