@@ -8,11 +8,11 @@
 #define BLANKS " \t"
 
 #define NO_HTTP  "HTTP is not looked into here: leave it out"
-#define NO_TLS   "TLS is passed through and not ended here: leave it out"
 #define LEAVE    "it is not needed here: leave it out"
 #define NAMES    "names are looked up at start and reload: leave it out"
 #define STICKY   "write balance = source, which keeps a client at its server"
 #define HTTP_CHK "write check = http path=/PATH in [backend NAME]"
+#define TLS(key) "write " key " in [tls NAME]"
 
 /* Words that a line begins with, separated by commas.  Where several fit, the
  * one with the most letters does. */
@@ -58,10 +58,43 @@ static const struct advice {
     {"stats socket", "write admin = PATH in [global]"},
     {"stats timeout", "write timeout=TIME behind admin = PATH in [global]"},
     {"setenv, presetenv", "set the environment of lfproxy, and write ${NAME}"},
-    {"ssl-default-bind-options, ssl-default-bind-ciphers, ca-base, "
-     "crt-base, proxy_ssl, ssl, ssl_certificate, ssl_certificate_key, "
-     "ssl_protocols",
-        NO_TLS},
+    {"ca-base, crt-base", "write whole paths in [tls NAME]: leave it out"},
+    {"ssl", "write tls=NAME behind the address of listen, and a [tls NAME]"},
+    {"proxy_ssl", "write tls = NAME in [backend NAME], and a [tls NAME]"},
+    {"crt, proxy_ssl_certificate, ssl_certificate", TLS("cert = FILE")},
+    {"proxy_ssl_certificate_key, ssl_certificate_key",
+        "write key=FILE behind cert = FILE in [tls NAME]"},
+    {"ssl_stapling_file", "write ocsp=FILE behind cert = FILE in [tls NAME]"},
+    {"proxy_ssl_protocols, ssl-default-bind-options, "
+     "ssl-default-server-options, ssl-min-ver, ssl_protocols",
+        TLS("min_version = 1.2")},
+    {"ssl-max-ver", TLS("max_version = 1.3")},
+    {"proxy_ssl_ciphers, ssl-default-bind-ciphers, "
+     "ssl-default-server-ciphers, ssl_ciphers",
+        TLS("ciphers = LIST")},
+    {"ssl-default-bind-ciphersuites, ssl-default-server-ciphersuites",
+        TLS("ciphersuites = LIST")},
+    {"ecdhe, ssl-default-bind-curves, ssl_ecdh_curve", TLS("curves = LIST")},
+    {"ca-file, proxy_ssl_trusted_certificate, ssl_client_certificate, "
+     "ssl_trusted_certificate",
+        TLS("ca = FILE")},
+    {"crl-file, proxy_ssl_crl, ssl_crl", TLS("crl = FILE")},
+    {"proxy_ssl_verify, ssl-server-verify, ssl_verify_client",
+        TLS("verify = required or none")},
+    {"proxy_ssl_verify_depth, ssl_verify_depth", TLS("depth = NUMBER")},
+    {"proxy_ssl_name, verifyhost", TLS("name = NAME")},
+    {"proxy_ssl_server_name", TLS("sni = NAME")},
+    {"no-tls-tickets, ssl_session_tickets", TLS("tickets = off")},
+    {"ssl_session_ticket_key, tls-ticket-keys", TLS("tickets_file = FILE")},
+    {"ssl_session_timeout, tune.ssl.lifetime", TLS("session_timeout = TIME")},
+    {"tune.ssl.keylog", TLS("keylog = FILE")},
+    {"ssl_handshake_timeout",
+        "write timeout_handshake = TIME in [frontend NAME]"},
+    {"maxsslconn, maxsslrate", "write handshakes = NUMBER in [frontend NAME]"},
+    {"proxy_ssl_session_reuse, ssl-dh-param-file, ssl_dhparam, "
+     "ssl_prefer_server_ciphers, ssl_session_cache, ssl_stapling, "
+     "tune.ssl.cachesize, tune.ssl.default-dh-param, tune.ssl.maxrecord",
+        LEAVE},
     {"log global", "frontends log as [global] says: leave it out"},
     {"log 127.0.0.1, log localhost, access_log",
         "write log = syslog=ADDRESS, or log = file=/PATH"},
@@ -109,6 +142,7 @@ static const struct advice {
                "lfproxy.ini(5)"},
     {"send-proxy", "write send_proxy = v1"},
     {"send-proxy-v2", "write send_proxy = v2"},
+    {"send-proxy-v2-ssl, send-proxy-v2-ssl-cn", "write send_proxy = v2-tls"},
     {"inter", "write interval=TIME behind check = KIND"},
     {"rise", "write rise=NUMBER behind check = KIND"},
     {"fall", "write fall=NUMBER behind check = KIND"},
@@ -144,9 +178,9 @@ static const struct advice {
     {"error_log", "messages go to standard error: leave it out"},
 };
 
-#define SESSIONS     "sessions pass through with the TLS that they have"
-#define OWN_KEY(key) "write " key " in [backend NAME]"
-#define KIND         "how servers are checked is said by check = KIND"
+#define TLS_NAME(key) "write tls=NAME, and " key " in [tls NAME]"
+#define OWN_KEY(key)  "write " key " in [backend NAME]"
+#define KIND          "how servers are checked is said by check = KIND"
 
 static const struct advice server_options[] = {
     {"addr", "write check_addr=IP"},
@@ -155,20 +189,24 @@ static const struct advice server_options[] = {
     {"agent-inter", "write agent_interval=TIME"},
     {"agent-port", "write agent_port=NUMBER"},
     {"agent-send", "write agent_send=TEXT"},
-    {"alpn, crt, ssl", NO_TLS},
-    {"ca-file", "write ca=FILE behind check = https; " SESSIONS},
+    {"alpn", TLS_NAME("alpn = LIST")},
+    {"ca-file", TLS_NAME("ca = FILE")},
     {"check-alpn", KIND},
     {"check-send-proxy", "write check_send_proxy=v1"},
     {"check-sni", "write sni=NAME behind check = https"},
     {"check-ssl", "write check = tls or https"},
+    {"ciphers", TLS_NAME("ciphers = LIST")},
+    {"ciphersuites", TLS_NAME("ciphersuites = LIST")},
     {"cookie", STICKY},
+    {"crl-file", TLS_NAME("crl = FILE")},
+    {"crt", TLS_NAME("cert = FILE")},
     {"down", "write disabled"},
     {"downinter", "write check_down_interval=TIME"},
     {"error-limit", OWN_KEY("error_limit = NUMBER")},
     {"fail_timeout", OWN_KEY("eject_time = TIME")},
     {"fall", "write check_fall=NUMBER"},
     {"fastinter", "write check_fast_interval=TIME"},
-    {"id, init-addr, no-ssl, proxy-v2-options, service", LEAVE},
+    {"id, init-addr, proxy-v2-options, service", LEAVE},
     {"init_state", "write check_init_state=up or down"},
     {"inter, interval", "write check_interval=TIME"},
     {"max_conns", "write maxconn=NUMBER"},
@@ -177,6 +215,7 @@ static const struct advice server_options[] = {
     {"minconn", "maxconn does not depend on the load here: leave it out"},
     {"no-backup", "write backup=off"},
     {"no-check", "write check=off"},
+    {"no-ssl", "write tls=off"},
     {"no-tfo", "write tfo=off"},
     {"observe", OWN_KEY("observe = connect")},
     {"on-error", OWN_KEY("on_error = ACTION")},
@@ -188,17 +227,28 @@ static const struct advice server_options[] = {
     {"rise", "write check_rise=NUMBER"},
     {"send-proxy", "write send_proxy=v1"},
     {"send-proxy-v2", "write send_proxy=v2"},
+    {"send-proxy-v2-ssl, send-proxy-v2-ssl-cn", "write send_proxy=v2-tls"},
     {"slowstart", "write slow_start=TIME"},
-    {"sni", "write sni=NAME behind check = https; " SESSIONS},
+    {"sni", TLS_NAME("sni = NAME")},
+    {"ssl", "write tls=NAME, and a [tls NAME]"},
+    {"ssl-max-ver", TLS_NAME("max_version = 1.3")},
+    {"ssl-min-ver", TLS_NAME("min_version = 1.2")},
     {"tcp-ut", "write user_timeout=TIME"},
     {"timeout", "write check_timeout=TIME"},
-    {"verify", "write verify=off behind check = https; " SESSIONS},
+    {"verify", TLS_NAME("verify = required or none")},
+    {"verifyhost", TLS_NAME("name = NAME")},
 };
 
 static const struct advice listen_options[] = {
     {"accept-netscaler-cip, bind, default_server, id, name", LEAVE},
     {"accept-proxy, proxy_protocol", "write accept_proxy"},
-    {"alpn, ca-file, crt, ssl, strict-sni", NO_TLS},
+    {"alpn", TLS_NAME("alpn = LIST")},
+    {"ca-file", TLS_NAME("ca = FILE")},
+    {"cert, crt, crt-list", TLS_NAME("cert = FILE")},
+    {"ciphers", TLS_NAME("ciphers = LIST")},
+    {"ciphersuites", TLS_NAME("ciphersuites = LIST")},
+    {"crl-file", TLS_NAME("crl = FILE")},
+    {"curves, ecdhe", TLS_NAME("curves = LIST")},
     {"defer-accept, deferred", "write defer_accept=TIME"},
     {"fastopen", "write tfo=NUMBER"},
     {"gid", "write group=NAME"},
@@ -208,11 +258,19 @@ static const struct advice listen_options[] = {
     {"maxconn", "write maxconn = NUMBER in [frontend NAME]"},
     {"nice", "write threads = NUMBER nice=NUMBER in [pool NAME]"},
     {"process, thread", "write pool = NAME in [frontend NAME]"},
+    {"no-tls-tickets", TLS_NAME("tickets = off")},
     {"so_keepalive", "write keepalive=on, or IDLE:INTERVAL:COUNT"},
+    {"ssl", "write tls=NAME, and a [tls NAME]"},
+    {"ssl-max-ver", TLS_NAME("max_version = 1.3")},
+    {"ssl-min-ver", TLS_NAME("min_version = 1.2")},
+    {"strict-sni",
+        "clients without a matching name get the first certificate: leave it "
+        "out"},
     {"tcp-ut", "write user_timeout=TIME"},
     {"udp", "this is TCP only"},
     {"uid", "write user=NAME"},
     {"v4v6", "write v6only=off"},
+    {"verify", TLS_NAME("verify = required or optional")},
 };
 
 static const struct advice check_options[] = {
@@ -265,7 +323,14 @@ static const struct {
     {"check", "tcp-check", "write connect or send-expect"},
     {"log", "stdout", "write stderr"},
     {"log", "/dev/log", "write syslog"},
+    {"max_version", "TLSv1.2, tls12, tlsv12", "write 1.2"},
+    {"max_version", "TLSv1.3, tls13, tlsv13", "write 1.3"},
+    {"min_version", "TLSv1.2, tls12, tlsv12", "write 1.2"},
+    {"min_version", "TLSv1.3, tls13, tlsv13", "write 1.3"},
     {"splice", "on", "write auto"},
+    {"verify", "no, off", "write none"},
+    {"verify", "on, yes", "write required"},
+    {"verify", "optional_no_ca", "write optional, and ca = FILE"},
 };
 
 static const struct advice heads[] = {

@@ -28,6 +28,7 @@ static const struct word {
     {"agent-send", TAKES_VALUE, "agent_send", NULL},
     {"backup", TAKES_NOTHING, "backup", NULL},
     {"check", TAKES_NOTHING, "check=on", NULL},
+    {"check-ssl", TAKES_NOTHING, "check_tls=on", NULL},
     {"downinter", TAKES_TIME, "check_down_interval", NULL},
     {"fall", TAKES_VALUE, "check_fall", NULL},
     {"fastinter", TAKES_TIME, "check_fast_interval", NULL},
@@ -45,6 +46,8 @@ static const struct word {
     {"rise", TAKES_VALUE, "check_rise", NULL},
     {"send-proxy", TAKES_NOTHING, "send_proxy=v1", NULL},
     {"send-proxy-v2", TAKES_NOTHING, "send_proxy=v2", NULL},
+    {"send-proxy-v2-ssl", TAKES_NOTHING, "send_proxy=v2-tls", NULL},
+    {"send-proxy-v2-ssl-cn", TAKES_NOTHING, "send_proxy=v2-tls", NULL},
     {"slowstart", TAKES_TIME, "slow_start", NULL},
     {"tfo", TAKES_NOTHING, "tfo=on", NULL},
     {"track", TAKES_VALUE, "track", NULL},
@@ -65,8 +68,8 @@ static const struct {
     {"allow-0rtt, alpn, ca-file, ciphers, ciphersuites, crl-file, crt, "
      "no-ssl-reuse, no-tls-tickets, npn, sni, ssl, ssl-max-ver, "
      "ssl-min-ver, tls-tickets, verify, verifyhost",
-        "lfproxy speaks no TLS with servers; it passes it through"},
-    {"check-alpn, check-proto, check-sni, check-ssl, check-via-socks4",
+        "write tls=NAME for TLS with the server, as its [tls NAME] says"},
+    {"check-alpn, check-proto, check-sni, check-via-socks4",
         "how servers are checked is their backend's (check =)"},
     {"id", "a server gets the lowest id that is free"},
     {"maxqueue", "sessions queue for the backend (maxqueue =)"},
@@ -75,8 +78,6 @@ static const struct {
         "it is about HTTP, and this is TCP"},
     {"proxy-v2-options",
         "the PROXY header has the name of TLS where it is known"},
-    {"send-proxy-v2-ssl, send-proxy-v2-ssl-cn",
-        "the PROXY header can say nothing of TLS, which passes through"},
     {"usesrc", "it follows the address of source"},
 };
 
@@ -196,7 +197,7 @@ take_one(struct reading *r, const struct word *w)
 static bool
 take_known(struct reading *r, const struct word *w)
 {
-	if (strcmp(w->theirs, "send-proxy-v2") == 0)
+	if (begins(w->theirs, "send-proxy-v2"))
 		r->version = "v2";
 	switch (w->takes) {
 	case TAKES_NOTHING:
@@ -224,6 +225,15 @@ take_common(struct reading *r, const char *word, const char *key,
 	           "'%s %s' is not what [backend %s] has; here this is the "
 	           "backend's and not a server's, see its key %s",
 	           word, value, r->backend->name, key);
+}
+
+/* `ssl` is what the backend's servers have. */
+static bool
+is_tls_of_backend(const struct reading *r, const char *word)
+{
+	const struct optional *tls = &r->backend->tls;
+
+	return strcmp(word, "ssl") == 0 && tls->is_set && tls->value != TLS_OFF;
 }
 
 /* True when it is one of those that cannot be. */
@@ -275,6 +285,8 @@ take_word(struct reading *r)
 	snprintf(limit, sizeof(limit), "%u", b->error_limit);
 	if (strcmp(word, "error-limit") == 0)
 		return take_common(r, word, "error_limit", limit);
+	if (is_tls_of_backend(r, word))
+		return true;
 	/* An option of our own file, whose parser refuses an unknown one. */
 	return !is_refused(r, word) && append_option(r, word, NULL);
 }

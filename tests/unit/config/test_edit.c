@@ -189,7 +189,11 @@ haproxys_words_become_those_of_the_file(void **state)
 	        "10.0.0.4:80 send_proxy=v2 check=on agent=off"},
 	    {"10.0.0.4:80 no-send-proxy",
 	        "10.0.0.4:80 send_proxy=off check=off agent=off"},
-	    {"10.0.0.4:80 send-proxy-v2-ssl", NULL},
+	    {"10.0.0.4:80 send-proxy-v2-ssl",
+	        "10.0.0.4:80 send_proxy=v2-tls check=off agent=off"},
+	    {"10.0.0.4:80 send-proxy-v2-ssl-cn check-send-proxy",
+	        "10.0.0.4:80 send_proxy=v2-tls check_send_proxy=v2 check=off "
+	        "agent=off"},
 	    {"10.0.0.4:80 check check-send-proxy port 8 send-proxy-v2",
 	        "10.0.0.4:80 check=on check_port=8 send_proxy=v2 "
 	        "check_send_proxy=v2 agent=off"},

@@ -32,7 +32,7 @@ unknown_sections(void **state)
 	(void)state;
 	assert_errors(FRONTEND BACKEND "[frontent web]\nx = 1\n[Global]\n[x]\n",
 	    "6: unknown section [frontent web]; did you mean 'frontend'? "
-	    "allowed are global, pool, defaults, frontend, backend\n"
+	    "allowed are global, pool, tls, defaults, frontend, backend\n"
 	    "8: unknown section [Global]; did you mean 'global'?\n"
 	    "9: unknown section [x]; allowed are global");
 }
@@ -59,7 +59,7 @@ unknown_keys(void **state)
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
 	        "backend, sni, pool, maxconn, rate, "
 	        "timeout_client, timeout_client_fin, timeout_hello, "
-	        "timeout_first_byte, splice"},
+	        "timeout_handshake, handshakes, timeout_first_byte, splice"},
 	    {"backend x", "Retries = 1",
 	        "unknown key 'Retries' in [backend x]; did you mean"},
 	    {"defaults", "listen = :80",
@@ -169,7 +169,8 @@ words_of_others(void **state)
 	    {"backend x", "server = a 10.0.0.1:80 max_fails=3",
 	        "server: unknown option 'max_fails'; write eject_after"},
 	    {"backend x", "server = a 10.0.0.1:80 ssl",
-	        "server: unknown option 'ssl'; TLS is passed through"},
+	        "server: unknown option 'ssl'; write tls=NAME, and a [tls "
+	        "NAME]"},
 	    {"backend x", "server = a 10.0.0.1:80 down",
 	        "server: unknown option 'down'; write disabled"},
 	    {"frontend x", "listen = :81 accept-proxy",
@@ -571,7 +572,8 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "listen = :81 xyzzy",
 	        "listen: unknown option 'xyzzy'; allowed are backlog, "},
 	    {"frontend x", "listen = :81 ssl=on",
-	        "listen: unknown option 'ssl'; TLS is passed through"},
+	        "listen: unknown option 'ssl'; write tls=NAME, and a [tls "
+	        "NAME]"},
 	    {"frontend x", "listen = :81 # as HAProxy has it",
 	        "listen: '#' begins a comment at the start of a line only; "
 	        "write ';' behind a value"},
@@ -826,12 +828,12 @@ checks(void **state)
 	        "check: unknown option 'pth'; allowed are interval, "
 	        "fast_interval, "
 	        "down_interval, jitter, port, addr, init_state, timeout, fall, "
-	        "rise, send_proxy"},
+	        "rise, send_proxy, tls"},
 	    {"backend x", "check = http intervall=5s",
 	        "check: unknown option 'intervall'; did you mean 'interval'? "
 	        "allowed are path, host, method, status, version, interval, "
 	        "fast_interval, down_interval, jitter, port, addr, init_state, "
-	        "timeout, fall, rise, send_proxy"},
+	        "timeout, fall, rise, send_proxy, tls"},
 	    {"backend x", "check = http:/healthz",
 	        "check: 'http:/healthz' is unknown; write http path=/healthz"},
 	    {"backend x", "check = https: interval=5s",
@@ -874,8 +876,10 @@ checks(void **state)
 	        "check: ca and sni need tls=on"},
 	    {"backend x", "check = redis user=a",
 	        "check: the option 'user' is for postgresql checks"},
-	    {"backend x", "check = connect tls=on",
-	        "check: the option 'tls' is for send-expect, redis,"},
+	    {"backend x", "check = script tls=on",
+	        "check: the option 'tls' is for checks that connect"},
+	    {"backend x", "check = https tls=off",
+	        "check: 'https' is over TLS; write http tls=off"},
 	    {"backend x", "check_step = put x",
 	        "check_step: 'put' is not a step; write send, expect or "
 	        "refuse"},

@@ -52,6 +52,7 @@ every_default_is_printed(void **state)
 	    "promotion = adaptive\n"
 	    "order = lifo\n"
 	    "cpus = all\n"
+	    "handshake_threads = auto\n"
 	    "\n[frontend f]\n"
 	    "listen = :80\n"
 	    "backend = b\n"
@@ -62,6 +63,8 @@ every_default_is_printed(void **state)
 	    "timeout_client = 5m\n"
 	    "timeout_client_fin = 30s\n"
 	    "timeout_hello = 5s\n"
+	    "timeout_handshake = 10s\n"
+	    "handshakes = 0\n"
 	    "; timeout_first_byte is not set: no limit of its own\n"
 	    "splice = auto\n"
 	    "; max_age is not set: no limit\n"
@@ -85,6 +88,7 @@ every_default_is_printed(void **state)
 	    "; check_step is not set: none\n"
 	    "; source is not set: the kernel's choice\n"
 	    "send_proxy = off\n"
+	    "; tls is not set: plain TCP\n"
 	    "all_backups = off\n"
 	    "slow_start = off\n"
 	    "on_down = keep\n"
@@ -226,7 +230,7 @@ what_was_set_is_printed(void **state)
 	    "\ncheck_step = send \"PING\\r\\n\"\n"
 	    "check_step = refuse regex \"^-\"\ncheck_step = expect +PONG\n");
 	assert_prints(FRONTEND BACKEND "check = postgresql tls=on verify=off\n",
-	    "\ncheck = postgresql tls=on user=lfproxy verify=off interval=");
+	    "\ncheck = postgresql user=lfproxy verify=off interval=");
 	assert_prints(FRONTEND BACKEND "agent = on port=99 send=s\\n\n",
 	    "\nagent = on port=99 send=s\\n interval=2s timeout=2s\n");
 	assert_prints(FRONTEND
