@@ -35,6 +35,10 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "the first bytes are not a valid PROXY header")                    \
 	X(DENIED, "PR", NOBODY,                                                \
 	    "no sni rule matches, and the frontend has no other backend")      \
+	X(ACCESS_DENIED, "PR", NOBODY,                                         \
+	    "a deny rule of the frontend matches the client")                  \
+	X(ACCESS_TARPIT, "PT", NOBODY,                                         \
+	    "a deny rule matches the client, which was held until now")        \
 	X(CLIENT_GONE_QUEUED, "CQ", CLIENT,                                    \
 	    "the client left before a server had room")                        \
 	X(CLIENT_RESET, "CD", CLIENT, "the client reset the connection")       \
@@ -123,6 +127,8 @@ enum close_phase {
 	ONE(PROXY_TIMEOUT)                                                     \
 	ONE(PROXY_WRONG)                                                       \
 	ONE(DENIED)                                                            \
+	ONE(ACCESS_DENIED)                                                     \
+	ONE(ACCESS_TARPIT)                                                     \
 	ONE(NO_SERVER)                                                         \
 	ONE(QUEUE_FULL)                                                        \
 	ONE(CONNECT_FAILED)                                                    \
