@@ -33,7 +33,9 @@ static const struct {
 } server_sides[] = {
     [SESSION_FREE] = {SC_INI, "INI"},
     [SESSION_ACCEPTED] = {SC_INI, "INI"},
+    [SESSION_HELD] = {SC_INI, "INI"},
     [SESSION_INSPECTING] = {SC_INI, "INI"},
+    [SESSION_HANDSHAKE] = {SC_INI, "INI"},
     [SESSION_QUEUED] = {SC_QUE, "QUE"},
     [SESSION_CONNECTING] = {SC_CON, "CON"},
     [SESSION_PAUSING] = {SC_TAR, "TAR"},

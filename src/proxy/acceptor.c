@@ -26,13 +26,16 @@
 struct acceptor {
 	struct event_handler handler;
 	struct proxy *proxy;
-	struct frontend *frontend; /* [P14] control releases */
-	uint32_t number;           /* [P14] before the frontend */
-	struct shard *wanted;      /* [P14] where to move, or NULL */
+	/* [P14] control releases; of a frontend that is present or is about to
+	 * be freed after a grace period. */
+	const struct frontend_listen *listen;
+	struct shard *wanted; /* [P14] where to move, or NULL */
 	int fd;
-	uint32_t proxied; /* accept_proxy; written by control, relaxed */
-	uint32_t held;    /* accepts nothing; written by control, relaxed */
-	uint32_t paused;  /* linked, or about to be, in proxy->paused */
+	/* A connection that the gate has admitted, as long as there is no
+	 * session for it; fd -1: none. */
+	struct accepted kept;
+	uint32_t held;   /* accepts nothing; written by control, relaxed */
+	uint32_t paused; /* linked, or about to be, in proxy->paused */
 	struct acceptor *next_paused;
 	uint32_t closed; /* [P9] */
 };
@@ -56,7 +59,7 @@ acceptor_pause(struct acceptor *a)
 static const char *
 frontend_name(const struct acceptor *a)
 {
-	return atomic_load_acquire(&a->frontend)->spec->name;
+	return atomic_load_acquire(&a->listen)->frontend->spec->name;
 }
 
 /* accept has failed with this errno. */
@@ -109,6 +112,16 @@ pause_for_frontend(struct acceptor *a, const struct frontend *f)
 	acceptor_pause(a);
 	limit = atomic_load_relaxed(&f->state->maxconn);
 	if (atomic_load_seq(&f->sessions->now) < limit)
+		acceptors_resume(a->proxy);
+}
+
+/* The end of a handshake resumes the acceptor. */
+static void
+pause_for_handshakes(struct acceptor *a, const struct frontend *f)
+{
+	acceptor_pause(a);
+	if (atomic_load_seq(&f->state->handshakes.now) <
+	    f->spec->handshakes_max)
 		acceptors_resume(a->proxy);
 }
 
@@ -174,18 +187,49 @@ acceptor_block(const struct proxy *proxy, const struct frontend *frontend)
 		return ACCEPT_BLOCK_FRONTEND_RATE;
 	if (atomic_load_relaxed(&frontend->sessions->now) >= limit)
 		return ACCEPT_BLOCK_FRONTEND;
+	limit = frontend->spec->handshakes_max;
+	if (limit > 0 &&
+	    atomic_load_relaxed(&frontend->state->handshakes.now) >= limit)
+		return ACCEPT_BLOCK_HANDSHAKES;
 	return are_too_many(proxy, slab_used(&proxy->sessions) + 1)
 	           ? ACCEPT_BLOCK_SESSIONS
 	           : ACCEPT_BLOCK_NONE;
 }
 
+/* Counts a handshake in advance.  Returns false if there are too many. */
+static bool
+reserve_handshake(const struct frontend_listen *listen)
+{
+	const struct frontend *f = listen->frontend;
+	struct gauge *handshakes = &f->state->handshakes;
+
+	if (listen->tls && f->spec->handshakes_max > 0)
+		return gauge_reserve(handshakes, f->spec->handshakes_max);
+	if (listen->tls)
+		gauge_up(handshakes);
+	return true;
+}
+
+/* Takes back what reserve has counted. */
+static void
+unreserve(const struct frontend_listen *listen, uint32_t limit)
+{
+	if (limit != FRONTEND_NO_LIMIT)
+		gauge_down(listen->frontend->sessions);
+	if (listen->tls)
+		gauge_down(&listen->frontend->state->handshakes);
+}
+
 /* Returns whether the limits leave room for a connection.  If so, and if the
  * frontend has a maxconn, returns it in *ret_limit and counts a session of the
- * frontend in advance; else *ret_limit is FRONTEND_NO_LIMIT.  If not, the
- * acceptor pauses. */
+ * frontend in advance; else *ret_limit is FRONTEND_NO_LIMIT.  Also counts a
+ * handshake if there will be one.  If there is no room, the acceptor pauses. */
 static bool
-reserve(struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
+reserve(struct acceptor *a, const struct frontend_listen *listen,
+    uint32_t *ret_limit)
 {
+	const struct frontend *f = listen->frontend;
+
 	*ret_limit = atomic_load_relaxed(&f->state->maxconn);
 	if (!proxy_is_due(&a->proxy->limits) || !frontend_is_due(f)) {
 		pause_for_rate(a);
@@ -196,7 +240,12 @@ reserve(struct acceptor *a, const struct frontend *f, uint32_t *ret_limit)
 		pause_for_frontend(a, f);
 		return false;
 	}
-	return true;
+	if (reserve_handshake(listen))
+		return true;
+	if (*ret_limit != FRONTEND_NO_LIMIT)
+		gauge_down(f->sessions);
+	pause_for_handshakes(a, f);
+	return false;
 }
 
 /* Counts an accepted connection.  limit is that of reserve. */
@@ -258,9 +307,20 @@ acceptor_note(struct acceptor *a, uint32_t note)
 	    &a->handler, claim_generation(&a->handler.claim), note);
 }
 
+/* The connection was accepted already: like those of the backlog, it is reset.
+ */
+static void
+drop_kept(struct acceptor *a)
+{
+	if (a->kept.fd >= 0)
+		sock_close_reset(a->kept.fd);
+	a->kept.fd = -1;
+}
+
 void
 acceptor_abandon(struct acceptor *a)
 {
+	drop_kept(a);
 	close(a->fd);
 	a->fd = -1;
 	atomic_store_release(&a->closed, 1u); /* [P9] */
@@ -277,51 +337,37 @@ only_this_connection(int error)
 	       error == ENETUNREACH || error == EOPNOTSUPP;
 }
 
-/* Takes a session first: a connection that could not be served is not taken
- * from the backlog.  True: go on. */
-static bool
-accept_one(
-    struct acceptor *a, struct frontend *frontend, struct pool_thread *self)
+/* Accepts a connection.  Returns 0 or -errno. */
+static int
+accept_connection(struct acceptor *a, const struct frontend_listen *listen,
+    struct accepted *ret_accepted)
 {
 	union {
 		struct sockaddr sa;
 		struct sockaddr_storage storage;
 	} peer;
 	socklen_t len = sizeof(peer);
-	struct endpoint client;
-	struct session *s;
-	uint32_t index, limit;
-	int fd, error;
+	struct accepted accepted = {.answer = {.action = GATE_ADMIT}};
 
-	if (!reserve(a, frontend, &limit))
-		return false;
-	s = take_session(a, &index);
-	if (!s) {
-		if (limit != FRONTEND_NO_LIMIT)
-			gauge_down(frontend->sessions);
-		pause_for_sessions(a);
-		return false;
-	}
-	fd = fault_fails(FAULT_ACCEPT)
-	         ? -1
-	         : accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd >= 0) {
-		endpoint_set(&client, &peer.sa, len);
-		/* Clients of a unix socket have no address; the number tells
-		 * them apart. */
-		if (client.family == AF_UNIX)
-			client.port = (uint16_t)atomic_load_relaxed(&a->number);
-		count_accept(a, frontend, limit);
-		session_start(s, a->handler.shard, frontend, fd, &client,
-		    atomic_load_relaxed(&a->proxied) &&
-		        frontend_spec_expects_proxy(frontend->spec, &client),
-		    self);
-		return true;
-	}
-	error = errno;
-	slab_give(&a->proxy->sessions, index);
-	if (limit != FRONTEND_NO_LIMIT)
-		gauge_down(frontend->sessions);
+	accepted.fd =
+	    fault_fails(FAULT_ACCEPT)
+	        ? -1
+	        : accept4(a->fd, &peer.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (accepted.fd < 0)
+		return -errno;
+	endpoint_set(&accepted.client, &peer.sa, len);
+	/* Clients of a unix socket have no address; the number tells them
+	 * apart. */
+	if (accepted.client.family == AF_UNIX)
+		accepted.client.port = (uint16_t)listen->number;
+	*ret_accepted = accepted;
+	return 0;
+}
+
+/* accept has failed.  True: go on. */
+static bool
+accept_failed(struct acceptor *a, int error)
+{
 	if (only_this_connection(error))
 		return true;
 	/* EINVAL: it was shut, and is about to be told to close.  Another one
@@ -331,6 +377,116 @@ accept_one(
 	else
 		acceptors_resume(a->proxy);
 	return false;
+}
+
+/* Takes a session for the next connection of the listen, and counts it against
+ * the limits; *ret_limit is that of reserve.  Returns NULL when there is no
+ * room: the acceptor pauses. */
+static struct session *
+take_place(struct acceptor *a, const struct frontend_listen *listen,
+    uint32_t *ret_index, uint32_t *ret_limit)
+{
+	struct session *s;
+
+	if (!reserve(a, listen, ret_limit))
+		return NULL;
+	s = take_session(a, ret_index);
+	if (s)
+		return s;
+	unreserve(listen, *ret_limit);
+	pause_for_sessions(a);
+	return NULL;
+}
+
+/* Takes a session first: a connection that could not be served is not taken
+ * from the backlog.  True: go on. */
+static bool
+accept_any(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	struct accepted accepted;
+	struct session *s;
+	uint32_t index, limit;
+	int rc;
+
+	s = take_place(a, listen, &index, &limit);
+	if (!s)
+		return false;
+	rc = accept_connection(a, listen, &accepted);
+	if (rc < 0) {
+		slab_give(&a->proxy->sessions, index);
+		unreserve(listen, limit);
+		return accept_failed(a, -rc);
+	}
+	count_accept(a, listen->frontend, limit);
+	session_start(s, a->handler.shard, listen, &accepted, self);
+	return true;
+}
+
+/* Judges the client, unless a PROXY header will name another one.  Returns
+ * whether it needs a session; if not, the connection is closed. */
+static bool
+admit(const struct frontend_listen *listen, struct accepted *accepted,
+    struct pool_thread *self)
+{
+	const struct frontend *f = listen->frontend;
+	bool tcp = accepted->client.family != AF_UNIX;
+	enum gate_action action;
+
+	if (listen->accept_proxy &&
+	    frontend_spec_expects_proxy(f->spec, &accepted->client))
+		return true;
+	accepted->answer = gate_client(f, &accepted->client);
+	action = accepted->answer.action;
+	if (gate_refuses(action))
+		counters_add(
+		    f->counters, self->index, COUNTER_DENIED_CONNECTIONS, 1);
+	if (!gate_refuses(action) || action == GATE_TARPIT)
+		return true;
+	gate_end(accepted->fd, tcp, action);
+	return false;
+}
+
+/* Judges the client first, so that one that is turned away takes no place.  If
+ * there is no place for one that is admitted, the acceptor keeps it and pauses.
+ * True: go on. */
+static bool
+accept_guarded(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	struct accepted *kept = &a->kept;
+	struct session *s;
+	uint32_t index, limit;
+	int rc;
+
+	if (kept->fd < 0) {
+		rc = accept_connection(a, listen, kept);
+		if (rc < 0)
+			return accept_failed(a, -rc);
+		if (!admit(listen, kept, self)) {
+			kept->fd = -1;
+			return true;
+		}
+	}
+	s = take_place(a, listen, &index, &limit);
+	if (!s && kept->answer.action == GATE_TARPIT)
+		drop_kept(a);
+	if (!s)
+		return false;
+	count_accept(a, listen->frontend, limit);
+	session_start(s, a->handler.shard, listen, kept, self);
+	kept->fd = -1;
+	return true;
+}
+
+/* True: go on. */
+static bool
+accept_one(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	return gate_is_used(listen->frontend) || a->kept.fd >= 0
+	           ? accept_guarded(a, listen, self)
+	           : accept_any(a, listen, self);
 }
 
 /* Moves to another pool's handle set, whose threads accept from then on.
@@ -351,7 +507,7 @@ change_shard(struct acceptor *a, struct shard *to)
 	}
 	log_error("the pool of frontend %s could not be changed; its "
 	          "connections are accepted by the former one",
-	    atomic_load_acquire(&a->frontend)->spec->name);
+	    frontend_name(a));
 	(void)handle_set_add(from->set, a->fd, handle, HANDLE_READABLE);
 }
 
@@ -360,7 +516,7 @@ acceptor_turn(
     struct event_handler *handler, uint32_t pending, struct pool_thread *self)
 {
 	struct acceptor *a = container_of(handler, struct acceptor, handler);
-	struct frontend *frontend;
+	const struct frontend_listen *listen;
 
 	if (a->fd < 0)
 		return TURN_DONE; /* a note that came after the end */
@@ -375,9 +531,9 @@ acceptor_turn(
 	}
 	if (atomic_load_relaxed(&a->held))
 		return TURN_DONE;
-	frontend = atomic_load_acquire(&a->frontend); /* [P14] */
+	listen = atomic_load_acquire(&a->listen); /* [P14] */
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++)
-		if (!accept_one(a, frontend, self))
+		if (!accept_one(a, listen, self))
 			return TURN_DONE;
 	return TURN_MORE;
 }
@@ -408,6 +564,7 @@ acceptor_renew(
 {
 	acceptor_set_frontend(a, frontend, number);
 	a->fd = fd;
+	a->kept.fd = -1;
 	atomic_store_relaxed(&a->held, 0u);
 	atomic_store_relaxed(&a->closed, 0u);
 }
@@ -421,21 +578,16 @@ acceptor_busy(const struct acceptor *a)
 void
 acceptor_follow(struct acceptor *a, struct frontend *frontend)
 {
-	atomic_store_release(&a->frontend, frontend); /* [P14] */
+	acceptor_set_frontend(a, frontend, a->listen->number);
 }
 
 void
 acceptor_set_frontend(
     struct acceptor *a, struct frontend *frontend, unsigned number)
 {
-	const struct frontend_spec *f = frontend->spec;
-
-	ENSURE(number >= 1 && number <= f->listens_n);
-	atomic_store_relaxed(&a->number, number);
-	/* A turn that still has the former frontend may take this value. */
-	atomic_store_relaxed(
-	    &a->proxied, f->listens[number - 1].accept_proxy ? 1u : 0u);
-	atomic_store_release(&a->frontend, frontend); /* [P14] */
+	ENSURE(number >= 1 && number <= frontend->spec->listens_n);
+	atomic_store_release(
+	    &a->listen, &frontend->listens[number - 1]); /* [P14] */
 }
 
 void
@@ -522,6 +674,7 @@ acceptor_free(struct acceptor *a)
 {
 	if (!a)
 		return;
+	drop_kept(a);
 	if (a->fd >= 0)
 		close(a->fd);
 	free(a);

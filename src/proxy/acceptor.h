@@ -15,6 +15,7 @@ enum accept_block {
 	ACCEPT_BLOCK_RATE,          /* the process's connections per second */
 	ACCEPT_BLOCK_FRONTEND_RATE, /* the frontend's */
 	ACCEPT_BLOCK_FRONTEND,      /* the frontend's maxconn */
+	ACCEPT_BLOCK_HANDSHAKES,    /* the frontend's handshakes */
 	ACCEPT_BLOCK_SESSIONS,      /* maxconn of the process */
 };
 

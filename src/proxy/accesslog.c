@@ -111,6 +111,15 @@ accesslog_write(
 		line_submit(frontend, &last->line);
 }
 
+bool
+accesslog_is_whole(const struct frontend *frontend)
+{
+	for (size_t i = 0; i < frontend->logs_n; i++)
+		if (frontend->logs[i].sample == 1)
+			return true;
+	return false;
+}
+
 /* Writes a line of a session that goes on. */
 static void
 write_now(

@@ -52,4 +52,8 @@ accesslog_deadline(const struct session *s, uint64_t now_ms)
 	return now_ms + every_ms - (now_ms - s->accepted_ms) % every_ms;
 }
 
+/* Returns whether a log has the last line of every session that has said
+ * something. */
+bool accesslog_is_whole(const struct frontend *frontend);
+
 #endif

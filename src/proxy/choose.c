@@ -12,6 +12,7 @@
 #include "proxy/attempt.h"
 #include "proxy/inspect.h"
 #include "proxy/session_count.h"
+#include "proxy/tls_side.h"
 #include "proxy/upstream.h"
 
 #define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME | NOTE_EXPIRE)
@@ -246,6 +247,7 @@ disconnect_server(struct session *s)
 
 	if (side->fd >= 0) {
 		claim_renew(&s->handler.claim, NOTES);
+		tls_side_free(side);
 		close(side->fd);
 		upstream_closed(s);
 		side_reset(side, -1, side->active_ms);

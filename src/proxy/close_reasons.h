@@ -33,6 +33,11 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "no complete PROXY header came within timeout_hello")              \
 	X(PROXY_WRONG, "PR", CLIENT,                                           \
 	    "the first bytes are not a valid PROXY header")                    \
+	X(HANDSHAKE_FAILED, "PR", CLIENT,                                      \
+	    "the TLS handshake with the client failed")                        \
+	X(HANDSHAKE_TIMEOUT, "cR", CLIENT,                                     \
+	    "the TLS handshake with the client took longer than "              \
+	    "timeout_handshake")                                               \
 	X(DENIED, "PR", NOBODY,                                                \
 	    "no sni rule matches, and the frontend has no other backend")      \
 	X(ACCESS_DENIED, "PR", NOBODY,                                         \
@@ -126,6 +131,8 @@ enum close_phase {
 	ONE(PROXY_GONE)                                                        \
 	ONE(PROXY_TIMEOUT)                                                     \
 	ONE(PROXY_WRONG)                                                       \
+	ONE(HANDSHAKE_FAILED)                                                  \
+	ONE(HANDSHAKE_TIMEOUT)                                                 \
 	ONE(DENIED)                                                            \
 	ONE(ACCESS_DENIED)                                                     \
 	ONE(ACCESS_TARPIT)                                                     \

@@ -13,8 +13,13 @@
 #include "net/sock.h"
 #include "proxy/accesslog.h"
 #include "proxy/attempt.h"
+#include "proxy/handshake.h"
 #include "proxy/session_count.h"
+#include "proxy/session_tls.h"
 #include "proxy/upstream.h"
+#include "tls/conn.h"
+#include "tls/context.h"
+#include "tls/peer.h"
 
 /* Notes how long a connect took, for balance = ewma. */
 static void
@@ -26,17 +31,41 @@ note_ewma(const struct session *s, uint64_t us, struct pool_thread *self)
 	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX, turn_now_ms(self));
 }
 
+/* Writes why TLS with the server failed, and what was expected of it. */
+static void
+tls_failure_text(const struct session *s, char *out, size_t size)
+{
+	const struct side *side = &s->side[HANDLE_SERVER];
+	const SSL *ssl = side->tls ? tls_conn_ssl(side->tls) : NULL;
+	const char *ca = tls_context_ca(s->server->tls);
+	char name[TLS_EXPECTED_SIZE] = "";
+
+	if (ssl)
+		tls_peer_expected(ssl, name);
+	snprintf(out, size, "TLS: %s%s%s%s%s%s", session_tls_failure(side),
+	    *name ? "; expected name: " : "", name, ca ? "; ca: " : "",
+	    ca ? ca : "", ca ? "" : "; not verified");
+}
+
 static void
 log_failure(const struct session *s, int error, const struct pool_thread *self)
 {
 	static struct log_limit limit;
-	char what[128];
+	char what[128], why[640];
 
 	snprintf(what, sizeof(what), "connect to %s/%s failed",
 	    session_backend(s)->spec->name, s->server->spec->name);
+	if (error == EPROTO)
+		tls_failure_text(s, why, sizeof(why));
+	else if (error == EDESTADDRREQ)
+		snprintf(why, sizeof(why),
+		    "the server has no port, and that "
+		    "which the client has connected to "
+		    "yields none");
+	else
+		snprintf(why, sizeof(why), "%s", strerror(error));
 	if (!exhaustion_note(&proxy_of(self)->exhaustion, error, what))
-		log_limited(
-		    &limit, LOG_LEVEL_WARNING, "%s: %s", what, strerror(error));
+		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", what, why);
 }
 
 /* Returns whether the connect failed because of the client's address.  When
@@ -57,7 +86,8 @@ blame_server(struct session *s, int error, struct pool_thread *self)
 	uint64_t us = session_backend(s)->spec->timeout_connect_ms * 1000;
 	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
 
-	if (resource_of(error) != RESOURCES || is_clients_family(s, error))
+	if (resource_of(error) != RESOURCES || is_clients_family(s, error) ||
+	    error == EDESTADDRREQ)
 		return;
 	note_ewma(s, took_us > us ? took_us : us, self);
 	if (server_note_failure(s->server, FAILURE_CONNECT, error))
@@ -121,8 +151,27 @@ server_connected(struct session *s, struct pool_thread *self)
 	return verdict(STEP_RELAY);
 }
 
+static struct verdict
+make_handshake(struct session *s, struct pool_thread *self)
+{
+	int error;
+
+	switch (handshake_with_server(s, self, &error)) {
+	case HANDSHAKE_DONE:
+		return server_connected(s, self);
+	case HANDSHAKE_MORE:
+		return verdict(STEP_MORE);
+	case HANDSHAKE_FAILED:
+		return attempt_failed(s, error, self);
+	case HANDSHAKE_WAIT:
+		break;
+	}
+	return verdict_wait(session_client_reset(s));
+}
+
 /* The server has accepted.  The connect is complete once the PROXY header is
- * sent: a server that has gone again refuses it. */
+ * sent, and the TLS handshake made: a server that has gone again refuses them.
+ */
 static struct verdict
 server_accepted(struct session *s, struct pool_thread *self)
 {
@@ -130,7 +179,10 @@ server_accepted(struct session *s, struct pool_thread *self)
 
 	if (rc < 0)
 		return attempt_failed(s, -rc, self);
-	return rc == 1 ? server_connected(s, self) : verdict(STEP_WAIT);
+	if (rc == 0)
+		return verdict(STEP_WAIT);
+	return s->server->tls ? make_handshake(s, self)
+	                      : server_connected(s, self);
 }
 
 /* Returns 1 when the server has accepted already, 0 when the connect is under

@@ -24,6 +24,8 @@ enum look {
 	LOOK_GONE,  /* the client has left without sending anything, or reset */
 	LOOK_LATE,  /* timeout_hello has passed */
 	LOOK_WRONG, /* the bytes are not valid */
+	LOOK_DENIED, /* the gate refuses the client that the header names */
+	LOOK_HELD,   /* the gate holds it */
 };
 
 bool
@@ -37,7 +39,8 @@ inspect_construct(void *object, uint32_t index, void *arg)
 }
 
 bool
-inspect_begin(struct session *s, unsigned steps, struct pool_thread *self)
+inspect_begin(struct session *s, unsigned listen, unsigned steps,
+    struct pool_thread *self)
 {
 	uint32_t index;
 	struct inspection *p = slab_take(&proxy_of(self)->inspections, &index);
@@ -46,11 +49,13 @@ inspect_begin(struct session *s, unsigned steps, struct pool_thread *self)
 		return false;
 	atomic_store_relaxed(&p->name_len, 0);
 	p->steps = (uint8_t)steps;
+	p->listen = (uint16_t)listen;
 	p->ended = p->spoke = false;
 	p->low_water = 0;
 	p->authority_len = 0;
 	p->header_ms = 0;
 	atomic_store_relaxed(&p->proxied, false);
+	atomic_store_relaxed(&p->tls_cipher, NULL);
 	atomic_store_release(&s->inspection, p); /* [P21] */
 	return true;
 }
@@ -370,21 +375,55 @@ look_at_hello(struct session *s, struct pool_thread *self)
 	return LOOK_DONE;
 }
 
+/* The client that the header has named is judged as others are when they are
+ * accepted; a header that names nobody is the peer's own. */
+static enum look
+pass_gate(struct session *s, struct pool_thread *self)
+{
+	struct gate_answer answer;
+
+	if (!gate_is_used(s->frontend))
+		return LOOK_DONE;
+	answer = gate_client(s->frontend, session_client(s));
+	session_note_gate(s, &answer);
+	if (gate_refuses(answer.action))
+		session_count(
+		    s, COUNT_FRONTEND, COUNTER_DENIED_SESSIONS, 1, self);
+	if (answer.action == GATE_ADMIT)
+		return LOOK_DONE;
+	return answer.hold_ms > 0 ? LOOK_HELD : LOOK_DENIED;
+}
+
 static enum look
 look_at_parts(struct session *s, struct pool_thread *self)
 {
 	enum look found = LOOK_DONE;
 
-	if (s->inspection->steps & INSPECT_PROXY)
+	if (s->inspection->steps & INSPECT_PROXY) {
 		found = look_at_header(s, self);
+		if (found == LOOK_DONE)
+			found = pass_gate(s, self);
+	}
 	if (found == LOOK_DONE && s->inspection->steps & INSPECT_HELLO)
 		found = look_at_hello(s, self);
 	return found;
 }
 
-/* Ends the inspection and routes the session by the name known so far. */
-static struct verdict
-proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
+void
+inspect_note_name(struct inspection *inspection, const char *name)
+{
+	char normal[TLS_NAME_MAX + 1];
+	uint8_t len;
+
+	if (!tls_name_normalize(name, strlen(name), normal, &len))
+		return;
+	put_name(inspection, normal, len);
+	atomic_store_release(&inspection->name_len, len); /* [P21] */
+}
+
+struct verdict
+inspect_route(
+    struct session *s, enum close_cause otherwise, struct pool_thread *self)
 {
 	struct inspection *p = s->inspection;
 	unsigned route;
@@ -406,12 +445,28 @@ proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
 	return verdict_choose(CAUSE_NO_SERVER);
 }
 
+/* The inspection is complete. */
+static struct verdict
+proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
+{
+	if (!s->side[HANDLE_CLIENT].tls)
+		return inspect_route(s, otherwise, self);
+	wait_for_any_byte(s);
+	return verdict(STEP_HANDSHAKE);
+}
+
 static bool
 is_late(const struct session *s, const struct pool_thread *self)
 {
 	/* Accepted by another thread it may be later than this turn's time. */
-	return turn_now_ms(self) >=
-	       s->accepted_ms + s->frontend->spec->timeout_hello_ms;
+	return turn_now_ms(self) >= session_hello_ends_ms(s);
+}
+
+struct verdict
+inspect_resume(struct session *s, uint32_t pending, struct pool_thread *self)
+{
+	return s->inspection->steps == 0 ? proceed(s, CAUSE_DENIED, self)
+	                                 : inspect_step(s, pending, self);
 }
 
 struct verdict
@@ -420,7 +475,7 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	const struct side *client = &s->side[HANDLE_CLIENT];
 	enum look found = LOOK_MORE;
 
-	if (s->state == SESSION_ACCEPTED)
+	if (s->state == SESSION_ACCEPTED || s->state == SESSION_HELD)
 		session_set_state(s, SESSION_INSPECTING, self);
 	if (pending & (HANDLE_READ_CLOSED | HANDLE_HUNG_UP | HANDLE_ERROR))
 		s->inspection->ended = true;
@@ -448,6 +503,10 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		break;
 	case LOOK_WRONG:
 		break;
+	case LOOK_DENIED:
+		return verdict_close((enum close_cause)s->cause);
+	case LOOK_HELD:
+		return verdict(STEP_HOLD);
 	case LOOK_DONE:
 		return proceed(s, CAUSE_DENIED, self);
 	case LOOK_ENDED:

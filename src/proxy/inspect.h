@@ -20,6 +20,7 @@
 #include "net/proxy_protocol.h"
 #include "net/tls_hello.h"
 #include "proxy/session_step.h"
+#include "proxy/session_tls.h"
 
 /* The parts that a session begins with, a set of bits. */
 #define INSPECT_HELLO 1u
@@ -27,10 +28,11 @@
 
 /* All fields belong to the session's owner; [P21] as in session.h. */
 struct inspection {
-	uint32_t index; /* in the slab, fixed */
-	uint8_t steps;  /* INSPECT_ bits of the parts still to come */
-	bool ended;     /* the client will send no more */
-	bool spoke;     /* the client has sent bytes */
+	uint32_t index;  /* in the slab, fixed */
+	uint8_t steps;   /* INSPECT_ bits of the parts still to come */
+	bool ended;      /* the client will send no more */
+	bool spoke;      /* the client has sent bytes */
+	uint16_t listen; /* the number of the listen that the client is at */
 	/* SO_RCVLOWAT of the client's socket, 0: never set. */
 	uint16_t low_water;
 	/* The length of the name that the PROXY header has, as long as a hello
@@ -44,21 +46,41 @@ struct inspection {
 	 * words, then its length, released; 0: none, or none so far. */
 	uint8_t name_len;
 	uint64_t name[(TLS_NAME_MAX + 1 + 7) / 8];
+	/* [P21] TLS with the client, see session_tls_publish: released with
+	 * tls_cipher; NULL: its handshake is not done. */
+	const char *tls_cipher, *tls_version, *tls_verify;
+	bool tls_resumed;
+	uint64_t tls_texts[SESSION_TLS_SHOWN_SIZE / 8];
 };
 
 /* For the slab: fixes the index. */
 bool inspect_construct(void *object, uint32_t index, void *arg);
 
-/* The owner, at accept: begins an inspection of these parts, INSPECT_ bits.
- * Returns false when memory is short. */
-bool inspect_begin(
-    struct session *s, unsigned steps, struct pool_thread *self) MUST_CHECK;
+/* The owner, at accept: begins an inspection of these parts, INSPECT_ bits, of
+ * a client of that listen.  Returns false when memory is short. */
+bool inspect_begin(struct session *s, unsigned listen, unsigned steps,
+    struct pool_thread *self) MUST_CHECK;
 
 /* The owner of a session with an inspection, in ACCEPTED or INSPECTING: reads
  * on and acts on the deadline; then finds the backend and returns STEP_CHOOSE,
  * or STEP_CLOSE where there is none.  pending: the claim's bits. */
 struct verdict inspect_step(
     struct session *s, uint32_t pending, struct pool_thread *self);
+
+/* The owner, after a delay: goes on where the inspection stood, and returns
+ * what inspect_step does; STEP_HANDSHAKE where TLS follows. */
+struct verdict inspect_resume(
+    struct session *s, uint32_t pending, struct pool_thread *self);
+
+/* The owner: notes the name that the client asks for, unless no host can have
+ * it. */
+void inspect_note_name(struct inspection *inspection, const char *name);
+
+/* The owner, when all of the first bytes are read: finds the backend by the
+ * name known so far, and returns STEP_CHOOSE, or STEP_CLOSE for this cause
+ * where there is none. */
+struct verdict inspect_route(
+    struct session *s, enum close_cause otherwise, struct pool_thread *self);
 
 /* The owner, at the session's end: frees the inspection, if there is one. */
 void inspect_end(struct session *s, struct pool_thread *self);

@@ -13,15 +13,21 @@
 
 #include "base/err.h"
 #include "base/slab.h"
+#include "tls/conn.h"
 
 /* The size of a read, and so the most that one direction has pending. */
 #define RELAY_BUFFER (64u * 1024)
+
+/* A read's bytes, as they are or in TLS records. */
+#define PENDING_SIZE TLS_RECORDS_MAX(RELAY_BUFFER)
+_Static_assert(
+    PENDING_SIZE >= TLS_FLIGHT_MAX, "answers to a read would not fit");
 
 struct pending {
 	uint32_t index;    /* in the slab */
 	uint32_t from, to; /* the unsent bytes of data */
 	bool used;         /* since its memory was given back */
-	uint8_t data[RELAY_BUFFER];
+	uint8_t data[PENDING_SIZE];
 };
 
 struct pending_pool {

@@ -21,6 +21,7 @@ struct proxy_thread {
 	struct proxy *proxy;
 	struct closed_ring *closed;
 	uint8_t buffer[RELAY_BUFFER];
+	uint8_t records[PENDING_SIZE]; /* of TLS, before they are sent */
 };
 
 /* Limits on the sessions of the whole process, from the configuration or the

@@ -32,11 +32,13 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	s->redispatched = false;
 	s->waits = 0;
 	s->queued = s->pausing = s->retrying = s->asked = s->spoke = false;
-	s->was_reset = false;
+	s->was_reset = s->declared = s->handshaking = false;
 	s->ejected_n = 0;
 	s->waiter.position = 0;
 	s->source_port = 0;
 	s->cause = CAUSE_DONE;
+	s->gate = GATE_ADMIT;
+	s->hold_ms = 0;
 	s->closer = CLOSER_PROXY;
 	side_reset(&s->side[HANDLE_CLIENT], fd, now_ms);
 	s->side[HANDLE_CLIENT].tcp = client->family != AF_UNIX;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * A session: one client connection and its way to a server.
  *
- *   ACCEPTED -> (INSPECTING) -> (QUEUED) -> CONNECTING -> RELAYING
- *                                           |  ^          |   |   |
- *                                           v  |          |   v   v
- *                                         PAUSING         |  CLIENT_EOF,
- *                                                         |  SERVER_EOF
- *                                                         v   |   |
- *   any state -> FREE, closed                           FLUSHING
+ *   ACCEPTED -> (HELD) -> (INSPECTING) -> (HANDSHAKE)
+ *                                              |
+ *                                              v
+ *                          (QUEUED) ------> CONNECTING ---> RELAYING
+ *                                             |  ^          |   |   |
+ *                                             v  |          |   v   v
+ *                                           PAUSING         |  CLIENT_EOF,
+ *                                                           |  SERVER_EOF
+ *                                                           v   |   |
+ *   any state -> FREE, closed                             FLUSHING
  *
  * SESSION_EDGES_TABLE has every edge and the reason for it.
  *
@@ -28,6 +31,7 @@
 #include "model/model.h"
 #include "net/addr.h"
 #include "proxy/close_reasons.h"
+#include "proxy/gate.h"
 #include "proxy/proxy.h"
 #include "proxy/side.h"
 
@@ -38,14 +42,20 @@ struct inspection;
  * FREE        The slot is free.
  * ACCEPTED    The connection is accepted, nothing else was done.  The session
  *             is on its way to its shard, if that is not the acceptor's.
+ * HELD        Waits for a time before anything is read: a client that was
+ *             turned away with a tarpit, and is then reset, or one that is
+ *             delayed, and then goes on as from ACCEPTED.  See held.h.
  * INSPECTING  Waits for the client's first bytes, which name the client or
  *             decide about the backend, see inspect.h.  Bounded by
  *             timeout_hello, from accepting on.
+ * HANDSHAKE   The TLS handshake with the client is under way.  Bounded by
+ *             timeout_handshake, from accepting on, or from the PROXY header.
  * QUEUED      Waits in the backend's queue for a server.  The client's bytes
  *             stay unread.  Bounded by timeout_queue.
- * CONNECTING  A connect to s->server is under way, or its PROXY header.  The
- *             client's bytes stay unread, so that nothing is lost if another
- *             server has to be tried.  Bounded by timeout_connect.
+ * CONNECTING  A connect to s->server is under way, its PROXY header, or its TLS
+ *             handshake.  The client's bytes stay unread, so that nothing is
+ *             lost if another server has to be tried.  Bounded by
+ *             timeout_connect.
  * PAUSING     Without a server: all servers were tried, and none is tried again
  *             before the pause is over or a server joins the lineup.
  *             With a server: its backlog is full.  Each of these pauses is
@@ -64,7 +74,9 @@ struct inspection;
 #define SESSION_STATES_TABLE(X)                                                \
 	X(FREE)                                                                \
 	X(ACCEPTED)                                                            \
+	X(HELD)                                                                \
 	X(INSPECTING)                                                          \
+	X(HANDSHAKE)                                                           \
 	X(QUEUED)                                                              \
 	X(CONNECTING)                                                          \
 	X(PAUSING)                                                             \
@@ -81,13 +93,25 @@ enum session_state { SESSION_STATES_TABLE(X) };
 /* X(from, to, why): the state changes that session_set_state accepts. */
 #define SESSION_EDGES_TABLE(X)                                                 \
 	X(FREE, ACCEPTED, "a connection was accepted")                         \
+	X(ACCEPTED, HELD, "the gate holds the client")                         \
 	X(ACCEPTED, INSPECTING, "the first bytes are needed")                  \
+	X(ACCEPTED, HANDSHAKE, "the client speaks TLS with lfproxy")           \
 	X(ACCEPTED, QUEUED, "no server has room")                              \
 	X(ACCEPTED, CONNECTING, "a server was chosen")                         \
 	X(ACCEPTED, FREE, "closed")                                            \
+	X(HELD, INSPECTING, "the delay is over, the first bytes are needed")   \
+	X(HELD, HANDSHAKE, "the delay is over, TLS follows")                   \
+	X(HELD, QUEUED, "the delay is over, no server has room")               \
+	X(HELD, CONNECTING, "the delay is over, a server was chosen")          \
+	X(HELD, FREE, "closed")                                                \
+	X(INSPECTING, HELD, "the gate holds the client that a header names")   \
+	X(INSPECTING, HANDSHAKE, "its PROXY header is read, TLS follows")      \
 	X(INSPECTING, QUEUED, "no server has room")                            \
 	X(INSPECTING, CONNECTING, "a server was chosen")                       \
 	X(INSPECTING, FREE, "closed")                                          \
+	X(HANDSHAKE, QUEUED, "no server has room")                             \
+	X(HANDSHAKE, CONNECTING, "a server was chosen")                        \
+	X(HANDSHAKE, FREE, "closed")                                           \
 	X(QUEUED, CONNECTING, "a server was granted")                          \
 	X(QUEUED, QUEUED, "the server that was granted has gone down")         \
 	X(QUEUED, PAUSING, "it has gone down, all others were tried before")   \
@@ -134,9 +158,11 @@ struct session {
 	/* The number of the lineup that server is from; while it pauses
 	 * without a server, of the one that it last chose from. */
 	uint64_t lineup;
-	uint32_t index;        /* in the slab, fixed */
-	uint8_t state;         /* enum session_state; [P21] */
-	uint8_t cause;         /* enum close_cause, once FLUSHING */
+	uint32_t index; /* in the slab, fixed */
+	uint8_t state;  /* enum session_state; [P21] */
+	/* enum close_cause: once FLUSHING; of a tarpit, else CAUSE_DONE. */
+	uint8_t cause;
+	uint8_t gate;          /* enum gate_action */
 	uint8_t closer;        /* enum closer: whose end came first */
 	uint8_t tries;         /* connects so far; [P21] */
 	uint8_t tried_n;       /* of tried */
@@ -146,13 +172,16 @@ struct session {
 	bool retrying : 1;     /* counted among the backend's retries */
 	bool asked : 1;        /* the last bytes read were the client's */
 	bool spoke : 1;        /* see session_deadline.h */
+	bool declared : 1;     /* this turn, or the next, was declared long */
+	bool handshaking : 1;  /* counted among the frontend's handshakes */
 	bool was_reset : 1;    /* by its last server, which was told of it */
 	uint8_t waits : 4;     /* in a row for room in the server's backlog */
 	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
+	uint32_t hold_ms;      /* how long it is HELD, or was; 0: not at all */
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t header_sent; /* bytes of its PROXY header the server has got */
 	uint16_t route;       /* [P21] of its backend, of the frontend's */
-	struct side side[2];  /* by enum handle_side */
+	struct side side[2];           /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
 	struct server *server;     /* [P21] counted in its gauge, or NULL */
@@ -185,15 +214,21 @@ session_received(
 /* slab_options.construct: initializes a session's slot once. */
 bool session_construct(void *object, uint32_t index, void *arg);
 
+/* An accepted connection. */
+struct accepted {
+	int fd;
+	struct endpoint client;
+	struct gate_answer answer; /* GATE_ADMIT, GATE_TARPIT or GATE_DELAY */
+};
+
 /* Runs on an acceptor's thread, in the acceptor's turn: starts a session for an
- * accepted connection.  Takes ownership of fd.  The caller has counted the
+ * accepted connection.  Takes ownership of its fd.  The caller has counted the
  * connection in the frontend's sessions.  at: the acceptor's shard.  The first
  * turn runs here if the session was placed on that shard, else on a thread of
- * its own shard.  with_header: the connection begins with a PROXY header.  The
- * session may have ended when this returns. */
+ * its own shard.  The session may have ended when this returns. */
 void session_start(struct session *s, const struct shard *at,
-    struct frontend *frontend, int fd, const struct endpoint *client,
-    bool with_header, struct pool_thread *self);
+    const struct frontend_listen *listen, const struct accepted *accepted,
+    struct pool_thread *self);
 
 /* Runs on an acceptor's thread: initializes a session for an accepted
  * connection, places it on a shard and counts it.  Takes ownership of fd.  The
@@ -238,10 +273,24 @@ bool session_leave_queue(struct session *s);
 /* Ends the pause in the queue, if there is one. */
 void session_end_pause(struct session *s);
 
+/* Ends the handshake with the client that the frontend counts for this session,
+ * if there is one. */
+void session_end_handshake(struct session *s, struct pool_thread *self);
+
 /* Ends the retry that the backend counts for this session, if there is one. */
 void session_end_retry(struct session *s);
 
-/* NULL as long as it is not known, in ACCEPTED and INSPECTING alone. */
+/* The owner: notes what the gate has answered. */
+static inline void
+session_note_gate(struct session *s, const struct gate_answer *answer)
+{
+	s->gate = (uint8_t)answer->action;
+	s->hold_ms = answer->hold_ms;
+	s->cause = (uint8_t)(gate_refuses(answer->action) ? answer->cause
+	                                                  : CAUSE_DONE);
+}
+
+/* NULL as long as it is not known, from ACCEPTED to HANDSHAKE. */
 static inline struct backend *
 session_backend(const struct session *s)
 {

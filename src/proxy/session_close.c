@@ -16,6 +16,7 @@
 #include "proxy/relay.h"
 #include "proxy/session_count.h"
 #include "proxy/session_record.h"
+#include "proxy/tls_side.h"
 
 /* Gives back all that the session holds of its model: its place in the queue,
  * its pause, its retry, its server, its part in the gauges, and its pin. */
@@ -46,9 +47,13 @@ close_side(struct session *s, enum handle_side which)
 	bool left = session_has_pending(s, HANDLE_CLIENT) ||
 	            session_has_pending(s, HANDLE_SERVER);
 
+	tls_side_free(side);
 	if (side->fd < 0)
 		return;
-	if ((side_is_broken(&s->side[!which]) || left) && !side_is_broken(side))
+	if (which == HANDLE_CLIENT && gate_refuses(s->gate))
+		gate_end(side->fd, side->tcp, s->gate);
+	else if ((side_is_broken(&s->side[!which]) || left) &&
+	         !side_is_broken(side))
 		sock_close_reset(side->fd);
 	else
 		close(side->fd);
@@ -66,6 +71,17 @@ session_phase(const struct session *s)
 }
 
 void
+session_end_handshake(struct session *s, struct pool_thread *self)
+{
+	if (!s->handshaking)
+		return;
+	s->handshaking = false;
+	gauge_down(&s->frontend->state->handshakes);
+	if (s->frontend->spec->handshakes_max > 0)
+		acceptors_resume(proxy_of(self));
+}
+
+void
 session_close(
     struct session *s, enum close_cause cause, struct pool_thread *self)
 {
@@ -80,6 +96,7 @@ session_close(
 	accesslog_last(s, &record, &last);
 	closed_note(proxy_thread_of(self)->closed, s, &record, self);
 	fault_leak();
+	session_end_handshake(s, self);
 	session_set_state(s, SESSION_FREE, self);
 
 	/* From here on events of these descriptors are stale. */

@@ -37,12 +37,13 @@ session_first_byte_ends_ms(const struct session *s)
 	uint64_t limit_ms = s->frontend->spec->timeout_first_byte_ms;
 
 	if (limit_ms == 0 || s->spoke || client->received > 0 ||
-	    side_at_eof(client) || s->state == SESSION_FLUSHING)
+	    side_at_eof(client) || s->state == SESSION_HELD ||
+	    s->state == SESSION_FLUSHING)
 		return UINT64_MAX;
 	if (p && (p->steps & INSPECT_PROXY || p->spoke))
 		return UINT64_MAX;
 	return (p && p->header_ms > 0 ? p->header_ms : s->accepted_ms) +
-	       limit_ms;
+	       s->hold_ms + limit_ms;
 }
 
 /* A client that has sent its FIN has not stayed silent, nor one that has reset
@@ -57,6 +58,31 @@ session_first_byte_is_late(struct session *s, const struct pool_thread *self)
 	s->spoke =
 	    client->read_on || client->error || sock_unread(client->fd) > 0;
 	return !s->spoke;
+}
+
+uint64_t
+session_hold_ends_ms(const struct session *s, const struct proxy *proxy)
+{
+	bool draining = atomic_load_seq(&proxy->idle_ms) > 0; /* [P27] */
+
+	return s->state_ms +
+	       (draining && gate_refuses(s->gate) ? 0 : s->hold_ms);
+}
+
+uint64_t
+session_hello_ends_ms(const struct session *s)
+{
+	return s->accepted_ms + s->hold_ms +
+	       s->frontend->spec->timeout_hello_ms;
+}
+
+uint64_t
+session_handshake_ends_ms(const struct session *s)
+{
+	const struct inspection *p = s->inspection;
+
+	return (p->header_ms > 0 ? p->header_ms : s->accepted_ms) + s->hold_ms +
+	       s->frontend->spec->timeout_handshake_ms;
 }
 
 /* Returns whether the side is expected to send, or to take pending bytes.  A
@@ -187,8 +213,12 @@ state_ends_ms(
 	switch ((enum session_state)s->state) {
 	case SESSION_FREE:
 		break;
+	case SESSION_HELD:
+		return session_hold_ends_ms(s, proxy);
 	case SESSION_INSPECTING:
-		return s->accepted_ms + s->frontend->spec->timeout_hello_ms;
+		return session_hello_ends_ms(s);
+	case SESSION_HANDSHAKE:
+		return session_handshake_ends_ms(s);
 	case SESSION_QUEUED:
 		return s->state_ms + (b->timeout_queue_ms > 0
 		                             ? b->timeout_queue_ms
@@ -222,7 +252,7 @@ session_set_deadline(struct session *s, struct pool_thread *self)
 		deadline = min_u64(deadline, session_first_byte_ends_ms(s));
 	proxy_set_deadline(proxy, s->index, deadline); /* [P27] */
 	/* Draining has begun meanwhile and may not have seen this deadline. */
-	if (!draining && session_is_relaying(s) &&
+	if (!draining && (session_is_relaying(s) || s->state == SESSION_HELD) &&
 	    atomic_load_seq(&proxy->idle_ms) > 0)
 		session_set_deadline(s, self);
 }

@@ -32,6 +32,18 @@ uint64_t session_first_byte_ends_ms(const struct session *s);
 bool session_first_byte_is_late(
     struct session *s, const struct pool_thread *self);
 
+/* The owner of a session in HELD: returns when the hold is over, clock_now_ms;
+ * that of a tarpit at once while lfproxy drains. */
+uint64_t session_hold_ends_ms(
+    const struct session *s, const struct proxy *proxy);
+
+/* Returns when timeout_hello is over, clock_now_ms. */
+uint64_t session_hello_ends_ms(const struct session *s);
+
+/* timeout_handshake: returns when the TLS handshake with the client will have
+ * taken too long. */
+uint64_t session_handshake_ends_ms(const struct session *s);
+
 /* The state is RELAYING or later, and the deadline has passed: closes the
  * session if one of its limits is reached, else sets the next deadline and
  * relays. */

@@ -32,6 +32,7 @@ read_fields(const struct session *s, struct session_facts *f)
 	f->server = atomic_load_acquire(&s->server);      /* [P21] */
 	inspection = atomic_load_acquire(&s->inspection); /* [P21] */
 	inspect_read_name(inspection, f->sni);
+	session_tls_read_shown(inspection, &f->tls);
 	inspect_read_client(inspection, &f->client, &f->peer);
 }
 

@@ -12,6 +12,7 @@
 
 #include "net/tls_hello.h"
 #include "proxy/session.h"
+#include "proxy/session_tls.h"
 
 struct session_facts {
 	/* Constant during the session, and not used by another session for an
@@ -25,7 +26,8 @@ struct session_facts {
 	const struct server *server;   /* NULL: none so far */
 	struct endpoint client;
 	struct endpoint peer; /* the proxy that named the client, or family 0 */
-	char sni[TLS_NAME_MAX + 1]; /* "": none, or not known so far */
+	char sni[TLS_NAME_MAX + 1];   /* "": none, or not known so far */
+	struct session_tls_shown tls; /* with the client */
 	uint64_t accepted_ms, accepted_wall_us;
 	uint64_t deadline_ms; /* clock_now_ms */
 	unsigned tries;       /* connects so far */

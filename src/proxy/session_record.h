@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "net/addr.h"
+#include "proxy/session_tls.h"
 
 struct pool_thread;
 struct session;
@@ -25,6 +26,7 @@ struct session_record {
 	uint8_t reason; /* enum close_reason; CLOSE_DONE: goes on */
 	uint8_t retries;
 	bool redispatched;
+	struct session_tls tls; /* with the client */
 };
 
 /* Fills a record of the session as it is now.  Runs on the session's owner. */

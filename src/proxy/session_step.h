@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The verdict of a session's step.
  *
- * The steps (inspect.h, choose.h, connect.h, relay.h) never call each other.
- * Each returns a verdict, and the dispatcher (session_turn.c) runs the step
- * that the verdict names, or closes the session.
+ * The steps (held.h, inspect.h, handshake.h, choose.h, connect.h, relay.h)
+ * never call each other. Each returns a verdict, and the dispatcher
+ * (session_turn.c) runs the step that the verdict names, or closes the session.
  */
 #ifndef PROXY_SESSION_STEP_H
 #define PROXY_SESSION_STEP_H
@@ -18,6 +18,12 @@ enum step {
 	/* Leave the server, if there is one, and choose another.  cause: why
 	 * the session closes when it gets none and may not wait. */
 	STEP_CHOOSE,
+	/* Hold the client for s->hold_ms. */
+	STEP_HOLD,
+	/* A delay is over: go on as if just accepted. */
+	STEP_RESUME,
+	/* Make the TLS handshake with the client. */
+	STEP_HANDSHAKE,
 	/* Connect to s->server. */
 	STEP_CONNECT,
 	/* Move bytes. */

@@ -10,9 +10,12 @@
 #include "proxy/accesslog.h"
 #include "proxy/choose.h"
 #include "proxy/connect.h"
+#include "proxy/handshake.h"
+#include "proxy/held.h"
 #include "proxy/inspect.h"
 #include "proxy/relay.h"
 #include "proxy/session_deadline.h"
+#include "tls/conn.h"
 
 /* Sets fin_queued if the peer's FIN has come and nothing else would end a read
  * early: a read that empties the socket is then the last one, which saves the
@@ -138,10 +141,19 @@ on_events(struct session *s, uint32_t pending, struct pool_thread *self)
 	case SESSION_FREE:
 		break;
 	case SESSION_ACCEPTED:
-		return s->inspection ? inspect_step(s, pending, self)
-		                     : verdict_choose(CAUSE_NO_SERVER);
+		if (s->hold_ms > 0)
+			return verdict(STEP_HOLD);
+		if (!s->inspection)
+			return verdict_choose(CAUSE_NO_SERVER);
+		if (s->inspection->steps == 0)
+			return verdict(STEP_HANDSHAKE);
+		return inspect_step(s, pending, self);
+	case SESSION_HELD:
+		return held_step(s, pending, self);
 	case SESSION_INSPECTING:
 		return inspect_step(s, pending, self);
+	case SESSION_HANDSHAKE:
+		return verdict(STEP_HANDSHAKE);
 	case SESSION_QUEUED:
 		return choose_queued(s, self);
 	case SESSION_PAUSING:
@@ -207,11 +219,22 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		return verdict_close(CAUSE_NO_RESOURCE);
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);
-	/* The inspection looks at its deadline itself. */
+	/* These steps look at their deadlines themselves. */
 	if (timeout && s->state != SESSION_ACCEPTED &&
-	    s->state != SESSION_INSPECTING && session_deadline_passed(s, self))
+	    s->state != SESSION_HELD && s->state != SESSION_INSPECTING &&
+	    s->state != SESSION_HANDSHAKE && session_deadline_passed(s, self))
 		return on_deadline(s, self);
 	return on_events(s, pending, self);
+}
+
+/* The delay of a session in HELD is over. */
+static struct verdict
+resume(struct session *s, struct pool_thread *self)
+{
+	if (s->inspection)
+		return inspect_resume(s, 0, self);
+	session_use_backend(s, frontend_route(s->frontend), self);
+	return verdict_choose(CAUSE_NO_SERVER);
 }
 
 /* Runs one step after another until the session has to wait or is closed.  A
@@ -227,6 +250,17 @@ run_session(struct session *s, struct verdict v, struct pool_thread *self)
 			return TURN_MORE;
 		case STEP_CHOOSE:
 			v = choose_step(s, v.cause, self);
+			break;
+		case STEP_HOLD:
+			v = held_begin(s, self);
+			break;
+		case STEP_RESUME:
+			v = resume(s, self);
+			break;
+		case STEP_HANDSHAKE:
+			v = handshake_step(s, self);
+			if (v.step == STEP_CHOOSE)
+				session_end_handshake(s, self);
 			break;
 		case STEP_CONNECT:
 			v = connect_start(s, self);
@@ -272,23 +306,36 @@ session_construct(void *object, uint32_t index, void *arg)
 /* Finds the backend, or begins the inspection that will.  Returns false when
  * memory is short. */
 static bool
-begin_route(struct session *s, bool with_header, struct pool_thread *self)
+begin_route(struct session *s, const struct frontend_listen *listen,
+    struct pool_thread *self)
 {
 	const struct frontend *f = s->frontend;
-	unsigned steps = (f->inspects ? INSPECT_HELLO : 0) |
+	bool with_header = listen->accept_proxy &&
+	                   frontend_spec_expects_proxy(f->spec, &s->client);
+	bool held = s->hold_ms > 0;
+	unsigned steps = (f->inspects && !listen->tls ? INSPECT_HELLO : 0) |
 	                 (with_header ? INSPECT_PROXY : 0);
 
-	if (steps == 0) {
-		session_use_backend(s, frontend_route(f), self);
+	/* A tarpit needs nothing, and ends without a backend. */
+	if (gate_refuses(s->gate))
+		return true;
+	if (listen->tls) {
+		s->side[HANDLE_CLIENT].tls = tls_conn_new(listen->tls);
+		if (!s->side[HANDLE_CLIENT].tls)
+			return false;
+	} else if (steps == 0) {
+		if (!held)
+			session_use_backend(s, frontend_route(f), self);
 		return true;
 	}
-	return inspect_begin(s, steps, self);
+	return inspect_begin(s, listen->number, steps, self);
 }
 
 static int
-begin_session(struct session *s, bool with_header, struct pool_thread *self)
+begin_session(struct session *s, const struct frontend_listen *listen,
+    struct pool_thread *self)
 {
-	bool routed = begin_route(s, with_header, self);
+	bool routed = begin_route(s, listen, self);
 
 	session_set_state(s, SESSION_ACCEPTED, self);
 	return routed ? session_watch(s, HANDLE_CLIENT) : -ENOMEM;
@@ -296,13 +343,16 @@ begin_session(struct session *s, bool with_header, struct pool_thread *self)
 
 void
 session_start(struct session *s, const struct shard *at,
-    struct frontend *frontend, int fd, const struct endpoint *client,
-    bool with_header, struct pool_thread *self)
+    const struct frontend_listen *listen, const struct accepted *accepted,
+    struct pool_thread *self)
 {
 	int rc;
 
-	session_open(s, frontend, fd, client, self);
-	rc = begin_session(s, with_header, self);
+	session_open(
+	    s, listen->frontend, accepted->fd, &accepted->client, self);
+	s->handshaking = listen->tls;
+	session_note_gate(s, &accepted->answer);
+	rc = begin_session(s, listen, self);
 	if (rc < 0) {
 		(void)exhaustion_note(&proxy_of(self)->exhaustion, -rc,
 		    "an accepted connection is dropped");

@@ -14,6 +14,8 @@
 
 #include "base/atomics.h"
 
+struct tls_conn;
+
 /* How far a side has ended.  The values combine the bits below. */
 #define END_EOF    1u /* everything that the peer sent was read */
 #define END_SHUT   2u /* the peer was sent our FIN */
@@ -64,13 +66,16 @@ struct side {
 	bool splicing : 1; /* it is read by splice, not by recv */
 	bool piped : 1;    /* its pending data are in a pipe */
 	bool wrote : 1;    /* bytes were written to it */
+	bool sealed : 1;   /* its pending data are TLS records */
+	bool notified : 1; /* it was sent close_notify, or that is pending */
 	uint8_t end;       /* enum side_end */
 	/* Reads in a row that speak for a change: KiB of large ones while
 	 * copying, the number of small ones while splicing. */
 	uint8_t streak;
-	uint64_t active_ms; /* when a byte last went in or came out */
-	uint64_t received;  /* bytes read from it; [P21] */
-	uint64_t counted;   /* of these, in the counters */
+	struct tls_conn *tls; /* owned; NULL: plain TCP */
+	uint64_t active_ms;   /* when a byte last went in or came out */
+	uint64_t received;    /* bytes read from it; [P21] */
+	uint64_t counted;     /* of these, in the counters */
 };
 
 static inline void

@@ -11,6 +11,7 @@
 #include "model/source_ports.h"
 #include "net/sock.h"
 #include "proxy/inspect.h"
+#include "proxy/session_tls.h"
 
 /* The most ports of the range that a connection tries, as in HAProxy.  Ports
  * that other programs have taken are skipped. */
@@ -39,7 +40,7 @@ find_way(
 	/* Fast Open sends nothing before the first byte, so a client that waits
 	 * for the server to speak would wait forever. */
 	ret_way->fast_open = s->server->spec->sock.fast_open > 0 &&
-	                     (upstream_wants_header(s) ||
+	                     (upstream_wants_header(s) || s->server->tls ||
 	                         sock_unread(s->side[HANDLE_CLIENT].fd) > 0);
 	if (source->kind == SOURCE_NONE)
 		return true;
@@ -112,12 +113,15 @@ upstream_connect(struct session *s, bool *ret_connected)
 static size_t
 make_header(const struct session *s, uint8_t out[PROXY_MADE_MAX])
 {
+	struct session_tls_header room;
 	struct proxy_header header = {.version = s->server->send_proxy,
 	    .source = *session_client(s),
 	    .authority = inspect_name(s)};
 
 	header.authority_len = (uint8_t)strlen(header.authority);
 	session_destination(s, &header.destination);
+	if (header.version != PROXY_V1)
+		session_tls_put_header(s, &room, &header);
 	return proxy_header_make(&header, out);
 }
 

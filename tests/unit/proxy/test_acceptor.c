@@ -53,10 +53,14 @@ a_place_that_was_kept_for_nobody_is_the_others(void **state)
 	static struct frontend frontend = {.spec = &spec,
 	    .state = &frontend_state,
 	    .sessions = &frontend_state.sessions};
+	struct frontend_listen points[2] = {
+	    {.frontend = &frontend, .number = 1},
+	    {.frontend = &frontend, .number = 2}};
 	struct grace *grace = grace_new();
 	struct handle_set *set;
 
 	(void)state;
+	frontend.listens = points;
 	assert_int_equal(handle_set_epoll_new(&set), 0);
 	assert_int_equal(shard_init(&shard, NULL, 0, &promotion_futex), 0);
 	shard_put_set(&shard, set);
