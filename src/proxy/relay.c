@@ -107,14 +107,47 @@ write_some(struct session *s, enum handle_side to, const uint8_t *data,
 	return side_is_broken(side) ? size : done;
 }
 
+/* Writes pending data in TLS records, and replaces them by the records that the
+ * side does not take: the client has sent the data before this server was
+ * connected. */
+static void
+seal_pending(struct session *s, enum handle_side to, struct pool_thread *self)
+{
+	const uint8_t *records = proxy_thread_of(self)->records;
+	struct pending *pending = s->pending[to].buffer;
+	size_t done, n = relay_tls_seal(s, to, pending->data + pending->from,
+	                 pending->to - pending->from, self);
+
+	if (n == 0)
+		return;
+	done = write_some(s, to, records, n, self);
+	/* A server that has got nothing leaves the data for another one. */
+	if (side_is_broken(&s->side[to]))
+		return;
+	__builtin_memcpy(pending->data, records + done, n - done);
+	pending->from = 0;
+	pending->to = (uint32_t)(n - done);
+	/* Records for this server cannot be sent to another one. */
+	s->side[to].sealed = s->side[to].wrote = true;
+}
+
 /* Writes the pending bytes.  Returns false as long as some are left. */
 static bool
 write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 {
 	struct pending *pending = s->pending[to].buffer;
-	size_t n = write_some(s, to, pending->data + pending->from,
-	    pending->to - pending->from, self);
+	size_t n;
 
+	if (side_is_broken(&s->side[to]))
+		return true;
+	if (s->side[to].tls && !s->side[to].sealed)
+		seal_pending(s, to, self);
+	if (side_is_broken(&s->side[to]))
+		return true;
+	if (s->side[to].tls && !s->side[to].sealed)
+		return false;
+	n = write_some(s, to, pending->data + pending->from,
+	    pending->to - pending->from, self);
 	if (side_is_broken(&s->side[to]))
 		return true; /* the pending may be another session's by now */
 	pending->from += (uint32_t)n;
@@ -159,7 +192,36 @@ save_pending(struct session *s, enum handle_side to, const uint8_t *data,
 	pending->from = 0;
 	pending->to = (uint32_t)size;
 	s->pending[to].buffer = pending;
-	s->side[to].piped = false;
+	s->side[to].piped = s->side[to].sealed = false;
+	return true;
+}
+
+/* Sends TLS records from the thread's buffer, behind those that are pending.
+ * Returns false when they cannot be kept. */
+static bool
+send_records(struct session *s, enum handle_side to, size_t size,
+    struct pool_thread *self)
+{
+	const uint8_t *records = proxy_thread_of(self)->records;
+	struct pending *pending = s->pending[to].buffer;
+	size_t done = 0;
+
+	if (!pending) {
+		done = write_some(s, to, records, size, self);
+		if (done == size)
+			return true;
+		if (!save_pending(s, to, records + done, size - done, self))
+			return false;
+		s->side[to].sealed = s->side[to].wrote = true;
+		return true;
+	}
+	/* In front of data that wait for the side to complete a message. */
+	if (!s->side[to].sealed)
+		return write_some(s, to, records, size, self) == size;
+	if (size > PENDING_SIZE - pending->to)
+		return false;
+	__builtin_memcpy(pending->data + pending->to, records, size);
+	pending->to += (uint32_t)size;
 	return true;
 }
 
@@ -193,6 +255,39 @@ receive(struct side *side, uint8_t *data, size_t size)
 	return n;
 }
 
+/* Reads from a side with TLS. */
+static ssize_t
+read_tls(struct session *s, enum handle_side from, struct pool_thread *self)
+{
+	struct side *side = &s->side[from];
+	size_t records;
+	ssize_t n = relay_tls_read(s, from, self, &records);
+
+	/* Nothing follows the announcement of our end. */
+	if (records > 0 && !side->notified &&
+	    !send_records(s, from, records, self))
+		n = -ECONNRESET;
+	if (n > 0) {
+		if (from == HANDLE_SERVER && side->received == 0)
+			passive_note_answer(&s->server->state->passive);
+		session_received(s, from, (uint64_t)n, turn_now_ms(self));
+	} else if (n == -EAGAIN) {
+		if (!side->readable)
+			side->read_on = side->urgent = false;
+	} else {
+		uint8_t cause = s->cause;
+
+		relay_read_ended(
+		    s, from, n == 0 ? EVENT_READ_FIN : EVENT_READ_FAILED, self);
+		/* Many peers just close when they were told of the end.  That
+		 * is no error of theirs, but the other side, which may miss
+		 * data, gets a reset. */
+		if (n == -EPIPE)
+			s->cause = cause;
+	}
+	return n;
+}
+
 /* A read of less than was asked for has emptied the receive queue, so with
  * edge-triggering it need not be tried again: whatever comes later makes a new
  * event.  Only the end makes none if it has been announced already, and urgent
@@ -204,6 +299,8 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 	struct side *side = &s->side[from];
 	ssize_t n;
 
+	if (side->tls)
+		return read_tls(s, from, self);
 	do
 		n = receive(side, t->buffer, sizeof(t->buffer));
 	while (n < 0 && errno == EINTR);
@@ -215,7 +312,8 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 		if (from == HANDLE_SERVER && side->received == 0)
 			passive_note_answer(&s->server->state->passive);
 		session_received(s, from, (uint64_t)n, turn_now_ms(self));
-		if (s->frontend->spec->splice != SPLICE_OFF)
+		if (s->frontend->spec->splice != SPLICE_OFF &&
+		    !s->side[!from].tls)
 			relay_splice_note(side, (size_t)n);
 	} else if (n < 0 && errno == EAGAIN) {
 		side->readable = false;
@@ -227,24 +325,41 @@ read_some(struct session *s, enum handle_side from, struct pool_thread *self)
 	return n;
 }
 
-/* Copies once: the number of bytes read, 0: nothing or the end, or -ENOMEM. */
+/* Writes what was read from the other side, and keeps what is not taken.
+ * Returns false when memory is short. */
+static bool
+pass_on(struct session *s, enum handle_side to, const uint8_t *data,
+    size_t size, struct pool_thread *self)
+{
+	struct side *side = &s->side[to];
+	size_t done = 0;
+
+	if (side->tls) {
+		size_t n = relay_tls_seal(s, to, data, size, self);
+
+		if (n > 0 && !send_records(s, to, n, self))
+			return false;
+		done = n > 0 || side_is_broken(side) ? size : 0;
+	} else {
+		done = write_some(s, to, data, size, self);
+	}
+	if (to == HANDLE_SERVER && side_is_broken(side) && !side->wrote)
+		done = 0; /* for another server */
+	return done == size ||
+	       save_pending(s, to, data + done, size - done, self);
+}
+
+/* Copies once: the number of bytes read, or -ENOMEM.  0: nothing was read, or
+ * the end, or records without data, after which the side stays readable. */
 static ssize_t
 copy(struct session *s, enum handle_side from, struct pool_thread *self)
 {
 	struct proxy_thread *t = proxy_thread_of(self);
 	ssize_t n = read_some(s, from, self);
-	size_t written;
 
 	if (n <= 0)
 		return 0;
-	written = write_some(s, !from, t->buffer, (size_t)n, self);
-	if (from == HANDLE_CLIENT && side_is_broken(&s->side[HANDLE_SERVER]) &&
-	    !s->side[HANDLE_SERVER].wrote)
-		written = 0; /* for another server */
-	if (written < (size_t)n && !save_pending(s, !from, t->buffer + written,
-	                               (size_t)n - written, self))
-		return -ENOMEM;
-	return n;
+	return pass_on(s, !from, t->buffer, (size_t)n, self) ? n : -ENOMEM;
 }
 
 static enum flow
@@ -262,7 +377,8 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 		if (copied >= RELAY_COPY_BUDGET ||
 		    spliced >= RELAY_SPLICE_BUDGET)
 			return FLOW_MORE;
-		if (in->splicing) {
+		/* The server before this one may have been without TLS. */
+		if (in->splicing && !out->tls) {
 			size_t piped = relay_splice(s, from, self);
 
 			session_count(
@@ -273,7 +389,8 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 		n = copy(s, from, self);
 		if (n < 0)
 			return FLOW_NO_MEMORY;
-		copied += (size_t)n;
+		/* Records without data cost no less than those with data. */
+		copied += n > 0 ? (size_t)n : RELAY_BUFFER;
 	}
 	return FLOW_DRY;
 }
@@ -285,6 +402,19 @@ finished(const struct session *s, enum handle_side from)
 	return side_at_eof(&s->side[from]) && !session_has_pending(s, !from);
 }
 
+/* A side with TLS is told of the end before our FIN: announces it, once.
+ * Returns whether the announcement was sent, or none is needed. */
+static bool
+announce_end(struct session *s, enum handle_side to, struct pool_thread *self)
+{
+	size_t n = relay_tls_end(s, to, self);
+
+	if (n > 0 && !send_records(s, to, n, self))
+		relay_write_failed(s, to, self);
+	return !session_has_pending(s, to) &&
+	       (!s->side[to].tls || s->side[to].notified);
+}
+
 /* The end that was read on one side becomes our FIN on the other, once
  * everything before it has been written. */
 static void
@@ -293,6 +423,8 @@ pass_on_end(struct session *s, enum handle_side from, struct pool_thread *self)
 	struct side *out = &s->side[!from];
 
 	if (!finished(s, from) || out->end & (END_SHUT | END_BROKEN))
+		return;
+	if (!announce_end(s, !from, self) || side_is_broken(out))
 		return;
 	(void)shutdown(out->fd, SHUT_WR);
 	side_note(out, EVENT_SENT_FIN);
@@ -384,12 +516,25 @@ pass_on_ends(struct session *s, bool more, struct pool_thread *self)
 {
 	if (any_broken(s))
 		return more ? verdict(STEP_MORE) : end_broken(s, self);
-	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER))
-		return verdict_close(CAUSE_DONE);
+	if (finished(s, HANDLE_CLIENT) && finished(s, HANDLE_SERVER)) {
+		bool told = announce_end(s, HANDLE_CLIENT, self);
+
+		told &= announce_end(s, HANDLE_SERVER, self);
+		return told ? verdict_close(CAUSE_DONE) : verdict(STEP_WAIT);
+	}
 	/* An end does not wait for the other direction to pause. */
 	pass_on_end(s, HANDLE_CLIENT, self);
 	pass_on_end(s, HANDLE_SERVER, self);
-	return verdict(more ? STEP_MORE : STEP_WAIT);
+	/* The announcement of an end may have shown that a side is gone. */
+	return verdict(more || any_broken(s) ? STEP_MORE : STEP_WAIT);
+}
+
+/* Returns whether data are pending that no records were made of yet. */
+static bool
+waits_to_seal(const struct session *s, enum handle_side to)
+{
+	return session_has_pending(s, to) && s->side[to].tls &&
+	       !s->side[to].sealed;
 }
 
 struct verdict
@@ -399,8 +544,10 @@ relay_step(struct session *s, struct pool_thread *self)
 	enum flow down = flow(s, HANDLE_SERVER, self);
 
 	/* Writing to the client may have shown that it is gone; what it had
-	 * sent before still belongs to the server. */
-	if (any_broken(s) && up == FLOW_DRY)
+	 * sent before still belongs to the server.  And the server may have
+	 * completed a message that data for it had to wait for. */
+	if ((any_broken(s) || waits_to_seal(s, HANDLE_SERVER)) &&
+	    up == FLOW_DRY)
 		up = flow(s, HANDLE_CLIENT, self);
 	look_for_reset(s, HANDLE_CLIENT, self);
 	look_for_reset(s, HANDLE_SERVER, self);

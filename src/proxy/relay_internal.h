@@ -48,6 +48,25 @@ void relay_read_ended(struct session *s, enum handle_side from,
 void relay_write_failed(
     struct session *s, enum handle_side to, struct pool_thread *self);
 
+/* TLS on the side that is read: reads into the thread's buffer, as
+ * tls_conn_read; -EPIPE: the peer, which was told of our end, has ended without
+ * announcing that.  *ret_records: the size of the answer to the side, in the
+ * thread's buffer of records, 0: none. */
+ssize_t relay_tls_read(struct session *s, enum handle_side from,
+    struct pool_thread *self, size_t *ret_records);
+
+/* TLS on the side that is written: makes records of the data, in the thread's
+ * buffer of records.  Returns their size, 0 when the connection is broken, or
+ * when the side has to complete a message first. */
+size_t relay_tls_seal(struct session *s, enum handle_side to,
+    const uint8_t *data, size_t size, struct pool_thread *self);
+
+/* Announces the end to a side with TLS, unless that was done.  Returns the
+ * announcement's size in the thread's buffer of records, 0: none.  When the
+ * side has to complete a message first, side->notified stays false. */
+size_t relay_tls_end(
+    struct session *s, enum handle_side to, struct pool_thread *self);
+
 /* Notes that copying has read size bytes from a side that may be spliced. */
 void relay_splice_note(struct side *side, size_t size);
 
