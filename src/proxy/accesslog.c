@@ -29,6 +29,18 @@ others(const struct gauge *gauge)
 }
 
 static void
+add_tls_texts(struct line *l, const struct session *s)
+{
+	struct session_tls_texts texts;
+	const char *all[SESSION_TLS_TEXTS];
+
+	session_tls_read_texts(s, &texts);
+	session_tls_list_texts(&texts, all);
+	for (size_t i = 0; i < SESSION_TLS_TEXTS; i++)
+		line_add_text(l, all[i]);
+}
+
+static void
 fill_line(struct line *l, const struct session *s,
     const struct session_record *record, enum line_event event)
 {
@@ -49,6 +61,8 @@ fill_line(struct line *l, const struct session *s,
 	line_add_text(l, s->server ? s->server->spec->name : "");
 	line_add_text(l, s->server ? server_address(s->server, text) : "");
 	line_add_text(l, inspect_name(s));
+	if (record->tls.listen > 0)
+		add_tls_texts(l, s);
 }
 
 /* Returns whether the session is logged.  Depends only on values that do not

@@ -14,7 +14,7 @@ void
 line_add_text(struct line *line, const char *text)
 {
 	/* The NULs of this one and of those that may follow have their room. */
-	size_t used = line->texts_len + LINE_SNI + 1u;
+	size_t used = line->texts_len + LINE_SANS + 1u;
 	size_t room = used < LINE_TEXTS_SIZE ? LINE_TEXTS_SIZE - used : 0;
 	size_t len = strnlen(text, room);
 
@@ -33,6 +33,45 @@ line_text(const struct line *line, enum line_text which)
 	return text;
 }
 
+/* Returns what HAProxy says of a handshake that did not succeed, NULL: it did,
+ * or there was none. */
+static const char *
+haproxys_handshake_error(const struct line *l)
+{
+	const struct session_tls *tls = &l->session.tls;
+
+	if (l->event != LINE_END || tls->listen == 0 || tls->version)
+		return NULL;
+	switch (l->session.reason) {
+	case CLOSE_HANDSHAKE_FAILED:
+		return "SSL handshake failure";
+	case CLOSE_HANDSHAKE_TIMEOUT:
+		return "Timeout during SSL handshake";
+	case CLOSE_CLIENT_GONE_HELLO:
+		return "Connection closed during SSL handshake";
+	default:
+		return NULL;
+	}
+}
+
+/* HAProxy's form, with the number of the listen as its name:
+ *
+ *   client_ip:client_port [date] frontend/listen: error (reason) */
+static size_t
+render_handshake_error(const struct line *l, const char *date,
+    const char *error, char *out, size_t size)
+{
+	const struct session_record *s = &l->session;
+	const char *why = s->tls.failure;
+	char host[INET6_ADDRSTRLEN];
+	int n = snprintf(out, size, "%s:%u [%s] %s/%u: %s%s%s%s\n",
+	    endpoint_host(&s->client, host), s->client.port, date,
+	    line_text(l, LINE_FRONTEND), s->tls.listen, error, why ? " (" : "",
+	    why ? why : "", why ? ")" : "");
+
+	return n < (int)size ? (size_t)n : size;
+}
+
 /* HAProxy's format (its configuration manual, "TCP log format"), with `option
  * logasap` for sessions that go on:
  *
@@ -47,11 +86,14 @@ line_render_tcplog(const void *record, char *out, size_t size)
 	const char *frontend = line_text(l, LINE_FRONTEND);
 	const char *backend = line_text(l, LINE_BACKEND);
 	const char *server = line_text(l, LINE_SERVER);
+	const char *error = haproxys_handshake_error(l);
 	const char *plus = l->event == LINE_END ? "" : "+";
 	char date[TIME_TEXT_SIZE], host[INET6_ADDRSTRLEN];
 	int n;
 
 	time_text(TIME_HAPROXY, s->accepted_wall_us, 3, date);
+	if (error)
+		return render_handshake_error(l, date, error, out, size);
 	/* srv_queue is 0: only backends have queues.  A session without a
 	 * backend has the frontend's name there, as in HAProxy. */
 	n = snprintf(out, size,
@@ -69,12 +111,13 @@ line_render_tcplog(const void *record, char *out, size_t size)
 /* -- JSON, an object a line, and logfmt, `name=value`: the same fields -- */
 
 /* The fields that are not texts of the record take less than this. */
-#define FIXED_MAX 1000
+#define FIXED_MAX 1390
 /* Names have no byte that is escaped; an address may have nothing else. */
 #define ADDRESS_MAX 181
-_Static_assert(
-    FIXED_MAX + LINE_TEXTS_SIZE - ADDRESS_MAX + ADDRESS_MAX * ESCAPE_JSON_MAX <
-        LOG_LINE_MAX,
+/* Texts of certificates are printable: a byte is escaped with one more. */
+_Static_assert(FIXED_MAX + 2 * (LINE_TEXTS_SIZE - ADDRESS_MAX) +
+                       ADDRESS_MAX * ESCAPE_JSON_MAX <
+                   LOG_LINE_MAX,
     "every line fits whole");
 
 /* The line written so far.  A line that is too long is cut; the assertion above
@@ -162,6 +205,23 @@ field_peer(struct fields *f, const struct endpoint *peer)
 	field_text(f, "peer", text);
 }
 
+static void
+fields_of_tls(struct fields *f, const struct line *l)
+{
+	const struct session_tls *tls = &l->session.tls;
+
+	field_text(f, "tls_version", tls->version ? tls->version : "");
+	field_text(f, "tls_cipher", tls->cipher ? tls->cipher : "");
+	field_bool(f, "tls_resumed", tls->resumed);
+	field_text(f, "tls_alpn", line_text(l, LINE_ALPN));
+	field_text(f, "tls_failure", tls->failure ? tls->failure : "");
+	field_text(f, "client_verify", tls->verify ? tls->verify : "");
+	field_text(f, "client_serial", line_text(l, LINE_SERIAL));
+	field_text(f, "client_subject", line_text(l, LINE_SUBJECT));
+	field_text(f, "client_issuer", line_text(l, LINE_ISSUER));
+	field_text(f, "client_sans", line_text(l, LINE_SANS));
+}
+
 static size_t
 render_fields(struct fields *f, const struct line *l, const char *end)
 {
@@ -203,6 +263,8 @@ render_fields(struct fields *f, const struct line *l, const char *end)
 	field_bool(f, "redispatched", s->redispatched);
 	field_peer(f, &s->peer);
 	field_text(f, "sni", line_text(l, LINE_SNI));
+	if (s->tls.listen > 0)
+		fields_of_tls(f, l);
 	f->end += strlen(end);
 	field_put(f, end);
 	return (size_t)(f->at - out);

@@ -24,16 +24,17 @@ enum line_event {
 
 /* Longer texts are cut: names have up to 40 letters, an address is as long as
  * a line of the configuration lets it be, and a TLS server name has up to 253.
+ * The texts of a client's certificate get what those before them leave.
  */
-#define LINE_TEXTS_SIZE 562
+#define LINE_TEXTS_SIZE 722
 
 struct line {
 	struct session_record session; /* reason: CLOSE_DONE unless LINE_END */
 	uint32_t active, frontend_active, backend_active, server_active;
 	uint16_t texts_len;
 	uint8_t event; /* enum line_event */
-	/* Five texts, each with its NUL: frontend, backend, server, the
-	 * server's address, the TLS server name.  Unknown texts are empty. */
+	/* The texts of enum line_text, each with its NUL.  Unknown texts are
+	 * empty. */
 	char texts[LINE_TEXTS_SIZE];
 };
 
@@ -44,10 +45,17 @@ enum line_text {
 	LINE_BACKEND,
 	LINE_SERVER,
 	LINE_ADDRESS,
-	LINE_SNI
+	LINE_SNI,
+	/* Facts of TLS with the client. */
+	LINE_ALPN,
+	LINE_SERIAL,
+	LINE_SUBJECT,
+	LINE_ISSUER,
+	LINE_SANS,
 };
 
-/* Appends a text.  Called once for each, in the order of enum line_text. */
+/* Appends a text.  Called in the order of enum line_text for each, up to the
+ * SNI in a line without TLS. */
 void line_add_text(struct line *line, const char *text);
 
 /* Returns a text of the record. */

@@ -201,6 +201,23 @@ add_name(struct closed_session *c, const char *name, size_t max)
 	c->names[c->names_len++] = '\0';
 }
 
+/* Texts are cut to what those before them leave. */
+static void
+add_tls(struct closed_session *c, const struct session *s)
+{
+	struct session_tls_texts texts = {.alpn = ""};
+	const char *all[SESSION_TLS_TEXTS];
+
+	if (c->session.tls.listen > 0)
+		session_tls_read_texts(s, &texts);
+	session_tls_list_texts(&texts, all);
+	for (size_t i = 0; i < SESSION_TLS_TEXTS; i++) {
+		size_t nuls = SESSION_TLS_TEXTS - i;
+
+		add_name(c, all[i], sizeof(c->names) - c->names_len - nuls);
+	}
+}
+
 /* Two system calls for a session of milliseconds are a few percent of what it
  * costs, and tell little: see tests/bench/README.md. */
 static bool
@@ -242,6 +259,7 @@ closed_note(struct closed_ring *ring, const struct session *s,
 	add_name(
 	    &c, s->server ? s->server->spec->name : "", CLOSED_NAME_SIZE - 1);
 	add_name(&c, inspect_name(s), TLS_NAME_MAX);
+	add_tls(&c, s);
 	c.tcp_known[0] = c.tcp_known[1] = false;
 	if (wants_tcp(s, reason, (uint64_t)record->total_ms))
 		closed_read_tcp(&c, s);

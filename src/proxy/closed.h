@@ -43,8 +43,11 @@ enum closer {
 };
 
 #define CLOSED_NAME_SIZE 41
-/* Three names, the one that TLS was asked for, and their NULs. */
-#define CLOSED_NAMES_SIZE (3 * CLOSED_NAME_SIZE + TLS_NAME_MAX + 1)
+/* Three names, the one that TLS was asked for, and their NULs.  The texts of
+ * TLS get this room, and what shorter names leave. */
+#define CLOSED_TLS_SIZE 64
+#define CLOSED_NAMES_SIZE                                                      \
+	(3 * CLOSED_NAME_SIZE + TLS_NAME_MAX + 1 + CLOSED_TLS_SIZE)
 
 /* An ended session.  The names are copies, because the record outlives the
  * server and the configuration. */
@@ -55,12 +58,23 @@ struct closed_session {
 	uint8_t first;     /* enum closer */
 	bool tcp_known[2]; /* by enum handle_side */
 	uint16_t names_len;
-	/* Frontend, backend, server, TLS name, each with its NUL. */
+	/* The names of enum closed_name, each with its NUL. */
 	char names[CLOSED_NAMES_SIZE];
 	struct tcp_facts tcp[2];
 };
 
-enum closed_name { CLOSED_FRONTEND, CLOSED_BACKEND, CLOSED_SERVER, CLOSED_SNI };
+enum closed_name {
+	CLOSED_FRONTEND,
+	CLOSED_BACKEND,
+	CLOSED_SERVER,
+	CLOSED_SNI,
+	CLOSED_ALPN,
+	/* Facts of the client's certificate. */
+	CLOSED_SERIAL,
+	CLOSED_SUBJECT,
+	CLOSED_ISSUER,
+	CLOSED_SANS,
+};
 
 /* Returns a name of the record, "" when the session had none. */
 const char *closed_name(

@@ -106,6 +106,68 @@ json_and_logfmt_have_the_same_fields(void **state)
 }
 
 static void
+lines_of_clients_with_tls_have_its_facts(void **state)
+{
+	struct line l = make_line();
+
+	(void)state;
+	l.session.tls = (struct session_tls){.version = "TLSv1.3",
+	    .cipher = "TLS_AES_128_GCM_SHA256",
+	    .verify = "ok",
+	    .listen = 2,
+	    .resumed = true};
+	line_add_text(&l, "h2");
+	line_add_text(&l, "0aff");
+	line_add_text(&l, "CN=\"a\",O=b c");
+	line_add_text(&l, "CN=ca");
+	line_add_text(&l, "DNS:a.example,IP:192.0.2.1");
+	assert_non_null(strstr(rendered(line_render_json, &l),
+	    "\"sni\":\"www.example.com\",\"tls_version\":\"TLSv1.3\","
+	    "\"tls_cipher\":\"TLS_AES_128_GCM_SHA256\",\"tls_resumed\":true,"
+	    "\"tls_alpn\":\"h2\",\"tls_failure\":null,"
+	    "\"client_verify\":\"ok\",\"client_serial\":\"0aff\","
+	    "\"client_subject\":\"CN=\\\"a\\\",O=b c\","
+	    "\"client_issuer\":\"CN=ca\","
+	    "\"client_sans\":\"DNS:a.example,IP:192.0.2.1\"}\n"));
+	assert_non_null(strstr(rendered(line_render_logfmt, &l),
+	    " sni=www.example.com tls_version=TLSv1.3 "
+	    "tls_cipher=TLS_AES_128_GCM_SHA256 tls_resumed=true tls_alpn=h2 "
+	    "tls_failure= client_verify=ok client_serial=0aff "
+	    "client_subject=\"CN=\\\"a\\\",O=b c\" client_issuer=\"CN=ca\" "
+	    "client_sans=DNS:a.example,IP:192.0.2.1\n"));
+	assert_string_equal(rendered(line_render_tcplog, &l),
+	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web app/app1 "
+	    "0/1/5012 1337 -- 12/11/8/4/0 0/0\n");
+}
+
+/* HAProxy 2.8 and later, with the number of the listen for its name. */
+static void
+tcplog_says_of_a_failed_handshake_what_haproxy_says(void **state)
+{
+	struct line l = make_line();
+
+	(void)state;
+	l.session.tls.listen = 2;
+	l.session.tls.failure = "unknown ca";
+	l.session.reason = CLOSE_HANDSHAKE_FAILED;
+	assert_string_equal(rendered(line_render_tcplog, &l),
+	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web/2: "
+	    "SSL handshake failure (unknown ca)\n");
+	l.session.tls.failure = NULL;
+	l.session.reason = CLOSE_HANDSHAKE_TIMEOUT;
+	assert_string_equal(rendered(line_render_tcplog, &l),
+	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web/2: "
+	    "Timeout during SSL handshake\n");
+	l.session.reason = CLOSE_CLIENT_GONE_HELLO;
+	assert_string_equal(rendered(line_render_tcplog, &l),
+	    "192.0.2.7:51144 [21/Nov/2026:13:05:09.123] web/2: "
+	    "Connection closed during SSL handshake\n");
+	l.session.tls.version = "TLSv1.3";
+	l.session.reason = CLOSE_KILLED_QUEUED;
+	assert_non_null(strstr(rendered(line_render_tcplog, &l), " KQ "));
+}
+
+static void
 who_has_named_the_client_is_its_peer(void **state)
 {
 	struct line l = make_line();
@@ -130,12 +192,17 @@ static void
 the_longest_line_is_whole_in_every_format(void **state)
 {
 	struct line l;
-	char name[41], address[181], sni[254];
+	char name[41], address[181], sni[254], subject[256];
 	const char *text;
 	json_t *back;
 
 	(void)state;
 	memset(&l, 0xff, sizeof(l));
+	l.session.tls = (struct session_tls){.version = "TLSv1.3",
+	    .cipher = "ECDHE-ECDSA-CHACHA20-POLY1305",
+	    .verify = "certificate is not yet valid or something longer",
+	    .failure = "tlsv1 alert certificate unobtainable",
+	    .listen = UINT16_MAX};
 	memset(&l.session.client.ip, 0xff, sizeof(l.session.client.ip));
 	l.session.client.family = l.session.peer.family = AF_INET6;
 	l.session.wait_ms = l.session.connect_ms = l.session.total_ms =
@@ -152,6 +219,13 @@ the_longest_line_is_whole_in_every_format(void **state)
 		line_add_text(&l, name);
 	line_add_text(&l, address);
 	line_add_text(&l, sni);
+	memset(subject, '"', 255);
+	subject[255] = '\0';
+	line_add_text(&l, "h2");
+	line_add_text(&l, "0123456789012345678901234567890123456789");
+	line_add_text(&l, subject);
+	line_add_text(&l, subject);
+	line_add_text(&l, subject);
 	for (int reason = 0; reason < CLOSE_REASONS; reason++) {
 		l.session.reason = (uint8_t)reason;
 		text = rendered(line_render_json, &l);
@@ -161,6 +235,9 @@ the_longest_line_is_whole_in_every_format(void **state)
 		    json_string_value(json_object_get(back, "server_address")));
 		assert_string_equal(
 		    sni, json_string_value(json_object_get(back, "sni")));
+		assert_int_equal(
+		    json_string_length(json_object_get(back, "client_subject")),
+		    strlen(line_text(&l, LINE_SUBJECT)));
 		json_decref(back);
 		text = rendered(line_render_logfmt, &l);
 		assert_non_null(strstr(text, "65535 sni=sss"));
@@ -209,6 +286,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(tcplog_is_as_in_haproxys_manual),
+	    cmocka_unit_test(lines_of_clients_with_tls_have_its_facts),
+	    cmocka_unit_test(
+	        tcplog_says_of_a_failed_handshake_what_haproxy_says),
 	    cmocka_unit_test(who_has_named_the_client_is_its_peer),
 	    cmocka_unit_test(json_and_logfmt_have_the_same_fields),
 	    cmocka_unit_test(the_longest_line_is_whole_in_every_format),
