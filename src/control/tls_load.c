@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * See tls_load.h.
+ */
+#include "control/tls_load.h"
+
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "tls/changes.h"
+#include "tls/context.h"
+
+/* Files that move on and on are left to the next events. */
+#define TRIES_MAX 4
+
+static void
+keep_text(void *arg, const char *text)
+{
+	struct tls_load_job *job = arg;
+
+	if (job->changes < TLS_LOAD_TEXTS)
+		job->texts[job->changes] = strdup(text);
+	job->changes++;
+}
+
+/* Watches what was found by the last reading.  Returns whether it is the same
+ * as before. */
+static bool
+watch_files(struct tls_load_job *job, int inotify)
+{
+	struct tls_interests before = job->interests;
+	bool same;
+
+	tls_interests_find(inotify, job->context,
+	    job->loaded ? job->loaded : job->present, &job->interests);
+	same = tls_interests_equal(&before, &job->interests);
+	tls_interests_fini(&before);
+	return same;
+}
+
+static void
+run_job(struct tls_load_job *job, int inotify)
+{
+	(void)watch_files(job, inotify);
+	for (unsigned i = 0; i < TRIES_MAX; i++) {
+		SSL_CTX_free(job->loaded);
+		job->loaded =
+		    tls_context_load(job->context, job->present, &job->err);
+		job->ok = job->loaded != NULL;
+		if (watch_files(job, inotify))
+			break;
+	}
+	if (!job->loaded)
+		return;
+	(void)tls_changes(job->present, job->loaded, keep_text, job);
+	if (job->changes > 0)
+		return;
+	SSL_CTX_free(job->loaded);
+	job->loaded = NULL;
+}
+
+static void *
+load_thread(void *arg)
+{
+	struct tls_load *load = arg;
+
+	(void)pthread_setname_np(pthread_self(), "lfproxy-tls");
+	for (size_t i = 0; i < load->n; i++)
+		run_job(&load->jobs[i], load->inotify);
+	load->done(load->arg);
+	return NULL;
+}
+
+int
+tls_load_start(struct tls_load *load)
+{
+	int rc = thread_start(&load->thread, NULL, load_thread, load);
+
+	if (rc != 0)
+		tls_load_fini(load);
+	return rc;
+}
+
+void
+tls_load_join(struct tls_load *load)
+{
+	(void)pthread_join(load->thread, NULL);
+}
+
+void
+tls_load_fini(struct tls_load *load)
+{
+	for (size_t i = 0; i < load->n; i++) {
+		struct tls_load_job *job = &load->jobs[i];
+
+		for (size_t j = 0; j < TLS_LOAD_TEXTS; j++)
+			free(job->texts[j]);
+		tls_interests_fini(&job->interests);
+		SSL_CTX_free(job->loaded);
+		SSL_CTX_free(job->present);
+		tls_context_unref(job->context);
+	}
+	free(load->jobs);
+	load->jobs = NULL;
+	load->n = 0;
+}
+
+static void *
+dispose_thread(void *arg)
+{
+	struct tls_load *load = arg;
+
+	(void)pthread_setname_np(pthread_self(), "lfproxy-tls");
+	tls_load_fini(load);
+	load->done(load->arg);
+	return NULL;
+}
+
+bool
+tls_load_dispose(struct tls_load *load)
+{
+	if (thread_start(&load->thread, NULL, dispose_thread, load) == 0)
+		return true;
+	tls_load_fini(load);
+	return false;
+}

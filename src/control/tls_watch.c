@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT
+ * See tls_watch.h.
+ */
+#include "control/tls_watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/events.h"
+#include "model/spec.h"
+#include "tls/context.h"
+
+/* A [tls] section in one of its roles. */
+struct watched_section {
+	struct list node;
+	char *name;
+	struct tls_context *context; /* a reference */
+	struct tls_interests interests;
+	bool due;       /* has to be read */
+	bool was_read;  /* since the context was made */
+	bool failed;    /* at its last reading */
+	struct err err; /* if failed */
+};
+
+/* -- the list of sections -- */
+
+static void
+section_free(struct watched_section *section)
+{
+	list_remove(&section->node);
+	tls_interests_fini(&section->interests);
+	tls_context_unref(section->context);
+	free(section->name);
+	free(section);
+}
+
+static struct watched_section *
+section_new(const char *name, struct tls_context *context)
+{
+	struct watched_section *section = calloc(1, sizeof(*section));
+
+	if (section)
+		section->name = strdup(name);
+	if (!section || !section->name) {
+		free(section);
+		return NULL;
+	}
+	list_init(&section->node);
+	section->context = tls_context_ref(context);
+	section->due = true;
+	return section;
+}
+
+static struct watched_section *
+section_find(struct list *sections, const struct tls_context *context)
+{
+	list_for_each (node, sections) {
+		struct watched_section *section =
+		    container_of(node, struct watched_section, node);
+
+		if (section->context == context)
+			return section;
+	}
+	return NULL;
+}
+
+static bool
+any_section_due(struct tls_watch *watch)
+{
+	list_for_each (node, &watch->sections) {
+		if (container_of(node, struct watched_section, node)->due)
+			return true;
+	}
+	return false;
+}
+
+/* -- reading -- */
+
+static void
+fill_jobs(struct tls_watch *watch, struct tls_load_job *jobs, size_t *ret_n)
+{
+	size_t n = 0;
+
+	list_for_each (node, &watch->sections) {
+		struct watched_section *section =
+		    container_of(node, struct watched_section, node);
+
+		if (!section->due)
+			continue;
+		section->due = false;
+		jobs[n++] = (struct tls_load_job){
+		    .context = tls_context_ref(section->context),
+		    .present = tls_context_take(section->context)};
+	}
+	*ret_n = n;
+}
+
+static size_t
+count_sections(struct tls_watch *watch)
+{
+	size_t n = 0;
+
+	list_for_each (node, &watch->sections) {
+		(void)node;
+		n++;
+	}
+	return n;
+}
+
+static void
+call_control(void *arg)
+{
+	struct tls_watch *watch = arg;
+
+	ev_async_send(watch->loop, &watch->done);
+}
+
+/* Reads all sections that are due, or later if a reading is under way. */
+static void
+read_due(struct tls_watch *watch)
+{
+	static struct log_limit limit;
+	struct tls_load_job *jobs;
+	int rc = ENOMEM;
+	size_t n;
+
+	watch->first_ms = 0;
+	watch->wanted = watch->state != TLS_WATCH_IDLE;
+	if (watch->wanted || !any_section_due(watch))
+		return;
+	jobs = calloc(count_sections(watch), sizeof(*jobs));
+	if (jobs) {
+		fill_jobs(watch, jobs, &n);
+		watch->load = (struct tls_load){.jobs = jobs,
+		    .n = n,
+		    .inotify = watch->inotify,
+		    .done = call_control,
+		    .arg = watch};
+		rc = tls_load_start(&watch->load);
+	}
+	if (rc == 0)
+		watch->state = TLS_WATCH_READING;
+	else
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "tls: certificates that have changed are not read: %s; "
+		    "reload when there is memory",
+		    strerror(rc));
+}
+
+static void
+on_settled(struct timed_task *task, uint64_t now_ms)
+{
+	(void)now_ms;
+	read_due(container_of(task, struct tls_watch, settle));
+}
+
+static void
+on_retry(struct timed_task *task, uint64_t now_ms)
+{
+	struct tls_watch *watch = container_of(task, struct tls_watch, retry);
+
+	(void)now_ms;
+	list_for_each (node, &watch->sections) {
+		struct watched_section *section =
+		    container_of(node, struct watched_section, node);
+
+		section->due |= section->failed;
+	}
+	read_due(watch);
+}
+
+/* -- what was read -- */
+
+static void
+report_changes(
+    const struct watched_section *section, const struct tls_load_job *job)
+{
+	for (size_t i = 0; i < job->changes && i < TLS_LOAD_TEXTS; i++)
+		if (job->texts[i])
+			event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls",
+			    section->name, "tls %s: %s", section->name,
+			    job->texts[i]);
+	if (job->changes > TLS_LOAD_TEXTS)
+		event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls",
+		    section->name, "tls %s: and %zu changes more",
+		    section->name, job->changes - TLS_LOAD_TEXTS);
+}
+
+/* Logs why the section stays as it is, unless that was logged before.  Files
+ * that cannot be read when the context has just been made of them are those
+ * that the process may no longer read, after it became another user. */
+static void
+note_failure(struct watched_section *section, const struct err *err)
+{
+	bool known =
+	    section->failed && strcmp(section->err.text, err->text) == 0;
+	bool first = !section->was_read;
+
+	section->failed = true;
+	section->err = *err;
+	if (!known)
+		event_add(EVENT_CERTIFICATE_REFUSED,
+		    first ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "tls",
+		    section->name,
+		    first ? "tls %s: its files cannot be read again, for "
+		            "changes or a reload: %s"
+		          : "tls %s: its files have changed and cannot be "
+		            "used; what they had before stays in force: %s",
+		    section->name, err->text);
+}
+
+static void
+apply_job(struct tls_watch *watch, struct tls_load_job *job)
+{
+	struct watched_section *section =
+	    section_find(&watch->sections, job->context);
+	struct tls_interests interests;
+	SSL_CTX *loaded = job->loaded;
+
+	if (!section)
+		return;
+	interests = section->interests;
+	section->interests = job->interests;
+	job->interests = interests;
+	if (!job->ok)
+		note_failure(section, &job->err);
+	section->was_read = true;
+	if (!job->ok)
+		return;
+	if (section->failed && !loaded)
+		event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls",
+		    section->name,
+		    "tls %s: its files can be used again, and are as before",
+		    section->name);
+	section->failed = false;
+	if (!loaded)
+		return;
+	job->loaded = NULL;
+	if (tls_context_exchange(section->context, job->present, loaded))
+		report_changes(section, job);
+	else
+		section->due = true; /* a command was faster */
+}
+
+static void
+warn_of_failed_watch(struct tls_watch *watch, const struct tls_load_job *job)
+{
+	const struct tls_interests *interests = &job->interests;
+
+	if (watch->warned || (!interests->out_of_memory && !interests->error))
+		return;
+	watch->warned = true;
+	if (interests->error)
+		log_warning("tls: changes of certificates in %s are not "
+		            "noticed: %s%s; reload after a change",
+		    interests->error_path ? interests->error_path : "?",
+		    strerror(interests->error),
+		    interests->error == ENOSPC
+		        ? " (see fs.inotify.max_user_watches)"
+		        : "");
+	else
+		log_warning("tls: changes of some certificates are not "
+		            "noticed: out of memory; reload after a change");
+}
+
+/* -- watches that are not needed any more -- */
+
+static bool
+watch_is_used(struct tls_watch *watch, int wd)
+{
+	list_for_each (node, &watch->sections) {
+		if (tls_interests_have(
+		        &container_of(node, struct watched_section, node)
+		             ->interests,
+		        wd, NULL))
+			return true;
+	}
+	return false;
+}
+
+/* Ends the watches of these former interests that no section has. */
+static void
+remove_watches(struct tls_watch *watch, const struct tls_interests *former)
+{
+	int last = -1;
+
+	for (size_t i = 0; i < former->n; i++) {
+		int wd = former->all[i].wd;
+
+		if (wd != last && !watch_is_used(watch, wd))
+			(void)inotify_rm_watch(watch->inotify, wd);
+		last = wd;
+	}
+}
+
+/* Returns whether the thread has been started to free what is left. */
+static bool
+apply_load(struct tls_watch *watch)
+{
+	struct tls_load *load = &watch->load;
+	bool failed = false;
+
+	for (size_t i = 0; i < load->n; i++) {
+		warn_of_failed_watch(watch, &load->jobs[i]);
+		apply_job(watch, &load->jobs[i]);
+		failed |= !load->jobs[i].ok;
+	}
+	for (size_t i = 0; i < load->n; i++)
+		remove_watches(watch, &load->jobs[i].interests);
+	if (failed)
+		timed_task_schedule(
+		    &watch->retry, clock_now_ms() + TLS_WATCH_RETRY_MS);
+	return tls_load_dispose(load);
+}
+
+static void
+on_thread_done(struct ev_loop *loop, ev_async *done, int events)
+{
+	struct tls_watch *watch = done->data;
+	bool freeing = false;
+
+	(void)loop;
+	(void)events;
+	if (watch->state == TLS_WATCH_IDLE)
+		return;
+	tls_load_join(&watch->load);
+	if (watch->state == TLS_WATCH_READING)
+		freeing = apply_load(watch);
+	watch->state = freeing ? TLS_WATCH_FREEING : TLS_WATCH_IDLE;
+	if (!freeing && (watch->wanted || any_section_due(watch)))
+		read_due(watch);
+}
+
+/* -- events -- */
+
+/* Marks the sections that the event concerns.  Returns whether there are any.
+ */
+static bool
+mark_due(struct tls_watch *watch, const struct inotify_event *event)
+{
+	const char *name = event->len > 0 ? event->name : NULL;
+	bool any = false;
+
+	list_for_each (node, &watch->sections) {
+		struct watched_section *section =
+		    container_of(node, struct watched_section, node);
+
+		if (!(event->mask & IN_Q_OVERFLOW) &&
+		    !tls_interests_have(&section->interests, event->wd, name))
+			continue;
+		section->due = true;
+		any = true;
+	}
+	return any;
+}
+
+static void
+schedule_settled(struct tls_watch *watch)
+{
+	uint64_t now_ms = clock_now_ms();
+	uint64_t at_ms = now_ms + TLS_WATCH_SETTLE_MS;
+
+	if (watch->first_ms == 0)
+		watch->first_ms = now_ms;
+	if (at_ms > watch->first_ms + TLS_WATCH_SETTLE_MAX_MS)
+		at_ms = watch->first_ms + TLS_WATCH_SETTLE_MAX_MS;
+	timed_task_schedule(&watch->settle, at_ms);
+}
+
+static void
+on_inotify(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct tls_watch *watch = io->data;
+	char buffer[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
+	    __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t n = read(watch->inotify, buffer, sizeof(buffer));
+	bool any = false;
+
+	(void)loop;
+	(void)events;
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *event = (const void *)(buffer + at);
+
+		if (mark_due(watch, event))
+			any = true;
+		else if (watch->state == TLS_WATCH_IDLE && event->wd >= 0 &&
+		         !watch_is_used(watch, event->wd))
+			(void)inotify_rm_watch(watch->inotify, event->wd);
+		at += (ssize_t)(sizeof(*event) + event->len);
+	}
+	if (any)
+		schedule_settled(watch);
+}
+
+/* -- start and end -- */
+
+/* Opens the descriptor with the first section: most configurations have none.
+ */
+static bool
+open_inotify(struct tls_watch *watch)
+{
+	if (watch->inotify >= 0)
+		return true;
+	watch->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (watch->inotify < 0) {
+		if (!watch->warned)
+			log_warning("tls: changes of certificates are not "
+			            "noticed: inotify: %s; reload after a "
+			            "change",
+			    strerror(errno));
+		watch->warned = true;
+		return false;
+	}
+	ev_io_set(&watch->io, watch->inotify, EV_READ);
+	ev_io_start(watch->loop, &watch->io);
+	return true;
+}
+
+void
+tls_watch_follow(struct tls_watch *watch, const struct spec *spec)
+{
+	struct list before;
+
+	if (!watch->loop || (spec->tls_n > 0 && !open_inotify(watch)))
+		return;
+	list_init(&before);
+	list_for_each_safe (node, &watch->sections) {
+		list_remove(node);
+		list_append(&before, node);
+	}
+	for (size_t i = 0; i < spec->tls_n; i++) {
+		const struct tls_spec *tls = &spec->tls[i];
+
+		for (enum tls_role role = 0; role < TLS_ROLES; role++) {
+			struct tls_context *context = tls->context[role];
+			struct watched_section *section;
+
+			if (!context)
+				continue;
+			section = section_find(&before, context);
+			if (section)
+				list_remove(&section->node);
+			else
+				section = section_new(tls->name, context);
+			if (section)
+				list_append(&watch->sections, &section->node);
+		}
+	}
+	list_for_each_safe (node, &before) {
+		struct watched_section *section =
+		    container_of(node, struct watched_section, node);
+		struct tls_interests former = section->interests;
+
+		section->interests = (struct tls_interests){.n = 0};
+		section_free(section);
+		/* A reading under way may have new uses for them. */
+		if (watch->state == TLS_WATCH_IDLE)
+			remove_watches(watch, &former);
+		tls_interests_fini(&former);
+	}
+	read_due(watch);
+}
+
+void
+tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
+    struct task_timer *timer, const struct spec *spec)
+{
+	watch->loop = loop;
+	watch->inotify = -1;
+	list_init(&watch->sections);
+	timed_task_init(&watch->settle, timer, on_settled);
+	timed_task_init(&watch->retry, timer, on_retry);
+	ev_async_init(&watch->done, on_thread_done);
+	ev_init(&watch->io, on_inotify);
+	watch->done.data = watch->io.data = watch;
+	ev_async_start(loop, &watch->done);
+	tls_watch_follow(watch, spec);
+}
+
+void
+tls_watch_fini(struct tls_watch *watch)
+{
+	if (!watch->loop)
+		return;
+	if (watch->state != TLS_WATCH_IDLE) {
+		tls_load_join(&watch->load);
+		tls_load_fini(&watch->load);
+	}
+	list_for_each_safe (node, &watch->sections)
+		section_free(container_of(node, struct watched_section, node));
+	ev_async_stop(watch->loop, &watch->done);
+	if (watch->inotify >= 0) {
+		ev_io_stop(watch->loop, &watch->io);
+		close(watch->inotify);
+	}
+	watch->loop = NULL;
+}
+
+const char *
+tls_watch_failure(const struct tls_watch *watch, const char *section)
+{
+	if (!watch->loop)
+		return NULL;
+	list_for_each (node, &watch->sections) {
+		const struct watched_section *it =
+		    container_of(node, struct watched_section, node);
+
+		if (it->failed && strcmp(it->name, section) == 0)
+			return it->err.text;
+	}
+	return NULL;
+}

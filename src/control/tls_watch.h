@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * Certificates, keys, OCSP responses, authorities, CRLs and ticket keys follow
+ * their files without a reload.
+ *
+ *   inotify --> settle, 1 s --> read on a thread --> exchange, if all is good
+ *
+ * A section changes as a whole or not at all: with a file that is missing,
+ * broken, or half of a pair, it stays as it is, which is logged once.
+ *
+ * All functions run on the control thread and do not block, unless their
+ * comment says so.
+ */
+#ifndef CONTROL_TLS_WATCH_H
+#define CONTROL_TLS_WATCH_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "control/task_timer.h"
+#include "control/tls_load.h"
+#include "tls/settings.h"
+
+struct spec;
+
+/* Programs write certificate and key one after the other. */
+#define TLS_WATCH_SETTLE_MS 1000
+/* Files that change all the time are read all the same. */
+#define TLS_WATCH_SETTLE_MAX_MS 10000
+/* A section that could not be read is read again. */
+#define TLS_WATCH_RETRY_MS 60000
+
+/* The present task of load's thread. */
+enum tls_watch_state { TLS_WATCH_IDLE, TLS_WATCH_READING, TLS_WATCH_FREEING };
+
+struct tls_watch {
+	struct ev_loop *loop; /* NULL: not started */
+	int inotify;
+	ev_io io;
+	ev_async done; /* sent by the thread */
+	struct timed_task settle, retry;
+	uint64_t first_ms; /* of the events that settle; 0: none */
+	struct list sections;
+	struct tls_load load;
+	enum tls_watch_state state;
+	bool wanted; /* something is due while the thread is at work */
+	bool warned; /* that changes are not noticed */
+};
+
+/* Begins to watch the files of spec's sections, and reads once what may have
+ * changed since spec was made.  Without inotify this is logged, and files are
+ * followed by reloads alone. */
+void tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
+    struct task_timer *timer, const struct spec *spec);
+
+/* Follows a change of the spec in force. */
+void tls_watch_follow(struct tls_watch *watch, const struct spec *spec);
+
+/* Waits for a reading that is under way. */
+void tls_watch_fini(struct tls_watch *watch);
+
+/* Returns why the files of the section cannot be used, so that the former
+ * certificates are still there; NULL if all is well. */
+const char *tls_watch_failure(
+    const struct tls_watch *watch, const char *section);
+
+#endif
