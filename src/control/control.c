@@ -134,6 +134,7 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	model_tick(c->model);
 	proxy_trim(&c->proxy);
 	capacity_second(c);
+	tls_upkeep_second(&c->tls_upkeep, c->model->spec);
 	pools_shift_sessions(c->pools);
 	/* The loop is awake: an idle one wakes for nothing else. */
 	look_after(c);
@@ -305,6 +306,7 @@ control_start(struct control *control, struct err *err)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
 	watch_loop(c);
+	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
 	    c->budget.sessions, text_s(c->budget.sessions),
@@ -336,6 +338,8 @@ control_free(struct control *control)
 	control_reload_fini(c);
 	drains_free(c);
 	rebalances_free(c);
+	tls_watch_fini(&c->tls_watch);
+	tls_upkeep_fini(&c->tls_upkeep);
 	if (c->loop)
 		task_timer_fini(&c->task_timer);
 	server_names_fini(c);
@@ -407,6 +411,18 @@ struct task_timer *
 control_timer(struct control *control)
 {
 	return &control->task_timer;
+}
+
+const struct tls_watch *
+control_tls_watch(const struct control *control)
+{
+	return &control->tls_watch;
+}
+
+const struct tls_status *
+control_tls_status(const struct control *control)
+{
+	return &control->tls_upkeep.status;
 }
 
 void

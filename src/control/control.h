@@ -36,6 +36,8 @@ struct control;
 struct listeners;
 struct proxy;
 struct task_timer;
+struct tls_status;
+struct tls_watch;
 
 /* Makes the model and binds the listeners, without accepting connections.  A
  * reload reads the n files again; n is 0 if the spec is not from files.  Copies
@@ -132,6 +134,12 @@ void control_loop_clear(struct control *control);
 
 /* Returns the timer for tasks of the control loop. */
 struct task_timer *control_timer(struct control *control);
+
+/* Returns the watch over the files of the [tls] sections. */
+const struct tls_watch *control_tls_watch(const struct control *control);
+
+/* Returns the state of TLS as of the last second. */
+const struct tls_status *control_tls_status(const struct control *control);
 
 /* The number of reloads that were not refused. */
 uint64_t control_reloads(const struct control *control);

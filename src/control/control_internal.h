@@ -15,6 +15,8 @@
 #include "control/pools.h"
 #include "control/rebalance.h"
 #include "control/server_names.h"
+#include "control/tls_upkeep.h"
+#include "control/tls_watch.h"
 #include "proxy/proxy.h"
 
 struct reload;
@@ -60,6 +62,8 @@ struct control {
 	uint64_t reloads;
 	struct reload *reloading; /* waits for names; NULL: none */
 	struct server_names server_names;
+	struct tls_watch tls_watch;
+	struct tls_upkeep tls_upkeep;
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of all but RUNNING */
 	uint64_t status_ms;     /* when to report the progress of stopping */

@@ -46,6 +46,10 @@ limits_count_open(void)
 /* An epoll set and what wakes its leader. */
 #define SHARD_DESCRIPTORS 2
 
+/* Descriptors for following the files of [tls] sections: inotify, a directory
+ * and a file that is being read. */
+#define TLS_DESCRIPTORS 3
+
 /* The number of admin clients that the reserve covers. */
 #define RESERVE_ADMIN_CLIENTS 64
 
@@ -72,6 +76,8 @@ count_own(const struct spec *spec, size_t open)
 
 	if (spec->global.http.text)
 		own += HTTP_DESCRIPTORS;
+	if (spec->tls_n > 0)
+		own += TLS_DESCRIPTORS;
 	for (size_t i = 0; i < spec->pools_n; i++)
 		own += SHARD_DESCRIPTORS * spec->pools[i].shards;
 	for (size_t i = 0; i < spec->frontends_n; i++)
