@@ -96,6 +96,7 @@ commit_edit(struct control *c, struct model *model)
 	control_publish_model(c, model);
 	listeners_follow(c->listeners, model);
 	control_retire_model(c, before);
+	tls_watch_follow(&c->tls_watch, model->spec);
 }
 
 /* Tries the backend's last server on a socket. */

@@ -16,6 +16,7 @@
 #include "control/control_internal.h"
 #include "control/limits.h"
 #include "control/server_sockets.h"
+#include "control/tls_diff.h"
 #include "proxy/accesslog.h"
 
 struct reload {
@@ -85,6 +86,8 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 	if (c->follower.commit)
 		c->follower.commit(c->follower.arg, model->spec, changes);
 	control_retire_model(c, before);
+	tls_watch_follow(&c->tls_watch, model->spec);
+	c->tls_upkeep.looked_ms = 0;
 	c->reloads++;
 }
 
@@ -188,6 +191,8 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 	model = prepare_reload(c, spec, &result->errors);
 	if (!model)
 		return false;
+	tls_diff(before, spec, changes);
+	spec_adopt_tls(spec, before);
 	commit_reload(c, model, changes);
 	server_names_warn(c, changes);
 	config_warnings(spec, &result->warnings);
