@@ -98,12 +98,26 @@ set_cpus(
 	       pools_set_cpus(pools, pool, &cpus, err);
 }
 
+static bool
+set_handshake_threads(
+    struct pools *pools, struct pool *pool, const char *text, struct err *err)
+{
+	unsigned n;
+
+	(void)pools;
+	if (!handshake_threads_parse(text, &n, err))
+		return false;
+	pool_set_long_turns(pool, n);
+	return true;
+}
+
 enum pool_setting {
 	SET_THREADS,
 	SET_SHARDS,
 	SET_PROMOTION,
 	SET_ORDER,
 	SET_CPUS,
+	SET_HANDSHAKE_THREADS,
 };
 
 static const struct {
@@ -118,6 +132,8 @@ static const struct {
     [SET_PROMOTION] = {"promotion", set_promotion, "adaptive, always, kernel"},
     [SET_ORDER] = {"order", set_order, "lifo, fifo, priority"},
     [SET_CPUS] = {"cpus", set_cpus, "all, or numbers and ranges as in 0-3,5"},
+    [SET_HANDSHAKE_THREADS] = {"handshake_threads", set_handshake_threads,
+        HANDSHAKE_THREADS_ALLOWED},
 };
 
 /* Returns the present value, which may be in space. */
@@ -138,6 +154,8 @@ value_now(struct pools *pools, struct pool *pool, enum pool_setting setting,
 		return policy_name(status.policy);
 	case SET_ORDER:
 		return promotion_order_name(status.order);
+	case SET_HANDSHAKE_THREADS:
+		return handshake_threads_text(pool_long_turns(pool), space);
 	case SET_CPUS:
 		break;
 	}

@@ -109,6 +109,14 @@ put_pool_counters(struct report *r, const struct pool_status *s)
 }
 
 static void
+put_pool_keys(struct report *r, const struct pool_facts *f)
+{
+	report_put(r, "key_operations", "\n  TLS keys    operations %" PRIu64,
+	    f->status.sum.key_operations);
+	report_put(r, "key_rate", ", in the last second %" PRIu64, f->key_rate);
+}
+
+static void
 put_pool_times(struct report *r, const char *name, const char *label,
     const struct histogram *histogram)
 {
@@ -135,6 +143,7 @@ show_pool_put(struct report *report, const struct pool_facts *facts)
 	put_autoscale(report, facts);
 	put_pool_settings(report, facts);
 	put_pool_counters(report, &facts->status);
+	put_pool_keys(report, facts);
 	report_text(report, "\n  %-15s %11s %11s %11s %11s %11s", "times in us",
 	    "count", "p50", "p90", "p99", "max");
 	put_pool_times(report, "promotion_delay_us", "promotion delay",

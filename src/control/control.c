@@ -135,6 +135,7 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	proxy_trim(&c->proxy);
 	capacity_second(c);
 	tls_upkeep_second(&c->tls_upkeep, c->model->spec);
+	pools_second(c->pools);
 	pools_shift_sessions(c->pools);
 	/* The loop is awake: an idle one wakes for nothing else. */
 	look_after(c);

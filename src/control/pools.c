@@ -449,3 +449,21 @@ pools_set_autoscale(struct pools *pools, struct pool *pool, unsigned min,
 	follow_change(pools);
 	return true;
 }
+
+void
+pools_second(struct pools *pools)
+{
+	for (size_t i = 0; i < pools->n; i++) {
+		struct pools_entry *e = &pools->entries[i];
+		uint64_t now = pool_key_operations(e->pool);
+
+		e->key_rate = now - e->key_operations;
+		e->key_operations = now;
+	}
+}
+
+uint64_t
+pools_key_rate(const struct pools *pools, const struct pool *pool)
+{
+	return pools_entry_of(pools, pool)->key_rate;
+}

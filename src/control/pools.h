@@ -75,6 +75,12 @@ void pools_reap(struct pools *pools,
     bool (*in_use)(const struct listeners *, struct pool *),
     const struct listeners *listeners);
 
+/* Measures rates.  Called once a second. */
+void pools_second(struct pools *pools);
+
+/* Returns the pool's signatures with private keys in the last second. */
+uint64_t pools_key_rate(const struct pools *pools, const struct pool *pool);
+
 /* Changes at run time, while traffic flows (lf/pool.h).  Each function logs its
  * change.  Functions that can fail return false with err set. */
 

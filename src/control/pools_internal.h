@@ -21,6 +21,8 @@ struct pools_entry {
 	uint64_t idle_at; /* grace_stamp */
 	struct autoscale autoscale;
 	struct pool_load load;
+	uint64_t key_operations;   /* at the last pools_second */
+	uint64_t key_rate;         /* in the second before it */
 	struct pools_shift *shift; /* NULL: not looked at so far */
 };
 

@@ -133,6 +133,12 @@ apply_settings(struct pools *pools, struct pool *pool,
 		pools_set_order(pools, pool, spec->order);
 		report_change(&s, true);
 	}
+	if (is_another(&s, "handshake_threads",
+	        handshake_threads_text(pool_long_turns(pool), from),
+	        handshake_threads_text(spec->handshake_threads, to))) {
+		pool_set_long_turns(pool, spec->handshake_threads);
+		report_change(&s, true);
+	}
 	if (is_another(&s, "cpus", cpu_list_text(pool_cpu_set(pool), cpus_from),
 	        cpu_list_text(&cpus, cpus_to)))
 		report_change(&s, pools_set_cpus(pools, pool, &cpus, &s.err));
@@ -176,6 +182,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	    .shards = spec->shards,
 	    .policy = spec->promotion,
 	    .order = spec->order,
+	    .long_turns = spec->handshake_threads,
 	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
 	    .cpus_quota = cpus_quota(""),
 	    .first_index = p->next_index,

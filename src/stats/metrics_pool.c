@@ -95,6 +95,8 @@ static const struct pool_metric pool_metrics[] = {
     {"lfproxy_pool_long_waited_seconds_total", "counter",
         "time that long turns have waited",
         offsetof(struct pool_status, long_waited_ns), put_seconds},
+    COUNTER("key_operations", sum.key_operations,
+        "signatures with private keys for TLS"),
     COUNTER("taken_over", taken_over, "leaderships taken from a busy leader"),
     COUNTER("guarded", guarded, "leaderships that the guard took"),
     COUNTER("waits", sum.waits, "polls for events"),

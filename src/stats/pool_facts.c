@@ -31,6 +31,7 @@ pool_facts_read(
 	f->classes_n = pool_classes(pool, f->classes);
 	pools_autoscale(pools, pool, &f->autoscale_min, &f->autoscale_max);
 	f->shards_closing = pool_shards(pool) - pool_shards_wanted(pool);
+	f->key_rate = pools_key_rate(pools, pool);
 	pool_cpus(pool, &f->cpus);
 	pool_status(pool, &f->status);
 }

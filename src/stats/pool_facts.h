@@ -19,6 +19,7 @@ struct pool_facts {
 	unsigned classes_n;
 	unsigned autoscale_min, autoscale_max; /* both 0: off */
 	unsigned shards_closing; /* not counted in status.shards */
+	uint64_t key_rate;       /* signatures in the last second */
 	cpu_set_t cpus;          /* on which the kernel lets its threads run */
 	struct pool_status status;
 };

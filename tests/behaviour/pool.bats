@@ -124,6 +124,7 @@ quiet_ledger() {
 	    'promotions  [0-9]+, wakes [0-9]+' \
 	    'leadership  adoptions [0-9]+, taken over [0-9]+, guarded [0-9]+' \
 	    'long turns  0 running of 3, 0 waiting, waits 0, waited 0\.0 us' \
+	    'TLS keys    operations 0, in the last second 0' \
 	    'costs       wake [0-9.]+ us, relay turn [0-9.]+ us, accept turn [0-9.]+ us' \
 	    'times in us           count         p50         p90         p99         max' \
 	    'promotion delay( +[0-9.]+){5}' 'poll gap( +[0-9.]+){5}' \
@@ -210,6 +211,10 @@ quiet_ledger() {
 		set_main order "$value"
 		equal "order" "$value" "$(main 'p["order"]')"
 	done
+	set_main handshake_threads 2
+	equal "long turns" 2 "$(main 'p["long_limit"]')"
+	set_main handshake_threads auto
+	equal "long turns" 3 "$(main 'p["long_limit"]')"
 	set_main cpus "$ONE_CPU"
 	equal "cpus" "$ONE_CPU" "$(main 'p["cpus"]')"
 	flowing
@@ -236,6 +241,8 @@ quiet_ledger() {
 	refused_with "5 shards need at least 5 threads, and there are 4; *" \
 	    main shards 5
 	refused_with "'0' is not a number of shards; *" main shards 0
+	refused_with "'0' is not a number of threads; allowed are auto, or 1 to 1024." \
+	    main handshake_threads 0
 	refused_with "'allways' is unknown; did you mean 'always'? *" \
 	    main promotion allways
 	refused_with "'random' is unknown; allowed are lifo, fifo, priority." \
@@ -387,7 +394,7 @@ complete_ctl() {
 	# shellcheck source=/dev/null
 	. "$ROOT/etc/completion/lfproxyctl"
 	equal "commands" "set show shutdown" "$(complete_ctl -S "$ADMIN" s)"
-	equal "to show" "table threads" "$(complete_ctl -S "$ADMIN" show t)"
+	equal "to show" "table threads tls" "$(complete_ctl -S "$ADMIN" show t)"
 	equal "pools" "main lazy json" "$(complete_ctl -S "$ADMIN" show pool '')"
 	equal "pools" "main lazy" "$(complete_ctl -S "$ADMIN" set pool '')"
 	equal "settings" "threads shards promotion order cpus" \

@@ -17,6 +17,7 @@ quiet_pool(void)
 	    .threads = 6,
 	    .classes = {{.threads = 4}, {.threads = 2, .nice = 5}},
 	    .classes_n = 2,
+	    .key_rate = 6,
 	    .status = {.threads = 7,
 	        .shards = 2,
 	        .roles = {[ROLE_LEADING] = 2,
@@ -52,7 +53,8 @@ quiet_pool(void)
 	    .wakes = 47,
 	    .adoptions = 5,
 	    .wait_errors = 4,
-	    .moved = 21};
+	    .moved = 21,
+	    .key_operations = 33};
 	for (int i = 0; i < 98; i++)
 		histogram_add(&f.status.sum.service, 1000);
 	histogram_add(&f.status.sum.service, 50000);
@@ -107,6 +109,7 @@ pool_is_a_line_for_each_group_of_facts(void **state)
 	    "  long turns  4 running of 5, 3 waiting, waits 22, waited 1.5 us\n"
 	    "  costs       wake 10.5 us, relay turn 4.2 us, accept turn 25.0 "
 	    "us\n"
+	    "  TLS keys    operations 33, in the last second 6\n"
 	    "  times in us           count         p50         p90         p99"
 	    "         max\n"
 	    "  promotion delay           0         0.0         0.0         0.0"
@@ -319,6 +322,8 @@ pool_as_json_has_every_fact(void **state)
 	assert_integer(o, "long_waiting", 3);
 	assert_integer(o, "long_waits", 22);
 	assert_us(o, "long_waited_us", 1.5);
+	assert_integer(o, "key_operations", 33);
+	assert_integer(o, "key_rate", 6);
 	assert_us(o, "wake_us", 10.477);
 	assert_us(o, "relay_turn_us", 4.25);
 	assert_us(o, "accept_turn_us", 24.999);
