@@ -196,10 +196,14 @@ refuse_input(struct client *client, enum client_line found)
 	static const char *const texts[] = {
 	    [LINE_TOO_LONG] =
 	        "Line too long: a line has at most 16384 bytes.\n\n",
+	    [LINE_TOO_MUCH] =
+	        "Payload too long: it has at most 262144 bytes.\n\n",
+	    [LINE_NO_ROOM] = "Out of memory: the payload cannot be kept.\n\n",
 	    [LINE_NUL] = "Closed: a line must not have NUL bytes.\n\n",
 	    [LINE_HTTP] = "Closed: this is not an HTTP port.\n\n",
 	};
 	_Static_assert(CLIENT_LINE_MAX == 16384, "see the text");
+	_Static_assert(CLIENT_PAYLOAD_MAX == 262144, "see the text");
 	static struct log_limit limit;
 	char who[PEER_TEXT_SIZE];
 
@@ -219,7 +223,11 @@ take_client_line(struct client *client)
 	struct client_input *input = &client->input;
 	enum client_line found;
 
-	while ((found = client_input_take(input)) == LINE_PAYLOAD) {
+	while ((found = client_input_take(input)) == LINE_PAYLOAD ||
+	       found == LINE_BEGUN) {
+		if (found == LINE_BEGUN)
+			input->keeps =
+			    command_takes_payload(&client->mode, input->bytes);
 		begin_line(client, input->n - input->line);
 		if (client->mode.prompt)
 			send_now(client, "+ ");
@@ -228,6 +236,7 @@ take_client_line(struct client *client)
 		return false;
 	if (found == LINE_WHOLE) {
 		client->answer.next = input->bytes;
+		client->answer.payload = input->kept;
 		client->commanded = true;
 	} else {
 		refuse_input(client, found);
@@ -377,6 +386,7 @@ client_close(struct client *client)
 	ev_timer_stop(client->slices->loop, &client->pause);
 	close(client->fd);
 	client_answer_fini(&client->answer);
+	client_input_fini(&client->input);
 	client->gone(client);
 	free(client);
 }

@@ -38,7 +38,8 @@ make_part(struct client_answer *answer, const struct command_env *env,
 		return false;
 	if (!rest) {
 		answer->next = command_split(command);
-		answer->rest = command_run(env, mode, command, out.stream);
+		answer->rest = command_run(env, mode, command,
+		    answer->next ? NULL : answer->payload, out.stream);
 	} else if (!rest->more(rest, env, out.stream)) {
 		mode->failed |= rest->failed;
 		free_rest(answer);

@@ -8,6 +8,7 @@
 
 struct client_answer {
 	char *next;               /* the commands that are left; NULL: none */
+	const char *payload;      /* of the last of them; NULL: none */
 	struct answer_rest *rest; /* of the answer; NULL: out is all */
 	const char *out;          /* from sent to size; NULL: all was sent */
 	size_t size, sent;

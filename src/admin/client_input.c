@@ -4,6 +4,7 @@
 #include "admin/client_input.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -58,6 +59,65 @@ begins_payload(char *line, size_t len)
 	return true;
 }
 
+/* Makes room for n bytes more and a NUL.  A copy that is left behind is wiped.
+ */
+static bool
+kept_reserve(struct client_input *input, size_t n)
+{
+	size_t room = input->kept_room ? input->kept_room : 4096;
+	char *grown;
+
+	while (room <= input->kept_n + n)
+		room *= 2;
+	if (room == input->kept_room)
+		return true;
+	grown = malloc(room);
+	if (!grown)
+		return false;
+	if (input->kept) {
+		memcpy(grown, input->kept, input->kept_n);
+		explicit_bzero(input->kept, input->kept_n);
+		free(input->kept);
+	}
+	input->kept = grown;
+	input->kept_room = room;
+	return true;
+}
+
+/* Keeps a line of the payload; the empty one that ends it only makes it a
+ * string. */
+static enum client_line
+payload_keep(struct client_input *input, const char *line, size_t len)
+{
+	if (input->kept_n + len + 1 > CLIENT_PAYLOAD_MAX)
+		return LINE_TOO_MUCH;
+	if (!kept_reserve(input, len + 1))
+		return LINE_NO_ROOM;
+	memcpy(input->kept + input->kept_n, line, len);
+	input->kept_n += len;
+	if (len > 0)
+		input->kept[input->kept_n++] = '\n';
+	input->kept[input->kept_n] = '\0';
+	return len > 0 ? LINE_PAYLOAD : LINE_WHOLE;
+}
+
+/* Takes a line of size bytes out of the input; len without its end. */
+static enum client_line
+payload_take(struct client_input *input, char *line, size_t size, size_t len)
+{
+	enum client_line found = len > 0 ? LINE_PAYLOAD : LINE_WHOLE;
+	size_t n = input->n;
+
+	if (input->keeps)
+		found = payload_keep(input, line, len);
+	input->payload = len > 0;
+	input->n -= size;
+	memmove(line, line + size, input->n - input->line);
+	if (input->keeps)
+		explicit_bzero(input->bytes + input->n, n - input->n);
+	return found;
+}
+
 enum client_line
 client_input_take(struct client_input *input)
 {
@@ -77,21 +137,29 @@ client_input_take(struct client_input *input)
 		return LINE_NUL;
 	if (!input->payload && is_of_http(line, len))
 		return LINE_HTTP;
-	if (!input->payload) {
-		input->line = size;
-		input->payload = begins_payload(line, len);
-	} else {
-		input->payload = len > 0;
-		input->n -= size;
-		memmove(line, line + size, input->n - input->line);
-	}
-	return input->payload ? LINE_PAYLOAD : LINE_WHOLE;
+	if (input->payload)
+		return payload_take(input, line, size, len);
+	input->line = size;
+	input->payload = begins_payload(line, len);
+	return input->payload ? LINE_BEGUN : LINE_WHOLE;
 }
 
 void
 client_input_drop(struct client_input *input)
 {
+	client_input_fini(input);
 	input->n -= input->line;
 	memmove(input->bytes, input->bytes + input->line, input->n);
 	input->line = 0;
+}
+
+void
+client_input_fini(struct client_input *input)
+{
+	if (input->kept)
+		explicit_bzero(input->kept, input->kept_n);
+	free(input->kept);
+	input->kept = NULL;
+	input->kept_n = input->kept_room = 0;
+	input->keeps = false;
 }

@@ -64,6 +64,9 @@ struct call {
 	const struct command_env *env;
 	struct command_mode *mode;
 	char **args; /* the words after the command's own, NULL-terminated */
+	/* The lines that came behind the command's, as text; NULL: none.  Only
+	 * for a command whose usage ends with `<payload>`. */
+	const char *payload;
 	FILE *out;
 	struct err *err;
 	/* The remaining parts of a long answer, set by the command and owned

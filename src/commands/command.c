@@ -3,6 +3,7 @@
  */
 #include "commands/command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands/commands.h"
@@ -177,6 +178,27 @@ find_command(char **words)
 	return NULL;
 }
 
+bool
+command_takes_payload(const struct command_mode *mode, const char *line)
+{
+	static const char end[] = "<payload>";
+	char *copy = strdup(line), *last = copy, *next;
+	char *words[WORDS_MAX + 1];
+	const struct command *command = NULL;
+	size_t len;
+
+	while (last && (next = command_split(last)))
+		last = next;
+	if (last && words_cut(last, words))
+		command = find_command(words);
+	free(copy);
+	if (!command || command->level > mode->level)
+		return false;
+	len = strlen(command->usage);
+	return len >= strlen(end) &&
+	       strcmp(command->usage + len - strlen(end), end) == 0;
+}
+
 /* Checks the arguments, runs the command, and applies its changes of servers.
  * Unit tests have commands that need no control. */
 static bool
@@ -210,12 +232,16 @@ run(struct call *call, const struct command *command)
 
 struct answer_rest *
 command_run(const struct command_env *env, struct command_mode *mode,
-    char *text, FILE *out)
+    char *text, const char *payload, FILE *out)
 {
 	char *words[WORDS_MAX + 1];
 	const struct command *command;
 	struct err err;
-	struct call call = {.env = env, .mode = mode, .out = out, .err = &err};
+	struct call call = {.env = env,
+	    .mode = mode,
+	    .payload = payload,
+	    .out = out,
+	    .err = &err};
 
 	mode->failed = false;
 	if (!words_cut(text, words)) {

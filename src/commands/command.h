@@ -30,12 +30,17 @@ extern const size_t commands_n;
  * one, or NULL.  Keeps backslashes. */
 char *command_split(char *line);
 
-/* Runs one command, cutting its text into words in place.  Writes the answer to
+/* Returns whether the last command of a line may be run in this mode and takes
+ * a payload: its usage ends with `<payload>`. */
+bool command_takes_payload(const struct command_mode *mode, const char *line);
+
+/* Runs one command, cutting its text into words in place.  payload: the lines
+ * that followed it; NULL: none.  Writes the answer to
  * out, without the empty line that ends it.  Returns the remaining parts of a
  * long answer, or NULL: the caller calls more until it returns false, and then
  * free. */
 struct answer_rest *command_run(const struct command_env *env,
-    struct command_mode *mode, char *text, FILE *out);
+    struct command_mode *mode, char *text, const char *payload, FILE *out);
 
 /* Writes the output of `lfproxy --list-commands`: level, usage and help of each
  * command, separated by tabs. */

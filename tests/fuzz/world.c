@@ -137,7 +137,7 @@ run(struct world *w, const char *text)
 	FILE *out = open_memstream(&answer, &n);
 
 	ENSURE(line && out);
-	rest = command_run(&w->env, &mode, line, out);
+	rest = command_run(&w->env, &mode, line, NULL, out);
 	if (rest)
 		rest->free(rest);
 	fclose(out);

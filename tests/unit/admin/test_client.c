@@ -292,7 +292,7 @@ help_size(void)
 	FILE *out = open_memstream(&text, &n);
 
 	assert_non_null(out);
-	command_run(&env, &mode, line, out);
+	command_run(&env, &mode, line, NULL, out);
 	fclose(out);
 	free(text);
 	return n + strlen("\n> ");

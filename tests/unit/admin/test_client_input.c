@@ -80,16 +80,91 @@ payload_ends_with_an_empty_line(void **state)
 	memset(&input, 0, sizeof(input));
 	memcpy(input.bytes, text, sizeof(text) - 1);
 	input.n = sizeof(text) - 1;
-	assert_int_equal(client_input_take(&input), LINE_PAYLOAD);
+	assert_int_equal(client_input_take(&input), LINE_BEGUN);
 	assert_int_equal(client_input_take(&input), LINE_PAYLOAD);
 	assert_int_equal(client_input_take(&input), LINE_WHOLE);
 	assert_string_equal(input.bytes, "a");
+	assert_null(input.kept);
 	client_input_drop(&input);
 	assert_int_equal(client_input_take(&input), LINE_WHOLE);
 	assert_string_equal(input.bytes, "b");
 	client_input_drop(&input);
 	assert_int_equal(client_input_take(&input), LINE_PARTIAL);
 	assert_int_equal(input.n, 1);
+}
+
+/* Keeps the lines of the payload, however many, without their carriage returns.
+ */
+static void
+payload_is_kept_when_asked_for(void **state)
+{
+	static const char line[] = "0123456789\r\n";
+	const size_t lines = 2000;
+
+	(void)state;
+	memset(&input, 0, sizeof(input));
+	strcpy(input.bytes, "a <<\n");
+	input.n = strlen(input.bytes);
+	assert_int_equal(client_input_take(&input), LINE_BEGUN);
+	input.keeps = true;
+	for (size_t i = 0; i < lines; i++) {
+		assert_int_equal(client_input_take(&input), LINE_PARTIAL);
+		memcpy(input.bytes + input.n, line, strlen(line));
+		input.n += strlen(line);
+		assert_int_equal(client_input_take(&input), LINE_PAYLOAD);
+	}
+	memcpy(input.bytes + input.n, "\nnext\n", 6);
+	input.n += 6;
+	assert_int_equal(client_input_take(&input), LINE_WHOLE);
+	assert_string_equal(input.bytes, "a");
+	assert_int_equal(strlen(input.kept), lines * 11);
+	assert_memory_equal(input.kept + (lines - 1) * 11, "0123456789\n", 12);
+	client_input_drop(&input);
+	assert_null(input.kept);
+	assert_int_equal(client_input_take(&input), LINE_WHOLE);
+	assert_string_equal(input.bytes, "next");
+}
+
+static void
+payload_of_nothing_is_an_empty_text(void **state)
+{
+	(void)state;
+	memset(&input, 0, sizeof(input));
+	strcpy(input.bytes, "a <<\n\n");
+	input.n = strlen(input.bytes);
+	assert_int_equal(client_input_take(&input), LINE_BEGUN);
+	input.keeps = true;
+	assert_int_equal(client_input_take(&input), LINE_WHOLE);
+	assert_string_equal(input.kept, "");
+	client_input_fini(&input);
+}
+
+static void
+payload_beyond_the_limit_is_refused(void **state)
+{
+	size_t kept = 0;
+
+	(void)state;
+	memset(&input, 0, sizeof(input));
+	strcpy(input.bytes, "a <<\n");
+	input.n = strlen(input.bytes);
+	assert_int_equal(client_input_take(&input), LINE_BEGUN);
+	input.keeps = true;
+	for (;;) {
+		enum client_line found;
+
+		memset(input.bytes + input.n, 'x', 1024);
+		input.n += 1024;
+		input.bytes[input.n++] = '\n';
+		found = client_input_take(&input);
+		if (found == LINE_TOO_MUCH)
+			break;
+		assert_int_equal(found, LINE_PAYLOAD);
+		kept += 1025;
+	}
+	assert_true(kept <= CLIENT_PAYLOAD_MAX);
+	assert_true(kept > CLIENT_PAYLOAD_MAX - 1025);
+	client_input_fini(&input);
 }
 
 int
@@ -101,6 +176,9 @@ main(void)
 	    cmocka_unit_test(commands_are_no_requests),
 	    cmocka_unit_test(nul_is_found_anywhere_in_the_line),
 	    cmocka_unit_test(payload_ends_with_an_empty_line),
+	    cmocka_unit_test(payload_is_kept_when_asked_for),
+	    cmocka_unit_test(payload_of_nothing_is_an_empty_text),
+	    cmocka_unit_test(payload_beyond_the_limit_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

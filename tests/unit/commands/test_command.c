@@ -16,7 +16,7 @@ run(struct fixture *f, const char *text)
 	char line[1024];
 
 	snprintf(line, sizeof(line), "%s", text);
-	command_run(&env, &mode, line, output(f));
+	command_run(&env, &mode, line, NULL, output(f));
 	return written(f);
 }
 
