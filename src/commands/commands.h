@@ -32,6 +32,8 @@
  * restore, names and args_min are those of struct setting_access. */
 /* clang-format off: a row each. */
 #define COMMANDS_TABLE(COMMAND, SETTING)                                       \
+	COMMAND("abort ssl cert", ADMIN, run_abort_ssl_cert, USAGE,            \
+	    "<certfile>", "abort a transaction for a certificate file")        \
 	COMMAND("add server", ADMIN, run_add_server, OWN,                      \
 	    "<bk>/<srv> <address> [<option>]*", "create a new server")         \
 	COMMAND("cancel drain", ADMIN, run_cancel_drain, USAGE, "<bk>/<srv>",  \
@@ -45,6 +47,8 @@
 	COMMAND("clear loop", ADMIN, run_clear_loop, STRICT, "",               \
 	    "reset the statistics of the control loop and of the checks' "     \
 	    "delays")                                                          \
+	COMMAND("commit ssl cert", ADMIN, run_commit_ssl_cert, USAGE,          \
+	    "<certfile>", "commit a certificate file")                         \
 	COMMAND("del server", ADMIN, run_del_server, USAGE, "<bk>/<srv>",      \
 	    "remove a server that is in maintenance")                          \
 	SETTING("disable agent", ADMIN, run_disable_agent, USAGE,              \
@@ -107,8 +111,13 @@
 	COMMAND("set severity-output", USER, run_set_severity, USAGE,          \
 	    "[none|number|string]",                                            \
 	    "set presence of severity level in feedback information")          \
+	COMMAND("set ssl cert", ADMIN, run_set_ssl_cert, USAGE,                \
+	    "<certfile> <payload>", "replace a certificate file")              \
 	COMMAND("set timeout", USER, run_set_timeout, USAGE, "[cli] <delay>",  \
 	    "change a timeout setting")                                        \
+	COMMAND("set tls cert", ADMIN, run_set_tls_cert, USAGE,                \
+	    "<tls> <certfile> <payload>",                                      \
+	    "replace a certificate of a [tls] section, at once")               \
 	SETTING("set weight", ADMIN, run_set_weight, USAGE, describe_weight,   \
 	    run_set_weight, 1, 2, "<bk>/<srv> <weight>",                       \
 	    "change a server's weight")                                        \
@@ -164,6 +173,11 @@
 	COMMAND("show sess", OPERATOR, run_show_sess, OWN,                     \
 	    "[<id>|all] [<filter>]* [json]",                                   \
 	    "report the list of current sessions or dump this exact session")  \
+	COMMAND("show ssl cert", OPERATOR, run_show_ssl_cert, USAGE,           \
+	    "[<certfile>] [json]",                                             \
+	    "display the SSL certificates used in memory, or the details of "  \
+	    "a "                                                               \
+	    "file")                                                            \
 	COMMAND("show stat", USER, run_show_stat, OWN,                         \
 	    "[desc|flat|json|no-maint|typed|up]*",                             \
 	    "report counters for each proxy and server")                       \
@@ -172,6 +186,8 @@
 	COMMAND("show threads", USER, run_show_threads, STRICT,                \
 	    "[<pool>] [json]",                                                 \
 	    "report what each thread of all pools or of one does")             \
+	COMMAND("show tls", USER, run_show_tls, STRICT, "[<tls>] [json]",      \
+	    "report the [tls] sections, their certificates and handshakes")    \
 	COMMAND("show version", USER, run_show_version, USAGE, "[json]",       \
 	    "show version of the current process")                             \
 	COMMAND("shutdown frontend", ADMIN, run_shutdown_frontend, USAGE,      \

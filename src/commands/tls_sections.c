@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * See tls_sections.h.
+ */
+#include "commands/tls_sections.h"
+
+#include <openssl/ssl.h>
+#include <string.h>
+
+#include "base/events.h"
+#include "tls/changes.h"
+#include "tls/context.h"
+
+bool
+tls_section_next(
+    const struct spec *spec, size_t *at, struct tls_section *ret_section)
+{
+	for (; *at < spec->tls_n * TLS_ROLES; (*at)++) {
+		const struct tls_spec *tls = &spec->tls[*at / TLS_ROLES];
+		enum tls_role role = (enum tls_role)(*at % TLS_ROLES);
+
+		if (!tls->context[role])
+			continue;
+		*ret_section = (struct tls_section){
+		    .tls = tls, .role = role, .context = tls->context[role]};
+		(*at)++;
+		return true;
+	}
+	return false;
+}
+
+const struct tls_spec *
+tls_section_named(struct call *call, const char *name)
+{
+	const struct spec *spec = control_model(call->env->control)->spec;
+
+	for (size_t i = 0; i < spec->tls_n; i++)
+		if (strcmp(spec->tls[i].name, name) == 0)
+			return &spec->tls[i];
+	err_set(call->err, "No such [tls] section.");
+	return NULL;
+}
+
+const char *
+tls_key_text(const struct tls_cert_facts *facts, char out[TLS_KEY_TEXT_SIZE])
+{
+	bool sized = strncmp(facts->key_type, "ED", 2) != 0;
+
+	snprintf(out, TLS_KEY_TEXT_SIZE, sized ? "%s%u" : "%s", facts->key_type,
+	    facts->key_bits);
+	return out;
+}
+
+struct section_change {
+	const struct call *call;
+	const char *name;
+};
+
+static void
+note_change(void *arg, const char *text)
+{
+	const struct section_change *change = arg;
+
+	event_add(EVENT_CERTIFICATE, LOG_LEVEL_INFO, "tls", change->name,
+	    "tls %s: %s, by a command", change->name, text);
+	call_audit(change->call, NULL, NULL, "tls %s: %s", change->name, text);
+}
+
+bool
+tls_section_commit(
+    struct call *call, const struct tls_section *section, const char *file)
+{
+	struct section_change change = {call, section->tls->name};
+	SSL_CTX *before = tls_context_take(section->context), *now;
+	bool ok = tls_context_commit(section->context, file, call->err);
+
+	if (ok) {
+		now = tls_context_take(section->context);
+		(void)tls_changes(before, now, note_change, &change);
+		SSL_CTX_free(now);
+	}
+	SSL_CTX_free(before);
+	return ok;
+}
