@@ -4,6 +4,7 @@
  */
 #include "commands/explain.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "control/listener.h"
 #include "control/listeners.h"
 #include "net/tls_hello.h"
+#include "tls/context.h"
+#include "tls/facts.h"
 
 struct explain_request {
 	char source[ADDR_TEXT_SIZE];
@@ -105,10 +108,39 @@ client_at(const struct control *control, const struct frontend *f,
 
 /* -- one frontend -- */
 
+/* Makes a list of certificates, as in `a.pem (RSA), b.pem (EC)`. */
+static void
+append_cert(void *arg, const struct tls_cert_facts *facts)
+{
+	char **certs = arg, *longer;
+	bool first = !*certs;
+
+	if (asprintf(&longer, "%s%s%s (%s)", first ? "" : *certs,
+	        first ? "" : ", ", facts->file, facts->key_type) < 0)
+		return;
+	free(*certs);
+	*certs = longer;
+}
+
+/* Returns the certificates for the client at the first listen with TLS that it
+ * can connect to. */
+static char *
+find_certs(const struct frontend *f, const struct explain_request *r)
+{
+	char *certs = NULL;
+
+	for (size_t i = 0; i < f->spec->listens_n && !certs; i++)
+		if (f->listens[i].tls && takes_family(&f->spec->listens[i], r))
+			tls_context_find_certs(f->listens[i].tls, r->client.sni,
+			    append_cert, &certs);
+	return certs;
+}
+
 static void
 explained_fini(struct explained *x)
 {
 	free(x->frontend);
+	free(x->certs);
 	explanation_free(x->e);
 	*x = (struct explained){.e = NULL};
 }
@@ -125,6 +157,7 @@ explain_frontend(
 	    .admin = f->state->admin,
 	    .draining = control_draining(control),
 	    .accept_block = acceptor_block(control_proxy(control), f),
+	    .certs = find_certs(f, &x->request),
 	    .e =
 	        fault_fails(FAULT_ANSWER) ? NULL : explanation_new(f, &client)};
 	if (x->now.frontend && x->now.e)

@@ -15,6 +15,9 @@ struct explained {
 	enum frontend_admin admin;
 	bool draining; /* lfproxy stops and accepts no clients */
 	enum accept_block accept_block;
+	/* The files of the certificates of which a client with TLS gets one, in
+	 * words; NULL: no listen that it can connect to has TLS. */
+	char *certs;
 	struct explanation *e;
 };
 

@@ -19,6 +19,9 @@ accept_block_text(const struct explained *x)
 	    [ACCEPT_BLOCK_FRONTEND] =
 	        "it waits in the backlog: the frontend is "
 	        "at its maxconn",
+	    [ACCEPT_BLOCK_HANDSHAKES] =
+	        "with TLS it waits in the backlog: the "
+	        "frontend is at its number of handshakes",
 	    [ACCEPT_BLOCK_SESSIONS] = "it waits in the backlog: all sessions "
 	                              "that may be are in use (maxconn)",
 	};
@@ -97,7 +100,7 @@ put_sni_rule(struct report *r, const struct explained_sni *sni)
 /* In text, writes nothing if the user gave no name and the frontend does not
  * inspect. */
 static void
-put_sni(struct report *r, const struct explained_sni *sni)
+put_sni(struct report *r, const struct explained_sni *sni, bool has_certs)
 {
 	const char *name = *sni->name ? sni->name : NULL;
 
@@ -110,7 +113,9 @@ put_sni(struct report *r, const struct explained_sni *sni)
 		report_text(r, ": no rule%s\n",
 		    sni->hashed ? ", but the server's choice goes by it" : "");
 	else if (!sni->inspects && name)
-		report_text(r, ", which this frontend does not look at\n");
+		report_text(r,
+		    has_certs ? ", which has a say in the certificate alone\n"
+		              : ", which this frontend does not look at\n");
 }
 
 static void
@@ -213,7 +218,10 @@ explained_put_head(
 	report_json_bool(report, "accepted", !block);
 	report_json_string(report, "accept_block", block);
 	report_text(report, "  accept   %s\n", block ? block : "yes");
-	put_sni(report, &x->e->sni);
+	report_json_string(report, "certificates", x->certs);
+	if (x->certs)
+		report_text(report, "  tls      %s\n", x->certs);
+	put_sni(report, &x->e->sni, x->certs);
 	put_route(report, x->e);
 	put_balance(report, x->e);
 	put_choice(report, x->e);
@@ -251,6 +259,8 @@ explained_put_server(
 	report_json(report, "probability", "%f", s->probability);
 	report_text(report, " %5.1f %%", 100 * s->probability);
 	report_put(report, "address", "  %s", s->address);
+	report_json_bool(report, "tls", s->tls);
+	report_text(report, s->tls ? " TLS" : "");
 	report_json_bool(report, "backup", s->backup);
 	report_text(report, s->backup ? " backup" : "");
 	report_row_end(report);

@@ -89,6 +89,32 @@ put_closed_names(struct report *r, const struct closed_session *c)
 	report_put(r, "sni", " sni=%s", closed_name_or_null(c, CLOSED_SNI));
 }
 
+/* Columns for sessions of a listen with TLS. */
+static void
+put_closed_tls(struct report *r, const struct closed_session *c)
+{
+	const struct session_tls *tls = &c->session.tls;
+
+	if (tls->listen == 0)
+		return;
+	report_put(r, "tls_version", " tls=%s", tls->version);
+	report_put(r, "tls_cipher", " cipher=%s", tls->cipher);
+	report_text(r, " resumed=%s", tls->resumed ? "yes" : "no");
+	report_json_bool(r, "tls_resumed", tls->resumed);
+	report_put(
+	    r, "tls_alpn", " alpn=%s", closed_name_or_null(c, CLOSED_ALPN));
+	report_json_string(r, "tls_failure", tls->failure);
+	report_json_string(r, "client_verify", tls->verify);
+	report_json_string(
+	    r, "client_serial", closed_name_or_null(c, CLOSED_SERIAL));
+	report_json_string(
+	    r, "client_subject", closed_name_or_null(c, CLOSED_SUBJECT));
+	report_json_string(
+	    r, "client_issuer", closed_name_or_null(c, CLOSED_ISSUER));
+	report_json_string(
+	    r, "client_sans", closed_name_or_null(c, CLOSED_SANS));
+}
+
 static void
 put_closed_end(struct report *r, const struct closed_session *c)
 {
@@ -127,6 +153,7 @@ put_closed(struct report *r, const struct closed_session *c)
 	    time_text(TIME_RFC3339,
 	        began_us + (uint64_t)c->session.total_ms * 1000, 3, time));
 	put_closed_names(r, c);
+	put_closed_tls(r, c);
 	put_closed_end(r, c);
 	put_closed_tcp(r, c, HANDLE_CLIENT);
 	put_closed_tcp(r, c, HANDLE_SERVER);

@@ -120,6 +120,32 @@ put_sess_names(
 	report_json_string(r, "sni", t->sni);
 }
 
+/* The members have the names of the access log. */
+static void
+put_sess_tls(struct report *r, const struct session_facts *f)
+{
+	static const struct {
+		const char *name;
+		enum session_tls_text which;
+	} cert[] = {{"client_serial", SESSION_TLS_SERIAL},
+	    {"client_subject", SESSION_TLS_SUBJECT},
+	    {"client_issuer", SESSION_TLS_ISSUER},
+	    {"client_sans", SESSION_TLS_SANS}};
+	const struct session_tls_shown *s = &f->tls;
+
+	if (!s->tls.version)
+		return;
+	report_json_string(r, "tls_version", s->tls.version);
+	report_json_string(r, "tls_cipher", s->tls.cipher);
+	report_json_bool(r, "tls_resumed", s->tls.resumed);
+	report_json_string(
+	    r, "tls_alpn", session_tls_shown_text(s, SESSION_TLS_ALPN));
+	report_json_string(r, "client_verify", s->tls.verify);
+	for (size_t i = 0; i < sizeof(cert) / sizeof(cert[0]); i++)
+		report_json_string(
+		    r, cert[i].name, session_tls_shown_text(s, cert[i].which));
+}
+
 static void
 put_sess_line(struct report *r, const struct session_facts *f)
 {
@@ -128,6 +154,7 @@ put_sess_line(struct report *r, const struct session_facts *f)
 	sess_texts_make(f, &t);
 	report_row(r);
 	put_sess_names(r, f, &t);
+	put_sess_tls(r, f);
 	report_json_string(r, "state", session_state_name(f->state));
 	report_text(r, " ts=00 epoch=0 age=%s", t.age);
 	report_json(r, "age_ms", "%" PRIu64, sess_age_ms(f));
@@ -165,6 +192,24 @@ put_sess_targets(
 		    r, " addr=%s", addr_text(server_addr(f->server), address));
 }
 
+static void
+put_sess_tls_detail(struct report *r, const struct session_facts *f)
+{
+	const struct session_tls_shown *s = &f->tls;
+
+	if (!s->tls.version)
+		return;
+	report_text(r, "  tls=%s cipher=%s resumed=%s alpn=%s\n",
+	    s->tls.version, s->tls.cipher, s->tls.resumed ? "yes" : "no",
+	    session_tls_shown_text(s, SESSION_TLS_ALPN));
+	report_text(r, "  client_verify=%s client_subject=%s\n", s->tls.verify,
+	    session_tls_shown_text(s, SESSION_TLS_SUBJECT));
+	report_text(r, "  client_serial=%s client_issuer=%s client_sans=%s\n",
+	    session_tls_shown_text(s, SESSION_TLS_SERIAL),
+	    session_tls_shown_text(s, SESSION_TLS_ISSUER),
+	    session_tls_shown_text(s, SESSION_TLS_SANS));
+}
+
 /* The form of `show sess all`; there is one form in JSON. */
 static void
 put_sess_detail(struct report *r, const struct session_facts *f)
@@ -185,6 +230,7 @@ put_sess_detail(struct report *r, const struct session_facts *f)
 	report_text(r, "\n  task=%s (exp=%s age=%s)\n",
 	    session_state_name(f->state), t.left, t.age);
 	report_text(r, "  sni=%s\n  peer=%s\n", t.sni, t.peer);
+	put_sess_tls_detail(r, f);
 	report_text(r, "  scf= state=EST fd=%d\n", f->fd[HANDLE_CLIENT]);
 	report_text(r, "  scb= state=%s fd=%d\n", server_sides[f->state].name,
 	    f->fd[HANDLE_SERVER]);
