@@ -79,6 +79,36 @@ ctl_add_command(struct ctl_text *line, const char *const *words)
 	return true;
 }
 
+bool
+ctl_add_payload(struct ctl_text *line, FILE *in, struct err *err)
+{
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t n;
+	bool ok = true;
+
+	ctl_text_add(line, " <<\n", 4);
+	while (ok && (n = getline(&text, &room, in)) > 0) {
+		while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+			n--;
+		ok = !memchr(text, '\0', (size_t)n) ||
+		     err_set(err,
+		         "the standard input is not a text; a payload is "
+		         "in PEM form");
+		if (!ok || n == 0)
+			continue;
+		ctl_text_add(line, text, (size_t)n);
+		ctl_text_add(line, "\n", 1);
+	}
+	if (ok && ferror(in))
+		ok = err_set(err, "the standard input cannot be read: %s",
+		    strerror(errno));
+	if (text)
+		explicit_bzero(text, room);
+	free(text);
+	return ok;
+}
+
 static const char *
 advice_for(int error)
 {

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
@@ -44,10 +45,17 @@ void ctl_text_fini(struct ctl_text *text);
 bool ctl_add_command(
     struct ctl_text *line, const char *const *words) MUST_CHECK;
 
+/* Appends the payload of the command: the lines of in, up to its end, without
+ * empty ones, which would end it.  Blocks.  Returns false with err set if in
+ * cannot be read, or has bytes that are no text. */
+bool ctl_add_payload(
+    struct ctl_text *line, FILE *in, struct err *err) MUST_CHECK;
+
 /* Sends a line of one or more commands, separated by `;` and without a line
- * end, and receives all answers.  where is a path, unix:PATH, or HOST:PORT for
- * TCP.  Blocks for at most CTL_TIMEOUT_MS to connect and timeout_ms for each
- * further step.  Returns false with err set without an answer. */
+ * end, or with a payload, and receives all answers.  where is a path,
+ * unix:PATH, or HOST:PORT for TCP.  Blocks for at most CTL_TIMEOUT_MS to
+ * connect and timeout_ms for each further step.  Returns false with err set
+ * without an answer. */
 bool ctl_ask(const char *where, const char *line, int timeout_ms,
     struct ctl_text *ret_answer, struct err *err) MUST_CHECK;
 

@@ -62,6 +62,8 @@ static const struct name_list {
     {"<proxy>", "show stat -1 3 -1", "", ",", NAME_WHOLE},
     {"<px>", "show stat -1 3 -1", "", ",", NAME_WHOLE},
     {"<bk>/<srv>", "show stat -1 4 -1", "", ",", NAME_PAIR},
+    {"<tls>", "show tls", "tls ", ",", NAME_WHOLE},
+    {"<certfile>", "show ssl cert", "", "", NAME_WHOLE},
     {"<drained>", "show drains", "", " ", NAME_WHOLE},
     {"<expiring>", "show expiring", "", " ", NAME_WHOLE},
     {"<bk>/", "show stat -1 2 -1", "", ",", NAME_BEGUN},
@@ -141,7 +143,7 @@ static const struct value {
     {"set timeout", "cli"},
     {"show closed", "backend cause frontend last server json"},
     {"show closed backend", "<backend>"},
-    {"show closed cause", "-- CC CR cR cQ cC cD PR CQ CD SC SQ sQ sC "
+    {"show closed cause", "-- CC CR cR cQ cC cD PR PT CQ CD SC SQ sQ sC "
                           "SD sD PD RC RD RR KR KC KQ KD BD DC DD UC UD"},
     {"show closed frontend", "<frontend>"},
     {"show closed server", "<bk>/<srv>"},

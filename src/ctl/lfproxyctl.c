@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "ctl/client.h"
@@ -29,6 +30,7 @@ print_usage(FILE *out)
 	      "example\n"
 	      "  lfproxyctl show stat\n"
 	      "  lfproxyctl help\n"
+	      "  lfproxyctl set ssl cert /etc/lfproxy/www.pem < new.pem\n"
 	      "or shows frontends, servers, sessions and pools live (top).\n"
 	      "\n"
 	      "  -S SOCKET   admin socket, a path or HOST:PORT (default:\n"
@@ -84,20 +86,61 @@ answer_timeout_ms(const char *line)
 	return CTL_TIMEOUT_MS + (ms < (uint64_t)most ? (int)ms : most);
 }
 
-static enum ctl_exit
-run_admin_command(const char *where, bool json, const char *const *words)
+/* Returns whether the words end with `<<`, which is cut off, or begin a command
+ * that always has a payload. */
+static bool
+take_payload_mark(char **words)
 {
+	static const char *const commands[] = {"set ssl cert", "set tls cert"};
+	struct ctl_text line = {NULL, 0, 0};
+	char **last = words;
+	bool found = false;
+
+	for (char **word = words; *word; word++) {
+		ctl_text_add(&line, *word, strlen(*word));
+		ctl_text_add(&line, " ", 1);
+		last = word;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		size_t n = strlen(commands[i]);
+
+		found |= strncmp(line.data, commands[i], n) == 0 &&
+		         line.data[n] == ' ';
+	}
+	ctl_text_fini(&line);
+	if (strcmp(*last, "<<") != 0)
+		return found;
+	*last = NULL;
+	return true;
+}
+
+static bool
+read_payload(struct ctl_text *line, struct err *err)
+{
+	if (isatty(STDIN_FILENO))
+		fputs("lfproxyctl: reading the payload from the terminal; it "
+		      "ends with Control-D\n",
+		    stderr);
+	return ctl_add_payload(line, stdin, err);
+}
+
+static enum ctl_exit
+run_admin_command(const char *where, bool json, char **words)
+{
+	bool payload = take_payload_mark(words);
 	struct ctl_answer answer = {.text = {NULL, 0, 0}};
 	struct ctl_text line = {NULL, 0, 0};
 	enum ctl_exit code = CTL_OK;
 	struct err err;
 
-	if (!ctl_add_command(&line, words)) {
+	if (!ctl_add_command(&line, (const char *const *)words)) {
 		err_set(&err, "a command is one line; remove the line end");
 		code = CTL_USAGE;
 	} else if (json) {
 		code = ctl_json_command(where, &line, &err);
 	}
+	if (code == CTL_OK && payload && !read_payload(&line, &err))
+		code = CTL_USAGE;
 	if (code == CTL_OK && !ctl_ask_one(where, line.data,
 	                          answer_timeout_ms(line.data), &answer, &err))
 		code = CTL_NO_ANSWER;
@@ -105,6 +148,8 @@ run_admin_command(const char *where, bool json, const char *const *words)
 		code = print_answer(&answer);
 	else
 		fprintf(stderr, "lfproxyctl: %s\n", err.text);
+	if (payload && line.data)
+		explicit_bzero(line.data, line.n);
 	ctl_text_fini(&line);
 	ctl_text_fini(&answer.text);
 	return code;
@@ -161,8 +206,7 @@ main(int argc, char **argv)
 		return CTL_USAGE;
 	}
 	if (strcmp(argv[0], "top") != 0)
-		return run_admin_command(
-		    where, json, (const char *const *)argv);
+		return run_admin_command(where, json, argv);
 	if (!json)
 		return top_run(where, argc, argv);
 	fputs("lfproxyctl: top has no JSON form; use the JSON of `show "

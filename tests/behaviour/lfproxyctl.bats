@@ -205,7 +205,7 @@ offers() {
 	offers "-d -n" top
 	offers "" show nonsense
 	[[ " $(ctl --complete | xargs) " == *" top "*" reload set show "*" help "* ]]
-	[[ " $(ctl --complete show | xargs) " == *" stat table threads version"* ]]
+	[[ " $(ctl --complete show | xargs) " == *" stat table threads tls version"* ]]
 	offers "app/a app/b" set server
 	offers "app/a app/b" del server
 	offers "app/" add server
