@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text_out.h"
+#include "control/tls_upkeep.h"
 #include "proxy/proxy.h"
 
 #define RELEASE_DATE "2026/11/21"
@@ -60,6 +61,14 @@ set_seconds(struct field *field, uint64_t n, unsigned parts, bool floats)
 		field_number(field, n / parts);
 }
 
+static uint64_t
+percent_resumed(const struct tls_role_status *role)
+{
+	return role->done_rate > 0
+	           ? (role->done_rate - role->full_rate) * 100 / role->done_rate
+	           : 0;
+}
+
 /* Connections, sessions, requests and tasks are the same in a TCP proxy.
  * Sessions, their buffers and pipes are not on the heap; see `show memory`.
  * Keys of features that lfproxy does not have are 0. */
@@ -71,6 +80,9 @@ info_read(const struct model *model, const struct info_facts *facts,
 	const struct rate *rate = &state->rate;
 	const struct splice_status *pipes = &facts->pipes;
 	const struct loop_status *loop = &facts->loop;
+	const struct tls_role_status *tls_in = &facts->tls->roles[TLS_ACCEPTS];
+	const struct tls_role_status *tls_out =
+	    &facts->tls->roles[TLS_CONNECTS];
 	uint64_t uptime_ms = clock_now_ms() - state->started_ms;
 	uint64_t uptime_s = uptime_ms / 1000;
 	uint32_t sessions = atomic_load_relaxed(&state->sessions.now);
@@ -198,6 +210,7 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .stopping = control_stopping(control),
 	    .pipes = splice_pool_status(&proxy->pipes),
 	    .exhaustion = &proxy->exhaustion,
+	    .tls = control_tls_status(control),
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);

@@ -32,6 +32,7 @@ struct info_facts {
 	struct splice_status pipes;
 	const struct exhaustion *exhaustion; /* read relaxed */
 	struct loop_status loop;
+	const struct tls_status *tls;
 };
 
 /* Collects the facts at the time of the call. */

@@ -70,8 +70,15 @@
 	    NUMBER(total), METRIC("requests_total"))                           \
 	NONE(                                                                  \
 	    20, "MaxSslConns", "MMP:u32", "limit on TLS connections, 0: none") \
-	NONE(21, "CurrSslConns", "MGP:u32", "current TLS connections")         \
-	NONE(22, "CumSslConns", "MCP:u32", "total number of TLS connections")  \
+	X(21, "CurrSslConns", "MGP:u32",                                       \
+	    "TLS connections a second ago, with clients and servers",          \
+	    NUMBER(tls_in->begun - tls_in->ended + tls_out->begun -            \
+	           tls_out->ended),                                            \
+	    METRIC("current_ssl_connections"))                                 \
+	X(22, "CumSslConns", "MCP:u32",                                        \
+	    "total number of TLS handshakes, with clients and servers",        \
+	    NUMBER(tls_in->begun + tls_out->begun),                            \
+	    METRIC("ssl_connections_total"))                                   \
 	X(23, "Maxpipes", "CLP:u32", "limit on pipes for splicing",            \
 	    NUMBER(pipes->max), METRIC("max_pipes"))                           \
 	X(24, "PipesUsed", "MGP:u32", "pipes in use",                          \
@@ -96,26 +103,42 @@
 	X(31, "MaxSessRate", "MRP:u32",                                        \
 	    "maximum number of sessions per second", NUMBER(rate->peak),       \
 	    METRIC("max_session_rate"))                                        \
-	NONE(32, "SslRate", "MRP:u32", "TLS connections in the last second",   \
+	X(32, "SslRate", "MRP:u32",                                            \
+	    "TLS handshakes with clients completed in the last second",        \
+	    NUMBER(tls_in->done_rate), METRIC("current_ssl_rate"),             \
 	    FRACTION("MRP:flt"))                                               \
 	NONE(33, "SslRateLimit", "CLP:u32",                                    \
 	    "limit on TLS connections per second")                             \
-	NONE(34, "MaxSslRate", "MMP:u32",                                      \
-	    "maximum number of TLS connections per second")                    \
-	NONE(35, "SslFrontendKeyRate", "MGP:u32",                              \
-	    "TLS keys computed for clients in the last second",                \
+	X(34, "MaxSslRate", "MMP:u32",                                         \
+	    "maximum number of TLS handshakes with clients per second",        \
+	    NUMBER(tls_in->done_peak), METRIC("max_ssl_rate"))                 \
+	X(35, "SslFrontendKeyRate", "MGP:u32",                                 \
+	    "full TLS handshakes with clients in the last second",             \
+	    NUMBER(tls_in->full_rate),                                         \
+	    METRIC("current_frontend_ssl_key_rate"), FRACTION("MRP:flt"))      \
+	X(36, "SslFrontendMaxKeyRate", "MMP:u32",                              \
+	    "maximum number of full TLS handshakes with clients per second",   \
+	    NUMBER(tls_in->full_peak), METRIC("max_frontend_ssl_key_rate"))    \
+	X(37, "SslFrontendSessionReuse_pct", "MGP:u32",                        \
+	    "percentage of the last second's TLS handshakes with clients "     \
+	    "that "                                                            \
+	    "resumed a session",                                               \
+	    NUMBER(percent_resumed(tls_in)), METRIC("frontend_ssl_reuse"),     \
 	    FRACTION("MRP:flt"))                                               \
-	NONE(36, "SslFrontendMaxKeyRate", "MMP:u32",                           \
-	    "maximum number of TLS keys for clients per second")               \
-	NONE(37, "SslFrontendSessionReuse_pct", "MGP:u32",                     \
-	    "percentage of TLS sessions reused", FRACTION("MRP:flt"))          \
-	NONE(38, "SslBackendKeyRate", "MRP:u32",                               \
-	    "TLS keys computed for servers in the last second",                \
-	    FRACTION("MRP:flt"))                                               \
-	NONE(39, "SslBackendMaxKeyRate", "MMP:u32",                            \
-	    "maximum number of TLS keys for servers per second")               \
-	NONE(40, "SslCacheLookups", "MCP:u32", "TLS session cache lookups")    \
-	NONE(41, "SslCacheMisses", "MCP:u32", "TLS session cache misses")      \
+	X(38, "SslBackendKeyRate", "MRP:u32",                                  \
+	    "full TLS handshakes with servers in the last second",             \
+	    NUMBER(tls_out->full_rate),                                        \
+	    METRIC("current_backend_ssl_key_rate"), FRACTION("MRP:flt"))       \
+	X(39, "SslBackendMaxKeyRate", "MMP:u32",                               \
+	    "maximum number of full TLS handshakes with servers per second",   \
+	    NUMBER(tls_out->full_peak), METRIC("max_backend_ssl_key_rate"))    \
+	X(40, "SslCacheLookups", "MCP:u32",                                    \
+	    "TLS sessions that clients have named by id, without tickets",     \
+	    NUMBER(tls_in->cache_hits + tls_in->cache_misses),                 \
+	    METRIC("ssl_cache_lookups_total"))                                 \
+	X(41, "SslCacheMisses", "MCP:u32",                                     \
+	    "of these, sessions that were not kept",                           \
+	    NUMBER(tls_in->cache_misses), METRIC("ssl_cache_misses_total"))    \
 	NONE(42, "CompressBpsIn", "MRP:u32",                                   \
 	    "bytes given to compression in the last second",                   \
 	    FRACTION("MRP:flt"))                                               \
@@ -209,12 +232,15 @@
 	    OWN_US("checks_max_delay_seconds"))                                \
 	X(82, "FailedAnswers", "MCP:u64",                                      \
 	    "answers that failed for want of memory",                          \
-	    NUMBER(text_out_failures()), OWN("failed_answers_total"))
+	    NUMBER(text_out_failures()), OWN("failed_answers_total"))          \
+	X(83, "ExpiringCertificates", "MGP:u32",                               \
+	    "certificates that have expired or will within 14 days",           \
+	    NUMBER(facts->tls->expiring), OWN("certificates_expiring"))
 /* clang-format on */
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 83
+#define INFO_EXHAUSTION_POS 84
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };

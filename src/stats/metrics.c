@@ -12,6 +12,7 @@
 
 #include "stats/metrics_pool.h"
 #include "stats/metrics_text.h"
+#include "stats/metrics_tls.h"
 #include "stats/info.h"
 #include "stats/stat_columns.h"
 #include "base/list.h"
@@ -412,19 +413,42 @@ put_pools(struct metrics *m, size_t number, FILE *out)
 	return true;
 }
 
+static bool
+put_tls(struct metrics *m, size_t number, FILE *out)
+{
+	metrics_put_tls(out, m->model->spec, number);
+	return true;
+}
+
+static bool
+is_part_full(void *arg, FILE *out)
+{
+	return is_full(arg, out);
+}
+
+static bool
+put_certificates(struct metrics *m, size_t number, FILE *out)
+{
+	(void)number;
+	return metrics_put_certificates(
+	    out, m->model->spec, &m->proxy, &m->server, is_part_full, m);
+}
+
 /* -- the answer -- */
 
 static bool
 more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 {
+	struct metrics *m = container_of(rest, struct metrics, rest);
 	const struct group groups[] = {
 	    {1, put_process},
 	    {STATE_METRICS, put_state},
 	    {KINDS * stat_columns_n, put_column},
 	    {TIMINGS, put_timings},
 	    {metrics_pools_count(), put_pools},
+	    {m->model->spec->tls_n > 0 ? metrics_tls_count() : 0, put_tls},
+	    {m->model->spec->tls_n > 0, put_certificates},
 	};
-	struct metrics *m = container_of(rest, struct metrics, rest);
 
 	m->env = env;
 	m->part_start = ftell(out);

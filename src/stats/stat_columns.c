@@ -308,6 +308,7 @@ put_tracked(struct field *out, const struct server *tracked)
 #define TRACKING ROW_TRACKING
 
 #define LOAD(word)                    atomic_load_relaxed(&(word))
+#define FRONTEND(member)              (row->frontend->state->member)
 #define SERVER(member)                (row->server->state->member)
 #define BACKEND(member)               (row->backend->state->member)
 #define EITHER(of_server, of_backend) (row->server ? (of_server) : (of_backend))

@@ -2,7 +2,8 @@
  * The columns of `show stat` in one table, for stat_columns.c.
  *
  * HAPROXY_COLUMNS are HAProxy 2.6's, in its order.  They end with `-`, behind
- * which HAProxy has the columns of its protocol modules and lfproxy its own.
+ * which HAProxy has the columns of its protocol modules and lfproxy its own,
+ * with the names of HAProxy's module for TLS.
  * A column stays empty where HAProxy leaves it empty for a TCP proxy, and where
  * lfproxy does not know the value.
  */
@@ -297,7 +298,25 @@
 	    COUNTED(PROXY_HEADERS), OWN("proxy_headers_total"))                \
 	X(lf_proxy_errors, "MCP:u64",                                          \
 	    "sessions without the required PROXY header", F,                   \
-	    COUNTED(PROXY_ERRORS), OWN("proxy_header_errors_total"))
+	    COUNTED(PROXY_ERRORS), OWN("proxy_header_errors_total"))           \
+	X(ssl_sess, "MCP:u64", "TLS handshakes completed", FBS,                \
+	    COUNTED(HANDSHAKES), OWN("tls_handshakes_total"))                  \
+	X(ssl_reused_sess, "MCP:u64", "TLS handshakes of resumed sessions",    \
+	    FBS, COUNTED(HANDSHAKES_RESUMED),                                  \
+	    OWN("tls_handshakes_resumed_total"))                               \
+	X(ssl_failed_handshake, "MCP:u64", "TLS handshakes failed", FBS,       \
+	    COUNTED(HANDSHAKE_ERRORS), OWN("tls_handshake_errors_total"))      \
+	X(lf_handshakes_now, "MGP:u32", "TLS handshakes under way", F,         \
+	    NUMBER(LOAD(FRONTEND(handshakes.now))),                            \
+	    OWN("current_tls_handshakes"))                                     \
+	X(lf_handshakes_max, "MMP:u32",                                        \
+	    "maximum number of TLS handshakes under way", F,                   \
+	    NUMBER(LOAD(FRONTEND(handshakes.peak))),                           \
+	    OWN("max_tls_handshakes"))                                         \
+	X(lf_handshakes_limit, "CLP:u32",                                      \
+	    "limit on TLS handshakes under way, 0: none", F,                   \
+	    NUMBER(row->frontend->spec->handshakes_max),                       \
+	    OWN("limit_tls_handshakes"))
 /* clang-format on */
 
 #endif

@@ -5,12 +5,14 @@
 
 #include <string.h>
 
+#include "control/tls_upkeep.h"
 #include "stats/info.h"
 
 static const char *
 info(struct fixture *f)
 {
 	static const struct exhaustion none;
+	static const struct tls_status no_tls;
 	const struct info_facts facts = {.name = "HAProxy",
 	    .threads = 6,
 	    .waiting = 7,
@@ -18,7 +20,8 @@ info(struct fixture *f)
 	    .sessions_max = 500,
 	    .maxconn = 500,
 	    .stopping = true,
-	    .exhaustion = &none};
+	    .exhaustion = &none,
+	    .tls = &no_tls};
 
 	info_render(output(f), f->model, &facts, FIELD_PLAIN, false);
 	return written(f);

@@ -28,7 +28,9 @@ static const char header[] =
     "lf_pool,lf_usable,lf_admin,lf_connect_us,lf_panic,lf_ejections,"
     "lf_queue_refused,lf_retries_refused,lf_retries,lf_retries_max,"
     "lf_retries_limit,lf_hellos,lf_not_tls,lf_hello_timeouts,"
-    "lf_proxy_headers,lf_proxy_errors,\n";
+    "lf_proxy_headers,lf_proxy_errors,ssl_sess,ssl_reused_sess,"
+    "ssl_failed_handshake,lf_handshakes_now,lf_handshakes_max,"
+    "lf_handshakes_limit,\n";
 
 static const struct stat_filter everything = {
     .iid = -1, .types = -1, .sid = -1};
