@@ -40,6 +40,8 @@ set_info(struct top_head *head, const char *name, const char *value)
 	    {"Maxconn", false, offsetof(struct top_head, sessions_max)},
 	    {"Idle_pct", false, offsetof(struct top_head, idle_percent)},
 	    {"Stopping", false, offsetof(struct top_head, stopping)},
+	    {"ExpiringCertificates", false,
+	        offsetof(struct top_head, expiring)},
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {

@@ -70,6 +70,7 @@ struct top_pool {
 struct top_head {
 	const char *program, *version, *node;
 	uint64_t pid, uptime_s, sessions, sessions_max, idle_percent, stopping;
+	uint64_t expiring;                    /* certificates */
 	uint64_t total, errors, servers_down; /* sums of the items */
 	double rate, in_rate, out_rate;       /* of all frontends */
 	struct top_history history;

@@ -155,14 +155,19 @@ top_view_head(const struct top_data *data, const struct top_look *look,
     char ret_lines[2][TOP_LINE_SIZE])
 {
 	const struct top_head *head = &data->head;
+	char expiring[48] = "";
 	int used;
 
+	if (head->expiring > 0)
+		snprintf(expiring, sizeof(expiring),
+		    "  %" PRIu64 " CERTIFICATE%s EXPIRING", head->expiring,
+		    head->expiring == 1 ? "" : "S");
 	snprintf(ret_lines[0], TOP_LINE_SIZE,
 	    "%.20s %.20s on %.40s  up %s  %" PRIu64 " of %" PRIu64
-	    " sessions  idle %" PRIu64 "%%%s",
+	    " sessions  idle %" PRIu64 "%%%s%s",
 	    head->program, head->version, head->node,
 	    uptime_text(head->uptime_s).s, head->sessions, head->sessions_max,
-	    head->idle_percent, head->stopping ? "  STOPPING" : "");
+	    head->idle_percent, head->stopping ? "  STOPPING" : "", expiring);
 	used = snprintf(ret_lines[1], TOP_LINE_SIZE,
 	    "%s sessions/s  %s B/s in  %s B/s out  %s in all  %s error%s  "
 	    "%" PRIu64 " down  ",
