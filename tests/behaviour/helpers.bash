@@ -45,6 +45,12 @@ common() {
 	    "promotion = ${PROMOTION:-adaptive}"
 }
 
+# unhurried KEY LINES: KEY with a time that is never up, for a section that has
+# these lines, unless they set it: beside other tests a handshake may take long.
+unhurried() {
+	[[ $2 == *"$1"* ]] || echo "$1 = 10m"
+}
+
 # -- asserting --
 
 fail() {
@@ -399,6 +405,22 @@ make_cert() {
 	    -in "$T/$1.csr" -out "$T/$1.pem" 2>/dev/null
 }
 
+# expired NAME CA ALTNAMES: as make_cert, but it was good until yesterday.
+expired() {
+	openssl req "${NEW_KEY[@]}" -nodes -subj "/CN=$1" \
+	    -keyout "$T/$1.key" -out "$T/$1.csr" 2>/dev/null
+	mkdir -p "$T/db"
+	: >"$T/db/index"
+	printf '%s\n' '[ca]' 'default_ca=c' '[c]' "database=$T/db/index" \
+	    "new_certs_dir=$T/db" 'rand_serial=yes' 'default_md=sha256' \
+	    'policy=p' '[p]' 'commonName=supplied' '[e]' \
+	    "subjectAltName=$3" >"$T/db/conf"
+	openssl ca -batch -notext -config "$T/db/conf" -extensions e \
+	    -cert "$T/$2.pem" -keyfile "$T/$2.key" -in "$T/$1.csr" \
+	    -startdate 20200101000000Z -enddate 20200102000000Z \
+	    -out "$T/$1.pem" 2>/dev/null
+}
+
 nginx_tls_ready() {
 	curl -sk -o /dev/null -m 2 "https://127.0.0.1:$1/"
 }
@@ -511,6 +533,7 @@ web() {
 	{
 		common
 		printf '[defaults]\n%s\n' "${DEFAULTS:-}"
+		unhurried timeout_handshake "${DEFAULTS:-}"
 		printf '[frontend web]\nlisten = %s\n' "${WEB:-127.0.0.1:0}"
 		printf 'backend = app\npool = main\n'
 		printf '[backend app]\nbalance = %s\n%s\n' \
