@@ -187,7 +187,8 @@ tools: $(TOOLS) $(B)/lab/lab_load ## build the tests' servers and clients
 $(B)/tools/%: tests/tools/%.c | $(B)/.deps
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread $(TOOL_LIBS)
+$(addprefix $(B)/tools/,ends streamer tlsload): TOOL_LIBS := $(LIB_SSL) -lm
 
 # A test's program takes lld a fifth of the time that GNU ld needs for it.  What
 # is installed is linked by the compiler's own choice.
@@ -207,7 +208,7 @@ units: $(UNITS) ## build the unit tests
 # What is tested is compiled as it is released; the test itself need not be.
 UNIT_CFLAGS_release := -O1 -g1
 UNIT_CC      = $(CC) $(ALL_CFLAGS) $(UNIT_CFLAGS_$(MODE)) \
-	-Wno-unused-parameter -Itests/unit
+	-Wno-unused-parameter -Itests -Itests/unit
 $(B)/unit/%.o: tests/unit/%.c | $(B)/.deps
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

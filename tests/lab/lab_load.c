@@ -17,20 +17,17 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <sys/epoll.h>
 
-#include "tools/tool.h"
+#include "tools/pace.h"
 
 #define IN_SIZE 4096
-#define NS      1000000000ull
 
 struct connection {
 	int fd;
 	bool asked; /* a request is under way */
 	uint64_t due_ns;
-	uint32_t *took_us;
-	size_t n, room;
+	struct pace_times took;
 	uint32_t least_us;
 	size_t in_len;
 	char in[IN_SIZE];
@@ -41,18 +38,11 @@ struct plan {
 	bool closed, marks, unanswered;
 };
 
-/* A heap of the connections whose next request is not sent yet, the earliest
- * first.  A search through all connections would cost more than the requests
- * where there are hundreds. */
-struct due {
-	uint64_t at_ns;
-	struct connection *connection;
-};
-static struct due *due_heap;
-static size_t due_n;
+/* The connections whose next request is not sent yet. */
+static struct pace_queue due;
 
 static const char request[] = "GET / HTTP/1.1\r\nHost: lab\r\n\r\n";
-static uint64_t errors, hits, answers, seed = 88172645463325252u;
+static uint64_t errors, hits, answers;
 static uint64_t warm_until_ns, until_ns;
 static size_t unprimed; /* connections without their first answer */
 /* The longest time without an answer while one was owed. */
@@ -60,59 +50,6 @@ static struct {
 	size_t owed;
 	uint64_t since_ns, longest_ns;
 } silence;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
-}
-
-/* xorshift64; the next arrival of a Poisson process after that. */
-static uint64_t
-gap_ns(double mean_ns)
-{
-	double u;
-
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	u = (double)(seed >> 11) / 9007199254740992.0;
-	return (uint64_t)(-log(1.0 - u) * mean_ns);
-}
-
-static void
-due_push(struct connection *c)
-{
-	size_t i = due_n++;
-
-	for (; i > 0 && due_heap[(i - 1) / 2].at_ns > c->due_ns;
-	     i = (i - 1) / 2)
-		due_heap[i] = due_heap[(i - 1) / 2];
-	due_heap[i] = (struct due){.at_ns = c->due_ns, .connection = c};
-}
-
-static struct connection *
-due_pop(void)
-{
-	struct connection *first = due_heap[0].connection;
-	struct due last = due_heap[--due_n];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < due_n) {
-		if (child + 1 < due_n &&
-		    due_heap[child + 1].at_ns < due_heap[child].at_ns)
-			child++;
-		if (due_heap[child].at_ns >= last.at_ns)
-			break;
-		due_heap[i] = due_heap[child];
-		i = child;
-	}
-	due_heap[i] = last;
-	return first;
-}
 
 static void
 note(struct connection *c, uint64_t took_ns, const struct plan *plan)
@@ -123,14 +60,7 @@ note(struct connection *c, uint64_t took_ns, const struct plan *plan)
 		hits++;
 		return;
 	}
-
-	if (c->n == c->room) {
-		c->room = c->room > 0 ? c->room * 2 : 1024;
-		c->took_us = realloc(c->took_us, c->room * sizeof(*c->took_us));
-		if (!c->took_us)
-			tool_die(TOOL_SYSTEM, "no memory");
-	}
-	c->took_us[c->n++] = us;
+	pace_note(&c->took, us);
 	if (us < c->least_us)
 		c->least_us = us;
 }
@@ -180,7 +110,7 @@ static void
 take_answer(struct connection *c, double mean_ns, const struct plan *plan)
 {
 	size_t length = answer_length(c);
-	uint64_t at_ns = now_ns();
+	uint64_t at_ns = pace_now_ns();
 
 	if (length == 0 || c->in_len < length)
 		return;
@@ -196,11 +126,11 @@ take_answer(struct connection *c, double mean_ns, const struct plan *plan)
 	count_answer(at_ns);
 	if (c->due_ns >= warm_until_ns)
 		note(c, at_ns - c->due_ns, plan);
-	c->due_ns = plan->closed ? at_ns : c->due_ns + gap_ns(mean_ns);
+	c->due_ns = plan->closed ? at_ns : c->due_ns + pace_gap_ns(mean_ns);
 	if (c->due_ns <= at_ns)
 		ask(c, at_ns);
 	else
-		due_push(c);
+		pace_push(&due, c->due_ns, c);
 }
 
 static void
@@ -224,30 +154,20 @@ on_readable(struct connection *c, double mean_ns, const struct plan *plan)
 static uint64_t
 ask_due(void)
 {
-	uint64_t at_ns = now_ns();
+	uint64_t at_ns = pace_now_ns();
 
-	while (due_n > 0 && due_heap[0].at_ns <= at_ns)
-		ask(due_pop(), at_ns);
-	return due_n > 0 && due_heap[0].at_ns < until_ns ? due_heap[0].at_ns
+	while (due.n > 0 && due.heap[0].at_ns <= at_ns)
+		ask(pace_pop(&due), at_ns);
+	return due.n > 0 && due.heap[0].at_ns < until_ns ? due.heap[0].at_ns
 	                                                 : until_ns;
-}
-
-static struct timespec
-time_left(uint64_t then_ns)
-{
-	uint64_t at_ns = now_ns();
-	uint64_t left_ns = then_ns > at_ns ? then_ns - at_ns : 0;
-
-	return (struct timespec){
-	    .tv_sec = (time_t)(left_ns / NS), .tv_nsec = (long)(left_ns % NS)};
 }
 
 static void
 take_events(int epoll_fd, uint64_t then_ns, const struct plan *plan)
 {
 	double mean_ns =
-	    (double)NS * (double)plan->connections / (double)plan->rate;
-	struct timespec left = time_left(then_ns);
+	    (double)PACE_NS * (double)plan->connections / (double)plan->rate;
+	struct timespec left = pace_left(then_ns);
 	struct epoll_event events[64];
 	int n = epoll_pwait2(epoll_fd, events, 64, &left, NULL);
 
@@ -260,13 +180,13 @@ take_events(int epoll_fd, uint64_t then_ns, const struct plan *plan)
 static void
 prime(struct connection *all, const struct plan *plan, int epoll_fd)
 {
-	uint64_t deadline_ns = now_ns() + 20 * NS;
+	uint64_t deadline_ns = pace_now_ns() + 20 * PACE_NS;
 
 	unprimed = plan->connections;
 	for (size_t i = 0; i < plan->connections; i++)
 		ask(&all[i], 0);
 	while (unprimed > 0 && errors == 0) {
-		if (now_ns() >= deadline_ns)
+		if (pace_now_ns() >= deadline_ns)
 			tool_die(TOOL_DEADLINE, "%zu first answers missing",
 			    unprimed);
 		take_events(epoll_fd, deadline_ns, plan);
@@ -285,7 +205,7 @@ mark(const char *what, const struct plan *plan)
 static void
 run_until(uint64_t end_ns, const struct plan *plan, int epoll_fd)
 {
-	while (now_ns() < end_ns) {
+	while (pace_now_ns() < end_ns) {
 		uint64_t next_ns = ask_due();
 
 		take_events(
@@ -297,14 +217,15 @@ static void
 run(struct connection *all, const struct plan *plan, int epoll_fd)
 {
 	double mean_ns =
-	    (double)NS * (double)plan->connections / (double)plan->rate;
-	uint64_t from_ns = now_ns();
+	    (double)PACE_NS * (double)plan->connections / (double)plan->rate;
+	uint64_t from_ns = pace_now_ns();
 
 	warm_until_ns = from_ns + plan->warm_ms * 1000000;
 	until_ns = warm_until_ns + plan->ms * 1000000;
 	for (size_t i = 0; i < plan->connections; i++) {
-		all[i].due_ns = from_ns + (plan->closed ? 0 : gap_ns(mean_ns));
-		due_push(&all[i]);
+		all[i].due_ns =
+		    from_ns + (plan->closed ? 0 : pace_gap_ns(mean_ns));
+		pace_push(&due, all[i].due_ns, &all[i]);
 	}
 	run_until(warm_until_ns, plan, epoll_fd);
 	mark("warm", plan);
@@ -331,8 +252,8 @@ open_all(const char *address, size_t n, int epoll_fd)
 	struct tool_addr to = tool_addr(address);
 	struct connection *all = calloc(n, sizeof(*all));
 
-	due_heap = calloc(n, sizeof(*due_heap));
-	if (!all || !due_heap)
+	due.heap = calloc(n, sizeof(*due.heap));
+	if (!all || !due.heap)
 		tool_die(TOOL_SYSTEM, "no memory");
 	for (size_t i = 0; i < n; i++) {
 		struct epoll_event e = {.events = EPOLLIN, .data.ptr = &all[i]};
@@ -344,44 +265,28 @@ open_all(const char *address, size_t n, int epoll_fd)
 	return all;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* Of the connections that are slow, or of those that are not. */
+/* Prints the times of the connections that are slow, or of the others. */
 static void
 report(const char *name, const struct connection *all, const struct plan *plan,
     bool slow)
 {
-	uint32_t *times;
-	size_t n = 0, connections = 0;
+	struct pace_times times = {.us = NULL};
+	size_t connections = 0;
 
-	for (size_t i = 0; i < plan->connections; i++)
-		n += all[i].n;
-	times = calloc(n + 1, sizeof(*times));
-	if (!times)
-		tool_die(TOOL_SYSTEM, "no memory");
-	n = 0;
 	for (size_t i = 0; i < plan->connections; i++) {
 		const struct connection *c = &all[i];
 
-		if (c->n == 0 || (c->least_us >= plan->slow_us) != slow)
+		if (c->took.n == 0 || (c->least_us >= plan->slow_us) != slow)
 			continue;
 		connections++;
-		memcpy(times + n, c->took_us, c->n * sizeof(*times));
-		n += c->n;
+		for (size_t k = 0; k < c->took.n; k++)
+			pace_note(&times, c->took.us[k]);
 	}
-	qsort(times, n, sizeof(*times), compare);
-	printf(", \"%s\": {\"connections\": %zu, \"requests\": %zu, "
-	       "\"p50_us\": %u, \"p99_us\": %u, \"p999_us\": %u, "
-	       "\"max_us\": %u}",
-	    name, connections, n, times[n / 2], times[n - n / 100 - (n > 0)],
-	    times[n - n / 1000 - (n > 0)], times[n - (n > 0)]);
-	free(times);
+	printf(", \"%s\": {\"connections\": %zu, \"requests\": %zu, ", name,
+	    connections, times.n);
+	pace_print(&times);
+	putchar('}');
+	free(times.us);
 }
 
 _Noreturn static void

@@ -14,6 +14,9 @@
  * In mode `first` the server ends its half after DOWN bytes, without the ok;
  * the client sends its last half of UP only after it has seen that end.
  *
+ * With TLS the end of a half is close_notify, without a FIN; an end of the
+ * connection that was not announced so is an error.
+ *
  * Included once, by streamer.c, which is client or server as opt.server says.
  */
 #ifndef TOOLS_STREAM_H
@@ -21,6 +24,7 @@
 
 #include <sys/epoll.h>
 
+#include "tls_peer.h"
 #include "tool.h"
 
 #define BUFFER    65536
@@ -42,6 +46,7 @@ enum sending { SEND_LINE, SEND_BYTES, SEND_TRAILER, SEND_DONE };
 
 struct stream {
 	int fd;
+	SSL *ssl; /* NULL: plain */
 	unsigned id;
 	uint32_t interest;
 	enum mode mode;
@@ -63,10 +68,13 @@ static struct {
 	const char *name, *allow_loss;
 	uint64_t connections, repeat, duration_ms, up, down, seed, chunk,
 	    pause_ms;
+	bool secure;
+	struct tls_wishes tls;
 } opt = {
     .name = "-", .connections = 1, .repeat = 1, .seed = 1, .chunk = BUFFER};
 
 static int epoll_fd;
+static SSL_CTX *context; /* with opt.secure */
 static uint64_t random_state;
 static uint64_t streams_ok, streams_lost, streams_unnamed, streams_failed;
 static uint64_t up_bytes, down_bytes;
@@ -224,6 +232,88 @@ after_last_byte(struct stream *s)
 		s->reading = READ_TRAILER;
 }
 
+/* -- the connection, plain or with TLS -- */
+
+/* Translates a call's failure into errno, EAGAIN or another; an announced end
+ * is 0. */
+static ssize_t
+tls_result(struct stream *s, int rc)
+{
+	if (rc > 0)
+		return rc;
+	if (SSL_get_error(s->ssl, rc) == SSL_ERROR_ZERO_RETURN)
+		return 0;
+	if (tls_waits(s->ssl, rc)) {
+		errno = EAGAIN;
+		return -1;
+	}
+	fprintf(stderr, "streamer: stream=%u TLS: %s\n", s->id, tls_reason());
+	errno = ECONNRESET;
+	return -1;
+}
+
+static void
+tls_forget_errors(void)
+{
+	errno = 0;
+	ERR_clear_error();
+}
+
+static ssize_t
+stream_recv(struct stream *s, void *to, size_t n)
+{
+	if (!s->ssl)
+		return recv(s->fd, to, n, 0);
+	tls_forget_errors();
+	return tls_result(s, SSL_read(s->ssl, to, (int)n));
+}
+
+static ssize_t
+stream_send(struct stream *s, const void *from, size_t n)
+{
+	ssize_t rc;
+
+	if (!s->ssl)
+		return send(s->fd, from, n, MSG_NOSIGNAL);
+	tls_forget_errors();
+	rc = tls_result(s, SSL_write(s->ssl, from, (int)n));
+	/* OpenSSL says so of every failure behind the peer's close_notify. */
+	if (rc == 0) {
+		errno = EPIPE;
+		rc = -1;
+	}
+	return rc;
+}
+
+/* Ends this half; false: later. */
+static bool
+stream_end_half(struct stream *s)
+{
+	int rc;
+
+	if (!s->ssl) {
+		shutdown(s->fd, SHUT_WR);
+		return true;
+	}
+	tls_forget_errors();
+	rc = SSL_shutdown(s->ssl);
+	return rc >= 0 || !tls_waits(s->ssl, rc);
+}
+
+/* Goes on with the handshake; false when it has failed. */
+static bool
+stream_shake(struct stream *s)
+{
+	tls_forget_errors();
+	return tls_result(s, SSL_do_handshake(s->ssl)) > 0 || errno == EAGAIN;
+}
+
+static bool
+is_shaking(const struct stream *s)
+{
+	return s->ssl && !SSL_is_init_finished(s->ssl);
+}
+
 /* -- receiving -- */
 
 static bool
@@ -295,7 +385,7 @@ receive(struct stream *s)
 
 	if (room == 0)
 		return true;
-	n = recv(s->fd, scratch, room, 0);
+	n = stream_recv(s, scratch, room);
 	if (n < 0 && errno == EAGAIN)
 		return true;
 	if (n < 0) {
@@ -360,10 +450,8 @@ end_sending(struct stream *s)
 		if (opt.server && !first)
 			put_line(s, "ok %llu\n", (unsigned long long)s->rx_off);
 	}
-	if (s->sending == SEND_TRAILER && s->out_len == 0) {
-		shutdown(s->fd, SHUT_WR);
+	if (s->sending == SEND_TRAILER && s->out_len == 0 && stream_end_half(s))
 		s->sending = SEND_DONE;
-	}
 }
 
 static bool
@@ -371,7 +459,7 @@ has_to_send(const struct stream *s)
 {
 	if (!s->started || s->sending == SEND_DONE)
 		return false;
-	if (s->out_len > 0)
+	if (s->out_len > 0 || s->sending == SEND_TRAILER)
 		return true;
 	if (s->sending != SEND_BYTES || s->tx_at_ms > 0)
 		return false;
@@ -407,11 +495,13 @@ send_some(struct stream *s)
 	ssize_t n;
 
 	for (int turn = 0; turn < 8 && has_to_send(s); turn++) {
+		if (s->sending == SEND_TRAILER && s->out_len == 0)
+			break;
 		from = (unsigned char *)s->out + s->out_sent;
 		len = s->out_len - s->out_sent;
 		if (s->out_len == 0)
 			len = next_chunk(s, &from);
-		n = send(s->fd, from, len, MSG_NOSIGNAL);
+		n = stream_send(s, from, len);
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n < 0) {
@@ -430,16 +520,34 @@ send_some(struct stream *s)
 
 /* -- streams -- */
 
+/* Returns whether bytes wait in the TLS library, where epoll does not see
+ * them. */
+static bool
+has_hidden_bytes(const struct stream *s)
+{
+	return s->ssl && SSL_pending(s->ssl) > 0 && receive_room(s) > 0;
+}
+
+static uint32_t
+wanted_events(const struct stream *s)
+{
+	uint32_t want = 0;
+
+	if (is_shaking(s))
+		return SSL_want_read(s->ssl) ? EPOLLIN : EPOLLOUT;
+	if (receive_room(s) > 0)
+		want |= EPOLLIN;
+	if (has_to_send(s) || has_hidden_bytes(s))
+		want |= EPOLLOUT;
+	return want;
+}
+
 static void
 set_interest(struct stream *s)
 {
 	struct epoll_event ev = {.data.ptr = s};
-	uint32_t want = 0;
+	uint32_t want = wanted_events(s);
 
-	if (receive_room(s) > 0)
-		want |= EPOLLIN;
-	if (has_to_send(s))
-		want |= EPOLLOUT;
 	if (want == s->interest)
 		return;
 	ev.events = s->interest = want;
@@ -456,6 +564,8 @@ stream_open(struct stream *s, int fd)
 	s->id = id;
 	s->fd = fd;
 	s->interest = EPOLLIN;
+	if (opt.secure)
+		s->ssl = tls_open(context, &opt.tls, fd, opt.server);
 	strcpy(s->peer, "-");
 	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
 		tool_die(TOOL_SYSTEM, "epoll_ctl: %s", strerror(errno));
@@ -485,6 +595,8 @@ stream_close(struct stream *s, bool ok)
 		count_failure(s);
 	up_bytes += opt.server ? s->rx_off : s->tx_off;
 	down_bytes += opt.server ? s->tx_off : s->rx_off;
+	SSL_free(s->ssl);
+	s->ssl = NULL;
 	close(s->fd);
 	s->fd = -1;
 	free(s->echo);
@@ -495,12 +607,18 @@ stream_close(struct stream *s, bool ok)
 static bool
 stream_serve(struct stream *s, uint32_t events)
 {
-	bool ok = true;
+	bool ok = !is_shaking(s) || stream_shake(s);
 
-	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+	if (ok && is_shaking(s)) {
+		set_interest(s);
+		return true;
+	}
+	if (ok && (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
 		ok = receive(s);
 	if (ok)
 		ok = send_some(s);
+	while (ok && has_hidden_bytes(s))
+		ok = receive(s) && send_some(s);
 	if (ok && (s->reading != READ_DONE || s->sending != SEND_DONE)) {
 		set_interest(s);
 		return true;

@@ -237,7 +237,8 @@ usage(FILE *out)
 	      "  --chunk N          bytes per send, 0: random sizes\n"
 	      "  --pause MS         now and then rest up to so long\n"
 	      "  --hold-reading     do not read before SIGUSR1\n"
-	      "  --deadline SECONDS\n",
+	      "  --deadline SECONDS\n"
+	      "  --secure           TLS; a server needs --cert\n" TLS_USAGE,
 	    out);
 	return out == stdout ? TOOL_OK : TOOL_USAGE;
 }
@@ -294,8 +295,11 @@ set_option(int option)
 	case 't':
 		tool_set_deadline(tool_number(optarg, 86400));
 		return true;
+	case 'S':
+		opt.secure = true;
+		return true;
 	default:
-		return false;
+		return tls_option(&opt.tls, option, optarg);
 	}
 }
 
@@ -316,7 +320,9 @@ main(int argc, char **argv)
 	    {"pause", required_argument, NULL, 'p'},
 	    {"hold-reading", no_argument, NULL, 'H'},
 	    {"deadline", required_argument, NULL, 't'},
+	    {"secure", no_argument, NULL, 'S'},
 	    {"help", no_argument, NULL, 'h'},
+	    TLS_OPTIONS,
 	    {NULL, 0, NULL, 0},
 	};
 	int option;
@@ -333,6 +339,8 @@ main(int argc, char **argv)
 	if (argc == 1 && strcmp(argv[0], "generate") == 0)
 		return run_generate();
 	opt.server = argc == 2 && strcmp(argv[0], "server") == 0;
+	if (opt.secure)
+		context = tls_make_context(&opt.tls, opt.server);
 	if (opt.server)
 		return run_server(argv[1]);
 	if (argc == 2 && strcmp(argv[0], "client") == 0)
