@@ -87,22 +87,6 @@ says() {
 	END
 }
 
-# expired NAME CA ALTNAMES: as make_cert, but it was good until yesterday.
-expired() {
-	openssl req "${NEW_KEY[@]}" -nodes -subj "/CN=$1" \
-	    -keyout "$T/$1.key" -out "$T/$1.csr" 2>/dev/null
-	mkdir -p "$T/db"
-	: >"$T/db/index"
-	printf '%s\n' '[ca]' 'default_ca=c' '[c]' "database=$T/db/index" \
-	    "new_certs_dir=$T/db" 'rand_serial=yes' 'default_md=sha256' \
-	    'policy=p' '[p]' 'commonName=supplied' '[e]' \
-	    "subjectAltName=$3" >"$T/db/conf"
-	openssl ca -batch -notext -config "$T/db/conf" -extensions e \
-	    -cert "$T/$2.pem" -keyfile "$T/$2.key" -in "$T/$1.csr" \
-	    -startdate 20200101000000Z -enddate 20200102000000Z \
-	    -out "$T/$1.pem" 2>/dev/null
-}
-
 # bats test_tags=slow
 @test "check: https and tls, in every way" {
 	local kind
