@@ -341,7 +341,7 @@ fuzzers: $(FUZZERS) ## build the fuzz targets
 
 # What the benches need beside the lab's load.
 BENCH       := $(B)/bench/sink $(B)/lab/lab_load $(addprefix $(B)/tools/, \
-	appserver badclient badserver streamer)
+	appserver badclient badserver streamer tlsload)
 $(B)/bench/sink: tests/bench/sink.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
@@ -447,12 +447,13 @@ lab-calibrate: ## this machine's costs for lab-predict, into build/costs.txt; wa
 	    $(B)/lab/lab_load $(B)/tools/appserver
 	@PYTHONPATH=tests python3 -B tests/lab/calibrate.py $(B) build/costs.txt
 
-# ROUNDS=9 ONLY=bulk,bulk8: so many rounds, of these works only.
+# ROUNDS=9 ONLY=bulk,bulk8: so many rounds, of these works only; ONLY=tls: those
+# with TLS.
 ROUNDS      ?= 5
 ONLY        ?=
 SECONDS     ?= 300
 BENCH_RUN    = PYTHONPATH=tests python3 -B tests/bench
-bench: bench-deps ## beside HAProxy and nginx, with the budgets; ROUNDS=9 ONLY=bulk; 8 minutes
+bench: bench-deps ## beside HAProxy and nginx, with the budgets; ROUNDS=9 ONLY=bulk, ONLY=tls; 16 minutes
 	@$(BENCH_RUN)/bench.py $(B) build/bench.md --rounds $(ROUNDS) \
 	    $(if $(ONLY),--only '$(ONLY)')
 bench-profile: bench-deps ## system calls and functions per request, connection and GB of all three; 2 minutes

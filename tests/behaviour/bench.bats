@@ -48,6 +48,44 @@ bench_python() {
 	wait_for 10 ended "${PIDS[flood]}"
 }
 
+# tls_load MODE OPTION...: against nginx with TLS.
+tls_load() {
+	run "$TOOLS/tlsload" "$@" --deadline 100 "$(addr tls)"
+	echo "$output"
+}
+
+# bats test_tags=unsanitized
+@test "bench: the TLS load counts handshakes and checks what it gets" {
+	make_ca ca
+	make_cert site ca DNS:site.example
+	start_nginx_tls site
+	tls_load handshakes --connections 4 --count 20 --ca "$T/ca.pem" \
+	    --sni site.example
+	[ "$status" -eq 0 ]
+	[[ $output == *'"handshakes": 20, "resumed": 0, '* ]]
+	tls_load handshakes --connections 4 --count 20 --resume --tls 1.2
+	[ "$status" -eq 0 ]
+	[[ $output == *'"handshakes": 20, "resumed": 16, '*'"TLSv1.2"'* ]]
+	tls_load handshakes --count 1 --requests 0 --alpn x,http/1.1
+	[ "$status" -eq 0 ]
+	[[ $output == *'"handshakes": 1, '*'"alpn": "http/1.1"'* ]]
+	tls_load handshakes --count 1 --ca "$T/ca.pem" --sni other.example
+	[ "$status" -eq 1 ]
+	[[ $output == *'handshake: certificate verify failed'* ]]
+	tls_load storm --connections 8 --storm 4 --rate 500 --ms 200
+	[ "$status" -eq 0 ]
+	[[ $output == '{"requests": '[1-9]*'"handshakes": 8, '*'"storm": {"per_s": '[1-9]* ]]
+	mkdir "$T/www/bytes"
+	head -c 1000000 /dev/zero | tr '\0' x >"$T/www/bytes/1000000"
+	tls_load bulk --connections 2 --bytes 1000000
+	[ "$status" -eq 0 ]
+	[[ $output == *'"bytes": 2000000, '* ]]
+	printf y | dd of="$T/www/bytes/1000000" bs=1 seek=999999 conv=notrunc
+	tls_load bulk --bytes 1000000
+	[ "$status" -eq 1 ]
+	[[ $output == *'a wrong byte among the last '*'before 0 more'* ]]
+}
+
 # bats test_tags=slow,timing
 @test "bench: three rounds of the start are judged against the peers" {
 	local rc

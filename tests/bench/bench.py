@@ -4,6 +4,8 @@
 
     bench.py BUILD REPORT [--rounds N] [--only WORK[,WORK]...]
 
+`tls` among the works means all of them whose names begin so.
+
 The machine may be shared: costs are CPU time of the proxy's processes, every
 round takes all proxies once, each time in another order, and a budget is judged
 by the median of the ratios within the rounds.  Where these spread too widely,
@@ -24,6 +26,7 @@ from measuring.process import MeasuringError
 from measuring.short import SHORT
 from samples import (
     IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
+from tls_samples import AT_ONCE, ESTABLISHED, RATE, STORM, TlsSamples
 
 MET, MISSED, INCONCLUSIVE = "met", "MISSED", "inconclusive"
 # Wider than this, the interquartile range by the median, is no figure.
@@ -31,11 +34,12 @@ SPREAD = 0.15
 # Of fewer rounds nothing is concluded.
 FEWEST = 3
 # No work is begun later than this: on a busy machine the bulk takes long.
-LIMIT_S = 540
+LIMIT_S = 1200
 PEERS = ("HAProxy", "nginx")
 ALL = ("lfproxy", *PEERS)
 LATENCY = [("p50_us", "p50, µs"), ("p99_us", "p99, µs")]
 REQUESTS = [("cpu_us", "CPU, µs"), ("per_s", "per second"), *LATENCY]
+TAIL = [*LATENCY, ("p999_us", "p99.9, µs")]
 BULK = [("cpu_s_per_gb", "CPU, s per GB"), ("gbit_s", "Gbit/s")]
 
 
@@ -48,6 +52,16 @@ class Work:
     def __init__(self, title, sample, names, columns, budgets=()):
         self.title, self.sample, self.names = title, sample, names
         self.columns, self.budgets = columns, budgets
+
+
+def storm(key, sample):
+    """The headline: what established sessions notice of others' handshakes."""
+    return Work(
+        f"TLS: {RATE} requests/s over {ESTABLISHED} sessions beside {STORM} "
+        f"clients that make full handshakes, {key}", sample, ALL,
+        [*TAIL, ("handshakes_s", "handshakes/s")],
+        [*((metric, 0.40, "best") for metric, _ in TAIL),
+         ("handshakes_s", -0.95, "best")])
 
 
 WORKS = {
@@ -81,6 +95,35 @@ WORKS = {
     "start": Work(
         "From the start to the first answered request", Samples.start_time,
         ALL, [("ms", "ms")], [("ms", 50, None)]),
+    "tls-rsa": Work(
+        f"TLS: full handshake, RSA 2048, and a request, {AT_ONCE} clients",
+        TlsSamples.full_rsa, ALL, REQUESTS, [("cpu_us", 1.00, "best")]),
+    "tls-ecdsa": Work(
+        f"TLS: full handshake, P-256, and a request, {AT_ONCE} clients",
+        TlsSamples.full_ecdsa, ALL, REQUESTS, [("cpu_us", 1.00, "best")]),
+    "tls-resumed": Work(
+        f"TLS: resumed handshake and a request, {AT_ONCE} clients",
+        TlsSamples.resumed, ALL, REQUESTS, [("cpu_us", 1.00, "best")]),
+    "tls-keep-alive": Work(
+        f"TLS: keep-alive requests, {ESTABLISHED} sessions, as fast as they "
+        "go", TlsSamples.tls_keep_alive, ALL, REQUESTS,
+        [("cpu_us", 0.95, "best")]),
+    "tls-bulk": Work(
+        "TLS: bulk to the client, one stream", TlsSamples.tls_bulk, ALL, BULK,
+        [("cpu_s_per_gb", 0.85, "best")]),
+    "tls-upload": Work(
+        "TLS: bulk to the server, one stream", TlsSamples.tls_upload, ALL,
+        BULK),
+    "tls-idle": Work(
+        f"TLS: {IDLE_SESSIONS} sessions that have carried a request and wait",
+        TlsSamples.tls_idle, ALL, [("kib", "PSS, KiB per session")],
+        [("kib", 0.7, "best")]),
+    "tls-storm-rsa": storm("RSA 2048", TlsSamples.storm_rsa),
+    "tls-storm-ecdsa": storm("P-256", TlsSamples.storm_ecdsa),
+    "tls-calm": Work(
+        f"TLS: {RATE} requests/s over {ESTABLISHED} sessions, and no storm",
+        TlsSamples.calm, ALL, TAIL,
+        [("p50_us", 1.00, "best"), ("p99_us", 1.00, "best")]),
 }
 
 
@@ -166,7 +209,7 @@ def machine(build, began, rounds):
 def run(options):
     lines, sections, failed = [], [], []
     ends = time.monotonic() + LIMIT_S
-    with Samples(options.build) as samples:
+    with TlsSamples(options.build) as samples:
         for name in options.only:
             work = WORKS[name]
             if time.monotonic() > ends:
@@ -192,7 +235,10 @@ def arguments(argv):
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default=",".join(WORKS))
     options = parser.parse_args(argv)
-    options.only = options.only.split(",")
+    options.only = [
+        name for asked in options.only.split(",")
+        for name in ([n for n in WORKS if n.startswith("tls-")]
+                     if asked == "tls" else [asked])]
     unknown = [name for name in options.only if name not in WORKS]
     if unknown or options.rounds < 1:
         parser.error(f"there are {', '.join(WORKS)}; one round at least")

@@ -3,7 +3,10 @@
 front of the same servers, none with an access log.
 
 Each has one listener for each server it is given: `proxy.addresses[n]` leads to
-`servers[n]`.  What a proxy costs is read from /proc, of all its processes."""
+`servers[n]`.  With `tls`, a file with a certificate and its key, the listeners
+are those of TLS 1.2 and 1.3, with the proxy's own defaults and with session
+tickets; the servers are plain in any case.  What a proxy costs is read from
+/proc, of all its processes."""
 
 import os
 import pathlib
@@ -123,22 +126,25 @@ class Proxy(Process):
         return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.pids())
 
 
-def lfproxy_ini(servers, addresses, pool=(), defaults=()):
+def lfproxy_ini(servers, addresses, pool=(), defaults=(), tls=None):
     lines = ["[global]", "log = off", "[pool main]", f"threads = {THREADS}",
              *pool, "[defaults]", *defaults]
+    if tls:
+        lines += ["[tls bench]", f"cert = {tls}"]
     for n, server in enumerate(servers):
-        lines += [f"[frontend f{n}]", f"listen = {addresses[n]}",
+        lines += [f"[frontend f{n}]",
+                  f"listen = {addresses[n]}{' tls=bench' if tls else ''}",
                   f"backend = b{n}", "pool = main", f"[backend b{n}]",
                   "check = off", f"server = s{n} {server}"]
     return "\n".join(lines) + "\n"
 
 
 def start_lfproxy(name, build, servers, host="127.0.0.1", pool=(),
-                  defaults=()):
+                  defaults=(), tls=None):
     directory = tempfile.TemporaryDirectory(prefix="lfproxy-bench.")
     ini = pathlib.Path(directory.name, "lfproxy.ini")
     ini.write_text(lfproxy_ini(servers, [f"{host}:0"] * len(servers), pool,
-                               defaults))
+                               defaults, tls))
     with open(f"{directory.name}/log", "w", encoding="utf-8") as log:
         proxy = Proxy(name, [f"{build}/lfproxy", "-c", ini], [], directory,
                       stderr=log)
@@ -160,19 +166,20 @@ def read_addresses(proxy, wanted):
     return len(proxy.addresses) == wanted
 
 
-def haproxy_cfg(servers, addresses, splice):
+def haproxy_cfg(servers, addresses, splice, tls):
     lines = ["global", f"  nbthread {THREADS}", f"  maxconn {sessions()}",
              "defaults", "  mode tcp", "  timeout connect 5s",
              "  timeout client 5m", "  timeout server 5m"]
     if splice:
         lines.append("  option splice-auto")
     for n, server in enumerate(servers):
-        lines += [f"listen l{n}", f"  bind {addresses[n]}",
+        lines += [f"listen l{n}",
+                  f"  bind {addresses[n]}{f' ssl crt {tls}' if tls else ''}",
                   f"  server s{n} {server}"]
     return "\n".join(lines) + "\n"
 
 
-def nginx_conf(servers, addresses, directory):
+def nginx_conf(servers, addresses, directory, tls):
     module = "/usr/lib/nginx/modules/ngx_stream_module.so"
     lines = [f"load_module {module};"] if os.path.exists(module) else []
     lines += [f"worker_processes {THREADS};", "daemon off;",
@@ -181,8 +188,13 @@ def nginx_conf(servers, addresses, directory):
               "stream {",
               "  access_log off; proxy_connect_timeout 5s;",
               "  proxy_timeout 5m;"]
+    if tls:
+        lines += [f"  ssl_certificate {tls}; ssl_certificate_key {tls};",
+                  "  ssl_protocols TLSv1.2 TLSv1.3;",
+                  "  ssl_session_cache shared:tls:20m;"]
     for n, server in enumerate(servers):
-        lines += [f"  server {{ listen {addresses[n]} backlog=4096;",
+        listen = f"{addresses[n]} {'ssl ' if tls else ''}backlog=4096"
+        lines += [f"  server {{ listen {listen};",
                   f"    proxy_pass {server}; }}"]
     return "\n".join(lines + ["}"]) + "\n"
 
@@ -210,17 +222,19 @@ def start_on_ports(name, servers, host, render, argv, wait=True):
     raise MeasuringError(f"{name} does not start: {text}")
 
 
-def start_haproxy(name, servers, host="127.0.0.1", splice=False, wait=True):
+def start_haproxy(name, servers, host="127.0.0.1", splice=False, wait=True,
+                  tls=None):
     return start_on_ports(
         name, servers, host,
-        lambda addresses, _: haproxy_cfg(servers, addresses, splice),
+        lambda addresses, _: haproxy_cfg(servers, addresses, splice, tls),
         ["haproxy", "-db", "-f"], wait)
 
 
-def start_nginx(name, servers, host="127.0.0.1", wait=True):
+def start_nginx(name, servers, host="127.0.0.1", wait=True, tls=None):
     return start_on_ports(
         name, servers, host,
-        lambda addresses, directory: nginx_conf(servers, addresses, directory),
+        lambda addresses, directory: nginx_conf(servers, addresses, directory,
+                                                tls),
         ["nginx", "-e", "stderr", "-c"], wait)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads: wrk as fast as it goes, lab_load at a rate."""
+"""Loads: wrk as fast as it goes, lab_load at a rate, tlsload for TLS."""
 
 import json
 import re
@@ -76,3 +76,28 @@ def run_lab_load(build, address, *options):
     if done.returncode != 0:
         raise MeasuringError(f"lab_load failed: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)
+
+
+def tlsload_argv(build, mode, address, *options):
+    return [f"{build}/tools/tlsload", mode, "--deadline", str(4 * DEADLINE_S),
+            *map(str, options), address]
+
+
+def tlsload(build, mode, address, *options, marked=None):
+    """Returns what tests/tools/tlsload says of a load.  marked() is called as the
+    measured time begins and as it ends; what it returned then is in
+    ["marked"]."""
+    argv = tlsload_argv(build, mode, address, *options)
+    if marked:
+        argv.insert(2, "--marks")
+    seen, said = [], ""
+    with subprocess.Popen(argv, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as child:
+        for line in child.stdout:
+            if line in ("warm\n", "done\n"):
+                seen.append(marked())
+            said = line
+        error = child.stderr.read()
+    if child.returncode != 0:
+        raise MeasuringError(f"tlsload {mode} failed: {error}")
+    return {**json.loads(said), "marked": seen}
