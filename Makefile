@@ -317,7 +317,7 @@ check-sim: $(B)/sim/lf_sim $(B)/sim/lf_cost ## the core under random schedules, 
 FUZZ        := admin check hello http ini proxy text tls top
 FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
 FUZZ_WRAPS_http := sock_listen
-FUZZ_WRAPS_ini  := glob stat
+FUZZ_WRAPS_ini  := glob open stat
 FUZZ_WRAPS_top  := ctl_ask
 FUZZ_SRC_top    := $(addprefix src/ctl/,client.c top/data.c)
 FUZZ_WRAPS  := getaddrinfo control_reload
