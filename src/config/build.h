@@ -46,6 +46,10 @@ bool build_diff_sni(const struct spec *old_spec,
     const struct frontend_spec *new, const char *label,
     struct changes *changes) MUST_CHECK;
 
+/* Adds a warning for each allow and deny rule that is never reached, and for
+ * rules that deny nobody. */
+void build_access_warnings(const struct spec *spec, struct err_list *warnings);
+
 /* Makes the contexts of the [tls] sections, for the roles in which they are
  * used: so all of their files are read.  Adds what is wrong with them to
  * errors, at the line of the key or of the listen or server.  Blocks. */

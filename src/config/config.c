@@ -182,6 +182,30 @@ print_value(const char *name, const char *text, FILE *out)
 	fputs(*text && text[strlen(text) - 1] == '\\' ? " ;\n" : "\n", out);
 }
 
+/* Prints what `allow` and `deny` have in common, with the keys in the order of
+ * the file. */
+static void
+print_rules(const struct frontend_spec *f, FILE *out)
+{
+	char text[ACCESS_TEXT_SIZE];
+
+	for (size_t i = 0; i < f->access_n; i++) {
+		const struct access_spec *rule = &f->access[i];
+		const char *value = strchr(access_spec_text(rule, text), ' ');
+
+		print_value(rule->allow ? "allow" : "deny", value + 1, out);
+	}
+}
+
+static bool
+has_rules(const struct key *key, const void *object)
+{
+	const struct frontend_spec *f = object;
+
+	return (key->type == &type_allow || key->type == &type_deny) &&
+	       f->access_n > 0;
+}
+
 /* A key without a value is there as a comment, to show that it exists. */
 static void
 print_keys(const struct spec *spec, enum section_kind kind, const void *object,
@@ -192,6 +216,11 @@ print_keys(const struct spec *spec, enum section_kind kind, const void *object,
 	while ((s.key = key_next(kind, s.key))) {
 		char text[VALUE_TEXT_SIZE];
 
+		if (has_rules(s.key, object)) {
+			if (s.key->type == &type_allow)
+				print_rules(object, out);
+			continue;
+		}
 		for (s.nth = 0; value_print(&s, text); s.nth++)
 			print_value(s.key->name, text, out);
 		if (s.nth == 0)
@@ -295,6 +324,7 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 		warn_of_admin(&spec->global.admin.all[i], warnings);
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		warn_of_proxy(&spec->frontends[i], warnings);
+	build_access_warnings(spec, warnings);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
 	build_tls_warnings(spec, warnings);

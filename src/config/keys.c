@@ -212,6 +212,12 @@ static const struct key frontend_keys[] = {
     {"proxy_from",
         "whose connections begin with a PROXY header, those of others do not",
         VALUE(proxy_from), WITHOUT("any client"), REPEATABLE},
+    {"allow", "clients that may come in; with deny, the first match decides",
+        VALUE(allow), WITHOUT("any client"), REPEATABLE},
+    {"deny", "clients that may not come in; with allow, the first match decides",
+        VALUE(deny), WITHOUT("none"), REPEATABLE},
+    {"on_deny", "what becomes of a client that is denied",
+        VALUE(on_deny), FRONTEND(on_deny), DEFAULT("reset"), IN_DEFAULTS},
     {.name = NULL}};
 /* clang-format on */
 

@@ -580,6 +580,16 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "listen = :81 accept_proxy=maybe",
 	        "listen: accept_proxy: 'maybe' is unknown; write the word "
 	        "alone"},
+	    {"frontend x", "allow = 10.1.2.3/8",
+	        "allow: '10.1.2.3/8' has bits beyond the first 8; write "
+	        "10.0.0.0/8"},
+	    {"frontend x", "deny = all some",
+	        "deny: 'some' is not a range of addresses"},
+	    {"frontend x", "on_deny = tarpit", "on_deny: tarpit has no time"},
+	    {"frontend x", "on_deny = tarpit 1h", "on_deny: tarpit: '1h'"},
+	    {"frontend x", "on_deny = delay", "on_deny: 'delay' is unknown"},
+	    {"frontend x", "on_deny = reset 5s",
+	        "on_deny: 'reset 5s': only tarpit has a time"},
 	    {"frontend x", "proxy_from = 10.1.2.3/8",
 	        "proxy_from: '10.1.2.3/8' has bits beyond the first 8"},
 	    {"backend x", "send_proxy = v3",

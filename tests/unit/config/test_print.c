@@ -73,6 +73,9 @@ every_default_is_printed(void **state)
 	    "; log_every is not set: never\n"
 	    "log_empty = on\n"
 	    "; proxy_from is not set: any client\n"
+	    "; allow is not set: any client\n"
+	    "; deny is not set: none\n"
+	    "on_deny = reset\n"
 	    "\n[backend b]\n"
 	    "balance = roundrobin\n"
 	    "hash_key = source\n"
@@ -201,6 +204,14 @@ what_was_set_is_printed(void **state)
 	              "proxy_from = unix\n" BACKEND,
 	    "\nproxy_from = 10.0.0.0/8\nproxy_from = ::1\n"
 	    "proxy_from = unix\n");
+	assert_prints(FRONTEND
+	    "deny = 10.1.2.3 unix\non_deny=tarpit=10s\nallow = 10.0.0.0/8\n"
+	    "deny = all\n" BACKEND,
+	    "\ndeny = 10.1.2.3\ndeny = unix\nallow = 10.0.0.0/8\ndeny = all\n"
+	    "on_deny = tarpit 10s\n");
+	assert_prints("[defaults]\non_deny = drop\n" FRONTEND BACKEND,
+	    "\n; allow is not set: any client\n; deny is not set: none\n"
+	    "on_deny = drop\n");
 	assert_prints(FRONTEND BACKEND
 	    "send_proxy = v2\nserver = t 10.0.0.2:80 send_proxy=v1\n",
 	    " maxconn=0 send_proxy=v1\n");
