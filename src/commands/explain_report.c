@@ -56,6 +56,8 @@ otherwise_text(const struct explanation *e)
 	    sizeof(answers) / sizeof(answers[0]) == WAIT_NO_SERVER + 1,
 	    "answers");
 
+	if (e->access.denied)
+		return "a deny rule turns it away";
 	if (!e->backend)
 		return "no rule is for it and the frontend has no other "
 		       "backend, so it is closed";
@@ -81,6 +83,29 @@ fate_of_turns(const struct explanation *e)
 			       "sessions)";
 	return " (no usable server, and no other backend with a weight has "
 	       "one: it keeps its sessions)";
+}
+
+/* In text, writes nothing for a frontend without rules. */
+static void
+put_access(struct report *r, const struct explained_access *a)
+{
+	char action[GATE_REPLY_SIZE];
+
+	report_object(r, "access");
+	report_json_bool(r, "rules", a->rules);
+	report_json_bool(r, "admitted", !a->denied);
+	report_json_string(r, "rule", a->rule);
+	report_json_string(r, "file", a->file);
+	report_json(r, "line", "%u", a->line);
+	report_json_string(r, "action",
+	    a->denied ? gate_reply_text(&a->reply, ' ', action) : NULL);
+	report_close(r);
+	if (a->rule)
+		report_text(r, "  access   %s by '%s' in %s:%u%s%s\n",
+		    a->denied ? "denied" : "allowed", a->rule, a->file, a->line,
+		    a->denied ? ": " : "", a->denied ? action : "");
+	else if (a->rules)
+		report_text(r, "  access   allowed: no rule matches\n");
 }
 
 static void
@@ -218,6 +243,7 @@ explained_put_head(
 	report_json_bool(report, "accepted", !block);
 	report_json_string(report, "accept_block", block);
 	report_text(report, "  accept   %s\n", block ? block : "yes");
+	put_access(report, &x->e->access);
 	report_json_string(report, "certificates", x->certs);
 	if (x->certs)
 		report_text(report, "  tls      %s\n", x->certs);

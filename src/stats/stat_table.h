@@ -211,10 +211,10 @@
 	    COUNTED(SESSIONS), METRIC("connections_total"))                    \
 	NONE(intercepted, "MCP:u64",                                           \
 	    "HTTP requests answered by the proxy itself", 0)                   \
-	X(dcon, "MCP:u64", "connections refused by rules", F, NUMBER(0),       \
-	    METRIC("denied_connections_total"))                                \
-	X(dses, "MCP:u64", "sessions refused by rules", F, NUMBER(0),          \
-	    METRIC("denied_sessions_total"))                                   \
+	X(dcon, "MCP:u64", "connections refused by address when accepted", F,  \
+	    COUNTED(DENIED_CONNECTIONS), METRIC("denied_connections_total"))   \
+	X(dses, "MCP:u64", "sessions refused by address", F,                   \
+	    COUNTED(DENIED_SESSIONS), METRIC("denied_sessions_total"))         \
 	NONE(wrew, "MCP:u64", "headers that could not be rewritten", FBS)      \
 	X(connect, "MCP:u64", "connect attempts", BS, COUNTED(CONNECTS),       \
 	    METRIC("connection_attempts_total"))                               \
