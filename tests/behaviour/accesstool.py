@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Clients of allow and deny.
+
+accesstool.py knock ADDRESS [--source IP] [--proxy IP] [--count N]: connects,
+from that address, or with a PROXY header that names it (`local`: a header that
+names nobody), to a frontend whose server speaks first.  Prints `served`,
+`reset` or `closed` for each, and with --time the milliseconds that it took.
+
+accesstool.py hold ADDRESS FILE: connects and waits until FILE exists; prints
+`silent` if nothing has come, or else what knock prints.
+
+accesstool.py leave ADDRESS fin|rst: connects and leaves.
+
+accesstool.py rules COUNT SEED DIRECTORY: writes random rules for lfproxy and
+for nginx, COUNT lists of them: DIRECTORY/rules.N.ini and DIRECTORY/rules.N.conf.
+
+accesstool.py compare COUNT SEED CLIENTS A,... B,...: COUNT addresses of each
+program, in the order of the rules; for each list, CLIENTS random clients ask
+both, named by a PROXY header.  Prints how many were asked and admitted, and
+each about which they do not agree."""
+
+import argparse
+import ipaddress
+import pathlib
+import random
+import socket
+import struct
+import time
+
+DEADLINE_S = 300
+
+
+def endpoint(text):
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def connect(address, source=None):
+    if address.startswith("unix:"):
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(DEADLINE_S)
+        s.connect(address[len("unix:"):])
+        return s
+    host, port = endpoint(address)
+    s = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    s.settimeout(DEADLINE_S)
+    if source:
+        s.bind((source, 0))
+    s.connect((host, port))
+    return s
+
+
+def header(client):
+    if client == "local":
+        return b"PROXY UNKNOWN\r\n"
+    v6 = ":" in str(client)
+    to = "2001:db8::1" if v6 else "192.0.2.1"
+    return f"PROXY TCP{6 if v6 else 4} {client} {to} 5000 80\r\n".encode()
+
+
+def result(s):
+    try:
+        return "served" if s.recv(64) else "closed"
+    except ConnectionError:
+        return "reset"
+
+
+def knock(address, source=None, proxy=None):
+    try:
+        with connect(address, source) as s:
+            if proxy:
+                s.sendall(header(proxy))
+            return result(s)
+    except ConnectionError:
+        return "reset"
+
+
+def run_knock(options):
+    for _ in range(options.count):
+        begin = time.monotonic()
+        got = knock(options.address, options.source, options.proxy)
+        took = f" {(time.monotonic() - begin) * 1000:.0f}"
+        print(got + (took if options.time else ""), flush=True)
+
+
+def run_hold(options):
+    with connect(options.address) as s:
+        while not pathlib.Path(options.file).exists():
+            time.sleep(0.02)
+        s.setblocking(False)
+        try:
+            print(result(s))
+        except BlockingIOError:
+            print("silent")
+
+
+def run_leave(options):
+    with connect(options.address) as s:
+        if options.how == "rst":
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                         struct.pack("ii", 1, 0))
+
+
+class Rules:
+    """A list of rules, and addresses near their borders."""
+
+    def __init__(self, generator):
+        self.random = generator
+        self.rules = [self.rule() for _ in range(generator.randrange(1, 12))]
+        if generator.random() < 0.5:
+            self.rules.append((generator.random() < 0.3, "all"))
+
+    def address(self):
+        # Few different bits: rules overlap, and clients are in them.
+        if self.random.random() < 0.5:
+            return ipaddress.IPv4Address(
+                0x0A000000 | self.random.getrandbits(4) << 20
+                | self.random.getrandbits(6) << 6 | self.random.getrandbits(4))
+        return ipaddress.IPv6Address(
+            0x20010DB8 << 96 | self.random.getrandbits(3) << 90
+            | self.random.getrandbits(4) << 62 | self.random.getrandbits(4))
+
+    def rule(self):
+        address = self.address()
+        bits = self.random.choice([8, 12, 14, 26, 30, 31, 32]) \
+            if address.version == 4 else self.random.choice(
+                [0, 32, 37, 64, 65, 66, 125, 128])
+        network = ipaddress.ip_network((address, bits), strict=False)
+        return self.random.random() < 0.5, str(network)
+
+    def client(self):
+        kind, network = self.random.choice(self.rules)
+        if network == "all" or self.random.random() < 0.4:
+            return self.address()
+        network = ipaddress.ip_network(network)
+        near = int(self.random.choice(
+            [network.network_address, network.broadcast_address]))
+        near += self.random.randrange(-2, 3)
+        size = type(network.network_address)
+        most = 2 ** network.max_prefixlen - 1
+        client = size(min(max(near, 1), most))
+        if client.version == 6 and client.ipv4_mapped:
+            return client.ipv4_mapped
+        return client
+
+
+def all_rules(count, seed):
+    generator = random.Random(seed)
+    return [Rules(generator) for _ in range(count)]
+
+
+def run_rules(options):
+    for n, rules in enumerate(all_rules(options.count, options.seed)):
+        words = [("allow" if allow else "deny", network)
+                 for allow, network in rules.rules]
+        base = pathlib.Path(options.directory)
+        (base / f"rules.{n}.ini").write_text(
+            "".join(f"{word} = {network}\n" for word, network in words),
+            encoding="ascii")
+        (base / f"rules.{n}.conf").write_text(
+            "".join(f"{word} {network};\n" for word, network in words),
+            encoding="ascii")
+
+
+def run_compare(options):
+    asked = admitted = 0
+    for rules, our, their in zip(
+            all_rules(options.count, options.seed), options.ours.split(","),
+            options.theirs.split(","), strict=True):
+        for _ in range(options.clients):
+            client = rules.client()
+            a, b = (knock(where, proxy=client) == "served"
+                    for where in (our, their))
+            asked += 1
+            admitted += a
+            if a != b:
+                print(f"{client}: {a} and not {b}: {rules.rules}")
+    print(f"asked {asked}, admitted {admitted}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("knock")
+    command.add_argument("address")
+    command.add_argument("--source")
+    command.add_argument("--proxy")
+    command.add_argument("--count", type=int, default=1)
+    command.add_argument("--time", action="store_true")
+    command.set_defaults(run=run_knock)
+    command = commands.add_parser("hold")
+    command.add_argument("address")
+    command.add_argument("file")
+    command.set_defaults(run=run_hold)
+    command = commands.add_parser("leave")
+    command.add_argument("address")
+    command.add_argument("how", choices=["fin", "rst"])
+    command.set_defaults(run=run_leave)
+    command = commands.add_parser("rules")
+    command.add_argument("count", type=int)
+    command.add_argument("seed", type=int)
+    command.add_argument("directory")
+    command.set_defaults(run=run_rules)
+    command = commands.add_parser("compare")
+    command.add_argument("count", type=int)
+    command.add_argument("seed", type=int)
+    command.add_argument("clients", type=int)
+    command.add_argument("ours")
+    command.add_argument("theirs")
+    command.set_defaults(run=run_compare)
+    options = parser.parse_args()
+    options.run(options)
+
+
+main()
