@@ -60,7 +60,8 @@ copy_name(const char *name, bool *ok)
 }
 
 static bool
-explain_servers(const struct backend *b, struct explanation *e)
+explain_servers(const struct backend *b, const struct explained_client *client,
+    struct explanation *e)
 {
 	const struct lineup *l = backend_lineup(b);
 	bool ok = true;
@@ -74,7 +75,10 @@ explain_servers(const struct backend *b, struct explanation *e)
 
 		e->servers[e->servers_n++] = (struct explained_server){
 		    .name = copy_name(s->spec->name, &ok),
-		    .address = copy_name(server_address(s, address), &ok),
+		    .address = copy_name(
+		        server_address_at(s,
+		            server_mapped_port(s, client->local.port), address),
+		        &ok),
 		    .standing = standing_of(l, place, s),
 		    .up = server_is_up(s),
 		    .backup = s->spec->backup,
@@ -194,7 +198,7 @@ explain_backend(const struct backend *b, const struct explained_client *client,
 	e->otherwise = queue_peek(b);
 	e->unknown = unknown_of(b, client);
 	e->keyed = b->spec->balance->key != BALANCE_KEY_NONE;
-	if (!explain_servers(b, e) || !ok)
+	if (!explain_servers(b, client, e) || !ok)
 		return false;
 	if (e->unknown != UNKNOWN_NOTHING)
 		return true;

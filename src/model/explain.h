@@ -120,7 +120,8 @@ struct explanation {
 	char why[BALANCE_WHY_SIZE];
 };
 
-/* The client.  local: the address that it has connected to; sni: its TLS server
+/* The client.  local: the address that it has connected to, of which the port
+ * may be known without has_local; sni: its TLS server
  * name as tls_name_normalize makes it, NULL for none. */
 struct explained_client {
 	struct endpoint client, local;

@@ -217,6 +217,24 @@ frontend_new(const struct frontend_spec *spec, struct model *model,
 	return f;
 }
 
+enum frontend_admin
+frontend_admin_next(const struct frontend *frontend)
+{
+	const struct frontend_state *state = frontend->state;
+	bool disabled = frontend->spec->disabled;
+
+	if (disabled != state->disabled_file || state->admin == FRONTEND_SHUT)
+		return disabled ? FRONTEND_PAUSED : FRONTEND_OPEN;
+	return state->admin;
+}
+
+void
+frontend_follow_disabled(struct frontend *frontend)
+{
+	frontend->state->admin = frontend_admin_next(frontend);
+	frontend->state->disabled_file = frontend->spec->disabled;
+}
+
 /* Returns the backend's index in the frontend, adding the backend if needed. */
 static uint16_t
 place_backend(

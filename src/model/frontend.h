@@ -59,6 +59,7 @@ struct frontend_state {
 	unsigned id;
 	enum frontend_admin admin;
 	unsigned maxconn_file; /* what maxconn was last set to; 0: auto */
+	bool disabled_file;    /* the same of disabled */
 	struct rate rate;
 	struct trend trend; /* of its sessions */
 };
@@ -104,6 +105,14 @@ unsigned frontend_peek_route(const struct frontend *frontend);
  * short. */
 struct frontend *frontend_new(const struct frontend_spec *spec,
     struct model *model, const struct frontend *before);
+
+/* Returns the administrative state that the frontend has once its model is
+ * committed: that of the operator, unless the file's `disabled` has changed or
+ * the frontend was shut down.  Runs on the control thread. */
+enum frontend_admin frontend_admin_next(const struct frontend *frontend);
+
+/* Enters that state, when the model is committed. */
+void frontend_follow_disabled(struct frontend *frontend);
 
 /* NULL is allowed. */
 void frontend_free(struct frontend *frontend);

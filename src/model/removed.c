@@ -51,6 +51,7 @@ copy_names(struct removed_server *r, const struct server *server)
 	r->name = strdup(s->name);
 	r->host = s->host ? strdup(s->host) : NULL;
 	r->port = s->port;
+	r->port_offset = s->port_offset;
 	r->addr = s->addr;
 	return r->backend && r->name && (r->host || !s->host);
 }
@@ -58,8 +59,10 @@ copy_names(struct removed_server *r, const struct server *server)
 static bool
 was_at(const struct removed_server *r, const struct server_spec *spec)
 {
-	struct server_spec there = {
-	    .host = r->host, .port = r->port, .addr = r->addr};
+	struct server_spec there = {.host = r->host,
+	    .port = r->port,
+	    .port_offset = r->port_offset,
+	    .addr = r->addr};
 
 	return server_spec_same_place(&there, spec);
 }

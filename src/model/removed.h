@@ -28,6 +28,7 @@ struct removed_server {
 	char *backend, *name;
 	char *host; /* as in the spec, with port; or NULL, with addr */
 	unsigned port;
+	int port_offset;
 	struct addr addr;
 	uint64_t expires_ms; /* clock_now_ms */
 	bool gone; /* had no session left; a late one may still come */

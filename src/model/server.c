@@ -4,6 +4,7 @@
 #include "model/server.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,18 +69,52 @@ static bool
 is_literal(const char *address)
 {
 	return address[0] == '[' || strncmp(address, "unix:", 5) == 0 ||
-	       strspn(address, "0123456789.:") == strlen(address);
+	       strspn(address, "0123456789.:+-") == strlen(address);
+}
+
+/* Writes the address without a port, or with the offset that the file has. */
+static const char *
+map_text(const struct server *server, char out[ADDR_TEXT_SIZE])
+{
+	const struct addr *addr = server_addr(server);
+	bool bracketed = addr->sa.sa_family == AF_INET6;
+	int offset = server->spec->port_offset;
+	char host[ADDR_TEXT_SIZE], port[16] = "";
+
+	if (offset != 0)
+		snprintf(port, sizeof(port), ":%+d", offset);
+	snprintf(out, ADDR_TEXT_SIZE, "%s%.64s%s%s", bracketed ? "[" : "",
+	    addr_host(addr, host), bracketed ? "]" : "", port);
+	return out;
 }
 
 const char *
-server_address(const struct server *server, char out[ADDR_TEXT_SIZE])
+server_address_at(
+    const struct server *server, unsigned port, char out[ADDR_TEXT_SIZE])
 {
 	const struct addr *addr = server_addr(server);
+	struct addr at;
 
+	if (port > 0 && server_maps_port(server)) {
+		at = *addr;
+		addr_set_port(&at, port);
+		return addr_text(&at, out);
+	}
 	if (addr->sa.sa_family == AF_UNSPEC ||
 	    (addr == &server->spec->addr && is_literal(server->spec->address)))
 		return server->spec->address;
-	return addr_text(addr, out);
+	return server_maps_port(server) ? map_text(server, out)
+	                                : addr_text(addr, out);
+}
+
+unsigned
+server_mapped_port(const struct server *server, unsigned client_port)
+{
+	int port = (int)client_port + server->spec->port_offset;
+
+	return client_port > 0 && port > 0 && port <= UINT16_MAX
+	           ? (unsigned)port
+	           : 0;
 }
 
 struct sock_way

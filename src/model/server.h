@@ -240,6 +240,21 @@ server_addr(const struct server *server)
 	return addr ? addr : &server->spec->addr;
 }
 
+/* Whether the server has no port of its own at present: sessions get that which
+ * their client has connected to.  Any thread, in a grace section. */
+static inline bool
+server_maps_port(const struct server *server)
+{
+	const struct addr *addr = server_addr(server);
+
+	return addr->sa.sa_family != AF_UNIX && addr_port(addr) == 0 &&
+	       server_spec_maps_port(server->spec);
+}
+
+/* Returns the port for a session whose client has connected to client_port, 0
+ * if that is none.  Only for a server that maps ports. */
+unsigned server_mapped_port(const struct server *server, unsigned client_port);
+
 /* Whether the server is given by a name that has not been resolved yet.  Such a
  * server is in maintenance, whatever else is set. */
 static inline bool
@@ -261,10 +276,19 @@ bool server_resolve(struct server *server, const struct addr *addr);
  * slow start. */
 bool server_resolve_first(struct server *server, const struct addr *addr);
 
-/* Returns the address as text, or the name while it is not resolved.  Any
+/* Returns the address as text, or the name while it is not resolved.  port: 0,
+ * or the port of a session with a server that maps ports; with 0 the text of
+ * such an address is that of the file, as `10.0.0.1` or `10.0.0.1:+1000`.  Any
  * thread, in a grace section. */
-const char *server_address(
-    const struct server *server, char out[ADDR_TEXT_SIZE]);
+const char *server_address_at(
+    const struct server *server, unsigned port, char out[ADDR_TEXT_SIZE]);
+
+/* The same without the port of a session. */
+static inline const char *
+server_address(const struct server *server, char out[ADDR_TEXT_SIZE])
+{
+	return server_address_at(server, 0, out);
+}
 
 #define RAMP_STEPS 50
 

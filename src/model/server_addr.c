@@ -70,7 +70,7 @@ operator_set_addr(struct server *server, const struct addr *addr)
 	log_info("server %s/%s is at %s from now on: "
 	         "the operator says so",
 	    server->backend->spec->name, server->spec->name,
-	    addr_text(addr, text));
+	    server_address(server, text));
 	if (unresolved)
 		server_mark_changed(server);
 	server_forget_failures(server);

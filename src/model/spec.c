@@ -73,8 +73,20 @@ server_spec_send_proxy(
 }
 
 bool
+server_spec_maps_port(const struct server_spec *server)
+{
+	if (server->host)
+		return server->port == 0;
+	return (server->addr.sa.sa_family == AF_INET ||
+	           server->addr.sa.sa_family == AF_INET6) &&
+	       addr_port(&server->addr) == 0;
+}
+
+bool
 server_spec_same_place(const struct server_spec *a, const struct server_spec *b)
 {
+	if (a->port_offset != b->port_offset)
+		return false;
 	if (a->host && b->host)
 		return a->port == b->port && strcmp(a->host, b->host) == 0;
 	return !a->host && !b->host && addr_equal(&a->addr, &b->addr);

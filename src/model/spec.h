@@ -216,6 +216,7 @@ struct frontend_spec {
 	size_t sni_n;
 	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
 	unsigned rate;    /* new sessions per second, 0: no limit */
+	bool disabled;    /* refuses connections until an operator enables it */
 	uint64_t timeout_hello_ms;     /* until the inspection is complete */
 	uint64_t timeout_handshake_ms; /* until the TLS handshake is complete */
 	unsigned handshakes_max; /* TLS handshakes at a time, 0: no limit */
@@ -399,7 +400,10 @@ struct server_spec {
 	 * gives the address (server_resolve).  NULL: the address is addr. */
 	char *host;
 	unsigned port; /* with host */
+	/* Port 0: a session gets the port that its client has connected to,
+	 * plus port_offset. */
 	struct addr addr;
+	int port_offset;
 	unsigned weight;         /* 0: no new sessions */
 	unsigned maxconn;        /* sessions at a time, 0: no limit */
 	bool backup;             /* serves when no other server is usable */
@@ -516,6 +520,10 @@ const struct check_step *check_steps(
  */
 bool frontend_spec_expects_proxy(
     const struct frontend_spec *frontend, const struct endpoint *peer);
+
+/* Whether the server has no port of its own: sessions get that which the client
+ * has connected to. */
+bool server_spec_maps_port(const struct server_spec *server);
 
 /* Whether both servers have the same address, or the same name and port. */
 bool server_spec_same_place(
