@@ -188,8 +188,8 @@ put_sess_targets(
 	report_text(r, "  server=%s (id=%d)", t->server ? t->server : "<NONE>",
 	    f->server ? (int)f->server->id : -1);
 	if (f->server)
-		report_text(
-		    r, " addr=%s", addr_text(server_addr(f->server), address));
+		report_text(r, " addr=%s",
+		    server_address_at(f->server, f->server_port, address));
 }
 
 static void

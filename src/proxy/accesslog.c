@@ -59,7 +59,9 @@ fill_line(struct line *l, const struct session *s,
 	line_add_text(l, s->frontend->spec->name);
 	line_add_text(l, b ? b->spec->name : "");
 	line_add_text(l, s->server ? s->server->spec->name : "");
-	line_add_text(l, s->server ? server_address(s->server, text) : "");
+	line_add_text(
+	    l, s->server ? server_address_at(s->server, s->server_port, text)
+	                 : "");
 	line_add_text(l, inspect_name(s));
 	if (record->tls.listen > 0)
 		add_tls_texts(l, s);

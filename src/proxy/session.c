@@ -36,6 +36,7 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	s->ejected_n = 0;
 	s->waiter.position = 0;
 	s->source_port = 0;
+	atomic_store_relaxed(&s->server_port, (uint16_t)0);
 	s->cause = CAUSE_DONE;
 	s->gate = GATE_ADMIT;
 	s->hold_ms = 0;

@@ -181,6 +181,8 @@ struct session {
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t header_sent; /* bytes of its PROXY header the server has got */
 	uint16_t route;       /* [P21] of its backend, of the frontend's */
+	/* [P21] of the last connect, to a server that maps ports; else 0. */
+	uint16_t server_port;
 	struct side side[2];           /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */

@@ -28,6 +28,7 @@ read_fields(const struct session *s, struct session_facts *f)
 		f->fd[i] = atomic_load_acquire(&s->side[i].fd);
 		f->received[i] = atomic_load_acquire(&s->side[i].received);
 	}
+	f->server_port = atomic_load_acquire(&s->server_port);
 	f->frontend = atomic_load_acquire(&s->frontend);  /* [P21] */
 	f->server = atomic_load_acquire(&s->server);      /* [P21] */
 	inspection = atomic_load_acquire(&s->inspection); /* [P21] */

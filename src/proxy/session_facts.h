@@ -31,6 +31,7 @@ struct session_facts {
 	uint64_t accepted_ms, accepted_wall_us;
 	uint64_t deadline_ms; /* clock_now_ms */
 	unsigned tries;       /* connects so far */
+	unsigned server_port; /* see server_address_at */
 	int fd[2];            /* by enum handle_side; -1: none */
 	uint64_t received[2];
 };

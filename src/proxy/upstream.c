@@ -53,13 +53,42 @@ find_way(
 	return endpoint_addr(session_client(s), ret_source);
 }
 
+/* Sets the port of a server that takes that of the client.  Returns false when
+ * there is none. */
+static bool
+map_port(struct session *s)
+{
+	struct endpoint local;
+	unsigned port = 0;
+
+	if (server_maps_port(s->server)) {
+		session_destination(s, &local);
+		port = local.family == AF_UNIX
+		           ? 0
+		           : server_mapped_port(s->server, local.port);
+		if (port == 0)
+			return false;
+	}
+	if (s->server_port != port)
+		atomic_store_relaxed(&s->server_port, (uint16_t)port);
+	return true;
+}
+
 static int
 connect_by(const struct session *s, const struct sock_way *way,
     bool *ret_connected, bool *ret_port_taken)
 {
+	const struct addr *to = server_addr(s->server);
 	struct sock_refusal refusal;
-	int fd = sock_connect_by(
-	    server_addr(s->server), way, ret_connected, &refusal);
+	struct addr mapped;
+	int fd;
+
+	if (s->server_port > 0) {
+		mapped = *to;
+		addr_set_port(&mapped, s->server_port);
+		to = &mapped;
+	}
+	fd = sock_connect_by(to, way, ret_connected, &refusal);
 
 	/* The source's port alone is refused with the first, the port together
 	 * with the destination with the second. */
@@ -100,6 +129,8 @@ upstream_connect(struct session *s, bool *ret_connected)
 	struct addr source;
 	bool ignored;
 
+	if (!map_port(s))
+		return -EDESTADDRREQ;
 	if (!find_way(s, &way, &source))
 		return -EAFNOSUPPORT;
 	if (s->server->ports)
