@@ -63,6 +63,10 @@ void build_tls_server(struct spec *spec, const struct backend_spec *backend,
 /* Adds a warning for each setting of TLS that is without effect or risky. */
 void build_tls_warnings(const struct spec *spec, struct err_list *warnings);
 
+/* Adds a warning for each server that has no port of its own, behind a frontend
+ * with an address whose clients have no port that the server could take. */
+void build_port_warnings(const struct spec *spec, struct err_list *warnings);
+
 /* Finds the server that each `track` names and adds what is wrong with it to
  * errors: there is none, it has no health of its own to be followed, or the
  * server has further settings that would be without effect. */

@@ -282,11 +282,26 @@ check_source(const struct backend_spec *b, const struct server_spec *s,
 	    family == AF_INET6 ? "IPv4" : "IPv6");
 }
 
+/* A check has no client whose port it could take. */
+static void
+check_port(const struct backend_spec *b, const struct server_spec *s,
+    struct err_list *errors)
+{
+	if (!server_spec_maps_port(s) || !check_rules_of(b, s).on ||
+	    s->check.port || b->check.port)
+		return;
+	ERROR_AT(s, errors,
+	    "server: '%s' has no port, so its check has none; write "
+	    "check_port=PORT, check=off, or the server's own port as %s:PORT",
+	    s->address, s->address);
+}
+
 void
 build_check_server(const struct backend_spec *backend,
     const struct server_spec *server, struct err_list *errors)
 {
 	check_server(backend, server, errors);
+	check_port(backend, server, errors);
 	check_source(backend, server, errors);
 }
 

@@ -327,6 +327,7 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 	build_access_warnings(spec, warnings);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
+	build_port_warnings(spec, warnings);
 	build_tls_warnings(spec, warnings);
 	secrets_each_flawed(warn_of_secret, warnings);
 }

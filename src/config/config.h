@@ -36,7 +36,7 @@ struct config_options {
 
 /* Like config_load_all, except that the texts are taken as they are: the shell
  * has expanded its variables.  The place of an error is the option instead of
- * the file: `-s 10.0.0.1: '10.0.0.1' has no port; ...`. */
+ * the file: `-s 10.0.0.256:80: '10.0.0.256' is not an IPv4 ...`. */
 bool config_from_options(const struct config_options *options,
     struct spec **ret_spec, struct err_list *errors) MUST_CHECK;
 

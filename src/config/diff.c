@@ -215,7 +215,11 @@ diff_address(const struct pair *pair)
 	const struct server_spec *old = pair->old, *new = pair->new;
 	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 
-	if (!addr_equal(&old->addr, &new->addr))
+	if (old->port_offset != new->port_offset)
+		changes_add(pair->changes, false,
+		    "%s: %s -> %s, another server", pair->label, old->address,
+		    new->address);
+	else if (!addr_equal(&old->addr, &new->addr))
 		changes_add(pair->changes, false,
 		    "%s: %s -> %s, another server", pair->label,
 		    addr_text(&old->addr, from), addr_text(&new->addr, to));

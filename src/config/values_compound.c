@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Values with options: admin sockets, addresses to listen on, servers and what
- * they have in common (`server_defaults = weight=10 maxconn=100`), the age of
- * sessions.
+ * Values with options: admin sockets, servers and what they have in common
+ * (`server_defaults = weight=10 maxconn=100`), the age of sessions.
  */
 #include "config/values.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "config/server_addr.h"
 
 /* `/path`, `unix:/path` and `name` are files, `127.0.0.1:9999` is TCP.  A TCP
  * socket admits every client that reaches it, so only this host may. */
@@ -131,67 +132,6 @@ print_http(const struct shown *s, char out[VALUE_TEXT_SIZE])
 		return false;
 	return value_write(out, "%s", g->http.text) &&
 	       options_print(s, g, NULL, 0, out);
-}
-
-/* Applies v6only: the IPv6 wildcard alone can accept IPv4 as well. */
-static bool
-set_v6only(const struct value *v, struct listen_spec *l, const char *text)
-{
-	if (l->sock.v6only == SWITCH_DEFAULT)
-		return true;
-	if (l->addr.sa.sa_family != AF_INET6)
-		return value_fail(
-		    v, "v6only is for IPv6 addresses, and '%s' is none", text);
-	l->both_families = l->sock.v6only == SWITCH_OFF;
-	if (l->both_families &&
-	    !IN6_IS_ADDR_UNSPECIFIED(&l->addr.in6.sin6_addr))
-		return value_fail(v,
-		    "v6only=off is for [::]:PORT; '%s' cannot take IPv4", text);
-	return true;
-}
-
-static bool
-parse_listen(const struct value *v)
-{
-	struct frontend_spec *f = v->object;
-	struct listen_spec l = {.place = v->entry->place};
-	struct words words;
-	struct err err;
-	bool ok = true, is_unix;
-	const char *text;
-
-	words_split(&words, v->text);
-	text = words.word[0];
-	is_unix = strncmp(text, "unix:", 5) == 0;
-	if (!addr_parse(text, ADDR_LISTEN, &l.addr, &err))
-		ok = value_fail(v, "%s", err.text);
-	ok &= options_read(v, &words, 1, &l,
-	    is_unix ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
-	    is_unix ? "TCP only"
-	            : "unix sockets only, as in unix:/path mode=0666");
-	l.both_families = text[0] == ':' || text[0] == '*';
-	if (ok && set_v6only(v, &l, text) &&
-	    value_set_string(v, &l.text, text) &&
-	    value_append(v, &f->listens, &f->listens_n, &l, sizeof(l)))
-		return true;
-	listen_spec_clear(&l);
-	return false;
-}
-
-static bool
-print_listen(const struct shown *s, char out[VALUE_TEXT_SIZE])
-{
-	const struct frontend_spec *f = s->object;
-	const struct listen_spec *l;
-
-	if (s->nth >= f->listens_n)
-		return false;
-	l = &f->listens[s->nth];
-	value_write(out, "%s", l->text);
-	options_print(s, l, NULL,
-	    l->addr.sa.sa_family == AF_UNIX ? KEY_UNIX_ONLY : KEY_TCP_ONLY,
-	    out);
-	return true;
 }
 
 /* Whether the name is free in this backend; else an error. */
@@ -339,14 +279,14 @@ parse_server(const struct value *v)
 	bool ok, named;
 
 	words_split(&words, v->text);
-	if (words.n < 2 || is_option(words.word[1]))
+	if (words.n < 2 || is_option(words.word[1]) ||
+	    is_for(words.word[1], v->key->options, UINT_MAX))
 		return value_fail(v,
 		    "'%s' has no name or no address; write NAME HOST:PORT",
 		    v->text);
 	ok = named = check_name_is_free(v, words.word[0]);
-	if (!addr_parse_name(words.word[1], &s.addr, &name, &err))
+	if (!server_addr_parse(words.word[1], &s, &name, &err))
 		ok = value_fail(v, "%s", err.text);
-	s.port = name.port;
 	allowed = strncmp(words.word[1], "unix:", 5) == 0 ? 0 : KEY_TCP_ONLY;
 	if (!server_defaults_apply(v, &s, allowed))
 		ok = value_fail(v, "out of memory");
@@ -435,9 +375,11 @@ print_age(const struct shown *s, char out[VALUE_TEXT_SIZE])
 VALUE_TYPE(admin, print_admin,
     "a path, or a loopback address as in 127.0.0.1:9999", 0);
 VALUE_TYPE(http, print_http, "HOST:PORT, [HOST]:PORT, *:PORT or :PORT", 0);
-VALUE_TYPE(listen, print_listen, "IP:PORT, [V6]:PORT, :PORT or unix:/path", 0);
-VALUE_TYPE(
-    server, print_server, "NAME and HOST:PORT, [V6]:PORT or unix:/path", 0);
+VALUE_TYPE(server, print_server,
+    "NAME and HOST:PORT, [V6]:PORT or unix:/path; without :PORT, or with :+N "
+    "or "
+    ":-N, the client's port",
+    0);
 VALUE_TYPE(track, value_print_string, "BACKEND/SERVER, or SERVER", 0);
 VALUE_TYPE(age, print_age, NULL, 0);
 VALUE_TYPE(server_defaults, value_print_string,

@@ -496,7 +496,7 @@ del_later() {
 		    fail "add server $words: '$output', not '$answer'"
 	done <<-'END'
 		app/b no..where:80|'no..where' cannot be a host's name
-		app/b 127.0.0.1|has no port
+		app/b 127.0.0.1:+x|'+x' is not a difference of ports
 		app/b 127.0.0.1:0|has no port from 1 to 65535
 		app/b [::1|
 		app/b ::1:80|
@@ -514,7 +514,6 @@ del_later() {
 		app/b 127.0.0.1:80 backup on_up=close_backup|'b' is a backup
 		app/b 127.0.0.1:80 track nope|[backend app] has no server 'nope'
 		app/b 127.0.0.1:80 track a|has neither a check nor an agent
-		app/b 127.0.0.1:80 send-proxy-v2-ssl|can say nothing of TLS
 		app/b 127.0.0.1:80 proxy-v2-options crc32c|has the name of TLS where
 		app/b unix:/tmp/x mss=1000|the option 'mss' is for TCP only
 		app/a 127.0.0.1:80|Already exists

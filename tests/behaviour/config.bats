@@ -244,10 +244,10 @@ write_good() {
 }
 
 @test "config: errors of -l and -s name the option, and exit with 1" {
-	run -1 --separate-stderr "$lfproxy" -t -l 80 -s 10.0.0.1 -n 0
+	run -1 --separate-stderr "$lfproxy" -t -l 80 -s 10.0.0.1:0 -n 0
 	[ "${#stderr_lines[@]}" -eq 3 ]
 	[[ "$stderr" == *"-l 80: '80' has no port; "* ]]
-	[[ "$stderr" == *"-s 10.0.0.1: '10.0.0.1' has no port; "* ]]
+	[[ "$stderr" == *"-s 10.0.0.1:0: '10.0.0.1:0' has no port "* ]]
 	[[ "$stderr" == *"-n 0: '0' is not a number of threads; "* ]]
 }
 

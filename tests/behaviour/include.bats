@@ -111,9 +111,9 @@ refused() {
 @test "include: errors name the included file and its line" {
 	main 'include = conf.d/*.ini'
 	backend_file conf.d/app.ini app 'retires = 3' 'retries = 99'
-	file conf.d/z.ini 'early = 1' '[backend z]' 'server = a 1.2.3.4'
+	file conf.d/z.ini 'early = 1' '[backend z]' 'server = a 1.2.3.4:0'
 	refused "$T/conf.d/z.ini:1: the key 'early' comes before any section" \
-	    "$T/conf.d/z.ini:3: server: '1.2.3.4' has no port" \
+	    "$T/conf.d/z.ini:3: server: '1.2.3.4:0' has no port" \
 	    "$T/conf.d/app.ini:3: unknown key 'retires' in [backend app]; did you mean 'retries'" \
 	    "$T/conf.d/app.ini:4: retries: '99' is not a whole number"
 }

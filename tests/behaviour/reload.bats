@@ -227,10 +227,10 @@ no_pool() {
 	site "server = a $(addr a)" | write
 	launch_lfproxy -c "$INI"
 	{ site "server = a $(addr a)" "retries = 11" "colour = blue" \
-	    "server = b nowhere"; printf '[fronted x]\n'; } | write
+	    "server = b nowhere:0"; printf '[fronted x]\n'; } | write
 	refused_reload 'lfproxy.ini:14: retries: .*0 to 10' \
 	    "lfproxy.ini:15: unknown key 'colour'" \
-	    "lfproxy.ini:16: server: 'nowhere'" \
+	    "lfproxy.ini:16: server: 'nowhere:0'" \
 	    "lfproxy.ini:17: unknown section \\[fronted x\\]"
 	site "server = a $(addr a)" | sed 's/backend = app/backend = ap/' | write
 	refused_reload "unknown backend 'ap'; did you mean 'app'"

@@ -715,8 +715,24 @@ servers(void **state)
 	    {"backend x", "server = a/b 10.0.0.1:80",
 	        "server: 'a/b' is not a valid name; allowed are letters, "
 	        "digits"},
+	    {"backend x", "server = a 10.0.0.1:0",
+	        "server: '10.0.0.1:0' has no port from 1 to 65535"},
+	    {"backend x", "server = a 10.0.0.1:",
+	        "server: '10.0.0.1:' has no port from 1 to 65535"},
 	    {"backend x", "server = a 10.0.0.1",
-	        "server: '10.0.0.1' has no port"},
+	        "server: '10.0.0.1' has no port, so its check has none; "
+	        "write check_port=PORT, check=off, or the server's own port "
+	        "as 10.0.0.1:PORT"},
+	    {"backend x", "server = a 10.0.0.1:+5 check_fall=1",
+	        "server: '10.0.0.1:+5' has no port, so its check has none"},
+	    {"backend x", "server = a 10.0.0.1:+",
+	        "server: '+' is not a difference of ports; write +N or -N"},
+	    {"backend x", "server = a 10.0.0.1:-65536",
+	        "server: '-65536' is not a difference of ports"},
+	    {"backend x", "server = a 10.0.0.256",
+	        "server: '10.0.0.256' is not an IPv4 address"},
+	    {"backend x", "server = a backup",
+	        "server: 'a backup' has no name or no address"},
 	    {"backend x", "server = a http://10.0.0.1:80",
 	        "server: 'http://10.0.0.1:80' is a URL; write HOST:PORT"},
 	    {"backend x", "server = a :80", "server: ':80' names no host"},
@@ -762,9 +778,9 @@ static void
 all_errors_of_one_line(void **state)
 {
 	(void)state;
-	assert_line_error("backend x", "server = a! 10.0.0.1 weight=x foo=1",
+	assert_line_error("backend x", "server = a! 10.0.0.1:0 weight=x foo=1",
 	    "server: 'a!' is not a valid name\n"
-	    "2: server: '10.0.0.1' has no port\n"
+	    "2: server: '10.0.0.1:0' has no port from 1 to 65535\n"
 	    "2: server: weight: 'x' is not a whole number\n"
 	    "2: server: unknown option 'foo'");
 }
@@ -774,9 +790,9 @@ duplicate_server_names(void **state)
 {
 	(void)state;
 	assert_errors(FRONTEND "[backend b]\nserver = a 10.0.0.1:80\n"
-	                       "server = b 10.0.0.1\nserver = a 10.0.0.2:80\n"
+	                       "server = b 10.0.0.1:0\nserver = a 10.0.0.2:80\n"
 	                       "server = b 10.0.0.3:80\n",
-	    "6: server: '10.0.0.1' has no port\n"
+	    "6: server: '10.0.0.1:0' has no port from 1 to 65535\n"
 	    "7: server: the name 'a' is already used by another server of "
 	    "[backend b], first in line 5; names must differ\n"
 	    "8: server: the name 'b' is already used by another server of "

@@ -353,9 +353,8 @@ static void
 short_form_errors_name_the_option(void **state)
 {
 	(void)state;
-	assert_load_fails("-l :80 -s 10.0.0.1",
-	    "-s 10.0.0.1: '10.0.0.1' has no port; write HOST:PORT, "
-	    "[V6]:PORT or unix:/path\n");
+	assert_load_fails("-l :80 -s 10.0.0.1:0",
+	    "-s 10.0.0.1:0: '10.0.0.1:0' has no port from 1 to 65535\n");
 	assert_load_fails(
 	    "-l 80 -s a=10.0.0.1:80 -s a=10.0.0.2:80 -b rr -k htttp -n 0",
 	    "-n 0: '0' is not a number of threads; allowed are " THREADS_ALLOWED
