@@ -62,31 +62,45 @@ is_at(const struct listen_spec *l, const struct addr *addr)
 	return addr_equal(&l->addr, addr) && !addr_has_any_port(addr);
 }
 
-/* Against those that stand before it. */
-static void
+/* Against those that stand before it.  Returns false after an error. */
+static bool
 check_listen(const struct spec *spec, const struct listen_spec *l,
     struct err_list *errors)
 {
 	char first[DRAFT_FIRST_SIZE];
 
 	for (size_t i = 0; i < spec->global.admin.n; i++) {
-		if (is_at(l, &spec->global.admin.all[i].addr))
-			refuse_listen(
-			    errors, l, "the admin socket's address", "");
+		if (!is_at(l, &spec->global.admin.all[i].addr))
+			continue;
+		refuse_listen(errors, l, "the admin socket's address", "");
+		return false;
 	}
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 
 		for (size_t j = 0; j < f->listens_n; j++) {
 			if (&f->listens[j] == l)
-				return;
+				return true;
 			if (!collide(&f->listens[j], l))
 				continue;
 			refuse_listen(errors, l, "listened on already",
 			    draft_first(f->listens[j].place, l->place, first));
-			return;
+			return false;
 		}
 	}
+	return true;
+}
+
+/* A range has one error. */
+static void
+check_listens(const struct spec *spec, const struct frontend_spec *f,
+    struct err_list *errors)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < f->listens_n; i++)
+		if (!f->listens[i].in_range || ok)
+			ok = check_listen(spec, &f->listens[i], errors);
 }
 
 /* Adds an error at the place of the object if the condition holds. */
@@ -370,8 +384,7 @@ build_check(const struct spec *spec, const char *file, bool empty,
 
 		check_frontend(f, errors);
 		build_check_sni(spec, f, errors);
-		for (size_t j = 0; j < f->listens_n; j++)
-			check_listen(spec, &f->listens[j], errors);
+		check_listens(spec, f, errors);
 	}
 	for (size_t i = 0; i < spec->backends_n; i++) {
 		const struct backend_spec *b = &spec->backends[i];

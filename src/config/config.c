@@ -280,13 +280,14 @@ warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
 	for (size_t i = 0; i < f->listens_n && f->proxy_from_n == 0; i++) {
 		const struct listen_spec *l = &f->listens[i];
 
-		if (!l->accept_proxy || addr_is_private(&l->addr))
+		if (!l->accept_proxy || l->in_range ||
+		    addr_is_private(&l->addr))
 			continue;
 		ERROR_AT(l, warnings,
 		    "warning: [frontend %s]: listen: everyone who can reach %s "
 		    "may claim to be any client, by a PROXY header; write "
 		    "proxy_from = ADDRESS/BITS of those in front",
-		    f->name, addr_text(&l->addr, text));
+		    f->name, l->range ? l->text : addr_text(&l->addr, text));
 	}
 }
 

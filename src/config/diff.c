@@ -197,7 +197,9 @@ same_listen(const void *one, const void *other)
 {
 	const struct listen_spec *a = one, *b = other;
 
-	return a->both_families == b->both_families &&
+	/* Nearly all of thousands differ in the port. */
+	return addr_port(&a->addr) == addr_port(&b->addr) &&
+	       a->both_families == b->both_families &&
 	       addr_equal(&a->addr, &b->addr);
 }
 
@@ -284,6 +286,16 @@ list_same(const struct list_kind *kind, const void *one, const void *other)
 	           : strcmp(list_name(kind, one), list_name(kind, other)) == 0;
 }
 
+/* Whether no other element of its list can be the same. */
+static bool
+is_unique(const struct list_kind *kind, const void *one)
+{
+	return !kind->same ||
+	       (kind == &listen_list &&
+	           !addr_has_any_port(
+	               &((const struct listen_spec *)one)->addr));
+}
+
 /* Returns the element of `in` that is the same as the i-th of `of`; where
  * several are, the one that has as many of them before it.  NULL: there is
  * none. */
@@ -294,7 +306,11 @@ counterpart(
 	const void *one = list_at(kind, of, i);
 	size_t nth = 0;
 
-	for (size_t j = 0; kind->same && j < i; j++)
+	/* Mostly both have it in the same place, and no second one. */
+	if (i < list_n(kind, in) && is_unique(kind, one) &&
+	    list_same(kind, list_at(kind, in, i), one))
+		return list_at(kind, in, i);
+	for (size_t j = 0; !is_unique(kind, one) && j < i; j++)
 		nth += list_same(kind, list_at(kind, of, j), one);
 	for (size_t j = 0; j < list_n(kind, in); j++)
 		if (list_same(kind, list_at(kind, in, j), one) && nth-- == 0)
@@ -304,6 +320,86 @@ counterpart(
 
 static bool diff_keys(const struct pair *pair, const struct key *keys);
 
+/* The i-th of a frontend's listens. */
+static const struct listen_spec *
+listen_at(const void *frontend, size_t i)
+{
+	return list_at(&listen_list, frontend, i);
+}
+
+/* Returns how many elements from the i-th on have no counterpart, as that one,
+ * and can share its sentence: the ports of a range. */
+static size_t
+count_missing(
+    const struct list_kind *kind, const void *of, size_t i, const void *in)
+{
+	size_t n = 1;
+
+	while (kind == &listen_list && i + n < list_n(kind, of) &&
+	       listen_at(of, i + n)->in_range &&
+	       !counterpart(kind, of, i + n, in))
+		n++;
+	return n;
+}
+
+/* Adds that n elements from the i-th on are new, or removed. */
+static void
+add_missing(const struct pair *pair, const char *prefix,
+    const struct list_kind *kind, const void *of, size_t i, size_t n)
+{
+	const char *what = of == pair->new ? "new" : "removed";
+	const char *name = list_name(kind, list_at(kind, of, i));
+	const struct listen_spec *l;
+	char last[8] = "";
+
+	if (kind != &listen_list ||
+	    (!listen_at(of, i)->range && !listen_at(of, i)->in_range)) {
+		changes_add(
+		    pair->changes, false, "%s%s is %s", prefix, name, what);
+		return;
+	}
+	l = listen_at(of, i);
+	if (n > 1)
+		snprintf(last, sizeof(last), "-%u",
+		    addr_port(&l[n - 1].addr) & UINT16_MAX);
+	changes_add(pair->changes, false, "%s%.*s:%u%s is %s", prefix,
+	    (int)(strrchr(name, ':') - name), name, addr_port(&l->addr), last,
+	    what);
+}
+
+/* Whether the ports before both are counterparts with the same options: what is
+ * different was said of those. */
+static bool
+is_said_before(const struct list_kind *kind, const void *old, const void *new)
+{
+	return kind == &listen_list &&
+	       ((const struct listen_spec *)old)->in_range &&
+	       ((const struct listen_spec *)new)->in_range;
+}
+
+static bool
+diff_element(const struct pair *pair, const char *prefix,
+    const struct key *keys, const struct list_kind *kind)
+{
+	char label[VALUE_TEXT_SIZE];
+	struct pair inner = *pair;
+	struct changes said;
+	bool ok;
+
+	inner.label = label;
+	snprintf(
+	    label, sizeof(label), "%s%s", prefix, list_name(kind, inner.new));
+	if (kind->diff)
+		kind->diff(&inner);
+	if (!is_said_before(kind, inner.old, inner.new))
+		return diff_keys(&inner, keys);
+	changes_init(&said);
+	inner.changes = &said;
+	ok = diff_keys(&inner, keys);
+	changes_fini(&said);
+	return ok;
+}
+
 /* Compares the elements of the lists that the pair's objects have.  prefix:
  * what comes before the name of each, in a sentence.  keys: those of one of
  * them. */
@@ -311,30 +407,29 @@ static bool
 diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
     const struct list_kind *kind)
 {
-	char label[VALUE_TEXT_SIZE];
+	const void *old = pair->old, *new = pair->new;
+	size_t n;
 
-	for (size_t i = 0; i < list_n(kind, pair->old); i++) {
+	for (size_t i = 0; i < list_n(kind, old); i += n) {
 		struct pair inner = *pair;
 
-		inner.label = label;
-		inner.old = list_at(kind, pair->old, i);
-		inner.new = counterpart(kind, pair->old, i, pair->new);
-		snprintf(label, sizeof(label), "%s%s", prefix,
-		    list_name(kind, inner.new ? inner.new : inner.old));
+		n = 1;
+		inner.old = list_at(kind, old, i);
+		inner.new = counterpart(kind, old, i, new);
 		if (!inner.new) {
-			changes_add(
-			    pair->changes, false, "%s is removed", label);
-			continue;
-		}
-		if (kind->diff)
-			kind->diff(&inner);
-		if (!diff_keys(&inner, keys))
+			n = count_missing(kind, old, i, new);
+			add_missing(pair, prefix, kind, old, i, n);
+		} else if (!diff_element(&inner, prefix, keys, kind)) {
 			return false;
+		}
 	}
-	for (size_t i = 0; i < list_n(kind, pair->new); i++)
-		if (!counterpart(kind, pair->new, i, pair->old))
-			changes_add(pair->changes, false, "%s%s is new", prefix,
-			    list_name(kind, list_at(kind, pair->new, i)));
+	for (size_t i = 0; i < list_n(kind, new); i += n) {
+		n = 1;
+		if (counterpart(kind, new, i, old))
+			continue;
+		n = count_missing(kind, new, i, old);
+		add_missing(pair, prefix, kind, new, i, n);
+	}
 	return true;
 }
 

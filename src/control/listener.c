@@ -33,6 +33,7 @@ listener_new(struct frontend *frontend, const struct listen_spec *spec)
 	}
 	l->addr = spec->addr;
 	l->both_families = spec->both_families;
+	l->in_range = spec->in_range;
 	l->mode = spec->mode;
 	l->next = frontend;
 	l->next_spec = spec;
@@ -156,14 +157,9 @@ listener_bound_addr(const struct listener *l)
 }
 
 void
-listener_announce(struct listener *l)
+listener_warn_of_cut_options(struct listener *l)
 {
-	struct addr addr = listener_bound_addr(l);
-	char text[ADDR_TEXT_SIZE];
-
-	log_info("listening on %s (frontend %s)", addr_text(&addr, text),
-	    l->frontend);
-	if (addr.sa.sa_family != AF_UNIX)
+	if (l->addr.sa.sa_family != AF_UNIX)
 		sock_options_curtailed(acceptor_fd(l->acceptor),
 		    &l->next_spec->sock, true, warn_of_cut_option, l);
 }
@@ -241,14 +237,10 @@ open_listener(struct listener *l, struct pool *pool, struct changes *changes)
 void
 listener_stop(struct listener *l)
 {
-	char text[ADDR_TEXT_SIZE];
-
 	listener_remove_file(l);
 	l->closing = true;
 	acceptor_shut(l->acceptor);
 	acceptor_stop(l->acceptor);
-	log_info("no longer listening on %s (frontend %s)",
-	    addr_text(&l->addr, text), l->frontend);
 }
 
 static void
@@ -260,6 +252,7 @@ keep_listener(struct listener *l, struct pool *pool, struct changes *changes)
 		free(l->frontend);
 		l->frontend = name;
 	}
+	l->in_range = l->next_spec->in_range;
 	change_unix_file(l, changes);
 	acceptor_set_frontend(l->acceptor, l->next, listener_number(l));
 	if (l->pool != pool)
@@ -267,15 +260,14 @@ keep_listener(struct listener *l, struct pool *pool, struct changes *changes)
 	l->pool = pool;
 }
 
-/* A socket may be another frontend's now; one that was shut is open again. */
+/* A socket may be another frontend's now, and disabled as that is. */
 static void
 hold_as_frontend(
-    struct listener *l, const struct frontend *f, struct changes *changes)
+    struct listener *l, struct frontend *f, struct changes *changes)
 {
 	struct err err;
 
-	if (f->state->admin == FRONTEND_SHUT)
-		f->state->admin = FRONTEND_OPEN;
+	frontend_follow_disabled(f);
 	if (f->state->admin == FRONTEND_PAUSED)
 		listener_hold(l);
 	else if (!listener_unhold(l, &err))
@@ -297,7 +289,7 @@ take_options(struct listener *l)
 	const struct sock_options to =
 	    l->opened ? options_to_be(l) : l->next_spec->sock;
 
-	if (l->changed && l->addr.sa.sa_family != AF_UNIX &&
+	if (l->changed && !l->in_range && l->addr.sa.sa_family != AF_UNIX &&
 	    !asks_the_same(&l->sock, &to))
 		sock_options_curtailed(
 		    acceptor_fd(l->acceptor), &to, true, warn_of_cut_option, l);

@@ -23,6 +23,8 @@ struct listener {
 	struct list node;
 	struct addr addr;
 	bool both_families;
+	bool in_range; /* see struct listen_spec */
+	bool announced;
 	uint32_t mode;
 	char *frontend;        /* its name */
 	struct frontend *next; /* between prepare and commit, or NULL: none */
@@ -58,9 +60,8 @@ bool listener_change(struct listener *l, struct err *err) MUST_CHECK;
 /* Restores the options that listener_change has changed.  Logs a failure. */
 void listener_put_back(struct listener *l);
 
-/* Logs where the listener, which has its acceptor, listens, and which options
- * of the socket the system has cut short. */
-void listener_announce(struct listener *l);
+/* Logs which options of the new socket the system has cut short. */
+void listener_warn_of_cut_options(struct listener *l);
 /* Returns the address, with the port that the kernel chose if it was 0, unless
  * the listener is held. */
 struct addr listener_bound_addr(const struct listener *l);
@@ -80,7 +81,8 @@ void listener_hold(struct listener *l);
  * be listened on. */
 bool listener_unhold(struct listener *l, struct err *err) MUST_CHECK;
 
-/* Begins to close the socket.  acceptor_closed returns whether it is closed. */
+/* Begins to close the socket.  acceptor_closed returns whether it is closed.
+ * Does not log. */
 void listener_stop(struct listener *l);
 /* Removes the file of a unix socket. */
 void listener_remove_file(const struct listener *l);

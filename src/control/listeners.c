@@ -3,11 +3,13 @@
  */
 #include "control/listeners.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grace.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "control/listener.h"
 #include "model/model.h"
 #include "net/sock.h"
@@ -18,6 +20,9 @@ struct listeners {
 	struct grace *grace;
 	struct list all;
 	struct list spare; /* closed ones, whose acceptors may be used again */
+	/* In a preparation: that which was found last.  The next one that is
+	 * looked for mostly follows it. */
+	struct listener *found;
 	bool stopped;
 };
 
@@ -29,6 +34,79 @@ static struct listener *
 listener_of(struct list *node)
 {
 	return container_of(node, struct listener, node);
+}
+
+/* -- the log -- */
+
+/* A line about listeners: a range of ports has one for all of them. */
+struct listeners_line {
+	const char *what;
+	const struct listener *first; /* NULL: no line so far */
+	struct addr addr;             /* of the first */
+	unsigned last;                /* port */
+};
+
+static void
+line_end(struct listeners_line *line)
+{
+	char text[ADDR_TEXT_SIZE], last[8] = "";
+
+	if (!line->first)
+		return;
+	if (line->last != addr_port(&line->addr))
+		snprintf(last, sizeof(last), "-%u", line->last & UINT16_MAX);
+	log_info("%s %s%s (frontend %s)", line->what,
+	    addr_text(&line->addr, text), last, line->first->frontend);
+	line->first = NULL;
+}
+
+/* Adds the listener to the line, or ends that and begins another one.  what:
+ * what happens to the listener; a line has one such text. */
+static void
+line_add(
+    struct listeners_line *line, const struct listener *l, const char *what)
+{
+	struct addr addr = l->held ? l->at : listener_bound_addr(l);
+	struct addr next = line->addr;
+
+	addr_set_port(&next, line->last + 1);
+	if (line->first && l->in_range && line->what == what &&
+	    addr_equal(&addr, &next) &&
+	    strcmp(l->frontend, line->first->frontend) == 0) {
+		line->last++;
+		return;
+	}
+	line_end(line);
+	*line = (struct listeners_line){
+	    .what = what, .first = l, .addr = addr, .last = addr_port(&addr)};
+}
+
+static void
+announce_new(struct listeners *ls)
+{
+	static const char open[] = "listening on";
+	static const char held[] = "disabled, not listening on";
+	struct listeners_line line = {.first = NULL};
+
+	for_each_listener (l, ls) {
+		if (l->announced)
+			continue;
+		l->announced = true;
+		line_add(&line, l, l->held ? held : open);
+		if (!l->in_range)
+			listener_warn_of_cut_options(l);
+	}
+	line_end(&line);
+}
+
+/* Closes the listener, and says so in the line. */
+static void
+stop_listener(struct listeners_line *line, struct listener *l)
+{
+	static const char what[] = "no longer listening on";
+
+	line_add(line, l, what);
+	listener_stop(l);
 }
 
 static void
@@ -123,36 +201,75 @@ bind_one(struct listeners *ls, struct frontend *frontend,
 		return false;
 	}
 	list_append(&ls->all, &l->node);
-	listener_announce(l);
+	/* No client may be accepted on the way to listeners_commit. */
+	if (frontend_admin_next(frontend) == FRONTEND_PAUSED)
+		listener_hold(l);
 	return true;
 }
 
-/* Claims the socket of the address for the frontend, if there is one that no
- * frontend has claimed.  With an owner, considers only the sockets that this
- * frontend has now. */
+/* Returns the listener behind the one that was found last, or NULL. */
+static struct listener *
+next_of_found(const struct listeners *ls)
+{
+	return ls->found && ls->found->node.next != &ls->all
+	           ? listener_of(ls->found->node.next)
+	           : NULL;
+}
+
+/* Whether no frontend has claimed the socket, which has that address.  With an
+ * owner, only a socket that this frontend has now will do. */
+static bool
+can_claim(
+    const struct listener *l, const struct listen_spec *spec, const char *owner)
+{
+	return !l->closing && !l->next &&
+	       l->both_families == spec->both_families &&
+	       addr_equal(&l->addr, &spec->addr) &&
+	       (!owner || strcmp(l->frontend, owner) == 0);
+}
+
+/* Returns the first socket that can be claimed, or NULL. */
+static struct listener *
+find_listener(
+    struct listeners *ls, const struct listen_spec *spec, const char *owner)
+{
+	struct listener *next = next_of_found(ls);
+
+	if (next && !addr_has_any_port(&spec->addr) &&
+	    can_claim(next, spec, owner))
+		return next;
+	for_each_listener (l, ls)
+		if (can_claim(l, spec, owner))
+			return l;
+	return NULL;
+}
+
+/* Claims the socket of the address for the frontend, if there is one. */
 static struct listener *
 claim_listener(struct listeners *ls, struct frontend *f,
     const struct listen_spec *spec, const char *owner)
 {
-	for_each_listener (l, ls)
-		if (!l->closing && !l->next &&
-		    l->both_families == spec->both_families &&
-		    addr_equal(&l->addr, &spec->addr) &&
-		    (!owner || strcmp(l->frontend, owner) == 0)) {
-			l->next = f;
-			l->next_spec = spec;
-			return l;
-		}
-	return NULL;
+	struct listener *found = find_listener(ls, spec, owner);
+
+	if (found) {
+		ls->found = found;
+		found->next = f;
+		found->next_spec = spec;
+	}
+	return found;
 }
 
 /* Returns the socket that is claimed for the address, or NULL. */
 static struct listener *
 claimed_listener(struct listeners *ls, const struct listen_spec *spec)
 {
+	struct listener *next = next_of_found(ls);
+
+	if (next && next->next_spec == spec)
+		return ls->found = next;
 	for_each_listener (l, ls)
 		if (l->next_spec == spec)
-			return l;
+			return ls->found = l;
 	return NULL;
 }
 
@@ -189,6 +306,7 @@ listeners_prepare(
 {
 	bool any = !list_empty(&listeners->all);
 
+	listeners->found = NULL;
 	/* Other frontends' sockets are claimed only after each frontend has
 	 * claimed its own. */
 	model_for_each_frontend (f, model)
@@ -206,6 +324,7 @@ listeners_prepare(
 				return fail_prepare(
 				    listeners, &spec->place, err);
 		}
+	announce_new(listeners);
 	return true;
 }
 
@@ -250,11 +369,14 @@ void
 listeners_commit(
     struct listeners *listeners, struct pools *pools, struct changes *changes)
 {
+	struct listeners_line line = {.first = NULL};
+
 	for_each_listener (l, listeners)
 		if (l->next)
 			listener_commit(l, pools_of(pools, l->next), changes);
 		else if (!l->closing)
-			listener_stop(l);
+			stop_listener(&line, l);
+	line_end(&line);
 }
 
 void
@@ -298,9 +420,12 @@ listeners_resume(struct listeners *listeners, const struct frontend *frontend,
 void
 listeners_shut(struct listeners *listeners, const struct frontend *frontend)
 {
+	struct listeners_line line = {.first = NULL};
+
 	for_each_listener (l, listeners)
 		if (is_open_for(l, frontend))
-			listener_stop(l);
+			stop_listener(&line, l);
+	line_end(&line);
 }
 
 const struct listener *

@@ -559,6 +559,13 @@ addresses_to_listen_on(void **state)
 	        "listen: '10.0.0.1' has no port; write"},
 	    {"frontend x", "listen = :99999",
 	        "listen: ':99999' has no port from 1 to 65535"},
+	    {"frontend x", "listen = :90-80",
+	        "listen: '90-80' is not a range of ports; write LOW-HIGH, "
+	        "from 1 to 65535, as in :8000-8099"},
+	    {"frontend x", "listen = :0-80", "listen: '0-80' is not a range"},
+	    {"frontend x", "listen = :80-", "listen: '80-' is not a range"},
+	    {"frontend x", "listen = 10.0.0.256:80-90",
+	        "listen: '10.0.0.256' is not an IPv4 address"},
 	    {"frontend x", "listen = localhost:81",
 	        "listen: 'localhost' is not an IP address"},
 	    {"frontend x", "listen = :81 mode=0600",

@@ -180,6 +180,18 @@ what_was_set_is_printed(void **state)
 	    FRONTEND BACKEND "timeout_tunnel=24h\n", "\ntimeout_tunnel = 1d\n");
 	assert_prints(FRONTEND "listen = unix:/run/x mode=7\n" BACKEND,
 	    "\nlisten = :80\nlisten = unix:/run/x mode=0007\n");
+	assert_prints(FRONTEND "listen = [::1]:90-93 backlog=5\nlisten = :94\n"
+	                       "disabled = yes\n" BACKEND,
+	    "\nlisten = :80\nlisten = [::1]:90-93 backlog=5\n"
+	    "listen = :94\nbackend = b\n");
+	assert_prints(FRONTEND "disabled = yes\n" BACKEND, "\ndisabled = on\n");
+	assert_prints(FRONTEND BACKEND
+	    "server = t 10.0.0.2 check=off\nserver = u [::1]:-5 check=off\n"
+	    "server = v www.example.com:+0 check_port=5\n",
+	    "\nserver = t 10.0.0.2 weight=100 maxconn=0 check=off\n"
+	    "server = u [::1]:-5 weight=100 maxconn=0 check=off\n"
+	    "server = v www.example.com:+0 weight=100 maxconn=0 "
+	    "check_port=5\n");
 	assert_prints(
 	    "[global]\nlog = off\n" FRONTEND BACKEND, "\nlog = off\n");
 	assert_prints("[global]\nlog=file=/x mode=600\nlog=stderr format=json\n"
@@ -477,7 +489,7 @@ list_has_a_line_for_each_key_and_option(void **state)
 	    "defaults\ttimeout_client\t5m\t10ms to 30d\t",
 	    "defaults\tcheck:interval\t2s\t10ms to 1d\t",
 	    "frontend\ttimeout_client\t5m\t10ms to 30d\t",
-	    "frontend\tlisten\trequired\tIP:PORT, [V6]:PORT, :PORT or unix",
+	    "frontend\tlisten\trequired\tIP:PORT, [V6]:PORT, :PORT, a range",
 	    "backend\tserver:weight\t100\t0 to 256\t",
 	    "backend\tcheck:method\tGET\tGET, HEAD, OPTIONS\t",
 	    "backend\tbalance\troundrobin\troundrobin, leastconn, "
