@@ -179,6 +179,8 @@ static const struct key frontend_keys[] = {
         MAXCONN, FRONTEND(maxconn), DEFAULT("auto"), IN_DEFAULTS},
     {"rate", "connections accepted per second",
         RATE, FRONTEND(rate), DEFAULT("off"), IN_DEFAULTS},
+    {"disabled", "whether it refuses connections until an operator enables it",
+        SWITCH("off"), FRONTEND(disabled)},
     {"timeout_client", "longest silence of a client",
         TIMEOUT, FRONTEND(timeout_client_ms), DEFAULT("5m"), IN_DEFAULTS},
     {"timeout_client_fin",

@@ -60,6 +60,7 @@ every_default_is_printed(void **state)
 	    "pool = main\n"
 	    "maxconn = auto\n"
 	    "rate = off\n"
+	    "disabled = off\n"
 	    "timeout_client = 5m\n"
 	    "timeout_client_fin = 30s\n"
 	    "timeout_hello = 5s\n"
