@@ -324,10 +324,20 @@ take_sni(struct call *call, const char *text, struct explain_request *r)
 }
 
 static bool
+maps_ports(const struct backend_spec *b)
+{
+	for (size_t i = 0; i < b->servers_n; i++)
+		if (server_spec_maps_port(&b->servers[i]))
+			return true;
+	return false;
+}
+
+static bool
 heeds_local(const struct frontend *f)
 {
 	for (size_t i = 0; i < f->backends_n; i++)
-		if (backend_hashes(f->backends[i], HASH_KEY_DESTINATION))
+		if (backend_hashes(f->backends[i], HASH_KEY_DESTINATION) ||
+		    maps_ports(f->backends[i]->spec))
 			return true;
 	return false;
 }
@@ -345,8 +355,9 @@ is_local_heeded(struct call *call, const struct explain_request *r)
 		    heeds_local(m->frontends[i]))
 			return true;
 	return err_set(call->err,
-	    "to: %s%.60s has a backend with hash_key = destination, so the "
-	    "address makes no difference; leave it out.",
+	    "to: %s%.60s has a backend with hash_key = destination, or with a "
+	    "server without a port, so the address makes no difference; leave "
+	    "it out.",
 	    *r->frontend ? "No part of frontend " : "No frontend", r->frontend);
 }
 

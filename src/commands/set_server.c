@@ -145,20 +145,54 @@ change_ip(struct addr *addr, unsigned port, const char *text,
 	return true;
 }
 
-/* Replaces the port, as above. */
+/* Writes the port as the command takes it: `80`, or `+0` for that of the
+ * client. */
+static const char *
+port_text(const struct server *server, unsigned port, char out[12])
+{
+	snprintf(out, 12, port > 0 ? "%u" : "%+d",
+	    port > 0 ? (int)port : server->spec->port_offset);
+	return out;
+}
+
+/* Gives the server the port of the client again, if the file does; otherwise
+ * refuses in HAProxy's words. */
 static bool
-change_port(struct addr *addr, const char *text, char ret_said[SAID_SIZE])
+map_port(const struct server *server, struct addr *addr, const char *text,
+    char ret_said[SAID_SIZE])
 {
 	unsigned before = addr_port(addr);
-	uint64_t port;
+	char from[12], to[12];
 
-	if (text[0] == '-' || text[0] == '+') {
+	if (!server_spec_maps_port(server->spec) ||
+	    strcmp(text, port_text(server, 0, to)) != 0) {
 		snprintf(ret_said, SAID_SIZE,
 		    ", can't change <port> to port map because it is "
 		    "incompatible with current health check port configuration "
 		    "(use 'port' statement from the 'server' directive.");
 		return false;
 	}
+	if (before == 0)
+		snprintf(ret_said, SAID_SIZE, ", no need to change the port");
+	else
+		snprintf(ret_said, SAID_SIZE,
+		    ", port changed from '%s' to '%s'",
+		    port_text(server, before, from), to);
+	addr_set_port(addr, 0);
+	return true;
+}
+
+/* Replaces the port, as above. */
+static bool
+change_port(const struct server *server, struct addr *addr, const char *text,
+    char ret_said[SAID_SIZE])
+{
+	unsigned before = addr_port(addr);
+	char from[12];
+	uint64_t port;
+
+	if (text[0] == '-' || text[0] == '+')
+		return map_port(server, addr, text, ret_said);
 	if (!text_parse_number(text, 1, 65535, &port, NULL)) {
 		snprintf(ret_said, SAID_SIZE,
 		    ", problem converting port '%s' to an int", text);
@@ -168,7 +202,8 @@ change_port(struct addr *addr, const char *text, char ret_said[SAID_SIZE])
 		snprintf(ret_said, SAID_SIZE, ", no need to change the port");
 	else
 		snprintf(ret_said, SAID_SIZE,
-		    ", port changed from '%u' to '%u'", before, (unsigned)port);
+		    ", port changed from '%s' to '%u'",
+		    port_text(server, before, from), (unsigned)port);
 	addr_set_port(addr, (unsigned)port);
 	return true;
 }
@@ -186,21 +221,24 @@ audit_addr(const struct call *call, const struct server *server,
 static bool
 set_addr(struct call *call, struct server *server, const struct option *option)
 {
-	struct addr before = *server_addr(server), addr = before;
+	struct addr addr = *server_addr(server);
 	unsigned port = server_is_unresolved(server) ? server->spec->port
 	                                             : addr_port(&addr);
 	char of_ip[SAID_SIZE], of_port[SAID_SIZE] = "";
+	char from[ADDR_TEXT_SIZE], to[ADDR_TEXT_SIZE];
 	bool ok = change_ip(&addr, port, call_arg(call, 2), of_ip);
 
+	snprintf(from, sizeof(from), "%s", server_address(server, to));
 	if (ok && strcmp(call_arg(call, 3), "port") == 0)
-		ok = change_port(&addr, call_arg(call, 4), of_port);
+		ok = change_port(server, &addr, call_arg(call, 4), of_port);
 	if (!operator_set_addr(server, &addr))
 		return err_oom(call->err);
 	if (!ok)
 		call_fail(call);
 	call_say(call, SEVERITY_WARNING, "%s%s by 'stats socket command'",
 	    of_ip, of_port);
-	audit_addr(call, server, option->name, &before, &addr);
+	call_audit_server(
+	    call, server, option->name, from, server_address(server, to));
 	return true;
 }
 
@@ -282,7 +320,7 @@ static enum setting_answer
 describe_addr(struct call *call, struct setting *ret_setting)
 {
 	struct server *s = setting_of_server(call, "addr", ret_setting);
-	char host[ADDR_TEXT_SIZE];
+	char host[ADDR_TEXT_SIZE], port[12];
 
 	if (!s)
 		return SETTING_INVALID;
@@ -293,8 +331,9 @@ describe_addr(struct call *call, struct setting *ret_setting)
 		return SETTING_UNRESTORABLE;
 	}
 	ret_setting->may_refuse = true;
-	return setting_known(ret_setting, "%s port %u",
-	    addr_host(server_addr(s), host), addr_port(server_addr(s)));
+	return setting_known(ret_setting, "%s port %s",
+	    addr_host(server_addr(s), host),
+	    port_text(s, addr_port(server_addr(s)), port));
 }
 
 static enum setting_answer

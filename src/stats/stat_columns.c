@@ -88,8 +88,12 @@ put_server_address(struct field *out, const struct server *server)
 	const struct addr *addr = server_addr(server);
 	char text[ADDR_TEXT_SIZE];
 
-	field_text(out,
-	    addr->sa.sa_family == AF_UNIX ? "unix" : addr_text(addr, text));
+	if (server_maps_port(server))
+		field_text(out, server_address(server, text));
+	else
+		field_text(out, addr->sa.sa_family == AF_UNIX
+		                    ? "unix"
+		                    : addr_text(addr, text));
 }
 
 static const char *
