@@ -68,7 +68,7 @@ tls_name_of_sessions(const struct http_run *run, char name[NAME_SIZE])
 
 	if (fits)
 		strcpy(name, sni);
-	SSL_CTX_free(context);
+	tls_context_give_back(context);
 	return fits;
 }
 

@@ -334,7 +334,7 @@ talk_prepare_tls(struct talk *t, struct err *err)
 	SSL_CTX *context = talk_take_context(t);
 
 	t->ssl = context ? SSL_new(context) : NULL;
-	SSL_CTX_free(context);
+	tls_context_give_back(context);
 	if (!t->ssl || SSL_set_fd(t->ssl, t->fd) != 1)
 		return err_oom(err);
 	return t->plan.context ? talk_prepare_as_sessions(t, err)

@@ -3,7 +3,6 @@
  */
 #include "commands/tls_sections.h"
 
-#include <openssl/ssl.h>
 #include <string.h>
 
 #include "base/events.h"
@@ -76,8 +75,8 @@ tls_section_commit(
 	if (ok) {
 		now = tls_context_take(section->context);
 		(void)tls_changes(before, now, note_change, &change);
-		SSL_CTX_free(now);
+		tls_context_give_back(now);
 	}
-	SSL_CTX_free(before);
+	tls_context_give_back(before);
 	return ok;
 }

@@ -3,7 +3,6 @@
  */
 #include "control/tls_diff.h"
 
-#include <openssl/ssl.h>
 #include <string.h>
 
 #include "tls/changes.h"
@@ -40,8 +39,8 @@ compare_contexts(const struct tls_spec *tls, struct tls_context *before,
 	SSL_CTX *new_ssl = tls_context_take(now);
 
 	tls_changes(old_ssl, new_ssl, add_section_change, &section);
-	SSL_CTX_free(old_ssl);
-	SSL_CTX_free(new_ssl);
+	tls_context_give_back(old_ssl);
+	tls_context_give_back(new_ssl);
 }
 
 /* The files of a section are the same in both roles: compare the contexts of

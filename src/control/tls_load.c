@@ -3,7 +3,6 @@
  */
 #include "control/tls_load.h"
 
-#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +43,7 @@ run_job(struct tls_load_job *job, int inotify)
 {
 	(void)watch_files(job, inotify);
 	for (unsigned i = 0; i < TRIES_MAX; i++) {
-		SSL_CTX_free(job->loaded);
+		tls_context_give_back(job->loaded);
 		job->loaded =
 		    tls_context_load(job->context, job->present, &job->err);
 		job->ok = job->loaded != NULL;
@@ -56,7 +55,7 @@ run_job(struct tls_load_job *job, int inotify)
 	(void)tls_changes(job->present, job->loaded, keep_text, job);
 	if (job->changes > 0)
 		return;
-	SSL_CTX_free(job->loaded);
+	tls_context_give_back(job->loaded);
 	job->loaded = NULL;
 }
 
@@ -97,8 +96,8 @@ tls_load_fini(struct tls_load *load)
 		for (size_t j = 0; j < TLS_LOAD_TEXTS; j++)
 			free(job->texts[j]);
 		tls_interests_fini(&job->interests);
-		SSL_CTX_free(job->loaded);
-		SSL_CTX_free(job->present);
+		tls_context_give_back(job->loaded);
+		tls_context_give_back(job->present);
 		tls_context_unref(job->context);
 	}
 	free(load->jobs);

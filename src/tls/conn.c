@@ -129,7 +129,7 @@ ssl_new(struct tls_conn *conn)
 	SSL *ssl = SSL_new(context);
 	BIO *bio = ssl ? io_new(conn) : NULL;
 
-	SSL_CTX_free(context);
+	tls_context_give_back(context);
 	if (bio) {
 		SSL_set_bio(ssl, bio, bio);
 		return ssl;

@@ -137,6 +137,16 @@ tls_context_load(
 	return ssl;
 }
 
+void
+tls_context_give_back(SSL_CTX *ssl)
+{
+	struct tls_store *store = ssl ? tls_store_of(ssl) : NULL;
+
+	if (store)
+		atomic_add_acq_rel(&store->ended, 1ull); /* [P31] */
+	SSL_CTX_free(ssl);
+}
+
 /* Connections get ssl from now on. */
 static void
 ssl_exchange(struct tls_context *context, SSL_CTX *ssl)
@@ -147,7 +157,7 @@ ssl_exchange(struct tls_context *context, SSL_CTX *ssl)
 	old = context->ssl;
 	context->ssl = ssl;
 	lock_release(&context->lock);
-	SSL_CTX_free(old);
+	tls_context_give_back(old);
 }
 
 /* -- Contexts -- */
@@ -155,7 +165,7 @@ ssl_exchange(struct tls_context *context, SSL_CTX *ssl)
 static void
 context_free(struct tls_context *context)
 {
-	SSL_CTX_free(context->ssl);
+	tls_context_give_back(context->ssl);
 	tls_settings_free(context->settings);
 	tls_staged_fini(&context->staged);
 	lock_fini(&context->lock);
@@ -253,7 +263,7 @@ tls_context_exchange(
     struct tls_context *context, SSL_CTX *present, SSL_CTX *loaded)
 {
 	if (context->ssl != present) {
-		SSL_CTX_free(loaded);
+		tls_context_give_back(loaded);
 		return false;
 	}
 	ssl_exchange(context, loaded);

@@ -46,6 +46,11 @@ void tls_context_unref(struct tls_context *context);
  * holds a lock for a moment. */
 SSL_CTX *tls_context_take(struct tls_context *context);
 
+/* Drops a reference of tls_context_take or tls_context_load; the last one
+ * frees the SSL_CTX.  To be used instead of SSL_CTX_free: see ended in store.h.
+ * Accepts NULL, and an SSL_CTX of another library.  Any thread. */
+void tls_context_give_back(SSL_CTX *ssl);
+
 /* Gives another library's SSL_CTX, before its first connection, the present
  * certificates and all settings but ALPN.  Returns false with err set. */
 bool tls_context_apply(const struct tls_context *context, SSL_CTX *ssl,

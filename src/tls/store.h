@@ -46,9 +46,9 @@ struct tls_store {
 	size_t alpn_n;
 	char *sni, *name; /* of the settings; NULL: not given */
 	int keylog_fd;    /* -1: none */
-	/* SSL objects that were freed.  OpenSSL's count of references orders
-	 * their last uses before the release; this word shows ThreadSanitizer
-	 * the same. */
+	/* SSL objects that were freed, and references to the SSL_CTX that were
+	 * given back.  OpenSSL's counts of references order their last uses
+	 * before the release; this word shows ThreadSanitizer the same. */
 	uint64_t ended;
 };
 
