@@ -437,9 +437,18 @@ shows() {
 	wait_for 10 shows SslCacheLookups 1
 	shows SslCacheMisses 0
 	# The session of a connection that is just dropped is not kept.
-	connect "$(listening web)" --max 1.2 --times 2
-	wait_for 10 shows SslCacheLookups 2
-	shows SslCacheMisses 1
+	mkfifo "$T/silent"
+	rm "$T/session"
+	spawn dropped bash -c 'exec "${@:2}" <>"$1"' - "$T/silent" openssl \
+	    s_client -connect "$(listening web)" -tls1_2 \
+	    -sess_out "$T/session"
+	wait_for 10 grep -q "END SSL SESSION" "$T/session"
+	kill -KILL "${PIDS[dropped]}"
+	wait_for 10 shows CurrSslConns 0
+	run -0 timeout 60 openssl s_client -connect "$(listening web)" \
+	    -tls1_2 -sess_in "$T/session" </dev/null
+	wait_for 10 shows SslCacheMisses 1
+	shows SslCacheLookups 2
 	wait_for 10 shows CurrSslConns 0
 	hold
 	wait_for 10 shows CurrSslConns 1
