@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-#include "stats/pool_facts.h"
+#include "base/text.h"
 #include "config/cpus.h"
 #include "config/hint.h"
 #include "config/pool_text.h"
+#include "stats/pool_facts.h"
 
 /* Fits the value of every setting. */
 #define SPACE_SIZE CPU_LIST_TEXT_SIZE
@@ -111,6 +112,17 @@ set_handshake_threads(
 	return true;
 }
 
+static bool
+set_handshake_nice(
+    struct pools *pools, struct pool *pool, const char *text, struct err *err)
+{
+	uint64_t n;
+
+	(void)pools;
+	return text_parse_number(text, 0, HANDSHAKE_NICE_MAX, &n, err) &&
+	       pool_set_long_nice(pool, (unsigned)n, err);
+}
+
 enum pool_setting {
 	SET_THREADS,
 	SET_SHARDS,
@@ -118,6 +130,7 @@ enum pool_setting {
 	SET_ORDER,
 	SET_CPUS,
 	SET_HANDSHAKE_THREADS,
+	SET_HANDSHAKE_NICE,
 };
 
 static const struct {
@@ -134,6 +147,7 @@ static const struct {
     [SET_CPUS] = {"cpus", set_cpus, "all, or numbers and ranges as in 0-3,5"},
     [SET_HANDSHAKE_THREADS] = {"handshake_threads", set_handshake_threads,
         HANDSHAKE_THREADS_ALLOWED},
+    [SET_HANDSHAKE_NICE] = {"handshake_nice", set_handshake_nice, "0 to 19"},
 };
 
 /* Returns the present value, which may be in space. */
@@ -156,6 +170,9 @@ value_now(struct pools *pools, struct pool *pool, enum pool_setting setting,
 		return promotion_order_name(status.order);
 	case SET_HANDSHAKE_THREADS:
 		return handshake_threads_text(pool_long_turns(pool), space);
+	case SET_HANDSHAKE_NICE:
+		snprintf(space, SPACE_SIZE, "%u", pool_long_nice(pool));
+		return space;
 	case SET_CPUS:
 		break;
 	}

@@ -96,6 +96,7 @@ put_pool_counters(struct report *r, const struct pool_status *s)
 	report_put(
 	    r, "long_running", "\n  long turns  %u running", s->long_running);
 	report_put(r, "long_limit", " of %u", s->long_limit);
+	report_put(r, "long_nice", ", nicer by %u", s->long_nice);
 	report_put(r, "long_waiting", ", %u waiting", s->long_waiting);
 	report_put(r, "long_waits", ", waits %" PRIu64, s->long_waits);
 	report_put(r, "long_waited_us", ", waited %.1f us",

@@ -131,6 +131,10 @@ static const struct key pool_keys[] = {
         "threads that may be in TLS handshakes; auto: all but one",
         VALUE(auto_number), LIMITS(1, POOL_THREADS_MAX),
         POOL(handshake_threads), DEFAULT("auto")},
+    {"handshake_nice",
+        "how much nicer a thread is during a TLS handshake",
+        VALUE(number), LIMITS(0, HANDSHAKE_NICE_MAX),
+        POOL(handshake_nice), DEFAULT("10")},
     {.name = NULL}};
 
 static const struct key listen_options[] = {

@@ -256,6 +256,22 @@ set_capabilities(bool keep_net_raw, struct err *err)
 	return true;
 }
 
+/* Lets threads return from a higher nice value (handshake_nice) to that of the
+ * process, which root may do in any case. */
+static void
+permit_own_nice(void)
+{
+	rlim_t own = (rlim_t)(20 - getpriority(PRIO_PROCESS, 0));
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NICE, &limit) < 0 || limit.rlim_cur >= own)
+		return;
+	limit.rlim_cur = own;
+	if (limit.rlim_max < own)
+		limit.rlim_max = own;
+	(void)setrlimit(RLIMIT_NICE, &limit);
+}
+
 /* Becomes the user for good, with what is needed of root's capabilities. */
 static bool
 become_user(const struct spec *spec, const struct passwd *user, struct err *err)
@@ -265,8 +281,10 @@ become_user(const struct spec *spec, const struct passwd *user, struct err *err)
 
 	if (keep)
 		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
-	if (from_root)
+	if (from_root) {
+		permit_own_nice();
 		drop_bounding_set(keep);
+	}
 	if (setuid(user->pw_uid) < 0)
 		return fail_to_become(&spec->global, errno, err);
 	return !from_root || set_capabilities(keep, err);

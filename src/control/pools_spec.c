@@ -139,6 +139,11 @@ apply_settings(struct pools *pools, struct pool *pool,
 		pool_set_long_turns(pool, spec->handshake_threads);
 		report_change(&s, true);
 	}
+	snprintf(from, sizeof(from), "%u", pool_long_nice(pool));
+	snprintf(to, sizeof(to), "%u", spec->handshake_nice);
+	if (is_another(&s, "handshake_nice", from, to))
+		report_change(
+		    &s, pool_set_long_nice(pool, spec->handshake_nice, &s.err));
 	if (is_another(&s, "cpus", cpu_list_text(pool_cpu_set(pool), cpus_from),
 	        cpu_list_text(&cpus, cpus_to)))
 		report_change(&s, pools_set_cpus(pools, pool, &cpus, &s.err));
@@ -183,6 +188,7 @@ start_pool(struct pools *p, const struct pool_spec *spec)
 	    .policy = spec->promotion,
 	    .order = spec->order,
 	    .long_turns = spec->handshake_threads,
+	    .long_nice = spec->handshake_nice,
 	    .cpus = spec->cpus_given ? &spec->cpus : NULL,
 	    .cpus_quota = cpus_quota(""),
 	    .first_index = p->next_index,

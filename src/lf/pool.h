@@ -96,6 +96,8 @@ struct pool_thread {
 	pthread_t id;
 	uint32_t state; /* enum thread_state in pool_internal.h */
 	int tid;        /* the kernel's id, for nice and CPUs */
+	/* Outside of long turns; the thread reads it, relaxed. */
+	int32_t nice;
 };
 
 static inline struct pool_thread *
@@ -112,6 +114,7 @@ struct pool_options {
 	enum policy_kind policy;
 	enum promotion_order order;
 	unsigned long_turns;                   /* see pool_set_long_turns */
+	unsigned long_nice;                    /* see pool_set_long_nice */
 	const struct promotion_ops *promotion; /* NULL: promotion_futex */
 	const cpu_set_t *cpus;                 /* copied; NULL: all */
 	unsigned cpus_quota;  /* CPUs that the process may use up, 0: all */
@@ -168,6 +171,11 @@ void pool_set_order(struct pool *pool, enum promotion_order order);
  * has threads are as many as these.  0: one less than the threads, at least
  * 1. */
 void pool_set_long_turns(struct pool *pool, unsigned long_turns);
+/* Makes threads nicer by that much, 0 to 19, while they run turns that were
+ * declared long.  Fails when the system would not let them return.  pool_new
+ * starts without it then. */
+bool pool_set_long_nice(
+    struct pool *pool, unsigned nice, struct err *err) MUST_CHECK;
 /* Moves the running threads to these CPUs. */
 bool pool_set_cpus(
     struct pool *pool, const cpu_set_t *cpus, struct err *err) MUST_CHECK;
@@ -202,6 +210,8 @@ unsigned pool_threads(const struct pool *pool);
 unsigned pool_shards_wanted(const struct pool *pool);
 /* Returns the number that pool_set_long_turns was called with last. */
 unsigned pool_long_turns(const struct pool *pool);
+/* Returns what was asked for last, in force or not. */
+unsigned pool_long_nice(const struct pool *pool);
 
 /* -- any thread -- */
 
@@ -222,6 +232,12 @@ struct shard *pool_shard(struct pool *pool, unsigned id);
 
 /* Returns 64 bits of the thread's own random generator. */
 uint64_t pool_random(struct pool_thread *self);
+
+/* Makes the thread nicer for long turns.  Returns whether pool_nice_end has to
+ * follow. */
+bool pool_nice_begin(struct pool_thread *self);
+/* Gives the thread its own nice value back. */
+void pool_nice_end(struct pool_thread *self);
 
 /* The next three choose a shard for a handler.  The caller stays inside one
  * grace section until the handler is registered. */
@@ -248,6 +264,7 @@ struct pool_status {
 	uint64_t handlers;     /* registered */
 	/* Turns that were declared long (admission.h). */
 	unsigned long_limit, long_running, long_waiting;
+	unsigned long_nice; /* in force */
 	uint64_t long_waits, long_waited_ns;
 	uint64_t turn_ns[TURN_KINDS];
 	uint64_t wake_ns;

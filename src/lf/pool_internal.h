@@ -41,6 +41,7 @@ struct pool {
 	pthread_cond_t changed;
 
 	struct admission admission;
+	uint32_t long_nice; /* in force; written by control, relaxed */
 
 	uint64_t guarded;
 	uint64_t guard_turns; /* seen by the last guard */
@@ -84,6 +85,9 @@ unsigned pool_reap_threads(struct pool *pool, bool wait);
 /* Gives every running thread its home: the r-th thread gets shard r modulo the
  * number of shards, closing ones included. */
 void pool_assign_homes(struct pool *pool);
+
+/* Sets the nice value of the thread's class.  On the new thread. */
+void pool_nice_init(struct pool_thread *self);
 
 /* Sets the nice value of running threads whose class had another one before. */
 void pool_renice(struct pool *pool, const struct pool_class *before);

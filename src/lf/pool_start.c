@@ -139,6 +139,7 @@ int
 pool_new(const struct pool_options *options, struct pool **ret_pool)
 {
 	struct pool *p = calloc(1, sizeof(*p));
+	struct err err;
 	int rc;
 
 	if (!p)
@@ -149,6 +150,8 @@ pool_new(const struct pool_options *options, struct pool **ret_pool)
 	admission_init(&p->admission);
 	pool_remember_classes(p, options->classes, options->classes_n);
 	pool_limit_long_turns(p);
+	/* `show pool` has what is in force. */
+	(void)!pool_set_long_nice(p, options->long_nice, &err);
 	ENSURE(options->shards >= 1 &&
 	       options->shards <= pool_class_threads(p->classes, p->classes_n));
 	if (options->cpus)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,19 +36,6 @@ name_thread(const struct pool_thread *self)
 	pthread_setname_np(pthread_self(), name);
 }
 
-/* Any thread: of the thread with that tid, which is there. */
-static void
-set_nice(const struct pool_thread *self, int nice)
-{
-	static struct log_limit limit;
-
-	if (setpriority(PRIO_PROCESS, (id_t)self->tid, nice) < 0)
-		log_limited(&limit, LOG_LEVEL_WARNING,
-		    "pool %s: nice %d was refused: %s; its threads stay as "
-		    "they are",
-		    self->pool->name, nice, strerror(errno));
-}
-
 static void *
 pool_thread_main(void *arg)
 {
@@ -59,8 +45,7 @@ pool_thread_main(void *arg)
 	self->tid = (int)syscall(SYS_gettid);
 	name_thread(self);
 	lock_mark_data_thread();
-	if (pool->classes[self->member.grade].nice != 0)
-		set_nice(self, pool->classes[self->member.grade].nice);
+	pool_nice_init(self);
 	if (pool->options.thread_init &&
 	    !pool->options.thread_init(self, pool->options.arg)) {
 		pool_thread_set_state(pool, self, THREAD_FAILED);
@@ -187,20 +172,6 @@ pool_reap_threads(struct pool *pool, bool wait)
 	}
 	lock_release(&pool->lock);
 	return retiring;
-}
-
-void
-pool_renice(struct pool *pool, const struct pool_class *before)
-{
-	for (unsigned i = 0; i < pool->places_n; i++) {
-		const struct pool_thread *t = pool->places[i];
-		unsigned grade = t->member.grade;
-
-		if (pool_thread_state(t) == THREAD_RUNNING &&
-		    grade < pool->classes_n &&
-		    pool->classes[grade].nice != before[grade].nice)
-			set_nice(t, pool->classes[grade].nice);
-	}
 }
 
 unsigned

@@ -20,6 +20,8 @@ is_spare(const struct pool_thread *self)
 void
 shard_run_long(struct event_handler *handler, struct pool_thread *self)
 {
+	bool nicer = pool_nice_begin(self);
+
 	while (handler) {
 		if (turns_run(handler, self) == TURN_MORE)
 			shard_submit(handler);
@@ -30,4 +32,6 @@ shard_run_long(struct event_handler *handler, struct pool_thread *self)
 			break;
 		}
 	}
+	if (nicer)
+		pool_nice_end(self);
 }

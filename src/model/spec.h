@@ -158,7 +158,10 @@ struct pool_spec {
 	cpu_set_t cpus; /* where its threads run, if given */
 	/* TLS handshakes that compute at once; 0: one less than the threads. */
 	unsigned handshake_threads;
+	unsigned handshake_nice; /* how much nicer the threads are meanwhile */
 };
+
+#define HANDSHAKE_NICE_MAX 19
 
 /* Whether bulk data goes through pipes in the kernel. */
 enum splice_mode { SPLICE_AUTO, SPLICE_OFF };

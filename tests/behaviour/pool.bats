@@ -123,7 +123,7 @@ quiet_ledger() {
 	    'turns       [1-9][0-9]*, inline [0-9]+, resumed [0-9]+' \
 	    'promotions  [0-9]+, wakes [0-9]+' \
 	    'leadership  adoptions [0-9]+, taken over [0-9]+, guarded [0-9]+' \
-	    'long turns  0 running of 3, 0 waiting, waits 0, waited 0\.0 us' \
+	    'long turns  0 running of 3, nicer by [0-9]+, 0 waiting, waits 0, waited 0\.0 us' \
 	    'TLS keys    operations 0, in the last second 0' \
 	    'costs       wake [0-9.]+ us, relay turn [0-9.]+ us, accept turn [0-9.]+ us' \
 	    'times in us           count         p50         p90         p99         max' \
@@ -215,6 +215,12 @@ quiet_ledger() {
 	equal "long turns" 2 "$(main 'p["long_limit"]')"
 	set_main handshake_threads auto
 	equal "long turns" 3 "$(main 'p["long_limit"]')"
+	set_main handshake_nice 0
+	equal "nice of long turns" 0 "$(main 'p["long_nice"]')"
+	if ((EUID == 0)); then
+		set_main handshake_nice 19
+		equal "nice of long turns" 19 "$(main 'p["long_nice"]')"
+	fi
 	set_main cpus "$ONE_CPU"
 	equal "cpus" "$ONE_CPU" "$(main 'p["cpus"]')"
 	flowing
@@ -243,6 +249,7 @@ quiet_ledger() {
 	refused_with "'0' is not a number of shards; *" main shards 0
 	refused_with "'0' is not a number of threads; allowed are auto, or 1 to 1024." \
 	    main handshake_threads 0
+	refused_with "'20' is not a whole number from 0 to 19." main handshake_nice 20
 	refused_with "'allways' is unknown; did you mean 'always'? *" \
 	    main promotion allways
 	refused_with "'random' is unknown; allowed are lifo, fifo, priority." \

@@ -28,6 +28,7 @@ quiet_pool(void)
 	        .guarded = 3,
 	        .handlers = 17,
 	        .long_limit = 5,
+	        .long_nice = 10,
 	        .long_running = 4,
 	        .long_waiting = 3,
 	        .long_waits = 22,
@@ -106,7 +107,7 @@ pool_is_a_line_for_each_group_of_facts(void **state)
 	    "  turns       68, inline 20, resumed 8\n"
 	    "  promotions  48, wakes 47\n"
 	    "  leadership  adoptions 5, taken over 12, guarded 3\n"
-	    "  long turns  4 running of 5, 3 waiting, waits 22, waited 1.5 us\n"
+	    "  long turns  4 running of 5, nicer by 10, 3 waiting, waits 22, waited 1.5 us\n"
 	    "  costs       wake 10.5 us, relay turn 4.2 us, accept turn 25.0 "
 	    "us\n"
 	    "  TLS keys    operations 33, in the last second 6\n"
@@ -319,6 +320,7 @@ pool_as_json_has_every_fact(void **state)
 	assert_integer(o, "guarded", 3);
 	assert_integer(o, "long_running", 4);
 	assert_integer(o, "long_limit", 5);
+	assert_integer(o, "long_nice", 10);
 	assert_integer(o, "long_waiting", 3);
 	assert_integer(o, "long_waits", 22);
 	assert_us(o, "long_waited_us", 1.5);

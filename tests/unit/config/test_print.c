@@ -53,6 +53,7 @@ every_default_is_printed(void **state)
 	    "order = lifo\n"
 	    "cpus = all\n"
 	    "handshake_threads = auto\n"
+	    "handshake_nice = 10\n"
 	    "\n[frontend f]\n"
 	    "listen = :80\n"
 	    "backend = b\n"

@@ -5,6 +5,8 @@
  */
 #include "lf/pool.h"
 
+#include <sys/resource.h>
+
 #include "lf/pool_rig.h"
 #include "unit.h"
 
@@ -381,6 +383,63 @@ after_stop_no_long_turn_begins(void **state)
 	}
 }
 
+static int nice_seen;
+
+static enum turn
+declare_then_see_nice(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	if (pending & NOTE_RESUME)
+		atomic_store_relaxed(&nice_seen, getpriority(PRIO_PROCESS, 0));
+	return declare_then_last(fake, pending, self);
+}
+
+static enum turn
+see_nice_and_serve(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	atomic_store_relaxed(&nice_seen, getpriority(PRIO_PROCESS, 0));
+	return rig_serve(fake, pending, self);
+}
+
+static void
+a_thread_is_nicer_during_a_long_turn_alone(void **state)
+{
+	static const struct rig_setup setup = {
+	    .policy = POLICY_ADAPTIVE, .threads = 1, .shards = 1};
+	int own = getpriority(PRIO_PROCESS, 0);
+	struct rig rig;
+	struct err err;
+	bool permitted;
+
+	(void)state;
+	if (own > 14) {
+		print_message("skipped: the test itself has nice %d\n", own);
+		skip();
+	}
+	memset(&turns, 0, sizeof(turns));
+	rig_start(&rig, &setup);
+	rig_fake(&rig, declare_then_see_nice);
+	rig_fake(&rig, see_nice_and_serve);
+	permitted = pool_set_long_nice(rig.pool, 5, &err);
+	assert_int_equal(pool_long_nice(rig.pool), permitted ? 5 : 0);
+	for (int i = 0; i < 3; i++) {
+		rig_feed_each(&rig, 0, 1);
+		permit(&rig, 1);
+		assert_int_equal(
+		    atomic_load_relaxed(&nice_seen), own + (permitted ? 5 : 0));
+		rig_feed_each(&rig, 1, 1);
+		assert_true(unit_wait(
+		    rig_count_is(&rig, &rig.served, (uint32_t)i + 1)));
+		assert_int_equal(atomic_load_relaxed(&nice_seen), own);
+	}
+	rig_finish(&rig);
+	if (permitted)
+		return;
+	print_message("skipped: %s\n", err.text);
+	skip();
+}
+
 /* Declares each of its turns long, whatever there is to do. */
 static enum turn
 declare_always(struct fake *fake, uint32_t pending, struct pool_thread *self)
@@ -439,6 +498,7 @@ main(void)
 	    cmocka_unit_test(the_limit_that_is_set_holds_up_to_the_threads),
 	    cmocka_unit_test(handlers_wait_through_changes_of_the_policy),
 	    cmocka_unit_test(a_single_thread_runs_long_turns_and_short_ones),
+	    cmocka_unit_test(a_thread_is_nicer_during_a_long_turn_alone),
 	    cmocka_unit_test(after_stop_no_long_turn_begins),
 	    cmocka_unit_test(nothing_is_lost_while_everything_changes),
 	};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * The nice values of a pool's threads: of their classes, and during turns that
+ * were declared long.
+ *
+ * A thread in a long turn is nicer than the others, so the kernel lets a thread
+ * that has short turns to run preempt it; when the thread is done it returns.
+ * On Linux setpriority(2) with PRIO_PROCESS sets the value of one thread.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "lf/pool_internal.h"
+
+#define NICE_MAX 19
+
+static int
+set_own(int nice)
+{
+	return setpriority(PRIO_PROCESS, 0, nice < NICE_MAX ? nice : NICE_MAX);
+}
+
+/* -- classes -- */
+
+/* Any thread: of the thread, which is there. */
+static void
+set_nice(struct pool_thread *thread, int nice)
+{
+	static struct log_limit limit;
+	int before = atomic_load_relaxed(&thread->nice);
+
+	atomic_store_relaxed(&thread->nice, nice);
+	if (setpriority(PRIO_PROCESS, (id_t)thread->tid, nice) == 0)
+		return;
+	atomic_store_relaxed(&thread->nice, before);
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "pool %s: nice %d was refused: %s; its threads stay as they are",
+	    thread->pool->name, nice, strerror(errno));
+}
+
+void
+pool_nice_init(struct pool_thread *self)
+{
+	int nice = self->pool->classes[self->member.grade].nice;
+
+	atomic_store_relaxed(&self->nice, getpriority(PRIO_PROCESS, 0));
+	if (nice != 0)
+		set_nice(self, nice);
+}
+
+void
+pool_renice(struct pool *pool, const struct pool_class *before)
+{
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		struct pool_thread *t = pool->places[i];
+		unsigned grade = t->member.grade;
+
+		if (pool_thread_state(t) == THREAD_RUNNING &&
+		    grade < pool->classes_n &&
+		    pool->classes[grade].nice != before[grade].nice)
+			set_nice(t, pool->classes[grade].nice);
+	}
+}
+
+/* -- long turns -- */
+
+/* A thread of its own tries it, because one that may not return stays nice. */
+static void *
+try_to_return(void *arg)
+{
+	bool *ret_may = arg;
+	int nice = getpriority(PRIO_PROCESS, 0);
+
+	*ret_may = set_own(nice + 1) == 0 && set_own(nice) == 0;
+	return NULL;
+}
+
+static bool
+may_return(void)
+{
+	bool may = false;
+	pthread_t id;
+
+	if (thread_start(&id, NULL, try_to_return, &may) != 0)
+		return false;
+	pthread_join(id, NULL);
+	return may;
+}
+
+bool
+pool_set_long_nice(struct pool *pool, unsigned nice, struct err *err)
+{
+	if (nice > 0 && !may_return())
+		return err_set(err,
+		    "the system does not let threads return from nice %u: it "
+		    "takes LimitNICE=+0 in the systemd unit, 'ulimit -e 20', "
+		    "or CAP_SYS_NICE",
+		    nice);
+	pool->options.long_nice = nice;
+	atomic_store_relaxed(&pool->long_nice, nice);
+	return true;
+}
+
+unsigned
+pool_long_nice(const struct pool *pool)
+{
+	return pool->options.long_nice;
+}
+
+bool
+pool_nice_begin(struct pool_thread *self)
+{
+	unsigned nicer = atomic_load_relaxed(&self->pool->long_nice);
+
+	return nicer > 0 &&
+	       set_own(atomic_load_relaxed(&self->nice) + (int)nicer) == 0;
+}
+
+void
+pool_nice_end(struct pool_thread *self)
+{
+	int nice;
+
+	/* The control thread writes the value before it sets it, and may have
+	 * done both before set_own. */
+	do {
+		nice = atomic_load_relaxed(&self->nice);
+		(void)set_own(nice);
+	} while (nice != atomic_load_relaxed(&self->nice));
+}
