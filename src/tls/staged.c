@@ -70,34 +70,48 @@ tls_staged_fini(struct tls_staged_list *list)
 	*list = (struct tls_staged_list){.n = 0};
 }
 
-/* Returns whether the text can be parsed, and a key in it belongs to its
- * certificate.
- */
 static bool
-cert_text_check(const struct tls_cert *cert, const char *pem, struct err *err)
+pair_check(const struct tls_cert *cert, const char *pem, const char *key_pem,
+    struct err *err)
 {
-	struct tls_cert *whole;
-	STACK_OF(X509) * chain;
-	X509 *x509;
+	struct tls_cert *whole = tls_cert_replace(cert, pem, key_pem, err);
 
-	if (!tls_pem_has_key(pem, strlen(pem))) {
-		if (!tls_pem_chain(
-		        cert->file, pem, strlen(pem), &x509, &chain, err))
-			return false;
-		X509_free(x509);
-		sk_X509_pop_free(chain, X509_free);
-		return true;
-	}
-	whole = tls_cert_replace(cert, pem, NULL, err);
 	tls_cert_unref(whole);
 	return whole != NULL;
 }
 
+/* Returns whether the text can be parsed, and belongs to the key that it will
+ * have: the one in the text, the one that is kept, or else the present one.
+ * Only a key that has a file of its own may still come. */
 static bool
-key_text_check(const struct tls_cert *cert, const char *pem, struct err *err)
+cert_text_check(const struct tls_cert *cert, const struct tls_staged *kept,
+    const char *pem, struct err *err)
 {
-	EVP_PKEY *key = tls_pem_key(cert->key_file, pem, strlen(pem), err);
+	const char *key_pem = kept ? kept->key_pem : NULL;
+	STACK_OF(X509) * chain;
+	X509 *x509;
 
+	if (key_pem || tls_pem_has_key(pem, strlen(pem)) ||
+	    strcmp(cert->file, cert->key_file) == 0)
+		return pair_check(cert, pem, key_pem, err);
+	if (!tls_pem_chain(cert->file, pem, strlen(pem), &x509, &chain, err))
+		return false;
+	X509_free(x509);
+	sk_X509_pop_free(chain, X509_free);
+	return true;
+}
+
+/* Returns whether the text can be parsed, and belongs to the certificate that
+ * is kept; without one, a certificate may still come. */
+static bool
+key_text_check(const struct tls_cert *cert, const struct tls_staged *kept,
+    const char *pem, struct err *err)
+{
+	EVP_PKEY *key;
+
+	if (kept && kept->pem)
+		return pair_check(cert, kept->pem, pem, err);
+	key = tls_pem_key(cert->key_file, pem, strlen(pem), err);
 	EVP_PKEY_free(key);
 	return key != NULL;
 }
@@ -129,12 +143,12 @@ tls_staged_keep(struct tls_staged_list *list, const struct tls_cert *cert,
     const char *file, const char *pem, struct err *err)
 {
 	bool is_key = strcmp(cert->file, file) != 0, ok;
-	struct tls_staged *entry;
+	struct tls_staged *entry = tls_staged_find(list, cert);
 	char *copy = NULL, **text;
 
 	tls_memory_protect();
-	ok = is_key ? key_text_check(cert, pem, err)
-	            : cert_text_check(cert, pem, err);
+	ok = is_key ? key_text_check(cert, entry, pem, err)
+	            : cert_text_check(cert, entry, pem, err);
 	if (ok)
 		copy = OPENSSL_strdup(pem);
 	tls_memory_unprotect();

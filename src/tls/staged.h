@@ -30,8 +30,10 @@ struct tls_staged_list {
  * is; certs->n: there is none. */
 size_t tls_staged_place(const struct tls_certs *certs, const char *file);
 
-/* Keeps pem, after checking it, for the certificate, or for its key if file is
- * its key's file and not its own. */
+/* Keeps pem for the certificate, or for its key if file is its key's file and
+ * not its own.  Returns false with err set if the text is not usable, or
+ * certificate and key are known not to match: only a key in a file of its own
+ * may come after its certificate, or before. */
 bool tls_staged_keep(struct tls_staged_list *list, const struct tls_cert *cert,
     const char *file, const char *pem, struct err *err) MUST_CHECK;
 

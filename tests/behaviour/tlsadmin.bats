@@ -283,6 +283,11 @@ Can't update $T/k.pem!"* ]] || fail "$output"
 	ctl set ssl cert "$T/k.pem.key" < <(openssl pkey -in "$T/both.pem")
 	ctl commit ssl cert "$T/k.pem"
 	serves key.example "$T/both.pem"
+	# With its key in the same file a certificate has to bring it.
+	run -1 ctl set ssl cert "$T/a.pem" < <(openssl x509 -in "$T/both.pem")
+	[[ $output == "inconsistencies between private key and certificate loaded '$T/a.pem'."* ]] ||
+	    fail "$output"
+	run -1 ctl commit ssl cert "$T/a.pem"
 	run -1 ctl set tls cert none "$T/k.pem" <"$T/both.pem"
 	equal section 'No such [tls] section.' "$output"
 	run -1 ctl set tls cert public "$T/none.pem" <"$T/both.pem"

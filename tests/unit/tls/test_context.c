@@ -222,6 +222,39 @@ certificate_and_key_of_two_files_go_together(void **state)
 	free(key);
 }
 
+/* A key in a file of its own may come before or behind its certificate; the
+ * second of the two has to match the first. */
+static void
+the_second_of_two_texts_has_to_match_the_first(void **state)
+{
+	const struct made *one = made_named("one");
+	const struct made *two = made_with_own_key("two");
+	const struct made *three = made_with_own_key("three");
+	char *file = made_write_cert(one, "a.pem");
+	char *key_file = made_write_key(one, "a.pem.key");
+	char *cert = made_cert_pem(two), *key = made_key_pem(two);
+	char *other_cert = made_cert_pem(three);
+	char *other_key = made_key_pem(three);
+	struct tls_context *server = server_made(file);
+	struct err err;
+
+	assert_true(tls_context_stage(server, file, cert, &err));
+	assert_false(tls_context_stage(server, key_file, other_key, &err));
+	assert_non_null(strstr(err.text, "the key does not belong"));
+	assert_true(tls_context_abort(server, file));
+	assert_true(tls_context_stage(server, key_file, key, &err));
+	assert_false(tls_context_stage(server, file, other_cert, &err));
+	assert_non_null(strstr(err.text, "the key does not belong"));
+	assert_true(tls_context_stage(server, file, cert, &err));
+	assert_true(tls_context_commit(server, file, &err));
+	assert_string_equal(cn_now(server), "two");
+	tls_context_unref(server);
+	free(cert);
+	free(key);
+	free(other_cert);
+	free(other_key);
+}
+
 static void
 a_renewed_certificate_may_keep_its_key(void **state)
 {
@@ -255,6 +288,8 @@ bad_texts_are_not_kept(void **state)
 	assert_false(tls_context_stage(server, file, "", &err));
 	assert_false(tls_context_stage(server, file, key, &err));
 	assert_non_null(strstr(err.text, "has no certificate"));
+	assert_false(tls_context_stage(server, file, two, &err));
+	assert_non_null(strstr(err.text, "the key does not belong"));
 	assert_false(tls_context_stage(server, file, mixed, &err));
 	assert_non_null(strstr(err.text, "the key does not belong"));
 	assert_false(tls_context_commit(server, file, &err));
@@ -464,6 +499,7 @@ main(void)
 	    FIXTURE_TEST(a_commit_puts_a_new_certificate_into_use),
 	    FIXTURE_TEST(what_is_aborted_is_not_used),
 	    FIXTURE_TEST(certificate_and_key_of_two_files_go_together),
+	    FIXTURE_TEST(the_second_of_two_texts_has_to_match_the_first),
 	    FIXTURE_TEST(a_renewed_certificate_may_keep_its_key),
 	    FIXTURE_TEST(bad_texts_are_not_kept),
 	    FIXTURE_TEST(
