@@ -20,6 +20,7 @@
 #include "tls/directory.h"
 #include "tls/openssl_err.h"
 #include "tls/pem.h"
+#include "tls/stamp.h"
 #include "tls/store.h"
 #include "tls/x509_text.h"
 
@@ -27,9 +28,17 @@
  * a longer list of names is of no use to them, and some refuse it. */
 #define AUTHORITIES_NAMES_MAX 16384
 
+/* The file of a part. */
+struct source {
+	bool in_memory;         /* replaced since the file was read */
+	struct tls_stamp stamp; /* of the file; exists: it is one file */
+	time_t read_at;
+};
+
 struct tls_authorities {
 	unsigned refs;
 	bool system;
+	struct source sources[TLS_TRUSTS];
 	X509_STORE *trust;
 	STACK_OF(X509) * certs;
 	STACK_OF(X509_CRL) * crls;
@@ -56,16 +65,53 @@ tls_authorities_ref(struct tls_authorities *authorities)
 /* -- Loading -- */
 
 static bool
-ca_file_read(
-    struct tls_authorities *authorities, const char *file, struct err *err)
+crls_parse(struct tls_authorities *authorities, const char *file,
+    const struct tls_text *text, struct err *err)
 {
+	BIO *bio = BIO_new_mem_buf(text->data, (int)text->n);
+	X509_CRL *crl;
+
+	ERR_clear_error();
+	while (bio && (crl = PEM_read_bio_X509_CRL(bio, NULL, NULL, NULL))) {
+		if (!sk_X509_CRL_push(authorities->crls, crl))
+			X509_CRL_free(crl);
+	}
+	BIO_free(bio);
+	if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
+		return err_set(
+		    err, "crl '%s' is damaged: %s", file, tls_openssl_reason());
+	ERR_clear_error();
+	if (sk_X509_CRL_num(authorities->crls) == 0)
+		return err_set(err,
+		    "crl '%s' has no CRL in PEM form (-----BEGIN X509 "
+		    "CRL-----)",
+		    file);
+	return true;
+}
+
+static bool
+text_parse(struct tls_authorities *authorities, enum tls_trust part,
+    const char *file, const struct tls_text *text, struct err *err)
+{
+	return part == TLS_TRUST_CA ? tls_pem_certs("ca", file, text->data,
+	                                  text->n, authorities->certs, err)
+	                            : crls_parse(authorities, file, text, err);
+}
+
+static bool
+file_read(struct tls_authorities *authorities, enum tls_trust part,
+    const char *file, struct err *err)
+{
+	struct source *source = &authorities->sources[part];
 	struct tls_text text;
 	bool ok;
 
-	if (!tls_text_read("ca", file, &text, err))
+	source->read_at = time(NULL);
+	if (!tls_text_read(
+	        part == TLS_TRUST_CA ? "ca" : "crl", file, &text, err))
 		return false;
-	ok = tls_pem_certs(
-	    "ca", file, text.data, text.n, authorities->certs, err);
+	source->stamp = tls_stamp_of(&text.stat);
+	ok = text_parse(authorities, part, file, &text, err);
 	tls_text_fini(&text);
 	return ok;
 }
@@ -102,20 +148,11 @@ ca_dir_read(
 		    "ca '%s' has no certificate: no *.pem, *.crt or *.cer",
 		    dir);
 	for (size_t i = 0; ok && i < files.n; i++)
-		ok = ca_file_read(authorities, files.paths[i], err);
+		ok = file_read(authorities, TLS_TRUST_CA, files.paths[i], err);
 	tls_directory_fini(&files);
+	/* The stamp is that of the last file, where it takes all of them. */
+	authorities->sources[TLS_TRUST_CA].stamp.exists = false;
 	return ok;
-}
-
-static bool
-ca_path_read(
-    struct tls_authorities *authorities, const char *path, struct err *err)
-{
-	struct stat st;
-
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return ca_dir_read(authorities, path, err);
-	return ca_file_read(authorities, path, err);
 }
 
 /* Returns the file or directory of the system's authorities, or NULL. */
@@ -136,59 +173,86 @@ find_system_ca(void)
 	return NULL;
 }
 
-static bool
-ca_read(struct tls_authorities *authorities, const char *ca, struct err *err)
+/* Returns the path of ca, or NULL with err set. */
+static const char *
+find_ca(const char *ca, bool *ret_system, struct err *err)
 {
-	const char *path = ca;
-
-	authorities->system = strcmp(ca, "system") == 0;
-	if (authorities->system)
-		path = find_system_ca();
-	if (!path)
-		return err_set(err,
+	*ret_system = strcmp(ca, "system") == 0;
+	if (!*ret_system)
+		return ca;
+	ca = find_system_ca();
+	if (!ca)
+		err_set(err,
 		    "ca = system: the system has no certificates of "
 		    "authorities; install ca-certificates, or name a file");
-	return ca_path_read(authorities, path, err);
+	return ca;
 }
 
 static bool
-crls_parse(struct tls_authorities *authorities, const char *file,
-    const struct tls_text *text, struct err *err)
+is_directory(const char *path)
 {
-	BIO *bio = BIO_new_mem_buf(text->data, (int)text->n);
-	X509_CRL *crl;
+	struct stat st;
 
-	ERR_clear_error();
-	while (bio && (crl = PEM_read_bio_X509_CRL(bio, NULL, NULL, NULL))) {
-		if (!sk_X509_CRL_push(authorities->crls, crl))
-			X509_CRL_free(crl);
-	}
-	BIO_free(bio);
-	if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
-		return err_set(
-		    err, "crl '%s' is damaged: %s", file, tls_openssl_reason());
-	ERR_clear_error();
-	if (sk_X509_CRL_num(authorities->crls) == 0)
-		return err_set(err,
-		    "crl '%s' has no CRL in PEM form (-----BEGIN X509 "
-		    "CRL-----)",
-		    file);
-	return true;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool
-crl_read(struct tls_authorities *authorities, const char *file, struct err *err)
+static X509_CRL *
+crl_ref(const X509_CRL *crl)
 {
-	struct tls_text text;
-	bool ok;
+	X509_CRL *same = (X509_CRL *)(uintptr_t)crl;
 
-	if (!file)
+	return X509_CRL_up_ref(same) == 1 ? same : NULL;
+}
+
+/* Takes over a part of another's. */
+static bool
+part_share(struct tls_authorities *authorities, enum tls_trust part,
+    const struct tls_authorities *from)
+{
+	authorities->sources[part] = from->sources[part];
+	if (part == TLS_TRUST_CRL) {
+		STACK_OF(X509_CRL) *crls =
+		    sk_X509_CRL_deep_copy(from->crls, crl_ref, X509_CRL_free);
+
+		if (!crls)
+			return false;
+		sk_X509_CRL_free(authorities->crls);
+		authorities->crls = crls;
 		return true;
-	if (!tls_text_read("crl", file, &text, err))
+	}
+	authorities->system = from->system;
+	sk_X509_free(authorities->certs);
+	authorities->certs = X509_chain_up_ref(from->certs);
+	return authorities->certs != NULL;
+}
+
+/* Returns whether reading the file would bring what is present. */
+static bool
+part_is_current(const struct tls_authorities *present, enum tls_trust part,
+    const char *file, bool keep_replaced)
+{
+	const struct source *source;
+
+	if (!present)
 		return false;
-	ok = crls_parse(authorities, file, &text, err);
-	tls_text_fini(&text);
-	return ok;
+	source = &present->sources[part];
+	if (!source->stamp.exists || (source->in_memory && !keep_replaced))
+		return false;
+	/* A content that is only in memory stays in doubt. */
+	return tls_stamp_is_current(file, &source->stamp,
+	    source->in_memory ? INT64_MAX : source->read_at);
+}
+
+static bool
+part_load(struct tls_authorities *authorities, enum tls_trust part,
+    const char *path, const struct tls_authorities *present, bool keep_replaced,
+    struct err *err)
+{
+	if (part_is_current(present, part, path, keep_replaced))
+		return part_share(authorities, part, present) || err_oom(err);
+	if (part == TLS_TRUST_CA && is_directory(path))
+		return ca_dir_read(authorities, path, err);
+	return file_read(authorities, part, path, err);
 }
 
 /* Fills the store; a certificate may be there twice. */
@@ -241,33 +305,125 @@ choose_ca(
 	return NULL;
 }
 
+/* Makes what is used from the certificates and CRLs.  Returns authorities, or
+ * NULL, with them dropped, when memory is short. */
+static struct tls_authorities *
+authorities_complete(struct tls_authorities *authorities)
+{
+	if (trust_store_fill(authorities))
+		return authorities;
+	tls_authorities_unref(authorities);
+	return NULL;
+}
+
 bool
 tls_authorities_load(const struct tls_settings *settings, enum tls_role role,
+    const struct tls_authorities *present, bool keep_replaced,
     struct tls_authorities **ret_authorities, struct err *err)
 {
 	struct tls_authorities *authorities;
-	const char *ca;
+	const char *ca, *path;
+	bool system;
 
 	if (!tls_store_verifies(settings, role)) {
 		*ret_authorities = NULL;
 		return true;
 	}
 	ca = choose_ca(settings, role, err);
-	if (!ca)
+	path = ca ? find_ca(ca, &system, err) : NULL;
+	if (!path)
 		return false;
 	authorities = authorities_make();
 	if (!authorities)
 		return err_oom(err);
-	if (ca_read(authorities, ca, err) &&
-	    crl_read(authorities, settings->crl, err)) {
-		if (trust_store_fill(authorities)) {
-			*ret_authorities = authorities;
-			return true;
-		}
-		err_oom(err);
+	if (!part_load(
+	        authorities, TLS_TRUST_CA, path, present, keep_replaced, err) ||
+	    (settings->crl &&
+	        !part_load(authorities, TLS_TRUST_CRL, settings->crl, present,
+	            keep_replaced, err))) {
+		tls_authorities_unref(authorities);
+		return false;
 	}
+	authorities->system = system;
+	authorities = authorities_complete(authorities);
+	if (authorities)
+		*ret_authorities = authorities;
+	return authorities || err_oom(err);
+}
+
+/* -- Replacement in memory -- */
+
+struct tls_authorities *
+tls_authorities_parse(
+    enum tls_trust part, const char *file, const char *pem, struct err *err)
+{
+	struct tls_authorities *authorities = authorities_make();
+	struct tls_text text = {
+	    .data = (char *)(uintptr_t)pem, .n = strlen(pem)};
+
+	if (!authorities) {
+		err_oom(err);
+		return NULL;
+	}
+	if (text_parse(authorities, part, file, &text, err))
+		return authorities;
 	tls_authorities_unref(authorities);
-	return false;
+	return NULL;
+}
+
+struct tls_authorities *
+tls_authorities_replace(const struct tls_authorities *authorities,
+    enum tls_trust part, const struct tls_authorities *from)
+{
+	struct tls_authorities *copy = authorities_make();
+
+	for (enum tls_trust p = 0; copy && p < TLS_TRUSTS; p++) {
+		if (!part_share(copy, p, p == part ? from : authorities)) {
+			tls_authorities_unref(copy);
+			return NULL;
+		}
+	}
+	if (!copy)
+		return NULL;
+	copy->sources[part] = authorities->sources[part];
+	copy->sources[part].in_memory = true;
+	return authorities_complete(copy);
+}
+
+unsigned
+tls_authorities_count(
+    const struct tls_authorities *authorities, enum tls_trust part)
+{
+	return (unsigned)(part == TLS_TRUST_CA
+	                      ? sk_X509_num(authorities->certs)
+	                      : sk_X509_CRL_num(authorities->crls));
+}
+
+const X509 *
+tls_authorities_cert(const struct tls_authorities *authorities, unsigned number)
+{
+	return sk_X509_value(authorities->certs, (int)number);
+}
+
+X509_CRL *
+tls_authorities_crl(const struct tls_authorities *authorities, unsigned number)
+{
+	return sk_X509_CRL_value(authorities->crls, (int)number);
+}
+
+bool
+tls_authorities_are_of_file(
+    const struct tls_authorities *authorities, enum tls_trust part)
+{
+	return authorities->sources[part].stamp.exists &&
+	       (part != TLS_TRUST_CA || !authorities->system);
+}
+
+bool
+tls_authorities_are_in_memory(
+    const struct tls_authorities *authorities, enum tls_trust part)
+{
+	return authorities->sources[part].in_memory;
 }
 
 /* -- Use -- */

@@ -5,7 +5,8 @@
  * certificate of ca is trusted, an intermediate one too.  With a CRL, there has
  * to be one of every authority in a peer's chain.
  *
- * Counted, and never changed once loaded.
+ * Counted, and never changed once loaded.  Authorities have two parts, the
+ * certificates and the CRLs; either can be replaced in memory.
  */
 #ifndef TLS_AUTHORITIES_H
 #define TLS_AUTHORITIES_H
@@ -22,11 +23,43 @@
 struct tls_authorities;
 
 /* Reads what the settings need in this role; *ret_authorities is NULL if peers
- * are not verified.  Returns false with err set, which names the file.  Control
- * thread; blocks. */
+ * are not verified.  Shares with present (NULL: none) the parts whose files
+ * have not changed; keep_replaced: also those that were replaced in memory,
+ * until their files change.  Returns false with err set, which names the file.
+ * Any thread; blocks. */
 bool tls_authorities_load(const struct tls_settings *settings,
-    enum tls_role role, struct tls_authorities **ret_authorities,
+    enum tls_role role, const struct tls_authorities *present,
+    bool keep_replaced, struct tls_authorities **ret_authorities,
     struct err *err) MUST_CHECK;
+
+/* Parses a new content of the part in PEM form.  Returns authorities that have
+ * only that, for tls_authorities_replace, or NULL with err set, which names the
+ * file. */
+struct tls_authorities *tls_authorities_parse(enum tls_trust part,
+    const char *file, const char *pem, struct err *err) MUST_CHECK;
+
+/* Returns a copy that has the part from another, or NULL when memory is
+ * short. */
+struct tls_authorities *tls_authorities_replace(
+    const struct tls_authorities *authorities, enum tls_trust part,
+    const struct tls_authorities *from) MUST_CHECK;
+
+/* Returns how many certificates or CRLs the part has. */
+unsigned tls_authorities_count(
+    const struct tls_authorities *authorities, enum tls_trust part);
+/* Returns the certificate or the CRL of that number, from 0; borrowed. */
+const X509 *tls_authorities_cert(
+    const struct tls_authorities *authorities, unsigned number);
+X509_CRL *tls_authorities_crl(
+    const struct tls_authorities *authorities, unsigned number);
+
+/* Returns whether the part is that of one file, which can be replaced: not a
+ * directory, and not the system's. */
+bool tls_authorities_are_of_file(
+    const struct tls_authorities *authorities, enum tls_trust part);
+/* Returns whether the part was replaced since its file was read. */
+bool tls_authorities_are_in_memory(
+    const struct tls_authorities *authorities, enum tls_trust part);
 
 /* Adds a reference.  Returns authorities.  Any thread. */
 struct tls_authorities *tls_authorities_ref(

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomics.h"
@@ -20,11 +19,6 @@
 #include "tls/openssl_err.h"
 #include "tls/pem.h"
 #include "tls/x509_text.h"
-
-/* A file that was changed this shortly before it was read may change once more
- * without a later time: the kernel's time stamps are some milliseconds apart,
- * those of network file systems up to seconds. */
-#define STAMP_UNSURE_S 2
 
 static int x509_slot;
 
@@ -52,39 +46,6 @@ tls_cert_of(const X509 *x509)
 
 /* -- Files -- */
 
-static struct tls_stamp
-stamp_of(const struct stat *stat)
-{
-	return (struct tls_stamp){.exists = true,
-	    .device = stat->st_dev,
-	    .inode = stat->st_ino,
-	    .size = stat->st_size,
-	    .changed = stat->st_ctim};
-}
-
-static bool
-stamps_equal(const struct tls_stamp *a, const struct tls_stamp *b)
-{
-	if (!a->exists || !b->exists)
-		return a->exists == b->exists;
-	return a->device == b->device && a->inode == b->inode &&
-	       a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
-	       a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
-/* Returns whether the file is as it was when it was read at that time. */
-static bool
-file_is_current(const char *file, const struct tls_stamp *was, time_t read_at)
-{
-	struct tls_stamp is = {.exists = false};
-	struct stat st;
-
-	if (stat(file, &st) == 0)
-		is = stamp_of(&st);
-	return stamps_equal(&is, was) &&
-	       (!is.exists || is.changed.tv_sec + STAMP_UNSURE_S <= read_at);
-}
-
 static bool
 same_or_default(const char *given, const char *used)
 {
@@ -103,9 +64,10 @@ tls_cert_is_current(const struct tls_cert *cert, const struct tls_pair *pair)
 		return false;
 	/* A content that is only in memory stays in doubt. */
 	sure_at = cert->in_memory ? INT64_MAX : cert->read_at;
-	return file_is_current(cert->file, &cert->stamp, sure_at) &&
-	       file_is_current(cert->key_file, &cert->key_stamp, sure_at) &&
-	       (cert->in_memory || file_is_current(cert->ocsp_file,
+	return tls_stamp_is_current(cert->file, &cert->stamp, sure_at) &&
+	       tls_stamp_is_current(
+	           cert->key_file, &cert->key_stamp, sure_at) &&
+	       (cert->in_memory || tls_stamp_is_current(cert->ocsp_file,
 	                               &cert->ocsp_stamp, sure_at));
 }
 
@@ -163,7 +125,7 @@ key_file_read(struct tls_cert *cert, bool named, struct err *err)
 	if (!tls_text_read("key", cert->key_file, &text, err))
 		return false;
 	cert->key = tls_pem_key(cert->key_file, text.data, text.n, err);
-	cert->key_stamp = stamp_of(&text.stat);
+	cert->key_stamp = tls_stamp_of(&text.stat);
 	cert->key_is_open = text.stat.st_mode & S_IROTH;
 	tls_text_fini(&text);
 	return cert->key != NULL;
@@ -179,7 +141,7 @@ cert_file_read(
 
 	if (!tls_text_read("certificate", cert->file, &text, err))
 		return false;
-	cert->stamp = stamp_of(&text.stat);
+	cert->stamp = tls_stamp_of(&text.stat);
 	ok = tls_pem_chain(
 	    cert->file, text.data, text.n, &cert->x509, &cert->chain, err);
 	key_inside = !pair->key && tls_pem_has_key(text.data, text.n);
@@ -212,7 +174,7 @@ ocsp_file_read(struct tls_cert *cert, struct err *err)
 		return true;
 	if (!tls_text_read("OCSP response", cert->ocsp_file, &text, err))
 		return false;
-	cert->ocsp_stamp = stamp_of(&text.stat);
+	cert->ocsp_stamp = tls_stamp_of(&text.stat);
 	ok = tls_ocsp_parse(cert->ocsp_file, text.data, text.n, cert->x509,
 	    cert->chain, &cert->ocsp, err);
 	tls_text_fini(&text);

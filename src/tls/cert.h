@@ -12,21 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <time.h>
 
 #include "base/err.h"
 #include "tls/ocsp.h"
 #include "tls/settings.h"
-
-/* Identifies a file as it was when it was read. */
-struct tls_stamp {
-	bool exists;
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec changed; /* status change: a new mode counts too */
-};
+#include "tls/stamp.h"
 
 struct tls_cert {
 	unsigned refs;

@@ -11,29 +11,17 @@
 #include <time.h>
 
 #include "base/atomics.h"
-#include "base/lock.h"
 #include "tls/authorities.h"
 #include "tls/cert.h"
 #include "tls/certs.h"
+#include "tls/context_internal.h"
 #include "tls/counters.h"
 #include "tls/facts.h"
 #include "tls/settings_copy.h"
-#include "tls/staged.h"
 #include "tls/store.h"
 #include "tls/store_make.h"
 #include "tls/tickets.h"
 #include "tls/x509_text.h"
-
-struct tls_context {
-	uint32_t refs;
-	enum tls_role role;
-	struct tls_settings *settings; /* never changes */
-	struct tls_staged_list staged; /* control thread */
-	/* The control thread changes ssl under the lock, and reads it without;
-	 * other threads read it under the lock. */
-	struct lock lock;
-	SSL_CTX *ssl;
-};
 
 static struct tls_store *
 context_store(const struct tls_context *context)
@@ -124,8 +112,9 @@ tls_context_load(
 
 	ERR_clear_error();
 	if (certs_load(context, present, &parts, err) &&
-	    tls_authorities_load(
-	        context->settings, context->role, &parts.authorities, err) &&
+	    tls_authorities_load(context->settings, context->role,
+	        present ? tls_store_of(present)->parts.authorities : NULL, true,
+	        &parts.authorities, err) &&
 	    tickets_load(context, present, &parts, err)) {
 		if (counters_load(present, &parts))
 			ssl = tls_store_make(context->settings, &parts, err);
@@ -147,9 +136,8 @@ tls_context_give_back(SSL_CTX *ssl)
 	SSL_CTX_free(ssl);
 }
 
-/* Connections get ssl from now on. */
-static void
-ssl_exchange(struct tls_context *context, SSL_CTX *ssl)
+void
+tls_context_swap(struct tls_context *context, SSL_CTX *ssl)
 {
 	SSL_CTX *old;
 
@@ -168,6 +156,8 @@ context_free(struct tls_context *context)
 	tls_context_give_back(context->ssl);
 	tls_settings_free(context->settings);
 	tls_staged_fini(&context->staged);
+	for (enum tls_trust part = 0; part < TLS_TRUSTS; part++)
+		tls_authorities_unref(context->staged_trust[part]);
 	lock_fini(&context->lock);
 	free(context);
 }
@@ -254,7 +244,7 @@ tls_context_refresh(struct tls_context *context, struct err *err)
 
 	if (!ssl)
 		return false;
-	ssl_exchange(context, ssl);
+	tls_context_swap(context, ssl);
 	return true;
 }
 
@@ -266,7 +256,7 @@ tls_context_exchange(
 		tls_context_give_back(loaded);
 		return false;
 	}
-	ssl_exchange(context, loaded);
+	tls_context_swap(context, loaded);
 	return true;
 }
 
@@ -388,41 +378,49 @@ make_print(const X509 *x509, const EVP_MD *md, char out[PRINT_SIZE])
 	tls_hex(print, n, out, PRINT_SIZE);
 }
 
-static void
-report_cert(const struct tls_context *context, const struct tls_cert *cert,
+void
+tls_context_report_x509(const X509 *x509, struct tls_cert_facts *facts,
     void (*report)(void *arg, const struct tls_cert_facts *facts), void *arg)
 {
 	char subject[TLS_SUBJECT_SIZE], issuer[TLS_SUBJECT_SIZE];
 	char serial[TLS_SERIAL_SIZE], sans[TLS_SANS_SIZE];
 	char sha256[PRINT_SIZE], sha1[PRINT_SIZE];
 
-	tls_x509_name(
-	    X509_get_subject_name(cert->x509), subject, sizeof(subject));
-	tls_x509_name(X509_get_issuer_name(cert->x509), issuer, sizeof(issuer));
-	tls_x509_serial(cert->x509, serial, sizeof(serial));
-	tls_x509_sans(cert->x509, sans, sizeof(sans));
-	make_print(cert->x509, EVP_sha256(), sha256);
-	make_print(cert->x509, EVP_sha1(), sha1);
-	report(arg, &(struct tls_cert_facts){.file = cert->file,
-	                .key_file = cert->key_file,
-	                .names = (const char *const *)cert->names,
-	                .names_n = cert->names_n,
-	                .key_type = tls_cert_key_type_name(cert),
-	                .key_bits = (unsigned)EVP_PKEY_get_bits(cert->key),
-	                .subject = subject,
-	                .issuer = issuer,
-	                .serial = serial,
-	                .fingerprint = sha256,
-	                .fingerprint_sha1 = sha1,
-	                .sans = sans,
-	                .not_before = cert->not_before,
-	                .not_after = cert->not_after,
-	                .chain_n = (unsigned)sk_X509_num(cert->chain),
-	                .ocsp = tls_ocsp_state(&cert->ocsp, time(NULL)),
-	                .ocsp_next_update = cert->ocsp.next_update,
-	                .is_default = is_default(context_store(context), cert),
-	                .in_memory = cert->in_memory,
-	                .staged = tls_staged_find(&context->staged, cert)});
+	tls_x509_name(X509_get_subject_name(x509), subject, sizeof(subject));
+	tls_x509_name(X509_get_issuer_name(x509), issuer, sizeof(issuer));
+	tls_x509_serial(x509, serial, sizeof(serial));
+	tls_x509_sans(x509, sans, sizeof(sans));
+	make_print(x509, EVP_sha256(), sha256);
+	make_print(x509, EVP_sha1(), sha1);
+	facts->subject = subject;
+	facts->issuer = issuer;
+	facts->serial = serial;
+	facts->fingerprint = sha256;
+	facts->fingerprint_sha1 = sha1;
+	facts->sans = sans;
+	facts->not_before = tls_asn1_seconds(X509_get0_notBefore(x509));
+	facts->not_after = tls_asn1_seconds(X509_get0_notAfter(x509));
+	report(arg, facts);
+}
+
+static void
+report_cert(const struct tls_context *context, const struct tls_cert *cert,
+    void (*report)(void *arg, const struct tls_cert_facts *facts), void *arg)
+{
+	struct tls_cert_facts facts = {.file = cert->file,
+	    .key_file = cert->key_file,
+	    .names = (const char *const *)cert->names,
+	    .names_n = cert->names_n,
+	    .key_type = tls_cert_key_type_name(cert),
+	    .key_bits = (unsigned)EVP_PKEY_get_bits(cert->key),
+	    .chain_n = (unsigned)sk_X509_num(cert->chain),
+	    .ocsp = tls_ocsp_state(&cert->ocsp, time(NULL)),
+	    .ocsp_next_update = cert->ocsp.next_update,
+	    .is_default = is_default(context_store(context), cert),
+	    .in_memory = cert->in_memory,
+	    .staged = tls_staged_find(&context->staged, cert)};
+
+	tls_context_report_x509(cert->x509, &facts, report, arg);
 }
 
 void
@@ -563,7 +561,7 @@ tls_context_commit(
 	if (!ssl)
 		return false;
 	tls_staged_drop(&context->staged, staged);
-	ssl_exchange(context, ssl);
+	tls_context_swap(context, ssl);
 	return true;
 }
 

@@ -21,6 +21,7 @@
 
 struct tls_cert_facts;
 struct tls_counts;
+struct tls_crl_facts;
 struct tls_context;
 struct tls_ticket_key_facts;
 
@@ -169,5 +170,47 @@ bool tls_context_commit(
 /* Drops what was kept for the certificate of the file and its key.  Returns
  * false if nothing was. */
 bool tls_context_abort(struct tls_context *context, const char *file);
+
+/* -- Authorities and CRLs, see enum tls_trust -- */
+
+/* Returns the file of the part as in the settings, or `system`; borrowed.
+ * NULL: the context does not use it. */
+const char *tls_context_trust_file(
+    const struct tls_context *context, enum tls_trust part);
+
+/* Returns how many certificates or CRLs the part has; staged: those that wait
+ * to be committed.  0: nothing does. */
+unsigned tls_context_trust_count(
+    const struct tls_context *context, enum tls_trust part, bool staged);
+
+/* Returns whether the part was replaced since its file was read. */
+bool tls_context_trust_is_in_memory(
+    const struct tls_context *context, enum tls_trust part);
+
+/* Calls cert for the certificate of an authority of that number, from 0, below
+ * tls_context_trust_count; it has no key_file, names, chain or OCSP. */
+void tls_context_ca_at(const struct tls_context *context, bool staged,
+    unsigned number,
+    void (*cert)(void *arg, const struct tls_cert_facts *facts), void *arg);
+
+/* Likewise with a CRL.  Pointers are valid during the call. */
+void tls_context_crl_at(const struct tls_context *context, bool staged,
+    unsigned number, void (*crl)(void *arg, const struct tls_crl_facts *facts),
+    void *arg);
+
+/* Keeps a new content of the part, in PEM form, until it is committed or
+ * aborted; what was kept before is dropped.  Returns false with err set if the
+ * part is not from one file, or the text is not usable. */
+bool tls_context_stage_trust(struct tls_context *context, enum tls_trust part,
+    const char *pem, struct err *err) MUST_CHECK;
+
+/* Has new connections verify with what was kept for the part; no file is
+ * written.  Connections that exist go on, and no session from before is
+ * resumed.  Returns false with err set. */
+bool tls_context_commit_trust(struct tls_context *context, enum tls_trust part,
+    struct err *err) MUST_CHECK;
+
+/* Drops what was kept for the part.  Returns false if nothing was. */
+bool tls_context_abort_trust(struct tls_context *context, enum tls_trust part);
 
 #endif

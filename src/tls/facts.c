@@ -73,3 +73,17 @@ tls_facts_read(SSL *ssl, struct tls_facts *ret_facts)
 	if (cert)
 		read_cert(cert, ret_facts);
 }
+
+void
+tls_crl_revoked(const struct tls_crl_facts *facts, unsigned number,
+    char ret_serial[TLS_SERIAL_SIZE], int64_t *ret_revoked_at)
+{
+	const X509_REVOKED *revoked = sk_X509_REVOKED_value(
+	    X509_CRL_get_REVOKED(facts->crl), (int)number);
+	const ASN1_INTEGER *serial = X509_REVOKED_get0_serialNumber(revoked);
+
+	tls_hex(ASN1_STRING_get0_data(serial),
+	    (size_t)ASN1_STRING_length(serial), ret_serial, TLS_SERIAL_SIZE);
+	*ret_revoked_at =
+	    tls_asn1_seconds(X509_REVOKED_get0_revocationDate(revoked));
+}

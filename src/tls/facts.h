@@ -70,4 +70,21 @@ struct tls_cert_facts {
 	bool staged;     /* a replacement waits to be committed */
 };
 
+/* A list of revoked certificates.  Pointers are valid during the call. */
+struct tls_crl_facts {
+	const char *file;
+	bool in_memory;
+	const char *issuer;  /* RFC 2253 */
+	const char *sig_alg; /* `ecdsa-with-SHA256` */
+	long version;        /* as HAProxy shows it: 1 for a CRL of version 2 */
+	int64_t last_update; /* seconds since 1970 */
+	int64_t next_update; /* 0: none given */
+	unsigned revoked_n;
+	X509_CRL *crl; /* for tls_crl_revoked */
+};
+
+/* Reads an entry of the CRL, from 0, below revoked_n. */
+void tls_crl_revoked(const struct tls_crl_facts *facts, unsigned number,
+    char ret_serial[TLS_SERIAL_SIZE], int64_t *ret_revoked_at);
+
 #endif

@@ -35,6 +35,13 @@ struct tls_pair {
 	char *ocsp; /* DER; NULL: in cert with .ocsp at its end, if it exists */
 };
 
+/* The parts that peers are verified with. */
+enum tls_trust {
+	TLS_TRUST_CA,  /* certificates of authorities */
+	TLS_TRUST_CRL, /* their lists of revoked certificates */
+	TLS_TRUSTS
+};
+
 struct tls_settings {
 	struct tls_pair *pairs;
 	size_t pairs_n;

@@ -569,6 +569,128 @@ the_depth_of_chains_is_bounded(void **state)
 	assert_client(&settings, deep, low, 0);
 }
 
+/* -- Replacement in memory -- */
+
+/* Returns whether the server takes a client with that certificate. */
+static bool
+takes(struct tls_context *server, const struct made *leaf)
+{
+	SSL_CTX *ctx = plain_client_ctx();
+	struct pair ends;
+	bool ok;
+
+	assert_int_equal(
+	    SSL_CTX_use_cert_and_key(ctx, leaf->x509, leaf->key, NULL, 1), 1);
+	ends = pair_made(
+	    plain_client(ctx, "a.test"), ssl_made(server, TLS_ACCEPTS));
+	ok = pair_shake(&ends);
+	pair_free(&ends);
+	SSL_CTX_free(ctx);
+	return ok;
+}
+
+/* Has the part replaced by what the file has. */
+static void
+replace(struct tls_context *server, enum tls_trust part, const char *file)
+{
+	char *pem = fixture_read(file);
+	struct err err;
+
+	assert_true(tls_context_stage_trust(server, part, pem, &err));
+	assert_true(tls_context_commit_trust(server, part, &err));
+	assert_true(tls_context_trust_is_in_memory(server, part));
+	free(pem);
+}
+
+static void
+replaced_authorities_stay_until_their_file_changes(void **state)
+{
+	struct tls_settings settings = settings_verifying(TLS_VERIFY_REQUIRED);
+	const struct made *old = leaf_made(root, NULL, 0, 0);
+	const struct made *new = leaf_made(other_root, NULL, 0, 0);
+	struct tls_context *server = context_made(&settings, TLS_ACCEPTS);
+	struct err err;
+
+	assert_true(takes(server, old));
+	replace(server, TLS_TRUST_CA, made_write_cert(other_root, "other.pem"));
+	assert_false(takes(server, old));
+	assert_true(takes(server, new));
+	assert_true(tls_context_refresh(server, &err));
+	assert_true(takes(server, new));
+	assert_true(tls_context_trust_is_in_memory(server, TLS_TRUST_CA));
+	made_write_cert(root, "again.pem");
+	assert_int_equal(rename(fixture_path("again.pem"), root_file), 0);
+	assert_true(tls_context_refresh(server, &err));
+	assert_false(tls_context_trust_is_in_memory(server, TLS_TRUST_CA));
+	assert_true(takes(server, old));
+	assert_false(takes(server, new));
+	tls_context_unref(server);
+}
+
+static void
+a_replaced_crl_revokes(void **state)
+{
+	struct tls_settings settings = settings_verifying(TLS_VERIFY_REQUIRED);
+	const struct made *leaf = leaf_made(root, NULL, 0, 0);
+	struct tls_context *server;
+
+	settings.crl = made_write_crl(root, NULL, 3600, "root.crl");
+	server = context_made(&settings, TLS_ACCEPTS);
+	assert_true(takes(server, leaf));
+	replace(server, TLS_TRUST_CRL,
+	    made_write_crl(root, leaf, 3600, "next.crl"));
+	assert_false(takes(server, leaf));
+	assert_false(tls_context_trust_is_in_memory(server, TLS_TRUST_CA));
+	tls_context_unref(server);
+}
+
+static void
+what_is_announced_changes_nothing_and_can_be_dropped(void **state)
+{
+	struct tls_settings settings = settings_verifying(TLS_VERIFY_REQUIRED);
+	const struct made *leaf = leaf_made(root, NULL, 0, 0);
+	struct tls_context *server = context_made(&settings, TLS_ACCEPTS);
+	char *pem = made_cert_pem(other_root);
+	struct err err;
+
+	assert_true(tls_context_stage_trust(server, TLS_TRUST_CA, pem, &err));
+	assert_true(takes(server, leaf));
+	assert_int_equal(
+	    tls_context_trust_count(server, TLS_TRUST_CA, true), 1);
+	assert_true(tls_context_abort_trust(server, TLS_TRUST_CA));
+	assert_false(tls_context_abort_trust(server, TLS_TRUST_CA));
+	assert_int_equal(
+	    tls_context_trust_count(server, TLS_TRUST_CA, true), 0);
+	assert_false(tls_context_commit_trust(server, TLS_TRUST_CA, &err));
+	assert_true(takes(server, leaf));
+	free(pem);
+	tls_context_unref(server);
+}
+
+static void
+unusable_authorities_are_refused_when_announced(void **state)
+{
+	struct tls_settings settings = settings_verifying(TLS_VERIFY_REQUIRED);
+	struct tls_context *server = context_made(&settings, TLS_ACCEPTS);
+	char *pem = made_cert_pem(other_root);
+	struct err err;
+
+	assert_false(
+	    tls_context_stage_trust(server, TLS_TRUST_CA, "nothing", &err));
+	assert_non_null(strstr(err.text, root_file));
+	assert_null(tls_context_trust_file(server, TLS_TRUST_CRL));
+	assert_false(tls_context_stage_trust(server, TLS_TRUST_CRL, pem, &err));
+	tls_context_unref(server);
+	assert_int_equal(mkdir(fixture_path("cas"), 0700), 0);
+	made_write_cert(root, "cas/root.pem");
+	settings.ca = fixture_path("cas");
+	server = context_made(&settings, TLS_ACCEPTS);
+	assert_false(tls_context_stage_trust(server, TLS_TRUST_CA, pem, &err));
+	assert_non_null(strstr(err.text, "is not one file"));
+	tls_context_unref(server);
+	free(pem);
+}
+
 int
 main(void)
 {
@@ -588,6 +710,10 @@ main(void)
 	    VERIFY_TEST(a_revoked_certificate_is_refused),
 	    VERIFY_TEST(a_crl_out_of_date_is_a_warning),
 	    VERIFY_TEST(the_depth_of_chains_is_bounded),
+	    VERIFY_TEST(replaced_authorities_stay_until_their_file_changes),
+	    VERIFY_TEST(a_replaced_crl_revokes),
+	    VERIFY_TEST(what_is_announced_changes_nothing_and_can_be_dropped),
+	    VERIFY_TEST(unusable_authorities_are_refused_when_announced),
 	};
 
 	unit_watchdog();

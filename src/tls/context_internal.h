@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * The struct that context.c and context_trust.c share.
+ */
+#ifndef TLS_CONTEXT_INTERNAL_H
+#define TLS_CONTEXT_INTERNAL_H
+
+#include "base/lock.h"
+#include "tls/context.h"
+#include "tls/staged.h"
+
+struct tls_context {
+	uint32_t refs;
+	enum tls_role role;
+	struct tls_settings *settings; /* never changes */
+	struct tls_staged_list staged; /* control thread */
+	/* Parts for tls_context_commit_trust; NULL: none.  Control thread. */
+	struct tls_authorities *staged_trust[TLS_TRUSTS];
+	/* The control thread changes ssl under the lock, and reads it without;
+	 * other threads read it under the lock. */
+	struct lock lock;
+	SSL_CTX *ssl;
+};
+
+/* Gives ssl to connections from now on; takes over the reference.  Control
+ * thread. */
+void tls_context_swap(struct tls_context *context, SSL_CTX *ssl);
+
+/* Calls report with the facts of a certificate, without those of a struct
+ * tls_cert. */
+void tls_context_report_x509(const X509 *x509, struct tls_cert_facts *facts,
+    void (*report)(void *arg, const struct tls_cert_facts *facts), void *arg);
+
+#endif
