@@ -32,8 +32,12 @@
  * restore, names and args_min are those of struct setting_access. */
 /* clang-format off: a row each. */
 #define COMMANDS_TABLE(COMMAND, SETTING)                                       \
+	COMMAND("abort ssl ca-file", ADMIN, run_abort_ssl_ca_file, USAGE,      \
+	    "<cafile>", "abort a transaction for a CA file")                   \
 	COMMAND("abort ssl cert", ADMIN, run_abort_ssl_cert, USAGE,            \
 	    "<certfile>", "abort a transaction for a certificate file")        \
+	COMMAND("abort ssl crl-file", ADMIN, run_abort_ssl_crl_file, USAGE,    \
+	    "<crlfile>", "abort a transaction for a CRL file")                 \
 	COMMAND("add server", ADMIN, run_add_server, OWN,                      \
 	    "<bk>/<srv> <address> [<option>]*", "create a new server")         \
 	COMMAND("cancel drain", ADMIN, run_cancel_drain, USAGE, "<bk>/<srv>",  \
@@ -47,8 +51,12 @@
 	COMMAND("clear loop", ADMIN, run_clear_loop, STRICT, "",               \
 	    "reset the statistics of the control loop and of the checks' "     \
 	    "delays")                                                          \
+	COMMAND("commit ssl ca-file", ADMIN, run_commit_ssl_ca_file, USAGE,    \
+	    "<cafile>", "commit a CA file")                                    \
 	COMMAND("commit ssl cert", ADMIN, run_commit_ssl_cert, USAGE,          \
 	    "<certfile>", "commit a certificate file")                         \
+	COMMAND("commit ssl crl-file", ADMIN, run_commit_ssl_crl_file, USAGE,  \
+	    "<crlfile>", "commit a CRL file")                                  \
 	COMMAND("del server", ADMIN, run_del_server, USAGE, "<bk>/<srv>",      \
 	    "remove a server that is in maintenance")                          \
 	SETTING("disable agent", ADMIN, run_disable_agent, USAGE,              \
@@ -111,8 +119,12 @@
 	COMMAND("set severity-output", USER, run_set_severity, USAGE,          \
 	    "[none|number|string]",                                            \
 	    "set presence of severity level in feedback information")          \
+	COMMAND("set ssl ca-file", ADMIN, run_set_ssl_ca_file, USAGE,          \
+	    "<cafile> <payload>", "replace a CA file")                         \
 	COMMAND("set ssl cert", ADMIN, run_set_ssl_cert, USAGE,                \
 	    "<certfile> <payload>", "replace a certificate file")              \
+	COMMAND("set ssl crl-file", ADMIN, run_set_ssl_crl_file, USAGE,        \
+	    "<crlfile> <payload>", "replace a CRL file")                       \
 	COMMAND("set timeout", USER, run_set_timeout, USAGE, "[cli] <delay>",  \
 	    "change a timeout setting")                                        \
 	COMMAND("set tls cert", ADMIN, run_set_tls_cert, USAGE,                \
@@ -173,11 +185,17 @@
 	COMMAND("show sess", OPERATOR, run_show_sess, OWN,                     \
 	    "[<id>|all] [<filter>]* [json]",                                   \
 	    "report the list of current sessions or dump this exact session")  \
+	COMMAND("show ssl ca-file", OPERATOR, run_show_ssl_ca_file, USAGE,     \
+	    "[<cafile>] [json]",                                               \
+	    "display the SSL CA files used in memory, or the details of one")  \
 	COMMAND("show ssl cert", OPERATOR, run_show_ssl_cert, USAGE,           \
 	    "[<certfile>] [json]",                                             \
 	    "display the SSL certificates used in memory, or the details of "  \
 	    "a "                                                               \
 	    "file")                                                            \
+	COMMAND("show ssl crl-file", OPERATOR, run_show_ssl_crl_file, USAGE,   \
+	    "[<crlfile>] [json]",                                              \
+	    "display the SSL CRL files used in memory, or the details of one") \
 	COMMAND("show stat", USER, run_show_stat, OWN,                         \
 	    "[desc|flat|json|no-maint|typed|up]*",                             \
 	    "report counters for each proxy and server")                       \

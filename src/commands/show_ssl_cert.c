@@ -4,14 +4,12 @@
  */
 #include "commands/commands.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/grow.h"
 #include "commands/listing.h"
+#include "commands/ssl_text.h"
 #include "commands/tls_sections.h"
 #include "tls/context.h"
 
@@ -150,78 +148,12 @@ struct cert_answer {
 	bool put;
 };
 
-/* `Nov 23 20:54:12 2026 GMT`, as ASN1_TIME_print. */
-#define TIME_TEXT_SIZE 40
-
-static const char *
-time_text(int64_t seconds, char out[TIME_TEXT_SIZE])
-{
-	time_t time = seconds;
-	struct tm tm;
-
-	out[0] = '\0';
-	if (gmtime_r(&time, &tm))
-		(void)strftime(
-		    out, TIME_TEXT_SIZE, "%b %e %H:%M:%S %Y GMT", &tm);
-	return out;
-}
-
-static const char *
-upper_text(const char *text, char *out, size_t size)
-{
-	size_t n = 0;
-
-	for (; text[n] && n + 1 < size; n++)
-		out[n] = (char)toupper((unsigned char)text[n]);
-	out[n] = '\0';
-	return out;
-}
-
-/* Writes `/O=y/CN=x` for `CN=x,O=y`, which is RFC 2253's order. */
-static const char *
-name_text(const char *name, char out[TLS_SUBJECT_SIZE + 8])
-{
-	size_t end = strlen(name), n = 0;
-
-	while (end > 0) {
-		size_t from = end;
-
-		while (from > 0 && (name[from - 1] != ',' ||
-		                       (from > 1 && name[from - 2] == '\\')))
-			from--;
-		n += (size_t)snprintf(out + n, TLS_SUBJECT_SIZE + 8 - n,
-		    "/%.*s", (int)(end - from), name + from);
-		end = from > 0 ? from - 1 : 0;
-		if (n >= TLS_SUBJECT_SIZE + 7)
-			break;
-	}
-	if (n == 0)
-		out[0] = '\0';
-	return out;
-}
-
-static void
-put_sans(struct report *r, const char *sans)
-{
-	report_json_string(r, "sans", sans);
-	report_text(r, "\nSubject Alternative Name: ");
-	for (const char *at = sans; *at;) {
-		size_t n = strcspn(at, ",");
-		char name[TLS_SANS_SIZE];
-
-		snprintf(name, sizeof(name), "%.*s", (int)n, at);
-		report_text(r, "%s%s", at > sans ? ", " : "", name);
-		at += n + (at[n] == ',');
-	}
-}
-
 static void
 put_cert_facts(void *arg, const struct tls_cert_facts *f)
 {
 	struct cert_answer *answer = arg;
 	struct report *r = answer->report;
 	bool used = !answer->prefix[0];
-	char text[TLS_SUBJECT_SIZE + 8], key[TLS_KEY_TEXT_SIZE];
 
 	answer->put = true;
 	report_row(r);
@@ -230,21 +162,7 @@ put_cert_facts(void *arg, const struct tls_cert_facts *f)
 	report_json_bool(r, "in_memory", f->in_memory);
 	report_text(r, "Filename: %s%s\nStatus: %s", answer->prefix, f->file,
 	    used ? "Used" : "Unused");
-	report_put(r, "serial", "\nSerial: %s",
-	    upper_text(f->serial, text, sizeof(text)));
-	report_json(r, "not_before", "%" PRId64, f->not_before);
-	report_text(r, "\nnotBefore: %s", time_text(f->not_before, text));
-	report_json(r, "not_after", "%" PRId64, f->not_after);
-	report_text(r, "\nnotAfter: %s", time_text(f->not_after, text));
-	put_sans(r, f->sans);
-	report_put(r, "key", "\nAlgorithm: %s", tls_key_text(f, key));
-	report_put(r, "sha1", "\nSHA1 FingerPrint: %s",
-	    upper_text(f->fingerprint_sha1, text, sizeof(text)));
-	report_json_string(r, "sha256", f->fingerprint);
-	report_json_string(r, "subject", f->subject);
-	report_text(r, "\nSubject: %s", name_text(f->subject, text));
-	report_json_string(r, "issuer", f->issuer);
-	report_text(r, "\nIssuer: %s", name_text(f->issuer, text));
+	ssl_put_facts(r, f);
 	report_text(r, "\nOCSP Response Key: ");
 	report_row_end(r);
 }

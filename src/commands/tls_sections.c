@@ -64,19 +64,40 @@ note_change(void *arg, const char *text)
 	call_audit(change->call, NULL, NULL, "tls %s: %s", change->name, text);
 }
 
+/* Logs and records what a commit has changed since the SSL_CTX before. */
+static void
+note_changes(
+    struct call *call, const struct tls_section *section, const SSL_CTX *before)
+{
+	struct section_change change = {call, section->tls->name};
+	SSL_CTX *now = tls_context_take(section->context);
+
+	(void)tls_changes(before, now, note_change, &change);
+	tls_context_give_back(now);
+}
+
 bool
 tls_section_commit(
     struct call *call, const struct tls_section *section, const char *file)
 {
-	struct section_change change = {call, section->tls->name};
-	SSL_CTX *before = tls_context_take(section->context), *now;
+	SSL_CTX *before = tls_context_take(section->context);
 	bool ok = tls_context_commit(section->context, file, call->err);
 
-	if (ok) {
-		now = tls_context_take(section->context);
-		(void)tls_changes(before, now, note_change, &change);
-		tls_context_give_back(now);
-	}
+	if (ok)
+		note_changes(call, section, before);
+	tls_context_give_back(before);
+	return ok;
+}
+
+bool
+tls_section_commit_trust(
+    struct call *call, const struct tls_section *section, enum tls_trust part)
+{
+	SSL_CTX *before = tls_context_take(section->context);
+	bool ok = tls_context_commit_trust(section->context, part, call->err);
+
+	if (ok)
+		note_changes(call, section, before);
 	tls_context_give_back(before);
 	return ok;
 }

@@ -91,7 +91,8 @@ answer_timeout_ms(const char *line)
 static bool
 take_payload_mark(char **words)
 {
-	static const char *const commands[] = {"set ssl cert", "set tls cert"};
+	static const char *const commands[] = {"set ssl ca-file",
+	    "set ssl cert", "set ssl crl-file", "set tls cert"};
 	struct ctl_text line = {NULL, 0, 0};
 	char **last = words;
 	bool found = false;

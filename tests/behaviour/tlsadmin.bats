@@ -168,7 +168,9 @@ write_site() {
 	serves b.example "$T/b.pem" || fail "b, afterwards"
 }
 
-@test "tls admin: a new CRL takes effect" {
+# verifying_site: lfproxy that verifies clients with the authority ca and its
+# CRL, before the server a.
+verifying_site() {
 	make_ca ca
 	new_pem a.example "$T/a.pem"
 	new_pem client "$T/client.pem"
@@ -176,23 +178,32 @@ write_site() {
 	    "$T/index" >"$T/ca.cnf"
 	printf 'default_crl_days = 3\n' >>"$T/ca.cnf"
 	: >"$T/index"
-	crl() {
-		openssl ca -config "$T/ca.cnf" -cert "$T/ca.pem" \
-		    -keyfile "$T/ca.key" "$@" 2>/dev/null
-	}
 	crl -gencrl -out "$T/crl.pem"
 	start_app a
 	write_site "cert = $T/a.pem" "ca = $T/ca.pem" "crl = $T/crl.pem" \
 	    'verify = required'
 	sed -i "s/^server = .*/server = a $(addr a)/" "$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
-	gets() {
-		[ "$(fetch -k --cert "$T/client.pem" \
-		    "https://127.0.0.1:$(port web)/")" = a ]
-	}
-	revoked() {
-		! gets 2>/dev/null
-	}
+}
+
+# crl OPTION...: openssl ca as that authority.
+crl() {
+	openssl ca -config "$T/ca.cnf" -cert "$T/ca.pem" \
+	    -keyfile "$T/ca.key" "$@" 2>/dev/null
+}
+
+# gets: the client with client.pem gets the server's answer.
+gets() {
+	[ "$(fetch -k --cert "$T/client.pem" \
+	    "https://127.0.0.1:$(port web)/")" = a ]
+}
+
+revoked() {
+	! gets 2>/dev/null
+}
+
+@test "tls admin: a new CRL takes effect" {
+	verifying_site
 	gets
 	crl -revoke "$T/client.pem"
 	crl -gencrl -out "$T/next.crl"
@@ -245,6 +256,103 @@ sent() {
 	run -0 ctl reload
 	[[ $output == *"is from its file, and no longer as it was set by a command"* ]]
 	serves a.example "$T/a.pem"
+}
+
+@test "tls admin: HAProxy's words replace authorities" {
+	verifying_site
+	openssl req -x509 "${NEW_KEY[@]}" -nodes -days 2 -subj /CN=other \
+	    -keyout "$T/other.key" -out "$T/other.pem" 2>/dev/null
+	local ca=$T/ca.pem other
+
+	other=$(cat "$T/other.pem")
+	equal list "# filename|$ca - 1 certificate(s)" \
+	    "$(sent 'show ssl ca-file\n' | paste -sd '|')"
+	equal set "transaction created for CA $ca!" \
+	    "$(sent 'set ssl ca-file %s <<\n%s\n\n' "$ca" "$other")"
+	equal again "transaction updated for CA $ca!" \
+	    "$(sent 'set ssl ca-file %s <<\n%s\n%s\n\n' "$ca" "$other" \
+	        "$other")"
+	equal both "# transaction|*$ca - 2 certificate(s)|# filename|$ca - 1 certificate(s)" \
+	    "$(sent 'show ssl ca-file\n' | paste -sd '|')"
+	equal staged "Filename: *$ca|Status: Unused| |Certificate #2:" \
+	    "$(sent 'show ssl ca-file *%s:2\n' "$ca" | head -n 4 | paste -sd '|')"
+	sent 'show ssl ca-file *%s:2\n' "$ca" | grep -qx 'Subject: /CN=other'
+	sent 'show ssl ca-file %s\n' "$ca" | grep -qx 'Issuer: /CN=ca'
+	gets
+	equal commit "Committing $ca.|Success!" \
+	    "$(sent 'commit ssl ca-file %s\n' "$ca" | paste -sd '|')"
+	revoked || fail "a client of the former authority got an answer"
+	eventful 'tls public: the authorities are others, by a command'
+	# Another file's change leaves it, and a change of its own does not.
+	new_pem a.example "$T/a.pem"
+	wait_for 10 serves a.example "$T/a.pem"
+	revoked || fail "the former authority is back"
+	cp "$ca" "$T/copy" && mv "$T/copy" "$ca"
+	wait_for 10 gets
+	# By a reload, too.
+	ctl set ssl ca-file "$ca" <"$T/other.pem"
+	ctl commit ssl ca-file "$ca"
+	revoked || fail "a client of the former authority got an answer"
+	run -0 ctl reload
+	gets
+	equal abort 'No ongoing transaction!' \
+	    "$(sent 'abort ssl ca-file %s\n' "$ca")"
+	sent 'set ssl ca-file %s <<\n%s\n\n' "$ca" "$other"
+	equal aborted "Transaction aborted for certificate '$ca'!" \
+	    "$(sent 'abort ssl ca-file %s\n' "$ca")"
+	equal none "No ongoing transaction! !|Can't commit $ca!" \
+	    "$(sent 'commit ssl ca-file %s\n' "$ca" | paste -sd '|')"
+	equal unknown "Can't replace a CA file which is not referenced by the configuration!|Can't update x!" \
+	    "$(sent 'set ssl ca-file x <<\n%s\n\n' "$other" | paste -sd '|')"
+	[[ $(sent 'set ssl ca-file %s <<\nnothing\n\n' "$ca") == *"Invalid payload"* ]]
+	equal "not shown" "Can't display the CA file : Not found!" \
+	    "$(sent 'show ssl ca-file x\n')"
+	equal "no number" "wrong CA index after colons in '$ca:x'!" \
+	    "$(sent 'show ssl ca-file %s:x\n' "$ca")"
+}
+
+@test "tls admin: HAProxy's words replace a CRL" {
+	local serial
+
+	verifying_site
+	gets
+	crl -revoke "$T/client.pem"
+	crl -gencrl -out "$T/next.crl"
+	ctl set ssl crl-file "$T/crl.pem" <"$T/next.crl"
+	equal list "# transaction|*$T/crl.pem|# filename|$T/crl.pem" \
+	    "$(sent 'show ssl crl-file\n' | paste -sd '|')"
+	sent 'show ssl crl-file %s\n' "$T/crl.pem" |
+	    grep -qx 'No Revoked Certificates.'
+	gets
+	ctl commit ssl crl-file "$T/crl.pem"
+	revoked || fail "a revoked client got an answer"
+	serial=$(openssl x509 -in "$T/client.pem" -noout -serial | cut -d= -f2)
+	sent 'show ssl crl-file %s\n' "$T/crl.pem" |
+	    grep -qx "    Serial Number: $serial"
+	run -0 ctl --json show ssl crl-file "$T/crl.pem"
+	equal JSON "True True $serial" "$(python3 -c 'import json, sys
+t = json.load(sys.stdin)
+print(t["in_memory"], not t["staged"], t["crls"][0]["revoked"][0]["serial"])' \
+	    <<<"$output")"
+}
+
+@test "tls admin: a list of many authorities and revoked certificates is whole" {
+	verifying_site
+	for ((i = 0; i < 120; i++)); do
+		printf 'R\t400101000000Z\t260101000000Z\t%04X\tunknown\t/CN=%d\n' \
+		    $((4096 + i)) "$i"
+	done >"$T/index"
+	crl -gencrl -out "$T/next.crl"
+	ctl set ssl crl-file "$T/crl.pem" <"$T/next.crl"
+	equal revoked 120 "$(ctl show ssl crl-file "*$T/crl.pem" |
+	    grep -c '^    Serial Number: 10')"
+	for ((i = 0; i < 30; i++)); do
+		cat "$T/ca.pem"
+	done >"$T/many"
+	ctl set ssl ca-file "$T/ca.pem" <"$T/many"
+	equal authorities 30 "$(ctl --json show ssl ca-file "*$T/ca.pem" |
+	    python3 -c 'import json, sys
+print(len(json.load(sys.stdin)["certificates"]))')"
 }
 
 @test "tls admin: lfproxyctl takes a certificate from its standard input" {

@@ -78,7 +78,7 @@ no_word_lists_everything(void **state)
 {
 	static const char all[] =
 	    "Unknown command. Please enter one of the following commands "
-	    "only:\n  abort ssl cert ";
+	    "only:\n  abort ssl ca-file ";
 
 	assert_true(starts(run(*state, ""), all));
 	assert_non_null(strstr(run(*state, ""), "\n  clear counters "));
@@ -202,7 +202,8 @@ list_has_a_line_of_three_parts_per_command(void **state)
 
 	admin_list_commands(output(f));
 	text = written(f);
-	assert_true(starts(text, "admin\tabort ssl cert <certfile>\tabort a "));
+	assert_true(
+	    starts(text, "admin\tabort ssl ca-file <cafile>\tabort a "));
 	assert_non_null(strstr(text,
 	    "\nadmin\tadd server <bk>/<srv> <address> [<option>]*\tcreate "));
 	assert_non_null(
