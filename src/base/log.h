@@ -41,7 +41,7 @@ void log_limited(struct log_limit *limit, enum log_level level, const char *fmt,
 /* A line made later, by the writer thread: render gets the record's bytes and
  * appends one line with its newline to out, at most size bytes, which are
  * LOG_LINE_MAX or more; it returns the length. */
-#define LOG_RECORD_SIZE 896
+#define LOG_RECORD_SIZE 960
 #define LOG_LINE_MAX    3584
 typedef size_t (*log_render)(const void *record, char *out, size_t size);
 

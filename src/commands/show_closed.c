@@ -115,6 +115,21 @@ put_closed_tls(struct report *r, const struct closed_session *c)
 	    r, "client_sans", closed_name_or_null(c, CLOSED_SANS));
 }
 
+/* Columns for sessions of a server with TLS. */
+static void
+put_closed_server_tls(struct report *r, const struct server_tls *tls)
+{
+	if (!tls->version)
+		return;
+	report_put(r, "server_tls_version", " server_tls=%s", tls->version);
+	report_put(r, "server_tls_cipher", " server_cipher=%s", tls->cipher);
+	report_text(r, " server_resumed=%s", tls->resumed ? "yes" : "no");
+	report_json_bool(r, "server_tls_resumed", tls->resumed);
+	report_put(r, "server_tls_alpn", " server_alpn=%s",
+	    tls->alpn[0] ? tls->alpn : NULL);
+	report_put(r, "server_verify", " server_verify=%s", tls->verify);
+}
+
 static void
 put_closed_end(struct report *r, const struct closed_session *c)
 {
@@ -154,6 +169,7 @@ put_closed(struct report *r, const struct closed_session *c)
 	        began_us + (uint64_t)c->session.total_ms * 1000, 3, time));
 	put_closed_names(r, c);
 	put_closed_tls(r, c);
+	put_closed_server_tls(r, &c->session.server_tls);
 	put_closed_end(r, c);
 	put_closed_tcp(r, c, HANDLE_CLIENT);
 	put_closed_tcp(r, c, HANDLE_SERVER);

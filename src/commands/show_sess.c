@@ -147,6 +147,19 @@ put_sess_tls(struct report *r, const struct session_facts *f)
 }
 
 static void
+put_sess_server_tls(struct report *r, const struct server_tls *tls)
+{
+	if (!tls->version)
+		return;
+	report_json_string(r, "server_tls_version", tls->version);
+	report_json_string(r, "server_tls_cipher", tls->cipher);
+	report_json_bool(r, "server_tls_resumed", tls->resumed);
+	report_json_string(
+	    r, "server_tls_alpn", tls->alpn[0] ? tls->alpn : NULL);
+	report_json_string(r, "server_verify", tls->verify);
+}
+
+static void
 put_sess_line(struct report *r, const struct session_facts *f)
 {
 	struct sess_texts t;
@@ -155,6 +168,7 @@ put_sess_line(struct report *r, const struct session_facts *f)
 	report_row(r);
 	put_sess_names(r, f, &t);
 	put_sess_tls(r, f);
+	put_sess_server_tls(r, &f->server_tls);
 	report_json_string(r, "state", session_state_name(f->state));
 	report_text(r, " ts=00 epoch=0 age=%s", t.age);
 	report_json(r, "age_ms", "%" PRIu64, sess_age_ms(f));
@@ -210,6 +224,17 @@ put_sess_tls_detail(struct report *r, const struct session_facts *f)
 	    session_tls_shown_text(s, SESSION_TLS_SANS));
 }
 
+static void
+put_sess_server_tls_detail(struct report *r, const struct server_tls *tls)
+{
+	if (tls->version)
+		report_text(r,
+		    "  server_tls=%s server_cipher=%s server_resumed=%s "
+		    "server_alpn=%s server_verify=%s\n",
+		    tls->version, tls->cipher, tls->resumed ? "yes" : "no",
+		    tls->alpn[0] ? tls->alpn : NULL, tls->verify);
+}
+
 /* The form of `show sess all`; there is one form in JSON. */
 static void
 put_sess_detail(struct report *r, const struct session_facts *f)
@@ -231,6 +256,7 @@ put_sess_detail(struct report *r, const struct session_facts *f)
 	    session_state_name(f->state), t.left, t.age);
 	report_text(r, "  sni=%s\n  peer=%s\n", t.sni, t.peer);
 	put_sess_tls_detail(r, f);
+	put_sess_server_tls_detail(r, &f->server_tls);
 	report_text(r, "  scf= state=EST fd=%d\n", f->fd[HANDLE_CLIENT]);
 	report_text(r, "  scb= state=%s fd=%d\n", server_sides[f->state].name,
 	    f->fd[HANDLE_SERVER]);

@@ -222,6 +222,16 @@ fields_of_tls(struct fields *f, const struct line *l)
 	field_text(f, "client_sans", line_text(l, LINE_SANS));
 }
 
+static void
+fields_of_server_tls(struct fields *f, const struct server_tls *tls)
+{
+	field_text(f, "server_tls_version", tls->version);
+	field_text(f, "server_tls_cipher", tls->cipher);
+	field_bool(f, "server_tls_resumed", tls->resumed);
+	field_text(f, "server_tls_alpn", tls->alpn);
+	field_text(f, "server_verify", tls->verify ? tls->verify : "");
+}
+
 static size_t
 render_fields(struct fields *f, const struct line *l, const char *end)
 {
@@ -265,6 +275,8 @@ render_fields(struct fields *f, const struct line *l, const char *end)
 	field_text(f, "sni", line_text(l, LINE_SNI));
 	if (s->tls.listen > 0)
 		fields_of_tls(f, l);
+	if (s->server_tls.version)
+		fields_of_server_tls(f, &s->server_tls);
 	f->end += strlen(end);
 	field_put(f, end);
 	return (size_t)(f->at - out);

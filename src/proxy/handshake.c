@@ -12,6 +12,7 @@
 #include "lf/pool.h"
 #include "proxy/accesslog.h"
 #include "proxy/inspect.h"
+#include "proxy/server_tls.h"
 #include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 #include "proxy/session_tls.h"
@@ -317,9 +318,11 @@ handshake_with_server(
 	                          ? go_on(s, HANDLE_SERVER, self, ret_error)
 	                          : begin_with_server(s, self, ret_error);
 
-	if (next == HANDSHAKE_DONE)
+	if (next == HANDSHAKE_DONE) {
 		count_handshake(s, HANDLE_SERVER, where, self);
-	else if (next == HANDSHAKE_FAILED && *ret_error == EPROTO)
+		server_tls_publish(s);
+	} else if (next == HANDSHAKE_FAILED && *ret_error == EPROTO) {
 		session_count(s, where, COUNTER_HANDSHAKE_ERRORS, 1, self);
+	}
 	return next;
 }

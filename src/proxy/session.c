@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "lf/pool.h"
+#include "proxy/server_tls.h"
 #include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
@@ -50,6 +51,7 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	atomic_store_relaxed(&s->route, frontend->backends_n);
 	atomic_store_relaxed(&s->server, NULL);
 	atomic_store_relaxed(&s->inspection, NULL);
+	server_tls_clear(s);
 	endpoint_put(&s->client, client);
 	atomic_store_relaxed(&s->accepted_ms, now_ms);
 	s->counted_ms = now_ms;
@@ -109,6 +111,7 @@ session_leave_server(struct session *s)
 
 	backend_release(s->server);
 	atomic_store_relaxed(&s->server, NULL);
+	server_tls_clear(s);
 	if (m != s->frontend->model)
 		model_unpin(m);
 }

@@ -183,6 +183,7 @@ struct session {
 	uint16_t route;       /* [P21] of its backend, of the frontend's */
 	/* [P21] of the last connect, to a server that maps ports; else 0. */
 	uint16_t server_port;
+	uint32_t server_tls;           /* [P21] see server_tls.h */
 	struct side side[2];           /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */

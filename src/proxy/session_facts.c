@@ -29,8 +29,9 @@ read_fields(const struct session *s, struct session_facts *f)
 		f->received[i] = atomic_load_acquire(&s->side[i].received);
 	}
 	f->server_port = atomic_load_acquire(&s->server_port);
-	f->frontend = atomic_load_acquire(&s->frontend);  /* [P21] */
-	f->server = atomic_load_acquire(&s->server);      /* [P21] */
+	f->frontend = atomic_load_acquire(&s->frontend); /* [P21] */
+	f->server = atomic_load_acquire(&s->server);     /* [P21] */
+	server_tls_read(s, f->server, &f->server_tls);
 	inspection = atomic_load_acquire(&s->inspection); /* [P21] */
 	inspect_read_name(inspection, f->sni);
 	session_tls_read_shown(inspection, &f->tls);

@@ -11,6 +11,7 @@
 #define PROXY_SESSION_FACTS_H
 
 #include "net/tls_hello.h"
+#include "proxy/server_tls.h"
 #include "proxy/session.h"
 #include "proxy/session_tls.h"
 
@@ -28,6 +29,7 @@ struct session_facts {
 	struct endpoint peer; /* the proxy that named the client, or family 0 */
 	char sni[TLS_NAME_MAX + 1];   /* "": none, or not known so far */
 	struct session_tls_shown tls; /* with the client */
+	struct server_tls server_tls;
 	uint64_t accepted_ms, accepted_wall_us;
 	uint64_t deadline_ms; /* clock_now_ms */
 	unsigned tries;       /* connects so far */

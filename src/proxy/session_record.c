@@ -53,4 +53,5 @@ session_record(const struct session *s, uint8_t reason,
 	r->retries = s->tries > 0 ? (uint8_t)(s->tries - 1) : 0;
 	r->redispatched = s->redispatched;
 	session_tls_read(s, reason == CLOSE_HANDSHAKE_FAILED, &r->tls);
+	server_tls_read(s, s->server, &r->server_tls);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "net/addr.h"
+#include "proxy/server_tls.h"
 #include "proxy/session_tls.h"
 
 struct pool_thread;
@@ -27,6 +28,7 @@ struct session_record {
 	uint8_t retries;
 	bool redispatched;
 	struct session_tls tls; /* with the client */
+	struct server_tls server_tls;
 };
 
 /* Fills a record of the session as it is now.  Runs on the session's owner. */

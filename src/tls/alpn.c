@@ -12,11 +12,12 @@
 /* Protocols in one list; two bytes hold its length. */
 #define ALPN_LIST_MAX 65535
 
+static const char blanks[] = " \t";
+
 bool
 tls_alpn_parse(
     const char *words, uint8_t **ret_alpn, size_t *ret_n, struct err *err)
 {
-	static const char blanks[] = " \t";
 	const char *at = words ? words + strspn(words, blanks) : "";
 	uint8_t *alpn;
 	size_t n = 0;
@@ -80,4 +81,38 @@ tls_alpn_attach(SSL_CTX *ssl)
 	/* Returns 0 for success. */
 	return SSL_CTX_set_alpn_protos(
 	           ssl, store->alpn, (unsigned)store->alpn_n) == 0;
+}
+
+unsigned
+tls_alpn_number(const SSL *ssl)
+{
+	const struct tls_store *store = tls_store_of_ssl(ssl);
+	const uint8_t *chosen, *at = store->alpn, *end = at + store->alpn_n;
+	unsigned n, number = 1;
+
+	SSL_get0_alpn_selected(ssl, &chosen, &n);
+	for (; n > 0 && at < end && number <= UINT8_MAX; number++) {
+		if (at[0] == n && memcmp(at + 1, chosen, n) == 0)
+			return number;
+		at += 1 + at[0];
+	}
+	return 0;
+}
+
+void
+tls_alpn_name(const char *words, unsigned number, char *out, size_t size)
+{
+	const char *at = words ? words : "";
+	size_t len = 0;
+
+	for (; number > 0; number--) {
+		at += len;
+		at += strspn(at, blanks);
+		len = strcspn(at, blanks);
+	}
+	if (len >= size)
+		len = size - 1;
+	for (size_t i = 0; i < len; i++)
+		out[i] = at[i] > ' ' && at[i] < 0x7f ? at[i] : '?';
+	out[len] = '\0';
 }

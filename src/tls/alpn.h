@@ -23,4 +23,13 @@ bool tls_alpn_parse(const char *words, uint8_t **ret_alpn, size_t *ret_n,
  * without protocols.  Returns false when memory is short. */
 bool tls_alpn_attach(SSL_CTX *ssl) MUST_CHECK;
 
+/* Returns the place of the protocol that was chosen with a server in the
+ * store's list, from 1; 0: none was, or it is not in the first 255.  The
+ * connection's owner. */
+unsigned tls_alpn_number(const SSL *ssl);
+
+/* Writes the protocol of that number of the words of a setting, cut to size and
+ * printable; "" for 0.  Any thread. */
+void tls_alpn_name(const char *words, unsigned number, char *out, size_t size);
+
 #endif

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/atomics.h"
+#include "tls/alpn.h"
 #include "tls/authorities.h"
 #include "tls/cert.h"
 #include "tls/certs.h"
@@ -209,6 +210,13 @@ tls_context_ca(const struct tls_context *context)
 	if (!tls_store_verifies(settings, context->role))
 		return NULL;
 	return settings->ca ? settings->ca : "system";
+}
+
+void
+tls_context_alpn(
+    const struct tls_context *context, unsigned number, char *out, size_t size)
+{
+	tls_alpn_name(context->settings->alpn, number, out, size);
 }
 
 SSL_CTX *

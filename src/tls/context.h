@@ -36,6 +36,11 @@ struct tls_context *tls_context_new(const struct tls_settings *settings,
  * context.  Any thread. */
 const char *tls_context_ca(const struct tls_context *context);
 
+/* Writes the protocol of that number in the settings' alpn, see
+ * tls_alpn_number.  Any thread. */
+void tls_context_alpn(
+    const struct tls_context *context, unsigned number, char *out, size_t size);
+
 /* Adds a reference.  Accepts NULL.  Any thread. */
 struct tls_context *tls_context_ref(struct tls_context *context);
 

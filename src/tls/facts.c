@@ -5,6 +5,7 @@
 
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,30 @@ tls_facts_read(SSL *ssl, struct tls_facts *ret_facts)
 		    X509_verify_cert_error_string(ret_facts->verify_result);
 	if (cert)
 		read_cert(cert, ret_facts);
+}
+
+/* The lookup uses its method only, and never changes it. */
+static SSL *any_ssl;
+
+static void
+make_any_ssl(void)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_method());
+
+	any_ssl = ctx ? SSL_new(ctx) : NULL;
+	SSL_CTX_free(ctx);
+}
+
+const char *
+tls_cipher_name(uint16_t number)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const uint8_t bytes[] = {(uint8_t)(number >> 8), (uint8_t)number};
+	const SSL_CIPHER *cipher;
+
+	pthread_once(&once, make_any_ssl);
+	cipher = any_ssl ? SSL_CIPHER_find(any_ssl, bytes) : NULL;
+	return cipher ? SSL_CIPHER_get_name(cipher) : "-";
 }
 
 void

@@ -40,6 +40,10 @@ struct tls_facts {
 /* Reads what is known of the connection.  Its owner. */
 void tls_facts_read(SSL *ssl, struct tls_facts *ret_facts);
 
+/* Returns the name of the cipher of that number, as SSL_CIPHER_get_protocol_id,
+ * static; `-`: there is none.  Any thread. */
+const char *tls_cipher_name(uint16_t number);
+
 enum tls_ocsp_state {
 	TLS_OCSP_NONE,    /* no file */
 	TLS_OCSP_SENT,    /* to clients that ask */

@@ -480,3 +480,52 @@ counted() {
 	jq -e --arg file "$T/name.pem (EC)" '.[0].certificates == $file and
 	    .[0].servers[0].tls' <<<"$output"
 }
+
+# hold_plain: a client without TLS, which stays until the descriptor held closes.
+hold_plain() {
+	exec {held}<>"/dev/tcp/127.0.0.1/$(port web)"
+	echo hello >&"$held"
+	timeout 60 head -1 <&"$held" >"$T/answer"
+}
+
+@test "tlsfacts: log, show sess and show closed say what the server's TLS is" {
+	authority
+	start_tls a good --alpn x/1,h2
+	GLOBAL="log = file=$T/log.json format=json" UP="ca = $T/ca.pem
+		sni = app.example
+		alpn = h2 x/1" up a
+	hold_plain
+	wait_for 10 sess_is '.server_tls_version == "TLSv1.3" and
+	    (.server_tls_cipher | startswith("TLS_AES_")) and
+	    .server_tls_resumed == false and .server_tls_alpn == "x/1" and
+	    .server_verify == "ok" and .tls_version == null'
+	run -0 ctl show sess all
+	[[ $output == *"  server_tls=TLSv1.3 server_cipher=TLS_AES_"*" server_resumed=no server_alpn=x/1 server_verify=ok
+"* ]] || fail "$output"
+	exec {held}>&-
+	wait_for 10 closed_is '.server_tls_version == "TLSv1.3" and
+	    .server_tls_alpn == "x/1" and .server_verify == "ok"'
+	until_logged '.server_tls_version == "TLSv1.3" and
+	    .server_tls_resumed == false and .server_tls_alpn == "x/1" and
+	    .server_verify == "ok" and .tls_version == null'
+	hold_plain
+	exec {held}>&-
+	until_logged '.server_tls_resumed == true'
+	run -0 ctl show closed
+	[[ $output == *" server_tls=TLSv1.3 server_cipher=TLS_AES_"*" server_resumed=yes server_alpn=x/1 server_verify=ok "* ]] ||
+	    fail "$output"
+	# Without verification, in TLS 1.2, and not at all.
+	sed -i 's|^\s*sni = app.example|&\nverify = none\nmax_version = 1.2|' \
+	    "$T/lfproxy.ini"
+	reload
+	hold_plain
+	exec {held}>&-
+	until_logged '.server_tls_version == "TLSv1.2" and
+	    .server_verify == null and (has("server_verify"))'
+	sed -i 's|^\s*tls = up||' "$T/lfproxy.ini"
+	reload
+	exec {held}<>"/dev/tcp/127.0.0.1/$(port web)"
+	wait_for 10 sess_is '.state == "RELAYING"'
+	exec {held}>&-
+	until_logged '(has("server_tls_version") | not)'
+}

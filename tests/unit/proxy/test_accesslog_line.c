@@ -140,6 +140,30 @@ lines_of_clients_with_tls_have_its_facts(void **state)
 	    "0/1/5012 1337 -- 12/11/8/4/0 0/0\n");
 }
 
+static void
+lines_of_servers_with_tls_have_its_facts(void **state)
+{
+	struct line l = make_line();
+
+	(void)state;
+	l.session.server_tls = (struct server_tls){.version = "TLSv1.3",
+	    .cipher = "TLS_AES_128_GCM_SHA256",
+	    .verify = "ok",
+	    .alpn = "h2",
+	    .resumed = true};
+	assert_non_null(strstr(rendered(line_render_json, &l),
+	    "\"sni\":\"www.example.com\",\"server_tls_version\":\"TLSv1.3\","
+	    "\"server_tls_cipher\":\"TLS_AES_128_GCM_SHA256\","
+	    "\"server_tls_resumed\":true,\"server_tls_alpn\":\"h2\","
+	    "\"server_verify\":\"ok\"}\n"));
+	l.session.server_tls.verify = NULL;
+	l.session.server_tls.alpn[0] = '\0';
+	assert_non_null(strstr(rendered(line_render_logfmt, &l),
+	    " sni=www.example.com server_tls_version=TLSv1.3 "
+	    "server_tls_cipher=TLS_AES_128_GCM_SHA256 server_tls_resumed=true "
+	    "server_tls_alpn= server_verify=\n"));
+}
+
 /* HAProxy 2.8 and later, with the number of the listen for its name. */
 static void
 tcplog_says_of_a_failed_handshake_what_haproxy_says(void **state)
@@ -203,6 +227,10 @@ the_longest_line_is_whole_in_every_format(void **state)
 	    .verify = "certificate is not yet valid or something longer",
 	    .failure = "tlsv1 alert certificate unobtainable",
 	    .listen = UINT16_MAX};
+	l.session.server_tls = (struct server_tls){.version = "TLSv1.2",
+	    .cipher = "ECDHE-ECDSA-CHACHA20-POLY1305",
+	    .verify = "ok"};
+	memset(l.session.server_tls.alpn, '"', SERVER_TLS_ALPN_SIZE - 1);
 	memset(&l.session.client.ip, 0xff, sizeof(l.session.client.ip));
 	l.session.client.family = l.session.peer.family = AF_INET6;
 	l.session.wait_ms = l.session.connect_ms = l.session.total_ms =
@@ -287,6 +315,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(tcplog_is_as_in_haproxys_manual),
 	    cmocka_unit_test(lines_of_clients_with_tls_have_its_facts),
+	    cmocka_unit_test(lines_of_servers_with_tls_have_its_facts),
 	    cmocka_unit_test(
 	        tcplog_says_of_a_failed_handshake_what_haproxy_says),
 	    cmocka_unit_test(who_has_named_the_client_is_its_peer),

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * The facts about TLS with a session's server that the access log, `show sess`
+ * and `show closed` have.
+ *
+ * The owner packs them into a word of the session when the handshake is done,
+ * so they can be read while the session runs.  A session has no room for more:
+ * its size would take it to another cache line.
+ */
+#ifndef PROXY_SERVER_TLS_H
+#define PROXY_SERVER_TLS_H
+
+#include <stdbool.h>
+
+struct server;
+struct session;
+
+#define SERVER_TLS_ALPN_SIZE 23
+
+struct server_tls {
+	const char *version; /* `TLSv1.3`, static; NULL: no TLS so far */
+	const char *cipher;  /* `TLS_AES_128_GCM_SHA256`, static */
+	const char *verify;  /* `ok`, static; NULL: servers are not verified */
+	char alpn[SERVER_TLS_ALPN_SIZE]; /* cut to fit; "": none was chosen */
+	bool resumed;
+};
+
+/* Owner, when the handshake with s->server is done. */
+void server_tls_publish(struct session *s);
+
+/* Owner, before the server is left: nothing is known any more. */
+void server_tls_clear(struct session *s);
+
+/* Owner, or the control thread for a session that may end meanwhile, which
+ * checks that as session_facts.h says: reads the facts.  server is the
+ * session's, or NULL. */
+void server_tls_read(const struct session *s, const struct server *server,
+    struct server_tls *ret_tls);
+
+#endif
