@@ -36,6 +36,7 @@ static const struct {
     [SESSION_HELD] = {SC_INI, "INI"},
     [SESSION_INSPECTING] = {SC_INI, "INI"},
     [SESSION_HANDSHAKE] = {SC_INI, "INI"},
+    [SESSION_LINGERING] = {SC_INI, "INI"},
     [SESSION_QUEUED] = {SC_QUE, "QUE"},
     [SESSION_CONNECTING] = {SC_CON, "CON"},
     [SESSION_PAUSING] = {SC_TAR, "TAR"},

@@ -210,7 +210,8 @@ client_failed(struct session *s, int error, struct pool_thread *self)
 	note_client_name(s);
 	log_client_failure(s);
 	session_count(s, COUNT_FRONTEND, COUNTER_HANDSHAKE_ERRORS, 1, self);
-	return verdict_close(CAUSE_HANDSHAKE_FAILED);
+	return (struct verdict){
+	    .step = STEP_LINGER, .cause = CAUSE_HANDSHAKE_FAILED};
 }
 
 static struct verdict

@@ -50,6 +50,7 @@ struct inspection {
 	 * tls_cipher; NULL: its handshake is not done. */
 	const char *tls_cipher, *tls_version, *tls_verify;
 	bool tls_resumed;
+	uint32_t lingered_bytes; /* see linger.h */
 	uint64_t tls_texts[SESSION_TLS_SHOWN_SIZE / 8];
 };
 

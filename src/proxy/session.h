@@ -11,6 +11,7 @@
  *                                                           |  SERVER_EOF
  *                                                           v   |   |
  *   any state -> FREE, closed                             FLUSHING
+ *   HANDSHAKE -> LINGERING, failed
  *
  * SESSION_EDGES_TABLE has every edge and the reason for it.
  *
@@ -50,6 +51,8 @@ struct inspection;
  *             timeout_hello, from accepting on.
  * HANDSHAKE   The TLS handshake with the client is under way.  Bounded by
  *             timeout_handshake, from accepting on, or from the PROXY header.
+ * LINGERING   The TLS handshake with the client has failed.  The client reads
+ *             the alert; its bytes are discarded.  Bounded by LINGER_MS.
  * QUEUED      Waits in the backend's queue for a server.  The client's bytes
  *             stay unread.  Bounded by timeout_queue.
  * CONNECTING  A connect to s->server is under way, its PROXY header, or its TLS
@@ -77,6 +80,7 @@ struct inspection;
 	X(HELD)                                                                \
 	X(INSPECTING)                                                          \
 	X(HANDSHAKE)                                                           \
+	X(LINGERING)                                                           \
 	X(QUEUED)                                                              \
 	X(CONNECTING)                                                          \
 	X(PAUSING)                                                             \
@@ -111,7 +115,9 @@ enum session_state { SESSION_STATES_TABLE(X) };
 	X(INSPECTING, FREE, "closed")                                          \
 	X(HANDSHAKE, QUEUED, "no server has room")                             \
 	X(HANDSHAKE, CONNECTING, "a server was chosen")                        \
+	X(HANDSHAKE, LINGERING, "it has failed, the client gets an alert")     \
 	X(HANDSHAKE, FREE, "closed")                                           \
+	X(LINGERING, FREE, "closed")                                           \
 	X(QUEUED, CONNECTING, "a server was granted")                          \
 	X(QUEUED, QUEUED, "the server that was granted has gone down")         \
 	X(QUEUED, PAUSING, "it has gone down, all others were tried before")   \
@@ -160,7 +166,8 @@ struct session {
 	uint64_t lineup;
 	uint32_t index; /* in the slab, fixed */
 	uint8_t state;  /* enum session_state; [P21] */
-	/* enum close_cause: once FLUSHING; of a tarpit, else CAUSE_DONE. */
+	/* enum close_cause: once FLUSHING or LINGERING; of a tarpit, else
+	 * CAUSE_DONE. */
 	uint8_t cause;
 	uint8_t gate;          /* enum gate_action */
 	uint8_t closer;        /* enum closer: whose end came first */

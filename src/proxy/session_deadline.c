@@ -9,6 +9,7 @@
 #include "net/sock.h"
 #include "proxy/accesslog.h"
 #include "proxy/inspect.h"
+#include "proxy/linger.h"
 #include "proxy/reaper.h"
 
 /* While the last bytes of a broken session are under way to the remaining side,
@@ -219,6 +220,8 @@ state_ends_ms(
 		return session_hello_ends_ms(s);
 	case SESSION_HANDSHAKE:
 		return session_handshake_ends_ms(s);
+	case SESSION_LINGERING:
+		return s->state_ms + LINGER_MS;
 	case SESSION_QUEUED:
 		return s->state_ms + (b->timeout_queue_ms > 0
 		                             ? b->timeout_queue_ms

@@ -24,6 +24,9 @@ enum step {
 	STEP_RESUME,
 	/* Make the TLS handshake with the client. */
 	STEP_HANDSHAKE,
+	/* The handshake has failed: let the client read the alert, then close
+	 * for this cause. */
+	STEP_LINGER,
 	/* Connect to s->server. */
 	STEP_CONNECT,
 	/* Move bytes. */
@@ -39,7 +42,7 @@ enum step {
 
 struct verdict {
 	enum step step;
-	enum close_cause cause; /* for STEP_CHOOSE and STEP_CLOSE */
+	enum close_cause cause; /* for STEP_CHOOSE, STEP_LINGER, STEP_CLOSE */
 };
 
 static inline struct verdict

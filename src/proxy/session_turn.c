@@ -13,6 +13,7 @@
 #include "proxy/handshake.h"
 #include "proxy/held.h"
 #include "proxy/inspect.h"
+#include "proxy/linger.h"
 #include "proxy/relay.h"
 #include "proxy/session_deadline.h"
 #include "tls/conn.h"
@@ -154,6 +155,8 @@ on_events(struct session *s, uint32_t pending, struct pool_thread *self)
 		return inspect_step(s, pending, self);
 	case SESSION_HANDSHAKE:
 		return verdict(STEP_HANDSHAKE);
+	case SESSION_LINGERING:
+		return linger_step(s, self);
 	case SESSION_QUEUED:
 		return choose_queued(s, self);
 	case SESSION_PAUSING:
@@ -222,7 +225,8 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	/* These steps look at their deadlines themselves. */
 	if (timeout && s->state != SESSION_ACCEPTED &&
 	    s->state != SESSION_HELD && s->state != SESSION_INSPECTING &&
-	    s->state != SESSION_HANDSHAKE && session_deadline_passed(s, self))
+	    s->state != SESSION_HANDSHAKE && s->state != SESSION_LINGERING &&
+	    session_deadline_passed(s, self))
 		return on_deadline(s, self);
 	return on_events(s, pending, self);
 }
@@ -261,6 +265,10 @@ run_session(struct session *s, struct verdict v, struct pool_thread *self)
 			v = handshake_step(s, self);
 			if (v.step == STEP_CHOOSE)
 				session_end_handshake(s, self);
+			break;
+		case STEP_LINGER:
+			session_end_handshake(s, self);
+			v = linger_begin(s, v.cause, self);
 			break;
 		case STEP_CONNECT:
 			v = connect_start(s, self);

@@ -318,3 +318,59 @@ resumes() {
 	finish load
 	[[ $output == *'"errors": 0'* ]] || fail "$output"
 }
+
+@test "tls: a client that goes on sending reads the alert, and no reset" {
+	setup_site
+	terminate "cert = $T/www.example.pem"
+	run timeout $((60 * PATIENCE)) python3 - "$(port web)" <<'EOF'
+import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+# A handshake message of a type that no client begins with.
+s.sendall(b"\x16\x03\x01\0\x04\x55\0\0\0" + bytes(100000))
+alert = s.recv(7)
+assert alert[:1] == b"\x15", alert
+s.sendall(bytes(50000))
+s.shutdown(socket.SHUT_WR)
+assert s.recv(1) == b""
+EOF
+	equal "what the client says" "" "$output"
+	wait_for 10 session_like ' web/1: SSL handshake failure \(unexpected message\)'
+}
+
+@test "tls: a client that sends without end after an alert is closed" {
+	setup_site
+	terminate "cert = $T/www.example.pem"
+	run -0 timeout $((60 * PATIENCE)) python3 - "$(port web)" <<'EOF'
+import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.sendall(b"GET / HTTP/1.0\r\n")
+try:
+    while True:
+        s.sendall(bytes(65536))
+except (ConnectionResetError, BrokenPipeError):
+    print("closed")
+EOF
+	equal "what the client finds" closed "$output"
+	# And one that stays, and is silent.
+	exec {held}<>"/dev/tcp/127.0.0.1/$(port web)"
+	printf 'nonsense' >&"$held"
+	wait_for 10 sessions_ended 2
+	exec {held}>&-
+}
+
+@test "tls: openssl and gnutls-cli always say which alert they got" {
+	local i
+
+	setup_site
+	terminate "cert = $T/www.example.pem" "ca = $T/ca.pem" \
+	    'verify = required'
+	for ((i = 0; i < $(scaled 32); i++)); do
+		s_client_says 'alert certificate required' -tls1_3
+		s_client_says 'alert handshake failure' -tls1_2
+		run timeout $((60 * PATIENCE)) gnutls-cli --insecure \
+		    -p "$(port web)" 127.0.0.1 \
+		    < <(printf 'GET / HTTP/1.0\r\n\r\n')
+		[[ $output == *'Received alert [116]: Certificate is required'* ]] ||
+		    fail "gnutls-cli $i: $output"
+	done
+}
