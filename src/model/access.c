@@ -26,7 +26,7 @@ gate_reply_text(
 	const char *name = gate_action_names[reply->action];
 	char hold[TEXT_DURATION_SIZE];
 
-	if (reply->action == GATE_TARPIT)
+	if (reply->hold_ms > 0)
 		snprintf(out, GATE_REPLY_SIZE, "%s%c%s", name, separator,
 		    text_duration(reply->hold_ms, hold));
 	else

@@ -38,7 +38,7 @@ extern const char *const gate_action_names[GATE_ACTIONS];
 /* An action with its time, a value of the configuration. */
 struct gate_reply {
 	enum gate_action action;
-	uint32_t hold_ms; /* of GATE_TARPIT */
+	uint32_t hold_ms; /* of GATE_TARPIT; of GATE_DELAY the longest */
 };
 
 /* The times that a tarpit may take. */
@@ -48,7 +48,7 @@ struct gate_reply {
 #define GATE_REPLY_SIZE 40
 
 /* Writes the action as it is read; the separator, a blank or `=`, stands before
- * the time of a tarpit.  Returns out. */
+ * the time of a tarpit or of a delay.  Returns out. */
 const char *gate_reply_text(
     const struct gate_reply *reply, char separator, char out[GATE_REPLY_SIZE]);
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "model/cycle.h"
+#include "model/limit.h"
 #include "model/model.h"
 #include "model/sni_map.h"
 
@@ -51,6 +52,7 @@ frontend_free(struct frontend *frontend)
 	free(frontend->listens);
 	free(frontend->sni);
 	free(frontend->access);
+	limits_free(frontend->limits);
 	free(frontend);
 }
 
@@ -278,6 +280,11 @@ frontend_connect(struct frontend *f, const struct frontend *before)
 	if (f->spec->access_n > 0) {
 		f->access = access_new(f->spec, f->model);
 		if (!f->access)
+			return false;
+	}
+	if (f->spec->limits_n > 0) {
+		f->limits = limits_new(f->spec, before ? before->limits : NULL);
+		if (!f->limits)
 			return false;
 	}
 	f->inspects = f->sni;

@@ -17,6 +17,7 @@
 
 struct backend;
 struct cycle;
+struct limits;
 struct log_target;
 struct model;
 struct sni_map;
@@ -76,6 +77,7 @@ struct frontend {
 	struct cycle *split;   /* of the first backends; NULL: there is one */
 	struct sni_map *sni;   /* NULL: no rules */
 	struct access *access; /* NULL: no rules */
+	struct limits *limits; /* by source; NULL: none */
 	struct frontend_listen *listens; /* as many as the spec has */
 	bool inspects; /* reads TLS hellos: for rules, or for hash_key */
 	/* The backends of spec->routes in this order, then those that only

@@ -3,6 +3,7 @@
  */
 #include "model/model_memory.h"
 
+#include "model/limit.h"
 #include "model/removed.h"
 
 /* Adds an object that has these blocks; the object is the first. */
@@ -52,6 +53,17 @@ add_server_state(struct memory_use *use, const struct server_state *s)
 	memory_add_block(use, s->addr);
 }
 
+/* Models that were replaced may share them. */
+static void
+add_tables(struct memory_use *use, const struct limits *limits)
+{
+	memory_add_block(use, limits);
+	for (size_t i = 0; limits && i < limits->n; i++) {
+		memory_add_block(use, limits->all[i].name);
+		source_table_memory(limits->all[i].table, use);
+	}
+}
+
 static void
 add_states(struct model_memory *m, const struct model *model)
 {
@@ -59,6 +71,7 @@ add_states(struct model_memory *m, const struct model *model)
 	model_for_each_frontend (f, model) {
 		memory_add_block(&m->frontends, f->state);
 		ADD_OBJECT(&m->counters, f->counters);
+		add_tables(&m->tables, f->limits);
 	}
 	model_for_each_backend (b, model) {
 		memory_add_block(&m->backends, b->state);

@@ -8,10 +8,10 @@
 #include "model/model.h"
 
 /* Counts are of frontends, of backends and so on; histograms are those of
- * backends. */
+ * backends, tables those of limits. */
 struct model_memory {
 	struct memory_use spec, frontends, backends, servers, counters,
-	    histograms, lineups, ports;
+	    histograms, lineups, ports, tables;
 	struct memory_use retired; /* models, without what they share */
 	struct memory_use removed; /* servers whose sessions go on */
 };

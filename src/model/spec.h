@@ -200,6 +200,49 @@ struct access_spec {
 const char *access_spec_text(
     const struct access_spec *rule, char out[ACCESS_TEXT_SIZE]);
 
+/* What a limit counts: each source for itself, or all clients together. */
+enum limit_per { LIMIT_PER_SOURCE, LIMIT_PER_FRONTEND };
+
+/* Connections in a time. */
+struct limit_rate {
+	unsigned count; /* 0: any number */
+	char unit;      /* s, m or h */
+};
+
+/* `limit = sessions=20 rate=10/s`: see model/limit.h. */
+struct limit_spec {
+	struct spec_place place;
+	unsigned sessions; /* at a time, 0: any number */
+	struct limit_rate rate;
+	unsigned burst; /* as written, 0: see limit_spec_burst */
+	enum limit_per per;
+	unsigned prefix4, prefix6; /* bits of an address that make a source */
+	/* To clients beyond the limit.  GATE_DELAY: hold_ms is the longest
+	 * delay; a client that would have to wait longer, or that has too many
+	 * sessions, is reset. */
+	struct gate_reply action;
+	uint64_t size; /* entries of the table */
+};
+
+/* A session notes in a byte in which of them it counts. */
+#define LIMITS_MAX 8
+
+/* Returns how many connections may come at once: by default as many as the rate
+ * allows in its time. */
+static inline unsigned
+limit_spec_burst(const struct limit_spec *limit)
+{
+	return limit->burst > 0        ? limit->burst
+	       : limit->rate.count > 0 ? limit->rate.count
+	                               : 1;
+}
+
+/* Writes the bounds as `sessions=20 rate=10/s burst=30 per=source`.  Returns
+ * out. */
+#define LIMIT_TEXT_SIZE 96
+const char *limit_spec_text(
+    const struct limit_spec *limit, char out[LIMIT_TEXT_SIZE]);
+
 struct frontend_spec {
 	char *name;
 	struct spec_place place;
@@ -212,6 +255,8 @@ struct frontend_spec {
 	struct access_spec *access; /* in the order of the file */
 	size_t access_n;
 	struct gate_reply on_deny; /* to clients that a rule denies */
+	struct limit_spec *limits; /* in the order of the file */
+	size_t limits_n;
 	/* Each has another backend; at least one, unless there are rules. */
 	struct route_spec *routes;
 	size_t routes_n;

@@ -83,11 +83,15 @@ static const struct field sni_fields[] = {
 static const struct field access_fields[] = {
     FIELD(access_spec, PLACE, place), END};
 
+static const struct field limit_fields[] = {
+    FIELD(limit_spec, PLACE, place), END};
+
 static const struct field frontend_fields[] = {
     FIELD(frontend_spec, PLACE, place), FIELD(frontend_spec, TEXT, name),
     ARRAY(frontend_spec, listens, listens_n, listen_fields),
     ARRAY(frontend_spec, proxy_from, proxy_from_n, NULL),
     ARRAY(frontend_spec, access, access_n, access_fields),
+    ARRAY(frontend_spec, limits, limits_n, limit_fields),
     ARRAY(frontend_spec, routes, routes_n, route_fields),
     ARRAY(frontend_spec, sni, sni_n, sni_fields),
     PART(frontend_spec, log, log_list_fields), END};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ * The limits of a frontend: which one refuses a client, in which it counts,
+ * and what a reload keeps.
+ */
+#include "model/limit.h"
+
+#include "base/clock.h"
+#include "unit.h"
+
+#define NOW (1000 * NS_PER_S)
+
+static struct limit_spec specs[LIMITS_MAX];
+static struct frontend_spec spec = {.name = "web", .limits = specs};
+
+static struct limit_spec
+limit_of(unsigned sessions, unsigned rate)
+{
+	return (struct limit_spec){.sessions = sessions,
+	    .rate = {.count = rate, .unit = 's'},
+	    .prefix4 = 32,
+	    .prefix6 = 64,
+	    .action = {.action = GATE_RESET},
+	    .size = 100};
+}
+
+static struct endpoint
+client_of(const char *text)
+{
+	struct endpoint e;
+	struct addr addr;
+
+	assert_true(addr_parse_ip(text, &addr));
+	endpoint_set(&e, &addr.sa, addr.len);
+	return e;
+}
+
+static uint32_t
+sessions_of(const struct limits *limits, size_t which, const char *text)
+{
+	struct endpoint client = client_of(text);
+	const struct limit *l = &limits->all[which];
+	struct source_key key = limit_key(l, &client);
+	struct source_facts facts;
+
+	return source_table_find(l->table, &key, &facts) ? facts.sessions : 0;
+}
+
+static void
+a_client_that_one_limit_refuses_counts_in_none(void **state)
+{
+	struct endpoint a = client_of("10.0.0.1"), b = client_of("10.0.0.2");
+	struct limit_answer answer;
+	struct limits *l;
+
+	(void)state;
+	specs[0] = limit_of(5, 0);
+	specs[1] = limit_of(2, 0);
+	specs[1].per = LIMIT_PER_FRONTEND;
+	spec.limits_n = 2;
+	l = limits_new(&spec, NULL);
+	for (int i = 0; i < 2; i++) {
+		answer = limits_enter(l, i ? &a : &b, NOW);
+		assert_null(answer.by);
+		assert_int_equal(answer.counted, 3);
+	}
+	answer = limits_enter(l, &a, NOW);
+	assert_ptr_equal(answer.by, &l->all[1]);
+	assert_false(answer.too_often);
+	assert_int_equal(answer.counted, 0);
+	assert_int_equal(sessions_of(l, 0, "10.0.0.1"), 1);
+	limits_leave(l, 3, &b);
+	assert_null(limits_peek(l, &a, NOW).by);
+	assert_int_equal(sessions_of(l, 0, "10.0.0.2"), 0);
+	assert_int_equal(sessions_of(l, 1, "10.0.0.2"), 1);
+	limits_free(l);
+}
+
+static void
+the_longest_wait_holds(void **state)
+{
+	struct endpoint a = client_of("2001:db8::1");
+	struct limits *l;
+
+	(void)state;
+	specs[0] = limit_of(0, 10);
+	specs[1] = limit_of(0, 2);
+	specs[0].burst = specs[1].burst = 1;
+	specs[0].action = specs[1].action =
+	    (struct gate_reply){.action = GATE_DELAY, .hold_ms = 600};
+	spec.limits_n = 2;
+	l = limits_new(&spec, NULL);
+	assert_int_equal(limits_enter(l, &a, NOW).wait_ms, 0);
+	assert_int_equal(limits_peek(l, &a, NOW).wait_ms, 500);
+	assert_int_equal(limits_enter(l, &a, NOW).wait_ms, 500);
+	assert_ptr_equal(limits_enter(l, &a, NOW).by, &l->all[1]);
+	assert_true(limits_peek(l, &a, NOW).too_often);
+	assert_int_equal(limit_reply(&specs[0]).action, GATE_RESET);
+	limits_free(l);
+}
+
+static void
+a_client_without_a_place_counts_nowhere(void **state)
+{
+	struct endpoint a = client_of("10.0.0.1"), b = client_of("10.0.0.2");
+	struct limit_answer answer;
+	struct limits *l;
+
+	(void)state;
+	specs[0] = limit_of(1, 0);
+	specs[0].size = 1;
+	spec.limits_n = 1;
+	l = limits_new(&spec, NULL);
+	assert_int_equal(limits_enter(l, &a, NOW).counted, 1);
+	answer = limits_enter(l, &b, NOW);
+	assert_null(answer.by);
+	assert_int_equal(answer.counted, 0);
+	limits_free(l);
+}
+
+static void
+a_reload_keeps_tables_with_the_same_key(void **state)
+{
+	struct endpoint a = client_of("10.0.0.1");
+	struct limits *before, *l;
+
+	(void)state;
+	specs[0] = limit_of(9, 0);
+	specs[1] = limit_of(9, 0);
+	specs[1].prefix4 = 24;
+	specs[2] = limit_of(9, 0);
+	spec.limits_n = 3;
+	before = limits_new(&spec, NULL);
+	assert_int_equal(limits_enter(before, &a, NOW).counted, 7);
+	limits_leave(before, 4, &a);
+	/* Other bounds, another order. */
+	static struct limit_spec others[3];
+	others[0] = limit_of(3, 5);
+	others[0].prefix4 = 24;
+	others[1] = limit_of(4, 0);
+	others[2] = limit_of(4, 0);
+	others[2].size = 101;
+	spec.limits = others;
+	l = limits_new(&spec, before);
+	assert_ptr_equal(l->all[0].table, before->all[1].table);
+	assert_ptr_equal(l->all[1].table, before->all[0].table);
+	assert_ptr_not_equal(l->all[2].table, before->all[2].table);
+	limits_free(before);
+	assert_int_equal(sessions_of(l, 0, "10.0.0.200"), 1);
+	assert_int_equal(sessions_of(l, 1, "10.0.0.1"), 1);
+	assert_int_equal(sessions_of(l, 2, "10.0.0.1"), 0);
+	assert_string_equal(l->all[0].name, "web");
+	assert_string_equal(l->all[2].name, "web/3");
+	limits_free(l);
+	spec.limits = specs;
+}
+
+static void
+a_limit_is_written_as_it_is_read(void **state)
+{
+	char text[LIMIT_TEXT_SIZE];
+
+	(void)state;
+	specs[0] = limit_of(20, 10);
+	assert_string_equal(limit_spec_text(&specs[0], text),
+	    "sessions=20 rate=10/s burst=10 per=source");
+	specs[0] = limit_of(1048576, 1000000);
+	specs[0].burst = 1000000;
+	specs[0].per = LIMIT_PER_FRONTEND;
+	assert_string_equal(limit_spec_text(&specs[0], text),
+	    "sessions=1048576 rate=1000000/s burst=1000000 per=frontend");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_client_that_one_limit_refuses_counts_in_none),
+	    cmocka_unit_test(the_longest_wait_holds),
+	    cmocka_unit_test(a_client_without_a_place_counts_nowhere),
+	    cmocka_unit_test(a_reload_keeps_tables_with_the_same_key),
+	    cmocka_unit_test(a_limit_is_written_as_it_is_read),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
