@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "config/keys_internal.h"
+#include "model/source_table.h"
 
 CHOICES(promotions, POLICY_KERNEL, [POLICY_ADAPTIVE] = "adaptive",
     [POLICY_ALWAYS] = "always", [POLICY_KERNEL] = "kernel");
@@ -18,6 +19,8 @@ CHOICES(closed_infos, TCP_INFO_ALL, [TCP_INFO_AUTO] = "auto",
 CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
     [LEVEL_OPERATOR] = "operator", [LEVEL_ADMIN] = "admin");
 
+CHOICES(limit_pers, LIMIT_PER_FRONTEND, [LIMIT_PER_SOURCE] = "source",
+    [LIMIT_PER_FRONTEND] = "frontend");
 CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
 CHOICES(log_formats, LOG_LOGFMT, [LOG_TCPLOG] = "tcplog", [LOG_JSON] = "json",
@@ -168,6 +171,27 @@ static const struct key sni_options[] = {
         VALUE(rule_backend), SNI(backend), WITHOUT("required")},
     {.name = NULL}};
 
+static const struct key limit_options[] = {
+    {"sessions", "sessions at a time",
+        NUMBER(1, MAXCONN_MAX), LIMIT(sessions), WITHOUT("any number")},
+    {"rate", "connections accepted in a second, minute or hour",
+        VALUE(limit_rate), LIMITS(1, RATE_LIMIT_MAX), LIMIT(rate),
+        WITHOUT("any number")},
+    {"burst", "connections that may come at once",
+        NUMBER(1, RATE_LIMIT_MAX), LIMIT(burst),
+        WITHOUT("what the rate allows in its second, minute or hour")},
+    {"per", "whether each source is counted, or all clients together",
+        CHOICE(limit_pers), LIMIT(per), DEFAULT("source")},
+    {"prefix4", "bits of an IPv4 address that make a source",
+        NUMBER(0, 32), LIMIT(prefix4), DEFAULT("32")},
+    {"prefix6", "bits of an IPv6 address that make a source",
+        NUMBER(0, 128), LIMIT(prefix6), DEFAULT("64")},
+    {"action", "what becomes of a client beyond the limit",
+        VALUE(limit_action), LIMIT(action), DEFAULT("reset")},
+    {"size", "sources in the table",
+        VALUE(size), LIMITS(1, SOURCE_TABLE_MAX), LIMIT(size), DEFAULT("1m")},
+    {.name = NULL}};
+
 static const struct key frontend_keys[] = {
     {"listen", "address to accept connections on",
         VALUE(listen), WITHOUT("required"), OPTIONS(listen_options),
@@ -224,6 +248,8 @@ static const struct key frontend_keys[] = {
         VALUE(deny), WITHOUT("none"), REPEATABLE},
     {"on_deny", "what becomes of a client that is denied",
         VALUE(on_deny), FRONTEND(on_deny), DEFAULT("reset"), IN_DEFAULTS},
+    {"limit", "sessions and connections that each source may have",
+        VALUE(limit), WITHOUT("no limit"), OPTIONS(limit_options), REPEATABLE},
     {.name = NULL}};
 /* clang-format on */
 

@@ -56,6 +56,7 @@
 #define LISTEN(member)         .offset = offsetof(struct listen_spec, member)
 #define ROUTE(member)          .offset = offsetof(struct route_spec, member)
 #define SNI(member)            .offset = offsetof(struct sni_spec, member)
+#define LIMIT(member)          .offset = offsetof(struct limit_spec, member)
 #define BACKEND(member)        .offset = offsetof(struct backend_spec, member)
 #define SERVER(member)         .offset = offsetof(struct server_spec, member)
 #define CHECK(member)          .offset = offsetof(struct check_spec, member)

@@ -83,7 +83,9 @@ extern const struct value_type type_choice, type_flag /* bool, a bare word */,
     type_keepalive /* struct sock_keepalive */, type_congestion /* char [] */,
     type_interface /* char [] */, type_check_host /* struct addr, no port */,
     type_source /* struct source_spec */, type_status /* struct status_set */,
-    type_on_deny /* struct gate_reply */;
+    type_on_deny /* struct gate_reply */,
+    type_limit_action /* struct gate_reply */,
+    type_limit_rate /* struct limit_rate */;
 /* VALUE_OPTIONAL: options that a server may have of its own; a section [tls],
  * by its index in the spec, or TLS_OFF. */
 extern const struct value_type type_own_percent, type_own_choice, type_tls,
@@ -100,8 +102,8 @@ extern const struct value_type type_check, type_agent,
     type_agent_send /* struct pattern */, type_log, type_admin;
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
-    type_sni_rule, type_proxy_from, type_allow, type_deny, type_server,
-    type_check_header, type_check_step, type_check_body;
+    type_sni_rule, type_proxy_from, type_allow, type_deny, type_limit,
+    type_server, type_check_header, type_check_step, type_check_body;
 /* struct tls_spec; int, 0: not set; enum tls_verify. */
 extern const struct value_type type_cert, type_cert_dir, type_tls_version,
     type_tls_verify;

@@ -11,22 +11,27 @@
 
 #include "base/text.h"
 
-/* The time of a tarpit stands behind a blank, or behind `=` where the action is
- * the value of an option. */
+/* The longest delay, if none is written. */
+#define DELAY_DEFAULT_MS 10000u
+
+/* The time stands behind a blank, or behind `=` where the action is the value
+ * of an option. */
 static bool
-read_hold(const struct value *v, const char *text, uint32_t *ret_hold_ms)
+read_hold(const struct value *v, const char *text, struct gate_reply *reply)
 {
-	uint64_t ms;
+	uint64_t ms = DELAY_DEFAULT_MS;
 	struct err err;
 
-	if (!*text)
+	if (!*text && reply->action == GATE_TARPIT)
 		return value_fail(v,
 		    "tarpit has no time; write how long a client is held, as "
-		    "in tarpit 10s");
-	if (!text_parse_duration(
-	        text, GATE_HOLD_MIN_MS, GATE_HOLD_MAX_MS, &ms, &err))
-		return value_fail(v, "tarpit: %s", err.text);
-	*ret_hold_ms = (uint32_t)ms;
+		    "in tarpit%c10s",
+		    v->within ? '=' : ' ');
+	if (*text && !text_parse_duration(
+	                 text, GATE_HOLD_MIN_MS, GATE_HOLD_MAX_MS, &ms, &err))
+		return value_fail(
+		    v, "%s: %s", gate_action_names[reply->action], err.text);
+	reply->hold_ms = (uint32_t)ms;
 	return true;
 }
 
@@ -49,11 +54,15 @@ value_read_reply(
 	    (reply.action == GATE_DELAY && !may_delay))
 		return value_fail(v,
 		    "'%s' is unknown; allowed are reset, close, drop, %s",
-		    v->text, may_delay ? "tarpit=TIME, delay" : "tarpit TIME");
-	if (reply.action == GATE_TARPIT && !read_hold(v, rest, &reply.hold_ms))
-		return false;
-	if (reply.action != GATE_TARPIT && *rest)
-		return value_fail(v, "'%s': only tarpit has a time", v->text);
+		    v->text,
+		    may_delay ? "tarpit=TIME, delay=TIME" : "tarpit TIME");
+	if (reply.action == GATE_TARPIT || reply.action == GATE_DELAY) {
+		if (!read_hold(v, rest, &reply))
+			return false;
+	} else if (*rest) {
+		return value_fail(v, "'%s': only tarpit %s a time", v->text,
+		    may_delay ? "and delay have" : "has");
+	}
 	*ret_reply = reply;
 	return true;
 }

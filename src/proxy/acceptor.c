@@ -32,8 +32,10 @@ struct acceptor {
 	struct shard *wanted; /* [P14] where to move, or NULL */
 	int fd;
 	/* A connection that the gate has admitted, as long as there is no
-	 * session for it; fd -1: none. */
+	 * session for it; fd -1: none.  kept_for: the listen that has admitted
+	 * it, whose model is pinned; NULL if none is kept between turns. */
 	struct accepted kept;
+	const struct frontend_listen *kept_for;
 	uint32_t held;   /* accepts nothing; written by control, relaxed */
 	uint32_t paused; /* linked, or about to be, in proxy->paused */
 	struct acceptor *next_paused;
@@ -307,14 +309,45 @@ acceptor_note(struct acceptor *a, uint32_t note)
 	    &a->handler, claim_generation(&a->handler.claim), note);
 }
 
+/* The acceptor goes on with the kept connection, or drops it. */
+static void
+unpin_kept(struct acceptor *a)
+{
+	if (a->kept_for)
+		model_unpin(a->kept_for->frontend->model);
+	a->kept_for = NULL;
+}
+
+/* Pins the model whose limits count the connection. */
+static void
+pin_kept(struct acceptor *a, const struct frontend_listen *listen)
+{
+	if (!a->kept_for)
+		model_pin(listen->frontend->model);
+	a->kept_for = listen;
+}
+
+/* The kept connection counts in the limits no longer, and is not judged. */
+static void
+unjudge_kept(struct acceptor *a)
+{
+	if (a->kept_for)
+		gate_leave(a->kept_for->frontend, a->kept.answer.limits,
+		    &a->kept.client);
+	a->kept.answer = (struct gate_answer){.action = GATE_ADMIT};
+	unpin_kept(a);
+}
+
 /* The connection was accepted already: like those of the backlog, it is reset.
  */
 static void
 drop_kept(struct acceptor *a)
 {
-	if (a->kept.fd >= 0)
-		sock_close_reset(a->kept.fd);
+	if (a->kept.fd < 0)
+		return;
+	sock_close_reset(a->kept.fd);
 	a->kept.fd = -1;
+	unjudge_kept(a);
 }
 
 void
@@ -436,15 +469,26 @@ admit(const struct frontend_listen *listen, struct accepted *accepted,
 	if (listen->accept_proxy &&
 	    frontend_spec_expects_proxy(f->spec, &accepted->client))
 		return true;
-	accepted->answer = gate_client(f, &accepted->client);
+	accepted->answer = gate_client(f, &accepted->client, self->now_ns);
 	action = accepted->answer.action;
-	if (gate_refuses(action))
-		counters_add(
-		    f->counters, self->index, COUNTER_DENIED_CONNECTIONS, 1);
+	gate_count(
+	    f, &accepted->answer, COUNTER_DENIED_CONNECTIONS, self->index);
 	if (!gate_refuses(action) || action == GATE_TARPIT)
 		return true;
 	gate_end(accepted->fd, tcp, action);
 	return false;
+}
+
+/* There is no session for the connection yet.  A client in a tarpit would keep
+ * the others waiting. */
+static void
+keep(struct acceptor *a, const struct frontend_listen *listen)
+{
+	if (a->kept.answer.action == GATE_TARPIT) {
+		drop_kept(a);
+		return;
+	}
+	pin_kept(a, listen);
 }
 
 /* Judges the client first, so that one that is turned away takes no place.  If
@@ -455,6 +499,7 @@ accept_guarded(struct acceptor *a, const struct frontend_listen *listen,
     struct pool_thread *self)
 {
 	struct accepted *kept = &a->kept;
+	bool judged = true;
 	struct session *s;
 	uint32_t index, limit;
 	int rc;
@@ -463,18 +508,24 @@ accept_guarded(struct acceptor *a, const struct frontend_listen *listen,
 		rc = accept_connection(a, listen, kept);
 		if (rc < 0)
 			return accept_failed(a, -rc);
-		if (!admit(listen, kept, self)) {
-			kept->fd = -1;
-			return true;
-		}
+		judged = false;
+	} else if (a->kept_for != listen) {
+		/* A reload has brought other rules and limits. */
+		unjudge_kept(a);
+		judged = false;
+	}
+	if (!judged && !admit(listen, kept, self)) {
+		kept->fd = -1;
+		return true;
 	}
 	s = take_place(a, listen, &index, &limit);
-	if (!s && kept->answer.action == GATE_TARPIT)
-		drop_kept(a);
-	if (!s)
+	if (!s) {
+		keep(a, listen);
 		return false;
+	}
 	count_accept(a, listen->frontend, limit);
 	session_start(s, a->handler.shard, listen, kept, self);
+	unpin_kept(a);
 	kept->fd = -1;
 	return true;
 }
@@ -674,7 +725,9 @@ acceptor_free(struct acceptor *a)
 {
 	if (!a)
 		return;
-	drop_kept(a);
+	/* The models may be gone. */
+	if (a->kept.fd >= 0)
+		sock_close_reset(a->kept.fd);
 	if (a->fd >= 0)
 		close(a->fd);
 	free(a);

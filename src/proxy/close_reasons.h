@@ -44,6 +44,12 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "a deny rule of the frontend matches the client")                  \
 	X(ACCESS_TARPIT, "PT", NOBODY,                                         \
 	    "a deny rule matches the client, which was held until now")        \
+	X(LIMIT_SESSIONS, "PL", NOBODY,                                        \
+	    "the client has as many sessions as a limit allows")               \
+	X(LIMIT_RATE, "PL", NOBODY,                                            \
+	    "the client connects more often than a limit allows")              \
+	X(LIMIT_TARPIT, "PT", NOBODY,                                          \
+	    "the client is beyond a limit, and was held until now")            \
 	X(CLIENT_GONE_QUEUED, "CQ", CLIENT,                                    \
 	    "the client left before a server had room")                        \
 	X(CLIENT_RESET, "CD", CLIENT, "the client reset the connection")       \
@@ -136,6 +142,9 @@ enum close_phase {
 	ONE(DENIED)                                                            \
 	ONE(ACCESS_DENIED)                                                     \
 	ONE(ACCESS_TARPIT)                                                     \
+	ONE(LIMIT_SESSIONS)                                                    \
+	ONE(LIMIT_RATE)                                                        \
+	ONE(LIMIT_TARPIT)                                                      \
 	ONE(NO_SERVER)                                                         \
 	ONE(QUEUE_FULL)                                                        \
 	ONE(CONNECT_FAILED)                                                    \

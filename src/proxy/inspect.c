@@ -384,11 +384,9 @@ pass_gate(struct session *s, struct pool_thread *self)
 
 	if (!gate_is_used(s->frontend))
 		return LOOK_DONE;
-	answer = gate_client(s->frontend, session_client(s));
+	answer = gate_client(s->frontend, session_client(s), self->now_ns);
 	session_note_gate(s, &answer);
-	if (gate_refuses(answer.action))
-		session_count(
-		    s, COUNT_FRONTEND, COUNTER_DENIED_SESSIONS, 1, self);
+	gate_count(s->frontend, &answer, COUNTER_DENIED_SESSIONS, self->index);
 	if (answer.action == GATE_ADMIT)
 		return LOOK_DONE;
 	return answer.hold_ms > 0 ? LOOK_HELD : LOOK_DENIED;

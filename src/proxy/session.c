@@ -40,6 +40,7 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	atomic_store_relaxed(&s->server_port, (uint16_t)0);
 	s->cause = CAUSE_DONE;
 	s->gate = GATE_ADMIT;
+	s->limits = 0;
 	s->hold_ms = 0;
 	s->closer = CLOSER_PROXY;
 	side_reset(&s->side[HANDLE_CLIENT], fd, now_ms);

@@ -184,6 +184,7 @@ struct session {
 	bool was_reset : 1;    /* by its last server, which was told of it */
 	uint8_t waits : 4;     /* in a row for room in the server's backlog */
 	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
+	uint8_t limits;        /* bit n: it counts in the frontend's limit n */
 	uint32_t hold_ms;      /* how long it is HELD, or was; 0: not at all */
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t header_sent; /* bytes of its PROXY header the server has got */
@@ -295,6 +296,7 @@ static inline void
 session_note_gate(struct session *s, const struct gate_answer *answer)
 {
 	s->gate = (uint8_t)answer->action;
+	s->limits = answer->limits;
 	s->hold_ms = answer->hold_ms;
 	s->cause = (uint8_t)(gate_refuses(answer->action) ? answer->cause
 	                                                  : CAUSE_DONE);

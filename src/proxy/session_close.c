@@ -19,7 +19,8 @@
 #include "proxy/tls_side.h"
 
 /* Gives back all that the session holds of its model: its place in the queue,
- * its pause, its retry, its server, its part in the gauges, and its pin. */
+ * its pause, its retry, its server, its part in the limits and gauges, and its
+ * pin. */
 static void
 leave_model(struct session *s)
 {
@@ -32,6 +33,7 @@ leave_model(struct session *s)
 		session_leave_server(s);
 	if (session_backend(s))
 		gauge_down(session_backend(s)->sessions);
+	gate_leave(f, s->limits, session_client(s));
 	gauge_down(f->sessions);
 	gauge_down(&f->model->state->sessions);
 	model_unpin(f->model);

@@ -211,9 +211,10 @@
 	    COUNTED(SESSIONS), METRIC("connections_total"))                    \
 	NONE(intercepted, "MCP:u64",                                           \
 	    "HTTP requests answered by the proxy itself", 0)                   \
-	X(dcon, "MCP:u64", "connections refused by address when accepted", F,  \
+	X(dcon, "MCP:u64",                                                     \
+	    "connections refused by address or limit when accepted", F,        \
 	    COUNTED(DENIED_CONNECTIONS), METRIC("denied_connections_total"))   \
-	X(dses, "MCP:u64", "sessions refused by address", F,                   \
+	X(dses, "MCP:u64", "sessions refused by address or limit", F,          \
 	    COUNTED(DENIED_SESSIONS), METRIC("denied_sessions_total"))         \
 	NONE(wrew, "MCP:u64", "headers that could not be rewritten", FBS)      \
 	X(connect, "MCP:u64", "connect attempts", BS, COUNTED(CONNECTS),       \
@@ -316,7 +317,13 @@
 	X(lf_handshakes_limit, "CLP:u32",                                      \
 	    "limit on TLS handshakes under way, 0: none", F,                   \
 	    NUMBER(row->frontend->spec->handshakes_max),                       \
-	    OWN("limit_tls_handshakes"))
+	    OWN("limit_tls_handshakes"))                                       \
+	X(lf_limited, "MCP:u64",                                               \
+	    "connections and sessions refused by a limit by source", F,        \
+	    COUNTED(LIMITED), OWN("limited_total"))                            \
+	X(lf_delayed, "MCP:u64",                                               \
+	    "connections and sessions delayed by a limit by source", F,        \
+	    COUNTED(DELAYED), OWN("delayed_total"))
 /* clang-format on */
 
 #endif

@@ -78,6 +78,7 @@ every_default_is_printed(void **state)
 	    "; allow is not set: any client\n"
 	    "; deny is not set: none\n"
 	    "on_deny = reset\n"
+	    "; limit is not set: no limit\n"
 	    "\n[backend b]\n"
 	    "balance = roundrobin\n"
 	    "hash_key = source\n"
@@ -223,6 +224,16 @@ what_was_set_is_printed(void **state)
 	    "deny = all\n" BACKEND,
 	    "\ndeny = 10.1.2.3\ndeny = unix\nallow = 10.0.0.0/8\ndeny = all\n"
 	    "on_deny = tarpit 10s\n");
+	assert_prints(FRONTEND
+	    "limit = sessions=20 rate=10 action=drop\n"
+	    "limit = rate=7/m burst=2 per=frontend action=delay\n"
+	    "limit = prefix6=48 rate=7/h action=tarpit=5s size=2k\n" BACKEND,
+	    "\nlimit = sessions=20 rate=10/s per=source prefix4=32 prefix6=64 "
+	    "action=drop size=1m\n"
+	    "limit = rate=7/m burst=2 per=frontend prefix4=32 prefix6=64 "
+	    "action=delay=10s size=1m\n"
+	    "limit = rate=7/h per=source prefix4=32 prefix6=48 "
+	    "action=tarpit=5s size=2k\n");
 	assert_prints("[defaults]\non_deny = drop\n" FRONTEND BACKEND,
 	    "\n; allow is not set: any client\n; deny is not set: none\n"
 	    "on_deny = drop\n");
