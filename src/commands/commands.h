@@ -7,7 +7,7 @@
  * of that command: `disable server` in enable_server.c, `cancel drain` and
  * `show drains` in drain_server.c, `cancel expiring` in show_expiring.c.
  * Commands about the connection itself are in cli.c, `show version` is in
- * show_info.c, `show table` in show_errors.c.
+ * show_info.c.
  */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
@@ -51,6 +51,9 @@
 	COMMAND("clear loop", ADMIN, run_clear_loop, STRICT, "",               \
 	    "reset the statistics of the control loop and of the checks' "     \
 	    "delays")                                                          \
+	COMMAND("clear table", OPERATOR, run_clear_table, OWN,                 \
+	    "<table> [<filter>]*",                                             \
+	    "remove an entry from a table (filter: data/key)")                 \
 	COMMAND("commit ssl ca-file", ADMIN, run_commit_ssl_ca_file, USAGE,    \
 	    "<cafile>", "commit a CA file")                                    \
 	COMMAND("commit ssl cert", ADMIN, run_commit_ssl_cert, USAGE,          \
@@ -125,6 +128,9 @@
 	    "<certfile> <payload>", "replace a certificate file")              \
 	COMMAND("set ssl crl-file", ADMIN, run_set_ssl_crl_file, USAGE,        \
 	    "<crlfile> <payload>", "replace a CRL file")                       \
+	COMMAND("set table", ADMIN, run_set_table, OWN,                        \
+	    "<table> key <key> [data.<type> <value>]*",                        \
+	    "update or create a table entry's data")                           \
 	COMMAND("set timeout", USER, run_set_timeout, USAGE, "[cli] <delay>",  \
 	    "change a timeout setting")                                        \
 	COMMAND("set tls cert", ADMIN, run_set_tls_cert, USAGE,                \
@@ -199,7 +205,8 @@
 	COMMAND("show stat", USER, run_show_stat, OWN,                         \
 	    "[desc|flat|json|no-maint|typed|up]*",                             \
 	    "report counters for each proxy and server")                       \
-	COMMAND("show table", USER, run_show_table, USAGE, "[<table>] [json]", \
+	COMMAND("show table", USER, run_show_table, OWN,                       \
+	    "[<table> [<filter>]*] [json]",                                    \
 	    "report table usage stats or dump this table's contents")          \
 	COMMAND("show threads", USER, run_show_threads, STRICT,                \
 	    "[<pool>] [json]",                                                 \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * `show errors` and `show table`.  HAProxy lists invalid HTTP requests and
- * stick tables; lfproxy parses no HTTP and has no tables, so there are none.
+ * `show errors`.  HAProxy lists invalid HTTP requests; lfproxy parses no HTTP,
+ * so there are none.
  */
 #include "commands/commands.h"
 
@@ -31,19 +31,6 @@ run_show_errors(struct call *call)
 	    time_text(TIME_HAPROXY, clock_wall_us(), 3, when));
 	report_put(&r, "events", "%d", 0);
 	report_row_end(&r);
-	report_end(&r);
-	return true;
-}
-
-bool
-run_show_table(struct call *call)
-{
-	struct report r;
-
-	report_begin(&r, call_take_json(call), call->out);
-	if (call->args[0])
-		return err_set(call->err, "No such table");
-	report_head(&r, "");
 	report_end(&r);
 	return true;
 }

@@ -63,6 +63,7 @@ static const struct name_list {
     {"<px>", "show stat -1 3 -1", "", ",", NAME_WHOLE},
     {"<bk>/<srv>", "show stat -1 4 -1", "", ",", NAME_PAIR},
     {"<tls>", "show tls", "tls ", ",", NAME_WHOLE},
+    {"<table>", "show table", "# table: ", ",", NAME_WHOLE},
     {"<certfile>", "show ssl cert", "", "", NAME_WHOLE},
     {"<drained>", "show drains", "", " ", NAME_WHOLE},
     {"<expiring>", "show expiring", "", " ", NAME_WHOLE},
@@ -76,7 +77,8 @@ complete_name(struct candidates *c, char *line, const struct name_list *list)
 {
 	size_t before = strlen(list->before), n;
 
-	if (*line == '#' || strncmp(line, list->before, before) != 0)
+	if ((*line == '#' && *list->before != '#') ||
+	    strncmp(line, list->before, before) != 0)
 		return;
 	line += before;
 	n = strcspn(line, list->ends);
@@ -152,6 +154,14 @@ static const struct value {
     {"show sess frontend", "<frontend>"},
     {"show sess server", "<bk>/<srv>"},
     {"show stat", "<proxy> typed json desc no-maint up"},
+    {"show table *", "key data.conn_cnt data.conn_cur data.refused "
+                     "data.tokens json"},
+    {"show table * *", "eq ne le ge lt gt"},
+    {"clear table *", "key data.conn_cnt data.conn_cur data.refused "
+                      "data.tokens"},
+    {"clear table * *", "eq ne le ge lt gt"},
+    {"set table *", "key"},
+    {"set table * key *", "data.conn_cnt data.refused data.tokens"},
     {"wait *", "srv-removable drained"},
     {"wait * drained", "<bk>/<srv>"},
     {"wait * srv-removable", "<bk>/<srv>"},

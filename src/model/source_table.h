@@ -118,7 +118,7 @@ bool source_table_find(struct source_table *table, const struct source_key *key,
 /* Returns the next entry; *at is 0 at first.  Returns false after the last one.
  * Looks at SOURCE_STEP places at most: then *ret_found is false.  Entries that
  * come and go meanwhile may be missed. */
-#define SOURCE_STEP 4096u
+#define SOURCE_STEP 256u
 bool source_table_next(struct source_table *table, uint64_t *at,
     struct source_facts *ret_facts, bool *ret_found);
 

@@ -30,7 +30,7 @@ static const char header[] =
     "lf_retries_limit,lf_hellos,lf_not_tls,lf_hello_timeouts,"
     "lf_proxy_headers,lf_proxy_errors,ssl_sess,ssl_reused_sess,"
     "ssl_failed_handshake,lf_handshakes_now,lf_handshakes_max,"
-    "lf_handshakes_limit,\n";
+    "lf_handshakes_limit,lf_limited,lf_delayed,\n";
 
 static const struct stat_filter everything = {
     .iid = -1, .types = -1, .sid = -1};

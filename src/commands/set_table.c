@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * `set table`: changes the values of one entry, or makes it.
+ */
+#include "commands/commands.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "commands/tables.h"
+
+static void
+set_tokens(const struct limit *l, uint64_t tokens, struct source_facts *facts)
+{
+	const struct source_bounds *b = &l->bounds;
+
+	facts->due_ns =
+	    clock_now_ns() +
+	    (tokens < b->burst ? b->burst - tokens : 0) * b->share_ns;
+}
+
+static bool
+set_value(struct call *call, const struct limit *l, enum table_value value,
+    const char *text, struct source_facts *facts)
+{
+	uint64_t n;
+
+	if (value == TABLE_CONN_CUR)
+		return err_set(call->err,
+		    "data.conn_cur counts the sessions that there are; "
+		    "data.conn_cnt, data.refused and data.tokens can be set");
+	if (!call_number(call, text,
+	        "\"data.<store_data_type>\" followed by a value expected",
+	        UINT32_MAX, &n))
+		return false;
+	if (value == TABLE_CONN_CNT)
+		facts->accepted = (uint32_t)n;
+	else if (value == TABLE_REFUSED)
+		facts->refused = (uint32_t)n;
+	else
+		set_tokens(l, n, facts);
+	return true;
+}
+
+bool
+run_set_table(struct call *call)
+{
+	const char *name = call_arg(call, 0);
+	struct source_facts facts = {.due_ns = clock_now_ns()};
+	char key[INET6_ADDRSTRLEN];
+	const struct limit *l;
+	enum table_value value;
+
+	if (!*name || strcmp(call_arg(call, 1), "key") != 0)
+		return err_set(
+		    call->err, "Required arguments: <table> key <key>");
+	l = table_named(call, name);
+	if (!l || !table_read_key(call, l, call_arg(call, 2), &facts.key))
+		return false;
+	(void)source_table_find(l->table, &facts.key, &facts);
+	for (unsigned i = 3; *call_arg(call, i); i += 2)
+		if (!table_read_value(call, l, call_arg(call, i), &value) ||
+		    !set_value(call, l, value, call_arg(call, i + 1), &facts))
+			return false;
+	if (!source_table_set(l->table, &facts))
+		return err_set(call->err, "Unable to allocate a new entry");
+	call_audit(call, NULL, NULL, "table %s: entry of %s set", l->name,
+	    table_key_text(l, &facts.key, key));
+	return true;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * `show table`: the tables of limits, or the entries of one.
+ */
+#include "commands/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/listing.h"
+#include "commands/tables.h"
+
+struct table_listing {
+	struct listing listing;
+	char only[CALL_NAME_SIZE]; /* "": all tables, without entries */
+	size_t next;               /* of all tables */
+	bool begun;                /* of one: its head is written */
+	bool entries;              /* the client may see them */
+	struct table_filter filter;
+	uint64_t at;
+};
+
+static void
+put_head(struct report *r, const struct limit *l)
+{
+	struct source_totals t;
+	char text[LIMIT_TEXT_SIZE];
+
+	source_table_totals(l->table, &t);
+	report_row(r);
+	report_put(r, "table", "# table: %s", l->name);
+	report_put(r, "type", ", type: %s",
+	    l->spec->per == LIMIT_PER_FRONTEND ? "all" : "ip");
+	report_put(r, "size", ", size:%" PRIu64, t.size);
+	report_put(r, "used", ", used:%" PRIu64, t.used);
+	report_json_string(r, "limit", limit_spec_text(l->spec, text));
+	report_json(r, "refused", "%" PRIu64, t.refused);
+	report_json(r, "uncounted", "%" PRIu64, t.uncounted);
+	report_json(r, "evicted", "%" PRIu64, t.evicted);
+	report_text(r, "\n");
+}
+
+/* The position takes the place of HAProxy's pointer. */
+static void
+put_entry(struct report *r, const struct limit *l,
+    const struct source_facts *facts, uint64_t at)
+{
+	char key[INET6_ADDRSTRLEN], position[2 + 16 + 1];
+
+	snprintf(position, sizeof(position), "0x%" PRIx64, at);
+	report_object(r, NULL);
+	report_text(r, "%s: ", position);
+	report_put(r, "key", "key=%s", table_key_text(l, &facts->key, key));
+	report_text(r, " use=%u exp=0", facts->sessions);
+	for (enum table_value v = 0; v < TABLE_VALUES; v++)
+		if (table_has(l, v)) {
+			uint64_t n = table_value_of(l, facts, v);
+
+			report_text(r, " %s=", table_value_names[v]);
+			report_put(r, table_value_names[v], "%" PRIu64, n);
+		}
+	report_text(r, "\n");
+	report_close(r);
+}
+
+/* Returns the limit of that number over all frontends. */
+static const struct limit *
+limit_at(const struct model *model, size_t number)
+{
+	model_for_each_frontend (f, model) {
+		size_t n = f->limits ? f->limits->n : 0;
+
+		if (number < n)
+			return &f->limits->all[number];
+		number -= n;
+	}
+	return NULL;
+}
+
+static bool
+step_tables(struct table_listing *x, const struct model *model)
+{
+	struct report *r = &x->listing.report;
+	const struct limit *l = limit_at(model, x->next++);
+
+	if (!l)
+		return false;
+	put_head(r, l);
+	report_close(r);
+	return true;
+}
+
+/* Returns false at the end of the table. */
+static bool
+step_entries(struct table_listing *x, const struct limit *l)
+{
+	struct report *r = &x->listing.report;
+	struct source_facts facts;
+	bool found;
+
+	if (x->filter.has_key) {
+		if (source_table_find(l->table, &x->filter.key, &facts))
+			put_entry(r, l, &facts, 1);
+		return false;
+	}
+	if (!source_table_next(l->table, &x->at, &facts, &found))
+		return false;
+	if (found && table_filter_passes(&x->filter, l, &facts))
+		put_entry(r, l, &facts, x->at);
+	return true;
+}
+
+static bool
+table_listing_step(void *listing, const struct command_env *env)
+{
+	struct table_listing *x = listing;
+	const struct model *model = control_model(env->control);
+	struct report *r = &x->listing.report;
+	const struct limit *l;
+
+	if (!x->only[0])
+		return step_tables(x, model);
+	/* A reload may have removed the table meanwhile. */
+	l = table_find(model, x->only);
+	if (l && !x->begun) {
+		put_head(r, l);
+		report_list(r, "entries");
+		x->begun = true;
+		return x->entries;
+	}
+	return l && step_entries(x, l);
+}
+
+bool
+run_show_table(struct call *call)
+{
+	static const struct listing_kind kind = {
+	    .size = sizeof(struct table_listing),
+	    .head = "",
+	    .step = table_listing_step,
+	    .steps_max = 64, /* an entry takes some us */
+	};
+	bool json = call_take_json(call);
+	const char *name = call_arg(call, 0);
+	const struct limit *limit = NULL;
+	struct table_filter filter = {.n = 0};
+	struct table_listing *x;
+
+	if (*name) {
+		limit = table_named(call, name);
+		if (!limit || !table_read_filter(call, limit, 1, &filter))
+			return false;
+	}
+	x = listing_new(call, &kind, json);
+	if (!x)
+		return false;
+	snprintf(x->only, sizeof(x->only), "%s", name);
+	x->filter = filter;
+	/* Addresses of clients are for operators, as in `show sess`. */
+	x->entries = call->mode->level >= LEVEL_OPERATOR;
+	return listing_answer(call, &x->listing, true);
+}

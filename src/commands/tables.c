@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * See tables.h.
+ */
+#include "commands/tables.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "control/control.h"
+
+const char *const table_value_names[TABLE_VALUES] = {
+#define X(id, name) [TABLE_##id] = (name),
+    TABLE_VALUES_TABLE(X)
+#undef X
+};
+
+static const char *const operators[TABLE_OPS] = {[OP_EQ] = "eq",
+    [OP_NE] = "ne",
+    [OP_LE] = "le",
+    [OP_GE] = "ge",
+    [OP_LT] = "lt",
+    [OP_GT] = "gt"};
+
+bool
+table_has(const struct limit *limit, enum table_value value)
+{
+	return value != TABLE_TOKENS || limit->bounds.share_ns > 0;
+}
+
+const struct limit *
+table_find(const struct model *model, const char *name)
+{
+	model_for_each_frontend (f, model)
+		for (size_t i = 0; f->limits && i < f->limits->n; i++)
+			if (strcmp(f->limits->all[i].name, name) == 0)
+				return &f->limits->all[i];
+	return NULL;
+}
+
+const struct limit *
+table_named(struct call *call, const char *name)
+{
+	const struct limit *l =
+	    table_find(control_model(call->env->control), name);
+
+	if (!l)
+		(void)err_set(call->err, "No such table");
+	return l;
+}
+
+bool
+table_read_key(struct call *call, const struct limit *limit, const char *text,
+    struct source_key *ret_key)
+{
+	bool all = limit->spec->per == LIMIT_PER_FRONTEND;
+	struct endpoint client = {.family = AF_UNIX};
+	struct addr addr;
+
+	if (!*text)
+		return err_set(call->err, "Key value expected");
+	if (addr_parse_ip(text, &addr))
+		endpoint_set(&client, &addr.sa, addr.len);
+	else if (strcmp(text, all ? "all" : "unix") != 0)
+		return err_set(call->err,
+		    all ? "'%.64s' is not a key of this table; its only one "
+		          "is all"
+		        : "'%.64s' is not a key; write an IP address, or unix",
+		    text);
+	*ret_key = limit_key(limit, &client);
+	return true;
+}
+
+bool
+table_read_value(struct call *call, const struct limit *limit, const char *text,
+    enum table_value *ret_value)
+{
+	enum table_value v = 0;
+
+	if (strncmp(text, "data.", 5) != 0)
+		return err_set(call->err,
+		    "Optional argument only supports "
+		    "\"data.<store_data_type>\" and key <key>");
+	while (v < TABLE_VALUES && strcmp(text + 5, table_value_names[v]) != 0)
+		v++;
+	if (v == TABLE_VALUES)
+		return err_set(call->err, "Unknown data type");
+	if (!table_has(limit, v))
+		return err_set(call->err, "Data type not stored in this table");
+	*ret_value = v;
+	return true;
+}
+
+static bool
+read_operator(struct call *call, const char *text, enum table_operator *ret_op)
+{
+	for (enum table_operator op = 0; op < TABLE_OPS; op++)
+		if (strcmp(text, operators[op]) == 0) {
+			*ret_op = op;
+			return true;
+		}
+	return err_set(call->err,
+	    "Require a valid comparison operator: eq, ne, le, ge, lt, gt");
+}
+
+bool
+table_read_filter(struct call *call, const struct limit *limit, unsigned from,
+    struct table_filter *ret_filter)
+{
+	struct table_filter f = {.n = 0};
+	unsigned i = from;
+
+	if (strcmp(call_arg(call, i), "key") == 0) {
+		if (!table_read_key(call, limit, call_arg(call, i + 1), &f.key))
+			return false;
+		f.has_key = true;
+		i += 2;
+	}
+	for (; *call_arg(call, i) && !f.has_key; i += 3, f.n++) {
+		if (f.n == TABLE_FILTERS_MAX)
+			return err_set(call->err, "Too many filters");
+		if (!table_read_value(
+		        call, limit, call_arg(call, i), &f.all[f.n].value) ||
+		    !read_operator(
+		        call, call_arg(call, i + 1), &f.all[f.n].op) ||
+		    !call_number(call, call_arg(call, i + 2),
+		        "Require a valid integer value to compare against",
+		        UINT64_MAX, &f.all[f.n].than))
+			return false;
+	}
+	if (*call_arg(call, i))
+		return err_set(call->err, "'%.64s': nothing goes behind a key",
+		    call_arg(call, i));
+	*ret_filter = f;
+	return true;
+}
+
+uint64_t
+table_value_of(const struct limit *limit, const struct source_facts *facts,
+    enum table_value value)
+{
+	switch (value) {
+	case TABLE_CONN_CNT:
+		return facts->accepted;
+	case TABLE_CONN_CUR:
+		return facts->sessions;
+	case TABLE_REFUSED:
+		return facts->refused;
+	case TABLE_TOKENS:
+		return source_tokens(facts, &limit->bounds, clock_now_ns());
+	case TABLE_VALUES:
+		break;
+	}
+	return 0;
+}
+
+static bool
+compare(uint64_t a, enum table_operator op, uint64_t b)
+{
+	switch (op) {
+	case OP_EQ:
+		return a == b;
+	case OP_NE:
+		return a != b;
+	case OP_LE:
+		return a <= b;
+	case OP_GE:
+		return a >= b;
+	case OP_LT:
+		return a < b;
+	case OP_GT:
+		return a > b;
+	case TABLE_OPS:
+		break;
+	}
+	return false;
+}
+
+bool
+table_filter_passes(const struct table_filter *filter,
+    const struct limit *limit, const struct source_facts *facts)
+{
+	for (unsigned i = 0; i < filter->n; i++)
+		if (!compare(table_value_of(limit, facts, filter->all[i].value),
+		        filter->all[i].op, filter->all[i].than))
+			return false;
+	return true;
+}
+
+const char *
+table_key_text(const struct limit *limit, const struct source_key *key,
+    char out[INET6_ADDRSTRLEN])
+{
+	struct endpoint e;
+
+	source_key_endpoint(key, &e);
+	if (e.family != AF_UNIX)
+		return endpoint_host(&e, out);
+	return strcpy(
+	    out, limit->spec->per == LIMIT_PER_FRONTEND ? "all" : "unix");
+}
