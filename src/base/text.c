@@ -20,6 +20,11 @@ static const struct unit time_units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
 static const struct unit size_units[] = {
     {"g", 1u << 30}, {"m", 1u << 20}, {"k", 1024}, {"", 1}};
+/* The units that a rate is written in come first, up to B. */
+static const struct unit rate_units[] = {{"GiB", 1u << 30}, {"MiB", 1u << 20},
+    {"Gbit", 125000000}, {"KiB", 1024}, {"Mbit", 125000}, {"kbit", 125},
+    {"B", 1}, {"GB", 1000000000}, {"MB", 1000000}, {"kB", 1000},
+    {"g", 1u << 30}, {"m", 1u << 20}, {"k", 1024}, {"", 1}};
 
 /* Returns the leading decimal digits, as UINT64_MAX when they are more than
  * fit; false when there are none. */
@@ -175,6 +180,53 @@ text_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *ret_bytes,
 	return multiply(n, unit, min, max, ret_bytes) ||
 	       err_set(err, "'%s' is out of range; allowed is %s to %s", s,
 	           text_size(min, low), text_size(max, high));
+}
+
+const char *
+text_byte_rate(uint64_t rate, char out[TEXT_BYTE_RATE_SIZE])
+{
+	size_t len;
+
+	(void)format_units(rate, rate_units, out, TEXT_BYTE_RATE_SIZE);
+	len = strlen(out);
+	snprintf(out + len, TEXT_BYTE_RATE_SIZE - len, "/s");
+	return out;
+}
+
+/* Returns the unit that the text names, with `/s` or without; NULL: none. */
+static const struct unit *
+find_rate_unit(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len >= 2 && strcasecmp(text + len - 2, "/s") == 0)
+		len -= 2;
+	for (size_t i = 0; i < sizeof(rate_units) / sizeof(rate_units[0]); i++)
+		if (strlen(rate_units[i].name) == len &&
+		    strncasecmp(rate_units[i].name, text, len) == 0)
+			return &rate_units[i];
+	return NULL;
+}
+
+bool
+text_parse_byte_rate(const char *s, uint64_t min, uint64_t max,
+    uint64_t *ret_rate, struct err *err)
+{
+	char low[TEXT_BYTE_RATE_SIZE], high[TEXT_BYTE_RATE_SIZE];
+	const struct unit *unit = NULL;
+	const char *rest;
+	uint64_t n = 0;
+
+	if (parse_digits(s, &rest, &n))
+		unit = find_rate_unit(rest);
+	if (!unit)
+		return err_set(err,
+		    "'%s' is not a bandwidth; write a whole number and KiB/s, "
+		    "MiB/s, GiB/s, kbit/s, Mbit/s or Gbit/s, as in 10MiB/s",
+		    s);
+	return multiply(n, unit, min, max, ret_rate) ||
+	       err_set(err, "'%s' is out of range; allowed is %s to %s", s,
+	           text_byte_rate(min, low), text_byte_rate(max, high));
 }
 
 bool

@@ -37,6 +37,18 @@ bool text_parse_size(const char *s, uint64_t min, uint64_t max,
 /* Writes the shortest exact form (`64k`, `1536`).  Returns out. */
 const char *text_size(uint64_t bytes, char out[TEXT_SIZE_SIZE]);
 
+/* Bytes per second: a whole number, alone or with k, m, g (or KiB, MiB, GiB) of
+ * 1024, kB, MB, GB of 1000, or kbit, Mbit, Gbit of 1000 bits; in any case, and
+ * with `/s` or without, as in `10MiB/s` and `5Gbit/s`. */
+bool text_parse_byte_rate(const char *s, uint64_t min, uint64_t max,
+    uint64_t *ret_rate, struct err *err) MUST_CHECK;
+
+#define TEXT_BYTE_RATE_SIZE 32
+
+/* Writes the rate with the largest unit that is exact (`10MiB/s`, `5Gbit/s`,
+ * `1001B/s`).  Returns out. */
+const char *text_byte_rate(uint64_t rate, char out[TEXT_BYTE_RATE_SIZE]);
+
 /* The ending of a noun that follows the number: "" for 1, "s" otherwise, as in
  * `"%u session%s", n, text_s(n)`; and the verb. */
 static inline const char *

@@ -218,6 +218,42 @@ size_is_bytes_or_a_number_of_units(void **state)
 	assert_string_equal(text_size(0, out), "0");
 }
 
+static void
+byte_rate_is_bytes_or_bits_per_second(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t rate;
+		const char *shortest;
+	} rows[] = {
+	    {"8KiB/s", 8192, "8KiB/s"},
+	    {"10m", 10485760, "10MiB/s"},
+	    {"10MB/s", 10000000, "80Mbit/s"},
+	    {"5Gbit/s", 625000000, "5Gbit/s"},
+	    {"5gbit", 625000000, "5Gbit/s"},
+	    {"1001", 1001, "1001B/s"},
+	    {"2048b/s", 2048, "2KiB/s"},
+	    {"64kbit/s", 8000, "64kbit/s"},
+	};
+	static const char *const bad[] = {"", "KiB/s", "10 MiB/s", "10MiB/m",
+	    "-1", "10Mibit/s", "1.5MiB/s", "100", "9999999GiB/s",
+	    "99999999999999999999"};
+	char out[TEXT_BYTE_RATE_SIZE];
+	struct err err;
+	uint64_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (text_parse_byte_rate(bad[i], 1000, 1ull << 40, &n, &err))
+			fail_msg("'%s' is taken", bad[i]);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(text_parse_byte_rate(
+		    rows[i].text, 1000, 1ull << 40, &n, &err));
+		assert_int_equal(n, rows[i].rate);
+		assert_string_equal(text_byte_rate(n, out), rows[i].shortest);
+	}
+}
+
 int
 main(void)
 {
@@ -230,6 +266,7 @@ main(void)
 	    cmocka_unit_test(percentage_takes_the_sign_or_leaves_it),
 	    cmocka_unit_test(mode_is_octal),
 	    cmocka_unit_test(size_is_bytes_or_a_number_of_units),
+	    cmocka_unit_test(byte_rate_is_bytes_or_bits_per_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
