@@ -34,6 +34,7 @@ struct backend_state {
 	struct timing_average average[TIMINGS_AVERAGED];
 	struct queue queue CACHE_LINE_ALIGNED;
 	struct gauge retries CACHE_LINE_ALIGNED; /* under way */
+	struct bandwidth bandwidth;
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED; /* by models */

@@ -54,6 +54,7 @@ struct frontend_state {
 	struct gauge sessions CACHE_LINE_ALIGNED;
 	struct gauge handshakes; /* with clients, from accepting on */
 	uint64_t rate_due_ns;    /* see model/rate_limit.h */
+	struct bandwidth bandwidth;
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;

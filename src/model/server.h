@@ -90,6 +90,7 @@ struct server_state {
 	uint64_t chosen; /* leastconn: when last, in choices; relaxed */
 	struct timing_average average[TIMINGS_AVERAGED]; /* same line */
 	struct passive passive CACHE_LINE_ALIGNED;
+	struct bandwidth bandwidth;
 
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;

@@ -24,6 +24,7 @@
 #include "lf/pool_class.h"
 #include "lf/promotion.h"
 #include "model/access.h"
+#include "model/bandwidth.h"
 #include "net/addr.h"
 #include "net/cidr.h"
 #include "net/proxy_protocol.h"
@@ -264,6 +265,7 @@ struct frontend_spec {
 	size_t sni_n;
 	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
 	unsigned rate;    /* new sessions per second, 0: no limit */
+	struct bandwidth_spec bandwidth;
 	bool disabled;    /* refuses connections until an operator enables it */
 	uint64_t timeout_hello_ms;     /* until the inspection is complete */
 	uint64_t timeout_handshake_ms; /* until the TLS handshake is complete */
@@ -454,6 +456,8 @@ struct server_spec {
 	int port_offset;
 	unsigned weight;         /* 0: no new sessions */
 	unsigned maxconn;        /* sessions at a time, 0: no limit */
+	/* 0: the backend's per=server; or BANDWIDTH_OFF. */
+	uint64_t bandwidth[BAND_DIRECTIONS];
 	bool backup;             /* serves when no other server is usable */
 	bool disabled;           /* in maintenance unless an operator or an
 	                          * agent says otherwise */
@@ -478,6 +482,7 @@ struct server_spec {
 struct backend_spec {
 	char *name;
 	struct spec_place place;
+	struct bandwidth_spec bandwidth;
 	const struct balance_ops *balance; /* one of balance/balance.h */
 	enum hash_key hash_key;
 	unsigned

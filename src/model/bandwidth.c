@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * See bandwidth.h.
+ */
+#include "model/bandwidth.h"
+
+#include "model/model.h"
+
+uint64_t
+bucket_take(struct bucket *bucket, uint64_t rate, uint32_t n, uint64_t now_ns,
+    uint64_t catch_up_ns)
+{
+	uint64_t cost_ns = bandwidth_cost_ns(rate, n), start_ns;
+	uint64_t due_ns = atomic_load_relaxed(&bucket->due_ns);
+
+	do
+		start_ns = bandwidth_start_ns(due_ns, now_ns, catch_up_ns);
+	while (!atomic_cas_relaxed(
+	    &bucket->due_ns, &due_ns, start_ns + cost_ns));
+	return start_ns;
+}
+
+/* The rate may have changed since the bytes were taken, and the bucket may have
+ * forgotten them: the word stops at 0. */
+void
+bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n)
+{
+	uint64_t cost_ns = bandwidth_cost_ns(rate, n), next;
+	uint64_t due_ns = atomic_load_relaxed(&bucket->due_ns);
+
+	do
+		next = due_ns > cost_ns ? due_ns - cost_ns : 0;
+	while (!atomic_cas_relaxed(&bucket->due_ns, &due_ns, next));
+}
+
+/* Sets a rate.  Returns whether it was another one. */
+static bool
+set_rate(uint64_t *word, uint64_t rate)
+{
+	bool changed = atomic_load_relaxed(word) != rate;
+
+	atomic_store_relaxed(word, rate);
+	return changed;
+}
+
+static bool
+set_shared(
+    struct bandwidth *b, enum band_direction d, uint64_t rate, bool *limited)
+{
+	*limited |= rate > 0;
+	if (!set_rate(&b->shared[d].rate, rate))
+		return false;
+	atomic_store_relaxed(&b->shared[d].due_ns, UINT64_C(0));
+	return true;
+}
+
+/* Sets the limits of a frontend or backend. */
+static bool
+set_proxy(
+    struct bandwidth *b, const struct bandwidth_spec *spec, bool *limited)
+{
+	bool changed = false;
+
+	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
+		*limited |= spec->rate[BAND_SESSION][d] > 0;
+		changed |=
+		    set_rate(&b->session[d], spec->rate[BAND_SESSION][d]);
+		changed |=
+		    set_shared(b, d, spec->rate[BAND_PROXY][d], limited);
+	}
+	return changed;
+}
+
+uint64_t
+bandwidth_of_server(const struct backend_spec *backend,
+    const struct server_spec *server, enum band_direction direction)
+{
+	uint64_t own = server->bandwidth[direction];
+
+	if (own == BANDWIDTH_OFF)
+		return 0;
+	return own > 0 ? own : backend->bandwidth.rate[BAND_SERVER][direction];
+}
+
+static bool
+set_server(const struct server *s, bool *limited)
+{
+	bool changed = false;
+
+	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++)
+		changed |= set_shared(&s->state->bandwidth, d,
+		    bandwidth_of_server(s->backend->spec, s->spec, d), limited);
+	return changed;
+}
+
+bool
+bandwidth_follow(const struct model *model, bool *ret_limited)
+{
+	bool changed = false;
+
+	*ret_limited = false;
+	model_for_each_frontend (f, model)
+		changed |= set_proxy(
+		    &f->state->bandwidth, &f->spec->bandwidth, ret_limited);
+	model_for_each_backend (b, model)
+		changed |= set_proxy(
+		    &b->state->bandwidth, &b->spec->bandwidth, ret_limited);
+	model_for_each_server (s, model)
+		changed |= set_server(s, ret_limited);
+	return changed;
+}

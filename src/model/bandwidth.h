@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * Limits on bandwidth: token buckets of frontends, backends and servers, and
+ * the rates of single sessions.
+ *
+ * A bucket is a virtual schedule, as in rate_limit.h, in one word: the time at
+ * which all bytes taken so far will have been paid for.  A direction of a
+ * session takes a portion before it reads, and may read it when the time that
+ * the bucket had before has come.  So portions are a queue without a list:
+ * directions that wait are served in the order in which they took, and a
+ * direction takes its next portion when it has used the last, which makes their
+ * shares equal.  Bytes that were not read are given back.
+ *
+ * The state of a frontend, backend or server has its buckets, so a reload keeps
+ * them and changes their rates for present sessions as well.
+ */
+#ifndef MODEL_BANDWIDTH_H
+#define MODEL_BANDWIDTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomics.h"
+
+struct model;
+struct backend_spec;
+struct server_spec;
+
+/* Bytes from the client, and bytes to it; the values are those of the side
+ * (enum handle_side) that such bytes are read from. */
+enum band_direction { BAND_IN, BAND_OUT, BAND_DIRECTIONS };
+
+/* Who shares a limit: each session has its own, all sessions of the frontend or
+ * backend share one, or those of each of the backend's servers. */
+enum band_scope { BAND_SESSION, BAND_PROXY, BAND_SERVER, BAND_SCOPES };
+
+/* Bytes per second. */
+#define BANDWIDTH_MIN UINT64_C(1024)
+#define BANDWIDTH_MAX (UINT64_C(100) << 30)
+/* bandwidth_in = off of a server whose backend has per=server. */
+#define BANDWIDTH_OFF UINT64_MAX
+
+/* `bandwidth =` of a section, 0: no limit. */
+struct bandwidth_spec {
+	uint64_t rate[BAND_SCOPES][BAND_DIRECTIONS];
+};
+
+struct bucket {
+	uint64_t rate;    /* 0: no limit; the control thread writes; relaxed */
+	uint64_t due_ns;  /* any thread; relaxed */
+	uint32_t waiting; /* directions that wait for it; any thread; relaxed */
+};
+
+struct bandwidth {
+	struct bucket shared[BAND_DIRECTIONS] CACHE_LINE_ALIGNED;
+	/* Of each session; the control thread writes; relaxed. */
+	uint64_t session[BAND_DIRECTIONS];
+};
+
+/* The portions of a rate are worth 10 ms, but at least a segment, and above
+ * 50 MiB/s 512 KiB, or 4 ms if that is more: the control thread wakes those
+ * that wait every 2 ms, and a wake-up should be worth many bytes. */
+#define PORTION_MIN   1460u
+#define PORTION_LARGE (512u * 1024)
+/* The least share of a portion when several directions wait. */
+#define PORTION_SHARE (64u * 1024)
+
+/* The time that may be caught up with: by a direction that has waited, for it
+ * may have been woken late, and by any other. */
+#define CATCH_UP_WAITED_NS (UINT64_C(250) * 1000000)
+#define CATCH_UP_NS        (UINT64_C(5) * 1000000)
+
+/* Returns how many bytes to take at once at that rate, above 0, when so many
+ * others wait for the bucket. */
+static inline uint32_t
+bandwidth_portion(uint64_t rate, uint32_t waiting)
+{
+	uint64_t n = rate / 100, share;
+
+	if (n > PORTION_LARGE)
+		n = rate / 250 > PORTION_LARGE ? rate / 250 : PORTION_LARGE;
+	if (n < PORTION_MIN)
+		n = PORTION_MIN;
+	share = n / (waiting + UINT64_C(1));
+	if (share < PORTION_SHARE)
+		share = n < PORTION_SHARE ? n : PORTION_SHARE;
+	return (uint32_t)share;
+}
+
+/* Returns how long n bytes, at most a portion, take at that rate, above 0. */
+static inline uint64_t
+bandwidth_cost_ns(uint64_t rate, uint32_t n)
+{
+	return n * UINT64_C(1000000000) / rate;
+}
+
+/* Returns the time from which on the next portion may be read, when the bucket
+ * is due then and catch_up_ns may be caught up with. */
+static inline uint64_t
+bandwidth_start_ns(uint64_t due_ns, uint64_t now_ns, uint64_t catch_up_ns)
+{
+	uint64_t from = now_ns > catch_up_ns ? now_ns - catch_up_ns : 0;
+
+	return due_ns > from ? due_ns : from;
+}
+
+/* Takes n bytes.  rate: of the bucket, above 0.  Returns when they may be read,
+ * clock_now_ns; maybe in the past.  Any thread; never blocks. */
+uint64_t bucket_take(struct bucket *bucket, uint64_t rate, uint32_t n,
+    uint64_t now_ns, uint64_t catch_up_ns);
+
+/* Gives n bytes back that were taken and not read.  Any thread; never blocks.
+ */
+void bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n);
+
+/* Control thread, at the start and when a model has become PRESENT: applies the
+ * limits of its spec.  A bucket whose rate changes forgets what was taken.
+ * Returns whether a limit has changed.  *ret_limited: whether there are any. */
+bool bandwidth_follow(const struct model *model, bool *ret_limited);
+
+/* Returns the limit of all sessions of the server, which may be the backend's
+ * per=server; 0: none. */
+uint64_t bandwidth_of_server(const struct backend_spec *backend,
+    const struct server_spec *server, enum band_direction direction);
+
+#endif
