@@ -34,6 +34,8 @@ add_proxy(struct memory_rows *rows, const struct proxy *proxy)
 	memory_rows_add(rows, "inspections", m.inspections, 0,
 	    "what was read before a server was chosen");
 	memory_rows_add(rows, "session deadlines", m.deadlines, 0, NULL);
+	memory_rows_add(rows, "bandwidth records", m.bandwidth, 0,
+	    "of sessions under a limit on their bandwidth");
 	memory_rows_add(rows, "pending buffers", m.pending_pool, 0,
 	    "at most: touched as far as they were filled");
 	memory_rows_add(rows, "closed sessions", m.closed, 0,

@@ -28,6 +28,7 @@ struct event_handler;
 #define NOTE_DRAIN   0x00200000u /* leave the server, which is drained */
 #define NOTE_LEVEL   0x00400000u /* end, for a rebalancing */
 #define NOTE_SHIFT   0x00800000u /* move to the shard pool_shift_home names */
+#define NOTE_PACE    0x01000000u /* its bandwidth is due, or has new limits */
 
 /* The unit of event_handler.busy. */
 #define HANDLER_BUSY_NS 64u

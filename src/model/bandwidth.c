@@ -14,8 +14,8 @@ bucket_take(struct bucket *bucket, uint64_t rate, uint32_t n, uint64_t now_ns,
 
 	do
 		start_ns = bandwidth_start_ns(due_ns, now_ns, catch_up_ns);
-	while (!atomic_cas_relaxed(
-	    &bucket->due_ns, &due_ns, start_ns + cost_ns));
+	while (
+	    !atomic_cas_relaxed(&bucket->due_ns, &due_ns, start_ns + cost_ns));
 	return start_ns;
 }
 
@@ -55,8 +55,7 @@ set_shared(
 
 /* Sets the limits of a frontend or backend. */
 static bool
-set_proxy(
-    struct bandwidth *b, const struct bandwidth_spec *spec, bool *limited)
+set_proxy(struct bandwidth *b, const struct bandwidth_spec *spec, bool *limited)
 {
 	bool changed = false;
 
@@ -64,8 +63,7 @@ set_proxy(
 		*limited |= spec->rate[BAND_SESSION][d] > 0;
 		changed |=
 		    set_rate(&b->session[d], spec->rate[BAND_SESSION][d]);
-		changed |=
-		    set_shared(b, d, spec->rate[BAND_PROXY][d], limited);
+		changed |= set_shared(b, d, spec->rate[BAND_PROXY][d], limited);
 	}
 	return changed;
 }

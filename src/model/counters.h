@@ -44,7 +44,8 @@
 	X(COUNTER_PROXY_ERRORS, "sessions without the PROXY header they owe")  \
 	X(COUNTER_HANDSHAKES, "TLS handshakes that were completed")            \
 	X(COUNTER_HANDSHAKES_RESUMED, "of these, those of resumed sessions")   \
-	X(COUNTER_HANDSHAKE_ERRORS, "TLS handshakes that have failed")
+	X(COUNTER_HANDSHAKE_ERRORS, "TLS handshakes that have failed")         \
+	X(COUNTER_BANDWIDTH_WAITS, "waits of a direction for bandwidth")
 
 enum counter {
 #define X(id, text) id,

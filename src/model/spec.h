@@ -266,7 +266,7 @@ struct frontend_spec {
 	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
 	unsigned rate;    /* new sessions per second, 0: no limit */
 	struct bandwidth_spec bandwidth;
-	bool disabled;    /* refuses connections until an operator enables it */
+	bool disabled; /* refuses connections until an operator enables it */
 	uint64_t timeout_hello_ms;     /* until the inspection is complete */
 	uint64_t timeout_handshake_ms; /* until the TLS handshake is complete */
 	unsigned handshakes_max; /* TLS handshakes at a time, 0: no limit */
@@ -454,8 +454,8 @@ struct server_spec {
 	 * plus port_offset. */
 	struct addr addr;
 	int port_offset;
-	unsigned weight;         /* 0: no new sessions */
-	unsigned maxconn;        /* sessions at a time, 0: no limit */
+	unsigned weight;  /* 0: no new sessions */
+	unsigned maxconn; /* sessions at a time, 0: no limit */
 	/* 0: the backend's per=server; or BANDWIDTH_OFF. */
 	uint64_t bandwidth[BAND_DIRECTIONS];
 	bool backup;             /* serves when no other server is usable */

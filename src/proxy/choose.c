@@ -11,11 +11,14 @@
 #include "net/sock.h"
 #include "proxy/attempt.h"
 #include "proxy/inspect.h"
+#include "proxy/pacing.h"
 #include "proxy/session_count.h"
 #include "proxy/tls_side.h"
 #include "proxy/upstream.h"
 
-#define NOTES (NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME | NOTE_EXPIRE)
+#define NOTES                                                                  \
+	(NOTE_TIMEOUT | NOTE_KILL | NOTE_MOVE | NOTE_RESUME | NOTE_EXPIRE |    \
+	    NOTE_PACE)
 
 /* A chosen server, NULL if there is none, and the number of its lineup. */
 struct chosen {
@@ -240,11 +243,12 @@ try_another(struct session *s, const struct server *from,
  * so the session gets a new generation and the client is registered again under
  * it.  Returns 0 or -errno. */
 static int
-disconnect_server(struct session *s)
+disconnect_server(struct session *s, struct pool_thread *self)
 {
 	struct side *side = &s->side[HANDLE_SERVER];
 	int rc = 0;
 
+	pacing_leave_server(s, self);
 	if (side->fd >= 0) {
 		claim_renew(&s->handler.claim, NOTES);
 		tls_side_free(side);
@@ -281,7 +285,7 @@ choose_step(struct session *s, enum close_cause cause, struct pool_thread *self)
 		session_end_retry(s);
 		if (s->tries > session_backend(s)->spec->retries)
 			return attempt_give_up(s, cause, self);
-		rc = disconnect_server(s);
+		rc = disconnect_server(s, self);
 		if (rc < 0)
 			return client_lost(s, -rc, self);
 	}
@@ -355,11 +359,11 @@ may_replace(const struct session *s, bool reset)
 
 /* Leaves a server to which the session was connected.  Returns 0 or -errno. */
 static int
-leave_established(struct session *s)
+leave_established(struct session *s, struct pool_thread *self)
 {
 	s->cause = CAUSE_DONE;
 	s->connected_ms = 0;
-	return disconnect_server(s);
+	return disconnect_server(s, self);
 }
 
 /* The session has a slot at next, and its retry has begun. */
@@ -367,7 +371,7 @@ static struct verdict
 replace_server(struct session *s, struct chosen next, struct pool_thread *self)
 {
 	const struct server *from = s->server;
-	int rc = leave_established(s);
+	int rc = leave_established(s, self);
 	struct verdict v;
 
 	session_use_server(s, next.server, next.lineup);
@@ -382,7 +386,7 @@ static struct verdict
 wait_for_backup(struct session *s, struct pool_thread *self)
 {
 	const struct server *from = s->server;
-	int rc = leave_established(s);
+	int rc = leave_established(s, self);
 
 	if (rc < 0)
 		return client_lost(s, -rc, self);

@@ -14,6 +14,7 @@
 #include "proxy/accesslog.h"
 #include "proxy/attempt.h"
 #include "proxy/handshake.h"
+#include "proxy/pacing.h"
 #include "proxy/session_count.h"
 #include "proxy/session_tls.h"
 #include "proxy/upstream.h"
@@ -148,7 +149,8 @@ server_connected(struct session *s, struct pool_thread *self)
 	s->side[HANDLE_CLIENT].active_ms = s->connected_ms;
 	session_set_state(s, SESSION_RELAYING, self);
 	accesslog_connected(s, self);
-	return verdict(STEP_RELAY);
+	return pacing_begin(s, self) ? verdict(STEP_RELAY)
+	                             : verdict_close(CAUSE_NO_RESOURCE);
 }
 
 static struct verdict

@@ -47,6 +47,10 @@ proxy_init(
 	rc = slab_init(&proxy->sessions, &options);
 	if (rc == 0)
 		rc = slab_init(&proxy->inspections, &inspections);
+	/* Records of sessions that have ended stay until the pacer drops them.
+	 */
+	if (rc == 0)
+		rc = pacer_init(&proxy->pacer, 2 * sessions);
 	if (rc < 0)
 		return rc;
 	/* Reserve a buffer for each side of each session, besides those that a
@@ -64,6 +68,7 @@ proxy_fini(struct proxy *proxy)
 	if (proxy->deadlines)
 		munmap(proxy->deadlines,
 		    deadlines_size(proxy->sessions.options.max));
+	pacer_fini(&proxy->pacer);
 	slab_fini(&proxy->inspections);
 	slab_fini(&proxy->sessions);
 }
@@ -77,6 +82,7 @@ proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory)
 
 	m->sessions = slab_memory(&proxy->sessions);
 	m->inspections = slab_memory(&proxy->inspections);
+	m->bandwidth = slab_memory(&proxy->pacer.records);
 	m->deadlines = (struct memory_use){
 	    .count = made, .mapped = made * sizeof(uint64_t)};
 	/* Touched no further than they were filled; at most. */

@@ -13,6 +13,7 @@
 #include "model/model.h"
 #include "net/splice.h"
 #include "proxy/closed.h"
+#include "proxy/pacer.h"
 #include "proxy/pending.h"
 #include "proxy/exhaustion.h"
 
@@ -50,6 +51,7 @@ struct proxy {
 	struct pending_pool pending_pool;
 	struct splice_pool pipes;
 	struct closed_rings closed;
+	struct pacer pacer;
 	struct acceptor *paused; /* a stack of those that have paused */
 	/* The deadline of each session, clock_now_ms, 0: none.  An
 	 * array of its own, by the session's index: the reaper reads it from
@@ -96,7 +98,7 @@ proxy_thread_of(const struct pool_thread *self)
 /* The memory of each kind of object. */
 struct proxy_memory {
 	struct memory_use sessions, inspections, deadlines, pending_pool,
-	    closed;
+	    closed, bandwidth;
 };
 /* Fills the memory in use.  Runs on the control thread. */
 void proxy_memory(const struct proxy *proxy, struct proxy_memory *ret_memory);

@@ -11,13 +11,16 @@
 
 #include "lf/pool.h"
 #include "net/sock.h"
+#include "proxy/pacing.h"
 #include "proxy/relay_internal.h"
 #include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
 /* How a direction's part of the turn ended. */
 enum flow {
-	FLOW_DRY,       /* nothing to read, or the other side takes nothing */
+	/* Nothing to read, the other side takes nothing, or the direction waits
+	 * for bandwidth. */
+	FLOW_DRY,
 	FLOW_MORE,      /* the budget is used up */
 	FLOW_NO_MEMORY, /* bytes could not be kept: the session must end */
 };
@@ -255,13 +258,14 @@ receive(struct side *side, uint8_t *data, size_t size)
 	return n;
 }
 
-/* Reads from a side with TLS. */
+/* Reads up to size bytes from a side with TLS. */
 static ssize_t
-read_tls(struct session *s, enum handle_side from, struct pool_thread *self)
+read_tls(struct session *s, enum handle_side from, size_t size,
+    struct pool_thread *self)
 {
 	struct side *side = &s->side[from];
 	size_t records;
-	ssize_t n = relay_tls_read(s, from, self, &records);
+	ssize_t n = relay_tls_read(s, from, size, self, &records);
 
 	/* Nothing follows the announcement of our end. */
 	if (records > 0 && !side->notified &&
@@ -291,29 +295,33 @@ read_tls(struct session *s, enum handle_side from, struct pool_thread *self)
 /* A read of less than was asked for has emptied the receive queue, so with
  * edge-triggering it need not be tried again: whatever comes later makes a new
  * event.  Only the end makes none if it has been announced already, and urgent
- * data, at which a read stops (HANDLE_READ_ON). */
+ * data, at which a read stops (HANDLE_READ_ON).  A read that room has cut short
+ * says nothing about the size of the peer's writes. */
 static ssize_t
-read_some(struct session *s, enum handle_side from, struct pool_thread *self)
+read_some(struct session *s, enum handle_side from, size_t room,
+    struct pool_thread *self)
 {
 	struct proxy_thread *t = proxy_thread_of(self);
 	struct side *side = &s->side[from];
+	size_t size = room < sizeof(t->buffer) ? room : sizeof(t->buffer);
 	ssize_t n;
 
 	if (side->tls)
-		return read_tls(s, from, self);
+		return read_tls(s, from, size, self);
 	do
-		n = receive(side, t->buffer, sizeof(t->buffer));
+		n = receive(side, t->buffer, size);
 	while (n < 0 && errno == EINTR);
 	if (n > 0) {
-		if (side->fin_queued && n < (ssize_t)sizeof(t->buffer))
+		bool full = (size_t)n == size;
+
+		if (side->fin_queued && !full)
 			side_note(side, EVENT_READ_FIN);
-		side->readable =
-		    n == (ssize_t)sizeof(t->buffer) || side->read_on;
+		side->readable = full || side->read_on;
 		if (from == HANDLE_SERVER && side->received == 0)
 			passive_note_answer(&s->server->state->passive);
 		session_received(s, from, (uint64_t)n, turn_now_ms(self));
 		if (s->frontend->spec->splice != SPLICE_OFF &&
-		    !s->side[!from].tls)
+		    !s->side[!from].tls && !(full && size == room))
 			relay_splice_note(side, (size_t)n);
 	} else if (n < 0 && errno == EAGAIN) {
 		side->readable = false;
@@ -349,21 +357,24 @@ pass_on(struct session *s, enum handle_side to, const uint8_t *data,
 	       save_pending(s, to, data + done, size - done, self);
 }
 
-/* Copies once: the number of bytes read, or -ENOMEM.  0: nothing was read, or
- * the end, or records without data, after which the side stays readable. */
+/* Copies once, up to room bytes: the number of bytes read, or -ENOMEM.  0:
+ * nothing was read, or the end, or records without data, after which the side
+ * stays readable. */
 static ssize_t
-copy(struct session *s, enum handle_side from, struct pool_thread *self)
+copy(struct session *s, enum handle_side from, size_t room,
+    struct pool_thread *self)
 {
 	struct proxy_thread *t = proxy_thread_of(self);
-	ssize_t n = read_some(s, from, self);
+	ssize_t n = read_some(s, from, room, self);
 
 	if (n <= 0)
 		return 0;
 	return pass_on(s, !from, t->buffer, (size_t)n, self) ? n : -ENOMEM;
 }
 
+/* Moves bytes in one direction. */
 static enum flow
-flow(struct session *s, enum handle_side from, struct pool_thread *self)
+move(struct session *s, enum handle_side from, struct pool_thread *self)
 {
 	struct side *in = &s->side[from], *out = &s->side[!from];
 	size_t copied = 0, spliced = 0;
@@ -372,27 +383,51 @@ flow(struct session *s, enum handle_side from, struct pool_thread *self)
 		return FLOW_DRY;
 	while (in->readable && !side_at_eof(in) && !side_is_broken(out) &&
 	       !session_has_pending(s, !from)) {
+		size_t room = SIZE_MAX;
 		ssize_t n;
 
 		if (copied >= RELAY_COPY_BUDGET ||
 		    spliced >= RELAY_SPLICE_BUDGET)
 			return FLOW_MORE;
+		if (s->pacing)
+			room = pacing_room(s, from, self);
+		if (room == 0)
+			return FLOW_DRY;
 		/* The server before this one may have been without TLS. */
 		if (in->splicing && !out->tls) {
-			size_t piped = relay_splice(s, from, self);
+			size_t piped = relay_splice(s, from, room, self);
 
+			if (s->pacing)
+				pacing_read(s, from, piped, self);
 			session_count(
 			    s, COUNT_FRONTEND, COUNTER_SPLICED, piped, self);
 			spliced += piped;
 			continue;
 		}
-		n = copy(s, from, self);
+		n = copy(s, from, room, self);
 		if (n < 0)
 			return FLOW_NO_MEMORY;
+		if (s->pacing)
+			pacing_read(s, from, (size_t)n, self);
 		/* Records without data cost no less than those with data. */
 		copied += n > 0 ? (size_t)n : RELAY_BUFFER;
 	}
 	return FLOW_DRY;
+}
+
+/* Moves bytes in one direction, within the session's bandwidth. */
+static enum flow
+flow(struct session *s, enum handle_side from, struct pool_thread *self)
+{
+	enum flow ended;
+
+	if (!s->pacing)
+		return move(s, from, self);
+	pacing_resume(s, from, self);
+	ended = move(s, from, self);
+	if (ended == FLOW_DRY)
+		pacing_pause(s, from, self);
+	return ended;
 }
 
 /* Everything that the side has sent was read, and written to the other side. */
@@ -552,7 +587,7 @@ relay_step(struct session *s, struct pool_thread *self)
 	look_for_reset(s, HANDLE_CLIENT, self);
 	look_for_reset(s, HANDLE_SERVER, self);
 	note_first_end(s);
-	if (turn_now_ms(self) - s->counted_ms >= 1000)
+	if ((uint32_t)turn_now_ms(self) - s->counted_ms >= 1000)
 		session_count_bytes(s, self);
 	if (up == FLOW_NO_MEMORY || down == FLOW_NO_MEMORY)
 		return verdict_close(CAUSE_NO_RESOURCE);

@@ -48,11 +48,11 @@ void relay_read_ended(struct session *s, enum handle_side from,
 void relay_write_failed(
     struct session *s, enum handle_side to, struct pool_thread *self);
 
-/* TLS on the side that is read: reads into the thread's buffer, as
- * tls_conn_read; -EPIPE: the peer, which was told of our end, has ended without
- * announcing that.  *ret_records: the size of the answer to the side, in the
- * thread's buffer of records, 0: none. */
-ssize_t relay_tls_read(struct session *s, enum handle_side from,
+/* TLS on the side that is read: reads up to size bytes into the thread's
+ * buffer, as tls_conn_read; -EPIPE: the peer, which was told of our end, has
+ * ended without announcing that.  *ret_records: the size of the answer to the
+ * side, in the thread's buffer of records, 0: none. */
+ssize_t relay_tls_read(struct session *s, enum handle_side from, size_t size,
     struct pool_thread *self, size_t *ret_records);
 
 /* TLS on the side that is written: makes records of the data, in the thread's
@@ -70,12 +70,12 @@ size_t relay_tls_end(
 /* Notes that copying has read size bytes from a side that may be spliced. */
 void relay_splice_note(struct side *side, size_t size);
 
-/* Splices once from a side that is splicing.  Reads up to a pipe's worth and
- * writes what the other side takes; the rest is kept in the pipe.  Returns the
- * bytes read, or 0 if none were available or a recv has to find out why (the
- * side is then no longer splicing). */
-size_t relay_splice(
-    struct session *s, enum handle_side from, struct pool_thread *self);
+/* Splices once from a side that is splicing.  Reads up to a pipe's worth, and
+ * up to room bytes, and writes what the other side takes; the rest is kept in
+ * the pipe.  Returns the bytes read, or 0 if none were available or a recv has
+ * to find out why (the side is then no longer splicing). */
+size_t relay_splice(struct session *s, enum handle_side from, size_t room,
+    struct pool_thread *self);
 
 /* Writes the pending bytes of the side's pipe.  Returns false as long as some
  * are left.  If the side breaks, the pipe is given back. */

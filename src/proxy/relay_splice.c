@@ -110,8 +110,10 @@ splice_read_nothing(struct session *s, enum handle_side from, ssize_t n,
 }
 
 size_t
-relay_splice(struct session *s, enum handle_side from, struct pool_thread *self)
+relay_splice(struct session *s, enum handle_side from, size_t room,
+    struct pool_thread *self)
 {
+	size_t size = room < RELAY_SPLICE_BUDGET ? room : RELAY_SPLICE_BUDGET;
 	struct splice_pool *pool = &proxy_of(self)->pipes;
 	struct splice_pipe *pipe = splice_pool_take(pool, self->now_ns);
 	struct side *in = &s->side[from];
@@ -121,10 +123,11 @@ relay_splice(struct session *s, enum handle_side from, struct pool_thread *self)
 		stop_splicing(in);
 		return 0;
 	}
-	n = splice_in(pipe, in->fd, RELAY_SPLICE_BUDGET);
+	n = splice_in(pipe, in->fd, size);
 	if (n > 0) {
 		session_received(s, from, (uint64_t)n, turn_now_ms(self));
-		note_splice(in, (size_t)n);
+		if ((size_t)n < size || size == RELAY_SPLICE_BUDGET)
+			note_splice(in, (size_t)n);
 		(void)write_pipe(s, !from, pipe, self);
 	} else {
 		splice_read_nothing(s, from, n, self);

@@ -14,7 +14,7 @@
 #include "proxy/tls_side.h"
 
 ssize_t
-relay_tls_read(struct session *s, enum handle_side from,
+relay_tls_read(struct session *s, enum handle_side from, size_t size,
     struct pool_thread *self, size_t *ret_records)
 {
 	struct proxy_thread *t = proxy_thread_of(self);
@@ -23,7 +23,7 @@ relay_tls_read(struct session *s, enum handle_side from,
 	ssize_t n;
 
 	tls_side_begin(side, self, &io);
-	n = tls_conn_read(side->tls, &io, t->buffer, sizeof(t->buffer));
+	n = tls_conn_read(side->tls, &io, t->buffer, size);
 	tls_side_end(side, &io);
 	*ret_records = io.out_n;
 	if (n == -ECONNRESET && side->notified && io.error == 0 &&

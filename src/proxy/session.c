@@ -53,9 +53,10 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	atomic_store_relaxed(&s->server, NULL);
 	atomic_store_relaxed(&s->inspection, NULL);
 	server_tls_clear(s);
+	atomic_store_relaxed(&s->pacing, 0u);
 	endpoint_put(&s->client, client);
 	atomic_store_relaxed(&s->accepted_ms, now_ms);
-	s->counted_ms = now_ms;
+	s->counted_ms = (uint32_t)now_ms;
 	s->connecting_ms = s->connected_ms = 0;
 	atomic_store_relaxed(&s->accepted_wall_us, clock_wall_us());
 	count_open(s, self);

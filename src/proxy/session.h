@@ -192,6 +192,9 @@ struct session {
 	/* [P21] of the last connect, to a server that maps ports; else 0. */
 	uint16_t server_port;
 	uint32_t server_tls;           /* [P21] see server_tls.h */
+	/* [P21] of its record, see pacing.h, and 1 more; 0: it has none. */
+	uint32_t pacing;
+	uint32_t counted_ms; /* when its bytes were counted, the low 32 bits */
 	struct side side[2];           /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
@@ -200,7 +203,7 @@ struct session {
 	struct waiter waiter;
 	struct endpoint client; /* [P21] who has connected: session_client */
 	/* Times, clock_now_ms: 0 when not reached.  [P21]: accepted_. */
-	uint64_t accepted_ms, connecting_ms, connected_ms, counted_ms;
+	uint64_t accepted_ms, connecting_ms, connected_ms;
 	uint64_t state_ms;      /* when the state was last set */
 	uint64_t connecting_ns; /* clock_now_ns, of the last connect */
 	uint64_t accepted_wall_us;

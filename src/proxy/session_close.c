@@ -13,6 +13,7 @@
 #include "proxy/closed.h"
 #include "proxy/upstream.h"
 #include "proxy/inspect.h"
+#include "proxy/pacing.h"
 #include "proxy/relay.h"
 #include "proxy/session_count.h"
 #include "proxy/session_record.h"
@@ -100,6 +101,7 @@ session_close(
 	fault_leak();
 	session_end_handshake(s, self);
 	session_set_state(s, SESSION_FREE, self);
+	pacing_end(s, self);
 
 	/* From here on events of these descriptors are stale. */
 	claim_retire(&s->handler.claim);

@@ -36,7 +36,7 @@ session_count_bytes(struct session *s, struct pool_thread *self)
 		side->counted = side->received;
 		session_count(s, COUNT_ALL, which[i], n, self);
 	}
-	s->counted_ms = turn_now_ms(self);
+	s->counted_ms = (uint32_t)turn_now_ms(self);
 }
 
 /* Counts a reset, or an end in order, for or against a server that has not

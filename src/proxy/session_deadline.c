@@ -10,6 +10,7 @@
 #include "proxy/accesslog.h"
 #include "proxy/inspect.h"
 #include "proxy/linger.h"
+#include "proxy/pacing.h"
 #include "proxy/reaper.h"
 
 /* While the last bytes of a broken session are under way to the remaining side,
@@ -98,10 +99,15 @@ awaited(const struct session *s, enum handle_side side)
 	return !side_at_eof(&s->side[side]) && !session_has_pending(s, !side);
 }
 
-/* Returns when the silence of that side ends the session. */
+/* Returns when the silence of that side ends the session.  The time stands
+ * still while the session waits for bandwidth: neither side can be blamed for
+ * the silence of both then. */
 static uint64_t
-side_ends_ms(const struct session *s, enum handle_side side)
+side_ends_ms(const struct session *s, enum handle_side side,
+    const struct proxy *proxy, uint64_t now_ms)
 {
+	uint64_t active_ms =
+	    pacing_waits(s, proxy) ? now_ms : s->side[side].active_ms;
 	const struct frontend_spec *f = s->frontend->spec;
 	const struct backend_spec *b = session_backend(s)->spec;
 	bool fin = side_is_shut(&s->side[side]) || s->state == SESSION_FLUSHING;
@@ -117,7 +123,7 @@ side_ends_ms(const struct session *s, enum handle_side side)
 	else
 		limit_ms =
 		    fin ? b->timeout_server_fin_ms : b->timeout_server_ms;
-	return s->side[side].active_ms + limit_ms;
+	return active_ms + limit_ms;
 }
 
 static uint64_t
@@ -144,8 +150,9 @@ age_ends_ms(const struct session *s)
 
 /* Returns when the session has been idle for as long as it may be while lfproxy
  * drains.  A session is idle while no byte moves in either direction.  A
- * session that waits for an answer (the last bytes were the client's), or for a
- * peer to take pending data, may be idle for as long as draining may take. */
+ * session that waits for an answer (the last bytes were the client's), for a
+ * peer to take pending data, or for bandwidth, may be idle for as long as
+ * draining may take. */
 static uint64_t
 idle_ends_ms(const struct session *s, const struct proxy *proxy)
 {
@@ -153,7 +160,8 @@ idle_ends_ms(const struct session *s, const struct proxy *proxy)
 	const struct side *server = &s->side[HANDLE_SERVER];
 	uint64_t idle_ms = atomic_load_seq(&proxy->idle_ms); /* [P27] */
 	bool busy = s->asked || session_has_pending(s, HANDLE_CLIENT) ||
-	            session_has_pending(s, HANDLE_SERVER);
+	            session_has_pending(s, HANDLE_SERVER) ||
+	            pacing_waits(s, proxy);
 
 	if (idle_ms == 0)
 		return UINT64_MAX;
@@ -193,8 +201,9 @@ static uint64_t
 relay_ends_ms(
     const struct session *s, const struct proxy *proxy, uint64_t now_ms)
 {
-	uint64_t ends_ms = min_u64(
-	    side_ends_ms(s, HANDLE_CLIENT), side_ends_ms(s, HANDLE_SERVER));
+	uint64_t ends_ms =
+	    min_u64(side_ends_ms(s, HANDLE_CLIENT, proxy, now_ms),
+	        side_ends_ms(s, HANDLE_SERVER, proxy, now_ms));
 
 	ends_ms = min_u64(ends_ms, accesslog_deadline(s, now_ms));
 	ends_ms = min_u64(ends_ms, age_ends_ms(s));
@@ -264,8 +273,9 @@ struct verdict
 session_relay_timeout(struct session *s, struct pool_thread *self)
 {
 	uint64_t now_ms = turn_now_ms(self);
-	uint64_t client = side_ends_ms(s, HANDLE_CLIENT);
-	uint64_t server = side_ends_ms(s, HANDLE_SERVER);
+	const struct proxy *proxy = proxy_of(self);
+	uint64_t client = side_ends_ms(s, HANDLE_CLIENT, proxy, now_ms);
+	uint64_t server = side_ends_ms(s, HANDLE_SERVER, proxy, now_ms);
 
 	if (s->state == SESSION_FLUSHING) {
 		bool client_broken = side_is_broken(&s->side[HANDLE_CLIENT]);
@@ -274,7 +284,7 @@ session_relay_timeout(struct session *s, struct pool_thread *self)
 		           ? verdict_close((enum close_cause)s->cause)
 		           : verdict(STEP_RELAY);
 	}
-	if (idle_ends_ms(s, proxy_of(self)) <= now_ms)
+	if (idle_ends_ms(s, proxy) <= now_ms)
 		return verdict_close(CAUSE_IDLE_STOP);
 	if (age_ends_ms(s) <= now_ms)
 		return verdict_close(CAUSE_MAX_AGE);

@@ -14,6 +14,7 @@
 #include "proxy/held.h"
 #include "proxy/inspect.h"
 #include "proxy/linger.h"
+#include "proxy/pacing.h"
 #include "proxy/relay.h"
 #include "proxy/session_deadline.h"
 #include "tls/conn.h"
@@ -219,6 +220,9 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		return verdict_close(CAUSE_REBALANCED);
 	if (pending & (NOTE_MOVE | NOTE_SHIFT) &&
 	    !move_as_noted(s, pending, self))
+		return verdict_close(CAUSE_NO_RESOURCE);
+	if (pending & NOTE_PACE && session_is_relaying(s) &&
+	    !pacing_begin(s, self))
 		return verdict_close(CAUSE_NO_RESOURCE);
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);

@@ -130,7 +130,8 @@ begin(void)
 	s->cause = CAUSE_DONE;
 	s->closer = 0;
 	s->inspection = NULL;
-	s->accepted_ms = s->counted_ms = s->connected_ms = NOW_MS;
+	s->accepted_ms = s->connected_ms = NOW_MS;
+	s->counted_ms = (uint32_t)NOW_MS;
 	s->pending[0].buffer = s->pending[1].buffer = NULL;
 	play.client = make_side(&s->side[HANDLE_CLIENT]);
 	play.server = make_side(&s->side[HANDLE_SERVER]);
@@ -392,7 +393,7 @@ step(char what, long number)
 	case 'p':
 		world.self.now_ns += n * 1000000u;
 		/* There is no backend to count bytes for. */
-		play.s->counted_ms = turn_now_ms(&world.self);
+		play.s->counted_ms = (uint32_t)turn_now_ms(&world.self);
 		break;
 	default:
 		break;

@@ -97,8 +97,8 @@ static void
 take(struct taker *t, struct bucket *b, uint32_t waiting, uint64_t now_ns)
 {
 	t->portion = bandwidth_portion(b->rate, waiting);
-	t->start_ns = bucket_take(
-	    b, b->rate, t->portion, now_ns, CATCH_UP_WAITED_NS);
+	t->start_ns =
+	    bucket_take(b, b->rate, t->portion, now_ns, CATCH_UP_WAITED_NS);
 }
 
 /* All want as much as they can get for ten seconds, and are looked at at every
@@ -129,8 +129,9 @@ expect_fair(uint64_t rate, unsigned n, uint64_t late_ns)
 		sum += takers[i].bytes;
 		if (takers[i].bytes < fair * 95 / 100 ||
 		    takers[i].bytes > fair * 105 / 100)
-			fail_msg("%u of %u at %llu: %llu bytes in place of %llu",
-			    i, n, (unsigned long long)rate,
+			fail_msg(
+			    "%u of %u at %llu: %llu bytes in place of %llu", i,
+			    n, (unsigned long long)rate,
 			    (unsigned long long)takers[i].bytes,
 			    (unsigned long long)fair);
 	}

@@ -72,7 +72,8 @@ set_up(void **state)
 	s = st->session = slab_take(&st->proxy.sessions, &index);
 	s->frontend = &st->front.frontend;
 	s->server = &st->server;
-	s->accepted_ms = s->counted_ms = s->connected_ms = NOW_MS;
+	s->accepted_ms = s->connected_ms = NOW_MS;
+	s->counted_ms = (uint32_t)NOW_MS;
 	for (int i = 0; i < 2; i++) {
 		int ends[2];
 

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ * See pacing.h.
+ */
+#include "proxy/pacing.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "proxy/session_count.h"
+
+/* The shared buckets of a direction: the bits of pace.counted. */
+enum { OF_FRONTEND, OF_BACKEND, OF_SERVER, BUCKETS };
+
+/* A direction's buckets with a limit, NULL for the others, and their rates. */
+struct buckets {
+	struct bucket *at[BUCKETS];
+	uint64_t rate[BUCKETS];
+	uint64_t own_rate;
+	bool limited;
+};
+
+/* Returns the lower rate of both, where 0 is no limit. */
+static uint64_t
+lower_rate(uint64_t a, uint64_t b)
+{
+	return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+uint64_t
+pacing_session_rate(const struct frontend *frontend,
+    const struct backend *backend, enum band_direction direction)
+{
+	uint64_t rate =
+	    atomic_load_relaxed(&frontend->state->bandwidth.session[direction]);
+
+	if (!backend)
+		return rate;
+	return lower_rate(rate,
+	    atomic_load_relaxed(&backend->state->bandwidth.session[direction]));
+}
+
+static void
+find_bucket(struct buckets *b, unsigned which, struct bucket *bucket)
+{
+	uint64_t rate = atomic_load_relaxed(&bucket->rate);
+
+	b->at[which] = rate > 0 ? bucket : NULL;
+	b->rate[which] = rate;
+	b->limited |= rate > 0;
+}
+
+static struct pacing *
+own_record(const struct session *s, const struct pool_thread *self)
+{
+	return pacing_find(proxy_of(self), s->pacing);
+}
+
+/* A session without a server is under no limit: it reads nothing. */
+static struct buckets
+find_buckets(const struct session *s, unsigned from)
+{
+	struct backend *backend = session_backend(s);
+	struct buckets b = {.limited = false};
+
+	if (!s->server)
+		return b;
+	find_bucket(
+	    &b, OF_FRONTEND, &s->frontend->state->bandwidth.shared[from]);
+	find_bucket(&b, OF_BACKEND, &backend->state->bandwidth.shared[from]);
+	find_bucket(&b, OF_SERVER, &s->server->state->bandwidth.shared[from]);
+	b.own_rate = pacing_session_rate(
+	    s->frontend, backend, (enum band_direction)from);
+	b.limited |= b.own_rate > 0;
+	return b;
+}
+
+/* -- the record -- */
+
+static void
+record_init(struct pacing *p, struct session *s, uint32_t index)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct pace *pace = &p->pace[i];
+
+		pace->own_rate = pace->own_due_ns = 0;
+		pace->granted = 0;
+		atomic_store_relaxed(&pace->state, (uint8_t)PACE_READING);
+		pace->from = (uint8_t)i;
+		pace->counted = 0;
+		pace->waited = false;
+	}
+	p->session = s;
+	p->index = index;
+	atomic_store_relaxed(&p->refs, 1u);
+	atomic_store_relaxed(&p->closed, false);
+}
+
+bool
+pacing_begin(struct session *s, struct pool_thread *self)
+{
+	struct pacer *pacer = &proxy_of(self)->pacer;
+	struct pacing *p;
+	uint32_t index;
+
+	if (!atomic_load_relaxed(&pacer->limited) || s->pacing ||
+	    (!find_buckets(s, HANDLE_CLIENT).limited &&
+	        !find_buckets(s, HANDLE_SERVER).limited))
+		return true;
+	p = slab_take(&pacer->records, &index);
+	if (!p) {
+		(void)exhaustion_note(&proxy_of(self)->exhaustion, ENOMEM,
+		    "a session with a limit on its bandwidth is ended");
+		return false;
+	}
+	record_init(p, s, index);
+	atomic_store_release(&s->pacing, index + 1); /* [P21] */
+	return true;
+}
+
+/* -- what was taken -- */
+
+static void
+stop_counting(struct pace *pace, const struct session *s)
+{
+	struct bandwidth *of[BUCKETS];
+
+	if (!pace->counted)
+		return;
+	of[OF_FRONTEND] = &s->frontend->state->bandwidth;
+	of[OF_BACKEND] = &session_backend(s)->state->bandwidth;
+	of[OF_SERVER] = &s->server->state->bandwidth;
+	for (unsigned i = 0; i < BUCKETS; i++)
+		if (pace->counted & 1u << i)
+			(void)atomic_sub_relaxed(
+			    &of[i]->shared[pace->from].waiting, 1u);
+	pace->counted = 0;
+}
+
+static void
+give_back(struct pace *pace, const struct session *s)
+{
+	struct buckets b;
+
+	if (pace->granted == 0)
+		return;
+	b = find_buckets(s, pace->from);
+	for (unsigned i = 0; i < BUCKETS; i++)
+		if (b.at[i])
+			bucket_give(b.at[i], b.rate[i], pace->granted);
+	if (pace->own_rate > 0)
+		pace->own_due_ns -=
+		    bandwidth_cost_ns(pace->own_rate, pace->granted);
+	pace->granted = 0;
+}
+
+void
+pacing_leave_server(struct session *s, struct pool_thread *self)
+{
+	struct pacing *p = own_record(s, self);
+
+	for (unsigned i = 0; p && i < 2; i++) {
+		stop_counting(&p->pace[i], s);
+		give_back(&p->pace[i], s);
+	}
+}
+
+void
+pacing_end(struct session *s, struct pool_thread *self)
+{
+	struct pacing *p = own_record(s, self);
+
+	if (!p)
+		return;
+	pacing_leave_server(s, self);
+	atomic_store_relaxed(&s->pacing, 0u);
+	atomic_store_release(&p->closed, true); /* [P40] */
+	pacing_unref(&proxy_of(self)->pacer, p);
+}
+
+/* -- taking -- */
+
+static uint32_t
+portion_of(const struct buckets *b)
+{
+	uint32_t portion = UINT32_MAX, n;
+
+	if (b->own_rate > 0)
+		portion = bandwidth_portion(b->own_rate, 0);
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		if (!b->at[i])
+			continue;
+		n = bandwidth_portion(
+		    b->rate[i], atomic_load_relaxed(&b->at[i]->waiting));
+		if (n < portion)
+			portion = n;
+	}
+	return portion;
+}
+
+/* Takes from the session's own bucket.  Returns when that may be read. */
+static uint64_t
+take_own(struct pace *pace, uint64_t rate, uint64_t now_ns, uint64_t catch_up)
+{
+	uint64_t start_ns;
+
+	if (rate != pace->own_rate)
+		pace->own_due_ns = 0;
+	pace->own_rate = rate;
+	if (rate == 0)
+		return 0;
+	start_ns = bandwidth_start_ns(pace->own_due_ns, now_ns, catch_up);
+	pace->own_due_ns = start_ns + bandwidth_cost_ns(rate, pace->granted);
+	return start_ns;
+}
+
+/* Takes a portion of each bucket.  Sets pace->due_ns to when it may be read, at
+ * the latest of their times.  Returns the buckets to wait for: those that are
+ * not due, and those that others wait for, though they may be due.  Else a
+ * direction that is in its turn when a bucket has time to catch up with would
+ * have all of that. */
+static uint8_t
+take(struct pace *pace, const struct buckets *b, uint64_t now_ns, bool waited)
+{
+	uint64_t catch_up = waited ? CATCH_UP_WAITED_NS : CATCH_UP_NS;
+	uint8_t wait = 0;
+
+	pace->granted = portion_of(b);
+	pace->due_ns = take_own(pace, b->own_rate, now_ns, catch_up);
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		uint64_t start_ns;
+
+		if (!b->at[i])
+			continue;
+		start_ns = bucket_take(
+		    b->at[i], b->rate[i], pace->granted, now_ns, catch_up);
+		if (start_ns > pace->due_ns)
+			pace->due_ns = start_ns;
+		if (start_ns > now_ns ||
+		    atomic_load_relaxed(&b->at[i]->waiting) > 0)
+			wait |= (uint8_t)(1u << i);
+	}
+	return wait;
+}
+
+static void
+begin_wait(struct pace *pace, const struct buckets *b, uint8_t wait,
+    uint64_t now_ns, struct pool_thread *self)
+{
+	struct pacing *p = pacing_of(pace);
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		if (wait & 1u << i)
+			atomic_add_relaxed(&b->at[i]->waiting, 1u);
+	pace->counted = wait;
+	session_count(p->session, COUNT_ALL, COUNTER_BANDWIDTH_WAITS, 1, self);
+	atomic_add_relaxed(&p->refs, 1u);
+	atomic_store_relaxed(&pace->state, (uint8_t)PACE_WAITING);
+	pacer_push(&proxy_of(self)->pacer, pace, now_ns);
+}
+
+void
+pacing_resume(
+    struct session *s, enum handle_side from, struct pool_thread *self)
+{
+	struct pace *pace = &own_record(s, self)->pace[from];
+
+	if (atomic_load_acquire(&pace->state) != PACE_DUE) /* [P38] */
+		return;
+	atomic_store_relaxed(&pace->state, (uint8_t)PACE_READING);
+	pace->waited = true;
+	stop_counting(pace, s);
+	s->side[HANDLE_CLIENT].active_ms = turn_now_ms(self);
+	s->side[HANDLE_SERVER].active_ms = turn_now_ms(self);
+}
+
+size_t
+pacing_room(struct session *s, enum handle_side from, struct pool_thread *self)
+{
+	struct pace *pace = &own_record(s, self)->pace[from];
+	struct buckets b;
+	uint64_t now_ns;
+	uint8_t wait;
+
+	if (atomic_load_relaxed(&pace->state) != PACE_READING)
+		return 0;
+	if (pace->granted > 0)
+		return pace->granted;
+	b = find_buckets(s, from);
+	if (!b.limited)
+		return SIZE_MAX;
+	now_ns = clock_now_ns();
+	wait = take(pace, &b, now_ns, pace->waited);
+	if (wait == 0 && pace->due_ns <= now_ns)
+		return pace->granted;
+	begin_wait(pace, &b, wait, now_ns, self);
+	return 0;
+}
+
+void
+pacing_read(struct session *s, enum handle_side from, size_t n,
+    struct pool_thread *self)
+{
+	struct pace *pace = &own_record(s, self)->pace[from];
+
+	pace->granted -= n < pace->granted ? (uint32_t)n : pace->granted;
+}
+
+void
+pacing_pause(struct session *s, enum handle_side from, struct pool_thread *self)
+{
+	struct pace *pace = &own_record(s, self)->pace[from];
+
+	if (atomic_load_relaxed(&pace->state) != PACE_READING)
+		return;
+	give_back(pace, s);
+	pace->waited = false;
+}
