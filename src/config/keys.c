@@ -21,6 +21,10 @@ CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
 
 CHOICES(limit_pers, LIMIT_PER_FRONTEND, [LIMIT_PER_SOURCE] = "source",
     [LIMIT_PER_FRONTEND] = "frontend");
+
+CHOICES(frontend_scopes,
+    BAND_PROXY, [BAND_SESSION] = "session", [BAND_PROXY] = "frontend");
+
 CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
 CHOICES(log_formats, LOG_LOGFMT, [LOG_TCPLOG] = "tcplog", [LOG_JSON] = "json",
@@ -226,6 +230,9 @@ static const struct key frontend_keys[] = {
         WITHOUT("no limit of its own"), IN_DEFAULTS},
     {"splice", "move bulk through pipes in the kernel instead of copying it",
         CHOICE(splices), FRONTEND(splice), DEFAULT("auto"), IN_DEFAULTS},
+    {"bandwidth", "bytes per second from clients (in) and to them (out)",
+        BANDWIDTH(frontend_scopes, "session or frontend"),
+        FRONTEND(bandwidth), WITHOUT("no limit"), REPEATABLE},
     {"max_age", "longest life of a session, busy or not",
         VALUE(age), LIMITS(TIMEOUT_MIN, TIMEOUT_MAX), WITHOUT("no limit"),
         OPTIONS(age_options), IN_DEFAULTS},

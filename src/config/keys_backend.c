@@ -27,6 +27,8 @@ CHOICES(on_errors, ON_ERROR_MARK_DOWN, [ON_ERROR_FAST_CHECK] = "fast_check",
     [ON_ERROR_MARK_DOWN] = "mark_down");
 CHOICES(on_downs,
     ON_DOWN_CLOSE, [ON_DOWN_KEEP] = "keep", [ON_DOWN_CLOSE] = "close");
+CHOICES(backend_scopes, BAND_SERVER, [BAND_SESSION] = "session",
+    [BAND_PROXY] = "backend", [BAND_SERVER] = "server");
 CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
     [ON_UP_CLOSE_BACKUP] = "close_backup");
 
@@ -43,6 +45,10 @@ static const struct key server_options[] = {
         NUMBER(0, WEIGHT_MAX), SERVER(weight), DEFAULT("100")},
     {"maxconn", "sessions at a time, others are queued; 0: no limit",
         NUMBER(0, UINT32_MAX), SERVER(maxconn), DEFAULT("0")},
+    {"bandwidth_in", "bytes per second from clients to the server",
+        BYTE_RATE, SERVER(bandwidth[BAND_IN]), WITHOUT("the backend's")},
+    {"bandwidth_out", "bytes per second from the server to clients",
+        BYTE_RATE, SERVER(bandwidth[BAND_OUT]), WITHOUT("the backend's")},
     {"backup", "gets sessions only while no other server is usable",
         FLAG, SERVER(backup)},
     {"disabled", "in maintenance until an operator enables it",
@@ -246,6 +252,9 @@ const struct key backend_keys[] = {
         "share of the servers that may be ejected; one may be",
         PERCENT(1, 100), BACKEND(eject_max_percent), DEFAULT("50%"),
         IN_DEFAULTS},
+    {"bandwidth", "bytes per second from clients (in) and to them (out)",
+        BANDWIDTH(backend_scopes, "session, server or backend"),
+        BACKEND(bandwidth), WITHOUT("no limit"), REPEATABLE},
     {"maxqueue", "sessions that may wait for a server; 0: no limit",
         NUMBER(0, UINT32_MAX), BACKEND(maxqueue), DEFAULT("0"), IN_DEFAULTS},
     {"timeout_queue", "how long a session may wait for a server; 0: not at all",

@@ -40,6 +40,11 @@
 #define SLOW_START             VALUE(slow_start), LIMITS(SECOND_MS, DAY_MS)
 #define MAXCONN                VALUE(auto_number), LIMITS(1, MAXCONN_MAX)
 #define RATE                   VALUE(rate), LIMITS(1, RATE_LIMIT_MAX)
+#define BYTE_RATE                                                              \
+	VALUE(byte_rate), LIMITS(BANDWIDTH_MIN, BANDWIDTH_MAX)
+#define BANDWIDTH(scopes, words)                                               \
+	VALUE(bandwidth), LIMITS(BANDWIDTH_MIN, BANDWIDTH_MAX),                \
+	.choices = (scopes), ALLOWED("in=RATE, out=RATE, per=" words)
 #define CHOICE(words)          VALUE(choice), .choices = (words)
 #define OWN_CHOICE(words)      VALUE(own_choice), .choices = (words)
 #define FLAG                   VALUE(flag), WITHOUT("no")

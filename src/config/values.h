@@ -67,9 +67,9 @@ struct value_type {
 
 /* The types, by the C type that they are stored as.
  *
- * uint64_t: milliseconds, 0 if not set; or bytes. */
+ * uint64_t: milliseconds, 0 if not set; or bytes, or bytes per second. */
 extern const struct value_type type_duration, type_wait /* QUEUE_NEVER */,
-    type_slow_start, type_size;
+    type_slow_start, type_size, type_byte_rate /* BANDWIDTH_OFF: off */;
 /* unsigned. */
 extern const struct value_type type_number, type_auto_number /* 0: auto */,
     type_percent, type_rate /* a second, 0: off */, type_sample,
@@ -103,7 +103,8 @@ extern const struct value_type type_check, type_agent,
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
     type_sni_rule, type_proxy_from, type_allow, type_deny, type_limit,
-    type_server, type_check_header, type_check_step, type_check_body;
+    type_server, type_bandwidth /* struct bandwidth_spec */, type_check_header,
+    type_check_step, type_check_body;
 /* struct tls_spec; int, 0: not set; enum tls_verify. */
 extern const struct value_type type_cert, type_cert_dir, type_tls_version,
     type_tls_verify;

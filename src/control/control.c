@@ -294,6 +294,7 @@ control_start(struct control *control, struct err *err)
 	if (!accesslog_open(c->model, err))
 		return false;
 	server_followup_start(c);
+	pace_start(c);
 	c->pools =
 	    pools_start(c->loop, c->model->spec, &c->proxy, c->grace, err);
 	if (!c->pools)

@@ -11,6 +11,7 @@
 #include "control/server_followup.h"
 #include "control/task_timer.h"
 #include "control/limits.h"
+#include "control/pace.h"
 #include "control/listeners.h"
 #include "control/pools.h"
 #include "control/rebalance.h"
@@ -68,6 +69,7 @@ struct control {
 	uint64_t phase_ends_ms; /* of all but RUNNING */
 	uint64_t status_ms;     /* when to report the progress of stopping */
 	struct server_followup followup;
+	struct pace_loop pace;
 	struct task_timer task_timer;
 	struct list drains, rebalances;
 	struct timed_task stopping;

@@ -55,6 +55,7 @@ control_follow_limits(struct control *control)
 	model_for_each_frontend (f, c->model)
 		follow_frontend_limits(c, f);
 	acceptors_resume(&c->proxy);
+	pace_follow(c);
 }
 
 void

@@ -94,6 +94,7 @@ commit_edit(struct control *c, struct model *model)
 	struct model *before = c->model;
 
 	control_publish_model(c, model);
+	pace_follow(c);
 	listeners_follow(c->listeners, model);
 	control_retire_model(c, before);
 	tls_watch_follow(&c->tls_watch, model->spec);

@@ -93,6 +93,22 @@ with_ranges(unsigned n, unsigned last)
 }
 
 static void
+limits_on_bandwidth_are_told(void **state)
+{
+	(void)state;
+	assert_diff(FRONTEND "bandwidth = in=1m per=session\n" BACKEND
+	                     "server = t 10.0.0.2:80 bandwidth_in=8k\n",
+	    FRONTEND "bandwidth = in=2m per=session\n"
+	             "bandwidth = out=1m per=frontend\n" BACKEND
+	             "server = t 10.0.0.2:80 bandwidth_in=9k\n"
+	             "bandwidth = out=1m per=server\n",
+	    "frontend f: bandwidth: in=1MiB/s per=session -> "
+	    "in=2MiB/s per=session, out=1MiB/s per=frontend\n"
+	    "backend b: server t: bandwidth_in: 8KiB/s -> 9KiB/s\n"
+	    "backend b: bandwidth: (no limit) -> out=1MiB/s per=server\n");
+}
+
+static void
 a_difference_behind_many_values_is_told(void **state)
 {
 	char *old = with_ranges(400, 1), *new = with_ranges(400, 2);
@@ -293,6 +309,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(equal_files_differ_in_nothing),
 	    cmocka_unit_test(each_live_value_is_told_with_old_and_new),
+	    cmocka_unit_test(limits_on_bandwidth_are_told),
 	    cmocka_unit_test(a_difference_behind_many_values_is_told),
 	    cmocka_unit_test(values_from_defaults_are_those_of_the_section),
 	    cmocka_unit_test(sections_come_and_go_by_name),

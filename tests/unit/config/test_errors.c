@@ -617,6 +617,31 @@ addresses_to_listen_on(void **state)
 	        "limit: action: 'reset=1s': only tarpit and delay have a time"},
 	    {"frontend x", "limit = sessions=3 per=frontend size=5",
 	        "limit: prefix4, prefix6 and size go with per=source"},
+	    {"frontend x", "bandwidth = in=1m",
+	        "bandwidth: what shares the limit is missing; write per= with "
+	        "one of session, frontend"},
+	    {"frontend x", "bandwidth = per=session",
+	        "bandwidth: there is no limit; write in=RATE, out=RATE or "
+	        "both"},
+	    {"frontend x", "bandwidth = in=1m per=server",
+	        "bandwidth: per=server is unknown; allowed are session, "
+	        "frontend"},
+	    {"frontend x", "bandwidth = in=1m in=2m per=session",
+	        "bandwidth: in is given twice"},
+	    {"frontend x", "bandwidth = in=1m per=session per=session",
+	        "bandwidth: per is given twice"},
+	    {"frontend x", "bandwidth = up=1m per=session",
+	        "bandwidth: 'up=1m' is not expected; write in=RATE, out=RATE "
+	        "and per=SCOPE"},
+	    {"frontend x", "bandwidth = out=5 per=session",
+	        "bandwidth: out: '5' is out of range; allowed is 1KiB/s to "
+	        "100GiB/s"},
+	    {"backend x", "bandwidth = out=fast per=backend",
+	        "bandwidth: out: 'fast' is not a bandwidth; write a whole "
+	        "number"},
+	    {"backend x", "server = s 10.0.0.1:80 bandwidth_in=0",
+	        "server: bandwidth_in: '0' is out of range; allowed is 1KiB/s "
+	        "to 100GiB/s; off is allowed as well"},
 	    {"frontend x", "on_deny = tarpit", "on_deny: tarpit has no time"},
 	    {"frontend x", "on_deny = tarpit 1h", "on_deny: tarpit: '1h'"},
 	    {"frontend x", "on_deny = delay", "on_deny: 'delay' is unknown"},

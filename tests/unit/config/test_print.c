@@ -69,6 +69,7 @@ every_default_is_printed(void **state)
 	    "handshakes = 0\n"
 	    "; timeout_first_byte is not set: no limit of its own\n"
 	    "splice = auto\n"
+	    "; bandwidth is not set: no limit\n"
 	    "; max_age is not set: no limit\n"
 	    "; log is not set: as in [global]\n"
 	    "log_on_connect = off\n"
@@ -111,6 +112,7 @@ every_default_is_printed(void **state)
 	    "eject_time = 30s\n"
 	    "eject_time_max = 5m\n"
 	    "eject_max_percent = 50%\n"
+	    "; bandwidth is not set: no limit\n"
 	    "maxqueue = 0\n"
 	    "; timeout_queue is not set: timeout_connect holds\n"
 	    "timeout_connect = 5s\n"
@@ -195,6 +197,22 @@ what_was_set_is_printed(void **state)
 	    "server = u [::1]:-5 weight=100 maxconn=0 check=off\n"
 	    "server = v www.example.com:+0 weight=100 maxconn=0 "
 	    "check_port=5\n");
+	assert_prints(FRONTEND "bandwidth = per=frontend out=5gbit in=10m\n"
+	                       "bandwidth = in=1000000 per=session\n" BACKEND,
+	    "\nbandwidth = in=8Mbit/s per=session\n"
+	    "bandwidth = in=10MiB/s out=5Gbit/s per=frontend\n");
+	assert_prints(
+	    FRONTEND BACKEND "bandwidth = in=8k/s per=server\n"
+	                     "bandwidth = out=1GiB/s per=backend\n"
+	                     "server = t 10.0.0.2:80 bandwidth_in=off "
+	                     "bandwidth_out=2m\n",
+	    "\nserver = t 10.0.0.2:80 weight=100 maxconn=0 bandwidth_in=off "
+	    "bandwidth_out=2MiB/s\n");
+	assert_prints(
+	    FRONTEND BACKEND "bandwidth = in=8k/s per=server\n"
+	                     "bandwidth = out=1GiB/s per=backend\n",
+	    "\nbandwidth = out=1GiB/s per=backend\n"
+	    "bandwidth = in=8KiB/s per=server\n");
 	assert_prints(
 	    "[global]\nlog = off\n" FRONTEND BACKEND, "\nlog = off\n");
 	assert_prints("[global]\nlog=file=/x mode=600\nlog=stderr format=json\n"
