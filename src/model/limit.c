@@ -148,9 +148,8 @@ note_wait(struct limit_answer *answer, uint64_t wait_ns)
 		answer->wait_ms = wait_ms;
 }
 
-/* The client counts in none of the limits before the one that refuses it. */
-static void
-cancel(
+void
+limits_cancel(
     const struct limits *limits, uint8_t counted, const struct endpoint *client)
 {
 	for (size_t i = 0; i < limits->n; i++) {
@@ -176,7 +175,7 @@ limits_enter(
 		    l->table, &key, &l->bounds, now_ns, &wait_ns);
 
 		if (is_refused(a)) {
-			cancel(limits, answer.counted, client);
+			limits_cancel(limits, answer.counted, client);
 			return (struct limit_answer){
 			    .by = l, .too_often = a == SOURCE_RATE};
 		}

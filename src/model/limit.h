@@ -58,6 +58,10 @@ struct limit_answer limits_peek(const struct limits *limits,
 void limits_leave(const struct limits *limits, uint8_t counted,
     const struct endpoint *client);
 
+/* Takes back a limits_enter with that answer, as if the client had not come. */
+void limits_cancel(const struct limits *limits, uint8_t counted,
+    const struct endpoint *client);
+
 /* Returns the action for a client that the limit refuses: a delay is for those
  * that are admitted. */
 static inline struct gate_reply

@@ -332,7 +332,7 @@ static void
 unjudge_kept(struct acceptor *a)
 {
 	if (a->kept_for)
-		gate_leave(a->kept_for->frontend, a->kept.answer.limits,
+		gate_cancel(a->kept_for->frontend, a->kept.answer.limits,
 		    &a->kept.client);
 	a->kept.answer = (struct gate_answer){.action = GATE_ADMIT};
 	unpin_kept(a);

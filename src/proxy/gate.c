@@ -102,6 +102,14 @@ gate_leave(const struct frontend *frontend, uint8_t limits,
 }
 
 void
+gate_cancel(const struct frontend *frontend, uint8_t limits,
+    const struct endpoint *client)
+{
+	if (limits != 0)
+		limits_cancel(frontend->limits, limits, client);
+}
+
+void
 gate_count(const struct frontend *frontend, const struct gate_answer *answer,
     enum counter denied, unsigned thread)
 {

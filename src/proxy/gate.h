@@ -49,6 +49,11 @@ struct gate_answer gate_client(const struct frontend *frontend,
 void gate_leave(const struct frontend *frontend, uint8_t limits,
     const struct endpoint *client);
 
+/* Takes back the answer of gate_client, in the same way: the client is judged
+ * again, or was not served. */
+void gate_cancel(const struct frontend *frontend, uint8_t limits,
+    const struct endpoint *client);
+
 /* Counts what gate_client has answered.  denied: the counter of clients that
  * are refused.  thread: the index of the calling thread. */
 void gate_count(const struct frontend *frontend,
