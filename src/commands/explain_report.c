@@ -58,6 +58,8 @@ otherwise_text(const struct explanation *e)
 
 	if (e->access.denied)
 		return "a deny rule turns it away";
+	if (e->limit.limit)
+		return "it is beyond a limit";
 	if (!e->backend)
 		return "no rule is for it and the frontend has no other "
 		       "backend, so it is closed";
@@ -106,6 +108,38 @@ put_access(struct report *r, const struct explained_access *a)
 		    a->denied ? ": " : "", a->denied ? action : "");
 	else if (a->rules)
 		report_text(r, "  access   allowed: no rule matches\n");
+}
+
+/* In text, writes nothing for a frontend without limits. */
+static void
+put_limit(struct report *r, const struct explained_limit *x)
+{
+	char action[GATE_REPLY_SIZE];
+
+	report_object(r, "limit");
+	report_json_bool(r, "limits", x->limits);
+	report_json_bool(r, "admitted", !x->limit);
+	report_json_string(r, "limit", x->limit);
+	report_json_string(r, "table", x->table);
+	report_json_string(r, "file", x->file);
+	report_json(r, "line", "%u", x->line);
+	report_json_string(r, "beyond",
+	    !x->limit      ? NULL
+	    : x->too_often ? "rate"
+	                   : "sessions");
+	report_json_string(r, "action",
+	    x->limit ? gate_reply_text(&x->reply, '=', action) : NULL);
+	report_json(r, "wait_ms", "%u", x->wait_ms);
+	report_close(r);
+	if (x->limit)
+		report_text(r,
+		    "  limit    refused for its %s by '%s' in %s:%u: %s\n",
+		    x->too_often ? "rate" : "sessions", x->limit, x->file,
+		    x->line, action);
+	else if (x->wait_ms > 0)
+		report_text(r, "  limit    delayed for %u ms\n", x->wait_ms);
+	else if (x->limits)
+		report_text(r, "  limit    none is reached\n");
 }
 
 static void
@@ -244,6 +278,7 @@ explained_put_head(
 	report_json_string(report, "accept_block", block);
 	report_text(report, "  accept   %s\n", block ? block : "yes");
 	put_access(report, &x->e->access);
+	put_limit(report, &x->e->limit);
 	report_json_string(report, "certificates", x->certs);
 	if (x->certs)
 		report_text(report, "  tls      %s\n", x->certs);

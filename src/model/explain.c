@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mix.h"
 #include "model/cycle.h"
+#include "model/limit.h"
 #include "model/sni_map.h"
 
 const char *const standing_names[] = {
@@ -284,6 +285,34 @@ explain_access(const struct frontend *f, const struct endpoint *client,
 	return ok;
 }
 
+/* Explains what the limits say about a client that no rule denies.  Returns
+ * false when memory is short. */
+static bool
+explain_limits(const struct frontend *f, const struct endpoint *client,
+    bool denied, struct explained_limit *x)
+{
+	struct limit_answer answer;
+	const struct limit_spec *spec;
+	char text[LIMIT_TEXT_SIZE];
+	bool ok = true;
+
+	x->limits = f->limits && !denied;
+	if (!x->limits)
+		return true;
+	answer = limits_peek(f->limits, client, clock_now_ns());
+	x->wait_ms = answer.wait_ms;
+	if (!answer.by)
+		return true;
+	spec = answer.by->spec;
+	x->too_often = answer.too_often;
+	x->reply = limit_reply(spec);
+	x->limit = copy_name(limit_spec_text(spec, text), &ok);
+	x->table = copy_name(answer.by->name, &ok);
+	x->file = copy_name(spec->place.file ? spec->place.file : "", &ok);
+	x->line = spec->place.line;
+	return ok;
+}
+
 struct explanation *
 explanation_new(
     const struct frontend *frontend, const struct explained_client *client)
@@ -296,10 +325,14 @@ explanation_new(
 	e->chosen = SERVER_NONE;
 	e->balance = "";
 	if (explain_access(frontend, &client->client, &e->access) &&
+	    explain_limits(
+	        frontend, &client->client, e->access.denied, &e->limit) &&
 	    explain_routes(frontend, e) &&
 	    explain_sni(frontend, client->sni, e, &route) &&
-	    explain_backend(
-	        e->access.denied ? NULL : frontend->backends[route], client, e))
+	    explain_backend(e->access.denied || e->limit.limit
+	                        ? NULL
+	                        : frontend->backends[route],
+	        client, e))
 		return e;
 	explanation_free(e);
 	return NULL;
@@ -320,6 +353,9 @@ explanation_free(struct explanation *explanation)
 	}
 	free(e->access.rule);
 	free(e->access.file);
+	free(e->limit.limit);
+	free(e->limit.table);
+	free(e->limit.file);
 	free(e->sni.name);
 	free(e->sni.rule);
 	free(e->sni.file);

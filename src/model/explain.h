@@ -95,8 +95,21 @@ struct explained_access {
 	struct gate_reply reply; /* if denied */
 };
 
+/* The part of the limits by source. */
+struct explained_limit {
+	bool limits; /* the frontend has some, and they are asked */
+	/* The limit that refuses the client, as `sessions=2 per=source`, the
+	 * name of its table, and its place; NULL: none does. */
+	char *limit, *table, *file;
+	unsigned line;
+	bool too_often;          /* for its rate, else for its sessions */
+	struct gate_reply reply; /* if refused */
+	uint32_t wait_ms;        /* how long it is delayed */
+};
+
 struct explanation {
 	struct explained_access access; /* if denied, there is no backend */
+	struct explained_limit limit;   /* the same */
 	struct explained_sni sni;
 	struct explained_route *routes; /* those of the split */
 	size_t routes_n;
