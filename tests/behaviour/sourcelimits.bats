@@ -1,0 +1,371 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Limits by source: sessions and rate of each client, what becomes of those
+# beyond them, and the tables that count.
+
+load helpers
+load stat
+
+TOOL=$BATS_TEST_DIRNAME/sourcelimittool.py
+
+# limits SECTION...: lfproxy in front of a server that speaks first; each section
+# is a frontend, its name and the lines of it.  OPTIONS: of their listens;
+# BACKEND: further lines.
+limits() {
+	local section
+
+	[ -n "${PIDS[app]:-}" ] || start_greeter app
+	{
+		common
+		for section in "$@"; do
+			echo "[frontend ${section%%$'\n'*}]"
+			echo "listen = 127.0.0.1:0 ${OPTIONS:-}"
+			echo 'backend = app'
+			echo "${section#*$'\n'}"
+		done
+		printf '[backend app]\ncheck = off\nserver = s %s\n%s\n' \
+		    "$(addr app)" "${BACKEND:-}"
+	} >"$T/lfproxy.ini"
+}
+
+start_limits() {
+	limits "$@"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+# takes RESULT FRONTEND COUNT [OPTION...]
+takes() {
+	equal "${*:3} at $2" "$1" \
+	    "$(python3 -B "$TOOL" take "$(listening "$2")" "${@:3}")"
+}
+
+# stays NAME RESULT FRONTEND COUNT [OPTION...]: keeps those that are served.
+stays() {
+	spawn "$1" python3 -B "$TOOL" take "$(listening "$3")" "${@:4}" --stay
+	wait_for 30 has_line "$1" "$2"
+}
+
+# value NAME TABLE KEY: of the entry; empty: there is none.
+value() {
+	ctl show table "$2" key "$3" |
+	    sed -n "s/^0x.*: key=.* $1=\([0-9]*\).*/\1/p"
+}
+
+has_value() {
+	[ "$(value "$1" "$2" "$3")" = "$4" ]
+}
+
+# value_is NAME TABLE KEY NUMBER, in time.
+value_is() {
+	wait_for 10 has_value "$@" ||
+	    fail "$1 of $3 in $2: $(value "$1" "$2" "$3"), expected $4"
+}
+
+has_count() {
+	[ "$(column "$2" FRONTEND "$1")" = "$3" ]
+}
+
+# counts FRONTEND COLUMN NUMBER: of `show stat`, in time.
+counts() {
+	wait_for 10 has_count "$@" ||
+	    fail "$2 of $1: $(column "$2" FRONTEND "$1"), expected $3"
+}
+
+# column NAME ROW PROXY
+column() {
+	ctl show stat json | python3 -c '
+import json, sys
+name, row, proxy = sys.argv[1:]
+for fields in json.load(sys.stdin):
+    f = {x["field"]["name"]: x["value"]["value"] for x in fields}
+    if (f["pxname"], f["svname"]) == (proxy, row):
+        print(f.get(name, "-"))' "$@"
+}
+
+reload() {
+	run -0 ctl reload
+}
+
+@test "source limits: each source has its sessions, and gets the place of one that ends" {
+	start_limits $'web\nlimit = sessions=2'
+	stays one '2 served, 1 reset' web 3 --source 127.0.0.1
+	takes '2 served' web 2 --source 127.0.0.2
+	value_is conn_cur web 127.0.0.1 2
+	value_is refused web 127.0.0.1 1
+	value_is conn_cur web 127.0.0.2 0
+	takes '1 reset' web 1 --source 127.0.0.1
+	counts web lf_limited 2
+	counts web dcon 2
+	# They were no sessions.
+	counts web stot 4
+	wait_for 10 lfproxy_said "frontend web: a client from 127\.0\.0\.1 is beyond the limit 'sessions=2 per=source' for its sessions, .*lfproxy\.ini:[0-9]+"
+	end one
+	value_is conn_cur web 127.0.0.1 0
+	takes '2 served' web 2 --source 127.0.0.1
+}
+
+@test "source limits: a burst passes, and then what the rate allows" {
+	start_limits $'web\nlimit = rate=1/h burst=5'
+	takes '5 served, 3 reset' web 8 --source 127.0.0.1
+	takes '5 served, 1 reset' web 6 --source 127.0.0.2
+	value_is tokens web 127.0.0.1 0
+	value_is tokens web 127.0.0.3 ''
+	takes '2 served' web 2 --source 127.0.0.3
+	value_is tokens web 127.0.0.3 3
+}
+
+@test "source limits: a range of addresses is one source" {
+	start_limits $'web\nlimit = rate=1/h burst=3 prefix4=24'
+	takes '3 served, 2 reset' web 5 --sources 127.1.1.1
+	takes '3 served, 2 reset' web 5 --sources 127.1.2.1
+	value_is conn_cnt web 127.1.2.200 3
+	ctl show table web | grep -q 'key=127\.1\.2\.0 '
+}
+
+@test "source limits: per=frontend counts all clients together" {
+	start_limits $'web\nlimit = per=frontend rate=1/h burst=4'
+	takes '4 served, 6 reset' web 10 --sources 127.1.1.1
+	value_is conn_cnt web all 4
+}
+
+@test "source limits: a client that a second limit refuses does not count in the first" {
+	start_limits $'web\nlimit = rate=1/h burst=9\nlimit = per=frontend sessions=2'
+	stays one '2 served, 3 reset' web 5
+	value_is tokens web 127.0.0.1 7
+	value_is conn_cur web/2 all 2
+	end one
+	value_is conn_cur web/2 all 0
+	takes '1 served' web 1
+}
+
+@test "source limits: close ends with a FIN, drop and reset with a reset or nothing" {
+	start_limits $'close\nlimit = rate=1/h burst=1 action=close' \
+	    $'reset\nlimit = rate=1/h burst=1 action=reset'
+	takes '1 served, 2 closed' close 3
+	takes '1 served, 2 reset' reset 3
+}
+
+@test "source limits: drop tells the client nothing" {
+	LIMIT='setpriv --bounding-set -net_admin --inh-caps -net_admin' \
+	    start_limits $'web\nlimit = rate=1/h burst=1 action=drop'
+	# Without CAP_NET_ADMIN it falls back to a reset.
+	takes '1 served, 2 reset' web 3
+	counts web lf_limited 2
+}
+
+@test "source limits: a tarpit holds a client for its time, then resets" {
+	local took
+
+	start_limits $'web\nlimit = rate=1/h burst=1 action=tarpit=400ms'
+	takes '1 served' web 1
+	took=$(python3 -B "$TOOL" take "$(listening web)" 1 --time)
+	[[ $took == '1 reset after '* ]]
+	[ "${took#1 reset after }" -ge 400 ] || fail "$took"
+	counts web lf_limited 1
+	wait_for 10 lfproxy_said ' web web/<NOSRV> .* PT '
+	# It does not count.
+	value_is conn_cnt web 127.0.0.1 1
+	value_is conn_cur web 127.0.0.1 0
+}
+
+@test "source limits: delay serves a client when its time has come" {
+	local took
+
+	start_limits $'web\nlimit = rate=4/s burst=1 action=delay=10s' \
+	    $'short\nlimit = rate=1/m burst=1 action=delay=1s'
+	took=$(python3 -B "$TOOL" take "$(listening web)" 4 --time)
+	[[ $took == '4 served after '* ]] || fail "$took"
+	# The fourth is due 750 ms after the first.
+	[ "${took#4 served after }" -ge 740 ] || fail "$took"
+	counts web lf_limited 0
+	[ "$(column lf_delayed FRONTEND web)" -ge 1 ]
+	# Who would have to wait too long is refused.
+	takes '1 served, 2 reset' short 3
+	counts short lf_limited 2
+	counts short lf_delayed 0
+}
+
+@test "source limits: behind a PROXY header it is the client that the header names" {
+	OPTIONS=accept_proxy start_limits $'web\nlimit = sessions=1 prefix6=48' \
+	    $'rate\nlimit = rate=1/h burst=1'
+	stays one '1 served, 1 reset' web 2 --proxy 192.0.2.1
+	stays six '1 served, 1 reset' web 2 --proxy 2001:db8:1:2::9
+	takes '1 reset' web 1 --proxy 2001:db8:1:3::9
+	takes '1 served' web 1 --proxy 2001:db8:2::9
+	takes '1 served' web 1 --proxy 192.0.2.2
+	value_is conn_cur web 192.0.2.1 1
+	counts web dses 3
+	counts web dcon 0
+	counts web lf_limited 3
+	takes '1 served, 1 reset' rate 2 --proxy 192.0.2.1
+	wait_for 10 lfproxy_said '^192\.0\.2\.1:1 .* web web/<NOSRV> .* PL '
+	ctl show closed cause PL json | python3 -c '
+import json, sys
+text = sys.stdin.read()
+assert "as many sessions as a limit allows" in text, text
+assert "more often than a limit allows" in text, text'
+	end one
+	value_is conn_cur web 192.0.2.1 0
+	end six
+	value_is conn_cur web 2001:db8:1:: 0
+}
+
+@test "source limits: every end of a session gives its place back" {
+	BACKEND=$'timeout_server = 300ms\ntimeout_connect = 200ms\ntimeout_queue = 200ms\nretries = 0' \
+	    start_limits $'web\nlimit = sessions=50' \
+	    $'quiet\nlimit = sessions=50\ntimeout_client = 200ms'
+	# A reset, an end in order, and both timeouts.
+	python3 -B "$TOOL" reset "$(listening web)"
+	takes '3 served' web 3
+	stays one '3 served' web 3
+	stays two '3 served' quiet 3
+	value_is conn_cur web 127.0.0.1 0
+	value_is conn_cur quiet 127.0.0.1 0
+	end one
+	end two
+	# No server at all.
+	ctl disable server app/s
+	takes '5 closed' web 5
+	value_is conn_cur web 127.0.0.1 0
+	value_is conn_cnt web 127.0.0.1 12
+}
+
+@test "source limits: a session that is killed or drained gives its place back" {
+	local id
+
+	start_limits $'web\nlimit = sessions=2'
+	stays one '2 served' web 2
+	value_is conn_cur web 127.0.0.1 2
+	id=$(ctl show sess | sed -n 's/^\(0x[0-9a-f]*\):.*fe=web.*/\1/p' | head -1)
+	ctl shutdown session "$id"
+	value_is conn_cur web 127.0.0.1 1
+	ctl shutdown sessions server app/s
+	value_is conn_cur web 127.0.0.1 0
+	end one
+	stays two '2 served' web 2
+	value_is conn_cur web 127.0.0.1 2
+	ctl drain server app/s over 1s then kill
+	value_is conn_cur web 127.0.0.1 0
+}
+
+@test "source limits: a connection that waits for a place of maxconn counts, once" {
+	start_limits $'web\nmaxconn = 1\nlimit = sessions=2'
+	stays one '1 served' web 1
+	spawn two python3 -B "$TOOL" take "$(listening web)" 1
+	# The acceptor holds it.
+	value_is conn_cur web 127.0.0.1 2
+	# A reload judges it again, by the limits that there are then.
+	sed -i 's/^limit = .*/limit = sessions=3/' "$T/lfproxy.ini"
+	reload
+	end one
+	finish two
+	equal 'the second' '1 served' "$output"
+	value_is conn_cur web 127.0.0.1 0
+	value_is conn_cnt web 127.0.0.1 2
+}
+
+@test "source limits: a reload keeps what was counted while the key stays" {
+	start_limits $'web\nlimit = sessions=3'
+	stays one '2 served' web 2
+	sed -i 's/^limit = .*/limit = sessions=2 rate=100\/s action=close/' \
+	    "$T/lfproxy.ini"
+	reload
+	wait_for 10 lfproxy_said 'frontend web: limit: '
+	value_is conn_cur web 127.0.0.1 2
+	takes '1 closed' web 1
+	# Another key is another table.
+	sed -i 's/^limit = .*/limit = sessions=2 prefix4=31/' "$T/lfproxy.ini"
+	reload
+	value_is conn_cur web 127.0.0.1 ''
+	takes '1 served' web 1
+	# The sessions of the former one end in it.
+	end one
+	value_is conn_cur web 127.0.0.1 0
+	sed -i '/^limit = /d' "$T/lfproxy.ini"
+	reload
+	takes '4 served' web 4
+	equal 'tables' '' "$(ctl show table)"
+}
+
+@test "source limits: a small table goes on with many sources" {
+	local used
+
+	start_limits $'web\nlimit = sessions=1 size=64'
+	takes '64 served' web 64 --sources 127.1.0.1
+	wait_for 10 no_sessions_in web
+	takes '64 served' web 64 --sources 127.3.0.1
+	wait_for 10 no_sessions_in web
+	used=$(ctl show table | sed -n 's/^# table: web, type: ip, size:64, used://p')
+	equal 'entries' 64 "$used"
+	[ "$(ctl show table web | grep -c '^0x')" = 64 ]
+	# A full table of sources with sessions refuses nothing.
+	stays many '80 served' web 80 --sources 127.2.0.1
+	ctl show table web json | python3 -c '
+import json, sys
+table, = json.load(sys.stdin)
+assert table["uncounted"] == 16, table
+assert table["evicted"] == 128, table'
+	end many
+	wait_for 10 no_sessions_in web
+}
+
+no_sessions_in() {
+	! ctl show table "$1" data.conn_cur gt 0 | grep -q '^0x'
+}
+
+@test "source limits: tables are shown, filtered, cleared and set" {
+	start_limits $'web\nlimit = sessions=5 rate=1/h burst=5' $'other\nsplice = off'
+	stays one '2 served' web 2 --source 127.0.0.1
+	takes '1 served' web 1 --source 127.0.0.2
+	value_is conn_cur web 127.0.0.2 0
+	equal 'one with sessions' 1 \
+	    "$(ctl show table web data.conn_cur gt 0 | grep -c '^0x')"
+	equal 'both' 2 "$(ctl show table web data.conn_cnt ge 1 | grep -c '^0x')"
+	equal 'none' 0 "$(ctl show table web data.conn_cnt ge 1 \
+	    data.tokens gt 4 | grep -c '^0x' || true)"
+	run ! ctl clear table web key 127.0.0.1
+	[[ $output == 'Entry currently in use, cannot remove' ]]
+	ctl clear table web key 127.0.0.2
+	value_is conn_cnt web 127.0.0.2 ''
+	ctl clear table web
+	value_is conn_cur web 127.0.0.1 2
+	ctl set table web key 127.0.0.3 data.tokens 1 data.conn_cnt 7
+	value_is conn_cnt web 127.0.0.3 7
+	takes '1 served, 1 reset' web 2 --source 127.0.0.3
+	run ! ctl set table web key 127.0.0.3 data.conn_cur 1
+	run ! ctl show table web data.bytes gt 1
+	[[ $output == 'Unknown data type' ]]
+	run ! ctl show table other
+	[[ $output == 'No such table' ]]
+	run ! ctl show table web key nonsense
+	ctl show changes | grep -q 'table web cleared'
+	ctl show changes | grep -q 'table web: entry of 127\.0\.0\.3 set'
+}
+
+@test "source limits: explain says which limit refuses a client, and counts nothing" {
+	local n
+
+	start_limits $'web\nlimit = sessions=2 action=tarpit=9s\nlimit = rate=1/h burst=3 action=delay=10m'
+	n=$(grep -n '^limit' "$T/lfproxy.ini" | head -1)
+	n=${n%%:*}
+	run -0 ctl explain 127.0.0.1 web
+	[[ $output == *'  limit    none is reached'* ]]
+	stays one '2 served' web 2
+	run -0 ctl explain 127.0.0.1 web
+	[[ $output == *"  limit    refused for its sessions by 'sessions=2 per=source' in $T/lfproxy.ini:$n: tarpit=9s"$'\n'* ]]
+	[[ $output == *'  server   none: it is beyond a limit'* ]]
+	end one
+	value_is conn_cur web 127.0.0.1 0
+	takes '1 served' web 1
+	value_is conn_cur web 127.0.0.1 0
+	run -0 ctl explain 127.0.0.1 web
+	[[ $output == *"  limit    refused for its rate by 'rate=1/h burst=3 per=source' in $T/lfproxy.ini:$((n + 1)): reset"* ]]
+	ctl explain 127.0.0.1 web json | python3 -c '
+import json, sys
+x, = json.load(sys.stdin)
+l = x["limit"]
+assert l["limits"] and not l["admitted"], l
+assert l["table"] == "web/2" and l["beyond"] == "rate", l
+assert x["choice"] is None, x'
+	value_is conn_cnt web/2 127.0.0.1 3
+}
