@@ -31,8 +31,7 @@ enum table_operator { OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, TABLE_OPS };
 
 #define TABLE_FILTERS_MAX 4
 
-/* Which entries are meant: that of a key, or those that pass all comparisons.
- */
+/* Selects the entry of a key, or those that pass all comparisons. */
 struct table_filter {
 	bool has_key;
 	struct source_key key;

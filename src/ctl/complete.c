@@ -145,7 +145,7 @@ static const struct value {
     {"set timeout", "cli"},
     {"show closed", "backend cause frontend last server json"},
     {"show closed backend", "<backend>"},
-    {"show closed cause", "-- CC CR cR cQ cC cD PR PL PT CQ CD SC SQ sQ sC "
+    {"show closed cause", "-- CC CR cR cQ cC cD PR PT PL CQ CD SC SQ sQ sC "
                           "SD sD PD RC RD RR KR KC KQ KD BD DC DD UC UD"},
     {"show closed frontend", "<frontend>"},
     {"show closed server", "<bk>/<srv>"},

@@ -28,7 +28,7 @@ struct limits {
 	struct limit all[];
 };
 
-/* What a frontend's limits say about a client. */
+/* The answer of a frontend's limits about a client. */
 struct limit_answer {
 	const struct limit *by; /* which refuses it; NULL: none */
 	bool too_often;         /* if so, for its rate */

@@ -291,7 +291,8 @@ take_entry(const struct source_table *t, const struct place *p)
 	return e;
 }
 
-/* Returns the key's entry, a new one if needed; NULL: there is no place. */
+/* Returns the key's entry, a new one if needed; NULL: all places have
+ * sessions. */
 static struct source_entry *
 make_entry(const struct source_table *t, const struct place *p,
     const struct source_key *key)
@@ -309,7 +310,7 @@ make_entry(const struct source_table *t, const struct place *p,
 	return e;
 }
 
-/* -- what a source may do -- */
+/* -- the bounds of a source -- */
 
 static uint64_t
 max_u64(uint64_t a, uint64_t b)
@@ -412,7 +413,7 @@ source_tokens(const struct source_facts *facts,
 	return (full_ns - max_u64(facts->due_ns, now_ns)) / bounds->share_ns;
 }
 
-/* -- what the control thread sees and sets -- */
+/* -- the control thread -- */
 
 static struct source_facts
 facts_of(const struct source_entry *e)

@@ -45,7 +45,7 @@ struct source_key source_key_of(
 void source_key_endpoint(
     const struct source_key *key, struct endpoint *ret_endpoint);
 
-/* What a source may do. */
+/* The bounds of a source. */
 struct source_bounds {
 	uint32_t sessions; /* at a time, 0: any number */
 	uint64_t share_ns; /* between connections, on average; 0: no rate */
@@ -57,7 +57,7 @@ struct source_bounds {
 
 enum source_answer {
 	SOURCE_COUNTED,   /* the session counts until source_table_leave */
-	SOURCE_UNCOUNTED, /* it passes; there is no place for the source */
+	SOURCE_UNCOUNTED, /* it passes; the table is full */
 	SOURCE_SESSIONS,  /* refused: it has as many as it may have */
 	SOURCE_RATE,      /* refused: it comes too often */
 };
@@ -123,7 +123,7 @@ bool source_table_next(struct source_table *table, uint64_t *at,
     struct source_facts *ret_facts, bool *ret_found);
 
 /* Sets the counts of the entry and its schedule; makes the entry if needed.
- * The number of sessions stays as it is.  Returns false if there is no place.
+ * The number of sessions stays as it is.  Returns false if the table is full.
  */
 bool source_table_set(
     struct source_table *table, const struct source_facts *facts);

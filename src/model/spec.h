@@ -201,7 +201,7 @@ struct access_spec {
 const char *access_spec_text(
     const struct access_spec *rule, char out[ACCESS_TEXT_SIZE]);
 
-/* What a limit counts: each source for itself, or all clients together. */
+/* A limit counts each source for itself, or all clients together. */
 enum limit_per { LIMIT_PER_SOURCE, LIMIT_PER_FRONTEND };
 
 /* Connections in a time. */

@@ -479,7 +479,7 @@ admit(const struct frontend_listen *listen, struct accepted *accepted,
 	return false;
 }
 
-/* There is no session for the connection yet.  A client in a tarpit would keep
+/* The connection has to wait for a session.  A client in a tarpit would keep
  * the others waiting. */
 static void
 keep(struct acceptor *a, const struct frontend_listen *listen)

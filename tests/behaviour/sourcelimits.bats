@@ -179,7 +179,7 @@ reload() {
 	[ "${took#4 served after }" -ge 740 ] || fail "$took"
 	counts web lf_limited 0
 	[ "$(column lf_delayed FRONTEND web)" -ge 1 ]
-	# Who would have to wait too long is refused.
+	# A client that would have to wait too long is refused.
 	takes '1 served, 2 reset' short 3
 	counts short lf_limited 2
 	counts short lf_delayed 0
