@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/text.h"
+
 /* Returns why new clients are not accepted at present, NULL if they are. */
 static const char *
 accept_block_text(const struct explained *x)
@@ -247,6 +249,56 @@ put_balance(struct report *r, const struct explanation *e)
 		report_text(r, "  queue    %u wait\n", e->waiting);
 }
 
+/* Writes a pair of limits: in JSON as an object, in text if there is one. */
+static void
+put_limits(struct report *r, const char *name,
+    const uint64_t limits[BAND_DIRECTIONS], const char *between)
+{
+	static const char *const names[] = {
+	    [BAND_IN] = "in", [BAND_OUT] = "out"};
+	char rate[TEXT_BYTE_RATE_SIZE];
+
+	report_object(r, name);
+	if (limits[BAND_IN] > 0 || limits[BAND_OUT] > 0)
+		report_text(r, "%s%s", between, name);
+	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
+		report_json(r, names[d], "%" PRIu64, limits[d]);
+		if (limits[d] > 0)
+			report_text(r, " %s=%s", names[d],
+			    text_byte_rate(limits[d], rate));
+	}
+	report_close(r);
+}
+
+static bool
+any_limit(const struct explained_bandwidth *b)
+{
+	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++)
+		if (b->session[d] > 0 || b->frontend[d] > 0 ||
+		    b->backend[d] > 0)
+			return true;
+	return false;
+}
+
+/* In text, writes nothing without a limit; those of servers stand with them. */
+static void
+put_bandwidth(struct report *r, const struct explained_bandwidth *b)
+{
+	bool first = b->session[BAND_IN] == 0 && b->session[BAND_OUT] == 0;
+	bool second =
+	    first && b->frontend[BAND_IN] == 0 && b->frontend[BAND_OUT] == 0;
+
+	if (any_limit(b))
+		report_text(r, "  limit    ");
+	report_object(r, "bandwidth");
+	put_limits(r, "session", b->session, "");
+	put_limits(r, "frontend", b->frontend, first ? "" : ", ");
+	put_limits(r, "backend", b->backend, second ? "" : ", ");
+	report_close(r);
+	if (any_limit(b))
+		report_text(r, "\n");
+}
+
 static void
 put_choice(struct report *r, const struct explanation *e)
 {
@@ -284,6 +336,7 @@ explained_put_head(
 		report_text(report, "  tls      %s\n", x->certs);
 	put_sni(report, &x->e->sni, x->certs);
 	put_route(report, x->e);
+	put_bandwidth(report, &x->e->bandwidth);
 	put_balance(report, x->e);
 	put_choice(report, x->e);
 	report_list(report, "servers");
@@ -324,6 +377,7 @@ explained_put_server(
 	report_text(report, s->tls ? " TLS" : "");
 	report_json_bool(report, "backup", s->backup);
 	report_text(report, s->backup ? " backup" : "");
+	put_limits(report, "bandwidth", s->bandwidth, " ");
 	report_row_end(report);
 }
 

@@ -13,6 +13,7 @@
 #include "commands/listing.h"
 #include "commands/session_filter.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/time_text.h"
 #include "proxy/session_facts.h"
 
@@ -147,6 +148,28 @@ put_sess_tls(struct report *r, const struct session_facts *f)
 		    r, cert[i].name, session_tls_shown_text(s, cert[i].which));
 }
 
+/* The session's own limits, 0: none, and whether it waits for bandwidth. */
+static void
+put_sess_bandwidth(struct report *r, const struct session_facts *f)
+{
+	static const char *const names[] = {
+	    [BAND_IN] = "bandwidth_in", [BAND_OUT] = "bandwidth_out"};
+	static const char *const waits[] = {
+	    [BAND_IN] = "waits_in", [BAND_OUT] = "waits_out"};
+	char rate[TEXT_BYTE_RATE_SIZE];
+
+	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
+		uint64_t limit =
+		    bandwidth_of_session(f->frontend, f->backend, d);
+
+		report_json(r, names[d], "%" PRIu64, limit);
+		report_json_bool(r, waits[d], f->waits[d]);
+		report_text(r, "  %s=%s waits=%s\n", names[d],
+		    limit > 0 ? text_byte_rate(limit, rate) : "none",
+		    f->waits[d] ? "yes" : "no");
+	}
+}
+
 static void
 put_sess_server_tls(struct report *r, const struct server_tls *tls)
 {
@@ -186,6 +209,8 @@ put_sess_line(struct report *r, const struct session_facts *f)
 	report_text(r, " c_exp=%s", t.connect_left ? t.connect_left : "");
 	report_json(r, "bytes_in", "%" PRIu64, f->received[HANDLE_CLIENT]);
 	report_json(r, "bytes_out", "%" PRIu64, f->received[HANDLE_SERVER]);
+	if (r->json)
+		put_sess_bandwidth(r, f);
 	report_row_end(r);
 }
 
@@ -258,6 +283,7 @@ put_sess_detail(struct report *r, const struct session_facts *f)
 	report_text(r, "  sni=%s\n  peer=%s\n", t.sni, t.peer);
 	put_sess_tls_detail(r, f);
 	put_sess_server_tls_detail(r, &f->server_tls);
+	put_sess_bandwidth(r, f);
 	report_text(r, "  scf= state=EST fd=%d\n", f->fd[HANDLE_CLIENT]);
 	report_text(r, "  scb= state=%s fd=%d\n", server_sides[f->state].name,
 	    f->fd[HANDLE_SERVER]);

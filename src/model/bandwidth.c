@@ -106,3 +106,17 @@ bandwidth_follow(const struct model *model, bool *ret_limited)
 		changed |= set_server(s, ret_limited);
 	return changed;
 }
+
+uint64_t
+bandwidth_of_session(const struct frontend *frontend,
+    const struct backend *backend, enum band_direction direction)
+{
+	uint64_t a =
+	    atomic_load_relaxed(&frontend->state->bandwidth.session[direction]);
+	uint64_t b = backend
+	                 ? atomic_load_relaxed(
+	                       &backend->state->bandwidth.session[direction])
+	                 : 0;
+
+	return a == 0 || (b > 0 && b < a) ? b : a;
+}

@@ -22,6 +22,8 @@
 #include "base/atomics.h"
 
 struct model;
+struct frontend;
+struct backend;
 struct backend_spec;
 struct server_spec;
 
@@ -116,6 +118,12 @@ void bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n);
  * limits of its spec.  A bucket whose rate changes forgets what was taken.
  * Returns whether a limit has changed.  *ret_limited: whether there are any. */
 bool bandwidth_follow(const struct model *model, bool *ret_limited);
+
+/* Returns the limit of each session, the lower one of its frontend and its
+ * backend (NULL: not known so far); 0: none.  Any thread, in a grace section or
+ * with the session pinning its model; the control thread. */
+uint64_t bandwidth_of_session(const struct frontend *frontend,
+    const struct backend *backend, enum band_direction direction);
 
 /* Returns the limit of all sessions of the server, which may be the backend's
  * per=server; 0: none. */

@@ -89,6 +89,9 @@ explain_servers(const struct backend *b, const struct explained_client *client,
 		    .sessions = atomic_load_relaxed(&s->sessions->now),
 		    .maxconn = place == PLACE_NONE ? server_maxconn(s)
 		                                   : l->limits[place],
+		    .bandwidth = {bandwidth_of_server(
+		                      b->spec, s->spec, BAND_IN),
+		        bandwidth_of_server(b->spec, s->spec, BAND_OUT)},
 		    .place = place};
 	}
 	return ok;
@@ -181,6 +184,19 @@ unknown_of(const struct backend *b, const struct explained_client *client)
 	if (backend_hashes(b, HASH_KEY_SOURCE_PORT) && !client->has_port)
 		return UNKNOWN_PORT;
 	return UNKNOWN_NOTHING;
+}
+
+/* b may be NULL. */
+static void
+explain_bandwidth(const struct frontend *f, const struct backend *b,
+    struct explained_bandwidth *bandwidth)
+{
+	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
+		bandwidth->session[d] = bandwidth_of_session(f, b, d);
+		bandwidth->frontend[d] = f->spec->bandwidth.rate[BAND_PROXY][d];
+		bandwidth->backend[d] =
+		    b ? b->spec->bandwidth.rate[BAND_PROXY][d] : 0;
+	}
 }
 
 static bool
@@ -328,12 +344,15 @@ explanation_new(
 	    explain_limits(
 	        frontend, &client->client, e->access.denied, &e->limit) &&
 	    explain_routes(frontend, e) &&
-	    explain_sni(frontend, client->sni, e, &route) &&
-	    explain_backend(e->access.denied || e->limit.limit
-	                        ? NULL
-	                        : frontend->backends[route],
-	        client, e))
-		return e;
+	    explain_sni(frontend, client->sni, e, &route)) {
+		const struct backend *b = e->access.denied || e->limit.limit
+		                              ? NULL
+		                              : frontend->backends[route];
+
+		explain_bandwidth(frontend, b, &e->bandwidth);
+		if (explain_backend(b, client, e))
+			return e;
+	}
 	explanation_free(e);
 	return NULL;
 }

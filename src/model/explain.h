@@ -45,7 +45,8 @@ struct explained_server {
 	unsigned weight;            /* as it is set */
 	unsigned effective_weight;  /* in a slow start it is a part of that */
 	unsigned sessions, maxconn; /* maxconn at the moment; 0: no limit */
-	uint32_t place;             /* in the lineup, or PLACE_NONE */
+	uint64_t bandwidth[BAND_DIRECTIONS]; /* of its sessions, 0: no limit */
+	uint32_t place;                      /* in the lineup, or PLACE_NONE */
 	double score;       /* if it has a place and there is a measure */
 	double probability; /* of being chosen */
 };
@@ -107,12 +108,21 @@ struct explained_limit {
 	uint32_t wait_ms;        /* how long it is delayed */
 };
 
+/* Limits in bytes per second, 0: none: of each session, and of all sessions of
+ * the frontend and of the backend. */
+struct explained_bandwidth {
+	uint64_t session[BAND_DIRECTIONS];
+	uint64_t frontend[BAND_DIRECTIONS];
+	uint64_t backend[BAND_DIRECTIONS];
+};
+
 struct explanation {
 	struct explained_access access; /* if denied, there is no backend */
 	struct explained_limit limit;   /* the same */
 	struct explained_sni sni;
 	struct explained_route *routes; /* those of the split */
 	size_t routes_n;
+	struct explained_bandwidth bandwidth;
 	char *backend;      /* NULL: none, so the session is closed */
 	size_t turn, turns; /* of the split, turn from 1; 0: there is none */
 	const char *balance;

@@ -19,26 +19,6 @@ struct buckets {
 	bool limited;
 };
 
-/* Returns the lower rate of both, where 0 is no limit. */
-static uint64_t
-lower_rate(uint64_t a, uint64_t b)
-{
-	return a == 0 || (b > 0 && b < a) ? b : a;
-}
-
-uint64_t
-pacing_session_rate(const struct frontend *frontend,
-    const struct backend *backend, enum band_direction direction)
-{
-	uint64_t rate =
-	    atomic_load_relaxed(&frontend->state->bandwidth.session[direction]);
-
-	if (!backend)
-		return rate;
-	return lower_rate(rate,
-	    atomic_load_relaxed(&backend->state->bandwidth.session[direction]));
-}
-
 static void
 find_bucket(struct buckets *b, unsigned which, struct bucket *bucket)
 {
@@ -68,7 +48,7 @@ find_buckets(const struct session *s, unsigned from)
 	    &b, OF_FRONTEND, &s->frontend->state->bandwidth.shared[from]);
 	find_bucket(&b, OF_BACKEND, &backend->state->bandwidth.shared[from]);
 	find_bucket(&b, OF_SERVER, &s->server->state->bandwidth.shared[from]);
-	b.own_rate = pacing_session_rate(
+	b.own_rate = bandwidth_of_session(
 	    s->frontend, backend, (enum band_direction)from);
 	b.limited |= b.own_rate > 0;
 	return b;

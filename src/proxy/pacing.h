@@ -112,9 +112,4 @@ pacing_waits(const struct session *s, const struct proxy *proxy)
 	                atomic_load_relaxed(&p->pace[1].state) != PACE_READING);
 }
 
-/* Any thread: returns the limit of a session in itself, the lower one of its
- * frontend and its backend (NULL: not known so far); 0: none. */
-uint64_t pacing_session_rate(const struct frontend *frontend,
-    const struct backend *backend, enum band_direction direction);
-
 #endif

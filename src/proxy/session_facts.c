@@ -4,6 +4,7 @@
 #include "proxy/session_facts.h"
 
 #include "proxy/inspect.h"
+#include "proxy/pacing.h"
 
 /* A retry that moves the generation on does not last. */
 #define LOOKS 16
@@ -15,7 +16,18 @@ session_id(uint32_t index, uint64_t accepted_wall_us)
 }
 
 static void
-read_fields(const struct session *s, struct session_facts *f)
+read_waits(const struct proxy *proxy, uint32_t pacing, struct session_facts *f)
+{
+	const struct pacing *p = pacing_find(proxy, pacing);
+
+	for (int i = 0; i < 2; i++)
+		f->waits[i] =
+		    p && atomic_load_relaxed(&p->pace[i].state) != PACE_READING;
+}
+
+static void
+read_fields(
+    const struct proxy *proxy, const struct session *s, struct session_facts *f)
 {
 	const struct inspection *inspection;
 
@@ -29,10 +41,11 @@ read_fields(const struct session *s, struct session_facts *f)
 		f->received[i] = atomic_load_acquire(&s->side[i].received);
 	}
 	f->server_port = atomic_load_acquire(&s->server_port);
-	f->frontend = atomic_load_acquire(&s->frontend); /* [P21] */
-	f->server = atomic_load_acquire(&s->server);     /* [P21] */
+	f->frontend = atomic_load_acquire(&s->frontend);       /* [P21] */
+	f->server = atomic_load_acquire(&s->server);           /* [P21] */
+	read_waits(proxy, atomic_load_acquire(&s->pacing), f); /* [P21] */
 	server_tls_read(s, f->server, &f->server_tls);
-	inspection = atomic_load_acquire(&s->inspection); /* [P21] */
+	inspection = atomic_load_acquire(&s->inspection);      /* [P21] */
 	inspect_read_name(inspection, f->sni);
 	session_tls_read_shown(inspection, &f->tls);
 	inspect_read_client(inspection, &f->client, &f->peer);
@@ -56,7 +69,7 @@ session_facts_read(
 		f.deadline_ms = atomic_load_acquire(&proxy->deadlines[index]);
 		if (f.deadline_ms == 0)
 			return false;
-		read_fields(s, &f);
+		read_fields(proxy, s, &f);
 		route = atomic_load_acquire(&s->route);
 		if (claim_generation_acquire(&s->handler.claim) != f.generation)
 			continue;

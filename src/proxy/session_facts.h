@@ -36,6 +36,7 @@ struct session_facts {
 	unsigned server_port; /* see server_address_at */
 	int fd[2];            /* by enum handle_side; -1: none */
 	uint64_t received[2];
+	bool waits[2]; /* for bandwidth, to read from that side */
 };
 
 /* Returns a session's id, made of its index in the slab and the time when it

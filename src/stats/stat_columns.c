@@ -299,6 +299,36 @@ put_tracked(struct field *out, const struct server *tracked)
 	    tracked->backend->spec->name, tracked->spec->name);
 }
 
+static const struct bandwidth *
+bandwidth_of_row(const struct stat_row *row)
+{
+	return row->frontend  ? &row->frontend->state->bandwidth
+	       : row->backend ? &row->backend->state->bandwidth
+	                      : &row->server->state->bandwidth;
+}
+
+static uint64_t
+row_bandwidth(const struct stat_row *row, enum band_direction direction)
+{
+	return atomic_load_relaxed(
+	    &bandwidth_of_row(row)->shared[direction].rate);
+}
+
+static uint64_t
+row_session_bandwidth(const struct stat_row *row, enum band_direction direction)
+{
+	return atomic_load_relaxed(&bandwidth_of_row(row)->session[direction]);
+}
+
+static uint32_t
+row_bandwidth_waiting(const struct stat_row *row)
+{
+	const struct bandwidth *b = bandwidth_of_row(row);
+
+	return atomic_load_relaxed(&b->shared[BAND_IN].waiting) +
+	       atomic_load_relaxed(&b->shared[BAND_OUT].waiting);
+}
+
 /* -- the columns -- */
 
 #define F        ROW_FRONTEND

@@ -323,7 +323,27 @@
 	    COUNTED(LIMITED), OWN("limited_total"))                            \
 	X(lf_delayed, "MCP:u64",                                               \
 	    "connections and sessions delayed by a limit by source", F,        \
-	    COUNTED(DELAYED), OWN("delayed_total"))
+	    COUNTED(DELAYED), OWN("delayed_total"))                            \
+	X(lf_bw_in, "CLP:u64",                                                 \
+	    "limit on bytes per second from clients, 0: none", FBS,            \
+	    NUMBER(row_bandwidth(row, BAND_IN)),                               \
+	    OWN("limit_bandwidth_in_bytes"))                                   \
+	X(lf_bw_out, "CLP:u64",                                                \
+	    "limit on bytes per second to clients, 0: none", FBS,              \
+	    NUMBER(row_bandwidth(row, BAND_OUT)),                              \
+	    OWN("limit_bandwidth_out_bytes"))                                  \
+	X(lf_bw_sess_in, "CLP:u64",                                            \
+	    "limit on bytes per second from a session's client, 0: none", FB,  \
+	    NUMBER(row_session_bandwidth(row, BAND_IN)), A_SETTING)            \
+	X(lf_bw_sess_out, "CLP:u64",                                           \
+	    "limit on bytes per second to a session's client, 0: none", FB,    \
+	    NUMBER(row_session_bandwidth(row, BAND_OUT)), A_SETTING)           \
+	X(lf_bw_waiting, "MGP:u32",                                            \
+	    "directions of sessions that wait for this bandwidth", FBS,        \
+	    NUMBER(row_bandwidth_waiting(row)),                                \
+	    OWN("current_bandwidth_waits"))                                    \
+	X(lf_bw_waits, "MCP:u64", "waits of sessions for any bandwidth", FBS,  \
+	    COUNTED(BANDWIDTH_WAITS), OWN("bandwidth_waits_total"))
 /* clang-format on */
 
 #endif
