@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Limits on bandwidth: transfers are held and go on, and all bytes arrive.  How
+# exact the rates are is in ratetiming.bats.
+
+load helpers
+load stat
+load tls
+
+# limited FRONTEND_LINES BACKEND_LINES [SERVER_WORDS]: writes the configuration;
+# LISTEN: words of its listen, SECTIONS: further sections.
+limited() {
+	{
+		common
+		printf '[frontend web]\nlisten = 127.0.0.1:0 %s\n' "${LISTEN:-}"
+		unhurried timeout_handshake "$1"
+		printf 'backend = app\n%s\n' "$1"
+		printf '[backend app]\ncheck = off\n%s\n' "$2"
+		printf 'server = s %s %s\n' "$(addr s)" "${3:-}"
+		printf '%s\n' "${SECTIONS:-}"
+	} >"$T/lfproxy.ini"
+}
+
+start_limited() {
+	limited "$@"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+# passes UP DOWN [CONNECTIONS [OPTION...]]: verified streams of so many bytes.
+passes() {
+	streams "$(listening web)" --connections "${3:-1}" --up "$1" \
+	    --down "$2" "${@:4}"
+	[[ $output == *"ok=${3:-1} "*"failed=0 "* ]] || fail "$output"
+}
+
+# begin UP DOWN: such a stream in the background, whose output is in $T/stream.
+begin() {
+	"$TOOLS/streamer" client "$(listening web)" --up "$1" --down "$2" \
+	    --deadline $((200 * PATIENCE)) >"$T/stream" 2>&1 3>&- &
+	STREAM=$!
+}
+
+finishes() {
+	wait "$STREAM" || fail "$(cat "$T/stream")"
+	grep -q 'ok=1 .*failed=0 ' "$T/stream" || fail "$(cat "$T/stream")"
+}
+
+# value COLUMN PROXY SERVICE: of show stat.
+value() {
+	ctl show stat json | python3 -c '
+import json, sys
+column, proxy, service = sys.argv[1:]
+for row in json.load(sys.stdin):
+    fields = {f["field"]["name"]: f["value"]["value"] for f in row}
+    if (fields["pxname"], fields["svname"]) == (proxy, service):
+        print(fields.get(column, "-"))' "$@"
+}
+
+# is_above NUMBER COLUMN PROXY SERVICE
+is_above() {
+	[ "$(value "${@:2}")" -gt "$1" ]
+}
+
+is_value() {
+	[ "$(value "${@:2}")" = "$1" ]
+}
+
+# session MEMBER: of the only session, as JSON has it.
+session() {
+	ctl show sess json | python3 -c '
+import json, sys
+sessions = json.load(sys.stdin)
+print(json.dumps(sessions[0][sys.argv[1]]) if sessions else "none")' "$1"
+}
+
+is_session() {
+	[ "$(session "$1")" = "$2" ]
+}
+
+@test "bandwidth: a session is held in both directions, and all bytes arrive" {
+	start_streams s
+	start_limited 'bandwidth = in=4MiB/s out=8MiB/s per=session' ''
+	passes 400000 800000 3
+	is_above 10 lf_bw_waits web FRONTEND
+	is_above 10 lf_bw_waits app BACKEND
+	is_above 10 lf_bw_waits app s
+	equal "who waits" 0 "$(value lf_bw_waiting web FRONTEND)"
+}
+
+@test "bandwidth: a session without a limit never waits" {
+	start_streams s
+	start_limited '' '' 'bandwidth_out=off'
+	passes 4000000 4000000 3
+	equal waits 0 "$(value lf_bw_waits web FRONTEND)"
+}
+
+@test "bandwidth: sessions share what their frontend, backend and server have" {
+	start_streams s
+	start_limited 'bandwidth = in=8MiB/s per=frontend' \
+	    'bandwidth = out=8MiB/s per=backend
+bandwidth = out=6MiB/s per=server' 'bandwidth_in=6MiB/s'
+	passes 200000 200000 8
+	is_above 10 lf_bw_waits web FRONTEND
+	equal frontend "8388608 0" "$(value lf_bw_in web FRONTEND) \
+$(value lf_bw_out web FRONTEND)"
+	equal backend 8388608 "$(value lf_bw_out app BACKEND)"
+	equal server "6291456 6291456" "$(value lf_bw_in app s) \
+$(value lf_bw_out app s)"
+	wait_for 10 is_value 0 lf_bw_waiting web FRONTEND
+	wait_for 10 is_value 0 lf_bw_waiting app BACKEND
+	wait_for 10 is_value 0 lf_bw_waiting app s
+}
+
+@test "bandwidth: bulk is spliced under a limit" {
+	start_streams s
+	start_limited 'bandwidth = in=100MiB/s out=100MiB/s per=frontend' ''
+	passes 33554432 33554432 2
+	is_above 5 lf_bw_waits web FRONTEND
+	[ "$(ctl show info | sed -n 's/^PipesCreated: //p')" -ge 1 ]
+}
+
+@test "bandwidth: TLS with the client" {
+	make_site www.example
+	start_streams s
+	SECTIONS=$'[tls public]\n'"cert = $T/www.example.pem" LISTEN=tls=public
+	start_limited 'bandwidth = in=4MiB/s out=4MiB/s per=session' ''
+	passes 400000 400000 2 --secure --ca "$T/ca.pem" --sni www.example
+	is_above 10 lf_bw_waits web FRONTEND
+}
+
+@test "bandwidth: TLS with the server" {
+	make_site www.example
+	start_streams s --secure --cert "$T/www.example.pem"
+	SECTIONS=$'[tls up]\n'"ca = $T/ca.pem"$'\nname = www.example'
+	start_limited '' $'tls = up\nbandwidth = in=4MiB/s out=4MiB/s per=backend'
+	passes 200000 200000 2
+	is_above 10 lf_bw_waits app BACKEND
+}
+
+# At 1 KiB/s the bytes would take half an hour.
+@test "bandwidth: a reload takes the limit from a session that waits" {
+	start_streams s
+	start_limited 'bandwidth = out=1KiB/s per=session' ''
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	equal limit 1024 "$(session bandwidth_out)"
+	equal "the other direction" 0 "$(session bandwidth_in)"
+	limited '' ''
+	run -0 ctl reload
+	equal "the change" \
+	    'frontend web: bandwidth: out=1KiB/s per=session -> (no limit)' \
+	    "$output"
+	finishes
+}
+
+@test "bandwidth: a reload makes a shared limit higher for those that wait" {
+	start_streams s
+	start_limited '' 'bandwidth = out=1KiB/s per=backend'
+	begin 0 2000000
+	wait_for 10 is_above 0 lf_bw_waiting app BACKEND
+	limited '' 'bandwidth = out=100MiB/s per=backend'
+	ctl reload
+	finishes
+	wait_for 10 is_value 0 lf_bw_waiting app BACKEND
+}
+
+@test "bandwidth: a reload gives a limit to a session that had none" {
+	start_streams s
+	start_limited '' ''
+	begin 0 40000000000
+	wait_for 10 is_session bandwidth_out 0
+	limited '' '' 'bandwidth_out=1KiB/s'
+	ctl reload
+	wait_for 10 is_session waits_out true
+	wait_for 10 is_value 1 lf_bw_waiting app s
+	kill "$STREAM"
+	wait_for 30 is_value 0 lf_bw_waiting app s
+}
+
+# A portion of 1460 bytes is due every 1.4 s.
+@test "bandwidth: a session that waits is not idle" {
+	start_streams s
+	start_limited $'bandwidth = out=1KiB/s per=session\ntimeout_client = 300ms' \
+	    'timeout_server = 300ms'
+	passes 0 4000
+	is_above 0 lf_bw_waits web FRONTEND
+	wait_for 10 session_like ' web app/s .* -- '
+}
+
+@test "bandwidth: a session that waits can be ended" {
+	start_streams s
+	start_limited 'bandwidth = out=1KiB/s per=frontend' ''
+	begin 0 2000000
+	wait_for 10 is_value 1 lf_bw_waiting web FRONTEND
+	ctl shutdown session "$(ctl show sess | sed 's/:.*//;q')"
+	wait_for 10 is_value 0 lf_bw_waiting web FRONTEND
+	wait_for 10 is_value 0 scur web FRONTEND
+	wait "$STREAM" && fail "the stream was complete"
+	equal "the next one" "" "$(ctl show sess)"
+}
+
+@test "bandwidth: limits are in explain, show sess and show stat" {
+	start_streams s
+	start_limited 'bandwidth = in=1MiB/s out=1KiB/s per=session
+bandwidth = out=5Gbit/s per=frontend' 'bandwidth = in=2MiB/s per=backend' \
+	    'bandwidth_in=1GiB/s'
+	run -0 ctl explain 192.0.2.1
+	[[ $output == *"limit    session in=1MiB/s out=1KiB/s, frontend \
+out=5Gbit/s, backend in=2MiB/s"* ]] || fail "$output"
+	[[ $output == *" bandwidth in=1GiB/s"* ]] || fail "$output"
+	equal "JSON" "1024 625000000 2097152 1073741824" \
+	    "$(ctl explain 192.0.2.1 json | python3 -c '
+import json, sys
+e = json.load(sys.stdin)[0]
+b = e["bandwidth"]
+print(b["session"]["out"], b["frontend"]["out"], b["backend"]["in"],
+      e["servers"][0]["bandwidth"]["in"])')"
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	run -0 ctl show sess all
+	[[ $output == *"bandwidth_in=1MiB/s waits=no"* ]] || fail "$output"
+	[[ $output == *"bandwidth_out=1KiB/s waits=yes"* ]] || fail "$output"
+	[ "$(value lf_bw_sess_out web FRONTEND)" = 1024 ]
+	kill "$STREAM"
+}
+
+@test "bandwidth: a server that is added has its limit" {
+	start_streams s
+	start_limited '' ''
+	ctl add server app/t "$(addr s)" bandwidth_out=1KiB/s
+	ctl disable server app/s
+	ctl enable server app/t
+	begin 0 2000000
+	wait_for 10 is_value 1 lf_bw_waiting app t
+	kill "$STREAM"
+}
