@@ -437,7 +437,8 @@ read_sections(struct build *b)
 }
 
 struct spec *
-build_spec(struct draft *draft, struct err_list *errors)
+build_spec(
+    struct draft *draft, const struct spec *present, struct err_list *errors)
 {
 	struct build b = {.draft = draft, .errors = errors};
 	const char *file = draft->files_n > 0 ? draft->files[0] : NULL;
@@ -449,7 +450,7 @@ build_spec(struct draft *draft, struct err_list *errors)
 	else if (!b.incomplete) {
 		build_check(b.spec, file, draft->sections_n == 0, errors);
 		build_track(b.spec, errors);
-		build_tls(b.spec, draft, errors);
+		build_tls(b.spec, present, draft, errors);
 	}
 	if (errors->n != errors_before) {
 		spec_free(b.spec);

@@ -13,9 +13,9 @@
 
 /* Returns a spec, or NULL after at least one error was added.  Takes ownership
  * of the draft's files, for the spec's places; the caller still calls
- * draft_fini. */
-struct spec *build_spec(
-    struct draft *draft, struct err_list *errors) MUST_CHECK;
+ * draft_fini.  present: as in config_load_all. */
+struct spec *build_spec(struct draft *draft, const struct spec *present,
+    struct err_list *errors) MUST_CHECK;
 
 /* Adds one error for the entry, which either has a line (config/draft.h) or a
  * name that is not a key of the section: what to write instead. */
@@ -52,9 +52,10 @@ void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Makes the contexts of the [tls] sections, for the roles in which they are
  * used: so all of their files are read.  Adds what is wrong with them to
- * errors, at the line of the key or of the listen or server.  Blocks. */
-void build_tls(
-    struct spec *spec, const struct draft *draft, struct err_list *errors);
+ * errors, at the line of the key or of the listen or server.  present: as in
+ * config_load_all.  Blocks. */
+void build_tls(struct spec *spec, const struct spec *present,
+    const struct draft *draft, struct err_list *errors);
 
 /* Likewise for one server, whose section may not have been used before. */
 void build_tls_server(struct spec *spec, const struct backend_spec *backend,

@@ -33,6 +33,7 @@ verifies(const struct tls_settings *s, enum tls_role role)
 /* A section, with what is known of its place in the file. */
 struct section_tls {
 	struct tls_spec *tls;
+	const struct tls_spec *present;    /* of the same name, or NULL */
 	const struct draft_section *draft; /* NULL: no longer known */
 	struct err_list *errors;
 };
@@ -177,7 +178,8 @@ make_context(const struct section_tls *s, enum tls_role role)
 
 	if (*context || !check_role(s, role))
 		return;
-	*context = tls_context_new(&s->tls->settings, role, &err);
+	*context = tls_context_new_like(&s->tls->settings, role,
+	    s->present ? s->present->context[role] : NULL, &err);
 	if (!*context)
 		report_file(s, err.text);
 }
@@ -259,7 +261,8 @@ find_uses(
 }
 
 void
-build_tls(struct spec *spec, const struct draft *draft, struct err_list *errors)
+build_tls(struct spec *spec, const struct spec *present,
+    const struct draft *draft, struct err_list *errors)
 {
 	struct tls_use *uses = calloc(spec->tls_n + 1, sizeof(*uses));
 
@@ -276,6 +279,8 @@ build_tls(struct spec *spec, const struct draft *draft, struct err_list *errors)
 		if (d->kind != SECTION_TLS || d->has_errors)
 			continue;
 		s.tls = &spec->tls[d->index];
+		s.present =
+		    present ? spec_tls_named(present, s.tls->name) : NULL;
 		use = &uses[d->index];
 		if (!check_settings(&s) || use->wrong)
 			continue;

@@ -15,8 +15,8 @@
 #include "config/values.h"
 
 bool
-config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
-    struct err_list *errors)
+config_load_all(const char *const *paths, size_t n, const struct spec *present,
+    struct spec **ret_spec, struct err_list *errors)
 {
 	size_t errors_before = errors->n;
 	struct draft draft;
@@ -28,7 +28,7 @@ config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
 	/* Lines that were not understood do not make the others right, but
 	 * files of which nothing is known have nothing to look into. */
 	if (errors->n == errors_before || draft.sections_n > 0)
-		spec = build_spec(&draft, errors);
+		spec = build_spec(&draft, present, errors);
 	draft_fini(&draft);
 	if (errors->n != errors_before) {
 		spec_free(spec);
@@ -164,7 +164,7 @@ config_from_options(const struct config_options *options,
 
 	draft_init(&draft);
 	if (draft_options(&draft, options))
-		spec = build_spec(&draft, errors);
+		spec = build_spec(&draft, NULL, errors);
 	else
 		err_list_add(errors, NULL, 0, "out of memory");
 	draft_fini(&draft);

@@ -15,9 +15,12 @@
 #include "model/spec.h"
 
 /* Reads n files, in their order, with what they include; a folder stands for
- * its *.ini (config/include.h).  True with a spec for the caller to
+ * its *.ini (config/include.h).  present: the spec that this one is to replace,
+ * whose certificates are shared where their files have not changed; or NULL.
+ * True with a spec for the caller to
  * spec_free(), or false after every error of the files was added to errors. */
-bool config_load_all(const char *const *paths, size_t n, struct spec **ret_spec,
+bool config_load_all(const char *const *paths, size_t n,
+    const struct spec *present, struct spec **ret_spec,
     struct err_list *errors) MUST_CHECK;
 
 /* The form without a file: one frontend, one backend and one pool, all with

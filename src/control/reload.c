@@ -287,7 +287,7 @@ control_reload(struct control *control,
 		    "FILE to be able to reload");
 	else if (control_may_change(c, errors) &&
 	         config_load_all((const char *const *)c->files, c->files_n,
-	             &r->spec, errors))
+	             control_model(c)->spec, &r->spec, errors))
 		server_names_ask(c, r->spec);
 	if (r->spec && server_names_pending(c, r->spec)) {
 		r->refs++;

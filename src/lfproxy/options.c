@@ -280,6 +280,6 @@ options_load(const struct options *options, struct spec **ret_spec,
 {
 	if (options->files_n > 0)
 		return config_load_all(
-		    options->files, options->files_n, ret_spec, errors);
+		    options->files, options->files_n, NULL, ret_spec, errors);
 	return config_from_options(&options->short_form, ret_spec, errors);
 }

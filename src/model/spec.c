@@ -187,8 +187,8 @@ server_spec_tls(const struct spec *spec, const struct backend_spec *backend,
 	           : NULL;
 }
 
-static const struct tls_spec *
-tls_named(const struct spec *spec, const char *name)
+const struct tls_spec *
+spec_tls_named(const struct spec *spec, const char *name)
 {
 	for (size_t i = 0; i < spec->tls_n; i++)
 		if (strcmp(spec->tls[i].name, name) == 0)
@@ -201,7 +201,8 @@ spec_adopt_tls(struct spec *spec, const struct spec *old)
 {
 	for (size_t i = 0; i < spec->tls_n; i++) {
 		struct tls_context *const *contexts = spec->tls[i].context;
-		const struct tls_spec *from = tls_named(old, spec->tls[i].name);
+		const struct tls_spec *from =
+		    spec_tls_named(old, spec->tls[i].name);
 
 		for (int role = 0; from && role < TLS_ROLES; role++)
 			if (contexts[role] && from->context[role])

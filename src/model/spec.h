@@ -605,6 +605,10 @@ bool server_spec_has_tls(
 struct tls_context *server_spec_tls(const struct spec *spec,
     const struct backend_spec *backend, const struct server_spec *server);
 
+/* Returns the [tls] section of that name, or NULL. */
+const struct tls_spec *spec_tls_named(
+    const struct spec *spec, const char *name);
+
 /* Makes the contexts go on with the counters and the ticket keys of those that
  * they replace: of the section with the same name in old, in the same role.
  * Before the first connection of the new ones. */

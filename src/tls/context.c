@@ -59,14 +59,15 @@ parts_fini(struct tls_parts *parts)
 }
 
 static bool
-certs_load(const struct tls_context *context, const SSL_CTX *present,
-    struct tls_parts *parts, struct err *err)
+certs_load(const struct tls_context *context, const SSL_CTX *like,
+    bool keep_replaced, struct tls_parts *parts, struct err *err)
 {
 	struct tls_certs old = {.n = 0}, certs;
 
-	if (present)
-		old = certs_of(present);
-	if (!tls_certs_load(context->settings, &old, &certs, err))
+	if (like)
+		old = certs_of(like);
+	if (!tls_certs_load(
+	        context->settings, &old, keep_replaced, &certs, err))
 		return false;
 	parts->certs = certs.certs;
 	parts->certs_n = certs.n;
@@ -104,17 +105,21 @@ counters_load(const SSL_CTX *present, struct tls_parts *parts)
 	return parts->counters != NULL;
 }
 
-SSL_CTX *
-tls_context_load(
-    const struct tls_context *context, SSL_CTX *present, struct err *err)
+/* present: the SSL_CTX that will be replaced, whose tickets and counters, and
+ * what was replaced in memory, stay; or NULL.  like: the one that unchanged
+ * files are shared with, or NULL. */
+static SSL_CTX *
+ssl_load(const struct tls_context *context, const SSL_CTX *present,
+    const SSL_CTX *like, struct err *err)
 {
 	struct tls_parts parts = {.role = context->role};
+	bool keep = present != NULL;
 	SSL_CTX *ssl = NULL;
 
 	ERR_clear_error();
-	if (certs_load(context, present, &parts, err) &&
+	if (certs_load(context, like, keep, &parts, err) &&
 	    tls_authorities_load(context->settings, context->role,
-	        present ? tls_store_of(present)->parts.authorities : NULL, true,
+	        like ? tls_store_of(like)->parts.authorities : NULL, keep,
 	        &parts.authorities, err) &&
 	    tickets_load(context, present, &parts, err)) {
 		if (counters_load(present, &parts))
@@ -125,6 +130,13 @@ tls_context_load(
 	parts_fini(&parts);
 	ERR_clear_error();
 	return ssl;
+}
+
+SSL_CTX *
+tls_context_load(
+    const struct tls_context *context, SSL_CTX *present, struct err *err)
+{
+	return ssl_load(context, present, present, err);
 }
 
 void
@@ -167,6 +179,13 @@ struct tls_context *
 tls_context_new(
     const struct tls_settings *settings, enum tls_role role, struct err *err)
 {
+	return tls_context_new_like(settings, role, NULL, err);
+}
+
+struct tls_context *
+tls_context_new_like(const struct tls_settings *settings, enum tls_role role,
+    const struct tls_context *like, struct err *err)
+{
 	struct tls_context *context = calloc(1, sizeof(*context));
 
 	if (!context) {
@@ -180,7 +199,8 @@ tls_context_new(
 	if (!context->settings)
 		err_oom(err);
 	else
-		context->ssl = tls_context_load(context, NULL, err);
+		context->ssl =
+		    ssl_load(context, NULL, like ? like->ssl : NULL, err);
 	if (context->ssl)
 		return context;
 	context_free(context);

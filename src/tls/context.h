@@ -31,6 +31,14 @@ struct tls_ticket_key_facts;
 struct tls_context *tls_context_new(const struct tls_settings *settings,
     enum tls_role role, struct err *err) MUST_CHECK;
 
+/* As tls_context_new, but shares with another context, of any settings and
+ * role, the certificates, authorities and CRLs whose files have not changed
+ * since it has read them.  What was replaced in memory is read from its file.
+ */
+struct tls_context *tls_context_new_like(const struct tls_settings *settings,
+    enum tls_role role, const struct tls_context *like,
+    struct err *err) MUST_CHECK;
+
 /* Returns the authorities that peers are verified against, as in the settings:
  * a path or `system`; NULL: peers are not verified.  Valid as long as the
  * context.  Any thread. */

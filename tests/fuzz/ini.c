@@ -105,7 +105,7 @@ load(const void *text, size_t size)
 		second = make_file(feed + 1, size - first - 1, included);
 	err_list_init(&errors);
 	loading = true;
-	if (config_load_all((const char *[]){path}, 1, &spec, &errors))
+	if (config_load_all((const char *[]){path}, 1, NULL, &spec, &errors))
 		ENSURE(spec && errors.n == 0);
 	else
 		ENSURE(errors.n > 0);

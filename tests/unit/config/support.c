@@ -54,7 +54,7 @@ load_bytes(const void *bytes, size_t size, char **ret_errors)
 	assert_int_equal(write(fd, bytes, size), size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err_list_init(&errors);
-	ok = config_load_all((const char *[]){path}, 1, &spec, &errors);
+	ok = config_load_all((const char *[]){path}, 1, NULL, &spec, &errors);
 	close(fd);
 	assert_int_equal(ok, spec != NULL);
 	assert_int_equal(ok, errors.n == 0);

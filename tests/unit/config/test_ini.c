@@ -368,7 +368,7 @@ assert_path_error(const char *path, const char *expected)
 
 	err_list_init(&errors);
 	assert_false(
-	    config_load_all((const char *[]){path}, 1, &spec, &errors));
+	    config_load_all((const char *[]){path}, 1, NULL, &spec, &errors));
 	assert_null(spec);
 	assert_int_equal(errors.n, 1);
 	assert_string_equal(errors.entries[0].file, path);

@@ -4,6 +4,8 @@
 #include "fixture.h"
 
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tls/counters.h"
 #include "tls/facts.h"
@@ -100,6 +102,87 @@ connections_keep_what_they_began_with(void **state)
 	assert_string_equal(pair_server_cn(&pair), "one");
 	pair_free(&pair);
 	SSL_CTX_free(ctx);
+}
+
+static void
+count_in_memory(void *arg, const struct tls_cert_facts *facts)
+{
+	*(unsigned *)arg += facts->in_memory;
+}
+
+static void
+a_context_like_another_reads_what_has_changed(void **state)
+{
+	char *file = made_write(made_named("one"), NULL, "a.pem");
+	struct tls_pair pair = {.cert = file};
+	struct tls_settings settings = settings_accepts(&pair, 1);
+	struct tls_context *old = server_made(file), *new;
+	char *pem = fixture_read(made_write(made_named("two"), NULL, "b.pem"));
+	unsigned in_memory = 0;
+	struct err err;
+
+	assert_true(tls_context_stage(old, file, pem, &err));
+	assert_true(tls_context_commit(old, file, &err));
+	tls_context_each_cert(old, count_in_memory, &in_memory);
+	assert_int_equal(in_memory, 1);
+	assert_string_equal(cn_now(old), "two");
+	/* What was replaced in memory is read from its file. */
+	new = tls_context_new_like(&settings, TLS_ACCEPTS, old, &err);
+	assert_non_null(new);
+	assert_string_equal(cn_now(new), "one");
+	tls_context_unref(old);
+	/* A new content is read, and the old context stays as it is. */
+	made_write(made_named("three"), NULL, "a.pem");
+	old = new;
+	new = tls_context_new_like(&settings, TLS_ACCEPTS, old, &err);
+	assert_non_null(new);
+	assert_string_equal(cn_now(new), "three");
+	assert_string_equal(cn_now(old), "one");
+	tls_context_unref(old);
+	assert_string_equal(cn_now(new), "three");
+	tls_context_unref(new);
+	free(pem);
+}
+
+/* Waits until the file, read now, counts as surely unchanged: two seconds after
+ * its change. */
+static void
+wait_until_sure(const char *file)
+{
+	struct stat st;
+
+	assert_int_equal(stat(file, &st), 0);
+	while (time(NULL) < st.st_ctim.tv_sec + 2)
+		usleep(20000);
+}
+
+static X509 *
+own_cert(struct tls_context *context)
+{
+	SSL_CTX *ssl = tls_context_take(context);
+	X509 *x509 = SSL_CTX_get0_certificate(ssl);
+
+	tls_context_give_back(ssl);
+	return x509;
+}
+
+static void
+a_context_like_another_shares_what_is_the_same(void **state)
+{
+	char *file = made_write(made_named("one"), NULL, "a.pem");
+	struct tls_pair pair = {.cert = file};
+	struct tls_settings settings = settings_accepts(&pair, 1);
+	struct tls_context *old, *new;
+	struct err err;
+
+	wait_until_sure(file);
+	old = server_made(file);
+	new = tls_context_new_like(&settings, TLS_ACCEPTS, old, &err);
+	assert_non_null(new);
+	assert_ptr_equal(own_cert(new), own_cert(old));
+	tls_context_unref(old);
+	assert_string_equal(cn_now(new), "one");
+	tls_context_unref(new);
 }
 
 #define SHAKES 60
@@ -494,6 +577,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    FIXTURE_TEST(a_refresh_reads_files_again),
 	    FIXTURE_TEST(a_refresh_that_fails_changes_nothing),
+	    FIXTURE_TEST(a_context_like_another_reads_what_has_changed),
+	    FIXTURE_TEST(a_context_like_another_shares_what_is_the_same),
 	    FIXTURE_TEST(connections_keep_what_they_began_with),
 	    FIXTURE_TEST(handshakes_go_on_during_refreshes),
 	    FIXTURE_TEST(a_commit_puts_a_new_certificate_into_use),
