@@ -251,7 +251,7 @@ put_balance(struct report *r, const struct explanation *e)
 
 /* Writes a pair of limits: in JSON as an object, in text if there is one. */
 static void
-put_limits(struct report *r, const char *name,
+put_bandwidth_pair(struct report *r, const char *name,
     const uint64_t limits[BAND_DIRECTIONS], const char *between)
 {
 	static const char *const names[] = {
@@ -291,9 +291,9 @@ put_bandwidth(struct report *r, const struct explained_bandwidth *b)
 	if (any_limit(b))
 		report_text(r, "  limit    ");
 	report_object(r, "bandwidth");
-	put_limits(r, "session", b->session, "");
-	put_limits(r, "frontend", b->frontend, first ? "" : ", ");
-	put_limits(r, "backend", b->backend, second ? "" : ", ");
+	put_bandwidth_pair(r, "session", b->session, "");
+	put_bandwidth_pair(r, "frontend", b->frontend, first ? "" : ", ");
+	put_bandwidth_pair(r, "backend", b->backend, second ? "" : ", ");
 	report_close(r);
 	if (any_limit(b))
 		report_text(r, "\n");
@@ -377,7 +377,7 @@ explained_put_server(
 	report_text(report, s->tls ? " TLS" : "");
 	report_json_bool(report, "backup", s->backup);
 	report_text(report, s->backup ? " backup" : "");
-	put_limits(report, "bandwidth", s->bandwidth, " ");
+	put_bandwidth_pair(report, "bandwidth", s->bandwidth, " ");
 	report_row_end(report);
 }
 

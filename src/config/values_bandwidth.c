@@ -96,7 +96,7 @@ read_word(struct reading *r, const char *word)
 
 /* Several values of a section add up, as long as none limits the same. */
 static bool
-put_limits(const struct reading *r)
+put_bandwidth_limits(const struct reading *r)
 {
 	struct bandwidth_spec *spec = value_target(r->value);
 	const char *scope = r->value->key->choices[r->scope];
@@ -134,7 +134,7 @@ parse_bandwidth(const struct value *v)
 		    "what shares the limit is missing; write per= with one of "
 		    "%s",
 		    list_scopes(v->key, scopes));
-	return put_limits(&r);
+	return put_bandwidth_limits(&r);
 }
 
 /* Writes the limits of the n-th scope that has any. */

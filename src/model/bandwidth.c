@@ -34,7 +34,7 @@ bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n)
 
 /* Sets a rate.  Returns whether it was another one. */
 static bool
-set_rate(uint64_t *word, uint64_t rate)
+set_byte_rate(uint64_t *word, uint64_t rate)
 {
 	bool changed = atomic_load_relaxed(word) != rate;
 
@@ -47,7 +47,7 @@ set_shared(
     struct bandwidth *b, enum band_direction d, uint64_t rate, bool *limited)
 {
 	*limited |= rate > 0;
-	if (!set_rate(&b->shared[d].rate, rate))
+	if (!set_byte_rate(&b->shared[d].rate, rate))
 		return false;
 	atomic_store_relaxed(&b->shared[d].due_ns, UINT64_C(0));
 	return true;
@@ -62,7 +62,7 @@ set_proxy(struct bandwidth *b, const struct bandwidth_spec *spec, bool *limited)
 	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
 		*limited |= spec->rate[BAND_SESSION][d] > 0;
 		changed |=
-		    set_rate(&b->session[d], spec->rate[BAND_SESSION][d]);
+		    set_byte_rate(&b->session[d], spec->rate[BAND_SESSION][d]);
 		changed |= set_shared(b, d, spec->rate[BAND_PROXY][d], limited);
 	}
 	return changed;

@@ -31,8 +31,8 @@ struct server_spec;
  * (enum handle_side) that such bytes are read from. */
 enum band_direction { BAND_IN, BAND_OUT, BAND_DIRECTIONS };
 
-/* Who shares a limit: each session has its own, all sessions of the frontend or
- * backend share one, or those of each of the backend's servers. */
+/* The sessions that share a limit: none (each has its own), all of the frontend
+ * or backend, or those of each of the backend's servers. */
 enum band_scope { BAND_SESSION, BAND_PROXY, BAND_SERVER, BAND_SCOPES };
 
 /* Bytes per second. */
@@ -54,7 +54,7 @@ struct bucket {
 
 struct bandwidth {
 	struct bucket shared[BAND_DIRECTIONS] CACHE_LINE_ALIGNED;
-	/* Of each session; the control thread writes; relaxed. */
+	/* Rates of each session; the control thread writes; relaxed. */
 	uint64_t session[BAND_DIRECTIONS];
 };
 

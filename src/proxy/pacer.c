@@ -55,7 +55,7 @@ pacer_push(struct pacer *pacer, struct pace *pace, uint64_t now_ns)
  * the claim, so a generation that was read before closed was found false is
  * the session's; it may change when the session exchanges its server.  [P40] */
 static void
-note_session(const struct pacing *pacing)
+note_paced_session(const struct pacing *pacing)
 {
 	struct event_handler *h = &pacing->session->handler;
 	uint32_t generation;
@@ -74,7 +74,7 @@ wake(struct pacer *pacer, struct pace *pace)
 	struct pacing *pacing = pacing_of(pace);
 
 	atomic_store_release(&pace->state, (uint8_t)PACE_DUE); /* [P38] */
-	note_session(pacing);
+	note_paced_session(pacing);
 	pacing_unref(pacer, pacing);
 }
 

@@ -201,16 +201,15 @@ what_was_set_is_printed(void **state)
 	                       "bandwidth = in=1000000 per=session\n" BACKEND,
 	    "\nbandwidth = in=8Mbit/s per=session\n"
 	    "bandwidth = in=10MiB/s out=5Gbit/s per=frontend\n");
-	assert_prints(
-	    FRONTEND BACKEND "bandwidth = in=8k/s per=server\n"
-	                     "bandwidth = out=1GiB/s per=backend\n"
-	                     "server = t 10.0.0.2:80 bandwidth_in=off "
-	                     "bandwidth_out=2m\n",
+	assert_prints(FRONTEND BACKEND
+	    "bandwidth = in=8k/s per=server\n"
+	    "bandwidth = out=1GiB/s per=backend\n"
+	    "server = t 10.0.0.2:80 bandwidth_in=off "
+	    "bandwidth_out=2m\n",
 	    "\nserver = t 10.0.0.2:80 weight=100 maxconn=0 bandwidth_in=off "
 	    "bandwidth_out=2MiB/s\n");
-	assert_prints(
-	    FRONTEND BACKEND "bandwidth = in=8k/s per=server\n"
-	                     "bandwidth = out=1GiB/s per=backend\n",
+	assert_prints(FRONTEND BACKEND "bandwidth = in=8k/s per=server\n"
+	                               "bandwidth = out=1GiB/s per=backend\n",
 	    "\nbandwidth = out=1GiB/s per=backend\n"
 	    "bandwidth = in=8KiB/s per=server\n");
 	assert_prints(

@@ -326,8 +326,8 @@ pacer_rests_when_nothing_waits(void **state)
 	    pacer_look(&stage.proxy.pacer, now_ns), now_ns + 6 * MS);
 	now_ns += 6 * MS;
 	/* Those it wakes come back within a tick. */
-	assert_int_equal(pacer_look(&stage.proxy.pacer, now_ns),
-	    now_ns + PACER_TICK_NS);
+	assert_int_equal(
+	    pacer_look(&stage.proxy.pacer, now_ns), now_ns + PACER_TICK_NS);
 	now_ns += PACER_TICK_NS;
 	assert_true(pacer_look(&stage.proxy.pacer, now_ns) == UINT64_MAX);
 }
