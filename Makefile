@@ -340,9 +340,9 @@ $(B)/fuzz/%: $(B)/fuzz/%.o $(FUZZ_SHARED:tests/%.c=$(B)/%.o) \
 fuzzers: $(FUZZERS) ## build the fuzz targets
 
 # What the benches need beside the lab's load.
-BENCH       := $(B)/bench/sink $(B)/lab/lab_load $(addprefix $(B)/tools/, \
+BENCH       := $(B)/bench/sink $(B)/bench/sources $(B)/lab/lab_load $(addprefix $(B)/tools/, \
 	appserver badclient badserver streamer tlsload)
-$(B)/bench/sink: tests/bench/sink.c
+$(B)/bench/%: tests/bench/%.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LAB_CC) $<
@@ -453,7 +453,7 @@ ROUNDS      ?= 5
 ONLY        ?=
 SECONDS     ?= 300
 BENCH_RUN    = PYTHONPATH=tests python3 -B tests/bench
-bench: bench-deps ## beside HAProxy and nginx, with the budgets; ROUNDS=9 ONLY=bulk, ONLY=tls; 16 minutes
+bench: bench-deps ## beside HAProxy and nginx, with the budgets; ROUNDS=9 ONLY=bulk, ONLY=tls, ONLY=limits; 22 minutes
 	@$(BENCH_RUN)/bench.py $(B) build/bench.md --rounds $(ROUNDS) \
 	    $(if $(ONLY),--only '$(ONLY)')
 bench-profile: bench-deps ## system calls and functions per request, connection and GB of all three; 2 minutes

@@ -4,7 +4,7 @@
 
     bench.py BUILD REPORT [--rounds N] [--only WORK[,WORK]...]
 
-`tls` among the works means all of them whose names begin so.
+`tls` or `limits` among the works means all of them whose names begin so.
 
 The machine may be shared: costs are CPU time of the proxy's processes, every
 round takes all proxies once, each time in another order, and a budget is judged
@@ -26,6 +26,7 @@ from measuring.process import MeasuringError
 from measuring.short import SHORT
 from samples import (
     IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
+from limit_samples import FLOOD, GOOD, SOURCES, LimitSamples
 from tls_samples import AT_ONCE, ESTABLISHED, RATE, STORM, TlsSamples
 
 MET, MISSED, INCONCLUSIVE = "met", "MISSED", "inconclusive"
@@ -34,7 +35,7 @@ SPREAD = 0.15
 # Of fewer rounds nothing is concluded.
 FEWEST = 3
 # No work is begun later than this: on a busy machine the bulk takes long.
-LIMIT_S = 1200
+LIMIT_S = 1500
 PEERS = ("HAProxy", "nginx")
 ALL = ("lfproxy", *PEERS)
 LATENCY = [("p50_us", "p50, µs"), ("p99_us", "p99, µs")]
@@ -124,6 +125,21 @@ WORKS = {
         f"TLS: {RATE} requests/s over {ESTABLISHED} sessions, and no storm",
         TlsSamples.calm, ALL, TAIL,
         [("p50_us", 1.00, "best"), ("p99_us", 1.00, "best")]),
+    "limits-accept": Work(
+        f"A connection per request, from {SOURCES} sources with a limit for "
+        "each", LimitSamples.limited, ALL,
+        [("cpu_us", "CPU, µs"), ("per_s", "per second")],
+        [("cpu_us", 1.00, "best")]),
+    "limits-none": Work(
+        f"The same from {SOURCES} sources, without a limit",
+        LimitSamples.unlimited, ALL,
+        [("cpu_us", "CPU, µs"), ("per_s", "per second")]),
+    "limits-flood": Work(
+        f"Requests over {GOOD} sessions beside {FLOOD} connections a second "
+        "that a limit refuses", LimitSamples.flood, ("lfproxy", "HAProxy"),
+        [("p99_ratio", "p99, × without"), *LATENCY,
+         ("calm_p99_us", "p99 without, µs"), ("refused_s", "refused/s")],
+        [("p99_ratio", 1.2, None)]),
 }
 
 
@@ -209,7 +225,7 @@ def machine(build, began, rounds):
 def run(options):
     lines, sections, failed = [], [], []
     ends = time.monotonic() + LIMIT_S
-    with TlsSamples(options.build) as samples:
+    with LimitSamples(options.build) as samples:
         for name in options.only:
             work = WORKS[name]
             if time.monotonic() > ends:
@@ -237,8 +253,8 @@ def arguments(argv):
     options = parser.parse_args(argv)
     options.only = [
         name for asked in options.only.split(",")
-        for name in ([n for n in WORKS if n.startswith("tls-")]
-                     if asked == "tls" else [asked])]
+        for name in ([n for n in WORKS if n.startswith(f"{asked}-")]
+                     if asked in ("tls", "limits") else [asked])]
     unknown = [name for name in options.only if name not in WORKS]
     if unknown or options.rounds < 1:
         parser.error(f"there are {', '.join(WORKS)}; one round at least")

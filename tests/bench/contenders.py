@@ -126,7 +126,8 @@ class Proxy(Process):
         return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.pids())
 
 
-def lfproxy_ini(servers, addresses, pool=(), defaults=(), tls=None):
+def lfproxy_ini(servers, addresses, pool=(), defaults=(), tls=None,
+                listen=()):
     lines = ["[global]", "log = off", "[pool main]", f"threads = {THREADS}",
              *pool, "[defaults]", *defaults]
     if tls:
@@ -134,17 +135,17 @@ def lfproxy_ini(servers, addresses, pool=(), defaults=(), tls=None):
     for n, server in enumerate(servers):
         lines += [f"[frontend f{n}]",
                   f"listen = {addresses[n]}{' tls=bench' if tls else ''}",
-                  f"backend = b{n}", "pool = main", f"[backend b{n}]",
+                  f"backend = b{n}", "pool = main", *listen, f"[backend b{n}]",
                   "check = off", f"server = s{n} {server}"]
     return "\n".join(lines) + "\n"
 
 
 def start_lfproxy(name, build, servers, host="127.0.0.1", pool=(),
-                  defaults=(), tls=None):
+                  defaults=(), tls=None, listen=()):
     directory = tempfile.TemporaryDirectory(prefix="lfproxy-bench.")
     ini = pathlib.Path(directory.name, "lfproxy.ini")
     ini.write_text(lfproxy_ini(servers, [f"{host}:0"] * len(servers), pool,
-                               defaults, tls))
+                               defaults, tls, listen))
     with open(f"{directory.name}/log", "w", encoding="utf-8") as log:
         proxy = Proxy(name, [f"{build}/lfproxy", "-c", ini], [], directory,
                       stderr=log)
@@ -166,7 +167,7 @@ def read_addresses(proxy, wanted):
     return len(proxy.addresses) == wanted
 
 
-def haproxy_cfg(servers, addresses, splice, tls):
+def haproxy_cfg(servers, addresses, splice, tls, listen=()):
     lines = ["global", f"  nbthread {THREADS}", f"  maxconn {sessions()}",
              "defaults", "  mode tcp", "  timeout connect 5s",
              "  timeout client 5m", "  timeout server 5m"]
@@ -175,11 +176,11 @@ def haproxy_cfg(servers, addresses, splice, tls):
     for n, server in enumerate(servers):
         lines += [f"listen l{n}",
                   f"  bind {addresses[n]}{f' ssl crt {tls}' if tls else ''}",
-                  f"  server s{n} {server}"]
+                  *listen, f"  server s{n} {server}"]
     return "\n".join(lines) + "\n"
 
 
-def nginx_conf(servers, addresses, directory, tls):
+def nginx_conf(servers, addresses, directory, tls, stream=(), listen=()):
     module = "/usr/lib/nginx/modules/ngx_stream_module.so"
     lines = [f"load_module {module};"] if os.path.exists(module) else []
     lines += [f"worker_processes {THREADS};", "daemon off;",
@@ -187,14 +188,14 @@ def nginx_conf(servers, addresses, directory, tls):
               f"events {{ worker_connections {2 * sessions()}; }}",
               "stream {",
               "  access_log off; proxy_connect_timeout 5s;",
-              "  proxy_timeout 5m;"]
+              "  proxy_timeout 5m;", *stream]
     if tls:
         lines += [f"  ssl_certificate {tls}; ssl_certificate_key {tls};",
                   "  ssl_protocols TLSv1.2 TLSv1.3;",
                   "  ssl_session_cache shared:tls:20m;"]
     for n, server in enumerate(servers):
-        listen = f"{addresses[n]} {'ssl ' if tls else ''}backlog=4096"
-        lines += [f"  server {{ listen {listen};",
+        address = f"{addresses[n]} {'ssl ' if tls else ''}backlog=4096"
+        lines += [f"  server {{ listen {address};", *listen,
                   f"    proxy_pass {server}; }}"]
     return "\n".join(lines + ["}"]) + "\n"
 
@@ -223,18 +224,20 @@ def start_on_ports(name, servers, host, render, argv, wait=True):
 
 
 def start_haproxy(name, servers, host="127.0.0.1", splice=False, wait=True,
-                  tls=None):
+                  tls=None, listen=()):
     return start_on_ports(
         name, servers, host,
-        lambda addresses, _: haproxy_cfg(servers, addresses, splice, tls),
+        lambda addresses, _: haproxy_cfg(servers, addresses, splice, tls,
+                                         listen),
         ["haproxy", "-db", "-f"], wait)
 
 
-def start_nginx(name, servers, host="127.0.0.1", wait=True, tls=None):
+def start_nginx(name, servers, host="127.0.0.1", wait=True, tls=None,
+                stream=(), listen=()):
     return start_on_ports(
         name, servers, host,
         lambda addresses, directory: nginx_conf(servers, addresses, directory,
-                                                tls),
+                                                tls, stream, listen),
         ["nginx", "-e", "stderr", "-c"], wait)
 
 

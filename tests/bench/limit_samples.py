@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""One sample of one proxy with a limit for each source address.
+
+The clients' addresses are of 127.0.0.0/8 (sources.c).  HAProxy counts in a stick
+table; nginx has limit_conn, which knows no rate."""
+
+import json
+import subprocess
+
+from measuring.load import lab_load
+from measuring.process import DEADLINE_S, MeasuringError
+from measuring.short import brief
+from tls_samples import TlsSamples
+
+SOURCES = 200000
+AT_ONCE = 64
+# At least one connection from each source, and then some.
+FILL_MS = brief(8000, 300, 100)
+LIMITED_MS = brief(4000, 300, 100)
+GOOD = 1000
+GOOD_RATE = 4000
+GOOD_MS = brief(3000, 300, 100)
+FLOOD = 20000
+# Connections of one source until it is refused: the good clients have fewer.
+BURST = 5000
+
+LIMITED = {
+    "lfproxy": {"listen": ["limit = sessions=100 rate=1000/s size=1m"]},
+    "HAProxy": {"listen": [
+        "  stick-table type ip size 1m expire 5m store conn_cur,conn_rate(10s)",
+        "  tcp-request connection track-sc0 src",
+        "  tcp-request connection reject if { sc0_conn_cur gt 100 }",
+        "  tcp-request connection reject if { sc0_conn_rate gt 10000 }"]},
+    "nginx": {"stream": ["  limit_conn_zone $binary_remote_addr zone=z:64m;"],
+              "listen": ["    limit_conn z 100;"]},
+}
+FLOODED = {
+    "lfproxy": {"listen": [f"limit = rate=1/h burst={BURST}"]},
+    "HAProxy": {"listen": [
+        "  stick-table type ip size 1m expire 5m store conn_cnt",
+        "  tcp-request connection track-sc0 src",
+        f"  tcp-request connection reject if {{ sc0_conn_cnt gt {BURST} }}"]},
+}
+
+
+class LimitSamples(TlsSamples):
+    def sources(self, proxy, *options):
+        """Starts the clients; what they say is JSON."""
+        return subprocess.Popen(
+            [f"{self.build}/bench/sources", *map(str, options),
+             proxy.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+
+    @staticmethod
+    def told_by_sources(clients):
+        out, err = clients.communicate(timeout=2 * DEADLINE_S)
+        if clients.returncode != 0:
+            raise MeasuringError(f"sources failed: {err}")
+        return json.loads(out)
+
+    def visits(self, proxy, ms):
+        told = self.told_by_sources(self.sources(
+            proxy, "--sources", SOURCES, "--at-once", AT_ONCE, "--ms", ms))
+        if told["refused"] or told["failed"] or not told["served"]:
+            raise MeasuringError(f"{proxy.name}: {told}")
+        return told
+
+    def from_sources(self, name, more):
+        """The table is filled before it is measured."""
+        with self.start(name, **more) as proxy:
+            self.visits(proxy, FILL_MS)
+            before = proxy.cpu_s()
+            told = self.visits(proxy, LIMITED_MS)
+            spent = proxy.cpu_s() - before
+        return {"cpu_us": spent * 1e6 / told["served"],
+                "per_s": told["served"] * 1e9 / told["ns"]}
+
+    def limited(self, name):
+        return self.from_sources(name, LIMITED[name])
+
+    def unlimited(self, name):
+        return self.from_sources(name, {})
+
+    def good(self, proxy):
+        return lab_load(self.build, proxy.address, GOOD, GOOD_RATE,
+                        GOOD_MS)["others"]
+
+    def flood(self, name):
+        """The latency of good clients without the flood and beside it."""
+        with self.start(name, **FLOODED[name]) as proxy:
+            # The source of the flood uses up what it may have.
+            while not self.told_by_sources(self.sources(
+                    proxy, "--ms", 200))["refused"]:
+                pass
+            calm = self.good(proxy)
+            flood = self.sources(
+                proxy, "--rate", FLOOD, "--at-once", 256,
+                "--ms", 3 * GOOD_MS)
+            try:
+                beside = self.good(proxy)
+            finally:
+                told = self.told_by_sources(flood)
+        if told["served"]:
+            raise MeasuringError(f"{name} has served the flood: {told}")
+        return {"p50_us": beside["p50_us"], "p99_us": beside["p99_us"],
+                "calm_p99_us": calm["p99_us"],
+                "p99_ratio": beside["p99_us"] / calm["p99_us"],
+                "refused_s": told["refused"] * 1e9 / told["ns"]}
