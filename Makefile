@@ -20,20 +20,21 @@ B           := build/$(MODE)
 # The layers: every folder of src and the folders below it that it may use.
 # check-layers compares the includes with this table.  A unit test links only
 # its own layer and those below, so an upward call is a link error as well.
-LAYERS      := base net tls resolve lf model balance check config proxy control stats \
+LAYERS      := base net acl tls resolve lf model balance check config proxy control stats \
 	commands http admin
 BELOW_base  :=
 BELOW_net   := base
+BELOW_acl   := net base
 BELOW_tls   := net base
 BELOW_resolve := net base
 BELOW_lf    := base
-BELOW_model := lf tls net base
-BELOW_balance := model tls net base
-BELOW_check   := model tls net base
-BELOW_config  := check balance model tls net base
-BELOW_proxy   := lf model tls net base
-BELOW_control := proxy config check balance model lf resolve tls net base
-BELOW_stats   := control proxy config check balance model lf resolve tls net base
+BELOW_model := lf acl tls net base
+BELOW_balance := model acl tls net base
+BELOW_check   := model acl tls net base
+BELOW_config  := check balance model acl tls net base
+BELOW_proxy   := lf model acl tls net base
+BELOW_control := proxy config check balance model lf resolve acl tls net base
+BELOW_stats   := control proxy config check balance model lf resolve acl tls net base
 BELOW_commands := stats $(BELOW_stats)
 BELOW_http    := stats $(BELOW_stats)
 BELOW_admin   := http commands stats $(BELOW_stats)
@@ -233,7 +234,7 @@ endef
 $(foreach f,$(LAYERS),$(eval $(call unit_rule,$(f))))
 # Without the objects beside it, which would link backends: see its comment.
 $(B)/unit/model/test_server: $(B)/unit/model/test_server.o \
-    $(call archives,model tls net base)
+    $(call archives,model acl tls net base)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD) -o $@ $^ $(LIBS) -lcmocka
 .SECONDARY: $(UNITS:=.o) $(foreach f,$(LAYERS),$(call unit_objects,$(f)))

@@ -108,6 +108,10 @@ make_object(struct build *b, struct draft_section *s)
 		s->index = spec->tls_n++;
 		spec->tls[s->index].name = name;
 		spec->tls[s->index].place = s->place;
+	} else if (s->kind == SECTION_LIST) {
+		s->index = spec->lists_n++;
+		spec->lists[s->index].name = name;
+		spec->lists[s->index].place = s->place;
 	} else if (s->kind == SECTION_FRONTEND) {
 		s->index = spec->frontends_n++;
 		spec->frontends[s->index].name = name;
@@ -130,6 +134,8 @@ object_of(struct spec *spec, enum section_kind kind, size_t index)
 		return &spec->pools[index];
 	case SECTION_TLS:
 		return &spec->tls[index];
+	case SECTION_LIST:
+		return &spec->lists[index];
 	case SECTION_FRONTEND:
 		return &spec->frontends[index];
 	case SECTION_BACKEND:
@@ -353,7 +359,9 @@ make_objects(struct build *b)
 	spec->frontends = calloc(room, sizeof(*spec->frontends));
 	spec->backends = calloc(room, sizeof(*spec->backends));
 	spec->tls = calloc(room, sizeof(*spec->tls));
-	if (!spec->pools || !spec->frontends || !spec->backends || !spec->tls)
+	spec->lists = calloc(room, sizeof(*spec->lists));
+	if (!spec->pools || !spec->frontends || !spec->backends || !spec->tls ||
+	    !spec->lists)
 		return false;
 	for (size_t i = 0; i < draft->sections_n; i++) {
 		struct draft_section *s = &draft->sections[i];
@@ -386,12 +394,16 @@ read_defaults(struct build *b, const struct draft_section *s)
 		/* Keys refer to these by name. */
 		scratch->tls = b->spec->tls;
 		scratch->tls_n = b->spec->tls_n;
+		scratch->lists = b->spec->lists;
+		scratch->lists_n = b->spec->lists_n;
 	}
 	for (size_t i = 0; ok && i < s->entries_n; i++)
 		read_entry(b, s, &s->entries[i], scratch);
 	if (scratch) {
 		scratch->tls = NULL;
 		scratch->tls_n = 0;
+		scratch->lists = NULL;
+		scratch->lists_n = 0;
 	}
 	spec_free(scratch);
 	return ok;
@@ -450,6 +462,7 @@ build_spec(
 	else if (!b.incomplete) {
 		build_check(b.spec, file, draft->sections_n == 0, errors);
 		build_track(b.spec, errors);
+		build_lists(b.spec, errors);
 		build_tls(b.spec, present, draft, errors);
 	}
 	if (errors->n != errors_before) {

@@ -50,6 +50,9 @@ bool build_diff_sni(const struct spec *old_spec,
  * rules that deny nobody. */
 void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 
+/* Makes the contents of the lists.  Adds what is wrong with them to errors. */
+void build_lists(struct spec *spec, struct err_list *errors);
+
 /* Makes the contexts of the [tls] sections, for the roles in which they are
  * used: so all of their files are read.  Adds what is wrong with them to
  * errors, at the line of the key or of the listen or server.  present: as in

@@ -24,6 +24,8 @@ rule_covers(const struct access_spec *earlier, const struct access_spec *rule)
 		return true;
 	if (earlier->kind != rule->kind)
 		return false;
+	if (rule->kind == ACCESS_LIST)
+		return earlier->list == rule->list;
 	return range_covers(&earlier->range, &rule->range);
 }
 

@@ -251,6 +251,9 @@ config_print(const struct spec *spec, FILE *out)
 	for (size_t i = 0; i < spec->tls_n; i++)
 		print_section(
 		    spec, SECTION_TLS, spec->tls[i].name, &spec->tls[i], out);
+	for (size_t i = 0; i < spec->lists_n; i++)
+		print_section(spec, SECTION_LIST, spec->lists[i].name,
+		    &spec->lists[i], out);
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		print_section(spec, SECTION_FRONTEND, spec->frontends[i].name,
 		    &spec->frontends[i], out);

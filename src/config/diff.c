@@ -245,6 +245,7 @@ struct list_kind {
 
 static const struct list_kind pool_list = {LIST(spec, pools)};
 static const struct list_kind tls_list = {LIST(spec, tls)};
+static const struct list_kind address_list = {LIST(spec, lists)};
 static const struct list_kind frontend_list = {LIST(spec, frontends)};
 static const struct list_kind backend_list = {LIST(spec, backends)};
 static const struct list_kind server_list = {
@@ -491,6 +492,8 @@ config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 	return diff_keys(&global, sections[SECTION_GLOBAL].keys) &&
 	       diff_list(&all, "pool ", NULL, &pool_list) &&
 	       diff_list(&all, "tls ", sections[SECTION_TLS].keys, &tls_list) &&
+	       diff_list(
+	           &all, "list ", sections[SECTION_LIST].keys, &address_list) &&
 	       diff_list(&all, "frontend ", sections[SECTION_FRONTEND].keys,
 	           &frontend_list) &&
 	       diff_list(&all, "backend ", sections[SECTION_BACKEND].keys,

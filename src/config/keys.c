@@ -123,6 +123,11 @@ static const struct key global_keys[] = {
         CHOICE(closed_infos), GLOBAL(closed_tcp_info), DEFAULT("auto")},
     {.name = NULL}};
 
+static const struct key list_keys[] = {
+    {"entry", "addresses that the list has",
+        VALUE(list_entry), WITHOUT("none"), REPEATABLE},
+    {.name = NULL}};
+
 static const struct key pool_keys[] = {
     {"threads", "threads of the pool; auto: one for each usable CPU",
         VALUE(threads), DEFAULT("auto")},
@@ -264,6 +269,7 @@ const struct section sections[SECTION_KINDS] = {
     [SECTION_GLOBAL] = {"global", "[global]", false, global_keys},
     [SECTION_POOL] = {"pool", "[pool NAME]", true, pool_keys},
     [SECTION_TLS] = {"tls", "[tls NAME]", true, tls_keys},
+    [SECTION_LIST] = {"list", "[list NAME]", true, list_keys},
     [SECTION_DEFAULTS] = {"defaults", "[defaults]", false, NULL},
     [SECTION_FRONTEND] = {"frontend", "[frontend NAME]", true, frontend_keys},
     [SECTION_BACKEND] = {"backend", "[backend NAME]", true, backend_keys},

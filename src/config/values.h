@@ -103,8 +103,8 @@ extern const struct value_type type_check, type_agent,
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
     type_sni_rule, type_proxy_from, type_allow, type_deny, type_limit,
-    type_server, type_bandwidth /* struct bandwidth_spec */, type_check_header,
-    type_check_step, type_check_body;
+    type_server, type_bandwidth /* struct bandwidth_spec */, type_list_entry,
+    type_check_header, type_check_step, type_check_body;
 /* struct tls_spec; int, 0: not set; enum tls_verify. */
 extern const struct value_type type_cert, type_cert_dir, type_tls_version,
     type_tls_verify;

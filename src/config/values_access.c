@@ -7,6 +7,7 @@
  */
 #include "config/values.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -82,6 +83,25 @@ print_on_deny(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	    out, "%s", gate_reply_text(shown_source(s), ' ', text));
 }
 
+#define LIST_PREFIX "list:"
+
+static bool
+read_list(const struct value *v, const char *name, struct access_spec *rule)
+{
+	const struct spec *s = v->spec;
+
+	if (s->lists_n == 0)
+		return value_fail(v,
+		    "there is no [list %s]; add it, with entry = or file =",
+		    name);
+	if (!value_choose(
+	        v, name, NAME_TABLE(s->lists, s->lists_n), &rule->list))
+		return false;
+	rule->kind = ACCESS_LIST;
+	rule->list_name = strdup(name);
+	return rule->list_name || value_fail(v, "out of memory");
+}
+
 static bool
 read_rule(const struct value *v, const char *word, struct access_spec *rule)
 {
@@ -91,6 +111,8 @@ read_rule(const struct value *v, const char *word, struct access_spec *rule)
 		rule->kind = ACCESS_ALL;
 		return true;
 	}
+	if (strncmp(word, LIST_PREFIX, strlen(LIST_PREFIX)) == 0)
+		return read_list(v, word + strlen(LIST_PREFIX), rule);
 	rule->kind = ACCESS_RANGE;
 	return cidr_parse(word, &rule->range, &err) ||
 	       value_fail(v, "%s", err.text);
@@ -108,9 +130,12 @@ parse_rules(const struct value *v, bool allow)
 		struct access_spec rule = {
 		    .place = v->entry->place, .allow = allow};
 
-		ok &= read_rule(v, words.word[i], &rule) &&
-		      value_append(
-		          v, &f->access, &f->access_n, &rule, sizeof(rule));
+		if (read_rule(v, words.word[i], &rule) &&
+		    value_append(
+		        v, &f->access, &f->access_n, &rule, sizeof(rule)))
+			continue;
+		free(rule.list_name);
+		ok = false;
 	}
 	return ok;
 }
@@ -147,7 +172,7 @@ print_deny(const struct shown *s, char out[VALUE_TEXT_SIZE])
 }
 
 #define RULES_ALLOWED                                                          \
-	"IP addresses, ranges of them as 10.0.0.0/8, unix, and all"
+	"addresses, ranges as 10.0.0.0/8, list:NAME, unix, and all"
 VALUE_TYPE(allow, print_allow, RULES_ALLOWED, 0);
 VALUE_TYPE(deny, print_deny, RULES_ALLOWED, 0);
 VALUE_TYPE(on_deny, print_on_deny, "reset, close, drop, tarpit TIME", 0);

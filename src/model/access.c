@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/list.h"
+#include "acl/acl.h"
 #include "base/text.h"
+#include "model/model.h"
 #include "model/spec.h"
 
 const char *const gate_action_names[GATE_ACTIONS] = {[GATE_ADMIT] = "admit",
@@ -40,6 +41,7 @@ struct access_rule {
 	uint8_t kind;    /* enum access_kind */
 	uint16_t family; /* ACCESS_RANGE */
 	uint64_t mask[2], value[2];
+	struct acl_list *list; /* ACCESS_LIST; borrowed from the model */
 };
 
 struct access {
@@ -65,7 +67,6 @@ access_new(const struct frontend_spec *spec, const struct model *model)
 	struct access *a =
 	    calloc(1, sizeof(*a) + spec->access_n * sizeof(a->rules[0]));
 
-	(void)model;
 	if (!a)
 		return NULL;
 	for (; a->n < spec->access_n; a->n++) {
@@ -74,6 +75,8 @@ access_new(const struct frontend_spec *spec, const struct model *model)
 		a->rules[a->n].kind = (uint8_t)from->kind;
 		if (from->kind == ACCESS_RANGE)
 			set_range(&a->rules[a->n], &from->range);
+		if (from->kind == ACCESS_LIST)
+			a->rules[a->n].list = model->lists[from->list];
 	}
 	return a;
 }
@@ -87,6 +90,15 @@ range_has(const struct access_rule *rule, uint16_t family, const uint64_t *ip)
 	       (ip[1] & rule->mask[1]) == rule->value[1];
 }
 
+static bool
+rule_has(const struct access_rule *rule, const struct endpoint *client,
+    const uint64_t *ip)
+{
+	if (rule->kind == ACCESS_LIST)
+		return acl_list_has(rule->list, client);
+	return rule->kind == ACCESS_ALL || range_has(rule, client->family, ip);
+}
+
 size_t
 access_find(const struct access *access, const struct endpoint *client)
 {
@@ -94,14 +106,17 @@ access_find(const struct access *access, const struct endpoint *client)
 
 	if (client->family != AF_UNIX)
 		memcpy(ip, client->ip, sizeof(ip));
-	for (size_t i = 0; i < access->n; i++) {
-		const struct access_rule *rule = &access->rules[i];
-
-		if (rule->kind == ACCESS_ALL ||
-		    range_has(rule, client->family, ip))
+	for (size_t i = 0; i < access->n; i++)
+		if (rule_has(&access->rules[i], client, ip))
 			return i;
-	}
 	return ACCESS_NO_RULE;
+}
+
+void
+access_count(const struct access *access, size_t rule)
+{
+	if (rule != ACCESS_NO_RULE && access->rules[rule].list)
+		acl_list_count(access->rules[rule].list);
 }
 
 bool
@@ -113,9 +128,15 @@ access_admits(const struct frontend_spec *spec, size_t rule)
 const char *
 access_spec_text(const struct access_spec *rule, char out[ACCESS_TEXT_SIZE])
 {
+	const char *verb = rule->allow ? "allow" : "deny";
 	char range[CIDR_TEXT_SIZE];
 
-	snprintf(out, ACCESS_TEXT_SIZE, "%s %s", rule->allow ? "allow" : "deny",
-	    rule->kind == ACCESS_ALL ? "all" : cidr_text(&rule->range, range));
+	if (rule->kind == ACCESS_LIST)
+		snprintf(
+		    out, ACCESS_TEXT_SIZE, "%s list:%s", verb, rule->list_name);
+	else
+		snprintf(out, ACCESS_TEXT_SIZE, "%s %s", verb,
+		    rule->kind == ACCESS_ALL ? "all"
+		                             : cidr_text(&rule->range, range));
 	return out;
 }

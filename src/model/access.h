@@ -16,7 +16,6 @@
 #include "net/addr.h"
 #include "net/cidr.h"
 
-struct acl_list;
 struct frontend_spec;
 struct model;
 struct spec_place;
@@ -71,6 +70,10 @@ struct access *access_new(
  * client, or ACCESS_NO_RULE if none does.  Any thread, in a grace section. */
 #define ACCESS_NO_RULE SIZE_MAX
 size_t access_find(const struct access *access, const struct endpoint *client);
+
+/* Counts a client that the rule has decided about, if the rule has a list.  Any
+ * thread, in a grace section. */
+void access_count(const struct access *access, size_t rule);
 
 /* Returns whether that rule, or its absence, admits the client. */
 bool access_admits(const struct frontend_spec *spec, size_t rule);

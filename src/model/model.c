@@ -30,6 +30,15 @@ model_find_backend(const struct model *model, const char *name)
 	return NULL;
 }
 
+struct acl_list *
+model_find_list(const struct model *model, const char *name)
+{
+	for (struct acl_list **l = model->lists; *l; l++)
+		if (strcmp(acl_list_name(*l), name) == 0)
+			return *l;
+	return NULL;
+}
+
 /* HAProxy numbers proxies from 2 upwards in the order of the file; here it is
  * frontends, then backends, then whatever a reload has added. */
 #define FIRST_ID 2
@@ -38,6 +47,25 @@ static const struct frontend *
 former_frontend(const struct model *before, const struct frontend_spec *spec)
 {
 	return before ? model_find_frontend(before, spec->name) : NULL;
+}
+
+/* Lists keep their contents until model_publish. */
+static bool
+take_lists(struct model *m, const struct model *before)
+{
+	const struct spec *spec = m->spec;
+
+	m->lists = calloc(spec->lists_n + 1, sizeof(struct acl_list *));
+	for (size_t i = 0; m->lists && i < spec->lists_n; i++) {
+		const char *name = spec->lists[i].name;
+		struct acl_list *had =
+		    before ? model_find_list(before, name) : NULL;
+
+		m->lists[i] = had ? acl_list_ref(had) : acl_list_new(name);
+		if (!m->lists[i])
+			return false;
+	}
+	return m->lists;
 }
 
 /* Frontends first, for their ids. */
@@ -49,7 +77,7 @@ populate(struct model *m, const struct model *before)
 	/* NULL ends both. */
 	m->frontends = calloc(spec->frontends_n + 1, sizeof(*m->frontends));
 	m->backends = calloc(spec->backends_n + 1, sizeof(*m->backends));
-	if (!m->frontends || !m->backends)
+	if (!m->frontends || !m->backends || !take_lists(m, before))
 		return false;
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
@@ -143,8 +171,11 @@ free_one(void *arg)
 	if (model->backends)
 		model_for_each_backend (b, model)
 			backend_free(b);
+	for (struct acl_list **l = model->lists; l && *l; l++)
+		acl_list_unref(*l);
 	free(model->frontends);
 	free(model->backends);
+	free(model->lists);
 	spec_free(model->spec);
 	if (model->state && --model->state->refs == 0)
 		model_state_free(model->state);
@@ -174,10 +205,23 @@ settle_servers(struct model *model, bool trackers)
 			server_settle(s);
 }
 
+static void
+publish_lists(struct model *model)
+{
+	for (size_t i = 0; i < model->spec->lists_n; i++) {
+		struct acl_content **read = &model->spec->lists[i].content;
+
+		if (*read)
+			acl_list_publish(model->lists[i], *read, model->grace);
+		*read = NULL;
+	}
+}
+
 void
 model_publish(struct model *model, const struct model *before)
 {
 	model->present = true;
+	publish_lists(model);
 	settle_servers(model, false);
 	settle_servers(model, true);
 	model_for_each_backend (b, model) {

@@ -26,6 +26,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include "acl/acl.h"
 #include "model/backend.h"
 #include "model/frontend.h"
 #include "model/spec.h"
@@ -60,6 +61,7 @@ struct model {
 	struct grace *grace;
 	struct frontend **frontends; /* NULL ends them */
 	struct backend **backends;   /* likewise */
+	struct acl_list **lists;     /* likewise; in the order of the spec */
 	struct model_state *state;
 	struct list changed; /* backends that need a new lineup */
 	struct model *next_retired;
@@ -141,6 +143,9 @@ struct frontend *model_find_frontend(
 
 /* Returns the backend of that name, or NULL. */
 struct backend *model_find_backend(const struct model *model, const char *name);
+
+/* Returns the address list of that name, or NULL. */
+struct acl_list *model_find_list(const struct model *model, const char *name);
 
 /* Pins the model.  Data threads, inside the grace section in which the model
  * was found. */

@@ -33,6 +33,7 @@
 #include "tls/settings.h"
 
 struct balance_ops;
+struct acl_content;
 struct tls_context;
 
 /* A place in the configuration, for messages; file is NULL for the command
@@ -194,6 +195,8 @@ struct access_spec {
 	bool allow;
 	enum access_kind kind;
 	struct cidr range; /* ACCESS_RANGE */
+	size_t list;       /* ACCESS_LIST: index into spec.lists */
+	char *list_name;   /* likewise: its name */
 };
 
 /* Writes it as `allow 10.0.0.0/8`.  Returns out. */
@@ -543,6 +546,23 @@ struct tls_spec {
 	struct tls_context *context[TLS_ROLES];
 };
 
+/* A word of `entry =` of a list. */
+struct list_entry_spec {
+	struct spec_place place;
+	struct cidr range;
+};
+
+/* `[list NAME]`. */
+struct list_spec {
+	char *name;
+	struct spec_place place;
+	struct list_entry_spec *entries;
+	size_t entries_n;
+	/* What was read of the entries and files, until a model takes it; NULL:
+	 * not read yet, or the list in force stays as it is. */
+	struct acl_content *content;
+};
+
 struct spec {
 	char **files; /* every file that was read; places point here */
 	size_t files_n;
@@ -556,6 +576,8 @@ struct spec {
 	size_t backends_n;
 	struct tls_spec *tls;
 	size_t tls_n;
+	struct list_spec *lists;
+	size_t lists_n;
 };
 
 /* Whether the check is http or https. */
@@ -615,7 +637,7 @@ const struct tls_spec *spec_tls_named(
 void spec_adopt_tls(struct spec *spec, const struct spec *old);
 
 /* Returns a deep copy, or NULL when memory is short.  Certificates and TLS
- * contexts are shared and counted. */
+ * contexts are shared and counted; the contents of lists are not copied. */
 struct spec *spec_copy(const struct spec *spec);
 
 /* Frees the spec and all that it owns.  NULL is allowed. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acl/content.h"
 #include "model/spec.h"
 #include "tls/context.h"
 
@@ -15,6 +16,7 @@ enum field_kind {
 	FIELD_PATTERN, /* struct pattern */
 	FIELD_TRUST,   /* X509_STORE *, shared and counted */
 	FIELD_CONTEXT, /* struct tls_context *, shared and counted */
+	FIELD_CONTENT, /* struct acl_content *, which copies do not have */
 	FIELD_STRUCT,
 	FIELD_ARRAY, /* a pointer to the elements */
 };
@@ -81,7 +83,7 @@ static const struct field sni_fields[] = {
     FIELD(sni_spec, PLACE, place), FIELD(sni_spec, TEXT, names), END};
 
 static const struct field access_fields[] = {
-    FIELD(access_spec, PLACE, place), END};
+    FIELD(access_spec, PLACE, place), FIELD(access_spec, TEXT, list_name), END};
 
 static const struct field limit_fields[] = {
     FIELD(limit_spec, PLACE, place), END};
@@ -142,12 +144,21 @@ static const struct field tls_fields[] = {FIELD(tls_spec, PLACE, place),
     FIELD(tls_spec, CONTEXT, context[TLS_ACCEPTS]),
     FIELD(tls_spec, CONTEXT, context[TLS_CONNECTS]), END};
 
+static const struct field list_entry_fields[] = {
+    FIELD(list_entry_spec, PLACE, place), END};
+
+static const struct field list_fields[] = {FIELD(list_spec, PLACE, place),
+    FIELD(list_spec, TEXT, name),
+    ARRAY(list_spec, entries, entries_n, list_entry_fields),
+    FIELD(list_spec, CONTENT, content), END};
+
 static const struct field spec_fields[] = {
     ARRAY(spec, files, files_n, text_fields), PART(spec, global, global_fields),
     ARRAY(spec, pools, pools_n, pool_fields),
     ARRAY(spec, frontends, frontends_n, frontend_fields),
     ARRAY(spec, backends, backends_n, backend_fields),
-    ARRAY(spec, tls, tls_n, tls_fields), END};
+    ARRAY(spec, tls, tls_n, tls_fields),
+    ARRAY(spec, lists, lists_n, list_fields), END};
 
 enum visit_kind { VISIT_COPY, VISIT_FREE, VISIT_MEASURE };
 
@@ -228,6 +239,17 @@ visit_context(const struct visit *v, struct tls_context *context)
 		tls_context_unref(context);
 }
 
+static void
+visit_content(const struct visit *v, struct acl_content **content)
+{
+	if (v->kind == VISIT_COPY)
+		*content = NULL;
+	else if (v->kind == VISIT_FREE)
+		acl_content_free(*content);
+	else if (*content)
+		acl_content_memory(*content, v->use);
+}
+
 static void visit_fields(
     struct visit *v, void *object, const struct field *fields);
 
@@ -271,6 +293,8 @@ visit_fields(struct visit *v, void *object, const struct field *fields)
 			visit_trust(v, *(X509_STORE **)at);
 		else if (f->kind == FIELD_CONTEXT)
 			visit_context(v, *(struct tls_context **)at);
+		else if (f->kind == FIELD_CONTENT)
+			visit_content(v, at);
 		else if (f->kind == FIELD_STRUCT)
 			visit_fields(v, at, f->fields);
 		else

@@ -82,6 +82,8 @@ gate_client(const struct frontend *frontend, const struct endpoint *client,
 	size_t rule = frontend->access ? access_find(frontend->access, client)
 	                               : ACCESS_NO_RULE;
 
+	if (frontend->access)
+		access_count(frontend->access, rule);
 	if (access_admits(spec, rule))
 		return frontend->limits
 		           ? ask_limits(frontend, client, now_ns)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * What an address list contains: its entries, with the places that they come
+ * from, and the table that look-ups use.
+ *
+ *   acl_content_new --acl_content_add...--> acl_content_seal --> look-ups
+ *
+ * One thread at a time owns a content.  Its table alone is read by others.
+ */
+#ifndef ACL_CONTENT_H
+#define ACL_CONTENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/table.h"
+#include "net/cidr.h"
+
+/* The files that the entries of a content can be from. */
+#define ACL_SOURCES_MAX 250u
+
+struct acl_entry {
+	struct cidr range;
+	unsigned source; /* number of the file */
+	unsigned line;   /* 0: unknown */
+};
+
+struct acl_content;
+
+/* Returns an empty content, or NULL when memory is short. */
+struct acl_content *acl_content_new(void);
+
+/* Adds a file, and returns its number, or -1 when memory is short or there are
+ * too many.  Copies the name. */
+int acl_content_add_source(struct acl_content *content, const char *name);
+
+/* Adds an entry.  Before acl_content_seal.  Returns false when memory is short.
+ */
+bool acl_content_add(
+    struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
+
+/* Sorts the entries, drops those that are there twice, and makes the table.
+ * Returns false when memory is short. */
+bool acl_content_seal(struct acl_content *content) MUST_CHECK;
+
+/* Removes the entry with exactly this range from a sealed content.  The table
+ * still has the range until acl_content_rebuild.  Returns false if there is no
+ * such entry. */
+bool acl_content_remove(struct acl_content *content, const struct cidr *range);
+
+/* Puts an entry into a sealed content, in order.  Replaces one with the same
+ * range.  As acl_content_remove, needs acl_content_rebuild. Returns false when
+ * memory is short. */
+bool acl_content_insert(
+    struct acl_content *content, const struct acl_entry *entry) MUST_CHECK;
+
+/* Makes another table of the entries, and returns the former one, which the
+ * caller frees when no thread reads it any more.  Returns NULL when memory is
+ * short; then the table stays. */
+struct acl_table *acl_content_rebuild(struct acl_content *content);
+
+/* NULL is allowed.  Frees the table as well. */
+void acl_content_free(struct acl_content *content);
+
+/* Returns the table, which the content owns. */
+const struct acl_table *acl_content_table(const struct acl_content *content);
+
+/* Returns the number of entries. */
+size_t acl_content_entries(const struct acl_content *content);
+
+/* Returns the name of the file with that number. */
+const char *acl_content_source(
+    const struct acl_content *content, unsigned source);
+
+/* Gets the entry with that index: those of unix sockets first, then IPv4, then
+ * IPv6, by address and then by length.  Returns false at the end. */
+bool acl_content_at(
+    const struct acl_content *content, size_t index, struct acl_entry *ret);
+
+/* Gets the index of the first entry that is not before the range. */
+size_t acl_content_after(
+    const struct acl_content *content, const struct cidr *range);
+
+/* Gets the entry with exactly this range.  Returns false if there is none. */
+bool acl_content_get(const struct acl_content *content,
+    const struct cidr *range, struct acl_entry *ret);
+
+/* Gets the longest entry that has the peer.  Returns false if there is none. */
+bool acl_content_find(const struct acl_content *content,
+    const struct endpoint *peer, struct acl_entry *ret);
+
+/* Adds the memory of the content with its table. */
+void acl_content_memory(
+    const struct acl_content *content, struct memory_use *use);
+
+#endif
