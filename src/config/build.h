@@ -50,7 +50,7 @@ bool build_diff_sni(const struct spec *old_spec,
  * rules that deny nobody. */
 void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 
-/* Makes the contents of the lists.  Adds what is wrong with them to errors. */
+/* Makes the recipes of the lists, whose files are not read here. */
 void build_lists(struct spec *spec, struct err_list *errors);
 
 /* Makes the contexts of the [tls] sections, for the roles in which they are

@@ -1,43 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * See build.h: the contents of [list] sections.
+ * See build.h: [list] sections.
  */
 #include "config/build.h"
 
 #include "acl/content.h"
+#include "acl/recipe.h"
+#include "config/config.h"
 
-/* Returns the number of the file that the place is in, or -1 when memory is
- * short. */
-static int
-source_of(struct acl_content *content, const struct spec_place *place,
-    const char **last, int number)
+static bool
+fill_recipe(struct acl_recipe *recipe, const struct list_spec *list)
 {
-	if (number >= 0 && *last == place->file)
-		return number;
-	*last = place->file;
-	return acl_content_add_source(content, place->file ? place->file : "-");
-}
-
-static struct acl_content *
-read_entries(const struct list_spec *list)
-{
-	struct acl_content *c = acl_content_new();
-	const char *file = NULL;
-	int source = -1;
-	bool ok = c;
-
-	for (size_t i = 0; ok && i < list->entries_n; i++) {
+	for (size_t i = 0; i < list->entries_n; i++) {
 		const struct list_entry_spec *e = &list->entries[i];
-		struct acl_entry entry = {
-		    .range = e->range, .line = e->place.line};
 
-		source = source_of(c, &e->place, &file, source);
-		entry.source = (unsigned)source;
-		ok = source >= 0 && acl_content_add(c, &entry);
+		if (!acl_recipe_add_entry(
+		        recipe, &e->range, e->place.file, e->place.line))
+			return false;
 	}
-	if (ok && acl_content_seal(c))
-		return c;
-	acl_content_free(c);
-	return NULL;
+	for (size_t i = 0; i < list->files_n; i++)
+		if (!acl_recipe_add_file(
+		        recipe, list->files[i].path, list->files[i].countries))
+			return false;
+	return true;
 }
 
 void
@@ -46,9 +30,23 @@ build_lists(struct spec *spec, struct err_list *errors)
 	for (size_t i = 0; i < spec->lists_n; i++) {
 		struct list_spec *l = &spec->lists[i];
 
-		l->content = read_entries(l);
-		if (!l->content)
+		l->recipe = acl_recipe_new();
+		if (!l->recipe || !fill_recipe(l->recipe, l))
 			ERROR_AT(
 			    l, errors, "[list %s]: out of memory", l->name);
 	}
+}
+
+bool
+config_read_lists(struct spec *spec, struct err_list *errors)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < spec->lists_n; i++) {
+		struct list_spec *l = &spec->lists[i];
+
+		l->content = acl_recipe_read(l->recipe, errors);
+		ok &= l->content != NULL;
+	}
+	return ok;
 }

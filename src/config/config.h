@@ -23,6 +23,10 @@ bool config_load_all(const char *const *paths, size_t n,
     const struct spec *present, struct spec **ret_spec,
     struct err_list *errors) MUST_CHECK;
 
+/* Reads the files of the spec's lists, and makes the contents.  Returns false
+ * after every error of the files was added to errors. */
+bool config_read_lists(struct spec *spec, struct err_list *errors) MUST_CHECK;
+
 /* The form without a file: one frontend, one backend and one pool, all with
  * the name `main`.  The texts are those of the options, or NULL for one that
  * was not given. */

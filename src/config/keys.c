@@ -123,9 +123,17 @@ static const struct key global_keys[] = {
         CHOICE(closed_infos), GLOBAL(closed_tcp_info), DEFAULT("auto")},
     {.name = NULL}};
 
+static const struct key list_file_options[] = {
+    {"country", "take the networks of these countries from a MaxMind database",
+        VALUE(countries), LIST_FILE(countries), WITHOUT("the file has a range on each line")},
+    {.name = NULL}};
+
 static const struct key list_keys[] = {
     {"entry", "addresses that the list has",
         VALUE(list_entry), WITHOUT("none"), REPEATABLE},
+    {"file", "a file of addresses, which is read again when it changes",
+        VALUE(list_file), WITHOUT("none"), OPTIONS(list_file_options),
+        REPEATABLE},
     {.name = NULL}};
 
 static const struct key pool_keys[] = {

@@ -57,6 +57,7 @@
 #define POOL(member)           .offset = offsetof(struct pool_spec, member)
 #define TLS(member)            .offset = offsetof(struct tls_spec, settings.member)
 #define PAIR(member)           .offset = offsetof(struct tls_pair, member)
+#define LIST_FILE(member)      .offset = offsetof(struct list_file_spec, member)
 #define FRONTEND(member)       .offset = offsetof(struct frontend_spec, member)
 #define LISTEN(member)         .offset = offsetof(struct listen_spec, member)
 #define ROUTE(member)          .offset = offsetof(struct route_spec, member)

@@ -96,7 +96,7 @@ extern const struct value_type type_choice_text /* one of key->choices */,
     type_people /* users and @groups */, type_hosts /* names, commas */,
     type_track, type_ca, type_sni, type_check_command, type_server_defaults,
     type_file, type_ca_path, type_ciphers, type_ciphersuites, type_curves,
-    type_alpn, type_tls_name;
+    type_alpn, type_tls_name, type_countries;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */
 extern const struct value_type type_check, type_agent,
     type_agent_send /* struct pattern */, type_log, type_admin;
@@ -104,7 +104,7 @@ extern const struct value_type type_check, type_agent,
 extern const struct value_type type_http, type_age, type_listen, type_backend,
     type_sni_rule, type_proxy_from, type_allow, type_deny, type_limit,
     type_server, type_bandwidth /* struct bandwidth_spec */, type_list_entry,
-    type_check_header, type_check_step, type_check_body;
+    type_list_file, type_check_header, type_check_step, type_check_body;
 /* struct tls_spec; int, 0: not set; enum tls_verify. */
 extern const struct value_type type_cert, type_cert_dir, type_tls_version,
     type_tls_verify;

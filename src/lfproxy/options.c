@@ -278,8 +278,18 @@ bool
 options_load(const struct options *options, struct spec **ret_spec,
     struct err_list *errors)
 {
-	if (options->files_n > 0)
-		return config_load_all(
-		    options->files, options->files_n, NULL, ret_spec, errors);
+	struct spec *spec;
+
+	if (options->files_n > 0) {
+		if (!config_load_all(
+		        options->files, options->files_n, NULL, &spec, errors))
+			return false;
+		if (config_read_lists(spec, errors)) {
+			*ret_spec = spec;
+			return true;
+		}
+		spec_free(spec);
+		return false;
+	}
 	return config_from_options(&options->short_form, ret_spec, errors);
 }

@@ -34,6 +34,7 @@
 
 struct balance_ops;
 struct acl_content;
+struct acl_recipe;
 struct tls_context;
 
 /* A place in the configuration, for messages; file is NULL for the command
@@ -552,12 +553,22 @@ struct list_entry_spec {
 	struct cidr range;
 };
 
+/* `file =` of a list. */
+struct list_file_spec {
+	struct spec_place place;
+	char *path;
+	char *countries; /* of a MaxMind database, as `DE,FR`; NULL: lines */
+};
+
 /* `[list NAME]`. */
 struct list_spec {
 	char *name;
 	struct spec_place place;
 	struct list_entry_spec *entries;
 	size_t entries_n;
+	struct list_file_spec *files;
+	size_t files_n;
+	struct acl_recipe *recipe; /* of both; shared and counted */
 	/* What was read of the entries and files, until a model takes it; NULL:
 	 * not read yet, or the list in force stays as it is. */
 	struct acl_content *content;

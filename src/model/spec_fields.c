@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "acl/content.h"
+#include "acl/recipe.h"
 #include "model/spec.h"
 #include "tls/context.h"
 
@@ -16,6 +17,7 @@ enum field_kind {
 	FIELD_PATTERN, /* struct pattern */
 	FIELD_TRUST,   /* X509_STORE *, shared and counted */
 	FIELD_CONTEXT, /* struct tls_context *, shared and counted */
+	FIELD_RECIPE,  /* struct acl_recipe *, shared and counted */
 	FIELD_CONTENT, /* struct acl_content *, which copies do not have */
 	FIELD_STRUCT,
 	FIELD_ARRAY, /* a pointer to the elements */
@@ -147,10 +149,15 @@ static const struct field tls_fields[] = {FIELD(tls_spec, PLACE, place),
 static const struct field list_entry_fields[] = {
     FIELD(list_entry_spec, PLACE, place), END};
 
+static const struct field list_file_fields[] = {
+    FIELD(list_file_spec, PLACE, place), FIELD(list_file_spec, TEXT, path),
+    FIELD(list_file_spec, TEXT, countries), END};
+
 static const struct field list_fields[] = {FIELD(list_spec, PLACE, place),
     FIELD(list_spec, TEXT, name),
     ARRAY(list_spec, entries, entries_n, list_entry_fields),
-    FIELD(list_spec, CONTENT, content), END};
+    ARRAY(list_spec, files, files_n, list_file_fields),
+    FIELD(list_spec, RECIPE, recipe), FIELD(list_spec, CONTENT, content), END};
 
 static const struct field spec_fields[] = {
     ARRAY(spec, files, files_n, text_fields), PART(spec, global, global_fields),
@@ -240,6 +247,15 @@ visit_context(const struct visit *v, struct tls_context *context)
 }
 
 static void
+visit_recipe(const struct visit *v, struct acl_recipe *recipe)
+{
+	if (v->kind == VISIT_COPY && recipe)
+		(void)acl_recipe_ref(recipe);
+	else if (v->kind == VISIT_FREE)
+		acl_recipe_unref(recipe);
+}
+
+static void
 visit_content(const struct visit *v, struct acl_content **content)
 {
 	if (v->kind == VISIT_COPY)
@@ -293,6 +309,8 @@ visit_fields(struct visit *v, void *object, const struct field *fields)
 			visit_trust(v, *(X509_STORE **)at);
 		else if (f->kind == FIELD_CONTEXT)
 			visit_context(v, *(struct tls_context **)at);
+		else if (f->kind == FIELD_RECIPE)
+			visit_recipe(v, *(struct acl_recipe **)at);
 		else if (f->kind == FIELD_CONTENT)
 			visit_content(v, at);
 		else if (f->kind == FIELD_STRUCT)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * What an address list is made of: entries of the configuration, and files.
+ *
+ * A recipe is made once and then never changes, so a thread may read its files
+ * while the configuration that it came from goes away.
+ */
+#ifndef ACL_RECIPE_H
+#define ACL_RECIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "acl/content.h"
+#include "base/err.h"
+#include "net/cidr.h"
+
+struct acl_recipe;
+
+/* Returns an empty recipe with one reference, or NULL when memory is short.
+ * Runs on the control thread, as all functions of references. */
+struct acl_recipe *acl_recipe_new(void);
+/* Returns the recipe. */
+struct acl_recipe *acl_recipe_ref(struct acl_recipe *recipe);
+/* Frees the recipe with its last reference.  NULL is allowed. */
+void acl_recipe_unref(struct acl_recipe *recipe);
+
+/* Adds an entry, with its place in the configuration.  Returns false when
+ * memory is short. */
+bool acl_recipe_add_entry(struct acl_recipe *recipe, const struct cidr *range,
+    const char *file, unsigned line) MUST_CHECK;
+
+/* Adds a file of entries.  countries: codes as `DE,FR`, if the file is a
+ * MaxMind database of which the networks in these countries are taken;
+ * otherwise NULL. Copies both.  Returns false when memory is short. */
+bool acl_recipe_add_file(struct acl_recipe *recipe, const char *path,
+    const char *countries) MUST_CHECK;
+
+/* Returns the path of the file with that number, or NULL at the end. */
+const char *acl_recipe_file(const struct acl_recipe *recipe, size_t n);
+
+/* Reads the files, and makes a sealed content of them and of the entries.
+ * Returns NULL after at least one error was added, at the line of the file that
+ * is wrong.  Any thread.  Blocks for the disk. */
+struct acl_content *acl_recipe_read(
+    const struct acl_recipe *recipe, struct err_list *errors) MUST_CHECK;
+
+#endif
