@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "base/ensure.h"
 #include "base/grace.h"
 
 struct acl_list {
@@ -20,8 +21,7 @@ struct acl_list {
 	char *name;
 	struct acl_content *content; /* of the configuration and its files */
 	struct acl_content *added;   /* by commands; NULL: nothing */
-	struct acl_content
-	    *deleted; /* of content, by commands; NULL: nothing */
+	size_t deleted;              /* entries of content, by commands */
 };
 
 struct acl_list *
@@ -52,7 +52,6 @@ acl_list_unref(struct acl_list *list)
 		return;
 	acl_content_free(list->content);
 	acl_content_free(list->added);
-	acl_content_free(list->deleted);
 	free(list->name);
 	free(list);
 }
@@ -103,20 +102,210 @@ free_content(void *content)
 }
 
 static void
+free_table(void *table)
+{
+	acl_table_free(table);
+}
+
+static void
 publish_table(const struct acl_table **at, const struct acl_content *content)
 {
 	atomic_store_release(
 	    at, content ? acl_content_table(content) : NULL); /* [P32] */
 }
 
-void
-acl_list_publish(
-    struct acl_list *list, struct acl_content *content, struct grace *grace)
+/* Replaces a content, of which other threads know the table. */
+static void
+exchange(struct acl_content **slot, const struct acl_table **table,
+    struct acl_content *content, struct grace *grace)
 {
-	struct acl_content *former = list->content;
+	struct acl_content *former = *slot;
 
-	list->content = content;
-	publish_table(&list->table, content);
+	*slot = content;
+	publish_table(table, content);
 	if (former)
 		grace_retire(grace, free_content, former);
+}
+
+/* Publishes another table after a change of the content's entries.  Returns
+ * false when memory is short. */
+static bool
+publish_change(struct acl_content *content, const struct acl_table **table,
+    struct grace *grace)
+{
+	struct acl_table *former = acl_content_rebuild(content);
+
+	if (!former)
+		return false;
+	publish_table(table, content);
+	grace_retire(grace, free_table, former);
+	return true;
+}
+
+void
+acl_list_publish(struct acl_list *list, struct acl_content *content,
+    bool keep_added, struct grace *grace)
+{
+	exchange(&list->content, &list->table, content, grace);
+	list->deleted = 0;
+	if (!keep_added)
+		exchange(&list->added, &list->added_table, NULL, grace);
+}
+
+const struct acl_content *
+acl_list_content(const struct acl_list *list)
+{
+	return list->content;
+}
+
+/* -- commands -- */
+
+/* Returns an empty content. */
+static struct acl_content *
+make_empty(void)
+{
+	struct acl_content *c = acl_content_new();
+
+	if (c && acl_content_seal(c))
+		return c;
+	acl_content_free(c);
+	return NULL;
+}
+
+bool
+acl_list_add(
+    struct acl_list *list, const struct cidr *range, struct grace *grace)
+{
+	struct acl_entry entry = {.range = *range}, before;
+	bool had;
+
+	if (!list->added)
+		list->added = make_empty();
+	if (!list->added)
+		return false;
+	had = acl_content_get(list->added, range, &before);
+	if (!acl_content_insert(list->added, &entry))
+		return false;
+	if (publish_change(list->added, &list->added_table, grace))
+		return true;
+	if (!had)
+		(void)acl_content_remove(list->added, range);
+	return false;
+}
+
+/* The room that the entry had is still there. */
+static void
+put_back(struct acl_content *content, const struct acl_entry *entry)
+{
+	ENSURE(acl_content_insert(content, entry));
+}
+
+enum acl_deletion
+acl_list_delete(
+    struct acl_list *list, const struct cidr *range, struct grace *grace)
+{
+	struct acl_entry entry;
+	bool was_read =
+	    list->content && acl_content_get(list->content, range, &entry);
+	bool was_added = list->added && acl_content_remove(list->added, range);
+
+	if (!was_read && !was_added)
+		return ACL_NO_ENTRY;
+	if (was_added &&
+	    !publish_change(list->added, &list->added_table, grace)) {
+		put_back(list->added, &(struct acl_entry){.range = *range});
+		return ACL_NO_MEMORY;
+	}
+	if (!was_read)
+		return ACL_DELETED;
+	(void)acl_content_remove(list->content, range);
+	if (publish_change(list->content, &list->table, grace)) {
+		list->deleted++;
+		return ACL_DELETED;
+	}
+	put_back(list->content, &entry);
+	return ACL_NO_MEMORY;
+}
+
+bool
+acl_list_clear(struct acl_list *list, struct grace *grace)
+{
+	struct acl_content *empty = make_empty();
+
+	if (!empty)
+		return false;
+	if (list->content)
+		list->deleted += acl_content_entries(list->content);
+	exchange(&list->content, &list->table, empty, grace);
+	exchange(&list->added, &list->added_table, NULL, grace);
+	return true;
+}
+
+struct acl_changes
+acl_list_changes(const struct acl_list *list)
+{
+	return (struct acl_changes){
+	    .added = list->added ? acl_content_entries(list->added) : 0,
+	    .deleted = list->deleted};
+}
+
+/* -- entries -- */
+
+size_t
+acl_list_entries(const struct acl_list *list)
+{
+	return (list->added ? acl_content_entries(list->added) : 0) +
+	       (list->content ? acl_content_entries(list->content) : 0);
+}
+
+static void
+list_entry(const struct acl_content *content, bool is_added,
+    const struct acl_entry *entry, struct acl_listed *ret)
+{
+	*ret = (struct acl_listed){.range = entry->range,
+	    .source =
+	        is_added ? NULL : acl_content_source(content, entry->source),
+	    .line = entry->line};
+}
+
+bool
+acl_list_at(const struct acl_list *list, size_t index, struct acl_listed *ret)
+{
+	size_t added = list->added ? acl_content_entries(list->added) : 0;
+	bool is_added = index < added;
+	const struct acl_content *c = is_added ? list->added : list->content;
+	struct acl_entry entry;
+
+	if (!c || !acl_content_at(c, is_added ? index : index - added, &entry))
+		return false;
+	list_entry(c, is_added, &entry, ret);
+	return true;
+}
+
+bool
+acl_list_find(const struct acl_list *list, const struct endpoint *client,
+    struct acl_listed *ret)
+{
+	struct acl_entry entry, added;
+	bool was_read =
+	    list->content && acl_content_find(list->content, client, &entry);
+	bool was_added =
+	    list->added && acl_content_find(list->added, client, &added);
+
+	if (was_added && (!was_read || added.range.bits >= entry.range.bits))
+		list_entry(list->added, true, &added, ret);
+	else if (was_read)
+		list_entry(list->content, false, &entry, ret);
+	return was_read || was_added;
+}
+
+void
+acl_list_memory(const struct acl_list *list, struct memory_use *use)
+{
+	memory_add_block(use, list);
+	memory_add_block(use, list->name);
+	if (list->content)
+		acl_content_memory(list->content, use);
+	if (list->added)
+		acl_content_memory(list->added, use);
 }

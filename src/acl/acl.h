@@ -44,9 +44,62 @@ void acl_list_clear_matches(struct acl_list *list);
 /* Returns the name, which the list owns. */
 const char *acl_list_name(const struct acl_list *list);
 
-/* Publishes what was read, and drops what commands have changed.  Takes
- * ownership of the content, which is sealed. */
-void acl_list_publish(
-    struct acl_list *list, struct acl_content *content, struct grace *grace);
+/* Publishes what was read.  Takes ownership of the content, which is sealed.
+ * Entries that commands have deleted are as they were read.  What commands have
+ * added stays with keep_added; otherwise it is dropped. */
+void acl_list_publish(struct acl_list *list, struct acl_content *content,
+    bool keep_added, struct grace *grace);
+
+/* Returns what was read; NULL: nothing yet. */
+const struct acl_content *acl_list_content(const struct acl_list *list);
+
+/* Adds an entry, in place of one with the same range.  Returns false when
+ * memory is short; the list is as before then. */
+bool acl_list_add(struct acl_list *list, const struct cidr *range,
+    struct grace *grace) MUST_CHECK;
+
+enum acl_deletion {
+	ACL_DELETED,
+	ACL_NO_ENTRY, /* no entry has exactly this range */
+	ACL_NO_MEMORY /* the list is as before */
+};
+
+/* Deletes the entry with exactly this range.  Takes 30 ms in a list with a
+ * million entries. */
+enum acl_deletion acl_list_delete(
+    struct acl_list *list, const struct cidr *range, struct grace *grace);
+
+/* Deletes all entries.  Returns false when memory is short. */
+bool acl_list_clear(struct acl_list *list, struct grace *grace) MUST_CHECK;
+
+/* The entries that commands have added, and those that they have deleted. */
+struct acl_changes {
+	size_t added, deleted;
+};
+/* Returns both numbers since the last content was published. */
+struct acl_changes acl_list_changes(const struct acl_list *list);
+
+/* An entry with its place in words. */
+struct acl_listed {
+	struct cidr range;
+	const char *source; /* a file; NULL: a command.  Owned by the list */
+	unsigned line;      /* of source; 0: unknown */
+};
+
+/* Returns the number of entries. */
+size_t acl_list_entries(const struct acl_list *list);
+
+/* Gets an entry by its index: first those that were added, then those that were
+ * read, each in the order of acl_content_at.  Returns false at the end. */
+bool acl_list_at(
+    const struct acl_list *list, size_t index, struct acl_listed *ret);
+
+/* Gets the longest entry that has the client.  Returns false if there is none.
+ */
+bool acl_list_find(const struct acl_list *list, const struct endpoint *client,
+    struct acl_listed *ret);
+
+/* Adds the memory of the list. */
+void acl_list_memory(const struct acl_list *list, struct memory_use *use);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <xxhash.h>
 
 #include "base/grow.h"
 
@@ -15,12 +16,14 @@ struct entry4 {
 	uint32_t first; /* in host order, as all below */
 	uint32_t line;
 	uint8_t bits, source;
+	uint16_t unused; /* 0: all bytes are hashed */
 };
 
 struct entry6 {
 	uint64_t hi, lo;
 	uint32_t line;
 	uint8_t bits, source;
+	uint16_t unused; /* 0 */
 };
 
 struct acl_content {
@@ -32,6 +35,7 @@ struct acl_content {
 	struct acl_entry unix_entry; /* if has_unix */
 	char **sources;
 	size_t sources_n, sources_room;
+	uint64_t digest;
 	struct acl_table *table; /* NULL: not sealed */
 };
 
@@ -330,6 +334,17 @@ shrink(void *array, size_t n, size_t *room, size_t size)
 	return less;
 }
 
+static uint64_t
+digest_of(const struct acl_content *c)
+{
+	XXH64_hash_t h = c->has_unix;
+
+	for (size_t i = 0; i < c->sources_n; i++)
+		h = XXH64(c->sources[i], strlen(c->sources[i]) + 1, h);
+	h = c->n4 > 0 ? XXH64(c->v4, c->n4 * sizeof(*c->v4), h) : h;
+	return c->n6 > 0 ? XXH64(c->v6, c->n6 * sizeof(*c->v6), h) : h;
+}
+
 bool
 acl_content_seal(struct acl_content *content)
 {
@@ -341,6 +356,7 @@ acl_content_seal(struct acl_content *content)
 	UNIQUE(c->v6, c->n6, compare6);
 	c->v4 = shrink(c->v4, c->n4, &c->room4, sizeof(*c->v4));
 	c->v6 = shrink(c->v6, c->n6, &c->room6, sizeof(*c->v6));
+	c->digest = digest_of(c);
 	c->table = make_table(c);
 	return c->table != NULL;
 }
@@ -541,6 +557,12 @@ acl_content_find(const struct acl_content *content, const struct endpoint *peer,
 			return true;
 	}
 	return false;
+}
+
+uint64_t
+acl_content_digest(const struct acl_content *content)
+{
+	return content->digest;
 }
 
 void

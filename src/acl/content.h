@@ -89,6 +89,10 @@ bool acl_content_get(const struct acl_content *content,
 bool acl_content_find(const struct acl_content *content,
     const struct endpoint *peer, struct acl_entry *ret);
 
+/* Returns a hash of all entries and their places as they were when the content
+ * was sealed. */
+uint64_t acl_content_digest(const struct acl_content *content);
+
 /* Adds the memory of the content with its table. */
 void acl_content_memory(
     const struct acl_content *content, struct memory_use *use);

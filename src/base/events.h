@@ -53,6 +53,8 @@
 	X(EVENT_CERTIFICATE, "certificate")                                    \
 	X(EVENT_CERTIFICATE_REFUSED, "certificate_refused")                    \
 	X(EVENT_CERTIFICATE_EXPIRES, "certificate_expires")                    \
+	X(EVENT_LIST, "list")                                                  \
+	X(EVENT_LIST_REFUSED, "list_refused")                                  \
 	X(EVENT_EXPIRED, "expired")                                            \
 	X(EVENT_BACKEND_DOWN, "backend_down")                                  \
 	X(EVENT_BACKEND_UP, "backend_up")                                      \

@@ -308,6 +308,8 @@ control_start(struct control *control, struct err *err)
 		return err_set(
 		    err, "health checks cannot be started: %s", strerror(-rc));
 	watch_loop(c);
+	list_watch_start(
+	    &c->list_watch, c->loop, &c->task_timer, c->grace, c->model);
 	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
@@ -341,6 +343,7 @@ control_free(struct control *control)
 	drains_free(c);
 	rebalances_free(c);
 	tls_watch_fini(&c->tls_watch);
+	list_watch_fini(&c->list_watch);
 	tls_upkeep_fini(&c->tls_upkeep);
 	if (c->loop)
 		task_timer_fini(&c->task_timer);
@@ -419,6 +422,12 @@ const struct tls_watch *
 control_tls_watch(const struct control *control)
 {
 	return &control->tls_watch;
+}
+
+const struct list_watch *
+control_list_watch(const struct control *control)
+{
+	return &control->list_watch;
 }
 
 const struct tls_status *

@@ -33,6 +33,7 @@
 #include "model/model.h"
 
 struct control;
+struct list_watch;
 struct listeners;
 struct proxy;
 struct task_timer;
@@ -137,6 +138,9 @@ struct task_timer *control_timer(struct control *control);
 
 /* Returns the watch over the files of the [tls] sections. */
 const struct tls_watch *control_tls_watch(const struct control *control);
+
+/* Returns the watch over the files of the [list] sections. */
+const struct list_watch *control_list_watch(const struct control *control);
 
 /* Returns the state of TLS as of the last second. */
 const struct tls_status *control_tls_status(const struct control *control);

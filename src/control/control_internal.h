@@ -11,6 +11,7 @@
 #include "control/server_followup.h"
 #include "control/task_timer.h"
 #include "control/limits.h"
+#include "control/list_watch.h"
 #include "control/pace.h"
 #include "control/listeners.h"
 #include "control/pools.h"
@@ -64,6 +65,7 @@ struct control {
 	struct reload *reloading; /* waits for names; NULL: none */
 	struct server_names server_names;
 	struct tls_watch tls_watch;
+	struct list_watch list_watch;
 	struct tls_upkeep tls_upkeep;
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of all but RUNNING */

@@ -98,6 +98,7 @@ commit_edit(struct control *c, struct model *model)
 	listeners_follow(c->listeners, model);
 	control_retire_model(c, before);
 	tls_watch_follow(&c->tls_watch, model->spec);
+	list_watch_follow(&c->list_watch, model);
 }
 
 /* Tries the backend's last server on a socket. */

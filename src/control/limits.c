@@ -50,6 +50,10 @@ limits_count_open(void)
  * and a file that is being read. */
 #define TLS_DESCRIPTORS 3
 
+/* Those for [list] sections: inotify, and for a reading by the watch and one by
+ * a reload a directory or a file, its copy, and the copy as it is opened. */
+#define LIST_DESCRIPTORS 7
+
 /* The number of admin clients that the reserve covers. */
 #define RESERVE_ADMIN_CLIENTS 64
 
@@ -76,6 +80,8 @@ count_own(const struct spec *spec, size_t open)
 
 	if (spec->global.http.text)
 		own += HTTP_DESCRIPTORS;
+	if (spec->lists_n > 0)
+		own += LIST_DESCRIPTORS;
 	if (spec->tls_n > 0)
 		own += TLS_DESCRIPTORS;
 	for (size_t i = 0; i < spec->pools_n; i++)

@@ -15,6 +15,8 @@
 #include "config/edit.h"
 #include "control/control_internal.h"
 #include "control/limits.h"
+#include "control/list_diff.h"
+#include "control/list_load.h"
 #include "control/server_sockets.h"
 #include "control/tls_diff.h"
 #include "proxy/accesslog.h"
@@ -23,7 +25,8 @@ struct reload {
 	struct control *control;
 	unsigned refs;
 	bool done;
-	struct spec *spec; /* until it is done; NULL after an error */
+	struct spec *spec;      /* until it is done; NULL after an error */
+	struct list_load lists; /* jobs NULL: not started, or done */
 	struct reload_result result;
 	struct timed_task waiting;
 	uint64_t until_ms; /* names are waited for, clock_now_ms */
@@ -87,6 +90,7 @@ commit_reload(struct control *c, struct model *model, struct changes *changes)
 		c->follower.commit(c->follower.arg, model->spec, changes);
 	control_retire_model(c, before);
 	tls_watch_follow(&c->tls_watch, model->spec);
+	list_watch_follow(&c->list_watch, model);
 	c->tls_upkeep.looked_ms = 0;
 	c->reloads++;
 }
@@ -219,11 +223,47 @@ notify_result(bool ok, const struct reload_result *result)
 }
 
 static void
+begin_lists(struct reload *r)
+{
+	if (r->spec->lists_n > 0 && (!list_load_of_spec(&r->lists, r->spec) ||
+	                                list_load_start(&r->lists) != 0))
+		control_refuse(&r->result.errors,
+		    "out of memory: the files of lists are not read");
+}
+
+/* Waits for the thread, if it is still reading. */
+static void
+finish_lists(struct reload *r)
+{
+	if (!r->lists.jobs)
+		return;
+	list_load_join(&r->lists);
+	list_diff(&r->lists, r->control->model, r->spec, &r->result.errors,
+	    &r->result.changes);
+	list_load_fini(&r->lists);
+}
+
+/* Lists take as long as reading them does. */
+static bool
+is_waiting(const struct reload *r, uint64_t now_ms)
+{
+	return (r->lists.jobs && !list_load_ended(&r->lists)) ||
+	       (now_ms < r->until_ms &&
+	           server_names_pending(r->control, r->spec));
+}
+
+static void
 finish_reload(struct reload *r)
 {
 	struct control *c = r->control;
-	bool ok = r->spec && put_in_force(c, r->spec, &r->result);
+	bool ok;
 
+	finish_lists(r);
+	if (r->result.errors.n > 0) {
+		spec_free(r->spec);
+		r->spec = NULL;
+	}
+	ok = r->spec && put_in_force(c, r->spec, &r->result);
 	r->spec = NULL;
 	r->done = true;
 	if (ok) {
@@ -257,7 +297,7 @@ on_waiting(struct timed_task *task, uint64_t now_ms)
 {
 	struct reload *r = container_of(task, struct reload, waiting);
 
-	if (now_ms < r->until_ms && server_names_pending(r->control, r->spec))
+	if (is_waiting(r, now_ms))
 		timed_task_schedule(task, now_ms + TASK_TIMER_ROUND_MS);
 	else
 		finish_waiting(r->control);
@@ -287,12 +327,14 @@ control_reload(struct control *control,
 		    "FILE to be able to reload");
 	else if (control_may_change(c, errors) &&
 	         config_load_all((const char *const *)c->files, c->files_n,
-	             control_model(c)->spec, &r->spec, errors))
+	             control_model(c)->spec, &r->spec, errors)) {
 		server_names_ask(c, r->spec);
-	if (r->spec && server_names_pending(c, r->spec)) {
+		begin_lists(r);
+	}
+	r->until_ms = clock_now_ms() + SERVER_NAMES_WAIT_MS;
+	if (r->spec && is_waiting(r, clock_now_ms())) {
 		r->refs++;
 		c->reloading = r;
-		r->until_ms = clock_now_ms() + SERVER_NAMES_WAIT_MS;
 		timed_task_schedule(&r->waiting, 0);
 	} else {
 		finish_reload(r);

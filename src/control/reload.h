@@ -2,9 +2,9 @@
  * Reload: the configuration is read again and takes effect in the running
  * process.
  *
- *   read, validate --> names --> what is new is made --> publish --> what is
- *             |                        |                             old goes
- *             +--> errors: nothing has changed <--+
+ *   read, validate --> names, lists --> what is new is made --> publish -->
+ * what is |                               |                     old goes
+ *             +--> errors: nothing has changed <-----+
  *
  * Everything that can fail comes first: the file, sockets, threads, memory.
  * Then new sessions find the new model, server by server through the lineups
@@ -30,11 +30,12 @@ struct reload_result {
 };
 
 /* Reads the files, which blocks on the disk, and begins look-ups of the
- * servers' names.  The configuration takes effect when all names are answered,
- * and after SERVER_NAMES_WAIT_MS at the latest: within this call where no
- * server is given by name, or else later on the control loop.  Logs each change
- * and each error. A second reload puts one that waits for names into effect at
- * once.
+ * servers' names.  A thread reads the files of lists.  The configuration takes
+ * effect when these are read and all names are answered, or after
+ * SERVER_NAMES_WAIT_MS without the names: within this call where there is no
+ * list and no server is given by name, or else later on the control loop.  Logs
+ * each change and each error.  A second reload waits for the lists of the first
+ * one, and puts it into effect at once.
  *
  * Passes the result to when_done, unless that is NULL, once, within this call
  * if the reload is complete.  Returns NULL when out of memory.  Caller calls
@@ -42,13 +43,13 @@ struct reload_result {
 struct reload *control_reload(struct control *control,
     void (*when_done)(bool ok, const struct reload_result *result));
 
-/* Returns NULL while the reload waits for names. */
+/* Returns NULL while the reload waits for names or lists. */
 const struct reload_result *reload_result(const struct reload *reload);
 
 /* Gives up the caller's reference.  Accepts NULL. */
 void reload_unref(struct reload *reload);
 
-/* Refuses a reload that waits for names, at the end of the process. */
+/* Refuses a reload that waits, at the end of the process. */
 void control_reload_fini(struct control *control);
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "acl/recipe.h"
 #include "base/grow.h"
 #include "tls/context.h"
 
@@ -266,24 +267,55 @@ interests_sort(struct tls_interests *interests)
 	interests->n = kept;
 }
 
-void
-tls_interests_find(int inotify, const struct tls_context *context,
-    const SSL_CTX *ssl, struct tls_interests *ret_interests)
+/* Returns NULL when memory is short. */
+static struct search *
+search_begin(int inotify, struct tls_interests *ret_interests)
 {
 	struct search *search = malloc(sizeof(*search));
 
 	*ret_interests = (struct tls_interests){.n = 0};
 	if (!search) {
 		ret_interests->out_of_memory = true;
-		return;
+		return NULL;
 	}
 	search->inotify = inotify;
 	search->found = ret_interests;
 	search->wd = -1;
 	search->answer[0] = '\0';
-	tls_context_each_file_of(context, ssl, search_path, search);
+	return search;
+}
+
+static void
+search_end(struct search *search)
+{
+	interests_sort(search->found);
 	free(search);
-	interests_sort(ret_interests);
+}
+
+void
+tls_interests_find(int inotify, const struct tls_context *context,
+    const SSL_CTX *ssl, struct tls_interests *ret_interests)
+{
+	struct search *search = search_begin(inotify, ret_interests);
+
+	if (!search)
+		return;
+	tls_context_each_file_of(context, ssl, search_path, search);
+	search_end(search);
+}
+
+void
+tls_interests_find_files(int inotify, const struct acl_recipe *recipe,
+    struct tls_interests *ret_interests)
+{
+	struct search *search = search_begin(inotify, ret_interests);
+	const char *path;
+
+	if (!search)
+		return;
+	for (size_t i = 0; (path = acl_recipe_file(recipe, i)); i++)
+		file_search(search, path);
+	search_end(search);
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The directories whose changes may change what a TLS context reads.
+ * The directories whose changes may change what a TLS context or an address
+ * list reads.
  *
  * A file can be replaced by a rename, so its directory is watched; and where it
  * is a symbolic link, or a directory on the way to it is, also the directory of
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct acl_recipe;
 struct tls_context;
 
 /* A name in a directory; NULL: every name. */
@@ -35,6 +37,10 @@ struct tls_interests {
  * Caller calls tls_interests_fini. */
 void tls_interests_find(int inotify, const struct tls_context *context,
     const SSL_CTX *ssl, struct tls_interests *ret_interests);
+
+/* The same for the files of an address list. */
+void tls_interests_find_files(int inotify, const struct acl_recipe *recipe,
+    struct tls_interests *ret_interests);
 
 /* Frees the names; the watches stay. */
 void tls_interests_fini(struct tls_interests *interests);

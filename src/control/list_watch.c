@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT
+ * See list_watch.h.
+ */
+#include "control/list_watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "acl/acl.h"
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/text.h"
+#include "model/model.h"
+
+/* A [list] section with files. */
+struct watched_list {
+	struct list node;
+	struct acl_list *list;     /* a reference */
+	struct acl_recipe *recipe; /* a reference */
+	struct tls_interests interests;
+	bool due;       /* has to be read */
+	bool was_read;  /* since the recipe was made */
+	bool failed;    /* at its last reading */
+	struct err err; /* if failed */
+};
+
+#define for_each_watched(w, lists)                                             \
+	list_for_each_safe (node_, lists)                                      \
+		for (struct watched_list *w =                                  \
+		         container_of(node_, struct watched_list, node);       \
+		     w; w = NULL)
+
+/* -- the lists -- */
+
+static void
+watched_free(struct watched_list *w)
+{
+	list_remove(&w->node);
+	tls_interests_fini(&w->interests);
+	acl_recipe_unref(w->recipe);
+	acl_list_unref(w->list);
+	free(w);
+}
+
+static struct watched_list *
+watched_new(struct acl_list *list, struct acl_recipe *recipe)
+{
+	struct watched_list *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	list_init(&w->node);
+	w->list = acl_list_ref(list);
+	w->recipe = acl_recipe_ref(recipe);
+	w->due = true;
+	return w;
+}
+
+static struct watched_list *
+watched_find(struct list *lists, const struct acl_recipe *recipe)
+{
+	list_for_each (node, lists) {
+		struct watched_list *w =
+		    container_of(node, struct watched_list, node);
+
+		if (w->recipe == recipe)
+			return w;
+	}
+	return NULL;
+}
+
+/* -- reading -- */
+
+static size_t
+count_due(struct list_watch *watch)
+{
+	size_t n = 0;
+
+	for_each_watched(w, &watch->lists) n += w->due;
+	return n;
+}
+
+static void
+fill_jobs(struct list_watch *watch, struct list_load *load)
+{
+	for_each_watched(w, &watch->lists)
+	{
+		if (!w->due)
+			continue;
+		w->due = false;
+		load->jobs[load->n++].recipe = acl_recipe_ref(w->recipe);
+	}
+}
+
+static void
+call_control(void *arg)
+{
+	struct list_watch *watch = arg;
+
+	ev_async_send(watch->loop, &watch->done);
+}
+
+/* Reads all lists that are due; those that become due while the thread is at
+ * work are read after it. */
+static void
+read_due(struct list_watch *watch)
+{
+	static struct log_limit limit;
+	struct list_load *load = &watch->load;
+	size_t n = count_due(watch);
+	int rc = ENOMEM;
+
+	watch->first_ms = 0;
+	if (watch->reading || n == 0)
+		return;
+	*load = (struct list_load){.jobs = calloc(n, sizeof(*load->jobs)),
+	    .inotify = watch->inotify,
+	    .done = call_control,
+	    .arg = watch};
+	if (load->jobs) {
+		fill_jobs(watch, load);
+		rc = list_load_start(load);
+	}
+	watch->reading = rc == 0;
+	if (rc != 0)
+		log_limited(&limit, LOG_LEVEL_WARNING,
+		    "lists that have changed are not read: %s; reload when "
+		    "there is memory",
+		    strerror(rc));
+}
+
+static void
+on_settled(struct timed_task *task, uint64_t now_ms)
+{
+	(void)now_ms;
+	read_due(container_of(task, struct list_watch, settle));
+}
+
+static void
+on_retry(struct timed_task *task, uint64_t now_ms)
+{
+	struct list_watch *watch = container_of(task, struct list_watch, retry);
+
+	(void)now_ms;
+	for_each_watched(w, &watch->lists) w->due |= w->failed;
+	read_due(watch);
+}
+
+/* -- what was read -- */
+
+/* Logs why the list stays as it is, unless that was logged before.  Files that
+ * cannot be read when the list has just been made of them are those that the
+ * process may no longer read, after it became another user. */
+static void
+note_failure(struct watched_list *w, const struct err_list *errors)
+{
+	const struct err_entry *e = errors->entries;
+	const char *name = acl_list_name(w->list);
+	struct err why;
+	bool known;
+
+	if (!e || !e->file || !e->text)
+		err_oom(&why);
+	else if (e->line > 0)
+		err_set(&why, "%s:%u: %s", e->file, e->line, e->text);
+	else
+		err_set(&why, "%s: %s", e->file, e->text);
+	known = w->failed && strcmp(w->err.text, why.text) == 0;
+	w->failed = true;
+	w->err = why;
+	if (!known)
+		event_add(EVENT_LIST_REFUSED,
+		    w->was_read ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "list",
+		    name,
+		    w->was_read
+		        ? "list %s: its files have changed and cannot be used; "
+		          "what it had before stays in force: %s"
+		        : "list %s: its files cannot be read again, for "
+		          "changes or a reload: %s",
+		    name, why.text);
+}
+
+static void
+publish(struct list_watch *watch, struct watched_list *w,
+    struct acl_content *content)
+{
+	const struct acl_content *had = acl_list_content(w->list);
+	const char *name = acl_list_name(w->list);
+	size_t before = had ? acl_content_entries(had) : 0;
+	size_t now = acl_content_entries(content);
+	size_t deleted = acl_list_changes(w->list).deleted;
+
+	if (had && acl_content_digest(had) == acl_content_digest(content)) {
+		if (w->failed)
+			event_add(EVENT_LIST, LOG_LEVEL_INFO, "list", name,
+			    "list %s: its files can be used again, and are as "
+			    "before",
+			    name);
+		acl_content_free(content);
+		return;
+	}
+	acl_list_publish(w->list, content, true, watch->grace);
+	event_add(EVENT_LIST, LOG_LEVEL_INFO, "list", name,
+	    "list %s: its files have changed: %zu -> %zu entr%s%s", name,
+	    before, now, now == 1 ? "y" : "ies",
+	    deleted > 0 ? "; what commands had deleted from it is as the files "
+	                  "say"
+	                : "");
+}
+
+static void
+apply_job(struct list_watch *watch, struct list_job *job)
+{
+	struct watched_list *w = watched_find(&watch->lists, job->recipe);
+	struct tls_interests interests;
+
+	/* A reload may have taken the list away, or made it of other files. */
+	if (!w)
+		return;
+	interests = w->interests;
+	w->interests = job->interests;
+	job->interests = interests;
+	if (job->content)
+		publish(watch, w, job->content);
+	else
+		note_failure(w, &job->errors);
+	w->failed = !job->content;
+	w->was_read = true;
+	job->content = NULL;
+}
+
+static void
+warn_of_failed_watch(
+    struct list_watch *watch, const struct tls_interests *interests)
+{
+	if (watch->warned || (!interests->out_of_memory && !interests->error))
+		return;
+	watch->warned = true;
+	log_warning("changes of lists in %s are not noticed: %s%s; reload "
+	            "after a change",
+	    interests->error_path ? interests->error_path : "?",
+	    interests->error ? strerror(interests->error) : "out of memory",
+	    interests->error == ENOSPC ? " (see fs.inotify.max_user_watches)"
+	                               : "");
+}
+
+/* -- watches that are not needed any more -- */
+
+static bool
+watch_is_used(struct list_watch *watch, int wd)
+{
+	list_for_each (node, &watch->lists) {
+		if (tls_interests_have(
+		        &container_of(node, struct watched_list, node)
+		             ->interests,
+		        wd, NULL))
+			return true;
+	}
+	return false;
+}
+
+static void
+remove_watches(struct list_watch *watch, const struct tls_interests *former)
+{
+	int last = -1;
+
+	for (size_t i = 0; i < former->n; i++) {
+		int wd = former->all[i].wd;
+
+		if (wd != last && !watch_is_used(watch, wd))
+			(void)inotify_rm_watch(watch->inotify, wd);
+		last = wd;
+	}
+}
+
+static void
+on_thread_done(struct ev_loop *loop, ev_async *done, int events)
+{
+	struct list_watch *watch = done->data;
+	struct list_load *load = &watch->load;
+	bool failed = false;
+
+	(void)loop;
+	(void)events;
+	if (!watch->reading)
+		return;
+	list_load_join(load);
+	watch->reading = false;
+	for (size_t i = 0; i < load->n; i++) {
+		warn_of_failed_watch(watch, &load->jobs[i].interests);
+		failed |= !load->jobs[i].content;
+		apply_job(watch, &load->jobs[i]);
+	}
+	for (size_t i = 0; i < load->n; i++)
+		remove_watches(watch, &load->jobs[i].interests);
+	list_load_fini(load);
+	if (failed)
+		timed_task_schedule(
+		    &watch->retry, clock_now_ms() + LIST_WATCH_RETRY_MS);
+	if (watch->first_ms == 0)
+		read_due(watch);
+}
+
+/* -- events -- */
+
+/* Marks the lists that the event concerns.  Returns whether there are any. */
+static bool
+mark_due(struct list_watch *watch, const struct inotify_event *event)
+{
+	const char *name = event->len > 0 ? event->name : NULL;
+	bool any = false;
+
+	for_each_watched(w, &watch->lists)
+	{
+		if (!(event->mask & IN_Q_OVERFLOW) &&
+		    !tls_interests_have(&w->interests, event->wd, name))
+			continue;
+		w->due = any = true;
+	}
+	return any;
+}
+
+static void
+schedule_settled(struct list_watch *watch)
+{
+	uint64_t now_ms = clock_now_ms();
+	uint64_t at_ms = now_ms + LIST_WATCH_SETTLE_MS;
+
+	if (watch->first_ms == 0)
+		watch->first_ms = now_ms;
+	if (at_ms > watch->first_ms + LIST_WATCH_SETTLE_MAX_MS)
+		at_ms = watch->first_ms + LIST_WATCH_SETTLE_MAX_MS;
+	timed_task_schedule(&watch->settle, at_ms);
+}
+
+static void
+on_inotify(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct list_watch *watch = io->data;
+	char buffer[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
+	    __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t n = read(watch->inotify, buffer, sizeof(buffer));
+	bool any = false;
+
+	(void)loop;
+	(void)events;
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *event = (const void *)(buffer + at);
+
+		if (mark_due(watch, event))
+			any = true;
+		else if (!watch->reading && event->wd >= 0 &&
+		         !watch_is_used(watch, event->wd))
+			(void)inotify_rm_watch(watch->inotify, event->wd);
+		at += (ssize_t)(sizeof(*event) + event->len);
+	}
+	if (any)
+		schedule_settled(watch);
+}
+
+/* -- start and end -- */
+
+/* Opens the descriptor with the first file: most configurations have none. */
+static bool
+open_inotify(struct list_watch *watch)
+{
+	if (watch->inotify >= 0)
+		return true;
+	watch->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (watch->inotify < 0) {
+		if (!watch->warned)
+			log_warning("changes of lists are not noticed: "
+			            "inotify: %s; reload after a change",
+			    strerror(errno));
+		watch->warned = true;
+		return false;
+	}
+	ev_io_set(&watch->io, watch->inotify, EV_READ);
+	ev_io_start(watch->loop, &watch->io);
+	return true;
+}
+
+static void
+drop_former(struct list_watch *watch, struct list *before)
+{
+	for_each_watched(w, before)
+	{
+		struct tls_interests former = w->interests;
+
+		w->interests = (struct tls_interests){.n = 0};
+		watched_free(w);
+		/* A reading under way may have new uses for them. */
+		if (!watch->reading)
+			remove_watches(watch, &former);
+		tls_interests_fini(&former);
+	}
+}
+
+void
+list_watch_follow(struct list_watch *watch, const struct model *model)
+{
+	struct list before;
+
+	if (!watch->loop)
+		return;
+	list_init(&before);
+	list_splice(&watch->lists, &before);
+	for (size_t i = 0; i < model->spec->lists_n; i++) {
+		struct acl_recipe *recipe = model->spec->lists[i].recipe;
+		struct watched_list *w = watched_find(&before, recipe);
+
+		if (!acl_recipe_file(recipe, 0) || !open_inotify(watch))
+			continue;
+		if (w)
+			list_remove(&w->node);
+		else
+			w = watched_new(model->lists[i], recipe);
+		if (w)
+			list_append(&watch->lists, &w->node);
+	}
+	drop_former(watch, &before);
+	read_due(watch);
+}
+
+void
+list_watch_start(struct list_watch *watch, struct ev_loop *loop,
+    struct task_timer *timer, struct grace *grace, const struct model *model)
+{
+	*watch =
+	    (struct list_watch){.loop = loop, .grace = grace, .inotify = -1};
+	list_init(&watch->lists);
+	timed_task_init(&watch->settle, timer, on_settled);
+	timed_task_init(&watch->retry, timer, on_retry);
+	ev_async_init(&watch->done, on_thread_done);
+	ev_init(&watch->io, on_inotify);
+	watch->done.data = watch->io.data = watch;
+	ev_async_start(loop, &watch->done);
+	list_watch_follow(watch, model);
+}
+
+void
+list_watch_fini(struct list_watch *watch)
+{
+	if (!watch->loop)
+		return;
+	if (watch->reading) {
+		list_load_join(&watch->load);
+		list_load_fini(&watch->load);
+	}
+	for_each_watched(w, &watch->lists) watched_free(w);
+	ev_async_stop(watch->loop, &watch->done);
+	if (watch->inotify >= 0) {
+		ev_io_stop(watch->loop, &watch->io);
+		close(watch->inotify);
+	}
+	watch->loop = NULL;
+}
+
+const char *
+list_watch_failure(const struct list_watch *watch, const char *list)
+{
+	if (!watch->loop)
+		return NULL;
+	list_for_each (node, &watch->lists) {
+		const struct watched_list *w =
+		    container_of(node, struct watched_list, node);
+
+		if (w->failed && strcmp(acl_list_name(w->list), list) == 0)
+			return w->err.text;
+	}
+	return NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Address lists follow their files without a reload.
+ *
+ *   inotify --> settle --> read on a thread --> publish, if all is good
+ *
+ * A list changes as a whole or not at all: with a file that is missing or has a
+ * wrong line, it stays as it is, which is logged once.
+ *
+ * All functions run on the control thread and do not block, unless their
+ * comment says so.
+ */
+#ifndef CONTROL_LIST_WATCH_H
+#define CONTROL_LIST_WATCH_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "control/list_load.h"
+#include "control/task_timer.h"
+
+struct grace;
+struct model;
+
+/* A program may write several files, or one file in several steps. */
+#define LIST_WATCH_SETTLE_MS 500
+/* Files that change all the time are read all the same. */
+#define LIST_WATCH_SETTLE_MAX_MS 5000
+/* A list that could not be read is read again. */
+#define LIST_WATCH_RETRY_MS 60000
+
+struct list_watch {
+	struct ev_loop *loop; /* NULL: not started */
+	struct grace *grace;
+	int inotify; /* -1: not opened */
+	ev_io io;
+	ev_async done; /* sent by the thread */
+	struct timed_task settle, retry;
+	uint64_t first_ms; /* of the events that settle; 0: none */
+	struct list lists;
+	struct list_load load;
+	bool reading; /* the thread is at work */
+	bool warned;  /* that changes are not noticed */
+};
+
+/* Begins to watch the files of the model's lists, and reads once what may have
+ * changed since the model was made.  Without inotify this is logged, and files
+ * are followed by reloads alone. */
+void list_watch_start(struct list_watch *watch, struct ev_loop *loop,
+    struct task_timer *timer, struct grace *grace, const struct model *model);
+
+/* Follows a change of the model in force. */
+void list_watch_follow(struct list_watch *watch, const struct model *model);
+
+/* Waits for a reading that is under way. */
+void list_watch_fini(struct list_watch *watch);
+
+/* Returns why the files of the list cannot be used, so that their former
+ * contents are still there; NULL if all is well. */
+const char *list_watch_failure(
+    const struct list_watch *watch, const char *list);
+
+#endif
