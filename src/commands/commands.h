@@ -4,7 +4,8 @@
  * The code of `VERB NOUN` is in VERB_NOUN.c (show_sess.c).  A file named after
  * leading words has all commands that begin with them (clear.c, set_maxconn.c,
  * show_cli.c).  Commands that undo or list what a command does are in the file
- * of that command: `disable server` in enable_server.c, `cancel drain` and
+ * of that command: `del acl` and `clear acl` in add_acl.c, `get acl` in
+ * show_acl.c, `disable server` in enable_server.c, `cancel drain` and
  * `show drains` in drain_server.c, `cancel expiring` in show_expiring.c.
  * Commands about the connection itself are in cli.c, `show version` is in
  * show_info.c.
@@ -38,6 +39,8 @@
 	    "<certfile>", "abort a transaction for a certificate file")        \
 	COMMAND("abort ssl crl-file", ADMIN, run_abort_ssl_crl_file, USAGE,    \
 	    "<crlfile>", "abort a transaction for a CRL file")                 \
+	COMMAND("add acl", ADMIN, run_add_acl, USAGE, "<acl> <pattern>",       \
+	    "add an entry to an address list")                                 \
 	COMMAND("add server", ADMIN, run_add_server, OWN,                      \
 	    "<bk>/<srv> <address> [<option>]*", "create a new server")         \
 	COMMAND("cancel drain", ADMIN, run_cancel_drain, USAGE, "<bk>/<srv>",  \
@@ -46,6 +49,8 @@
 	    "keep what was set for a time")                                    \
 	COMMAND("cancel rebalance", ADMIN, run_cancel_rebalance, USAGE,        \
 	    "<backend>", "close no further sessions of a backend")             \
+	COMMAND("clear acl", ADMIN, run_clear_acl, USAGE, "<acl>",             \
+	    "delete all entries of an address list")                           \
 	COMMAND("clear counters", OPERATOR, run_clear_counters, USAGE,         \
 	    "[all]", "clear max statistics counters (or all counters)")        \
 	COMMAND("clear loop", ADMIN, run_clear_loop, STRICT, "",               \
@@ -60,6 +65,8 @@
 	    "<certfile>", "commit a certificate file")                         \
 	COMMAND("commit ssl crl-file", ADMIN, run_commit_ssl_crl_file, USAGE,  \
 	    "<crlfile>", "commit a CRL file")                                  \
+	COMMAND("del acl", ADMIN, run_del_acl, USAGE, "<acl> <key>",           \
+	    "delete an entry of an address list")                              \
 	COMMAND("del server", ADMIN, run_del_server, USAGE, "<bk>/<srv>",      \
 	    "remove a server that is in maintenance")                          \
 	SETTING("disable agent", ADMIN, run_disable_agent, USAGE,              \
@@ -92,6 +99,10 @@
 	COMMAND("explain", USER, run_explain, OWN,                             \
 	    "<source> [<frontend>] [to <address>] [sni <name>] [json]",        \
 	    "report where a client would be sent, and why; nothing is opened") \
+	COMMAND("get acl", OPERATOR, run_get_acl, USAGE,                       \
+	    "<acl> <address> [json]",                                          \
+	    "report whether an address list has an address, and by which "     \
+	    "entry")                                                           \
 	COMMAND("get weight", USER, run_get_weight, USAGE, "<bk>/<srv>",       \
 	    "report a server's current weight")                                \
 	COMMAND("operator", OPERATOR, run_operator, USAGE, "",                 \
@@ -139,6 +150,8 @@
 	SETTING("set weight", ADMIN, run_set_weight, USAGE, describe_weight,   \
 	    run_set_weight, 1, 2, "<bk>/<srv> <weight>",                       \
 	    "change a server's weight")                                        \
+	COMMAND("show acl", OPERATOR, run_show_acl, USAGE, "[<acl>] [json]",   \
+	    "report the address lists, or the entries of one")                 \
 	COMMAND("show backend", USER, run_show_backend, USAGE, "[json]",       \
 	    "list backends in the current running config")                     \
 	COMMAND("show capacity", USER, run_show_capacity, STRICT, "[json]",    \

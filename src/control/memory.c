@@ -93,6 +93,7 @@ add_model(struct memory_rows *rows, const struct model *model)
 	    rows, "lineups", m.lineups, 0, "with cycles and hash tables");
 	memory_rows_add(rows, "source port rings", m.ports, 0, NULL);
 	memory_rows_add(rows, "tables of limits", m.tables, 0, NULL);
+	memory_rows_add(rows, "address lists", m.lists, 0, NULL);
 	memory_rows_add(rows, "former models", m.retired, 0,
 	    "until their sessions have ended");
 	memory_rows_add(rows, "removed servers", m.removed, 0, NULL);

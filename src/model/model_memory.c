@@ -116,6 +116,9 @@ model_memory(const struct model *model, struct model_memory *ret_memory)
 	*ret_memory = (struct model_memory){.spec = {.count = 0}};
 	add_own(ret_memory, model);
 	add_states(ret_memory, model);
+	memory_add_block(&ret_memory->lists, model->lists);
+	for (struct acl_list **l = model->lists; *l; l++)
+		acl_list_memory(*l, &ret_memory->lists);
 	add_retired(&ret_memory->retired, model->state->retired);
 	add_removed(&ret_memory->removed, model->state->removed);
 }

@@ -12,6 +12,7 @@
 struct model_memory {
 	struct memory_use spec, frontends, backends, servers, counters,
 	    histograms, lineups, ports, tables;
+	struct memory_use lists;   /* addresses, with their tables */
 	struct memory_use retired; /* models, without what they share */
 	struct memory_use removed; /* servers whose sessions go on */
 };

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * `add acl`, `del acl`, `clear acl`.
+ */
+#include "commands/add_acl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "commands/commands.h"
+
+struct acl_list *
+call_acl(struct call *call, const char *text, const char *missing)
+{
+	const struct model *m = control_model(call->env->control);
+	struct acl_list *list = NULL;
+	uint64_t n;
+
+	if (!*text) {
+		err_set(call->err, "%s", missing);
+		return NULL;
+	}
+	if (*text != '#')
+		list = model_find_list(m, text);
+	else if (text_parse_number(text + 1, 0, UINT32_MAX, &n, NULL) &&
+	         n < m->spec->lists_n)
+		list = m->lists[n];
+	if (!list)
+		err_set(call->err,
+		    "Unknown ACL identifier. Please use #<id> or <name>.");
+	return list;
+}
+
+const char *
+acl_place_text(const struct acl_listed *entry, char out[ACL_PLACE_SIZE])
+{
+	if (!entry->source)
+		snprintf(out, ACL_PLACE_SIZE, "add acl");
+	else if (entry->line == 0)
+		snprintf(out, ACL_PLACE_SIZE, "%s", entry->source);
+	else
+		snprintf(
+		    out, ACL_PLACE_SIZE, "%s:%u", entry->source, entry->line);
+	return out;
+}
+
+/* Reads the arguments of `add acl` and `del acl`.  Returns NULL with call->err
+ * set. */
+static struct acl_list *
+take_range(struct call *call, const char *missing, struct cidr *ret_range)
+{
+	const char *text = call_arg(call, 1);
+	struct acl_list *list =
+	    call_acl(call, *text ? call_arg(call, 0) : "", missing);
+
+	if (!list)
+		return NULL;
+	if (cidr_parse(text, ret_range, call->err))
+		return list;
+	(void)err_as_sentence(call->err);
+	return NULL;
+}
+
+static struct grace *
+grace_of(const struct call *call)
+{
+	return control_model(call->env->control)->grace;
+}
+
+/* Adding what is there already succeeds, as in HAProxy. */
+bool
+run_add_acl(struct call *call)
+{
+	char text[CIDR_TEXT_SIZE];
+	struct cidr range;
+	struct acl_list *list = take_range(call,
+	    "'add acl' expects two parameters: ACL identifier and pattern.",
+	    &range);
+
+	if (!list)
+		return false;
+	if (!acl_list_add(list, &range, grace_of(call)))
+		return err_oom(call->err) || err_as_sentence(call->err);
+	call_audit(call, NULL, NULL, "acl %s: %s is added", acl_list_name(list),
+	    cidr_text(&range, text));
+	return true;
+}
+
+bool
+run_del_acl(struct call *call)
+{
+	char text[CIDR_TEXT_SIZE];
+	struct cidr range;
+	struct acl_list *list = take_range(call,
+	    "This command expects two parameters: ACL identifier and key.",
+	    &range);
+
+	if (!list)
+		return false;
+	switch (acl_list_delete(list, &range, grace_of(call))) {
+	case ACL_DELETED:
+		break;
+	case ACL_NO_ENTRY:
+		return err_set(call->err, "Key not found.");
+	case ACL_NO_MEMORY:
+		return err_oom(call->err) || err_as_sentence(call->err);
+	}
+	call_audit(call, NULL, NULL, "acl %s: %s is deleted",
+	    acl_list_name(list), cidr_text(&range, text));
+	return true;
+}
+
+bool
+run_clear_acl(struct call *call)
+{
+	struct acl_list *list = call_acl(call, call_arg(call, 0),
+	    "Missing ACL identifier: 'clear acl' expects the name of a list.");
+	size_t n;
+
+	if (!list)
+		return false;
+	n = acl_list_entries(list);
+	if (!acl_list_clear(list, grace_of(call)))
+		return err_oom(call->err) || err_as_sentence(call->err);
+	call_audit_number(call, n, 0, "acl %s entries", acl_list_name(list));
+	return true;
+}

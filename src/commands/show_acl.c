@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ * `show acl` and `get acl`.
+ */
+#include "commands/commands.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands/add_acl.h"
+#include "commands/listing.h"
+#include "control/list_watch.h"
+
+/* -- the lists -- */
+
+static void
+put_list(
+    struct report *r, const struct call *call, size_t i, struct acl_list *list)
+{
+	const struct model *m = control_model(call->env->control);
+	const struct spec_place *place = &m->spec->lists[i].place;
+	struct acl_changes changes = acl_list_changes(list);
+	const char *failure = list_watch_failure(
+	    control_list_watch(call->env->control), acl_list_name(list));
+
+	report_row(r);
+	report_put(r, "id", "%zu", i);
+	report_put(r, "name", " (%s)", acl_list_name(list));
+	report_text(r, " [list] at %s:%u, curr_ver=0 next_ver=0",
+	    place->file ? place->file : "-", place->line);
+	report_json_string(r, "file", place->file);
+	report_json(r, "line", "%u", place->line);
+	report_put(r, "entries", " entry_cnt=%zu", acl_list_entries(list));
+	report_put(r, "matches", " matches=%" PRIu64, acl_list_matches(list));
+	report_put(r, "added", " added=%zu", changes.added);
+	report_put(r, "deleted", " deleted=%zu", changes.deleted);
+	report_json_string(r, "failure", failure);
+	if (failure)
+		report_text(r, ", not read: %s", failure);
+	report_row_end(r);
+}
+
+static void
+show_lists(const struct call *call, bool json)
+{
+	const struct model *m = control_model(call->env->control);
+	struct report r;
+
+	report_begin(&r, json, call->out);
+	report_head(&r, "# id (name) description\n");
+	for (size_t i = 0; i < m->spec->lists_n; i++)
+		put_list(&r, call, i, m->lists[i]);
+	report_end(&r);
+}
+
+/* -- the entries of one -- */
+
+struct acl_listing {
+	struct listing listing;
+	char name[CALL_NAME_SIZE];
+	size_t next;
+};
+
+static void
+put_entry(struct report *r, const struct acl_listed *entry)
+{
+	char place[ACL_PLACE_SIZE], range[CIDR_TEXT_SIZE];
+
+	report_row(r);
+	report_text(
+	    r, "%s ", entry->source ? acl_place_text(entry, place) : "-");
+	report_put(r, "pattern", "%s", cidr_text(&entry->range, range));
+	report_json_string(r, "file", entry->source);
+	report_json_known(r, "line", entry->line > 0, entry->line);
+	report_json_bool(r, "added", !entry->source);
+	report_row_end(r);
+}
+
+/* A list that changes meanwhile may have entries left out or shown twice. */
+static bool
+acl_listing_step(void *listing, const struct command_env *env)
+{
+	struct acl_listing *l = listing;
+	const struct acl_list *list =
+	    model_find_list(control_model(env->control), l->name);
+	struct acl_listed entry;
+
+	if (!list || !acl_list_at(list, l->next, &entry))
+		return false;
+	l->next++;
+	put_entry(&l->listing.report, &entry);
+	return true;
+}
+
+bool
+run_show_acl(struct call *call)
+{
+	static const struct listing_kind kind = {
+	    .size = sizeof(struct acl_listing),
+	    .head = "",
+	    .step = acl_listing_step,
+	    .steps_max = 200,
+	};
+	bool json = call_take_json(call);
+	struct acl_listing *l;
+	struct acl_list *list;
+
+	if (!*call_arg(call, 0)) {
+		show_lists(call, json);
+		return true;
+	}
+	list = call_acl(call, call_arg(call, 0), "");
+	if (!list)
+		return false;
+	l = listing_new(call, &kind, json);
+	if (!l)
+		return false;
+	snprintf(l->name, sizeof(l->name), "%s", acl_list_name(list));
+	return listing_answer(call, &l->listing, true);
+}
+
+/* -- whether a list has an address -- */
+
+static bool
+take_client(struct call *call, const char *text, struct endpoint *ret_client)
+{
+	struct addr addr;
+
+	*ret_client = (struct endpoint){.family = AF_UNIX};
+	if (strcmp(text, "unix") == 0)
+		return true;
+	if (!addr_parse_ip(text, &addr))
+		return err_set(call->err,
+		    "'%.60s' is not an address; allowed are 10.0.0.1, ::1, "
+		    "unix.",
+		    text);
+	endpoint_set(ret_client, &addr.sa, addr.len);
+	return true;
+}
+
+bool
+run_get_acl(struct call *call)
+{
+	bool json = call_take_json(call);
+	const char *text = call_arg(call, 1);
+	struct acl_list *list = call_acl(call, *text ? call_arg(call, 0) : "",
+	    "'get acl' expects two parameters: ACL identifier and address.");
+	char place[ACL_PLACE_SIZE], range[CIDR_TEXT_SIZE];
+	struct acl_listed entry;
+	struct endpoint client;
+	struct report r;
+	bool has;
+
+	if (!list || !take_client(call, text, &client))
+		return false;
+	has = acl_list_find(list, &client, &entry);
+	report_begin(&r, json, call->out);
+	report_row(&r);
+	report_text(
+	    &r, "type=ip, case=sensitive, match=%s", has ? "yes" : "no");
+	report_json_bool(&r, "match", has);
+	if (has) {
+		report_text(&r, ", idx=tree");
+		report_put(&r, "pattern", ", pattern=\"%s\"",
+		    cidr_text(&entry.range, range));
+		report_put(
+		    &r, "place", ", at %s", acl_place_text(&entry, place));
+	}
+	report_row_end(&r);
+	report_end(&r);
+	return true;
+}
