@@ -101,6 +101,9 @@ put_access(struct report *r, const struct explained_access *a)
 	report_json_string(r, "rule", a->rule);
 	report_json_string(r, "file", a->file);
 	report_json(r, "line", "%u", a->line);
+	report_json_string(r, "entry", a->entry);
+	report_json_string(r, "entry_file", a->entry_file);
+	report_json_known(r, "entry_line", a->entry_line > 0, a->entry_line);
 	report_json_string(r, "action",
 	    a->denied ? gate_reply_text(&a->reply, ' ', action) : NULL);
 	report_close(r);
@@ -110,6 +113,12 @@ put_access(struct report *r, const struct explained_access *a)
 		    a->denied ? ": " : "", a->denied ? action : "");
 	else if (a->rules)
 		report_text(r, "  access   allowed: no rule matches\n");
+	if (a->entry && a->entry_line > 0)
+		report_text(r, "  entry    %s in %s:%u\n", a->entry,
+		    a->entry_file, a->entry_line);
+	else if (a->entry)
+		report_text(r, "  entry    %s in %s\n", a->entry,
+		    a->entry_file ? a->entry_file : "add acl");
 }
 
 /* In text, writes nothing for a frontend without limits. */

@@ -54,7 +54,7 @@ ask_server(const char *where, const char *command)
  * behind `before`, and ends at one of `ends` or with the line. */
 static const struct name_list {
 	const char *placeholder, *command, *before, *ends;
-	enum { NAME_WHOLE, NAME_PAIR, NAME_BEGUN } form;
+	enum { NAME_WHOLE, NAME_PAIR, NAME_BEGUN, NAME_IN_BRACKETS } form;
 } name_lists[] = {
     {"<pool>", "show pool", "pool ", "", NAME_WHOLE},
     {"<frontend>", "show stat -1 1 -1", "", ",", NAME_WHOLE},
@@ -64,6 +64,7 @@ static const struct name_list {
     {"<bk>/<srv>", "show stat -1 4 -1", "", ",", NAME_PAIR},
     {"<tls>", "show tls", "tls ", ",", NAME_WHOLE},
     {"<table>", "show table", "# table: ", ",", NAME_WHOLE},
+    {"<acl>", "show acl", "", ")", NAME_IN_BRACKETS},
     {"<certfile>", "show ssl cert", "", "", NAME_WHOLE},
     {"<drained>", "show drains", "", " ", NAME_WHOLE},
     {"<expiring>", "show expiring", "", " ", NAME_WHOLE},
@@ -81,8 +82,10 @@ complete_name(struct candidates *c, char *line, const struct name_list *list)
 	    strncmp(line, list->before, before) != 0)
 		return;
 	line += before;
+	if (list->form == NAME_IN_BRACKETS)
+		line += strcspn(line, "(") + (strchr(line, '(') != NULL);
 	n = strcspn(line, list->ends);
-	if (list->form != NAME_WHOLE && line[n])
+	if ((list->form == NAME_PAIR || list->form == NAME_BEGUN) && line[n])
 		line[n++] = '/';
 	if (list->form == NAME_PAIR)
 		n += strcspn(line + n, list->ends);

@@ -277,6 +277,24 @@ explain_sni(const struct frontend *f, const char *name, struct explanation *e,
 	return ok && e->sni.rule;
 }
 
+/* Returns false when memory is short. */
+static bool
+explain_entry(const struct acl_list *list, const struct endpoint *client,
+    struct explained_access *a)
+{
+	char range[CIDR_TEXT_SIZE];
+	struct acl_listed entry;
+	bool ok = true;
+
+	if (!acl_list_find(list, client, &entry))
+		return true;
+	a->entry = copy_name(cidr_text(&entry.range, range), &ok);
+	if (entry.source)
+		a->entry_file = copy_name(entry.source, &ok);
+	a->entry_line = entry.line;
+	return ok;
+}
+
 /* Explains what gate_client would answer.  Returns false when memory is short.
  */
 static bool
@@ -298,6 +316,8 @@ explain_access(const struct frontend *f, const struct endpoint *client,
 	a->rule = copy_name(access_spec_text(r, text), &ok);
 	a->file = copy_name(r->place.file ? r->place.file : "", &ok);
 	a->line = r->place.line;
+	if (r->kind == ACCESS_LIST)
+		ok &= explain_entry(f->model->lists[r->list], client, a);
 	return ok;
 }
 
@@ -375,6 +395,8 @@ explanation_free(struct explanation *explanation)
 	free(e->limit.limit);
 	free(e->limit.table);
 	free(e->limit.file);
+	free(e->access.entry);
+	free(e->access.entry_file);
 	free(e->sni.name);
 	free(e->sni.rule);
 	free(e->sni.file);

@@ -289,7 +289,8 @@ stream_config() {
 		ours+=("f$n"$'\n'"$(cat "$T/rules.$n.ini")")
 		theirs+=("unix:$T/nginx.$n")
 	done
-	OPTIONS=accept_proxy start_gates "${ours[@]}"
+	grep -q "= list:" "$T"/rules.*.ini
+	OPTIONS=accept_proxy GLOBAL=$(cat "$T/lists.ini") start_gates "${ours[@]}"
 	ours=()
 	for ((n = 0; n < count; n++)); do
 		ours+=("$(listening "f$n")")

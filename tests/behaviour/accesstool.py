@@ -14,6 +14,8 @@ accesstool.py leave ADDRESS fin|rst: connects and leaves.
 
 accesstool.py rules COUNT SEED DIRECTORY: writes random rules for lfproxy and
 for nginx, COUNT lists of them: DIRECTORY/rules.N.ini and DIRECTORY/rules.N.conf.
+Rules of lfproxy that follow each other and say the same are mostly one address
+list; DIRECTORY/lists.ini has their sections.
 
 accesstool.py compare COUNT SEED CLIENTS A,... B,...: COUNT addresses of each
 program, in the order of the rules; for each list, CLIENTS random clients ask
@@ -21,6 +23,7 @@ both, named by a PROXY header.  Prints how many were asked and admitted, and
 each about which they do not agree."""
 
 import argparse
+import itertools
 import ipaddress
 import pathlib
 import random
@@ -150,17 +153,38 @@ def all_rules(count, seed):
     return [Rules(generator) for _ in range(count)]
 
 
+def group_rules(words, name, sections, base):
+    """Yields the rules with address lists in place of several rules."""
+    for word, group in itertools.groupby(words, lambda rule: rule[0]):
+        networks = [network for _, network in group]
+        listed = [n for n in networks if n != "all"]
+        if len(listed) < 2:
+            yield from ((word, n) for n in networks)
+            continue
+        file = base / f"{name}.{len(sections)}.list"
+        file.write_text("\n".join(reversed(listed[1:])) + "\n",
+                        encoding="ascii")
+        sections.append(f"[list {file.stem}]\nentry = {listed[0]}\n"
+                        f"file = {file}\n")
+        yield word, f"list:{file.stem}"
+        yield from ((word, n) for n in networks if n == "all")
+
+
 def run_rules(options):
+    sections = []
     for n, rules in enumerate(all_rules(options.count, options.seed)):
         words = [("allow" if allow else "deny", network)
                  for allow, network in rules.rules]
         base = pathlib.Path(options.directory)
         (base / f"rules.{n}.ini").write_text(
-            "".join(f"{word} = {network}\n" for word, network in words),
+            "".join(f"{word} = {network}\n" for word, network in
+                    group_rules(words, f"rules.{n}", sections, base)),
             encoding="ascii")
         (base / f"rules.{n}.conf").write_text(
             "".join(f"{word} {network};\n" for word, network in words),
             encoding="ascii")
+    (pathlib.Path(options.directory) / "lists.ini").write_text(
+        "".join(sections), encoding="ascii")
 
 
 def run_compare(options):

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Address lists: [list] sections, their files, and the commands about them.
+
+load helpers
+load stat
+
+# start_listed SECTION [LINE...]: a frontend web that admits list:office alone;
+# SECTION are the lines of the list.
+start_listed() {
+	start_greeter app
+	{
+		common
+		printf '[list office]\n%s\n' "$1"
+		echo '[frontend web]'
+		echo 'listen = 127.0.0.1:0'
+		printf 'allow = list:office\ndeny = all\nbackend = app\n'
+		printf '[backend app]\ncheck = off\nserver = s %s\n' "$(addr app)"
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+# becomes RESULT [SOURCE]: what becomes of a client.
+becomes() {
+	equal "what becomes of ${2:-127.0.0.1}" "$1" "$(python3 -B \
+	    "$ROOT/tests/behaviour/accesstool.py" knock "$(listening web)" \
+	    --source "${2:-127.0.0.1}")"
+}
+
+# matches N: of the list, in time.
+matches() {
+	wait_for 10 has_matches "$1"
+}
+
+has_matches() {
+	ctl show acl | grep -q "(office) .* matches=$1 "
+}
+
+# entries N: the list has so many entries.
+entries() {
+	ctl show acl | grep -q "(office) .* entry_cnt=$1 "
+}
+
+@test "lists: entries and files decide who comes in, and explain says which" {
+	printf '# own\n127.0.0.4/30\n\n2001:db8::/32\n' >"$T/office.list"
+	start_listed $'entry = 127.0.0.1 10.0.0.0/8\nfile = '"$T/office.list"
+	becomes served
+	becomes served 127.0.0.7
+	becomes reset 127.0.0.8
+	matches 2
+	run -0 ctl explain 127.0.0.7 web
+	[[ $output == *"allowed by 'allow list:office' in $T/lfproxy.ini:"* ]]
+	[[ $output == *"  entry    127.0.0.4/30 in $T/office.list:2"* ]]
+	run -0 ctl --json explain 127.0.0.1 web
+	[[ $output == *'"entry":"127.0.0.1","entry_file":"'"$T/lfproxy.ini"'","entry_line":'* ]]
+	run -0 ctl explain 127.0.0.8 web
+	[[ $output == *"denied by 'deny all'"* && $output != *'  entry '* ]]
+	# To explain is not to decide.
+	matches 2
+}
+
+@test "lists: a file is followed when it is written, replaced or moved away" {
+	printf '127.0.0.1\n' >"$T/office.list"
+	start_listed "file = $T/office.list"
+	becomes served
+	becomes reset 127.0.0.2
+	printf '127.0.0.2\n' >"$T/office.list"
+	wait_for 10 lfproxy_said 'list office: its files have changed: 1 -> 1 entry'
+	becomes reset
+	becomes served 127.0.0.2
+	printf '127.0.0.1\n127.0.0.2\n' >"$T/next.list"
+	mv "$T/next.list" "$T/office.list"
+	wait_for 10 entries 2
+	becomes served
+	mv "$T/office.list" "$T/gone.list"
+	wait_for 10 lfproxy_said 'list office: its files have changed and cannot be used; .*No such file'
+	becomes served 127.0.0.2
+	run -0 ctl show acl
+	[[ $output == *", not read: $T/office.list: "* ]]
+	mv "$T/gone.list" "$T/office.list"
+	wait_for 10 lfproxy_said 'its files can be used again, and are as before'
+}
+
+@test "lists: a file with a wrong line changes nothing, and is told with its line" {
+	printf '127.0.0.1\n' >"$T/office.list"
+	start_listed "file = $T/office.list"
+	printf '127.0.0.2\nwww.example.com\n' >"$T/office.list"
+	wait_for 10 lfproxy_said "stays in force: $T/office.list:2: 'www.example.com' is not a range"
+	becomes served
+	becomes reset 127.0.0.2
+	run -0 ctl reload
+	[[ $output == *"list office: $T/office.list:2: "*'what it had before stays in force'* ]]
+	becomes served
+	printf '127.0.0.2\n' >"$T/office.list"
+	run -0 ctl reload
+	becomes reset
+	becomes served 127.0.0.2
+}
+
+@test "lists: at start, and for a new list, a file that cannot be read is an error" {
+	printf '[list a]\nfile = %s\n[list b]\nentry = 10.0.0.1/8\n' \
+	    "$T/none.list" >"$T/bad.ini"
+	printf '[frontend web]\nlisten = 127.0.0.1:0\nallow = list:c\nbackend = b\n' \
+	    >>"$T/bad.ini"
+	printf '[backend b]\nserver = s 127.0.0.1:1\n' >>"$T/bad.ini"
+	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	[[ $output == *"$T/bad.ini:4: entry: '10.0.0.1/8' has bits beyond the first 8; write 10.0.0.0/8"* ]]
+	[[ $output == *"$T/bad.ini:7: allow: 'c' is unknown; allowed are a, b"* ]]
+	sed -i 's|10.0.0.1/8|10.0.0.0/8|; s/list:c/list:b/' "$T/bad.ini"
+	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	[[ $output == *"$T/none.list: the file cannot be read: No such file or directory"* ]]
+	start_listed 'entry = 127.0.0.1'
+	printf '[list new]\nfile = %s\n' "$T/none.list" >>"$T/lfproxy.ini"
+	run -1 ctl reload
+	[[ $output == *'Nothing was changed:'*"$T/none.list: the file cannot be read"* ]]
+	becomes served
+}
+
+@test "lists: commands add, find and delete entries until a reload" {
+	start_listed $'entry = 127.0.0.1\nentry = 127.0.0.16/28'
+	becomes reset 127.0.0.2
+	run -0 ctl add acl office 127.0.0.2
+	[ -z "$output" ]
+	becomes served 127.0.0.2
+	run -0 ctl get acl office 127.0.0.2
+	equal answer 'type=ip, case=sensitive, match=yes, idx=tree, pattern="127.0.0.2", at add acl' "$output"
+	run -0 ctl del acl '#0' 127.0.0.16/28
+	becomes reset 127.0.0.17
+	run -0 ctl get acl office 127.0.0.17
+	equal answer 'type=ip, case=sensitive, match=no' "$output"
+	run -1 ctl del acl office 127.0.0.16/28
+	equal answer 'Key not found.' "$output"
+	run -1 ctl add acl nowhere 10.0.0.1
+	[[ $output == 'Unknown ACL identifier.'* ]]
+	run -0 ctl show acl office
+	equal entries $'- 127.0.0.2\n'"$T/lfproxy.ini:$(grep -n '^entry = 127.0.0.1$' \
+	    "$T/lfproxy.ini" | cut -d: -f1) 127.0.0.1" "$output"
+	run -0 ctl show changes
+	[[ $output == *'acl office: 127.0.0.2 is added'*'acl office: 127.0.0.16/28 is deleted'* ]]
+	run -0 ctl reload
+	[[ $output == *'list office: 1 addition by add acl is dropped'* ]]
+	[[ $output == *'list office: 1 deletion by del acl or clear acl is dropped'* ]]
+	becomes reset 127.0.0.2
+	becomes served 127.0.0.17
+	run -0 ctl clear acl office
+	becomes reset
+	entries 0
+}
+
+@test "lists: additions stay when a file changes, deletions do not" {
+	printf '127.0.0.1\n127.0.0.3\n' >"$T/office.list"
+	start_listed "file = $T/office.list"
+	ctl add acl office 127.0.0.2
+	ctl del acl office 127.0.0.1
+	becomes reset
+	printf '127.0.0.1\n127.0.0.4\n' >"$T/office.list"
+	wait_for 10 lfproxy_said 'its files have changed.*what commands had deleted'
+	becomes served
+	becomes served 127.0.0.2
+	becomes reset 127.0.0.3
+}
