@@ -12,6 +12,7 @@
 
 #include "stats/metrics_pool.h"
 #include "stats/metrics_text.h"
+#include "stats/metrics_lists.h"
 #include "stats/metrics_tls.h"
 #include "stats/info.h"
 #include "stats/stat_columns.h"
@@ -421,6 +422,13 @@ put_tls(struct metrics *m, size_t number, FILE *out)
 }
 
 static bool
+put_lists(struct metrics *m, size_t number, FILE *out)
+{
+	metrics_put_lists(out, m->model, number);
+	return true;
+}
+
+static bool
 is_part_full(void *arg, FILE *out)
 {
 	return is_full(arg, out);
@@ -446,6 +454,8 @@ more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	    {KINDS * stat_columns_n, put_column},
 	    {TIMINGS, put_timings},
 	    {metrics_pools_count(), put_pools},
+	    {m->model->spec->lists_n > 0 ? metrics_lists_count() : 0,
+	        put_lists},
 	    {m->model->spec->tls_n > 0 ? metrics_tls_count() : 0, put_tls},
 	    {m->model->spec->tls_n > 0, put_certificates},
 	};

@@ -5,7 +5,7 @@
 load helpers
 load stat
 
-# start_listed SECTION [LINE...]: a frontend web that admits list:office alone;
+# start_listed SECTION: a frontend web that admits list:office alone;
 # SECTION are the lines of the list.
 start_listed() {
 	start_greeter app
@@ -17,6 +17,7 @@ start_listed() {
 		printf 'allow = list:office\ndeny = all\nbackend = app\n'
 		printf '[backend app]\ncheck = off\nserver = s %s\n' "$(addr app)"
 	} >"$T/lfproxy.ini"
+	sed -i 's/^\[global\]/&\nhttp = 127.0.0.1:0/' "$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 }
 
@@ -57,6 +58,9 @@ entries() {
 	[[ $output == *"denied by 'deny all'"* && $output != *'  entry '* ]]
 	# To explain is not to decide.
 	matches 2
+	run -0 fetch "$(sed -n 's|.*monitoring at ||p' "$LFPROXY_LOG")metrics"
+	[[ $output == *'lfproxy_list_entries{list="office"} 4'* ]]
+	[[ $output == *'lfproxy_list_matches_total{list="office"} 2'* ]]
 }
 
 @test "lists: a file is followed when it is written, replaced or moved away" {
@@ -158,4 +162,17 @@ entries() {
 	becomes served
 	becomes served 127.0.0.2
 	becomes reset 127.0.0.3
+}
+
+@test "lists: entries without effect, and lists without entries, are told" {
+	start_listed $'entry = 127.0.0.0/8\nentry = 127.0.0.1 10.1.0.0/16\nentry = 10.1.0.0/16'
+	printf '[list unused]\n' >>"$T/lfproxy.ini"
+	n=$(grep -n '^entry = 127.0.0.0/8' "$T/lfproxy.ini")
+	n=${n%%:*}
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *":$((n + 1)): warning: [list office]: 127.0.0.1 is without effect: 127.0.0.0/8 on line $n has it; remove one"* ]]
+	[[ $output == *":$((n + 2)): warning: [list office]: 10.1.0.0/16 is without effect: 10.1.0.0/16 on line $((n + 1)) has it; remove one"* ]]
+	[[ $output == *'warning: [list unused]: nothing uses it; remove it'* ]]
+	[[ $output == *'warning: [list unused] is empty; '* ]]
+	equal warnings 4 "$(grep -c 'warning: ' <<<"$output")"
 }
