@@ -53,6 +53,10 @@ void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 /* Makes the recipes of the lists, whose files are not read here. */
 void build_lists(struct spec *spec, struct err_list *errors);
 
+/* Adds a warning for each entry that another one of its list has, and for lists
+ * that are empty or not used. */
+void build_list_warnings(const struct spec *spec, struct err_list *warnings);
+
 /* Makes the contexts of the [tls] sections, for the roles in which they are
  * used: so all of their files are read.  Adds what is wrong with them to
  * errors, at the line of the key or of the listen or server.  present: as in

@@ -3,6 +3,8 @@
  */
 #include "config/build.h"
 
+#include <string.h>
+
 #include "acl/content.h"
 #include "acl/recipe.h"
 #include "config/config.h"
@@ -49,4 +51,79 @@ config_read_lists(struct spec *spec, struct err_list *errors)
 		ok &= l->content != NULL;
 	}
 	return ok;
+}
+
+/* -- warnings -- */
+
+/* Entries are compared with each other, so long lists belong into files. */
+#define COMPARED_MAX 1000u
+
+static const struct list_entry_spec *
+find_cover(const struct list_spec *l, size_t entry)
+{
+	const struct cidr *range = &l->entries[entry].range;
+	struct endpoint first = {.family = range->family};
+
+	memcpy(first.ip, range->ip, sizeof(first.ip));
+	for (size_t i = 0; i < l->entries_n && i < COMPARED_MAX; i++) {
+		const struct cidr *outer = &l->entries[i].range;
+
+		if (i != entry && cidr_has(outer, &first) &&
+		    (outer->bits < range->bits ||
+		        (outer->bits == range->bits && i < entry)))
+			return &l->entries[i];
+	}
+	return NULL;
+}
+
+static void
+warn_of_entries(const struct list_spec *l, struct err_list *warnings)
+{
+	char inner[CIDR_TEXT_SIZE], outer[CIDR_TEXT_SIZE];
+
+	for (size_t i = 0; i < l->entries_n && i < COMPARED_MAX; i++) {
+		const struct list_entry_spec *e = &l->entries[i];
+		const struct list_entry_spec *cover = find_cover(l, i);
+
+		if (cover)
+			ERROR_AT(e, warnings,
+			    "warning: [list %s]: %s is without effect: %s on "
+			    "line %u has it; remove one",
+			    l->name, cidr_text(&e->range, inner),
+			    cidr_text(&cover->range, outer), cover->place.line);
+	}
+}
+
+static bool
+is_used(const struct spec *spec, size_t list)
+{
+	for (size_t i = 0; i < spec->frontends_n; i++) {
+		const struct frontend_spec *f = &spec->frontends[i];
+
+		for (size_t j = 0; j < f->access_n; j++)
+			if (f->access[j].kind == ACCESS_LIST &&
+			    f->access[j].list == list)
+				return true;
+	}
+	return false;
+}
+
+void
+build_list_warnings(const struct spec *spec, struct err_list *warnings)
+{
+	for (size_t i = 0; i < spec->lists_n; i++) {
+		const struct list_spec *l = &spec->lists[i];
+
+		warn_of_entries(l, warnings);
+		if (l->entries_n == 0 && l->files_n == 0)
+			ERROR_AT(l, warnings,
+			    "warning: [list %s] is empty; write entry = or "
+			    "file =, unless add acl is to fill it",
+			    l->name);
+		if (!is_used(spec, i))
+			ERROR_AT(l, warnings,
+			    "warning: [list %s]: nothing uses it; remove it, "
+			    "or write list:%s in a rule",
+			    l->name, l->name);
+	}
 }

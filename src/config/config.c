@@ -329,6 +329,7 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		warn_of_proxy(&spec->frontends[i], warnings);
 	build_access_warnings(spec, warnings);
+	build_list_warnings(spec, warnings);
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
 	build_port_warnings(spec, warnings);
