@@ -349,6 +349,12 @@ $(B)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(Q)$(LAB_CC) $<
 
+# A look-up in an address list; not a part of `make bench`.
+$(B)/bench/acl_lookup: tests/bench/acl_lookup.c $(call archives,acl net base)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LAB_CC) $(filter %.c %.a,$^) $(LIBS)
+
 clean: ## remove everything that was built
 	$(Q)rm -rf build
 

@@ -97,6 +97,8 @@ model_clear_counters(struct model *model, bool all)
 		clear_common(f->counters, f->sessions, &f->state->rate, all);
 		gauge_clear_peak(&f->state->handshakes);
 	}
+	for (struct acl_list **l = model->lists; all && *l; l++)
+		acl_list_clear_matches(*l);
 	model_for_each_backend (b, model) {
 		struct backend_state *state = b->state;
 

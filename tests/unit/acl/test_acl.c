@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ * Lists as threads see them: what is published, added and deleted, and that a
+ * table is not freed while a thread may read it.
+ */
+#include "acl/acl.h"
+
+#include "base/grace.h"
+#include "unit.h"
+
+static struct grace *grace;
+
+static struct cidr
+range_of(const char *text)
+{
+	struct cidr r;
+
+	assert_true(cidr_parse(text, &r, NULL));
+	return r;
+}
+
+static struct acl_content *
+content_of(const char *text)
+{
+	struct acl_content *c = acl_content_new();
+	struct acl_entry e = {.range = range_of(text), .line = 1};
+
+	assert_non_null(c);
+	assert_int_equal(acl_content_add_source(c, "a.list"), 0);
+	assert_true(acl_content_add(c, &e));
+	assert_true(acl_content_seal(c));
+	return c;
+}
+
+static struct acl_list *
+list_of(const char *text)
+{
+	struct acl_list *l = acl_list_new("office");
+
+	assert_non_null(l);
+	acl_list_publish(l, content_of(text), false, grace);
+	return l;
+}
+
+static bool
+has(const struct acl_list *list, const char *client)
+{
+	struct endpoint e;
+	struct addr addr;
+
+	assert_true(addr_parse_ip(client, &addr));
+	endpoint_set(&e, &addr.sa, addr.len);
+	return acl_list_has(list, &e);
+}
+
+static void
+add(struct acl_list *list, const char *text)
+{
+	struct cidr range = range_of(text);
+
+	assert_true(acl_list_add(list, &range, grace));
+}
+
+static enum acl_deletion delete (struct acl_list *list, const char *text) {
+	struct cidr range = range_of(text);
+
+	return acl_list_delete(list, &range, grace);
+}
+
+static void
+a_new_list_is_empty(void **state)
+{
+	struct acl_list *l = acl_list_new("office");
+
+	assert_non_null(l);
+	assert_string_equal(acl_list_name(l), "office");
+	assert_false(has(l, "10.0.0.1"));
+	assert_int_equal(acl_list_entries(l), 0);
+	assert_int_equal(delete (l, "10.0.0.1"), ACL_NO_ENTRY);
+	acl_list_unref(l);
+}
+
+static void
+entries_are_added_beside_those_that_were_read(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+	struct acl_listed e;
+	struct endpoint client = {.family = AF_INET, .ip = {10, 1, 0, 1}};
+
+	add(l, "192.0.2.1");
+	add(l, "192.0.2.1");
+	add(l, "10.1.0.0/16");
+	assert_true(has(l, "192.0.2.1"));
+	assert_true(has(l, "10.2.0.0"));
+	assert_int_equal(acl_list_entries(l), 3);
+	assert_int_equal(acl_list_changes(l).added, 2);
+	assert_true(acl_list_find(l, &client, &e));
+	assert_int_equal(e.range.bits, 16);
+	assert_null(e.source);
+	assert_int_equal(delete (l, "10.1.0.0/16"), ACL_DELETED);
+	assert_true(acl_list_find(l, &client, &e));
+	assert_string_equal(e.source, "a.list");
+	assert_true(acl_list_at(l, 0, &e));
+	assert_null(e.source);
+	assert_true(acl_list_at(l, 1, &e));
+	assert_int_equal(e.line, 1);
+	assert_false(acl_list_at(l, 2, &e));
+	acl_list_unref(l);
+}
+
+static void
+an_entry_that_was_both_read_and_added_is_deleted_as_a_whole(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+
+	add(l, "10.0.0.0/8");
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DELETED);
+	assert_false(has(l, "10.0.0.1"));
+	assert_int_equal(acl_list_entries(l), 0);
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_NO_ENTRY);
+	acl_list_unref(l);
+}
+
+static void
+another_content_may_keep_what_was_added(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+
+	add(l, "192.0.2.1");
+	assert_int_equal(delete (l, "10.0.0.0/8"), ACL_DELETED);
+	assert_int_equal(acl_list_changes(l).deleted, 1);
+	acl_list_publish(l, content_of("10.0.0.0/8"), true, grace);
+	assert_true(has(l, "192.0.2.1"));
+	assert_true(has(l, "10.0.0.1"));
+	assert_int_equal(acl_list_changes(l).deleted, 0);
+	acl_list_publish(l, content_of("11.0.0.0/8"), false, grace);
+	assert_false(has(l, "192.0.2.1"));
+	assert_false(has(l, "10.0.0.1"));
+	assert_true(has(l, "11.0.0.1"));
+	acl_list_unref(l);
+}
+
+static void
+a_cleared_list_has_no_entry(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+
+	add(l, "192.0.2.1");
+	assert_true(acl_list_clear(l, grace));
+	assert_false(has(l, "192.0.2.1"));
+	assert_false(has(l, "10.0.0.1"));
+	assert_int_equal(acl_list_changes(l).deleted, 1);
+	add(l, "192.0.2.1");
+	assert_true(has(l, "192.0.2.1"));
+	acl_list_unref(l);
+}
+
+static void
+matches_are_counted_where_a_list_decides(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+
+	(void)has(l, "10.0.0.1");
+	assert_int_equal(acl_list_matches(l), 0);
+	acl_list_count(l);
+	assert_int_equal(acl_list_matches(l), 1);
+	acl_list_clear_matches(l);
+	assert_int_equal(acl_list_matches(l), 0);
+	acl_list_unref(l);
+}
+
+/* -- with a reader -- */
+
+struct reader {
+	struct acl_list *list;
+	bool stop;
+	unsigned wrong;
+};
+
+/* 127.0.0.1 is in every content, 192.0.2.1 in none. */
+static void *
+look_up(void *arg)
+{
+	struct reader *r = arg;
+	struct grace_reader self = {.epoch = 0};
+	const struct endpoint in = {.family = AF_INET, .ip = {127, 0, 0, 1}};
+	const struct endpoint out = {.family = AF_INET, .ip = {192, 0, 2, 1}};
+
+	grace_register(grace, &self);
+	while (!atomic_load_acquire(&r->stop)) {
+		grace_enter(grace, &self);
+		r->wrong += !acl_list_has(r->list, &in);
+		r->wrong += acl_list_has(r->list, &out);
+		grace_leave(&self);
+	}
+	grace_unregister(grace, &self);
+	return NULL;
+}
+
+static void
+a_reader_sees_whole_contents_while_they_change(void **state)
+{
+	struct reader r = {.list = list_of("127.0.0.1")};
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, look_up, &r), 0);
+	for (unsigned i = 0; i < 3000; i++) {
+		acl_list_publish(r.list,
+		    content_of(i % 2 ? "127.0.0.0/8" : "127.0.0.1"), true,
+		    grace);
+		add(r.list, "10.0.0.0/8");
+		assert_int_equal(delete (r.list, "10.0.0.0/8"), ACL_DELETED);
+		grace_poll(grace);
+	}
+	atomic_store_release(&r.stop, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(r.wrong, 0);
+	acl_list_unref(r.list);
+}
+
+static int
+make_grace(void **state)
+{
+	grace = grace_new();
+	return grace ? 0 : -1;
+}
+
+static int
+free_grace(void **state)
+{
+	grace_free(grace);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_new_list_is_empty),
+	    cmocka_unit_test(entries_are_added_beside_those_that_were_read),
+	    cmocka_unit_test(
+	        an_entry_that_was_both_read_and_added_is_deleted_as_a_whole),
+	    cmocka_unit_test(another_content_may_keep_what_was_added),
+	    cmocka_unit_test(a_cleared_list_has_no_entry),
+	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
+	    cmocka_unit_test(a_reader_sees_whole_contents_while_they_change),
+	};
+
+	unit_watchdog();
+	return cmocka_run_group_tests(tests, make_grace, free_grace);
+}
