@@ -137,7 +137,7 @@ compare6(const struct entry6 *a, const struct entry6 *b)
 	return (int)a->bits - (int)b->bits;
 }
 
-/* Of two with the same range the first one that was read comes first. */
+/* Entries with the same range are in the order in which they were read. */
 static int
 order_read(
     unsigned source_a, unsigned line_a, unsigned source_b, unsigned line_b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an address list contains: its entries, with the places that they come
+ * The contents of an address list: entries, with the places that they come
  * from, and the table that look-ups use.
  *
  *   acl_content_new --acl_content_add...--> acl_content_seal --> look-ups

@@ -17,7 +17,7 @@
 /* Records are few, and networks many. */
 #define KNOWN 1024u
 
-/* Of a tree of IPv6 networks, the length of the prefix that has IPv4. */
+/* A tree of IPv6 networks has IPv4 below the prefix ::/96. */
 #define V4_BITS 96u
 
 struct known_record {

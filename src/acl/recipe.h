@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an address list is made of: entries of the configuration, and files.
+ * The recipe of an address list: entries of the configuration, and files.
  *
  * A recipe is made once and then never changes, so a thread may read its files
  * while the configuration that it came from goes away.

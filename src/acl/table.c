@@ -43,7 +43,7 @@ struct tree {
 	void *block;                    /* has the keys of all levels */
 };
 
-/* What is known of an upper half that borders have. */
+/* The borders that have an upper half in common. */
 struct upper {
 	uint32_t lower;   /* index of the first border's lower half */
 	uint32_t borders; /* with this upper half; 0: one, whose lower half is
@@ -283,9 +283,11 @@ tree_init(struct tree *tree, size_t n, size_t size)
 	*tree = (struct tree){.levels = 0};
 	if (n == 0)
 		return true;
-	for (; levels == 0 || counts[levels - 1] > NODE; levels++) {
-		counts[levels] = levels ? nodes_of(counts[levels - 1]) : n;
-		bytes += nodes_of(counts[levels]) * NODE * size;
+	for (size_t keys = n;; keys = nodes_of(keys)) {
+		counts[levels++] = keys;
+		bytes += nodes_of(keys) * NODE * size;
+		if (keys <= NODE)
+			break;
 	}
 	tree->block = aligned_alloc(CACHE_LINE, bytes);
 	if (!tree->block)

@@ -259,7 +259,7 @@ take_file(struct call *call, struct trust_listing *l, char *name)
 		    colon + 1);
 	if (number > l->end)
 		return err_set(call->err,
-		    "%s file '%s' has %u; there is no number %lu.", what, name,
+		    "%s file '%s' has %u, and not number %lu.", what, name,
 		    l->end, number);
 	l->at = (unsigned)number - 1;
 	l->end = (unsigned)number;

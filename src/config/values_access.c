@@ -92,7 +92,7 @@ read_list(const struct value *v, const char *name, struct access_spec *rule)
 
 	if (s->lists_n == 0)
 		return value_fail(v,
-		    "there is no [list %s]; add it, with entry = or file =",
+		    "there are no lists; add [list %s], with entry = or file =",
 		    name);
 	if (!value_choose(
 	        v, name, NAME_TABLE(s->lists, s->lists_n), &rule->list))

@@ -50,8 +50,9 @@ limits_count_open(void)
  * and a file that is being read. */
 #define TLS_DESCRIPTORS 3
 
-/* Those for [list] sections: inotify, and for a reading by the watch and one by
- * a reload a directory or a file, its copy, and the copy as it is opened. */
+/* Descriptors for [list] sections: inotify, and for a reading by the watch and
+ * one by a reload a directory or a file, its copy, and the copy as it is
+ * opened. */
 #define LIST_DESCRIPTORS 7
 
 /* The number of admin clients that the reserve covers. */

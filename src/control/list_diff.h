@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a reload does with the lists that were read for it.
+ * A reload takes over the lists that were read for it, and tells the changes.
  */
 #ifndef CONTROL_LIST_DIFF_H
 #define CONTROL_LIST_DIFF_H

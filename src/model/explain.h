@@ -93,7 +93,7 @@ struct explained_access {
 	 * rule matches. */
 	char *rule, *file;
 	unsigned line;
-	/* Of a rule with a list: the longest entry that has the client, as
+	/* The longest entry of the rule's list that has the client, as
 	 * `10.0.0.0/8`, and the file that the entry comes from, NULL for one
 	 * that a command has added.  entry NULL: the rule has no list. */
 	char *entry, *entry_file;

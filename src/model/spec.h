@@ -569,8 +569,8 @@ struct list_spec {
 	struct list_file_spec *files;
 	size_t files_n;
 	struct acl_recipe *recipe; /* of both; shared and counted */
-	/* What was read of the entries and files, until a model takes it; NULL:
-	 * not read yet, or the list in force stays as it is. */
+	/* The contents that were read, until a model takes them; NULL: not read
+	 * yet, or the list in force stays as it is. */
 	struct acl_content *content;
 };
 

@@ -32,7 +32,7 @@ unknown_sections(void **state)
 	(void)state;
 	assert_errors(FRONTEND BACKEND "[frontent web]\nx = 1\n[Global]\n[x]\n",
 	    "6: unknown section [frontent web]; did you mean 'frontend'? "
-	    "allowed are global, pool, tls, defaults, frontend, backend\n"
+	    "allowed are global, pool, tls, list, defaults, frontend, backend\n"
 	    "8: unknown section [Global]; did you mean 'global'?\n"
 	    "9: unknown section [x]; allowed are global");
 }
