@@ -16,9 +16,10 @@ struct source_key
 limit_key(const struct limit *limit, const struct endpoint *client)
 {
 	const struct limit_spec *s = limit->spec;
+	struct source_key all = {.ip = {0}};
 
 	return s->per == LIMIT_PER_FRONTEND
-	           ? (struct source_key){.ip = {0}}
+	           ? all
 	           : source_key_of(client, s->prefix4, s->prefix6);
 }
 

@@ -67,9 +67,9 @@ void limits_cancel(const struct limits *limits, uint8_t counted,
 static inline struct gate_reply
 limit_reply(const struct limit_spec *spec)
 {
-	return spec->action.action == GATE_DELAY
-	           ? (struct gate_reply){.action = GATE_RESET}
-	           : spec->action;
+	struct gate_reply reply = {.action = GATE_RESET};
+
+	return spec->action.action == GATE_DELAY ? reply : spec->action;
 }
 
 /* Returns the key of the client in the limit's table. */
