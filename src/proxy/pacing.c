@@ -8,6 +8,10 @@
 #include "base/clock.h"
 #include "proxy/session_count.h"
 
+/* A direction that was held finds its sender slowed down at first: for so long
+ * after a wait it may catch up, also when it has read all that there was. */
+#define WAITED_RECENTLY_NS (UINT64_C(50) * 1000000)
+
 /* The shared buckets of a direction: the bits of pace.counted. */
 enum { OF_FRONTEND, OF_BACKEND, OF_SERVER, BUCKETS };
 
@@ -67,7 +71,7 @@ record_init(struct pacing *p, struct session *s, uint32_t index)
 		atomic_store_relaxed(&pace->state, (uint8_t)PACE_READING);
 		pace->from = (uint8_t)i;
 		pace->counted = 0;
-		pace->waited = false;
+		pace->waited_ns = 0;
 	}
 	p->session = s;
 	p->index = index;
@@ -199,9 +203,11 @@ take_own(struct pace *pace, uint64_t rate, uint64_t now_ns, uint64_t catch_up)
  * direction that is in its turn when a bucket has time to catch up with would
  * have all of that. */
 static uint8_t
-take(struct pace *pace, const struct buckets *b, uint64_t now_ns, bool waited)
+take(struct pace *pace, const struct buckets *b, uint64_t now_ns)
 {
-	uint64_t catch_up = waited ? CATCH_UP_WAITED_NS : CATCH_UP_NS;
+	uint64_t catch_up = now_ns - pace->waited_ns < WAITED_RECENTLY_NS
+	                        ? CATCH_UP_WAITED_NS
+	                        : CATCH_UP_NS;
 	uint8_t wait = 0;
 
 	pace->granted = portion_of(b);
@@ -247,7 +253,7 @@ pacing_resume(
 	if (atomic_load_acquire(&pace->state) != PACE_DUE) /* [P38] */
 		return;
 	atomic_store_relaxed(&pace->state, (uint8_t)PACE_READING);
-	pace->waited = true;
+	pace->waited_ns = clock_now_ns();
 	stop_counting(pace, s);
 	s->side[HANDLE_CLIENT].active_ms = turn_now_ms(self);
 	s->side[HANDLE_SERVER].active_ms = turn_now_ms(self);
@@ -269,7 +275,7 @@ pacing_room(struct session *s, enum handle_side from, struct pool_thread *self)
 	if (!b.limited)
 		return SIZE_MAX;
 	now_ns = clock_now_ns();
-	wait = take(pace, &b, now_ns, pace->waited);
+	wait = take(pace, &b, now_ns);
 	if (wait == 0 && pace->due_ns <= now_ns)
 		return pace->granted;
 	begin_wait(pace, &b, wait, now_ns, self);
@@ -293,5 +299,4 @@ pacing_pause(struct session *s, enum handle_side from, struct pool_thread *self)
 	if (atomic_load_relaxed(&pace->state) != PACE_READING)
 		return;
 	give_back(pace, s);
-	pace->waited = false;
 }

@@ -35,13 +35,13 @@ struct pace {
 	uint64_t due_ns;   /* when the portion may be read, clock_now_ns */
 	/* The bucket of the session itself: as in struct bucket. */
 	uint64_t own_rate, own_due_ns;
-	uint32_t granted; /* bytes of the portion that were not read so far */
+	uint64_t waited_ns; /* when its last wait ended, or 0 */
+	uint32_t granted;   /* bytes of the portion that were not read so far */
 	/* enum pace_state.  The owner sets READING and WAITING, the pacer DUE.
 	 * [P38] */
 	uint8_t state;
 	uint8_t from;    /* enum handle_side, fixed */
 	uint8_t counted; /* bits: the buckets where it counts as waiting */
-	bool waited;     /* it has used all that it has got since it waited */
 };
 
 struct pacing {
