@@ -44,8 +44,8 @@ bool acl_content_add(
 bool acl_content_seal(struct acl_content *content) MUST_CHECK;
 
 /* Removes the entry with exactly this range from a sealed content.  The table
- * still has the range until acl_content_rebuild.  Returns false if there is no
- * such entry. */
+ * still has the range until acl_content_rebuild.  Returns false if the
+ * content has not got it. */
 bool acl_content_remove(struct acl_content *content, const struct cidr *range);
 
 /* Puts an entry into a sealed content, in order.  Replaces one with the same

@@ -8,7 +8,7 @@
 #include "commands/call.h"
 
 /* Returns the list that the text names, as NAME or #NUMBER, or NULL with
- * call->err set, to `missing` if there is no text. */
+ * call->err set, to `missing` if the text is empty. */
 struct acl_list *call_acl(
     struct call *call, const char *text, const char *missing);
 

@@ -32,8 +32,8 @@ struct reload_result {
 /* Reads the files, which blocks on the disk, and begins look-ups of the
  * servers' names.  A thread reads the files of lists.  The configuration takes
  * effect when these are read and all names are answered, or after
- * SERVER_NAMES_WAIT_MS without the names: within this call where there is no
- * list and no server is given by name, or else later on the control loop.  Logs
+ * SERVER_NAMES_WAIT_MS without the names: within this call without lists
+ * and servers that are given by name, or else later on the control loop.  Logs
  * each change and each error.  A second reload waits for the lists of the first
  * one, and puts it into effect at once.
  *
