@@ -12,6 +12,7 @@ enum {
 	MESSAGE_CLIENT_HELLO = 1,
 	VERSION_MAJOR_MIN = 3, /* SSL 3.0 and all TLS */
 	EXTENSION_SERVER_NAME = 0,
+	EXTENSION_ALPN = 16,
 	NAME_TYPE_HOST = 0,
 };
 
@@ -170,12 +171,39 @@ read_server_name(struct part extension, struct tls_hello *hello)
 	return !list.bad && !extension.bad && extension.left == 0;
 }
 
-/* Reads server_name, which may appear once: with two names, the server behind
- * could choose the other one. */
+static void
+add_protocol(struct part name, struct tls_hello *hello)
+{
+	if (name.left > sizeof(hello->alpn) - hello->alpn_len - 1)
+		return;
+	hello->alpn[hello->alpn_len++] = (uint8_t)name.left;
+	while (name.left > 0)
+		hello->alpn[hello->alpn_len++] = (uint8_t)part_u8(&name);
+}
+
+/* Reads the names of the protocols, of which none may be empty (RFC 7301). */
+static bool
+read_alpn(struct part extension, struct tls_hello *hello)
+{
+	struct part list = part_split(&extension, part_u16(&extension));
+
+	while (list.left > 0 && !list.bad) {
+		struct part name = part_split(&list, part_u8(&list));
+
+		if (list.bad || name.left == 0)
+			return false;
+		if (hello->alpn_len < sizeof(hello->alpn))
+			add_protocol(name, hello);
+	}
+	return !list.bad && !extension.bad && extension.left == 0;
+}
+
+/* Reads server_name and ALPN, which may appear once each: with two, the server
+ * behind could choose the other one. */
 static bool
 read_extensions(struct part extensions, struct tls_hello *hello)
 {
-	bool named = false;
+	bool named = false, has_alpn = false;
 
 	while (extensions.left > 0) {
 		unsigned type = part_u16(&extensions);
@@ -184,11 +212,15 @@ read_extensions(struct part extensions, struct tls_hello *hello)
 
 		if (extensions.bad)
 			return false;
-		if (type != EXTENSION_SERVER_NAME)
-			continue;
-		if (named || !read_server_name(extension, hello))
-			return false;
-		named = true;
+		if (type == EXTENSION_SERVER_NAME) {
+			if (named || !read_server_name(extension, hello))
+				return false;
+			named = true;
+		} else if (type == EXTENSION_ALPN) {
+			if (has_alpn || !read_alpn(extension, hello))
+				return false;
+			has_alpn = true;
+		}
 	}
 	return true;
 }
@@ -198,7 +230,7 @@ read_message(struct part message, struct tls_hello *hello)
 {
 	struct part extensions;
 
-	hello->name_len = 0;
+	hello->name_len = hello->alpn_len = 0;
 	hello->name[0] = '\0';
 	/* A version that a server does not know is negotiated down. */
 	if (part_u8(&message) < VERSION_MAJOR_MIN)

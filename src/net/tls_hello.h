@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Reads the name of the server that a TLS client wants from its first message.
+ * Reads the name of the server that a TLS client wants, and the protocols that
+ * it offers, from its first message.
  *
  * RFC 8446 4.1.2 (ClientHello, in the form that it has had since SSL 3.0), 5.1
- * (records: the message may be cut into several) and RFC 6066 3 (server_name).
+ * (records: the message may be cut into several), RFC 6066 3 (server_name) and
+ * RFC 7301 3.1 (ALPN).
  * Hellos of SSL 2.0 are not read.
  *
  * tls_hello_read is a pure function of the bytes so far.  It allocates nothing,
@@ -23,6 +25,10 @@
 /* Characters of a name in the DNS, without the last dot. */
 #define TLS_NAME_MAX 253
 
+/* Bytes of the names of protocols that are kept; clients offer two or three
+ * names, in some 12 bytes. */
+#define TLS_ALPN_MAX 255
+
 enum tls_verdict {
 	TLS_MORE,  /* the beginning of a hello: more bytes are needed */
 	TLS_OTHER, /* no hello, a broken one, or one that is too long */
@@ -39,6 +45,10 @@ struct tls_hello {
 	 * when there is none, or one that no host can have. */
 	uint8_t name_len;
 	char name[TLS_NAME_MAX + 1];
+	/* The names of the protocols that the client offers, each behind a byte
+	 * with its length; a name that does not fit is left out. */
+	uint8_t alpn_len;
+	uint8_t alpn[TLS_ALPN_MAX];
 };
 
 /* Writes to *ret_hello only the fields that belong to the verdict. */

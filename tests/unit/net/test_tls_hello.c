@@ -221,6 +221,58 @@ names_are_what_hosts_can_have(void **state)
 	assert_false(tls_name_normalize(text, TLS_NAME_MAX + 2, out, &len));
 }
 
+/* An ALPN extension with these bytes, the length of the list included. */
+static enum tls_verdict
+read_alpn(
+    const void *bytes, size_t len, unsigned times, struct tls_hello *hello)
+{
+	static struct made extensions, m;
+
+	extensions.n = 0;
+	while (times-- > 0) {
+		put16(&extensions, 16);
+		put16(&extensions, len);
+		put(&extensions, bytes, len);
+	}
+	finish(&m, &extensions);
+	return read_exactly(m.bytes, m.n, hello);
+}
+
+static void
+protocols_are_read_in_the_order_of_the_client(void **state)
+{
+	static const char two[] = "\0\x0c\x02h2\x08http/1.1";
+	uint8_t many[2 + 2 * 256] = {2, 0};
+	struct tls_hello hello;
+
+	(void)state;
+	assert_int_equal(read_alpn(two, sizeof(two) - 1, 1, &hello), TLS_HELLO);
+	assert_int_equal(hello.alpn_len, sizeof(two) - 3);
+	assert_memory_equal(hello.alpn, two + 2, sizeof(two) - 3);
+	assert_int_equal(read_alpn("\0\0", 2, 1, &hello), TLS_HELLO);
+	assert_int_equal(hello.alpn_len, 0);
+	/* 256 names of one byte, and room for 127. */
+	for (size_t i = 0; i < 256; i++)
+		memcpy(many + 2 + 2 * i, "\1x", 2);
+	assert_int_equal(read_alpn(many, sizeof(many), 1, &hello), TLS_HELLO);
+	assert_int_equal(hello.alpn_len, 254);
+}
+
+static void
+broken_lists_of_protocols_are_no_hello(void **state)
+{
+	static const char two[] = "\0\x0c\x02h2\x08http/1.1";
+	struct tls_hello hello;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(two) - 1; n++)
+		assert_int_equal(read_alpn(two, n, 1, &hello), TLS_OTHER);
+	assert_int_equal(read_alpn(two, sizeof(two), 1, &hello), TLS_OTHER);
+	assert_int_equal(read_alpn(two, sizeof(two) - 1, 2, &hello), TLS_OTHER);
+	assert_int_equal(read_alpn("\0\1\0", 3, 1, &hello), TLS_OTHER);
+	assert_int_equal(read_alpn("\0\2\2h", 4, 1, &hello), TLS_OTHER);
+}
+
 static void
 a_hello_without_extensions_has_no_name(void **state)
 {
@@ -381,6 +433,8 @@ main(void)
 	    cmocka_unit_test(a_hello_cut_anywhere_wants_more_and_says_how_much),
 	    cmocka_unit_test(a_hello_in_records_of_any_size_is_read),
 	    cmocka_unit_test(names_are_what_hosts_can_have),
+	    cmocka_unit_test(protocols_are_read_in_the_order_of_the_client),
+	    cmocka_unit_test(broken_lists_of_protocols_are_no_hello),
 	    cmocka_unit_test(a_hello_without_extensions_has_no_name),
 	    cmocka_unit_test(what_is_no_tls_is_known_by_its_first_bytes),
 	    cmocka_unit_test(names_are_read_from_hellos_with_unusual_versions),
