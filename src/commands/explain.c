@@ -12,7 +12,9 @@
 #include "commands/listing.h"
 #include "base/fault.h"
 #include "control/listener.h"
+#include "config/values.h"
 #include "control/listeners.h"
+#include "model/rules.h"
 #include "net/tls_hello.h"
 #include "tls/context.h"
 #include "tls/facts.h"
@@ -21,6 +23,7 @@ struct explain_request {
 	char source[ADDR_TEXT_SIZE];
 	struct explained_client client;
 	char sni[TLS_NAME_MAX + 1];
+	uint8_t alpn[TLS_ALPN_MAX];
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	char frontend[CALL_NAME_SIZE]; /* "": each that can be reached */
 };
@@ -100,6 +103,8 @@ client_at(const struct control *control, const struct frontend *f,
 	 * accept_one. */
 	if (c.client.family == AF_UNIX)
 		c.client.port = (uint16_t)(first + 1);
+	if (ways == 1 && f->listens[first].tls)
+		c.tls = true;
 	if (!c.has_local && ways == 1 && !f->spec->listens[first].accept_proxy)
 		c.has_local =
 		    find_local(control, f, &f->spec->listens[first], &c.local);
@@ -141,8 +146,25 @@ explained_fini(struct explained *x)
 {
 	free(x->frontend);
 	free(x->certs);
+	free(x->rule);
 	explanation_free(x->e);
 	*x = (struct explained){.e = NULL};
+}
+
+/* Returns false when memory is short. */
+static bool
+note_rule(struct explained *x, const struct frontend *f)
+{
+	const struct shown shown = {.key = key_find(SECTION_FRONTEND, "route"),
+	    .object = f->spec,
+	    .spec = f->model->spec,
+	    .nth = x->e->sni.index};
+	char text[VALUE_TEXT_SIZE];
+
+	if (!x->e->sni.matches)
+		return true;
+	x->rule = value_print(&shown, text) ? strdup(text) : NULL;
+	return x->rule;
 }
 
 /* Returns false when memory is short. */
@@ -160,7 +182,7 @@ explain_frontend(
 	    .certs = find_certs(f, &x->request),
 	    .e =
 	        fault_fails(FAULT_ANSWER) ? NULL : explanation_new(f, &client)};
-	if (x->now.frontend && x->now.e)
+	if (x->now.frontend && x->now.e && note_rule(&x->now, f))
 		return true;
 	explained_fini(&x->now);
 	return false;
@@ -295,7 +317,8 @@ take_frontend(struct call *call, const char *name, struct explain_request *r)
 	if (*r->frontend)
 		return err_set(call->err,
 		    "Unexpected argument '%.60s'; after the source and a "
-		    "frontend there may be to <address>, sni <name>, json.",
+		    "frontend there may be to <address>, sni <name>, alpn "
+		    "<names>, tls, json.",
 		    name);
 	f = call_frontend(call, name);
 	if (!f)
@@ -323,6 +346,31 @@ take_sni(struct call *call, const char *text, struct explain_request *r)
 	return true;
 }
 
+/* Reads `h2,http/1.1` into the form that a hello has. */
+static bool
+take_alpn(struct call *call, const char *text, struct explain_request *r)
+{
+	struct explained_client *c = &r->client;
+
+	c->alpn = r->alpn;
+	c->alpn_size = 0;
+	for (const char *name = text;; name++) {
+		size_t len = strcspn(name, ",");
+
+		if (len == 0 || len >= sizeof(r->alpn) - c->alpn_size)
+			return err_set(call->err,
+			    "alpn: '%.60s' is not a list of protocols; names "
+			    "as in h2,http/1.1 are expected.",
+			    text);
+		r->alpn[c->alpn_size++] = (uint8_t)len;
+		memcpy(r->alpn + c->alpn_size, name, len);
+		c->alpn_size += len;
+		name += len;
+		if (!*name)
+			return true;
+	}
+}
+
 static bool
 maps_ports(const struct backend_spec *b)
 {
@@ -335,6 +383,8 @@ maps_ports(const struct backend_spec *b)
 static bool
 heeds_local(const struct frontend *f)
 {
+	if (f->rules && rules_facts(f->rules) & (FACT_DESTINATION | FACT_PORT))
+		return true;
 	for (size_t i = 0; i < f->backends_n; i++)
 		if (backend_hashes(f->backends[i], HASH_KEY_DESTINATION) ||
 		    maps_ports(f->backends[i]->spec))
@@ -355,9 +405,9 @@ is_local_heeded(struct call *call, const struct explain_request *r)
 		    heeds_local(m->frontends[i]))
 			return true;
 	return err_set(call->err,
-	    "to: %s%.60s has a backend with hash_key = destination, or with a "
-	    "server without a port, so the address makes no difference; leave "
-	    "it out.",
+	    "to: %s%.60s has a rule with dst or port, a backend with hash_key "
+	    "= destination, or one with a server without a port, so the "
+	    "address makes no difference; leave it out.",
 	    *r->frontend ? "No part of frontend " : "No frontend", r->frontend);
 }
 
@@ -378,6 +428,12 @@ take_explain_args(struct call *call, struct explaining *x)
 			if (!take_sni(call, value, r))
 				return false;
 			i++;
+		} else if (strcmp(word, "alpn") == 0) {
+			if (!take_alpn(call, value, r))
+				return false;
+			i++;
+		} else if (strcmp(word, "tls") == 0) {
+			r->client.tls = true;
 		} else if (strcmp(word, "to") == 0) {
 			if (!take_local(call, value, r))
 				return false;

@@ -18,6 +18,8 @@ struct explained {
 	/* The files of the certificates of which a client with TLS gets one, in
 	 * words; NULL: no listen that it can connect to has TLS. */
 	char *certs;
+	/* The rule that matches, as the file would have it; NULL: none does. */
+	char *rule;
 	struct explanation *e;
 };
 

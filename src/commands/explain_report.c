@@ -62,6 +62,9 @@ otherwise_text(const struct explanation *e)
 		return "a deny rule turns it away";
 	if (e->limit.limit)
 		return "it is beyond a limit";
+	if (e->unknown == UNKNOWN_RULE)
+		return "it depends on where the client connects to (dst or "
+		       "port of a rule): add to <address>";
 	if (!e->backend)
 		return "no rule is for it and the frontend has no other "
 		       "backend, so it is closed";
@@ -153,39 +156,51 @@ put_limit(struct report *r, const struct explained_limit *x)
 		report_text(r, "  limit    none is reached\n");
 }
 
+/* The rule that decides.  is_shown: it follows the client's name, which is all
+ * that it asks for. */
 static void
-put_sni_rule(struct report *r, const struct explained_sni *sni)
+put_rule(struct report *r, const struct explained_sni *sni, const char *text,
+    bool is_shown)
 {
-	if (!sni->rule) {
+	if (!sni->matches) {
 		report_json_null(r, "rule");
 		return;
 	}
 	report_object(r, "rule");
-	report_put(r, "name", ": the rule %s", sni->rule);
-	report_put(r, "file", " in %s", sni->file);
-	report_put(r, "line", ":%u\n", sni->line);
+	report_json_string(r, "name", sni->rule);
+	report_json_string(r, "file", sni->file);
+	report_json(r, "line", "%u", sni->line);
+	report_json_string(r, "text", text);
 	report_close(r);
+	if (is_shown)
+		report_text(r, ": the rule %s in %s:%u\n", sni->rule, sni->file,
+		    sni->line);
+	else
+		report_text(
+		    r, "  rule     %s in %s:%u\n", text, sni->file, sni->line);
 }
 
 /* In text, writes nothing if the user gave no name and the frontend does not
  * inspect. */
 static void
-put_sni(struct report *r, const struct explained_sni *sni, bool has_certs)
+put_sni(struct report *r, const struct explained *x)
 {
+	const struct explained_sni *sni = &x->e->sni;
 	const char *name = *sni->name ? sni->name : NULL;
+	bool is_named = sni->matches && sni->rule;
 
 	report_json_bool(r, "inspects", sni->inspects);
 	report_json_string(r, "sni", name);
 	if (sni->inspects || name)
 		report_text(r, "  sni      %s", name ? name : "none");
-	put_sni_rule(r, sni);
-	if (sni->inspects && !sni->rule)
+	if (sni->inspects && !is_named)
 		report_text(r, ": no rule%s\n",
 		    sni->hashed ? ", but the server's choice goes by it" : "");
 	else if (!sni->inspects && name)
-		report_text(r,
-		    has_certs ? ", which has a say in the certificate alone\n"
-		              : ", which this frontend does not look at\n");
+		report_text(
+		    r, x->certs ? ", which has a say in the certificate alone\n"
+		                : ", which this frontend does not look at\n");
+	put_rule(r, sni, x->rule, is_named);
 }
 
 static void
@@ -218,12 +233,12 @@ put_split(struct report *r, const struct explanation *e, bool in_text)
 static void
 put_route(struct report *r, const struct explanation *e)
 {
-	bool is_split = e->backend && !e->sni.rule && e->turns > 0;
+	bool is_split = e->backend && !e->sni.matches && e->turns > 0;
 
 	report_json_string(r, "backend", e->backend);
 	report_text(r, "  backend  %s", e->backend ? e->backend : "none");
 	put_split(r, e, is_split);
-	if (e->sni.rule)
+	if (e->sni.matches)
 		report_text(r, ", that of the rule");
 	else if (e->backend && !is_split && e->sni.rules)
 		report_text(r, ", that of all others");
@@ -343,7 +358,7 @@ explained_put_head(
 	report_json_string(report, "certificates", x->certs);
 	if (x->certs)
 		report_text(report, "  tls      %s\n", x->certs);
-	put_sni(report, &x->e->sni, x->certs);
+	put_sni(report, x);
 	put_route(report, x->e);
 	put_bandwidth(report, &x->e->bandwidth);
 	put_balance(report, x->e);

@@ -281,7 +281,8 @@ read_keys(struct build *b, const struct draft_section *s, void *object,
 		if ((k->flags & KEY_FIRST) != first || find_entry(s, k->name))
 			continue;
 		if (k->flags & KEY_REQUIRED) {
-			if (k->type != &type_backend || !find_entry(s, "sni"))
+			if (k->type != &type_backend ||
+			    (!find_entry(s, "sni") && !find_entry(s, "route")))
 				report_missing(b, s, k);
 		} else if (!set_from_defaults(b, k, object) &&
 		           !value_set_default(k, object, b->spec))

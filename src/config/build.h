@@ -33,14 +33,18 @@ void build_check(const struct spec *spec, const char *file, bool empty,
 void build_check_server(const struct backend_spec *backend,
     const struct server_spec *server, struct err_list *errors);
 
-/* Adds an error for each name that two sni rules of the frontend have, and one
- * if there are too many backends. */
+/* Adds an error for each name that two neighbouring rules of the frontend have,
+ * and one if there are too many backends or protocols. */
 void build_check_sni(const struct spec *spec,
     const struct frontend_spec *frontend, struct err_list *errors);
 
-/* Adds a change for each name of an sni rule that is new, was removed, or has
- * another backend, wherever its line is.  Returns false when memory is
- * short. */
+/* Whether the rules of the frontend have nothing but names, so that their order
+ * makes no difference. */
+bool build_rules_are_names(const struct frontend_spec *frontend);
+
+/* Adds a change for each name of a rule that is new, was removed, or has
+ * another backend, wherever its line is.  Both have build_rules_are_names.
+ * Returns false when memory is short. */
 bool build_diff_sni(const struct spec *old_spec,
     const struct frontend_spec *old, const struct spec *new_spec,
     const struct frontend_spec *new, const char *label,
@@ -74,6 +78,10 @@ void build_tls_warnings(const struct spec *spec, struct err_list *warnings);
 /* Adds a warning for each server that has no port of its own, behind a frontend
  * with an address whose clients have no port that the server could take. */
 void build_port_warnings(const struct spec *spec, struct err_list *warnings);
+
+/* Adds a warning for each rule of a frontend that never matches: another one
+ * matches before it, or the frontend does not listen on its ports. */
+void build_route_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Finds the server that each `track` names and adds what is wrong with it to
  * errors: there is none, it has no health of its own to be followed, or the

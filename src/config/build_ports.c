@@ -80,18 +80,10 @@ build_port_warnings(const struct spec *spec, struct err_list *warnings)
 
 		if (!seen)
 			return;
-		for (size_t j = 0; j < f->routes_n; j++) {
-			size_t b = f->routes[j].backend;
-
+		for (size_t j = 0, b;
+		     (b = frontend_spec_backend(f, j)) != SIZE_MAX; j++)
 			warn_of_backend(
 			    &w, &spec->backends[b], &seen[b], warnings);
-		}
-		for (size_t j = 0; j < f->sni_n; j++) {
-			size_t b = f->sni[j].backend;
-
-			warn_of_backend(
-			    &w, &spec->backends[b], &seen[b], warnings);
-		}
 		free(seen);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * See build.h.  Names are sorted, so ten thousand of them take no time.
+ * Rules of frontends: see build.h.  Names are sorted, so ten thousand of them
+ * take no time.
  */
 #include "config/build.h"
 
@@ -41,21 +42,28 @@ compare_named(const void *a, const void *b)
 	return order != 0 ? order : (x->rule > y->rule) - (x->rule < y->rule);
 }
 
+/* Returns the names of the rule if it has nothing else; otherwise "". */
+static const char *
+names_alone(const struct rule_spec *rule)
+{
+	return rule_spec_has_names_alone(rule) ? rule->names : "";
+}
+
 static bool
 sort_names(const struct frontend_spec *f, struct names *ret_names)
 {
 	struct names names = {.n = 0};
 	size_t len, room = 0;
 
-	for (size_t i = 0; i < f->sni_n; i++)
-		for (const char *at = f->sni[i].names;
+	for (size_t i = 0; i < f->rules_n; i++)
+		for (const char *at = names_alone(&f->rules[i]);
 		     sni_names_next(&at, &len);)
 			room++;
 	names.all = calloc(room + 1, sizeof(*names.all));
 	if (!names.all)
 		return false;
-	for (size_t i = 0; i < f->sni_n; i++) {
-		const char *at = f->sni[i].names, *name;
+	for (size_t i = 0; i < f->rules_n; i++) {
+		const char *at = names_alone(&f->rules[i]), *name;
 
 		while ((name = sni_names_next(&at, &len)))
 			names.all[names.n++] = (struct named){name, len, i};
@@ -63,6 +71,16 @@ sort_names(const struct frontend_spec *f, struct names *ret_names)
 	qsort(names.all, names.n, sizeof(*names.all), compare_named);
 	*ret_names = names;
 	return true;
+}
+
+/* Whether all rules from one to the other have names alone: they are tried at
+ * once. */
+static bool
+are_neighbours(const struct frontend_spec *f, size_t from, size_t to)
+{
+	while (from < to && rule_spec_has_names_alone(&f->rules[from]))
+		from++;
+	return from == to;
 }
 
 static void
@@ -74,15 +92,53 @@ check_duplicates(const struct frontend_spec *f, const struct names *names,
 	for (size_t i = 1; i < names->n; i++) {
 		const struct named *a = &names->all[i - 1];
 		const struct named *b = &names->all[i];
-		struct spec_place here = f->sni[b->rule].place;
+		struct spec_place here = f->rules[b->rule].place;
 
-		if (compare_names(a, b) != 0)
+		if (compare_names(a, b) != 0 ||
+		    !are_neighbours(f, a->rule, b->rule))
 			continue;
 		err_list_add(errors, here.file, here.line,
-		    "sni: '%.*s' is given twice in [frontend %s]%s; keep one",
-		    (int)b->len, b->name, f->name,
-		    draft_first(f->sni[a->rule].place, here, first));
+		    "%s: '%.*s' is given twice in [frontend %s]%s; keep one",
+		    f->rules[b->rule].is_short ? "sni" : "route", (int)b->len,
+		    b->name, f->name,
+		    draft_first(f->rules[a->rule].place, here, first));
 	}
+}
+
+/* Counts the different protocols of the rules, up to one too many, and returns
+ * the rule with that one, or NULL. */
+static const struct rule_spec *
+find_excess_protocol(const struct frontend_spec *f)
+{
+	struct named seen[RULE_PROTOCOLS_MAX];
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < f->rules_n; i++) {
+		struct named p = {.rule = i};
+		const char *at = f->rules[i].alpn ? f->rules[i].alpn : "";
+
+		while ((p.name = sni_names_next(&at, &p.len))) {
+			for (k = 0; k < n && compare_names(&seen[k], &p); k++)
+				;
+			if (k == RULE_PROTOCOLS_MAX)
+				return &f->rules[i];
+			seen[k] = p;
+			n += k == n;
+		}
+	}
+	return NULL;
+}
+
+static void
+check_protocols(const struct frontend_spec *f, struct err_list *errors)
+{
+	const struct rule_spec *rule = find_excess_protocol(f);
+
+	if (rule)
+		ERROR_AT(rule, errors,
+		    "route: the rules of [frontend %s] have more than %d "
+		    "different protocols in alpn",
+		    f->name, RULE_PROTOCOLS_MAX);
 }
 
 void
@@ -91,9 +147,9 @@ build_check_sni(const struct spec *spec, const struct frontend_spec *frontend,
 {
 	struct names names;
 
-	if (spec->backends_n > FRONTEND_BACKENDS_MAX && frontend->sni_n > 0)
+	if (spec->backends_n > FRONTEND_BACKENDS_MAX && frontend->rules_n > 0)
 		ERROR_AT(frontend, errors,
-		    "[frontend %s]: with sni rules there may be %d backends, "
+		    "[frontend %s]: with rules there may be %d backends, "
 		    "and there are %zu",
 		    frontend->name, FRONTEND_BACKENDS_MAX, spec->backends_n);
 	if (!sort_names(frontend, &names)) {
@@ -101,6 +157,7 @@ build_check_sni(const struct spec *spec, const struct frontend_spec *frontend,
 		return;
 	}
 	check_duplicates(frontend, &names, errors);
+	check_protocols(frontend, errors);
 	free(names.all);
 }
 
@@ -108,7 +165,16 @@ static const char *
 name_backend(const struct spec *spec, const struct frontend_spec *f,
     const struct named *name)
 {
-	return spec->backends[f->sni[name->rule].backend].name;
+	return spec->backends[f->rules[name->rule].backend].name;
+}
+
+bool
+build_rules_are_names(const struct frontend_spec *frontend)
+{
+	for (size_t i = 0; i < frontend->rules_n; i++)
+		if (!rule_spec_has_names_alone(&frontend->rules[i]))
+			return false;
+	return true;
 }
 
 bool

@@ -197,13 +197,42 @@ print_rules(const struct frontend_spec *f, FILE *out)
 	}
 }
 
+/* Prints the rules of `sni` and `route` in the order of the file. */
+static void
+print_routes(const struct spec *spec, const struct frontend_spec *f, FILE *out)
+{
+	struct shown s = {.object = f, .spec = spec};
+	char text[VALUE_TEXT_SIZE];
+
+	for (; s.nth < f->rules_n; s.nth++) {
+		bool is_short = f->rules[s.nth].is_short;
+
+		s.key = key_find(SECTION_FRONTEND, is_short ? "sni" : "route");
+		if (is_short)
+			value_print_short_rule(&s, text);
+		else
+			(void)value_print(&s, text);
+		print_value(s.key->name, text, out);
+	}
+}
+
+/* Prints keys whose values have an order in common, at the first of these keys.
+ * Returns whether this is one of them, and has values. */
 static bool
-has_rules(const struct key *key, const void *object)
+print_in_common(const struct spec *spec, const struct key *key,
+    const void *object, FILE *out)
 {
 	const struct frontend_spec *f = object;
+	const struct value_type *type = key->type;
 
-	return (key->type == &type_allow || key->type == &type_deny) &&
-	       f->access_n > 0;
+	if (type == &type_allow && f->access_n > 0)
+		print_rules(f, out);
+	else if (type == &type_sni_rule && f->rules_n > 0)
+		print_routes(spec, f, out);
+	else
+		return (type == &type_deny && f->access_n > 0) ||
+		       (type == &type_route_rule && f->rules_n > 0);
+	return true;
 }
 
 /* A key without a value is there as a comment, to show that it exists. */
@@ -216,11 +245,8 @@ print_keys(const struct spec *spec, enum section_kind kind, const void *object,
 	while ((s.key = key_next(kind, s.key))) {
 		char text[VALUE_TEXT_SIZE];
 
-		if (has_rules(s.key, object)) {
-			if (s.key->type == &type_allow)
-				print_rules(object, out);
+		if (print_in_common(spec, s.key, object, out))
 			continue;
-		}
 		for (s.nth = 0; value_print(&s, text); s.nth++)
 			print_value(s.key->name, text, out);
 		if (s.nth == 0)
@@ -333,6 +359,7 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 	for (size_t i = 0; i < spec->backends_n; i++)
 		warn_of_backend(&spec->backends[i], warnings);
 	build_port_warnings(spec, warnings);
+	build_route_warnings(spec, warnings);
 	build_tls_warnings(spec, warnings);
 	secrets_each_flawed(warn_of_secret, warnings);
 }

@@ -466,7 +466,9 @@ diff_keys(const struct pair *pair, const struct key *keys)
 
 		if (kind)
 			ok = diff_values(pair, k, kind);
-		else if (k->type == &type_sni_rule)
+		else if (k->type == &type_route_rule &&
+		         build_rules_are_names(pair->old) &&
+		         build_rules_are_names(pair->new))
 			ok = build_diff_sni(pair->old_spec, pair->old,
 			    pair->new_spec, pair->new, pair->label,
 			    pair->changes);

@@ -183,9 +183,26 @@ static const struct key route_options[] = {
         NUMBER(0, WEIGHT_MAX), ROUTE(weight), DEFAULT("100")},
     {.name = NULL}};
 
-static const struct key sni_options[] = {
-    {"backend", "backend whose servers get these clients",
-        VALUE(rule_backend), SNI(backend), WITHOUT("required")},
+#define RULE_KEYS                                                              \
+    {"backend", "backend whose servers get these clients",                     \
+        VALUE(rule_backend), RULE(backend), WITHOUT("required")}
+
+static const struct key sni_options[] = {RULE_KEYS, {.name = NULL}};
+
+static const struct key rule_options[] = {
+    {"sni", "clients that ask for one of these names, with TLS",
+        VALUE(rule_names), RULE(names), WITHOUT("any, or none")},
+    {"alpn", "clients that offer one of these protocols, with TLS",
+        VALUE(rule_alpn), RULE(alpn), WITHOUT("any, or none")},
+    {"tls", "whether the client speaks TLS",
+        VALUE(rule_tls), RULE(tls), WITHOUT("either")},
+    {"src", "addresses of clients",
+        VALUE(rule_ranges), RULE(src), WITHOUT("any")},
+    {"dst", "addresses that clients have connected to",
+        VALUE(rule_ranges), RULE(dst), WITHOUT("any")},
+    {"port", "ports that clients have connected to",
+        VALUE(rule_ports), RULE(ports), WITHOUT("any")},
+    RULE_KEYS,
     {.name = NULL}};
 
 static const struct key limit_options[] = {
@@ -214,10 +231,13 @@ static const struct key frontend_keys[] = {
         VALUE(listen), WITHOUT("required"), OPTIONS(listen_options),
         REQUIRED_REPEATABLE},
     {"backend", "backend whose servers get the connections, or a share",
-        VALUE(backend), WITHOUT("required, unless there are sni rules"),
+        VALUE(backend), WITHOUT("required, unless there are rules"),
         OPTIONS(route_options), REQUIRED_REPEATABLE},
     {"sni", "backend of the TLS clients that ask for one of these names",
         VALUE(sni_rule), WITHOUT("no rules"), OPTIONS(sni_options), REPEATABLE},
+    {"route", "backend of the clients for which all of its conditions hold",
+        VALUE(route_rule), WITHOUT("no rules"), OPTIONS(rule_options),
+        REPEATABLE},
     {"pool", "pool of threads that does the work",
         VALUE(pool), FRONTEND(pool), WITHOUT("the first pool")},
     {"maxconn", "sessions at a time; auto: only the limit of [global]",

@@ -61,7 +61,7 @@
 #define FRONTEND(member)       .offset = offsetof(struct frontend_spec, member)
 #define LISTEN(member)         .offset = offsetof(struct listen_spec, member)
 #define ROUTE(member)          .offset = offsetof(struct route_spec, member)
-#define SNI(member)            .offset = offsetof(struct sni_spec, member)
+#define RULE(member)           .offset = offsetof(struct rule_spec, member)
 #define LIMIT(member)          .offset = offsetof(struct limit_spec, member)
 #define BACKEND(member)        .offset = offsetof(struct backend_spec, member)
 #define SERVER(member)         .offset = offsetof(struct server_spec, member)

@@ -78,7 +78,9 @@ extern const struct value_type type_number, type_auto_number /* 0: auto */,
 extern const struct value_type type_choice, type_flag /* bool, a bare word */,
     type_switch /* bool */, type_sock_switch /* enum sock_switch */,
     type_mode /* uint32_t */, type_pool /* size_t */,
-    type_rule_backend /* size_t */,
+    type_rule_backend /* size_t */, type_rule_tls /* enum sock_switch */,
+    type_rule_ranges /* struct rule_ranges */,
+    type_rule_ports /* struct rule_ports */,
     type_balance /* const struct balance_ops * */,
     type_keepalive /* struct sock_keepalive */, type_congestion /* char [] */,
     type_interface /* char [] */, type_check_host /* struct addr, no port */,
@@ -96,15 +98,16 @@ extern const struct value_type type_choice_text /* one of key->choices */,
     type_people /* users and @groups */, type_hosts /* names, commas */,
     type_track, type_ca, type_sni, type_check_command, type_server_defaults,
     type_file, type_ca_path, type_ciphers, type_ciphersuites, type_curves,
-    type_alpn, type_tls_name, type_countries;
+    type_alpn, type_tls_name, type_countries, type_rule_names, type_rule_alpn;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */
 extern const struct value_type type_check, type_agent,
     type_agent_send /* struct pattern */, type_log, type_admin;
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
-    type_sni_rule, type_proxy_from, type_allow, type_deny, type_limit,
-    type_server, type_bandwidth /* struct bandwidth_spec */, type_list_entry,
-    type_list_file, type_check_header, type_check_step, type_check_body;
+    type_sni_rule, type_route_rule, type_proxy_from, type_allow, type_deny,
+    type_limit, type_server, type_bandwidth /* struct bandwidth_spec */,
+    type_list_entry, type_list_file, type_check_header, type_check_step,
+    type_check_body;
 /* struct tls_spec; int, 0: not set; enum tls_verify. */
 extern const struct value_type type_cert, type_cert_dir, type_tls_version,
     type_tls_verify;
@@ -208,6 +211,15 @@ bool options_read_over(const struct value *value, const struct words *words,
  * or of the table where it is NULL.  Always returns true. */
 bool options_print(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
+
+/* Finds the backend of that name.  Returns false after an error. */
+bool value_find_backend(
+    const struct value *value, const char *name, size_t *ret_index) MUST_CHECK;
+
+/* Prints the frontend's rule shown->nth, which was written as `sni =`, as the
+ * value of that key.  Always returns true. */
+bool value_print_short_rule(
+    const struct shown *shown, char out[VALUE_TEXT_SIZE]);
 
 /* Reads an action, as `reset`, `tarpit 10s` or `tarpit=10s`; delay is refused
  * unless may_delay.  Returns false after an error. */

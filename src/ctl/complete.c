@@ -120,10 +120,11 @@ static const struct value {
 	const char *words, *values;
 } values[] = {
     {"explain", "unix"},
-    {"explain *", "<frontend> to sni json"},
+    {"explain *", "<frontend> to sni alpn tls json"},
     {"explain * to", ""},
     {"explain * sni", ""},
-    {"explain * *", "to sni json"},
+    {"explain * alpn", ""},
+    {"explain * *", "to sni alpn tls json"},
     {"cancel drain", "<drained>"},
     {"cancel expiring", "<expiring>"},
     {"drain server *", "over then"},

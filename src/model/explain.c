@@ -11,6 +11,7 @@
 #include "base/mix.h"
 #include "model/cycle.h"
 #include "model/limit.h"
+#include "model/rules.h"
 #include "model/sni_map.h"
 
 const char *const standing_names[] = {
@@ -249,32 +250,67 @@ explain_routes(const struct frontend *f, struct explanation *e)
 	return ok;
 }
 
-/* Explains the rule, and returns the route that frontend_route_named would,
+static struct rule_facts
+facts_of(const struct frontend *f, const struct explained_client *c)
+{
+	return (struct rule_facts){
+	    .known = FACT_HELLO | (c->has_local ? FACT_DESTINATION : 0u) |
+	             (c->has_local || c->local.port > 0 ? FACT_PORT : 0u),
+	    .client = &c->client,
+	    .destination = &c->local,
+	    .tls = c->tls || c->sni || c->alpn_size > 0,
+	    .name = c->sni,
+	    .name_len = c->sni ? strlen(c->sni) : 0,
+	    .protocols = rules_protocols(f->rules, c->alpn, c->alpn_size),
+	};
+}
+
+/* Notes the rule that matches.  Returns false when memory is short. */
+static bool
+note_rule(const struct frontend *f, const struct rule_found *found,
+    struct explained_sni *sni)
+{
+	const struct spec_place *place = &f->spec->rules[found->rule].place;
+	const struct sni_entry *name = found->name;
+	bool ok = true;
+
+	sni->matches = true;
+	sni->index = found->rule;
+	sni->line = place->line;
+	sni->file = copy_name(place->file ? place->file : "", &ok);
+	if (name && asprintf(&sni->rule, "%s%.*s", name->wild ? "*." : "",
+	                (int)name->len, name->name) < 0) {
+		sni->rule = NULL;
+		return false;
+	}
+	return ok;
+}
+
+/* Explains the rule, and returns the route that frontend_route_by would,
  * without taking a step. */
 static bool
-explain_sni(const struct frontend *f, const char *name, struct explanation *e,
-    unsigned *ret_route)
+explain_rule(const struct frontend *f, const struct explained_client *client,
+    struct explanation *e, unsigned *ret_route)
 {
-	const struct sni_entry *rule =
-	    f->sni && name ? sni_map_find(f->sni, name, strlen(name)) : NULL;
-	const struct spec_place *place;
+	enum rules_answer answer = RULES_NONE;
+	struct rule_found found;
 	bool ok = true;
 
 	e->sni.inspects = f->inspects;
-	e->sni.rules = f->sni;
-	e->sni.name = copy_name(name ? name : "", &ok);
-	*ret_route = rule                    ? rule->route
-	             : f->spec->routes_n > 0 ? frontend_peek_route(f)
-	                                     : f->backends_n;
-	if (!rule)
-		return ok;
-	place = &f->spec->sni[rule->rule].place;
-	e->sni.line = place->line;
-	e->sni.file = copy_name(place->file ? place->file : "", &ok);
-	if (asprintf(&e->sni.rule, "%s%.*s", rule->wild ? "*." : "",
-	        (int)rule->len, rule->name) < 0)
-		e->sni.rule = NULL;
-	return ok && e->sni.rule;
+	e->sni.rules = f->rules;
+	e->sni.name = copy_name(client->sni ? client->sni : "", &ok);
+	if (f->rules) {
+		struct rule_facts facts = facts_of(f, client);
+
+		answer = rules_find(f->rules, &facts, &found);
+	}
+	if (answer == RULES_UNKNOWN)
+		e->unknown = UNKNOWN_RULE;
+	*ret_route = answer == RULES_MATCH     ? found.route
+	             : answer == RULES_UNKNOWN ? f->backends_n
+	             : f->spec->routes_n > 0   ? frontend_peek_route(f)
+	                                       : f->backends_n;
+	return ok && (answer != RULES_MATCH || note_rule(f, &found, &e->sni));
 }
 
 /* Returns false when memory is short. */
@@ -364,7 +400,7 @@ explanation_new(
 	    explain_limits(
 	        frontend, &client->client, e->access.denied, &e->limit) &&
 	    explain_routes(frontend, e) &&
-	    explain_sni(frontend, client->sni, e, &route)) {
+	    explain_rule(frontend, client, e, &route)) {
 		const struct backend *b = e->access.denied || e->limit.limit
 		                              ? NULL
 		                              : frontend->backends[route];

@@ -62,6 +62,7 @@ enum unknown {
 	UNKNOWN_NOTHING,
 	UNKNOWN_PORT,        /* hash_key = source-port */
 	UNKNOWN_DESTINATION, /* hash_key = destination */
+	UNKNOWN_RULE,        /* a rule asks where the client connects to */
 };
 
 #define SERVER_NONE SIZE_MAX
@@ -73,14 +74,16 @@ enum unknown {
 #define EXPLAIN_DRAWS_MAX 4096u
 #define EXPLAIN_NS        (300 * 1000)
 
-/* The part of the TLS server name in the choice. */
+/* The part of the TLS server name, and of the rules, in the choice. */
 struct explained_sni {
 	bool inspects; /* the frontend looks at hellos at all */
 	bool rules;    /* it has some */
 	bool hashed;   /* the choice of a server goes by the name */
 	char *name;    /* "": none */
-	/* The name of the rule that matches, as `*.example.com`, and the place
-	 * of that rule; NULL: no rule matches. */
+	bool matches;  /* a rule does */
+	size_t index;  /* if so: of that rule, in the spec */
+	/* Of that rule: the name that matches, as `*.example.com`, or NULL if
+	 * it has none; and its place. */
 	char *rule, *file;
 	unsigned line;
 };
@@ -150,11 +153,15 @@ struct explanation {
 
 /* The client.  local: the address that it has connected to, of which the port
  * may be known without has_local; sni: its TLS server
- * name as tls_name_normalize makes it, NULL for none. */
+ * name as tls_name_normalize makes it, NULL for none; tls: it speaks TLS, as it
+ * does with a name or protocols; alpn: these protocols, each behind a byte with
+ * its length. */
 struct explained_client {
 	struct endpoint client, local;
-	bool has_port, has_local;
+	bool has_port, has_local, tls;
 	const char *sni;
+	const uint8_t *alpn;
+	size_t alpn_size;
 };
 
 /* Runs on the control thread.  Returns NULL when memory is short.  Caller

@@ -10,7 +10,7 @@
 #include "model/cycle.h"
 #include "model/limit.h"
 #include "model/model.h"
-#include "model/sni_map.h"
+#include "model/rules.h"
 
 static struct frontend_state *
 frontend_state_new(unsigned id)
@@ -50,7 +50,7 @@ frontend_free(struct frontend *frontend)
 	free(frontend->logs);
 	cycle_unref(frontend->split);
 	free(frontend->listens);
-	free(frontend->sni);
+	rules_free(frontend->rules);
 	free(frontend->access);
 	limits_free(frontend->limits);
 	free(frontend);
@@ -153,17 +153,37 @@ frontend_peek_route(const struct frontend *frontend)
 	return take_turn(frontend, &taken);
 }
 
-unsigned
-frontend_route_named(
-    const struct frontend *frontend, const char *name, size_t name_len)
+bool
+frontend_needs_hello(
+    const struct frontend *frontend, const struct rule_facts *facts)
 {
 	const struct frontend *f = frontend;
-	const struct sni_entry *e = f->sni && name_len > 0
-	                                ? sni_map_find(f->sni, name, name_len)
-	                                : NULL;
+	struct rule_found found;
 
-	if (e)
-		return e->route;
+	if (!f->inspects)
+		return false;
+	if (!f->rules)
+		return f->split_hashes;
+	switch (rules_find(f->rules, facts, &found)) {
+	case RULES_MATCH:
+		return backend_hashes(f->backends[found.route], HASH_KEY_SNI);
+	case RULES_NONE:
+		return f->split_hashes;
+	case RULES_UNKNOWN:
+		break;
+	}
+	return true;
+}
+
+unsigned
+frontend_route_by(
+    const struct frontend *frontend, const struct rule_facts *facts)
+{
+	const struct frontend *f = frontend;
+	struct rule_found found;
+
+	if (f->rules && rules_find(f->rules, facts, &found) == RULES_MATCH)
+		return found.route;
 	return f->spec->routes_n > 0 ? frontend_route(f) : f->backends_n;
 }
 
@@ -191,7 +211,7 @@ frontend_new(const struct frontend_spec *spec, struct model *model,
     const struct frontend *before)
 {
 	/* The upper bound, and the NULL behind. */
-	size_t backends = spec->routes_n + spec->sni_n + 1;
+	size_t backends = spec->routes_n + spec->rules_n + 1;
 	struct frontend *f =
 	    calloc(1, sizeof(*f) + backends * sizeof(f->backends[0]));
 
@@ -256,16 +276,16 @@ connect_rules(const struct model *m, struct frontend *f)
 	/* By backend of the model: its index in the frontend plus 1, 0: none.
 	 */
 	uint16_t *places = calloc(m->spec->backends_n + 1, sizeof(*places));
-	uint16_t *routes = calloc(spec->sni_n + 1, sizeof(*routes));
+	uint16_t *routes = calloc(spec->rules_n + 1, sizeof(*routes));
 	bool ok = places && routes;
 
 	for (size_t i = 0; ok && i < spec->routes_n; i++)
 		(void)place_backend(m, f, spec->routes[i].backend, places);
-	for (size_t i = 0; ok && i < spec->sni_n; i++)
-		routes[i] = place_backend(m, f, spec->sni[i].backend, places);
-	if (ok && spec->sni_n > 0) {
-		f->sni = sni_map_new(spec, routes);
-		ok = f->sni;
+	for (size_t i = 0; ok && i < spec->rules_n; i++)
+		routes[i] = place_backend(m, f, spec->rules[i].backend, places);
+	if (ok && spec->rules_n > 0) {
+		f->rules = rules_new(spec, m, routes);
+		ok = f->rules;
 	}
 	free(places);
 	free(routes);
@@ -287,8 +307,12 @@ frontend_connect(struct frontend *f, const struct frontend *before)
 		if (!f->limits)
 			return false;
 	}
-	f->inspects = f->sni;
-	for (size_t i = 0; i < f->backends_n; i++)
-		f->inspects |= backend_hashes(f->backends[i], HASH_KEY_SNI);
+	f->inspects = f->rules && rules_facts(f->rules) & FACT_HELLO;
+	for (size_t i = 0; i < f->backends_n; i++) {
+		bool hashes = backend_hashes(f->backends[i], HASH_KEY_SNI);
+
+		f->inspects |= hashes;
+		f->split_hashes |= hashes && i < f->spec->routes_n;
+	}
 	return split_backends(f, before);
 }

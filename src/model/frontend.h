@@ -20,7 +20,8 @@ struct cycle;
 struct limits;
 struct log_target;
 struct model;
-struct sni_map;
+struct rules;
+struct rule_facts;
 
 /* A target of a frontend's access log. */
 struct frontend_log {
@@ -76,11 +77,12 @@ struct frontend {
 	struct frontend_log *logs; /* set before sessions come; NULL: none */
 	size_t logs_n;
 	struct cycle *split;   /* of the first backends; NULL: there is one */
-	struct sni_map *sni;   /* NULL: no rules */
+	struct rules *rules;   /* NULL: none */
 	struct access *access; /* NULL: no rules */
 	struct limits *limits; /* by source; NULL: none */
 	struct frontend_listen *listens; /* as many as the spec has */
-	bool inspects; /* reads TLS hellos: for rules, or for hash_key */
+	bool inspects;     /* may read TLS hellos: for rules, or for hash_key */
+	bool split_hashes; /* so for the hash_key of a backend of the split */
 	/* The backends of spec->routes in this order, then those that only
 	 * rules name, then NULL for a session without a backend. */
 	uint16_t backends_n;
@@ -92,12 +94,18 @@ struct frontend {
  * has servers.  Data threads, in a grace section. */
 unsigned frontend_route(const struct frontend *frontend);
 
-/* Returns the index of the backend for a session of a frontend that inspects.
- * name is the TLS server name, name_len 0 for none.  Returns backends_n if no
- * rule matches and no other backend is configured.  Data threads, in a grace
- * section. */
-unsigned frontend_route_named(
-    const struct frontend *frontend, const char *name, size_t name_len);
+/* Returns whether the backend of a client, or the server there, depends on its
+ * TLS hello, which is not among these facts.  Any thread, in a grace section.
+ */
+bool frontend_needs_hello(
+    const struct frontend *frontend, const struct rule_facts *facts);
+
+/* Returns the index of the backend for a session of a client with these facts:
+ * all of them are known, or those that frontend_needs_hello did without.
+ * Returns backends_n if no rule matches and no other backend is configured.
+ * Data threads, in a grace section. */
+unsigned frontend_route_by(
+    const struct frontend *frontend, const struct rule_facts *facts);
 
 /* Returns what frontend_route would return, and takes no step.  The control
  * thread as well. */

@@ -5,6 +5,7 @@
 
 #include "model/limit.h"
 #include "model/removed.h"
+#include "model/rules.h"
 
 /* Adds an object that has these blocks; the object is the first. */
 #define ADD_OBJECT(use, ...)                                                   \
@@ -34,9 +35,10 @@ add_own(struct model_memory *m, const struct model *model)
 	memory_add_block(&m->backends, model->backends);
 	memory_add_block(&m->frontends, model->frontends);
 	spec_memory(model->spec, &m->spec);
-	model_for_each_frontend (f, model)
-		ADD_OBJECT(
-		    &m->frontends, f, f->split, f->sni, f->access, f->logs);
+	model_for_each_frontend (f, model) {
+		ADD_OBJECT(&m->frontends, f, f->split, f->access, f->logs);
+		rules_memory(f->rules, &m->frontends);
+	}
 	model_for_each_backend (b, model)
 		ADD_OBJECT(&m->backends, b, b->servers);
 	model_for_each_server (s, model) {

@@ -26,12 +26,12 @@ sni_names_next(const char **position, size_t *ret_len)
 }
 
 static size_t
-sni_names_count(const struct frontend_spec *spec)
+sni_names_count(const struct rule_spec *rules, size_t from, size_t to)
 {
 	size_t n = 0, len;
 
-	for (size_t i = 0; i < spec->sni_n; i++)
-		for (const char *at = spec->sni[i].names;
+	for (size_t i = from; i < to; i++)
+		for (const char *at = rules[i].names;
 		     sni_names_next(&at, &len);)
 			n++;
 	return n;
@@ -66,9 +66,10 @@ sni_map_add(struct sni_map *map, struct sni_entry entry, size_t len)
 }
 
 struct sni_map *
-sni_map_new(const struct frontend_spec *spec, const uint16_t *routes)
+sni_map_new(const struct rule_spec *rules, size_t from, size_t to,
+    const uint16_t *routes)
 {
-	size_t names = sni_names_count(spec), cells = 2, len;
+	size_t names = sni_names_count(rules, from, to), cells = 2, len;
 	struct sni_map *map;
 
 	while (cells < 2 * names)
@@ -77,8 +78,8 @@ sni_map_new(const struct frontend_spec *spec, const uint16_t *routes)
 	if (!map)
 		return NULL;
 	map->mask = cells - 1;
-	for (size_t i = 0; i < spec->sni_n; i++) {
-		const char *at = spec->sni[i].names, *name;
+	for (size_t i = from; i < to; i++) {
+		const char *at = rules[i].names, *name;
 
 		while ((name = sni_names_next(&at, &len)))
 			sni_map_add(map,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A frontend's rules on the name that a TLS client asks for (`sni =`), ready to
- * be looked up.
+ * The names that TLS clients ask for, of neighbouring rules of a frontend,
+ * ready to be looked up.
  *
  * An exact name precedes every wildcard, and the wildcard with the most labels
  * precedes the others that match, as in nginx's map; the order in the file
@@ -29,10 +29,11 @@ struct sni_entry {
 
 struct sni_map;
 
-/* Makes the map.  routes has, for each rule, the index of its backend among the
- * frontend's.  Borrows the spec.  Returns NULL when memory is short. */
-struct sni_map *sni_map_new(
-    const struct frontend_spec *spec, const uint16_t *routes);
+/* Makes the map of rules[from] up to rules[to - 1], which have names.  routes
+ * has, for each rule, the index of its backend among the frontend's.  Borrows
+ * the rules.  Returns NULL when memory is short.  Freed by free(3). */
+struct sni_map *sni_map_new(const struct rule_spec *rules, size_t from,
+    size_t to, const uint16_t *routes);
 
 /* Returns the entry that matches a name as tls_name_normalize makes it, or NULL
  * if no rule does.  Any thread. */

@@ -55,6 +55,24 @@ check_steps(const struct backend_spec *backend, size_t *ret_n)
 }
 
 bool
+rule_spec_has_names_alone(const struct rule_spec *rule)
+{
+	return rule->names && !rule->alpn && rule->tls == SWITCH_DEFAULT &&
+	       rule->src.n == 0 && rule->dst.n == 0 && rule->ports.n == 0;
+}
+
+size_t
+frontend_spec_backend(const struct frontend_spec *frontend, size_t i)
+{
+	const struct frontend_spec *f = frontend;
+
+	if (i < f->routes_n)
+		return f->routes[i].backend;
+	i -= f->routes_n;
+	return i < f->rules_n ? f->rules[i].backend : SIZE_MAX;
+}
+
+bool
 frontend_spec_expects_proxy(
     const struct frontend_spec *frontend, const struct endpoint *peer)
 {

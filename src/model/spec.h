@@ -178,14 +178,40 @@ struct route_spec {
 
 #define ROUTES_MAX 64
 
-/* A rule: TLS clients that ask for one of these names get this backend. */
-struct sni_spec {
-	struct spec_place place;
-	size_t backend; /* index into spec.backends */
-	/* Normalized by tls_name_normalize, wildcards with `*.` before,
-	 * separated by blanks. */
-	char *names;
+/* Addresses in a rule: one of these ranges has the endpoint. */
+struct rule_ranges {
+	struct cidr *all;
+	size_t n; /* 0: no condition */
 };
+
+/* Ports in a rule, each range with both ends. */
+struct rule_ports {
+	struct port_range {
+		uint16_t low, high;
+	} * all;
+	size_t n; /* 0: no condition */
+};
+
+/* A rule: sessions for which all of its conditions hold get this backend.  It
+ * has one condition at least. */
+struct rule_spec {
+	struct spec_place place;
+	bool is_short;  /* written as `sni = NAMES`, which has names alone */
+	size_t backend; /* index into spec.backends */
+	/* The name that a TLS client asks for.  Normalized by
+	 * tls_name_normalize, wildcards with `*.` before, separated by blanks;
+	 * NULL: no condition. */
+	char *names;
+	char *alpn; /* protocols, separated by blanks; NULL: no condition */
+	enum sock_switch tls; /* whether the client speaks TLS */
+	/* The client, and the address and the port that it has connected to.
+	 * Behind a PROXY header these are the ones that it names. */
+	struct rule_ranges src, dst;
+	struct rule_ports ports;
+};
+
+/* Different protocols in the rules of a frontend. */
+#define RULE_PROTOCOLS_MAX 64
 
 /* Different backends of a frontend, those of its rules included. */
 #define FRONTEND_BACKENDS_MAX 65000
@@ -265,8 +291,8 @@ struct frontend_spec {
 	/* Each has another backend; at least one, unless there are rules. */
 	struct route_spec *routes;
 	size_t routes_n;
-	struct sni_spec *sni; /* no name twice */
-	size_t sni_n;
+	struct rule_spec *rules; /* in the order of the file */
+	size_t rules_n;
 	unsigned maxconn; /* sessions at a time, 0: no limit of its own */
 	unsigned rate;    /* new sessions per second, 0: no limit */
 	struct bandwidth_spec bandwidth;
@@ -602,6 +628,14 @@ bool check_has_tls_options(const struct check_spec *check);
 const struct check_step *check_steps(
     const struct backend_spec *backend, size_t *ret_n);
 
+/* Whether the rule has no condition but names. */
+bool rule_spec_has_names_alone(const struct rule_spec *rule);
+
+/* Returns the i-th reference of the frontend to a backend, an index into
+ * spec.backends, or SIZE_MAX behind the last one.  A backend may be there more
+ * than once. */
+size_t frontend_spec_backend(const struct frontend_spec *frontend, size_t i);
+
 /* Whether that peer sends a PROXY header, at a listen that says accept_proxy.
  */
 bool frontend_spec_expects_proxy(
@@ -672,6 +706,7 @@ void log_list_clear(struct log_list *list);
 /* Free the members, not the struct. */
 void check_spec_fini(struct check_spec *check);
 void listen_spec_clear(struct listen_spec *listen);
+void rule_spec_clear(struct rule_spec *rule);
 void server_spec_clear(struct server_spec *server);
 
 #endif

@@ -81,8 +81,16 @@ static const struct field pool_fields[] = {
 static const struct field route_fields[] = {
     FIELD(route_spec, PLACE, place), END};
 
-static const struct field sni_fields[] = {
-    FIELD(sni_spec, PLACE, place), FIELD(sni_spec, TEXT, names), END};
+static const struct field ranges_fields[] = {
+    ARRAY(rule_ranges, all, n, NULL), END};
+
+static const struct field ports_fields[] = {
+    ARRAY(rule_ports, all, n, NULL), END};
+
+static const struct field rule_fields[] = {FIELD(rule_spec, PLACE, place),
+    FIELD(rule_spec, TEXT, names), FIELD(rule_spec, TEXT, alpn),
+    PART(rule_spec, src, ranges_fields), PART(rule_spec, dst, ranges_fields),
+    PART(rule_spec, ports, ports_fields), END};
 
 static const struct field access_fields[] = {
     FIELD(access_spec, PLACE, place), FIELD(access_spec, TEXT, list_name), END};
@@ -97,7 +105,7 @@ static const struct field frontend_fields[] = {
     ARRAY(frontend_spec, access, access_n, access_fields),
     ARRAY(frontend_spec, limits, limits_n, limit_fields),
     ARRAY(frontend_spec, routes, routes_n, route_fields),
-    ARRAY(frontend_spec, sni, sni_n, sni_fields),
+    ARRAY(frontend_spec, rules, rules_n, rule_fields),
     PART(frontend_spec, log, log_list_fields), END};
 
 static const struct field step_fields[] = {
@@ -387,6 +395,12 @@ void
 listen_spec_clear(struct listen_spec *listen)
 {
 	free_fields(listen, listen_fields);
+}
+
+void
+rule_spec_clear(struct rule_spec *rule)
+{
+	free_fields(rule, rule_fields);
 }
 
 void

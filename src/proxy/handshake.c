@@ -12,6 +12,7 @@
 #include "lf/pool.h"
 #include "proxy/accesslog.h"
 #include "proxy/inspect.h"
+#include "proxy/route.h"
 #include "proxy/server_tls.h"
 #include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
@@ -200,6 +201,18 @@ note_client_name(const struct session *s)
 		inspect_note_name(s->inspection, name);
 }
 
+/* Notes the protocol that both sides have agreed on. */
+static void
+note_client_protocol(struct session *s)
+{
+	const unsigned char *protocol = NULL;
+	unsigned size = 0;
+
+	SSL_get0_alpn_selected(
+	    tls_conn_ssl(s->side[HANDLE_CLIENT].tls), &protocol, &size);
+	inspect_note_protocol(s, protocol, size);
+}
+
 static struct verdict
 client_failed(struct session *s, int error, struct pool_thread *self)
 {
@@ -219,8 +232,9 @@ client_done(struct session *s, struct pool_thread *self)
 {
 	count_handshake(s, HANDLE_CLIENT, COUNT_FRONTEND, self);
 	note_client_name(s);
+	note_client_protocol(s);
 	session_tls_publish(s);
-	return inspect_route(s, CAUSE_DENIED, self);
+	return route_step(s, CAUSE_DENIED, self);
 }
 
 /* The first bytes have come. */

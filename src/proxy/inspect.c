@@ -9,7 +9,9 @@
 
 #include "base/log.h"
 #include "lf/pool.h"
+#include "model/rules.h"
 #include "net/sock.h"
+#include "proxy/route.h"
 #include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
 
@@ -50,7 +52,8 @@ inspect_begin(struct session *s, unsigned listen, unsigned steps,
 	atomic_store_relaxed(&p->name_len, 0);
 	p->steps = (uint8_t)steps;
 	p->listen = (uint16_t)listen;
-	p->ended = p->spoke = false;
+	p->ended = p->spoke = p->tls = false;
+	p->protocols = 0;
 	p->low_water = 0;
 	p->authority_len = 0;
 	p->header_ms = 0;
@@ -346,6 +349,16 @@ first_bytes(
 	           : peek_hello(s, ret_data, self);
 }
 
+/* alpn: as in a hello. */
+static void
+note_protocols(struct session *s, const uint8_t *alpn, size_t size)
+{
+	const struct rules *rules = s->frontend->rules;
+
+	if (rules)
+		s->inspection->protocols = rules_protocols(rules, alpn, size);
+}
+
 static enum look
 look_at_hello(struct session *s, struct pool_thread *self)
 {
@@ -365,6 +378,8 @@ look_at_hello(struct session *s, struct pool_thread *self)
 		break;
 	case TLS_HELLO:
 		session_count(s, COUNT_FRONTEND, COUNTER_HELLOS, 1, self);
+		p->tls = true;
+		note_protocols(s, hello.alpn, hello.alpn_len);
 		if (hello.name_len == 0)
 			break;
 		put_name(p, hello.name, hello.name_len);
@@ -399,6 +414,8 @@ look_at_parts(struct session *s, struct pool_thread *self)
 
 	if (s->inspection->steps & INSPECT_PROXY) {
 		found = look_at_header(s, self);
+		if (found == LOOK_DONE && !route_needs_hello(s))
+			s->inspection->steps &= (uint8_t)~INSPECT_HELLO;
 		if (found == LOOK_DONE)
 			found = pass_gate(s, self);
 	}
@@ -419,38 +436,32 @@ inspect_note_name(struct inspection *inspection, const char *name)
 	atomic_store_release(&inspection->name_len, len); /* [P21] */
 }
 
-struct verdict
-inspect_route(
-    struct session *s, enum close_cause otherwise, struct pool_thread *self)
+void
+inspect_note_protocol(struct session *s, const uint8_t *protocol, unsigned size)
 {
-	struct inspection *p = s->inspection;
-	unsigned route;
+	uint8_t list[1 + UINT8_MAX];
 
-	/* Without a name in a TLS hello, use the name of the PROXY header. */
-	if (p->name_len == 0 && p->authority_len > 0)
-		atomic_store_release(
-		    &p->name_len, p->authority_len); /* [P21] */
-	route = frontend_route_named(
-	    s->frontend, (const char *)p->name, p->name_len);
-	wait_for_any_byte(s);
-	if (route == s->frontend->backends_n) {
-		if (otherwise == CAUSE_DENIED)
-			session_count(
-			    s, COUNT_FRONTEND, COUNTER_DENIED, 1, self);
-		return verdict_close(otherwise);
-	}
-	session_use_backend(s, route, self);
-	return verdict_choose(CAUSE_NO_SERVER);
+	if (!protocol || size > UINT8_MAX)
+		return;
+	list[0] = (uint8_t)size;
+	memcpy(list + 1, protocol, size);
+	note_protocols(s, list, 1u + size);
 }
 
 /* The inspection is complete. */
 static struct verdict
 proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
 {
-	if (!s->side[HANDLE_CLIENT].tls)
-		return inspect_route(s, otherwise, self);
+	struct inspection *p = s->inspection;
+
 	wait_for_any_byte(s);
-	return verdict(STEP_HANDSHAKE);
+	if (s->side[HANDLE_CLIENT].tls)
+		return verdict(STEP_HANDSHAKE);
+	/* Without a name in a TLS hello, use the name of the PROXY header. */
+	if (p->name_len == 0 && p->authority_len > 0)
+		atomic_store_release(
+		    &p->name_len, p->authority_len); /* [P21] */
+	return route_step(s, otherwise, self);
 }
 
 static bool

@@ -3,7 +3,7 @@
  *
  *   ACCEPTED --> INSPECTING: the PROXY header, then the TLS hello; whichever
  *                of them this session's steps have
- *            --> the frontend's backend for that, connect
+ *            --> the frontend's backend for that (proxy/route.h), connect
  *
  * timeout_hello bounds the whole inspection.  A hello is peeked at: its bytes
  * stay unread, for the server and for retries.  A hello that comes in pieces
@@ -32,6 +32,7 @@ struct inspection {
 	uint8_t steps;   /* INSPECT_ bits of the parts still to come */
 	bool ended;      /* the client will send no more */
 	bool spoke;      /* the client has sent bytes */
+	bool tls;        /* the client has sent a TLS hello */
 	uint16_t listen; /* the number of the listen that the client is at */
 	/* SO_RCVLOWAT of the client's socket, 0: never set. */
 	uint16_t low_water;
@@ -49,6 +50,7 @@ struct inspection {
 	/* [P21] TLS with the client, see session_tls_publish: released with
 	 * tls_cipher; NULL: its handshake is not done. */
 	const char *tls_cipher, *tls_version, *tls_verify;
+	uint64_t protocols; /* the client's, for rules: rules_protocols */
 	bool tls_resumed;
 	uint32_t lingered_bytes; /* see linger.h */
 	uint64_t tls_texts[SESSION_TLS_SHOWN_SIZE / 8];
@@ -63,8 +65,8 @@ bool inspect_begin(struct session *s, unsigned listen, unsigned steps,
     struct pool_thread *self) MUST_CHECK;
 
 /* The owner of a session with an inspection, in ACCEPTED or INSPECTING: reads
- * on and acts on the deadline; then finds the backend and returns STEP_CHOOSE,
- * or STEP_CLOSE where there is none.  pending: the claim's bits. */
+ * on and acts on the deadline; then returns what route_step does.  pending: the
+ * claim's bits. */
 struct verdict inspect_step(
     struct session *s, uint32_t pending, struct pool_thread *self);
 
@@ -77,11 +79,10 @@ struct verdict inspect_resume(
  * it. */
 void inspect_note_name(struct inspection *inspection, const char *name);
 
-/* The owner, when all of the first bytes are read: finds the backend by the
- * name known so far, and returns STEP_CHOOSE, or STEP_CLOSE for this cause
- * where there is none. */
-struct verdict inspect_route(
-    struct session *s, enum close_cause otherwise, struct pool_thread *self);
+/* The owner, when the handshake is done: notes the protocol that was agreed on,
+ * NULL for none. */
+void inspect_note_protocol(
+    struct session *s, const uint8_t *protocol, unsigned size);
 
 /* The owner, at the session's end: frees the inspection, if there is one. */
 void inspect_end(struct session *s, struct pool_thread *self);

@@ -16,6 +16,7 @@
 #include "proxy/linger.h"
 #include "proxy/pacing.h"
 #include "proxy/relay.h"
+#include "proxy/route.h"
 #include "proxy/session_deadline.h"
 #include "tls/conn.h"
 
@@ -135,6 +136,14 @@ session_check_server(const struct session *s)
 	    s, end == SERVER_END_DOWN ? CAUSE_SERVER_DOWN : CAUSE_SERVER_UP);
 }
 
+/* Nothing of what the client sends is needed. */
+static struct verdict
+begin_to_choose(struct session *s, struct pool_thread *self)
+{
+	return session_backend(s) ? verdict_choose(CAUSE_NO_SERVER)
+	                          : route_step(s, CAUSE_DENIED, self);
+}
+
 /* Runs the step of the state. */
 static struct verdict
 on_events(struct session *s, uint32_t pending, struct pool_thread *self)
@@ -146,7 +155,7 @@ on_events(struct session *s, uint32_t pending, struct pool_thread *self)
 		if (s->hold_ms > 0)
 			return verdict(STEP_HOLD);
 		if (!s->inspection)
-			return verdict_choose(CAUSE_NO_SERVER);
+			return begin_to_choose(s, self);
 		if (s->inspection->steps == 0)
 			return verdict(STEP_HANDSHAKE);
 		return inspect_step(s, pending, self);
@@ -239,10 +248,8 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 static struct verdict
 resume(struct session *s, struct pool_thread *self)
 {
-	if (s->inspection)
-		return inspect_resume(s, 0, self);
-	session_use_backend(s, frontend_route(s->frontend), self);
-	return verdict_choose(CAUSE_NO_SERVER);
+	return s->inspection ? inspect_resume(s, 0, self)
+	                     : route_step(s, CAUSE_DENIED, self);
 }
 
 /* Runs one step after another until the session has to wait or is closed.  A
@@ -324,19 +331,21 @@ begin_route(struct session *s, const struct frontend_listen *listen,
 	const struct frontend *f = s->frontend;
 	bool with_header = listen->accept_proxy &&
 	                   frontend_spec_expects_proxy(f->spec, &s->client);
-	bool held = s->hold_ms > 0;
-	unsigned steps = (f->inspects && !listen->tls ? INSPECT_HELLO : 0) |
-	                 (with_header ? INSPECT_PROXY : 0);
+	unsigned steps = with_header ? INSPECT_PROXY : 0;
 
 	/* A tarpit needs nothing, and ends without a backend. */
 	if (gate_refuses(s->gate))
 		return true;
+	if (f->inspects && !listen->tls &&
+	    (with_header || route_needs_hello(s)))
+		steps |= INSPECT_HELLO;
 	if (listen->tls) {
 		s->side[HANDLE_CLIENT].tls = tls_conn_new(listen->tls);
 		if (!s->side[HANDLE_CLIENT].tls)
 			return false;
 	} else if (steps == 0) {
-		if (!held)
+		/* The session's own thread tries the rules. */
+		if (s->hold_ms == 0 && !f->rules)
 			session_use_backend(s, frontend_route(f), self);
 		return true;
 	}

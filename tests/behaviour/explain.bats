@@ -488,8 +488,8 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 	start_app a
 	web a
 	offers "unix" explain
-	offers "web to sni json" explain 127.0.0.1
-	offers "to sni json" explain 127.0.0.1 web
+	offers "web to sni alpn tls json" explain 127.0.0.1
+	offers "to sni alpn tls json" explain 127.0.0.1 web
 	offers "" explain 127.0.0.1 to
 	offers "" explain 127.0.0.1 sni
 	offers "json" show capacity

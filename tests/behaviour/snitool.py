@@ -15,7 +15,7 @@ ADDRESS is HOST:PORT or unix:PATH; NAME none is no name.  Options of hello:
     --piece N   so many bytes at a time      --pause S   and such a pause
     --record N  in records of so many        --large     12 KB
     --stop N    a FIN after so many bytes    --reset N   the same with an RST
-    --raw TEXT  this instead of a hello
+    --raw TEXT  this instead of a hello      --alpn A,B  offers these protocols
 Whoever answers must have got just what was sent, byte for byte.
 """
 import argparse
@@ -41,12 +41,14 @@ def connect(address):
     return s
 
 
-def make_hello(name, large=False):
+def make_hello(name, large=False, alpn=None):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     if large:
         context.set_alpn_protocols([f"{i:060}" for i in range(200)])
+    if alpn:
+        context.set_alpn_protocols(alpn.split(","))
     out = ssl.MemoryBIO()
     tls = context.wrap_bio(ssl.MemoryBIO(), out,
                            server_hostname=None if name == "none" else name)
@@ -94,7 +96,8 @@ def talk(address, data, piece=0, pause=0.0):
 def hello(args):
     answers = []
     for name in args.name.split(","):
-        data = args.raw.encode() if args.raw else make_hello(name, args.large)
+        data = args.raw.encode() if args.raw else make_hello(
+            name, args.large, args.alpn)
         if args.record:
             data = recut(data, args.record)
         if args.stop is not None:
@@ -169,6 +172,7 @@ def main():
     mode.add_argument("--stop", type=int)
     mode.add_argument("--reset", type=int)
     mode.add_argument("--raw")
+    mode.add_argument("--alpn")
     mode = modes.add_parser("load")
     mode.set_defaults(run=load)
     mode.add_argument("address")

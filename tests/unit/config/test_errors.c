@@ -57,7 +57,7 @@ unknown_keys(void **state)
 	        "timeout_client, "},
 	    {"frontend web", "xyzzy = 1",
 	        "unknown key 'xyzzy' in [frontend web]; allowed are listen, "
-	        "backend, sni, pool, maxconn, rate, disabled, "
+	        "backend, sni, route, pool, maxconn, rate, disabled, "
 	        "timeout_client, timeout_client_fin, timeout_hello, "
 	        "timeout_handshake, handshakes, timeout_first_byte, splice"},
 	    {"backend x", "Retries = 1",

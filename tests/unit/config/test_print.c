@@ -58,6 +58,7 @@ every_default_is_printed(void **state)
 	    "listen = :80\n"
 	    "backend = b\n"
 	    "; sni is not set: no rules\n"
+	    "; route is not set: no rules\n"
 	    "pool = main\n"
 	    "maxconn = auto\n"
 	    "rate = off\n"
@@ -147,7 +148,7 @@ what_was_set_is_printed(void **state)
 	    "sni = a backend=b\npool = ");
 	assert_prints("[frontend f]\nlisten = :80\n"
 	              "sni = *.org backend=b\n" BACKEND,
-	    "\n; backend is not set: required, unless there are sni rules\n"
+	    "\n; backend is not set: required, unless there are rules\n"
 	    "sni = *.org backend=b\n");
 	assert_prints(FRONTEND BACKEND "balance = hash\nhash_key = sni\n",
 	    "\nhash_key = sni\n");

@@ -10,6 +10,7 @@
 #include "base/mix.h"
 #include "base/grace.h"
 #include "model/explain.h"
+#include "model/rules.h"
 #include "model/server_operator.h"
 #include "rig.h"
 #include "unit.h"
@@ -68,11 +69,11 @@ world_init(struct world *w, const struct balance_ops *kind, bool split)
 	if (split)
 		f->routes[1] = (struct route_spec){.backend = 1, .weight = 1};
 	if (rules) {
-		f->sni = calloc(1, sizeof(*f->sni));
-		f->sni[0] = (struct sni_spec){.place = {"f.ini", 7},
+		f->rules = calloc(1, sizeof(*f->rules));
+		f->rules[0] = (struct rule_spec){.place = {"f.ini", 7},
 		    .backend = 1,
 		    .names = strdup("a.b *.example.com")};
-		f->sni_n = 1;
+		f->rules_n = 1;
 	}
 	w->grace = grace_new();
 	w->model = model_new(spec, w->grace, NULL);
@@ -391,6 +392,18 @@ whose_turn_of_a_split_it_is_shows_and_stays(void **state)
 
 /* The rule is the one that frontend_route_named goes by, and nobody's turn of
  * the split is used up. */
+static unsigned
+route_named(const struct frontend *f, const char *name)
+{
+	struct rule_facts facts = {.known = FACT_HELLO,
+	    .client = &client.client,
+	    .tls = true,
+	    .name = name,
+	    .name_len = strlen(name)};
+
+	return frontend_route_by(f, &facts);
+}
+
 static void
 a_rule_on_the_name_decides(void **state)
 {
@@ -409,7 +422,7 @@ a_rule_on_the_name_decides(void **state)
 	assert_string_equal(e->sni.file, "f.ini");
 	assert_int_equal(e->sni.line, 7);
 	assert_ptr_equal(w.model->backends[1],
-	    w.web->backends[frontend_route_named(w.web, named.sni, 15)]);
+	    w.web->backends[route_named(w.web, named.sni)]);
 	explanation_free(e);
 	named.sni = "example.com";
 	e = explanation_new(w.web, &named);
@@ -423,8 +436,8 @@ a_rule_on_the_name_decides(void **state)
 	assert_null(e->backend);
 	assert_int_equal(e->servers_n, 0);
 	assert_int_equal(e->chosen, SERVER_NONE);
-	assert_null(w.web->backends[frontend_route_named(w.web, "a", 1)]);
-	assert_null(w.web->backends[frontend_route_named(w.web, "", 0)]);
+	assert_null(w.web->backends[route_named(w.web, "a")]);
+	assert_null(w.web->backends[route_named(w.web, "")]);
 	explanation_free(e);
 	w.model->spec->frontends[0].routes_n = 1;
 	world_fini(&w);

@@ -11,7 +11,7 @@
 
 /* Rule i of the map has route i. */
 static struct sni_map *
-make(struct frontend_spec *f, struct sni_spec *rules, size_t n)
+make(struct frontend_spec *f, struct rule_spec *rules, size_t n)
 {
 	uint16_t *routes = calloc(n, sizeof(*routes));
 	struct sni_map *map;
@@ -19,8 +19,8 @@ make(struct frontend_spec *f, struct sni_spec *rules, size_t n)
 	assert_non_null(routes);
 	for (size_t i = 0; i < n; i++)
 		routes[i] = (uint16_t)i;
-	*f = (struct frontend_spec){.sni = rules, .sni_n = n};
-	map = sni_map_new(f, routes);
+	*f = (struct frontend_spec){.rules = rules, .rules_n = n};
+	map = sni_map_new(rules, 0, n, routes);
 	assert_non_null(map);
 	free(routes);
 	return map;
@@ -42,7 +42,7 @@ exact_goes_before_the_longest_wildcard(void **state)
 {
 	static char names[][80] = {"*.example.com", "a.example.com b.org",
 	    "*.b.example.com *.c.org", "*.com", "x.y.b.example.com"};
-	struct sni_spec rules[5] = {0};
+	struct rule_spec rules[5] = {0};
 	struct frontend_spec f;
 	struct sni_map *map;
 
@@ -70,7 +70,7 @@ static void
 without_wildcards_only_the_whole_name_counts(void **state)
 {
 	static char name[] = "a.b";
-	struct sni_spec rule = {.names = name};
+	struct rule_spec rule = {.names = name};
 	struct frontend_spec f;
 	struct sni_map *map = make(&f, &rule, 1);
 
@@ -93,7 +93,7 @@ cpu_ns(void)
 static double
 cost(unsigned n, const char *before, const char *behind, bool there)
 {
-	struct sni_spec *rules = calloc(n, sizeof(*rules));
+	struct rule_spec *rules = calloc(n, sizeof(*rules));
 	struct frontend_spec f;
 	struct sni_map *map;
 	char wanted[64];

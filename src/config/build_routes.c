@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ * Warnings about rules of frontends that never match: see build.h.
+ */
+#include "config/build.h"
+
+#include <string.h>
+
+#include "model/sni_map.h"
+
+/* Each rule is compared with all before it, and those of a file with more rules
+ * than this among its first ones alone. */
+#define RULES_COMPARED 1000
+
+static bool
+range_covers(const struct cidr *a, const struct cidr *b)
+{
+	unsigned bytes = a->bits / 8, bits = a->bits % 8;
+
+	if (a->family != b->family || a->bits > b->bits ||
+	    memcmp(a->ip, b->ip, bytes) != 0)
+		return false;
+	return bits == 0 || ((a->ip[bytes] ^ b->ip[bytes]) >> (8 - bits)) == 0;
+}
+
+/* Whether the condition a holds wherever b does; without ranges it always
+ * holds. */
+static bool
+ranges_cover(const struct rule_ranges *a, const struct rule_ranges *b)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < b->n && found == i; i++)
+		for (size_t j = 0; j < a->n && found == i; j++)
+			found += range_covers(&a->all[j], &b->all[i]);
+	return a->n == 0 || (b->n > 0 && found == b->n);
+}
+
+static bool
+ports_cover(const struct rule_ports *a, const struct rule_ports *b)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < b->n && found == i; i++)
+		for (size_t j = 0; j < a->n && found == i; j++)
+			found += a->all[j].low <= b->all[i].low &&
+			         a->all[j].high >= b->all[i].high;
+	return a->n == 0 || (b->n > 0 && found == b->n);
+}
+
+/* A word of a list with blanks. */
+struct word {
+	const char *at;
+	size_t len;
+};
+
+static bool
+word_covers(struct word a, struct word b)
+{
+	/* `*.x` has `.x` at the end of all names below it. */
+	if (a.len > 2 && a.at[0] == '*' && b.len > a.len - 1 &&
+	    memcmp(a.at + 1, b.at + b.len - (a.len - 1), a.len - 1) == 0)
+		return true;
+	return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
+}
+
+/* The same for lists of names, or of protocols, in which no `*.` begins one. */
+static bool
+words_cover(const char *a, const char *b)
+{
+	struct word one, other;
+	bool found = true;
+
+	if (!a || !b)
+		return !a;
+	while (found && (other.at = sni_names_next(&b, &other.len))) {
+		const char *rest = a;
+
+		found = false;
+		while (!found && (one.at = sni_names_next(&rest, &one.len)))
+			found = word_covers(one, other);
+	}
+	return found;
+}
+
+static bool
+tls_covers(const struct rule_spec *a, const struct rule_spec *b)
+{
+	return a->tls == SWITCH_DEFAULT || a->tls == b->tls ||
+	       (a->tls == SWITCH_ON && (b->names || b->alpn));
+}
+
+/* Whether a matches wherever b does. */
+static bool
+rule_covers(const struct rule_spec *a, const struct rule_spec *b)
+{
+	return tls_covers(a, b) && words_cover(a->names, b->names) &&
+	       words_cover(a->alpn, b->alpn) &&
+	       ranges_cover(&a->src, &b->src) &&
+	       ranges_cover(&a->dst, &b->dst) &&
+	       ports_cover(&a->ports, &b->ports);
+}
+
+static void
+warn_if_covered(
+    const struct frontend_spec *f, size_t index, struct err_list *warnings)
+{
+	const struct rule_spec *rule = &f->rules[index];
+	bool run = rule_spec_has_names_alone(rule);
+	char first[DRAFT_FIRST_SIZE];
+	size_t i = index;
+
+	/* Neighbours with names alone are tried at once. */
+	while (run && i > 0 && rule_spec_has_names_alone(&f->rules[i - 1]))
+		i--;
+	for (size_t j = 0; j < i; j++) {
+		if (!rule_covers(&f->rules[j], rule))
+			continue;
+		ERROR_AT(rule, warnings,
+		    "warning: %s: the rule never matches in [frontend %s]: "
+		    "another one matches before it%s",
+		    rule->is_short ? "sni" : "route", f->name,
+		    draft_first(f->rules[j].place, rule->place, first));
+		return;
+	}
+}
+
+/* Whether clients may have connected to one of the ports. */
+static bool
+is_reachable(const struct frontend_spec *f, const struct rule_ports *ports)
+{
+	for (size_t i = 0; i < f->listens_n; i++) {
+		const struct listen_spec *l = &f->listens[i];
+		unsigned port = addr_port(&l->addr);
+
+		if (l->accept_proxy || addr_has_any_port(&l->addr))
+			return true;
+		for (size_t j = 0; j < ports->n; j++)
+			if (port >= ports->all[j].low &&
+			    port <= ports->all[j].high)
+				return true;
+	}
+	return false;
+}
+
+static void
+warn_of_ports(const struct frontend_spec *f, const struct rule_spec *rule,
+    struct err_list *warnings)
+{
+	if (rule->ports.n > 0 && !is_reachable(f, &rule->ports))
+		ERROR_AT(rule, warnings,
+		    "warning: route: the rule never matches: [frontend %s] "
+		    "does not listen on port %u%s",
+		    f->name, rule->ports.all[0].low,
+		    rule->ports.n > 1 ||
+		            rule->ports.all[0].high > rule->ports.all[0].low
+		        ? " or the others"
+		        : "");
+}
+
+void
+build_route_warnings(const struct spec *spec, struct err_list *warnings)
+{
+	for (size_t i = 0; i < spec->frontends_n; i++) {
+		const struct frontend_spec *f = &spec->frontends[i];
+
+		for (size_t j = 0; j < f->rules_n; j++) {
+			warn_of_ports(f, &f->rules[j], warnings);
+			if (j < RULES_COMPARED)
+				warn_if_covered(f, j, warnings);
+		}
+	}
+}

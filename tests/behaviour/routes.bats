@@ -1,0 +1,288 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Rules of frontends: which backend a client gets for its address, the address
+# and port that it has connected to, and what its hello says.
+
+load helpers
+load stat
+
+SNI="python3 -B $ROOT/tests/behaviour/snitool.py"
+
+# routes NAME...: lfproxy with a backend for each server that runs; the lines on
+# stdin are those of the frontend web.
+routes() {
+	local name
+
+	{
+		common
+		# A busy machine may take its time for a hello.
+		printf '[defaults]\ntimeout_hello = 1m\n'
+		echo '[frontend web]'
+		echo "${WEB:-listen = 127.0.0.1:0}"
+		cat
+		for name in "$@"; do
+			printf '[backend %s]\ncheck = off\nserver = %s1 %s\n' \
+			    "$name" "$name" "$(addr "$name")"
+		done
+		printf '%s\n' "${BACKENDS:-}"
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+takers() {
+	local name
+
+	for name in "$@"; do
+		# shellcheck disable=SC2086
+		serve "$name" $SNI serve "$name"
+	done
+}
+
+# answers EXPECTED NAME [OPTION...]: who takes such a client.
+answers() {
+	# shellcheck disable=SC2086
+	equal "who answers ${*:2}" "$1" \
+	    "$($SNI hello "$(listening web "${NTH:-1}")" "${@:2}")"
+}
+
+# rule LINE: the number of the line of the configuration.
+line_of() {
+	grep -nF "$1" "$T/lfproxy.ini" | cut -d: -f1
+}
+
+@test "routes: names, protocols and TLS at all decide, the first match first" {
+	takers named h2 http tls plain
+	routes named h2 http tls plain <<-END
+		route = sni=*.a.example,b.example alpn=h2 backend=h2
+		route = sni=b.example backend=named
+		route = alpn=http/1.1,http/1.0 backend=http
+		route = tls=yes backend=tls
+		backend = plain
+	END
+	answers h2 x.a.example --alpn http/1.1,h2
+	answers h2 b.example --alpn h2
+	answers named b.example --alpn http/1.1
+	answers http x.a.example --alpn http/1.1
+	answers http none --alpn spdy/3,http/1.0
+	answers tls x.a.example --alpn http/1
+	answers tls none
+	answers plain none --raw "GET / HTTP/1.1"
+	# In pieces, and in records of one byte.
+	answers h2 x.a.example --alpn h2 --piece 7
+	answers http c.example --alpn http/1.1 --record 1
+}
+
+@test "routes: addresses and ports decide, behind a PROXY header those it names" {
+	takers here there port other
+	WEB="listen = 127.0.0.1:0 accept_proxy" routes here there port other <<-END
+		proxy_from = 127.0.0.2
+		route = src=127.0.0.1/32,2001:db8::/32 backend=here
+		route = dst=192.0.2.0/24 backend=there
+		route = port=8000-8002,9000 backend=port
+		backend = other
+	END
+	answers here none --raw hello
+	from() {
+		local header=$1
+
+		# The header is not the server's.
+		equal "$header" "$2" "$(python3 - "$(listening web)" "$header" <<-'END'
+			import socket, sys
+			host, port = sys.argv[1].split(":")
+			s = socket.create_connection((host, int(port)),
+			    source_address=("127.0.0.2", 0))
+			s.sendall(b"PROXY " + sys.argv[2].encode() + b"\r\nhello")
+			s.shutdown(socket.SHUT_WR)
+			print(s.makefile().read().split()[0])
+		END
+		)"
+	}
+	from "TCP4 10.0.0.1 192.0.2.7 1 8000" there
+	from "TCP4 10.0.0.1 192.0.3.7 1 8000" port
+	from "TCP4 10.0.0.1 192.0.3.7 1 8002" port
+	from "TCP4 10.0.0.1 192.0.3.7 1 9000" port
+	from "TCP4 10.0.0.1 192.0.3.7 1 8003" other
+	from "TCP6 2001:db8::7 2001:db8::8 1 8003" here
+	from "TCP6 2001:db9::7 2001:db8::8 1 8003" other
+	from UNKNOWN other
+}
+
+@test "routes: the port that a client has connected to decides" {
+	local port
+
+	takers a b
+	WEB="listen = 127.0.0.1:0
+listen = 127.0.0.1:0" routes a b <<-END
+		backend = a
+	END
+	port=$(port web)
+	answers a none --raw hello
+	sed -i "s/^backend = a/&\nroute = port=$port backend=b/" "$T/lfproxy.ini"
+	ctl reload
+	answers b none --raw hello
+	NTH=2 answers a none --raw hello
+	run -0 ctl explain 127.0.0.1 web to "127.0.0.1:$port"
+	[[ $output == *"  rule     port=$port backend=b in "* ]] || fail "$output"
+	run -0 ctl explain 127.0.0.1 web
+	[[ $output == *"it depends on where the client connects to"* ]] ||
+	    fail "$output"
+}
+
+@test "routes: a rule that needs no hello is decided before the client speaks" {
+	start_app early
+	takers late
+	routes early late <<-END
+		route = src=192.0.2.0/24 sni=a.example backend=late
+		route = src=127.0.0.2 backend=early
+		route = sni=a.example backend=late
+		backend = late
+	END
+	# The other client's hello is waited for.
+	exec 5<>"/dev/tcp/127.0.0.1/$(port web)"
+	spawn silent python3 -c 'import socket, sys, time
+host, port = sys.argv[1].split(":")
+s = socket.create_connection((host, int(port)),
+    source_address=("127.0.0.2", 0))
+time.sleep(600)' "$(listening web)"
+	is_relayed() {
+		ctl show sess all | grep -q 'backend=early'
+	}
+	wait_for 10 is_relayed
+	run -0 ctl show sess all
+	[[ $output == *"backend=<NONE>"* ]] || fail "$output"
+	exec 5<&-
+}
+
+@test "routes: terminated TLS is routed by name and by the protocol agreed on" {
+	takers web2 web1 other
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 \
+	    -nodes -days 2 -subj /CN=a.example -keyout "$T/c.key" \
+	    -out "$T/c.crt" 2>/dev/null
+	cat "$T/c.crt" "$T/c.key" >"$T/c.pem"
+	BACKENDS="[tls public]
+cert = $T/c.pem
+alpn = h2 http/1.1" WEB="listen = 127.0.0.1:0 tls=public" \
+	    routes web2 web1 other <<-END
+		route = sni=a.example alpn=h2 backend=web2
+		route = tls=yes alpn=http/1.1 backend=web1
+		backend = other
+	END
+	# agreed NTH BACKEND [OPTION...]: the backend of the NTH session.
+	agreed() {
+		timeout 60 openssl s_client -connect "$(listening web)" \
+		    "${@:3}" </dev/null >/dev/null 2>&1
+		wait_for 10 sessions_ended "$1"
+		equal "$*" 1 "$(sessions | tail -n 1 | grep -c " $2/${2}1 ")"
+	}
+	agreed 1 web2 -servername a.example -alpn http/1.1,h2
+	agreed 2 web1 -servername b.example -alpn http/1.1
+	agreed 3 other -servername b.example -alpn h2
+	agreed 4 other -servername a.example
+	run -0 ctl explain 127.0.0.1 web sni a.example alpn h2
+	[[ $output == *"backend  web2, that of the rule"* ]] || fail "$output"
+}
+
+@test "routes: explain has the rule that decides, with its line" {
+	local line
+
+	takers a b c
+	routes a b c <<-END
+		route = src=10.0.0.0/8 tls=yes backend=b
+		sni = *.example backend=c
+		route = alpn=h2 backend=b
+		backend = a
+	END
+	line=$(line_of 'route = src')
+	run -0 ctl explain 10.1.1.1 web tls
+	[[ $output == *"  rule     tls=yes src=10.0.0.0/8 backend=b in $T/lfproxy.ini:$line"* &&
+	    $output == *"  backend  b, that of the rule"* ]] || fail "$output"
+	run -0 ctl explain 11.1.1.1 web alpn http/1.1,h2
+	[[ $output == *"  rule     alpn=h2 backend=b in "* ]] || fail "$output"
+	run -0 ctl explain 11.1.1.1 web sni x.example alpn h2
+	[[ $output == *": the rule *.example in $T/lfproxy.ini:$((line + 1))"* ]] ||
+	    fail "$output"
+	run -0 ctl explain 11.1.1.1 web
+	[[ $output == *"  backend  a, that of all others"* ]] || fail "$output"
+	equal "JSON" "alpn=h2 backend=b $((line + 2))" "$(ctl explain 11.1.1.1 web \
+	    alpn h2 json | python3 -c 'import json, sys
+r = json.load(sys.stdin)[0]["rule"]
+print(r["text"], r["line"])')"
+	run -1 ctl explain 11.1.1.1 web alpn h2,
+	[[ $output == *"is not a list of protocols"* ]] || fail "$output"
+}
+
+@test "routes: without a rule and a backend a client is closed at once" {
+	start_app a
+	routes a <<-END
+		route = src=192.0.2.1 backend=a
+	END
+	answers closed none --raw hello
+	wait_for 10 session_like ' PR '
+	wait_for 10 has dreq FRONTEND 1
+}
+
+@test "routes: a reload changes rules under load without a failed session" {
+	takers a b
+	routes a b <<-END
+		route = src=127.0.0.0/8 sni=a.example backend=a
+		backend = a
+	END
+	# shellcheck disable=SC2086
+	spawn load $SNI load "$(listening web)" a.example
+	wait_for 10 has_line load '^begun$'
+	wait_for 10 sessions_ended 5
+	sed -i 's/^route = .*/route = src=127.0.0.1 alpn=h2 backend=a\nroute = src=127.0.0.1 tls=yes backend=b/' \
+	    "$T/lfproxy.ini"
+	equal "the change" "frontend web: route: sni=a.example src=127.0.0.0/8 backend=a -> alpn=h2 src=127.0.0.1 backend=a, tls=yes src=127.0.0.1 backend=b" \
+	    "$(ctl reload)"
+	wait_for 10 session_like ' web b/b1 '
+	signal load TERM
+	finish load
+	[[ $output == *a=*b=* ]] || fail "$output"
+}
+
+# bats test_tags=onethread
+@test "routes: what cannot be, and what never matches, is told with its line" {
+	cat >"$T/bad.ini" <<-END
+		[frontend web]
+		listen = 127.0.0.1:8000
+		route = backend=a
+		route = src=10.0.0.1
+		route = src=10.0.0.1/8 backend=a
+		route = port=0 backend=a
+		route = tls=no alpn=h2 backend=a
+		route = tls=perhaps backend=a
+		route = sni=a..b backend=a
+		route = sni=a,,b backend=a
+		route = src=10.0.0.1 backend=b
+		route = dts=10.0.0.1 backend=a
+		[backend a]
+		server = s 127.0.0.1:1
+	END
+	run -1 "$LFPROXY" -t -c "$T/bad.ini"
+	for i in "3: .*has no condition" "4: .*has no backend" "5: .*10.0.0.1/8" \
+	    "6: .*is not a port" "7: .*never matches" "8: .*allowed are yes, no" \
+	    "9: .*not a valid name" "10: .*comma" "11: .*'b'" "12: .*'dst'"; do
+		grep -q "bad.ini:$i" <<<"$output" || fail "$i: $output"
+	done
+	cat >"$T/odd.ini" <<-END
+		[frontend web]
+		listen = 127.0.0.1:8000
+		route = src=10.0.0.0/8 backend=a
+		route = src=10.1.0.0/16 tls=yes backend=b
+		route = port=8001 backend=b
+		route = tls=yes backend=a
+		sni = a.example backend=b
+		backend = a
+		[backend a]
+		server = s 127.0.0.1:1
+		[backend b]
+		server = s 127.0.0.1:1
+	END
+	run -0 "$LFPROXY" -t -c "$T/odd.ini"
+	for i in "4: warning: .*never matches.*line 3" \
+	    "5: warning: .*never matches.*8001" \
+	    "7: warning: .*never matches.*line 6"; do
+		grep -q "odd.ini:$i" <<<"$output" || fail "$i: $output"
+	done
+}
