@@ -60,6 +60,7 @@
 	X(EVENT_BACKEND_UP, "backend_up")                                      \
 	X(EVENT_BACKEND_PANIC, "backend_panic")                                \
 	X(EVENT_BACKEND_CALM, "backend_calm")                                  \
+	X(EVENT_FALLBACK, "fallback")                                          \
 	X(EVENT_QUEUE_FULL, "queue_full")                                      \
 	X(EVENT_RETRY_BUDGET, "retry_budget")
 

@@ -97,7 +97,7 @@
 	    describe_state, restore_state, 1, 1, "<bk>/<srv>",                 \
 	    "enable a disabled server")                                        \
 	COMMAND("explain", USER, run_explain, OWN,                             \
-	    "<source> [<frontend>] [to <address>] [sni <name>] "       \
+	    "<source> [<frontend>] [to <address>] [sni <name>] "               \
 	    "[alpn <names>] [tls] [json]",                                     \
 	    "report where a client would be sent, and why; nothing is opened") \
 	COMMAND("get acl", OPERATOR, run_get_acl, USAGE,                       \

@@ -244,6 +244,12 @@ put_route(struct report *r, const struct explanation *e)
 		report_text(r, ", that of all others");
 	else if (e->backend && !is_split)
 		report_text(r, ", the only one");
+	if (e->fallback_of)
+		report_text(r,
+		    ": the fallback of %s, which has no usable "
+		    "server",
+		    e->fallback_of);
+	report_json_string(r, "fallback_of", e->fallback_of);
 	report_text(r, "\n");
 }
 

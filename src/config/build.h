@@ -79,6 +79,10 @@ void build_tls_warnings(const struct spec *spec, struct err_list *warnings);
  * with an address whose clients have no port that the server could take. */
 void build_port_warnings(const struct spec *spec, struct err_list *warnings);
 
+/* Adds an error for each circle of fallbacks of the frontend. */
+void build_check_fallbacks(const struct spec *spec,
+    const struct frontend_spec *frontend, struct err_list *errors);
+
 /* Adds a warning for each rule of a frontend that never matches: another one
  * matches before it, or the frontend does not listen on its ports. */
 void build_route_warnings(const struct spec *spec, struct err_list *warnings);

@@ -384,6 +384,7 @@ build_check(const struct spec *spec, const char *file, bool empty,
 
 		check_frontend(f, errors);
 		build_check_sni(spec, f, errors);
+		build_check_fallbacks(spec, f, errors);
 		check_listens(spec, f, errors);
 	}
 	for (size_t i = 0; i < spec->backends_n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Warnings about rules of frontends that never match: see build.h.
+ * Circles of fallbacks, and rules of frontends that never match: see build.h.
  */
 #include "config/build.h"
 
@@ -155,6 +155,47 @@ warn_of_ports(const struct frontend_spec *f, const struct rule_spec *rule,
 		            rule->ports.all[0].high > rule->ports.all[0].low
 		        ? " or the others"
 		        : "");
+}
+
+/* Returns the backend line for that backend, or NULL. */
+static const struct route_spec *
+find_route(const struct frontend_spec *f, size_t backend)
+{
+	for (size_t i = 0; i < f->routes_n; i++)
+		if (f->routes[i].backend == backend)
+			return &f->routes[i];
+	return NULL;
+}
+
+/* Whether the fallbacks from there on lead back to the same line. */
+static bool
+is_in_circle(const struct frontend_spec *f, const struct route_spec *from)
+{
+	const struct route_spec *at = from;
+
+	for (size_t i = 0; i < f->routes_n; i++) {
+		if (!at->fallback.is_set)
+			return false;
+		at = find_route(f, at->fallback.value);
+		if (!at || at == from)
+			return at;
+	}
+	return false;
+}
+
+void
+build_check_fallbacks(const struct spec *spec,
+    const struct frontend_spec *frontend, struct err_list *errors)
+{
+	for (size_t i = 0; i < frontend->routes_n; i++) {
+		const struct route_spec *r = &frontend->routes[i];
+
+		if (is_in_circle(frontend, r))
+			ERROR_AT(r, errors,
+			    "backend: the fallbacks of '%s' in [frontend %s] "
+			    "lead back to itself",
+			    spec->backends[r->backend].name, frontend->name);
+	}
 }
 
 void

@@ -193,8 +193,31 @@ print_backend(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	value_write(out, "%s", s->spec->backends[r->backend].name);
 	/* A single backend gets all sessions: a weight would say nothing. */
 	if (f->routes_n > 1)
-		options_print(s, r, NULL, 0, out);
+		return options_print(s, r, NULL, 0, out);
+	if (r->fallback.is_set)
+		strcat(strcat(out, " fallback="),
+		    s->spec->backends[r->fallback.value].name);
 	return true;
+}
+
+static bool
+parse_fallback(const struct value *v)
+{
+	struct optional *fallback = value_target(v);
+	size_t backend;
+
+	if (!value_find_backend(v, v->text, &backend))
+		return false;
+	fallback->value = (unsigned)backend;
+	return true;
+}
+
+static bool
+print_fallback(const struct shown *s, char out[VALUE_TEXT_SIZE])
+{
+	const struct optional *fallback = shown_source(s);
+
+	return value_write(out, "%s", s->spec->backends[fallback->value].name);
 }
 
 static bool
@@ -230,5 +253,7 @@ VALUE_TYPE(hosts, value_print_string, "names with commas between, or *", 0);
 VALUE_TYPE(node, value_print_string, "up to 64 " NAME_ALLOWED, 0);
 const struct value_type type_tag = {
     parse_node, value_print_string, "up to 32 " NAME_ALLOWED, 0};
+VALUE_TYPE(
+    fallback, print_fallback, "the name of a [backend NAME]", VALUE_OPTIONAL);
 VALUE_TYPE(backend, print_backend, "the name of a [backend NAME]", 0);
 VALUE_TYPE(pool, print_pool, "the name of a [pool NAME]", 0);

@@ -81,7 +81,7 @@ on_notice(struct ev_loop *loop, ev_async *async, int events)
 static uint64_t
 followup_ms(const struct model *model)
 {
-	if (model->state->ending)
+	if (model->state->ending || model->state->switched)
 		return clock_now_ms() + ENDING_MS;
 	return model->state->next_step_ms;
 }
@@ -109,7 +109,8 @@ on_work_due(struct timed_task *task, uint64_t now_ms)
 	struct control *c = container_of(f, struct control, followup);
 	const struct model_state *state = c->model->state;
 
-	if (state->ending && model_end_sessions(c->model))
+	if ((state->switched && model_end_switch(c->model)) |
+	    (state->ending && model_end_sessions(c->model)))
 		proxy_note_all(&c->proxy, NOTE_EXPIRE);
 	if (state->next_step_ms != 0 && state->next_step_ms <= now_ms)
 		(void)model_step(c->model, now_ms);

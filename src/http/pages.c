@@ -21,7 +21,7 @@ static const struct http_page pages[] = {
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 /* Returns whether sessions of the frontend may go to its backend of that
- * number: it has a weight or a rule. */
+ * number: it has a weight or a rule, or is a fallback. */
 static bool
 is_routed_to(const struct frontend *f, size_t backend)
 {
@@ -29,6 +29,9 @@ is_routed_to(const struct frontend *f, size_t backend)
 
 	if (backend < f->spec->routes_n && f->spec->routes[backend].weight > 0)
 		return true;
+	for (size_t i = 0; f->fallbacks && i < f->spec->routes_n; i++)
+		if (f->fallbacks[i] == backend)
+			return true;
 	for (size_t i = 0; i < f->spec->rules_n; i++)
 		if (&spec->backends[f->spec->rules[i].backend] ==
 		    f->backends[backend]->spec)

@@ -134,8 +134,8 @@ backend_publish(struct backend *backend)
 {
 	struct lineup *l = backend->prepared, *old;
 	uint64_t now_ms = clock_now_ms();
-	bool by_backups =
-	    backend->state->usable > 0 && backend->state->active == 0;
+	bool was_usable = backend->state->usable > 0;
+	bool by_backups = was_usable && backend->state->active == 0;
 
 	backend->prepared = NULL;
 	backend->state->owner = backend->model;
@@ -158,6 +158,12 @@ backend_publish(struct backend *backend)
 	if (by_backups && l->active_n > 0)
 		backend_note_primaries(backend);
 	grace_retire(backend->model->grace, lineup_free, old);
+	if (was_usable != (backend->state->usable > 0)) {
+		struct model_state *m = backend->model->state;
+
+		m->switched = true;
+		m->switch_stamp = grace_stamp(backend->model->grace);
+	}
 }
 
 int

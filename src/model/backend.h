@@ -116,6 +116,16 @@ backend_has_servers(const struct backend *backend)
 	return backend_lineup(backend)->servers_n > 0;
 }
 
+/* Whether a server of the backend is usable, full or not; those that a panic
+ * adds are not.  Threads as above. */
+static inline bool
+backend_has_usable(const struct backend *backend)
+{
+	const struct lineup *l = backend_lineup(backend);
+
+	return l->active_n + l->backup_n > 0;
+}
+
 /* Returns the server for a session, or NULL if no server is usable, all are
  * full, or other sessions wait: then the session calls queue_wait.  The session
  * counts as one of the server's until backend_release.  *ret_lineup is the

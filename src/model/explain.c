@@ -286,8 +286,20 @@ note_rule(const struct frontend *f, const struct rule_found *found,
 	return ok;
 }
 
-/* Explains the rule, and returns the route that frontend_route_by would,
- * without taking a step. */
+static void
+follow_fallback(
+    const struct frontend *f, struct explanation *e, unsigned *route, bool *ok)
+{
+	unsigned usable =
+	    *route == f->backends_n ? *route : frontend_usable_route(f, *route);
+
+	if (usable != *route)
+		e->fallback_of = copy_name(f->backends[*route]->spec->name, ok);
+	*route = usable;
+}
+
+/* Explains the rule, and returns the route that frontend_route_by and then
+ * frontend_usable_route would, without taking a step. */
 static bool
 explain_rule(const struct frontend *f, const struct explained_client *client,
     struct explanation *e, unsigned *ret_route)
@@ -310,6 +322,7 @@ explain_rule(const struct frontend *f, const struct explained_client *client,
 	             : answer == RULES_UNKNOWN ? f->backends_n
 	             : f->spec->routes_n > 0   ? frontend_peek_route(f)
 	                                       : f->backends_n;
+	follow_fallback(f, e, ret_route, &ok);
 	return ok && (answer != RULES_MATCH || note_rule(f, &found, &e->sni));
 }
 
@@ -437,6 +450,7 @@ explanation_free(struct explanation *explanation)
 	free(e->sni.rule);
 	free(e->sni.file);
 	free(e->backend);
+	free(e->fallback_of);
 	free(e->routes);
 	free(e->servers);
 	free(e);

@@ -131,7 +131,10 @@ struct explanation {
 	struct explained_route *routes; /* those of the split */
 	size_t routes_n;
 	struct explained_bandwidth bandwidth;
-	char *backend;      /* NULL: none, so the session is closed */
+	char *backend; /* NULL: none, so the session is closed */
+	/* The backend in whose place it serves, as that has no usable server;
+	 * NULL: it is no fallback here. */
+	char *fallback_of;
 	size_t turn, turns; /* of the split, turn from 1; 0: there is none */
 	const char *balance;
 	enum unknown unknown;

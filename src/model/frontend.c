@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/events.h"
 #include "base/log.h"
 #include "model/cycle.h"
 #include "model/limit.h"
@@ -51,6 +52,8 @@ frontend_free(struct frontend *frontend)
 	cycle_unref(frontend->split);
 	free(frontend->listens);
 	rules_free(frontend->rules);
+	free(frontend->fallbacks);
+	free(frontend->told_routes);
 	free(frontend->access);
 	limits_free(frontend->limits);
 	free(frontend);
@@ -105,12 +108,43 @@ split_backends(struct frontend *f, const struct frontend *before)
 	return f->split;
 }
 
+unsigned
+frontend_next_route(const struct frontend *frontend, unsigned route)
+{
+	const struct frontend *f = frontend;
+	unsigned at = route;
+
+	/* The configuration has no circles. */
+	while (f->fallbacks && f->fallbacks[at] != ROUTE_NONE) {
+		at = f->fallbacks[at];
+		if (backend_has_usable(f->backends[at]))
+			return at;
+	}
+	return route;
+}
+
+unsigned
+frontend_usable_route(const struct frontend *frontend, unsigned route)
+{
+	return !frontend->fallbacks ||
+	               backend_has_usable(frontend->backends[route])
+	           ? route
+	           : frontend_next_route(frontend, route);
+}
+
+/* Whether sessions of the route find servers, of a fallback perhaps. */
+static bool
+has_servers(const struct frontend *f, unsigned route)
+{
+	return backend_has_servers(
+	    f->backends[frontend_usable_route(f, route)]);
+}
+
 static bool
 any_has_servers(const struct frontend *f)
 {
-	for (size_t i = 0; i < f->spec->routes_n; i++)
-		if (f->spec->routes[i].weight > 0 &&
-		    backend_has_servers(f->backends[i]))
+	for (unsigned i = 0; i < f->spec->routes_n; i++)
+		if (f->spec->routes[i].weight > 0 && has_servers(f, i))
 			return true;
 	return false;
 }
@@ -124,12 +158,12 @@ take_turn(const struct frontend *f, uint64_t *taken)
 	    cycle_turn(f->split, atomic_add_relaxed(taken, UINT64_C(1)));
 	unsigned route = first;
 
-	if (backend_has_servers(f->backends[route]) || !any_has_servers(f))
+	if (has_servers(f, route) || !any_has_servers(f))
 		return route;
 	for (size_t i = 1; i < f->split->n; i++) {
 		route = cycle_turn(
 		    f->split, atomic_add_relaxed(taken, UINT64_C(1)));
-		if (backend_has_servers(f->backends[route]))
+		if (has_servers(f, route))
 			return route;
 	}
 	return first;
@@ -211,7 +245,7 @@ frontend_new(const struct frontend_spec *spec, struct model *model,
     const struct frontend *before)
 {
 	/* The upper bound, and the NULL behind. */
-	size_t backends = spec->routes_n + spec->rules_n + 1;
+	size_t backends = 2 * spec->routes_n + spec->rules_n + 1;
 	struct frontend *f =
 	    calloc(1, sizeof(*f) + backends * sizeof(f->backends[0]));
 
@@ -269,6 +303,39 @@ place_backend(
 	return (uint16_t)(places[backend] - 1);
 }
 
+/* Returns false when memory is short. */
+static bool
+connect_fallbacks(const struct model *m, struct frontend *f, uint16_t *places)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < f->spec->routes_n; i++) {
+		struct optional fallback = f->spec->routes[i].fallback;
+
+		any |= fallback.is_set;
+		if (fallback.is_set)
+			(void)place_backend(m, f, fallback.value, places);
+	}
+	if (!any)
+		return true;
+	f->fallbacks = calloc(f->backends_n, sizeof(*f->fallbacks));
+	f->told_routes = calloc(f->backends_n, sizeof(*f->told_routes));
+	if (!f->fallbacks || !f->told_routes)
+		return false;
+	for (uint16_t i = 0; i < f->backends_n; i++) {
+		f->fallbacks[i] = ROUTE_NONE;
+		f->told_routes[i] = i;
+	}
+	for (size_t i = 0; i < f->spec->routes_n; i++) {
+		struct optional fallback = f->spec->routes[i].fallback;
+
+		if (fallback.is_set)
+			f->fallbacks[i] =
+			    place_backend(m, f, fallback.value, places);
+	}
+	return true;
+}
+
 static bool
 connect_rules(const struct model *m, struct frontend *f)
 {
@@ -283,6 +350,7 @@ connect_rules(const struct model *m, struct frontend *f)
 		(void)place_backend(m, f, spec->routes[i].backend, places);
 	for (size_t i = 0; ok && i < spec->rules_n; i++)
 		routes[i] = place_backend(m, f, spec->rules[i].backend, places);
+	ok = ok && connect_fallbacks(m, f, places);
 	if (ok && spec->rules_n > 0) {
 		f->rules = rules_new(spec, m, routes);
 		ok = f->rules;
@@ -292,11 +360,66 @@ connect_rules(const struct model *m, struct frontend *f)
 	return ok;
 }
 
+void
+frontend_report_fallbacks(struct frontend *frontend)
+{
+	const struct frontend *f = frontend;
+
+	for (unsigned i = 0; f->fallbacks && i < f->spec->routes_n; i++) {
+		uint16_t serves = (uint16_t)frontend_usable_route(f, i);
+		const char *wanted = f->backends[i]->spec->name;
+
+		if (serves == f->told_routes[i])
+			continue;
+		f->told_routes[i] = serves;
+		if (serves == i)
+			event_add(EVENT_FALLBACK, LOG_LEVEL_INFO, f->spec->name,
+			    NULL,
+			    "frontend %s: backend %s serves again in place of "
+			    "its fallback",
+			    f->spec->name, wanted);
+		else
+			event_add(EVENT_FALLBACK, LOG_LEVEL_WARNING,
+			    f->spec->name, NULL,
+			    "frontend %s: backend %s serves in place of %s, "
+			    "which has no usable server",
+			    f->spec->name, f->backends[serves]->spec->name,
+			    wanted);
+	}
+}
+
+/* Returns the index of the backend that has this state, or ROUTE_NONE. */
+static uint16_t
+find_route(const struct frontend *f, const struct backend_state *state)
+{
+	for (uint16_t i = 0; i < f->backends_n; i++)
+		if (f->backends[i]->state == state)
+			return i;
+	return ROUTE_NONE;
+}
+
+/* Notes what the events have said of the routes of the former frontend. */
+static void
+carry_told_routes(struct frontend *f, const struct frontend *before)
+{
+	for (uint16_t i = 0; i < before->backends_n; i++) {
+		uint16_t told = before->told_routes[i];
+		uint16_t at = find_route(f, before->backends[i]->state);
+
+		if (at != ROUTE_NONE)
+			told = find_route(f, before->backends[told]->state);
+		if (at != ROUTE_NONE && told != ROUTE_NONE)
+			f->told_routes[at] = told;
+	}
+}
+
 bool
 frontend_connect(struct frontend *f, const struct frontend *before)
 {
 	if (!connect_rules(f->model, f))
 		return false;
+	if (f->told_routes && before && before->told_routes)
+		carry_told_routes(f, before);
 	if (f->spec->access_n > 0) {
 		f->access = access_new(f->spec, f->model);
 		if (!f->access)

@@ -39,6 +39,8 @@ enum frontend_admin {
 
 #define FRONTEND_NO_LIMIT UINT32_MAX
 
+#define ROUTE_NONE UINT16_MAX
+
 /* An address that the frontend listens on, for its acceptor. */
 struct frontend_listen {
 	struct frontend *frontend;
@@ -76,15 +78,21 @@ struct frontend {
 	struct gauge *sessions;    /* likewise */
 	struct frontend_log *logs; /* set before sessions come; NULL: none */
 	size_t logs_n;
-	struct cycle *split;   /* of the first backends; NULL: there is one */
-	struct rules *rules;   /* NULL: none */
-	struct access *access; /* NULL: no rules */
-	struct limits *limits; /* by source; NULL: none */
+	struct cycle *split; /* of the first backends; NULL: there is one */
+	struct rules *rules; /* NULL: none */
+	/* By route: the route of its fallback, ROUTE_NONE: it has none.  NULL:
+	 * no route has one. */
+	uint16_t *fallbacks;
+	uint16_t
+	    *told_routes; /* control thread: what events said serves each */
+	struct access *access;           /* NULL: no rules */
+	struct limits *limits;           /* by source; NULL: none */
 	struct frontend_listen *listens; /* as many as the spec has */
 	bool inspects;     /* may read TLS hellos: for rules, or for hash_key */
 	bool split_hashes; /* so for the hash_key of a backend of the split */
 	/* The backends of spec->routes in this order, then those that only
-	 * rules name, then NULL for a session without a backend. */
+	 * rules and fallbacks name, then NULL for a session without a backend.
+	 */
 	uint16_t backends_n;
 	struct backend *backends[];
 };
@@ -107,6 +115,16 @@ bool frontend_needs_hello(
 unsigned frontend_route_by(
     const struct frontend *frontend, const struct rule_facts *facts);
 
+/* Returns the first of this route, its fallback, the fallback's fallback and so
+ * on whose backend has a usable server; the route itself if none has one.  Data
+ * threads, in a grace section; the control thread. */
+unsigned frontend_usable_route(const struct frontend *frontend, unsigned route);
+
+/* Returns the route to go on with when the servers of this one have failed a
+ * session: frontend_usable_route of its fallback; the route itself if no
+ * fallback has a usable server.  Threads as above. */
+unsigned frontend_next_route(const struct frontend *frontend, unsigned route);
+
 /* Returns what frontend_route would return, and takes no step.  The control
  * thread as well. */
 unsigned frontend_peek_route(const struct frontend *frontend);
@@ -124,6 +142,10 @@ enum frontend_admin frontend_admin_next(const struct frontend *frontend);
 
 /* Enters that state, when the model is committed. */
 void frontend_follow_disabled(struct frontend *frontend);
+
+/* Adds an event for each route that another backend serves than the events said
+ * before.  Runs on the control thread. */
+void frontend_report_fallbacks(struct frontend *frontend);
 
 /* NULL is allowed. */
 void frontend_free(struct frontend *frontend);

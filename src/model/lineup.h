@@ -47,9 +47,9 @@ struct lineup {
 	/* The plan is of a former lineup: by place there, the place here or
 	 * PLACE_NONE.  NULL: the places are the same. */
 	uint32_t *moved;
+	unsigned active_n, backup_n; /* of the backend's that are usable */
 
 	/* Control thread only. */
-	unsigned active_n, backup_n; /* of the backend's that are usable */
 	bool panic;
 	uint64_t made_ms;
 	/* When the next lineup is due, for a slow start or to make the plan

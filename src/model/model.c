@@ -312,6 +312,24 @@ model_update(struct model *model)
 }
 
 bool
+model_end_switch(struct model *model)
+{
+	struct model_state *state = model->state;
+	bool any = false;
+
+	grace_poll(model->grace);
+	if (!state->switched ||
+	    !grace_passed(model->grace, state->switch_stamp))
+		return false;
+	state->switched = false;
+	model_for_each_frontend (f, model) {
+		any |= f->fallbacks != NULL;
+		frontend_report_fallbacks(f);
+	}
+	return any;
+}
+
+bool
 model_end_sessions(struct model *model)
 {
 	struct server_state **link = &model->state->ending;

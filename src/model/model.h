@@ -54,6 +54,10 @@ struct model_state {
 	struct removed_server *removed;
 	struct server_state *ending; /* servers whose sessions are to end */
 	uint64_t next_step_ms;       /* when to call model_step; 0: never */
+	/* A backend has lost its last usable server, or has one again; sessions
+	 * are told when all threads have left the stamp behind. */
+	bool switched;
+	uint64_t switch_stamp;
 };
 
 struct model {
@@ -122,6 +126,12 @@ unsigned model_reclaim(struct model *present);
  * control loop calls it as well, before it waits.  Without a mark it is one
  * comparison. */
 void model_update(struct model *model);
+
+/* Called as long as model_state.switched.  Returns true, once, when no thread
+ * reads the former lineup of a backend any more, if there are fallbacks:
+ * sessions that wait are to be told to look for one.  Adds events for fallbacks
+ * that begin or end to serve. */
+bool model_end_switch(struct model *model);
 
 /* Called as long as model_state.ending has servers.  Removes from it the
  * servers whose sessions have all noted that they chose them.  Returns true if

@@ -36,7 +36,8 @@ add_own(struct model_memory *m, const struct model *model)
 	memory_add_block(&m->frontends, model->frontends);
 	spec_memory(model->spec, &m->spec);
 	model_for_each_frontend (f, model) {
-		ADD_OBJECT(&m->frontends, f, f->split, f->access, f->logs);
+		ADD_OBJECT(&m->frontends, f, f->split, f->access, f->logs,
+		    f->fallbacks, f->told_routes);
 		rules_memory(f->rules, &m->frontends);
 	}
 	model_for_each_backend (b, model)

@@ -69,7 +69,13 @@ frontend_spec_backend(const struct frontend_spec *frontend, size_t i)
 	if (i < f->routes_n)
 		return f->routes[i].backend;
 	i -= f->routes_n;
-	return i < f->rules_n ? f->rules[i].backend : SIZE_MAX;
+	if (i < f->rules_n)
+		return f->rules[i].backend;
+	i -= f->rules_n;
+	for (size_t j = 0; j < f->routes_n; j++)
+		if (f->routes[j].fallback.is_set && i-- == 0)
+			return f->routes[j].fallback.value;
+	return SIZE_MAX;
 }
 
 bool

@@ -174,6 +174,9 @@ struct route_spec {
 	struct spec_place place;
 	size_t backend; /* index into spec.backends */
 	unsigned weight;
+	/* Likewise: the backend for its sessions while it has no usable server;
+	 * unset: none. */
+	struct optional fallback;
 };
 
 #define ROUTES_MAX 64

@@ -108,6 +108,32 @@ begin_retry(struct session *s, struct pool_thread *self)
 	return s->retrying;
 }
 
+/* Goes over to the fallback, or back, when the usable backend is another one.
+ * The session has no server and is in no queue. */
+static bool
+follow_fallback(struct session *s, struct pool_thread *self)
+{
+	unsigned route = frontend_usable_route(s->frontend, s->wanted_route);
+
+	if (route == s->route)
+		return false;
+	session_change_backend(s, route, self);
+	return true;
+}
+
+/* Goes over to the next fallback that has a usable server, although the backend
+ * seems to have some: they have failed this session. */
+static bool
+escape_to_fallback(struct session *s, struct pool_thread *self)
+{
+	unsigned route = frontend_next_route(s->frontend, s->route);
+
+	if (route == s->route)
+		return false;
+	session_change_backend(s, route, self);
+	return true;
+}
+
 /* Connects to next, where the session has a slot, if the retry budget allows.
  * from: the server before, or NULL if there was none or it is unknown. */
 static struct verdict
@@ -118,6 +144,8 @@ try_server(struct session *s, struct chosen next, const struct server *from,
 	if (s->tries > 0) {
 		if (!begin_retry(s, self)) {
 			session_leave_server(s);
+			if (escape_to_fallback(s, self))
+				return verdict_choose(CAUSE_RETRY_BUDGET);
 			return attempt_give_up(s, CAUSE_RETRY_BUDGET, self);
 		}
 		count_retry(s, next.server, from, self);
@@ -224,6 +252,8 @@ try_another(struct session *s, const struct server *from,
 
 	for (;;) {
 		next = choose_server(s, s->tried_n, self);
+		if (!next.server && follow_fallback(s, self))
+			continue;
 		if (!next.server)
 			return wait_for_server(s, cause, self);
 		if (!was_tried(s, next.server))
@@ -282,12 +312,17 @@ choose_step(struct session *s, enum close_cause cause, struct pool_thread *self)
 	int rc;
 
 	if (from) {
+		bool is_over = s->tries > session_backend(s)->spec->retries;
+
 		session_end_retry(s);
-		if (s->tries > session_backend(s)->spec->retries)
+		if (is_over &&
+		    frontend_next_route(s->frontend, s->route) == s->route)
 			return attempt_give_up(s, cause, self);
 		rc = disconnect_server(s, self);
 		if (rc < 0)
 			return client_lost(s, -rc, self);
+		if (is_over && escape_to_fallback(s, self))
+			from = NULL;
 	}
 	return try_another(s, from, cause, self);
 }
@@ -300,6 +335,22 @@ choose_queued(struct session *s, struct pool_thread *self)
 		return try_granted(s, self);
 	}
 	return verdict_wait(client_gone(s));
+}
+
+struct verdict
+choose_elsewhere(struct session *s, struct pool_thread *self)
+{
+	bool waits = s->state == SESSION_QUEUED ||
+	             (s->state == SESSION_PAUSING && !s->server);
+
+	if (!waits ||
+	    frontend_usable_route(s->frontend, s->wanted_route) == s->route)
+		return verdict(STEP_WAIT);
+	session_end_pause(s);
+	if (session_leave_queue(s))
+		return try_granted(s, self);
+	(void)follow_fallback(s, self);
+	return try_another(s, NULL, CAUSE_NO_SERVER, self);
 }
 
 struct verdict
@@ -342,6 +393,8 @@ choose_pause_over(struct session *s, struct pool_thread *self)
 		backend_release(next.server);
 		next = choose_server(s, s->ejected_n, self);
 	}
+	if (!next.server && follow_fallback(s, self))
+		return try_another(s, NULL, CAUSE_CONNECT_FAILED, self);
 	if (!next.server)
 		return wait_for_server(s, CAUSE_CONNECT_FAILED, self);
 	return try_server(s, next, NULL, self);

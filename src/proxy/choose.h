@@ -20,6 +20,11 @@ struct verdict choose_step(
  */
 struct verdict choose_queued(struct session *s, struct pool_thread *self);
 
+/* The session has no server: if it waits for one and another backend is usable
+ * now, a fallback or the one that it fell back from, goes over to that; else
+ * returns STEP_WAIT. */
+struct verdict choose_elsewhere(struct session *s, struct pool_thread *self);
+
 /* The state is QUEUED, and its time is over. */
 struct verdict choose_queue_timeout(
     struct session *s, struct pool_thread *self);

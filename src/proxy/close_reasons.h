@@ -39,7 +39,7 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "the TLS handshake with the client took longer than "              \
 	    "timeout_handshake")                                               \
 	X(DENIED, "PR", NOBODY,                                                \
-	    "no rule matches, and the frontend has no other backend")      \
+	    "no rule matches, and the frontend has no other backend")          \
 	X(ACCESS_DENIED, "PR", NOBODY,                                         \
 	    "a deny rule of the frontend matches the client")                  \
 	X(ACCESS_TARPIT, "PT", NOBODY,                                         \

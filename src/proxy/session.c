@@ -91,9 +91,26 @@ session_use_backend(struct session *s, unsigned route, struct pool_thread *self)
 {
 	struct backend *b;
 
+	s->wanted_route = (uint16_t)route;
+	route = frontend_usable_route(s->frontend, route);
 	atomic_store_relaxed(&s->route, (uint16_t)route);
 	b = session_backend(s);
 	gauge_up(b->sessions);
+	session_count(s, COUNT_BACKEND, COUNTER_SESSIONS, 1, self);
+}
+
+void
+session_change_backend(
+    struct session *s, unsigned route, struct pool_thread *self)
+{
+	gauge_down(session_backend(s)->sessions);
+	atomic_store_relaxed(&s->route, (uint16_t)route);
+	atomic_store_relaxed(&s->tries, (uint8_t)0);
+	s->tried_n = 0;
+	s->ejected_n = 0;
+	s->was_reset = false;
+	s->redispatched = true;
+	gauge_up(session_backend(s)->sessions);
 	session_count(s, COUNT_BACKEND, COUNTER_SESSIONS, 1, self);
 }
 

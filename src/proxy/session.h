@@ -189,6 +189,7 @@ struct session {
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t header_sent; /* bytes of its PROXY header the server has got */
 	uint16_t route;       /* [P21] of its backend, of the frontend's */
+	uint16_t wanted_route; /* the same before any fallback */
 	/* [P21] of the last connect, to a server that maps ports; else 0. */
 	uint16_t server_port;
 	uint32_t server_tls;           /* [P21] see server_tls.h */
@@ -267,8 +268,14 @@ void session_set_state(
  * Returns 0 or -errno. */
 int session_watch(struct session *s, enum handle_side side) MUST_CHECK;
 
-/* Sets the backend, once: route is its index in the frontend's backends. */
+/* Sets the backend: that of the route, or its fallback while it has no usable
+ * server. */
 void session_use_backend(
+    struct session *s, unsigned route, struct pool_thread *self);
+
+/* Goes over to the backend of another route, without a server and outside of
+ * any queue: attempts begin at 0. */
+void session_change_backend(
     struct session *s, unsigned route, struct pool_thread *self);
 
 /* Sets the server.  The caller has chosen it in this turn, from the lineup of

@@ -125,8 +125,6 @@ session_check_server(const struct session *s)
 {
 	enum server_end end;
 
-	if (!s->server)
-		return verdict(STEP_WAIT);
 	if (atomic_load_relaxed(&s->server->state->expired))
 		return verdict_close(CAUSE_DRAIN_TIMEOUT);
 	end = server_end_of(s->server->state, s->lineup);
@@ -218,7 +216,8 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 	if (pending & NOTE_KILL)
 		return verdict_close(CAUSE_KILLED);
 	if (pending & NOTE_EXPIRE) {
-		struct verdict v = session_check_server(s);
+		struct verdict v = s->server ? session_check_server(s)
+		                             : choose_elsewhere(s, self);
 
 		if (v.step != STEP_WAIT)
 			return v;

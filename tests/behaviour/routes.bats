@@ -286,3 +286,97 @@ print(r["text"], r["line"])')"
 		grep -q "odd.ini:$i" <<<"$output" || fail "$i: $output"
 	done
 }
+
+# -- fallback --
+
+# with_fallback SERVERS LINE...: the frontend web with these lines; the backend
+# app has the servers, sorry and last have those of their names.
+with_fallback() {
+	local name
+
+	{
+		common
+		printf '[defaults]\ntimeout_connect = 1m\ntimeout_queue = 10m\n'
+		printf '[frontend web]\nlisten = 127.0.0.1:0\n'
+		printf '%s\n' "${@:2}"
+		printf '[backend app]\n%s\n' "${APP:-check = off}"
+		for name in $1; do
+			printf 'server = %s %s\n' "$name" "$(addr "$name")"
+		done
+		for name in sorry last; do
+			printf '[backend %s]\ncheck = off\nserver = %s %s\n' \
+			    "$name" "$name" "$(addr "$name")"
+		done
+	} >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+@test "routes: a fallback serves while a backend has no usable server" {
+	takers a sorry last
+	with_fallback a "backend = app fallback=sorry" \
+	    "backend = sorry weight=0 fallback=last"
+	answers a none --raw hello
+	ctl disable server app/a
+	answers sorry none --raw hello
+	run -0 ctl explain 127.0.0.1 web
+	[[ $output == *"backend  sorry"*": the fallback of app, which has no usable server"* ]] ||
+	    fail "$output"
+	wait_for 10 eventful 'fallback .*backend sorry serves in place of app'
+	ctl disable server sorry/sorry
+	answers last none --raw hello
+	wait_for 10 eventful 'fallback .*backend last serves in place of app'
+	ctl enable server app/a
+	answers a none --raw hello
+	wait_for 10 eventful 'fallback .*backend app serves again'
+}
+
+@test "routes: sessions that wait go over to the fallback" {
+	takers a sorry last
+	with_fallback a "backend = app fallback=sorry"
+	ctl disable server app/a
+	ctl disable server sorry/sorry
+	# shellcheck disable=SC2086
+	spawn client $SNI hello "$(listening web)" none --raw hello
+	one_waits() {
+		ctl explain 127.0.0.1 web | grep -q '^  queue *1 wait'
+	}
+	wait_for 10 one_waits
+	ctl enable server sorry/sorry
+	finish client
+	equal "who answers" sorry "$output"
+}
+
+@test "routes: no session is lost when all servers are killed" {
+	takers a b sorry last
+	APP="check = connect interval=100ms fall=2 rise=2
+retry_budget = 0%
+retry_budget_min = 0" with_fallback "a b" "backend = app fallback=sorry"
+	answers a none --raw hello
+	answers b none --raw hello
+	kill -9 "${PIDS[a]}" "${PIDS[b]}"
+	unset "PIDS[a]" "PIDS[b]"
+	# The first sessions come before the checks have noticed.
+	# shellcheck disable=SC2086
+	spawn load $SNI load "$(listening web)" a.example
+	wait_for 10 eventful 'backend sorry serves in place of app'
+	answers sorry none --raw hello
+	signal load TERM
+	finish load
+}
+
+# bats test_tags=onethread
+@test "routes: fallbacks that lead back to themselves are errors" {
+	cat >"$T/circle.ini" <<-END
+		[frontend web]
+		listen = 127.0.0.1:8000
+		backend = a fallback=b
+		backend = b fallback=a
+		[backend a]
+		server = s 127.0.0.1:1
+		[backend b]
+		server = s 127.0.0.1:1
+	END
+	run -1 "$LFPROXY" -t -c "$T/circle.ini"
+	[[ $output == *"circle.ini:3: backend: the fallbacks of 'a' in [frontend web] lead back to itself"* &&
+	    $output == *"circle.ini:4: "* ]] || fail "$output"
+}
