@@ -470,7 +470,7 @@ for s in x[0]['servers'] if s['server'] == '$1']" | grep -q True
 	run -0 ctl explain 127.0.0.1 web sni example.org
 	[[ $output == *"  sni      example.org, which this frontend does not "* ]]
 	run -1 ctl explain 127.0.0.1 to 127.0.0.1:80
-	[[ $output == *"No frontend has a backend with hash_key = destination"* ]]
+	[[ $output == *"No frontend has a rule with dst or port, a backend with hash_key = destination"* ]]
 	run -1 ctl explain 127.0.0.1 to there
 	[[ $output == *"to: 'there' is not where a client connects to"* ]]
 	for i in 127.0.0.1:99999 127.0.0.1: 127.0.0.1:0 :80 [::1 [::1]80 \

@@ -315,7 +315,7 @@ shares_of_backends(void **state)
 	                       "backend = c weight\n" BACKEND
 	                       "[backend c]\nserver = s 10.0.0.1:80\n",
 	    "4: backend: weight: '300' is not a whole number from 0 to 256\n"
-	    "5: backend: unknown option 'wait'; allowed is weight\n"
+	    "5: backend: unknown option 'wait'; allowed are weight, fallback\n"
 	    "6: backend: weight: the value is missing; write weight=...");
 	assert_errors("[frontend f]\nlisten = :80\nbackend = b weight=0\n"
 	              "backend = c weight=0\n" BACKEND
