@@ -273,8 +273,8 @@ write_good() {
 
 @test "config: every key that is listed is one that -T prints" {
 	write_good
-	# The one kind of section that need not be there.
-	printf '[tls public]\n' >>"$ini"
+	# Sections that need not be there.
+	printf '[tls public]\n[list office]\n' >>"$ini"
 	"$lfproxy" -T -c "$ini" >"$BATS_TEST_TMPDIR/printed"
 	"$lfproxy" --list-keys >"$BATS_TEST_TMPDIR/keys"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/keys")" -gt 20 ]
