@@ -82,7 +82,7 @@ struct explained_sni {
 	char *name;    /* "": none */
 	bool matches;  /* a rule does */
 	size_t index;  /* if so: of that rule, in the spec */
-	/* Of that rule: the name that matches, as `*.example.com`, or NULL if
+	/* The rule's name that matches, as `*.example.com`, or NULL if
 	 * it has none; and its place. */
 	char *rule, *file;
 	unsigned line;

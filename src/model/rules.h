@@ -23,7 +23,7 @@
 
 struct model;
 
-/* What may be unknown of a client, a set of bits. */
+/* Facts about a client that may be unknown, a set of bits. */
 #define FACT_DESTINATION 1u /* destination's address */
 #define FACT_PORT        2u /* destination's port */
 #define FACT_HELLO       4u /* the members below */
