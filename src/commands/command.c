@@ -18,11 +18,10 @@
 static void
 put_row(const struct command *command, FILE *out)
 {
-	char usage[80];
-
-	snprintf(usage, sizeof(usage), "%s%s%s", command->words,
+	int n = fprintf(out, "  %s%s%s", command->words,
 	    command->usage[0] ? " " : "", command->usage);
-	fprintf(out, "  %-40s: %s\n", usage, command->help);
+
+	fprintf(out, "%*s: %s\n", n < 42 ? 42 - n : 0, "", command->help);
 }
 
 /* The number of the command's words that the given ones begin with. */

@@ -236,7 +236,7 @@ class Storm:
         while not self.over:
             try:
                 s = connect(where)
-            except ConnectionRefusedError:
+            except (ConnectionRefusedError, ConnectionResetError):
                 time.sleep(0.001)
                 continue
             try:
