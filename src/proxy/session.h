@@ -192,11 +192,11 @@ struct session {
 	uint16_t wanted_route; /* the same before any fallback */
 	/* [P21] of the last connect, to a server that maps ports; else 0. */
 	uint16_t server_port;
-	uint32_t server_tls;           /* [P21] see server_tls.h */
+	uint32_t server_tls; /* [P21] see server_tls.h */
 	/* [P21] of its record, see pacing.h, and 1 more; 0: it has none. */
 	uint32_t pacing;
 	uint32_t counted_ms; /* when its bytes were counted, the low 32 bits */
-	struct side side[2];           /* by enum handle_side */
+	struct side side[2]; /* by enum handle_side */
 	union pending_data pending[2]; /* for that side */
 	struct frontend *frontend; /* [P21] of the model it was born under */
 	struct server *server;     /* [P21] counted in its gauge, or NULL */

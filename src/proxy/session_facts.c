@@ -45,7 +45,7 @@ read_fields(
 	f->server = atomic_load_acquire(&s->server);           /* [P21] */
 	read_waits(proxy, atomic_load_acquire(&s->pacing), f); /* [P21] */
 	server_tls_read(s, f->server, &f->server_tls);
-	inspection = atomic_load_acquire(&s->inspection);      /* [P21] */
+	inspection = atomic_load_acquire(&s->inspection); /* [P21] */
 	inspect_read_name(inspection, f->sni);
 	session_tls_read_shown(inspection, &f->tls);
 	inspect_read_client(inspection, &f->client, &f->peer);
