@@ -128,7 +128,7 @@ compare4(const struct entry4 *a, const struct entry4 *b)
 }
 
 static int
-compare6(const struct entry6 *a, const struct entry6 *b)
+compare_entries6(const struct entry6 *a, const struct entry6 *b)
 {
 	if (a->hi != b->hi)
 		return a->hi < b->hi ? -1 : 1;
@@ -161,7 +161,7 @@ static int
 sort6(const void *one, const void *other)
 {
 	const struct entry6 *a = one, *b = other;
-	int order = compare6(a, b);
+	int order = compare_entries6(a, b);
 
 	return order ? order
 	             : order_read(a->source, a->line, b->source, b->line);
@@ -192,7 +192,7 @@ lower6(const struct acl_content *c, const struct entry6 *e)
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (compare6(&c->v6[mid], e) < 0)
+		if (compare_entries6(&c->v6[mid], e) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -211,7 +211,7 @@ static bool
 get6(const struct acl_content *c, struct entry6 e, size_t *ret_at)
 {
 	*ret_at = lower6(c, &e);
-	return *ret_at < c->n6 && compare6(&c->v6[*ret_at], &e) == 0;
+	return *ret_at < c->n6 && compare_entries6(&c->v6[*ret_at], &e) == 0;
 }
 
 /* -- making -- */
@@ -353,7 +353,7 @@ acl_content_seal(struct acl_content *content)
 	SORT(c->v4, c->n4, sort4);
 	SORT(c->v6, c->n6, sort6);
 	UNIQUE(c->v4, c->n4, compare4);
-	UNIQUE(c->v6, c->n6, compare6);
+	UNIQUE(c->v6, c->n6, compare_entries6);
 	c->v4 = shrink(c->v4, c->n4, &c->room4, sizeof(*c->v4));
 	c->v6 = shrink(c->v6, c->n6, &c->room6, sizeof(*c->v6));
 	c->digest = digest_of(c);

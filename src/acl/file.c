@@ -28,7 +28,7 @@ fail_line(struct reading *r, const char *text)
 }
 
 static bool
-is_blank(char c)
+is_line_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
@@ -43,9 +43,9 @@ read_line(struct reading *r, const char *from, const char *to)
 	struct err err;
 	size_t len;
 
-	while (from < to && is_blank(*from))
+	while (from < to && is_line_space(*from))
 		from++;
-	while (to > from && is_blank(to[-1]))
+	while (to > from && is_line_space(to[-1]))
 		to--;
 	len = (size_t)(to - from);
 	if (len == 0)
@@ -65,7 +65,7 @@ read_line(struct reading *r, const char *from, const char *to)
 }
 
 static bool
-read_all(struct reading *r, const char *text, size_t len)
+read_lines(struct reading *r, const char *text, size_t len)
 {
 	const char *end = text + len;
 	bool ok = true;
@@ -97,7 +97,7 @@ acl_file_parse(const char *path, const char *text, size_t len,
 	if (source < 0)
 		return false;
 	r.source = (unsigned)source;
-	return read_all(&r, text, len);
+	return read_lines(&r, text, len);
 }
 
 /* Adds an error for the file as a whole.  Always returns true. */
@@ -111,7 +111,7 @@ fail_file(struct err_list *errors, const char *path, int error)
 
 /* Reads what is left of the file.  Returns 0 or an errno. */
 static int
-read_text(int fd, size_t expected, char **ret_text, size_t *ret_len)
+read_descriptor(int fd, size_t expected, char **ret_text, size_t *ret_len)
 {
 	size_t room = expected + 4096, len = 0;
 	char *text = malloc(room), *grown;
@@ -176,7 +176,7 @@ acl_file_get(
 	*ret_text = NULL;
 	if (fd < 0)
 		return true;
-	error = read_text(fd, size, ret_text, ret_len);
+	error = read_descriptor(fd, size, ret_text, ret_len);
 	close(fd);
 	return error == 0 ||
 	       (error != ENOMEM && fail_file(errors, path, error));

@@ -79,7 +79,8 @@ is_zero(const uint8_t *ip, unsigned bits)
 }
 
 static void
-add_range(struct walk *w, uint16_t family, const uint8_t *ip, unsigned bits)
+add_mmdb_network(
+    struct walk *w, uint16_t family, const uint8_t *ip, unsigned bits)
 {
 	struct acl_entry e = {.source = w->source,
 	    .range = {.family = family, .bits = (uint8_t)bits}};
@@ -95,12 +96,12 @@ add_network(struct walk *w, const uint8_t ip[16], unsigned bits)
 
 	if (!is_v4 && is_zero(ip, bits < V4_BITS ? bits : V4_BITS)) {
 		/* The network has all of IPv4, or is a part of it. */
-		add_range(w, AF_INET, ip + V4_BITS / 8,
+		add_mmdb_network(w, AF_INET, ip + V4_BITS / 8,
 		    bits < V4_BITS ? 0 : bits - V4_BITS);
 		if (bits >= V4_BITS)
 			return;
 	}
-	add_range(w, is_v4 ? AF_INET : AF_INET6, ip, bits);
+	add_mmdb_network(w, is_v4 ? AF_INET : AF_INET6, ip, bits);
 }
 
 /* A node that is still to be visited. */

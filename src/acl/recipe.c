@@ -109,7 +109,7 @@ acl_recipe_file(const struct acl_recipe *recipe, size_t n)
 
 /* Entries that follow each other are mostly from the same file. */
 static bool
-read_entries(const struct acl_recipe *r, struct acl_content *content)
+add_inline_entries(const struct acl_recipe *r, struct acl_content *content)
 {
 	const char *file = NULL;
 	int source = -1;
@@ -135,7 +135,7 @@ acl_recipe_read(const struct acl_recipe *recipe, struct err_list *errors)
 {
 	struct acl_content *c = acl_content_new();
 	size_t errors_before = errors->n;
-	bool ok = c && read_entries(recipe, c);
+	bool ok = c && add_inline_entries(recipe, c);
 
 	for (size_t i = 0; ok && i < recipe->files_n; i++) {
 		const struct recipe_file *f = &recipe->files[i];

@@ -235,7 +235,7 @@ acl_table_add4(struct acl_table_maker *maker, struct acl_range4 range)
 }
 
 static int
-compare6(struct border6 a, struct border6 b)
+compare_borders6(struct border6 a, struct border6 b)
 {
 	if (a.hi != b.hi)
 		return a.hi < b.hi ? -1 : 1;
@@ -253,8 +253,9 @@ acl_table_add6(struct acl_table_maker *maker, struct acl_range6 range)
 	if (m->full6)
 		return;
 	m->full6 = end.hi == 0 && end.lo == 0;
-	if (m->n6 > 0 && compare6(first, m->borders6[m->n6 - 1]) <= 0) {
-		if (!m->full6 && compare6(end, m->borders6[m->n6 - 1]) <= 0)
+	if (m->n6 > 0 && compare_borders6(first, m->borders6[m->n6 - 1]) <= 0) {
+		if (!m->full6 &&
+		    compare_borders6(end, m->borders6[m->n6 - 1]) <= 0)
 			return;
 		m->n6--;
 	} else {
@@ -346,7 +347,7 @@ count_same(const struct border6 *borders, size_t n)
 }
 
 static bool
-is_plain(const struct border6 *borders, size_t same)
+has_no_lower(const struct border6 *borders, size_t same)
 {
 	return same == 1 && borders[0].lo == 0;
 }
@@ -359,7 +360,7 @@ make6(struct acl_table *t, const struct acl_table_maker *m)
 
 	for (size_t i = 0; i < m->n6; i += same, uppers++) {
 		same = count_same(&m->borders6[i], m->n6 - i);
-		lowers += is_plain(&m->borders6[i], same) ? 0 : same;
+		lowers += has_no_lower(&m->borders6[i], same) ? 0 : same;
 	}
 	if (!tree_init(&t->v6, uppers, sizeof(*keys)))
 		return false;
@@ -378,7 +379,7 @@ make6(struct acl_table *t, const struct acl_table_maker *m)
 		keys[uppers] = key6_of(b->hi);
 		t->uppers[uppers] =
 		    (struct upper){.before = i % 2, .lower = (uint32_t)lowers};
-		if (is_plain(b, same))
+		if (has_no_lower(b, same))
 			continue;
 		t->uppers[uppers].borders = (uint32_t)same;
 		for (size_t j = 0; j < same; j++)

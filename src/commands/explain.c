@@ -153,7 +153,7 @@ explained_fini(struct explained *x)
 
 /* Returns false when memory is short. */
 static bool
-note_rule(struct explained *x, const struct frontend *f)
+note_rule_place(struct explained *x, const struct frontend *f)
 {
 	const struct shown shown = {.key = key_find(SECTION_FRONTEND, "route"),
 	    .object = f->spec,
@@ -182,7 +182,7 @@ explain_frontend(
 	    .certs = find_certs(f, &x->request),
 	    .e =
 	        fault_fails(FAULT_ANSWER) ? NULL : explanation_new(f, &client)};
-	if (x->now.frontend && x->now.e && note_rule(&x->now, f))
+	if (x->now.frontend && x->now.e && note_rule_place(&x->now, f))
 		return true;
 	explained_fini(&x->now);
 	return false;

@@ -30,7 +30,7 @@ peer_learn(int fd, struct peer *ret_peer)
 }
 
 static bool
-find_name(uid_t uid, char *ret_name, size_t size)
+find_user_name(uid_t uid, char *ret_name, size_t size)
 {
 	FILE *file = fopen("/etc/passwd", "re");
 	char buffer[4096];
@@ -57,7 +57,7 @@ peer_text(const struct peer *peer, char out[PEER_TEXT_SIZE])
 	if (!peer->known)
 		snprintf(out, PEER_TEXT_SIZE, "%s",
 		    peer->address[0] ? peer->address : "unknown");
-	else if (find_name(peer->uid, name, sizeof(name)))
+	else if (find_user_name(peer->uid, name, sizeof(name)))
 		snprintf(out, PEER_TEXT_SIZE, "%s (uid %u, pid %d)", name,
 		    (unsigned)peer->uid, (int)peer->pid);
 	else

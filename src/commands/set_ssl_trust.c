@@ -55,7 +55,7 @@ any_with_file(
 
 /* Returns the file of a transaction, or NULL if there is none. */
 static const char *
-find_staged_file(const struct spec *spec, enum tls_trust part)
+find_staged_trust(const struct spec *spec, enum tls_trust part)
 {
 	struct tls_section section;
 	size_t at = 0;
@@ -69,7 +69,7 @@ find_staged_file(const struct spec *spec, enum tls_trust part)
 /* Drops what this call has staged in the sections before the one that refused
  * it. */
 static void
-unstage(
+unstage_trust(
     const struct spec *spec, size_t end, enum tls_trust part, const char *file)
 {
 	struct tls_section section;
@@ -105,7 +105,7 @@ set_trust(struct call *call, const struct words *words)
 		if (tls_context_stage_trust(
 		        section.context, words->part, call->payload, &err))
 			continue;
-		unstage(spec, at, words->part, file);
+		unstage_trust(spec, at, words->part, file);
 		return err_set(call->err,
 		    "%s\nInvalid payload\nCan't update %s!", err.text, file);
 	}
@@ -120,7 +120,7 @@ refuse_other(
     struct call *call, const struct words *words, const char *file, bool abort)
 {
 	const struct spec *spec = control_model(call->env->control)->spec;
-	const char *other = find_staged_file(spec, words->part);
+	const char *other = find_staged_trust(spec, words->part);
 
 	if (other && abort)
 		return err_set(call->err,

@@ -61,7 +61,7 @@ struct acl_listing {
 };
 
 static void
-put_entry(struct report *r, const struct acl_listed *entry)
+put_list_entry(struct report *r, const struct acl_listed *entry)
 {
 	char place[ACL_PLACE_SIZE], range[CIDR_TEXT_SIZE];
 
@@ -87,7 +87,7 @@ acl_listing_step(void *listing, const struct command_env *env)
 	if (!list || !acl_list_at(list, l->next, &entry))
 		return false;
 	l->next++;
-	put_entry(&l->listing.report, &entry);
+	put_list_entry(&l->listing.report, &entry);
 	return true;
 }
 
@@ -121,7 +121,8 @@ run_show_acl(struct call *call)
 /* -- whether a list has an address -- */
 
 static bool
-take_client(struct call *call, const char *text, struct endpoint *ret_client)
+take_tested_client(
+    struct call *call, const char *text, struct endpoint *ret_client)
 {
 	struct addr addr;
 
@@ -150,7 +151,7 @@ run_get_acl(struct call *call)
 	struct report r;
 	bool has;
 
-	if (!list || !take_client(call, text, &client))
+	if (!list || !take_tested_client(call, text, &client))
 		return false;
 	has = acl_list_find(list, &client, &entry);
 	report_begin(&r, json, call->out);

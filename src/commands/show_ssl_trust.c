@@ -14,7 +14,7 @@
 #include "tls/context.h"
 
 static const char *
-trust_name(enum tls_trust part)
+trust_part_text(enum tls_trust part)
 {
 	return part == TLS_TRUST_CA ? "CA" : "CRL";
 }
@@ -41,7 +41,7 @@ is_repeated(const struct spec *spec, size_t end, enum tls_trust part,
 }
 
 static void
-put_file(struct report *r, const struct tls_context *context,
+put_trust_file(struct report *r, const struct tls_context *context,
     enum tls_trust part, bool staged)
 {
 	const char *file = tls_context_trust_file(context, part);
@@ -79,7 +79,7 @@ put_files(
 			continue;
 		if (!any && staged)
 			report_text(r, "# transaction\n");
-		put_file(r, section.context, part, staged);
+		put_trust_file(r, section.context, part, staged);
 		any = true;
 	}
 	return any;
@@ -163,7 +163,7 @@ put_crl_head(struct trust_listing *l, const struct tls_crl_facts *f)
 }
 
 static void
-put_entry(struct report *r, const struct tls_crl_facts *f, unsigned number)
+put_revoked(struct report *r, const struct tls_crl_facts *f, unsigned number)
 {
 	char serial[TLS_SERIAL_SIZE], text[SSL_NAME_SIZE];
 	int64_t revoked_at;
@@ -189,7 +189,7 @@ put_crl(void *arg, const struct tls_crl_facts *facts)
 		put_crl_head(l, facts);
 	for (; l->entries_at < facts->revoked_n && l->entries_at < end;
 	     l->entries_at++)
-		put_entry(r, facts, l->entries_at);
+		put_revoked(r, facts, l->entries_at);
 	if (l->entries_at < facts->revoked_n)
 		return;
 	report_close(r);
@@ -238,10 +238,10 @@ find_file(struct trust_listing *l, const struct spec *spec, const char *file)
 
 /* Reads `FILE`, or `FILE:NUMBER` if no file has that name. */
 static bool
-take_file(struct call *call, struct trust_listing *l, char *name)
+take_trust_file(struct call *call, struct trust_listing *l, char *name)
 {
 	const struct spec *spec = control_model(call->env->control)->spec;
-	const char *what = trust_name(l->part);
+	const char *what = trust_part_text(l->part);
 	char *colon = strrchr(name, ':'), *end;
 	unsigned long number;
 
@@ -267,7 +267,7 @@ take_file(struct call *call, struct trust_listing *l, char *name)
 }
 
 static void
-put_head(struct trust_listing *l)
+put_trust_head(struct trust_listing *l)
 {
 	struct report *r = &l->listing.report;
 	const char *file = tls_context_trust_file(l->context, l->part);
@@ -300,10 +300,10 @@ show_file(struct call *call, enum tls_trust part, const char *arg, bool json)
 	l->part = part;
 	l->staged = arg[0] == '*';
 	name = strdup(arg + l->staged);
-	ok = name ? take_file(call, l, name) : err_oom(call->err);
+	ok = name ? take_trust_file(call, l, name) : err_oom(call->err);
 	free(name);
 	if (ok)
-		put_head(l);
+		put_trust_head(l);
 	return listing_answer(call, &l->listing, ok);
 }
 

@@ -21,7 +21,7 @@ struct table_listing {
 };
 
 static void
-put_head(struct report *r, const struct limit *l)
+put_table_head(struct report *r, const struct limit *l)
 {
 	struct source_totals t;
 	char text[LIMIT_TEXT_SIZE];
@@ -42,7 +42,7 @@ put_head(struct report *r, const struct limit *l)
 
 /* The position takes the place of HAProxy's pointer. */
 static void
-put_entry(struct report *r, const struct limit *l,
+put_source(struct report *r, const struct limit *l,
     const struct source_facts *facts, uint64_t at)
 {
 	char key[INET6_ADDRSTRLEN], position[2 + 16 + 1];
@@ -85,7 +85,7 @@ step_tables(struct table_listing *x, const struct model *model)
 
 	if (!l)
 		return false;
-	put_head(r, l);
+	put_table_head(r, l);
 	report_close(r);
 	return true;
 }
@@ -100,13 +100,13 @@ step_entries(struct table_listing *x, const struct limit *l)
 
 	if (x->filter.has_key) {
 		if (source_table_find(l->table, &x->filter.key, &facts))
-			put_entry(r, l, &facts, 1);
+			put_source(r, l, &facts, 1);
 		return false;
 	}
 	if (!source_table_next(l->table, &x->at, &facts, &found))
 		return false;
 	if (found && table_filter_passes(&x->filter, l, &facts))
-		put_entry(r, l, &facts, x->at);
+		put_source(r, l, &facts, x->at);
 	return true;
 }
 
@@ -123,7 +123,7 @@ table_listing_step(void *listing, const struct command_env *env)
 	/* A reload may have removed the table meanwhile. */
 	l = table_find(model, x->only);
 	if (l && !x->begun) {
-		put_head(r, l);
+		put_table_head(r, l);
 		report_list(r, "entries");
 		x->begun = true;
 		return x->entries;

@@ -30,7 +30,7 @@ rule_covers(const struct access_spec *earlier, const struct access_spec *rule)
 }
 
 static const struct access_spec *
-find_cover(const struct frontend_spec *f, size_t rule)
+find_covering_rule(const struct frontend_spec *f, size_t rule)
 {
 	for (size_t i = 0; i < rule; i++)
 		if (rule_covers(&f->access[i], &f->access[rule]))
@@ -43,7 +43,7 @@ warn_of_unreachable(
     const struct frontend_spec *f, size_t rule, struct err_list *warnings)
 {
 	const struct access_spec *r = &f->access[rule];
-	const struct access_spec *cover = find_cover(f, rule);
+	const struct access_spec *cover = find_covering_rule(f, rule);
 	char text[ACCESS_TEXT_SIZE], earlier[ACCESS_TEXT_SIZE];
 
 	if (cover)

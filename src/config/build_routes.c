@@ -12,7 +12,7 @@
 #define RULES_COMPARED 1000
 
 static bool
-range_covers(const struct cidr *a, const struct cidr *b)
+cidr_covers(const struct cidr *a, const struct cidr *b)
 {
 	unsigned bytes = a->bits / 8, bits = a->bits % 8;
 
@@ -31,7 +31,7 @@ ranges_cover(const struct rule_ranges *a, const struct rule_ranges *b)
 
 	for (size_t i = 0; i < b->n && found == i; i++)
 		for (size_t j = 0; j < a->n && found == i; j++)
-			found += range_covers(&a->all[j], &b->all[i]);
+			found += cidr_covers(&a->all[j], &b->all[i]);
 	return a->n == 0 || (b->n > 0 && found == b->n);
 }
 
@@ -91,7 +91,7 @@ tls_covers(const struct rule_spec *a, const struct rule_spec *b)
 
 /* Whether a matches wherever b does. */
 static bool
-rule_covers(const struct rule_spec *a, const struct rule_spec *b)
+route_rule_covers(const struct rule_spec *a, const struct rule_spec *b)
 {
 	return tls_covers(a, b) && words_cover(a->names, b->names) &&
 	       words_cover(a->alpn, b->alpn) &&
@@ -113,7 +113,7 @@ warn_if_covered(
 	while (run && i > 0 && rule_spec_has_names_alone(&f->rules[i - 1]))
 		i--;
 	for (size_t j = 0; j < i; j++) {
-		if (!rule_covers(&f->rules[j], rule))
+		if (!route_rule_covers(&f->rules[j], rule))
 			continue;
 		ERROR_AT(rule, warnings,
 		    "warning: %s: the rule never matches in [frontend %s]: "
@@ -159,7 +159,7 @@ warn_of_ports(const struct frontend_spec *f, const struct rule_spec *rule,
 
 /* Returns the backend line for that backend, or NULL. */
 static const struct route_spec *
-find_route(const struct frontend_spec *f, size_t backend)
+find_backend_route(const struct frontend_spec *f, size_t backend)
 {
 	for (size_t i = 0; i < f->routes_n; i++)
 		if (f->routes[i].backend == backend)
@@ -176,7 +176,7 @@ is_in_circle(const struct frontend_spec *f, const struct route_spec *from)
 	for (size_t i = 0; i < f->routes_n; i++) {
 		if (!at->fallback.is_set)
 			return false;
-		at = find_route(f, at->fallback.value);
+		at = find_backend_route(f, at->fallback.value);
 		if (!at || at == from)
 			return at;
 	}

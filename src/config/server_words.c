@@ -238,7 +238,7 @@ is_tls_of_backend(const struct reading *r, const char *word)
 
 /* True when it is one of those that cannot be. */
 static bool
-is_refused(struct reading *r, const char *word)
+word_is_refused(struct reading *r, const char *word)
 {
 	if (hint_word_is_in(word, never))
 		return !err_set(r->err,
@@ -288,7 +288,7 @@ take_word(struct reading *r)
 	if (is_tls_of_backend(r, word))
 		return true;
 	/* An option of our own file, whose parser refuses an unknown one. */
-	return !is_refused(r, word) && append_option(r, word, NULL);
+	return !word_is_refused(r, word) && append_option(r, word, NULL);
 }
 
 static bool

@@ -84,7 +84,7 @@ normalize(
  * name is never longer than the one that was written.  Returns false after an
  * error. */
 static bool
-add_name(
+add_rule_name(
     const struct value *v, const char *written, char names[DRAFT_VALUE_MAX + 1])
 {
 	char name[2 + TLS_NAME_MAX + 1];
@@ -106,7 +106,7 @@ parse_rule_names(const struct value *v)
 
 	snprintf(copy, sizeof(copy), "%s", v->text);
 	while ((word = next_of_list(&list)))
-		ok &= check_word(v, word) && add_name(v, word, names);
+		ok &= check_word(v, word) && add_rule_name(v, word, names);
 	return ok && value_set_string(v, value_target(v), names);
 }
 
@@ -315,7 +315,7 @@ parse_sni_rule(const struct value *v)
 		    "'%s' has no name; write NAME ... backend=BACKEND",
 		    v->text);
 	for (size_t i = 0; i < n; i++)
-		ok &= add_name(v, words.word[i], names);
+		ok &= add_rule_name(v, words.word[i], names);
 	if (n == words.n)
 		return value_fail(v,
 		    "'%s' has no backend; write NAME ... backend=BACKEND",

@@ -15,7 +15,7 @@
 /* Watches the files, which a link may have moved.  Returns whether they are the
  * same as before. */
 static bool
-watch_files(struct list_job *job, int inotify)
+watch_list_files(struct list_job *job, int inotify)
 {
 	struct tls_interests before = job->interests;
 	bool same;
@@ -35,28 +35,28 @@ read_job(struct list_job *job)
 }
 
 static void
-run_job(struct list_job *job, int inotify)
+read_list_job(struct list_job *job, int inotify)
 {
 	if (inotify < 0) {
 		read_job(job);
 		return;
 	}
-	(void)watch_files(job, inotify);
+	(void)watch_list_files(job, inotify);
 	for (unsigned i = 0; i < TRIES_MAX; i++) {
 		read_job(job);
-		if (watch_files(job, inotify))
+		if (watch_list_files(job, inotify))
 			break;
 	}
 }
 
 static void *
-load_thread(void *arg)
+list_load_thread(void *arg)
 {
 	struct list_load *load = arg;
 
 	(void)pthread_setname_np(pthread_self(), "lfproxy-lists");
 	for (size_t i = 0; i < load->n; i++)
-		run_job(&load->jobs[i], load->inotify);
+		read_list_job(&load->jobs[i], load->inotify);
 	atomic_store_release(&load->ended, true); /* [P33] */
 	if (load->done)
 		load->done(load->arg);
@@ -69,7 +69,7 @@ list_load_start(struct list_load *load)
 	int rc;
 
 	load->ended = false;
-	rc = thread_start(&load->thread, NULL, load_thread, load);
+	rc = thread_start(&load->thread, NULL, list_load_thread, load);
 	if (rc != 0)
 		list_load_fini(load);
 	return rc;

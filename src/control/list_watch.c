@@ -85,7 +85,7 @@ count_due(struct list_watch *watch)
 }
 
 static void
-fill_jobs(struct list_watch *watch, struct list_load *load)
+fill_list_jobs(struct list_watch *watch, struct list_load *load)
 {
 	for_each_watched(w, &watch->lists)
 	{
@@ -97,7 +97,7 @@ fill_jobs(struct list_watch *watch, struct list_load *load)
 }
 
 static void
-call_control(void *arg)
+wake_list_watch(void *arg)
 {
 	struct list_watch *watch = arg;
 
@@ -107,7 +107,7 @@ call_control(void *arg)
 /* Reads all lists that are due; those that become due while the thread is at
  * work are read after it. */
 static void
-read_due(struct list_watch *watch)
+read_due_lists(struct list_watch *watch)
 {
 	static struct log_limit limit;
 	struct list_load *load = &watch->load;
@@ -119,10 +119,10 @@ read_due(struct list_watch *watch)
 		return;
 	*load = (struct list_load){.jobs = calloc(n, sizeof(*load->jobs)),
 	    .inotify = watch->inotify,
-	    .done = call_control,
+	    .done = wake_list_watch,
 	    .arg = watch};
 	if (load->jobs) {
-		fill_jobs(watch, load);
+		fill_list_jobs(watch, load);
 		rc = list_load_start(load);
 	}
 	watch->reading = rc == 0;
@@ -134,20 +134,20 @@ read_due(struct list_watch *watch)
 }
 
 static void
-on_settled(struct timed_task *task, uint64_t now_ms)
+on_lists_settled(struct timed_task *task, uint64_t now_ms)
 {
 	(void)now_ms;
-	read_due(container_of(task, struct list_watch, settle));
+	read_due_lists(container_of(task, struct list_watch, settle));
 }
 
 static void
-on_retry(struct timed_task *task, uint64_t now_ms)
+on_list_retry(struct timed_task *task, uint64_t now_ms)
 {
 	struct list_watch *watch = container_of(task, struct list_watch, retry);
 
 	(void)now_ms;
 	for_each_watched(w, &watch->lists) w->due |= w->failed;
-	read_due(watch);
+	read_due_lists(watch);
 }
 
 /* -- what was read -- */
@@ -156,7 +156,7 @@ on_retry(struct timed_task *task, uint64_t now_ms)
  * cannot be read when the list has just been made of them are those that the
  * process may no longer read, after it became another user. */
 static void
-note_failure(struct watched_list *w, const struct err_list *errors)
+note_list_failure(struct watched_list *w, const struct err_list *errors)
 {
 	const struct err_entry *e = errors->entries;
 	const char *name = acl_list_name(w->list);
@@ -213,7 +213,7 @@ publish(struct list_watch *watch, struct watched_list *w,
 }
 
 static void
-apply_job(struct list_watch *watch, struct list_job *job)
+apply_list_job(struct list_watch *watch, struct list_job *job)
 {
 	struct watched_list *w = watched_find(&watch->lists, job->recipe);
 	struct tls_interests interests;
@@ -227,14 +227,14 @@ apply_job(struct list_watch *watch, struct list_job *job)
 	if (job->content)
 		publish(watch, w, job->content);
 	else
-		note_failure(w, &job->errors);
+		note_list_failure(w, &job->errors);
 	w->failed = !job->content;
 	w->was_read = true;
 	job->content = NULL;
 }
 
 static void
-warn_of_failed_watch(
+warn_of_unwatched_list(
     struct list_watch *watch, const struct tls_interests *interests)
 {
 	if (watch->warned || (!interests->out_of_memory && !interests->error))
@@ -251,7 +251,7 @@ warn_of_failed_watch(
 /* -- watches that are not needed any more -- */
 
 static bool
-watch_is_used(struct list_watch *watch, int wd)
+list_watch_is_used(struct list_watch *watch, int wd)
 {
 	list_for_each (node, &watch->lists) {
 		if (tls_interests_have(
@@ -264,21 +264,22 @@ watch_is_used(struct list_watch *watch, int wd)
 }
 
 static void
-remove_watches(struct list_watch *watch, const struct tls_interests *former)
+remove_list_watches(
+    struct list_watch *watch, const struct tls_interests *former)
 {
 	int last = -1;
 
 	for (size_t i = 0; i < former->n; i++) {
 		int wd = former->all[i].wd;
 
-		if (wd != last && !watch_is_used(watch, wd))
+		if (wd != last && !list_watch_is_used(watch, wd))
 			(void)inotify_rm_watch(watch->inotify, wd);
 		last = wd;
 	}
 }
 
 static void
-on_thread_done(struct ev_loop *loop, ev_async *done, int events)
+on_lists_read(struct ev_loop *loop, ev_async *done, int events)
 {
 	struct list_watch *watch = done->data;
 	struct list_load *load = &watch->load;
@@ -291,25 +292,25 @@ on_thread_done(struct ev_loop *loop, ev_async *done, int events)
 	list_load_join(load);
 	watch->reading = false;
 	for (size_t i = 0; i < load->n; i++) {
-		warn_of_failed_watch(watch, &load->jobs[i].interests);
+		warn_of_unwatched_list(watch, &load->jobs[i].interests);
 		failed |= !load->jobs[i].content;
-		apply_job(watch, &load->jobs[i]);
+		apply_list_job(watch, &load->jobs[i]);
 	}
 	for (size_t i = 0; i < load->n; i++)
-		remove_watches(watch, &load->jobs[i].interests);
+		remove_list_watches(watch, &load->jobs[i].interests);
 	list_load_fini(load);
 	if (failed)
 		timed_task_schedule(
 		    &watch->retry, clock_now_ms() + LIST_WATCH_RETRY_MS);
 	if (watch->first_ms == 0)
-		read_due(watch);
+		read_due_lists(watch);
 }
 
 /* -- events -- */
 
 /* Marks the lists that the event concerns.  Returns whether there are any. */
 static bool
-mark_due(struct list_watch *watch, const struct inotify_event *event)
+mark_list_due(struct list_watch *watch, const struct inotify_event *event)
 {
 	const char *name = event->len > 0 ? event->name : NULL;
 	bool any = false;
@@ -325,7 +326,7 @@ mark_due(struct list_watch *watch, const struct inotify_event *event)
 }
 
 static void
-schedule_settled(struct list_watch *watch)
+schedule_list_read(struct list_watch *watch)
 {
 	uint64_t now_ms = clock_now_ms();
 	uint64_t at_ms = now_ms + LIST_WATCH_SETTLE_MS;
@@ -338,7 +339,7 @@ schedule_settled(struct list_watch *watch)
 }
 
 static void
-on_inotify(struct ev_loop *loop, ev_io *io, int events)
+on_list_inotify(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct list_watch *watch = io->data;
 	char buffer[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
@@ -351,22 +352,22 @@ on_inotify(struct ev_loop *loop, ev_io *io, int events)
 	for (ssize_t at = 0; at < n;) {
 		const struct inotify_event *event = (const void *)(buffer + at);
 
-		if (mark_due(watch, event))
+		if (mark_list_due(watch, event))
 			any = true;
 		else if (!watch->reading && event->wd >= 0 &&
-		         !watch_is_used(watch, event->wd))
+		         !list_watch_is_used(watch, event->wd))
 			(void)inotify_rm_watch(watch->inotify, event->wd);
 		at += (ssize_t)(sizeof(*event) + event->len);
 	}
 	if (any)
-		schedule_settled(watch);
+		schedule_list_read(watch);
 }
 
 /* -- start and end -- */
 
 /* Opens the descriptor with the first file: most configurations have none. */
 static bool
-open_inotify(struct list_watch *watch)
+open_list_inotify(struct list_watch *watch)
 {
 	if (watch->inotify >= 0)
 		return true;
@@ -395,7 +396,7 @@ drop_former(struct list_watch *watch, struct list *before)
 		watched_free(w);
 		/* A reading under way may have new uses for them. */
 		if (!watch->reading)
-			remove_watches(watch, &former);
+			remove_list_watches(watch, &former);
 		tls_interests_fini(&former);
 	}
 }
@@ -413,7 +414,7 @@ list_watch_follow(struct list_watch *watch, const struct model *model)
 		struct acl_recipe *recipe = model->spec->lists[i].recipe;
 		struct watched_list *w = watched_find(&before, recipe);
 
-		if (!acl_recipe_file(recipe, 0) || !open_inotify(watch))
+		if (!acl_recipe_file(recipe, 0) || !open_list_inotify(watch))
 			continue;
 		if (w)
 			list_remove(&w->node);
@@ -423,7 +424,7 @@ list_watch_follow(struct list_watch *watch, const struct model *model)
 			list_append(&watch->lists, &w->node);
 	}
 	drop_former(watch, &before);
-	read_due(watch);
+	read_due_lists(watch);
 }
 
 void
@@ -433,10 +434,10 @@ list_watch_start(struct list_watch *watch, struct ev_loop *loop,
 	*watch =
 	    (struct list_watch){.loop = loop, .grace = grace, .inotify = -1};
 	list_init(&watch->lists);
-	timed_task_init(&watch->settle, timer, on_settled);
-	timed_task_init(&watch->retry, timer, on_retry);
-	ev_async_init(&watch->done, on_thread_done);
-	ev_init(&watch->io, on_inotify);
+	timed_task_init(&watch->settle, timer, on_lists_settled);
+	timed_task_init(&watch->retry, timer, on_list_retry);
+	ev_async_init(&watch->done, on_lists_read);
+	ev_init(&watch->io, on_list_inotify);
 	watch->done.data = watch->io.data = watch;
 	ev_async_start(loop, &watch->done);
 	list_watch_follow(watch, model);

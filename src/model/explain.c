@@ -251,7 +251,7 @@ explain_routes(const struct frontend *f, struct explanation *e)
 }
 
 static struct rule_facts
-facts_of(const struct frontend *f, const struct explained_client *c)
+client_rule_facts(const struct frontend *f, const struct explained_client *c)
 {
 	return (struct rule_facts){
 	    .known = FACT_HELLO | (c->has_local ? FACT_DESTINATION : 0u) |
@@ -287,7 +287,7 @@ note_rule(const struct frontend *f, const struct rule_found *found,
 }
 
 static void
-follow_fallback(
+note_fallback(
     const struct frontend *f, struct explanation *e, unsigned *route, bool *ok)
 {
 	unsigned usable =
@@ -312,7 +312,7 @@ explain_rule(const struct frontend *f, const struct explained_client *client,
 	e->sni.rules = f->rules;
 	e->sni.name = copy_name(client->sni ? client->sni : "", &ok);
 	if (f->rules) {
-		struct rule_facts facts = facts_of(f, client);
+		struct rule_facts facts = client_rule_facts(f, client);
 
 		answer = rules_find(f->rules, &facts, &found);
 	}
@@ -322,7 +322,7 @@ explain_rule(const struct frontend *f, const struct explained_client *client,
 	             : answer == RULES_UNKNOWN ? f->backends_n
 	             : f->spec->routes_n > 0   ? frontend_peek_route(f)
 	                                       : f->backends_n;
-	follow_fallback(f, e, ret_route, &ok);
+	note_fallback(f, e, ret_route, &ok);
 	return ok && (answer != RULES_MATCH || note_rule(f, &found, &e->sni));
 }
 

@@ -390,7 +390,7 @@ frontend_report_fallbacks(struct frontend *frontend)
 
 /* Returns the index of the backend that has this state, or ROUTE_NONE. */
 static uint16_t
-find_route(const struct frontend *f, const struct backend_state *state)
+find_state_route(const struct frontend *f, const struct backend_state *state)
 {
 	for (uint16_t i = 0; i < f->backends_n; i++)
 		if (f->backends[i]->state == state)
@@ -404,10 +404,11 @@ carry_told_routes(struct frontend *f, const struct frontend *before)
 {
 	for (uint16_t i = 0; i < before->backends_n; i++) {
 		uint16_t told = before->told_routes[i];
-		uint16_t at = find_route(f, before->backends[i]->state);
+		uint16_t at = find_state_route(f, before->backends[i]->state);
 
 		if (at != ROUTE_NONE)
-			told = find_route(f, before->backends[told]->state);
+			told =
+			    find_state_route(f, before->backends[told]->state);
 		if (at != ROUTE_NONE && told != ROUTE_NONE)
 			f->told_routes[at] = told;
 	}

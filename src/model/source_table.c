@@ -228,7 +228,7 @@ place_unlock(const struct place *p)
 }
 
 static struct source_entry *
-find_entry(const struct place *p, const struct source_key *key)
+find_source(const struct place *p, const struct source_key *key)
 {
 	uint32_t at = *p->head;
 
@@ -297,7 +297,7 @@ static struct source_entry *
 make_entry(const struct source_table *t, const struct place *p,
     const struct source_key *key)
 {
-	struct source_entry *e = find_entry(p, key);
+	struct source_entry *e = find_source(p, key);
 
 	if (e)
 		return e;
@@ -319,7 +319,7 @@ max_u64(uint64_t a, uint64_t b)
 }
 
 static enum source_answer
-judge(const struct source_entry *e, const struct source_bounds *bounds,
+judge_source(const struct source_entry *e, const struct source_bounds *bounds,
     uint64_t now_ns, uint64_t *ret_wait_ns)
 {
 	uint64_t ahead_ns = (bounds->burst - 1) * bounds->share_ns;
@@ -345,7 +345,7 @@ source_table_enter(struct source_table *table, const struct source_key *key,
 
 	*ret_wait_ns = 0;
 	if (e)
-		answer = judge(e, bounds, now_ns, ret_wait_ns);
+		answer = judge_source(e, bounds, now_ns, ret_wait_ns);
 	if (answer == SOURCE_COUNTED) {
 		e->sessions++;
 		e->accepted++;
@@ -365,12 +365,12 @@ source_table_peek(struct source_table *table, const struct source_key *key,
     const struct source_bounds *bounds, uint64_t now_ns, uint64_t *ret_wait_ns)
 {
 	struct place p = place_lock(table, key);
-	const struct source_entry *e = find_entry(&p, key);
+	const struct source_entry *e = find_source(&p, key);
 	enum source_answer answer = SOURCE_COUNTED;
 
 	*ret_wait_ns = 0;
 	if (e)
-		answer = judge(e, bounds, now_ns, ret_wait_ns);
+		answer = judge_source(e, bounds, now_ns, ret_wait_ns);
 	place_unlock(&p);
 	return answer;
 }
@@ -379,7 +379,7 @@ void
 source_table_leave(struct source_table *table, const struct source_key *key)
 {
 	struct place p = place_lock(table, key);
-	struct source_entry *e = find_entry(&p, key);
+	struct source_entry *e = find_source(&p, key);
 
 	if (e && e->sessions > 0)
 		e->sessions--;
@@ -391,7 +391,7 @@ source_table_cancel(struct source_table *table, const struct source_key *key,
     const struct source_bounds *bounds)
 {
 	struct place p = place_lock(table, key);
-	struct source_entry *e = find_entry(&p, key);
+	struct source_entry *e = find_source(&p, key);
 
 	if (e && e->sessions > 0) {
 		e->sessions--;
@@ -416,7 +416,7 @@ source_tokens(const struct source_facts *facts,
 /* -- the control thread -- */
 
 static struct source_facts
-facts_of(const struct source_entry *e)
+entry_facts(const struct source_entry *e)
 {
 	return (struct source_facts){.key = e->key,
 	    .sessions = e->sessions,
@@ -430,10 +430,10 @@ source_table_find(struct source_table *table, const struct source_key *key,
     struct source_facts *ret_facts)
 {
 	struct place p = place_lock(table, key);
-	const struct source_entry *e = find_entry(&p, key);
+	const struct source_entry *e = find_source(&p, key);
 
 	if (e)
-		*ret_facts = facts_of(e);
+		*ret_facts = entry_facts(e);
 	place_unlock(&p);
 	return e;
 }
@@ -446,7 +446,7 @@ is_linked(const struct source_table *t, const struct place *p,
 	struct place chain = *p;
 
 	chain.head = head_of(t, p->heads, hash_of(t, &e->key));
-	return find_entry(&chain, &e->key) == e;
+	return find_source(&chain, &e->key) == e;
 }
 
 bool
@@ -466,7 +466,7 @@ source_table_next(struct source_table *table, uint64_t *at,
 		const struct source_entry *e = &p.entries[i++];
 
 		if (is_linked(table, &p, e)) {
-			*ret_facts = facts_of(e);
+			*ret_facts = entry_facts(e);
 			*ret_found = true;
 			break;
 		}
@@ -496,7 +496,7 @@ bool
 source_table_remove(struct source_table *table, const struct source_key *key)
 {
 	struct place p = place_lock(table, key);
-	struct source_entry *e = find_entry(&p, key);
+	struct source_entry *e = find_source(&p, key);
 	bool busy = e && e->sessions > 0;
 
 	if (e && !busy) {

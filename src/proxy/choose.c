@@ -111,7 +111,7 @@ begin_retry(struct session *s, struct pool_thread *self)
 /* Goes over to the fallback, or back, when the usable backend is another one.
  * The session has no server and is in no queue. */
 static bool
-follow_fallback(struct session *s, struct pool_thread *self)
+switch_to_usable_route(struct session *s, struct pool_thread *self)
 {
 	unsigned route = frontend_usable_route(s->frontend, s->wanted_route);
 
@@ -252,7 +252,7 @@ try_another(struct session *s, const struct server *from,
 
 	for (;;) {
 		next = choose_server(s, s->tried_n, self);
-		if (!next.server && follow_fallback(s, self))
+		if (!next.server && switch_to_usable_route(s, self))
 			continue;
 		if (!next.server)
 			return wait_for_server(s, cause, self);
@@ -349,7 +349,7 @@ choose_elsewhere(struct session *s, struct pool_thread *self)
 	session_end_pause(s);
 	if (session_leave_queue(s))
 		return try_granted(s, self);
-	(void)follow_fallback(s, self);
+	(void)switch_to_usable_route(s, self);
 	return try_another(s, NULL, CAUSE_NO_SERVER, self);
 }
 
@@ -393,7 +393,7 @@ choose_pause_over(struct session *s, struct pool_thread *self)
 		backend_release(next.server);
 		next = choose_server(s, s->ejected_n, self);
 	}
-	if (!next.server && follow_fallback(s, self))
+	if (!next.server && switch_to_usable_route(s, self))
 		return try_another(s, NULL, CAUSE_CONNECT_FAILED, self);
 	if (!next.server)
 		return wait_for_server(s, CAUSE_CONNECT_FAILED, self);

@@ -13,7 +13,8 @@
 /* Gathers what the rules ask for; the address that the client has connected to
  * takes a system call.  The facts point to destination. */
 static struct rule_facts
-facts_of(const struct session *s, bool with_hello, struct endpoint *destination)
+session_rule_facts(
+    const struct session *s, bool with_hello, struct endpoint *destination)
 {
 	const unsigned asked =
 	    s->frontend->rules ? rules_facts(s->frontend->rules) : 0;
@@ -45,7 +46,7 @@ route_needs_hello(const struct session *s)
 
 	if (!s->frontend->inspects)
 		return false;
-	facts = facts_of(s, false, &destination);
+	facts = session_rule_facts(s, false, &destination);
 	return frontend_needs_hello(s->frontend, &facts);
 }
 
@@ -54,7 +55,7 @@ route_step(
     struct session *s, enum close_cause otherwise, struct pool_thread *self)
 {
 	struct endpoint destination;
-	struct rule_facts facts = facts_of(s, true, &destination);
+	struct rule_facts facts = session_rule_facts(s, true, &destination);
 	unsigned route = frontend_route_by(s->frontend, &facts);
 
 	if (route < s->frontend->backends_n) {

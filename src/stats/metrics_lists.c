@@ -6,7 +6,7 @@
 #include "stats/metrics_text.h"
 
 static uint64_t
-read_entries(const struct acl_list *list)
+read_list_entries(const struct acl_list *list)
 {
 	return acl_list_entries(list);
 }
@@ -16,7 +16,7 @@ static const struct list_metric {
 	uint64_t (*read)(const struct acl_list *list);
 } list_metrics[] = {
     {"lfproxy_list_entries", "gauge", "entries of the address list",
-        read_entries},
+        read_list_entries},
     {"lfproxy_list_matches_total", "counter",
         "clients that allow or deny has decided about with the address list",
         acl_list_matches},

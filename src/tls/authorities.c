@@ -189,7 +189,7 @@ find_ca(const char *ca, bool *ret_system, struct err *err)
 }
 
 static bool
-is_directory(const char *path)
+path_is_directory(const char *path)
 {
 	struct stat st;
 
@@ -250,7 +250,7 @@ part_load(struct tls_authorities *authorities, enum tls_trust part,
 {
 	if (part_is_current(present, part, path, keep_replaced))
 		return part_share(authorities, part, present) || err_oom(err);
-	if (part == TLS_TRUST_CA && is_directory(path))
+	if (part == TLS_TRUST_CA && path_is_directory(path))
 		return ca_dir_read(authorities, path, err);
 	return file_read(authorities, part, path, err);
 }
