@@ -40,8 +40,9 @@ struct acl_table_maker;
 /* Returns a maker for at most n4 and n6 ranges, or NULL when memory is short.
  */
 struct acl_table_maker *acl_table_maker_new(size_t n4, size_t n6);
-/* Add a range.  Never fail. */
+/* Adds a range of IPv4.  Never fails. */
 void acl_table_add4(struct acl_table_maker *maker, struct acl_range4 range);
+/* Adds a range of IPv6.  Never fails. */
 void acl_table_add6(struct acl_table_maker *maker, struct acl_range6 range);
 /* Returns the table, or NULL when memory is short.  Frees the maker.  has_unix:
  * whether peers of unix sockets are in the table. */

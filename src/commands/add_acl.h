@@ -12,9 +12,10 @@
 struct acl_list *call_acl(
     struct call *call, const char *text, const char *missing);
 
+#define ACL_PLACE_SIZE 512
+
 /* Writes where the entry comes from: FILE:LINE, FILE, or `add acl`.  Returns
  * out. */
-#define ACL_PLACE_SIZE 512
 const char *acl_place_text(
     const struct acl_listed *entry, char out[ACL_PLACE_SIZE]);
 

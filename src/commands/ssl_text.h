@@ -10,14 +10,16 @@
 #include "commands/report.h"
 #include "tls/facts.h"
 
+#define SSL_TIME_SIZE 40
+
 /* Writes `Nov 23 20:54:12 2026 GMT`, as ASN1_TIME_print, for seconds since
  * 1970.  Returns out. */
-#define SSL_TIME_SIZE 40
 const char *ssl_time_text(int64_t seconds, char out[SSL_TIME_SIZE]);
+
+#define SSL_NAME_SIZE (TLS_SUBJECT_SIZE + 8)
 
 /* Writes `/O=y/CN=x` for `CN=x,O=y`, which is RFC 2253's order.  Returns
  * out. */
-#define SSL_NAME_SIZE (TLS_SUBJECT_SIZE + 8)
 const char *ssl_name_text(const char *name, char out[SSL_NAME_SIZE]);
 
 /* Writes the text in capital letters.  Returns out. */

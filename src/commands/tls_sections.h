@@ -23,8 +23,9 @@ bool tls_section_next(
 /* Returns the section of that name, or NULL with call->err set. */
 const struct tls_spec *tls_section_named(struct call *call, const char *name);
 
-/* Writes `EC256`, `RSA2048`, `ED25519`.  Returns out. */
 #define TLS_KEY_TEXT_SIZE 32
+
+/* Writes `EC256`, `RSA2048`, `ED25519`.  Returns out. */
 const char *tls_key_text(
     const struct tls_cert_facts *facts, char out[TLS_KEY_TEXT_SIZE]);
 

@@ -66,9 +66,10 @@ struct access;
 struct access *access_new(
     const struct frontend_spec *spec, const struct model *model);
 
+#define ACCESS_NO_RULE SIZE_MAX
+
 /* Returns the index, in the spec's access, of the rule that decides about the
  * client, or ACCESS_NO_RULE if none does.  Any thread, in a grace section. */
-#define ACCESS_NO_RULE SIZE_MAX
 size_t access_find(const struct access *access, const struct endpoint *client);
 
 /* Counts a client that the rule has decided about, if the rule has a list.  Any

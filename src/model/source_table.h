@@ -115,10 +115,11 @@ uint64_t source_tokens(const struct source_facts *facts,
 bool source_table_find(struct source_table *table, const struct source_key *key,
     struct source_facts *ret_facts);
 
+#define SOURCE_STEP 256u
+
 /* Returns the next entry; *at is 0 at first.  Returns false after the last one.
  * Looks at SOURCE_STEP places at most: then *ret_found is false.  Entries that
  * come and go meanwhile may be missed. */
-#define SOURCE_STEP 256u
 bool source_table_next(struct source_table *table, uint64_t *at,
     struct source_facts *ret_facts, bool *ret_found);
 
@@ -132,6 +133,8 @@ bool source_table_set(
 bool source_table_remove(
     struct source_table *table, const struct source_key *key);
 
+/* Adds up the counts of all shards; takes their locks one after another, so
+ * the totals are not of one moment. */
 void source_table_totals(
     struct source_table *table, struct source_totals *ret_totals);
 

@@ -229,8 +229,9 @@ struct access_spec {
 	char *list_name;   /* likewise: its name */
 };
 
-/* Writes it as `allow 10.0.0.0/8`.  Returns out. */
 #define ACCESS_TEXT_SIZE (CIDR_TEXT_SIZE + 64)
+
+/* Writes it as `allow 10.0.0.0/8`.  Returns out. */
 const char *access_spec_text(
     const struct access_spec *rule, char out[ACCESS_TEXT_SIZE]);
 
@@ -271,9 +272,10 @@ limit_spec_burst(const struct limit_spec *limit)
 	                               : 1;
 }
 
+#define LIMIT_TEXT_SIZE 96
+
 /* Writes the bounds as `sessions=20 rate=10/s burst=30 per=source`.  Returns
  * out. */
-#define LIMIT_TEXT_SIZE 96
 const char *limit_spec_text(
     const struct limit_spec *limit, char out[LIMIT_TEXT_SIZE]);
 
@@ -706,10 +708,13 @@ void admin_list_clear(struct admin_list *list);
 /* Frees the elements; the list is empty then. */
 void log_list_clear(struct log_list *list);
 
-/* Free the members, not the struct. */
+/* Frees the members, not the struct. */
 void check_spec_fini(struct check_spec *check);
+/* Frees the members, not the struct. */
 void listen_spec_clear(struct listen_spec *listen);
+/* Frees the members, not the struct. */
 void rule_spec_clear(struct rule_spec *rule);
+/* Frees the members, not the struct. */
 void server_spec_clear(struct server_spec *server);
 
 #endif

@@ -61,10 +61,12 @@ void line_add_text(struct line *line, const char *text);
 /* Returns a text of the record. */
 const char *line_text(const struct line *line, enum line_text which);
 
-/* Functions log_render: record is a struct line.  Return the length of the
- * line, with its newline. */
+/* Writes the line in the format tcplog, as a log_render: record is a struct
+ * line.  Returns the length of the line, with its newline. */
 size_t line_render_tcplog(const void *record, char *out, size_t size);
+/* The same in the format json. */
 size_t line_render_json(const void *record, char *out, size_t size);
+/* The same in the format logfmt. */
 size_t line_render_logfmt(const void *record, char *out, size_t size);
 
 #endif

@@ -58,6 +58,8 @@ struct session_tls_texts {
 void session_tls_read(
     const struct session *s, bool has_failed, struct session_tls *ret_tls);
 
+/* Reads the texts from the TLS connection with the client; all empty if there
+ * is none.  Called by the session's owner. */
 void session_tls_read_texts(
     const struct session *s, struct session_tls_texts *ret_texts);
 

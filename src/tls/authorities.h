@@ -47,9 +47,10 @@ struct tls_authorities *tls_authorities_replace(
 /* Returns how many certificates or CRLs the part has. */
 unsigned tls_authorities_count(
     const struct tls_authorities *authorities, enum tls_trust part);
-/* Returns the certificate or the CRL of that number, from 0; borrowed. */
+/* Returns the certificate of that number, from 0; borrowed. */
 const X509 *tls_authorities_cert(
     const struct tls_authorities *authorities, unsigned number);
+/* Returns the CRL of that number, from 0; borrowed. */
 X509_CRL *tls_authorities_crl(
     const struct tls_authorities *authorities, unsigned number);
 

@@ -90,9 +90,9 @@ bool tls_conn_failed_to_verify(const struct tls_conn *conn);
  * when memory is short. */
 bool tls_conn_keep(
     struct tls_conn *conn, const uint8_t *records, size_t size) MUST_CHECK;
-/* Returns what is kept, and its size, 0 for none.  tls_conn_kept_sent drops the
- * first bytes of it. */
+/* Returns the kept records, and their size, 0 for none. */
 const uint8_t *tls_conn_kept(const struct tls_conn *conn, size_t *ret_size);
+/* Drops the first `size` bytes of the kept records, which were sent. */
 void tls_conn_kept_sent(struct tls_conn *conn, size_t size);
 
 /* Reads data: returns the number of bytes, up to size, 0 when the peer has

@@ -41,9 +41,10 @@ void tls_counters_unref(struct tls_counters *counters);
 void tls_counters_read(
     const struct tls_counters *counters, struct tls_counts *ret_counts);
 
+#define TLS_ALERT_NAME_SIZE 48
+
 /* Writes the name of an alert as in RFC 8446, `bad_certificate`, or
  * `alert_200` for a number that OpenSSL does not know.  Returns out. */
-#define TLS_ALERT_NAME_SIZE 48
 const char *tls_alert_name(unsigned alert, char out[TLS_ALERT_NAME_SIZE]);
 
 /* Counts the handshakes and alerts of all SSL objects of ssl, whose store has

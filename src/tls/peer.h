@@ -40,9 +40,10 @@ const char *tls_peer_sni(const SSL_CTX *context, const struct tls_peer *peer);
 bool tls_peer_expect(
     SSL_CTX *context, const struct tls_peer *peer, struct err *err) MUST_CHECK;
 
+#define TLS_EXPECTED_SIZE 256
+
 /* Writes the name or address that the server's certificate must have, for a
  * message; empty: none is checked.  Returns out.  The SSL object's owner. */
-#define TLS_EXPECTED_SIZE 256
 const char *tls_peer_expected(const SSL *ssl, char out[TLS_EXPECTED_SIZE]);
 
 /* Readies an SSL object made from a TLS_CONNECTS context, before its handshake:

@@ -20,9 +20,9 @@ void tls_x509_name(const X509_NAME *name, char *out, size_t size);
 /* Writes the last common name of the subject; empty: there is none. */
 void tls_x509_cn(const X509 *cert, char *out, size_t size);
 
-/* Writes the algorithm of the signature, as in `RSA-SHA256`, and that of the
- * key with its bits, as in `EC256`. */
+/* Writes the algorithm of the signature, as in `RSA-SHA256`. */
 void tls_x509_sig_alg(const X509 *cert, char *out, size_t size);
+/* Writes the algorithm of the key with its bits, as in `EC256`. */
 void tls_x509_key_alg(X509 *cert, char *out, size_t size);
 
 /* Writes the serial number in hexadecimal digits. */
@@ -31,9 +31,10 @@ void tls_x509_serial(const X509 *cert, char *out, size_t size);
 /* Writes the alternative names, as in `DNS:a,IP:10.0.0.1`. */
 void tls_x509_sans(const X509 *cert, char *out, size_t size);
 
+#define TLS_DAY_SIZE 32
+
 /* Writes a time, in seconds since 1970, in UTC: `2026-01-31 12:00 UTC`.
  * Returns out. */
-#define TLS_DAY_SIZE 32
 const char *tls_day_text(int64_t seconds, char out[TLS_DAY_SIZE]);
 
 /* Writes bytes in hexadecimal digits. */
