@@ -20,7 +20,7 @@
 #include "base/err.h"
 
 enum log_sink_kind {
-	LOG_SINK_OFF, /* for the configuration: there is no sink */
+	LOG_SINK_OFF, /* for the configuration: without a sink */
 	LOG_SINK_STDERR,
 	LOG_SINK_FILE,
 	LOG_SINK_SYSLOG,

@@ -51,7 +51,7 @@ bool build_diff_sni(const struct spec *old_spec,
     struct changes *changes) MUST_CHECK;
 
 /* Adds a warning for each allow and deny rule that is never reached, and for
- * rules that deny nobody. */
+ * rules that deny no client. */
 void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Makes the recipes of the lists, whose files are not read here. */

@@ -8,7 +8,7 @@
  *      +---- cancelled, overruled, removed: gone, from each of them
  *
  * FADING   The server's part of the new sessions gets less and less, see
- *          model/server.h.  Without `over` there is no such phase.
+ *          model/server.h.  Without `over` this phase is left out.
  * WAITING  The server is in the state drain: it gets no new sessions, and those
  *          that it has end by themselves.
  * KILLING  Its sessions are ended, spread over DRAIN_KILL_MS.

@@ -56,7 +56,7 @@ void list_watch_follow(struct list_watch *watch, const struct model *model);
 void list_watch_fini(struct list_watch *watch);
 
 /* Returns why the files of the list cannot be used, so that their former
- * contents are still there; NULL if all is well. */
+ * contents stay in force; NULL if they can be used. */
 const char *list_watch_failure(
     const struct list_watch *watch, const char *list);
 

@@ -385,8 +385,8 @@ listeners_follow(struct listeners *listeners, const struct model *model)
 	for_each_listener (l, listeners) {
 		struct frontend *f = model_find_frontend(model, l->frontend);
 
-		/* One that is being closed may belong to an earlier model: a
-		 * reload does not renew it. */
+		/* A listener that is being closed may belong to an earlier
+		 * model: a reload does not renew it. */
 		if (f && !l->closing)
 			acceptor_follow(l->acceptor, f);
 	}

@@ -263,9 +263,9 @@ take_those_that_fit(struct shift_move *move)
 	return left_ns;
 }
 
-/* Only the first move of a decision is judged.  The effect of a move
- * of many small sessions would be lost in the load's own changes: such a move
- * is not judged, and another one may follow. */
+/* The effect of a decision is judged by its first move only.  The effect of a
+ * move of many small sessions would be lost in the load's own changes: such a
+ * move is not judged, and another one may follow. */
 void
 shift_choose(
     struct shift *shift, struct shift_load *loads, struct shift_move *move)

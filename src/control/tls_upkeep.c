@@ -204,7 +204,7 @@ check_expiry(struct tls_upkeep *upkeep, const struct spec *spec)
 	for (size_t i = 0; i < spec->tls_n; i++) {
 		const struct tls_spec *tls = &spec->tls[i];
 
-		/* Both roles have the same certificates. */
+		/* The contexts of both roles have the same certificates. */
 		if (tls->context[TLS_ACCEPTS])
 			check_context(
 			    &round, tls->name, tls->context[TLS_ACCEPTS]);

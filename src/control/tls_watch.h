@@ -60,7 +60,7 @@ void tls_watch_follow(struct tls_watch *watch, const struct spec *spec);
 void tls_watch_fini(struct tls_watch *watch);
 
 /* Returns why the files of the section cannot be used, so that the former
- * certificates are still there; NULL if all is well. */
+ * certificates stay in force; NULL if they can be used. */
 const char *tls_watch_failure(
     const struct tls_watch *watch, const char *section);
 

@@ -47,7 +47,7 @@ bool ctl_add_command(
 
 /* Appends the payload of the command: the lines of in, up to its end, without
  * empty ones, which would end it.  Blocks.  Returns false with err set if in
- * cannot be read, or has bytes that are no text. */
+ * cannot be read, or has bytes that are not text. */
 bool ctl_add_payload(
     struct ctl_text *line, FILE *in, struct err *err) MUST_CHECK;
 

@@ -109,9 +109,8 @@ shard_stand_by(struct shard *shard, struct pool_thread *self)
 		held = promotion_token(shard->promotion) == TOKEN_HELD;
 		may = may_stand_by(shard, self);
 	} while (any && held && may);
-	/* This thread was woken for something that concerns the leader or
-	 * others who stand by.  Each of them passes the wake-up on in the same
-	 * way. */
+	/* The wake-up that ended this wait may concern the leader or other
+	 * threads that stand by.  Each thread passes it on in the same way. */
 	if (!may)
 		handle_set_wake(shard->set);
 	atomic_sub_relaxed(&shard->standbys, 1u);

@@ -71,8 +71,8 @@ struct bandwidth {
 #define CATCH_UP_WAITED_NS (UINT64_C(250) * 1000000)
 #define CATCH_UP_NS        (UINT64_C(5) * 1000000)
 
-/* Returns how many bytes to take at once at that rate, above 0, when so many
- * others wait for the bucket. */
+/* Returns how many bytes to take at once at that rate, above 0, while
+ * `waiting` others wait for the bucket. */
 static inline uint32_t
 bandwidth_portion(uint64_t rate, uint32_t waiting)
 {

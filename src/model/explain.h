@@ -132,8 +132,8 @@ struct explanation {
 	size_t routes_n;
 	struct explained_bandwidth bandwidth;
 	char *backend; /* NULL: none, so the session is closed */
-	/* The backend in whose place it serves, as that has no usable server;
-	 * NULL: it is no fallback here. */
+	/* The backend without a usable server that `backend` stands in for;
+	 * NULL: `backend` does not serve as a fallback. */
 	char *fallback_of;
 	size_t turn, turns; /* of the split, turn from 1; 0: there is none */
 	const char *balance;

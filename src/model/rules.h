@@ -35,8 +35,8 @@ struct rule_facts {
 	 * so no condition on it holds. */
 	const struct endpoint *destination;
 	bool tls; /* the client speaks TLS */
-	/* As tls_name_normalize makes it; name_len 0: the client asks for none.
-	 */
+	/* The SNI in the form of tls_name_normalize; name_len 0: the client
+	 * sends none. */
 	const char *name;
 	size_t name_len;
 	uint64_t protocols; /* see rules_protocols */

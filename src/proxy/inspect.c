@@ -391,7 +391,7 @@ look_at_hello(struct session *s, struct pool_thread *self)
 }
 
 /* The client that the header has named is judged as others are when they are
- * accepted; a header that names nobody is the peer's own. */
+ * accepted.  A header without an address stands for the peer itself. */
 static enum look
 pass_gate(struct session *s, struct pool_thread *self)
 {

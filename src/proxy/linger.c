@@ -53,7 +53,7 @@ linger_begin(
 	s->inspection->lingered_bytes = 0;
 	session_set_state(s, SESSION_LINGERING, self);
 	(void)shutdown(client->fd, SHUT_WR);
-	/* What TLS has not read may be in the socket. */
+	/* The socket may have bytes that TLS has not read. */
 	client->readable = true;
 	return linger_step(s, self);
 }

@@ -284,8 +284,8 @@ read_tls(struct session *s, enum handle_side from, size_t size,
 		relay_read_ended(
 		    s, from, n == 0 ? EVENT_READ_FIN : EVENT_READ_FAILED, self);
 		/* Many peers just close when they were told of the end.  That
-		 * is no error of theirs, but the other side, which may miss
-		 * data, gets a reset. */
+		 * does not count as their error, but the other side, which may
+		 * miss data, gets a reset. */
 		if (n == -EPIPE)
 			s->cause = cause;
 	}

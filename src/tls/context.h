@@ -31,10 +31,10 @@ struct tls_ticket_key_facts;
 struct tls_context *tls_context_new(const struct tls_settings *settings,
     enum tls_role role, struct err *err) MUST_CHECK;
 
-/* As tls_context_new, but shares with another context, of any settings and
- * role, the certificates, authorities and CRLs whose files have not changed
- * since it has read them.  What was replaced in memory is read from its file.
- */
+/* Makes a context like tls_context_new, but shares with another context, of any
+ * settings and role, the certificates, authorities and CRLs whose files have
+ * not changed since that context read them.  Parts that were replaced in memory
+ * are read from their files. */
 struct tls_context *tls_context_new_like(const struct tls_settings *settings,
     enum tls_role role, const struct tls_context *like,
     struct err *err) MUST_CHECK;

@@ -197,7 +197,8 @@ count_done(SSL *ssl, struct tls_counts *counts)
 		atomic_add_relaxed(&counts->cache_hits, 1ull);
 }
 
-/* OpenSSL looks into its cache first.  Returns NULL: there is no other. */
+/* Called after a miss in OpenSSL's own cache.  Returns NULL: lfproxy has no
+ * second cache. */
 static SSL_SESSION *
 count_miss(SSL *ssl, const unsigned char *id, int n, int *copy)
 {

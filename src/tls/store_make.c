@@ -60,7 +60,7 @@ digest_own_cert(EVP_MD_CTX *md, const X509 *cert)
 		EVP_DigestUpdate(md, print, n);
 }
 
-/* The names are no part of it: see struct link in peer.c. */
+/* The digest leaves out the names: see struct link in peer.c. */
 static uint64_t
 sessions_digest(
     const struct tls_settings *settings, const struct tls_parts *parts)
