@@ -258,7 +258,7 @@ port_of() {
 @test "passive: on_error = fast_check checks soon, and finds out" {
 	start_app r
 	start_app a
-	BACKEND='check = connect interval=60s fast_interval=100ms fall=3
+	BACKEND='check = connect interval=1h fast_interval=100ms fall=3
 observe = connect
 error_limit = 2
 on_error = fast_check' web r a
