@@ -147,7 +147,7 @@ static const struct {
     [SET_CPUS] = {"cpus", set_cpus, "all, or numbers and ranges as in 0-3,5"},
     [SET_HANDSHAKE_THREADS] = {"handshake_threads", set_handshake_threads,
         HANDSHAKE_THREADS_ALLOWED},
-    [SET_HANDSHAKE_NICE] = {"handshake_nice", set_handshake_nice, "0 to 19"},
+    [SET_HANDSHAKE_NICE] = {"handshake_nice", set_handshake_nice, "0 to 20"},
 };
 
 /* Returns the present value, which may be in space. */

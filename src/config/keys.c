@@ -154,7 +154,7 @@ static const struct key pool_keys[] = {
     {"handshake_nice",
         "how much nicer a thread is during a TLS handshake",
         VALUE(number), LIMITS(0, HANDSHAKE_NICE_MAX),
-        POOL(handshake_nice), DEFAULT("10")},
+        POOL(handshake_nice), DEFAULT("20")},
     {.name = NULL}};
 
 static const struct key listen_options[] = {

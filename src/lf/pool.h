@@ -98,6 +98,9 @@ struct pool_thread {
 	int tid;        /* the kernel's id, for nice and CPUs */
 	/* Outside of long turns; the thread reads it, relaxed. */
 	int32_t nice;
+	/* The start of the long turn that the thread runs in SCHED_IDLE; 0:
+	 * none.  Written by the thread, read by control. */
+	uint64_t idle_since_ns;
 };
 
 static inline struct pool_thread *
@@ -172,8 +175,11 @@ void pool_set_order(struct pool *pool, enum promotion_order order);
  * 1. */
 void pool_set_long_turns(struct pool *pool, unsigned long_turns);
 /* Makes threads nicer by that much, 0 to 19, while they run turns that were
- * declared long.  Fails when the system would not let them return.  pool_new
- * starts without it then. */
+ * declared long and other turns ask for it (pool_nice_want).  POOL_NICE_IDLE: a
+ * thread then gets a CPU only if no other wants it, for the first 4 ms of each
+ * turn.  Fails when the system would not let them return.  pool_new starts
+ * without it then. */
+#define POOL_NICE_IDLE 20
 bool pool_set_long_nice(
     struct pool *pool, unsigned nice, struct err *err) MUST_CHECK;
 /* Moves the running threads to these CPUs. */
@@ -233,9 +239,16 @@ struct shard *pool_shard(struct pool *pool, unsigned id);
 /* Returns 64 bits of the thread's own random generator. */
 uint64_t pool_random(struct pool_thread *self);
 
-/* Makes the thread nicer for long turns.  Returns whether pool_nice_end has to
- * follow. */
+/* Tells that the thread runs a turn that should not wait behind long ones.  For
+ * POOL_NICE_WANTED_NS from then on threads are nicer in long turns, if
+ * pool_set_long_nice says so.  Inside a turn. */
+#define POOL_NICE_WANTED_NS 500000000u
+void pool_nice_want(struct pool_thread *self);
+/* Makes the thread nicer for long turns, if that is wanted.  Returns whether
+ * pool_nice_end has to follow. */
 bool pool_nice_begin(struct pool_thread *self);
+/* Another long turn follows, between begin and end.  now_ns is its start. */
+void pool_nice_next(struct pool_thread *self);
 /* Gives the thread its own nice value back. */
 void pool_nice_end(struct pool_thread *self);
 

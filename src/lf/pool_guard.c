@@ -103,6 +103,7 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 	uint64_t turns = count_turns(pool);
 	unsigned unattended = 0;
 
+	pool_nice_guard(pool, now_ns);
 	for (unsigned i = 0; i < pool->shards_n; i++) {
 		pool->guarded += shard_guard(pool->shards[i], now_ns, limit_ns);
 		unattended += atomic_load_relaxed(&pool->shards[i]->unattended);

@@ -42,6 +42,8 @@ struct pool {
 
 	struct admission admission;
 	uint32_t long_nice; /* in force; written by control, relaxed */
+	/* The time of a pool_nice_want; written by any thread, relaxed. */
+	uint64_t nice_wanted_ns;
 
 	uint64_t guarded;
 	uint64_t guard_turns; /* seen by the last guard */
@@ -86,6 +88,9 @@ unsigned pool_reap_threads(struct pool *pool, bool wait);
  * number of shards, closing ones included. */
 void pool_assign_homes(struct pool *pool);
 
+/* Ends SCHED_IDLE for threads whose long turn has taken long in it.  Runs on
+ * the control thread. */
+void pool_nice_guard(struct pool *pool, uint64_t now_ns);
 /* Sets the nice value of the thread's class.  On the new thread. */
 void pool_nice_init(struct pool_thread *self);
 

@@ -5,18 +5,27 @@
  * A thread in a long turn is nicer than the others, so the kernel lets a thread
  * that has short turns to run preempt it; when the thread is done it returns.
  * On Linux setpriority(2) with PRIO_PROCESS sets the value of one thread.
+ * The value changes only while other turns profit from that (pool_nice_want).
+ *
+ * With POOL_NICE_IDLE its class is SCHED_IDLE instead: whatever becomes ready
+ * preempts it at once.  So that busy processes cannot stop it, the guard puts
+ * it back after IDLE_NS, and the next turn begins anew.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "lf/pool_internal.h"
 
 #define NICE_MAX 19
+/* How long a turn may take, waits for a CPU included, in SCHED_IDLE. */
+#define IDLE_NS (4 * NS_PER_MS)
 
 static int
 set_own(int nice)
@@ -111,13 +120,84 @@ pool_long_nice(const struct pool *pool)
 	return pool->options.long_nice;
 }
 
+static bool
+set_class(int tid, int class)
+{
+	const struct sched_param none = {.sched_priority = 0};
+
+	return sched_setscheduler(tid, class, &none) == 0;
+}
+
+/* The time is set first: a guard that finds it puts the thread back at each of
+ * its ticks, so none stays in SCHED_IDLE unseen. */
+static bool
+begin_idle(struct pool_thread *self)
+{
+	atomic_store_release(&self->idle_since_ns, self->now_ns);
+	if (set_class(0, SCHED_IDLE))
+		return true;
+	atomic_store_relaxed(&self->idle_since_ns, UINT64_C(0));
+	return false;
+}
+
+void
+pool_nice_next(struct pool_thread *self)
+{
+	uint64_t since_ns = atomic_load_relaxed(&self->idle_since_ns);
+
+	if (since_ns == 0)
+		return;
+	/* The guard may have put it back. */
+	if (self->now_ns >= since_ns + IDLE_NS)
+		(void)begin_idle(self);
+	else
+		atomic_store_relaxed(&self->idle_since_ns, self->now_ns);
+}
+
+void
+pool_nice_guard(struct pool *pool, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < pool->places_n; i++) {
+		struct pool_thread *t = pool->places[i];
+		uint64_t since_ns = atomic_load_acquire(&t->idle_since_ns);
+
+		if (since_ns > 0 && now_ns >= since_ns + IDLE_NS)
+			(void)set_class(t->tid, SCHED_OTHER);
+	}
+}
+
+/* The word is shared by all threads, so it is written seldom. */
+void
+pool_nice_want(struct pool_thread *self)
+{
+	struct pool *pool = self->pool;
+	uint64_t wanted_ns = atomic_load_relaxed(&pool->nice_wanted_ns);
+
+	if (self->now_ns >= wanted_ns + POOL_NICE_WANTED_NS / 8)
+		atomic_store_relaxed(&pool->nice_wanted_ns, self->now_ns);
+}
+
+/* Without other turns, only the processes at the other end of the handshakes
+ * would preempt the thread: that costs some 60 us of CPU time for each
+ * handshake and makes nothing faster. */
+static bool
+nicer_is_wanted(const struct pool_thread *self)
+{
+	uint64_t wanted_ns = atomic_load_relaxed(&self->pool->nice_wanted_ns);
+
+	return wanted_ns > 0 && self->now_ns < wanted_ns + POOL_NICE_WANTED_NS;
+}
+
 bool
 pool_nice_begin(struct pool_thread *self)
 {
 	unsigned nicer = atomic_load_relaxed(&self->pool->long_nice);
 
-	return nicer > 0 &&
-	       set_own(atomic_load_relaxed(&self->nice) + (int)nicer) == 0;
+	if (nicer == 0 || !nicer_is_wanted(self))
+		return false;
+	if (nicer == POOL_NICE_IDLE)
+		return begin_idle(self);
+	return set_own(atomic_load_relaxed(&self->nice) + (int)nicer) == 0;
 }
 
 void
@@ -125,6 +205,11 @@ pool_nice_end(struct pool_thread *self)
 {
 	int nice;
 
+	if (atomic_load_relaxed(&self->idle_since_ns) > 0) {
+		atomic_store_relaxed(&self->idle_since_ns, UINT64_C(0));
+		(void)set_class(0, SCHED_OTHER);
+		return;
+	}
 	/* The control thread writes the value before it sets it, and may have
 	 * done both before set_own. */
 	do {

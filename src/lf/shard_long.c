@@ -25,6 +25,8 @@ shard_run_long(struct event_handler *handler, struct pool_thread *self)
 	while (handler) {
 		if (turns_run(handler, self) == TURN_MORE)
 			shard_submit(handler);
+		if (nicer)
+			pool_nice_next(self);
 		handler =
 		    admission_end(pool_admission(self->pool), self->now_ns);
 		if (handler && !is_spare(self)) {

@@ -22,16 +22,18 @@ turns_set_role(struct pool_thread *self, enum thread_role role)
 	atomic_store_relaxed(&s->role, (uint32_t)role);
 }
 
-/* The time that the turn took. */
+/* The time that the turn took.  A declared one leaves the average of its kind
+ * alone, which says how many events to fetch beside others. */
 static uint64_t
-measure_turn(struct pool_thread *self, enum turn_kind kind)
+measure_turn(struct pool_thread *self, enum turn_kind kind, bool declared)
 {
 	uint64_t now_ns = clock_now_ns(), took_ns = now_ns - self->now_ns;
 	uint64_t *average = &self->stats.turn_ns[kind];
 	uint64_t was = atomic_load_relaxed(average);
 
-	atomic_store_relaxed(
-	    average, was > 0 ? was - was / 16 + took_ns / 16 : took_ns);
+	if (!declared)
+		atomic_store_relaxed(
+		    average, was > 0 ? was - was / 16 + took_ns / 16 : took_ns);
 	histogram_add(&self->stats.service, took_ns);
 	self->now_ns = now_ns;
 	return took_ns;
@@ -95,7 +97,7 @@ turns_run(struct event_handler *handler, struct pool_thread *self)
 	turn = event_handler_run(handler, self);
 	grace_leave(&self->reader);
 	atomic_bump_own(&self->stats.turns, 1u);
-	took_ns = measure_turn(self, kind);
+	took_ns = measure_turn(self, kind, declared);
 	/* Other threads are prepared for a declared one. */
 	if (!declared)
 		note_length(handler, shard, took_ns, self);

@@ -164,7 +164,7 @@ struct pool_spec {
 	unsigned handshake_nice; /* how much nicer the threads are meanwhile */
 };
 
-#define HANDSHAKE_NICE_MAX 19
+#define HANDSHAKE_NICE_MAX 20
 
 /* Whether bulk data goes through pipes in the kernel. */
 enum splice_mode { SPLICE_AUTO, SPLICE_OFF };

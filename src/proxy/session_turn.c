@@ -142,6 +142,23 @@ begin_to_choose(struct session *s, struct pool_thread *self)
 	                          : route_step(s, CAUSE_DENIED, self);
 }
 
+/* Sessions that made a handshake count as established so long after it. */
+#define ESTABLISHED_MS 500
+
+/* Whether threads that compute handshakes should leave the CPU to this session.
+ * One whose own handshake has just ended is no reason: in a storm of short
+ * connections each of them would slow down the next. */
+static bool
+should_precede_handshakes(
+    const struct session *s, const struct pool_thread *self)
+{
+	bool made_handshake =
+	    s->side[HANDLE_CLIENT].tls || s->side[HANDLE_SERVER].tls;
+
+	return !made_handshake ||
+	       turn_now_ms(self) >= s->connected_ms + ESTABLISHED_MS;
+}
+
 /* Runs the step of the state. */
 static struct verdict
 on_events(struct session *s, uint32_t pending, struct pool_thread *self)
@@ -284,6 +301,8 @@ run_session(struct session *s, struct verdict v, struct pool_thread *self)
 			v = connect_start(s, self);
 			break;
 		case STEP_RELAY:
+			if (should_precede_handshakes(s, self))
+				pool_nice_want(self);
 			v = relay_step(s, self);
 			break;
 		case STEP_REPLACE:

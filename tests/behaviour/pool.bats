@@ -249,7 +249,7 @@ quiet_ledger() {
 	refused_with "'0' is not a number of shards; *" main shards 0
 	refused_with "'0' is not a number of threads; allowed are auto, or 1 to 1024." \
 	    main handshake_threads 0
-	refused_with "'20' is not a whole number from 0 to 19." main handshake_nice 20
+	refused_with "'21' is not a whole number from 0 to 20." main handshake_nice 21
 	refused_with "'allways' is unknown; did you mean 'always'? *" \
 	    main promotion allways
 	refused_with "'random' is unknown; allowed are lifo, fifo, priority." \

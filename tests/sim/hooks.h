@@ -116,9 +116,11 @@
 #define sched_yield()                                 sim_yield(__func__, __LINE__)
 #define sched_getaffinity(pid, size, cpus)            sim_cpus(cpus)
 #define getrusage(who, usage)                         ((usage)->ru_nivcsw = 0, 0)
-#define setpriority(which, who, nice)                 ((void)(nice), 0)
-#define clock_gettime(clock, ts)                      sim_clock(ts)
-#define syscall(...)                                  sim_syscall(__func__, __LINE__, __VA_ARGS__)
+#define sched_setscheduler(tid, class, param)                                  \
+	((void)(tid), (void)(class), (void)(param), 0)
+#define setpriority(which, who, nice) ((void)(nice), 0)
+#define clock_gettime(clock, ts)      sim_clock(ts)
+#define syscall(...)                  sim_syscall(__func__, __LINE__, __VA_ARGS__)
 
 /* Last, for the operations in it are points by now. */
 #include "lf/claim.h"

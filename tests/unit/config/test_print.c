@@ -53,7 +53,7 @@ every_default_is_printed(void **state)
 	    "order = lifo\n"
 	    "cpus = all\n"
 	    "handshake_threads = auto\n"
-	    "handshake_nice = 10\n"
+	    "handshake_nice = 20\n"
 	    "\n[frontend f]\n"
 	    "listen = :80\n"
 	    "backend = b\n"

@@ -162,7 +162,7 @@ defaults_are_those_of_the_table(void **state)
 	assert_int_equal(spec->frontends[0].timeout_handshake_ms, 10000);
 	assert_int_equal(spec->frontends[0].handshakes_max, 0);
 	assert_int_equal(spec->pools[0].handshake_threads, 0);
-	assert_int_equal(spec->pools[0].handshake_nice, 10);
+	assert_int_equal(spec->pools[0].handshake_nice, 20);
 	spec_free(spec);
 }
 

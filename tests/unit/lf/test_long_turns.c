@@ -5,7 +5,9 @@
  */
 #include "lf/pool.h"
 
+#include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "lf/pool_rig.h"
 #include "unit.h"
@@ -384,6 +386,7 @@ after_stop_no_long_turn_begins(void **state)
 }
 
 static int nice_seen;
+static uint32_t nice_is_wanted;
 
 static enum turn
 declare_then_see_nice(
@@ -391,6 +394,8 @@ declare_then_see_nice(
 {
 	if (pending & NOTE_RESUME)
 		atomic_store_relaxed(&nice_seen, getpriority(PRIO_PROCESS, 0));
+	else if (atomic_load_relaxed(&nice_is_wanted))
+		pool_nice_want(self);
 	return declare_then_last(fake, pending, self);
 }
 
@@ -403,7 +408,7 @@ see_nice_and_serve(
 }
 
 static void
-a_thread_is_nicer_during_a_long_turn_alone(void **state)
+a_thread_is_nicer_during_a_long_turn_if_wanted(void **state)
 {
 	static const struct rig_setup setup = {
 	    .policy = POLICY_ADAPTIVE, .threads = 1, .shards = 1};
@@ -424,10 +429,11 @@ a_thread_is_nicer_during_a_long_turn_alone(void **state)
 	permitted = pool_set_long_nice(rig.pool, 5, &err);
 	assert_int_equal(pool_long_nice(rig.pool), permitted ? 5 : 0);
 	for (int i = 0; i < 3; i++) {
+		atomic_store_relaxed(&nice_is_wanted, (uint32_t)(i > 0));
 		rig_feed_each(&rig, 0, 1);
 		permit(&rig, 1);
-		assert_int_equal(
-		    atomic_load_relaxed(&nice_seen), own + (permitted ? 5 : 0));
+		assert_int_equal(atomic_load_relaxed(&nice_seen),
+		    own + (permitted && i > 0 ? 5 : 0));
 		rig_feed_each(&rig, 1, 1);
 		assert_true(unit_wait(
 		    rig_count_is(&rig, &rig.served, (uint32_t)i + 1)));
@@ -484,6 +490,55 @@ nothing_is_lost_while_everything_changes(void **state)
 	assert_int_equal(rig.status.long_running, 0);
 }
 
+static int idle_tid;
+static int idle_class;
+
+static enum turn
+declare_then_see_class(
+    struct fake *fake, uint32_t pending, struct pool_thread *self)
+{
+	if (pending & NOTE_RESUME) {
+		atomic_store_relaxed(&idle_tid, (int)gettid());
+		atomic_store_relaxed(&idle_class, sched_getscheduler(0));
+	} else {
+		pool_nice_want(self);
+	}
+	return declare_then_last(fake, pending, self);
+}
+
+static bool
+has_class(struct rig *rig, int class)
+{
+	rig_control(rig);
+	return sched_getscheduler(atomic_load_relaxed(&idle_tid)) == class;
+}
+
+static void
+the_guard_ends_sched_idle_of_a_turn_that_takes_long(void **state)
+{
+	static const struct rig_setup setup = {
+	    .policy = POLICY_ADAPTIVE, .threads = 1, .shards = 1};
+	struct rig rig;
+	struct err err;
+	bool permitted;
+
+	(void)state;
+	memset(&turns, 0, sizeof(turns));
+	rig_start(&rig, &setup);
+	rig_fake(&rig, declare_then_see_class);
+	permitted = pool_set_long_nice(rig.pool, POOL_NICE_IDLE, &err);
+	for (uint32_t i = 0; i < 2 && permitted; i++) {
+		rig_feed_each(&rig, 0, 1);
+		assert_true(unit_wait(rig_count_is(&rig, &turns.begun, i + 1)));
+		assert_int_equal(atomic_load_relaxed(&idle_class), SCHED_IDLE);
+		assert_true(unit_wait(has_class(&rig, SCHED_OTHER)));
+		permit(&rig, 1);
+	}
+	rig_finish(&rig);
+	if (!permitted)
+		skip();
+}
+
 int
 main(void)
 {
@@ -498,7 +553,9 @@ main(void)
 	    cmocka_unit_test(the_limit_that_is_set_holds_up_to_the_threads),
 	    cmocka_unit_test(handlers_wait_through_changes_of_the_policy),
 	    cmocka_unit_test(a_single_thread_runs_long_turns_and_short_ones),
-	    cmocka_unit_test(a_thread_is_nicer_during_a_long_turn_alone),
+	    cmocka_unit_test(a_thread_is_nicer_during_a_long_turn_if_wanted),
+	    cmocka_unit_test(
+	        the_guard_ends_sched_idle_of_a_turn_that_takes_long),
 	    cmocka_unit_test(after_stop_no_long_turn_begins),
 	    cmocka_unit_test(nothing_is_lost_while_everything_changes),
 	};
