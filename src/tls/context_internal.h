@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The struct that context.c and context_trust.c share.
+ * What context.c, context_certs.c and context_trust.c share.
  */
 #ifndef TLS_CONTEXT_INTERNAL_H
 #define TLS_CONTEXT_INTERNAL_H
 
 #include "base/lock.h"
+#include "tls/certs.h"
 #include "tls/context.h"
 #include "tls/staged.h"
 
@@ -20,6 +21,12 @@ struct tls_context {
 	struct lock lock;
 	SSL_CTX *ssl;
 };
+
+/* Returns the store of the present SSL_CTX; borrowed.  Control thread. */
+struct tls_store *tls_context_store(const struct tls_context *context);
+
+/* Returns its certificates; borrowed.  Control thread. */
+struct tls_certs tls_context_list(const struct tls_context *context);
 
 /* Gives ssl to connections from now on; takes over the reference.  Control
  * thread. */
