@@ -197,6 +197,7 @@ static const struct fault_variable {
     {"CONNECT", parse_failing, &failing[FAULT_CONNECT]},
     {"EPOLL_CTL", parse_failing, &failing[FAULT_EPOLL_CTL]},
     {"SLAB", parse_failing, &failing[FAULT_SLAB]},
+    {"TLS_MEMORY", parse_failing, &failing[FAULT_TLS_MEMORY]},
     {"PIPE", parse_failing, &failing[FAULT_PIPE]},
     {"ANSWER", parse_failing, &failing[FAULT_ANSWER]},
 };
@@ -222,7 +223,7 @@ load_one(const char *variable, struct err *err)
 		    PREFIX "%.*s: unknown fault; allowed are SLOW, "
 		           "SLOW_SESSIONS, NO_GUARD, NO_TAKEOVER, "
 		           "LEAK_MEMORY, LEAK_FD, LONG_PAUSE, ACCEPT, SOCKET, "
-		           "CONNECT, EPOLL_CTL, SLAB, PIPE, ANSWER",
+		           "CONNECT, EPOLL_CTL, SLAB, PIPE, ANSWER, TLS_MEMORY",
 		    (int)len, name);
 	if (strlen(name + len) > VALUE_SIZE)
 		return err_set(err, "%s: too long", variable);

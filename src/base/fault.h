@@ -11,7 +11,7 @@
  *   LFPROXY_FAULT_LEAK_MEMORY=1   each session's end loses some memory
  *   LFPROXY_FAULT_LEAK_FD=1       one in a hundred loses a descriptor
  *   LFPROXY_FAULT_ACCEPT, _SOCKET, _CONNECT, _EPOLL_CTL, _SLAB, _PIPE,
- *   LFPROXY_FAULT_ANSWER
+ *   LFPROXY_FAULT_ANSWER, _TLS_MEMORY
  *       =ERROR[:SHARE][:after=N][:count=N]
  *
  * SHARE is a percentage, as in 1% or 0.05%.  A turn that is slow sleeps, or
@@ -34,13 +34,14 @@
 #include "base/err.h"
 
 enum fault_call {
-	FAULT_ACCEPT,    /* of a frontend's listener */
-	FAULT_SOCKET,    /* for a connection to a server */
-	FAULT_CONNECT,   /* likewise */
-	FAULT_EPOLL_CTL, /* to add a handle: the others need no memory */
-	FAULT_SLAB,      /* a slab's next chunk */
-	FAULT_PIPE,      /* a pipe to splice through */
-	FAULT_ANSWER,    /* memory for an answer */
+	FAULT_ACCEPT,     /* of a frontend's listener */
+	FAULT_SOCKET,     /* for a connection to a server */
+	FAULT_CONNECT,    /* likewise */
+	FAULT_EPOLL_CTL,  /* to add a handle: the others need no memory */
+	FAULT_SLAB,       /* a slab's next chunk */
+	FAULT_PIPE,       /* a pipe to splice through */
+	FAULT_ANSWER,     /* memory for an answer */
+	FAULT_TLS_MEMORY, /* an allocation of OpenSSL's */
 	FAULT_CALLS
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/atomics.h"
+#include "base/fault.h"
 #include "tls/memory_area.h"
 
 /* More threads than this share a place. */
@@ -87,7 +88,7 @@ crypto_malloc(size_t size, const char *file, int line)
 
 	(void)file;
 	(void)line;
-	if (size == 0)
+	if (size == 0 || fault_fails(FAULT_TLS_MEMORY))
 		return NULL;
 	if (protections > 0)
 		block = tls_memory_area_malloc(size);

@@ -369,7 +369,7 @@ faulty() {
 	export -n "${1%%=*}"
 	(in_order) || :
 	wait_for 60 in_order
-	grep -q 'Cannot allocate memory\|Too many open files' "$LFPROXY_LOG" ||
+	grep -q "${TOLD:-Cannot allocate memory\|Too many open files}" "$LFPROXY_LOG" ||
 	    fail "nothing has failed"
 	stop_lfproxy
 	stop_others
@@ -385,4 +385,10 @@ faulty() {
 @test "tlsload: sockets and registrations that fail end their sessions alone" {
 	faulty LFPROXY_FAULT_EPOLL_CTL=ENOMEM:10%:after=10:count=20
 	faulty LFPROXY_FAULT_SOCKET=ENFILE:20%:count=10
+}
+
+# bats test_tags=unsanitized
+@test "tlsload: OpenSSL's allocations that fail end their sessions alone" {
+	TOLD='malloc failure\|internal error' \
+	    faulty LFPROXY_FAULT_TLS_MEMORY=ENOMEM:0.3%:after=20000:count=200
 }
