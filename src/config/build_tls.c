@@ -9,6 +9,7 @@
 #include "config/build.h"
 #include "config/keys.h"
 #include "tls/context.h"
+#include "tls/file_errors.h"
 
 /* The section of the server, or NULL: plain TCP. */
 static struct tls_spec *
@@ -116,12 +117,29 @@ entry_of_file(const struct draft_section *draft, const char *text)
 	return found;
 }
 
+/* Returns whether the list has the sentence about the section: its other role
+ * has the same files. */
+static bool
+is_reported(const struct section_tls *s, const char *text)
+{
+	char whole[sizeof(struct err) + 300];
+
+	snprintf(whole, sizeof(whole), "[tls %s]: %s", s->tls->name, text);
+	for (size_t i = 0; s->errors->entries && i < s->errors->n; i++)
+		if (strcmp(s->errors->entries[i].text, whole) == 0)
+			return true;
+	return false;
+}
+
 /* Adds an error that names a file, at the line that has it. */
 static void
-report_file(const struct section_tls *s, const char *text)
+report_file(void *section, const char *text)
 {
+	const struct section_tls *s = section;
 	const struct draft_entry *e = entry_of_file(s->draft, text);
 
+	if (is_reported(s, text))
+		return;
 	if (e)
 		ENTRY_ERROR(e, s->errors, "[tls %s]: %s", s->tls->name, text);
 	else
@@ -171,7 +189,7 @@ check_role(const struct section_tls *s, enum tls_role role)
 
 /* Makes the context for the role, unless there is one. */
 static void
-make_context(const struct section_tls *s, enum tls_role role)
+make_context(struct section_tls *s, enum tls_role role)
 {
 	struct tls_context **context = &s->tls->context[role];
 	struct err err;
@@ -180,8 +198,10 @@ make_context(const struct section_tls *s, enum tls_role role)
 		return;
 	*context = tls_context_new_like(&s->tls->settings, role,
 	    s->present ? s->present->context[role] : NULL, &err);
-	if (!*context)
-		report_file(s, err.text);
+	if (*context)
+		return;
+	tls_file_errors(&s->tls->settings, role, report_file, s);
+	report_file(s, err.text);
 }
 
 /* A listen needs a certificate. */

@@ -67,17 +67,52 @@ is_pem_name(const char *name)
 	return len > 4 && strcmp(name + len - 4, ".pem") == 0;
 }
 
+/* Lists the certificates of the folder; there is one at least. */
+static bool
+dir_list(const char *dir, struct tls_directory *ret_files, struct err *err)
+{
+	struct tls_directory files;
+
+	if (!tls_directory_read("cert_dir", dir, is_pem_name, &files, err))
+		return false;
+	if (files.n > 0) {
+		*ret_files = files;
+		return true;
+	}
+	tls_directory_fini(&files);
+	return err_set(err, "cert_dir '%s' has no certificate: no *.pem", dir);
+}
+
+void
+tls_certs_dir_errors(
+    const char *dir, void (*error)(void *arg, const char *text), void *arg)
+{
+	struct tls_directory files;
+	struct err err;
+
+	if (!dir_list(dir, &files, &err)) {
+		error(arg, err.text);
+		return;
+	}
+	for (size_t i = 0; i < files.n; i++) {
+		struct tls_pair pair = {.cert = files.paths[i]};
+		struct tls_cert *cert = tls_cert_load(&pair, &err);
+
+		if (!cert)
+			error(arg, err.text);
+		tls_cert_unref(cert);
+	}
+	tls_directory_fini(&files);
+}
+
 static bool
 dir_load(struct loading *loading, const char *dir, struct err *err)
 {
 	struct tls_directory files;
 	bool ok = true;
 
-	if (!tls_directory_read("cert_dir", dir, is_pem_name, &files, err))
+	if (!dir_list(dir, &files, err))
 		return false;
-	if (files.n == 0)
-		ok = err_set(
-		    err, "cert_dir '%s' has no certificate: no *.pem", dir);
 	for (size_t i = 0; ok && i < files.n; i++)
 		ok = pair_load(
 		    loading, &(struct tls_pair){.cert = files.paths[i]}, err);

@@ -28,6 +28,11 @@ bool tls_certs_load(const struct tls_settings *settings,
     const struct tls_certs *old, bool keep_replaced,
     struct tls_certs *ret_certs, struct err *err) MUST_CHECK;
 
+/* Calls error for each certificate of the folder that cannot be used, or for
+ * the folder itself, with a sentence that names the file.  Blocks. */
+void tls_certs_dir_errors(
+    const char *dir, void (*error)(void *arg, const char *text), void *arg);
+
 /* Copies the list with replacement in the place of certificate at. */
 bool tls_certs_copy_with(const struct tls_certs *certs, size_t at,
     struct tls_cert *replacement, struct tls_certs *ret_copy) MUST_CHECK;

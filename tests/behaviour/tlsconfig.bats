@@ -118,6 +118,22 @@ warns() {
 	    "cert = $CERTS/www.pem key=$CERTS/text.pem"
 }
 
+@test "tlsconfig: all files that cannot be used are named, each once" {
+	cp -r "$CERTS/sites" "$T/sites"
+	cp "$CERTS/text.pem" "$T/sites/a.pem"
+	cp "$CERTS/text.pem" "$T/sites/b.pem"
+	SERVER=tls=public check 1 "cert = $CERTS/none.pem" \
+	    "cert = $CERTS/rsa.pem" "cert = $CERTS/www.pem key=$CERTS/none.key" \
+	    "cert_dir = $T/sites" "verify = required" "ca = $CERTS/none.ca" \
+	    "tickets_file = $CERTS/none.tickets"
+	for part in "2:none.pem" "4:none.key" "5:a.pem" "5:b.pem" \
+	    "7:none.ca" "8:none.tickets"; do
+		[ "$(grep -c "^$T/lfproxy.ini:${part%:*}: .*/${part#*:}'" \
+		    <<<"$stderr")" -eq 1 ] || fail "not $part once: $stderr"
+	done
+	[ "${#stderr_lines[@]}" -eq 6 ] || fail "not six errors: $stderr"
+}
+
 @test "tlsconfig: a folder that is missing or has no certificate is named" {
 	refuses 3 "$CERTS/nowhere" "No such file" "alpn = h2" \
 	    "cert_dir = $CERTS/nowhere"
