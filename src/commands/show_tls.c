@@ -185,6 +185,7 @@ static const char *const ocsp_texts[] = {
     [TLS_OCSP_STALE] = "too old, not sent",
     [TLS_OCSP_NOT_YET] = "not valid yet, not sent",
     [TLS_OCSP_NOT_GOOD] = "not good, not sent",
+    [TLS_OCSP_OTHER] = "about another certificate, not sent",
 };
 
 static void

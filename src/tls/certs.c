@@ -205,6 +205,12 @@ ocsp_warnings(
 		    "the OCSP response says that the certificate is revoked or "
 		    "unknown, and is not sent");
 		break;
+	case TLS_OCSP_OTHER:
+		err_list_add(warnings, cert->ocsp_file, 0,
+		    "the OCSP response is about another certificate and is not "
+		    "sent; get one for '%s'",
+		    cert->file);
+		break;
 	default:
 		break;
 	}

@@ -63,6 +63,23 @@ ocsp_equal(const struct tls_ocsp *a, const struct tls_ocsp *b)
 }
 
 static void
+compare_ocsp(struct comparison *comparison, const struct tls_cert *before,
+    const struct tls_cert *now)
+{
+	if (now->ocsp.other && !before->ocsp.other)
+		note_difference(comparison,
+		    "OCSP response '%s' is about another certificate and is "
+		    "not sent",
+		    now->ocsp_file);
+	else if (!ocsp_equal(&before->ocsp, &now->ocsp))
+		note_difference(comparison,
+		    now->ocsp.n == 0      ? "OCSP response '%s' is gone"
+		    : before->ocsp.n == 0 ? "OCSP response '%s' is new"
+		                          : "OCSP response '%s' is another",
+		    now->ocsp_file);
+}
+
+static void
 compare_cert(struct comparison *comparison, const struct tls_cert *before,
     const struct tls_cert *now)
 {
@@ -90,9 +107,8 @@ compare_cert(struct comparison *comparison, const struct tls_cert *before,
 		    "certificate '%s' is from its file, and no longer as it "
 		    "was set by a command",
 		    now->file);
-	else if (!ocsp_equal(&before->ocsp, &now->ocsp))
-		note_difference(comparison, "OCSP response '%s' is another",
-		    now->ocsp_file);
+	else
+		compare_ocsp(comparison, before, now);
 }
 
 /* The certificates of a store, by file. */

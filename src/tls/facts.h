@@ -45,11 +45,12 @@ void tls_facts_read(SSL *ssl, struct tls_facts *ret_facts);
 const char *tls_cipher_name(uint16_t number);
 
 enum tls_ocsp_state {
-	TLS_OCSP_NONE,    /* no file */
-	TLS_OCSP_SENT,    /* to clients that ask */
-	TLS_OCSP_STALE,   /* past its next update: not sent */
-	TLS_OCSP_NOT_YET, /* before its this update: not sent */
-	TLS_OCSP_NOT_GOOD /* revoked or unknown: not sent */
+	TLS_OCSP_NONE,     /* no file */
+	TLS_OCSP_SENT,     /* to clients that ask */
+	TLS_OCSP_STALE,    /* past its next update: not sent */
+	TLS_OCSP_NOT_YET,  /* before its this update: not sent */
+	TLS_OCSP_NOT_GOOD, /* revoked or unknown: not sent */
+	TLS_OCSP_OTHER     /* about another certificate: not sent */
 };
 
 /* A certificate of a context.  Pointers are valid during the call. */

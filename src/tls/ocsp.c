@@ -82,7 +82,6 @@ read_response(const char *file, OCSP_RESPONSE *response, X509 *cert,
 {
 	int status = OCSP_response_status(response);
 	OCSP_BASICRESP *basic;
-	bool found;
 
 	if (status != OCSP_RESPONSE_STATUS_SUCCESSFUL)
 		return err_set(err, "OCSP response '%s' is the error '%s'",
@@ -91,11 +90,9 @@ read_response(const char *file, OCSP_RESPONSE *response, X509 *cert,
 	if (!basic)
 		return err_set(
 		    err, "OCSP response '%s' is of an unknown kind", file);
-	found = read_status(basic, cert, chain, ocsp);
+	ocsp->other = !read_status(basic, cert, chain, ocsp);
 	OCSP_BASICRESP_free(basic);
-	return found ||
-	       err_set(err, "OCSP response '%s' is about another certificate",
-	           file);
+	return true;
 }
 
 bool
@@ -151,6 +148,8 @@ tls_ocsp_state(const struct tls_ocsp *ocsp, int64_t now_s)
 {
 	if (!ocsp->der)
 		return TLS_OCSP_NONE;
+	if (ocsp->other)
+		return TLS_OCSP_OTHER;
 	if (!ocsp->good)
 		return TLS_OCSP_NOT_GOOD;
 	if (now_s < ocsp->this_update)

@@ -17,13 +17,15 @@
 struct tls_ocsp {
 	uint8_t *der; /* from malloc */
 	size_t n;
+	bool other;                       /* it is about other certificates */
 	bool good;                        /* the certificate's status */
 	int64_t this_update, next_update; /* seconds since 1970; 0: not given */
 };
 
-/* Checks that the response can be parsed and is about the certificate.  Copies
- * der.  chain may have the issuer, whose hashes are compared then; else the
- * serial number is. */
+/* Parses the response, and looks in it for the certificate.  Copies der.  chain
+ * may have the issuer, whose hashes are compared then; else the serial number
+ * is.  A response about other certificates is not an error: a certificate is
+ * often renewed before its response. */
 bool tls_ocsp_parse(const char *file, const void *der, size_t n, X509 *cert,
     STACK_OF(X509) * chain, struct tls_ocsp *ret_ocsp,
     struct err *err) MUST_CHECK;
