@@ -202,6 +202,13 @@ resumes() {
 	    fail "$output"
 }
 
+@test "tls: a full handshake of TLS 1.3 brings one ticket" {
+	setup_site
+	terminate "cert = $T/www.example.pem"
+	s_client -tls1_3
+	equal "tickets" 1 "$(grep -c 'New Session Ticket arrived' <<<"$output")"
+}
+
 @test "tls: without tickets sessions are resumed by ids" {
 	setup_site
 	terminate "cert = $T/www.example.pem" 'tickets = off'
