@@ -384,8 +384,13 @@ warn_of_section(const struct tls_spec *t, struct err_list *warnings)
 {
 	const struct tls_settings *s = &t->settings;
 
-	if (!t->context[TLS_ACCEPTS] && !t->context[TLS_CONNECTS])
+	if (!t->context[TLS_ACCEPTS] && !t->context[TLS_CONNECTS]) {
+		ERROR_AT(t, warnings,
+		    "warning: [tls %s]: nothing uses it, and its files are not "
+		    "read; remove it, or write tls=%s after a listen or server",
+		    t->name, t->name);
 		return;
+	}
 	warn_of_roles(t, warnings);
 	warn_of_verify(t, warnings);
 	WARN_IF(s->ciphers && s->min_version > TLS1_2_VERSION, t, warnings,

@@ -15,7 +15,7 @@
 
 /* The word server_tls of a session, 0 without TLS: the cipher's number in the
  * low 16 bits, the number of the protocol (tls_alpn_number) in the next 8, and
- */
+ * these bits. */
 #define FACT_KNOWN    (1u << 24)
 #define FACT_TLS13    (1u << 25)
 #define FACT_RESUMED  (1u << 26)

@@ -15,7 +15,7 @@ struct tls_resume;
 
 /* Returns an empty one with one reference, or NULL when memory is short. */
 struct tls_resume *tls_resume_new(void);
-/* Drops a reference, the last one frees it.  Accepts NULL. */
+/* Adds a reference.  Returns resume.  Accepts NULL. */
 struct tls_resume *tls_resume_ref(struct tls_resume *resume);
 /* Drops a reference, the last one frees it.  Accepts NULL. */
 void tls_resume_unref(struct tls_resume *resume);

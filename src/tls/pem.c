@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/x509v3.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,6 +113,9 @@ read_certs(const char *what, const char *file, BIO *bio, STACK_OF(X509) * certs,
 
 	ERR_clear_error();
 	while ((cert = PEM_read_bio_X509(bio, NULL, NULL, NULL))) {
+		/* OpenSSL keeps decoded extensions from the first use on.  That
+		 * is now, before other threads see the certificate. */
+		(void)X509_check_purpose(cert, -1, 0);
 		if (!sk_X509_push(certs, cert)) {
 			X509_free(cert);
 			return err_oom(err);

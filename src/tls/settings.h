@@ -18,8 +18,7 @@ enum tls_role {
 	TLS_ROLES
 };
 
-/* Returns whether the peer has to have a certificate that the authorities vouch
- * for. */
+/* Whether the peer has to have a certificate that the authorities vouch for. */
 enum tls_verify {
 	TLS_VERIFY_DEFAULT, /* required of servers, none of clients */
 	TLS_VERIFY_NONE,

@@ -150,6 +150,27 @@ setup_site() {
 	equal "after the reload" a "$(https b.test.example)"
 }
 
+@test "tls: hash_key = sni keeps a terminated name at its server" {
+	local name server servers=()
+
+	make_site www.example 'DNS:*.test.example'
+	for name in a b c; do
+		start_app $name
+	done
+	SERVERS=(a b c)
+	BACKEND=$'check = off\nbalance = hash\nhash_key = sni' \
+	    terminate "cert = $T/www.example.pem"
+	for name in 1.test.example 2.test.example 3.test.example; do
+		server=$(https $name)
+		equal "$name again" "$server" "$(https $name)"
+		ctl explain 127.0.0.1 web sni $name |
+		    grep -q "^  server   $server: " || fail "$name: $server"
+		servers+=("$server")
+	done
+	[ "$(printf '%s\n' "${servers[@]}" | sort -u | wc -l)" -gt 1 ] ||
+	    fail "one server has all names"
+}
+
 @test "tls: a name without a rule is closed after its handshake" {
 	make_site www.example 'DNS:*.test.example'
 	start_app a

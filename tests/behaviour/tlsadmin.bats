@@ -202,6 +202,49 @@ revoked() {
 	! gets 2>/dev/null
 }
 
+# respond CERT OUT: an OCSP response of the authority ca, that CERT is good.
+respond() {
+	printf 'V\t491231235959Z\t\t%s\tunknown\t/CN=x\n' \
+	    "$(openssl x509 -in "$1" -noout -serial | cut -d= -f2)" \
+	    >"$T/index"
+	openssl ocsp -index "$T/index" -CA "$T/ca.pem" -rsigner "$T/ca.pem" \
+	    -rkey "$T/ca.key" -issuer "$T/ca.pem" -cert "$1" -ndays 2 \
+	    -respout "$2.new" >/dev/null 2>&1
+	mv "$2.new" "$2"
+}
+
+# stapled WORDS: openssl s_client says that of its OCSP response.
+stapled() {
+	openssl s_client -connect "$(listening web)" -status </dev/null \
+	    2>/dev/null | grep -q "$1"
+}
+
+@test "tls admin: an OCSP response is stapled, and follows its file" {
+	local none='OCSP response: no response sent'
+
+	make_ca ca
+	new_pem a.example "$T/a.pem"
+	write_site "cert = $T/a.pem"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	stapled "$none"
+	respond "$T/a.pem" "$T/a.pem.ocsp"
+	wait_for 10 stapled 'Cert Status: good'
+	eventful "OCSP response '$T/a.pem.ocsp' is new"
+	# A renewed certificate does not wait for its response.
+	new_pem a.example "$T/a.pem"
+	wait_for 10 eventful "OCSP response '$T/a.pem.ocsp' is about another"
+	serves a.example "$T/a.pem"
+	stapled "$none"
+	run -0 ctl show tls
+	[[ $output == *"OCSP about another certificate, not sent"* ]] ||
+	    fail "$output"
+	run -0 --separate-stderr "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $stderr == *"warning: "*"$T/a.pem.ocsp: the OCSP response is about another"* ]] ||
+	    fail "$stderr"
+	respond "$T/a.pem" "$T/a.pem.ocsp"
+	wait_for 10 stapled 'Cert Status: good'
+}
+
 @test "tls admin: a new CRL takes effect" {
 	verifying_site
 	gets

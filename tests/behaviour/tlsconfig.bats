@@ -33,16 +33,16 @@ setup_file() {
 }
 
 # tls LINE...: a file whose listen has a section with these lines, the first of
-# which is line 2.
+# which is line 2.  SERVER: options of the server.
 tls() {
 	printf '[tls public]\n%s\n' "$(printf '%s\n' "$@")"
-	cat <<-'END'
+	cat <<-END
 		[frontend web]
 		listen = 127.0.0.1:0 tls=public
 		backend = app
 		[backend app]
 		check = off
-		server = a 127.0.0.1:1
+		server = a 127.0.0.1:1 ${SERVER:-}
 	END
 }
 
@@ -205,7 +205,9 @@ warns() {
 		printf '[tls other]\ncert = /nowhere/a.pem\n'
 	} >"$T/lfproxy.ini"
 	run -0 --separate-stderr "$LFPROXY" -t -c "$T/lfproxy.ini"
-	equal "warnings" "" "$stderr"
+	equal "warnings" \
+	    "$T/lfproxy.ini:$(grep -n 'tls other' "$T/lfproxy.ini" | cut -d : -f 1): warning: [tls other]: nothing uses it, and its files are not read; remove it, or write tls=other after a listen or server" \
+	    "$stderr"
 }
 
 @test "tlsconfig: the printed configuration is a configuration" {

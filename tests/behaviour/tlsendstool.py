@@ -12,6 +12,11 @@
         they end; takes its bytes up to their end; answers with NAME, its count
         and its digest of them; ends
 
+    tlsendstool.py records ADDRESS [OPTION...]
+        sends --size bytes; with the answer's end it prints `records SIZE...`:
+        the lengths of the records of data that came, without those of the
+        handshake, each as often as it came in a row: SIZExTIMES
+
 Ends: clean (close_notify, or a FIN where there is no TLS), cut (a FIN without
 close_notify), reset.  Both print a line for each connection, `got BYTES DIGEST
 END`, END being what the other side did.
@@ -25,6 +30,7 @@ END`, END being what the other side did.
 """
 import argparse
 import hashlib
+import itertools
 import random
 import socket
 import ssl
@@ -83,6 +89,7 @@ class Tls(Plain):
             context.minimum_version = context.maximum_version = (
                 ssl.TLSVersion[f"TLSv{args.tls.replace('.', '_')}"])
         self.inward, self.outward = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.came = bytearray()
         self.tls = context.wrap_bio(self.inward, self.outward, server)
 
     def shake(self):
@@ -102,6 +109,7 @@ class Tls(Plain):
                 data = self.s.recv(65536)
                 if not data:
                     raise EOFError from None
+                self.came += data
                 self.inward.write(data)
 
     def write(self, data):
@@ -189,6 +197,20 @@ def hello(args):
     print("got", take_all(Plain(c.s, args)), flush=True)
 
 
+def records(args):
+    c = connection(connect(args.address), args, False)
+    c.write(bytes(args.size))
+    c.came.clear()
+    take_all(c)
+    sizes, at = [], 0
+    while at + 5 <= len(c.came):
+        n = int.from_bytes(c.came[at + 3:at + 5], "big")
+        sizes.append(n)
+        at += 5 + n
+    print("records", *(f"{n}x{len(list(same))}"
+                       for n, same in itertools.groupby(sizes)), flush=True)
+
+
 def serve_one(s, args):
     try:
         c = connection(s, args, True)
@@ -224,7 +246,7 @@ def serve(args):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("mode", choices=["send", "hello", "serve"])
+    parser.add_argument("mode", choices=["send", "hello", "records", "serve"])
     parser.add_argument("where")
     parser.add_argument("--tls", nargs="?", const="any")
     parser.add_argument("--end", default="clean",

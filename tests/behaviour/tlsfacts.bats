@@ -224,6 +224,31 @@ up() {
 	until_check nginx L6OK
 }
 
+@test "tlsfacts: agents are asked over TLS, verified as sessions, unless told otherwise" {
+	local port
+
+	authority
+	start_tls good good
+	start_echo plain
+	port=$(addr good)
+	BACKEND="check = off
+		agent = on port=${port##*:} send=7%\\n interval=100ms" \
+	    up good "plain agent_tls=off agent_port=$(addr plain | sed 's/.*://')"
+	until_column 10 good weight 7
+	until_column 10 plain weight 7
+	equal "the agent's status" L7OK "$(column good agent_status)"
+	says good '.sni != null or .reused' 0
+	# Its certificate has to be for the name of the section.
+	sed -i "s|^ca = $T/ca.pem|&\nname = other.example|; s/=7%/=8%/" \
+	    "$T/lfproxy.ini"
+	reload
+	until_column 10 plain weight 8
+	until_column 10 good agent_status L6RSP
+	[[ $(column good last_agt) == *mismatch* ]] ||
+	    fail "said: $(column good last_agt)"
+	equal "the weight" 7 "$(column good weight)"
+}
+
 @test "tlsfacts: a check of a server without a name says what is missing" {
 	authority
 	serve good python3 "$ROOT/tests/behaviour/tlstool.py" serve \
