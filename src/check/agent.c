@@ -18,6 +18,7 @@
 struct agent_run {
 	struct pattern send;
 	struct check_step steps[2];
+	size_t steps_n;
 };
 
 static void
@@ -110,27 +111,54 @@ agent_answered(void *arg, const struct talk_result *result)
 		agent_obey(check->server, &orders);
 }
 
+/* The steps are those of the run. */
+static struct talk_plan
+agent_plan(const struct check *check)
+{
+	const struct server *server = check->server;
+	const struct agent_run *run = check->run;
+	struct talk_plan plan = {
+	    .addr = server->agent.addr,
+	    .timeout_ms = server->agent.timeout_ms,
+	    .tls = server->agent.tls,
+	    .context = server->agent.tls ? server->tls : NULL,
+	    .host = server->spec->host,
+	    .steps = run->steps,
+	    .steps_n = run->steps_n,
+	};
+
+	plan.way = server_way_to(server, &plan.addr);
+	return plan;
+}
+
 static bool
 agent_start(struct check *check)
 {
 	static uint8_t line_feed = '\n';
 	const struct agent_rules *rules = &check->server->agent;
 	struct agent_run *run = check->run;
-	struct talk_plan plan = {.addr = check->server->agent.addr,
-	    .timeout_ms = rules->timeout_ms,
-	    .steps = run->steps};
+	struct talk_plan plan;
 
-	plan.way = server_way_to(check->server, &plan.addr);
+	run->steps_n = 0;
 	if (rules->send->n > 0) {
 		if (!pattern_copy(rules->send, &run->send))
 			return false;
-		run->steps[plan.steps_n++] = (struct check_step){
+		run->steps[run->steps_n++] = (struct check_step){
 		    .kind = STEP_SEND, .pattern = run->send};
 	}
-	run->steps[plan.steps_n++] = (struct check_step){.kind = STEP_EXPECT,
+	run->steps[run->steps_n++] = (struct check_step){.kind = STEP_EXPECT,
 	    .pattern = {.text = "\"\\n\"", .bytes = &line_feed, .n = 1}};
+	plan = agent_plan(check);
 	check->talk = talk_start(check->loop, &plan, agent_answered, check);
 	return check->talk != NULL;
+}
+
+void
+check_agent_move(struct check *check)
+{
+	struct talk_plan plan = agent_plan(check);
+
+	talk_move(check->talk, &plan);
 }
 
 static void

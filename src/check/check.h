@@ -103,5 +103,7 @@ bool check_talk_start(struct check *check, talk_done *done) MUST_CHECK;
 /* Called by a reload while running: server and spec, from which a check's talk
  * borrows, were replaced by equal ones. */
 void check_talk_move(struct check *check);
+/* The same for an agent. */
+void check_agent_move(struct check *check);
 
 #endif

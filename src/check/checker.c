@@ -174,6 +174,8 @@ take_over(struct checker *checker, const struct entry *next)
 	check->preset = preset_of(server, next->role);
 	if (check->talk && next->role == ROLE_CHECK)
 		check_talk_move(check);
+	else if (check->talk)
+		check_agent_move(check);
 	if (!check->running && (!same || check_interval_ms(check) != before_ms))
 		start_first(check, next->present, checker->n);
 	return check;

@@ -212,15 +212,38 @@ check_checks(const struct backend_spec *b, struct err_list *errors)
 	    b->name);
 }
 
+static void
+check_agent(const struct backend_spec *b, const struct server_spec *s,
+    struct err_list *errors)
+{
+	struct agent_rules agent = agent_rules_of(b, s);
+	bool asks_unix = agent.on && agent.addr.sa.sa_family == AF_UNIX;
+
+	REFUSE_IF(asks_unix, s, errors,
+	    "server: '%s' is a unix socket, which has no port for its agent; "
+	    "write agent_addr=IP, or agent=off",
+	    s->name);
+	REFUSE_IF(
+	    agent.on && !asks_unix && s->agent.port == 0 && b->agent.port == 0,
+	    s, errors,
+	    "server: the port is missing at which '%s' has its agent; write "
+	    "agent_port=NUMBER, or agent = on port=NUMBER for all of [backend "
+	    "%s]",
+	    s->name, b->name);
+	REFUSE_IF(agent.on && agent.tls && !server_spec_has_tls(b, s), s,
+	    errors,
+	    "server: the agent of '%s' is to be asked over TLS, and the server "
+	    "has none; write tls=NAME, or agent_tls=off",
+	    s->name);
+}
+
 /* The options of the server's check and of its agent, and on_up. */
 static void
 check_server(const struct backend_spec *b, const struct server_spec *s,
     struct err_list *errors)
 {
 	struct check_rules check = check_rules_of(b, s);
-	struct agent_rules agent = agent_rules_of(b, s);
 	bool checks_unix = check.addr.sa.sa_family == AF_UNIX;
-	bool asks_unix = agent.on && agent.addr.sa.sa_family == AF_UNIX;
 
 	REFUSE_IF(s->check.on == SWITCH_ON && b->check.kind == CHECK_OFF, s,
 	    errors,
@@ -253,17 +276,7 @@ check_server(const struct backend_spec *b, const struct server_spec *s,
 	    "server: '%s' is a unix socket and is checked at another address, "
 	    "so that needs a port; write check_port=NUMBER",
 	    s->name);
-	REFUSE_IF(asks_unix, s, errors,
-	    "server: '%s' is a unix socket, which has no port for its agent; "
-	    "write agent_addr=IP, or agent=off",
-	    s->name);
-	REFUSE_IF(
-	    agent.on && !asks_unix && s->agent.port == 0 && b->agent.port == 0,
-	    s, errors,
-	    "server: the port is missing at which '%s' has its agent; write "
-	    "agent_port=NUMBER, or agent = on port=NUMBER for all of [backend "
-	    "%s]",
-	    s->name, b->name);
+	check_agent(b, s, errors);
 	/* A backup that comes up leaves the sessions of all backups alone. */
 	REFUSE_IF(s->backup &&
 	              optional_or(s->on_up, ON_UP_KEEP) == ON_UP_CLOSE_BACKUP,
@@ -444,7 +457,7 @@ has_checks(const struct server_spec *s)
 	       c->fall || c->rise || c->port ||
 	       c->addr.sa.sa_family != AF_UNSPEC || c->init.is_set ||
 	       c->proxy.is_set || c->tls || a->on || a->interval_ms ||
-	       a->timeout_ms || a->port || a->send.n > 0 ||
+	       a->timeout_ms || a->port || a->send.n > 0 || a->tls ||
 	       a->addr.sa.sa_family != AF_UNSPEC;
 }
 

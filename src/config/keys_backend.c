@@ -173,6 +173,8 @@ static const struct key agent_options[] = {
         INTERVAL, AGENT(interval_ms), DEFAULT("2s")},
     {"timeout", "how long an answer may take",
         INTERVAL, AGENT(timeout_ms), DEFAULT("2s")},
+    {"tls", "whether the agent is asked over TLS",
+        VALUE(sock_switch), AGENT(tls), WITHOUT("as the server's sessions")},
     {.name = NULL}};
 
 const struct key backend_keys[] = {

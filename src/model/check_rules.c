@@ -109,6 +109,7 @@ agent_rules_of(
 	const struct agent_spec *common = &backend->agent;
 	const struct agent_own *own = &server->agent;
 	bool on = own->on == SWITCH_DEFAULT ? common->on : own->on == SWITCH_ON;
+	enum sock_switch tls = own->tls ? own->tls : common->tls;
 
 	return (struct agent_rules){
 	    .on = on && !server->track,
@@ -117,6 +118,8 @@ agent_rules_of(
 	    .interval_ms = EITHER(interval_ms),
 	    .timeout_ms = EITHER(timeout_ms),
 	    .send = own->send.n > 0 ? &own->send : &common->send,
+	    .tls = tls == SWITCH_DEFAULT ? server_spec_has_tls(backend, server)
+	                                 : tls == SWITCH_ON,
 	};
 #undef EITHER
 }
@@ -134,6 +137,7 @@ agent_rules_ask_same(const struct agent_rules *a, const struct agent_rules *b)
 	size_t n = a->send->n;
 
 	/* With n == 0 the bytes may be NULL, which memcmp must not get. */
-	return addr_equal(&a->addr, &b->addr) && n == b->send->n &&
+	return addr_equal(&a->addr, &b->addr) && a->tls == b->tls &&
+	       n == b->send->n &&
 	       (n == 0 || memcmp(a->send->bytes, b->send->bytes, n) == 0);
 }

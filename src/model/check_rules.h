@@ -37,6 +37,7 @@ struct agent_rules {
 	struct addr addr;
 	uint64_t interval_ms, timeout_ms;
 	const struct pattern *send; /* the spec's; n is 0: nothing */
+	bool tls; /* with the settings of its server's sessions */
 };
 
 /* Returns the rules of a server's check: its own options, else its backend's.

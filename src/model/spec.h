@@ -399,6 +399,8 @@ struct agent_spec {
 	unsigned port;       /* 0: servers have their own */
 	struct addr addr;    /* its port is 0; AF_UNSPEC: the server's */
 	struct pattern send; /* sent first; n is 0: nothing */
+	/* Whether it is asked over TLS; unset: see agent_rules_of. */
+	enum sock_switch tls;
 };
 
 /* The property of a session that `balance = hash` hashes. */
@@ -472,6 +474,7 @@ struct agent_own {
 	unsigned port;
 	struct addr addr; /* its port is 0 */
 	struct pattern send;
+	enum sock_switch tls;
 };
 
 /* tls = off of a server whose backend has TLS, or of a backend. */

@@ -244,21 +244,52 @@ agents_are_on_or_off_by_server(void **state)
 }
 
 static void
+an_agent_follows_the_tls_of_its_server_unless_told_otherwise(void **state)
+{
+	struct spec *spec =
+	    load(FRONTEND "[tls t]\nverify = none\n"
+	                  "[backend b]\ntls = t\nagent = on port=9\n"
+	                  "server = s 10.0.0.1:80\n"
+	                  "server = t 10.0.0.1:80 agent_tls=off\n"
+	                  "server = u 10.0.0.1:80 tls=off\n"
+	                  "[backend c]\ntls = t\nagent = on port=9 tls=off\n"
+	                  "server = s 10.0.0.1:80 agent_tls=on\n"
+	                  "server = t 10.0.0.1:80\n"
+	                  "server = u 10.0.0.1:80 tls=off\n");
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct backend_spec *b = &spec->backends[i];
+
+		assert_true(agent_rules_of(b, &b->servers[0]).tls);
+		assert_false(agent_rules_of(b, &b->servers[1]).tls);
+		assert_false(agent_rules_of(b, &b->servers[2]).tls);
+	}
+	spec_free(spec);
+	assert_errors("[frontend f]\nlisten = :80\nbackend = b\n[backend b]\n"
+	              "agent = on port=9 tls=on\nserver = s 10.0.0.1:80\n",
+	    "6: server: the agent of 's' is to be asked over TLS, and the "
+	    "server has none; write tls=NAME, or agent_tls=off");
+}
+
+static void
 rules_tell_whether_they_ask_the_same(void **state)
 {
 	struct spec *spec = load(
-	    FRONTEND "[backend b]\nagent = on port=9 send=a\n"
+	    FRONTEND "[tls t]\nverify = none\n[backend b]\n"
+	             "agent = on port=9 send=a\n"
 	             "server = s 10.0.0.1:80\n"
 	             "server = t 10.0.0.1:80 check_fall=1 agent_interval=1s\n"
 	             "server = u 10.0.0.1:80 check_port=81 agent_send=b\n"
 	             "server = v 10.0.0.1:80 check_send_proxy=v1 "
-	             "agent_port=8\n");
+	             "agent_port=8\n"
+	             "server = w 10.0.0.1:80 tls=t agent_tls=on\n");
 	const struct backend_spec *b = &spec->backends[0];
-	struct check_rules c[4];
-	struct agent_rules a[4];
+	struct check_rules c[5];
+	struct agent_rules a[5];
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		c[i] = check_rules_of(b, &b->servers[i]);
 		a[i] = agent_rules_of(b, &b->servers[i]);
 		assert_int_equal(check_rules_ask_same(&c[0], &c[i]), i < 2);
@@ -286,7 +317,8 @@ what_a_server_has_of_its_own_comes_back(void **state)
 	    "check_init_state=up", "check_init_state=down",
 	    "check_send_proxy=off", "check_send_proxy=v1", "check_tls=off",
 	    "agent=off", "agent_addr=10.0.0.9", "agent_port=1",
-	    "agent_send=a\\nb", "agent_interval=1d", "agent_timeout=10ms"};
+	    "agent_send=a\\nb", "agent_interval=1d", "agent_timeout=10ms",
+	    "agent_tls=off"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
@@ -417,6 +449,8 @@ main(void)
 	    cmocka_unit_test(
 	        without_another_address_the_server_s_own_is_checked),
 	    cmocka_unit_test(agents_are_on_or_off_by_server),
+	    cmocka_unit_test(
+	        an_agent_follows_the_tls_of_its_server_unless_told_otherwise),
 	    cmocka_unit_test(rules_tell_whether_they_ask_the_same),
 	    cmocka_unit_test(what_a_server_has_of_its_own_comes_back),
 	    cmocka_unit_test(a_tracker_knows_whom_it_tracks),
