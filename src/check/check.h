@@ -14,9 +14,9 @@
 
 #include "base/err.h"
 #include "check/checker.h"
-#include "check/curl_loop.h"
 #include "check/talk.h"
 #include "model/model.h"
+#include "net/curl_loop.h"
 
 struct check_preset;
 

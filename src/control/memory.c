@@ -7,11 +7,11 @@
 
 #include "base/ensure.h"
 #include "base/events.h"
-#include "check/library_memory.h"
 #include "control/control_internal.h"
 #include "control/system_facts.h"
 #include "lf/event_handler.h"
 #include "model/model_memory.h"
+#include "net/library_memory.h"
 #include "tls/memory.h"
 
 void

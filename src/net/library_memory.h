@@ -2,8 +2,8 @@
  * Counts the heap memory of libcurl, which lets its user choose the functions
  * that it allocates with.  (OpenSSL's: tls/memory.h.)
  */
-#ifndef CHECK_LIBRARY_MEMORY_H
-#define CHECK_LIBRARY_MEMORY_H
+#ifndef NET_LIBRARY_MEMORY_H
+#define NET_LIBRARY_MEMORY_H
 
 #include <stdbool.h>
 

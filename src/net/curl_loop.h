@@ -4,8 +4,8 @@
  * curl says which sockets it wants watched and when it wants to be called
  * (curl_multi_socket_action(3)); libev does both.  Control thread only.
  */
-#ifndef CHECK_CURL_LOOP_H
-#define CHECK_CURL_LOOP_H
+#ifndef NET_CURL_LOOP_H
+#define NET_CURL_LOOP_H
 
 #include <curl/curl.h>
 #include <ev.h>
