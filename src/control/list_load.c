@@ -17,12 +17,12 @@
 static bool
 watch_list_files(struct list_job *job, int inotify)
 {
-	struct tls_interests before = job->interests;
+	struct interests before = job->interests;
 	bool same;
 
 	tls_interests_find_files(inotify, job->recipe, &job->interests);
-	same = tls_interests_equal(&before, &job->interests);
-	tls_interests_fini(&before);
+	same = interests_equal(&before, &job->interests);
+	interests_fini(&before);
 	return same;
 }
 
@@ -112,7 +112,7 @@ list_load_fini(struct list_load *load)
 		acl_content_free(job->content);
 		acl_recipe_unref(job->recipe);
 		err_list_fini(&job->errors);
-		tls_interests_fini(&job->interests);
+		interests_fini(&job->interests);
 	}
 	free(load->jobs);
 	load->jobs = NULL;

@@ -21,7 +21,7 @@ struct list_job {
 	struct acl_recipe *recipe;   /* a reference */
 	struct acl_content *content; /* NULL after an error */
 	struct err_list errors;
-	struct tls_interests interests; /* empty without inotify */
+	struct interests interests; /* empty without inotify */
 };
 
 struct list_load {

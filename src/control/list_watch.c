@@ -4,11 +4,8 @@
 #include "control/list_watch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <unistd.h>
 
 #include "acl/acl.h"
 #include "base/clock.h"
@@ -21,7 +18,7 @@ struct watched_list {
 	struct list node;
 	struct acl_list *list;     /* a reference */
 	struct acl_recipe *recipe; /* a reference */
-	struct tls_interests interests;
+	struct interests interests;
 	bool due;       /* has to be read */
 	bool was_read;  /* since the recipe was made */
 	bool failed;    /* at its last reading */
@@ -40,7 +37,7 @@ static void
 watched_free(struct watched_list *w)
 {
 	list_remove(&w->node);
-	tls_interests_fini(&w->interests);
+	interests_fini(&w->interests);
 	acl_recipe_unref(w->recipe);
 	acl_list_unref(w->list);
 	free(w);
@@ -101,7 +98,7 @@ wake_list_watch(void *arg)
 {
 	struct list_watch *watch = arg;
 
-	ev_async_send(watch->loop, &watch->done);
+	ev_async_send(watch->files.loop, &watch->done);
 }
 
 /* Reads all lists that are due; those that become due while the thread is at
@@ -114,11 +111,11 @@ read_due_lists(struct list_watch *watch)
 	size_t n = count_due(watch);
 	int rc = ENOMEM;
 
-	watch->first_ms = 0;
+	file_watch_read(&watch->files);
 	if (watch->reading || n == 0)
 		return;
 	*load = (struct list_load){.jobs = calloc(n, sizeof(*load->jobs)),
-	    .inotify = watch->inotify,
+	    .inotify = watch->files.inotify,
 	    .done = wake_list_watch,
 	    .arg = watch};
 	if (load->jobs) {
@@ -134,10 +131,9 @@ read_due_lists(struct list_watch *watch)
 }
 
 static void
-on_lists_settled(struct timed_task *task, uint64_t now_ms)
+on_lists_settled(void *arg)
 {
-	(void)now_ms;
-	read_due_lists(container_of(task, struct list_watch, settle));
+	read_due_lists(arg);
 }
 
 static void
@@ -216,7 +212,7 @@ static void
 apply_list_job(struct list_watch *watch, struct list_job *job)
 {
 	struct watched_list *w = watched_find(&watch->lists, job->recipe);
-	struct tls_interests interests;
+	struct interests interests;
 
 	/* A reload may have taken the list away, or made it of other files. */
 	if (!w)
@@ -233,49 +229,22 @@ apply_list_job(struct list_watch *watch, struct list_job *job)
 	job->content = NULL;
 }
 
-static void
-warn_of_unwatched_list(
-    struct list_watch *watch, const struct tls_interests *interests)
-{
-	if (watch->warned || (!interests->out_of_memory && !interests->error))
-		return;
-	watch->warned = true;
-	log_warning("changes of lists in %s are not noticed: %s%s; reload "
-	            "after a change",
-	    interests->error_path ? interests->error_path : "?",
-	    interests->error ? strerror(interests->error) : "out of memory",
-	    interests->error == ENOSPC ? " (see fs.inotify.max_user_watches)"
-	                               : "");
-}
-
-/* -- watches that are not needed any more -- */
-
 static bool
-list_watch_is_used(struct list_watch *watch, int wd)
+list_watch_uses(void *arg, int wd)
 {
+	struct list_watch *watch = arg;
+
+	/* A reading under way may have new uses for it. */
+	if (watch->reading)
+		return true;
 	list_for_each (node, &watch->lists) {
-		if (tls_interests_have(
+		if (interests_have(
 		        &container_of(node, struct watched_list, node)
 		             ->interests,
 		        wd, NULL))
 			return true;
 	}
 	return false;
-}
-
-static void
-remove_list_watches(
-    struct list_watch *watch, const struct tls_interests *former)
-{
-	int last = -1;
-
-	for (size_t i = 0; i < former->n; i++) {
-		int wd = former->all[i].wd;
-
-		if (wd != last && !list_watch_is_used(watch, wd))
-			(void)inotify_rm_watch(watch->inotify, wd);
-		last = wd;
-	}
 }
 
 static void
@@ -292,17 +261,17 @@ on_lists_read(struct ev_loop *loop, ev_async *done, int events)
 	list_load_join(load);
 	watch->reading = false;
 	for (size_t i = 0; i < load->n; i++) {
-		warn_of_unwatched_list(watch, &load->jobs[i].interests);
+		file_watch_warn(&watch->files, &load->jobs[i].interests);
 		failed |= !load->jobs[i].content;
 		apply_list_job(watch, &load->jobs[i]);
 	}
 	for (size_t i = 0; i < load->n; i++)
-		remove_list_watches(watch, &load->jobs[i].interests);
+		file_watch_drop(&watch->files, &load->jobs[i].interests);
 	list_load_fini(load);
 	if (failed)
 		timed_task_schedule(
 		    &watch->retry, clock_now_ms() + LIST_WATCH_RETRY_MS);
-	if (watch->first_ms == 0)
+	if (!file_watch_is_settling(&watch->files))
 		read_due_lists(watch);
 }
 
@@ -310,94 +279,35 @@ on_lists_read(struct ev_loop *loop, ev_async *done, int events)
 
 /* Marks the lists that the event concerns.  Returns whether there are any. */
 static bool
-mark_list_due(struct list_watch *watch, const struct inotify_event *event)
+mark_list_due(void *arg, const struct inotify_event *event)
 {
+	struct list_watch *watch = arg;
 	const char *name = event->len > 0 ? event->name : NULL;
 	bool any = false;
 
 	for_each_watched(w, &watch->lists)
 	{
 		if (!(event->mask & IN_Q_OVERFLOW) &&
-		    !tls_interests_have(&w->interests, event->wd, name))
+		    !interests_have(&w->interests, event->wd, name))
 			continue;
 		w->due = any = true;
 	}
 	return any;
 }
 
-static void
-schedule_list_read(struct list_watch *watch)
-{
-	uint64_t now_ms = clock_now_ms();
-	uint64_t at_ms = now_ms + LIST_WATCH_SETTLE_MS;
-
-	if (watch->first_ms == 0)
-		watch->first_ms = now_ms;
-	if (at_ms > watch->first_ms + LIST_WATCH_SETTLE_MAX_MS)
-		at_ms = watch->first_ms + LIST_WATCH_SETTLE_MAX_MS;
-	timed_task_schedule(&watch->settle, at_ms);
-}
-
-static void
-on_list_inotify(struct ev_loop *loop, ev_io *io, int events)
-{
-	struct list_watch *watch = io->data;
-	char buffer[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
-	    __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t n = read(watch->inotify, buffer, sizeof(buffer));
-	bool any = false;
-
-	(void)loop;
-	(void)events;
-	for (ssize_t at = 0; at < n;) {
-		const struct inotify_event *event = (const void *)(buffer + at);
-
-		if (mark_list_due(watch, event))
-			any = true;
-		else if (!watch->reading && event->wd >= 0 &&
-		         !list_watch_is_used(watch, event->wd))
-			(void)inotify_rm_watch(watch->inotify, event->wd);
-		at += (ssize_t)(sizeof(*event) + event->len);
-	}
-	if (any)
-		schedule_list_read(watch);
-}
-
 /* -- start and end -- */
-
-/* Opens the descriptor with the first file: most configurations have none. */
-static bool
-open_list_inotify(struct list_watch *watch)
-{
-	if (watch->inotify >= 0)
-		return true;
-	watch->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (watch->inotify < 0) {
-		if (!watch->warned)
-			log_warning("changes of lists are not noticed: "
-			            "inotify: %s; reload after a change",
-			    strerror(errno));
-		watch->warned = true;
-		return false;
-	}
-	ev_io_set(&watch->io, watch->inotify, EV_READ);
-	ev_io_start(watch->loop, &watch->io);
-	return true;
-}
 
 static void
 drop_former(struct list_watch *watch, struct list *before)
 {
 	for_each_watched(w, before)
 	{
-		struct tls_interests former = w->interests;
+		struct interests former = w->interests;
 
-		w->interests = (struct tls_interests){.n = 0};
+		w->interests = (struct interests){.n = 0};
 		watched_free(w);
-		/* A reading under way may have new uses for them. */
-		if (!watch->reading)
-			remove_list_watches(watch, &former);
-		tls_interests_fini(&former);
+		file_watch_drop(&watch->files, &former);
+		interests_fini(&former);
 	}
 }
 
@@ -406,7 +316,7 @@ list_watch_follow(struct list_watch *watch, const struct model *model)
 {
 	struct list before;
 
-	if (!watch->loop)
+	if (!watch->files.loop)
 		return;
 	list_init(&before);
 	list_splice(&watch->lists, &before);
@@ -414,7 +324,8 @@ list_watch_follow(struct list_watch *watch, const struct model *model)
 		struct acl_recipe *recipe = model->spec->lists[i].recipe;
 		struct watched_list *w = watched_find(&before, recipe);
 
-		if (!acl_recipe_file(recipe, 0) || !open_list_inotify(watch))
+		if (!acl_recipe_file(recipe, 0) ||
+		    !file_watch_open(&watch->files))
 			continue;
 		if (w)
 			list_remove(&w->node);
@@ -431,14 +342,20 @@ void
 list_watch_start(struct list_watch *watch, struct ev_loop *loop,
     struct task_timer *timer, struct grace *grace, const struct model *model)
 {
-	*watch =
-	    (struct list_watch){.loop = loop, .grace = grace, .inotify = -1};
+	const struct file_watch_owner owner = {.what = "lists",
+	    .settle_ms = LIST_WATCH_SETTLE_MS,
+	    .settle_max_ms = LIST_WATCH_SETTLE_MAX_MS,
+	    .changed = mark_list_due,
+	    .uses = list_watch_uses,
+	    .settled = on_lists_settled,
+	    .arg = watch};
+
+	*watch = (struct list_watch){.grace = grace};
+	file_watch_start(&watch->files, loop, &owner);
 	list_init(&watch->lists);
-	timed_task_init(&watch->settle, timer, on_lists_settled);
 	timed_task_init(&watch->retry, timer, on_list_retry);
 	ev_async_init(&watch->done, on_lists_read);
-	ev_init(&watch->io, on_list_inotify);
-	watch->done.data = watch->io.data = watch;
+	watch->done.data = watch;
 	ev_async_start(loop, &watch->done);
 	list_watch_follow(watch, model);
 }
@@ -446,25 +363,21 @@ list_watch_start(struct list_watch *watch, struct ev_loop *loop,
 void
 list_watch_fini(struct list_watch *watch)
 {
-	if (!watch->loop)
+	if (!watch->files.loop)
 		return;
 	if (watch->reading) {
 		list_load_join(&watch->load);
 		list_load_fini(&watch->load);
 	}
 	for_each_watched(w, &watch->lists) watched_free(w);
-	ev_async_stop(watch->loop, &watch->done);
-	if (watch->inotify >= 0) {
-		ev_io_stop(watch->loop, &watch->io);
-		close(watch->inotify);
-	}
-	watch->loop = NULL;
+	ev_async_stop(watch->files.loop, &watch->done);
+	file_watch_stop(&watch->files);
 }
 
 const char *
 list_watch_failure(const struct list_watch *watch, const char *list)
 {
-	if (!watch->loop)
+	if (!watch->files.loop)
 		return NULL;
 	list_for_each (node, &watch->lists) {
 		const struct watched_list *w =

@@ -15,6 +15,7 @@
 #include <ev.h>
 #include <stdbool.h>
 
+#include "base/file_watch.h"
 #include "base/list.h"
 #include "control/list_load.h"
 #include "control/task_timer.h"
@@ -30,17 +31,13 @@ struct model;
 #define LIST_WATCH_RETRY_MS 60000
 
 struct list_watch {
-	struct ev_loop *loop; /* NULL: not started */
+	struct file_watch files;
 	struct grace *grace;
-	int inotify; /* -1: not opened */
-	ev_io io;
 	ev_async done; /* sent by the thread */
-	struct timed_task settle, retry;
-	uint64_t first_ms; /* of the events that settle; 0: none */
+	struct timed_task retry;
 	struct list lists;
 	struct list_load load;
 	bool reading; /* the thread is at work */
-	bool warned;  /* that changes are not noticed */
 };
 
 /* Begins to watch the files of the model's lists, and reads once what may have

@@ -28,13 +28,13 @@ keep_text(void *arg, const char *text)
 static bool
 watch_files(struct tls_load_job *job, int inotify)
 {
-	struct tls_interests before = job->interests;
+	struct interests before = job->interests;
 	bool same;
 
 	tls_interests_find(inotify, job->context,
 	    job->loaded ? job->loaded : job->present, &job->interests);
-	same = tls_interests_equal(&before, &job->interests);
-	tls_interests_fini(&before);
+	same = interests_equal(&before, &job->interests);
+	interests_fini(&before);
 	return same;
 }
 
@@ -95,7 +95,7 @@ tls_load_fini(struct tls_load *load)
 
 		for (size_t j = 0; j < TLS_LOAD_TEXTS; j++)
 			free(job->texts[j]);
-		tls_interests_fini(&job->interests);
+		interests_fini(&job->interests);
 		tls_context_give_back(job->loaded);
 		tls_context_give_back(job->present);
 		tls_context_unref(job->context);

@@ -28,7 +28,7 @@ struct tls_load_job {
 	SSL_CTX *loaded; /* a reference; NULL: nothing has changed */
 	size_t changes;  /* the number of them; see tls_changes */
 	char *texts[TLS_LOAD_TEXTS]; /* of the first of them */
-	struct tls_interests interests;
+	struct interests interests;
 };
 
 struct tls_load {

@@ -4,12 +4,9 @@
 #include "control/tls_watch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -22,7 +19,7 @@ struct watched_section {
 	struct list node;
 	char *name;
 	struct tls_context *context; /* a reference */
-	struct tls_interests interests;
+	struct interests interests;
 	bool due;       /* has to be read */
 	bool was_read;  /* since the context was made */
 	bool failed;    /* at its last reading */
@@ -35,7 +32,7 @@ static void
 section_free(struct watched_section *section)
 {
 	list_remove(&section->node);
-	tls_interests_fini(&section->interests);
+	interests_fini(&section->interests);
 	tls_context_unref(section->context);
 	free(section->name);
 	free(section);
@@ -119,7 +116,7 @@ call_control(void *arg)
 {
 	struct tls_watch *watch = arg;
 
-	ev_async_send(watch->loop, &watch->done);
+	ev_async_send(watch->files.loop, &watch->done);
 }
 
 /* Reads all sections that are due, or later if a reading is under way. */
@@ -131,7 +128,7 @@ read_due(struct tls_watch *watch)
 	int rc = ENOMEM;
 	size_t n;
 
-	watch->first_ms = 0;
+	file_watch_read(&watch->files);
 	watch->wanted = watch->state != TLS_WATCH_IDLE;
 	if (watch->wanted || !any_section_due(watch))
 		return;
@@ -140,7 +137,7 @@ read_due(struct tls_watch *watch)
 		fill_jobs(watch, jobs, &n);
 		watch->load = (struct tls_load){.jobs = jobs,
 		    .n = n,
-		    .inotify = watch->inotify,
+		    .inotify = watch->files.inotify,
 		    .done = call_control,
 		    .arg = watch};
 		rc = tls_load_start(&watch->load);
@@ -155,10 +152,9 @@ read_due(struct tls_watch *watch)
 }
 
 static void
-on_settled(struct timed_task *task, uint64_t now_ms)
+on_sections_settled(void *arg)
 {
-	(void)now_ms;
-	read_due(container_of(task, struct tls_watch, settle));
+	read_due(arg);
 }
 
 static void
@@ -221,7 +217,7 @@ apply_job(struct tls_watch *watch, struct tls_load_job *job)
 {
 	struct watched_section *section =
 	    section_find(&watch->sections, job->context);
-	struct tls_interests interests;
+	struct interests interests;
 	SSL_CTX *loaded = job->loaded;
 
 	if (!section)
@@ -249,55 +245,24 @@ apply_job(struct tls_watch *watch, struct tls_load_job *job)
 		section->due = true; /* a command was faster */
 }
 
-static void
-warn_of_failed_watch(struct tls_watch *watch, const struct tls_load_job *job)
-{
-	const struct tls_interests *interests = &job->interests;
-
-	if (watch->warned || (!interests->out_of_memory && !interests->error))
-		return;
-	watch->warned = true;
-	if (interests->error)
-		log_warning("tls: changes of certificates in %s are not "
-		            "noticed: %s%s; reload after a change",
-		    interests->error_path ? interests->error_path : "?",
-		    strerror(interests->error),
-		    interests->error == ENOSPC
-		        ? " (see fs.inotify.max_user_watches)"
-		        : "");
-	else
-		log_warning("tls: changes of some certificates are not "
-		            "noticed: out of memory; reload after a change");
-}
-
 /* -- watches that are not needed any more -- */
 
 static bool
-watch_is_used(struct tls_watch *watch, int wd)
+tls_watch_uses(void *arg, int wd)
 {
+	struct tls_watch *watch = arg;
+
+	/* A reading under way may have new uses for it. */
+	if (watch->state != TLS_WATCH_IDLE)
+		return true;
 	list_for_each (node, &watch->sections) {
-		if (tls_interests_have(
+		if (interests_have(
 		        &container_of(node, struct watched_section, node)
 		             ->interests,
 		        wd, NULL))
 			return true;
 	}
 	return false;
-}
-
-/* Ends the watches of these former interests that no section has. */
-static void
-remove_watches(struct tls_watch *watch, const struct tls_interests *former)
-{
-	int last = -1;
-
-	for (size_t i = 0; i < former->n; i++) {
-		int wd = former->all[i].wd;
-
-		if (wd != last && !watch_is_used(watch, wd))
-			(void)inotify_rm_watch(watch->inotify, wd);
-		last = wd;
-	}
 }
 
 /* Returns whether the thread has been started to free what is left. */
@@ -308,12 +273,12 @@ apply_load(struct tls_watch *watch)
 	bool failed = false;
 
 	for (size_t i = 0; i < load->n; i++) {
-		warn_of_failed_watch(watch, &load->jobs[i]);
+		file_watch_warn(&watch->files, &load->jobs[i].interests);
 		apply_job(watch, &load->jobs[i]);
 		failed |= !load->jobs[i].ok;
 	}
 	for (size_t i = 0; i < load->n; i++)
-		remove_watches(watch, &load->jobs[i].interests);
+		file_watch_drop(&watch->files, &load->jobs[i].interests);
 	if (failed)
 		timed_task_schedule(
 		    &watch->retry, clock_now_ms() + TLS_WATCH_RETRY_MS);
@@ -324,15 +289,16 @@ static void
 on_thread_done(struct ev_loop *loop, ev_async *done, int events)
 {
 	struct tls_watch *watch = done->data;
-	bool freeing = false;
+	bool was_reading, freeing;
 
 	(void)loop;
 	(void)events;
 	if (watch->state == TLS_WATCH_IDLE)
 		return;
 	tls_load_join(&watch->load);
-	if (watch->state == TLS_WATCH_READING)
-		freeing = apply_load(watch);
+	was_reading = watch->state == TLS_WATCH_READING;
+	watch->state = TLS_WATCH_IDLE;
+	freeing = was_reading && apply_load(watch);
 	watch->state = freeing ? TLS_WATCH_FREEING : TLS_WATCH_IDLE;
 	if (!freeing && (watch->wanted || any_section_due(watch)))
 		read_due(watch);
@@ -343,8 +309,9 @@ on_thread_done(struct ev_loop *loop, ev_async *done, int events)
 /* Marks the sections that the event concerns.  Returns whether there are any.
  */
 static bool
-mark_due(struct tls_watch *watch, const struct inotify_event *event)
+mark_section_due(void *arg, const struct inotify_event *event)
 {
+	struct tls_watch *watch = arg;
 	const char *name = event->len > 0 ? event->name : NULL;
 	bool any = false;
 
@@ -353,7 +320,7 @@ mark_due(struct tls_watch *watch, const struct inotify_event *event)
 		    container_of(node, struct watched_section, node);
 
 		if (!(event->mask & IN_Q_OVERFLOW) &&
-		    !tls_interests_have(&section->interests, event->wd, name))
+		    !interests_have(&section->interests, event->wd, name))
 			continue;
 		section->due = true;
 		any = true;
@@ -361,74 +328,15 @@ mark_due(struct tls_watch *watch, const struct inotify_event *event)
 	return any;
 }
 
-static void
-schedule_settled(struct tls_watch *watch)
-{
-	uint64_t now_ms = clock_now_ms();
-	uint64_t at_ms = now_ms + TLS_WATCH_SETTLE_MS;
-
-	if (watch->first_ms == 0)
-		watch->first_ms = now_ms;
-	if (at_ms > watch->first_ms + TLS_WATCH_SETTLE_MAX_MS)
-		at_ms = watch->first_ms + TLS_WATCH_SETTLE_MAX_MS;
-	timed_task_schedule(&watch->settle, at_ms);
-}
-
-static void
-on_inotify(struct ev_loop *loop, ev_io *io, int events)
-{
-	struct tls_watch *watch = io->data;
-	char buffer[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
-	    __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t n = read(watch->inotify, buffer, sizeof(buffer));
-	bool any = false;
-
-	(void)loop;
-	(void)events;
-	for (ssize_t at = 0; at < n;) {
-		const struct inotify_event *event = (const void *)(buffer + at);
-
-		if (mark_due(watch, event))
-			any = true;
-		else if (watch->state == TLS_WATCH_IDLE && event->wd >= 0 &&
-		         !watch_is_used(watch, event->wd))
-			(void)inotify_rm_watch(watch->inotify, event->wd);
-		at += (ssize_t)(sizeof(*event) + event->len);
-	}
-	if (any)
-		schedule_settled(watch);
-}
-
 /* -- start and end -- */
-
-/* Opens the descriptor with the first section: most configurations have none.
- */
-static bool
-open_inotify(struct tls_watch *watch)
-{
-	if (watch->inotify >= 0)
-		return true;
-	watch->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (watch->inotify < 0) {
-		if (!watch->warned)
-			log_warning("tls: changes of certificates are not "
-			            "noticed: inotify: %s; reload after a "
-			            "change",
-			    strerror(errno));
-		watch->warned = true;
-		return false;
-	}
-	ev_io_set(&watch->io, watch->inotify, EV_READ);
-	ev_io_start(watch->loop, &watch->io);
-	return true;
-}
 
 void
 tls_watch_follow(struct tls_watch *watch, const struct spec *spec)
 {
 	struct list before;
 
-	if (!watch->loop || (spec->tls_n > 0 && !open_inotify(watch)))
+	if (!watch->files.loop ||
+	    (spec->tls_n > 0 && !file_watch_open(&watch->files)))
 		return;
 	list_init(&before);
 	list_for_each_safe (node, &watch->sections) {
@@ -456,14 +364,12 @@ tls_watch_follow(struct tls_watch *watch, const struct spec *spec)
 	list_for_each_safe (node, &before) {
 		struct watched_section *section =
 		    container_of(node, struct watched_section, node);
-		struct tls_interests former = section->interests;
+		struct interests former = section->interests;
 
-		section->interests = (struct tls_interests){.n = 0};
+		section->interests = (struct interests){.n = 0};
 		section_free(section);
-		/* A reading under way may have new uses for them. */
-		if (watch->state == TLS_WATCH_IDLE)
-			remove_watches(watch, &former);
-		tls_interests_fini(&former);
+		file_watch_drop(&watch->files, &former);
+		interests_fini(&former);
 	}
 	read_due(watch);
 }
@@ -472,14 +378,19 @@ void
 tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
     struct task_timer *timer, const struct spec *spec)
 {
-	watch->loop = loop;
-	watch->inotify = -1;
+	const struct file_watch_owner owner = {.what = "certificates",
+	    .settle_ms = TLS_WATCH_SETTLE_MS,
+	    .settle_max_ms = TLS_WATCH_SETTLE_MAX_MS,
+	    .changed = mark_section_due,
+	    .uses = tls_watch_uses,
+	    .settled = on_sections_settled,
+	    .arg = watch};
+
+	file_watch_start(&watch->files, loop, &owner);
 	list_init(&watch->sections);
-	timed_task_init(&watch->settle, timer, on_settled);
 	timed_task_init(&watch->retry, timer, on_retry);
 	ev_async_init(&watch->done, on_thread_done);
-	ev_init(&watch->io, on_inotify);
-	watch->done.data = watch->io.data = watch;
+	watch->done.data = watch;
 	ev_async_start(loop, &watch->done);
 	tls_watch_follow(watch, spec);
 }
@@ -487,7 +398,7 @@ tls_watch_start(struct tls_watch *watch, struct ev_loop *loop,
 void
 tls_watch_fini(struct tls_watch *watch)
 {
-	if (!watch->loop)
+	if (!watch->files.loop)
 		return;
 	if (watch->state != TLS_WATCH_IDLE) {
 		tls_load_join(&watch->load);
@@ -495,18 +406,14 @@ tls_watch_fini(struct tls_watch *watch)
 	}
 	list_for_each_safe (node, &watch->sections)
 		section_free(container_of(node, struct watched_section, node));
-	ev_async_stop(watch->loop, &watch->done);
-	if (watch->inotify >= 0) {
-		ev_io_stop(watch->loop, &watch->io);
-		close(watch->inotify);
-	}
-	watch->loop = NULL;
+	ev_async_stop(watch->files.loop, &watch->done);
+	file_watch_stop(&watch->files);
 }
 
 const char *
 tls_watch_failure(const struct tls_watch *watch, const char *section)
 {
-	if (!watch->loop)
+	if (!watch->files.loop)
 		return NULL;
 	list_for_each (node, &watch->sections) {
 		const struct watched_section *it =

@@ -16,6 +16,7 @@
 #include <ev.h>
 #include <stdbool.h>
 
+#include "base/file_watch.h"
 #include "base/list.h"
 #include "control/task_timer.h"
 #include "control/tls_load.h"
@@ -34,17 +35,13 @@ struct spec;
 enum tls_watch_state { TLS_WATCH_IDLE, TLS_WATCH_READING, TLS_WATCH_FREEING };
 
 struct tls_watch {
-	struct ev_loop *loop; /* NULL: not started */
-	int inotify;
-	ev_io io;
+	struct file_watch files;
 	ev_async done; /* sent by the thread */
-	struct timed_task settle, retry;
-	uint64_t first_ms; /* of the events that settle; 0: none */
+	struct timed_task retry;
 	struct list sections;
 	struct tls_load load;
 	enum tls_watch_state state;
 	bool wanted; /* something is due while the thread is at work */
-	bool warned; /* that changes are not noticed */
 };
 
 /* Begins to watch the files of spec's sections, and reads once what may have
