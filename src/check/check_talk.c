@@ -23,6 +23,7 @@ check_talk_plan(const struct check *check)
 	/* curl makes the rest of an http check. */
 	if (check->ops == &check_talk_ops) {
 		plan.tls = rules->tls != CHECK_TLS_NONE;
+		plan.starttls = check->server->starttls;
 		if (rules->tls == CHECK_TLS_AS_SESSIONS)
 			plan.context = check->server->tls;
 		plan.steps =

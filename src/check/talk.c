@@ -22,7 +22,7 @@
 #define TEXT_SIZE      200
 #define SHOWN_BYTES    60
 
-enum talk_phase { CONNECTING, HEADER, HANDSHAKE, STEPS };
+enum talk_phase { CONNECTING, HEADER, ANSWER, HANDSHAKE, STEPS };
 
 struct talk {
 	struct ev_loop *loop;
@@ -370,18 +370,56 @@ talk_start_tls(struct talk *t)
 		talk_end(t, CHECK_STATUS_SOCKERR, 0, err.text);
 }
 
-/* Sends a header that says that the connection is the proxy's own. */
+static bool
+talk_asks_for_tls(const struct talk *t)
+{
+	return t->plan.tls && t->plan.starttls != STARTTLS_OFF;
+}
+
+/* Reads the answer to the request for TLS. */
+static void
+talk_read_answer(struct talk *t)
+{
+	uint8_t answer;
+	ssize_t rc = talk_read(t, &answer, 1);
+
+	if (rc == -EAGAIN)
+		return;
+	if (rc == 1 && answer == 'S')
+		talk_start_tls(t);
+	else
+		talk_end(t, CHECK_STATUS_L6RSP, 0,
+		    rc == 1 && answer == 'N'
+		        ? "no TLS offered: N is the answer to the SSLRequest"
+		    : rc == 1 ? "wrong answer to the SSLRequest"
+		              : "the connection ended without an answer to the "
+		                "SSLRequest");
+}
+
+/* Sends a header that says that the connection is the proxy's own, and the
+ * request for TLS. */
 static void
 talk_send_header(struct talk *t)
 {
 	struct proxy_header header = {.version = t->plan.proxy, .local = true};
-	uint8_t bytes[PROXY_MADE_MAX];
-	ssize_t rc = talk_send(t, bytes, proxy_header_make(&header, bytes));
+	uint8_t bytes[PROXY_MADE_MAX + PGSQL_REQUEST_SIZE];
+	size_t size =
+	    t->plan.proxy == PROXY_OFF ? 0 : proxy_header_make(&header, bytes);
+	ssize_t rc;
 
-	if (rc > 0)
+	if (talk_asks_for_tls(t)) {
+		memcpy(bytes + size, pgsql_tls_request, PGSQL_REQUEST_SIZE);
+		size += PGSQL_REQUEST_SIZE;
+	}
+	rc = talk_send(t, bytes, size);
+	if (rc > 0 && talk_asks_for_tls(t)) {
+		t->phase = ANSWER;
+		talk_read_answer(t);
+	} else if (rc > 0) {
 		talk_start_tls(t);
-	else if (rc != -EAGAIN)
+	} else if (rc != -EAGAIN) {
 		talk_end_without(t, (int)-rc);
+	}
 }
 
 /* Returns whether the socket is connected to itself, which proves nothing.
@@ -407,7 +445,7 @@ talk_connected(struct talk *t)
 	t->phase = HEADER;
 	if (error)
 		talk_end_without(t, error);
-	else if (t->plan.proxy != PROXY_OFF)
+	else if (t->plan.proxy != PROXY_OFF || talk_asks_for_tls(t))
 		talk_send_header(t);
 	else
 		talk_start_tls(t);
@@ -421,6 +459,8 @@ static const struct {
     [CONNECTING] = {talk_connected, CHECK_STATUS_L4TOUT,
         "no answer to the connect"},
     [HEADER] = {talk_send_header, CHECK_STATUS_L7TOUT, "no answer"},
+    [ANSWER] = {talk_read_answer, CHECK_STATUS_L6TOUT,
+        "no answer to the SSLRequest"},
     [HANDSHAKE] = {talk_handshake, CHECK_STATUS_L6TOUT,
         "no end of the TLS handshake"},
     [STEPS] = {talk_run_steps, CHECK_STATUS_L7TOUT, "no answer"},

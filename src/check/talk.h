@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * A short conversation with a server: connect, TLS if wanted, then steps.
  *
- *   CONNECTING --> HEADER --> HANDSHAKE --> STEPS --> done
+ *   CONNECTING --> HEADER --> ANSWER --> HANDSHAKE --> STEPS --> done
  *
- * without HEADER if no header of the PROXY protocol is sent, and without
- * HANDSHAKE if TLS is not used.
+ * without HEADER if neither a header of the PROXY protocol nor a request for
+ * TLS is sent, without ANSWER if none is asked for, and without HANDSHAKE if
+ * TLS is not used.
  *
  * Any step may fail.  All steps together take at most the timeout.
  */
@@ -27,6 +28,7 @@ struct talk_plan {
 	uint64_t timeout_ms;
 	enum proxy_version proxy; /* the header that comes before all else */
 	bool tls;
+	enum starttls starttls; /* with tls: what it is asked for with */
 	/* The settings; NULL: trust and name say how it is verified. */
 	struct tls_context *context;
 	const char *host;  /* with context: the server's host name, or NULL */

@@ -404,7 +404,10 @@ explained_put_server(
 	report_text(report, " %5.1f %%", 100 * s->probability);
 	report_put(report, "address", "  %s", s->address);
 	report_json_bool(report, "tls", s->tls);
+	report_json_string(
+	    report, "starttls", s->starttls ? "postgresql" : NULL);
 	report_text(report, s->tls ? " TLS" : "");
+	report_text(report, s->starttls ? " starttls=postgresql" : "");
 	report_json_bool(report, "backup", s->backup);
 	report_text(report, s->backup ? " backup" : "");
 	put_bandwidth_pair(report, "bandwidth", s->bandwidth, " ");

@@ -191,6 +191,7 @@ put_sess_line(struct report *r, const struct session_facts *f)
 	sess_texts_make(f, &t);
 	report_row(r);
 	put_sess_names(r, f, &t);
+	report_json_string(r, "starttls", f->asked_tls ? "postgresql" : NULL);
 	put_sess_tls(r, f);
 	put_sess_server_tls(r, &f->server_tls);
 	report_json_string(r, "state", session_state_name(f->state));
@@ -281,6 +282,8 @@ put_sess_detail(struct report *r, const struct session_facts *f)
 	report_text(r, "\n  task=%s (exp=%s age=%s)\n",
 	    session_state_name(f->state), t.left, t.age);
 	report_text(r, "  sni=%s\n  peer=%s\n", t.sni, t.peer);
+	if (f->asked_tls)
+		report_text(r, "  starttls=postgresql\n");
 	put_sess_tls_detail(r, f);
 	put_sess_server_tls_detail(r, &f->server_tls);
 	put_sess_bandwidth(r, f);

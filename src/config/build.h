@@ -75,6 +75,11 @@ void build_tls_server(struct spec *spec, const struct backend_spec *backend,
 /* Adds a warning for each setting of TLS that is without effect or risky. */
 void build_tls_warnings(const struct spec *spec, struct err_list *warnings);
 
+/* Adds a warning for each starttls without effect, and for servers whose TLS
+ * would have the TLS of clients inside. */
+void build_starttls_warnings(
+    const struct spec *spec, struct err_list *warnings);
+
 /* Adds a warning for each server that has no port of its own, behind a frontend
  * with an address whose clients have no port that the server could take. */
 void build_port_warnings(const struct spec *spec, struct err_list *warnings);

@@ -360,6 +360,7 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 		warn_of_backend(&spec->backends[i], warnings);
 	build_port_warnings(spec, warnings);
 	build_route_warnings(spec, warnings);
+	build_starttls_warnings(spec, warnings);
 	build_tls_warnings(spec, warnings);
 	secrets_each_flawed(warn_of_secret, warnings);
 }

@@ -19,6 +19,7 @@ CHOICES(closed_infos, TCP_INFO_ALL, [TCP_INFO_AUTO] = "auto",
 CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
     [LEVEL_OPERATOR] = "operator", [LEVEL_ADMIN] = "admin");
 
+STARTTLS_CHOICES;
 CHOICES(limit_pers, LIMIT_PER_FRONTEND, [LIMIT_PER_SOURCE] = "source",
     [LIMIT_PER_FRONTEND] = "frontend");
 
@@ -171,6 +172,9 @@ static const struct key listen_options[] = {
         FLAG, LISTEN(accept_proxy)},
     {"tls", "TLS with clients, as that section says",
         VALUE(tls), LISTEN(tls), WITHOUT("plain TCP")},
+    {"starttls", "the protocol in which clients ask for TLS before it begins",
+        OWN_CHOICE(starttls_words), LISTEN(starttls),
+        WITHOUT("off")},
     {.name = NULL}};
 
 static const struct key age_options[] = {

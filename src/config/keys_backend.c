@@ -29,6 +29,7 @@ CHOICES(on_downs,
     ON_DOWN_CLOSE, [ON_DOWN_KEEP] = "keep", [ON_DOWN_CLOSE] = "close");
 CHOICES(backend_scopes, BAND_SERVER, [BAND_SESSION] = "session",
     [BAND_PROXY] = "backend", [BAND_SERVER] = "server");
+STARTTLS_CHOICES;
 CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
     [ON_UP_CLOSE_BACKUP] = "close_backup");
 
@@ -215,6 +216,8 @@ const struct key backend_keys[] = {
         CHOICE(proxies), BACKEND(send_proxy), DEFAULT("off"), IN_DEFAULTS},
     {"tls", "TLS with the servers, as that section says",
         VALUE(tls_or_off), BACKEND(tls), WITHOUT("plain TCP"), IN_DEFAULTS},
+    {"starttls", "the protocol in which servers are asked for TLS first",
+        CHOICE(starttls_words), BACKEND(starttls), DEFAULT("off"), IN_DEFAULTS},
     {"all_backups", "whether usable backups all serve, and not the first alone",
         SWITCH("off"), BACKEND(all_backups), IN_DEFAULTS},
     {"slow_start", "time from a server's coming up to its whole share",

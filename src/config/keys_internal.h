@@ -27,6 +27,11 @@
 	_Static_assert(                                                        \
 	    sizeof(name) / sizeof(name[0]) == (last) + 2, "the last is last")
 
+/* The protocols that know a request for TLS, for listens and servers. */
+#define STARTTLS_CHOICES                                                       \
+	CHOICES(starttls_words, STARTTLS_POSTGRESQL, [STARTTLS_OFF] = "off",   \
+	    [STARTTLS_POSTGRESQL] = "postgresql")
+
 /* clang-format off */
 
 /* Types. */

@@ -42,6 +42,7 @@ struct explained_server {
 	enum standing standing;
 	bool up, backup;
 	bool tls;                   /* sessions with it are over TLS */
+	bool starttls;              /* which it is asked for first */
 	unsigned weight;            /* as it is set */
 	unsigned effective_weight;  /* in a slow start it is a part of that */
 	unsigned sessions, maxconn; /* maxconn at the moment; 0: no limit */

@@ -232,7 +232,8 @@ make_listens(struct frontend *f)
 
 		f->listens[i] = (struct frontend_listen){.frontend = f,
 		    .number = (unsigned)i + 1,
-		    .accept_proxy = l->accept_proxy};
+		    .accept_proxy = l->accept_proxy,
+		    .starttls = (enum starttls)l->starttls.value};
 		if (l->tls.is_set)
 			f->listens[i].tls =
 			    spec->tls[l->tls.value].context[TLS_ACCEPTS];

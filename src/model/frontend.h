@@ -46,6 +46,7 @@ struct frontend_listen {
 	struct frontend *frontend;
 	unsigned number;         /* from 1, in the order of the file */
 	bool accept_proxy;       /* see frontend_spec_expects_proxy */
+	enum starttls starttls;  /* how the TLS of its clients begins */
 	struct tls_context *tls; /* borrowed from the spec; NULL: plain TCP */
 };
 

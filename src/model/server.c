@@ -207,6 +207,7 @@ server_new(const struct server_spec *spec, struct backend *backend,
 	    .counters = state->counters,
 	    .sessions = &state->sessions,
 	    .send_proxy = server_spec_send_proxy(backend->spec, spec),
+	    .starttls = server_spec_starttls(backend->spec, spec),
 	    .tls = server_spec_tls(backend->model->spec, backend->spec, spec),
 	};
 	server_set_rules(s);

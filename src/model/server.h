@@ -173,6 +173,7 @@ struct server {
 	 * over (EADDRNOTAVAIL). */
 	struct source_ports *ports;
 	enum proxy_version send_proxy; /* what its sessions begin with */
+	enum starttls starttls;        /* how its TLS begins */
 	struct tls_context *tls;   /* borrowed from the spec; NULL: plain TCP */
 	struct tls_resume *resume; /* a reference to the state's; with tls */
 };

@@ -96,6 +96,13 @@ server_spec_send_proxy(
 	    server->send_proxy, backend->send_proxy);
 }
 
+enum starttls
+server_spec_starttls(
+    const struct backend_spec *backend, const struct server_spec *server)
+{
+	return (enum starttls)optional_or(server->starttls, backend->starttls);
+}
+
 bool
 server_spec_maps_port(const struct server_spec *server)
 {

@@ -29,6 +29,7 @@
 #include "net/cidr.h"
 #include "net/proxy_protocol.h"
 #include "net/sock_options.h"
+#include "net/starttls.h"
 #include "net/trust.h"
 #include "tls/settings.h"
 
@@ -83,6 +84,8 @@ struct listen_spec {
 	char *user, *group;  /* its owner; NULL: the process's */
 	bool accept_proxy;   /* clients send a PROXY header: proxy_from */
 	struct optional tls; /* index into spec.tls; unset: plain TCP */
+	/* enum starttls: clients ask for TLS in their protocol; unset: off. */
+	struct optional starttls;
 	struct sock_options sock;
 };
 
@@ -514,6 +517,7 @@ struct server_spec {
 	struct sock_options sock;
 	/* Index into spec.tls, or TLS_OFF; unset: the backend's. */
 	struct optional tls;
+	struct optional starttls; /* enum starttls; unset: the backend's */
 	bool added; /* through the admin socket, and not by the file */
 };
 
@@ -544,6 +548,7 @@ struct backend_spec {
 	struct source_spec source;
 	/* Index into spec.tls, or TLS_OFF; unset: plain TCP. */
 	struct optional tls;
+	enum starttls starttls;        /* servers are asked for TLS with this */
 	enum proxy_version send_proxy; /* the header that servers get first */
 	bool all_backups; /* usable ones serve together; else the first alone */
 	uint64_t slow_start_ms; /* of a server that comes up, 0: none */
@@ -664,6 +669,10 @@ int server_spec_family(
 
 /* Returns the version of the PROXY header that the server gets first. */
 enum proxy_version server_spec_send_proxy(
+    const struct backend_spec *backend, const struct server_spec *server);
+
+/* Returns how TLS with the server begins. */
+enum starttls server_spec_starttls(
     const struct backend_spec *backend, const struct server_spec *server);
 
 /* Whether the checks of both backends ask the same and expect the same answer;

@@ -33,6 +33,9 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "no complete PROXY header came within timeout_hello")              \
 	X(PROXY_WRONG, "PR", CLIENT,                                           \
 	    "the first bytes are not a valid PROXY header")                    \
+	X(STARTTLS_WRONG, "PR", CLIENT,                                        \
+	    "the client's request for TLS, or what followed it, is not "       \
+	    "valid")                                                           \
 	X(HANDSHAKE_FAILED, "PR", CLIENT,                                      \
 	    "the TLS handshake with the client failed")                        \
 	X(HANDSHAKE_TIMEOUT, "cR", CLIENT,                                     \
@@ -63,6 +66,8 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	X(CONNECT_FAILED, "SC", SERVER, "no server accepted the connection")   \
 	X(CONNECT_TIMEOUT, "sC", SERVER,                                       \
 	    "the last server did not answer for timeout_connect")              \
+	X(STARTTLS_REFUSED, "SC", SERVER,                                      \
+	    "the last server did not answer the request for TLS with S")       \
 	X(RETRY_BUDGET, "SC", SERVER,                                          \
 	    "a connection failed and retry_budget was used up")                \
 	X(SERVER_RESET, "SD", SERVER, "the server reset the connection")       \
@@ -137,6 +142,7 @@ enum close_phase {
 	ONE(PROXY_GONE)                                                        \
 	ONE(PROXY_TIMEOUT)                                                     \
 	ONE(PROXY_WRONG)                                                       \
+	ONE(STARTTLS_WRONG)                                                    \
 	ONE(HANDSHAKE_FAILED)                                                  \
 	ONE(HANDSHAKE_TIMEOUT)                                                 \
 	ONE(DENIED)                                                            \
@@ -148,6 +154,7 @@ enum close_phase {
 	ONE(NO_SERVER)                                                         \
 	ONE(QUEUE_FULL)                                                        \
 	ONE(CONNECT_FAILED)                                                    \
+	ONE(STARTTLS_REFUSED)                                                  \
 	ONE(RETRY_BUDGET)                                                      \
 	ONE(CLIENT_TIMEOUT)                                                    \
 	ONE(SERVER_RESET)                                                      \

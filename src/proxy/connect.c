@@ -17,6 +17,7 @@
 #include "proxy/pacing.h"
 #include "proxy/session_count.h"
 #include "proxy/session_tls.h"
+#include "proxy/starttls.h"
 #include "proxy/upstream.h"
 #include "tls/conn.h"
 #include "tls/context.h"
@@ -48,6 +49,33 @@ tls_failure_text(const struct session *s, char *out, size_t size)
 	    ca ? ca : "", ca ? "" : "; not verified");
 }
 
+/* Errors that no socket has: an errno with a meaning of its own here. */
+#define ERROR_NESTED_TLS EXDEV
+#define ERROR_NO_TLS     EPROTONOSUPPORT /* see starttls_read_answer */
+#define ERROR_ANSWER     EBADMSG         /* likewise */
+
+/* Returns the reason of an error, or NULL: strerror has it. */
+static const char *
+own_reason(int error)
+{
+	switch (error) {
+	case EDESTADDRREQ:
+		return "the server has no port, and that which the client has "
+		       "connected to yields none";
+	case ERROR_NESTED_TLS:
+		return "the client's TLS is passed on, and the server has TLS "
+		       "of its own; write tls=off for the server, or tls=NAME "
+		       "behind the address of listen";
+	case ERROR_NO_TLS:
+		return "the server offers no TLS: N is its answer to the "
+		       "SSLRequest";
+	case ERROR_ANSWER:
+		return "the server's answer to the SSLRequest is wrong";
+	default:
+		return NULL;
+	}
+}
+
 static void
 log_failure(const struct session *s, int error, const struct pool_thread *self)
 {
@@ -58,13 +86,9 @@ log_failure(const struct session *s, int error, const struct pool_thread *self)
 	    session_backend(s)->spec->name, s->server->spec->name);
 	if (error == EPROTO)
 		tls_failure_text(s, why, sizeof(why));
-	else if (error == EDESTADDRREQ)
-		snprintf(why, sizeof(why),
-		    "the server has no port, and that "
-		    "which the client has connected to "
-		    "yields none");
 	else
-		snprintf(why, sizeof(why), "%s", strerror(error));
+		snprintf(why, sizeof(why), "%s",
+		    own_reason(error) ? own_reason(error) : strerror(error));
 	if (!exhaustion_note(&proxy_of(self)->exhaustion, error, what))
 		log_limited(&limit, LOG_LEVEL_WARNING, "%s: %s", what, why);
 }
@@ -88,7 +112,7 @@ blame_server(struct session *s, int error, struct pool_thread *self)
 	uint64_t took_us = (clock_now_ns() - s->connecting_ns) / 1000;
 
 	if (resource_of(error) != RESOURCES || is_clients_family(s, error) ||
-	    error == EDESTADDRREQ)
+	    error == EDESTADDRREQ || error == ERROR_NESTED_TLS)
 		return;
 	note_ewma(s, took_us > us ? took_us : us, self);
 	if (server_note_failure(s->server, FAILURE_CONNECT, error))
@@ -109,6 +133,8 @@ failure_cause(int error)
 {
 	if (resource_of(error) != RESOURCES)
 		return CAUSE_NO_RESOURCE;
+	if (error == ERROR_NO_TLS || error == ERROR_ANSWER)
+		return CAUSE_STARTTLS_REFUSED;
 	return error == ETIMEDOUT ? CAUSE_SERVER_TIMEOUT : CAUSE_CONNECT_FAILED;
 }
 
@@ -172,7 +198,8 @@ make_handshake(struct session *s, struct pool_thread *self)
 }
 
 /* The server has accepted.  The connect is complete once the PROXY header is
- * sent, and the TLS handshake made: a server that has gone again refuses them.
+ * sent, the request for TLS answered, and the TLS handshake made: a server that
+ * has gone again refuses them.
  */
 static struct verdict
 server_accepted(struct session *s, struct pool_thread *self)
@@ -183,6 +210,13 @@ server_accepted(struct session *s, struct pool_thread *self)
 		return attempt_failed(s, -rc, self);
 	if (rc == 0)
 		return verdict(STEP_WAIT);
+	if (!s->side[HANDLE_SERVER].tls && starttls_with_server_is_due(s)) {
+		rc = starttls_read_answer(s);
+		if (rc < 0)
+			return attempt_failed(s, -rc, self);
+		if (rc == 0)
+			return verdict_wait(session_client_reset(s));
+	}
 	return s->server->tls ? make_handshake(s, self)
 	                      : server_connected(s, self);
 }
@@ -201,6 +235,8 @@ open_server_side(struct session *s, struct pool_thread *self)
 	s->connecting_ns = clock_now_ns();
 	session_set_state(s, SESSION_CONNECTING, self);
 	s->header_sent = 0;
+	if (starttls_is_nested(s))
+		return -ERROR_NESTED_TLS;
 	fd = upstream_connect(s, &done);
 	if (fd < 0)
 		return fd;

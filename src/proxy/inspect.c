@@ -14,6 +14,7 @@
 #include "proxy/route.h"
 #include "proxy/session_count.h"
 #include "proxy/session_deadline.h"
+#include "proxy/starttls.h"
 
 _Static_assert(RELAY_BUFFER >= TLS_HELLO_MAX && RELAY_BUFFER >= PROXY_READ_MAX,
     "a hello or a header fits into it");
@@ -25,9 +26,10 @@ enum look {
 	LOOK_ENDED, /* more bytes are needed, and the client has sent its FIN */
 	LOOK_GONE,  /* the client has left without sending anything, or reset */
 	LOOK_LATE,  /* timeout_hello has passed */
-	LOOK_WRONG, /* the bytes are not valid */
-	LOOK_DENIED, /* the gate refuses the client that the header names */
-	LOOK_HELD,   /* the gate holds it */
+	LOOK_WRONG, /* the PROXY header is not valid */
+	LOOK_UNASKED, /* the request for TLS, or what follows, is not valid */
+	LOOK_DENIED,  /* the gate refuses the client that the header names */
+	LOOK_HELD,    /* the gate holds it */
 };
 
 bool
@@ -52,7 +54,8 @@ inspect_begin(struct session *s, unsigned listen, unsigned steps,
 	atomic_store_relaxed(&p->name_len, 0);
 	p->steps = (uint8_t)steps;
 	p->listen = (uint16_t)listen;
-	p->ended = p->spoke = p->tls = false;
+	p->ended = p->spoke = p->tls = p->asked_gss = false;
+	atomic_store_relaxed(&p->asked_tls, false);
 	p->protocols = 0;
 	p->low_water = 0;
 	p->authority_len = 0;
@@ -288,6 +291,28 @@ refuse_header(struct session *s, enum look found, struct pool_thread *self)
 	return CAUSE_PROXY_TIMEOUT;
 }
 
+/* -- the request for TLS -- */
+
+static enum look
+look_at_request(struct session *s)
+{
+	size_t bytes;
+
+	switch (starttls_with_client(s, &bytes)) {
+	case STARTTLS_WAIT:
+		return look_again(s, bytes);
+	case STARTTLS_PROCEED:
+		break;
+	case STARTTLS_GONE:
+		return LOOK_GONE;
+	case STARTTLS_REFUSED:
+		return LOOK_UNASKED;
+	}
+	wait_for_any_byte(s);
+	s->inspection->steps &= (uint8_t)~INSPECT_STARTTLS;
+	return LOOK_DONE;
+}
+
 /* -- the TLS hello -- */
 
 static ssize_t
@@ -375,6 +400,8 @@ look_at_hello(struct session *s, struct pool_thread *self)
 		return look_again(s, hello.needs);
 	case TLS_OTHER:
 		session_count(s, COUNT_FRONTEND, COUNTER_NOT_TLS, 1, self);
+		if (p->asked_tls)
+			return LOOK_UNASKED;
 		break;
 	case TLS_HELLO:
 		session_count(s, COUNT_FRONTEND, COUNTER_HELLOS, 1, self);
@@ -407,6 +434,15 @@ pass_gate(struct session *s, struct pool_thread *self)
 	return answer.hold_ms > 0 ? LOOK_HELD : LOOK_DENIED;
 }
 
+/* No rule needs the hello: a request for TLS is for the server then. */
+static void
+leave_out_hello(struct session *s)
+{
+	s->inspection->steps &= (uint8_t)~INSPECT_HELLO;
+	if (!s->side[HANDLE_CLIENT].tls)
+		s->inspection->steps &= (uint8_t)~INSPECT_STARTTLS;
+}
+
 static enum look
 look_at_parts(struct session *s, struct pool_thread *self)
 {
@@ -415,10 +451,12 @@ look_at_parts(struct session *s, struct pool_thread *self)
 	if (s->inspection->steps & INSPECT_PROXY) {
 		found = look_at_header(s, self);
 		if (found == LOOK_DONE && !route_needs_hello(s))
-			s->inspection->steps &= (uint8_t)~INSPECT_HELLO;
+			leave_out_hello(s);
 		if (found == LOOK_DONE)
 			found = pass_gate(s, self);
 	}
+	if (found == LOOK_DONE && s->inspection->steps & INSPECT_STARTTLS)
+		found = look_at_request(s);
 	if (found == LOOK_DONE && s->inspection->steps & INSPECT_HELLO)
 		found = look_at_hello(s, self);
 	return found;
@@ -462,6 +500,18 @@ proceed(struct session *s, enum close_cause otherwise, struct pool_thread *self)
 		atomic_store_release(
 		    &p->name_len, p->authority_len); /* [P21] */
 	return route_step(s, otherwise, self);
+}
+
+/* Goes on without a complete hello: by the rules that do without it, else the
+ * session ends for that cause.  A client that has asked for TLS, or that has to
+ * speak it, cannot go on so. */
+static struct verdict
+proceed_without(
+    struct session *s, enum close_cause otherwise, struct pool_thread *self)
+{
+	if (s->inspection->asked_tls || s->side[HANDLE_CLIENT].tls)
+		return verdict_close(otherwise);
+	return proceed(s, otherwise, self);
 }
 
 static bool
@@ -512,6 +562,8 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		break;
 	case LOOK_WRONG:
 		break;
+	case LOOK_UNASKED:
+		return verdict_close(CAUSE_STARTTLS_WRONG);
 	case LOOK_DENIED:
 		return verdict_close((enum close_cause)s->cause);
 	case LOOK_HELD:
@@ -520,13 +572,13 @@ inspect_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		return proceed(s, CAUSE_DENIED, self);
 	case LOOK_ENDED:
 		session_count(s, COUNT_FRONTEND, COUNTER_NOT_TLS, 1, self);
-		return proceed(s, CAUSE_CLIENT_GONE, self);
+		return proceed_without(s, CAUSE_CLIENT_GONE, self);
 	case LOOK_GONE:
 		return verdict_close(CAUSE_CLIENT_GONE);
 	case LOOK_LATE:
 		session_count(
 		    s, COUNT_FRONTEND, COUNTER_HELLO_TIMEOUTS, 1, self);
-		return proceed(s, CAUSE_HELLO_TIMEOUT, self);
+		return proceed_without(s, CAUSE_HELLO_TIMEOUT, self);
 	}
 	return verdict(STEP_WAIT);
 }

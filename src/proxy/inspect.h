@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The step that inspects the client's first bytes, before a server is chosen.
  *
- *   ACCEPTED --> INSPECTING: the PROXY header, then the TLS hello; whichever
- *                of them this session's steps have
+ *   ACCEPTED --> INSPECTING: the PROXY header, then a request for TLS
+ *                (starttls.h), then the TLS hello; whichever of them this
+ *                session's steps have
  *            --> the frontend's backend for that (proxy/route.h), connect
  *
  * timeout_hello bounds the whole inspection.  A hello is peeked at: its bytes
@@ -23,8 +24,9 @@
 #include "proxy/session_tls.h"
 
 /* The parts that a session begins with, a set of bits. */
-#define INSPECT_HELLO 1u
-#define INSPECT_PROXY 2u
+#define INSPECT_HELLO    1u
+#define INSPECT_PROXY    2u
+#define INSPECT_STARTTLS 4u /* a request for TLS, before the hello */
 
 /* All fields belong to the session's owner; [P21] as in session.h. */
 struct inspection {
@@ -33,6 +35,8 @@ struct inspection {
 	bool ended;      /* the client will send no more */
 	bool spoke;      /* the client has sent bytes */
 	bool tls;        /* the client has sent a TLS hello */
+	bool asked_tls;  /* [P21] its SSLRequest was answered with S */
+	bool asked_gss;  /* its GSSENCRequest was answered with N */
 	uint16_t listen; /* the number of the listen that the client is at */
 	/* SO_RCVLOWAT of the client's socket, 0: never set. */
 	uint16_t low_water;

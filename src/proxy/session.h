@@ -109,7 +109,7 @@ enum session_state { SESSION_STATES_TABLE(X) };
 	X(HELD, CONNECTING, "the delay is over, a server was chosen")          \
 	X(HELD, FREE, "closed")                                                \
 	X(INSPECTING, HELD, "the gate holds the client that a header names")   \
-	X(INSPECTING, HANDSHAKE, "its PROXY header is read, TLS follows")      \
+	X(INSPECTING, HANDSHAKE, "a header or a request is read, TLS follows") \
 	X(INSPECTING, QUEUED, "no server has room")                            \
 	X(INSPECTING, CONNECTING, "a server was chosen")                       \
 	X(INSPECTING, FREE, "closed")                                          \

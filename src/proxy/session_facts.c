@@ -48,6 +48,8 @@ read_fields(
 	inspection = atomic_load_acquire(&s->inspection); /* [P21] */
 	inspect_read_name(inspection, f->sni);
 	session_tls_read_shown(inspection, &f->tls);
+	f->asked_tls =
+	    inspection && atomic_load_relaxed(&inspection->asked_tls);
 	inspect_read_client(inspection, &f->client, &f->peer);
 }
 

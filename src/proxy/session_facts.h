@@ -29,6 +29,7 @@ struct session_facts {
 	struct endpoint peer; /* the proxy that named the client, or family 0 */
 	char sni[TLS_NAME_MAX + 1];   /* "": none, or not known so far */
 	struct session_tls_shown tls; /* with the client */
+	bool asked_tls; /* it has asked for TLS first, see starttls.h */
 	struct server_tls server_tls;
 	uint64_t accepted_ms, accepted_wall_us;
 	uint64_t deadline_ms; /* clock_now_ms */

@@ -350,17 +350,19 @@ begin_route(struct session *s, const struct frontend_listen *listen,
 	bool with_header = listen->accept_proxy &&
 	                   frontend_spec_expects_proxy(f->spec, &s->client);
 	unsigned steps = with_header ? INSPECT_PROXY : 0;
+	unsigned asks = listen->starttls != STARTTLS_OFF ? INSPECT_STARTTLS : 0;
 
 	/* A tarpit needs nothing, and ends without a backend. */
 	if (gate_refuses(s->gate))
 		return true;
 	if (f->inspects && !listen->tls &&
 	    (with_header || route_needs_hello(s)))
-		steps |= INSPECT_HELLO;
+		steps |= INSPECT_HELLO | asks;
 	if (listen->tls) {
 		s->side[HANDLE_CLIENT].tls = tls_conn_new(listen->tls);
 		if (!s->side[HANDLE_CLIENT].tls)
 			return false;
+		steps |= asks;
 	} else if (steps == 0) {
 		/* The session's own thread tries the rules. */
 		if (s->hold_ms == 0 && !f->rules)

@@ -142,7 +142,7 @@ upstream_connect(struct session *s, bool *ret_connected)
  * the header when a server has not taken it at once, which is rare.  So a
  * session stores only how much of it was written. */
 static size_t
-make_header(const struct session *s, uint8_t out[PROXY_MADE_MAX])
+make_proxy_header(const struct session *s, uint8_t out[PROXY_MADE_MAX])
 {
 	struct session_tls_header room;
 	struct proxy_header header = {.version = s->server->send_proxy,
@@ -156,11 +156,24 @@ make_header(const struct session *s, uint8_t out[PROXY_MADE_MAX])
 	return proxy_header_make(&header, out);
 }
 
+static size_t
+make_header(
+    const struct session *s, uint8_t out[PROXY_MADE_MAX + PGSQL_REQUEST_SIZE])
+{
+	size_t n =
+	    s->server->send_proxy == PROXY_OFF ? 0 : make_proxy_header(s, out);
+
+	if (!starttls_with_server_is_due(s))
+		return n;
+	memcpy(out + n, pgsql_tls_request, sizeof(pgsql_tls_request));
+	return n + sizeof(pgsql_tls_request);
+}
+
 int
 upstream_send_header(struct session *s)
 {
 	struct side *side = &s->side[HANDLE_SERVER];
-	uint8_t bytes[PROXY_MADE_MAX];
+	uint8_t bytes[PROXY_MADE_MAX + PGSQL_REQUEST_SIZE];
 	size_t size = make_header(s, bytes);
 
 	while (s->header_sent < size) {

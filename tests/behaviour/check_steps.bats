@@ -7,6 +7,7 @@
 
 load helpers
 load checks
+load postgres
 
 # down_with NAME STATUS WORDS: the check failed so, and said that.
 down_with() {
@@ -122,45 +123,7 @@ says() {
 	wait_for 10 lfproxy_said 'app/b is down: L7STS \(.*\), code: 1129, info: "Host is blocked", check duration: '
 }
 
-postgres_ready() {
-	"$PG/pg_isready" -q -h 127.0.0.1 -p "$1"
-}
-
-# PostgreSQL refuses to run as root.
-as_postgres() {
-	if [ "$(id -u)" -eq 0 ]; then
-		setpriv --reuid=postgres --regid=postgres --clear-groups "$@"
-	else
-		"$@"
-	fi
-}
-
-eval "helpers_$(declare -f teardown)"
-teardown() {
-	local rc=0
-
-	helpers_teardown || rc=1
-	rm -rf "${DB:-}"
-	return $rc
-}
-
-start_postgres() {
-	PG=$(find /usr/lib/postgresql -name bin | sort -V | tail -n 1)
-	DB=$(mktemp -d "${BATS_RUN_TMPDIR%/*}/lfproxy-pg.XXXXXX")
-	[ "$(id -u)" -ne 0 ] || chown postgres "$DB"
-	as_postgres "$PG/initdb" -D "$DB/data" -A trust -N >"$T/initdb.out" 2>&1
-	on_free_port postgres postgres_ready "${AS_POSTGRES[@]}" \
-	    "$PG/postgres" -D "$DB/data" -p PORT -h 127.0.0.1 -k "$DB"
-}
-
 @test "check: postgresql" {
-	if [ "$(id -u)" -eq 0 ]; then
-		need_to_give postgres
-		need "CAP_SETUID and CAP_SETGID (to become postgres)" \
-		    as_postgres true
-	fi
-	[ "$(id -u)" -ne 0 ] || AS_POSTGRES=(setpriv --reuid=postgres
-		--regid=postgres --clear-groups)
 	start_postgres
 	BACKEND="$(checked postgresql fall=1)" web postgres
 	until_check postgres L7OK

@@ -5,6 +5,7 @@
 load helpers
 load stat
 load tls
+load postgres
 
 # nginx that answers with what it knows of the connection.
 nginx_config() {
@@ -295,45 +296,6 @@ start_s_server() {
 
 # -- PostgreSQL --
 
-postgres_ready() {
-	"$PG/pg_isready" -q -h 127.0.0.1 -p "$1"
-}
-
-as_postgres() {
-	"${AS_POSTGRES[@]}" "$@"
-}
-
-eval "helpers_$(declare -f teardown)"
-teardown() {
-	local rc=0
-
-	helpers_teardown || rc=1
-	rm -rf "${DB:-}"
-	return $rc
-}
-
-# start_postgres CERT: with TLS.  PostgreSQL refuses to run as root.
-start_postgres() {
-	AS_POSTGRES=()
-	if [ "$(id -u)" -eq 0 ]; then
-		need_to_give postgres
-		AS_POSTGRES=(setpriv --reuid=postgres --regid=postgres
-			--clear-groups)
-		need "CAP_SETUID and CAP_SETGID (to become postgres)" \
-		    as_postgres true
-	fi
-	PG=$(find /usr/lib/postgresql -name bin | sort -V | tail -n 1)
-	DB=$(mktemp -d "${BATS_RUN_TMPDIR%/*}/lfproxy-pg.XXXXXX")
-	install -m 600 "$T/$1.pem" "$DB/cert.pem"
-	install -m 600 "$T/$1.key" "$DB/cert.key"
-	[ "$(id -u)" -ne 0 ] || chown -R postgres "$DB"
-	as_postgres "$PG/initdb" -D "$DB/data" -A trust -N >"$T/initdb.out" 2>&1
-	on_free_port postgres postgres_ready "${AS_POSTGRES[@]}" \
-	    "$PG/postgres" -D "$DB/data" -p PORT -h 127.0.0.1 -k "$DB" \
-	    -c ssl=on -c "ssl_cert_file=$DB/cert.pem" \
-	    -c "ssl_key_file=$DB/cert.key"
-}
-
 # PostgreSQL begins its TLS itself, after some plain bytes; here it goes, with
 # that of its own, through TLS between two frontends.
 @test "tls servers: psql reaches PostgreSQL through TLS, with TLS of its own" {
@@ -363,12 +325,11 @@ start_postgres() {
 	} >"$T/lfproxy.ini"
 	launch_lfproxy -c "$T/lfproxy.ini"
 	for mode in disable verify-ca; do
-		run -0 timeout 60 psql -AtX "host=127.0.0.1 port=$(port in)
-			user=$([ "$(id -u)" -eq 0 ] && echo postgres || id -un)
-			dbname=postgres sslmode=$mode sslrootcert=$T/ca.pem" \
-		    -c 'select ssl from pg_stat_ssl
+		run -0 ask_postgres "$(port in)" \
+		    "sslmode=$mode sslrootcert=$T/ca.pem" \
+		    'select ssl from pg_stat_ssl
 			where pid = pg_backend_pid()' \
-		    -c "select md5(string_agg(md5(n::text), ''))
+		    "select md5(string_agg(md5(n::text), ''))
 			from generate_series(1, 100000) as n"
 		[[ $mode = disable || $output == t$'\n'* ]] || fail "$output"
 		[[ $output =~ $'\n'[0-9a-f]{32}$ ]] || fail "$output"

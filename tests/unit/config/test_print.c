@@ -97,6 +97,7 @@ every_default_is_printed(void **state)
 	    "; source is not set: the kernel's choice\n"
 	    "send_proxy = off\n"
 	    "; tls is not set: plain TCP\n"
+	    "starttls = off\n"
 	    "all_backups = off\n"
 	    "slow_start = off\n"
 	    "on_down = keep\n"
