@@ -140,7 +140,7 @@
 	    "<certfile> <payload>", "replace a certificate file")              \
 	COMMAND("set ssl crl-file", ADMIN, run_set_ssl_crl_file, USAGE,        \
 	    "<crlfile> <payload>", "replace a CRL file")                       \
-	COMMAND("set table", ADMIN, run_set_table, OWN,                        \
+	COMMAND("set table", OPERATOR, run_set_table, OWN,                     \
 	    "<table> key <key> [data.<type> <value>]*",                        \
 	    "update or create a table entry's data")                           \
 	COMMAND("set timeout", USER, run_set_timeout, USAGE, "[cli] <delay>",  \

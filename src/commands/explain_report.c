@@ -137,10 +137,7 @@ put_limit(struct report *r, const struct explained_limit *x)
 	report_json_string(r, "table", x->table);
 	report_json_string(r, "file", x->file);
 	report_json(r, "line", "%u", x->line);
-	report_json_string(r, "beyond",
-	    !x->limit      ? NULL
-	    : x->too_often ? "rate"
-	                   : "sessions");
+	report_json_string(r, "beyond", x->limit ? x->what : NULL);
 	report_json_string(r, "action",
 	    x->limit ? gate_reply_text(&x->reply, '=', action) : NULL);
 	report_json(r, "wait_ms", "%u", x->wait_ms);
@@ -148,8 +145,7 @@ put_limit(struct report *r, const struct explained_limit *x)
 	if (x->limit)
 		report_text(r,
 		    "  limit    refused for its %s by '%s' in %s:%u: %s\n",
-		    x->too_often ? "rate" : "sessions", x->limit, x->file,
-		    x->line, action);
+		    x->what, x->limit, x->file, x->line, action);
 	else if (x->wait_ms > 0)
 		report_text(r, "  limit    delayed for %u ms\n", x->wait_ms);
 	else if (x->limits)
@@ -301,31 +297,31 @@ put_bandwidth_pair(struct report *r, const char *name,
 }
 
 static bool
-any_limit(const struct explained_bandwidth *b)
+any_limit(const uint64_t limits[BAND_DIRECTIONS])
 {
-	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++)
-		if (b->session[d] > 0 || b->frontend[d] > 0 ||
-		    b->backend[d] > 0)
-			return true;
-	return false;
+	return limits[BAND_IN] > 0 || limits[BAND_OUT] > 0;
 }
 
 /* In text, writes nothing without a limit; those of servers stand with them. */
 static void
 put_bandwidth(struct report *r, const struct explained_bandwidth *b)
 {
-	bool first = b->session[BAND_IN] == 0 && b->session[BAND_OUT] == 0;
-	bool second =
-	    first && b->frontend[BAND_IN] == 0 && b->frontend[BAND_OUT] == 0;
+	const struct {
+		const char *name;
+		const uint64_t *limits;
+	} scopes[] = {{"session", b->session}, {"source", b->source},
+	    {"frontend", b->frontend}, {"backend", b->backend}};
+	const char *between = "  limit    ";
 
-	if (any_limit(b))
-		report_text(r, "  limit    ");
 	report_object(r, "bandwidth");
-	put_bandwidth_pair(r, "session", b->session, "");
-	put_bandwidth_pair(r, "frontend", b->frontend, first ? "" : ", ");
-	put_bandwidth_pair(r, "backend", b->backend, second ? "" : ", ");
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++) {
+		put_bandwidth_pair(
+		    r, scopes[i].name, scopes[i].limits, between);
+		if (any_limit(scopes[i].limits))
+			between = ", ";
+	}
 	report_close(r);
-	if (any_limit(b))
+	if (between[0] == ',')
 		report_text(r, "\n");
 }
 

@@ -18,6 +18,19 @@ set_tokens(const struct limit *l, uint64_t tokens, struct source_facts *facts)
 	    (tokens < b->burst ? b->burst - tokens : 0) * b->share_ns;
 }
 
+static void
+set_bytes_left(
+    const struct limit *l, uint64_t bytes, struct source_facts *facts)
+{
+	const struct source_bounds *b = &l->bounds;
+	double part = bytes < b->bytes
+	                  ? (double)(b->bytes - bytes) / (double)b->bytes
+	                  : 0;
+
+	facts->bytes_due_ns =
+	    clock_now_ns() + (uint64_t)(part * (double)b->bytes_ns);
+}
+
 static bool
 set_value(struct call *call, const struct limit *l, enum table_value value,
     const char *text, struct source_facts *facts)
@@ -27,17 +40,21 @@ set_value(struct call *call, const struct limit *l, enum table_value value,
 	if (value == TABLE_CONN_CUR)
 		return err_set(call->err,
 		    "data.conn_cur counts the sessions that there are; "
-		    "data.conn_cnt, data.refused and data.tokens can be set");
-	if (!call_number(call, text,
-	        "\"data.<store_data_type>\" followed by a value expected",
-	        UINT32_MAX, &n))
+		    "the other values can be set");
+	if (!call_number(call, text, "Require a valid integer value to store",
+	        value < TABLE_BYTES_IN_CNT ? UINT32_MAX : UINT64_MAX, &n))
 		return false;
 	if (value == TABLE_CONN_CNT)
 		facts->accepted = (uint32_t)n;
 	else if (value == TABLE_REFUSED)
 		facts->refused = (uint32_t)n;
-	else
+	else if (value == TABLE_TOKENS)
 		set_tokens(l, n, facts);
+	else if (value == TABLE_BYTES_LEFT)
+		set_bytes_left(l, n, facts);
+	else
+		facts->bytes[value == TABLE_BYTES_IN_CNT ? BAND_IN : BAND_OUT] =
+		    n;
 	return true;
 }
 
@@ -51,14 +68,17 @@ run_set_table(struct call *call)
 	enum table_value value;
 
 	if (!*name || strcmp(call_arg(call, 1), "key") != 0)
-		return err_set(
-		    call->err, "Required arguments: <table> key <key>");
+		return err_set(call->err,
+		    "Required arguments: <table> key <key> "
+		    "[data.<store_data_type> <value>]*");
 	l = table_named(call, name);
 	if (!l || !table_read_key(call, l, call_arg(call, 2), &facts.key))
 		return false;
 	(void)source_table_find(l->table, &facts.key, &facts);
 	for (unsigned i = 3; *call_arg(call, i); i += 2)
-		if (!table_read_value(call, l, call_arg(call, i), &value) ||
+		if (!table_read_value(call, l, call_arg(call, i),
+		        "\"data.<type>\" followed by a value expected",
+		        &value) ||
 		    !set_value(call, l, value, call_arg(call, i + 1), &facts))
 			return false;
 	if (!source_table_set(l->table, &facts))

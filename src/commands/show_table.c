@@ -30,7 +30,7 @@ put_table_head(struct report *r, const struct limit *l)
 	report_row(r);
 	report_put(r, "table", "# table: %s", l->name);
 	report_put(r, "type", ", type: %s",
-	    l->spec->per == LIMIT_PER_FRONTEND ? "all" : "ip");
+	    l->spec->per == LIMIT_PER_SOURCE ? "ip" : "all");
 	report_put(r, "size", ", size:%" PRIu64, t.size);
 	report_put(r, "used", ", used:%" PRIu64, t.used);
 	report_json_string(r, "limit", limit_spec_text(l->spec, text));
@@ -126,6 +126,10 @@ table_listing_step(void *listing, const struct command_env *env)
 		put_table_head(r, l);
 		report_list(r, "entries");
 		x->begun = true;
+		if (!x->entries)
+			report_text(r,
+			    "# contents not dumped due to insufficient "
+			    "privileges\n");
 		return x->entries;
 	}
 	return l && step_entries(x, l);

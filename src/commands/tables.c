@@ -25,7 +25,9 @@ static const char *const operators[TABLE_OPS] = {[OP_EQ] = "eq",
 bool
 table_has(const struct limit *limit, enum table_value value)
 {
-	return value != TABLE_TOKENS || limit->bounds.share_ns > 0;
+	if (value == TABLE_TOKENS)
+		return limit->bounds.share_ns > 0;
+	return value < TABLE_BYTES_IN_CNT || limit->bounds.bytes > 0;
 }
 
 const struct limit *
@@ -53,7 +55,7 @@ bool
 table_read_key(struct call *call, const struct limit *limit, const char *text,
     struct source_key *ret_key)
 {
-	bool all = limit->spec->per == LIMIT_PER_FRONTEND;
+	bool all = limit->spec->per != LIMIT_PER_SOURCE;
 	struct endpoint client = {.family = AF_UNIX};
 	struct addr addr;
 
@@ -71,28 +73,43 @@ table_read_key(struct call *call, const struct limit *limit, const char *text,
 	return true;
 }
 
+/* Whether HAProxy's tables can have a value of that name. */
+static bool
+is_foreign_value(const char *name)
+{
+	static const char *const names[] = {"server_id", "gpt0", "gpc0",
+	    "gpc0_rate", "gpc1", "gpc1_rate", "gpt", "gpc", "gpc_rate",
+	    "conn_rate", "sess_cnt", "sess_rate", "http_req_cnt",
+	    "http_req_rate", "http_err_cnt", "http_err_rate", "http_fail_cnt",
+	    "http_fail_rate", "bytes_in_rate", "bytes_out_rate", "server_key"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 bool
 table_read_value(struct call *call, const struct limit *limit, const char *text,
-    enum table_value *ret_value)
+    const char *otherwise, enum table_value *ret_value)
 {
 	enum table_value v = 0;
 
 	if (strncmp(text, "data.", 5) != 0)
-		return err_set(call->err,
-		    "Optional argument only supports "
-		    "\"data.<store_data_type>\" and key <key>");
+		return err_set(call->err, "%s", otherwise);
 	while (v < TABLE_VALUES && strcmp(text + 5, table_value_names[v]) != 0)
 		v++;
-	if (v == TABLE_VALUES)
+	if (v == TABLE_VALUES && !is_foreign_value(text + 5))
 		return err_set(call->err, "Unknown data type");
-	if (!table_has(limit, v))
+	if (v == TABLE_VALUES || !table_has(limit, v))
 		return err_set(call->err, "Data type not stored in this table");
 	*ret_value = v;
 	return true;
 }
 
 static bool
-read_operator(struct call *call, const char *text, enum table_operator *ret_op)
+read_table_operator(
+    struct call *call, const char *text, enum table_operator *ret_op)
 {
 	for (enum table_operator op = 0; op < TABLE_OPS; op++)
 		if (strcmp(text, operators[op]) == 0) {
@@ -100,7 +117,34 @@ read_operator(struct call *call, const char *text, enum table_operator *ret_op)
 			return true;
 		}
 	return err_set(call->err,
-	    "Require a valid comparison operator: eq, ne, le, ge, lt, gt");
+	    "Require and operator among \"eq\", \"ne\", \"le\", \"ge\", "
+	    "\"lt\", \"gt\"");
+}
+
+/* Reads `data.NAME OPERATOR NUMBER`, from argument number `at` on, as the next
+ * comparison of the filter.  The errors are worded as HAProxy's are. */
+static bool
+read_comparison(struct call *call, const struct limit *limit, unsigned at,
+    struct table_filter *filter)
+{
+	const char *name = call_arg(call, at);
+	unsigned n = filter->n;
+	struct err err;
+
+	if (table_read_value(call, limit, name,
+	        "Optional argument only supports \"data.<store_data_type>\" "
+	        "<operator> <value> and key <key>",
+	        &filter->all[n].value) &&
+	    read_table_operator(
+	        call, call_arg(call, at + 1), &filter->all[n].op) &&
+	    call_number(call, call_arg(call, at + 2),
+	        "Require a valid integer value to compare against", UINT64_MAX,
+	        &filter->all[n].than))
+		return true;
+	if (strncmp(name, "data.", 5) != 0)
+		return false;
+	err = *call->err;
+	return err_set(call->err, "Filter entry #%u: %s", n + 1, err.text);
 }
 
 bool
@@ -118,14 +162,11 @@ table_read_filter(struct call *call, const struct limit *limit, unsigned from,
 	}
 	for (; *call_arg(call, i) && !f.has_key; i += 3, f.n++) {
 		if (f.n == TABLE_FILTERS_MAX)
-			return err_set(call->err, "Too many filters");
-		if (!table_read_value(
-		        call, limit, call_arg(call, i), &f.all[f.n].value) ||
-		    !read_operator(
-		        call, call_arg(call, i + 1), &f.all[f.n].op) ||
-		    !call_number(call, call_arg(call, i + 2),
-		        "Require a valid integer value to compare against",
-		        UINT64_MAX, &f.all[f.n].than))
+			return err_set(call->err,
+			    "Detected extra data in filter, %uth word of "
+			    "input, after '%.64s'",
+			    i + 3, call_arg(call, i - 1));
+		if (!read_comparison(call, limit, i, &f))
 			return false;
 	}
 	if (*call_arg(call, i))
@@ -148,6 +189,12 @@ table_value_of(const struct limit *limit, const struct source_facts *facts,
 		return facts->refused;
 	case TABLE_TOKENS:
 		return source_tokens(facts, &limit->bounds, clock_now_ns());
+	case TABLE_BYTES_IN_CNT:
+		return facts->bytes[BAND_IN];
+	case TABLE_BYTES_OUT_CNT:
+		return facts->bytes[BAND_OUT];
+	case TABLE_BYTES_LEFT:
+		return source_bytes_left(facts, &limit->bounds, clock_now_ns());
 	case TABLE_VALUES:
 		break;
 	}
@@ -197,5 +244,5 @@ table_key_text(const struct limit *limit, const struct source_key *key,
 	if (e.family != AF_UNIX)
 		return endpoint_host(&e, out);
 	return strcpy(
-	    out, limit->spec->per == LIMIT_PER_FRONTEND ? "all" : "unix");
+	    out, limit->spec->per == LIMIT_PER_SOURCE ? "unix" : "all");
 }

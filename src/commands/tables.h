@@ -10,13 +10,17 @@
 #include "commands/call.h"
 #include "model/limit.h"
 
-/* X(identifier, name): the values of an entry.  conn_cnt and conn_cur are
+/* X(identifier, name): the values of an entry.  Those of bytes are there if the
+ * limit counts them.  conn_cnt, conn_cur, bytes_in_cnt and bytes_out_cnt are
  * HAProxy's. */
 #define TABLE_VALUES_TABLE(X)                                                  \
 	X(CONN_CNT, "conn_cnt")                                                \
 	X(CONN_CUR, "conn_cur")                                                \
 	X(REFUSED, "refused")                                                  \
-	X(TOKENS, "tokens")
+	X(TOKENS, "tokens")                                                    \
+	X(BYTES_IN_CNT, "bytes_in_cnt")                                        \
+	X(BYTES_OUT_CNT, "bytes_out_cnt")                                      \
+	X(BYTES_LEFT, "bytes_left")
 
 enum table_value {
 #define X(id, name) TABLE_##id,
@@ -43,7 +47,8 @@ struct table_filter {
 	} all[TABLE_FILTERS_MAX];
 };
 
-/* Whether entries of the limit have the value: tokens take a rate. */
+/* Whether entries of the limit have the value: tokens take a rate, and the
+ * values of bytes take bytes. */
 bool table_has(const struct limit *limit, enum table_value value);
 
 /* Returns the limit whose table has the name, or NULL. */
@@ -57,10 +62,10 @@ const struct limit *table_named(struct call *call, const char *name);
 bool table_read_key(struct call *call, const struct limit *limit,
     const char *text, struct source_key *ret_key);
 
-/* Reads `data.NAME` of an entry of the limit.  Returns false with call->err
- * set. */
+/* Reads `data.NAME` of an entry of the limit; otherwise: the error about a text
+ * that does not begin so.  Returns false with call->err set. */
 bool table_read_value(struct call *call, const struct limit *limit,
-    const char *text, enum table_value *ret_value);
+    const char *text, const char *otherwise, enum table_value *ret_value);
 
 /* Reads the filters from argument number `from` on.  Returns false with
  * call->err set. */

@@ -95,6 +95,20 @@ warn_of_entries(const struct list_spec *l, struct err_list *warnings)
 }
 
 static bool
+limits_use_list(const struct frontend_spec *f, size_t list)
+{
+	for (size_t i = 0; i < f->limits_n; i++) {
+		enum limit_for clients;
+		const struct limit_list *used =
+		    limit_spec_list(&f->limits[i], &clients);
+
+		if (used && used->list == list)
+			return true;
+	}
+	return false;
+}
+
+static bool
 is_used(const struct spec *spec, size_t list)
 {
 	for (size_t i = 0; i < spec->frontends_n; i++) {
@@ -104,6 +118,8 @@ is_used(const struct spec *spec, size_t list)
 			if (f->access[j].kind == ACCESS_LIST &&
 			    f->access[j].list == list)
 				return true;
+		if (limits_use_list(f, list))
+			return true;
 	}
 	return false;
 }
@@ -123,7 +139,7 @@ build_list_warnings(const struct spec *spec, struct err_list *warnings)
 		if (!is_used(spec, i))
 			ERROR_AT(l, warnings,
 			    "warning: [list %s]: nothing uses it; remove it, "
-			    "or write list:%s in a rule",
+			    "or write list:%s in a rule or limit",
 			    l->name, l->name);
 	}
 }

@@ -20,11 +20,13 @@ CHOICES(admin_levels, LEVEL_ADMIN, [LEVEL_USER] = "user",
     [LEVEL_OPERATOR] = "operator", [LEVEL_ADMIN] = "admin");
 
 STARTTLS_CHOICES;
-CHOICES(limit_pers, LIMIT_PER_FRONTEND, [LIMIT_PER_SOURCE] = "source",
-    [LIMIT_PER_FRONTEND] = "frontend");
 
-CHOICES(frontend_scopes,
-    BAND_PROXY, [BAND_SESSION] = "session", [BAND_PROXY] = "frontend");
+/* The indices are values of enum band_scope; a frontend has no servers. */
+static const char *const frontend_scopes[] = {[BAND_SESSION] = "session",
+    [BAND_PROXY] = "frontend",
+    [BAND_SERVER] = "",
+    [BAND_SOURCE] = "source",
+    NULL};
 
 CHOICES(splices, SPLICE_OFF, [SPLICE_AUTO] = "auto", [SPLICE_OFF] = "off");
 
@@ -220,8 +222,15 @@ static const struct key limit_options[] = {
     {"burst", "connections that may come at once",
         NUMBER(1, RATE_LIMIT_MAX), LIMIT(burst),
         WITHOUT("what the rate allows in its second, minute or hour")},
-    {"per", "whether each source is counted, or all clients together",
-        CHOICE(limit_pers), LIMIT(per), DEFAULT("source")},
+    {"bytes", "bytes, in both directions, in a second, minute or hour",
+        VALUE(limit_bytes), LIMITS(BANDWIDTH_MIN, BANDWIDTH_MAX),
+        LIMIT(bytes), WITHOUT("any number")},
+    {"per", "whether each source is counted, all clients together, or those of a list",
+        VALUE(limit_per), LIMIT(per), DEFAULT("source")},
+    {"only", "the list of the clients that are counted",
+        VALUE(limit_list), LIMIT(only), WITHOUT("all clients")},
+    {"except", "the list of the clients that are not counted",
+        VALUE(limit_list), LIMIT(except), WITHOUT("none")},
     {"prefix4", "bits of an IPv4 address that make a source",
         NUMBER(0, 32), LIMIT(prefix4), DEFAULT("32")},
     {"prefix6", "bits of an IPv6 address that make a source",
@@ -270,7 +279,7 @@ static const struct key frontend_keys[] = {
     {"splice", "move bulk through pipes in the kernel instead of copying it",
         CHOICE(splices), FRONTEND(splice), DEFAULT("auto"), IN_DEFAULTS},
     {"bandwidth", "bytes per second from clients (in) and to them (out)",
-        BANDWIDTH(frontend_scopes, "session or frontend"),
+        BANDWIDTH(frontend_scopes, "session, source or frontend"),
         FRONTEND(bandwidth), WITHOUT("no limit"), REPEATABLE},
     {"max_age", "longest life of a session, busy or not",
         VALUE(age), LIMITS(TIMEOUT_MIN, TIMEOUT_MAX), WITHOUT("no limit"),

@@ -87,7 +87,9 @@ extern const struct value_type type_choice, type_flag /* bool, a bare word */,
     type_source /* struct source_spec */, type_status /* struct status_set */,
     type_on_deny /* struct gate_reply */,
     type_limit_action /* struct gate_reply */,
-    type_limit_rate /* struct limit_rate */;
+    type_limit_rate /* struct limit_rate */,
+    type_limit_bytes /* struct limit_bytes */,
+    type_limit_per /* in struct limit_spec */;
 /* VALUE_OPTIONAL: options that a server may have of its own; a section [tls],
  * by its index in the spec, or TLS_OFF. */
 extern const struct value_type type_own_percent, type_own_choice, type_fallback,
@@ -101,6 +103,7 @@ extern const struct value_type type_choice_text /* one of key->choices */,
     type_alpn, type_tls_name, type_countries, type_rule_names, type_rule_alpn;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */
 extern const struct value_type type_check, type_agent,
+    type_limit_list /* struct limit_list */,
     type_agent_send /* struct pattern */, type_log, type_admin;
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
@@ -211,6 +214,13 @@ bool options_read_over(const struct value *value, const struct words *words,
  * or of the table where it is NULL.  Always returns true. */
 bool options_print(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
+
+/* The beginning of a word that names an address list. */
+#define VALUE_LIST_PREFIX "list:"
+
+/* Finds the section [list NAME].  Returns false after an error. */
+bool value_find_list(
+    const struct value *value, const char *name, size_t *ret_index) MUST_CHECK;
 
 /* Finds the backend of that name.  Returns false after an error. */
 bool value_find_backend(

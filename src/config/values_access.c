@@ -83,19 +83,23 @@ print_on_deny(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	    out, "%s", gate_reply_text(shown_source(s), ' ', text));
 }
 
-#define LIST_PREFIX "list:"
+bool
+value_find_list(const struct value *value, const char *name, size_t *ret_index)
+{
+	const struct spec *s = value->spec;
+
+	if (s->lists_n == 0)
+		return value_fail(value,
+		    "there are no lists; add [list %s], with entry = or file =",
+		    name);
+	return value_choose(
+	    value, name, NAME_TABLE(s->lists, s->lists_n), ret_index);
+}
 
 static bool
 read_list(const struct value *v, const char *name, struct access_spec *rule)
 {
-	const struct spec *s = v->spec;
-
-	if (s->lists_n == 0)
-		return value_fail(v,
-		    "there are no lists; add [list %s], with entry = or file =",
-		    name);
-	if (!value_choose(
-	        v, name, NAME_TABLE(s->lists, s->lists_n), &rule->list))
+	if (!value_find_list(v, name, &rule->list))
 		return false;
 	rule->kind = ACCESS_LIST;
 	rule->list_name = strdup(name);
@@ -111,8 +115,8 @@ read_rule(const struct value *v, const char *word, struct access_spec *rule)
 		rule->kind = ACCESS_ALL;
 		return true;
 	}
-	if (strncmp(word, LIST_PREFIX, strlen(LIST_PREFIX)) == 0)
-		return read_list(v, word + strlen(LIST_PREFIX), rule);
+	if (strncmp(word, VALUE_LIST_PREFIX, strlen(VALUE_LIST_PREFIX)) == 0)
+		return read_list(v, word + strlen(VALUE_LIST_PREFIX), rule);
 	rule->kind = ACCESS_RANGE;
 	return cidr_parse(word, &rule->range, &err) ||
 	       value_fail(v, "%s", err.text);

@@ -10,9 +10,20 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/source_table.h"
 
 static const char *const directions[] = {
     [BAND_IN] = "in", [BAND_OUT] = "out", NULL};
+
+/* Options of per=source: what makes a source, and the size of the table. */
+enum { PREFIX4, PREFIX6, SIZE, BAND_SOURCE_OPTIONS };
+
+static const struct {
+	const char *name;
+	uint64_t low, high, otherwise;
+} source_options[BAND_SOURCE_OPTIONS] = {[PREFIX4] = {"prefix4", 0, 32, 32},
+    [PREFIX6] = {"prefix6", 0, 128, 64},
+    [SIZE] = {"size", 1, SOURCE_TABLE_MAX, 1u << 20}};
 
 /* A value as it is read. */
 struct reading {
@@ -20,6 +31,8 @@ struct reading {
 	uint64_t rate[BAND_DIRECTIONS];
 	enum band_scope scope;
 	bool has_scope;
+	uint64_t source[BAND_SOURCE_OPTIONS]; /* as written */
+	bool has_source[BAND_SOURCE_OPTIONS];
 };
 
 /* Returns the index of the name among the words, whose end is NULL, else the
@@ -42,8 +55,10 @@ list_scopes(const struct key *key, char out[KEY_ALLOWED_SIZE])
 	size_t len = 0;
 
 	for (size_t i = 0; key->choices[i]; i++)
-		len += (size_t)snprintf(out + len, KEY_ALLOWED_SIZE - len,
-		    "%s%s", i > 0 ? ", " : "", key->choices[i]);
+		if (key->choices[i][0])
+			len +=
+			    (size_t)snprintf(out + len, KEY_ALLOWED_SIZE - len,
+			        "%s%s", i > 0 ? ", " : "", key->choices[i]);
 	return out;
 }
 
@@ -54,7 +69,7 @@ read_scope(struct reading *r, const char *text)
 	unsigned scope = find_word(key->choices, text, strlen(text));
 	char scopes[KEY_ALLOWED_SIZE];
 
-	if (!key->choices[scope])
+	if (!*text || !key->choices[scope])
 		return value_fail(r->value, "per=%s is unknown; allowed are %s",
 		    text, list_scopes(key, scopes));
 	if (r->has_scope)
@@ -79,15 +94,50 @@ read_rate(struct reading *r, enum band_direction direction, const char *text)
 }
 
 static bool
+read_source_option(struct reading *r, unsigned option, const char *text)
+{
+	const char *name = source_options[option].name;
+	uint64_t low = source_options[option].low;
+	uint64_t high = source_options[option].high;
+	struct err err;
+
+	if (r->has_source[option])
+		return value_fail(r->value, "%s is given twice", name);
+	r->has_source[option] = true;
+	return (option == SIZE ? text_parse_size(
+	                             text, low, high, &r->source[option], &err)
+	                       : text_parse_number(text, low, high,
+	                             &r->source[option], &err)) ||
+	       value_fail(r->value, "%s: %s", name, err.text);
+}
+
+static unsigned
+find_source_option(const char *word, size_t len)
+{
+	unsigned i = 0;
+
+	while (i < BAND_SOURCE_OPTIONS &&
+	       (strlen(source_options[i].name) != len ||
+	           strncmp(source_options[i].name, word, len) != 0))
+		i++;
+	return i;
+}
+
+static bool
 read_word(struct reading *r, const char *word)
 {
 	size_t len = strcspn(word, "=");
 	unsigned direction = find_word(directions, word, len);
+	unsigned option = find_source_option(word, len);
 
 	if (word[len] && directions[direction])
 		return read_rate(r, direction, word + len + 1);
 	if (word[len] && len == 3 && strncmp(word, "per", len) == 0)
 		return read_scope(r, word + len + 1);
+	if (word[len] && option < BAND_SOURCE_OPTIONS &&
+	    r->value->key->choices[BAND_SERVER] &&
+	    r->value->key->choices[BAND_SOURCE])
+		return read_source_option(r, option, word + len + 1);
 	return value_fail(r->value,
 	    "'%s' is not expected; write in=RATE, out=RATE and per=SCOPE, as "
 	    "in in=10MiB/s per=session",
@@ -113,6 +163,35 @@ put_bandwidth_limits(const struct reading *r)
 	return true;
 }
 
+/* All limits per=source have one table. */
+static bool
+put_sources(const struct reading *r)
+{
+	struct bandwidth_spec *spec = value_target(r->value);
+	uint64_t n[BAND_SOURCE_OPTIONS];
+	bool had = bandwidth_has_sources(spec);
+
+	for (unsigned i = 0; i < BAND_SOURCE_OPTIONS; i++) {
+		if (r->has_source[i] && r->scope != BAND_SOURCE)
+			return value_fail(r->value,
+			    "%s goes with per=source; leave it out",
+			    source_options[i].name);
+		n[i] = r->has_source[i] ? r->source[i]
+		                        : source_options[i].otherwise;
+	}
+	if (r->scope != BAND_SOURCE)
+		return true;
+	if (had && (spec->prefix4 != n[PREFIX4] ||
+	               spec->prefix6 != n[PREFIX6] || spec->size != n[SIZE]))
+		return value_fail(r->value,
+		    "prefix4, prefix6 and size differ from those of the other "
+		    "per=source; write in= and out= in one line");
+	spec->prefix4 = (unsigned)n[PREFIX4];
+	spec->prefix6 = (unsigned)n[PREFIX6];
+	spec->size = n[SIZE];
+	return true;
+}
+
 static bool
 parse_bandwidth(const struct value *v)
 {
@@ -134,7 +213,7 @@ parse_bandwidth(const struct value *v)
 		    "what shares the limit is missing; write per= with one of "
 		    "%s",
 		    list_scopes(v->key, scopes));
-	return put_bandwidth_limits(&r);
+	return put_sources(&r) && put_bandwidth_limits(&r);
 }
 
 /* Writes the limits of the n-th scope that has any. */
@@ -142,7 +221,7 @@ static bool
 print_bandwidth(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct bandwidth_spec *spec = shown_source(s);
-	char rate[TEXT_BYTE_RATE_SIZE];
+	char rate[TEXT_BYTE_RATE_SIZE], size[TEXT_SIZE_SIZE];
 	size_t nth = s->nth, len = 0;
 	unsigned scope = 0;
 
@@ -157,8 +236,12 @@ print_bandwidth(const struct shown *s, char out[VALUE_TEXT_SIZE])
 			len += (size_t)snprintf(out + len,
 			    VALUE_TEXT_SIZE - len, "%s=%s ", directions[d],
 			    text_byte_rate(spec->rate[scope][d], rate));
-	snprintf(
+	len += (size_t)snprintf(
 	    out + len, VALUE_TEXT_SIZE - len, "per=%s", s->key->choices[scope]);
+	if (scope == BAND_SOURCE)
+		snprintf(out + len, VALUE_TEXT_SIZE - len,
+		    " prefix4=%u prefix6=%u size=%s", spec->prefix4,
+		    spec->prefix6, text_size(spec->size, size));
 	return true;
 }
 

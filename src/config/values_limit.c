@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -40,6 +41,110 @@ print_limit_rate(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	       value_write(out, "%u/%c", rate->count, rate->unit);
 }
 
+/* `100MiB/m`: as a bandwidth, whose unit may be a minute or an hour. */
+static bool
+parse_limit_bytes(const struct value *v)
+{
+	struct limit_bytes *bytes = value_target(v);
+	size_t len = strcspn(v->text, "/");
+	const char *unit = v->text[len] ? v->text + len + 1 : "s";
+	char amount[DRAFT_VALUE_MAX + 1];
+	struct err err;
+
+	snprintf(amount, sizeof(amount), "%.*s", (int)len, v->text);
+	if (strlen(unit) != 1 || !strchr("smh", *unit))
+		return value_fail(v,
+		    "'%s' has an unknown time; write bytes per second, minute "
+		    "or hour, as in 10MiB/s, 500MiB/m or 20GiB/h",
+		    v->text);
+	if (!text_parse_byte_rate(
+	        amount, v->key->min, v->key->max, &bytes->count, &err))
+		return value_fail(v, "%s", err.text);
+	bytes->unit = *unit;
+	return true;
+}
+
+static bool
+print_limit_bytes(const struct shown *s, char out[VALUE_TEXT_SIZE])
+{
+	const struct limit_bytes *bytes = shown_source(s);
+	char text[TEXT_BYTE_RATE_SIZE];
+
+	if (bytes->count == 0)
+		return false;
+	text_byte_rate(bytes->count, text);
+	text[strlen(text) - 1] = bytes->unit;
+	return value_write(out, "%s", text);
+}
+
+/* `list:NAME`. */
+static bool
+read_limit_list(const struct value *v, struct limit_list *list)
+{
+	const char *name = v->text + strlen(VALUE_LIST_PREFIX);
+
+	return value_find_list(v, name, &list->list) &&
+	       value_set_string(v, &list->name, name);
+}
+
+static bool
+names_a_list(const struct value *v)
+{
+	return strncmp(v->text, VALUE_LIST_PREFIX, strlen(VALUE_LIST_PREFIX)) ==
+	       0;
+}
+
+static bool
+parse_limit_list(const struct value *v)
+{
+	return names_a_list(v)
+	           ? read_limit_list(v, value_target(v))
+	           : value_fail(
+	                 v, "'%s' is not a list; write list:NAME", v->text);
+}
+
+static bool
+print_limit_list(const struct shown *s, char out[VALUE_TEXT_SIZE])
+{
+	const struct limit_list *list = shown_source(s);
+
+	return list->name &&
+	       value_write(out, VALUE_LIST_PREFIX "%s", list->name);
+}
+
+static bool
+parse_limit_per(const struct value *v)
+{
+	struct limit_spec *l = v->object;
+
+	if (names_a_list(v)) {
+		l->per = LIMIT_PER_LIST;
+		return read_limit_list(v, &l->together);
+	}
+	if (strcmp(v->text, "source") == 0)
+		l->per = LIMIT_PER_SOURCE;
+	else if (strcmp(v->text, "frontend") == 0)
+		l->per = LIMIT_PER_FRONTEND;
+	else
+		return value_fail(v,
+		    "'%s' is unknown; allowed are source, frontend and "
+		    "list:NAME",
+		    v->text);
+	return true;
+}
+
+static bool
+print_limit_per(const struct shown *s, char out[VALUE_TEXT_SIZE])
+{
+	const struct limit_spec *l = s->object;
+
+	if (l->per == LIMIT_PER_LIST)
+		return value_write(
+		    out, VALUE_LIST_PREFIX "%s", l->together.name);
+	return value_write(
+	    out, "%s", l->per == LIMIT_PER_FRONTEND ? "frontend" : "source");
+}
+
 static bool
 parse_limit_action(const struct value *v)
 {
@@ -60,47 +165,67 @@ static const char *
 find_contradiction(
     const struct limit_spec *l, const struct limit_spec *defaults)
 {
-	if (l->sessions == 0 && l->rate.count == 0)
+	if (l->sessions == 0 && l->rate.count == 0 && l->bytes.count == 0)
 		return "nothing is limited; write sessions=NUMBER, "
-		       "rate=NUMBER/s or both";
+		       "rate=NUMBER/s, bytes=NUMBER/s or several of them";
 	if (l->burst > 0 && l->rate.count == 0)
 		return "burst goes with a rate; add rate=NUMBER/s or leave "
 		       "burst out";
-	if (l->action.action == GATE_DELAY && l->rate.count == 0)
-		return "action=delay goes with a rate: a client waits until "
-		       "its time has come; add rate=NUMBER/s or write another "
-		       "action";
-	if (l->per == LIMIT_PER_FRONTEND &&
+	if (l->action.action == GATE_DELAY && l->rate.count == 0 &&
+	    l->bytes.count == 0)
+		return "action=delay goes with rate or bytes: a client waits "
+		       "until its time has come; add rate=NUMBER/s or write "
+		       "another action";
+	if (l->per != LIMIT_PER_SOURCE &&
 	    (l->prefix4 != defaults->prefix4 ||
 	        l->prefix6 != defaults->prefix6 || l->size != defaults->size))
 		return "prefix4, prefix6 and size go with per=source: "
-		       "per=frontend counts all clients together; leave them "
-		       "out";
+		       "per=frontend and per=list count clients together; "
+		       "leave them out";
+	if ((l->together.name != NULL) + (l->only.name != NULL) +
+	        (l->except.name != NULL) >
+	    1)
+		return "a limit has one list; keep one of per=list:NAME, "
+		       "only=list:NAME and except=list:NAME, or write two "
+		       "limits";
 	return NULL;
+}
+
+/* Reads the limit; its lists are the caller's to free, also after an error. */
+static bool
+read_limit(const struct value *v, struct limit_spec *ret_limit)
+{
+	static const struct words none;
+	struct limit_spec defaults = {.sessions = 0};
+	struct words words;
+	const char *wrong;
+
+	words_split(&words, v->text);
+	if (!options_read(v, &none, 0, &defaults, 0, "") ||
+	    !options_read(v, &words, 0, ret_limit, 0, ""))
+		return false;
+	wrong = find_contradiction(ret_limit, &defaults);
+	return !wrong || value_fail(v, "%s", wrong);
 }
 
 static bool
 parse_limit(const struct value *v)
 {
-	static const struct words none;
 	struct frontend_spec *f = v->object;
-	struct limit_spec l = {.sessions = 0}, defaults = {.sessions = 0};
-	struct words words;
-	const char *wrong;
+	struct limit_spec l = {.sessions = 0};
 
 	if (v->entry)
 		l.place = v->entry->place;
 	if (f->limits_n == LIMITS_MAX)
 		return value_fail(
 		    v, "a frontend has at most %d limits", LIMITS_MAX);
-	words_split(&words, v->text);
-	if (!options_read(v, &none, 0, &defaults, 0, "") ||
-	    !options_read(v, &words, 0, &l, 0, ""))
-		return false;
-	wrong = find_contradiction(&l, &defaults);
-	if (wrong)
-		return value_fail(v, "%s", wrong);
-	return value_append(v, &f->limits, &f->limits_n, &l, sizeof(l));
+	if (read_limit(v, &l) &&
+	    value_append(v, &f->limits, &f->limits_n, &l, sizeof(l)))
+		return true;
+	free(l.together.name);
+	free(l.only.name);
+	free(l.except.name);
+	return false;
 }
 
 /* Options are printed with a blank before each. */
@@ -118,6 +243,10 @@ print_limit(const struct shown *s, char out[VALUE_TEXT_SIZE])
 }
 
 VALUE_TYPE(limit_rate, print_limit_rate, "1/s to 1000000/s, also /m and /h", 0);
+VALUE_TYPE(
+    limit_bytes, print_limit_bytes, "1KiB/s to 100GiB/s, also /m and /h", 0);
+VALUE_TYPE(limit_per, print_limit_per, "source, frontend, list:NAME", 0);
+VALUE_TYPE(limit_list, print_limit_list, "list:NAME", 0);
 VALUE_TYPE(limit_action, print_limit_action,
     "reset, close, drop, tarpit=TIME, delay, delay=TIME", 0);
 VALUE_TYPE(limit, print_limit, "options, as in sessions=20 rate=10/s", 0);

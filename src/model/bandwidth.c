@@ -61,8 +61,11 @@ set_proxy(struct bandwidth *b, const struct bandwidth_spec *spec, bool *limited)
 
 	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
 		*limited |= spec->rate[BAND_SESSION][d] > 0;
+		*limited |= spec->rate[BAND_SOURCE][d] > 0;
 		changed |=
 		    set_byte_rate(&b->session[d], spec->rate[BAND_SESSION][d]);
+		changed |=
+		    set_byte_rate(&b->source[d], spec->rate[BAND_SOURCE][d]);
 		changed |= set_shared(b, d, spec->rate[BAND_PROXY][d], limited);
 	}
 	return changed;

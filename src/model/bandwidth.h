@@ -32,8 +32,15 @@ struct server_spec;
 enum band_direction { BAND_IN, BAND_OUT, BAND_DIRECTIONS };
 
 /* The sessions that share a limit: none (each has its own), all of the frontend
- * or backend, or those of each of the backend's servers. */
-enum band_scope { BAND_SESSION, BAND_PROXY, BAND_SERVER, BAND_SCOPES };
+ * or backend, those of each of the backend's servers, or those of each source
+ * of the frontend's clients. */
+enum band_scope {
+	BAND_SESSION,
+	BAND_PROXY,
+	BAND_SERVER,
+	BAND_SOURCE,
+	BAND_SCOPES
+};
 
 /* Bytes per second. */
 #define BANDWIDTH_MIN UINT64_C(1024)
@@ -44,6 +51,9 @@ enum band_scope { BAND_SESSION, BAND_PROXY, BAND_SERVER, BAND_SCOPES };
 /* `bandwidth =` of a section, 0: no limit. */
 struct bandwidth_spec {
 	uint64_t rate[BAND_SCOPES][BAND_DIRECTIONS];
+	/* The sources of per=source, as in struct limit_spec. */
+	unsigned prefix4, prefix6;
+	uint64_t size;
 };
 
 struct bucket {
@@ -54,8 +64,9 @@ struct bucket {
 
 struct bandwidth {
 	struct bucket shared[BAND_DIRECTIONS] CACHE_LINE_ALIGNED;
-	/* Rates of each session; the control thread writes; relaxed. */
-	uint64_t session[BAND_DIRECTIONS];
+	/* Rates of each session, and of each source, whose buckets are those of
+	 * model/limit.h; the control thread writes; relaxed. */
+	uint64_t session[BAND_DIRECTIONS], source[BAND_DIRECTIONS];
 };
 
 /* The portions of a rate are worth 10 ms, but at least a segment, and above
@@ -118,6 +129,14 @@ void bucket_give(struct bucket *bucket, uint64_t rate, uint32_t n);
  * limits of its spec.  A bucket whose rate changes forgets what was taken.
  * Returns whether a limit has changed.  *ret_limited: whether there are any. */
 bool bandwidth_follow(const struct model *model, bool *ret_limited);
+
+/* Whether there is a limit per=source. */
+static inline bool
+bandwidth_has_sources(const struct bandwidth_spec *spec)
+{
+	return spec->rate[BAND_SOURCE][BAND_IN] > 0 ||
+	       spec->rate[BAND_SOURCE][BAND_OUT] > 0;
+}
 
 /* Returns the limit of each session, the lower one of its frontend and its
  * backend (NULL: not known so far); 0: none.  Any thread, in a grace section or

@@ -91,9 +91,9 @@ explain_servers(const struct backend *b, const struct explained_client *client,
 		    .sessions = atomic_load_relaxed(&s->sessions->now),
 		    .maxconn = place == PLACE_NONE ? server_maxconn(s)
 		                                   : l->limits[place],
-		    .bandwidth = {bandwidth_of_server(
-		                      b->spec, s->spec, BAND_IN),
-		        bandwidth_of_server(b->spec, s->spec, BAND_OUT)},
+		    .bandwidth =
+		        {bandwidth_of_server(b->spec, s->spec, BAND_IN),
+		            bandwidth_of_server(b->spec, s->spec, BAND_OUT)},
 		    .place = place};
 	}
 	return ok;
@@ -195,6 +195,7 @@ explain_bandwidth(const struct frontend *f, const struct backend *b,
 {
 	for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++) {
 		bandwidth->session[d] = bandwidth_of_session(f, b, d);
+		bandwidth->source[d] = f->spec->bandwidth.rate[BAND_SOURCE][d];
 		bandwidth->frontend[d] = f->spec->bandwidth.rate[BAND_PROXY][d];
 		bandwidth->backend[d] =
 		    b ? b->spec->bandwidth.rate[BAND_PROXY][d] : 0;
@@ -390,7 +391,7 @@ explain_limits(const struct frontend *f, const struct endpoint *client,
 	if (!answer.by)
 		return true;
 	spec = answer.by->spec;
-	x->too_often = answer.too_often;
+	x->what = limit_what(answer.what);
 	x->reply = limit_reply(spec);
 	x->limit = copy_name(limit_spec_text(spec, text), &ok);
 	x->table = copy_name(answer.by->name, &ok);

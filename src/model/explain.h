@@ -112,15 +112,16 @@ struct explained_limit {
 	 * name of its table, and its place; NULL: none does. */
 	char *limit, *table, *file;
 	unsigned line;
-	bool too_often;          /* for its rate, else for its sessions */
+	const char *what;        /* if refused, for what: limit_what */
 	struct gate_reply reply; /* if refused */
 	uint32_t wait_ms;        /* how long it is delayed */
 };
 
-/* Limits in bytes per second, 0: none: of each session, and of all sessions of
- * the frontend and of the backend. */
+/* Limits in bytes per second, 0: none: of each session, of all sessions of the
+ * client's source, and of all sessions of the frontend and of the backend. */
 struct explained_bandwidth {
 	uint64_t session[BAND_DIRECTIONS];
+	uint64_t source[BAND_DIRECTIONS];
 	uint64_t frontend[BAND_DIRECTIONS];
 	uint64_t backend[BAND_DIRECTIONS];
 };

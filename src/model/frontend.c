@@ -427,8 +427,9 @@ frontend_connect(struct frontend *f, const struct frontend *before)
 		if (!f->access)
 			return false;
 	}
-	if (f->spec->limits_n > 0) {
-		f->limits = limits_new(f->spec, before ? before->limits : NULL);
+	if (limits_are_needed(f->spec)) {
+		f->limits = limits_new(
+		    f->spec, f->model, before ? before->limits : NULL);
 		if (!f->limits)
 			return false;
 	}

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acl/acl.h"
 #include "base/clock.h"
+#include "base/text.h"
+#include "model/model.h"
 
 /* A table of one entry needs no second one. */
 #define SIZE_FOR_ALL 1u
@@ -18,14 +21,44 @@ limit_key(const struct limit *limit, const struct endpoint *client)
 	const struct limit_spec *s = limit->spec;
 	struct source_key all = {.ip = {0}};
 
-	return s->per == LIMIT_PER_FRONTEND
-	           ? all
-	           : source_key_of(client, s->prefix4, s->prefix6);
+	return s->per == LIMIT_PER_SOURCE
+	           ? source_key_of(client, s->prefix4, s->prefix6)
+	           : all;
+}
+
+const struct limit_list *
+limit_spec_list(const struct limit_spec *limit, enum limit_for *ret_for)
+{
+	*ret_for = limit->except.name ? LIMIT_FOR_OTHERS : LIMIT_FOR_LIST;
+	if (limit->together.name)
+		return &limit->together;
+	if (limit->only.name || limit->except.name)
+		return limit->only.name ? &limit->only : &limit->except;
+	*ret_for = LIMIT_FOR_ALL;
+	return NULL;
+}
+
+const char *
+limit_what(enum source_answer answer)
+{
+	return answer == SOURCE_RATE    ? "rate"
+	       : answer == SOURCE_BYTES ? "bytes"
+	                                : "sessions";
+}
+
+/* Writes the bytes as `1MiB/m`. */
+static const char *
+bytes_text(const struct limit_bytes *bytes, char out[TEXT_BYTE_RATE_SIZE])
+{
+	text_byte_rate(bytes->count, out);
+	out[strlen(out) - 1] = bytes->unit;
+	return out;
 }
 
 const char *
 limit_spec_text(const struct limit_spec *limit, char out[LIMIT_TEXT_SIZE])
 {
+	char bytes[TEXT_BYTE_RATE_SIZE];
 	size_t len = 0;
 
 	if (limit->sessions > 0)
@@ -35,8 +68,18 @@ limit_spec_text(const struct limit_spec *limit, char out[LIMIT_TEXT_SIZE])
 		len += (size_t)snprintf(out + len, LIMIT_TEXT_SIZE - len,
 		    "rate=%u/%c burst=%u ", limit->rate.count, limit->rate.unit,
 		    limit_spec_burst(limit));
-	snprintf(out + len, LIMIT_TEXT_SIZE - len, "per=%s",
-	    limit->per == LIMIT_PER_FRONTEND ? "frontend" : "source");
+	if (limit->bytes.count > 0)
+		len += (size_t)snprintf(out + len, LIMIT_TEXT_SIZE - len,
+		    "bytes=%s ", bytes_text(&limit->bytes, bytes));
+	len += (size_t)snprintf(out + len, LIMIT_TEXT_SIZE - len, "per=%s%s",
+	    limit->per == LIMIT_PER_LIST       ? "list:"
+	    : limit->per == LIMIT_PER_FRONTEND ? "frontend"
+	                                       : "source",
+	    limit->per == LIMIT_PER_LIST ? limit->together.name : "");
+	if (limit->only.name || limit->except.name)
+		snprintf(out + len, LIMIT_TEXT_SIZE - len, " %s=list:%s",
+		    limit->only.name ? "only" : "except",
+		    limit->only.name ? limit->only.name : limit->except.name);
 	return out;
 }
 
@@ -56,14 +99,22 @@ bounds_of(const struct limit_spec *spec)
 		b.share_ns = unit_ns(spec->rate.unit) / spec->rate.count;
 	if (spec->action.action == GATE_DELAY)
 		b.wait_max_ns = spec->action.hold_ms * NS_PER_MS;
+	b.bytes = spec->bytes.count;
+	b.bytes_ns = b.bytes > 0 ? unit_ns(spec->bytes.unit) : 0;
 	return b;
 }
 
 static bool
 same_key(const struct limit_spec *a, const struct limit_spec *b)
 {
+	enum limit_for for_a, for_b;
+	const struct limit_list *list_a = limit_spec_list(a, &for_a);
+	const struct limit_list *list_b = limit_spec_list(b, &for_b);
+
 	return a->per == b->per && a->prefix4 == b->prefix4 &&
-	       a->prefix6 == b->prefix6 && a->size == b->size;
+	       a->prefix6 == b->prefix6 && a->size == b->size &&
+	       for_a == for_b &&
+	       (!list_a || strcmp(list_a->name, list_b->name) == 0);
 }
 
 static bool
@@ -77,50 +128,112 @@ is_taken(const struct limits *limits, const struct source_table *table)
 
 static struct source_table *
 find_table(const struct limits *limits, const struct limit_spec *spec,
-    const struct limits *before)
+    enum source_extra extra, const struct limits *before)
 {
 	for (size_t i = 0; before && i < before->n; i++) {
 		const struct limit *l = &before->all[i];
 
-		if (same_key(l->spec, spec) && !is_taken(limits, l->table))
+		if (same_key(l->spec, spec) &&
+		    source_table_extra(l->table) == extra &&
+		    !is_taken(limits, l->table))
 			return source_table_ref(l->table);
 	}
-	return source_table_new(spec->per == LIMIT_PER_FRONTEND
-	                            ? SIZE_FOR_ALL
-	                            : (uint32_t)spec->size);
+	return source_table_new(
+	    spec->per == LIMIT_PER_SOURCE ? (uint32_t)spec->size : SIZE_FOR_ALL,
+	    extra);
 }
 
-/* The first table has the name of the frontend, as HAProxy's has. */
+/* The first table has the name of the frontend, as HAProxy's has.  number: 0
+ * for that of the bandwidth. */
 static char *
 name_table(const char *frontend, size_t number)
 {
 	char *name;
-	int rc = number == 1 ? asprintf(&name, "%s", frontend)
-	                     : asprintf(&name, "%s/%zu", frontend, number);
+	int rc;
 
+	if (number == 0)
+		rc = asprintf(&name, "%s/bandwidth", frontend);
+	else if (number == 1)
+		rc = asprintf(&name, "%s", frontend);
+	else
+		rc = asprintf(&name, "%s/%zu", frontend, number);
 	return rc < 0 ? NULL : name;
 }
 
+/* Appends a limit.  Returns false when memory is short. */
+static bool
+add_limit(struct limits *limits, const struct limit_spec *spec,
+    const struct model *model, enum source_extra extra,
+    const struct limits *before)
+{
+	struct limit *l = &limits->all[limits->n];
+	const struct limit_list *list = limit_spec_list(spec, &l->clients);
+
+	l->spec = spec;
+	l->list = list ? model->lists[list->list] : NULL;
+	l->bounds = bounds_of(spec);
+	l->table = find_table(limits, spec, extra, before);
+	if (extra == SOURCE_WITH_BYTES)
+		limits->with_bytes |= (uint16_t)(1u << limits->n);
+	limits->n++;
+	return l->table;
+}
+
+/* Appends the limit of a bandwidth per=source, if there is one. */
+static bool
+add_bandwidth(struct limits *limits, const struct frontend_spec *spec,
+    const struct model *model, const struct limits *before)
+{
+	const struct bandwidth_spec *b = &spec->bandwidth;
+
+	if (!bandwidth_has_sources(b))
+		return true;
+	limits->of_bandwidth = (struct limit_spec){.per = LIMIT_PER_SOURCE,
+	    .prefix4 = b->prefix4,
+	    .prefix6 = b->prefix6,
+	    .size = b->size};
+	if (!add_limit(limits, &limits->of_bandwidth, model,
+	        SOURCE_WITH_BUCKETS, before))
+		return false;
+	limits->all[limits->n - 1].name = name_table(spec->name, 0);
+	return limits->all[limits->n - 1].name;
+}
+
+static bool
+add_limits(struct limits *limits, const struct frontend_spec *spec,
+    const struct model *model, const struct limits *before)
+{
+	for (size_t i = 0; i < spec->limits_n; i++) {
+		const struct limit_spec *s = &spec->limits[i];
+
+		if (!add_limit(limits, s, model,
+		        s->bytes.count > 0 ? SOURCE_WITH_BYTES : SOURCE_PLAIN,
+		        before))
+			return false;
+		limits->all[i].name = name_table(spec->name, i + 1);
+		if (!limits->all[i].name)
+			return false;
+	}
+	return add_bandwidth(limits, spec, model, before);
+}
+
+bool
+limits_are_needed(const struct frontend_spec *spec)
+{
+	return spec->limits_n > 0 || bandwidth_has_sources(&spec->bandwidth);
+}
+
 struct limits *
-limits_new(const struct frontend_spec *spec, const struct limits *before)
+limits_new(const struct frontend_spec *spec, const struct model *model,
+    const struct limits *before)
 {
 	struct limits *limits = calloc(
-	    1, sizeof(*limits) + spec->limits_n * sizeof(limits->all[0]));
+	    1, sizeof(*limits) + (spec->limits_n + 1) * sizeof(limits->all[0]));
 
-	for (size_t i = 0; limits && i < spec->limits_n; i++) {
-		struct limit *l = &limits->all[i];
-
-		l->spec = &spec->limits[i];
-		l->bounds = bounds_of(l->spec);
-		l->table = find_table(limits, l->spec, before);
-		l->name = name_table(spec->name, i + 1);
-		limits->n++;
-		if (!l->table || !l->name) {
-			limits_free(limits);
-			return NULL;
-		}
-	}
-	return limits;
+	if (!limits || add_limits(limits, spec, model, before))
+		return limits;
+	limits_free(limits);
+	return NULL;
 }
 
 void
@@ -136,7 +249,15 @@ limits_free(struct limits *limits)
 static bool
 is_refused(enum source_answer answer)
 {
-	return answer == SOURCE_SESSIONS || answer == SOURCE_RATE;
+	return answer != SOURCE_COUNTED && answer != SOURCE_UNCOUNTED;
+}
+
+static bool
+is_for(const struct limit *limit, const struct endpoint *client)
+{
+	return limit->clients == LIMIT_FOR_ALL ||
+	       acl_list_has(limit->list, client) ==
+	           (limit->clients == LIMIT_FOR_LIST);
 }
 
 /* Rounded up: a client that waits as long is not too early. */
@@ -150,8 +271,8 @@ note_wait(struct limit_answer *answer, uint64_t wait_ns)
 }
 
 void
-limits_cancel(
-    const struct limits *limits, uint8_t counted, const struct endpoint *client)
+limits_cancel(const struct limits *limits, uint16_t counted,
+    const struct endpoint *client)
 {
 	for (size_t i = 0; i < limits->n; i++) {
 		const struct limit *l = &limits->all[i];
@@ -171,17 +292,19 @@ limits_enter(
 	for (size_t i = 0; i < limits->n; i++) {
 		const struct limit *l = &limits->all[i];
 		struct source_key key = limit_key(l, client);
+		enum source_answer a;
 		uint64_t wait_ns;
-		enum source_answer a = source_table_enter(
-		    l->table, &key, &l->bounds, now_ns, &wait_ns);
 
+		if (!is_for(l, client))
+			continue;
+		a = source_table_enter(
+		    l->table, &key, &l->bounds, now_ns, &wait_ns);
 		if (is_refused(a)) {
 			limits_cancel(limits, answer.counted, client);
-			return (struct limit_answer){
-			    .by = l, .too_often = a == SOURCE_RATE};
+			return (struct limit_answer){.by = l, .what = a};
 		}
 		if (a == SOURCE_COUNTED)
-			answer.counted |= (uint8_t)(1u << i);
+			answer.counted |= (uint16_t)(1u << i);
 		note_wait(&answer, wait_ns);
 	}
 	return answer;
@@ -196,21 +319,23 @@ limits_peek(
 	for (size_t i = 0; i < limits->n; i++) {
 		const struct limit *l = &limits->all[i];
 		struct source_key key = limit_key(l, client);
+		enum source_answer a;
 		uint64_t wait_ns;
-		enum source_answer a = source_table_peek(
-		    l->table, &key, &l->bounds, now_ns, &wait_ns);
 
+		if (!is_for(l, client))
+			continue;
+		a = source_table_peek(
+		    l->table, &key, &l->bounds, now_ns, &wait_ns);
 		if (is_refused(a))
-			return (struct limit_answer){
-			    .by = l, .too_often = a == SOURCE_RATE};
+			return (struct limit_answer){.by = l, .what = a};
 		note_wait(&answer, wait_ns);
 	}
 	return answer;
 }
 
 void
-limits_leave(
-    const struct limits *limits, uint8_t counted, const struct endpoint *client)
+limits_leave(const struct limits *limits, uint16_t counted,
+    const struct endpoint *client)
 {
 	for (size_t i = 0; i < limits->n; i++) {
 		const struct limit *l = &limits->all[i];
@@ -219,4 +344,32 @@ limits_leave(
 		if (counted & 1u << i)
 			source_table_leave(l->table, &key);
 	}
+}
+
+void
+limits_charge(const struct limits *limits, uint16_t counted,
+    const struct endpoint *client, const uint64_t bytes[BAND_DIRECTIONS],
+    uint64_t now_ns)
+{
+	counted &= limits->with_bytes;
+	for (size_t i = 0; counted != 0 && i < limits->n; i++) {
+		const struct limit *l = &limits->all[i];
+		struct source_key key = limit_key(l, client);
+
+		if (counted & 1u << i)
+			source_table_charge(
+			    l->table, &key, &l->bounds, bytes, now_ns);
+	}
+}
+
+struct bucket *
+limits_buckets(const struct limits *limits, uint16_t counted,
+    const struct endpoint *client)
+{
+	const struct limit *last = &limits->all[limits->n - 1];
+	struct source_key key = limit_key(last, client);
+
+	return counted & 1u << (limits->n - 1)
+	           ? source_table_buckets(last->table, &key)
+	           : NULL;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A frontend's limits by source: how many sessions, and how many connections in
- * a time, each client address or range of addresses may have.
+ * A frontend's limits by source: how many sessions, and how many connections or
+ * bytes in a time, each client address or range of addresses may have.
  *
  * Each limit has a table of its own (source_table.h).  All limits of a frontend
  * apply, in the order of the file: a client is refused by the first one that
- * has no room for it, and then counts in none.
+ * has no room for it, and then counts in none.  A limit with a list is passed
+ * over for the clients that it is not for.
+ *
+ * A bandwidth per=source is a further limit, the last one.  Nothing is refused
+ * by it: its table has the buckets of each source (model/bandwidth.h).
  */
 #ifndef MODEL_LIMIT_H
 #define MODEL_LIMIT_H
@@ -16,32 +20,44 @@
 #include "model/source_table.h"
 #include "model/spec.h"
 
+struct acl_list;
+struct model;
+
 struct limit {
 	const struct limit_spec *spec; /* borrowed */
+	enum limit_for clients;
+	struct acl_list *list; /* unless LIMIT_FOR_ALL; the model's */
 	struct source_bounds bounds;
 	struct source_table *table;
-	char *name; /* of the table: `web`, `web/2` */
+	char *name; /* of the table: `web`, `web/2`, `web/bandwidth` */
 };
 
 struct limits {
-	size_t n; /* 1 to LIMITS_MAX */
+	size_t n;            /* 1 to LIMITS_MAX, and 1 more for the bandwidth */
+	uint16_t with_bytes; /* bit n: limit n counts bytes */
+	/* The bandwidth per=source as a limit. */
+	struct limit_spec of_bandwidth;
 	struct limit all[];
 };
 
 /* The answer of a frontend's limits about a client. */
 struct limit_answer {
-	const struct limit *by; /* which refuses it; NULL: none */
-	bool too_often;         /* if so, for its rate */
-	uint8_t counted;        /* bit n: it counts in limit n */
-	uint32_t wait_ms;       /* until its time has come */
+	const struct limit *by;  /* which refuses it; NULL: none */
+	enum source_answer what; /* if so, why */
+	uint16_t counted;        /* bit n: it counts in limit n */
+	uint32_t wait_ms;        /* until its time has come */
 };
 
+/* Whether the frontend has any. */
+bool limits_are_needed(const struct frontend_spec *spec);
+
 /* Makes the limits of a frontend.  A limit takes over the table of one in
- * `before`, which may be NULL, with the same key (per, prefixes and size), the
- * first of these that is not taken.  Borrows the spec.  Runs on the control
- * thread.  Returns NULL when memory is short. */
-struct limits *limits_new(
-    const struct frontend_spec *spec, const struct limits *before);
+ * `before`, which may be NULL, with the same key (per, lists, prefixes and
+ * size, with or without bytes), the first of these that is not taken.  model:
+ * for its lists.  Borrows the spec.  Runs on the control thread.  Returns NULL
+ * when memory is short. */
+struct limits *limits_new(const struct frontend_spec *spec,
+    const struct model *model, const struct limits *before);
 
 /* Runs on the control thread.  NULL is allowed. */
 void limits_free(struct limits *limits);
@@ -55,11 +71,25 @@ struct limit_answer limits_peek(const struct limits *limits,
     const struct endpoint *client, uint64_t now_ns);
 
 /* A session of the client has ended; counted: as it was answered. */
-void limits_leave(const struct limits *limits, uint8_t counted,
+void limits_leave(const struct limits *limits, uint16_t counted,
     const struct endpoint *client);
 
+/* A session of the client has used bytes; counted: as it was answered. */
+void limits_charge(const struct limits *limits, uint16_t counted,
+    const struct endpoint *client, const uint64_t bytes[BAND_DIRECTIONS],
+    uint64_t now_ns);
+
+/* Returns the buckets of the client's source, which stay until limits_leave or
+ * limits_cancel; NULL: the bandwidth is not per=source, or the client does not
+ * count there.  counted: as it was answered. */
+struct bucket *limits_buckets(const struct limits *limits, uint16_t counted,
+    const struct endpoint *client);
+
+/* Returns what a client has too much of: `sessions`, `rate` or `bytes`. */
+const char *limit_what(enum source_answer answer);
+
 /* Takes back a limits_enter with that answer, as if the client had not come. */
-void limits_cancel(const struct limits *limits, uint8_t counted,
+void limits_cancel(const struct limits *limits, uint16_t counted,
     const struct endpoint *client);
 
 /* Returns the action for a client that the limit refuses: a delay is for those

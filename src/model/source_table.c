@@ -31,6 +31,12 @@ struct source_entry {
 	uint32_t accepted, refused;
 };
 
+/* Further memory of an entry of SOURCE_WITH_BYTES. */
+struct source_bytes {
+	uint64_t used[BAND_DIRECTIONS];
+	uint64_t due_ns;
+};
+
 struct source_shard {
 	struct lock lock CACHE_LINE_ALIGNED;
 	uint32_t made; /* entries that were ever used */
@@ -41,12 +47,17 @@ struct source_shard {
 };
 
 struct source_table {
-	unsigned refs;                         /* control thread only */
+	unsigned refs; /* control thread only */
+	enum source_extra extra;
+	size_t more_size;                      /* further bytes of an entry */
 	uint32_t shards_n, entries_n, heads_n; /* the latter two of a shard */
 	uint64_t seed;
-	void *memory; /* entries of all shards, then heads of all shards */
+	/* Entries of all shards, then their further bytes, then heads of all
+	 * shards. */
+	void *memory;
 	size_t memory_size;
 	struct source_entry *entries;
+	char *more;
 	uint32_t *heads;
 	struct source_shard shards[];
 };
@@ -127,26 +138,37 @@ power_of_two(uint32_t at_least)
 	return n;
 }
 
+static size_t
+more_size_of(enum source_extra extra)
+{
+	return extra == SOURCE_WITH_BYTES ? sizeof(struct source_bytes)
+	       : extra == SOURCE_WITH_BUCKETS
+	           ? BAND_DIRECTIONS * sizeof(struct bucket)
+	           : 0;
+}
+
 /* Pages that no entry has used stay the kernel's zero page. */
 static bool
 map_memory(struct source_table *t)
 {
-	size_t entries =
-	    (size_t)t->shards_n * t->entries_n * sizeof(struct source_entry);
+	size_t n = (size_t)t->shards_n * t->entries_n;
+	size_t entries = n * sizeof(struct source_entry);
+	size_t more = n * t->more_size;
 
-	t->memory_size =
-	    entries + (size_t)t->shards_n * t->heads_n * sizeof(uint32_t);
+	t->memory_size = entries + more +
+	                 (size_t)t->shards_n * t->heads_n * sizeof(uint32_t);
 	t->memory = mmap(NULL, t->memory_size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (t->memory == MAP_FAILED)
 		return false;
 	t->entries = t->memory;
-	t->heads = (uint32_t *)(void *)((char *)t->memory + entries);
+	t->more = (char *)t->memory + entries;
+	t->heads = (uint32_t *)(void *)(t->more + more);
 	return true;
 }
 
 struct source_table *
-source_table_new(uint32_t size)
+source_table_new(uint32_t size, enum source_extra extra)
 {
 	struct source_table *t;
 	uint32_t shards_n = 1;
@@ -159,6 +181,8 @@ source_table_new(uint32_t size)
 		return NULL;
 	memset(t, 0, sizeof(*t) + shards_n * sizeof(t->shards[0]));
 	t->refs = 1;
+	t->extra = extra;
+	t->more_size = more_size_of(extra);
 	t->shards_n = shards_n;
 	t->entries_n = (size + shards_n - 1) / shards_n;
 	t->heads_n = power_of_two(t->entries_n);
@@ -170,6 +194,12 @@ source_table_new(uint32_t size)
 		return t;
 	free(t);
 	return NULL;
+}
+
+enum source_extra
+source_table_extra(const struct source_table *table)
+{
+	return table->extra;
 }
 
 struct source_table *
@@ -291,6 +321,20 @@ take_entry(const struct source_table *t, const struct place *p)
 	return e;
 }
 
+/* Returns the further bytes of the entry. */
+static void *
+more_of(const struct source_table *t, const struct source_entry *e)
+{
+	return t->more + (size_t)(e - t->entries) * t->more_size;
+}
+
+/* NULL: the table has none. */
+static struct source_bytes *
+bytes_of(const struct source_table *t, const struct source_entry *e)
+{
+	return t->extra == SOURCE_WITH_BYTES ? more_of(t, e) : NULL;
+}
+
 /* Returns the key's entry, a new one if needed; NULL: all places have
  * sessions. */
 static struct source_entry *
@@ -305,6 +349,7 @@ make_entry(const struct source_table *t, const struct place *p,
 	if (!e)
 		return NULL;
 	*e = (struct source_entry){.key = *key, .next = *p->head};
+	memset(more_of(t, e), 0, t->more_size);
 	*p->head = (uint32_t)(e - p->entries) + 1;
 	p->shard->used++;
 	return e;
@@ -318,20 +363,53 @@ max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Returns how long it takes until a schedule is at most so far ahead. */
+static uint64_t
+wait_of(uint64_t due_ns, uint64_t ahead_ns, uint64_t now_ns)
+{
+	return due_ns > now_ns + ahead_ns ? due_ns - now_ns - ahead_ns : 0;
+}
+
+/* Returns how long so many bytes take to grow back, a double of the bounds'
+ * time at most. */
+static uint64_t
+bytes_cost_ns(const struct source_bounds *bounds, uint64_t bytes)
+{
+	double ns =
+	    (double)bytes * (double)bounds->bytes_ns / (double)bounds->bytes;
+	uint64_t most_ns = 2 * bounds->bytes_ns;
+
+	return ns < (double)most_ns ? (uint64_t)ns : most_ns;
+}
+
+/* Returns how long it takes until the source has a byte left. */
+static uint64_t
+wait_of_bytes(const struct source_bytes *b, const struct source_bounds *bounds,
+    uint64_t now_ns)
+{
+	return b && bounds->bytes > 0
+	           ? wait_of(b->due_ns + bytes_cost_ns(bounds, 1),
+	                 bounds->bytes_ns, now_ns)
+	           : 0;
+}
+
+/* bytes: of the entry, or NULL. */
 static enum source_answer
-judge_source(const struct source_entry *e, const struct source_bounds *bounds,
-    uint64_t now_ns, uint64_t *ret_wait_ns)
+judge_source(const struct source_entry *e, const struct source_bytes *bytes,
+    const struct source_bounds *bounds, uint64_t now_ns, uint64_t *ret_wait_ns)
 {
 	uint64_t ahead_ns = (bounds->burst - 1) * bounds->share_ns;
-	uint64_t wait_ns = 0;
+	uint64_t for_rate = 0, for_bytes = wait_of_bytes(bytes, bounds, now_ns);
 
 	if (bounds->sessions > 0 && e->sessions >= bounds->sessions)
 		return SOURCE_SESSIONS;
-	if (bounds->share_ns > 0 && e->due_ns > now_ns + ahead_ns)
-		wait_ns = e->due_ns - now_ns - ahead_ns;
-	if (wait_ns > bounds->wait_max_ns)
+	if (bounds->share_ns > 0)
+		for_rate = wait_of(e->due_ns, ahead_ns, now_ns);
+	if (for_rate > bounds->wait_max_ns)
 		return SOURCE_RATE;
-	*ret_wait_ns = wait_ns;
+	if (for_bytes > bounds->wait_max_ns)
+		return SOURCE_BYTES;
+	*ret_wait_ns = max_u64(for_rate, for_bytes);
 	return SOURCE_COUNTED;
 }
 
@@ -345,7 +423,8 @@ source_table_enter(struct source_table *table, const struct source_key *key,
 
 	*ret_wait_ns = 0;
 	if (e)
-		answer = judge_source(e, bounds, now_ns, ret_wait_ns);
+		answer = judge_source(
+		    e, bytes_of(table, e), bounds, now_ns, ret_wait_ns);
 	if (answer == SOURCE_COUNTED) {
 		e->sessions++;
 		e->accepted++;
@@ -370,7 +449,8 @@ source_table_peek(struct source_table *table, const struct source_key *key,
 
 	*ret_wait_ns = 0;
 	if (e)
-		answer = judge_source(e, bounds, now_ns, ret_wait_ns);
+		answer = judge_source(
+		    e, bytes_of(table, e), bounds, now_ns, ret_wait_ns);
 	place_unlock(&p);
 	return answer;
 }
@@ -402,6 +482,57 @@ source_table_cancel(struct source_table *table, const struct source_key *key,
 	place_unlock(&p);
 }
 
+void
+source_table_charge(struct source_table *table, const struct source_key *key,
+    const struct source_bounds *bounds, const uint64_t bytes[BAND_DIRECTIONS],
+    uint64_t now_ns)
+{
+	uint64_t cost_ns =
+	    bytes_cost_ns(bounds, bytes[BAND_IN] + bytes[BAND_OUT]);
+	struct place p = place_lock(table, key);
+	struct source_entry *e = find_source(&p, key);
+	struct source_bytes *b = e ? bytes_of(table, e) : NULL;
+
+	if (b) {
+		for (enum band_direction d = 0; d < BAND_DIRECTIONS; d++)
+			b->used[d] += bytes[d];
+		b->due_ns = max_u64(b->due_ns, now_ns) + cost_ns;
+		if (b->due_ns > now_ns + 2 * bounds->bytes_ns)
+			b->due_ns = now_ns + 2 * bounds->bytes_ns;
+	}
+	place_unlock(&p);
+}
+
+struct bucket *
+source_table_buckets(struct source_table *table, const struct source_key *key)
+{
+	struct bucket *buckets = NULL;
+	struct source_entry *e;
+	struct place p;
+
+	if (table->extra != SOURCE_WITH_BUCKETS)
+		return NULL;
+	p = place_lock(table, key);
+	e = find_source(&p, key);
+	if (e)
+		buckets = more_of(table, e);
+	place_unlock(&p);
+	return buckets;
+}
+
+uint64_t
+source_bytes_left(const struct source_facts *facts,
+    const struct source_bounds *bounds, uint64_t now_ns)
+{
+	uint64_t due_ns = max_u64(facts->bytes_due_ns, now_ns);
+	uint64_t full_ns = now_ns + bounds->bytes_ns;
+
+	if (bounds->bytes == 0 || due_ns >= full_ns)
+		return 0;
+	return (uint64_t)((double)(full_ns - due_ns) * (double)bounds->bytes /
+	                  (double)bounds->bytes_ns);
+}
+
 uint64_t
 source_tokens(const struct source_facts *facts,
     const struct source_bounds *bounds, uint64_t now_ns)
@@ -416,13 +547,20 @@ source_tokens(const struct source_facts *facts,
 /* -- the control thread -- */
 
 static struct source_facts
-entry_facts(const struct source_entry *e)
+entry_facts(const struct source_table *t, const struct source_entry *e)
 {
-	return (struct source_facts){.key = e->key,
+	const struct source_bytes *b = bytes_of(t, e);
+	struct source_facts facts = {.key = e->key,
 	    .sessions = e->sessions,
 	    .accepted = e->accepted,
 	    .refused = e->refused,
 	    .due_ns = e->due_ns};
+
+	if (b) {
+		memcpy(facts.bytes, b->used, sizeof(facts.bytes));
+		facts.bytes_due_ns = b->due_ns;
+	}
+	return facts;
 }
 
 bool
@@ -433,7 +571,7 @@ source_table_find(struct source_table *table, const struct source_key *key,
 	const struct source_entry *e = find_source(&p, key);
 
 	if (e)
-		*ret_facts = entry_facts(e);
+		*ret_facts = entry_facts(table, e);
 	place_unlock(&p);
 	return e;
 }
@@ -466,7 +604,7 @@ source_table_next(struct source_table *table, uint64_t *at,
 		const struct source_entry *e = &p.entries[i++];
 
 		if (is_linked(table, &p, e)) {
-			*ret_facts = entry_facts(e);
+			*ret_facts = entry_facts(table, e);
 			*ret_found = true;
 			break;
 		}
@@ -482,11 +620,16 @@ source_table_set(struct source_table *table, const struct source_facts *facts)
 {
 	struct place p = place_lock(table, &facts->key);
 	struct source_entry *e = make_entry(table, &p, &facts->key);
+	struct source_bytes *b = e ? bytes_of(table, e) : NULL;
 
 	if (e) {
 		e->accepted = facts->accepted;
 		e->refused = facts->refused;
 		e->due_ns = facts->due_ns;
+	}
+	if (b) {
+		memcpy(b->used, facts->bytes, sizeof(b->used));
+		b->due_ns = facts->bytes_due_ns;
 	}
 	place_unlock(&p);
 	return e;
@@ -538,7 +681,8 @@ source_table_memory(struct source_table *table, struct memory_use *use)
 
 		lock_acquire(&s->lock);
 		use->mapped += (uint64_t)s->made *
-		               (sizeof(struct source_entry) + sizeof(uint32_t));
+		               (sizeof(struct source_entry) + table->more_size +
+		                   sizeof(uint32_t));
 		lock_release(&s->lock);
 	}
 }

@@ -10,7 +10,10 @@
  * being counted: a full table refuses no client.
  *
  * The rate is a virtual schedule, as in model/rate_limit.h, with a burst of its
- * own: one time for each entry.
+ * own: one time for each entry.  A table for bytes has a second one, which a
+ * source may overdraw: its sessions say afterwards what they have used.  A
+ * table for bandwidth has buckets instead, which the sessions of a source share
+ * (model/bandwidth.h).
  *
  * Any thread, unless said otherwise.  The locks are held for some 100 ns.
  */
@@ -22,9 +25,13 @@
 #include <stdint.h>
 
 #include "base/memory_use.h"
+#include "model/bandwidth.h"
 #include "net/addr.h"
 
 struct source_table;
+
+/* Further contents of a table, beside sessions and their rate. */
+enum source_extra { SOURCE_PLAIN, SOURCE_WITH_BYTES, SOURCE_WITH_BUCKETS };
 
 #define SOURCE_TABLE_MAX (16u << 20)
 #define SOURCE_LOOKS     16
@@ -53,6 +60,10 @@ struct source_bounds {
 	/* A connection that comes sooner than the rate allows waits for its
 	 * time, if this is at most so far away.  0: it does not wait. */
 	uint64_t wait_max_ns;
+	/* Bytes in a time, 0: any number.  A source that has used them has to
+	 * wait until a part has grown back, a time at the most.  Only for
+	 * tables of SOURCE_WITH_BYTES. */
+	uint64_t bytes, bytes_ns;
 };
 
 enum source_answer {
@@ -60,6 +71,7 @@ enum source_answer {
 	SOURCE_UNCOUNTED, /* it passes; the table is full */
 	SOURCE_SESSIONS,  /* refused: it has as many as it may have */
 	SOURCE_RATE,      /* refused: it comes too often */
+	SOURCE_BYTES,     /* refused: it has used its bytes */
 };
 
 /* The present values of an entry, a copy. */
@@ -69,6 +81,9 @@ struct source_facts {
 	uint32_t accepted; /* connections, since the entry exists */
 	uint32_t refused;
 	uint64_t due_ns; /* of the schedule; without a rate the last use */
+	/* SOURCE_WITH_BYTES, else 0: since the entry exists, and when all of
+	 * them will have grown back. */
+	uint64_t bytes[BAND_DIRECTIONS], bytes_due_ns;
 };
 
 struct source_totals {
@@ -80,7 +95,9 @@ struct source_totals {
 
 /* Makes a table of about `size` entries.  Runs on the control thread.  Returns
  * NULL when memory is short. */
-struct source_table *source_table_new(uint32_t size);
+struct source_table *source_table_new(uint32_t size, enum source_extra extra);
+
+enum source_extra source_table_extra(const struct source_table *table);
 
 /* The references are counted on the control thread. */
 struct source_table *source_table_ref(struct source_table *table);
@@ -106,6 +123,21 @@ void source_table_cancel(struct source_table *table,
 enum source_answer source_table_peek(struct source_table *table,
     const struct source_key *key, const struct source_bounds *bounds,
     uint64_t now_ns, uint64_t *ret_wait_ns);
+
+/* A counted session of the source has used bytes.  bounds: with bytes. */
+void source_table_charge(struct source_table *table,
+    const struct source_key *key, const struct source_bounds *bounds,
+    const uint64_t bytes[BAND_DIRECTIONS], uint64_t now_ns);
+
+/* Returns the buckets of a source, by direction; NULL if the table has none.
+ * The caller has a counted session of the source, which keeps them in place
+ * until source_table_leave. */
+struct bucket *source_table_buckets(
+    struct source_table *table, const struct source_key *key);
+
+/* Returns how many bytes the source may use before it is refused. */
+uint64_t source_bytes_left(const struct source_facts *facts,
+    const struct source_bounds *bounds, uint64_t now_ns);
 
 /* Returns how many connections the schedule would let in at once. */
 uint64_t source_tokens(const struct source_facts *facts,

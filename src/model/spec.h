@@ -238,12 +238,29 @@ struct access_spec {
 const char *access_spec_text(
     const struct access_spec *rule, char out[ACCESS_TEXT_SIZE]);
 
-/* A limit counts each source for itself, or all clients together. */
-enum limit_per { LIMIT_PER_SOURCE, LIMIT_PER_FRONTEND };
+/* A limit counts each source for itself, all clients together, or the clients
+ * of a list together. */
+enum limit_per { LIMIT_PER_SOURCE, LIMIT_PER_FRONTEND, LIMIT_PER_LIST };
+
+/* The clients that a limit is for. */
+enum limit_for { LIMIT_FOR_ALL, LIMIT_FOR_LIST, LIMIT_FOR_OTHERS };
+
+/* The list that a limit asks about its clients: an index of spec.lists, and the
+ * name, which is NULL if there is no list. */
+struct limit_list {
+	size_t list;
+	char *name;
+};
 
 /* Connections in a time. */
 struct limit_rate {
 	unsigned count; /* 0: any number */
+	char unit;      /* s, m or h */
+};
+
+/* Bytes in a time, in both directions. */
+struct limit_bytes {
+	uint64_t count; /* 0: any number */
 	char unit;      /* s, m or h */
 };
 
@@ -253,7 +270,11 @@ struct limit_spec {
 	unsigned sessions; /* at a time, 0: any number */
 	struct limit_rate rate;
 	unsigned burst; /* as written, 0: see limit_spec_burst */
+	struct limit_bytes bytes;
 	enum limit_per per;
+	/* per=list:NAME, only=list:NAME and except=list:NAME; at most one of
+	 * them is there. */
+	struct limit_list together, only, except;
 	unsigned prefix4, prefix6; /* bits of an address that make a source */
 	/* To clients beyond the limit.  GATE_DELAY: hold_ms is the longest
 	 * delay; a client that would have to wait longer, or that has too many
@@ -262,7 +283,8 @@ struct limit_spec {
 	uint64_t size; /* entries of the table */
 };
 
-/* A session notes in a byte in which of them it counts. */
+/* A session notes in 16 bits in which of them it counts; the bandwidth of
+ * sources takes a bit as well. */
 #define LIMITS_MAX 8
 
 /* Returns how many connections may come at once: by default as many as the rate
@@ -275,7 +297,11 @@ limit_spec_burst(const struct limit_spec *limit)
 	                               : 1;
 }
 
-#define LIMIT_TEXT_SIZE 96
+/* Returns the list that the limit asks, or NULL. */
+const struct limit_list *limit_spec_list(
+    const struct limit_spec *limit, enum limit_for *ret_for);
+
+#define LIMIT_TEXT_SIZE 192
 
 /* Writes the bounds as `sessions=20 rate=10/s burst=30 per=source`.  Returns
  * out. */

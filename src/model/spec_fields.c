@@ -95,8 +95,9 @@ static const struct field rule_fields[] = {FIELD(rule_spec, PLACE, place),
 static const struct field access_fields[] = {
     FIELD(access_spec, PLACE, place), FIELD(access_spec, TEXT, list_name), END};
 
-static const struct field limit_fields[] = {
-    FIELD(limit_spec, PLACE, place), END};
+static const struct field limit_fields[] = {FIELD(limit_spec, PLACE, place),
+    FIELD(limit_spec, TEXT, together.name), FIELD(limit_spec, TEXT, only.name),
+    FIELD(limit_spec, TEXT, except.name), END};
 
 static const struct field frontend_fields[] = {
     FIELD(frontend_spec, PLACE, place), FIELD(frontend_spec, TEXT, name),

@@ -51,6 +51,8 @@ enum close_blame { BLAME_NOBODY, BLAME_CLIENT, BLAME_SERVER, BLAME_US };
 	    "the client has as many sessions as a limit allows")               \
 	X(LIMIT_RATE, "PL", NOBODY,                                            \
 	    "the client connects more often than a limit allows")              \
+	X(LIMIT_BYTES, "PL", NOBODY,                                           \
+	    "the client has used more bytes than a limit allows")              \
 	X(LIMIT_TARPIT, "PT", NOBODY,                                          \
 	    "the client is beyond a limit, and was held until now")            \
 	X(CLIENT_GONE_QUEUED, "CQ", CLIENT,                                    \
@@ -150,6 +152,7 @@ enum close_phase {
 	ONE(ACCESS_TARPIT)                                                     \
 	ONE(LIMIT_SESSIONS)                                                    \
 	ONE(LIMIT_RATE)                                                        \
+	ONE(LIMIT_BYTES)                                                       \
 	ONE(LIMIT_TARPIT)                                                      \
 	ONE(NO_SERVER)                                                         \
 	ONE(QUEUE_FULL)                                                        \

@@ -40,9 +40,8 @@ log_limited_client(const struct frontend *f, const struct endpoint *client,
 	    "frontend %s: a client from %s is beyond the limit '%s' for its "
 	    "%s, %s:%u",
 	    f->spec->name, endpoint_host(client, host),
-	    limit_spec_text(spec, text),
-	    answer->too_often ? "rate" : "sessions", spec->place.file,
-	    spec->place.line);
+	    limit_spec_text(spec, text), limit_what(answer->what),
+	    spec->place.file, spec->place.line);
 }
 
 static enum close_cause
@@ -50,7 +49,9 @@ limit_cause(const struct limit_answer *answer, enum gate_action action)
 {
 	if (action == GATE_TARPIT)
 		return CAUSE_LIMIT_TARPIT;
-	return answer->too_often ? CAUSE_LIMIT_RATE : CAUSE_LIMIT_SESSIONS;
+	return answer->what == SOURCE_RATE    ? CAUSE_LIMIT_RATE
+	       : answer->what == SOURCE_BYTES ? CAUSE_LIMIT_BYTES
+	                                      : CAUSE_LIMIT_SESSIONS;
 }
 
 static struct gate_answer
@@ -96,7 +97,7 @@ gate_client(const struct frontend *frontend, const struct endpoint *client,
 }
 
 void
-gate_leave(const struct frontend *frontend, uint8_t limits,
+gate_leave(const struct frontend *frontend, uint16_t limits,
     const struct endpoint *client)
 {
 	if (limits != 0)
@@ -104,7 +105,7 @@ gate_leave(const struct frontend *frontend, uint8_t limits,
 }
 
 void
-gate_cancel(const struct frontend *frontend, uint8_t limits,
+gate_cancel(const struct frontend *frontend, uint16_t limits,
     const struct endpoint *client)
 {
 	if (limits != 0)

@@ -19,7 +19,7 @@ struct gate_answer {
 	enum close_cause cause; /* unless GATE_ADMIT or GATE_DELAY */
 	/* Bit n: the client counts in the frontend's limit n until gate_leave;
 	 * 0 if it is refused. */
-	uint8_t limits;
+	uint16_t limits;
 	bool by_limit; /* it is refused by a limit, and by no rule */
 };
 
@@ -46,12 +46,12 @@ struct gate_answer gate_client(const struct frontend *frontend,
 /* The connection or session of a client that gate_client has answered with
  * these limits ends.  The frontend and the client are the same as there.  Data
  * threads. */
-void gate_leave(const struct frontend *frontend, uint8_t limits,
+void gate_leave(const struct frontend *frontend, uint16_t limits,
     const struct endpoint *client);
 
 /* Takes back the answer of gate_client, in the same way: the client is judged
  * again, or was not served. */
-void gate_cancel(const struct frontend *frontend, uint8_t limits,
+void gate_cancel(const struct frontend *frontend, uint16_t limits,
     const struct endpoint *client);
 
 /* Counts what gate_client has answered.  denied: the counter of clients that

@@ -6,6 +6,8 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "model/limit.h"
+#include "proxy/inspect.h"
 #include "proxy/session_count.h"
 
 /* A direction that was held finds its sender slowed down at first: for so long
@@ -13,7 +15,7 @@
 #define WAITED_RECENTLY_NS (UINT64_C(50) * 1000000)
 
 /* The shared buckets of a direction: the bits of pace.counted. */
-enum { OF_FRONTEND, OF_BACKEND, OF_SERVER, BUCKETS };
+enum { OF_FRONTEND, OF_BACKEND, OF_SERVER, OF_SOURCE, BUCKETS };
 
 /* A direction's buckets with a limit, NULL for the others, and their rates. */
 struct buckets {
@@ -24,13 +26,18 @@ struct buckets {
 };
 
 static void
-find_bucket(struct buckets *b, unsigned which, struct bucket *bucket)
+put_bucket(
+    struct buckets *b, unsigned which, struct bucket *bucket, uint64_t rate)
 {
-	uint64_t rate = atomic_load_relaxed(&bucket->rate);
-
 	b->at[which] = rate > 0 ? bucket : NULL;
 	b->rate[which] = rate;
 	b->limited |= rate > 0;
+}
+
+static void
+find_bucket(struct buckets *b, unsigned which, struct bucket *bucket)
+{
+	put_bucket(b, which, bucket, atomic_load_relaxed(&bucket->rate));
 }
 
 static struct pacing *
@@ -39,9 +46,24 @@ own_record(const struct session *s, const struct pool_thread *self)
 	return pacing_find(proxy_of(self), s->pacing);
 }
 
-/* A session without a server is under no limit: it reads nothing. */
+/* A session whose source has no buckets is a source of its own. */
+static void
+find_source_bucket(struct buckets *b, const struct session *s,
+    struct bucket *source, unsigned from)
+{
+	uint64_t rate =
+	    atomic_load_relaxed(&s->frontend->state->bandwidth.source[from]);
+
+	if (source)
+		put_bucket(b, OF_SOURCE, &source[from], rate);
+	else if (rate > 0 && (b->own_rate == 0 || rate < b->own_rate))
+		b->own_rate = rate;
+}
+
+/* source: the buckets of the client's source, or NULL.  A session without a
+ * server is under no limit: it reads nothing. */
 static struct buckets
-find_buckets(const struct session *s, unsigned from)
+find_buckets(const struct session *s, struct bucket *source, unsigned from)
 {
 	struct backend *backend = session_backend(s);
 	struct buckets b = {.limited = false};
@@ -54,6 +76,7 @@ find_buckets(const struct session *s, unsigned from)
 	find_bucket(&b, OF_SERVER, &s->server->state->bandwidth.shared[from]);
 	b.own_rate = bandwidth_of_session(
 	    s->frontend, backend, (enum band_direction)from);
+	find_source_bucket(&b, s, source, from);
 	b.limited |= b.own_rate > 0;
 	return b;
 }
@@ -61,7 +84,8 @@ find_buckets(const struct session *s, unsigned from)
 /* -- the record -- */
 
 static void
-record_init(struct pacing *p, struct session *s, uint32_t index)
+record_init(
+    struct pacing *p, struct session *s, struct bucket *source, uint32_t index)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct pace *pace = &p->pace[i];
@@ -74,21 +98,33 @@ record_init(struct pacing *p, struct session *s, uint32_t index)
 		pace->waited_ns = 0;
 	}
 	p->session = s;
+	p->source = source;
 	p->index = index;
 	atomic_store_relaxed(&p->refs, 1u);
 	atomic_store_relaxed(&p->closed, false);
+}
+
+static struct bucket *
+source_buckets(const struct session *s)
+{
+	return s->limits == 0 ? NULL
+	                      : limits_buckets(s->frontend->limits, s->limits,
+	                            session_client(s));
 }
 
 bool
 pacing_begin(struct session *s, struct pool_thread *self)
 {
 	struct pacer *pacer = &proxy_of(self)->pacer;
+	struct bucket *source;
 	struct pacing *p;
 	uint32_t index;
 
-	if (!atomic_load_relaxed(&pacer->limited) || s->pacing ||
-	    (!find_buckets(s, HANDLE_CLIENT).limited &&
-	        !find_buckets(s, HANDLE_SERVER).limited))
+	if (!atomic_load_relaxed(&pacer->limited) || s->pacing)
+		return true;
+	source = source_buckets(s);
+	if (!find_buckets(s, source, HANDLE_CLIENT).limited &&
+	    !find_buckets(s, source, HANDLE_SERVER).limited)
 		return true;
 	p = slab_take(&pacer->records, &index);
 	if (!p) {
@@ -96,7 +132,7 @@ pacing_begin(struct session *s, struct pool_thread *self)
 		    "a session with a limit on its bandwidth is ended");
 		return false;
 	}
-	record_init(p, s, index);
+	record_init(p, s, source, index);
 	atomic_store_release(&s->pacing, index + 1); /* [P21] */
 	return true;
 }
@@ -106,17 +142,18 @@ pacing_begin(struct session *s, struct pool_thread *self)
 static void
 stop_counting(struct pace *pace, const struct session *s)
 {
-	struct bandwidth *of[BUCKETS];
+	struct bucket *of[BUCKETS];
 
 	if (!pace->counted)
 		return;
-	of[OF_FRONTEND] = &s->frontend->state->bandwidth;
-	of[OF_BACKEND] = &session_backend(s)->state->bandwidth;
-	of[OF_SERVER] = &s->server->state->bandwidth;
+	of[OF_FRONTEND] = s->frontend->state->bandwidth.shared;
+	of[OF_BACKEND] = session_backend(s)->state->bandwidth.shared;
+	of[OF_SERVER] = s->server->state->bandwidth.shared;
+	of[OF_SOURCE] = pacing_of(pace)->source;
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (pace->counted & 1u << i)
 			(void)atomic_sub_relaxed(
-			    &of[i]->shared[pace->from].waiting, 1u);
+			    &of[i][pace->from].waiting, 1u);
 	pace->counted = 0;
 }
 
@@ -127,7 +164,7 @@ give_back(struct pace *pace, const struct session *s)
 
 	if (pace->granted == 0)
 		return;
-	b = find_buckets(s, pace->from);
+	b = find_buckets(s, pacing_of(pace)->source, pace->from);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (b.at[i])
 			bucket_give(b.at[i], b.rate[i], pace->granted);
@@ -271,7 +308,7 @@ pacing_room(struct session *s, enum handle_side from, struct pool_thread *self)
 		return 0;
 	if (pace->granted > 0)
 		return pace->granted;
-	b = find_buckets(s, from);
+	b = find_buckets(s, pacing_of(pace)->source, from);
 	if (!b.limited)
 		return SIZE_MAX;
 	now_ns = clock_now_ns();

@@ -47,6 +47,9 @@ struct pace {
 struct pacing {
 	struct pace pace[2]; /* by the side that is read */
 	struct session *session;
+	/* The buckets of the client's source, by direction; NULL: the bandwidth
+	 * is not per=source, or its table had no place. */
+	struct bucket *source;
 	uint32_t index; /* in the slab */
 	/* The session, and each direction that waits; any thread.  [P39] */
 	uint32_t refs;

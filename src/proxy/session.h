@@ -184,7 +184,7 @@ struct session {
 	bool was_reset : 1;    /* by its last server, which was told of it */
 	uint8_t waits : 4;     /* in a row for room in the server's backlog */
 	uint8_t ejected_n : 4; /* the first of tried: it got them ejected */
-	uint8_t limits;        /* bit n: it counts in the frontend's limit n */
+	uint16_t limits;       /* bit n: it counts in the frontend's limit n */
 	uint32_t hold_ms;      /* how long it is HELD, or was; 0: not at all */
 	uint16_t source_port;  /* out of server->ports, 0: none */
 	uint16_t header_sent; /* bytes of its PROXY header the server has got */

@@ -4,6 +4,8 @@
 #include "proxy/session_count.h"
 
 #include "lf/pool.h"
+#include "model/limit.h"
+#include "proxy/inspect.h"
 
 void
 session_count_at(const struct session *s, unsigned scopes,
@@ -27,15 +29,20 @@ session_count_bytes(struct session *s, struct pool_thread *self)
 	    [HANDLE_CLIENT] = COUNTER_BYTES_IN,
 	    [HANDLE_SERVER] = COUNTER_BYTES_OUT};
 
+	uint64_t bytes[2];
+
 	for (int i = 0; i < 2; i++) {
 		struct side *side = &s->side[i];
-		uint64_t n = side->received - side->counted;
 
-		if (n == 0)
+		bytes[i] = side->received - side->counted;
+		if (bytes[i] == 0)
 			continue;
 		side->counted = side->received;
-		session_count(s, COUNT_ALL, which[i], n, self);
+		session_count(s, COUNT_ALL, which[i], bytes[i], self);
 	}
+	if (s->limits != 0 && bytes[0] + bytes[1] > 0)
+		limits_charge(s->frontend->limits, s->limits, session_client(s),
+		    bytes, self->now_ns);
 	s->counted_ms = (uint32_t)turn_now_ms(self);
 }
 

@@ -111,6 +111,78 @@ $(value lf_bw_out app s)"
 	wait_for 10 is_value 0 lf_bw_waiting app s
 }
 
+# from SOURCE UP DOWN: a verified stream from that address.
+from() {
+	streams "$(listening web)" --bind "$1:0" --connections 2 --up "$2" \
+	    --down "$3"
+	[[ $output == *"ok=2 "*"failed=0 "* ]] || fail "$output"
+}
+
+@test "bandwidth: sessions of a source share what it has" {
+	start_streams s
+	start_limited 'bandwidth = in=1MiB/s out=1MiB/s per=source prefix4=24' ''
+	from 127.0.0.1 200000 200000
+	is_above 10 lf_bw_waits web FRONTEND
+	from 127.0.9.1 200000 200000
+	[[ $(ctl show table) == \
+	    '# table: web/bandwidth, type: ip, size:1048576, used:2' ]]
+	ctl show table web/bandwidth | grep -q 'key=127\.0\.9\.0 .*conn_cnt=2'
+	[[ $(ctl explain 127.0.0.1) == \
+	    *"limit    source in=1MiB/s out=1MiB/s"* ]]
+	equal "who waits" 0 "$(value lf_bw_waiting web FRONTEND)"
+}
+
+# At 1 KiB/s the bytes would take half an hour.
+@test "bandwidth: a source that waits does not hold up another, and a reload its sessions" {
+	start_streams s
+	start_limited 'bandwidth = out=1KiB/s per=source' ''
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	from 127.0.0.7 100 100
+	limited 'bandwidth = out=100MiB/s per=source' ''
+	ctl reload
+	finishes
+	# The table has outlived the reload, and its sessions have left it.
+	equal entries 2 "$(ctl show table web/bandwidth | grep -c '^0x')"
+	wait_for 10 no_sessions_in web/bandwidth
+	ctl clear table web/bandwidth
+	equal entries 0 "$(ctl show table web/bandwidth | grep -c '^0x' || true)"
+}
+
+no_sessions_in() {
+	! ctl show table "$1" data.conn_cur gt 0 | grep -q '^0x'
+}
+
+# A session from before the reload has no part in the table.
+@test "bandwidth: a reload that adds per=source limits each session for itself" {
+	start_streams s
+	start_limited '' ''
+	begin 0 40000000000
+	wait_for 10 is_session bandwidth_out 0
+	limited 'bandwidth = out=1KiB/s per=source' ''
+	ctl reload
+	wait_for 10 is_session waits_out true
+	equal entries 0 "$(ctl show table web/bandwidth | grep -c '^0x' || true)"
+	kill "$STREAM"
+}
+
+# With one place in the table the second source is not counted.
+@test "bandwidth: a session without a place in the table of sources is limited as well" {
+	start_streams s
+	start_limited 'bandwidth = out=1KiB/s per=source size=1' ''
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	"$TOOLS/streamer" client "$(listening web)" --bind 127.0.0.7:0 --up 0 \
+	    --down 2000000 --deadline 600 >"$T/second" 2>&1 3>&- &
+	SECOND=$!
+	wait_for 10 both_wait
+	kill "$STREAM" "$SECOND"
+}
+
+both_wait() {
+	[ "$(ctl show sess all | grep -c 'bandwidth_out=.* waits=yes')" = 2 ]
+}
+
 @test "bandwidth: bulk is spliced under a limit" {
 	start_streams s
 	start_limited 'bandwidth = in=100MiB/s out=100MiB/s per=frontend' ''
@@ -123,7 +195,7 @@ $(value lf_bw_out app s)"
 	make_site www.example
 	start_streams s
 	SECTIONS=$'[tls public]\n'"cert = $T/www.example.pem" LISTEN=tls=public
-	start_limited 'bandwidth = in=4MiB/s out=4MiB/s per=session' ''
+	start_limited 'bandwidth = in=1MiB/s out=1MiB/s per=session' ''
 	passes 400000 400000 2 --secure --ca "$T/ca.pem" --sni www.example
 	is_above 10 lf_bw_waits web FRONTEND
 }

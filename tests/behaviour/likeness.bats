@@ -141,3 +141,17 @@ server = d $(addr d) weight=1 agent=on agent_port=$agent agent_interval=1s"
 	twins
 	alike dynamic
 }
+
+@test "likeness: the tables of sources" {
+	HA_MORE="frontend limited
+ bind unix@$T/ha/limited
+ stick-table type ip size 100 expire 1h store conn_cnt,conn_cur,bytes_in_cnt,bytes_out_cnt
+ tcp-request connection track-sc0 src
+ default_backend app"
+	LF_MORE="[frontend limited]
+listen = unix:$T/lf/limited
+limit = sessions=10 bytes=1GiB/h prefix6=128 size=100
+backend = app"
+	twins
+	alike tables
+}

@@ -15,6 +15,7 @@ until the end of the connection must be equal, byte by byte.  Indented lines
 below a case say otherwise:
 
     mask REGEX      what this finds is replaced by a `*` in both
+    cut REGEX       what this finds is left out of both
     shape           every number is replaced by an N in both
     sorted          the lines may come in any order
     only REGEX      only lines in which this is found are compared
@@ -53,7 +54,7 @@ class Case:
         word, _, rest = rule.partition(" ")
         if word == "differs" and rest:
             self.why = rest
-        elif word in ("mask", "only", "less", "less_theirs") and rest:
+        elif word in ("mask", "cut", "only", "less", "less_theirs") and rest:
             self.rules.append((word, re.compile(rest, re.M)))
         elif rule in ("shape", "sorted"):
             self.rules.append((rule, None))
@@ -107,6 +108,8 @@ def normal(answer, rules, ours):
         lines = answer.split("\n")
         if word == "mask":
             answer = regex.sub("*", answer)
+        elif word == "cut":
+            answer = regex.sub("", answer)
         elif word == "shape":
             answer = re.sub(r"\d+", "N", answer)
         elif word == "sorted":

@@ -23,6 +23,7 @@ limits() {
 			echo 'backend = app'
 			echo "${section#*$'\n'}"
 		done
+		printf '%s\n' "${LISTS:-}"
 		printf '[backend app]\ncheck = off\nserver = s %s\n%s\n' \
 		    "$(addr app)" "${BACKEND:-}"
 	} >"$T/lfproxy.ini"
@@ -287,6 +288,76 @@ assert "more often than a limit allows" in text, text'
 	equal 'tables' '' "$(ctl show table)"
 }
 
+@test "source limits: per=list counts the members of a list together" {
+	LISTS=$'[list office]\nentry = 127.9.0.0/16 127.0.0.9' \
+	    start_limits $'web\nlimit = per=list:office sessions=3' \
+	    $'own\nlimit = sessions=1 only=list:office' \
+	    $'rest\nlimit = sessions=1 except=list:office'
+	stays one '3 served, 2 reset' web 5 --sources 127.9.0.1
+	takes '1 reset' web 1 --source 127.0.0.9
+	# Others are not counted.
+	takes '4 served' web 4 --source 127.0.0.1
+	value_is conn_cur web all 3
+	[[ $(ctl show table) == *'# table: web, type: all, size:1, used:1'* ]]
+	wait_for 10 lfproxy_said "beyond the limit 'sessions=3 per=list:office'"
+	takes '4 served' own 4 --sources 127.9.0.1
+	stays two '1 served, 1 reset' own 2 --source 127.0.0.9
+	takes '3 served' own 3 --source 127.0.0.1
+	takes '4 served' rest 4 --source 127.9.0.1
+	stays three '1 served, 1 reset' rest 2 --source 127.0.0.1
+	run -0 ctl explain 127.0.0.1 rest
+	[[ $output == *"by 'sessions=1 per=source except=list:office'"* ]]
+	# The members are those of the moment.
+	ctl add acl office 127.0.0.1
+	takes '4 served' rest 4 --source 127.0.0.1
+	end one
+	end two
+	end three
+	value_is conn_cur web all 0
+	value_is conn_cur rest 127.0.0.1 0
+}
+
+@test "source limits: a source that has used its bytes is refused" {
+	start_limits $'web\nlimit = bytes=1KiB/h' \
+	    $'slow\nlimit = bytes=1MiB/m action=delay=10m'
+	takes '2 served' web 2 --source 127.0.0.1
+	value_is conn_cur web 127.0.0.1 0
+	# The greeting of the server.
+	[ "$(value bytes_out_cnt web 127.0.0.1)" -gt 0 ]
+	equal 'bytes in' 0 "$(value bytes_in_cnt web 127.0.0.1)"
+	[ "$(value bytes_left web 127.0.0.1)" -lt 1024 ]
+	ctl set table web key 127.0.0.1 data.bytes_left 0
+	takes '1 reset' web 1 --source 127.0.0.1
+	takes '1 served' web 1 --source 127.0.0.2
+	counts web lf_limited 1
+	wait_for 10 lfproxy_said "beyond the limit 'bytes=1KiB/h per=source' for its bytes"
+	run -0 ctl explain 127.0.0.1 web
+	[[ $output == *"refused for its bytes by 'bytes=1KiB/h per=source'"* ]]
+	ctl set table web key 127.0.0.1 data.bytes_left 500
+	takes '1 served' web 1 --source 127.0.0.1
+	# A delay ends when bytes have grown back, here at once.
+	ctl set table slow key 127.0.0.1 data.bytes_left 0
+	takes '1 served' slow 1 --source 127.0.0.1
+}
+
+@test "source limits: bytes of a session that lasts are counted while it lasts" {
+	start_streams app
+	start_limits $'web\nlimit = bytes=1GiB/h'
+	"$TOOLS/streamer" client "$(listening web)" --up 0 --down 40000000000 \
+	    --deadline $((200 * PATIENCE)) >"$T/stream" 2>&1 3>&- &
+	STREAM=$!
+	wait_for 10 has_used web 127.0.0.1
+	value_is conn_cur web 127.0.0.1 1
+	kill "$STREAM"
+}
+
+has_used() {
+	local n
+
+	n=$(value bytes_out_cnt "$1" "$2")
+	[ "${n:-0}" -gt 100000 ]
+}
+
 @test "source limits: a small table goes on with many sources" {
 	local used
 
@@ -334,7 +405,7 @@ no_sessions_in() {
 	takes '1 served, 1 reset' web 2 --source 127.0.0.3
 	run ! ctl set table web key 127.0.0.3 data.conn_cur 1
 	run ! ctl show table web data.bytes gt 1
-	[[ $output == 'Unknown data type' ]]
+	[[ $output == 'Filter entry #1: Unknown data type' ]]
 	run ! ctl show table other
 	[[ $output == 'No such table' ]]
 	run ! ctl show table web key nonsense

@@ -12,12 +12,14 @@
 
 /* -- the client -- */
 
-static struct tool_addr server_addr;
+static struct tool_addr server_addr, bind_addr;
+static bool bound;
 
 static void
 client_open(struct stream *s)
 {
-	stream_open(s, tool_connect(&server_addr));
+	stream_open(
+	    s, tool_connect_from(bound ? &bind_addr : NULL, &server_addr));
 	s->started = true;
 	s->mode = opt.mode;
 	s->tx_total = opt.up;
@@ -228,7 +230,8 @@ usage(FILE *out)
 {
 	fputs("usage: streamer server ADDRESS [--name NAME] [options]\n"
 	      "       streamer client ADDRESS [--mode both|echo|first]\n"
-	      "                [--connections N] [--up BYTES] [--down BYTES]\n"
+	      "                [--bind ADDRESS:0] [--connections N]\n"
+	      "                [--up BYTES] [--down BYTES]\n"
 	      "                [--repeat N | --duration SECONDS]\n"
 	      "                [--allow-loss NAME] [options]\n"
 	      "       streamer generate --up BYTES [--seed N]\n"
@@ -295,6 +298,10 @@ set_option(int option)
 	case 't':
 		tool_set_deadline(tool_number(optarg, 86400));
 		return true;
+	case 'b':
+		bind_addr = tool_addr(optarg);
+		bound = true;
+		return true;
 	case 'S':
 		opt.secure = true;
 		return true;
@@ -310,6 +317,7 @@ main(int argc, char **argv)
 	    {"name", required_argument, NULL, 'n'},
 	    {"mode", required_argument, NULL, 'm'},
 	    {"connections", required_argument, NULL, 'c'},
+	    {"bind", required_argument, NULL, 'b'},
 	    {"up", required_argument, NULL, 'u'},
 	    {"down", required_argument, NULL, 'd'},
 	    {"repeat", required_argument, NULL, 'r'},

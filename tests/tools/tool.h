@@ -203,21 +203,30 @@ tool_listen(const char *text, int backlog)
 	return fd;
 }
 
-/* A connection that is established, and non-blocking. */
+/* A connection that is established, and non-blocking.  from: the address it
+ * comes from; NULL: the kernel chooses it. */
 static inline int
-tool_connect(const struct tool_addr *a)
+tool_connect_from(const struct tool_addr *from, const struct tool_addr *a)
 {
 	int one = 1, fd;
 
 	fd = socket(a->sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		tool_die(TOOL_SYSTEM, "socket: %s", strerror(errno));
+	if (from && bind(fd, &from->sa, from->len) < 0)
+		tool_die(TOOL_SYSTEM, "bind: %s", strerror(errno));
 	if (connect(fd, &a->sa, a->len) < 0)
 		tool_die(TOOL_SYSTEM, "connect: %s", strerror(errno));
 	if (a->sa.sa_family != AF_UNIX)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
+}
+
+static inline int
+tool_connect(const struct tool_addr *a)
+{
+	return tool_connect_from(NULL, a);
 }
 
 /* Closes with RST instead of FIN; on a unix socket it is a plain close. */

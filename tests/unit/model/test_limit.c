@@ -57,7 +57,7 @@ a_client_that_one_limit_refuses_counts_in_none(void **state)
 	specs[1] = limit_of(2, 0);
 	specs[1].per = LIMIT_PER_FRONTEND;
 	spec.limits_n = 2;
-	l = limits_new(&spec, NULL);
+	l = limits_new(&spec, NULL, NULL);
 	for (int i = 0; i < 2; i++) {
 		answer = limits_enter(l, i ? &a : &b, NOW);
 		assert_null(answer.by);
@@ -65,7 +65,7 @@ a_client_that_one_limit_refuses_counts_in_none(void **state)
 	}
 	answer = limits_enter(l, &a, NOW);
 	assert_ptr_equal(answer.by, &l->all[1]);
-	assert_false(answer.too_often);
+	assert_int_equal(answer.what, SOURCE_SESSIONS);
 	assert_int_equal(answer.counted, 0);
 	assert_int_equal(sessions_of(l, 0, "10.0.0.1"), 1);
 	limits_leave(l, 3, &b);
@@ -88,12 +88,12 @@ the_longest_wait_holds(void **state)
 	specs[0].action = specs[1].action =
 	    (struct gate_reply){.action = GATE_DELAY, .hold_ms = 600};
 	spec.limits_n = 2;
-	l = limits_new(&spec, NULL);
+	l = limits_new(&spec, NULL, NULL);
 	assert_int_equal(limits_enter(l, &a, NOW).wait_ms, 0);
 	assert_int_equal(limits_peek(l, &a, NOW).wait_ms, 500);
 	assert_int_equal(limits_enter(l, &a, NOW).wait_ms, 500);
 	assert_ptr_equal(limits_enter(l, &a, NOW).by, &l->all[1]);
-	assert_true(limits_peek(l, &a, NOW).too_often);
+	assert_true(limits_peek(l, &a, NOW).what == SOURCE_RATE);
 	assert_int_equal(limit_reply(&specs[0]).action, GATE_RESET);
 	limits_free(l);
 }
@@ -109,7 +109,7 @@ a_client_without_a_place_counts_nowhere(void **state)
 	specs[0] = limit_of(1, 0);
 	specs[0].size = 1;
 	spec.limits_n = 1;
-	l = limits_new(&spec, NULL);
+	l = limits_new(&spec, NULL, NULL);
 	assert_int_equal(limits_enter(l, &a, NOW).counted, 1);
 	answer = limits_enter(l, &b, NOW);
 	assert_null(answer.by);
@@ -129,7 +129,7 @@ a_reload_keeps_tables_with_the_same_key(void **state)
 	specs[1].prefix4 = 24;
 	specs[2] = limit_of(9, 0);
 	spec.limits_n = 3;
-	before = limits_new(&spec, NULL);
+	before = limits_new(&spec, NULL, NULL);
 	assert_int_equal(limits_enter(before, &a, NOW).counted, 7);
 	limits_leave(before, 4, &a);
 	/* Other bounds, another order. */
@@ -140,7 +140,7 @@ a_reload_keeps_tables_with_the_same_key(void **state)
 	others[2] = limit_of(4, 0);
 	others[2].size = 101;
 	spec.limits = others;
-	l = limits_new(&spec, before);
+	l = limits_new(&spec, NULL, before);
 	assert_ptr_equal(l->all[0].table, before->all[1].table);
 	assert_ptr_equal(l->all[1].table, before->all[0].table);
 	assert_ptr_not_equal(l->all[2].table, before->all[2].table);
@@ -152,6 +152,46 @@ a_reload_keeps_tables_with_the_same_key(void **state)
 	assert_string_equal(l->all[2].name, "web/3");
 	limits_free(l);
 	spec.limits = specs;
+}
+
+static void
+bytes_and_the_bandwidth_of_sources_have_tables_of_their_own(void **state)
+{
+	struct endpoint a = client_of("10.0.0.1"), b = client_of("10.0.0.2");
+	const uint64_t bytes[] = {3000, 3000};
+	struct limits *before, *l;
+
+	(void)state;
+	specs[0] = limit_of(9, 0);
+	specs[1] = limit_of(9, 0);
+	specs[1].bytes = (struct limit_bytes){.count = 6000, .unit = 'm'};
+	spec.limits_n = 2;
+	spec.bandwidth =
+	    (struct bandwidth_spec){.rate[BAND_SOURCE][BAND_OUT] = 1000,
+	        .prefix4 = 32,
+	        .prefix6 = 64,
+	        .size = 100};
+	before = limits_new(&spec, NULL, NULL);
+	assert_int_equal(before->n, 3);
+	assert_int_equal(limits_enter(before, &a, NOW).counted, 7);
+	assert_non_null(limits_buckets(before, 7, &a));
+	assert_null(limits_buckets(before, 3, &a));
+	limits_charge(before, 7, &a, bytes, NOW);
+	assert_ptr_equal(limits_peek(before, &a, NOW).by, &before->all[1]);
+	assert_int_equal(limits_peek(before, &a, NOW).what, SOURCE_BYTES);
+	assert_null(limits_peek(before, &b, NOW).by);
+	/* The buckets are kept by a reload that changes the rate, and no other
+	 * table takes their place. */
+	spec.bandwidth.rate[BAND_SOURCE][BAND_IN] = 50;
+	specs[0].sessions = 3;
+	l = limits_new(&spec, NULL, before);
+	for (size_t i = 0; i < 3; i++)
+		assert_ptr_equal(l->all[i].table, before->all[i].table);
+	assert_string_equal(l->all[2].name, "web/bandwidth");
+	assert_int_equal(sessions_of(l, 2, "10.0.0.1"), 1);
+	limits_free(before);
+	limits_free(l);
+	spec.bandwidth = (struct bandwidth_spec){.prefix4 = 0};
 }
 
 static void
@@ -168,6 +208,11 @@ a_limit_is_written_as_it_is_read(void **state)
 	specs[0].per = LIMIT_PER_FRONTEND;
 	assert_string_equal(limit_spec_text(&specs[0], text),
 	    "sessions=1048576 rate=1000000/s burst=1000000 per=frontend");
+	specs[0] = limit_of(0, 0);
+	specs[0].bytes = (struct limit_bytes){.count = 5 << 20, .unit = 'h'};
+	specs[0].except.name = (char[]){"office"};
+	assert_string_equal(limit_spec_text(&specs[0], text),
+	    "bytes=5MiB/h per=source except=list:office");
 }
 
 int
@@ -178,6 +223,8 @@ main(void)
 	    cmocka_unit_test(the_longest_wait_holds),
 	    cmocka_unit_test(a_client_without_a_place_counts_nowhere),
 	    cmocka_unit_test(a_reload_keeps_tables_with_the_same_key),
+	    cmocka_unit_test(
+	        bytes_and_the_bandwidth_of_sources_have_tables_of_their_own),
 	    cmocka_unit_test(a_limit_is_written_as_it_is_read),
 	};
 

@@ -82,7 +82,7 @@ static void
 sessions_are_bounded_for_each_source(void **state)
 {
 	struct source_bounds two = {.sessions = 2, .burst = 1};
-	struct source_table *t = source_table_new(100);
+	struct source_table *t = source_table_new(100, SOURCE_PLAIN);
 	struct source_key a = number_key(1), b = number_key(2);
 	uint64_t wait;
 
@@ -107,7 +107,7 @@ sessions_are_bounded_for_each_source(void **state)
 static void
 a_burst_passes_and_then_the_rate(void **state)
 {
-	struct source_table *t = source_table_new(100);
+	struct source_table *t = source_table_new(100, SOURCE_PLAIN);
 	struct source_key a = number_key(1);
 	uint64_t now = 1000 * NS_PER_S, wait;
 	struct source_facts facts;
@@ -144,7 +144,7 @@ a_delay_is_the_time_until_it_is_due(void **state)
 {
 	struct source_bounds delayed = {
 	    .share_ns = NS_PER_S, .burst = 1, .wait_max_ns = 2 * NS_PER_S};
-	struct source_table *t = source_table_new(100);
+	struct source_table *t = source_table_new(100, SOURCE_PLAIN);
 	struct source_key a = number_key(1);
 	uint64_t now = 1000 * NS_PER_S, wait;
 
@@ -163,7 +163,7 @@ a_delay_is_the_time_until_it_is_due(void **state)
 static void
 what_is_taken_back_leaves_no_trace(void **state)
 {
-	struct source_table *t = source_table_new(100);
+	struct source_table *t = source_table_new(100, SOURCE_PLAIN);
 	struct source_key a = number_key(1);
 	uint64_t now = 1000 * NS_PER_S, wait;
 	struct source_facts facts;
@@ -186,7 +186,7 @@ static void
 the_oldest_idle_entry_makes_way(void **state)
 {
 	struct source_bounds any = {.burst = 1};
-	struct source_table *t = source_table_new(8);
+	struct source_table *t = source_table_new(8, SOURCE_PLAIN);
 	struct source_key key;
 	struct source_totals totals;
 	struct source_facts facts;
@@ -219,7 +219,7 @@ static void
 a_full_table_refuses_nothing(void **state)
 {
 	struct source_bounds one = {.sessions = 1, .burst = 1};
-	struct source_table *t = source_table_new(4);
+	struct source_table *t = source_table_new(4, SOURCE_PLAIN);
 	struct source_totals totals;
 	struct source_key key;
 	uint64_t wait;
@@ -249,7 +249,7 @@ static void
 entries_with_sessions_are_not_removed(void **state)
 {
 	struct source_bounds any = {.burst = 1};
-	struct source_table *t = source_table_new(4);
+	struct source_table *t = source_table_new(4, SOURCE_PLAIN);
 	struct source_key key = number_key(1);
 	struct source_facts facts;
 	uint64_t wait;
@@ -286,7 +286,7 @@ static void
 a_walk_finds_every_entry_once(void **state)
 {
 	struct source_bounds any = {.burst = 1};
-	struct source_table *t = source_table_new(20000);
+	struct source_table *t = source_table_new(20000, SOURCE_PLAIN);
 	uint64_t wait, sessions;
 	struct source_key key;
 
@@ -363,7 +363,7 @@ do_what_a_naive_map_does(uint64_t seed)
 	struct source_bounds b = {.sessions = (uint32_t)(mix64(seed) % 5),
 	    .share_ns = mix64(seed + 1) % 4 * NS_PER_MS,
 	    .burst = 1 + mix64(seed + 2) % 6};
-	struct source_table *t = source_table_new(SOURCES);
+	struct source_table *t = source_table_new(SOURCES, SOURCE_PLAIN);
 
 	assert_non_null(t);
 	for (int i = 0; i < 2000; i++) {
@@ -445,7 +445,7 @@ threads_never_exceed_a_bound_and_give_all_back(void **state)
 {
 	struct worker workers[THREADS];
 	uint32_t present[16] = {0};
-	struct source_table *t = source_table_new(64);
+	struct source_table *t = source_table_new(64, SOURCE_PLAIN);
 	struct source_totals totals;
 	uint64_t sessions;
 
@@ -471,6 +471,120 @@ threads_never_exceed_a_bound_and_give_all_back(void **state)
 	source_table_unref(t);
 }
 
+/* -- bytes and buckets -- */
+
+static const struct source_bounds per_minute = {
+    .burst = 1, .bytes = 6000, .bytes_ns = 60 * NS_PER_S};
+
+static void
+use_bytes(struct source_table *t, uint64_t in, uint64_t out, uint64_t now_ns)
+{
+	struct source_key k = number_key(1);
+	const uint64_t bytes[] = {[BAND_IN] = in, [BAND_OUT] = out};
+
+	source_table_charge(t, &k, &per_minute, bytes, now_ns);
+}
+
+static uint64_t
+bytes_left(struct source_table *t, uint64_t now_ns)
+{
+	struct source_key k = number_key(1);
+	struct source_facts facts;
+
+	assert_true(source_table_find(t, &k, &facts));
+	return source_bytes_left(&facts, &per_minute, now_ns);
+}
+
+static void
+bytes_are_used_up_and_grow_back(void **state)
+{
+	struct source_table *t = source_table_new(8, SOURCE_WITH_BYTES);
+	struct source_bounds delayed = per_minute;
+	struct source_key k = number_key(1), other = number_key(2);
+	uint64_t now = 1000 * NS_PER_S, wait;
+
+	(void)state;
+	delayed.wait_max_ns = 10 * NS_PER_S;
+	assert_int_equal(
+	    source_table_enter(t, &k, &per_minute, now, &wait), SOURCE_COUNTED);
+	use_bytes(t, 1000, 4999, now);
+	assert_int_equal(bytes_left(t, now), 1);
+	assert_int_equal(
+	    source_table_enter(t, &k, &per_minute, now, &wait), SOURCE_COUNTED);
+	use_bytes(t, 1, 0, now);
+	assert_int_equal(bytes_left(t, now), 0);
+	assert_int_equal(
+	    source_table_enter(t, &k, &per_minute, now, &wait), SOURCE_BYTES);
+	assert_int_equal(
+	    source_table_peek(t, &k, &per_minute, now, &wait), SOURCE_BYTES);
+	assert_int_equal(source_table_enter(t, &other, &per_minute, now, &wait),
+	    SOURCE_COUNTED);
+	/* A byte grows back in 10 ms. */
+	now += 10 * NS_PER_MS;
+	assert_int_equal(bytes_left(t, now), 1);
+	assert_int_equal(
+	    source_table_peek(t, &k, &per_minute, now, &wait), SOURCE_COUNTED);
+	use_bytes(t, 0, 500, now);
+	assert_int_equal(
+	    source_table_peek(t, &k, &per_minute, now, &wait), SOURCE_BYTES);
+	assert_int_equal(
+	    source_table_peek(t, &k, &delayed, now, &wait), SOURCE_COUNTED);
+	assert_in_range(wait, 4990 * NS_PER_MS, 5000 * NS_PER_MS);
+	source_table_unref(t);
+}
+
+static void
+bytes_that_were_overdrawn_block_for_a_time_at_most(void **state)
+{
+	struct source_table *t = source_table_new(8, SOURCE_WITH_BYTES);
+	struct source_key k = number_key(1);
+	uint64_t now = 1000 * NS_PER_S, wait;
+
+	(void)state;
+	(void)source_table_enter(t, &k, &per_minute, now, &wait);
+	use_bytes(t, 0, UINT64_MAX / 2, now);
+	now += 59 * NS_PER_S;
+	assert_int_equal(
+	    source_table_peek(t, &k, &per_minute, now, &wait), SOURCE_BYTES);
+	now += NS_PER_S + 10 * NS_PER_MS;
+	assert_int_equal(
+	    source_table_peek(t, &k, &per_minute, now, &wait), SOURCE_COUNTED);
+	source_table_unref(t);
+}
+
+static void
+buckets_stay_while_a_session_counts_and_are_empty_in_a_new_entry(void **state)
+{
+	struct source_table *t = source_table_new(1, SOURCE_WITH_BUCKETS);
+	struct source_table *plain = source_table_new(1, SOURCE_PLAIN);
+	static const struct source_bounds none = {.burst = 1};
+	struct source_key k = number_key(1), other = number_key(2);
+	struct bucket *b;
+	uint64_t wait;
+
+	(void)state;
+	(void)source_table_enter(plain, &k, &none, 1, &wait);
+	assert_null(source_table_buckets(plain, &k));
+	(void)source_table_enter(t, &k, &none, 1, &wait);
+	b = source_table_buckets(t, &k);
+	assert_non_null(b);
+	b[BAND_OUT].due_ns = 77;
+	/* The only place is taken. */
+	assert_int_equal(
+	    source_table_enter(t, &other, &none, 2, &wait), SOURCE_UNCOUNTED);
+	assert_int_equal(b[BAND_OUT].due_ns, 77);
+	source_table_leave(t, &k);
+	assert_int_equal(
+	    source_table_enter(t, &k, &none, 3, &wait), SOURCE_COUNTED);
+	assert_int_equal(source_table_buckets(t, &k)[BAND_OUT].due_ns, 77);
+	source_table_leave(t, &k);
+	assert_int_equal(
+	    source_table_enter(t, &other, &none, 4, &wait), SOURCE_COUNTED);
+	assert_int_equal(source_table_buckets(t, &other)[BAND_OUT].due_ns, 0);
+	source_table_unref(t);
+	source_table_unref(plain);
+}
+
 /* -- speed -- */
 
 #define MANY 200000u
@@ -480,7 +594,7 @@ enter_and_leave_take_150_ns(void **state)
 {
 	static const struct source_bounds bounds = {
 	    .sessions = 20, .share_ns = NS_PER_MS * 100, .burst = 30};
-	struct source_table *t = source_table_new(1u << 20);
+	struct source_table *t = source_table_new(1u << 20, SOURCE_PLAIN);
 	uint64_t enter_ns = UINT64_MAX, leave_ns = UINT64_MAX, wait;
 
 	(void)state;
@@ -529,6 +643,11 @@ main(void)
 	    cmocka_unit_test(a_walk_finds_every_entry_once),
 	    cmocka_unit_test(a_table_does_what_a_naive_map_does),
 	    cmocka_unit_test(threads_never_exceed_a_bound_and_give_all_back),
+	    cmocka_unit_test(bytes_are_used_up_and_grow_back),
+	    cmocka_unit_test(
+	        bytes_that_were_overdrawn_block_for_a_time_at_most),
+	    cmocka_unit_test(
+	        buckets_stay_while_a_session_counts_and_are_empty_in_a_new_entry),
 	    cmocka_unit_test(enter_and_leave_take_150_ns),
 	};
 
