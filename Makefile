@@ -105,10 +105,11 @@ LIB_NCURSES := $(call lib,ncursesw,-lncursesw -ltinfo)
 LIB_XXHASH  := $(call lib,libxxhash,-lxxhash)
 LIB_PCRE2   := $(call lib,libpcre2-8,-lpcre2-8)
 LIB_SSL     := $(call lib,libssl libcrypto,-lssl -lcrypto)
+LIB_CARES   := $(call lib,libcares,-lcares)
 LIB_MMDB    := $(call lib,libmaxminddb,-lmaxminddb)
 LIB_MHD     := $(call lib,libmicrohttpd,-lmicrohttpd)
 LIBS        := $(LIB_MHD) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_XXHASH) \
-	$(LIB_PCRE2) $(LIB_SSL) $(LIB_MMDB) \
+	$(LIB_PCRE2) $(LIB_SSL) $(LIB_MMDB) $(LIB_CARES) \
 	-pthread -lm
 
 layer_src    = $(wildcard src/$(1)/*.c)

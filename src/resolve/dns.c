@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT
+ * See dns.h.  The way of one look-up is in dns_lookup.c.
+ */
+#include "resolve/dns_internal.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Turns follow each other so closely while there is more to do than fits into
+ * one: other work comes between. */
+#define REST_S 0.002
+
+/* How late a time-out may be noticed. */
+#define TICK_MAX_S 0.05
+#define TICK_MIN_S 0.005
+
+/* How often resolv.conf is looked at, while names are looked up. */
+#define SYSTEM_CHECK_MS 1000
+
+#define SOCKETS_MAX 256
+
+/* -- name servers -- */
+
+static void
+free_servers(struct dns_server **servers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		dns_server_free(servers[i]);
+	free(servers);
+}
+
+static struct dns_server **
+make_servers(
+    struct dns *dns, const struct addr *addrs, size_t n, uint64_t timeout_ms)
+{
+	struct dns_server **servers =
+	    calloc(n + 1, sizeof(struct dns_server *));
+
+	for (size_t i = 0; servers && i < n; i++) {
+		servers[i] = dns_server_new(dns->loop, &addrs[i], timeout_ms);
+		if (!servers[i]) {
+			free_servers(servers, i);
+			return NULL;
+		}
+	}
+	return servers;
+}
+
+/* Questions to the former ones are asked again. */
+static void
+replace_servers(struct dns *dns, struct dns_server **servers, size_t n)
+{
+	struct dns_server **before = dns->servers;
+	size_t before_n = dns->servers_n;
+
+	dns->servers = servers;
+	dns->servers_n = n;
+	dns->first = 0;
+	dns->replacing = true;
+	free_servers(before, before_n);
+	dns->replacing = false;
+}
+
+static bool
+same_servers(const struct dns *dns, const struct addr *addrs, size_t n)
+{
+	if (n != dns->servers_n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!addr_equal(dns_server_addr(dns->servers[i]), &addrs[i]))
+			return false;
+	return true;
+}
+
+/* Takes the system's domains and, unless others are set, its name servers. */
+static bool
+follow_system(struct dns *dns, uint64_t timeout_ms)
+{
+	const struct addr *addrs = dns->own;
+	struct dns_server **servers;
+	size_t n = dns->own_n;
+	struct dns_system system;
+
+	if (!dns_system_read(&system, dns->resolv_conf))
+		return false;
+	if (n == 0) {
+		addrs = system.servers;
+		n = system.servers_n;
+	}
+	if (timeout_ms != dns->timeout_ms || !same_servers(dns, addrs, n)) {
+		servers = make_servers(dns, addrs, n, timeout_ms);
+		if (!servers) {
+			dns_system_fini(&system);
+			return false;
+		}
+		dns->timeout_ms = timeout_ms;
+		replace_servers(dns, servers, n);
+	}
+	dns_system_fini(&dns->system);
+	dns->system = system;
+	return true;
+}
+
+static void
+check_system(struct dns *dns, uint64_t now_ms)
+{
+	if (now_ms < dns->system_checked_ms + SYSTEM_CHECK_MS)
+		return;
+	dns->system_checked_ms = now_ms;
+	if (dns_system_is_old(&dns->system, dns->resolv_conf))
+		(void)follow_system(dns, dns->timeout_ms);
+}
+
+static bool
+replace_text(char **text, const char *by)
+{
+	char *copy = strdup(by);
+
+	if (!copy)
+		return false;
+	free(*text);
+	*text = copy;
+	return true;
+}
+
+static bool
+replace_own(struct dns *dns, const struct addr *servers, size_t n)
+{
+	struct addr *copy = calloc(n + 1, sizeof(*copy));
+
+	if (!copy)
+		return false;
+	if (n > 0)
+		memcpy(copy, servers, n * sizeof(*copy));
+	free(dns->own);
+	dns->own = copy;
+	dns->own_n = n;
+	return true;
+}
+
+bool
+dns_configure(struct dns *dns, const struct dns_settings *settings)
+{
+	const struct dns_settings *s = settings;
+	const char *hosts = s->hosts_file ? s->hosts_file : DNS_HOSTS_FILE;
+	struct hosts_file *file = hosts_file_new(hosts);
+
+	if (!file)
+		return false;
+	if (!replace_text(&dns->resolv_conf,
+	        s->resolv_conf ? s->resolv_conf : DNS_RESOLV_CONF) ||
+	    !replace_own(dns, s->servers, s->servers_n) ||
+	    !follow_system(dns, s->timeout_ms)) {
+		hosts_file_free(file);
+		return false;
+	}
+	hosts_file_free(dns->hosts);
+	dns->hosts = file;
+	dns->retries = s->retries;
+	dns->renewal = s->renewal;
+	dns_wake(dns);
+	return true;
+}
+
+/* -- work -- */
+
+static unsigned
+count_asked(const struct dns *dns)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < dns->servers_n; i++)
+		n += dns_server_asked(dns->servers[i]);
+	return n;
+}
+
+/* Returns the first of the list, taken off, or NULL. */
+static struct list *
+take_first(struct list *list)
+{
+	struct list *node = list->next;
+
+	if (list_empty(list))
+		return NULL;
+	list_remove(node);
+	return node;
+}
+
+/* Does one piece of work.  Returns false if there is none. */
+static bool
+work_once(struct dns *dns)
+{
+	struct list *node = take_first(&dns->ended);
+
+	if (node) {
+		dns_lookup_end(container_of(node, struct dns_lookup, node));
+		return true;
+	}
+	node = take_first(&dns->fresh);
+	if (node) {
+		dns_lookup_begin(container_of(node, struct dns_lookup, node));
+		return true;
+	}
+	node =
+	    count_asked(dns) < DNS_ASKED_MAX ? take_first(&dns->unasked) : NULL;
+	if (!node)
+		return false;
+	dns_query_send(container_of(node, struct dns_query, node));
+	return true;
+}
+
+/* Works until until_ns.  Returns true if nothing is left to do. */
+static bool
+work_until(struct dns *dns, uint64_t until_ns)
+{
+	check_system(dns, clock_now_ms());
+	do {
+		if (!work_once(dns))
+			return true;
+	} while (clock_now_ns() < until_ns);
+	return false;
+}
+
+static void
+set_timer(struct dns *dns, ev_timer *timer, double in_s)
+{
+	ev_now_update(dns->loop);
+	ev_timer_set(timer, in_s, 0.);
+	ev_timer_start(dns->loop, timer);
+}
+
+static double
+tick_s(const struct dns *dns)
+{
+	double s = (double)dns->timeout_ms / 1e3 / 8;
+
+	if (s < TICK_MIN_S)
+		return TICK_MIN_S;
+	return s > TICK_MAX_S ? TICK_MAX_S : s;
+}
+
+static void
+on_dns_work(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct dns *dns = timer->data;
+
+	(void)loop;
+	(void)events;
+	if (!work_until(dns, clock_now_ns() + DNS_TURN_NS))
+		set_timer(dns, &dns->work, REST_S);
+	if (count_asked(dns) > 0 && !ev_is_active(&dns->tick))
+		set_timer(dns, &dns->tick, tick_s(dns));
+}
+
+static void
+tick_servers(struct dns *dns)
+{
+	for (size_t i = 0; i < dns->servers_n; i++)
+		dns_server_tick(dns->servers[i]);
+}
+
+static void
+on_dns_tick(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct dns *dns = timer->data;
+
+	(void)loop;
+	(void)events;
+	tick_servers(dns);
+	if (count_asked(dns) > 0)
+		set_timer(dns, &dns->tick, tick_s(dns));
+}
+
+void
+dns_wake(struct dns *dns)
+{
+	if (dns->loop && !ev_is_active(&dns->work))
+		set_timer(dns, &dns->work, 0.);
+}
+
+static void
+poll_servers(struct dns *dns, uint64_t until_ms)
+{
+	uint64_t now_ms = clock_now_ms();
+	struct pollfd fds[SOCKETS_MAX];
+	int wait_ms = (int)(tick_s(dns) * 1e3);
+	size_t n = 0;
+
+	if (now_ms + (unsigned)wait_ms > until_ms)
+		wait_ms = now_ms < until_ms ? (int)(until_ms - now_ms) : 0;
+	for (size_t i = 0; i < dns->servers_n; i++)
+		n = dns_server_sockets(dns->servers[i], fds, n, SOCKETS_MAX);
+	if (poll(fds, n, wait_ms) <= 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; fds[i].revents && j < dns->servers_n; j++)
+			dns_server_ready(dns->servers[j], &fds[i]);
+}
+
+void
+dns_wait(struct dns *dns, uint64_t until_ms)
+{
+	while (dns->pending > 0 && clock_now_ms() < until_ms) {
+		if (!work_until(dns, clock_now_ns() + DNS_TURN_NS))
+			continue;
+		if (dns->pending > 0)
+			poll_servers(dns, until_ms);
+		tick_servers(dns);
+	}
+	if (dns->loop && count_asked(dns) > 0 && !ev_is_active(&dns->tick))
+		set_timer(dns, &dns->tick, tick_s(dns));
+}
+
+/* -- life -- */
+
+struct dns *
+dns_new(struct ev_loop *loop)
+{
+	struct dns *dns = calloc(1, sizeof(*dns));
+
+	if (!dns)
+		return NULL;
+	dns->loop = loop;
+	dns->random = (uintptr_t)dns ^ clock_now_ns();
+	list_init(&dns->fresh);
+	list_init(&dns->unasked);
+	list_init(&dns->ended);
+	list_init(&dns->asked);
+	list_init(&dns->followers);
+	ev_init(&dns->work, on_dns_work);
+	ev_init(&dns->tick, on_dns_tick);
+	dns->work.data = dns->tick.data = dns;
+	return dns;
+}
+
+void
+dns_free(struct dns *dns)
+{
+	if (!dns)
+		return;
+	dns->replacing = true;
+	free_servers(dns->servers, dns->servers_n);
+	/* Only now: questions that ended just now have set a timer. */
+	if (dns->loop) {
+		ev_timer_stop(dns->loop, &dns->work);
+		ev_timer_stop(dns->loop, &dns->tick);
+	}
+	dns_lookups_drop(&dns->fresh);
+	dns_lookups_drop(&dns->asked);
+	dns_lookups_drop(&dns->ended);
+	list_for_each_safe (node, &dns->followers)
+		list_remove(node);
+	dns_system_fini(&dns->system);
+	hosts_file_free(dns->hosts);
+	free(dns->resolv_conf);
+	free(dns->own);
+	free(dns);
+}
+
+size_t
+dns_pending(const struct dns *dns)
+{
+	return dns->pending;
+}
+
+const struct renewal_settings *
+dns_renewal_settings(const struct dns *dns)
+{
+	return &dns->renewal;
+}
+
+struct ev_loop *
+dns_loop(const struct dns *dns)
+{
+	return dns->loop;
+}
+
+uint64_t *
+dns_random(struct dns *dns)
+{
+	return &dns->random;
+}
+
+const struct dns_server *
+dns_server_at(const struct dns *dns, size_t i)
+{
+	return i < dns->servers_n ? dns->servers[i] : NULL;
+}
+
+void
+dns_follow(struct dns *dns, struct dns_follower *follower)
+{
+	list_append(&dns->followers, &follower->node);
+}
+
+void
+dns_each_follower(const struct dns *dns,
+    void (*call)(void *arg, struct dns_follower *follower), void *arg)
+{
+	list_for_each (node, &dns->followers)
+		call(arg, container_of(node, struct dns_follower, node));
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * Names looked up by DNS, without ever blocking.
+ *
+ *   dns_look_up --> hosts file, search domains --> questions --> name servers
+ *                                                                     |
+ *      done <-- (control loop) <-- answers, or the next name server <-+
+ *
+ * A name is looked up in the hosts file, and then as resolv.conf(5) says: as it
+ * is if it has ndots dots or more, else within the search domains first.  A and
+ * AAAA records are asked for at the same time.  A name server that does not
+ * answer, or answers with an error, is followed by the next one; when all have
+ * failed to answer they are asked again, retries times.  The name server that
+ * answered last is asked first.
+ *
+ * Everything runs on the control thread, for at most DNS_TURN_NS in a turn of
+ * the loop, whatever number of names is due or answered: others follow in the
+ * next turns.
+ */
+#ifndef RESOLVE_DNS_H
+#define RESOLVE_DNS_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "net/addr.h"
+#include "resolve/dns_answer.h"
+#include "resolve/dns_server.h"
+#include "resolve/renewal.h"
+
+#define DNS_TURN_NS (500 * 1000)
+
+/* Questions under way at most.  Others wait, so that a name server that is slow
+ * is not asked so much that all of its answers come too late. */
+#define DNS_ASKED_MAX 1000
+
+#define DNS_RESOLV_CONF "/etc/resolv.conf"
+#define DNS_HOSTS_FILE  "/etc/hosts"
+
+/* Settings of [resolver].  Texts and lists are copied. */
+struct dns_settings {
+	const struct addr *servers; /* with ports; n 0: the system's */
+	size_t servers_n;
+	uint64_t timeout_ms; /* of a question to one name server */
+	unsigned retries;    /* rounds of questions after the first */
+	struct renewal_settings renewal;
+	const char *resolv_conf, *hosts_file; /* NULL: the system's */
+};
+
+struct dns;
+struct dns_lookup;
+
+/* The name has an answer, which is borrowed for the time of the call.  The
+ * look-up is over. */
+typedef void dns_done(void *arg, const struct dns_answer *answer);
+
+/* loop: borrowed; NULL: the caller calls dns_wait.  Returns NULL when memory is
+ * short. */
+struct dns *dns_new(struct ev_loop *loop);
+
+/* Look-ups that are under way never end.  Accepts NULL. */
+void dns_free(struct dns *dns);
+
+/* Applies the settings.  Look-ups under way go on, with the new name servers.
+ * Returns false, and the former settings stay in force, when memory is short or
+ * resolv.conf cannot be read. */
+bool dns_configure(
+    struct dns *dns, const struct dns_settings *settings) MUST_CHECK;
+
+/* Looks up the addresses of a host.  family: AF_INET, AF_INET6, or AF_UNSPEC
+ * for both.  done is called once, from the loop or dns_wait, never from within
+ * this call.  Returns NULL when memory is short. */
+struct dns_lookup *dns_look_up(
+    struct dns *dns, const char *host, int family, dns_done *done, void *arg);
+
+/* The same for the SRV records of a name, which is neither in the hosts file
+ * nor in a search domain. */
+struct dns_lookup *dns_look_up_srv(
+    struct dns *dns, const char *name, dns_done *done, void *arg);
+
+/* done is not called.  The look-up must not be over.  Accepts NULL. */
+void dns_cancel(struct dns_lookup *lookup);
+
+/* Works until no look-up is under way, or until that time of clock_now_ms.
+ * Blocks; for the time before the loop runs, and without a loop. */
+void dns_wait(struct dns *dns, uint64_t until_ms);
+
+/* Returns the number of look-ups under way. */
+size_t dns_pending(const struct dns *dns);
+
+const struct renewal_settings *dns_renewal_settings(const struct dns *dns);
+/* Returns the loop that dns_new was given. */
+struct ev_loop *dns_loop(const struct dns *dns);
+/* Returns a state for mix64_share. */
+uint64_t *dns_random(struct dns *dns);
+
+/* Returns name server number i, NULL behind the last one. */
+const struct dns_server *dns_server_at(const struct dns *dns, size_t i);
+
+/* A source of servers that follows a name (discovery_dns.h), for reports. */
+struct dns_follower {
+	struct list node;
+	const char *kind; /* dns, srv */
+	const char *name;
+	struct renewal renewal;
+	const struct addr *addrs; /* of the last good answer */
+	size_t addrs_n;
+};
+void dns_follow(struct dns *dns, struct dns_follower *follower);
+/* Calls call for each follower. */
+void dns_each_follower(const struct dns *dns,
+    void (*call)(void *arg, struct dns_follower *follower), void *arg);
+
+#endif

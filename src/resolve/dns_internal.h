@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * State that dns.c and dns_lookup.c share.  Included by them only.
+ */
+#ifndef RESOLVE_DNS_INTERNAL_H
+#define RESOLVE_DNS_INTERNAL_H
+
+#include "base/list.h"
+#include "resolve/dns.h"
+#include "resolve/dns_system.h"
+#include "resolve/hosts_file.h"
+
+struct dns {
+	struct ev_loop *loop; /* or NULL */
+	ev_timer work, tick;  /* work to do; time-outs */
+	struct dns_server **servers;
+	size_t servers_n;
+	size_t first;     /* the server that is asked first */
+	bool replacing;   /* servers are being freed */
+	struct addr *own; /* servers that the settings name */
+	size_t own_n;
+	uint64_t timeout_ms;
+	unsigned retries;
+	struct renewal_settings renewal;
+	char *resolv_conf;
+	struct dns_system system;
+	uint64_t system_checked_ms;
+	struct hosts_file *hosts;
+	/* Look-ups, each in one of these: not begun; with questions; with an
+	 * answer that its owner has not got. */
+	struct list fresh, asked, ended;
+	size_t pending;      /* in all three, but for cancelled ones */
+	struct list unasked; /* questions to be sent */
+	struct list followers;
+	uint64_t random;
+};
+
+/* A question of a look-up, to one name server after another. */
+struct dns_query {
+	struct list node; /* in dns.unasked, or in none */
+	struct dns_question question;
+	struct dns_lookup *lookup;
+	int type;
+	bool under_way;           /* question is a server's */
+	size_t first;             /* the server it was sent to first */
+	unsigned tries, failures; /* failures: answers with an error */
+	enum dns_error error;
+};
+
+struct dns_lookup {
+	struct list node;
+	struct dns *dns;
+	dns_done *done;
+	void *arg;
+	struct dns_answer answer;
+	struct dns_query queries[2];
+	unsigned queries_n;
+	unsigned open; /* queries without an answer */
+	bool cancelled;
+	bool srv;
+	int family;
+	size_t candidate;     /* number of the next whole name to be tried */
+	enum dns_error worst; /* of those tried */
+	char whole[2 * ADDR_HOST_SIZE]; /* the name that is asked for */
+	char host[];
+};
+
+/* Has the loop do what there is to do. */
+void dns_wake(struct dns *dns);
+
+/* Begins a look-up that was taken off dns.fresh. */
+void dns_lookup_begin(struct dns_lookup *lookup);
+/* Sends a query that was taken off dns.unasked. */
+void dns_query_send(struct dns_query *query);
+/* Calls done, unless the look-up was cancelled, and frees it. */
+void dns_lookup_end(struct dns_lookup *lookup);
+/* Frees the look-ups of the list. */
+void dns_lookups_drop(struct list *lookups);
+
+#endif

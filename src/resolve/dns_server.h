@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * One name server: a channel of c-ares, driven by the control loop.
+ *
+ * c-ares makes questions with random ids from random ports, drops answers that
+ * do not fit (another id, name, type or sender), and repeats a question over
+ * TCP whose answer was truncated.  Each channel has one server and asks it
+ * once, so that dns.c decides whom to ask next and knows who has failed.
+ *
+ * At most DNS_SERVER_READS messages are read from a socket in a turn of the
+ * loop, and each may be taken from another question.
+ */
+#ifndef RESOLVE_DNS_SERVER_H
+#define RESOLVE_DNS_SERVER_H
+
+#include <ev.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/addr.h"
+#include "resolve/dns_answer.h"
+
+#define DNS_SERVER_READS 32
+
+/* X(member, name as in HAProxy's `show resolvers`, help) */
+#define DNS_COUNTS_TABLE(X)                                                    \
+	X(sent, "sent", "questions sent to the name server")                   \
+	X(snd_error, "snd_error", "questions that could not be sent")          \
+	X(valid, "valid", "answers with records")                              \
+	X(any_err, "any_err", "answers without a record of the kind wanted")   \
+	X(nx, "nx", "answers that there is no such name")                      \
+	X(timeout, "timeout", "questions without an answer in time")           \
+	X(refused, "refused", "answers that the question is refused")          \
+	X(other, "other", "answers with another error, as SERVFAIL")           \
+	X(invalid, "invalid", "answers that could not be read")                \
+	X(truncated, "truncated",                                              \
+	    "answers that were too long for UDP: the question was repeated "   \
+	    "over TCP")
+
+struct dns_counts {
+#define X(member, name, help) uint64_t member;
+	DNS_COUNTS_TABLE(X)
+#undef X
+};
+
+/* A question, embedded in what asks. */
+struct dns_question {
+	/* The server has answered, or has not.  message is borrowed; it is
+	 * there with DNS_OK.  DNS_NO_MEMORY: out of memory, or the server is
+	 * being freed.  May be called from within dns_server_ask. */
+	void (*done)(struct dns_question *question, enum dns_error error,
+	    const uint8_t *message, size_t len);
+	struct dns_server *server;
+};
+
+struct dns_server;
+
+/* loop NULL: the caller polls, as dns_wait does.  Returns NULL when c-ares
+ * refuses. */
+struct dns_server *dns_server_new(
+    struct ev_loop *loop, const struct addr *addr, uint64_t timeout_ms);
+
+/* Questions under way are done with DNS_NO_MEMORY.  Accepts NULL. */
+void dns_server_free(struct dns_server *server);
+
+/* Asks for records of the type (1: A, 28: AAAA, 33: SRV) of the whole name.
+ * done is called exactly once. */
+void dns_server_ask(struct dns_server *server, struct dns_question *question,
+    const char *name, int type);
+
+/* Counts what the message of an answer was found to be: DNS_OK, DNS_EMPTY or
+ * DNS_MALFORMED. */
+void dns_server_note(struct dns_server *server, enum dns_error found);
+
+/* Ends questions whose time is over. */
+void dns_server_tick(struct dns_server *server);
+
+/* Appends the sockets.  Returns the new number; at most max. */
+size_t dns_server_sockets(
+    const struct dns_server *server, struct pollfd *fds, size_t n, size_t max);
+/* Does what is possible on a socket of dns_server_sockets after poll(2).  A
+ * socket that is not the server's any more is passed over. */
+void dns_server_ready(struct dns_server *server, const struct pollfd *fd);
+
+/* Returns the number of questions under way. */
+unsigned dns_server_asked(const struct dns_server *server);
+
+/* Returns `10.0.0.2:53`. */
+const char *dns_server_text(const struct dns_server *server);
+const struct dns_counts *dns_server_counts(const struct dns_server *server);
+const struct addr *dns_server_addr(const struct dns_server *server);
+
+/* Returns the count of that name's row in DNS_COUNTS_TABLE. */
+uint64_t dns_counts_at(const struct dns_counts *counts, size_t row);
+extern const struct dns_counts_row {
+	const char *name, *help;
+} dns_counts_rows[];
+#define DNS_COUNTS (sizeof(struct dns_counts) / sizeof(uint64_t))
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * What the system's resolv.conf(5) says: name servers, search domains, ndots.
+ */
+#ifndef RESOLVE_DNS_SYSTEM_H
+#define RESOLVE_DNS_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "net/addr.h"
+
+struct dns_system {
+	struct addr *servers; /* with ports; at least one */
+	size_t servers_n;
+	char **domains;
+	size_t domains_n;
+	unsigned ndots;
+	struct timespec changed; /* the file's, 0: there is none */
+};
+
+/* Reads the file, as c-ares does: without a name server in it, 127.0.0.1 is
+ * one.  Returns false when memory is short, or the file cannot be read. */
+bool dns_system_read(struct dns_system *system, const char *path);
+
+/* Frees the members. */
+void dns_system_fini(struct dns_system *system);
+
+/* Whether the file has changed since it was read. */
+bool dns_system_is_old(const struct dns_system *system, const char *path);
+
+#endif
