@@ -26,7 +26,7 @@ BELOW_base  :=
 BELOW_net   := base
 BELOW_acl   := net base
 BELOW_tls   := net base
-BELOW_resolve := net base
+BELOW_resolve := tls net base
 BELOW_lf    := base
 BELOW_model := lf acl tls net base
 BELOW_balance := model acl tls net base
@@ -192,6 +192,8 @@ $(B)/tools/%: tests/tools/%.c | $(B)/.deps
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread $(TOOL_LIBS)
 $(addprefix $(B)/tools/,ends streamer tlsload): TOOL_LIBS := $(LIB_SSL) -lm
+$(B)/tools/discover: $(call archives,resolve $(BELOW_resolve))
+$(B)/tools/discover: TOOL_LIBS := $(call archives,resolve $(BELOW_resolve)) $(LIBS)
 
 # A test's program takes lld a fifth of the time that GNU ld needs for it.  What
 # is installed is linked by the compiler's own choice.
@@ -317,7 +319,7 @@ check-sim: $(B)/sim/lf_sim $(B)/sim/lf_cost ## the core under random schedules, 
 
 # The fuzz targets (tests/fuzz/fuzz.h): with libFuzzer in MODE=fuzz, and with a
 # main that replays the stored inputs in every other.
-FUZZ        := admin check hello http ini lists proxy text tls top
+FUZZ        := admin check discovery dns hello http ini lists proxy text tls top
 FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
 FUZZ_WRAPS_http := sock_listen
 FUZZ_WRAPS_ini  := glob open stat

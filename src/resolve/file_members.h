@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * A file of servers: a line each, as behind the name in `server = NAME`.
+ *
+ *   # the east
+ *   10.0.0.1:80 weight=5 backup
+ *   [2001:db8::1]:80           ; a comment
+ *   unix:/run/app.sock
+ *
+ * Blank lines are ignored; # and ; at the beginning of a line, or behind a
+ * blank, begin a comment.  A member's key is its address.
+ */
+#ifndef RESOLVE_FILE_MEMBERS_H
+#define RESOLVE_FILE_MEMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "resolve/discovery.h"
+
+/* A line is at most this long, its comment included. */
+#define FILE_MEMBERS_LINE_MAX 4096
+#define FILE_MEMBERS_SIZE_MAX (16u << 20)
+
+struct file_members {
+	struct discovered *all; /* their texts point into text */
+	size_t n;
+	char *text, *notes;
+	/* The last line has its line end.  Otherwise, and when it is empty, the
+	 * file may be one that a program is still writing. */
+	bool whole;
+};
+
+/* Parses the text of the file of that name, len bytes from malloc with room for
+ * a NUL, and takes ownership of it.  Whether options are right is for others to
+ * say.  Returns false with err set, which begins with the file and the line. */
+bool file_members_parse(const char *path, char *text, size_t len,
+    struct file_members *ret_members, struct err *err) MUST_CHECK;
+
+/* Reads the file.  Blocks on the disk; any thread.  Returns false with err set.
+ */
+bool file_members_read(const char *path, struct file_members *ret_members,
+    struct err *err) MUST_CHECK;
+
+/* Frees the members; there are none then. */
+void file_members_fini(struct file_members *members);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * The members that a source has, by their keys, for sources that hear of single
+ * changes or in pieces.  Control thread.
+ */
+#ifndef RESOLVE_MEMBER_SET_H
+#define RESOLVE_MEMBER_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "resolve/discovery.h"
+
+struct member_set;
+
+/* Returns an empty set, or NULL when memory is short. */
+struct member_set *member_set_new(void);
+
+/* Accepts NULL. */
+void member_set_free(struct member_set *set);
+
+/* Copies the member, in the place of one that has the same key.  Returns false
+ * when memory is short; then the set is as it was. */
+bool member_set_put(
+    struct member_set *set, const struct discovered *member) MUST_CHECK;
+
+/* Returns the member with that key, borrowed until the set changes; or NULL. */
+const struct discovered *member_set_find(
+    const struct member_set *set, const char *key);
+
+/* Removes the member with that key, if there is one. */
+void member_set_remove(struct member_set *set, const char *key);
+
+size_t member_set_count(const struct member_set *set);
+
+/* Returns all members as an array for the caller to free(3), whose texts belong
+ * to the set; *ret_n: how many.  Returns NULL when memory is short. */
+struct discovered *member_set_list(const struct member_set *set, size_t *ret_n);
+
+#endif
