@@ -28,11 +28,11 @@ BELOW_acl   := net base
 BELOW_tls   := net base
 BELOW_resolve := tls net base
 BELOW_lf    := base
-BELOW_model := lf acl tls net base
-BELOW_balance := model acl tls net base
-BELOW_check   := model acl tls net base
-BELOW_config  := check balance model acl tls net base
-BELOW_proxy   := lf model acl tls net base
+BELOW_model := lf resolve acl tls net base
+BELOW_balance := model resolve acl tls net base
+BELOW_check   := model resolve acl tls net base
+BELOW_config  := check balance model resolve acl tls net base
+BELOW_proxy   := lf model resolve acl tls net base
 BELOW_control := proxy config check balance model lf resolve acl tls net base
 BELOW_stats   := control proxy config check balance model lf resolve acl tls net base
 BELOW_commands := stats $(BELOW_stats)
@@ -325,7 +325,7 @@ FUZZ_WRAPS_http := sock_listen
 FUZZ_WRAPS_ini  := glob open stat
 FUZZ_WRAPS_top  := ctl_ask
 FUZZ_SRC_top    := $(addprefix src/ctl/,client.c top/data.c)
-FUZZ_WRAPS  := getaddrinfo control_reload
+FUZZ_WRAPS  := getaddrinfo control_reload hosts_file_find dns_server_ask
 ifneq ($(MODE),fuzz)
 FUZZ_SHARED += tests/fuzz/replay.c
 endif

@@ -21,7 +21,7 @@ struct walk {
 static const char *
 name_at(const struct lineup *lineup, uint32_t place)
 {
-	return lineup->servers[place]->spec->name;
+	return server_spec_hash_name(lineup->servers[place]->spec);
 }
 
 static int
@@ -29,7 +29,10 @@ compare_walks(const void *a, const void *b)
 {
 	const struct walk *x = a, *y = b;
 
-	return strcmp(x->name, y->name);
+	int order = strcmp(x->name, y->name);
+
+	/* Two sets may have the same address. */
+	return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
 static struct walk *

@@ -55,6 +55,9 @@
 	X(EVENT_CERTIFICATE_EXPIRES, "certificate_expires")                    \
 	X(EVENT_LIST, "list")                                                  \
 	X(EVENT_LIST_REFUSED, "list_refused")                                  \
+	X(EVENT_SET, "set")                                                    \
+	X(EVENT_SET_MEMBER, "set_member")                                      \
+	X(EVENT_SET_FAILED, "set_failed")                                      \
 	X(EVENT_EXPIRED, "expired")                                            \
 	X(EVENT_BACKEND_DOWN, "backend_down")                                  \
 	X(EVENT_BACKEND_UP, "backend_up")                                      \

@@ -90,7 +90,10 @@ prepare_server(struct checker *checker, struct server *server, enum role role)
 		return true;
 	entry->server = server;
 	entry->role = role;
-	entry->present = checker_find(checker, server, role);
+	/* No other server has the state of a new one, so it has no check. */
+	entry->present = server->state->refs == 1
+	                     ? checker->n
+	                     : checker_find(checker, server, role);
 	if (entry->present == checker->n &&
 	    !(entry->check = check_new(&checker->schedule, server,
 	          preset_of(server, role), ops_of(server, role))))

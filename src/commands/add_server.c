@@ -107,6 +107,9 @@ server_unremovable_text(enum server_removable removable)
 	switch (removable) {
 	case SERVER_REMOVABLE:
 		break;
+	case SERVER_OF_SET:
+		return "This server is a member of a set: take it out of the "
+		       "set's source, or put it into maintenance.";
 	case SERVER_TRACKED:
 		return "This server cannot be removed at runtime due to other "
 		       "configuration elements pointing to it.";

@@ -113,6 +113,8 @@
 	    "close old sessions of servers that have more than their share")   \
 	COMMAND("reload", ADMIN, run_reload, STRICT, "",                       \
 	    "read the configuration again and apply what has changed")         \
+	COMMAND("resolve now", OPERATOR, run_resolve_now, USAGE,               \
+	    "[backend <backend>]", "look up the names of servers at once")     \
 	SETTING("set maxconn frontend", ADMIN, run_set_maxconn_frontend,       \
 	    USAGE, describe_maxconn_frontend, run_set_maxconn_frontend, 1, 2,  \
 	    "<frontend> <value>", "change a frontend's maxconn setting")       \
@@ -191,6 +193,8 @@
 	COMMAND("show rebalances", USER, run_show_rebalances, STRICT,          \
 	    "[json]",                                                          \
 	    "report the backends whose sessions are being rebalanced")         \
+	COMMAND("show resolvers", USER, run_show_resolvers, USAGE, "[json]",   \
+	    "report the name servers, and the names looked up")                \
 	COMMAND("show schema json", USER, run_show_schema, USAGE, "",          \
 	    "report schema used for stats")                                    \
 	COMMAND("show servers conn", USER, run_show_servers_conn, USAGE,       \
@@ -205,6 +209,8 @@
 	COMMAND("show sess", OPERATOR, run_show_sess, OWN,                     \
 	    "[<id>|all] [<filter>]* [json]",                                   \
 	    "report the list of current sessions or dump this exact session")  \
+	COMMAND("show sets", USER, run_show_sets, USAGE, "[<backend>] [json]", \
+	    "report the sets of servers, their sources and last errors")       \
 	COMMAND("show ssl ca-file", OPERATOR, run_show_ssl_ca_file, USAGE,     \
 	    "[<cafile>] [json]",                                               \
 	    "display the SSL CA files used in memory, or the details of one")  \

@@ -399,6 +399,9 @@ explained_put_server(
 	report_json(report, "probability", "%f", s->probability);
 	report_text(report, " %5.1f %%", 100 * s->probability);
 	report_put(report, "address", "  %s", s->address);
+	report_json_string(report, "set", s->set);
+	if (s->set)
+		report_text(report, " of set %s", s->set);
 	report_json_bool(report, "tls", s->tls);
 	report_json_string(
 	    report, "starttls", s->starttls ? "postgresql" : NULL);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "commands/report.h"
 #include "stats/stat_columns.h"
 #include "base/text.h"
@@ -37,15 +38,36 @@ connect_errors_of(const struct server *s)
 struct server_texts {
 	char state[STATUS_SIZE], address_space[ADDR_TEXT_SIZE];
 	char check_space[STATUS_SIZE];
+	char set_space[STATUS_SIZE], age[SPAN_TEXT_SIZE];
 	const char *address;
+	const char *set;   /* the source of a member: `file=/path` */
+	uint64_t member_s; /* how long it has been one; if set */
 	const char *check_status, *check; /* `L7STS`, `L7STS/503` */
 };
+
+static void
+set_texts_make(const struct server *s, struct server_texts *ret)
+{
+	const struct server_spec *spec = s->spec;
+	const struct set_spec *set;
+
+	ret->set = NULL;
+	if (!spec->set.is_set)
+		return;
+	set = &s->backend->spec->sets[spec->set.value];
+	snprintf(ret->set_space, sizeof(ret->set_space), "%s=%s",
+	    discovery_kinds[set->kind].name, set->source);
+	ret->set = ret->set_space;
+	ret->member_s = (clock_now_ms() - spec->since_ms) / 1000;
+	span_text(ret->member_s, ret->age);
+}
 
 static void
 server_texts_make(const struct server *s, struct server_texts *ret)
 {
 	const struct check_result *last = &s->state->last;
 
+	set_texts_make(s, ret);
 	server_status_text(s, ret->state, sizeof(ret->state));
 	ret->address = server_address(s, ret->address_space);
 	ret->check_status = last->status != CHECK_STATUS_NONE
@@ -131,6 +153,13 @@ put_server_row(struct report *r, const struct server *s, const struct widths *w)
 	report_json(r, "response_errors", "%" PRIu64, responses);
 	report_text(r, " %6" PRIu64 "%s", connects + responses,
 	    s->spec->backup ? " backup" : "");
+	report_json_string(r, "source", t.set);
+	report_json_string(r, "source_key", s->spec->key);
+	report_json_string(
+	    r, "source_note", t.set && *s->spec->note ? s->spec->note : NULL);
+	report_json_known(r, "member_s", t.set, t.set ? t.member_s : 0);
+	if (t.set)
+		report_text(r, " from %s, for %s", t.set, t.age);
 	report_row_end(r);
 }
 

@@ -136,6 +136,8 @@ object_of(struct spec *spec, enum section_kind kind, size_t index)
 		return &spec->tls[index];
 	case SECTION_LIST:
 		return &spec->lists[index];
+	case SECTION_RESOLVER:
+		return &spec->resolver;
 	case SECTION_FRONTEND:
 		return &spec->frontends[index];
 	case SECTION_BACKEND:
@@ -410,20 +412,26 @@ read_defaults(struct build *b, const struct draft_section *s)
 	return ok;
 }
 
-/* A file without [global] has its defaults all the same; and a host may have
- * a name that no key would take. */
+/* A file without the section has its defaults all the same. */
+static void
+complete_section(struct build *b, enum section_kind kind)
+{
+	struct draft_section none = {.kind = kind, .head = NULL};
+
+	for (size_t i = 0; i < b->draft->sections_n; i++)
+		if (b->draft->sections[i].kind == kind)
+			return;
+	read_section(b, &none);
+}
+
+/* A host may have a name that no key would take. */
 static bool
 complete_global(struct build *b)
 {
-	struct draft_section none = {.kind = SECTION_GLOBAL, .head = NULL};
 	struct global_spec *g = &b->spec->global;
 	char host[64 + 1] = "";
-	bool written = false;
 
-	for (size_t i = 0; i < b->draft->sections_n; i++)
-		written |= b->draft->sections[i].kind == SECTION_GLOBAL;
-	if (!written)
-		read_section(b, &none);
+	complete_section(b, SECTION_GLOBAL);
 	if (g->node)
 		return true;
 	if (gethostname(host, sizeof(host)) < 0 || host[sizeof(host) - 1] ||
@@ -431,6 +439,22 @@ complete_global(struct build *b)
 		strcpy(host, "localhost");
 	g->node = strdup(host);
 	return g->node != NULL;
+}
+
+static void
+check_ttls(struct build *b)
+{
+	const struct resolver_spec *r = &b->spec->resolver;
+
+	for (size_t i = 0; i < b->draft->sections_n; i++) {
+		const struct draft_section *s = &b->draft->sections[i];
+
+		if (s->kind == SECTION_RESOLVER && !s->has_errors &&
+		    r->ttl_min_ms > r->ttl_max_ms)
+			ERROR_AT(s, b->errors,
+			    "[resolver]: ttl_min is more than ttl_max; lower "
+			    "it, or raise ttl_max");
+	}
 }
 
 static bool
@@ -446,6 +470,8 @@ read_sections(struct build *b)
 		else if (!read_defaults(b, s))
 			return false;
 	}
+	complete_section(b, SECTION_RESOLVER);
+	check_ttls(b);
 	return complete_global(b);
 }
 

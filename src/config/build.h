@@ -33,6 +33,20 @@ void build_check(const struct spec *spec, const char *file, bool empty,
 void build_check_server(const struct backend_spec *backend,
     const struct server_spec *server, struct err_list *errors);
 
+/* Adds an error if the server has a name that a member of a set of the backend
+ * may get. */
+void build_check_set_name(const struct backend_spec *backend,
+    const struct server_spec *server, struct err_list *errors);
+
+/* Returns the set of the backend whose members may get that name, or NULL. */
+const struct set_spec *build_set_named(
+    const struct backend_spec *backend, const char *name);
+
+/* Checks the sets of the backend: their names, and the options that their
+ * members have. */
+void build_check_sets(
+    const struct backend_spec *backend, struct err_list *errors);
+
 /* Adds an error for each name that two neighbouring rules of the frontend have,
  * and one if there are too many backends or protocols. */
 void build_check_sni(const struct spec *spec,

@@ -408,6 +408,7 @@ build_check(const struct spec *spec, const char *file, bool empty,
 		check_checks(b, errors);
 		for (size_t j = 0; j < b->servers_n; j++)
 			build_check_server(b, &b->servers[j], errors);
+		build_check_sets(b, errors);
 	}
 }
 
@@ -437,9 +438,16 @@ find_tracked(const struct spec *spec, const struct server_spec *s,
 		return false;
 	}
 	b = &spec->backends[*backend];
-	all = (struct name_table){b->servers, b->servers_n, sizeof(*s)};
+	all = (struct name_table){b->servers, b->singles_n, sizeof(*s)};
 	if (name_table_find(&all, name, ret_server))
 		return true;
+	if (build_set_named(b, name)) {
+		TRACK_ERROR(s, errors,
+		    "%s/%s would be a member of the set '%s', which comes and "
+		    "goes; name a server that stays",
+		    b->name, name, build_set_named(b, name)->prefix);
+		return false;
+	}
 	TRACK_ERROR(s, errors, "[backend %s] has no server '%s'; %s", b->name,
 	    name, hint_table(&hint, name, &all, "there"));
 	return false;
@@ -501,4 +509,9 @@ build_track(struct spec *spec, struct err_list *errors)
 			if (spec->backends[i].servers[j].track)
 				resolve_track(spec, i,
 				    &spec->backends[i].servers[j], errors);
+	for (size_t i = 0; i < spec->backends_n; i++)
+		for (size_t j = 0; j < spec->backends[i].sets_n; j++)
+			if (spec->backends[i].sets[j].member.track)
+				resolve_track(spec, i,
+				    &spec->backends[i].sets[j].member, errors);
 }

@@ -274,6 +274,15 @@ find_uses(
 			uses[t - spec->tls].in[TLS_CONNECTS] = true;
 			(void)check_tls_server(b, s, t, errors);
 		}
+		for (size_t j = 0; j < b->sets_n; j++) {
+			const struct server_spec *s = &b->sets[j].member;
+			const struct tls_spec *t = tls_of_server(spec, b, s);
+
+			if (!t)
+				continue;
+			uses[t - spec->tls].in[TLS_CONNECTS] = true;
+			(void)check_tls_server(b, s, t, errors);
+		}
 		/* Servers may be added to the backend later. */
 		if (b->tls.is_set && b->tls.value != TLS_OFF)
 			uses[b->tls.value].in[TLS_CONNECTS] = true;

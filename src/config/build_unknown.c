@@ -122,6 +122,17 @@ report_name(const struct draft_section *s, const struct draft_entry *e,
 	    hint_text(&hint, "allowed"));
 }
 
+/* Whether the line begins with the words of a key of the section, as `timeout
+ * client` does. */
+static bool
+names_own_key(const struct draft_section *s, const struct draft_entry *e)
+{
+	const char *rest;
+	unsigned words;
+
+	return e->line && key_of_words(s->kind, e->line, &rest, &words);
+}
+
 void
 build_unknown(const struct draft_section *section,
     const struct draft_entry *entry, struct err_list *errors)
@@ -133,7 +144,8 @@ build_unknown(const struct draft_section *section,
 	if (section->kind == SECTION_FRONTEND &&
 	    strcmp(entry->name, "tls") == 0)
 		advice = "write tls=NAME behind the address of listen";
-	else if (!known && report_misplaced(section, entry, errors))
+	else if (!known && !names_own_key(section, entry) &&
+	         report_misplaced(section, entry, errors))
 		return;
 	if (advice)
 		ENTRY_ERROR(entry, errors, "unknown key '%s' in [%s]; %s",

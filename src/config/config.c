@@ -271,6 +271,7 @@ config_print(const struct spec *spec, FILE *out)
 	      ": the effective configuration, with every default\n",
 	    out);
 	print_section(spec, SECTION_GLOBAL, NULL, &spec->global, out);
+	print_section(spec, SECTION_RESOLVER, NULL, &spec->resolver, out);
 	for (size_t i = 0; i < spec->pools_n; i++)
 		print_section(spec, SECTION_POOL, spec->pools[i].name,
 		    &spec->pools[i], out);
@@ -323,7 +324,7 @@ warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
 static void
 warn_of_backend(const struct backend_spec *b, struct err_list *warnings)
 {
-	if (b->servers_n > 0)
+	if (b->servers_n > 0 || b->sets_n > 0)
 		return;
 	ERROR_AT(b, warnings,
 	    "warning: [backend %s] has no server, so its sessions wait for "

@@ -227,6 +227,17 @@ diff_address(const struct pair *pair)
 		    addr_text(&old->addr, from), addr_text(&new->addr, to));
 }
 
+static void
+diff_set_max(const struct pair *pair)
+{
+	const struct set_spec *old = pair->old, *new = pair->new;
+
+	if (old->max != new->max)
+		changes_add(pair->changes, false,
+		    "%s: at most %u -> %u servers", pair->label, old->max,
+		    new->max);
+}
+
 /* Structs that come in lists: where the list is, how one is recognized in the
  * other configuration, and what sentences call it. */
 struct list_kind {
@@ -248,8 +259,14 @@ static const struct list_kind tls_list = {LIST(spec, tls)};
 static const struct list_kind address_list = {LIST(spec, lists)};
 static const struct list_kind frontend_list = {LIST(spec, frontends)};
 static const struct list_kind backend_list = {LIST(spec, backends)};
+/* Members of sets come and go anyway. */
 static const struct list_kind server_list = {
-    LIST(backend_spec, servers), .diff = diff_address};
+    .all = offsetof(struct backend_spec, servers),
+    .n = offsetof(struct backend_spec, singles_n),
+    .size = sizeof(struct server_spec),
+    .diff = diff_address};
+static const struct list_kind set_list = {
+    LIST(backend_spec, sets), .diff = diff_set_max};
 static const struct list_kind listen_list = {LIST(frontend_spec, listens),
     .name = offsetof(struct listen_spec, text), .same = same_listen};
 static const struct list_kind admin_list = {
@@ -438,10 +455,11 @@ diff_list(const struct pair *pair, const char *prefix, const struct key *keys,
 static const struct list_kind *
 list_of_key(const struct key *key)
 {
-	return key->type == &type_server   ? &server_list
-	       : key->type == &type_listen ? &listen_list
-	       : key->type == &type_admin  ? &admin_list
-	                                   : NULL;
+	return key->type == &type_server    ? &server_list
+	       : key->type == &type_servers ? &set_list
+	       : key->type == &type_listen  ? &listen_list
+	       : key->type == &type_admin   ? &admin_list
+	                                    : NULL;
 }
 
 static bool
@@ -451,8 +469,8 @@ diff_values(const struct pair *pair, const struct key *key,
 	char prefix[VALUE_TEXT_SIZE];
 
 	snprintf(prefix, sizeof(prefix),
-	    kind == &server_list ? "%s: %s " : "%s: %s: ", pair->label,
-	    key->name);
+	    kind == &server_list || kind == &set_list ? "%s: %s " : "%s: %s: ",
+	    pair->label, key->name);
 	return diff_list(pair, prefix, key->options, kind);
 }
 
@@ -486,12 +504,16 @@ config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 	    .old = old,
 	    .new = new,
 	    .changes = changes};
-	struct pair global = all;
+	struct pair global = all, resolver = all;
 
 	global.label = "global";
 	global.old = &old->global;
 	global.new = &new->global;
+	resolver.label = "resolver";
+	resolver.old = &old->resolver;
+	resolver.new = &new->resolver;
 	return diff_keys(&global, sections[SECTION_GLOBAL].keys) &&
+	       diff_keys(&resolver, sections[SECTION_RESOLVER].keys) &&
 	       diff_list(&all, "pool ", NULL, &pool_list) &&
 	       diff_list(&all, "tls ", sections[SECTION_TLS].keys, &tls_list) &&
 	       diff_list(

@@ -78,9 +78,10 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
 
 	if (!parse_added_server(spec, backend, value, errors))
 		return false;
-	s = &backend->servers[backend->servers_n - 1];
+	s = &backend->servers[backend->singles_n - 1];
 	s->added = true;
 	build_check_server(backend, s, errors);
+	build_check_set_name(backend, s, errors);
 	build_track(spec, errors);
 	build_tls_server(spec, backend, s, errors);
 	return errors->n == errors_before;
@@ -114,12 +115,13 @@ config_del_server(struct spec *spec, struct backend_spec *backend,
 	struct server_spec *s = server_named(backend, name);
 	size_t errors_before = errors->n;
 
-	ENSURE(s);
+	ENSURE(s && !s->set.is_set);
 	if (!s->added && !remember_deleted(backend, name)) {
 		err_list_add(errors, NULL, 0, "out of memory");
 		return false;
 	}
 	server_spec_clear(s);
+	backend->singles_n--;
 	memmove(s, s + 1,
 	    (size_t)(&backend->servers[--backend->servers_n] - s) * sizeof(*s));
 	/* The servers behind the deleted one have moved: resolve `track`

@@ -49,6 +49,8 @@ static const struct {
     {"agent", "send="},
     {"server", "agent_send="},
     {"server_defaults", "agent_send="},
+    {"servers", "agent_send="},
+    {"servers", "token="},
 };
 
 /* Whether what stands at `at` of the key's text is a part of a password. */

@@ -9,7 +9,7 @@
 
 #define NO_HTTP  "HTTP is not looked into here: leave it out"
 #define LEAVE    "it is not needed here: leave it out"
-#define NAMES    "names are looked up at start and reload: leave it out"
+#define NAMES    "write [resolver] with nameserver = ADDRESS:PORT"
 #define STICKY   "write balance = source, which keeps a client at its server"
 #define HTTP_CHK "write check = http path=/PATH in [backend NAME]"
 #define TLS(key) "write " key " in [tls NAME]"
@@ -227,7 +227,8 @@ static const struct advice server_options[] = {
     {"on-marked-up, shutdown-backup-sessions", "write on_up=close_backup"},
     {"port", "write check_port=NUMBER"},
     {"redir", NO_HTTP},
-    {"resolve, resolvers", NAMES},
+    {"resolve-prefer", "write resolve_prefer=ipv4 or ipv6"},
+    {"resolvers", "write resolve=ttl; [resolver] has the name servers"},
     {"rise", "write check_rise=NUMBER"},
     {"send-proxy", "write send_proxy=v1"},
     {"send-proxy-v2", "write send_proxy=v2"},
@@ -299,6 +300,7 @@ static const struct {
 } options[] = {
     {"server", server_options, COUNT(server_options)},
     {"server_defaults", server_options, COUNT(server_options)},
+    {"servers", server_options, COUNT(server_options)},
     {"listen", listen_options, COUNT(listen_options)},
     {"check", check_options, COUNT(check_options)},
 };

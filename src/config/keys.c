@@ -139,6 +139,22 @@ static const struct key list_keys[] = {
         REPEATABLE},
     {.name = NULL}};
 
+static const struct key resolver_keys[] = {
+    {"nameserver", "a name server",
+        VALUE(nameserver), WITHOUT("those of /etc/resolv.conf"), REPEATABLE},
+    {"timeout", "how long a name server may take to answer",
+        DURATION(TIMEOUT_MIN, 60 * SECOND_MS), RESOLVER(timeout_ms),
+        DEFAULT("2s")},
+    {"retries", "how often all name servers are asked again",
+        NUMBER(0, 10), RESOLVER(retries), DEFAULT("1")},
+    {"ttl_min", "time after which a name is asked for again, at least",
+        DURATION(100, DAY_MS), RESOLVER(ttl_min_ms), DEFAULT("1s")},
+    {"ttl_max", "time after which a name is asked for again, at most",
+        DURATION(100, TIMEOUT_MAX), RESOLVER(ttl_max_ms), DEFAULT("1h")},
+    {"hold", "how long a good answer is kept while names are not resolved",
+        VALUE(hold), LIMITS(0, TIMEOUT_MAX), RESOLVER(hold_ms), DEFAULT("1d")},
+    {.name = NULL}};
+
 static const struct key pool_keys[] = {
     {"threads", "threads of the pool; auto: one for each usable CPU",
         VALUE(threads), DEFAULT("auto")},
@@ -313,6 +329,7 @@ const struct section sections[SECTION_KINDS] = {
     [SECTION_POOL] = {"pool", "[pool NAME]", true, pool_keys},
     [SECTION_TLS] = {"tls", "[tls NAME]", true, tls_keys},
     [SECTION_LIST] = {"list", "[list NAME]", true, list_keys},
+    [SECTION_RESOLVER] = {"resolver", "[resolver]", false, resolver_keys},
     [SECTION_DEFAULTS] = {"defaults", "[defaults]", false, NULL},
     [SECTION_FRONTEND] = {"frontend", "[frontend NAME]", true, frontend_keys},
     [SECTION_BACKEND] = {"backend", "[backend NAME]", true, backend_keys},
@@ -415,6 +432,17 @@ list_key(FILE *out, const char *section, const struct key *within,
 	    key_allowed(key, allowed), key->help);
 }
 
+/* Whether the key has the option from another key, which lists it. */
+static bool
+is_borrowed(const struct key *key, const struct key *option)
+{
+	const struct key *o = key->borrowed_options;
+
+	while (o && o->name && strcmp(o->name, option->name) != 0)
+		o++;
+	return o && o->name;
+}
+
 void
 keys_list(FILE *out)
 {
@@ -426,7 +454,8 @@ keys_list(FILE *out)
 
 			list_key(out, sections[s].name, NULL, k);
 			for (; o && o->name; o++)
-				list_key(out, sections[s].name, k, o);
+				if (!is_borrowed(k, o))
+					list_key(out, sections[s].name, k, o);
 		}
 	}
 }

@@ -20,6 +20,7 @@ enum section_kind {
 	SECTION_POOL,
 	SECTION_TLS,
 	SECTION_LIST,
+	SECTION_RESOLVER,
 	SECTION_DEFAULTS,
 	SECTION_FRONTEND,
 	SECTION_BACKEND,
@@ -58,7 +59,8 @@ struct key {
 	const char *default_text; /* as it would be written, or NULL: */
 	const char *default_note; /* what applies without the key */
 	const struct key *options; /* of the value; name NULL at the end */
-	/* The value consists of options of another key, which lists them. */
+	/* The value consists of options of another key, or has them beside its
+	 * own; that key lists them. */
 	const struct key *borrowed_options;
 	const char *only; /* an option with a flag: what it is for */
 };

@@ -4,6 +4,10 @@
 #include "balance/balance.h"
 #include "config/keys_internal.h"
 
+CHOICES(resolve_modes, RESOLVE_TTL, [RESOLVE_START] = "start",
+    [RESOLVE_RELOAD] = "reload", [RESOLVE_TTL] = "ttl");
+CHOICES(resolve_prefers,
+    RESOLVE_IPV6, [RESOLVE_IPV4] = "ipv4", [RESOLVE_IPV6] = "ipv6");
 CHOICES(check_inits,
     CHECK_INIT_DOWN, [CHECK_INIT_UP] = "up", [CHECK_INIT_DOWN] = "down");
 CHOICES(proxies, PROXY_V2_TLS, [PROXY_OFF] = "off", [PROXY_V1] = "v1",
@@ -29,6 +33,8 @@ CHOICES(on_downs,
     ON_DOWN_CLOSE, [ON_DOWN_KEEP] = "keep", [ON_DOWN_CLOSE] = "close");
 CHOICES(backend_scopes, BAND_SERVER, [BAND_SESSION] = "session",
     [BAND_PROXY] = "backend", [BAND_SERVER] = "server");
+CHOICES(set_confirms, SET_CONFIRM_ALWAYS, [SET_CONFIRM_HALF] = "half",
+    [SET_CONFIRM_OFF] = "off", [SET_CONFIRM_ALWAYS] = "always");
 STARTTLS_CHOICES;
 CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
     [ON_UP_CLOSE_BACKUP] = "close_backup");
@@ -41,73 +47,113 @@ CHOICES(on_ups, ON_UP_CLOSE_BACKUP, [ON_UP_KEEP] = "keep",
 	.only = "checks over TLS only, as in check = https verify=off"
 
 /* clang-format off */
+#define SERVER_OPTIONS(OBJECT)                                                 \
+    {"weight", "share of the sessions; 0: no new ones",                        \
+        NUMBER(0, WEIGHT_MAX), OBJECT(weight), DEFAULT("100")},                \
+    {"maxconn", "sessions at a time, others are queued; 0: no limit",          \
+        NUMBER(0, UINT32_MAX), OBJECT(maxconn), DEFAULT("0")},                 \
+    {"bandwidth_in", "bytes per second from clients to the server",            \
+        BYTE_RATE, OBJECT(bandwidth[BAND_IN]), WITHOUT("the backend's")},      \
+    {"bandwidth_out", "bytes per second from the server to clients",           \
+        BYTE_RATE, OBJECT(bandwidth[BAND_OUT]), WITHOUT("the backend's")},     \
+    {"backup", "gets sessions only while no other server is usable",           \
+        FLAG, OBJECT(backup)},                                                 \
+    {"disabled", "in maintenance until an operator enables it",                \
+        FLAG, OBJECT(disabled)},                                               \
+    {"slow_start", "time from its coming up to its whole share",               \
+        SLOW_START, OBJECT(slow_start_ms), WITHOUT("the backend's")},          \
+    {"on_down", "what becomes of its sessions when it goes down",              \
+        OWN_CHOICE(on_downs), OBJECT(on_down), WITHOUT("the backend's")},      \
+    {"on_up", "what becomes of the backups' sessions when it comes up",        \
+        OWN_CHOICE(on_ups), OBJECT(on_up), WITHOUT("the backend's")},          \
+    {"resolve", "when the server's name is looked up again",                   \
+        OWN_CHOICE(resolve_modes), OBJECT(resolve), WITHOUT("reload"), TCP_ONLY},\
+    {"resolve_prefer", "which addresses of its name are taken, if there are some",\
+        OWN_CHOICE(resolve_prefers), OBJECT(resolve_prefer), WITHOUT("ipv4"),  \
+        TCP_ONLY},                                                             \
+    {"check", "whether this server is checked",                                \
+        VALUE(sock_switch), OBJECT(check.on), WITHOUT("as the backend")},      \
+    {"check_addr", "the address that is checked",                              \
+        VALUE(check_host), OBJECT(check.addr), WITHOUT("the check's")},        \
+    {"check_port", "the port that is checked",                                 \
+        NUMBER(1, 65535), OBJECT(check.port), WITHOUT("the check's")},         \
+    {"check_interval", "time from check to check",                             \
+        INTERVAL, OBJECT(check.interval_ms), WITHOUT("the check's")},          \
+    {"check_fast_interval",                                                    \
+        "the interval while results against the state add up",                 \
+        INTERVAL, OBJECT(check.fast_interval_ms), WITHOUT("the check's")},     \
+    {"check_down_interval", "the interval while the server is down",           \
+        INTERVAL, OBJECT(check.down_interval_ms), WITHOUT("the check's")},     \
+    {"check_jitter", "share by which intervals vary, either way",              \
+        VALUE(own_percent), LIMITS(0, 50), OBJECT(check.jitter), WITHOUT("the check's")},\
+    {"check_timeout", "how long a check may take",                             \
+        INTERVAL, OBJECT(check.timeout_ms), WITHOUT("the check's")},           \
+    {"check_fall", "failures in a row until the server is down",               \
+        NUMBER(1, 1000), OBJECT(check.fall), WITHOUT("the check's")},          \
+    {"check_rise", "successes in a row until the server is up",                \
+        NUMBER(1, 1000), OBJECT(check.rise), WITHOUT("the check's")},          \
+    {"check_init_state", "what the server is until it was checked",            \
+        OWN_CHOICE(check_inits), OBJECT(check.init),                           \
+        WITHOUT("the check's")},                                               \
+    {"check_send_proxy", "the PROXY protocol's header that a check begins with",\
+        OWN_CHOICE(check_proxies), OBJECT(check.proxy), WITHOUT("the check's")},\
+    {"check_tls", "whether the check is made over TLS",                        \
+        VALUE(sock_switch), OBJECT(check.tls), WITHOUT("the check's")},        \
+    {"agent", "whether this server has an agent",                              \
+        VALUE(sock_switch), OBJECT(agent.on), WITHOUT("as the backend")},      \
+    {"agent_addr", "the agent's address",                                      \
+        VALUE(check_host), OBJECT(agent.addr), WITHOUT("the agent's")},        \
+    {"agent_port", "the agent's port",                                         \
+        NUMBER(1, 65535), OBJECT(agent.port), WITHOUT("the agent's")},         \
+    {"agent_send", "what the agent is sent first",                             \
+        VALUE(agent_send), OBJECT(agent.send), WITHOUT("the agent's")},        \
+    {"agent_interval", "time from question to question",                       \
+        INTERVAL, OBJECT(agent.interval_ms), WITHOUT("the agent's")},          \
+    {"agent_timeout", "how long an answer may take",                           \
+        INTERVAL, OBJECT(agent.timeout_ms), WITHOUT("the agent's")},           \
+    {"agent_tls", "whether the agent is asked over TLS",                       \
+        VALUE(sock_switch), OBJECT(agent.tls), WITHOUT("the agent's")},        \
+    {"track", "the server whose health is also that of this one",              \
+        VALUE(track), OBJECT(track), WITHOUT("none; it has its own checks")},  \
+    {"send_proxy", "the PROXY protocol's header that the server gets first",   \
+        OWN_CHOICE(proxies), OBJECT(send_proxy),                               \
+        WITHOUT("the backend's")},                                             \
+    {"tls", "TLS with the server, as that section says",                       \
+        VALUE(tls_or_off), OBJECT(tls), WITHOUT("the backend's")},             \
+    {"starttls", "the protocol in which the server is asked for TLS first",    \
+        OWN_CHOICE(starttls_words), OBJECT(starttls),                          \
+        WITHOUT("the backend's")},                                             \
+    SOCK_KEYS_SERVER(OBJECT)
+
 static const struct key server_options[] = {
-    {"weight", "share of the sessions; 0: no new ones",
-        NUMBER(0, WEIGHT_MAX), SERVER(weight), DEFAULT("100")},
-    {"maxconn", "sessions at a time, others are queued; 0: no limit",
-        NUMBER(0, UINT32_MAX), SERVER(maxconn), DEFAULT("0")},
-    {"bandwidth_in", "bytes per second from clients to the server",
-        BYTE_RATE, SERVER(bandwidth[BAND_IN]), WITHOUT("the backend's")},
-    {"bandwidth_out", "bytes per second from the server to clients",
-        BYTE_RATE, SERVER(bandwidth[BAND_OUT]), WITHOUT("the backend's")},
-    {"backup", "gets sessions only while no other server is usable",
-        FLAG, SERVER(backup)},
-    {"disabled", "in maintenance until an operator enables it",
-        FLAG, SERVER(disabled)},
-    {"slow_start", "time from its coming up to its whole share",
-        SLOW_START, SERVER(slow_start_ms), WITHOUT("the backend's")},
-    {"on_down", "what becomes of its sessions when it goes down",
-        OWN_CHOICE(on_downs), SERVER(on_down), WITHOUT("the backend's")},
-    {"on_up", "what becomes of the backups' sessions when it comes up",
-        OWN_CHOICE(on_ups), SERVER(on_up), WITHOUT("the backend's")},
-    {"check", "whether this server is checked",
-        VALUE(sock_switch), SERVER(check.on), WITHOUT("as the backend")},
-    {"check_addr", "the address that is checked",
-        VALUE(check_host), SERVER(check.addr), WITHOUT("the check's")},
-    {"check_port", "the port that is checked",
-        NUMBER(1, 65535), SERVER(check.port), WITHOUT("the check's")},
-    {"check_interval", "time from check to check",
-        INTERVAL, SERVER(check.interval_ms), WITHOUT("the check's")},
-    {"check_fast_interval",
-        "the interval while results against the state add up",
-        INTERVAL, SERVER(check.fast_interval_ms), WITHOUT("the check's")},
-    {"check_down_interval", "the interval while the server is down",
-        INTERVAL, SERVER(check.down_interval_ms), WITHOUT("the check's")},
-    {"check_jitter", "share by which intervals vary, either way",
-        VALUE(own_percent), LIMITS(0, 50), SERVER(check.jitter), WITHOUT("the check's")},
-    {"check_timeout", "how long a check may take",
-        INTERVAL, SERVER(check.timeout_ms), WITHOUT("the check's")},
-    {"check_fall", "failures in a row until the server is down",
-        NUMBER(1, 1000), SERVER(check.fall), WITHOUT("the check's")},
-    {"check_rise", "successes in a row until the server is up",
-        NUMBER(1, 1000), SERVER(check.rise), WITHOUT("the check's")},
-    {"check_init_state", "what the server is until it was checked",
-        OWN_CHOICE(check_inits), SERVER(check.init),
-        WITHOUT("the check's")},
-    {"check_send_proxy", "the PROXY protocol's header that a check begins with",
-        OWN_CHOICE(check_proxies), SERVER(check.proxy), WITHOUT("the check's")},
-    {"check_tls", "whether the check is made over TLS",
-        VALUE(sock_switch), SERVER(check.tls), WITHOUT("the check's")},
-    {"agent", "whether this server has an agent",
-        VALUE(sock_switch), SERVER(agent.on), WITHOUT("as the backend")},
-    {"agent_addr", "the agent's address",
-        VALUE(check_host), SERVER(agent.addr), WITHOUT("the agent's")},
-    {"agent_port", "the agent's port",
-        NUMBER(1, 65535), SERVER(agent.port), WITHOUT("the agent's")},
-    {"agent_send", "what the agent is sent first",
-        VALUE(agent_send), SERVER(agent.send), WITHOUT("the agent's")},
-    {"agent_interval", "time from question to question",
-        INTERVAL, SERVER(agent.interval_ms), WITHOUT("the agent's")},
-    {"agent_timeout", "how long an answer may take",
-        INTERVAL, SERVER(agent.timeout_ms), WITHOUT("the agent's")},
-    {"track", "the server whose health is also that of this one",
-        VALUE(track), SERVER(track), WITHOUT("none; it has its own checks")},
-    {"send_proxy", "the PROXY protocol's header that the server gets first",
-        OWN_CHOICE(proxies), SERVER(send_proxy),
-        WITHOUT("the backend's")},
-    {"tls", "TLS with the server, as that section says",
-        VALUE(tls_or_off), SERVER(tls), WITHOUT("the backend's")},
-    SOCK_KEYS_SERVER,
+    SERVER_OPTIONS(SERVER),
+    {.name = NULL}};
+
+/* The options of the set itself come first, and then those of its servers. */
+static const struct key set_options[] = {
+    {"dns", "as many servers as a name has addresses",
+        VALUE(set_source), SET(source), WITHOUT("another source")},
+    {"srv", "the targets of a name's SRV records, with ports and weights",
+        VALUE(set_source), SET(source), WITHOUT("another source")},
+    {"file", "a file of servers, which is read again when it changes",
+        VALUE(set_source), SET(source), WITHOUT("another source")},
+    {"etcd", "the values of the keys below a prefix in etcd",
+        VALUE(set_source), SET(source), WITHOUT("another source")},
+    {"consul", "the instances of a service in Consul",
+        VALUE(set_source), SET(source), WITHOUT("another source")},
+    {"confirm", "which changes need a second report before they are made",
+        CHOICE(set_confirms), SET(confirm), DEFAULT("half")},
+    {"token", "what etcd or Consul wants to see of its clients",
+        VALUE(set_token), SET(token), WITHOUT("none"), OVER_HTTP_ONLY},
+    {"ca", "authorities that the certificate of https may be from",
+        VALUE(ca_path), SET(ca), WITHOUT("the system's"), OVER_HTTP_ONLY},
+    {"cert", "certificate of lfproxy for https",
+        VALUE(file), SET(cert), WITHOUT("none"), OVER_HTTP_ONLY},
+    {"key", "key of that certificate",
+        VALUE(file), SET(key), WITHOUT("in the file of cert"), OVER_HTTP_ONLY},
+    {"timeout", "how long an answer may take",
+        TIMEOUT, SET(timeout_ms), WITHOUT("5s"), OVER_HTTP_ONLY},
+    SERVER_OPTIONS(MEMBER),
     {.name = NULL}};
 static const struct key check_options[] = {
     {"path", "what to ask the server for",
@@ -195,6 +241,9 @@ const struct key backend_keys[] = {
     {"server", "a server of this backend",
         VALUE(server), WITHOUT("none, and a warning"), OPTIONS(server_options),
         REPEATABLE},
+    {"servers", "servers that come and go by themselves",
+        VALUE(servers), WITHOUT("none"), OPTIONS(set_options),
+        .borrowed_options = server_options, REPEATABLE},
     {"check", "health check of the servers",
         VALUE(check), BACKEND(check), DEFAULT("connect"),
         OPTIONS(check_options), IN_DEFAULTS},

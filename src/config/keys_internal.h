@@ -63,6 +63,7 @@
 #define TLS(member)            .offset = offsetof(struct tls_spec, settings.member)
 #define PAIR(member)           .offset = offsetof(struct tls_pair, member)
 #define LIST_FILE(member)      .offset = offsetof(struct list_file_spec, member)
+#define RESOLVER(member)       .offset = offsetof(struct resolver_spec, member)
 #define FRONTEND(member)       .offset = offsetof(struct frontend_spec, member)
 #define LISTEN(member)         .offset = offsetof(struct listen_spec, member)
 #define ROUTE(member)          .offset = offsetof(struct route_spec, member)
@@ -70,6 +71,8 @@
 #define LIMIT(member)          .offset = offsetof(struct limit_spec, member)
 #define BACKEND(member)        .offset = offsetof(struct backend_spec, member)
 #define SERVER(member)         .offset = offsetof(struct server_spec, member)
+#define SET(member)            .offset = offsetof(struct set_spec, member)
+#define MEMBER(field)          .offset = offsetof(struct set_spec, member.field)
 #define CHECK(member)          .offset = offsetof(struct check_spec, member)
 #define AGENT(member)          .offset = offsetof(struct agent_spec, member)
 
@@ -86,6 +89,9 @@
 #define TCP_ONLY               .flags = KEY_TCP_ONLY
 #define FILE_ONLY              .flags = KEY_FILE_ONLY
 #define SYSLOG_ONLY            .flags = KEY_SYSLOG_ONLY
+#define OVER_HTTP_ONLY                                                         \
+	.flags = KEY_HTTP_ONLY,                                                \
+	.only = "etcd and consul, as in etcd=http://10.0.0.5:2379/app/"
 
 /* clang-format on */
 
@@ -143,13 +149,13 @@
         VALUE(sock_switch), LISTEN(sock.transparent), WITHOUT("off"), TCP_ONLY,     \
         RESTART}
 
-#define SOCK_KEYS_SERVER                                                       \
+#define SOCK_KEYS_SERVER(OBJECT)                                               \
     {"source", "where connections to the server come from",                    \
-        VALUE(source), SERVER(source), WITHOUT("the backend's source"),        \
+        VALUE(source), OBJECT(source), WITHOUT("the backend's source"),        \
         TCP_ONLY},                                                             \
-    SOCK_KEYS_COMMON(SERVER),                                                  \
+    SOCK_KEYS_COMMON(OBJECT),                                                  \
     {"tfo", "TCP Fast Open, when the client has sent something",               \
-        VALUE(tfo), SERVER(sock.fast_open), WITHOUT("off"), TCP_ONLY}
+        VALUE(tfo), OBJECT(sock.fast_open), WITHOUT("off"), TCP_ONLY}
 /* clang-format on */
 
 extern const struct key backend_keys[], tls_keys[];

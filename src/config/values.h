@@ -100,7 +100,10 @@ extern const struct value_type type_choice_text /* one of key->choices */,
     type_people /* users and @groups */, type_hosts /* names, commas */,
     type_track, type_ca, type_sni, type_check_command, type_server_defaults,
     type_file, type_ca_path, type_ciphers, type_ciphersuites, type_curves,
-    type_alpn, type_tls_name, type_countries, type_rule_names, type_rule_alpn;
+    type_alpn, type_tls_name, type_countries, type_rule_names, type_rule_alpn,
+    type_set_token;
+/* struct set_spec. */
+extern const struct value_type type_set_source;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */
 extern const struct value_type type_check, type_agent,
     type_limit_list /* struct limit_list */,
@@ -108,14 +111,16 @@ extern const struct value_type type_check, type_agent,
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
     type_sni_rule, type_route_rule, type_proxy_from, type_allow, type_deny,
-    type_limit, type_server, type_bandwidth /* struct bandwidth_spec */,
-    type_list_entry, type_list_file, type_check_header, type_check_step,
-    type_check_body;
+    type_limit, type_server, type_servers,
+    type_bandwidth /* struct bandwidth_spec */, type_list_entry, type_list_file,
+    type_check_header, type_check_step, type_check_body;
 /* struct tls_spec; int, 0: not set; enum tls_verify. */
 extern const struct value_type type_cert, type_cert_dir, type_tls_version,
     type_tls_verify;
 /* struct pool_spec. */
 extern const struct value_type type_threads, type_shards, type_cpus;
+/* struct resolver_spec; uint64_t, or HOLD_FOREVER. */
+extern const struct value_type type_nameserver, type_hold;
 /* Nothing: files are included before there are values (config/include.h). */
 extern const struct value_type type_include;
 

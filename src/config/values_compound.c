@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "config/server_addr.h"
+#include "config/server_defaults.h"
 
 /* `/path`, `unix:/path` and `name` are files, `127.0.0.1:9999` is TCP.  A TCP
  * socket admits every client that reaches it, so only this host may. */
@@ -193,7 +194,11 @@ append_server(const struct value *v, struct server_spec *server)
 		server_spec_clear(server);
 		return false;
 	}
-	b->servers[b->servers_n++] = *server;
+	/* Servers come before the members of sets. */
+	memmove(&b->servers[b->singles_n + 1], &b->servers[b->singles_n],
+	    (b->servers_n - b->singles_n) * sizeof(*server));
+	b->servers[b->singles_n++] = *server;
+	b->servers_n++;
 	return true;
 }
 
@@ -233,11 +238,7 @@ is_for(const char *word, const struct key *options, unsigned allowed)
 	return false;
 }
 
-/* Sets every option of the server to what it is when its line does not have it:
- * that of the backend's server_defaults, or its own default.  value: of the key
- * server, its object the backend.  Options with a flag that is not in `allowed`
- * are left out.  Returns false when memory is short. */
-static bool
+bool
 server_defaults_apply(
     const struct value *value, struct server_spec *server, unsigned allowed)
 {
@@ -311,7 +312,7 @@ print_server(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	const struct server_spec *server;
 	unsigned allowed;
 
-	if (s->nth >= b->servers_n)
+	if (s->nth >= b->singles_n)
 		return false;
 	server = &b->servers[s->nth];
 	allowed = server->addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY;

@@ -255,6 +255,8 @@ control_new(
 		err_set(err, "the event loop could not be made");
 		goto fail;
 	}
+	if (!sets_begin(c, spec, err))
+		goto fail;
 	err_oom(err);
 	c->model = model_new(spec, c->grace, NULL);
 	spec = NULL;
@@ -311,6 +313,7 @@ control_start(struct control *control, struct err *err)
 	list_watch_start(
 	    &c->list_watch, c->loop, &c->task_timer, c->grace, c->model);
 	tls_watch_start(&c->tls_watch, c->loop, &c->task_timer, c->model->spec);
+	sets_start(c);
 	log_info("up to %u session%s%s: %d of %zu descriptors each, %zu for "
 	         "listeners, checks and threads, %zu in reserve",
 	    c->budget.sessions, text_s(c->budget.sessions),
@@ -345,6 +348,7 @@ control_free(struct control *control)
 	tls_watch_fini(&c->tls_watch);
 	list_watch_fini(&c->list_watch);
 	tls_upkeep_fini(&c->tls_upkeep);
+	sets_fini(c);
 	if (c->loop)
 		task_timer_fini(&c->task_timer);
 	server_names_fini(c);
@@ -416,6 +420,18 @@ struct task_timer *
 control_timer(struct control *control)
 {
 	return &control->task_timer;
+}
+
+struct dns *
+control_dns(struct control *control)
+{
+	return control->server_names.dns;
+}
+
+struct server_names *
+control_names(struct control *control)
+{
+	return &control->server_names;
 }
 
 const struct tls_watch *

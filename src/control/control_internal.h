@@ -17,6 +17,7 @@
 #include "control/pools.h"
 #include "control/rebalance.h"
 #include "control/server_names.h"
+#include "control/sets.h"
 #include "control/tls_upkeep.h"
 #include "control/tls_watch.h"
 #include "proxy/proxy.h"
@@ -64,6 +65,7 @@ struct control {
 	uint64_t reloads;
 	struct reload *reloading; /* waits for names; NULL: none */
 	struct server_names server_names;
+	struct sets sets;
 	struct tls_watch tls_watch;
 	struct list_watch list_watch;
 	struct tls_upkeep tls_upkeep;
@@ -111,5 +113,9 @@ struct model *control_prepare_model(
 void control_publish_model(struct control *control, struct model *model);
 /* Retires the former model, which no thread finds any more. */
 void control_retire_model(struct control *control, struct model *before);
+/* These two do the same for a model with the sockets, pools and frontends of
+ * the former one; the listeners follow. */
+void control_publish_edit(struct control *control, struct model *model);
+void control_retire_edit(struct control *control, struct model *before);
 
 #endif

@@ -88,27 +88,41 @@ copy_to_edit(struct control *c, const struct backend *backend,
 	return spec;
 }
 
+void
+control_publish_edit(struct control *control, struct model *model)
+{
+	control_publish_model(control, model);
+	pace_follow(control);
+	listeners_follow(control->listeners, model);
+}
+
+void
+control_retire_edit(struct control *control, struct model *before)
+{
+	const struct model *model = control->model;
+
+	control_retire_model(control, before);
+	tls_watch_follow(&control->tls_watch, model->spec);
+	list_watch_follow(&control->list_watch, model);
+}
+
 static void
 commit_edit(struct control *c, struct model *model)
 {
 	struct model *before = c->model;
 
-	control_publish_model(c, model);
-	pace_follow(c);
-	listeners_follow(c->listeners, model);
-	control_retire_model(c, before);
-	tls_watch_follow(&c->tls_watch, model->spec);
-	list_watch_follow(&c->list_watch, model);
+	control_publish_edit(c, model);
+	control_retire_edit(c, before);
 }
 
-/* Tries the backend's last server on a socket. */
+/* Tries the backend's last server, apart from those of sets, on a socket. */
 static bool
 try_last_server(const struct backend_spec *b, struct err_list *errors)
 {
 	struct err err;
 
 	return server_socket_try(
-	           b, &b->servers[b->servers_n - 1], true, &err) ||
+	           b, &b->servers[b->singles_n - 1], true, &err) ||
 	       control_refuse(errors, err.text);
 }
 
@@ -134,7 +148,7 @@ control_add_server(struct control *control, const struct backend *backend,
 	if (!model)
 		return NULL;
 	commit_edit(control, model);
-	s = model->backends[b - spec->backends]->servers[b->servers_n - 1];
+	s = model->backends[b - spec->backends]->servers[b->singles_n - 1];
 	event_add(EVENT_SERVER_ADDED, LOG_LEVEL_INFO, b->name, s->spec->name,
 	    "server %s/%s is added, in maintenance, at %s", b->name,
 	    s->spec->name, s->spec->address);
@@ -149,6 +163,8 @@ control_add_server(struct control *control, const struct backend *backend,
 enum server_removable
 control_server_removable(const struct server *server)
 {
+	if (server->spec->set.is_set)
+		return SERVER_OF_SET;
 	if (server->trackers)
 		return SERVER_TRACKED;
 	if (server_admin_of(server) != SERVER_MAINT)

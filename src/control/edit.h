@@ -25,6 +25,7 @@ struct server *control_add_server(struct control *control,
 /* Whether a server can be deleted, and why not. */
 enum server_removable {
 	SERVER_REMOVABLE,
+	SERVER_OF_SET,    /* its source would bring it back */
 	SERVER_TRACKED,   /* others go by its health */
 	SERVER_IN_USE,    /* it is not in maintenance */
 	SERVER_CONNECTED, /* it has sessions */

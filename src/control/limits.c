@@ -55,6 +55,20 @@ limits_count_open(void)
  * opened. */
 #define LIST_DESCRIPTORS 7
 
+/* Descriptors for the name servers: a socket for datagrams and one for TCP
+ * each, of three that the system may have or those of [resolver]; and a file
+ * that is being read. */
+static size_t
+count_resolver(const struct spec *spec)
+{
+	size_t servers = spec->resolver.nameservers_n;
+
+	spec_for_each_server (b, s, spec)
+		if (s->host)
+			return 2 * (servers > 0 ? servers : 3) + 1;
+	return 0;
+}
+
 /* The number of admin clients that the reserve covers. */
 #define RESERVE_ADMIN_CLIENTS 64
 
@@ -77,7 +91,8 @@ count_admin(const struct admin_list *admin)
 static size_t
 count_own(const struct spec *spec, size_t open)
 {
-	size_t own = open + LOOP_DESCRIPTORS + count_admin(&spec->global.admin);
+	size_t own = open + LOOP_DESCRIPTORS +
+	             count_admin(&spec->global.admin) + count_resolver(spec);
 
 	if (spec->global.http.text)
 		own += HTTP_DESCRIPTORS;

@@ -102,7 +102,7 @@ add_model(struct memory_rows *rows, const struct model *model)
 void
 memory_rows_fill(struct memory_rows *rows, struct control *control)
 {
-	struct memory_use self = {.count = 1};
+	struct memory_use self = {.count = 1}, sets = {.count = 0};
 
 	add_proxy(rows, &control->proxy);
 	add_pipes(rows, control);
@@ -110,6 +110,8 @@ memory_rows_fill(struct memory_rows *rows, struct control *control)
 	add_model(rows, control->model);
 	memory_rows_add(
 	    rows, "listeners", listeners_memory(control->listeners), 0, NULL);
+	sets_memory(control, &sets);
+	memory_rows_add(rows, "sets of servers", sets, 0, NULL);
 	memory_rows_add(
 	    rows, "checks", checker_memory(control->checker), 0, NULL);
 	memory_rows_add(rows, "curl", library_memory_curl(), 0, NULL);

@@ -192,12 +192,17 @@ put_in_force(struct control *c, struct spec *spec, struct reload_result *result)
 		goto refused;
 	}
 	config_tell_edits(before, spec, changes);
+	if (!sets_prepare(c, spec, changes, &result->errors))
+		goto refused;
 	model = prepare_reload(c, spec, &result->errors);
-	if (!model)
+	if (!model) {
+		sets_cancel(c);
 		return false;
+	}
 	tls_diff(before, spec, changes);
 	spec_adopt_tls(spec, before);
 	commit_reload(c, model, changes);
+	sets_commit(c);
 	server_names_warn(c, changes);
 	config_warnings(spec, &result->warnings);
 	warn_of_budget(c, maxconn_before, changes);

@@ -3,24 +3,42 @@
  */
 #include "control/server_names.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/events.h"
+#include "base/text.h"
 #include "control/control_internal.h"
 #include "model/model.h"
 #include "model/server_change.h"
 
-/* A failing name server may affect many servers.  Log the names of at most this
- * many, and count the others. */
+/* A failing name server may affect many servers.  Log at most this many in a
+ * second, and count the others. */
 #define LOGGED_MAX 20
+#define BURST_MS   1000
+
+/* After a portion that has left something over. */
+#define REST_MS 2
+
+/* -- names of servers -- */
+
+static enum name_mode
+mode_of(const struct server_spec *s)
+{
+	static const enum name_mode modes[] = {
+	    [RESOLVE_START] = NAME_ONCE,
+	    [RESOLVE_RELOAD] = NAME_ON_RELOAD,
+	    [RESOLVE_TTL] = NAME_FOLLOWED,
+	};
+
+	return modes[optional_or(s->resolve, RESOLVE_RELOAD)];
+}
 
 /* Returns NULL for a server that is not given by name, or not yet wanted. */
 static struct name *
 find_spec_name(const struct names *names, const struct backend_spec *b,
     const struct server_spec *s)
 {
-	return s->host ? names_find(names, s->host, server_spec_family(b, s))
+	return s->host ? names_find(names, s->host, server_spec_family(b, s),
+	                     mode_of(s))
 	               : NULL;
 }
 
@@ -33,30 +51,47 @@ find_server_name(const struct names *names, const struct server *s)
 static const char *
 unresolved_reason(const struct name *name)
 {
-	return name && name->error ? addr_lookup_error(name->error)
-	                           : "no answer so far";
+	return name && name->renewal.error ? dns_error_text(name->renewal.error)
+	                                   : "no answer so far";
 }
 
-static void
-wake_control(void *arg)
+static const struct addr *
+choose_address(const struct name *name, const struct server *s)
 {
-	struct control *c = arg;
-
-	ev_async_send(c->loop, &c->server_names.answered);
+	return name_choose(name,
+	    optional_or(s->spec->resolve_prefer, RESOLVE_IPV4) == RESOLVE_IPV6
+	        ? AF_INET6
+	        : AF_INET,
+	    server_resolved(s));
 }
 
-static void
-take_answers(struct names *names, struct lookups *lookups, bool *ret_changed)
+/* -- log lines -- */
+
+/* Whether one more line may be logged.  Beyond that, lines are counted. */
+static bool
+burst_allows(struct names_burst *burst, uint64_t now_ms)
 {
-	uint64_t now_ms = clock_now_ms();
-	struct lookup_answer a;
-
-	while (lookups_take(lookups, &a))
-		*ret_changed |=
-		    names_answer(names, a.name, a.error, &a.addr, now_ms);
+	if (burst->n == 0)
+		burst->since_ms = now_ms;
+	return burst->n++ < LOGGED_MAX;
 }
 
-/* -- from names to servers -- */
+/* At the end of its second logs how many lines were left out.  Returns when it
+ * ends; 0: there is none. */
+static uint64_t
+burst_close(struct names_burst *burst, uint64_t now_ms, const char *what)
+{
+	if (burst->n == 0)
+		return 0;
+	if (now_ms < burst->since_ms + BURST_MS)
+		return burst->since_ms + BURST_MS;
+	if (burst->n > LOGGED_MAX)
+		log_warning("the names of %u more servers are %s; see 'show "
+		            "resolvers'",
+		    burst->n - LOGGED_MAX, what);
+	burst->n = 0;
+	return 0;
+}
 
 static void
 log_unresolved(const struct server *s, const struct name *n)
@@ -64,7 +99,14 @@ log_unresolved(const struct server *s, const struct name *n)
 	const char *backend = s->backend->spec->name, *server = s->spec->name;
 	char text[ADDR_TEXT_SIZE];
 
-	if (server_is_unresolved(s))
+	if (s->state->lapsed)
+		event_add(EVENT_SERVER_UNRESOLVED, LOG_LEVEL_WARNING, backend,
+		    server,
+		    "server %s/%s is in maintenance: its name '%s' has not "
+		    "been resolved for the time of hold: %s; it is looked up "
+		    "again until it is",
+		    backend, server, s->spec->host, unresolved_reason(n));
+	else if (server_is_unresolved(s))
 		event_add(EVENT_SERVER_UNRESOLVED, LOG_LEVEL_WARNING, backend,
 		    server,
 		    "server %s/%s is in maintenance: its name '%s' is not "
@@ -93,79 +135,124 @@ log_resolved(const struct server *s, bool unresolved)
 	    backend_usable_n(s->backend), b->servers_n);
 }
 
-static void
-log_more_errors(unsigned errors)
-{
-	if (errors > LOGGED_MAX)
-		log_warning("the names of %u more servers are not resolved",
-		    errors - LOGGED_MAX);
-}
-
 /* Whether to log the name's error for the server: a new one, unless the
  * operator has set the server's address. */
 static bool
 is_new_error(const struct server *s, const struct name *n)
 {
-	return n->error != 0 && n->error != n->logged_error &&
+	return n->renewal.error != DNS_OK && n->renewal.error != n->logged &&
 	       !s->state->overrides.addr_set;
 }
 
+/* -- from names to servers -- */
+
 static void
-mark_error_logged(struct name *name)
+apply_to_server(struct server_names *sn, struct server *s, const struct name *n,
+    uint64_t now_ms)
 {
-	name->logged_error = name->error;
+	const struct addr *addr = choose_address(n, s);
+	bool unresolved = server_is_unresolved(s);
+	bool lapsed = n->renewal.ever && !n->renewal.known && server_lapse(s);
+
+	if (addr && server_resolve(s, addr)) {
+		server_mark_changed(s);
+		if (burst_allows(&sn->resolved, now_ms))
+			log_resolved(s, unresolved);
+		return;
+	}
+	if (lapsed)
+		server_mark_changed(s);
+	if ((lapsed || is_new_error(s, n)) && burst_allows(&sn->errors, now_ms))
+		log_unresolved(s, n);
 }
 
 static void
-apply_answers(struct control *c)
+apply_name(struct server_names *sn, struct name *n, uint64_t now_ms)
 {
-	struct names *names = c->server_names.names;
-	unsigned errors = 0;
+	for (size_t i = 0; i < n->users_n; i++)
+		apply_to_server(sn, n->users[i], n, now_ms);
+	n->logged = n->renewal.error;
+}
 
-	model_for_each_server (s, c->model) {
-		const struct name *n = find_server_name(names, s);
-		bool unresolved = server_is_unresolved(s);
+/* Returns true if there are no further changes. */
+static bool
+apply_changes(struct server_names *sn, uint64_t until_ns)
+{
+	uint64_t now_ms = clock_now_ms();
+	bool any = false;
+	struct name *n;
 
-		if (n && n->known && server_resolve(s, &n->addr)) {
-			server_mark_changed(s);
-			log_resolved(s, unresolved);
-		} else if (n && is_new_error(s, n) && errors++ < LOGGED_MAX) {
-			log_unresolved(s, n);
-		}
+	while (
+	    clock_now_ns() < until_ns && (n = names_take_changed(sn->names))) {
+		apply_name(sn, n, now_ms);
+		any = true;
 	}
-	model_update(c->model);
-	log_more_errors(errors);
-	names_each(names, mark_error_logged);
-	c->server_names.changed = false;
+	if (any)
+		model_update(sn->control->model);
+	return clock_now_ns() < until_ns;
 }
 
 /* -- on the control loop -- */
 
+static uint64_t
+earlier(uint64_t a_ms, uint64_t b_ms)
+{
+	return a_ms == 0 || (b_ms != 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
 static void
-on_work(struct timed_task *task, uint64_t now_ms)
+on_names_work(struct timed_task *task, uint64_t now_ms)
 {
 	struct server_names *sn = container_of(task, struct server_names, work);
-	struct control *c = container_of(sn, struct control, server_names);
-	uint64_t next_ms;
+	uint64_t until_ns = clock_now_ns() + SERVER_NAMES_TURN_NS;
+	uint64_t next_ms = names_tick(sn->names, now_ms);
 
-	if (sn->changed)
-		apply_answers(c);
-	next_ms = names_tick(sn->names, now_ms);
+	if (!apply_changes(sn, until_ns))
+		next_ms = now_ms + REST_MS;
+	next_ms =
+	    earlier(next_ms, burst_close(&sn->errors, now_ms, "not resolved"));
+	next_ms =
+	    earlier(next_ms, burst_close(&sn->resolved, now_ms, "resolved"));
 	if (next_ms != 0)
 		timed_task_schedule(&sn->work, next_ms);
 }
 
 /* Answers that come within a hundredth of a second are applied together. */
 static void
-on_answered(struct ev_loop *loop, ev_async *answered, int events)
+on_name_answer(void *arg, const struct dns_answer *answer)
 {
-	struct control *c = answered->data;
-	struct server_names *sn = &c->server_names;
+	struct name *n = arg;
+	struct server_names *sn = n->asker;
 
-	(void)loop;
-	(void)events;
-	take_answers(sn->names, sn->lookups, &sn->changed);
-	timed_task_schedule(&sn->work, clock_now_ms());
+	sn->failures += answer->error != DNS_OK;
+	names_answer(sn->names, n, answer, clock_now_ms());
+	if (sn->control)
+		timed_task_schedule(&sn->work, clock_now_ms());
+}
+
+static bool
+look_up_name(void *arg, const char *host, int family, struct name *name)
+{
+	struct server_names *sn = arg;
+
+	name->asker = sn;
+	return dns_look_up(sn->dns, host, family, on_name_answer, name) != NULL;
+}
+
+static bool
+make_names(struct server_names *sn, struct ev_loop *loop)
+{
+	sn->dns = dns_new(loop);
+	sn->names = sn->dns ? names_new(look_up_name, sn) : NULL;
+	return sn->names != NULL;
+}
+
+static void
+free_names(struct server_names *sn)
+{
+	dns_free(sn->dns);
+	names_free(sn->names);
+	*sn = (struct server_names){.names = NULL};
 }
 
 bool
@@ -173,39 +260,47 @@ server_names_init(struct control *control)
 {
 	struct server_names *sn = &control->server_names;
 
-	timed_task_init(&sn->work, &control->task_timer, on_work);
-	ev_async_init(&sn->answered, on_answered);
-	sn->answered.data = control;
-	sn->lookups = lookups_new(addr_lookup, wake_control, control);
-	if (sn->lookups)
-		sn->names = names_new(lookups_start, sn->lookups);
-	return sn->names != NULL;
+	sn->control = control;
+	timed_task_init(&sn->work, &control->task_timer, on_names_work);
+	return make_names(sn, control->loop);
 }
 
 void
 server_names_fini(struct control *control)
 {
-	struct server_names *sn = &control->server_names;
+	free_names(&control->server_names);
+}
 
-	lookups_free(sn->lookups);
-	names_free(sn->names);
-	if (control->loop)
-		ev_async_stop(control->loop, &sn->answered);
-	*sn = (struct server_names){.names = NULL};
+static bool
+follow_resolver(struct server_names *sn, const struct spec *spec)
+{
+	const struct resolver_spec *r = &spec->resolver;
+	const struct dns_settings settings = {.servers = r->nameservers,
+	    .servers_n = r->nameservers_n,
+	    .timeout_ms = r->timeout_ms,
+	    .retries = r->retries,
+	    .renewal = {.ttl_min_ms = r->ttl_min_ms,
+	        .ttl_max_ms = r->ttl_max_ms,
+	        .hold_ms = r->hold_ms}};
+
+	names_set(sn->names, &settings.renewal);
+	return dns_configure(sn->dns, &settings);
 }
 
 /* -- questions -- */
 
-/* Begins a look-up of each name that is new, or with afresh of each name. */
+/* Begins a look-up of each name that is new, or with reload of each name that a
+ * reload asks for. */
 static void
-want_names(struct names *names, const struct spec *spec, bool afresh)
+want_names(struct names *names, const struct spec *spec, bool reload)
 {
 	uint64_t now_ms = clock_now_ms();
 
 	spec_for_each_server (b, s, spec)
 		if (s->host)
 			(void)names_want(names, s->host,
-			    server_spec_family(b, s), afresh, now_ms);
+			    server_spec_family(b, s), mode_of(s),
+			    reload && mode_of(s) != NAME_ONCE, now_ms);
 }
 
 static bool
@@ -214,7 +309,7 @@ any_pending(const struct names *names, const struct spec *spec)
 	spec_for_each_server (b, s, spec) {
 		const struct name *n = find_spec_name(names, b, s);
 
-		if (n && n->asked)
+		if (n && n->renewal.asked)
 			return true;
 	}
 	return false;
@@ -232,17 +327,22 @@ server_names_pending(const struct control *control, const struct spec *spec)
 	return any_pending(control->server_names.names, spec);
 }
 
-/* Looks up all names of the spec.  Blocks for wait_ms at most. */
-static void
-look_up_names(struct names *names, struct lookups *lookups,
-    const struct spec *spec, unsigned wait_ms)
+size_t
+server_names_refresh(struct control *control, const struct backend *backend)
 {
-	uint64_t until_ms = clock_now_ms() + wait_ms;
-	bool changed = false;
+	struct server_names *sn = &control->server_names;
+	uint64_t now_ms = clock_now_ms();
+	size_t n = 0;
 
-	want_names(names, spec, true);
-	while (any_pending(names, spec) && lookups_wait(lookups, until_ms))
-		take_answers(names, lookups, &changed);
+	model_for_each_server (s, control->model) {
+		if (!s->spec->host || (backend && s->backend != backend))
+			continue;
+		(void)names_want(sn->names, s->spec->host,
+		    server_spec_family(s->backend->spec, s->spec),
+		    mode_of(s->spec), true, now_ms);
+		n++;
+	}
+	return n;
 }
 
 /* -- start and reload -- */
@@ -253,25 +353,49 @@ server_names_prepare(struct control *control, struct model *model)
 	model_for_each_server (s, model) {
 		const struct name *n =
 		    find_server_name(control->server_names.names, s);
+		const struct addr *addr = n ? choose_address(n, s) : NULL;
 
-		if (n && n->known && server_is_unresolved(s) &&
-		    s->state->refs == 1)
-			(void)server_resolve_first(s, &n->addr);
+		if (addr && server_is_unresolved(s) && s->state->refs == 1)
+			(void)server_resolve_first(s, addr);
 	}
 }
 
-/* Logs the servers that wait for their first answer, even though no error has
- * occurred yet. */
+/* Has each name know the servers of the present model that have it. */
 static void
-log_waiting(const struct control *c)
+find_users(struct control *c)
 {
-	unsigned errors = 0;
+	struct names *names = c->server_names.names;
 
-	model_for_each_server (s, c->model)
-		if (server_is_unresolved(s) && errors++ < LOGGED_MAX)
-			log_unresolved(
-			    s, find_server_name(c->server_names.names, s));
-	log_more_errors(errors);
+	names_clear_users(names);
+	model_for_each_server (s, c->model) {
+		struct name *n = find_server_name(names, s);
+
+		if (!n)
+			continue;
+		names_keep(n);
+		if (!name_add_user(n, s))
+			log_error("out of memory: server %s/%s does not follow "
+			          "its name until the next reload",
+			    s->backend->spec->name, s->spec->name);
+	}
+	names_sweep(names);
+}
+
+/* Servers may be new beside names that are not. */
+static void
+apply_all(struct control *c)
+{
+	struct server_names *sn = &c->server_names;
+	uint64_t now_ms = clock_now_ms();
+
+	for (struct name *n = names_first(sn->names); n; n = n->next) {
+		/* The answer of a reload, or server_names_start, names it. */
+		n->logged = n->renewal.error;
+		apply_name(sn, n, now_ms);
+	}
+	while (names_take_changed(sn->names))
+		;
+	model_update(c->model);
 }
 
 void
@@ -279,20 +403,30 @@ server_names_commit(struct control *control)
 {
 	struct server_names *sn = &control->server_names;
 
+	if (!follow_resolver(sn, control->model->spec))
+		log_error("the name servers of [resolver] or of "
+		          "/etc/resolv.conf could not be taken; the former "
+		          "ones are asked");
 	want_names(sn->names, control->model->spec, false);
-	model_for_each_server (s, control->model) {
-		struct name *n = find_server_name(sn->names, s);
-
-		if (n)
-			names_keep(n);
-	}
-	names_sweep(sn->names);
+	find_users(control);
 	if (names_count(sn->names) == 0)
 		return;
-	/* The answer of a reload, or server_names_start, names them. */
-	names_each(sn->names, mark_error_logged);
-	apply_answers(control);
+	apply_all(control);
 	timed_task_schedule(&sn->work, clock_now_ms());
+}
+
+/* Logs the servers that wait for their first answer, even though no error has
+ * occurred yet. */
+static void
+log_waiting(struct control *c)
+{
+	struct server_names *sn = &c->server_names;
+	uint64_t now_ms = clock_now_ms();
+
+	model_for_each_server (s, c->model)
+		if (server_is_unresolved(s) &&
+		    burst_allows(&sn->errors, now_ms))
+			log_unresolved(s, find_server_name(sn->names, s));
 }
 
 void
@@ -301,10 +435,13 @@ server_names_start(struct control *control)
 	struct server_names *sn = &control->server_names;
 	struct model *m = control->model;
 
-	ev_async_start(control->loop, &sn->answered);
-	look_up_names(sn->names, sn->lookups, m->spec, SERVER_NAMES_WAIT_MS);
+	if (!follow_resolver(sn, m->spec))
+		log_error("name servers could not be taken from [resolver] or "
+		          "/etc/resolv.conf; names are not resolved");
+	want_names(sn->names, m->spec, true);
 	if (names_count(sn->names) == 0)
 		return;
+	dns_wait(sn->dns, clock_now_ms() + SERVER_NAMES_START_MS);
 	server_names_prepare(control, m);
 	model_for_each_backend (b, m)
 		backend_mark_changed(b);
@@ -317,24 +454,24 @@ void
 server_names_warn(const struct control *control, struct changes *changes)
 {
 	const struct names *names = control->server_names.names;
+	unsigned n = 0;
 
 	model_for_each_server (s, control->model)
-		if (server_is_unresolved(s))
+		if (server_is_unresolved(s) && n++ < LOGGED_MAX)
 			changes_add(changes, true,
 			    "server %s/%s is in maintenance: its name '%s' is "
 			    "not resolved: %s",
 			    s->backend->spec->name, s->spec->name,
 			    s->spec->host,
 			    unresolved_reason(find_server_name(names, s)));
+	if (n > LOGGED_MAX)
+		changes_add(changes, true,
+		    "the names of %u more servers are not resolved; see 'show "
+		    "resolvers'",
+		    n - LOGGED_MAX);
 }
 
 /* -- lfproxy -t -- */
-
-static void
-wake_nothing(void *arg)
-{
-	(void)arg;
-}
 
 static void
 write_warning(FILE *out, const struct backend_spec *b,
@@ -352,19 +489,17 @@ write_warning(FILE *out, const struct backend_spec *b,
 void
 server_names_check(const struct spec *spec, unsigned wait_ms, FILE *out)
 {
-	struct lookups *lookups = lookups_new(addr_lookup, wake_nothing, NULL);
-	struct names *names =
-	    lookups ? names_new(lookups_start, lookups) : NULL;
+	struct server_names sn = {.control = NULL};
 
-	if (names) {
-		look_up_names(names, lookups, spec, wait_ms);
+	if (make_names(&sn, NULL) && follow_resolver(&sn, spec)) {
+		want_names(sn.names, spec, true);
+		dns_wait(sn.dns, clock_now_ms() + wait_ms);
 		spec_for_each_server (b, s, spec) {
-			const struct name *n = find_spec_name(names, b, s);
+			const struct name *n = find_spec_name(sn.names, b, s);
 
-			if (s->host && !(n && n->known))
+			if (s->host && !(n && n->renewal.known))
 				write_warning(out, b, s, n);
 		}
 	}
-	lookups_free(lookups);
-	names_free(names);
+	free_names(&sn);
 }

@@ -2,13 +2,18 @@
  * Servers given by host name: from the names in the configuration to the
  * servers' addresses.
  *
- *   spec --ask--> names --> threads (resolve/lookups.h)
- *                   |               |
- *     servers <--apply-- answers <--+
+ *   spec --ask--> names --> resolve/dns.h, on the control loop
+ *                   |                |
+ *     servers <--apply-- answers <---+
  *
  * A server whose name is not resolved is in maintenance, and leaves it when the
- * name is resolved.  A server that has an address keeps it until a look-up,
- * which each reload begins, finds another one.
+ * name is resolved.  A server that has an address keeps it while its name has
+ * that address, and while the name cannot be looked up; with resolve = ttl, for
+ * the time of hold.
+ *
+ * Answers are applied in portions of SERVER_NAMES_TURN_NS.  Of many servers
+ * with news at the same time, the first are logged one by one, and the others
+ * are counted.
  *
  * All functions run on the control thread.  Only server_names_start and
  * server_names_check block.
@@ -16,51 +21,68 @@
 #ifndef CONTROL_SERVER_NAMES_H
 #define CONTROL_SERVER_NAMES_H
 
-#include <ev.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "config/diff.h"
 #include "control/task_timer.h"
 #include "model/model.h"
-#include "resolve/lookups.h"
+#include "resolve/dns.h"
+#include "resolve/names.h"
 
-/* The time that the start and a reload wait for names.  Most name servers
- * answer a question that is new to them within it. */
+/* The time that the start waits for names: a name server nearby answers within
+ * it.  Listeners accept after it. */
+#define SERVER_NAMES_START_MS 20
+/* The time that a reload waits, while everything goes on. */
 #define SERVER_NAMES_WAIT_MS 250
+
+#define SERVER_NAMES_TURN_NS (500 * 1000)
 
 struct control;
 
+/* Lines of one kind in a second. */
+struct names_burst {
+	uint64_t since_ms;
+	unsigned n;
+};
+
 struct server_names {
+	struct control *control;
+	struct dns *dns;
 	struct names *names;
-	struct lookups *lookups;
-	ev_async answered; /* sent by a look-up thread: there are answers */
 	struct timed_task
-	    work;     /* applies answers and repeats failed look-ups */
-	bool changed; /* there are answers to apply */
+	    work; /* applies answers, and asks for names that are due */
+	struct names_burst errors, resolved;
+	uint64_t failures; /* look-ups that failed, since the start */
 };
 
 /* Returns false when out of memory. */
 bool server_names_init(struct control *control) MUST_CHECK;
 /* Looks up the names of the present model's servers, and waits until all are
- * answered, for SERVER_NAMES_WAIT_MS at most.  Logs the unresolved ones. */
+ * answered, for SERVER_NAMES_START_MS at most.  Logs the unresolved ones. */
 void server_names_start(struct control *control);
 /* Never blocks. */
 void server_names_fini(struct control *control);
 
-/* Begins look-ups of all names of the spec, also of resolved ones. */
+/* Begins look-ups of the names of the spec that a reload asks for. */
 void server_names_ask(struct control *control, const struct spec *spec);
 /* Whether a look-up of one of the spec's names is under way. */
 bool server_names_pending(
     const struct control *control, const struct spec *spec);
 
+/* Begins look-ups of the names of the backend's servers; NULL: of all backends.
+ * Returns how many names there are. */
+size_t server_names_refresh(
+    struct control *control, const struct backend *backend);
+
 /* Gives new servers of a PREPARED model their addresses, where the names are
  * resolved. */
 void server_names_prepare(struct control *control, struct model *model);
-/* Follows a change of the control's model: begins look-ups of new names, and
- * drops names that no server has. */
+/* Follows a change of the control's model: takes its [resolver], begins
+ * look-ups of new names, and drops names that no server has. */
 void server_names_commit(struct control *control);
-/* Adds a warning for each server without an address. */
+/* Adds a warning for each server without an address; of many, for the first
+ * ones and the number of the others. */
 void server_names_warn(const struct control *control, struct changes *changes);
 
 /* For `lfproxy -t`: looks up all names, waits for wait_ms at most, and writes a

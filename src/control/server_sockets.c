@@ -107,8 +107,17 @@ server_socket_try(const struct backend_spec *backend,
 bool
 server_sockets_try(const struct spec *spec, bool warns, struct err *err)
 {
+	/* Members of sets have the options of their set. */
 	spec_for_each_server (b, s, spec)
-		if (!server_socket_try(b, s, warns, err))
+		if (!s->set.is_set && !server_socket_try(b, s, warns, err))
 			return false;
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		const struct backend_spec *b = &spec->backends[i];
+
+		for (size_t j = 0; j < b->sets_n; j++)
+			if (!server_socket_try(
+			        b, &b->sets[j].member, warns, err))
+				return false;
+	}
 	return true;
 }

@@ -131,6 +131,7 @@ static const struct value {
     {"drain server * over *", "then"},
     {"drain server * then", "kill maint"},
     {"rebalance backend *", "over dry-run json"},
+    {"resolve now", "backend"},
     {"add server", "<bk>/"},
     {"set pool *", "threads shards promotion order cpus"},
     {"set pool * threads", "auto"},

@@ -21,6 +21,7 @@
 #include "config/keys.h"
 #include "control/control.h"
 #include "control/server_names.h"
+#include "control/sets.h"
 #include "control/verdict.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"
@@ -119,6 +120,7 @@ use_configuration(const struct options *options)
 		config_print(spec, stdout);
 	} else {
 		server_names_check(spec, TEST_NAMES_WAIT_MS, stderr);
+		sets_check(spec, stderr);
 		print_valid(spec);
 	}
 	spec_free(spec);

@@ -81,6 +81,11 @@ explain_servers(const struct backend *b, const struct explained_client *client,
 		        server_address_at(s,
 		            server_mapped_port(s, client->local.port), address),
 		        &ok),
+		    .set =
+		        s->spec->set.is_set
+		            ? copy_name(
+		                  b->spec->sets[s->spec->set.value].prefix, &ok)
+		            : NULL,
 		    .standing = standing_of(l, place, s),
 		    .up = server_is_up(s),
 		    .backup = s->spec->backup,
@@ -440,6 +445,7 @@ explanation_free(struct explanation *explanation)
 	for (size_t i = 0; i < e->servers_n; i++) {
 		free(e->servers[i].name);
 		free(e->servers[i].address);
+		free(e->servers[i].set);
 	}
 	free(e->access.rule);
 	free(e->access.file);

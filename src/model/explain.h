@@ -39,6 +39,7 @@ extern const char *const standing_names[];
 
 struct explained_server {
 	char *name, *address;
+	char *set; /* prefix of the set that it is a member of, or NULL */
 	enum standing standing;
 	bool up, backup;
 	bool tls;                   /* sessions with it are over TLS */

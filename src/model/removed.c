@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/events.h"
@@ -12,22 +13,19 @@
 #include "base/text.h"
 #include "model/model.h"
 
-static bool
-has_state(const struct backend *backend, const struct server_state *state)
-{
-	backend_for_each_server (s, backend)
-		if (s->state == state)
-			return true;
-	return false;
-}
+/* Note: walks.
+ * Looking for each removed server among all servers takes too long when
+ * thousands leave at once.  Instead each server of a model gets
+ * the number of the walk over it, and then those that have it are known. */
+static uint64_t last_walk;
 
-static bool
-model_has_state(const struct model *m, const struct server_state *state)
+/* Marks the states of the model's servers.  Returns the mark. */
+static uint64_t
+walk_model(const struct model *m, uint64_t walk)
 {
-	model_for_each_backend (b, m)
-		if (has_state(b, state))
-			return true;
-	return false;
+	model_for_each_server (s, m)
+		s->state->walk = walk;
+	return walk;
 }
 
 static void
@@ -67,6 +65,12 @@ was_at(const struct removed_server *r, const struct server_spec *spec)
 	return server_spec_same_place(&there, spec);
 }
 
+static uint64_t
+hash_name(const char *name)
+{
+	return XXH64(name, strlen(name), 0);
+}
+
 /* When memory is short the server is not noted, and its sessions have no limit.
  */
 static void
@@ -81,6 +85,7 @@ removed_add(struct model *model, const struct server *server)
 		free_removed(r);
 		return;
 	}
+	r->name_hash = hash_name(r->name);
 	r->expires_ms = clock_now_ms() + b->spec->timeout_drain_ms;
 	r->state = server_state_ref(server->state);
 	r->next = model->state->removed;
@@ -108,9 +113,13 @@ void
 removed_revive(struct model *model)
 {
 	struct removed_server **link = &model->state->removed;
+	uint64_t walk;
 
+	if (!*link)
+		return;
+	walk = walk_model(model, ++last_walk);
 	while (*link)
-		if (model_has_state(model, (*link)->state))
+		if ((*link)->state->walk == walk)
 			removed_drop(link);
 		else
 			link = &(*link)->next;
@@ -119,17 +128,12 @@ removed_revive(struct model *model)
 void
 removed_note(struct model *model, const struct model *before)
 {
-	model_for_each_backend (old, before) {
-		const struct backend *now = NULL;
+	/* A server with the same state is one of a backend of the same name. */
+	uint64_t walk = walk_model(model, ++last_walk);
 
-		/* A backend of the same name has the state as well. */
-		model_for_each_backend (b, model)
-			if (b->state == old->state)
-				now = b;
-		backend_for_each_server (s, old)
-			if (!now || !has_state(now, s->state))
-				removed_add(model, s);
-	}
+	model_for_each_server (s, before)
+		if (s->state->walk != walk)
+			removed_add(model, s);
 }
 
 /* Whether no new session can choose a removed server any more. */
@@ -142,17 +146,18 @@ all_settled(const struct model_state *state)
 	return true;
 }
 
-/* Whether a session of a former model may still choose the server: a session
- * that waits for its client's first bytes, or in a queue. */
-static bool
-may_be_chosen(
-    const struct model_state *state, const struct server_state *server)
+/* Marks the servers that a session of a former model may still choose: a
+ * session that waits for its client's first bytes, or in a queue.  Returns the
+ * mark. */
+static uint64_t
+walk_choosable(const struct model_state *state)
 {
+	uint64_t walk = ++last_walk;
+
 	for (const struct model *m = state->retired; m; m = m->next_retired)
-		if (atomic_load_relaxed(&m->pins) > 0 &&
-		    model_has_state(m, server))
-			return true;
-	return false;
+		if (atomic_load_relaxed(&m->pins) > 0)
+			walk_model(m, walk);
+	return walk;
 }
 
 static void
@@ -192,6 +197,7 @@ removed_watch(struct model *present, uint64_t now_ms)
 {
 	struct removed_server **link = &present->state->removed;
 	bool expired = false;
+	uint64_t walk = 0; /* none yet */
 
 	if (!*link || !all_settled(present->state))
 		return false;
@@ -204,7 +210,9 @@ removed_watch(struct model *present, uint64_t now_ms)
 			continue;
 		}
 		note_gone(r);
-		if (may_be_chosen(present->state, r->state))
+		if (walk == 0)
+			walk = walk_choosable(present->state);
+		if (r->state->walk == walk)
 			link = &r->next;
 		else
 			removed_drop(link);
@@ -216,8 +224,10 @@ struct server_state *
 removed_find(const struct model_state *state, const char *backend,
     const struct server_spec *spec)
 {
+	uint64_t hash = state->removed ? hash_name(spec->name) : 0;
+
 	for (const struct removed_server *r = state->removed; r; r = r->next)
-		if (!r->state->deleted && !r->gone &&
+		if (r->name_hash == hash && !r->state->deleted && !r->gone &&
 		    strcmp(r->backend, backend) == 0 &&
 		    strcmp(r->name, spec->name) == 0 && was_at(r, spec))
 			return r->state;

@@ -23,6 +23,7 @@ struct server_state;
 /* A server that the present model does not have, until its sessions have ended.
  */
 struct removed_server {
+	uint64_t name_hash; /* of name: most of many differ */
 	struct removed_server *next;
 	struct server_state *state;
 	char *backend, *name;

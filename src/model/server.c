@@ -189,7 +189,8 @@ server_new(const struct server_spec *spec, struct backend *backend,
 		state = server_state_new(id, &check);
 		if (state && spec->added)
 			keep_back(state, check.on, agent.on);
-		if (state && spec->disabled)
+		/* The server comes up with its first lineup or check. */
+		if (state && (spec->disabled || spec->joined))
 			state->alive = false;
 	}
 	if (!state) {

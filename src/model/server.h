@@ -95,10 +95,16 @@ struct server_state {
 	/* Control thread only. */
 	unsigned refs CACHE_LINE_ALIGNED;
 	unsigned id;
+	/* The last walk over the servers of a model that found this one: see
+	 * removed.c. */
+	uint64_t walk;
 	bool deleted; /* by the operator: the next of its name is another one */
 	struct tls_resume *resume; /* NULL: it has never had TLS */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
-	bool moved;           /* it got another address since the last lineup */
+	/* Its name has not been resolved for so long that the address does not
+	 * count any more, unless it is the operator's. */
+	bool lapsed;
+	bool moved; /* it got another address since the last lineup */
 	/* The credits in roundrobin as of the last lineup that had it, for new
 	 * sessions and for retries: see model/cycle.h. */
 	int64_t credits[2];
@@ -257,13 +263,25 @@ server_maps_port(const struct server *server)
  * if that is none.  Only for a server that maps ports. */
 unsigned server_mapped_port(const struct server *server, unsigned client_port);
 
-/* Whether the server is given by a name that has not been resolved yet.  Such a
- * server is in maintenance, whatever else is set. */
+/* Whether the server is given by a name that has not been resolved yet, or not
+ * for too long.  Such a server is in maintenance, whatever else is set.
+ * Control thread only. */
 static inline bool
 server_is_unresolved(const struct server *server)
 {
+	const struct server_state *s = server->state;
+
 	return server->spec->host &&
-	       server_addr(server)->sa.sa_family == AF_UNSPEC;
+	       (server_addr(server)->sa.sa_family == AF_UNSPEC ||
+	           (s->lapsed && !s->overrides.addr_set));
+}
+
+/* Returns the address that the server's name was resolved to last; AF_UNSPEC:
+ * none. */
+static inline const struct addr *
+server_resolved(const struct server *server)
+{
+	return &server->state->resolved;
 }
 
 /* The server's name is resolved to addr, whose port is ignored.  New sessions
@@ -272,6 +290,12 @@ server_is_unresolved(const struct server *server)
  * changed: the caller then marks the server.  Returns false also when memory is
  * short. */
 bool server_resolve(struct server *server, const struct addr *addr);
+
+/* The address that the server's name was resolved to does not count any more:
+ * the server goes into maintenance, unless its address is the operator's.
+ * Sessions at the address go on.  Returns true if the server changes so; the
+ * caller then marks it. */
+bool server_lapse(struct server *server);
 
 /* Does what server_resolve does, before the server has sessions: at the start,
  * or in a PREPARED model.  The server does not count as coming up, so it has no

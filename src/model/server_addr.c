@@ -85,6 +85,7 @@ resolve_to(struct server *server, const struct addr *addr)
 	struct addr now = *addr;
 
 	addr_set_port(&now, server->spec->port);
+	s->lapsed = false;
 	if (s->resolved.len > 0 && addr_equal(&now, &s->resolved))
 		return false;
 	if (!s->overrides.addr_set && !server_put_addr(server, &now))
@@ -97,13 +98,26 @@ bool
 server_resolve(struct server *server, const struct addr *addr)
 {
 	bool unresolved = server_is_unresolved(server);
+	bool moved = resolve_to(server, addr);
 
-	if (!resolve_to(server, addr))
-		return false;
-	if (unresolved)
+	if (unresolved && !server_is_unresolved(server)) {
 		server_note_time(server, server_is_up(server));
-	else
+		return true;
+	}
+	if (moved)
 		server_forget_failures(server);
+	return moved;
+}
+
+bool
+server_lapse(struct server *server)
+{
+	bool unresolved = server_is_unresolved(server);
+
+	server->state->lapsed = true;
+	if (unresolved || !server_is_unresolved(server))
+		return false;
+	server_note_time(server, server_is_up(server));
 	return true;
 }
 

@@ -31,6 +31,7 @@
 #include "net/sock_options.h"
 #include "net/starttls.h"
 #include "net/trust.h"
+#include "resolve/discovery.h"
 #include "tls/settings.h"
 
 struct balance_ops;
@@ -509,6 +510,10 @@ struct agent_own {
 /* tls = off of a server whose backend has TLS, or of a backend. */
 #define TLS_OFF UINT_MAX
 
+/* When the name of a server is looked up, beside until it is resolved. */
+enum resolve_mode { RESOLVE_START, RESOLVE_RELOAD, RESOLVE_TTL };
+enum resolve_prefer { RESOLVE_IPV4, RESOLVE_IPV6 };
+
 struct server_spec {
 	char *name;
 	struct spec_place place;
@@ -516,7 +521,9 @@ struct server_spec {
 	/* host: the server is given by name, addr is AF_UNSPEC, and a look-up
 	 * gives the address (server_resolve).  NULL: the address is addr. */
 	char *host;
-	unsigned port; /* with host */
+	unsigned port;                  /* with host */
+	struct optional resolve;        /* enum resolve_mode; unset: reload */
+	struct optional resolve_prefer; /* enum resolve_prefer; unset: IPv4 */
 	/* Port 0: a session gets the port that its client has connected to,
 	 * plus port_offset. */
 	struct addr addr;
@@ -545,7 +552,53 @@ struct server_spec {
 	struct optional tls;
 	struct optional starttls; /* enum starttls; unset: the backend's */
 	bool added; /* through the admin socket, and not by the file */
+	/* A member of a set (struct set_spec): the index of the set in the
+	 * backend.  The texts are NULL for a server that is none. */
+	struct optional set;
+	char *key;  /* the member's in its source */
+	char *note; /* of the source, for people; may be empty */
+	/* Stands for the name where servers are placed by hashes, so that
+	 * several lfproxies agree: the address. */
+	char *hash_name;
+	uint64_t since_ms; /* clock_now_ms: when it became a member */
+	bool joined; /* ... while lfproxy ran: no sessions before a check */
 };
+
+/* Changes that a set makes only if a second report confirms them: those that
+ * would remove more than half of its members, none, or all that remove one. */
+enum set_confirm { SET_CONFIRM_HALF, SET_CONFIRM_OFF, SET_CONFIRM_ALWAYS };
+
+#define SET_MEMBERS_MAX 10000
+
+/* `servers = app 20 file=PATH weight=5`: servers app1 to app20, as many as the
+ * source has members. */
+struct set_spec {
+	char *prefix; /* of the names */
+	struct spec_place place;
+	unsigned max;
+	enum discovery_kind kind;
+	char *source; /* as written behind `KIND=` */
+	enum set_confirm confirm;
+	/* Options of sources that are read by HTTP; NULL and 0: not given. */
+	char *token, *ca, *cert, *key;
+	uint64_t timeout_ms;
+	/* The options that each member has, unless its own say otherwise.  Its
+	 * name is the prefix, and its address a name that is never looked up.
+	 */
+	struct server_spec member;
+};
+
+/* Returns what a source over HTTP is read with; texts are borrowed. */
+static inline struct discovery_settings
+set_spec_settings(const struct set_spec *set)
+{
+	return (struct discovery_settings){.url = set->source,
+	    .token = set->token,
+	    .ca = set->ca,
+	    .cert = set->cert,
+	    .key = set->key,
+	    .timeout_ms = set->timeout_ms};
+}
 
 struct backend_spec {
 	char *name;
@@ -568,6 +621,12 @@ struct backend_spec {
 	char *server_defaults;
 	struct server_spec *servers;
 	size_t servers_n, servers_room;
+	/* The first of them, which the file or a command gives one by one; the
+	 * others are members of sets, by the order of the sets and their
+	 * numbers. */
+	size_t singles_n;
+	struct set_spec *sets;
+	size_t sets_n;
 	/* Names of the file's servers that the admin socket has deleted. */
 	char **deleted;
 	size_t deleted_n;
@@ -639,6 +698,19 @@ struct list_spec {
 	struct acl_content *content;
 };
 
+/* hold = forever. */
+#define HOLD_FOREVER UINT64_MAX
+
+/* `[resolver]`. */
+struct resolver_spec {
+	struct addr *nameservers; /* with ports */
+	size_t nameservers_n;     /* 0: the system's */
+	uint64_t timeout_ms;
+	unsigned retries;
+	uint64_t ttl_min_ms, ttl_max_ms;
+	uint64_t hold_ms; /* or HOLD_FOREVER */
+};
+
 struct spec {
 	char **files; /* every file that was read; places point here */
 	size_t files_n;
@@ -654,6 +726,7 @@ struct spec {
 	size_t tls_n;
 	struct list_spec *lists;
 	size_t lists_n;
+	struct resolver_spec resolver;
 };
 
 /* Whether the check is http or https. */
@@ -687,6 +760,13 @@ bool server_spec_maps_port(const struct server_spec *server);
 /* Whether both servers have the same address, or the same name and port. */
 bool server_spec_same_place(
     const struct server_spec *a, const struct server_spec *b);
+
+/* Returns the name by which hashes place the server. */
+static inline const char *
+server_spec_hash_name(const struct server_spec *server)
+{
+	return server->hash_name ? server->hash_name : server->name;
+}
 
 /* Returns the address family to look the server's name up for: that of its
  * source's address, or AF_UNSPEC for any. */
@@ -724,6 +804,11 @@ const struct tls_spec *spec_tls_named(
  * Before the first connection of the new ones. */
 void spec_adopt_tls(struct spec *spec, const struct spec *old);
 
+/* Makes a deep copy, whose place refers to the same file.  Returns false when
+ * memory is short; *ret_copy is untouched then. */
+bool server_spec_copy(
+    const struct server_spec *server, struct server_spec *ret_copy) MUST_CHECK;
+
 /* Returns a deep copy, or NULL when memory is short.  Certificates and TLS
  * contexts are shared and counted; the contents of lists are not copied. */
 struct spec *spec_copy(const struct spec *spec);
@@ -754,5 +839,7 @@ void listen_spec_clear(struct listen_spec *listen);
 void rule_spec_clear(struct rule_spec *rule);
 /* Frees the members, not the struct. */
 void server_spec_clear(struct server_spec *server);
+/* Frees the members, not the struct. */
+void set_spec_clear(struct set_spec *set);
 
 #endif

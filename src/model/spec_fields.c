@@ -124,7 +124,14 @@ static const struct field check_fields[] = {FIELD(check_spec, TEXT, path),
 static const struct field server_fields[] = {FIELD(server_spec, PLACE, place),
     FIELD(server_spec, TEXT, name), FIELD(server_spec, TEXT, address),
     FIELD(server_spec, TEXT, host), FIELD(server_spec, TEXT, track),
-    FIELD(server_spec, PATTERN, agent.send), END};
+    FIELD(server_spec, PATTERN, agent.send), FIELD(server_spec, TEXT, key),
+    FIELD(server_spec, TEXT, note), FIELD(server_spec, TEXT, hash_name), END};
+
+static const struct field set_fields[] = {FIELD(set_spec, TEXT, prefix),
+    FIELD(set_spec, PLACE, place), FIELD(set_spec, TEXT, source),
+    FIELD(set_spec, TEXT, token), FIELD(set_spec, TEXT, ca),
+    FIELD(set_spec, TEXT, cert), FIELD(set_spec, TEXT, key),
+    PART(set_spec, member, server_fields), END};
 
 static const struct field backend_fields[] = {FIELD(backend_spec, PLACE, place),
     FIELD(backend_spec, TEXT, name), PART(backend_spec, check, check_fields),
@@ -135,6 +142,7 @@ static const struct field backend_fields[] = {FIELD(backend_spec, PLACE, place),
     FIELD(backend_spec, TEXT, check_command),
     FIELD(backend_spec, TEXT, server_defaults),
     ARRAY(backend_spec, servers, servers_n, server_fields),
+    ARRAY(backend_spec, sets, sets_n, set_fields),
     ARRAY(backend_spec, deleted, deleted_n, text_fields), END};
 
 static const struct field pair_fields[] = {FIELD(tls_pair, TEXT, cert),
@@ -168,13 +176,17 @@ static const struct field list_fields[] = {FIELD(list_spec, PLACE, place),
     ARRAY(list_spec, files, files_n, list_file_fields),
     FIELD(list_spec, RECIPE, recipe), FIELD(list_spec, CONTENT, content), END};
 
+static const struct field resolver_fields[] = {
+    ARRAY(resolver_spec, nameservers, nameservers_n, NULL), END};
+
 static const struct field spec_fields[] = {
     ARRAY(spec, files, files_n, text_fields), PART(spec, global, global_fields),
     ARRAY(spec, pools, pools_n, pool_fields),
     ARRAY(spec, frontends, frontends_n, frontend_fields),
     ARRAY(spec, backends, backends_n, backend_fields),
     ARRAY(spec, tls, tls_n, tls_fields),
-    ARRAY(spec, lists, lists_n, list_fields), END};
+    ARRAY(spec, lists, lists_n, list_fields),
+    PART(spec, resolver, resolver_fields), END};
 
 enum visit_kind { VISIT_COPY, VISIT_FREE, VISIT_MEASURE };
 
@@ -366,6 +378,20 @@ admin_list_copy(const struct admin_list *list, struct admin_list *ret_copy)
 	return v.ok;
 }
 
+bool
+server_spec_copy(const struct server_spec *server, struct server_spec *ret_copy)
+{
+	struct server_spec copy = *server;
+	struct visit v = {.kind = VISIT_COPY, .ok = true};
+
+	visit_fields(&v, &copy, server_fields);
+	if (v.ok)
+		*ret_copy = copy;
+	else
+		server_spec_clear(&copy);
+	return v.ok;
+}
+
 static void
 free_fields(void *object, const struct field *fields)
 {
@@ -408,6 +434,12 @@ void
 server_spec_clear(struct server_spec *server)
 {
 	free_fields(server, server_fields);
+}
+
+void
+set_spec_clear(struct set_spec *set)
+{
+	free_fields(set, set_fields);
 }
 
 void

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Host names that are wanted, each looked up once for everything that has it,
- * and again and again until it is known.
+ * again until it is known, and by its TTL if it is followed.
  *
- *                   +----------------- names_want, afresh --------------+
- *                   v                                                   |
- *   names_want --> ASKED --names_answer: an address----------------> KNOWN
- *                   ^ |
- *         names_tick| +----names_answer: an error--+
- *                   |                              v
- *                   +------- after a pause ---- FAILED
+ *   names_want --> renewal.h: asked, known, failed, due again, lapsed
+ *                     |
+ *                     +--> names_take_changed: what the owner acts on
  *
- * The pause is NAMES_PAUSE_MIN_MS at first and doubles with each failure up to
- * NAMES_PAUSE_MAX_MS; each is up to a fifth longer or shorter, so that many
- * names do not stay in step.  A name that was known keeps its address while it
- * is asked for again, and when that fails.
+ * A name that was known keeps its addresses while it is asked for again, and
+ * when that fails.  Those of a followed name lapse when failures go on for
+ * hold_ms.
  *
- * The table does not look anything up itself: that is the resolver's part, a
- * thread's getaddrinfo(3) (lookups.h) or a test's script.  Nor does it read a
- * clock.  One thread owns it, the control thread.  Nothing here blocks.
+ * The table does not look anything up itself: that is the resolver's part,
+ * dns.h or a test's script.  Nor does it read a clock.  The control thread owns
+ * it.  Nothing here blocks.
  */
 #ifndef RESOLVE_NAMES_H
 #define RESOLVE_NAMES_H
@@ -26,27 +21,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "net/addr.h"
-
-#define NAMES_PAUSE_MIN_MS 1000
-#define NAMES_PAUSE_MAX_MS 30000
+#include "resolve/dns_answer.h"
+#include "resolve/renewal.h"
 
 struct names;
+
+/* When a name that is known is asked for again, besides by an operator. */
+enum name_mode {
+	NAME_ONCE,      /* not at all */
+	NAME_ON_RELOAD, /* by a reload */
+	NAME_FOLLOWED,  /* by a reload, and when its TTL is over */
+};
 
 struct name {
 	struct name *next;
 	const char *host; /* in the same block */
-	int family;       /* AF_INET, AF_INET6, or AF_UNSPEC for either */
-	bool asked;       /* a look-up is under way */
-	bool known;       /* addr is the answer that came last */
-	bool kept;        /* names_keep */
-	bool dropped;     /* swept while it was asked for */
-	int error;        /* of the look-up that ended last, 0: none, or it
-	                   * succeeded; see addr_lookup_error */
-	int logged_error; /* the owner's: the error it has logged */
-	struct addr addr; /* its port is 0 */
-	uint64_t pause_ms;
-	uint64_t ask_at_ms; /* FAILED: when it is asked for again; else 0 */
+	int family;       /* AF_INET, AF_INET6, or AF_UNSPEC for both */
+	enum name_mode mode;
+	struct renewal renewal;
+	struct addr *addrs; /* while it is known; their ports are 0 */
+	size_t addrs_n;
+	bool kept;           /* names_keep */
+	bool dropped;        /* swept while it was asked for */
+	struct list changed; /* in the table's list of changed names */
+	void *asker;         /* the resolver's */
+	/* The owner's: the error it has logged, and what has the name. */
+	enum dns_error logged;
+	void **users;
+	size_t users_n, users_room;
 };
 
 /* Begins a look-up.  The owner of the table calls names_answer for it later,
@@ -61,24 +65,45 @@ struct names *names_new(names_look_up *look_up, void *resolver);
 /* Answers that are still to come must not be given any more.  Accepts NULL. */
 void names_free(struct names *names);
 
+/* Sets the limits of TTLs, and how long answers are kept.  The next names_tick
+ * acts on them. */
+void names_set(struct names *names, const struct renewal_settings *settings);
+
 /* Asks for the name unless it is being asked for: if it is new, or if it is to
  * be asked for afresh whatever is known.  Returns the name, or NULL when memory
  * is short. */
 struct name *names_want(struct names *names, const char *host, int family,
-    bool afresh, uint64_t now_ms);
+    enum name_mode mode, bool afresh, uint64_t now_ms);
 
 /* Returns the name, or NULL if it is not wanted. */
-struct name *names_find(
-    const struct names *names, const char *host, int family);
+struct name *names_find(const struct names *names, const char *host, int family,
+    enum name_mode mode);
 
-/* The name's look-up has ended: with error 0 and an address, or with an error.
- * Returns whether there is something new: another address, or another error. */
-bool names_answer(struct names *names, struct name *name, int error,
-    const struct addr *addr, uint64_t now_ms);
+/* The name's look-up has ended.  The name is changed if there is something new:
+ * other addresses, or another error.  An answer that lacks a family keeps the
+ * former addresses of that family. */
+void names_answer(struct names *names, struct name *name,
+    const struct dns_answer *answer, uint64_t now_ms);
 
-/* Asks for what has failed and is due.  Returns when to call it again, or 0:
- * not before the next names_want or names_answer. */
+/* Asks for what is due, and lets lapse what is over: such a name is changed.
+ * Returns when to call it again, or 0: not before the next names_want or
+ * names_answer. */
 uint64_t names_tick(struct names *names, uint64_t now_ms);
+
+/* Returns a name that has changed and was not returned since, or NULL. */
+struct name *names_take_changed(struct names *names);
+
+/* Chooses among the name's addresses: the present one, without regard to its
+ * port, if it is among them; else the first of the preferred family, AF_INET or
+ * AF_INET6; else the first.  Returns NULL if the name is not known. */
+const struct addr *name_choose(
+    const struct name *name, int preferred, const struct addr *present);
+
+/* Adds something that has the name.  Returns false when memory is short. */
+bool name_add_user(struct name *name, void *user);
+
+/* Forgets all users of all names. */
+void names_clear_users(struct names *names);
 
 /* Spares the name from the next names_sweep. */
 void names_keep(struct name *name);
@@ -87,8 +112,8 @@ void names_keep(struct name *name);
  * being asked for stays until it is answered and swept again. */
 void names_sweep(struct names *names);
 
-/* Calls call for each name, in no order; call must not add any. */
-void names_each(struct names *names, void (*call)(struct name *name));
+/* Returns the first name, of those in no order that next links. */
+struct name *names_first(const struct names *names);
 
 /* Returns the number of names in the table. */
 size_t names_count(const struct names *names);

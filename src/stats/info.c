@@ -3,6 +3,8 @@
  */
 #include "stats/info.h"
 
+#include "control/server_names.h"
+
 #include <inttypes.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -211,6 +213,7 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .pipes = splice_pool_status(&proxy->pipes),
 	    .exhaustion = &proxy->exhaustion,
 	    .tls = control_tls_status(control),
+	    .failed_resolutions = control_names(control)->failures,
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);

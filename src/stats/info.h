@@ -33,6 +33,7 @@ struct info_facts {
 	const struct exhaustion *exhaustion; /* read relaxed */
 	struct loop_status loop;
 	const struct tls_status *tls;
+	uint64_t failed_resolutions;
 };
 
 /* Collects the facts at the time of the call. */

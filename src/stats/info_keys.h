@@ -174,8 +174,9 @@
 	    NUMBER(log_dropped()), METRIC("dropped_logs_total"))               \
 	NONE(59, "BusyPolling", "MGP:u32",                                     \
 	    "1 if threads poll busily, always 0")                              \
-	NONE(60, "FailedResolutions", "MGP:u32",                               \
-	    "host names that could not be resolved")                           \
+	X(60, "FailedResolutions", "MGP:u32",                                  \
+	    "look-ups of servers' names that failed",                          \
+	    NUMBER(facts->failed_resolutions), METRIC("failed_resolutions"))   \
 	X(61, "TotalBytesOut", "MGP:u64", "bytes sent in both directions",     \
 	    NUMBER(info_bytes(model)), METRIC("bytes_out_total"))              \
 	X(62, "TotalSplicdedBytesOut", "MGP:u64", "bytes sent through pipes",  \

@@ -13,6 +13,8 @@
 #include "stats/metrics_pool.h"
 #include "stats/metrics_text.h"
 #include "stats/metrics_lists.h"
+#include "stats/metrics_resolver.h"
+#include "stats/metrics_sets.h"
 #include "stats/metrics_tls.h"
 #include "stats/info.h"
 #include "stats/stat_columns.h"
@@ -54,15 +56,17 @@ prefix_of(bool own)
 	return own ? "lfproxy" : "haproxy";
 }
 
-/* Counters, and no other metrics, end in _total; that includes some gauges that
- * HAProxy declares as counters. */
+/* Counters, and no other metrics, end in _total, except for one of HAProxy's;
+ * that includes some gauges that HAProxy declares as counters. */
 static const char *
 type_of(const char *name)
 {
 	size_t len = strlen(name);
 
-	return len > 6 && strcmp(name + len - 6, "_total") == 0 ? "counter"
-	                                                        : "gauge";
+	return (len > 6 && strcmp(name + len - 6, "_total") == 0) ||
+	               strcmp(name, "failed_resolutions") == 0
+	           ? "counter"
+	           : "gauge";
 }
 
 /* "seconds ..." for "milliseconds ...": metrics are in whole units. */
@@ -429,6 +433,20 @@ put_lists(struct metrics *m, size_t number, FILE *out)
 }
 
 static bool
+put_resolver(struct metrics *m, size_t number, FILE *out)
+{
+	metrics_put_resolver(out, control_names(m->env->control), number);
+	return true;
+}
+
+static bool
+put_sets(struct metrics *m, size_t number, FILE *out)
+{
+	metrics_put_sets(out, m->env->control, number);
+	return true;
+}
+
+static bool
 is_part_full(void *arg, FILE *out)
 {
 	return is_full(arg, out);
@@ -456,6 +474,8 @@ more_metrics(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	    {metrics_pools_count(), put_pools},
 	    {m->model->spec->lists_n > 0 ? metrics_lists_count() : 0,
 	        put_lists},
+	    {metrics_resolver_count(control_names(env->control)), put_resolver},
+	    {metrics_sets_count(env->control), put_sets},
 	    {m->model->spec->tls_n > 0 ? metrics_tls_count() : 0, put_tls},
 	    {m->model->spec->tls_n > 0, put_certificates},
 	};

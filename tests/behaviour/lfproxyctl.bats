@@ -204,7 +204,7 @@ offers() {
 	    show stat
 	offers "-d -n" top
 	offers "" show nonsense
-	[[ " $(ctl --complete | xargs) " == *" top "*" reload set show "*" help "* ]]
+	[[ " $(ctl --complete | xargs) " == *" top "*" reload resolve set show "*" help "* ]]
 	[[ " $(ctl --complete show | xargs) " == *" stat table threads tls version"* ]]
 	offers "app/a app/b" set server
 	offers "app/a app/b" del server

@@ -81,13 +81,19 @@ column() {
 	equal "jobs" $((jobs - 1)) "$(metric haproxy_process_jobs)"
 }
 
+# promtool_passes FILE: HAProxy has one counter whose name promtool does not like.
+promtool_passes() {
+	run promtool check metrics <"$1"
+	equal "what promtool says" "haproxy_process_failed_resolutions counter \
+metrics should have \"_total\" suffix" "$output"
+}
+
 @test "metrics: promtool finds nothing wrong with them" {
 	start_app a
 	two_servers
 	fetch -o /dev/null "$(url)"
 	scrape
-	run -0 promtool check metrics <"$T/metrics"
-	equal "what promtool says" "" "$output"
+	promtool_passes "$T/metrics"
 	refute grep -vE '^(# (HELP|TYPE) )?[a-z_]+(\{[^}]*\})? .+$' "$T/metrics"
 }
 
@@ -118,7 +124,7 @@ column() {
 	        grep -vE '_(http|ssl|zlib|comp|cache|peers|idle)_|_ssl|zlib' |
 	        grep -vE 'connection_reuses|header_rewriting|intercepted' |
 	        grep -vE '(safe_idle|used|need)_connections|_peers' |
-	        grep -vE 'busy_polling|failed_resolutions|recv_logs|agg_')"
+	        grep -vE 'busy_polling|recv_logs|agg_')"
 }
 
 haproxy_exports() {
@@ -246,7 +252,7 @@ many() {
 	# Another client does not wait.
 	run -0 curl -sS -m $((60 * PATIENCE)) "http://$HTTP/healthz"
 	finish slow 60
-	run -0 promtool check metrics <"$T/slow"
+	promtool_passes "$T/slow"
 	samples=$(grep -c '^haproxy_server_weight{' "$T/slow")
 	equal "servers in the slow page" 1000 "$samples"
 	scrape
@@ -311,8 +317,7 @@ own() {
 		metric, now_us = float(sys.argv[1]), int(sys.argv[2])
 		assert 0 < metric * 1e6 <= now_us, (metric, now_us)
 	END
-	run -0 promtool check metrics <"$T/metrics"
-	equal "what promtool says" "" "$output"
+	promtool_passes "$T/metrics"
 	equal "help has the metric's unit" "" \
 	    "$(grep -E '^# HELP .*_seconds .*(milli|micro)' "$T/metrics")"
 }

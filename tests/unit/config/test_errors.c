@@ -32,7 +32,8 @@ unknown_sections(void **state)
 	(void)state;
 	assert_errors(FRONTEND BACKEND "[frontent web]\nx = 1\n[Global]\n[x]\n",
 	    "6: unknown section [frontent web]; did you mean 'frontend'? "
-	    "allowed are global, pool, tls, list, defaults, frontend, backend\n"
+	    "allowed are global, pool, tls, list, resolver, defaults, "
+	    "frontend, backend\n"
 	    "8: unknown section [Global]; did you mean 'global'?\n"
 	    "9: unknown section [x]; allowed are global");
 }
@@ -1014,7 +1015,8 @@ checks(void **state)
 	        "server: check_port: '70000' is no"},
 	    {"backend x", "check = http version=3", "check: version: '3' is"},
 	    {"backend x", "server = s localhost:1 resolvers dns",
-	        "server: unknown option 'resolvers'; names are looked up"},
+	        "server: unknown option 'resolvers'; write resolve=ttl; "
+	        "[resolver]"},
 	    {"backend x", "check_header = X-Probe",
 	        "check_header: 'X-Probe' is not a header; write NAME: VALUE"},
 	    {"backend x", "check_header = a b: c", "check_header: 'a b: c' is"},

@@ -46,6 +46,13 @@ every_default_is_printed(void **state)
 	    "drain_idle_timeout = 2s\n"
 	    "closed_sessions = 1024\n"
 	    "closed_tcp_info = auto\n"
+	    "\n[resolver]\n"
+	    "; nameserver is not set: those of /etc/resolv.conf\n"
+	    "timeout = 2s\n"
+	    "retries = 1\n"
+	    "ttl_min = 1s\n"
+	    "ttl_max = 1h\n"
+	    "hold = 1d\n"
 	    "\n[pool main]\n"
 	    "threads = 2\n"
 	    "shards = auto ; here 1\n"
@@ -87,6 +94,7 @@ every_default_is_printed(void **state)
 	    "hash_balance_factor = 0%\n"
 	    "; server_defaults is not set: none\n"
 	    "server = s 10.0.0.1:80 weight=100 maxconn=0\n"
+	    "; servers is not set: none\n"
 	    "check = connect interval=2s jitter=10% init_state=up timeout=2s "
 	    "fall=3 rise=2\n"
 	    "; check_header is not set: none\n"
@@ -124,6 +132,21 @@ every_default_is_printed(void **state)
 	    "; timeout_tunnel is not set: timeout_client and timeout_server "
 	    "hold\n");
 	free(printed);
+}
+
+static void
+resolvers_are_printed(void **state)
+{
+	(void)state;
+	assert_prints(
+	    "[resolver]\nnameserver=10.0.0.2\nnameserver = [::1]:5353\n"
+	    "hold=forever\n" FRONTEND BACKEND,
+	    "\nnameserver = 10.0.0.2:53\nnameserver = [::1]:5353\n");
+	assert_prints("[resolver]\nhold=forever\n" FRONTEND BACKEND,
+	    "\nhold = forever\n");
+	assert_prints(FRONTEND "[backend b]\nserver=s db:80 resolve=ttl "
+	                       "resolve_prefer=ipv6\n",
+	    " resolve=ttl resolve_prefer=ipv6");
 }
 
 static void
@@ -292,7 +315,8 @@ what_was_set_is_printed(void **state)
 	    "[backend b]\nserver=s 10.0.0.1:80 check_port=9\n"
 	    "check = connect fast_interval=1s down_interval=5s jitter=0 "
 	    "port=8 init_state=down\n",
-	    " weight=100 maxconn=0 check_port=9\ncheck = connect interval=2s "
+	    " weight=100 maxconn=0 check_port=9\n; servers is not set: none\n"
+	    "check = connect interval=2s "
 	    "fast_interval=1s down_interval=5s jitter=0% port=8 "
 	    "init_state=down "
 	    "timeout=2s");
@@ -660,6 +684,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_default_is_printed),
+	    cmocka_unit_test(resolvers_are_printed),
 	    cmocka_unit_test(what_was_set_is_printed),
 	    cmocka_unit_test(options_of_sockets_come_back),
 	    cmocka_unit_test(sources_come_back),

@@ -2,7 +2,6 @@
  * Names that are looked up by a script instead of a resolver, in a time that
  * the test sets.
  */
-#include <netdb.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,18 +51,63 @@ ip(const char *text)
 	return a;
 }
 
+/* Whether the name has changed, and is the only one. */
 static bool
-answer(struct script *s, struct name *name, const char *text, uint64_t now_ms)
+changed(struct script *s, struct name *name)
 {
-	struct addr a = ip(text);
+	struct name *n = names_take_changed(s->names);
 
-	return names_answer(s->names, name, 0, &a, now_ms);
+	assert_true(!n || n == name);
+	assert_null(names_take_changed(s->names));
+	return n != NULL;
+}
+
+/* texts: addresses with blanks between. */
+static bool
+answer_ttl(struct script *s, struct name *name, const char *texts,
+    uint32_t ttl_s, uint64_t now_ms)
+{
+	struct dns_answer a = {.ttl_s = ttl_s};
+	char copy[256], *rest;
+
+	(void)changed(s, name);
+	snprintf(copy, sizeof(copy), "%s", texts);
+	for (char *word = strtok_r(copy, " ", &rest); word;
+	     word = strtok_r(NULL, " ", &rest)) {
+		struct addr addr = ip(word);
+
+		assert_true(dns_answer_add(&a, &addr));
+	}
+	names_answer(s->names, name, &a, now_ms);
+	dns_answer_fini(&a);
+	return changed(s, name);
 }
 
 static bool
-fail_name(struct script *s, struct name *name, int error, uint64_t now_ms)
+answer(struct script *s, struct name *name, const char *text, uint64_t now_ms)
 {
-	return names_answer(s->names, name, error, NULL, now_ms);
+	return answer_ttl(s, name, text, 60, now_ms);
+}
+
+static bool
+fail_name(
+    struct script *s, struct name *name, enum dns_error error, uint64_t now_ms)
+{
+	const struct dns_answer a = {.error = error};
+
+	(void)changed(s, name);
+	names_answer(s->names, name, &a, now_ms);
+	return changed(s, name);
+}
+
+static bool
+is_at(const struct name *name, const char *text)
+{
+	const struct addr none = {.len = 0};
+	const struct addr *at = name_choose(name, AF_INET, &none);
+	struct addr wanted = ip(text);
+
+	return at && addr_equal(at, &wanted);
 }
 
 static void
@@ -74,12 +118,14 @@ a_name_is_looked_up_once_for_all_that_want_it(void **state)
 
 	(void)state;
 	script_init(&s);
-	n = names_want(s.names, "db", AF_UNSPEC, true, 0);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	for (int i = 0; i < 100; i++)
-		assert_ptr_equal(
-		    names_want(s.names, "db", AF_UNSPEC, true, 0), n);
+		assert_ptr_equal(names_want(s.names, "db", AF_UNSPEC,
+		                     NAME_ON_RELOAD, true, 0),
+		    n);
 	assert_int_equal(s.n, 1);
-	assert_true(names_want(s.names, "db", AF_INET6, true, 0) != n);
+	assert_true(
+	    names_want(s.names, "db", AF_INET6, NAME_ON_RELOAD, true, 0) != n);
 	assert_int_equal(s.n, 2);
 	assert_int_equal(names_count(s.names), 2);
 	names_free(s.names);
@@ -93,16 +139,16 @@ a_known_name_is_asked_for_again_only_afresh(void **state)
 
 	(void)state;
 	script_init(&s);
-	n = names_want(s.names, "db", AF_UNSPEC, true, 0);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	assert_true(answer(&s, n, "10.0.0.1", 5));
 	assert_int_equal(names_tick(s.names, 1000000), 0);
-	(void)names_want(s.names, "db", AF_UNSPEC, false, 6);
+	(void)names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, false, 6);
 	assert_int_equal(s.n, 1);
-	(void)names_want(s.names, "db", AF_UNSPEC, true, 7);
+	(void)names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 7);
 	assert_int_equal(s.n, 2);
 	/* The same answer is no news, another one is. */
 	assert_false(answer(&s, n, "10.0.0.1", 8));
-	(void)names_want(s.names, "db", AF_UNSPEC, true, 9);
+	(void)names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 9);
 	assert_true(answer(&s, n, "10.0.0.2", 10));
 	names_free(s.names);
 }
@@ -110,19 +156,18 @@ a_known_name_is_asked_for_again_only_afresh(void **state)
 static void
 a_known_name_keeps_its_address_when_a_look_up_fails(void **state)
 {
-	struct addr was = ip("10.0.0.1");
 	struct script s;
 	struct name *n;
 
 	(void)state;
 	script_init(&s);
-	n = names_want(s.names, "db", AF_UNSPEC, true, 0);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	(void)answer(&s, n, "10.0.0.1", 0);
-	(void)names_want(s.names, "db", AF_UNSPEC, true, 1);
-	assert_true(fail_name(&s, n, EAI_AGAIN, 2));
-	assert_true(n->known);
-	assert_true(addr_equal(&n->addr, &was));
-	assert_int_equal(n->error, EAI_AGAIN);
+	(void)names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 1);
+	assert_true(fail_name(&s, n, DNS_TIMEOUT, 2));
+	assert_true(n->renewal.known);
+	assert_true(is_at(n, "10.0.0.1"));
+	assert_int_equal(n->renewal.error, DNS_TIMEOUT);
 	/* And it is asked for again. */
 	assert_true(names_tick(s.names, 2) > 2);
 	names_free(s.names);
@@ -146,10 +191,11 @@ pauses_double_up_to_their_limit_and_begin_again(void **state)
 
 	(void)state;
 	script_init(&s);
-	n = names_want(s.names, "db", AF_UNSPEC, true, now_ms);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, now_ms);
 	for (size_t i = 0; i < sizeof(pauses_ms) / sizeof(pauses_ms[0]); i++) {
 		/* The same error again is no news. */
-		assert_int_equal(fail_name(&s, n, EAI_NONAME, now_ms), i == 0);
+		assert_int_equal(
+		    fail_name(&s, n, DNS_NXDOMAIN, now_ms), i == 0);
 		next_ms = names_tick(s.names, now_ms);
 		assert_about(next_ms - now_ms, pauses_ms[i]);
 		assert_int_equal(names_tick(s.names, next_ms - 1), next_ms);
@@ -159,10 +205,12 @@ pauses_double_up_to_their_limit_and_begin_again(void **state)
 		assert_int_equal(s.n, i + 2);
 	}
 	/* A reload does not wait for the pause, and begins with a short one. */
-	(void)fail_name(&s, n, EAI_NONAME, now_ms);
-	(void)names_want(s.names, "db", AF_UNSPEC, true, now_ms);
-	(void)fail_name(&s, n, EAI_NONAME, now_ms);
-	assert_about(names_tick(s.names, now_ms) - now_ms, NAMES_PAUSE_MIN_MS);
+	(void)fail_name(&s, n, DNS_NXDOMAIN, now_ms);
+	(void)names_want(
+	    s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, now_ms);
+	(void)fail_name(&s, n, DNS_NXDOMAIN, now_ms);
+	assert_about(
+	    names_tick(s.names, now_ms) - now_ms, RENEWAL_PAUSE_MIN_MS);
 	names_free(s.names);
 }
 
@@ -178,17 +226,18 @@ names_that_failed_together_are_not_asked_for_together(void **state)
 		char host[16];
 
 		snprintf(host, sizeof(host), "h%d", i);
-		(void)names_want(s.names, host, AF_UNSPEC, true, 0);
+		(void)names_want(
+		    s.names, host, AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	}
 	for (int i = 0; i < 100; i++) {
-		(void)fail_name(&s, s.asked[i], EAI_AGAIN, 0);
-		at_ms[i] = s.asked[i]->ask_at_ms;
+		(void)fail_name(&s, s.asked[i], DNS_TIMEOUT, 0);
+		at_ms[i] = s.asked[i]->renewal.ask_at_ms;
 		first_ms = at_ms[i] < first_ms ? at_ms[i] : first_ms;
 		last_ms = at_ms[i] > last_ms ? at_ms[i] : last_ms;
 	}
 	spread_ms = last_ms - first_ms;
 	assert_in_range(
-	    spread_ms, NAMES_PAUSE_MIN_MS / 4, NAMES_PAUSE_MIN_MS * 4 / 10);
+	    spread_ms, RENEWAL_PAUSE_MIN_MS / 4, RENEWAL_PAUSE_MIN_MS * 4 / 10);
 	names_free(s.names);
 }
 
@@ -202,16 +251,16 @@ what_cannot_begin_is_tried_again(void **state)
 	(void)state;
 	script_init(&s);
 	s.refuses = true;
-	n = names_want(s.names, "db", AF_UNSPEC, true, 0);
-	assert_false(n->asked);
-	assert_int_not_equal(n->error, 0);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
+	assert_false(n->renewal.asked);
+	assert_int_not_equal(n->renewal.error, 0);
 	next_ms = names_tick(s.names, 0);
 	assert_true(next_ms > 0);
 	s.refuses = false;
 	(void)names_tick(s.names, next_ms);
-	assert_true(n->asked);
+	assert_true(n->renewal.asked);
 	assert_true(answer(&s, n, "10.0.0.1", next_ms));
-	assert_int_equal(n->error, 0);
+	assert_int_equal(n->renewal.error, 0);
 	names_free(s.names);
 }
 
@@ -223,18 +272,22 @@ names_that_nothing_wants_are_forgotten(void **state)
 
 	(void)state;
 	script_init(&s);
-	kept = names_want(s.names, "kept", AF_UNSPEC, true, 0);
+	kept = names_want(s.names, "kept", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	(void)answer(&s, kept, "10.0.0.1", 0);
-	(void)answer(
-	    &s, names_want(s.names, "gone", AF_UNSPEC, true, 0), "10.0.0.2", 0);
-	asked = names_want(s.names, "asked", AF_UNSPEC, true, 0);
+	(void)answer(&s,
+	    names_want(s.names, "gone", AF_UNSPEC, NAME_ON_RELOAD, true, 0),
+	    "10.0.0.2", 0);
+	asked =
+	    names_want(s.names, "asked", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	names_keep(kept);
 	names_sweep(s.names);
-	assert_ptr_equal(names_find(s.names, "kept", AF_UNSPEC), kept);
-	assert_null(names_find(s.names, "gone", AF_UNSPEC));
+	assert_ptr_equal(
+	    names_find(s.names, "kept", AF_UNSPEC, NAME_ON_RELOAD), kept);
+	assert_null(names_find(s.names, "gone", AF_UNSPEC, NAME_ON_RELOAD));
 	/* Its answer is still to come; it is not asked for again then. */
-	assert_ptr_equal(names_find(s.names, "asked", AF_UNSPEC), asked);
-	(void)fail_name(&s, asked, EAI_AGAIN, 1);
+	assert_ptr_equal(
+	    names_find(s.names, "asked", AF_UNSPEC, NAME_ON_RELOAD), asked);
+	(void)fail_name(&s, asked, DNS_TIMEOUT, 1);
 	assert_int_equal(names_tick(s.names, 1000000), 0);
 	names_keep(kept);
 	names_sweep(s.names);
@@ -250,11 +303,12 @@ a_name_that_is_wanted_again_before_its_answer_goes_on(void **state)
 
 	(void)state;
 	script_init(&s);
-	n = names_want(s.names, "db", AF_UNSPEC, true, 0);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	names_sweep(s.names);
-	assert_ptr_equal(names_want(s.names, "db", AF_UNSPEC, true, 0), n);
+	assert_ptr_equal(
+	    names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 0), n);
 	assert_int_equal(s.n, 1);
-	(void)fail_name(&s, n, EAI_AGAIN, 0);
+	(void)fail_name(&s, n, DNS_TIMEOUT, 0);
 	assert_true(names_tick(s.names, 0) > 0);
 	names_free(s.names);
 }
@@ -269,14 +323,176 @@ thousands_of_names_are_found(void **state)
 	script_init(&s);
 	for (int i = 0; i < ASKED_MAX; i++) {
 		snprintf(host, sizeof(host), "h%d", i);
-		(void)names_want(s.names, host, AF_UNSPEC, true, 0);
+		(void)names_want(
+		    s.names, host, AF_UNSPEC, NAME_ON_RELOAD, true, 0);
 	}
 	assert_int_equal(names_count(s.names), ASKED_MAX);
 	for (int i = 0; i < ASKED_MAX; i++) {
 		snprintf(host, sizeof(host), "h%d", i);
 		assert_ptr_equal(
-		    names_find(s.names, host, AF_UNSPEC), s.asked[i]);
+		    names_find(s.names, host, AF_UNSPEC, NAME_ON_RELOAD),
+		    s.asked[i]);
 	}
+	names_free(s.names);
+}
+
+/* -- TTLs -- */
+
+static const struct renewal_settings limits = {
+    .ttl_min_ms = 2000, .ttl_max_ms = 60000, .hold_ms = 100000};
+
+static struct name *
+follow_name(struct script *s)
+{
+	script_init(s);
+	names_set(s->names, &limits);
+	return names_want(s->names, "db", AF_UNSPEC, NAME_FOLLOWED, true, 1000);
+}
+
+static void
+a_followed_name_is_asked_for_again_after_its_ttl(void **state)
+{
+	static const struct {
+		uint32_t ttl_s;
+		uint64_t after_ms;
+	} cases[] = {{0, 2000}, {1, 2000}, {30, 30000}, {86400, 60000}};
+	struct script s;
+	struct name *n = follow_name(&s);
+	uint64_t now_ms = 1000;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t next_ms;
+
+		(void)answer_ttl(&s, n, "10.0.0.1", cases[i].ttl_s, now_ms);
+		next_ms = names_tick(s.names, now_ms);
+		assert_in_range(next_ms - now_ms, cases[i].after_ms * 9 / 10,
+		    cases[i].after_ms);
+		assert_int_equal(s.n, i + 1);
+		now_ms = next_ms;
+		assert_int_equal(names_tick(s.names, now_ms), 0);
+		assert_int_equal(s.n, i + 2);
+	}
+	names_free(s.names);
+}
+
+static void
+a_good_answer_lapses_when_failures_go_on_for_hold(void **state)
+{
+	static const enum dns_error errors[] = {
+	    DNS_TIMEOUT, DNS_SERVFAIL, DNS_NXDOMAIN, DNS_EMPTY};
+	struct script s;
+	struct name *n = follow_name(&s);
+	uint64_t now_ms = 1000, failing_ms = 0;
+
+	(void)state;
+	(void)answer_ttl(&s, n, "10.0.0.1", 5, now_ms);
+	for (size_t i = 0; n->renewal.known; i++) {
+		uint64_t next_ms = names_tick(s.names, now_ms);
+
+		if (!n->renewal.known)
+			break;
+		if (n->renewal.asked) {
+			if (failing_ms == 0)
+				failing_ms = now_ms;
+			(void)fail_name(&s, n, errors[i % 4], now_ms);
+			next_ms = names_tick(s.names, now_ms);
+		}
+		assert_true(is_at(n, "10.0.0.1"));
+		assert_true(next_ms > now_ms);
+		now_ms = next_ms;
+	}
+	assert_int_equal(now_ms, failing_ms + limits.hold_ms);
+	assert_true(changed(&s, n));
+	assert_null(name_choose(n, AF_INET, &(struct addr){.len = 0}));
+	/* And is looked up again until it is known. */
+	while (!n->renewal.asked)
+		now_ms = names_tick(s.names, now_ms);
+	assert_true(answer(&s, n, "10.0.0.1", now_ms));
+	assert_true(is_at(n, "10.0.0.1"));
+	names_free(s.names);
+}
+
+static void
+an_answer_between_failures_begins_hold_again(void **state)
+{
+	struct script s;
+	struct name *n = follow_name(&s);
+
+	(void)state;
+	(void)answer(&s, n, "10.0.0.1", 1000);
+	n->renewal.asked = true;
+	(void)fail_name(&s, n, DNS_TIMEOUT, 2000);
+	(void)answer(&s, n, "10.0.0.1", 90000);
+	(void)fail_name(&s, n, DNS_TIMEOUT, 95000);
+	(void)names_tick(s.names, 110000);
+	assert_true(n->renewal.known);
+	(void)names_tick(s.names, 95000 + limits.hold_ms);
+	assert_false(n->renewal.known);
+	names_free(s.names);
+}
+
+static void
+a_name_of_a_reload_never_lapses(void **state)
+{
+	struct script s;
+	struct name *n;
+
+	(void)state;
+	script_init(&s);
+	names_set(s.names, &limits);
+	n = names_want(s.names, "db", AF_UNSPEC, NAME_ON_RELOAD, true, 1);
+	(void)answer(&s, n, "10.0.0.1", 1);
+	(void)fail_name(&s, n, DNS_NXDOMAIN, 2);
+	(void)names_tick(s.names, 1000 * limits.hold_ms);
+	assert_true(is_at(n, "10.0.0.1"));
+	names_free(s.names);
+}
+
+static void
+the_present_address_is_kept_while_it_is_in_the_answer(void **state)
+{
+	struct addr present = ip("10.0.0.3");
+	struct script s;
+	struct name *n = follow_name(&s);
+	const struct addr *at;
+
+	(void)state;
+	addr_set_port(&present, 8080);
+	(void)answer(&s, n, "fd00::1 10.0.0.1 10.0.0.2 10.0.0.3", 1000);
+	at = name_choose(n, AF_INET, &present);
+	assert_int_equal(at->in.sin_addr.s_addr, present.in.sin_addr.s_addr);
+	/* Another order is no change. */
+	assert_false(answer(&s, n, "10.0.0.3 10.0.0.2 fd00::1 10.0.0.1", 2000));
+	assert_true(answer(&s, n, "fd00::1 10.0.0.1 10.0.0.2", 3000));
+	assert_true(is_at(n, "10.0.0.1"));
+	at = name_choose(n, AF_INET6, &present);
+	assert_int_equal(at->sa.sa_family, AF_INET6);
+	/* A family that was preferred in vain. */
+	(void)answer(&s, n, "10.0.0.9", 4000);
+	at = name_choose(n, AF_INET6, &present);
+	assert_int_equal(at->sa.sa_family, AF_INET);
+	names_free(s.names);
+}
+
+static void
+a_family_that_fails_keeps_its_addresses(void **state)
+{
+	struct dns_answer a = {
+	    .ttl_s = 5, .failed_family = AF_INET6, .failed_error = DNS_TIMEOUT};
+	struct addr v4 = ip("10.0.0.2"), v6 = ip("fd00::1");
+	struct script s;
+	struct name *n = follow_name(&s);
+
+	(void)state;
+	(void)answer(&s, n, "10.0.0.1 fd00::1", 1000);
+	assert_true(dns_answer_add(&a, &v4));
+	names_answer(s.names, n, &a, 2000);
+	dns_answer_fini(&a);
+	assert_true(changed(&s, n));
+	assert_int_equal(n->addrs_n, 2);
+	assert_true(dns_addrs_have(n->addrs, 2, &v4));
+	assert_true(dns_addrs_have(n->addrs, 2, &v6));
 	names_free(s.names);
 }
 
@@ -296,6 +512,13 @@ main(void)
 	    cmocka_unit_test(
 	        a_name_that_is_wanted_again_before_its_answer_goes_on),
 	    cmocka_unit_test(thousands_of_names_are_found),
+	    cmocka_unit_test(a_followed_name_is_asked_for_again_after_its_ttl),
+	    cmocka_unit_test(a_good_answer_lapses_when_failures_go_on_for_hold),
+	    cmocka_unit_test(an_answer_between_failures_begins_hold_again),
+	    cmocka_unit_test(a_name_of_a_reload_never_lapses),
+	    cmocka_unit_test(
+	        the_present_address_is_kept_while_it_is_in_the_answer),
+	    cmocka_unit_test(a_family_that_fails_keeps_its_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * Members of sets: from the report of a source to a server of the spec.
+ *
+ * The caller edits a copy of the spec (spec_copy), or one that was just read,
+ * and makes a model of it.  Control thread.
+ */
+#ifndef CONFIG_MEMBER_H
+#define CONFIG_MEMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/spec.h"
+
+/* A member, with its name in the backend.  All texts are borrowed; options and
+ * note may be empty. */
+struct config_member {
+	const char *name, *key, *address, *options, *note;
+	uint64_t since_ms;
+	bool joined; /* see struct server_spec */
+};
+
+/* Reads the member's address and options over those of the set, whose index in
+ * the backend is given, and checks the server by the rules for the servers of a
+ * file, except for `track`.  Returns false after an error, which begins with
+ * BACKEND/NAME. */
+bool config_member_read(struct spec *spec, struct backend_spec *backend,
+    size_t set, const struct config_member *member,
+    struct server_spec *ret_server, struct err_list *errors) MUST_CHECK;
+
+/* Replaces the members of all sets of the backend by n servers from an array,
+ * which are in the order of their sets.  Takes ownership of what the servers
+ * own, also on failure.  Returns false when memory is short; the spec may then
+ * only be passed to spec_free. */
+bool config_set_members(struct backend_spec *backend,
+    const struct server_spec *servers, size_t n) MUST_CHECK;
+
+/* Finds the servers that each `track` names, after all servers are in place.
+ * Returns false after an error. */
+bool config_members_track(
+    struct spec *spec, struct err_list *errors) MUST_CHECK;
+
+#endif

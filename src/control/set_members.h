@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * The members of a set, and what a report of its source changes.  Pure: no
+ * clock, no model, no log.
+ *
+ *   members in use + report --> next members, and what is different
+ *
+ * A member is found again by its address, else by its key, whatever the order
+ * of the report, and keeps its number, from which its server's name is made.  A
+ * new one gets the number it had before, if that is still free, or the lowest
+ * free one.
+ */
+#ifndef CONTROL_SET_MEMBERS_H
+#define CONTROL_SET_MEMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/spec.h"
+#include "resolve/discovery.h"
+
+struct set_member {
+	char *key, *address, *options, *note;
+	/* The options before these; NULL: no others were in use. */
+	char *former_options;
+	unsigned number;   /* from 1 */
+	uint64_t since_ms; /* as passed to set_reconcile when it came */
+	bool joined;       /* likewise */
+	/* The member has left the report.  Only its number is remembered, until
+	 * another member gets it. */
+	bool gone;
+	bool same; /* address and options are as they were before the report */
+	/* Why its options, or its address, are not used; NULL: they are. */
+	char *why;
+};
+
+/* Whether the member has a server. */
+static inline bool
+set_member_is_used(const struct set_member *member)
+{
+	return !member->gone && (!member->why || member->former_options);
+}
+
+struct set_members {
+	struct set_member *all; /* by number */
+	size_t n;
+	size_t live; /* those that are not gone */
+};
+
+/* The differences that a report makes. */
+struct set_change {
+	size_t added, removed;
+	size_t moved;   /* the address of a key is another: another server */
+	size_t changed; /* other options, at the same address */
+	size_t excess;  /* left out: there are more than max */
+	size_t twice;   /* left out: the address is there under another key */
+	const char *twice_key; /* of one of these, in the report */
+};
+
+/* Whether the servers change. */
+static inline bool
+set_change_any(const struct set_change *change)
+{
+	return change->added + change->removed + change->moved +
+	           change->changed >
+	       0;
+}
+
+/* Compares.  Of more than max members the first in the order of their keys are
+ * taken, in which numbers count as numbers, so that every lfproxy takes the
+ * same.  Takes O(n log n).  Returns false when memory is short; otherwise the
+ * caller calls set_members_fini. */
+bool set_reconcile(const struct set_members *now,
+    const struct discovered *report, size_t n, unsigned max, uint64_t now_ms,
+    bool joined, struct set_members *ret_next,
+    struct set_change *ret_change) MUST_CHECK;
+
+/* Whether the change has to be confirmed by a second report.  live: how many
+ * members there are before it. */
+bool set_needs_confirmation(
+    enum set_confirm confirm, const struct set_change *change, size_t live);
+
+/* Returns how many members have a server. */
+size_t set_members_used(const struct set_members *members);
+
+/* Frees the members; there are none then. */
+void set_members_fini(struct set_members *members);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ * See sets_internal.h: sources of sets.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/events.h"
+#include "control/sets_internal.h"
+#include "resolve/discovery_consul.h"
+#include "resolve/discovery_dns.h"
+#include "resolve/discovery_etcd.h"
+#include "resolve/discovery_file.h"
+#include "resolve/discovery_name.h"
+#include "resolve/file_members.h"
+
+const char *
+set_source_text(const struct set_spec *set, char out[SET_TEXT_SIZE])
+{
+	snprintf(out, SET_TEXT_SIZE, "%s=%s", discovery_kinds[set->kind].name,
+	    set->source);
+	return out;
+}
+
+static bool
+same_or_none(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool
+set_source_is_of(const struct set_source *source, const struct set_spec *set)
+{
+	const struct set_spec *of = &source->what;
+
+	return of->kind == set->kind && strcmp(of->source, set->source) == 0 &&
+	       same_or_none(of->token, set->token) &&
+	       same_or_none(of->ca, set->ca) &&
+	       same_or_none(of->cert, set->cert) &&
+	       same_or_none(of->key, set->key) &&
+	       of->timeout_ms == set->timeout_ms;
+}
+
+static bool
+copy_or_none(char **ret, const char *text)
+{
+	*ret = text ? strdup(text) : NULL;
+	return *ret || !text;
+}
+
+static bool
+copy_source(const struct set_spec *from, struct set_spec *to)
+{
+	to->kind = from->kind;
+	to->timeout_ms = from->timeout_ms;
+	return copy_or_none(&to->source, from->source) &&
+	       copy_or_none(&to->token, from->token) &&
+	       copy_or_none(&to->ca, from->ca) &&
+	       copy_or_none(&to->cert, from->cert) &&
+	       copy_or_none(&to->key, from->key);
+}
+
+static void
+source_free(struct set_source *source)
+{
+	list_remove(&source->node);
+	timed_task_cancel(&source->confirm);
+	discovery_free(source->discovery);
+	set_spec_clear(&source->what);
+	free(source->report);
+	free(source->error);
+	free(source);
+}
+
+static void
+on_confirm(struct timed_task *task, uint64_t now_ms)
+{
+	struct set_source *source =
+	    container_of(task, struct set_source, confirm);
+
+	(void)now_ms;
+	if (source->discovery)
+		discovery_refresh(source->discovery);
+}
+
+struct set_source *
+set_source_take(struct control *control, const struct set_spec *set)
+{
+	struct set_source *source;
+
+	list_for_each (node, &control->sets.sources) {
+		source = container_of(node, struct set_source, node);
+		if (set_source_is_of(source, set)) {
+			source->users++;
+			return source;
+		}
+	}
+	source = calloc(1, sizeof(*source));
+	if (!source)
+		return NULL;
+	list_init(&source->node);
+	source->control = control;
+	source->users = 1;
+	timed_task_init(&source->confirm, &control->task_timer, on_confirm);
+	if (!copy_source(set, &source->what)) {
+		source_free(source);
+		return NULL;
+	}
+	list_append(&control->sets.sources, &source->node);
+	return source;
+}
+
+void
+set_source_drop(struct set_source *source)
+{
+	if (source && --source->users == 0)
+		source_free(source);
+}
+
+/* -- reports -- */
+
+static char *
+put_report_text(char **at, const char *text)
+{
+	char *put = *at;
+
+	*at = stpcpy(*at, text) + 1;
+	return put;
+}
+
+/* Returns the copy in one block, or NULL when memory is short. */
+static struct discovered *
+copy_report(const struct discovered *report, size_t n)
+{
+	size_t size = (n + 1) * sizeof(*report);
+	struct discovered *copy;
+	char *at;
+
+	for (size_t i = 0; i < n; i++)
+		size += strlen(report[i].key) + strlen(report[i].address) +
+		        strlen(report[i].options) + strlen(report[i].note) + 4;
+	copy = malloc(size);
+	if (!copy)
+		return NULL;
+	at = (char *)(copy + n + 1);
+	for (size_t i = 0; i < n; i++)
+		copy[i] = (struct discovered){
+		    .key = put_report_text(&at, report[i].key),
+		    .address = put_report_text(&at, report[i].address),
+		    .options = put_report_text(&at, report[i].options),
+		    .note = put_report_text(&at, report[i].note)};
+	return copy;
+}
+
+/* Logs an error once, as the same one mostly comes again. */
+static void
+note_error(void *arg, const char *why)
+{
+	struct set_source *source = arg;
+	char *copy = strdup(why), text[SET_TEXT_SIZE];
+
+	source->errors++;
+	if (!source->error || !copy || strcmp(source->error, why) != 0)
+		event_add(EVENT_SET_FAILED, LOG_LEVEL_ERROR, "servers",
+		    source->what.source,
+		    "servers from %s cannot be read, and stay as they are: %s",
+		    set_source_text(&source->what, text), why);
+	free(source->error);
+	source->error = copy;
+}
+
+static void
+take_report(void *arg, const struct discovered *members, size_t n)
+{
+	struct set_source *source = arg;
+	struct discovered *copy = copy_report(members, n);
+	char text[SET_TEXT_SIZE];
+
+	if (!copy) {
+		note_error(source, "out of memory");
+		return;
+	}
+	free(source->report);
+	source->report = copy;
+	source->n = n;
+	source->reported_ms = clock_now_ms();
+	source->reports++;
+	if (source->error)
+		event_add(EVENT_SET, LOG_LEVEL_INFO, "servers",
+		    source->what.source, "servers from %s can be read again",
+		    set_source_text(&source->what, text));
+	free(source->error);
+	source->error = NULL;
+	sets_note_report(source->control, source);
+}
+
+/* Returns the transfers of all sources, or NULL with err set. */
+static struct curl_loop *
+transfers(struct control *control, struct err *err)
+{
+	struct curl_loop **curl = &control->sets.curl;
+
+	if (!*curl && curl_loop_new(control->loop, curl) < 0)
+		err_oom(err);
+	return *curl;
+}
+
+static struct discovery *
+open_over_http(struct set_source *source, const struct discovery_owner *owner,
+    struct err *err)
+{
+	struct ev_loop *loop = source->control->loop;
+	struct discovery_settings settings = set_spec_settings(&source->what);
+	struct curl_loop *curl = transfers(source->control, err);
+
+	if (!curl)
+		return NULL;
+	return source->what.kind == DISCOVERY_ETCD
+	           ? discovery_etcd_new(loop, curl, &settings, *owner)
+	           : discovery_consul_new(loop, curl, &settings, *owner);
+}
+
+static struct discovery *
+open_kind(struct set_source *source, const struct discovery_owner *owner,
+    struct err *err)
+{
+	struct control *c = source->control;
+	const struct set_spec *what = &source->what;
+	struct addr_name name;
+
+	err_oom(err);
+	switch (what->kind) {
+	case DISCOVERY_FILE:
+		return discovery_file_new(c->loop, what->source, owner, err);
+	case DISCOVERY_DNS:
+		if (!discovery_name_read(what->source, &name, err))
+			return NULL;
+		return discovery_dns_new(
+		    control_dns(c), name.host, name.port, AF_UNSPEC, *owner);
+	case DISCOVERY_SRV:
+		return discovery_srv_new(control_dns(c), what->source, *owner);
+	case DISCOVERY_ETCD:
+	case DISCOVERY_CONSUL:
+		return open_over_http(source, owner, err);
+	case DISCOVERY_KINDS:
+		break;
+	}
+	return NULL;
+}
+
+void
+set_source_open(struct set_source *source)
+{
+	const struct discovery_owner owner = {
+	    .on_members = take_report, .on_error = note_error, .arg = source};
+	struct err err;
+
+	if (source->discovery)
+		return;
+	source->discovery = open_kind(source, &owner, &err);
+	if (!source->discovery)
+		note_error(source, err.text);
+}
+
+void
+set_source_read(struct set_source *source)
+{
+	struct file_members members;
+	struct err err;
+
+	if (source->what.kind != DISCOVERY_FILE || source->report ||
+	    source->errors > 0)
+		return;
+	if (!file_members_read(source->what.source, &members, &err)) {
+		note_error(source, err.text);
+		return;
+	}
+	take_report(source, members.all, members.n);
+	file_members_fini(&members);
+}

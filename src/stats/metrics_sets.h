@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * Metrics of the sets of servers.  Functions run on the control thread.
+ */
+#ifndef STATS_METRICS_SETS_H
+#define STATS_METRICS_SETS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "control/control.h"
+
+/* The number of metrics that sets have, 0 if there are no sets. */
+size_t metrics_sets_count(const struct control *control);
+
+/* Writes metric number, from 0, of all sets. */
+void metrics_put_sets(FILE *out, const struct control *control, size_t number);
+
+#endif
