@@ -4,7 +4,8 @@
 
     bench.py BUILD REPORT [--rounds N] [--only WORK[,WORK]...]
 
-`tls` or `limits` among the works means all of them whose names begin so.
+`tls`, `limits`, `bandwidth` or `lists` among the works means all of them whose
+names begin so.
 
 The machine may be shared: costs are CPU time of the proxy's processes, every
 round takes all proxies once, each time in another order, and a budget is judged
@@ -26,6 +27,8 @@ from measuring.process import MeasuringError
 from measuring.short import SHORT
 from samples import (
     IDLE_SESSIONS, MIXED_RATE, Samples, raise_descriptors)
+from acl_samples import AclSamples
+from band_samples import SLOW_CLIENT, UNLIMITED, BandSamples
 from limit_samples import FLOOD, GOOD, SOURCES, LimitSamples
 from tls_samples import AT_ONCE, ESTABLISHED, RATE, STORM, TlsSamples
 
@@ -35,7 +38,7 @@ SPREAD = 0.15
 # Of fewer rounds nothing is concluded.
 FEWEST = 3
 # No work is begun later than this: on a busy machine the bulk takes long.
-LIMIT_S = 1500
+LIMIT_S = 1800
 PEERS = ("HAProxy", "nginx")
 ALL = ("lfproxy", *PEERS)
 LATENCY = [("p50_us", "p50, µs"), ("p99_us", "p99, µs")]
@@ -63,6 +66,26 @@ def storm(key, sample):
         [*TAIL, ("handshakes_s", "handshakes/s")],
         [*((metric, 0.40, "best") for metric, _ in TAIL),
          ("handshakes_s", -0.95, "best")])
+
+
+def paced(rate, sample, names=("lfproxy", UNLIMITED, SLOW_CLIENT)):
+    """A limit is kept, and costs next to nothing."""
+    return Work(
+        f"Bulk, one stream, with a limit of {rate}", sample, names,
+        [("exact", "× the limit"), ("cpu_s_per_gb", "CPU, s per GB"),
+         ("gbit_s", "Gbit/s")],
+        [("exact", 1.03, None), ("exact", -0.97, None),
+         *([("cpu_s_per_gb", 1.05, UNLIMITED)] if len(names) > 1 else ())])
+
+
+def lists(n, admits):
+    """A list of n networks that lets its clients in, or keeps them out."""
+    names = (*ALL, "nginx, geo") if admits else ALL
+    return Work(
+        f"{'An accepted' if admits else 'A refused'} connection, by a list of "
+        f"{n} networks", lambda samples, name: samples.listed(name, n, admits),
+        names, [("cpu_us", "CPU, µs"), ("per_s", "per second")],
+        [("cpu_us", 1.00, "best")])
 
 
 WORKS = {
@@ -140,6 +163,14 @@ WORKS = {
         [("p99_ratio", "p99, × without"), *LATENCY,
          ("calm_p99_us", "p99 without, µs"), ("refused_s", "refused/s")],
         [("p99_ratio", 1.2, None)]),
+    "bandwidth-8k": paced(
+        "8 KiB/s, per=session", BandSamples.slowest, ("lfproxy",)),
+    "bandwidth-100m": paced("100 MiB/s, per=frontend", BandSamples.mib100),
+    "bandwidth-5g": paced("5 Gbit/s, per=frontend", BandSamples.gbit5),
+    "bandwidth-source": paced(
+        "5 Gbit/s, per=source", BandSamples.gbit5_of_source),
+    **{f"lists-{word}-{n}": lists(n, word == "accept")
+       for word in ("accept", "refuse") for n in (10, 10000, 1000000)},
 }
 
 
@@ -225,7 +256,7 @@ def machine(build, began, rounds):
 def run(options):
     lines, sections, failed = [], [], []
     ends = time.monotonic() + LIMIT_S
-    with LimitSamples(options.build) as samples:
+    with AclSamples(options.build) as samples:
         for name in options.only:
             work = WORKS[name]
             if time.monotonic() > ends:
@@ -254,7 +285,8 @@ def arguments(argv):
     options.only = [
         name for asked in options.only.split(",")
         for name in ([n for n in WORKS if n.startswith(f"{asked}-")]
-                     if asked in ("tls", "limits") else [asked])]
+                     if asked in ("tls", "limits", "bandwidth", "lists")
+                     else [asked])]
     unknown = [name for name in options.only if name not in WORKS]
     if unknown or options.rounds < 1:
         parser.error(f"there are {', '.join(WORKS)}; one round at least")

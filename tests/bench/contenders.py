@@ -180,7 +180,8 @@ def haproxy_cfg(servers, addresses, splice, tls, listen=()):
     return "\n".join(lines) + "\n"
 
 
-def nginx_conf(servers, addresses, directory, tls, stream=(), listen=()):
+def nginx_conf(servers, addresses, directory, tls, stream=(), listen=(),
+               target=None):
     module = "/usr/lib/nginx/modules/ngx_stream_module.so"
     lines = [f"load_module {module};"] if os.path.exists(module) else []
     lines += [f"worker_processes {THREADS};", "daemon off;",
@@ -196,7 +197,7 @@ def nginx_conf(servers, addresses, directory, tls, stream=(), listen=()):
     for n, server in enumerate(servers):
         address = f"{addresses[n]} {'ssl ' if tls else ''}backlog=4096"
         lines += [f"  server {{ listen {address};", *listen,
-                  f"    proxy_pass {server}; }}"]
+                  f"    proxy_pass {target or server}; }}"]
     return "\n".join(lines + ["}"]) + "\n"
 
 
@@ -233,11 +234,11 @@ def start_haproxy(name, servers, host="127.0.0.1", splice=False, wait=True,
 
 
 def start_nginx(name, servers, host="127.0.0.1", wait=True, tls=None,
-                stream=(), listen=()):
+                stream=(), listen=(), target=None):
     return start_on_ports(
         name, servers, host,
         lambda addresses, directory: nginx_conf(servers, addresses, directory,
-                                                tls, stream, listen),
+                                                tls, stream, listen, target),
         ["nginx", "-e", "stderr", "-c"], wait)
 
 
@@ -267,6 +268,7 @@ def contenders(build):
         "HAProxy, splice-auto": lambda name, servers, **more: start_haproxy(
             name, servers, splice=True, **more),
         "nginx": start_nginx,
+        "nginx, geo": start_nginx,
     }
 
 

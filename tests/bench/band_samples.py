@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""One sample of lfproxy with a limit on bandwidth, or without.
+
+`exact` is the measured rate by that of the limit.  The first portion may be read
+at once, so the time is that of the others (model/bandwidth.h)."""
+
+from limit_samples import LimitSamples
+from measuring.short import brief
+
+SECONDS = brief(3, 1)
+PORTION_MIN = 1460
+PORTION_MAX = 512 << 10
+UNLIMITED = "lfproxy, unlimited"
+# The client reads at the rate that the other has as its limit.
+SLOW_CLIENT = "lfproxy, unlimited, slow client"
+
+
+def portion(rate):
+    """What may be read at once."""
+    return max(PORTION_MIN, min(rate // 100, max(PORTION_MAX, rate // 250)))
+
+
+class BandSamples(LimitSamples):
+    def paced(self, name, rate, seconds, scope):
+        total = int(rate * seconds) + portion(rate)
+        more = ([f"bandwidth = out={rate // 1024}KiB/s per={scope}"]
+                if name == "lfproxy" else [])
+        slow = rate if name == SLOW_CLIENT else 0
+        with self.contenders["lfproxy"](
+                name, [self.server.address], listen=more) as proxy:
+            before = proxy.cpu_s()
+            told = self.told_by(self.sink(proxy.address, 1, total, slow))
+            spent = proxy.cpu_s() - before
+        got = (told["bytes"] - portion(rate)) * 1e9 / told["ns"]
+        return {"exact": got / rate,
+                "cpu_s_per_gb": spent * 1e9 / told["bytes"],
+                "gbit_s": told["bytes"] * 8 / told["ns"]}
+
+    def slowest(self, name):
+        return self.paced(name, 8 << 10, 4 * SECONDS, "session")
+
+    def mib100(self, name):
+        return self.paced(name, 100 << 20, SECONDS, "frontend")
+
+    def gbit5(self, name):
+        return self.paced(name, 610352 << 10, SECONDS, "frontend")
+
+    def gbit5_of_source(self, name):
+        return self.paced(name, 610352 << 10, SECONDS, "source")
