@@ -19,7 +19,7 @@ struct memory_row {
 	const char *note;
 };
 
-#define MEMORY_ROWS_MAX 32
+#define MEMORY_ROWS_MAX 40
 struct memory_rows {
 	struct memory_row rows[MEMORY_ROWS_MAX];
 	size_t n;
