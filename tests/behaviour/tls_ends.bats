@@ -212,6 +212,28 @@ SIDES=("tls plain" "plain tls" "tls tls")
 	done
 }
 
+# A client can use the first bytes of an answer before much of it has arrived,
+# and a long answer costs few records.  Each has a byte for its type and a tag of
+# 16 beside its data.
+@test "tls ends: an answer begins with short records and goes on with long ones" {
+	make_site www.example
+	serve s python3 -u "$ROOT/tests/tools/inetd.py" \
+	    sh -c 'head -c 1 >/dev/null; exec head -c 400000 /dev/zero'
+	between tls plain s
+	tls_tool records "$(listening web)" --size 1
+	python3 - "${output##*records }" <<-'EOF'
+		import sys
+		records = []
+		for item in sys.argv[1].split():
+		    size, times = map(int, item.split("x"))
+		    records += [size - 17] * times
+		long = next(i for i, n in enumerate(records) if n > 4096)
+		begin = sum(records[:long])
+		assert 65536 <= begin < 65536 + 8192, begin
+		assert records.count(16384) >= 10, records
+	EOF
+}
+
 @test "tls ends: TLS 1.2 ends as 1.3 does" {
 	local end
 
