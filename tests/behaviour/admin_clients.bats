@@ -36,7 +36,7 @@ site() {
 			backend = rest
 			[backend app]
 			balance = roundrobin
-			check = connect interval=100ms rise=1 fall=1
+			check = connect interval=100ms rise=1 fall=1 timeout=5s
 			server = a $(addr a)
 			server = b 127.0.0.1:$(free_port) weight=7
 			[backend rest]

@@ -96,7 +96,7 @@ names() {
 	start_app a
 	start_app b
 	start_app c
-	BACKEND='check = connect interval=100ms fall=1 rise=1' BALANCE=source \
+	BACKEND='check = connect interval=100ms fall=1 timeout=5s rise=1' BALANCE=source \
 	    web a b c
 	home=$(names 1)
 	equal "the names" "$home" "$(names 20 | sort -u)"

@@ -60,7 +60,7 @@ told() {
 	start_bad b refuse
 	start_bad c refuse
 	start_app probe
-	BACKEND="check = connect interval=100ms fall=1 rise=5" \
+	BACKEND="check = connect interval=100ms fall=1 timeout=5s rise=5" \
 	    web a "b check=off" \
 	    "c check_addr=127.0.0.1 check_port=$(addr probe | sed 's/.*://')"
 	sed -i '/server = c/a server = d 127.0.0.1:1 check_init_state=down' \
@@ -91,7 +91,7 @@ told() {
 @test "check: a reload with another place and other numbers" {
 	start_app a
 	start_app b
-	BACKEND="check = connect interval=50ms fall=1 rise=1" web a
+	BACKEND="check = connect interval=50ms fall=1 timeout=5s rise=1" web a
 	until_check a L4OK
 	sed -i "/server = a/s/\$/ check_port=$(addr b | sed 's/.*://') check_interval=1h/" \
 	    "$T/lfproxy.ini"

@@ -40,7 +40,7 @@ answers_of() {
 	start_app b
 	# shellcheck disable=SC2034,SC2154 # web has it.
 	ADDRS[a]=127.0.0.1:1
-	BACKEND='check = connect interval=20ms fall=1' web 'a disabled' b
+	BACKEND='check = connect interval=20ms fall=1 timeout=5s' web 'a disabled' b
 	wait_for 20 is check_status b L4OK
 	equal "check of a" "INI 0" "$(column check_status a) $(column chkfail a)"
 	done_ enable server app/a

@@ -270,7 +270,7 @@ held() {
 # bats test_tags=onethread
 @test "explain: down, ejected, panic" {
 	three_apps
-	BACKEND=$'check = connect interval=100ms fall=1 rise=1' web a b c
+	BACKEND=$'check = connect interval=100ms fall=1 timeout=5s rise=1' web a b c
 	end a
 	wait_for 10 lfproxy_said 'server app/a is down'
 	equal "a down" "a=down b=eligible c=eligible" "$(standings 127.0.0.1)"
@@ -289,7 +289,7 @@ held() {
 	equal "c ejected" "a=eligible b=eligible c=ejected" \
 	    "$(standings 127.0.0.1)"
 	stop_lfproxy
-	BACKEND=$'check = connect interval=100ms fall=1\npanic_percent = 100' \
+	BACKEND=$'check = connect interval=100ms fall=1 timeout=5s\npanic_percent = 100' \
 	    web a b c
 	wait_for 10 lfproxy_said 'app/c is down'
 	equal "panic" "a=eligible b=eligible c=panic" "$(standings 127.0.0.1)"

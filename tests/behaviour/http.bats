@@ -16,7 +16,7 @@ monitored() {
 		printf 'admin = %s\n' "$T/admin.sock"
 		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
 		printf '[backend app]\n'
-		printf 'check = connect interval=100ms fall=1 rise=1\n'
+		printf 'check = connect interval=100ms fall=1 timeout=5s rise=1\n'
 		for name in "$@"; do
 			printf 'server = %s %s\n' "$name" "$(addr "$name")"
 		done
@@ -64,7 +64,7 @@ ready_is() {
 	printf '%s\n' '[global]' 'log = off' 'http = 127.0.0.1:0' \
 	    '[frontend web]' 'listen = 127.0.0.1:0' 'backend = app' \
 	    'backend = canary weight=0' '[backend app]' \
-	    'check = connect interval=100ms fall=1 rise=1' \
+	    'check = connect interval=100ms fall=1 timeout=5s rise=1' \
 	    "server = gone 127.0.0.1:$(free_port)" '[backend canary]' \
 	    'check = off' "server = a $(addr a)" >"$T/weights.ini"
 	launch_lfproxy -c "$T/weights.ini"

@@ -336,7 +336,7 @@ bad() {
 
 @test "show servers: a server's fault is shown" {
 	start_app a
-	BACKEND='check = http path=/status/503 interval=100ms fall=1' web a
+	BACKEND='check = http path=/status/503 interval=100ms fall=1 timeout=5s' web a
 	wait_for 10 says_down app/a
 	[[ "$(ctl show servers)" == *"app: roundrobin, 0 of 1 server usable"*"DOWN"*"L7STS/503"* ]] ||
 	    fail "$(ctl show servers)"

@@ -28,7 +28,7 @@ two_servers() {
 		listen = 127.0.0.1:0
 		backend = app
 		[backend app]
-		check = connect interval=100ms fall=1 rise=1
+		check = connect interval=100ms fall=1 timeout=5s rise=1
 		server = a $(addr a) maxconn=20
 		server = gone 127.0.0.1:$(free_port)
 		[backend unchecked]
@@ -274,7 +274,7 @@ own() {
 		listen = 127.0.0.1:0
 		backend = app
 		[backend app]
-		check = connect interval=100ms fall=1 rise=1
+		check = connect interval=100ms fall=1 timeout=5s rise=1
 		panic_percent = 60
 		retry_budget = 50%
 		retry_budget_min = 7

@@ -399,7 +399,7 @@ no_pool() {
 }
 
 @test "reload: disabling a check forgets failures, another kind starts over" {
-	DEFAULTS='check = connect interval=50ms fall=1'
+	DEFAULTS='check = connect interval=50ms fall=1 timeout=5s'
 	start_app a
 	start_bad nobody refuse
 	site "server = a $(addr nobody)" | write

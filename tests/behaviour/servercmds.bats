@@ -602,7 +602,7 @@ while True:
 	printf 'up\n' >"$T/says"
 	start_agent ask
 	port=$(addr b | cut -d: -f2) agent=$(addr agent | cut -d: -f2)
-	BACKEND="check = http path=/healthz interval=100ms fall=1 rise=1
+	BACKEND="check = http path=/healthz interval=100ms fall=1 timeout=5s rise=1
 agent = on interval=100ms port=1" web a
 	wait_for 10 is status a UP
 	done_ set server app/a check-port "$(free_port)"

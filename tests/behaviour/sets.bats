@@ -118,7 +118,7 @@ servers = app 9 file=$T/app"
 @test "sets: a member that comes is checked before it gets a session" {
 	start_greeter a
 	members "$T/app" "$(addr a)"
-	set_of "check = connect interval=100ms fall=1
+	set_of "check = connect interval=100ms fall=1 timeout=5s
 servers = app 5 file=$T/app"
 	has status app1 UP
 	hold_port 127.0.0.1:0

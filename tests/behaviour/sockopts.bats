@@ -377,14 +377,14 @@ server = s 127.0.0.1:9 sndbuf=512m" web
 @test "sockopts: checks come from the source, too" {
 	start_app a
 	ADDRS[a2]=$(addr a)
-	BACKEND='check = connect interval=100ms fall=1' \
+	BACKEND='check = connect interval=100ms fall=1 timeout=5s' \
 	    web 'a source=127.0.0.3' 'a2 source=192.0.2.77'
 	# No host has that address: neither sessions nor checks get through.
 	wait_for 10 lfproxy_said 'warning: server = a2 .*source is not an address of this'
 	wait_for 10 says_down app/a2
 	refute says_down app/a
 	stop_lfproxy
-	BACKEND='check = http interval=100ms fall=1' \
+	BACKEND='check = http interval=100ms fall=1 timeout=5s' \
 	    web 'a source=127.0.0.3' 'a2 source=192.0.2.77'
 	wait_for 10 says_down app/a2
 	refute says_down app/a

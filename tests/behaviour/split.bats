@@ -78,7 +78,8 @@ ctl() {
 @test "split: the share of a backend without a usable server goes to the other" {
 	start_app a
 	start_app b
-	split 50 50 'check = connect interval=100ms fall=1 rise=1' 'retries = 0' \
+	split 50 50 'check = connect interval=100ms fall=1 rise=1 timeout=5s' \
+	    'retries = 0' \
 	    'timeout_queue = 0'
 	launch_lfproxy -c "$T/lfproxy.ini"
 	equal "halves" "10 a 10 b" "$(names 20)"

@@ -321,7 +321,7 @@ resumes() {
 
 @test "tls: a client that stalls in its handshake is closed" {
 	setup_site
-	FRONTEND=$'backend = app\ntimeout_handshake = 300ms' \
+	FRONTEND=$'backend = app\ntimeout_handshake = '"${PATIENCE}s" \
 	    terminate "cert = $T/www.example.pem"
 	tls_tool hello "$(listening web)" --size 50
 	tls_tool hello "$(listening web)" --size 0

@@ -281,7 +281,7 @@ start_s_server() {
 
 @test "tls servers: checks follow the server's TLS" {
 	setup_server
-	BACKEND=$'check = http path=/ interval=50ms fall=1 rise=1' \
+	BACKEND=$'check = http path=/ interval=50ms fall=1 timeout=5s rise=1' \
 	    originate "ca = $T/ca.pem"
 	wait_for 10 has check_status tls L7OK
 	equal "traffic" nginx "$(fetch "$(url)")"
