@@ -21,6 +21,13 @@ make_site() {
 	with_key "$1"
 }
 
+# setup_site: a site for terminate, with a server.
+setup_site() {
+	make_site www.example
+	start_app a
+	SERVERS=(a)
+}
+
 # make_rsa_site NAME [ALTNAMES]: with an RSA key.
 make_rsa_site() {
 	# shellcheck disable=SC2034 # for make_cert

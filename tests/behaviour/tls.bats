@@ -6,12 +6,6 @@ load helpers
 load stat
 load tls
 
-setup_site() {
-	make_site www.example
-	start_app a
-	SERVERS=(a)
-}
-
 @test "tls: curl gets a plain server's answer over TLS 1.2 and 1.3" {
 	setup_site
 	terminate "cert = $T/www.example.pem"
