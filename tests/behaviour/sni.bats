@@ -300,7 +300,9 @@ events() {
 	    "$(fetch --cacert "$T/a.pem" \
 	    --resolve "www.example.com:$(port web):127.0.0.1" \
 	    "https://www.example.com:$(port web)/bulk" | sha256sum)"
-	[ "$(ctl show info | sed -n 's/^PipesCreated: //p')" -ge 1 ]
+	# Pipes are for 64 KiB at once, which a slow server's kernel may never hold.
+	[ "$SCALE" -ne 1 ] ||
+	    [ "$(ctl show info | sed -n 's/^PipesCreated: //p')" -ge 1 ]
 }
 
 @test "sni: unix sockets have hellos as well" {

@@ -30,6 +30,7 @@ static const char *const mode_names[MODES] = {"refuse", "full", "silent",
 struct peer {
 	int fd;
 	bool asked;
+	bool reset; /* a send has told; recv then tells an end */
 	uint64_t began_ms, sent, received;
 	struct peer *next;
 };
@@ -78,8 +79,10 @@ send_up_to(struct peer *p, uint64_t limit)
 		len = limit - p->sent < BUFFER ? (size_t)(limit - p->sent)
 		                               : BUFFER;
 		n = send(p->fd, scratch, len, MSG_NOSIGNAL);
-		if (n <= 0)
+		if (n <= 0) {
+			p->reset |= n < 0 && errno == ECONNRESET;
 			return;
+		}
 		p->sent += (size_t)n;
 	}
 }
@@ -128,7 +131,7 @@ on_input(struct peer *p)
 		return;
 	if (n <= 0) {
 		close(p->fd);
-		peer_closed(p, n < 0 ? "rst" : "fin");
+		peer_closed(p, n < 0 || p->reset ? "rst" : "fin");
 		return;
 	}
 	/* The second half is for reading, answers come from all of it. */
