@@ -34,6 +34,7 @@
 	X(EVENT_RELOAD_FAILED, "reload_failed")                                \
 	X(EVENT_CHANGE, "change")                                              \
 	X(EVENT_POOL, "pool")                                                  \
+	X(EVENT_STUCK, "stuck")                                                \
 	X(EVENT_SERVER_UP, "server_up")                                        \
 	X(EVENT_SERVER_DOWN, "server_down")                                    \
 	X(EVENT_SERVER_ERRORS, "server_errors")                                \

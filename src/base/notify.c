@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #define MESSAGE_SIZE 512
 #define STATE_SIZE   80
@@ -30,12 +31,34 @@ static struct {
 	socklen_t addr_len;
 	char unsent[MESSAGE_SIZE]; /* the newest state, "": it was sent */
 	bool failed;               /* and that was logged */
+	uint64_t alive_ms;         /* see notify_alive_ms */
 } manager;
+
+/* Reads the time after which the manager misses a sign of life; 0: never, or
+ * another process is watched. */
+static uint64_t
+take_watchdog_usec(void)
+{
+	const char *usec = getenv("WATCHDOG_USEC");
+	const char *pid = getenv("WATCHDOG_PID");
+	uint64_t n = 0, of = 0;
+	struct err err;
+
+	if (usec && !text_parse_number(usec, 1, UINT64_MAX, &n, &err))
+		n = 0;
+	if (pid && (!text_parse_number(pid, 1, INT32_MAX, &of, &err) ||
+	               of != (uint64_t)getpid()))
+		n = 0;
+	unsetenv("WATCHDOG_USEC");
+	unsetenv("WATCHDOG_PID");
+	return n;
+}
 
 bool
 notify_open(struct err *err)
 {
 	const char *name = getenv("NOTIFY_SOCKET");
+	uint64_t watchdog_usec = take_watchdog_usec();
 	size_t len = name ? strlen(name) : 0;
 	struct sockaddr_un *addr = &manager.addr;
 	int fd;
@@ -64,6 +87,9 @@ notify_open(struct err *err)
 		    "no socket for messages to the service manager: %s",
 		    strerror(errno));
 	manager.fd = fd;
+	manager.alive_ms = watchdog_usec / 2000;
+	if (watchdog_usec > 0 && manager.alive_ms == 0)
+		manager.alive_ms = 1;
 	return true;
 }
 
@@ -150,6 +176,20 @@ notify_stopping(uint64_t most_ms, const char *status)
 	    "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRIu64 "\n",
 	    (most_ms + STOP_SPARE_MS) * 1000);
 	notify_send(state, status);
+}
+
+uint64_t
+notify_alive_ms(void)
+{
+	return manager.alive_ms;
+}
+
+/* A sign of life that is not taken is followed by others. */
+void
+notify_alive(void)
+{
+	if (manager.fd > 0)
+		(void)notify_transmit("WATCHDOG=1");
 }
 
 void

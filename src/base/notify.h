@@ -18,9 +18,10 @@
 
 #include "base/err.h"
 
-/* Before any thread starts: takes NOTIFY_SOCKET out of the environment, so that
- * no child process finds it.  Returns false with err set when the name cannot
- * be used; the caller may go on without notifications. */
+/* Before any thread starts: takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID
+ * out of the environment, so that no child process finds them.  Returns false
+ * with err set when the name cannot be used; the caller may go on without
+ * notifications. */
 bool notify_open(struct err *err) MUST_CHECK;
 /* Closes the socket; after that all functions do nothing. */
 void notify_close(void);
@@ -34,6 +35,13 @@ void notify_reloading(void);
 
 /* STOPPING=1 and STATUS=.  The manager must wait for most_ms at least. */
 void notify_stopping(uint64_t most_ms, const char *status);
+
+/* Returns how often, in milliseconds, the manager has to hear notify_alive:
+ * half the time after which it takes the process for dead (WATCHDOG_USEC in the
+ * environment).  0: it does not watch. */
+uint64_t notify_alive_ms(void);
+/* WATCHDOG=1. */
+void notify_alive(void);
 
 /* STATUS= alone, what `systemctl status` shows; may be lost. */
 void notify_status(const char *status);

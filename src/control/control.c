@@ -131,6 +131,7 @@ on_second(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop;
 	(void)events;
 	notify_retry();
+	manager_reports_second(&c->reports, clock_now_ms());
 	model_tick(c->model);
 	proxy_trim(&c->proxy);
 	capacity_second(c);
@@ -322,6 +323,7 @@ control_start(struct control *control, struct err *err)
 	    c->budget.reserve);
 	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
 	notify_ready("Ready");
+	manager_reports_start(&c->reports);
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include "control/list_watch.h"
 #include "control/pace.h"
 #include "control/listeners.h"
+#include "control/manager.h"
 #include "control/pools.h"
 #include "control/rebalance.h"
 #include "control/server_names.h"
@@ -77,6 +78,7 @@ struct control {
 	struct task_timer task_timer;
 	struct list drains, rebalances;
 	struct timed_task stopping;
+	struct manager_reports reports;
 	ev_timer reap, second;
 	ev_async sooner; /* a session has a deadline before the next look */
 	ev_signal term, interrupt, hangup, user1, user2;

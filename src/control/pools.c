@@ -462,6 +462,17 @@ pools_second(struct pools *pools)
 	}
 }
 
+const struct pool *
+pools_stuck(struct pools *pools)
+{
+	const struct pool *stuck = NULL;
+
+	for (size_t i = 0; i < pools->n; i++)
+		if (!pool_moves(pools->entries[i].pool) && !stuck)
+			stuck = pools->entries[i].pool;
+	return stuck;
+}
+
 uint64_t
 pools_key_rate(const struct pools *pools, const struct pool *pool)
 {

@@ -115,6 +115,10 @@ const char *pools_threads_text(const struct pools *pools,
 bool pools_autoscale(const struct pools *pools, const struct pool *pool,
     unsigned *ret_min, unsigned *ret_max);
 
+/* Returns the first pool that does not move, see pool_moves, or NULL.  Called
+ * now and then, by one caller. */
+const struct pool *pools_stuck(struct pools *pools);
+
 /* Turns the guard on or off; off is for fault injection. */
 void pools_set_guard(struct pools *pools, bool on);
 

@@ -201,6 +201,11 @@ bool pool_tick(struct pool *pool);
  * call_guard. */
 bool pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns);
 
+/* Returns false if no turn has ended since the call before, while one was under
+ * way at both: whoever is served by this pool waits.  Called by one caller, at
+ * intervals longer than any turn. */
+bool pool_moves(struct pool *pool);
+
 /* The name, as in pool_options. */
 const char *pool_name(const struct pool *pool);
 /* The classes that were asked for last; returns their number. */

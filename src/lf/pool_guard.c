@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * See pool.h: the guard, which sees that no shard is without a leader for long.
+ * See pool.h: the guard, which sees that no shard is without a leader for long;
+ * and whether the pool moves at all.
  */
 #include "lf/pool.h"
 
@@ -118,4 +119,15 @@ pool_guard(struct pool *pool, uint64_t now_ns, uint64_t limit_ns)
 	if (++pool->guard_idle >= GUARD_IDLE && guard_may_sleep(pool))
 		return false;
 	return true;
+}
+
+bool
+pool_moves(struct pool *pool)
+{
+	bool busy = any_turn_under_way(pool), was_busy = pool->moved_busy;
+	uint64_t turns = count_turns(pool), before = pool->moved_turns;
+
+	pool->moved_busy = busy;
+	pool->moved_turns = turns;
+	return !busy || !was_busy || turns != before;
 }

@@ -121,6 +121,41 @@ configuration() {
 	    "$T/manager.out")" -gt 90000000 ]
 }
 
+@test "notify: signs of life, for the process that is watched alone" {
+	manager
+	export WATCHDOG_USEC=200000 WATCHDOG_PID=1
+	start_lfproxy < <(configuration)
+	wait_for 10 told '^READY=1 '
+	stop_lfproxy
+	refute told WATCHDOG
+	unset WATCHDOG_PID
+	start_lfproxy < <(configuration)
+	wait_for 10 told_times '^WATCHDOG=1' 5
+}
+
+@test "notify: no sign of life while no turn ends" {
+	local faulty=$ROOT/build/fault/lfproxy
+
+	[ -x "$faulty" ] || skip "no $faulty; make MODE=fault builds it"
+	manager
+	WATCHDOG_USEC=400000 LFPROXY_FAULT_SLOW=100%:3s LFPROXY=$faulty \
+	    start_lfproxy < <(configuration)
+	wait_for 10 told_times '^WATCHDOG=1' 2
+	spawn client curl -sS -m 60 --unix-socket "$T/web.sock" http://x/
+	wait_for 10 lfproxy_said 'pool main: no turn has ended for 200 ms'
+	grep -v STATUS "$T/manager.out" >"$T/before"
+	wait_for 10 lfproxy_said 'turns end again'
+	wait_for 10 told_times '^WATCHDOG=1' \
+	    "$(($(grep -c WATCHDOG "$T/before") + 3))"
+}
+
+@test "notify: the status has sessions and usable servers" {
+	start_app a
+	manager
+	start_lfproxy < <(configuration | sed "s/127.0.0.1:9/$(addr a)/")
+	wait_for 20 told '^STATUS=Ready: 0 sessions, 0 new a second, 1 of 1 server usable$'
+}
+
 # The newest state, of those that arrived, is READY.
 ready_is_last() {
 	[ "$(sed -nE 's/^(READY|RELOADING)=.*/\1/p' "$T/manager.out" |

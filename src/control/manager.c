@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ * See manager.h.
+ */
+#include "control/manager.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/notify.h"
+#include "base/text.h"
+#include "control/control_internal.h"
+
+#define STATUS_EVERY_MS 5000
+
+static void
+report_stuck(struct manager_reports *reports, const struct pool *pool)
+{
+	if (pool && !reports->stuck)
+		event_add(EVENT_STUCK, LOG_LEVEL_ERROR, pool_name(pool), NULL,
+		    "pool %s: no turn has ended for %llu ms; the service "
+		    "manager's watchdog gets no sign of life until one does",
+		    pool_name(pool), (unsigned long long)notify_alive_ms());
+	else if (!pool && reports->stuck)
+		event_add(EVENT_STUCK, LOG_LEVEL_INFO, NULL, NULL,
+		    "turns end again; the service manager's watchdog gets its "
+		    "signs of life");
+	reports->stuck = pool != NULL;
+}
+
+static void
+run_alive(struct timed_task *task, uint64_t now_ms)
+{
+	struct manager_reports *reports =
+	    container_of(task, struct manager_reports, alive);
+	struct control *c = container_of(reports, struct control, reports);
+	const struct pool *stuck = pools_stuck(c->pools);
+
+	report_stuck(reports, stuck);
+	if (!stuck)
+		notify_alive();
+	timed_task_schedule(task, now_ms + notify_alive_ms());
+}
+
+void
+manager_reports_start(struct manager_reports *reports)
+{
+	struct control *c = container_of(reports, struct control, reports);
+
+	timed_task_init(&reports->alive, &c->task_timer, run_alive);
+	if (notify_alive_ms() > 0)
+		timed_task_schedule(&reports->alive, clock_now_ms());
+}
+
+static void
+write_status(const struct control *c, char *out, size_t size)
+{
+	uint32_t sessions = proxy_sessions(&c->proxy);
+	unsigned servers = 0, usable = 0;
+
+	model_for_each_backend (b, c->model) {
+		servers += b->spec->servers_n;
+		usable += backend_usable_n(b);
+	}
+	snprintf(out, size,
+	    "Ready: %u session%s, %u new a second, %u of %u server%s usable",
+	    sessions, text_s(sessions), c->model->state->rate.per_second,
+	    usable, servers, text_s(servers));
+}
+
+void
+manager_reports_second(struct manager_reports *reports, uint64_t now_ms)
+{
+	const struct control *c =
+	    container_of(reports, struct control, reports);
+	char status[sizeof(reports->status)];
+
+	if (c->phase != RUNNING || now_ms < reports->status_ms)
+		return;
+	reports->status_ms = now_ms + STATUS_EVERY_MS;
+	write_status(c, status, sizeof(status));
+	if (strcmp(status, reports->status) == 0)
+		return;
+	strcpy(reports->status, status);
+	notify_status(status);
+}
