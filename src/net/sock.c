@@ -16,6 +16,7 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/sandbox.h"
+#include "net/inherited.h"
 
 static int
 stream_socket(int family)
@@ -105,17 +106,38 @@ bind_tcp(int fd, const struct addr *addr, bool both_families,
 	return bind_to(fd, addr);
 }
 
+/* Gives a socket that was inherited the options and the mode that a new one
+ * would get; those that bind(2) settles stay.  Returns 0 or -errno. */
+static int
+fit_inherited(int fd, const struct addr *addr, uint32_t mode,
+    const struct sock_options *options, struct sock_refusal *refusal)
+{
+	static const struct sock_options none = {.backlog = 0};
+
+	if (addr->sa.sa_family == AF_UNIX)
+		return chmod(addr->un.sun_path, (mode_t)mode) < 0 ? -errno : 0;
+	if (options && !sock_options_change(fd, true, &none, options, refusal))
+		return -refusal->error;
+	set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
+	return 0;
+}
+
 /* Returns the descriptor, or -errno with *refusal set if it was an option. */
 static int
 listen_at(const struct addr *addr, bool both_families, uint32_t mode,
     const struct sock_options *options, struct sock_refusal *refusal)
 {
 	unsigned backlog = options ? options->backlog : 0;
-	int fd = stream_socket(addr->sa.sa_family), rc;
+	int fd = inherited_take(addr, both_families), rc;
+	bool inherited = fd >= 0;
 
+	if (!inherited)
+		fd = stream_socket(addr->sa.sa_family);
 	if (fd < 0)
 		return fd;
-	if (addr->sa.sa_family == AF_UNIX)
+	if (inherited)
+		rc = fit_inherited(fd, addr, mode, options, refusal);
+	else if (addr->sa.sa_family == AF_UNIX)
 		rc = bind_unix(fd, addr, mode);
 	else
 		rc = bind_tcp(fd, addr, both_families, options, refusal);

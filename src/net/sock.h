@@ -17,7 +17,8 @@
  * TCP_NODELAY, which accepted connections inherit.  both_families: an IPv6
  * wildcard also takes IPv4; on a host without IPv6 it becomes the IPv4 one.
  * unix: the file gets the mode.  The socket of a listener that is gone is
- * replaced; any other file of that name is an error. */
+ * replaced; any other file of that name is an error.  An inherited socket for
+ * the address is used instead of a new one (inherited.h). */
 int sock_listen(const struct addr *addr, bool both_families, uint32_t mode,
     struct err *err) MUST_CHECK;
 

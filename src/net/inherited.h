@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Listening sockets that this process was given: by the process that it takes
+ * over from, or by a service manager (sd_listen_fds(3)).  Whoever wants to
+ * listen at an address of one gets that socket instead of a new one, with the
+ * connections in its backlog.
+ *
+ * Control thread only, and never blocking.
+ */
+#ifndef NET_INHERITED_H
+#define NET_INHERITED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "net/addr.h"
+
+/* The first descriptor that a service manager passes. */
+#define INHERITED_FIRST 3
+
+/* Adds a listening stream socket, whose ownership it takes, also on failure.
+ * asked: the address that was asked for, whose port may be 0; NULL: the one
+ * that it has.  Returns false with err set if it is something else. */
+bool inherited_add(
+    int fd, const struct addr *asked, struct err *err) MUST_CHECK;
+
+/* Before any other descriptor is opened: adds the sockets that LISTEN_FDS
+ * counts, if LISTEN_PID is this process, and takes both out of the environment.
+ * Returns false with err set if one is not a listening stream socket. */
+bool inherited_from_manager(struct err *err) MUST_CHECK;
+
+/* Returns a socket for the address, which is the caller's from now on, or -1.
+ * both_families: an IPv6 wildcard has to take IPv4 as well. */
+int inherited_take(const struct addr *addr, bool both_families);
+
+/* Returns whether there is a socket for the address. */
+bool inherited_has(const struct addr *addr, bool both_families);
+
+/* Says whether files of unix sockets belong to another process as well, so that
+ * this one does not remove them; at first they do not. */
+void inherited_share_files(bool share);
+bool inherited_files_are_shared(void);
+
+/* Closes the sockets that were not taken; remove: and removes the files of unix
+ * ones.  Returns their number. */
+size_t inherited_close(bool remove);
+
+#endif
