@@ -325,7 +325,7 @@ FUZZ_WRAPS_http := sock_listen
 FUZZ_WRAPS_ini  := glob open stat
 FUZZ_WRAPS_top  := ctl_ask
 FUZZ_SRC_top    := $(addprefix src/ctl/,client.c top/data.c)
-FUZZ_WRAPS  := getaddrinfo control_reload hosts_file_find dns_server_ask
+FUZZ_WRAPS  := getaddrinfo control_reload upgrade_begin hosts_file_find dns_server_ask
 ifneq ($(MODE),fuzz)
 FUZZ_SHARED += tests/fuzz/replay.c
 endif

@@ -325,3 +325,21 @@ admin_close(struct admin *admin)
 	sockets_fini(&admin->sockets);
 	free(admin);
 }
+
+/* -- an upgrade -- */
+
+void
+admin_report_sockets(const struct admin *admin,
+    void (*add)(void *to, const struct addr *asked, int fd), void *to)
+{
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		add(to, &admin->sockets.specs.all[i].addr,
+		    admin_socket_fd(admin->sockets.all[i]));
+}
+
+void
+admin_hand_over(struct admin *admin)
+{
+	for (size_t i = 0; i < admin->sockets.n; i++)
+		admin_socket_hand_over(admin->sockets.all[i]);
+}

@@ -47,4 +47,12 @@ void admin_cancel(struct admin *admin);
  * show, such as a socket bound again. */
 void admin_commit(struct admin *admin, struct changes *changes);
 
+/* Passes each listening socket to `add`, with the address that was asked for.
+ */
+void admin_report_sockets(const struct admin *admin,
+    void (*add)(void *to, const struct addr *asked, int fd), void *to);
+/* Another process has these sockets: closes them, and their files stay.  The
+ * clients stay as well. */
+void admin_hand_over(struct admin *admin);
+
 #endif

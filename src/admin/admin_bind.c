@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/inherited.h"
 #include "net/sock.h"
 
 /* From linux/un.h, which cannot be included beside sys/un.h. */
@@ -170,7 +171,8 @@ admin_bind(const struct admin_spec *spec, struct admin_bound *ret_bound,
 {
 	struct admin_bound bound = {.fd = -1};
 
-	if (is_unix(spec) && !path_is_free(&spec->addr, err))
+	if (is_unix(spec) && !inherited_has(&spec->addr, false) &&
+	    !path_is_free(&spec->addr, err))
 		return false;
 	bound.fd = sock_listen(&spec->addr, false, spec->mode, err);
 	if (bound.fd < 0) {
@@ -218,7 +220,8 @@ admin_unbind(struct admin_bound *bound, const struct admin_spec *spec)
 {
 	int rc = 0;
 
-	if (is_unix(spec) && admin_bound_is_at(bound, spec->addr.un.sun_path) &&
+	if (is_unix(spec) && !inherited_files_are_shared() &&
+	    admin_bound_is_at(bound, spec->addr.un.sun_path) &&
 	    unlink(spec->addr.un.sun_path) < 0)
 		rc = -errno;
 	if (bound->fd >= 0)

@@ -228,6 +228,20 @@ admin_socket_close(struct admin_socket *socket)
 	free(socket);
 }
 
+int
+admin_socket_fd(const struct admin_socket *socket)
+{
+	return socket->bound.fd;
+}
+
+void
+admin_socket_hand_over(struct admin_socket *socket)
+{
+	/* The file is not ours any more. */
+	socket->bound.file.st_ino = 0;
+	(void)stop_listening(socket);
+}
+
 /* -- a reload -- */
 
 bool

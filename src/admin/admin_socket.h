@@ -57,6 +57,13 @@ void admin_socket_commit(struct admin_socket *socket, struct changes *changes);
 void admin_socket_leave(
     struct admin_socket *socket, struct list *left, struct changes *changes);
 
+/* Returns the listening socket; borrowed. */
+int admin_socket_fd(const struct admin_socket *socket);
+
+/* Another process has the listening socket: closes it, and its file stays.  The
+ * clients stay as well. */
+void admin_socket_hand_over(struct admin_socket *socket);
+
 /* Returns the clients. */
 const struct list *admin_socket_clients(const struct admin_socket *socket);
 

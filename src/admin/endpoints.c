@@ -108,6 +108,31 @@ commit_endpoints(void *arg, const struct spec *spec, struct changes *changes)
 		http_serve(s->http);
 }
 
+static void
+report_sockets(void *arg,
+    void (*add)(void *to, const struct addr *asked, int fd), void *to)
+{
+	const struct endpoints *s = arg;
+	struct addr asked;
+	int fd;
+
+	admin_report_sockets(s->admin, add, to);
+	if (!s->http)
+		return;
+	fd = http_fd(s->http, &asked);
+	add(to, &asked, fd);
+}
+
+static void
+hand_over_sockets(void *arg)
+{
+	struct endpoints *s = arg;
+
+	admin_hand_over(s->admin);
+	if (s->http)
+		http_hand_over(s->http);
+}
+
 struct endpoints *
 endpoints_open(struct control *control, struct err *err)
 {
@@ -133,6 +158,8 @@ endpoints_open(struct control *control, struct err *err)
 	control_follow(
 	    control, &(struct control_follower){.prepare = prepare_endpoints,
 	                 .commit = commit_endpoints,
+	                 .report = report_sockets,
+	                 .leave = hand_over_sockets,
 	                 .arg = s});
 	return s;
 fail:

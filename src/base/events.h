@@ -33,6 +33,8 @@
 	X(EVENT_RELOAD, "reload")                                              \
 	X(EVENT_RELOAD_FAILED, "reload_failed")                                \
 	X(EVENT_CHANGE, "change")                                              \
+	X(EVENT_UPGRADE, "upgrade")                                            \
+	X(EVENT_UPGRADE_FAILED, "upgrade_failed")                              \
 	X(EVENT_POOL, "pool")                                                  \
 	X(EVENT_STUCK, "stuck")                                                \
 	X(EVENT_SERVER_UP, "server_up")                                        \

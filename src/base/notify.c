@@ -32,6 +32,9 @@ static struct {
 	char unsent[MESSAGE_SIZE]; /* the newest state, "": it was sent */
 	bool failed;               /* and that was logged */
 	uint64_t alive_ms;         /* see notify_alive_ms */
+	uint64_t watchdog_usec;
+	/* As in the environment. */
+	char name[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 } manager;
 
 /* Reads the time after which the manager misses a sign of life; 0: never, or
@@ -76,6 +79,7 @@ notify_open(struct err *err)
 	}
 	addr->sun_family = AF_UNIX;
 	memcpy(addr->sun_path, name, len + 1);
+	memcpy(manager.name, name, len + 1);
 	manager.addr_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
 	                               len + (name[0] == '/'));
 	if (name[0] == '@')
@@ -87,6 +91,7 @@ notify_open(struct err *err)
 		    "no socket for messages to the service manager: %s",
 		    strerror(errno));
 	manager.fd = fd;
+	manager.watchdog_usec = watchdog_usec;
 	manager.alive_ms = watchdog_usec / 2000;
 	if (watchdog_usec > 0 && manager.alive_ms == 0)
 		manager.alive_ms = 1;
@@ -176,6 +181,31 @@ notify_stopping(uint64_t most_ms, const char *status)
 	    "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRIu64 "\n",
 	    (most_ms + STOP_SPARE_MS) * 1000);
 	notify_send(state, status);
+}
+
+bool
+notify_variables(
+    char *socket, size_t socket_size, char *watchdog, size_t watchdog_size)
+{
+	if (manager.fd == 0)
+		return false;
+	snprintf(socket, socket_size, "NOTIFY_SOCKET=%s", manager.name);
+	*watchdog = '\0';
+	if (manager.watchdog_usec > 0)
+		snprintf(watchdog, watchdog_size, "WATCHDOG_USEC=%" PRIu64,
+		    manager.watchdog_usec);
+	return true;
+}
+
+void
+notify_successor(pid_t pid)
+{
+	char message[STATE_SIZE];
+
+	snprintf(message, sizeof(message), "MAINPID=%d", (int)pid);
+	if (manager.fd > 0)
+		(void)notify_transmit(message);
+	notify_close();
 }
 
 uint64_t

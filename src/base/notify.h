@@ -14,7 +14,9 @@
 #define BASE_NOTIFY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -35,6 +37,15 @@ void notify_reloading(void);
 
 /* STOPPING=1 and STATUS=.  The manager must wait for most_ms at least. */
 void notify_stopping(uint64_t most_ms, const char *status);
+
+/* Writes NOTIFY_SOCKET=... and, if the manager watches, WATCHDOG_USEC=..., else
+ * "", for the environment of a process that takes over.  Returns false without
+ * a manager. */
+bool notify_variables(
+    char *socket, size_t socket_size, char *watchdog, size_t watchdog_size);
+/* MAINPID=: another process is the service's main process from now on.  All
+ * functions do nothing after that. */
+void notify_successor(pid_t pid);
 
 /* Returns how often, in milliseconds, the manager has to hear notify_alive:
  * half the time after which it takes the process for dead (WATCHDOG_USEC in the

@@ -16,6 +16,8 @@
 #include "control/limits.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
+#include "control/takeover.h"
+#include "control/upgrade.h"
 #include "control/verdict.h"
 #include "model/removed.h"
 #include "proxy/acceptor.h"
@@ -322,7 +324,9 @@ control_start(struct control *control, struct err *err)
 	    LIMITS_PER_SESSION, c->budget.descriptors, c->budget.own,
 	    c->budget.reserve);
 	event_add(EVENT_START, LOG_LEVEL_INFO, NULL, NULL, "ready");
-	notify_ready("Ready");
+	/* Else the manager hears it when the other process has left. */
+	if (!takeover_under_way())
+		notify_ready("Ready");
 	manager_reports_start(&c->reports);
 	return true;
 }
@@ -344,6 +348,7 @@ control_free(struct control *control)
 
 	if (!c)
 		return;
+	upgrade_fini(c);
 	control_reload_fini(c);
 	drains_free(c);
 	rebalances_free(c);

@@ -63,6 +63,13 @@ struct control_follower {
 	/* The spec is in force.  Adds the changes that it does not contain. */
 	void (*commit)(
 	    void *arg, const struct spec *spec, struct changes *changes);
+	/* Passes each listening socket to `add`, with the address that was
+	 * asked for. */
+	void (*report)(void *arg,
+	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
+	/* Another process has these sockets: closes them, without removing
+	 * files. */
+	void (*leave)(void *arg);
 	void *arg;
 };
 

@@ -24,6 +24,7 @@
 #include "proxy/proxy.h"
 
 struct reload;
+struct upgrade;
 
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
@@ -65,6 +66,7 @@ struct control {
 	struct control_follower follower; /* prepare NULL: none */
 	uint64_t reloads;
 	struct reload *reloading; /* waits for names; NULL: none */
+	struct upgrade *upgrade;  /* under way; NULL: none */
 	struct server_names server_names;
 	struct sets sets;
 	struct tls_watch tls_watch;
@@ -73,6 +75,7 @@ struct control {
 	enum phase phase;
 	uint64_t phase_ends_ms; /* of all but RUNNING */
 	uint64_t status_ms;     /* when to report the progress of stopping */
+	uint64_t linger_ms;     /* while draining: not to end before */
 	struct server_followup followup;
 	struct pace_loop pace;
 	struct task_timer task_timer;
@@ -96,6 +99,9 @@ void loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats);
 /* Enters the next phase on SIGTERM or SIGINT: a watcher's callback, whose data
  * is the control.  Defined in stop.c. */
 void stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events);
+/* Drains while another process has the listening sockets.  Defined in stop.c.
+ */
+void stop_for_successor(struct control *control);
 
 /* -- how one model follows another: edit.c -- */
 

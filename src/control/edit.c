@@ -22,8 +22,11 @@ control_refuse(struct err_list *errors, const char *why)
 bool
 control_may_change(const struct control *control, struct err_list *errors)
 {
-	return control->phase == RUNNING ||
-	       control_refuse(errors, "lfproxy is stopping");
+	if (control->phase != RUNNING)
+		return control_refuse(errors, "lfproxy is stopping");
+	/* The other process would not have the change. */
+	return !control->upgrade ||
+	       control_refuse(errors, "an upgrade is under way");
 }
 
 struct model *

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "net/inherited.h"
 #include "net/sock.h"
 #include "net/sock_options.h"
 #include "proxy/acceptor.h"
@@ -84,7 +85,7 @@ listener_bind(const struct listener *l, struct err *err)
 	    give_unix_file(spec, err))
 		return fd;
 	close(fd);
-	(void)unlink(spec->addr.un.sun_path);
+	listener_remove_file(l);
 	return -1;
 }
 
@@ -167,7 +168,7 @@ listener_warn_of_cut_options(struct listener *l)
 void
 listener_remove_file(const struct listener *l)
 {
-	if (l->addr.sa.sa_family == AF_UNIX)
+	if (l->addr.sa.sa_family == AF_UNIX && !inherited_files_are_shared())
 		(void)unlink(l->addr.un.sun_path);
 }
 

@@ -505,7 +505,16 @@ listeners_use(const struct listeners *listeners, struct pool *pool)
 }
 
 void
-listeners_stop(struct listeners *listeners)
+listeners_report(const struct listeners *listeners,
+    void (*add)(void *to, const struct addr *asked, int fd), void *to)
+{
+	for_each_listener (l, listeners)
+		if (l->opened && !l->closing && !l->held)
+			add(to, &l->addr, acceptor_fd(l->acceptor));
+}
+
+static void
+stop_all(struct listeners *listeners, bool remove_files)
 {
 	if (listeners->stopped)
 		return;
@@ -513,11 +522,24 @@ listeners_stop(struct listeners *listeners)
 	for_each_listener (l, listeners) {
 		if (l->closing)
 			continue;
-		listener_remove_file(l);
+		if (remove_files)
+			listener_remove_file(l);
 		l->closing = true;
 		if (l->opened)
 			acceptor_stop(l->acceptor);
 	}
+}
+
+void
+listeners_stop(struct listeners *listeners)
+{
+	stop_all(listeners, true);
+}
+
+void
+listeners_leave(struct listeners *listeners)
+{
+	stop_all(listeners, false);
 }
 
 bool

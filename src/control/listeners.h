@@ -77,6 +77,15 @@ void listeners_tick(struct listeners *listeners);
 /* Returns whether the pool accepts from a socket, or will. */
 bool listeners_use(const struct listeners *listeners, struct pool *pool);
 
+/* Passes each socket that accepts to `add`, with the address that was asked
+ * for.
+ */
+void listeners_report(const struct listeners *listeners,
+    void (*add)(void *to, const struct addr *asked, int fd), void *to);
+/* As listeners_stop, but the sockets are another process's as well: files stay.
+ */
+void listeners_leave(struct listeners *listeners);
+
 /* Closes all sockets and removes unix sockets' files.  Returns at once; a
  * connection that is being accepted still becomes a session. */
 void listeners_stop(struct listeners *listeners);

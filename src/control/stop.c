@@ -14,6 +14,9 @@
 #define KILL_LIMIT_MS 1000
 #define STATUS_MS     1000
 
+/* Time for the answer to the command that has started the other process. */
+#define LINGER_MS 200
+
 /* Reports the phase to the service manager, for `systemctl status`.  more_ms is
  * what may follow a phase that is entered. */
 static void
@@ -104,6 +107,8 @@ enter_killing(struct control *c)
 static bool
 has_finished(const struct control *c, uint64_t now_ms)
 {
+	if (c->phase != KILLING && now_ms < c->linger_ms)
+		return false;
 	if (c->phase == KILLING && now_ms >= c->phase_ends_ms)
 		return true;
 	return listeners_stopped(c->listeners) &&
@@ -150,4 +155,16 @@ stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 		enter_killing(c);
 	}
 	run_stop_step(&c->stopping, clock_now_ms());
+}
+
+void
+stop_for_successor(struct control *control)
+{
+	struct control *c = control;
+
+	listeners_leave(c->listeners);
+	timed_task_init(&c->stopping, &c->task_timer, run_stop_step);
+	c->linger_ms = clock_now_ms() + LINGER_MS;
+	enter_draining(c);
+	timed_task_schedule(&c->stopping, c->linger_ms);
 }

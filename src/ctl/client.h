@@ -16,6 +16,8 @@
 #include "base/err.h"
 
 #define CTL_TIMEOUT_MS 10000
+/* How long `upgrade` may take more: UPGRADE_WAIT_MS of control/upgrade.h. */
+#define CTL_UPGRADE_MS 30000
 
 enum ctl_exit {
 	CTL_OK = 0,

@@ -70,14 +70,17 @@ print_answer(const struct ctl_answer *answer)
 	return answer->is_error ? CTL_ANSWER_IS_ERROR : CTL_OK;
 }
 
-/* The delay of `wait` comes on top, since nothing is answered before it ends.
- */
+/* The delay of `wait` comes on top, since nothing is answered before it ends;
+ * and the time that another process may take to serve. */
 static int
 answer_timeout_ms(const char *line)
 {
 	const int most = INT_MAX - CTL_TIMEOUT_MS;
-	char delay[64];
+	char delay[64], word[16];
 	uint64_t ms = 0;
+
+	if (sscanf(line, " %15s", word) == 1 && strcmp(word, "upgrade") == 0)
+		return CTL_TIMEOUT_MS + CTL_UPGRADE_MS;
 
 	if (sscanf(line, " wait %63s", delay) == 1 &&
 	    !text_parse_number(delay, 0, INT_MAX, &ms, NULL) &&

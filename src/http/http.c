@@ -261,6 +261,19 @@ stop_http_accept(struct http *http)
 	http->fd = -1;
 }
 
+int
+http_fd(const struct http *http, struct addr *ret_asked)
+{
+	*ret_asked = http->addr;
+	return http->fd;
+}
+
+void
+http_hand_over(struct http *http)
+{
+	stop_http_accept(http);
+}
+
 void
 http_drain(struct http *http, struct list *draining)
 {

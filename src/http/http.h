@@ -32,6 +32,12 @@ void http_serve(struct http *http);
 /* Returns whether http was bound to that address. */
 bool http_serves(const struct http *http, const struct listen_spec *at);
 
+/* Returns the listening socket, which was bound to *ret_asked; borrowed. */
+int http_fd(const struct http *http, struct addr *ret_asked);
+
+/* Another process has the listening socket: closes it.  Connections stay. */
+void http_hand_over(struct http *http);
+
 /* Stops listening and drains the connections (connections.h).  Moves http to
  * the list; http frees itself when its last connection has ended. */
 void http_drain(struct http *http, struct list *draining);

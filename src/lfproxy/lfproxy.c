@@ -17,15 +17,19 @@
 #include "base/secrets.h"
 #include "base/log.h"
 #include "base/notify.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
 #include "control/server_names.h"
 #include "control/sets.h"
+#include "control/takeover.h"
+#include "control/upgrade.h"
 #include "control/verdict.h"
 #include "lf/policy.h"
 #include "lf/promotion.h"
 #include "lfproxy/options.h"
+#include "net/inherited.h"
 #include "tls/memory.h"
 
 /* How long -t waits for the names of servers to be resolved. */
@@ -56,6 +60,19 @@ print_version(void)
 	    OpenSSL_version(OPENSSL_VERSION));
 }
 
+/* Tells a process that this one was to take over from the first error. */
+static void
+refuse_takeover(const struct err_list *errors)
+{
+	char why[sizeof(((struct err *)NULL)->text) + 100];
+	const struct err_entry *e = errors->n > 0 ? errors->entries : NULL;
+
+	snprintf(why, sizeof(why), "%s:%u: %s%s", e ? e->file : "",
+	    e ? e->line : 0, e ? e->text : "out of memory",
+	    errors->n > 1 ? "; further errors are in the log" : "");
+	takeover_failed(why);
+}
+
 /* Prints errors and warnings. */
 static bool
 load_configuration(const struct options *options, struct spec **ret_spec)
@@ -67,9 +84,24 @@ load_configuration(const struct options *options, struct spec **ret_spec)
 	ok = options_load(options, ret_spec, &list);
 	if (ok)
 		config_warnings(*ret_spec, &list);
+	else
+		refuse_takeover(&list);
 	err_list_print(&list, stderr);
 	err_list_fini(&list);
 	return ok;
+}
+
+/* Closes the listening sockets that this process was given and that nothing in
+ * its configuration asks for. */
+static void
+close_unwanted_sockets(void)
+{
+	size_t n = inherited_close(takeover_under_way());
+
+	if (n > 0)
+		log_warning("%zu listening socket%s that lfproxy was given %s "
+		            "closed: no listen, admin or http asks for %s",
+		    n, text_s(n), text_are(n), n == 1 ? "it" : "them");
 }
 
 static int
@@ -80,16 +112,22 @@ run_daemon(struct spec *spec, const struct options *options)
 	struct err err;
 	int status = EXIT_STATUS_SYSTEM;
 
-	/* lfproxy works without the service manager's socket as well. */
-	if (!notify_open(&err))
+	/* lfproxy works without the service manager's sockets as well. */
+	if (!notify_open(&err) || !inherited_from_manager(&err))
 		log_warning("%s", err.text);
 	control = control_new(spec, options->files, options->files_n, &err);
-	if (!control)
+	if (!control) {
+		takeover_failed(err.text);
 		return print_error(status, &err);
+	}
 	endpoints = endpoints_open(control, &err);
 	if (endpoints && control_start(control, &err)) {
+		close_unwanted_sockets();
+		takeover_ready(control_loop(control));
 		control_run(control);
 		status = EXIT_STATUS_OK;
+	} else {
+		takeover_failed(err.text);
 	}
 	endpoints_close(endpoints);
 	control_free(control);
@@ -111,7 +149,10 @@ static int
 use_configuration(const struct options *options)
 {
 	struct spec *spec;
+	struct err err;
 
+	if (options->action == OPTIONS_RUN && !takeover_begin(&err))
+		return print_error(EXIT_STATUS_SYSTEM, &err);
 	if (!load_configuration(options, &spec))
 		return EXIT_STATUS_CONFIG;
 	if (options->action == OPTIONS_RUN)
@@ -187,6 +228,7 @@ main(int argc, char **argv)
 	int status;
 
 	fill_standard_descriptors();
+	upgrade_set_arguments(argv);
 	tls_memory_init();
 	if (!fault_load(environ, &err))
 		return print_error(EXIT_STATUS_USAGE, &err);

@@ -31,6 +31,8 @@ static struct world world;
 static void put_file(const struct world *w, bool others);
 
 typedef void reload_done(bool ok, const struct reload_result *result);
+struct upgrade *__wrap_upgrade_begin(
+    struct control *control, const char *path, struct err *err);
 struct reload *__wrap_control_reload(
     struct control *control, reload_done *when_done);
 struct reload *__real_control_reload(
@@ -44,6 +46,16 @@ __wrap_control_reload(struct control *control, reload_done *when_done)
 		return NULL;
 	put_file(&world, n / RELOADS % 2 == 0);
 	return __real_control_reload(control, when_done);
+}
+
+/* No program is started. */
+struct upgrade *
+__wrap_upgrade_begin(struct control *control, const char *path, struct err *err)
+{
+	(void)control;
+	(void)path;
+	err_set(err, "not here");
+	return NULL;
 }
 
 /* Interval and timeouts are long: checks are another target's business, and

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * The side of an upgrade that takes over: a process that was started by the one
+ * that runs (upgrade.h).  It gets the listening sockets before it reads its
+ * configuration, so that nothing has to be bound again.
+ *
+ *   takeover_begin --> control_new, endpoints, control_start --> takeover_ready
+ *        |                                |
+ *        +------------ takeover_failed <--+
+ *
+ * All functions are for the main thread.  Without a process to take over from
+ * they do nothing.
+ */
+#ifndef CONTROL_TAKEOVER_H
+#define CONTROL_TAKEOVER_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* First of all: receives the listening sockets of the process that has started
+ * this one, and takes its variable out of the environment.  Blocks for
+ * TAKEOVER_WAIT_MS at most.  Returns false with err set if the other process
+ * cannot be understood. */
+#define TAKEOVER_WAIT_MS 10000
+bool takeover_begin(struct err *err) MUST_CHECK;
+
+/* Returns whether there is a process to take over from, which has not left yet.
+ */
+bool takeover_under_way(void);
+
+/* Tells the other process why this one does not serve; it goes on as before. */
+void takeover_failed(const char *why);
+
+/* Tells the other process that this one serves.  The service manager hears that
+ * lfproxy is ready when the other one has left. */
+void takeover_ready(struct ev_loop *loop);
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT
+ * See upgrade.h.
+ */
+#include "control/upgrade.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/grow.h"
+#include "base/notify.h"
+#include "base/text.h"
+#include "control/control_internal.h"
+#include "control/handover.h"
+#include "net/inherited.h"
+
+/* A listening socket to hand over; the descriptor stays its owner's. */
+struct handed {
+	struct addr asked;
+	int fd;
+};
+
+struct upgrade {
+	struct control *control;
+	unsigned refs;
+	struct upgrade_result result;
+	bool done;
+	struct handed *sockets;
+	size_t n, room, sent;
+	bool short_of_memory;
+	bool committed; /* the message behind the sockets is sent */
+	int channel;    /* -1: closed */
+	pid_t pid;      /* 0: not begun, or ended */
+	ev_io io;
+	ev_child child;
+	struct timed_task deadline;
+};
+
+static char *const *own_argv;
+
+void
+upgrade_set_arguments(char *const *argv)
+{
+	own_argv = argv;
+}
+
+/* -- the other process -- */
+
+/* Returns the environment of this process with what the other one needs, in one
+ * block for free(3), or NULL when memory is short. */
+static char **
+make_environment(char *variables[], size_t n)
+{
+	size_t old_n = 0;
+	char **all;
+
+	while (environ[old_n])
+		old_n++;
+	all = calloc(old_n + n + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	memcpy(all, environ, old_n * sizeof(*all));
+	memcpy(all + old_n, variables, n * sizeof(*all));
+	return all;
+}
+
+/* Returns 0 or the error of posix_spawn(3).  The other process has the channel
+ * as descriptor INHERITED_FIRST, and no other one besides the standard ones. */
+static int
+spawn_program(const char *path, int channel, pid_t *ret_pid)
+{
+	char handover[40], notify[160], watchdog[48];
+	char *variables[3] = {handover};
+	size_t n = 1;
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	char **environment;
+	int rc;
+
+	snprintf(
+	    handover, sizeof(handover), HANDOVER_ENV "=%d", INHERITED_FIRST);
+	if (notify_variables(
+	        notify, sizeof(notify), watchdog, sizeof(watchdog))) {
+		variables[n++] = notify;
+		if (*watchdog)
+			variables[n++] = watchdog;
+	}
+	environment = make_environment(variables, n);
+	if (!environment)
+		return ENOMEM;
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	posix_spawn_file_actions_init(&actions);
+	rc = posix_spawn_file_actions_adddup2(
+	    &actions, channel, INHERITED_FIRST);
+	if (rc == 0)
+		rc = posix_spawn(ret_pid, path, &actions, &attributes, own_argv,
+		    environment);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	free(environment);
+	return rc;
+}
+
+/* Writes the path from which this process was started, also if the file there
+ * has been replaced since. */
+static bool
+own_path(char *out, size_t size, struct err *err)
+{
+	static const char gone[] = " (deleted)";
+	ssize_t n = readlink("/proc/self/exe", out, size - 1);
+	size_t tail = sizeof(gone) - 1;
+
+	if (n < 0)
+		return err_set(err,
+		    "the path of this program cannot be read: %s; name one",
+		    strerror(errno));
+	out[n] = '\0';
+	if ((size_t)n > tail && strcmp(out + n - tail, gone) == 0)
+		out[n - (ssize_t)tail] = '\0';
+	return true;
+}
+
+/* -- the end of an upgrade -- */
+
+static void
+stop_watching(struct upgrade *u)
+{
+	struct ev_loop *loop = u->control->loop;
+
+	ev_io_stop(loop, &u->io);
+	ev_child_stop(loop, &u->child);
+	timed_task_cancel(&u->deadline);
+	if (u->channel >= 0)
+		close(u->channel);
+	u->channel = -1;
+	free(u->sockets);
+	u->sockets = NULL;
+	u->control->upgrade = NULL;
+}
+
+static void
+finish_upgrade(struct upgrade *u, bool ok)
+{
+	u->done = true;
+	u->result.ok = ok;
+	event_add(ok ? EVENT_UPGRADE : EVENT_UPGRADE_FAILED,
+	    ok ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, NULL, NULL, "%s",
+	    u->result.text);
+	stop_watching(u);
+	upgrade_unref(u);
+}
+
+static void
+fail_upgrade(struct upgrade *u, const char *fmt, ...)
+{
+	va_list values;
+	char why[400];
+
+	va_start(values, fmt);
+	vsnprintf(why, sizeof(why), fmt, values);
+	va_end(values);
+	snprintf(u->result.text, sizeof(u->result.text),
+	    "no upgrade, this process goes on: %s", why);
+	if (u->pid > 0)
+		kill(u->pid, SIGKILL);
+	finish_upgrade(u, false);
+}
+
+/* The other process serves. */
+static void
+commit_upgrade(struct upgrade *u)
+{
+	static const struct handover left = {
+	    .kind = HANDOVER_LEFT, .version = HANDOVER_VERSION};
+	struct control *c = u->control;
+	uint32_t n = proxy_sessions(&c->proxy);
+	char limit[TEXT_DURATION_SIZE];
+
+	if (c->phase != RUNNING) {
+		fail_upgrade(u, "it is stopping");
+		return;
+	}
+	snprintf(u->result.text, sizeof(u->result.text),
+	    "process %d has taken over %zu listening socket%s; %u session%s of "
+	    "process %d may end within %s",
+	    (int)u->pid, u->n, text_s(u->n), n, text_s(n), (int)getpid(),
+	    text_duration(c->model->spec->global.drain_timeout_ms, limit));
+	notify_successor(u->pid);
+	(void)handover_send(u->channel, &left);
+	if (c->follower.leave)
+		c->follower.leave(c->follower.arg);
+	stop_for_successor(c);
+	finish_upgrade(u, true);
+}
+
+/* -- the conversation -- */
+
+/* Sends what the socket takes.  Returns 0, or -errno after an error. */
+static int
+send_sockets(struct upgrade *u)
+{
+	static struct handover m;
+	int rc = 0;
+
+	while (rc == 0 && !u->committed) {
+		m.version = HANDOVER_VERSION;
+		m.text[0] = '\0';
+		m.kind = u->sent < u->n ? HANDOVER_SOCKETS : HANDOVER_COMMIT;
+		m.n = 0;
+		while (m.n < HANDOVER_SOCKETS_MAX && u->sent + m.n < u->n) {
+			const struct handed *h = &u->sockets[u->sent + m.n];
+
+			m.asked[m.n] = h->asked;
+			m.fds[m.n++] = h->fd;
+		}
+		rc = handover_send(u->channel, &m);
+		if (rc != 0)
+			break;
+		u->sent += m.n;
+		u->committed = m.kind == HANDOVER_COMMIT;
+	}
+	return rc == -EAGAIN ? 0 : rc;
+}
+
+/* Fails the upgrade if the result of handover_receive tells why; returns
+ * whether it does. */
+static bool
+tells_failure(struct upgrade *u, int rc, const struct handover *m)
+{
+	if (rc == -EBADMSG && m->version != HANDOVER_VERSION)
+		fail_upgrade(u,
+		    "the other process speaks version %u of the hand-over, and "
+		    "this one %u",
+		    m->version, HANDOVER_VERSION);
+	else if (rc == 1 && m->kind == HANDOVER_FAILED)
+		fail_upgrade(u, "%s", m->text);
+	else
+		return false;
+	return true;
+}
+
+static void
+take_message(struct upgrade *u)
+{
+	static struct handover m;
+	int rc = handover_receive(u->channel, &m);
+
+	if (rc == -EAGAIN || tells_failure(u, rc, &m))
+		return;
+	if (rc == 0 || rc == -ECONNRESET)
+		/* What has become of it follows: on_child. */
+		ev_io_stop(u->control->loop, &u->io);
+	else if (rc < 0)
+		fail_upgrade(u, "process %d does not speak as lfproxy does",
+		    (int)u->pid);
+	else if (m.kind == HANDOVER_READY && u->committed)
+		commit_upgrade(u);
+	else
+		fail_upgrade(
+		    u, "process %d sends what is not expected", (int)u->pid);
+}
+
+static void
+on_channel(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct upgrade *u = io->data;
+	int rc;
+
+	if (events & EV_READ) {
+		take_message(u);
+		return;
+	}
+	rc = send_sockets(u);
+	if (rc == -EPIPE || rc == -ECONNRESET) {
+		ev_io_stop(loop, io); /* on_child follows */
+	} else if (rc < 0) {
+		fail_upgrade(u,
+		    "the listening sockets cannot be handed over: %s",
+		    strerror(-rc));
+	} else if (u->committed) {
+		ev_io_stop(loop, io);
+		ev_io_set(io, u->channel, EV_READ);
+		ev_io_start(loop, io);
+	}
+}
+
+static void
+report_exit(struct upgrade *u, int pid, int status)
+{
+	if (WIFSIGNALED(status))
+		fail_upgrade(u, "process %d was ended by signal %d (SIG%s)",
+		    pid, WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
+	else
+		fail_upgrade(u,
+		    "process %d has ended with exit status %d before it "
+		    "served; its errors are in the log",
+		    pid, WEXITSTATUS(status));
+}
+
+/* The process may have said why before it ended. */
+static void
+on_child(struct ev_loop *loop, ev_child *child, int events)
+{
+	struct upgrade *u = child->data;
+	static struct handover m;
+
+	(void)loop;
+	(void)events;
+	u->pid = 0;
+	if (!tells_failure(u, handover_receive(u->channel, &m), &m))
+		report_exit(u, child->rpid, child->rstatus);
+}
+
+static void
+on_upgrade_deadline(struct timed_task *task, uint64_t now_ms)
+{
+	struct upgrade *u = container_of(task, struct upgrade, deadline);
+
+	(void)now_ms;
+	fail_upgrade(u, "process %d did not serve within %d s", (int)u->pid,
+	    UPGRADE_WAIT_MS / 1000);
+}
+
+/* -- the beginning -- */
+
+static void
+add_socket(void *to, const struct addr *asked, int fd)
+{
+	struct upgrade *u = to;
+	struct handed *grown = grow(u->sockets, u->n, &u->room, sizeof(*grown));
+
+	if (!grown) {
+		u->short_of_memory = true;
+		return;
+	}
+	u->sockets = grown;
+	grown[u->n++] = (struct handed){.asked = *asked, .fd = fd};
+}
+
+static bool
+collect_sockets(struct upgrade *u, struct err *err)
+{
+	struct control *c = u->control;
+
+	listeners_report(c->listeners, add_socket, u);
+	if (c->follower.report)
+		c->follower.report(c->follower.arg, add_socket, u);
+	return !u->short_of_memory || err_oom(err);
+}
+
+static bool
+start_program(struct upgrade *u, const char *path, struct err *err)
+{
+	int ends[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
+	    fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+		return err_set(
+		    err, "no socket for the hand-over: %s", strerror(errno));
+	u->channel = ends[0];
+	rc = spawn_program(path, ends[1], &u->pid);
+	close(ends[1]);
+	return rc == 0 ||
+	       err_set(err, "'%s' cannot be started: %s", path, strerror(rc));
+}
+
+struct upgrade *
+upgrade_begin(struct control *control, const char *path, struct err *err)
+{
+	struct control *c = control;
+	char own[4096];
+	struct upgrade *u;
+
+	if (c->upgrade || c->reloading || c->phase != RUNNING) {
+		err_set(err, "%s; try again later",
+		    c->upgrade     ? "an upgrade is under way"
+		    : c->reloading ? "a reload is under way"
+		                   : "lfproxy is stopping");
+		return NULL;
+	}
+	u = calloc(1, sizeof(*u));
+	if (!u) {
+		err_oom(err);
+		return NULL;
+	}
+	u->control = c;
+	u->refs = 2; /* the control thread's until it is done */
+	u->channel = -1;
+	ev_init(&u->io, on_channel);
+	ev_init(&u->child, on_child);
+	timed_task_init(&u->deadline, &c->task_timer, on_upgrade_deadline);
+	if ((!path && !own_path(own, sizeof(own), err)) ||
+	    !collect_sockets(u, err) ||
+	    !start_program(u, path ? path : own, err)) {
+		stop_watching(u);
+		free(u);
+		return NULL;
+	}
+	c->upgrade = u;
+	u->io.data = u->child.data = u;
+	ev_io_set(&u->io, u->channel, EV_READ | EV_WRITE);
+	ev_io_start(c->loop, &u->io);
+	ev_child_set(&u->child, u->pid, 0);
+	ev_child_start(c->loop, &u->child);
+	timed_task_schedule(&u->deadline, clock_now_ms() + UPGRADE_WAIT_MS);
+	return u;
+}
+
+const struct upgrade_result *
+upgrade_result(const struct upgrade *upgrade)
+{
+	return upgrade->done ? &upgrade->result : NULL;
+}
+
+void
+upgrade_unref(struct upgrade *upgrade)
+{
+	if (upgrade && --upgrade->refs == 0)
+		free(upgrade);
+}
+
+void
+upgrade_fini(struct control *control)
+{
+	if (control->upgrade)
+		fail_upgrade(control->upgrade, "it is stopping");
+}

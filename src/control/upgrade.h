@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * Upgrade: another process, of the same program or a newer one, takes over.
+ *
+ *   spawn --> hand over the listening sockets --> it serves: READY --> leave
+ *     |                    |                          |
+ *     +------- any failure: it is ended, this process goes on as before
+ *
+ * Both processes accept from the same sockets between READY and leave, so no
+ * client is refused.  Then this process closes its listening sockets, whose
+ * files stay, and drains as after SIGTERM.  The other process is its child, and
+ * becomes the main process of the service.
+ */
+#ifndef CONTROL_UPGRADE_H
+#define CONTROL_UPGRADE_H
+
+#include "control/control.h"
+
+/* How long the other process may take to serve. */
+#define UPGRADE_WAIT_MS 30000
+
+/* An upgrade that was begun. */
+struct upgrade;
+
+struct upgrade_result {
+	bool ok;
+	char text[480]; /* what has happened, or why it has failed */
+};
+
+/* Before control_new: argv is that of this process, and stays. */
+void upgrade_set_arguments(char *const *argv);
+
+/* Begins an upgrade to the program at that path; NULL: to the one at the path
+ * that this process was started from.  Returns NULL with err set if it cannot
+ * begin.  Caller calls upgrade_unref, at any time.  Control thread. */
+struct upgrade *upgrade_begin(
+    struct control *control, const char *path, struct err *err);
+
+/* Returns NULL while it is under way. */
+const struct upgrade_result *upgrade_result(const struct upgrade *upgrade);
+
+/* Gives up the caller's reference.  Accepts NULL. */
+void upgrade_unref(struct upgrade *upgrade);
+
+/* Gives up an upgrade that is under way: at the end of the process. */
+void upgrade_fini(struct control *control);
+
+#endif

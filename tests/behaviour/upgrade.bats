@@ -1,0 +1,294 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Upgrades: another process takes over the listening sockets.
+
+# shellcheck disable=SC2030,SC2031 # each test has its own LFPROXY_PID
+
+load helpers
+load rights
+load ctl
+
+UPGRADE_TOOL=(python3 -B "$ROOT/tests/behaviour/upgradetool.py")
+FIRST=
+
+# site: a file with a TCP and a unix listener, an admin socket and an HTTP port.
+site() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = ${DRAIN_TIMEOUT:-10m}
+		drain_idle_timeout = 10m
+		admin = $ADMIN
+		http = 127.0.0.1:0
+		[pool main]
+		threads = 2
+		[frontend web]
+		listen = 127.0.0.1:0
+		listen = unix:$T/web.sock
+		backend = app
+		[backend app]
+		check = off
+		server = a $(addr a)
+	END
+}
+
+# begin: lfproxy with that file.
+begin() {
+	site >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+}
+
+pid_now() {
+	ctl show info | sed -n 's/^Pid: //p'
+}
+
+# upgrade: it succeeds; LFPROXY_PID is the other process then.
+upgrade() {
+	local before=$LFPROXY_PID
+
+	run -0 ctl upgrade
+	[[ $output == "process "*" has taken over "*" listening sockets; "* ]] ||
+	    fail "$output"
+	LFPROXY_PID=${output#process }
+	LFPROXY_PID=${LFPROXY_PID%% *}
+	[ "$LFPROXY_PID" != "$before" ]
+	equal "the process that answers" "$LFPROXY_PID" "$(pid_now)"
+}
+
+# refused PATTERN [PROGRAM]: an upgrade fails with that reason, and the present
+# process goes on.
+refused() {
+	local pattern=$1
+
+	shift
+	run -1 ctl upgrade "$@"
+	[[ $output =~ $pattern ]] || fail "$output"
+	equal "the process that answers" "$LFPROXY_PID" "$(pid_now)"
+	equal "answer" a "$(fetch "http://$PORT/")"
+}
+
+none_left() {
+	local rc=0
+
+	"$TOOLS/insession" "$FIRST" || rc=$?
+	[ $rc -eq 1 ]
+}
+
+# The other processes are no children of the test's.
+stop_newest() {
+	local pid=$LFPROXY_PID
+
+	[ "$pid" != "$FIRST" ] || return 0
+	LFPROXY_PID=
+	kill -TERM "$pid"
+	wait_for 15 ended "$pid" || kill -KILL "$pid"
+	wait_for 15 ended "$FIRST" || kill -KILL "$FIRST"
+	wait "$FIRST"
+	wait_for 15 none_left
+	no_report
+}
+
+teardown() {
+	local rc=0
+
+	stop_others
+	if [ -n "$LFPROXY_PID" ]; then
+		stop_newest || rc=1
+	fi
+	if [ -n "$LFPROXY_PID" ]; then
+		stop_lfproxy || rc=1
+	fi
+	if [ $rc -ne 0 ] || [ -z "${BATS_TEST_COMPLETED:-}" ]; then
+		explain_failure
+	fi
+	return $rc
+}
+
+@test "upgrade: another process has the listeners, the admin socket and the HTTP port" {
+	local http
+
+	start_app a
+	begin
+	http=$(sed -n 's|.*monitoring at http://\(.*\)/$|\1|p' "$LFPROXY_LOG")
+	upgrade
+	wait_for 10 ended "$FIRST"
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	equal "unix" a "$(fetch --unix-socket "$T/web.sock" http://x/)"
+	[ "$(fetch -o /dev/null -w '%{http_code}' "http://$http/metrics")" = 200 ]
+	# A second one, and a reload of the second process.
+	upgrade
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	equal "reload" "No change." "$(ctl reload)"
+	kill -TERM "$LFPROXY_PID"
+	wait_for 15 ended "$LFPROXY_PID"
+	LFPROXY_PID=$FIRST
+	[ ! -e "$T/web.sock" ]
+	[ ! -e "$ADMIN" ]
+	wait "$FIRST"
+	LFPROXY_PID=
+}
+
+@test "upgrade: no client is refused or reset while processes change" {
+	local kind
+
+	start_app a
+	begin
+	spawn tcp "${UPGRADE_TOOL[@]}" connect "$PORT"
+	spawn unix "${UPGRADE_TOOL[@]}" connect "unix:$T/web.sock"
+	wait_for 10 has_line tcp begun
+	wait_for 10 has_line unix begun
+	for _ in 1 2 3 4 5; do
+		upgrade
+	done
+	for kind in tcp unix; do
+		signal $kind TERM
+		finish $kind 20
+		[[ $output =~ ok=[1-9][0-9]*\ failed=0$ ]] ||
+		    fail "$kind: $output"
+	done
+	stop_newest
+}
+
+@test "upgrade: sessions of the former process go on in it" {
+	start_streams s
+	start_app a
+	begin
+	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
+	ctl reload
+	spawn stream "$TOOLS/streamer" client "$PORT" --connections 4 \
+	    --up 3000000 --down 3000000 --hold-reading --deadline 200
+	wait_for 10 has_line stream established
+	upgrade
+	refute ended "$FIRST"
+	signal stream USR1
+	finish stream 60
+	[[ $output == *"ok=4 "*"failed=0 "* ]] || fail "$output"
+	wait_for 10 ended "$FIRST"
+	stop_newest
+}
+
+@test "upgrade: a failure leaves the present process as it was, and says why" {
+	start_app a
+	begin
+	cp "$T/lfproxy.ini" "$T/good.ini"
+	echo 'nonsense = 1' >>"$T/lfproxy.ini"
+	refused "no upgrade, .*lfproxy.ini:16: unknown key 'nonsense'"
+	cp "$T/good.ini" "$T/lfproxy.ini"
+	start_app taken
+	sed -i "s/^http = .*/http = $(addr taken)/" "$T/lfproxy.ini"
+	refused "no upgrade, .*cannot listen on $(addr taken)"
+	cp "$T/good.ini" "$T/lfproxy.ini"
+	refused "'/nonexistent' cannot be started: No such file" /nonexistent
+	refused "no upgrade, .*ended with exit status 0" "$(type -P true)"
+	printf '#!/bin/sh\nkill -SEGV $$\n' >"$T/crash"
+	chmod +x "$T/crash"
+	refused "no upgrade, .*ended by signal 11 .SIGSEGV." "$T/crash"
+	printf '#!/bin/sh\nexec %s speak 99\n' "${UPGRADE_TOOL[*]}" >"$T/other"
+	chmod +x "$T/other"
+	refused "no upgrade, .*speaks version 99 .* this one 1" "$T/other"
+	run -1 ctl upgrade bin/lfproxy
+	[[ $output == *"is not the absolute path of a program"* ]]
+	# All that is undone.
+	upgrade
+	stop_newest
+}
+
+# bats test_tags=slow
+@test "upgrade: a process that says nothing is ended after 30 s" {
+	start_app a
+	begin
+	printf '#!/bin/sh\nexec sleep 1000\n' >"$T/mute"
+	chmod +x "$T/mute"
+	refused "no upgrade, .*did not serve within 30 s" "$T/mute"
+	upgrade
+	stop_newest
+}
+
+@test "upgrade: the file of the other process may have other listeners" {
+	start_app a
+	begin
+	sed -i -e '/^listen = unix/d' \
+	    -e 's/^listen = 127.0.0.1:0/&\nlisten = 127.0.0.2:0/' \
+	    "$T/lfproxy.ini"
+	upgrade
+	wait_for 10 ended "$FIRST"
+	[ ! -e "$T/web.sock" ]
+	lfproxy_said 'warning: 1 listening socket that lfproxy was given is closed'
+	equal "the port that stays" a "$(fetch "http://$PORT/")"
+	stop_newest
+}
+
+@test "upgrade: while one is under way there is no other, and no reload" {
+	start_app a
+	begin
+	printf '#!/bin/sh\n: >%s\nexec sleep 1000\n' "$T/begun" >"$T/mute"
+	chmod +x "$T/mute"
+	spawn one "$BUILD/lfproxyctl" -S "$ADMIN" upgrade "$T/mute"
+	wait_for 10 test -e "$T/begun"
+	run -1 ctl upgrade /bin/true
+	[[ $output == *"an upgrade is under way; try again later"* ]]
+	run -1 ctl reload
+	[[ $output == *"an upgrade is under way"* ]]
+	kill -TERM "$FIRST"
+	await_lfproxy 15
+	finish one 10
+	LFPROXY_PID=
+}
+
+@test "upgrade: the service manager hears of the other process, then READY" {
+	start_app a
+	serve manager python3 -B "$ROOT/tests/behaviour/notifytool.py" "$T/notify"
+	NOTIFY_SOCKET=$T/notify WATCHDOG_USEC=400000 begin
+	wait_for 10 has_line manager '^READY=1 '
+	: >"$T/manager.out"
+	upgrade
+	wait_for 10 has_line manager '^READY=1 STATUS=Ready$'
+	equal "what the manager hears" "MAINPID=$LFPROXY_PID READY=1" \
+	    "$(grep -oE '^(MAINPID=[0-9]+|READY=1|STOPPING=1)' "$T/manager.out" |
+	    xargs)"
+	wait_for 10 ended "$FIRST"
+	: >"$T/manager.out"
+	wait_for 10 has_line manager '^WATCHDOG=1'
+	stop_newest
+}
+
+@test "upgrade: the mode of a unix socket, and the rights of the admin socket, stay" {
+	start_app a
+	begin
+	chmod 600 "$T/web.sock"
+	upgrade
+	equal "mode" 666 "$(stat -c %a "$T/web.sock")"
+	equal "admin" 660 "$(stat -c %a "$ADMIN")"
+	stop_newest
+}
+
+@test "upgrade: only root and lfproxy's own user name a program" {
+	need_nobody
+	start_app a
+	site | sed "s|^admin = .*|& mode=0666|" >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	run -0 nobody socat -t 60 - "UNIX-CONNECT:$ADMIN" \
+	    < <(echo 'upgrade /bin/true')
+	[[ $output == *"may name a program"* ]] || fail "$output"
+}
+
+@test "upgrade: sockets of a service manager are used, with their backlogs" {
+	start_app a
+	site | sed -e "s|^listen = 127.*|listen = 127.0.0.1:$(free_port)|" \
+	    >"$T/lfproxy.ini"
+	PORT=$(sed -n 's/^listen = \(127.*\)/\1/p' "$T/lfproxy.ini")
+	setsid "${UPGRADE_TOOL[@]}" activate "$PORT" "unix:$T/web.sock" -- "$LFPROXY" \
+	    -c "$T/lfproxy.ini" </dev/null >"$T/lfproxy.out" \
+	    2>"$LFPROXY_LOG" 3>&- &
+	LFPROXY_PID=$!
+	FIRST=$LFPROXY_PID
+	wait_for 10 lfproxy_ready_or_ended
+	both() { [ "$(grep -c '^answered$' "$T/lfproxy.out")" -eq 2 ]; }
+	wait_for 10 both
+	equal "TCP" a "$(fetch "http://$PORT/")"
+	upgrade
+	stop_newest
+}
