@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "commands/carry_over.h"
 #include "http/http.h"
 #include "base/list.h"
 
@@ -124,6 +125,21 @@ report_sockets(void *arg,
 }
 
 static void
+describe_changes(void *arg, FILE *out)
+{
+	const struct endpoints *s = arg;
+
+	carry_over_write(admin_env(s->admin), out);
+}
+
+void
+endpoints_carry_over(
+    struct endpoints *endpoints, const char *commands, bool pools)
+{
+	carry_over_run(admin_env(endpoints->admin), commands, pools);
+}
+
+static void
 hand_over_sockets(void *arg)
 {
 	struct endpoints *s = arg;
@@ -159,6 +175,7 @@ endpoints_open(struct control *control, struct err *err)
 	    control, &(struct control_follower){.prepare = prepare_endpoints,
 	                 .commit = commit_endpoints,
 	                 .report = report_sockets,
+	                 .describe = describe_changes,
 	                 .leave = hand_over_sockets,
 	                 .arg = s});
 	return s;

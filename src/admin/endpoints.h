@@ -21,4 +21,9 @@ struct endpoints *endpoints_open(
  */
 void endpoints_close(struct endpoints *endpoints);
 
+/* Runs commands of a process that this one takes over from; see carry_over.h.
+ */
+void endpoints_carry_over(
+    struct endpoints *endpoints, const char *commands, bool pools);
+
 #endif

@@ -24,6 +24,7 @@
 #include <ev.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "check/checker.h"
@@ -67,6 +68,8 @@ struct control_follower {
 	 * asked for. */
 	void (*report)(void *arg,
 	    void (*add)(void *to, const struct addr *asked, int fd), void *to);
+	/* Writes what operators have changed, as commands, a line each. */
+	void (*describe)(void *arg, FILE *out);
 	/* Another process has these sockets: closes them, without removing
 	 * files. */
 	void (*leave)(void *arg);

@@ -19,11 +19,12 @@
 #define HANDOVER_ENV "LFPROXY_TAKEOVER"
 
 enum handover_kind {
-	HANDOVER_SOCKETS, /* addresses, with a listening socket for each */
-	HANDOVER_COMMIT,  /* no more of them; the receiver may begin */
-	HANDOVER_READY,   /* it serves them */
-	HANDOVER_FAILED,  /* a text: why it does not */
-	HANDOVER_LEFT,    /* the sender serves them no longer */
+	HANDOVER_SOCKETS,  /* addresses, with a listening socket for each */
+	HANDOVER_COMMANDS, /* a text: commands, a line each */
+	HANDOVER_COMMIT,   /* no more of them; the receiver may begin */
+	HANDOVER_READY,    /* it serves them */
+	HANDOVER_FAILED,   /* a text: why it does not */
+	HANDOVER_LEFT,     /* the sender serves them no longer */
 	HANDOVER_KINDS
 };
 

@@ -509,7 +509,8 @@ listeners_report(const struct listeners *listeners,
     void (*add)(void *to, const struct addr *asked, int fd), void *to)
 {
 	for_each_listener (l, listeners)
-		if (l->opened && !l->closing && !l->held)
+		if (l->opened && !l->closing &&
+		    (!l->held || l->addr.sa.sa_family == AF_UNIX))
 			add(to, &l->addr, acceptor_fd(l->acceptor));
 }
 

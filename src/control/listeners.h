@@ -77,8 +77,8 @@ void listeners_tick(struct listeners *listeners);
 /* Returns whether the pool accepts from a socket, or will. */
 bool listeners_use(const struct listeners *listeners, struct pool *pool);
 
-/* Passes each socket that accepts to `add`, with the address that was asked
- * for.
+/* Passes each socket that accepts, and held unix ones, to `add`, with the
+ * address that was asked for.
  */
 void listeners_report(const struct listeners *listeners,
     void (*add)(void *to, const struct addr *asked, int fd), void *to);

@@ -18,6 +18,8 @@
 
 static struct {
 	int channel; /* 0: there is no other process */
+	char *commands;
+	size_t commands_n;
 	ev_io left;
 } takeover;
 
@@ -26,11 +28,27 @@ end_takeover(void)
 {
 	close(takeover.channel);
 	takeover.channel = 0;
+	free(takeover.commands);
+	takeover.commands = NULL;
 }
 
-/* Waits for a message that is not of sockets. */
 static bool
-receive_sockets(struct err *err)
+keep_commands(const char *text, struct err *err)
+{
+	size_t n = strlen(text);
+	char *grown = realloc(takeover.commands, takeover.commands_n + n + 1);
+
+	if (!grown)
+		return err_oom(err);
+	memcpy(grown + takeover.commands_n, text, n + 1);
+	takeover.commands = grown;
+	takeover.commands_n += n;
+	return true;
+}
+
+/* Takes all that comes before the other process waits. */
+static bool
+receive_all(struct err *err)
 {
 	static struct handover m;
 	struct pollfd readable = {.fd = takeover.channel, .events = POLLIN};
@@ -47,6 +65,8 @@ receive_sockets(struct err *err)
 			        : "has gone, or says nothing");
 		if (m.kind == HANDOVER_COMMIT)
 			return true;
+		if (m.kind == HANDOVER_COMMANDS && !keep_commands(m.text, err))
+			return false;
 		for (size_t i = 0; i < m.n; i++)
 			if (!inherited_add(m.fds[i], &m.asked[i], err))
 				return false;
@@ -70,10 +90,16 @@ takeover_begin(struct err *err)
 	unsetenv(HANDOVER_ENV);
 	takeover.channel = (int)fd;
 	inherited_share_files(true);
-	if (receive_sockets(err))
+	if (receive_all(err))
 		return true;
 	takeover_failed(err->text);
 	return false;
+}
+
+const char *
+takeover_commands(void)
+{
+	return takeover.commands ? takeover.commands : "";
 }
 
 bool

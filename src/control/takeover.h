@@ -29,6 +29,10 @@ bool takeover_begin(struct err *err) MUST_CHECK;
  */
 bool takeover_under_way(void);
 
+/* Returns the commands by which operators have changed the other process, a
+ * line each; "" without any.  Valid until takeover_ready. */
+const char *takeover_commands(void);
+
 /* Tells the other process why this one does not serve; it goes on as before. */
 void takeover_failed(const char *why);
 

@@ -20,6 +20,7 @@
 #include "base/grow.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "base/text_out.h"
 #include "control/control_internal.h"
 #include "control/handover.h"
 #include "net/inherited.h"
@@ -38,9 +39,11 @@ struct upgrade {
 	struct handed *sockets;
 	size_t n, room, sent;
 	bool short_of_memory;
-	bool committed; /* the message behind the sockets is sent */
-	int channel;    /* -1: closed */
-	pid_t pid;      /* 0: not begun, or ended */
+	char *commands;     /* that restore what operators have changed */
+	const char *unsent; /* of these */
+	bool committed;     /* the message behind the sockets is sent */
+	int channel;        /* -1: closed */
+	pid_t pid;          /* 0: not begun, or ended */
 	ev_io io;
 	ev_child child;
 	struct timed_task deadline;
@@ -149,6 +152,8 @@ stop_watching(struct upgrade *u)
 	u->channel = -1;
 	free(u->sockets);
 	u->sockets = NULL;
+	free(u->commands);
+	u->commands = NULL;
 	u->control->upgrade = NULL;
 }
 
@@ -209,28 +214,57 @@ commit_upgrade(struct upgrade *u)
 
 /* -- the conversation -- */
 
+static void
+put_sockets(struct upgrade *u, struct handover *m)
+{
+	m->kind = HANDOVER_SOCKETS;
+	while (m->n < HANDOVER_SOCKETS_MAX && u->sent + m->n < u->n) {
+		const struct handed *h = &u->sockets[u->sent + m->n];
+
+		m->asked[m->n] = h->asked;
+		m->fds[m->n++] = h->fd;
+	}
+}
+
+/* Puts as many whole lines into the message as it takes.  Returns their length.
+ */
+static size_t
+put_commands(const char *lines, struct handover *m)
+{
+	size_t n = strnlen(lines, sizeof(m->text) - 1);
+
+	m->kind = HANDOVER_COMMANDS;
+	if (lines[n] != '\0')
+		while (n > 0 && lines[n - 1] != '\n')
+			n--;
+	memcpy(m->text, lines, n);
+	m->text[n] = '\0';
+	return n;
+}
+
 /* Sends what the socket takes.  Returns 0, or -errno after an error. */
 static int
-send_sockets(struct upgrade *u)
+send_all(struct upgrade *u)
 {
 	static struct handover m;
+	size_t commands;
 	int rc = 0;
 
+	m.version = HANDOVER_VERSION;
 	while (rc == 0 && !u->committed) {
-		m.version = HANDOVER_VERSION;
 		m.text[0] = '\0';
-		m.kind = u->sent < u->n ? HANDOVER_SOCKETS : HANDOVER_COMMIT;
-		m.n = 0;
-		while (m.n < HANDOVER_SOCKETS_MAX && u->sent + m.n < u->n) {
-			const struct handed *h = &u->sockets[u->sent + m.n];
-
-			m.asked[m.n] = h->asked;
-			m.fds[m.n++] = h->fd;
-		}
+		m.n = commands = 0;
+		if (u->sent < u->n)
+			put_sockets(u, &m);
+		else if (*u->unsent)
+			commands = put_commands(u->unsent, &m);
+		else
+			m.kind = HANDOVER_COMMIT;
 		rc = handover_send(u->channel, &m);
 		if (rc != 0)
 			break;
 		u->sent += m.n;
+		u->unsent += commands;
 		u->committed = m.kind == HANDOVER_COMMIT;
 	}
 	return rc == -EAGAIN ? 0 : rc;
@@ -284,7 +318,7 @@ on_channel(struct ev_loop *loop, ev_io *io, int events)
 		take_message(u);
 		return;
 	}
-	rc = send_sockets(u);
+	rc = send_all(u);
 	if (rc == -EPIPE || rc == -ECONNRESET) {
 		ev_io_stop(loop, io); /* on_child follows */
 	} else if (rc < 0) {
@@ -352,14 +386,31 @@ add_socket(void *to, const struct addr *asked, int fd)
 }
 
 static bool
-collect_sockets(struct upgrade *u, struct err *err)
+describe_changes(struct upgrade *u)
+{
+	struct control *c = u->control;
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return false;
+	if (c->follower.describe)
+		c->follower.describe(c->follower.arg, out.stream);
+	if (!text_out_close(&out))
+		return false;
+	u->unsent = u->commands = out.text;
+	return true;
+}
+
+/* Collects what is to be handed over. */
+static bool
+collect_all(struct upgrade *u, struct err *err)
 {
 	struct control *c = u->control;
 
 	listeners_report(c->listeners, add_socket, u);
 	if (c->follower.report)
 		c->follower.report(c->follower.arg, add_socket, u);
-	return !u->short_of_memory || err_oom(err);
+	return (!u->short_of_memory && describe_changes(u)) || err_oom(err);
 }
 
 static bool
@@ -404,8 +455,7 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	ev_init(&u->child, on_child);
 	timed_task_init(&u->deadline, &c->task_timer, on_upgrade_deadline);
 	if ((!path && !own_path(own, sizeof(own), err)) ||
-	    !collect_sockets(u, err) ||
-	    !start_program(u, path ? path : own, err)) {
+	    !collect_all(u, err) || !start_program(u, path ? path : own, err)) {
 		stop_watching(u);
 		free(u);
 		return NULL;

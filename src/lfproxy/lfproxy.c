@@ -121,7 +121,11 @@ run_daemon(struct spec *spec, const struct options *options)
 		return print_error(status, &err);
 	}
 	endpoints = endpoints_open(control, &err);
+	/* No session may reach a server that is in maintenance. */
+	if (endpoints)
+		endpoints_carry_over(endpoints, takeover_commands(), false);
 	if (endpoints && control_start(control, &err)) {
+		endpoints_carry_over(endpoints, takeover_commands(), true);
 		close_unwanted_sockets();
 		takeover_ready(control_loop(control));
 		control_run(control);

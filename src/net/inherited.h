@@ -2,7 +2,8 @@
  * Listening sockets that this process was given: by the process that it takes
  * over from, or by a service manager (sd_listen_fds(3)).  Whoever wants to
  * listen at an address of one gets that socket instead of a new one, with the
- * connections in its backlog.
+ * connections in its backlog.  Of several that were asked for with port 0 the
+ * first one is taken: an order that both processes have in common.
  *
  * Control thread only, and never blocking.
  */

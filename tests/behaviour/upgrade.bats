@@ -40,6 +40,13 @@ begin() {
 	PORT=$(listening web)
 }
 
+# stat_of PROXY NAME COLUMN
+stat_of() {
+	ctl show stat | awk -F, -v px="$1" -v sv="$2" -v col="$3" '
+	NR == 1 { sub(/^# /, ""); for (i = 1; i <= NF; i++) at[$i] = i }
+	$1 == px && $2 == sv { print $at[col] }'
+}
+
 pid_now() {
 	ctl show info | sed -n 's/^Pid: //p'
 }
@@ -235,6 +242,62 @@ teardown() {
 	await_lfproxy 15
 	finish one 10
 	LFPROXY_PID=
+}
+
+@test "upgrade: what operators have changed is taken along" {
+	start_app a
+	start_app b
+	site >"$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		server = b $(addr b)
+		[backend spare]
+		check = connect interval=1h fall=1 rise=1
+		server = down 127.0.0.1:$(free_port)
+		server = other $(addr b)
+		[frontend paused]
+		listen = unix:$T/paused.sock
+		listen = 127.0.0.1:$(free_port)
+		backend = spare
+		allow = list:few
+		deny = all
+		[list few]
+		entry = 192.0.2.0/24
+	END
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	down() { [ "$(stat_of spare down status)" = DOWN ]; }
+	wait_for 10 down
+	ctl set server app/a state maint
+	ctl set weight app/b 7
+	ctl set maxconn server app/b 9
+	ctl set server spare/other state drain
+	ctl disable health spare/other
+	ctl add acl few 10.0.0.0/8
+	ctl disable frontend paused
+	ctl set pool main threads 3
+	upgrade
+	wait_for 10 ended "$FIRST"
+	for _ in 1 2 3; do
+		equal "answer" b "$(fetch "http://$PORT/")"
+	done
+	equal "a" maint "$(stat_of app a lf_admin)"
+	equal "weight" 7 "$(stat_of app b weight)"
+	equal "maxconn" 9 "$(stat_of app b slim)"
+	equal "other" drain "$(stat_of spare other lf_admin)"
+	equal "down" DOWN "$(stat_of spare down status)"
+	equal "paused" PAUSED "$(stat_of paused FRONTEND status)"
+	[[ $(ctl get acl few 10.1.2.3) == *match=yes* ]] ||
+	    fail "$(ctl get acl few 10.1.2.3)"
+	[[ $(ctl show pool main json) == *'"threads":3,'* ]] ||
+	    fail "$(ctl show pool main json)"
+	refute lfproxy_said 'could not be done again'
+	# The same once more, and with a file without one of these servers.
+	sed -i '/^server = other/d' "$T/lfproxy.ini"
+	upgrade
+	equal "a" maint "$(stat_of app a lf_admin)"
+	lfproxy_said "'set server spare/other state drain' could not be done again: "
+	stop_newest
 }
 
 @test "upgrade: the service manager hears of the other process, then READY" {
