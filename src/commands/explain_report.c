@@ -310,7 +310,8 @@ put_bandwidth(struct report *r, const struct explained_bandwidth *b)
 		const char *name;
 		const uint64_t *limits;
 	} scopes[] = {{"session", b->session}, {"source", b->source},
-	    {"frontend", b->frontend}, {"backend", b->backend}};
+	    {"frontend", b->frontend}, {"backend", b->backend},
+	    {"backend_source", b->backend_source}};
 	const char *between = "  limit    ";
 
 	report_object(r, "bandwidth");

@@ -63,25 +63,11 @@ put_source(struct report *r, const struct limit *l,
 	report_close(r);
 }
 
-/* Returns the limit of that number over all frontends. */
-static const struct limit *
-limit_at(const struct model *model, size_t number)
-{
-	model_for_each_frontend (f, model) {
-		size_t n = f->limits ? f->limits->n : 0;
-
-		if (number < n)
-			return &f->limits->all[number];
-		number -= n;
-	}
-	return NULL;
-}
-
 static bool
 step_tables(struct table_listing *x, const struct model *model)
 {
 	struct report *r = &x->listing.report;
-	const struct limit *l = limit_at(model, x->next++);
+	const struct limit *l = table_at(model, x->next++);
 
 	if (!l)
 		return false;

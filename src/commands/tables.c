@@ -30,13 +30,60 @@ table_has(const struct limit *limit, enum table_value value)
 	return value < TABLE_BYTES_IN_CNT || limit->bounds.bytes > 0;
 }
 
+/* Returns the limit of that number, else NULL with *number reduced. */
+static const struct limit *
+limit_at(const struct limits *limits, size_t *number)
+{
+	size_t n = limits ? limits->n : 0;
+
+	if (*number < n)
+		return &limits->all[*number];
+	*number -= n;
+	return NULL;
+}
+
+const struct limit *
+table_at(const struct model *model, size_t number)
+{
+	const struct limit *l;
+
+	model_for_each_frontend (f, model) {
+		l = limit_at(f->limits, &number);
+		if (l)
+			return l;
+	}
+	model_for_each_backend (b, model) {
+		l = limit_at(b->limits, &number);
+		if (l)
+			return l;
+	}
+	return NULL;
+}
+
+static const struct limit *
+find_limit(const struct limits *limits, const char *name)
+{
+	for (size_t i = 0; limits && i < limits->n; i++)
+		if (strcmp(limits->all[i].name, name) == 0)
+			return &limits->all[i];
+	return NULL;
+}
+
 const struct limit *
 table_find(const struct model *model, const char *name)
 {
-	model_for_each_frontend (f, model)
-		for (size_t i = 0; f->limits && i < f->limits->n; i++)
-			if (strcmp(f->limits->all[i].name, name) == 0)
-				return &f->limits->all[i];
+	const struct limit *l;
+
+	model_for_each_frontend (f, model) {
+		l = find_limit(f->limits, name);
+		if (l)
+			return l;
+	}
+	model_for_each_backend (b, model) {
+		l = find_limit(b->limits, name);
+		if (l)
+			return l;
+	}
 	return NULL;
 }
 

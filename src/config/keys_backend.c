@@ -31,8 +31,9 @@ CHOICES(on_errors, ON_ERROR_MARK_DOWN, [ON_ERROR_FAST_CHECK] = "fast_check",
     [ON_ERROR_MARK_DOWN] = "mark_down");
 CHOICES(on_downs,
     ON_DOWN_CLOSE, [ON_DOWN_KEEP] = "keep", [ON_DOWN_CLOSE] = "close");
-CHOICES(backend_scopes, BAND_SERVER, [BAND_SESSION] = "session",
-    [BAND_PROXY] = "backend", [BAND_SERVER] = "server");
+CHOICES(backend_scopes,
+    BAND_SOURCE, [BAND_SESSION] = "session", [BAND_PROXY] = "backend",
+    [BAND_SERVER] = "server", [BAND_SOURCE] = "source");
 CHOICES(set_confirms, SET_CONFIRM_ALWAYS, [SET_CONFIRM_HALF] = "half",
     [SET_CONFIRM_OFF] = "off", [SET_CONFIRM_ALWAYS] = "always");
 STARTTLS_CHOICES;
@@ -307,7 +308,7 @@ const struct key backend_keys[] = {
         PERCENT(1, 100), BACKEND(eject_max_percent), DEFAULT("50%"),
         IN_DEFAULTS},
     {"bandwidth", "bytes per second from clients (in) and to them (out)",
-        BANDWIDTH(backend_scopes, "session, server or backend"),
+        BANDWIDTH(backend_scopes, "session, server, source or backend"),
         BACKEND(bandwidth), WITHOUT("no limit"), REPEATABLE},
     {"maxqueue", "sessions that may wait for a server; 0: no limit",
         NUMBER(0, UINT32_MAX), BACKEND(maxqueue), DEFAULT("0"), IN_DEFAULTS},

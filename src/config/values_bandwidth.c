@@ -134,9 +134,7 @@ read_word(struct reading *r, const char *word)
 		return read_rate(r, direction, word + len + 1);
 	if (word[len] && len == 3 && strncmp(word, "per", len) == 0)
 		return read_scope(r, word + len + 1);
-	if (word[len] && option < BAND_SOURCE_OPTIONS &&
-	    r->value->key->choices[BAND_SERVER] &&
-	    r->value->key->choices[BAND_SOURCE])
+	if (word[len] && option < BAND_SOURCE_OPTIONS)
 		return read_source_option(r, option, word + len + 1);
 	return value_fail(r->value,
 	    "'%s' is not expected; write in=RATE, out=RATE and per=SCOPE, as "

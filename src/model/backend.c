@@ -12,6 +12,7 @@
 #include "base/events.h"
 #include "base/grace.h"
 #include "model/ejection.h"
+#include "model/limit.h"
 #include "model/lineup.h"
 #include "model/model.h"
 #include "model/removed.h"
@@ -469,6 +470,17 @@ backend_find_server(const struct backend *backend, const char *name)
 	return NULL;
 }
 
+/* Returns false when memory is short. */
+static bool
+make_limits(struct backend *b, const struct backend *before)
+{
+	if (!bandwidth_has_sources(&b->spec->bandwidth))
+		return true;
+	b->limits =
+	    limits_new_of_backend(b->spec, before ? before->limits : NULL);
+	return b->limits;
+}
+
 struct backend *
 backend_new(const struct backend_spec *spec, struct model *model,
     const struct backend *before)
@@ -491,7 +503,7 @@ backend_new(const struct backend_spec *spec, struct model *model,
 	b->id = b->state->id;
 	b->counters = b->state->counters;
 	b->sessions = &b->state->sessions;
-	if (make_servers(b, before))
+	if (make_limits(b, before) && make_servers(b, before))
 		return b;
 fail:
 	backend_free(b);
@@ -509,6 +521,7 @@ backend_free(struct backend *backend)
 			server_free(s);
 	free(backend->servers);
 	lineup_free(backend->prepared);
+	limits_free(backend->limits);
 	if (backend->state)
 		backend_state_unref(backend->state);
 	free(backend);

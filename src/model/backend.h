@@ -18,6 +18,7 @@
 #include "model/spec.h"
 #include "model/timings.h"
 
+struct limits;
 struct model;
 
 /* The part that a reload keeps, as long as there is a backend of that name.  A
@@ -61,6 +62,7 @@ struct backend {
 	struct backend_state *state;
 	struct counters *counters; /* the state's */
 	struct gauge *sessions;    /* likewise */
+	struct limits *limits;     /* a bandwidth per=source; NULL: none */
 	/* Control thread only. */
 	struct lineup *prepared; /* made, but not published yet */
 	struct list changed;     /* in model.changed: a new lineup is due */

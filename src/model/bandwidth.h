@@ -33,7 +33,7 @@ enum band_direction { BAND_IN, BAND_OUT, BAND_DIRECTIONS };
 
 /* The sessions that share a limit: none (each has its own), all of the frontend
  * or backend, those of each of the backend's servers, or those of each source
- * of the frontend's clients. */
+ * of the clients of the frontend or backend. */
 enum band_scope {
 	BAND_SESSION,
 	BAND_PROXY,

@@ -204,6 +204,8 @@ explain_bandwidth(const struct frontend *f, const struct backend *b,
 		bandwidth->frontend[d] = f->spec->bandwidth.rate[BAND_PROXY][d];
 		bandwidth->backend[d] =
 		    b ? b->spec->bandwidth.rate[BAND_PROXY][d] : 0;
+		bandwidth->backend_source[d] =
+		    b ? b->spec->bandwidth.rate[BAND_SOURCE][d] : 0;
 	}
 }
 

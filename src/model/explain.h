@@ -125,6 +125,7 @@ struct explained_bandwidth {
 	uint64_t source[BAND_DIRECTIONS];
 	uint64_t frontend[BAND_DIRECTIONS];
 	uint64_t backend[BAND_DIRECTIONS];
+	uint64_t backend_source[BAND_DIRECTIONS];
 };
 
 struct explanation {

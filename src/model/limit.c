@@ -143,24 +143,31 @@ find_table(const struct limits *limits, const struct limit_spec *spec,
 	    extra);
 }
 
-/* The first table has the name of the frontend, as HAProxy's has.  number: 0
- * for that of the bandwidth. */
+/* Returns the name with that end, or NULL when memory is short. */
+static char *
+name_with(const char *name, const char *end)
+{
+	char *text;
+
+	return asprintf(&text, "%s/%s", name, end) < 0 ? NULL : text;
+}
+
+/* The first table has the name of the frontend, as HAProxy's has. */
 static char *
 name_table(const char *frontend, size_t number)
 {
 	char *name;
 	int rc;
 
-	if (number == 0)
-		rc = asprintf(&name, "%s/bandwidth", frontend);
-	else if (number == 1)
+	if (number == 1)
 		rc = asprintf(&name, "%s", frontend);
 	else
 		rc = asprintf(&name, "%s/%zu", frontend, number);
 	return rc < 0 ? NULL : name;
 }
 
-/* Appends a limit.  Returns false when memory is short. */
+/* Appends a limit.  model: for its list, or NULL if it has none.  Returns false
+ * when memory is short. */
 static bool
 add_limit(struct limits *limits, const struct limit_spec *spec,
     const struct model *model, enum source_extra extra,
@@ -179,24 +186,24 @@ add_limit(struct limits *limits, const struct limit_spec *spec,
 	return l->table;
 }
 
-/* Appends the limit of a bandwidth per=source, if there is one. */
+/* Appends the limit of a bandwidth per=source, if there is one.  Takes
+ * ownership of name, the table's, which may be NULL: memory is short. */
 static bool
-add_bandwidth(struct limits *limits, const struct frontend_spec *spec,
-    const struct model *model, const struct limits *before)
+add_bandwidth(struct limits *limits, const struct bandwidth_spec *b, char *name,
+    const struct limits *before)
 {
-	const struct bandwidth_spec *b = &spec->bandwidth;
-
-	if (!bandwidth_has_sources(b))
+	if (!bandwidth_has_sources(b)) {
+		free(name);
 		return true;
+	}
+	limits->all[limits->n].name = name;
 	limits->of_bandwidth = (struct limit_spec){.per = LIMIT_PER_SOURCE,
 	    .prefix4 = b->prefix4,
 	    .prefix6 = b->prefix6,
 	    .size = b->size};
-	if (!add_limit(limits, &limits->of_bandwidth, model,
-	        SOURCE_WITH_BUCKETS, before))
-		return false;
-	limits->all[limits->n - 1].name = name_table(spec->name, 0);
-	return limits->all[limits->n - 1].name;
+	return add_limit(limits, &limits->of_bandwidth, NULL,
+	           SOURCE_WITH_BUCKETS, before) &&
+	       name;
 }
 
 static bool
@@ -214,7 +221,8 @@ add_limits(struct limits *limits, const struct frontend_spec *spec,
 		if (!limits->all[i].name)
 			return false;
 	}
-	return add_bandwidth(limits, spec, model, before);
+	return add_bandwidth(limits, &spec->bandwidth,
+	    name_with(spec->name, "bandwidth"), before);
 }
 
 bool
@@ -231,6 +239,20 @@ limits_new(const struct frontend_spec *spec, const struct model *model,
 	    1, sizeof(*limits) + (spec->limits_n + 1) * sizeof(limits->all[0]));
 
 	if (!limits || add_limits(limits, spec, model, before))
+		return limits;
+	limits_free(limits);
+	return NULL;
+}
+
+struct limits *
+limits_new_of_backend(
+    const struct backend_spec *spec, const struct limits *before)
+{
+	struct limits *limits =
+	    calloc(1, sizeof(*limits) + sizeof(limits->all[0]));
+
+	if (!limits || add_bandwidth(limits, &spec->bandwidth,
+	                   name_with(spec->name, "backend/bandwidth"), before))
 		return limits;
 	limits_free(limits);
 	return NULL;

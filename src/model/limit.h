@@ -8,7 +8,8 @@
  * over for the clients that it is not for.
  *
  * A bandwidth per=source is a further limit, the last one.  Nothing is refused
- * by it: its table has the buckets of each source (model/bandwidth.h).
+ * by it: its table has the buckets of each source (model/bandwidth.h).  The
+ * bandwidth per=source of a backend is the only limit of that backend.
  */
 #ifndef MODEL_LIMIT_H
 #define MODEL_LIMIT_H
@@ -29,7 +30,9 @@ struct limit {
 	struct acl_list *list; /* unless LIMIT_FOR_ALL; the model's */
 	struct source_bounds bounds;
 	struct source_table *table;
-	char *name; /* of the table: `web`, `web/2`, `web/bandwidth` */
+	/* Of the table: `web`, `web/2`, `web/bandwidth`; of a backend:
+	 * `app/backend/bandwidth`. */
+	char *name;
 };
 
 struct limits {
@@ -40,7 +43,7 @@ struct limits {
 	struct limit all[];
 };
 
-/* The answer of a frontend's limits about a client. */
+/* The answer of limits about a client. */
 struct limit_answer {
 	const struct limit *by;  /* which refuses it; NULL: none */
 	enum source_answer what; /* if so, why */
@@ -58,6 +61,12 @@ bool limits_are_needed(const struct frontend_spec *spec);
  * when memory is short. */
 struct limits *limits_new(const struct frontend_spec *spec,
     const struct model *model, const struct limits *before);
+
+/* Makes the limits of a backend, which has a bandwidth per=source.  The table
+ * of `before`, which may be NULL, is taken over if it has the same key.  Runs
+ * on the control thread.  Returns NULL when memory is short. */
+struct limits *limits_new_of_backend(
+    const struct backend_spec *spec, const struct limits *before);
 
 /* Runs on the control thread.  NULL is allowed. */
 void limits_free(struct limits *limits);

@@ -15,7 +15,17 @@
 #define WAITED_RECENTLY_NS (UINT64_C(50) * 1000000)
 
 /* The shared buckets of a direction: the bits of pace.counted. */
-enum { OF_FRONTEND, OF_BACKEND, OF_SERVER, OF_SOURCE, BUCKETS };
+enum {
+	OF_FRONTEND,
+	OF_BACKEND,
+	OF_SERVER,
+	OF_SOURCE,
+	OF_SOURCE_AT_BACKEND,
+	BUCKETS
+};
+
+/* A backend has one limit, its bandwidth per=source. */
+#define ONLY_LIMIT ((uint16_t)1)
 
 /* A direction's buckets with a limit, NULL for the others, and their rates. */
 struct buckets {
@@ -46,46 +56,57 @@ own_record(const struct session *s, const struct pool_thread *self)
 	return pacing_find(proxy_of(self), s->pacing);
 }
 
-/* A session whose source has no buckets is a source of its own. */
+/* of: the limits of the frontend or backend; source: the buckets of the
+ * client's source there.  A session whose source has no buckets is a source of
+ * its own.
+ */
 static void
-find_source_bucket(struct buckets *b, const struct session *s,
-    struct bucket *source, unsigned from)
+find_source_bucket(struct buckets *b, unsigned which,
+    const struct bandwidth *of, struct bucket *source, unsigned from)
 {
-	uint64_t rate =
-	    atomic_load_relaxed(&s->frontend->state->bandwidth.source[from]);
+	uint64_t rate = atomic_load_relaxed(&of->source[from]);
 
 	if (source)
-		put_bucket(b, OF_SOURCE, &source[from], rate);
+		put_bucket(b, which, &source[from], rate);
 	else if (rate > 0 && (b->own_rate == 0 || rate < b->own_rate))
 		b->own_rate = rate;
 }
 
-/* source: the buckets of the client's source, or NULL.  A session without a
+/* p: the session's record, or NULL if it has none so far.  A session without a
  * server is under no limit: it reads nothing. */
 static struct buckets
-find_buckets(const struct session *s, struct bucket *source, unsigned from)
+find_buckets(const struct session *s, const struct pacing *p, unsigned from)
 {
+	struct bandwidth *frontend = &s->frontend->state->bandwidth;
 	struct backend *backend = session_backend(s);
 	struct buckets b = {.limited = false};
 
 	if (!s->server)
 		return b;
-	find_bucket(
-	    &b, OF_FRONTEND, &s->frontend->state->bandwidth.shared[from]);
+	find_bucket(&b, OF_FRONTEND, &frontend->shared[from]);
 	find_bucket(&b, OF_BACKEND, &backend->state->bandwidth.shared[from]);
 	find_bucket(&b, OF_SERVER, &s->server->state->bandwidth.shared[from]);
 	b.own_rate = bandwidth_of_session(
 	    s->frontend, backend, (enum band_direction)from);
-	find_source_bucket(&b, s, source, from);
+	find_source_bucket(&b, OF_SOURCE, frontend, p ? p->source : NULL, from);
+	find_source_bucket(&b, OF_SOURCE_AT_BACKEND, &backend->state->bandwidth,
+	    p ? p->at_backend : NULL, from);
 	b.limited |= b.own_rate > 0;
 	return b;
 }
 
 /* -- the record -- */
 
+static struct bucket *
+source_buckets(const struct session *s)
+{
+	return s->limits == 0 ? NULL
+	                      : limits_buckets(s->frontend->limits, s->limits,
+	                            session_client(s));
+}
+
 static void
-record_init(
-    struct pacing *p, struct session *s, struct bucket *source, uint32_t index)
+record_init(struct pacing *p, struct session *s, uint32_t index)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct pace *pace = &p->pace[i];
@@ -98,43 +119,71 @@ record_init(
 		pace->waited_ns = 0;
 	}
 	p->session = s;
-	p->source = source;
+	p->source = source_buckets(s);
+	p->at_backend = NULL;
 	p->index = index;
-	atomic_store_relaxed(&p->refs, 1u);
+	atomic_store_relaxed(&p->refs, (uint16_t)1);
 	atomic_store_relaxed(&p->closed, false);
 }
 
-static struct bucket *
-source_buckets(const struct session *s)
+/* The source counts the session while the record has the buckets, so they stay
+ * in place. */
+static void
+join_backend(struct pacing *p, const struct session *s)
 {
-	return s->limits == 0 ? NULL
-	                      : limits_buckets(s->frontend->limits, s->limits,
-	                            session_client(s));
+	const struct limits *limits = session_backend(s)->limits;
+	const struct endpoint *client = session_client(s);
+	struct limit_answer answer;
+
+	if (!limits || p->at_backend)
+		return;
+	answer = limits_enter(limits, client, clock_now_ns());
+	p->at_backend = limits_buckets(limits, answer.counted, client);
+}
+
+/* Nothing may wait for the buckets any more. */
+static void
+leave_backend(struct pacing *p, const struct session *s)
+{
+	if (!p->at_backend)
+		return;
+	limits_leave(session_backend(s)->limits, ONLY_LIMIT, session_client(s));
+	p->at_backend = NULL;
+}
+
+/* Returns false when memory is short. */
+static bool
+record_new(struct session *s, struct pool_thread *self)
+{
+	struct proxy *proxy = proxy_of(self);
+	struct pacing *p;
+	uint32_t index;
+
+	p = slab_take(&proxy->pacer.records, &index);
+	if (!p) {
+		(void)exhaustion_note(&proxy->exhaustion, ENOMEM,
+		    "a session with a limit on its bandwidth is ended");
+		return false;
+	}
+	record_init(p, s, index);
+	join_backend(p, s);
+	atomic_store_release(&s->pacing, index + 1); /* [P21] */
+	return true;
 }
 
 bool
 pacing_begin(struct session *s, struct pool_thread *self)
 {
-	struct pacer *pacer = &proxy_of(self)->pacer;
-	struct bucket *source;
-	struct pacing *p;
-	uint32_t index;
-
-	if (!atomic_load_relaxed(&pacer->limited) || s->pacing)
+	if (!atomic_load_relaxed(&proxy_of(self)->pacer.limited))
 		return true;
-	source = source_buckets(s);
-	if (!find_buckets(s, source, HANDLE_CLIENT).limited &&
-	    !find_buckets(s, source, HANDLE_SERVER).limited)
+	if (s->pacing) {
+		join_backend(own_record(s, self), s);
 		return true;
-	p = slab_take(&pacer->records, &index);
-	if (!p) {
-		(void)exhaustion_note(&proxy_of(self)->exhaustion, ENOMEM,
-		    "a session with a limit on its bandwidth is ended");
-		return false;
 	}
-	record_init(p, s, source, index);
-	atomic_store_release(&s->pacing, index + 1); /* [P21] */
-	return true;
+	if (!find_buckets(s, NULL, HANDLE_CLIENT).limited &&
+	    !find_buckets(s, NULL, HANDLE_SERVER).limited)
+		return true;
+	return record_new(s, self);
 }
 
 /* -- what was taken -- */
@@ -150,6 +199,7 @@ stop_counting(struct pace *pace, const struct session *s)
 	of[OF_BACKEND] = session_backend(s)->state->bandwidth.shared;
 	of[OF_SERVER] = s->server->state->bandwidth.shared;
 	of[OF_SOURCE] = pacing_of(pace)->source;
+	of[OF_SOURCE_AT_BACKEND] = pacing_of(pace)->at_backend;
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (pace->counted & 1u << i)
 			(void)atomic_sub_relaxed(
@@ -164,7 +214,7 @@ give_back(struct pace *pace, const struct session *s)
 
 	if (pace->granted == 0)
 		return;
-	b = find_buckets(s, pacing_of(pace)->source, pace->from);
+	b = find_buckets(s, pacing_of(pace), pace->from);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (b.at[i])
 			bucket_give(b.at[i], b.rate[i], pace->granted);
@@ -183,6 +233,8 @@ pacing_leave_server(struct session *s, struct pool_thread *self)
 		stop_counting(&p->pace[i], s);
 		give_back(&p->pace[i], s);
 	}
+	if (p)
+		leave_backend(p, s);
 }
 
 void
@@ -308,7 +360,7 @@ pacing_room(struct session *s, enum handle_side from, struct pool_thread *self)
 		return 0;
 	if (pace->granted > 0)
 		return pace->granted;
-	b = find_buckets(s, pacing_of(pace)->source, from);
+	b = find_buckets(s, pacing_of(pace), from);
 	if (!b.limited)
 		return SIZE_MAX;
 	now_ns = clock_now_ns();

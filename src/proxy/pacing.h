@@ -47,14 +47,19 @@ struct pace {
 struct pacing {
 	struct pace pace[2]; /* by the side that is read */
 	struct session *session;
-	/* The buckets of the client's source, by direction; NULL: the bandwidth
-	 * is not per=source, or its table had no place. */
-	struct bucket *source;
+	/* The buckets of the client's source at the frontend and at the
+	 * backend, by direction; NULL: the bandwidth is not per=source, or its
+	 * table had no place.  Those of the backend are there while the session
+	 * has a server. */
+	struct bucket *source, *at_backend;
 	uint32_t index; /* in the slab */
 	/* The session, and each direction that waits; any thread.  [P39] */
-	uint32_t refs;
+	uint16_t refs;
 	bool closed; /* the session has ended.  [P40] */
 };
+
+/* Many sessions have one. */
+_Static_assert(sizeof(struct pacing) == 128, "a record has two cache lines");
 
 static inline struct pacing *
 pacing_of(struct pace *pace)
@@ -72,7 +77,8 @@ pacing_find(const struct proxy *proxy, uint32_t pacing)
 }
 
 /* The session has got a server, or a reload has changed limits: gives it a
- * record if it is under a limit and has none.  Returns false when memory is
+ * record if it is under a limit and has none, and its part in the backend's
+ * per=source.  Returns false when memory is
  * short. */
 bool pacing_begin(struct session *s, struct pool_thread *self) MUST_CHECK;
 

@@ -149,6 +149,58 @@ from() {
 	equal entries 0 "$(ctl show table web/bandwidth | grep -c '^0x' || true)"
 }
 
+# At 1 KiB/s the bytes would take half an hour.
+@test "bandwidth: a backend holds two sources apart, through both of its frontends" {
+	start_streams s
+	SECTIONS=$'[frontend other]\nlisten = 127.0.0.1:0\nbackend = app'
+	start_limited '' 'bandwidth = out=1KiB/s per=source'
+	begin 0 2000000
+	wait_for 10 is_session waits_out true
+	from 127.0.0.7 100 100
+	# The first source has no more through the other frontend.
+	"$TOOLS/streamer" client "$(listening other)" --up 0 --down 2000000 \
+	    --deadline $((200 * PATIENCE)) >"$T/second" 2>&1 3>&- &
+	SECOND=$!
+	wait_for 10 has_sessions 2 app/backend/bandwidth 127.0.0.1
+	wait_for 10 both_wait
+	equal entries 2 "$(entries app/backend/bandwidth)"
+	[[ $(ctl explain 127.0.0.1 web) == \
+	    *"limit    backend_source out=1KiB/s"* ]]
+	kill "$SECOND"
+	wait_for 10 has_sessions 1 app/backend/bandwidth 127.0.0.1
+	limited '' 'bandwidth = out=100MiB/s per=source'
+	ctl reload
+	finishes
+	# The table has outlived the reload, and its sessions have left it.
+	wait_for 10 no_sessions_in app/backend/bandwidth
+	equal entries 2 "$(entries app/backend/bandwidth)"
+	limited '' ''
+	ctl reload
+	run ! ctl show table app/backend/bandwidth
+}
+
+# has_sessions N TABLE SOURCE
+has_sessions() {
+	ctl show table "$2" key "$3" | grep -q "conn_cur=$1 "
+}
+
+entries() {
+	ctl show table "$1" | grep -c '^0x' || true
+}
+
+# A session from before the reload has no part in the table.
+@test "bandwidth: a reload that adds per=source to a backend limits each session for itself" {
+	start_streams s
+	start_limited '' ''
+	begin 0 40000000000
+	wait_for 10 is_session bandwidth_out 0
+	limited '' 'bandwidth = out=1KiB/s per=source'
+	ctl reload
+	wait_for 10 is_session waits_out true
+	equal entries 0 "$(entries app/backend/bandwidth)"
+	kill "$STREAM"
+}
+
 no_sessions_in() {
 	! ctl show table "$1" data.conn_cur gt 0 | grep -q '^0x'
 }

@@ -625,9 +625,11 @@ addresses_to_listen_on(void **state)
 	    {"frontend x", "bandwidth = in=1k per=",
 	        "bandwidth: per= is unknown; allowed are session, frontend, "
 	        "source"},
-	    {"backend x", "bandwidth = in=1k per=source",
-	        "bandwidth: per=source is unknown; allowed are session, "
-	        "backend, server"},
+	    {"backend x", "bandwidth = in=1k per=frontend",
+	        "bandwidth: per=frontend is unknown; allowed are session, "
+	        "backend, server, source"},
+	    {"backend x", "bandwidth = in=1k per=source prefix6=129",
+	        "bandwidth: prefix6: '129'"},
 	    {"frontend x", "limit = sessions=3 size=17m",
 	        "limit: size: '17m' is out of range"},
 	    {"frontend x", "limit = sessions=3 action=delay",

@@ -237,6 +237,10 @@ what_was_set_is_printed(void **state)
 	                               "bandwidth = out=1GiB/s per=backend\n",
 	    "\nbandwidth = out=1GiB/s per=backend\n"
 	    "bandwidth = in=8KiB/s per=server\n");
+	assert_prints(FRONTEND BACKEND
+	    "bandwidth = in=8k/s per=source prefix4=24 size=1k\n",
+	    "\nbandwidth = in=8KiB/s per=source prefix4=24 prefix6=64 "
+	    "size=1k\n");
 	assert_prints(
 	    "[global]\nlog = off\n" FRONTEND BACKEND, "\nlog = off\n");
 	assert_prints("[global]\nlog=file=/x mode=600\nlog=stderr format=json\n"
