@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acl/drafts.h"
 #include "base/atomics.h"
 #include "base/ensure.h"
 #include "base/grace.h"
 
 struct acl_list {
 	/* Shared. */
-	const struct acl_table *table;       /* of content; NULL: none so far */
-	const struct acl_table *added_table; /* of added; NULL: none */
+	struct acl_view *view; /* of content; `empty` if there is none */
 	uint64_t matches CACHE_LINE_ALIGNED;
 
 	/* Control thread only. */
@@ -22,6 +22,8 @@ struct acl_list {
 	struct acl_content *content; /* of the configuration and its files */
 	struct acl_content *added;   /* by commands; NULL: nothing */
 	size_t deleted;              /* entries of content, by commands */
+	struct acl_drafts drafts;
+	struct acl_view empty;
 };
 
 struct acl_list *
@@ -32,6 +34,7 @@ acl_list_new(const char *name)
 	if (!l)
 		return NULL;
 	*l = (struct acl_list){.refs = 1, .name = strdup(name)};
+	l->view = &l->empty;
 	if (l->name)
 		return l;
 	free(l);
@@ -52,6 +55,7 @@ acl_list_unref(struct acl_list *list)
 		return;
 	acl_content_free(list->content);
 	acl_content_free(list->added);
+	acl_drafts_drop(&list->drafts);
 	free(list->name);
 	free(list);
 }
@@ -67,8 +71,11 @@ table_has(const struct acl_table *const *at, const struct endpoint *client)
 bool
 acl_list_has(const struct acl_list *list, const struct endpoint *client)
 {
-	return table_has(&list->table, client) ||
-	       table_has(&list->added_table, client);
+	const struct acl_view *view =
+	    atomic_load_acquire(&list->view); /* [P32] */
+
+	return table_has(&view->read, client) ||
+	       table_has(&view->added, client);
 }
 
 void
@@ -108,23 +115,29 @@ free_table(void *table)
 }
 
 static void
-publish_table(const struct acl_table **at, const struct acl_content *content)
+retire(struct acl_content *content, struct grace *grace)
 {
-	atomic_store_release(
-	    at, content ? acl_content_table(content) : NULL); /* [P32] */
+	if (content)
+		grace_retire(grace, free_content, content);
 }
 
-/* Replaces a content, of which other threads know the table. */
+/* Publishes both contents at once, and retires those that are left.  read is
+ * another one than before. */
 static void
-exchange(struct acl_content **slot, const struct acl_table **table,
-    struct acl_content *content, struct grace *grace)
+exchange(struct acl_list *list, struct acl_content *read,
+    struct acl_content *added, struct grace *grace)
 {
-	struct acl_content *former = *slot;
+	struct acl_view *view = acl_content_view(read);
+	struct acl_content *former = list->content;
 
-	*slot = content;
-	publish_table(table, content);
-	if (former)
-		grace_retire(grace, free_content, former);
+	view->read = acl_content_table(read);
+	view->added = added ? acl_content_table(added) : NULL;
+	atomic_store_release(&list->view, view); /* [P32] */
+	list->content = read;
+	retire(former, grace);
+	if (added != list->added)
+		retire(list->added, grace);
+	list->added = added;
 }
 
 /* Publishes another table after a change of the content's entries.  Returns
@@ -137,7 +150,7 @@ publish_change(struct acl_content *content, const struct acl_table **table,
 
 	if (!former)
 		return false;
-	publish_table(table, content);
+	atomic_store_release(table, acl_content_table(content)); /* [P32] */
 	grace_retire(grace, free_table, former);
 	return true;
 }
@@ -146,10 +159,10 @@ void
 acl_list_publish(struct acl_list *list, struct acl_content *content,
     bool keep_added, struct grace *grace)
 {
-	exchange(&list->content, &list->table, content, grace);
+	exchange(list, content, keep_added ? list->added : NULL, grace);
 	list->deleted = 0;
 	if (!keep_added)
-		exchange(&list->added, &list->added_table, NULL, grace);
+		acl_drafts_drop(&list->drafts);
 }
 
 const struct acl_content *
@@ -186,7 +199,7 @@ acl_list_add(
 	had = acl_content_get(list->added, range, &before);
 	if (!acl_content_insert(list->added, &entry))
 		return false;
-	if (publish_change(list->added, &list->added_table, grace))
+	if (publish_change(list->added, &list->view->added, grace))
 		return true;
 	if (!had)
 		(void)acl_content_remove(list->added, range);
@@ -212,14 +225,14 @@ acl_list_delete(
 	if (!was_read && !was_added)
 		return ACL_NO_ENTRY;
 	if (was_added &&
-	    !publish_change(list->added, &list->added_table, grace)) {
+	    !publish_change(list->added, &list->view->added, grace)) {
 		put_back(list->added, &(struct acl_entry){.range = *range});
 		return ACL_NO_MEMORY;
 	}
 	if (!was_read)
 		return ACL_DELETED;
 	(void)acl_content_remove(list->content, range);
-	if (publish_change(list->content, &list->table, grace)) {
+	if (publish_change(list->content, &list->view->read, grace)) {
 		list->deleted++;
 		return ACL_DELETED;
 	}
@@ -227,8 +240,11 @@ acl_list_delete(
 	return ACL_NO_MEMORY;
 }
 
-bool
-acl_list_clear(struct acl_list *list, struct grace *grace)
+/* Puts these entries in the place of all.  Takes ownership of added, unless
+ * memory is short: returns false then. */
+static bool
+replace_all(
+    struct acl_list *list, struct acl_content *added, struct grace *grace)
 {
 	struct acl_content *empty = make_empty();
 
@@ -236,9 +252,14 @@ acl_list_clear(struct acl_list *list, struct grace *grace)
 		return false;
 	if (list->content)
 		list->deleted += acl_content_entries(list->content);
-	exchange(&list->content, &list->table, empty, grace);
-	exchange(&list->added, &list->added_table, NULL, grace);
+	exchange(list, empty, added, grace);
 	return true;
+}
+
+bool
+acl_list_clear(struct acl_list *list, struct grace *grace)
+{
+	return replace_all(list, NULL, grace);
 }
 
 struct acl_changes
@@ -246,7 +267,74 @@ acl_list_changes(const struct acl_list *list)
 {
 	return (struct acl_changes){
 	    .added = list->added ? acl_content_entries(list->added) : 0,
-	    .deleted = list->deleted};
+	    .deleted = list->deleted,
+	    .prepared = list->drafts.n};
+}
+
+/* -- versions -- */
+
+struct acl_versions
+acl_list_versions(const struct acl_list *list)
+{
+	const struct acl_drafts *d = &list->drafts;
+
+	return (struct acl_versions){
+	    .current = d->current, .next = d->current + d->n};
+}
+
+enum acl_outcome
+acl_list_prepare(struct acl_list *list)
+{
+	if (list->drafts.n == ACL_DRAFTS_MAX)
+		return ACL_TOO_MANY;
+	return acl_drafts_begin(&list->drafts) ? ACL_DONE : ACL_SHORT;
+}
+
+enum acl_outcome
+acl_list_prepare_entry(
+    struct acl_list *list, unsigned version, const struct cidr *range)
+{
+	struct acl_content *draft = acl_drafts_find(&list->drafts, version);
+	struct acl_entry entry = {.range = *range};
+
+	if (!draft)
+		return ACL_NO_VERSION;
+	return acl_content_add(draft, &entry) ? ACL_DONE : ACL_SHORT;
+}
+
+enum acl_outcome
+acl_list_prepare_again(struct acl_list *list, unsigned version)
+{
+	if (!acl_drafts_find(&list->drafts, version))
+		return ACL_NO_VERSION;
+	return acl_drafts_clear(&list->drafts, version) ? ACL_DONE : ACL_SHORT;
+}
+
+bool
+acl_list_prepared_at(const struct acl_list *list, unsigned version,
+    size_t index, struct cidr *ret)
+{
+	struct acl_content *draft = acl_drafts_find(&list->drafts, version);
+	struct acl_entry entry;
+
+	if (!draft || !acl_content_at(draft, index, &entry))
+		return false;
+	*ret = entry.range;
+	return true;
+}
+
+/* A draft that was sealed and not taken can be filled and sealed again. */
+enum acl_outcome
+acl_list_commit(struct acl_list *list, unsigned version, struct grace *grace)
+{
+	struct acl_content *draft = acl_drafts_find(&list->drafts, version);
+
+	if (!draft)
+		return ACL_NO_VERSION;
+	if (!acl_content_seal(draft) || !replace_all(list, draft, grace))
+		return ACL_SHORT;
+	(void)acl_drafts_take(&list->drafts, version);
+	return ACL_DONE;
 }
 
 /* -- entries -- */
@@ -308,4 +396,6 @@ acl_list_memory(const struct acl_list *list, struct memory_use *use)
 		acl_content_memory(list->content, use);
 	if (list->added)
 		acl_content_memory(list->added, use);
+	for (unsigned i = 0; i < list->drafts.n; i++)
+		acl_content_memory(list->drafts.all[i], use);
 }

@@ -5,6 +5,9 @@
  * another content in the list of the same name.  What commands have added is
  * beside the content of the configuration and its files, so that an addition to
  * a list with a million entries costs nothing for these.
+ *
+ * The entries can be replaced as a whole: acl_list_prepare begins a version,
+ * which is filled beside those in force, and acl_list_commit publishes it.
  */
 #ifndef ACL_ACL_H
 #define ACL_ACL_H
@@ -46,7 +49,7 @@ const char *acl_list_name(const struct acl_list *list);
 
 /* Publishes what was read.  Takes ownership of the content, which is sealed.
  * Entries that commands have deleted are as they were read.  What commands have
- * added stays with keep_added; otherwise it is dropped. */
+ * added and prepared stays with keep_added; otherwise it is dropped. */
 void acl_list_publish(struct acl_list *list, struct acl_content *content,
     bool keep_added, struct grace *grace);
 
@@ -72,12 +75,51 @@ enum acl_deletion acl_list_delete(
 /* Deletes all entries.  Returns false when memory is short. */
 bool acl_list_clear(struct acl_list *list, struct grace *grace) MUST_CHECK;
 
-/* The entries that commands have added, and those that they have deleted. */
+/* The entries that commands have added, and those that they have deleted; and
+ * the versions that are prepared. */
 struct acl_changes {
-	size_t added, deleted;
+	size_t added, deleted, prepared;
 };
-/* Returns both numbers since the last content was published. */
+/* Returns these numbers since the last content was published. */
 struct acl_changes acl_list_changes(const struct acl_list *list);
+
+/* -- versions -- */
+
+struct acl_versions {
+	unsigned current; /* in force; 0: none was committed */
+	unsigned next;    /* the last one that was prepared, or current */
+};
+
+struct acl_versions acl_list_versions(const struct acl_list *list);
+
+enum acl_outcome { ACL_DONE, ACL_NO_VERSION, ACL_TOO_MANY, ACL_SHORT };
+
+/* Begins an empty version: that of acl_list_versions.next afterwards.  Returns
+ * ACL_DONE, ACL_SHORT of memory, or ACL_TOO_MANY: ACL_DRAFTS_MAX are prepared.
+ */
+enum acl_outcome acl_list_prepare(struct acl_list *list);
+
+/* Adds an entry to a version that is prepared.  Returns ACL_DONE, ACL_SHORT, or
+ * ACL_NO_VERSION: the version is not prepared. */
+enum acl_outcome acl_list_prepare_entry(
+    struct acl_list *list, unsigned version, const struct cidr *range);
+
+/* Removes all entries of a version that is prepared.  Returns as above. */
+enum acl_outcome acl_list_prepare_again(
+    struct acl_list *list, unsigned version);
+
+/* Gets an entry of a version that is prepared, by its index, in the order of
+ * the address families and then that of adding.  Returns false at the end, or
+ * if the version is not prepared. */
+bool acl_list_prepared_at(const struct acl_list *list, unsigned version,
+    size_t index, struct cidr *ret);
+
+/* Puts a version into force at once, in place of all entries: as
+ * acl_list_clear, and then acl_list_add for each entry.  Drops the versions
+ * before.  Returns as acl_list_prepare_entry; the list is as before then.
+ * Takes 0.2 s for a million entries in random order. */
+enum acl_outcome acl_list_commit(
+    struct acl_list *list, unsigned version, struct grace *grace);
 
 /* An entry with its place in words. */
 struct acl_listed {

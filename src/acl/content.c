@@ -37,6 +37,7 @@ struct acl_content {
 	size_t sources_n, sources_room;
 	uint64_t digest;
 	struct acl_table *table; /* NULL: not sealed */
+	struct acl_view view;
 };
 
 struct acl_content *
@@ -357,6 +358,7 @@ acl_content_seal(struct acl_content *content)
 	c->v4 = shrink(c->v4, c->n4, &c->room4, sizeof(*c->v4));
 	c->v6 = shrink(c->v6, c->n6, &c->room6, sizeof(*c->v6));
 	c->digest = digest_of(c);
+	acl_table_free(c->table);
 	c->table = make_table(c);
 	return c->table != NULL;
 }
@@ -446,6 +448,12 @@ const struct acl_table *
 acl_content_table(const struct acl_content *content)
 {
 	return content->table;
+}
+
+struct acl_view *
+acl_content_view(struct acl_content *content)
+{
+	return &content->view;
 }
 
 size_t

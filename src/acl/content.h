@@ -27,6 +27,12 @@ struct acl_entry {
 
 struct acl_content;
 
+/* What look-ups in a list read: one pointer leads to both tables, so that both
+ * change at once.  Each is NULL or a table. */
+struct acl_view {
+	const struct acl_table *read, *added;
+};
+
 /* Returns an empty content, or NULL when memory is short. */
 struct acl_content *acl_content_new(void);
 
@@ -64,6 +70,10 @@ void acl_content_free(struct acl_content *content);
 
 /* Returns the table, which the content owns. */
 const struct acl_table *acl_content_table(const struct acl_content *content);
+
+/* Returns the view of a list that has this content, and lives as long as the
+ * content; the list fills it. */
+struct acl_view *acl_content_view(struct acl_content *content);
 
 /* Returns the number of entries. */
 size_t acl_content_entries(const struct acl_content *content);

@@ -31,6 +31,38 @@ call_acl(struct call *call, const char *text, const char *missing)
 	return list;
 }
 
+bool
+call_take_version(struct call *call, unsigned *ret_version)
+{
+	const char *text = call_arg(call, 0);
+	uint64_t n;
+
+	*ret_version = 0;
+	if (*text != '@')
+		return false;
+	if (text_parse_number(text + 1, 0, UINT32_MAX, &n, NULL))
+		*ret_version = (unsigned)n;
+	call->args++;
+	return true;
+}
+
+bool
+call_acl_outcome(struct call *call, enum acl_outcome outcome)
+{
+	switch (outcome) {
+	case ACL_DONE:
+		return true;
+	case ACL_NO_VERSION:
+		return err_set(call->err, "Version number out of range.");
+	case ACL_TOO_MANY:
+		return err_set(call->err,
+		    "Too many versions are prepared; commit the last one.");
+	case ACL_SHORT:
+		return err_oom(call->err) || err_as_sentence(call->err);
+	}
+	return false;
+}
+
 const char *
 acl_place_text(const struct acl_listed *entry, char out[ACL_PLACE_SIZE])
 {
@@ -67,18 +99,35 @@ grace_of(const struct call *call)
 	return control_model(call->env->control)->grace;
 }
 
+/* Adds an entry to a version that is not in force. */
+static bool
+add_to_version(struct call *call, struct acl_list *list, unsigned version,
+    const struct cidr *range)
+{
+	if (version > acl_list_versions(list).next)
+		return err_set(call->err,
+		    "Version number in the future, please use 'prepare acl' "
+		    "before.");
+	return call_acl_outcome(
+	    call, acl_list_prepare_entry(list, version, range));
+}
+
 /* Adding what is there already succeeds, as in HAProxy. */
 bool
 run_add_acl(struct call *call)
 {
 	char text[CIDR_TEXT_SIZE];
 	struct cidr range;
+	unsigned version;
+	bool has_version = call_take_version(call, &version);
 	struct acl_list *list = take_range(call,
 	    "'add acl' expects two parameters: ACL identifier and pattern.",
 	    &range);
 
 	if (!list)
 		return false;
+	if (has_version && version != acl_list_versions(list).current)
+		return add_to_version(call, list, version, &range);
 	if (!acl_list_add(list, &range, grace_of(call)))
 		return err_oom(call->err) || err_as_sentence(call->err);
 	call_audit(call, NULL, NULL, "acl %s: %s is added", acl_list_name(list),
@@ -110,15 +159,29 @@ run_del_acl(struct call *call)
 	return true;
 }
 
+/* Clearing a version that is not prepared succeeds, as in HAProxy: it has no
+ * entries. */
+static bool
+clear_version(struct call *call, struct acl_list *list, unsigned version)
+{
+	enum acl_outcome outcome = acl_list_prepare_again(list, version);
+
+	return outcome == ACL_NO_VERSION || call_acl_outcome(call, outcome);
+}
+
 bool
 run_clear_acl(struct call *call)
 {
+	unsigned version;
+	bool has_version = call_take_version(call, &version);
 	struct acl_list *list = call_acl(call, call_arg(call, 0),
 	    "Missing ACL identifier: 'clear acl' expects the name of a list.");
 	size_t n;
 
 	if (!list)
 		return false;
+	if (has_version && version != acl_list_versions(list).current)
+		return clear_version(call, list, version);
 	n = acl_list_entries(list);
 	if (!acl_list_clear(list, grace_of(call)))
 		return err_oom(call->err) || err_as_sentence(call->err);

@@ -12,6 +12,14 @@
 struct acl_list *call_acl(
     struct call *call, const char *text, const char *missing);
 
+/* Takes the version `@NUMBER` off the arguments, if they begin with one; 0 if
+ * what follows `@` is not a number.  Returns whether there was one. */
+bool call_take_version(struct call *call, unsigned *ret_version);
+
+/* Sets call->err to what became of a version.  Returns whether it is ACL_DONE.
+ */
+bool call_acl_outcome(struct call *call, enum acl_outcome outcome);
+
 #define ACL_PLACE_SIZE 512
 
 /* Writes where the entry comes from: FILE:LINE, FILE, or `add acl`.  Returns

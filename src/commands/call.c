@@ -180,14 +180,15 @@ call_is_strict(const struct call *call)
 }
 
 /* Whether the argument is one of the alternatives in the word, or there is a
- * `<` among them, which stands for any text. */
+ * `<` among them, which stands for any text; behind `@` for a text that begins
+ * with it. */
 static bool
 fits_word(const char *word, size_t word_len, const char *arg)
 {
 	size_t len = strlen(arg), n;
 
 	if (memchr(word, '<', word_len))
-		return true;
+		return *word != '@' || *arg == '@';
 	for (size_t i = 0; i < word_len; i += n + 1) {
 		const char *bar = memchr(word + i, '|', word_len - i);
 

@@ -5,8 +5,9 @@
  * leading words has all commands that begin with them (clear.c, set_maxconn.c,
  * show_cli.c).  Commands that undo or list what a command does are in the file
  * of that command: `del acl` and `clear acl` in add_acl.c, `get acl` in
- * show_acl.c, `disable server` in enable_server.c, `cancel drain` and
- * `show drains` in drain_server.c, `cancel expiring` in show_expiring.c.
+ * show_acl.c, `commit acl` in prepare_acl.c, `disable server` in
+ * enable_server.c, `cancel drain` and `show drains` in drain_server.c,
+ * `cancel expiring` in show_expiring.c.
  * Commands about the connection itself are in cli.c, `show version` is in
  * show_info.c.
  */
@@ -39,8 +40,8 @@
 	    "<certfile>", "abort a transaction for a certificate file")        \
 	COMMAND("abort ssl crl-file", ADMIN, run_abort_ssl_crl_file, USAGE,    \
 	    "<crlfile>", "abort a transaction for a CRL file")                 \
-	COMMAND("add acl", ADMIN, run_add_acl, USAGE, "<acl> <pattern>",       \
-	    "add an entry to an address list")                                 \
+	COMMAND("add acl", ADMIN, run_add_acl, USAGE,                          \
+	    "[@<ver>] <acl> <pattern>", "add an entry to an address list")     \
 	COMMAND("add server", ADMIN, run_add_server, OWN,                      \
 	    "<bk>/<srv> <address> [<option>]*", "create a new server")         \
 	COMMAND("cancel drain", ADMIN, run_cancel_drain, USAGE, "<bk>/<srv>",  \
@@ -49,7 +50,7 @@
 	    "keep what was set for a time")                                    \
 	COMMAND("cancel rebalance", ADMIN, run_cancel_rebalance, USAGE,        \
 	    "<backend>", "close no further sessions of a backend")             \
-	COMMAND("clear acl", ADMIN, run_clear_acl, USAGE, "<acl>",             \
+	COMMAND("clear acl", ADMIN, run_clear_acl, USAGE, "[@<ver>] <acl>",    \
 	    "delete all entries of an address list")                           \
 	COMMAND("clear counters", OPERATOR, run_clear_counters, USAGE,         \
 	    "[all]", "clear max statistics counters (or all counters)")        \
@@ -59,6 +60,8 @@
 	COMMAND("clear table", OPERATOR, run_clear_table, OWN,                 \
 	    "<table> [<filter>]*",                                             \
 	    "remove an entry from a table (filter: data/key)")                 \
+	COMMAND("commit acl", ADMIN, run_commit_acl, USAGE, "@<ver> <acl>",    \
+	    "replace all entries of an address list by a prepared version")    \
 	COMMAND("commit ssl ca-file", ADMIN, run_commit_ssl_ca_file, USAGE,    \
 	    "<cafile>", "commit a CA file")                                    \
 	COMMAND("commit ssl cert", ADMIN, run_commit_ssl_cert, USAGE,          \
@@ -108,6 +111,8 @@
 	    "report a server's current weight")                                \
 	COMMAND("operator", OPERATOR, run_operator, USAGE, "",                 \
 	    "lower the level of the current CLI session to operator")          \
+	COMMAND("prepare acl", ADMIN, run_prepare_acl, USAGE, "<acl>",         \
+	    "begin a version that will replace an address list")               \
 	COMMAND("rebalance backend", ADMIN, run_rebalance, OWN,                \
 	    "<backend> [over <duration>] [dry-run] [json]",                    \
 	    "close old sessions of servers that have more than their share")   \
@@ -153,7 +158,8 @@
 	SETTING("set weight", ADMIN, run_set_weight, USAGE, describe_weight,   \
 	    run_set_weight, 1, 2, "<bk>/<srv> <weight>",                       \
 	    "change a server's weight")                                        \
-	COMMAND("show acl", OPERATOR, run_show_acl, USAGE, "[<acl>] [json]",   \
+	COMMAND("show acl", OPERATOR, run_show_acl, USAGE,                     \
+	    "[@<ver>] [<acl>] [json]",                                         \
 	    "report the address lists, or the entries of one")                 \
 	COMMAND("show backend", USER, run_show_backend, USAGE, "[json]",       \
 	    "list backends in the current running config")                     \

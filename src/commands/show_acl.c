@@ -19,14 +19,17 @@ put_list(
 	const struct model *m = control_model(call->env->control);
 	const struct spec_place *place = &m->spec->lists[i].place;
 	struct acl_changes changes = acl_list_changes(list);
+	struct acl_versions versions = acl_list_versions(list);
 	const char *failure = list_watch_failure(
 	    control_list_watch(call->env->control), acl_list_name(list));
 
 	report_row(r);
 	report_put(r, "id", "%zu", i);
 	report_put(r, "name", " (%s)", acl_list_name(list));
-	report_text(r, " [list] at %s:%u, curr_ver=0 next_ver=0",
-	    place->file ? place->file : "-", place->line);
+	report_text(r, " [list] at %s:%u,", place->file ? place->file : "-",
+	    place->line);
+	report_put(r, "curr_ver", " curr_ver=%u", versions.current);
+	report_put(r, "next_ver", " next_ver=%u", versions.next);
 	report_json_string(r, "file", place->file);
 	report_json(r, "line", "%u", place->line);
 	report_put(r, "entries", " entry_cnt=%zu", acl_list_entries(list));
@@ -58,6 +61,8 @@ struct acl_listing {
 	struct listing listing;
 	char name[CALL_NAME_SIZE];
 	size_t next;
+	bool present;     /* the version in force */
+	unsigned version; /* otherwise */
 };
 
 static void
@@ -82,9 +87,11 @@ acl_listing_step(void *listing, const struct command_env *env)
 	struct acl_listing *l = listing;
 	const struct acl_list *list =
 	    model_find_list(control_model(env->control), l->name);
-	struct acl_listed entry;
+	struct acl_listed entry = {.source = NULL};
 
-	if (!list || !acl_list_at(list, l->next, &entry))
+	if (!list || !(l->present ? acl_list_at(list, l->next, &entry)
+	                          : acl_list_prepared_at(list, l->version,
+	                                l->next, &entry.range)))
 		return false;
 	l->next++;
 	put_list_entry(&l->listing.report, &entry);
@@ -103,18 +110,23 @@ run_show_acl(struct call *call)
 	bool json = call_take_json(call);
 	struct acl_listing *l;
 	struct acl_list *list;
+	unsigned version;
+	bool has_version = call_take_version(call, &version);
 
-	if (!*call_arg(call, 0)) {
+	if (!*call_arg(call, 0) && !has_version) {
 		show_lists(call, json);
 		return true;
 	}
-	list = call_acl(call, call_arg(call, 0), "");
+	list = call_acl(call, call_arg(call, 0),
+	    "Unknown ACL identifier. Please use #<id> or <name>.");
 	if (!list)
 		return false;
 	l = listing_new(call, &kind, json);
 	if (!l)
 		return false;
 	snprintf(l->name, sizeof(l->name), "%s", acl_list_name(list));
+	l->version = version;
+	l->present = !has_version || version == acl_list_versions(list).current;
 	return listing_answer(call, &l->listing, true);
 }
 

@@ -62,6 +62,11 @@ tell_new(const struct acl_list *had, const struct acl_content *content,
 		    "dropped",
 		    name, dropped.deleted, text_s(dropped.deleted),
 		    text_are(dropped.deleted));
+	if (dropped.prepared > 0)
+		changes_add(changes, false,
+		    "list %s: %zu version%s by prepare acl %s dropped", name,
+		    dropped.prepared, text_s(dropped.prepared),
+		    text_are(dropped.prepared));
 }
 
 void

@@ -115,10 +115,17 @@ complete_names(struct candidates *c, const char *placeholder)
 
 /* -- values that `help` does not list -- */
 
-/* The given words, `*` for any word, and what may follow them. */
+/* The given words, `*` for any word and `@*` for one that begins with `@`, and
+ * what may follow them. */
 static const struct value {
 	const char *words, *values;
 } values[] = {
+    {"add acl @*", "<acl>"},
+    {"add acl *", ""},
+    {"clear acl @*", "<acl>"},
+    {"clear acl *", ""},
+    {"show acl @*", "<acl>"},
+    {"show acl *", "json"},
     {"explain", "unix"},
     {"explain *", "<frontend> to sni alpn tls json"},
     {"explain * to", ""},
@@ -185,7 +192,7 @@ complete_value(struct candidates *c, const char *value, size_t n)
 	char word[WORD_SIZE];
 
 	snprintf(word, sizeof(word), "%.*s", (int)n, value);
-	if (*word == '<')
+	if (strchr(word, '<'))
 		complete_names(c, word);
 	else
 		add_candidate(c, value, n);
@@ -206,6 +213,16 @@ complete_values(struct candidates *c, const char *text, const char *between)
 	}
 }
 
+/* Whether the word is that of n characters in a row of `values`. */
+static bool
+is_word(const char *word, const char *row, size_t n)
+{
+	if (n == 2 && memcmp(row, "@*", n) == 0)
+		return *word == '@';
+	return (n == 1 && *row == '*') ||
+	       (strlen(word) == n && memcmp(word, row, n) == 0);
+}
+
 /* Skips the words that the text and the given words begin with; `*` in the text
  * is any word.  Returns the rest of the text, with *words at the rest of the
  * given words.  Returns NULL if there are two different words. */
@@ -215,8 +232,7 @@ skip_common_words(const char *text, const char *const **words)
 	while (*text && **words) {
 		size_t n = strcspn(text, " ");
 
-		if (strncmp(text, "*", n) != 0 &&
-		    (strlen(**words) != n || memcmp(**words, text, n) != 0))
+		if (!is_word(**words, text, n))
 			return NULL;
 		text += n + (text[n] == ' ');
 		++*words;

@@ -18,7 +18,7 @@ parse_usage(char *row, struct ctl_usage *ret_usage)
 	while (end > words && end[-1] == ' ')
 		end--;
 	*end = '\0';
-	args = words + strcspn(words, "[<");
+	args = words + strcspn(words, "[<@");
 	if (args > words && *args)
 		args[-1] = '\0';
 	*ret_usage = (struct ctl_usage){

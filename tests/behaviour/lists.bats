@@ -151,6 +151,78 @@ entries() {
 	entries 0
 }
 
+# answers ANSWER STATUS COMMAND...
+answers() {
+	run -"$2" ctl "${@:3}"
+	equal "${*:3}" "$1" "$output"
+}
+
+@test "lists: a version is prepared beside the list, and committed at once" {
+	start_listed $'entry = 127.0.0.1\nentry = 10.0.0.0/8'
+	ctl add acl office 127.0.0.2
+	answers 'New version created: 1' 0 prepare acl office
+	answers '' 0 add acl @1 office 127.0.0.3
+	answers '' 0 add acl @1 '#0' 2001:db8::/32
+	becomes reset 127.0.0.3
+	[[ $(ctl show acl) == *", curr_ver=0 next_ver=1 entry_cnt=3 "* ]]
+	answers $'- 127.0.0.3\n- 2001:db8::/32' 0 show acl @1 office
+	answers '' 0 commit acl @1 office
+	becomes served 127.0.0.3
+	becomes reset
+	becomes reset 127.0.0.2
+	[[ $(ctl show acl) == *", curr_ver=1 next_ver=1 entry_cnt=2 "* ]]
+	# The version in force has its number.
+	answers '' 0 add acl @1 office 127.0.0.4
+	becomes served 127.0.0.4
+	equal entries 3 "$(ctl show acl @1 office | wc -l)"
+	[[ $(ctl show changes) == *'acl office entries, version 1: 3 -> 2'* ]]
+	run -0 ctl reload
+	[[ $output == *'list office: 3 additions by add acl are dropped'* ]]
+	[[ $output == *'list office: 2 deletions by del acl or clear acl are dropped'* ]]
+	becomes served
+}
+
+@test "lists: versions have HAProxy's order and answers" {
+	start_listed 'entry = 127.0.0.1'
+	answers "Version number in the future, please use 'prepare acl' before." \
+	    1 add acl @1 office 127.0.0.9
+	answers 'Version number out of range.' 1 commit acl @0 office
+	answers 'Missing version number.' 1 commit acl
+	answers 'Missing ACL identifier.' 1 commit acl @1
+	answers 'Unknown ACL identifier. Please use #<id> or <name>.' 1 \
+	    commit acl @1 nowhere
+	answers 'Unknown ACL identifier. Please use #<id> or <name>.' 1 \
+	    prepare acl nowhere
+	for n in 1 2 3; do
+		answers "New version created: $n" 0 prepare acl office
+		ctl add acl "@$n" office "127.0.0.1$n"
+	done
+	answers '' 0 clear acl @3 office
+	answers '' 0 show acl @3 office
+	answers '' 0 commit acl @2 office
+	becomes served 127.0.0.12
+	becomes reset 127.0.0.11
+	# What was prepared before is gone, what came after is not.
+	answers 'Version number out of range.' 1 commit acl @1 office
+	answers 'Version number out of range.' 1 add acl @1 office 127.0.0.1
+	answers '' 0 commit acl @3 office
+	becomes reset 127.0.0.12
+	entries 0
+	for ((n = 4; n <= 35; n++)); do
+		ctl prepare acl office
+	done
+	answers 'Too many versions are prepared; commit the last one.' 1 \
+	    prepare acl office
+	run -0 ctl reload
+	[[ $output == *'list office: 32 versions by prepare acl are dropped'* ]]
+	answers 'Version number out of range.' 1 commit acl @35 office
+	answers 'New version created: 36' 0 prepare acl office
+	run -1 ctl add acl office 10.0.0.1 10.0.0.2
+	[[ $output == *'the usage is: [@<ver>] <acl> <pattern>'* ]]
+	equal "behind a version" office "$(ctl --complete add acl @36)"
+	equal "behind a list" '' "$(ctl --complete add acl office)"
+}
+
 @test "lists: additions stay when a file changes, deletions do not" {
 	printf '127.0.0.1\n127.0.0.3\n' >"$T/office.list"
 	start_listed "file = $T/office.list"

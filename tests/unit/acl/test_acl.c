@@ -176,6 +176,45 @@ struct reader {
 	unsigned wrong;
 };
 
+/* Replaces all entries by commands. */
+static void
+commit(struct acl_list *list, const char *text)
+{
+	unsigned version;
+	struct cidr range;
+
+	assert_true(cidr_parse(text, &range, NULL));
+	assert_int_equal(acl_list_prepare(list), ACL_DONE);
+	version = acl_list_versions(list).next;
+	assert_int_equal(
+	    acl_list_prepare_entry(list, version, &range), ACL_DONE);
+	assert_int_equal(acl_list_commit(list, version, grace), ACL_DONE);
+}
+
+static void
+versions_replace_all_entries(void **state)
+{
+	struct acl_list *l = list_of("10.0.0.0/8");
+	struct cidr range;
+
+	(void)state;
+	add(l, "11.0.0.0/8");
+	assert_int_equal(acl_list_commit(l, 1, grace), ACL_NO_VERSION);
+	commit(l, "12.0.0.0/8");
+	assert_false(has(l, "10.0.0.1"));
+	assert_false(has(l, "11.0.0.1"));
+	assert_true(has(l, "12.0.0.1"));
+	assert_int_equal(acl_list_changes(l).added, 1);
+	assert_int_equal(acl_list_changes(l).deleted, 1);
+	assert_int_equal(acl_list_prepare(l), ACL_DONE);
+	assert_int_equal(acl_list_prepare(l), ACL_DONE);
+	assert_int_equal(acl_list_commit(l, 3, grace), ACL_DONE);
+	assert_int_equal(acl_list_entries(l), 0);
+	assert_false(acl_list_prepared_at(l, 2, 0, &range));
+	assert_int_equal(acl_list_versions(l).current, 3);
+	acl_list_unref(l);
+}
+
 /* 127.0.0.1 is in every content, 192.0.2.1 in none. */
 static void *
 look_up(void *arg)
@@ -209,6 +248,8 @@ a_reader_sees_whole_contents_while_they_change(void **state)
 		    grace);
 		add(r.list, "10.0.0.0/8");
 		assert_int_equal(delete (r.list, "10.0.0.0/8"), ACL_DELETED);
+		commit(r.list, "127.0.0.0/9");
+		commit(r.list, "127.0.0.0/10");
 		grace_poll(grace);
 	}
 	atomic_store_release(&r.stop, true);
@@ -242,6 +283,7 @@ main(void)
 	    cmocka_unit_test(another_content_may_keep_what_was_added),
 	    cmocka_unit_test(a_cleared_list_has_no_entry),
 	    cmocka_unit_test(matches_are_counted_where_a_list_decides),
+	    cmocka_unit_test(versions_replace_all_entries),
 	    cmocka_unit_test(a_reader_sees_whole_contents_while_they_change),
 	};
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * See drafts.h.
+ */
+#include "acl/drafts.h"
+
+#include <string.h>
+
+#include "base/ensure.h"
+
+bool
+acl_drafts_begin(struct acl_drafts *drafts)
+{
+	struct acl_content *c = acl_content_new();
+
+	if (!c)
+		return false;
+	ENSURE(drafts->n < ACL_DRAFTS_MAX);
+	drafts->all[drafts->n++] = c;
+	return true;
+}
+
+struct acl_content *
+acl_drafts_find(const struct acl_drafts *drafts, unsigned version)
+{
+	unsigned at = version - drafts->current - 1;
+
+	return version > drafts->current && at < drafts->n ? drafts->all[at]
+	                                                   : NULL;
+}
+
+bool
+acl_drafts_clear(struct acl_drafts *drafts, unsigned version)
+{
+	struct acl_content **draft =
+	    &drafts->all[version - drafts->current - 1];
+	struct acl_content *empty = acl_content_new();
+
+	if (!empty)
+		return false;
+	acl_content_free(*draft);
+	*draft = empty;
+	return true;
+}
+
+struct acl_content *
+acl_drafts_take(struct acl_drafts *drafts, unsigned version)
+{
+	unsigned at = version - drafts->current - 1;
+	struct acl_content *taken = drafts->all[at];
+
+	for (unsigned i = 0; i < at; i++)
+		acl_content_free(drafts->all[i]);
+	drafts->n -= at + 1;
+	drafts->current = version;
+	memmove(drafts->all, drafts->all + at + 1,
+	    drafts->n * sizeof(drafts->all[0]));
+	return taken;
+}
+
+void
+acl_drafts_drop(struct acl_drafts *drafts)
+{
+	if (drafts->n > 0)
+		acl_content_free(
+		    acl_drafts_take(drafts, drafts->current + drafts->n));
+}
