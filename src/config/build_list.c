@@ -99,12 +99,31 @@ limits_use_list(const struct frontend_spec *f, size_t list)
 {
 	for (size_t i = 0; i < f->limits_n; i++) {
 		enum limit_for clients;
-		const struct limit_list *used =
+		const struct list_use *used =
 		    limit_spec_list(&f->limits[i], &clients);
 
 		if (used && used->list == list)
 			return true;
 	}
+	return false;
+}
+
+static bool
+ranges_use_list(const struct rule_ranges *ranges, size_t list)
+{
+	for (size_t i = 0; i < ranges->lists_n; i++)
+		if (ranges->lists[i].list == list)
+			return true;
+	return false;
+}
+
+static bool
+rules_use_list(const struct frontend_spec *f, size_t list)
+{
+	for (size_t i = 0; i < f->rules_n; i++)
+		if (ranges_use_list(&f->rules[i].src, list) ||
+		    ranges_use_list(&f->rules[i].dst, list))
+			return true;
 	return false;
 }
 
@@ -118,7 +137,7 @@ is_used(const struct spec *spec, size_t list)
 			if (f->access[j].kind == ACCESS_LIST &&
 			    f->access[j].list == list)
 				return true;
-		if (limits_use_list(f, list))
+		if (limits_use_list(f, list) || rules_use_list(f, list))
 			return true;
 	}
 	return false;

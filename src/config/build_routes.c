@@ -22,17 +22,39 @@ cidr_covers(const struct cidr *a, const struct cidr *b)
 	return bits == 0 || ((a->ip[bytes] ^ b->ip[bytes]) >> (8 - bits)) == 0;
 }
 
-/* Whether the condition a holds wherever b does; without ranges it always
- * holds. */
+/* Whether one of the ranges has the range. */
+static bool
+range_is_covered(const struct rule_ranges *by, const struct cidr *range)
+{
+	for (size_t i = 0; i < by->n; i++)
+		if (cidr_covers(&by->all[i], range))
+			return true;
+	return false;
+}
+
+static bool
+list_is_covered(const struct rule_ranges *by, const struct list_use *use)
+{
+	for (size_t i = 0; i < by->lists_n; i++)
+		if (by->lists[i].list == use->list)
+			return true;
+	return false;
+}
+
+/* Whether the condition a holds wherever b does, as far as that can be told
+ * without the contents of lists; without addresses it always holds. */
 static bool
 ranges_cover(const struct rule_ranges *a, const struct rule_ranges *b)
 {
-	size_t found = 0;
-
-	for (size_t i = 0; i < b->n && found == i; i++)
-		for (size_t j = 0; j < a->n && found == i; j++)
-			found += cidr_covers(&a->all[j], &b->all[i]);
-	return a->n == 0 || (b->n > 0 && found == b->n);
+	if (!rule_ranges_any(a) || !rule_ranges_any(b))
+		return !rule_ranges_any(a);
+	for (size_t i = 0; i < b->n; i++)
+		if (!range_is_covered(a, &b->all[i]))
+			return false;
+	for (size_t i = 0; i < b->lists_n; i++)
+		if (!list_is_covered(a, &b->lists[i]))
+			return false;
+	return true;
 }
 
 static bool

@@ -106,8 +106,8 @@ extern const struct value_type type_choice_text /* one of key->choices */,
 extern const struct value_type type_set_source;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */
 extern const struct value_type type_check, type_agent,
-    type_limit_list /* struct limit_list */,
-    type_agent_send /* struct pattern */, type_log, type_admin;
+    type_limit_list /* struct list_use */, type_agent_send /* struct pattern */,
+    type_log, type_admin;
 /* The section's own struct; all but http and age append to an array of it. */
 extern const struct value_type type_http, type_age, type_listen, type_backend,
     type_sni_rule, type_route_rule, type_proxy_from, type_allow, type_deny,

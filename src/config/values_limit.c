@@ -79,7 +79,7 @@ print_limit_bytes(const struct shown *s, char out[VALUE_TEXT_SIZE])
 
 /* `list:NAME`. */
 static bool
-read_limit_list(const struct value *v, struct limit_list *list)
+read_limit_list(const struct value *v, struct list_use *list)
 {
 	const char *name = v->text + strlen(VALUE_LIST_PREFIX);
 
@@ -106,7 +106,7 @@ parse_limit_list(const struct value *v)
 static bool
 print_limit_list(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
-	const struct limit_list *list = shown_source(s);
+	const struct list_use *list = shown_source(s);
 
 	return list->name &&
 	       value_write(out, VALUE_LIST_PREFIX "%s", list->name);

@@ -153,6 +153,22 @@ parse_rule_alpn(const struct value *v)
 
 /* -- addresses and ports -- */
 
+/* Reads `list:NAME`.  Returns false after an error. */
+static bool
+add_rule_list(
+    const struct value *v, const char *name, struct rule_ranges *ranges)
+{
+	struct list_use use = {.name = NULL};
+
+	if (value_find_list(v, name, &use.list) &&
+	    value_set_string(v, &use.name, name) &&
+	    value_append(
+	        v, &ranges->lists, &ranges->lists_n, &use, sizeof(use)))
+		return true;
+	free(use.name);
+	return false;
+}
+
 static bool
 parse_rule_ranges(const struct value *v)
 {
@@ -165,7 +181,11 @@ parse_rule_ranges(const struct value *v)
 
 	snprintf(copy, sizeof(copy), "%s", v->text);
 	while ((word = next_of_list(&list))) {
-		if (!cidr_parse(word, &range, &err))
+		if (strncmp(word, VALUE_LIST_PREFIX,
+		        strlen(VALUE_LIST_PREFIX)) == 0)
+			ok &= add_rule_list(
+			    v, word + strlen(VALUE_LIST_PREFIX), ranges);
+		else if (!cidr_parse(word, &range, &err))
 			ok = value_fail(v, "%s", err.text);
 		else
 			ok &= value_append(
@@ -184,7 +204,11 @@ print_rule_ranges(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	for (size_t i = 0; i < ranges->n; i++)
 		len += (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
 		    "%s%s", i > 0 ? "," : "", cidr_text(&ranges->all[i], text));
-	return ranges->n > 0;
+	for (size_t i = 0; i < ranges->lists_n; i++)
+		len += (size_t)snprintf(out + len, VALUE_TEXT_SIZE - len,
+		    "%s" VALUE_LIST_PREFIX "%s", len > 0 ? "," : "",
+		    ranges->lists[i].name);
+	return len > 0;
 }
 
 static bool
@@ -340,7 +364,8 @@ static bool
 has_condition(const struct rule_spec *r)
 {
 	return r->names || r->alpn || r->tls != SWITCH_DEFAULT ||
-	       r->src.n > 0 || r->dst.n > 0 || r->ports.n > 0;
+	       rule_ranges_any(&r->src) || rule_ranges_any(&r->dst) ||
+	       r->ports.n > 0;
 }
 
 /* Adds an error if the rule cannot be one, as far as that follows from its line
@@ -412,7 +437,8 @@ VALUE_TYPE(rule_names, print_rule_words,
     "names as in www.example.com,*.example.org", 0);
 VALUE_TYPE(rule_alpn, print_rule_words, "protocols as in h2,http/1.1", 0);
 VALUE_TYPE(rule_ranges, print_rule_ranges,
-    "IP addresses, ranges of them as 10.0.0.0/8, and unix, with commas between",
+    "IP addresses, ranges of them as 10.0.0.0/8, list:NAME, and unix, with "
+    "commas between",
     0);
 VALUE_TYPE(rule_ports, print_rule_ports,
     "ports, and ranges of them as 8000-8099, with commas between", 0);

@@ -26,7 +26,7 @@ limit_key(const struct limit *limit, const struct endpoint *client)
 	           : all;
 }
 
-const struct limit_list *
+const struct list_use *
 limit_spec_list(const struct limit_spec *limit, enum limit_for *ret_for)
 {
 	*ret_for = limit->except.name ? LIMIT_FOR_OTHERS : LIMIT_FOR_LIST;
@@ -108,8 +108,8 @@ static bool
 same_key(const struct limit_spec *a, const struct limit_spec *b)
 {
 	enum limit_for for_a, for_b;
-	const struct limit_list *list_a = limit_spec_list(a, &for_a);
-	const struct limit_list *list_b = limit_spec_list(b, &for_b);
+	const struct list_use *list_a = limit_spec_list(a, &for_a);
+	const struct list_use *list_b = limit_spec_list(b, &for_b);
 
 	return a->per == b->per && a->prefix4 == b->prefix4 &&
 	       a->prefix6 == b->prefix6 && a->size == b->size &&
@@ -174,7 +174,7 @@ add_limit(struct limits *limits, const struct limit_spec *spec,
     const struct limits *before)
 {
 	struct limit *l = &limits->all[limits->n];
-	const struct limit_list *list = limit_spec_list(spec, &l->clients);
+	const struct list_use *list = limit_spec_list(spec, &l->clients);
 
 	l->spec = spec;
 	l->list = list ? model->lists[list->list] : NULL;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acl/acl.h"
+#include "model/model.h"
 #include "model/sni_map.h"
 
 /* A rule, or neighbouring rules that have nothing but names. */
@@ -25,7 +27,8 @@ struct protocol {
 };
 
 struct rules {
-	unsigned facts; /* FACT_ bits that some rule asks for */
+	unsigned facts;                /* FACT_ bits that some rule asks for */
+	struct acl_list *const *lists; /* the model's; NULL: none */
 	unsigned protocols_n;
 	struct protocol protocols[RULE_PROTOCOLS_MAX];
 	size_t n;
@@ -51,10 +54,14 @@ both(enum holds a, enum holds b)
 }
 
 static bool
-ranges_have(const struct rule_ranges *ranges, const struct endpoint *endpoint)
+ranges_have(const struct rules *rules, const struct rule_ranges *ranges,
+    const struct endpoint *endpoint)
 {
 	for (size_t i = 0; i < ranges->n; i++)
 		if (cidr_has(&ranges->all[i], endpoint))
+			return true;
+	for (size_t i = 0; i < ranges->lists_n; i++)
+		if (acl_list_has(rules->lists[ranges->lists[i].list], endpoint))
 			return true;
 	return false;
 }
@@ -74,17 +81,18 @@ ports_have(const struct rule_ports *ports, const struct endpoint *endpoint)
 
 /* Whether the conditions on addresses and ports hold. */
 static enum holds
-addresses_hold(const struct rule_spec *rule, const struct rule_facts *facts)
+addresses_hold(const struct rules *rules, const struct rule_spec *rule,
+    const struct rule_facts *facts)
 {
 	enum holds holds = HOLDS;
 
-	if (rule->src.n > 0)
-		holds = holds_if(ranges_have(&rule->src, facts->client));
-	if (rule->dst.n > 0)
-		holds = both(holds,
-		    facts->known & FACT_DESTINATION
-		        ? holds_if(ranges_have(&rule->dst, facts->destination))
-		        : HOLDS_PERHAPS);
+	if (rule_ranges_any(&rule->src))
+		holds = holds_if(ranges_have(rules, &rule->src, facts->client));
+	if (rule_ranges_any(&rule->dst))
+		holds = both(holds, facts->known & FACT_DESTINATION
+		                        ? holds_if(ranges_have(rules,
+		                              &rule->dst, facts->destination))
+		                        : HOLDS_PERHAPS);
 	if (rule->ports.n > 0)
 		holds = both(holds,
 		    facts->known & FACT_PORT
@@ -124,7 +132,7 @@ hello_holds(const struct rule_step *step, const struct rule_facts *facts,
 static unsigned
 facts_of_rule(const struct rule_spec *rule)
 {
-	return (rule->dst.n > 0 ? FACT_DESTINATION : 0) |
+	return (rule_ranges_any(&rule->dst) ? FACT_DESTINATION : 0) |
 	       (rule->ports.n > 0 ? FACT_PORT : 0) |
 	       (rule->names || rule->alpn || rule->tls != SWITCH_DEFAULT
 	               ? FACT_HELLO
@@ -152,7 +160,7 @@ rules_find(const struct rules *rules, const struct rule_facts *facts,
 		enum holds holds = HOLDS;
 
 		if (step->spec)
-			holds = addresses_hold(step->spec, facts);
+			holds = addresses_hold(rules, step->spec, facts);
 		if (holds != HOLDS_NOT)
 			holds = both(holds, hello_holds(step, facts, &name));
 		if (holds == HOLDS) {
@@ -276,12 +284,12 @@ rules_new(const struct frontend_spec *spec, const struct model *model,
 	struct rules *rules;
 	size_t to, steps = 0;
 
-	(void)model;
 	for (size_t from = 0; from < spec->rules_n; steps++)
 		from = end_of_step(spec, from);
 	rules = calloc(1, sizeof(*rules) + steps * sizeof(rules->steps[0]));
 	if (!rules)
 		return NULL;
+	rules->lists = model ? model->lists : NULL;
 	for (size_t from = 0; from < spec->rules_n; from = to) {
 		to = end_of_step(spec, from);
 		if (!add_step(rules, spec, from, to, routes)) {

@@ -59,8 +59,9 @@ struct rule_found {
 struct rules;
 
 /* Makes the rules of a frontend.  routes has, for each rule, the index of its
- * backend among the frontend's.  model: for the lists that rules name.  Borrows
- * the spec.  Returns NULL when memory is short.  Control thread. */
+ * backend among the frontend's.  model: for the lists that rules name; may be
+ * NULL if they name none.  Borrows the spec and the lists.  Returns NULL when
+ * memory is short.  Control thread. */
 struct rules *rules_new(const struct frontend_spec *spec,
     const struct model *model, const uint16_t *routes);
 

@@ -185,11 +185,27 @@ struct route_spec {
 
 #define ROUTES_MAX 64
 
-/* Addresses in a rule: one of these ranges has the endpoint. */
+/* A [list NAME] that a rule or a limit asks about addresses: an index of
+ * spec.lists, and the name, which is NULL if there is no list. */
+struct list_use {
+	size_t list;
+	char *name;
+};
+
+/* Addresses in a rule: one of these ranges or lists has the endpoint. */
 struct rule_ranges {
 	struct cidr *all;
-	size_t n; /* 0: no condition */
+	size_t n;
+	struct list_use *lists;
+	size_t lists_n;
 };
+
+/* Returns whether there is such a condition. */
+static inline bool
+rule_ranges_any(const struct rule_ranges *ranges)
+{
+	return ranges->n > 0 || ranges->lists_n > 0;
+}
 
 /* Ports in a rule, each range with both ends. */
 struct rule_ports {
@@ -246,13 +262,6 @@ enum limit_per { LIMIT_PER_SOURCE, LIMIT_PER_FRONTEND, LIMIT_PER_LIST };
 /* The clients that a limit is for. */
 enum limit_for { LIMIT_FOR_ALL, LIMIT_FOR_LIST, LIMIT_FOR_OTHERS };
 
-/* The list that a limit asks about its clients: an index of spec.lists, and the
- * name, which is NULL if there is no list. */
-struct limit_list {
-	size_t list;
-	char *name;
-};
-
 /* Connections in a time. */
 struct limit_rate {
 	unsigned count; /* 0: any number */
@@ -275,7 +284,7 @@ struct limit_spec {
 	enum limit_per per;
 	/* per=list:NAME, only=list:NAME and except=list:NAME; at most one of
 	 * them is there. */
-	struct limit_list together, only, except;
+	struct list_use together, only, except;
 	unsigned prefix4, prefix6; /* bits of an address that make a source */
 	/* To clients beyond the limit.  GATE_DELAY: hold_ms is the longest
 	 * delay; a client that would have to wait longer, or that has too many
@@ -299,7 +308,7 @@ limit_spec_burst(const struct limit_spec *limit)
 }
 
 /* Returns the list that the limit asks, or NULL. */
-const struct limit_list *limit_spec_list(
+const struct list_use *limit_spec_list(
     const struct limit_spec *limit, enum limit_for *ret_for);
 
 #define LIMIT_TEXT_SIZE 192

@@ -81,8 +81,11 @@ static const struct field pool_fields[] = {
 static const struct field route_fields[] = {
     FIELD(route_spec, PLACE, place), END};
 
-static const struct field ranges_fields[] = {
-    ARRAY(rule_ranges, all, n, NULL), END};
+static const struct field list_use_fields[] = {
+    FIELD(list_use, TEXT, name), END};
+
+static const struct field ranges_fields[] = {ARRAY(rule_ranges, all, n, NULL),
+    ARRAY(rule_ranges, lists, lists_n, list_use_fields), END};
 
 static const struct field ports_fields[] = {
     ARRAY(rule_ports, all, n, NULL), END};

@@ -72,6 +72,56 @@ line_of() {
 	answers http c.example --alpn http/1.1 --record 1
 }
 
+@test "routes: a list decides, as it is at the moment" {
+	takers partners inside other
+	printf '127.0.0.1\n' >"$T/partners.list"
+	BACKENDS="[list partners]
+file = $T/partners.list
+[list here]
+entry = 127.0.0.1" routes partners inside other <<-END
+		route = src=192.0.2.7,list:partners backend=partners
+		route = dst=list:here tls=no backend=inside
+		backend = other
+	END
+	answers partners none --raw hello
+	equal rule "route = src=192.0.2.7,list:partners backend=partners" \
+	    "$("$LFPROXY" -T -c "$T/lfproxy.ini" | grep '^route = src')"
+	ctl del acl partners 127.0.0.1
+	answers inside none --raw hello
+	ctl clear acl here
+	answers other none --raw hello
+	# What commands have deleted comes back.
+	ctl reload
+	answers partners none --raw hello
+	run -0 ctl explain 127.0.0.1 web
+	[[ $output == *"$T/lfproxy.ini:$(line_of 'list:partners')"* ]]
+	printf '192.0.2.8\n' >"$T/partners.list"
+	wait_for 10 lfproxy_said 'list partners: its files have changed'
+	answers inside none --raw hello
+}
+
+@test "routes: mistakes about lists are told with their lines" {
+	takers a
+	BACKENDS=$'[list l]\nentry = 10.0.0.0/8' routes a <<-END
+		route = src=list:l,192.0.2.0/24 backend=a
+		route = src=list:l tls=yes backend=a
+		route = src=192.0.2.0/25 backend=a
+		route = src=10.0.0.1 backend=a
+		backend = a
+	END
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	for rule in 'src=list:l tls=yes' 'src=192.0.2.0/25'; do
+		[[ $output == *":$(line_of "$rule"): warning: route: the rule never matches"* ]] ||
+			fail "$output"
+	done
+	# Neither a range of the list's nor the list itself counts as unused.
+	equal warnings 2 "$(grep -c 'warning: ' <<<"$output")"
+	sed -i 's/src=10.0.0.1 /src=list:none /' "$T/lfproxy.ini"
+	run -1 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *":$(line_of list:none): route: src: 'none' is unknown; allowed is l"* ]] ||
+		fail "$output"
+}
+
 @test "routes: addresses and ports decide, behind a PROXY header those it names" {
 	takers here there port other
 	WEB="listen = 127.0.0.1:0 accept_proxy" routes here there port other <<-END

@@ -49,7 +49,7 @@ range(struct cidr *room, const char *text)
 	struct err err;
 
 	assert_true(cidr_parse(text, room, &err));
-	return (struct rule_ranges){room, 1};
+	return (struct rule_ranges){.all = room, .n = 1};
 }
 
 static struct endpoint
