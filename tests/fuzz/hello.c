@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What a TLS client says first, in hexadecimal digits, so that the stored
- * inputs are text; whatever is no digit is passed over.
+ * What a client says first, TLS or PostgreSQL's request for it, in hexadecimal
+ * digits, so that the stored inputs are text; other characters are passed over.
  *
- * More bytes must not change what was made of the first of them, and whoever
- * waits for as many as are said to be needed gets to an end.
+ * More bytes must not change what was made of the first of them, and a reader
+ * that waits for as many as are said to be needed gets to an end.
  */
 #include "fuzz/fuzz.h"
+#include "net/starttls.h"
 #include "net/tls_hello.h"
 
 static int
@@ -63,6 +64,41 @@ check_name(const struct tls_hello *hello)
 	ENSURE(len == hello->name_len && strcmp(again, hello->name) == 0);
 }
 
+/* Reads the first n bytes as PostgreSQL's request, in a block of just that
+ * size.
+ */
+static enum pgsql_request
+read_request(const uint8_t *data, size_t n)
+{
+	uint8_t *block = malloc(n + !n);
+	enum pgsql_request request;
+
+	ENSURE(block);
+	memcpy(block, data, n);
+	request = pgsql_request_read(block, n);
+	free(block);
+	return request;
+}
+
+static void
+check_request(const uint8_t *data, size_t size)
+{
+	enum pgsql_request last = read_request(data, size), part;
+
+	for (size_t n = 0; n < size && n <= PGSQL_REQUEST_SIZE; n++) {
+		part = read_request(data, n);
+		ENSURE(part == last || part == PGSQL_MORE);
+		ENSURE(part != PGSQL_MORE || n < PGSQL_REQUEST_SIZE);
+		/* An answer needs all bytes of a request. */
+		ENSURE((part != PGSQL_TLS && part != PGSQL_GSS) ||
+		       n == PGSQL_REQUEST_SIZE);
+	}
+	ENSURE(last != PGSQL_MORE || size < PGSQL_REQUEST_SIZE);
+	ENSURE((last == PGSQL_TLS) ==
+	       (size >= PGSQL_REQUEST_SIZE &&
+	           memcmp(data, pgsql_tls_request, PGSQL_REQUEST_SIZE) == 0));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -71,6 +107,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tls_hello whole, part;
 	enum tls_verdict last = read_first(bytes, all, &whole), verdict;
 
+	check_request(bytes, all);
 	while ((verdict = read_first(bytes, n, &part)) == TLS_MORE) {
 		ENSURE(part.needs > n && part.needs <= TLS_HELLO_MAX);
 		if (n == all)
