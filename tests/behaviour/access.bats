@@ -276,15 +276,21 @@ stream_config() {
 	echo '}'
 }
 
-@test "access: decisions are those of nginx, for random rules and clients" {
-	local count=25 seed=$RANDOM n ours=() theirs=()
-
+# spawn_nginx: with the configuration on stdin.
+spawn_nginx() {
 	[ -e /usr/lib/nginx/modules/ngx_stream_module.so ] ||
 	    skip 'nginx has no stream module'
-	tool rules $count $seed "$T"
-	stream_config $count >"$T/nginx.conf"
-	sed -i 's|modules/|/usr/lib/nginx/modules/|' "$T/nginx.conf"
+	sed 's|modules/|/usr/lib/nginx/modules/|' >"$T/nginx.conf"
 	spawn nginx nginx -p "$T" -e "$T/nginx.error" -c "$T/nginx.conf"
+}
+
+# decides_like_nginx COUNT CLIENTS: for COUNT random lists of rules and CLIENTS
+# random clients of each.
+decides_like_nginx() {
+	local count=$1 clients=$2 seed=$RANDOM n ours=() theirs=()
+
+	tool rules $count $seed "$T"
+	stream_config $count | spawn_nginx
 	for ((n = 0; n < count; n++)); do
 		ours+=("f$n"$'\n'"$(cat "$T/rules.$n.ini")")
 		theirs+=("unix:$T/nginx.$n")
@@ -296,13 +302,53 @@ stream_config() {
 		ours+=("$(listening "f$n")")
 	done
 	wait_for 10 test -S "$T/nginx.$((count - 1))"
-	run -0 tool compare $count $seed "$(scaled 80)" \
+	run -0 tool compare $count $seed "$clients" \
 	    "$(IFS=,; echo "${ours[*]}")" "$(IFS=,; echo "${theirs[*]}")"
-	[ "${#lines[@]}" = 1 ] || fail "seed $seed: $output"
-	[[ $output =~ ^asked\ $((count * $(scaled 80))),\ admitted\ ([0-9]+)$ ]]
+	agreed $((count * clients)) $seed
+}
+
+# agreed COUNT SEED: so many decisions were the same.
+agreed() {
+	[ "${#lines[@]}" = 1 ] || fail "seed $2: $output"
+	[[ $output =~ ^asked\ $1,\ admitted\ ([0-9]+)$ ]]
 	# Both answers were frequent.
-	[ "${BASH_REMATCH[1]}" -gt $((count * $(scaled 80) / 5)) ]
-	[ "${BASH_REMATCH[1]}" -lt $((count * $(scaled 80) * 4 / 5)) ]
+	[ "${BASH_REMATCH[1]}" -gt $(($1 / 5)) ]
+	[ "${BASH_REMATCH[1]}" -lt $(($1 * 4 / 5)) ]
+}
+
+@test "access: decisions are those of nginx, for random rules and clients" {
+	decides_like_nginx 25 "$(scaled 80)"
+}
+
+# bats test_tags=slow
+@test "access: 100 000 decisions are those of nginx" {
+	decides_like_nginx 100 "$(scaled 1000)"
+}
+
+@test "access: a list of 20 000 networks has the members of nginx's geo" {
+	local seed=$RANDOM clients
+
+	clients=$(scaled 2000)
+	tool networks 20000 $seed "$T"
+	spawn_nginx <<-END
+		load_module modules/ngx_stream_module.so;
+		daemon off;
+		pid $T/nginx.pid;
+		user root;
+		error_log $T/nginx.error crit;
+		worker_processes 1;
+		events { worker_connections 1024; }
+		stream {
+		  set_real_ip_from unix:;
+		  geo \$member { default ""; include $T/networks.geo; }
+		  server { listen unix:$T/geo proxy_protocol; return \$member; }
+		}
+	END
+	OPTIONS=accept_proxy GLOBAL="[list networks]
+file = $T/networks.list" start_gates $'web\nallow = list:networks\ndeny = all'
+	wait_for 10 test -S "$T/geo"
+	run -0 tool members 20000 $seed "$clients" "$(listening web)" "unix:$T/geo"
+	agreed "$clients" $seed
 }
 
 @test "access: explain says which rule decides, with its line" {

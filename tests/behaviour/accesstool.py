@@ -20,7 +20,15 @@ list; DIRECTORY/lists.ini has their sections.
 accesstool.py compare COUNT SEED CLIENTS A,... B,...: COUNT addresses of each
 program, in the order of the rules; for each list, CLIENTS random clients ask
 both, named by a PROXY header.  Prints how many were asked and admitted, and
-each about which they do not agree."""
+each about which they do not agree.
+
+accesstool.py networks COUNT SEED DIRECTORY: writes COUNT random networks, which
+overlap, for lfproxy and for nginx: DIRECTORY/networks.list and
+DIRECTORY/networks.geo.
+
+accesstool.py members COUNT SEED CLIENTS A B: CLIENTS random clients, at the
+borders of these networks and elsewhere, ask both programs.  Prints as compare
+does."""
 
 import argparse
 import itertools
@@ -203,6 +211,67 @@ def run_compare(options):
     print(f"asked {asked}, admitted {admitted}")
 
 
+class Networks:
+    """Many networks, long and short ones, and addresses near their borders."""
+
+    def __init__(self, count, seed):
+        self.random = random.Random(seed)
+        self.all = [self.network() for _ in range(count)]
+
+    def network(self):
+        # Half of the addresses are close together, so networks are nested.
+        close = self.random.random() < 0.5
+        if self.random.random() < 0.6:
+            address = ipaddress.IPv4Address(
+                0x0A000000 | self.random.getrandbits(16) if close
+                else self.random.getrandbits(32))
+            bits = self.random.choice([12, 16, 20, 24, 27, 30, 31, 32, 32])
+        else:
+            address = ipaddress.IPv6Address(
+                0x20010DB8 << 96 | self.random.getrandbits(12) << 64
+                | self.random.getrandbits(6) if close
+                else self.random.getrandbits(128))
+            bits = self.random.choice([20, 32, 48, 63, 64, 65, 127, 128])
+        return ipaddress.ip_network((address, bits), strict=False)
+
+    def client(self):
+        network = self.random.choice(self.all)
+        near = int(self.random.choice(
+            [network.network_address, network.broadcast_address]))
+        near += self.random.randrange(-2, 3)
+        if self.random.random() < 0.4:
+            near = self.random.getrandbits(network.max_prefixlen)
+        most = 2 ** network.max_prefixlen - 1
+        client = type(network.network_address)(min(max(near, 1), most))
+        if client.version == 6 and client.ipv4_mapped:
+            return client.ipv4_mapped
+        return client
+
+
+def run_networks(options):
+    base = pathlib.Path(options.directory)
+    networks = Networks(options.count, options.seed).all
+    (base / "networks.list").write_text(
+        "".join(f"{n}\n" for n in networks), encoding="ascii")
+    # nginx refuses a network that is there twice with a warning alone.
+    (base / "networks.geo").write_text(
+        "".join(f"{n} ok;\n" for n in dict.fromkeys(networks)),
+        encoding="ascii")
+
+
+def run_members(options):
+    networks = Networks(options.count, options.seed)
+    admitted = 0
+    for _ in range(options.clients):
+        client = networks.client()
+        a, b = (knock(where, proxy=client) == "served"
+                for where in (options.ours, options.theirs))
+        admitted += a
+        if a != b:
+            print(f"{client}: {a} and not {b}")
+    print(f"asked {options.clients}, admitted {admitted}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
@@ -233,6 +302,18 @@ def main():
     command.add_argument("ours")
     command.add_argument("theirs")
     command.set_defaults(run=run_compare)
+    command = commands.add_parser("networks")
+    command.add_argument("count", type=int)
+    command.add_argument("seed", type=int)
+    command.add_argument("directory")
+    command.set_defaults(run=run_networks)
+    command = commands.add_parser("members")
+    command.add_argument("count", type=int)
+    command.add_argument("seed", type=int)
+    command.add_argument("clients", type=int)
+    command.add_argument("ours")
+    command.add_argument("theirs")
+    command.set_defaults(run=run_members)
     options = parser.parse_args()
     options.run(options)
 
