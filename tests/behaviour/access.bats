@@ -289,8 +289,8 @@ spawn_nginx() {
 decides_like_nginx() {
 	local count=$1 clients=$2 seed=$RANDOM n ours=() theirs=()
 
-	tool rules $count $seed "$T"
-	stream_config $count | spawn_nginx
+	tool rules "$count" $seed "$T"
+	spawn_nginx < <(stream_config "$count")
 	for ((n = 0; n < count; n++)); do
 		ours+=("f$n"$'\n'"$(cat "$T/rules.$n.ini")")
 		theirs+=("unix:$T/nginx.$n")
@@ -304,7 +304,7 @@ decides_like_nginx() {
 	wait_for 10 test -S "$T/nginx.$((count - 1))"
 	run -0 tool compare $count $seed "$clients" \
 	    "$(IFS=,; echo "${ours[*]}")" "$(IFS=,; echo "${theirs[*]}")"
-	agreed $((count * clients)) $seed
+	agreed $((count * clients)) "$seed"
 }
 
 # agreed COUNT SEED: so many decisions were the same.
