@@ -352,8 +352,12 @@ $(B)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(Q)$(LAB_CC) $<
 
-# A look-up in an address list; not a part of `make bench`.
+# A look-up in an address list, and an accept under a limit by source; not a part
+# of `make bench`.
 $(B)/bench/acl_lookup: tests/bench/acl_lookup.c $(call archives,acl net base)
+$(B)/bench/source_accept: tests/bench/source_accept.c \
+	$(call archives,model $(BELOW_model))
+$(B)/bench/acl_lookup $(B)/bench/source_accept:
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LAB_CC) $(filter %.c %.a,$^) $(LIBS)

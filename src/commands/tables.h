@@ -9,6 +9,7 @@
 
 #include "commands/call.h"
 #include "model/limit.h"
+#include "model/source_facts.h"
 
 /* X(identifier, name): the values of an entry.  Those of bytes are there if the
  * limit counts them.  conn_cnt, conn_cur, bytes_in_cnt and bytes_out_cnt are

@@ -6,6 +6,7 @@
 #include "model/limit.h"
 #include "model/removed.h"
 #include "model/rules.h"
+#include "model/source_facts.h"
 
 /* Adds an object that has these blocks; the object is the first. */
 #define ADD_OBJECT(use, ...)                                                   \

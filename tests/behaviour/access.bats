@@ -289,7 +289,7 @@ spawn_nginx() {
 decides_like_nginx() {
 	local count=$1 clients=$2 seed=$RANDOM n ours=() theirs=()
 
-	tool rules "$count" $seed "$T"
+	tool rules "$count" "$seed" "$T"
 	spawn_nginx < <(stream_config "$count")
 	for ((n = 0; n < count; n++)); do
 		ours+=("f$n"$'\n'"$(cat "$T/rules.$n.ini")")
@@ -302,7 +302,7 @@ decides_like_nginx() {
 		ours+=("$(listening "f$n")")
 	done
 	wait_for 10 test -S "$T/nginx.$((count - 1))"
-	run -0 tool compare $count $seed "$clients" \
+	run -0 tool compare "$count" "$seed" "$clients" \
 	    "$(IFS=,; echo "${ours[*]}")" "$(IFS=,; echo "${theirs[*]}")"
 	agreed $((count * clients)) "$seed"
 }

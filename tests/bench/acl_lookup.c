@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "acl/content.h"
+#include "acl/acl.h"
 #include "base/ensure.h"
 #include "base/mix.h"
 
@@ -64,11 +64,14 @@ measure(uint16_t family, size_t n)
 {
 	static struct endpoint clients[CLIENTS];
 	struct acl_content *c = make(family, n);
+	struct acl_list *list = acl_list_new("random");
 	struct memory_use use = {.count = 0};
 	uint64_t begin_ns, took_ns;
 	unsigned next = 0;
 	size_t found = 0;
 
+	ENSURE(list);
+	acl_list_publish(list, c, false, NULL);
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		struct cidr r = draw_range(
 		    family, i % 2 ? mix64(i) % n : UINT32_MAX + mix64(i));
@@ -78,7 +81,7 @@ measure(uint16_t family, size_t n)
 	}
 	begin_ns = cpu_ns();
 	for (unsigned i = 0; i < LOOKUPS; i++) {
-		bool has = acl_table_has(acl_content_table(c), &clients[next]);
+		bool has = acl_list_has(list, &clients[next]);
 
 		found += has;
 		next = (unsigned)(mix64(i + has) % CLIENTS);
@@ -91,7 +94,7 @@ measure(uint16_t family, size_t n)
 	    (double)took_ns / LOOKUPS,
 	    (double)use.heap / (double)acl_content_entries(c),
 	    100.0 * (double)found / LOOKUPS);
-	acl_content_free(c);
+	acl_list_unref(list);
 }
 
 int

@@ -15,6 +15,7 @@
 #include "model/limit.h"
 #include "model/model.h"
 #include "model/rules.h"
+#include "model/source_facts.h"
 
 #define CLIENTS   24
 #define START_NS  UINT64_C(1000000000000)

@@ -3,6 +3,7 @@
  * and what a reload keeps.
  */
 #include "model/limit.h"
+#include "model/source_facts.h"
 
 #include "base/clock.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Tables of sources: what may pass, what is counted, what goes when it is full.
  */
-#include "model/source_table.h"
+#include "model/source_facts.h"
 
 #include <sys/socket.h>
 

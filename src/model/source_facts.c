@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ * See source_facts.h.
+ */
+#include "model/source_facts.h"
+
+#include <string.h>
+
+#include "model/source_entries.h"
+
+uint64_t
+source_bytes_left(const struct source_facts *facts,
+    const struct source_bounds *bounds, uint64_t now_ns)
+{
+	uint64_t due_ns = source_later(facts->bytes_due_ns, now_ns);
+	uint64_t full_ns = now_ns + bounds->bytes_ns;
+
+	if (bounds->bytes == 0 || due_ns >= full_ns)
+		return 0;
+	return (uint64_t)((double)(full_ns - due_ns) * (double)bounds->bytes /
+	                  (double)bounds->bytes_ns);
+}
+
+uint64_t
+source_tokens(const struct source_facts *facts,
+    const struct source_bounds *bounds, uint64_t now_ns)
+{
+	uint64_t full_ns = now_ns + bounds->burst * bounds->share_ns;
+
+	if (bounds->share_ns == 0 || facts->due_ns >= full_ns)
+		return 0;
+	return (full_ns - source_later(facts->due_ns, now_ns)) /
+	       bounds->share_ns;
+}
+
+static struct source_facts
+entry_facts(const struct source_table *t, const struct source_entry *e)
+{
+	const struct source_bytes *b = source_entry_bytes(t, e);
+	struct source_facts facts = {.key = e->key,
+	    .sessions = e->sessions,
+	    .accepted = e->accepted,
+	    .refused = e->refused,
+	    .due_ns = e->due_ns};
+
+	if (b) {
+		memcpy(facts.bytes, b->used, sizeof(facts.bytes));
+		facts.bytes_due_ns = b->due_ns;
+	}
+	return facts;
+}
+
+bool
+source_table_find(struct source_table *table, const struct source_key *key,
+    struct source_facts *ret_facts)
+{
+	struct place p = source_place_lock(table, key);
+	const struct source_entry *e = source_entry_find(&p, key);
+
+	if (e)
+		*ret_facts = entry_facts(table, e);
+	source_place_unlock(&p);
+	return e;
+}
+
+bool
+source_table_next(struct source_table *table, uint64_t *at,
+    struct source_facts *ret_facts, bool *ret_found)
+{
+	uint64_t shard = *at / table->entries_n;
+	uint32_t i = (uint32_t)(*at % table->entries_n);
+	struct place p;
+
+	*ret_found = false;
+	if (shard >= table->shards_n)
+		return false;
+	p = source_place_at(table, (uint32_t)shard);
+	lock_acquire(&p.shard->lock);
+	for (uint32_t n = 0; i < p.shard->made && n < SOURCE_STEP; n++) {
+		const struct source_entry *e = &p.entries[i++];
+
+		if (source_entry_is_used(table, &p, e)) {
+			*ret_facts = entry_facts(table, e);
+			*ret_found = true;
+			break;
+		}
+	}
+	*at = i < p.shard->made ? shard * table->entries_n + i
+	                        : (shard + 1) * table->entries_n;
+	lock_release(&p.shard->lock);
+	return true;
+}
+
+bool
+source_table_set(struct source_table *table, const struct source_facts *facts)
+{
+	struct place p = source_place_lock(table, &facts->key);
+	struct source_entry *e = source_entry_make(table, &p, &facts->key);
+	struct source_bytes *b = e ? source_entry_bytes(table, e) : NULL;
+
+	if (e) {
+		e->accepted = facts->accepted;
+		e->refused = facts->refused;
+		e->due_ns = facts->due_ns;
+	}
+	if (b) {
+		memcpy(b->used, facts->bytes, sizeof(b->used));
+		b->due_ns = facts->bytes_due_ns;
+	}
+	source_place_unlock(&p);
+	return e;
+}
+
+bool
+source_table_remove(struct source_table *table, const struct source_key *key)
+{
+	struct place p = source_place_lock(table, key);
+	struct source_entry *e = source_entry_find(&p, key);
+	bool busy = e && e->sessions > 0;
+
+	if (e && !busy)
+		source_entry_free(&p, e);
+
+	source_place_unlock(&p);
+	return !busy;
+}
+
+void
+source_table_totals(
+    struct source_table *table, struct source_totals *ret_totals)
+{
+	struct source_totals sum = {
+	    .size = (uint64_t)table->shards_n * table->entries_n};
+
+	for (uint32_t i = 0; i < table->shards_n; i++) {
+		struct source_shard *s = &table->shards[i];
+
+		lock_acquire(&s->lock);
+		sum.used += s->used;
+		sum.refused += s->refused;
+		sum.uncounted += s->uncounted;
+		sum.evicted += s->evicted;
+		lock_release(&s->lock);
+	}
+	*ret_totals = sum;
+}
+
+void
+source_table_memory(struct source_table *table, struct memory_use *use)
+{
+	use->count++;
+	memory_add_block(use, table);
+	for (uint32_t i = 0; i < table->shards_n; i++) {
+		struct source_shard *s = &table->shards[i];
+
+		lock_acquire(&s->lock);
+		use->mapped += (uint64_t)s->made *
+		               (sizeof(struct source_entry) + table->more_size +
+		                   sizeof(uint32_t));
+		lock_release(&s->lock);
+	}
+}
