@@ -64,8 +64,8 @@ bool build_diff_sni(const struct spec *old_spec,
     const struct frontend_spec *new, const char *label,
     struct changes *changes) MUST_CHECK;
 
-/* Adds a warning for each allow and deny rule that is never reached, and for
- * rules that deny no client. */
+/* Adds a warning for each allow and deny rule that is never reached, for rules
+ * that deny no client, and for limits that another limit covers. */
 void build_access_warnings(const struct spec *spec, struct err_list *warnings);
 
 /* Makes the recipes of the lists, whose files are not read here. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See build.h: warnings about allow and deny.
+ * See build.h: warnings about allow, deny and limit.
  */
 #include "config/build.h"
 
@@ -69,6 +69,90 @@ warn_of_no_deny(const struct frontend_spec *f, struct err_list *warnings)
 		    f->name);
 }
 
+/* -- limits -- */
+
+/* Whether both limits count the same clients in the same way. */
+static bool
+count_alike(const struct limit_spec *a, const struct limit_spec *b)
+{
+	enum limit_for for_a, for_b;
+	const struct list_use *list_a = limit_spec_list(a, &for_a);
+	const struct list_use *list_b = limit_spec_list(b, &for_b);
+
+	return a->per == b->per && for_a == for_b &&
+	       (!list_a || list_a->list == list_b->list) &&
+	       (a->per != LIMIT_PER_SOURCE ||
+	           (a->prefix4 == b->prefix4 && a->prefix6 == b->prefix6 &&
+	               a->size >= b->size));
+}
+
+static double
+per_hour(double count, char unit)
+{
+	return count * (unit == 's' ? 3600 : unit == 'm' ? 60 : 1);
+}
+
+static bool
+rate_is_bound(const struct limit_spec *by, const struct limit_spec *limit)
+{
+	return limit->rate.count == 0 ||
+	       (by->rate.count > 0 &&
+	           per_hour(by->rate.count, by->rate.unit) <=
+	               per_hour(limit->rate.count, limit->rate.unit) &&
+	           limit_spec_burst(by) <= limit_spec_burst(limit));
+}
+
+/* What may be used at once is what may be used in the unit. */
+static bool
+bytes_are_bound(const struct limit_spec *by, const struct limit_spec *limit)
+{
+	return limit->bytes.count == 0 ||
+	       (by->bytes.count > 0 && by->bytes.count <= limit->bytes.count &&
+	           per_hour((double)by->bytes.count, by->bytes.unit) <=
+	               per_hour((double)limit->bytes.count, limit->bytes.unit));
+}
+
+/* Whether a client that `by` admits is within the limit.  A limit that delays
+ * admits clients that come too early. */
+static bool
+limit_covers(const struct limit_spec *by, const struct limit_spec *limit)
+{
+	return by->action.action != GATE_DELAY && count_alike(by, limit) &&
+	       (limit->sessions == 0 ||
+	           (by->sessions > 0 && by->sessions <= limit->sessions)) &&
+	       rate_is_bound(by, limit) && bytes_are_bound(by, limit);
+}
+
+/* Returns a limit that covers the other, unless both cover each other and the
+ * other is the first. */
+static const struct limit_spec *
+find_covering_limit(const struct frontend_spec *f, size_t limit)
+{
+	const struct limit_spec *l = &f->limits[limit];
+
+	for (size_t i = 0; i < f->limits_n; i++)
+		if (i != limit && limit_covers(&f->limits[i], l) &&
+		    (i < limit || !limit_covers(l, &f->limits[i])))
+			return &f->limits[i];
+	return NULL;
+}
+
+static void
+warn_of_limit(
+    const struct frontend_spec *f, size_t limit, struct err_list *warnings)
+{
+	const struct limit_spec *l = &f->limits[limit];
+	const struct limit_spec *cover = find_covering_limit(f, limit);
+	char text[LIMIT_TEXT_SIZE], other[LIMIT_TEXT_SIZE];
+
+	if (cover)
+		ERROR_AT(l, warnings,
+		    "warning: [frontend %s]: the limit '%s' refuses no client: "
+		    "'%s' on line %u is not higher; remove one",
+		    f->name, limit_spec_text(l, text),
+		    limit_spec_text(cover, other), cover->place.line);
+}
+
 void
 build_access_warnings(const struct spec *spec, struct err_list *warnings)
 {
@@ -78,5 +162,7 @@ build_access_warnings(const struct spec *spec, struct err_list *warnings)
 		for (size_t j = 0; j < f->access_n; j++)
 			warn_of_unreachable(f, j, warnings);
 		warn_of_no_deny(f, warnings);
+		for (size_t j = 0; j < f->limits_n; j++)
+			warn_of_limit(f, j, warnings);
 	}
 }

@@ -186,6 +186,51 @@ reload() {
 	counts short lf_delayed 0
 }
 
+@test "source limits: a delay goes on over a reload and while lfproxy drains" {
+	start_limits $'web\nlimit = rate=10/h burst=1 action=delay=10m'
+	takes '1 served' web 1
+	spawn late python3 -B "$ROOT/tests/behaviour/accesstool.py" knock \
+	    "$(listening web)"
+	wait_for 10 column_is lf_delayed 1
+	limits $'web\nmaxconn = 100'
+	reload
+	# Later clients have no limit, and the one that waits is still there.
+	takes '2 served' web 2
+	ctl show sess | grep -q 'fe=web be=<NONE>'
+	[ ! -s "$T/late.out" ] || fail "$(cat "$T/late.out")"
+	# Draining lets it wait; a second signal does not.
+	kill -TERM "$LFPROXY_PID"
+	wait_for 10 lfproxy_said 'draining: 1 session may end'
+	[ ! -s "$T/late.out" ] || fail "$(cat "$T/late.out")"
+	stop_lfproxy
+	finish late
+	[[ $output == @(closed|reset) ]] || fail "$output"
+}
+
+column_is() {
+	[ "$(column "$1" FRONTEND web)" = "$2" ]
+}
+
+@test "source limits: a limit that refuses no client is told with its line" {
+	LISTS=$'[list l]\nentry = 10.0.0.0/8' limits "web
+limit = sessions=30 per=source
+limit = sessions=20 rate=10/s per=source
+limit = rate=36000/h burst=50 per=source
+limit = rate=9/s burst=50 per=source
+limit = sessions=40 per=source prefix4=24
+limit = sessions=50 only=list:l
+limit = rate=5/s action=delay=1s
+limit = sessions=50 only=list:l action=drop"
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	n=$(grep -n 'sessions=30' "$T/lfproxy.ini")
+	n=${n%%:*}
+	[[ $output == *":$n: warning: [frontend web]: the limit 'sessions=30 per=source' refuses no client: 'sessions=20 rate=10/s burst=10 per=source' on line $((n + 1)) is not higher"* ]]
+	[[ $output == *":$((n + 2)): warning: "*"'rate=36000/h burst=50 per=source' refuses no client: "*" on line $((n + 1)) "* ]]
+	[[ $output == *":$((n + 3)): warning: "*"'rate=9/s "* ]] && fail "$output"
+	[[ $output == *":$((n + 7)): warning: "*" on line $((n + 5)) is not higher"* ]]
+	equal warnings 3 "$(grep -c 'warning: ' <<<"$output")"
+}
+
 @test "source limits: behind a PROXY header it is the client that the header names" {
 	OPTIONS=accept_proxy start_limits $'web\nlimit = sessions=1 prefix6=48' \
 	    $'rate\nlimit = rate=1/h burst=1'
