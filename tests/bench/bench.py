@@ -73,9 +73,11 @@ def paced(rate, sample, names=("lfproxy", UNLIMITED, SLOW_CLIENT)):
     return Work(
         f"Bulk, one stream, with a limit of {rate}", sample, names,
         [("exact", "× the limit"), ("cpu_s_per_gb", "CPU, s per GB"),
+         ("all_s_per_gb", "with server and client"),
          ("gbit_s", "Gbit/s")],
         [("exact", 1.03, None), ("exact", -0.97, None),
-         *([("cpu_s_per_gb", 1.05, UNLIMITED)] if len(names) > 1 else ())])
+         *([("cpu_s_per_gb", 1.05, UNLIMITED),
+            ("all_s_per_gb", 1.05, UNLIMITED)] if len(names) > 1 else ())])
 
 
 def lists(n, admits):
