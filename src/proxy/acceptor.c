@@ -22,6 +22,16 @@
 
 /* A turn's budget: accepting and connecting takes 20 to 30 us each. */
 #define ACCEPTS_PER_TURN 4
+/* A refused connection costs less than a session, and a flood of these should
+ * not have each of its turns begin with a wake-up. */
+#define REFUSALS_PER_TURN 32
+
+/* What became of the next connection of the backlog. */
+enum accept_end {
+	ACCEPT_STOPPED, /* there is none, or no room for it */
+	ACCEPT_REFUSED, /* it is gone */
+	ACCEPT_STARTED  /* it has a session */
+};
 
 struct acceptor {
 	struct event_handler handler;
@@ -397,19 +407,19 @@ accept_connection(struct acceptor *a, const struct frontend_listen *listen,
 	return 0;
 }
 
-/* accept has failed.  True: go on. */
-static bool
+/* accept has failed. */
+static enum accept_end
 accept_failed(struct acceptor *a, int error)
 {
 	if (only_this_connection(error))
-		return true;
+		return ACCEPT_REFUSED;
 	/* EINVAL: it was shut, and is about to be told to close.  Another one
 	 * may have paused for the place that was kept here. */
 	if (error != EAGAIN && error != EINVAL)
 		pause_for_error(a, error);
 	else
 		acceptors_resume(a->proxy);
-	return false;
+	return ACCEPT_STOPPED;
 }
 
 /* Takes a session for the next connection of the listen, and counts it against
@@ -432,8 +442,8 @@ take_place(struct acceptor *a, const struct frontend_listen *listen,
 }
 
 /* Takes a session first: a connection that could not be served is not taken
- * from the backlog.  True: go on. */
-static bool
+ * from the backlog. */
+static enum accept_end
 accept_any(struct acceptor *a, const struct frontend_listen *listen,
     struct pool_thread *self)
 {
@@ -444,7 +454,7 @@ accept_any(struct acceptor *a, const struct frontend_listen *listen,
 
 	s = take_place(a, listen, &index, &limit);
 	if (!s)
-		return false;
+		return ACCEPT_STOPPED;
 	rc = accept_connection(a, listen, &accepted);
 	if (rc < 0) {
 		slab_give(&a->proxy->sessions, index);
@@ -453,7 +463,7 @@ accept_any(struct acceptor *a, const struct frontend_listen *listen,
 	}
 	count_accept(a, listen->frontend, limit);
 	session_start(s, a->handler.shard, listen, &accepted, self);
-	return true;
+	return ACCEPT_STARTED;
 }
 
 /* Judges the client, unless a PROXY header will name another one.  Returns
@@ -493,8 +503,8 @@ keep(struct acceptor *a, const struct frontend_listen *listen)
 
 /* Judges the client first, so that one that is turned away takes no place.  If
  * there is no place for one that is admitted, the acceptor keeps it and pauses.
- * True: go on. */
-static bool
+ */
+static enum accept_end
 accept_guarded(struct acceptor *a, const struct frontend_listen *listen,
     struct pool_thread *self)
 {
@@ -516,28 +526,49 @@ accept_guarded(struct acceptor *a, const struct frontend_listen *listen,
 	}
 	if (!judged && !admit(listen, kept, self)) {
 		kept->fd = -1;
-		return true;
+		return ACCEPT_REFUSED;
 	}
 	s = take_place(a, listen, &index, &limit);
 	if (!s) {
 		keep(a, listen);
-		return false;
+		return ACCEPT_STOPPED;
 	}
 	count_accept(a, listen->frontend, limit);
 	session_start(s, a->handler.shard, listen, kept, self);
 	unpin_kept(a);
 	kept->fd = -1;
-	return true;
+	return ACCEPT_STARTED;
 }
 
-/* True: go on. */
-static bool
+static enum accept_end
 accept_one(struct acceptor *a, const struct frontend_listen *listen,
     struct pool_thread *self)
 {
 	return gate_is_used(listen->frontend) || a->kept.fd >= 0
 	           ? accept_guarded(a, listen, self)
 	           : accept_any(a, listen, self);
+}
+
+/* Returns whether connections may be left. */
+static bool
+accept_some(struct acceptor *a, const struct frontend_listen *listen,
+    struct pool_thread *self)
+{
+	unsigned started = 0, refused = 0;
+
+	while (started < ACCEPTS_PER_TURN && refused < REFUSALS_PER_TURN) {
+		switch (accept_one(a, listen, self)) {
+		case ACCEPT_STOPPED:
+			return false;
+		case ACCEPT_REFUSED:
+			refused++;
+			break;
+		case ACCEPT_STARTED:
+			started++;
+			break;
+		}
+	}
+	return true;
 }
 
 /* Moves to another pool's handle set, whose threads accept from then on.
@@ -583,10 +614,7 @@ acceptor_turn(
 	if (atomic_load_relaxed(&a->held))
 		return TURN_DONE;
 	listen = atomic_load_acquire(&a->listen); /* [P14] */
-	for (int i = 0; i < ACCEPTS_PER_TURN; i++)
-		if (!accept_one(a, listen, self))
-			return TURN_DONE;
-	return TURN_MORE;
+	return accept_some(a, listen, self) ? TURN_MORE : TURN_DONE;
 }
 
 static const struct event_handler_ops acceptor_ops = {.turn = acceptor_turn};
