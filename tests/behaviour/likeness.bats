@@ -142,6 +142,22 @@ server = d $(addr d) weight=1 agent=on agent_port=$agent agent_interval=1s"
 	alike dynamic
 }
 
+@test "likeness: versions of address lists" {
+	echo 10.0.0.0/8 >"$T/office.list"
+	HA_MORE="frontend listed
+ bind 127.0.0.1:$(free_port)
+ tcp-request connection reject if { src -f $T/office.list }
+ default_backend other"
+	LF_MORE="[list office]
+file = $T/office.list
+[frontend listed]
+listen = 127.0.0.1:0
+deny = list:office
+backend = other"
+	twins
+	alike lists
+}
+
 @test "likeness: the tables of sources" {
 	HA_MORE="frontend limited
  bind unix@$T/ha/limited
