@@ -21,7 +21,7 @@ B           := build/$(MODE)
 # check-layers compares the includes with this table.  A unit test links only
 # its own layer and those below, so an upward call is a link error as well.
 LAYERS      := base net acl tls resolve lf model balance check config proxy control stats \
-	commands http admin
+	commands http admin import
 BELOW_base  :=
 BELOW_net   := base
 BELOW_acl   := net base
@@ -39,7 +39,8 @@ BELOW_commands := stats $(BELOW_stats)
 BELOW_http    := stats $(BELOW_stats)
 BELOW_admin   := http commands stats $(BELOW_stats)
 BELOW_lfproxy := admin $(BELOW_admin)
-BELOW_ctl     := net base
+BELOW_import  := base
+BELOW_ctl     := import net base
 
 # The number of objects of one folder that may call each other in a circle, and
 # the folders where a larger circle is agreed, with its size.

@@ -305,8 +305,15 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 		fputs("-d\n-n\n", out);
 		return;
 	}
-	if (!words[0])
+	if (words[0] && strcmp(words[0], "import") == 0) {
+		/* The shell completes the name of the file. */
+		fputs(words[1] ? "" : "haproxy\n", out);
+		return;
+	}
+	if (!words[0]) {
+		add_candidate(&c, "import", 6);
 		add_candidate(&c, "top", 3);
+	}
 	help = ask_server(where, "help");
 	at = help.data;
 	while (ctl_next_usage(&at, &usage))

@@ -16,6 +16,7 @@
 #include "ctl/complete.h"
 #include "ctl/help.h"
 #include "ctl/top/top.h"
+#include "import/import.h"
 
 #define SOCKET_DEFAULT "/run/lfproxy/admin.sock"
 
@@ -24,6 +25,7 @@ print_usage(FILE *out)
 {
 	fputs("usage: lfproxyctl [-S SOCKET] [--json] COMMAND...\n"
 	      "       lfproxyctl [-S SOCKET] top [-d SECONDS] [-n ROUNDS]\n"
+	      "       lfproxyctl import haproxy FILE\n"
 	      "       lfproxyctl -h | -V\n"
 	      "\n"
 	      "Sends COMMAND to a running lfproxy and prints the answer, for "
@@ -31,7 +33,9 @@ print_usage(FILE *out)
 	      "  lfproxyctl show stat\n"
 	      "  lfproxyctl help\n"
 	      "  lfproxyctl set ssl cert /etc/lfproxy/www.pem < new.pem\n"
-	      "or shows frontends, servers, sessions and pools live (top).\n"
+	      "or shows frontends, servers, sessions and pools live (top), "
+	      "or converts\na configuration of HAProxy to lfproxy.ini "
+	      "(import).\n"
 	      "\n"
 	      "  -S SOCKET   admin socket, a path or HOST:PORT (default:\n"
 	      "              $LFPROXY_ADMIN, or " SOCKET_DEFAULT ")\n"
@@ -209,6 +213,9 @@ main(int argc, char **argv)
 		print_usage(stderr);
 		return CTL_USAGE;
 	}
+	if (strcmp(argv[0], "import") == 0)
+		return (int)import_command(
+		    argc - 1, (const char *const *)argv + 1, stdout, stderr);
 	if (strcmp(argv[0], "top") != 0)
 		return run_admin_command(where, json, argv);
 	if (!json)

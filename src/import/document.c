@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ * See document.h.
+ */
+#include "import/document.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define NAME_MAX_LEN 40
+/* lfproxy's lines may have 8192 characters. */
+#define COMMENT_MAX 1000
+
+struct doc_name {
+	struct doc_name *next;
+	const char *kind, *name;
+};
+
+void
+doc_fini(struct document *doc)
+{
+	arena_fini(&doc->arena);
+}
+
+static struct ini_section *
+add_section(struct document *doc, const char *head)
+{
+	struct ini_section *section =
+	    arena_alloc(&doc->arena, sizeof(*section));
+
+	section->head = head;
+	if (doc->last)
+		doc->last->next = section;
+	else
+		doc->first = section;
+	doc->last = section;
+	return section;
+}
+
+struct ini_section *
+doc_section(struct document *doc, const char *fmt, ...)
+{
+	struct ini_section *section;
+	va_list args;
+
+	va_start(args, fmt);
+	section = add_section(doc, arena_vprintf(&doc->arena, fmt, args));
+	va_end(args);
+	section->before = doc->pending;
+	doc->pending = (struct arena_text){NULL, 0, 0};
+	return section;
+}
+
+struct ini_section *
+doc_find_section(struct document *doc, const char *head)
+{
+	for (struct ini_section *s = doc->first; s; s = s->next)
+		if (s->head && strcmp(s->head, head) == 0)
+			return s;
+	return add_section(doc, arena_copy(&doc->arena, head, strlen(head)));
+}
+
+/* Adds a comment line; control characters are replaced, and a backslash at the
+ * end is kept from continuing the line. */
+static void
+add_comment(struct document *doc, struct arena_text *to, const char *text)
+{
+	size_t n = strlen(text);
+	char *copy;
+
+	n = n > COMMENT_MAX ? COMMENT_MAX : n;
+	copy = arena_copy(&doc->arena, text, n);
+	for (size_t i = 0; i < n; i++)
+		if (iscntrl((unsigned char)copy[i]))
+			copy[i] = copy[i] == '\t' ? ' ' : '?';
+	while (n > 0 && copy[n - 1] == ' ')
+		copy[--n] = '\0';
+	arena_text_printf(&doc->arena, to, ";%s%s%s\n", n > 0 ? " " : "", copy,
+	    n > 0 && copy[n - 1] == '\\' ? " ." : "");
+}
+
+void
+doc_comment(struct document *doc, const char *text)
+{
+	add_comment(doc, &doc->pending, text);
+}
+
+void
+doc_flush(struct document *doc, struct ini_section *section)
+{
+	if (doc->pending.n > 0)
+		arena_text_add(&doc->arena, &section->lines, doc->pending.data,
+		    doc->pending.n);
+	doc->pending = (struct arena_text){NULL, 0, 0};
+}
+
+const char *
+doc_take_pending(struct document *doc)
+{
+	const char *text = doc->pending.data;
+
+	doc->pending = (struct arena_text){NULL, 0, 0};
+	return text;
+}
+
+/* A remark stands behind its line unless it needs a line of its own. */
+void
+doc_key(struct document *doc, struct ini_section *section, const char *key,
+    const char *fmt, ...)
+{
+	const char *remark = doc->remark;
+	va_list args;
+	char *value;
+
+	doc_flush(doc, section);
+	va_start(args, fmt);
+	value = arena_vprintf(&doc->arena, fmt, args);
+	va_end(args);
+	doc->remark = NULL;
+	if (remark && strlen(remark) + strlen(value) > COMMENT_MAX) {
+		add_comment(doc, &section->lines, remark);
+		remark = NULL;
+	}
+	arena_text_printf(&doc->arena, &section->lines, "%s = %s", key, value);
+	if (remark) {
+		arena_text_add(&doc->arena, &section->lines, "  ", 2);
+		add_comment(doc, &section->lines, remark);
+	} else {
+		arena_text_add(&doc->arena, &section->lines, "\n", 1);
+	}
+	section->n_keys++;
+}
+
+void
+doc_note(
+    struct document *doc, struct ini_section *section, const char *fmt, ...)
+{
+	va_list args;
+
+	doc_flush(doc, section);
+	va_start(args, fmt);
+	add_comment(
+	    doc, &section->lines, arena_vprintf(&doc->arena, fmt, args));
+	va_end(args);
+}
+
+void
+doc_lost(struct document *doc, struct ini_section *section, struct origin at,
+    enum loss loss, const char *words, const char *fmt, ...)
+{
+	struct arena_text text = {NULL, 0, 0};
+	va_list args;
+
+	doc_flush(doc, section);
+	arena_text_printf(
+	    &doc->arena, &text, "%s:%u: %s", at.file, at.line, words);
+	add_comment(doc, &section->lines, text.data);
+	va_start(args, fmt);
+	text = (struct arena_text){NULL, 0, 0};
+	arena_text_printf(&doc->arena, &text, "  %s%s",
+	    loss == LOSS_CLIENTS ? "CLIENTS: " : "",
+	    arena_vprintf(&doc->arena, fmt, args));
+	va_end(args);
+	add_comment(doc, &section->lines, text.data);
+	doc->n_losses++;
+	doc->n_clients += loss == LOSS_CLIENTS;
+}
+
+static bool
+has_name(const struct document *doc, const char *kind, const char *name)
+{
+	for (const struct doc_name *n = doc->names; n; n = n->next)
+		if (strcmp(n->kind, kind) == 0 && strcmp(n->name, name) == 0)
+			return true;
+	return false;
+}
+
+const char *
+doc_name(struct document *doc, const char *kind, const char *want)
+{
+	struct doc_name *entry = arena_alloc(&doc->arena, sizeof(*entry));
+	size_t n = strlen(want);
+	char *base =
+	    arena_copy(&doc->arena, want, n > NAME_MAX_LEN ? NAME_MAX_LEN : n);
+	char *name = base;
+
+	for (char *c = base; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("-_.:", *c))
+			*c = '-';
+	if (!base[0])
+		name = base = arena_copy(&doc->arena, "x", 1);
+	for (unsigned i = 2; has_name(doc, kind, name); i++)
+		name = arena_printf(&doc->arena, "%.33s-%u", base, i);
+	entry->kind = arena_copy(&doc->arena, kind, strlen(kind));
+	entry->name = name;
+	entry->next = doc->names;
+	doc->names = entry;
+	return name;
+}
+
+const char *
+doc_word(struct document *doc, const char *s)
+{
+	if (!*s || *s == ';')
+		return NULL;
+	for (const char *c = s; *c; c++)
+		if (isspace((unsigned char)*c) || iscntrl((unsigned char)*c))
+			return NULL;
+	if (s[strlen(s) - 1] == '\\')
+		return NULL;
+	return arena_copy(&doc->arena, s, strlen(s));
+}
+
+/* Writes lines as comments. */
+static void
+write_commented(const char *lines, FILE *out)
+{
+	while (*lines) {
+		size_t n = strcspn(lines, "\n");
+
+		fprintf(
+		    out, "%s%.*s\n", *lines == ';' ? "" : "; ", (int)n, lines);
+		lines += n + (lines[n] != '\0');
+	}
+}
+
+void
+doc_write(const struct document *doc, FILE *out)
+{
+	bool first = true;
+
+	for (const struct ini_section *s = doc->first; s; s = s->next) {
+		if (!s->before.n && !s->lines.n && !s->head)
+			continue;
+		if (!first)
+			fputc('\n', out);
+		first = false;
+		if (s->before.n > 0)
+			fputs(s->before.data, out);
+		if (s->head)
+			fprintf(
+			    out, "%s[%s]\n", s->left_out ? "; " : "", s->head);
+		if (s->lines.n > 0 && s->left_out)
+			write_commented(s->lines.data, out);
+		else if (s->lines.n > 0)
+			fputs(s->lines.data, out);
+	}
+	if (doc->pending.n > 0)
+		fprintf(out, "%s%s", first ? "" : "\n", doc->pending.data);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * The lfproxy.ini that a conversion writes: sections with their lines, comments
+ * of the source in their place, and what has no counterpart.
+ */
+#ifndef IMPORT_DOCUMENT_H
+#define IMPORT_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "import/arena.h"
+
+struct ini_section {
+	struct ini_section *next;
+	const char *head;         /* `frontend web`, or NULL for a remark */
+	struct arena_text before; /* comments before the head */
+	struct arena_text lines;
+	size_t n_keys;
+	bool left_out; /* head and lines are written as comments */
+};
+
+/* How much a line without a counterpart matters. */
+enum loss {
+	LOSS_NONE,    /* nothing that a client could see */
+	LOSS_CLIENTS, /* clients may see a difference */
+};
+
+/* Where a line or a word of it comes from. */
+struct origin {
+	const char *file; /* base name */
+	unsigned line;
+};
+
+/* A document, and its arena, from which everything else of the conversion may
+ * be taken. */
+struct document {
+	struct arena arena;
+	struct ini_section *first, *last;
+	struct arena_text pending; /* comments that await the next line */
+	const char *remark;        /* comment behind the next line, or NULL */
+	size_t n_losses, n_clients;
+	/* Names that were given, by which they are made unique. */
+	struct doc_name *names;
+};
+
+/* Frees all. */
+void doc_fini(struct document *doc);
+
+/* Adds a section at the end; comments that await a line come before it. */
+struct ini_section *doc_section(struct document *doc, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Returns the section of that head, which is added if there is none. */
+struct ini_section *doc_find_section(struct document *doc, const char *head);
+
+/* Adds a comment line of the source, without its mark. */
+void doc_comment(struct document *doc, const char *text);
+
+/* Moves comments that await a line to the section. */
+void doc_flush(struct document *doc, struct ini_section *section);
+
+/* Returns the comments that await a line, or NULL, and forgets them. */
+const char *doc_take_pending(struct document *doc);
+
+/* Adds the line `key = value`. */
+void doc_key(struct document *doc, struct ini_section *section, const char *key,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Adds a comment about the conversion: `; text`. */
+void doc_note(struct document *doc, struct ini_section *section,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Adds a comment about a line, or words of one, that have no counterpart, with
+ * the reason and the nearest thing. */
+void doc_lost(struct document *doc, struct ini_section *section,
+    struct origin at, enum loss loss, const char *words, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* Returns `want` as a name that lfproxy accepts and that no other thing of the
+ * kind has. */
+const char *doc_name(struct document *doc, const char *kind, const char *want);
+
+/* Returns s as a word of a value, in which `${` is not a variable; NULL if it
+ * cannot be written: with blanks, a leading semicolon, or control characters.
+ */
+const char *doc_word(struct document *doc, const char *s);
+
+/* Writes everything. */
+void doc_write(const struct document *doc, FILE *out);
+
+#endif

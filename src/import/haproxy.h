@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ * A configuration of HAProxy's as it was read, and what its conversion knows.
+ * For the files haproxy*.c only.
+ */
+#ifndef IMPORT_HAPROXY_H
+#define IMPORT_HAPROXY_H
+
+#include "base/err.h"
+#include "import/document.h"
+#include "import/import.h"
+#include "import/tls_sections.h"
+#include "import/value.h"
+
+/* A line that is not empty; n may be 0 for a line that is a comment. */
+struct hap_line {
+	unsigned line;
+	struct words words;
+	const char *text;    /* as written, without the comment */
+	const char *comment; /* behind '#', or NULL */
+	const char *reason;  /* why it is left out by .if, or NULL */
+	bool inherited;      /* from the proxy's defaults section */
+};
+
+struct hap_lines {
+	struct hap_line *all;
+	size_t n;
+};
+
+struct hap_section {
+	struct hap_line head;
+	struct hap_lines lines;
+	const struct hap_section *defaults; /* of a proxy, or NULL */
+	const char *name;                   /* of its backend, or NULL yet */
+};
+
+struct hap_file {
+	struct document *doc;
+	const struct import_source *source;
+	const char *name; /* base name of the file */
+	FILE *errors;
+	struct hap_section *sections;
+	size_t n;
+	struct words set; /* NAME=VALUE of setenv and presetenv */
+	struct tls_sections tls;
+	/* Facts of the global section. */
+	struct ini_section *global;
+	const char *ca_base, *crt_base;
+	const struct hap_line *bind_options, *bind_ciphers, *bind_suites,
+	    *bind_curves, *server_options, *server_ciphers, *server_suites;
+	const char *spread; /* percent, or NULL */
+	const char *log_tag, *stats_timeout;
+	struct words pool_keys, log_targets;
+	bool servers_unverified;
+	bool logs;         /* global has a log line that is kept */
+	bool has_http;     /* the http key is taken */
+	bool one_defaults; /* [defaults] has what its single section says */
+	struct ini_section *defaults, *resolver;
+	const char *reject; /* the backend that closes, or NULL */
+	size_t n_frontends, n_backends;
+};
+
+/* Splits the text into sections.  Returns false, with a message, if it cannot
+ * be parsed. */
+bool hap_read(struct hap_file *file) MUST_CHECK;
+
+/* A proxy that is being converted. */
+struct hap_proxy {
+	struct hap_file *file;
+	const struct hap_section *section;
+	struct hap_lines lines; /* inherited ones first */
+	bool has_frontend, has_backend, http;
+	const char *name; /* for the frontend, and for the backend */
+	struct ini_section *fe, *be;
+	struct hap_acl *acls;
+	struct hap_rule *rules, **last_rule;
+	struct words binds; /* options behind each listen that are for all */
+	const char *backlog, *hello;
+	struct words proxy_from; /* of expect-proxy */
+	struct words keepalive;  /* "listen", "server": which have it */
+	struct words be_keys;    /* of the backend, that servers brought */
+	const char *default_backend;
+	const struct hap_line *default_line;
+	size_t n_binds, n_servers;
+	bool checks;     /* some server is checked */
+	bool weights;    /* some server has a weight */
+	bool logs;       /* has a log line */
+	bool content;    /* has rules that look at a hello */
+	bool sticky;     /* stick on: balance is said by it */
+	bool has_target; /* the frontend has a backend */
+};
+
+/* Where the line is. */
+struct origin hap_at(const struct hap_file *file, const struct hap_line *line);
+
+/* The i-th word of the line, or "". */
+const char *hap_word(const struct hap_line *line, size_t i);
+
+/* Reports the line as lost; nothing for one that is inherited, which was
+ * reported where it stands. */
+void hap_lost(struct hap_file *file, struct ini_section *section,
+    const struct hap_line *line, enum loss loss, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Likewise for words of the line. */
+void hap_lost_words(struct hap_file *file, struct ini_section *section,
+    const struct hap_line *line, enum loss loss, const char *words,
+    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* Returns the last line of the proxy that begins with the words, or NULL; `no
+ * option x` hides `option x`. */
+const struct hap_line *hap_find(
+    const struct hap_proxy *proxy, const char *words);
+
+/* Finds the section of a proxy that has a backend of that name, or NULL. */
+const struct hap_section *hap_find_backend(
+    const struct hap_file *file, const char *name);
+
+/* The name that the backend has in lfproxy. */
+const char *hap_backend_name(struct hap_file *file, const char *name);
+
+/* Whether the proxy section is in HTTP mode. */
+bool hap_is_http(const struct hap_section *section);
+
+/* haproxy_address.c: splits HOST:PORT, with an IPv6 host in brackets or not.
+ * ret_port is NULL without one. */
+void hap_split_address(struct arena *arena, const char *word,
+    const char **ret_host, const char **ret_port);
+/* Returns an address of a server, or of a bind, as lfproxy writes it; NULL if
+ * there is no such thing, with the reason. */
+const char *hap_server_address(
+    struct arena *arena, const char *word, const char **ret_reason);
+const char *hap_listen_address(
+    struct arena *arena, const char *word, const char **ret_reason);
+
+/* haproxy_tls.c: collects the words of bind and server that are about TLS. */
+struct hap_tls {
+	bool on;
+	struct arena_text lines; /* of the section */
+	struct words lost;       /* words, each with its reason behind it */
+	const char *verify, *ca, *min, *max, *sni, *name, *alpn, *ciphers,
+	    *suites, *curves, *crl;
+	const char *first_cert;
+	bool ignores_errors, no_tickets, strict, clients_differ;
+};
+/* Takes the word at line->words[*i] and its arguments.  Returns false if it is
+ * not about TLS. */
+bool hap_tls_word(struct hap_file *file, struct hap_tls *tls, bool bind,
+    const struct words *words, size_t *i);
+/* Returns the name of the [tls] section with the settings. */
+const char *hap_tls_section(
+    struct hap_file *file, struct hap_tls *tls, bool bind, const char *want);
+
+/* haproxy_words.c: reports a keyword that has no counterpart.  Returns false if
+ * the keyword is unknown. */
+bool hap_report_keyword(struct hap_file *file, struct ini_section *section,
+    const struct hap_line *line, bool http);
+/* Why an option of bind or server is lost; NULL for an unknown one.  A reason
+ * of "" is nothing to report. */
+const char *hap_bind_reason(
+    const char *option, enum loss *ret_loss, size_t *ret_arguments);
+const char *hap_server_reason(
+    const char *option, enum loss *ret_loss, size_t *ret_arguments);
+
+/* Takes a line that all sections treat alike: comments, conditional blocks.
+ * Keeps the comment behind other lines for what they become. */
+bool hap_common_line(struct hap_file *file, struct ini_section *section,
+    const struct hap_line *line);
+/* Ends a line: its comment, if it is left over, goes before the next one. */
+void hap_end_line(struct hap_file *file);
+
+/* haproxy_global.c: the sections that are not proxies. */
+void hap_global(struct hap_file *file, const struct hap_section *section);
+void hap_resolvers(struct hap_file *file, const struct hap_section *section);
+void hap_stats_page(struct hap_proxy *proxy);
+void hap_log(struct hap_file *file, struct ini_section *section,
+    const struct hap_line *line);
+
+/* haproxy_keys.c: lines that are a key by themselves.  Returns false for
+ * others. */
+bool hap_simple_key(struct hap_proxy *proxy, const struct hap_line *line);
+/* Likewise in [defaults], for both kinds of proxy. */
+void hap_defaults(struct hap_file *file, const struct hap_section *section);
+/* Keys that say what HAProxy does without a line. */
+void hap_missing_keys(struct hap_proxy *proxy);
+
+bool hap_no_option(struct hap_proxy *proxy, const struct hap_line *line);
+/* Notes what options of listen and server are said by other lines. */
+void hap_scan_keys(struct hap_proxy *proxy);
+
+/* haproxy_bind.c */
+void hap_bind(struct hap_proxy *proxy, const struct hap_line *line);
+/* haproxy_server.c */
+void hap_server(struct hap_proxy *proxy, const struct hap_line *line);
+void hap_server_scan(struct hap_proxy *proxy);
+/* Reads `source ADDRESS ...` at words[*i]; NULL for the kernel's choice. */
+const char *hap_source(struct hap_proxy *proxy, const struct words *words,
+    size_t *i, const char **ret_interface);
+/* haproxy_check.c: the check of a backend. */
+void hap_check(struct hap_proxy *proxy);
+/* Whether hap_check has said what is to be said about the line. */
+bool hap_is_check_line(const struct hap_line *line);
+/* haproxy_balance.c */
+bool hap_balance(struct hap_proxy *proxy, const struct hap_line *line);
+
+/* haproxy_rules.c: acl, tcp-request, use_backend, default_backend. */
+bool hap_rule(struct hap_proxy *proxy, const struct hap_line *line);
+void hap_write_rules(struct hap_proxy *proxy);
+
+#endif

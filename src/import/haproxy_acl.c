@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT
+ * HAProxy's ACLs: one criterion with its flags and values.
+ *
+ * Source: HAProxy 2.6 Configuration Manual, 7 "Using ACLs and fetching
+ * samples".
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "import/haproxy_rules.h"
+
+/* A criterion that is being read. */
+struct criterion {
+	struct hap_proxy *proxy;
+	const char *name; /* without converters and arguments */
+	size_t name_len;
+	const char *match;    /* -m, or what the name's ending means; or NULL */
+	const char *operator; /* gt, ge, eq, lt, le; or NULL */
+	struct words values;
+	const char *lost_file; /* of -f, that was not read; or NULL */
+};
+
+/* What names mean, without their endings. */
+static const struct {
+	const char *name;
+	enum test_kind kind;
+} criteria[] = {
+    {"src", TEST_SRC},
+    {"src_ip", TEST_SRC},
+    {"dst", TEST_DST},
+    {"dst_port", TEST_PORT},
+    {"req_ssl_sni", TEST_SNI},
+    {"req.ssl_sni", TEST_SNI},
+    {"ssl_fc_sni", TEST_SNI},
+    {"ssl_fc_sni_end", TEST_SNI},
+    {"ssl_fc_sni_reg", TEST_SNI},
+    {"req.ssl_alpn", TEST_ALPN},
+    {"req_ssl_alpn", TEST_ALPN},
+    {"ssl_fc_alpn", TEST_ALPN},
+    {"req.ssl_hello_type", TEST_TLS},
+    {"req_ssl_hello_type", TEST_TLS},
+    {"req.ssl_ver", TEST_TLS},
+    {"req_ssl_ver", TEST_TLS},
+    {"ssl_fc", TEST_TLS},
+    {"src_conn_cur", TEST_SESSIONS},
+    {"sc_conn_cur", TEST_SESSIONS},
+    {"src_conn_rate", TEST_RATE},
+    {"sc_conn_rate", TEST_RATE},
+    {"src_sess_rate", TEST_RATE},
+    {"sc_sess_rate", TEST_RATE},
+    {"nbsrv", TEST_NBSRV},
+    {"always_true", TEST_TRUE},
+    {"always_false", TEST_FALSE},
+    {"TRUE", TEST_TRUE},
+    {"FALSE", TEST_FALSE},
+    {"WAIT_END", TEST_TRUE},
+    {"wait_end", TEST_TRUE},
+    {"REQ_CONTENT", TEST_TRUE},
+    {"req.len", TEST_TRUE},
+    {"req_len", TEST_TRUE},
+    {"LOCALHOST", TEST_SRC},
+};
+
+static enum test_kind
+kind_of_name(const char *name, size_t n)
+{
+	char plain[32];
+	size_t m = 0;
+
+	/* sc0_conn_rate is sc_conn_rate. */
+	for (size_t i = 0; i < n && m + 1 < sizeof(plain); i++)
+		if (!(isdigit((unsigned char)name[i]) && i == 2 &&
+		        strncmp(name, "sc", 2) == 0))
+			plain[m++] = name[i];
+	plain[m] = '\0';
+	for (size_t i = 0; i < sizeof(criteria) / sizeof(criteria[0]); i++)
+		if (strcmp(criteria[i].name, plain) == 0)
+			return criteria[i].kind;
+	return TEST_OTHER;
+}
+
+static void
+add_file_values(struct criterion *c, const char *path)
+{
+	struct arena *arena = &c->proxy->file->doc->arena;
+	char *text = NULL, *rest = NULL;
+
+	if (c->proxy->file->source->may_read)
+		text = value_read_file(arena, path, NULL);
+	if (!text) {
+		c->lost_file = path;
+		return;
+	}
+	for (char *line = strtok_r(text, "\r\n", &rest); line;
+	     line = strtok_r(NULL, "\r\n", &rest)) {
+		line += strspn(line, " \t");
+		line[strcspn(line, " \t#")] = '\0';
+		if (*line)
+			words_add(arena, &c->values, line);
+	}
+}
+
+static bool
+is_operator(const char *word)
+{
+	return strlen(word) == 2 && strstr("gt ge eq lt le", word);
+}
+
+/* Reads the criterion's name, flags, operator and values. */
+static void
+read_criterion(
+    struct criterion *c, const struct words *words, size_t i, size_t end)
+{
+	bool flags = true;
+
+	c->name = words->word[i++];
+	c->name_len = strcspn(c->name, ",(");
+	if (c->name_len > 4) {
+		const char *ending = c->name + c->name_len - 4;
+
+		if (strncmp(ending, "_end", 4) == 0 ||
+		    strncmp(ending, "_reg", 4) == 0)
+			c->match = ending[1] == 'e' ? "end" : "reg";
+	}
+	for (; i < end; i++) {
+		const char *word = words->word[i];
+		const char *arg = i + 1 < end ? words->word[i + 1] : "";
+
+		if (flags && strcmp(word, "--") == 0) {
+			flags = false;
+		} else if (flags && strcmp(word, "-f") == 0) {
+			add_file_values(c, arg);
+			i++;
+		} else if (flags && strcmp(word, "-m") == 0) {
+			c->match = arg;
+			i++;
+		} else if (flags && word[0] == '-' && word[1] && !word[2] &&
+		           isalpha((unsigned char)word[1])) {
+			i += word[1] == 'M' || word[1] == 'u';
+		} else {
+			if (!c->operator&& c->values.n == 0 &&
+			     is_operator(word))
+				c->operator= word;
+			else
+				words_add(&c->proxy->file->doc->arena,
+				    &c->values, word);
+			flags = false;
+		}
+	}
+}
+
+static struct hap_test
+other(const char *why)
+{
+	return (struct hap_test){.kind = TEST_OTHER, .why = why};
+}
+
+static struct hap_test
+read_ranges(struct criterion *c, enum test_kind kind)
+{
+	struct arena *arena = &c->proxy->file->doc->arena;
+	struct hap_test test = {.kind = kind};
+
+	if (strncmp(c->name, "LOCALHOST", 9) == 0)
+		words_add(arena, &c->values, "127.0.0.0/8");
+	if (c->name[c->name_len])
+		return other("converters have no counterpart");
+	for (size_t i = 0; i < c->values.n; i++) {
+		const char *range;
+
+		if (!value_range(arena, c->values.word[i], &range))
+			return other("write the address instead of a name");
+		if (!words_has(&test.values, range))
+			words_add(arena, &test.values, range);
+	}
+	return test.values.n > 0 ? test : other("there is no address");
+}
+
+static struct hap_test
+read_ports(struct criterion *c)
+{
+	struct arena *arena = &c->proxy->file->doc->arena;
+	struct hap_test test = {.kind = TEST_PORT};
+	const char *op = c->operator? c->operator: "eq";
+	uint64_t from, to, n;
+
+	for (size_t i = 0; i < c->values.n; i++) {
+		const char *word = c->values.word[i];
+		const char *colon = strpbrk(word, ":-");
+		const char *text =
+		    colon ? arena_copy(arena, word, (size_t)(colon - word))
+		          : word;
+
+		if (!value_number(text, &n) || n < 1 || n > 65535)
+			return other("a port is a number");
+		from = to = n;
+		if (colon &&
+		    (!value_number(colon + 1, &to) || to < from || to > 65535))
+			return other("a port is a number");
+		from = op[0] == 'l' ? 1 : from + (strcmp(op, "gt") == 0);
+		to = op[0] == 'g' ? 65535 : to - (strcmp(op, "lt") == 0);
+		if (from > to)
+			return other("no port is in this range");
+		words_add(arena, &test.values,
+		    from == to ? arena_printf(arena, "%u", (unsigned)from)
+		               : arena_printf(arena, "%u-%u", (unsigned)from,
+		                     (unsigned)to));
+	}
+	return test.values.n > 0 ? test : other("there is no port");
+}
+
+static bool
+is_host_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n < 254 && name[0] != '.' && name[0] != '-' &&
+	       strspn(name,
+	           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	           "0123456789-_.") == n &&
+	       !strstr(name, "..");
+}
+
+/* A regular expression that is a name, or all names below one: `^a\.b$`,
+ * `\.b$`, `^(.*\.)?b$`, `^[^.]+\.b$`.  Returns NULL for others. */
+static const char *
+name_of_regex(struct criterion *c, const char *regex)
+{
+	static const char *const below[] = {"^.*\\.", ".*\\.", "^.+\\.",
+	    ".+\\.", "^[^.]+\\.", "^[^\\.]+\\.", "^[^.]*\\.", "^[^\\.]*\\.",
+	    "^[a-z0-9-]+\\.", "\\."};
+	struct arena *arena = &c->proxy->file->doc->arena;
+	char *name = arena_copy(arena, regex, strlen(regex));
+	const char *prefix = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]) && !prefix; i++)
+		if (strncmp(regex, below[i], strlen(below[i])) == 0) {
+			prefix = "*.";
+			regex += strlen(below[i]);
+		}
+	if (!prefix && *regex == '^') {
+		prefix = "";
+		regex++;
+	}
+	for (; prefix && *regex && strcmp(regex, "$") != 0; regex++) {
+		if (*regex == '\\' && regex[1] == '.')
+			regex++;
+		else if (!isalnum((unsigned char)*regex) && *regex != '-' &&
+		         *regex != '_')
+			return NULL;
+		name[n++] = *regex;
+	}
+	name[n] = '\0';
+	return prefix && *regex == '$' && is_host_name(name)
+	           ? arena_printf(arena, "%s%s", prefix, name)
+	           : NULL;
+}
+
+static bool
+add_name(struct criterion *c, struct hap_test *test, const char *value)
+{
+	struct arena *arena = &c->proxy->file->doc->arena;
+	const char *match = c->match ? c->match : "str";
+	const char *name = NULL;
+
+	if (strcmp(match, "str") == 0) {
+		name = value;
+	} else if (strcmp(match, "end") == 0 || strcmp(match, "dom") == 0) {
+		if (value[0] != '.' && is_host_name(value))
+			words_add(arena, &test->values, value);
+		name =
+		    is_host_name(value + (value[0] == '.'))
+		        ? arena_printf(arena, "*.%s", value + (value[0] == '.'))
+		        : NULL;
+	} else if (strcmp(match, "reg") == 0) {
+		name = name_of_regex(c, value);
+	}
+	if (!name || !is_host_name(name + 2 * (strncmp(name, "*.", 2) == 0)))
+		return false;
+	if (!words_has(&test->values, name))
+		words_add(arena, &test->values, name);
+	return true;
+}
+
+static struct hap_test
+read_names(struct criterion *c)
+{
+	struct hap_test test = {.kind = TEST_SNI};
+
+	if (c->match && strcmp(c->match, "found") == 0)
+		return other("whether there is a name has no counterpart; "
+		             "nearest: route = tls=yes");
+	for (size_t i = 0; i < c->values.n; i++)
+		if (!add_name(c, &test, c->values.word[i]))
+			return other("names are whole, or *.NAME for all below "
+			             "one; write sni = NAME ... backend=NAME");
+	return test.values.n > 0 ? test : other("there is no name");
+}
+
+static struct hap_test
+read_protocols(struct criterion *c)
+{
+	struct hap_test test = {.kind = TEST_ALPN};
+
+	for (size_t i = 0; i < c->values.n; i++)
+		if (strchr(c->values.word[i], ',') ||
+		    !doc_word(c->proxy->file->doc, c->values.word[i]))
+			return other("a protocol has no commas");
+	test.values = c->values;
+	return test.values.n > 0 ? test : other("there is no protocol");
+}
+
+/* More than so many of a source. */
+static struct hap_test
+read_limit(struct criterion *c, enum test_kind kind)
+{
+	struct hap_test test = {.kind = kind};
+	bool ge = c->operator&& strcmp(c->operator, "ge") == 0;
+
+	if (!c->operator|| c->operator[0] != 'g' ||
+	     c->values.n != 1 || !value_number(c->values.word[0], &test.number))
+		return other("write limit = sessions=NUMBER, or rate=NUMBER/s");
+	test.number -= ge && test.number > 0;
+	return test.number > 0 ? test
+	                       : other("a limit is at least one; write deny");
+}
+
+static struct hap_test
+read_nbsrv(struct criterion *c)
+{
+	struct hap_test test = {.kind = TEST_NBSRV};
+	const char *open = strchr(c->name, '(');
+	const char *op = c->operator? c->operator: "eq";
+	const char *value = c->values.n > 0 ? c->values.word[0] : "";
+	bool none =
+	    (strcmp(op, "lt") == 0 && strcmp(value, "1") == 0) ||
+	    (strcmp(op, "lt") != 0 && strcmp(value, "0") == 0 && op[0] != 'g');
+
+	if (!open || !none)
+		return other("the number of usable servers has no counterpart; "
+		             "nearest: backend = NAME fallback=OTHER");
+	words_add(&c->proxy->file->doc->arena, &test.values,
+	    arena_copy(
+	        &c->proxy->file->doc->arena, open + 1, strcspn(open + 1, ")")));
+	return test;
+}
+
+static struct hap_test
+read_tls(struct criterion *c)
+{
+	struct hap_test test = {.kind = TEST_TLS};
+	const char *value = c->values.n > 0 ? c->values.word[0] : "1";
+
+	words_add(&c->proxy->file->doc->arena, &test.values,
+	    strcmp(value, "0") == 0 && !c->operator? "no" : "yes");
+	return test;
+}
+
+struct hap_test
+hap_read_test(struct hap_proxy *proxy, const struct words *words, size_t first,
+    size_t end)
+{
+	struct criterion c = {.proxy = proxy};
+	enum test_kind kind;
+
+	if (first >= end)
+		return other("the criterion is missing");
+	read_criterion(&c, words, first, end);
+	if (c.lost_file)
+		return other(arena_printf(
+		    &proxy->file->doc->arena, "%s was not read", c.lost_file));
+	kind = kind_of_name(c.name, c.name_len);
+	switch (kind) {
+	case TEST_SRC:
+	case TEST_DST:
+		return read_ranges(&c, kind);
+	case TEST_PORT:
+		return read_ports(&c);
+	case TEST_SNI:
+		return read_names(&c);
+	case TEST_ALPN:
+		return read_protocols(&c);
+	case TEST_TLS:
+		return read_tls(&c);
+	case TEST_SESSIONS:
+	case TEST_RATE:
+		return read_limit(&c, kind);
+	case TEST_NBSRV:
+		return read_nbsrv(&c);
+	case TEST_TRUE:
+	case TEST_FALSE:
+		return (struct hap_test){.kind = kind};
+	case TEST_OTHER:
+		break;
+	}
+	return other(proxy->http
+	                 ? "HTTP is not looked into; nearest: route = sni=NAME"
+	                 : "routes know sni, alpn, tls, src, dst and port");
+}
+
+void
+hap_acl(struct hap_proxy *proxy, const struct hap_line *line)
+{
+	struct hap_acl **end = &proxy->acls;
+
+	if (line->words.n < 3)
+		return;
+	while (*end)
+		end = &(*end)->next;
+	*end = arena_alloc(&proxy->file->doc->arena, sizeof(**end));
+	(*end)->name = hap_word(line, 1);
+	(*end)->line = line;
+	(*end)->test = hap_read_test(proxy, &line->words, 2, line->words.n);
+}

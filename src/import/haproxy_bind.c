@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ * HAProxy's bind lines: listen = ADDRESS, with its options.
+ */
+#include <string.h>
+
+#include "import/haproxy.h"
+
+/* The options of one bind line. */
+struct bind_state {
+	struct hap_proxy *proxy;
+	const struct hap_line *line;
+	struct hap_tls tls;
+	struct arena_text options; /* each with a blank before it */
+	bool v4v6, v6only;
+};
+
+static void
+add_option(struct bind_state *bind, const char *name, const char *value)
+{
+	arena_text_printf(&bind->proxy->file->doc->arena, &bind->options,
+	    value ? " %s=%s" : " %s", name, value);
+}
+
+static bool
+take_bind_flag(struct bind_state *bind, const char *word)
+{
+	if (strcmp(word, "accept-proxy") == 0)
+		add_option(bind, "accept_proxy", NULL);
+	else if (strcmp(word, "transparent") == 0)
+		add_option(bind, "transparent", NULL);
+	else if (strcmp(word, "tfo") == 0)
+		add_option(bind, "tfo", "256");
+	else if (strcmp(word, "defer-accept") == 0)
+		add_option(bind, "defer_accept", "1s");
+	else if (strcmp(word, "v4v6") == 0)
+		bind->v4v6 = true;
+	else if (strcmp(word, "v6only") == 0)
+		bind->v6only = true;
+	else
+		return false;
+	return true;
+}
+
+static bool
+take_bind_setting(struct bind_state *bind, const char *word, const char *arg)
+{
+	static const char *const same[][2] = {{"interface", "interface"},
+	    {"backlog", "backlog"}, {"mss", "mss"}, {"user", "user"},
+	    {"group", "group"}, {"mode", "mode"}, {"cc", "congestion"}};
+	struct arena *arena = &bind->proxy->file->doc->arena;
+	uint64_t ms;
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (strcmp(word, same[i][0]) == 0) {
+			add_option(bind, same[i][1], arg);
+			return true;
+		}
+	if (strcmp(word, "tcp-ut") == 0 && value_haproxy_time(arg, &ms)) {
+		add_option(bind, "user_timeout",
+		    value_duration(arena, ms, 10, 24ULL * 86400 * 1000));
+		return true;
+	}
+	return false;
+}
+
+static void
+lose_option(struct bind_state *bind, size_t *i)
+{
+	struct hap_file *file = bind->proxy->file;
+	const struct words *words = &bind->line->words;
+	size_t arguments = 0;
+	enum loss loss = LOSS_CLIENTS;
+	const char *word = words->word[*i];
+	const char *reason = hap_bind_reason(word, &loss, &arguments);
+
+	if (!reason)
+		reason = "listen has no such option";
+	if (arguments > 0 && *i + 1 < words->n)
+		word = arena_printf(&file->doc->arena, "bind ... %s %s", word,
+		    words->word[++*i]);
+	else
+		word = arena_printf(&file->doc->arena, "bind ... %s", word);
+	if (*reason)
+		hap_lost_words(file, bind->proxy->fe, bind->line, loss, word,
+		    "%s", reason);
+}
+
+static void
+read_options(struct bind_state *bind, size_t first)
+{
+	const struct words *words = &bind->line->words;
+
+	for (size_t i = first; i < words->n; i++) {
+		const char *word = words->word[i];
+
+		if (take_bind_flag(bind, word) ||
+		    hap_tls_word(
+		        bind->proxy->file, &bind->tls, true, words, &i))
+			continue;
+		if (i + 1 < words->n &&
+		    take_bind_setting(bind, word, words->word[i + 1]))
+			i++;
+		else
+			lose_option(bind, &i);
+	}
+}
+
+/* Says what of TLS has no counterpart. */
+static void
+report_tls(struct bind_state *bind)
+{
+	const struct words *lost = &bind->tls.lost;
+
+	for (size_t i = 0; i + 1 < lost->n; i += 2) {
+		const char *reason = lost->word[i + 1];
+		bool clients = strncmp(reason, "CLIENTS: ", 9) == 0;
+
+		hap_lost_words(bind->proxy->file, bind->proxy->fe, bind->line,
+		    clients ? LOSS_CLIENTS : LOSS_NONE, lost->word[i], "%s",
+		    clients ? reason + 9 : reason);
+	}
+}
+
+static void
+add_listen(struct bind_state *bind, const char *word)
+{
+	struct hap_proxy *proxy = bind->proxy;
+	struct document *doc = proxy->file->doc;
+	const char *reason = NULL;
+	const char *address = hap_listen_address(&doc->arena, word, &reason);
+	const char *options = bind->options.data ? bind->options.data : "";
+	bool any;
+
+	if (!address || !doc_word(doc, address)) {
+		hap_lost_words(proxy->file, proxy->fe, bind->line, LOSS_CLIENTS,
+		    arena_printf(&doc->arena, "bind %s", word), "%s",
+		    reason ? reason : "an address has no blanks");
+		return;
+	}
+	/* Linux has IPv4 at [::], too, unless it is told otherwise. */
+	any = strncmp(address, "[::]:", 5) == 0 && !bind->v6only;
+	if (proxy->backlog && !strstr(options, " backlog="))
+		options = arena_printf(
+		    &doc->arena, "%s backlog=%s", options, proxy->backlog);
+	for (size_t i = 0;
+	     i < proxy->binds.n && strncmp(address, "unix:", 5) != 0; i++)
+		options = arena_printf(
+		    &doc->arena, "%s %s", options, proxy->binds.word[i]);
+	doc_key(doc, proxy->fe, "listen", "%s%s",
+	    any ? address + strlen("[::]") : address, options);
+	proxy->n_binds++;
+}
+
+void
+hap_bind(struct hap_proxy *proxy, const struct hap_line *line)
+{
+	struct bind_state bind = {.proxy = proxy, .line = line};
+	struct arena *arena = &proxy->file->doc->arena;
+	const char *addresses = hap_word(line, 1);
+	char *copy = arena_copy(arena, addresses, strlen(addresses));
+	char *rest = NULL;
+
+	read_options(&bind, 2);
+	if (bind.tls.on)
+		add_option(&bind, "tls",
+		    hap_tls_section(proxy->file, &bind.tls, true, proxy->name));
+	report_tls(&bind);
+	for (char *word = strtok_r(copy, ",", &rest); word;
+	     word = strtok_r(NULL, ",", &rest))
+		add_listen(&bind, word);
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT
+ * The check of a backend of HAProxy's: option tcp-check, httpchk and so on,
+ * with their rules.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "import/haproxy.h"
+
+static const struct check_kind {
+	const char *option, *check, *note;
+} check_kinds[] = {
+    {"tcp-check", "connect", NULL},
+    {"httpchk", "http", NULL},
+    {"ssl-hello-chk", "tls verify=off", NULL},
+    {"mysql-check", "mysql",
+        "the check reads the server's greeting and does not log in"},
+    {"pgsql-check", "postgresql", NULL},
+    {"redis-check", "redis", NULL},
+    {"smtpchk", "smtp", NULL},
+    {"ldap-check", "send-expect", NULL},
+    {"external-check", "script", NULL},
+    {"spop-check", "connect", "lfproxy knows no SPOE; nearest: connect"},
+};
+
+/* What the lines about the check of a backend say. */
+struct check_state {
+	struct hap_proxy *proxy;
+	const struct check_kind *kind;
+	struct arena_text options, keys;
+	const char *path, *method, *host, *status, *command;
+	size_t n_steps, n_expects;
+	bool lost_ports;
+};
+
+static const struct check_kind *
+find_kind(const char *option)
+{
+	size_t n = sizeof(check_kinds) / sizeof(check_kinds[0]);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(check_kinds[i].option, option) == 0)
+			return &check_kinds[i];
+	return NULL;
+}
+
+bool
+hap_is_check_line(const struct hap_line *line)
+{
+	const char *word = hap_word(line, 0);
+
+	return strcmp(word, "tcp-check") == 0 ||
+	       strcmp(word, "http-check") == 0 ||
+	       strcmp(word, "external-check") == 0 ||
+	       (strcmp(word, "timeout") == 0 &&
+	           strcmp(hap_word(line, 1), "check") == 0) ||
+	       (strcmp(word, "option") == 0 && find_kind(hap_word(line, 1)));
+}
+
+static void
+lose_check(
+    struct check_state *check, const struct hap_line *line, const char *reason)
+{
+	hap_lost(check->proxy->file, check->proxy->be, line, LOSS_NONE, "%s",
+	    reason);
+}
+
+/* Adds the line `key = text`. */
+static void
+check_key(struct check_state *check, const char *key, const char *text)
+{
+	arena_text_printf(&check->proxy->file->doc->arena, &check->keys,
+	    "%s = %s\n", key, text);
+}
+
+static const char *
+regex_of(struct arena *arena, const char *expression)
+{
+	struct arena_text text = {NULL, 0, 0};
+
+	arena_text_add(arena, &text, "regex \"", 7);
+	for (const char *c = expression; *c; c++) {
+		if (*c == '"' || *c == ';' || iscntrl((unsigned char)*c))
+			arena_text_printf(arena, &text, "\\x%02x",
+			    (unsigned)(unsigned char)*c);
+		else if (*c == '$' && c[1] == '{')
+			arena_text_add(arena, &text, "\\x24", 4);
+		else
+			arena_text_add(arena, &text, c, 1);
+	}
+	arena_text_add(arena, &text, "\"", 1);
+	return text.data;
+}
+
+static const char *
+hex_of(struct arena *arena, const char *digits)
+{
+	size_t n = strlen(digits);
+
+	if (n == 0 || n % 2 != 0 ||
+	    strspn(digits, "0123456789abcdefABCDEF") != n)
+		return NULL;
+	return arena_printf(arena, "hex %s", digits);
+}
+
+/* The pattern of `string|rstring|binary|rbinary TEXT`, or NULL. */
+static const char *
+pattern_of(struct arena *arena, const char *type, const char *text)
+{
+	if (!*text)
+		return NULL;
+	if (strcmp(type, "string") == 0)
+		return value_quote(arena, text, strlen(text));
+	if (strcmp(type, "rstring") == 0)
+		return regex_of(arena, text);
+	if (strcmp(type, "binary") == 0)
+		return hex_of(arena, text);
+	return NULL;
+}
+
+/* Finds the kind of an expect behind its options.  `!` may be a word of its own
+ * or the kind's first letter.  Returns the index of the kind's argument. */
+static size_t
+find_expect(const struct hap_line *line, const char **ret_type, bool *ret_not)
+{
+	static const char *const with[] = {"min-recv", "comment", "ok-status",
+	    "error-status", "tout-status", "on-success", "on-error",
+	    "status-code"};
+	size_t i = 2;
+
+	*ret_not = false;
+	for (bool again = true; again;) {
+		again = false;
+		for (size_t j = 0; j < sizeof(with) / sizeof(with[0]); j++)
+			if (strcmp(hap_word(line, i), with[j]) == 0) {
+				i += 2;
+				again = true;
+			}
+		if (strcmp(hap_word(line, i), "!") == 0) {
+			*ret_not = again = true;
+			i++;
+		}
+	}
+	*ret_type = hap_word(line, i);
+	if (**ret_type == '!') {
+		*ret_not = true;
+		++*ret_type;
+	}
+	return i + 1;
+}
+
+static void
+tcp_expect(struct check_state *check, const struct hap_line *line)
+{
+	struct arena *arena = &check->proxy->file->doc->arena;
+	const char *type, *pattern;
+	bool not ;
+	size_t i = find_expect(line, &type, &not );
+
+	pattern = pattern_of(arena, type, hap_word(line, i));
+	if (!pattern) {
+		lose_check(check, line,
+		    "write check_step = expect \"TEXT\", hex BYTES, or regex "
+		    "\"EXPRESSION\"");
+		return;
+	}
+	check->n_steps++;
+	check->n_expects += !not ;
+	check_key(check, "check_step",
+	    arena_printf(arena, "%s %s", not ? "refuse" : "expect", pattern));
+}
+
+/* `tcp-check connect [port N] [ssl] [send-proxy] ...`: the first one is the
+ * check's own connection. */
+static void
+tcp_connect(struct check_state *check, const struct hap_line *line)
+{
+	struct arena *arena = &check->proxy->file->doc->arena;
+
+	if (check->n_steps > 0 || strstr(check->options.data, " port=")) {
+		lose_check(check, line,
+		    "a check has one connection; check further ports by "
+		    "check = script");
+		return;
+	}
+	for (size_t i = 2; i < line->words.n; i++) {
+		const char *word = line->words.word[i];
+		uint64_t port;
+
+		if (strcmp(word, "port") == 0 &&
+		    value_number(hap_word(line, i + 1), &port) && port > 0 &&
+		    port < 65536)
+			arena_text_printf(
+			    arena, &check->options, " port=%u", (unsigned)port);
+		else if (strcmp(word, "ssl") == 0)
+			arena_text_printf(
+			    arena, &check->options, " tls=on verify=off");
+		else if (strcmp(word, "send-proxy") == 0)
+			arena_text_printf(
+			    arena, &check->options, " send_proxy=v1");
+	}
+}
+
+static void
+tcp_check(struct check_state *check, const struct hap_line *line)
+{
+	struct arena *arena = &check->proxy->file->doc->arena;
+	const char *word = hap_word(line, 1), *text = hap_word(line, 2), *hex;
+
+	if (strcmp(word, "connect") == 0) {
+		tcp_connect(check, line);
+	} else if (strcmp(word, "expect") == 0) {
+		tcp_expect(check, line);
+	} else if (strcmp(word, "send") == 0 && *text) {
+		check->n_steps++;
+		check_key(check, "check_step",
+		    arena_printf(arena, "send %s",
+		        value_quote(arena, text, strlen(text))));
+	} else if (strcmp(word, "send-binary") == 0 &&
+	           (hex = hex_of(arena, text))) {
+		check->n_steps++;
+		check_key(
+		    check, "check_step", arena_printf(arena, "send %s", hex));
+	} else if (strcmp(word, "comment") != 0) {
+		lose_check(check, line, "check_step has send, expect, refuse");
+	}
+}
+
+/* A header `Name: value`, or that of the host. */
+static void
+http_header(struct check_state *check, const char *name, const char *value)
+{
+	struct arena *arena = &check->proxy->file->doc->arena;
+
+	while (isspace((unsigned char)*value))
+		value++;
+	if (strcasecmp(name, "host") == 0)
+		check->host =
+		    arena_copy(arena, value, strcspn(value, " :\r\n"));
+	else if (strcasecmp(name, "connection") != 0 &&
+	         strcasecmp(name, "content-length") != 0 && *value)
+		check_key(check, "check_header",
+		    arena_printf(arena, "%s: %s", name, value));
+}
+
+/* `option httpchk [METHOD] [PATH] [VERSION]`, where the version may have
+ * headers behind it. */
+static void
+http_option(struct check_state *check, const struct hap_line *line)
+{
+	struct arena *arena = &check->proxy->file->doc->arena;
+	size_t n = line->words.n;
+	const char *version =
+	    n > 4 ? words_join(arena, &line->words, 4, " ") : "";
+	char *rest = arena_copy(arena, version, strlen(version)), *header;
+
+	if (n == 3)
+		check->path = hap_word(line, 2);
+	if (n > 3) {
+		check->method = hap_word(line, 2);
+		check->path = hap_word(line, 3);
+	}
+	(void)strsep(&rest, "\r\n");
+	while (rest && (header = strsep(&rest, "\r\n"))) {
+		char *colon = strchr(header, ':');
+
+		if (!colon)
+			continue;
+		*colon = '\0';
+		http_header(check, header, colon + 1);
+	}
+}
+
+/* `http-check send meth M uri U ver V hdr N V ...`. */
+static void
+http_send(struct check_state *check, const struct hap_line *line)
+{
+	for (size_t i = 2; i + 1 < line->words.n; i += 2) {
+		const char *word = line->words.word[i];
+		const char *arg = line->words.word[i + 1];
+
+		if (strcmp(word, "meth") == 0)
+			check->method = arg;
+		else if (strcmp(word, "uri") == 0)
+			check->path = arg;
+		else if (strcmp(word, "hdr") == 0)
+			http_header(check, arg, hap_word(line, ++i + 1));
+		else if (strcmp(word, "ver") != 0 &&
+		         strcmp(word, "comment") != 0)
+			lose_check(check, line, "checks send no body");
+	}
+}
+
+/* `rstatus` expressions of the usual forms: ^2.., (2|3)[0-9][0-9], ^[23]. */
+static const char *
+statuses_of(struct arena *arena, const char *type, const char *text)
+{
+	struct arena_text list = {NULL, 0, 0};
+	size_t digits = 0;
+
+	if (strcmp(type, "status") == 0)
+		return *text && strspn(text, "0123456789,-") == strlen(text)
+		           ? text
+		           : NULL;
+	if (strcmp(type, "rstatus") != 0)
+		return NULL;
+	text += strspn(text, "^([");
+	for (; *text && strchr("12345|", *text); text++)
+		if (*text != '|') {
+			digits++;
+			arena_text_printf(arena, &list, "%s%c00-%c99",
+			    list.n > 0 ? "," : "", *text, *text);
+		}
+	text += strspn(text, ")]");
+	for (size_t i = 0; i < 2; i++)
+		text += strncmp(text, "[0-9]", 5) == 0               ? 5
+		        : strncmp(text, "\\d", 2) == 0               ? 2
+		        : strncmp(text, "*", 1) == 0 || *text == '.' ? 1
+		                                                     : 0;
+	text += strspn(text, "$*+{2}");
+	return digits > 0 && !*text ? list.data : NULL;
+}
+
+static void
+http_expect(struct check_state *check, const struct hap_line *line)
+{
+	struct arena *arena = &check->proxy->file->doc->arena;
+	const char *type, *pattern, *status;
+	bool not ;
+	size_t i = find_expect(line, &type, &not );
+
+	status = statuses_of(arena, type, hap_word(line, i));
+	pattern = pattern_of(arena, type, hap_word(line, i));
+	if (status && !not )
+		check->status = status;
+	else if (pattern && !not )
+		check_key(check, "check_body", pattern);
+	else
+		lose_check(check, line,
+		    "write status=LIST behind check = http, or check_body = "
+		    "\"TEXT\"");
+}
+
+static void
+http_check(struct check_state *check, const struct hap_line *line)
+{
+	const char *word = hap_word(line, 1);
+
+	if (strcmp(word, "send") == 0)
+		http_send(check, line);
+	else if (strcmp(word, "expect") == 0)
+		http_expect(check, line);
+	else if (strcmp(word, "connect") != 0 && strcmp(word, "comment") != 0)
+		lose_check(check, line,
+		    strcmp(word, "disable-on-404") == 0
+		        ? "a 404 counts as a failed check; nearest: agent = on"
+		        : "HTTP checks have path=, method=, host=, status=, "
+		          "check_header and check_body");
+	else if (line->words.n > 2)
+		lose_check(check, line,
+		    "write port=NUMBER, or check = https, in check");
+}
+
+/* Adds ` option=value` if value is not NULL and a word. */
+static void
+check_option(struct check_state *check, const char *name, const char *value)
+{
+	if (value && doc_word(check->proxy->file->doc, value))
+		arena_text_printf(&check->proxy->file->doc->arena,
+		    &check->options, " %s=%s", name, value);
+}
+
+static void
+http_options(struct check_state *check)
+{
+	const char *method = check->method;
+
+	if (method && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		method = strcmp(method, "OPTIONS") == 0 ? method : "GET";
+	check_option(check, "method", method ? method : "OPTIONS");
+	if (check->path && check->path[0] == '/')
+		check_option(check, "path", check->path);
+	if (check->host && *check->host)
+		check_option(check, "host", check->host);
+	check_option(check, "status", check->status);
+}
+
+/* Reads what all lines say about the check. */
+static void
+read_check_lines(struct check_state *check)
+{
+	struct hap_proxy *proxy = check->proxy;
+
+	for (size_t i = 0; i < proxy->lines.n; i++) {
+		const struct hap_line *line = &proxy->lines.all[i];
+		const char *word = hap_word(line, 0);
+		bool http = strcmp(check->kind->option, "httpchk") == 0;
+		bool tcp = strcmp(check->kind->option, "tcp-check") == 0;
+
+		if (line->reason)
+			continue;
+		if (tcp && strcmp(word, "tcp-check") == 0)
+			tcp_check(check, line);
+		else if (http && strcmp(word, "http-check") == 0)
+			http_check(check, line);
+		else if (strcmp(word, "option") == 0 && http &&
+		         strcmp(hap_word(line, 1), "httpchk") == 0)
+			http_option(check, line);
+		else if (strcmp(word, "external-check") == 0 &&
+		         strcmp(hap_word(line, 1), "command") == 0)
+			check->command = hap_word(line, 2);
+		else if (strcmp(hap_word(line, 1), "pgsql-check") == 0)
+			check_option(check, "user", hap_word(line, 3));
+	}
+}
+
+/* The last of the options that choose a kind of check counts. */
+static const struct check_kind *
+kind_of(const struct hap_proxy *proxy, const struct hap_line **ret_line)
+{
+	for (size_t i = proxy->lines.n; i-- > 0;) {
+		const struct hap_line *line = &proxy->lines.all[i];
+
+		*ret_line = line;
+		if (!line->reason && strcmp(hap_word(line, 0), "option") == 0 &&
+		    find_kind(hap_word(line, 1)))
+			return find_kind(hap_word(line, 1));
+	}
+	*ret_line = NULL;
+	return &check_kinds[0];
+}
+
+/* A script is run only if it is there. */
+static const char *
+script_check(struct check_state *check, const struct hap_line *line)
+{
+	const char *command = check->command;
+
+	if (command && command[0] == '/' &&
+	    doc_word(check->proxy->file->doc, command) &&
+	    check->proxy->file->source->may_read &&
+	    access(command, X_OK) == 0) {
+		check_key(check, "check_command", command);
+		doc_note(check->proxy->file->doc, check->proxy->be,
+		    "the command gets no arguments: see LFPROXY_ADDRESS and "
+		    "HAPROXY_SERVER_ADDR in its environment");
+		return "script";
+	}
+	hap_lost_words(check->proxy->file, check->proxy->be, line, LOSS_NONE,
+	    line->text,
+	    "the command is not there; write check = script and "
+	    "check_command = /PATH");
+	return "connect";
+}
+
+/* The anonymous bind of ldap-check, and the answer that means success. */
+static void
+ldap_check(struct check_state *check)
+{
+	check_key(check, "check_step", "send hex 300c020101600702010304008000");
+	check_key(check, "check_step", "expect hex 0a0100");
+}
+
+static void
+add_times(struct check_state *check)
+{
+	struct hap_proxy *proxy = check->proxy;
+	const struct hap_line *timeout = hap_find(proxy, "timeout check");
+	uint64_t ms;
+
+	if (timeout && value_haproxy_time(hap_word(timeout, 2), &ms))
+		check_option(check, "timeout",
+		    value_duration(
+		        &proxy->file->doc->arena, ms, 10, 86400ULL * 1000));
+	if (proxy->file->spread)
+		check_option(check, "jitter",
+		    arena_printf(
+		        &proxy->file->doc->arena, "%s%%", proxy->file->spread));
+}
+
+void
+hap_check(struct hap_proxy *proxy)
+{
+	struct check_state check = {.proxy = proxy};
+	struct document *doc = proxy->file->doc;
+	const struct hap_line *line;
+	const char *name;
+
+	if (!proxy->checks) {
+		doc_key(doc, proxy->be, "check", "off");
+		return;
+	}
+	check.kind = kind_of(proxy, &line);
+	name = check.kind->check;
+	arena_text_add(&doc->arena, &check.options, "", 0);
+	read_check_lines(&check);
+	if (check.n_steps > 0)
+		name = "send-expect";
+	if (strcmp(name, "http") == 0)
+		http_options(&check);
+	else if (strcmp(name, "script") == 0)
+		name = script_check(&check, line);
+	else if (strcmp(check.kind->option, "ldap-check") == 0)
+		ldap_check(&check);
+	add_times(&check);
+	if (check.kind->note)
+		doc_note(doc, proxy->be, "%s", check.kind->note);
+	doc_key(doc, proxy->be, "check", "%s%s", name, check.options.data);
+	if (check.keys.n > 0)
+		arena_text_add(&doc->arena, &proxy->be->lines, check.keys.data,
+		    check.keys.n);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ * HAProxy's use_backend with an expression: `%[req.ssl_sni,map(FILE,DEFAULT)]`,
+ * or `PREFIX%[req.ssl_sni]`.
+ */
+#include <string.h>
+
+#include "import/haproxy_rules.h"
+
+static bool
+is_sni(const char *expression)
+{
+	return strncmp(expression, "req.ssl_sni", 11) == 0 ||
+	       strncmp(expression, "req_ssl_sni", 11) == 0 ||
+	       strncmp(expression, "ssl_fc_sni", 10) == 0;
+}
+
+/* Adds a rule for the names behind the rule.  Returns the new one. */
+static struct hap_rule *
+insert(struct hap_proxy *proxy, struct hap_rule *behind, const char *name,
+    const char *target)
+{
+	struct arena *arena = &proxy->file->doc->arena;
+	struct hap_rule *rule = arena_alloc(arena, sizeof(*rule));
+	struct hap_test test = {.kind = TEST_SNI};
+
+	*rule = *behind;
+	rule->target = target;
+	rule->condition = (struct hap_condition){
+	    arena_alloc(arena, sizeof(struct hap_term)), 1};
+	words_add(arena, &test.values, name);
+	rule->condition.terms[0].tests = arena_alloc(arena, sizeof(test));
+	rule->condition.terms[0].tests[0] = test;
+	rule->condition.terms[0].n = 1;
+	behind->next = rule;
+	behind->comments = NULL;
+	return rule;
+}
+
+static bool
+is_name(const char *name)
+{
+	return *name &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
+	                    "XYZ0123456789-_.*") == strlen(name);
+}
+
+/* The rules of a map file: `NAME BACKEND` in each line. */
+static bool
+take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
+{
+	struct arena *arena = &proxy->file->doc->arena;
+	const char *open = strchr(map, '('), *otherwise;
+	bool below =
+	    strncmp(map, "map_dom", 7) == 0 || strncmp(map, "map_end", 7) == 0;
+	char *text, *rest = NULL, *path;
+
+	if (!open || !proxy->file->source->may_read ||
+	    strncmp(map, "map_reg", 7) == 0)
+		return false;
+	path = arena_copy(arena, open + 1, strcspn(open + 1, ",)"));
+	otherwise = open + 1 + strlen(path);
+	text = value_read_file(arena, path, NULL);
+	if (!text)
+		return false;
+	for (char *line = strtok_r(text, "\r\n", &rest); line;
+	     line = strtok_r(NULL, "\r\n", &rest)) {
+		char *name = strtok(line, " \t"), *target = strtok(NULL, " \t");
+
+		if (!name || name[0] == '#' || !target || !is_name(name) ||
+		    !hap_find_backend(proxy->file, target))
+			continue;
+		name += name[0] == '.';
+		rule = insert(proxy, rule, name, target);
+		if (below)
+			rule = insert(proxy, rule,
+			    arena_printf(arena, "*.%s", name), target);
+	}
+	if (*otherwise == ',') {
+		const char *name = arena_copy(
+		    arena, otherwise + 1, strcspn(otherwise + 1, ")"));
+
+		if (hap_find_backend(proxy->file, name))
+			proxy->default_backend = name;
+	}
+	return true;
+}
+
+/* The backends whose names are the prefix and a host name. */
+static bool
+take_prefix(struct hap_proxy *proxy, struct hap_rule *rule, size_t prefix)
+{
+	struct hap_file *file = proxy->file;
+	bool found = false;
+
+	for (size_t i = 0; i < file->n; i++) {
+		const struct hap_section *s = &file->sections[i];
+		const char *name = hap_word(&s->head, 1);
+
+		if (hap_find_backend(file, name) != s ||
+		    strncmp(name, rule->target, prefix) != 0 ||
+		    !strchr(name + prefix, '.') || !is_name(name + prefix))
+			continue;
+		rule = insert(proxy, rule, name + prefix, name);
+		found = true;
+	}
+	return found;
+}
+
+bool
+hap_dynamic_backend(struct hap_proxy *proxy, struct hap_rule *rule)
+{
+	const char *open = strstr(rule->target, "%["), *map = NULL;
+	bool done = false;
+
+	if (!strchr(rule->target, '%'))
+		return false;
+	if (open && is_sni(open + 2) && rule->condition.n == 1 &&
+	    rule->condition.terms[0].n == 0) {
+		map = strstr(open, "map");
+		if (map && open == rule->target)
+			done = take_map(proxy, rule, map);
+		else if (!map && open[strcspn(open, "]")] == ']' &&
+		         !open[strcspn(open, "]") + 1])
+			done = take_prefix(
+			    proxy, rule, (size_t)(open - rule->target));
+	}
+	if (!done)
+		hap_lost(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
+		    "an expression cannot choose the backend; write sni = NAME "
+		    "backend=BACKEND for each name");
+	return true;
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT
+ * HAProxy's global and resolvers sections, log lines, and the statistics page.
+ */
+#include <string.h>
+
+#include "import/haproxy.h"
+
+/* `stats socket PATH|ADDRESS [mode M] [level L] [user U] [group G] ...`. */
+static void
+stats_socket(struct hap_file *file, const struct hap_line *line)
+{
+	struct arena *arena = &file->doc->arena;
+	struct arena_text options = {NULL, 0, 0};
+	const char *reason = "", *address, *path;
+	const char *level = "operator";
+	const struct words *words = &line->words;
+
+	for (size_t i = 3; i < words->n; i++) {
+		const char *word = words->word[i];
+		const char *arg = i + 1 < words->n ? words->word[i + 1] : "";
+
+		if (strcmp(word, "level") == 0)
+			level = arg;
+		else if (strcmp(word, "mode") == 0)
+			arena_text_printf(arena, &options, " mode=0%s",
+			    arg[0] == '0' ? arg + 1 : arg);
+		else if (strcmp(word, "user") == 0 ||
+		         strcmp(word, "group") == 0)
+			arena_text_printf(arena, &options, " %s=%s", word, arg);
+	}
+	if (file->stats_timeout)
+		arena_text_printf(
+		    arena, &options, " timeout=%s", file->stats_timeout);
+	address = hap_listen_address(arena, hap_word(line, 2), &reason);
+	path =
+	    address && strncmp(address, "unix:", 5) == 0 ? address + 5 : NULL;
+	if (!path && (!address || (strncmp(address, "127.", 4) != 0 &&
+	                              strncmp(address, "[::1]", 5) != 0))) {
+		hap_lost(file, file->global, line, LOSS_NONE,
+		    "an admin socket is a path or a loopback address; write "
+		    "admin = 127.0.0.1:PORT, or admin = PATH");
+		return;
+	}
+	doc_key(file->doc, file->global, "admin", "%s level=%s%s",
+	    path ? path : address, level, options.data ? options.data : "");
+}
+
+struct global_key {
+	const char *word, *key, *format;
+};
+
+static const struct global_key global_keys[] = {
+    {"maxconn", "maxconn", "%s"},
+    {"user", "user", "%s"},
+    {"group", "group", "%s"},
+    {"node", "node", "%s"},
+    {"maxconnrate", "rate_connections", "%s/s"},
+    {"maxsessrate", "rate_sessions", "%s/s"},
+};
+
+static bool
+plain_global_key(struct hap_file *file, const struct hap_line *line)
+{
+	const char *value = hap_word(line, 1);
+
+	for (size_t i = 0; i < sizeof(global_keys) / sizeof(global_keys[0]);
+	     i++) {
+		const struct global_key *key = &global_keys[i];
+		uint64_t n = 1;
+
+		if (strcmp(hap_word(line, 0), key->word) != 0)
+			continue;
+		if (!doc_word(file->doc, value) ||
+		    (value_number(value, &n) && n == 0 && i != 0))
+			return true;
+		if (n > 1048576 && key->word[0] == 'm')
+			value = key->word[3] == 'c' && key->word[7] == '\0'
+			            ? "1048576"
+			            : "1000000";
+		if (n == 0)
+			value = "auto";
+		doc_key(file->doc, file->global, key->key,
+		    strstr(key->format, "/s") ? "%s/s" : "%s", value);
+		return true;
+	}
+	return false;
+}
+
+/* Sets a key of [pool main]. */
+static void
+pool_key(struct hap_file *file, const char *key, const char *value)
+{
+	struct ini_section *pool = doc_find_section(file->doc, "pool main");
+
+	if (words_has(&file->pool_keys, key))
+		return;
+	words_add(&file->doc->arena, &file->pool_keys, key);
+	if (strcmp(key, "threads") == 0)
+		doc_key(file->doc, pool, "threads", "%s", value);
+	else
+		doc_key(file->doc, pool, "cpus", "%s", value);
+}
+
+static bool
+threads(struct hap_file *file, const struct hap_line *line)
+{
+	const char *word = hap_word(line, 0), *arg = hap_word(line, 1);
+	uint64_t n;
+
+	if (strcmp(word, "nbthread") == 0 || strcmp(word, "nbproc") == 0) {
+		if (value_number(arg, &n) && n >= 1 && n <= 1024 &&
+		    (word[2] == 't' || n > 1))
+			pool_key(file, "threads", arg);
+		return true;
+	}
+	if (strcmp(word, "cpu-map") != 0 || line->words.n < 3 ||
+	    strncmp(arg, "auto:", 5) != 0)
+		return false;
+	pool_key(
+	    file, "cpus", words_join(&file->doc->arena, &line->words, 2, ","));
+	return true;
+}
+
+/* Settings that later sections need; they have no key of their own. */
+static bool
+remember(struct hap_file *file, const struct hap_line *line)
+{
+	const struct {
+		const char *word;
+		const struct hap_line **where;
+	} lines[] = {
+	    {"ssl-default-bind-options", &file->bind_options},
+	    {"ssl-default-bind-ciphers", &file->bind_ciphers},
+	    {"ssl-default-bind-ciphersuites", &file->bind_suites},
+	    {"ssl-default-bind-curves", &file->bind_curves},
+	    {"ssl-default-server-options", &file->server_options},
+	    {"ssl-default-server-ciphers", &file->server_ciphers},
+	    {"ssl-default-server-ciphersuites", &file->server_suites},
+	};
+	const char *word = hap_word(line, 0), *arg = hap_word(line, 1);
+	uint64_t n;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (strcmp(word, lines[i].word) == 0) {
+			*lines[i].where = line;
+			return true;
+		}
+	if (strcmp(word, "ca-base") == 0)
+		file->ca_base = arg;
+	else if (strcmp(word, "crt-base") == 0)
+		file->crt_base = arg;
+	else if (strcmp(word, "ssl-server-verify") == 0)
+		file->servers_unverified = strcmp(arg, "none") == 0;
+	else if (strcmp(word, "spread-checks") == 0 && value_number(arg, &n))
+		file->spread = arena_printf(
+		    &file->doc->arena, "%u", n > 50 ? 50 : (unsigned)n);
+	else
+		return strcmp(word, "setenv") == 0 ||
+		       strcmp(word, "presetenv") == 0 ||
+		       strcmp(word, "log-tag") == 0 ||
+		       strcmp(word, "description") == 0 ||
+		       (strcmp(word, "stats") == 0 &&
+		           strcmp(arg, "timeout") == 0);
+	return true;
+}
+
+static void
+global_line(struct hap_file *file, const struct hap_line *line)
+{
+	const char *word = hap_word(line, 0);
+	uint64_t ms;
+
+	if (strcmp(word, "stats") == 0 &&
+	    strcmp(hap_word(line, 1), "socket") == 0) {
+		stats_socket(file, line);
+	} else if (strcmp(word, "log") == 0) {
+		hap_log(file, file->global, line);
+	} else if (strcmp(word, "hard-stop-after") == 0 &&
+	           value_haproxy_time(hap_word(line, 1), &ms)) {
+		doc_key(file->doc, file->global, "drain_timeout", "%s",
+		    value_duration(
+		        &file->doc->arena, ms, 10, VALUE_FOREVER_MS));
+	} else if (!remember(file, line) && !plain_global_key(file, line) &&
+	           !threads(file, line) &&
+	           !hap_report_keyword(file, file->global, line, false)) {
+		hap_lost(file, file->global, line, LOSS_NONE,
+		    "lfproxy has nothing of that name");
+	}
+}
+
+void
+hap_global(struct hap_file *file, const struct hap_section *section)
+{
+	uint64_t ms;
+
+	if (section->head.words.n > 0 && file->global->n_keys == 0) {
+		file->global->before = file->doc->pending;
+		file->doc->pending = (struct arena_text){NULL, 0, 0};
+	}
+	/* These hold for lines before them. */
+	for (size_t i = 0; i < section->lines.n; i++) {
+		const struct hap_line *line = &section->lines.all[i];
+
+		if (line->reason)
+			continue;
+		if (strcmp(hap_word(line, 0), "log-tag") == 0)
+			file->log_tag = hap_word(line, 1);
+		if (strcmp(hap_word(line, 0), "stats") == 0 &&
+		    strcmp(hap_word(line, 1), "timeout") == 0 &&
+		    value_haproxy_time(hap_word(line, 2), &ms))
+			file->stats_timeout = value_duration(
+			    &file->doc->arena, ms, 1000, 86400ULL * 1000);
+	}
+	for (size_t i = 0; i < section->lines.n; i++) {
+		const struct hap_line *line = &section->lines.all[i];
+
+		if (hap_common_line(file, file->global, line))
+			continue;
+		global_line(file, line);
+		hap_end_line(file);
+	}
+}
+
+/* A target of log as lfproxy writes it, or NULL. */
+static const char *
+log_target(struct hap_file *file, const char *word)
+{
+	struct arena *arena = &file->doc->arena;
+	const char *host, *port, *range;
+
+	if (strcmp(word, "stdout") == 0 || strcmp(word, "stderr") == 0 ||
+	    strcmp(word, "fd@1") == 0 || strcmp(word, "fd@2") == 0)
+		return "stderr";
+	if (strcmp(word, "/dev/log") == 0)
+		return "syslog";
+	if (strncmp(word, "unix@", 5) == 0)
+		word += 5;
+	if (strncmp(word, "udp@", 4) == 0)
+		word += 4;
+	if (word[0] == '/')
+		return arena_printf(arena, "syslog=unix:%s", word);
+	if (strchr(word, '@'))
+		return NULL;
+	hap_split_address(arena, word, &host, &port);
+	if (strcmp(host, "localhost") == 0)
+		host = "127.0.0.1";
+	if (!*host || (!strchr(host, '$') && strchr(host, ':') &&
+	                  !value_range(arena, host, &range)))
+		return NULL;
+	return arena_printf(arena,
+	    strchr(host, ':') && !strchr(host, '$') ? "syslog=[%s]%s%s"
+	                                            : "syslog=%s%s%s",
+	    host, port ? ":" : "", port ? port : "");
+}
+
+static bool
+is_facility(const char *word)
+{
+	static const char *const names[] = {"kern", "user", "mail", "daemon",
+	    "auth", "syslog", "lpr", "news", "uucp", "cron", "auth2", "ftp",
+	    "ntp", "audit", "alert", "cron2", "local0", "local1", "local2",
+	    "local3", "local4", "local5", "local6", "local7"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the target gets messages only, for the level that is named. */
+static bool
+is_above_info(const struct hap_line *line)
+{
+	static const char *const levels[] = {
+	    "emerg", "alert", "crit", "err", "error", "warning", "notice"};
+
+	for (size_t i = 3; i < line->words.n && i < 9; i++)
+		for (size_t j = 0; j < sizeof(levels) / sizeof(levels[0]); j++)
+			if (strcmp(hap_word(line, i), levels[j]) == 0 &&
+			    is_facility(hap_word(line, i - 1)))
+				return true;
+	return false;
+}
+
+static const char *
+log_options(struct hap_file *file, const struct hap_line *line, bool syslog)
+{
+	struct arena *arena = &file->doc->arena;
+	struct arena_text text = {NULL, 0, 0};
+	const struct words *words = &line->words;
+
+	arena_text_add(arena, &text, "", 0);
+	for (size_t i = 2; i < words->n; i++) {
+		const char *word = words->word[i];
+		const char *arg = i + 1 < words->n ? words->word[i + 1] : "";
+
+		if (strcmp(word, "sample") == 0 && strncmp(arg, "1:", 2) == 0)
+			arena_text_printf(
+			    arena, &text, " sample=1/%s", arg + 2);
+		else if (strcmp(arg, "rfc5424") == 0 && syslog)
+			arena_text_printf(arena, &text, " rfc=5424");
+		else if (is_facility(word) && syslog)
+			arena_text_printf(arena, &text, " facility=%s",
+			    strcmp(word, "auth2") == 0 ? "authpriv" : word);
+	}
+	if (file->log_tag && syslog && doc_word(file->doc, file->log_tag))
+		arena_text_printf(arena, &text, " tag=%.32s", file->log_tag);
+	return text.data;
+}
+
+void
+hap_log(struct hap_file *file, struct ini_section *section,
+    const struct hap_line *line)
+{
+	const char *word = hap_word(line, 1), *target, *options;
+	bool global = section == file->global;
+
+	if (strcmp(word, "global") == 0)
+		return;
+	if (line->words.n < 2)
+		return;
+	target = log_target(file, word);
+	if (!target || !doc_word(file->doc, target)) {
+		hap_lost(file, section, line, LOSS_NONE,
+		    "logs go to standard error, files, and syslog by UDP or a "
+		    "socket; write log = TARGET");
+		return;
+	}
+	if (is_above_info(line)) {
+		hap_lost(file, section, line, LOSS_NONE,
+		    "lines of the access log have the level info, and go to "
+		    "the other targets");
+		return;
+	}
+	options = log_options(file, line, strncmp(target, "syslog", 6) == 0);
+	/* HAProxy's second line for a level is the same target here. */
+	target = arena_printf(&file->doc->arena, "%s%s", target, options);
+	if (global && words_has(&file->log_targets, target))
+		return;
+	if (global)
+		words_add(&file->doc->arena, &file->log_targets, target);
+	doc_key(file->doc, section, "log", "%s", target);
+	file->logs |= global;
+}
+
+/* A proxy that has nothing but the statistics. */
+void
+hap_stats_page(struct hap_proxy *proxy)
+{
+	struct hap_file *file = proxy->file;
+	const struct hap_line *bind = hap_find(proxy, "bind");
+	const char *reason = NULL, *address = NULL;
+	struct ini_section *section = file->global;
+
+	if (bind && !file->has_http)
+		address = hap_listen_address(
+		    &file->doc->arena, hap_word(bind, 1), &reason);
+	if (address && strncmp(address, "unix:", 5) != 0 &&
+	    !strchr(address, ',')) {
+		file->has_http = true;
+		doc_key(file->doc, section, "http", "%s", address);
+	}
+	for (size_t i = 0; i < proxy->section->lines.n; i++) {
+		const struct hap_line *line = &proxy->section->lines.all[i];
+
+		if (hap_common_line(file, section, line))
+			continue;
+		file->doc->remark = NULL;
+		if ((bind && line->line == bind->line) ||
+		    strcmp(hap_word(line, 0), "mode") == 0 ||
+		    strcmp(hap_word(line, 0), "timeout") == 0 ||
+		    strcmp(hap_word(line, 0), "log") == 0)
+			continue;
+		if (strcmp(hap_word(line, 0), "bind") == 0)
+			hap_lost(file, section, line, LOSS_NONE,
+			    address ? "http takes one address"
+			            : "write http = ADDRESS:PORT");
+		else if (strcmp(hap_word(line, 0), "stats") == 0 &&
+		         (strcmp(hap_word(line, 1), "auth") == 0 ||
+		             strcmp(hap_word(line, 1), "admin") == 0))
+			hap_lost(file, section, line, LOSS_NONE,
+			    "clients of http are not asked for a password, and "
+			    "can change nothing there");
+	}
+}
+
+/* One line of a resolvers section. */
+static void
+resolver_line(struct hap_file *file, const struct hap_line *line)
+{
+	const char *word = hap_word(line, 0), *host, *port, *range;
+	struct document *doc = file->doc;
+	bool timeout = strcmp(word, "timeout") == 0;
+	uint64_t n;
+
+	if (strcmp(word, "nameserver") == 0) {
+		hap_split_address(&doc->arena, hap_word(line, 2), &host, &port);
+		if (strncmp(host, "udp@", 4) == 0)
+			host += 4;
+		if (value_range(&doc->arena, host, &range))
+			doc_key(doc, file->resolver, "nameserver",
+			    strchr(host, ':') ? "[%s]:%s" : "%s:%s", host,
+			    port ? port : "53");
+		else
+			hap_lost(file, file->resolver, line, LOSS_NONE,
+			    "a name server is an IP address, asked by UDP");
+	} else if (timeout && strcmp(hap_word(line, 1), "retry") == 0 &&
+	           value_haproxy_time(hap_word(line, 2), &n)) {
+		doc_key(doc, file->resolver, "timeout", "%s",
+		    value_duration(&doc->arena, n, 10, 60000));
+	} else if (strcmp(word, "resolve_retries") == 0 &&
+	           value_number(hap_word(line, 1), &n)) {
+		doc_key(doc, file->resolver, "retries", "%u",
+		    n > 10 ? 10 : (unsigned)n);
+	} else if (strcmp(word, "hold") == 0 &&
+	           strcmp(hap_word(line, 1), "valid") == 0 &&
+	           value_haproxy_time(hap_word(line, 2), &n)) {
+		doc_key(doc, file->resolver, "ttl_max", "%s",
+		    value_duration(&doc->arena, n, 1000, VALUE_FOREVER_MS));
+	} else if (!hap_report_keyword(file, file->resolver, line, false)) {
+		hap_lost(file, file->resolver, line, LOSS_NONE,
+		    "look-ups follow the TTL, and keep the last good answer "
+		    "for the time of hold");
+	}
+}
+
+void
+hap_resolvers(struct hap_file *file, const struct hap_section *section)
+{
+	bool first = !file->resolver;
+
+	if (first)
+		file->resolver = doc_section(file->doc, "resolver");
+	else
+		hap_lost(file, file->resolver, &section->head, LOSS_NONE,
+		    "there is one [resolver] for all servers");
+	for (size_t i = 0; i < section->lines.n; i++) {
+		const struct hap_line *line = &section->lines.all[i];
+
+		if (hap_common_line(file, file->resolver, line))
+			continue;
+		if (first || strcmp(hap_word(line, 0), "nameserver") == 0)
+			resolver_line(file, line);
+		else
+			hap_lost(file, file->resolver, line, LOSS_NONE,
+			    "[resolver] has what the first section says");
+		hap_end_line(file);
+	}
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Conditions of HAProxy's rules, and what they become: allow and deny, limits,
+ * routes.  For the files haproxy*.c only.
+ */
+#ifndef IMPORT_HAPROXY_RULES_H
+#define IMPORT_HAPROXY_RULES_H
+
+#include "import/haproxy.h"
+
+enum test_kind {
+	TEST_TRUE,
+	TEST_FALSE,
+	TEST_SRC,      /* values: ranges */
+	TEST_DST,      /* values: ranges */
+	TEST_PORT,     /* values: ports and ranges */
+	TEST_SNI,      /* values: names and *.names */
+	TEST_ALPN,     /* values: protocols */
+	TEST_TLS,      /* values: yes or no */
+	TEST_SESSIONS, /* more than `number` sessions of the source */
+	TEST_RATE,     /* more than `number` in a time of the source's */
+	TEST_NBSRV,    /* values: a backend without a usable server */
+	TEST_OTHER,    /* has no counterpart; why says the reason */
+};
+
+struct hap_test {
+	enum test_kind kind;
+	bool negated;
+	struct words values;
+	uint64_t number;
+	const char *why;
+};
+
+/* All of the tests hold. */
+struct hap_term {
+	struct hap_test *tests;
+	size_t n;
+};
+
+/* One of the terms holds; a condition that is always true has an empty term. */
+struct hap_condition {
+	struct hap_term *terms;
+	size_t n;
+};
+
+struct hap_acl {
+	struct hap_acl *next;
+	const char *name;
+	struct hap_test test;
+	const struct hap_line *line;
+	bool used;
+};
+
+enum rule_kind {
+	RULE_CONNECTION_ACCEPT,
+	RULE_CONNECTION_REJECT,
+	RULE_CONTENT_ACCEPT,
+	RULE_CONTENT_REJECT,
+	RULE_BACKEND,
+};
+
+struct hap_rule {
+	struct hap_rule *next;
+	enum rule_kind kind;
+	const struct hap_line *line;
+	const char *target;   /* of RULE_BACKEND, as HAProxy calls it */
+	const char *comments; /* before the line, or NULL */
+	bool drops;           /* silent-drop */
+	bool written, lost;   /* as allow, deny or limit; reported */
+	struct hap_condition condition;
+};
+
+/* haproxy_acl.c: reads `CRITERION [FLAGS] VALUES`. */
+struct hap_test hap_read_test(struct hap_proxy *proxy,
+    const struct words *words, size_t first, size_t end);
+/* Remembers the line `acl NAME CRITERION ...`. */
+void hap_acl(struct hap_proxy *proxy, const struct hap_line *line);
+
+/* haproxy_condition.c: reads `if|unless CONDITION` at words[first], or the
+ * condition that is always true if there is none.  Returns false if an ACL is
+ * not known. */
+bool hap_read_condition(struct hap_proxy *proxy, const struct hap_line *line,
+    size_t first, struct hap_condition *ret_condition) MUST_CHECK;
+/* Adds a test to the term.  Returns false if both together cannot hold. */
+bool hap_term_add(struct arena *arena, struct hap_term *term,
+    const struct hap_test *test) MUST_CHECK;
+/* Returns a copy of the term. */
+struct hap_term hap_term_copy(struct arena *arena, const struct hap_term *term);
+/* Returns why a term has no counterpart among routes, or NULL. */
+const char *hap_term_reason(const struct hap_term *term);
+/* Whether the name is the other, or is below it: `*.x` has all below x. */
+bool hap_name_covers(const char *name, const char *other);
+
+/* haproxy_access.c: allow, deny and limit for the rules about connections. */
+void hap_write_access(struct hap_proxy *proxy);
+/* haproxy_dynamic.c: puts rules with names behind a rule whose backend is an
+ * expression.  Returns true if the rule itself is to be removed. */
+bool hap_dynamic_backend(struct hap_proxy *proxy, struct hap_rule *rule);
+/* haproxy_route.c: routes for the rules about contents, and use_backend. */
+void hap_write_routes(struct hap_proxy *proxy);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT
+ * HAProxy's server, default-server, server-template and dispatch lines.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "import/haproxy.h"
+
+/* The options of one server, in lfproxy's words. */
+struct server_state {
+	struct hap_proxy *proxy;
+	const struct hap_line *line; /* whose options are being read */
+	struct hap_tls tls;
+	struct words keys, values; /* a value may be "" for a flag */
+	bool check, checked_over_tls, agent;
+};
+
+enum kind {
+	FLAG,   /* no argument; the value is fixed */
+	TEXT,   /* one argument, as it is */
+	NUMBER, /* one argument */
+	TIME,   /* one argument, a time */
+};
+
+static const struct server_word {
+	const char *word;
+	enum kind kind;
+	const char *key, *value;
+} server_words[] = {
+    {"weight", NUMBER, "weight", NULL},
+    {"maxconn", NUMBER, "maxconn", NULL},
+    {"backup", FLAG, "backup", ""},
+    {"no-backup", FLAG, "backup", "off"},
+    {"disabled", FLAG, "disabled", ""},
+    {"enabled", FLAG, "disabled", "off"},
+    {"inter", TIME, "check_interval", NULL},
+    {"fastinter", TIME, "check_fast_interval", NULL},
+    {"downinter", TIME, "check_down_interval", NULL},
+    {"fall", NUMBER, "check_fall", NULL},
+    {"rise", NUMBER, "check_rise", NULL},
+    {"port", NUMBER, "check_port", NULL},
+    {"addr", TEXT, "check_addr", NULL},
+    {"check-ssl", FLAG, "check_tls", "on"},
+    {"no-check-ssl", FLAG, "check_tls", "off"},
+    {"check-send-proxy", FLAG, "check_send_proxy", "v1"},
+    {"init-state", TEXT, "check_init_state", NULL},
+    {"agent-check", FLAG, "agent", "on"},
+    {"no-agent-check", FLAG, "agent", "off"},
+    {"agent-port", NUMBER, "agent_port", NULL},
+    {"agent-addr", TEXT, "agent_addr", NULL},
+    {"agent-inter", TIME, "agent_interval", NULL},
+    {"slowstart", TIME, "slow_start", NULL},
+    {"send-proxy", FLAG, "send_proxy", "v1"},
+    {"no-send-proxy", FLAG, "send_proxy", "off"},
+    {"send-proxy-v2", FLAG, "send_proxy", "v2"},
+    {"no-send-proxy-v2", FLAG, "send_proxy", "off"},
+    {"send-proxy-v2-ssl", FLAG, "send_proxy", "v2-tls"},
+    {"send-proxy-v2-ssl-cn", FLAG, "send_proxy", "v2-tls"},
+    {"tcp-ut", TIME, "user_timeout", NULL},
+    {"tfo", FLAG, "tfo", "on"},
+    {"no-tfo", FLAG, "tfo", "off"},
+    {"track", TEXT, "track", NULL},
+    {"resolve-prefer", TEXT, "resolve_prefer", NULL},
+    {"mss", NUMBER, "mss", NULL},
+    {"cc", TEXT, "congestion", NULL},
+};
+
+static void
+set_option(struct server_state *server, const char *key, const char *value)
+{
+	struct arena *arena = &server->proxy->file->doc->arena;
+
+	for (size_t i = 0; i < server->keys.n; i++)
+		if (strcmp(server->keys.word[i], key) == 0) {
+			server->values.word[i] = value;
+			return;
+		}
+	words_add(arena, &server->keys, key);
+	words_add(arena, &server->values, value);
+}
+
+static const char *
+option_of(const struct server_state *server, const char *key)
+{
+	for (size_t i = 0; i < server->keys.n; i++)
+		if (strcmp(server->keys.word[i], key) == 0)
+			return server->values.word[i];
+	return NULL;
+}
+
+static void
+lose_words(struct server_state *server, enum loss loss, const char *words,
+    const char *reason)
+{
+	struct hap_proxy *proxy = server->proxy;
+
+	if (server->line->inherited || !*reason)
+		return;
+	hap_lost_words(proxy->file, proxy->be, server->line, loss,
+	    arena_printf(&proxy->file->doc->arena, "%s %s ... %s",
+	        hap_word(server->line, 0), hap_word(server->line, 1), words),
+	    "%s", reason);
+}
+
+static const char *
+take_value(struct server_state *server, const struct server_word *word,
+    const char *arg)
+{
+	struct arena *arena = &server->proxy->file->doc->arena;
+	bool slow = strcmp(word->key, "slow_start") == 0;
+	bool addr = strcmp(word->word, "addr") == 0;
+	uint64_t number;
+
+	if (word->kind == FLAG)
+		return word->value;
+	if (word->kind == TIME)
+		return value_haproxy_time(arg, &number)
+		           ? value_duration(arena, number, slow ? 1000 : 10,
+		                 86400ULL * 1000)
+		           : NULL;
+	if (word->kind == NUMBER && !strchr(arg, '$'))
+		return value_number(arg, &number) ? arg : NULL;
+	if (addr && !value_range(arena, arg, &arg))
+		return NULL;
+	return doc_word(server->proxy->file->doc, arg);
+}
+
+/* An option that is one of the table.  Returns false for others. */
+static bool
+take_plain(struct server_state *server, const struct words *words, size_t *i)
+{
+	size_t n = sizeof(server_words) / sizeof(server_words[0]);
+	const struct server_word *word = server_words;
+	const char *arg = *i + 1 < words->n ? words->word[*i + 1] : "";
+	const char *value;
+
+	while (n > 0 && strcmp(word->word, words->word[*i]) != 0) {
+		word++;
+		n--;
+	}
+	if (n == 0)
+		return false;
+	value = take_value(server, word, arg);
+	if (value)
+		set_option(server, word->key, value);
+	else
+		lose_words(server, LOSS_NONE,
+		    arena_printf(&server->proxy->file->doc->arena, "%s %s",
+		        word->word, arg),
+		    "this value cannot be written here");
+	*i += word->kind != FLAG;
+	return true;
+}
+
+/* Sets a key of the backend that HAProxy has at each server. */
+static void
+set_backend_key(struct server_state *server, const char *key, const char *value)
+{
+	struct hap_proxy *proxy = server->proxy;
+	const char *line =
+	    arena_printf(&proxy->file->doc->arena, "%s = %s", key, value);
+
+	if (words_has(&proxy->be_keys, key))
+		return;
+	words_add(&proxy->file->doc->arena, &proxy->be_keys, key);
+	doc_key(proxy->file->doc, proxy->be, key, "%s",
+	    line + strlen(key) + strlen(" = "));
+}
+
+static bool
+is_error_action(const char *arg)
+{
+	return strcmp(arg, "fastinter") == 0 ||
+	       strcmp(arg, "fail-check") == 0 ||
+	       strcmp(arg, "sudden-death") == 0 ||
+	       strcmp(arg, "mark-down") == 0;
+}
+
+/* Options that react to failures. */
+static bool
+take_reaction(struct server_state *server, const char *word, const char *arg)
+{
+	if (strcmp(word, "on-marked-down") == 0)
+		set_option(server, "on_down",
+		    strcmp(arg, "shutdown-sessions") == 0 ? "close" : "keep");
+	else if (strcmp(word, "on-marked-up") == 0)
+		set_option(server, "on_up",
+		    strcmp(arg, "shutdown-backup-sessions") == 0
+		        ? "close_backup"
+		        : "keep");
+	else if (strcmp(word, "observe") == 0 && strcmp(arg, "layer4") == 0)
+		set_backend_key(server, "observe", "connect");
+	else if (strcmp(word, "error-limit") == 0)
+		set_backend_key(server, "error_limit", arg);
+	else if (strcmp(word, "on-error") == 0 && is_error_action(arg))
+		set_backend_key(server, "on_error",
+		    strcmp(arg, "fastinter") == 0      ? "fast_check"
+		    : strcmp(arg, "fail-check") == 0   ? "fail_check"
+		    : strcmp(arg, "sudden-death") == 0 ? "sudden_death"
+		                                       : "mark_down");
+	else if (strcmp(word, "maxqueue") == 0)
+		set_backend_key(server, "maxqueue", arg);
+	else
+		return false;
+	return true;
+}
+
+/* `source ADDR[:PORT[-PORT]] [usesrc ...] [interface NAME]`.  Returns the
+ * value, or NULL. */
+const char *
+hap_source(struct hap_proxy *proxy, const struct words *words, size_t *i,
+    const char **ret_interface)
+{
+	const char *address = *i + 1 < words->n ? words->word[++*i] : "";
+	const char *host, *port, *value;
+	struct arena *arena = &proxy->file->doc->arena;
+	bool client = false;
+
+	*ret_interface = NULL;
+	while (*i + 2 < words->n) {
+		const char *word = words->word[*i + 1];
+
+		if (strcmp(word, "interface") == 0)
+			*ret_interface = words->word[*i + 2];
+		else if (strcmp(word, "usesrc") == 0)
+			client = strncmp(words->word[*i + 2], "client", 6) == 0;
+		else
+			break;
+		*i += 2;
+	}
+	if (client)
+		return "client";
+	hap_split_address(arena, address, &host, &port);
+	if (strcmp(host, "0.0.0.0") == 0 || !*host)
+		host = "*";
+	if (strcmp(host, "*") == 0 && !port)
+		return NULL;
+	value = strchr(host, ':') && port ? arena_printf(arena, "[%s]", host)
+	                                  : host;
+	return port ? arena_printf(arena, "%s:%s", value, port) : value;
+}
+
+static void
+take_option(struct server_state *server, const struct words *words, size_t *i)
+{
+	struct hap_file *file = server->proxy->file;
+	const char *word = words->word[*i], *reason, *value, *interface;
+	const char *arg = *i + 1 < words->n ? words->word[*i + 1] : "";
+	enum loss loss = LOSS_CLIENTS;
+	size_t arguments = 0;
+
+	if (strcmp(word, "check") == 0 || strcmp(word, "no-check") == 0) {
+		server->check = word[0] == 'c';
+	} else if (strcmp(word, "resolvers") == 0) {
+		set_option(server, "resolve", "ttl");
+		++*i;
+	} else if (strcmp(word, "agent-send") == 0) {
+		value = value_quote(&file->doc->arena, arg, strlen(arg));
+		value =
+		    arena_copy(&file->doc->arena, value + 1, strlen(value) - 2);
+		set_option(server, "agent_send", value);
+		++*i;
+	} else if (strcmp(word, "source") == 0) {
+		value = hap_source(server->proxy, words, i, &interface);
+		if (value)
+			set_option(server, "source", value);
+		if (interface)
+			set_option(server, "interface", interface);
+	} else if (take_reaction(server, word, arg)) {
+		++*i;
+	} else if (!take_plain(server, words, i) &&
+	           !hap_tls_word(file, &server->tls, false, words, i)) {
+		reason = hap_server_reason(word, &loss, &arguments);
+		if (!reason)
+			reason = "servers have no such option";
+		if (arguments > 0 && *i + 1 < words->n)
+			word = arena_printf(&file->doc->arena, "%s %s", word,
+			    words->word[++*i]);
+		lose_words(server, loss, word, reason);
+	}
+}
+
+static void
+read_server_options(
+    struct server_state *server, const struct hap_line *line, size_t first)
+{
+	server->line = line;
+	for (size_t i = first; i < line->words.n; i++)
+		take_option(server, &line->words, &i);
+}
+
+/* The options of the default-server lines that hold at the line. */
+static void
+read_defaults(struct server_state *server, const struct hap_line *at)
+{
+	struct hap_proxy *proxy = server->proxy;
+
+	for (size_t i = 0; i < proxy->lines.n && &proxy->lines.all[i] != at;
+	     i++) {
+		struct hap_line line = proxy->lines.all[i];
+
+		/* The loss is reported once, where the line stands. */
+		line.inherited = true;
+		if (!line.reason &&
+		    strcmp(hap_word(&line, 0), "default-server") == 0)
+			read_server_options(server, &line, 1);
+	}
+}
+
+static size_t
+first_option(const struct hap_line *line)
+{
+	const char *word = hap_word(line, 0);
+
+	return strcmp(word, "server") == 0            ? 3
+	       : strcmp(word, "server-template") == 0 ? 4
+	                                              : 1;
+}
+
+/* What the backend as a whole has to know of its servers. */
+void
+hap_server_scan(struct hap_proxy *proxy)
+{
+	for (size_t i = 0; i < proxy->lines.n; i++) {
+		const struct hap_line *line = &proxy->lines.all[i];
+		const char *word = hap_word(line, 0);
+		bool is_default = strcmp(word, "default-server") == 0;
+
+		if (line->reason || strncmp(word, "server", 6) != 0)
+			if (line->reason || !is_default)
+				continue;
+		for (size_t j = first_option(line); j < line->words.n; j++) {
+			const char *option = line->words.word[j];
+
+			proxy->checks |= strcmp(option, "check") == 0;
+			proxy->weights |= strcmp(option, "weight") == 0;
+		}
+	}
+}
+
+static void
+report_server_tls(struct server_state *server)
+{
+	const struct words *lost = &server->tls.lost;
+
+	for (size_t i = 0; i + 1 < lost->n; i += 2) {
+		const char *reason = lost->word[i + 1];
+		bool clients = strncmp(reason, "CLIENTS: ", 9) == 0;
+
+		lose_words(server, clients ? LOSS_CLIENTS : LOSS_NONE,
+		    lost->word[i], clients ? reason + 9 : reason);
+	}
+}
+
+/* Options that depend on others. */
+static void
+complete_options(struct server_state *server)
+{
+	struct hap_proxy *proxy = server->proxy;
+	struct hap_file *file = proxy->file;
+	const char *check_tls = option_of(server, "check_tls");
+
+	if (server->tls.on)
+		set_option(server, "tls",
+		    hap_tls_section(file, &server->tls, false,
+		        arena_printf(
+		            &file->doc->arena, "%s-servers", proxy->name)));
+	report_server_tls(server);
+	if (proxy->weights && !option_of(server, "weight"))
+		set_option(server, "weight", "1");
+	if (option_of(server, "track"))
+		return;
+	if (proxy->checks && !server->check) {
+		set_option(server, "check", "off");
+	} else if (server->tls.on && !check_tls &&
+	           (option_of(server, "check_port") ||
+	               option_of(server, "check_addr"))) {
+		set_option(server, "check_tls", "off");
+	}
+	if (server->tls.on && option_of(server, "agent"))
+		set_option(server, "agent_tls", "off");
+}
+
+/* Whether an option of a check has no effect, as the server has none. */
+static bool
+is_useless(const struct server_state *server, const char *key)
+{
+	bool agent = strncmp(key, "agent_", 6) == 0;
+
+	if (strncmp(key, "check_", 6) == 0)
+		return !server->check || option_of(server, "track");
+	return agent && !option_of(server, "agent");
+}
+
+static const char *
+options_text(const struct server_state *server)
+{
+	struct arena *arena = &server->proxy->file->doc->arena;
+	struct arena_text text = {NULL, 0, 0};
+
+	arena_text_add(arena, &text, "", 0);
+	for (size_t i = 0; i < server->keys.n; i++) {
+		const char *value = server->values.word[i];
+
+		if (is_useless(server, server->keys.word[i]))
+			continue;
+		arena_text_printf(arena, &text, *value ? " %s=%s" : " %s",
+		    server->keys.word[i], value);
+	}
+	return text.data;
+}
+
+/* `server-template PREFIX NUMBER|FIRST-LAST NAME:PORT`. */
+static void
+write_template(struct server_state *server, const struct hap_line *line)
+{
+	struct hap_proxy *proxy = server->proxy;
+	struct document *doc = proxy->file->doc;
+	const char *number = hap_word(line, 2), *host, *port;
+	const char *dash = strchr(number, '-');
+	bool srv = hap_word(line, 3)[0] == '_';
+	uint64_t first = 1, last;
+
+	hap_split_address(&doc->arena, hap_word(line, 3), &host, &port);
+	if (!value_number(dash ? dash + 1 : number, &last) ||
+	    (dash && !value_number(arena_copy(&doc->arena, number,
+	                               (size_t)(dash - number)),
+	                 &first)) ||
+	    first < 1 || last < first || !doc_word(doc, host) ||
+	    (!srv && !port)) {
+		hap_lost(proxy->file, proxy->be, line, LOSS_CLIENTS,
+		    "servers needs a number and a name with a port");
+		return;
+	}
+	last = last - first + 1;
+	doc_key(doc, proxy->be, "servers",
+	    srv ? "%s %u srv=%s%s" : "%s %u dns=%s%s",
+	    doc_name(doc, proxy->be->head, hap_word(line, 1)),
+	    (unsigned)(last > 10000 ? 10000 : last),
+	    srv ? host : arena_printf(&doc->arena, "%s:%s", host, port),
+	    options_text(server));
+	proxy->n_servers++;
+}
+
+static void
+write_server(
+    struct server_state *server, const struct hap_line *line, size_t address)
+{
+	struct hap_proxy *proxy = server->proxy;
+	struct document *doc = proxy->file->doc;
+	const char *reason = "an address has no blanks";
+	const char *name = address == 2 ? hap_word(line, 1) : "dispatch";
+	const char *where =
+	    hap_server_address(&doc->arena, hap_word(line, address), &reason);
+
+	if (!where || !doc_word(doc, where)) {
+		hap_lost(
+		    proxy->file, proxy->be, line, LOSS_CLIENTS, "%s", reason);
+		return;
+	}
+	name = doc_name(doc, proxy->be->head, name);
+	doc_key(doc, proxy->be, "server", "%s %s%s", name, where,
+	    options_text(server));
+	proxy->n_servers++;
+}
+
+void
+hap_server(struct hap_proxy *proxy, const struct hap_line *line)
+{
+	struct server_state server = {.proxy = proxy};
+	const char *word = hap_word(line, 0);
+
+	if (strcmp(word, "default-server") == 0) {
+		/* For what has no counterpart; the rest is at each server. */
+		if (!line->inherited)
+			read_server_options(&server, line, 1);
+		return;
+	}
+	read_defaults(&server, line);
+	if (strcmp(word, "dispatch") != 0)
+		read_server_options(&server, line, first_option(line));
+	if (words_has(&proxy->keepalive, "server"))
+		set_option(&server, "keepalive", "on");
+	complete_options(&server);
+	if (strcmp(word, "server-template") == 0)
+		write_template(&server, line);
+	else
+		write_server(&server, line, word[0] == 's' ? 2 : 1);
+}

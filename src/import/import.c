@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * See import.h.
+ */
+#include "import/import.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "import/convert.h"
+#include "import/value.h"
+
+static const struct {
+	const char *name;
+	bool (*convert)(struct document *doc,
+	    const struct import_source *source, FILE *errors);
+} kinds[] = {
+    [IMPORT_HAPROXY] = {"haproxy", haproxy_convert},
+};
+
+/* A summary stands before everything else. */
+static void
+write_summary(
+    const struct document *doc, const char *kind, const char *file, FILE *out)
+{
+	fprintf(out, "; Made from %s by `lfproxyctl import %s`.\n", file, kind);
+	if (doc->n_losses > 0)
+		fprintf(out,
+		    "; Lines without a counterpart: %zu, as comments with "
+		    "their number.\n"
+		    "; Of these, lines that change what clients see: %zu, "
+		    "marked CLIENTS.\n",
+		    doc->n_losses, doc->n_clients);
+	fputc('\n', out);
+}
+
+enum import_result
+import_convert(enum import_kind kind, const struct import_source *source,
+    FILE *out, FILE *errors)
+{
+	const char *slash = strrchr(source->file, '/');
+	struct document doc = {.first = NULL};
+	enum import_result result = IMPORT_FAILED;
+	bool done = kinds[kind].convert(&doc, source, errors);
+
+	if (done) {
+		write_summary(&doc, kinds[kind].name,
+		    slash ? slash + 1 : source->file, out);
+		doc_write(&doc, out);
+		result = doc.n_clients > 0 ? IMPORT_DIFFERS : IMPORT_SAME;
+	}
+	doc_fini(&doc);
+	return result;
+}
+
+static enum import_result
+convert_file(enum import_kind kind, const char *path, FILE *out, FILE *errors)
+{
+	struct arena arena = {NULL};
+	struct import_source source = {.file = path, .may_read = true};
+	enum import_result result = IMPORT_FAILED;
+
+	source.text = value_read_file(&arena, path, &source.n);
+	if (strcmp(path, "-") == 0)
+		source.file = "stdin";
+	if (source.text)
+		result = import_convert(kind, &source, out, errors);
+	else
+		fprintf(errors, "lfproxyctl: cannot read %s: %s\n", path,
+		    strerror(errno));
+	arena_fini(&arena);
+	if (fflush(out) != 0) {
+		fprintf(
+		    errors, "lfproxyctl: cannot write: %s\n", strerror(errno));
+		return IMPORT_FAILED;
+	}
+	return result;
+}
+
+enum import_result
+import_command(int argc, const char *const *argv, FILE *out, FILE *errors)
+{
+	size_t n = sizeof(kinds) / sizeof(kinds[0]);
+
+	for (size_t i = 0; argc == 2 && i < n; i++)
+		if (strcmp(argv[0], kinds[i].name) == 0)
+			return convert_file(
+			    (enum import_kind)i, argv[1], out, errors);
+	fputs("usage: lfproxyctl import haproxy FILE\n", errors);
+	return IMPORT_FAILED;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * Converts configurations of HAProxy and of nginx's stream module into
+ * lfproxy.ini.
+ */
+#ifndef IMPORT_IMPORT_H
+#define IMPORT_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* What came of it; the exit status of `lfproxyctl import`. */
+enum import_result {
+	IMPORT_SAME = 0,    /* clients see no difference */
+	IMPORT_DIFFERS = 1, /* some lines change what clients see */
+	IMPORT_FAILED = 2,  /* unreadable or unparsable: nothing is written */
+};
+
+enum import_kind {
+	IMPORT_HAPROXY,
+	IMPORT_NGINX,
+};
+
+/* A configuration that was read. */
+struct import_source {
+	const char *file; /* for messages, and relative to it */
+	const char *text;
+	size_t n;
+	bool may_read; /* whether files that the text names are read, too */
+};
+
+/* Writes the converted text to out, and what prevents it to errors, with
+ * FILE:LINE.  Blocks while it reads files. */
+enum import_result import_convert(enum import_kind kind,
+    const struct import_source *source, FILE *out, FILE *errors);
+
+/* The command `import haproxy|nginx FILE`, with words behind `import`; FILE may
+ * be `-` for standard input. */
+enum import_result import_command(
+    int argc, const char *const *argv, FILE *out, FILE *errors);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * Values of the source: words, numbers, times.
+ */
+#ifndef IMPORT_VALUE_H
+#define IMPORT_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "import/arena.h"
+
+/* lfproxy's longest time, which stands for "never". */
+#define VALUE_FOREVER_MS (30ULL * 24 * 3600 * 1000)
+
+/* A list of words. */
+struct words {
+	const char **word;
+	size_t n;
+};
+
+/* Appends a word, which is borrowed. */
+void words_add(struct arena *arena, struct words *words, const char *word);
+/* Returns whether the list has the word. */
+bool words_has(const struct words *words, const char *word);
+/* Returns the words from `first` on, with `between` between them. */
+const char *words_join(struct arena *arena, const struct words *words,
+    size_t first, const char *between);
+
+/* A whole number, all of s. */
+bool value_number(const char *s, uint64_t *ret_number);
+
+/* A time of HAProxy's: a number of milliseconds, or with us, ms, s, m, h, d. */
+bool value_haproxy_time(const char *s, uint64_t *ret_ms);
+
+/* A time of nginx's: a number of seconds, or numbers with ms, s, m, h, d, w, M,
+ * y, one behind the other. */
+bool value_nginx_time(const char *s, uint64_t *ret_ms);
+
+/* Returns the time as lfproxy writes it, within min_ms and max_ms. */
+const char *value_duration(
+    struct arena *arena, uint64_t ms, uint64_t min_ms, uint64_t max_ms);
+
+/* Returns `count` per `period_ms` as a rate of lfproxy's, in the unit (s, m or
+ * h) that is nearest; at least 1. */
+const char *value_rate(struct arena *arena, uint64_t count, uint64_t period_ms);
+
+/* Returns whether s is an IPv4 or IPv6 address, or a range of them (A/BITS or
+ * A/MASK); ret_range has it as lfproxy writes it, with the host bits zero. */
+bool value_range(struct arena *arena, const char *s, const char **ret_range);
+
+/* Returns bytes as the text of a pattern, in quotes, with escapes. */
+const char *value_quote(struct arena *arena, const char *bytes, size_t n);
+
+/* Returns the directory of the path, with its slash; "" if it has none. */
+const char *value_dir(struct arena *arena, const char *path);
+
+/* Returns the text of a file of up to a megabyte, NUL-terminated; NULL if it
+ * cannot be read, with errno set.  Blocks.  ret_n may be NULL. */
+char *value_read_file(struct arena *arena, const char *path, size_t *ret_n);
+
+#endif
