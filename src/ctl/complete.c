@@ -307,7 +307,7 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 	}
 	if (words[0] && strcmp(words[0], "import") == 0) {
 		/* The shell completes the name of the file. */
-		fputs(words[1] ? "" : "haproxy\n", out);
+		fputs(words[1] ? "" : "haproxy\nnginx\n", out);
 		return;
 	}
 	if (!words[0]) {

@@ -25,7 +25,7 @@ print_usage(FILE *out)
 {
 	fputs("usage: lfproxyctl [-S SOCKET] [--json] COMMAND...\n"
 	      "       lfproxyctl [-S SOCKET] top [-d SECONDS] [-n ROUNDS]\n"
-	      "       lfproxyctl import haproxy FILE\n"
+	      "       lfproxyctl import haproxy|nginx FILE\n"
 	      "       lfproxyctl -h | -V\n"
 	      "\n"
 	      "Sends COMMAND to a running lfproxy and prints the answer, for "
@@ -34,7 +34,7 @@ print_usage(FILE *out)
 	      "  lfproxyctl help\n"
 	      "  lfproxyctl set ssl cert /etc/lfproxy/www.pem < new.pem\n"
 	      "or shows frontends, servers, sessions and pools live (top), "
-	      "or converts\na configuration of HAProxy to lfproxy.ini "
+	      "or converts\na configuration of HAProxy or nginx to lfproxy.ini "
 	      "(import).\n"
 	      "\n"
 	      "  -S SOCKET   admin socket, a path or HOST:PORT (default:\n"

@@ -14,4 +14,8 @@
  * errors, if the source cannot be parsed or has nothing to convert. */
 bool haproxy_convert(
     struct document *doc, const struct import_source *source, FILE *errors);
+/* Likewise for nginx. */
+bool nginx_convert(
+    struct document *doc, const struct import_source *source, FILE *errors);
+
 #endif

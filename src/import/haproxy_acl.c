@@ -210,54 +210,6 @@ read_ports(struct criterion *c)
 }
 
 static bool
-is_host_name(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 0 && n < 254 && name[0] != '.' && name[0] != '-' &&
-	       strspn(name,
-	           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	           "0123456789-_.") == n &&
-	       !strstr(name, "..");
-}
-
-/* A regular expression that is a name, or all names below one: `^a\.b$`,
- * `\.b$`, `^(.*\.)?b$`, `^[^.]+\.b$`.  Returns NULL for others. */
-static const char *
-name_of_regex(struct criterion *c, const char *regex)
-{
-	static const char *const below[] = {"^.*\\.", ".*\\.", "^.+\\.",
-	    ".+\\.", "^[^.]+\\.", "^[^\\.]+\\.", "^[^.]*\\.", "^[^\\.]*\\.",
-	    "^[a-z0-9-]+\\.", "\\."};
-	struct arena *arena = &c->proxy->file->doc->arena;
-	char *name = arena_copy(arena, regex, strlen(regex));
-	const char *prefix = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]) && !prefix; i++)
-		if (strncmp(regex, below[i], strlen(below[i])) == 0) {
-			prefix = "*.";
-			regex += strlen(below[i]);
-		}
-	if (!prefix && *regex == '^') {
-		prefix = "";
-		regex++;
-	}
-	for (; prefix && *regex && strcmp(regex, "$") != 0; regex++) {
-		if (*regex == '\\' && regex[1] == '.')
-			regex++;
-		else if (!isalnum((unsigned char)*regex) && *regex != '-' &&
-		         *regex != '_')
-			return NULL;
-		name[n++] = *regex;
-	}
-	name[n] = '\0';
-	return prefix && *regex == '$' && is_host_name(name)
-	           ? arena_printf(arena, "%s%s", prefix, name)
-	           : NULL;
-}
-
-static bool
 add_name(struct criterion *c, struct hap_test *test, const char *value)
 {
 	struct arena *arena = &c->proxy->file->doc->arena;
@@ -267,16 +219,17 @@ add_name(struct criterion *c, struct hap_test *test, const char *value)
 	if (strcmp(match, "str") == 0) {
 		name = value;
 	} else if (strcmp(match, "end") == 0 || strcmp(match, "dom") == 0) {
-		if (value[0] != '.' && is_host_name(value))
+		if (value[0] != '.' && value_is_host_name(value))
 			words_add(arena, &test->values, value);
 		name =
-		    is_host_name(value + (value[0] == '.'))
+		    value_is_host_name(value + (value[0] == '.'))
 		        ? arena_printf(arena, "*.%s", value + (value[0] == '.'))
 		        : NULL;
 	} else if (strcmp(match, "reg") == 0) {
-		name = name_of_regex(c, value);
+		return value_regex_names(arena, value, &test->values);
 	}
-	if (!name || !is_host_name(name + 2 * (strncmp(name, "*.", 2) == 0)))
+	if (!name ||
+	    !value_is_host_name(name + 2 * (strncmp(name, "*.", 2) == 0)))
 		return false;
 	if (!words_has(&test->values, name))
 		words_add(arena, &test->values, name);

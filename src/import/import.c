@@ -15,6 +15,7 @@ static const struct {
 	    const struct import_source *source, FILE *errors);
 } kinds[] = {
     [IMPORT_HAPROXY] = {"haproxy", haproxy_convert},
+    [IMPORT_NGINX] = {"nginx", nginx_convert},
 };
 
 /* A summary stands before everything else. */
@@ -85,6 +86,6 @@ import_command(int argc, const char *const *argv, FILE *out, FILE *errors)
 		if (strcmp(argv[0], kinds[i].name) == 0)
 			return convert_file(
 			    (enum import_kind)i, argv[1], out, errors);
-	fputs("usage: lfproxyctl import haproxy FILE\n", errors);
+	fputs("usage: lfproxyctl import haproxy|nginx FILE\n", errors);
 	return IMPORT_FAILED;
 }

@@ -18,6 +18,7 @@ tls_section(struct tls_sections *sections, struct document *doc,
 	struct tls_entry **end = &sections->first, *entry;
 	struct ini_section *section;
 
+	lines = lines ? lines : "; with all defaults\n";
 	for (; *end; end = &(*end)->next)
 		if (strcmp((*end)->lines, lines) == 0)
 			return (*end)->name;

@@ -14,7 +14,8 @@ struct tls_sections {
 };
 
 /* Returns the name of the section with these lines (`key = value` and a line
- * end each), which is added, and called like `want`, if there is none. */
+ * end each; NULL for none), which is added, and called like `want`, if there is
+ * none. */
 const char *tls_section(struct tls_sections *sections, struct document *doc,
     const char *lines, const char *want);
 

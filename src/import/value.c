@@ -218,6 +218,101 @@ value_range(struct arena *arena, const char *s, const char **ret_range)
 	return true;
 }
 
+bool
+value_is_host_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n < 254 && name[0] != '.' && name[0] != '-' &&
+	       strspn(name,
+	           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	           "0123456789-_.") == n &&
+	       !strstr(name, "..");
+}
+
+/* Reads a name with escaped dots up to `$`, behind which nothing follows.
+ * Returns it, or NULL. */
+static char *
+plain_name(struct arena *arena, const char *regex)
+{
+	char *name = arena_copy(arena, regex, strlen(regex));
+	size_t n = 0;
+
+	for (; *regex && strcmp(regex, "$") != 0; regex++) {
+		if (*regex == '\\' && (regex[1] == '.' || regex[1] == '-'))
+			regex++;
+		else if (!isalnum((unsigned char)*regex) && *regex != '-' &&
+		         *regex != '_')
+			return NULL;
+		name[n++] = *regex;
+	}
+	name[n] = '\0';
+	return *regex == '$' && value_is_host_name(name) ? name : NULL;
+}
+
+/* Adds a name of each of the alternatives in `(a|b)` and the rest. */
+static bool
+add_alternatives(struct arena *arena, const char *regex, struct words *names)
+{
+	const char *close = strchr(regex, ')');
+
+	if (!close || close == regex)
+		return false;
+	while (regex < close) {
+		size_t n = strcspn(regex, "|)");
+		const char *name = plain_name(arena,
+		    arena_printf(arena, "%.*s%s", (int)n, regex, close + 1));
+
+		if (!name)
+			return false;
+		words_add(arena, names, name);
+		regex += n + 1;
+	}
+	return true;
+}
+
+bool
+value_regex_names(struct arena *arena, const char *regex, struct words *names)
+{
+	static const char *const below[] = {"^.*\\.", ".*\\.", "^.+\\.",
+	    ".+\\.", "^[^.]+\\.", "^[^\\.]+\\.", "^[^.]*\\.", "^[^\\.]*\\.",
+	    "^[a-z0-9-]+\\.", "^\\w+\\.", "\\.", "^(.+)\\.", "^(.*)\\."};
+	static const char *const both[] = {"^(.*\\.)?", "^(.+\\.)?",
+	    "^(?:.*\\.)?", "^(?:.+\\.)?", "^([^.]+\\.)?", "(^|\\.)",
+	    "(?:^|\\.)"};
+	const char *name;
+
+	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+		size_t n = strlen(both[i]);
+
+		if (strncmp(regex, both[i], n) != 0)
+			continue;
+		name = plain_name(arena, regex + n);
+		if (!name)
+			return false;
+		words_add(arena, names, name);
+		words_add(arena, names, arena_printf(arena, "*.%s", name));
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		size_t n = strlen(below[i]);
+
+		if (strncmp(regex, below[i], n) != 0)
+			continue;
+		name = plain_name(arena, regex + n);
+		if (name)
+			words_add(
+			    arena, names, arena_printf(arena, "*.%s", name));
+		return name != NULL;
+	}
+	if (strncmp(regex, "^(", 2) == 0)
+		return add_alternatives(arena, regex + 2, names);
+	name = *regex == '^' ? plain_name(arena, regex + 1) : NULL;
+	if (name)
+		words_add(arena, names, name);
+	return name != NULL;
+}
+
 const char *
 value_quote(struct arena *arena, const char *bytes, size_t n)
 {

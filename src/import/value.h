@@ -48,6 +48,15 @@ const char *value_rate(struct arena *arena, uint64_t count, uint64_t period_ms);
  * A/MASK); ret_range has it as lfproxy writes it, with the host bits zero. */
 bool value_range(struct arena *arena, const char *s, const char **ret_range);
 
+/* Returns whether the name is one of a host, without a wildcard. */
+bool value_is_host_name(const char *name);
+
+/* Adds the names that a regular expression stands for, if it is one of the
+ * usual forms: `^a\.b$`, `\.b$`, `^(.*\.)?b$`, `^[^.]+\.b$`, `^(a|c)\.b$`;
+ * `*.b` are all names below b.  Returns false for others. */
+bool value_regex_names(
+    struct arena *arena, const char *regex, struct words *names);
+
 /* Returns bytes as the text of a pattern, in quotes, with escapes. */
 const char *value_quote(struct arena *arena, const char *bytes, size_t n);
 

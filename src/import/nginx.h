@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * A configuration of nginx's as it was read, and what its conversion knows.
+ * For the files nginx*.c only.
+ */
+#ifndef IMPORT_NGINX_H
+#define IMPORT_NGINX_H
+
+#include "base/err.h"
+#include "import/document.h"
+#include "import/import.h"
+#include "import/tls_sections.h"
+#include "import/value.h"
+
+/* A directive, with what its braces hold; without words a comment. */
+struct ngx_item {
+	struct words words;
+	const char *file; /* base name */
+	unsigned line;
+	const char *text; /* the words, or the comment */
+	bool is_block;
+	struct ngx_item *children;
+	size_t n;
+};
+
+struct ngx_file {
+	struct document *doc;
+	const struct import_source *source;
+	FILE *errors;
+	const char *dir; /* of the file, with its slash */
+	struct ngx_item top;
+	const struct ngx_item *stream; /* whose server is being converted */
+	struct words files;            /* that were read */
+	struct tls_sections tls;
+	struct ini_section *global, *defaults, *resolver;
+	struct ngx_backend *backends;
+	struct words listens; /* addresses that are taken */
+	const char *processes, *connections;
+	bool logs;
+	size_t n_frontends;
+};
+
+/* nginx_read.c: reads the file, and those that it includes.  Returns false,
+ * with a message, if it cannot be parsed. */
+bool ngx_read(struct ngx_file *file) MUST_CHECK;
+
+/* The i-th word of the directive, or "". */
+const char *ngx_word(const struct ngx_item *item, size_t i);
+/* Whether the directive has that name. */
+bool ngx_is(const struct ngx_item *item, const char *name);
+/* The last directive of that name in the block, or NULL. */
+const struct ngx_item *ngx_find(const struct ngx_item *block, const char *name);
+/* Likewise in the server, or else in the stream it is in. */
+const struct ngx_item *ngx_setting(const struct ngx_file *file,
+    const struct ngx_item *server, const char *name);
+/* Whether that is `on`. */
+bool ngx_is_on(const struct ngx_file *file, const struct ngx_item *server,
+    const char *name);
+/* Reports the directive, or words of it, as lost. */
+void ngx_lost(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *item, enum loss loss, const char *words,
+    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* Reports a directive that has no counterpart by its name. */
+void ngx_report(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *item);
+/* Whether a directive is one that servers and streams share, and that is read
+ * where it is needed. */
+bool ngx_is_setting(const struct ngx_item *item);
+/* A path of the configuration, which is relative to the file's folder. */
+const char *ngx_path(struct ngx_file *file, const char *path);
+/* A time of the setting as lfproxy writes it, or otherwise. */
+const char *ngx_time(
+    struct ngx_file *file, const struct ngx_item *item, const char *otherwise);
+
+/* nginx_upstream.c: the backend for a target (an upstream or an address) with
+ * the settings of the server; NULL, with the reason, if there is none. */
+const char *ngx_backend(struct ngx_file *file, const struct ngx_item *server,
+    const char *target, const char **ret_reason);
+/* Writes the upstream's backend where it stands. */
+void ngx_upstream(struct ngx_file *file, const struct ngx_item *item);
+
+/* nginx_tls.c: the name of the section for a listen, or for servers. */
+const char *ngx_listen_tls(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *server, const char *want);
+const char *ngx_server_tls(
+    struct ngx_file *file, const struct ngx_item *server, const char *want);
+
+/* nginx_map.c: writes routes and backend for a proxy_pass.  Returns how many
+ * lines it has written. */
+size_t ngx_routes(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *server, const struct ngx_item *pass);
+
+/* nginx_server.c */
+void ngx_server(struct ngx_file *file, const struct ngx_item *server);
+void ngx_log(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *item);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ * nginx's server blocks in the stream block, as frontends.
+ */
+#include <string.h>
+
+#include "import/nginx.h"
+
+/* A server block that is being converted. */
+struct server_block {
+	struct ngx_file *file;
+	const struct ngx_item *item;
+	struct ini_section *section;
+	const char *name, *tls;
+	bool tls_lost;
+	size_t n_listens;
+};
+
+/* The address as lfproxy writes it, or NULL with the reason. */
+static const char *
+listen_address(struct ngx_file *file, const char *word, const char **ret_reason)
+{
+	struct arena *arena = &file->doc->arena;
+	const char *colon = strrchr(word, ':'), *range, *host;
+
+	*ret_reason = "listen takes an address and a port";
+	if (strncmp(word, "unix:", 5) == 0)
+		return word[5] == '/' ? doc_word(file->doc, word) : NULL;
+	if (word[strspn(word, "0123456789-")] == '\0')
+		return arena_printf(arena, "0.0.0.0:%s", word);
+	if (!colon || (word[0] == '[' && colon[-1] != ']'))
+		return NULL;
+	host = arena_copy(arena, word, (size_t)(colon - word));
+	if (strcmp(host, "*") == 0)
+		return arena_printf(arena, "0.0.0.0%s", colon);
+	if (strcmp(host, "localhost") == 0)
+		return arena_printf(arena, "127.0.0.1%s", colon);
+	if (host[0] == '[')
+		return doc_word(file->doc, word);
+	*ret_reason = "listen takes no host names; write the address";
+	return value_range(arena, host, &range) ? doc_word(file->doc, word)
+	                                        : NULL;
+}
+
+static const char *
+keepalive_of(struct ngx_file *file, const char *value)
+{
+	if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
+		return value;
+	for (const char *c = value; *c; c++)
+		if (!strchr("0123456789smh:", *c))
+			return NULL;
+	/* Of idle:interval:count, each may be empty; seconds need a unit. */
+	if (strchr(value, ':') && !strpbrk(value, "smh"))
+		return NULL;
+	return doc_word(file->doc, value);
+}
+
+/* An option of listen with an argument. */
+static void
+listen_setting(struct server_block *server, const struct ngx_item *item,
+    const char *word, struct arena_text *options)
+{
+	static const char *const same[][2] = {{"backlog=", "backlog"},
+	    {"rcvbuf=", "rcvbuf"}, {"sndbuf=", "sndbuf"}, {"fastopen=", "tfo"}};
+	struct arena *arena = &server->file->doc->arena;
+	const char *keepalive;
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		size_t n = strlen(same[i][0]);
+
+		if (strncmp(word, same[i][0], n) == 0) {
+			arena_text_printf(
+			    arena, options, " %s=%s", same[i][1], word + n);
+			return;
+		}
+	}
+	if (strncmp(word, "so_keepalive=", 13) == 0) {
+		keepalive = keepalive_of(server->file, word + 13);
+		if (keepalive)
+			arena_text_printf(
+			    arena, options, " keepalive=%s", keepalive);
+		else
+			ngx_lost(server->file, server->section, item, LOSS_NONE,
+			    NULL, "write keepalive=IDLE:INTERVAL:COUNT");
+	} else if (strncmp(word, "ipv6only=", 9) == 0) {
+		arena_text_printf(arena, options, " v6only=%s", word + 9);
+	} else if (strcmp(word, "reuseport") != 0 &&
+	           strcmp(word, "bind") != 0 &&
+	           strcmp(word, "default_server") != 0) {
+		ngx_lost(server->file, server->section, item, LOSS_NONE,
+		    arena_printf(arena, "listen ... %s", word),
+		    "listen has no such option");
+	}
+}
+
+/* The settings that are options of listen.  Returns false if the line cannot be
+ * converted. */
+static bool
+listen_options(struct server_block *server, const struct ngx_item *item,
+    struct arena_text *options)
+{
+	struct ngx_file *file = server->file;
+	struct arena *arena = &file->doc->arena;
+
+	for (size_t i = 2; i < item->words.n; i++) {
+		const char *word = item->words.word[i];
+
+		if (strcmp(word, "udp") == 0 || strcmp(word, "quic") == 0) {
+			ngx_lost(file, server->section, item, LOSS_CLIENTS,
+			    NULL, "lfproxy relays TCP only");
+			return false;
+		}
+		if (strcmp(word, "proxy_protocol") == 0) {
+			arena_text_printf(arena, options, " accept_proxy");
+		} else if (strcmp(word, "deferred") == 0) {
+			arena_text_printf(arena, options, " defer_accept=1s");
+		} else if (strcmp(word, "ssl") == 0) {
+			const char *tls = ngx_listen_tls(
+			    file, server->section, server->item, server->name);
+
+			if (!tls) {
+				ngx_lost(file, server->section, item,
+				    LOSS_CLIENTS, NULL,
+				    "there is no ssl_certificate; write "
+				    "tls=NAME and a [tls NAME]");
+				return false;
+			}
+			arena_text_printf(arena, options, " tls=%s", tls);
+		} else {
+			listen_setting(server, item, word, options);
+		}
+	}
+	return true;
+}
+
+static void
+put_listen(struct server_block *server, const struct ngx_item *item)
+{
+	struct ngx_file *file = server->file;
+	struct arena_text options = {NULL, 0, 0};
+	const char *reason, *address;
+
+	address = listen_address(file, ngx_word(item, 1), &reason);
+	if (!address) {
+		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL, "%s",
+		    reason);
+		return;
+	}
+	arena_text_add(&file->doc->arena, &options, "", 0);
+	if (!listen_options(server, item, &options))
+		return;
+	if (words_has(&file->listens, address)) {
+		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL,
+		    "another frontend listens there; write its sni = NAME "
+		    "backend=BACKEND for each server_name");
+		return;
+	}
+	words_add(&file->doc->arena, &file->listens, address);
+	doc_key(file->doc, server->section, "listen", "%s%s", address,
+	    options.data);
+	server->n_listens++;
+}
+
+/* `allow` and `deny` of the server, or else of the stream, in their order. */
+static void
+put_access(struct server_block *server)
+{
+	struct ngx_file *file = server->file;
+	bool own =
+	    ngx_find(server->item, "allow") || ngx_find(server->item, "deny");
+	const struct ngx_item *block = own ? server->item : file->stream;
+
+	for (size_t i = 0; i < block->n; i++) {
+		const struct ngx_item *item = &block->children[i];
+		const char *word = ngx_word(item, 1), *range = NULL;
+
+		if (!ngx_is(item, "allow") && !ngx_is(item, "deny"))
+			continue;
+		if (strcmp(word, "all") == 0)
+			range = "all";
+		else if (strcmp(word, "unix:") == 0)
+			range = "unix";
+		else if (!value_range(&file->doc->arena, word, &range))
+			range = NULL;
+		if (range)
+			doc_key(file->doc, server->section, ngx_word(item, 0),
+			    "%s", range);
+		else
+			ngx_lost(file, server->section, item, LOSS_CLIENTS,
+			    NULL, "write an address or a range");
+	}
+}
+
+/* `limit_conn ZONE NUMBER`, with what `limit_conn_zone KEY zone=ZONE:SIZE`
+ * counts. */
+static void
+put_limit(struct server_block *server, const struct ngx_item *item)
+{
+	struct ngx_file *file = server->file;
+	const char *zone = ngx_word(item, 1), *key = NULL;
+	uint64_t n;
+
+	for (size_t i = 0; i < file->stream->n; i++) {
+		const struct ngx_item *z = &file->stream->children[i];
+		const char *name = ngx_word(z, 2);
+
+		if (ngx_is(z, "limit_conn_zone") &&
+		    strncmp(name, "zone=", 5) == 0 &&
+		    strncmp(name + 5, zone, strlen(zone)) == 0 &&
+		    strchr(":", name[5 + strlen(zone)]))
+			key = ngx_word(z, 1);
+	}
+	if (!value_number(ngx_word(item, 2), &n) || n < 1 || !key) {
+		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL,
+		    "write limit = sessions=NUMBER");
+		return;
+	}
+	n = n > 1048576 ? 1048576 : n;
+	if (strcmp(key, "$binary_remote_addr") == 0 ||
+	    strcmp(key, "$remote_addr") == 0)
+		doc_key(file->doc, server->section, "limit",
+		    "sessions=%u prefix6=128 action=close", (unsigned)n);
+	else if (strstr(key, "server_") || strcmp(key, "$protocol") == 0)
+		doc_key(file->doc, server->section, "limit",
+		    "sessions=%u per=frontend action=close", (unsigned)n);
+	else
+		ngx_lost(file, server->section, item, LOSS_CLIENTS, NULL,
+		    "limits count for each source, a list, or the frontend");
+}
+
+static void
+put_limits(struct server_block *server)
+{
+	const struct ngx_item *block = ngx_find(server->item, "limit_conn")
+	                                   ? server->item
+	                                   : server->file->stream;
+
+	for (size_t i = 0; i < block->n; i++)
+		if (ngx_is(&block->children[i], "limit_conn"))
+			put_limit(server, &block->children[i]);
+}
+
+/* A size as nginx writes it, as a rate for one session. */
+static const char *
+rate_of(struct ngx_file *file, const struct ngx_item *item)
+{
+	const char *word = item ? ngx_word(item, 1) : "0";
+	size_t n = strspn(word, "0123456789");
+	char unit = word[n];
+
+	if (n == 0 || (unit && word[n + 1]) || n == strspn(word, "0"))
+		return NULL;
+	if (unit && !strchr("kKmMgG", unit))
+		return NULL;
+	return arena_printf(&file->doc->arena, "%.*s%s/s", (int)n, word,
+	    !unit                        ? "B"
+	    : unit == 'k' || unit == 'K' ? "KiB"
+	    : unit == 'm' || unit == 'M' ? "MiB"
+	                                 : "GiB");
+}
+
+static void
+put_bandwidth(struct server_block *server)
+{
+	struct ngx_file *file = server->file;
+	const char *out = rate_of(
+	    file, ngx_setting(file, server->item, "proxy_download_rate"));
+	const char *in =
+	    rate_of(file, ngx_setting(file, server->item, "proxy_upload_rate"));
+
+	if (in || out)
+		doc_key(file->doc, server->section, "bandwidth",
+		    "%s%s%s%s%sper=session", in ? "in=" : "", in ? in : "",
+		    in ? " " : "", out ? "out=" : "",
+		    out ? arena_printf(&file->doc->arena, "%s ", out) : "");
+}
+
+/* A time of the server itself that the stream does not have. */
+static void
+put_time(struct server_block *server, const char *directive, const char *key)
+{
+	struct ngx_file *file = server->file;
+	const char *own =
+	    ngx_time(file, ngx_find(server->item, directive), NULL);
+	const char *all = ngx_time(file, ngx_find(file->stream, directive), "");
+
+	if (own && strcmp(own, all) != 0)
+		doc_key(file->doc, server->section, key, "%s", own);
+}
+
+/* What a session of this frontend may take. */
+static void
+put_settings(struct server_block *server)
+{
+	struct ngx_file *file = server->file;
+	struct words from = {NULL, 0};
+	const char *range;
+
+	for (size_t i = 0; i < server->item->n + file->stream->n; i++) {
+		const struct ngx_item *item =
+		    i < server->item->n
+		        ? &server->item->children[i]
+		        : &file->stream->children[i - server->item->n];
+
+		if (ngx_is(item, "set_real_ip_from") &&
+		    value_range(&file->doc->arena, ngx_word(item, 1), &range))
+			words_add(&file->doc->arena, &from, range);
+	}
+	if (from.n > 0)
+		doc_key(file->doc, server->section, "proxy_from", "%s",
+		    words_join(&file->doc->arena, &from, 0, " "));
+	put_access(server);
+	put_limits(server);
+	put_bandwidth(server);
+	put_time(server, "proxy_timeout", "timeout_client");
+	put_time(server, "proxy_timeout", "timeout_client_fin");
+	put_time(server, "ssl_handshake_timeout", "timeout_handshake");
+	put_time(server,
+	    ngx_find(server->item, "preread_timeout")
+	        ? "preread_timeout"
+	        : "proxy_protocol_timeout",
+	    "timeout_hello");
+}
+
+void
+ngx_log(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *item)
+{
+	const char *word = ngx_word(item, 1), *server;
+	struct arena *arena = &file->doc->arena;
+	struct arena_text text = {NULL, 0, 0};
+
+	if (strcmp(word, "off") == 0) {
+		if (section != file->global)
+			doc_key(file->doc, section, "log", "off");
+		return;
+	}
+	if (strncmp(word, "syslog:server=", 14) == 0) {
+		server = arena_copy(arena, word + 14, strcspn(word + 14, ","));
+		arena_text_printf(arena, &text, "syslog=%s", server);
+		if (strstr(word, ",facility="))
+			arena_text_printf(arena, &text, " facility=%.*s",
+			    (int)strcspn(strstr(word, ",facility=") + 10, ","),
+			    strstr(word, ",facility=") + 10);
+	} else if (strcmp(word, "/dev/stdout") == 0 ||
+	           strcmp(word, "/dev/stderr") == 0) {
+		arena_text_printf(arena, &text, "stderr");
+	} else if (word[0] == '/' && !strchr(word, '$') &&
+	           doc_word(file->doc, word)) {
+		arena_text_printf(arena, &text, "file=%s", word);
+	} else {
+		ngx_lost(file, section, item, LOSS_NONE, NULL,
+		    "write log = file=/PATH");
+		return;
+	}
+	doc_key(file->doc, section, "log", "%s", text.data);
+	file->logs |= section == file->global;
+}
+
+/* A name for the frontend: of the host, or what it passes to, or the port. */
+static const char *
+frontend_name(struct ngx_file *file, const struct ngx_item *server)
+{
+	const struct ngx_item *name = ngx_find(server, "server_name");
+	const struct ngx_item *pass = ngx_find(server, "proxy_pass");
+	const struct ngx_item *listen = ngx_find(server, "listen");
+	const char *target = pass ? ngx_word(pass, 1) : "";
+	const char *port = listen ? strrchr(ngx_word(listen, 1), ':') : NULL;
+
+	if (name && value_is_host_name(ngx_word(name, 1)))
+		return ngx_word(name, 1);
+	if (*target && !strchr("$0123456789[", *target) && !strchr(target, ':'))
+		return target;
+	return arena_printf(&file->doc->arena, "port-%s",
+	    port     ? port + 1
+	    : listen ? ngx_word(listen, 1)
+	             : "none");
+}
+
+static void
+put_item(struct server_block *server, const struct ngx_item *item)
+{
+	if (item->words.n == 0)
+		doc_comment(server->file->doc, item->text);
+	else if (ngx_is(item, "listen"))
+		put_listen(server, item);
+	else if (ngx_is(item, "access_log"))
+		ngx_log(server->file, server->section, item);
+	else if (ngx_is(item, "resolver"))
+		ngx_lost(server->file, server->section, item, LOSS_NONE, NULL,
+		    "write nameserver = ADDRESS in [resolver]");
+	else if (!ngx_is_setting(item))
+		ngx_report(server->file, server->section, item);
+}
+
+void
+ngx_server(struct ngx_file *file, const struct ngx_item *item)
+{
+	struct server_block server = {.file = file, .item = item};
+	const struct ngx_item *pass = ngx_find(item, "proxy_pass");
+	const char *want = frontend_name(file, item);
+	size_t n_routes = 0;
+
+	server.name = doc_name(file->doc, "frontend", want);
+	server.section = doc_section(file->doc, "frontend %s", server.name);
+	for (size_t i = 0; i < item->n; i++)
+		put_item(&server, &item->children[i]);
+	put_settings(&server);
+	if (server.n_listens > 0 && pass)
+		n_routes = ngx_routes(file, server.section, item, pass);
+	if (n_routes > 0) {
+		file->n_frontends++;
+		return;
+	}
+	server.section->left_out = true;
+	ngx_lost(file, server.section, item, LOSS_CLIENTS, NULL,
+	    server.n_listens == 0
+	        ? "it listens nowhere that can be converted, so it is left out"
+	        : "it has no backend, so it is left out");
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+ * nginx's upstreams, and addresses of proxy_pass, as backends.
+ *
+ * What nginx says of connections to servers in a server block belongs to the
+ * backend here, so that an upstream may become several backends.
+ */
+#include <string.h>
+
+#include "import/nginx.h"
+
+/* A backend that was written. */
+struct ngx_backend {
+	struct ngx_backend *next;
+	const char *target;   /* the upstream or the address */
+	const char *settings; /* lines of the server block; NULL: none yet */
+	const char *name;
+	struct ini_section *section;
+};
+
+/* An upstream's servers that are being converted. */
+struct upstream_state {
+	struct ngx_file *file;
+	const struct ngx_item *upstream;
+	struct ini_section *section;
+	bool weights, keepalive;
+	const char *max_fails, *fail_timeout;
+	bool fails_differ;
+	size_t n;
+};
+
+static const struct ngx_item *
+find_upstream(const struct ngx_file *file, const char *name)
+{
+	for (size_t i = 0; i < file->stream->n; i++) {
+		const struct ngx_item *item = &file->stream->children[i];
+
+		if (ngx_is(item, "upstream") && item->is_block &&
+		    strcmp(ngx_word(item, 1), name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+/* Returns the argument of `name=ARGUMENT` in the words, or NULL. */
+static const char *
+argument_of(const struct ngx_item *item, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 1; i < item->words.n; i++)
+		if (strncmp(item->words.word[i], name, n) == 0 &&
+		    item->words.word[i][n] == '=')
+			return item->words.word[i] + n + 1;
+	return NULL;
+}
+
+/* The address as lfproxy writes it, or NULL. */
+static const char *
+server_address(struct ngx_file *file, const char *word)
+{
+	struct arena *arena = &file->doc->arena;
+
+	if (strncmp(word, "unix:", 5) == 0)
+		return word[5] == '/' ? doc_word(file->doc, word) : NULL;
+	if (strchr(word, '$') || !doc_word(file->doc, word))
+		return NULL;
+	if (word[0] == '[' ? !strstr(word, "]:") : !strchr(word, ':'))
+		return NULL;
+	return arena_printf(arena, "%s", word);
+}
+
+/* Servers of a backend react alike, so that the first one's values count. */
+static void
+note_fails(struct upstream_state *state, const struct ngx_item *item)
+{
+	const char *fails = argument_of(item, "max_fails");
+	const char *time = argument_of(item, "fail_timeout");
+
+	fails = fails ? fails : "1";
+	time = time ? time : "10s";
+	if (state->n == 0) {
+		state->max_fails = fails;
+		state->fail_timeout = time;
+	}
+	state->fails_differ |= strcmp(fails, state->max_fails) != 0 ||
+	                       strcmp(time, state->fail_timeout) != 0;
+}
+
+static const char *
+upstream_options(struct upstream_state *state, const struct ngx_item *item)
+{
+	struct arena *arena = &state->file->doc->arena;
+	struct arena_text text = {NULL, 0, 0};
+	const char *weight = argument_of(item, "weight");
+	const char *conns = argument_of(item, "max_conns");
+	const char *start = argument_of(item, "slow_start");
+	uint64_t n;
+
+	arena_text_add(arena, &text, "", 0);
+	if (state->weights) {
+		if (!weight || !value_number(weight, &n))
+			n = 1;
+		if (n > 256)
+			ngx_lost(state->file, state->section, item, LOSS_NONE,
+			    NULL, "a weight is at most 256");
+		arena_text_printf(
+		    arena, &text, " weight=%u", n > 256 ? 256 : (unsigned)n);
+	}
+	if (conns && value_number(conns, &n))
+		arena_text_printf(arena, &text, " maxconn=%s", conns);
+	if (start && value_nginx_time(start, &n) && n > 0)
+		arena_text_printf(arena, &text, " slow_start=%s",
+		    value_duration(arena, n, 1000, 86400ULL * 1000));
+	if (words_has(&item->words, "backup"))
+		arena_text_printf(arena, &text, " backup");
+	if (words_has(&item->words, "down"))
+		arena_text_printf(arena, &text, " disabled");
+	if (words_has(&item->words, "resolve"))
+		arena_text_printf(arena, &text, " resolve=ttl");
+	if (state->keepalive)
+		arena_text_printf(arena, &text, " keepalive");
+	return text.data;
+}
+
+static void
+put_server(struct upstream_state *state, const struct ngx_item *item)
+{
+	struct ngx_file *file = state->file;
+	const char *address = server_address(file, ngx_word(item, 1));
+
+	if (!address || argument_of(item, "service")) {
+		ngx_lost(file, state->section, item, LOSS_CLIENTS, NULL,
+		    address ? "write servers = PREFIX NUMBER srv=NAME"
+		            : "write server = NAME HOST:PORT");
+		return;
+	}
+	note_fails(state, item);
+	state->n++;
+	doc_key(file->doc, state->section, "server", "server%zu %s%s", state->n,
+	    address, upstream_options(state, item));
+}
+
+/* What `hash KEY` hashes, or NULL. */
+static const char *
+hash_key(const char *key)
+{
+	static const struct {
+		const char *nginx, *ours;
+	} keys[] = {{"$remote_addr", "source"},
+	    {"$binary_remote_addr", "source"},
+	    {"$remote_addr$remote_port", "source-port"},
+	    {"$remote_addr:$remote_port", "source-port"},
+	    {"$binary_remote_addr$remote_port", "source-port"},
+	    {"$server_addr:$server_port", "destination"},
+	    {"$server_addr$server_port", "destination"},
+	    {"$ssl_preread_server_name", "sni"}, {"$ssl_server_name", "sni"}};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i].nginx, key) == 0)
+			return keys[i].ours;
+	return NULL;
+}
+
+static void
+put_hash(struct upstream_state *state, const struct ngx_item *item)
+{
+	struct document *doc = state->file->doc;
+	const char *key = hash_key(ngx_word(item, 1));
+
+	if (!key)
+		ngx_lost(state->file, state->section, item, LOSS_CLIENTS, NULL,
+		    "hash_key is source, source-port, destination or sni; the "
+		    "client's address is hashed instead");
+	if (!key || strcmp(key, "source") == 0) {
+		doc_key(doc, state->section, "balance", "source");
+		return;
+	}
+	doc_key(doc, state->section, "balance", "hash");
+	doc_key(doc, state->section, "hash_key", "%s", key);
+}
+
+static void
+put_upstream_item(struct upstream_state *state, const struct ngx_item *item)
+{
+	struct document *doc = state->file->doc;
+	struct ini_section *section = state->section;
+
+	if (item->words.n == 0)
+		doc_comment(doc, item->text);
+	else if (ngx_is(item, "server"))
+		put_server(state, item);
+	else if (ngx_is(item, "hash"))
+		put_hash(state, item);
+	else if (ngx_is(item, "ip_hash"))
+		doc_key(doc, section, "balance", "source");
+	else if (ngx_is(item, "least_conn"))
+		doc_key(doc, section, "balance", "leastconn");
+	else if (ngx_is(item, "least_time"))
+		doc_key(doc, section, "balance", "ewma");
+	else if (ngx_is(item, "random"))
+		doc_key(doc, section, "balance", "random");
+	else if (ngx_is(item, "resolver"))
+		ngx_lost(state->file, section, item, LOSS_NONE, NULL,
+		    "write nameserver = ADDRESS in [resolver]");
+	else if (!ngx_is(item, "zone") && !ngx_is(item, "state"))
+		ngx_report(state->file, section, item);
+}
+
+static bool
+has_argument(const struct ngx_item *upstream, const char *name)
+{
+	for (size_t i = 0; i < upstream->n; i++)
+		if (ngx_is(&upstream->children[i], "server") &&
+		    argument_of(&upstream->children[i], name))
+			return true;
+	return false;
+}
+
+/* What the servers of an upstream do when one fails. */
+static void
+put_failures(struct upstream_state *state)
+{
+	struct ngx_file *file = state->file;
+	uint64_t fails, ms;
+
+	if (state->n == 0)
+		return;
+	if (state->fails_differ)
+		doc_note(file->doc, state->section,
+		    "max_fails and fail_timeout of the first server are those "
+		    "of all");
+	if (strcmp(state->max_fails, "1") != 0 &&
+	    value_number(state->max_fails, &fails))
+		doc_key(file->doc, state->section, "eject_after", "%u",
+		    (unsigned)fails);
+	if (strcmp(state->fail_timeout, "10s") != 0 &&
+	    value_nginx_time(state->fail_timeout, &ms) && ms > 0) {
+		const char *time =
+		    value_duration(&file->doc->arena, ms, 10, 86400ULL * 1000);
+
+		doc_key(file->doc, state->section, "eject_time", "%s", time);
+		doc_key(
+		    file->doc, state->section, "eject_time_max", "%s", time);
+	}
+}
+
+static void
+put_upstream(struct ngx_file *file, struct ini_section *section,
+    const struct ngx_item *upstream, bool keepalive, size_t *ret_n)
+{
+	struct upstream_state state = {.file = file,
+	    .upstream = upstream,
+	    .section = section,
+	    .keepalive = keepalive};
+
+	state.weights = has_argument(upstream, "weight");
+	for (size_t i = 0; i < upstream->n; i++)
+		put_upstream_item(&state, &upstream->children[i]);
+	put_failures(&state);
+	*ret_n = state.n;
+}
+
+/* What a setting of the server block says beside that of the stream. */
+static void
+add_time(struct ngx_file *file, struct arena_text *text,
+    const struct ngx_item *server, const char *directive, const char *keys)
+{
+	const struct ngx_item *own = ngx_find(server, directive);
+	const struct ngx_item *all = ngx_find(file->stream, directive);
+	const char *time = ngx_time(file, own, NULL), *rest = keys;
+
+	if (!time || (all && strcmp(time, ngx_time(file, all, "")) == 0))
+		return;
+	while (*rest) {
+		size_t n = strcspn(rest, " ");
+
+		arena_text_printf(
+		    &file->doc->arena, text, "%.*s = %s\n", (int)n, rest, time);
+		rest += n + (rest[n] == ' ');
+	}
+}
+
+/* `proxy_bind ADDRESS [transparent]`. */
+static void
+add_source(struct ngx_file *file, struct arena_text *text,
+    const struct ngx_item *server)
+{
+	const struct ngx_item *item = ngx_setting(file, server, "proxy_bind");
+	const char *word = item ? ngx_word(item, 1) : "off", *range;
+
+	if (strncmp(word, "$remote_addr", 12) == 0)
+		arena_text_printf(&file->doc->arena, text, "source = client\n");
+	else if (value_range(&file->doc->arena, word, &range))
+		arena_text_printf(
+		    &file->doc->arena, text, "source = %s\n", range);
+}
+
+/* How many attempts a session has: nginx tries each server once. */
+static void
+add_retries(struct ngx_file *file, struct arena_text *text,
+    const struct ngx_item *server, size_t n_servers)
+{
+	const struct ngx_item *next =
+	    ngx_setting(file, server, "proxy_next_upstream");
+	const struct ngx_item *tries =
+	    ngx_setting(file, server, "proxy_next_upstream_tries");
+	uint64_t n = n_servers > 0 ? n_servers - 1 : 0, limit;
+
+	if (next && strcmp(ngx_word(next, 1), "off") == 0)
+		n = 0;
+	if (tries && value_number(ngx_word(tries, 1), &limit) && limit > 0 &&
+	    n > limit - 1)
+		n = limit - 1;
+	if (n != 3)
+		arena_text_printf(&file->doc->arena, text, "retries = %u\n",
+		    n > 10 ? 10 : (unsigned)n);
+}
+
+/* The lines for the backend that the server block has. */
+static const char *
+settings_of(struct ngx_file *file, const struct ngx_item *server,
+    size_t n_servers, const char *name)
+{
+	struct arena *arena = &file->doc->arena;
+	struct arena_text text = {NULL, 0, 0};
+	const struct ngx_item *version =
+	    ngx_setting(file, server, "proxy_protocol_version");
+
+	arena_text_add(arena, &text, "", 0);
+	add_time(
+	    file, &text, server, "proxy_connect_timeout", "timeout_connect");
+	add_time(file, &text, server, "proxy_timeout",
+	    "timeout_server timeout_server_fin");
+	add_retries(file, &text, server, n_servers);
+	add_source(file, &text, server);
+	if (ngx_is_on(file, server, "proxy_protocol"))
+		arena_text_printf(arena, &text, "send_proxy = v%s\n",
+		    version && strcmp(ngx_word(version, 1), "2") == 0 ? "2"
+		                                                      : "1");
+	if (ngx_is_on(file, server, "proxy_ssl"))
+		arena_text_printf(arena, &text, "tls = %s\n",
+		    ngx_server_tls(file, server,
+		        arena_printf(arena, "%.30s-servers", name)));
+	return text.data;
+}
+
+static struct ngx_backend *
+add_backend(struct ngx_file *file, const char *target, const char *want)
+{
+	struct ngx_backend *backend =
+	    arena_alloc(&file->doc->arena, sizeof(*backend));
+
+	backend->target = target;
+	backend->name = doc_name(file->doc, "backend", want);
+	backend->section = doc_find_section(file->doc,
+	    arena_printf(&file->doc->arena, "backend %s", backend->name));
+	backend->next = file->backends;
+	file->backends = backend;
+	return backend;
+}
+
+static void
+give_settings(
+    struct ngx_file *file, struct ngx_backend *backend, const char *settings)
+{
+	backend->settings = settings;
+	arena_text_add(&file->doc->arena, &backend->section->lines, settings,
+	    strlen(settings));
+}
+
+static size_t
+count_servers(const struct ngx_item *upstream)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < upstream->n; i++)
+		n += ngx_is(&upstream->children[i], "server");
+	return n;
+}
+
+const char *
+ngx_backend(struct ngx_file *file, const struct ngx_item *server,
+    const char *target, const char **ret_reason)
+{
+	const struct ngx_item *upstream = find_upstream(file, target);
+	const char *address = upstream ? NULL : server_address(file, target);
+	bool keepalive = ngx_is_on(file, server, "proxy_socket_keepalive");
+	struct ngx_backend *backend;
+	const char *settings;
+	size_t n;
+
+	if (!upstream && !address) {
+		*ret_reason = strchr(target, '$')
+		                  ? "a variable cannot be an address; write "
+		                    "sni = NAME backend=BACKEND for each name"
+		                  : "there is no upstream of that name";
+		return NULL;
+	}
+	n = upstream ? count_servers(upstream) : 1;
+	settings = settings_of(file, server, n, upstream ? target : "tls");
+	for (backend = file->backends; backend; backend = backend->next) {
+		if (strcmp(backend->target, target) != 0)
+			continue;
+		if (!backend->settings && !keepalive)
+			give_settings(file, backend, settings);
+		if (backend->settings &&
+		    strcmp(backend->settings, settings) == 0)
+			return backend->name;
+	}
+	backend = add_backend(file, target, target);
+	if (upstream)
+		put_upstream(file, backend->section, upstream, keepalive, &n);
+	else
+		doc_key(file->doc, backend->section, "server", "server1 %s%s",
+		    address, keepalive ? " keepalive" : "");
+	give_settings(file, backend, settings);
+	return backend->name;
+}
+
+void
+ngx_upstream(struct ngx_file *file, const struct ngx_item *item)
+{
+	const char *before = doc_take_pending(file->doc);
+	struct ngx_backend *backend =
+	    add_backend(file, ngx_word(item, 1), ngx_word(item, 1));
+	size_t n;
+
+	if (before)
+		arena_text_add(&file->doc->arena, &backend->section->before,
+		    before, strlen(before));
+	put_upstream(file, backend->section, item, false, &n);
+}
