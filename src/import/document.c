@@ -183,6 +183,9 @@ doc_name(struct document *doc, const char *kind, const char *want)
 	    arena_copy(&doc->arena, want, n > NAME_MAX_LEN ? NAME_MAX_LEN : n);
 	char *name = base;
 
+	/* A variable in a name is filled in when lfproxy reads it. */
+	if (strstr(want, "${") && n <= 2 * NAME_MAX_LEN && doc_word(doc, want))
+		return want;
 	for (char *c = base; *c; c++)
 		if (!isalnum((unsigned char)*c) && !strchr("-_.:", *c))
 			*c = '-';

@@ -103,6 +103,29 @@ convert_line(struct hap_proxy *proxy, const struct hap_line *line)
 	hap_end_line(file);
 }
 
+/* `listen NAME ADDRESS` of former versions is a bind line. */
+static void
+bind_of_head(struct hap_proxy *proxy)
+{
+	struct arena *arena = &proxy->file->doc->arena;
+	const struct words *head = &proxy->section->head.words;
+	struct hap_line line = proxy->section->head;
+	void *larger;
+
+	if (!proxy->has_frontend || head->n < 3 ||
+	    strcmp(head->word[2], "from") == 0)
+		return;
+	line.words = (struct words){NULL, 0};
+	words_add(arena, &line.words, "bind");
+	for (size_t i = 2; i < head->n; i++)
+		words_add(arena, &line.words, head->word[i]);
+	line.comment = NULL;
+	larger =
+	    arena_grow(arena, proxy->lines.all, proxy->lines.n, sizeof(line));
+	proxy->lines.all = larger;
+	proxy->lines.all[proxy->lines.n++] = line;
+}
+
 static bool
 is_stats_page(const struct hap_proxy *proxy)
 {
@@ -150,6 +173,7 @@ convert_proxy(struct hap_file *file, struct hap_section *section)
 	proxy.last_rule = &proxy.rules;
 	if (section->defaults)
 		add_lines(&doc->arena, &proxy.lines, section->defaults, true);
+	bind_of_head(&proxy);
 	add_lines(&doc->arena, &proxy.lines, section, false);
 	hap_scan_keys(&proxy);
 	if (is_stats_page(&proxy)) {

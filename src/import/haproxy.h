@@ -49,7 +49,7 @@ struct hap_file {
 	    *bind_curves, *server_options, *server_ciphers, *server_suites;
 	const char *spread; /* percent, or NULL */
 	const char *log_tag, *stats_timeout;
-	struct words pool_keys, log_targets;
+	struct words pool_keys, log_targets, listens;
 	bool servers_unverified;
 	bool logs;         /* global has a log line that is kept */
 	bool has_http;     /* the http key is taken */

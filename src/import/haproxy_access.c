@@ -11,7 +11,7 @@
 struct access_state {
 	struct hap_proxy *proxy;
 	struct words exempt; /* sources that were accepted before */
-	bool accepts, ended, rejects, drops, differs;
+	bool accepts, ended, rejects, drops;
 	size_t n_limits;
 };
 
@@ -216,9 +216,13 @@ write_reject(struct access_state *access, struct hap_rule *rule,
 		return write_limit(access, rule, term) ||
 		       write_only(access, rule, term);
 	}
-	access->differs |= access->rejects && access->drops != rule->drops;
+	if (access->rejects && access->drops != rule->drops)
+		hap_lost_words(proxy->file, proxy->fe, rule->line, LOSS_CLIENTS,
+		    rule->line->text,
+		    "on_deny is the same for all clients of a frontend");
+	access->drops =
+	    access->rejects ? access->drops && rule->drops : rule->drops;
 	access->rejects = true;
-	access->drops = rule->drops;
 	return true;
 }
 
@@ -334,7 +338,4 @@ hap_write_access(struct hap_proxy *proxy)
 	}
 	if (access.rejects && access.drops)
 		doc_key(proxy->file->doc, proxy->fe, "on_deny", "drop");
-	if (access.differs)
-		doc_note(proxy->file->doc, proxy->fe,
-		    "all clients that deny turns away are treated alike");
 }

@@ -347,6 +347,9 @@ hap_read_test(struct hap_proxy *proxy, const struct words *words, size_t first,
 	case TEST_OTHER:
 		break;
 	}
+	if (strcmp(c.name, "HTTP") == 0)
+		return other(
+		    "HTTP is not looked into; nearest: route = tls=no");
 	return other(proxy->http
 	                 ? "HTTP is not looked into; nearest: route = sni=NAME"
 	                 : "routes know sni, alpn, tls, src, dst and port");

@@ -137,8 +137,20 @@ add_listen(struct bind_state *bind, const char *word)
 		    reason ? reason : "an address has no blanks");
 		return;
 	}
-	/* Linux has IPv4 at [::], too, unless it is told otherwise. */
-	any = strncmp(address, "[::]:", 5) == 0 && !bind->v6only;
+	/* Linux has IPv4 at [::], too, unless it is told otherwise, or another
+	 * socket has it. */
+	any = strncmp(address, "[::]:", 5) == 0 && !bind->v6only &&
+	      !words_has(&proxy->file->listens,
+	          arena_printf(&doc->arena, "0.0.0.0:%s", address + 5));
+	if (strncmp(address, "0.0.0.0:", 8) == 0 &&
+	    words_has(&proxy->file->listens, address + 7)) {
+		doc_note(
+		    doc, proxy->fe, "%s is a part of %s", address, address + 7);
+		return;
+	}
+	if (any)
+		address += strlen("[::]");
+	words_add(&doc->arena, &proxy->file->listens, address);
 	if (proxy->backlog && !strstr(options, " backlog="))
 		options = arena_printf(
 		    &doc->arena, "%s backlog=%s", options, proxy->backlog);
@@ -146,8 +158,7 @@ add_listen(struct bind_state *bind, const char *word)
 	     i < proxy->binds.n && strncmp(address, "unix:", 5) != 0; i++)
 		options = arena_printf(
 		    &doc->arena, "%s %s", options, proxy->binds.word[i]);
-	doc_key(doc, proxy->fe, "listen", "%s%s",
-	    any ? address + strlen("[::]") : address, options);
+	doc_key(doc, proxy->fe, "listen", "%s%s", address, options);
 	proxy->n_binds++;
 }
 

@@ -15,18 +15,20 @@ stats_socket(struct hap_file *file, const struct hap_line *line)
 	const char *level = "operator";
 	const struct words *words = &line->words;
 
-	for (size_t i = 3; i < words->n; i++) {
-		const char *word = words->word[i];
-		const char *arg = i + 1 < words->n ? words->word[i + 1] : "";
+	for (size_t i = 3; i + 1 < words->n; i++) {
+		const char *word = words->word[i], *arg = words->word[i + 1];
+		bool owner =
+		    strcmp(word, "user") == 0 || strcmp(word, "group") == 0;
 
 		if (strcmp(word, "level") == 0)
 			level = arg;
 		else if (strcmp(word, "mode") == 0)
 			arena_text_printf(arena, &options, " mode=0%s",
 			    arg[0] == '0' ? arg + 1 : arg);
-		else if (strcmp(word, "user") == 0 ||
-		         strcmp(word, "group") == 0)
+		else if (owner)
 			arena_text_printf(arena, &options, " %s=%s", word, arg);
+		i += owner || strcmp(word, "level") == 0 ||
+		     strcmp(word, "mode") == 0;
 	}
 	if (file->stats_timeout)
 		arena_text_printf(

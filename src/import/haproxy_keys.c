@@ -213,12 +213,16 @@ take_other(struct hap_proxy *proxy, const struct hap_line *line)
 			doc_key(doc, proxy->fe, "disabled", "on");
 		else
 			doc_key(doc, proxy->be, "server_defaults", "disabled");
-	} else if (strcmp(word, "source") == 0 && proxy->be) {
+	} else if (strcmp(word, "source") == 0) {
+		if (!proxy->be || hap_find(proxy, word) != line)
+			return true;
 		value = hap_source(proxy, &line->words, &i, &interface);
 		if (value)
 			doc_key(doc, proxy->be, "source", "%s", value);
-	} else if (strcmp(word, "retry-on") == 0 && proxy->be) {
-		doc_key(doc, proxy->be, "retry_on", "%s", retry_on_of(line));
+	} else if (strcmp(word, "retry-on") == 0) {
+		if (proxy->be && hap_find(proxy, word) == line)
+			doc_key(doc, proxy->be, "retry_on", "%s",
+			    retry_on_of(line));
 	} else if (strcmp(word, "description") == 0) {
 		doc_comment(doc, words_join(&doc->arena, &line->words, 1, " "));
 	} else {

@@ -11,7 +11,7 @@ struct server_state {
 	struct hap_proxy *proxy;
 	const struct hap_line *line; /* whose options are being read */
 	struct hap_tls tls;
-	struct words keys, values; /* a value may be "" for a flag */
+	struct words keys, values; /* "" for a flag, NULL for none */
 	bool check, checked_over_tls, agent;
 };
 
@@ -368,15 +368,28 @@ complete_options(struct server_state *server)
 	report_server_tls(server);
 	if (proxy->weights && !option_of(server, "weight"))
 		set_option(server, "weight", "1");
+	if (option_of(server, "on_up") && option_of(server, "backup") &&
+	    !*option_of(server, "backup")) {
+		lose_words(server, LOSS_NONE, "on-marked-up",
+		    "on_up is for servers whose coming up ends the sessions of "
+		    "backups");
+		set_option(server, "on_up", NULL);
+	}
 	if (option_of(server, "track"))
 		return;
-	if (proxy->checks && !server->check) {
+	if (proxy->checks && !server->check)
 		set_option(server, "check", "off");
-	} else if (server->tls.on && !check_tls &&
-	           (option_of(server, "check_port") ||
-	               option_of(server, "check_addr"))) {
-		set_option(server, "check_tls", "off");
+	if (check_tls && !server->tls.on && server->check) {
+		if (strcmp(check_tls, "on") == 0)
+			lose_words(server, LOSS_NONE, "check-ssl",
+			    "a server without TLS is checked over TLS by check "
+			    "= tls or https");
+		set_option(server, "check_tls", NULL);
 	}
+	if (server->tls.on && !check_tls && server->check &&
+	    (option_of(server, "check_port") ||
+	        option_of(server, "check_addr")))
+		set_option(server, "check_tls", "off");
 	if (server->tls.on && option_of(server, "agent"))
 		set_option(server, "agent_tls", "off");
 }
@@ -385,11 +398,14 @@ complete_options(struct server_state *server)
 static bool
 is_useless(const struct server_state *server, const char *key)
 {
-	bool agent = strncmp(key, "agent_", 6) == 0;
+	bool tracks = option_of(server, "track") != NULL;
+	bool agent = strncmp(key, "agent", 5) == 0;
 
 	if (strncmp(key, "check_", 6) == 0)
-		return !server->check || option_of(server, "track");
-	return agent && !option_of(server, "agent");
+		return !server->check || tracks;
+	if (agent && key[5] == '_')
+		return tracks || !option_of(server, "agent");
+	return agent && tracks;
 }
 
 static const char *
@@ -402,7 +418,7 @@ options_text(const struct server_state *server)
 	for (size_t i = 0; i < server->keys.n; i++) {
 		const char *value = server->values.word[i];
 
-		if (is_useless(server, server->keys.word[i]))
+		if (!value || is_useless(server, server->keys.word[i]))
 			continue;
 		arena_text_printf(arena, &text, *value ? " %s=%s" : " %s",
 		    server->keys.word[i], value);

@@ -38,7 +38,7 @@ is_gone(const char *word, size_t n)
 {
 	static const char *const gone[] = {"RC4", "DES", "IDEA", "SEED", "EXP",
 	    "RC2", "MD5", "SSLv2", "KRB5", "FZA", "kDHr", "kDHd", "aDH",
-	    "aECDH", "kECDHr", "kECDHe", "kEDH"};
+	    "aECDH", "kECDHr", "kECDHe", "kEDH", "PROFILE="};
 
 	if (n > 0 && (*word == '!' || *word == '@'))
 		return false;

@@ -330,8 +330,7 @@ value_quote(struct arena *arena, const char *bytes, size_t n)
 			arena_text_add(arena, &text, "\\t", 2);
 		else if (c == '"' || c == '\\')
 			arena_text_printf(arena, &text, "\\%c", c);
-		else if (c < ' ' || c > '~' || c == ';' ||
-		         (c == '$' && i + 1 < n && bytes[i + 1] == '{'))
+		else if (c < ' ' || c > '~' || c == ';')
 			arena_text_printf(arena, &text, "\\x%02x", c);
 		else
 			arena_text_add(arena, &text, bytes + i, 1);

@@ -57,7 +57,8 @@ bool value_is_host_name(const char *name);
 bool value_regex_names(
     struct arena *arena, const char *regex, struct words *names);
 
-/* Returns bytes as the text of a pattern, in quotes, with escapes. */
+/* Returns bytes as the text of a pattern, in quotes, with escapes.
+ * `${NAME}` stays a variable. */
 const char *value_quote(struct arena *arena, const char *bytes, size_t n);
 
 /* Returns the directory of the path, with its slash; "" if it has none. */
