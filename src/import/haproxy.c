@@ -166,6 +166,7 @@ convert_proxy(struct hap_file *file, struct hap_section *section)
 {
 	struct hap_proxy proxy = {.file = file, .section = section};
 	struct document *doc = file->doc;
+	struct arena_text next;
 
 	proxy.has_frontend = !is_kind(section, "backend");
 	proxy.has_backend = !is_kind(section, "frontend");
@@ -198,7 +199,11 @@ convert_proxy(struct hap_file *file, struct hap_section *section)
 		    file->name, section->head.line);
 	for (size_t i = 0; i < proxy.lines.n; i++)
 		convert_line(&proxy, &proxy.lines.all[i]);
+	/* Comments at the end are about the next section. */
+	next = doc->pending;
+	doc->pending = (struct arena_text){NULL, 0, 0};
 	finish_proxy(&proxy);
+	doc->pending = next;
 }
 
 /* Sections that have no counterpart as a whole. */

@@ -10,7 +10,8 @@
 /* The rules of one frontend, as they are written. */
 struct access_state {
 	struct hap_proxy *proxy;
-	struct words exempt; /* sources that were accepted before */
+	struct words exempt;       /* sources that were accepted before */
+	const char *list, *listed; /* the last [list], and what it has */
 	bool accepts, ended, rejects, drops;
 	size_t n_limits;
 };
@@ -90,14 +91,21 @@ period_of(struct hap_proxy *proxy)
 
 /* Makes a [list] of the values.  Returns its name. */
 static const char *
-make_list(struct hap_proxy *proxy, const struct words *values)
+make_list(struct access_state *access, const struct words *values)
 {
+	struct hap_proxy *proxy = access->proxy;
 	struct document *doc = proxy->file->doc;
-	const char *name = doc_name(
-	    doc, "list", arena_printf(&doc->arena, "%.30s-free", proxy->name));
-	struct ini_section *list =
-	    doc_find_section(doc, arena_printf(&doc->arena, "list %s", name));
+	const char *text = words_join(&doc->arena, values, 0, " "), *name;
+	struct ini_section *list;
 
+	if (access->list && strcmp(access->listed, text) == 0)
+		return access->list;
+	name = doc_name(
+	    doc, "list", arena_printf(&doc->arena, "%.30s-list", proxy->name));
+	list =
+	    doc_find_section(doc, arena_printf(&doc->arena, "list %s", name));
+	access->list = name;
+	access->listed = text;
 	for (size_t i = 0; i < values->n; i++)
 		arena_text_printf(
 		    &doc->arena, &list->lines, "entry = %s\n", values->word[i]);
@@ -124,11 +132,11 @@ write_limit(struct access_state *access, const struct hap_rule *rule,
 		return false;
 	if (only)
 		list = arena_printf(&doc->arena, " only=list:%s",
-		    make_list(proxy, &only->values));
+		    make_list(access, &only->values));
 	else if (except || access->exempt.n > 0)
 		list = arena_printf(&doc->arena, " except=list:%s",
 		    make_list(
-		        proxy, except ? &except->values : &access->exempt));
+		        access, except ? &except->values : &access->exempt));
 	value =
 	    sessions
 	        ? arena_printf(

@@ -88,6 +88,22 @@ plain_global_key(struct hap_file *file, const struct hap_line *line)
 	return false;
 }
 
+/* A user or group that this host does not have is an error in lfproxy.ini. */
+static bool
+lose_unknown_user(struct hap_file *file, const struct hap_line *line)
+{
+	const char *word = hap_word(line, 0), *name = hap_word(line, 1);
+	bool user = strcmp(word, "user") == 0;
+
+	if ((!user && strcmp(word, "group") != 0) || !file->source->may_read ||
+	    strchr(name, '$') ||
+	    (user ? value_has_user(name) : value_has_group(name)))
+		return false;
+	hap_lost(file, file->global, line, LOSS_NONE,
+	    "this host has no such %s; write %s = NAME", word, word);
+	return true;
+}
+
 /* Sets a key of [pool main]. */
 static void
 pool_key(struct hap_file *file, const char *key, const char *value)
@@ -182,8 +198,8 @@ global_line(struct hap_file *file, const struct hap_line *line)
 		doc_key(file->doc, file->global, "drain_timeout", "%s",
 		    value_duration(
 		        &file->doc->arena, ms, 10, VALUE_FOREVER_MS));
-	} else if (!remember(file, line) && !plain_global_key(file, line) &&
-	           !threads(file, line) &&
+	} else if (!remember(file, line) && !lose_unknown_user(file, line) &&
+	           !plain_global_key(file, line) && !threads(file, line) &&
 	           !hap_report_keyword(file, file->global, line, false)) {
 		hap_lost(file, file->global, line, LOSS_NONE,
 		    "lfproxy has nothing of that name");

@@ -120,7 +120,7 @@ static const struct lost_word {
     {"errorloc302", IN_HTTP, HTTP ": nothing is answered by lfproxy"},
     {"errorloc303", IN_HTTP, HTTP ": nothing is answered by lfproxy"},
     {"compression", IN_HTTP, HTTP},
-    {"filter", IN_HTTP, HTTP},
+    {"filter", ALWAYS, "there are no filters"},
     {"reqadd", IN_HTTP, HTTP},
     {"reqdel", IN_HTTP, HTTP},
     {"reqrep", IN_HTTP, HTTP},

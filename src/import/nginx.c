@@ -21,9 +21,17 @@ put_global(struct ngx_file *file, const char *key, const char *value)
 static void
 put_user(struct ngx_file *file, const struct ngx_item *item)
 {
-	put_global(file, "user", ngx_word(item, 1));
-	if (*ngx_word(item, 2))
-		put_global(file, "group", ngx_word(item, 2));
+	const char *user = ngx_word(item, 1), *group = ngx_word(item, 2);
+
+	if (file->source->may_read &&
+	    (!value_has_user(user) || (*group && !value_has_group(group)))) {
+		ngx_lost(file, file->global, item, LOSS_NONE, NULL,
+		    "this host has no such user or group; write user = NAME");
+		return;
+	}
+	put_global(file, "user", user);
+	if (*group)
+		put_global(file, "group", group);
 }
 
 /* The number of sessions: each takes two of a worker's connections. */

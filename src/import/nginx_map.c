@@ -221,11 +221,17 @@ put_entry(struct map_state *state, enum subject subject,
 	put_value(state, entry, &guard, value);
 }
 
-/* Whether an earlier entry for a version of TLS has said the same. */
+/* Whether another entry says the same of TLS: an earlier version's, or the
+ * default. */
 static bool
 is_repeated(const struct ngx_item *map, size_t nth, enum subject subject)
 {
 	const struct ngx_item *entry = &map->children[nth];
+	const struct ngx_item *otherwise = ngx_find(map, "default");
+
+	if (subject == ABOUT_TLS && otherwise &&
+	    strcmp(ngx_word(entry, 1), ngx_word(otherwise, 1)) == 0)
+		return true;
 
 	for (size_t i = 0; subject == ABOUT_TLS && i < nth; i++)
 		if (map->children[i].words.n > 0 && *ngx_word(entry, 0) &&

@@ -83,7 +83,9 @@ listen_setting(struct server_block *server, const struct ngx_item *item,
 			ngx_lost(server->file, server->section, item, LOSS_NONE,
 			    NULL, "write keepalive=IDLE:INTERVAL:COUNT");
 	} else if (strncmp(word, "ipv6only=", 9) == 0) {
-		arena_text_printf(arena, options, " v6only=%s", word + 9);
+		if (ngx_word(item, 1)[0] == '[')
+			arena_text_printf(
+			    arena, options, " v6only=%s", word + 9);
 	} else if (strcmp(word, "reuseport") != 0 &&
 	           strcmp(word, "bind") != 0 &&
 	           strcmp(word, "default_server") != 0) {
@@ -220,7 +222,9 @@ put_limit(struct server_block *server, const struct ngx_item *item)
 	    strcmp(key, "$remote_addr") == 0)
 		doc_key(file->doc, server->section, "limit",
 		    "sessions=%u prefix6=128 action=close", (unsigned)n);
-	else if (strstr(key, "server_") || strcmp(key, "$protocol") == 0)
+	else if (strcmp(key, "$server_port") == 0 ||
+	         strcmp(key, "$server_addr") == 0 ||
+	         strcmp(key, "$protocol") == 0)
 		doc_key(file->doc, server->section, "limit",
 		    "sessions=%u per=frontend action=close", (unsigned)n);
 	else

@@ -22,7 +22,7 @@ struct upstream_state {
 	struct ngx_file *file;
 	const struct ngx_item *upstream;
 	struct ini_section *section;
-	bool weights, keepalive;
+	uint64_t max_weight; /* 0 without weights */
 	const char *max_fails, *fail_timeout;
 	bool fails_differ;
 	size_t n;
@@ -97,14 +97,13 @@ upstream_options(struct upstream_state *state, const struct ngx_item *item)
 	uint64_t n;
 
 	arena_text_add(arena, &text, "", 0);
-	if (state->weights) {
+	if (state->max_weight > 0) {
 		if (!weight || !value_number(weight, &n))
 			n = 1;
-		if (n > 256)
-			ngx_lost(state->file, state->section, item, LOSS_NONE,
-			    NULL, "a weight is at most 256");
+		if (state->max_weight > 256)
+			n = n * 256 / state->max_weight;
 		arena_text_printf(
-		    arena, &text, " weight=%u", n > 256 ? 256 : (unsigned)n);
+		    arena, &text, " weight=%u", n < 1 ? 1 : (unsigned)n);
 	}
 	if (conns && value_number(conns, &n))
 		arena_text_printf(arena, &text, " maxconn=%s", conns);
@@ -117,8 +116,6 @@ upstream_options(struct upstream_state *state, const struct ngx_item *item)
 		arena_text_printf(arena, &text, " disabled");
 	if (words_has(&item->words, "resolve"))
 		arena_text_printf(arena, &text, " resolve=ttl");
-	if (state->keepalive)
-		arena_text_printf(arena, &text, " keepalive");
 	return text.data;
 }
 
@@ -206,14 +203,21 @@ put_upstream_item(struct upstream_state *state, const struct ngx_item *item)
 		ngx_report(state->file, section, item);
 }
 
-static bool
-has_argument(const struct ngx_item *upstream, const char *name)
+/* The largest weight, or 0 if no server has one. */
+static uint64_t
+find_max_weight(const struct ngx_item *upstream)
 {
-	for (size_t i = 0; i < upstream->n; i++)
-		if (ngx_is(&upstream->children[i], "server") &&
-		    argument_of(&upstream->children[i], name))
-			return true;
-	return false;
+	uint64_t largest = 0, n;
+
+	for (size_t i = 0; i < upstream->n; i++) {
+		const struct ngx_item *item = &upstream->children[i];
+		const char *weight = argument_of(item, "weight");
+
+		if (ngx_is(item, "server") && weight &&
+		    value_number(weight, &n) && n > largest)
+			largest = n;
+	}
+	return largest;
 }
 
 /* What the servers of an upstream do when one fails. */
@@ -246,18 +250,16 @@ put_failures(struct upstream_state *state)
 
 static void
 put_upstream(struct ngx_file *file, struct ini_section *section,
-    const struct ngx_item *upstream, bool keepalive, size_t *ret_n)
+    const struct ngx_item *upstream)
 {
 	struct upstream_state state = {.file = file,
 	    .upstream = upstream,
 	    .section = section,
-	    .keepalive = keepalive};
+	    .max_weight = find_max_weight(upstream)};
 
-	state.weights = has_argument(upstream, "weight");
 	for (size_t i = 0; i < upstream->n; i++)
 		put_upstream_item(&state, &upstream->children[i]);
 	put_failures(&state);
-	*ret_n = state.n;
 }
 
 /* What a setting of the server block says beside that of the stream. */
@@ -333,6 +335,9 @@ settings_of(struct ngx_file *file, const struct ngx_item *server,
 	    "timeout_server timeout_server_fin");
 	add_retries(file, &text, server, n_servers);
 	add_source(file, &text, server);
+	if (ngx_is_on(file, server, "proxy_socket_keepalive"))
+		arena_text_printf(
+		    arena, &text, "server_defaults = keepalive\n");
 	if (ngx_is_on(file, server, "proxy_protocol"))
 		arena_text_printf(arena, &text, "send_proxy = v%s\n",
 		    version && strcmp(ngx_word(version, 1), "2") == 0 ? "2"
@@ -384,7 +389,6 @@ ngx_backend(struct ngx_file *file, const struct ngx_item *server,
 {
 	const struct ngx_item *upstream = find_upstream(file, target);
 	const char *address = upstream ? NULL : server_address(file, target);
-	bool keepalive = ngx_is_on(file, server, "proxy_socket_keepalive");
 	struct ngx_backend *backend;
 	const char *settings;
 	size_t n;
@@ -401,7 +405,7 @@ ngx_backend(struct ngx_file *file, const struct ngx_item *server,
 	for (backend = file->backends; backend; backend = backend->next) {
 		if (strcmp(backend->target, target) != 0)
 			continue;
-		if (!backend->settings && !keepalive)
+		if (!backend->settings)
 			give_settings(file, backend, settings);
 		if (backend->settings &&
 		    strcmp(backend->settings, settings) == 0)
@@ -409,10 +413,10 @@ ngx_backend(struct ngx_file *file, const struct ngx_item *server,
 	}
 	backend = add_backend(file, target, target);
 	if (upstream)
-		put_upstream(file, backend->section, upstream, keepalive, &n);
+		put_upstream(file, backend->section, upstream);
 	else
-		doc_key(file->doc, backend->section, "server", "server1 %s%s",
-		    address, keepalive ? " keepalive" : "");
+		doc_key(file->doc, backend->section, "server", "server1 %s",
+		    address);
 	give_settings(file, backend, settings);
 	return backend->name;
 }
@@ -423,10 +427,9 @@ ngx_upstream(struct ngx_file *file, const struct ngx_item *item)
 	const char *before = doc_take_pending(file->doc);
 	struct ngx_backend *backend =
 	    add_backend(file, ngx_word(item, 1), ngx_word(item, 1));
-	size_t n;
 
 	if (before)
 		arena_text_add(&file->doc->arena, &backend->section->before,
 		    before, strlen(before));
-	put_upstream(file, backend->section, item, false, &n);
+	put_upstream(file, backend->section, item);
 }

@@ -6,7 +6,9 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <grp.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +339,18 @@ value_quote(struct arena *arena, const char *bytes, size_t n)
 	}
 	arena_text_add(arena, &text, "\"", 1);
 	return text.data;
+}
+
+bool
+value_has_user(const char *name)
+{
+	return getpwnam(name) != NULL;
+}
+
+bool
+value_has_group(const char *name)
+{
+	return getgrnam(name) != NULL;
 }
 
 const char *
