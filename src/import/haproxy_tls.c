@@ -176,6 +176,18 @@ alpn_list(struct hap_file *file, const char *list)
 	return copy;
 }
 
+static void
+take_alpn(
+    struct hap_file *file, struct hap_tls *tls, bool bind, const char *list)
+{
+	tls->alpn = alpn_list(file, list);
+	if (bind)
+		tls_lost(file, tls,
+		    arena_printf(&file->doc->arena, "bind ... alpn %s", list),
+		    "CLIENTS: a client that offers protocols, but none of "
+		    "these, is refused; HAProxy goes on without");
+}
+
 /* Words with one argument. */
 static bool
 take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
@@ -194,7 +206,7 @@ take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
 	else if (strcmp(word, "verify") == 0)
 		tls->verify = arg;
 	else if (strcmp(word, "alpn") == 0 || strcmp(word, "npn") == 0)
-		tls->alpn = alpn_list(file, arg);
+		take_alpn(file, tls, bind, arg);
 	else if (strcmp(word, "ciphers") == 0)
 		tls->ciphers = cipher_list(file, tls, arg);
 	else if (strcmp(word, "ciphersuites") == 0)

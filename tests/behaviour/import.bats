@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# lfproxyctl import: configurations of HAProxy and nginx, of the forms that are
+# found in the field, and what is made of them.  Each case in import/ has the
+# expected lfproxy.ini beside it; @DIR@ stands for a folder with certificates.
+# `UPDATE=1 bats tests/behaviour/import.bats` writes what is made now, to be read
+# before it is committed.
+
+load helpers
+
+CTL=$BUILD/lfproxyctl
+CASES=$ROOT/tests/behaviour/import
+
+setup_file() {
+	"$ROOT/scripts/make-test-certs" "$BATS_FILE_TMPDIR/tls"
+}
+
+# convert KIND CASE: into $T/KIND/NAME.ini, with the exit status in $status.
+convert() {
+	local name=${2##*/}
+
+	mkdir -p "$T/$1"
+	[ -d "$T/$1/conf.d" ] || cp -r "$CASES/nginx/conf.d" "$T/$1"
+	sed "s|@DIR@|$BATS_FILE_TMPDIR/tls|g" "$2" >"$T/$1/$name"
+	run --separate-stderr "$CTL" import "$1" "$T/$1/$name"
+	printf '%s\n' "$output" >"$T/$1/${name%.*}.ini"
+}
+
+# check_cases KIND NUMBER: all cases of the kind are as expected, valid, and
+# report by the exit status whether clients see a difference.
+check_cases() {
+	local case ini expected bad=0 n=0 clients
+
+	for case in "$CASES/$1"/*.c*f*; do
+		[ -f "$case" ] || continue
+		n=$((n + 1))
+		convert "$1" "$case"
+		ini=$T/$1/$(basename "${case%.*}").ini
+		sed "s|$BATS_FILE_TMPDIR/tls|@DIR@|g" "$ini" >"$ini.made"
+		expected=${case%.*}.ini
+		[ -z "${UPDATE:-}" ] || cp "$ini.made" "$expected"
+		diff -u "$expected" "$ini.made" || bad=1
+		clients=$(sed -n 's/.*what clients see: \([0-9]*\),.*/\1/p' "$ini")
+		if [ "$status" -ne $((${clients:-0} > 0)) ]; then
+			echo "$case: exit status $status"
+			bad=1
+		fi
+		if ! "$LFPROXY" -t -c "$ini" >"$T/out" 2>&1; then
+			echo "$case: not valid:"
+			cat "$T/out"
+			bad=1
+		fi
+	done
+	echo "$n cases"
+	[ "$n" -ge "$2" ]
+	[ "$bad" -eq 0 ]
+}
+
+@test "import: HAProxy configurations become what is expected, and are valid" {
+	check_cases haproxy 30
+}
+
+@test "import: nginx stream configurations become what is expected, and are valid" {
+	check_cases nginx 20
+}
+
+# beside KIND NAME...: the same clients get the same servers.
+beside() {
+	local kind=$1 name
+
+	shift
+	for name in "$@"; do
+		mkdir -p "$T/$name"
+		ln -s "$BATS_FILE_TMPDIR/tls" "$T/$name/tls"
+		run python3 -B "$ROOT/tests/behaviour/importtool.py" "$kind" \
+		    "$CASES/$kind/$name".c*f* "$T/$name" "$LFPROXY" "$CTL"
+		echo "$name: $output"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "import: HAProxy and lfproxy send the same clients to the same servers" {
+	command -v haproxy >/dev/null || skip "no haproxy to compare with"
+	beside haproxy allowlist conditions debian kubernetes named-defaults rabbitmq
+}
+
+@test "import: HAProxy and lfproxy route TLS names alike" {
+	command -v haproxy >/dev/null || skip "no haproxy to compare with"
+	beside haproxy fallback sni sni-order sni-reject tls-terminate
+}
+
+@test "import: nginx and lfproxy send the same clients to the same servers" {
+	[ -f /usr/lib/nginx/modules/ngx_stream_module.so ] ||
+		skip "no nginx with stream to compare with"
+	beside nginx access geo limits mysql tls-terminate
+}
+
+@test "import: nginx and lfproxy route TLS names alike" {
+	[ -f /usr/lib/nginx/modules/ngx_stream_module.so ] ||
+		skip "no nginx with stream to compare with"
+	beside nginx alpn multiplex sni-map
+}
+
+# refuse KIND TEXT MESSAGE: nothing but a message, with its place.
+refuse() {
+	printf '%s' "$2" >"$T/in.cfg"
+	run --separate-stderr "$CTL" import "$1" "$T/in.cfg"
+	echo "status $status: $output $stderr"
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	[[ $stderr == *"in.cfg:$3"* ]]
+}
+
+@test "import: what cannot be parsed is refused with its line" {
+	refuse haproxy $'global\n log "x\n' "2: a quote is not closed"
+	refuse haproxy 'server { listen 80; }' "1: a section such as"
+	refuse haproxy $'global\n.endif\n' "2: there is no .if before it"
+	refuse haproxy $'.if 1\nglobal\n' "1: .endif is missing"
+	refuse nginx $'stream {\n server {\n' "2: '}' is missing"
+	refuse nginx $'stream {\n}\n}\n' "3: unexpected '}'"
+	refuse nginx $'stream {\n listen 80\n}\n' "2: ';' or '{' is missing"
+	refuse haproxy $'backend b\n server s 10.0.0.1:80\n' " no frontend"
+	refuse nginx $'events {}\n' " no server in a stream"
+}
+
+@test "import: a file that cannot be read, and wrong words, are status 2" {
+	run --separate-stderr "$CTL" import haproxy "$T/none.cfg"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"none.cfg: No such file"* ]]
+	run --separate-stderr "$CTL" import apache "$T/none.cfg"
+	[ "$status" -eq 2 ]
+	[[ $stderr == usage:* ]]
+}
+
+@test "import: standard input is read where the file is -" {
+	run --separate-stderr "$CTL" import nginx - <<-END
+		events {}
+		stream { server { listen 80; proxy_pass 10.0.0.1:80; } }
+	END
+	[ "$status" -eq 0 ]
+	[[ $output == *"backend = 10.0.0.1:80"* ]]
+}
+
+@test "import: files that the configuration names become a part of the result" {
+	printf '# the office\n192.0.2.0/24\n2001:db8::/32\n' >"$T/office.lst"
+	printf 'a.example.com one\n.b.example.com two\n' >"$T/sni.map"
+	cat >"$T/files.cfg" <<-END
+		defaults
+		 mode tcp
+		frontend f
+		 bind :443
+		 tcp-request connection reject if !{ src -f $T/office.lst }
+		 use_backend %[req.ssl_sni,lower,map_dom($T/sni.map,two)]
+		backend one
+		 server s 10.0.0.1:443
+		backend two
+		 server s 10.0.0.2:443
+	END
+	run --separate-stderr "$CTL" import haproxy "$T/files.cfg"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"allow = 192.0.2.0/24 2001:db8::/32"* ]]
+	[[ $output == *"deny = all"* ]]
+	[[ $output == *"sni = a.example.com backend=one"* ]]
+	[[ $output == *"sni = *.b.example.com backend=two"* ]]
+	[[ $output == *$'\nbackend = two'* ]]
+}
