@@ -320,7 +320,8 @@ check-sim: $(B)/sim/lf_sim $(B)/sim/lf_cost ## the core under random schedules, 
 
 # The fuzz targets (tests/fuzz/fuzz.h): with libFuzzer in MODE=fuzz, and with a
 # main that replays the stored inputs in every other.
-FUZZ        := admin check discovery dns hello http ini lists proxy rules text tls top
+FUZZ        := admin check discovery dns hello http import ini lists proxy rules text tls \
+	top
 FUZZ_SHARED := $(addprefix tests/fuzz/,fuzz_clock.c fuzz_names.c world.c)
 FUZZ_WRAPS_http := sock_listen
 FUZZ_WRAPS_ini  := glob open stat
@@ -337,7 +338,7 @@ $(B)/fuzz/%.o: tests/fuzz/%.c | $(B)/.deps
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
 $(B)/fuzz/top: $(patsubst src/%.c,$(B)/obj/%.o,$(FUZZ_SRC_top))
 $(B)/fuzz/%: $(B)/fuzz/%.o $(FUZZ_SHARED:tests/%.c=$(B)/%.o) \
-    $(call archives,$(BELOW_lfproxy))
+    $(call archives,import $(BELOW_lfproxy))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LD) \
 	    $(patsubst %,-Wl$(comma)--wrap=%,$(FUZZ_WRAPS) $(FUZZ_WRAPS_$*)) \

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What is stored has to be read by people, and to be replayed in seconds.
 STORED_BYTES = {"admin": 60000, "ini": 80000}
 STORED_BYTES_ELSE = 30000
-INPUT_BYTES = {"ini": 4096, "hello": 4096, "tls": 4096}
+INPUT_BYTES = {"ini": 4096, "hello": 4096, "import": 4096, "tls": 4096}
 INPUT_BYTES_ELSE = 1024
 # Targets that keep what goes on from one input to the next: what is left over
 # after one is not lost.  The replay looks for leaks at its end.
