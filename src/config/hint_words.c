@@ -20,7 +20,15 @@ static const struct advice {
 	const char *words, *advice;
 } keys[] = {
     {"acl, use_backend, use-server, tcp-request",
-        "write sni = NAME backend=BACKEND, or several backend = lines"},
+        "write sni = NAME backend=BACKEND, or route = CONDITION "
+        "backend=BACKEND, in [frontend NAME]"},
+    {"tcp-request connection reject, tcp-request content reject",
+        "write deny = ADDRESSES in [frontend NAME]"},
+    {"tcp-request connection accept",
+        "write allow = ADDRESSES in [frontend NAME]"},
+    {"tcp-request connection expect-proxy",
+        "write proxy_from = ADDRESSES, and accept_proxy behind the address of "
+        "listen"},
     {"bind", "write listen = ADDRESS in [frontend NAME]"},
     {"bind-process", "write pool = NAME in [frontend NAME]"},
     {"default_backend, proxy_pass", "write backend = NAME in [frontend NAME]"},
@@ -180,6 +188,47 @@ static const struct advice {
     {"resolver", NAMES},
     {"worker_connections", "write maxconn = NUMBER in [global]"},
     {"error_log", "messages go to standard error: leave it out"},
+    {"proxy_download_rate",
+        "write bandwidth = out=RATE per=session in [frontend NAME]"},
+    {"proxy_upload_rate",
+        "write bandwidth = in=RATE per=session in [frontend NAME]"},
+    {"proxy_protocol_version", "write send_proxy = v1 or v2"},
+    {"ssl_alpn", TLS("alpn = LIST")},
+    {"ssl_conf_command, proxy_ssl_conf_command", TLS("ciphersuites = LIST")},
+    {"map", "write sni = NAME backend=BACKEND, or route = CONDITION "
+            "backend=BACKEND, in [frontend NAME]"},
+    {"geo", "write route = src=RANGE backend=BACKEND in [frontend NAME]"},
+    {"split_clients",
+        "write a backend = NAME weight=NUMBER for each in [frontend NAME]"},
+    {"resolver_timeout", "write timeout = TIME in [resolver]"},
+    {"worker_priority", "write threads = NUMBER nice=NUMBER in [pool NAME]"},
+    {"proxy_session_drop", "write on_down = close in [backend NAME]"},
+    {"env", "write ${NAME} in values"},
+    {"log_format, log-format-sd, error-log-format",
+        "write format=json or format=logfmt behind log = TARGET"},
+    {"log-send-hostname", "write node = NAME in [global]"},
+    {"unix-bind", "write mode=, user= and group= behind listen = unix:PATH"},
+    {"nosplice", "write splice = off in [defaults]"},
+    {"monitor-net", "write log_empty = off"},
+    {"option nolinger, option persist, option socket-stats, "
+     "option contstats, option http-no-delay, server-state-file, "
+     "server-state-base, load-server-state-from-file, localpeer, guid, "
+     "insecure-fork-wanted, maxpipes, noepoll, parse-resolv-conf, "
+     "accepted_payload_size, set-dumpable, load_module, multi_accept, "
+     "accept_mutex, thread_pool, pcre_jit, timer_resolution, "
+     "working_directory, master_process, map_hash_max_size, "
+     "map_hash_bucket_size, variables_hash_max_size, "
+     "variables_hash_bucket_size, preread_buffer_size, status_zone, use",
+        LEAVE},
+    {"capture, errorfiles, errorloc, errorloc302, errorloc303, "
+     "unique-id-format, unique-id-header, http-error, http-after-response, "
+     "filter, reqrep, reqirep, reqdel, reqdeny, rspdel, rsprep, "
+     "option httpclose, option forceclose, option http-server-close, "
+     "option http-keep-alive, option originalto, option httpslog, return",
+        NO_HTTP},
+    {"proxy_responses, proxy_requests", "this is TCP only: leave it out"},
+    {"lua-load, js_import, js_include, js_set, js_access, js_preread",
+        "there are no scripts; write route = CONDITION backend=BACKEND"},
 };
 
 #define TLS_NAME(key) "write tls=NAME, and " key " in [tls NAME]"
@@ -202,6 +251,11 @@ static const struct advice server_options[] = {
     {"ciphers", TLS_NAME("ciphers = LIST")},
     {"ciphersuites", TLS_NAME("ciphersuites = LIST")},
     {"cookie", STICKY},
+    {"non-stick, resolve-opts, resolve-net, guid, pool-max-conn, "
+     "pool-purge-delay, pool-low-conn, max-reuse, proto, ws",
+        LEAVE},
+    {"socks4, check-via-socks4", "SOCKS4 is not spoken: leave it out"},
+    {"check-proto", "write version=2 behind check = http"},
     {"crl-file", TLS_NAME("crl = FILE")},
     {"crt", TLS_NAME("cert = FILE")},
     {"down", "write disabled"},

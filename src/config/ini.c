@@ -390,9 +390,10 @@ foreign_detect(const char *text, size_t len, struct err *err)
 		if (!found && owner(line))
 			found = !err_set(err,
 			    "is a configuration of %s (line %u: '%.40s'); "
-			    "lfproxy reads [section] and key = value lines, "
-			    "see lfproxy.ini(5)",
-			    owner(line), number, line);
+			    "convert it with `lfproxyctl import %s FILE "
+			    ">lfproxy.ini`",
+			    owner(line), number, line,
+			    owner(line)[0] == 'H' ? "haproxy" : "nginx");
 	}
 	return found;
 }

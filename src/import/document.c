@@ -109,11 +109,11 @@ doc_key(struct document *doc, struct ini_section *section, const char *key,
 {
 	const char *remark = doc->remark;
 	va_list args;
-	char *value;
+	const char *value;
 
 	doc_flush(doc, section);
 	va_start(args, fmt);
-	value = arena_vprintf(&doc->arena, fmt, args);
+	value = doc_clean(doc, arena_vprintf(&doc->arena, fmt, args));
 	va_end(args);
 	doc->remark = NULL;
 	if (remark && strlen(remark) + strlen(value) > COMMENT_MAX) {
@@ -198,6 +198,17 @@ doc_name(struct document *doc, const char *kind, const char *want)
 	entry->next = doc->names;
 	doc->names = entry;
 	return name;
+}
+
+const char *
+doc_clean(struct document *doc, const char *s)
+{
+	char *copy = arena_copy(&doc->arena, s, strlen(s));
+
+	for (char *c = copy; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	return copy;
 }
 
 const char *

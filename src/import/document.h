@@ -80,6 +80,9 @@ void doc_lost(struct document *doc, struct ini_section *section,
  * kind has. */
 const char *doc_name(struct document *doc, const char *kind, const char *want);
 
+/* Returns s with control characters replaced, which no value may have. */
+const char *doc_clean(struct document *doc, const char *s);
+
 /* Returns s as a word of a value, in which `${` is not a variable; NULL if it
  * cannot be written: with blanks, a leading semicolon, or control characters.
  */

@@ -73,7 +73,7 @@ static void
 check_key(struct check_state *check, const char *key, const char *text)
 {
 	arena_text_printf(&check->proxy->file->doc->arena, &check->keys,
-	    "%s = %s\n", key, text);
+	    "%s = %s\n", key, doc_clean(check->proxy->file->doc, text));
 }
 
 static const char *

@@ -222,8 +222,8 @@ take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
 	else if (strcmp(word, "verifyhost") == 0 && !bind)
 		tls->name = arg;
 	else if (strcmp(word, "tls-ticket-keys") == 0)
-		arena_text_printf(
-		    &file->doc->arena, &tls->lines, "tickets_file = %s\n", arg);
+		arena_text_printf(&file->doc->arena, &tls->lines,
+		    "tickets_file = %s\n", doc_clean(file->doc, arg));
 	else if (strcmp(word, "crt-ignore-err") == 0 ||
 	         strcmp(word, "ca-ignore-err") == 0)
 		tls->ignores_errors = true;

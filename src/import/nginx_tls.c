@@ -15,8 +15,8 @@ struct tls_lines {
 static void
 put_line(struct tls_lines *lines, const char *key, const char *value)
 {
-	arena_text_printf(
-	    &lines->file->doc->arena, &lines->text, "%s = %s\n", key, value);
+	arena_text_printf(&lines->file->doc->arena, &lines->text, "%s = %s\n",
+	    key, doc_clean(lines->file->doc, value));
 }
 
 /* Writes `key = argument` if the directive is there. */

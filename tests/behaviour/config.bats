@@ -109,8 +109,6 @@ write_good() {
 }
 
 @test "config: a file of HAProxy, of nginx or in UTF-16 is reported in one line" {
-	local use="lfproxy reads [section] and key = value lines, see lfproxy.ini(5)"
-
 	write <<-'EOF'
 	# an haproxy.cfg
 	global
@@ -125,7 +123,7 @@ write_good() {
 	    server a 10.0.0.1:80 check inter 2s
 	EOF
 	run -1 "$lfproxy" -t -c "$ini"
-	[ "$output" = "$ini: is a configuration of HAProxy (line 2: 'global'); $use" ]
+	[ "$output" = "$ini: is a configuration of HAProxy (line 2: 'global'); convert it with \`lfproxyctl import haproxy FILE >lfproxy.ini\`" ]
 	write <<-'EOF'
 	user www-data;
 	worker_processes auto;
@@ -135,7 +133,7 @@ write_good() {
 	}
 	EOF
 	run -1 "$lfproxy" -t -c "$ini"
-	[ "$output" = "$ini: is a configuration of nginx (line 3: 'stream {'); $use" ]
+	[ "$output" = "$ini: is a configuration of nginx (line 3: 'stream {'); convert it with \`lfproxyctl import nginx FILE >lfproxy.ini\`" ]
 	write_good
 	iconv -f UTF-8 -t UTF-16 "$ini" >"$ini.16"
 	run -1 "$lfproxy" -t -c "$ini.16"
