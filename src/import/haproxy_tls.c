@@ -282,8 +282,8 @@ tls_line(struct hap_file *file, struct hap_tls *tls, const char *key,
     const char *value)
 {
 	if (value && *value)
-		arena_text_printf(
-		    &file->doc->arena, &tls->lines, "%s = %s\n", key, value);
+		arena_text_printf(&file->doc->arena, &tls->lines, "%s = %s\n",
+		    key, doc_clean(file->doc, value));
 }
 
 static const char *

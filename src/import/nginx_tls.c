@@ -103,7 +103,8 @@ put_certs(struct tls_lines *lines, const struct ngx_item *block,
 				continue;
 			if (strcmp(key_path, path) != 0)
 				arena_text_printf(&file->doc->arena,
-				    &lines->text, " key=%s", key_path);
+				    &lines->text, " key=%s",
+				    doc_clean(file->doc, key_path));
 		}
 		arena_text_add(&file->doc->arena, &lines->text, "\n", 1);
 		n++;
