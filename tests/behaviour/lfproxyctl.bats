@@ -203,6 +203,8 @@ offers() {
 	offers "a-frontend-of-a-long-name web app typed json desc no-maint up" \
 	    show stat
 	offers "-d -n" top
+	offers "haproxy nginx" import
+	offers "" import haproxy
 	offers "" show nonsense
 	[[ " $(ctl --complete | xargs) " == *" top "*" reload resolve set show "*" help "* ]]
 	[[ " $(ctl --complete show | xargs) " == *" stat table threads tls version"* ]]
@@ -221,7 +223,8 @@ offers() {
 	codes=$(ctl show closed cause xx 2>&1 || :)
 	codes=${codes#*these are: }
 	offers "${codes%.}" show closed cause
-	equal "nobody there" top "$("$BUILD/lfproxyctl" -S "$T/none" --complete)"
+	equal "nobody there" "import top" \
+	    "$("$BUILD/lfproxyctl" -S "$T/none" --complete | xargs)"
 }
 
 # The shell's own part: it asks by way of its options.
@@ -242,9 +245,10 @@ offers() {
 		try lfproxyctl -
 		try lfproxyctl -S "$ADMIN" add server a
 		cd "$T" && try lfproxyctl -S admin
+		try lfproxyctl import haproxy admin
 	END
 	PATH=$T/bin:$PATH run -0 bash "$T/complete.bash"
-	equal "bash" $'main\nslow\n-S --json -h -V\n-o nospace\napp/\n-o filenames\nadmin.sock' "$output"
+	equal "bash" $'main\nslow\n-S --json -h -V\n-o nospace\napp/\n-o filenames\nadmin.sock\n-o filenames\nadmin.sock' "$output"
 	cat >"$T/complete.zsh" <<-END
 		compadd() {
 		  [[ \$1 == -a ]] && print -r -- \${(P)3} || print -r -- \$@
@@ -258,10 +262,11 @@ offers() {
 		try lfproxyctl -S "$(tcp_admin)" --json set pool ''
 		try lfproxyctl -S "$ADMIN" add server ''
 		try lfproxyctl -S ''
+		try lfproxyctl import nginx ''
 		try lfproxyctl -
 	END
 	PATH=$T/bin:$PATH run -0 zsh -f "$T/complete.zsh"
-	equal "zsh" $'main slow json\nmain slow\n-S -a -- candidates\nfiles\n-- -S --json -h -V' "$output"
+	equal "zsh" $'main slow json\nmain slow\n-S -a -- candidates\nfiles\nfiles\n-- -S --json -h -V' "$output"
 }
 
 # bad COMMAND...: it is refused, with a message and status 1.
