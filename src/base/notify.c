@@ -31,6 +31,7 @@ static struct {
 	socklen_t addr_len;
 	char unsent[MESSAGE_SIZE]; /* the newest state, "": it was sent */
 	bool failed;               /* and that was logged */
+	char ready[MESSAGE_SIZE];  /* the text of the last notify_ready */
 	uint64_t alive_ms;         /* see notify_alive_ms */
 	uint64_t watchdog_usec;
 	/* As in the environment. */
@@ -98,6 +99,12 @@ notify_open(struct err *err)
 	return true;
 }
 
+bool
+notify_is_open(void)
+{
+	return manager.fd > 0;
+}
+
 void
 notify_close(void)
 {
@@ -159,6 +166,7 @@ notify_ready(const char *fmt, ...)
 	va_start(values, fmt);
 	vsnprintf(status, sizeof(status), fmt, values);
 	va_end(values);
+	strcpy(manager.ready, status);
 	notify_send("READY=1\n", status);
 }
 
@@ -220,6 +228,54 @@ notify_alive(void)
 {
 	if (manager.fd > 0)
 		(void)notify_transmit("WATCHDOG=1");
+}
+
+void
+notify_store(int fd, const char *name)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	char text[MESSAGE_SIZE];
+	int len = snprintf(text, sizeof(text), "FDSTORE=1\nFDNAME=%s", name);
+	struct iovec part = {text, (size_t)len};
+	struct msghdr message = {.msg_name = &manager.addr,
+	    .msg_namelen = manager.addr_len,
+	    .msg_iov = &part,
+	    .msg_iovlen = 1,
+	    .msg_control = &control,
+	    .msg_controllen = sizeof(control)};
+
+	if (manager.fd == 0)
+		return;
+	memset(&control, 0, sizeof(control));
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.align), &fd, sizeof(int));
+	/* Without it a restart refuses clients for a while, as ever. */
+	(void)sendmsg(manager.fd, &message, MSG_NOSIGNAL);
+}
+
+void
+notify_forget(const char *name)
+{
+	char text[MESSAGE_SIZE];
+
+	snprintf(text, sizeof(text), "FDSTOREREMOVE=1\nFDNAME=%s", name);
+	if (manager.fd > 0)
+		(void)notify_transmit(text);
+}
+
+void
+notify_figures(const char *figures)
+{
+	char status[MESSAGE_SIZE];
+
+	snprintf(status, sizeof(status), "%.*s: %s",
+	    (int)strcspn(manager.ready, "\n"), manager.ready, figures);
+	notify_send("", status);
 }
 
 void

@@ -25,6 +25,8 @@
  * with err set when the name cannot be used; the caller may go on without
  * notifications. */
 bool notify_open(struct err *err) MUST_CHECK;
+/* Returns whether there is a manager. */
+bool notify_is_open(void);
 /* Closes the socket; after that all functions do nothing. */
 void notify_close(void);
 
@@ -53,6 +55,17 @@ void notify_successor(pid_t pid);
 uint64_t notify_alive_ms(void);
 /* WATCHDOG=1. */
 void notify_alive(void);
+
+/* FDSTORE=1: the manager keeps a copy of the descriptor under that name, as far
+ * as the unit allows (FileDescriptorStoreMax=), and passes it to the next
+ * process of the service.  name: letters, digits, '.' and '-'. */
+void notify_store(int fd, const char *name);
+/* FDSTOREREMOVE=1: the manager closes its copy. */
+void notify_forget(const char *name);
+
+/* STATUS= alone: the text of the last notify_ready, and figures behind it; may
+ * be lost. */
+void notify_figures(const char *figures);
 
 /* STATUS= alone, what `systemctl status` shows; may be lost. */
 void notify_status(const char *status);

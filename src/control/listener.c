@@ -3,6 +3,7 @@
  */
 #include "control/listener.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/notify.h"
 #include "net/inherited.h"
 #include "net/sock.h"
 #include "net/sock_options.h"
@@ -217,6 +219,36 @@ listener_unhold(struct listener *l, struct err *err)
 	return true;
 }
 
+#define STORE_NAME_SIZE (ADDR_TEXT_SIZE + 8)
+
+/* Writes a name for the socket that the manager takes.  Returns out. */
+static const char *
+store_name(const struct listener *l, char out[STORE_NAME_SIZE])
+{
+	struct addr addr = listener_bound_addr(l);
+	char text[ADDR_TEXT_SIZE];
+
+	snprintf(out, STORE_NAME_SIZE, "listen-%s", addr_text(&addr, text));
+	for (char *c = out; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '.')
+			*c = '-';
+	return out;
+}
+
+/* The manager removes a unix socket's directory, and with it the file, before
+ * another process could be given the socket. */
+void
+listener_store(struct listener *l)
+{
+	char name[STORE_NAME_SIZE];
+
+	if (l->stored || !l->opened || l->closing || l->held ||
+	    l->addr.sa.sa_family == AF_UNIX)
+		return;
+	l->stored = true;
+	notify_store(acceptor_fd(l->acceptor), store_name(l, name));
+}
+
 static void
 open_listener(struct listener *l, struct pool *pool, struct changes *changes)
 {
@@ -238,6 +270,11 @@ open_listener(struct listener *l, struct pool *pool, struct changes *changes)
 void
 listener_stop(struct listener *l)
 {
+	char name[STORE_NAME_SIZE];
+
+	if (l->stored)
+		notify_forget(store_name(l, name));
+	l->stored = false;
 	listener_remove_file(l);
 	l->closing = true;
 	acceptor_shut(l->acceptor);

@@ -25,6 +25,7 @@ struct listener {
 	bool both_families;
 	bool in_range; /* see struct listen_spec */
 	bool announced;
+	bool stored; /* the service manager has a copy of the socket */
 	uint32_t mode;
 	char *frontend;        /* its name */
 	struct frontend *next; /* between prepare and commit, or NULL: none */
@@ -41,6 +42,10 @@ struct listener {
 	bool closed; /* since closed_at, grace_stamp */
 	uint64_t closed_at;
 };
+
+/* Gives the service manager a copy of the socket, if it is a TCP socket that
+ * accepts and the manager has none. */
+void listener_store(struct listener *l);
 
 /* Creates a listener that is not bound and in no list.  Returns NULL when out
  * of memory. */

@@ -505,6 +505,13 @@ listeners_use(const struct listeners *listeners, struct pool *pool)
 }
 
 void
+listeners_store(struct listeners *listeners)
+{
+	for_each_listener (l, listeners)
+		listener_store(l);
+}
+
+void
 listeners_report(const struct listeners *listeners,
     void (*add)(void *to, const struct addr *asked, int fd), void *to)
 {

@@ -77,6 +77,10 @@ void listeners_tick(struct listeners *listeners);
 /* Returns whether the pool accepts from a socket, or will. */
 bool listeners_use(const struct listeners *listeners, struct pool *pool);
 
+/* Gives the service manager copies of TCP sockets that it has none of: another
+ * process of the service gets them (notify_store).  Called now and then. */
+void listeners_store(struct listeners *listeners);
+
 /* Passes each socket that accepts, and held unix ones, to `add`, with the
  * address that was asked for.
  */

@@ -11,6 +11,7 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "control/control_internal.h"
+#include "control/takeover.h"
 
 #define STATUS_EVERY_MS 5000
 
@@ -64,9 +65,9 @@ write_status(const struct control *c, char *out, size_t size)
 		usable += backend_usable_n(b);
 	}
 	snprintf(out, size,
-	    "Ready: %u session%s, %u new a second, %u of %u server%s usable",
-	    sessions, text_s(sessions), c->model->state->rate.per_second,
-	    usable, servers, text_s(servers));
+	    "%u session%s, %u new a second, %u of %u server%s usable", sessions,
+	    text_s(sessions), c->model->state->rate.per_second, usable, servers,
+	    text_s(servers));
 }
 
 void
@@ -76,12 +77,16 @@ manager_reports_second(struct manager_reports *reports, uint64_t now_ms)
 	    container_of(reports, struct control, reports);
 	char status[sizeof(reports->status)];
 
-	if (c->phase != RUNNING || now_ms < reports->status_ms)
+	if (c->phase != RUNNING)
+		return;
+	if (notify_is_open() && !takeover_under_way())
+		listeners_store(c->listeners);
+	if (now_ms < reports->status_ms)
 		return;
 	reports->status_ms = now_ms + STATUS_EVERY_MS;
 	write_status(c, status, sizeof(status));
 	if (strcmp(status, reports->status) == 0)
 		return;
 	strcpy(reports->status, status);
-	notify_status(status);
+	notify_figures(status);
 }

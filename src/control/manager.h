@@ -22,7 +22,8 @@ struct manager_reports {
  * control loop runs and no pool is stuck (pools_stuck). */
 void manager_reports_start(struct manager_reports *reports);
 
-/* Called every second: now and then sends the figures that have changed. */
+/* Called every second: sends the figures that have changed now and then, and
+ * new listening sockets for the manager to keep. */
 void manager_reports_second(struct manager_reports *reports, uint64_t now_ms);
 
 #endif

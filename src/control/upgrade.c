@@ -386,7 +386,7 @@ add_socket(void *to, const struct addr *asked, int fd)
 }
 
 static bool
-describe_changes(struct upgrade *u)
+collect_changes(struct upgrade *u)
 {
 	struct control *c = u->control;
 	struct text_out out;
@@ -410,7 +410,7 @@ collect_all(struct upgrade *u, struct err *err)
 	listeners_report(c->listeners, add_socket, u);
 	if (c->follower.report)
 		c->follower.report(c->follower.arg, add_socket, u);
-	return (!u->short_of_memory && describe_changes(u)) || err_oom(err);
+	return (!u->short_of_memory && collect_changes(u)) || err_oom(err);
 }
 
 static bool

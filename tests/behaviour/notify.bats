@@ -156,6 +156,22 @@ configuration() {
 	wait_for 20 told '^STATUS=Ready: 0 sessions, 0 new a second, 1 of 1 server usable$'
 }
 
+@test "notify: the manager keeps the TCP sockets that are in the file" {
+	local port
+
+	start_app a
+	manager
+	port=$(free_port)
+	configuration >"$T/lfproxy.ini"
+	sed -i "s/^listen = .*/&\nlisten = 127.0.0.1:$port/" "$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	wait_for 10 told "^FDSTORE=1 FDNAME=listen-127.0.0.1-$port\$"
+	equal "sockets" 1 "$(grep -c FDSTORE "$T/manager.out")"
+	configuration >"$T/lfproxy.ini"
+	kill -HUP "$LFPROXY_PID"
+	wait_for 10 told "^FDSTOREREMOVE=1 FDNAME=listen-127.0.0.1-$port\$"
+}
+
 # The newest state, of those that arrived, is READY.
 ready_is_last() {
 	[ "$(sed -nE 's/^(READY|RELOADING)=.*/\1/p' "$T/manager.out" |

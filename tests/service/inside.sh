@@ -154,7 +154,7 @@ a_start_returns_when_connections_are_accepted() {
 	systemctl start lfproxy.service
 	[ "$(get)" = app ]
 	lfproxyctl show info >/dev/null
-	[ "$(property StatusText)" = Ready ]
+	[[ $(property StatusText) == Ready* ]]
 	[ "$(property User)" = lfproxy ]
 }
 
@@ -171,6 +171,75 @@ restart_and_curl_is_never_refused() {
 	done
 }
 
+# systemd has a copy of a listening socket.
+stored() {
+	[ "$(property NFileDescriptorStore)" -ge 1 ]
+}
+
+# moved_from PID: another process is the main one.
+moved_from() {
+	[ "$(property MainPID)" != "$1" ] &&
+	    [ "$(property ActiveState)" = active ]
+}
+
+# clients: makes one connection after another until /tmp/stop exists; prints how
+# many there were, and those that failed.
+clients() {
+	local n=0 failed=0
+
+	while [ ! -e /tmp/stop ]; do
+		get >/dev/null 2>>/tmp/refused || failed=$((failed + 1))
+		n=$((n + 1))
+	done
+	echo "$n connections, $failed failed"
+}
+
+check clients_wait_through_restarts_and_a_crash
+clients_wait_through_restarts_and_a_crash() {
+	local client
+
+	# systemd gets the sockets within a second of the start.
+	until_true 10 stored
+	rm -f /tmp/stop
+	clients >/tmp/clients &
+	client=$!
+	for _ in 1 2 3; do
+		systemctl restart lfproxy.service
+		until_true 10 stored
+	done
+	systemctl kill -s KILL --kill-who=main lfproxy.service
+	until_true 20 systemctl is-active -q lfproxy.service
+	until_true 10 stored
+	[ "$(get)" = app ]
+	: >/tmp/stop
+	wait "$client"
+	cat /tmp/clients /tmp/refused
+	grep -qE '^[1-9][0-9]* connections, 0 failed$' /tmp/clients
+}
+
+check an_upgrade_changes_the_main_process_and_refuses_no_client
+an_upgrade_changes_the_main_process_and_refuses_no_client() {
+	local client before
+
+	configure "$admin"
+	systemctl restart lfproxy.service
+	before=$(property MainPID)
+	rm -f /tmp/stop /tmp/refused
+	clients >/tmp/clients &
+	client=$!
+	for _ in 1 2 3; do
+		lfproxyctl upgrade
+		until_true 10 moved_from "$before"
+		before=$(property MainPID)
+		[ "$(lfproxyctl show info | sed -n 's/^Pid: //p')" = "$before" ]
+	done
+	: >/tmp/stop
+	wait "$client"
+	cat /tmp/clients
+	grep -qE '^[1-9][0-9]* connections, 0 failed$' /tmp/clients
+	systemctl reload lfproxy.service
+}
+
 check a_start_fails_when_the_file_is_wrong
 a_start_fails_when_the_file_is_wrong() {
 	configure "$admin" 'nonsense = 1'
@@ -185,7 +254,7 @@ a_reload_that_is_refused_fails_with_the_reason() {
 	forget_journal
 	sed -i 's/^server = a .*/&\nserver = b 127.0.0.1:9001/' "$ini"
 	systemctl reload lfproxy.service
-	[ "$(property StatusText)" = 'Ready; reloaded with 1 change' ]
+	[[ $(property StatusText) == 'Ready; reloaded with 1 change'* ]]
 	sed -i 's/^backend = app/&\nnonsense = 1/' "$ini"
 	fails quietly systemctl reload lfproxy.service
 	journal_says "error: not reloaded, .*unknown key 'nonsense'"
