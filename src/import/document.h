@@ -25,7 +25,7 @@ enum loss {
 	LOSS_CLIENTS, /* clients may see a difference */
 };
 
-/* Where a line or a word of it comes from. */
+/* The place in the source that a line or a word comes from. */
 struct origin {
 	const char *file; /* base name */
 	unsigned line;

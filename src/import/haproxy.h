@@ -89,7 +89,7 @@ struct hap_proxy {
 	bool has_target; /* the frontend has a backend */
 };
 
-/* Where the line is. */
+/* Returns the place of the line. */
 struct origin hap_at(const struct hap_file *file, const struct hap_line *line);
 
 /* The i-th word of the line, or "". */
@@ -126,7 +126,7 @@ bool hap_is_http(const struct hap_section *section);
 void hap_split_address(struct arena *arena, const char *word,
     const char **ret_host, const char **ret_port);
 /* Returns an address of a server, or of a bind, as lfproxy writes it; NULL if
- * there is no such thing, with the reason. */
+ * lfproxy has none, with the reason. */
 const char *hap_server_address(
     struct arena *arena, const char *word, const char **ret_reason);
 const char *hap_listen_address(

@@ -20,7 +20,7 @@ struct criterion {
 	const char *lost_file; /* of -f, that was not read; or NULL */
 };
 
-/* What names mean, without their endings. */
+/* The kinds of test, by the criterion's name without its ending. */
 static const struct {
 	const char *name;
 	enum test_kind kind;
@@ -173,7 +173,7 @@ read_ranges(struct criterion *c, enum test_kind kind)
 		if (!words_has(&test.values, range))
 			words_add(arena, &test.values, range);
 	}
-	return test.values.n > 0 ? test : other("there is no address");
+	return test.values.n > 0 ? test : other("an address is missing");
 }
 
 static struct hap_test
@@ -206,7 +206,7 @@ read_ports(struct criterion *c)
 		               : arena_printf(arena, "%u-%u", (unsigned)from,
 		                     (unsigned)to));
 	}
-	return test.values.n > 0 ? test : other("there is no port");
+	return test.values.n > 0 ? test : other("a port is missing");
 }
 
 static bool
@@ -248,7 +248,7 @@ read_names(struct criterion *c)
 		if (!add_name(c, &test, c->values.word[i]))
 			return other("names are whole, or *.NAME for all below "
 			             "one; write sni = NAME ... backend=NAME");
-	return test.values.n > 0 ? test : other("there is no name");
+	return test.values.n > 0 ? test : other("a name is missing");
 }
 
 static struct hap_test
@@ -261,7 +261,7 @@ read_protocols(struct criterion *c)
 		    !doc_word(c->proxy->file->doc, c->values.word[i]))
 			return other("a protocol has no commas");
 	test.values = c->values;
-	return test.values.n > 0 ? test : other("there is no protocol");
+	return test.values.n > 0 ? test : other("a protocol is missing");
 }
 
 /* More than so many of a source. */

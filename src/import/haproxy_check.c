@@ -26,7 +26,7 @@ static const struct check_kind {
     {"spop-check", "connect", "lfproxy knows no SPOE; nearest: connect"},
 };
 
-/* What the lines about the check of a backend say. */
+/* The check of a backend, as its lines have described it so far. */
 struct check_state {
 	struct hap_proxy *proxy;
 	const struct check_kind *kind;

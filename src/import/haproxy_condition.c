@@ -42,7 +42,7 @@ covers(enum test_kind kind, const char *value, const char *other)
 	                        : strcmp(value, other) == 0;
 }
 
-/* What both lists have. */
+/* Returns the values that both lists have. */
 static struct words
 common(struct arena *arena, enum test_kind kind, const struct words *a,
     const struct words *b)

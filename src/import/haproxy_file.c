@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What all parts of the conversion of HAProxy's configuration ask of a file and
- * of a proxy, and how they report what is lost.
+ * Queries about a file of HAProxy's and its proxies, and reports of lost lines,
+ * for all parts of the conversion.
  */
 #include <string.h>
 

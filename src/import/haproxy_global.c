@@ -402,7 +402,7 @@ hap_stats_page(struct hap_proxy *proxy)
 	}
 }
 
-/* One line of a resolvers section. */
+/* Converts a line of a resolvers section. */
 static void
 resolver_line(struct hap_file *file, const struct hap_line *line)
 {

@@ -256,14 +256,14 @@ follow_block(struct blocks *blocks, const struct hap_line *line)
 		blocks->all[blocks->n++] = (struct block){on, on, line->line};
 	} else if (strcmp(word, ".elif") == 0 || strcmp(word, ".else") == 0) {
 		if (!top)
-			return "there is no .if before it";
+			return "an .if before it is missing";
 		top->on = !top->taken && (word[2] == 'l' && word[3] == 's'
 		                                 ? true
 		                                 : holds(hap_word(line, 1)));
 		top->taken |= top->on;
 	} else if (strcmp(word, ".endif") == 0) {
 		if (!top)
-			return "there is no .if before it";
+			return "an .if before it is missing";
 		blocks->n--;
 	}
 	return NULL;

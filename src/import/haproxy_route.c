@@ -242,7 +242,7 @@ first_use_backend(struct hap_rule *rule)
 	return rule;
 }
 
-/* What the frontend does for a client that no rule matches. */
+/* Writes what becomes of clients that no rule matches. */
 static void
 put_default(struct route_state *state, const struct hap_term *guard)
 {
@@ -285,7 +285,7 @@ put_rule_term(struct route_state *state, const struct hap_term *guard,
 		put_term(state, rule, &part, rule->target);
 		return all;
 	}
-	/* It holds for all clients. */
+	/* The rule holds for all clients. */
 	put_rule_comments(state->proxy, rule);
 	if (rule->kind == RULE_CONTENT_REJECT) {
 		state->closed = true;
@@ -356,8 +356,8 @@ sort_out(struct route_state *state)
 			gone = !strchr(rule->target, '%') &&
 			       !hap_find_backend(proxy->file, rule->target);
 			if (gone)
-				lose_rule(proxy, rule,
-				    "there is no backend of that name");
+				lose_rule(
+				    proxy, rule, "no backend has that name");
 			else
 				gone = hap_dynamic_backend(proxy, rule) ||
 				       take_fallback(state, rule);

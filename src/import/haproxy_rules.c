@@ -143,7 +143,8 @@ report_acls(struct hap_proxy *proxy)
 			    acl->test.why);
 }
 
-/* Where the frontend's other clients go, as HAProxy calls it; NULL: nowhere. */
+/* Returns the backend of clients that no rule matches, as HAProxy calls it, or
+ * NULL. */
 static const char *
 default_of(struct hap_proxy *proxy)
 {
@@ -154,7 +155,7 @@ default_of(struct hap_proxy *proxy)
 	if (hap_find_backend(proxy->file, name))
 		return name;
 	hap_lost(proxy->file, proxy->fe, proxy->default_line, LOSS_CLIENTS,
-	    "there is no backend of that name");
+	    "no backend has that name");
 	return NULL;
 }
 

@@ -36,7 +36,8 @@ struct hap_term {
 	size_t n;
 };
 
-/* One of the terms holds; a condition that is always true has an empty term. */
+/* A condition holds if one of its terms does; one that is always true has an
+ * empty term. */
 struct hap_condition {
 	struct hap_term *terms;
 	size_t n;

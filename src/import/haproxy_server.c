@@ -317,7 +317,7 @@ first_option(const struct hap_line *line)
 	                                              : 1;
 }
 
-/* What the backend as a whole has to know of its servers. */
+/* Notes whether servers of the backend have checks and weights. */
 void
 hap_server_scan(struct hap_proxy *proxy)
 {

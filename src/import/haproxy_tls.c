@@ -248,7 +248,7 @@ hap_tls_word(struct hap_file *file, struct hap_tls *tls, bool bind,
 	return false;
 }
 
-/* What the global section has as defaults for this kind of line. */
+/* Adds the defaults that the global section has for this kind of line. */
 static void
 take_global(struct hap_file *file, struct hap_tls *tls, bool bind)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What came of it; the exit status of `lfproxyctl import`. */
+/* The result of a conversion; the exit status of `lfproxyctl import`. */
 enum import_result {
 	IMPORT_SAME = 0,    /* clients see no difference */
 	IMPORT_DIFFERS = 1, /* some lines change what clients see */

@@ -8,7 +8,7 @@
 #include "import/convert.h"
 #include "import/nginx.h"
 
-/* Where relative paths begin if the file's own is not known. */
+/* The folder of relative paths if the file's own is not known. */
 #define NGINX_DIR "/etc/nginx/"
 
 static void
@@ -143,7 +143,7 @@ lose_http(struct ngx_file *file, const struct ngx_item *http)
 	}
 }
 
-/* What nginx does where nothing is written. */
+/* Writes nginx's defaults. */
 static void
 put_defaults(struct ngx_file *file)
 {

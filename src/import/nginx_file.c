@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What all parts of the conversion of nginx's configuration ask of it, and how
- * they report what is lost.
+ * Queries about a configuration of nginx's, and reports of lost directives, for
+ * all parts of the conversion.
  */
 #include <string.h>
 

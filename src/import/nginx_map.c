@@ -67,7 +67,7 @@ put_backend(
 	}
 }
 
-/* Which condition a variable is about. */
+/* The condition that a variable is about. */
 enum subject {
 	ABOUT_SNI,
 	ABOUT_TLS,

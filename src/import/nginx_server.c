@@ -49,7 +49,8 @@ keepalive_of(struct ngx_file *file, const char *value)
 	for (const char *c = value; *c; c++)
 		if (!strchr("0123456789smh:", *c))
 			return NULL;
-	/* Of idle:interval:count, each may be empty; seconds need a unit. */
+	/* Each part of idle:interval:count may be empty; seconds need a unit.
+	 */
 	if (strchr(value, ':') && !strpbrk(value, "smh"))
 		return NULL;
 	return doc_word(file->doc, value);
@@ -292,7 +293,7 @@ put_time(struct server_block *server, const char *directive, const char *key)
 		doc_key(file->doc, server->section, key, "%s", own);
 }
 
-/* What a session of this frontend may take. */
+/* Writes the settings for sessions of the frontend. */
 static void
 put_settings(struct server_block *server)
 {

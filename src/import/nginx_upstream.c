@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * nginx's upstreams, and addresses of proxy_pass, as backends.
  *
- * What nginx says of connections to servers in a server block belongs to the
+ * Settings of connections to servers stand in nginx's server block, and in the
  * backend here, so that an upstream may become several backends.
  */
 #include <string.h>
@@ -137,7 +137,7 @@ put_server(struct upstream_state *state, const struct ngx_item *item)
 	    address, upstream_options(state, item));
 }
 
-/* What `hash KEY` hashes, or NULL. */
+/* Returns the hash_key for `hash KEY`, or NULL. */
 static const char *
 hash_key(const char *key)
 {
@@ -220,7 +220,7 @@ find_max_weight(const struct ngx_item *upstream)
 	return largest;
 }
 
-/* What the servers of an upstream do when one fails. */
+/* Writes how failures of the servers count. */
 static void
 put_failures(struct upstream_state *state)
 {
@@ -262,7 +262,7 @@ put_upstream(struct ngx_file *file, struct ini_section *section,
 	put_failures(&state);
 }
 
-/* What a setting of the server block says beside that of the stream. */
+/* Adds a time of the server block, unless the stream has the same. */
 static void
 add_time(struct ngx_file *file, struct arena_text *text,
     const struct ngx_item *server, const char *directive, const char *keys)

@@ -114,7 +114,7 @@ refuse() {
 @test "import: what cannot be parsed is refused with its line" {
 	refuse haproxy $'global\n log "x\n' "2: a quote is not closed"
 	refuse haproxy 'server { listen 80; }' "1: a section such as"
-	refuse haproxy $'global\n.endif\n' "2: there is no .if before it"
+	refuse haproxy $'global\n.endif\n' "2: an .if before it is missing"
 	refuse haproxy $'.if 1\nglobal\n' "1: .endif is missing"
 	refuse nginx $'stream {\n server {\n' "2: '}' is missing"
 	refuse nginx $'stream {\n}\n}\n' "3: unexpected '}'"

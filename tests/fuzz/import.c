@@ -2,7 +2,7 @@
  * Configurations of HAProxy and nginx, as `lfproxyctl import` reads them: each
  * input is taken for both.  No file that an input names is read.
  *
- * What is refused writes a message and nothing else.  What is converted is an
+ * A refused input writes a message and nothing else.  A converted one gives an
  * lfproxy.ini by its form: heads, `key = value` and comments, without control
  * characters and overlong lines; and the same text is made again.
  */
@@ -15,7 +15,7 @@
 
 #define LINE_MAX_BYTES 8192
 
-/* What one conversion has written. */
+/* The output of one conversion. */
 struct made {
 	enum import_result result;
 	char *text, *errors;
