@@ -82,6 +82,7 @@ struct hap_proxy {
 	const struct hap_line *default_line;
 	size_t n_binds, n_servers;
 	bool checks;     /* some server is checked */
+	bool check_port; /* the check names a port */
 	bool weights;    /* some server has a weight */
 	bool logs;       /* has a log line */
 	bool content;    /* has rules that look at a hello */

@@ -33,7 +33,7 @@ struct check_state {
 	struct arena_text options, keys;
 	const char *path, *method, *host, *status, *command;
 	size_t n_steps, n_expects;
-	bool lost_ports;
+	bool over_tls; /* tcp-check connect ssl */
 };
 
 static const struct check_kind *
@@ -196,8 +196,7 @@ tcp_connect(struct check_state *check, const struct hap_line *line)
 			arena_text_printf(
 			    arena, &check->options, " port=%u", (unsigned)port);
 		else if (strcmp(word, "ssl") == 0)
-			arena_text_printf(
-			    arena, &check->options, " tls=on verify=off");
+			check->over_tls = true;
 		else if (strcmp(word, "send-proxy") == 0)
 			arena_text_printf(
 			    arena, &check->options, " send_proxy=v1");
@@ -505,9 +504,17 @@ hap_check(struct hap_proxy *proxy)
 		name = script_check(&check, line);
 	else if (strcmp(check.kind->option, "ldap-check") == 0)
 		ldap_check(&check);
+	if (check.over_tls) {
+		if (check.n_steps == 0)
+			name = "tls";
+		else
+			check_option(&check, "tls", "on");
+		check_option(&check, "verify", "off");
+	}
 	add_times(&check);
 	if (check.kind->note)
 		doc_note(doc, proxy->be, "%s", check.kind->note);
+	proxy->check_port = strstr(check.options.data, " port=");
 	doc_key(doc, proxy->be, "check", "%s%s", name, check.options.data);
 	if (check.keys.n > 0)
 		arena_text_add(&doc->arena, &proxy->be->lines, check.keys.data,

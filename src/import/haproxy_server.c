@@ -458,6 +458,16 @@ write_template(struct server_state *server, const struct hap_line *line)
 	proxy->n_servers++;
 }
 
+/* Whether the address has a port of its own, not one added to the client's. */
+static bool
+has_port(struct arena *arena, const char *address)
+{
+	const char *host, *port;
+
+	hap_split_address(arena, address, &host, &port);
+	return port && *port != '+' && *port != '-';
+}
+
 static void
 write_server(
     struct server_state *server, const struct hap_line *line, size_t address)
@@ -473,6 +483,14 @@ write_server(
 		hap_lost(
 		    proxy->file, proxy->be, line, LOSS_CLIENTS, "%s", reason);
 		return;
+	}
+	if (server->check && !option_of(server, "check_port") &&
+	    strncmp(where, "unix:", 5) != 0 && !proxy->check_port &&
+	    !has_port(&doc->arena, where)) {
+		lose_words(server, LOSS_NONE, "check",
+		    "a server without a port is checked at check_port=PORT");
+		set_option(server, "check", "off");
+		server->check = false;
 	}
 	name = doc_name(doc, proxy->be->head, name);
 	doc_key(doc, proxy->be, "server", "%s %s%s", name, where,
