@@ -34,7 +34,7 @@ static struct {
 	char ready[MESSAGE_SIZE];  /* the text of the last notify_ready */
 	uint64_t alive_ms;         /* see notify_alive_ms */
 	uint64_t watchdog_usec;
-	/* As in the environment. */
+	/* The socket, as in the environment. */
 	char name[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 } manager;
 

@@ -34,7 +34,7 @@ write_addr(const struct server *s, const char *name, FILE *out)
 }
 
 static void
-write_server(const struct server *s, FILE *out)
+write_server_changes(const struct server *s, FILE *out)
 {
 	const struct server_state *state = s->state;
 	const struct server_overrides *o = &state->overrides;
@@ -121,7 +121,7 @@ carry_over_write(const struct command_env *env, FILE *out)
 	const struct spec *spec = model->spec;
 
 	model_for_each_server (s, model)
-		write_server(s, out);
+		write_server_changes(s, out);
 	model_for_each_frontend (f, model)
 		write_frontend(f, out);
 	for (size_t i = 0; i < spec->lists_n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What operators have changed by commands, as commands: for the process that
+ * Operators' changes, as commands that make them again: for the process that
  * takes over in an upgrade (control/upgrade.h).
  */
 #ifndef COMMANDS_CARRY_OVER_H

@@ -41,7 +41,7 @@ upgrade_fini_listing(void *listing)
 	upgrade_unref(((struct upgrading *)listing)->upgrade);
 }
 
-/* Whoever names a program runs it as lfproxy's user. */
+/* A program that is named runs with the rights of lfproxy's user. */
 static bool
 may_name_program(const struct peer *peer)
 {

@@ -72,7 +72,7 @@ sets_clash(const struct set_spec *a, const struct set_spec *b)
 
 /* Tries the files that a source over HTTP needs. */
 static void
-check_settings(const struct set_spec *set, struct err_list *errors)
+check_set_settings(const struct set_spec *set, struct err_list *errors)
 {
 	const struct discovery_kind_facts *facts = &discovery_kinds[set->kind];
 	struct discovery_settings settings = set_spec_settings(set);
@@ -95,7 +95,7 @@ build_check_sets(const struct backend_spec *backend, struct err_list *errors)
 		const struct set_spec *set = &b->sets[i];
 
 		build_check_server(b, &set->member, errors);
-		check_settings(set, errors);
+		check_set_settings(set, errors);
 		for (size_t j = 0; j < i; j++)
 			if (sets_clash(&b->sets[j], set))
 				ERROR_AT(set, errors,

@@ -10,7 +10,7 @@
 
 #define MAGIC "lfproxy"
 
-/* What a message begins with, in host order: both ends are on this host. */
+/* The beginning of a message, in host order: both ends are on this host. */
 struct head {
 	char magic[8];
 	uint32_t version, kind;
@@ -86,7 +86,7 @@ take_descriptors(struct msghdr *msg, int fds[HANDOVER_SOCKETS_MAX])
 /* Fills the message from what has come behind the head.  Returns whether that
  * is as it has to be. */
 static bool
-read_body(struct handover *m, const uint8_t *body, size_t size)
+read_handover_body(struct handover *m, const uint8_t *body, size_t size)
 {
 	struct wire_addr wire;
 
@@ -141,7 +141,7 @@ handover_receive(int channel, struct handover *ret_message)
 		m->version = head.version;
 		m->kind = head.kind;
 		if (m->version == HANDOVER_VERSION &&
-		    read_body(m, body, (size_t)rc - sizeof(head)))
+		    read_handover_body(m, body, (size_t)rc - sizeof(head)))
 			return 1;
 	}
 	for (size_t i = 0; i < m->n; i++)

@@ -28,7 +28,7 @@ enum handover_kind {
 	HANDOVER_KINDS
 };
 
-/* Of one message; the kernel allows 253. */
+/* The most sockets of one message; the kernel allows 253. */
 #define HANDOVER_SOCKETS_MAX 200
 #define HANDOVER_TEXT_MAX    4096
 

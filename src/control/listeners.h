@@ -86,7 +86,8 @@ void listeners_store(struct listeners *listeners);
  */
 void listeners_report(const struct listeners *listeners,
     void (*add)(void *to, const struct addr *asked, int fd), void *to);
-/* As listeners_stop, but the sockets are another process's as well: files stay.
+/* Does as listeners_stop, but the sockets are another process's as well: files
+ * stay.
  */
 void listeners_leave(struct listeners *listeners);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the service manager hears while lfproxy runs (base/notify.h): signs of
+ * Reports to the service manager while lfproxy runs (base/notify.h): signs of
  * life for its watchdog, and figures for `systemctl status`.  All functions run
  * on the control thread and do not block.
  */

@@ -203,7 +203,7 @@ match_all(struct comparison *c)
 
 /* NULL stays NULL. */
 static bool
-copy_text(char **ret, const char *text)
+copy_member_text(char **ret, const char *text)
 {
 	*ret = text ? strdup(text) : NULL;
 	return *ret || !text;
@@ -213,8 +213,8 @@ static bool
 copy_gone(const struct set_member *from, struct set_member *to)
 {
 	*to = (struct set_member){.number = from->number, .gone = true};
-	return copy_text(&to->key, from->key) &&
-	       copy_text(&to->address, from->address);
+	return copy_member_text(&to->key, from->key) &&
+	       copy_member_text(&to->address, from->address);
 }
 
 /* Copies what the report says of a member.  from NULL: it is new. */
@@ -234,12 +234,12 @@ copy_reported(const struct discovered *report, const struct set_member *from,
 		to->since_ms = from->since_ms;
 		to->joined = from->joined;
 	}
-	return copy_text(&to->key, report->key) &&
-	       copy_text(&to->address, report->address) &&
-	       copy_text(&to->options, report->options) &&
-	       copy_text(&to->note, report->note) &&
-	       copy_text(&to->former_options, former) &&
-	       copy_text(&to->why, same ? from->why : NULL);
+	return copy_member_text(&to->key, report->key) &&
+	       copy_member_text(&to->address, report->address) &&
+	       copy_member_text(&to->options, report->options) &&
+	       copy_member_text(&to->note, report->note) &&
+	       copy_member_text(&to->former_options, former) &&
+	       copy_member_text(&to->why, same ? from->why : NULL);
 }
 
 static void

@@ -48,7 +48,7 @@ keep_commands(const char *text, struct err *err)
 
 /* Takes all that comes before the other process waits. */
 static bool
-receive_all(struct err *err)
+receive_handover(struct err *err)
 {
 	static struct handover m;
 	struct pollfd readable = {.fd = takeover.channel, .events = POLLIN};
@@ -90,7 +90,7 @@ takeover_begin(struct err *err)
 	unsetenv(HANDOVER_ENV);
 	takeover.channel = (int)fd;
 	inherited_share_files(true);
-	if (receive_all(err))
+	if (receive_handover(err))
 		return true;
 	takeover_failed(err->text);
 	return false;
@@ -109,7 +109,7 @@ takeover_under_way(void)
 }
 
 static void
-send_text(enum handover_kind kind, const char *text)
+send_handover_text(enum handover_kind kind, const char *text)
 {
 	static struct handover m;
 
@@ -123,7 +123,7 @@ takeover_failed(const char *why)
 {
 	if (takeover.channel == 0)
 		return;
-	send_text(HANDOVER_FAILED, why);
+	send_handover_text(HANDOVER_FAILED, why);
 	end_takeover();
 }
 
@@ -149,7 +149,7 @@ takeover_ready(struct ev_loop *loop)
 {
 	if (takeover.channel == 0)
 		return;
-	send_text(HANDOVER_READY, "");
+	send_handover_text(HANDOVER_READY, "");
 	ev_io_init(&takeover.left, on_left, takeover.channel, EV_READ);
 	ev_io_start(loop, &takeover.left);
 	ev_unref(loop);

@@ -229,7 +229,7 @@ put_sockets(struct upgrade *u, struct handover *m)
 /* Puts as many whole lines into the message as it takes.  Returns their length.
  */
 static size_t
-put_commands(const char *lines, struct handover *m)
+put_command_lines(const char *lines, struct handover *m)
 {
 	size_t n = strnlen(lines, sizeof(m->text) - 1);
 
@@ -244,7 +244,7 @@ put_commands(const char *lines, struct handover *m)
 
 /* Sends what the socket takes.  Returns 0, or -errno after an error. */
 static int
-send_all(struct upgrade *u)
+send_handover(struct upgrade *u)
 {
 	static struct handover m;
 	size_t commands;
@@ -257,7 +257,7 @@ send_all(struct upgrade *u)
 		if (u->sent < u->n)
 			put_sockets(u, &m);
 		else if (*u->unsent)
-			commands = put_commands(u->unsent, &m);
+			commands = put_command_lines(u->unsent, &m);
 		else
 			m.kind = HANDOVER_COMMIT;
 		rc = handover_send(u->channel, &m);
@@ -296,7 +296,7 @@ take_message(struct upgrade *u)
 	if (rc == -EAGAIN || tells_failure(u, rc, &m))
 		return;
 	if (rc == 0 || rc == -ECONNRESET)
-		/* What has become of it follows: on_child. */
+		/* on_child will tell how it ended. */
 		ev_io_stop(u->control->loop, &u->io);
 	else if (rc < 0)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",
@@ -318,7 +318,7 @@ on_channel(struct ev_loop *loop, ev_io *io, int events)
 		take_message(u);
 		return;
 	}
-	rc = send_all(u);
+	rc = send_handover(u);
 	if (rc == -EPIPE || rc == -ECONNRESET) {
 		ev_io_stop(loop, io); /* on_child follows */
 	} else if (rc < 0) {

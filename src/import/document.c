@@ -22,7 +22,7 @@ doc_fini(struct document *doc)
 }
 
 static struct ini_section *
-add_section(struct document *doc, const char *head)
+imported_add_section(struct document *doc, const char *head)
 {
 	struct ini_section *section =
 	    arena_alloc(&doc->arena, sizeof(*section));
@@ -43,7 +43,8 @@ doc_section(struct document *doc, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	section = add_section(doc, arena_vprintf(&doc->arena, fmt, args));
+	section =
+	    imported_add_section(doc, arena_vprintf(&doc->arena, fmt, args));
 	va_end(args);
 	section->before = doc->pending;
 	doc->pending = (struct arena_text){NULL, 0, 0};
@@ -56,7 +57,8 @@ doc_find_section(struct document *doc, const char *head)
 	for (struct ini_section *s = doc->first; s; s = s->next)
 		if (s->head && strcmp(s->head, head) == 0)
 			return s;
-	return add_section(doc, arena_copy(&doc->arena, head, strlen(head)));
+	return imported_add_section(
+	    doc, arena_copy(&doc->arena, head, strlen(head)));
 }
 
 /* Adds a comment line; control characters are replaced, and a backslash at the

@@ -43,7 +43,7 @@ put_values(struct hap_proxy *proxy, const char *key, const struct words *values)
 }
 
 static void
-put_all(struct hap_proxy *proxy, const char *key)
+haproxy_put_all(struct hap_proxy *proxy, const char *key)
 {
 	doc_key(proxy->file->doc, proxy->fe, key, "all");
 }
@@ -203,7 +203,7 @@ write_only(struct access_state *access, struct hap_rule *rule,
 	}
 	put_comments(proxy, rule);
 	put_values(proxy, "allow", &all);
-	put_all(proxy, "deny");
+	haproxy_put_all(proxy, "deny");
 	access->ended = true;
 	return true;
 }
@@ -215,7 +215,7 @@ write_reject(struct access_state *access, struct hap_rule *rule,
 	struct hap_proxy *proxy = access->proxy;
 
 	if (term->n == 0) {
-		put_all(proxy, "deny");
+		haproxy_put_all(proxy, "deny");
 		access->ended = true;
 	} else if (term->n == 1 && term->tests[0].kind == TEST_SRC &&
 	           !term->tests[0].negated) {

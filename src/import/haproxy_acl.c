@@ -210,7 +210,7 @@ read_ports(struct criterion *c)
 }
 
 static bool
-add_name(struct criterion *c, struct hap_test *test, const char *value)
+haproxy_add_name(struct criterion *c, struct hap_test *test, const char *value)
 {
 	struct arena *arena = &c->proxy->file->doc->arena;
 	const char *match = c->match ? c->match : "str";
@@ -237,7 +237,7 @@ add_name(struct criterion *c, struct hap_test *test, const char *value)
 }
 
 static struct hap_test
-read_names(struct criterion *c)
+haproxy_read_names(struct criterion *c)
 {
 	struct hap_test test = {.kind = TEST_SNI};
 
@@ -245,7 +245,7 @@ read_names(struct criterion *c)
 		return other("whether there is a name has no counterpart; "
 		             "nearest: route = tls=yes");
 	for (size_t i = 0; i < c->values.n; i++)
-		if (!add_name(c, &test, c->values.word[i]))
+		if (!haproxy_add_name(c, &test, c->values.word[i]))
 			return other("names are whole, or *.NAME for all below "
 			             "one; write sni = NAME ... backend=NAME");
 	return test.values.n > 0 ? test : other("a name is missing");
@@ -266,7 +266,7 @@ read_protocols(struct criterion *c)
 
 /* More than so many of a source. */
 static struct hap_test
-read_limit(struct criterion *c, enum test_kind kind)
+haproxy_read_limit(struct criterion *c, enum test_kind kind)
 {
 	struct hap_test test = {.kind = kind};
 	bool ge = c->operator&& strcmp(c->operator, "ge") == 0;
@@ -300,7 +300,7 @@ read_nbsrv(struct criterion *c)
 }
 
 static struct hap_test
-read_tls(struct criterion *c)
+haproxy_read_tls(struct criterion *c)
 {
 	struct hap_test test = {.kind = TEST_TLS};
 	const char *value = c->values.n > 0 ? c->values.word[0] : "1";
@@ -331,14 +331,14 @@ hap_read_test(struct hap_proxy *proxy, const struct words *words, size_t first,
 	case TEST_PORT:
 		return read_ports(&c);
 	case TEST_SNI:
-		return read_names(&c);
+		return haproxy_read_names(&c);
 	case TEST_ALPN:
 		return read_protocols(&c);
 	case TEST_TLS:
-		return read_tls(&c);
+		return haproxy_read_tls(&c);
 	case TEST_SESSIONS:
 	case TEST_RATE:
-		return read_limit(&c, kind);
+		return haproxy_read_limit(&c, kind);
 	case TEST_NBSRV:
 		return read_nbsrv(&c);
 	case TEST_TRUE:

@@ -76,7 +76,7 @@ without_prefix(
 }
 
 static bool
-is_unix(const char *word, const char *family)
+haproxy_is_unix(const char *word, const char *family)
 {
 	return word[0] == '/' || strcmp(family, "unix@") == 0;
 }
@@ -99,7 +99,7 @@ hap_server_address(
 	word = without_prefix(word, &family, ret_reason);
 	if (!word)
 		return NULL;
-	if (is_unix(word, family))
+	if (haproxy_is_unix(word, family))
 		return unix_address(arena, word, ret_reason);
 	hap_split_address(arena, word, &host, &port);
 	if (!*host || strcmp(host, "*") == 0 || strcmp(host, "0.0.0.0") == 0) {
@@ -123,7 +123,7 @@ hap_listen_address(
 	word = without_prefix(word, &family, ret_reason);
 	if (!word)
 		return NULL;
-	if (is_unix(word, family))
+	if (haproxy_is_unix(word, family))
 		return unix_address(arena, word, ret_reason);
 	hap_split_address(arena, word, &host, &port);
 	if (!port) {

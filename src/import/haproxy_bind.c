@@ -15,7 +15,7 @@ struct bind_state {
 };
 
 static void
-add_option(struct bind_state *bind, const char *name, const char *value)
+haproxy_add_option(struct bind_state *bind, const char *name, const char *value)
 {
 	arena_text_printf(&bind->proxy->file->doc->arena, &bind->options,
 	    value ? " %s=%s" : " %s", name, value);
@@ -25,13 +25,13 @@ static bool
 take_bind_flag(struct bind_state *bind, const char *word)
 {
 	if (strcmp(word, "accept-proxy") == 0)
-		add_option(bind, "accept_proxy", NULL);
+		haproxy_add_option(bind, "accept_proxy", NULL);
 	else if (strcmp(word, "transparent") == 0)
-		add_option(bind, "transparent", NULL);
+		haproxy_add_option(bind, "transparent", NULL);
 	else if (strcmp(word, "tfo") == 0)
-		add_option(bind, "tfo", "256");
+		haproxy_add_option(bind, "tfo", "256");
 	else if (strcmp(word, "defer-accept") == 0)
-		add_option(bind, "defer_accept", "1s");
+		haproxy_add_option(bind, "defer_accept", "1s");
 	else if (strcmp(word, "v4v6") == 0)
 		bind->v4v6 = true;
 	else if (strcmp(word, "v6only") == 0)
@@ -52,11 +52,11 @@ take_bind_setting(struct bind_state *bind, const char *word, const char *arg)
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (strcmp(word, same[i][0]) == 0) {
-			add_option(bind, same[i][1], arg);
+			haproxy_add_option(bind, same[i][1], arg);
 			return true;
 		}
 	if (strcmp(word, "tcp-ut") == 0 && value_haproxy_time(arg, &ms)) {
-		add_option(bind, "user_timeout",
+		haproxy_add_option(bind, "user_timeout",
 		    value_duration(arena, ms, 10, 24ULL * 86400 * 1000));
 		return true;
 	}
@@ -173,7 +173,7 @@ hap_bind(struct hap_proxy *proxy, const struct hap_line *line)
 
 	read_options(&bind, 2);
 	if (bind.tls.on)
-		add_option(&bind, "tls",
+		haproxy_add_option(&bind, "tls",
 		    hap_tls_section(proxy->file, &bind.tls, true, proxy->name));
 	report_tls(&bind);
 	for (char *word = strtok_r(copy, ",", &rest); word;

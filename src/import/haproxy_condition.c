@@ -69,7 +69,8 @@ is_about_hello(enum test_kind kind)
 }
 
 static void
-push(struct arena *arena, struct hap_term *term, const struct hap_test *test)
+haproxy_push(
+    struct arena *arena, struct hap_term *term, const struct hap_test *test)
 {
 	struct hap_term copy = hap_term_copy(arena, term);
 
@@ -121,7 +122,7 @@ hap_term_add(
 		*term = copy;
 		return true;
 	}
-	push(arena, term, test);
+	haproxy_push(arena, term, test);
 	return true;
 }
 
@@ -259,7 +260,7 @@ add_term(struct arena *arena, struct hap_condition *condition,
 /* Multiplies the terms by the literal: each alternative with each term; all of
  * them, negated, where the literal is. */
 static bool
-multiply(struct arena *arena, struct hap_condition *terms,
+haproxy_multiply(struct arena *arena, struct hap_condition *terms,
     const struct literal *literal)
 {
 	struct hap_condition product = {NULL, 0};
@@ -322,7 +323,7 @@ read_terms(struct hap_proxy *proxy, const struct words *words, size_t i,
 			if (!read_literal(proxy, words, &i, literal))
 				return false;
 			simplify(arena, literal);
-			if (!multiply(arena, &part, literal))
+			if (!haproxy_multiply(arena, &part, literal))
 				return false;
 			continue;
 		}

@@ -37,7 +37,7 @@ insert(struct hap_proxy *proxy, struct hap_rule *behind, const char *name,
 }
 
 static bool
-is_name(const char *name)
+haproxy_is_name(const char *name)
 {
 	return *name &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
@@ -66,7 +66,8 @@ take_map(struct hap_proxy *proxy, struct hap_rule *rule, const char *map)
 	     line = strtok_r(NULL, "\r\n", &rest)) {
 		char *name = strtok(line, " \t"), *target = strtok(NULL, " \t");
 
-		if (!name || name[0] == '#' || !target || !is_name(name) ||
+		if (!name || name[0] == '#' || !target ||
+		    !haproxy_is_name(name) ||
 		    !hap_find_backend(proxy->file, target))
 			continue;
 		name += name[0] == '.';
@@ -98,7 +99,8 @@ take_prefix(struct hap_proxy *proxy, struct hap_rule *rule, size_t prefix)
 
 		if (hap_find_backend(file, name) != s ||
 		    strncmp(name, rule->target, prefix) != 0 ||
-		    !strchr(name + prefix, '.') || !is_name(name + prefix))
+		    !strchr(name + prefix, '.') ||
+		    !haproxy_is_name(name + prefix))
 			continue;
 		rule = insert(proxy, rule, name + prefix, name);
 		found = true;

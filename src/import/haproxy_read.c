@@ -287,7 +287,8 @@ remember_variable(struct hap_file *file, const struct hap_line *line)
 }
 
 static void
-add_line(struct arena *arena, struct hap_lines *lines, struct hap_line line)
+haproxy_add_line(
+    struct arena *arena, struct hap_lines *lines, struct hap_line line)
 {
 	void *larger = arena_grow(arena, lines->all, lines->n, sizeof(line));
 
@@ -313,7 +314,7 @@ keep_line(struct hap_file *file, struct hap_line line)
 			return;
 	}
 	remember_variable(file, &line);
-	add_line(arena, &file->sections[file->n - 1].lines, line);
+	haproxy_add_line(arena, &file->sections[file->n - 1].lines, line);
 }
 
 static bool

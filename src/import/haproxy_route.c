@@ -112,7 +112,7 @@ longest_of(const struct hap_term *term)
 }
 
 static void
-put_route(
+haproxy_put_route(
     struct route_state *state, const struct hap_term *term, const char *backend)
 {
 	struct document *doc = state->proxy->file->doc;
@@ -142,7 +142,7 @@ put_route(
 }
 
 static void
-put_names(
+haproxy_put_names(
     struct route_state *state, const struct words *names, const char *backend)
 {
 	struct document *doc = state->proxy->file->doc;
@@ -178,7 +178,7 @@ put_term(struct route_state *state, struct hap_rule *rule,
 	put_rule_comments(proxy, rule);
 	if (term->n == 1 && term->tests[0].kind == TEST_SNI) {
 		names = new_names(state, &term->tests[0].values);
-		put_names(state, &names, backend);
+		haproxy_put_names(state, &names, backend);
 		if (names.n == 0 && rule)
 			doc_note(proxy->file->doc, proxy->fe,
 			    "%s:%u: %s: an earlier rule matches first",
@@ -186,7 +186,7 @@ put_term(struct route_state *state, struct hap_rule *rule,
 			    rule->line->text);
 	} else {
 		state->names = (struct words){NULL, 0};
-		put_route(state, term, backend);
+		haproxy_put_route(state, term, backend);
 	}
 }
 

@@ -241,7 +241,8 @@ hap_source(struct hap_proxy *proxy, const struct words *words, size_t *i,
 }
 
 static void
-take_option(struct server_state *server, const struct words *words, size_t *i)
+haproxy_take_option(
+    struct server_state *server, const struct words *words, size_t *i)
 {
 	struct hap_file *file = server->proxy->file;
 	const char *word = words->word[*i], *reason, *value, *interface;
@@ -286,12 +287,12 @@ read_server_options(
 {
 	server->line = line;
 	for (size_t i = first; i < line->words.n; i++)
-		take_option(server, &line->words, &i);
+		haproxy_take_option(server, &line->words, &i);
 }
 
 /* The options of the default-server lines that hold at the line. */
 static void
-read_defaults(struct server_state *server, const struct hap_line *at)
+haproxy_read_defaults(struct server_state *server, const struct hap_line *at)
 {
 	struct hap_proxy *proxy = server->proxy;
 
@@ -469,7 +470,7 @@ has_port(struct arena *arena, const char *address)
 }
 
 static void
-write_server(
+haproxy_write_server(
     struct server_state *server, const struct hap_line *line, size_t address)
 {
 	struct hap_proxy *proxy = server->proxy;
@@ -510,7 +511,7 @@ hap_server(struct hap_proxy *proxy, const struct hap_line *line)
 			read_server_options(&server, line, 1);
 		return;
 	}
-	read_defaults(&server, line);
+	haproxy_read_defaults(&server, line);
 	if (strcmp(word, "dispatch") != 0)
 		read_server_options(&server, line, first_option(line));
 	if (words_has(&proxy->keepalive, "server"))
@@ -519,5 +520,5 @@ hap_server(struct hap_proxy *proxy, const struct hap_line *line)
 	if (strcmp(word, "server-template") == 0)
 		write_template(&server, line);
 	else
-		write_server(&server, line, word[0] == 's' ? 2 : 1);
+		haproxy_write_server(&server, line, word[0] == 's' ? 2 : 1);
 }

@@ -87,7 +87,7 @@ add_crt_list(struct hap_file *file, struct hap_tls *tls, const char *path)
 
 /* `TLSv1.2`, or a version before it, which is none here. */
 static const char *
-version_of(struct hap_file *file, struct hap_tls *tls, const char *word)
+haproxy_version_of(struct hap_file *file, struct hap_tls *tls, const char *word)
 {
 	if (strcmp(word, "TLSv1.3") == 0)
 		return "1.3";
@@ -177,7 +177,7 @@ alpn_list(struct hap_file *file, const char *list)
 }
 
 static void
-take_alpn(
+haproxy_take_alpn(
     struct hap_file *file, struct hap_tls *tls, bool bind, const char *list)
 {
 	tls->alpn = alpn_list(file, list);
@@ -206,7 +206,7 @@ take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
 	else if (strcmp(word, "verify") == 0)
 		tls->verify = arg;
 	else if (strcmp(word, "alpn") == 0 || strcmp(word, "npn") == 0)
-		take_alpn(file, tls, bind, arg);
+		haproxy_take_alpn(file, tls, bind, arg);
 	else if (strcmp(word, "ciphers") == 0)
 		tls->ciphers = cipher_list(file, tls, arg);
 	else if (strcmp(word, "ciphersuites") == 0)
@@ -214,9 +214,9 @@ take_setting(struct hap_file *file, struct hap_tls *tls, bool bind,
 	else if (strcmp(word, "curves") == 0 || strcmp(word, "ecdhe") == 0)
 		tls->curves = tls_curves(file->doc, arg);
 	else if (strcmp(word, "ssl-min-ver") == 0)
-		tls->min = version_of(file, tls, arg);
+		tls->min = haproxy_version_of(file, tls, arg);
 	else if (strcmp(word, "ssl-max-ver") == 0)
-		tls->max = version_of(file, tls, arg);
+		tls->max = haproxy_version_of(file, tls, arg);
 	else if (strcmp(word, "sni") == 0 && !bind)
 		tls->sni = sni_of(file, tls, arg);
 	else if (strcmp(word, "verifyhost") == 0 && !bind)

@@ -38,8 +38,8 @@ static const struct lost_word {
     {"cpu-map", NEVER, "write cpus = LIST in [pool NAME]"},
     {"bind-process", NEVER, "write pool = NAME in [frontend NAME]"},
     {"thread-groups", NEVER, "write shards = NUMBER in [pool NAME]"},
-    {"lua-load", ALWAYS, "there are no scripts"},
-    {"lua-load-per-thread", ALWAYS, "there are no scripts"},
+    {"lua-load", ALWAYS, "lfproxy has no scripts"},
+    {"lua-load-per-thread", ALWAYS, "lfproxy has no scripts"},
     {"ssl-dh-param-file", NEVER, "ECDHE needs no parameters"},
     {"tune.ssl.default-dh-param", NEVER, "ECDHE needs no parameters"},
     {"tune.ssl.keylog", NEVER, "write keylog = FILE in [tls NAME]"},
@@ -53,7 +53,7 @@ static const struct lost_word {
     {"server-state-base", NEVER, "a reload keeps the state of the servers"},
     {"load-server-state-from-file", NEVER, "a reload keeps the state"},
     {"log-send-hostname", NEVER, "write node = NAME"},
-    {"localpeer", NEVER, "there are no peers"},
+    {"localpeer", NEVER, "lfproxy has no peers"},
     {"h1-case-adjust", IN_HTTP, HTTP},
     {"set-dumpable", NEVER, "write LimitCORE in the systemd unit"},
     {"unix-bind", NEVER, "write mode=, user= and group= behind listen"},
@@ -120,7 +120,7 @@ static const struct lost_word {
     {"errorloc302", IN_HTTP, HTTP ": nothing is answered by lfproxy"},
     {"errorloc303", IN_HTTP, HTTP ": nothing is answered by lfproxy"},
     {"compression", IN_HTTP, HTTP},
-    {"filter", ALWAYS, "there are no filters"},
+    {"filter", ALWAYS, "lfproxy has no filters"},
     {"reqadd", IN_HTTP, HTTP},
     {"reqdel", IN_HTTP, HTTP},
     {"reqrep", IN_HTTP, HTTP},
@@ -141,7 +141,7 @@ static const struct lost_word {
         HTTP "; nearest: timeout_first_byte = TIME in [frontend NAME]"},
     {"timeout http-keep-alive", NEVER, HTTP "; timeout_client holds"},
     {"timeout tarpit", NEVER, "write on_deny = tarpit TIME"},
-    {"timeout check", NEVER, "there is no check"},
+    {"timeout check", NEVER, "nothing is checked here"},
     {"stats", NEVER, "write http = ADDRESS in [global]"},
     {"email-alert", NEVER, "no mail is sent; watch /metrics"},
     {"use-fcgi-app", ALWAYS, HTTP},
@@ -265,7 +265,7 @@ static const struct lost_option server_options[] = {
 };
 
 static const char *
-find_option(const struct lost_option *all, size_t n, const char *option,
+haproxy_find_option(const struct lost_option *all, size_t n, const char *option,
     enum loss *ret_loss, size_t *ret_arguments)
 {
 	for (size_t i = 0; i < n; i++)
@@ -280,7 +280,7 @@ find_option(const struct lost_option *all, size_t n, const char *option,
 const char *
 hap_bind_reason(const char *option, enum loss *ret_loss, size_t *ret_arguments)
 {
-	return find_option(bind_options,
+	return haproxy_find_option(bind_options,
 	    sizeof(bind_options) / sizeof(bind_options[0]), option, ret_loss,
 	    ret_arguments);
 }
@@ -289,7 +289,7 @@ const char *
 hap_server_reason(
     const char *option, enum loss *ret_loss, size_t *ret_arguments)
 {
-	return find_option(server_options,
+	return haproxy_find_option(server_options,
 	    sizeof(server_options) / sizeof(server_options[0]), option,
 	    ret_loss, ret_arguments);
 }

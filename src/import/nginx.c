@@ -19,7 +19,7 @@ put_global(struct ngx_file *file, const char *key, const char *value)
 }
 
 static void
-put_user(struct ngx_file *file, const struct ngx_item *item)
+nginx_put_user(struct ngx_file *file, const struct ngx_item *item)
 {
 	const char *user = ngx_word(item, 1), *group = ngx_word(item, 2);
 
@@ -79,7 +79,7 @@ put_threads(struct ngx_file *file, const char *number)
 
 /* `resolver ADDRESS ... [valid=TIME]`. */
 static void
-put_resolver(struct ngx_file *file, const struct ngx_item *item)
+nginx_put_resolver(struct ngx_file *file, const struct ngx_item *item)
 {
 	struct arena *arena = &file->doc->arena;
 
@@ -189,7 +189,7 @@ stream_item(struct ngx_file *file, const struct ngx_item *item)
 	else if (ngx_is(item, "upstream") && item->is_block)
 		ngx_upstream(file, item);
 	else if (ngx_is(item, "resolver"))
-		put_resolver(file, item);
+		nginx_put_resolver(file, item);
 	else if (ngx_is(item, "access_log"))
 		ngx_log(file, file->global, item);
 	else if (!ngx_is_setting(item))
@@ -215,7 +215,7 @@ top_item(struct ngx_file *file, const struct ngx_item *item)
 	if (item->words.n == 0)
 		doc_comment(file->doc, item->text);
 	else if (ngx_is(item, "user"))
-		put_user(file, item);
+		nginx_put_user(file, item);
 	else if (ngx_is(item, "worker_processes"))
 		put_threads(file, ngx_word(item, 1));
 	else if (ngx_is(item, "events"))

@@ -129,7 +129,7 @@ static const struct {
         "write threads = NUMBER nice=NUMBER in [pool main]"},
     {"worker_cpu_affinity", LOSS_NONE, "write cpus = LIST in [pool main]"},
     {"env", LOSS_NONE, "values may have ${NAME}"},
-    {"pcre_jit", LOSS_NONE, "there are no expressions"},
+    {"pcre_jit", LOSS_NONE, "lfproxy has no expressions"},
     {"thread_pool", LOSS_NONE, "files are not served"},
     {"timer_resolution", LOSS_NONE, "time is exact"},
     {"working_directory", LOSS_NONE, "write it in the systemd unit"},
@@ -140,10 +140,10 @@ static const struct {
         "the access log has HAProxy's form, or "
         "format=json or logfmt behind log = TARGET"},
     {"open_log_file_cache", LOSS_NONE, "log files stay open"},
-    {"variables_hash_max_size", LOSS_NONE, "there is no such table"},
-    {"variables_hash_bucket_size", LOSS_NONE, "there is no such table"},
-    {"map_hash_max_size", LOSS_NONE, "there is no such table"},
-    {"map_hash_bucket_size", LOSS_NONE, "there is no such table"},
+    {"variables_hash_max_size", LOSS_NONE, "lfproxy has no such table"},
+    {"variables_hash_bucket_size", LOSS_NONE, "lfproxy has no such table"},
+    {"map_hash_max_size", LOSS_NONE, "lfproxy has no such table"},
+    {"map_hash_bucket_size", LOSS_NONE, "lfproxy has no such table"},
     {"proxy_buffer_size", LOSS_NONE, "each thread has one buffer"},
     {"preread_buffer_size", LOSS_NONE, "a hello may have 16 KiB"},
     {"proxy_next_upstream_timeout", LOSS_NONE, "write timeout_queue = TIME"},
@@ -166,7 +166,7 @@ static const struct {
     {"match", LOSS_NONE, "write check = send-expect, and check_step"},
     {"return", LOSS_CLIENTS, "nothing is answered by lfproxy"},
     {"set", LOSS_CLIENTS,
-        "there are no variables; write route = CONDITION "
+        "lfproxy has no variables; write route = CONDITION "
         "backend=NAME"},
     {"proxy_responses", LOSS_NONE, "lfproxy relays TCP only"},
     {"proxy_requests", LOSS_NONE, "lfproxy relays TCP only"},
@@ -174,13 +174,13 @@ static const struct {
         "mail is relayed as TCP: [frontend NAME] and "
         "[backend NAME]"},
     {"include", LOSS_NONE, "the file was not read"},
-    {"js_import", LOSS_CLIENTS, "there are no scripts"},
-    {"js_include", LOSS_CLIENTS, "there are no scripts"},
-    {"js_set", LOSS_CLIENTS, "there are no scripts"},
-    {"js_access", LOSS_CLIENTS, "there are no scripts"},
-    {"js_preread", LOSS_CLIENTS, "there are no scripts"},
-    {"js_filter", LOSS_CLIENTS, "there are no scripts"},
-    {"js_path", LOSS_NONE, "there are no scripts"},
+    {"js_import", LOSS_CLIENTS, "lfproxy has no scripts"},
+    {"js_include", LOSS_CLIENTS, "lfproxy has no scripts"},
+    {"js_set", LOSS_CLIENTS, "lfproxy has no scripts"},
+    {"js_access", LOSS_CLIENTS, "lfproxy has no scripts"},
+    {"js_preread", LOSS_CLIENTS, "lfproxy has no scripts"},
+    {"js_filter", LOSS_CLIENTS, "lfproxy has no scripts"},
+    {"js_path", LOSS_NONE, "lfproxy has no scripts"},
 };
 
 void

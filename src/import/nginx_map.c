@@ -124,7 +124,7 @@ names_of_key(struct map_state *state, const char *key, struct words *names)
 }
 
 static void
-put_names(struct map_state *state, const struct ngx_item *entry,
+nginx_put_names(struct map_state *state, const struct ngx_item *entry,
     struct guard guard, const char *value)
 {
 	struct words names = {NULL, 0};
@@ -193,7 +193,7 @@ put_entry(struct map_state *state, enum subject subject,
 	const char *condition;
 
 	if (subject == ABOUT_SNI && *key) {
-		put_names(state, entry, guard, value);
+		nginx_put_names(state, entry, guard, value);
 		return;
 	}
 	if (subject == ABOUT_SNI) {
@@ -224,7 +224,7 @@ put_entry(struct map_state *state, enum subject subject,
 /* Whether another entry says the same of TLS: an earlier version's, or the
  * default. */
 static bool
-is_repeated(const struct ngx_item *map, size_t nth, enum subject subject)
+nginx_is_repeated(const struct ngx_item *map, size_t nth, enum subject subject)
 {
 	const struct ngx_item *entry = &map->children[nth];
 	const struct ngx_item *otherwise = ngx_find(map, "default");
@@ -249,7 +249,7 @@ is_flag(const struct ngx_item *entry)
 }
 
 static int
-bits_of(const struct ngx_item *entry)
+nginx_bits_of(const struct ngx_item *entry)
 {
 	const char *slash = strchr(ngx_word(entry, 0), '/');
 
@@ -266,7 +266,7 @@ put_ranges(struct map_state *state, const struct ngx_item *geo,
 			const struct ngx_item *entry = &geo->children[i];
 
 			if (!is_flag(entry) && !ngx_is(entry, "default") &&
-			    bits_of(entry) == bits)
+			    nginx_bits_of(entry) == bits)
 				put_entry(state, ABOUT_SRC, entry, *guard);
 		}
 }
@@ -302,7 +302,8 @@ put_map(struct map_state *state, const struct ngx_item *map,
 		         !otherwise)
 			otherwise = entry;
 		else if (!geo && !is_flag(entry) &&
-		         !is_repeated(map, i, subject) && state->n < ROUTES_MAX)
+		         !nginx_is_repeated(map, i, subject) &&
+		         state->n < ROUTES_MAX)
 			put_entry(state, subject, entry, inner);
 	}
 	if (otherwise)
@@ -311,7 +312,7 @@ put_map(struct map_state *state, const struct ngx_item *map,
 
 /* `split_clients KEY $variable { 10% a; * b; }`: by shares. */
 static void
-put_split(struct map_state *state, const struct ngx_item *split,
+nginx_put_split(struct map_state *state, const struct ngx_item *split,
     const struct guard *guard)
 {
 	double left = 100;
@@ -374,7 +375,7 @@ put_value(struct map_state *state, const struct ngx_item *entry,
 	if (++state->steps > STEPS_MAX)
 		return;
 	if (map && ngx_is(map, "split_clients")) {
-		put_split(state, map, guard);
+		nginx_put_split(state, map, guard);
 		return;
 	}
 	if (map) {

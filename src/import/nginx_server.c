@@ -166,7 +166,7 @@ put_listen(struct server_block *server, const struct ngx_item *item)
 
 /* `allow` and `deny` of the server, or else of the stream, in their order. */
 static void
-put_access(struct server_block *server)
+nginx_put_access(struct server_block *server)
 {
 	struct ngx_file *file = server->file;
 	bool own =
@@ -197,7 +197,7 @@ put_access(struct server_block *server)
 /* `limit_conn ZONE NUMBER`, with what `limit_conn_zone KEY zone=ZONE:SIZE`
  * counts. */
 static void
-put_limit(struct server_block *server, const struct ngx_item *item)
+nginx_put_limit(struct server_block *server, const struct ngx_item *item)
 {
 	struct ngx_file *file = server->file;
 	const char *zone = ngx_word(item, 1), *key = NULL;
@@ -242,7 +242,7 @@ put_limits(struct server_block *server)
 
 	for (size_t i = 0; i < block->n; i++)
 		if (ngx_is(&block->children[i], "limit_conn"))
-			put_limit(server, &block->children[i]);
+			nginx_put_limit(server, &block->children[i]);
 }
 
 /* A size as nginx writes it, as a rate for one session. */
@@ -265,7 +265,7 @@ rate_of(struct ngx_file *file, const struct ngx_item *item)
 }
 
 static void
-put_bandwidth(struct server_block *server)
+nginx_put_bandwidth(struct server_block *server)
 {
 	struct ngx_file *file = server->file;
 	const char *out = rate_of(
@@ -314,9 +314,9 @@ put_settings(struct server_block *server)
 	if (from.n > 0)
 		doc_key(file->doc, server->section, "proxy_from", "%s",
 		    words_join(&file->doc->arena, &from, 0, " "));
-	put_access(server);
+	nginx_put_access(server);
 	put_limits(server);
-	put_bandwidth(server);
+	nginx_put_bandwidth(server);
 	put_time(server, "proxy_timeout", "timeout_client");
 	put_time(server, "proxy_timeout", "timeout_client_fin");
 	put_time(server, "ssl_handshake_timeout", "timeout_handshake");
@@ -364,7 +364,7 @@ ngx_log(struct ngx_file *file, struct ini_section *section,
 
 /* A name for the frontend: of the host, or what it passes to, or the port. */
 static const char *
-frontend_name(struct ngx_file *file, const struct ngx_item *server)
+nginx_frontend_name(struct ngx_file *file, const struct ngx_item *server)
 {
 	const struct ngx_item *name = ngx_find(server, "server_name");
 	const struct ngx_item *pass = ngx_find(server, "proxy_pass");
@@ -403,7 +403,7 @@ ngx_server(struct ngx_file *file, const struct ngx_item *item)
 {
 	struct server_block server = {.file = file, .item = item};
 	const struct ngx_item *pass = ngx_find(item, "proxy_pass");
-	const char *want = frontend_name(file, item);
+	const char *want = nginx_frontend_name(file, item);
 	size_t n_routes = 0;
 
 	server.name = doc_name(file->doc, "frontend", want);

@@ -320,7 +320,7 @@ add_retries(struct ngx_file *file, struct arena_text *text,
 
 /* The lines for the backend that the server block has. */
 static const char *
-settings_of(struct ngx_file *file, const struct ngx_item *server,
+nginx_settings_of(struct ngx_file *file, const struct ngx_item *server,
     size_t n_servers, const char *name)
 {
 	struct arena *arena = &file->doc->arena;
@@ -374,7 +374,7 @@ give_settings(
 }
 
 static size_t
-count_servers(const struct ngx_item *upstream)
+nginx_count_servers(const struct ngx_item *upstream)
 {
 	size_t n = 0;
 
@@ -400,8 +400,9 @@ ngx_backend(struct ngx_file *file, const struct ngx_item *server,
 		                  : "there is no upstream of that name";
 		return NULL;
 	}
-	n = upstream ? count_servers(upstream) : 1;
-	settings = settings_of(file, server, n, upstream ? target : "tls");
+	n = upstream ? nginx_count_servers(upstream) : 1;
+	settings =
+	    nginx_settings_of(file, server, n, upstream ? target : "tls");
 	for (backend = file->backends; backend; backend = backend->next) {
 		if (strcmp(backend->target, target) != 0)
 			continue;

@@ -34,7 +34,7 @@ tls_section(struct tls_sections *sections, struct document *doc,
 }
 
 static bool
-is_gone(const char *word, size_t n)
+imported_is_gone(const char *word, size_t n)
 {
 	static const char *const gone[] = {"RC4", "DES", "IDEA", "SEED", "EXP",
 	    "RC2", "MD5", "SSLv2", "KRB5", "FZA", "kDHr", "kDHd", "aDH",
@@ -55,7 +55,8 @@ tls_ciphers(struct document *doc, const char *list, const char **ret_dropped)
 
 	while (*list) {
 		size_t n = strcspn(list, ": ,");
-		struct arena_text *to = is_gone(list, n) ? &dropped : &kept;
+		struct arena_text *to =
+		    imported_is_gone(list, n) ? &dropped : &kept;
 
 		if (n > 0) {
 			arena_text_add(&doc->arena, to, ":", to->n > 0);

@@ -437,7 +437,7 @@ take_extras(const struct dns_answer *answer, size_t srv, struct addr *to)
 
 /* Finds the target's address in the answer, or begins to look it up. */
 static void
-find_target(struct dns_source *s, struct dns_target *t,
+find_srv_target(struct dns_source *s, struct dns_target *t,
     const struct dns_answer *answer, struct addr *extras)
 {
 	const char *name = s->srvs[t->srv].target;
@@ -476,7 +476,7 @@ on_srvs(void *arg, const struct dns_answer *answer)
 	s->ttl_s = answer->ttl_s;
 	for (size_t i = 0; i < s->srvs_n; i++) {
 		s->targets[i] = (struct dns_target){.source = s, .srv = i};
-		find_target(s, &s->targets[i], answer, extras);
+		find_srv_target(s, &s->targets[i], answer, extras);
 	}
 	free(extras);
 	if (s->open == 0)
@@ -513,7 +513,7 @@ source_refresh(struct discovery *discovery)
 }
 
 static void
-source_free(struct discovery *discovery)
+dns_source_free(struct discovery *discovery)
 {
 	struct dns_source *s =
 	    container_of(discovery, struct dns_source, discovery);
@@ -528,9 +528,9 @@ source_free(struct discovery *discovery)
 }
 
 static const struct discovery_ops dns_ops = {
-    .kind = "dns", .refresh = source_refresh, .free = source_free};
+    .kind = "dns", .refresh = source_refresh, .free = dns_source_free};
 static const struct discovery_ops srv_ops = {
-    .kind = "srv", .refresh = source_refresh, .free = source_free};
+    .kind = "srv", .refresh = source_refresh, .free = dns_source_free};
 
 static struct dns_source *
 source_new(struct dns *dns, const char *name, const struct discovery_ops *ops,

@@ -126,7 +126,7 @@ is_left_alone(struct file_discovery *d, struct file_members *members)
 }
 
 static void
-report_file(struct file_discovery *d, struct file_reading *r)
+report_members_file(struct file_discovery *d, struct file_reading *r)
 {
 	struct discovery_owner *owner = &d->discovery.owner;
 
@@ -163,7 +163,7 @@ on_file_read(struct ev_loop *loop, ev_async *done, int events)
 	if (d->wanted)
 		read_file_soon(d);
 	else
-		report_file(d, &r);
+		report_members_file(d, &r);
 	if (r.ok)
 		file_members_fini(&r.members);
 }
@@ -183,7 +183,7 @@ on_file_retry(struct ev_loop *loop, ev_timer *timer, int events)
 }
 
 static bool
-file_changed(void *arg, const struct inotify_event *event)
+members_file_changed(void *arg, const struct inotify_event *event)
 {
 	const struct file_discovery *d = arg;
 
@@ -242,7 +242,7 @@ discovery_file_new(struct ev_loop *loop, const char *path,
 	struct file_watch_owner watching = {.what = "servers",
 	    .settle_ms = DISCOVERY_FILE_SETTLE_MS,
 	    .settle_max_ms = DISCOVERY_FILE_SETTLE_MAX_MS,
-	    .changed = file_changed,
+	    .changed = members_file_changed,
 	    .uses = file_uses,
 	    .settled = on_file_settled,
 	    .arg = d};

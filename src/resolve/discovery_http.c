@@ -54,7 +54,7 @@ discovery_http_check(const struct discovery_settings *settings, struct err *err)
 }
 
 static bool
-text_copy(const char **copy, const char *text)
+http_text_copy(const char **copy, const char *text)
 {
 	*copy = text ? strdup(text) : NULL;
 	return *copy || !text;
@@ -92,11 +92,11 @@ discovery_http_init(struct discovery_http *http, struct curl_loop *curl,
 	    (struct discovery_http){.curl = curl, .random = (uintptr_t)http};
 	s->timeout_ms =
 	    settings->timeout_ms ? settings->timeout_ms : DISCOVERY_TIMEOUT_MS;
-	if (text_copy(&s->url, settings->url) &&
-	    text_copy(&s->token, settings->token) &&
-	    text_copy(&s->ca, settings->ca) &&
-	    text_copy(&s->cert, settings->cert) &&
-	    text_copy(&s->key, settings->key) &&
+	if (http_text_copy(&s->url, settings->url) &&
+	    http_text_copy(&s->token, settings->token) &&
+	    http_text_copy(&s->ca, settings->ca) &&
+	    http_text_copy(&s->cert, settings->cert) &&
+	    http_text_copy(&s->key, settings->key) &&
 	    discovery_target_parse(s->url, &http->target, NULL)) {
 		/* Many lfproxies do not all ask the first endpoint. */
 		http->endpoint = (size_t)(mix64_share(&http->random) *

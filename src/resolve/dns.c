@@ -33,7 +33,7 @@ free_servers(struct dns_server **servers, size_t n)
 }
 
 static struct dns_server **
-make_servers(
+make_dns_servers(
     struct dns *dns, const struct addr *addrs, size_t n, uint64_t timeout_ms)
 {
 	struct dns_server **servers =
@@ -91,7 +91,7 @@ follow_system(struct dns *dns, uint64_t timeout_ms)
 		n = system.servers_n;
 	}
 	if (timeout_ms != dns->timeout_ms || !same_servers(dns, addrs, n)) {
-		servers = make_servers(dns, addrs, n, timeout_ms);
+		servers = make_dns_servers(dns, addrs, n, timeout_ms);
 		if (!servers) {
 			dns_system_fini(&system);
 			return false;
@@ -179,7 +179,7 @@ count_asked(const struct dns *dns)
 
 /* Returns the first of the list, taken off, or NULL. */
 static struct list *
-take_first(struct list *list)
+take_first_question(struct list *list)
 {
 	struct list *node = list->next;
 
@@ -193,19 +193,20 @@ take_first(struct list *list)
 static bool
 work_once(struct dns *dns)
 {
-	struct list *node = take_first(&dns->ended);
+	struct list *node = take_first_question(&dns->ended);
 
 	if (node) {
 		dns_lookup_end(container_of(node, struct dns_lookup, node));
 		return true;
 	}
-	node = take_first(&dns->fresh);
+	node = take_first_question(&dns->fresh);
 	if (node) {
 		dns_lookup_begin(container_of(node, struct dns_lookup, node));
 		return true;
 	}
-	node =
-	    count_asked(dns) < DNS_ASKED_MAX ? take_first(&dns->unasked) : NULL;
+	node = count_asked(dns) < DNS_ASKED_MAX
+	           ? take_first_question(&dns->unasked)
+	           : NULL;
 	if (!node)
 		return false;
 	dns_query_send(container_of(node, struct dns_query, node));
@@ -225,7 +226,7 @@ work_until(struct dns *dns, uint64_t until_ns)
 }
 
 static void
-set_timer(struct dns *dns, ev_timer *timer, double in_s)
+set_dns_timer(struct dns *dns, ev_timer *timer, double in_s)
 {
 	ev_now_update(dns->loop);
 	ev_timer_set(timer, in_s, 0.);
@@ -250,9 +251,9 @@ on_dns_work(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)loop;
 	(void)events;
 	if (!work_until(dns, clock_now_ns() + DNS_TURN_NS))
-		set_timer(dns, &dns->work, REST_S);
+		set_dns_timer(dns, &dns->work, REST_S);
 	if (count_asked(dns) > 0 && !ev_is_active(&dns->tick))
-		set_timer(dns, &dns->tick, tick_s(dns));
+		set_dns_timer(dns, &dns->tick, tick_s(dns));
 }
 
 static void
@@ -271,14 +272,14 @@ on_dns_tick(struct ev_loop *loop, ev_timer *timer, int events)
 	(void)events;
 	tick_servers(dns);
 	if (count_asked(dns) > 0)
-		set_timer(dns, &dns->tick, tick_s(dns));
+		set_dns_timer(dns, &dns->tick, tick_s(dns));
 }
 
 void
 dns_wake(struct dns *dns)
 {
 	if (dns->loop && !ev_is_active(&dns->work))
-		set_timer(dns, &dns->work, 0.);
+		set_dns_timer(dns, &dns->work, 0.);
 }
 
 static void
@@ -311,7 +312,7 @@ dns_wait(struct dns *dns, uint64_t until_ms)
 		tick_servers(dns);
 	}
 	if (dns->loop && count_asked(dns) > 0 && !ev_is_active(&dns->tick))
-		set_timer(dns, &dns->tick, tick_s(dns));
+		set_dns_timer(dns, &dns->tick, tick_s(dns));
 }
 
 /* -- life -- */

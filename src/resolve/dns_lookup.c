@@ -153,7 +153,7 @@ query_ended(struct dns_query *q, enum dns_error error)
 }
 
 static enum dns_error
-read_message(struct dns_query *q, const uint8_t *message, size_t len)
+read_dns_message(struct dns_query *q, const uint8_t *message, size_t len)
 {
 	struct dns_answer *answer = &q->lookup->answer;
 	enum dns_error error;
@@ -208,7 +208,7 @@ on_query_done(struct dns_question *question, enum dns_error error,
 	else if (dns->replacing)
 		query_queue(q);
 	else if (error == DNS_OK &&
-	         (error = read_message(q, message, len)) != DNS_MALFORMED)
+	         (error = read_dns_message(q, message, len)) != DNS_MALFORMED)
 		query_ended(q, error);
 	else if (dns_error_is_final(error) || error == DNS_BAD_NAME ||
 	         error == DNS_NO_MEMORY || !is_tried_again(q, error))

@@ -150,7 +150,7 @@ on_dns_socket(struct ev_loop *loop, ev_io *io, int events)
 }
 
 static struct dns_socket *
-find_socket(const struct dns_server *s, int fd)
+find_dns_socket(const struct dns_server *s, int fd)
 {
 	list_for_each (node, &s->sockets) {
 		struct dns_socket *socket =
@@ -165,7 +165,7 @@ find_socket(const struct dns_server *s, int fd)
 static void
 watch_socket(struct dns_server *s, int fd, int events)
 {
-	struct dns_socket *socket = find_socket(s, fd);
+	struct dns_socket *socket = find_dns_socket(s, fd);
 
 	if (!socket) {
 		socket = calloc(1, sizeof(*socket));
@@ -187,7 +187,7 @@ watch_socket(struct dns_server *s, int fd, int events)
 static void
 forget_socket(struct dns_server *s, int fd)
 {
-	struct dns_socket *socket = find_socket(s, fd);
+	struct dns_socket *socket = find_dns_socket(s, fd);
 
 	if (!socket)
 		return;
@@ -232,7 +232,7 @@ dns_server_ready(struct dns_server *server, const struct pollfd *fd)
 	    (fd->revents & (POLLIN | POLLERR | POLLHUP) ? EV_READ : 0) |
 	    (fd->revents & POLLOUT ? EV_WRITE : 0);
 
-	if (events && find_socket(server, fd->fd))
+	if (events && find_dns_socket(server, fd->fd))
 		dns_server_act(server, fd->fd, events);
 }
 
@@ -316,7 +316,7 @@ dns_server_tick(struct dns_server *server)
 /* -- life -- */
 
 static bool
-set_server(struct dns_server *s)
+set_name_server(struct dns_server *s)
 {
 	struct ares_addr_port_node node = {.family = s->addr.sa.sa_family};
 
@@ -361,7 +361,7 @@ dns_server_new(
 		return NULL;
 	}
 	ares_set_socket_functions(s->channel, &socket_functions, s);
-	if (set_server(s))
+	if (set_name_server(s))
 		return s;
 	dns_server_free(s);
 	return NULL;

@@ -154,7 +154,7 @@ answer_load(const char *text, size_t n, struct err *err)
 
 /* Reads a number, which a string has, or not; 0 where there is none. */
 static int64_t
-number_of(const json_t *object, const char *name)
+etcd_number_of(const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
 
@@ -243,7 +243,8 @@ page_take(const json_t *root, const struct etcd_sink *sink,
 	const json_t *kvs = json_object_get(root, "kvs"), *kv;
 	size_t i;
 
-	page->revision = number_of(json_object_get(root, "header"), "revision");
+	page->revision =
+	    etcd_number_of(json_object_get(root, "header"), "revision");
 	page->more = json_is_true(json_object_get(root, "more"));
 	page->n = json_array_size(kvs);
 	if (etcd_reports_error(root, err))
@@ -309,7 +310,7 @@ news_take(const json_t *root, const struct etcd_sink *sink,
 	*news = (struct etcd_news){
 	    .created = json_is_true(json_object_get(result, "created")),
 	    .ended = json_is_true(json_object_get(result, "canceled")),
-	    .compact_revision = number_of(result, "compact_revision")};
+	    .compact_revision = etcd_number_of(result, "compact_revision")};
 	if (!news->ended)
 		return changes_take(result, sink, news, err);
 	if (news->compact_revision > 0)

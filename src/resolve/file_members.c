@@ -23,7 +23,7 @@ struct parsing {
 };
 
 static bool
-fail_line(const struct parsing *p, const char *what)
+fail_member_line(const struct parsing *p, const char *what)
 {
 	return err_set(p->err, "%s:%u: %s", p->path, p->line, what);
 }
@@ -49,12 +49,13 @@ static bool
 check_line(const struct parsing *p, const char *line, size_t len)
 {
 	if (len > FILE_MEMBERS_LINE_MAX)
-		return fail_line(p, "the line has more than 4096 characters");
+		return fail_member_line(
+		    p, "the line has more than 4096 characters");
 	for (size_t i = 0; i < len; i++)
 		if (((unsigned char)line[i] < ' ' &&
 		        !strchr("\t\r\f\v", line[i])) ||
 		    line[i] == '\0' || line[i] == 0x7f)
-			return fail_line(p,
+			return fail_member_line(p,
 			    "the line has a control character; this is not a "
 			    "file of servers");
 	return true;
@@ -62,7 +63,8 @@ check_line(const struct parsing *p, const char *line, size_t len)
 
 /* Whether the line begins with an address, and not with a key or a name. */
 static bool
-check_words(const struct parsing *p, const char *address, const char *rest)
+check_member_words(
+    const struct parsing *p, const char *address, const char *rest)
 {
 	size_t second = strcspn(rest, BLANKS);
 	bool is_name = rest[0] == '=' || (memchr(rest, ':', second) &&
@@ -79,7 +81,7 @@ check_words(const struct parsing *p, const char *address, const char *rest)
 
 /* line begins with a word.  The array has room. */
 static bool
-add_line(struct parsing *p, char *line)
+add_member_line(struct parsing *p, char *line)
 {
 	char *rest = line + strcspn(line, BLANKS);
 	struct file_members *m = p->members;
@@ -88,7 +90,7 @@ add_line(struct parsing *p, char *line)
 	if (*rest)
 		*rest++ = '\0';
 	rest += strspn(rest, BLANKS);
-	if (!check_words(p, line, rest))
+	if (!check_member_words(p, line, rest))
 		return false;
 	snprintf(note, NOTE_SIZE, "line %u", p->line);
 	m->all[m->n++] = (struct discovered){
@@ -97,7 +99,7 @@ add_line(struct parsing *p, char *line)
 }
 
 static size_t
-count_lines(const char *text, size_t len)
+count_member_lines(const char *text, size_t len)
 {
 	size_t n = 1;
 
@@ -119,7 +121,7 @@ parse_lines(struct parsing *p, char *text, size_t len)
 			return false;
 		*to = '\0';
 		from = trim_line(text);
-		if (*from && !add_line(p, from))
+		if (*from && !add_member_line(p, from))
 			return false;
 		text = to + 1;
 	}
@@ -167,7 +169,7 @@ file_members_parse(const char *path, char *text, size_t len,
 	struct file_members m = {
 	    .text = text, .whole = len > 0 && text[len - 1] == '\n'};
 	struct parsing p = {.path = path, .members = &m, .err = err};
-	size_t lines = count_lines(text, len);
+	size_t lines = count_member_lines(text, len);
 
 	m.all = calloc(lines, sizeof(*m.all));
 	m.notes = calloc(lines, NOTE_SIZE);

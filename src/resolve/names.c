@@ -210,7 +210,7 @@ names_answer(struct names *names, struct name *name,
 
 /* Only followed names are asked for often enough for their answer to lapse. */
 static const struct renewal_settings *
-settings_of(const struct names *names, const struct name *name)
+name_settings_of(const struct names *names, const struct name *name)
 {
 	static const struct renewal_settings kept = {
 	    .hold_ms = RENEWAL_FOREVER};
@@ -221,7 +221,7 @@ settings_of(const struct names *names, const struct name *name)
 static uint64_t
 name_tick(struct names *names, struct name *name, uint64_t now_ms)
 {
-	const struct renewal_settings *settings = settings_of(names, name);
+	const struct renewal_settings *settings = name_settings_of(names, name);
 
 	if (name->dropped)
 		return 0;

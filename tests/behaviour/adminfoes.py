@@ -165,7 +165,8 @@ def words_of(path):
         text = b"".join(iter(lambda: s.recv(65536), b""))
     words = {w for line in text.splitlines()[1:]
              for w in line[:40].replace(b":", b" ").split() if w[:1].isalpha()}
-    return sorted(words - {b"quit", b"prompt", b"cli", b"operator", b"user"}) + [
+    return sorted(words - {b"quit", b"prompt", b"cli", b"operator", b"user",
+                           b"upgrade"}) + [
         b"main", b"app", b"app/a", b"web", b"a", b"0", b"1", b"-1", b"4",
         b"99999999999999999999", b"json", b"typed", b"up", b"10s", b"\\",
         b"\\;", b";", b"<", b"x" * 300, b"%s%n", b"../../etc", b"cli",
