@@ -240,6 +240,30 @@ an_upgrade_changes_the_main_process_and_refuses_no_client() {
 	systemctl reload lfproxy.service
 }
 
+check an_upgrade_of_the_package_refuses_no_client
+an_upgrade_of_the_package_refuses_no_client() {
+	local client before
+
+	before=$(property MainPID)
+	rm -f /tmp/stop /tmp/refused
+	clients >/tmp/clients &
+	client=$!
+	quietly dpkg --force-confold -i /run/check/lfproxy.deb
+	says 'has taken over'
+	until_true 10 moved_from "$before"
+	: >/tmp/stop
+	wait "$client"
+	cat /tmp/clients
+	grep -qE '^[1-9][0-9]* connections, 0 failed$' /tmp/clients
+	# One that cannot be asked is restarted.
+	before=$(property MainPID)
+	configure
+	systemctl reload lfproxy.service
+	quietly dpkg --force-confold -i /run/check/lfproxy.deb
+	moved_from "$before"
+	[ "$(get)" = app ]
+}
+
 check a_start_fails_when_the_file_is_wrong
 a_start_fails_when_the_file_is_wrong() {
 	configure "$admin" 'nonsense = 1'
