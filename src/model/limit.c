@@ -177,7 +177,7 @@ add_limit(struct limits *limits, const struct limit_spec *spec,
 	const struct list_use *list = limit_spec_list(spec, &l->clients);
 
 	l->spec = spec;
-	l->list = list ? model->lists[list->list] : NULL;
+	l->list = list && model ? model->lists[list->list] : NULL;
 	l->bounds = bounds_of(spec);
 	l->table = find_table(limits, spec, extra, before);
 	if (extra == SOURCE_WITH_BYTES)
