@@ -603,6 +603,9 @@ acceptor_turn(
 	if (a->fd < 0)
 		return TURN_DONE; /* a note that came after the end */
 	if (pending & NOTE_KILL) {
+		/* The set would go on to watch a socket that another process
+		 * has as well. */
+		(void)handle_set_remove(a->handler.shard->set, a->fd);
 		claim_retire(&a->handler.claim);
 		acceptor_abandon(a);
 		return TURN_RETIRED;

@@ -176,6 +176,36 @@ teardown() {
 	stop_newest
 }
 
+# switches: how often the former process's pool threads have slept.
+switches() {
+	awk '/^Name:/ { pool = $2 ~ /^lf-main-/ }
+	    /^voluntary_ctxt_switches/ && pool { n += $2 } END { print n }' \
+	    "/proc/$FIRST/task/"*/status
+}
+
+one_session() {
+	[ "$(ctl show info | sed -n 's/^CurrConns: //p')" = 1 ]
+}
+
+@test "upgrade: the former process does not wake for new clients" {
+	local before
+
+	start_app a
+	begin
+	spawn idle "$TOOLS/badclient" silent "$PORT" --deadline 200
+	wait_for 10 one_session
+	upgrade
+	before=$(switches)
+	for _ in {1..40}; do
+		fetch "http://$PORT/" >/dev/null
+	done
+	refute ended "$FIRST"
+	[ $(($(switches) - before)) -lt 10 ] ||
+	    fail "$(($(switches) - before)) switches"
+	signal idle KILL
+	stop_newest
+}
+
 @test "upgrade: a failure leaves the present process as it was, and says why" {
 	start_app a
 	begin
