@@ -165,7 +165,7 @@ teardown() {
 	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
 	ctl reload
 	spawn stream "$TOOLS/streamer" client "$PORT" --connections 4 \
-	    --up 3000000 --down 3000000 --hold-reading --deadline 200
+	    --up 1000000 --down 40000000 --hold-reading --deadline 200
 	wait_for 10 has_line stream established
 	upgrade
 	refute ended "$FIRST"
