@@ -27,8 +27,8 @@ struct acl_entry {
 
 struct acl_content;
 
-/* What look-ups in a list read: one pointer leads to both tables, so that both
- * change at once.  Each is NULL or a table. */
+/* The view that look-ups in a list read: one pointer leads to both tables, so
+ * that both change at once.  Each is NULL or a table. */
 struct acl_view {
 	const struct acl_table *read, *added;
 };

@@ -20,7 +20,7 @@
 struct acl_drafts {
 	unsigned current; /* the version in force */
 	unsigned n;
-	/* Of the versions current + 1 to current + n. */
+	/* The drafts of the versions current + 1 to current + n. */
 	struct acl_content *all[ACL_DRAFTS_MAX];
 };
 

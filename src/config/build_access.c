@@ -102,7 +102,7 @@ rate_is_bound(const struct limit_spec *by, const struct limit_spec *limit)
 	           limit_spec_burst(by) <= limit_spec_burst(limit));
 }
 
-/* What may be used at once is what may be used in the unit. */
+/* A client may use the bytes of the whole unit at once. */
 static bool
 bytes_are_bound(const struct limit_spec *by, const struct limit_spec *limit)
 {

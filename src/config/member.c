@@ -33,7 +33,7 @@ read_address(
 	}
 	if (name.host[0] && !value_set_string(v, &server->host, name.host))
 		return false;
-	/* One address has several texts, and one name has one. */
+	/* An address can be written in several ways, a name in one. */
 	return value_set_string(v, &server->address, address) &&
 	       value_set_string(v, &server->hash_name,
 	           server->host || server->port_offset != 0

@@ -30,7 +30,7 @@ struct limit {
 	struct acl_list *list; /* unless LIMIT_FOR_ALL; the model's */
 	struct source_bounds bounds;
 	struct source_table *table;
-	/* Of the table: `web`, `web/2`, `web/bandwidth`; of a backend:
+	/* The name of the table: `web`, `web/2`, `web/bandwidth`; of a backend:
 	 * `app/backend/bandwidth`. */
 	char *name;
 };

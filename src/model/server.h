@@ -101,8 +101,8 @@ struct server_state {
 	bool deleted; /* by the operator: the next of its name is another one */
 	struct tls_resume *resume; /* NULL: it has never had TLS */
 	struct addr resolved; /* of its name, with the port; AF_UNSPEC: none */
-	/* Its name has not been resolved for so long that the address does not
-	 * count any more, unless it is the operator's. */
+	/* The server's name has not been resolved for so long that the address
+	 * does not count any more, unless it is the operator's. */
 	bool lapsed;
 	bool moved; /* it got another address since the last lineup */
 	/* The credits in roundrobin as of the last lineup that had it, for new

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a table of sources has, for commands and statistics: its entries one by
- * one, their values, and its totals.
+ * Facts about a table of sources, for commands and statistics: its entries one
+ * by one, their values, and its totals.
  *
  * Any thread, as in source_table.h.
  */

@@ -26,7 +26,7 @@
  * not have each of its turns begin with a wake-up. */
 #define REFUSALS_PER_TURN 32
 
-/* What became of the next connection of the backlog. */
+/* The fate of the next connection of the backlog. */
 enum accept_end {
 	ACCEPT_STOPPED, /* there is none, or no room for it */
 	ACCEPT_REFUSED, /* it is gone */

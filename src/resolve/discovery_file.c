@@ -35,8 +35,8 @@ struct file_discovery {
 	struct file_reading reading;
 	bool is_reading;
 	bool wanted; /* another reading, after the one under way */
-	/* What a file that may be half-written had when it was last read; NULL:
-	 * it was whole. */
+	/* The content of a file that may be half-written, when it was last
+	 * read; NULL: it was whole. */
 	struct file_members half;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One name server: a channel of c-ares, driven by the control loop.
+ * A name server: a channel of c-ares, driven by the control loop.
  *
  * c-ares makes questions with random ids from random ports, drops answers that
  * do not fit (another id, name, type or sender), and repeats a question over

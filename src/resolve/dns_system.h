@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the system's resolv.conf(5) says: name servers, search domains, ndots.
+ * The settings of the system's resolv.conf(5): name servers, search domains,
+ * ndots.
  */
 #ifndef RESOLVE_DNS_SYSTEM_H
 #define RESOLVE_DNS_SYSTEM_H

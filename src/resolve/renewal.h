@@ -62,7 +62,7 @@ void renewal_answer(struct renewal *renewal,
 void renewal_fail(struct renewal *renewal, enum dns_error error,
     uint64_t now_ms, uint64_t *random);
 
-/* It is due now, with a short pause if that fails. */
+/* The renewal is due now, with a short pause if that fails. */
 void renewal_hurry(struct renewal *renewal, uint64_t now_ms);
 
 /* Whether it is due. */

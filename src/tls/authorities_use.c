@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What loaded authorities are used for: peers are verified with them, and
+ * The use of loaded authorities: peers are verified with them, and
  * compared, digested and reported; see authorities.h.
  */
 #include "tls/authorities.h"

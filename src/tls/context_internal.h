@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What context.c, context_certs.c and context_trust.c share.
+ * Declarations that context.c, context_certs.c and context_trust.c share.
  */
 #ifndef TLS_CONTEXT_INTERNAL_H
 #define TLS_CONTEXT_INTERNAL_H
