@@ -13,7 +13,7 @@
 
 #include "base/notify.h"
 #include "base/text.h"
-#include "control/handover.h"
+#include "net/handover.h"
 #include "net/inherited.h"
 
 static struct {

@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
-#include "control/handover.h"
+#include "net/handover.h"
 #include "net/inherited.h"
 
 /* A listening socket to hand over; the descriptor stays its owner's. */

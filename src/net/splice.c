@@ -162,10 +162,69 @@ splice_pool_take(struct splice_pool *pool, uint64_t now_ns)
 	return opened ? pipe : NULL;
 }
 
+/* Returns a record of the pool, or an extra one if all are taken. */
+static struct splice_pipe *
+take_record(struct splice_pool *pool)
+{
+	struct splice_pipe *pipe;
+
+	lock_acquire(&pool->lock);
+	pipe = pool->closed;
+	if (pipe)
+		pool->closed = pipe->next;
+	lock_release(&pool->lock);
+	return pipe ? pipe : malloc(sizeof(*pipe));
+}
+
+struct splice_pipe *
+splice_pool_adopt(
+    struct splice_pool *pool, int read_fd, int write_fd, uint32_t held)
+{
+	struct splice_pipe *pipe = take_record(pool);
+	int size = fcntl(write_fd, F_GETPIPE_SZ);
+
+	if (!pipe) {
+		close(read_fd);
+		close(write_fd);
+		return NULL;
+	}
+	*pipe = (struct splice_pipe){.read_fd = read_fd,
+	    .write_fd = write_fd,
+	    .size = size > 0 ? (uint32_t)size : 0,
+	    .held = held};
+	lock_acquire(&pool->lock);
+	atomic_store_relaxed(&pool->open, pool->open + 1);
+	opened_locked(pool, pipe);
+	lock_release(&pool->lock);
+	return pipe;
+}
+
+static bool
+is_extra(const struct splice_pool *pool, const struct splice_pipe *pipe)
+{
+	return pipe < pool->pipes || pipe >= pool->pipes + pool->max;
+}
+
+static void
+give_extra(struct splice_pool *pool, struct splice_pipe *pipe)
+{
+	pipe_close(pipe);
+	lock_acquire(&pool->lock);
+	atomic_store_relaxed(&pool->bytes, pool->bytes - pipe->size);
+	atomic_store_relaxed(&pool->open, pool->open - 1);
+	lock_release(&pool->lock);
+	free(pipe);
+}
+
 void
 splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe)
 {
 	bool used = pipe->held > 0;
+
+	if (is_extra(pool, pipe)) {
+		give_extra(pool, pipe);
+		return;
+	}
 
 	if (used)
 		pipe_close(pipe);

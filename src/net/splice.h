@@ -34,7 +34,7 @@ struct splice_pipe {
 
 struct splice_pool {
 	struct lock lock;
-	struct splice_pipe *pipes;  /* all of them, max */
+	struct splice_pipe *pipes;  /* all of them, max, but for extra ones */
 	struct splice_pipe *closed; /* those without descriptors */
 	struct splice_pipe *idle;   /* the one used last is on top */
 	uint64_t retry_ns;          /* none is made before that */
@@ -67,6 +67,13 @@ void splice_pool_fini(struct splice_pool *pool);
  * taken or the system refuses another one.  now_ns: clock_now_ns; after a
  * refusal the system is not asked again for a while. */
 struct splice_pipe *splice_pool_take(struct splice_pool *pool, uint64_t now_ns);
+
+/* Makes a pipe of the two ends of one that another process has filled, of held
+ * bytes, which the caller owns.  There may be more than `max` then.  Takes
+ * ownership of the descriptors, also on failure.  Returns NULL when memory is
+ * short.  Any thread. */
+struct splice_pipe *splice_pool_adopt(
+    struct splice_pool *pool, int read_fd, int write_fd, uint32_t held);
 
 /* Gives a pipe back. A pipe that holds bytes is closed. Any thread. */
 void splice_pool_give(struct splice_pool *pool, struct splice_pipe *pipe);

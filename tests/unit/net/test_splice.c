@@ -4,6 +4,7 @@
 #include "net/splice.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -182,6 +183,32 @@ pipes_that_nobody_needed_for_a_while_are_closed(void **state)
 	assert_int_equal(splice_pool_status(&pool).open, 0);
 }
 
+/* Also of another process's, and beyond max. */
+static void
+a_filled_pipe_is_adopted(void **state)
+{
+	struct splice_pipe *adopted[3];
+	char got[16] = "";
+	int ends[2];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+		assert_int_equal(write(ends[1], "hello", 5), 5);
+		adopted[i] = splice_pool_adopt(&pool, ends[0], ends[1], 5);
+		assert_non_null(adopted[i]);
+	}
+	assert_int_equal(splice_pool_status(&pool).open, 3);
+	assert_null(splice_pool_take(&pool, NOW));
+	assert_int_equal(splice_out(adopted[2], out[0]), 5);
+	assert_int_equal(read(out[1], got, sizeof(got)), 5);
+	assert_string_equal(got, "hello");
+	for (int i = 0; i < 3; i++)
+		splice_pool_give(&pool, adopted[i]);
+	assert_int_equal(splice_pool_status(&pool).open, 0);
+	assert_int_equal(splice_pool_status(&pool).bytes, 0);
+}
+
 int
 main(void)
 {
@@ -195,6 +222,7 @@ main(void)
 	    T(there_are_never_more_than_max),
 	    T(without_descriptors_there_is_none_until_a_while_has_passed),
 	    T(pipes_that_nobody_needed_for_a_while_are_closed),
+	    T(a_filled_pipe_is_adopted),
 	};
 
 	unit_watchdog();

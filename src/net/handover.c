@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * See handover.h.
  */
-#include "control/handover.h"
+#include "net/handover.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/ensure.h"
 
 #define MAGIC "lfproxy"
 
@@ -27,6 +29,45 @@ union control_data {
 	char bytes[CMSG_SPACE(sizeof(int) * HANDOVER_SOCKETS_MAX)];
 };
 
+size_t
+handover_put_lines(struct handover *message, const char *lines)
+{
+	size_t n = strnlen(lines, sizeof(message->text) - 1);
+
+	if (lines[n] != '\0')
+		while (n > 0 && lines[n - 1] != '\n')
+			n--;
+	memcpy(message->text, lines, n);
+	message->text[n] = '\0';
+	return n;
+}
+
+/* fds: passed along. */
+static int
+send_parts(int channel, struct iovec *parts, size_t parts_n, const int *fds,
+    size_t fds_n, int flags)
+{
+	union control_data control;
+	struct msghdr msg = {.msg_iov = parts, .msg_iovlen = parts_n};
+	ssize_t rc;
+
+	if (fds_n > 0) {
+		size_t size = fds_n * sizeof(int);
+
+		memset(&control, 0, sizeof(control));
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(size);
+		control.align.cmsg_level = SOL_SOCKET;
+		control.align.cmsg_type = SCM_RIGHTS;
+		control.align.cmsg_len = CMSG_LEN(size);
+		memcpy(CMSG_DATA(&control.align), fds, size);
+	}
+	do
+		rc = sendmsg(channel, &msg, MSG_NOSIGNAL | flags);
+	while (rc < 0 && errno == EINTR);
+	return rc < 0 ? -errno : 0;
+}
+
 int
 handover_send(int channel, const struct handover *message)
 {
@@ -34,12 +75,9 @@ handover_send(int channel, const struct handover *message)
 	    .magic = MAGIC, .version = message->version, .kind = message->kind};
 	struct wire_addr addrs[HANDOVER_SOCKETS_MAX];
 	char text[HANDOVER_TEXT_MAX];
-	union control_data control;
 	struct iovec parts[] = {{&head, sizeof(head)},
 	    {addrs, message->n * sizeof(*addrs)},
 	    {text, message->n > 0 ? 0 : strlen(message->text)}};
-	struct msghdr msg = {.msg_iov = parts, .msg_iovlen = 3};
-	ssize_t rc;
 
 	memcpy(text, message->text, sizeof(text));
 	memset(addrs, 0, sizeof(addrs));
@@ -48,21 +86,21 @@ handover_send(int channel, const struct handover *message)
 		memcpy(addrs[i].bytes, &message->asked[i].sa,
 		    message->asked[i].len);
 	}
-	if (message->n > 0) {
-		size_t size = message->n * sizeof(int);
+	return send_parts(channel, parts, 3, message->fds, message->n, 0);
+}
 
-		memset(&control, 0, sizeof(control));
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(size);
-		control.align.cmsg_level = SOL_SOCKET;
-		control.align.cmsg_type = SCM_RIGHTS;
-		control.align.cmsg_len = CMSG_LEN(size);
-		memcpy(CMSG_DATA(&control.align), message->fds, size);
-	}
-	do
-		rc = sendmsg(channel, &msg, MSG_NOSIGNAL);
-	while (rc < 0 && errno == EINTR);
-	return rc < 0 ? -errno : 0;
+int
+handover_send_session(int channel, const struct iovec *parts, size_t parts_n,
+    const int *fds, size_t fds_n)
+{
+	struct head head = {.magic = MAGIC,
+	    .version = HANDOVER_VERSION,
+	    .kind = HANDOVER_SESSION};
+	struct iovec all[1 + HANDOVER_PARTS_MAX] = {{&head, sizeof(head)}};
+
+	ENSURE(parts_n <= HANDOVER_PARTS_MAX && fds_n <= HANDOVER_SOCKETS_MAX);
+	memcpy(all + 1, parts, parts_n * sizeof(*parts));
+	return send_parts(channel, all, 1 + parts_n, fds, fds_n, MSG_DONTWAIT);
 }
 
 /* Takes the descriptors of the message; returns their number. */
@@ -83,26 +121,15 @@ take_descriptors(struct msghdr *msg, int fds[HANDOVER_SOCKETS_MAX])
 	return n;
 }
 
-/* Fills the message from what has come behind the head.  Returns whether that
- * is as it has to be. */
 static bool
-read_handover_body(struct handover *m, const uint8_t *body, size_t size)
+read_addrs(struct handover *m)
 {
 	struct wire_addr wire;
 
-	if (m->kind >= HANDOVER_KINDS)
-		return false;
-	if (m->kind != HANDOVER_SOCKETS) {
-		if (m->n > 0 || size >= sizeof(m->text))
-			return false;
-		memcpy(m->text, body, size);
-		m->text[size] = '\0';
-		return true;
-	}
-	if (m->n == 0 || size != m->n * sizeof(wire))
+	if (m->n == 0 || m->size != m->n * sizeof(wire))
 		return false;
 	for (size_t i = 0; i < m->n; i++) {
-		memcpy(&wire, body + i * sizeof(wire), sizeof(wire));
+		memcpy(&wire, m->data + i * sizeof(wire), sizeof(wire));
 		if (wire.len < sizeof(sa_family_t) ||
 		    wire.len > sizeof(wire.bytes))
 			return false;
@@ -110,6 +137,24 @@ read_handover_body(struct handover *m, const uint8_t *body, size_t size)
 		memcpy(&m->asked[i].sa, wire.bytes, wire.len);
 		m->asked[i].len = wire.len;
 	}
+	m->text[0] = '\0';
+	m->size = 0;
+	return true;
+}
+
+/* Returns whether what has come behind the head is as it has to be. */
+static bool
+read_handover_body(struct handover *m)
+{
+	if (m->kind >= HANDOVER_KINDS)
+		return false;
+	if (m->kind == HANDOVER_SESSION)
+		return m->n > 0;
+	if (m->kind == HANDOVER_SOCKETS)
+		return read_addrs(m);
+	if (m->n > 0 || m->size >= sizeof(m->text))
+		return false;
+	m->text[m->size] = '\0';
 	return true;
 }
 
@@ -117,10 +162,10 @@ int
 handover_receive(int channel, struct handover *ret_message)
 {
 	struct handover *m = ret_message;
-	uint8_t body[sizeof(struct wire_addr) * HANDOVER_SOCKETS_MAX];
 	union control_data control;
 	struct head head;
-	struct iovec parts[] = {{&head, sizeof(head)}, {body, sizeof(body)}};
+	struct iovec parts[] = {
+	    {&head, sizeof(head)}, {m->data, sizeof(m->data)}};
 	struct msghdr msg = {.msg_iov = parts,
 	    .msg_iovlen = 2,
 	    .msg_control = control.bytes,
@@ -133,19 +178,24 @@ handover_receive(int channel, struct handover *ret_message)
 	if (rc <= 0)
 		return rc < 0 ? -errno : 0;
 	m->version = 0;
-	m->text[0] = 0;
 	m->n = take_descriptors(&msg, m->fds);
 	if (rc >= (ssize_t)sizeof(head) &&
 	    memcmp(head.magic, MAGIC, sizeof(head.magic)) == 0 &&
 	    !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		m->version = head.version;
 		m->kind = head.kind;
-		if (m->version == HANDOVER_VERSION &&
-		    read_handover_body(m, body, (size_t)rc - sizeof(head)))
+		m->size = (size_t)rc - sizeof(head);
+		if (m->version == HANDOVER_VERSION && read_handover_body(m))
 			return 1;
 	}
-	for (size_t i = 0; i < m->n; i++)
-		close(m->fds[i]);
+	handover_drop(m);
 	m->n = 0;
 	return -EBADMSG;
+}
+
+void
+handover_drop(const struct handover *message)
+{
+	for (size_t i = 0; i < message->n; i++)
+		close(message->fds[i]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Messages of a hand-over, and what is none.
  */
-#include "control/handover.h"
+#include "net/handover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include "unit.h"
+
+/* The most that is pending for a side of a session. */
+#define RELAY_LIKE (64u << 10)
 
 static int ends[2];
 static struct handover sent, got;
@@ -82,6 +85,51 @@ texts_arrive_and_an_end_is_an_end(void **state)
 }
 
 static void
+a_session_arrives_in_one_piece(void **state)
+{
+	static uint8_t large[RELAY_LIKE], small[7] = "parts";
+	const struct iovec parts[] = {{small, sizeof(small)},
+	    {large, sizeof(large)}, {small, sizeof(small)},
+	    {large, sizeof(large)}};
+	int rc, n = 0;
+
+	(void)state;
+	memset(large, 'L', sizeof(large));
+	/* More than the socket takes at a time. */
+	while ((rc = handover_send_session(ends[0], parts, 4, ends, 2)) == 0)
+		n++;
+	assert_int_equal(rc, -EAGAIN);
+	assert_in_range(n, 1, 1000);
+	for (; n > 0; n--) {
+		assert_int_equal(handover_receive(ends[1], &got), 1);
+		assert_int_equal(got.kind, HANDOVER_SESSION);
+		assert_int_equal(got.n, 2);
+		assert_int_equal(got.size, 2 * (sizeof(small) + sizeof(large)));
+		assert_memory_equal(got.data, small, sizeof(small));
+		assert_memory_equal(
+		    got.data + got.size - sizeof(large), large, sizeof(large));
+		handover_drop(&got);
+	}
+	assert_int_equal(handover_receive(ends[1], &got), -EAGAIN);
+}
+
+static void
+lines_are_sent_whole(void **state)
+{
+	char lines[HANDOVER_TEXT_MAX + 100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) - 1; i++)
+		lines[i] = i % 10 == 9 ? '\n' : 'x';
+	lines[sizeof(lines) - 1] = '\0';
+	assert_int_equal(handover_put_lines(&sent, lines),
+	    (HANDOVER_TEXT_MAX - 1) / 10 * 10);
+	assert_int_equal(handover_put_lines(&sent, "a\nb\n"), 4);
+	assert_string_equal(sent.text, "a\nb\n");
+	assert_int_equal(handover_put_lines(&sent, ""), 0);
+}
+
+static void
 another_version_is_told_and_not_read(void **state)
 {
 	(void)state;
@@ -131,6 +179,9 @@ wrong_messages_leave_no_descriptor(void **state)
 			if (kind == HANDOVER_SOCKETS &&
 			    size == 16 + 4 + sizeof(struct sockaddr_un))
 				continue;
+			/* Any data may be a session. */
+			if (kind == HANDOVER_SESSION && size >= 16)
+				continue;
 			send_wrong(bytes, size);
 			rc = handover_receive(ends[1], &got);
 			assert_int_equal(rc, -EBADMSG);
@@ -149,6 +200,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(sockets_arrive_with_their_addresses),
 	    TEST(texts_arrive_and_an_end_is_an_end),
+	    TEST(a_session_arrives_in_one_piece),
+	    TEST(lines_are_sent_whole),
 	    TEST(another_version_is_told_and_not_read),
 	    TEST(wrong_messages_leave_no_descriptor),
 	};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Messages between a process and the one that takes over from it
+ * (control/upgrade.h, control/takeover.h), over a SOCK_SEQPACKET socket.
+ *
+ *   SOCKETS..., COMMANDS..., COMMIT  ->
+ *                                   <-  READY or FAILED
+ *   LEFT                             ->
+ *                                   <-  NAMES..., NAMES_END
+ *   COUNTS..., SESSION..., PASSED    ->
+ *
+ * A process that hands over no sessions, an older one, closes the socket after
+ * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each
+ * message begins with the version of the format, which changes only if a
+ * message changes that both know; new kinds follow the words of READY.
+ */
+#ifndef NET_HANDOVER_H
+#define NET_HANDOVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/err.h"
+#include "net/addr.h"
+
+#define HANDOVER_VERSION 1
+/* The variable of the environment with the number of the socket. */
+#define HANDOVER_ENV "LFPROXY_TAKEOVER"
+
+enum handover_kind {
+	HANDOVER_SOCKETS,  /* addresses, with a listening socket for each */
+	HANDOVER_COMMANDS, /* a text: commands, a line each */
+	HANDOVER_COMMIT,   /* no more of them; the receiver may begin */
+	HANDOVER_READY,    /* it serves them; a text: what else it takes */
+	HANDOVER_FAILED,   /* a text: why it does not */
+	HANDOVER_LEFT,     /* the sender serves them no longer */
+	/* A text: what the sender can take sessions of, a line each; the lines
+	 * of all NAMES together are numbered from 1 (control/names_known.h). */
+	HANDOVER_NAMES,
+	HANDOVER_NAMES_END, /* no more of them */
+	/* A text: `NUMBER SESSIONS` lines, by the numbers of servers: so many
+	 * sessions of the sender are at them. */
+	HANDOVER_COUNTS,
+	HANDOVER_SESSION, /* data: proxy/session_image.h */
+	/* A text: how many sessions stay with the sender for now. */
+	HANDOVER_PASSED,
+	HANDOVER_KINDS
+};
+
+/* The word of READY. */
+#define HANDOVER_TAKES_SESSIONS "sessions"
+
+/* The most sockets of one message; the kernel allows 253. */
+#define HANDOVER_SOCKETS_MAX 200
+#define HANDOVER_TEXT_MAX    4096
+/* Of a session: two buffers of what its sides have not taken, and its facts.
+ * The kernel takes it with the socket buffer that it gives by default. */
+#define HANDOVER_DATA_MAX (140u << 10)
+/* The parts of a SESSION behind the head of the message. */
+#define HANDOVER_PARTS_MAX 4
+
+/* A message, whose descriptors are the receiver's. */
+struct handover {
+	enum handover_kind kind;
+	uint32_t version;
+	size_t n;                                /* of the descriptors */
+	struct addr asked[HANDOVER_SOCKETS_MAX]; /* SOCKETS only */
+	int fds[HANDOVER_SOCKETS_MAX];
+	size_t size; /* of the text or the data */
+	union {
+		char text[HANDOVER_TEXT_MAX]; /* "": none */
+		uint8_t data[HANDOVER_DATA_MAX];
+	};
+};
+
+/* Puts as many whole lines into the message's text as it takes, all of a text
+ * that fits.  Returns their length. */
+size_t handover_put_lines(struct handover *message, const char *lines);
+
+/* Sends the message, without blocking if the socket does not block; a SESSION
+ * is sent by the next function.  Returns 0 or -errno. */
+int handover_send(int channel, const struct handover *message);
+
+/* Sends a SESSION with these parts and descriptors, which stay the caller's.
+ * Several threads may send at once.  Never blocks.  Returns 0 or -errno:
+ * -EAGAIN, -ENOBUFS or -ETOOMANYREFS if the receiver has to read first. */
+int handover_send_session(int channel, const struct iovec *parts,
+    size_t parts_n, const int *fds, size_t fds_n);
+
+/* Receives a message.  Returns 1; 0 at the end of the other process; or -errno,
+ * -EAGAIN if there is none, -EBADMSG if it is not one, or of another version,
+ * which ret_message then has.  Its descriptors are closed then. */
+int handover_receive(int channel, struct handover *ret_message) MUST_CHECK;
+
+/* Closes the descriptors of a message that was received. */
+void handover_drop(const struct handover *message);
+
+#endif
