@@ -242,6 +242,14 @@ backend_key(const struct backend *backend, const struct endpoint *client,
 	    client, backend_hashes(backend, HASH_KEY_SOURCE_PORT));
 }
 
+uint64_t
+backend_hold(struct server *server)
+{
+	gauge_up(server->sessions);
+	lineup_note_load(server);
+	return backend_lineup(server->backend)->number;
+}
+
 void
 backend_release(struct server *server)
 {

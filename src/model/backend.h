@@ -156,6 +156,11 @@ uint64_t backend_key(const struct backend *backend,
  * grace section. */
 bool backend_awaits_backup(const struct backend *backend, unsigned ejected_n);
 
+/* A session that another process has connected to the server counts as one of
+ * the server's from now on, whatever its limit.  Returns the number of the
+ * present lineup.  The control thread, or data threads in a grace section. */
+uint64_t backend_hold(struct server *server);
+
 /* A session leaves the server, which makes room for the first in the queue. Any
  * thread, in a grace section. */
 void backend_release(struct server *server);

@@ -79,6 +79,12 @@ struct limit_answer limits_enter(const struct limits *limits,
 struct limit_answer limits_peek(const struct limits *limits,
     const struct endpoint *client, uint64_t now_ns);
 
+/* A session of the client that another process has admitted counts from now on,
+ * whatever the limits are.  Returns `counted` of the answer.  Any thread, in a
+ * grace section; the control thread. */
+uint16_t limits_rejoin(const struct limits *limits,
+    const struct endpoint *client, uint64_t now_ns);
+
 /* A session of the client has ended; counted: as it was answered. */
 void limits_leave(const struct limits *limits, uint16_t counted,
     const struct endpoint *client);

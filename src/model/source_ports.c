@@ -64,6 +64,28 @@ source_ports_take(struct source_ports *ports)
 	return port;
 }
 
+bool
+source_ports_take_this(struct source_ports *ports, uint16_t port)
+{
+	bool found = false;
+
+	lock_acquire(&ports->lock);
+	for (unsigned i = 0; i < ports->in; i++) {
+		unsigned at = (ports->first + i) % ports->size;
+
+		/* The oldest takes its place. */
+		if (ports->port[at] != port)
+			continue;
+		ports->port[at] = ports->port[ports->first];
+		ports->first = (ports->first + 1) % ports->size;
+		ports->in--;
+		found = true;
+		break;
+	}
+	lock_release(&ports->lock);
+	return found;
+}
+
 void
 source_ports_give(struct source_ports *ports, uint16_t port)
 {

@@ -10,6 +10,7 @@
 #ifndef MODEL_SOURCE_PORTS_H
 #define MODEL_SOURCE_PORTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct source_ports;
@@ -25,6 +26,9 @@ void source_ports_count(
 
 /* Takes a port.  Returns 0 if all are taken. */
 uint16_t source_ports_take(struct source_ports *ports);
+/* Takes that port, of a connection that another process has made.  Returns
+ * false if it is not among these, or taken. */
+bool source_ports_take_this(struct source_ports *ports, uint16_t port);
 /* Gives a port back: the connection is closed, or was not made. */
 void source_ports_give(struct source_ports *ports, uint16_t port);
 

@@ -216,10 +216,36 @@ a_limit_is_written_as_it_is_read(void **state)
 	    "bytes=5MiB/h per=source except=list:office");
 }
 
+static void
+an_admitted_session_counts_beyond_every_limit(void **state)
+{
+	struct endpoint a = client_of("10.0.0.1");
+	struct limits *l;
+	uint16_t counted = 0;
+
+	(void)state;
+	specs[0] = limit_of(2, 0);
+	specs[1] = limit_of(0, 1);
+	spec.limits_n = 2;
+	l = limits_new(&spec, NULL, NULL);
+	for (int i = 0; i < 5; i++) {
+		counted = limits_rejoin(l, &a, NOW);
+		assert_int_equal(counted, 3);
+	}
+	assert_int_equal(sessions_of(l, 0, "10.0.0.1"), 5);
+	assert_ptr_equal(limits_enter(l, &a, NOW).by, &l->all[0]);
+	for (int i = 0; i < 5; i++)
+		limits_leave(l, counted, &a);
+	/* The rate was not used. */
+	assert_null(limits_enter(l, &a, NOW).by);
+	limits_free(l);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(an_admitted_session_counts_beyond_every_limit),
 	    cmocka_unit_test(a_client_that_one_limit_refuses_counts_in_none),
 	    cmocka_unit_test(the_longest_wait_holds),
 	    cmocka_unit_test(a_client_without_a_place_counts_nowhere),

@@ -25,6 +25,24 @@ ports_go_out_once_each_and_come_back_oldest_first(void **state)
 }
 
 static void
+a_port_in_use_elsewhere_is_taken(void **state)
+{
+	struct source_ports *p = source_ports_new(100, 103);
+
+	(void)state;
+	assert_true(source_ports_take_this(p, 102));
+	assert_false(source_ports_take_this(p, 102));
+	assert_false(source_ports_take_this(p, 99));
+	assert_int_equal(source_ports_take(p), 101);
+	assert_true(source_ports_take_this(p, 100));
+	assert_int_equal(source_ports_take(p), 103);
+	assert_int_equal(source_ports_take(p), 0);
+	source_ports_give(p, 102);
+	assert_int_equal(source_ports_take(p), 102);
+	source_ports_free(p);
+}
+
+static void
 the_whole_range_of_ports_fits(void **state)
 {
 	struct source_ports *p = source_ports_new(1, 65535);
@@ -81,6 +99,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ports_go_out_once_each_and_come_back_oldest_first),
+	    cmocka_unit_test(a_port_in_use_elsewhere_is_taken),
 	    cmocka_unit_test(the_whole_range_of_ports_fits),
 	    cmocka_unit_test(no_port_is_with_two_threads),
 	};
