@@ -29,6 +29,8 @@ struct event_handler;
 #define NOTE_LEVEL   0x00400000u /* end, for a rebalancing */
 #define NOTE_SHIFT   0x00800000u /* move to the shard pool_shift_home names */
 #define NOTE_PACE    0x01000000u /* its bandwidth is due, or has new limits */
+#define NOTE_LEAVE   0x02000000u /* go over to another process */
+#define NOTE_ADOPT   0x04000000u /* it has come from another process */
 
 /* The unit of event_handler.busy. */
 #define HANDLER_BUSY_NS 64u

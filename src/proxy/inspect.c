@@ -43,11 +43,11 @@ inspect_construct(void *object, uint32_t index, void *arg)
 }
 
 bool
-inspect_begin(struct session *s, unsigned listen, unsigned steps,
-    struct pool_thread *self)
+inspect_begin(
+    struct session *s, unsigned listen, unsigned steps, struct proxy *proxy)
 {
 	uint32_t index;
-	struct inspection *p = slab_take(&proxy_of(self)->inspections, &index);
+	struct inspection *p = slab_take(&proxy->inspections, &index);
 
 	if (!p)
 		return false;
@@ -67,10 +67,10 @@ inspect_begin(struct session *s, unsigned listen, unsigned steps,
 }
 
 void
-inspect_end(struct session *s, struct pool_thread *self)
+inspect_end(struct session *s, struct proxy *proxy)
 {
 	if (s->inspection)
-		slab_give(&proxy_of(self)->inspections, s->inspection->index);
+		slab_give(&proxy->inspections, s->inspection->index);
 }
 
 /* Receives from the client as recv does. */

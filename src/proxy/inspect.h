@@ -66,7 +66,7 @@ bool inspect_construct(void *object, uint32_t index, void *arg);
 /* The owner, at accept: begins an inspection of these parts, INSPECT_ bits, of
  * a client of that listen.  Returns false when memory is short. */
 bool inspect_begin(struct session *s, unsigned listen, unsigned steps,
-    struct pool_thread *self) MUST_CHECK;
+    struct proxy *proxy) MUST_CHECK;
 
 /* The owner of a session with an inspection, in ACCEPTED or INSPECTING: reads
  * on and acts on the deadline; then returns what route_step does.  pending: the
@@ -89,7 +89,7 @@ void inspect_note_protocol(
     struct session *s, const uint8_t *protocol, unsigned size);
 
 /* The owner, at the session's end: frees the inspection, if there is one. */
-void inspect_end(struct session *s, struct pool_thread *self);
+void inspect_end(struct session *s, struct proxy *proxy);
 
 /* The owner: returns the name that the client asks for, "" when there is none.
  */

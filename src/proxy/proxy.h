@@ -17,6 +17,8 @@
 #include "proxy/pending.h"
 #include "proxy/exhaustion.h"
 
+struct successor;
+
 /* The data of one pool thread (pool_thread.local). */
 struct proxy_thread {
 	struct proxy *proxy;
@@ -70,6 +72,9 @@ struct proxy {
 	 * the control thread writes them once, idle_ms last.  [P27] */
 	uint64_t idle_ms, idle_busy_ms;
 	uint64_t reap_max_ms; /* control thread only: see proxy_reap */
+	/* The process that sessions are handed over to, or NULL.  The control
+	 * thread sets it once, released.  [P41] */
+	struct successor *successor;
 	struct proxy_limits limits CACHE_LINE_ALIGNED;
 	struct exhaustion exhaustion CACHE_LINE_ALIGNED;
 };

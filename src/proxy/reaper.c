@@ -3,6 +3,8 @@
  */
 #include "proxy/reaper.h"
 
+#include <stdlib.h>
+
 #include "proxy/session.h"
 
 /* A session that got a note is looked at again after this time. */
@@ -107,6 +109,62 @@ proxy_note_all(struct proxy *proxy, uint32_t note)
 	for (uint32_t i = 0; i < made; i++)
 		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0)
 			note_session(proxy, i, UINT64_MAX, note);
+}
+
+/* Slots of a call that may be free. */
+#define NOTE_SOME_SLOTS 4096u
+
+uint32_t
+proxy_note_some(struct proxy *proxy, uint32_t from, uint32_t n, uint32_t note)
+{
+	uint32_t made = slab_made(&proxy->sessions);
+	uint32_t end = from + NOTE_SOME_SLOTS;
+
+	if (end > made)
+		end = made;
+	for (; from < end && n > 0; from++) {
+		if (atomic_load_relaxed(&proxy->deadlines[from]) == 0)
+			continue;
+		note_session(proxy, from, UINT64_MAX, note);
+		n--;
+	}
+	return from;
+}
+
+struct queued {
+	uint64_t accepted_ms;
+	uint32_t index;
+};
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct queued *x = a, *y = b;
+
+	return (x->accepted_ms > y->accepted_ms) -
+	       (x->accepted_ms < y->accepted_ms);
+}
+
+void
+proxy_note_queued(struct proxy *proxy, uint32_t note)
+{
+	uint32_t made = slab_made(&proxy->sessions);
+	struct queued *all = calloc(made + 1u, sizeof(*all));
+	size_t n = 0;
+
+	for (uint32_t i = 0; all && i < made; i++) {
+		const struct session *s = slab_at(&proxy->sessions, i);
+
+		if (atomic_load_relaxed(&proxy->deadlines[i]) != 0 &&
+		    atomic_load_relaxed(&s->state) == SESSION_QUEUED)
+			all[n++] = (struct queued){
+			    atomic_load_relaxed(&s->accepted_ms), i};
+	}
+	if (n > 0)
+		qsort(all, n, sizeof(*all), by_time);
+	for (size_t i = 0; i < n; i++)
+		note_session(proxy, all[i].index, UINT64_MAX, note);
+	free(all);
 }
 
 void

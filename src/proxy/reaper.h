@@ -32,6 +32,15 @@ void proxy_set_deadline(
  * and leave NOTE_KILL until proxy_sessions is 0. */
 void proxy_note_all(struct proxy *proxy, uint32_t note);
 
+/* Control thread: leaves the note with up to n sessions from that slot on.
+ * Returns the slot to go on with. */
+uint32_t proxy_note_some(
+    struct proxy *proxy, uint32_t from, uint32_t n, uint32_t note);
+
+/* Control thread: leaves the note with every session that waits in a queue, in
+ * the order in which they were accepted; with none when memory is short. */
+void proxy_note_queued(struct proxy *proxy, uint32_t note);
+
 /* Control thread, once, when lfproxy begins to drain: from now on sessions that
  * are idle for idle_ms end, or for busy_ms when they wait for an answer. */
 void proxy_end_idle(struct proxy *proxy, uint64_t idle_ms, uint64_t busy_ms);

@@ -32,10 +32,8 @@ reset_cause(enum handle_side side)
 }
 
 static void
-drop_pending(struct session *s, enum handle_side to, struct pool_thread *self)
+drop_pending(struct session *s, enum handle_side to, struct proxy *proxy)
 {
-	struct proxy *proxy = proxy_of(self);
-
 	if (!session_has_pending(s, to))
 		return;
 	if (s->side[to].piped)
@@ -46,10 +44,10 @@ drop_pending(struct session *s, enum handle_side to, struct pool_thread *self)
 }
 
 void
-relay_drop_pending(struct session *s, struct pool_thread *self)
+relay_drop_pending(struct session *s, struct proxy *proxy)
 {
-	drop_pending(s, HANDLE_CLIENT, self);
-	drop_pending(s, HANDLE_SERVER, self);
+	drop_pending(s, HANDLE_CLIENT, proxy);
+	drop_pending(s, HANDLE_SERVER, proxy);
 }
 
 /* The side is broken.  Its pending data are lost, but for those of a server
@@ -62,7 +60,7 @@ note_broken(struct session *s, enum handle_side which, struct pool_thread *self)
 	if (s->cause == CAUSE_DONE)
 		s->cause = (uint8_t)reset_cause(which);
 	if (which == HANDLE_CLIENT || side->wrote)
-		drop_pending(s, which, self);
+		drop_pending(s, which, proxy_of(self));
 }
 
 void
@@ -156,7 +154,7 @@ write_buffer(struct session *s, enum handle_side to, struct pool_thread *self)
 	pending->from += (uint32_t)n;
 	if (pending->from < pending->to)
 		return false;
-	drop_pending(s, to, self);
+	drop_pending(s, to, proxy_of(self));
 	return true;
 }
 
@@ -602,6 +600,6 @@ struct verdict
 relay_keep_server(struct session *s, struct pool_thread *self)
 {
 	if (side_is_broken(&s->side[HANDLE_SERVER]))
-		drop_pending(s, HANDLE_SERVER, self);
+		drop_pending(s, HANDLE_SERVER, proxy_of(self));
 	return pass_on_ends(s, false, self);
 }

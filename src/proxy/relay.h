@@ -16,6 +16,6 @@ struct verdict relay_step(struct session *s, struct pool_thread *self);
 struct verdict relay_keep_server(struct session *s, struct pool_thread *self);
 
 /* Drops the pending data of both sides. */
-void relay_drop_pending(struct session *s, struct pool_thread *self);
+void relay_drop_pending(struct session *s, struct proxy *proxy);
 
 #endif

@@ -21,13 +21,9 @@ count_open(struct session *s, struct pool_thread *self)
 }
 
 void
-session_open(struct session *s, struct frontend *frontend, int fd,
-    const struct endpoint *client, struct pool_thread *self)
+session_clear(struct session *s, struct frontend *frontend, int fd,
+    const struct endpoint *client, uint64_t now_ms)
 {
-	uint64_t now_ms = turn_now_ms(self);
-
-	claim_open(&s->handler.claim);
-	shard_enter(pool_place(self->pool, self), &s->handler);
 	atomic_store_relaxed(&s->tries, 0);
 	s->tried_n = 0;
 	s->redispatched = false;
@@ -58,6 +54,15 @@ session_open(struct session *s, struct frontend *frontend, int fd,
 	atomic_store_relaxed(&s->accepted_ms, now_ms);
 	s->counted_ms = (uint32_t)now_ms;
 	s->connecting_ms = s->connected_ms = 0;
+}
+
+void
+session_open(struct session *s, struct frontend *frontend, int fd,
+    const struct endpoint *client, struct pool_thread *self)
+{
+	claim_open(&s->handler.claim);
+	shard_enter(pool_place(self->pool, self), &s->handler);
+	session_clear(s, frontend, fd, client, turn_now_ms(self));
 	atomic_store_relaxed(&s->accepted_wall_us, clock_wall_us());
 	count_open(s, self);
 }

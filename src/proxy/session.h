@@ -16,7 +16,8 @@
  * SESSION_EDGES_TABLE has every edge and the reason for it.
  *
  * All fields belong to the owner of the handler's claim.  session_set_state
- * alone changes the state.  The steps that decide about the next state are in
+ * alone changes the state, but for that of a session from another process
+ * (session_adopt.h).  The steps that decide about the next state are in
  * inspect.h, choose.h, connect.h and relay.h, their dispatcher in
  * session_turn.c, the timeouts in session_deadline.h.
  */
@@ -253,11 +254,21 @@ void session_open(struct session *s, struct frontend *frontend, int fd,
 
 /* The functions below run on the session's owner. */
 
+/* Sets all fields of a session that begins, without a backend, but for the time
+ * of day at which it was accepted. */
+void session_clear(struct session *s, struct frontend *frontend, int fd,
+    const struct endpoint *client, uint64_t now_ms);
+
 /* Counts and logs the end, closes the descriptors and gives the slot back.  The
  * reason follows from the cause and the session's phase.  The caller must not
  * touch the session afterwards, and returns TURN_RETIRED from its turn. */
 void session_close(
     struct session *s, enum close_cause cause, struct pool_thread *self);
+
+/* As session_close for a session that another process goes on with, which has
+ * its descriptors: nothing is logged or counted, and nothing reaches the peers.
+ */
+void session_forget(struct session *s, struct pool_thread *self);
 
 /* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE has
  * no such change. */

@@ -63,6 +63,21 @@ close_side(struct session *s, enum handle_side which)
 	atomic_store_relaxed(&side->fd, -1);
 }
 
+/* Another process has the descriptors as well, so their events have to be
+ * switched off: closing alone does not. */
+static void
+forget_side(struct session *s, enum handle_side which)
+{
+	struct side *side = &s->side[which];
+
+	tls_side_free(side);
+	if (side->fd < 0)
+		return;
+	(void)handle_set_remove(s->handler.shard->set, side->fd);
+	close(side->fd);
+	atomic_store_relaxed(&side->fd, -1);
+}
+
 static enum close_phase
 session_phase(const struct session *s)
 {
@@ -84,13 +99,37 @@ session_end_handshake(struct session *s, struct pool_thread *self)
 		acceptors_resume(proxy_of(self));
 }
 
+/* Gives back all that the session has. */
+static void
+end_session(struct session *s,
+    void (*end_side)(struct session *s, enum handle_side which),
+    struct pool_thread *self)
+{
+	struct proxy *proxy = proxy_of(self);
+
+	session_end_handshake(s, self);
+	session_set_state(s, SESSION_FREE, self);
+	pacing_end(s, self);
+
+	/* From here on events of these descriptors are stale. */
+	claim_retire(&s->handler.claim);
+	end_side(s, HANDLE_CLIENT);
+	end_side(s, HANDLE_SERVER);
+	relay_drop_pending(s, proxy);
+	upstream_closed(s);
+	leave_model(s);
+	inspect_end(s, proxy);
+	shard_leave(&s->handler);
+	slab_give(&proxy->sessions, s->index);
+	acceptors_resume(proxy);
+}
+
 void
 session_close(
     struct session *s, enum close_cause cause, struct pool_thread *self)
 {
 	enum close_reason reason = close_reason_in(session_phase(s), cause);
 	const struct frontend *frontend = s->frontend;
-	struct proxy *proxy = proxy_of(self);
 	struct session_record record;
 	struct accesslog_last last;
 
@@ -99,20 +138,12 @@ session_close(
 	accesslog_last(s, &record, &last);
 	closed_note(proxy_thread_of(self)->closed, s, &record, self);
 	fault_leak();
-	session_end_handshake(s, self);
-	session_set_state(s, SESSION_FREE, self);
-	pacing_end(s, self);
-
-	/* From here on events of these descriptors are stale. */
-	claim_retire(&s->handler.claim);
-	close_side(s, HANDLE_CLIENT);
-	close_side(s, HANDLE_SERVER);
-	relay_drop_pending(s, self);
-	upstream_closed(s);
-	leave_model(s);
-	inspect_end(s, self);
-	shard_leave(&s->handler);
-	slab_give(&proxy->sessions, s->index);
-	acceptors_resume(proxy);
+	end_session(s, close_side, self);
 	accesslog_write(frontend, &last);
+}
+
+void
+session_forget(struct session *s, struct pool_thread *self)
+{
+	end_session(s, forget_side, self);
 }

@@ -38,6 +38,8 @@ enum step {
 	STEP_KEEP,
 	/* Close the session for this cause. */
 	STEP_CLOSE,
+	/* The session has left for another process: forget it. */
+	STEP_LEFT,
 };
 
 struct verdict {

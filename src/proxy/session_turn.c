@@ -18,6 +18,7 @@
 #include "proxy/relay.h"
 #include "proxy/route.h"
 #include "proxy/session_deadline.h"
+#include "proxy/session_leave.h"
 #include "tls/conn.h"
 
 /* Sets fin_queued if the peer's FIN has come and nothing else would end a read
@@ -224,6 +225,20 @@ on_deadline(struct session *s, struct pool_thread *self)
 	                                        : on_events(s, 0, self);
 }
 
+/* NOTE_ADOPT: the first turn of a session that has come from another process.
+ * One without a server is in ACCEPTED. */
+static struct verdict
+adopted_step(struct session *s, struct pool_thread *self)
+{
+	session_set_deadline(s, self);
+	if (s->state != SESSION_ACCEPTED)
+		return pacing_begin(s, self) ? verdict(STEP_RELAY)
+		                             : verdict_close(CAUSE_NO_RESOURCE);
+	if (session_backend(s))
+		return verdict_choose(CAUSE_NO_SERVER);
+	return on_events(s, 0, self);
+}
+
 /* Returns the first step of the turn.  Notes come before events. */
 static struct verdict
 first_step(struct session *s, uint32_t pending, struct pool_thread *self)
@@ -232,6 +247,8 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 
 	if (pending & NOTE_KILL)
 		return verdict_close(CAUSE_KILLED);
+	if (pending & NOTE_LEAVE && session_leave(s, self))
+		return verdict(STEP_LEFT);
 	if (pending & NOTE_EXPIRE) {
 		struct verdict v = s->server ? session_check_server(s)
 		                             : choose_elsewhere(s, self);
@@ -251,6 +268,8 @@ first_step(struct session *s, uint32_t pending, struct pool_thread *self)
 		return verdict_close(CAUSE_NO_RESOURCE);
 	if (pending & NOTE_EXPIRE && session_is_relaying(s))
 		session_set_deadline(s, self);
+	if (pending & NOTE_ADOPT)
+		return adopted_step(s, self);
 	/* These steps look at their deadlines themselves. */
 	if (timeout && s->state != SESSION_ACCEPTED &&
 	    s->state != SESSION_HELD && s->state != SESSION_INSPECTING &&
@@ -314,6 +333,9 @@ run_session(struct session *s, struct verdict v, struct pool_thread *self)
 		case STEP_CLOSE:
 			session_close(s, v.cause, self);
 			return TURN_RETIRED;
+		case STEP_LEFT:
+			session_forget(s, self);
+			return TURN_RETIRED;
 		}
 	}
 }
@@ -369,7 +391,7 @@ begin_route(struct session *s, const struct frontend_listen *listen,
 			session_use_backend(s, frontend_route(f), self);
 		return true;
 	}
-	return inspect_begin(s, listen->number, steps, self);
+	return inspect_begin(s, listen->number, steps, proxy_of(self));
 }
 
 static int

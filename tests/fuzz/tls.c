@@ -151,7 +151,7 @@ end(void)
 {
 	struct session *s = play.s;
 
-	relay_drop_pending(s, &world.self);
+	relay_drop_pending(s, &world.proxy);
 	ENSURE(slab_used(&world.proxy.pending_pool.slab) == 0);
 	for (int i = 0; i < 2; i++) {
 		tls_side_free(&s->side[i]);

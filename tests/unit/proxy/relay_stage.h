@@ -96,7 +96,7 @@ tear_down(void **state)
 	struct stage *st = &stage;
 
 	(void)state;
-	relay_drop_pending(st->session, &st->self);
+	relay_drop_pending(st->session, &st->proxy);
 	for (int i = 0; i < 2; i++) {
 		tls_side_free(&st->session->side[i]);
 		close(st->peer[i]);

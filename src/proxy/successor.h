@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * The process that takes over from this one, as sessions see it when they are
+ * handed over (session_leave.h): the socket to it, and what it knows.
+ *
+ * The other process numbers what it can take sessions of: a frontend, the route
+ * from a frontend to a backend, and a server at an address, each by a line of
+ * text.  A session that belongs to something else stays.
+ *
+ * Filled on the control thread; then sessions are told, and any thread reads.
+ */
+#ifndef PROXY_SUCCESSOR_H
+#define PROXY_SUCCESSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/model.h"
+
+struct successor {
+	int channel;     /* net/handover.h; borrowed */
+	uint32_t passed; /* sessions handed over; any thread, relaxed */
+	/* The channel was full since this was cleared; any thread, relaxed. */
+	uint32_t full;
+	struct known_name *names; /* a hash table of room places */
+	size_t n, room;
+};
+
+/* The longest line: two names and an address. */
+#define SUCCESSOR_LINE_MAX 512
+
+/* Write the line of a frontend, of one of its routes, of a server.  Return
+ * out. */
+const char *successor_frontend_line(
+    const struct frontend *frontend, char out[SUCCESSOR_LINE_MAX]);
+const char *successor_route_line(const struct frontend *frontend,
+    unsigned route, char out[SUCCESSOR_LINE_MAX]);
+const char *successor_server_line(
+    const struct server *server, char out[SUCCESSOR_LINE_MAX]);
+
+/* Returns NULL when memory is short. */
+struct successor *successor_new(int channel);
+/* After the pools have ended.  Accepts NULL. */
+void successor_free(struct successor *successor);
+
+/* Adds lines, each with its newline; the first line of all has the number 1.
+ * Returns false when memory is short. */
+bool successor_add_lines(
+    struct successor *successor, const char *lines) MUST_CHECK;
+
+/* Returns the number of a line, 0: the other process does not know it.  Any
+ * thread. */
+uint32_t successor_find(const struct successor *successor, const char *line);
+
+#endif
