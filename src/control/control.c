@@ -16,6 +16,8 @@
 #include "control/limits.h"
 #include "control/reload.h"
 #include "control/server_sockets.h"
+#include "control/session_receiver.h"
+#include "control/session_sender.h"
 #include "control/takeover.h"
 #include "control/upgrade.h"
 #include "control/verdict.h"
@@ -349,6 +351,8 @@ control_free(struct control *control)
 	if (!c)
 		return;
 	upgrade_fini(c);
+	session_sender_stop(c->sender);
+	session_receiver_free(c->receiver);
 	control_reload_fini(c);
 	drains_free(c);
 	rebalances_free(c);
@@ -361,6 +365,7 @@ control_free(struct control *control)
 	server_names_fini(c);
 	checker_free(c->checker);
 	pools_free(c->pools);
+	session_sender_free(c->sender);
 	listeners_free(c->listeners);
 	/* A writer that is stuck is left behind; its records are whole. */
 	(void)log_stop();
@@ -464,6 +469,12 @@ control_follow(struct control *control, const struct control_follower *follower)
 {
 	control->follower =
 	    follower ? *follower : (struct control_follower){.prepare = NULL};
+}
+
+struct receiver_status
+control_former(const struct control *control)
+{
+	return session_receiver_status(control->receiver);
 }
 
 uint64_t

@@ -161,6 +161,10 @@ const struct list_watch *control_list_watch(const struct control *control);
 /* Returns the state of TLS as of the last second. */
 const struct tls_status *control_tls_status(const struct control *control);
 
+struct receiver_status;
+/* Returns what has come of the sessions of the process before this one. */
+struct receiver_status control_former(const struct control *control);
+
 /* The number of reloads that were not refused. */
 uint64_t control_reloads(const struct control *control);
 

@@ -25,6 +25,8 @@
 
 struct reload;
 struct upgrade;
+struct session_receiver;
+struct session_sender;
 
 /* See control.h; in this order. */
 enum phase { RUNNING, LEAVING, DRAINING, KILLING };
@@ -65,8 +67,10 @@ struct control {
 	struct capacity capacity;
 	struct control_follower follower; /* prepare NULL: none */
 	uint64_t reloads;
-	struct reload *reloading; /* waits for names; NULL: none */
-	struct upgrade *upgrade;  /* under way; NULL: none */
+	struct reload *reloading;          /* waits for names; NULL: none */
+	struct upgrade *upgrade;           /* under way; NULL: none */
+	struct session_sender *sender;     /* to a successor; NULL: none */
+	struct session_receiver *receiver; /* from one before; NULL: none */
 	struct server_names server_names;
 	struct sets sets;
 	struct tls_watch tls_watch;
@@ -99,9 +103,12 @@ void loop_stats_watch(struct ev_loop *loop, struct loop_stats *stats);
 /* Enters the next phase on SIGTERM or SIGINT: a watcher's callback, whose data
  * is the control.  Defined in stop.c. */
 void stop_on_signal(struct ev_loop *loop, ev_signal *signal, int events);
-/* Drains while another process has the listening sockets.  Defined in stop.c.
- */
+/* Another process has the listening sockets: closes these, and stops when no
+ * session is left.  Sessions are not ended before stop_when_settled, which
+ * follows.  Defined in stop.c. */
 void stop_for_successor(struct control *control);
+/* Drains the sessions that the other process has not taken over. */
+void stop_when_settled(struct control *control);
 
 /* -- how one model follows another: edit.c -- */
 

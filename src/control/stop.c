@@ -69,8 +69,9 @@ enter_leaving(struct control *c, uint64_t delay_ms)
 	enter_phase(c, LEAVING, delay_ms);
 }
 
+/* Sessions may end by themselves, and idle ones are ended. */
 static void
-enter_draining(struct control *c)
+begin_drain(struct control *c)
 {
 	const struct global_spec *global = &c->model->spec->global;
 	uint64_t drain_ms = global->drain_timeout_ms;
@@ -83,9 +84,15 @@ enter_draining(struct control *c)
 	    "their last byte; a second signal stops at once",
 	    n, text_s(n), text_duration(drain_ms, limit),
 	    text_duration(idle_ms < drain_ms ? idle_ms : drain_ms, idle));
-	listeners_stop(c->listeners);
 	proxy_end_idle(&c->proxy, idle_ms, drain_ms);
 	enter_phase(c, DRAINING, drain_ms);
+}
+
+static void
+enter_draining(struct control *c)
+{
+	listeners_stop(c->listeners);
+	begin_drain(c);
 }
 
 static void
@@ -164,7 +171,17 @@ stop_for_successor(struct control *control)
 
 	listeners_leave(c->listeners);
 	timed_task_init(&c->stopping, &c->task_timer, run_stop_step);
+	c->linger_ms = UINT64_MAX;
+	enter_phase(c, DRAINING, c->model->spec->global.drain_timeout_ms);
+	timed_task_schedule(&c->stopping, clock_now_ms() + STOP_TICK_MS);
+}
+
+void
+stop_when_settled(struct control *control)
+{
+	struct control *c = control;
+
 	c->linger_ms = clock_now_ms() + LINGER_MS;
-	enter_draining(c);
-	timed_task_schedule(&c->stopping, c->linger_ms);
+	if (proxy_sessions(&c->proxy) > 0)
+		begin_drain(c);
 }

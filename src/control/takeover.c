@@ -13,6 +13,8 @@
 
 #include "base/notify.h"
 #include "base/text.h"
+#include "control/control_internal.h"
+#include "control/session_receiver.h"
 #include "net/handover.h"
 #include "net/inherited.h"
 
@@ -23,13 +25,16 @@ static struct {
 	ev_io left;
 } takeover;
 
-static void
+/* Returns the channel, which the caller closes. */
+static int
 end_takeover(void)
 {
-	close(takeover.channel);
+	int channel = takeover.channel;
+
 	takeover.channel = 0;
 	free(takeover.commands);
 	takeover.commands = NULL;
+	return channel;
 }
 
 static bool
@@ -124,33 +129,43 @@ takeover_failed(const char *why)
 	if (takeover.channel == 0)
 		return;
 	send_handover_text(HANDOVER_FAILED, why);
-	end_takeover();
+	close(end_takeover());
 }
 
 /* The other process has left, by its word or for good. */
 static void
 on_left(struct ev_loop *loop, ev_io *io, int events)
 {
+	struct control *c = io->data;
 	static struct handover m;
 	int rc = handover_receive(takeover.channel, &m);
+	int channel;
 
 	(void)events;
 	if (rc == -EAGAIN)
 		return;
 	ev_ref(loop);
 	ev_io_stop(loop, io);
-	end_takeover();
+	channel = end_takeover();
 	inherited_share_files(false);
 	notify_ready("Ready");
+	if (rc == 1 && m.kind == HANDOVER_LEFT)
+		c->receiver = session_receiver_new(c, channel);
+	else
+		close(channel);
 }
 
 void
-takeover_ready(struct ev_loop *loop)
+takeover_ready(struct control *control)
 {
+	struct ev_loop *loop = control->loop;
+
 	if (takeover.channel == 0)
 		return;
-	send_handover_text(HANDOVER_READY, "");
+	(void)fcntl(takeover.channel, F_SETFL, O_NONBLOCK);
+	send_handover_text(HANDOVER_READY, HANDOVER_TAKES_SESSIONS);
 	ev_io_init(&takeover.left, on_left, takeover.channel, EV_READ);
+	takeover.left.data = control;
 	ev_io_start(loop, &takeover.left);
 	ev_unref(loop);
 }

@@ -13,10 +13,11 @@
 #ifndef CONTROL_TAKEOVER_H
 #define CONTROL_TAKEOVER_H
 
-#include <ev.h>
 #include <stdbool.h>
 
 #include "base/err.h"
+
+struct control;
 
 /* First of all: receives the listening sockets of the process that has started
  * this one, and takes its variable out of the environment.  Blocks for
@@ -37,7 +38,8 @@ const char *takeover_commands(void);
 void takeover_failed(const char *why);
 
 /* Tells the other process that this one serves.  The service manager hears that
- * lfproxy is ready when the other one has left. */
-void takeover_ready(struct ev_loop *loop);
+ * lfproxy is ready when the other one has left; then its sessions come
+ * (session_receiver.h). */
+void takeover_ready(struct control *control);
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
+#include "control/session_sender.h"
 #include "net/handover.h"
 #include "net/inherited.h"
 
@@ -42,6 +43,7 @@ struct upgrade {
 	char *commands;     /* that restore what operators have changed */
 	const char *unsent; /* of these */
 	bool committed;     /* the message behind the sockets is sent */
+	bool served;        /* the other process has the sockets */
 	int channel;        /* -1: closed */
 	pid_t pid;          /* 0: not begun, or ended */
 	ev_io io;
@@ -185,31 +187,56 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 	finish_upgrade(u, false);
 }
 
+/* The sessions that could leave have left. */
+static void
+on_settled(void *arg, uint32_t passed)
+{
+	struct upgrade *u = arg;
+	struct control *c = u->control;
+	uint32_t left = proxy_sessions(&c->proxy);
+	char limit[TEXT_DURATION_SIZE], rest[120] = "";
+
+	if (left > 0)
+		snprintf(rest, sizeof(rest),
+		    "; %u session%s of process %d may end within %s", left,
+		    text_s(left), (int)getpid(),
+		    text_duration(
+		        c->model->spec->global.drain_timeout_ms, limit));
+	snprintf(u->result.text, sizeof(u->result.text),
+	    "process %d has taken over %zu listening socket%s and %u "
+	    "session%s%s",
+	    (int)u->pid, u->n, text_s(u->n), passed, text_s(passed), rest);
+	stop_when_settled(c);
+	finish_upgrade(u, true);
+}
+
 /* The other process serves. */
 static void
-commit_upgrade(struct upgrade *u)
+commit_upgrade(struct upgrade *u, bool takes_sessions)
 {
 	static const struct handover left = {
 	    .kind = HANDOVER_LEFT, .version = HANDOVER_VERSION};
 	struct control *c = u->control;
-	uint32_t n = proxy_sessions(&c->proxy);
-	char limit[TEXT_DURATION_SIZE];
 
 	if (c->phase != RUNNING) {
 		fail_upgrade(u, "it is stopping");
 		return;
 	}
-	snprintf(u->result.text, sizeof(u->result.text),
-	    "process %d has taken over %zu listening socket%s; %u session%s of "
-	    "process %d may end within %s",
-	    (int)u->pid, u->n, text_s(u->n), n, text_s(n), (int)getpid(),
-	    text_duration(c->model->spec->global.drain_timeout_ms, limit));
+	u->served = true;
 	notify_successor(u->pid);
 	(void)handover_send(u->channel, &left);
 	if (c->follower.leave)
 		c->follower.leave(c->follower.arg);
 	stop_for_successor(c);
-	finish_upgrade(u, true);
+	ev_io_stop(c->loop, &u->io);
+	ev_child_stop(c->loop, &u->child);
+	timed_task_cancel(&u->deadline);
+	if (takes_sessions) {
+		c->sender = session_sender_new(c, u->channel, on_settled, u);
+		u->channel = -1;
+	}
+	if (!c->sender)
+		on_settled(u, 0);
 }
 
 /* -- the conversation -- */
@@ -226,22 +253,6 @@ put_sockets(struct upgrade *u, struct handover *m)
 	}
 }
 
-/* Puts as many whole lines into the message as it takes.  Returns their length.
- */
-static size_t
-put_command_lines(const char *lines, struct handover *m)
-{
-	size_t n = strnlen(lines, sizeof(m->text) - 1);
-
-	m->kind = HANDOVER_COMMANDS;
-	if (lines[n] != '\0')
-		while (n > 0 && lines[n - 1] != '\n')
-			n--;
-	memcpy(m->text, lines, n);
-	m->text[n] = '\0';
-	return n;
-}
-
 /* Sends what the socket takes.  Returns 0, or -errno after an error. */
 static int
 send_handover(struct upgrade *u)
@@ -254,12 +265,14 @@ send_handover(struct upgrade *u)
 	while (rc == 0 && !u->committed) {
 		m.text[0] = '\0';
 		m.n = commands = 0;
-		if (u->sent < u->n)
+		if (u->sent < u->n) {
 			put_sockets(u, &m);
-		else if (*u->unsent)
-			commands = put_command_lines(u->unsent, &m);
-		else
+		} else if (*u->unsent) {
+			m.kind = HANDOVER_COMMANDS;
+			commands = handover_put_lines(&m, u->unsent);
+		} else {
 			m.kind = HANDOVER_COMMIT;
+		}
 		rc = handover_send(u->channel, &m);
 		if (rc != 0)
 			break;
@@ -302,7 +315,7 @@ take_message(struct upgrade *u)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",
 		    (int)u->pid);
 	else if (m.kind == HANDOVER_READY && u->committed)
-		commit_upgrade(u);
+		commit_upgrade(u, strcmp(m.text, HANDOVER_TAKES_SESSIONS) == 0);
 	else
 		fail_upgrade(
 		    u, "process %d sends what is not expected", (int)u->pid);
@@ -486,6 +499,10 @@ upgrade_unref(struct upgrade *upgrade)
 void
 upgrade_fini(struct control *control)
 {
-	if (control->upgrade)
-		fail_upgrade(control->upgrade, "it is stopping");
+	struct upgrade *u = control->upgrade;
+
+	if (u && u->served)
+		finish_upgrade(u, true);
+	else if (u)
+		fail_upgrade(u, "it is stopping");
 }

@@ -127,7 +127,7 @@ run_daemon(struct spec *spec, const struct options *options)
 	if (endpoints && control_start(control, &err)) {
 		endpoints_carry_over(endpoints, takeover_commands(), true);
 		close_unwanted_sockets();
-		takeover_ready(control_loop(control));
+		takeover_ready(control);
 		control_run(control);
 		status = EXIT_STATUS_OK;
 	} else {

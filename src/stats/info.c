@@ -214,6 +214,7 @@ info_gather(const struct command_env *env, struct info_facts *ret_facts)
 	    .exhaustion = &proxy->exhaustion,
 	    .tls = control_tls_status(control),
 	    .failed_resolutions = control_names(control)->failures,
+	    .former = control_former(control),
 	};
 	if (env->admin_view)
 		env->admin_view->facts(env->admin, ret_facts);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "stats/answer.h"
+#include "control/session_receiver.h"
 #include "stats/field.h"
 #include "stats/info_keys.h"
 #include "net/splice.h"
@@ -34,6 +35,7 @@ struct info_facts {
 	struct loop_status loop;
 	const struct tls_status *tls;
 	uint64_t failed_resolutions;
+	struct receiver_status former;
 };
 
 /* Collects the facts at the time of the call. */

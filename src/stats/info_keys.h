@@ -236,12 +236,21 @@
 	    NUMBER(text_out_failures()), OWN("failed_answers_total"))          \
 	X(83, "ExpiringCertificates", "MGP:u32",                               \
 	    "certificates that have expired or will within 14 days",           \
-	    NUMBER(facts->tls->expiring), OWN("certificates_expiring"))
+	    NUMBER(facts->tls->expiring), OWN("certificates_expiring"))        \
+	X(84, "FormerSessionsTaken", "MCP:u64",                                \
+	    "sessions of the former process that went on in this one",         \
+	    NUMBER(facts->former.taken), OWN("former_sessions_taken_total"))   \
+	X(85, "FormerSessionsReset", "MCP:u64",                                \
+	    "sessions of the former process that could not go on",             \
+	    NUMBER(facts->former.refused), OWN("former_sessions_reset_total")) \
+	X(86, "FormerSessionsLeft", "MGP:u32",                                 \
+	    "sessions that are still with the former process",                 \
+	    NUMBER(facts->former.left), OWN("former_sessions_left"))
 /* clang-format on */
 
 /* The first position of the counters of exhausted resources, one for each name
  * in proxy/exhaustion.h, in that order. */
-#define INFO_EXHAUSTION_POS 84
+#define INFO_EXHAUSTION_POS 87
 
 #define X(...) +1
 enum { INFO_KEYS = INFO_KEYS_TABLE(X) };

@@ -11,12 +11,24 @@
         listens, as a service manager does, connects to each address, and
         becomes the command, with these sockets as LISTEN_FDS; prints what the
         connections were answered
+    upgradetool.py server [ADDRESS]
+        prints `listening on ADDRESS`; reads the first bytes of each connection
+        and prints `got LINE, N open`; each SIGUSR1 has the connection that has
+        waited longest answered with the line, and closed
+    upgradetool.py ask ADDRESS LINE [half]
+        connects, prints `connected`, sends the line (half: and a FIN), and
+        prints `answered LINE`, or what went wrong
+    upgradetool.py hello ADDRESS NAME
+        connects and prints `connected`; sends a TLS hello for that name upon
+        SIGUSR1; prints `answered` when bytes come
 """
 import os
 import signal
 import socket
+import ssl
 import struct
 import sys
+import threading
 
 REQUEST = b"GET / HTTP/1.0\r\nHost: x\r\n\r\n"
 
@@ -103,13 +115,93 @@ def activate(addresses, command):
     os.execv(command[0], command)
 
 
+class Server:
+    """Connections that wait for SIGUSR1, in the order of their first bytes."""
+
+    def __init__(self, address):
+        self.listener = listening(address)
+        self.lock = threading.Lock()
+        self.turns = threading.Semaphore(0)
+        self.waiting, self.open = [], 0
+        host, port = self.listener.getsockname()
+        print(f"listening on {host}:{port}", flush=True)
+
+    def serve(self, s):
+        with self.lock:
+            self.open += 1
+        line = s.recv(65536)
+        text = "".join(c for c in line.decode("latin-1").strip()
+                       if c.isprintable())
+        with self.lock:
+            self.waiting.append((s, line))
+            print(f"got {text}, {self.open} open", flush=True)
+
+    def answer_one(self):
+        while True:
+            self.turns.acquire()
+            with self.lock:
+                s, line = self.waiting.pop(0)
+                self.open -= 1
+                try:
+                    s.sendall(line)
+                except OSError as error:
+                    print(f"failed {error}", flush=True)
+                s.close()
+
+    def run(self):
+        signal.signal(signal.SIGUSR1, lambda *_: self.turns.release())
+        threading.Thread(target=self.accept, daemon=True).start()
+        threading.Thread(target=self.answer_one, daemon=True).start()
+        while True:
+            signal.pause()
+
+    def accept(self):
+        while True:
+            s, _ = self.listener.accept()
+            threading.Thread(target=self.serve, args=[s], daemon=True).start()
+
+
+def server(address="127.0.0.1:0"):
+    Server(address).run()
+
+
+def ask(address, line, how=""):
+    with connected(address) as s:
+        print("connected", flush=True)
+        s.sendall(line.encode() + b"\n")
+        if how == "half":
+            s.shutdown(socket.SHUT_WR)
+        data = b""
+        while more := s.recv(65536):
+            data += more
+        print("answered", data.decode().strip(), flush=True)
+
+
+def hello(address, name):
+    context = ssl.create_default_context()
+    out = ssl.MemoryBIO()
+    tls = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=name)
+    try:
+        tls.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    with connected(address) as s:
+        print("connected", flush=True)
+        signal.sigwait({signal.SIGUSR1})
+        s.sendall(out.read())
+        if s.recv(65536):
+            print("answered", flush=True)
+
+
 def main():
     mode, words = sys.argv[1], sys.argv[2:]
     if mode == "activate":
         at = words.index("--")
         activate(words[:at], words[at + 1:])
     else:
-        {"connect": connect, "speak": speak}[mode](*words)
+        {"connect": connect, "speak": speak, "server": server, "ask": ask,
+         "hello": hello}[mode](*words)
 
 
 main()

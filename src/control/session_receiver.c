@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ * See session_receiver.h.
+ */
+#include "control/session_receiver.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/text_out.h"
+#include "control/control_internal.h"
+#include "net/handover.h"
+#include "proxy/session_adopt.h"
+#include "proxy/successor.h"
+
+/* What a number stands for: a server, else a route, else a frontend. */
+struct named {
+	struct frontend *frontend;
+	unsigned route;
+	struct server *server;
+	uint32_t held; /* of the server: places for the other process */
+};
+
+struct session_receiver {
+	struct control *control;
+	struct model *model; /* pinned */
+	int channel;         /* -1: the other process has ended */
+	ev_io io;
+	struct named *names; /* by number - 1 */
+	size_t n, room;
+	char *lines;        /* NAMES */
+	const char *unsent; /* of these; NULL: NAMES_END is sent as well */
+	struct receiver_status status;
+};
+
+/* -- the names -- */
+
+static bool
+add_name(struct session_receiver *r, const struct named *name)
+{
+	struct named *grown = grow(r->names, r->n, &r->room, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	r->names = grown;
+	grown[r->n++] = *name;
+	return true;
+}
+
+static bool
+list_frontend(struct session_receiver *r, struct frontend *f, FILE *out)
+{
+	char line[SUCCESSOR_LINE_MAX];
+	struct named name = {.frontend = f, .route = f->backends_n};
+
+	fprintf(out, "%s\n", successor_frontend_line(f, line));
+	if (!add_name(r, &name))
+		return false;
+	for (name.route = 0; name.route < f->backends_n; name.route++) {
+		fprintf(out, "%s\n", successor_route_line(f, name.route, line));
+		if (!add_name(r, &name))
+			return false;
+	}
+	return true;
+}
+
+static bool
+list_server(struct session_receiver *r, struct server *s, FILE *out)
+{
+	char line[SUCCESSOR_LINE_MAX];
+
+	fprintf(out, "%s\n", successor_server_line(s, line));
+	return add_name(r, &(struct named){.server = s});
+}
+
+static bool
+list_names(struct session_receiver *r)
+{
+	struct text_out out;
+	bool ok = true;
+
+	if (!text_out_open(&out))
+		return false;
+	model_for_each_frontend (f, r->model)
+		ok = ok && list_frontend(r, f, out.stream);
+	model_for_each_server (s, r->model)
+		ok = ok && list_server(r, s, out.stream);
+	if (!text_out_close(&out))
+		return false;
+	r->unsent = r->lines = out.text;
+	return ok;
+}
+
+/* Returns 0 if all are sent, -EAGAIN while some are left, or -errno. */
+static int
+send_names(struct session_receiver *r)
+{
+	static struct handover m;
+	int rc = 0;
+
+	m.version = HANDOVER_VERSION;
+	m.n = 0;
+	while (rc == 0 && r->unsent) {
+		size_t n = handover_put_lines(&m, r->unsent);
+
+		m.kind = n > 0 ? HANDOVER_NAMES : HANDOVER_NAMES_END;
+		rc = handover_send(r->channel, &m);
+		if (rc == 0)
+			r->unsent = n > 0 ? r->unsent + n : NULL;
+	}
+	return rc;
+}
+
+/* -- the places that the other process's sessions have at servers -- */
+
+static void
+hold_places(struct named *name, uint32_t n)
+{
+	for (; name->held < n; name->held++)
+		(void)backend_hold(name->server);
+	for (; name->held > n; name->held--)
+		backend_release(name->server);
+}
+
+static void
+take_counts(struct session_receiver *r, const char *text)
+{
+	unsigned number, n;
+	int used;
+
+	while (sscanf(text, "%u %u\n%n", &number, &n, &used) == 2) {
+		if (number > 0 && number <= r->n && r->names[number - 1].server)
+			hold_places(&r->names[number - 1], n);
+		text += used;
+	}
+}
+
+/* -- the sessions -- */
+
+/* Returns what the number stands for, or NULL. */
+static struct named *
+find_named(const struct session_receiver *r, uint64_t number)
+{
+	return number > 0 && number <= r->n ? &r->names[number - 1] : NULL;
+}
+
+/* Returns the route of the frontend with that number, backends_n for 0; false
+ * if it is none. */
+static bool
+find_route(const struct session_receiver *r, const struct frontend *f,
+    uint64_t number, unsigned *ret_route)
+{
+	const struct named *route = find_named(r, number);
+
+	*ret_route = number == 0 ? f->backends_n : route ? route->route : 0;
+	return number == 0 ||
+	       (route && route->frontend == f && route->route < f->backends_n);
+}
+
+/* The pool of the frontend as it is now: that of the model at the beginning may
+ * have been removed. */
+static struct pool *
+pool_for(const struct control *c, const struct frontend *f)
+{
+	const struct frontend *now =
+	    model_find_frontend(c->model, f->spec->name);
+
+	return now ? pools_of(c->pools, now) : pools_at(c->pools, 0);
+}
+
+/* Returns the server's entry, or NULL if there is none. */
+static struct named *
+find_all(const struct session_receiver *r, const struct session_image *image,
+    struct adoption *ret_as, struct err *err)
+{
+	const struct named *frontend = find_named(r, image->n[IMAGE_FRONTEND]);
+	struct named *server = find_named(r, image->n[IMAGE_SERVER]);
+	struct adoption *as = ret_as;
+
+	*as = (struct adoption){.frontend = NULL};
+	if (!frontend || !frontend->frontend ||
+	    !find_route(
+	        r, frontend->frontend, image->n[IMAGE_ROUTE], &as->route) ||
+	    !find_route(r, frontend->frontend, image->n[IMAGE_WANTED],
+	        &as->wanted_route) ||
+	    (image->n[IMAGE_SERVER] > 0 && (!server || !server->server))) {
+		err_set(err, "its numbers are of nothing here");
+		return NULL;
+	}
+	as->frontend = frontend->frontend;
+	as->pool = pool_for(r->control, frontend->frontend);
+	as->server = server ? server->server : NULL;
+	as->held = server && server->held > 0;
+	return server;
+}
+
+static bool
+adopt(struct session_receiver *r, const struct handover *m, struct err *err)
+{
+	struct session_image image;
+	struct adoption as;
+	struct named *server;
+
+	if (!session_image_decode(m->data, m->size, m->n, &image, err)) {
+		handover_drop(m);
+		return false;
+	}
+	server = find_all(r, &image, &as, err);
+	if (!as.frontend) {
+		handover_drop(m);
+		return false;
+	}
+	if (!session_adopt(&r->control->proxy, &image, m->fds, &as, err))
+		return false;
+	if (as.held)
+		server->held--;
+	return true;
+}
+
+static void
+take_session(struct session_receiver *r, const struct handover *m)
+{
+	static struct log_limit limit;
+	struct err err;
+
+	if (adopt(r, m, &err)) {
+		r->status.taken++;
+		return;
+	}
+	r->status.refused++;
+	log_limited(&limit, LOG_LEVEL_WARNING,
+	    "a session of the former process is reset: %s", err.text);
+}
+
+/* -- the end -- */
+
+static void
+end_receiver(struct session_receiver *r)
+{
+	struct control *c = r->control;
+
+	if (r->channel < 0)
+		return;
+	ev_io_stop(c->loop, &r->io);
+	ev_ref(c->loop);
+	close(r->channel);
+	r->channel = -1;
+	r->status.left = 0;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->names[i].server)
+			hold_places(&r->names[i], 0);
+	model_unpin(r->model);
+	free(r->names);
+	free(r->lines);
+	r->names = NULL;
+	r->lines = NULL;
+	r->n = 0;
+	log_info("the former process has ended; %u of its sessions went on "
+	         "here",
+	    r->status.taken);
+}
+
+/* Returns false when there is nothing to read now, or never again. */
+static bool
+take_message(struct session_receiver *r)
+{
+	static struct handover m;
+	int rc = handover_receive(r->channel, &m);
+
+	if (rc == -EAGAIN)
+		return false;
+	if (rc == -EBADMSG)
+		return true; /* of a kind that this version does not know */
+	if (rc <= 0) {
+		end_receiver(r);
+		return false;
+	}
+	if (m.kind == HANDOVER_SESSION)
+		take_session(r, &m);
+	else if (m.kind == HANDOVER_COUNTS)
+		take_counts(r, m.text);
+	else if (m.kind == HANDOVER_PASSED)
+		r->status.left = (uint32_t)strtoul(m.text, NULL, 10);
+	else
+		handover_drop(&m);
+	return true;
+}
+
+static void
+on_channel(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct session_receiver *r = io->data;
+	uint64_t until_ns = clock_now_ns() + RECEIVER_TURN_NS;
+
+	if (events & EV_WRITE && send_names(r) != -EAGAIN) {
+		ev_io_stop(loop, io);
+		ev_io_set(io, r->channel, EV_READ);
+		ev_io_start(loop, io);
+	}
+	if (!(events & EV_READ))
+		return;
+	while (take_message(r) && clock_now_ns() < until_ns)
+		;
+}
+
+struct session_receiver *
+session_receiver_new(struct control *control, int channel)
+{
+	struct session_receiver *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		close(channel);
+		return NULL;
+	}
+	r->control = control;
+	r->model = control->model;
+	r->channel = channel;
+	if (!list_names(r)) {
+		free(r->names);
+		free(r->lines);
+		free(r);
+		close(channel);
+		return NULL;
+	}
+	model_pin(r->model);
+	ev_io_init(&r->io, on_channel, channel, EV_READ | EV_WRITE);
+	r->io.data = r;
+	ev_io_start(control->loop, &r->io);
+	ev_unref(control->loop);
+	return r;
+}
+
+void
+session_receiver_free(struct session_receiver *receiver)
+{
+	if (!receiver)
+		return;
+	end_receiver(receiver);
+	free(receiver);
+}
+
+struct receiver_status
+session_receiver_status(const struct session_receiver *receiver)
+{
+	return receiver ? receiver->status : (struct receiver_status){0};
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * The side of an upgrade that takes sessions over, once the other process has
+ * left the listening sockets to this one (takeover.h).
+ *
+ *   NAMES -->                        what sessions may belong to, by number
+ *         <-- COUNTS                 how many the other process has at servers
+ *         <-- SESSION...             each goes on here at once
+ *         <-- PASSED                 how many stay there for now
+ *
+ * The numbers mean the objects of the model at the beginning, which stays until
+ * the other process has ended; a reload in between makes no difference to a
+ * session that comes.  While the other process has sessions at a server they
+ * count here, too, so that maxconn holds for both processes together.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef CONTROL_SESSION_RECEIVER_H
+#define CONTROL_SESSION_RECEIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct control;
+struct session_receiver;
+
+/* How long a turn of the loop takes sessions over, at most. */
+#define RECEIVER_TURN_NS (1000 * 1000)
+
+/* Begins, and takes ownership of the channel, which must not block, also on
+ * failure.  Returns NULL when memory is short. */
+struct session_receiver *session_receiver_new(
+    struct control *control, int channel);
+
+/* Accepts NULL. */
+void session_receiver_free(struct session_receiver *receiver);
+
+struct receiver_status {
+	uint32_t taken;   /* sessions that go on here */
+	uint32_t refused; /* that could not, and were reset */
+	uint32_t left; /* that are with the former process, as it last said */
+};
+
+/* receiver may be NULL: all are 0. */
+struct receiver_status session_receiver_status(
+    const struct session_receiver *receiver);
+
+#endif

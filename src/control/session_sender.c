@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ * See session_sender.h.
+ */
+#include "control/session_sender.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text_out.h"
+#include "control/control_internal.h"
+#include "net/handover.h"
+#include "proxy/reaper.h"
+#include "proxy/successor.h"
+
+/* After the sessions of queues were told: their threads hand them over. */
+#define QUEUES_FIRST_MS 5
+/* After a pass: the sessions that were told last take their turns. */
+#define PASS_ENDS_MS 5
+
+struct session_sender {
+	struct control *control;
+	struct successor *to;
+	int channel;
+	ev_io io;
+	ev_timer tick;
+	uint64_t names_by_ms;
+	bool named;         /* the other process has told what it knows */
+	uint32_t at;        /* the next session to tell */
+	uint32_t passed;    /* when this pass began */
+	uint64_t wait_ms;   /* tells none before that */
+	uint64_t pause_ms;  /* before the next pass, if nothing has left */
+	char *counts;       /* to be sent */
+	const char *unsent; /* of these */
+	void (*settled)(void *arg, uint32_t passed);
+	void *arg;
+};
+
+static void
+settle(struct session_sender *s)
+{
+	void (*settled)(void *arg, uint32_t passed) = s->settled;
+
+	s->settled = NULL;
+	if (settled)
+		settled(s->arg, atomic_load_relaxed(&s->to->passed));
+}
+
+/* -- the servers' counts -- */
+
+/* Writes how many sessions of this process each server has that the other
+ * process knows. */
+static bool
+collect_counts(struct session_sender *s)
+{
+	char line[SUCCESSOR_LINE_MAX];
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return false;
+	model_for_each_server (v, s->control->model) {
+		uint32_t n = atomic_load_relaxed(&v->sessions->now);
+		uint32_t number =
+		    successor_find(s->to, successor_server_line(v, line));
+
+		if (number > 0)
+			fprintf(out.stream, "%u %u\n", number, n);
+	}
+	if (!text_out_close(&out))
+		return false;
+	free(s->counts);
+	s->unsent = s->counts = out.text;
+	return true;
+}
+
+/* Returns false while the socket is full. */
+static bool
+send_text(const struct session_sender *s, struct handover *m)
+{
+	m->version = HANDOVER_VERSION;
+	m->n = 0;
+	return handover_send(s->channel, m) != -EAGAIN;
+}
+
+/* Sends as many of the counts as the socket takes.  Returns false while some
+ * are left. */
+static bool
+send_counts(struct session_sender *s)
+{
+	static struct handover m;
+
+	while (s->unsent && *s->unsent) {
+		size_t n = handover_put_lines(&m, s->unsent);
+
+		m.kind = HANDOVER_COUNTS;
+		if (!send_text(s, &m))
+			return false;
+		s->unsent += n;
+	}
+	return true;
+}
+
+static void
+send_passed(struct session_sender *s)
+{
+	static struct handover m;
+
+	m.kind = HANDOVER_PASSED;
+	snprintf(
+	    m.text, sizeof(m.text), "%u", proxy_sessions(&s->control->proxy));
+	(void)send_text(s, &m);
+}
+
+/* -- passes over the sessions -- */
+
+static bool
+channel_is_full(struct session_sender *s)
+{
+	struct pollfd channel = {.fd = s->channel, .events = POLLOUT};
+
+	if (!atomic_load_relaxed(&s->to->full))
+		return false;
+	if (poll(&channel, 1, 0) == 1 && channel.revents & POLLOUT)
+		atomic_store_relaxed(&s->to->full, 0u);
+	return atomic_load_relaxed(&s->to->full);
+}
+
+/* All were told.  A pass in which none has left is followed by a longer pause
+ * each time. */
+static void
+end_pass(struct session_sender *s, uint64_t now_ms)
+{
+	uint32_t passed = atomic_load_relaxed(&s->to->passed);
+	uint32_t left = proxy_sessions(&s->control->proxy);
+
+	(void)collect_counts(s);
+	(void)send_counts(s);
+	send_passed(s);
+	if (passed != s->passed) {
+		s->pause_ms = 0;
+	} else {
+		s->pause_ms =
+		    s->pause_ms == 0 ? SENDER_PAUSE_MIN_MS : 2 * s->pause_ms;
+		if (s->pause_ms > SENDER_PAUSE_MAX_MS)
+			s->pause_ms = SENDER_PAUSE_MAX_MS;
+	}
+	/* A session that has just begun its connect is ready after a while. */
+	if (left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
+		settle(s);
+	s->at = 0;
+	s->passed = passed;
+	s->wait_ms = now_ms + s->pause_ms;
+}
+
+static void
+on_tick(struct ev_loop *loop, ev_timer *timer, int events)
+{
+	struct session_sender *s = timer->data;
+	struct proxy *proxy = &s->control->proxy;
+	uint64_t now_ms = clock_now_ms();
+
+	(void)loop;
+	(void)events;
+	if (!s->named) {
+		if (now_ms >= s->names_by_ms) {
+			log_warning("the other process takes no sessions: it "
+			            "does not say what it knows");
+			session_sender_stop(s);
+			settle(s);
+		}
+		return;
+	}
+	if (now_ms < s->wait_ms || !send_counts(s) || channel_is_full(s))
+		return;
+	if (s->at < slab_made(&proxy->sessions)) {
+		s->at = proxy_note_some(proxy, s->at, SENDER_NOTES, NOTE_LEAVE);
+		if (s->at >= slab_made(&proxy->sessions))
+			s->wait_ms = now_ms + PASS_ENDS_MS;
+		return;
+	}
+	end_pass(s, now_ms);
+}
+
+/* -- what the other process knows -- */
+
+static void
+begin_passes(struct session_sender *s)
+{
+	struct control *c = s->control;
+
+	s->named = true;
+	ev_io_stop(c->loop, &s->io);
+	if (!collect_counts(s)) {
+		settle(s);
+		return;
+	}
+	(void)send_counts(s);
+	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
+	proxy_note_queued(&c->proxy, NOTE_LEAVE);
+	s->wait_ms = clock_now_ms() + QUEUES_FIRST_MS;
+}
+
+/* The other process is gone, or says what it should not. */
+static void
+give_up(struct session_sender *s)
+{
+	ev_io_stop(s->control->loop, &s->io);
+	ev_timer_stop(s->control->loop, &s->tick);
+	settle(s);
+}
+
+static void
+on_names(struct ev_loop *loop, ev_io *io, int events)
+{
+	struct session_sender *s = io->data;
+	static struct handover m;
+	int rc = handover_receive(s->channel, &m);
+
+	(void)loop;
+	(void)events;
+	if (rc == -EAGAIN)
+		return;
+	if (rc == 1 && m.kind == HANDOVER_NAMES &&
+	    successor_add_lines(s->to, m.text))
+		return;
+	if (rc == 1 && m.kind == HANDOVER_NAMES_END)
+		begin_passes(s);
+	else
+		give_up(s);
+}
+
+struct session_sender *
+session_sender_new(struct control *control, int channel,
+    void (*settled)(void *arg, uint32_t passed), void *arg)
+{
+	struct session_sender *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->to = successor_new(channel);
+	if (!s || !s->to) {
+		free(s);
+		close(channel);
+		return NULL;
+	}
+	s->control = control;
+	s->channel = channel;
+	s->settled = settled;
+	s->arg = arg;
+	s->names_by_ms = clock_now_ms() + SENDER_NAMES_MS;
+	ev_io_init(&s->io, on_names, channel, EV_READ);
+	ev_timer_init(
+	    &s->tick, on_tick, SENDER_TICK_MS / 1e3, SENDER_TICK_MS / 1e3);
+	s->io.data = s->tick.data = s;
+	ev_io_start(control->loop, &s->io);
+	ev_timer_start(control->loop, &s->tick);
+	return s;
+}
+
+void
+session_sender_stop(struct session_sender *sender)
+{
+	if (!sender)
+		return;
+	ev_io_stop(sender->control->loop, &sender->io);
+	ev_timer_stop(sender->control->loop, &sender->tick);
+}
+
+void
+session_sender_free(struct session_sender *sender)
+{
+	if (!sender)
+		return;
+	close(sender->channel);
+	successor_free(sender->to);
+	free(sender->counts);
+	free(sender);
+}

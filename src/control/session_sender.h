@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * The side of an upgrade that hands its sessions over, after the other process
+ * has the listening sockets (upgrade.h).
+ *
+ *   NAMES: what the other process knows
+ *     --> sessions that wait in queues are told, in their order
+ *     --> all sessions are told, again and again: those that could not leave
+ *         may be able to later
+ *
+ * A session leaves in a turn of its own (proxy/session_leave.h), on its own
+ * thread, so bytes and decisions cannot come in between; this thread only tells
+ * sessions, SENDER_NOTES at a time and never while the socket is full.  What
+ * stays drains as after SIGTERM, from the time on that a whole pass has moved
+ * nothing.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef CONTROL_SESSION_SENDER_H
+#define CONTROL_SESSION_SENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct control;
+struct session_sender;
+
+/* Sessions that are told in SENDER_TICK_MS. */
+#define SENDER_NOTES   128u
+#define SENDER_TICK_MS 1
+/* How long the other process may take to tell what it knows. */
+#define SENDER_NAMES_MS 5000
+/* Between two passes, when nothing has left; doubles. */
+#define SENDER_PAUSE_MIN_MS 10
+#define SENDER_PAUSE_MAX_MS 2000
+
+/* Begins, and takes ownership of the channel, also on failure.  settled: called
+ * once, when no more sessions leave for now, with the number of those that have
+ * left.  Returns NULL when memory is short. */
+struct session_sender *session_sender_new(struct control *control, int channel,
+    void (*settled)(void *arg, uint32_t passed), void *arg);
+
+/* After the pools have ended, as sessions use the channel.  Accepts NULL. */
+void session_sender_free(struct session_sender *sender);
+
+/* Stops the watchers, before the loop ends.  Accepts NULL. */
+void session_sender_stop(struct session_sender *sender);
+
+#endif

@@ -1,0 +1,121 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Upgrades: what their tests share.
+
+# shellcheck disable=SC2034,SC2154 # for, and from, the files that load it
+
+UPGRADE_TOOL=(python3 -B "$ROOT/tests/behaviour/upgradetool.py")
+FIRST=
+
+# site: a file with a TCP and a unix listener, an admin socket and an HTTP port.
+site() {
+	cat <<-END
+		[global]
+		log = stderr
+		drain_timeout = ${DRAIN_TIMEOUT:-10m}
+		drain_idle_timeout = 10m
+		admin = $ADMIN
+		http = 127.0.0.1:0
+		[pool main]
+		threads = 2
+		[frontend web]
+		listen = 127.0.0.1:0
+		listen = unix:$T/web.sock
+		backend = app
+		[backend app]
+		check = off
+		server = a ${ADDRS[a]:-127.0.0.1:1}
+	END
+}
+
+# begin: lfproxy with that file.
+begin() {
+	site >"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+}
+
+# stat_of PROXY NAME COLUMN
+stat_of() {
+	ctl show stat | awk -F, -v px="$1" -v sv="$2" -v col="$3" '
+	NR == 1 { sub(/^# /, ""); for (i = 1; i <= NF; i++) at[$i] = i }
+	$1 == px && $2 == sv { print $at[col] }'
+}
+
+pid_now() {
+	ctl show info | sed -n 's/^Pid: //p'
+}
+
+# upgrade: it succeeds; LFPROXY_PID is the other process then, and UPGRADED what
+# was said.
+upgrade() {
+	local before=$LFPROXY_PID
+
+	run -0 ctl upgrade
+	[[ $output =~ ^process\ [0-9]+\ has\ taken\ over\ [0-9]+\ listening\ socket ]] ||
+	    fail "$output"
+	UPGRADED=$output
+	LFPROXY_PID=${output#process }
+	LFPROXY_PID=${LFPROXY_PID%% *}
+	[ "$LFPROXY_PID" != "$before" ]
+	equal "the process that answers" "$LFPROXY_PID" "$(pid_now)"
+}
+
+# refused PATTERN [PROGRAM]: an upgrade fails with that reason, and the present
+# process goes on.
+refused() {
+	local pattern=$1
+
+	shift
+	run -1 ctl upgrade "$@"
+	[[ $output =~ $pattern ]] || fail "$output"
+	equal "the process that answers" "$LFPROXY_PID" "$(pid_now)"
+	equal "answer" a "$(fetch "http://$PORT/")"
+}
+
+none_left() {
+	local rc=0
+
+	"$TOOLS/insession" "$FIRST" || rc=$?
+	[ $rc -eq 1 ]
+}
+
+# The other processes are no children of the test's.
+stop_newest() {
+	local pid=$LFPROXY_PID
+
+	[ -n "$FIRST" ] && [ "$pid" != "$FIRST" ] || return 0
+	LFPROXY_PID=
+	kill -TERM "$pid"
+	wait_for 15 ended "$pid" || kill -KILL "$pid"
+	wait_for 15 ended "$FIRST" || kill -KILL "$FIRST"
+	wait "$FIRST"
+	wait_for 15 none_left
+	no_report
+}
+
+teardown() {
+	local rc=0
+
+	stop_others
+	if [ -n "$LFPROXY_PID" ]; then
+		stop_newest || rc=1
+	fi
+	if [ -n "$LFPROXY_PID" ]; then
+		stop_lfproxy || rc=1
+	fi
+	if [ $rc -ne 0 ] || [ -z "${BATS_TEST_COMPLETED:-}" ]; then
+		explain_failure
+	fi
+	return $rc
+}
+
+# begin_with NAME [OPTION...]: lfproxy with that server alone, and its options.
+begin_with() {
+	site >"$T/lfproxy.ini"
+	sed -i "s/^server = a .*/server = s $(addr "$1") ${*:2}/" "$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+}

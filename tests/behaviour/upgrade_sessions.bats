@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Upgrades: another process goes on with the sessions.
+
+# shellcheck disable=SC2030,SC2031 # each test has its own LFPROXY_PID
+
+load helpers
+load ctl
+load tls
+load upgrade
+
+# slow_server NAME: answers when it is told to.
+slow_server() {
+	serve "$1" "${UPGRADE_TOOL[@]}" server
+}
+
+# asks NAME LINE [half]: a client that waits for its answer.
+asks() {
+	spawn "$1" "${UPGRADE_TOOL[@]}" ask "$PORT" "$2" ${3:+"$3"}
+	wait_for 10 has_line "$1" connected
+}
+
+# answers NAME LINE
+answers() {
+	finish "$1" 30
+	equal "the answer of $1" "connected answered $2" "$(xargs <<<"$output")"
+}
+
+# of_info NAME: a figure of `show info`.
+of_info() {
+	ctl show info | sed -n "s/^$1: //p"
+}
+
+sessions_are() {
+	[ "$(of_info CurrConns)" = "$1" ]
+}
+
+# in_state STATE N: so many sessions are in it.
+in_state() {
+	[ "$(ctl show sess json | grep -o "\"state\":\"$1\"" | wc -l)" = "$2" ]
+}
+
+@test "upgrade: streams go on in the other process, and no byte is lost" {
+	start_streams s
+	start_app a
+	begin
+	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
+	ctl reload
+	# More than the buffers of the kernel: they fill pipes.
+	spawn stream "$TOOLS/streamer" client "$PORT" --connections 4 \
+	    --up 1000000 --down 40000000 --hold-reading --deadline 200
+	wait_for 10 has_line stream established
+	wait_for 10 sessions_are 4
+	upgrade
+	[[ $UPGRADED == *" and 4 sessions" ]] || fail "$UPGRADED"
+	wait_for 10 ended "$FIRST"
+	equal "sessions" 4 "$(of_info CurrConns)"
+	signal stream USR1
+	finish stream 60
+	[[ $output == *"ok=4 "*"failed=0 "* ]] || fail "$output"
+	wait_for 10 sessions_are 0
+	equal "sessions at the server" 0 "$(stat_of app s scur)"
+	stop_newest
+}
+
+@test "upgrade: many streams over many upgrades, with a reload and a resize between" {
+	start_streams s
+	start_app a
+	begin
+	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
+	ctl reload
+	spawn stream "$TOOLS/streamer" client "$PORT" --connections 60 \
+	    --up 3000000 --down 3000000 --duration 6 --deadline 200
+	wait_for 20 has_line stream established
+	for i in 1 2 3 4 5 6; do
+		upgrade
+		ctl set pool main threads $((1 + i % 4))
+		sed -i "s/^drain_timeout = .*/drain_timeout = $((i + 5))m/" \
+		    "$T/lfproxy.ini"
+		ctl reload
+	done
+	finish stream 120
+	[[ $output == *"failed=0 "* ]] || fail "$output"
+	stop_newest
+}
+
+@test "upgrade: an idle session is the other process's, with its age and its bytes" {
+	slow_server s
+	begin_with s
+	asks idle hello
+	wait_for 10 has_line s 'got hello'
+	before=$(ctl show sess | grep -o 'src=[^ ]*')
+	upgrade
+	wait_for 10 ended "$FIRST"
+	equal "the session" "$before" "$(ctl show sess | grep -o 'src=[^ ]*')"
+	equal "sessions" "1 1 1" "$(of_info CurrConns) $(stat_of web FRONTEND scur) $(stat_of app s scur)"
+	signal s USR1
+	answers idle hello
+	# One line for the whole session, with all of its bytes.
+	wait_for 10 lfproxy_said ' web app/s [0-9]+/[0-9]+/[0-9]+ 6 '
+	stop_newest
+}
+
+@test "upgrade: a half-closed session still gets its answer" {
+	slow_server s
+	begin_with s
+	asks half bye half
+	wait_for 10 in_state CLIENT_EOF 1
+	upgrade
+	wait_for 10 ended "$FIRST"
+	in_state CLIENT_EOF 1
+	signal s USR1
+	answers half bye
+	stop_newest
+}
+
+@test "upgrade: those who queue keep their order, and maxconn holds for both processes" {
+	slow_server s
+	begin_with s maxconn=1
+	sed -i "s/^check = off/&\\ntimeout_queue = 10m/" "$T/lfproxy.ini"
+	ctl reload
+	asks c0 line0
+	wait_for 10 has_line s 'got line0, 1 open'
+	for i in 1 2 3 4; do
+		asks "c$i" "line$i"
+		wait_for 10 in_state QUEUED "$i"
+	done
+	upgrade
+	[[ $UPGRADED == *" and 5 sessions" ]] || fail "$UPGRADED"
+	wait_for 10 ended "$FIRST"
+	equal "at the server" 1 "$(stat_of app s scur)"
+	in_state QUEUED 4
+	for i in 0 1 2 3 4; do
+		wait_for 10 has_line s "got line$i, 1 open"
+		signal s USR1
+		answers "c$i" "line$i"
+	done
+	stop_newest
+}
+
+@test "upgrade: a connect that takes long is begun again" {
+	serve full "$TOOLS/badserver" full 127.0.0.1:0 --deadline 300
+	begin_with full
+	sed -i "s/^check = off/&\\ntimeout_connect = 10m/" "$T/lfproxy.ini"
+	ctl reload
+	spawn c "${UPGRADE_TOOL[@]}" ask "$PORT" late
+	wait_for 10 in_state CONNECTING 1
+	upgrade
+	wait_for 10 ended "$FIRST"
+	in_state CONNECTING 1
+	signal full KILL
+	wait_for 10 ended "${PIDS[full]}"
+	serve s "${UPGRADE_TOOL[@]}" server "$(addr full)"
+	wait_for 60 has_line s 'got late'
+	signal s USR1
+	answers c late
+	stop_newest
+}
+
+@test "upgrade: a client whose first bytes decide is routed by the other process" {
+	slow_server s
+	slow_server named
+	site >"$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		[backend named]
+		check = off
+		server = n $(addr named)
+	END
+	sed -i -e "s/^server = a .*/server = s $(addr s)/" \
+	    -e 's/^backend = app/&\nsni = *.example.com backend=named\ntimeout_hello = 10m/' \
+	    "$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	spawn c "${UPGRADE_TOOL[@]}" hello "$PORT" www.example.com
+	wait_for 10 has_line c connected
+	wait_for 10 in_state INSPECTING 1
+	upgrade
+	wait_for 10 ended "$FIRST"
+	in_state INSPECTING 1
+	signal c USR1
+	wait_for 10 has_line named 'got .*www.example.com'
+	# And with the hello read, once more.
+	upgrade
+	[[ $(ctl show sess json) == *www.example.com* ]] ||
+	    fail "$(ctl show sess json)"
+	signal named USR1
+	finish c 20
+	stop_newest
+}
+
+@test "upgrade: a client that is delayed waits on, and counts with its source" {
+	slow_server s
+	begin_with s
+	sed -i 's/^backend = app/&\nlimit = sessions=2 rate=20\/m burst=1 per=source action=delay/' \
+	    "$T/lfproxy.ini"
+	ctl reload
+	asks first one
+	wait_for 10 has_line s 'got one'
+	asks second two
+	upgrade
+	wait_for 10 ended "$FIRST"
+	[[ $(ctl show table web) == *" conn_cur=2 "* ]] ||
+	    fail "$(ctl show table web)"
+	wait_for 20 has_line s 'got two'
+	signal s USR1
+	answers first one
+	signal s USR1
+	answers second two
+	in_table() { [[ $(ctl show table web) == *" conn_cur=0 "* ]]; }
+	wait_for 10 in_table
+	stop_newest
+}
+
+@test "upgrade: sessions with TLS stay in the former process" {
+	make_site www.example
+	slow_server s
+	site >"$T/lfproxy.ini"
+	cat >>"$T/lfproxy.ini" <<-END
+		[tls web]
+		cert = $T/www.example.pem
+		[frontend secure]
+		listen = 127.0.0.1:0 tls=web
+		backend = app
+	END
+	sed -i "s/^server = a .*/server = s $(addr s)/" "$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	mkfifo "$T/fifo"
+	spawn tls sh -c "exec openssl s_client -quiet -connect $(listening secure) <'$T/fifo'"
+	exec 7>"$T/fifo"
+	echo hello >&7
+	wait_for 10 has_line s 'got hello'
+	asks plain plain
+	wait_for 10 has_line s 'got plain'
+	upgrade
+	[[ $UPGRADED == *" and 1 session; 1 session of process $FIRST may end within 10m" ]] ||
+	    fail "$UPGRADED"
+	equal "what stays" 1 "$(of_info FormerSessionsLeft)"
+	equal "at the server" 2 "$(stat_of app s scur)"
+	signal s USR1
+	wait_for 10 has_line tls hello
+	wait_for 15 ended "$FIRST"
+	equal "what stays" 0 "$(of_info FormerSessionsLeft)"
+	exec 7>&-
+	signal s USR1
+	answers plain plain
+	stop_newest
+}
