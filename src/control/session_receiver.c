@@ -18,11 +18,12 @@
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"
 
-/* What a number stands for: a server, else a route, else a frontend. */
+/* What a number stands for: a server, a route, a frontend, or a backend. */
 struct named {
 	struct frontend *frontend;
 	unsigned route;
 	struct server *server;
+	struct counters *counters; /* NULL: of a route */
 	uint32_t held; /* of the server: places for the other process */
 };
 
@@ -56,11 +57,13 @@ static bool
 list_frontend(struct session_receiver *r, struct frontend *f, FILE *out)
 {
 	char line[SUCCESSOR_LINE_MAX];
-	struct named name = {.frontend = f, .route = f->backends_n};
+	struct named name = {
+	    .frontend = f, .route = f->backends_n, .counters = f->counters};
 
 	fprintf(out, "%s\n", successor_frontend_line(f, line));
 	if (!add_name(r, &name))
 		return false;
+	name.counters = NULL;
 	for (name.route = 0; name.route < f->backends_n; name.route++) {
 		fprintf(out, "%s\n", successor_route_line(f, name.route, line));
 		if (!add_name(r, &name))
@@ -75,7 +78,17 @@ list_server(struct session_receiver *r, struct server *s, FILE *out)
 	char line[SUCCESSOR_LINE_MAX];
 
 	fprintf(out, "%s\n", successor_server_line(s, line));
-	return add_name(r, &(struct named){.server = s});
+	return add_name(
+	    r, &(struct named){.server = s, .counters = s->counters});
+}
+
+static bool
+list_backend(struct session_receiver *r, struct backend *b, FILE *out)
+{
+	char line[SUCCESSOR_LINE_MAX];
+
+	fprintf(out, "%s\n", successor_backend_line(b, line));
+	return add_name(r, &(struct named){.counters = b->counters});
 }
 
 static bool
@@ -88,6 +101,8 @@ list_names(struct session_receiver *r)
 		return false;
 	model_for_each_frontend (f, r->model)
 		ok = ok && list_frontend(r, f, out.stream);
+	model_for_each_backend (b, r->model)
+		ok = ok && list_backend(r, b, out.stream);
 	model_for_each_server (s, r->model)
 		ok = ok && list_server(r, s, out.stream);
 	if (!text_out_close(&out))
@@ -136,6 +151,27 @@ take_counts(struct session_receiver *r, const char *text)
 	while (sscanf(text, "%u %u\n%n", &number, &n, &used) == 2) {
 		if (number > 0 && number <= r->n && r->names[number - 1].server)
 			hold_places(&r->names[number - 1], n);
+		text += used;
+	}
+}
+
+/* -- what the other process has counted -- */
+
+static void
+take_counters(struct session_receiver *r, const char *text)
+{
+	unsigned long long n;
+	unsigned number;
+	enum counter which;
+	char name[40];
+	int used;
+
+	while (
+	    sscanf(text, "%u %39s %llu\n%n", &number, name, &n, &used) == 3) {
+		if (number > 0 && number <= r->n &&
+		    r->names[number - 1].counters && counter_find(name, &which))
+			counters_add(
+			    r->names[number - 1].counters, 0, which, n);
 		text += used;
 	}
 }
@@ -284,6 +320,8 @@ take_message(struct session_receiver *r)
 		take_session(r, &m);
 	else if (m.kind == HANDOVER_COUNTS)
 		take_counts(r, m.text);
+	else if (m.kind == HANDOVER_COUNTERS)
+		take_counters(r, m.text);
 	else if (m.kind == HANDOVER_PASSED)
 		r->status.left = (uint32_t)strtoul(m.text, NULL, 10);
 	else

@@ -6,6 +6,7 @@
  *         <-- COUNTS                 how many the other process has at servers
  *         <-- SESSION...             each goes on here at once
  *         <-- PASSED                 how many stay there for now
+ *         <-- COUNTERS               the sums, which go on here
  *
  * The numbers mean the objects of the model at the beginning, which stays until
  * the other process has ended; a reload in between makes no difference to a

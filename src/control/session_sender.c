@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/text_out.h"
 #include "control/control_internal.h"
+#include "control/counters_sent.h"
 #include "net/handover.h"
 #include "proxy/reaper.h"
 #include "proxy/successor.h"
@@ -22,6 +23,15 @@
 #define QUEUES_FIRST_MS 5
 /* After a pass: the sessions that were told last take their turns. */
 #define PASS_ENDS_MS 5
+/* How long the end waits for the other process to read the last sums. */
+#define LAST_SUMS_MS 1000
+
+/* A text that is sent line by line. */
+struct lines_out {
+	enum handover_kind kind;
+	char *text;         /* NULL: none */
+	const char *unsent; /* of it */
+};
 
 struct session_sender {
 	struct control *control;
@@ -30,31 +40,59 @@ struct session_sender {
 	ev_io io;
 	ev_timer tick;
 	uint64_t names_by_ms;
-	bool named;         /* the other process has told what it knows */
-	uint32_t at;        /* the next session to tell */
-	uint32_t passed;    /* when this pass began */
-	uint64_t wait_ms;   /* tells none before that */
-	uint64_t pause_ms;  /* before the next pass, if nothing has left */
-	char *counts;       /* to be sent */
-	const char *unsent; /* of these */
+	bool named;        /* the other process has told what it knows */
+	uint32_t at;       /* the next session to tell */
+	uint32_t passed;   /* when this pass began */
+	uint64_t wait_ms;  /* tells none before that */
+	uint64_t pause_ms; /* before the next pass, if nothing has left */
+	struct lines_out counts, sums;
+	struct counters_sent counters;
 	void (*settled)(void *arg, uint32_t passed);
 	void *arg;
 };
 
-static void
-settle(struct session_sender *s)
-{
-	void (*settled)(void *arg, uint32_t passed) = s->settled;
+/* -- texts -- */
 
-	s->settled = NULL;
-	if (settled)
-		settled(s->arg, atomic_load_relaxed(&s->to->passed));
+/* Returns false while the socket is full. */
+static bool
+send_text(const struct session_sender *s, struct handover *m)
+{
+	m->version = HANDOVER_VERSION;
+	m->n = 0;
+	return handover_send(s->channel, m) != -EAGAIN;
 }
 
-/* -- the servers' counts -- */
+/* Sends as many lines as the socket takes.  Returns false while some are left.
+ */
+static bool
+send_lines(const struct session_sender *s, struct lines_out *lines)
+{
+	static struct handover m;
+
+	while (lines->text && *lines->unsent) {
+		size_t n = handover_put_lines(&m, lines->unsent);
+
+		m.kind = lines->kind;
+		if (!send_text(s, &m))
+			return false;
+		lines->unsent += n;
+	}
+	return true;
+}
+
+/* Replaces the lines, which have been sent, by those of the open text. */
+static bool
+take_lines(struct lines_out *lines, struct text_out *out)
+{
+	if (!text_out_close(out))
+		return false;
+	free(lines->text);
+	lines->unsent = lines->text = out->text;
+	return true;
+}
 
 /* Writes how many sessions of this process each server has that the other
- * process knows. */
+ * process knows.  Counts that were not sent so far are out of date. */
 static bool
 collect_counts(struct session_sender *s)
 {
@@ -71,38 +109,56 @@ collect_counts(struct session_sender *s)
 		if (number > 0)
 			fprintf(out.stream, "%u %u\n", number, n);
 	}
-	if (!text_out_close(&out))
+	return take_lines(&s->counts, &out);
+}
+
+/* Writes what was counted since the last time. */
+static bool
+collect_sums(struct session_sender *s)
+{
+	struct text_out out;
+
+	if (!text_out_open(&out))
 		return false;
-	free(s->counts);
-	s->unsent = s->counts = out.text;
-	return true;
-}
-
-/* Returns false while the socket is full. */
-static bool
-send_text(const struct session_sender *s, struct handover *m)
-{
-	m->version = HANDOVER_VERSION;
-	m->n = 0;
-	return handover_send(s->channel, m) != -EAGAIN;
-}
-
-/* Sends as many of the counts as the socket takes.  Returns false while some
- * are left. */
-static bool
-send_counts(struct session_sender *s)
-{
-	static struct handover m;
-
-	while (s->unsent && *s->unsent) {
-		size_t n = handover_put_lines(&m, s->unsent);
-
-		m.kind = HANDOVER_COUNTS;
-		if (!send_text(s, &m))
-			return false;
-		s->unsent += n;
+	if (!counters_sent_write(
+	        &s->counters, s->control->model, s->to, out.stream)) {
+		if (text_out_close(&out))
+			free(out.text);
+		return false;
 	}
-	return true;
+	return take_lines(&s->sums, &out);
+}
+
+static void
+settle(struct session_sender *s)
+{
+	void (*settled)(void *arg, uint32_t passed) = s->settled;
+
+	s->settled = NULL;
+	if (!settled)
+		return;
+	if (s->named)
+		(void)collect_sums(s);
+	settled(s->arg, atomic_load_relaxed(&s->to->passed));
+}
+
+/* Sends the last sums, and waits for the socket: all threads have ended. */
+static void
+send_last_sums(struct session_sender *s)
+{
+	struct pollfd channel = {.fd = s->channel, .events = POLLOUT};
+	bool last = false;
+
+	for (;;) {
+		if (!send_lines(s, &s->sums)) {
+			if (poll(&channel, 1, LAST_SUMS_MS) <= 0)
+				return;
+		} else if (last || !collect_sums(s)) {
+			return;
+		} else {
+			last = true;
+		}
+	}
 }
 
 static void
@@ -139,7 +195,7 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	uint32_t left = proxy_sessions(&s->control->proxy);
 
 	(void)collect_counts(s);
-	(void)send_counts(s);
+	(void)send_lines(s, &s->counts);
 	send_passed(s);
 	if (passed != s->passed) {
 		s->pause_ms = 0;
@@ -175,7 +231,8 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 		}
 		return;
 	}
-	if (now_ms < s->wait_ms || !send_counts(s) || channel_is_full(s))
+	if (now_ms < s->wait_ms || !send_lines(s, &s->counts) ||
+	    !send_lines(s, &s->sums) || channel_is_full(s))
 		return;
 	if (s->at < slab_made(&proxy->sessions)) {
 		s->at = proxy_note_some(proxy, s->at, SENDER_NOTES, NOTE_LEAVE);
@@ -199,7 +256,7 @@ begin_passes(struct session_sender *s)
 		settle(s);
 		return;
 	}
-	(void)send_counts(s);
+	(void)send_lines(s, &s->counts);
 	atomic_store_release(&c->proxy.successor, s->to); /* [P41] */
 	proxy_note_queued(&c->proxy, NOTE_LEAVE);
 	s->wait_ms = clock_now_ms() + QUEUES_FIRST_MS;
@@ -249,6 +306,8 @@ session_sender_new(struct control *control, int channel,
 	}
 	s->control = control;
 	s->channel = channel;
+	s->counts.kind = HANDOVER_COUNTS;
+	s->sums.kind = HANDOVER_COUNTERS;
 	s->settled = settled;
 	s->arg = arg;
 	s->names_by_ms = clock_now_ms() + SENDER_NAMES_MS;
@@ -275,8 +334,12 @@ session_sender_free(struct session_sender *sender)
 {
 	if (!sender)
 		return;
+	if (sender->named)
+		send_last_sums(sender);
 	close(sender->channel);
 	successor_free(sender->to);
-	free(sender->counts);
+	counters_sent_fini(&sender->counters);
+	free(sender->counts.text);
+	free(sender->sums.text);
 	free(sender);
 }

@@ -4,6 +4,7 @@
 #include "model/counters.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -56,6 +57,29 @@ counters_add(
 	struct stripe *s = &counters->stripe[thread & (counters->stripes - 1)];
 
 	atomic_add_relaxed(&s->words[which], n);
+}
+
+static const char *const names[COUNTERS] = {
+#define X(id, text) #id,
+    COUNTERS_TABLE(X)
+#undef X
+};
+
+const char *
+counter_name(enum counter which)
+{
+	return names[which] + sizeof("COUNTER_") - 1;
+}
+
+bool
+counter_find(const char *name, enum counter *ret_which)
+{
+	for (enum counter c = 0; c < COUNTERS; c++)
+		if (strcmp(counter_name(c), name) == 0) {
+			*ret_which = c;
+			return true;
+		}
+	return false;
 }
 
 uint64_t

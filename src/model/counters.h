@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/atomics.h"
+#include "base/err.h"
 
 /* X(identifier, what it counts) -- the one list of them. */
 #define COUNTERS_TABLE(X)                                                      \
@@ -72,6 +73,12 @@ void counters_add(
 
 /* Returns the sum over all stripes.  Any thread. */
 uint64_t counters_sum(const struct counters *counters, enum counter which);
+
+/* Returns the name of a counter, as `BYTES_IN`; it never changes. */
+const char *counter_name(enum counter which);
+
+/* Finds a counter by its name.  Returns false if there is none. */
+bool counter_find(const char *name, enum counter *ret_which) MUST_CHECK;
 
 /* Back to zero.  What other threads add meanwhile may be lost or kept. */
 void counters_clear(struct counters *counters);

@@ -7,6 +7,7 @@
  *   LEFT                             ->
  *                                   <-  NAMES..., NAMES_END
  *   COUNTS..., SESSION..., PASSED    ->
+ *   COUNTERS...                      ->
  *
  * A process that hands over no sessions, an older one, closes the socket after
  * LEFT; one that takes none says READY without HANDOVER_TAKES_SESSIONS.  Each
@@ -46,6 +47,10 @@ enum handover_kind {
 	HANDOVER_SESSION, /* data: proxy/session_image.h */
 	/* A text: how many sessions stay with the sender for now. */
 	HANDOVER_PASSED,
+	/* A text: `NUMBER COUNTER N` lines, by the numbers of frontends,
+	 * backends and servers: so much has the sender counted there, since the
+	 * last such line. */
+	HANDOVER_COUNTERS,
 	HANDOVER_KINDS
 };
 

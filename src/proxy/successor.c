@@ -31,6 +31,14 @@ successor_route_line(const struct frontend *frontend, unsigned route,
 }
 
 const char *
+successor_backend_line(
+    const struct backend *backend, char out[SUCCESSOR_LINE_MAX])
+{
+	snprintf(out, SUCCESSOR_LINE_MAX, "backend %s", backend->spec->name);
+	return out;
+}
+
+const char *
 successor_server_line(const struct server *server, char out[SUCCESSOR_LINE_MAX])
 {
 	char address[ADDR_TEXT_SIZE];

@@ -2,9 +2,10 @@
  * The process that takes over from this one, as sessions see it when they are
  * handed over (session_leave.h): the socket to it, and what it knows.
  *
- * The other process numbers what it can take sessions of: a frontend, the route
- * from a frontend to a backend, and a server at an address, each by a line of
- * text.  A session that belongs to something else stays.
+ * The other process numbers what it can take sessions and sums of: a frontend,
+ * the route from a frontend to a backend, a backend, and a server at an
+ * address, each by a line of text.  A session that belongs to something else
+ * stays.
  *
  * Filled on the control thread; then sessions are told, and any thread reads.
  */
@@ -30,12 +31,14 @@ struct successor {
 /* The longest line: two names and an address. */
 #define SUCCESSOR_LINE_MAX 512
 
-/* Write the line of a frontend, of one of its routes, of a server.  Return
- * out. */
+/* Write the line of a frontend, of one of its routes, of a backend, of a
+ * server.  Return out. */
 const char *successor_frontend_line(
     const struct frontend *frontend, char out[SUCCESSOR_LINE_MAX]);
 const char *successor_route_line(const struct frontend *frontend,
     unsigned route, char out[SUCCESSOR_LINE_MAX]);
+const char *successor_backend_line(
+    const struct backend *backend, char out[SUCCESSOR_LINE_MAX]);
 const char *successor_server_line(
     const struct server *server, char out[SUCCESSOR_LINE_MAX]);
 

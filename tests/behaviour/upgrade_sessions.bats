@@ -63,6 +63,21 @@ in_state() {
 	stop_newest
 }
 
+# sums_are "PROXY NAME" "SESSIONS IN OUT": the streams, with their framing, are a
+# little longer than what they carry.
+sums_are() {
+	local proxy=${1% *} name=${1#* } sessions in out
+
+	sessions=$(stat_of "$proxy" "$name" stot)
+	in=$(stat_of "$proxy" "$name" bin)
+	out=$(stat_of "$proxy" "$name" bout)
+	read -r want_sessions want_in want_out <<<"$2"
+	[ "$sessions" = "$want_sessions" ] && [ "$in" -ge "$want_in" ] &&
+	    [ "$in" -le $((want_in + want_sessions * 1000)) ] &&
+	    [ "$out" -ge "$want_out" ] &&
+	    [ "$out" -le $((want_out + want_sessions * 1000)) ]
+}
+
 @test "upgrade: many streams over many upgrades, with a reload and a resize between" {
 	start_streams s
 	start_app a
@@ -80,7 +95,13 @@ in_state() {
 		ctl reload
 	done
 	finish stream 120
-	[[ $output == *"failed=0 "* ]] || fail "$output"
+	[[ $output =~ ok=([0-9]+)\ .*failed=0\ up=([0-9]+)\ down=([0-9]+)\  ]] ||
+	    fail "$output"
+	# The sums of all these processes.
+	wanted="${BASH_REMATCH[1]} ${BASH_REMATCH[2]} ${BASH_REMATCH[3]}"
+	for who in "web FRONTEND" "app BACKEND" "app s"; do
+		wait_for 10 sums_are "$who" "$wanted"
+	done
 	stop_newest
 }
 
