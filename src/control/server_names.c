@@ -7,6 +7,7 @@
 #include "base/events.h"
 #include "base/text.h"
 #include "control/control_internal.h"
+#include "control/takeover.h"
 #include "model/model.h"
 #include "model/server_change.h"
 
@@ -441,7 +442,9 @@ server_names_start(struct control *control)
 	want_names(sn->names, m->spec, true);
 	if (names_count(sn->names) == 0)
 		return;
-	dns_wait(sn->dns, clock_now_ms() + SERVER_NAMES_START_MS);
+	dns_wait(sn->dns,
+	    clock_now_ms() + (takeover_under_way() ? SERVER_NAMES_TAKEOVER_MS
+	                                           : SERVER_NAMES_START_MS));
 	server_names_prepare(control, m);
 	model_for_each_backend (b, m)
 		backend_mark_changed(b);

@@ -33,6 +33,8 @@
 /* The time that the start waits for names: a name server nearby answers within
  * it.  Listeners accept after it. */
 #define SERVER_NAMES_START_MS 20
+/* Another process serves meanwhile, whose servers have addresses. */
+#define SERVER_NAMES_TAKEOVER_MS 2000
 /* The time that a reload waits, while everything goes on. */
 #define SERVER_NAMES_WAIT_MS 250
 
@@ -59,7 +61,8 @@ struct server_names {
 /* Returns false when out of memory. */
 bool server_names_init(struct control *control) MUST_CHECK;
 /* Looks up the names of the present model's servers, and waits until all are
- * answered, for SERVER_NAMES_START_MS at most.  Logs the unresolved ones. */
+ * answered, for SERVER_NAMES_START_MS at most, or SERVER_NAMES_TAKEOVER_MS.
+ * Logs the unresolved ones. */
 void server_names_start(struct control *control);
 /* Never blocks. */
 void server_names_fini(struct control *control);

@@ -269,3 +269,35 @@ sums_are() {
 	answers plain plain
 	stop_newest
 }
+
+@test "upgrade: the other process waits for the names of its servers" {
+	local asked
+
+	echo 'db 127.0.0.1' >"$T/names"
+	serve names python3 -B "$ROOT/tests/behaviour/nametool.py" "$T/names"
+	slow_server s
+	site >"$T/lfproxy.ini"
+	sed -i "s/^server = a .*/server = s db:$(addr s | sed 's/.*://')/" \
+	    "$T/lfproxy.ini"
+	printf '[resolver]\nnameserver = %s\ntimeout = 200ms\n' "$(addr names)" \
+	    >>"$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	FIRST=$LFPROXY_PID
+	PORT=$(listening web)
+	asks c named
+	wait_for 10 has_line s 'got named'
+	# The first question of the other process is not answered.
+	echo 'db silent' >"$T/names"
+	asked=$(wc -l <"$T/names.asked")
+	more_asked() { [ "$(wc -l <"$T/names.asked")" -gt "$asked" ]; }
+	spawn upgrade "$BUILD/lfproxyctl" -S "$ADMIN" upgrade
+	wait_for 20 more_asked
+	echo 'db 127.0.0.1' >"$T/names"
+	finish upgrade 30
+	[[ $output == *" and 1 session" ]] || fail "$output"
+	wait_for 10 ended "$FIRST"
+	LFPROXY_PID=$(pid_now)
+	signal s USR1
+	answers c named
+	stop_newest
+}
