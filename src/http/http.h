@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The HTTP port for monitoring: /metrics, /stats;csv, /stats;json, /healthz and
- * /readyz.  Only GET and HEAD are allowed, and nothing can be changed.  Clients
+ * The HTTP port for monitoring: /metrics, /stats;csv, /stats;json, /healthz,
+ * /readyz, and the JSON API (api.h).  Only GET and HEAD are allowed, and nothing can be changed.  Clients
  * are not authenticated: bind the port to an address that only monitoring
  * reaches.
  *

@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <string.h>
 
+#include "http/api.h"
 #include "stats/metrics.h"
 #include "stats/stat_rows.h"
 
@@ -14,8 +15,8 @@ static const struct http_page pages[] = {
     {"/metrics", "text/plain; version=0.0.4; charset=utf-8", PAGE_METRICS},
     {"/stats;csv", HTTP_TEXT, PAGE_STATS_CSV},
     {"/stats;json", "application/json", PAGE_STATS_JSON},
-    {"/healthz", HTTP_TEXT, PAGE_HEALTHZ},
-    {"/readyz", HTTP_TEXT, PAGE_READYZ},
+    {"/healthz", HTTP_TEXT, PAGE_HEALTHZ}, {"/readyz", HTTP_TEXT, PAGE_READYZ},
+    {API_PREFIX, "application/json", PAGE_API}, /* and all below it */
 };
 
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
@@ -79,8 +80,8 @@ put_readyz(FILE *out, struct control *control)
 }
 
 unsigned
-http_page_make(const struct http_page *page, const struct command_env *env,
-    FILE *out, struct answer_rest **ret_rest)
+http_page_make(const struct http_page *page, const char *path,
+    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
 {
 	switch (page->kind) {
 	case PAGE_LIST:
@@ -93,6 +94,8 @@ http_page_make(const struct http_page *page, const struct command_env *env,
 		return MHD_HTTP_OK;
 	case PAGE_READYZ:
 		return put_readyz(out, env->control);
+	case PAGE_API:
+		return api_answer(path, env, out, ret_rest);
 	case PAGE_METRICS:
 		*ret_rest = metrics_new(env);
 		break;
@@ -110,7 +113,8 @@ const struct http_page *
 http_page_find(const char *path)
 {
 	for (size_t i = 0; i < PAGES; i++)
-		if (strcmp(pages[i].path, path) == 0)
+		if (strcmp(pages[i].path, path) == 0 ||
+		    (pages[i].kind == PAGE_API && api_has(path)))
 			return &pages[i];
 	return http_page_find_words(path);
 }

@@ -10,6 +10,7 @@
 
 enum http_page_kind {
 	PAGE_LIST,
+	PAGE_API,
 	PAGE_METRICS,
 	PAGE_STATS_CSV,
 	PAGE_STATS_JSON,
@@ -24,8 +25,9 @@ struct http_page {
 };
 
 /* Writes the page, or sets *ret_rest, which makes it and which the caller
- * frees.  Returns the HTTP status. */
-unsigned http_page_make(const struct http_page *page,
+ * frees.  path: that of the request, without the query.  Returns the HTTP
+ * status. */
+unsigned http_page_make(const struct http_page *page, const char *path,
     const struct command_env *env, FILE *out, struct answer_rest **ret_rest);
 
 /* Returns the page with that path, or NULL. */

@@ -125,8 +125,8 @@ send_text(struct MHD_Connection *connection, unsigned status, const char *text)
 /* Returns the body with the page or its first part, or NULL if memory is
  * short. */
 static struct body *
-page_body_new(
-    struct http_site *site, const struct http_page *page, unsigned *ret_status)
+page_body_new(struct http_site *site, const struct http_page *page,
+    const char *path, unsigned *ret_status)
 {
 	struct body *body = calloc(1, sizeof(*body));
 	struct text_out out;
@@ -135,7 +135,8 @@ page_body_new(
 		free(body);
 		return NULL;
 	}
-	*ret_status = http_page_make(page, site->env, out.stream, &body->rest);
+	*ret_status =
+	    http_page_make(page, path, site->env, out.stream, &body->rest);
 	if (!text_out_close(&out)) {
 		page_body_free(body);
 		return NULL;
@@ -150,12 +151,12 @@ page_body_new(
  * without a rest is sent with Content-Length, other pages are chunked. */
 static enum MHD_Result
 send_page(struct MHD_Connection *connection, struct http_site *site,
-    const struct http_page *page)
+    const struct http_page *page, const char *path)
 {
 	const struct http_page *shown = page ? page : http_page_find("/");
 	struct MHD_Response *response;
 	unsigned status;
-	struct body *body = page_body_new(site, shown, &status);
+	struct body *body = page_body_new(site, shown, path, &status);
 
 	if (!body)
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
@@ -240,7 +241,7 @@ http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
 		    "Unknown host name; use the address of this host, or add "
 		    "the name to the option hosts= of http in lfproxy's "
 		    "configuration.\n");
-	return send_page(connection, site, find_page(connection, url));
+	return send_page(connection, site, find_page(connection, url), url);
 }
 
 void

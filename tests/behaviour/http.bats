@@ -106,6 +106,27 @@ frontend web: no new sessions' "$output"
 	END
 }
 
+@test "http: the API has what the admin socket shows as JSON, and describes itself" {
+	start_app a
+	monitored a
+	run -0 python3 -B "$ROOT/tests/behaviour/apitool.py" "$HTTP" \
+	    <("$BUILD/lfproxy" --list-commands)
+	[[ $output == *"paths=2"[0-9]" failed=0" ]] || fail "$output"
+	ask 404 /api/v1/nothing
+	equal "the answer" \
+	    '{"error":"there is no such path; /api/v1/ lists what there is"}' \
+	    "$output"
+	ask 404 /api/v1/env # not for users
+	ask 400 /api/v1/pool/other
+	equal "the answer" \
+	    "{\"error\":\"Unknown pool 'other'; there is main.\"}" "$output"
+	ask 400 '/api/v1/servers/app%3bshutdown'
+	ask 400 '/api/v1/servers/app%20json'
+	ask 200 /api/v1/servers/app
+	[[ $output == '[{"backend":"app","server":"a",'* ]] || fail "$output"
+	ask 405 /api/v1/servers -X POST
+}
+
 @test "http: not ready while it drains, and stops nevertheless" {
 	start_app a
 	monitored a

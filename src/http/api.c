@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * See api.h.
+ */
+#include "http/api.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/text_out.h"
+#include "commands/command.h"
+
+#define SHOW "show "
+/* A command line: a path is shorter, as libmicrohttpd bounds it. */
+#define LINE_MAX_SIZE 1024
+
+bool
+api_has(const char *path)
+{
+	return strncmp(path, API_PREFIX, sizeof(API_PREFIX) - 1) == 0 ||
+	       strcmp(path, "/api/v1") == 0;
+}
+
+/* Returns the words behind `show`, or NULL if the command is not in the API. */
+static const char *
+shown_words(const struct command *command)
+{
+	if (strncmp(command->words, SHOW, sizeof(SHOW) - 1) != 0 ||
+	    command->level != LEVEL_USER || !strstr(command->usage, "json"))
+		return NULL;
+	return command->words + sizeof(SHOW) - 1;
+}
+
+/* Writes the words as the name in a path. */
+static void
+put_name(const char *words, FILE *out)
+{
+	for (; *words; words++)
+		putc(*words == ' ' ? '-' : *words, out);
+}
+
+/* Returns whether the first n bytes of the path are the name. */
+static bool
+is_name(const char *words, const char *path, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((words[i] == ' ' ? '-' : words[i]) != path[i])
+			return false;
+	return words[n] == '\0';
+}
+
+static const struct command *
+find_shown(const char *path, size_t n)
+{
+	for (size_t i = 0; i < commands_n; i++) {
+		const char *words = shown_words(&commands[i]);
+
+		if (words && is_name(words, path, n))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static unsigned
+put_error(FILE *out, unsigned status, const char *text)
+{
+	size_t n = strlen(text);
+	char *copy = strndup(text, n > 0 && text[n - 1] == '\n' ? n - 1 : n);
+
+	fputs("{\"error\":", out);
+	escape_json_put(copy ? copy : "out of memory", out);
+	fputs("}\n", out);
+	free(copy);
+	return status;
+}
+
+/* -- what there is -- */
+
+static void
+put_list(FILE *out)
+{
+	const char *separator = "";
+
+	fputs("{\"version\":1,\"paths\":[", out);
+	for (size_t i = 0; i < commands_n; i++) {
+		const char *words = shown_words(&commands[i]);
+
+		if (!words)
+			continue;
+		fprintf(out, "%s\n{\"path\":\"" API_PREFIX, separator);
+		put_name(words, out);
+		fputs("\",\"words\":", out);
+		escape_json_put(commands[i].usage, out);
+		fputs(",\"about\":", out);
+		escape_json_put(commands[i].help, out);
+		putc('}', out);
+		separator = ",";
+	}
+	fputs("]}\n", out);
+}
+
+/* One path without further words, and one with them if the command takes any
+ * but its forms. */
+static void
+put_openapi_path(const struct command *command, bool with_words,
+    const char *separator, FILE *out)
+{
+	fprintf(out, "%s\n\"" API_PREFIX, separator);
+	put_name(shown_words(command), out);
+	fprintf(out, "%s\":{\"get\":{\"operationId\":\"",
+	    with_words ? "/{words}" : "");
+	put_name(command->words, out);
+	fprintf(out, "%s\",\"summary\":", with_words ? "-of" : "");
+	escape_json_put(command->help, out);
+	if (with_words) {
+		fputs(",\"parameters\":[{\"name\":\"words\",\"in\":\"path\","
+		      "\"required\":true,\"schema\":{\"type\":\"string\"},"
+		      "\"description\":",
+		    out);
+		escape_json_put(command->usage, out);
+		fputs("}]", out);
+	}
+	fputs(",\"responses\":{"
+	      "\"200\":{\"description\":\"the answer\",\"content\":"
+	      "{\"application/json\":{\"schema\":{}}}},"
+	      "\"400\":{\"$ref\":\"#/components/responses/Error\"}}}}",
+	    out);
+}
+
+static bool
+takes_words(const struct command *command)
+{
+	return command->usage[0] == '[' && command->usage[1] == '<';
+}
+
+static void
+put_openapi(FILE *out)
+{
+	const char *separator = "";
+
+	fputs("{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"lfproxy\","
+	      "\"description\":\"What lfproxy shows of itself\","
+	      "\"version\":\"1\"},\"paths\":{",
+	    out);
+	for (size_t i = 0; i < commands_n; i++) {
+		if (!shown_words(&commands[i]))
+			continue;
+		put_openapi_path(&commands[i], false, separator, out);
+		separator = ",";
+		if (takes_words(&commands[i]))
+			put_openapi_path(&commands[i], true, separator, out);
+	}
+	fputs("},\"components\":{\"responses\":{\"Error\":{\"description\":"
+	      "\"why there is no answer\",\"content\":{\"application/json\":"
+	      "{\"schema\":{\"type\":\"object\",\"required\":[\"error\"],"
+	      "\"properties\":{\"error\":{\"type\":\"string\"}}}}}}}}}\n",
+	    out);
+}
+
+/* -- answers -- */
+
+/* A word that is one to the parser of commands as well. */
+static bool
+is_plain(const char *words)
+{
+	for (; *words; words++)
+		if ((unsigned char)*words <= ' ' || strchr(";<\\\"'#", *words))
+			return false;
+	return true;
+}
+
+/* Makes the command line of a path behind the prefix. */
+static bool
+make_line(
+    const struct command *command, const char *words, char line[LINE_MAX_SIZE])
+{
+	const char *form = strstr(command->usage, "flat") ? "flat" : "json";
+	int n = snprintf(line, LINE_MAX_SIZE, "%s %s %s", command->words, words,
+	    strstr(command->words, "json") ? "" : form);
+
+	if (n >= LINE_MAX_SIZE)
+		return false;
+	for (char *c = line; *c; c++)
+		if (*c == '/')
+			*c = ' ';
+	return true;
+}
+
+static unsigned
+run_shown(char *line, const struct command_env *env, FILE *out,
+    struct answer_rest **ret_rest)
+{
+	struct command_mode mode = {
+	    .level = LEVEL_USER, .peer.address = "http"};
+	struct text_out answer;
+	unsigned status = MHD_HTTP_OK;
+
+	if (!text_out_open(&answer))
+		return put_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR,
+		    "out of memory: no answer can be given");
+	*ret_rest = command_run(env, &mode, line, NULL, answer.stream);
+	if (!text_out_close(&answer)) {
+		if (*ret_rest)
+			(*ret_rest)->free(*ret_rest);
+		*ret_rest = NULL;
+		return put_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR,
+		    "out of memory: no answer can be given");
+	}
+	if (mode.failed)
+		status = put_error(out, MHD_HTTP_BAD_REQUEST, answer.text);
+	else
+		fputs(answer.text, out);
+	free(answer.text);
+	return status;
+}
+
+unsigned
+api_answer(const char *path, const struct command_env *env, FILE *out,
+    struct answer_rest **ret_rest)
+{
+	const char *name = path + strlen("/api/v1");
+	size_t n;
+	const struct command *command;
+	char line[LINE_MAX_SIZE];
+
+	name += *name == '/';
+	n = strcspn(name, "/");
+	if (!*name) {
+		put_list(out);
+		return MHD_HTTP_OK;
+	}
+	if (strcmp(name, "openapi.json") == 0) {
+		put_openapi(out);
+		return MHD_HTTP_OK;
+	}
+	command = find_shown(name, n);
+	if (!command)
+		return put_error(out, MHD_HTTP_NOT_FOUND,
+		    "there is no such path; " API_PREFIX " lists what there "
+		    "is");
+	if (!is_plain(name + n) || !make_line(command, name + n, line))
+		return put_error(out, MHD_HTTP_BAD_REQUEST,
+		    "the words behind the name may not have blanks, quotes, or "
+		    "any of ; < \\ #");
+	return run_shown(line, env, out, ret_rest);
+}
