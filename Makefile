@@ -163,6 +163,7 @@ $(RELEASE_OBJ)/%.o: src/%.c | $(B)/.deps
 endif
 objects      = $(foreach s,$(1),$(if $(and $(RELEASE_OBJ),$(filter-out \
 	$(FAULTY),$(s))),$(RELEASE_OBJ),$(B)/obj)/$(s:src/%.c=%.o))
+$(B)/obj/http/assets.o: $(wildcard src/http/page/*)
 $(B)/obj/%.o: src/%.c | $(B)/.deps
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

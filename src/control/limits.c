@@ -42,7 +42,7 @@ limits_count_open(void)
 /* An admin socket, what wakes the control loop, and so on. */
 #define LOOP_DESCRIPTORS 4
 /* The HTTP port, its epoll set and what wakes it, and its clients. */
-#define HTTP_DESCRIPTORS 75
+#define HTTP_DESCRIPTORS 267
 /* An epoll set and what wakes its leader. */
 #define SHARD_DESCRIPTORS 2
 

@@ -23,7 +23,7 @@
 #include "base/list.h"
 
 /* Concurrent connections; a further one evicts another. */
-#define HTTP_CONNECTIONS_MAX 64
+#define HTTP_CONNECTIONS_MAX 256
 #define HTTP_DRAIN_S         1u
 
 struct MHD_Connection;

@@ -67,6 +67,13 @@ run_mhd(struct http *http)
 		set_mhd_timer(http);
 }
 
+/* Viewers were resumed. */
+static void
+on_snapshot(void *arg)
+{
+	run_mhd(arg);
+}
+
 static void
 on_mhd_events(struct ev_loop *loop, ev_io *io, int events)
 {
@@ -177,9 +184,10 @@ on_mhd_message(void *arg, const char *fmt, va_list ap)
 static bool
 start_daemon(struct http *http, struct err *err)
 {
-	http->daemon = MHD_start_daemon(
-	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
-	    NULL, NULL, http_on_request, &http->site,
+	http->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG |
+	                                    MHD_USE_NO_LISTEN_SOCKET |
+	                                    MHD_ALLOW_SUSPEND_RESUME,
+	    0, NULL, NULL, http_on_request, &http->site,
 	    MHD_OPTION_EXTERNAL_LOGGER, on_mhd_message, NULL,
 	    MHD_OPTION_NOTIFY_CONNECTION, on_mhd_connection, http,
 	    MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, NULL,
@@ -215,6 +223,7 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 	http->both_families = at->both_families;
 	http->loop = control_loop(env->control);
 	list_init(&http->site.connections.all);
+	list_init(&http->site.live.viewers);
 	http->fd = sock_listen(&at->addr, at->both_families, 0, err);
 	if (http->fd < 0 || !start_daemon(http, err)) {
 		if (http->fd >= 0)
@@ -241,6 +250,7 @@ http_serve(struct http *http)
 		log_info("monitoring at http://%s/", addr_text(&addr, text));
 	ev_io_start(http->loop, &http->accept);
 	ev_io_start(http->loop, &http->io);
+	live_start(&http->site.live, http->site.env, on_snapshot, http);
 	set_mhd_timer(http);
 }
 
@@ -304,6 +314,7 @@ http_close(struct http *http)
 	stop_http_accept(http);
 	ev_io_stop(http->loop, &http->io);
 	ev_timer_stop(http->loop, &http->timer);
+	live_stop(&http->site.live);
 	MHD_stop_daemon(http->daemon);
 	free(http);
 }

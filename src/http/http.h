@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The HTTP port for monitoring: /metrics, /stats;csv, /stats;json, /healthz,
- * /readyz, and the JSON API (api.h).  Only GET and HEAD are allowed, and nothing can be changed.  Clients
- * are not authenticated: bind the port to an address that only monitoring
- * reaches.
+ * The HTTP port for monitoring: the status page (page.h), /metrics, /stats;csv,
+ * /stats;json, /healthz, /readyz, and the JSON API (api.h).  Only GET and HEAD
+ * are allowed, and nothing can be changed.  Clients are not authenticated: bind
+ * the port to an address that only monitoring reaches.
  *
  * HTTP is libmicrohttpd's, without threads of its own: the control loop watches
  * its epoll descriptor.  A page is made in parts, each when the client has read

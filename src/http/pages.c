@@ -7,15 +7,21 @@
 #include <string.h>
 
 #include "http/api.h"
+#include "http/page.h"
+#include "http/request.h"
+#include "http/snapshot.h"
 #include "stats/metrics.h"
 #include "stats/stat_rows.h"
 
 static const struct http_page pages[] = {
-    {"/", HTTP_TEXT, PAGE_LIST}, /* of the others */
+    {"/", "text/html; charset=utf-8", PAGE_STATUS},
+    {"/pages", HTTP_TEXT, PAGE_LIST}, /* of the others */
     {"/metrics", "text/plain; version=0.0.4; charset=utf-8", PAGE_METRICS},
     {"/stats;csv", HTTP_TEXT, PAGE_STATS_CSV},
     {"/stats;json", "application/json", PAGE_STATS_JSON},
     {"/healthz", HTTP_TEXT, PAGE_HEALTHZ}, {"/readyz", HTTP_TEXT, PAGE_READYZ},
+    {API_PREFIX "live", "text/event-stream", PAGE_LIVE},
+    {API_PREFIX "snapshot", "application/json", PAGE_SNAPSHOT},
     {API_PREFIX, "application/json", PAGE_API}, /* and all below it */
 };
 
@@ -81,13 +87,24 @@ put_readyz(FILE *out, struct control *control)
 
 unsigned
 http_page_make(const struct http_page *page, const char *path,
-    const struct command_env *env, FILE *out, struct answer_rest **ret_rest)
+    const struct http_site *site, FILE *out, struct answer_rest **ret_rest)
 {
+	const struct command_env *env = site->env;
+
 	switch (page->kind) {
 	case PAGE_LIST:
-		for (size_t i = 1; i < PAGES; i++)
-			fprintf(out, "%s\n", pages[i].path);
+		for (size_t i = 0; i < PAGES; i++)
+			if (pages[i].kind != PAGE_LIST)
+				fprintf(out, "%s\n", pages[i].path);
 		return MHD_HTTP_OK;
+	case PAGE_LIVE:
+		break;
+	case PAGE_STATUS:
+		*ret_rest = page_new();
+		break;
+	case PAGE_SNAPSHOT:
+		*ret_rest = snapshot_new(&site->live.history);
+		break;
 	case PAGE_HEALTHZ:
 		/* The control loop runs if it can answer this. */
 		fputs("ok\n", out);

@@ -6,10 +6,15 @@
 
 #include "stats/answer.h"
 
+struct http_site;
+
 #define HTTP_TEXT "text/plain; charset=utf-8"
 
 enum http_page_kind {
+	PAGE_STATUS,
 	PAGE_LIST,
+	PAGE_LIVE, /* request.c makes it */
+	PAGE_SNAPSHOT,
 	PAGE_API,
 	PAGE_METRICS,
 	PAGE_STATS_CSV,
@@ -28,7 +33,7 @@ struct http_page {
  * frees.  path: that of the request, without the query.  Returns the HTTP
  * status. */
 unsigned http_page_make(const struct http_page *page, const char *path,
-    const struct command_env *env, FILE *out, struct answer_rest **ret_rest);
+    const struct http_site *site, FILE *out, struct answer_rest **ret_rest);
 
 /* Returns the page with that path, or NULL. */
 const struct http_page *http_page_find(const char *path);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "http/host.h"
+#include "http/page.h"
 #include "http/pages.h"
 #include "base/text_out.h"
 
@@ -94,6 +95,18 @@ add_header(struct MHD_Response *response, bool wanted, const char *name,
 	       MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
+/* What a page of scripts says for itself, and for all answers: they are what
+ * their type says. */
+static bool
+add_protection(struct MHD_Response *r, const char *type)
+{
+	bool page = strncmp(type, "text/html", sizeof("text/html") - 1) == 0;
+
+	return add_header(r, true, "X-Content-Type-Options", "nosniff") &&
+	       add_header(r, page, "Content-Security-Policy", page_policy()) &&
+	       add_header(r, page, "Referrer-Policy", "no-referrer");
+}
+
 /* Takes the response, which is NULL if memory was short. */
 static enum MHD_Result
 send_response(struct MHD_Connection *connection, unsigned status,
@@ -106,6 +119,7 @@ send_response(struct MHD_Connection *connection, unsigned status,
 	if (!r)
 		return MHD_NO;
 	if (add_header(r, true, MHD_HTTP_HEADER_CONTENT_TYPE, type) &&
+	    add_protection(r, type) &&
 	    add_header(r, last, MHD_HTTP_HEADER_CONNECTION, "close") &&
 	    add_header(r, true, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache") &&
 	    add_header(r, refused, MHD_HTTP_HEADER_ALLOW, "GET, HEAD"))
@@ -135,8 +149,7 @@ page_body_new(struct http_site *site, const struct http_page *page,
 		free(body);
 		return NULL;
 	}
-	*ret_status =
-	    http_page_make(page, path, site->env, out.stream, &body->rest);
+	*ret_status = http_page_make(page, path, site, out.stream, &body->rest);
 	if (!text_out_close(&out)) {
 		page_body_free(body);
 		return NULL;
@@ -153,11 +166,16 @@ static enum MHD_Result
 send_page(struct MHD_Connection *connection, struct http_site *site,
     const struct http_page *page, const char *path)
 {
-	const struct http_page *shown = page ? page : http_page_find("/");
+	const struct http_page *shown = page ? page : http_page_find("/pages");
 	struct MHD_Response *response;
 	unsigned status;
-	struct body *body = page_body_new(site, shown, path, &status);
+	struct body *body;
 
+	if (shown->kind == PAGE_LIVE)
+		return send_response(connection, MHD_HTTP_OK, shown->type,
+		    live_response(&site->live, connection, &site->connections,
+		        connection_of(connection)));
+	body = page_body_new(site, shown, path, &status);
 	if (!body)
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
 		    "Out of memory: no answer can be given.\n");

@@ -8,11 +8,13 @@
 
 #include "stats/answer.h"
 #include "http/connections.h"
+#include "http/live.h"
 
 /* The argument of the callbacks. */
 struct http_site {
 	const struct command_env *env;
 	struct http_connections connections;
+	struct live live;
 	bool loopback; /* bound to a loopback address */
 };
 

@@ -24,6 +24,9 @@ enum field_form {
 	FIELD_TYPED_DESC,
 	FIELD_JSON, /* HAProxy's JSON, with the type of each value */
 	FIELD_FLAT, /* a JSON object of names and values */
+	/* The same with the columns of `show stat` that the status page has,
+	 * and without those that are absent. */
+	FIELD_BRIEF,
 };
 
 struct field_name {

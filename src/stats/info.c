@@ -130,6 +130,7 @@ put_key(FILE *out, const struct field_name *name, const struct field *field,
 		fputs(name->pos == 0 ? "[{" : ",{", out);
 		field_put_json(out, name, field);
 		break;
+	case FIELD_BRIEF:
 	case FIELD_FLAT:
 		fputs(name->pos == 0 ? "{" : ",", out);
 		field_put_flat(out, name, field);

@@ -45,7 +45,7 @@ struct output {
 static bool
 is_json(enum field_form form)
 {
-	return form == FIELD_JSON || form == FIELD_FLAT;
+	return form == FIELD_JSON || form == FIELD_FLAT || form == FIELD_BRIEF;
 }
 
 static void

@@ -132,6 +132,7 @@ put_stat_value(FILE *out, const struct stat_row *row,
 		field_put_json(out, &name, field);
 		break;
 	case FIELD_FLAT:
+	case FIELD_BRIEF:
 		field_put_flat(out, &name, field);
 		break;
 	default:
@@ -159,6 +160,46 @@ put_row_values(FILE *out, const struct stat_row *row, enum field_form form,
 	fputs(end, out);
 }
 
+/* The columns of FIELD_BRIEF. */
+static const char *const brief[] = {"pxname", "svname", "type", "status",
+    "scur", "smax", "slim", "stot", "bin", "bout", "rate", "rate_max", "qcur",
+    "qmax", "dreq", "econ", "eresp", "wretr", "wredis", "weight", "act", "bck",
+    "chkfail", "chkdown", "lastchg", "downtime", "check_status", "last_chk",
+    "addr", "mode", "lf_admin"};
+
+static const struct stat_column *
+find_column(const char *name)
+{
+	for (size_t i = 0; i < stat_columns_n; i++)
+		if (strcmp(stat_columns[i].name, name) == 0)
+			return &stat_columns[i];
+	return NULL;
+}
+
+static void
+put_row_brief(FILE *out, const struct stat_row *row)
+{
+	static const struct stat_column
+	    *columns[sizeof(brief) / sizeof(brief[0])];
+	char separator = '{';
+
+	for (size_t i = 0; i < sizeof(brief) / sizeof(brief[0]); i++) {
+		struct field field;
+
+		if (!columns[i])
+			columns[i] = find_column(brief[i]);
+		if (!columns[i])
+			continue;
+		field = stat_column_read(columns[i], row);
+		if (!field.present)
+			continue;
+		putc(separator, out);
+		separator = ',';
+		put_stat_value(out, row, columns[i], &field, FIELD_BRIEF);
+	}
+	putc('}', out);
+}
+
 void
 stat_put_row(FILE *out, const struct stat_row *row, enum field_form form)
 {
@@ -176,6 +217,9 @@ stat_put_row(FILE *out, const struct stat_row *row, enum field_form form)
 		break;
 	case FIELD_FLAT:
 		put_row_values(out, row, form, "{", ",", "}");
+		break;
+	case FIELD_BRIEF:
+		put_row_brief(out, row);
 		break;
 	}
 }

@@ -101,6 +101,9 @@ frontend web: no new sessions' "$output"
 		/metrics text/plain; version=0.0.4; charset=utf-8
 		/stats;csv text/plain; charset=utf-8
 		/stats;json application/json
+		/ text/html; charset=utf-8
+		/api/v1/ application/json
+		/api/v1/snapshot application/json
 		/healthz text/plain; charset=utf-8
 		/readyz text/plain; charset=utf-8
 	END
@@ -150,7 +153,7 @@ sessions_now() {
 	monitored a
 	ask 404 /nothing
 	[[ $output == *'/healthz'* ]]
-	ask 200 /
+	ask 200 /pages
 	[[ $output == *'/readyz'* ]]
 	ask 405 /healthz -X POST -d 'some words'
 	ask 405 /healthz -X DELETE
@@ -277,4 +280,45 @@ sessions_now() {
 	start_lfproxy <"$T/http.ini"
 	HTTP=127.0.0.1:$(sed -n 's|.*monitoring at http://.*:\([0-9]*\)/$|\1|p' "$LFPROXY_LOG")
 	ask 200 /metrics -H 'Host: proxy.svc.cluster.local:8404'
+}
+
+@test "http: the status page loads nothing else, and shows a table without script" {
+	start_app a
+	monitored a
+	run -0 python3 -B "$ROOT/tests/behaviour/pagetool.py" policy "$HTTP"
+	equal "the page" ok "$output"
+	ask 200 /
+	[[ $output == *'<td>app</td><td>a</td><td>UP'* ]] || fail "$output"
+}
+
+@test "http: the stream tells of a server that goes down, and ends with the port" {
+	start_app a
+	monitored a
+	for i in 1 2 3 4 5 6 7 8; do
+		spawn "live$i" curl -sSN -m 300 "http://$HTTP/api/v1/live"
+	done
+	for i in 1 2 3 4 5 6 7 8; do
+		wait_for 20 has_line "live$i" '^data: .*"status":"UP"'
+	done
+	end a
+	for i in 1 2 3 4 5 6 7 8; do
+		wait_for 20 has_line "live$i" '^data: .*"status":"DOWN"'
+	done
+	run -0 python3 -B "$ROOT/tests/behaviour/pagetool.py" events "$T/live1.out"
+	equal "the stream" ok "$output"
+	# Without the port there is no stream.
+	sed -i '/^http = /d' "$T/lfproxy.ini"
+	"$BUILD/lfproxyctl" -S "$T/admin.sock" reload
+	for i in 1 2 3 4 5 6 7 8; do
+		finish "live$i" 20
+	done
+}
+
+@test "http: lfproxy stops while the page is looked at" {
+	start_app a
+	monitored a
+	spawn live curl -sSN -m 300 "http://$HTTP/api/v1/live"
+	wait_for 20 has_line live '^data: '
+	stop_lfproxy
+	wait_for 20 ended "${PIDS[live]}"
 }
