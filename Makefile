@@ -135,7 +135,7 @@ UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
 	check-timing check-long check-san \
-	check-sim check-model check-service fuzz fuzz-minimize fuzzers lab lab-matrix \
+	check-sim check-model check-service check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
 	lab-predict lab-calibrate \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
 	check-layers check-docs lint lint-deps lint-format lint-warnings \
@@ -420,6 +420,15 @@ check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 
 check-service: ## the package and make install in a booted container; root; 2 minutes after the first
 	@scripts/run-tests $(MODE) service
+
+check-page: page-deps ## the status page in a real browser, headless Chromium; 10 seconds after the first
+	@python3 -B tests/page/check.py $(B)
+page-picture: page-deps ## the status page after a while of traffic, build/page.png; SHORT=1: after a moment
+	@python3 -B tests/page/check.py $(B) build/page.png
+page-deps:
+	@scripts/install-deps page
+	@$(MAKE) --no-print-directory all tools
+.PHONY: page-deps
 
 check-model: ## the SPIN models of the core, and that they catch planted bugs
 	@scripts/install-deps check

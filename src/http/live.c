@@ -103,8 +103,29 @@ publish(struct live *live)
 	free(text);
 	unref_snapshot(live->newest);
 	live->newest = s;
+	live->period.repeat =
+	    LIVE_PERIOD_S * (1 + (double)(s->size / LIVE_BYTES));
+	ev_timer_again(live->loop, &live->period);
 	resume_viewers(live);
 	live->run(live->run_arg);
+}
+
+/* Makes the next part, in a stream of its own as every part.  Returns false
+ * behind the last one, or when memory is short. */
+static bool
+make_part(struct live *live)
+{
+	struct text_out part;
+	bool more;
+
+	if (!text_out_open(&part))
+		return false;
+	more = live->making->more(live->making, live->env, part.stream);
+	if (!text_out_close(&part))
+		return false;
+	(void)fwrite(part.text, 1, part.size, live->text->stream);
+	free(part.text);
+	return more;
 }
 
 static void
@@ -115,8 +136,7 @@ on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)events;
 	do {
-		if (live->making->more(
-		        live->making, live->env, live->text->stream))
+		if (make_part(live))
 			continue;
 		ev_timer_stop(loop, timer);
 		publish(live);

@@ -20,7 +20,6 @@ static const struct shown_part {
     {"pools", "show pool json"},
     {"threads", "show threads json"},
     {"events", "show events 30 json"},
-    {"capacity", "show capacity json"},
     {"stat", NULL},
 };
 

@@ -48,8 +48,8 @@ def events(path):
         if kind != "event: snapshot" or not data.startswith("data: "):
             return event[:200]
         snapshot = json.loads(data[6:])
-        for key in ("history", "info", "pools", "threads", "events", "capacity",
-                    "stat", "time_ms"):
+        for key in ("history", "info", "pools", "threads", "events", "stat",
+                    "time_ms"):
             if key not in snapshot:
                 return f"no {key}"
     return "ok"

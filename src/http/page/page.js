@@ -147,12 +147,16 @@
   const drawRest = (s) => {
     fill("events", s.events.slice().reverse().map((e) => [[e.time.replace("T", " ").replace(/\.\d+Z$/, " UTC")],
       [e.event, e.level === "error" ? "down" : e.level === "warning" ? "held" : ""], [e.about], [e.text, "long"]]));
-    fill("capacity", s.capacity.rows.filter((r) => r.limit !== null).map((r) => {
+  };
+  // Asked for now and then: with many servers it is long.
+  const drawCapacity = () => fetch("/api/v1/capacity", { cache: "no-store" }).then((r) => r.json()).then((c) => {
+    const full = c.rows.filter((r) => r.limit !== null && r.percent !== null).sort((a, b) => b.percent - a.percent);
+    fill("capacity", full.slice(0, 20).map((r) => {
       const show = r.unit === "bytes" ? bytes : count;
       return [[r.resource], [r.of], [show(r.used), "number"], [show(r.limit), "number"],
-        [r.percent === null ? "" : r.percent.toFixed(1), r.percent > 80 ? "number down" : "number"], [r.note || "", "long"]];
+        [r.percent.toFixed(1), r.percent > 80 ? "number down" : "number"], [r.note || "", "long"]];
     }));
-  };
+  }).catch(() => {});
 
   const show = (s) => {
     rows = s.stat;
@@ -200,6 +204,8 @@
     if (e.key === "/" && document.activeElement !== $("filter")) { e.preventDefault(); $("filter").focus(); }
     else if (e.key === "Escape" && document.activeElement === $("filter")) { $("filter").value = ""; drawTable(); }
   });
+  drawCapacity();
+  setInterval(drawCapacity, 10000);
   say("connecting");
   if (window.EventSource) stream();
   else { poll(); polling = setInterval(poll, 2000); }
