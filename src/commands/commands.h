@@ -248,7 +248,7 @@
 	COMMAND("shutdown sessions server", ADMIN,                             \
 	    run_shutdown_sessions_server, USAGE, "<bk>/<srv>",                 \
 	    "kill sessions on a server")                                       \
-	COMMAND("upgrade", ADMIN, run_upgrade, USAGE, "[<program>]",           \
+	COMMAND("upgrade", ADMIN, run_upgrade, USAGE, "[<program>|@<name>]",   \
 	    "have another process take over, of a newer program perhaps")      \
 	COMMAND("user", USER, run_user, USAGE, "",                             \
 	    "lower the level of the current CLI session to user")              \

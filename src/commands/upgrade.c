@@ -60,7 +60,7 @@ run_upgrade(struct call *call)
 	const char *path = call_arg(call, 0);
 	struct upgrading *u;
 
-	if (*path && *path != '/')
+	if (*path && *path != '/' && *path != '@')
 		return err_set(call->err,
 		    "'%.100s' is not the absolute path of a program.", path);
 	if (*path && !may_name_program(&call->mode->peer))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The side of an upgrade that takes over: a process that was started by the one
- * that runs (upgrade.h).  It gets the listening sockets before it reads its
- * configuration, so that nothing has to be bound again.
+ * that runs (upgrade.h), or by someone else and names it.  It gets the
+ * listening sockets before it reads its configuration, so that nothing has to
+ * be bound again.
  *
  *   takeover_begin --> control_new, endpoints, control_start --> takeover_ready
  *        |                                |
@@ -20,11 +21,12 @@
 struct control;
 
 /* First of all: receives the listening sockets of the process that has started
- * this one, and takes its variable out of the environment.  Blocks for
- * TAKEOVER_WAIT_MS at most.  Returns false with err set if the other process
- * cannot be understood. */
+ * this one, and takes its variable out of the environment; or those of the
+ * process with that admin socket, if it is not NULL.  Blocks for
+ * TAKEOVER_WAIT_MS at most at a time.  Returns false with err set if the other
+ * process cannot be understood, or refuses. */
 #define TAKEOVER_WAIT_MS 10000
-bool takeover_begin(struct err *err) MUST_CHECK;
+bool takeover_begin(const char *admin, struct err *err) MUST_CHECK;
 
 /* Returns whether there is a process to take over from, which has not left yet.
  */

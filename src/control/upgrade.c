@@ -8,10 +8,12 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +48,7 @@ struct upgrade {
 	bool served;        /* the other process has the sockets */
 	int channel;        /* -1: closed */
 	pid_t pid;          /* 0: not begun, or ended */
+	bool is_child;      /* this process has started it, and may end it */
 	ev_io io;
 	ev_child child;
 	struct timed_task deadline;
@@ -182,7 +185,7 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 	va_end(values);
 	snprintf(u->result.text, sizeof(u->result.text),
 	    "no upgrade, this process goes on: %s", why);
-	if (u->pid > 0)
+	if (u->pid > 0 && u->is_child)
 		kill(u->pid, SIGKILL);
 	finish_upgrade(u, false);
 }
@@ -300,6 +303,18 @@ tells_failure(struct upgrade *u, int rc, const struct handover *m)
 	return true;
 }
 
+/* The other process has closed the channel.  If it is a child, on_child will
+ * tell how it ended. */
+static void
+on_closed(struct upgrade *u)
+{
+	if (u->is_child)
+		ev_io_stop(u->control->loop, &u->io);
+	else
+		fail_upgrade(
+		    u, "process %d has ended before it served", (int)u->pid);
+}
+
 static void
 take_message(struct upgrade *u)
 {
@@ -309,8 +324,7 @@ take_message(struct upgrade *u)
 	if (rc == -EAGAIN || tells_failure(u, rc, &m))
 		return;
 	if (rc == 0 || rc == -ECONNRESET)
-		/* on_child will tell how it ended. */
-		ev_io_stop(u->control->loop, &u->io);
+		on_closed(u);
 	else if (rc < 0)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",
 		    (int)u->pid);
@@ -333,7 +347,7 @@ on_channel(struct ev_loop *loop, ev_io *io, int events)
 	}
 	rc = send_handover(u);
 	if (rc == -EPIPE || rc == -ECONNRESET) {
-		ev_io_stop(loop, io); /* on_child follows */
+		on_closed(u);
 	} else if (rc < 0) {
 		fail_upgrade(u,
 		    "the listening sockets cannot be handed over: %s",
@@ -437,16 +451,56 @@ start_program(struct upgrade *u, const char *path, struct err *err)
 		    err, "no socket for the hand-over: %s", strerror(errno));
 	u->channel = ends[0];
 	rc = spawn_program(path, ends[1], &u->pid);
+	u->is_child = rc == 0;
 	close(ends[1]);
 	return rc == 0 ||
 	       err_set(err, "'%s' cannot be started: %s", path, strerror(rc));
+}
+
+/* Connects to a process that waits at the abstract address `@NAME`. */
+static bool
+connect_to(struct upgrade *u, const char *name, struct err *err)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	size_t n = strnlen(name, sizeof(addr.sun_path));
+	int fd =
+	    socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	u->channel = fd;
+	if (n == sizeof(addr.sun_path))
+		return err_set(err, "'%.60s...' is too long a name.", name);
+	memcpy(addr.sun_path + 1, name + 1, n - 1);
+	if (fd < 0 ||
+	    connect(fd, (const struct sockaddr *)&addr,
+	        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return err_set(err, "No process waits at '%s': %s.", name,
+		    strerror(errno));
+	if (peer.uid != 0 && peer.uid != geteuid())
+		return err_set(err,
+		    "The process at '%s' is another user's (uid %u).", name,
+		    (unsigned)peer.uid);
+	u->pid = peer.pid;
+	return true;
+}
+
+static bool
+begin_with(struct upgrade *u, const char *path, struct err *err)
+{
+	char own[4096];
+
+	if (path && *path == '@')
+		return connect_to(u, path, err);
+	return (path || own_path(own, sizeof(own), err)) &&
+	       start_program(u, path ? path : own, err);
 }
 
 struct upgrade *
 upgrade_begin(struct control *control, const char *path, struct err *err)
 {
 	struct control *c = control;
-	char own[4096];
 	struct upgrade *u;
 
 	if (c->upgrade || c->reloading || c->phase != RUNNING) {
@@ -467,8 +521,7 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	ev_init(&u->io, on_channel);
 	ev_init(&u->child, on_child);
 	timed_task_init(&u->deadline, &c->task_timer, on_upgrade_deadline);
-	if ((!path && !own_path(own, sizeof(own), err)) ||
-	    !collect_all(u, err) || !start_program(u, path ? path : own, err)) {
+	if (!collect_all(u, err) || !begin_with(u, path, err)) {
 		stop_watching(u);
 		free(u);
 		return NULL;
@@ -477,8 +530,10 @@ upgrade_begin(struct control *control, const char *path, struct err *err)
 	u->io.data = u->child.data = u;
 	ev_io_set(&u->io, u->channel, EV_READ | EV_WRITE);
 	ev_io_start(c->loop, &u->io);
-	ev_child_set(&u->child, u->pid, 0);
-	ev_child_start(c->loop, &u->child);
+	if (u->is_child) {
+		ev_child_set(&u->child, u->pid, 0);
+		ev_child_start(c->loop, &u->child);
+	}
 	timed_task_schedule(&u->deadline, clock_now_ms() + UPGRADE_WAIT_MS);
 	return u;
 }

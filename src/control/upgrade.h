@@ -30,8 +30,10 @@ struct upgrade_result {
 void upgrade_set_arguments(char *const *argv);
 
 /* Begins an upgrade to the program at that path; NULL: to the one at the path
- * that this process was started from.  Returns NULL with err set if it cannot
- * begin.  Caller calls upgrade_unref, at any time.  Control thread. */
+ * that this process was started from; `@NAME`: to a process of root's or this
+ * user's that waits for it at that abstract address (takeover.h).  Returns NULL
+ * with err set if it cannot begin.  Caller calls upgrade_unref, at any time.
+ * Control thread. */
 struct upgrade *upgrade_begin(
     struct control *control, const char *path, struct err *err);
 

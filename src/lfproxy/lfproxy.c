@@ -155,7 +155,8 @@ use_configuration(const struct options *options)
 	struct spec *spec;
 	struct err err;
 
-	if (options->action == OPTIONS_RUN && !takeover_begin(&err))
+	if (options->action == OPTIONS_RUN &&
+	    !takeover_begin(options->take_over, &err))
 		return print_error(EXIT_STATUS_SYSTEM, &err);
 	if (!load_configuration(options, &spec))
 		return EXIT_STATUS_CONFIG;

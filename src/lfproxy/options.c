@@ -14,7 +14,7 @@
 
 /* `+` makes getopt stop at the first word that is not an option, so optind is
  * always the current word. */
-static const char letters[] = "+:c:l:s:b:k:n:a:tTVh";
+static const char letters[] = "+:c:l:s:b:k:n:a:x:tTVh";
 
 /* The values of long options without a letter. */
 enum { LIST_KEYS = 256, LIST_COMMANDS, RELOAD };
@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"check", required_argument, NULL, 'k'},
     {"threads", required_argument, NULL, 'n'},
     {"admin", required_argument, NULL, 'a'},
+    {"take-over", required_argument, NULL, 'x'},
     {"test", no_argument, NULL, 't'},
     {"print", no_argument, NULL, 'T'},
     {"version", no_argument, NULL, 'V'},
@@ -43,7 +44,7 @@ options_help(FILE *out)
 	fputs(
 	    "lfproxy " LFPROXY_VERSION ": a TCP load balancer\n"
 	    "\n"
-	    "usage: lfproxy -c FILE... [-t | -T]\n"
+	    "usage: lfproxy -c FILE... [-x SOCKET] [-t | -T]\n"
 	    "       lfproxy -l ADDR... -s [NAME=]ADDR... [-b BALANCE]\n"
 	    "               [-k CHECK] [-n THREADS] [-a SOCKET] [-t | -T]\n"
 	    "       lfproxy --reload PID\n"
@@ -70,6 +71,9 @@ options_help(FILE *out)
 	    "  -a, --admin SOCKET        path of an admin socket for "
 	    "lfproxyctl\n"
 	    "\n"
+	    "  -x, --take-over SOCKET    take over the listening sockets and "
+	    "sessions of\n"
+	    "                            the lfproxy with this admin socket\n"
 	    "  -t, --test                check the configuration and exit\n"
 	    "  -T, --print               print it with all defaults and exit\n"
 	    "      --reload PID          make the lfproxy with that process id "
@@ -187,6 +191,8 @@ take_option(struct options *o, int found, const char *word, struct err *err)
 		return set_option_once(&s->threads, found, err);
 	case 'a':
 		return set_option_once(&s->admin, found, err);
+	case 'x':
+		return set_option_once(&o->take_over, found, err);
 	case '?':
 	case ':':
 		return err_bad_option(found, word, err);
@@ -222,6 +228,10 @@ check_combination(const struct options *o, struct err *err)
 		    "--reload takes no -%c: the process keeps its own "
 		    "configuration" TRY_HELP,
 		    o->files_n > 0 ? 'c' : letter);
+	if (o->take_over && o->action != OPTIONS_RUN)
+		return err_set(err,
+		    "-x is for a process that is to run; leave it out "
+		    "here" TRY_HELP);
 	if (o->action == OPTIONS_RELOAD)
 		return true;
 	if (o->files_n > 0 && letter)

@@ -27,6 +27,7 @@ enum options_action {
 struct options {
 	enum options_action action;
 	pid_t pid;                        /* of --reload */
+	const char *take_over;            /* -x; NULL: nothing */
 	const char **files;               /* -c; the array is owned */
 	size_t files_n;                   /* 0: short_form is used */
 	struct config_options short_form; /* its arrays are owned */

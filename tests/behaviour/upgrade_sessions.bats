@@ -301,3 +301,33 @@ sums_are() {
 	answers c named
 	stop_newest
 }
+
+@test "upgrade: a process that was started from outside takes over with -x" {
+	slow_server s
+	begin_with s
+	asks c outside
+	wait_for 10 has_line s 'got outside'
+	# A file that is wrong changes nothing.
+	cp "$T/lfproxy.ini" "$T/wrong.ini"
+	echo 'nonsense = 1' >>"$T/wrong.ini"
+	run -1 "$BUILD/lfproxy" -x "$ADMIN" -c "$T/wrong.ini"
+	[[ $output == *"unknown key 'nonsense'"* ]] || fail "$output"
+	wait_for 10 lfproxy_said "no upgrade, this process goes on: .*unknown key 'nonsense'"
+	equal "the process that answers" "$FIRST" "$(pid_now)"
+	run -3 "$BUILD/lfproxy" -x "$T/none.sock" -c "$T/lfproxy.ini"
+	[[ $output == *"-x '$T/none.sock': No such file or directory; it names "* ]] ||
+	    fail "$output"
+	run -2 "$BUILD/lfproxy" -x "$ADMIN" -t -c "$T/lfproxy.ini"
+	run -1 ctl upgrade @nobody
+	[[ $output == "No process waits at '@nobody': Connection refused." ]] ||
+	    fail "$output"
+	spawn second "$BUILD/lfproxy" -x "$ADMIN" -c "$T/lfproxy.ini"
+	wait_for 20 ended "$FIRST"
+	wait "$FIRST"
+	LFPROXY_PID=
+	equal "the process that answers" "${PIDS[second]}" "$(pid_now)"
+	signal s USR1
+	answers c outside
+	signal second TERM
+	finish second 20
+}
