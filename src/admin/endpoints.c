@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "commands/carry_over.h"
+#include "commands/state_file.h"
 #include "http/http.h"
 #include "base/list.h"
 
@@ -15,6 +16,7 @@ struct endpoints {
 	struct http *http;   /* NULL: none */
 	struct http *next;   /* from prepare to commit; NULL: http stays */
 	struct list leaving; /* closed ports whose clients are still served */
+	struct state_file state;
 };
 
 static bool
@@ -139,11 +141,24 @@ endpoints_carry_over(
 	carry_over_run(admin_env(endpoints->admin), commands, pools);
 }
 
+char *
+endpoints_read_state(struct endpoints *endpoints, const char *files)
+{
+	return state_file_read(admin_env(endpoints->admin), files);
+}
+
+void
+endpoints_keep_state(struct endpoints *endpoints, const char *files)
+{
+	state_file_start(&endpoints->state, admin_env(endpoints->admin), files);
+}
+
 static void
 hand_over_sockets(void *arg)
 {
 	struct endpoints *s = arg;
 
+	state_file_stop(&s->state);
 	admin_hand_over(s->admin);
 	if (s->http)
 		http_hand_over(s->http);
@@ -190,6 +205,7 @@ endpoints_close(struct endpoints *endpoints)
 	if (!endpoints)
 		return;
 	control_follow(endpoints->control, NULL);
+	state_file_end(&endpoints->state);
 	http_close_all(&endpoints->leaving);
 	http_close(endpoints->http);
 	admin_close(endpoints->admin);

@@ -26,4 +26,12 @@ void endpoints_close(struct endpoints *endpoints);
 void endpoints_carry_over(
     struct endpoints *endpoints, const char *commands, bool pools);
 
+/* At a start without such a process: returns the commands of the state file
+ * (commands/state_file.h), for free(3), or NULL.  files: those of the
+ * configuration, with blanks between. */
+char *endpoints_read_state(struct endpoints *endpoints, const char *files);
+
+/* Keeps the state file up to date from now on. */
+void endpoints_keep_state(struct endpoints *endpoints, const char *files);
+
 #endif

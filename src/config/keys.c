@@ -109,6 +109,8 @@ static const struct key global_keys[] = {
         RATE, GLOBAL(rate_sessions), DEFAULT("off")},
     {"node", "name of this lfproxy in `show info`",
         VALUE(node), LIMITS(0, 64), GLOBAL(node), WITHOUT("the host's name")},
+    {"state_file", "keeps what operators have changed, and the counters",
+        VALUE(state_file), GLOBAL(state_file), WITHOUT("a start begins anew")},
     {"shutdown_delay",
         "after SIGTERM: how long to accept sessions, /readyz at 503",
         DURATION(0, TIMEOUT_MAX), GLOBAL(shutdown_delay_ms),

@@ -97,11 +97,11 @@ extern const struct value_type type_own_percent, type_own_choice, type_fallback,
 /* char *. */
 extern const struct value_type type_choice_text /* one of key->choices */,
     type_url_path, type_http_host, type_user, type_group, type_node, type_tag,
-    type_people /* users and @groups */, type_hosts /* names, commas */,
-    type_track, type_ca, type_sni, type_check_command, type_server_defaults,
-    type_file, type_ca_path, type_ciphers, type_ciphersuites, type_curves,
-    type_alpn, type_tls_name, type_countries, type_rule_names, type_rule_alpn,
-    type_set_token;
+    type_state_file, type_people /* users and @groups */,
+    type_hosts /* names, commas */, type_track, type_ca, type_sni,
+    type_check_command, type_server_defaults, type_file, type_ca_path,
+    type_ciphers, type_ciphersuites, type_curves, type_alpn, type_tls_name,
+    type_countries, type_rule_names, type_rule_alpn, type_set_token;
 /* struct set_spec. */
 extern const struct value_type type_set_source;
 /* Structs that own memory.  Those of log and admin are lists, which grow. */

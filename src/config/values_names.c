@@ -243,6 +243,15 @@ print_include(const struct shown *s, char out[VALUE_TEXT_SIZE])
 	return false;
 }
 
+static bool
+parse_state_file(const struct value *v)
+{
+	if (*v->text != '/')
+		return value_fail(v, "a path that starts with / is needed");
+	return value_keep_text(v);
+}
+
+VALUE_TYPE(state_file, value_print_string, "the path of a file, from /", 0);
 VALUE_TYPE(include, print_include,
     "a file, a folder, or a pattern as in conf.d/*.ini", 0);
 VALUE_TYPE(user, value_print_string, "a user of this host", 0);

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "base/text_out.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
@@ -104,12 +105,54 @@ close_unwanted_sockets(void)
 		    n, text_s(n), text_are(n), n == 1 ? "it" : "them");
 }
 
+/* Returns the files with blanks between, for free(3), or NULL. */
+static char *
+join_files(const struct options *options)
+{
+	struct text_out out;
+
+	if (!text_out_open(&out))
+		return NULL;
+	for (size_t i = 0; i < options->files_n; i++)
+		fprintf(
+		    out.stream, "%s%s", i > 0 ? " " : "", options->files[i]);
+	return text_out_close(&out) ? out.text : NULL;
+}
+
+/* Starts and runs lfproxy with the changes of operators: those of the process
+ * before, or of the state file. */
+static bool
+run_control(struct control *control, struct endpoints *endpoints,
+    const char *files, struct err *err)
+{
+	char *state = takeover_under_way()
+	                  ? NULL
+	                  : endpoints_read_state(endpoints, files);
+	const char *changes = state ? state : takeover_commands();
+	bool started;
+
+	/* No session may reach a server that is in maintenance. */
+	endpoints_carry_over(endpoints, changes, false);
+	started = control_start(control, err);
+	if (started)
+		endpoints_carry_over(endpoints, changes, true);
+	free(state);
+	if (!started)
+		return false;
+	close_unwanted_sockets();
+	endpoints_keep_state(endpoints, files);
+	takeover_ready(control);
+	control_run(control);
+	return true;
+}
+
 static int
 run_daemon(struct spec *spec, const struct options *options)
 {
 	struct control *control;
 	struct endpoints *endpoints;
 	struct err err;
+	char *files;
 	int status = EXIT_STATUS_SYSTEM;
 
 	/* lfproxy works without the service manager's sockets as well. */
@@ -120,22 +163,17 @@ run_daemon(struct spec *spec, const struct options *options)
 		takeover_failed(err.text);
 		return print_error(status, &err);
 	}
-	endpoints = endpoints_open(control, &err);
-	/* No session may reach a server that is in maintenance. */
-	if (endpoints)
-		endpoints_carry_over(endpoints, takeover_commands(), false);
-	if (endpoints && control_start(control, &err)) {
-		endpoints_carry_over(endpoints, takeover_commands(), true);
-		close_unwanted_sockets();
-		takeover_ready(control);
-		control_run(control);
+	files = join_files(options);
+	err_oom(&err);
+	endpoints = files ? endpoints_open(control, &err) : NULL;
+	if (endpoints && run_control(control, endpoints, files, &err))
 		status = EXIT_STATUS_OK;
-	} else {
+	else
 		takeover_failed(err.text);
-	}
 	endpoints_close(endpoints);
 	control_free(control);
 	notify_close();
+	free(files);
 	return status == EXIT_STATUS_OK ? status : print_error(status, &err);
 }
 

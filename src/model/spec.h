@@ -132,6 +132,7 @@ struct global_spec {
 	char *user, *group;         /* become these after binding, NULL: stay */
 	char *node;                 /* this host's name in `show info` */
 	char *info_name;            /* the product's name there */
+	char *state_file;           /* see commands/state_file.h; NULL: none */
 	uint64_t shutdown_delay_ms; /* from SIGTERM until listeners close */
 	uint64_t drain_timeout_ms;
 	uint64_t drain_idle_timeout_ms;

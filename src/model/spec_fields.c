@@ -73,7 +73,8 @@ static const struct field global_fields[] = {
     FIELD(global_spec, TEXT, http_hosts),
     PART(global_spec, log, log_list_fields), FIELD(global_spec, TEXT, user),
     FIELD(global_spec, TEXT, group), FIELD(global_spec, TEXT, node),
-    FIELD(global_spec, TEXT, info_name), END};
+    FIELD(global_spec, TEXT, info_name), FIELD(global_spec, TEXT, state_file),
+    END};
 
 static const struct field pool_fields[] = {
     FIELD(pool_spec, PLACE, place), FIELD(pool_spec, TEXT, name), END};

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ * See state_file.h.
+ */
+#include "commands/state_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sandbox.h"
+#include "base/text_out.h"
+#include "commands/carry_over.h"
+#include "model/model.h"
+
+#define FIRST_LINE    "lfproxy-state 1\n"
+#define CONFIGURATION "configuration "
+#define COUNTER       "counter "
+#define END           "end "
+#define END_SIZE      (sizeof(END) - 1 + 16 + 1)
+
+static const char *
+path_of(const struct command_env *env)
+{
+	return control_model(env->control)->spec->global.state_file;
+}
+
+/* -- writing -- */
+
+static void
+put_counters(FILE *out, const char *kind, const char *name, const char *part,
+    const struct counters *counters)
+{
+	for (enum counter c = 0; c < COUNTERS; c++) {
+		uint64_t sum = counters_sum(counters, c);
+
+		if (sum > 0)
+			fprintf(out, COUNTER "%s %s %s%s%s %" PRIu64 "\n", kind,
+			    name, part, *part ? " " : "", counter_name(c), sum);
+	}
+}
+
+static void
+put_state(const struct state_file *state, FILE *out)
+{
+	const struct model *model = control_model(state->env->control);
+
+	fprintf(out, FIRST_LINE CONFIGURATION "%s\n", state->files);
+	carry_over_write(state->env, out);
+	model_for_each_frontend (f, model)
+		put_counters(out, "frontend", f->spec->name, "", f->counters);
+	model_for_each_backend (b, model)
+		put_counters(out, "backend", b->spec->name, "", b->counters);
+	model_for_each_server (s, model)
+		put_counters(out, "server", s->backend->spec->name,
+		    s->spec->name, s->counters);
+}
+
+static bool
+write_all(int fd, const char *text, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			text += n;
+			size -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+/* Replaces the file.  Returns 0 or -errno. */
+static int
+replace_file(const char *path, const char *text, size_t size)
+{
+	char new_path[4096];
+	int fd, rc = 0;
+
+	if (snprintf(new_path, sizeof(new_path), "%s.new", path) >=
+	    (int)sizeof(new_path))
+		return -ENAMETOOLONG;
+	(void)unlink(new_path);
+	fd = open(new_path,
+	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (!write_all(fd, text, size))
+		rc = -errno;
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(new_path, path) < 0)
+		rc = -errno;
+	if (rc < 0)
+		(void)unlink(new_path);
+	return rc;
+}
+
+static void
+write_state(struct state_file *state)
+{
+	static struct log_limit limit;
+	const char *path = path_of(state->env);
+	char hint[SANDBOX_HINT_SIZE];
+	struct text_out out;
+	uint64_t hash;
+	int rc;
+
+	if (!path || !state->files || !text_out_open(&out))
+		return;
+	put_state(state, out.stream);
+	(void)fflush(out.stream);
+	if (!text_out_close(&out))
+		return;
+	hash = XXH64(out.text, out.size, 0);
+	if (hash != state->written) {
+		char *whole = realloc(out.text, out.size + END_SIZE + 1);
+
+		if (whole) {
+			out.text = whole;
+			snprintf(whole + out.size, END_SIZE + 1,
+			    END "%016" PRIx64 "\n", hash);
+			rc = replace_file(path, whole, out.size + END_SIZE);
+			if (rc == 0)
+				state->written = hash;
+			else
+				log_limited(&limit, LOG_LEVEL_WARNING,
+				    "state_file %s cannot be written: %s%s",
+				    path, strerror(-rc),
+				    sandbox_hint(
+				        -rc, path, "StateDirectory", hint));
+		}
+	}
+	free(out.text);
+}
+
+static void
+on_state_file(struct timed_task *task, uint64_t now_ms)
+{
+	struct state_file *state = container_of(task, struct state_file, task);
+
+	write_state(state);
+	timed_task_schedule(task, now_ms + STATE_FILE_S * 1000);
+}
+
+void
+state_file_start(
+    struct state_file *state, const struct command_env *env, const char *files)
+{
+	state->env = env;
+	state->files = *files ? strdup(files) : NULL;
+	timed_task_init(
+	    &state->task, control_timer(env->control), on_state_file);
+	timed_task_schedule(&state->task, clock_now_ms() + STATE_FILE_S * 1000);
+}
+
+void
+state_file_stop(struct state_file *state)
+{
+	if (!state->env)
+		return;
+	timed_task_cancel(&state->task);
+	state->stopped = true;
+}
+
+void
+state_file_end(struct state_file *state)
+{
+	if (!state->env)
+		return;
+	timed_task_cancel(&state->task);
+	if (!state->stopped)
+		write_state(state);
+	free(state->files);
+	state->env = NULL;
+}
+
+/* -- reading -- */
+
+char *
+state_file_check(char *text, size_t size, const char *files, struct err *err)
+{
+	const size_t first = sizeof(FIRST_LINE) - 1;
+	const size_t word = sizeof(CONFIGURATION) - 1;
+	char *at = text + first + word, *line_end;
+	char end[END_SIZE + 1];
+
+	if (size < first + word + END_SIZE ||
+	    memcmp(text, FIRST_LINE, first) != 0 || memchr(text, '\0', size)) {
+		err_set(err, "it is not of this version, or is cut off");
+		return NULL;
+	}
+	snprintf(end, sizeof(end), END "%016" PRIx64 "\n",
+	    XXH64(text, size - END_SIZE, 0));
+	if (memcmp(text + size - END_SIZE, end, END_SIZE) != 0) {
+		err_set(err, "it is cut off, or was changed: the hash in its "
+		             "last line is another one");
+		return NULL;
+	}
+	text[size - END_SIZE] = '\0';
+	line_end = strchr(at, '\n');
+	if (memcmp(at - word, CONFIGURATION, word) != 0 || !line_end) {
+		err_set(err, "it does not say which configuration it is of");
+		return NULL;
+	}
+	*line_end = '\0';
+	if (strcmp(at, files) != 0) {
+		err_set(err, "it is of the configuration %.200s", at);
+		return NULL;
+	}
+	return line_end + 1;
+}
+
+/* Returns the counters that a line without COUNTER is about, and moves *line on
+ * to the counter's name; NULL if there are none. */
+static struct counters *
+find_counters(const struct model *model, char **line)
+{
+	const char *kind = strsep(line, " "), *name = strsep(line, " ");
+	struct frontend *f;
+	struct backend *b;
+	struct server *s;
+
+	if (!name || !*line)
+		return NULL;
+	if (strcmp(kind, "frontend") == 0) {
+		f = model_find_frontend(model, name);
+		return f ? f->counters : NULL;
+	}
+	b = model_find_backend(model, name);
+	if (!b || strcmp(kind, "backend") == 0)
+		return b ? b->counters : NULL;
+	name = strsep(line, " ");
+	s = *line && name ? backend_find_server(b, name) : NULL;
+	return s ? s->counters : NULL;
+}
+
+static void
+add_counter(const struct model *model, char *line)
+{
+	struct counters *counters = find_counters(model, &line);
+	char *name = counters ? strsep(&line, " ") : NULL;
+	enum counter which;
+
+	if (name && line && counter_find(name, &which))
+		counters_add(counters, 0, which, strtoull(line, NULL, 10));
+}
+
+/* Adds the counters, and leaves the other lines. */
+static void
+take_counters(const struct model *model, char *lines)
+{
+	char *to = lines, *rest = lines, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		size_t n = strlen(line);
+
+		if (strncmp(line, COUNTER, sizeof(COUNTER) - 1) == 0) {
+			add_counter(model, line + sizeof(COUNTER) - 1);
+			continue;
+		}
+		memmove(to, line, n);
+		to += n;
+		if (rest)
+			*to++ = '\n';
+	}
+	*to = '\0';
+}
+
+/* Returns the file's bytes and a NUL, for free(3); NULL with err set, and
+ * *ret_size 0 if there is no file. */
+static char *
+read_file(const char *path, size_t *ret_size, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	char *text = NULL;
+	ssize_t n = -1;
+
+	*ret_size = fd < 0 && errno == ENOENT ? 0 : 1;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		err_set(err, "%s", strerror(errno));
+	else if (!S_ISREG(st.st_mode) || st.st_size > STATE_FILE_MAX)
+		err_set(err, "it is no file, or longer than 64 MiB");
+	else if (!(text = malloc((size_t)st.st_size + 1)))
+		err_oom(err);
+	else if ((n = read(fd, text, (size_t)st.st_size)) != st.st_size)
+		err_set(err, "it cannot be read");
+	if (fd >= 0)
+		close(fd);
+	if (!text || n != st.st_size) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	*ret_size = (size_t)n;
+	return text;
+}
+
+char *
+state_file_read(const struct command_env *env, const char *files)
+{
+	const char *path = path_of(env);
+	char *text, *lines;
+	struct err err;
+	size_t size;
+
+	if (!path)
+		return NULL;
+	text = read_file(path, &size, &err);
+	lines = text ? state_file_check(text, size, files, &err) : NULL;
+	if (!lines) {
+		if (size > 0)
+			log_warning(
+			    "state_file %s is not used: %s", path, err.text);
+		free(text);
+		return NULL;
+	}
+	take_counters(control_model(env->control), lines);
+	memmove(text, lines, strlen(lines) + 1);
+	return text;
+}

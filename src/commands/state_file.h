@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * The state file: what operators have changed, and the counters, over a stop, a
+ * crash and a start (state_file in [global]).
+ *
+ *   lfproxy-state 1
+ *   configuration FILE...            the configuration that it belongs to
+ *   COMMAND...                       see carry_over.h
+ *   counter KIND NAME... COUNTER N   of a frontend, backend or server
+ *   end HASH                         XXH64 of all bytes before, hexadecimal
+ *
+ * Written every STATE_FILE_S if it has changed, and at the end, into a new file
+ * that replaces the former one: a reader finds one or the other.  It is not
+ * synchronized with the disk, as the control loop must not wait: after a crash
+ * of the machine it may be an older one, or be cut off and ignored.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef COMMANDS_STATE_FILE_H
+#define COMMANDS_STATE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "control/task_timer.h"
+#include "stats/answer.h"
+
+#define STATE_FILE_S   5
+#define STATE_FILE_MAX (64u << 20)
+
+struct state_file {
+	const struct command_env *env; /* borrowed */
+	char *files; /* the configuration, as written; NULL: not from files */
+	struct timed_task task;
+	uint64_t written; /* the hash of what is in the file, 0: unknown */
+	bool stopped;
+};
+
+/* Begins to write the file that the configuration names, if it names one.
+ * files: those of the configuration, with blanks between; copied. */
+void state_file_start(
+    struct state_file *state, const struct command_env *env, const char *files);
+
+/* Writes no more: another process does.  Safe before state_file_start. */
+void state_file_stop(struct state_file *state);
+
+/* Writes a last time, unless stopped. */
+void state_file_end(struct state_file *state);
+
+/* Reads the file that the configuration names, adds its counters, and returns
+ * its commands for carry_over_run, for free(3); NULL: there is no such file, or
+ * it is not used, and why is logged. */
+char *state_file_read(const struct command_env *env, const char *files);
+
+/* Checks a whole text, and ends its last line's predecessor with a NUL. Returns
+ * its lines behind the first two, or NULL with err set.  files: as above. */
+char *state_file_check(
+    char *text, size_t size, const char *files, struct err *err);
+
+#endif

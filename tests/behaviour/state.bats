@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The state file: changes of operators and counters over a restart.
+
+load helpers
+load ctl
+load stat
+
+STATE=$T/state
+
+# site [LINE...]: a file with two servers, and further lines of [global].
+site() {
+	cat >"$T/site.ini" <<-END
+		[global]
+		log = off
+		admin = $ADMIN
+		state_file = $STATE
+		$(printf '%s\n' "$@")
+		[pool main]
+		threads = 2
+		[frontend web]
+		listen = 127.0.0.1:0
+		backend = app
+		allow = list:few 127.0.0.0/8
+		deny = all
+		[list few]
+		entry = 192.0.2.0/24
+		[backend app]
+		check = off
+		server = a $(addr a)
+		server = b $(addr b)
+	END
+}
+
+start() {
+	launch_lfproxy -c "$T/site.ini"
+	PORT=$(listening web)
+}
+
+written() {
+	grep -q "$1" "$STATE"
+}
+
+# column NAME COLUMN
+column() {
+	ctl show stat | awk -F, -v sv="$1" -v col="$2" '
+	NR == 1 { sub(/^# /, ""); for (i = 1; i <= NF; i++) at[$i] = i }
+	$1 == "app" && $2 == sv { print $at[col] }'
+}
+
+change() {
+	ctl set server app/a state maint
+	ctl set weight app/b 7
+	ctl set pool main threads 3
+	ctl add acl few 10.0.0.0/8
+}
+
+changed() {
+	equal "a" maint "$(column a lf_admin)"
+	equal "weight" 7 "$(column b weight)"
+	[[ $(ctl get acl few 10.1.2.3) == *match=yes* ]]
+	[[ $(ctl show pool main json) == *'"threads":3,'* ]]
+}
+
+setup() {
+	LEVEL=$BASH_SUBSHELL
+	start_app a
+	start_app b
+	site
+}
+
+@test "state: changes and counters are there after a stop" {
+	local sessions
+
+	start
+	change
+	for _ in 1 2 3; do
+		equal "answer" b "$(fetch "http://$PORT/")"
+	done
+	sessions_are() { [ "$(column b stot)" = "$1" ]; }
+	wait_for 10 sessions_are 3
+	stop_lfproxy
+	equal "the mode of the file" 600 "$(stat -c %a "$STATE")"
+	[ ! -e "$STATE.new" ]
+	start
+	changed
+	equal "sessions" 3 "$(column b stot)"
+	equal "answer" b "$(fetch "http://$PORT/")"
+	wait_for 10 sessions_are 4
+	refute lfproxy_said 'is not used'
+}
+
+@test "state: after kill -9 it is that of the last seconds" {
+	start
+	change
+	wait_for 20 written '^set pool main threads 3$'
+	kill -KILL "$LFPROXY_PID"
+	wait "$LFPROXY_PID" || true
+	LFPROXY_PID=
+	start
+	changed
+}
+
+@test "state: a file that is cut off, changed or another one's is not used, and is told" {
+	start
+	change
+	stop_lfproxy
+	cp "$STATE" "$T/good"
+	sed -i 's/weight app\/b 7/weight app\/b 8/' "$STATE"
+	start
+	lfproxy_said "warning: state_file $STATE is not used: it is cut off, or was changed"
+	equal "weight" 100 "$(column b weight)"
+	stop_lfproxy
+	head -c 100 "$T/good" >"$STATE"
+	start
+	lfproxy_said "state_file $STATE is not used: it is cut off"
+	stop_lfproxy
+	echo nonsense >"$STATE"
+	start
+	lfproxy_said "state_file $STATE is not used: it is not of this version"
+	stop_lfproxy
+	cp "$T/good" "$STATE"
+	cp "$T/site.ini" "$T/other.ini"
+	launch_lfproxy -c "$T/other.ini"
+	lfproxy_said "state_file $STATE is not used: it is of the configuration $T/site.ini"
+}
+
+@test "state: a change whose server is gone is told, and the others are made" {
+	start
+	change
+	stop_lfproxy
+	sed -i '/^server = a /d' "$T/site.ini"
+	start
+	lfproxy_said "'set server app/a state maint' could not be done again: "
+	equal "weight" 7 "$(column b weight)"
+}
+
+@test "state: a file that cannot be written is told, and nothing else suffers" {
+	sed -i "s|^state_file = .*|state_file = $T/none/state|" "$T/site.ini"
+	start
+	wait_for 20 lfproxy_said "warning: state_file $T/none/state cannot be written: No such file"
+	equal "answers" $'a\nb' "$({ fetch "http://$PORT/"; fetch "http://$PORT/"; } | sort)"
+	sed -i "s|^state_file = .*|state_file = state|" "$T/site.ini"
+	run -1 "$BUILD/lfproxy" -t -c "$T/site.ini"
+	[[ $output == *"state_file: a path that starts with / is needed"* ]] ||
+	    fail "$output"
+}
