@@ -240,6 +240,28 @@ an_upgrade_changes_the_main_process_and_refuses_no_client() {
 	systemctl reload lfproxy.service
 }
 
+check the_unit_exposes_no_more_than_it_has_to
+the_unit_exposes_no_more_than_it_has_to() {
+	quietly systemd-analyze security --no-pager lfproxy.service
+	says 'Overall exposure level for lfproxy.service: (0|1\.[0-6])'
+}
+
+check changes_and_counters_outlive_a_restart
+changes_and_counters_outlive_a_restart() {
+	configure "$admin" 'state_file = /var/lib/lfproxy/state'
+	systemctl restart lfproxy.service
+	[ "$(get)" = app ]
+	lfproxyctl set weight app/a 77
+	systemctl restart lfproxy.service
+	lfproxyctl get weight app/a >"$said"
+	says '^77 '
+	lfproxyctl show stat | awk -F, '$1 == "app" && $2 == "a" { print "total " $8 }' \
+	    >"$said"
+	says '^total [1-9]'
+	configure "$admin"
+	systemctl reload lfproxy.service
+}
+
 check an_upgrade_of_the_package_refuses_no_client
 an_upgrade_of_the_package_refuses_no_client() {
 	local client before
@@ -371,6 +393,7 @@ purge_leaves_nothing() {
 	fails getent group lfproxy
 	[ ! -e "$ini" ]
 	[ ! -e /var/log/lfproxy ]
+	[ ! -e /var/lib/lfproxy ]
 }
 
 # -- make install --
