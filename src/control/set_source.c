@@ -16,14 +16,6 @@
 #include "resolve/discovery_name.h"
 #include "resolve/file_members.h"
 
-const char *
-set_source_text(const struct set_spec *set, char out[SET_TEXT_SIZE])
-{
-	snprintf(out, SET_TEXT_SIZE, "%s=%s", discovery_kinds[set->kind].name,
-	    set->source);
-	return out;
-}
-
 static bool
 same_or_none(const char *a, const char *b)
 {

@@ -18,10 +18,6 @@
 #include "control/sets_internal.h"
 #include "resolve/file_members.h"
 
-/* The most changes of one report that become events, so that other events are
- * not displaced. */
-#define EVENTS_OF_SET 20
-
 /* -- the sets -- */
 
 static void
@@ -55,223 +51,6 @@ set_new(struct control *c, const struct backend_spec *b,
 	return NULL;
 }
 
-static struct server_set *
-set_find(struct list *sets, const struct backend_spec *b,
-    const struct set_spec *spec)
-{
-	for_each_set(set, sets)
-	{
-		if (strcmp(set->backend, b->name) == 0 &&
-		    strcmp(set->prefix, spec->prefix) == 0)
-			return set;
-	}
-	return NULL;
-}
-
-/* The set of the spec, as it is or as it is to be. */
-static struct server_set *
-set_of(struct control *c, const struct backend_spec *b,
-    const struct set_spec *spec)
-{
-	struct server_set *set = set_find(&c->sets.coming, b, spec);
-
-	return set ? set : set_find(&c->sets.sets, b, spec);
-}
-
-static void
-drop_next(struct server_set *set)
-{
-	if (set->has_next)
-		set_members_fini(&set->next);
-	set->has_next = false;
-}
-
-static void
-adopt_next(struct server_set *set)
-{
-	if (!set->has_next)
-		return;
-	set_members_fini(&set->members);
-	set->members = set->next;
-	set->next = (struct set_members){.n = 0};
-	set->has_next = false;
-	set->updates++;
-}
-
-/* -- from members to servers of a spec -- */
-
-struct filling {
-	struct spec *spec;
-	struct backend_spec *backend;
-	struct server_spec *servers;
-	size_t n, room;
-	size_t old; /* the next of the backend's present members */
-};
-
-static void
-note_left_out(const struct filling *f, struct set_member *m,
-    const struct err_list *errors, bool is_used)
-{
-	const struct err_entry *e = errors->entries;
-	const char *why = errors->n > 0 && e ? e->text : NULL;
-
-	if (!why)
-		why = "out of memory";
-	if (m->why && strcmp(m->why, why) == 0)
-		return;
-	free(m->why);
-	m->why = strdup(why);
-	event_add(EVENT_SET_MEMBER, LOG_LEVEL_ERROR, f->backend->name, m->key,
-	    is_used ? "%s: member %s%s%s%s keeps its former options: %s"
-	            : "%s: member %s%s%s%s is left out: %s",
-	    f->backend->name, m->key, *m->note ? " (" : "", m->note,
-	    *m->note ? ")" : "", why);
-}
-
-/* Reads the member with these options. */
-static bool
-read_with(const struct filling *f, size_t set, const struct set_member *m,
-    const char *options, struct server_spec *ret, struct err_list *errors)
-{
-	char name[NAME_MAX_LEN + 12];
-	const struct config_member member = {.name = name,
-	    .key = m->key,
-	    .address = m->address,
-	    .options = options,
-	    .note = m->note,
-	    .since_ms = m->since_ms,
-	    .joined = m->joined};
-
-	snprintf(name, sizeof(name), "%s%u", f->backend->sets[set].prefix,
-	    m->number);
-	return config_member_read(
-	    f->spec, f->backend, set, &member, ret, errors);
-}
-
-/* The number in the name of a member of the set. */
-static unsigned
-number_of(const struct filling *f, const struct server_spec *server, size_t set)
-{
-	size_t len = strlen(f->backend->sets[set].prefix);
-
-	return (unsigned)strtoul(server->name + len, NULL, 10);
-}
-
-/* Whether the present member of the backend is of an earlier set, or has a
- * lower number. */
-static bool
-is_before(const struct filling *f, const struct server_spec *s, size_t set,
-    unsigned number)
-{
-	return s->set.value < set ||
-	       (s->set.value == set && number_of(f, s, set) < number);
-}
-
-/* Moves the present server of a member that has not changed, as reading its
- * options again takes most of the time of an update.  Both are sorted alike.
- * Returns false if there is none. */
-static bool
-take_present(struct filling *f, size_t set, const struct set_member *m)
-{
-	struct backend_spec *b = f->backend;
-	struct server_spec *s;
-
-	while (f->old < b->servers_n &&
-	       is_before(f, &b->servers[f->old], set, m->number))
-		f->old++;
-	s = &b->servers[f->old];
-	if (f->old == b->servers_n || s->set.value != set || !m->same ||
-	    m->why || number_of(f, s, set) != m->number ||
-	    strcmp(s->address, m->address) != 0 || strcmp(s->key, m->key) != 0)
-		return false;
-	f->servers[f->n++] = *s;
-	/* The set owns nothing of it any more. */
-	*s = (struct server_spec){.set = s->set};
-	f->old++;
-	return true;
-}
-
-static void
-fill_member(struct filling *f, size_t set, struct set_member *m)
-{
-	struct server_spec *to = &f->servers[f->n];
-	struct err_list errors, ignored;
-	bool ok;
-
-	if (take_present(f, set, m))
-		return;
-	err_list_init(&errors);
-	ok = read_with(f, set, m, m->options, to, &errors);
-	if (ok) {
-		free(m->why);
-		free(m->former_options);
-		m->why = m->former_options = NULL;
-	} else {
-		err_list_init(&ignored);
-		ok = m->former_options &&
-		     read_with(f, set, m, m->former_options, to, &ignored);
-		err_list_fini(&ignored);
-		note_left_out(f, m, &errors, ok);
-	}
-	err_list_fini(&errors);
-	f->n += ok;
-}
-
-static struct set_members *
-members_to_be(struct server_set *set)
-{
-	return set->has_next ? &set->next : &set->members;
-}
-
-/* Gives the backend the servers of its sets.  Returns false when memory is
- * short. */
-static bool
-fill_backend(struct control *c, struct spec *spec, struct backend_spec *b)
-{
-	struct filling f = {.spec = spec, .backend = b, .old = b->singles_n};
-	struct server_set *set;
-	bool ok;
-
-	for (size_t i = 0; i < b->sets_n; i++) {
-		set = set_of(c, b, &b->sets[i]);
-		f.room += set ? members_to_be(set)->live : 0;
-	}
-	f.servers = calloc(f.room + 1, sizeof(*f.servers));
-	if (!f.servers)
-		return false;
-	for (size_t i = 0; i < b->sets_n; i++) {
-		struct set_members *m;
-
-		set = set_of(c, b, &b->sets[i]);
-		m = set ? members_to_be(set) : NULL;
-		for (size_t j = 0; m && j < m->n; j++)
-			if (!m->all[j].gone)
-				fill_member(&f, i, &m->all[j]);
-	}
-	ok = config_set_members(b, f.servers, f.n);
-	free(f.servers);
-	return ok;
-}
-
-/* Fills the backends with a set that has next members, or all. */
-static bool
-fill_spec(struct control *c, struct spec *spec, bool all)
-{
-	for (size_t i = 0; i < spec->backends_n; i++) {
-		struct backend_spec *b = &spec->backends[i];
-		bool due = all && b->sets_n > 0;
-
-		for (size_t j = 0; j < b->sets_n && !due; j++) {
-			struct server_set *set = set_of(c, b, &b->sets[j]);
-
-			due = set && set->has_next;
-		}
-		if (due && !fill_backend(c, spec, b))
-			return false;
-	}
-	return true;
-}
-
 /* -- comparing -- */
 
 /* Compares the set with the report of its source, if there is one.  joined: the
@@ -281,7 +60,7 @@ compare_set(struct server_set *set, const struct set_spec *spec, bool joined)
 {
 	const struct set_source *source = set->source;
 
-	drop_next(set);
+	set_drop_next(set);
 	if (!source->report)
 		return true;
 	set->has_next = set_reconcile(&set->members, source->report, source->n,
@@ -360,7 +139,7 @@ plan_set(struct server_set *set, const struct set_spec *spec)
 		return true;
 	if (!set_change_any(&set->change))
 		set->waits_for = UINT64_MAX;
-	drop_next(set);
+	set_drop_next(set);
 	return false;
 }
 
@@ -384,140 +163,13 @@ plan_sets(struct control *c)
 	return any;
 }
 
-/* -- a model -- */
-
-/* Adds an event, unless the report has had enough of them. */
-static void
-report_server(const struct server_set *set, const struct set_member *m,
-    bool comes, unsigned *told)
+static bool
+any_is_due(struct control *c)
 {
-	char name[NAME_MAX_LEN + 12];
+	bool any = false;
 
-	if (++*told > EVENTS_OF_SET)
-		return;
-	snprintf(name, sizeof(name), "%s%u", set->prefix, m->number);
-	event_add(comes ? EVENT_SERVER_ADDED : EVENT_SERVER_REMOVED,
-	    LOG_LEVEL_INFO, set->backend, name, "server %s/%s %s: %s",
-	    set->backend, name,
-	    comes ? "has come into its set" : "has left its set", m->address);
-}
-
-static const struct set_member *
-next_used(const struct set_members *members, size_t *at)
-{
-	while (*at < members->n && !set_member_is_used(&members->all[*at]))
-		++*at;
-	return *at < members->n ? &members->all[*at] : NULL;
-}
-
-/* Reports who has come and gone; both lists are by number. */
-static void
-report_difference(const struct server_set *set)
-{
-	const struct set_member *old, *new;
-	unsigned told = 0;
-	size_t i = 0, j = 0;
-
-	for (;;) {
-		old = next_used(&set->members, &i);
-		new = next_used(&set->next, &j);
-		if (!old && !new)
-			return;
-		if (old && new && old->number == new->number &&
-		    strcmp(old->address, new->address) == 0) {
-			i++;
-			j++;
-		} else if (old && (!new || old->number <= new->number)) {
-			report_server(set, old, false, &told);
-			i++;
-		} else {
-			report_server(set, new, true, &told);
-			j++;
-		}
-	}
-}
-
-static void
-report_update(const struct server_set *set)
-{
-	const struct set_change *d = &set->change;
-	size_t used = set_members_used(&set->members);
-	char text[SET_TEXT_SIZE];
-
-	event_add(EVENT_SET, LOG_LEVEL_INFO, set->backend, set->prefix,
-	    "%s: the set %s has %zu server%s by %s: %zu new, %zu gone, %zu at "
-	    "another address, %zu with other options",
-	    set->backend, set->prefix, used, text_s(used),
-	    set_source_text(&set->source->what, text), d->added, d->removed,
-	    d->moved, d->changed);
-}
-
-static void
-drop_all_next(struct control *c)
-{
-	for_each_set(set, &c->sets.sets) drop_next(set);
-}
-
-static void
-log_refusal(const struct err_list *errors)
-{
-	static struct log_limit limit;
-	const struct err_entry *e = errors->entries;
-
-	log_limited(&limit, LOG_LEVEL_ERROR,
-	    "servers that have come or gone are not taken over: %s",
-	    errors->n > 0 && e && e->text ? e->text : "out of memory");
-}
-
-static void
-adopt_all(struct control *c)
-{
-	for_each_set(set, &c->sets.sets)
-	{
-		if (!set->has_next)
-			continue;
-		report_difference(set);
-		adopt_next(set);
-		report_update(set);
-	}
-}
-
-static void
-warn_of_descriptors(struct control *c)
-{
-	static struct log_limit limit;
-	struct err err;
-
-	/* Sessions have had their descriptors since the start. */
-	if (!limits_suffice(
-	        &c->budget, c->model->spec, "the servers of its sets", &err))
-		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
-}
-
-/* Makes one model for all sets with next members. */
-static void
-apply_sets(struct control *c)
-{
-	struct spec *spec = spec_copy(c->model->spec);
-	struct model *before = c->model, *model = NULL;
-	struct err_list errors;
-
-	err_list_init(&errors);
-	if (spec && fill_spec(c, spec, false) &&
-	    config_members_track(spec, &errors))
-		model = control_prepare_model(c, spec, &errors);
-	else
-		spec_free(spec);
-	if (model) {
-		control_publish_edit(c, model);
-		adopt_all(c);
-		control_retire_edit(c, before);
-		warn_of_descriptors(c);
-	} else {
-		log_refusal(&errors);
-		drop_all_next(c);
-	}
-	err_list_fini(&errors);
+	for_each_set(set, &c->sets.sets) any |= set->due;
+	return any;
 }
 
 static void
@@ -525,9 +177,19 @@ on_sets_work(struct timed_task *task, uint64_t now_ms)
 {
 	struct control *c = container_of(task, struct control, sets.work);
 
-	(void)now_ms;
-	if (c->phase == RUNNING && plan_sets(c))
-		apply_sets(c);
+	if (c->phase != RUNNING)
+		return;
+	if (c->sets.made && c->sets.made_from != c->model)
+		sets_forget_made(c);
+	if (!c->sets.made) {
+		if (plan_sets(c))
+			sets_make_spec(c);
+		return;
+	}
+	sets_apply_spec(c);
+	/* Reports that have come since. */
+	if (any_is_due(c))
+		timed_task_schedule(task, now_ms + SETS_PAUSE_MS);
 }
 
 void
@@ -575,17 +237,18 @@ prepare_set(struct control *c, const struct backend_spec *b,
 static bool
 prepare_sets(struct control *c, struct spec *spec, bool joined)
 {
+	sets_forget_made(c);
 	for_each_set(set, &c->sets.sets)
 	{
 		set->keep = false;
-		drop_next(set);
+		set_drop_next(set);
 	}
 	for (size_t i = 0; i < spec->backends_n; i++)
 		for (size_t j = 0; j < spec->backends[i].sets_n; j++)
 			if (!prepare_set(c, &spec->backends[i],
 			        &spec->backends[i].sets[j], joined))
 				return false;
-	return fill_spec(c, spec, true);
+	return sets_fill_spec(c, spec, true);
 }
 
 bool
@@ -613,7 +276,7 @@ void
 sets_cancel(struct control *control)
 {
 	for_each_set(set, &control->sets.coming) set_free(set);
-	drop_all_next(control);
+	sets_drop_all_next(control);
 }
 
 void
@@ -629,7 +292,7 @@ sets_commit(struct control *control)
 	list_splice(&sets->coming, &sets->sets);
 	for_each_set(set, &sets->sets)
 	{
-		adopt_next(set);
+		set_adopt_next(set);
 		/* The set may have room for more than before. */
 		set->due = set->source->report != NULL;
 		if (sets->started)
@@ -672,6 +335,8 @@ sets_fini(struct control *control)
 	if (!sets->sets.next)
 		return;
 	sets_cancel(control);
+	if (sets->made)
+		spec_free(sets_take_made(control));
 	for_each_set(set, &sets->sets) set_free(set);
 	curl_loop_free(sets->curl);
 	sets->curl = NULL;

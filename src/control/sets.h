@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Sets of servers, which come and go as a source says: `servers =`.
  *
- *   source --report--> compare --> a copy of the spec --> model --> publish
- *                         |                                (edit.h)
+ *   source --report--> compare --> a copy of the spec | model --> publish
+ *                         |                           |    (edit.h)
  *                         +--> confirm: ask the source once more
  *
  * Equal sources of several sets are read once.  Reports that come within
- * SETS_PAUSE_MS make one model.  A source that cannot be read changes nothing:
- * its sets keep what they have.
+ * SETS_PAUSE_MS make one model, in two turns of the loop; a model that comes in
+ * between, by a reload or a command, has the sets compared again.  A source
+ * that cannot be read changes nothing: its sets keep what they have.
  *
  * All functions run on the control thread.  Only sets_begin, sets_prepare and
  * sets_check block, for files that are not followed yet.
@@ -38,6 +39,10 @@ struct sets {
 	struct list sources, sets;
 	struct list coming; /* between sets_prepare and its end */
 	struct timed_task work;
+	/* From one turn to the next: the spec with the members to come, and the
+	 * model that it was copied from, pinned; NULL: none. */
+	struct spec *made;
+	struct model *made_from;
 	struct curl_loop *curl; /* of sources over HTTP; NULL: none so far */
 	bool started;
 };

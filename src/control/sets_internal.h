@@ -46,6 +46,41 @@ struct server_set {
 		         container_of(s##_node, struct server_set, node);      \
 		     s; s = NULL)
 
+/* -- sets_fill.c -- */
+
+/* Returns `file=/path`. */
+#define SET_TEXT_SIZE 256
+const char *set_source_text(
+    const struct set_spec *set, char out[SET_TEXT_SIZE]);
+
+/* Returns the set of that list which the spec describes, or NULL. */
+struct server_set *set_find(struct list *sets, const struct backend_spec *b,
+    const struct set_spec *spec);
+/* Returns the set as it is to be, or as it is; or NULL. */
+struct server_set *set_of(struct control *control, const struct backend_spec *b,
+    const struct set_spec *spec);
+
+/* Gives backends of the spec the servers of their sets: the members to come
+ * where a set has some, else the present ones.  all: all backends, else those
+ * with members to come.  Returns false when memory is short. */
+bool sets_fill_spec(struct control *control, struct spec *spec, bool all);
+
+/* -- changes, in two turns of the loop: sets_update.c -- */
+
+/* Drops the members to come; they become the members. */
+void set_drop_next(struct server_set *set);
+void set_adopt_next(struct server_set *set);
+void sets_drop_all_next(struct control *control);
+
+/* The first turn: makes the spec for all sets with members to come. */
+void sets_make_spec(struct control *control);
+/* The second: makes a model of it, which sessions find from then on. */
+void sets_apply_spec(struct control *control);
+/* What the first has made is out of date: its sets are compared again. */
+void sets_forget_made(struct control *control);
+/* Ends the step between the two.  Returns the spec, the caller's. */
+struct spec *sets_take_made(struct control *control);
+
 /* -- sources: set_source.c -- */
 
 /* Returns the source of the set, which another set may have already; NULL when
@@ -72,10 +107,5 @@ void set_source_read(struct set_source *source);
 
 /* The source has another report. */
 void sets_note_report(struct control *control, struct set_source *source);
-
-/* Returns `file=/path`. */
-#define SET_TEXT_SIZE 256
-const char *set_source_text(
-    const struct set_spec *set, char out[SET_TEXT_SIZE]);
 
 #endif

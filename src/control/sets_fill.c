@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ * From the members of sets to the servers of a spec, see sets_internal.h.
+ */
+#include "control/sets_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ensure.h"
+#include "base/text.h"
+#include "config/keys.h"
+#include "config/member.h"
+
+const char *
+set_source_text(const struct set_spec *set, char out[SET_TEXT_SIZE])
+{
+	snprintf(out, SET_TEXT_SIZE, "%s=%s", discovery_kinds[set->kind].name,
+	    set->source);
+	return out;
+}
+
+struct server_set *
+set_find(struct list *sets, const struct backend_spec *b,
+    const struct set_spec *spec)
+{
+	for_each_set(set, sets)
+	{
+		if (strcmp(set->backend, b->name) == 0 &&
+		    strcmp(set->prefix, spec->prefix) == 0)
+			return set;
+	}
+	return NULL;
+}
+
+struct server_set *
+set_of(struct control *c, const struct backend_spec *b,
+    const struct set_spec *spec)
+{
+	struct server_set *set = set_find(&c->sets.coming, b, spec);
+
+	return set ? set : set_find(&c->sets.sets, b, spec);
+}
+
+struct filling {
+	struct spec *spec;
+	struct backend_spec *backend;
+	struct server_spec *servers;
+	size_t n, room;
+	size_t old; /* the next of the backend's present members */
+};
+
+static void
+note_left_out(const struct filling *f, struct set_member *m,
+    const struct err_list *errors, bool is_used)
+{
+	const struct err_entry *e = errors->entries;
+	const char *why = errors->n > 0 && e ? e->text : NULL;
+
+	if (!why)
+		why = "out of memory";
+	if (m->why && strcmp(m->why, why) == 0)
+		return;
+	free(m->why);
+	m->why = strdup(why);
+	event_add(EVENT_SET_MEMBER, LOG_LEVEL_ERROR, f->backend->name, m->key,
+	    is_used ? "%s: member %s%s%s%s keeps its former options: %s"
+	            : "%s: member %s%s%s%s is left out: %s",
+	    f->backend->name, m->key, *m->note ? " (" : "", m->note,
+	    *m->note ? ")" : "", why);
+}
+
+/* Reads the member with these options. */
+static bool
+read_with(const struct filling *f, size_t set, const struct set_member *m,
+    const char *options, struct server_spec *ret, struct err_list *errors)
+{
+	char name[NAME_MAX_LEN + 12];
+	const struct config_member member = {.name = name,
+	    .key = m->key,
+	    .address = m->address,
+	    .options = options,
+	    .note = m->note,
+	    .since_ms = m->since_ms,
+	    .joined = m->joined};
+
+	snprintf(name, sizeof(name), "%s%u", f->backend->sets[set].prefix,
+	    m->number);
+	return config_member_read(
+	    f->spec, f->backend, set, &member, ret, errors);
+}
+
+/* The number in the name of a member of the set. */
+static unsigned
+number_of(const struct filling *f, const struct server_spec *server, size_t set)
+{
+	size_t len = strlen(f->backend->sets[set].prefix);
+
+	return (unsigned)strtoul(server->name + len, NULL, 10);
+}
+
+/* Whether the present member of the backend is of an earlier set, or has a
+ * lower number. */
+static bool
+is_before(const struct filling *f, const struct server_spec *s, size_t set,
+    unsigned number)
+{
+	return s->set.value < set ||
+	       (s->set.value == set && number_of(f, s, set) < number);
+}
+
+/* Moves the present server of a member that has not changed, as reading its
+ * options again takes most of the time of an update.  Both are sorted alike.
+ * Returns false if there is none. */
+static bool
+take_present(struct filling *f, size_t set, const struct set_member *m)
+{
+	struct backend_spec *b = f->backend;
+	struct server_spec *s;
+
+	while (f->old < b->servers_n &&
+	       is_before(f, &b->servers[f->old], set, m->number))
+		f->old++;
+	s = &b->servers[f->old];
+	if (f->old == b->servers_n || s->set.value != set || !m->same ||
+	    m->why || number_of(f, s, set) != m->number ||
+	    strcmp(s->address, m->address) != 0 || strcmp(s->key, m->key) != 0)
+		return false;
+	f->servers[f->n++] = *s;
+	/* The set owns nothing of it any more. */
+	*s = (struct server_spec){.set = s->set};
+	f->old++;
+	return true;
+}
+
+static void
+fill_member(struct filling *f, size_t set, struct set_member *m)
+{
+	struct server_spec *to = &f->servers[f->n];
+	struct err_list errors, ignored;
+	bool ok;
+
+	if (take_present(f, set, m))
+		return;
+	err_list_init(&errors);
+	ok = read_with(f, set, m, m->options, to, &errors);
+	if (ok) {
+		free(m->why);
+		free(m->former_options);
+		m->why = m->former_options = NULL;
+	} else {
+		err_list_init(&ignored);
+		ok = m->former_options &&
+		     read_with(f, set, m, m->former_options, to, &ignored);
+		err_list_fini(&ignored);
+		note_left_out(f, m, &errors, ok);
+	}
+	err_list_fini(&errors);
+	f->n += ok;
+}
+
+static struct set_members *
+members_to_be(struct server_set *set)
+{
+	return set->has_next ? &set->next : &set->members;
+}
+
+/* Gives the backend the servers of its sets.  Returns false when memory is
+ * short. */
+static bool
+fill_backend(struct control *c, struct spec *spec, struct backend_spec *b)
+{
+	struct filling f = {.spec = spec, .backend = b, .old = b->singles_n};
+	struct server_set *set;
+	bool ok;
+
+	for (size_t i = 0; i < b->sets_n; i++) {
+		set = set_of(c, b, &b->sets[i]);
+		f.room += set ? members_to_be(set)->live : 0;
+	}
+	f.servers = calloc(f.room + 1, sizeof(*f.servers));
+	if (!f.servers)
+		return false;
+	for (size_t i = 0; i < b->sets_n; i++) {
+		struct set_members *m;
+
+		set = set_of(c, b, &b->sets[i]);
+		m = set ? members_to_be(set) : NULL;
+		for (size_t j = 0; m && j < m->n; j++)
+			if (!m->all[j].gone)
+				fill_member(&f, i, &m->all[j]);
+	}
+	ok = config_set_members(b, f.servers, f.n);
+	free(f.servers);
+	return ok;
+}
+
+bool
+sets_fill_spec(struct control *c, struct spec *spec, bool all)
+{
+	for (size_t i = 0; i < spec->backends_n; i++) {
+		struct backend_spec *b = &spec->backends[i];
+		bool due = all && b->sets_n > 0;
+
+		for (size_t j = 0; j < b->sets_n && !due; j++) {
+			struct server_set *set = set_of(c, b, &b->sets[j]);
+
+			due = set && set->has_next;
+		}
+		if (due && !fill_backend(c, spec, b))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ * From sets whose members are to change to the model with them, see sets.h.
+ */
+#include "base/clock.h"
+#include "base/events.h"
+#include "base/text.h"
+#include "config/keys.h"
+#include "config/member.h"
+#include "control/edit.h"
+#include "control/sets_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The most changes of one report that become events, so that other events are
+ * not displaced. */
+#define EVENTS_OF_SET 20
+
+void
+set_drop_next(struct server_set *set)
+{
+	if (set->has_next)
+		set_members_fini(&set->next);
+	set->has_next = false;
+}
+
+void
+set_adopt_next(struct server_set *set)
+{
+	if (!set->has_next)
+		return;
+	set_members_fini(&set->members);
+	set->members = set->next;
+	set->next = (struct set_members){.n = 0};
+	set->has_next = false;
+	set->updates++;
+}
+
+/* Adds an event, unless the report has had enough of them. */
+static void
+report_server(const struct server_set *set, const struct set_member *m,
+    bool comes, unsigned *told)
+{
+	char name[NAME_MAX_LEN + 12];
+
+	if (++*told > EVENTS_OF_SET)
+		return;
+	snprintf(name, sizeof(name), "%s%u", set->prefix, m->number);
+	event_add(comes ? EVENT_SERVER_ADDED : EVENT_SERVER_REMOVED,
+	    LOG_LEVEL_INFO, set->backend, name, "server %s/%s %s: %s",
+	    set->backend, name,
+	    comes ? "has come into its set" : "has left its set", m->address);
+}
+
+static const struct set_member *
+next_used(const struct set_members *members, size_t *at)
+{
+	while (*at < members->n && !set_member_is_used(&members->all[*at]))
+		++*at;
+	return *at < members->n ? &members->all[*at] : NULL;
+}
+
+/* Reports who has come and gone; both lists are by number. */
+static void
+report_difference(const struct server_set *set)
+{
+	const struct set_member *old, *new;
+	unsigned told = 0;
+	size_t i = 0, j = 0;
+
+	for (;;) {
+		old = next_used(&set->members, &i);
+		new = next_used(&set->next, &j);
+		if (!old && !new)
+			return;
+		if (old && new && old->number == new->number &&
+		    strcmp(old->address, new->address) == 0) {
+			i++;
+			j++;
+		} else if (old && (!new || old->number <= new->number)) {
+			report_server(set, old, false, &told);
+			i++;
+		} else {
+			report_server(set, new, true, &told);
+			j++;
+		}
+	}
+}
+
+static void
+report_update(const struct server_set *set)
+{
+	const struct set_change *d = &set->change;
+	size_t used = set_members_used(&set->members);
+	char text[SET_TEXT_SIZE];
+
+	event_add(EVENT_SET, LOG_LEVEL_INFO, set->backend, set->prefix,
+	    "%s: the set %s has %zu server%s by %s: %zu new, %zu gone, %zu at "
+	    "another address, %zu with other options",
+	    set->backend, set->prefix, used, text_s(used),
+	    set_source_text(&set->source->what, text), d->added, d->removed,
+	    d->moved, d->changed);
+}
+
+void
+sets_drop_all_next(struct control *c)
+{
+	for_each_set(set, &c->sets.sets) set_drop_next(set);
+}
+
+static void
+log_refusal(const struct err_list *errors)
+{
+	static struct log_limit limit;
+	const struct err_entry *e = errors->entries;
+
+	log_limited(&limit, LOG_LEVEL_ERROR,
+	    "servers that have come or gone are not taken over: %s",
+	    errors->n > 0 && e && e->text ? e->text : "out of memory");
+}
+
+static void
+adopt_all(struct control *c)
+{
+	for_each_set(set, &c->sets.sets)
+	{
+		if (!set->has_next)
+			continue;
+		report_difference(set);
+		set_adopt_next(set);
+		report_update(set);
+	}
+}
+
+static void
+warn_of_descriptors(struct control *c)
+{
+	static struct log_limit limit;
+	struct err err;
+
+	/* Sessions have had their descriptors since the start. */
+	if (!limits_suffice(
+	        &c->budget, c->model->spec, "the servers of its sets", &err))
+		log_limited(&limit, LOG_LEVEL_WARNING, "%s", err.text);
+}
+
+/* Ends the step between the two turns.  Returns the spec, the caller's. */
+struct spec *
+sets_take_made(struct control *c)
+{
+	struct spec *spec = c->sets.made;
+
+	c->sets.made = NULL;
+	model_unpin(c->sets.made_from);
+	return spec;
+}
+
+/* What was made is out of date: its sets are compared again. */
+void
+sets_forget_made(struct control *c)
+{
+	if (!c->sets.made)
+		return;
+	spec_free(sets_take_made(c));
+	for_each_set(set, &c->sets.sets) set->due |= set->has_next;
+	timed_task_schedule(&c->sets.work, clock_now_ms() + 1);
+}
+
+/* The first turn: makes one spec for all sets with next members. */
+void
+sets_make_spec(struct control *c)
+{
+	struct spec *spec = spec_copy(c->model->spec);
+	struct err_list errors;
+
+	err_list_init(&errors);
+	if (spec && sets_fill_spec(c, spec, false) &&
+	    config_members_track(spec, &errors)) {
+		c->sets.made = spec;
+		c->sets.made_from = c->model;
+		model_pin(c->model);
+		timed_task_schedule(&c->sets.work, clock_now_ms() + 1);
+	} else {
+		spec_free(spec);
+		log_refusal(&errors);
+		sets_drop_all_next(c);
+	}
+	err_list_fini(&errors);
+}
+
+/* The second turn: makes a model of it, which sessions find from then on. */
+void
+sets_apply_spec(struct control *c)
+{
+	struct model *before = c->model, *model;
+	struct err_list errors;
+
+	err_list_init(&errors);
+	model = control_prepare_model(c, sets_take_made(c), &errors);
+	if (model) {
+		control_publish_edit(c, model);
+		adopt_all(c);
+		control_retire_edit(c, before);
+		warn_of_descriptors(c);
+	} else {
+		log_refusal(&errors);
+		sets_drop_all_next(c);
+	}
+	err_list_fini(&errors);
+}
