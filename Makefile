@@ -137,7 +137,8 @@ UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 	check-timing check-long check-san \
 	check-sim check-model check-service check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
 	lab-predict lab-calibrate \
-	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin soak \
+	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin \
+	bench-upgrades soak \
 	check-layers check-docs lint lint-deps lint-format lint-warnings \
 	lint-cppcheck lint-shell lint-man format
 all: $(PROGRAMS) ## build lfproxy and lfproxyctl (the default)
@@ -490,6 +491,8 @@ bench-faults: bench-deps ## what healthy clients of all three see while others m
 	    $(if $(ONLY),--only '$(ONLY)')
 bench-checks: bench-deps ## traffic beside the checks of 500 servers, half of them dead; 4 minutes
 	@$(BENCH_RUN)/checks.py $(B) build/bench-checks.md --rounds $(ROUNDS)
+bench-upgrades: bench-deps ## what sessions of all three see of upgrades, and what is left of former processes; 1 minute
+	@$(BENCH_RUN)/upgrades.py $(B) build/bench-upgrades.md
 bench-admin: bench-deps ## sessions and other admin clients beside 200 hostile ones; 2 minutes
 	@$(BENCH_RUN)/admin.py $(B) build/bench-admin.md --rounds $(ROUNDS)
 soak: bench-deps ## mixed load: memory and descriptors stay flat; SECONDS=300

@@ -112,10 +112,17 @@ class Browser:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def wait(self, expression, seconds=20):
+    def is_true(self, expression):
+        """A page that is not loaded yet lacks what the expression asks for."""
+        try:
+            return self.evaluate(expression)
+        except RuntimeError:
+            return False
+
+    def wait(self, expression, seconds=30):
         """Waits until the expression is true.  Returns the seconds it took."""
         begun = time.monotonic()
-        while not self.evaluate(expression):
+        while not self.is_true(expression):
             if time.monotonic() - begun > seconds:
                 raise TimeoutError(f"not within {seconds} s: {expression}")
             time.sleep(0.02)
