@@ -259,18 +259,24 @@ adopt(struct session_receiver *r, const struct handover *m, struct err *err)
 }
 
 static void
-take_session(struct session_receiver *r, const struct handover *m)
+note_refused(struct session_receiver *r, const char *why)
 {
 	static struct log_limit limit;
-	struct err err;
 
-	if (adopt(r, m, &err)) {
-		r->status.taken++;
-		return;
-	}
 	r->status.refused++;
 	log_limited(&limit, LOG_LEVEL_WARNING,
-	    "a session of the former process is reset: %s", err.text);
+	    "a session of the former process is reset: %s", why);
+}
+
+static void
+take_session(struct session_receiver *r, const struct handover *m)
+{
+	struct err err;
+
+	if (adopt(r, m, &err))
+		r->status.taken++;
+	else
+		note_refused(r, err.text);
 }
 
 /* -- the end -- */
@@ -310,8 +316,11 @@ take_message(struct session_receiver *r)
 
 	if (rc == -EAGAIN)
 		return false;
+	/* A newer version may have kinds that this one does not know. */
+	if (rc == -EBADMSG && m.kind == HANDOVER_SESSION)
+		note_refused(r, "not all of its descriptors have come");
 	if (rc == -EBADMSG)
-		return true; /* of a kind that this version does not know */
+		return true;
 	if (rc <= 0) {
 		end_receiver(r);
 		return false;

@@ -178,6 +178,7 @@ handover_receive(int channel, struct handover *ret_message)
 	if (rc <= 0)
 		return rc < 0 ? -errno : 0;
 	m->version = 0;
+	m->kind = HANDOVER_KINDS;
 	m->n = take_descriptors(&msg, m->fds);
 	if (rc >= (ssize_t)sizeof(head) &&
 	    memcmp(head.magic, MAGIC, sizeof(head.magic)) == 0 &&

@@ -96,7 +96,9 @@ int handover_send_session(int channel, const struct iovec *parts,
 
 /* Receives a message.  Returns 1; 0 at the end of the other process; or -errno,
  * -EAGAIN if there is none, -EBADMSG if it is not one, or of another version,
- * which ret_message then has.  Its descriptors are closed then. */
+ * which ret_message then has, or if there was no room for its descriptors.
+ * ret_message then has its kind, HANDOVER_KINDS if that is unknown.  Its
+ * descriptors are closed then. */
 int handover_receive(int channel, struct handover *ret_message) MUST_CHECK;
 
 /* Closes the descriptors of a message that was received. */
