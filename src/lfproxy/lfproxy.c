@@ -8,6 +8,7 @@
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands/command.h"
@@ -18,7 +19,6 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
-#include "base/text_out.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "control/control.h"
@@ -109,14 +109,15 @@ close_unwanted_sockets(void)
 static char *
 join_files(const struct options *options)
 {
-	struct text_out out;
+	size_t size = 1;
+	char *joined, *at;
 
-	if (!text_out_open(&out))
-		return NULL;
 	for (size_t i = 0; i < options->files_n; i++)
-		fprintf(
-		    out.stream, "%s%s", i > 0 ? " " : "", options->files[i]);
-	return text_out_close(&out) ? out.text : NULL;
+		size += strlen(options->files[i]) + 1;
+	joined = at = calloc(1, size);
+	for (size_t i = 0; joined && i < options->files_n; i++)
+		at += sprintf(at, "%s%s", i > 0 ? " " : "", options->files[i]);
+	return joined;
 }
 
 /* Starts and runs lfproxy with the changes of operators: those of the process
