@@ -67,6 +67,7 @@ class Browser:
         self.process = subprocess.Popen(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu",
              "--no-first-run", "--disable-background-networking",
+             "--disable-dev-shm-usage",
              "--remote-debugging-port=0", f"--user-data-dir={folder}",
              "--window-size=1300,1000", *options, "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
