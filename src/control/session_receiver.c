@@ -18,7 +18,8 @@
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"
 
-/* What a number stands for: a server, a route, a frontend, or a backend. */
+/* The object that a number stands for: a server, a route, a frontend, or a
+ * backend. */
 struct named {
 	struct frontend *frontend;
 	unsigned route;

@@ -264,7 +264,7 @@ begin_passes(struct session_sender *s)
 
 /* The other process is gone, or says what it should not. */
 static void
-give_up(struct session_sender *s)
+give_up_sending(struct session_sender *s)
 {
 	ev_io_stop(s->control->loop, &s->io);
 	ev_timer_stop(s->control->loop, &s->tick);
@@ -288,7 +288,7 @@ on_names(struct ev_loop *loop, ev_io *io, int events)
 	if (rc == 1 && m.kind == HANDOVER_NAMES_END)
 		begin_passes(s);
 	else
-		give_up(s);
+		give_up_sending(s);
 }
 
 struct session_sender *

@@ -76,7 +76,8 @@ void sets_drop_all_next(struct control *control);
 void sets_make_spec(struct control *control);
 /* The second: makes a model of it, which sessions find from then on. */
 void sets_apply_spec(struct control *control);
-/* What the first has made is out of date: its sets are compared again. */
+/* Drops the spec of the first turn, which is out of date: its sets are compared
+ * again. */
 void sets_forget_made(struct control *control);
 /* Ends the step between the two.  Returns the spec, the caller's. */
 struct spec *sets_take_made(struct control *control);

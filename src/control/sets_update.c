@@ -155,7 +155,6 @@ sets_take_made(struct control *c)
 	return spec;
 }
 
-/* What was made is out of date: its sets are compared again. */
 void
 sets_forget_made(struct control *c)
 {

@@ -181,7 +181,7 @@ accept_peer(int listener, int connection, const char *admin, struct err *err)
 }
 
 static bool
-begin_with(const char *admin, struct err *err)
+begin_with_stranger(const char *admin, struct err *err)
 {
 	char name[TAKEOVER_NAME_SIZE];
 	int listener = listen_for_peer(name, err), connection = -1;
@@ -221,7 +221,7 @@ takeover_begin(const char *admin, struct err *err)
 	const char *text = getenv(HANDOVER_ENV);
 
 	if (text ? !begin_with_parent(text, err)
-	         : admin && !begin_with(admin, err))
+	         : admin && !begin_with_stranger(admin, err))
 		return false;
 	if (takeover.channel == 0)
 		return true;

@@ -34,7 +34,7 @@ shown_words(const struct command *command)
 
 /* Writes the words as the name in a path. */
 static void
-put_name(const char *words, FILE *out)
+put_path_name(const char *words, FILE *out)
 {
 	for (; *words; words++)
 		putc(*words == ' ' ? '-' : *words, out);
@@ -78,7 +78,7 @@ put_error(FILE *out, unsigned status, const char *text)
 /* -- what there is -- */
 
 static void
-put_list(FILE *out)
+put_paths(FILE *out)
 {
 	const char *separator = "";
 
@@ -89,7 +89,7 @@ put_list(FILE *out)
 		if (!words)
 			continue;
 		fprintf(out, "%s\n{\"path\":\"" API_PREFIX, separator);
-		put_name(words, out);
+		put_path_name(words, out);
 		fputs("\",\"words\":", out);
 		escape_json_put(commands[i].usage, out);
 		fputs(",\"about\":", out);
@@ -100,17 +100,17 @@ put_list(FILE *out)
 	fputs("]}\n", out);
 }
 
-/* One path without further words, and one with them if the command takes any
- * but its forms. */
+/* Writes the path of a command.  with_words: the path that has further words
+ * behind the name. */
 static void
 put_openapi_path(const struct command *command, bool with_words,
     const char *separator, FILE *out)
 {
 	fprintf(out, "%s\n\"" API_PREFIX, separator);
-	put_name(shown_words(command), out);
+	put_path_name(shown_words(command), out);
 	fprintf(out, "%s\":{\"get\":{\"operationId\":\"",
 	    with_words ? "/{words}" : "");
-	put_name(command->words, out);
+	put_path_name(command->words, out);
 	fprintf(out, "%s\",\"summary\":", with_words ? "-of" : "");
 	escape_json_put(command->help, out);
 	if (with_words) {
@@ -227,7 +227,7 @@ api_answer(const char *path, const struct command_env *env, FILE *out,
 	name += *name == '/';
 	n = strcspn(name, "/");
 	if (!*name) {
-		put_list(out);
+		put_paths(out);
 		return MHD_HTTP_OK;
 	}
 	if (strcmp(name, "openapi.json") == 0) {

@@ -113,7 +113,7 @@ publish(struct live *live)
 /* Makes the next part, in a stream of its own as every part.  Returns false
  * behind the last one, or when memory is short. */
 static bool
-make_part(struct live *live)
+make_snapshot_part(struct live *live)
 {
 	struct text_out part;
 	bool more;
@@ -136,7 +136,7 @@ on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 
 	(void)events;
 	do {
-		if (make_part(live))
+		if (make_snapshot_part(live))
 			continue;
 		ev_timer_stop(loop, timer);
 		publish(live);

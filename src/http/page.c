@@ -97,7 +97,7 @@ put_value(const char *name, const struct stat_row *row, FILE *out)
 }
 
 static void
-put_row(struct stat_row row, const struct stat_facts *facts, FILE *out)
+put_page_row(struct stat_row row, const struct stat_facts *facts, FILE *out)
 {
 	row.facts = facts;
 	fprintf(out, "<tr%s>", row.server ? "" : " class=\"proxy\"");
@@ -124,14 +124,16 @@ struct page {
 
 /* Writes the next row.  Returns false behind the last one. */
 static bool
-put_next_row(struct stat_cursor *c, const struct command_env *env, FILE *out)
+put_next_page_row(
+    struct stat_cursor *c, const struct command_env *env, FILE *out)
 {
 	const struct model *model = control_model(env->control);
 	struct stat_facts facts = stat_facts_read(env->control);
 	const struct backend *b;
 
 	if (c->frontend < model->spec->frontends_n) {
-		put_row(stat_row_of_frontend(model->frontends[c->frontend++]),
+		put_page_row(
+		    stat_row_of_frontend(model->frontends[c->frontend++]),
 		    &facts, out);
 		return true;
 	}
@@ -139,11 +141,11 @@ put_next_row(struct stat_cursor *c, const struct command_env *env, FILE *out)
 		return false;
 	b = model->backends[c->backend];
 	if (c->server < b->spec->servers_n) {
-		put_row(
+		put_page_row(
 		    stat_row_of_server(b->servers[c->server++]), &facts, out);
 		return true;
 	}
-	put_row(stat_row_of_backend(b), &facts, out);
+	put_page_row(stat_row_of_backend(b), &facts, out);
 	c->backend++;
 	c->server = 0;
 	return true;
@@ -175,7 +177,7 @@ more_page(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	const char *next;
 
 	if (p->in_rows) {
-		while (put_next_row(&p->cursor, env, out))
+		while (put_next_page_row(&p->cursor, env, out))
 			if (ftell(out) - begin >= ANSWER_PART_SIZE)
 				return true;
 		p->in_rows = false;

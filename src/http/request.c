@@ -95,8 +95,8 @@ add_header(struct MHD_Response *response, bool wanted, const char *name,
 	       MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
-/* What a page of scripts says for itself, and for all answers: they are what
- * their type says. */
+/* Adds the headers that protect browsers: the policy of the status page, and
+ * for all answers that their type is not guessed. */
 static bool
 add_protection(struct MHD_Response *r, const char *type)
 {

@@ -45,7 +45,7 @@ put_answer(const char *command, const struct command_env *env, FILE *out)
 }
 
 static void
-begin_member(struct snapshot *s, const struct command_env *env, FILE *out)
+begin_part(struct snapshot *s, const struct command_env *env, FILE *out)
 {
 	const struct shown_part *member = &members[s->next++];
 
@@ -68,7 +68,7 @@ more_snapshot(
 	struct snapshot *s = container_of(rest, struct snapshot, rest);
 
 	if (!s->part && s->next < MEMBERS) {
-		begin_member(s, env, out);
+		begin_part(s, env, out);
 		return true;
 	}
 	if (s->part && s->part->more(s->part, env, out))

@@ -60,8 +60,9 @@ enum handover_kind {
 /* The most sockets of one message; the kernel allows 253. */
 #define HANDOVER_SOCKETS_MAX 200
 #define HANDOVER_TEXT_MAX    4096
-/* Of a session: two buffers of what its sides have not taken, and its facts.
- * The kernel takes it with the socket buffer that it gives by default. */
+/* The largest SESSION: two buffers of bytes that its sides have not taken, and
+ * its fields.  It fits into the socket buffer that the kernel gives by default.
+ */
 #define HANDOVER_DATA_MAX (140u << 10)
 /* The parts of a SESSION behind the head of the message. */
 #define HANDOVER_PARTS_MAX 4

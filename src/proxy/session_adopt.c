@@ -16,7 +16,7 @@
 #include "proxy/relay.h"
 #include "proxy/session.h"
 
-/* Of the descriptors, in the order of the image; -1: none. */
+/* The descriptors of an image; -1: none. */
 struct image_fds {
 	int side[2], pipe[2][2];
 };
@@ -240,7 +240,7 @@ enter_model(struct session *s, const struct session_image *image,
 }
 
 static enum session_state
-state_of(enum image_phase phase)
+state_of_phase(enum image_phase phase)
 {
 	switch (phase) {
 	case IMAGE_WAITS:
@@ -278,7 +278,7 @@ watch_sides(struct session *s, struct err *err)
 
 /* Before the session belongs to its model: gives back what it has. */
 static void
-give_up(struct session *s, struct image_fds *fds, struct proxy *proxy)
+undo_adoption(struct session *s, struct image_fds *fds, struct proxy *proxy)
 {
 	claim_retire(&s->handler.claim);
 	for (int i = 0; i < 2; i++) {
@@ -330,12 +330,12 @@ session_adopt(struct proxy *proxy, const struct session_image *image,
 	err_oom(err);
 	if (!adopt_pending(s, image, &sorted, proxy) ||
 	    !adopt_inspection(s, image, proxy) || !watch_sides(s, err)) {
-		give_up(s, &sorted, proxy);
+		undo_adoption(s, &sorted, proxy);
 		return false;
 	}
 	enter_model(s, image, as);
 	atomic_store_relaxed(&s->state,
-	    (uint8_t)state_of((enum image_phase)image->n[IMAGE_PHASE]));
+	    (uint8_t)state_of_phase((enum image_phase)image->n[IMAGE_PHASE]));
 	s->state_ms = now_ms;
 	event_handler_note(&s->handler, NOTE_ADOPT);
 	proxy_set_deadline(proxy, s->index, now_ms + 1); /* [P13] */

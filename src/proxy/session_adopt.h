@@ -10,7 +10,8 @@
 #include "proxy/proxy.h"
 #include "proxy/session_image.h"
 
-/* What the numbers of an image stand for in this process.  All of one model. */
+/* The objects of this process that the numbers of an image stand for, all of
+ * one model. */
 struct adoption {
 	struct frontend *frontend;
 	unsigned route, wanted_route; /* backends_n: no backend yet */

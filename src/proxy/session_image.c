@@ -239,7 +239,7 @@ is_connected(const struct session_image *image)
 	return image->n[IMAGE_PHASE] >= IMAGE_RELAYS;
 }
 
-/* One side has sent its end, which the other one was told of. */
+/* Returns whether one side has sent its end, and the other side was told. */
 static bool
 end_is_passed_on(unsigned from_end, unsigned to_end)
 {
@@ -247,7 +247,8 @@ end_is_passed_on(unsigned from_end, unsigned to_end)
 	       !(from_end & END_SHUT);
 }
 
-/* As the edges between the states of a session leave them. */
+/* Returns whether the ends of both sides are possible in the phase, see
+ * SESSION_EDGES_TABLE. */
 static bool
 ends_fit(const struct session_image *image)
 {

@@ -76,7 +76,7 @@ enum image_phase {
 	IMAGE_FLUSHES,
 };
 
-/* Of FLAGS. */
+/* The bits of FLAGS. */
 #define IMAGE_REDISPATCHED 0x001u
 #define IMAGE_ASKED        0x002u /* as in struct session */
 #define IMAGE_SPOKE        0x004u
@@ -89,7 +89,7 @@ enum image_phase {
 #define IMAGE_ASKED_GSS    0x200u
 #define IMAGE_FIRST_SPOKE  0x400u
 
-/* Of SIDE_C and SIDE_S. */
+/* The bits of SIDE_C and SIDE_S. */
 #define IMAGE_SIDE_TCP      0x1u
 #define IMAGE_SIDE_URGENT   0x2u
 #define IMAGE_SIDE_SPLICING 0x4u

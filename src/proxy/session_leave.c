@@ -31,7 +31,7 @@ phase_of(const struct session *s, const struct pool_thread *self)
 	case SESSION_INSPECTING:
 		return IMAGE_INSPECTS;
 	case SESSION_QUEUED:
-		/* One that was granted a server is about to connect. */
+		/* A session that was granted a server is about to connect. */
 		return queue_granted(session_backend(s), &s->waiter)
 		           ? 0
 		           : IMAGE_WAITS;

@@ -84,7 +84,7 @@ find_place(struct known_name *names, size_t room, const char *line, size_t size)
 
 /* Half of the places stay empty. */
 static bool
-make_room(struct successor *s)
+make_room_for_line(struct successor *s)
 {
 	size_t room = s->room > 0 ? 2 * s->room : 64;
 	struct known_name *names;
@@ -112,7 +112,7 @@ add_line(struct successor *s, const char *line, size_t size)
 {
 	struct known_name *place;
 
-	if (!make_room(s))
+	if (!make_room_for_line(s))
 		return false;
 	s->n++;
 	place = find_place(s->names, s->room, line, size);
