@@ -290,7 +290,8 @@ read_file(const char *path, size_t *ret_size, struct err *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		err_set(err, "%s", strerror(errno));
 	else if (!S_ISREG(st.st_mode) || st.st_size > STATE_FILE_MAX)
-		err_set(err, "it is no file, or longer than 64 MiB");
+		err_set(err,
+		    "it is not a regular file, or it is longer than 64 MiB");
 	else if (!(text = malloc((size_t)st.st_size + 1)))
 		err_oom(err);
 	else if ((n = read(fd, text, (size_t)st.st_size)) != st.st_size)

@@ -110,7 +110,7 @@ static const struct key global_keys[] = {
     {"node", "name of this lfproxy in `show info`",
         VALUE(node), LIMITS(0, 64), GLOBAL(node), WITHOUT("the host's name")},
     {"state_file", "keeps what operators have changed, and the counters",
-        VALUE(state_file), GLOBAL(state_file), WITHOUT("a start begins anew")},
+        VALUE(state_file), GLOBAL(state_file), WITHOUT("changes and counters end with lfproxy")},
     {"shutdown_delay",
         "after SIGTERM: how long to accept sessions, /readyz at 503",
         DURATION(0, TIMEOUT_MAX), GLOBAL(shutdown_delay_ms),

@@ -152,7 +152,7 @@ put_openapi(FILE *out)
 			put_openapi_path(&commands[i], true, separator, out);
 	}
 	fputs("},\"components\":{\"responses\":{\"Error\":{\"description\":"
-	      "\"why there is no answer\",\"content\":{\"application/json\":"
+	      "\"why the request failed\",\"content\":{\"application/json\":"
 	      "{\"schema\":{\"type\":\"object\",\"required\":[\"error\"],"
 	      "\"properties\":{\"error\":{\"type\":\"string\"}}}}}}}}}\n",
 	    out);
@@ -237,8 +237,7 @@ api_answer(const char *path, const struct command_env *env, FILE *out,
 	command = find_shown(name, n);
 	if (!command)
 		return put_error(out, MHD_HTTP_NOT_FOUND,
-		    "there is no such path; " API_PREFIX " lists what there "
-		    "is");
+		    "unknown path; " API_PREFIX " lists the paths");
 	if (!is_plain(name + n) || !make_line(command, name + n, line))
 		return put_error(out, MHD_HTTP_BAD_REQUEST,
 		    "the words behind the name may not have blanks, quotes, or "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the status page draws of the last ten minutes: a sample every
+ * The last ten minutes, for the curves of the status page: a sample every
  * HISTORY_STEP_S of the process, and of the sessions of its first frontends and
  * backends.  The memory is fixed.
  *

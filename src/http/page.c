@@ -122,35 +122,6 @@ struct page {
 	struct stat_cursor cursor;
 };
 
-/* Writes the next row.  Returns false behind the last one. */
-static bool
-put_next_page_row(
-    struct stat_cursor *c, const struct command_env *env, FILE *out)
-{
-	const struct model *model = control_model(env->control);
-	struct stat_facts facts = stat_facts_read(env->control);
-	const struct backend *b;
-
-	if (c->frontend < model->spec->frontends_n) {
-		put_page_row(
-		    stat_row_of_frontend(model->frontends[c->frontend++]),
-		    &facts, out);
-		return true;
-	}
-	if (c->backend >= model->spec->backends_n)
-		return false;
-	b = model->backends[c->backend];
-	if (c->server < b->spec->servers_n) {
-		put_page_row(
-		    stat_row_of_server(b->servers[c->server++]), &facts, out);
-		return true;
-	}
-	put_page_row(stat_row_of_backend(b), &facts, out);
-	c->backend++;
-	c->server = 0;
-	return true;
-}
-
 static void
 put_file(FILE *out, const char *text, size_t n)
 {
@@ -177,9 +148,15 @@ more_page(struct answer_rest *rest, const struct command_env *env, FILE *out)
 	const char *next;
 
 	if (p->in_rows) {
-		while (put_next_page_row(&p->cursor, env, out))
+		const struct model *model = control_model(env->control);
+		struct stat_facts facts = stat_facts_read(env->control);
+		struct stat_row row;
+
+		while (stat_rows_next(model, &p->cursor, &row)) {
+			put_page_row(row, &facts, out);
 			if (ftell(out) - begin >= ANSWER_PART_SIZE)
 				return true;
+		}
 		p->in_rows = false;
 	}
 	next = strstr(p->at, "{{");

@@ -265,9 +265,8 @@ void session_clear(struct session *s, struct frontend *frontend, int fd,
 void session_close(
     struct session *s, enum close_cause cause, struct pool_thread *self);
 
-/* As session_close for a session that another process goes on with, which has
- * its descriptors: nothing is logged or counted, and nothing reaches the peers.
- */
+/* Frees a session that another process goes on with, which has copies of its
+ * descriptors: nothing is logged or counted, and nothing reaches the peers. */
 void session_forget(struct session *s, struct pool_thread *self);
 
 /* Enters the state, and sets its deadline.  Aborts when SESSION_EDGES_TABLE has

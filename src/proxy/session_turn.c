@@ -226,7 +226,7 @@ on_deadline(struct session *s, struct pool_thread *self)
 }
 
 /* NOTE_ADOPT: the first turn of a session that has come from another process.
- * One without a server is in ACCEPTED. */
+ * A session without a server is in ACCEPTED. */
 static struct verdict
 adopted_step(struct session *s, struct pool_thread *self)
 {

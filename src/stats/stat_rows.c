@@ -62,28 +62,26 @@ put_if_wanted(const struct output *to, struct stat_row row)
 	stat_put_row(to->out, &row, to->filter->form);
 }
 
-/* Writes the row at the cursor if it is selected, and advances the cursor;
- * returns false after the last row. */
-static bool
-put_next_row(const struct output *to, const struct model *model)
+bool
+stat_rows_next(const struct model *model, struct stat_cursor *cursor,
+    struct stat_row *ret_row)
 {
-	struct stat_cursor *c = to->cursor;
+	struct stat_cursor *c = cursor;
 	const struct backend *backend;
 
 	if (c->frontend < model->spec->frontends_n) {
-		put_if_wanted(
-		    to, stat_row_of_frontend(model->frontends[c->frontend++]));
+		*ret_row =
+		    stat_row_of_frontend(model->frontends[c->frontend++]);
 		return true;
 	}
 	if (c->backend >= model->spec->backends_n)
 		return false;
 	backend = model->backends[c->backend];
 	if (c->server < backend->spec->servers_n) {
-		put_if_wanted(
-		    to, stat_row_of_server(backend->servers[c->server++]));
+		*ret_row = stat_row_of_server(backend->servers[c->server++]);
 		return true;
 	}
-	put_if_wanted(to, stat_row_of_backend(backend));
+	*ret_row = stat_row_of_backend(backend);
 	c->backend++;
 	c->server = 0;
 	return true;
@@ -108,10 +106,12 @@ stat_rows_render(FILE *out, size_t size, const struct model *model,
 {
 	const struct output to = {out, filter, facts, cursor};
 	long start = ftell(out);
+	struct stat_row row;
 
 	if (!cursor->begun)
 		put_stat_begin(&to);
-	while (put_next_row(&to, model)) {
+	while (stat_rows_next(model, cursor, &row)) {
+		put_if_wanted(&to, row);
 		if (ftell(out) - start >= (long)size)
 			return true;
 	}

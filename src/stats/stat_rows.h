@@ -50,6 +50,13 @@ struct stat_cursor {
 	bool begun, any;
 };
 
+struct stat_row;
+
+/* Reads the next row, in the order of `show stat`, and advances the cursor. The
+ * caller sets facts and what is hidden.  Returns false behind the last row. */
+bool stat_rows_next(const struct model *model, struct stat_cursor *cursor,
+    struct stat_row *ret_row) MUST_CHECK;
+
 /* Writes rows from the cursor on, about size bytes.  Returns false when all
  * rows are written.  The model may differ from that of the previous call. */
 bool stat_rows_render(FILE *out, size_t size, const struct model *model,

@@ -117,7 +117,7 @@ frontend web: no new sessions' "$output"
 	[[ $output == *"paths=2"[0-9]" failed=0" ]] || fail "$output"
 	ask 404 /api/v1/nothing
 	equal "the answer" \
-	    '{"error":"there is no such path; /api/v1/ lists what there is"}' \
+	    '{"error":"unknown path; /api/v1/ lists the paths"}' \
 	    "$output"
 	ask 404 /api/v1/env # not for users
 	ask 400 /api/v1/pool/other

@@ -91,11 +91,14 @@ setup() {
 }
 
 @test "state: after kill -9 it is that of the last seconds" {
+	local rc=0
+
 	start
 	change
 	wait_for 20 written '^set pool main threads 3$'
 	kill -KILL "$LFPROXY_PID"
-	wait "$LFPROXY_PID" || true
+	wait "$LFPROXY_PID" || rc=$?
+	equal "the exit code" 137 $rc
 	LFPROXY_PID=
 	start
 	changed

@@ -40,7 +40,7 @@ every_default_is_printed(void **state)
 	    "rate_connections = off\n"
 	    "rate_sessions = off\n"
 	    "node = n\n"
-	    "; state_file is not set: a start begins anew\n"
+	    "; state_file is not set: changes and counters end with lfproxy\n"
 	    "; shutdown_delay is not set: listeners close at once\n"
 	    "info_name = HAProxy\n"
 	    "drain_timeout = 30s\n"
