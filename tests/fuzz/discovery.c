@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Answers of etcd and Consul: the first letter of an input says what it is,
+ * Answers of etcd and Consul, and files of servers: the first letter of an
+ * input says what it is,
  *
  *   r  an answer to a range request          w  the stream of a watch
  *   l  the answer to a login                 v  the value of a key
  *   c  the answer to a query of Consul       u  a URL
+ *   f  a file of servers
  *
  * and the rest arrives in pieces, whose size the second letter says.  Whatever
  * arrives, keys are distinct and texts are printable, and the size of the
@@ -16,6 +18,7 @@
 #include "fuzz/fuzz.h"
 #include "resolve/consul_text.h"
 #include "resolve/etcd_keys.h"
+#include "resolve/file_members.h"
 #include "resolve/json_split.h"
 #include "resolve/member_text.h"
 
@@ -180,6 +183,29 @@ check_value(const char *text, size_t n)
 	check_text(m.member.note);
 }
 
+/* Takes ownership of the text. */
+static void
+check_members_file(char *text, size_t n)
+{
+	struct file_members m;
+	struct err err = {.text = ""};
+
+	if (!file_members_parse("f", text, n, &m, &err)) {
+		ENSURE(strncmp(err.text, "f:", 2) == 0);
+		return;
+	}
+	for (size_t i = 0; i < m.n; i++) {
+		ENSURE(m.all[i].address[0]);
+		ENSURE(strcmp(m.all[i].key, m.all[i].address) == 0);
+		ENSURE(!strpbrk(m.all[i].address, " \t\r\n"));
+		ENSURE(!strchr(m.all[i].options, '\n'));
+		check_text(m.all[i].note);
+		for (size_t j = 0; j < i; j++)
+			ENSURE(strcmp(m.all[i].key, m.all[j].key) != 0);
+	}
+	file_members_fini(&m);
+}
+
 static void
 check_url(const char *url)
 {
@@ -205,9 +231,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char kind = size > 2 ? (char)data[0] : '\0', *text;
 	size_t n = size > 2 ? size - 2 : 0;
 
-	if (!kind || !strchr("rwlcvu", kind))
+	if (!kind || !strchr("rwlcvuf", kind))
 		return -1; /* not worth keeping */
 	text = fuzz_string(data + 2, n);
+	if (kind == 'f') {
+		check_members_file(text, n);
+		return 0;
+	}
 	if (kind == 'v')
 		check_value(text, n);
 	else if (kind == 'u')
