@@ -347,22 +347,16 @@ ready_in() {
 	LFPROXY_PID=
 }
 
-# What names add to a start with as many addresses.
 quick_start() {
-	local named
-
 	ready_in "$T/x.ini"
-	named=$took
-	ready_in "$T/y.ini"
-	[ $((named - took)) -le 100 ]
+	[ "$took" -le 100 ]
 }
 
 # bats test_tags=timing
-@test "resolver: 2 000 names beside a silent name server delay no start" {
+@test "resolver: a start with 2 000 names beside a silent name server takes 100 ms" {
 	start_names
 	names '* silent'
 	config "$(many 2000 resolve=ttl)" >"$T/x.ini"
-	sed 's/host[0-9]*\.test/127.0.0.1/' "$T/x.ini" >"$T/y.ini"
 	tries 5 quick_start
 }
 

@@ -133,6 +133,22 @@ servers = app 5 file=$T/app"
 	wait_for 10 has status app2 'no check'
 }
 
+@test "sets: a member that comes starts slowly once its checks have passed" {
+	start_greeter a
+	start_greeter b
+	members "$T/app" "$(addr a)"
+	set_of "check = connect interval=100ms fall=1 rise=1 timeout=5s
+slow_start = 1d
+servers = app 5 file=$T/app"
+	has status app1 UP
+	has weight app1 100
+	members "$T/app" "$(addr a)" "$(addr b)"
+	wait_for 10 has status app2 UP
+	has throttle app2 2
+	has weight app2 2
+	has weight app1 100
+}
+
 @test "sets: a file that is missing, wrong or half-written changes nothing" {
 	members "$T/app" 127.0.0.1:7 127.0.0.2:7
 	set_of "check = off
