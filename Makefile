@@ -109,7 +109,8 @@ LIB_SSL     := $(call lib,libssl libcrypto,-lssl -lcrypto)
 LIB_CARES   := $(call lib,libcares,-lcares)
 LIB_MMDB    := $(call lib,libmaxminddb,-lmaxminddb)
 LIB_MHD     := $(call lib,libmicrohttpd,-lmicrohttpd)
-LIBS        := $(LIB_MHD) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_XXHASH) \
+LIB_CRYPT   := $(call lib,libcrypt,-lcrypt)
+LIBS        := $(LIB_MHD) $(LIB_CRYPT) $(LIB_EV) $(LIB_INI) $(LIB_CURL) $(LIB_JANSSON) $(LIB_XXHASH) \
 	$(LIB_PCRE2) $(LIB_SSL) $(LIB_MMDB) $(LIB_CARES) \
 	-pthread -lm
 
