@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * Passwords checked in a thread of its own, one after another: a good hash
+ * takes a tenth of a second of CPU, which the control loop does not have.
+ *
+ *   password_check --queue--> thread (the file of users, crypt) --> done
+ *
+ * The thread has the lowest priority, so guesses cost sessions nothing.  All
+ * functions run on the control thread, as does done.
+ */
+#ifndef HTTP_PASSWORDS_H
+#define HTTP_PASSWORDS_H
+
+#include <ev.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "config/users_file.h"
+#include "http/sessions.h"
+
+/* Checks that wait at most. */
+#define PASSWORDS_WAITING_MAX 16
+#define PASSWORD_SIZE         256
+
+struct password_check;
+
+struct passwords {
+	struct ev_loop *loop;
+	ev_async ended; /* sent by the thread, as its last act */
+	ev_timer begin;
+	struct list waiting;
+	unsigned waiting_n;
+	struct password_check *present; /* in the thread; NULL: none */
+	pthread_t thread;
+};
+
+struct password_verdict {
+	bool ok;
+	struct user user;         /* if ok */
+	struct users_stamp stamp; /* of the file, before it was read */
+	struct err err;           /* if not: empty for a wrong password */
+};
+
+typedef void password_done(void *arg, const struct password_verdict *verdict);
+
+void passwords_start(struct passwords *passwords, struct ev_loop *loop);
+
+/* Ends all checks without a verdict of their own: done is called for each, with
+ * an error.  Waits for the one that is under way. */
+void passwords_stop(struct passwords *passwords);
+
+/* Checks the password by the file at path.  done is called once, never from
+ * within this call.  Returns false when too many wait, or memory is short. */
+bool password_check(struct passwords *passwords, const char *path,
+    const char *name, const char *password, password_done *done,
+    void *arg) MUST_CHECK;
+
+#endif

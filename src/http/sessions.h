@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ * Those who are signed in at the HTTP port.
+ *
+ * A session belongs to a token, which the client sends with each request: a
+ * random one in a cookie, or its Authorization header.  Of a token only a keyed
+ * hash is kept.  The number of sessions is limited; the one that was not used
+ * for the longest time makes room.  A session ends when it was not used for
+ * SESSION_IDLE_MS, after SESSION_AGE_MS, or when the file of users changes:
+ * then everybody signs in again, so what was taken away there is taken away at
+ * once.
+ *
+ * A CSRF token is derived from what authenticates a request: a page of another
+ * origin can have a browser send that, but can read no answer that has the
+ * token.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef HTTP_SESSIONS_H
+#define HTTP_SESSIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base64.h"
+#include "base/list.h"
+#include "config/users_file.h"
+
+#define SESSIONS_MAX    128
+#define SESSION_IDLE_MS (30u * 60 * 1000)
+#define SESSION_AGE_MS  (12u * 60 * 60 * 1000)
+
+#define SESSION_HASH_SIZE  32 /* SHA-256 */
+#define SESSION_TOKEN_SIZE BASE64_SIZE(SESSION_HASH_SIZE)
+
+/* What a file was when it was read. */
+struct users_stamp {
+	uint64_t device, inode, size, changed_ns;
+};
+
+struct http_session {
+	struct list node; /* least recently used first */
+	unsigned char hash[SESSION_HASH_SIZE];
+	char name[USER_NAME_SIZE];
+	enum admin_level level;
+	struct users_stamp stamp;
+	uint64_t begun_ms, used_ms;
+	bool by_header; /* the token is an Authorization header */
+};
+
+struct http_sessions {
+	struct list all;
+	unsigned n;
+	unsigned char key[SESSION_HASH_SIZE];
+};
+
+/* Draws the key.  Returns false when the system has no random bytes. */
+bool http_sessions_init(struct http_sessions *sessions) MUST_CHECK;
+
+/* Ends all sessions. */
+void http_sessions_fini(struct http_sessions *sessions);
+
+/* Reads what the file is now; all 0 if there is none. */
+struct users_stamp users_stamp_read(const char *path);
+
+/* Draws a token.  Returns false when the system has no random bytes. */
+bool session_token_make(char out[SESSION_TOKEN_SIZE]) MUST_CHECK;
+
+/* Begins a session of the user, who authenticated by the file of that stamp.
+ * Returns NULL when memory is short. */
+struct http_session *http_session_begin(struct http_sessions *sessions,
+    const char *token, bool by_header, const struct user *user,
+    const struct users_stamp *stamp);
+
+/* Returns the session of the token, unless it has ended, and counts that as a
+ * use; users: the path of the file of users, NULL: there is none. */
+struct http_session *http_session_find(struct http_sessions *sessions,
+    const char *token, bool by_header, const char *users);
+
+/* Ends and frees the session. */
+void http_session_end(
+    struct http_sessions *sessions, struct http_session *session);
+
+/* Writes the CSRF token for requests that the text authenticates. */
+void http_csrf_token(const struct http_sessions *sessions, const char *text,
+    char out[SESSION_TOKEN_SIZE]);
+
+#endif
