@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * TLS in front of the HTTP port, as listens have it: certificates by name,
+ * clients' certificates, tickets and renewals are those of the section [tls].
+ *
+ *   client <--TLS, TCP--> front <--plain, socket pair--> libmicrohttpd
+ *
+ * A front holds at most the records of one write and as much data in the other
+ * direction, so back-pressure reaches both ends.  Handshakes compute on the
+ * control loop, one in a turn of it.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef HTTP_TLS_FRONT_H
+#define HTTP_TLS_FRONT_H
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "tls/context.h"
+
+/* For the handshake, and for the end after libmicrohttpd has closed. */
+#define TLS_FRONT_TIMEOUT_S 10.
+
+struct tls_fronts {
+	struct ev_loop *loop;
+	struct list all;
+	unsigned n;
+	ev_tstamp computed_at;    /* the turn with the last handshake */
+	void (*ended)(void *arg); /* a front has ended */
+	void *arg;
+};
+
+void tls_fronts_init(struct tls_fronts *fronts, struct ev_loop *loop,
+    void (*ended)(void *arg), void *arg);
+
+/* Takes a connection that was accepted.  Returns the plain end of the socket
+ * pair, for the caller to close, or -1 with the connection closed when memory
+ * or descriptors are short. */
+int tls_front_new(
+    struct tls_fronts *fronts, struct tls_context *context, int fd);
+
+/* Closes all connections. */
+void tls_fronts_close(struct tls_fronts *fronts);
+
+#endif
