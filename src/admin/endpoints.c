@@ -22,8 +22,8 @@ struct endpoints {
 static bool
 http_stays(const struct endpoints *s, const struct global_spec *global)
 {
-	return s->http && global->http.text &&
-	       http_serves(s->http, &global->http);
+	return s->http && global->http.at.text &&
+	       http_serves(s->http, &global->http.at);
 }
 
 /* Returns the listener of the present configuration that has the port, or
@@ -35,8 +35,8 @@ find_holder(const struct spec *spec, unsigned port)
 
 	if (port == 0)
 		return NULL;
-	if (g->http.text && addr_port(&g->http.addr) == port)
-		return g->http.text;
+	if (g->http.at.text && addr_port(&g->http.at.addr) == port)
+		return g->http.at.text;
 	for (size_t i = 0; i < g->admin.n; i++)
 		if (addr_port(&g->admin.all[i].addr) == port)
 			return g->admin.all[i].text;
@@ -82,8 +82,8 @@ prepare_endpoints(void *arg, const struct spec *spec, struct err_list *errors)
 	struct endpoints *s = arg;
 	bool ok = admin_prepare(s->admin, &global->admin, errors);
 
-	if (global->http.text && !http_stays(s, global) &&
-	    !prepare_http(s, &global->http, errors)) {
+	if (global->http.at.text && !http_stays(s, global) &&
+	    !prepare_http(s, &global->http.at, errors)) {
 		if (ok)
 			admin_cancel(s->admin);
 		return false;
@@ -168,7 +168,7 @@ struct endpoints *
 endpoints_open(struct control *control, struct err *err)
 {
 	const struct listen_spec *at =
-	    &control_model(control)->spec->global.http;
+	    &control_model(control)->spec->global.http.at;
 	struct endpoints *s = calloc(1, sizeof(*s));
 
 	if (!s) {

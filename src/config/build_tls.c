@@ -220,6 +220,29 @@ check_tls_listen(const struct spec *spec, const struct frontend_spec *f,
 	return false;
 }
 
+/* The HTTP port needs a certificate, and speaks HTTP/1.1 only. */
+static bool
+check_tls_http(const struct spec *spec, const struct listen_spec *l,
+    struct err_list *errors)
+{
+	const struct tls_spec *t = &spec->tls[l->tls.value];
+	const char *alpn = t->settings.alpn;
+
+	if (t->settings.pairs_n == 0 && t->settings.cert_dirs_n == 0)
+		ERROR_AT(l, errors,
+		    "http: '%s' has tls=%s, and [tls %s] has no certificate; "
+		    "write cert = FILE or cert_dir = FOLDER there",
+		    l->text, t->name, t->name);
+	else if (alpn && strcmp(alpn, "http/1.1") != 0)
+		ERROR_AT(l, errors,
+		    "http: '%s' has tls=%s, and [tls %s] has alpn = %s, but "
+		    "this port speaks http/1.1 only; write a section for each",
+		    l->text, t->name, t->name, alpn);
+	else
+		return true;
+	return false;
+}
+
 /* A unix socket has no name that could be in a certificate. */
 static bool
 check_tls_server(const struct backend_spec *b, const struct server_spec *s,
@@ -248,6 +271,13 @@ static void
 find_uses(
     const struct spec *spec, struct tls_use *uses, struct err_list *errors)
 {
+	const struct listen_spec *http = &spec->global.http.at;
+
+	if (http->text && http->tls.is_set) {
+		uses[http->tls.value].in[TLS_ACCEPTS] = true;
+		uses[http->tls.value].wrong |=
+		    !check_tls_http(spec, http, errors);
+	}
 	for (size_t i = 0; i < spec->frontends_n; i++) {
 		const struct frontend_spec *f = &spec->frontends[i];
 

@@ -12,6 +12,7 @@
 #include "config/expand.h"
 #include "config/include.h"
 #include "config/keys.h"
+#include "config/users_file.h"
 #include "config/values.h"
 
 bool
@@ -301,6 +302,29 @@ warn_of_admin(const struct admin_spec *a, struct err_list *warnings)
 	    a->text, a->level == LEVEL_ADMIN ? "admin" : "operator");
 }
 
+static void
+warn_of_http(const struct http_spec *h, struct err_list *warnings)
+{
+	struct err err;
+
+	if (!h->at.text)
+		return;
+	if (h->level != LEVEL_USER)
+		ERROR_AT(&h->at, warnings,
+		    "warning: http: every user and every program of this host "
+		    "can give commands at %s with level=%s; write users = FILE "
+		    "and let people sign in",
+		    h->at.text, h->level == LEVEL_ADMIN ? "admin" : "operator");
+	if (h->plain_sign_in && !addr_is_loopback(&h->at.addr))
+		ERROR_AT(&h->at, warnings,
+		    "warning: http: with plain_sign_in passwords cross the "
+		    "network to %s as they are; write tls = NAME",
+		    h->at.text);
+	if (h->users && !users_check(h->users, &err))
+		ERROR_AT(&h->at, warnings,
+		    "warning: http: users: %s; nobody can sign in", err.text);
+}
+
 /* An address that others than the neighbours may reach. */
 static void
 warn_of_proxy(const struct frontend_spec *f, struct err_list *warnings)
@@ -353,6 +377,7 @@ config_warnings(const struct spec *spec, struct err_list *warnings)
 {
 	for (size_t i = 0; i < spec->global.admin.n; i++)
 		warn_of_admin(&spec->global.admin.all[i], warnings);
+	warn_of_http(&spec->global.http, warnings);
 	for (size_t i = 0; i < spec->frontends_n; i++)
 		warn_of_proxy(&spec->frontends[i], warnings);
 	build_access_warnings(spec, warnings);

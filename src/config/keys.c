@@ -81,8 +81,20 @@ static const struct key admin_options[] = {
 
 static const struct key http_options[] = {
     {"hosts", "names that requests may have in Host, besides addresses",
-        VALUE(hosts), GLOBAL(http_hosts),
+        VALUE(hosts), GLOBAL(http.hosts),
         WITHOUT("this host's names at a loopback address, else any")},
+    {"level", "what those may do who have not signed in",
+        CHOICE(admin_levels), GLOBAL(http.level), DEFAULT("user")},
+    {"users", "the file of those who may sign in, with their passwords' hashes",
+        VALUE(users_file), GLOBAL(http.users), WITHOUT("nobody signs in")},
+    {"tls", "TLS with clients, as that section says",
+        VALUE(tls), GLOBAL(http.at.tls), WITHOUT("plain HTTP")},
+    {"user_header", "the header in which a proxy in front names the user",
+        VALUE(header_name), GLOBAL(http.user_header), WITHOUT("none")},
+    {"header_from", "the addresses of such proxies",
+        VALUE(ranges), GLOBAL(http.header_from), WITHOUT("none")},
+    {"plain_sign_in", "signing in from other hosts also without TLS",
+        FLAG, GLOBAL(http.plain_sign_in)},
     {.name = NULL}};
 
 static const struct key global_keys[] = {
@@ -92,7 +104,7 @@ static const struct key global_keys[] = {
         VALUE(admin), GLOBAL(admin), WITHOUT("none"), OPTIONS(admin_options),
         REPEATABLE},
     {"http", "where monitoring asks: /metrics, /stats;csv, /healthz",
-        VALUE(http), GLOBAL(http), WITHOUT("none"), OPTIONS(http_options)},
+        VALUE(http), GLOBAL(http.at), WITHOUT("none"), OPTIONS(http_options)},
     {"log", "where the access log goes, a line for each session",
         VALUE(log), GLOBAL(log), DEFAULT("stderr"), OPTIONS(log_options),
         REPEATABLE},

@@ -106,22 +106,32 @@ static bool
 parse_http(const struct value *v)
 {
 	struct global_spec *g = v->object;
+	struct listen_spec *at = &g->http.at;
 	struct words words;
 	const char *where;
 	struct err err;
 
 	words_split(&words, v->text);
 	where = words.word[0];
-	if (!addr_parse(where, ADDR_LISTEN, &g->http.addr, &err))
+	if (!addr_parse(where, ADDR_LISTEN, &at->addr, &err))
 		return value_fail(v, "%s", err.text);
-	if (g->http.addr.sa.sa_family == AF_UNIX)
+	if (at->addr.sa.sa_family == AF_UNIX)
 		return value_fail(
 		    v, "'%s' is a unix socket; this is TCP only", where);
-	g->http.both_families = where[0] == ':' || where[0] == '*';
+	at->both_families = where[0] == ':' || where[0] == '*';
 	if (v->entry)
-		g->http.place = v->entry->place;
-	return options_read(v, &words, 1, g, 0, "") &&
-	       value_set_string(v, &g->http.text, where);
+		at->place = v->entry->place;
+	if (!options_read(v, &words, 1, g, 0, ""))
+		return false;
+	if (!g->http.user_header != !g->http.header_from)
+		return value_fail(v,
+		    "user_header and header_from need each other: whoever "
+		    "sends that header is that user");
+	if (g->http.user_header && !g->http.users)
+		return value_fail(v,
+		    "user_header needs users = FILE, which says what each "
+		    "user may do");
+	return value_set_string(v, &at->text, where);
 }
 
 static bool
@@ -129,9 +139,9 @@ print_http(const struct shown *s, char out[VALUE_TEXT_SIZE])
 {
 	const struct global_spec *g = s->object;
 
-	if (!g->http.text)
+	if (!g->http.at.text)
 		return false;
-	return value_write(out, "%s", g->http.text) &&
+	return value_write(out, "%s", g->http.at.text) &&
 	       options_print(s, g, NULL, 0, out);
 }
 

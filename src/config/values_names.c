@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/cidr.h"
+
 bool
 name_check(const char *s, size_t max, struct err *err)
 {
@@ -251,7 +253,45 @@ parse_state_file(const struct value *v)
 	return value_keep_text(v);
 }
 
+/* A token of RFC 9110 section 5.6.2. */
+static bool
+parse_header_name(const struct value *v)
+{
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	    "!#$%&'*+-.^_`|~";
+
+	if (v->text[strspn(v->text, letters)])
+		return value_fail(v,
+		    "'%s' is not the name of a header; write it without a "
+		    "colon, as in X-Remote-User",
+		    v->text);
+	return value_keep_text(v);
+}
+
+static bool
+parse_ranges(const struct value *v)
+{
+	char *copy = strdup(v->text), *rest = copy, *word;
+	bool ok = copy || value_fail(v, "out of memory");
+
+	while (ok && (word = strsep(&rest, ","))) {
+		struct cidr cidr;
+		struct err err;
+
+		ok = cidr_parse(word, &cidr, &err) ||
+		     value_fail(v, "%s", err.text);
+	}
+	free(copy);
+	return ok && value_keep_text(v);
+}
+
+VALUE_TYPE(header_name, value_print_string, "the name of a header", 0);
+VALUE_TYPE(ranges, value_print_string,
+    "addresses and ranges as 10.0.0.0/8, commas between", 0);
 VALUE_TYPE(state_file, value_print_string, "the path of a file, from /", 0);
+const struct value_type type_users_file = {
+    parse_state_file, value_print_string, "the path of a file, from /", 0};
 VALUE_TYPE(include, print_include,
     "a file, a folder, or a pattern as in conf.d/*.ini", 0);
 VALUE_TYPE(user, value_print_string, "a user of this host", 0);

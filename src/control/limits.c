@@ -43,6 +43,8 @@ limits_count_open(void)
 #define LOOP_DESCRIPTORS 4
 /* The HTTP port, its epoll set and what wakes it, and its clients. */
 #define HTTP_DESCRIPTORS 267
+/* What TLS adds to them, a socket pair for each client. */
+#define HTTP_TLS_DESCRIPTORS 528
 /* An epoll set and what wakes its leader. */
 #define SHARD_DESCRIPTORS 2
 
@@ -94,8 +96,10 @@ count_own(const struct spec *spec, size_t open)
 	size_t own = open + LOOP_DESCRIPTORS +
 	             count_admin(&spec->global.admin) + count_resolver(spec);
 
-	if (spec->global.http.text)
+	if (spec->global.http.at.text)
 		own += HTTP_DESCRIPTORS;
+	if (spec->global.http.at.text && spec->global.http.at.tls.is_set)
+		own += HTTP_TLS_DESCRIPTORS;
 	if (spec->lists_n > 0)
 		own += LIST_DESCRIPTORS;
 	if (spec->tls_n > 0)

@@ -27,7 +27,7 @@ static const char *
 shown_words(const struct command *command)
 {
 	if (strncmp(command->words, SHOW, sizeof(SHOW) - 1) != 0 ||
-	    command->level != LEVEL_USER || !strstr(command->usage, "json"))
+	    !strstr(command->usage, "json"))
 		return NULL;
 	return command->words + sizeof(SHOW) - 1;
 }
@@ -94,7 +94,8 @@ put_paths(FILE *out)
 		escape_json_put(commands[i].usage, out);
 		fputs(",\"about\":", out);
 		escape_json_put(commands[i].help, out);
-		putc('}', out);
+		fprintf(out, ",\"level\":\"%s\"}",
+		    command_level_name(commands[i].level));
 		separator = ",";
 	}
 	fputs("]}\n", out);
@@ -124,8 +125,13 @@ put_openapi_path(const struct command *command, bool with_words,
 	fputs(",\"responses\":{"
 	      "\"200\":{\"description\":\"the answer\",\"content\":"
 	      "{\"application/json\":{\"schema\":{}}}},"
-	      "\"400\":{\"$ref\":\"#/components/responses/Error\"}}}}",
+	      "\"400\":{\"$ref\":\"#/components/responses/Error\"}",
 	    out);
+	if (command->level != LEVEL_USER)
+		fputs(",\"403\":{\"$ref\":"
+		      "\"#/components/responses/Error\"}",
+		    out);
+	fputs("}}}", out);
 }
 
 static bool
@@ -133,6 +139,41 @@ takes_words(const struct command *command)
 {
 	return command->usage[0] == '[' && command->usage[1] == '<';
 }
+
+/* The paths that have other methods than GET. */
+#define BODY_OF(properties, required)                                          \
+	"\"requestBody\":{\"required\":true,\"content\":"                      \
+	"{\"application/json\":{\"schema\":{\"type\":\"object\","              \
+	"\"required\":[" required "],\"properties\":{" properties "}}}}}"
+#define A_STRING "{\"type\":\"string\"}"
+#define AN_ANSWER                                                              \
+	"\"200\":{\"description\":\"the answer\",\"content\":"                 \
+	"{\"application/json\":{\"schema\":{\"type\":\"object\"}}}}"
+#define AN_ERROR(status)                                                       \
+	",\"" status "\":{\"$ref\":\"#/components/responses/Error\"}"
+
+static const char openapi_changes[] =
+    ",\n\"" API_PREFIX "command\":{\"post\":{\"operationId\":\"command\","
+    "\"summary\":\"runs a command of the admin socket\"," BODY_OF(
+        "\"command\":" A_STRING ",\"payload\":" A_STRING,
+        "\"command\"") ",\"responses\":{" AN_ANSWER AN_ERROR("400")
+        AN_ERROR("401") AN_ERROR(
+            "403") "}}}"
+                   ",\n\"" API_PREFIX
+                   "session\":{\"get\":{\"operationId\":\"session\","
+                   "\"summary\":\"who one is, and what one may "
+                   "do\",\"responses\":{" AN_ANSWER
+                   "}},\"post\":{\"operationId\":\"sign-in\",\"summary\":"
+                   "\"signs in; the "
+                   "answer sets a cookie\"," BODY_OF("\"user\":" A_STRING
+                                                     ",\"password\":" A_STRING,
+                       "\"user\",\"password\"") ",\"responses\":{" AN_ANSWER
+                       AN_ERROR("400") AN_ERROR("401") AN_ERROR("403")
+                           AN_ERROR("429") "}},"
+                                           "\"delete\":{\"operationId\":\"sign-"
+                                           "out\",\"summary\":\"signs out\","
+                                           "\"responses\":{" AN_ANSWER AN_ERROR(
+                                               "403") "}}}";
 
 static void
 put_openapi(FILE *out)
@@ -151,6 +192,7 @@ put_openapi(FILE *out)
 		if (takes_words(&commands[i]))
 			put_openapi_path(&commands[i], true, separator, out);
 	}
+	fputs(openapi_changes, out);
 	fputs("},\"components\":{\"responses\":{\"Error\":{\"description\":"
 	      "\"why the request failed\",\"content\":{\"application/json\":"
 	      "{\"schema\":{\"type\":\"object\",\"required\":[\"error\"],"
@@ -188,11 +230,10 @@ make_line(
 }
 
 static unsigned
-run_shown(char *line, const struct command_env *env, FILE *out,
-    struct answer_rest **ret_rest)
+run_shown(char *line, const struct command_env *env, enum admin_level level,
+    FILE *out, struct answer_rest **ret_rest)
 {
-	struct command_mode mode = {
-	    .level = LEVEL_USER, .peer.address = "http"};
+	struct command_mode mode = {.level = level, .peer.address = "http"};
 	struct text_out answer;
 	unsigned status = MHD_HTTP_OK;
 
@@ -216,8 +257,8 @@ run_shown(char *line, const struct command_env *env, FILE *out,
 }
 
 unsigned
-api_answer(const char *path, const struct command_env *env, FILE *out,
-    struct answer_rest **ret_rest)
+api_answer(const char *path, const struct command_env *env,
+    enum admin_level level, FILE *out, struct answer_rest **ret_rest)
 {
 	const char *name = path + strlen("/api/v1");
 	size_t n;
@@ -238,9 +279,14 @@ api_answer(const char *path, const struct command_env *env, FILE *out,
 	if (!command)
 		return put_error(out, MHD_HTTP_NOT_FOUND,
 		    "unknown path; " API_PREFIX " lists the paths");
+	if (command->level > level)
+		return put_error(out, MHD_HTTP_FORBIDDEN,
+		    command->level == LEVEL_ADMIN
+		        ? "this needs the level admin"
+		        : "this needs the level operator");
 	if (!is_plain(name + n) || !make_line(command, name + n, line))
 		return put_error(out, MHD_HTTP_BAD_REQUEST,
 		    "the words behind the name may not have blanks, quotes, or "
 		    "any of ; < \\ #");
-	return run_shown(line, env, out, ret_rest);
+	return run_shown(line, env, level, out, ret_rest);
 }

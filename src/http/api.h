@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The JSON API of the HTTP port: everything that `show ... json` has.
+ * The JSON API of the HTTP port: everything that `show ... json` has, and any
+ * command.
  *
- *   /api/v1/                  the list of what there is
- *   /api/v1/openapi.json      the same as an OpenAPI 3 description
- *   /api/v1/NAME[/WORD]...    the answer of `show NAME WORD... json`
+ *   GET  /api/v1/                  the list of what there is
+ *   GET  /api/v1/openapi.json      the same as an OpenAPI 3 description
+ *   GET  /api/v1/NAME[/WORD]...    the answer of `show NAME WORD... json`
+ *   POST /api/v1/command           runs a command (command_run.h)
+ *   GET, POST, DELETE /api/v1/session    who one is; signs in and out
  *
- * NAME is that of a `show` command of the admin socket that a user may run, its
- * words joined by `-`: the table of the commands is the table of the API.
- * Names of members keep their meaning within a version of the API.
+ * NAME is that of a `show` command of the admin socket, its words joined by
+ * `-`: the table of the commands is the table of the API, and the level that a
+ * command needs is needed here.  Names of members keep their meaning within a
+ * version of the API.
  *
  * All functions run on the control thread.
  */
@@ -17,6 +21,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "model/spec.h"
 #include "stats/answer.h"
 
 #define API_PREFIX "/api/v1/"
@@ -24,10 +29,10 @@
 /* Returns whether the path is one of the API, be there something or not. */
 bool api_has(const char *path);
 
-/* Writes the answer for such a path, or its first part and sets *ret_rest,
- * which the caller frees.  Returns the HTTP status; the answer to what there is
- * not, or is not allowed, is {"error": "..."}. */
-unsigned api_answer(const char *path, const struct command_env *env, FILE *out,
-    struct answer_rest **ret_rest);
+/* Writes the answer to GET for such a path, or its first part and sets
+ * *ret_rest, which the caller frees.  Returns the HTTP status; the answer to
+ * what there is not, or what the level does not allow, is {"error": "..."}. */
+unsigned api_answer(const char *path, const struct command_env *env,
+    enum admin_level level, FILE *out, struct answer_rest **ret_rest);
 
 #endif

@@ -11,8 +11,8 @@
 static struct http_connection untracked = {.evicted = true};
 
 struct http_connection *
-http_connection_new(
-    struct http_connections *connections, struct MHD_Connection *mhd, int fd)
+http_connection_new(struct http_connections *connections,
+    struct MHD_Connection *mhd, int fd, const struct http_origin *origin)
 {
 	struct http_connection *connection = calloc(1, sizeof(*connection));
 
@@ -20,9 +20,17 @@ http_connection_new(
 		return &untracked;
 	connection->mhd = mhd;
 	connection->fd = fd;
+	connection->origin = *origin;
 	list_append(&connections->all, &connection->node);
 	connections->n++;
 	return connection;
+}
+
+struct http_connection *
+http_connection_of(struct MHD_Connection *mhd)
+{
+	return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+	    ->socket_context;
 }
 
 void

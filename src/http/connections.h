@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "base/list.h"
+#include "net/addr.h"
 
 /* Concurrent connections; a further one evicts another. */
 #define HTTP_CONNECTIONS_MAX 256
@@ -28,12 +29,19 @@
 
 struct MHD_Connection;
 
+/* Where a connection comes from. */
+struct http_origin {
+	struct endpoint from;
+	bool secure; /* by TLS */
+};
+
 struct http_connection {
 	struct list node;
 	struct MHD_Connection *mhd;
-	int fd;        /* owned by libmicrohttpd */
-	bool evicted;  /* not in the list any more */
-	bool busy;     /* a request is being answered */
+	int fd;       /* owned by libmicrohttpd */
+	bool evicted; /* not in the list any more */
+	bool busy;    /* a request is being answered */
+	struct http_origin origin;
 	bool draining; /* the answer that begins next has to be the last */
 };
 
@@ -44,11 +52,15 @@ struct http_connections {
 
 /* Adds a connection. */
 struct http_connection *http_connection_new(
-    struct http_connections *connections, struct MHD_Connection *mhd, int fd);
+    struct http_connections *connections, struct MHD_Connection *mhd, int fd,
+    const struct http_origin *origin);
 
 /* Removes and frees a connection that libmicrohttpd has closed. */
 void http_connection_free(
     struct http_connections *connections, struct http_connection *connection);
+
+/* Returns the connection that belongs to libmicrohttpd's. */
+struct http_connection *http_connection_of(struct MHD_Connection *mhd);
 
 /* Records progress. */
 void http_connection_progress(

@@ -11,8 +11,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "http/command_run.h"
 #include "http/connections.h"
 #include "http/request.h"
+#include "http/tls_front.h"
 #include "base/log.h"
 #include "net/sock.h"
 
@@ -25,7 +27,9 @@
 struct http {
 	struct list node; /* in the list of http_drain, or alone */
 	struct http_site site;
-	struct addr addr; /* as configured */
+	struct tls_fronts fronts;
+	struct http_origin adding; /* of the connection that is being added */
+	struct addr addr;          /* as configured */
 	bool both_families;
 	struct ev_loop *loop;
 	struct MHD_Daemon *daemon;
@@ -33,6 +37,16 @@ struct http {
 	ev_io accept, io;
 	ev_timer timer, pause;
 };
+
+/* Returns the TLS context of the configuration in force, NULL: plain HTTP. */
+static struct tls_context *
+tls_of_http(const struct http *http)
+{
+	const struct spec *spec = control_model(http->site.env->control)->spec;
+	const struct optional *tls = &spec->global.http.at.tls;
+
+	return tls->is_set ? spec->tls[tls->value].context[TLS_ACCEPTS] : NULL;
+}
 
 /* libmicrohttpd may want to run without an event. */
 static void
@@ -50,9 +64,9 @@ set_mhd_timer(struct http *http)
 static bool
 has_connections(const struct http *http)
 {
-	return MHD_get_daemon_info(
-	           http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
-	           ->num_connections > 0;
+	return http->fronts.n > 0 || MHD_get_daemon_info(http->daemon,
+	                                 MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+	                                     ->num_connections > 0;
 }
 
 /* Runs libmicrohttpd.  Frees http if it drains and its last connection ended.
@@ -67,11 +81,16 @@ run_mhd(struct http *http)
 		set_mhd_timer(http);
 }
 
-/* Viewers were resumed. */
+/* Connections were resumed.  libmicrohttpd is not called from within its own
+ * callbacks, and http may be freed by it. */
 static void
-on_snapshot(void *arg)
+on_resumed(void *arg)
 {
-	run_mhd(arg);
+	struct http *http = arg;
+
+	ev_timer_stop(http->loop, &http->timer);
+	ev_timer_set(&http->timer, 0., 0.);
+	ev_timer_start(http->loop, &http->timer);
 }
 
 static void
@@ -114,6 +133,27 @@ resume_http_accept(struct ev_loop *loop, ev_timer *pause, int events)
 	ev_io_start(loop, &http->accept);
 }
 
+/* Takes the descriptor. */
+static void
+add_connection(struct http *http, int fd, const struct addr *from)
+{
+	struct tls_context *tls = tls_of_http(http);
+
+	/* Fronts that send their last records are not counted there. */
+	if (tls && http->fronts.n >= 2 * HTTP_CONNECTIONS_MAX) {
+		close(fd);
+		return;
+	}
+	if (tls)
+		fd = tls_front_new(&http->fronts, tls, fd);
+	if (fd < 0)
+		return;
+	http->adding.secure = tls != NULL;
+	endpoint_set(&http->adding.from, &from->sa, from->len);
+	/* Closes the descriptor if it fails. */
+	(void)MHD_add_connection(http->daemon, fd, &from->sa, from->len);
+}
+
 /* Returns 0, or -errno of accept4(2). */
 static int
 accept_http(struct http *http)
@@ -125,8 +165,7 @@ accept_http(struct http *http)
 	if (fd < 0)
 		return -errno;
 	http_connections_make_room(&http->site.connections);
-	/* Closes the descriptor if it fails. */
-	(void)MHD_add_connection(http->daemon, fd, &from.sa, from.len);
+	add_connection(http, fd, &from);
 	return 0;
 }
 
@@ -164,7 +203,8 @@ on_mhd_connection(void *arg, struct MHD_Connection *mhd, void **connection,
 	}
 	*connection = http_connection_new(&http->site.connections, mhd,
 	    MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)
-	        ->connect_fd);
+	        ->connect_fd,
+	    &http->adding);
 }
 
 /* Rate-limited: most messages are about clients that disconnect, which any
@@ -172,11 +212,15 @@ on_mhd_connection(void *arg, struct MHD_Connection *mhd, void **connection,
 static void
 on_mhd_message(void *arg, const char *fmt, va_list ap)
 {
+	const struct http *http = arg;
 	static struct log_limit limit;
 	char text[256];
 
-	(void)arg;
 	vsnprintf(text, sizeof(text), fmt, ap);
+	/* Behind TLS there is a socket pair, which has no options of TCP. */
+	if (tls_of_http(http) && (strncmp(text, "Setting TCP_", 12) == 0 ||
+	                             strstr(text, "Failed to push the data")))
+		return;
 	text[strcspn(text, "\n")] = '\0';
 	log_limited(&limit, LOG_LEVEL_WARNING, "http: %s", text);
 }
@@ -188,7 +232,7 @@ start_daemon(struct http *http, struct err *err)
 	                                    MHD_USE_NO_LISTEN_SOCKET |
 	                                    MHD_ALLOW_SUSPEND_RESUME,
 	    0, NULL, NULL, http_on_request, &http->site,
-	    MHD_OPTION_EXTERNAL_LOGGER, on_mhd_message, NULL,
+	    MHD_OPTION_EXTERNAL_LOGGER, on_mhd_message, http,
 	    MHD_OPTION_NOTIFY_CONNECTION, on_mhd_connection, http,
 	    MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, NULL,
 	    MHD_OPTION_CONNECTION_LIMIT,
@@ -199,6 +243,12 @@ start_daemon(struct http *http, struct err *err)
 	if (!http->daemon)
 		return err_set(err,
 		    "cannot serve the HTTP port: libmicrohttpd does not start");
+	if (!http_auth_start(&http->site.auth, http->loop)) {
+		MHD_stop_daemon(http->daemon);
+		return err_set(err,
+		    "cannot serve the HTTP port: the system has no random "
+		    "bytes");
+	}
 	ev_io_init(&http->io, on_mhd_events,
 	    MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)
 	        ->epoll_fd,
@@ -211,6 +261,7 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
     struct err *err)
 {
 	struct http *http = calloc(1, sizeof(*http));
+	struct addr local;
 
 	if (!http) {
 		err_set(err, "out of memory for the HTTP port");
@@ -224,6 +275,10 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 	http->loop = control_loop(env->control);
 	list_init(&http->site.connections.all);
 	list_init(&http->site.live.viewers);
+	list_init(&http->site.commands);
+	http->site.run = on_resumed;
+	http->site.run_arg = http;
+	tls_fronts_init(&http->fronts, http->loop, on_resumed, http);
 	http->fd = sock_listen(&at->addr, at->both_families, 0, err);
 	if (http->fd < 0 || !start_daemon(http, err)) {
 		if (http->fd >= 0)
@@ -231,6 +286,8 @@ http_bind(const struct command_env *env, const struct listen_spec *at,
 		free(http);
 		return NULL;
 	}
+	snprintf(http->site.cookie, sizeof(http->site.cookie), "lfproxy_%u",
+	    sock_local_addr(http->fd, &local) ? addr_port(&local) : 0);
 	http->io.data = http->timer.data = http->accept.data =
 	    http->pause.data = http;
 	ev_init(&http->timer, on_mhd_timer);
@@ -247,10 +304,12 @@ http_serve(struct http *http)
 
 	/* The kernel may have chosen the port. */
 	if (sock_local_addr(http->fd, &addr))
-		log_info("monitoring at http://%s/", addr_text(&addr, text));
+		log_info("monitoring at %s://%s/",
+		    tls_of_http(http) ? "https" : "http",
+		    addr_text(&addr, text));
 	ev_io_start(http->loop, &http->accept);
 	ev_io_start(http->loop, &http->io);
-	live_start(&http->site.live, http->site.env, on_snapshot, http);
+	live_start(&http->site.live, http->site.env, on_resumed, http);
 	set_mhd_timer(http);
 }
 
@@ -315,6 +374,10 @@ http_close(struct http *http)
 	ev_io_stop(http->loop, &http->io);
 	ev_timer_stop(http->loop, &http->timer);
 	live_stop(&http->site.live);
+	http_auth_stop(&http->site.auth);
+	command_runs_stop(&http->site);
+	ev_timer_stop(http->loop, &http->timer);
 	MHD_stop_daemon(http->daemon);
+	tls_fronts_close(&http->fronts);
 	free(http);
 }

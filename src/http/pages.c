@@ -87,7 +87,8 @@ put_readyz(FILE *out, struct control *control)
 
 unsigned
 http_page_make(const struct http_page *page, const char *path,
-    const struct http_site *site, FILE *out, struct answer_rest **ret_rest)
+    const struct http_site *site, const struct http_caller *caller, FILE *out,
+    struct answer_rest **ret_rest)
 {
 	const struct command_env *env = site->env;
 
@@ -112,7 +113,7 @@ http_page_make(const struct http_page *page, const char *path,
 	case PAGE_READYZ:
 		return put_readyz(out, env->control);
 	case PAGE_API:
-		return api_answer(path, env, out, ret_rest);
+		return api_answer(path, env, caller->level, out, ret_rest);
 	case PAGE_METRICS:
 		*ret_rest = metrics_new(env);
 		break;

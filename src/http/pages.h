@@ -6,6 +6,7 @@
 
 #include "stats/answer.h"
 
+struct http_caller;
 struct http_site;
 
 #define HTTP_TEXT "text/plain; charset=utf-8"
@@ -33,7 +34,8 @@ struct http_page {
  * frees.  path: that of the request, without the query.  Returns the HTTP
  * status. */
 unsigned http_page_make(const struct http_page *page, const char *path,
-    const struct http_site *site, FILE *out, struct answer_rest **ret_rest);
+    const struct http_site *site, const struct http_caller *caller, FILE *out,
+    struct answer_rest **ret_rest);
 
 /* Returns the page with that path, or NULL. */
 const struct http_page *http_page_find(const char *path);

@@ -6,188 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "http/api.h"
+#include "http/command_run.h"
 #include "http/host.h"
-#include "http/page.h"
 #include "http/pages.h"
-#include "base/text_out.h"
+#include "http/response.h"
+#include "http/session_page.h"
 
-/* The body of an answer: the part that is being sent, and the rest. */
-struct body {
-	struct http_site *site;
-	struct http_connection *connection;
-	struct answer_rest *rest;
-	char *part; /* the bytes from sent to size are unsent */
-	size_t size, sent;
-};
-
-/* -- the body -- */
-
-static void
-page_body_free(void *arg)
+const struct http_spec *
+http_site_spec(const struct http_site *site)
 {
-	struct body *body = arg;
-
-	if (body->rest)
-		body->rest->free(body->rest);
-	free(body->part);
-	free(body);
+	return &control_model(site->env->control)->spec->global.http;
 }
 
-/* Replaces the part by the next one; false if memory is short. */
-static bool
-make_next_part(struct body *body)
-{
-	struct text_out out;
+/* -- waiting -- */
 
-	free(body->part);
-	body->part = NULL;
-	body->size = body->sent = 0;
-	if (!text_out_open(&out))
-		return false;
-	if (!body->rest->more(body->rest, body->site->env, out.stream)) {
-		body->rest->free(body->rest);
-		body->rest = NULL;
-	}
-	if (!text_out_close(&out))
-		return false;
-	body->part = out.text;
-	body->size = out.size;
-	return true;
+void
+http_request_suspend(struct http_request *request)
+{
+	request->suspended = true;
+	MHD_suspend_connection(request->mhd);
 }
 
-static ssize_t
-read_page_body(void *arg, uint64_t pos, char *to, size_t max)
+void
+http_request_resume(struct http_request *request)
 {
-	struct body *body = arg;
-	size_t n;
-
-	(void)pos;
-	http_connection_progress(&body->site->connections, body->connection);
-	while (body->sent == body->size) {
-		if (!body->rest)
-			return MHD_CONTENT_READER_END_OF_STREAM;
-		if (!make_next_part(body))
-			return MHD_CONTENT_READER_END_WITH_ERROR;
-	}
-	n = body->size - body->sent;
-	if (n > max)
-		n = max;
-	memcpy(to, body->part + body->sent, n);
-	body->sent += n;
-	return (ssize_t)n;
+	if (!request->suspended)
+		return;
+	request->suspended = false;
+	MHD_resume_connection(request->mhd);
+	request->site->run(request->site->run_arg);
 }
 
-/* -- the answer -- */
-
-static struct http_connection *
-connection_of(struct MHD_Connection *connection)
-{
-	return MHD_get_connection_info(
-	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
-	    ->socket_context;
-}
-
-static bool
-add_header(struct MHD_Response *response, bool wanted, const char *name,
-    const char *value)
-{
-	return !wanted ||
-	       MHD_add_response_header(response, name, value) == MHD_YES;
-}
-
-/* Adds the headers that protect browsers: the policy of the status page, and
- * for all answers that their type is not guessed. */
-static bool
-add_protection(struct MHD_Response *r, const char *type)
-{
-	bool page = strncmp(type, "text/html", sizeof("text/html") - 1) == 0;
-
-	return add_header(r, true, "X-Content-Type-Options", "nosniff") &&
-	       add_header(r, page, "Content-Security-Policy", page_policy()) &&
-	       add_header(r, page, "Referrer-Policy", "no-referrer");
-}
-
-/* Takes the response, which is NULL if memory was short. */
-static enum MHD_Result
-send_response(struct MHD_Connection *connection, unsigned status,
-    const char *type, struct MHD_Response *r)
-{
-	bool last = connection_of(connection)->draining;
-	bool refused = status == MHD_HTTP_METHOD_NOT_ALLOWED;
-	enum MHD_Result result = MHD_NO;
-
-	if (!r)
-		return MHD_NO;
-	if (add_header(r, true, MHD_HTTP_HEADER_CONTENT_TYPE, type) &&
-	    add_protection(r, type) &&
-	    add_header(r, last, MHD_HTTP_HEADER_CONNECTION, "close") &&
-	    add_header(r, true, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache") &&
-	    add_header(r, refused, MHD_HTTP_HEADER_ALLOW, "GET, HEAD"))
-		result = MHD_queue_response(connection, status, r);
-	MHD_destroy_response(r);
-	return result;
-}
-
-static enum MHD_Result
-send_text(struct MHD_Connection *connection, unsigned status, const char *text)
-{
-	return send_response(connection, status, HTTP_TEXT,
-	    MHD_create_response_from_buffer(
-	        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY));
-}
-
-/* Returns the body with the page or its first part, or NULL if memory is
- * short. */
-static struct body *
-page_body_new(struct http_site *site, const struct http_page *page,
-    const char *path, unsigned *ret_status)
-{
-	struct body *body = calloc(1, sizeof(*body));
-	struct text_out out;
-
-	if (!body || !text_out_open(&out)) {
-		free(body);
-		return NULL;
-	}
-	*ret_status = http_page_make(page, path, site, out.stream, &body->rest);
-	if (!text_out_close(&out)) {
-		page_body_free(body);
-		return NULL;
-	}
-	body->site = site;
-	body->part = out.text;
-	body->size = out.size;
-	return body;
-}
-
-/* Sends the page, or the list of pages with status 404 if it is NULL.  A page
- * without a rest is sent with Content-Length, other pages are chunked. */
-static enum MHD_Result
-send_page(struct MHD_Connection *connection, struct http_site *site,
-    const struct http_page *page, const char *path)
-{
-	const struct http_page *shown = page ? page : http_page_find("/pages");
-	struct MHD_Response *response;
-	unsigned status;
-	struct body *body;
-
-	if (shown->kind == PAGE_LIVE)
-		return send_response(connection, MHD_HTTP_OK, shown->type,
-		    live_response(&site->live, connection, &site->connections,
-		        connection_of(connection)));
-	body = page_body_new(site, shown, path, &status);
-	if (!body)
-		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-		    "Out of memory: no answer can be given.\n");
-	body->connection = connection_of(connection);
-	response = MHD_create_response_from_callback(
-	    body->rest ? MHD_SIZE_UNKNOWN : body->size, ANSWER_PART_SIZE,
-	    read_page_body, body, page_body_free);
-	if (!response)
-		page_body_free(body);
-	return send_response(connection, page ? status : MHD_HTTP_NOT_FOUND,
-	    shown->type, response);
-}
+/* -- pages -- */
 
 /* An MHD_KeyValueIterator over the arguments of the query. */
 static enum MHD_Result
@@ -216,58 +67,213 @@ find_page(struct MHD_Connection *connection, const char *path)
 	return page;
 }
 
-static bool
-host_is_allowed(struct MHD_Connection *connection, const struct http_site *site)
-{
-	const struct global_spec *global =
-	    &control_model(site->env->control)->spec->global;
+/* -- one request -- */
 
-	return http_host_is_known(MHD_lookup_connection_value(connection,
+/* strict: at an address of every interface, too, any name will not do. */
+static bool
+host_is_allowed(const struct http_request *r, bool strict)
+{
+	return http_host_is_known(MHD_lookup_connection_value(r->mhd,
 	                              MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
-	    global->http_hosts, site->loopback);
+	    http_site_spec(r->site)->hosts, r->site->loopback || strict);
+}
+
+static enum MHD_Result
+send_refusal(const struct http_request *r, const struct http_refusal *refusal)
+{
+	struct http_extra extra = {.retry_after_s = refusal->retry_after_s};
+
+	return http_send_error(
+	    r->mhd, refusal->status, refusal->why.text, &extra);
+}
+
+static enum MHD_Result
+answer_command(struct http_request *r, const struct http_caller *caller)
+{
+	struct http_refusal refusal;
+
+	if (!r->command) {
+		r->command = command_run_begin(r, caller, &refusal);
+		if (!r->command)
+			return send_refusal(r, &refusal);
+	}
+	return command_run_is_over(r->command) ? command_run_send(r->command)
+	                                       : MHD_YES;
+}
+
+enum method { METHOD_GET, METHOD_POST, METHOD_DELETE, METHODS };
+
+/* Returns METHODS for any other. */
+static enum method
+read_method(const char *text)
+{
+	if (strcmp(text, MHD_HTTP_METHOD_GET) == 0 ||
+	    strcmp(text, MHD_HTTP_METHOD_HEAD) == 0)
+		return METHOD_GET;
+	if (strcmp(text, MHD_HTTP_METHOD_POST) == 0)
+		return METHOD_POST;
+	return strcmp(text, MHD_HTTP_METHOD_DELETE) == 0 ? METHOD_DELETE
+	                                                 : METHODS;
+}
+
+#define COMMAND_PATH API_PREFIX "command"
+
+/* Returns the methods of the path if the present one is not among them. */
+static const char *
+other_methods(enum method method, const char *path)
+{
+	if (strcmp(path, COMMAND_PATH) == 0)
+		return method == METHOD_POST ? NULL : "POST";
+	if (strcmp(path, SESSION_PATH) == 0)
+		return method < METHODS ? NULL : "GET, HEAD, POST, DELETE";
+	return method == METHOD_GET ? NULL : "GET, HEAD";
+}
+
+/* Answers, once the caller is known. */
+static enum MHD_Result
+answer_caller(struct http_request *r, enum method method, const char *path,
+    const struct http_caller *caller)
+{
+	bool session = strcmp(path, SESSION_PATH) == 0;
+	struct http_refusal refusal;
+
+	if (method == METHOD_GET && session)
+		return session_page_show(r, caller);
+	if (method == METHOD_GET)
+		return http_send_page(
+		    r->mhd, r->site, find_page(r->mhd, path), path, caller);
+	/* A command that runs was meant. */
+	if (!r->command && !http_caller_means_it(r, caller, &refusal))
+		return send_refusal(r, &refusal);
+	return session ? session_page_sign_out(r, caller)
+	               : answer_command(r, caller);
+}
+
+static enum MHD_Result
+answer_request(struct http_request *r, enum method method, const char *path)
+{
+	struct http_refusal refusal;
+	struct http_caller caller;
+
+	if (r->too_long)
+		return http_send_error(r->mhd, MHD_HTTP_CONTENT_TOO_LARGE,
+		    "the body is longer than 64 KiB, or memory is short", NULL);
+	if (r->command)
+		return answer_command(r, NULL);
+	if (method == METHOD_POST && strcmp(path, SESSION_PATH) == 0)
+		return session_page_sign_in(r);
+	switch (http_caller_find(r, &caller, &refusal)) {
+	case CALLER_WAITS:
+		return MHD_YES;
+	case CALLER_REFUSED:
+		return send_refusal(r, &refusal);
+	case CALLER_KNOWN:
+		break;
+	}
+	return answer_caller(r, method, path, &caller);
+}
+
+/* -- libmicrohttpd -- */
+
+static struct http_request *
+request_new(struct http_site *site, struct MHD_Connection *mhd)
+{
+	const struct http_origin *origin = &http_connection_of(mhd)->origin;
+	struct http_request *r = calloc(1, sizeof(*r));
+	struct addr addr;
+
+	if (!r)
+		return NULL;
+	r->site = site;
+	r->mhd = mhd;
+	r->from = origin->from;
+	r->secure = origin->secure;
+	if (endpoint_addr(&r->from, &addr)) {
+		r->local = addr_is_loopback(&addr);
+		addr_set_port(&addr, r->from.port);
+		addr_text(&addr, r->from_text);
+	}
+	return r;
+}
+
+static void
+take_body(struct http_request *r, const char *data, size_t size)
+{
+	char *grown;
+
+	if (r->body_size + size > REQUEST_BODY_MAX) {
+		r->too_long = true;
+		return;
+	}
+	grown = realloc(r->body, r->body_size + size + 1);
+	if (!grown) {
+		r->too_long = true;
+		return;
+	}
+	memcpy(grown + r->body_size, data, size);
+	r->body = grown;
+	r->body_size += size;
+	grown[r->body_size] = '\0';
 }
 
 /* libmicrohttpd calls once when the headers are complete, then for each part of
- * a body, which is ignored, and at last with an empty part. */
+ * a body, at last with an empty part, and again after the connection was
+ * resumed. */
 enum MHD_Result
 http_on_request(void *arg, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *upload_data,
     size_t *upload_data_size, void **request)
 {
 	struct http_site *site = arg;
-	static char seen;
+	enum method which = read_method(method);
+	struct http_request *r = *request;
+	const char *allow;
 
 	(void)version;
-	(void)upload_data;
-	if (!*request) {
-		*request = &seen;
-		connection_of(connection)->busy = true;
+	if (!r) {
+		*request = request_new(site, connection);
+		http_connection_of(connection)->busy = true;
 		http_connection_progress(
-		    &site->connections, connection_of(connection));
-		return MHD_YES;
+		    &site->connections, http_connection_of(connection));
+		return *request ? MHD_YES : MHD_NO;
 	}
 	if (*upload_data_size > 0) {
+		take_body(r, upload_data, *upload_data_size);
 		*upload_data_size = 0;
 		return MHD_YES;
 	}
-	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
-	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-		    "Only GET and HEAD are allowed.\n");
-	if (!host_is_allowed(connection, site))
-		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+	allow = other_methods(which, url);
+	if (allow)
+		return http_send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+		    "this method is not allowed here; the header Allow has "
+		    "those that are",
+		    &(struct http_extra){.allow = allow});
+	if (!host_is_allowed(r, which != METHOD_GET))
+		return http_send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+		    HTTP_TEXT,
 		    "Unknown host name; use the address of this host, or add "
 		    "the name to the option hosts= of http in lfproxy's "
-		    "configuration.\n");
-	return send_page(connection, site, find_page(connection, url), url);
+		    "configuration.\n",
+		    NULL);
+	return answer_request(r, which, url);
 }
 
 void
 http_on_completed(void *arg, struct MHD_Connection *connection, void **request,
     enum MHD_RequestTerminationCode code)
 {
+	struct http_request *r = *request;
+
 	(void)arg;
-	(void)request;
 	(void)code;
-	http_connection_request_ends(connection_of(connection));
+	http_connection_request_ends(http_connection_of(connection));
+	if (!r)
+		return;
+	command_run_free(r->command);
+	explicit_bzero(&r->verdict, sizeof(r->verdict));
+	if (r->body)
+		explicit_bzero(r->body, r->body_size);
+	free(r->body);
+	free(r);
+	*request = NULL;
 }

@@ -118,6 +118,18 @@ struct admin_list {
 	size_t n;
 };
 
+/* `http = :8404 level=user users=/etc/lfproxy/http.users`: the HTTP port. */
+struct http_spec {
+	struct listen_spec at;  /* text NULL: there is none */
+	char *hosts;            /* names it answers to, see http/host.h */
+	enum admin_level level; /* of those who have not signed in */
+	char *users;            /* who may sign in, see http/users.h */
+	/* A header with the name of a user, from these addresses; NULL: none.
+	 * The addresses are CIDR ranges with commas between. */
+	char *user_header, *header_from;
+	bool plain_sign_in; /* without TLS also from other hosts */
+};
+
 /* For which ended sessions TCP_INFO is read: for those that end badly or have
  * lasted CLOSED_LONG_MS (auto), for none, for all. */
 enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
@@ -126,8 +138,7 @@ enum closed_tcp_info { TCP_INFO_AUTO, TCP_INFO_OFF, TCP_INFO_ALL };
 
 struct global_spec {
 	struct admin_list admin;
-	struct listen_spec http;    /* the HTTP port; text NULL: none */
-	char *http_hosts;           /* names it answers to, see http/host.h */
+	struct http_spec http;
 	struct log_list log;        /* the access log; messages go to stderr */
 	char *user, *group;         /* become these after binding, NULL: stay */
 	char *node;                 /* this host's name in `show info` */

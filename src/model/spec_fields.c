@@ -67,10 +67,14 @@ static const struct field admin_fields[] = {FIELD(admin_spec, PLACE, place),
 static const struct field admin_list_fields[] = {
     ARRAY(admin_list, all, n, admin_fields), END};
 
+static const struct field http_fields[] = {PART(http_spec, at, listen_fields),
+    FIELD(http_spec, TEXT, hosts), FIELD(http_spec, TEXT, users),
+    FIELD(http_spec, TEXT, user_header), FIELD(http_spec, TEXT, header_from),
+    END};
+
 static const struct field global_fields[] = {
     PART(global_spec, admin, admin_list_fields),
-    PART(global_spec, http, listen_fields),
-    FIELD(global_spec, TEXT, http_hosts),
+    PART(global_spec, http, http_fields),
     PART(global_spec, log, log_list_fields), FIELD(global_spec, TEXT, user),
     FIELD(global_spec, TEXT, group), FIELD(global_spec, TEXT, node),
     FIELD(global_spec, TEXT, info_name), FIELD(global_spec, TEXT, state_file),

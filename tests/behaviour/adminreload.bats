@@ -308,12 +308,12 @@ global: admin: $T/b: its file cannot be removed: Permission denied; remove it by
 	SERVERS=200 begin "admin = $T/a"
 	SERVERS=200 file "admin = $T/a" 'http = 127.0.0.1:0'
 	run -0 ctl "$T/a" reload
-	equal "the answer" 'global: http: (none) -> 127.0.0.1:0' "$output"
+	equal "the answer" 'global: http: (none) -> 127.0.0.1:0 level=user' "$output"
 	wait_for 10 lfproxy_said 'monitoring at'
 	old=$(http)
 	SERVERS=200 file "admin = $T/a" "http = 127.0.0.2:0"
 	run -0 tool page "$old" '/stats;json' "$T/a"
-	[[ $output =~ ^"global: http: 127.0.0.1:0 -> 127.0.0.2:0
+	[[ $output =~ ^"global: http: 127.0.0.1:0 level=user -> 127.0.0.2:0 level=user
 last True
 end b''
 silent b'' True

@@ -114,12 +114,12 @@ frontend web: no new sessions' "$output"
 	monitored a
 	run -0 python3 -B "$ROOT/tests/behaviour/apitool.py" "$HTTP" \
 	    <("$BUILD/lfproxy" --list-commands)
-	[[ $output == *"paths=2"[0-9]" failed=0" ]] || fail "$output"
+	[[ $output == *"paths=3"[0-9]" failed=0" ]] || fail "$output"
 	ask 404 /api/v1/nothing
 	equal "the answer" \
 	    '{"error":"unknown path; /api/v1/ lists the paths"}' \
 	    "$output"
-	ask 404 /api/v1/env # not for users
+	ask 403 /api/v1/env # not for users
 	ask 400 /api/v1/pool/other
 	equal "the answer" \
 	    "{\"error\":\"Unknown pool 'other'; there is main.\"}" "$output"

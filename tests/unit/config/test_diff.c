@@ -250,7 +250,7 @@ admin_sockets_are_compared_by_address(void **state)
 	    "global: admin: 127.0.0.1:0: level: user -> admin\n"
 	    "global: admin: 127.0.0.1:0 is removed\n"
 	    "global: admin: /c is new\n"
-	    "global: http: 127.0.0.1:1 -> (none)\n");
+	    "global: http: 127.0.0.1:1 level=user -> (none)\n");
 }
 
 static void

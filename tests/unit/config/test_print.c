@@ -157,7 +157,13 @@ what_was_set_is_printed(void **state)
 	assert_prints("[global]\nadmin=/run/a\n" FRONTEND BACKEND,
 	    "\nadmin = /run/a mode=0660 level=admin timeout=10s maxconn=256\n");
 	assert_prints("[global]\nhttp=127.0.0.1:1\n" FRONTEND BACKEND,
-	    "\nhttp = 127.0.0.1:1\n");
+	    "\nhttp = 127.0.0.1:1 level=user\n");
+	assert_prints(
+	    "[global]\nhttp=127.0.0.1:1 hosts=a.example level=operator "
+	    "users=/etc/u user_header=X-User "
+	    "header_from=10.0.0.0/8,::1 plain_sign_in\n" FRONTEND BACKEND,
+	    "\nhttp = 127.0.0.1:1 hosts=a.example level=operator users=/etc/u "
+	    "user_header=X-User header_from=10.0.0.0/8,::1 plain_sign_in\n");
 	assert_prints("[global]\nuser=root\ngroup=root\n" FRONTEND BACKEND,
 	    "\nuser = root\ngroup = root\n");
 	assert_prints(FRONTEND "backend = c weight=5\n" BACKEND

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * The caller: who a request of the HTTP port is from, and what they may do.
+ *
+ *   no credentials            the level of the port, see `http = ... level=`
+ *   a cookie                  of POST /api/v1/session
+ *   Authorization: Basic      name and password, see users_file.h
+ *   a header of a proxy       where `user_header` and `header_from` are set
+ *
+ * Who comes from another host without TLS has the level user, whatever they
+ * send, unless `plain_sign_in` is set; a proxy of header_from is trusted to
+ * have TLS with its clients.
+ *
+ * All functions run on the control thread.
+ */
+#ifndef HTTP_CALLER_H
+#define HTTP_CALLER_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "http/failures.h"
+#include "http/passwords.h"
+#include "http/sessions.h"
+
+struct http_request;
+struct http_site;
+
+/* Of a port. */
+struct http_auth {
+	struct http_sessions sessions;
+	struct http_failures failures;
+	struct passwords passwords;
+};
+
+struct http_caller {
+	enum admin_level level;
+	char name[USER_NAME_SIZE]; /* "": has not signed in */
+	/* Sent without the will of who sits at the browser, so that a change
+	 * needs the CSRF token. */
+	bool ambient;
+	char csrf[SESSION_TOKEN_SIZE];
+	struct http_session *session; /* of a cookie; or NULL */
+	/* Where signing in is impossible: why, else NULL. */
+	const char *no_sign_in;
+};
+
+/* An answer that a request gets instead of its page; status 0: none. */
+struct http_refusal {
+	unsigned status;
+	unsigned retry_after_s; /* 0: not said */
+	struct err why;
+};
+
+enum caller_state { CALLER_KNOWN, CALLER_WAITS, CALLER_REFUSED };
+
+bool http_auth_start(struct http_auth *auth, struct ev_loop *loop) MUST_CHECK;
+/* Requests that wait for a password are resumed and refused. */
+void http_auth_stop(struct http_auth *auth);
+
+/* Finds the caller of the request.  CALLER_WAITS: the connection is suspended
+ * until it is known whether the password is right; call again then. */
+enum caller_state http_caller_find(struct http_request *request,
+    struct http_caller *ret_caller, struct http_refusal *ret_refusal);
+
+/* Signs in with a name and a password: as http_caller_find, and with
+ * CALLER_KNOWN the token of the new session is in *ret_token. */
+enum caller_state http_sign_in(struct http_request *request, const char *name,
+    const char *password, struct http_caller *ret_caller,
+    char ret_token[SESSION_TOKEN_SIZE], struct http_refusal *ret_refusal);
+
+/* Returns whether a request that changes something may do so: whether it is not
+ * one that a page of another origin has made a browser send.  Fills
+ * *ret_refusal otherwise.  caller NULL: there is no token yet. */
+bool http_caller_means_it(const struct http_request *request,
+    const struct http_caller *caller, struct http_refusal *ret_refusal);
+
+/* Writes who it is, for the audit: `alice at 10.0.0.1:4711 (HTTP)`. */
+void http_caller_text(const struct http_request *request,
+    const struct http_caller *caller, char *out, size_t size);
+
+#endif

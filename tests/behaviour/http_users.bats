@@ -1,0 +1,259 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Who may change something over the HTTP port: passwords, cookies, proxies in
+# front, TLS, and what pages of other origins may not.
+
+# bats file_tags=onethread
+
+load helpers
+load tls
+
+JSON='Content-Type: application/json'
+
+# users: alice is an admin, bob an operator, carol comes by a proxy alone.
+write_users() {
+	local alice bob
+
+	alice=$(openssl passwd -6 -salt abcdefgh secret)
+	bob=$(openssl passwd -6 -salt abcdefgh 'b:ob')
+	(umask 077 && printf '%s\n' "alice:$alice:admin" "bob:$bob" \
+	    'carol:*:admin' >"$T/users")
+}
+
+# served OPTIONS: lfproxy with these options of http; its URL is $HTTP.
+served() {
+	[ -e "$T/users" ] || write_users
+	{
+		common
+		printf '[frontend web]\nlisten = 127.0.0.1:0\nbackend = app\n'
+		printf '[backend app]\nserver = a %s\nserver = b %s\n' \
+		    127.0.0.1:1 127.0.0.1:2
+		cat "$T/tls.ini" 2>/dev/null || :
+	} >"$T/lfproxy.ini"
+	sed -i "s|^\[global\]|&\nhttp = ${ADDRESS:-127.0.0.1:0} $1|" \
+	    "$T/lfproxy.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+	HTTP=$(sed -n 's|.*monitoring at \(http.*\)/$|\1|p' "$LFPROXY_LOG")
+	[ -n "$HTTP" ]
+}
+
+# call STATUS PATH [CURL OPTION...]: the answer's body, in $output.
+call() {
+	local want=$1 path=$2
+
+	shift 2
+	run -0 curl -sS -m 60 -o "$T/body" -D "$T/head" -w '%{http_code}' "$@" \
+	    "$HTTP/api/v1/$path"
+	[ "$output" = "$want" ] || fail "$path: $output, not $want: $(cat "$T/body")"
+	output=$(cat "$T/body")
+}
+
+# command STATUS COMMAND [CURL OPTION...]
+command_is() {
+	local want=$1 command=$2
+
+	shift 2
+	call "$want" command -H "$JSON" -d "{\"command\":\"$command\"}" "$@"
+}
+
+member() {
+	python3 -c 'import json, sys
+print(json.loads(sys.argv[1])[sys.argv[2]])' "$output" "$1"
+}
+
+# signed_in NAME PASSWORD: the cookie is in the jar, the token in $TOKEN.
+signed_in() {
+	call 200 session -c "$T/jar" -H "$JSON" \
+	    -d "{\"user\":\"$1\",\"password\":\"$2\"}"
+	TOKEN=$(member csrf)
+	[ -n "$TOKEN" ]
+}
+
+@test "users: commands run with the level of who gives them, and are audited" {
+	served "users=$T/users"
+	command_is 403 'set weight app/a 7'
+	command_is 403 'set weight app/a 7' -u 'bob:b:ob'
+	command_is 200 'show closed' -u 'bob:b:ob'
+	command_is 403 'show closed'
+	command_is 200 'set weight app/a 7' -u alice:secret
+	equal answer '{"answer":""}' "$output"
+	command_is 200 'get weight app/a' -u alice:secret
+	equal answer '{"answer":"7 (initial 100)"}' "$output"
+	lfproxy_said 'admin: alice at 127.0.0.1:[0-9]* .HTTP.: server app/a weight: 100 -> 7'
+	command_is 400 'set weight app/nothing 7' -u alice:secret
+	[[ $output == '{"error":"'* ]] || fail "$output"
+	# A word too many is an error, as with lfproxyctl.
+	command_is 400 'show version now' -u alice:secret
+	call 200 closed -u 'bob:b:ob'
+	equal "closed sessions" '[]' "$(tr -d '\n' <<<"$output")"
+	call 403 closed
+}
+
+@test "users: what is no command is told" {
+	served "users=$T/users level=admin"
+	call 415 command -d '{"command":"show version"}'
+	call 400 command -H "$JSON" -d '{"command":7}'
+	call 400 command -H "$JSON" -d '{"command":""}'
+	call 400 command -H "$JSON" -d '{"command":"show version'
+	call 400 command -H "$JSON" -d '{"command":"show version;show info"}'
+	call 400 command -H "$JSON" -d '{"command":"show version\nshow info"}'
+	call 400 command -H "$JSON" \
+	    -d '{"command":"show version","payload":"x"}'
+	call 405 command
+	grep -q '^Allow: POST' "$T/head"
+	call 405 session -X PUT
+	call 405 servers -X DELETE
+	head -c 70000 /dev/zero | tr '\0' ' ' >"$T/long"
+	call 413 command -H "$JSON" --data-binary "@$T/long"
+	command_is 200 'show version'
+}
+
+@test "users: a command that takes a while is answered at its end" {
+	served "users=$T/users"
+	command_is 200 'wait 300ms' -u alice:secret
+	equal answer '{"answer":"Done."}' "$output"
+	sed -i 's/^server = a.*/& weight=50/' "$T/lfproxy.ini"
+	command_is 200 reload -u alice:secret
+	[[ $output == *'weight: 100 -> 50'* ]] || fail "$output"
+	# Of a port that it closes the answer still comes, also of one that goes.
+	sed -i 's/^http = 127.0.0.1:0/http = 127.0.0.2:0/' "$T/lfproxy.ini"
+	command_is 200 reload -u alice:secret
+	[[ $output == *'http: 127.0.0.1:0'*'-> 127.0.0.2:0'* ]] || fail "$output"
+	[ "$(grep -c 'reloaded: 1 change' "$LFPROXY_LOG")" -eq 2 ]
+	HTTP=$(sed -n 's|.*monitoring at \(http.*\)/$|\1|p' "$LFPROXY_LOG" |
+	    tail -n 1)
+	[[ $HTTP == http://127.0.0.2:* ]]
+	# lfproxy stops while one waits.
+	spawn waiting curl -sS -m 60 -u alice:secret -H "$JSON" \
+	    -d '{"command":"wait 1h"}' "$HTTP/api/v1/command"
+	wait_for 10 eval '[ -n "$(ss -Htn state established \
+	    "sport = :${HTTP##*:}")" ]'
+	stop_lfproxy
+}
+
+@test "users: a cookie needs the token, which DELETE takes back" {
+	served "users=$T/users"
+	signed_in alice secret
+	grep -qi '^Set-Cookie: lfproxy_[0-9]*=.*; HttpOnly; SameSite=Strict' "$T/head"
+	refute grep -qi '; Secure' "$T/head"
+	command_is 403 'set weight app/a 7' -b "$T/jar"
+	command_is 403 'set weight app/a 7' -b "$T/jar" -H 'X-CSRF-Token: x'
+	command_is 200 'set weight app/a 7' -b "$T/jar" -H "X-CSRF-Token: $TOKEN"
+	call 200 session -b "$T/jar"
+	equal user alice "$(member user)"
+	equal level admin "$(member level)"
+	call 403 session -b "$T/jar" -X DELETE
+	call 200 session -b "$T/jar" -X DELETE -H "X-CSRF-Token: $TOKEN"
+	call 200 session -b "$T/jar"
+	equal user '' "$(member user)"
+	command_is 403 'set weight app/a 7' -b "$T/jar" -H "X-CSRF-Token: $TOKEN"
+}
+
+@test "users: a page of another origin changes nothing" {
+	served "level=admin"
+	command_is 200 'show version'
+	command_is 403 'show version' -H 'Origin: http://evil.example'
+	command_is 403 'show version' -H 'Origin: null'
+	command_is 403 'show version' -H 'Sec-Fetch-Site: cross-site'
+	# Its own page has the token.
+	command_is 403 'show version' -H "Origin: $HTTP"
+	call 200 session
+	TOKEN=$(member csrf)
+	command_is 200 'show version' -H "Origin: $HTTP" -H "X-CSRF-Token: $TOKEN"
+	# A name that resolves to 127.0.0.1 is of another host's page.
+	command_is 421 'show version' -H 'Host: evil.example' \
+	    -H 'Origin: http://evil.example'
+}
+
+@test "users: wrong passwords make their address wait, and are logged" {
+	local i
+
+	served "users=$T/users"
+	for i in 1 2 3 4 5; do
+		call 401 session -u "alice:$i"
+	done
+	call 429 session -u alice:secret
+	grep -q '^Retry-After: [0-9]' "$T/head"
+	call 429 session -H "$JSON" -d '{"user":"alice","password":"secret"}'
+	lfproxy_said 'http: a wrong name or password from 127.0.0.1'
+	# Others do not wait.
+	call 200 session -u alice:secret --interface 127.0.0.2
+	# Who knows nobody's name waits as well.
+	call 401 session -u nobody:x --interface 127.0.0.3
+	call 401 session -u carol:x --interface 127.0.0.3
+	call 401 session -u 'carol:*' --interface 127.0.0.3
+	call 400 session -H 'Authorization: Basic ???'
+}
+
+@test "users: a change of the file signs everybody out" {
+	served "users=$T/users"
+	signed_in alice secret
+	call 200 session -u 'bob:b:ob'
+	equal user bob "$(member user)"
+	sed -i '/^bob/d' "$T/users"
+	chmod 600 "$T/users"
+	call 401 session -u 'bob:b:ob'
+	call 200 session -b "$T/jar"
+	equal user '' "$(member user)"
+	echo wrong >>"$T/users"
+	call 500 session -u alice:secret
+	lfproxy_said 'nobody can sign in: .*users:3: a line is NAME:HASH'
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	[[ $output == *'users:3: a line is NAME:HASH'*'nobody can sign in'* ]] ||
+	    fail "$output"
+}
+
+@test "users: a proxy in front names the user, and nobody else does" {
+	served "users=$T/users user_header=X-User header_from=127.0.0.9,10.0.0.0/8"
+	call 200 session -H 'X-User: carol'
+	equal user '' "$(member user)"
+	call 200 session -H 'X-User: carol' --interface 127.0.0.9
+	equal user carol "$(member user)"
+	TOKEN=$(member csrf)
+	command_is 403 'set weight app/a 7' -H 'X-User: carol' \
+	    --interface 127.0.0.9
+	command_is 200 'set weight app/a 7' -H 'X-User: carol' \
+	    --interface 127.0.0.9 -H "X-CSRF-Token: $TOKEN"
+	call 200 session -H 'X-User: mallory' --interface 127.0.0.9
+	equal user '' "$(member user)"
+}
+
+@test "users: TLS is that of its section, also when it is renewed" {
+	make_site localhost
+	printf '[tls page]\ncert = %s\n' "$T/localhost.pem" >"$T/tls.ini"
+	served "tls=page users=$T/users"
+	[[ $HTTP == https://* ]] || fail "$HTTP"
+	call 200 session --cacert "$T/ca.pem" -u alice:secret
+	signed_in_securely
+	equal protocol http/1.1 "$(curl -sS --cacert "$T/ca.pem" -o /dev/null \
+	    -w 'http/%{http_version}' "$HTTP/")"
+	# A long page, and its stream.
+	run -0 curl -sS --cacert "$T/ca.pem" "$HTTP/metrics"
+	[[ $output == *lfproxy_process_* ]] || fail "no metrics"
+	run -28 curl -sS --cacert "$T/ca.pem" -N -m 3 -o "$T/live" \
+	    "$HTTP/api/v1/live"
+	grep -q '^event: snapshot' "$T/live"
+	# What is no TLS is cut off, and others go on meanwhile.
+	run curl -sS -m 60 "http://${HTTP#https://}/"
+	[ "$status" -ne 0 ]
+	run -0 curl -sS --cacert "$T/ca.pem" "$HTTP/healthz"
+	equal answer ok "$output"
+	stop_lfproxy
+}
+
+signed_in_securely() {
+	call 200 session --cacert "$T/ca.pem" -c "$T/jar" -H "$JSON" \
+	    -d '{"user":"alice","password":"secret"}'
+	grep -qi '^Set-Cookie: .*; Secure' "$T/head"
+}
+
+@test "users: warnings and errors of http" {
+	served "level=admin"
+	[ "$(grep -c 'can give commands at 127.0.0.1:0 with level=admin' \
+	    "$LFPROXY_LOG")" -eq 1 ]
+	sed 's/^http = .*/http = 127.0.0.1:0 tls=page/' "$T/lfproxy.ini" \
+	    >"$T/x.ini"
+	printf '[tls page]\n' >>"$T/x.ini"
+	run "$LFPROXY" -t -c "$T/x.ini"
+	[[ $output == *"[tls page] has no certificate"* ]] || fail "$output"
+}
