@@ -425,8 +425,9 @@ check-service: ## the package and make install in a booted container; root; 2 mi
 
 check-page: page-deps ## the status page in a real browser, headless Chromium; 10 seconds after the first
 	@python3 -B tests/page/check.py $(B)
-page-picture: page-deps ## the status page after a while of traffic, build/page.png; SHORT=1: after a moment
-	@python3 -B tests/page/check.py $(B) build/page.png
+page-picture: page-deps ## the status page after a while of traffic; PICTURE=man/status-page.png SHORT=1: after a moment
+	@python3 -B tests/page/check.py $(B) $(PICTURE)
+PICTURE ?= build/page.png
 page-deps:
 	@scripts/install-deps page
 	@$(MAKE) --no-print-directory all tools
@@ -520,7 +521,7 @@ SH_FILES     = .ci/run $(filter-out %.awk %.py %.supp,$(wildcard scripts/*)) \
 	$(shell find tests -name '*.bash' 2>/dev/null)
 COMPLETIONS := $(filter-out etc/completion/_%,$(wildcard etc/completion/*))
 ZSH_COMPLETIONS := $(wildcard etc/completion/_*)
-MAN_PAGES   := $(wildcard man/*)
+MAN_PAGES   := $(wildcard man/*.[0-9])
 
 # Parts of their own, so that `make -k lint` finds everything at once.
 lint: lint-format lint-warnings lint-cppcheck lint-shell lint-man ## clang-format, compiler and cppcheck warnings, shellcheck, mandoc

@@ -9,6 +9,8 @@ screenshot there, after a while of traffic.  Exit status 1: a check has failed.
 import os
 import pathlib
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -55,21 +57,63 @@ ACCESSIBLE = """(() => {
 })()"""
 
 
+# Were it ever taken for markup, the title would change and there were a picture.
+MARKUP = "<img src=x onerror=document.title='taken'>"
+
+
+def client_hello(name):
+    """A ClientHello of TLS 1.2 with that server name (RFC 5246, RFC 6066)."""
+    host = name.encode()
+    entry = b"\0" + struct.pack("!H", len(host)) + host
+    sni = struct.pack("!H", len(entry)) + entry
+    extensions = struct.pack("!HH", 0, len(sni)) + sni
+    body = (b"\x03\x03" + bytes(32) + b"\0" + b"\0\x02\xc0\x2f" + b"\x01\0"
+            + struct.pack("!H", len(extensions)) + extensions)
+    hello = b"\x01" + struct.pack("!I", len(body))[1:] + body
+    return b"\x16\x03\x01" + struct.pack("!H", len(hello)) + hello
+
+
+def answer_with_markup(server):
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            connection.recv(4096)
+            connection.sendall(f"HTTP/1.1 500 {MARKUP}\r\n\r\n".encode())
+
+
 class Stage:
     """lfproxy with two servers, in a folder of its own."""
 
     def __init__(self, build, folder):
         self.build, self.folder, self.processes = build, pathlib.Path(folder), []
+        self.evil = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=answer_with_markup, args=[self.evil],
+                         daemon=True).start()
+        self.write_users()
         self.apps = [self.start_app(name) for name in ("app1", "app2")]
         self.lfproxy, self.log = self.start_lfproxy("small", self.small())
         self.http = self.address("monitoring at http://", self.log)
-        self.web = self.address("listening on ", self.log)
+        self.web, self.names = [
+            line.split("listening on ", 1)[1].split()[0]
+            for line in self.log.read_text(encoding="utf-8").splitlines()
+            if "listening on " in line]
 
     def spawn(self, name, *command):
         out = open(self.folder / f"{name}.log", "w+", encoding="utf-8")
         process = subprocess.Popen(command, stdout=out, stderr=out)
         self.processes.append(process)
         return process, pathlib.Path(out.name)
+
+    def write_users(self):
+        users = self.folder / "users"
+        made = subprocess.run(["openssl", "passwd", "-6", "secret"], check=True,
+                              capture_output=True, text=True)
+        users.write_text(f"alice:{made.stdout.strip()}:admin\n",
+                         encoding="utf-8")
+        users.chmod(0o600)
 
     @staticmethod
     def address(before, log, seconds=30):
@@ -87,6 +131,13 @@ class Stage:
             "127.0.0.1:0", "--deadline", "600")
         return process, self.address("listening on ", log)
 
+    def start_app_again(self):
+        """The first one, which was terminated, at its address."""
+        process, _ = self.spawn(
+            "again", f"{self.build}/tools/appserver", "--name", "app1",
+            "--listen", self.apps[0][1], "--deadline", "600")
+        self.apps[0] = process, self.apps[0][1]
+
     def start_lfproxy(self, name, text):
         path = self.folder / f"{name}.ini"
         path.write_text(text, encoding="utf-8")
@@ -97,16 +148,50 @@ class Stage:
         return f"""[global]
 log = off
 admin = {self.folder}/admin.sock
-http = 127.0.0.1:0
+http = 127.0.0.1:0 users={self.folder}/users
 [pool main]
 threads = 4
 [frontend web]
 listen = 127.0.0.1:0
 backend = app
+[frontend names]
+listen = 127.0.0.1:0
+backend = app
+sni = *.example.com backend=app
 [backend app]
 check = connect interval=200ms fall=1 rise=1
 server = app1 {one}
 server = app2 {two}
+[backend evil]
+check = http interval=200ms fall=1 rise=1
+server = evil 127.0.0.1:{self.evil.getsockname()[1]}
+"""
+
+    def pictured(self):
+        (_, one), (_, two) = self.apps
+        servers = lambda n, at: "\n".join(  # noqa: E731
+            f"server = {n}{i} {at}" for i in range(1, 4))
+        return f"""[global]
+log = off
+node = edge1
+admin = {self.folder}/picture.sock
+http = 127.0.0.1:0 users={self.folder}/users
+[pool main]
+threads = 6
+[frontend shop]
+listen = 127.0.0.1:0
+backend = shop
+[frontend api]
+listen = 127.0.0.1:0
+backend = api
+[backend shop]
+check = connect interval=200ms fall=1 rise=1
+{servers('shop', one)}
+server = shop4 127.0.0.1:1
+[backend api]
+balance = leastconn
+check = connect interval=200ms fall=1 rise=1
+{servers('api', two)}
 """
 
     def large(self):
@@ -119,9 +204,9 @@ server = app2 {two}
         return "\n".join(lines) + "\n"
 
     def ctl(self, *words):
-        subprocess.run([f"{self.build}/lfproxyctl", "-S",
-                        f"{self.folder}/admin.sock", *words], check=True,
-                       stdout=subprocess.DEVNULL)
+        return subprocess.run(
+            [f"{self.build}/lfproxyctl", "-S", f"{self.folder}/admin.sock",
+             *words], check=True, capture_output=True, text=True).stdout
 
     def end(self):
         for process in self.processes:
@@ -156,12 +241,38 @@ def row(server, column):
             f"?.cells[{column}].textContent.trim()")
 
 
-def traffic(stage, stop):
+def traffic(address, stop):
     while not stop.is_set():
         try:
-            urllib.request.urlopen(f"http://{stage.web}/", timeout=5).read()
+            urllib.request.urlopen(f"http://{address}/", timeout=5).read()
         except OSError:
             pass
+
+
+def take_picture(browser, stage, path, seconds):
+    _, log = stage.start_lfproxy("picture", stage.pictured())
+    http = stage.address("monitoring at http://", log)
+    stage.address("up to ", log)
+    stop = threading.Event()
+    for line in log.read_text(encoding="utf-8").splitlines():
+        if "listening on " in line:
+            for _ in range(2):
+                threading.Thread(
+                    target=traffic, daemon=True, args=[
+                        line.split("listening on ", 1)[1].split()[0],
+                        stop]).start()
+    browser.call("Page.navigate", url=f"http://{http}/")
+    browser.wait("document.getElementById('state').textContent === 'live'")
+    press(browser, "Sign in")
+    fill(browser, "name", "alice")
+    fill(browser, "password", "secret")
+    browser.evaluate("document.getElementById('sign-ok').click()")
+    browser.wait("document.body.classList.contains('admin')")
+    press(browser, "Change server api/api3")
+    press(browser, "Do it")
+    time.sleep(seconds)
+    browser.picture(path)
+    stop.set()
 
 
 def look(browser, stage, checks):
@@ -243,6 +354,188 @@ def look(browser, stage, checks):
     checks.run("no error, and nothing that the policy refuses", silent)
 
 
+def press(browser, name):
+    """Clicks on the button of that name, as a pointer does."""
+    browser.evaluate(
+        "[...document.querySelectorAll('button')].find((b) => "
+        f"b.checkVisibility() && (b.getAttribute('aria-label') || b.textContent) === {name!r}).click()")
+
+
+def fill(browser, name, text, event="input"):
+    browser.evaluate(
+        f"(() => {{ const e = document.getElementById('{name}'); e.value = {text!r};"
+        f"e.dispatchEvent(new Event('{event}')); }})()")
+
+
+def choose(browser, name):
+    browser.evaluate(
+        "(() => { const s = document.getElementById('act'); s.selectedIndex ="
+        f"[...s.options].findIndex((o) => o.textContent === {name!r});"
+        "s.dispatchEvent(new Event('change')); })()")
+
+
+def text_of(browser, name):
+    return browser.evaluate(f"document.getElementById('{name}').textContent")
+
+
+CLOSED = "!document.getElementById('{}').open"
+
+
+def change(browser, stage, checks, stop):
+    """What those may do who have signed in."""
+    browser.call("Page.navigate", url=f"http://{stage.http}/")
+    stage.start_app_again()
+
+    def stranger():
+        browser.wait("document.getElementById('state').textContent === 'live'"
+                     " && !document.getElementById('who').hidden")
+        assert not browser.evaluate(
+            "[...document.querySelectorAll('button')].some((b) => "
+            "b.checkVisibility() && ['Change', 'Reload the configuration',"
+            "'Show the sessions of now'].includes(b.textContent))")
+
+    def wrong_password():
+        press(browser, "Sign in")
+        fill(browser, "name", "alice")
+        fill(browser, "password", "guess")
+        browser.evaluate("document.getElementById('sign-ok').click()")
+        browser.wait("document.getElementById('sign-w').textContent"
+                     ".includes('wrong')")
+        # The browser reports the status as an error.
+        browser.complaints.clear()
+
+    def signed_in():
+        fill(browser, "password", "secret")
+        browser.evaluate("document.getElementById('sign-ok').click()")
+        browser.wait(CLOSED.format("sign-d"))
+        browser.wait("document.body.classList.contains('admin')")
+        assert text_of(browser, "user") == "alice, admin"
+
+    def drained():
+        browser.wait(row("app2", 2) + "?.startsWith('DRAIN')")
+        press(browser, "Change server app/app2")
+        choose(browser, "Ready")
+        press(browser, "Do it")
+        browser.wait(row("app2", 2) + " === 'UP'")
+        press(browser, "Change server app/app2")
+        assert "gets no new sessions" in text_of(browser, "act-t")
+        press(browser, "Do it")
+        seconds = browser.wait(row("app2", 2) + "?.startsWith('DRAIN')")
+        browser.wait(CLOSED.format("act-d"))
+        return f"shown {seconds:.1f} s after the click"
+
+    def weighed():
+        press(browser, "Change server app/app1")
+        choose(browser, "Weight")
+        fill(browser, "number", "17")
+        assert "weight 17" in text_of(browser, "act-t")
+        press(browser, "Do it")
+        browser.wait(CLOSED.format("act-d"))
+        assert "17 (initial 100)" in stage.ctl("get", "weight", "app/app1")
+        assert "alice at 127.0.0.1:" in stage.ctl("show", "changes")
+
+    def refused():
+        press(browser, "Change server app/app1")
+        choose(browser, "Weight")
+        fill(browser, "number", "-3")
+        browser.evaluate("document.querySelector('#act-d form').noValidate = true")
+        press(browser, "Do it")
+        browser.wait("document.getElementById('act-w').textContent !== ''")
+        press(browser, "Cancel")
+        browser.complaints.clear()
+
+    def resized():
+        press(browser, "Change pool main")
+        fill(browser, "number", "3")
+        press(browser, "Do it")
+        return "%.1f s" % browser.wait(
+            "document.querySelectorAll('.thread').length === 3")
+
+    def reloaded():
+        press(browser, "Reload the configuration")
+        press(browser, "Do it")
+        browser.wait("document.getElementById('act-t').textContent"
+                     ".includes('threads: 3 -> 4')")
+        press(browser, "Cancel")
+
+    def session_closed():
+        host, port = stage.web.split(":")
+        with socket.create_connection((host, int(port)), 30) as idle:
+            idle.settimeout(30)
+            mine = f"Close the session of 127.0.0.1 port {idle.getsockname()[1]}"
+            browser.wait("(() => { document.getElementById('sessions-b').click();"
+                         "return [...document.querySelectorAll('#sessions button')]"
+                         f".some((b) => b.getAttribute('aria-label') === '{mine}'); }})()")
+            press(browser, mine)
+            press(browser, "Do it")
+            try:
+                assert idle.recv(1) == b""
+            except ConnectionResetError:
+                pass
+        browser.wait(CLOSED.format("act-d"))
+
+    def markup():
+        stop.set()
+        host, port = stage.names.split(":")
+        with socket.create_connection((host, int(port)), 30) as s:
+            s.sendall(client_hello(f"{MARKUP}.example.com"))
+            s.shutdown(socket.SHUT_WR)
+            while s.recv(4096):
+                pass
+        browser.call("Page.navigate", url=f"http://{stage.http}/")
+        # A name that no host can have is not taken for one.
+        browser.wait("[...document.querySelectorAll('#closed tbody tr')].some("
+                     "(r) => r.cells[2].textContent === 'names')")
+        browser.wait(row("evil", 9) + f"?.includes({MARKUP!r})")
+        assert browser.evaluate("document.querySelectorAll('img').length") == 0
+        assert browser.evaluate("document.title") == "lfproxy"
+        page = urllib.request.urlopen(f"http://{stage.http}/").read().decode()
+        assert "<img" not in page
+
+    def accessible():
+        for theme in ("light", "dark"):
+            browser.evaluate(
+                f"document.documentElement.dataset.theme = '{theme}'")
+            press(browser, "Change server app/app1")
+            wrong = browser.evaluate(ACCESSIBLE)
+            press(browser, "Cancel")
+            assert not wrong, f"{theme}: {wrong[:5]}"
+
+    def focus_stays():
+        name = "Change server app/app1"
+        browser.evaluate("[...document.querySelectorAll('button')].find((b) => "
+                         f"b.getAttribute('aria-label') === '{name}').focus()")
+        time_ms = browser.evaluate("document.body.dataset.time")
+        browser.wait(f"document.body.dataset.time !== '{time_ms}'")
+        assert browser.evaluate(
+            "document.activeElement.getAttribute('aria-label')") == name
+
+    def signed_out():
+        press(browser, "Sign out")
+        browser.wait("!document.body.classList.contains('admin')")
+        assert browser.evaluate("fetch('/api/v1/closed').then((r) => r.status)"
+                                ) == 403
+        browser.complaints.clear()
+
+    def silent():
+        assert not browser.complaints, browser.complaints
+
+    checks.run("who has not signed in sees no way to change anything", stranger)
+    checks.run("a wrong password", wrong_password)
+    checks.run("signing in", signed_in)
+    checks.run("a drain started by a click", drained)
+    checks.run("a weight, audited under the user's name", weighed)
+    checks.run("a command that fails says why", refused)
+    checks.run("a resize by a click", resized)
+    checks.run("a reload by a click", reloaded)
+    checks.run("a session closed by a click", session_closed)
+    checks.run("markup in names and texts of others is text", markup)
+    checks.run("labels and contrast of what is for some", accessible)
+    checks.run("the focus stays while the page is drawn anew", focus_stays)
+    checks.run("signing out", signed_out)
+    checks.run("no error of what is for some", silent)
+
+
 def look_at_many(browser, stage, checks):
     _, log = stage.start_lfproxy("large", stage.large())
     browser.call("Page.navigate",
@@ -266,7 +559,7 @@ def look_at_many(browser, stage, checks):
 
 def main():
     build = sys.argv[1]
-    checks = Checks(11)
+    checks = Checks(25)
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="lfproxy-page-",
                                      ignore_cleanup_errors=True) as folder:
@@ -274,13 +567,13 @@ def main():
         browser = None
         try:
             browser = Browser(os.path.join(folder, "chromium"))
-            threading.Thread(target=traffic, args=[stage, stop],
-                             daemon=True).start()
             if len(sys.argv) > 2:
-                browser.call("Page.navigate", url=f"http://{stage.http}/")
-                time.sleep(2 if os.environ.get("SHORT") else 45)
-                browser.picture(sys.argv[2])
+                take_picture(browser, stage, sys.argv[2],
+                             2 if os.environ.get("SHORT") else 60)
+            threading.Thread(target=traffic, args=[stage.web, stop],
+                             daemon=True).start()
             look(browser, stage, checks)
+            change(browser, stage, checks, stop)
             look_at_many(browser, stage, checks)
         finally:
             stop.set()

@@ -35,6 +35,18 @@
     return svg;
   };
 
+  // What has the focus keeps it while a part of the page is drawn anew, and while
+  // a pointer is down nothing is: its click would be lost.
+  let held = false;
+  addEventListener("pointerdown", () => { held = true; });
+  addEventListener("pointerup", () => setTimeout(() => { held = false; }));
+  addEventListener("pointercancel", () => { held = false; });
+  const redraw = (parent, children) => {
+    const a = document.activeElement, name = a && parent.contains(a) && a.getAttribute("aria-label");
+    parent.replaceChildren(...children);
+    if (name) [...parent.querySelectorAll("button")].find((b) => b.getAttribute("aria-label") === name)?.focus();
+  };
+
   // -- figures --
   const figure = (name, value, values, unit) => {
     const box = make("div", name, "figure");
@@ -75,9 +87,16 @@
       queue.setAttribute("role", "img");
       queue.setAttribute("aria-label", roles);
       stand.append(queue);
+      if (may("admin")) {
+        const b = make("button", "Change");
+        b.type = "button";
+        b.setAttribute("aria-label", "Change pool " + pool.name);
+        b.addEventListener("click", () => askPool(pool));
+        stand.append(b);
+      }
       return stand;
     });
-    $("stands").replaceChildren(...stands);
+    redraw($("stands"), stands);
   };
 
   // -- the table --
@@ -112,19 +131,28 @@
       if (i === 3 && r.slim) td.title = "at most " + r.slim;
       tr.append(td);
     });
+    const change = make("td", undefined, "change");
+    if (r.type === 2 && may("admin")) {
+      const b = make("button", "Change");
+      b.type = "button";
+      b.setAttribute("aria-label", "Change server " + r.pxname + "/" + r.svname);
+      b.addEventListener("click", () => askServer(r));
+      change.append(b);
+    }
+    tr.append(change);
     return tr;
   };
   const drawTable = () => {
     const list = order();
     if (from >= list.length) from = Math.max(0, Math.floor((list.length - 1) / PAGE) * PAGE);
-    $("proxies").tBodies[0].replaceChildren(...list.slice(from, from + PAGE).map(drawRow));
+    redraw($("proxies").tBodies[0], list.slice(from, from + PAGE).map(drawRow));
     $("shown").textContent = list.length === 0 ? "none" :
       (from + 1) + " to " + Math.min(from + PAGE, list.length) + " of " + list.length;
     $("back").disabled = from === 0;
     $("on").disabled = from + PAGE >= list.length;
   };
   const heads = () => {
-    [...$("proxies").tHead.rows[0].cells].forEach((th, i) => {
+    [...$("proxies").tHead.rows[0].cells].slice(0, COLUMNS.length).forEach((th, i) => {
       const button = make("button", th.textContent);
       button.type = "button";
       button.addEventListener("click", () => {
@@ -158,12 +186,127 @@
     }));
   }).catch(() => {});
 
+  // -- what those may do who have signed in --
+  let me = { level: "user", user: "", csrf: "", sign_in: false };
+  const LEVELS = ["user", "operator", "admin"];
+  const may = (level) => LEVELS.indexOf(me.level) >= LEVELS.indexOf(level);
+  const send = (method, path, body) => fetch(path, { method, cache: "no-store",
+    headers: { "Content-Type": "application/json", "X-CSRF-Token": me.csrf }, body: body && JSON.stringify(body) })
+    .then((r) => r.json().then((answer) => { if (!r.ok) throw new Error(answer.error || r.status); return answer; }));
+  const known = (answer) => {
+    me = answer;
+    $("user").textContent = me.user ? me.user + ", " + me.level : me.level === "user" ? "" : me.level;
+    $("sign").textContent = me.user ? "Sign out" : "Sign in";
+    $("sign").hidden = !me.user && !me.sign_in;
+    $("who").hidden = $("sign").hidden && me.level === "user";
+    $("reload").hidden = !may("admin");
+    $("sessions-s").hidden = $("closed-s").hidden = !may("operator");
+    document.body.classList.toggle("admin", may("admin"));
+    drawClosed();
+    if (before) { drawPools(before); drawTable(); }
+  };
+  const whoAmI = () => send("GET", "/api/v1/session").then(known).catch(() => {});
+  const open = (dialog, wrong) => { $(wrong).textContent = ""; $(dialog).showModal(); };
+  $("sign").addEventListener("click", () => {
+    if (me.user) send("DELETE", "/api/v1/session").then(known).catch(whoAmI);
+    else open("sign-d", "sign-w");
+  });
+  $("sign-d").querySelector("form").addEventListener("submit", (e) => {
+    e.preventDefault();
+    send("POST", "/api/v1/session", { user: $("name").value, password: $("password").value })
+      .then((answer) => { $("sign-d").close(); known(answer); })
+      .catch((error) => { $("sign-w").textContent = error.message; })
+      .finally(() => { $("password").value = ""; });
+  });
+  document.querySelectorAll("button.cancel").forEach((b) => b.addEventListener("click", () => b.closest("dialog").close()));
+
+  // A choice: its name, the command for a number, what it means, and the number at first.
+  let choices = [];
+  const chosen = () => choices[$("act").selectedIndex];
+  const explainChoice = () => {
+    const c = chosen();
+    $("act-n").hidden = c.number === undefined;
+    if (c.number !== undefined) { $("number").max = c.max; if (!$("number").value) $("number").value = c.number; }
+    $("act-t").textContent = c.means($("number").value);
+  };
+  const ask = (title, list) => {
+    choices = list;
+    $("act-h").textContent = title;
+    $("act").replaceChildren(...list.map((c) => make("option", c.name)));
+    $("act-c").hidden = list.length === 1;
+    $("number").value = "";
+    $("act-ok").disabled = false;
+    explainChoice();
+    open("act-d", "act-w");
+  };
+  $("act").addEventListener("change", () => { $("number").value = ""; explainChoice(); });
+  $("number").addEventListener("input", explainChoice);
+  $("act-d").querySelector("form").addEventListener("submit", (e) => {
+    e.preventDefault();
+    $("act-ok").disabled = true;
+    send("POST", "/api/v1/command", { command: chosen().command($("number").value) })
+      .then((r) => {
+        if (r.answer && chosen().answers) { $("act-t").textContent = r.answer; return; }
+        $("act-d").close();
+      })
+      .catch((error) => { $("act-w").textContent = error.message; $("act-ok").disabled = false; whoAmI(); });
+  });
+  const sessions = (n) => n === 1 ? "1 session" : n + " sessions";
+  const askServer = (r) => {
+    const name = r.pxname + "/" + r.svname, now = sessions(r.scur || 0);
+    ask("Server " + name, [
+      { name: "Drain", command: () => "set server " + name + " state drain", means: () => name + " gets no new sessions; its " + now + " go on." },
+      { name: "Ready", command: () => "set server " + name + " state ready", means: () => name + " gets sessions again." },
+      { name: "Maintenance", command: () => "set server " + name + " state maint", means: () => name + " gets no sessions and no checks; its " + now + " go on." },
+      { name: "Weight", number: r.weight, max: 256, command: (n) => "set weight " + name + " " + n, means: (n) => name + " gets the weight " + n + "; it has " + r.weight + "." },
+      { name: "Close sessions", command: () => "shutdown sessions server " + name, means: () => "Its " + now + " are cut." }]);
+  };
+  const askPool = (pool) => ask("Pool " + pool.name, [
+    { name: "Threads", number: pool.threads, max: 1024, command: (n) => "set pool " + pool.name + " threads " + n,
+      means: (n) => "The pool gets " + n + " threads; it has " + pool.threads + ". Sessions go on." }]);
+  $("reload").addEventListener("click", () => ask("Reload", [
+    { name: "Reload", answers: true, command: () => "reload", means: () => "lfproxy reads its configuration again; sessions go on. If the file is wrong nothing changes." }]));
+
+  const when = (text) => text.replace("T", " ").replace(/\.\d+Z$/, " UTC");
+  const to = (s) => s.backend ? s.backend + "/" + (s.server || "-") : "-";
+  const drawClosed = () => may("operator") && fetch("/api/v1/closed/30", { cache: "no-store" }).then((r) => r.json()).then((list) => {
+    fill("closed", list.map((s) => [[when(s.ended)], [s.client], [s.frontend], [to(s)], [s.sni || "", "long"],
+      [bytes(s.bytes_in), "number"], [bytes(s.bytes_out), "number"], [s.total_ms + " ms", "number"], [s.reason, "long"]]));
+  }).catch(() => {});
+  const SHOWN = 2000;
+  $("sessions-b").addEventListener("click", () => {
+    if (before && before.info.CurrConns > SHOWN) {
+      $("sessions-t").textContent = "more than " + SHOWN + "; lfproxyctl show sess has filters";
+      return;
+    }
+    fetch("/api/v1/sess", { cache: "no-store" }).then((r) => r.json()).then((list) => {
+      $("sessions-t").textContent = sessions(list.length);
+      $("sessions").tBodies[0].replaceChildren(...list.slice(0, SHOWN).map((s) => {
+        const tr = make("tr"), close = make("td");
+        [[when(s.time)], [s.client], [s.frontend], [to(s)], [s.sni || "", "long"], [bytes(s.bytes_in), "number"],
+          [bytes(s.bytes_out), "number"], [s.state]].forEach(([text, name]) => tr.append(make("td", text, name)));
+        if (may("admin")) {
+          const b = make("button", "Close");
+          b.type = "button";
+          b.setAttribute("aria-label", "Close the session of " + s.client + " port " + s.client_port);
+          b.addEventListener("click", () => ask("Session of " + s.client, [
+            { name: "Close", command: () => "shutdown session " + s.id, means: () => "The session with " + to(s) + " is cut." }]));
+          close.append(b);
+        }
+        tr.append(close);
+        return tr;
+      }));
+    }).catch((error) => { $("sessions-t").textContent = error.message; });
+  });
+
   const show = (s) => {
     rows = s.stat;
     history = s.history.proxies;
     drawFigures(s);
-    drawPools(s);
-    drawTable();
+    if (!held) {
+      drawPools(s);
+      drawTable();
+    }
     drawRest(s);
     before = s;
     document.body.dataset.time = s.time_ms;
@@ -205,7 +348,8 @@
     else if (e.key === "Escape" && document.activeElement === $("filter")) { $("filter").value = ""; drawTable(); }
   });
   drawCapacity();
-  setInterval(drawCapacity, 10000);
+  setInterval(() => { drawCapacity(); drawClosed(); }, 10000);
+  whoAmI();
   say("connecting");
   if (window.EventSource) stream();
   else { poll(); polling = setInterval(poll, 2000); }
