@@ -136,9 +136,9 @@ describe_changes(void *arg, FILE *out)
 
 void
 endpoints_carry_over(
-    struct endpoints *endpoints, const char *commands, bool pools)
+    struct endpoints *endpoints, const char *commands, bool started)
 {
-	carry_over_run(admin_env(endpoints->admin), commands, pools);
+	carry_over_run(admin_env(endpoints->admin), commands, started);
 }
 
 char *

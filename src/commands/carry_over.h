@@ -9,16 +9,15 @@
 
 #include "commands/call.h"
 
-/* Writes a command for each change of servers, frontends, pools and address
- * lists that is in force and that the configuration does not have, one a line;
- * and one for each server that its checks have found down.  Those of pools come
- * last.  Control thread. */
+/* Writes the commands that make each change of running.h again, one a line;
+ * before them one for each server that its checks have found down.  Control
+ * thread. */
 void carry_over_write(const struct command_env *env, FILE *out);
 
-/* Runs these commands; pools: those of pools, which need control_start, or the
- * others.  Logs what fails: the configuration may be another one.  Control
- * thread. */
+/* Runs these commands; started: those that need control_start, about servers
+ * that were added or deleted, and pools; or the others.  Logs what fails: the
+ * configuration may be another one.  Control thread. */
 void carry_over_run(
-    const struct command_env *env, const char *lines, bool pools);
+    const struct command_env *env, const char *lines, bool started);
 
 #endif

@@ -13,6 +13,7 @@
 #include "config/draft.h"
 #include "config/keys.h"
 #include "config/values.h"
+#include "config/server_defaults.h"
 
 /* NULL: there is none. */
 static struct server_spec *
@@ -85,6 +86,27 @@ config_add_server(struct spec *spec, struct backend_spec *backend,
 	build_track(spec, errors);
 	build_tls_server(spec, backend, s, errors);
 	return errors->n == errors_before;
+}
+
+void
+config_server_text(const struct spec *spec, const struct backend_spec *backend,
+    const struct server_spec *server, char out[CONFIG_SERVER_TEXT_SIZE])
+{
+	const struct key *key = key_find(SECTION_BACKEND, "server");
+	struct shown s = {.key = key, .object = backend, .spec = spec};
+	struct value v = {.key = key,
+	    .object = (void *)(uintptr_t)backend,
+	    .spec = (struct spec *)(uintptr_t)spec};
+	struct server_spec base = {.name = NULL};
+	unsigned allowed =
+	    server->addr.sa.sa_family == AF_UNIX ? 0 : KEY_TCP_ONLY;
+	bool defaults = backend->server_defaults &&
+	                server_defaults_apply(&v, &base, allowed);
+
+	_Static_assert(CONFIG_SERVER_TEXT_SIZE == VALUE_TEXT_SIZE, "one size");
+	(void)value_write(out, "%s %s", server->name, server->address);
+	options_print_set(&s, server, defaults ? &base : NULL, allowed, out);
+	server_spec_clear(&base);
 }
 
 /* So that a reload can say that it brings one back. */

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "config/diff.h"
+#include "config/draft.h"
 #include "model/spec.h"
 
 /* Appends a server.  value is what would follow `server =` in the file; its
@@ -20,6 +21,14 @@
  * passed to spec_free.  Runs on the control thread. */
 bool config_add_server(struct spec *spec, struct backend_spec *backend,
     const char *value, struct err_list *errors) MUST_CHECK;
+
+#define CONFIG_SERVER_TEXT_SIZE (DRAFT_VALUE_MAX + 1024)
+
+/* Writes what follows `server =` in the file for that server, without options
+ * that have their default, from server_defaults or else the table. */
+void config_server_text(const struct spec *spec,
+    const struct backend_spec *backend, const struct server_spec *server,
+    char out[CONFIG_SERVER_TEXT_SIZE]);
 
 /* Removes a server that no other server tracks.  Returns false when memory is
  * short; the spec may then only be passed to spec_free. */

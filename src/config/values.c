@@ -382,6 +382,13 @@ print_options(const struct shown *shown, const void *object, const void *base,
 	}
 }
 
+void
+options_print_set(const struct shown *shown, const void *object,
+    const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE])
+{
+	print_options(shown, object, base, allowed, false, out);
+}
+
 bool
 options_print(const struct shown *shown, const void *object, const void *base,
     unsigned allowed, char out[VALUE_TEXT_SIZE])

@@ -221,6 +221,10 @@ bool options_read_over(const struct value *value, const struct words *words,
 bool options_print(const struct shown *shown, const void *object,
     const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
 
+/* The same, but only of options that differ from their default. */
+void options_print_set(const struct shown *shown, const void *object,
+    const void *base, unsigned allowed, char out[VALUE_TEXT_SIZE]);
+
 /* The beginning of a word that names an address list. */
 #define VALUE_LIST_PREFIX "list:"
 

@@ -84,6 +84,12 @@ uint64_t pools_key_rate(const struct pools *pools, const struct pool *pool);
 /* Changes at run time, while traffic flows (lf/pool.h).  Each function logs its
  * change.  Functions that can fail return false with err set. */
 
+/* Calls call for each setting of the pool of that spec whose value commands
+ * have changed, with its key and both values.  Control thread. */
+void pools_differences(struct pools *pools, const struct pool_spec *spec,
+    void (*call)(void *arg, const char *key, const char *file, const char *now),
+    void *arg);
+
 /* Sets the threads of the pool, and ends its autoscaling.  With shards = auto
  * the shards follow, also in pools_set_autoscale. */
 bool pools_set_threads(struct pools *pools, struct pool *pool,

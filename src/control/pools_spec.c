@@ -37,34 +37,29 @@ pools_threads_text(const struct pools *pools, const struct pool *pool,
 
 /* -- settings of a running pool -- */
 
-/* A setting that a reload may change. */
-struct pool_setting {
-	struct changes *changes;
-	const char *pool, *key, *from, *to;
-	struct err err;
-};
+#define SETTING_TEXT_SIZE                                                      \
+	(CPU_LIST_TEXT_SIZE > THREADS_TEXT_SIZE ? CPU_LIST_TEXT_SIZE           \
+	                                        : THREADS_TEXT_SIZE)
 
-/* Returns whether the setting has another value. */
-static bool
-is_another(
-    struct pool_setting *s, const char *key, const char *from, const char *to)
+static void
+put_text(char out[SETTING_TEXT_SIZE], const char *text)
 {
-	s->key = key;
-	s->from = from;
-	s->to = to;
-	return strcmp(from, to) != 0;
+	snprintf(out, SETTING_TEXT_SIZE, "%s", text);
 }
 
 static void
-report_change(const struct pool_setting *s, bool changed)
+threads_now(struct pools *pools, struct pool *pool, char *out)
 {
-	if (changed)
-		changes_add(s->changes, false, "pool %s: %s: %s -> %s", s->pool,
-		    s->key, s->from, s->to);
+	(void)pools_threads_text(pools, pool, out);
+}
+
+static void
+threads_wanted(const struct pool_spec *spec, char *out)
+{
+	if (spec->threads_max > 0)
+		(void)range_text(spec->threads_min, spec->threads_max, out);
 	else
-		changes_add(s->changes, true,
-		    "pool %s: %s: %s -> %s was not possible, it stays %s: %s",
-		    s->pool, s->key, s->from, s->to, s->from, s->err.text);
+		(void)threads_text(spec->classes, spec->classes_n, out);
 }
 
 static bool
@@ -79,17 +74,195 @@ set_spec_threads(struct pools *pools, struct pool *pool,
 }
 
 static void
-apply_shards(struct pools *pools, struct pool *pool,
-    const struct pool_spec *spec, struct changes *changes)
+shards_now(struct pools *pools, struct pool *pool, char *out)
 {
-	struct pool_setting s = {.changes = changes, .pool = pool_name(pool)};
-	char from[16], to[16];
+	(void)pools;
+	snprintf(out, SETTING_TEXT_SIZE, "%u", pool_shards_wanted(pool));
+}
 
-	snprintf(from, sizeof(from), "%u", pool_shards_wanted(pool));
-	snprintf(to, sizeof(to), "%u", spec->shards);
-	if (is_another(&s, "shards", from, to))
-		report_change(
-		    &s, pools_set_shards(pools, pool, spec->shards, &s.err));
+static void
+shards_wanted(const struct pool_spec *spec, char *out)
+{
+	snprintf(out, SETTING_TEXT_SIZE, "%u", spec->shards);
+}
+
+static bool
+set_spec_shards(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct err *err)
+{
+	return pools_set_shards(pools, pool, spec->shards, err);
+}
+
+static void
+promotion_now(struct pools *pools, struct pool *pool, char *out)
+{
+	struct pool_status now;
+
+	(void)pools;
+	pool_status(pool, &now);
+	put_text(out, policy_name(now.policy));
+}
+
+static void
+promotion_wanted(const struct pool_spec *spec, char *out)
+{
+	put_text(out, policy_name(spec->promotion));
+}
+
+static bool
+set_spec_promotion(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct err *err)
+{
+	(void)err;
+	pools_set_policy(pools, pool, spec->promotion);
+	return true;
+}
+
+static void
+order_now(struct pools *pools, struct pool *pool, char *out)
+{
+	struct pool_status now;
+
+	(void)pools;
+	pool_status(pool, &now);
+	put_text(out, promotion_order_name(now.order));
+}
+
+static void
+order_wanted(const struct pool_spec *spec, char *out)
+{
+	put_text(out, promotion_order_name(spec->order));
+}
+
+static bool
+set_spec_order(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct err *err)
+{
+	(void)err;
+	pools_set_order(pools, pool, spec->order);
+	return true;
+}
+
+static void
+long_turns_now(struct pools *pools, struct pool *pool, char *out)
+{
+	(void)pools;
+	(void)handshake_threads_text(pool_long_turns(pool), out);
+}
+
+static void
+long_turns_wanted(const struct pool_spec *spec, char *out)
+{
+	(void)handshake_threads_text(spec->handshake_threads, out);
+}
+
+static bool
+set_spec_long_turns(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct err *err)
+{
+	(void)pools;
+	(void)err;
+	pool_set_long_turns(pool, spec->handshake_threads);
+	return true;
+}
+
+static void
+long_nice_now(struct pools *pools, struct pool *pool, char *out)
+{
+	(void)pools;
+	snprintf(out, SETTING_TEXT_SIZE, "%u", pool_long_nice(pool));
+}
+
+static void
+long_nice_wanted(const struct pool_spec *spec, char *out)
+{
+	snprintf(out, SETTING_TEXT_SIZE, "%u", spec->handshake_nice);
+}
+
+static bool
+set_spec_long_nice(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct err *err)
+{
+	(void)pools;
+	return pool_set_long_nice(pool, spec->handshake_nice, err);
+}
+
+static cpu_set_t
+spec_cpus(const struct pool_spec *spec)
+{
+	cpu_set_t cpus = spec->cpus;
+
+	if (!spec->cpus_given)
+		cpus_allowed(&cpus);
+	return cpus;
+}
+
+static void
+cpus_now(struct pools *pools, struct pool *pool, char *out)
+{
+	(void)pools;
+	(void)cpu_list_text(pool_cpu_set(pool), out);
+}
+
+static void
+cpus_wanted(const struct pool_spec *spec, char *out)
+{
+	cpu_set_t cpus = spec_cpus(spec);
+
+	(void)cpu_list_text(&cpus, out);
+}
+
+static bool
+set_spec_cpus(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, struct err *err)
+{
+	cpu_set_t cpus = spec_cpus(spec);
+
+	return pools_set_cpus(pools, pool, &cpus, err);
+}
+
+/* Settings that commands and reloads may change: their texts now and in the
+ * spec, and how the spec's is set.  The shards follow the threads. */
+enum { SETTING_THREADS, SETTING_SHARDS };
+static const struct pool_setting {
+	const char *key;
+	void (*now)(struct pools *pools, struct pool *pool, char *out);
+	void (*wanted)(const struct pool_spec *spec, char *out);
+	bool (*set)(struct pools *pools, struct pool *pool,
+	    const struct pool_spec *spec, struct err *err);
+} pool_settings[] = {
+    [SETTING_THREADS] = {"threads", threads_now, threads_wanted,
+        set_spec_threads},
+    [SETTING_SHARDS] = {"shards", shards_now, shards_wanted, set_spec_shards},
+    {"promotion", promotion_now, promotion_wanted, set_spec_promotion},
+    {"order", order_now, order_wanted, set_spec_order},
+    {"handshake_threads", long_turns_now, long_turns_wanted,
+        set_spec_long_turns},
+    {"handshake_nice", long_nice_now, long_nice_wanted, set_spec_long_nice},
+    {"cpus", cpus_now, cpus_wanted, set_spec_cpus},
+};
+
+#define POOL_SETTINGS (sizeof(pool_settings) / sizeof(pool_settings[0]))
+
+static void
+apply_setting(struct pools *pools, struct pool *pool,
+    const struct pool_spec *spec, size_t i, struct changes *changes)
+{
+	const struct pool_setting *setting = &pool_settings[i];
+	char from[SETTING_TEXT_SIZE], to[SETTING_TEXT_SIZE];
+	struct err err;
+
+	setting->now(pools, pool, from);
+	setting->wanted(spec, to);
+	if (strcmp(from, to) == 0)
+		return;
+	if (setting->set(pools, pool, spec, &err))
+		changes_add(changes, false, "pool %s: %s: %s -> %s",
+		    pool_name(pool), setting->key, from, to);
+	else
+		changes_add(changes, true,
+		    "pool %s: %s: %s -> %s was not possible, it stays %s: %s",
+		    pool_name(pool), setting->key, from, to, from, err.text);
 }
 
 static unsigned
@@ -104,49 +277,46 @@ static void
 apply_settings(struct pools *pools, struct pool *pool,
     const struct pool_spec *spec, struct changes *changes)
 {
-	struct pool_setting s = {.changes = changes, .pool = pool_name(pool)};
-	char from[THREADS_TEXT_SIZE], to[THREADS_TEXT_SIZE];
-	char cpus_from[CPU_LIST_TEXT_SIZE], cpus_to[CPU_LIST_TEXT_SIZE];
-	cpu_set_t cpus = spec->cpus;
-	struct pool_status now;
-
-	pool_status(pool, &now);
-	if (!spec->cpus_given)
-		cpus_allowed(&cpus);
 	/* Never let a pool have more shards than threads: reduce the shards
 	 * first if the new threads are too few for the present shards. */
 	if (fewest_threads(spec) < pool_shards_wanted(pool))
-		apply_shards(pools, pool, spec, changes);
-	if (is_another(&s, "threads", pools_threads_text(pools, pool, from),
-	        spec->threads_max > 0
-	            ? range_text(spec->threads_min, spec->threads_max, to)
-	            : threads_text(spec->classes, spec->classes_n, to)))
-		report_change(&s, set_spec_threads(pools, pool, spec, &s.err));
-	apply_shards(pools, pool, spec, changes);
-	if (is_another(&s, "promotion", policy_name(now.policy),
-	        policy_name(spec->promotion))) {
-		pools_set_policy(pools, pool, spec->promotion);
-		report_change(&s, true);
+		apply_setting(pools, pool, spec, SETTING_SHARDS, changes);
+	for (size_t i = 0; i < POOL_SETTINGS; i++)
+		apply_setting(pools, pool, spec, i, changes);
+}
+
+/* Writes how many shards there are with auto. */
+static void
+follow_threads(
+    const struct pools *pools, struct pool *pool, char out[SETTING_TEXT_SIZE])
+{
+	struct pool_class classes[POOL_CLASSES_MAX];
+	unsigned min, max, n;
+
+	if (!pools_autoscale(pools, pool, &min, &max)) {
+		n = pool_classes(pool, classes);
+		min = pool_class_threads(classes, n);
 	}
-	if (is_another(&s, "order", promotion_order_name(now.order),
-	        promotion_order_name(spec->order))) {
-		pools_set_order(pools, pool, spec->order);
-		report_change(&s, true);
+	snprintf(out, SETTING_TEXT_SIZE, "%u", shards_auto(min));
+}
+
+void
+pools_differences(struct pools *pools, const struct pool_spec *spec,
+    void (*call)(void *arg, const char *key, const char *file, const char *now),
+    void *arg)
+{
+	struct pool *pool = pools_find(pools, spec->name, NULL);
+	char now[SETTING_TEXT_SIZE], file[SETTING_TEXT_SIZE];
+
+	for (size_t i = 0; pool && i < POOL_SETTINGS; i++) {
+		pool_settings[i].now(pools, pool, now);
+		if (i == SETTING_SHARDS && spec->shards_auto)
+			follow_threads(pools, pool, file);
+		else
+			pool_settings[i].wanted(spec, file);
+		if (strcmp(now, file) != 0)
+			call(arg, pool_settings[i].key, file, now);
 	}
-	if (is_another(&s, "handshake_threads",
-	        handshake_threads_text(pool_long_turns(pool), from),
-	        handshake_threads_text(spec->handshake_threads, to))) {
-		pool_set_long_turns(pool, spec->handshake_threads);
-		report_change(&s, true);
-	}
-	snprintf(from, sizeof(from), "%u", pool_long_nice(pool));
-	snprintf(to, sizeof(to), "%u", spec->handshake_nice);
-	if (is_another(&s, "handshake_nice", from, to))
-		report_change(
-		    &s, pool_set_long_nice(pool, spec->handshake_nice, &s.err));
-	if (is_another(&s, "cpus", cpu_list_text(pool_cpu_set(pool), cpus_from),
-	        cpu_list_text(&cpus, cpus_to)))
-		report_change(&s, pools_set_cpus(pools, pool, &cpus, &s.err));
 }
 
 /* -- starts and ends of pools -- */

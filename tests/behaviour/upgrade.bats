@@ -167,6 +167,7 @@ one_session() {
 		check = connect interval=1h fall=1 rise=1
 		server = down 127.0.0.1:$(free_port)
 		server = other $(addr b)
+		server = other2 $(addr b)
 		[frontend paused]
 		listen = unix:$T/paused.sock
 		listen = 127.0.0.1:$(free_port)
@@ -189,6 +190,13 @@ one_session() {
 	ctl add acl few 10.0.0.0/8
 	ctl disable frontend paused
 	ctl set pool main threads 3
+	ctl set pool main order fifo
+	ctl set maxconn frontend web 77
+	ctl set rate-limit sessions global 5000
+	ctl add server spare/added "$(addr a)" weight=3
+	ctl enable server spare/added
+	ctl set server spare/other2 state maint
+	ctl del server spare/other2
 	upgrade
 	wait_for 10 ended "$FIRST"
 	for _ in 1 2 3; do
@@ -204,6 +212,13 @@ one_session() {
 	    fail "$(ctl get acl few 10.1.2.3)"
 	[[ $(ctl show pool main json) == *'"threads":3,'* ]] ||
 	    fail "$(ctl show pool main json)"
+	[[ $(ctl show pool main json) == *'"order":"fifo"'* ]] ||
+	    fail "$(ctl show pool main json)"
+	equal "frontend's maxconn" 77 "$(stat_of web FRONTEND slim)"
+	ctl show info | grep -q '^SessRateLimit: 5000$'
+	equal "added" "no check 3" \
+	    "$(stat_of spare added status) $(stat_of spare added weight)"
+	equal "deleted" '' "$(stat_of spare other2 status)"
 	refute lfproxy_said 'could not be done again'
 	# The same once more, and with a file without one of these servers.
 	sed -i '/^server = other/d' "$T/lfproxy.ini"

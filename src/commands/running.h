@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * What runs and is not in the configuration: what operators have changed by
+ * commands, in the words of commands and of the file.
+ *
+ * For `show drift`, for `lfproxyctl save config`, and for the process that
+ * takes over in an upgrade (carry_over.h).  Control thread.
+ */
+#ifndef COMMANDS_RUNNING_H
+#define COMMANDS_RUNNING_H
+
+#include "commands/call.h"
+
+/* A change.  Texts are valid for the time of the call. */
+struct running_change {
+	/* Commands that make it again, one a line. */
+	const char *commands;
+	/* As in the audit: `server app/a weight`, 100, 50. */
+	const char *subject, *configured, *value;
+	const char *section; /* of the file: `backend app` */
+	const char *server;  /* in its line there; NULL: in the section */
+	/* Where that line, or the head of the section, was when the file was
+	 * loaded; file NULL: not in a file. */
+	struct spec_place place;
+	/* The option of the server or the key of the section that would say the
+	 * same, and its text; NULL: there is none.  `address` is the address of
+	 * the server; `server` is its whole line, with NULL for a server that
+	 * was deleted. */
+	const char *key, *text;
+};
+
+typedef void running_fn(void *arg, const struct running_change *change);
+
+/* Calls call for each change: of servers, frontends, the process, lists, then
+ * of servers that were added or deleted, and at last of pools. */
+void running_changes(
+    const struct command_env *env, running_fn *call, void *arg);
+
+#endif
