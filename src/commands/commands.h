@@ -177,6 +177,9 @@
 	    "report the sessions that have ended, the latest first")           \
 	COMMAND("show drains", USER, run_show_drains, STRICT, "[json]",        \
 	    "report the servers that are being drained")                       \
+	COMMAND("show drift", OPERATOR, run_show_drift, STRICT, "[json]",      \
+	    "report what differs between the files, what was loaded, and "     \
+	    "what runs")                                                       \
 	COMMAND("show env", OPERATOR, run_show_env, USAGE, "[<var>] [json]",   \
 	    "dump environment variables known to the process")                 \
 	COMMAND("show errors", OPERATOR, run_show_errors, USAGE,               \

@@ -114,6 +114,18 @@ diff_keep(const struct key *key, const void *old, void *new)
 	return true;
 }
 
+/* A value may be followed by a comment, as in `auto ; here 2`. */
+static bool
+print_without_note(const struct shown *shown, char out[VALUE_TEXT_SIZE])
+{
+	bool there = value_print(shown, out);
+	char *note = there ? strstr(out, " ; ") : NULL;
+
+	if (note)
+		*note = '\0';
+	return there;
+}
+
 /* The number of the first value that is not the same; false: all are. */
 static bool
 find_difference(const struct pair *pair, const struct key *key, size_t *ret_at)
@@ -125,9 +137,9 @@ find_difference(const struct pair *pair, const struct key *key, size_t *ret_at)
 	char old[VALUE_TEXT_SIZE], new[VALUE_TEXT_SIZE];
 
 	for (;; was.nth++, is.nth++) {
-		bool there = value_print(&was, old);
+		bool there = print_without_note(&was, old);
 
-		if (value_print(&is, new) != there ||
+		if (print_without_note(&is, new) != there ||
 		    (there && strcmp(old, new) != 0)) {
 			*ret_at = was.nth;
 			return true;
@@ -496,8 +508,9 @@ diff_keys(const struct pair *pair, const struct key *keys)
 	return ok;
 }
 
-bool
-config_diff(const struct spec *old, struct spec *new, struct changes *changes)
+static bool
+diff_specs(const struct spec *old, struct spec *new, const struct key *of_pools,
+    struct changes *changes)
 {
 	struct pair all = {.old_spec = old,
 	    .new_spec = new,
@@ -514,7 +527,7 @@ config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 	resolver.new = &new->resolver;
 	return diff_keys(&global, sections[SECTION_GLOBAL].keys) &&
 	       diff_keys(&resolver, sections[SECTION_RESOLVER].keys) &&
-	       diff_list(&all, "pool ", NULL, &pool_list) &&
+	       diff_list(&all, "pool ", of_pools, &pool_list) &&
 	       diff_list(&all, "tls ", sections[SECTION_TLS].keys, &tls_list) &&
 	       diff_list(
 	           &all, "list ", sections[SECTION_LIST].keys, &address_list) &&
@@ -522,4 +535,17 @@ config_diff(const struct spec *old, struct spec *new, struct changes *changes)
 	           &frontend_list) &&
 	       diff_list(&all, "backend ", sections[SECTION_BACKEND].keys,
 	           &backend_list);
+}
+
+bool
+config_diff(const struct spec *old, struct spec *new, struct changes *changes)
+{
+	return diff_specs(old, new, NULL, changes);
+}
+
+bool
+config_diff_all(
+    const struct spec *old, struct spec *new, struct changes *changes)
+{
+	return diff_specs(old, new, sections[SECTION_POOL].keys, changes);
 }

@@ -40,6 +40,10 @@ void changes_add(struct changes *changes, bool restart, const char *fmt, ...)
 bool config_diff(const struct spec *old, struct spec *new,
     struct changes *changes) MUST_CHECK;
 
+/* The same with the settings of pools, for a comparison of files. */
+bool config_diff_all(const struct spec *old, struct spec *new,
+    struct changes *changes) MUST_CHECK;
+
 /* Returns whether a reload can keep the value of a key that takes a restart:
  * its type must be known. */
 bool config_diff_keeps(const struct key *key) MUST_CHECK;

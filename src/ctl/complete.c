@@ -310,8 +310,16 @@ ctl_complete(const char *where, const char *const *words, FILE *out)
 		fputs(words[1] ? "" : "haproxy\nnginx\n", out);
 		return;
 	}
+	if (words[0] && strcmp(words[0], "save") == 0) {
+		fputs(!words[1]   ? "config\n"
+		      : !words[2] ? "dry-run\n"
+		                  : "",
+		    out);
+		return;
+	}
 	if (!words[0]) {
 		add_candidate(&c, "import", 6);
+		add_candidate(&c, "save", 4);
 		add_candidate(&c, "top", 3);
 	}
 	help = ask_server(where, "help");

@@ -15,6 +15,7 @@
 #include "ctl/client.h"
 #include "ctl/complete.h"
 #include "ctl/help.h"
+#include "ctl/save_config.h"
 #include "ctl/top/top.h"
 #include "import/import.h"
 
@@ -25,6 +26,7 @@ print_usage(FILE *out)
 {
 	fputs("usage: lfproxyctl [-S SOCKET] [--json] COMMAND...\n"
 	      "       lfproxyctl [-S SOCKET] top [-d SECONDS] [-n ROUNDS]\n"
+	      "       lfproxyctl [-S SOCKET] save config [dry-run]\n"
 	      "       lfproxyctl import haproxy|nginx FILE\n"
 	      "       lfproxyctl -h | -V\n"
 	      "\n"
@@ -34,8 +36,9 @@ print_usage(FILE *out)
 	      "  lfproxyctl help\n"
 	      "  lfproxyctl set ssl cert /etc/lfproxy/www.pem < new.pem\n"
 	      "or shows frontends, servers, sessions and pools live (top), "
-	      "or converts\na configuration of HAProxy or nginx to lfproxy.ini "
-	      "(import).\n"
+	      "or writes what\ncommands have changed into the configuration "
+	      "(save config), or converts a\nconfiguration of HAProxy or nginx "
+	      "to lfproxy.ini (import).\n"
 	      "\n"
 	      "  -S SOCKET   admin socket, a path or HOST:PORT (default:\n"
 	      "              $LFPROXY_ADMIN, or " SOCKET_DEFAULT ")\n"
@@ -163,6 +166,18 @@ run_admin_command(const char *where, bool json, char **words)
 	return code;
 }
 
+static enum ctl_exit
+save_command(const char *where, int argc, char **words)
+{
+	bool dry_run = argc == 2 && strcmp(words[1], "dry-run") == 0;
+
+	if (argc >= 1 && strcmp(words[0], "config") == 0 &&
+	    (argc == 1 || dry_run))
+		return ctl_save_config(where, dry_run);
+	fputs("usage: lfproxyctl save config [dry-run]\n", stderr);
+	return CTL_USAGE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -216,6 +231,8 @@ main(int argc, char **argv)
 	if (strcmp(argv[0], "import") == 0)
 		return (int)import_command(
 		    argc - 1, (const char *const *)argv + 1, stdout, stderr);
+	if (strcmp(argv[0], "save") == 0)
+		return save_command(where, argc - 1, argv + 1);
 	if (strcmp(argv[0], "top") != 0)
 		return run_admin_command(where, json, argv);
 	if (!json)

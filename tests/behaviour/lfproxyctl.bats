@@ -223,7 +223,7 @@ offers() {
 	codes=$(ctl show closed cause xx 2>&1 || :)
 	codes=${codes#*these are: }
 	offers "${codes%.}" show closed cause
-	equal "nobody there" "import top" \
+	equal "nobody there" "import save top" \
 	    "$("$BUILD/lfproxyctl" -S "$T/none" --complete | xargs)"
 }
 

@@ -406,7 +406,7 @@ complete_ctl() {
 	PATH=$T/bin:$PATH
 	# shellcheck source=/dev/null
 	. "$ROOT/etc/completion/lfproxyctl"
-	equal "commands" "set show shutdown" "$(complete_ctl -S "$ADMIN" s)"
+	equal "commands" "save set show shutdown" "$(complete_ctl -S "$ADMIN" s)"
 	equal "to show" "table threads tls" "$(complete_ctl -S "$ADMIN" show t)"
 	equal "pools" "main lazy json" "$(complete_ctl -S "$ADMIN" show pool '')"
 	equal "pools" "main lazy" "$(complete_ctl -S "$ADMIN" set pool '')"

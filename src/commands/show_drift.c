@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * `show drift`: what differs between the files on disk, the files as they were
+ * loaded, and what runs.
+ */
+#include "commands/commands.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "commands/report.h"
+#include "commands/running.h"
+#include "control/drift.h"
+
+/* The path from the root, since lfproxyctl has another working directory. */
+static void
+put_path(struct report *r, const char *name, const char *path)
+{
+	char *whole = path ? realpath(path, NULL) : NULL;
+
+	report_json_string(r, name, whole ? whole : path);
+	free(whole);
+}
+
+static void
+put_files(struct report *r, struct control *control)
+{
+	const char *const *paths;
+	size_t n = control_files(control, &paths);
+
+	report_list(r, "files");
+	for (size_t i = 0; i < n; i++)
+		put_path(r, NULL, paths[i]);
+	report_close(r);
+}
+
+static void
+put_file_changes(struct report *r, struct control *control)
+{
+	struct err_list errors;
+	struct changes changes;
+	bool ok;
+
+	err_list_init(&errors);
+	changes_init(&changes);
+	ok = control_drift(control, &changes, &errors);
+	if (ok)
+		report_text(r,
+		    "# %zu change%s of the files since they were "
+		    "loaded\n",
+		    changes.n, text_s(changes.n));
+	else
+		report_text(r, "# the files are not valid now\n");
+	report_list(r, "errors");
+	for (size_t i = 0; i < errors.n; i++) {
+		const struct err_entry *e = &errors.entries[i];
+
+		if (e->file)
+			report_text(
+			    r, "%s:%u: %s\n", e->file, e->line, e->text);
+		else
+			report_text(r, "%s\n", e->text);
+		report_json_string(r, NULL, e->text);
+	}
+	report_close(r);
+	report_list(r, "file");
+	for (size_t i = 0; i < changes.n; i++) {
+		report_text(r, "%s%s\n", changes.all[i].text,
+		    changes.all[i].restart ? " (takes a restart)" : "");
+		report_json_string(r, NULL, changes.all[i].text);
+	}
+	report_close(r);
+	changes_fini(&changes);
+	err_list_fini(&errors);
+}
+
+static void
+count_change(void *arg, const struct running_change *change)
+{
+	size_t *n = arg;
+
+	(void)change;
+	++*n;
+}
+
+static void
+put_change(void *arg, const struct running_change *c)
+{
+	struct report *r = arg;
+
+	report_text(r, "%s: %s -> %s%s\n", c->subject, c->configured, c->value,
+	    c->key ? "" : " (the file cannot say this)");
+	report_object(r, NULL);
+	report_json_string(r, "what", c->subject);
+	report_json_string(r, "configured", c->configured);
+	report_json_string(r, "value", c->value);
+	report_json_string(r, "commands", c->commands);
+	report_json_string(r, "section", c->section);
+	report_json_string(r, "server", c->server);
+	report_json_string(r, "key", c->key);
+	report_json_string(r, "text", c->text);
+	put_path(r, "path", c->place.file);
+	report_json(r, "line", "%u", c->place.line);
+	report_close(r);
+}
+
+bool
+run_show_drift(struct call *call)
+{
+	bool json = call_take_json(call);
+	struct report r;
+	size_t n = 0;
+
+	running_changes(call->env, count_change, &n);
+	report_begin(&r, json, call->out);
+	report_row(&r);
+	put_files(&r, call->env->control);
+	put_file_changes(&r, call->env->control);
+	report_text(&r,
+	    "# %zu change%s by commands that the files do not have\n", n,
+	    text_s(n));
+	report_list(&r, "running");
+	running_changes(call->env, put_change, &r);
+	report_close(&r);
+	report_end(&r);
+	return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Drift: what the files say now, and did not say when they were loaded.
+ */
+#ifndef CONTROL_DRIFT_H
+#define CONTROL_DRIFT_H
+
+#include "config/diff.h"
+#include "control/control.h"
+
+/* Reads the files, which blocks on the disk, and adds what has changed in them
+ * since they were loaded.  Returns false with errors: the files are not valid,
+ * or there are none.  Control thread. */
+bool control_drift(struct control *control, struct changes *changes,
+    struct err_list *errors) MUST_CHECK;
+
+/* Returns the number of files that the command line has named, and their paths.
+ */
+size_t control_files(
+    const struct control *control, const char *const **ret_paths);
+
+#endif

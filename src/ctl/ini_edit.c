@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT
+ * See ini_edit.h.
+ */
+#include "ctl/ini_edit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLANKS    " \t"
+#define FILE_MOST (16u << 20)
+
+/* -- reading and writing -- */
+
+static bool
+fail_path(struct err *err, const char *path, const char *what)
+{
+	return err_set(err, "%s: %s: %s", path, what, strerror(errno));
+}
+
+static bool
+split_lines(struct ini_file *f)
+{
+	const char *at = f->before, *end = at + f->before_size;
+	size_t room = 2;
+
+	for (const char *c = at; c < end; c++)
+		room += *c == '\n';
+	f->lines = calloc(room, sizeof(*f->lines));
+	f->inserted = calloc(room, sizeof(*f->inserted));
+	f->n = 1;
+	if (!f->lines || !f->inserted)
+		return false;
+	f->lines[0] = strdup("");
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t n = (size_t)((newline ? newline : end) - at);
+
+		f->lines[f->n++] = strndup(at, n);
+		at += n + (newline != NULL);
+	}
+	for (size_t i = 0; i < f->n; i++)
+		if (!f->lines[i])
+			return false;
+	return true;
+}
+
+static bool
+read_text(struct ini_file *f, struct err *err)
+{
+	FILE *in = fopen(f->path, "re");
+
+	if (!in)
+		return fail_path(err, f->path, "cannot be opened");
+	f->before = malloc(FILE_MOST);
+	if (f->before)
+		f->before_size = fread(f->before, 1, FILE_MOST, in);
+	if (!f->before || ferror(in) || f->before_size == FILE_MOST) {
+		fclose(in);
+		return err_set(err, "%s: cannot be read", f->path);
+	}
+	fclose(in);
+	return split_lines(f) || err_oom(err);
+}
+
+struct ini_file *
+ini_file_read(const char *path, struct err *err)
+{
+	struct ini_file *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->path = strdup(path);
+	if (!f || !f->path) {
+		free(f);
+		err_oom(err);
+		return NULL;
+	}
+	list_init(&f->node);
+	if (read_text(f, err))
+		return f;
+	ini_file_free(f);
+	return NULL;
+}
+
+void
+ini_file_free(struct ini_file *file)
+{
+	if (!file)
+		return;
+	list_remove(&file->node);
+	for (size_t i = 0; file->lines && file->inserted && i < file->n; i++) {
+		free(file->lines[i]);
+		free(file->inserted[i]);
+	}
+	free(file->lines);
+	free(file->inserted);
+	free(file->before);
+	free(file->path);
+	free(file);
+}
+
+/* A line that was removed is NULL. */
+static void
+put_lines(const struct ini_file *f, FILE *out)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		if (i > 0 && f->lines[i])
+			fprintf(out, "%s\n", f->lines[i]);
+		if (f->inserted[i])
+			fputs(f->inserted[i], out);
+	}
+}
+
+bool
+ini_file_write(const struct ini_file *file, bool former, struct err *err)
+{
+	char new[4096];
+	struct stat st;
+	FILE *out;
+	bool ok;
+	int fd;
+
+	if (stat(file->path, &st) < 0)
+		return fail_path(err, file->path, "cannot be looked at");
+	if ((size_t)snprintf(new, sizeof(new), "%s.XXXXXX", file->path) >=
+	    sizeof(new))
+		return err_set(err, "%s: the path is too long", file->path);
+	fd = mkstemp(new);
+	if (fd < 0)
+		return fail_path(
+		    err, file->path, "no file can be made beside it");
+	ok = fchmod(fd, st.st_mode & 07777) == 0 &&
+	     (fchown(fd, st.st_uid, st.st_gid) == 0 ||
+	         (st.st_uid == geteuid() && st.st_gid == getegid()));
+	out = fdopen(fd, "w");
+	if (!out)
+		close(fd);
+	if (out && former)
+		ok = fwrite(file->before, 1, file->before_size, out) ==
+		         file->before_size &&
+		     ok;
+	else if (out)
+		put_lines(file, out);
+	ok = out && ok && fflush(out) == 0 && fsync(fd) == 0;
+	if (out && fclose(out) != 0)
+		ok = false;
+	if (ok && rename(new, file->path) == 0)
+		return true;
+	(void)fail_path(err, file->path, "cannot be written");
+	unlink(new);
+	return false;
+}
+
+/* -- what a line is -- */
+
+static const char *
+skip_blanks(const char *text)
+{
+	return text + strspn(text, BLANKS);
+}
+
+static bool
+is_comment(const char *line)
+{
+	const char *at = skip_blanks(line);
+
+	return *at == ';' || *at == '#';
+}
+
+/* Returns the length of the line without its comment and the blanks before. */
+static size_t
+content_length(const char *line)
+{
+	size_t n = strlen(line);
+
+	if (n > 0 && line[n - 1] == '\r')
+		n--;
+	for (size_t i = 1; i < n; i++)
+		if (line[i] == ';' && strchr(BLANKS, line[i - 1]))
+			n = i;
+	while (n > 0 && strchr(BLANKS, line[n - 1]))
+		n--;
+	return n;
+}
+
+/* Whether another line belongs to the entry: a comment behind a part ends it.
+ */
+static bool
+is_continued(const char *line)
+{
+	size_t n = strlen(line), content = content_length(line);
+
+	if (n > 0 && line[n - 1] == '\r')
+		n--;
+	while (n > 0 && strchr(BLANKS, line[n - 1]))
+		n--;
+	return content > 0 && content == n && line[content - 1] == '\\';
+}
+
+/* Returns the last line of the entry that begins in the line. */
+static size_t
+entry_end(const struct ini_file *f, size_t line)
+{
+	size_t last = line;
+
+	while (last + 1 < f->n && f->lines[last] &&
+	       (is_continued(f->lines[last]) ||
+	           (last > line && is_comment(f->lines[last]))))
+		last++;
+	return last;
+}
+
+/* Returns where the value begins if the line is `key = value`, or NULL. */
+static const char *
+value_of(const char *line, const char *key)
+{
+	const char *at = skip_blanks(line);
+	size_t n = strlen(key);
+
+	if (strncmp(at, key, n) != 0)
+		return NULL;
+	at = skip_blanks(at + n);
+	return *at == '=' ? skip_blanks(at + 1) : NULL;
+}
+
+static bool
+is_head(const char *line)
+{
+	return *skip_blanks(line) == '[';
+}
+
+static bool
+is_head_of(const char *line, const char *section)
+{
+	const char *at = skip_blanks(line);
+	size_t n = strlen(section);
+
+	if (*at++ != '[')
+		return false;
+	at = skip_blanks(at);
+	if (strncmp(at, section, n) != 0)
+		return false;
+	return *skip_blanks(at + n) == ']';
+}
+
+size_t
+ini_find_section(const struct ini_file *file, const char *section)
+{
+	for (size_t i = 1; i < file->n; i++)
+		if (file->lines[i] && is_head_of(file->lines[i], section))
+			return i;
+	return 0;
+}
+
+/* Returns the line behind the last one of the section. */
+static size_t
+section_end(const struct ini_file *f, size_t head)
+{
+	size_t i = head + 1;
+
+	while (i < f->n && !(f->lines[i] && is_head(f->lines[i])))
+		i++;
+	return i;
+}
+
+/* -- edits -- */
+
+/* Takes the text, which replaces the line. */
+static bool
+replace_line(struct ini_file *f, size_t line, char *text, struct err *err)
+{
+	if (!text)
+		return err_oom(err);
+	free(f->lines[line]);
+	f->lines[line] = text;
+	f->changed = true;
+	return true;
+}
+
+/* Replaces n characters at `at` in the line. */
+static bool
+replace_part(struct ini_file *f, size_t line, size_t at, size_t n,
+    const char *by, struct err *err)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "%.*s%s%s", (int)at, f->lines[line], by,
+	        f->lines[line] + at + n) < 0)
+		text = NULL;
+	return replace_line(f, line, text, err);
+}
+
+static bool
+insert_behind(
+    struct ini_file *f, size_t line, const char *text, struct err *err)
+{
+	const char *before = f->inserted[line] ? f->inserted[line] : "";
+	char *both = NULL;
+
+	if (asprintf(&both, "%s%s\n", before, text) < 0)
+		return err_oom(err);
+	free(f->inserted[line]);
+	f->inserted[line] = both;
+	f->changed = true;
+	return true;
+}
+
+size_t
+ini_add_section(struct ini_file *file, const char *section)
+{
+	char **lines, **inserted, *head = NULL;
+
+	lines = reallocarray(file->lines, file->n + 1, sizeof(*lines));
+	if (lines)
+		file->lines = lines;
+	inserted = reallocarray(file->inserted, file->n + 1, sizeof(*inserted));
+	if (inserted)
+		file->inserted = inserted;
+	if (!lines || !inserted || asprintf(&head, "[%s]", section) < 0)
+		return 0;
+	lines[file->n] = head;
+	inserted[file->n] = NULL;
+	file->changed = true;
+	return file->n++;
+}
+
+/* Whether the line begins the entry `key = NAME ...`. */
+static bool
+is_entry(const char *line, const char *key, const char *name)
+{
+	const char *value = line ? value_of(line, key) : NULL;
+	size_t n = strlen(name);
+
+	return value && strncmp(value, name, n) == 0 &&
+	       (!value[n] || strchr(BLANKS, value[n]));
+}
+
+static bool
+check_server(
+    const struct ini_file *f, size_t line, const char *name, struct err *err)
+{
+	if (line > 0 && line < f->n && is_entry(f->lines[line], "server", name))
+		return true;
+	return err_set(
+	    err, "%s:%zu: this is not the line that was loaded", f->path, line);
+}
+
+/* Finds the option as a word of the line's content.  Returns its length, 0 if
+ * it is not there. */
+static size_t
+find_option(const char *line, const char *option, size_t *ret_at)
+{
+	size_t end = content_length(line), n = strlen(option);
+
+	for (size_t at = 1; at + n <= end; at++) {
+		size_t len = strcspn(line + at, BLANKS);
+
+		if (!strchr(BLANKS, line[at - 1]) ||
+		    strncmp(line + at, option, n) != 0 ||
+		    (line[at + n] != '=' && len != n))
+			continue;
+		*ret_at = at;
+		return len < end - at ? len : end - at;
+	}
+	return 0;
+}
+
+bool
+ini_set_option(struct ini_file *file, size_t line, const char *name,
+    const char *option, const char *value, struct err *err)
+{
+	char text[512];
+	size_t last, at, n;
+
+	if (!check_server(file, line, name, err))
+		return false;
+	last = entry_end(file, line);
+	snprintf(text, sizeof(text), "%s=%s", option, value);
+	for (size_t i = line; i <= last; i++) {
+		if (i > line && is_comment(file->lines[i]))
+			continue;
+		n = find_option(file->lines[i], option, &at);
+		if (n > 0)
+			return replace_part(file, i, at, n, text, err);
+	}
+	snprintf(text, sizeof(text), " %s=%s", option, value);
+	/* Behind what the entry's last part has. */
+	while (last > line && is_comment(file->lines[last]))
+		last--;
+	at = content_length(file->lines[last]);
+	if (is_continued(file->lines[last])) {
+		at--;
+		strncat(text, " ", sizeof(text) - strlen(text) - 1);
+	}
+	return replace_part(file, last, at, 0, text, err);
+}
+
+bool
+ini_set_address(struct ini_file *file, size_t line, const char *name,
+    const char *address, struct err *err)
+{
+	const char *text, *at;
+
+	if (!check_server(file, line, name, err))
+		return false;
+	text = file->lines[line];
+	at = skip_blanks(strchr(text, '=') + 1);
+	at = skip_blanks(at + strcspn(at, BLANKS));
+	if (!*at || *at == '\\')
+		return err_set(err,
+		    "%s:%zu: the address is not in this line; edit it by hand",
+		    file->path, line);
+	return replace_part(
+	    file, line, (size_t)(at - text), strcspn(at, BLANKS), address, err);
+}
+
+size_t
+ini_find_entry(
+    const struct ini_file *file, size_t head, const char *key, const char *name)
+{
+	size_t end = section_end(file, head);
+
+	for (size_t i = head + 1; i < end; i++) {
+		const char *line = file->lines[i];
+
+		if (line && (name ? is_entry(line, key, name)
+		                  : value_of(line, key) != NULL))
+			return i;
+	}
+	return 0;
+}
+
+bool
+ini_set_key(struct ini_file *file, size_t head, const char *key,
+    const char *value, struct err *err)
+{
+	size_t line = ini_find_entry(file, head, key, NULL), last, at;
+
+	if (line == 0)
+		return ini_add_key(file, head, key, value, err);
+	last = entry_end(file, line);
+	for (size_t i = line + 1; i <= last; i++) {
+		free(file->lines[i]);
+		file->lines[i] = NULL;
+	}
+	at = (size_t)(value_of(file->lines[line], key) - file->lines[line]);
+	return replace_part(
+	    file, line, at, content_length(file->lines[line]) - at, value, err);
+}
+
+bool
+ini_add_key(struct ini_file *file, size_t head, const char *key,
+    const char *value, struct err *err)
+{
+	size_t behind = head, indent = 0;
+	char *text = NULL;
+	bool ok;
+
+	for (size_t i = head + 1; i < section_end(file, head); i++)
+		if (file->lines[i] && value_of(file->lines[i], key))
+			behind = entry_end(file, i);
+	if (behind != head)
+		indent = strspn(file->lines[behind], BLANKS);
+	if (asprintf(&text, "%.*s%s = %s", (int)indent,
+	        file->lines[behind] ? file->lines[behind] : "", key, value) < 0)
+		return err_oom(err);
+	ok = insert_behind(file, behind, text, err);
+	free(text);
+	return ok;
+}
+
+bool
+ini_remove(struct ini_file *file, size_t head, const char *key,
+    const char *name, struct err *err)
+{
+	size_t line = ini_find_entry(file, head, key, name), last;
+
+	if (line == 0)
+		return err_set(err, "%s:%zu: there is no %s %s in this section",
+		    file->path, head, key, name);
+	last = entry_end(file, line);
+	for (size_t i = line; i <= last; i++) {
+		free(file->lines[i]);
+		file->lines[i] = NULL;
+	}
+	file->changed = true;
+	return true;
+}

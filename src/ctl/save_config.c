@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ * See save_config.h.
+ */
+#include "ctl/save_config.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ctl/ini_edit.h"
+
+struct saving {
+	const char *where;
+	bool dry_run;
+	struct list files; /* that were read */
+	size_t saved, left;
+	struct err err;
+};
+
+static const char *
+member(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+/* Returns the answer of `show drift json`, or NULL with err set. */
+static json_t *
+ask_drift(struct saving *s)
+{
+	struct ctl_answer answer = {.text = {NULL, 0, 0}};
+	json_t *drift = NULL;
+
+	if (!ctl_ask_one(
+	        s->where, "show drift json", CTL_TIMEOUT_MS, &answer, &s->err))
+		return NULL;
+	if (answer.is_error)
+		err_set(&s->err, "%.*s", (int)strcspn(answer.text.data, "\n"),
+		    answer.text.data);
+	else
+		drift = json_loadb(answer.text.data, answer.text.n, 0, NULL);
+	if (!answer.is_error && !drift)
+		err_set(&s->err, "lfproxy's answer cannot be read");
+	ctl_text_fini(&answer.text);
+	return drift;
+}
+
+static struct ini_file *
+file_of(struct saving *s, const char *path)
+{
+	struct ini_file *file;
+
+	list_for_each (node, &s->files) {
+		file = container_of(node, struct ini_file, node);
+		if (strcmp(file->path, path) == 0)
+			return file;
+	}
+	file = ini_file_read(path, &s->err);
+	if (file)
+		list_append(&s->files, &file->node);
+	return file;
+}
+
+/* -- one change -- */
+
+/* Finds the head of the section.  For [global], which has no place, in the
+ * first file. */
+static struct ini_file *
+find_head(struct saving *s, const json_t *drift, const json_t *change,
+    size_t *ret_head)
+{
+	const char *section = member(change, "section"),
+	           *path = member(change, "path");
+	struct ini_file *file;
+
+	if (!path)
+		path = json_string_value(
+		    json_array_get(json_object_get(drift, "files"), 0));
+	file = path ? file_of(s, path) : NULL;
+	if (!file)
+		return NULL;
+	*ret_head = ini_find_section(file, section);
+	if (*ret_head == 0 && !member(change, "path"))
+		*ret_head = ini_add_section(file, section);
+	if (*ret_head > 0)
+		return file;
+	err_set(&s->err, "%s: there is no [%s] any more", path, section);
+	return NULL;
+}
+
+static bool
+save_server(struct saving *s, const json_t *change)
+{
+	const char *path = member(change, "path"), *key = member(change, "key"),
+	           *text = member(change, "text"),
+	           *server = member(change, "server");
+	size_t line =
+	    (size_t)json_integer_value(json_object_get(change, "line"));
+	struct ini_file *file = path ? file_of(s, path) : NULL;
+
+	if (!file)
+		return path || err_set(&s->err, "a server is in no file");
+	return strcmp(key, "address") == 0
+	           ? ini_set_address(file, line, server, text, &s->err)
+	           : ini_set_option(file, line, server, key, text, &s->err);
+}
+
+static bool
+save_change(struct saving *s, const json_t *drift, const json_t *change)
+{
+	const char *key = member(change, "key"), *text = member(change, "text"),
+	           *server = member(change, "server");
+	bool whole = strcmp(key, "server") == 0;
+	struct ini_file *file;
+	size_t head;
+
+	if (server && !whole)
+		return save_server(s, change);
+	file = find_head(s, drift, change, &head);
+	if (!file)
+		return false;
+	if (whole && !text)
+		return ini_remove(file, head, key, server, &s->err);
+	return whole || strcmp(key, "entry") == 0
+	           ? ini_add_key(file, head, key, text, &s->err)
+	           : ini_set_key(file, head, key, text, &s->err);
+}
+
+/* Settings of a server that was added are in no line yet. */
+static bool
+is_of_added(const json_t *all, const json_t *change)
+{
+	const char *server = member(change, "server"), *other;
+	const json_t *c;
+	size_t i;
+
+	if (!server || strcmp(member(change, "key"), "server") == 0)
+		return false;
+	json_array_foreach((json_t *)(uintptr_t)all, i, c)
+	{
+		other = member(c, "server");
+		if (other && strcmp(other, server) == 0 && member(c, "key") &&
+		    strcmp(member(c, "key"), "server") == 0 &&
+		    strcmp(member(c, "section"), member(change, "section")) ==
+		        0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+save_changes(struct saving *s, json_t *drift)
+{
+	json_t *all = json_object_get(drift, "running"), *change;
+	size_t i;
+
+	json_array_foreach(all, i, change)
+	{
+		const char *what = member(change, "what"),
+		           *was = member(change, "configured"),
+		           *is = member(change, "value");
+
+		if (!what || !was || !is || !member(change, "section"))
+			return err_set(
+			    &s->err, "lfproxy's answer cannot be read");
+		if (!member(change, "key") || is_of_added(all, change)) {
+			printf("%s: %s -> %s: not saved, %s\n", what, was, is,
+			    member(change, "key")
+			        ? "the server is new; save again after a reload"
+			        : "the file cannot say this");
+			s->left++;
+			continue;
+		}
+		if (!save_change(s, drift, change))
+			return false;
+		printf("%s: %s -> %s\n", what, was, is);
+		s->saved++;
+	}
+	return true;
+}
+
+/* -- files -- */
+
+/* Writes the files that were changed; former: as they were before. */
+static bool
+write_files(struct saving *s, bool former)
+{
+	list_for_each (node, &s->files) {
+		struct ini_file *file =
+		    container_of(node, struct ini_file, node);
+
+		if (file->changed && !ini_file_write(file, former, &s->err))
+			return false;
+	}
+	return true;
+}
+
+/* Has lfproxy read the files.  Returns false with err set if they are not
+ * valid. */
+static bool
+check_files(struct saving *s)
+{
+	json_t *drift = ask_drift(s), *errors;
+	bool ok;
+
+	if (!drift)
+		return false;
+	errors = json_object_get(drift, "errors");
+	ok = json_array_size(errors) == 0;
+	if (!ok)
+		err_set(&s->err, "lfproxy does not accept what was written: %s",
+		    json_string_value(json_array_get(errors, 0)));
+	json_decref(drift);
+	return ok;
+}
+
+static bool
+write_and_check(struct saving *s)
+{
+	struct err why;
+
+	if (write_files(s, false) && check_files(s))
+		return true;
+	why = s->err;
+	if (write_files(s, true))
+		s->err = why;
+	else
+		fprintf(stderr, "lfproxyctl: %s\n", why.text);
+	return false;
+}
+
+/* The files must be those that were loaded: lines are found by their numbers.
+ */
+static bool
+files_are_loaded(struct saving *s, const json_t *drift)
+{
+	const json_t *errors = json_object_get(drift, "errors");
+
+	if (json_array_size(errors) > 0)
+		return err_set(&s->err, "%s",
+		    json_string_value(json_array_get(errors, 0)));
+	if (json_array_size(json_object_get(drift, "file")) > 0)
+		return err_set(&s->err,
+		    "the files have changed since they were loaded, see show "
+		    "drift; reload first");
+	return true;
+}
+
+enum ctl_exit
+ctl_save_config(const char *where, bool dry_run)
+{
+	struct saving s = {.where = where, .dry_run = dry_run};
+	json_t *drift;
+	bool ok;
+
+	list_init(&s.files);
+	drift = ask_drift(&s);
+	if (!drift) {
+		fprintf(stderr, "lfproxyctl: %s\n", s.err.text);
+		return CTL_NO_ANSWER;
+	}
+	ok = files_are_loaded(&s, drift) && save_changes(&s, drift) &&
+	     (dry_run || write_and_check(&s));
+	if (ok)
+		printf("%zu change%s %s, %zu left.\n", s.saved, text_s(s.saved),
+		    dry_run ? "would be saved" : "saved", s.left);
+	else
+		fprintf(
+		    stderr, "lfproxyctl: nothing was saved: %s\n", s.err.text);
+	json_decref(drift);
+	list_for_each_safe (node, &s.files)
+		ini_file_free(container_of(node, struct ini_file, node));
+	return ok ? CTL_OK : CTL_ANSWER_IS_ERROR;
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What differs between the files, what was loaded and what runs: `show drift`,
+# and `lfproxyctl save config`.
+
+# bats file_tags=onethread
+
+load helpers
+load operator
+
+shop() {
+	cat >"$T/lfproxy.ini" <<-END
+		; the shop
+		include = more.ini
+		$(common)
+
+		[frontend web]
+		listen = 127.0.0.1:0 ; chosen by the kernel
+		backend = app
+		deny = list:few
+
+		[list few]
+		  # of the office
+		  entry = 192.0.2.0/24
+	END
+	# The last line has no line end.
+	printf '%s' "[backend app]
+server_defaults = maxconn=50
+; the first one
+server = a 127.0.0.1:1 \\
+    ; and its weight
+    weight=20  ; heavy
+server=b 127.0.0.1:2 disabled
+	server = c 127.0.0.1:3 maxconn=9 \\
+		weight=5
+server = d 127.0.0.1:4" >"$T/more.ini"
+	cp "$T/lfproxy.ini" "$T/first.ini"
+	cp "$T/more.ini" "$T/second.ini"
+	launch_lfproxy -c "$T/lfproxy.ini"
+}
+
+drift() {
+	"$BUILD/lfproxyctl" -S "$ADMIN" show drift
+}
+
+changed() {
+	ctl set weight app/a 7
+	ctl set server app/b state ready
+	ctl set server app/c state maint
+	ctl set server app/c addr 127.0.0.9 port 99
+	ctl set maxconn server app/c 44
+	ctl set maxconn frontend web 100
+	ctl set rate-limit sessions global 500
+	ctl set pool main threads 3
+	ctl add server app/x 127.0.0.5:80 weight=3
+	ctl enable server app/x
+	ctl add acl few 203.0.113.0/24
+	ctl set server app/d state maint
+	ctl del server app/d
+}
+
+@test "drift: a change of the file, and changes by commands" {
+	shop
+	run -0 drift
+	equal drift "# 0 changes of the files since they were loaded
+# 0 changes by commands that the files do not have" "$output"
+	changed
+	sed -i 's/^server = d.*/& weight=3/' "$T/more.ini"
+	sed -i 's/threads = 2/threads = 5/; s/^backend = app/&\ntimeout_client = 7s/' \
+	    "$T/lfproxy.ini"
+	run -0 drift
+	[[ $output == '# 2 changes of the files since they were loaded
+pool main: threads: 2 -> 5
+frontend web: timeout_client: 5m -> 7s
+# 11 changes by commands that the files do not have
+'* ]] || fail "$output"
+	for line in 'server app/a weight: 20 -> 7' \
+	    'server app/b state: maint -> ready' \
+	    'server app/c address: 127.0.0.1:3 -> 127.0.0.9:99' \
+	    'server app/c maxconn: 9 -> 44' 'server app/d: in the file -> deleted' \
+	    'list few: none -> 203.0.113.0/24' 'sessions per second: 0 -> 500' \
+	    'pool main threads: 2 -> 3'; do
+		[[ $output == *"$line"* ]] || fail "no $line: $output"
+	done
+	ctl --json show drift | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+assert len(d["file"]) == 2 and not d["errors"], d
+a = [c for c in d["running"] if c["what"] == "server app/a weight"][0]
+assert a["line"] == 4 and a["path"].endswith("/more.ini"), a
+assert a["commands"] == "set weight app/a 7\n", a'
+	# The reload's answer is what was told.
+	run -0 ctl reload
+	[[ $output == *'timeout_client: 5m -> 7s'* ]] || fail "$output"
+	# It leaves what the operator has set.
+	run -0 drift
+	[[ $output == *'server app/a weight: 20 -> 7'* ]] || fail "$output"
+}
+
+@test "drift: files that are not valid are told with their line" {
+	shop
+	echo 'nonsense = 1' >>"$T/lfproxy.ini"
+	run -0 drift
+	[[ $output == *"# the files are not valid now"*lfproxy.ini:*nonsense* ]] ||
+	    fail "$output"
+	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	[[ $output == *"nothing was saved: "*nonsense* ]] || fail "$output"
+}
+
+@test "drift: save config writes what runs, and leaves the rest as it was" {
+	shop
+	changed
+	ctl set server app/a state drain
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config dry-run
+	[[ $output == *'app/a state: ready -> drain: not saved, the file cannot'* ]] ||
+	    fail "$output"
+	[[ $output == *'11 changes would be saved, 1 left.' ]] || fail "$output"
+	cmp "$T/lfproxy.ini" "$T/first.ini"
+	cmp "$T/more.ini" "$T/second.ini"
+	chmod 640 "$T/more.ini"
+	run -0 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	[[ $output == *'11 changes saved, 1 left.' ]] || fail "$output"
+	equal mode 640 "$(stat -c %a "$T/more.ini")"
+	cat "$T/lfproxy.ini" "$T/more.ini"
+	diff "$T/more.ini" - <<END
+[backend app]
+server_defaults = maxconn=50
+; the first one
+server = a 127.0.0.1:1 \\
+    ; and its weight
+    weight=7  ; heavy
+server=b 127.0.0.1:2 disabled=off
+	server = c 127.0.0.9:99 maxconn=44 \\
+		weight=5 disabled=on
+server = x 127.0.0.5:80 weight=3 maxconn=0 check=off agent=off
+END
+	diff "$T/lfproxy.ini" - < <(sed \
+	    's/^threads = 2$/threads = 3/
+s/^\[frontend web\]$/&\nmaxconn = 100/
+s/^\[global\]$/&\nrate_sessions = 500/
+s|^  entry = .*|&\n  entry = 203.0.113.0/24|' "$T/first.ini")
+	# It is what runs: a reload changes nothing of it.
+	run -0 "$LFPROXY" -t -c "$T/lfproxy.ini"
+	run -0 ctl reload
+	refute grep -q 'was not possible' <<<"$output"
+	equal weight '7 (initial 7)' "$(ctl get weight app/a)"
+	run -0 drift
+	equal drift "# 0 changes of the files since they were loaded
+# 1 change by commands that the files do not have
+server app/a state: ready -> drain (the file cannot say this)" "$output"
+}
+
+@test "drift: save config wants the files that were loaded, and may write them" {
+	shop
+	ctl set weight app/a 7
+	sed -i 's/^server=b.*/& weight=3/' "$T/more.ini"
+	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	[[ $output == *'have changed since they were loaded'* ]] || fail "$output"
+	cp "$T/second.ini" "$T/more.ini"
+	# Lines that mean the same are taken for others.
+	sed -i '1s/^/\n\n/' "$T/more.ini"
+	run -1 "$BUILD/lfproxyctl" -S "$ADMIN" save config
+	[[ $output == *'is not the line that was loaded'* ]] || fail "$output"
+	run -2 "$BUILD/lfproxyctl" -S "$ADMIN" save
+	run -2 "$BUILD/lfproxyctl" -S "$ADMIN" save config now
+	run -1 "$BUILD/lfproxyctl" -S "$T/operator.sock" show drift now
+	run -0 "$BUILD/lfproxyctl" -S "$T/operator.sock" show drift
+}
