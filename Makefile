@@ -606,5 +606,8 @@ uninstall: ## stop the service and remove what install installed, but for lfprox
 deb: ## build the Debian package into build/deb and check it with lintian
 	@scripts/install-deps deb
 	scripts/build-deb $(VERSION)
+	lintian --pedantic -I --fail-on error --tag-display-limit 0 \
+	    build/deb/*.changes
+	ls -l build/deb/*.deb
 
 -include $(shell find $(B) $(RELEASE_OBJ) -name '*.d' 2>/dev/null)
