@@ -385,6 +385,195 @@ ready() { [ "$(status_of /readyz)" = 200 ]; }
 not_ready() { [ "$(status_of /readyz)" = 503 ]; }
 is_inactive() { [ "$(property ActiveState)" = inactive ]; }
 
+# trace_service: lfproxy.service runs under strace(1) from its next start on, which
+# writes a file for each thread, /var/log/lfproxy/trace.ID.
+trace_service() {
+	cat >/run/systemd/system/lfproxy.service.d/trace.conf <<-END
+		[Service]
+		ExecStart=
+		ExecStart=/usr/bin/strace -D -ff -y -s 300 \
+		    -o /var/log/lfproxy/trace \
+		    -e trace=%%file,%%net,mmap,flock,fchmodat,fchownat \
+		    /usr/sbin/lfproxy -c $ini
+		SystemCallFilter=
+	END
+	rm -f /var/log/lfproxy/trace.*
+	systemctl daemon-reload
+}
+
+# Files as the examples and the manual name them.
+make_files() {
+	/src/scripts/make-test-certs /etc/lfproxy/tls
+	mkdir -p /etc/lfproxy/conf.d /etc/lfproxy/tls/sites \
+	    /etc/letsencrypt/live/www /etc/letsencrypt/archive/www
+	cp /etc/lfproxy/tls/rsa.pem /etc/lfproxy/tls/sites/www.pem
+	cp /etc/lfproxy/tls/ecdsa.pem /etc/letsencrypt/archive/www/fullchain1.pem
+	openssl pkey -in /etc/lfproxy/tls/ecdsa.pem \
+	    -out /etc/letsencrypt/archive/www/privkey1.pem
+	ln -sf ../../archive/www/fullchain1.pem /etc/letsencrypt/live/www/fullchain.pem
+	ln -sf ../../archive/www/privkey1.pem /etc/letsencrypt/live/www/privkey.pem
+	head -c 48 /dev/urandom >/etc/lfproxy/tls/tickets.key
+	echo 198.51.100.0/24 >/etc/lfproxy/office.list
+	echo 127.0.0.1:9001 >/etc/lfproxy/app.servers
+	echo secret >/etc/lfproxy/token
+	printf '[backend more]\nserver = a 127.0.0.1:9001\n' \
+	    >/etc/lfproxy/conf.d/more.ini
+	printf '#!/bin/sh\nexec test -d /run\n' >/usr/local/bin/check-queue
+	chmod 755 /usr/local/bin/check-queue
+	# Keys may be read by the service and by no other user.
+	chmod -R go= /etc/lfproxy/tls /etc/letsencrypt /etc/lfproxy/token
+	chown -R lfproxy /etc/lfproxy /etc/letsencrypt
+}
+
+use_everything() {
+	cat >"$ini" <<-END
+		[global]
+		http = 127.0.0.1:8404
+		$admin
+		admin = /run/lfproxy/other.sock mode=0600 level=operator
+		state_file = /var/lib/lfproxy/state
+		log = file=/var/log/lfproxy/access.log
+		log = syslog
+		include = conf.d/*.ini
+		[tls public]
+		cert = /etc/lfproxy/tls/ecdsa.pem
+		cert = /etc/letsencrypt/live/www/fullchain.pem key=/etc/letsencrypt/live/www/privkey.pem
+		cert_dir = /etc/lfproxy/tls/sites
+		verify = optional
+		ca = /etc/lfproxy/tls/ca.pem
+		crl = /etc/lfproxy/tls/ca.crl
+		tickets_file = /etc/lfproxy/tls/tickets.key
+		keylog = /run/lfproxy/keys.log
+		[tls upstream]
+		ca = system
+		[list office]
+		file = /etc/lfproxy/office.list
+		[frontend web]
+		listen = 127.0.0.1:8080
+		listen = 127.0.0.1:8443 tls=public
+		listen = unix:/run/lfproxy/web.sock mode=0666
+		deny = list:office
+		backend = app
+		[backend app]
+		check = connect interval=200ms
+		servers = app 10 file=/etc/lfproxy/app.servers
+		server = name localhost:9001
+		server = socket unix:/run/app/worker1.sock
+		[backend queue]
+		check = script interval=200ms
+		check_command = /usr/local/bin/check-queue 100
+		server = q 127.0.0.1:9001
+		[backend test]
+		check = script interval=200ms
+		check_command = /usr/bin/env TOKEN=\${file:/etc/lfproxy/token} /usr/bin/test -d /run
+		server = t 127.0.0.1:9001
+		[backend safe]
+		tls = upstream
+		check = tls interval=200ms
+		server = s localhost:9001
+	END
+}
+
+# checked BACKEND/SERVER: its check has passed.
+checked() {
+	lfproxyctl show stat | grep -E "^${1%/*},${1#*/},(.*,)?UP,"
+}
+
+# compile_profile [TEXT]: into /tmp/profile, without the rules that have the text.
+compile_profile() {
+	grep -vF "${1:-no such rule}" /etc/apparmor.d/usr.sbin.lfproxy \
+	    >/tmp/profile.text
+	apparmor_parser -QKS --kernel-features /etc/apparmor.d/abi/3.0 \
+	    /tmp/profile.text >/tmp/profile
+}
+
+# confined ARGUMENT...: see confined.py.
+confined() {
+	python3 -B /src/tests/service/confined.py /tmp/profile "$@"
+}
+
+# denied MODE PATH: by the profile.
+denied() {
+	confined --allows "$@" >"$said" || :
+	says "^denied: "
+}
+
+# What the kernel would deny can be told without one that has AppArmor.
+check the_apparmor_profile_allows_what_the_service_does
+the_apparmor_profile_allows_what_the_service_does() {
+	local before used
+
+	systemctl cat lfproxy.service | grep -x AppArmorProfile=-lfproxy
+	make_files
+	use_everything
+	mkdir -p /run/app
+	systemd-run -q --unit worker "$tools/appserver" --name worker \
+	    --listen unix:/run/app/worker1.sock
+	until_true 10 test -S /run/app/worker1.sock
+	chmod 666 /run/app/worker1.sock
+	trace_service
+	systemctl restart lfproxy.service
+	until_true 20 checked app/socket
+	until_true 20 checked app/app1
+	until_true 20 checked queue/q
+	until_true 20 checked test/t
+	curl -sS -k -m 10 https://127.0.0.1:8443/
+	curl -sS -m 10 --unix-socket /run/lfproxy/web.sock http://localhost/
+	lfproxyctl set weight app/name 50
+	lfproxyctl show capacity
+	systemctl reload lfproxy.service
+	before=$(property MainPID)
+	lfproxyctl upgrade
+	until_true 20 moved_from "$before"
+	[ "$(get)" != '' ]
+	until_true 20 test -s /var/lib/lfproxy/state
+	systemctl stop lfproxy.service
+	# The new process is traced as well, and the traces have what was used.
+	cat /var/log/lfproxy/trace.* >/tmp/traces
+	[ "$(grep -c '^execve("/usr/sbin/lfproxy"' /tmp/traces)" -ge 2 ]
+	for used in keys.log access.log state app.servers office.list ca.crl \
+	    privkey1.pem tickets.key more.ini check-queue resolv.conf \
+	    worker1.sock /dev/log; do
+		grep -F "$used" /tmp/traces >"$said" || {
+			echo "not traced: $used"
+			return 1
+		}
+	done
+	compile_profile
+	confined /var/log/lfproxy/trace.*
+}
+
+check the_apparmor_profile_denies_the_rest
+the_apparmor_profile_denies_the_rest() {
+	local rule
+
+	denied r /etc/shadow
+	denied r /home/joe/.ssh/id_rsa
+	denied r /srv/secret
+	denied w /etc/lfproxy/lfproxy.ini
+	denied w /usr/sbin/lfproxy
+	denied x /var/lib/lfproxy/program
+	confined --allows r /var/lib/GeoIP/GeoLite2-Country.mmdb
+	# A trace of what is denied is one.
+	strace -ff -y -o /tmp/denied -e trace=%file cat /etc/shadow >/dev/null
+	confined /tmp/denied.* >"$said" || :
+	says '^denied: r /etc/shadow'
+	# Without a rule, what the service did would be denied.
+	for rule in '@{tid}/comm rw' '/usr/local/** mrix' '/var/lib/lfproxy/** rwk' \
+	    '@{run}/**.sock rw' '/etc/lfproxy/** r,'; do
+		compile_profile "$rule"
+		confined /var/log/lfproxy/trace.* >"$said" || :
+		says '^denied: '
+	done
+	rm -rf /run/systemd/system/lfproxy.service.d/trace.conf \
+	    /var/log/lfproxy/trace.* /var/lib/lfproxy/state
+	systemctl stop worker.service
+	systemctl daemon-reload
+	configure "$admin"
+	systemctl start lfproxy.service
+	[ "$(get)" = app ]
+}
+
 check purge_leaves_nothing
 purge_leaves_nothing() {
 	apt-get -q -y purge lfproxy
@@ -394,6 +583,8 @@ purge_leaves_nothing() {
 	[ ! -e "$ini" ]
 	[ ! -e /var/log/lfproxy ]
 	[ ! -e /var/lib/lfproxy ]
+	[ ! -e /etc/apparmor.d/usr.sbin.lfproxy ]
+	[ ! -e /etc/apparmor.d/local/usr.sbin.lfproxy ]
 }
 
 # -- make install --
