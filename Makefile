@@ -517,6 +517,7 @@ check-docs: all ## every key and command is in the man pages, examples are valid
 C_FILES      = $(shell find src tests -name '*.[ch]' 2>/dev/null)
 SH_FILES     = .ci/run $(filter-out %.awk %.py %.supp,$(wildcard scripts/*)) \
 	$(wildcard packaging/debian/*.postinst packaging/debian/*.postrm) \
+	$(filter-out %/control,$(wildcard packaging/debian/tests/*)) \
 	$(filter-out %.py,$(wildcard tests/service/*)) \
 	$(shell find tests -name '*.bash' 2>/dev/null)
 COMPLETIONS := $(filter-out etc/completion/_%,$(wildcard etc/completion/*))

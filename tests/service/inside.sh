@@ -574,6 +574,23 @@ the_apparmor_profile_denies_the_rest() {
 	[ "$(get)" = app ]
 }
 
+# What autopkgtest runs, where lfproxy is the installed one and there is no build of
+# another.
+check the_package_passes_its_own_tests
+the_package_passes_its_own_tests() {
+	cp "$ini" /tmp/ini
+	cp /src/etc/lfproxy.ini "$ini"
+	/src/packaging/debian/tests/service
+	(
+		cd /src
+		LFPROXY_TESTS="state upgrade" JOBS=4 \
+		    packaging/debian/tests/behaviour
+	) >"$said" 2>&1 || :
+	says '^[1-9][0-9]* passed, 0 failed'
+	cp /tmp/ini "$ini"
+	systemctl restart lfproxy.service
+}
+
 check purge_leaves_nothing
 purge_leaves_nothing() {
 	apt-get -q -y purge lfproxy
