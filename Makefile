@@ -561,7 +561,7 @@ EXAMPLEDIR  := $(PREFIX)/share/doc/lfproxy/examples
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 ZSHDIR      := $(PREFIX)/share/zsh/vendor-completions
 SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
-EXAMPLES    := $(wildcard etc/examples/*.ini)
+EXAMPLES    := $(wildcard etc/examples/*.ini etc/examples/*.conf)
 INI         := $(SYSCONFDIR)/lfproxy/lfproxy.ini
 UNIT        := $(UNITDIR)/lfproxy.service
 # A package's scripts do this themselves (DESTDIR).
