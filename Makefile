@@ -136,7 +136,7 @@ UNITS       := $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
 .PHONY: all help run demo-tools clean install uninstall deb tools units check check-all \
 	check-timing check-long check-san \
-	check-sim check-model check-service check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
+	check-sim check-model check-package check-service check-page page-picture fuzz fuzz-minimize fuzzers lab lab-matrix \
 	lab-predict lab-calibrate \
 	top-picture bench bench-deps bench-profile bench-faults bench-checks bench-admin \
 	bench-upgrades soak \
@@ -420,6 +420,9 @@ check-san: ## unit and behaviour tests under ASan+UBSan, then under TSan
 		scripts/run-tests $$mode quick || rc=1; \
 	done; exit $$rc
 
+check-package: ## lintian, the AppArmor profile, and that another build is the same; 2 minutes
+	@scripts/run-tests $(MODE) package
+
 check-service: ## the package and make install in a booted container; root; 2 minutes after the first
 	@scripts/run-tests $(MODE) service
 
@@ -518,7 +521,7 @@ C_FILES      = $(shell find src tests -name '*.[ch]' 2>/dev/null)
 SH_FILES     = .ci/run $(filter-out %.awk %.py %.supp,$(wildcard scripts/*)) \
 	$(wildcard packaging/debian/*.postinst packaging/debian/*.postrm) \
 	$(filter-out %/control,$(wildcard packaging/debian/tests/*)) \
-	$(filter-out %.py,$(wildcard tests/service/*)) \
+	$(filter-out %.py,$(wildcard tests/package/* tests/service/*)) \
 	$(shell find tests -name '*.bash' 2>/dev/null)
 COMPLETIONS := $(filter-out etc/completion/_%,$(wildcard etc/completion/*))
 ZSH_COMPLETIONS := $(wildcard etc/completion/_*)

@@ -20,7 +20,7 @@ BEGIN {
 	began = systime()
 	behaviour = label ~ /^behaviour/
 	# The same input, the same result.
-	repeatable = label ~ /^(simulator|models|check-)/
+	repeatable = label ~ /^(simulator|models|package$|check-)/
 }
 
 # A crash as ENSURE, the tests' helpers, cmocka, systemd and tools/peers.h report
