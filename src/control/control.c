@@ -307,6 +307,9 @@ control_start(struct control *control, struct err *err)
 	if (!c->pools)
 		return false;
 	control_follow_limits(c);
+	/* Until LEFT the other process accepts. */
+	if (takeover_under_way())
+		acceptors_wait(&c->proxy);
 	changes_init(&none);
 	listeners_commit(c->listeners, c->pools, &none);
 	changes_fini(&none);

@@ -15,6 +15,7 @@
 #include "base/text_out.h"
 #include "control/control_internal.h"
 #include "net/handover.h"
+#include "proxy/acceptor.h"
 #include "proxy/session_adopt.h"
 #include "proxy/successor.h"
 
@@ -37,6 +38,7 @@ struct session_receiver {
 	size_t n, room;
 	char *lines;        /* NAMES */
 	const char *unsent; /* of these; NULL: NAMES_END is sent as well */
+	struct timed_task accept; /* at the latest */
 	struct receiver_status status;
 };
 
@@ -280,6 +282,24 @@ take_session(struct session_receiver *r, const struct handover *m)
 		note_refused(r, err.text);
 }
 
+/* -- new sessions -- */
+
+/* The other process has told what it has at servers.  A client that came before
+ * would get a place there that a session of the other process still has. */
+static void
+begin_to_accept(struct session_receiver *r)
+{
+	timed_task_cancel(&r->accept);
+	acceptors_begin(&r->control->proxy);
+}
+
+static void
+on_accept_deadline(struct timed_task *task, uint64_t now_ms)
+{
+	(void)now_ms;
+	begin_to_accept(container_of(task, struct session_receiver, accept));
+}
+
 /* -- the end -- */
 
 static void
@@ -289,6 +309,7 @@ end_receiver(struct session_receiver *r)
 
 	if (r->channel < 0)
 		return;
+	begin_to_accept(r);
 	ev_io_stop(c->loop, &r->io);
 	ev_ref(c->loop);
 	close(r->channel);
@@ -336,6 +357,8 @@ take_message(struct session_receiver *r)
 		r->status.left = (uint32_t)strtoul(m.text, NULL, 10);
 	else
 		handover_drop(&m);
+	if (m.kind == HANDOVER_COUNTS || m.kind == HANDOVER_PASSED)
+		begin_to_accept(r);
 	return true;
 }
 
@@ -376,6 +399,8 @@ session_receiver_new(struct control *control, int channel)
 		return NULL;
 	}
 	model_pin(r->model);
+	timed_task_init(&r->accept, &control->task_timer, on_accept_deadline);
+	timed_task_schedule(&r->accept, clock_now_ms() + RECEIVER_ACCEPT_MS);
 	ev_io_init(&r->io, on_channel, channel, EV_READ | EV_WRITE);
 	r->io.data = r;
 	ev_io_start(control->loop, &r->io);

@@ -26,6 +26,8 @@
 struct control;
 struct session_receiver;
 
+/* How long new clients wait for COUNTS, at most. */
+#define RECEIVER_ACCEPT_MS 1000
 /* How long a turn of the loop takes sessions over, at most. */
 #define RECEIVER_TURN_NS (1000 * 1000)
 

@@ -24,6 +24,7 @@
 #include "control/session_receiver.h"
 #include "net/handover.h"
 #include "net/inherited.h"
+#include "proxy/acceptor.h"
 
 #define TAKEOVER_NAME_SIZE 64
 
@@ -284,6 +285,8 @@ on_left(struct ev_loop *loop, ev_io *io, int events)
 		c->receiver = session_receiver_new(c, channel);
 	else
 		close(channel);
+	if (!c->receiver)
+		acceptors_begin(&c->proxy);
 }
 
 void

@@ -146,6 +146,28 @@ pause_for_rate(struct acceptor *a)
 		a->proxy->call_reaper(a->proxy->call_reaper_arg);
 }
 
+/* acceptors_begin resumes the acceptor, unless it came before. */
+static void
+pause_for_takeover(struct acceptor *a)
+{
+	acceptor_pause(a);
+	if (!atomic_load_seq(&a->proxy->takes_over))
+		acceptors_resume(a->proxy);
+}
+
+void
+acceptors_wait(struct proxy *proxy)
+{
+	atomic_store_relaxed(&proxy->takes_over, 1u);
+}
+
+void
+acceptors_begin(struct proxy *proxy)
+{
+	(void)atomic_swap_seq(&proxy->takes_over, 0u);
+	acceptors_resume(proxy);
+}
+
 static uint32_t
 frontend_rate(const struct frontend *f)
 {
@@ -616,6 +638,10 @@ acceptor_turn(
 	}
 	if (atomic_load_relaxed(&a->held))
 		return TURN_DONE;
+	if (atomic_load_relaxed(&a->proxy->takes_over)) {
+		pause_for_takeover(a);
+		return TURN_DONE;
+	}
 	listen = atomic_load_acquire(&a->listen); /* [P14] */
 	return accept_some(a, listen, self) ? TURN_MORE : TURN_DONE;
 }

@@ -31,6 +31,11 @@ void acceptors_resume(struct proxy *proxy);
 
 /* The functions below run on the control thread. */
 
+/* Before any acceptor is opened: all leave connections in their backlogs until
+ * acceptors_begin, which may be called more than once. */
+void acceptors_wait(struct proxy *proxy);
+void acceptors_begin(struct proxy *proxy);
+
 /* Makes an acceptor that accepts nothing before acceptor_open.  Takes ownership
  * of fd, also on failure.  number: which of the frontend's addresses it is,
  * from

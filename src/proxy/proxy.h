@@ -55,6 +55,11 @@ struct proxy {
 	struct closed_rings closed;
 	struct pacer pacer;
 	struct acceptor *paused; /* a stack of those that have paused */
+	/* Acceptors wait: the process that lfproxy takes over from has the
+	 * listening sockets as well, or has not told yet which places its
+	 * sessions have at servers.  Written by control; see
+	 * acceptors_begin. */
+	uint32_t takes_over;
 	/* The deadline of each session, clock_now_ms, 0: none.  An
 	 * array of its own, by the session's index: the reaper reads it from
 	 * end to end, and 100 000 sessions are then 800 KB and not 100 000

@@ -159,6 +159,43 @@ sums_are() {
 	stop_newest
 }
 
+# step STEP: the former process takes it.
+step() {
+	signal former USR1
+	wait_for 10 has_line former "^$1\$"
+}
+
+# Symptom: until the former process had told how many sessions it had at a
+# server, as many again went there.
+@test "upgrade: maxconn holds before the former process has told its sessions" {
+	local address
+
+	slow_server s
+	address=127.0.0.1:$(free_port)
+	serve former "${UPGRADE_TOOL[@]}" former "$T/former.sock" "$address" \
+	    left counts=1 counts=0 end
+	site >"$T/lfproxy.ini"
+	sed -i -e "s/^server = a .*/server = s $(addr s) maxconn=1/" \
+	    -e "s/^check = off/&\\ntimeout_queue = 10m/" \
+	    -e "s/^listen = 127.*/listen = $address/" "$T/lfproxy.ini"
+	launch_lfproxy -x "$T/former.sock" -c "$T/lfproxy.ini"
+	PORT=$address
+	wait_for 10 has_line former '^ready$'
+	asks c line
+	equal "sessions" 0 "$(of_info CurrConns)"
+	step left
+	equal "sessions" 0 "$(of_info CurrConns)"
+	step counts=1
+	wait_for 10 in_state QUEUED 1
+	refute has_line s got
+	step counts=0
+	wait_for 10 has_line s 'got line'
+	step end
+	signal s USR1
+	answers c line
+	finish former
+}
+
 @test "upgrade: a connect that takes long is begun again" {
 	serve full "$TOOLS/badserver" full 127.0.0.1:0 --deadline 300
 	begin_with full

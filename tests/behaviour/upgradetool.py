@@ -21,6 +21,12 @@
     upgradetool.py hello ADDRESS NAME
         connects and prints `connected`; sends a TLS hello for that name upon
         SIGUSR1; prints `answered` when bytes come
+    upgradetool.py former ADMIN ADDRESS STEP...
+        a process that an lfproxy takes over from with `-x ADMIN`, and that
+        listens at ADDRESS; hands over up to COMMIT and prints `ready` upon
+        READY; each SIGUSR1 has it take a step and print it: `left` sends LEFT
+        and awaits the names, `counts=N` says that it has N sessions at each
+        server, `end` ends it
 """
 import os
 import signal
@@ -194,6 +200,69 @@ def hello(address, name):
             print("answered", flush=True)
 
 
+HEAD = struct.Struct("=8sII")
+SOCKETS, COMMANDS, COMMIT, READY, FAILED, LEFT, NAMES, NAMES_END, COUNTS = \
+    range(9)
+
+
+def tell(channel, kind, text=b"", fds=()):
+    data = HEAD.pack(b"lfproxy", 1, kind) + text
+    if fds:
+        socket.send_fds(channel, [data], fds)
+    else:
+        channel.send(data)
+
+
+def hear(channel):
+    data = channel.recv(1 << 18)
+    if not data:
+        raise OSError("the other process has gone")
+    return HEAD.unpack(data[:HEAD.size])[2], data[HEAD.size:]
+
+
+def wire_address(s):
+    """As struct sockaddr_in in a struct wire_addr."""
+    host, port = s.getsockname()
+    addr = struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + \
+        socket.inet_aton(host) + bytes(8)
+    return struct.pack("=I", len(addr)) + addr.ljust(110, b"\0") + b"\0\0"
+
+
+def former(admin, address, *steps):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    listener = listening(address)
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(admin)
+        s.listen(1)
+        print("listening on unix:" + admin, flush=True)
+        connection, _ = s.accept()
+    name = connection.recv(1000).decode().split()[1]
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    channel.connect("\0" + name[1:])
+    tell(channel, SOCKETS, wire_address(listener), [listener.fileno()])
+    tell(channel, COMMIT)
+    kind, _ = hear(channel)
+    print("ready" if kind == READY else f"heard {kind}", flush=True)
+    servers = []
+    for step in steps:
+        signal.sigwait({signal.SIGUSR1})
+        if step == "left":
+            listener.close()
+            tell(channel, LEFT)
+            names = b""
+            while (heard := hear(channel))[0] == NAMES:
+                names += heard[1]
+            servers = [number for number, line in
+                       enumerate(names.decode().splitlines(), 1)
+                       if line.startswith("server ")]
+        elif step.startswith("counts="):
+            tell(channel, COUNTS, "".join(
+                f"{number} {step[7:]}\n" for number in servers).encode())
+        elif step == "end":
+            channel.close()
+        print(step, flush=True)
+
+
 def main():
     mode, words = sys.argv[1], sys.argv[2:]
     if mode == "activate":
@@ -201,7 +270,7 @@ def main():
         activate(words[:at], words[at + 1:])
     else:
         {"connect": connect, "speak": speak, "server": server, "ask": ask,
-         "hello": hello}[mode](*words)
+         "hello": hello, "former": former}[mode](*words)
 
 
 main()
