@@ -102,7 +102,7 @@ collect_counts(struct session_sender *s)
 	if (!text_out_open(&out))
 		return false;
 	model_for_each_server (v, s->control->model) {
-		uint32_t n = atomic_load_relaxed(&v->sessions->now);
+		uint32_t n = backend_own_sessions(v);
 		uint32_t number =
 		    successor_find(s->to, successor_server_line(v, line));
 
@@ -129,12 +129,22 @@ collect_sums(struct session_sender *s)
 	return take_lines(&s->sums, &out);
 }
 
+/* Sessions that wait here for a server leave, and are to find no place of one
+ * that has left before them.  Those that stay get these places. */
+static void
+release_passed(struct session_sender *s)
+{
+	model_for_each_server (v, s->control->model)
+		backend_release_passed(v);
+}
+
 static void
 settle(struct session_sender *s)
 {
 	void (*settled)(void *arg, uint32_t passed) = s->settled;
 
 	s->settled = NULL;
+	release_passed(s);
 	if (!settled)
 		return;
 	if (s->named)
@@ -206,7 +216,7 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 			s->pause_ms = SENDER_PAUSE_MAX_MS;
 	}
 	/* A session that has just begun its connect is ready after a while. */
-	if (left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
+	if (!s->settled || left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
 		settle(s);
 	s->at = 0;
 	s->passed = passed;

@@ -260,6 +260,30 @@ backend_release(struct server *server)
 	queue_serve(b);
 }
 
+void
+backend_pass(struct server *server)
+{
+	atomic_add_relaxed(&server->state->passed, 1u);
+}
+
+uint32_t
+backend_own_sessions(const struct server *server)
+{
+	uint32_t now = atomic_load_relaxed(&server->sessions->now);
+	uint32_t passed = atomic_load_relaxed(&server->state->passed);
+
+	return now > passed ? now - passed : 0;
+}
+
+void
+backend_release_passed(struct server *server)
+{
+	uint32_t n = atomic_swap_acq_rel(&server->state->passed, 0u);
+
+	while (n-- > 0)
+		backend_release(server);
+}
+
 uint32_t
 backend_retries_limit(const struct backend *backend)
 {

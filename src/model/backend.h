@@ -165,6 +165,17 @@ uint64_t backend_hold(struct server *server);
  * thread, in a grace section. */
 void backend_release(struct server *server);
 
+/* A session leaves the server that another process goes on with: it still
+ * counts here, so that its place is not given to a session that waits.  Any
+ * thread. */
+void backend_pass(struct server *server);
+
+/* Returns the sessions of the server that are not passed.  Any thread. */
+uint32_t backend_own_sessions(const struct server *server);
+
+/* Those that were passed count no longer.  Control thread. */
+void backend_release_passed(struct server *server);
+
 /* Returns how many retries the budget allows at the present number of sessions.
  * Any thread. */
 uint32_t backend_retries_limit(const struct backend *backend);

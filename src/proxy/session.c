@@ -128,16 +128,28 @@ session_use_server(struct session *s, struct server *server, uint64_t lineup)
 		model_pin(server->backend->model);
 }
 
-void
-session_leave_server(struct session *s)
+static void
+leave_server(struct session *s, void (*give_back)(struct server *server))
 {
 	struct model *m = s->server->backend->model;
 
-	backend_release(s->server);
+	give_back(s->server);
 	atomic_store_relaxed(&s->server, NULL);
 	server_tls_clear(s);
 	if (m != s->frontend->model)
 		model_unpin(m);
+}
+
+void
+session_leave_server(struct session *s)
+{
+	leave_server(s, backend_release);
+}
+
+void
+session_pass_server(struct session *s)
+{
+	leave_server(s, backend_pass);
 }
 
 void

@@ -21,16 +21,18 @@
 
 /* Gives back all that the session holds of its model: its place in the queue,
  * its pause, its retry, its server, its part in the limits and gauges, and its
- * pin. */
+ * pin.  passed: another process goes on with it at its server. */
 static void
-leave_model(struct session *s)
+leave_model(struct session *s, bool passed)
 {
 	struct frontend *f = s->frontend;
 
 	(void)session_leave_queue(s);
 	session_end_pause(s);
 	session_end_retry(s);
-	if (s->server)
+	if (s->server && passed)
+		session_pass_server(s);
+	else if (s->server)
 		session_leave_server(s);
 	if (session_backend(s))
 		gauge_down(session_backend(s)->sessions);
@@ -99,10 +101,10 @@ session_end_handshake(struct session *s, struct pool_thread *self)
 		acceptors_resume(proxy_of(self));
 }
 
-/* Gives back all that the session has. */
+/* Gives back all that the session has; passed: see leave_model. */
 static void
 end_session(struct session *s,
-    void (*end_side)(struct session *s, enum handle_side which),
+    void (*end_side)(struct session *s, enum handle_side which), bool passed,
     struct pool_thread *self)
 {
 	struct proxy *proxy = proxy_of(self);
@@ -117,7 +119,7 @@ end_session(struct session *s,
 	end_side(s, HANDLE_SERVER);
 	relay_drop_pending(s, proxy);
 	upstream_closed(s);
-	leave_model(s);
+	leave_model(s, passed);
 	inspect_end(s, proxy);
 	shard_leave(&s->handler);
 	slab_give(&proxy->sessions, s->index);
@@ -138,12 +140,14 @@ session_close(
 	accesslog_last(s, &record, &last);
 	closed_note(proxy_thread_of(self)->closed, s, &record, self);
 	fault_leak();
-	end_session(s, close_side, self);
+	end_session(s, close_side, false, self);
 	accesslog_write(frontend, &last);
 }
 
 void
 session_forget(struct session *s, struct pool_thread *self)
 {
-	end_session(s, forget_side, self);
+	bool passed = session_is_relaying(s) || s->state == SESSION_FLUSHING;
+
+	end_session(s, forget_side, passed, self);
 }

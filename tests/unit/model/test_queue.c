@@ -102,6 +102,40 @@ first_goes_on_when_one_is_full(void **state)
 	rig_fini(&rig);
 }
 
+/* Symptom: while sessions were handed over, those that waited got their places,
+ * and the server had twice as many. */
+static void
+place_of_a_passed_session_is_not_given_away(void **state)
+{
+	struct guest guest;
+	struct server *passed, *stays, *granted;
+	struct rig rig;
+
+	rig_init(&rig, &balance_leastconn, 1, NULL, false);
+	limit(&rig, 2);
+	passed = rig_choose(&rig, 0, 0);
+	stays = rig_choose(&rig, 0, 1);
+	assert_int_equal(wait_in(&rig, &guest), WAIT_QUEUED);
+	assert_int_equal(backend_own_sessions(passed), 2);
+	backend_pass(passed);
+	assert_int_equal(backend_own_sessions(passed), 1);
+	assert_int_equal(guest.woken, 0);
+	assert_null(rig_choose(&rig, 0, 2));
+	/* That of one that ends is. */
+	end(stays);
+	assert_int_equal(guest.woken, 1);
+	granted = queue_granted(rig.backend, &guest.waiter);
+	assert_non_null(granted);
+	assert_int_equal(wait_in(&rig, &guest), WAIT_QUEUED);
+	backend_release_passed(passed);
+	assert_int_equal(guest.woken, 1);
+	assert_int_equal(backend_own_sessions(passed), 2);
+	give_back(queue_granted(rig.backend, &guest.waiter));
+	give_back(granted);
+	assert_int_equal(passed->sessions->now, 0);
+	rig_fini(&rig);
+}
+
 static void
 first_come_first_served(void **state)
 {
@@ -540,6 +574,7 @@ main(void)
 	    cmocka_unit_test(
 	        every_algorithm_fills_all_servers_and_none_over_the_limit),
 	    cmocka_unit_test(first_goes_on_when_one_is_full),
+	    cmocka_unit_test(place_of_a_passed_session_is_not_given_away),
 	    cmocka_unit_test(first_come_first_served),
 	    cmocka_unit_test(who_leaves_is_passed_over),
 	    cmocka_unit_test(room_made_just_before_is_not_missed),
