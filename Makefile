@@ -196,6 +196,7 @@ $(B)/tools/%: tests/tools/%.c | $(B)/.deps
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -pthread $(TOOL_LIBS)
 $(addprefix $(B)/tools/,ends streamer tlsload): TOOL_LIBS := $(LIB_SSL) -lm
+$(B)/tools/upgradeload: TOOL_LIBS := -lm
 $(B)/tools/discover: $(call archives,resolve $(BELOW_resolve))
 $(B)/tools/discover: TOOL_LIBS := $(call archives,resolve $(BELOW_resolve)) $(LIBS)
 

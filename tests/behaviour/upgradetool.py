@@ -27,12 +27,19 @@
         READY; each SIGUSR1 has it take a step and print it: `left` sends LEFT
         and awaits the names, `counts=N` says that it has N sessions at each
         server, `end` ends it
+    upgradetool.py meddle LFPROXYCTL ADMIN FILE
+        changes the threads and the policy of the pool main and drain_timeout in
+        the file, and has it read again, ten times a second until SIGTERM;
+        prints `begun`, what has failed, and `done=N`; a reload may find an
+        upgrade under way
 """
 import os
+import re
 import signal
 import socket
 import ssl
 import struct
+import subprocess
 import sys
 import threading
 
@@ -263,6 +270,39 @@ def former(admin, address, *steps):
         print(step, flush=True)
 
 
+def meddle(program, admin, path):
+    stopped, done = threading.Event(), 0
+
+    def ctl(*words):
+        nonlocal done
+        p = subprocess.run([program, "-S", admin, *words], check=False,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        said = p.stdout.decode().strip()
+        if p.returncode == 0:
+            done += 1
+        elif words != ("reload",) or (
+                "an upgrade is under way" not in said and
+                "lfproxy is stopping" not in said):
+            print(*words, p.returncode, said, flush=True)
+
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    print("begun", flush=True)
+    number = 0
+    while not stopped.wait(0.1):
+        number += 1
+        ctl("set", "pool", "main", "threads", str(1 + number % 4))
+        ctl("set", "pool", "main", "promotion",
+            ("adaptive", "always", "kernel")[number % 3])
+        with open(path, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^drain_timeout = .*",
+                          f"drain_timeout = {10 + number % 50}m", f.read())
+        with open(path + ".new", "w", encoding="utf-8") as f:
+            f.write(text)
+        os.rename(path + ".new", path)
+        ctl("reload")
+    print(f"done={done}", flush=True)
+
+
 def main():
     mode, words = sys.argv[1], sys.argv[2:]
     if mode == "activate":
@@ -270,7 +310,8 @@ def main():
         activate(words[:at], words[at + 1:])
     else:
         {"connect": connect, "speak": speak, "server": server, "ask": ask,
-         "hello": hello, "former": former}[mode](*words)
+         "hello": hello, "meddle": meddle,
+         "former": former}[mode](*words)
 
 
 main()
