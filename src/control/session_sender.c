@@ -47,7 +47,7 @@ struct session_sender {
 	uint64_t pause_ms; /* before the next pass, if nothing has left */
 	struct lines_out counts, sums;
 	struct counters_sent counters;
-	void (*settled)(void *arg, uint32_t passed);
+	void (*settled)(void *arg, uint32_t passed, bool lost);
 	void *arg;
 };
 
@@ -138,10 +138,11 @@ release_passed(struct session_sender *s)
 		backend_release_passed(v);
 }
 
+/* lost: the other process has ended. */
 static void
-settle(struct session_sender *s)
+settle(struct session_sender *s, bool lost)
 {
-	void (*settled)(void *arg, uint32_t passed) = s->settled;
+	void (*settled)(void *arg, uint32_t passed, bool lost) = s->settled;
 
 	s->settled = NULL;
 	release_passed(s);
@@ -149,7 +150,7 @@ settle(struct session_sender *s)
 		return;
 	if (s->named)
 		(void)collect_sums(s);
-	settled(s->arg, atomic_load_relaxed(&s->to->passed));
+	settled(s->arg, atomic_load_relaxed(&s->to->passed), lost);
 }
 
 /* Sends the last sums, and waits for the socket: all threads have ended. */
@@ -217,7 +218,7 @@ end_pass(struct session_sender *s, uint64_t now_ms)
 	}
 	/* A session that has just begun its connect is ready after a while. */
 	if (!s->settled || left == 0 || s->pause_ms > 8 * SENDER_PAUSE_MIN_MS)
-		settle(s);
+		settle(s, false);
 	s->at = 0;
 	s->passed = passed;
 	s->wait_ms = now_ms + s->pause_ms;
@@ -237,7 +238,7 @@ on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 			log_warning("the other process takes no sessions: it "
 			            "does not say what it knows");
 			session_sender_stop(s);
-			settle(s);
+			settle(s, false);
 		}
 		return;
 	}
@@ -261,9 +262,8 @@ begin_passes(struct session_sender *s)
 	struct control *c = s->control;
 
 	s->named = true;
-	ev_io_stop(c->loop, &s->io);
 	if (!collect_counts(s)) {
-		settle(s);
+		settle(s, false);
 		return;
 	}
 	(void)send_lines(s, &s->counts);
@@ -272,17 +272,30 @@ begin_passes(struct session_sender *s)
 	s->wait_ms = clock_now_ms() + QUEUES_FIRST_MS;
 }
 
-/* The other process is gone, or says what it should not. */
+/* The other process is gone, or says what it should not.  The sessions that it
+ * has not taken stay. */
 static void
 give_up_sending(struct session_sender *s)
 {
 	ev_io_stop(s->control->loop, &s->io);
 	ev_timer_stop(s->control->loop, &s->tick);
-	settle(s);
+	settle(s, true);
 }
 
 static void
-on_names(struct ev_loop *loop, ev_io *io, int events)
+take_names(struct session_sender *s, int rc, const struct handover *m)
+{
+	if (rc == 1 && m->kind == HANDOVER_NAMES &&
+	    successor_add_lines(s->to, m->text))
+		return;
+	if (rc == 1 && m->kind == HANDOVER_NAMES_END)
+		begin_passes(s);
+	else
+		give_up_sending(s);
+}
+
+static void
+on_channel(struct ev_loop *loop, ev_io *io, int events)
 {
 	struct session_sender *s = io->data;
 	static struct handover m;
@@ -292,18 +305,17 @@ on_names(struct ev_loop *loop, ev_io *io, int events)
 	(void)events;
 	if (rc == -EAGAIN)
 		return;
-	if (rc == 1 && m.kind == HANDOVER_NAMES &&
-	    successor_add_lines(s->to, m.text))
-		return;
-	if (rc == 1 && m.kind == HANDOVER_NAMES_END)
-		begin_passes(s);
-	else
+	if (!s->named)
+		take_names(s, rc, &m);
+	else if (rc == 1)
+		handover_drop(&m);
+	else if (rc != -EBADMSG)
 		give_up_sending(s);
 }
 
 struct session_sender *
 session_sender_new(struct control *control, int channel,
-    void (*settled)(void *arg, uint32_t passed), void *arg)
+    void (*settled)(void *arg, uint32_t passed, bool lost), void *arg)
 {
 	struct session_sender *s = calloc(1, sizeof(*s));
 
@@ -321,7 +333,7 @@ session_sender_new(struct control *control, int channel,
 	s->settled = settled;
 	s->arg = arg;
 	s->names_by_ms = clock_now_ms() + SENDER_NAMES_MS;
-	ev_io_init(&s->io, on_names, channel, EV_READ);
+	ev_io_init(&s->io, on_channel, channel, EV_READ);
 	ev_timer_init(
 	    &s->tick, on_tick, SENDER_TICK_MS / 1e3, SENDER_TICK_MS / 1e3);
 	s->io.data = s->tick.data = s;

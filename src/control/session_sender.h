@@ -37,9 +37,10 @@ struct session_sender;
 
 /* Begins, and takes ownership of the channel, also on failure.  settled: called
  * once, when no more sessions leave for now, with the number of those that have
- * left.  Returns NULL when memory is short. */
+ * left; lost: because the other process has ended.  Returns NULL when memory is
+ * short. */
 struct session_sender *session_sender_new(struct control *control, int channel,
-    void (*settled)(void *arg, uint32_t passed), void *arg);
+    void (*settled)(void *arg, uint32_t passed, bool lost), void *arg);
 
 /* After the pools have ended, as sessions use the channel.  Accepts NULL. */
 void session_sender_free(struct session_sender *sender);

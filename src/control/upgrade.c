@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -192,7 +193,7 @@ fail_upgrade(struct upgrade *u, const char *fmt, ...)
 
 /* The sessions that could leave have left. */
 static void
-on_settled(void *arg, uint32_t passed)
+on_settled(void *arg, uint32_t passed, bool lost)
 {
 	struct upgrade *u = arg;
 	struct control *c = u->control;
@@ -206,11 +207,12 @@ on_settled(void *arg, uint32_t passed)
 		    text_duration(
 		        c->model->spec->global.drain_timeout_ms, limit));
 	snprintf(u->result.text, sizeof(u->result.text),
-	    "process %d has taken over %zu listening socket%s and %u "
-	    "session%s%s",
-	    (int)u->pid, u->n, text_s(u->n), passed, text_s(passed), rest);
+	    "process %d has %s %zu listening socket%s and %u session%s%s%s",
+	    (int)u->pid, lost ? "ended with" : "taken over", u->n, text_s(u->n),
+	    passed, text_s(passed), lost ? ": no process accepts clients" : "",
+	    rest);
 	stop_when_settled(c);
-	finish_upgrade(u, true);
+	finish_upgrade(u, !lost);
 }
 
 /* The other process serves. */
@@ -239,7 +241,7 @@ commit_upgrade(struct upgrade *u, bool takes_sessions)
 		u->channel = -1;
 	}
 	if (!c->sender)
-		on_settled(u, 0);
+		on_settled(u, 0, false);
 }
 
 /* -- the conversation -- */
@@ -315,6 +317,17 @@ on_closed(struct upgrade *u)
 		    u, "process %d has ended before it served", (int)u->pid);
 }
 
+/* Returns whether the other process has closed the channel, whatever it has
+ * said before. */
+static bool
+has_closed(const struct upgrade *u)
+{
+	struct pollfd channel = {.fd = u->channel, .events = POLLRDHUP};
+
+	return poll(&channel, 1, 0) > 0 &&
+	       channel.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
 static void
 take_message(struct upgrade *u)
 {
@@ -323,7 +336,8 @@ take_message(struct upgrade *u)
 
 	if (rc == -EAGAIN || tells_failure(u, rc, &m))
 		return;
-	if (rc == 0 || rc == -ECONNRESET)
+	if (rc == 0 || rc == -ECONNRESET ||
+	    (rc == 1 && m.kind == HANDOVER_READY && has_closed(u)))
 		on_closed(u);
 	else if (rc < 0)
 		fail_upgrade(u, "process %d does not speak as lfproxy does",

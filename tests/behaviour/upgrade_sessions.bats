@@ -196,6 +196,35 @@ step() {
 	finish former
 }
 
+# Symptom: the present process left its listeners to one that was dead.
+@test "upgrade: a process that ends once it has said READY takes over nothing" {
+	start_app a
+	begin
+	serve stranger "${UPGRADE_TOOL[@]}" stranger
+	refused "no upgrade, this process goes on: process [0-9]+ has ended" \
+	    "$(addr stranger)"
+	finish stranger
+	upgrade
+	stop_newest
+}
+
+# Symptom: the answer was that the other process had taken over.
+@test "upgrade: the answer tells of a process that has ended with the listeners" {
+	slow_server s
+	begin_with s
+	asks c line
+	printf '#!/bin/sh\nexec %s successor\n' "${UPGRADE_TOOL[*]}" >"$T/other"
+	chmod +x "$T/other"
+	run -1 ctl upgrade "$T/other"
+	[[ $output =~ ^process\ [0-9]+\ has\ ended\ .*\ no\ process\ accepts.*\;\ 1\ session\  ]] ||
+	    fail "$output"
+	signal s USR1
+	answers c line
+	wait_for 10 ended "$FIRST"
+	wait "$FIRST"
+	LFPROXY_PID=
+}
+
 @test "upgrade: a connect that takes long is begun again" {
 	serve full "$TOOLS/badserver" full 127.0.0.1:0 --deadline 300
 	begin_with full

@@ -27,6 +27,12 @@
         READY; each SIGUSR1 has it take a step and print it: `left` sends LEFT
         and awaits the names, `counts=N` says that it has N sessions at each
         server, `end` ends it
+    upgradetool.py successor
+        a process that takes over, and ends when it has read LEFT
+    upgradetool.py stranger
+        prints `listening on @NAME`, where it waits for a process to take over
+        from; ends as soon as it has said READY, which the other one reads after
+        that
     upgradetool.py meddle LFPROXYCTL ADMIN FILE
         changes the threads and the policy of the pool main and drain_timeout in
         the file, and has it read again, ten times a second until SIGTERM;
@@ -270,6 +276,42 @@ def former(admin, address, *steps):
         print(step, flush=True)
 
 
+def successor():
+    channel = socket.socket(fileno=int(os.environ["LFPROXY_TAKEOVER"]))
+    while hear(channel)[0] != COMMIT:
+        pass
+    tell(channel, READY, b"sessions")
+    while hear(channel)[0] != LEFT:
+        pass
+
+
+def stands_still(pid):
+    states = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/stat", encoding="utf-8") as f:
+            states.append(f.read().rsplit(")", 1)[1].split()[0])
+    return set(states) == {"T"}
+
+
+def stranger():
+    name = f"lfproxy-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.bind("\0" + name)
+        s.listen(1)
+        print(f"listening on @{name}", flush=True)
+        channel, _ = s.accept()
+    while hear(channel)[0] != COMMIT:
+        pass
+    former = struct.unpack("=iII", channel.getsockopt(
+        socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    os.kill(former, signal.SIGSTOP)
+    while not stands_still(former):
+        pass
+    tell(channel, READY, b"sessions")
+    channel.close()
+    os.kill(former, signal.SIGCONT)
+
+
 def meddle(program, admin, path):
     stopped, done = threading.Event(), 0
 
@@ -311,7 +353,8 @@ def main():
     else:
         {"connect": connect, "speak": speak, "server": server, "ask": ask,
          "hello": hello, "meddle": meddle,
-         "former": former}[mode](*words)
+         "former": former, "successor": successor,
+         "stranger": stranger}[mode](*words)
 
 
 main()
