@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# kill -9 of either process during upgrades: listeners stay, a session goes on in
+# one process or is cut, and no byte comes twice.  KILL_SEED repeats the moments;
+# the seed is printed.
+
+load helpers
+load rights
+load ctl
+
+KILL_TOOL=$ROOT/tests/behaviour/upgradekilltool.py
+
+# of_load NAME: an address that the server has printed.
+of_load() {
+	sed -n "s/^$1 //p" "$T/load.out"
+}
+
+kill_site() {
+	local port
+
+	port=$(addr load | sed 's/.*://')
+	cat <<-END
+		[global]
+		log = off
+		drain_timeout = 10m
+		drain_idle_timeout = 10m
+		admin = $ADMIN
+		[pool main]
+		threads = 2
+		[defaults]
+		check = off
+		timeout_connect = 10m
+		timeout_queue = 10m
+		timeout_client = 10m
+		timeout_server = 10m
+		timeout_client_fin = 10m
+		timeout_server_fin = 10m
+		[frontend web]
+		listen = ${PORTS[0]}
+		backend = app
+		[frontend few]
+		listen = ${PORTS[1]}
+		backend = few
+		[frontend late]
+		listen = ${PORTS[2]}
+		backend = late
+		[frontend page]
+		listen = ${PORTS[3]}
+		backend = page
+		[backend few]
+		server = q $(of_load queue) maxconn=1
+		[backend late]
+		server = l $(of_load late)
+		[backend page]
+		server = p $(addr page)
+		[backend app]
+		server = a 127.0.0.1:$port
+	END
+}
+
+kills_are_done() {
+	has_line kills '^done$' || ended "${PIDS[kills]}"
+}
+
+# kills N: upgrades of which one side is killed, under a load whose sessions come
+# again when they are cut.
+kills() {
+	local seed=${KILL_SEED:-$RANDOM} i
+
+	echo "# KILL_SEED=$seed" >&3
+	serve load "$TOOLS/upgradeload" server --cuts --deadline 3000
+	start_app page
+	PORTS=()
+	for i in 0 1 2 3; do
+		PORTS[i]=127.0.0.1:$(free_port)
+	done
+	kill_site >"$T/lfproxy.ini"
+	spawn kills python3 -B "$KILL_TOOL" "$T" "$LFPROXY" "${PORTS[3]}" \
+	    "${PORTS[0]#*:},${PORTS[1]#*:},${PORTS[2]#*:}" "$1" "$seed"
+	wait_for 20 has_line kills '^ready$'
+	spawn clients "$TOOLS/upgradeload" client "${PORTS[@]:0:3}" --cuts \
+	    --sessions "$(scaled 400)" --rate 100 --deadline 3000
+	wait_for 60 has_line clients '^established '
+	: >"$T/begin"
+	wait_for $((60 + $1 * 10)) kills_are_done
+	signal load USR1
+	signal clients USR1
+	finish clients 120
+	echo "# $(grep '^open=' "$T/clients.out")" >&3
+	echo "# $(grep '^rounds' "$T/kills.out")" >&3
+	[[ $output =~ open=0\ .*\ wrong=0\ .*\ refused=0\  ]] || fail "$output"
+	signal load TERM
+	finish load
+	[[ $output == *" wrong=0 "* ]] || fail "$output"
+	signal kills TERM
+	finish kills 60
+	refute lfproxy_said 'Sanitizer|runtime error:|this must hold and does not'
+}
+
+# bats test_tags=slow
+@test "upgrade_kill: either side is killed at 40 random moments" {
+	kills 40
+}
+
+# bats test_tags=long
+@test "upgrade_kill: either side is killed at 200 random moments" {
+	kills "$(in_short 200)"
+}
+
+teardown() {
+	stop_others
+	[ -n "${BATS_TEST_COMPLETED:-}" ] || explain_failure
+}
