@@ -318,6 +318,15 @@ first_option(const struct hap_line *line)
 	                                              : 1;
 }
 
+/* Whether the line is a template whose servers, with their weights, come from
+ * SRV records. */
+static bool
+is_service(const struct hap_line *line)
+{
+	return strcmp(hap_word(line, 0), "server-template") == 0 &&
+	       hap_word(line, 3)[0] == '_';
+}
+
 /* Notes whether servers of the backend have checks and weights. */
 void
 hap_server_scan(struct hap_proxy *proxy)
@@ -330,6 +339,7 @@ hap_server_scan(struct hap_proxy *proxy)
 		if (line->reason || strncmp(word, "server", 6) != 0)
 			if (line->reason || !is_default)
 				continue;
+		proxy->weights |= is_service(line);
 		for (size_t j = first_option(line); j < line->words.n; j++) {
 			const char *option = line->words.word[j];
 
@@ -367,7 +377,8 @@ complete_options(struct server_state *server)
 		        arena_printf(
 		            &file->doc->arena, "%s-servers", proxy->name)));
 	report_server_tls(server);
-	if (proxy->weights && !option_of(server, "weight"))
+	if (proxy->weights && !option_of(server, "weight") &&
+	    !is_service(server->line))
 		set_option(server, "weight", "1");
 	if (option_of(server, "on_up") && option_of(server, "backup") &&
 	    !*option_of(server, "backup")) {
@@ -435,7 +446,7 @@ write_template(struct server_state *server, const struct hap_line *line)
 	struct document *doc = proxy->file->doc;
 	const char *number = hap_word(line, 2), *host, *port;
 	const char *dash = strchr(number, '-');
-	bool srv = hap_word(line, 3)[0] == '_';
+	bool srv = is_service(line);
 	uint64_t first = 1, last;
 
 	hap_split_address(&doc->arena, hap_word(line, 3), &host, &port);
