@@ -11,7 +11,7 @@ struct server_block {
 	const struct ngx_item *item;
 	struct ini_section *section;
 	const char *name, *tls;
-	bool tls_lost;
+	bool tls_lost, accepts_proxy;
 	size_t n_listens;
 };
 
@@ -115,6 +115,7 @@ listen_options(struct server_block *server, const struct ngx_item *item,
 		}
 		if (strcmp(word, "proxy_protocol") == 0) {
 			arena_text_printf(arena, options, " accept_proxy");
+			server->accepts_proxy = true;
 		} else if (strcmp(word, "deferred") == 0) {
 			arena_text_printf(arena, options, " defer_accept=1s");
 		} else if (strcmp(word, "ssl") == 0) {
@@ -298,6 +299,7 @@ static void
 put_settings(struct server_block *server)
 {
 	struct ngx_file *file = server->file;
+	const struct ngx_item *from_item = NULL;
 	struct words from = {NULL, 0};
 	const char *range;
 
@@ -308,12 +310,18 @@ put_settings(struct server_block *server)
 		        : &file->stream->children[i - server->item->n];
 
 		if (ngx_is(item, "set_real_ip_from") &&
-		    value_range(&file->doc->arena, ngx_word(item, 1), &range))
+		    value_range(&file->doc->arena, ngx_word(item, 1), &range)) {
 			words_add(&file->doc->arena, &from, range);
+			from_item = from_item ? from_item : item;
+		}
 	}
-	if (from.n > 0)
+	if (from.n > 0 && server->accepts_proxy) {
 		doc_key(file->doc, server->section, "proxy_from", "%s",
 		    words_join(&file->doc->arena, &from, 0, " "));
+		ngx_lost(file, server->section, from_item, LOSS_CLIENTS, NULL,
+		    "other peers begin without a PROXY header here; nginx "
+		    "expects one of them too, and ignores its addresses");
+	}
 	nginx_put_access(server);
 	put_limits(server);
 	nginx_put_bandwidth(server);
