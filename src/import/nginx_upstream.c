@@ -174,6 +174,10 @@ put_hash(struct upstream_state *state, const struct ngx_item *item)
 	}
 	doc_key(doc, state->section, "balance", "hash");
 	doc_key(doc, state->section, "hash_key", "%s", key);
+	if (strcmp(key, "sni") == 0)
+		doc_note(doc, state->section,
+		    "clients without a name are spread by their address; nginx "
+		    "gives them the servers in turn");
 }
 
 static void
