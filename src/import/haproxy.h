@@ -19,6 +19,7 @@ struct hap_line {
 	const char *comment; /* behind '#', or NULL */
 	const char *reason;  /* why it is left out by .if, or NULL */
 	bool inherited;      /* from the proxy's defaults section */
+	bool unknown;        /* an .if whose condition cannot be evaluated */
 };
 
 struct hap_lines {
@@ -62,6 +63,12 @@ struct hap_file {
 /* Splits the text into sections.  Returns false, with a message, if it cannot
  * be parsed. */
 bool hap_read(struct hap_file *file) MUST_CHECK;
+
+enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
+
+/* haproxy_if.c: evaluates the condition of the line `.if` or `.elif`, by the
+ * variables that the file has set so far and the environment. */
+enum truth hap_evaluate(struct hap_file *file, const struct hap_line *line);
 
 /* A proxy that is being converted. */
 struct hap_proxy {

@@ -145,6 +145,12 @@ hap_common_line(struct hap_file *file, struct ini_section *section,
 		    line->reason);
 		return true;
 	}
+	if (line->unknown) {
+		hap_lost(file, section, line, LOSS_CLIENTS,
+		    "only HAProxy itself knows whether this holds; the branch "
+		    "below was chosen");
+		return true;
+	}
 	if (line->words.word[0][0] == '.') {
 		hap_lost(file, section, line, LOSS_NONE,
 		    "lfproxy.ini has no conditional blocks: the branch above "

@@ -202,22 +202,15 @@ is_section(const char *word)
 	return false;
 }
 
-/* Whether a condition of .if holds; one that only a running HAProxy knows is
- * taken to hold. */
+/* Whether the condition of the line holds; one that cannot be known is taken to
+ * hold, and the line is marked. */
 static bool
-holds(const char *condition)
+holds(struct hap_file *file, struct hap_line *line)
 {
-	static const char *const not [] = {"", "0", "false", "!1", "!true",
-	    "!version_atleast", "!feature", "version_before"};
+	enum truth truth = hap_evaluate(file, line);
 
-	for (size_t i = 0; i < sizeof(not ) / sizeof(not [0]); i++) {
-		size_t n = strlen(not [i]);
-
-		if (strncmp(condition, not [i], n) == 0 &&
-		    (condition[n] == '\0' || (n > 0 && condition[n] == '(')))
-			return false;
-	}
-	return true;
+	line->unknown = truth == TRUTH_UNKNOWN;
+	return truth != TRUTH_NO;
 }
 
 /* A conditional block. */
@@ -243,23 +236,25 @@ is_on(const struct blocks *blocks)
 
 /* Follows .if and what belongs to it.  Returns NULL or an error. */
 static const char *
-follow_block(struct blocks *blocks, const struct hap_line *line)
+follow_block(
+    struct hap_file *file, struct blocks *blocks, struct hap_line *line)
 {
 	const char *word = line->words.word[0];
 	struct block *top = blocks->n > 0 ? &blocks->all[blocks->n - 1] : NULL;
 
 	if (strcmp(word, ".if") == 0) {
-		bool on = holds(hap_word(line, 1));
+		bool inside = is_on(blocks), on;
 
 		if (blocks->n == NEST_MAX)
 			return "too many blocks of .if";
-		blocks->all[blocks->n++] = (struct block){on, on, line->line};
+		on = inside && holds(file, line);
+		/* None is taken inside of a branch that is left out. */
+		blocks->all[blocks->n++] =
+		    (struct block){on || !inside, on, line->line};
 	} else if (strcmp(word, ".elif") == 0 || strcmp(word, ".else") == 0) {
 		if (!top)
 			return "an .if before it is missing";
-		top->on = !top->taken && (word[2] == 'l' && word[3] == 's'
-		                                 ? true
-		                                 : holds(hap_word(line, 1)));
+		top->on = !top->taken && (word[3] == 's' || holds(file, line));
 		top->taken |= top->on;
 	} else if (strcmp(word, ".endif") == 0) {
 		if (!top)
@@ -313,7 +308,8 @@ keep_line(struct hap_file *file, struct hap_line line)
 		if (begins)
 			return;
 	}
-	remember_variable(file, &line);
+	if (!line.reason)
+		remember_variable(file, &line);
 	haproxy_add_line(arena, &file->sections[file->n - 1].lines, line);
 }
 
@@ -341,7 +337,7 @@ take_line(struct hap_file *file, struct blocks *blocks, const char *text,
 	if (line.words.n == 0 && !line.comment)
 		return true;
 	if (line.words.n > 0 && line.words.word[0][0] == '.') {
-		error = follow_block(blocks, &line);
+		error = follow_block(file, blocks, &line);
 		if (error)
 			return refuse_line(file, number, error);
 	} else if (line.words.n > 0 && !is_on(blocks)) {
