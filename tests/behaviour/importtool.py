@@ -20,6 +20,7 @@ still be there.  Prints the substitutions and the differences.  The exit status
 is 1 if a difference is unexpected, or an expected one is missing.
 """
 import os
+import random
 import re
 import signal
 import socket
@@ -106,8 +107,9 @@ class Place:
             for _ in range(100):
                 kept, ports = len(self.held), dict(self.ports)
                 try:
-                    start = self.port(first)
-                    for old in range(first + 1, last + 1):
+                    # Among those that the kernel chooses few follow each other.
+                    start = random.randrange(12000, 32000)
+                    for old in range(first, last + 1):
                         self.port(old, start + old - first)
                     break
                 except (OSError, OverflowError):
