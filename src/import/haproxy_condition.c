@@ -2,6 +2,7 @@
  * Conditions of HAProxy's rules: `if A B or !C`, as terms of tests.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -36,10 +37,29 @@ hap_name_covers(const char *name, const char *other)
 
 /* Whether one value stands for all that the other does. */
 static bool
-covers(enum test_kind kind, const char *value, const char *other)
+covers(struct arena *arena, enum test_kind kind, const char *value,
+    const char *other)
 {
-	return kind == TEST_SNI ? hap_name_covers(value, other)
-	                        : strcmp(value, other) == 0;
+	if (kind == TEST_SNI)
+		return hap_name_covers(value, other);
+	if (kind == TEST_SRC || kind == TEST_DST)
+		return value_range_covers(arena, value, other);
+	return strcmp(value, other) == 0;
+}
+
+/* Returns the ports that two ranges have in common, or NULL. */
+static const char *
+common_ports(struct arena *arena, const char *x, const char *y)
+{
+	const char *x_dash = strchr(x, '-'), *y_dash = strchr(y, '-');
+	int from = atoi(x), to = atoi(x_dash ? x_dash + 1 : x);
+	int y_from = atoi(y), y_to = atoi(y_dash ? y_dash + 1 : y);
+
+	from = y_from > from ? y_from : from;
+	to = y_to < to ? y_to : to;
+	return from > to    ? NULL
+	       : from == to ? arena_printf(arena, "%d", from)
+	                    : arena_printf(arena, "%d-%d", from, to);
 }
 
 /* Returns the values that both lists have. */
@@ -52,9 +72,11 @@ common(struct arena *arena, enum test_kind kind, const struct words *a,
 	for (size_t i = 0; i < a->n; i++)
 		for (size_t j = 0; j < b->n; j++) {
 			const char *x = a->word[i], *y = b->word[j];
-			const char *less = covers(kind, x, y)   ? y
-			                   : covers(kind, y, x) ? x
-			                                        : NULL;
+			const char *less = kind == TEST_PORT
+			                       ? common_ports(arena, x, y)
+			                   : covers(arena, kind, x, y) ? y
+			                   : covers(arena, kind, y, x) ? x
+			                                               : NULL;
 
 			if (less && !words_has(&both, less))
 				words_add(arena, &both, less);
@@ -76,13 +98,6 @@ haproxy_push(
 
 	copy.tests[copy.n++] = *test;
 	*term = copy;
-}
-
-/* Ranges that differ may still overlap, which only their equality excludes. */
-static bool
-are_unclear(enum test_kind kind)
-{
-	return kind == TEST_SRC || kind == TEST_DST || kind == TEST_PORT;
 }
 
 bool
@@ -113,10 +128,8 @@ hap_term_add(
 		if (t->kind != test->kind || t->kind >= TEST_SESSIONS)
 			continue;
 		both = common(arena, t->kind, &t->values, &test->values);
-		if (both.n == 0 && !are_unclear(t->kind))
-			return false;
 		if (both.n == 0)
-			break;
+			return false;
 		copy = hap_term_copy(arena, term);
 		copy.tests[i].values = both;
 		*term = copy;

@@ -221,6 +221,24 @@ value_range(struct arena *arena, const char *s, const char **ret_range)
 }
 
 bool
+value_range_covers(struct arena *arena, const char *outer, const char *inner)
+{
+	int family = strchr(outer, ':') ? AF_INET6 : AF_INET;
+	const char *slash = strchr(inner, '/'), *widened;
+	size_t n = slash ? (size_t)(slash - inner) : strlen(inner);
+	int bits = range_bits(strchr(outer, '/'), family);
+
+	/* The inner address in a range as wide as the outer one. */
+	return bits >= 0 &&
+	       family == (strchr(inner, ':') ? AF_INET6 : AF_INET) &&
+	       range_bits(slash, family) >= bits &&
+	       value_range(arena,
+	           arena_printf(arena, "%.*s/%d", (int)n, inner, bits),
+	           &widened) &&
+	       strcmp(widened, outer) == 0;
+}
+
+bool
 value_is_host_name(const char *name)
 {
 	size_t n = strlen(name);

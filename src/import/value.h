@@ -48,6 +48,12 @@ const char *value_rate(struct arena *arena, uint64_t count, uint64_t period_ms);
  * A/MASK); ret_range has it as lfproxy writes it, with the host bits zero. */
 bool value_range(struct arena *arena, const char *s, const char **ret_range);
 
+/* Returns whether the range `outer` has all addresses of `inner`; both are as
+ * value_range writes them.  Ranges that do not cover each other have no address
+ * in common. */
+bool value_range_covers(
+    struct arena *arena, const char *outer, const char *inner);
+
 /* Returns whether the name is one of a host, without a wildcard. */
 bool value_is_host_name(const char *name);
 

@@ -98,7 +98,7 @@ beside() {
 
 @test "import: HAProxy and lfproxy send the same clients to the same servers" {
 	command -v haproxy >/dev/null || skip "no haproxy to compare with"
-	beside haproxy 32
+	beside haproxy 33
 }
 
 @test "import: nginx and lfproxy send the same clients to the same servers" {
